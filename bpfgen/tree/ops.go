@@ -1,0 +1,131 @@
+package tree
+
+// Op is the operator of an expression.
+type Op uint8
+
+// The operators of expressions. "n" stands for Int, "s" for Str.
+const (
+	OpInvalid Op = iota
+
+	// Constants and variables.
+	OpConst // Type Int, Bool, None: n; Str, Bytes: s. FAULT: Type.MayFault with Kind None
+	OpLocal // local n
+
+	// The event and the machine. s: pid tid ppid uid gid comm cpu time cgroup
+	// task ip usermode. syscall_nr: the number of the system call
+	// (AttachSyscall*). reg:N: 8 bytes of pt_regs at offset N, read through
+	// the pointer in ctx[0] (AttachSyscall*) or directly (profile).
+	OpBuiltin
+
+	// OpCtx is the address of the context plus n; only for OpLoad and OpStr
+	// with space Ctx, and OpStr with Kernel (a __data_loc string).
+	OpCtx
+
+	// OpLoad reads a scalar of width Type.Bits at Args[0]+n in space s. If
+	// Type.MayFault it gives FAULT where the read fails.
+	OpLoad
+	// OpStr reads a string of at most Type.Cap bytes (NUL included) at
+	// Args[0]+n in space s; a longer one is cut. Args[1], if there, limits
+	// the length in bytes (char arrays without NUL, __data_loc).
+	OpStr
+
+	// OpSpanSlot is slot n of the span that ends here; OpSpanTime-like
+	// values are slots as any other.
+	OpSpanSlot
+
+	// Arithmetic on 64 bits; operands are present ints.
+	OpAdd
+	OpSub
+	OpMul
+	OpNeg
+	OpFloorDiv // ends the handler where the divisor is 0
+	OpFloorMod
+	OpAnd
+	OpOr
+	OpXor
+	OpNot // ~x
+	OpShl // ends the handler where the count is not in 0..63 (Starlark: <512)
+	OpShr // arithmetic if Args[0] is signed
+	OpAbs
+	OpMin // of Args, by the mathematical value
+	OpMax
+	OpBswap // bytes of width n (2, 4, 8) swapped
+
+	// Comparisons give a bool. On ints by the mathematical value whatever
+	// the signs; on strings bytewise; on bools.
+	OpEq
+	OpNe
+	OpLt
+	OpLe
+	OpGt
+	OpGe
+
+	// OpIsNone and OpIsFault look at the tag (or the null pointer).
+	OpIsNone
+	OpIsFault
+	// OpPresent is Args[0] without its tag: it ends the handler, counted at
+	// Pos, where the value is None or FAULT and s says what was wanted.
+	OpPresent
+	// OpAssume is Args[0] without its tag where control flow proves it.
+	OpAssume
+	// OpConvert changes the type: int widths, adding a tag, a string's room.
+	OpConvert
+
+	// Logic on bools, short-circuit.
+	OpLNot
+	OpLAnd
+	OpLOr
+	OpCond // Args: condition, then, else
+
+	// Strings.
+	OpStrLen      // bytes without the NUL
+	OpStartsWith  // Args: s, constant
+	OpEndsWith    // Args: s, constant
+	OpContains    // Args: haystack, constant
+	OpMatches     // Args: s, constant glob
+	OpStrConstGet // reserved
+
+	// Composites.
+	OpTuple  // Args
+	OpRecord // Args, names in Type.Names
+	OpElem   // element n of Args[0]
+
+	// Containers; container n.
+	OpTableGet   // Args: key; MayNone
+	OpTableIndex // Args: key; ends the handler where the key is missing
+	OpTablePop   // Args: key; MayNone
+	OpTableHas   // Args: key; bool
+	OpCellGet
+
+	// OpInline runs Body; its value is what a SReturn with the same n gives.
+	OpInline
+)
+
+// StmtOp is the operator of a statement.
+type StmtOp uint8
+
+// The statements.
+const (
+	SInvalid StmtOp = iota
+	SAssign         // local n = Exprs[0]
+	SDo             // Exprs[0] for its effect
+	SIf             // Exprs[0]; Then, Else (may be nil)
+	SFor            // local n over Exprs: start, stop, step (constant); Then. Str: decimal bound of iterations
+	SBreak
+	SContinue
+	SReturn // from inline n with Exprs[0] (absent where the inline has no value)
+	SStop   // the handler ends here: where failed, a None key
+	SSend   // record n with Exprs, one a field of the wire.Record
+
+	STableSet    // container n, key, value
+	STableUpdate // container n, key, value; s is the operator: + - * & | ^
+	STableRemove // container n, key
+	SCellSet     // container n, value
+	SCellAdd     // container n, value; s as in STableUpdate
+	// SAggAdd adds to aggregation n. Exprs: value, weight, then the key if
+	// the container is keyed. s is the member of a group, "" for none.
+	SAggAdd
+
+	SSpanStart // opens the thread's entry of the span with Exprs as its slots
+	SSpanEnd   // takes the entry; ends the program where there is none (counted unless a start could not be seen)
+)

@@ -1,0 +1,164 @@
+// Package tree is the typed form of kernel halves: what inference makes of
+// the script's syntax trees, and what is built into SSA.
+//
+// In a tree everything is resolved: names are local variables or constants,
+// fields are loads at offsets, calls of the script's functions are inlined
+// blocks, truth and equality are explicit operators, and each expression has
+// a type. Control flow is still structured. One Program of the tree becomes
+// one eBPF program.
+//
+// A value whose type is Tagged has a tag beside it: TagPresent, TagNone or
+// TagFault. Composite values (tuples, records) are lists of components and
+// never live in memory by themselves.
+package tree
+
+import (
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// The tags of Tagged values.
+const (
+	TagPresent = wire.TagPresent
+	TagNone    = wire.TagNone
+	TagFault   = wire.TagFault
+)
+
+// An Expr is a typed expression.
+type Expr struct {
+	Op   Op
+	Type types.Type
+	Args []*Expr
+	// Int is a constant, an offset, a local, an element or a container's
+	// number: see Op.
+	Int int64
+	// Str is a string constant or the name of a builtin or member.
+	Str string
+	// Bit and BitSize locate a bit-field of OpLoad below Int; BitSize 0: none.
+	Bit, BitSize uint8
+	// Body is the block of OpInline.
+	Body *Block
+	Pos  plan.Pos
+}
+
+// A Block is a list of statements.
+type Block struct{ Stmts []*Stmt }
+
+// A Stmt is a statement.
+type Stmt struct {
+	Op    StmtOp
+	Exprs []*Expr
+	// Int is a local, container, inline or record number: see StmtOp.
+	Int        int64
+	Str        string
+	Then, Else *Block
+	Pos        plan.Pos
+}
+
+// Space says what kind of memory an OpLoad or OpStr reads.
+type Space = string
+
+// The spaces. Auto decides at run time by the address: user addresses lie
+// below the kernel half (TASK_SIZE_MAX).
+const (
+	Kernel Space = "kernel"
+	User   Space = "user"
+	Auto   Space = "auto"
+	Ctx    Space = "ctx" // the program's context: a direct load, never a fault
+)
+
+// A Program is one eBPF program of a probe.
+type Program struct {
+	Name string // unique; the symbol of the program
+	// Probe is the plan's probe that the program serves, -1 for none.
+	Probe  int
+	Attach Attach
+	Locals []Local
+	// Inlines is the number of OpInline labels used.
+	Inlines int
+	Body    *Block
+	// Variants is set instead of Body where the program does something else
+	// for some system calls: the first variant whose Syscalls hold the number
+	// runs, none: the program ends. A nil Syscalls is every number.
+	Variants []Variant
+}
+
+// A Variant is the body for some system calls.
+type Variant struct {
+	Syscalls []int // sorted numbers
+	Body     *Block
+}
+
+// AttachKind is the way a program is attached.
+type AttachKind uint8
+
+// The ways to attach.
+const (
+	AttachTracepoint    AttachKind = iota // perf tracepoint; ctx is the record of its format
+	AttachRawTracepoint                   // ctx is u64 args[]
+	AttachProfile                         // cpu-clock on every CPU; ctx is bpf_perf_event_data
+	AttachInterval                        // cpu-clock on one CPU
+	AttachSyscallEnter                    // raw_tp sys_enter: ctx is {pt_regs*, nr}
+	AttachSyscallExit                     // raw_tp sys_exit: ctx is {pt_regs*, ret}
+)
+
+// Attach says where a program goes.
+type Attach struct {
+	Kind AttachKind
+	// Group and Name of the tracepoint.
+	Group, Name string
+	// Freq is the samples per second of AttachProfile; Period is in ns and
+	// wins if set.
+	Freq   uint64
+	Period uint64
+	// Span is the number of the span that AttachSyscallEnter and
+	// AttachSyscallExit pair by thread; Unit.Spans describes it.
+	Span int
+}
+
+// A Local is a variable.
+type Local struct {
+	Name string
+	Type types.Type
+}
+
+// A Span is the state that is kept between the start and the end of a call:
+// one entry a thread in a hash map.
+type Span struct {
+	Probe int
+	// Slots are the values kept: what OpSpanSlot reads and SpanStart stores.
+	Slots []types.Type
+	Names []string // for the text form
+	Size  int      // entries
+	// Syscalls are the numbers that the span covers, sorted; nil for all.
+	Syscalls []int
+	// NoReturn are the numbers that fire at the start and open no entry.
+	NoReturn []int
+}
+
+// A Unit is all that is compiled together.
+type Unit struct {
+	Programs []*Program
+	Spans    []*Span
+	// Records are the events that programs send, by number.
+	Records []*wire.Record
+	// Containers are the plan's containers with their inferred types, in the
+	// order of plan.Containers; an entry is nil where no kernel half uses it.
+	Containers []*Container
+	Target     plan.Target
+	// StrMax is the limit of strings in bytes.
+	StrMax int
+}
+
+// A Container is a container of the plan with the types of its uses.
+type Container struct {
+	*plan.Container
+	// Key is None for an unkeyed aggregation or a cell.
+	Key types.Type
+	// Value is what a table or cell holds; unused for aggregations.
+	Value types.Type
+	// KeyLayout and ValueLayout are how maps store them. An aggregation's
+	// ValueLayout is in wire.AggLayout.
+	KeyLayout, ValueLayout *wire.Fixed
+}

@@ -1,0 +1,92 @@
+package types
+
+import "slices"
+
+// Join is the smallest type that holds the values of t and of u. It fails
+// where a value would change its meaning: an int and a string have no join.
+func Join(t, u Type) (Type, bool) {
+	if t.Kind == Bot {
+		return u, true
+	}
+	if u.Kind == Bot {
+		return t, true
+	}
+	none := t.MayNone || u.MayNone || t.Kind == None || u.Kind == None
+	fault := t.MayFault || u.MayFault
+	j, ok := joinPresent(t.Present(), u.Present())
+	if j.Kind != None {
+		j.MayNone = none
+	}
+	j.MayFault = fault
+	return j, ok
+}
+
+func joinPresent(t, u Type) (Type, bool) {
+	switch {
+	case t.Kind == None:
+		return u, true
+	case u.Kind == None:
+		return t, true
+	case t.Kind != u.Kind:
+		return joinPointers(t, u)
+	}
+	if t.Label != u.Label {
+		t.Label = ""
+	}
+	switch t.Kind {
+	case Int:
+		return joinInts(t, u), true
+	case Str, Bytes:
+		t.Cap = max(t.Cap, u.Cap)
+		return t, true
+	case Tuple, Record:
+		return joinElems(t, u)
+	case Ptr, Mem:
+		if t.BTF != u.BTF {
+			return U64, t.Kind == Ptr
+		}
+	}
+	return t, true
+}
+
+// joinPointers joins a pointer with an int: both are then plain addresses.
+func joinPointers(t, u Type) (Type, bool) {
+	if t.Kind == Ptr && u.Kind == Int || t.Kind == Int && u.Kind == Ptr {
+		return U64, true
+	}
+	return t, false
+}
+
+// joinInts widens: an unsigned value needs one more bit in a signed type.
+// Unsigned 64 with signed has no common 64-bit type; the bits are kept and
+// read as signed, which docs/semantics.md names.
+func joinInts(t, u Type) Type {
+	if t.Signed == u.Signed {
+		t.Bits = max(t.Bits, u.Bits)
+		return t
+	}
+	s, un := t, u
+	if !s.Signed {
+		s, un = u, t
+	}
+	if un.Bits >= s.Bits {
+		s.Bits = min(64, un.Bits*2)
+	}
+	s.Label = t.Label
+	return s
+}
+
+func joinElems(t, u Type) (Type, bool) {
+	if len(t.Elems) != len(u.Elems) || !slices.Equal(t.Names, u.Names) {
+		return t, false
+	}
+	out := t
+	out.Elems = make([]Type, len(t.Elems))
+	for i := range t.Elems {
+		var ok bool
+		if out.Elems[i], ok = Join(t.Elems[i], u.Elems[i]); !ok {
+			return t, false
+		}
+	}
+	return out, true
+}

@@ -1,0 +1,184 @@
+// Package types describes the values of kernel halves.
+//
+// A type says what a value means (an unsigned 16-bit field, a string of at
+// most 256 bytes, a record) and how it can be absent: MayNone values can be
+// None, MayFault values can be FAULT, the outcome of a read that failed.
+// Arithmetic is done in 64 bits whatever Bits says; Bits is the width that a
+// value is known to fit and is stored in.
+//
+// Types are values: compare with Equal, combine with Join.
+package types
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// Kind is the shape of a value.
+type Kind uint8
+
+// The kinds. Bot is the type of a container element that nothing has set
+// yet, the neutral element of Join.
+const (
+	Bot   Kind = iota
+	None       // only ever None
+	Bool       // 0 or 1
+	Int        // Bits, Signed
+	Str        // Cap
+	Bytes      // Cap
+	Tuple      // Elems
+	Record     // Elems, Names
+	Ptr        // a kernel pointer to BTF; 0 is None, so it needs no tag for that
+	Mem        // a struct, union or array in memory: an address and BTF
+	Stack      // an id of the stack table
+)
+
+// A Type is the type of a value in a kernel half.
+type Type struct {
+	Kind   Kind
+	Bits   uint8 // Int: 8, 16, 32 or 64
+	Signed bool  // Int
+	// Cap is the room of a Str or Bytes in bytes, with the NUL of a Str.
+	Cap      int
+	Elems    []Type   // Tuple, Record
+	Names    []string // Record
+	BTF      kernel.TypeID
+	Label    string // Int whose readers see text: "syscall_name", "ksym" …
+	MayNone  bool
+	MayFault bool
+}
+
+// The plain types.
+var (
+	I64     = Type{Kind: Int, Bits: 64, Signed: true}
+	U64     = Type{Kind: Int, Bits: 64}
+	U32     = Type{Kind: Int, Bits: 32}
+	S32     = Type{Kind: Int, Bits: 32, Signed: true}
+	Boolean = Type{Kind: Bool}
+	NoneT   = Type{Kind: None}
+	Comm    = Type{Kind: Str, Cap: 16}
+)
+
+// StrOf is the type of a string of at most room bytes, NUL included.
+func StrOf(room int) Type { return Type{Kind: Str, Cap: room} }
+
+// IntOf is the type of an integer of the given width.
+func IntOf(bits uint8, signed bool) Type { return Type{Kind: Int, Bits: bits, Signed: signed} }
+
+// TupleOf is the type of a tuple.
+func TupleOf(elems ...Type) Type { return Type{Kind: Tuple, Elems: elems} }
+
+// Tagged reports whether a value of type t carries a tag beside its value:
+// None and FAULT of pointers and strings are encoded in the value.
+func (t Type) Tagged() bool {
+	switch t.Kind {
+	case None, Bot:
+		return false
+	case Ptr, Mem:
+		return t.MayFault
+	}
+	return t.MayNone || t.MayFault
+}
+
+// Present is t without the possibility to be None or FAULT.
+func (t Type) Present() Type {
+	t.MayNone, t.MayFault = false, false
+	return t
+}
+
+// OrNone is t that may also be None.
+func (t Type) OrNone() Type { t.MayNone = true; return t }
+
+// OrFault is t that may also be FAULT.
+func (t Type) OrFault() Type { t.MayFault = true; return t }
+
+// IsInt reports whether t is an integer.
+func (t Type) IsInt() bool { return t.Kind == Int }
+
+// Unsigned64 reports whether values of t can exceed the range of an int64.
+func (t Type) Unsigned64() bool { return t.Kind == Int && t.Bits == 64 && !t.Signed || t.Kind == Ptr }
+
+// Equal reports whether t and u are the same type.
+func (t Type) Equal(u Type) bool {
+	if t.Kind != u.Kind || t.Bits != u.Bits || t.Signed != u.Signed || t.Cap != u.Cap ||
+		t.BTF != u.BTF || t.Label != u.Label || t.MayNone != u.MayNone || t.MayFault != u.MayFault ||
+		len(t.Elems) != len(u.Elems) || len(t.Names) != len(u.Names) {
+		return false
+	}
+	for i := range t.Elems {
+		if !t.Elems[i].Equal(u.Elems[i]) {
+			return false
+		}
+	}
+	for i := range t.Names {
+		if t.Names[i] != u.Names[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// String gives the type as `explain --types` shows it: u32, str[256],
+// (u32, str[16]), record(tid=u32), with `?` for MayNone and `!` for MayFault.
+func (t Type) String() string {
+	s := t.base()
+	if t.Label != "" {
+		s += "~" + t.Label
+	}
+	if t.MayNone {
+		s += "?"
+	}
+	if t.MayFault {
+		s += "!"
+	}
+	return s
+}
+
+func (t Type) base() string {
+	switch t.Kind {
+	case Bot:
+		return "unset"
+	case None:
+		return "None"
+	case Bool:
+		return "bool"
+	case Int:
+		return fmt.Sprintf("%c%d", "us"[b2i(t.Signed)], t.Bits)
+	case Str:
+		return fmt.Sprintf("str[%d]", t.Cap)
+	case Bytes:
+		return fmt.Sprintf("bytes[%d]", t.Cap)
+	case Tuple:
+		return "(" + t.list() + ")"
+	case Record:
+		return "record(" + t.list() + ")"
+	case Ptr:
+		return fmt.Sprintf("ptr<%d>", t.BTF)
+	case Mem:
+		return fmt.Sprintf("mem<%d>", t.BTF)
+	case Stack:
+		return "stack"
+	}
+	panic("types: bad kind")
+}
+
+func (t Type) list() string {
+	var parts []string
+	for i, e := range t.Elems {
+		if t.Kind == Record {
+			parts = append(parts, t.Names[i]+"="+e.String())
+		} else {
+			parts = append(parts, e.String())
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

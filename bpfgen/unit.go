@@ -1,0 +1,75 @@
+// Package bpfgen compiles a plan to eBPF.
+//
+// The folders are the pipeline: types and tree are the typed form, infer
+// makes it from the plan, build turns it into the SSA of ir, opt improves it,
+// lower expands what the machine does not have, regalloc assigns R0–R9 and
+// the stack, emit writes instructions with their places in the script.
+//
+// Everything here is pure data: no descriptor is opened, nothing is loaded,
+// and the same plan with the same kernel facts gives the same text.
+package bpfgen
+
+import (
+	"github.com/cilium/ebpf"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A Unit is a compiled plan: what session loads and attaches, and what it
+// needs to decode what the programs send and store.
+type Unit struct {
+	// Spec has all maps and programs. Names of maps: see MapName*.
+	Spec *ebpf.CollectionSpec
+	// Tree holds programs with their attach points, records and containers.
+	Tree *tree.Unit
+	// Sites are the places whose failures are counted: element i of the u64
+	// array in map MapSites.
+	Sites []Site
+	// Lines maps an instruction of a program to its place in the script: the
+	// entry with the greatest Insn that is not above the instruction's raw
+	// number (64-bit loads count two).
+	Lines map[string][]Line
+}
+
+// The names of the maps that a unit uses. Containers are MapContainer and
+// their number; spans MapSpan and their number; scratch memory MapScratch.
+const (
+	MapRing      = "ring"
+	MapSites     = "sites"
+	MapScratch   = "scratch"
+	MapContainer = "c"
+	MapSpan      = "span"
+)
+
+// SiteKind says what failed at a Site.
+type SiteKind uint8
+
+// The kinds of failures that programs count.
+const (
+	SiteFull       SiteKind = iota // a map was full; the key was not stored
+	SiteNoMem                      // another failure of an insert
+	SiteRing                       // the ring was full: an event is lost
+	SiteScratch                    // no scratch memory was free: an event is lost
+	SiteError                      // a handler ended early: What says why
+	SiteOrphanEnd                  // a span's end without a start
+	SiteOpenStart                  // a start found an open one: that never ended
+	SiteSpanFull                   // a start found no room
+	SiteContention                 // an extreme gave up after its tries
+)
+
+// A Site is a place in a script where something can be lost.
+type Site struct {
+	Kind SiteKind
+	// What says in words: "division by zero", "None where an int was wanted".
+	What      string
+	Probe     int // -1: none
+	Container int // -1: none
+	Pos       plan.Pos
+}
+
+// A Line is an entry of Unit.Lines.
+type Line struct {
+	Insn int
+	Pos  plan.Pos
+}

@@ -1,0 +1,72 @@
+package plan
+
+// Kind is the kind of a container.
+type Kind uint8
+
+// The kinds of containers. Table and Cell hold values that both sides set;
+// the others are aggregations.
+const (
+	Table Kind = iota
+	Cell
+	Count
+	Total
+	Mean
+	Lowest
+	Highest
+	Stats
+	Hist
+	LHist
+	Quantiles
+	Group
+)
+
+var kindNames = [...]string{
+	"table", "cell", "count", "total", "mean", "lowest", "highest", "stats",
+	"hist", "lhist", "quantiles", "group",
+}
+
+// String gives the name that scripts use.
+func (k Kind) String() string { return kindNames[k] }
+
+// IsAggregation reports whether kernel halves only add to a container of kind k.
+func (k Kind) IsAggregation() bool { return k >= Count && k <= Quantiles }
+
+// A Container is one call of table(), cell(), count(), hist() …
+//
+// Its key and value types are not here: the compiler infers them from all
+// uses in kernel halves.
+type Container struct {
+	ID   int
+	Kind Kind
+	Name string   // from the assignment; "" for none
+	By   []string // column names of the key
+	Size int      // entries; 0 for the default
+	LRU  bool
+	Unit int64 // NSEC, USEC …; 1 for none. Histograms divide before bucketing
+	// UnitName labels output: "ms", "us"; "" for none.
+	UnitName string
+	Sub      int           // hist: sub-buckets per power of two, as a power of two
+	Lo, Hi   int64         // lhist
+	Step     int64         // lhist
+	Init     Value         // cell: the first value
+	Members  []GroupMember // group
+	Pos      Pos
+}
+
+// DefaultSize is the number of entries of a keyed container.
+const DefaultSize = 10240
+
+// Entries gives the number of entries that the container can hold.
+func (c *Container) Entries() int {
+	if c.Size > 0 {
+		return c.Size
+	}
+	return DefaultSize
+}
+
+// A GroupMember is one named aggregation of a group. Its Container has no
+// key of its own; it is not in Plan.Containers.
+type GroupMember struct {
+	Name string
+	Agg  *Container
+}

@@ -1,0 +1,97 @@
+// Package plan holds what a script declared, as pure data.
+//
+// A script is run once. Each call of a builtin that concerns tracing (probe,
+// event, table, hist …) records a value here instead of acting. When the
+// script has ended the plan is complete, and the compiler (bpfgen) reads it:
+// functions as syntax trees with their captures, points as patterns,
+// containers as declarations. The plan never holds a descriptor and never a
+// value of the interpreter, so that it prints the same on every machine and
+// the compiler can be tested without running a script.
+//
+// Ownership: the script host (starlark/script, builtins) writes a Plan from
+// one goroutine; after that it is read only.
+package plan
+
+import (
+	"go.starlark.net/syntax"
+)
+
+// Pos is a place in a script: file, line and column, the columns counted in
+// runes from 1 as go.starlark.net does.
+type Pos = syntax.Position
+
+// A Plan is everything that one script declared.
+type Plan struct {
+	Probes     []*Probe
+	Containers []*Container
+	// StrMax is the limit of captured strings in bytes (--str-max, limits()).
+	StrMax int
+	// Target restricts all probes to a process; see Target.
+	Target Target
+}
+
+// Target says which processes a run concerns. It is tested as e.pid in every
+// program, after an event's own fields are applied.
+type Target struct {
+	PID  int // >0: only this thread group (-p, -c), in the initial pid namespace
+	Self int // >0: never this thread group (the tracer itself)
+}
+
+// A Probe is one call of probe().
+type Probe struct {
+	ID     int
+	Name   string // name=, else the points as written
+	Points []Point
+	// The four functions; nil where not given.
+	Handler, Where, Kernel, Start *Func
+	Pos                           Pos
+}
+
+// A Point is something that happens: *Pattern, *Event, *Span or *First.
+type Point interface{ isPoint() }
+
+// A Pattern is a point as a string, with globs: tracepoint:sched:sched_*.
+// Provider is the long name (tracepoint, rawtracepoint, syscall, profile …),
+// Args the fields after it.
+type Pattern struct {
+	Text     string // as written
+	Provider string
+	Args     []string
+	Pos      Pos
+}
+
+// An Event is event((points, fn), …): a point that happens when one of the
+// functions returns a record.
+type Event struct {
+	Arms []Arm
+	Doc  string
+	Pos  Pos
+}
+
+// An Arm is one (points, function) pair of an event. Fn may be nil in a bare
+// event(points): then the event is the point itself.
+type Arm struct {
+	Points []Point
+	Fn     *Func
+}
+
+// A Span is span(start, end, …): two points that belong together by key.
+type Span struct {
+	Start, End       []Point
+	StartKey, EndKey *Func // nil: by thread
+	Again            string // "last" or "first"
+	Size             int
+	Timeout          int64 // ns; 0 for none
+	Pos              Pos
+}
+
+// First is first(a, b, …): the first point that this kernel has.
+type First struct {
+	Points []Point
+	Pos    Pos
+}
+
+func (*Pattern) isPoint() {}
+func (*Event) isPoint()   {}
+func (*Span) isPoint()    {}
+func (*First) isPoint()   {}

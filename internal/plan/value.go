@@ -1,0 +1,118 @@
+package plan
+
+import (
+	"math/big"
+
+	"go.starlark.net/syntax"
+)
+
+// A Value is a value of the script as the compiler sees it: what a function
+// captured, a default of a parameter, an argument of a declaration. It is one
+// of the types below, always frozen.
+type Value interface{ isValue() }
+
+// The plain values.
+type (
+	None   struct{}
+	Bool   bool
+	Int    struct{ Big *big.Int }
+	Float  float64
+	String string
+	Bytes  string
+	Tuple  []Value
+	List   []Value
+	// Dict is a constant dict, in the order of insertion.
+	Dict []DictEntry
+	// Record is a constant record, its fields in the order of declaration.
+	Record []RecordField
+)
+
+// DictEntry is one entry of a Dict.
+type DictEntry struct{ Key, Value Value }
+
+// RecordField is one field of a Record.
+type RecordField struct {
+	Name  string
+	Value Value
+}
+
+// Builtin is a predeclared or universal function or module by name: "cstr",
+// "len", "json". What it means in a kernel half is the compiler's business.
+type Builtin string
+
+// Ref is a container.
+type Ref struct{ *Container }
+
+// PointValue is an event, span or first() held by a variable.
+type PointValue struct{ Point }
+
+// Opaque is a value that only user space can use, with its Starlark type.
+type Opaque struct{ Type string }
+
+// A Func is a function or lambda of the script: its syntax tree and what it
+// captured. Closures of one lambda in a loop are several Funcs. A Func may be
+// reached from its own captures (a global that names itself), so walks must
+// remember where they were.
+type Func struct {
+	ID   int
+	Name string // "lambda" for anonymous functions
+	Pos  Pos
+	Doc  string
+	// Def or Lambda is the tree, resolved by go.starlark.net/resolve: each
+	// Ident's Binding is set. `x[k] op= v` has been rewritten to a call of
+	// UpdateBuiltin (see starlark/script).
+	Def    *syntax.DefStmt
+	Lambda *syntax.LambdaExpr
+	// Defaults holds the default of each parameter, nil where it has none.
+	Defaults []Value
+	// Free holds the captured cells by the index of resolve.Function.FreeVars.
+	Free []Value
+	// Names holds the values of Global, Predeclared and Universal names that
+	// the tree uses. A global that has no value yet is absent.
+	Names map[string]Value
+}
+
+// UpdateBuiltin is the name of the function to which the host rewrites
+// `x[k] op= v`: a call with x, k, the operator as a string ("+", "|" …), v.
+const UpdateBuiltin = "$update"
+
+// ParamNames gives the names of the parameters in order (without * and **).
+func (f *Func) ParamNames() []string {
+	var out []string
+	for _, p := range f.Params() {
+		switch p := p.(type) {
+		case *syntax.Ident:
+			out = append(out, p.Name)
+		case *syntax.BinaryExpr:
+			out = append(out, p.X.(*syntax.Ident).Name)
+		}
+	}
+	return out
+}
+
+// Params gives the parameters as the parser left them.
+func (f *Func) Params() []syntax.Expr {
+	if f.Def != nil {
+		return f.Def.Params
+	}
+	return f.Lambda.Params
+}
+
+func (None) isValue()       {}
+func (Bool) isValue()       {}
+func (Int) isValue()        {}
+func (Float) isValue()      {}
+func (String) isValue()     {}
+func (Bytes) isValue()      {}
+func (Tuple) isValue()      {}
+func (List) isValue()       {}
+func (Dict) isValue()       {}
+func (Record) isValue()     {}
+func (Builtin) isValue()    {}
+func (Ref) isValue()        {}
+func (PointValue) isValue() {}
+func (Opaque) isValue()     {}
+func (*Func) isValue()      {}
+
+// MakeInt makes an Int.
+func MakeInt(i int64) Int { return Int{big.NewInt(i)} }

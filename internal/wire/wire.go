@@ -1,0 +1,111 @@
+// Package wire describes how values lie in memory that the kernel half writes
+// and user space reads: records in the ring buffer, keys and values of maps.
+//
+// There is one description for both directions. The compiler emits stores
+// from it, the event path and the containers decode with it; neither has an
+// offset of its own.
+//
+// # Fixed layouts
+//
+// Keys and map values have a fixed size. Each leaf lies at a multiple of its
+// size, ints little- or big-endian as the machine is; all other bytes are
+// zero. A string takes Size bytes: its bytes, padded with NULs, and its last
+// byte says more: StrWhole, StrCut, StrFault, StrNone. An int or bool that
+// may be None or FAULT has a tag byte at TagOff.
+//
+// # Records
+//
+// A record begins with Header. Then come the leaves of Fields in a fixed
+// layout, in which a string or bytes leaf is 4 bytes: u16 offset from the
+// start of the record, u16 length in bytes with the top bits as flags
+// (RefCut, RefFault, RefNone). The bytes themselves follow the fixed part,
+// packed, without NUL.
+package wire
+
+// Tags of values that may be absent.
+const (
+	TagPresent = 0
+	TagNone    = 1
+	TagFault   = 2
+)
+
+// Last bytes of a string in a fixed layout.
+const (
+	StrWhole = 0
+	StrCut   = 1
+	StrFault = 2
+	StrNone  = 3
+)
+
+// Flags in the length half of a string reference of a record.
+const (
+	RefLen   = 0x1fff // the length; strings are at most 8191 bytes
+	RefCut   = 0x2000
+	RefNone  = 0x4000
+	RefFault = 0x8000
+)
+
+// HeaderSize is the size of the header of a record: u32 the record's number
+// in the unit, u32 the CPU, u64 the time (CLOCK_MONOTONIC, ns).
+const (
+	HeaderSize   = 16
+	HeaderNumber = 0
+	HeaderCPU    = 4
+	HeaderTime   = 8
+)
+
+// Kind is the shape of a value as readers see it.
+type Kind uint8
+
+// The kinds.
+const (
+	None Kind = iota
+	Bool
+	Int
+	Str
+	Bytes
+	Tuple
+	Record_
+	Pointer // an address: an int to scripts
+	StackID
+)
+
+// A Type is a value's shape with the places of its leaves.
+type Type struct {
+	Kind   Kind
+	Off    int // leaf: offset from the start of the layout
+	Size   int // leaf: bytes in the layout
+	Signed bool
+	TagOff int // -1: never absent
+	Label  string
+	Names  []string // Record_
+	Elems  []Type   // Tuple, Record_
+}
+
+// A Fixed is the layout of a key or of a map value.
+type Fixed struct {
+	Type Type
+	Size int // a multiple of 8
+}
+
+// A Record is one kind of event in the ring.
+type Record struct {
+	Number int
+	// Probe is the plan's probe whose event this is.
+	Probe int
+	// Fields are the captured values, in the order of SSend.
+	Fields []Field
+	// FixedSize is the header and the fixed part; strings follow.
+	FixedSize int
+	// MaxSize is the most that a record can take.
+	MaxSize int
+}
+
+// A Field is one captured value.
+type Field struct {
+	// Name is the expression as the script has it: "pid", "args.filename".
+	Name string
+	Type Type
+	// Room is the most bytes of each string leaf, in the order of leaves.
+	Room int
+}
