@@ -22,17 +22,17 @@ type Kind uint8
 // The kinds. Bot is the type of a container element that nothing has set
 // yet, the neutral element of Join.
 const (
-	Bot   Kind = iota
-	None       // only ever None
-	Bool       // 0 or 1
-	Int        // Bits, Signed
-	Str        // Cap
-	Bytes      // Cap
-	Tuple      // Elems
-	Record     // Elems, Names
-	Ptr        // a kernel pointer to BTF; 0 is None, so it needs no tag for that
-	Mem        // a struct, union or array in memory: an address and BTF
-	Stack      // an id of the stack table
+	Bot    Kind = iota
+	None        // only ever None
+	Bool        // 0 or 1
+	Int         // Bits, Signed
+	Str         // Cap
+	Bytes       // Cap
+	Tuple       // Elems
+	Record      // Elems, Names
+	Ptr         // a kernel pointer to BTF; 0 is None, so it needs no tag for that
+	Mem         // a struct, union or array in memory: an address and BTF
+	Stack       // an id of the stack table
 )
 
 // A Type is the type of a value in a kernel half.

@@ -78,7 +78,7 @@ type Arm struct {
 // A Span is span(start, end, …): two points that belong together by key.
 type Span struct {
 	Start, End       []Point
-	StartKey, EndKey *Func // nil: by thread
+	StartKey, EndKey *Func  // nil: by thread
 	Again            string // "last" or "first"
 	Size             int
 	Timeout          int64 // ns; 0 for none

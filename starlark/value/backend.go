@@ -1,0 +1,29 @@
+// Package value has the values that both halves of a script share, as the
+// interpreter sees them: containers, records, events, stacks, FAULT.
+//
+// A container starts as a declaration. Until the plan is loaded what user code
+// writes is kept in a Go map; at load it is bound to a Backend and what was
+// written is handed over. A container that no kernel half uses stays a Go map.
+package value
+
+import "github.com/startrace/startrace/internal/wire"
+
+// A Backend is where a loaded container keeps its entries: kernel maps.
+// Keys and values are bytes in the layouts; an unkeyed container has one
+// entry with a nil key. All calls come from the session's goroutine.
+type Backend interface {
+	// Layout gives how keys and values lie. Key is nil for an unkeyed one.
+	Layout() (key, val *wire.Fixed)
+	// Lookup copies the entry of key into val and says whether there is one.
+	Lookup(key, val []byte) (bool, error)
+	// Update sets the entry.
+	Update(key, val []byte) error
+	// Delete removes the entry and says whether there was one.
+	Delete(key []byte) (bool, error)
+	// AddInt adds delta to the 64-bit int at off in the value, atomically with
+	// respect to the kernel halves; an absent entry starts at zero.
+	AddInt(key []byte, off int, delta int64) error
+	// Each calls f with every entry until it returns false. The slices are
+	// valid during the call only. It makes no program miss events.
+	Each(f func(key, val []byte) bool) error
+}
