@@ -1,0 +1,40 @@
+package tree
+
+import "fmt"
+
+var opNames = [...]string{
+	OpInvalid: "invalid", OpConst: "const", OpLocal: "local", OpBuiltin: "builtin",
+	OpCtx: "ctx", OpLoad: "load", OpStr: "str", OpSpanSlot: "slot",
+	OpAdd: "add", OpSub: "sub", OpMul: "mul", OpNeg: "neg", OpFloorDiv: "floordiv",
+	OpFloorMod: "floormod", OpAnd: "and", OpOr: "or", OpXor: "xor", OpNot: "not",
+	OpShl: "shl", OpShr: "shr", OpAbs: "abs", OpMin: "min", OpMax: "max", OpBswap: "bswap",
+	OpEq: "eq", OpNe: "ne", OpLt: "lt", OpLe: "le", OpGt: "gt", OpGe: "ge",
+	OpIsNone: "isnone", OpIsFault: "isfault", OpPresent: "present", OpAssume: "assume",
+	OpConvert: "convert", OpLNot: "lnot", OpLAnd: "land", OpLOr: "lor", OpCond: "cond",
+	OpStrLen: "strlen", OpStartsWith: "startswith", OpEndsWith: "endswith",
+	OpContains: "contains", OpMatches: "matches", OpStrConstGet: "strconstget",
+	OpTuple: "tuple", OpRecord: "record", OpElem: "elem",
+	OpTableGet: "tableget", OpTableIndex: "tableindex", OpTablePop: "tablepop",
+	OpTableHas: "tablehas", OpCellGet: "cellget", OpInline: "inline",
+}
+
+// String gives the name in the text form.
+func (o Op) String() string { return nameOf(opNames[:], int(o)) }
+
+var stmtNames = [...]string{
+	SInvalid: "invalid", SAssign: "assign", SDo: "do", SIf: "if", SFor: "for",
+	SBreak: "break", SContinue: "continue", SReturn: "return", SStop: "stop", SSend: "send",
+	STableSet: "tableset", STableUpdate: "tableupdate", STableRemove: "tableremove",
+	SCellSet: "cellset", SCellAdd: "celladd", SAggAdd: "aggadd",
+	SSpanStart: "spanstart", SSpanEnd: "spanend",
+}
+
+// String gives the name in the text form.
+func (o StmtOp) String() string { return nameOf(stmtNames[:], int(o)) }
+
+func nameOf(names []string, i int) string {
+	if i < len(names) && names[i] != "" {
+		return names[i]
+	}
+	return fmt.Sprintf("op(%d)", i)
+}

@@ -1,0 +1,318 @@
+package tree
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// The text form is written for people and for golden files; nothing parses
+// it. One line is one statement, after it line:column in the script:
+//
+//	program "p0" probe 0 tracepoint sched:sched_switch
+//	  local $0 x u32
+//	  if (gt:bool $0:u32 10:s64) @3:4
+//	    send r0 (builtin:u32 pid) @3:9
+//
+// An expression is (op:type operands); constants are value:type, locals
+// $number:type. The block of an inlined call stands below its statement's
+// line, named by its number.
+
+// String gives the text form of everything in u.
+func (u *Unit) String() string {
+	p := &printer{}
+	p.line("unit target pid=%d self=%d strmax=%d", u.Target.PID, u.Target.Self, u.StrMax)
+	for i, c := range u.Containers {
+		if c != nil {
+			p.container(i, c)
+		}
+	}
+	for i, s := range u.Spans {
+		p.span(i, s)
+	}
+	for _, r := range u.Records {
+		p.record(r)
+	}
+	for _, prog := range u.Programs {
+		p.program(prog)
+	}
+	return p.b.String()
+}
+
+// String gives the text form of one program.
+func (prog *Program) String() string {
+	p := &printer{}
+	p.program(prog)
+	return p.b.String()
+}
+
+// String gives the text form of an expression; the blocks of inlined calls
+// follow on lines of their own.
+func (e *Expr) String() string {
+	p := &printer{}
+	p.b.WriteString(p.expr(e))
+	p.b.WriteByte('\n')
+	p.flush()
+	return strings.TrimSuffix(p.b.String(), "\n")
+}
+
+// printer writes indented lines. bodies are the inlined blocks met in the
+// expressions of the current line.
+type printer struct {
+	b      strings.Builder
+	indent int
+	bodies []*Expr
+}
+
+func (p *printer) line(format string, args ...any) {
+	p.b.WriteString(strings.Repeat("  ", p.indent))
+	fmt.Fprintf(&p.b, format, args...)
+	p.b.WriteByte('\n')
+}
+
+// flush writes the inlined blocks of the line just written.
+func (p *printer) flush() {
+	bodies := p.bodies
+	p.bodies = nil
+	for _, e := range bodies {
+		p.indent += 2
+		p.line("inline %d", e.Int)
+		p.block(e.Body)
+		p.indent -= 2
+	}
+}
+
+func (p *printer) container(i int, c *Container) {
+	s := fmt.Sprintf("container c%d %s", i, c.Kind)
+	if c.Name != "" {
+		s += fmt.Sprintf(" %q", c.Name)
+	}
+	s += " key " + c.Key.String()
+	if !c.Kind.IsAggregation() && c.Kind != plan.Group {
+		s += " value " + c.Value.String()
+	}
+	if c.Size != 0 {
+		s += fmt.Sprintf(" size %d", c.Size)
+	}
+	if c.LRU {
+		s += " lru"
+	}
+	p.line("%s", s)
+}
+
+func (p *printer) span(i int, s *Span) {
+	p.line("span %d probe %d size %d syscalls %s noreturn %v", i, s.Probe, s.Size, numbers(s.Syscalls), s.NoReturn)
+	p.indent++
+	for j, t := range s.Slots {
+		name := ""
+		if j < len(s.Names) {
+			name = " " + s.Names[j]
+		}
+		p.line("slot %d%s %s", j, name, t)
+	}
+	p.indent--
+}
+
+func (p *printer) record(r *wire.Record) {
+	if r == nil {
+		return
+	}
+	p.line("record r%d probe %d fixed %d max %d", r.Number, r.Probe, r.FixedSize, r.MaxSize)
+	p.indent++
+	for _, f := range r.Fields {
+		p.line("%s %s", f.Name, wireType(f.Type))
+	}
+	p.indent--
+}
+
+func (p *printer) program(prog *Program) {
+	p.line("program %q probe %d %s", prog.Name, prog.Probe, prog.Attach)
+	p.indent++
+	for i, l := range prog.Locals {
+		p.line("local $%d %s %s", i, l.Name, l.Type)
+	}
+	if prog.Body != nil {
+		p.block(prog.Body)
+	}
+	for _, v := range prog.Variants {
+		p.line("variant %s", numbers(v.Syscalls))
+		p.block(v.Body)
+	}
+	p.indent--
+}
+
+func (p *printer) block(b *Block) {
+	if b == nil {
+		return
+	}
+	p.indent++
+	for _, s := range b.Stmts {
+		p.stmt(s)
+	}
+	p.indent--
+}
+
+func (p *printer) stmt(s *Stmt) {
+	head := p.stmtHead(s)
+	for _, e := range s.Exprs {
+		head += " " + p.expr(e)
+	}
+	if s.Pos.IsValid() {
+		head += fmt.Sprintf(" @%d:%d", s.Pos.Line, s.Pos.Col)
+	}
+	p.line("%s", head)
+	p.flush()
+	p.block(s.Then)
+	if s.Else != nil {
+		p.line("else")
+		p.block(s.Else)
+	}
+}
+
+func (p *printer) stmtHead(s *Stmt) string {
+	name := s.Op.String()
+	switch s.Op {
+	case SAssign:
+		return fmt.Sprintf("%s $%d", name, s.Int)
+	case SFor:
+		return fmt.Sprintf("%s $%d bound %s", name, s.Int, s.Str)
+	case SReturn:
+		return fmt.Sprintf("%s %d", name, s.Int)
+	case SSend:
+		return fmt.Sprintf("%s r%d", name, s.Int)
+	case STableSet, STableRemove, SCellSet:
+		return fmt.Sprintf("%s c%d", name, s.Int)
+	case STableUpdate, SCellAdd:
+		return fmt.Sprintf("%s c%d %s", name, s.Int, s.Str)
+	case SAggAdd:
+		if s.Str != "" {
+			return fmt.Sprintf("%s c%d.%s", name, s.Int, s.Str)
+		}
+		return fmt.Sprintf("%s c%d", name, s.Int)
+	}
+	return name
+}
+
+func (p *printer) expr(e *Expr) string {
+	if e == nil {
+		return "<nil>"
+	}
+	switch e.Op {
+	case OpConst:
+		return constant(e) + ":" + e.Type.String()
+	case OpLocal:
+		return fmt.Sprintf("$%d:%s", e.Int, e.Type)
+	}
+	s := "(" + e.Op.String() + ":" + e.Type.String() + p.detail(e)
+	for _, a := range e.Args {
+		s += " " + p.expr(a)
+	}
+	if e.Op == OpInline {
+		s += fmt.Sprintf(" %d", e.Int)
+		p.bodies = append(p.bodies, e)
+	}
+	return s + ")"
+}
+
+// detail is what an operator has beside its operands.
+func (p *printer) detail(e *Expr) string {
+	switch e.Op {
+	case OpBuiltin:
+		return " " + e.Str
+	case OpCtx:
+		return fmt.Sprintf(" +%d", e.Int)
+	case OpLoad, OpStr:
+		s := fmt.Sprintf(" %s %+d", e.Str, e.Int)
+		if e.BitSize != 0 {
+			s += fmt.Sprintf(" bits %d:%d", e.Bit, e.BitSize)
+		}
+		return s
+	case OpSpanSlot, OpElem, OpBswap:
+		return fmt.Sprintf(" %d", e.Int)
+	case OpPresent:
+		return fmt.Sprintf(" %q", e.Str)
+	case OpTableGet, OpTableIndex, OpTablePop, OpTableHas, OpCellGet:
+		return fmt.Sprintf(" c%d", e.Int)
+	}
+	return ""
+}
+
+func constant(e *Expr) string {
+	switch e.Type.Kind {
+	case types.None:
+		if e.Type.MayFault {
+			return "FAULT"
+		}
+		return "None"
+	case types.Bool:
+		return strconv.FormatBool(e.Int != 0)
+	case types.Str, types.Bytes:
+		return strconv.Quote(e.Str)
+	case types.Int:
+		if e.Type.Unsigned64() {
+			return strconv.FormatUint(uint64(e.Int), 10)
+		}
+	}
+	return strconv.FormatInt(e.Int, 10)
+}
+
+// String names what the program is attached to.
+func (a Attach) String() string {
+	switch a.Kind {
+	case AttachTracepoint:
+		return fmt.Sprintf("tracepoint %s:%s", a.Group, a.Name)
+	case AttachRawTracepoint:
+		return "rawtracepoint " + a.Name
+	case AttachProfile, AttachInterval:
+		s := "profile"
+		if a.Kind == AttachInterval {
+			s = "interval"
+		}
+		if a.Period != 0 {
+			return fmt.Sprintf("%s %dns", s, a.Period)
+		}
+		return fmt.Sprintf("%s %dhz", s, a.Freq)
+	case AttachSyscallEnter:
+		return fmt.Sprintf("syscall-enter span %d", a.Span)
+	case AttachSyscallExit:
+		return fmt.Sprintf("syscall-exit span %d", a.Span)
+	}
+	return fmt.Sprintf("attach(%d)", a.Kind)
+}
+
+func numbers(list []int) string {
+	if list == nil {
+		return "all"
+	}
+	return fmt.Sprint(list)
+}
+
+// wireType describes the leaves of a layout with their places.
+func wireType(t wire.Type) string {
+	switch t.Kind {
+	case wire.Tuple, wire.Record_:
+		var parts []string
+		for i, e := range t.Elems {
+			s := wireType(e)
+			if t.Kind == wire.Record_ {
+				s = t.Names[i] + " " + s
+			}
+			parts = append(parts, s)
+		}
+		return "(" + strings.Join(parts, ", ") + ")"
+	}
+	s := fmt.Sprintf("%s@%d+%d", wireKinds[t.Kind], t.Off, t.Size)
+	if t.Kind == wire.Int && t.Signed {
+		s = "s" + s
+	}
+	if t.TagOff >= 0 {
+		s += fmt.Sprintf("?%d", t.TagOff)
+	}
+	return s
+}
+
+var wireKinds = [...]string{"none", "bool", "int", "str", "bytes", "tuple", "record", "pointer", "stack"}
