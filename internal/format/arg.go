@@ -1,0 +1,103 @@
+package format
+
+import (
+	"math/big"
+	"strconv"
+)
+
+// Kind says which field of an Arg holds its value.
+type Kind uint8
+
+// The kinds.
+const (
+	None  Kind = iota
+	Fault      // a read in the kernel that failed
+	Bool       // Int: 0 or 1
+	Int        // Int
+	Uint       // Uint
+	Big        // Big
+	Float      // Float
+	Str        // Str
+	Bytes      // Str
+	Other      // Str is the text of the value, Type its type
+)
+
+// An Arg is one argument of a format.
+type Arg struct {
+	Kind  Kind
+	Int   int64
+	Uint  uint64
+	Float float64
+	Str   string
+	Big   *big.Int
+	Type  string // of Other, for messages
+}
+
+// FaultText is what FAULT prints as.
+const FaultText = "<fault>"
+
+// IntArg is the argument for a signed integer.
+func IntArg(i int64) Arg { return Arg{Kind: Int, Int: i} }
+
+// StrArg is the argument for a string.
+func StrArg(s string) Arg { return Arg{Kind: Str, Str: s} }
+
+// FloatArg is the argument for a float.
+func FloatArg(f float64) Arg { return Arg{Kind: Float, Float: f} }
+
+// appendText appends the argument as str() gives it, without escaping.
+func (a *Arg) appendText(dst []byte) []byte {
+	switch a.Kind {
+	case None:
+		return append(dst, "None"...)
+	case Fault:
+		return append(dst, FaultText...)
+	case Bool:
+		if a.Int != 0 {
+			return append(dst, "True"...)
+		}
+		return append(dst, "False"...)
+	case Int:
+		return strconv.AppendInt(dst, a.Int, 10)
+	case Uint:
+		return strconv.AppendUint(dst, a.Uint, 10)
+	case Big:
+		return a.Big.Append(dst, 10)
+	case Float:
+		return AppendFloat(dst, a.Float)
+	}
+	return append(dst, a.Str...)
+}
+
+// describe gives the argument for an error message: `string "x"`.
+func (a *Arg) describe() string {
+	switch a.Kind {
+	case None:
+		return "None"
+	case Fault:
+		return "FAULT"
+	case Bool:
+		return "bool " + string(a.appendText(nil))
+	case Int, Uint, Big:
+		return "int " + string(a.appendText(nil))
+	case Float:
+		return "float " + string(a.appendText(nil))
+	case Str:
+		return "string " + strconv.Quote(shorten(a.Str))
+	case Bytes:
+		return "bytes b" + strconv.Quote(shorten(a.Str))
+	}
+	return a.Type + " " + shorten(a.Str)
+}
+
+// shorten cuts long text for a message.
+func shorten(s string) string {
+	const most = 40
+	n := 0
+	for i := range s {
+		if n++; n > most {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}

@@ -1,0 +1,193 @@
+package format
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+// Escape says what becomes of control characters in strings. What a tracer
+// prints comes from strangers: a file name can hold the sequences that
+// retitle a terminal or paint over lines.
+type Escape uint8
+
+// The ways to escape.
+const (
+	Raw     Escape = iota // nothing is changed
+	Screen                // all but tab and line feed become \x1b, \r …
+	OneLine               // all control characters
+)
+
+// appendString applies %s and %v. The precision counts characters of the
+// value, the width those of the outcome.
+func (f *Format) appendString(dst []byte, p *part, a *Arg) []byte {
+	start := len(dst)
+	if a.Kind == Str || a.Kind == Bytes {
+		dst = AppendEscaped(dst, cut(a.Str, p.prec), f.Escape)
+		return p.pad(dst, start)
+	}
+	dst = a.appendText(dst)
+	if p.prec >= 0 {
+		dst = dst[:start+cutLen(dst[start:], p.prec)]
+	}
+	return p.pad(dst, start)
+}
+
+// appendChar applies %c: the character of a code point, or a string of one.
+func (f *Format) appendChar(dst []byte, p *part, a *Arg) ([]byte, error) {
+	start := len(dst)
+	switch {
+	case a.Kind == Int && a.Int >= 0 && a.Int <= utf8.MaxRune:
+		var room [utf8.UTFMax]byte
+		c := utf8.AppendRune(room[:0], rune(a.Int))
+		if f.Escape == Raw || a.Int >= 0x20 && (a.Int < 0x7f || a.Int > 0x9f) {
+			return p.pad(append(dst, c...), start), nil
+		}
+		return p.pad(AppendEscaped(dst, string(c), f.Escape), start), nil
+	case a.Kind == Str && utf8.RuneCountInString(a.Str) == 1:
+		return p.pad(AppendEscaped(dst, a.Str, f.Escape), start), nil
+	}
+	return dst, p.wants("a character or its number", a)
+}
+
+// appendQuoted applies %q, which wants a string, and %r, which takes all.
+func appendQuoted(dst []byte, p *part, a *Arg) ([]byte, error) {
+	start := len(dst)
+	switch {
+	case a.Kind == Str:
+		dst = strconv.AppendQuote(dst, cut(a.Str, p.prec))
+	case a.Kind == Bytes:
+		dst = strconv.AppendQuote(append(dst, 'b'), cut(a.Str, p.prec))
+	case p.verb == 'r':
+		dst = a.appendText(dst)
+	default:
+		return dst, p.wants("a string", a)
+	}
+	return p.pad(dst, start), nil
+}
+
+// appendHex applies %x to the bytes of a string.
+func appendHex(dst []byte, p *part, s string) []byte {
+	start, digits := len(dst), "0123456789abcdef"
+	if p.verb == 'X' {
+		digits = "0123456789ABCDEF"
+	}
+	for i := 0; i < len(s) && (p.prec < 0 || i < p.prec); i++ {
+		if p.space && i > 0 {
+			dst = append(dst, ' ')
+		}
+		dst = append(dst, digits[s[i]>>4], digits[s[i]&15])
+	}
+	return p.pad(dst, start)
+}
+
+// pad fills dst[start:] with spaces to the width, counted in characters.
+func (p *part) pad(dst []byte, start int) []byte {
+	have := len(dst) - start
+	if p.width == 0 || p.width <= have && p.width <= utf8.RuneCount(dst[start:]) {
+		return dst
+	}
+	missing := p.width - utf8.RuneCount(dst[start:])
+	if p.minus {
+		for ; missing > 0; missing-- {
+			dst = append(dst, ' ')
+		}
+		return dst
+	}
+	return insert(dst, start, ' ', missing)
+}
+
+// insert puts n copies of c at position at.
+func insert(dst []byte, at int, c byte, n int) []byte {
+	if n <= 0 {
+		return dst
+	}
+	old := len(dst)
+	for range n {
+		dst = append(dst, c)
+	}
+	copy(dst[at+n:], dst[at:old])
+	for i := range n {
+		dst[at+i] = c
+	}
+	return dst
+}
+
+// cut gives the first n characters of s; all of it where n is negative.
+func cut(s string, n int) string {
+	if n < 0 || len(s) <= n {
+		return s
+	}
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+func cutLen(b []byte, n int) int {
+	i := 0
+	for ; n > 0 && i < len(b); n-- {
+		_, size := utf8.DecodeRune(b[i:])
+		i += size
+	}
+	return i
+}
+
+// AppendEscaped appends s with its control characters, and bytes that are not
+// UTF-8, escaped as in a string literal.
+func AppendEscaped(dst []byte, s string, how Escape) []byte {
+	if how == Raw || clean(s) {
+		return append(dst, s...)
+	}
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			dst = appendByteEscape(dst, s[i])
+		case how == Screen && (r == '\n' || r == '\t'):
+			dst = append(dst, s[i])
+		case r < 0x20 || r == 0x7f:
+			dst = appendByteEscape(dst, s[i])
+		case isFormatting(r):
+			dst = append(dst, `\u`...)
+			for shift := 12; shift >= 0; shift -= 4 {
+				dst = append(dst, "0123456789abcdef"[r>>shift&15])
+			}
+		default:
+			dst = append(dst, s[i:i+size]...)
+		}
+		i += size
+	}
+	return dst
+}
+
+// isFormatting reports whether r acts on the text around it: the C1 controls
+// (U+009b begins a terminal sequence), line breaks and changes of direction.
+func isFormatting(r rune) bool {
+	return r >= 0x80 && r <= 0x9f || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+}
+
+// clean reports whether s is printable ASCII, the usual case.
+func clean(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < 0x20 || c > 0x7e {
+			return false
+		}
+	}
+	return true
+}
+
+func appendByteEscape(dst []byte, c byte) []byte {
+	switch c {
+	case '\n':
+		return append(dst, `\n`...)
+	case '\r':
+		return append(dst, `\r`...)
+	case '\t':
+		return append(dst, `\t`...)
+	}
+	const digits = "0123456789abcdef"
+	return append(dst, '\\', 'x', digits[c>>4], digits[c&15])
+}
