@@ -1,0 +1,77 @@
+// Package bpf makes the bpf(2) calls that cilium/ebpf does not offer, or
+// offers only behind feature tests: raw tracepoints, test runs without
+// allocation, a program's missed runs, batches of raw bytes, map iterators.
+//
+// Descriptors are plain ints; whoever receives one closes it. All attributes
+// are zero beyond what a call sets, as old kernels demand (include/uapi/linux/bpf.h).
+// Attributes hold pointers as pointers, so that the objects stay where they
+// are: all supported machines have 64-bit little-endian ones.
+package bpf
+
+import (
+	"errors"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// call makes the system call and repeats it while a signal interrupts it:
+// BPF_PROG_LOAD and BPF_PROG_TEST_RUN return EAGAIN and EINTR then.
+func call(cmd uintptr, attr unsafe.Pointer, size uintptr) (int, error) {
+	for {
+		r, _, errno := unix.Syscall(unix.SYS_BPF, cmd, uintptr(attr), size)
+		switch errno {
+		case 0:
+			return int(r), nil
+		case unix.EINTR:
+			continue
+		}
+		return -1, errno
+	}
+}
+
+// OpenRawTracepoint attaches a raw tracepoint program. Closing the descriptor
+// detaches it.
+func OpenRawTracepoint(name string, prog int) (int, error) {
+	cname, err := unix.BytePtrFromString(name)
+	if err != nil {
+		return -1, err
+	}
+	attr := struct {
+		name *byte
+		prog uint32
+		_    uint32
+	}{name: cname, prog: uint32(prog)}
+	fd, err := call(unix.BPF_RAW_TRACEPOINT_OPEN, unsafe.Pointer(&attr), unsafe.Sizeof(attr))
+	if err == nil {
+		unix.CloseOnExec(fd)
+	}
+	return fd, err
+}
+
+// ErrNoMisses says that the kernel does not count missed runs (before 5.12).
+var ErrNoMisses = errors.New("this kernel does not count missed runs of programs")
+
+// progInfo is the start of struct bpf_prog_info.
+type progInfo struct {
+	_      [208]byte
+	misses uint64
+}
+
+// Misses gives recursion_misses of a program: runs that did not happen because
+// another run of it, or of its kind, was in progress on that CPU.
+func Misses(prog int) (uint64, error) {
+	var info progInfo
+	attr := struct {
+		fd, size uint32
+		info     *progInfo
+	}{uint32(prog), uint32(unsafe.Sizeof(info)), &info}
+	_, err := call(unix.BPF_OBJ_GET_INFO_BY_FD, unsafe.Pointer(&attr), unsafe.Sizeof(attr))
+	if err != nil {
+		return 0, err
+	}
+	if attr.size < uint32(unsafe.Sizeof(info)) {
+		return 0, ErrNoMisses
+	}
+	return info.misses, nil
+}

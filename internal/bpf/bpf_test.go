@@ -1,0 +1,89 @@
+package bpf
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"golang.org/x/sys/unix"
+)
+
+func rawTracepoint(t *testing.T, insns ...asm.Instruction) *ebpf.Program {
+	t.Helper()
+	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.RawTracepoint, Instructions: insns, License: "GPL"})
+	if errors.Is(err, ebpf.ErrNotSupported) || errors.Is(err, unix.EPERM) {
+		t.Skip("needs the right to load eBPF programs:", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+func TestRun(t *testing.T) {
+	p := rawTracepoint(t,
+		asm.LoadMem(asm.R0, asm.R1, 0, asm.DWord),
+		asm.LoadMem(asm.R1, asm.R1, 8, asm.DWord),
+		asm.Sub.Reg(asm.R0, asm.R1), asm.Return())
+	got, err := Run(p.FD(), []uint64{50, 8})
+	if err != nil || got != 42 {
+		t.Fatalf("got %d, %v; want 42", got, err)
+	}
+}
+
+func TestOpenRawTracepoint(t *testing.T) {
+	p := rawTracepoint(t, asm.Mov.Imm(asm.R0, 0), asm.Return())
+	fd, err := OpenRawTracepoint("sys_enter", p.FD())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 {
+		t.Errorf("flags %#x, %v: the descriptor would leak into commands", flags, err)
+	}
+	if n, err := Misses(p.FD()); err != nil && !errors.Is(err, ErrNoMisses) || n != 0 {
+		t.Errorf("misses %d, %v", n, err)
+	}
+	if err := unix.Close(fd); err != nil {
+		t.Error(err)
+	}
+	if _, err := OpenRawTracepoint("no_such_tracepoint", p.FD()); !errors.Is(err, unix.ENOENT) {
+		t.Errorf("got %v, want ENOENT", err)
+	}
+}
+
+func TestLookupBatch(t *testing.T) {
+	rawTracepoint(t, asm.Mov.Imm(asm.R0, 0), asm.Return()) // skips without rights
+	m, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.Hash, KeySize: 8, ValueSize: 8, MaxEntries: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	for i := range uint64(100) {
+		if err := m.Put(i, i*i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := map[byte]byte{}
+	var cursor []byte
+	for {
+		keys, values, next := make([]byte, 8*30), make([]byte, 8*30), make([]byte, 8)
+		n, err := LookupBatch(m.FD(), cursor, next, keys, values, 30)
+		for i := range n {
+			seen[keys[8*i]] = values[8*i]
+		}
+		if errors.Is(err, unix.ENOENT) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		cursor = next
+	}
+	for i := range byte(100) {
+		if seen[i] != i*i {
+			t.Errorf("entry %d is %d", i, seen[i])
+		}
+	}
+}
