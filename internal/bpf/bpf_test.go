@@ -2,6 +2,7 @@ package bpf
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/cilium/ebpf"
@@ -9,17 +10,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func rawTracepoint(t *testing.T, insns ...asm.Instruction) *ebpf.Program {
+func rawTracepoint(t *testing.T, insns ...asm.Instruction) int {
 	t.Helper()
-	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.RawTracepoint, Instructions: insns, License: "GPL"})
-	if errors.Is(err, ebpf.ErrNotSupported) || errors.Is(err, unix.EPERM) {
+	fd, err := Load(&Program{Name: "a test/of names", Type: ebpf.RawTracepoint, Instructions: insns}, nil)
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) {
 		t.Skip("needs the right to load eBPF programs:", err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { p.Close() })
-	return p
+	t.Cleanup(func() { unix.Close(fd) })
+	return fd
+}
+
+func TestLoadLog(t *testing.T) {
+	rawTracepoint(t, asm.Mov.Imm(asm.R0, 0), asm.Return()) // skips without rights
+	bad := &Program{Type: ebpf.RawTracepoint, Instructions: asm.Instructions{asm.Mov.Reg(asm.R0, asm.R3), asm.Return()}}
+	log := make([]byte, 4096)
+	if _, err := Load(bad, log); !errors.Is(err, unix.EACCES) || !strings.Contains(unix.ByteSliceToString(log), "R3 !read_ok") {
+		t.Errorf("got %v and the log %q", err, unix.ByteSliceToString(log))
+	}
+	if _, err := Load(bad, log[:130]); !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EACCES) {
+		t.Errorf("got %v, want ENOSPC or, since 6.4, EACCES", err)
+	}
 }
 
 func TestRun(t *testing.T) {
@@ -27,7 +40,7 @@ func TestRun(t *testing.T) {
 		asm.LoadMem(asm.R0, asm.R1, 0, asm.DWord),
 		asm.LoadMem(asm.R1, asm.R1, 8, asm.DWord),
 		asm.Sub.Reg(asm.R0, asm.R1), asm.Return())
-	got, err := Run(p.FD(), []uint64{50, 8})
+	got, err := Run(p, []uint64{50, 8})
 	if err != nil || got != 42 {
 		t.Fatalf("got %d, %v; want 42", got, err)
 	}
@@ -35,20 +48,20 @@ func TestRun(t *testing.T) {
 
 func TestOpenRawTracepoint(t *testing.T) {
 	p := rawTracepoint(t, asm.Mov.Imm(asm.R0, 0), asm.Return())
-	fd, err := OpenRawTracepoint("sys_enter", p.FD())
+	fd, err := OpenRawTracepoint("sys_enter", p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 {
 		t.Errorf("flags %#x, %v: the descriptor would leak into commands", flags, err)
 	}
-	if n, err := Misses(p.FD()); err != nil && !errors.Is(err, ErrNoMisses) || n != 0 {
+	if n, err := Misses(p); err != nil && !errors.Is(err, ErrNoMisses) || n != 0 {
 		t.Errorf("misses %d, %v", n, err)
 	}
 	if err := unix.Close(fd); err != nil {
 		t.Error(err)
 	}
-	if _, err := OpenRawTracepoint("no_such_tracepoint", p.FD()); !errors.Is(err, unix.ENOENT) {
+	if _, err := OpenRawTracepoint("no_such_tracepoint", p); !errors.Is(err, unix.ENOENT) {
 		t.Errorf("got %v, want ENOENT", err)
 	}
 }
