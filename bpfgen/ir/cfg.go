@@ -1,0 +1,130 @@
+package ir
+
+// NumBlocks is an upper bound of block numbers, for tables.
+func (f *Func) NumBlocks() int { return f.nextBlock }
+
+// NumValues is an upper bound of value numbers, for tables.
+func (f *Func) NumValues() int { return f.nextValue + 1 }
+
+// Order gives the blocks that can be reached, each before the blocks that it
+// dominates (reverse postorder). Where a branch has a likely way, that way
+// follows its block as closely as the order allows.
+func (f *Func) Order() []*Block {
+	seen := make([]bool, f.NumBlocks())
+	type frame struct {
+		b    *Block
+		next int
+	}
+	var post []*Block
+	stack := []frame{{b: f.Blocks[0]}}
+	seen[f.Blocks[0].ID] = true
+	for len(stack) > 0 {
+		top := &stack[len(stack)-1]
+		to := top.b.Term.To
+		if top.next == len(to) {
+			post = append(post, top.b)
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		// What is visited last comes first in the order.
+		i := len(to) - 1 - top.next
+		if top.b.Term.Likely == 2 {
+			i = top.next
+		}
+		top.next++
+		if s := to[i].Block; !seen[s.ID] {
+			seen[s.ID] = true
+			stack = append(stack, frame{b: s})
+		}
+	}
+	for i, j := 0, len(post)-1; i < j; i, j = i+1, j-1 {
+		post[i], post[j] = post[j], post[i]
+	}
+	return post
+}
+
+// A Pred is an edge seen from its target: edge Index of Block's terminator.
+type Pred struct {
+	Block *Block
+	Index int
+}
+
+// Edge gives the edge.
+func (p Pred) Edge() *Edge { return &p.Block.Term.To[p.Index] }
+
+// Preds gives for each block number the edges from order that lead there.
+func (f *Func) Preds(order []*Block) [][]Pred {
+	preds := make([][]Pred, f.NumBlocks())
+	for _, b := range order {
+		for i, e := range b.Term.To {
+			preds[e.Block.ID] = append(preds[e.Block.ID], Pred{b, i})
+		}
+	}
+	return preds
+}
+
+// A DomTree tells which block dominates which. Blocks that cannot be reached
+// are not in it.
+type DomTree struct {
+	idom []*Block // by number; the entry's is nil
+	num  []int    // by number: place in the order + 1, 0 if not reached
+}
+
+// Dominators makes the tree, by the algorithm of Cooper, Harvey and Kennedy,
+// "A Simple, Fast Dominance Algorithm", 2001.
+func (f *Func) Dominators(order []*Block) *DomTree {
+	t := &DomTree{idom: make([]*Block, f.NumBlocks()), num: make([]int, f.NumBlocks())}
+	for i, b := range order {
+		t.num[b.ID] = i + 1
+	}
+	preds := f.Preds(order)
+	for changed := true; changed; {
+		changed = false
+		for _, b := range order[1:] {
+			var dom *Block
+			for _, p := range preds[b.ID] {
+				if p.Block != order[0] && t.idom[p.Block.ID] == nil {
+					continue
+				}
+				dom = t.meet(dom, p.Block)
+			}
+			if t.idom[b.ID] != dom {
+				t.idom[b.ID] = dom
+				changed = true
+			}
+		}
+	}
+	return t
+}
+
+// meet is the nearest block that dominates a and b; a may be nil.
+func (t *DomTree) meet(a, b *Block) *Block {
+	if a == nil {
+		return b
+	}
+	for a != b {
+		if t.num[a.ID] > t.num[b.ID] {
+			a = t.idom[a.ID]
+		} else {
+			b = t.idom[b.ID]
+		}
+	}
+	return a
+}
+
+// Idom is the immediate dominator of b; nil for the entry.
+func (t *DomTree) Idom(b *Block) *Block { return t.idom[b.ID] }
+
+// Reached reports whether b can be reached.
+func (t *DomTree) Reached(b *Block) bool { return t.num[b.ID] != 0 }
+
+// Dominates reports whether every way to b passes a; a block dominates itself.
+func (t *DomTree) Dominates(a, b *Block) bool {
+	for b != nil && t.num[b.ID] >= t.num[a.ID] {
+		if a == b {
+			return true
+		}
+		b = t.idom[b.ID]
+	}
+	return false
+}
