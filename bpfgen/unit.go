@@ -35,38 +35,31 @@ type Unit struct {
 // The names of the maps that a unit uses. Containers are MapContainer and
 // their number; spans MapSpan and their number; scratch memory MapScratch.
 const (
-	MapRing      = "ring"
-	MapSites     = "sites"
-	MapScratch   = "scratch"
-	MapContainer = "c"
-	MapSpan      = "span"
+	MapRing      = tree.MapRing
+	MapSites     = tree.MapSites
+	MapScratch   = tree.MapScratch
+	MapContainer = tree.MapContainer
+	MapSpan      = tree.MapSpan
 )
 
 // SiteKind says what failed at a Site.
-type SiteKind uint8
+type SiteKind = tree.SiteKind
 
 // The kinds of failures that programs count.
 const (
-	SiteFull       SiteKind = iota // a map was full; the key was not stored
-	SiteNoMem                      // another failure of an insert
-	SiteRing                       // the ring was full: an event is lost
-	SiteScratch                    // no scratch memory was free: an event is lost
-	SiteError                      // a handler ended early: What says why
-	SiteOrphanEnd                  // a span's end without a start
-	SiteOpenStart                  // a start found an open one: that never ended
-	SiteSpanFull                   // a start found no room
-	SiteContention                 // an extreme gave up after its tries
+	SiteFull       = tree.SiteFull
+	SiteNoMem      = tree.SiteNoMem
+	SiteRing       = tree.SiteRing
+	SiteScratch    = tree.SiteScratch
+	SiteError      = tree.SiteError
+	SiteOrphanEnd  = tree.SiteOrphanEnd
+	SiteOpenStart  = tree.SiteOpenStart
+	SiteSpanFull   = tree.SiteSpanFull
+	SiteContention = tree.SiteContention
 )
 
 // A Site is a place in a script where something can be lost.
-type Site struct {
-	Kind SiteKind
-	// What says in words: "division by zero", "None where an int was wanted".
-	What      string
-	Probe     int // -1: none
-	Container int // -1: none
-	Pos       plan.Pos
-}
+type Site = tree.Site
 
 // A Line is an entry of Unit.Lines.
 type Line struct {

@@ -158,7 +158,9 @@ type Container struct {
 	Key types.Type
 	// Value is what a table or cell holds; unused for aggregations.
 	Value types.Type
-	// KeyLayout and ValueLayout are how maps store them. An aggregation's
-	// ValueLayout is in wire.AggLayout.
+	// KeyLayout and ValueLayout are how maps store them; KeyLayout is nil for
+	// an unkeyed container, ValueLayout for an aggregation, which has Agg.
+	// bpfgen.Generate fills what is not set.
 	KeyLayout, ValueLayout *wire.Fixed
+	Agg                    *wire.Agg
 }

@@ -19,7 +19,8 @@
 // layout, in which a string or bytes leaf is 4 bytes: u16 offset from the
 // start of the record, u16 length in bytes with the top bits as flags
 // (RefCut, RefFault, RefNone). The bytes themselves follow the fixed part,
-// packed, without NUL.
+// packed. NULs at the end of a string are not part of it: a comm is sent as
+// its 16 bytes.
 package wire
 
 // Tags of values that may be absent.

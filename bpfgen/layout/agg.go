@@ -1,0 +1,89 @@
+package layout
+
+import (
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// QuantilesSub is the precision of quantiles(): buckets are at most 1/8 wide.
+const QuantilesSub = 3
+
+// ClaimSlots is the number of words of an extreme where it must be claimed.
+const ClaimSlots = 8
+
+// Agg is the value layout of an aggregation or group, nil for other kinds.
+func Agg(c *plan.Container) *wire.Agg { return AggSlots(c, 1) }
+
+// AggSlots is Agg for extremes of that many words: 1, or ClaimSlots on
+// kernels before 5.12.
+func AggSlots(c *plan.Container, slots int) *wire.Agg {
+	p := &aggPlacer{slots: slots}
+	a := p.place(c)
+	if a != nil {
+		a.Size = p.off
+	}
+	return a
+}
+
+type aggPlacer struct{ off, slots int }
+
+func (p *aggPlacer) words(n int) int {
+	at := p.off
+	p.off += 8 * n
+	return at
+}
+
+func (p *aggPlacer) place(c *plan.Container) *wire.Agg {
+	a := &wire.Agg{Count: -1, Sum: -1, Lowest: -1, Highest: -1, Set: -1, Slots: p.slots}
+	start := p.off
+	switch c.Kind {
+	case plan.Count:
+		a.Kind, a.Count = wire.AggCount, p.words(1)
+	case plan.Total:
+		a.Kind, a.Sum = wire.AggTotal, p.words(1)
+	case plan.Mean:
+		a.Kind, a.Count, a.Sum = wire.AggMean, p.words(1), p.words(1)
+	case plan.Lowest:
+		a.Kind, a.Set, a.Lowest = wire.AggLowest, p.words(1), p.extreme()
+	case plan.Highest:
+		a.Kind, a.Set, a.Highest = wire.AggHighest, p.words(1), p.extreme()
+	case plan.Stats:
+		a.Kind, a.Count, a.Sum = wire.AggStats, p.words(1), p.words(1)
+		a.Lowest, a.Highest = p.extreme(), p.extreme()
+	case plan.Hist, plan.LHist, plan.Quantiles:
+		a.Kind, a.Buckets = wire.AggHist, p.buckets(c)
+	case plan.Group:
+		a.Kind = wire.AggGroup
+		for _, m := range c.Members {
+			a.Members = append(a.Members, wire.AggMember{Name: m.Name, Agg: p.place(m.Agg)})
+		}
+	default:
+		return nil
+	}
+	a.Size = p.off - start
+	return a
+}
+
+func (p *aggPlacer) extreme() int {
+	if p.slots > 1 {
+		return p.words(2 * p.slots)
+	}
+	return p.words(1)
+}
+
+func (p *aggPlacer) buckets(c *plan.Container) *wire.Buckets {
+	b := &wire.Buckets{Unit: max(1, c.Unit), Sub: c.Sub, Lo: c.Lo, Hi: c.Hi, Step: c.Step}
+	switch c.Kind {
+	case plan.LHist:
+		b.Linear = true
+		b.Step = max(1, b.Step)
+		b.N = 2 + int((uint64(b.Hi-b.Lo)+uint64(b.Step)-1)/uint64(b.Step))
+	case plan.Quantiles:
+		b.Sub = QuantilesSub
+		b.N = wire.LogBuckets(b.Sub)
+	default:
+		b.N = wire.LogBuckets(b.Sub)
+	}
+	b.Off = p.words(b.N)
+	return b
+}

@@ -1,0 +1,23 @@
+package tree
+
+import "strconv"
+
+// The names of the maps that programs use. Containers are MapContainer and
+// their number, spans MapSpan and their number.
+const (
+	MapRing      = "ring"
+	MapSites     = "sites"
+	MapScratch   = "scratch"
+	MapContainer = "c"
+	MapSpan      = "span"
+	// MapConst holds constant strings, pattern tables and zeros.
+	MapConst = "const"
+	// MapState holds the counter of records that paces wake-ups.
+	MapState = "state"
+)
+
+// ContainerMap is the name of the map of container i.
+func ContainerMap(i int) string { return MapContainer + strconv.Itoa(i) }
+
+// SpanMap is the name of the map of span i.
+func SpanMap(i int) string { return MapSpan + strconv.Itoa(i) }

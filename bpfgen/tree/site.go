@@ -1,0 +1,29 @@
+package tree
+
+import "github.com/startrace/startrace/internal/plan"
+
+// SiteKind says what failed at a Site.
+type SiteKind uint8
+
+// The kinds of failures that programs count.
+const (
+	SiteFull       SiteKind = iota // a map was full; the key was not stored
+	SiteNoMem                      // another failure of an insert
+	SiteRing                       // the ring was full: an event is lost
+	SiteScratch                    // no scratch memory was free: an event is lost
+	SiteError                      // a handler ended early: What says why
+	SiteOrphanEnd                  // a span's end without a start
+	SiteOpenStart                  // a start found an open one: that never ended
+	SiteSpanFull                   // a start found no room
+	SiteContention                 // an extreme gave up after its tries
+)
+
+// A Site is a place in a script where something can be lost.
+type Site struct {
+	Kind SiteKind
+	// What says in words: "division by zero", "None where an int was wanted".
+	What      string
+	Probe     int // -1: none
+	Container int // -1: none
+	Pos       plan.Pos
+}

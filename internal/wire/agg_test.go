@@ -1,0 +1,59 @@
+package wire
+
+import (
+	"math"
+	"testing"
+)
+
+// TestBuckets checks that each value lies within the bounds of its bucket.
+func TestBuckets(t *testing.T) {
+	var values []int64
+	for i := range 63 {
+		p := int64(1) << i
+		values = append(values, p-1, p, p+1, -p, 3*p/2)
+	}
+	values = append(values, math.MaxInt64, math.MinInt64, 0)
+	buckets := []*Buckets{
+		{N: LogBuckets(0), Unit: 1},
+		{N: LogBuckets(0), Unit: 1000},
+		{N: LogBuckets(3), Unit: 1, Sub: 3},
+		{N: 12, Unit: 1, Linear: true, Lo: -3, Hi: 95, Step: 10},
+	}
+	for _, b := range buckets {
+		for _, v := range values {
+			i := b.Index(v)
+			lo, hi, hasLo, hasHi := b.Bounds(i)
+			u := floorDiv(v, b.Unit)
+			if i < 0 || i >= b.N || hasLo && u < lo || hasHi && u >= hi {
+				t.Errorf("%+v: %d (%d units) in bucket %d [%d, %d) %v %v", b, v, u, i, lo, hi, hasLo, hasHi)
+			}
+		}
+	}
+}
+
+func TestBucketNumbers(t *testing.T) {
+	b := &Buckets{N: LogBuckets(0), Unit: 1}
+	for v, want := range map[int64]int{-1: 0, 0: 1, 1: 2, 2: 3, 3: 3, 4: 4, math.MaxInt64: 64} {
+		if got := b.Index(v); got != want {
+			t.Errorf("Index(%d) = %d, want %d", v, got, want)
+		}
+	}
+	if b.N != 66 {
+		t.Errorf("N = %d, want 66", b.N)
+	}
+}
+
+func TestExtremes(t *testing.T) {
+	order := []int64{math.MinInt64, -5, -1, 0, 1, 7, math.MaxInt64}
+	for i, v := range order {
+		if DecodeHighest(EncodeHighest(v)) != v || DecodeLowest(EncodeLowest(v)) != v {
+			t.Errorf("%d does not come back", v)
+		}
+		if i > 0 && EncodeHighest(v) <= EncodeHighest(order[i-1]) {
+			t.Errorf("EncodeHighest(%d) is out of order", v)
+		}
+		if i > 0 && EncodeLowest(v) >= EncodeLowest(order[i-1]) {
+			t.Errorf("EncodeLowest(%d) is out of order", v)
+		}
+	}
+}
