@@ -1,0 +1,209 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/startrace/startrace/test/verdict"
+)
+
+// machine is how a guest is started.
+type machine struct {
+	cpus    int
+	memory  string        // as QEMU takes it: "2G"
+	append  string        // further words of the kernel's command line
+	startup time.Duration // the longest time until init reports
+	timeout time.Duration
+}
+
+// outcome is what one boot of a guest came to.
+type outcome struct {
+	booted  time.Duration // until init was ready; 0 if it never was
+	took    time.Duration
+	results []result
+	done    bool // init came to its end
+	console []byte
+	files   []byte // a tar archive of the outbox
+	err     error
+}
+
+// result is what one job came to.
+type result struct {
+	job    job
+	status int // of the process; -1 if it never ended
+	took   time.Duration
+	tally  verdict.Tally
+}
+
+// ok says that everything ran and succeeded.
+func (o outcome) ok() bool {
+	if o.err != nil || !o.done {
+		return false
+	}
+	for _, r := range o.results {
+		if r.status != 0 || r.tally.Failed > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// artefact is what QEMU's TCG itself breaks in guests with two CPUs: a breakpoint that is patched in under load, a
+// double fault at boot. The remedy is to boot again.
+var artefact = regexp.MustCompile(`Oops: int3|int3: 0000|double fault|Oops: double`)
+
+// again says whether the guest died of something that is not the tests' doing.
+func (o outcome) again() bool { return !o.done && (o.booted == 0 || artefact.Match(o.console)) }
+
+// boot runs the jobs of l in a guest and passes each line of their output to show.
+func (m machine) boot(k fetched, initramfs string, l load, show func(line string)) outcome {
+	start := time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), m.timeout)
+	defer cancel()
+	serial, err := openPipes(3)
+	if err != nil {
+		return outcome{err: err}
+	}
+	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", m.arguments(k, initramfs)...)
+	cmd.ExtraFiles = serial.guest
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	err = cmd.Start()
+	serial.closeGuest()
+	if err != nil {
+		return outcome{err: err}
+	}
+	boot := time.AfterFunc(m.startup, cancel) // stopped when init reports
+	var o outcome
+	var readers sync.WaitGroup
+	readers.Go(func() { o.console, _ = io.ReadAll(serial.host[0]) })
+	readers.Go(func() { o.files, _ = io.ReadAll(serial.host[2]) })
+	t := transcript{jobs: l.jobs, start: start, show: show, ready: func() { boot.Stop() }}
+	t.follow(serial.host[1])
+	readers.Wait()
+	err = cmd.Wait()
+	boot.Stop()
+	o.booted, o.results, o.done, o.took = t.booted, t.results, t.done, time.Since(start)
+	switch {
+	case t.done:
+	case ctx.Err() != nil && t.booted == 0:
+		o.err = fmt.Errorf("did not boot within %v", m.startup)
+	case ctx.Err() != nil:
+		o.err = fmt.Errorf("did not end within %v", m.timeout)
+	case err != nil:
+		o.err = fmt.Errorf("qemu: %w: %s", err, bytes.TrimSpace(complaints.Bytes()))
+	default:
+		o.err = errors.New("the guest died")
+	}
+	return o
+}
+
+// arguments of QEMU. Descriptors 3, 4 and 5 are the serial lines. There is no KVM: guests hang on the one of the
+// machines that we test on, and tests must not depend on it.
+func (m machine) arguments(k fetched, initramfs string) []string {
+	return []string{
+		"-accel", "tcg,thread=multi", "-cpu", "max", "-m", m.memory, "-smp", strconv.Itoa(m.cpus),
+		"-kernel", k.vmlinuz(), "-initrd", initramfs,
+		"-append", strings.TrimSpace("console=ttyS0 quiet panic=-1 8250.nr_uarts=4 " + m.append),
+		"-nodefaults", "-display", "none", "-no-reboot",
+		"-serial", "file:/dev/fd/3", "-serial", "file:/dev/fd/4", "-serial", "file:/dev/fd/5",
+	}
+}
+
+// pipes carry the serial lines from QEMU to us.
+type pipes struct{ host, guest []*os.File }
+
+func openPipes(n int) (pipes, error) {
+	var p pipes
+	for range n {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return p, err
+		}
+		p.host, p.guest = append(p.host, r), append(p.guest, w)
+	}
+	return p, nil
+}
+
+// closeGuest closes our copies of the guest's ends, so that reading ends with QEMU.
+func (p pipes) closeGuest() {
+	for _, w := range p.guest {
+		w.Close()
+	}
+}
+
+// transcript follows the second serial line: output of the jobs, and between them the marker lines of init.
+type transcript struct {
+	jobs    []job
+	start   time.Time
+	show    func(line string)
+	ready   func()
+	booted  time.Duration
+	results []result
+	done    bool
+	began   time.Time
+	reader  verdict.Reader
+}
+
+func (t *transcript) follow(from io.Reader) {
+	lines := bufio.NewReader(from)
+	for {
+		line, err := lines.ReadString('\n')
+		line = strings.TrimRight(line, "\r\n")
+		// A marker may follow output that has no newline.
+		text, mark, marked := strings.Cut(line, marker)
+		if text != "" || !marked && err == nil {
+			t.line(text)
+		}
+		if marked {
+			t.mark(strings.Fields(mark))
+		}
+		if err != nil {
+			break
+		}
+	}
+	if n := len(t.results); n > 0 && t.results[n-1].status < 0 { // the guest died in this job
+		t.results[n-1].tally = t.reader.Tally()
+	}
+}
+
+func (t *transcript) line(text string) {
+	if n := len(t.results); n > 0 && t.results[n-1].job.tests {
+		t.reader.Line(text)
+	}
+	t.show(text)
+}
+
+// mark takes a marker line: ready, begin N, end N STATUS, done.
+func (t *transcript) mark(words []string) {
+	switch {
+	case len(words) == 0:
+	case words[0] == "ready":
+		t.booted = time.Since(t.start)
+		t.ready()
+	case words[0] == "begin":
+		j := t.jobs[len(t.results)]
+		t.results = append(t.results, result{job: j, status: -1})
+		t.reader = verdict.Reader{Package: j.name}
+		t.began = time.Now()
+	case words[0] == "end" && len(words) == 3 && len(t.results) > 0:
+		r := &t.results[len(t.results)-1]
+		if status, err := strconv.Atoi(words[2]); err == nil {
+			r.status = status
+		}
+		r.took, r.tally = time.Since(t.began), t.reader.Tally()
+	case words[0] == "done":
+		t.done = true
+	}
+}

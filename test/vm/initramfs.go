@@ -1,0 +1,127 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"strings"
+)
+
+// job is one command to run in the guest.
+type job struct {
+	name  string   // shown in the summary
+	dir   string   // below home; "" is home itself
+	args  []string // the command
+	tests bool     // a Go test binary, whose verbose output is to be counted
+}
+
+// carry is a file or folder of the host and its place in the guest.
+type carry struct{ from, to string }
+
+// load is what goes into one guest.
+type load struct {
+	jobs    []job
+	files   []carry
+	modules []string
+	env     []string
+}
+
+const (
+	// home is the folder of the guest that stands for the one in which this command was started.
+	home = "/vm"
+	// outbox is the folder whose files are carried out at the end.
+	outbox = "/out"
+	// marker begins the lines by which the guest's init talks to this command.
+	marker = "@@startrace-vm "
+)
+
+// buildInitramfs writes the guest's root: busybox, an init script, modules and the files of the load. It is not
+// compressed, because an emulated CPU takes longer to decompress it than QEMU to copy it.
+func buildInitramfs(name string, k fetched, l load) error {
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	a := newArchive(file)
+	addSystem(a)
+	modules, err := k.modules(l.modules)
+	a.fail(err)
+	for _, m := range modules {
+		a.file("modules/"+m.name+".ko", modeFile, m.data)
+	}
+	for _, c := range l.files {
+		a.tree(strings.TrimPrefix(c.to, "/"), c.from)
+	}
+	a.file("init", modeExec, []byte(initScript(modules, l)))
+	return errors.Join(a.close(), file.Close())
+}
+
+// addSystem adds busybox under all its names and the few files that programs expect of a system.
+func addSystem(a *archive) {
+	for _, dir := range []string{"proc", "sys", "dev", "tmp", "run", "root", "var/tmp", outbox[1:], home[1:]} {
+		a.dir(dir)
+	}
+	busybox, err := exec.LookPath("busybox")
+	a.fail(err)
+	a.tree("bin/busybox", busybox)
+	list, err := output(busybox, "--list")
+	a.fail(err)
+	for name := range strings.FieldsSeq(list) {
+		if name != "busybox" {
+			a.link("bin/"+name, "busybox")
+		}
+	}
+	a.link("sbin", "bin")
+	a.link("usr/bin", "../bin")
+	a.file("etc/passwd", modeFile, []byte("root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n"))
+	a.file("etc/group", modeFile, []byte("root:x:0:\nnogroup:x:65534:\n"))
+	a.file("etc/hosts", modeFile, []byte("127.0.0.1 localhost\n"))
+}
+
+// mounts are made in this order. What a kernel lacks is left out: the tests say what they need.
+const mounts = `
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mkdir -p /dev/pts /dev/shm
+mount -t devpts devpts /dev/pts
+mount -t tmpfs shm /dev/shm
+mount -t tracefs tracefs /sys/kernel/tracing
+mount -t debugfs debugfs /sys/kernel/debug
+mount -t bpf bpf /sys/fs/bpf
+mount -t securityfs securityfs /sys/kernel/security
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
+ip link set lo up
+`
+
+// initScript is the guest's first process. The console (ttyS0) has the kernel's messages, ttyS1 the output of the
+// jobs with our marker lines, ttyS2 the files that are carried out.
+func initScript(modules []module, l load) string {
+	var b strings.Builder
+	b.WriteString("#!/bin/sh\nexport PATH=/bin HOME=/root TMPDIR=/tmp STARTRACE_VM=1\n" + mounts)
+	b.WriteString("ulimit -l unlimited\nulimit -n 65536\n")
+	b.WriteString("stty -F /dev/ttyS1 raw -echo; stty -F /dev/ttyS2 raw -echo\nexec </dev/null >/dev/ttyS1 2>&1\n")
+	for _, m := range modules {
+		fmt.Fprintf(&b, "insmod /modules/%s.ko\n", m.name)
+	}
+	for _, variable := range l.env {
+		fmt.Fprintf(&b, "export %s\n", quote(variable))
+	}
+	fmt.Fprintf(&b, "echo '%sready'\n", marker)
+	for i, j := range l.jobs {
+		words := make([]string, len(j.args))
+		for n, arg := range j.args {
+			words[n] = quote(arg)
+		}
+		fmt.Fprintf(&b, "echo '%sbegin %d'\n(cd %s && exec %s)\necho \"%send %d $?\"\n",
+			marker, i, quote(path.Join(home, j.dir)), strings.Join(words, " "), marker, i)
+	}
+	fmt.Fprintf(&b, "cd %s && [ -n \"$(ls -A)\" ] && tar -c . >/dev/ttyS2\n", outbox)
+	fmt.Fprintf(&b, "echo '%sdone'\nsync\npoweroff -f\n", marker)
+	return b.String()
+}
+
+// quote makes one word of a shell.
+func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

@@ -1,0 +1,166 @@
+// Command vm runs programs on Debian's kernels under QEMU, as root, with everything mounted that a tracer wants:
+//
+//	go run ./test/vm -kernel all -- ./some.test -test.v
+//	go run ./test/vm -kernel 5.10 -file testdata -- sh -c 'uname -r; ls /sys/kernel/tracing'
+//
+// Words of the command that name files below the current folder are carried into the guest, to the same place below
+// /vm, where the command is run; so are absolute paths that are not the system's, and what -file names. The kernels
+// are fetched with the machine's own apt and kept in the user's cache folder. The exit status is 0 when the command
+// ended with 0 on every kernel.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// options are the command line.
+type options struct {
+	kernels string
+	machine machine
+	load    load
+	run     string // -test.run for test binaries
+	out     string
+	renew   bool
+	verbose bool
+}
+
+func main() {
+	status, err := command(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "vm:", err)
+	}
+	os.Exit(status)
+}
+
+// command returns the exit status: 1 when something failed in a guest, 2 when it did not come to that.
+func command(args []string) (int, error) {
+	opts, err := parse(args)
+	if err != nil {
+		return 2, err
+	}
+	chosen, err := choose(opts.kernels)
+	if err != nil {
+		return 2, err
+	}
+	store, err := userCache()
+	if err != nil {
+		return 2, err
+	}
+	ready, err := store.fetch(chosen, opts.renew)
+	if err != nil {
+		return 2, err
+	}
+	if !runAll(ready, opts) {
+		return 1, nil
+	}
+	return 0, nil
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	var files, modules, env repeated
+	flags := flag.NewFlagSet("vm", flag.ExitOnError)
+	flags.StringVar(&o.kernels, "kernel", "all", "kernels, with commas between: "+strings.Join(versions(), ", "))
+	flags.IntVar(&o.machine.cpus, "smp", 1, "number of CPUs")
+	flags.StringVar(&o.machine.memory, "m", "2G", "memory")
+	flags.StringVar(&o.machine.append, "append", "", "further words of the kernel's command line, as preempt=full")
+	flags.DurationVar(&o.machine.startup, "boot", 2*time.Minute, "the longest time until the guest is up")
+	flags.DurationVar(&o.machine.timeout, "timeout", 10*time.Minute, "the longest time for each kernel")
+	flags.StringVar(&o.run, "run", "", "run only tests that match this, in each test binary")
+	flags.StringVar(&o.out, "out", "", "folder for what the guest left in /out, as KERNEL.tar")
+	flags.BoolVar(&o.renew, "renew", false, "fetch the newest kernels again")
+	flags.BoolVar(&o.verbose, "v", false, "show the kernel's messages too")
+	flags.Var(&files, "file", "carry in HOST or HOST:GUEST, a file or a folder; may be repeated")
+	flags.Var(&modules, "module", "load this kernel module and what it needs; may be repeated")
+	flags.Var(&env, "env", "NAME=VALUE for the commands; may be repeated")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() == 0 {
+		return o, errors.New("no command: vm [flags] -- COMMAND …")
+	}
+	o.load = load{modules: modules, env: append(defaultEnv(o.machine.cpus), env...)}
+	for _, spec := range files {
+		o.load.files = append(o.load.files, carrySpec(spec))
+	}
+	o.load.files = append(o.load.files, carriedWords(flags.Args())...)
+	o.load.jobs = []job{commandJob(flags.Args(), o.run)}
+	return o, nil
+}
+
+// defaultEnv makes Go programs use eight threads on one CPU: with one, threads never compete, and what preemption
+// breaks stays hidden.
+func defaultEnv(cpus int) []string {
+	if cpus == 1 {
+		return []string{"GOMAXPROCS=8"}
+	}
+	return nil
+}
+
+func commandJob(words []string, run string) job {
+	j := job{name: filepath.Base(words[0]), args: words, tests: strings.HasSuffix(words[0], ".test")}
+	if j.tests && run != "" {
+		j.args = append(j.args, "-test.run="+run)
+	}
+	return j
+}
+
+// repeated is a flag that may be given several times.
+type repeated []string
+
+func (r *repeated) String() string { return strings.Join(*r, " ") }
+
+func (r *repeated) Set(value string) error {
+	*r = append(*r, value)
+	return nil
+}
+
+// carrySpec reads HOST or HOST:GUEST.
+func carrySpec(spec string) carry {
+	from, to, given := strings.Cut(spec, ":")
+	if !given {
+		to = from
+	}
+	return carry{from, inGuest(to)}
+}
+
+// inGuest is the place of a file in the guest: relative names are below home.
+func inGuest(name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(home, name)
+}
+
+// ofSystem are the folders that the guest has of its own: names below them are the guest's files.
+var ofSystem = []string{"/bin/", "/sbin/", "/usr/", "/lib/", "/etc/", "/proc/", "/sys/", "/dev/", "/run/", "/out/"}
+
+// carriedWords are the words of a command that name files to be carried in.
+func carriedWords(words []string) []carry {
+	var found []carry
+	for _, word := range words {
+		if info, err := os.Stat(word); err != nil || !info.Mode().IsRegular() || hasPrefix(word, ofSystem) {
+			continue
+		}
+		if !filepath.IsAbs(word) && !filepath.IsLocal(word) {
+			continue
+		}
+		found = append(found, carry{word, inGuest(word)})
+	}
+	return found
+}
+
+func hasPrefix(word string, prefixes []string) bool {
+	for _, prefix := range prefixes {
+		if strings.HasPrefix(word, prefix) {
+			return true
+		}
+	}
+	return false
+}
