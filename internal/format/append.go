@@ -1,6 +1,9 @@
 package format
 
-import "fmt"
+import (
+	"fmt"
+	"unicode/utf8"
+)
 
 // Append applies the format to args and appends the outcome to dst. On an
 // error dst comes back with its old length.
@@ -116,4 +119,22 @@ func appendAbsent(dst []byte, p *part, a *Arg) []byte {
 
 func (p *part) wants(what string, a *Arg) error {
 	return fmt.Errorf("%s wants %s, got %s", p.spec, what, a.describe())
+}
+
+// AppendHeading appends text where a value would stand: with the widths and
+// the alignment of the verbs, literal text as spaces.
+func (f *Format) AppendHeading(dst []byte, text string) []byte {
+	for i := range f.parts {
+		p := f.parts[i]
+		if p.verb == 0 {
+			for range utf8.RuneCountInString(p.lit) {
+				dst = append(dst, ' ')
+			}
+			continue
+		}
+		start := len(dst)
+		dst = p.pad(append(dst, text...), start)
+		text = ""
+	}
+	return dst
 }

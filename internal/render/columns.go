@@ -1,0 +1,112 @@
+package render
+
+import (
+	"encoding/csv"
+	"fmt"
+	"strings"
+
+	"github.com/startrace/startrace/internal/format"
+)
+
+// Columns is what columns(pid = "%-7d", …) makes: rows with named columns.
+// Text gets a header that has the widths of the formats.
+type Columns struct {
+	names   []string
+	line    *format.Format
+	heading []byte
+	printed bool
+}
+
+// NewColumns makes the columns. Each format must take exactly one argument.
+func NewColumns(names, formats []string) (*Columns, error) {
+	c := &Columns{names: names}
+	for i, text := range formats {
+		f, err := format.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", names[i], err)
+		}
+		if f.Wanted() != 1 {
+			return nil, fmt.Errorf("column %s: format %q takes %d values, want 1", names[i], text, f.Wanted())
+		}
+		if i > 0 {
+			c.heading = append(c.heading, ' ')
+		}
+		c.heading = f.AppendHeading(c.heading, strings.ToUpper(names[i]))
+	}
+	c.heading = append([]byte(strings.TrimRight(string(c.heading), " ")), '\n')
+	line, err := format.Parse(strings.Join(formats, " ") + "\n")
+	if err != nil {
+		return nil, err
+	}
+	line.Escape = format.OneLine
+	c.line = line
+	return c, nil
+}
+
+// AppendRow renders a row, before the first one the header.
+func (p *Printer) AppendRow(dst []byte, c *Columns, args []format.Arg) ([]byte, error) {
+	if len(args) != len(c.names) {
+		return dst, fmt.Errorf("a row has %d columns, got %d values", len(c.names), len(args))
+	}
+	p.started = true
+	switch p.Format {
+	case JSON:
+		return c.appendJSON(dst, args), nil
+	case CSV:
+		return p.appendRowCSV(dst, c, args)
+	case Folded:
+		return dst, nil
+	}
+	if !c.printed {
+		c.printed = true
+		dst = append(dst, c.heading...)
+	}
+	return c.line.Append(dst, args)
+}
+
+func (c *Columns) appendJSON(dst []byte, args []format.Arg) []byte {
+	for i := range args {
+		dst = append(dst, "{,"[min(i, 1)])
+		dst = appendJSONString(dst, c.names[i])
+		dst = append(dst, ':')
+		dst = appendJSON(dst, FromArg(&args[i]))
+	}
+	if len(args) == 0 {
+		dst = append(dst, '{')
+	}
+	return append(dst, "}\n"...)
+}
+
+func (p *Printer) appendRowCSV(dst []byte, c *Columns, args []format.Arg) ([]byte, error) {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	p.header = writeHeader(w, p.header, c.names)
+	line := make([]string, len(args))
+	for i := range args {
+		line[i] = csvText(FromArg(&args[i]))
+	}
+	w.Write(line)
+	w.Flush()
+	return append(dst, b.String()...), w.Error()
+}
+
+// FromArg gives an argument of a format as a value.
+func FromArg(a *format.Arg) Value {
+	switch a.Kind {
+	case format.None:
+		return nil
+	case format.Fault:
+		return Fault{}
+	case format.Bool:
+		return a.Int != 0
+	case format.Int:
+		return a.Int
+	case format.Uint:
+		return a.Uint
+	case format.Big:
+		return a.Big
+	case format.Float:
+		return a.Float
+	}
+	return a.Str
+}

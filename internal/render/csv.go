@@ -1,0 +1,118 @@
+package render
+
+import (
+	"encoding/csv"
+	"strings"
+)
+
+// appendTableCSV renders a header, where it differs from the last one, and a
+// line for each row, of histograms for each bucket. The first column is the
+// table's name: one stream may hold several tables.
+func (p *Printer) appendTableCSV(dst []byte, t *Table, rows []Row) ([]byte, error) {
+	if len(rows) == 0 {
+		return dst, nil
+	}
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	if flat := t.flat(rows); len(flat) > 0 {
+		p.header = writeHeader(w, p.header, t.csvHeader(rows, flat))
+		for _, r := range rows {
+			line := append([]string{t.Name}, t.csvKey(r)...)
+			for _, c := range flat {
+				line = append(line, csvText(c.get(r)))
+			}
+			w.Write(line) // a strings.Builder does not fail
+		}
+	}
+	p.writeHistograms(w, t, rows)
+	w.Flush()
+	return append(dst, b.String()...), w.Error()
+}
+
+func (p *Printer) writeHistograms(w *csv.Writer, t *Table, rows []Row) {
+	for i, c := range t.Columns {
+		if !isHistogram(c) {
+			continue
+		}
+		names := append([]string{"name"}, t.csvKeyNames(rows)...)
+		p.header = writeHeader(w, p.header, append(names, "from", "to", "count"))
+		for _, r := range rows {
+			h, ok := r.Values[i].(*Hist)
+			if !ok {
+				continue
+			}
+			for _, bucket := range h.tuple() {
+				line := append([]string{qualified(t.Name, c.Name)}, t.csvKey(r)...)
+				for _, f := range bucket.(Object) {
+					line = append(line, csvText(f.Value))
+				}
+				w.Write(line)
+			}
+		}
+	}
+}
+
+func qualified(table, column string) string {
+	if column == "" {
+		return table
+	}
+	return table + "." + column
+}
+
+// writeHeader writes the header unless it stands already.
+func writeHeader(w *csv.Writer, last string, header []string) string {
+	text := strings.Join(header, "\x00")
+	if text != last {
+		w.Write(header)
+	}
+	return text
+}
+
+func (t *Table) csvHeader(rows []Row, flat []flatColumn) []string {
+	out := append([]string{"name"}, t.csvKeyNames(rows)...)
+	for _, c := range flat {
+		if c.name == "" {
+			c.name = "value"
+		}
+		out = append(out, c.name)
+	}
+	return out
+}
+
+func (t *Table) csvKeyNames(rows []Row) (out []string) {
+	n := 0
+	for _, r := range rows {
+		n = max(n, len(r.Key))
+	}
+	for i := range n {
+		name := t.keyName(i)
+		if name == "" {
+			name = "key" + string(rune('1'+i%9))
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
+func (t *Table) csvKey(r Row) (out []string) {
+	for _, v := range r.Key {
+		out = append(out, csvText(v))
+	}
+	return out
+}
+
+// csvText gives a field: strings as they are (the quoting of CSV holds any),
+// None as nothing.
+func csvText(v Value) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	case float64:
+		return string(appendJSONFloat(nil, v))
+	}
+	return plainText(v)
+}

@@ -1,0 +1,217 @@
+package render
+
+import "strconv"
+
+// A flatColumn is a column of the grid: a value of a row, or a part of one
+// (stats and quantiles have several).
+type flatColumn struct {
+	name string
+	get  func(r Row) Value
+}
+
+// flat gives the columns of the grid, histograms left out.
+func (t *Table) flat(rows []Row) []flatColumn {
+	var out []flatColumn
+	for i, c := range t.Columns {
+		if isHistogram(c) {
+			continue
+		}
+		switch v := rows[0].Values[i].(type) {
+		case *Stats:
+			out = append(out, flatStats(c, i)...)
+		case Quantiles:
+			out = append(out, flatQuantiles(c, i, v)...)
+		default:
+			out = append(out, flatColumn{c.label(""), func(r Row) Value { return r.Values[i] }})
+		}
+	}
+	return out
+}
+
+func flatStats(c Column, i int) (out []flatColumn) {
+	for n, part := range statsNames {
+		if part == "count" { // has no unit
+			c := Column{Name: c.Name}
+			out = append(out, flatColumn{c.label(part), statsPart(i, n)})
+			continue
+		}
+		out = append(out, flatColumn{c.label(part), statsPart(i, n)})
+	}
+	return out
+}
+
+func statsPart(i, n int) func(Row) Value {
+	return func(r Row) Value {
+		if s, ok := r.Values[i].(*Stats); ok {
+			return s.at(n)
+		}
+		return nil
+	}
+}
+
+func flatQuantiles(c Column, i int, first Quantiles) (out []flatColumn) {
+	for n, q := range first {
+		out = append(out, flatColumn{c.label(q.name()), func(r Row) Value {
+			if v, ok := r.Values[i].(Quantiles); ok && n < len(v) {
+				return v[n].Value
+			}
+			return nil
+		}})
+	}
+	return out
+}
+
+// label is the heading of a column or a part of it: `time mean (us)`.
+func (c Column) label(part string) string {
+	s := c.Name
+	if part != "" {
+		if s != "" {
+			s += " "
+		}
+		s += part
+	}
+	if c.Unit != "" {
+		if s != "" {
+			s += " "
+		}
+		s += "(" + c.Unit + ")"
+	}
+	return s
+}
+
+// A grid is text in columns.
+type grid struct {
+	head  []string
+	cells [][]string
+	right []bool // the column holds numbers
+}
+
+// appendGrid renders keyed rows in columns, numbers to the right. Where
+// columns have names there is a line with them.
+func (p *Printer) appendGrid(dst []byte, t *Table, rows []Row, flat []flatColumn, o Options) []byte {
+	dst = p.separate(dst)
+	named := len(t.By) > 0 || len(flat) > 1
+	if !named {
+		dst = appendTitle(dst, t, t.Columns[0], nil)
+	} else if len(flat) > 1 && t.Name != "" {
+		dst = append(dst, t.Name...)
+		dst = append(dst, ":\n"...)
+	}
+	g := t.fill(rows, flat)
+	if o.Percent {
+		g.percent(t, rows, o)
+	}
+	if !named {
+		g.head = nil
+	}
+	return g.append(dst)
+}
+
+func (t *Table) fill(rows []Row, flat []flatColumn) *grid {
+	keys := 0
+	for _, r := range rows {
+		keys = max(keys, len(r.Key))
+	}
+	g := &grid{right: make([]bool, keys+len(flat))}
+	for i := range keys {
+		g.right[i] = true
+		g.head = append(g.head, t.keyName(i))
+	}
+	for i, c := range flat {
+		g.right[keys+i] = true
+		g.head = append(g.head, t.heading(c, len(flat)))
+	}
+	for _, r := range rows {
+		line := make([]string, 0, len(g.right))
+		for i := range keys {
+			line = g.add(line, at(r.Key, i))
+		}
+		for _, c := range flat {
+			line = g.add(line, c.get(r))
+		}
+		g.cells = append(g.cells, line)
+	}
+	return g
+}
+
+// heading names the column of a plain aggregation after it.
+func (t *Table) heading(c flatColumn, n int) string {
+	if n > 1 || t.Name == "" {
+		return c.name
+	}
+	if c.name == "" {
+		return t.Name
+	}
+	return t.Name + " " + c.name
+}
+
+func (t *Table) keyName(i int) string {
+	if i < len(t.By) {
+		return t.By[i]
+	}
+	return ""
+}
+
+func at(values []Value, i int) Value {
+	if i < len(values) {
+		return values[i]
+	}
+	return ""
+}
+
+// add appends a value's text to a line and notes columns that are not numbers.
+func (g *grid) add(line []string, v Value) []string {
+	if _, fault := v.(Fault); !isNumber(v) && v != nil && !fault {
+		g.right[len(line)] = false
+	}
+	return append(line, plainText(v))
+}
+
+// percent adds each row's share of the sum over all rows of the table, shown
+// or not.
+func (g *grid) percent(t *Table, rows []Row, o Options) {
+	value, _, _ := t.sortColumn(o.Sort) // checked by order
+	sum := 0.0
+	for _, r := range t.Rows {
+		sum += magnitude(r.Values[value])
+	}
+	g.head = append(g.head, "%")
+	g.right = append(g.right, true)
+	for i, r := range rows {
+		share := 0.0
+		if sum != 0 {
+			share = 100 * magnitude(r.Values[value]) / sum
+		}
+		g.cells[i] = append(g.cells[i], strconv.FormatFloat(share, 'f', 1, 64)+"%")
+	}
+}
+
+func (g *grid) append(dst []byte) []byte {
+	widths := make([]int, len(g.right))
+	lines := g.cells
+	if g.head != nil {
+		lines = append([][]string{g.head}, lines...)
+	}
+	for _, line := range lines {
+		for i, s := range line {
+			widths[i] = max(widths[i], textWidth(s))
+		}
+	}
+	for _, line := range lines {
+		for i, s := range line {
+			if i > 0 {
+				dst = append(dst, "  "...)
+			}
+			switch {
+			case g.right[i]:
+				dst = appendRight(dst, s, widths[i])
+			case i == len(line)-1:
+				dst = append(dst, s...)
+			default:
+				dst = appendLeft(dst, s, widths[i])
+			}
+		}
+		dst = append(dst, '\n')
+	}
+	return dst
+}

@@ -1,0 +1,183 @@
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"unicode/utf8"
+)
+
+// appendTableJSON renders one object on a line for each row:
+//
+//	{"type":"count","name":"n","key":["bash",41],"value":5}
+//	{"type":"group","name":"files","key":{"pid":1,"comm":"init"},"values":{"reads":3}}
+func appendTableJSON(dst []byte, t *Table, rows []Row) ([]byte, error) {
+	for _, r := range rows {
+		dst = append(dst, `{"type":`...)
+		dst = appendJSONString(dst, t.Kind)
+		dst = append(dst, `,"name":`...)
+		dst = appendJSONString(dst, t.Name)
+		if t.Keyed {
+			dst = append(dst, `,"key":`...)
+			dst = appendKeyJSON(dst, t.By, r.Key)
+		}
+		dst = appendValuesJSON(dst, t, r)
+		dst = append(dst, "}\n"...)
+	}
+	return dst, nil
+}
+
+func appendKeyJSON(dst []byte, by []string, key []Value) []byte {
+	if len(by) == 0 || len(by) != len(key) {
+		return appendJSON(dst, Tuple(key))
+	}
+	o := make(Object, len(key))
+	for i, v := range key {
+		o[i] = Field{by[i], v}
+	}
+	return appendJSON(dst, o)
+}
+
+// appendValuesJSON renders the value of an aggregation, or those of a group
+// with the names of its members, and their units where there are any.
+func appendValuesJSON(dst []byte, t *Table, r Row) []byte {
+	if len(t.Columns) == 1 && t.Columns[0].Name == "" {
+		if unit := t.Columns[0].Unit; unit != "" {
+			dst = append(dst, `,"unit":`...)
+			dst = appendJSONString(dst, unit)
+		}
+		dst = append(dst, `,"value":`...)
+		return appendJSON(dst, r.Values[0])
+	}
+	values, units := Object{}, Object{}
+	for i, c := range t.Columns {
+		values = append(values, Field{c.Name, r.Values[i]})
+		if c.Unit != "" {
+			units = append(units, Field{c.Name, c.Unit})
+		}
+	}
+	if len(units) > 0 {
+		dst = append(dst, `,"units":`...)
+		dst = appendJSON(dst, units)
+	}
+	dst = append(dst, `,"values":`...)
+	return appendJSON(dst, values)
+}
+
+// appendJSON renders a value. What JSON has no number for (inf, nan) is a
+// string; FAULT is {"fault":true}, so that no string can be taken for it.
+func appendJSON(dst []byte, v Value) []byte {
+	switch v := v.(type) {
+	case nil:
+		return append(dst, "null"...)
+	case bool:
+		return strconv.AppendBool(dst, v)
+	case int64:
+		return strconv.AppendInt(dst, v, 10)
+	case uint64:
+		return strconv.AppendUint(dst, v, 10)
+	case *big.Int:
+		return v.Append(dst, 10)
+	case float64:
+		return appendJSONFloat(dst, v)
+	case string:
+		return appendJSONString(dst, v)
+	case []byte:
+		return appendJSONString(dst, string(v))
+	case Fault:
+		return append(dst, `{"fault":true}`...)
+	}
+	return appendCompositeJSON(dst, v)
+}
+
+func appendCompositeJSON(dst []byte, v Value) []byte {
+	switch v := v.(type) {
+	case Stack:
+		frames := make(Tuple, len(v))
+		for i, f := range v {
+			frames[i] = f
+		}
+		return appendJSON(dst, frames)
+	case Tuple:
+		dst = append(dst, '[')
+		for i, e := range v {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendJSON(dst, e)
+		}
+		return append(dst, ']')
+	case Object:
+		dst = append(dst, '{')
+		for i, f := range v {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendJSONString(dst, f.Name)
+			dst = append(dst, ':')
+			dst = appendJSON(dst, f.Value)
+		}
+		return append(dst, '}')
+	case *Stats:
+		return appendJSON(dst, v.object())
+	case Quantiles:
+		return appendJSON(dst, v.object())
+	case *Hist:
+		return appendJSON(dst, v.tuple())
+	}
+	return appendJSONString(dst, fmt.Sprint(v))
+}
+
+func (s *Stats) object() Object {
+	o := make(Object, len(statsNames))
+	for i, name := range statsNames {
+		o[i] = Field{name, s.at(i)}
+	}
+	return o
+}
+
+func (q Quantiles) object() Object {
+	o := make(Object, len(q))
+	for i, x := range q {
+		o[i] = Field{x.name(), x.Value}
+	}
+	return o
+}
+
+// tuple gives the buckets as objects; an open end is null.
+func (h *Hist) tuple() Tuple {
+	out := Tuple{}
+	for _, b := range h.filled() {
+		from, to := Value(b.Lo), Value(b.Hi)
+		if b.Below {
+			from = nil
+		}
+		if b.Above {
+			to = nil
+		}
+		out = append(out, Object{{"from", from}, {"to", to}, {"count", b.Count}})
+	}
+	return out
+}
+
+func appendJSONFloat(dst []byte, f float64) []byte {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return appendJSONString(dst, strconv.FormatFloat(f, 'g', -1, 64))
+	}
+	return strconv.AppendFloat(dst, f, 'g', -1, 64)
+}
+
+// appendJSONString renders a string; plain ASCII, the usual case, by itself.
+func appendJSONString(dst []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf || c == 0x7f {
+			quoted, _ := json.Marshal(s) // a string cannot fail
+			return append(dst, quoted...)
+		}
+	}
+	dst = append(dst, '"')
+	dst = append(dst, s...)
+	return append(dst, '"')
+}

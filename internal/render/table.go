@@ -1,0 +1,231 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// A Value is one of: nil (None), bool, int64, uint64, *big.Int, float64,
+// string, []byte, Fault, Stack, Tuple, Object; as a row's value also *Stats,
+// *Hist and Quantiles.
+type Value any
+
+// The values that Go has no type for.
+type (
+	// Fault is a read in the kernel that failed.
+	Fault struct{}
+	// Stack is a call stack, leaf first.
+	Stack []string
+	// Tuple is a tuple or list.
+	Tuple []Value
+	// Object is a record, its fields in order.
+	Object []Field
+)
+
+// A Field is one field of an Object.
+type Field struct {
+	Name  string
+	Value Value
+}
+
+// A Table is an aggregation, keyed or not, a group, or a table of a script.
+type Table struct {
+	Name string
+	// Kind is the script's word: "count", "hist", "group", "table" …
+	Kind string
+	// By names the columns of the key; nil where they have no names.
+	By []string
+	// Keyed says that rows have keys. An unkeyed table has one row.
+	Keyed bool
+	// Columns are the values of each row. An aggregation has one, without a
+	// name; a group has one for each member.
+	Columns []Column
+	Rows    []Row
+}
+
+// A Column describes one value of the rows.
+type Column struct {
+	Name string
+	Kind string // as Table.Kind
+	Unit string // "ms", "us"; "" for none. Values are in this unit already
+}
+
+// A Row is one key and its values.
+type Row struct {
+	Key    []Value
+	Values []Value
+}
+
+// Stats is the value of stats().
+type Stats struct {
+	Count                        int64
+	Total, Mean, Lowest, Highest Value
+}
+
+// Quantiles is the value of quantiles(), ascending.
+type Quantiles []Quantile
+
+// A Quantile is the value below which the share Q of all values lies.
+type Quantile struct {
+	Q     float64
+	Value Value
+}
+
+// Options say how a table is shown.
+type Options struct {
+	// Top keeps the rows with the greatest values; 0 keeps all.
+	Top int
+	// Sort names the column to sort by, greatest first for values and
+	// ascending for columns of the key; a leading "-" turns it around. Without
+	// it rows ascend by the first value: the greatest is the last line read.
+	Sort string
+	// Percent adds each row's share of the sum of the sorted column.
+	Percent bool
+}
+
+// order gives the rows to show, sorted and cut. The table is left as it is.
+func (t *Table) order(o Options) ([]Row, error) {
+	rows := slices.Clone(t.Rows)
+	name, reverse := strings.CutPrefix(o.Sort, "-")
+	value, key, err := t.sortColumn(name)
+	if err != nil {
+		return nil, err
+	}
+	if key >= 0 {
+		slices.SortStableFunc(rows, func(a, b Row) int { return compareAt(a.Key, b.Key, key) })
+		if reverse {
+			slices.Reverse(rows)
+		}
+		return rows[:cutTop(len(rows), o.Top)], nil
+	}
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(magnitude(a.Values[value]), magnitude(b.Values[value])), compareKeys(a.Key, b.Key))
+	})
+	if n := cutTop(len(rows), o.Top); reverse {
+		rows = rows[:n]
+	} else {
+		rows = rows[len(rows)-n:]
+	}
+	if o.Sort != "" && !reverse {
+		slices.Reverse(rows)
+	}
+	return rows, nil
+}
+
+func cutTop(n, top int) int {
+	if top > 0 {
+		return min(n, top)
+	}
+	return n
+}
+
+// sortColumn finds a column by name: the number of a value, or with key ≥ 0
+// of a column of the key.
+func (t *Table) sortColumn(name string) (value, key int, err error) {
+	if name == "" || name == "value" && t.column(name) < 0 {
+		return 0, -1, nil
+	}
+	if i := t.column(name); i >= 0 {
+		return i, -1, nil
+	}
+	if i := slices.Index(t.By, name); i >= 0 {
+		return 0, i, nil
+	}
+	if name == "key" {
+		return 0, 0, nil
+	}
+	return 0, -1, fmt.Errorf("no column %q to sort by (%s)", name, strings.Join(t.names(), ", "))
+}
+
+func (t *Table) column(name string) int {
+	return slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
+}
+
+// names are the words that Sort takes.
+func (t *Table) names() []string {
+	out := slices.Clone(t.By)
+	for _, c := range t.Columns {
+		if c.Name != "" {
+			out = append(out, c.Name)
+		}
+	}
+	if len(out) == 0 {
+		return []string{"key", "value"}
+	}
+	return out
+}
+
+// magnitude is what rows are sorted by: of a histogram the number of values.
+func magnitude(v Value) float64 {
+	switch v := v.(type) {
+	case int64:
+		return float64(v)
+	case uint64:
+		return float64(v)
+	case float64:
+		return v
+	case *big.Int:
+		f, _ := v.Float64()
+		return f
+	case bool:
+		if v {
+			return 1
+		}
+	case *Stats:
+		return float64(v.Count)
+	case *Hist:
+		return float64(v.Count())
+	case Quantiles:
+		if len(v) > 0 {
+			return magnitude(v[len(v)-1].Value)
+		}
+	}
+	return 0
+}
+
+func compareKeys(a, b []Value) int {
+	for i := range min(len(a), len(b)) {
+		if c := compareAt(a, b, i); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+func compareAt(a, b []Value, i int) int {
+	if i >= len(a) || i >= len(b) {
+		return cmp.Compare(len(a), len(b))
+	}
+	x, y := a[i], b[i]
+	if isNumber(x) && isNumber(y) {
+		return compareNumbers(x, y)
+	}
+	return strings.Compare(plainText(x), plainText(y))
+}
+
+// compareNumbers is exact for integers: addresses differ beyond the 53 bits
+// of a float.
+func compareNumbers(x, y Value) int {
+	a, aok := x.(int64)
+	b, bok := y.(int64)
+	if aok && bok {
+		return cmp.Compare(a, b)
+	}
+	u, uok := x.(uint64)
+	v, vok := y.(uint64)
+	if uok && vok {
+		return cmp.Compare(u, v)
+	}
+	return cmp.Compare(magnitude(x), magnitude(y))
+}
+
+func isNumber(v Value) bool {
+	switch v.(type) {
+	case int64, uint64, float64, *big.Int:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,150 @@
+package render
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// appendTableText renders a table for people. Numbers make aligned columns,
+// histograms and keys with stacks a block for each row.
+func (p *Printer) appendTableText(dst []byte, t *Table, rows []Row, o Options) []byte {
+	if len(rows) == 0 {
+		return dst
+	}
+	if slices.ContainsFunc(t.Columns, isHistogram) {
+		dst = p.appendHistograms(dst, t, rows)
+	}
+	flat := t.flat(rows)
+	switch {
+	case len(flat) == 0:
+		return dst
+	case !t.Keyed && len(t.Columns) == 1:
+		return p.appendSingle(dst, t, rows[0])
+	case hasStack(rows):
+		return p.appendStacked(dst, t, rows, flat)
+	}
+	return p.appendGrid(dst, t, rows, flat, o)
+}
+
+func isHistogram(c Column) bool { return c.Kind == "hist" || c.Kind == "lhist" }
+
+// appendSingle renders `name: 42 ms`.
+func (p *Printer) appendSingle(dst []byte, t *Table, r Row) []byte {
+	p.started = true
+	if t.Name != "" {
+		dst = append(dst, t.Name...)
+		dst = append(dst, ": "...)
+	}
+	dst = appendValue(dst, r.Values[0])
+	if unit := t.Columns[0].Unit; unit != "" {
+		dst = append(dst, ' ')
+		dst = append(dst, unit...)
+	}
+	return append(dst, '\n')
+}
+
+// appendHistograms renders a block for each row and each histogram in it,
+// all of one column together.
+func (p *Printer) appendHistograms(dst []byte, t *Table, rows []Row) []byte {
+	for i, c := range t.Columns {
+		if !isHistogram(c) {
+			continue
+		}
+		for _, r := range rows {
+			h, ok := r.Values[i].(*Hist)
+			if !ok {
+				continue
+			}
+			dst = p.separate(dst)
+			dst = appendTitle(dst, t, c, r.Key)
+			dst = appendHist(dst, h)
+		}
+	}
+	return dst
+}
+
+// appendTitle renders `slowprocs[grep, 41356] (ms):`.
+func appendTitle(dst []byte, t *Table, c Column, key []Value) []byte {
+	start := len(dst)
+	dst = append(dst, t.Name...)
+	if c.Name != "" {
+		if t.Name != "" {
+			dst = append(dst, '.')
+		}
+		dst = append(dst, c.Name...)
+	}
+	if len(key) > 0 {
+		dst = append(dst, '[')
+		dst = appendList(dst, key)
+		dst = append(dst, ']')
+	}
+	if c.Unit != "" {
+		if len(dst) > start {
+			dst = append(dst, ' ')
+		}
+		dst = append(dst, '(')
+		dst = append(dst, c.Unit...)
+		dst = append(dst, ')')
+	}
+	if len(dst) == start {
+		return dst
+	}
+	return append(dst, ":\n"...)
+}
+
+func hasStack(rows []Row) bool {
+	for _, v := range rows[0].Key {
+		if _, ok := v.(Stack); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// appendStacked renders rows whose key holds a stack: the frames below each
+// other, then the rest of the key and the values.
+func (p *Printer) appendStacked(dst []byte, t *Table, rows []Row, flat []flatColumn) []byte {
+	for _, r := range rows {
+		dst = p.separate(dst)
+		dst = append(dst, t.Name...)
+		dst = append(dst, '[')
+		for i, v := range r.Key {
+			stack, ok := v.(Stack)
+			switch {
+			case ok && i > 0:
+				dst = appendFrames(append(dst, ','), stack)
+			case ok:
+				dst = appendFrames(dst, stack)
+			case i > 0:
+				dst = appendValue(append(dst, ", "...), v)
+			default:
+				dst = appendValue(dst, v)
+			}
+		}
+		dst = append(dst, "]:"...)
+		for _, c := range flat {
+			dst = append(dst, ' ')
+			if c.name != "" {
+				dst = append(dst, c.name...)
+				dst = append(dst, '=')
+			}
+			dst = appendValue(dst, c.get(r))
+		}
+		dst = append(dst, '\n')
+	}
+	return dst
+}
+
+func appendFrames(dst []byte, s Stack) []byte {
+	dst = append(dst, '\n')
+	for _, frame := range s {
+		dst = append(dst, "    "...)
+		dst = appendValue(dst, frame)
+		dst = append(dst, '\n')
+	}
+	return dst
+}
+
+// textWidth is the number of columns that s takes on a terminal; wide East
+// Asian characters are counted as one.
+func textWidth(s string) int { return utf8.RuneCountInString(s) }

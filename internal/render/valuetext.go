@@ -1,0 +1,131 @@
+package render
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/startrace/startrace/internal/format"
+)
+
+// appendValue writes a value on one line of text, its strings escaped.
+func appendValue(dst []byte, v Value) []byte {
+	switch v := v.(type) {
+	case nil:
+		return append(dst, "None"...)
+	case bool:
+		if v {
+			return append(dst, "True"...)
+		}
+		return append(dst, "False"...)
+	case int64:
+		return strconv.AppendInt(dst, v, 10)
+	case uint64:
+		return strconv.AppendUint(dst, v, 10)
+	case *big.Int:
+		return v.Append(dst, 10)
+	case float64:
+		return appendFloat(dst, v)
+	case string:
+		return format.AppendEscaped(dst, v, format.OneLine)
+	case []byte:
+		return format.AppendEscaped(dst, string(v), format.OneLine)
+	case Fault:
+		return append(dst, format.FaultText...)
+	}
+	return appendComposite(dst, v)
+}
+
+func appendComposite(dst []byte, v Value) []byte {
+	switch v := v.(type) {
+	case Stack:
+		return format.AppendEscaped(dst, strings.Join(v, ";"), format.OneLine)
+	case Tuple:
+		dst = append(dst, '(')
+		dst = appendList(dst, v)
+		return append(dst, ')')
+	case Object:
+		for i, f := range v {
+			if i > 0 {
+				dst = append(dst, ' ')
+			}
+			dst = append(dst, f.Name...)
+			dst = append(dst, '=')
+			dst = appendValue(dst, f.Value)
+		}
+		return dst
+	case *Stats:
+		return appendStats(dst, v)
+	case Quantiles:
+		return appendQuantiles(dst, v)
+	case *Hist:
+		dst = strconv.AppendUint(dst, v.Count(), 10)
+		return append(dst, " values"...)
+	}
+	return append(dst, '?')
+}
+
+func appendList(dst []byte, values []Value) []byte {
+	for i, v := range values {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = appendValue(dst, v)
+	}
+	return dst
+}
+
+func appendStats(dst []byte, s *Stats) []byte {
+	for i, name := range statsNames {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = append(dst, name...)
+		dst = append(dst, ' ')
+		dst = appendValue(dst, s.at(i))
+	}
+	return dst
+}
+
+var statsNames = [...]string{"count", "mean", "lowest", "highest", "total"}
+
+// at gives the value that statsNames[i] names.
+func (s *Stats) at(i int) Value {
+	return [...]Value{s.Count, s.Mean, s.Lowest, s.Highest, s.Total}[i]
+}
+
+func appendQuantiles(dst []byte, q Quantiles) []byte {
+	for i, x := range q {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = append(dst, x.name()...)
+		dst = append(dst, ' ')
+		dst = appendValue(dst, x.Value)
+	}
+	return dst
+}
+
+// name gives p50, p99, p99.9.
+func (q Quantile) name() string {
+	return "p" + strconv.FormatFloat(q.Q*100, 'g', 6, 64)
+}
+
+func plainText(v Value) string { return string(appendValue(nil, v)) }
+
+func appendLeft(dst []byte, s string, width int) []byte {
+	dst = append(dst, s...)
+	return appendSpaces(dst, width-textWidth(s))
+}
+
+func appendRight(dst []byte, s string, width int) []byte {
+	dst = appendSpaces(dst, width-textWidth(s))
+	return append(dst, s...)
+}
+
+func appendSpaces(dst []byte, n int) []byte {
+	for ; n > 0; n-- {
+		dst = append(dst, ' ')
+	}
+	return dst
+}
