@@ -1,0 +1,121 @@
+package attach
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/bpf"
+)
+
+// An Error says which point could not be attached and why.
+type Error struct {
+	Program *tree.Program
+	Err     error
+}
+
+func (e *Error) Error() string {
+	return "attach " + pointName(&e.Program.Attach) + ": " + e.Err.Error()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// pointName names a point as scripts do.
+func pointName(a *tree.Attach) string {
+	switch a.Kind {
+	case tree.AttachTracepoint:
+		return "tracepoint:" + a.Group + ":" + a.Name
+	case tree.AttachRawTracepoint:
+		return "rawtracepoint:" + a.Name
+	case tree.AttachProfile:
+		return "profile"
+	case tree.AttachInterval:
+		return "interval"
+	case tree.AttachSyscallEnter:
+		return "syscall entry"
+	case tree.AttachSyscallExit:
+		return "syscall exit"
+	}
+	return fmt.Sprintf("point of kind %d", a.Kind)
+}
+
+// rank orders programs for attaching: the ends of spans come before their
+// starts, so that no start is recorded whose end is then not seen.
+func rank(a *tree.Attach) int {
+	switch a.Kind {
+	case tree.AttachSyscallExit:
+		return 0
+	case tree.AttachSyscallEnter:
+		return 2
+	}
+	return 1
+}
+
+// Attach attaches all programs that are not attached; programs run from then
+// on. If one fails, those that this call attached are detached again.
+func (l *Loaded) Attach() error { return l.attach(func(*program) bool { return true }) }
+
+// AttachProbe attaches the programs of one probe, as Attach does.
+func (l *Loaded) AttachProbe(probe int) error {
+	return l.attach(func(p *program) bool { return p.Probe == probe })
+}
+
+func (l *Loaded) attach(want func(*program) bool) error {
+	todo := l.selected(func(p *program) bool { return len(p.points) == 0 && want(p) })
+	for i, p := range todo {
+		points, err := l.open(p)
+		if err != nil {
+			l.detach(todo[:i])
+			return &Error{p.Program, explainPermission(err)}
+		}
+		p.points = points
+	}
+	return nil
+}
+
+// selected gives the programs that want accepts, in the order of rank.
+func (l *Loaded) selected(want func(*program) bool) []*program {
+	var out []*program
+	for _, p := range l.programs {
+		if want(p) {
+			out = append(out, p)
+		}
+	}
+	slices.SortStableFunc(out, func(p, q *program) int { return cmp.Compare(rank(&p.Attach), rank(&q.Attach)) })
+	return out
+}
+
+// open attaches p to its point.
+func (l *Loaded) open(p *program) ([]point, error) {
+	a := &p.Attach
+	switch a.Kind {
+	case tree.AttachTracepoint:
+		return l.openTracepoint(a, p.fd)
+	case tree.AttachRawTracepoint:
+		return openRaw(a.Name, p.fd)
+	case tree.AttachSyscallEnter:
+		return openRaw("sys_enter", p.fd)
+	case tree.AttachSyscallExit:
+		return openRaw("sys_exit", p.fd)
+	case tree.AttachProfile, tree.AttachInterval:
+		return openClock(a, p.fd)
+	}
+	return nil, errors.New("unknown kind of point")
+}
+
+func openRaw(name string, prog int) ([]point, error) {
+	fd, err := bpf.OpenRawTracepoint(name, prog)
+	switch {
+	case errors.Is(err, unix.ENOENT):
+		return nil, fmt.Errorf("this kernel has no raw tracepoint %s", name)
+	case errors.Is(err, unix.EINVAL):
+		return nil, fmt.Errorf("raw tracepoint %s has fewer arguments than the program reads: %w", name, err)
+	case err != nil:
+		return nil, err
+	}
+	return []point{{fd: fd, kind: rawPoint}}, nil
+}

@@ -1,0 +1,106 @@
+package attach
+
+import (
+	"errors"
+	"slices"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// pointKind says how a point is stopped and how long that takes.
+type pointKind uint8
+
+const (
+	rawPoint   pointKind = iota // closing detaches, some 0.1 ms
+	clockPoint                  // can be stopped apart from closing
+	tracePoint                  // closing detaches at once but then waits for RCU, some 70 ms
+)
+
+// A point is a descriptor that keeps a program attached.
+type point struct {
+	fd   int
+	kind pointKind
+}
+
+// stop ends the delivery of events as far as that is possible without closing.
+// Disabling the perf event of a tracepoint would not keep its program from
+// running. An error means that the event is dead already.
+func (p point) stop() {
+	if p.kind == clockPoint {
+		_ = unix.IoctlSetInt(p.fd, unix.PERF_EVENT_IOC_DISABLE, 0)
+	}
+}
+
+// A closer closes descriptors, in the background or at once.
+type closer struct {
+	wg   sync.WaitGroup
+	mu   sync.Mutex
+	errs []error
+}
+
+func (c *closer) later(fd int) { c.wg.Go(func() { c.now(fd) }) }
+
+func (c *closer) now(fd int) {
+	if err := unix.Close(fd); err != nil {
+		c.mu.Lock()
+		c.errs = append(c.errs, err)
+		c.mu.Unlock()
+	}
+}
+
+// wait waits for all closing to end and gives the errors since the last wait.
+func (c *closer) wait() error {
+	c.wg.Wait()
+	err := errors.Join(c.errs...)
+	c.errs = nil
+	return err
+}
+
+// DetachProbe detaches the programs of one probe. They stay loaded, and
+// AttachProbe attaches them again.
+func (l *Loaded) DetachProbe(probe int) {
+	l.detach(l.selected(func(p *program) bool { return p.Probe == probe }))
+}
+
+// Disable stops the delivery of events from all points within about a
+// millisecond. A perf tracepoint's program may run a moment longer, until the
+// background has begun to close it. Results can be read and printed before
+// Close, which takes longer.
+func (l *Loaded) Disable() { l.detach(l.selected(func(*program) bool { return true })) }
+
+// detach detaches programs in the order opposite to attaching, and those
+// that take long in the background.
+func (l *Loaded) detach(programs []*program) {
+	for _, p := range slices.Backward(programs) {
+		for _, pt := range p.points {
+			pt.stop()
+			if pt.kind == rawPoint {
+				l.closing.now(pt.fd)
+			} else {
+				l.closing.later(pt.fd)
+			}
+		}
+		p.points = nil
+	}
+}
+
+// Close detaches all programs, waits until the kernel has let go of them, and
+// releases everything. Losses keeps its last numbers.
+func (l *Loaded) Close() error {
+	l.Disable()
+	errs := []error{l.closing.wait()}
+	for _, p := range l.programs {
+		p.updateMissed()
+		if p.fd >= 0 {
+			errs = append(errs, unix.Close(p.fd))
+			p.fd = -1
+		}
+	}
+	errs = append(errs, l.sites.close())
+	for name, m := range l.maps {
+		errs = append(errs, m.Close())
+		delete(l.maps, name)
+	}
+	return errors.Join(errs...)
+}

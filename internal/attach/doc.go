@@ -1,0 +1,12 @@
+// Package attach turns a compiled unit into running programs: it creates the
+// maps, loads the programs, attaches them to their points, and tells what was
+// lost while they ran.
+//
+// A Loaded owns all descriptors that it hands out. Its methods are called
+// from one goroutine; closing goes on in the background between Disable and
+// the end of Close, because the kernel takes some 70 ms to release a perf
+// tracepoint.
+//
+// Nothing here reads the kernel's BTF or tests for features: what the kernel
+// refuses is explained after the refusal.
+package attach

@@ -1,0 +1,182 @@
+package attach
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/bpf"
+)
+
+// Options says what Load and Attach cannot know by themselves.
+type Options struct {
+	// TracepointID gives the number of a perf tracepoint, from tracefs. It is
+	// needed only where a program has AttachTracepoint.
+	TracepointID func(group, name string) (uint64, error)
+}
+
+// A Loaded is a unit in the kernel.
+type Loaded struct {
+	unit     *bpfgen.Unit
+	opts     Options
+	maps     map[string]*ebpf.Map
+	programs []*program
+	sites    *siteCounters
+	closing  closer
+}
+
+// A program is a loaded program with the descriptors that attach it.
+type program struct {
+	*tree.Program
+	fd     int
+	points []point
+	// missed is the last known number of missed runs, kept when fd is closed.
+	missed      uint64
+	missedKnown bool
+}
+
+// Load creates the maps of u and loads its programs; nothing runs yet. On an
+// error nothing stays behind.
+func Load(u *bpfgen.Unit, o Options) (*Loaded, error) {
+	l, err := load(u, o)
+	if errors.Is(err, unix.EPERM) {
+		// Before 5.11 the memory of maps and programs counts against
+		// RLIMIT_MEMLOCK, and too little is EPERM.
+		restore, raised := raiseMemlock()
+		if raised {
+			l, err = load(u, o)
+			restore()
+		}
+	}
+	if err != nil {
+		return nil, explainPermission(err)
+	}
+	return l, nil
+}
+
+func load(u *bpfgen.Unit, o Options) (_ *Loaded, err error) {
+	l := &Loaded{unit: u, opts: o, maps: make(map[string]*ebpf.Map, len(u.Spec.Maps))}
+	defer func() {
+		if err != nil {
+			l.Close()
+		}
+	}()
+	if err := l.createMaps(); err != nil {
+		return nil, err
+	}
+	for _, p := range u.Tree.Programs {
+		if err := l.loadProgram(p); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.fillProgramArrays(); err != nil {
+		return nil, err
+	}
+	l.sites, err = mapSites(l.maps[bpfgen.MapSites], len(u.Sites))
+	return l, err
+}
+
+// Map gives a map of the unit by its name (bpfgen.Map…), nil if there is
+// none. It belongs to l.
+func (l *Loaded) Map(name string) *ebpf.Map { return l.maps[name] }
+
+func (l *Loaded) createMaps() error {
+	for _, name := range slices.Sorted(maps.Keys(l.unit.Spec.Maps)) {
+		spec := l.unit.Spec.Maps[name]
+		if spec.Type == ebpf.ProgramArray {
+			spec = spec.Copy()
+			spec.Contents = nil // see fillProgramArrays
+		}
+		m, err := ebpf.NewMap(spec)
+		if err != nil {
+			return fmt.Errorf("create %s of %d entries: %w", l.describeMap(name), spec.MaxEntries, err)
+		}
+		l.maps[name] = m
+	}
+	return nil
+}
+
+// describeMap names a map by what the script calls it.
+func (l *Loaded) describeMap(name string) string {
+	for i, c := range l.unit.Tree.Containers {
+		if c != nil && name == fmt.Sprint(bpfgen.MapContainer, i) {
+			return fmt.Sprintf("%s %q (%s)", c.Kind, c.Name, c.Pos)
+		}
+	}
+	return "map " + name
+}
+
+// fillProgramArrays stores programs where tail calls find them: contents of a
+// program array name programs of the unit.
+func (l *Loaded) fillProgramArrays() error {
+	for name, spec := range l.unit.Spec.Maps {
+		if spec.Type != ebpf.ProgramArray {
+			continue
+		}
+		for _, kv := range spec.Contents {
+			p := l.program(fmt.Sprint(kv.Value))
+			if p == nil {
+				return fmt.Errorf("program array %s: no program %v", name, kv.Value)
+			}
+			if err := l.maps[name].Put(kv.Key, uint32(p.fd)); err != nil {
+				return fmt.Errorf("program array %s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (l *Loaded) program(name string) *program {
+	for _, p := range l.programs {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+func (l *Loaded) loadProgram(p *tree.Program) error {
+	spec := l.unit.Spec.Programs[p.Name]
+	if spec == nil {
+		return fmt.Errorf("the unit has no code for program %s", p.Name)
+	}
+	insns, err := l.withMaps(spec.Instructions)
+	if err != nil {
+		return fmt.Errorf("program %s: %w", p.Name, err)
+	}
+	load := &bpf.Program{
+		Name: p.Name, Type: spec.Type, AttachType: spec.AttachType, Flags: spec.Flags, Instructions: insns,
+	}
+	fd, err := bpf.Load(load, nil)
+	if err != nil {
+		return explainLoad(load, l.unit.Lines[p.Name], err)
+	}
+	l.programs = append(l.programs, &program{Program: p, fd: fd})
+	return nil
+}
+
+// withMaps is a copy of insns in which references to maps are resolved.
+func (l *Loaded) withMaps(insns asm.Instructions) (asm.Instructions, error) {
+	insns = slices.Clone(insns)
+	for i := range insns {
+		ins := &insns[i]
+		if !ins.IsLoadFromMap() || ins.Reference() == "" {
+			continue
+		}
+		m := l.maps[ins.Reference()]
+		if m == nil {
+			return nil, fmt.Errorf("instruction %d: no map %s", i, ins.Reference())
+		}
+		if err := ins.AssociateMap(m); err != nil {
+			return nil, fmt.Errorf("instruction %d: %w", i, err)
+		}
+	}
+	return insns, nil
+}

@@ -1,0 +1,113 @@
+package attach
+
+import (
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/internal/bpf"
+)
+
+// LossMissed is the kind of a Loss that no site counts: the kernel did not run
+// the program because another run was in progress on that CPU. It is an upper
+// bound: it also counts events that the program would have passed over.
+const LossMissed = bpfgen.SiteKind(255)
+
+// A Loss is a number of things that did not get through.
+type Loss struct {
+	Probe int // -1: none
+	Kind  bpfgen.SiteKind
+	Count uint64
+	Site  *bpfgen.Site // nil for LossMissed
+}
+
+// Losses gives all losses so far that are not zero: first the missed runs,
+// summed for each probe, then the sites in their order. complete is false on
+// kernels that do not count missed runs (before 5.12). It may be called also
+// after Disable, and after Close gives what Close found.
+func (l *Loaded) Losses() (losses []Loss, complete bool) {
+	complete = true
+	byProbe := map[int]int{}
+	for _, p := range l.programs {
+		p.updateMissed()
+		complete = complete && p.missedKnown
+		if p.missed == 0 {
+			continue
+		}
+		i, ok := byProbe[p.Probe]
+		if !ok {
+			i = len(losses)
+			byProbe[p.Probe] = i
+			losses = append(losses, Loss{Probe: p.Probe, Kind: LossMissed})
+		}
+		losses[i].Count += p.missed
+	}
+	for i := range l.unit.Sites {
+		if n := l.sites.count(i); n != 0 {
+			s := &l.unit.Sites[i]
+			losses = append(losses, Loss{Probe: s.Probe, Kind: s.Kind, Count: n, Site: s})
+		}
+	}
+	return losses, complete
+}
+
+// updateMissed reads the missed runs while the program is loaded.
+func (p *program) updateMissed() {
+	if p.fd < 0 {
+		return
+	}
+	n, err := bpf.Misses(p.fd)
+	p.missed, p.missedKnown = n, err == nil
+}
+
+// siteCounters is the array of counters that programs add to, mapped.
+type siteCounters struct {
+	mem []byte
+	n   int
+	// last holds the counters once the memory is unmapped.
+	last []uint64
+}
+
+// mapSites maps the u64 array m of n counters; without sites there is no map.
+func mapSites(m *ebpf.Map, n int) (*siteCounters, error) {
+	if n == 0 || m == nil {
+		return &siteCounters{}, nil
+	}
+	if m.ValueSize() != 8 || int(m.MaxEntries()) < n {
+		return nil, fmt.Errorf("map %s has %d entries of %d bytes, not %d of 8", bpfgen.MapSites, m.MaxEntries(), m.ValueSize(), n)
+	}
+	mem, err := unix.Mmap(m.FD(), 0, 8*n, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("map the counters of losses: %w", err)
+	}
+	return &siteCounters{mem: mem, n: n}, nil
+}
+
+func (s *siteCounters) count(i int) uint64 {
+	switch {
+	case s == nil:
+		return 0
+	case i < len(s.last):
+		return s.last[i]
+	case i < s.n && s.mem != nil:
+		return atomic.LoadUint64((*uint64)(unsafe.Pointer(&s.mem[8*i])))
+	}
+	return 0
+}
+
+func (s *siteCounters) close() error {
+	if s == nil || s.mem == nil {
+		return nil
+	}
+	last := make([]uint64, s.n)
+	for i := range last {
+		last[i] = s.count(i)
+	}
+	err := unix.Munmap(s.mem)
+	s.mem, s.last = nil, last
+	return err
+}
