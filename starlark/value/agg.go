@@ -1,0 +1,217 @@
+package value
+
+import (
+	"errors"
+	"fmt"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// An Agg is an aggregation (count, hist …) or a group of them.
+//
+// Kernel halves only add to it, and so does user code; therefore what user
+// code adds stays here and is merged when somebody reads. No update can be
+// lost between the two sides, and kernel halves see nothing that they could
+// miss.
+//
+// take() gives the difference to the reading before, which is kept. The maps
+// are never reset, so each update is in exactly one result.
+type Agg struct {
+	base
+	shape *wire.Agg // of the map values, nil until bound
+	local *Snapshot // what user code added since the last take
+	taken map[string][]State
+}
+
+var (
+	_ Container         = (*Agg)(nil)
+	_ starlark.Mapping  = (*Agg)(nil)
+	_ starlark.Sequence = (*Agg)(nil)
+	_ starlark.HasAttrs = (*Agg)(nil)
+)
+
+// NewAgg makes the aggregation or group of a declaration.
+func NewAgg(decl *plan.Container) *Agg {
+	return &Agg{base: base{decl: decl}, local: newSnapshot(decl)}
+}
+
+// ErrTakeExtremes says that take() of lowest, highest or stats is not there
+// for aggregations that kernel halves fill: extremes have no difference.
+var ErrTakeExtremes = errors.New("take() of lowest, highest and stats is not available for aggregations of kernel halves")
+
+// Bind is for tables and cells; aggregations need the shape of their values.
+func (a *Agg) Bind(be Backend, d *Decoder) error {
+	return fmt.Errorf("bind %s: an aggregation is bound with BindAgg", a)
+}
+
+// BindAgg moves the aggregation into kernel maps whose values have the given
+// shape.
+func (a *Agg) BindAgg(be Backend, d *Decoder, shape *wire.Agg) {
+	a.be, a.dec, a.shape = be, d, shape
+	if key, _ := be.Layout(); key != nil {
+		a.key = make([]byte, key.Size)
+	}
+	a.val = make([]byte, shape.Size)
+}
+
+// Snapshot reads everything since the last take or clear.
+func (a *Agg) Snapshot() (*Snapshot, error) {
+	a.read = true
+	return a.Peek()
+}
+
+// Peek is Snapshot for reports: the aggregation does not count as read.
+func (a *Agg) Peek() (*Snapshot, error) {
+	out, _, err := a.collect()
+	return out, err
+}
+
+// collect reads the maps and what user code added. raw has the states of the
+// maps by the bytes of their keys, nothing subtracted.
+func (a *Agg) collect() (out *Snapshot, raw map[string][]State, err error) {
+	out, raw = newSnapshot(a.decl), make(map[string][]State)
+	if a.be != nil {
+		eachErr := a.be.Each(func(key, val []byte) bool {
+			err = a.collectEntry(out, raw, key, val)
+			return err == nil
+		})
+		if err = errors.Join(err, eachErr); err != nil {
+			return nil, nil, fmt.Errorf("read %s: %w", a, err)
+		}
+	}
+	for _, e := range a.local.entries {
+		if err := out.merge(e.Key, e.States); err != nil {
+			return nil, nil, err
+		}
+	}
+	return out, raw, nil
+}
+
+func (a *Agg) collectEntry(out *Snapshot, raw map[string][]State, key, val []byte) error {
+	states := a.readStates(val)
+	raw[string(key)] = states
+	since := make([]State, len(states))
+	old, fresh := a.taken[string(key)], false
+	for i, c := range columnsOf(a.decl) {
+		since[i] = states[i].clone()
+		if old != nil {
+			since[i].subtract(&old[i])
+		}
+		fresh = fresh || !since[i].empty(c.Kind)
+	}
+	if !fresh && (old != nil || a.be == nil || a.unkeyed()) {
+		return nil
+	}
+	return out.merge(a.decodeKey(key), since)
+}
+
+func (a *Agg) unkeyed() bool {
+	key, _ := a.be.Layout()
+	return key == nil
+}
+
+func (a *Agg) readStates(val []byte) []State {
+	if a.shape.Kind != wire.AggGroup {
+		return []State{readState(a.shape, val)}
+	}
+	out := make([]State, len(a.shape.Members))
+	for i, m := range a.shape.Members {
+		out[i] = readState(m.Agg, val)
+	}
+	return out
+}
+
+// Take reads everything since the last take and begins anew.
+func (a *Agg) Take() (*Snapshot, error) {
+	a.read = true
+	if a.be != nil && a.hasExtremes() {
+		return nil, ErrTakeExtremes
+	}
+	out, raw, err := a.collect()
+	if err != nil {
+		return nil, err
+	}
+	a.local = newSnapshot(a.decl)
+	a.taken = raw
+	return out, nil
+}
+
+func (a *Agg) hasExtremes() bool {
+	for _, c := range columnsOf(a.decl) {
+		switch c.Kind {
+		case plan.Lowest, plan.Highest, plan.Stats:
+			return true
+		}
+	}
+	return false
+}
+
+// Clear drops everything up to now.
+func (a *Agg) Clear() error {
+	if a.be == nil || !a.hasExtremes() {
+		_, err := a.Take()
+		return err
+	}
+	a.local = newSnapshot(a.decl)
+	var keys [][]byte
+	err := a.be.Each(func(key, _ []byte) bool {
+		keys = append(keys, append([]byte(nil), key...))
+		return true
+	})
+	for _, k := range keys {
+		if err == nil {
+			_, err = a.be.Delete(k)
+		}
+	}
+	return err
+}
+
+// add is a[key].add(v, weight) of user code; col is the member of a group.
+func (a *Agg) add(key starlark.Value, col int, v, weight int64) error {
+	if n := len(a.local.entries); n > 0 && (key == nil) != (a.local.entries[n-1].Key == nil) {
+		return fmt.Errorf("%s is used with and without a key", a)
+	}
+	e, err := a.local.entry(key)
+	if err != nil {
+		return fmt.Errorf("key of %s: %w", a, err)
+	}
+	e.States[col].add(columnsOf(a.decl)[col], v, weight)
+	return nil
+}
+
+// Get is a[k]: a place to add to, whether there is an entry or not.
+func (a *Agg) Get(k starlark.Value) (starlark.Value, bool, error) {
+	if _, err := k.Hash(); err != nil {
+		return nil, false, fmt.Errorf("key of %s: %w", a, err)
+	}
+	return &place{a, foldKey(k), a.member()}, true, nil
+}
+
+// member is the column that a place of a means: all of a group, or the first.
+func (a *Agg) member() int {
+	if a.decl.Kind == plan.Group {
+		return wholeGroup
+	}
+	return 0
+}
+
+// Len is the number of keys.
+func (a *Agg) Len() int {
+	s, err := a.Snapshot()
+	if err != nil {
+		return 0 // len() cannot fail; items() reports it
+	}
+	return s.Len()
+}
+
+// Iterate goes over the keys.
+func (a *Agg) Iterate() starlark.Iterator {
+	s, err := a.Snapshot()
+	if err != nil {
+		s = newSnapshot(a.decl) // iteration cannot fail; items() reports it
+	}
+	return s.Iterate()
+}

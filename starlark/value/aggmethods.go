@@ -1,0 +1,223 @@
+package value
+
+import (
+	"fmt"
+	"slices"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// wholeGroup is the column of a place that stands for all members.
+const wholeGroup = -1
+
+// A place is a[k], g[k], g[k].member or a itself without a key: something to
+// add to and to read.
+type place struct {
+	agg *Agg
+	key starlark.Value // nil: none
+	col int
+}
+
+var _ starlark.HasAttrs = (*place)(nil)
+
+func (p *place) String() string        { return fmt.Sprintf("<entry of %s>", p.agg) }
+func (p *place) Type() string          { return "entry" }
+func (p *place) Freeze()               {}
+func (p *place) Truth() starlark.Bool  { return starlark.True }
+func (p *place) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: entry") }
+
+// Attr of a group's place is a member; else add, value and quantile.
+func (p *place) Attr(name string) (starlark.Value, error) {
+	if p.col == wholeGroup {
+		return p.agg.memberPlace(p.key, name), nil
+	}
+	switch name {
+	case "add":
+		return method("add", p, p.add), nil
+	case "value":
+		return p.value()
+	case "quantile", "buckets":
+		v, err := p.value()
+		if h, ok := v.(*Histogram); ok && err == nil {
+			return h.Attr(name)
+		}
+		return nil, err
+	}
+	return nil, nil
+}
+
+// AttrNames names what Attr knows.
+func (p *place) AttrNames() []string {
+	if p.col == wholeGroup {
+		return p.agg.memberNames()
+	}
+	return []string{"add", "buckets", "quantile", "value"}
+}
+
+func (a *Agg) memberPlace(key starlark.Value, name string) starlark.Value {
+	i := slices.Index(a.memberNames(), name)
+	if i < 0 {
+		return nil
+	}
+	return &place{a, key, i}
+}
+
+func (a *Agg) memberNames() []string {
+	out := make([]string, len(a.decl.Members))
+	for i, m := range a.decl.Members {
+		out[i] = m.Name
+	}
+	return out
+}
+
+func (p *place) value() (starlark.Value, error) {
+	s, err := p.agg.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	i, err := s.find(p.key)
+	if err != nil {
+		return nil, err
+	}
+	state := &State{}
+	if i >= 0 {
+		state = &s.entries[i].States[p.col]
+	}
+	return Result(s.Columns()[p.col], state), nil
+}
+
+func (p *place) add(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	c := columnsOf(p.agg.decl)[p.col]
+	var v starlark.Value
+	weight := int64(1)
+	if c.Kind == plan.Count {
+		v = starlark.MakeInt(1)
+		if err := starlark.UnpackArgs("add", args, kwargs, "n?", &v); err != nil {
+			return nil, err
+		}
+	} else if err := starlark.UnpackArgs("add", args, kwargs, "value", &v, "weight?", &weight); err != nil {
+		return nil, err
+	}
+	i, ok := v.(starlark.Int)
+	if !ok {
+		return nil, fmt.Errorf("add to %s: got %s, want int", p.agg, v.Type())
+	}
+	n, ok := i.Int64()
+	if !ok {
+		return nil, fmt.Errorf("add to %s: %s does not fit in 64 bits", p.agg, i)
+	}
+	return starlark.None, p.agg.add(p.key, p.col, n, weight)
+}
+
+var aggMethods = map[string]methodFunc[*Agg]{
+	"items": func(a *Agg, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if err := starlark.UnpackArgs("items", args, kwargs); err != nil {
+			return nil, err
+		}
+		s, err := a.Snapshot()
+		if err != nil {
+			return nil, err
+		}
+		return listOf(s.items(), func(kv starlark.Tuple) starlark.Value { return kv }), nil
+	},
+	"get": func(a *Agg, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		s, err := a.Snapshot()
+		if err != nil {
+			return nil, err
+		}
+		return snapshotGet(s, args, kwargs)
+	},
+	"take": func(a *Agg, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if err := starlark.UnpackArgs("take", args, kwargs); err != nil {
+			return nil, err
+		}
+		s, err := a.Take()
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	},
+	"clear": func(a *Agg, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if err := starlark.UnpackArgs("clear", args, kwargs); err != nil {
+			return nil, err
+		}
+		return starlark.None, a.Clear()
+	},
+}
+
+// Attr gives a method, a group's member, or what the place without a key has.
+func (a *Agg) Attr(name string) (starlark.Value, error) {
+	if m := a.memberPlace(nil, name); m != nil {
+		return m, nil
+	}
+	if m := bindMethod(a, aggMethods, name); m != nil {
+		return m, nil
+	}
+	if a.decl.Kind == plan.Group {
+		return nil, nil
+	}
+	return (&place{a, nil, 0}).Attr(name)
+}
+
+// AttrNames names what Attr knows.
+func (a *Agg) AttrNames() []string {
+	names := append([]string{"clear", "get", "items", "take"}, a.memberNames()...)
+	if a.decl.Kind != plan.Group {
+		names = append(names, "add", "buckets", "quantile", "value")
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Attr of a snapshot: get and items, the value without a key, and a group's
+// members as attributes where it has no key.
+func (s *Snapshot) Attr(name string) (starlark.Value, error) {
+	if m, ok := s.value().(*Record); ok && s.decl.Kind == plan.Group {
+		if v := m.Get(name); v != nil {
+			return v, nil
+		}
+	}
+	switch name {
+	case "value":
+		return s.value(), nil
+	case "quantile", "buckets":
+		if h, ok := s.value().(*Histogram); ok {
+			return h.Attr(name)
+		}
+	case "get", "items":
+		return method(name, s, func(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			if name == "get" {
+				return snapshotGet(s, args, kwargs)
+			}
+			if err := starlark.UnpackArgs("items", args, kwargs); err != nil {
+				return nil, err
+			}
+			return listOf(s.items(), func(kv starlark.Tuple) starlark.Value { return kv }), nil
+		}), nil
+	}
+	return nil, nil
+}
+
+// AttrNames names what Attr knows.
+func (s *Snapshot) AttrNames() []string {
+	names := []string{"get", "items", "value"}
+	for _, m := range s.decl.Members {
+		names = append(names, m.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func snapshotGet(s *Snapshot, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var k, dflt starlark.Value = nil, starlark.None
+	if err := starlark.UnpackArgs("get", args, kwargs, "key", &k, "default?", &dflt); err != nil {
+		return nil, err
+	}
+	v, found, err := s.Get(k)
+	if err != nil || found {
+		return v, err
+	}
+	return dflt, nil
+}

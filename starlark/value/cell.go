@@ -1,0 +1,101 @@
+package value
+
+import (
+	"fmt"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A Cell is one value that both halves set.
+type Cell struct {
+	base
+	local starlark.Value // until Bind
+}
+
+var (
+	_ Container         = (*Cell)(nil)
+	_ starlark.HasAttrs = (*Cell)(nil)
+)
+
+// NewCell makes the cell of a declaration with its first value.
+func NewCell(decl *plan.Container, init starlark.Value) *Cell {
+	return &Cell{base{decl: decl}, init}
+}
+
+// Bind hands the value over.
+func (c *Cell) Bind(be Backend, d *Decoder) error {
+	c.attach(be, d)
+	return c.update(nil, c.local)
+}
+
+// Value is the value now.
+func (c *Cell) Value() (starlark.Value, error) {
+	c.read = true
+	if c.be == nil {
+		return c.local, nil
+	}
+	v, err := c.lookup(nil)
+	if v == nil && err == nil {
+		return nil, fmt.Errorf("%s has no entry", c)
+	}
+	return v, err
+}
+
+// Set stores a value.
+func (c *Cell) Set(v starlark.Value) error {
+	if c.be == nil {
+		c.local = v
+		return nil
+	}
+	return c.update(nil, v)
+}
+
+// Add adds to an int, atomically with respect to kernel halves.
+func (c *Cell) Add(delta starlark.Int) error {
+	if c.be == nil {
+		sum, err := starlark.Binary(plusToken, c.local, delta)
+		if err == nil {
+			c.local = sum
+		}
+		return err
+	}
+	t, ok := c.plainInt()
+	d, fits := delta.Int64()
+	if !ok || !fits {
+		return fmt.Errorf("add wants 64-bit ints, the value of %s is %s", c, shape(t))
+	}
+	return c.be.AddInt(nil, t.Off, d)
+}
+
+var cellMethods = map[string]methodFunc[*Cell]{
+	"get": func(c *Cell, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if err := starlark.UnpackArgs("get", args, kwargs); err != nil {
+			return nil, err
+		}
+		return c.Value()
+	},
+	"set": func(c *Cell, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		var v starlark.Value
+		if err := starlark.UnpackArgs("set", args, kwargs, "value", &v); err != nil {
+			return nil, err
+		}
+		return starlark.None, c.Set(v)
+	},
+	"add": func(c *Cell, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		delta := starlark.MakeInt(1)
+		if err := starlark.UnpackArgs("add", args, kwargs, "value?", &delta); err != nil {
+			return nil, err
+		}
+		return starlark.None, c.Add(delta)
+	},
+}
+
+// Attr gives a method.
+func (c *Cell) Attr(name string) (starlark.Value, error) {
+	return bindMethod(c, cellMethods, name), nil
+}
+
+// AttrNames names the methods.
+func (c *Cell) AttrNames() []string { return []string{"add", "get", "set"} }

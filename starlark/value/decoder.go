@@ -1,0 +1,179 @@
+package value
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// A LabelFunc gives the text of a labelled value.
+type LabelFunc func(v uint64) string
+
+// A Decoder makes values of bytes that kernel halves wrote. The session makes
+// one and uses it from its goroutine.
+type Decoder struct {
+	// Labels has the functions of wire.Type.Label; without one the number is
+	// what a script sees.
+	Labels map[string]LabelFunc
+	Stacks StackSource
+
+	interned map[string]starlark.Value
+	labelled map[labelKey]starlark.Value
+}
+
+type labelKey struct {
+	label string
+	v     uint64
+}
+
+// The interned values: most strings are the names of a few programs and
+// files, and an interface value for a new one costs two allocations.
+const (
+	internMax  = 4096 // entries; then the table is emptied
+	internSize = 48   // bytes of the longest interned string
+)
+
+var order = binary.NativeEndian
+
+// Decode gives the value that lies in a fixed layout. buf holds the layout
+// from its start.
+func (d *Decoder) Decode(t *wire.Type, buf []byte) starlark.Value {
+	switch t.Kind {
+	case wire.Str, wire.Bytes:
+		return d.fixedString(t, buf[t.Off:t.Off+t.Size])
+	case wire.Tuple, wire.Record_:
+		if v := absent(t, buf); v != nil {
+			return v
+		}
+		vals := make([]starlark.Value, len(t.Elems))
+		for i := range t.Elems {
+			vals[i] = d.Decode(&t.Elems[i], buf)
+		}
+		return compose(t, vals)
+	}
+	return d.scalar(t, buf)
+}
+
+// DecodeRef gives a field of a record of the ring; rec is the whole record.
+// It fails where a record is not as its layout says.
+func (d *Decoder) DecodeRef(t *wire.Type, rec []byte) (starlark.Value, error) {
+	switch t.Kind {
+	case wire.Str, wire.Bytes:
+		return d.refString(t, rec)
+	case wire.Tuple, wire.Record_:
+		if v := absent(t, rec); v != nil {
+			return v, nil
+		}
+		vals := make([]starlark.Value, len(t.Elems))
+		for i := range t.Elems {
+			var err error
+			if vals[i], err = d.DecodeRef(&t.Elems[i], rec); err != nil {
+				return nil, err
+			}
+		}
+		return compose(t, vals), nil
+	}
+	if t.Off+t.Size > len(rec) || t.TagOff >= len(rec) {
+		return nil, fmt.Errorf("record of %d bytes ends before a field at %d", len(rec), t.Off)
+	}
+	return d.scalar(t, rec), nil
+}
+
+func compose(t *wire.Type, vals []starlark.Value) starlark.Value {
+	if t.Kind == wire.Tuple {
+		return starlark.Tuple(vals)
+	}
+	return NewRecord(t.Names, vals)
+}
+
+// absent gives None or FAULT where the tag says so, else nil. Layouts without
+// a tag have TagOff -1.
+func absent(t *wire.Type, buf []byte) starlark.Value {
+	if t.TagOff < 0 || t.TagOff >= len(buf) {
+		return nil
+	}
+	switch buf[t.TagOff] {
+	case wire.TagNone:
+		return starlark.None
+	case wire.TagFault:
+		return FAULT
+	}
+	return nil
+}
+
+func (d *Decoder) scalar(t *wire.Type, buf []byte) starlark.Value {
+	if t.Kind == wire.None {
+		if v := absent(t, buf); v != nil {
+			return v
+		}
+		return starlark.None
+	}
+	if v := absent(t, buf); v != nil {
+		return v
+	}
+	raw := readInt(buf[t.Off:], t.Size)
+	switch t.Kind {
+	case wire.Bool:
+		return starlark.Bool(raw != 0)
+	case wire.StackID:
+		return Stack{raw, d.Stacks}
+	case wire.Pointer:
+		if raw == 0 {
+			return starlark.None
+		}
+	}
+	if t.Label != "" {
+		return d.label(t, extend(raw, t))
+	}
+	if t.Signed {
+		return starlark.MakeInt64(int64(extend(raw, t)))
+	}
+	return starlark.MakeUint64(raw)
+}
+
+// readInt reads an unsigned int of 1, 2, 4 or 8 bytes.
+func readInt(b []byte, size int) uint64 {
+	switch size {
+	case 1:
+		return uint64(b[0])
+	case 2:
+		return uint64(order.Uint16(b))
+	case 4:
+		return uint64(order.Uint32(b))
+	}
+	return order.Uint64(b)
+}
+
+// extend is raw with the sign of t's width.
+func extend(raw uint64, t *wire.Type) uint64 {
+	if !t.Signed {
+		return raw
+	}
+	shift := 64 - 8*t.Size
+	return uint64(int64(raw<<shift) >> shift)
+}
+
+// label gives the text of a labelled int. Texts are remembered: labels are
+// functions of the number alone.
+func (d *Decoder) label(t *wire.Type, v uint64) starlark.Value {
+	k := labelKey{t.Label, v}
+	if s, ok := d.labelled[k]; ok {
+		return s
+	}
+	f := d.Labels[t.Label]
+	if f == nil {
+		if t.Signed {
+			return starlark.MakeInt64(int64(v))
+		}
+		return starlark.MakeUint64(v)
+	}
+	if d.labelled == nil || len(d.labelled) >= internMax {
+		d.labelled = make(map[labelKey]starlark.Value)
+	}
+	s := starlark.Value(starlark.String(f(v)))
+	d.labelled[k] = s
+	return s
+}

@@ -1,0 +1,77 @@
+package value
+
+import (
+	"bytes"
+	"fmt"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// cutMark ends a string that was longer than its room.
+const cutMark = "…"
+
+// fixedString decodes a string of a fixed layout: padded with NULs, the last
+// byte says whether it is whole.
+func (d *Decoder) fixedString(t *wire.Type, b []byte) starlark.Value {
+	if len(b) == 0 {
+		return starlark.String("")
+	}
+	state := b[len(b)-1]
+	switch state {
+	case wire.StrNone:
+		return starlark.None
+	case wire.StrFault:
+		return FAULT
+	}
+	b = b[:len(b)-1]
+	if t.Kind == wire.Bytes {
+		return starlark.Bytes(b)
+	}
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		b = b[:i]
+	}
+	return d.text(b, state == wire.StrCut)
+}
+
+// refString decodes a string of a record: u16 offset, u16 length and flags.
+func (d *Decoder) refString(t *wire.Type, rec []byte) (starlark.Value, error) {
+	if t.Off+4 > len(rec) {
+		return nil, fmt.Errorf("record of %d bytes ends before a string at %d", len(rec), t.Off)
+	}
+	off, flags := int(order.Uint16(rec[t.Off:])), order.Uint16(rec[t.Off+2:])
+	switch {
+	case flags&wire.RefNone != 0:
+		return starlark.None, nil
+	case flags&wire.RefFault != 0:
+		return FAULT, nil
+	}
+	end := off + int(flags&wire.RefLen)
+	if end > len(rec) {
+		return nil, fmt.Errorf("string at %d..%d lies outside of a record of %d bytes", off, end, len(rec))
+	}
+	if t.Kind == wire.Bytes {
+		return starlark.Bytes(rec[off:end]), nil
+	}
+	return d.text(rec[off:end], flags&wire.RefCut != 0), nil
+}
+
+// text makes a string value, the same one for the same short text.
+func (d *Decoder) text(b []byte, cut bool) starlark.Value {
+	if cut {
+		return starlark.String(string(b) + cutMark)
+	}
+	if len(b) > internSize {
+		return starlark.String(b)
+	}
+	if v, ok := d.interned[string(b)]; ok {
+		return v
+	}
+	if d.interned == nil || len(d.interned) >= internMax {
+		d.interned = make(map[string]starlark.Value)
+	}
+	s := starlark.String(b)
+	d.interned[string(s)] = s
+	return d.interned[string(s)]
+}

@@ -1,0 +1,216 @@
+package value
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// Encode writes v into buf, which has the size of the layout and is zeroed
+// first by the caller. An error says what was wanted: the types of a container
+// come from its uses in kernel halves.
+func Encode(t *wire.Type, v starlark.Value, buf []byte) error {
+	if v == starlark.None || v == FAULT {
+		return encodeAbsent(t, v, buf)
+	}
+	switch t.Kind {
+	case wire.None:
+		return wanted(t, v)
+	case wire.Str, wire.Bytes:
+		return encodeString(t, v, buf[t.Off:t.Off+t.Size])
+	case wire.Tuple:
+		return encodeTuple(t, v, buf)
+	case wire.Record_:
+		return encodeRecord(t, v, buf)
+	}
+	raw, err := rawInt(t, v)
+	if err != nil {
+		return err
+	}
+	writeInt(buf[t.Off:], t.Size, raw)
+	return nil
+}
+
+// encodeAbsent stores None or FAULT: as a tag, as the state of a string or as
+// the null pointer.
+func encodeAbsent(t *wire.Type, v starlark.Value, buf []byte) error {
+	none := v == starlark.None
+	switch {
+	case t.TagOff >= 0 && none:
+		buf[t.TagOff] = wire.TagNone
+	case t.TagOff >= 0:
+		buf[t.TagOff] = wire.TagFault
+	case (t.Kind == wire.Str || t.Kind == wire.Bytes) && none:
+		buf[t.Off+t.Size-1] = wire.StrNone
+	case t.Kind == wire.Str || t.Kind == wire.Bytes:
+		buf[t.Off+t.Size-1] = wire.StrFault
+	case none && (t.Kind == wire.None || t.Kind == wire.Pointer):
+	default:
+		return wanted(t, v)
+	}
+	return nil
+}
+
+func encodeTuple(t *wire.Type, v starlark.Value, buf []byte) error {
+	tuple, ok := v.(starlark.Tuple)
+	if !ok || len(tuple) != len(t.Elems) {
+		return wanted(t, v)
+	}
+	for i := range t.Elems {
+		if err := Encode(&t.Elems[i], tuple[i], buf); err != nil {
+			return fmt.Errorf("element %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func encodeRecord(t *wire.Type, v starlark.Value, buf []byte) error {
+	r, ok := v.(*Record)
+	if !ok || len(r.names) != len(t.Names) {
+		return wanted(t, v)
+	}
+	for i, name := range t.Names {
+		field := r.Get(name)
+		if field == nil {
+			return wanted(t, v)
+		}
+		if err := Encode(&t.Elems[i], field, buf); err != nil {
+			return fmt.Errorf("field %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func encodeString(t *wire.Type, v starlark.Value, b []byte) error {
+	var s string
+	switch v := v.(type) {
+	case starlark.String:
+		s = string(v)
+	case starlark.Bytes:
+		s = string(v)
+	}
+	_, isBytes := v.(starlark.Bytes)
+	_, isStr := v.(starlark.String)
+	if isBytes != (t.Kind == wire.Bytes) || isStr != (t.Kind == wire.Str) {
+		return wanted(t, v)
+	}
+	room := len(b) - 1
+	// A string that was read from here and was cut goes back as it was.
+	if whole, cut := strings.CutSuffix(s, cutMark); cut && len(whole) == room {
+		s, b[room] = whole, wire.StrCut
+	}
+	if len(s) > room {
+		return fmt.Errorf("got a %s of %d bytes, want at most %d", v.Type(), len(s), room)
+	}
+	if isStr && strings.IndexByte(s, 0) >= 0 {
+		return fmt.Errorf("got a string with a NUL byte, want one without: it would end there")
+	}
+	copy(b, s)
+	return nil
+}
+
+// rawInt gives the bits of an int, bool or stack in the width of t.
+func rawInt(t *wire.Type, v starlark.Value) (uint64, error) {
+	switch v := v.(type) {
+	case starlark.Bool:
+		if t.Kind != wire.Bool {
+			break
+		}
+		if v {
+			return 1, nil
+		}
+		return 0, nil
+	case Stack:
+		if t.Kind == wire.StackID {
+			return v.ID, nil
+		}
+	case starlark.Int:
+		if t.Kind == wire.Int || t.Kind == wire.Pointer {
+			return fitInt(t, v)
+		}
+	}
+	return 0, wanted(t, v)
+}
+
+func fitInt(t *wire.Type, v starlark.Int) (uint64, error) {
+	bits := 8 * t.Size
+	if t.Signed {
+		i, ok := v.Int64()
+		if !ok || i < math.MinInt64>>(64-bits) || i > math.MaxInt64>>(64-bits) {
+			return 0, fmt.Errorf("got %s, want %s", v, shape(t))
+		}
+		return uint64(i), nil
+	}
+	u, ok := v.Uint64()
+	if !ok || bits < 64 && u>>bits != 0 {
+		return 0, fmt.Errorf("got %s, want %s", v, shape(t))
+	}
+	return u, nil
+}
+
+func writeInt(b []byte, size int, v uint64) {
+	switch size {
+	case 1:
+		b[0] = byte(v)
+	case 2:
+		order.PutUint16(b, uint16(v))
+	case 4:
+		order.PutUint32(b, uint32(v))
+	default:
+		order.PutUint64(b, v)
+	}
+}
+
+func wanted(t *wire.Type, v starlark.Value) error {
+	got := v.Type()
+	if tuple, ok := v.(starlark.Tuple); ok {
+		got = fmt.Sprintf("a tuple of %d", len(tuple))
+	}
+	return fmt.Errorf("got %s, want %s", got, shape(t))
+}
+
+// shape says in words what a layout holds.
+func shape(t *wire.Type) string {
+	switch t.Kind {
+	case wire.None:
+		return "None"
+	case wire.Bool:
+		return "bool"
+	case wire.Str:
+		return fmt.Sprintf("a string of at most %d bytes", t.Size-1)
+	case wire.Bytes:
+		return fmt.Sprintf("at most %d bytes", t.Size-1)
+	case wire.Pointer:
+		return "an address"
+	case wire.StackID:
+		return "a stack"
+	case wire.Tuple:
+		return "(" + shapes(t) + ")"
+	case wire.Record_:
+		return "record(" + shapes(t) + ")"
+	}
+	sign := "an unsigned"
+	if t.Signed {
+		sign = "a signed"
+	}
+	s := fmt.Sprintf("%s %d-bit int", sign, 8*t.Size)
+	if t.Label != "" {
+		s += " (the number that " + t.Label + " names)"
+	}
+	return s
+}
+
+func shapes(t *wire.Type) string {
+	parts := make([]string, len(t.Elems))
+	for i := range t.Elems {
+		parts[i] = shape(&t.Elems[i])
+		if i < len(t.Names) {
+			parts[i] = t.Names[i] + " = " + parts[i]
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,65 @@
+package value
+
+import (
+	"errors"
+	"fmt"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// FAULT is the outcome of a read of memory that failed. It is true, equal to
+// itself, may be stored and printed; anything else with it is an error, which
+// ends the handler for that event.
+const FAULT = faultType(0)
+
+// faultType is a number, not a struct, so that FAULT can be constant.
+type faultType byte
+
+var (
+	_ starlark.HasBinary  = FAULT
+	_ starlark.HasUnary   = FAULT
+	_ starlark.HasAttrs   = FAULT
+	_ starlark.Comparable = FAULT
+)
+
+func (faultType) String() string        { return "<fault>" }
+func (faultType) Type() string          { return "fault" }
+func (faultType) Freeze()               {}
+func (faultType) Truth() starlark.Bool  { return starlark.True }
+func (faultType) Hash() (uint32, error) { return 0xfa017, nil }
+func (faultType) AttrNames() []string   { return nil }
+
+func (faultType) CompareSameType(op syntax.Token, _ starlark.Value, _ int) (bool, error) {
+	switch op {
+	case syntax.EQL:
+		return true, nil
+	case syntax.NEQ:
+		return false, nil
+	}
+	return false, faultError("compare " + op.String())
+}
+
+// Binary refuses all operators but membership in a list, which is the other
+// operand's business and compares only.
+func (faultType) Binary(op syntax.Token, _ starlark.Value, _ starlark.Side) (starlark.Value, error) {
+	if op == syntax.IN || op == syntax.NOT_IN {
+		return nil, nil
+	}
+	return nil, faultError("apply " + op.String() + " to")
+}
+
+func (faultType) Unary(op syntax.Token) (starlark.Value, error) {
+	return nil, faultError("apply " + op.String() + " to")
+}
+
+func (faultType) Attr(name string) (starlark.Value, error) {
+	return nil, faultError("read ." + name + " of")
+}
+
+// ErrFault is wrapped by all errors that come from using FAULT as a value.
+var ErrFault = errors.New("a read of memory failed")
+
+func faultError(what string) error {
+	return fmt.Errorf("cannot %s <fault>: %w (test it before: x == FAULT)", what, ErrFault)
+}

@@ -1,0 +1,59 @@
+package value
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// Result is what a script reads of an aggregation: an int, a float for a
+// mean, a record for stats, a histogram. Times are divided by the unit here;
+// histograms were divided before bucketing. Where nothing was added, count
+// and total are 0 and mean, lowest and highest None.
+func Result(c *plan.Container, s *State) starlark.Value {
+	switch c.Kind {
+	case plan.Count:
+		return starlark.MakeInt64(s.Count)
+	case plan.Total:
+		return inUnits(c, s.Sum)
+	case plan.Mean:
+		return mean(c, s)
+	case plan.Lowest:
+		return ifSet(c, s, s.Lowest)
+	case plan.Highest:
+		return ifSet(c, s, s.Highest)
+	case plan.Stats:
+		return NewRecord(statsNames, []starlark.Value{
+			starlark.MakeInt64(s.Count), mean(c, s), inUnits(c, s.Sum), ifSet(c, s, s.Lowest), ifSet(c, s, s.Highest)})
+	}
+	return newHistogram(c, s)
+}
+
+// statsNames are the fields of the value of stats().
+var statsNames = []string{"count", "mean", "total", "lowest", "highest"}
+
+// inUnits divides rounding down, as // does.
+func inUnits(c *plan.Container, v int64) starlark.Value {
+	if c.Unit <= 1 {
+		return starlark.MakeInt64(v)
+	}
+	q := v / c.Unit
+	if v%c.Unit < 0 {
+		q--
+	}
+	return starlark.MakeInt64(q)
+}
+
+func ifSet(c *plan.Container, s *State, v int64) starlark.Value {
+	if !s.Set {
+		return starlark.None
+	}
+	return inUnits(c, v)
+}
+
+func mean(c *plan.Container, s *State) starlark.Value {
+	if s.Count == 0 {
+		return starlark.None
+	}
+	return starlark.Float(float64(s.Sum) / float64(s.Count) / float64(max(1, c.Unit)))
+}

@@ -1,0 +1,188 @@
+package value
+
+import (
+	"fmt"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// An Entry is what an aggregation or group holds under one key.
+type Entry struct {
+	Key    starlark.Value // nil in an unkeyed one
+	States []State        // one, or one for each member of a group
+}
+
+// A Snapshot is what an aggregation or group held at one time. It is what
+// take() gives, and what reports are printed from.
+type Snapshot struct {
+	decl    *plan.Container
+	entries []Entry
+	index   starlark.Dict // key → number in entries
+	single  int           // the number of the entry without a key, -1: none
+}
+
+var (
+	_ starlark.Mapping  = (*Snapshot)(nil)
+	_ starlark.Sequence = (*Snapshot)(nil)
+	_ starlark.HasAttrs = (*Snapshot)(nil)
+)
+
+func newSnapshot(decl *plan.Container) *Snapshot {
+	return &Snapshot{decl: decl, single: -1}
+}
+
+// Decl is the declaration of the aggregation.
+func (s *Snapshot) Decl() *plan.Container { return s.decl }
+
+// Entries gives all entries in the order in which they came.
+func (s *Snapshot) Entries() []Entry { return s.entries }
+
+// Columns gives the declarations of the States of an entry.
+func (s *Snapshot) Columns() []*plan.Container { return columnsOf(s.decl) }
+
+func columnsOf(decl *plan.Container) []*plan.Container {
+	if decl.Kind != plan.Group {
+		return []*plan.Container{decl}
+	}
+	out := make([]*plan.Container, len(decl.Members))
+	for i, m := range decl.Members {
+		out[i] = m.Agg
+	}
+	return out
+}
+
+// entry finds or makes the entry of a key.
+func (s *Snapshot) entry(key starlark.Value) (*Entry, error) {
+	if i, err := s.find(key); i >= 0 || err != nil {
+		return s.at(i), err
+	}
+	i := len(s.entries)
+	if key == nil {
+		s.single = i
+	} else if err := s.index.SetKey(key, starlark.MakeInt(i)); err != nil {
+		return nil, err
+	}
+	s.entries = append(s.entries, Entry{key, make([]State, len(columnsOf(s.decl)))})
+	return &s.entries[i], nil
+}
+
+func (s *Snapshot) at(i int) *Entry {
+	if i < 0 {
+		return nil
+	}
+	return &s.entries[i]
+}
+
+// find gives the number of an entry, -1 for none.
+func (s *Snapshot) find(key starlark.Value) (int, error) {
+	if key == nil {
+		return s.single, nil
+	}
+	v, found, err := s.index.Get(key)
+	if !found || err != nil {
+		return -1, err
+	}
+	i, err := starlark.AsInt32(v)
+	return i, err
+}
+
+// merge adds states to the entry of a key.
+func (s *Snapshot) merge(key starlark.Value, states []State) error {
+	e, err := s.entry(key)
+	if err != nil {
+		return err
+	}
+	for i := range states {
+		e.States[i].Merge(&states[i])
+	}
+	return nil
+}
+
+// result is the value of an entry as scripts see it: a number or histogram,
+// for a group a record.
+func (s *Snapshot) result(states []State) starlark.Value {
+	cols := s.Columns()
+	if s.decl.Kind != plan.Group {
+		return Result(cols[0], &states[0])
+	}
+	names := make([]string, len(cols))
+	vals := make([]starlark.Value, len(cols))
+	for i, c := range cols {
+		names[i], vals[i] = s.decl.Members[i].Name, Result(c, &states[i])
+	}
+	return NewRecord(names, vals)
+}
+
+// Get is s[k]: the value under a key.
+func (s *Snapshot) Get(k starlark.Value) (starlark.Value, bool, error) {
+	i, err := s.find(foldKey(k))
+	if i < 0 || err != nil {
+		return nil, false, err
+	}
+	return s.result(s.entries[i].States), true, nil
+}
+
+// items gives (key, value) pairs; an unkeyed one has none.
+func (s *Snapshot) items() []starlark.Tuple {
+	out := make([]starlark.Tuple, 0, len(s.entries))
+	for _, e := range s.entries {
+		if e.Key != nil {
+			out = append(out, starlark.Tuple{e.Key, s.result(e.States)})
+		}
+	}
+	return out
+}
+
+// value is the value without a key.
+func (s *Snapshot) value() starlark.Value {
+	if s.single >= 0 {
+		return s.result(s.entries[s.single].States)
+	}
+	return s.result(make([]State, len(s.Columns())))
+}
+
+// Len is the number of keys.
+func (s *Snapshot) Len() int { return len(s.items()) }
+
+// Iterate goes over the keys.
+func (s *Snapshot) Iterate() starlark.Iterator {
+	return listOf(s.items(), func(kv starlark.Tuple) starlark.Value { return kv[0] }).Iterate()
+}
+
+func (s *Snapshot) String() string {
+	return fmt.Sprintf("<snapshot of %s %s>", s.decl.Kind, s.decl.Name)
+}
+
+func (s *Snapshot) Type() string          { return "snapshot" }
+func (s *Snapshot) Freeze()               {}
+func (s *Snapshot) Truth() starlark.Bool  { return len(s.entries) > 0 }
+func (s *Snapshot) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: snapshot") }
+
+// foldKey drops None from a key, as kernel halves do for elements that are
+// always None: wait[e.pid if each else None] has no key when each is false.
+func foldKey(k starlark.Value) starlark.Value {
+	if k == nil || k == starlark.None {
+		return nil
+	}
+	t, ok := k.(starlark.Tuple)
+	if !ok {
+		return k
+	}
+	var kept starlark.Tuple
+	for _, v := range t {
+		if v != starlark.None {
+			kept = append(kept, v)
+		}
+	}
+	switch {
+	case len(kept) == len(t):
+		return t
+	case len(kept) == 0:
+		return nil
+	case len(kept) == 1:
+		return kept[0]
+	}
+	return kept
+}

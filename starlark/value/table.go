@@ -1,0 +1,160 @@
+package value
+
+import (
+	"fmt"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A Table maps keys to values that both halves set.
+type Table struct {
+	base
+	local starlark.Dict // until Bind
+}
+
+var (
+	_ Container                = (*Table)(nil)
+	_ starlark.HasSetKey       = (*Table)(nil)
+	_ starlark.IterableMapping = (*Table)(nil)
+	_ starlark.Sequence        = (*Table)(nil)
+	_ starlark.HasAttrs        = (*Table)(nil)
+)
+
+// NewTable makes the table of a declaration.
+func NewTable(decl *plan.Container) *Table { return &Table{base: base{decl: decl}} }
+
+// Bind hands over what was written before.
+func (t *Table) Bind(be Backend, d *Decoder) error {
+	t.attach(be, d)
+	for _, kv := range t.local.Items() {
+		if err := t.update(kv[0], kv[1]); err != nil {
+			return err
+		}
+	}
+	return t.local.Clear()
+}
+
+// Get is t[k].
+func (t *Table) Get(k starlark.Value) (starlark.Value, bool, error) {
+	if t.be == nil {
+		return t.local.Get(k)
+	}
+	v, err := t.lookup(k)
+	return v, v != nil, err
+}
+
+// SetKey is t[k] = v.
+func (t *Table) SetKey(k, v starlark.Value) error {
+	if t.be == nil {
+		return t.local.SetKey(k, v)
+	}
+	return t.update(k, v)
+}
+
+// Remove deletes an entry and says whether there was one.
+func (t *Table) Remove(k starlark.Value) (bool, error) {
+	if t.be == nil {
+		_, found, err := t.local.Delete(k)
+		return found, err
+	}
+	key, err := t.encodeKey(k)
+	if err != nil {
+		return false, err
+	}
+	return t.be.Delete(key)
+}
+
+// Add is t[k] += delta, an absent entry counting as 0: no update of a kernel
+// half is lost between the read and the write.
+func (t *Table) Add(k starlark.Value, delta starlark.Int) error {
+	if t.be != nil {
+		typ, ok := t.plainInt()
+		d, fits := delta.Int64()
+		if ok && fits {
+			key, err := t.encodeKey(k)
+			if err != nil {
+				return err
+			}
+			return t.be.AddInt(key, typ.Off, d)
+		}
+		return fmt.Errorf("+= wants 64-bit ints, values of %s are %s", t, shape(typ))
+	}
+	old, found, err := t.local.Get(k)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return t.local.SetKey(k, delta)
+	}
+	sum, err := starlark.Binary(plusToken, old, delta)
+	if err != nil {
+		return err
+	}
+	return t.local.SetKey(k, sum)
+}
+
+// Items gives all entries.
+func (t *Table) Items() []starlark.Tuple {
+	items, err := t.entries()
+	if err != nil {
+		return nil // Iterate and len have no way to fail; items() and clear() do
+	}
+	return items
+}
+
+func (t *Table) entries() ([]starlark.Tuple, error) {
+	t.read = true
+	if t.be == nil {
+		return t.local.Items(), nil
+	}
+	var out []starlark.Tuple
+	err := t.be.Each(func(key, val []byte) bool {
+		out = append(out, starlark.Tuple{t.decodeKey(key), t.decodeValue(val)})
+		return true
+	})
+	return out, err
+}
+
+// Clear removes all entries.
+func (t *Table) Clear() error {
+	if t.be == nil {
+		return t.local.Clear()
+	}
+	var keys [][]byte
+	err := t.be.Each(func(key, _ []byte) bool {
+		keys = append(keys, append([]byte(nil), key...))
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if _, err := t.be.Delete(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Len is the number of entries now.
+func (t *Table) Len() int {
+	if t.be == nil {
+		return t.local.Len()
+	}
+	return len(t.Items())
+}
+
+// Truth is that of a dict: whether there are entries.
+func (t *Table) Truth() starlark.Bool { return t.Len() > 0 }
+
+// Iterate goes over the keys that are there now.
+func (t *Table) Iterate() starlark.Iterator {
+	items := t.Items()
+	keys := make([]starlark.Value, len(items))
+	for i, kv := range items {
+		keys[i] = kv[0]
+	}
+	return starlark.NewList(keys).Iterate()
+}
