@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+)
+
+const exitWord = "-exit-as"
+
+// exits starts N processes, one after the other.
+func exits(_ settings, args []string) (func() (report, error), error) {
+	n, err := numbers(args, 1, 1)
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return func() (report, error) {
+		done := report{Comm: "wl-exits", Calls: n[0]}
+		for i := range n[0] {
+			process, err := os.StartProcess(self, []string{"wl-exits", exitWord, strconv.Itoa(i % 256)}, &os.ProcAttr{})
+			if err != nil {
+				return done, err
+			}
+			state, err := process.Wait()
+			if err != nil {
+				return done, err
+			}
+			if state.ExitCode() != i%256 {
+				return done, fmt.Errorf("process %d ended with %v", process.Pid, state)
+			}
+			done.TIDs = append(done.TIDs, process.Pid)
+		}
+		return done, nil
+	}, nil
+}
+
+// exitAs is what such a process does: it takes its name and ends.
+func exitAs(status string) {
+	code, err := strconv.Atoi(status)
+	if err != nil || prepare(0, "wl-exits", false) != nil {
+		os.Exit(255)
+	}
+	os.Exit(code)
+}

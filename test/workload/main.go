@@ -1,0 +1,127 @@
+// Command workload does things of known number, so that what a tracer says about it can be checked to the last event:
+//
+//	workload [flags] getppid N [THREADS]          exactly N calls of getppid
+//	workload [flags] opens N THREADS DIR          N calls of openat, of each thread's own files, some of them missing
+//	workload [flags] reads N SIZE,SIZE,…          N calls of read, of these sizes in turn
+//	workload [flags] spin THREADS DURATION        busy loops, all on one CPU
+//	workload [flags] exits N                      N processes that end with status 0, 1, …, 255, 0, …
+//
+// The work is done by threads named "wl-" and the name of the work, by raw system calls: what Go's runtime does for
+// itself bears other names or comes before. What was done is printed as one line of JSON.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+)
+
+// settings are the flags.
+type settings struct {
+	wait   bool   // for a line on standard input before the work begins
+	report string // file for the JSON line; standard output if empty
+	log    string // file for a line per call, where the work says so
+	pin    bool   // thread i runs on CPU i modulo the number of CPUs
+}
+
+// report is what was done.
+type report struct {
+	Work    string        `json:"work"`
+	Comm    string        `json:"comm"`  // of the threads that did it
+	Calls   int           `json:"calls"` // of the system call, or processes
+	Failed  int           `json:"failed,omitempty"`
+	Bytes   int           `json:"bytes,omitempty"`
+	PID     int           `json:"pid"`
+	TIDs    []int         `json:"tids,omitempty"`
+	Sizes   map[int]int   `json:"sizes,omitempty"` // of reads: how many of each size
+	Elapsed time.Duration `json:"ns"`
+}
+
+// work is a sub-command: it takes its arguments, may prepare, and returns what is to be timed.
+type work func(s settings, args []string) (start func() (report, error), err error)
+
+var works = map[string]work{
+	"getppid": getppid,
+	"opens":   opens,
+	"reads":   reads,
+	"spin":    spin,
+	"exits":   exits,
+}
+
+func main() {
+	if len(os.Args) == 3 && os.Args[1] == exitWord {
+		exitAs(os.Args[2])
+	}
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "workload:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	var s settings
+	flag.BoolVar(&s.wait, "wait", false, "print ready, and wait for a line on standard input")
+	flag.StringVar(&s.report, "report", "", "write the JSON line to this file")
+	flag.StringVar(&s.log, "log", "", "write a line for each call to this file (opens)")
+	flag.BoolVar(&s.pin, "pin", false, "spread the threads over the CPUs")
+	flag.Parse()
+	do, ok := works[flag.Arg(0)]
+	if !ok {
+		return fmt.Errorf("no work %q", flag.Arg(0))
+	}
+	start, err := do(s, flag.Args()[1:])
+	if err != nil {
+		return err
+	}
+	if s.wait {
+		fmt.Println("ready")
+		if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+			return fmt.Errorf("wait for the start: %w", err)
+		}
+	}
+	began := time.Now()
+	done, err := start()
+	if err != nil {
+		return err
+	}
+	done.Work, done.PID, done.Elapsed = flag.Arg(0), os.Getpid(), time.Since(began)
+	return done.write(s.report)
+}
+
+func (r report) write(name string) error {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	line = append(line, '\n')
+	if name == "" {
+		_, err = os.Stdout.Write(line)
+		return err
+	}
+	return os.WriteFile(name, line, 0o644)
+}
+
+// numbers reads the leading arguments as numbers above zero; least of them must be there, the others become 1.
+func numbers(args []string, least, most int) ([]int, error) {
+	if len(args) < least || len(args) > most {
+		return nil, errors.New("wrong number of arguments")
+	}
+	all := make([]int, most)
+	for i := range all {
+		all[i] = 1
+		if i >= len(args) {
+			continue
+		}
+		n, err := strconv.Atoi(args[i])
+		if err != nil || n <= 0 {
+			return nil, fmt.Errorf("%q is no number above zero", args[i])
+		}
+		all[i] = n
+	}
+	return all, nil
+}
