@@ -2,3 +2,89 @@ package kernel
 
 // TypeID is the number of a type in the kernel's BTF; 0 is void.
 type TypeID uint32
+
+// Kind is the kind of a type.
+type Kind uint8
+
+// The kinds. KindModifier is const, volatile, restrict and type tags;
+// KindOther is what has no value of its own: variables, sections, decl tags.
+const (
+	KindVoid Kind = iota
+	KindInt
+	KindPtr
+	KindArray
+	KindStruct
+	KindUnion
+	KindEnum // 32 and 64 bits
+	KindFwd
+	KindTypedef
+	KindModifier
+	KindFunc
+	KindProto
+	KindFloat
+	KindOther
+)
+
+var kindNames = [...]string{
+	"void", "int", "pointer", "array", "struct", "union", "enum", "forward declaration",
+	"typedef", "modifier", "function", "function prototype", "float", "other",
+}
+
+// String names the kind for error texts.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return "unknown"
+}
+
+// A Type is one type of the kernel. Its strings and slices are the caller's.
+type Type struct {
+	ID   TypeID
+	Kind Kind
+	// Name is "" for anonymous types. Of a modifier it is "const",
+	// "volatile", "restrict" or the name of the type tag ("rcu", "user").
+	Name string
+	Size int // bytes; 0 where the kind has none
+	Bits int // integers: the value bits
+	// Signed is for integers and enums; Char is a char of any signedness.
+	Signed, Char, Bool bool
+	// Union tells a forward declaration of a union from that of a struct.
+	Union bool
+	// Elem is what a pointer points at, an array's element, what a typedef or
+	// modifier stands for, a function's prototype, a prototype's result.
+	Elem    TypeID
+	Len     int         // array: the number of elements
+	Members []Member    // struct, union
+	Params  []Param     // prototype; one without name and type for `...`
+	Enums   []EnumValue // enum
+}
+
+// A Member is a member of a struct or union as declared: an anonymous struct
+// or union has the name "".
+type Member = Field
+
+// A Field is a member found by name.
+type Field struct {
+	Name string
+	Off  int // bytes from the start of the struct that was asked
+	Type TypeID
+	// Bit and BitSize locate a bit-field: load the type's size in bytes
+	// (little-endian) at Off, shift right by Bit, keep BitSize bits. BitSize 0:
+	// no bit-field. Load says how many bytes to load where it is one; it is less
+	// than the type's size at the end of a packed struct.
+	Bit, BitSize uint8
+	Load         uint8
+}
+
+// A Param is a parameter of a function; Name may be "".
+type Param struct {
+	Name string
+	Type TypeID
+}
+
+// An EnumValue is one name of an enum.
+type EnumValue struct {
+	Name string
+	Val  int64
+}

@@ -1,0 +1,244 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// BTFPath is where the kernel shows its own types (5.4, CONFIG_DEBUG_INFO_BTF).
+const BTFPath = "/sys/kernel/btf/vmlinux"
+
+// A BTF is a blob of BTF, read in place: what is kept of 126,000 types is the
+// offset of every 16th header. It is safe for concurrent use.
+//
+// The layout is Documentation/bpf/btf.rst: a header, a section of types, each
+// a header of 12 bytes and a tail by kind, and a section of strings.
+type BTF struct {
+	types, strs []byte
+	// sparse holds the offset in types of the types 1, 1+stride, 1+2*stride …
+	sparse []uint32
+	count  int // types, void not counted
+	kinds  [btfKinds]int
+	// signedEnums: pahole marks signed enums (2022, kernel 6.0). Before that the
+	// flag was always 0 and enumerators were read as int.
+	signedEnums bool
+
+	named, funcs, enums nameIndex
+	once                struct{ named, funcs, enums sync.Once }
+}
+
+// stride trades memory (4 bytes in stride types) against steps per look-up.
+const stride = 16
+
+// The kinds of include/uapi/linux/btf.h.
+const (
+	btfInt      = 1
+	btfPtr      = 2
+	btfArray    = 3
+	btfStruct   = 4
+	btfUnion    = 5
+	btfEnum     = 6
+	btfFwd      = 7
+	btfTypedef  = 8
+	btfVolatile = 9
+	btfConst    = 10
+	btfRestrict = 11
+	btfFunc     = 12
+	btfProto    = 13
+	btfVar      = 14
+	btfDatasec  = 15
+	btfFloat    = 16
+	btfDeclTag  = 17
+	btfTypeTag  = 18
+	btfEnum64   = 19
+	btfKinds    = 20
+)
+
+// btfTail gives the bytes after the header of 12: fixed + each * vlen.
+var btfTail = [btfKinds]struct{ fixed, each uint8 }{
+	btfInt: {4, 0}, btfArray: {12, 0}, btfStruct: {0, 12}, btfUnion: {0, 12},
+	btfEnum: {0, 8}, btfProto: {0, 8}, btfVar: {4, 0}, btfDatasec: {0, 12},
+	btfDeclTag: {4, 0}, btfEnum64: {0, 12},
+}
+
+const btfHeaderSize = 24
+
+// OpenBTF maps the types of the running kernel. The mapping stays for the
+// life of the process. Kernels before 6.16 refuse mmap; the file is read then.
+func OpenBTF() (*BTF, error) { return openBTF(BTFPath) }
+
+func openBTF(path string) (*BTF, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("this kernel has no BTF (%s): it was built without CONFIG_DEBUG_INFO_BTF", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the kernel's BTF: %w", err)
+	}
+	defer f.Close()
+	blob, err := mapOrRead(f)
+	if err != nil {
+		return nil, fmt.Errorf("read the kernel's BTF %s: %w", path, err)
+	}
+	b, err := ParseBTF(blob)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return b, nil
+}
+
+func mapOrRead(f *os.File) ([]byte, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if n := st.Size(); n > 0 && n < 1<<31 {
+		if blob, err := unix.Mmap(int(f.Fd()), 0, int(n), unix.PROT_READ, unix.MAP_PRIVATE); err == nil {
+			return blob, nil
+		}
+		blob := make([]byte, n)
+		_, err := io.ReadFull(f, blob)
+		return blob, err
+	}
+	return io.ReadAll(f)
+}
+
+// ParseBTF makes a BTF of a blob, which must not change afterwards. Damaged
+// input gives an error here or from the methods, never a panic.
+func ParseBTF(blob []byte) (*BTF, error) {
+	if len(blob) < btfHeaderSize {
+		return nil, errors.New("bad BTF: shorter than its header")
+	}
+	switch binary.LittleEndian.Uint16(blob) {
+	case 0xeb9f:
+	case 0x9feb:
+		return nil, errors.New("bad BTF: big-endian")
+	default:
+		return nil, errors.New("bad BTF: wrong magic number")
+	}
+	if blob[2] != 1 {
+		return nil, fmt.Errorf("bad BTF: version %d", blob[2])
+	}
+	hdrLen := binary.LittleEndian.Uint32(blob[4:])
+	if hdrLen < btfHeaderSize || int64(hdrLen) > int64(len(blob)) {
+		return nil, fmt.Errorf("bad BTF: header of %d bytes", hdrLen)
+	}
+	b := &BTF{}
+	var err error
+	if b.types, err = section(blob, hdrLen, 8); err != nil {
+		return nil, fmt.Errorf("bad BTF: types: %w", err)
+	}
+	if b.strs, err = section(blob, hdrLen, 16); err != nil {
+		return nil, fmt.Errorf("bad BTF: strings: %w", err)
+	}
+	if n := len(b.strs); n == 0 || b.strs[0] != 0 || b.strs[n-1] != 0 {
+		return nil, errors.New("bad BTF: strings do not start and end with NUL")
+	}
+	return b, b.walkHeaders()
+}
+
+// section cuts out the section whose offset (after the header) and length
+// stand at at.
+func section(blob []byte, hdrLen uint32, at int) ([]byte, error) {
+	off := int64(hdrLen) + int64(binary.LittleEndian.Uint32(blob[at:]))
+	n := int64(binary.LittleEndian.Uint32(blob[at+4:]))
+	if off+n > int64(len(blob)) {
+		return nil, fmt.Errorf("%d bytes at %d are outside of the blob's %d", n, off, len(blob))
+	}
+	return blob[off : off+n : off+n], nil
+}
+
+// walkHeaders checks that each record lies within the types and fills sparse.
+func (b *BTF) walkHeaders() error {
+	b.sparse = make([]uint32, 0, len(b.types)/(stride*24)+1)
+	for off := 0; off < len(b.types); {
+		if b.count%stride == 0 {
+			b.sparse = append(b.sparse, uint32(off))
+		}
+		b.count++
+		if len(b.types)-off < 12 {
+			return fmt.Errorf("bad BTF: type %d is cut off", b.count)
+		}
+		r := record(b.types[off:])
+		kind := r.kind()
+		if kind == 0 || kind >= btfKinds {
+			return fmt.Errorf("bad BTF: type %d has the unknown kind %d", b.count, kind)
+		}
+		n := r.size()
+		if n > len(b.types)-off {
+			return fmt.Errorf("bad BTF: type %d is cut off", b.count)
+		}
+		b.kinds[kind]++
+		if kind == btfEnum && r.flag() {
+			b.signedEnums = true
+		}
+		off += n
+	}
+	if b.kinds[btfEnum64] > 0 {
+		b.signedEnums = true
+	}
+	return nil
+}
+
+// Len gives the number of types; their ids are 1 to Len.
+func (b *BTF) Len() int { return b.count }
+
+// A record is the section of types from the header of one type on:
+//
+//	0 name_off u32 | 4 info u32: vlen 0-23, kind 24-30, kind_flag 31 | 8 size or type u32 | tail
+//
+// Before 7.x vlen had 16 bits and kind 5; the bits between were 0.
+type record []byte
+
+func (r record) u32(off int) uint32 { return binary.LittleEndian.Uint32(r[off:]) }
+func (r record) name() uint32       { return r.u32(0) }
+func (r record) kind() int          { return int(r.u32(4) >> 24 & 0x7f) }
+func (r record) vlen() int          { return int(r.u32(4) & 0xffffff) }
+func (r record) flag() bool         { return r.u32(4)>>31 != 0 }
+func (r record) ref() TypeID        { return TypeID(r.u32(8)) }
+
+func (r record) size() int {
+	t := btfTail[r.kind()]
+	return 12 + int(t.fixed) + int(t.each)*r.vlen()
+}
+
+// record finds a type that exists; nil for void and ids out of range.
+func (b *BTF) record(id TypeID) record {
+	if id == 0 || uint64(id) > uint64(b.count) {
+		return nil
+	}
+	i := int(id - 1)
+	off := int(b.sparse[i/stride])
+	for range i % stride {
+		off += record(b.types[off:]).size()
+	}
+	return record(b.types[off:])
+}
+
+// each calls f with every type in order.
+func (b *BTF) each(f func(id TypeID, r record)) {
+	off := 0
+	for id := TypeID(1); off < len(b.types); id++ {
+		r := record(b.types[off:])
+		f(id, r)
+		off += r.size()
+	}
+}
+
+// bytesAt gives the string at off without its NUL; nil if off is bad.
+func (b *BTF) bytesAt(off uint32) []byte {
+	if uint64(off) >= uint64(len(b.strs)) {
+		return nil
+	}
+	s := b.strs[off:]
+	return s[:indexNUL(s)]
+}
+
+// string copies: strings must not point into the mapping.
+func (b *BTF) string(off uint32) string { return string(b.bytesAt(off)) }

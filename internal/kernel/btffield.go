@@ -1,0 +1,197 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// NoFieldError says that a struct has no field of a name.
+type NoFieldError struct {
+	Struct, Field string // Struct in C: "struct file"
+	Near          string // a field with a similar name, or ""
+}
+
+func (e *NoFieldError) Error() string {
+	s := fmt.Sprintf("%s has no field %s", e.Struct, e.Field)
+	if e.Near != "" {
+		s += " (did you mean " + e.Near + "?)"
+	}
+	return s
+}
+
+// Field finds a member of the struct or union id (typedefs and modifiers are
+// skipped), also in its anonymous members. A trailing `_` is dropped if there
+// is no such member: from_ is `from`, which Starlark cannot spell.
+func (b *BTF) Field(id TypeID, name string) (Field, error) {
+	root := b.Skip(id)
+	if err := b.mustHaveFields(root, id); err != nil {
+		return Field{}, err
+	}
+	f, ok := b.find(root, name)
+	if bare := trimEscape(name); !ok && bare != name {
+		f, ok = b.find(root, bare)
+	}
+	if !ok {
+		return Field{}, &NoFieldError{Struct: b.TypeName(id), Field: name, Near: Suggest(name, b.Fields(root))}
+	}
+	return f, nil
+}
+
+func (b *BTF) mustHaveFields(root, id TypeID) error {
+	r := b.record(root)
+	switch {
+	case r == nil:
+	case r.kind() == btfStruct || r.kind() == btfUnion:
+		return nil
+	case r.kind() == btfFwd:
+		return fmt.Errorf("%s is only declared in this kernel's BTF (a module may define it)", b.TypeName(id))
+	}
+	return fmt.Errorf("%s has no fields", b.TypeName(id))
+}
+
+func (b *BTF) find(root TypeID, name string) (Field, bool) {
+	var found Field
+	err := b.walkFields(root, func(m memberAt) bool {
+		// The name first: decoding a member costs more than comparing.
+		if string(b.bytesAt(m.nameOff())) != name {
+			return true
+		}
+		found = b.member(m.record, m.i)
+		found.Off += m.base
+		return false
+	})
+	found.Name = name
+	return found, errors.Is(err, errStop)
+}
+
+// Fields gives the names of all fields of id, those of anonymous members
+// among them, in the order of declaration.
+func (b *BTF) Fields(id TypeID) []string {
+	var out []string
+	_ = b.walkFields(b.Skip(id), func(m memberAt) bool {
+		out = append(out, b.string(m.nameOff()))
+		return true
+	}) // an error means damaged BTF: the names up to there
+	return out
+}
+
+var (
+	errStop   = errors.New("stop")
+	errNested = errors.New("bad BTF: anonymous members without end")
+)
+
+// memberAt is the i-th member of a struct that lies base bytes into the root.
+type memberAt struct {
+	record
+	i, base int
+}
+
+func (m memberAt) nameOff() uint32 { return m.u32(12 + 12*m.i) }
+func (m memberAt) typ() TypeID     { return TypeID(m.u32(16 + 12*m.i)) }
+func (m memberAt) place() uint32   { return m.u32(20 + 12*m.i) }
+
+// fieldWalk bounds the descent into anonymous members. The kernel nests 5
+// deep and its largest struct has some 1,000 members.
+type fieldWalk struct {
+	b      *BTF
+	f      func(memberAt) bool
+	budget int
+}
+
+// walkFields calls f with each named member until it returns false (errStop).
+func (b *BTF) walkFields(root TypeID, f func(memberAt) bool) error {
+	w := fieldWalk{b, f, 1 << 20}
+	return w.walk(root, 0, 0)
+}
+
+func (w *fieldWalk) walk(id TypeID, base, depth int) error {
+	r := w.b.record(id)
+	if r == nil || r.kind() != btfStruct && r.kind() != btfUnion {
+		return nil
+	}
+	n := r.vlen()
+	if w.budget -= n + 1; depth > 32 || w.budget < 0 {
+		return errNested
+	}
+	for i := range n {
+		m := memberAt{r, i, base}
+		if len(w.b.bytesAt(m.nameOff())) == 0 {
+			inner := base + int(m.place()&offMask(r))/8
+			if err := w.walk(w.b.Skip(m.typ()), inner, depth+1); err != nil {
+				return err
+			}
+		} else if !w.f(m) {
+			return errStop
+		}
+	}
+	return nil
+}
+
+// offMask selects the bit offset in a member: with kind_flag the upper 8 bits
+// are the size of a bit-field.
+func offMask(r record) uint32 {
+	if r.flag() {
+		return 0xffffff
+	}
+	return ^uint32(0)
+}
+
+// member decodes the i-th member of a struct without its name.
+func (b *BTF) member(r record, i int) Field {
+	typ, w := TypeID(r.u32(16+12*i)), r.u32(20+12*i)
+	bits, size := int(w&offMask(r)), 0
+	if r.flag() {
+		size = int(w >> 24)
+	} else {
+		// Before kind_flag (4.20, and still where a struct has none) the bit-field
+		// is in its integer: a type of fewer bits than its bytes have.
+		off, n := b.oddInt(typ)
+		bits, size = bits+off, n
+	}
+	if size == 0 {
+		return Field{Off: bits / 8, Type: typ}
+	}
+	return b.bitField(typ, bits, size, int(r.u32(8)))
+}
+
+// oddInt gives the offset and size in bits of an integer type made for a
+// bit-field, 0 for an ordinary type.
+func (b *BTF) oddInt(typ TypeID) (off, n int) {
+	r := b.record(b.Skip(typ))
+	if r == nil || r.kind() != btfInt {
+		return 0, 0
+	}
+	w := r.u32(12)
+	off, n = int(w>>16&0xff), int(w&0xff)
+	if off == 0 && n == int(r.u32(8))*8 {
+		return 0, 0
+	}
+	return off, n
+}
+
+// bitField places size bits at bit bits: in the aligned unit of the declared
+// type as compilers do, or, where that crosses the unit or the struct's end
+// (packed structs), in the bytes that hold it.
+func (b *BTF) bitField(typ TypeID, bits, size, structSize int) Field {
+	unit, err := b.Size(typ)
+	if err != nil || unit < 1 || unit > 8 || unit&(unit-1) != 0 {
+		unit = 1
+	}
+	off := bits / 8 / unit * unit
+	if bits-off*8+size > unit*8 || off+unit > structSize {
+		off = bits / 8
+		for unit = 1; bits-off*8+size > unit*8 && unit < 8; {
+			unit *= 2
+		}
+	}
+	return Field{Off: off, Type: typ, Bit: uint8(bits - off*8), BitSize: uint8(size), Load: uint8(unit)}
+}
+
+// trimEscape takes the `_` off that scripts put behind keywords: from_, class_.
+func trimEscape(name string) string {
+	if bare := strings.TrimSuffix(name, "_"); bare != "" {
+		return bare
+	}
+	return name
+}

@@ -1,0 +1,156 @@
+package kernel
+
+import (
+	"hash/maphash"
+	"math/bits"
+	"slices"
+)
+
+// A nameIndex finds types by name: open addressing, 0 for an empty slot. It
+// holds no names; a hit is compared with the blob.
+type nameIndex struct {
+	slots []TypeID
+	seed  maphash.Seed
+}
+
+func newNameIndex(n int) nameIndex {
+	return nameIndex{make([]TypeID, 1<<bits.Len(uint(n+n/2))), maphash.MakeSeed()}
+}
+
+func (x *nameIndex) add(name []byte, id TypeID) {
+	if len(name) == 0 {
+		return
+	}
+	mask := uint64(len(x.slots) - 1)
+	i := maphash.Bytes(x.seed, name) & mask
+	for x.slots[i] != 0 {
+		i = (i + 1) & mask
+	}
+	x.slots[i] = id
+}
+
+// find gives the first id added under name for which ok holds.
+func (x *nameIndex) find(name string, ok func(TypeID) bool) (TypeID, bool) {
+	if len(x.slots) == 0 {
+		return 0, false
+	}
+	mask := uint64(len(x.slots) - 1)
+	for i := maphash.String(x.seed, name) & mask; x.slots[i] != 0; i = (i + 1) & mask {
+		if ok(x.slots[i]) {
+			return x.slots[i], true
+		}
+	}
+	return 0, false
+}
+
+// kindOf maps the kinds of BTF to ours.
+var kindOf = [btfKinds]Kind{
+	btfInt: KindInt, btfPtr: KindPtr, btfArray: KindArray, btfStruct: KindStruct, btfUnion: KindUnion,
+	btfEnum: KindEnum, btfEnum64: KindEnum, btfFwd: KindFwd, btfTypedef: KindTypedef,
+	btfVolatile: KindModifier, btfConst: KindModifier, btfRestrict: KindModifier, btfTypeTag: KindModifier,
+	btfFunc: KindFunc, btfProto: KindProto, btfFloat: KindFloat,
+	btfVar: KindOther, btfDatasec: KindOther, btfDeclTag: KindOther,
+}
+
+// isNamed says which kinds are in the index of types. Functions have their
+// own: they are more than all others together, and few scripts ask for them.
+var isNamed = [btfKinds]bool{
+	btfInt: true, btfStruct: true, btfUnion: true, btfEnum: true, btfEnum64: true,
+	btfFwd: true, btfTypedef: true, btfFloat: true,
+}
+
+// Named finds the type of a kind by its name, without "struct" and the like.
+// Of several (the kernel has some private structs of one name) it is the first.
+func (b *BTF) Named(kind Kind, name string) (TypeID, bool) {
+	x := b.indexFor(kind)
+	return x.find(name, func(id TypeID) bool {
+		r := b.record(id)
+		return kindOf[r.kind()] == kind && string(b.bytesAt(r.name())) == name
+	})
+}
+
+func (b *BTF) indexFor(kind Kind) *nameIndex {
+	if kind == KindFunc {
+		b.once.funcs.Do(func() {
+			b.funcs = newNameIndex(b.kinds[btfFunc])
+			b.each(func(id TypeID, r record) {
+				if r.kind() == btfFunc {
+					b.funcs.add(b.bytesAt(r.name()), id)
+				}
+			})
+		})
+		return &b.funcs
+	}
+	b.once.named.Do(func() {
+		n := 0
+		for k, is := range isNamed {
+			if is {
+				n += b.kinds[k]
+			}
+		}
+		b.named = newNameIndex(n)
+		b.each(func(id TypeID, r record) {
+			if isNamed[r.kind()] {
+				b.named.add(b.bytesAt(r.name()), id)
+			}
+		})
+	})
+	return &b.named
+}
+
+// EnumValue finds an enumerator in all enums of the kernel.
+func (b *BTF) EnumValue(name string) (v int64, enum TypeID, ok bool) {
+	b.once.enums.Do(b.indexEnums)
+	enum, ok = b.enums.find(name, func(id TypeID) bool {
+		val, has := b.enumeratorNamed(b.record(id), name)
+		if has {
+			v = val
+		}
+		return has
+	})
+	return v, enum, ok
+}
+
+func (b *BTF) indexEnums() {
+	n := 0
+	b.each(func(_ TypeID, r record) {
+		if kindOf[r.kind()] == KindEnum {
+			n += r.vlen()
+		}
+	})
+	b.enums = newNameIndex(n)
+	b.each(func(id TypeID, r record) {
+		if kindOf[r.kind()] != KindEnum {
+			return
+		}
+		for i := range r.vlen() {
+			nameOff, _ := b.enumerator(r, i)
+			b.enums.add(b.bytesAt(nameOff), id)
+		}
+	})
+}
+
+func (b *BTF) enumeratorNamed(r record, name string) (int64, bool) {
+	for i := range r.vlen() {
+		if nameOff, v := b.enumerator(r, i); string(b.bytesAt(nameOff)) == name {
+			return v, true
+		}
+	}
+	return 0, false
+}
+
+// Names gives the sorted names of all types of a kind, for spelling hints and
+// globs. It copies them: not for the common path.
+func (b *BTF) Names(kind Kind) []string {
+	var out []string
+	b.each(func(_ TypeID, r record) {
+		if kindOf[r.kind()] != kind {
+			return
+		}
+		if name := b.bytesAt(r.name()); len(name) > 0 {
+			out = append(out, string(name))
+		}
+	})
+	slices.Sort(out)
+	return slices.Compact(out)
+}

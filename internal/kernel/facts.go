@@ -1,0 +1,48 @@
+package kernel
+
+import (
+	"sync"
+)
+
+// Options say where facts are read; the zero value is the running kernel.
+// Tests give fixtures.
+type Options struct {
+	BTFPath     string // default BTFPath
+	BTF         []byte // a blob, instead of a file
+	TracefsPath string // default: found, mounted if need be
+}
+
+// Facts gathers what is known about one kernel. Nothing is read before it is
+// asked for, and then once; methods are safe for concurrent use.
+type Facts struct {
+	opts Options
+
+	btfOnce sync.Once
+	btf     *BTF
+	btfErr  error
+
+	tracefsOnce sync.Once
+	tracefs     string
+	tracefsErr  error
+
+	mu          sync.Mutex
+	tracepoints map[TracepointName]*Tracepoint
+}
+
+// Open prepares to read facts; it reads none.
+func Open(opts Options) *Facts { return &Facts{opts: opts} }
+
+// BTF gives the kernel's types.
+func (f *Facts) BTF() (*BTF, error) {
+	f.btfOnce.Do(func() {
+		switch {
+		case f.opts.BTF != nil:
+			f.btf, f.btfErr = ParseBTF(f.opts.BTF)
+		case f.opts.BTFPath != "":
+			f.btf, f.btfErr = openBTF(f.opts.BTFPath)
+		default:
+			f.btf, f.btfErr = OpenBTF()
+		}
+	})
+	return f.btf, f.btfErr
+}

@@ -1,0 +1,97 @@
+package kernel
+
+import (
+	"runtime"
+	"strconv"
+)
+
+// Registers says where an architecture's struct pt_regs keeps what, in bytes
+// from its start (arch/ARCH/include/asm/ptrace.h; the layout is kernel ABI
+// for the first part, and unchanged since 4.x).
+type Registers struct {
+	// SyscallArgs are the arguments of a system call at its entry.
+	SyscallArgs [6]int
+	// SyscallNr is the number of the system call: SyscallNrSize bytes, signed.
+	SyscallNr, SyscallNrSize int
+	IP, SP, Ret              int
+	// Args are the arguments of a kernel function; -1 where they are on the stack.
+	Args [8]int
+	// Names are all registers of e.regs, of 8 bytes each.
+	Names map[string]int
+}
+
+// RegisterOffsets gives the registers of an architecture by its GOARCH; ""
+// is this machine. nil for an architecture that is not known.
+func RegisterOffsets(arch string) *Registers {
+	switch orThis(arch) {
+	case "amd64":
+		return amd64Registers()
+	case "arm64":
+		return arm64Registers()
+	}
+	return nil
+}
+
+func orThis(arch string) string {
+	if arch == "" {
+		return runtime.GOARCH
+	}
+	return arch
+}
+
+// amd64Order is the order of struct pt_regs (arch/x86/include/asm/ptrace.h).
+var amd64Order = [...]string{
+	"r15", "r14", "r13", "r12", "bp", "bx", "r11", "r10", "r9", "r8",
+	"ax", "cx", "dx", "si", "di", "orig_ax", "ip", "cs", "flags", "sp", "ss",
+}
+
+func amd64Registers() *Registers {
+	names := make(map[string]int, len(amd64Order))
+	for i, n := range amd64Order {
+		names[n] = 8 * i
+	}
+	r := &Registers{
+		SyscallNr: names["orig_ax"], SyscallNrSize: 8,
+		IP: names["ip"], SP: names["sp"], Ret: names["ax"],
+		Args: [8]int{-1, -1, -1, -1, -1, -1, -1, -1},
+	}
+	for i, n := range [...]string{"di", "si", "dx", "r10", "r8", "r9"} {
+		r.SyscallArgs[i], r.Args[i] = names[n], names[n]
+	}
+	r.Args[3] = names["cx"] // functions: the System V ABI
+	r.Names = names
+	return r
+}
+
+// arm64: struct user_pt_regs { u64 regs[31]; u64 sp; u64 pc; u64 pstate; },
+// then u64 orig_x0; s32 syscallno. regs[0] still holds the first argument at
+// the entry of a system call; it becomes the result at the exit.
+func arm64Registers() *Registers {
+	r := &Registers{
+		SyscallNr: 35 * 8, SyscallNrSize: 4,
+		SP: 31 * 8, IP: 32 * 8, Ret: 0,
+		Names: map[string]int{"lr": 30 * 8, "fp": 29 * 8, "sp": 31 * 8, "pc": 32 * 8, "pstate": 33 * 8, "orig_x0": 34 * 8},
+	}
+	for i := range 31 {
+		r.Names["x"+strconv.Itoa(i)] = 8 * i
+		if i < len(r.SyscallArgs) {
+			r.SyscallArgs[i] = 8 * i
+		}
+		if i < len(r.Args) {
+			r.Args[i] = 8 * i
+		}
+	}
+	return r
+}
+
+// PtrSpaceLimit gives the address below which an address belongs to user
+// space, for an architecture by its GOARCH ("" is this machine).
+//
+// amd64: user space ends at 2^47, or 2^56 with five levels of page tables;
+// all kernel addresses have bit 63 set. arm64: user space ends at 2^48 or
+// 2^52; kernel addresses have all upper bits set. The bit that both tell
+// user from kernel by is 63, which also keeps tagged user addresses user.
+func PtrSpaceLimit(arch string) uint64 {
+	_ = arch // the same for both
+	return 1 << 63
+}

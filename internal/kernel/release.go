@@ -1,0 +1,52 @@
+package kernel
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Version is a kernel's version, for error texts only: distributions carry
+// features back, so whether a kernel has one is found by trying.
+type Version struct {
+	Major, Minor, Patch int
+	Text                string // uname -r
+}
+
+// Release gives the version of the running kernel.
+func Release() (Version, error) {
+	var u unix.Utsname
+	if err := unix.Uname(&u); err != nil {
+		return Version{}, fmt.Errorf("uname: %w", err)
+	}
+	return parseRelease(unix.ByteSliceToString(u.Release[:])), nil
+}
+
+// parseRelease reads the numbers at the start of "6.18.44-fc-v669"; what is
+// missing is 0.
+func parseRelease(s string) Version {
+	v := Version{Text: s}
+	rest := s
+	for _, to := range []*int{&v.Major, &v.Minor, &v.Patch} {
+		digits := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
+		n, err := strconv.Atoi(digits)
+		if err != nil {
+			break
+		}
+		*to = n
+		var dot bool
+		if rest, dot = strings.CutPrefix(rest[len(digits):], "."); !dot {
+			break
+		}
+	}
+	return v
+}
+
+// AtLeast reports whether v is major.minor or newer.
+func (v Version) AtLeast(major, minor int) bool {
+	return v.Major > major || v.Major == major && v.Minor >= minor
+}
+
+func (v Version) String() string { return v.Text }

@@ -1,0 +1,160 @@
+package kernel
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"sort"
+	"strconv"
+	"sync"
+)
+
+// ErrHiddenAddresses says that /proc/kallsyms shows zeros instead of addresses.
+var ErrHiddenAddresses = errors.New("kernel addresses are hidden: " +
+	"run with CAP_SYSLOG or set /proc/sys/kernel/kptr_restrict to 0 or 1")
+
+// A Symbol is a function or variable of the kernel.
+type Symbol struct {
+	Name   string
+	Addr   uint64
+	Module string // "" for the kernel proper
+}
+
+// Symbols are the addresses of /proc/kallsyms: 120,000 entries of 12 bytes
+// beside the text of their names. It is safe for concurrent use.
+type Symbols struct {
+	addrs []uint64
+	names []uint32 // offset in text of the name of the same index
+	// text holds lines `name` or `name\tmodule`, each ended by a newline.
+	text []byte
+
+	byNameOnce sync.Once
+	byName     []int32 // indexes by name
+}
+
+// OpenSymbols reads /proc/kallsyms.
+func OpenSymbols() (*Symbols, error) {
+	text, err := os.ReadFile("/proc/kallsyms")
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errors.New("this kernel has no /proc/kallsyms: it was built without CONFIG_KALLSYMS")
+	case err != nil:
+		return nil, fmt.Errorf("read kernel symbols: %w", err)
+	}
+	return ParseSymbols(text)
+}
+
+// ParseSymbols parses the text of /proc/kallsyms and may overwrite it:
+//
+//	ffffffff81000000 T _stext
+//	ffffffffc0201000 t nf_hook	[nf_tables]
+func ParseSymbols(text []byte) (*Symbols, error) {
+	s := &Symbols{text: text[:0]}
+	lines := bytes.Count(text, []byte{'\n'}) + 1
+	s.addrs, s.names = make([]uint64, 0, lines), make([]uint32, 0, lines)
+	hidden := false
+	for len(text) > 0 {
+		var line []byte
+		line, text, _ = bytes.Cut(text, []byte{'\n'})
+		addr, kind, rest, ok := splitSymbol(line)
+		if !ok {
+			continue
+		}
+		hidden = hidden || addr == 0
+		if addr == 0 || kind == 'A' || kind == 'a' {
+			continue // absolute: offsets in per-CPU data, no addresses
+		}
+		s.addrs = append(s.addrs, addr)
+		s.names = append(s.names, uint32(len(s.text)))
+		// The kept text grows slower than what is read, so it may overwrite it.
+		s.text = append(append(s.text, rest...), '\n')
+	}
+	if len(s.addrs) == 0 {
+		if hidden {
+			return nil, ErrHiddenAddresses
+		}
+		return nil, errors.New("/proc/kallsyms holds no symbols")
+	}
+	if !slices.IsSorted(s.addrs) {
+		sort.Stable((*byAddr)(s))
+	}
+	return s, nil
+}
+
+func splitSymbol(line []byte) (addr uint64, kind byte, rest []byte, ok bool) {
+	at := bytes.IndexByte(line, ' ')
+	if at < 1 || len(line) < at+4 || line[at+2] != ' ' {
+		return 0, 0, nil, false
+	}
+	addr, err := strconv.ParseUint(string(line[:at]), 16, 64)
+	return addr, line[at+1], line[at+3:], err == nil
+}
+
+type byAddr Symbols
+
+func (s *byAddr) Len() int           { return len(s.addrs) }
+func (s *byAddr) Less(i, j int) bool { return s.addrs[i] < s.addrs[j] }
+func (s *byAddr) Swap(i, j int) {
+	s.addrs[i], s.addrs[j] = s.addrs[j], s.addrs[i]
+	s.names[i], s.names[j] = s.names[j], s.names[i]
+}
+
+// at gives the symbol of index i.
+func (s *Symbols) at(i int) Symbol {
+	name, module := s.line(i)
+	module = bytes.TrimSuffix(bytes.TrimPrefix(module, []byte{'['}), []byte{']'})
+	return Symbol{Name: string(name), Addr: s.addrs[i], Module: string(module)}
+}
+
+func (s *Symbols) line(i int) (name, module []byte) {
+	line := s.text[s.names[i]:]
+	line = line[:bytes.IndexByte(line, '\n')]
+	name, module, _ = bytes.Cut(line, []byte{'\t'})
+	return name, module
+}
+
+// Find gives the symbol in which addr lies and addr's offset in it. Several
+// symbols of one address: the first in the kernel's order.
+func (s *Symbols) Find(addr uint64) (sym Symbol, offset uint64, ok bool) {
+	i := sort.Search(len(s.addrs), func(i int) bool { return s.addrs[i] > addr }) - 1
+	if i < 0 || addr>>63 == 0 {
+		return Symbol{}, 0, false
+	}
+	for i > 0 && s.addrs[i-1] == s.addrs[i] {
+		i--
+	}
+	return s.at(i), addr - s.addrs[i], true
+}
+
+// Addr gives the address of a symbol by its name. Static functions can share
+// a name: it is the one with the lowest address.
+func (s *Symbols) Addr(name string) (uint64, bool) {
+	s.byNameOnce.Do(s.indexNames)
+	want := []byte(name)
+	i := sort.Search(len(s.byName), func(i int) bool {
+		n, _ := s.line(int(s.byName[i]))
+		return bytes.Compare(n, want) >= 0
+	})
+	if i == len(s.byName) {
+		return 0, false
+	}
+	if n, _ := s.line(int(s.byName[i])); !bytes.Equal(n, want) {
+		return 0, false
+	}
+	return s.addrs[s.byName[i]], true
+}
+
+func (s *Symbols) indexNames() {
+	s.byName = make([]int32, len(s.addrs))
+	for i := range s.byName {
+		s.byName[i] = int32(i)
+	}
+	slices.SortStableFunc(s.byName, func(a, b int32) int {
+		x, _ := s.line(int(a))
+		y, _ := s.line(int(b))
+		return bytes.Compare(x, y)
+	})
+}

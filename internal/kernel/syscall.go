@@ -1,0 +1,183 @@
+package kernel
+
+import (
+	_ "embed"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// A Syscall is a system call as the kernel defines it.
+type Syscall struct {
+	Nr   int
+	Name string // the kernel's and its tracepoints' name: newstat
+	ABI  string // the name in unistd.h: stat; mostly the same
+	Args []SyscallArg
+}
+
+// A SyscallArg is an argument of a system call.
+type SyscallArg struct {
+	Name, CType string
+	Size        int // bytes of the C type; the register's upper part is not defined
+	Signed      bool
+	IsPtr       bool
+	// IsString: a char * to text that ends in NUL. IsBuffer: a char * to bytes
+	// whose number another argument or the result gives.
+	IsString, IsBuffer bool
+	IsStringList       bool // argv, envp: an array of char * that ends in NULL
+}
+
+// IsNoReturn reports whether the call never gives an event at its exit. That
+// of rt_sigreturn has the number -1 (restore_sigcontext sets orig_ax so), and
+// its result is a register of the interrupted code.
+func (s *Syscall) IsNoReturn() bool {
+	return s.Name == "exit" || s.Name == "exit_group" || s.Name == "rt_sigreturn"
+}
+
+// syscallText is from Linux 7.2: the numbers from asm/unistd_64.h of both
+// architectures, the arguments from the formats of tracefs (SYSCALL_DEFINE)
+// and, where a kernel lacks the call, include/linux/syscalls.h. One line a call:
+//
+//	name[=name in unistd.h] number-on-amd64 number-on-arm64 type name, type name …
+//
+// with - for none and ! behind a char * that is no text.
+//
+//go:embed tables/syscalls.txt
+var syscallText string
+
+type syscallTable struct {
+	list   []Syscall // by number
+	byNr   map[int]int
+	byName map[string]int
+}
+
+var syscallTables = map[string]func() *syscallTable{
+	"amd64": sync.OnceValue(func() *syscallTable { return parseSyscalls(1) }),
+	"arm64": sync.OnceValue(func() *syscallTable { return parseSyscalls(2) }),
+}
+
+var noSyscalls syscallTable
+
+func syscallsOf(arch string) *syscallTable {
+	if get := syscallTables[arch]; get != nil {
+		return get()
+	}
+	return &noSyscalls
+}
+
+func parseSyscalls(column int) *syscallTable {
+	t := &syscallTable{byNr: map[int]int{}, byName: map[string]int{}}
+	for line := range strings.Lines(syscallText) {
+		words := strings.SplitN(strings.TrimSpace(line), " ", 4)
+		if len(words) < 3 || words[column] == "-" {
+			continue
+		}
+		var s Syscall
+		s.Nr, _ = strconv.Atoi(words[column]) // shipped text, checked by a test
+		name, abi, differs := strings.Cut(words[0], "=")
+		if s.Name, s.ABI = name, abi; !differs {
+			s.ABI = name
+		}
+		if len(words) == 4 {
+			for arg := range strings.SplitSeq(words[3], ", ") {
+				s.Args = append(s.Args, parseSyscallArg(arg))
+			}
+		}
+		t.list = append(t.list, s)
+	}
+	slices.SortFunc(t.list, func(a, b Syscall) int { return a.Nr - b.Nr })
+	for i, s := range t.list {
+		t.byNr[s.Nr] = i
+		t.byName[s.ABI] = i
+	}
+	for i, s := range t.list { // the kernel's names win
+		t.byName[s.Name] = i
+	}
+	return t
+}
+
+func parseSyscallArg(text string) SyscallArg {
+	text, buffer := strings.CutSuffix(text, "!")
+	at := strings.LastIndexByte(text, ' ')
+	a := SyscallArg{Name: text[at+1:], CType: text[:max(at, 0)], IsBuffer: buffer}
+	a.Size, a.Signed = scalarSize(a.CType)
+	a.IsPtr = strings.HasSuffix(a.CType, "*") || strings.HasPrefix(a.CType, "cap_user_")
+	a.IsString = !buffer && (a.CType == "char *" || a.CType == "const char *")
+	a.IsStringList = a.CType == "const char *const *"
+	return a
+}
+
+// scalarSize gives the size of the types of arguments on a 64-bit kernel.
+func scalarSize(ctype string) (size int, signed bool) {
+	switch ctype {
+	case "int", "pid_t", "key_t", "key_serial_t", "clockid_t", "mqd_t", "timer_t", "rwf_t", "__s32":
+		return 4, true
+	case "unsigned int", "uid_t", "gid_t", "qid_t", "u32", "__u32":
+		return 4, false
+	case "umode_t":
+		return 2, false
+	case "long", "loff_t", "off_t":
+		return 8, true
+	}
+	if strings.HasPrefix(ctype, "enum ") {
+		return 4, false
+	}
+	return 8, false // unsigned long, size_t, u64, pointers
+}
+
+// Syscalls gives the system calls of this architecture by number. They are
+// shared: do not change them.
+func Syscalls() []Syscall { return SyscallsFor(runtime.GOARCH) }
+
+// SyscallsFor gives the system calls of an architecture by its GOARCH.
+func SyscallsFor(arch string) []Syscall { return syscallsOf(orThis(arch)).list }
+
+// SyscallByName finds a call by the kernel's name or that of unistd.h.
+func SyscallByName(name string) (*Syscall, bool) {
+	t := syscallsOf(runtime.GOARCH)
+	i, ok := t.byName[name]
+	if !ok {
+		return nil, false
+	}
+	return &t.list[i], true
+}
+
+// MatchSyscalls gives the calls of this architecture one of whose names
+// matches the glob, by number. A bad glob matches nothing.
+func MatchSyscalls(glob string) []Syscall {
+	g, err := CompileGlob(glob)
+	if err != nil {
+		return nil
+	}
+	var out []Syscall
+	for _, s := range Syscalls() {
+		if g.Match(s.Name) || g.Match(s.ABI) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// SyscallName gives the kernel's name of a number, "syscall_N" for a number
+// that the table does not have.
+func SyscallName(nr int) string {
+	t := syscallsOf(runtime.GOARCH)
+	if i, ok := t.byNr[nr]; ok {
+		return t.list[i].Name
+	}
+	return "syscall_" + strconv.Itoa(nr)
+}
+
+// SyscallNames gives all names, for spelling hints.
+func SyscallNames() []string {
+	var out []string
+	for _, s := range Syscalls() {
+		out = append(out, s.Name)
+		if s.ABI != s.Name {
+			out = append(out, s.ABI)
+		}
+	}
+	return out
+}

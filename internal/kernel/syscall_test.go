@@ -1,0 +1,127 @@
+package kernel
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestSyscallTables(t *testing.T) {
+	line := regexp.MustCompile(`^[a-z0-9_]+(=[a-z0-9_]+)? (-|\d+) (-|\d+)( [a-zA-Z0-9_*, !]+)?$`)
+	for l := range strings.Lines(syscallText) {
+		if !line.MatchString(strings.TrimSuffix(l, "\n")) {
+			t.Errorf("bad line %q", l)
+		}
+	}
+	for arch, least := range map[string]int{"amd64": 380, "arm64": 320} {
+		list := SyscallsFor(arch)
+		if len(list) < least {
+			t.Errorf("%s: only %d calls", arch, len(list))
+		}
+		for i := 1; i < len(list); i++ {
+			if list[i].Nr <= list[i-1].Nr {
+				t.Errorf("%s: number %d twice or out of order", arch, list[i].Nr)
+			}
+		}
+	}
+}
+
+func TestSyscallOpenat(t *testing.T) {
+	for arch, nr := range map[string]int{"amd64": 257, "arm64": 56} {
+		i := slices.IndexFunc(SyscallsFor(arch), func(s Syscall) bool { return s.Name == "openat" })
+		s := SyscallsFor(arch)[i]
+		want := []SyscallArg{
+			{Name: "dfd", CType: "int", Size: 4, Signed: true},
+			{Name: "filename", CType: "const char *", Size: 8, IsPtr: true, IsString: true},
+			{Name: "flags", CType: "int", Size: 4, Signed: true},
+			{Name: "mode", CType: "umode_t", Size: 2},
+		}
+		if s.Nr != nr || s.ABI != "openat" || !slices.Equal(s.Args, want) {
+			t.Errorf("%s: got %+v", arch, s)
+		}
+	}
+}
+
+func TestSyscallArgKinds(t *testing.T) {
+	for text, want := range map[string]SyscallArg{
+		"char * buf!":                   {Name: "buf", CType: "char *", Size: 8, IsPtr: true, IsBuffer: true},
+		"const char *const * argv":      {Name: "argv", CType: "const char *const *", Size: 8, IsPtr: true, IsStringList: true},
+		"cap_user_data_t dataptr":       {Name: "dataptr", CType: "cap_user_data_t", Size: 8, IsPtr: true},
+		"unsigned long len":             {Name: "len", CType: "unsigned long", Size: 8},
+		"loff_t pos":                    {Name: "pos", CType: "loff_t", Size: 8, Signed: true},
+		"enum landlock_rule_type rtype": {Name: "rtype", CType: "enum landlock_rule_type", Size: 4},
+	} {
+		if got := parseSyscallArg(text); got != want {
+			t.Errorf("%s: got %+v", text, got)
+		}
+	}
+}
+
+func TestSyscallNames(t *testing.T) {
+	for _, name := range []string{"uname", "newuname"} {
+		if s, ok := SyscallByName(name); !ok || s.Name != "newuname" {
+			t.Errorf("%s: got %+v, %v", name, s, ok)
+		}
+	}
+	if s, ok := SyscallByName("nosuchcall"); ok {
+		t.Errorf("got %+v", s)
+	}
+	s, _ := SyscallByName("openat2")
+	if got := SyscallName(s.Nr); got != "openat2" {
+		t.Errorf("got %s", got)
+	}
+	if got := SyscallName(99999); got != "syscall_99999" {
+		t.Errorf("got %s", got)
+	}
+	var got []string
+	for _, s := range MatchSyscalls("openat{,2}") {
+		got = append(got, s.Name)
+	}
+	if !slices.Equal(got, []string{"openat", "openat2"}) {
+		t.Errorf("got %v", got)
+	}
+	for name, want := range map[string]bool{"exit_group": true, "rt_sigreturn": true, "read": false} {
+		if s, _ := SyscallByName(name); s.IsNoReturn() != want {
+			t.Errorf("%s: IsNoReturn %v", name, !want)
+		}
+	}
+}
+
+// The shipped table against what this kernel says of its own calls.
+func TestSyscallTableAgainstTracefs(t *testing.T) {
+	f := Open(Options{})
+	root, err := f.TracefsPath()
+	if err != nil {
+		t.Skip("needs tracefs:", err)
+	}
+	dirs, _ := filepath.Glob(filepath.Join(root, "events/syscalls/sys_enter_*"))
+	if len(dirs) == 0 {
+		t.Skip("this kernel has no events of system calls (CONFIG_FTRACE_SYSCALLS)")
+	}
+	for _, dir := range dirs {
+		name := strings.TrimPrefix(filepath.Base(dir), "sys_enter_")
+		text, err := os.ReadFile(filepath.Join(dir, "format"))
+		if err != nil {
+			t.Skip("needs to read formats:", err)
+		}
+		tp, err := ParseFormat(text)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		s, ok := SyscallByName(name)
+		if !ok {
+			t.Errorf("the table lacks %s", name)
+			continue
+		}
+		if s.Name != name {
+			t.Errorf("%s is %s in the table", name, s.Name)
+		}
+		if got, want := len(s.Args), len(tp.Fields)-5; got != want {
+			t.Errorf("%s has %s arguments, want %d", name, strconv.Itoa(got), want)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package kernel
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ParseFormat parses a format file of tracefs, as trace_events.c prints it:
+//
+//	name: sched_switch
+//	ID: 372
+//	format:
+//		field:char prev_comm[16];	offset:8;	size:16;	signed:0;
+//
+//	print fmt: "prev_comm=%s …", REC->prev_comm
+func ParseFormat(text []byte) (*Tracepoint, error) {
+	t := &Tracepoint{ID: -1}
+	for len(text) > 0 {
+		var line []byte
+		line, text, _ = bytes.Cut(text, []byte("\n"))
+		if err := t.parseLine(strings.TrimSpace(string(line))); err != nil {
+			return nil, err
+		}
+	}
+	if t.ID < 0 {
+		return nil, errors.New("no ID")
+	}
+	return t, nil
+}
+
+func (t *Tracepoint) parseLine(line string) error {
+	if s, ok := strings.CutPrefix(line, "name: "); ok {
+		t.Name = s
+	} else if s, ok := strings.CutPrefix(line, "ID: "); ok {
+		id, err := strconv.ParseUint(s, 10, 31)
+		if err != nil {
+			return fmt.Errorf("bad ID %q", s)
+		}
+		t.ID = int(id)
+	} else if s, ok := strings.CutPrefix(line, "print fmt: "); ok {
+		t.PrintFmt = s
+	} else if s, ok := strings.CutPrefix(line, "field:"); ok {
+		field, err := parseField(s)
+		if err != nil {
+			return fmt.Errorf("bad field %q: %w", line, err)
+		}
+		t.Fields = append(t.Fields, field)
+	}
+	return nil
+}
+
+// maxRecord bounds the offsets of a record: perf's buffer has 8 KiB.
+const maxRecord = 1 << 16
+
+func parseField(s string) (TracepointField, error) {
+	var f TracepointField
+	decl, rest, ok := strings.Cut(s, ";")
+	if !ok {
+		return f, errors.New("no semicolon")
+	}
+	seen := 0
+	for part := range strings.SplitSeq(rest, ";") {
+		key, value, ok := strings.Cut(strings.TrimSpace(part), ":")
+		if !ok {
+			continue
+		}
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 0 || n > maxRecord {
+			return f, fmt.Errorf("%s is %q", key, value)
+		}
+		switch key {
+		case "offset":
+			f.Off = n
+		case "size":
+			f.Size = n
+		case "signed":
+			f.Signed = n != 0
+		default:
+			continue
+		}
+		seen++
+	}
+	if seen != 3 {
+		return f, errors.New("offset, size and signed must be given")
+	}
+	return f, f.parseDecl(strings.TrimSpace(decl))
+}
+
+// parseDecl reads a declaration: `char comm[16]`, `__data_loc char[] name`,
+// `const char * filename`, `void (*fn)(void)`.
+func (f *TracepointField) parseDecl(decl string) error {
+	if rest, ok := strings.CutPrefix(decl, "__data_loc "); ok {
+		f.DataLoc, decl = true, rest
+	} else if rest, ok := strings.CutPrefix(decl, "__rel_loc "); ok {
+		f.RelLoc, decl = true, rest
+	}
+	if strings.Contains(decl, "(") {
+		return f.parseFunctionPointer(decl)
+	}
+	decl, length, array := f.cutLength(decl)
+	at := strings.LastIndexAny(decl, " *\t")
+	if at < 0 || at == len(decl)-1 {
+		return errors.New("no name")
+	}
+	f.CType, f.Name = strings.TrimSpace(decl[:at+1]), decl[at+1:]
+	elem := strings.TrimSuffix(f.CType, "[]")
+	f.Array = array || f.DataLoc || f.RelLoc || elem != f.CType
+	f.IsPtr = strings.HasSuffix(elem, "*") && !f.Array
+	if f.Array {
+		f.setArray(elem, length)
+	}
+	return nil
+}
+
+// cutLength cuts `[16]` or `[TASK_COMM_LEN]` off a declaration.
+func (f *TracepointField) cutLength(decl string) (rest, length string, array bool) {
+	if !strings.HasSuffix(decl, "]") {
+		return decl, "", false
+	}
+	at := strings.LastIndexByte(decl, '[')
+	if at < 0 {
+		return decl, "", false
+	}
+	return strings.TrimSpace(decl[:at]), decl[at+1 : len(decl)-1], true
+}
+
+func (f *TracepointField) setArray(elem, length string) {
+	elem = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(elem), "const "))
+	f.IsString = elem == "char"
+	if f.DataLoc || f.RelLoc {
+		return
+	}
+	// A length that is a name of an enum or macro comes from the size.
+	if n, err := strconv.Atoi(length); err == nil && n > 0 && n <= maxRecord {
+		f.ArrayLen = n
+	} else if f.IsString {
+		f.ArrayLen = f.Size
+	}
+}
+
+// parseFunctionPointer reads `void (*fn)(int)`.
+func (f *TracepointField) parseFunctionPointer(decl string) error {
+	open := strings.Index(decl, "(*")
+	if open < 0 {
+		return errors.New("strange declaration")
+	}
+	name, rest, ok := strings.Cut(decl[open+2:], ")")
+	if !ok || strings.TrimSpace(name) == "" {
+		return errors.New("no name")
+	}
+	f.Name, f.IsPtr = strings.TrimSpace(name), true
+	f.CType = decl[:open] + "(*)" + rest
+	return nil
+}

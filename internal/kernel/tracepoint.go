@@ -1,0 +1,208 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// A Tracepoint is a tracepoint of tracefs with the format of its records.
+type Tracepoint struct {
+	Group, Name string
+	ID          int // for perf_event_open
+	// Fields are in the order of the format, the common_ ones among them.
+	Fields   []TracepointField
+	PrintFmt string
+}
+
+// Field finds a field by name, as BTF.Field does with a trailing `_`.
+func (t *Tracepoint) Field(name string) (*TracepointField, error) {
+	for _, try := range []string{name, trimEscape(name)} {
+		for i := range t.Fields {
+			if t.Fields[i].Name == try {
+				return &t.Fields[i], nil
+			}
+		}
+	}
+	var names []string
+	for i := range t.Fields {
+		names = append(names, t.Fields[i].Name)
+	}
+	return nil, &NoFieldError{Struct: "tracepoint:" + t.Group + ":" + t.Name, Field: name, Near: Suggest(name, names)}
+}
+
+// A TracepointField is one field of a tracepoint's record.
+type TracepointField struct {
+	Name, CType string
+	Off, Size   int // bytes in the record
+	Signed      bool
+	// Array: Size holds ArrayLen elements. A data_loc array has ArrayLen 0.
+	Array    bool
+	ArrayLen int
+	// DataLoc: the field is a u32, length<<16 | offset from the record's start.
+	// RelLoc: the offset counts from the end of the field.
+	DataLoc, RelLoc bool
+	IsString        bool // char arrays, fixed or dynamic
+	IsPtr           bool
+}
+
+// A TracepointName names a tracepoint.
+type TracepointName struct{ Group, Name string }
+
+func (n TracepointName) String() string { return n.Group + ":" + n.Name }
+
+// NoTracepointError says that this kernel does not have a tracepoint.
+type NoTracepointError struct {
+	Group, Name string // Group "" for raw tracepoints
+	Near        string // a similar one, or ""
+}
+
+func (e *NoTracepointError) Error() string {
+	s := fmt.Sprintf("this kernel has no tracepoint %s:%s", e.Group, e.Name)
+	if e.Group == "" {
+		s = "this kernel has no raw tracepoint " + e.Name
+	}
+	if e.Near != "" {
+		s += " (did you mean " + e.Near + "?)"
+	}
+	return s
+}
+
+// Tracepoint reads the format of a tracepoint.
+func (f *Facts) Tracepoint(group, name string) (*Tracepoint, error) {
+	key := TracepointName{group, name}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if t := f.tracepoints[key]; t != nil {
+		return t, nil
+	}
+	t, err := f.readTracepoint(group, name)
+	if err != nil {
+		return nil, err
+	}
+	if f.tracepoints == nil {
+		f.tracepoints = map[TracepointName]*Tracepoint{}
+	}
+	f.tracepoints[key] = t
+	return t, nil
+}
+
+func (f *Facts) readTracepoint(group, name string) (*Tracepoint, error) {
+	root, err := f.TracefsPath()
+	if err != nil {
+		return nil, err
+	}
+	if !isFileName(group) || !isFileName(name) {
+		return nil, &NoTracepointError{Group: group, Name: name}
+	}
+	text, err := os.ReadFile(filepath.Join(root, "events", group, name, "format"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, f.noTracepoint(root, group, name)
+	case errors.Is(err, fs.ErrPermission):
+		return nil, permissionError(root)
+	case err != nil:
+		return nil, fmt.Errorf("read the format of tracepoint %s:%s: %w", group, name, err)
+	}
+	t, err := ParseFormat(text)
+	if err != nil {
+		return nil, fmt.Errorf("format of tracepoint %s:%s: %w", group, name, err)
+	}
+	t.Group, t.Name = group, name
+	return t, nil
+}
+
+// noTracepoint looks for the name in its group, for the group, and for the
+// name in other groups, in this order.
+func (f *Facts) noTracepoint(root, group, name string) error {
+	e := &NoTracepointError{Group: group, Name: name}
+	events := filepath.Join(root, "events")
+	groups, err := folders(events)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(groups, group) {
+		names, _ := folders(filepath.Join(events, group)) // no names, no hint
+		if near := Suggest(name, names); near != "" {
+			e.Near = group + ":" + near
+			return e
+		}
+	}
+	for _, g := range append([]string{Suggest(group, groups)}, groups...) {
+		if _, err := os.Stat(filepath.Join(events, g, name, "format")); g != "" && err == nil {
+			e.Near = g + ":" + name
+			return e
+		}
+	}
+	return e
+}
+
+// MatchTracepoints gives the tracepoints whose group and name match, sorted.
+// Events that are not tracepoints of the kernel (ftrace's own, dynamic ones
+// have no record of this kind) are left out by group "ftrace".
+func (f *Facts) MatchTracepoints(groupGlob, nameGlob string) ([]TracepointName, error) {
+	root, err := f.TracefsPath()
+	if err != nil {
+		return nil, err
+	}
+	groups, err := matchFolders(filepath.Join(root, "events"), groupGlob)
+	if err != nil {
+		return nil, err
+	}
+	var out []TracepointName
+	for _, g := range groups {
+		if g == "ftrace" && groupGlob != "ftrace" {
+			continue
+		}
+		names, err := matchFolders(filepath.Join(root, "events", g), nameGlob)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range names {
+			out = append(out, TracepointName{g, n})
+		}
+	}
+	return out, nil
+}
+
+// matchFolders gives the folders in dir that match. Names without a wildcard
+// are tried without reading dir.
+func matchFolders(dir, pattern string) ([]string, error) {
+	g, err := CompileGlob(pattern)
+	if err != nil {
+		return nil, err
+	}
+	if list, ok := g.Expand(); ok {
+		list = slices.DeleteFunc(list, func(n string) bool {
+			st, err := os.Stat(filepath.Join(dir, n))
+			return !isFileName(n) || err != nil || !st.IsDir()
+		})
+		slices.Sort(list)
+		return list, nil
+	}
+	all, err := folders(dir)
+	return slices.DeleteFunc(all, func(n string) bool { return !g.Match(n) }), err
+}
+
+// folders gives the names of the folders in dir, sorted.
+func folders(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, permissionError(dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list events: %w", err)
+	}
+	var out []string
+	for _, e := range entries {
+		if e.IsDir() {
+			out = append(out, e.Name())
+		}
+	}
+	return out, nil
+}
+
+func isFileName(s string) bool { return s != "" && s != "." && s != ".." && filepath.Base(s) == s }
