@@ -171,8 +171,12 @@ func newer(a, b string) bool {
 }
 
 // run executes a command with its output on standard error.
-func run(name string, args ...string) error {
+func run(name string, args ...string) error { return runEnv(nil, name, args...) }
+
+// runEnv does so with further variables in the environment.
+func runEnv(env []string, name string, args ...string) error {
 	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), env...)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	return cmd.Run()
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -51,13 +52,10 @@ func (o outcome) ok() bool {
 	if o.err != nil || !o.done {
 		return false
 	}
-	for _, r := range o.results {
-		if r.status != 0 || r.tally.Failed > 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(o.results, func(r result) bool { return !r.ok() })
 }
+
+func (r result) ok() bool { return r.status == 0 && r.tally.Failed == 0 }
 
 // artefact is what QEMU's TCG itself breaks in guests with two CPUs: a breakpoint that is patched in under load, a
 // double fault at boot. The remedy is to boot again.
@@ -66,8 +64,8 @@ var artefact = regexp.MustCompile(`Oops: int3|int3: 0000|double fault|Oops: doub
 // again says whether the guest died of something that is not the tests' doing.
 func (o outcome) again() bool { return !o.done && (o.booted == 0 || artefact.Match(o.console)) }
 
-// boot runs the jobs of l in a guest and passes each line of their output to show.
-func (m machine) boot(k fetched, initramfs string, l load, show func(line string)) outcome {
+// boot runs the jobs of l in a guest, which speaks with v.
+func (m machine) boot(k fetched, initramfs string, l load, v *voice) outcome {
 	start := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), m.timeout)
 	defer cancel()
@@ -89,7 +87,7 @@ func (m machine) boot(k fetched, initramfs string, l load, show func(line string
 	var readers sync.WaitGroup
 	readers.Go(func() { o.console, _ = io.ReadAll(serial.host[0]) })
 	readers.Go(func() { o.files, _ = io.ReadAll(serial.host[2]) })
-	t := transcript{jobs: l.jobs, start: start, show: show, ready: func() { boot.Stop() }}
+	t := transcript{jobs: l.jobs, start: start, voice: v, ready: func() { boot.Stop() }}
 	t.follow(serial.host[1])
 	readers.Wait()
 	err = cmd.Wait()
@@ -147,7 +145,7 @@ func (p pipes) closeGuest() {
 type transcript struct {
 	jobs    []job
 	start   time.Time
-	show    func(line string)
+	voice   *voice
 	ready   func()
 	booted  time.Duration
 	results []result
@@ -174,7 +172,7 @@ func (t *transcript) follow(from io.Reader) {
 		}
 	}
 	if n := len(t.results); n > 0 && t.results[n-1].status < 0 { // the guest died in this job
-		t.results[n-1].tally = t.reader.Tally()
+		t.end(-1)
 	}
 }
 
@@ -182,7 +180,7 @@ func (t *transcript) line(text string) {
 	if n := len(t.results); n > 0 && t.results[n-1].job.tests {
 		t.reader.Line(text)
 	}
-	t.show(text)
+	t.voice.line(text)
 }
 
 // mark takes a marker line: ready, begin N, end N STATUS, done.
@@ -198,12 +196,19 @@ func (t *transcript) mark(words []string) {
 		t.reader = verdict.Reader{Package: j.name}
 		t.began = time.Now()
 	case words[0] == "end" && len(words) == 3 && len(t.results) > 0:
-		r := &t.results[len(t.results)-1]
-		if status, err := strconv.Atoi(words[2]); err == nil {
-			r.status = status
+		status, err := strconv.Atoi(words[2])
+		if err != nil {
+			status = -1
 		}
-		r.took, r.tally = time.Since(t.began), t.reader.Tally()
+		t.end(status)
 	case words[0] == "done":
 		t.done = true
 	}
+}
+
+// end closes the job that is running.
+func (t *transcript) end(status int) {
+	r := &t.results[len(t.results)-1]
+	r.status, r.took, r.tally = status, time.Since(t.began), t.reader.Tally()
+	t.voice.ended(*r)
 }

@@ -2,11 +2,13 @@
 //
 //	go run ./test/vm -kernel all -- ./some.test -test.v
 //	go run ./test/vm -kernel 5.10 -file testdata -- sh -c 'uname -r; ls /sys/kernel/tracing'
+//	go run ./test/vm -suite -- ./internal/...
 //
 // Words of the command that name files below the current folder are carried into the guest, to the same place below
 // /vm, where the command is run; so are absolute paths that are not the system's, and what -file names. The kernels
-// are fetched with the machine's own apt and kept in the user's cache folder. The exit status is 0 when the command
-// ended with 0 on every kernel.
+// are fetched with the machine's own apt and kept in the user's cache folder. With -suite the words are packages (none:
+// all), whose tests are built and run if they touch the kernel. The exit status is 0 when everything ended with 0 on
+// every kernel.
 package main
 
 import (
@@ -28,6 +30,11 @@ type options struct {
 	out     string
 	renew   bool
 	verbose bool
+
+	suite    bool
+	short    bool
+	parallel int
+	words    []string // the command, or packages
 }
 
 func main() {
@@ -56,6 +63,14 @@ func command(args []string) (int, error) {
 	if err != nil {
 		return 2, err
 	}
+	work, err := os.MkdirTemp("", "startrace-vm")
+	if err != nil {
+		return 2, err
+	}
+	defer os.RemoveAll(work)
+	if err := opts.prepare(work); err != nil {
+		return 2, err
+	}
 	if !runAll(ready, opts) {
 		return 1, nil
 	}
@@ -74,6 +89,9 @@ func parse(args []string) (options, error) {
 	flags.DurationVar(&o.machine.timeout, "timeout", 10*time.Minute, "the longest time for each kernel")
 	flags.StringVar(&o.run, "run", "", "run only tests that match this, in each test binary")
 	flags.StringVar(&o.out, "out", "", "folder for what the guest left in /out, as KERNEL.tar")
+	flags.BoolVar(&o.suite, "suite", false, "build and run the kernel tests of packages")
+	flags.BoolVar(&o.short, "short", false, "with -suite: the short form of the tests")
+	flags.IntVar(&o.parallel, "j", 1, "number of guests that run at a time")
 	flags.BoolVar(&o.renew, "renew", false, "fetch the newest kernels again")
 	flags.BoolVar(&o.verbose, "v", false, "show the kernel's messages too")
 	flags.Var(&files, "file", "carry in HOST or HOST:GUEST, a file or a folder; may be repeated")
@@ -82,16 +100,43 @@ func parse(args []string) (options, error) {
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	if flags.NArg() == 0 {
-		return o, errors.New("no command: vm [flags] -- COMMAND …")
+	if flags.NArg() == 0 && !o.suite {
+		return o, errors.New("no command: vm [flags] -- COMMAND …, or vm -suite [flags] -- [PACKAGES]")
 	}
+	o.words = flags.Args()
 	o.load = load{modules: modules, env: append(defaultEnv(o.machine.cpus), env...)}
 	for _, spec := range files {
 		o.load.files = append(o.load.files, carrySpec(spec))
 	}
-	o.load.files = append(o.load.files, carriedWords(flags.Args())...)
-	o.load.jobs = []job{commandJob(flags.Args(), o.run)}
 	return o, nil
+}
+
+// prepare adds the jobs and their files to the load; what it builds lies below dir.
+func (o *options) prepare(dir string) error {
+	if !o.suite {
+		o.load.files = append(o.load.files, carriedWords(o.words)...)
+		o.load.jobs = []job{commandJob(o.words, o.run)}
+		return nil
+	}
+	if len(o.words) == 0 {
+		o.words = []string{"./..."}
+	}
+	built, err := buildSuite(dir, o.words, o.testFlags())
+	o.load.jobs = built.jobs
+	o.load.files = append(o.load.files, built.files...)
+	return err
+}
+
+// testFlags are the flags of the test binaries of a suite.
+func (o *options) testFlags() []string {
+	flags := []string{"-test.v", "-test.timeout=" + o.machine.timeout.String()}
+	if o.short {
+		flags = append(flags, "-test.short")
+	}
+	if o.run != "" {
+		flags = append(flags, "-test.run="+o.run)
+	}
+	return flags
 }
 
 // defaultEnv makes Go programs use eight threads on one CPU: with one, threads never compete, and what preemption

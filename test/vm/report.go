@@ -3,49 +3,60 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/startrace/startrace/test/verdict"
 )
 
-// runAll boots one kernel after the other, prints what they do and a summary, and says whether all went well.
+// runAll boots the kernels, prints what they do and a summary, and says whether all went well.
 func runAll(list []fetched, opts options) bool {
-	work, err := os.MkdirTemp("", "startrace-vm")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "vm:", err)
-		return false
+	outcomes := make([]outcome, len(list))
+	p := &printer{to: os.Stdout, prefix: opts.parallel > 1, hold: opts.suite && !opts.verbose}
+	turn := make(chan struct{}, opts.parallel)
+	var all sync.WaitGroup
+	for i, k := range list {
+		turn <- struct{}{}
+		all.Go(func() {
+			outcomes[i] = runKernel(k, opts, p)
+			<-turn
+		})
 	}
-	defer os.RemoveAll(work)
+	all.Wait()
 	good := true
 	var total verdict.Tally
-	var summary bytes.Buffer
-	for _, k := range list {
-		o := runKernel(k, filepath.Join(work, "initramfs"), opts)
-		good = o.ok() && good
-		total.Add(o.summarize(&summary, k))
+	fmt.Println()
+	for i, k := range list {
+		good = outcomes[i].ok() && good
+		total.Add(outcomes[i].summarize(os.Stdout, k))
 	}
-	fmt.Printf("\n%s", summary.Bytes())
 	total.PrintSkips(os.Stdout)
 	fmt.Printf("%d kernels: %s\n", len(list), total)
 	return good
 }
 
 // runKernel boots one kernel, and once more when it died of the emulator.
-func runKernel(k fetched, initramfs string, opts options) outcome {
+func runKernel(k fetched, opts options, p *printer) outcome {
+	work, err := os.MkdirTemp("", "startrace-vm")
+	if err != nil {
+		return outcome{err: err}
+	}
+	defer os.RemoveAll(work)
+	initramfs := filepath.Join(work, "initramfs")
 	if err := buildInitramfs(initramfs, k, opts.load); err != nil {
 		return outcome{err: err}
 	}
-	fmt.Printf("=== kernel %s\n", k.release)
-	show := func(line string) { fmt.Println(line) }
-	o := opts.machine.boot(k, initramfs, opts.load, show)
+	p.lines(k, "=== kernel "+k.release)
+	o := opts.machine.boot(k, initramfs, opts.load, &voice{printer: p, kernel: k})
 	if o.again() {
-		fmt.Printf("=== kernel %s: %v; booting again (an artefact of the emulator)\n%s", k.release, o.err, lastLines(o.console, 10))
-		o = opts.machine.boot(k, initramfs, opts.load, show)
+		p.lines(k, fmt.Sprintf("=== %v; booting again (an artefact of the emulator)\n%s", o.err, lastLines(o.console, 10)))
+		o = opts.machine.boot(k, initramfs, opts.load, &voice{printer: p, kernel: k})
 	}
 	if opts.verbose || !o.done {
-		fmt.Printf("--- messages of kernel %s\n%s", k.release, lastLines(o.console, 60))
+		p.lines(k, fmt.Sprintf("=== messages of kernel %s\n%s", k.release, lastLines(o.console, 60)))
 	}
 	if opts.out != "" && len(o.files) > 0 && o.err == nil {
 		o.err = writeFile(filepath.Join(opts.out, k.version+".tar"), bytes.NewReader(o.files))
@@ -54,13 +65,13 @@ func runKernel(k fetched, initramfs string, opts options) outcome {
 }
 
 // summarize writes a line for each job, and one for what went wrong with the guest, and returns the tests' counts.
-func (o outcome) summarize(w *bytes.Buffer, k fetched) verdict.Tally {
+func (o outcome) summarize(w io.Writer, k fetched) verdict.Tally {
 	var total verdict.Tally
 	second := func(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }
 	fmt.Fprintf(w, "kernel %-6s %-24s booted in %s, took %s\n", k.version, k.release, second(o.booted), second(o.took))
 	for _, r := range o.results {
 		word := "ok"
-		if r.status != 0 || r.tally.Failed > 0 {
+		if !r.ok() {
 			word = fmt.Sprintf("FAIL (exit status %d)", r.status)
 		}
 		fmt.Fprintf(w, "  %-40s %7s  %s", r.job.name, second(r.took), word)

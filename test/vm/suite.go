@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// What makes a package one to test on every kernel: its tests, or what they are tests of, come to load programs or
+// make maps. The others are the same on every kernel.
+var touchesKernel = []string{"github.com/cilium/ebpf", modulePath + "/internal/bpf", modulePath + "/internal/kernel"}
+
+const modulePath = "github.com/startrace/startrace"
+
+// programs are built beside the tests, as the Makefile does, for tests that run them.
+var programs = map[string]string{"bin/startrace": "./cmd/startrace", "bin/workload": "./test/workload"}
+
+// shared are the folders that tests may read besides their own testdata.
+var shared = []string{"examples", "stdlib", "docs"}
+
+// buildSuite builds the kernel tests among the packages that match the patterns into dir and returns what is to go
+// into a guest: a job for each package, at the place of its folder, so that relative names in the tests hold.
+func buildSuite(dir string, patterns []string, flags []string) (load, error) {
+	var l load
+	packages, err := kernelPackages(patterns)
+	if err != nil {
+		return l, err
+	}
+	for _, p := range packages {
+		binary := filepath.Join(dir, strings.ReplaceAll(p, "/", "_")+".test")
+		if err := build("test", "-c", "-ldflags=-w", "-o", binary, "./"+p); err != nil {
+			return l, fmt.Errorf("build the tests of %s: %w", p, err)
+		}
+		name := filepath.Base(binary)
+		l.files = append(l.files, carry{binary, inGuest(filepath.Join(p, name))})
+		l.files = append(l.files, existing(filepath.Join(p, "testdata"))...)
+		l.jobs = append(l.jobs, job{name: p, dir: p, args: append([]string{"./" + name}, flags...), tests: true})
+	}
+	for to, from := range programs {
+		if sources, err := filepath.Glob(filepath.Join(from, "*.go")); err != nil || len(sources) == 0 {
+			continue
+		}
+		binary := filepath.Join(dir, filepath.Base(to))
+		if err := build("build", "-ldflags=-w", "-o", binary, from); err != nil {
+			return l, fmt.Errorf("build %s: %w", from, err)
+		}
+		l.files = append(l.files, carry{binary, inGuest(to)})
+	}
+	for _, folder := range shared {
+		l.files = append(l.files, existing(folder)...)
+	}
+	return l, nil
+}
+
+// existing is a file or folder of the project, to be carried to the same place, if there is one.
+func existing(name string) []carry {
+	if _, err := os.Stat(name); err != nil {
+		return nil
+	}
+	return []carry{{name, inGuest(name)}}
+}
+
+// kernelPackages lists the folders of the packages whose tests touch the kernel.
+func kernelPackages(patterns []string) ([]string, error) {
+	const format = `{{if .ForTest}}{{.ForTest}}{{range .Deps}} {{.}}{{end}}{{end}}`
+	out, err := output("go", append([]string{"list", "-test", "-f", format}, patterns...)...)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for line := range strings.Lines(out) {
+		words := strings.Fields(withoutVariants.ReplaceAllString(line, ""))
+		if len(words) == 0 {
+			continue
+		}
+		touches := slices.ContainsFunc(words, func(dep string) bool { return slices.Contains(touchesKernel, dep) })
+		folder := strings.TrimPrefix(strings.TrimPrefix(words[0], modulePath), "/")
+		if touches && folder != "" && !slices.Contains(found, folder) {
+			found = append(found, folder)
+		}
+	}
+	slices.Sort(found)
+	return found, nil
+}
+
+// withoutVariants drops what go list appends to packages that are rebuilt for a test: "p [p.test]".
+var withoutVariants = regexp.MustCompile(` \[[^]]*\]`)
+
+// build runs the go command for a static binary.
+func build(args ...string) error {
+	args = append(args[:1:1], append([]string{"-trimpath"}, args[1:]...)...)
+	return runEnv([]string{"CGO_ENABLED=0"}, "go", args...)
+}
