@@ -1,0 +1,222 @@
+package stream
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/bpf"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+const (
+	noWakeup    = 1 // BPF_RB_NO_WAKEUP
+	forceWakeup = 2 // BPF_RB_FORCE_WAKEUP
+)
+
+// sender loads a program that sends a record of its time and its first
+// argument with its second one as flags, args[2] times, and returns how many
+// found no room.
+func sender(tb testing.TB, size uint32) (ring *ebpf.Map, prog int) {
+	tb.Helper()
+	ring, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.RingBuf, MaxEntries: size})
+	if errors.Is(err, unix.EPERM) || errors.Is(err, ebpf.ErrNotSupported) {
+		tb.Skip("needs the right to create eBPF maps:", err)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { ring.Close() })
+	prog, err = bpf.Load(&bpf.Program{Name: "sender", Type: ebpf.RawTracepoint, Instructions: senderCode(tb, ring)}, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { unix.Close(prog) })
+	return ring, prog
+}
+
+func senderCode(tb testing.TB, ring *ebpf.Map) asm.Instructions {
+	load := asm.LoadMapPtr(asm.R1, 0).WithReference("ring")
+	if err := load.AssociateMap(ring); err != nil {
+		tb.Fatal(err)
+	}
+	const record = -32
+	return asm.Instructions{
+		asm.LoadMem(asm.R6, asm.R1, 0, asm.DWord),
+		asm.LoadMem(asm.R7, asm.R1, 8, asm.DWord),
+		asm.LoadMem(asm.R8, asm.R1, 16, asm.DWord),
+		asm.Mov.Imm(asm.R9, 0),
+		asm.Mov.Imm(asm.R1, 0),
+		asm.StoreMem(asm.RFP, -8, asm.R1, asm.DWord),
+		asm.StoreMem(asm.RFP, record, asm.R1, asm.DWord),
+		asm.StoreMem(asm.RFP, record+wire.HeaderSize, asm.R6, asm.DWord),
+		asm.FnKtimeGetNs.Call().WithSymbol("next"),
+		asm.StoreMem(asm.RFP, record+wire.HeaderTime, asm.R0, asm.DWord),
+		load, asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, record), asm.Mov.Imm(asm.R3, 24), asm.Mov.Reg(asm.R4, asm.R7),
+		asm.FnRingbufOutput.Call(),
+		asm.JEq.Imm(asm.R0, 0, "sent"),
+		asm.LoadMem(asm.R1, asm.RFP, -8, asm.DWord), asm.Add.Imm(asm.R1, 1), asm.StoreMem(asm.RFP, -8, asm.R1, asm.DWord),
+		asm.Add.Imm(asm.R9, 1).WithSymbol("sent"),
+		asm.JGE.Imm(asm.R9, 1000, "end"), asm.JLT.Reg(asm.R9, asm.R8, "next"),
+		asm.LoadMem(asm.R0, asm.RFP, -8, asm.DWord).WithSymbol("end"), asm.Return(),
+	}
+}
+
+func send(tb testing.TB, prog int, serial, flags, times uint64) (lost uint32) {
+	tb.Helper()
+	lost, err := bpf.Run(prog, []uint64{serial, flags, times})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return lost
+}
+
+func open(tb testing.TB, ring *ebpf.Map) *Stream {
+	tb.Helper()
+	s, err := New(ring)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return s
+}
+
+func TestKernelRingExact(t *testing.T) {
+	ring, prog := sender(t, 1<<16)
+	s := open(t, ring)
+	const threads, rounds, batch = 4, 200, 50
+	var lost [threads]uint32
+	var wg sync.WaitGroup
+	for i := range threads {
+		wg.Go(func() {
+			for range rounds {
+				lost[i] += send(t, prog, uint64(i), noWakeup, batch)
+				time.Sleep(50 * time.Microsecond)
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { wg.Wait(); close(done) }()
+	got, last := 0, uint64(0)
+	deliver := func(rec []byte) bool {
+		if len(rec) != 24 {
+			t.Fatalf("record of %d bytes", len(rec))
+		}
+		if timeOf(rec) < last && s.Late() == 0 {
+			t.Fatal("out of order and not counted as late")
+		}
+		last = timeOf(rec)
+		got++
+		return true
+	}
+	for running := true; running; {
+		if more, err := s.Poll(deliver); err != nil {
+			t.Fatal(err)
+		} else if more {
+			continue
+		}
+		if err := s.Wait(time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+	}
+	if err := s.Finish(deliver); err != nil {
+		t.Fatal(err)
+	}
+	total := got
+	for _, n := range lost {
+		total += int(n)
+	}
+	if total != threads*rounds*batch {
+		t.Errorf("got %d and lost %d of %d", got, lost, threads*rounds*batch)
+	}
+}
+
+func TestKernelRingFullIsCounted(t *testing.T) {
+	ring, prog := sender(t, 4096)
+	s := open(t, ring)
+	lost := send(t, prog, 1, noWakeup, 1000)
+	got := 0
+	if err := s.Finish(func([]byte) bool { got++; return true }); err != nil {
+		t.Fatal(err)
+	}
+	if lost == 0 || got+int(lost) != 1000 {
+		t.Errorf("got %d, lost %d of 1000", got, lost)
+	}
+	if lost := send(t, prog, 1, noWakeup, 100); lost != 0 {
+		t.Errorf("lost %d after the ring was drained", lost)
+	}
+}
+
+// waited measures a Wait of 200 ms.
+func waited(t *testing.T, s *Stream) time.Duration {
+	t.Helper()
+	start := time.Now()
+	if err := s.Wait(200 * time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	return time.Since(start)
+}
+
+func TestWaitEndsEarlyOnlyWhenForced(t *testing.T) {
+	ring, prog := sender(t, 4096)
+	s := open(t, ring)
+	send(t, prog, 1, noWakeup, 3)
+	if d := waited(t, s); d < 150*time.Millisecond {
+		t.Errorf("records alone ended the wait after %v", d)
+	}
+	time.AfterFunc(20*time.Millisecond, func() { send(t, prog, 1, forceWakeup, 1) })
+	if d := waited(t, s); d > 150*time.Millisecond {
+		t.Errorf("a forced wake-up took %v", d)
+	}
+	time.AfterFunc(20*time.Millisecond, func() {
+		if err := s.Wake(); err != nil {
+			t.Error(err)
+		}
+	})
+	if d := waited(t, s); d > 150*time.Millisecond {
+		t.Errorf("Wake took %v", d)
+	}
+	if err := s.Wake(); err != nil {
+		t.Fatal(err)
+	}
+	if d := waited(t, s); d > 150*time.Millisecond {
+		t.Errorf("Wake before Wait was forgotten: %v", d)
+	}
+	if d := waited(t, s); d < 150*time.Millisecond {
+		t.Errorf("one Wake ended two waits: %v", d)
+	}
+}
+
+func BenchmarkKernelRing(b *testing.B) {
+	ring, prog := sender(b, 1<<20)
+	s := open(b, ring)
+	n := 0
+	deliver := func([]byte) bool { n++; return true }
+	for n < b.N {
+		b.StopTimer()
+		for range 20 {
+			send(b, prog, 1, noWakeup, 1000)
+		}
+		b.StartTimer()
+		for more := true; more; {
+			var err error
+			if more, err = s.Poll(deliver); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package stream
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A poller sleeps until a program forces a wake-up, until wake, or for a time.
+//
+// The ring is watched edge-triggered: a level-triggered epoll would return at
+// once while records wait, and there would be a drain for every few of them.
+type poller struct {
+	epoll, event int
+}
+
+func newPoller(ring int) (*poller, error) {
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("epoll_create1: %w", err)
+	}
+	event, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("eventfd: %w", err), unix.Close(epoll))
+	}
+	p := &poller{epoll, event}
+	for _, fd := range []int{ring, event} {
+		ev := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(fd)}
+		if err := unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, fd, &ev); err != nil {
+			return nil, errors.Join(fmt.Errorf("epoll_ctl: %w", err), p.close())
+		}
+	}
+	return p, nil
+}
+
+func (p *poller) wait(timeout time.Duration) error {
+	ms := max(0, (timeout+time.Millisecond-1)/time.Millisecond)
+	var events [2]unix.EpollEvent
+	_, err := unix.EpollWait(p.epoll, events[:], int(min(ms, 1<<30)))
+	if err != nil && !errors.Is(err, unix.EINTR) {
+		return fmt.Errorf("epoll_wait: %w", err)
+	}
+	return nil
+}
+
+// wake adds to the event counter, each write being a new edge. It need never
+// be read: it is full after 2^64-2 calls.
+func (p *poller) wake() error {
+	var one [8]byte
+	binary.NativeEndian.PutUint64(one[:], 1)
+	if _, err := unix.Write(p.event, one[:]); err != nil && !errors.Is(err, unix.EAGAIN) {
+		return fmt.Errorf("wake the reader: %w", err)
+	}
+	return nil
+}
+
+func (p *poller) close() error { return errors.Join(unix.Close(p.epoll), unix.Close(p.event)) }

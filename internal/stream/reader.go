@@ -1,0 +1,85 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+	"unsafe"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+)
+
+// DrainInterval is the time between two drains of an idle or moderately busy
+// ring: longer saves CPU, shorter shows events earlier.
+const DrainInterval = 5 * time.Millisecond
+
+// A Reader reads the records of a ring buffer map.
+type Reader struct {
+	ring             *ring
+	consumer, mapped []byte // the two mappings
+	poll             *poller
+}
+
+// NewReader maps the ring buffer m, which must stay open until Close. The data
+// is mapped once, not twice in a row as usual: that halves the memory that
+// counts as ours, and only a record that wraps must be copied.
+func NewReader(m *ebpf.Map) (_ *Reader, err error) {
+	page, size := os.Getpagesize(), int(m.MaxEntries())
+	if m.Type() != ebpf.RingBuf || size < page || size&(size-1) != 0 {
+		return nil, fmt.Errorf("a %s of %d bytes is no ring buffer", m.Type(), size)
+	}
+	r := &Reader{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.Close())
+		}
+	}()
+	if r.consumer, err = unix.Mmap(m.FD(), 0, page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
+		return nil, fmt.Errorf("map the ring buffer's position: %w", err)
+	}
+	if r.mapped, err = unix.Mmap(m.FD(), int64(page), page+size, unix.PROT_READ, unix.MAP_SHARED); err != nil {
+		return nil, fmt.Errorf("map the ring buffer: %w", err)
+	}
+	if r.poll, err = newPoller(m.FD()); err != nil {
+		return nil, err
+	}
+	r.ring = newRing((*uint64)(unsafe.Pointer(&r.consumer[0])), (*uint64)(unsafe.Pointer(&r.mapped[0])), r.mapped[page:])
+	return r, nil
+}
+
+// Drain calls f with up to limit records and gives their number; fewer than
+// limit means that nothing complete is left. A record is valid during the
+// call of f only. After an error nothing more can be read.
+func (r *Reader) Drain(limit int, f func(rec []byte)) (n int, err error) {
+	return r.ring.drain(limit, f)
+}
+
+// Empty reports whether the ring holds no record, not even one in the making.
+func (r *Reader) Empty() bool { return r.ring.empty() }
+
+// Wait returns after timeout (rounded up to 1 ms), or earlier when a program
+// sends a record with BPF_RB_FORCE_WAKEUP or when Wake is called. It may
+// return early without a reason. Records alone do not end it: they wait for
+// the timed drain.
+func (r *Reader) Wait(timeout time.Duration) error { return r.poll.wait(timeout) }
+
+// Wake ends the current Wait, or the next one. Any goroutine may call it
+// until Close begins.
+func (r *Reader) Wake() error { return r.poll.wake() }
+
+// Close unmaps the ring; the map stays with its owner.
+func (r *Reader) Close() error {
+	var errs []error
+	if r.poll != nil {
+		errs = append(errs, r.poll.close())
+	}
+	for _, mem := range [][]byte{r.consumer, r.mapped} {
+		if mem != nil {
+			errs = append(errs, unix.Munmap(mem))
+		}
+	}
+	*r = Reader{ring: newRing(new(uint64), new(uint64), make([]byte, 8))}
+	return errors.Join(errs...)
+}
