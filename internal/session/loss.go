@@ -1,0 +1,87 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A lossText says in words what a kind of loss is and what to change. %d is
+// the number, %s the probe or the container it concerns.
+type lossText struct {
+	format string
+	cure   string
+	// of says what %s names.
+	of lossSubject
+}
+
+type lossSubject uint8
+
+const (
+	ofProbe lossSubject = iota
+	ofContainer
+)
+
+var lossTexts = map[bpfgen.SiteKind]lossText{
+	attach.LossMissed: {"up to %d events of %s not seen: the kernel skips a program while another runs on the same CPU",
+		"aggregations then count too little by at most that", ofProbe},
+	bpfgen.SiteFull: {"%d updates of %s lost: all its entries are in use",
+		"give it a size=, use fewer keys, or table(lru = True) to drop the oldest", ofContainer},
+	bpfgen.SiteNoMem: {"%d updates of %s lost: the kernel had no memory for a new entry", "", ofContainer},
+	bpfgen.SiteRing: {"%d events of %s lost: the ring buffer was full",
+		"select with where=, aggregate with kernel=, or do less for each event", ofProbe},
+	bpfgen.SiteScratch: {"%d events of %s lost: they interrupted others that held all scratch memory", "", ofProbe},
+	bpfgen.SiteError:   {"%d events of %s ended early", "", ofProbe},
+	bpfgen.SiteOrphanEnd: {"%d ends of %s had no start",
+		"calls that began before the tracing, or whose start was lost", ofProbe},
+	bpfgen.SiteOpenStart: {"%d calls of %s never ended: their thread began another one", "", ofProbe},
+	bpfgen.SiteSpanFull: {"%d calls of %s lost: too many were open at once",
+		"select with where=, or give the span a size=", ofProbe},
+	bpfgen.SiteContention: {"%d values of %s may be missing in the extremes: too many CPUs wrote at once", "", ofContainer},
+}
+
+// describeLoss gives the line for one loss: what, where, and what to do.
+func describeLoss(p *plan.Plan, l attach.Loss) string {
+	text, ok := lossTexts[l.Kind]
+	if !ok {
+		text.format = "%d losses of an unknown kind at %s"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, text.format, l.Count, lossName(p, l, text.of))
+	if l.Site != nil {
+		if l.Site.What != "" && l.Kind == bpfgen.SiteError {
+			b.WriteString(": " + l.Site.What)
+		}
+		if l.Site.Pos.IsValid() {
+			b.WriteString(" (" + l.Site.Pos.String() + ")")
+		}
+	}
+	if text.cure != "" {
+		b.WriteString("; " + text.cure)
+	}
+	return b.String()
+}
+
+func lossName(p *plan.Plan, l attach.Loss, of lossSubject) string {
+	if of == ofContainer && l.Site != nil && l.Site.Container >= 0 && l.Site.Container < len(p.Containers) {
+		c := p.Containers[l.Site.Container]
+		if c.Name != "" {
+			return c.Name
+		}
+		return "a " + c.Kind.String()
+	}
+	return probeName(p, l.Probe)
+}
+
+// probeName names a probe of the plan as the script does.
+func probeName(p *plan.Plan, id int) string {
+	for _, probe := range p.Probes {
+		if probe.ID == id {
+			return probe.Name
+		}
+	}
+	return "the script"
+}

@@ -1,0 +1,46 @@
+package session
+
+import (
+	"testing"
+
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+func TestDescribeLoss(t *testing.T) {
+	file := "x.star"
+	p := &plan.Plan{
+		Probes:     []*plan.Probe{{ID: 0, Name: "syscall:openat"}},
+		Containers: []*plan.Container{{ID: 0, Kind: plan.Count, Name: "n"}, {ID: 1, Kind: plan.Hist}},
+	}
+	site := func(kind bpfgen.SiteKind, container int, what string) *bpfgen.Site {
+		return &bpfgen.Site{Kind: kind, Container: container, What: what, Pos: syntax.MakePosition(&file, 3, 7)}
+	}
+	tests := []struct {
+		loss attach.Loss
+		want string
+	}{
+		{attach.Loss{Kind: attach.LossMissed, Count: 4},
+			"up to 4 events of syscall:openat not seen: the kernel skips a program while another runs on the same CPU; aggregations then count too little by at most that"},
+		{attach.Loss{Kind: bpfgen.SiteFull, Count: 12, Site: site(bpfgen.SiteFull, 0, "")},
+			"12 updates of n lost: all its entries are in use (x.star:3:7); give it a size=, use fewer keys, or table(lru = True) to drop the oldest"},
+		{attach.Loss{Kind: bpfgen.SiteNoMem, Count: 1, Site: site(bpfgen.SiteNoMem, 1, "")},
+			"1 updates of a hist lost: the kernel had no memory for a new entry (x.star:3:7)"},
+		{attach.Loss{Kind: bpfgen.SiteError, Count: 2, Site: site(bpfgen.SiteError, -1, "division by zero")},
+			"2 events of syscall:openat ended early: division by zero (x.star:3:7)"},
+		{attach.Loss{Kind: 99, Probe: -1, Count: 1}, "1 losses of an unknown kind at the script"},
+	}
+	for _, tt := range tests {
+		if got := describeLoss(p, tt.loss); got != tt.want {
+			t.Errorf("\n got %s\nwant %s", got, tt.want)
+		}
+	}
+	for kind := bpfgen.SiteFull; kind <= bpfgen.SiteContention; kind++ {
+		if lossTexts[kind].format == "" {
+			t.Errorf("no text for losses of kind %d", kind)
+		}
+	}
+}
