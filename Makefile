@@ -1,0 +1,72 @@
+# make            build bin/startrace
+# make test       lint, all tests, race detector: what this machine's kernel allows, with what was skipped at the end
+# make test-vm    the kernel tests on Debian's 5.10, 6.1, 6.12, 6.18 and 7.2 under QEMU
+# make test-all   all of it, the long forms too
+#
+# GO is the Go command, FUZZTIME the time for each fuzz target, KERNELS the kernels of test-vm, JOBS how many guests
+# run at a time.
+
+SHELL = /bin/bash -o pipefail
+GO ?= go
+FUZZTIME ?= 10s
+KERNELS ?= all
+JOBS ?= $(shell nproc)
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+# The version is given by hand, so that building does not depend on who owns the folder.
+BUILD = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false
+LDFLAGS = -s -w -X main.version=$(VERSION)
+
+# The packages in which goroutines meet.
+CONCURRENT = ./internal/session/... ./internal/stream/...
+
+.PHONY: all workload lint test race test-vm test-vm-short test-all bench fuzz arm64 clean
+
+all:
+	$(BUILD) -ldflags '$(LDFLAGS)' -o bin/startrace ./cmd/startrace
+
+workload:
+	$(BUILD) -o bin/workload ./test/workload
+
+lint:
+	@unformatted=$$(gofmt -l .); \
+		[ -z "$$unformatted" ] || { echo "not formatted by gofmt:"; echo "$$unformatted"; exit 1; }
+	CGO_ENABLED=0 $(GO) vet ./...
+	CGO_ENABLED=0 $(GO) tool staticcheck ./...
+
+test: lint all workload race
+	CGO_ENABLED=0 $(GO) run ./test/run ./...
+
+# The race detector is a C library.
+race:
+	@if command -v $$($(GO) env CC) >/dev/null; then \
+		echo "$(GO) test -race $(CONCURRENT)"; CGO_ENABLED=1 $(GO) test -race $(CONCURRENT); \
+	else echo "race detector skipped: there is no C compiler ($$($(GO) env CC))"; fi
+
+# One CPU with eight threads of Go's; then two CPUs and full preemption, which brings out what the first hides.
+test-vm:
+	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -timeout 30m -suite
+	$(GO) run ./test/vm -kernel $(KERNELS) -smp 2 -append preempt=full -timeout 30m -suite
+
+test-vm-short:
+	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -timeout 5m -suite -short
+
+test-all: test arm64 test-vm fuzz bench
+
+arm64:
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) build ./...
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./...
+
+bench: all workload
+	CGO_ENABLED=0 $(GO) test -run '^$$' -bench . -benchmem ./...
+
+# go test takes one fuzz target at a time.
+fuzz:
+	@set -e; grep -r -o -w --include='*_test.go' 'func Fuzz[A-Za-z0-9_]*' . | while IFS=: read -r file target; do \
+		name=$${target#func }; echo "fuzz $$name in $$(dirname $$file) for $(FUZZTIME)"; \
+		CGO_ENABLED=0 $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$(dirname $$file); \
+	done
+
+clean:
+	rm -rf bin
+	$(GO) clean -testcache
