@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -15,6 +16,10 @@ import (
 // once while records wait, and there would be a drain for every few of them.
 type poller struct {
 	epoll, event int
+	// mu orders wake and close, so that a late wake does not write to a
+	// descriptor that has become another file.
+	mu     sync.Mutex
+	closed bool
 }
 
 func newPoller(ring int) (*poller, error) {
@@ -26,7 +31,7 @@ func newPoller(ring int) (*poller, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("eventfd: %w", err), unix.Close(epoll))
 	}
-	p := &poller{epoll, event}
+	p := &poller{epoll: epoll, event: event}
 	for _, fd := range []int{ring, event} {
 		ev := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(fd)}
 		if err := unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, fd, &ev); err != nil {
@@ -49,6 +54,11 @@ func (p *poller) wait(timeout time.Duration) error {
 // wake adds to the event counter, each write being a new edge. It need never
 // be read: it is full after 2^64-2 calls.
 func (p *poller) wake() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil
+	}
 	var one [8]byte
 	binary.NativeEndian.PutUint64(one[:], 1)
 	if _, err := unix.Write(p.event, one[:]); err != nil && !errors.Is(err, unix.EAGAIN) {
@@ -57,4 +67,12 @@ func (p *poller) wake() error {
 	return nil
 }
 
-func (p *poller) close() error { return errors.Join(unix.Close(p.epoll), unix.Close(p.event)) }
+func (p *poller) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil
+	}
+	p.closed = true
+	return errors.Join(unix.Close(p.epoll), unix.Close(p.event))
+}

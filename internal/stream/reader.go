@@ -65,8 +65,8 @@ func (r *Reader) Empty() bool { return r.ring.empty() }
 // the timed drain.
 func (r *Reader) Wait(timeout time.Duration) error { return r.poll.wait(timeout) }
 
-// Wake ends the current Wait, or the next one. Any goroutine may call it
-// until Close begins.
+// Wake ends the current Wait, or the next one. Any goroutine may call it at
+// any time.
 func (r *Reader) Wake() error { return r.poll.wake() }
 
 // Close unmaps the ring; the map stays with its owner.
@@ -80,6 +80,7 @@ func (r *Reader) Close() error {
 			errs = append(errs, unix.Munmap(mem))
 		}
 	}
-	*r = Reader{ring: newRing(new(uint64), new(uint64), make([]byte, 8))}
+	r.consumer, r.mapped = nil, nil
+	r.ring = newRing(new(uint64), new(uint64), make([]byte, 8))
 	return errors.Join(errs...)
 }
