@@ -72,13 +72,15 @@ type siteCounters struct {
 	last []uint64
 }
 
-// mapSites maps the u64 array m of n counters; without sites there is no map.
+// mapSites maps the n counters, a u64 each. They can be the elements of m or,
+// because programs reach only the first element of an array without a look-up,
+// all lie in one. Without sites there is no map.
 func mapSites(m *ebpf.Map, n int) (*siteCounters, error) {
 	if n == 0 || m == nil {
 		return &siteCounters{}, nil
 	}
-	if m.ValueSize() != 8 || int(m.MaxEntries()) < n {
-		return nil, fmt.Errorf("map %s has %d entries of %d bytes, not %d of 8", bpfgen.MapSites, m.MaxEntries(), m.ValueSize(), n)
+	if m.ValueSize()%8 != 0 || uint64(m.MaxEntries())*uint64(m.ValueSize()) < uint64(8*n) {
+		return nil, fmt.Errorf("map %s has %d entries of %d bytes: too few for %d counters", bpfgen.MapSites, m.MaxEntries(), m.ValueSize(), n)
 	}
 	mem, err := unix.Mmap(m.FD(), 0, 8*n, unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {

@@ -1,0 +1,338 @@
+package attach
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"go.starlark.net/syntax"
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// counting is code that adds one to entry i of the sites, for events of this
+// process only.
+func counting(i int) asm.Instructions {
+	count := asm.LoadMapValue(asm.R1, 0, uint32(8*i)).WithReference(bpfgen.MapSites)
+	return asm.Instructions{
+		asm.FnGetCurrentPidTgid.Call(),
+		asm.RSh.Imm(asm.R0, 32),
+		asm.JNE.Imm(asm.R0, int32(os.Getpid()), "out"),
+		count,
+		asm.Mov.Imm(asm.R2, 1),
+		asm.AddAtomic.Mem(asm.R1, asm.R2, asm.DWord, 0),
+		asm.Mov.Imm(asm.R0, 0).WithSymbol("out"),
+		asm.Return(),
+	}
+}
+
+// unitOf makes a unit with one counting program for each point, each with a
+// probe and a site of its number.
+func unitOf(points ...tree.Attach) *bpfgen.Unit {
+	u := &bpfgen.Unit{
+		Tree: &tree.Unit{},
+		Spec: &ebpf.CollectionSpec{
+			Maps: map[string]*ebpf.MapSpec{bpfgen.MapSites: {
+				Name: "sites", Type: ebpf.Array, KeySize: 4, ValueSize: uint32(8 * len(points)),
+				MaxEntries: 1, Flags: unix.BPF_F_MMAPABLE,
+			}},
+			Programs: map[string]*ebpf.ProgramSpec{},
+		},
+		Lines: map[string][]bpfgen.Line{},
+	}
+	for i, a := range points {
+		name := fmt.Sprint("p", i)
+		u.Tree.Programs = append(u.Tree.Programs, &tree.Program{Name: name, Probe: i, Attach: a})
+		u.Spec.Programs[name] = &ebpf.ProgramSpec{Name: name, Type: programType(a.Kind), Instructions: counting(i), License: "GPL"}
+		u.Sites = append(u.Sites, bpfgen.Site{Kind: bpfgen.SiteRing, Probe: i, Container: -1})
+	}
+	return u
+}
+
+func programType(k tree.AttachKind) ebpf.ProgramType {
+	switch k {
+	case tree.AttachTracepoint:
+		return ebpf.TracePoint
+	case tree.AttachProfile, tree.AttachInterval:
+		return ebpf.PerfEvent
+	}
+	return ebpf.RawTracepoint
+}
+
+// tracefsID is the number of a tracepoint as tracefs has it.
+func tracefsID(group, name string) (uint64, error) {
+	text, err := os.ReadFile("/sys/kernel/tracing/events/" + group + "/" + name + "/id")
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseUint(strings.TrimSpace(string(text)), 10, 32)
+}
+
+func mustLoad(tb testing.TB, u *bpfgen.Unit) *Loaded {
+	tb.Helper()
+	l, err := Load(u, Options{TracepointID: tracefsID})
+	if errors.Is(err, ErrPermission) || errors.Is(err, ErrLockdown) || errors.Is(err, unix.ENOSYS) {
+		tb.Skip("needs the right to load eBPF programs:", err)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return l
+}
+
+func attached(tb testing.TB, u *bpfgen.Unit) *Loaded {
+	tb.Helper()
+	l := mustLoad(tb, u)
+	if err := l.Attach(); err != nil {
+		tb.Fatal(err)
+	}
+	return l
+}
+
+// counts gives the sites by number, from the losses.
+func counts(l *Loaded) map[int]uint64 {
+	out := map[int]uint64{}
+	losses, _ := l.Losses()
+	for _, loss := range losses {
+		if loss.Site != nil {
+			out[loss.Probe] = loss.Count
+		}
+	}
+	return out
+}
+
+func getppid(n int) {
+	for range n {
+		unix.Getppid()
+	}
+}
+
+func needTracefs(tb testing.TB) {
+	tb.Helper()
+	if _, err := tracefsID("raw_syscalls", "sys_enter"); err != nil {
+		tb.Skip("needs tracefs with the system call tracepoints:", err)
+	}
+}
+
+func TestRawTracepoints(t *testing.T) {
+	l := attached(t, unitOf(
+		tree.Attach{Kind: tree.AttachSyscallEnter},
+		tree.Attach{Kind: tree.AttachSyscallExit},
+		tree.Attach{Kind: tree.AttachRawTracepoint, Name: "sys_enter"}))
+	getppid(1000)
+	l.Disable()
+	got := counts(l)
+	getppid(1000)
+	for i := range 3 {
+		if got[i] < 1000 {
+			t.Errorf("program %d ran %d times, want at least 1000", i, got[i])
+		}
+	}
+	if after := counts(l); after[0] != got[0] || after[1] != got[1] || after[2] != got[2] {
+		t.Errorf("programs run after Disable: %v, then %v", got, after)
+	}
+}
+
+func TestTracepointSplitClose(t *testing.T) {
+	needTracefs(t)
+	l := attached(t, unitOf(
+		tree.Attach{Kind: tree.AttachTracepoint, Group: "raw_syscalls", Name: "sys_enter"},
+		tree.Attach{Kind: tree.AttachTracepoint, Group: "raw_syscalls", Name: "sys_exit"}))
+	getppid(1000)
+	if got := counts(l); got[0] < 1000 || got[1] < 1000 {
+		t.Errorf("ran %v, want at least 1000 each", got)
+	}
+	start := time.Now()
+	l.Disable()
+	disabled := time.Since(start)
+	if disabled > 10*time.Millisecond {
+		t.Errorf("Disable took %v", disabled)
+	}
+	time.Sleep(20 * time.Millisecond)
+	before := counts(l)
+	getppid(1000)
+	if after := counts(l); after[0] > before[0]+900 || after[1] > before[1]+900 {
+		t.Errorf("programs run after Disable: %v, then %v", before, after)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	t.Logf("Disable %v, all %v", disabled, time.Since(start))
+	if got := counts(l); got[0] < 1000 {
+		t.Errorf("Close forgot the losses: %v", got)
+	}
+}
+
+// spin keeps this thread busy.
+func spin(d time.Duration) {
+	for end := time.Now().Add(d); time.Now().Before(end); {
+	}
+}
+
+func TestProfileAndInterval(t *testing.T) {
+	l := attached(t, unitOf(
+		tree.Attach{Kind: tree.AttachProfile, Freq: 1000},
+		tree.Attach{Kind: tree.AttachProfile, Period: 1e6},
+		tree.Attach{Kind: tree.AttachInterval, Period: 1e6}))
+	for range runtime.NumCPU() - 1 {
+		go spin(300 * time.Millisecond)
+	}
+	spin(300 * time.Millisecond)
+	l.Disable()
+	got := counts(l)
+	t.Log("samples at 1000 Hz, each 1 ms, on one CPU:", got[0], got[1], got[2])
+	if got[0] < 100 || got[1] < 100 {
+		t.Errorf("got %d and %d samples, want some 300 for each CPU", got[0], got[1])
+	}
+	if got[2] > 330 {
+		t.Errorf("an interval of 1 ms came %d times in 300 ms: on more than one CPU", got[2])
+	}
+	spin(20 * time.Millisecond)
+	if after := counts(l); after[0] != got[0] || after[1] != got[1] {
+		t.Errorf("samples after Disable: %v, then %v", got, after)
+	}
+}
+
+func TestProbesOneByOne(t *testing.T) {
+	l := attached(t, unitOf(
+		tree.Attach{Kind: tree.AttachSyscallEnter},
+		tree.Attach{Kind: tree.AttachSyscallExit}))
+	l.DetachProbe(0)
+	before := counts(l)
+	getppid(500)
+	if after := counts(l); after[0] != before[0] || after[1] < before[1]+500 {
+		t.Errorf("with probe 0 detached: %v, then %v", before, after)
+	}
+	if err := l.AttachProbe(0); err != nil {
+		t.Fatal(err)
+	}
+	before = counts(l)
+	getppid(500)
+	if after := counts(l); after[0] < before[0]+500 {
+		t.Errorf("with probe 0 attached again: %v, then %v", before, after)
+	}
+}
+
+func TestAttachFailureUndoesAll(t *testing.T) {
+	l := mustLoad(t, unitOf(
+		tree.Attach{Kind: tree.AttachSyscallExit},
+		tree.Attach{Kind: tree.AttachRawTracepoint, Name: "no_such_point"}))
+	err := l.Attach()
+	var at *Error
+	if !errors.As(err, &at) || at.Program.Probe != 1 {
+		t.Fatalf("got %v", err)
+	}
+	if want := "attach rawtracepoint:no_such_point: this kernel has no raw tracepoint no_such_point"; err.Error() != want {
+		t.Errorf("got %q, want %q", err, want)
+	}
+	before := counts(l)
+	getppid(500)
+	if after := counts(l); after[0] > before[0] {
+		t.Error("the other program still runs")
+	}
+}
+
+func TestProfileRateTooHigh(t *testing.T) {
+	l := mustLoad(t, unitOf(tree.Attach{Kind: tree.AttachProfile, Freq: 1 << 40}))
+	if err := l.Attach(); err == nil || !strings.Contains(err.Error(), "samples per second are more than the") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestVerifierError(t *testing.T) {
+	u := unitOf(tree.Attach{Kind: tree.AttachRawTracepoint, Name: "sys_enter"})
+	mustLoad(t, u) // skips without rights
+	u.Spec.Programs["p0"].Instructions = asm.Instructions{
+		asm.LoadImm(asm.R1, 1<<40, asm.DWord), // counts two
+		asm.Mov.Imm(asm.R0, 0),
+		asm.LoadMem(asm.R2, asm.R3, 0, asm.DWord), // R3 is not set
+		asm.Return(),
+	}
+	file := "a.star"
+	at := func(line int32) plan.Pos { return syntax.MakePosition(&file, line, 7) }
+	u.Lines["p0"] = []bpfgen.Line{{Insn: 0, Pos: at(1)}, {Insn: 3, Pos: at(2)}, {Insn: 4, Pos: at(3)}}
+	_, err := Load(u, Options{})
+	var v *VerifierError
+	if !errors.As(err, &v) {
+		t.Fatalf("got %v", err)
+	}
+	want := "internal compiler error: the kernel's verifier rejected program p0 at a.star:2:7: R3 !read_ok"
+	if err.Error() != want || v.Insn != 3 || !strings.Contains(v.Log, "R3 !read_ok") {
+		t.Errorf("got %q of instruction %d, want %q", err, v.Insn, want)
+	}
+}
+
+func TestComplexityError(t *testing.T) {
+	u := unitOf(tree.Attach{Kind: tree.AttachRawTracepoint, Name: "sys_enter"})
+	mustLoad(t, u) // skips without rights
+	u.Spec.Programs["p0"].Instructions = asm.Instructions{
+		asm.Mov.Imm(asm.R0, 0),
+		asm.Add.Imm(asm.R0, 1).WithSymbol("loop"),
+		asm.JNE.Imm(asm.R0, 1<<30, "loop"),
+		asm.Return(),
+	}
+	_, err := Load(u, Options{})
+	var c *ComplexityError
+	if !errors.As(err, &c) {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestProgramArray(t *testing.T) {
+	u := unitOf(tree.Attach{Kind: tree.AttachSyscallEnter}, tree.Attach{Kind: tree.AttachRawTracepoint, Name: "sys_exit"})
+	u.Spec.Maps["calls"] = &ebpf.MapSpec{
+		Name: "calls", Type: ebpf.ProgramArray, KeySize: 4, ValueSize: 4, MaxEntries: 4,
+		Contents: []ebpf.MapKV{{Key: uint32(2), Value: "p1"}},
+	}
+	u.Spec.Programs["p0"].Instructions = asm.Instructions{
+		asm.LoadMapPtr(asm.R2, 0).WithReference("calls"),
+		asm.Mov.Imm(asm.R3, 2),
+		asm.FnTailCall.Call(),
+		asm.Mov.Imm(asm.R0, 0),
+		asm.Return(),
+	}
+	l := mustLoad(t, u)
+	if err := l.AttachProbe(0); err != nil {
+		t.Fatal(err)
+	}
+	getppid(100)
+	if got := counts(l); got[1] < 100 {
+		t.Errorf("the called program ran %d times, want at least 100", got[1])
+	}
+}
+
+func BenchmarkLoadAttachRaw(b *testing.B) {
+	mustLoad(b, unitOf(tree.Attach{Kind: tree.AttachSyscallEnter}))
+	for b.Loop() {
+		b.StopTimer()
+		time.Sleep(50 * time.Millisecond) // else attach waits for the RCU of the last detach
+		b.StartTimer()
+		l, err := Load(unitOf(tree.Attach{Kind: tree.AttachSyscallEnter}), Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := l.Attach(); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		if err := l.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+}
