@@ -29,11 +29,16 @@ func BenchmarkFirstField(b *testing.B) {
 
 func TestTmp(t *testing.T) {
 	f := Open(Options{})
-	for _, n := range []string{"sched_switch", "sys_enter", "sched_wakeup","tcp_retransmit_skb", "block_rq_issue", "sched_swich"} {
+	for _, n := range []string{"sched_switch", "sys_enter", "sched_wakeup", "tcp_retransmit_skb", "block_rq_issue", "sched_swich"} {
 		r, err := f.RawTracepoint(n)
-		if err != nil { t.Log(err); continue }
+		if err != nil {
+			t.Log(err)
+			continue
+		}
 		b, _ := f.BTF()
-		for _, p := range r.Params { t.Log(n, p.Name, b.TypeName(p.Type)) }
+		for _, p := range r.Params {
+			t.Log(n, p.Name, b.TypeName(p.Type))
+		}
 	}
 	tp, err := f.Tracepoint("sched", "sched_switch")
 	t.Logf("%+v %v", tp, err)
