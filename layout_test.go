@@ -1,0 +1,246 @@
+package startrace_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"os"
+)
+
+const module = "github.com/startrace/startrace/"
+
+// A layer says what the packages below some folders may import: of the module these folders, of others these
+// modules. The longest folder that fits a package governs it.
+type layer struct {
+	folder  string
+	own     []string
+	foreign []string
+}
+
+const (
+	ebpf     = "github.com/cilium/ebpf"
+	starlark = "go.starlark.net/"
+	unix     = "golang.org/x/sys/unix"
+	anything = "*"
+)
+
+// The direction of imports: cmd → session → everything; what a script declares is data (plan), and the compiler turns
+// it into data, so neither sees the interpreter's values or a descriptor.
+var layers = []layer{
+	{"cmd", []string{"internal/session"}, []string{anything}},
+	{"internal/session", []string{"internal", "bpfgen", "builtins", "starlark", "stdlib"}, []string{anything}},
+
+	{"builtins", []string{"internal/plan", "internal/format", "internal/kernel", "internal/wire", "internal/render", "starlark/value", "starlark/script", "stdlib"}, []string{starlark}},
+	{"starlark/value", []string{"internal/plan", "internal/format", "internal/wire"}, []string{starlark}},
+	{"starlark/script", []string{"internal/plan", "starlark/value", "stdlib"}, []string{starlark}},
+	{"stdlib", nil, nil},
+
+	{"bpfgen", []string{"bpfgen", "internal/plan", "internal/kernel", "internal/wire"}, []string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve"}},
+
+	{"internal/plan", nil, []string{starlark + "syntax"}},
+	{"internal/wire", nil, nil},
+	{"internal/format", nil, nil},
+	{"internal/render", []string{"internal/format", "internal/plan", "internal/wire", "starlark/value"}, []string{starlark}},
+	{"internal/kernel", nil, []string{unix}},
+	{"internal/bpf", nil, []string{ebpf, ebpf + "/asm", ebpf + "/btf", unix}},
+	{"internal/procs", []string{"internal/bpf", "internal/kernel"}, []string{unix}},
+	{"internal/attach", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/plan", "internal/wire"}, []string{ebpf, ebpf + "/asm", unix}},
+	{"internal/stream", []string{"bpfgen", "internal/bpf", "internal/wire"}, []string{ebpf, unix}},
+	{"internal/state", []string{"bpfgen", "internal/bpf", "internal/plan", "internal/wire", "starlark/value"}, []string{ebpf, unix}},
+
+	{"test", []string{"test"}, []string{anything}},
+}
+
+func TestImportDirections(t *testing.T) {
+	for _, f := range productFiles(t) {
+		l := layerOf(f.folder)
+		if l == nil {
+			t.Errorf("%s: no layer in layout_test.go governs this package", f.name)
+			continue
+		}
+		for _, spec := range f.ast.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !l.allows(imported) {
+				t.Errorf("%s imports %s: the packages below %s must not", f.position(spec), imported, l.folder)
+			}
+		}
+	}
+}
+
+func layerOf(folder string) *layer {
+	var best *layer
+	for i, l := range layers {
+		if within(folder, l.folder) && (best == nil || len(l.folder) > len(best.folder)) {
+			best = &layers[i]
+		}
+	}
+	return best
+}
+
+func (l *layer) allows(imported string) bool {
+	if own, ok := strings.CutPrefix(imported, module); ok {
+		return slices.ContainsFunc(l.own, func(folder string) bool { return within(own, folder) })
+	}
+	first, _, _ := strings.Cut(imported, "/")
+	if !strings.Contains(first, ".") {
+		return true // the standard library
+	}
+	return slices.ContainsFunc(l.foreign, func(allowed string) bool {
+		return allowed == anything || allowed == imported ||
+			strings.HasSuffix(allowed, "/") && strings.HasPrefix(imported, allowed) // a whole module
+	})
+}
+
+// within says whether folder is top or lies below it.
+func within(folder, top string) bool { return folder == top || strings.HasPrefix(folder, top+"/") }
+
+// holders are the packages that may make descriptors of the kernel's, and so must close them. internal/kernel maps
+// BTF, internal/bpf makes the calls for the others.
+var holders = []string{
+	"internal/attach", "internal/stream", "internal/state", "internal/procs", "internal/bpf", "internal/kernel", "test",
+}
+
+// makers make descriptors or mappings, by package and function; an empty function stands for the whole package.
+var makers = map[string][]string{
+	ebpf:              {"NewMap", "NewMapWithOptions", "NewProgram", "NewProgramWithOptions", "NewCollection", "NewCollectionWithOptions", "LoadCollection", "NewMapFromID", "NewProgramFromID"},
+	ebpf + "/link":    {""},
+	ebpf + "/ringbuf": {""},
+	ebpf + "/perf":    {""},
+	unix:              {"Mmap", "MmapPtr", "PerfEventOpen", "EpollCreate1", "Eventfd", "PidfdOpen", "MemfdCreate", "TimerfdCreate", "Open", "Openat", "Socket"},
+}
+
+func TestDescriptorHolders(t *testing.T) {
+	for _, f := range productFiles(t) {
+		if slices.ContainsFunc(holders, func(holder string) bool { return within(f.folder, holder) }) {
+			continue
+		}
+		names := f.importNames(t)
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			selector, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if of, ok := selector.X.(*ast.Ident); ok {
+				functions := makers[names[of.Name]]
+				if slices.Contains(functions, selector.Sel.Name) || slices.Contains(functions, "") {
+					t.Errorf("%s: %s.%s makes a descriptor: only %s may", f.position(n), of.Name, selector.Sel.Name, strings.Join(holders, ", "))
+				}
+			}
+			return true
+		})
+	}
+}
+
+// starters are where goroutines are started: the session, and those that another file gives its reason for.
+var starters = map[string]string{
+	"internal/session":          "it owns the run",
+	"internal/attach/detach.go": "closing thousands of links one by one waits for a grace period each",
+	"test":                      "programs of the tests",
+}
+
+func TestGoroutineStarters(t *testing.T) {
+	for _, f := range productFiles(t) {
+		allowed := false
+		for place := range starters {
+			allowed = allowed || within(f.name, place)
+		}
+		if allowed {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if startsGoroutine(n) {
+				t.Errorf("%s: a goroutine is started outside of internal/session", f.position(n))
+			}
+			return true
+		})
+	}
+}
+
+// startsGoroutine finds go statements and calls as WaitGroup.Go(f).
+func startsGoroutine(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.GoStmt:
+		return true
+	case *ast.CallExpr:
+		selector, ok := n.Fun.(*ast.SelectorExpr)
+		return ok && selector.Sel.Name == "Go" && len(n.Args) == 1
+	}
+	return false
+}
+
+// sourceFile is one parsed Go file.
+type sourceFile struct {
+	name, folder string // from the root of the module
+	set          *token.FileSet
+	ast          *ast.File
+	text         string
+}
+
+func (f sourceFile) position(n ast.Node) token.Position { return f.set.Position(n.Pos()) }
+
+// importNames maps the names by which a file knows its imports to their paths.
+func (f sourceFile) importNames(t *testing.T) map[string]string {
+	names := map[string]string{}
+	for _, spec := range f.ast.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := path.Base(imported)
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		names[name] = imported
+	}
+	return names
+}
+
+// goFiles parses every Go file of the module.
+func goFiles(t *testing.T) []sourceFile {
+	t.Helper()
+	var files []sourceFile
+	set := token.NewFileSet()
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && name != ".") {
+			return fs.SkipDir
+		}
+		if d.IsDir() || path.Ext(name) != ".go" {
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		parsed, err := parser.ParseFile(set, name, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		files = append(files, sourceFile{name, path.Dir(name), set, parsed, string(text)})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Fatal("found no Go files")
+	}
+	return files
+}
+
+// productFiles are the files that are not tests.
+func productFiles(t *testing.T) []sourceFile {
+	return slices.DeleteFunc(goFiles(t), func(f sourceFile) bool { return strings.HasSuffix(f.name, "_test.go") })
+}

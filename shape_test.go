@@ -1,0 +1,103 @@
+package startrace_test
+
+import (
+	"fmt"
+	"go/ast"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Every package says in its comment what its one job is.
+func TestPackageComments(t *testing.T) {
+	comments := map[string]int{}
+	for _, f := range productFiles(t) {
+		comments[f.folder] += 0
+		if f.ast.Doc == nil {
+			continue
+		}
+		comments[f.folder]++
+		word := "Package " + f.ast.Name.Name + " "
+		if f.ast.Name.Name == "main" {
+			word = "Command " + filepath.Base(f.folder) + " "
+		}
+		if !strings.HasPrefix(f.ast.Doc.Text(), word) {
+			t.Errorf("%s: the package comment must begin with %q", f.name, word)
+		}
+	}
+	for folder, n := range comments {
+		if n != 1 {
+			t.Errorf("%s has %d package comments, want 1", folder, n)
+		}
+	}
+}
+
+const maxFileLines = 600
+
+func TestFileLengths(t *testing.T) {
+	for _, f := range goFiles(t) {
+		if n := strings.Count(f.text, "\n"); n > maxFileLines && !ast.IsGenerated(f.ast) {
+			t.Errorf("%s has %d lines, want at most %d: split it by concept", f.name, n, maxFileLines)
+		}
+	}
+}
+
+// Half of the functions are within ten lines, nine in ten within forty-five.
+func TestFunctionLengths(t *testing.T) {
+	type function struct {
+		name  string
+		lines int
+	}
+	var functions []function
+	for _, f := range productFiles(t) {
+		for _, declaration := range f.ast.Decls {
+			if fn, ok := declaration.(*ast.FuncDecl); ok {
+				lines := f.set.Position(fn.End()).Line - f.position(fn.Type).Line + 1
+				functions = append(functions, function{fmt.Sprintf("%s: %s", f.position(fn.Name), fn.Name.Name), lines})
+			}
+		}
+	}
+	slices.SortFunc(functions, func(a, b function) int { return a.lines - b.lines })
+	for _, limit := range []struct{ percent, lines int }{{50, 10}, {90, 45}} {
+		at := functions[(len(functions)-1)*limit.percent/100]
+		if at.lines > limit.lines {
+			t.Errorf("%d %% of %d functions are within %d lines, want %d", limit.percent, len(functions), at.lines, limit.lines)
+			for _, f := range functions[max(0, len(functions)-10):] {
+				t.Logf("%d lines: %s", f.lines, f.name)
+			}
+		}
+	}
+}
+
+// What is written here must be understood from here: no file refers to one that lies beside the project, nor names a
+// host to fetch from (the machine's own configuration does that).
+func TestSelfContained(t *testing.T) {
+	forbidden := []string{"/work/" + "shared", "../" + "shared", "deb.debian" + ".org"}
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name == ".git" || name == "bin" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		for _, word := range forbidden {
+			if strings.Contains(string(text), word) {
+				t.Errorf("%s mentions %s", name, word)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
