@@ -13,6 +13,9 @@ import (
 // make maps. The others are the same on every kernel.
 var touchesKernel = []string{"github.com/cilium/ebpf", modulePath + "/internal/bpf", modulePath + "/internal/kernel"}
 
+// drivesCommand is a package whose tests touch the kernel through bin/startrace.
+const drivesCommand = "test/accept"
+
 const modulePath = "github.com/startrace/startrace"
 
 // programs are built beside the tests, as the Makefile does, for tests that run them.
@@ -78,6 +81,7 @@ func kernelPackages(patterns []string) ([]string, error) {
 		}
 		touches := slices.ContainsFunc(words, func(dep string) bool { return slices.Contains(touchesKernel, dep) })
 		folder := strings.TrimPrefix(strings.TrimPrefix(words[0], modulePath), "/")
+		touches = touches || folder == drivesCommand
 		if touches && folder != "" && !slices.Contains(found, folder) {
 			found = append(found, folder)
 		}

@@ -39,6 +39,7 @@ type report struct {
 	PID     int           `json:"pid"`
 	TIDs    []int         `json:"tids,omitempty"`
 	Sizes   map[int]int   `json:"sizes,omitempty"` // of reads: how many of each size
+	Began   int64         `json:"began"`           // nanoseconds since 1970
 	Elapsed time.Duration `json:"ns"`
 }
 
@@ -90,6 +91,7 @@ func run() error {
 		return err
 	}
 	done.Work, done.PID, done.Elapsed = flag.Arg(0), os.Getpid(), time.Since(began)
+	done.Began = began.UnixNano()
 	return done.write(s.report)
 }
 

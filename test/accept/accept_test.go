@@ -1,0 +1,209 @@
+// Package accept drives bin/startrace as a user would, on workloads of known number, and checks what it says to the
+// last event: nothing may be lost in silence.
+//
+// It needs root, and the programs that make and make workload build. Only processes that the tests start are traced,
+// except in a virtual machine of test/vm.
+package accept
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// limit is the longest time for one run; under emulation the long ones take a minute.
+const limit = 5 * time.Minute
+
+// program returns the path of a program in bin, or skips.
+func program(t testing.TB, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", "..", "bin", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("needs bin/%s: make builds it", name)
+	}
+	return path
+}
+
+// needTracing skips where the machine lets nobody trace.
+func needTracing(t testing.TB) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root")
+	}
+	if _, err := os.Stat("/sys/kernel/btf/vmlinux"); err != nil {
+		t.Skip("needs a kernel with BTF (CONFIG_DEBUG_INFO_BTF)")
+	}
+	if lockedDown() {
+		t.Skip("needs a kernel that is not in lockdown=confidentiality")
+	}
+}
+
+func lockedDown() bool {
+	state, err := os.ReadFile("/sys/kernel/security/lockdown")
+	return err == nil && bytes.Contains(state, []byte("[confidentiality]"))
+}
+
+// needGuest skips outside of a virtual machine: the test traces processes that it did not start.
+func needGuest(t *testing.T) {
+	t.Helper()
+	if os.Getenv("STARTRACE_VM") == "" {
+		t.Skip("needs a virtual machine of its own (make test-vm): traces the whole system")
+	}
+}
+
+// scaled is n, or a tenth of it in the short form of the tests.
+func scaled(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
+// ended is what a run of startrace came to.
+type ended struct {
+	stdout, stderr string
+	status         int
+	took           time.Duration
+	rss            int64 // bytes
+}
+
+// startrace runs the command to its end. A status other than 0 is for the caller to judge.
+func startrace(t testing.TB, args ...string) ended {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program(t, "startrace"), args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	began := time.Now()
+	err := cmd.Run()
+	took := time.Since(began)
+	if cmd.ProcessState == nil || ctx.Err() != nil {
+		t.Fatalf("startrace %q: %v after %v\n%s", args, err, took, tail(stderr.String()))
+	}
+	e := ended{stdout: stdout.String(), stderr: stderr.String(), status: cmd.ProcessState.ExitCode(), took: took}
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		e.rss = usage.Maxrss << 10
+	}
+	return e
+}
+
+// ok fails the test unless the run ended with 0.
+func (e ended) ok(t testing.TB) ended {
+	t.Helper()
+	if e.status != 0 {
+		t.Fatalf("exit status %d\nstdout: %s\nstderr: %s", e.status, tail(e.stdout), tail(e.stderr))
+	}
+	return e
+}
+
+// tail is the end of a long text.
+func tail(text string) string {
+	const most = 4000
+	if len(text) > most {
+		return "…" + text[len(text)-most:]
+	}
+	return text
+}
+
+// script writes a script into a file of the test's and returns its name.
+func script(t testing.TB, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "script.star")
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// done is what workload says that it did.
+type done struct {
+	Comm        string
+	Calls       int
+	Failed      int
+	PID         int
+	TIDs        []int
+	Sizes       map[int]int
+	Began       int64
+	Nanoseconds time.Duration `json:"ns"`
+}
+
+// traced runs startrace with a script on a workload and returns both accounts.
+func traced(t testing.TB, text string, flags []string, work ...string) (ended, done) {
+	t.Helper()
+	needTracing(t)
+	report := filepath.Join(t.TempDir(), "report.json")
+	command := fmt.Sprintf("%s -report %s %s", program(t, "workload"), report, strings.Join(work, " "))
+	args := append([]string{script(t, text), "-c", command}, flags...)
+	e := startrace(t, args...).ok(t)
+	line, err := os.ReadFile(report)
+	if err != nil {
+		t.Fatalf("the workload did not report: %v\nstderr: %s", err, tail(e.stderr))
+	}
+	var d done
+	if err := json.Unmarshal(line, &d); err != nil {
+		t.Fatal(err)
+	}
+	return e, d
+}
+
+// lossLine is a line about losses on standard error: a number of events, updates or calls.
+var lossLine = regexp.MustCompile(`(?m)(\d[\d,]*) (?:events?|updates?|calls?|ends?|values?) (?:of .*?)?(?:lost|not seen|dropped|missed)`)
+
+// lost adds up the losses that a run reported.
+func (e ended) lost(t testing.TB) int {
+	t.Helper()
+	total := 0
+	for _, m := range lossLine.FindAllStringSubmatch(e.stderr, -1) {
+		n, err := strconv.Atoi(strings.ReplaceAll(m[1], ",", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += n
+	}
+	return total
+}
+
+// dropsSilently says whether the kernel may drop events of raw tracepoints, whose number is known only as an upper
+// bound: since 7.0 their programs are preempted, and another task's event on that CPU is then lost.
+func dropsSilently(t testing.TB) bool {
+	t.Helper()
+	var name unix.Utsname
+	if err := unix.Uname(&name); err != nil {
+		t.Fatal(err)
+	}
+	major, _, _ := strings.Cut(unix.ByteSliceToString(name.Release[:]), ".")
+	n, err := strconv.Atoi(major)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n >= 7
+}
+
+// checkAccount checks that what was seen and what was reported as lost make up what was done.
+func checkAccount(t testing.TB, e ended, seen, made int) {
+	t.Helper()
+	lost := e.lost(t)
+	bad := seen+lost != made
+	if dropsSilently(t) {
+		bad = seen > made || seen+lost < made
+	}
+	if bad {
+		t.Errorf("saw %d and reported %d lost of %d made\nstderr: %s", seen, lost, made, tail(e.stderr))
+	}
+}
