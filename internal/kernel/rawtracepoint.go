@@ -1,7 +1,9 @@
 package kernel
 
 import (
+	_ "embed"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -48,28 +50,67 @@ func (b *BTF) protoParams(typedef TypeID) ([]Param, bool) {
 	return b.params(proto)[1:], true
 }
 
-// nameParams fills in the names that a prototype of a typedef may lack
-// (clang keeps them, gcc does not) from the functions that the kernel makes
-// for the same tracepoint.
+// nameParams fills in the names that the prototype of a typedef lacks (gcc
+// drops them), from the functions that the kernel makes for the same
+// tracepoint, then from a table, then by position.
 func (b *BTF) nameParams(name string, params []Param) {
-	if !slices.ContainsFunc(params, func(p Param) bool { return p.Name == "" }) {
+	for _, prefix := range []string{"__traceiter_", "__bpf_trace_", "__probestub_"} {
+		if !slices.ContainsFunc(params, func(p Param) bool { return p.Name == "" }) {
+			return
+		}
+		fillNames(params, b.funcParamNames(prefix+name))
+	}
+	fillNames(params, knownParams(name))
+	for i := range params {
+		if params[i].Name == "" {
+			params[i].Name = "arg" + strconv.Itoa(i)
+		}
+	}
+}
+
+// fillNames gives names to the parameters that have none, if their number fits.
+func fillNames(params []Param, names []string) {
+	if len(names) != len(params) {
 		return
 	}
-	for _, prefix := range []string{"__bpf_trace_", "__traceiter_", "__probestub_"} {
-		id, ok := b.Named(KindFunc, prefix+name)
-		if !ok {
-			continue
-		}
-		proto := b.record(b.record(id).ref())
-		if proto == nil || proto.kind() != btfProto || proto.vlen() != len(params)+1 {
-			continue
-		}
-		for i, p := range b.params(proto)[1:] {
-			if params[i].Name == "" {
-				params[i].Name = p.Name
-			}
+	for i := range params {
+		if params[i].Name == "" {
+			params[i].Name = names[i]
 		}
 	}
+}
+
+// funcParamNames gives the names of a function's parameters but the first.
+func (b *BTF) funcParamNames(name string) []string {
+	id, ok := b.Named(KindFunc, name)
+	if !ok {
+		return nil
+	}
+	proto := b.record(b.record(id).ref())
+	if proto == nil || proto.kind() != btfProto || proto.vlen() < 1 {
+		return nil
+	}
+	var out []string
+	for _, p := range b.params(proto)[1:] {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
+// rawTracepointText names the parameters of the tracepoints that have no
+// function in the BTF of 5.10 (Debian's: those whose functions may not be
+// traced), from include/trace/events/power.h, rpm.h and kernel/trace/bpf_trace.h.
+//
+//go:embed tables/rawtracepoints.txt
+var rawTracepointText string
+
+func knownParams(name string) []string {
+	for line := range strings.Lines(rawTracepointText) {
+		if words := strings.Fields(line); len(words) > 0 && words[0] == name {
+			return words[1:]
+		}
+	}
+	return nil
 }
 
 // MatchRawTracepoints gives the raw tracepoints whose names match, sorted.
@@ -103,6 +144,6 @@ func (b *BTF) rawTracepoints() []string {
 			out = append(out, string(name[len(btfTrace):]))
 		}
 	})
-	slices.SortFunc(out, strings.Compare)
+	slices.Sort(out)
 	return slices.Compact(out)
 }
