@@ -47,6 +47,7 @@ race:
 test-vm:
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -timeout 30m -suite
 	$(GO) run ./test/vm -kernel $(KERNELS) -smp 2 -append preempt=full -timeout 30m -suite
+	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append lockdown=confidentiality -run Lockdown -suite -- ./test/accept
 
 test-vm-short:
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -timeout 5m -suite -short

@@ -37,7 +37,7 @@ var layers = []layer{
 	{"cmd", []string{"internal/session"}, []string{anything}},
 	{"internal/session", []string{"internal", "bpfgen", "builtins", "starlark", "stdlib"}, []string{anything}},
 
-	{"builtins", []string{"internal/plan", "internal/format", "internal/kernel", "internal/wire", "internal/render", "starlark/value", "starlark/script", "stdlib"}, []string{starlark}},
+	{"builtins", []string{"internal/plan", "internal/format", "internal/kernel", "internal/wire", "internal/render", "starlark/value", "starlark/script", "stdlib"}, []string{starlark, unix}},
 	{"starlark/value", []string{"internal/plan", "internal/format", "internal/wire"}, []string{starlark}},
 	{"starlark/script", []string{"internal/plan", "starlark/value", "stdlib"}, []string{starlark}},
 	{"stdlib", nil, nil},
@@ -53,7 +53,7 @@ var layers = []layer{
 	{"internal/procs", []string{"internal/bpf", "internal/kernel"}, []string{unix}},
 	{"internal/attach", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/plan", "internal/wire"}, []string{ebpf, ebpf + "/asm", unix}},
 	{"internal/stream", []string{"bpfgen", "internal/bpf", "internal/wire"}, []string{ebpf, unix}},
-	{"internal/state", []string{"bpfgen", "internal/bpf", "internal/plan", "internal/wire", "starlark/value"}, []string{ebpf, unix}},
+	{"internal/state", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/plan", "internal/wire", "starlark/value"}, []string{ebpf, ebpf + "/asm", ebpf + "/btf", unix}},
 
 	{"test", []string{"test"}, []string{anything}},
 }
