@@ -37,9 +37,9 @@ var layers = []layer{
 	{"cmd", []string{"internal/session"}, []string{anything}},
 	{"internal/session", []string{"internal", "bpfgen", "builtins", "starlark", "stdlib"}, []string{anything}},
 
-	{"builtins", []string{"internal/plan", "internal/format", "internal/kernel", "internal/wire", "internal/render", "starlark/value", "starlark/script", "stdlib"}, []string{starlark, unix}},
+	{"builtins", []string{"internal/plan", "internal/format", "internal/kernel", "internal/wire", "internal/render", "starlark/value", "stdlib"}, []string{starlark, unix}},
 	{"starlark/value", []string{"internal/plan", "internal/format", "internal/wire"}, []string{starlark}},
-	{"starlark/script", []string{"internal/plan", "starlark/value", "stdlib"}, []string{starlark}},
+	{"starlark/script", []string{"builtins", "internal/format", "internal/kernel", "internal/plan", "internal/wire", "starlark/value", "stdlib"}, []string{starlark}},
 	{"stdlib", nil, nil},
 
 	{"bpfgen", []string{"bpfgen", "internal/plan", "internal/kernel", "internal/wire"}, []string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve"}},
