@@ -1,0 +1,389 @@
+package state
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/bpf"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+func newMap(tb testing.TB, spec ebpf.MapSpec) *ebpf.Map {
+	tb.Helper()
+	m, err := ebpf.NewMap(&spec)
+	if errors.Is(err, unix.EPERM) || errors.Is(err, ebpf.ErrNotSupported) {
+		tb.Skip("needs the right to create eBPF maps:", err)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { m.Close() })
+	return m
+}
+
+// hash makes a table of n entries with keys and values of some bytes.
+func hash(tb testing.TB, n, keyLen, vLen int) (*table, *ebpf.Map) {
+	tb.Helper()
+	m := newMap(tb, ebpf.MapSpec{Type: ebpf.Hash, KeySize: uint32(keyLen), ValueSize: uint32(vLen), MaxEntries: uint32(n)})
+	return bind(tb, m, &wire.Fixed{Size: keyLen}, vLen).(*table), m
+}
+
+func bind(tb testing.TB, m *ebpf.Map, key *wire.Fixed, vLen int) Container {
+	tb.Helper()
+	c := &tree.Container{Container: &plan.Container{Name: "t"}, KeyLayout: key, ValueLayout: &wire.Fixed{Size: vLen}}
+	s, err := New(c, m, Options{FuncID: funcID})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return s
+}
+
+// funcID finds a function of the kernel's BTF.
+func funcID(name string) (kernel.TypeID, error) {
+	b, err := kernel.OpenBTF()
+	if err != nil {
+		return 0, err
+	}
+	id, ok := b.Named(kernel.KindFunc, name)
+	if !ok {
+		return 0, errors.New("no function " + name)
+	}
+	return id, nil
+}
+
+// bytesOf makes n bytes that begin with a number and differ in all words.
+func bytesOf(n int, x uint64) []byte {
+	out := make([]byte, n)
+	for i := 0; i < n; i += 8 {
+		binary.NativeEndian.PutUint64(out[i:], x+uint64(i)<<32)
+	}
+	return out
+}
+
+func first(b []byte) uint64 { return binary.NativeEndian.Uint64(b) }
+
+func TestTableOperations(t *testing.T) {
+	for _, size := range []struct{ key, val int }{{8, 8}, {24, 40}, {4096, 1024}} {
+		s, m := hash(t, 4, size.key, size.val)
+		key, val, got := bytesOf(size.key, 7), bytesOf(size.val, 9), make([]byte, size.val)
+		if ok, err := s.Lookup(key, got); ok || err != nil {
+			t.Fatal("found before the update:", ok, err)
+		}
+		if err := s.Update(key, val); err != nil {
+			t.Fatal(err)
+		}
+		if ok, err := s.Lookup(key, got); !ok || err != nil || !bytes.Equal(got, val) {
+			t.Fatalf("%v, %v: %x", ok, err, got)
+		}
+		var direct = make([]byte, size.val)
+		if err := m.Lookup(key, &direct); err != nil || !bytes.Equal(direct, val) {
+			t.Fatalf("the map has %x, %v", direct, err)
+		}
+		if ok, err := s.Delete(key); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		if ok, err := s.Delete(key); ok || err != nil {
+			t.Fatal("deleted twice:", ok, err)
+		}
+		if ok, err := s.Lookup(key, got); ok || err != nil {
+			t.Fatal(ok, err)
+		}
+	}
+}
+
+func TestAddInt(t *testing.T) {
+	s, _ := hash(t, 2, 8, 24)
+	val := make([]byte, 24)
+	for _, delta := range []int64{5, -8, 1 << 40} {
+		if err := s.AddInt(bytesOf(8, 1), 16, delta); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ok, err := s.Lookup(bytesOf(8, 1), val); !ok || err != nil || first(val[16:]) != 1<<40-3 || first(val) != 0 || first(val[8:]) != 0 {
+		t.Errorf("%v, %v: %x", ok, err, val)
+	}
+	for _, off := range []int{-8, 4, 24} {
+		if err := s.AddInt(bytesOf(8, 1), off, 1); err == nil {
+			t.Errorf("no error at offset %d", off)
+		}
+	}
+}
+
+func TestFullTable(t *testing.T) {
+	s, _ := hash(t, 2, 8, 8)
+	for i := range uint64(2) {
+		if err := s.AddInt(bytesOf(8, i), 0, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.AddInt(bytesOf(8, 2), 0, 1); !errors.Is(err, unix.E2BIG) {
+		t.Errorf("AddInt: got %v, want E2BIG", err)
+	}
+	if err := s.Update(bytesOf(8, 2), bytesOf(8, 1)); !errors.Is(err, unix.E2BIG) {
+		t.Errorf("Update: got %v, want E2BIG", err)
+	}
+}
+
+// adder loads a program that adds one to the first word of a key's value in
+// m, as scripts' programs do, args[1] times.
+func adder(t *testing.T, m *ebpf.Map) int {
+	t.Helper()
+	insert := func(label string) asm.Instructions {
+		return code(mapPtr(asm.R1, m).WithSymbol(label), address(asm.R2, asm.RFP, -8))
+	}
+	fd, err := bpf.Load(&bpf.Program{Name: "adder", Type: ebpf.RawTracepoint, Instructions: code(
+		asm.LoadMem(asm.R6, asm.R1, 0, asm.DWord), asm.StoreMem(asm.RFP, -8, asm.R6, asm.DWord),
+		asm.LoadMem(asm.R7, asm.R1, 8, asm.DWord),
+		asm.Mov.Imm(asm.R8, 0), asm.StoreMem(asm.RFP, -16, asm.R8, asm.DWord),
+		insert("again"), address(asm.R3, asm.RFP, -16), asm.Mov.Imm(asm.R4, int32(ebpf.UpdateNoExist)), asm.FnMapUpdateElem.Call(),
+		insert("find"), asm.FnMapLookupElem.Call(), asm.JEq.Imm(asm.R0, 0, "end"),
+		asm.Mov.Imm(asm.R1, 1), asm.AddAtomic.Mem(asm.R0, asm.R1, asm.DWord, 0),
+		asm.Add.Imm(asm.R8, 1), asm.JGE.Imm(asm.R8, 1000, "end"), asm.JLT.Reg(asm.R8, asm.R7, "again"),
+		give("end", 0),
+	)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Close(fd) })
+	return fd
+}
+
+func TestAddIntBesidePrograms(t *testing.T) {
+	s, m := hash(t, 8, 8, 8)
+	prog := adder(t, m)
+	const runs, batch, adds = 300, 1000, 3000
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for range runs {
+				if _, err := bpf.Run(prog, []uint64{5, batch}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range adds {
+		if err := s.AddInt(bytesOf(8, 5), 0, 2); err != nil {
+			t.Error(err)
+		}
+	}
+	wg.Wait()
+	val := make([]byte, 8)
+	if ok, err := s.Lookup(bytesOf(8, 5), val); !ok || err != nil || first(val) > 2*runs*batch+2*adds {
+		t.Fatal(ok, err, first(val))
+	}
+	// A run on a CPU where the program is active does nothing; count by misses.
+	missed, err := bpf.Misses(prog)
+	if err != nil && !errors.Is(err, bpf.ErrNoMisses) {
+		t.Fatal(err)
+	}
+	if want := (2*runs-missed)*batch + 2*adds; first(val) != want {
+		t.Errorf("got %d, want %d (missed %d)", first(val), want, missed)
+	}
+}
+
+// fill adds n entries i → 3i, the values in both words.
+func fill(tb testing.TB, s Container, n, keyLen, vLen int) map[uint64]uint64 {
+	tb.Helper()
+	want := map[uint64]uint64{}
+	for i := range uint64(n) {
+		if err := s.Update(bytesOf(keyLen, i), bytesOf(vLen, 3*i)); err != nil {
+			tb.Fatal(err)
+		}
+		want[i] = 3 * i
+	}
+	return want
+}
+
+func all(tb testing.TB, each func(func(k, v []byte) bool) error, keyLen, vLen int) map[uint64]uint64 {
+	tb.Helper()
+	got := map[uint64]uint64{}
+	err := each(func(k, v []byte) bool {
+		if !bytes.Equal(k, bytesOf(keyLen, first(k))) || !bytes.Equal(v, bytesOf(vLen, first(v))) {
+			tb.Errorf("damaged entry %x: %x", k, v)
+		}
+		if _, twice := got[first(k)]; twice {
+			tb.Errorf("key %d came twice", first(k))
+		}
+		got[first(k)] = first(v)
+		return true
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return got
+}
+
+func TestEachWays(t *testing.T) {
+	for _, size := range []struct{ n, key, val int }{{1, 8, 8}, {5000, 16, 24}, {20, 2048, 512}} {
+		s, m := hash(t, size.n, size.key, size.val)
+		want := fill(t, s, size.n, size.key, size.val)
+		snap, err := newSnapshot(m)
+		if err != nil {
+			t.Fatal("bpf_for_each_map_elem (5.13):", err)
+		}
+		defer snap.close()
+		iter, err := newIterator(m, s.opts)
+		if err != nil {
+			t.Fatal("map iterator:", err)
+		}
+		defer iter.close()
+		for name, each := range map[string]func(func(k, v []byte) bool) error{
+			"snapshot": snap.each, "iterator": iter.each, "batches": s.batches, "chosen": s.Each,
+		} {
+			for range 2 {
+				if got := all(t, each, size.key, size.val); !maps.Equal(got, want) {
+					t.Errorf("%s: %d entries of %d, or wrong ones", name, len(got), len(want))
+				}
+			}
+			n := 0
+			if err := each(func(k, v []byte) bool { n++; return false }); err != nil || n != 1 {
+				t.Errorf("%s: %d calls after false, %v", name, n, err)
+			}
+		}
+	}
+}
+
+func TestEachEmpty(t *testing.T) {
+	s, _ := hash(t, 10, 8, 8)
+	if got := all(t, s.Each, 8, 8); len(got) != 0 {
+		t.Errorf("got %v", got)
+	}
+	s, _ = hash(t, 10, 8, 8)
+	s.Settle()
+	if got := all(t, s.Each, 8, 8); len(got) != 0 {
+		t.Errorf("settled: got %v", got)
+	}
+	if s.walk != nil || s.access != nil {
+		t.Error("a settled table loaded programs")
+	}
+}
+
+func TestEachMayChangeButNotNest(t *testing.T) {
+	s, _ := hash(t, 10, 8, 8)
+	fill(t, s, 10, 8, 8)
+	err := s.Each(func(k, v []byte) bool {
+		if ok, err := s.Delete(k); !ok || err != nil {
+			t.Error(ok, err)
+		}
+		if s.Each(func(_, _ []byte) bool { return true }) == nil {
+			t.Error("a walk within a walk")
+		}
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := all(t, s.Each, 8, 8); len(got) != 0 {
+		t.Errorf("left %v", got)
+	}
+}
+
+func TestLargeTableIsIterated(t *testing.T) {
+	s, _ := hash(t, snapshotMax/16+1, 8, 8)
+	want := fill(t, s, 3000, 8, 8)
+	if got := all(t, s.Each, 8, 8); !maps.Equal(got, want) {
+		t.Errorf("%d entries of %d", len(got), len(want))
+	}
+	if _, ok := s.walk.(*iterator); !ok {
+		t.Errorf("read by %T", s.walk)
+	}
+}
+
+func TestCell(t *testing.T) {
+	m := newMap(t, ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: 16, MaxEntries: 1, Flags: unix.BPF_F_MMAPABLE})
+	s := bind(t, m, nil, 16)
+	if err := s.Update(nil, bytesOf(16, 40)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.AddInt(nil, 0, 2); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.AddInt(nil, 12, 2); err == nil {
+		t.Error("no error at offset 12")
+	}
+	got := make([]byte, 16)
+	if err := m.Lookup(uint32(0), &got); err != nil || first(got) != 42 {
+		t.Errorf("the map has %x, %v", got, err)
+	}
+	n := 0
+	if err := s.Each(func(k, v []byte) bool { n++; return k == nil && first(v) == 42 }); err != nil || n != 1 {
+		t.Error(n, err)
+	}
+	if ok, err := s.Delete(nil); !ok || err != nil {
+		t.Error(ok, err)
+	}
+	if ok, err := s.Lookup(nil, got); !ok || err != nil || first(got) != 0 || first(got[8:]) != 0 {
+		t.Errorf("%v, %v: %x", ok, err, got)
+	}
+}
+
+func TestNewRefusesOtherSizes(t *testing.T) {
+	m := newMap(t, ebpf.MapSpec{Type: ebpf.Hash, KeySize: 8, ValueSize: 16, MaxEntries: 4})
+	for _, c := range []*tree.Container{
+		{KeyLayout: &wire.Fixed{Size: 8}, ValueLayout: &wire.Fixed{Size: 8}},
+		{KeyLayout: &wire.Fixed{Size: 16}, ValueLayout: &wire.Fixed{Size: 16}},
+		{ValueLayout: &wire.Fixed{Size: 16}},
+		{KeyLayout: &wire.Fixed{Size: 8}},
+	} {
+		c.Container = &plan.Container{Name: "t"}
+		if _, err := New(c, m, Options{}); err == nil || !strings.Contains(err.Error(), "layout") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+func BenchmarkEach(b *testing.B) {
+	s, m := hash(b, 20000, 8, 8)
+	fill(b, s, 20000, 8, 8)
+	snap, err := newSnapshot(m)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer snap.close()
+	iter, err := newIterator(m, s.opts)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer iter.close()
+	for name, each := range map[string]func(func(k, v []byte) bool) error{
+		"snapshot": snap.each, "iterator": iter.each, "batches": s.batches,
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if err := each(func(_, _ []byte) bool { return true }); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/20000, "ns/entry")
+		})
+	}
+}
+
+func BenchmarkLookup(b *testing.B) {
+	s, _ := hash(b, 100, 8, 8)
+	fill(b, s, 100, 8, 8)
+	key, val := bytesOf(8, 5), make([]byte, 8)
+	for b.Loop() {
+		if ok, err := s.Lookup(key, val); !ok || err != nil {
+			b.Fatal(err)
+		}
+	}
+}

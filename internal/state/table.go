@@ -1,0 +1,138 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cilium/ebpf"
+
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// A table is a keyed container: a preallocated hash map.
+type table struct {
+	m        *ebpf.Map
+	key, val *wire.Fixed
+	opts     Options
+	access   *access // made at first use, like walk
+	walk     walker
+	settled  bool
+	walking  bool
+}
+
+// A walker is a way to read all entries without disturbing programs.
+type walker interface {
+	each(f func(key, val []byte) bool) error
+	close() error
+}
+
+func newTable(m *ebpf.Map, key, val *wire.Fixed, o Options) *table {
+	return &table{m: m, key: key, val: val, opts: o}
+}
+
+func (t *table) Layout() (key, val *wire.Fixed) { return t.key, t.val }
+
+// run does one operation by the access program.
+func (t *table) run(op uint64, key []byte, off int, delta int64) (bool, error) {
+	if err := t.prepare(); err != nil {
+		return false, err
+	}
+	return t.access.run(op, key, off, delta)
+}
+
+func (t *table) prepare() (err error) {
+	if t.access == nil {
+		t.access, err = newAccess(t.m)
+	}
+	return err
+}
+
+func (t *table) Lookup(key, val []byte) (bool, error) {
+	if len(val) != t.val.Size {
+		return false, badSize("value", len(val), t.val.Size)
+	}
+	ok, err := t.run(opLookup, key, 0, 0)
+	if ok {
+		t.access.load(val, t.key.Size)
+	}
+	return ok, err
+}
+
+// Update replaces the entry as a whole. What a program adds to the old one at
+// that moment goes with it, as in any assignment.
+func (t *table) Update(key, val []byte) error {
+	if len(val) != t.val.Size {
+		return badSize("value", len(val), t.val.Size)
+	}
+	if err := t.prepare(); err != nil {
+		return err
+	}
+	t.access.store(t.key.Size, val)
+	_, err := t.access.run(opUpdate, key, 0, 0)
+	return err
+}
+
+func (t *table) Delete(key []byte) (bool, error) { return t.run(opDelete, key, 0, 0) }
+
+func (t *table) AddInt(key []byte, off int, delta int64) error {
+	if err := checkOffset(off, t.val.Size); err != nil {
+		return err
+	}
+	_, err := t.run(opAdd, key, off, delta)
+	return err
+}
+
+// Each gives the entries of one moment, more or less: those that programs
+// insert or delete meanwhile can be there or not. f may change the table, but
+// not walk over it again.
+func (t *table) Each(f func(key, val []byte) bool) error {
+	if t.walking {
+		return errors.New("a walk over the table is already going on")
+	}
+	t.walking = true
+	defer func() { t.walking = false }()
+	if t.settled && t.walk == nil {
+		return t.batches(f)
+	}
+	if t.walk == nil {
+		w, err := t.newWalker()
+		if err != nil {
+			return fmt.Errorf("prepare reading a table: %w", err)
+		}
+		t.walk = w
+	}
+	return t.walk.each(f)
+}
+
+// newWalker chooses the way of reading: the fast one if the kernel has it and
+// the copy is not too large.
+func (t *table) newWalker() (walker, error) {
+	if t.snapshotSize() > snapshotMax {
+		return newIterator(t.m, t.opts)
+	}
+	s, err := newSnapshot(t.m)
+	if err == nil {
+		return s, nil
+	}
+	i, iterErr := newIterator(t.m, t.opts)
+	if iterErr != nil {
+		return nil, errors.Join(err, iterErr)
+	}
+	return i, nil
+}
+
+// Settle lets Each use system calls, if it has not yet loaded a program.
+func (t *table) Settle() { t.settled = true }
+
+func (t *table) Close() error {
+	var errs []error
+	if t.access != nil {
+		errs = append(errs, t.access.close())
+		t.access = nil
+	}
+	if t.walk != nil {
+		errs = append(errs, t.walk.close())
+		t.walk = nil
+	}
+	return errors.Join(errs...)
+}
