@@ -1,0 +1,133 @@
+package emit
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/regalloc"
+)
+
+// A chunk is a run of instructions with one way in: the code of a block, or
+// the moves of an edge that neither end of the edge can take.
+type chunk struct {
+	block *ir.Block // whose terminator ends the chunk; nil: one jump
+	steps []regalloc.Step
+	to    []*chunk // by falling through or jumping
+	freq  []float64
+	pos   ir.Pos // of the terminator
+	preds int    // that do not come from behind
+	raw   int    // number of the first raw instruction
+}
+
+// posOf is the place in the script of step i: moves belong to what they
+// prepare.
+func (c *chunk) posOf(i int) ir.Pos {
+	for _, s := range c.steps[i:] {
+		if s.Kind == regalloc.Exec {
+			return s.Value.Pos
+		}
+	}
+	return c.pos
+}
+
+// makeChunks makes the chunks in the order of the allocation; the first is the
+// entry. Moves of an edge go to the end of its source or the start of its
+// target, if nothing else passes there.
+func makeChunks(a *regalloc.Allocation) []*chunk {
+	byBlock := map[*ir.Block]*chunk{}
+	var chunks []*chunk
+	preds := map[*ir.Block]int{}
+	for _, b := range a.Order {
+		c := &chunk{block: b, pos: b.Term.Pos}
+		byBlock[b] = c
+		for _, e := range b.Term.To {
+			preds[e.Block]++
+		}
+	}
+	for _, b := range a.Order {
+		c, code := byBlock[b], &a.Code[b.ID]
+		chunks = append(chunks, c)
+		c.steps = append(c.steps, code.Steps...)
+		for i, e := range b.Term.To {
+			to, moves := byBlock[e.Block], code.Edges[i]
+			switch {
+			case len(moves) == 0:
+			case len(b.Term.To) == 1:
+				c.steps = append(c.steps, moves...)
+			case preds[e.Block] == 1:
+				to.steps = append(moves[:len(moves):len(moves)], to.steps...)
+			default:
+				to = &chunk{steps: moves, to: []*chunk{to}, freq: []float64{1}, pos: b.Term.Pos}
+				chunks = append(chunks, to)
+			}
+			c.to = append(c.to, to)
+			c.freq = append(c.freq, edgeFreq(a, b, i))
+		}
+	}
+	return chunks
+}
+
+// edgeFreq estimates how often an edge is taken.
+func edgeFreq(a *regalloc.Allocation, b *ir.Block, i int) float64 {
+	t, f := &b.Term, a.Freq[b.ID]
+	switch {
+	case len(t.To) == 1:
+		return f
+	case t.Likely == 0:
+		return f / 2
+	case int(t.Likely) == i+1:
+		return f * 0.95
+	}
+	return f * 0.05
+}
+
+// layout orders the chunks. A chunk is followed by the target that is taken
+// more often; of two equal ones by the one to which all other ways have been
+// laid out, so that the two ways of an if come before what follows it. What
+// remains starts again at the first chunk in the old order.
+func layout(chunks []*chunk) []*chunk {
+	place := map[*chunk]int{}
+	for i, c := range chunks {
+		place[c] = i
+	}
+	for _, c := range chunks {
+		for _, t := range c.to {
+			if place[t] > place[c] {
+				t.preds++
+			}
+		}
+	}
+	var out []*chunk
+	done := map[*chunk]bool{}
+	for _, c := range chunks {
+		for c != nil && !done[c] {
+			done[c] = true
+			out = append(out, c)
+			c = follower(c, done, place)
+		}
+	}
+	return out
+}
+
+// follower gives the chunk to lay out behind c, nil for none in particular.
+func follower(c *chunk, done map[*chunk]bool, place map[*chunk]int) *chunk {
+	for _, t := range c.to {
+		if place[t] > place[c] {
+			t.preds--
+		}
+	}
+	var best *chunk
+	var bestFreq float64
+	for i, t := range c.to {
+		if done[t] {
+			continue
+		}
+		f := c.freq[i]
+		better := best == nil || f > bestFreq*1.5
+		if best != nil && f*1.5 >= bestFreq && !better {
+			better = best.preds > 0 && t.preds == 0 || (best.preds > 0) == (t.preds > 0) && place[t] < place[best]
+		}
+		if better {
+			best, bestFreq = t, f
+		}
+	}
+	return best
+}

@@ -1,0 +1,169 @@
+// Package emit writes the eBPF instructions of a function whose registers are
+// allocated.
+//
+// It lays out the blocks so that the expected way falls through, folds
+// constants and stack addresses into instructions, resolves jumps by its own
+// offsets (cilium's would be cut to 16 bits without an error), and keeps the
+// place in the script of every instruction. Instructions are those that
+// Linux 5.10 knows: no signed division, no unconditional byte swap, no jumps
+// of 32 bits' distance.
+package emit
+
+import (
+	"fmt"
+
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/regalloc"
+)
+
+// A Line says where the instructions from number Insn on come from, up to the
+// next Line. Insn counts raw instructions: a 64-bit load is two.
+type Line struct {
+	Insn int
+	Pos  ir.Pos
+}
+
+// A DistanceError says that a jump is farther than 16 bits can say.
+type DistanceError struct {
+	Func     string
+	From     int // raw number of the jump
+	Distance int
+	Pos      ir.Pos
+}
+
+func (e *DistanceError) Error() string {
+	return fmt.Sprintf("%s is too large: the jump at instruction %d goes %d instructions far", e.Func, e.From, e.Distance)
+}
+
+// Emit writes f with the registers of a. The first instruction bears the
+// name of f as its symbol, references to maps bear the names of the maps. The
+// error is a *DistanceError, or says which offset does not fit.
+func Emit(f *ir.Func, a *regalloc.Allocation) (asm.Instructions, []Line, error) {
+	e := &emitter{f: f, a: a}
+	chunks := layout(makeChunks(a))
+	for i, c := range chunks {
+		var next *chunk
+		if i+1 < len(chunks) {
+			next = chunks[i+1]
+		}
+		e.chunk(c, next)
+	}
+	e.resolve()
+	if e.err != nil {
+		return nil, nil, e.err
+	}
+	e.out[0] = e.out[0].WithSymbol(f.Name)
+	return e.out, e.lines, nil
+}
+
+// A jump is an instruction whose offset is not known yet.
+type jump struct {
+	index, raw int // of the instruction
+	to         *chunk
+	pos        ir.Pos
+}
+
+// emitter collects the output.
+type emitter struct {
+	f     *ir.Func
+	a     *regalloc.Allocation
+	out   asm.Instructions
+	raw   int // raw number of the next instruction
+	lines []Line
+	jumps []jump
+	pos   ir.Pos // of what is emitted now
+	err   error  // the first
+}
+
+func (e *emitter) add(ins asm.Instruction) {
+	if n := len(e.lines); e.pos.IsValid() && (n == 0 || e.lines[n-1].Pos != e.pos) {
+		e.lines = append(e.lines, Line{e.raw, e.pos})
+	}
+	e.out = append(e.out, ins)
+	e.raw += int(ins.Width())
+}
+
+func (e *emitter) fail(format string, args ...any) {
+	if e.err == nil {
+		e.err = fmt.Errorf("emit: %s: "+format, append([]any{e.f.Name}, args...)...)
+	}
+}
+
+// chunk emits c; next is what follows in the layout.
+func (e *emitter) chunk(c, next *chunk) {
+	c.raw = e.raw
+	for i := range c.steps {
+		if p := c.posOf(i); p.IsValid() {
+			e.pos = p
+		}
+		e.step(&c.steps[i])
+	}
+	if c.pos.IsValid() {
+		e.pos = c.pos
+	}
+	switch len(c.to) {
+	case 0:
+		e.exit(c)
+	case 1:
+		if c.to[0] != next {
+			e.jump(asm.Instruction{OpCode: asm.Ja.Op(asm.ImmSource)}, c.to[0])
+		}
+	default:
+		e.branch(c, next)
+	}
+}
+
+// exit ends the program; without a result it returns 0.
+func (e *emitter) exit(c *chunk) {
+	if c.block.Term.X == nil {
+		e.add(asm.Mov.Imm(asm.R0, 0))
+	}
+	e.add(asm.Return())
+}
+
+// branch emits the terminator of c so that next is reached by falling through.
+func (e *emitter) branch(c, next *chunk) {
+	t := &c.block.Term
+	cond, then, els := t.Cond, c.to[0], c.to[1]
+	if then == next {
+		if neg, ok := cond.Negate(); ok {
+			cond, then, els = neg, els, then
+		}
+	}
+	code := &e.a.Code[c.block.ID]
+	op := jumpOps[cond]
+	ins := asm.Instruction{OpCode: op.Op(asm.ImmSource), Dst: asm.Register(code.X), Constant: t.Imm}
+	switch {
+	case t.Y != nil && regalloc.FoldedY(t):
+		ins.Constant = t.Y.Imm
+	case t.Y != nil:
+		ins = asm.Instruction{OpCode: op.Op(asm.RegSource), Dst: asm.Register(code.X), Src: asm.Register(code.Y)}
+	}
+	e.jump(ins, then)
+	if els != next {
+		e.jump(asm.Instruction{OpCode: asm.Ja.Op(asm.ImmSource)}, els)
+	}
+}
+
+var jumpOps = [...]asm.JumpOp{
+	ir.EQ: asm.JEq, ir.NE: asm.JNE, ir.ULT: asm.JLT, ir.ULE: asm.JLE, ir.UGT: asm.JGT, ir.UGE: asm.JGE,
+	ir.SLT: asm.JSLT, ir.SLE: asm.JSLE, ir.SGT: asm.JSGT, ir.SGE: asm.JSGE, ir.SET: asm.JSet,
+}
+
+func (e *emitter) jump(ins asm.Instruction, to *chunk) {
+	e.jumps = append(e.jumps, jump{len(e.out), e.raw, to, e.pos})
+	e.add(ins)
+}
+
+// resolve fills in the distances of jumps.
+func (e *emitter) resolve() {
+	for _, j := range e.jumps {
+		d := j.to.raw - j.raw - 1
+		if d != int(int16(d)) && e.err == nil {
+			e.err = &DistanceError{e.f.Name, j.raw, d, j.pos}
+		}
+		e.out[j.index].Offset = int16(d)
+	}
+}

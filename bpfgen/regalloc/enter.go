@@ -1,0 +1,138 @@
+package regalloc
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+)
+
+// enter decides which values are in which registers at the start of b. What
+// is live and gets no register must be in memory.
+func (s *state) enter(b *ir.Block) {
+	switch {
+	case b == s.order[0]:
+		if s.ctx != nil && len(s.uses[s.ctx.ID]) > 0 {
+			s.assign(1, s.ctx)
+		}
+		if s.ctx != nil {
+			s.defAt[s.ctx.ID] = defPlace{-1, 1}
+		}
+	default:
+		s.inherit(b)
+		s.placeParams(b)
+	}
+	for _, x := range s.liveIn[b.ID] {
+		if s.where[x.v.ID] == 0 && !isMade(x.v) {
+			s.spilled[x.v.ID] = true
+		}
+	}
+	s.start[b.ID] = s.reg
+}
+
+// inherit takes over the registers of the most frequent predecessor.
+func (s *state) inherit(b *ir.Block) {
+	from, loop := ir.Pred{}, false
+	for _, p := range s.preds[b.ID] {
+		if s.isBackEdge(p, b) {
+			loop = true
+			continue
+		}
+		if from.Block == nil || s.edgeFreq(p) > s.edgeFreq(from) {
+			from = p
+		}
+	}
+	regs := &s.end[from.Block.ID]
+	isLive := make(map[*ir.Value]bool, len(s.liveIn[b.ID]))
+	for _, x := range s.liveIn[b.ID] {
+		isLive[x.v] = true
+	}
+	// R6–R9 first: a value that is there too needs no other.
+	for r := Reg(numRegs - 1); r >= 0; r-- {
+		v := regs[r]
+		if v == nil || !isLive[v] || s.where[v.ID] != 0 {
+			continue
+		}
+		if isMade(v) && (loop || !s.everywhere(b, r, v)) {
+			continue
+		}
+		s.assign(r, v)
+	}
+	if loop && s.callInLoop[b.ID] {
+		s.clearForLoop()
+	}
+}
+
+// everywhere reports whether all predecessors of b leave v in r.
+func (s *state) everywhere(b *ir.Block, r Reg, v *ir.Value) bool {
+	for _, p := range s.preds[b.ID] {
+		if s.end[p.Block.ID][r] != v {
+			return false
+		}
+	}
+	return true
+}
+
+// clearForLoop leaves nothing in R0–R5 at the head of a loop with calls:
+// each turn would have to load it again.
+func (s *state) clearForLoop() {
+	for r := Reg(0); r < 6; r++ {
+		v := s.reg[r]
+		if v == nil {
+			continue
+		}
+		s.clear(r)
+		if free := s.free() & calleeSaved; free != 0 {
+			s.assign(free.first(), v)
+		}
+	}
+}
+
+// placeParams gives registers to the parameters of b: where an argument is
+// already, or any that is free; a parameter that gets none is in memory.
+func (s *state) placeParams(b *ir.Block) {
+	for k, p := range b.Params {
+		if !s.used[p.ID] || len(s.uses[p.ID]) == 0 {
+			continue
+		}
+		r := s.paramReg(b, k, p)
+		s.defAt[p.ID] = defPlace{-1, r}
+		s.wish[p.ID] = r
+		if r != NoReg {
+			s.assign(r, p)
+		}
+	}
+}
+
+func (s *state) paramReg(b *ir.Block, k int, p *ir.Value) Reg {
+	free := s.free()
+	good := free
+	if s.crosses[p.ID] && free&calleeSaved != 0 {
+		good = free & calleeSaved
+	}
+	best, bestFreq := NoReg, 0.0
+	for _, pred := range s.preds[b.ID] {
+		if s.isBackEdge(pred, b) {
+			continue
+		}
+		a := s.canon(pred.Edge().Args[k])
+		for r := Reg(0); r < numRegs; r++ {
+			if f := s.edgeFreq(pred); good.has(r) && s.end[pred.Block.ID][r] == a && f > bestFreq {
+				best, bestFreq = r, f
+			}
+		}
+	}
+	switch {
+	case best != NoReg:
+		return best
+	case good.has(s.hint[p.ID]):
+		return s.hint[p.ID]
+	}
+	try := &tryShort
+	if s.crosses[p.ID] {
+		try = &tryLong
+	}
+	for _, r := range try {
+		if good.has(r) {
+			return r
+		}
+	}
+	return NoReg
+}

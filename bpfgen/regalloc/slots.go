@@ -1,0 +1,178 @@
+package regalloc
+
+import (
+	"slices"
+
+	"github.com/startrace/startrace/bpfgen/ir"
+)
+
+// colourSlots gives spilled values numbers of slots; values that are never
+// live together may share one.
+func (s *state) colourSlots() {
+	conflicts := map[*ir.Value][]*ir.Value{}
+	var spilled []*ir.Value
+	clash := func(v *ir.Value, l *liveSet) {
+		if !s.spilled[v.ID] {
+			return
+		}
+		spilled = append(spilled, v)
+		for _, x := range l.list {
+			if x.v != v && s.spilled[x.v.ID] {
+				conflicts[v] = append(conflicts[v], x.v)
+				conflicts[x.v] = append(conflicts[x.v], v)
+			}
+		}
+	}
+	var l liveSet
+	for _, b := range s.order {
+		l.reset(s.f.NumValues())
+		for _, x := range s.liveOut[b.ID] {
+			l.add(x.v, 0)
+		}
+		s.termOperands(&b.Term, func(a *ir.Value) { l.add(a, 0) })
+		for _, v := range slices.Backward(b.Values) {
+			if s.skipped(v) {
+				continue
+			}
+			l.remove(v)
+			clash(v, &l)
+			s.operands(v, func(_ int, a *ir.Value) { l.add(a, 0) })
+		}
+		for _, p := range b.Params {
+			clash(p, &l)
+		}
+		if b == s.order[0] && s.ctx != nil {
+			clash(s.ctx, &l)
+		}
+	}
+	for _, v := range spilled {
+		s.slotOf[v.ID] = -1
+	}
+	for _, v := range spilled {
+		s.slotOf[v.ID] = s.colour(v, conflicts[v])
+		s.slots = max(s.slots, s.slotOf[v.ID]+1)
+	}
+	s.coloured = s.slots
+}
+
+// colour gives v a slot that none of others has; if it can, that of a value
+// which an edge turns into v or v into.
+func (s *state) colour(v *ir.Value, others []*ir.Value) int {
+	taken := map[int]bool{}
+	for _, o := range others {
+		taken[s.slotOf[o.ID]] = true
+	}
+	for _, w := range s.related(v) {
+		if c := s.slotOf[w.ID]; s.spilled[w.ID] && c >= 0 && !taken[c] {
+			return c
+		}
+	}
+	c := 0
+	for taken[c] {
+		c++
+	}
+	return c
+}
+
+// related gives the arguments of a parameter.
+func (s *state) related(v *ir.Value) []*ir.Value {
+	if v.Op != ir.OpParam {
+		return nil
+	}
+	k := slices.Index(v.Block.Params, v)
+	var args []*ir.Value
+	for _, p := range s.preds[v.Block.ID] {
+		args = append(args, s.canon(p.Edge().Args[k]))
+	}
+	return args
+}
+
+// finish inserts the stores to spill slots and lays out the stack.
+func (s *state) finish() (*Allocation, error) {
+	a := &Allocation{Order: s.order, Freq: s.freq, Code: s.code}
+	base, err := s.layout(a)
+	if err != nil {
+		return nil, err
+	}
+	place := func(steps []Step) {
+		for i := range steps {
+			if k := steps[i].Kind; k == Load || k == Store {
+				steps[i].Off = -(base + 8*(steps[i].slot+1))
+			}
+		}
+	}
+	for _, b := range s.order {
+		c := &s.code[b.ID]
+		c.Steps = s.withStores(b)
+		place(c.Steps)
+		for _, e := range c.Edges {
+			place(e)
+		}
+	}
+	return a, nil
+}
+
+// withStores is the code of b with a store behind each definition of a value
+// that has a spill slot.
+func (s *state) withStores(b *ir.Block) []Step {
+	var out []Step
+	store := func(v *ir.Value, r Reg) {
+		if s.spilled[v.ID] && r != NoReg {
+			out = append(out, Step{Kind: Store, Value: v, Dst: NoReg, Src: r, Args: noArgs(), slot: s.slotOf[v.ID]})
+		}
+	}
+	if b == s.order[0] && s.ctx != nil {
+		store(s.ctx, 1)
+	}
+	for _, p := range b.Params {
+		store(p, s.defAt[p.ID].reg)
+	}
+	for _, st := range s.code[b.ID].Steps {
+		if st.Kind == Load {
+			st.slot = s.slotOf[st.Value.ID]
+		}
+		out = append(out, st)
+		if st.Kind == Exec && st.Value.Op.HasResult() {
+			store(st.Value, st.Dst)
+		}
+	}
+	return out
+}
+
+// layout places the slots of the function that are in use, then those of
+// spilled values; it gives the bytes of the former.
+func (s *state) layout(a *Allocation) (int, error) {
+	inUse := make([]bool, len(s.f.Slots))
+	mark := func(v *ir.Value) {
+		if v != nil && v.Op == ir.OpSlot {
+			inUse[v.Slot.ID] = true
+		}
+	}
+	for _, b := range s.order {
+		for _, v := range b.Values {
+			for _, arg := range v.Args {
+				mark(arg)
+			}
+		}
+		mark(b.Term.X)
+		mark(b.Term.Y)
+		for _, e := range b.Term.To {
+			for _, arg := range e.Args {
+				mark(arg)
+			}
+		}
+	}
+	a.SlotOffset = make([]int, len(inUse))
+	sizes, total := make([]int, len(inUse)), 0
+	for i, sl := range s.f.Slots {
+		if inUse[i] {
+			total += sl.Size
+			sizes[i], a.SlotOffset[i] = sl.Size, -total
+		}
+	}
+	a.Stack = total + 8*s.slots
+	if a.Stack > MaxStack {
+		return 0, &StackError{s.f.Name, a.Stack, sizes, s.slots}
+	}
+	return total, nil
+}
