@@ -45,6 +45,7 @@ func joinPresent(t, u Type) (Type, bool) {
 		if t.BTF != u.BTF {
 			return U64, t.Kind == Ptr
 		}
+		t.Trusted = t.Trusted && u.Trusted
 	}
 	return t, true
 }

@@ -1,0 +1,221 @@
+package infer
+
+import (
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// tracepointArgs is e.args by a tracepoint's format.
+type tracepointArgs struct{ tp *kernel.Tracepoint }
+
+// names leaves out the header that all tracepoints share.
+func (a *tracepointArgs) names() []string {
+	var out []string
+	for _, f := range a.own() {
+		out = append(out, f.Name)
+	}
+	return out
+}
+
+func (a *tracepointArgs) own() []kernel.TracepointField {
+	var out []kernel.TracepointField
+	for _, f := range a.tp.Fields {
+		if !strings.HasPrefix(f.Name, "common_") {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func (a *tracepointArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
+	for _, f := range a.tp.Fields {
+		if f.Name == name {
+			return b.tracepointField(f, pos), true
+		}
+	}
+	return val{}, false
+}
+
+func (a *tracepointArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
+	own := a.own()
+	if i < 0 || i >= len(own) {
+		return val{}, false
+	}
+	return b.tracepointField(own[i], pos), true
+}
+
+func ctxPlace(b *body, off int, pos plan.Pos) place {
+	return place{&tree.Expr{Op: tree.OpCtx, Type: types.U64, Pos: pos}, int64(off), tree.Ctx, b}
+}
+
+// tracepointField reads a field of the record that the context is.
+func (b *body) tracepointField(f kernel.TracepointField, pos plan.Pos) val {
+	at := ctxPlace(b, f.Off, pos)
+	switch {
+	case f.DataLoc || f.RelLoc:
+		return b.dataLoc(f, at, pos)
+	case f.IsString:
+		at.space = tree.Kernel
+		return exprVal(b.cstring(at, f.Size+1, f.Size, pos))
+	case f.Array:
+		return b.tracepointArray(f, at, pos)
+	case f.Size > 8:
+		refuse(pos, "%s has %d bytes; a kernel half computes with 64 bits", f.Name, f.Size)
+	case f.IsPtr:
+		return b.tracepointPointer(f, at, pos)
+	}
+	return exprVal(load(at, types.IntOf(uint8(f.Size*8), f.Signed), pos))
+}
+
+// tracepointPointer types a pointer by what the format calls it. A const
+// char * is a string.
+func (b *body) tracepointPointer(f kernel.TracepointField, at place, pos plan.Pos) val {
+	p := load(at, types.U64, pos)
+	ctype := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(f.CType), "*"))
+	ctype = strings.TrimSpace(strings.TrimPrefix(ctype, "const "))
+	if ctype == "char" {
+		return exprVal(b.cstring(place{p, 0, tree.Auto, b}, b.u.strMax+1, 0, pos))
+	}
+	t := types.Type{Kind: types.Ptr}
+	for word, kind := range map[string]kernel.Kind{"struct ": kernel.KindStruct, "union ": kernel.KindUnion} {
+		if tag, ok := strings.CutPrefix(ctype, word); ok {
+			if btf, err := b.u.facts.BTF(); err == nil {
+				t.BTF, _ = btf.Named(kind, strings.TrimSpace(tag))
+			}
+		}
+	}
+	return exprVal(&tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{p}, Pos: pos})
+}
+
+// dataLoc is a dynamic array: u32 length<<16 | offset from the start of the
+// record (from behind the field itself for __rel_loc); see
+// include/trace/stages/stage3_trace_output.h.
+func (b *body) dataLoc(f kernel.TracepointField, at place, pos plan.Pos) val {
+	if !f.IsString {
+		refuse(pos, "%s is a dynamic array of %s, which cannot be read yet", f.Name, f.CType)
+	}
+	loc := load(at, types.U32, pos)
+	bin := func(op tree.Op, x, y *tree.Expr, t types.Type) *tree.Expr {
+		return &tree.Expr{Op: op, Type: t, Args: []*tree.Expr{x, y}, Pos: pos}
+	}
+	off := bin(tree.OpAnd, loc, constExpr(plan.MakeInt(0xffff), pos), types.IntOf(16, false))
+	if f.RelLoc {
+		off = bin(tree.OpAdd, off, constExpr(plan.MakeInt(int64(f.Off+4)), pos), types.I64)
+	}
+	n := bin(tree.OpShr, loc, constExpr(plan.MakeInt(16), pos), types.IntOf(16, false))
+	addr := bin(tree.OpAdd, at.addr, off, types.U64)
+	e := &tree.Expr{Op: tree.OpStr, Type: types.StrOf(b.u.strMax + 1).OrFault(), Str: tree.Kernel, Args: []*tree.Expr{addr, n}, Pos: pos}
+	return exprVal(e)
+}
+
+// A ctxArray is an array of ints in a tracepoint's record.
+type ctxArray struct {
+	b     *body
+	at    place
+	elem  types.Type
+	len   int
+	fname string
+}
+
+func (*ctxArray) what() string { return "an array" }
+
+func (b *body) tracepointArray(f kernel.TracepointField, at place, pos plan.Pos) val {
+	n := f.ArrayLen
+	if n <= 0 || f.Size%n != 0 || f.Size/n > 8 {
+		refuse(pos, "%s is an array of a kind that cannot be read yet", f.Name)
+	}
+	return objVal(&ctxArray{b, at, types.IntOf(uint8(f.Size/n*8), f.Signed), n, f.Name})
+}
+
+func (a *ctxArray) element(i int64, pos plan.Pos) val {
+	if i < 0 || i >= int64(a.len) {
+		wrong(pos, "index %d of %s, which has %d elements", i, a.fname, a.len)
+	}
+	at := a.at
+	at.off += i * int64(a.elem.Bits/8)
+	return exprVal(load(at, a.elem, pos))
+}
+
+// maxArray bounds the elements of an array that is sent as a whole.
+const maxArray = 64
+
+func (a *ctxArray) everything(pos plan.Pos) val {
+	v := val{comp: true}
+	for i := range min(a.len, maxArray) {
+		v.elems = append(v.elems, a.element(int64(i), pos))
+	}
+	return v
+}
+
+// arrayValue is an array in memory as a tuple of its elements.
+func (b *body) arrayValue(a *arrayObj, pos plan.Pos) val {
+	v := val{comp: true}
+	for i := range min(a.len, maxArray) {
+		v.elems = append(v.elems, b.inPlace(a.place, func(at *body) val { return at.element(a, intVal(int64(i)), pos) }))
+	}
+	return v
+}
+
+// rawArgs is e.args of a raw tracepoint, typed by BTF.
+type rawArgs struct{ rt *kernel.RawTracepoint }
+
+func (a *rawArgs) names() []string {
+	var out []string
+	for _, p := range a.rt.Params {
+		if p.Name != "" {
+			out = append(out, p.Name)
+		}
+	}
+	return out
+}
+
+func (a *rawArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
+	for i, p := range a.rt.Params {
+		if p.Name == name {
+			return a.at(b, i, pos)
+		}
+	}
+	return val{}, false
+}
+
+func (a *rawArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
+	if i < 0 || i >= len(a.rt.Params) {
+		return val{}, false
+	}
+	raw := load(ctxPlace(b, 8*i, pos), types.U64, pos)
+	return b.typedWord(raw, a.rt.Params[i].Type, pos), true
+}
+
+// typedWord gives a 64-bit argument the meaning of its C type.
+func (b *body) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val {
+	btf := b.u.btf(pos)
+	t, err := btf.Type(btf.Skip(id))
+	if err != nil {
+		wrong(pos, "%v", err)
+	}
+	as := func(t types.Type) val {
+		return exprVal(&tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{raw}, Pos: pos})
+	}
+	switch t.Kind {
+	case kernel.KindInt, kernel.KindEnum:
+		if t.Size < 8 {
+			return as(types.IntOf(uint8(t.Size*8), t.Signed))
+		}
+		if t.Signed {
+			return as(types.I64)
+		}
+		return exprVal(raw)
+	case kernel.KindPtr:
+		if b.isChar(t.Elem, pos) {
+			return exprVal(b.cstring(place{raw, 0, tree.Auto, b}, b.u.strMax+1, 0, pos))
+		}
+		p := b.pointerTo(t.Elem, pos)
+		p.Trusted = p.BTF != 0
+		return as(p)
+	}
+	return exprVal(raw)
+}

@@ -1,0 +1,200 @@
+package infer
+
+import (
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A method is x.name where x has methods; call says what it does.
+type method struct {
+	recv val
+	name string
+}
+
+func (m *method) what() string { return "the method " + m.name }
+
+// attr is x.name. A value of the span's start stays one: the whole chain is
+// evaluated there.
+func (b *body) attr(x val, name string, pos plan.Pos) val {
+	if x.start != nil && x.start != b {
+		at := x.start
+		x.start = nil
+		v := at.attr(x, name, pos)
+		if v.expr != nil || v.comp {
+			v.start = at
+		}
+		return v
+	}
+	if x.obj != nil {
+		return b.objAttr(x, name, pos)
+	}
+	if x.isRecord() {
+		for i, n := range x.names {
+			if n == name {
+				return x.elems[i]
+			}
+		}
+		wrong(pos, "the record has no field %s%s", name, hint(name, x.names))
+	}
+	if x.c != nil {
+		return b.constAttr(x, name, pos)
+	}
+	return b.exprAttr(x, name, pos)
+}
+
+func (b *body) objAttr(x val, name string, pos plan.Pos) val {
+	switch o := x.obj.(type) {
+	case *event:
+		return o.mustField(name, pos)
+	case *argsObj:
+		return o.argument(name, pos)
+	case *structObj:
+		return b.inPlace(o.place, func(at *body) val { return at.structField(o, name, pos) })
+	case *row:
+		return b.rowAttr(o, name, pos)
+	}
+	wrong(pos, "%s has no field %s", x.obj.what(), name)
+	return val{}
+}
+
+// inPlace runs f in the program that an address belongs to.
+func (b *body) inPlace(p place, f func(*body) val) val {
+	if p.from == nil || p.from == b {
+		return f(b)
+	}
+	v := f(p.from)
+	if v.expr != nil || v.comp {
+		v.start = p.from
+	}
+	return v
+}
+
+func (b *body) constAttr(x val, name string, pos plan.Pos) val {
+	switch c := x.c.(type) {
+	case plan.Record:
+		var names []string
+		for _, f := range c {
+			if f.Name == name {
+				return constant(f.Value)
+			}
+			names = append(names, f.Name)
+		}
+		wrong(pos, "the record has no field %s%s", name, hint(name, names))
+	case plan.Ref:
+		if m, ok := b.member(c.Container, name); ok {
+			return objVal(&row{c: c.Container, member: m})
+		}
+		return objVal(&method{x, name})
+	case plan.String, plan.Dict, plan.Builtin:
+		return objVal(&method{x, name})
+	}
+	refuse(pos, "%s.%s cannot be had in a kernel half", x.describe(), name)
+	return val{}
+}
+
+func (b *body) exprAttr(x val, name string, pos plan.Pos) val {
+	e := x.expr
+	switch e.Type.Kind {
+	case types.Ptr:
+		return b.pointerField(e, name, pos)
+	case types.Record:
+		if e.Type.MayNone {
+			wrong(pos, "this may be None here: test it with `!= None` before .%s", name)
+		}
+		for i, n := range e.Type.Names {
+			if n == name {
+				return exprVal(&tree.Expr{Op: tree.OpElem, Type: e.Type.Elems[i], Int: int64(i), Args: []*tree.Expr{assume(e)}, Pos: pos})
+			}
+		}
+		wrong(pos, "the record has no field %s%s", name, hint(name, e.Type.Names))
+	case types.Str:
+		return objVal(&method{x, name})
+	}
+	wrong(pos, "%s has no field %s", x.describe(), name)
+	return val{}
+}
+
+// index is x[i].
+func (b *body) index(x, i val, pos plan.Pos) val {
+	if x.start != nil && x.start != b {
+		at := x.start
+		x.start = nil
+		v := at.index(x, i, pos)
+		v.start = at
+		return v
+	}
+	switch o := x.obj.(type) {
+	case *argsObj:
+		return o.position(i, pos)
+	case *ctxArray:
+		n, ok := i.constInt()
+		if !ok {
+			refuse(pos, "an array field takes a constant index in a kernel half")
+		}
+		return o.element(n, pos)
+	case *arrayObj:
+		return b.inPlace(o.place, func(at *body) val { return at.element(o, i, pos) })
+	}
+	if ref, ok := x.c.(plan.Ref); ok {
+		return b.getIndex(ref.Container, i, pos)
+	}
+	if d, ok := x.c.(plan.Dict); ok {
+		v := b.dictGet(d, i, nil, pos)
+		return v
+	}
+	elems, ok := b.elements(x, pos)
+	if !ok {
+		refuse(pos, "%s cannot be indexed in a kernel half", x.describe())
+	}
+	n, ok := i.constInt()
+	if !ok {
+		refuse(pos, "a %s takes a constant index in a kernel half", "tuple")
+	}
+	if n < 0 {
+		n += int64(len(elems))
+	}
+	if n < 0 || n >= int64(len(elems)) {
+		wrong(pos, "index %d of %d elements", n, len(elems))
+	}
+	return elems[n]
+}
+
+// position is e.args[i].
+func (a *argsObj) position(i val, pos plan.Pos) val {
+	n, ok := i.constInt()
+	if !ok {
+		refuse(pos, "e.args takes a constant index")
+	}
+	v, ok := a.ev.args.at(a.ev.b, int(n), pos)
+	if !ok {
+		wrong(pos, "%s has no argument %d", a.ev.point, n)
+	}
+	return a.ev.mine(v)
+}
+
+// dictGet looks key up in a constant dict: a chain of comparisons.
+func (b *body) dictGet(d plan.Dict, key val, missing *val, pos plan.Pos) val {
+	if len(d) > maxUnroll {
+		refuse(pos, "this dict has %d entries; a constant dict in a kernel half has at most %d", len(d), maxUnroll)
+	}
+	key = b.bind("", key, pos)
+	var next func(i int) val
+	next = func(i int) val {
+		if i == len(d) {
+			if missing == nil {
+				refuse(pos, "d[key] of a constant dict may fail in a kernel half: use d.get(key, default)")
+			}
+			return *missing
+		}
+		c := b.equal(key, constant(d[i].Key), pos)
+		if c.known {
+			if c.value {
+				return constant(d[i].Value)
+			}
+			return next(i + 1)
+		}
+		return b.choose(c, func() val { return constant(d[i].Value) }, func() val { return next(i + 1) }, pos)
+	}
+	return next(0)
+}

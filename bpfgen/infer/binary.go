@@ -1,0 +1,480 @@
+package infer
+
+import (
+	"math/big"
+	"strings"
+
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+func (b *body) binaryExpr(x *syntax.BinaryExpr) val {
+	switch x.Op {
+	case syntax.AND, syntax.OR:
+		return b.andOr(x)
+	case syntax.EQL, syntax.NEQ:
+		if c, ok := b.noneTest(x); ok {
+			return condVal(c)
+		}
+	}
+	l := b.expr(x.X)
+	return b.binary(x.Op, l, b.expr(x.Y), x.OpPos)
+}
+
+func condVal(c cond) val {
+	if c.known {
+		return boolVal(c.value)
+	}
+	return exprVal(c.expr)
+}
+
+// andOr is `x and y` or `x or y` as a value: one of the two operands.
+func (b *body) andOr(x *syntax.BinaryExpr) val {
+	l := b.bind("", b.expr(x.X), x.OpPos)
+	c := b.truth(l, x.OpPos)
+	if bind, ok := local(x.X); ok && !c.known && l.expr != nil && l.expr.Type.MayNone {
+		c.ifTrue = facts{bind: exprVal(assumeNotNone(b.rv(l, x.OpPos)))}
+	}
+	if x.Op == syntax.OR {
+		c = negate(c, x.OpPos)
+	}
+	if c.known {
+		if c.value {
+			return b.expr(x.Y)
+		}
+		return l
+	}
+	if l.typ().Kind == types.Bool {
+		return condVal(b.cond(x))
+	}
+	return b.choose(c, func() val { return b.expr(x.Y) }, func() val {
+		if e := b.rv(l, x.OpPos); x.Op == syntax.OR && e.Type.MayNone {
+			return exprVal(assumeNotNone(e)) // a true value is not None
+		}
+		return l
+	}, x.OpPos)
+}
+
+// binary applies an operator.
+func (b *body) binary(op syntax.Token, x, y val, pos plan.Pos) val {
+	switch op {
+	case syntax.EQL:
+		return condVal(b.equal(x, y, pos))
+	case syntax.NEQ:
+		return condVal(negate(b.equal(x, y, pos), pos))
+	case syntax.IN:
+		return condVal(b.contains(x, y, pos))
+	case syntax.NOT_IN:
+		return condVal(negate(b.contains(x, y, pos), pos))
+	case syntax.LT, syntax.LE, syntax.GT, syntax.GE:
+		return b.order(op, x, y, pos)
+	}
+	if v, ok := foldBinary(op, x.c, y.c, pos); ok {
+		return v
+	}
+	return b.arith(op, x, y, pos)
+}
+
+var arithOps = map[syntax.Token]tree.Op{
+	syntax.PLUS: tree.OpAdd, syntax.MINUS: tree.OpSub, syntax.STAR: tree.OpMul,
+	syntax.SLASHSLASH: tree.OpFloorDiv, syntax.PERCENT: tree.OpFloorMod,
+	syntax.AMP: tree.OpAnd, syntax.PIPE: tree.OpOr, syntax.CIRCUMFLEX: tree.OpXor,
+	syntax.LTLT: tree.OpShl, syntax.GTGT: tree.OpShr,
+}
+
+func (b *body) arith(op syntax.Token, x, y val, pos plan.Pos) val {
+	o, ok := arithOps[op]
+	if !ok {
+		if op == syntax.SLASH {
+			refuse(pos, "/ makes a float, which exists in user space only: use // here, or divide in the handler")
+		}
+		refuse(pos, "the operator %s cannot run in a kernel half", op)
+	}
+	for _, v := range []val{x, y} {
+		if k := v.typ().Kind; k == types.Str || k == types.Bool || k == types.Tuple {
+			refuse(pos, "%s between %s and %s cannot run in a kernel half", op, x.describe(), y.describe())
+		}
+		if f, ok := v.c.(plan.Float); ok {
+			refuse(pos, "%v is a float, which exists in user space only: compute with ints here", float64(f))
+		}
+	}
+	l, r := b.num(x, pos), b.num(y, pos)
+	return exprVal(&tree.Expr{Op: o, Type: arithType(o, l, r), Args: []*tree.Expr{l, r}, Pos: pos})
+}
+
+// arithType is the type of an operation: + - * give signed values, the
+// others keep unsigned ones unsigned. See docs/semantics.md.
+func arithType(op tree.Op, l, r *tree.Expr) types.Type {
+	lu, ru := nonNegative(l), nonNegative(r)
+	switch op {
+	case tree.OpAnd:
+		// The mathematical result is within every operand that is not negative.
+		switch {
+		case lu && ru:
+			return types.IntOf(min(width(l), width(r)), false)
+		case lu:
+			return types.IntOf(width(l), false)
+		case ru:
+			return types.IntOf(width(r), false)
+		}
+		return types.I64
+	case tree.OpOr, tree.OpXor:
+		if lu && ru {
+			return types.IntOf(max(width(l), width(r)), false)
+		}
+		return types.I64
+	case tree.OpFloorDiv, tree.OpFloorMod:
+		if lu && ru && (l.Type.Unsigned64() || r.Type.Unsigned64()) {
+			return types.U64
+		}
+		if lu && ru {
+			return types.IntOf(max(width(l), width(r)), false)
+		}
+		return types.I64
+	case tree.OpShl:
+		if lu && !l.Type.Signed {
+			return types.U64
+		}
+		return types.I64
+	case tree.OpShr:
+		if lu && !l.Type.Signed {
+			return l.Type.Present()
+		}
+		return types.I64
+	}
+	return types.I64
+}
+
+// nonNegative reports whether e is known not to be negative.
+func nonNegative(e *tree.Expr) bool {
+	return !e.Type.Signed || e.Op == tree.OpConst && e.Int >= 0
+}
+
+// width is the number of bits that a value of e, which is not negative, fits.
+func width(e *tree.Expr) uint8 {
+	if e.Op == tree.OpConst && e.Type.Signed {
+		for _, n := range []uint8{8, 16, 32} {
+			if e.Int < 1<<n {
+				return n
+			}
+		}
+		return 64
+	}
+	return e.Type.Bits
+}
+
+// foldBinary computes with constants as Starlark does. What the interpreter
+// would fail on is left to the kernel's checks.
+func foldBinary(op syntax.Token, x, y plan.Value, pos plan.Pos) (val, bool) {
+	if xs, ok := x.(plan.String); ok {
+		if ys, ok := y.(plan.String); ok && op == syntax.PLUS {
+			return strVal(string(xs + ys)), true
+		}
+	}
+	xi, ok1 := x.(plan.Int)
+	yi, ok2 := y.(plan.Int)
+	if !ok1 || !ok2 {
+		return val{}, false
+	}
+	z := new(big.Int)
+	switch op {
+	case syntax.PLUS:
+		z.Add(xi.Big, yi.Big)
+	case syntax.MINUS:
+		z.Sub(xi.Big, yi.Big)
+	case syntax.STAR:
+		z.Mul(xi.Big, yi.Big)
+	case syntax.AMP:
+		z.And(xi.Big, yi.Big)
+	case syntax.PIPE:
+		z.Or(xi.Big, yi.Big)
+	case syntax.CIRCUMFLEX:
+		z.Xor(xi.Big, yi.Big)
+	case syntax.LTLT, syntax.GTGT:
+		return foldShift(op, xi.Big, yi.Big)
+	case syntax.SLASHSLASH, syntax.PERCENT:
+		return foldDivision(op, xi.Big, yi.Big)
+	default:
+		return val{}, false
+	}
+	return constant(plan.Int{Big: z}), true
+}
+
+func foldShift(op syntax.Token, x, y *big.Int) (val, bool) {
+	if !y.IsInt64() || y.Int64() < 0 || y.Int64() >= 512 {
+		return val{}, false
+	}
+	if op == syntax.LTLT {
+		return constant(plan.Int{Big: new(big.Int).Lsh(x, uint(y.Int64()))}), true
+	}
+	return constant(plan.Int{Big: new(big.Int).Rsh(x, uint(y.Int64()))}), true
+}
+
+func foldDivision(op syntax.Token, x, y *big.Int) (val, bool) {
+	if y.Sign() == 0 {
+		return val{}, false
+	}
+	q, m := new(big.Int).QuoRem(x, y, new(big.Int))
+	if m.Sign() != 0 && m.Sign() != y.Sign() {
+		q.Sub(q, big.NewInt(1))
+		m.Add(m, y)
+	}
+	if op == syntax.SLASHSLASH {
+		return constant(plan.Int{Big: q}), true
+	}
+	return constant(plan.Int{Big: m}), true
+}
+
+// equal is x == y. Values of different kinds are not equal, as in Starlark.
+func (b *body) equal(x, y val, pos plan.Pos) cond {
+	if eq, ok := constEqual(x.c, y.c); ok {
+		return known(eq)
+	}
+	if xe, ok := b.parts(x); ok {
+		if ye, ok := b.parts(y); ok {
+			return b.equalParts(xe, ye, pos)
+		}
+	}
+	l, r := b.rv(x, pos), b.rv(y, pos)
+	if l.Type.Kind == types.None || r.Type.Kind == types.None {
+		if l.Type.Kind == types.None {
+			l, r = r, l
+		}
+		return b.isNone(exprVal(l), pos)
+	}
+	if c, ok := b.equalName(l, y, r, x, pos); ok {
+		return c
+	}
+	lk, rk := plainKind(l.Type.Kind), plainKind(r.Type.Kind)
+	if lk != rk {
+		return b.differ(l, r, pos)
+	}
+	out := &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{assume(l), assume(r)}, Pos: pos}
+	return cond{expr: tagsEqual(l, r, out, pos)}
+}
+
+// equalName compares a system call, which the kernel half knows by number,
+// with a name.
+func (b *body) equalName(l *tree.Expr, y val, r *tree.Expr, x val, pos plan.Pos) (cond, bool) {
+	s, ok := y.constStr()
+	if !ok {
+		l = r
+		if s, ok = x.constStr(); !ok {
+			return cond{}, false
+		}
+	}
+	prefix, ok := map[string]string{"syscall_name": "", "syscall_point": "syscall:"}[l.Type.Label]
+	if !ok {
+		return cond{}, false
+	}
+	name, cut := strings.CutPrefix(s, prefix)
+	sc, found := kernel.SyscallByName(name)
+	if !cut || !found {
+		return known(false), true
+	}
+	return cond{expr: &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{l, constExpr(plan.MakeInt(int64(sc.Nr)), pos)}, Pos: pos}}, true
+}
+
+// differ is the comparison of kinds that are never equal; both may still be
+// None or FAULT.
+func (b *body) differ(l, r *tree.Expr, pos plan.Pos) cond {
+	if l.Type.MayNone && r.Type.MayNone || l.Type.MayFault && r.Type.MayFault {
+		refuse(pos, "%s is compared with %s", exprVal(l).describe(), exprVal(r).describe())
+	}
+	return known(false)
+}
+
+// plainKind folds pointers with ints: an address is an int to scripts.
+func plainKind(k types.Kind) types.Kind {
+	if k == types.Ptr {
+		return types.Int
+	}
+	return k
+}
+
+// tagsEqual guards a comparison of the values by that of the tags.
+func tagsEqual(l, r, values *tree.Expr, pos plan.Pos) *tree.Expr {
+	test := func(op tree.Op, e *tree.Expr) *tree.Expr {
+		return &tree.Expr{Op: op, Type: types.Boolean, Args: []*tree.Expr{e}, Pos: pos}
+	}
+	out := values
+	for _, t := range []struct {
+		op  tree.Op
+		may func(types.Type) bool
+	}{
+		{tree.OpIsNone, func(t types.Type) bool { return t.MayNone && t.Kind != types.Ptr }},
+		{tree.OpIsFault, func(t types.Type) bool { return t.MayFault }},
+	} {
+		lm, rm := t.may(l.Type), t.may(r.Type)
+		switch {
+		case lm && rm:
+			both := logic(tree.OpLAnd, test(t.op, l), test(t.op, r), pos)
+			neither := logic(tree.OpLAnd, not(test(t.op, l), pos), not(test(t.op, r), pos), pos)
+			out = logic(tree.OpLOr, both, logic(tree.OpLAnd, neither, out, pos), pos)
+		case lm:
+			out = logic(tree.OpLAnd, not(test(t.op, l), pos), out, pos)
+		case rm:
+			out = logic(tree.OpLAnd, not(test(t.op, r), pos), out, pos)
+		}
+	}
+	return out
+}
+
+// parts gives the elements of a composite for a comparison element by
+// element.
+func (b *body) parts(v val) ([]val, bool) {
+	switch {
+	case v.comp:
+		return v.elems, true
+	case v.expr != nil && (v.expr.Type.Kind == types.Tuple || v.expr.Type.Kind == types.Record) && !v.expr.Type.MayNone:
+		var out []val
+		for i, t := range v.expr.Type.Elems {
+			out = append(out, exprVal(&tree.Expr{Op: tree.OpElem, Type: t, Int: int64(i), Args: []*tree.Expr{v.expr}, Pos: v.expr.Pos}))
+		}
+		return out, true
+	}
+	if t, ok := v.c.(plan.Tuple); ok {
+		return constants(t), true
+	}
+	return nil, false
+}
+
+func (b *body) equalParts(x, y []val, pos plan.Pos) cond {
+	if len(x) != len(y) {
+		return known(false)
+	}
+	out := known(true)
+	for i := range x {
+		c := b.equal(x[i], y[i], pos)
+		switch {
+		case c.known && !c.value:
+			return c
+		case c.known:
+		case out.known:
+			out = c
+		default:
+			out = cond{expr: logic(tree.OpLAnd, out.expr, c.expr, pos)}
+		}
+	}
+	return out
+}
+
+func constEqual(x, y plan.Value) (eq, ok bool) {
+	if x == nil || y == nil {
+		return false, false
+	}
+	switch x := x.(type) {
+	case plan.Int:
+		switch y := y.(type) {
+		case plan.Int:
+			return x.Big.Cmp(y.Big) == 0, true
+		case plan.Float:
+			return false, false
+		}
+		return false, true
+	case plan.String, plan.Bool, plan.None, plan.Bytes:
+		return x == y, true
+	}
+	return false, false
+}
+
+var orderOps = map[syntax.Token]tree.Op{
+	syntax.LT: tree.OpLt, syntax.LE: tree.OpLe, syntax.GT: tree.OpGt, syntax.GE: tree.OpGe,
+}
+
+// order is < <= > >=.
+func (b *body) order(op syntax.Token, x, y val, pos plan.Pos) val {
+	if c, ok := foldOrder(op, x.c, y.c); ok {
+		return boolVal(c)
+	}
+	xk, yk := x.typ().Kind, y.typ().Kind
+	if xk == types.Str && yk == types.Str {
+		l, r := b.present(x, "a string", pos), b.present(y, "a string", pos)
+		return exprVal(&tree.Expr{Op: orderOps[op], Type: types.Boolean, Args: []*tree.Expr{l, r}, Pos: pos})
+	}
+	if xk == types.Bool && yk == types.Bool {
+		l, r := b.present(x, "a bool", pos), b.present(y, "a bool", pos)
+		return exprVal(&tree.Expr{Op: orderOps[op], Type: types.Boolean, Args: []*tree.Expr{l, r}, Pos: pos})
+	}
+	if xk == types.Str || yk == types.Str || xk == types.Bool || yk == types.Bool {
+		wrong(pos, "%s and %s cannot be compared by %s", x.describe(), y.describe(), op)
+	}
+	l, r := b.num(x, pos), b.num(y, pos)
+	return exprVal(&tree.Expr{Op: orderOps[op], Type: types.Boolean, Args: []*tree.Expr{l, r}, Pos: pos})
+}
+
+func foldOrder(op syntax.Token, x, y plan.Value) (result, ok bool) {
+	d := 0
+	switch x := x.(type) {
+	case plan.Int:
+		yi, ok := y.(plan.Int)
+		if !ok {
+			return false, false
+		}
+		d = x.Big.Cmp(yi.Big)
+	case plan.String:
+		ys, ok := y.(plan.String)
+		if !ok {
+			return false, false
+		}
+		d = strings.Compare(string(x), string(ys))
+	default:
+		return false, false
+	}
+	switch op {
+	case syntax.LT:
+		return d < 0, true
+	case syntax.LE:
+		return d <= 0, true
+	case syntax.GT:
+		return d > 0, true
+	}
+	return d >= 0, true
+}
+
+// contains is x in y.
+func (b *body) contains(x, y val, pos plan.Pos) cond {
+	if ref, ok := y.c.(plan.Ref); ok {
+		return b.hasKey(ref.Container, x, pos)
+	}
+	if y.typ().Kind == types.Str {
+		return b.substring(x, y, pos)
+	}
+	if elems, ok := b.elements(y, pos); ok {
+		out := known(false)
+		for _, e := range elems {
+			c := b.equal(x, e, pos)
+			switch {
+			case c.known && c.value:
+				return c
+			case c.known:
+			case out.known:
+				out = c
+			default:
+				out = cond{expr: logic(tree.OpLOr, out.expr, c.expr, pos)}
+			}
+		}
+		return out
+	}
+	refuse(pos, "in works with tables, strings and constant lists in a kernel half, got %s", y.describe())
+	return cond{}
+}
+
+func (b *body) substring(x, y val, pos plan.Pos) cond {
+	needle, ok := x.constStr()
+	if hay, both := y.constStr(); ok && both {
+		return known(strings.Contains(hay, needle))
+	}
+	if !ok {
+		refuse(pos, "in needs a constant on its left in a kernel half, got %s", x.describe())
+	}
+	if needle == "" {
+		return known(true)
+	}
+	h := b.present(y, "a string", pos)
+	return cond{expr: &tree.Expr{Op: tree.OpContains, Type: types.Boolean, Args: []*tree.Expr{h, constExpr(plan.String(needle), pos)}, Pos: pos}}
+}

@@ -1,0 +1,207 @@
+package infer
+
+import (
+	"go.starlark.net/resolve"
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// body is the walker of a kernel half: it makes the tree of one program.
+// Expressions are made lazily: nothing is emitted until a statement needs it,
+// so a read stands behind the filter that precedes it in the script. What
+// depends on state that the handler changes (a table's entry) is emitted at
+// its place (bind).
+type body struct {
+	u     *unit
+	pr    *probe
+	prog  *tree.Program
+	block *tree.Block
+	frame *frame
+	// span is set in the programs of a span, start in the program of its end.
+	span  *spanState
+	start *body
+	calls []*plan.Func // functions being walked in place, against recursion
+	// specific is set when something that differs between the system calls of
+	// one pattern was looked at.
+	specific bool
+}
+
+// maxInline bounds the nesting of calls walked in place.
+const maxInline = 48
+
+func newBody(pr *probe, prog *tree.Program) *body {
+	b := &body{u: pr.u, pr: pr, prog: prog, block: &tree.Block{}}
+	prog.Body = b.block
+	return b
+}
+
+func (b *body) emit(s *tree.Stmt) { b.block.Stmts = append(b.block.Stmts, s) }
+
+// inBlock runs f with a new current block and gives that block.
+func (b *body) inBlock(f func()) *tree.Block {
+	saved := b.block
+	inner := &tree.Block{}
+	b.block = inner
+	defer func() { b.block = saved }()
+	f()
+	return inner
+}
+
+func (b *body) newLocal(name string, t types.Type) int64 {
+	b.prog.Locals = append(b.prog.Locals, tree.Local{Name: name, Type: t})
+	return int64(len(b.prog.Locals) - 1)
+}
+
+func (b *body) local(id int64, pos plan.Pos) *tree.Expr {
+	return &tree.Expr{Op: tree.OpLocal, Type: b.prog.Locals[id].Type, Int: id, Pos: pos}
+}
+
+// assign emits an assignment to a new local and gives the local.
+func (b *body) assign(name string, e *tree.Expr) *tree.Expr {
+	id := b.newLocal(name, e.Type)
+	b.emit(&tree.Stmt{Op: tree.SAssign, Int: id, Exprs: []*tree.Expr{e}, Pos: e.Pos})
+	return b.local(id, e.Pos)
+}
+
+// stop emits the quiet end of the handler.
+func (b *body) stop(pos plan.Pos) { b.emit(&tree.Stmt{Op: tree.SStop, Pos: pos}) }
+
+// here brings a value of the span's start over to this program.
+func (b *body) here(v val) val {
+	if v.start == nil || v.start == b {
+		v.start = nil
+		return v
+	}
+	return b.span.bring(b, v)
+}
+
+// rv gives v as a typed expression of this program.
+func (b *body) rv(v val, pos plan.Pos) *tree.Expr {
+	v = b.here(v)
+	switch {
+	case v.expr != nil:
+		return v.expr
+	case v.comp:
+		e := &tree.Expr{Op: tree.OpTuple, Pos: pos}
+		if v.names != nil {
+			e.Op = tree.OpRecord
+		}
+		e.Type = types.Type{Kind: types.Tuple, Names: v.names}
+		if v.names != nil {
+			e.Type.Kind = types.Record
+		}
+		for _, x := range v.elems {
+			a := b.rv(x, pos)
+			e.Args = append(e.Args, a)
+			e.Type.Elems = append(e.Type.Elems, a.Type)
+		}
+		return e
+	case v.obj != nil:
+		if s, ok := v.obj.(*structObj); ok && s.from != nil && s.from != b {
+			return b.here(val{expr: s.value(b, pos), start: s.from}).expr
+		}
+		if a, ok := v.obj.(addressed); ok {
+			return a.value(b, pos)
+		}
+		refuse(pos, "%s cannot be stored or computed with in a kernel half: use its parts", v.obj.what())
+	}
+	return constExpr(v.c, pos)
+}
+
+// bind gives v with everything evaluated here and now, once.
+func (b *body) bind(name string, v val, pos plan.Pos) val {
+	switch {
+	case v.start != nil && v.start != b:
+		return v
+	case v.comp:
+		out := v
+		out.elems = make([]val, len(v.elems))
+		for i, e := range v.elems {
+			out.elems[i] = b.bind(name, e, pos)
+		}
+		return out
+	case v.expr == nil:
+		return v
+	}
+	switch v.expr.Op {
+	case tree.OpConst, tree.OpLocal, tree.OpSpanSlot:
+		return v
+	}
+	return exprVal(b.assign(name, v.expr))
+}
+
+// A frame has the variables of one function that is walked.
+type frame struct {
+	fn    *plan.Func // nil for a nested function
+	def   *resolve.Function
+	outer *frame // of a nested function: where it was defined
+	vars  map[*resolve.Binding]val
+	// returns collects what the function gives back.
+	returns []returned
+	inline  int64
+	// base is the block in which the function's statements stand.
+	base *tree.Block
+}
+
+// returned is one return of an inlined function.
+type returned struct {
+	stmt *tree.Stmt
+	v    val
+	in   *tree.Block
+}
+
+func resolved(fn *plan.Func) *resolve.Function {
+	if fn.Def != nil {
+		return fn.Def.Function.(*resolve.Function)
+	}
+	return fn.Lambda.Function.(*resolve.Function)
+}
+
+// lookup gives the value of a name.
+func (f *frame) lookup(id *syntax.Ident) (val, bool) {
+	bind := id.Binding.(*resolve.Binding)
+	switch bind.Scope {
+	case resolve.Local, resolve.Cell:
+		v, ok := f.vars[bind]
+		return v, ok
+	case resolve.Free:
+		return f.free(bind.Index)
+	}
+	for g := f; g != nil; g = g.outer {
+		if g.fn != nil {
+			v, ok := g.fn.Names[id.Name]
+			if ok {
+				return constant(v), true
+			}
+		}
+	}
+	return val{}, false
+}
+
+// free gives captured variable i of f's function.
+func (f *frame) free(i int) (val, bool) {
+	if f.fn != nil {
+		if i >= len(f.fn.Free) || f.fn.Free[i] == nil {
+			return val{}, false
+		}
+		return constant(f.fn.Free[i]), true
+	}
+	outer := f.def.FreeVars[i]
+	if outer.Scope == resolve.Free {
+		return f.outer.free(outer.Index)
+	}
+	v, ok := f.outer.vars[outer]
+	return v, ok
+}
+
+// cloneVars copies the variables of f, for the two ways of a branch.
+func cloneVars(m map[*resolve.Binding]val) map[*resolve.Binding]val {
+	out := make(map[*resolve.Binding]val, len(m))
+	for k, v := range m {
+		out[k] = v
+	}
+	return out
+}

@@ -1,0 +1,388 @@
+package infer
+
+import (
+	"strings"
+
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// call is f(args).
+func (b *body) call(x *syntax.CallExpr) val {
+	pos := x.Lparen
+	fn := b.expr(x.Fn)
+	if name, ok := fn.c.(plan.Builtin); ok && (name == "hasattr" || name == "getattr") {
+		return b.hasOrGetAttr(string(name), x)
+	}
+	var args []arg
+	for _, a := range x.Args {
+		if bin, ok := a.(*syntax.BinaryExpr); ok && bin.Op == syntax.EQ {
+			args = append(args, arg{bin.X.(*syntax.Ident).Name, b.expr(bin.Y), start(bin.Y)})
+			continue
+		}
+		args = append(args, arg{"", b.expr(a), start(a)})
+	}
+	return b.apply1(fn, args, start(x.Fn), pos)
+}
+
+// apply1 calls a value.
+func (b *body) apply1(fn val, args []arg, at, pos plan.Pos) val {
+	switch o := fn.obj.(type) {
+	case *closure:
+		return b.callClosure(o, args, pos)
+	case *method:
+		return b.callMethod(o, args, pos)
+	}
+	switch c := fn.c.(type) {
+	case *plan.Func:
+		return b.callFunc(c, args, pos)
+	case plan.Builtin:
+		f, ok := kernelBuiltins[string(c)]
+		if !ok {
+			refuse(at, "%s runs in user space only", c)
+		}
+		return f(b, args, pos)
+	}
+	refuse(at, "%s cannot be called in a kernel half", fn.describe())
+	return val{}
+}
+
+func (b *body) callMethod(m *method, args []arg, pos plan.Pos) val {
+	if r, ok := m.recv.obj.(*row); ok {
+		return b.rowMethod(r, m.name, args, pos)
+	}
+	switch c := m.recv.c.(type) {
+	case plan.Ref:
+		return b.containerMethod(c.Container, m.name, args, pos)
+	case plan.Dict:
+		if m.name == "get" {
+			a := want(args, 1, 2, "get(key, default)", pos)
+			missing := noneVal()
+			if len(a) > 1 {
+				missing = a[1]
+			}
+			return b.dictGet(c, a[0], &missing, pos)
+		}
+	case plan.Builtin:
+		refuse(pos, "%s.%s runs in user space only", c, m.name)
+	}
+	if m.recv.typ().Kind == types.Str {
+		return b.stringMethod(m, args, pos)
+	}
+	refuse(pos, "the method %s cannot run in a kernel half", m.name)
+	return val{}
+}
+
+// stringMethod is startswith and endswith with a constant.
+func (b *body) stringMethod(m *method, args []arg, pos plan.Pos) val {
+	ops := map[string]tree.Op{"startswith": tree.OpStartsWith, "endswith": tree.OpEndsWith}
+	op, ok := ops[m.name]
+	if !ok {
+		refuse(pos, "the string method %s runs in user space only; startswith and endswith run in a kernel half", m.name)
+	}
+	a := want(args, 1, 1, m.name+"(constant)", pos)
+	s, ok := a[0].constStr()
+	if !ok {
+		refuse(pos, "%s needs a constant in a kernel half", m.name)
+	}
+	if recv, ok := m.recv.constStr(); ok {
+		if op == tree.OpStartsWith {
+			return boolVal(strings.HasPrefix(recv, s))
+		}
+		return boolVal(strings.HasSuffix(recv, s))
+	}
+	if s == "" {
+		return boolVal(true)
+	}
+	e := b.present(m.recv, "a string", pos)
+	return exprVal(&tree.Expr{Op: op, Type: types.Boolean, Args: []*tree.Expr{e, constExpr(plan.String(s), pos)}, Pos: pos})
+}
+
+// hasOrGetAttr folds for each point: whether a field is there is known.
+func (b *body) hasOrGetAttr(fn string, x *syntax.CallExpr) val {
+	pos := x.Lparen
+	if len(x.Args) < 2 || len(x.Args) > 3 || fn == "hasattr" && len(x.Args) != 2 {
+		wrong(pos, "%s got %d arguments", fn, len(x.Args))
+	}
+	obj := b.expr(x.Args[0])
+	name, ok := b.expr(x.Args[1]).constStr()
+	if !ok {
+		refuse(pos, "%s needs a constant name in a kernel half", fn)
+	}
+	var v val
+	r := attempt(func() { v = b.ownAttr(obj, name, pos) })
+	if fn == "hasattr" {
+		return boolVal(r == nil)
+	}
+	if r == nil {
+		return v
+	}
+	if len(x.Args) == 2 {
+		panic(r)
+	}
+	return b.expr(x.Args[2])
+}
+
+// ownAttr is attr without the None of arguments that other points have.
+func (b *body) ownAttr(obj val, name string, pos plan.Pos) val {
+	if a, ok := obj.obj.(*argsObj); ok {
+		v, ok := a.ev.args.get(a.ev.b, name, pos)
+		if !ok {
+			wrong(pos, "no %s", name)
+		}
+		return a.ev.mine(v)
+	}
+	return b.attr(obj, name, pos)
+}
+
+// kernelBuiltins are the functions that kernel halves can call.
+var kernelBuiltins map[string]func(b *body, args []arg, pos plan.Pos) val
+
+func init() {
+	kernelBuiltins = map[string]func(b *body, args []arg, pos plan.Pos) val{
+		"abs":              (*body).callAbs,
+		"min":              func(b *body, a []arg, pos plan.Pos) val { return b.minMax(tree.OpMin, a, pos) },
+		"max":              func(b *body, a []arg, pos plan.Pos) val { return b.minMax(tree.OpMax, a, pos) },
+		"len":              (*body).callLen,
+		"bool":             (*body).callBool,
+		"int":              (*body).callInt,
+		"record":           (*body).callRecord,
+		"range":            (*body).callRange,
+		"ntohs":            func(b *body, a []arg, pos plan.Pos) val { return b.swap(a, 16, pos) },
+		"ntohl":            func(b *body, a []arg, pos plan.Pos) val { return b.swap(a, 32, pos) },
+		"cstr":             (*body).callCstr,
+		"cast":             (*body).callCast,
+		"sizeof":           (*body).callSizeof,
+		plan.UpdateBuiltin: (*body).callUpdate,
+	}
+}
+
+func (b *body) callAbs(args []arg, pos plan.Pos) val {
+	a := want(args, 1, 1, "abs(x)", pos)
+	e := b.num(a[0], pos)
+	if nonNegative(e) {
+		return exprVal(e)
+	}
+	return exprVal(&tree.Expr{Op: tree.OpAbs, Type: types.I64, Args: []*tree.Expr{e}, Pos: pos})
+}
+
+func (b *body) minMax(op tree.Op, args []arg, pos plan.Pos) val {
+	if len(args) < 2 {
+		refuse(pos, "min and max take at least two values in a kernel half")
+	}
+	out := &tree.Expr{Op: op, Pos: pos}
+	for _, a := range args {
+		if a.name != "" {
+			refuse(a.pos, "min and max take no key= in a kernel half")
+		}
+		e := b.num(a.v, a.pos)
+		out.Args = append(out.Args, e)
+	}
+	out.Type = out.Args[0].Type.Present()
+	for _, e := range out.Args[1:] {
+		out.Type, _ = types.Join(out.Type, e.Type.Present())
+	}
+	return exprVal(out)
+}
+
+func (b *body) callLen(args []arg, pos plan.Pos) val {
+	a := want(args, 1, 1, "len(x)", pos)
+	if s, ok := a[0].constStr(); ok {
+		return intVal(int64(len(s)))
+	}
+	if elems, ok := b.elements(a[0], pos); ok {
+		return intVal(int64(len(elems)))
+	}
+	if arr, ok := a[0].obj.(*arrayObj); ok {
+		return intVal(int64(arr.len))
+	}
+	if a[0].typ().Kind == types.Str {
+		e := b.present(a[0], "a string", pos)
+		return exprVal(&tree.Expr{Op: tree.OpStrLen, Type: types.IntOf(32, false), Args: []*tree.Expr{e}, Pos: pos})
+	}
+	refuse(pos, "len of %s cannot be had in a kernel half", a[0].describe())
+	return val{}
+}
+
+func (b *body) callBool(args []arg, pos plan.Pos) val {
+	a := want(args, 0, 1, "bool(x)", pos)
+	if len(a) == 0 {
+		return boolVal(false)
+	}
+	return condVal(b.truth(a[0], pos))
+}
+
+func (b *body) callInt(args []arg, pos plan.Pos) val {
+	a := want(args, 1, 1, "int(x)", pos)
+	if c, ok := a[0].c.(plan.Bool); ok {
+		if c {
+			return intVal(1)
+		}
+		return intVal(0)
+	}
+	if a[0].c != nil {
+		if _, ok := a[0].c.(plan.Int); ok {
+			return a[0]
+		}
+		refuse(pos, "int of %s is made in user space", a[0].describe())
+	}
+	if a[0].typ().Kind == types.Bool {
+		e := b.present(a[0], "a bool", pos)
+		return exprVal(&tree.Expr{Op: tree.OpConvert, Type: types.IntOf(8, false), Args: []*tree.Expr{e}, Pos: pos})
+	}
+	return exprVal(b.num(a[0], pos))
+}
+
+func (b *body) callRecord(args []arg, pos plan.Pos) val {
+	v := val{comp: true, names: []string{}}
+	for _, a := range args {
+		if a.name == "" {
+			wrong(a.pos, "record takes named values: record(pid = e.pid)")
+		}
+		v.names = append(v.names, a.name)
+		v.elems = append(v.elems, a.v)
+	}
+	return v
+}
+
+func (b *body) callRange(args []arg, pos plan.Pos) val {
+	a := want(args, 1, 3, "range(start, stop, step)", pos)
+	n := [3]int64{0, 0, 1}
+	for i, v := range a {
+		c, ok := v.constInt()
+		if !ok {
+			refuse(pos, "range takes constants in a kernel half")
+		}
+		n[i] = c
+	}
+	if len(a) == 1 {
+		n[0], n[1] = 0, n[0]
+	}
+	if n[2] == 0 {
+		wrong(pos, "range with a step of 0")
+	}
+	list := plan.List{}
+	for i := n[0]; n[2] > 0 && i < n[1] || n[2] < 0 && i > n[1]; i += n[2] {
+		if len(list) > maxUnroll {
+			refuse(pos, "this range has more than %d steps", maxUnroll)
+		}
+		list = append(list, plan.MakeInt(i))
+	}
+	return constant(list)
+}
+
+// swap is ntohs and ntohl on a little-endian machine.
+func (b *body) swap(args []arg, bits uint8, pos plan.Pos) val {
+	a := want(args, 1, 1, "ntohs(x)", pos)
+	e := b.num(a[0], pos)
+	if e.Type.Bits != bits || e.Type.Signed {
+		e = &tree.Expr{Op: tree.OpConvert, Type: types.IntOf(bits, false), Args: []*tree.Expr{e}, Pos: pos}
+	}
+	return exprVal(&tree.Expr{Op: tree.OpBswap, Type: types.IntOf(bits, false), Int: int64(bits / 8), Args: []*tree.Expr{e}, Pos: pos})
+}
+
+// callCstr is cstr(p, n=): the string at an address.
+func (b *body) callCstr(args []arg, pos plan.Pos) val {
+	if len(args) == 0 || len(args) > 2 {
+		wrong(pos, "cstr(address, n) got %d arguments", len(args))
+	}
+	if k := args[0].v.typ().Kind; k == types.Str {
+		return args[0].v // a char * is a string by itself
+	}
+	room := b.u.strMax + 1
+	if len(args) == 2 {
+		n, ok := args[1].v.constInt()
+		if !ok || n < 1 || n > maxStr {
+			wrong(args[1].pos, "cstr takes a constant length of 1 to %d bytes", maxStr)
+		}
+		room = int(n) + 1
+	}
+	v := args[0].v
+	if v.start != nil && v.start != b {
+		out := exprVal(v.start.cstring(place{v.expr, 0, tree.Auto, v.start}, room, 0, pos))
+		out.start = v.start
+		return out
+	}
+	if a, ok := v.obj.(addressed); ok {
+		return exprVal(b.cstring(place{a.value(b, pos), 0, tree.Auto, b}, room, 0, pos))
+	}
+	return exprVal(b.cstring(place{b.num(v, pos), 0, tree.Auto, b}, room, 0, pos))
+}
+
+// maxStr is the longest string that an event can carry: the length of a
+// string in a record has 13 bits.
+const maxStr = 8190
+
+// callCast is cast("struct sock", p): p as a pointer to that type.
+func (b *body) callCast(args []arg, pos plan.Pos) val {
+	a := want(args, 2, 2, `cast("struct T", address)`, pos)
+	tname, ok := a[0].constStr()
+	if !ok {
+		wrong(pos, "cast wants the type's name as a constant string first")
+	}
+	id := b.typeByName(tname, pos)
+	v := a[1]
+	at := b
+	if v.start != nil && v.start != b {
+		at = v.start
+	}
+	addr := at.num(val{c: v.c, obj: v.obj, expr: v.expr}, pos)
+	out := exprVal(&tree.Expr{Op: tree.OpConvert, Type: types.Type{Kind: types.Ptr, BTF: id}, Args: []*tree.Expr{addr}, Pos: pos})
+	if at != b {
+		out.start = at
+	}
+	return out
+}
+
+// typeByName finds "struct sock", "union u", "enum e" or a typedef.
+func (b *body) typeByName(s string, pos plan.Pos) kernel.TypeID {
+	btf := b.u.btf(pos)
+	clean := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), "*"))
+	kinds := map[string]kernel.Kind{"struct": kernel.KindStruct, "union": kernel.KindUnion, "enum": kernel.KindEnum}
+	word, rest, ok := strings.Cut(clean, " ")
+	if k, known := kinds[word]; ok && known {
+		if id, found := btf.Named(k, strings.TrimSpace(rest)); found {
+			return id
+		}
+		wrong(pos, "the kernel has no %s", clean)
+	}
+	for _, k := range []kernel.Kind{kernel.KindTypedef, kernel.KindInt, kernel.KindStruct} {
+		if id, found := btf.Named(k, clean); found {
+			if k == kernel.KindStruct {
+				wrong(pos, "write struct %s", clean)
+			}
+			return btf.Skip(id)
+		}
+	}
+	wrong(pos, "the kernel has no type %s", clean)
+	return 0
+}
+
+func (b *body) callSizeof(args []arg, pos plan.Pos) val {
+	a := want(args, 1, 1, `sizeof("T")`, pos)
+	s, ok := a[0].constStr()
+	if !ok {
+		wrong(pos, "sizeof wants the type's name as a constant string")
+	}
+	n, err := b.u.btf(pos).Size(b.typeByName(s, pos))
+	if err != nil {
+		wrong(pos, "%v", err)
+	}
+	return intVal(int64(n))
+}
+
+// callUpdate is what the host makes of `x[k] op= v`.
+func (b *body) callUpdate(args []arg, pos plan.Pos) val {
+	a := want(args, 4, 4, "x[k] op= v", pos)
+	ref, ok := a[0].c.(plan.Ref)
+	if !ok {
+		refuse(pos, "%s cannot be changed in a kernel half: use a table", a[0].describe())
+	}
+	op, _ := a[2].constStr()
+	b.update(ref.Container, a[1], op, a[3], pos)
+	return noneVal()
+}

@@ -1,0 +1,207 @@
+package infer
+
+import (
+	"go.starlark.net/resolve"
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A closure is a function defined inside a kernel half.
+type closure struct {
+	def      *resolve.Function
+	outer    *frame
+	defaults []val // by parameter; zero val for none
+	has      []bool
+	name     string
+}
+
+func (*closure) what() string { return "a function" }
+
+// An arg is an argument of a call.
+type arg struct {
+	name string // "" for a positional one
+	v    val
+	pos  plan.Pos
+}
+
+// callFunc walks fn in place and gives its value.
+func (b *body) callFunc(fn *plan.Func, args []arg, pos plan.Pos) val {
+	for _, f := range b.calls {
+		if f == fn {
+			refuse(pos, "%s calls itself: Starlark has no recursion", fn.Name)
+		}
+	}
+	if len(b.calls) >= maxInline {
+		refuse(pos, "calls are nested more than %d deep", maxInline)
+	}
+	b.calls = append(b.calls, fn)
+	defer func() { b.calls = b.calls[:len(b.calls)-1] }()
+	f := &frame{fn: fn, def: resolved(fn), vars: map[*resolve.Binding]val{}}
+	defaults := make([]val, len(fn.Defaults))
+	has := make([]bool, len(fn.Defaults))
+	for i, d := range fn.Defaults {
+		if d != nil {
+			defaults[i], has[i] = constant(d), true
+		}
+	}
+	b.bindParams(f, fn.Name, args, defaults, has, pos)
+	return b.inline(f, pos)
+}
+
+// callClosure walks a nested function in place.
+func (b *body) callClosure(c *closure, args []arg, pos plan.Pos) val {
+	for f := b.frame; f != nil; f = f.outer {
+		if f.def == c.def {
+			refuse(pos, "%s calls itself: Starlark has no recursion", c.name)
+		}
+	}
+	f := &frame{def: c.def, outer: c.outer, vars: map[*resolve.Binding]val{}}
+	b.bindParams(f, c.name, args, c.defaults, c.has, pos)
+	return b.inline(f, pos)
+}
+
+// bindParams gives the parameters their values as a Starlark call does.
+func (b *body) bindParams(f *frame, fname string, args []arg, defaults []val, has []bool, pos plan.Pos) {
+	if f.def.HasVarargs || f.def.HasKwargs {
+		refuse(pos, "%s takes *args or **kwargs, which a kernel half cannot", fname)
+	}
+	n := len(f.def.Params)
+	got := make([]bool, n)
+	set := func(i int, v val) {
+		got[i] = true
+		bind := paramIdent(f.def.Params[i]).Binding.(*resolve.Binding)
+		f.vars[bind] = v
+	}
+	next := 0
+	for _, a := range args {
+		i := next
+		if a.name != "" {
+			i = paramIndex(f.def, a.name)
+			if i < 0 {
+				wrong(a.pos, "%s has no parameter %s", fname, a.name)
+			}
+		} else {
+			next++
+		}
+		if i >= n {
+			wrong(pos, "%s takes %d arguments, got %d", fname, n, len(args))
+		}
+		if got[i] {
+			wrong(a.pos, "%s got its parameter %s twice", fname, paramIdent(f.def.Params[i]).Name)
+		}
+		set(i, b.bind(paramIdent(f.def.Params[i]).Name, a.v, a.pos))
+	}
+	for i := range got {
+		if got[i] {
+			continue
+		}
+		if i >= len(has) || !has[i] {
+			wrong(pos, "%s wants an argument for %s", fname, paramIdent(f.def.Params[i]).Name)
+		}
+		set(i, defaults[i])
+	}
+}
+
+func paramIdent(p syntax.Expr) *syntax.Ident {
+	switch p := p.(type) {
+	case *syntax.Ident:
+		return p
+	case *syntax.BinaryExpr:
+		return p.X.(*syntax.Ident)
+	case *syntax.UnaryExpr:
+		return p.X.(*syntax.Ident)
+	}
+	return nil
+}
+
+func paramIndex(def *resolve.Function, name string) int {
+	for i, p := range def.Params {
+		if id := paramIdent(p); id != nil && id.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// inline walks the body of f's function in place. A function whose only
+// return is its last statement leaves its statements where the call stands;
+// any other becomes an OpInline block with the join of what it returns.
+func (b *body) inline(f *frame, pos plan.Pos) val {
+	caller := b.frame
+	b.frame = f
+	f.inline = int64(b.prog.Inlines)
+	b.prog.Inlines++
+	var falls bool
+	block := b.inBlock(func() {
+		f.base = b.block
+		falls = b.stmts(f.def.Body)
+	})
+	b.frame = caller
+	if v, ok := b.spliced(f, block, falls); ok {
+		return v
+	}
+	return b.inlined(f, block, falls, pos)
+}
+
+// spliced puts straight-line code where the call stands.
+func (b *body) spliced(f *frame, block *tree.Block, falls bool) (val, bool) {
+	switch {
+	case len(f.returns) == 0 && falls:
+		b.block.Stmts = append(b.block.Stmts, block.Stmts...)
+		return noneVal(), true
+	case len(f.returns) == 0: // every way stops
+		b.block.Stmts = append(b.block.Stmts, block.Stmts...)
+		return noneVal(), true
+	case len(f.returns) == 1 && !falls && f.returns[0].in == block:
+		last := len(block.Stmts) - 1
+		if last >= 0 && block.Stmts[last] == f.returns[0].stmt {
+			b.block.Stmts = append(b.block.Stmts, block.Stmts[:last]...)
+			return f.returns[0].v, true
+		}
+	}
+	return val{}, false
+}
+
+// inlined makes the OpInline of a function with several ways out.
+func (b *body) inlined(f *frame, block *tree.Block, falls bool, pos plan.Pos) val {
+	t := types.Type{}
+	if falls {
+		t = types.NoneT
+	}
+	for _, r := range f.returns {
+		var ok bool
+		rt := b.returnType(r.v, r.stmt.Pos)
+		if t, ok = types.Join(t, rt); !ok {
+			refuse(r.stmt.Pos, "this returns %s, elsewhere %s: a function in a kernel half returns one kind of value, or None", r.v.describe(), t)
+		}
+	}
+	for _, r := range f.returns {
+		if t.Kind != types.None {
+			// The value was computed where the return stands.
+			r.stmt.Exprs = []*tree.Expr{convert(b.rv(r.v, r.stmt.Pos), t)}
+		}
+	}
+	if falls && t.Kind != types.None {
+		block.Stmts = append(block.Stmts, &tree.Stmt{Op: tree.SReturn, Int: f.inline, Pos: pos,
+			Exprs: []*tree.Expr{convert(constExpr(plan.None{}, pos), t)}})
+	}
+	e := &tree.Expr{Op: tree.OpInline, Type: t, Int: f.inline, Body: block, Pos: pos}
+	if t.Kind == types.None {
+		b.emit(&tree.Stmt{Op: tree.SDo, Exprs: []*tree.Expr{e}, Pos: pos})
+		return noneVal()
+	}
+	return exprVal(b.assign("", e))
+}
+
+func (b *body) returnType(v val, pos plan.Pos) types.Type { return b.rv(v, pos).Type }
+
+// convert makes e a t; the types must have joined to t.
+func convert(e *tree.Expr, t types.Type) *tree.Expr {
+	if e.Type.Equal(t) {
+		return e
+	}
+	return &tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{e}, Pos: e.Pos}
+}

@@ -1,0 +1,419 @@
+package infer
+
+import (
+	"github.com/startrace/startrace/bpfgen/layout"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// contType collects the types of a container's uses. It lives through all
+// rounds; a use that widens it asks for another round.
+type contType struct {
+	c   *plan.Container
+	key types.Type // None: unkeyed
+	val types.Type
+	// keyAt and valAt are the uses that first gave the type, for messages.
+	keyAt, valAt plan.Pos
+	keyed        bool
+	seen         bool
+}
+
+// A row is one entry of an aggregation or group, or all of an unkeyed one.
+type row struct {
+	c      *plan.Container
+	key    []val // none: unkeyed
+	keyed  bool
+	member *plan.GroupMember
+}
+
+func (r *row) what() string { return "an entry of " + name(r.c) }
+
+func (u *unit) cont(c *plan.Container) *contType {
+	u.used[c.ID] = true
+	t, ok := u.conts[c.ID]
+	if !ok {
+		t = &contType{c: c}
+		u.conts[c.ID] = t
+		if c.Kind == plan.Cell && c.Init != nil {
+			t.val = stored(constType(c.Init))
+		}
+	}
+	return t
+}
+
+// stored is the type in which a table keeps values of type t: ints with 64
+// bits, so that updates can be atomic.
+func stored(t types.Type) types.Type {
+	switch t.Kind {
+	case types.Int:
+		t.Bits = 64
+	case types.Str:
+		t.Cap = (t.Cap + 7) &^ 7
+	}
+	t.Trusted = false
+	return t
+}
+
+func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos, what string, c *plan.Container) {
+	if have.Kind == types.Bot {
+		*at = pos
+	}
+	j, ok := types.Join(*have, t)
+	if !ok {
+		wrong(pos, "the %s of %s %s is %s here, but %s at %s", what, c.Kind, name(c), t, *have, *at)
+	}
+	if !j.Equal(*have) {
+		*have = j
+		u.changed = true
+	}
+}
+
+// finish gives the container as the rest of the compiler sees it.
+func (t *contType) finish() *tree.Container {
+	out := &tree.Container{Container: t.c, Key: t.key, Value: t.val}
+	if out.Key.Kind == types.Bot {
+		out.Key = types.NoneT
+	}
+	if t.c.Kind == plan.Table && out.Value.Kind == types.Bot {
+		out.Value = types.I64 // only user space sets it
+	}
+	if out.Value.Kind == types.Bot {
+		out.Value = types.I64
+	}
+	if out.Key.Kind != types.None {
+		out.KeyLayout = layout.Fixed(out.Key)
+	}
+	if !t.c.Kind.IsAggregation() && t.c.Kind != plan.Group {
+		out.ValueLayout = layout.Value(out.Value)
+	}
+	return out
+}
+
+// key makes the key expression of a container's entry: one value, or a tuple.
+// Parts that are None by folding disappear.
+func (b *body) key(c *plan.Container, k val, pos plan.Pos) (*tree.Expr, bool) {
+	parts := []val{k}
+	tuple := false
+	if k.comp && !k.isRecord() {
+		parts, tuple = nil, true
+		for _, e := range k.elems {
+			if !e.isNone() {
+				parts = append(parts, e)
+			}
+		}
+		tuple = len(parts) > 1
+	}
+	if k.isNone() || len(parts) == 0 {
+		return nil, false
+	}
+	var e *tree.Expr
+	if tuple {
+		e = b.rv(val{comp: true, elems: parts}, pos)
+	} else {
+		e = b.rv(parts[0], pos)
+	}
+	checkKey(e.Type, pos)
+	t := b.u.cont(c)
+	b.u.widen(&t.key, &t.keyAt, keyType(e.Type), pos, "key", c)
+	t.keyed = true
+	return convert(e, t.key), true
+}
+
+// keyType is the type in which a key is kept: an int constant must not
+// decide the width.
+func keyType(t types.Type) types.Type {
+	t.Trusted = false
+	if t.Kind == types.Str {
+		t.Cap = (t.Cap + 7) &^ 7
+	}
+	if len(t.Elems) > 0 {
+		elems := make([]types.Type, len(t.Elems))
+		for i, e := range t.Elems {
+			elems[i] = keyType(e)
+		}
+		t.Elems = elems
+	}
+	return t
+}
+
+func checkKey(t types.Type, pos plan.Pos) {
+	switch t.Kind {
+	case types.Mem:
+		wrong(pos, "a struct cannot be a key: use its fields")
+	}
+}
+
+// setIndex is t[k] = v.
+func (b *body) setIndex(x, k, v val, pos plan.Pos) {
+	ref, ok := x.c.(plan.Ref)
+	if !ok {
+		refuse(pos, "%s cannot be changed in a kernel half: use a table", x.describe())
+	}
+	b.tableSet(ref.Container, k, v, pos)
+}
+
+func (b *body) tableSet(c *plan.Container, k, v val, pos plan.Pos) {
+	wantTable(c, pos)
+	ke, ok := b.key(c, k, pos)
+	if !ok {
+		wrong(pos, "the key is None")
+	}
+	b.wrote(c, pos)
+	ve := b.rv(v, pos)
+	ve = convert(ve, b.value(c, ve.Type, pos))
+	b.emit(&tree.Stmt{Op: tree.STableSet, Int: int64(c.ID), Exprs: []*tree.Expr{ke, ve}, Pos: pos})
+}
+
+// value widens the value type of a table or cell and gives it.
+func (b *body) value(c *plan.Container, t types.Type, pos plan.Pos) types.Type {
+	ct := b.u.cont(c)
+	b.u.widen(&ct.val, &ct.valAt, storedAll(t), pos, "value", c)
+	return ct.val
+}
+
+func storedAll(t types.Type) types.Type {
+	t = stored(t)
+	if len(t.Elems) > 0 {
+		elems := make([]types.Type, len(t.Elems))
+		for i, e := range t.Elems {
+			elems[i] = storedAll(e)
+		}
+		t.Elems = elems
+	}
+	return t
+}
+
+func (b *body) wrote(c *plan.Container, pos plan.Pos) {
+	if _, ok := b.u.written[c.ID]; !ok {
+		b.u.written[c.ID] = pos
+	}
+}
+
+func wantTable(c *plan.Container, pos plan.Pos) {
+	if c.Kind != plan.Table {
+		wrong(pos, "%s is a %s: its entries are changed by .add(…)", name(c), c.Kind)
+	}
+}
+
+// getIndex is t[k], or the row a[k] of an aggregation.
+func (b *body) getIndex(c *plan.Container, k val, pos plan.Pos) val {
+	if c.Kind.IsAggregation() || c.Kind == plan.Group {
+		r := &row{c: c, keyed: true, key: []val{b.bind("", k, pos)}}
+		return objVal(r)
+	}
+	wantTable(c, pos)
+	return b.tableOp(tree.OpTableIndex, c, k, pos)
+}
+
+// tableOp reads from a table here and now.
+func (b *body) tableOp(op tree.Op, c *plan.Container, k val, pos plan.Pos) val {
+	ke, ok := b.key(c, k, pos)
+	if !ok {
+		wrong(pos, "the key is None")
+	}
+	t := b.valueType(c)
+	switch op {
+	case tree.OpTableHas:
+		t = types.Boolean
+	case tree.OpTableGet, tree.OpTablePop:
+		t.MayNone = true
+	}
+	e := &tree.Expr{Op: op, Type: t, Int: int64(c.ID), Args: []*tree.Expr{ke}, Pos: pos}
+	if op == tree.OpTablePop {
+		b.wrote(c, pos)
+	}
+	return exprVal(b.assign("", e))
+}
+
+// valueType is what is known so far of a table's values.
+func (b *body) valueType(c *plan.Container) types.Type {
+	if t := b.u.cont(c).val; t.Kind != types.Bot {
+		return t
+	}
+	return types.I64
+}
+
+func (b *body) hasKey(c *plan.Container, k val, pos plan.Pos) cond {
+	wantTable(c, pos)
+	return cond{expr: b.tableOp(tree.OpTableHas, c, k, pos).expr}
+}
+
+// update is t[k] op= v.
+func (b *body) update(c *plan.Container, k val, op string, v val, pos plan.Pos) {
+	wantTable(c, pos)
+	ke, ok := b.key(c, k, pos)
+	if !ok {
+		wrong(pos, "the key is None")
+	}
+	b.wrote(c, pos)
+	ve := b.num(v, pos)
+	t := b.value(c, ve.Type, pos)
+	if t.Kind != types.Int {
+		wrong(pos, "%s= changes ints, but the values of %s are %s", op, name(c), t)
+	}
+	switch op {
+	case "-":
+		op, ve = "+", &tree.Expr{Op: tree.OpNeg, Type: types.I64, Args: []*tree.Expr{ve}, Pos: pos}
+	case "+", "*", "&", "|", "^":
+	default:
+		refuse(pos, "%s= on a table's entry cannot run in a kernel half; + - * & | ^ can", op)
+	}
+	b.emit(&tree.Stmt{Op: tree.STableUpdate, Int: int64(c.ID), Str: op, Exprs: []*tree.Expr{ke, ve}, Pos: pos})
+}
+
+// containerMethod is a method of a container.
+func (b *body) containerMethod(c *plan.Container, m string, args []arg, pos plan.Pos) val {
+	if c.Kind.IsAggregation() || c.Kind == plan.Group {
+		return b.rowMethod(&row{c: c}, m, args, pos)
+	}
+	if c.Kind == plan.Cell {
+		return b.cellMethod(c, m, args, pos)
+	}
+	switch m {
+	case "get":
+		a := want(args, 1, 2, "get(key, default)", pos)
+		v := b.tableOp(tree.OpTableGet, c, a[0], pos)
+		return b.orDefault(v, a, pos)
+	case "pop":
+		a := want(args, 1, 2, "pop(key, default)", pos)
+		v := b.tableOp(tree.OpTablePop, c, a[0], pos)
+		return b.orDefault(v, a, pos)
+	case "set":
+		a := want(args, 2, 2, "set(key, value)", pos)
+		b.tableSet(c, a[0], a[1], pos)
+		return noneVal()
+	case "add":
+		a := want(args, 1, 2, "add(key, n)", pos)
+		n := intVal(1)
+		if len(a) > 1 {
+			n = a[1]
+		}
+		b.update(c, a[0], "+", n, pos)
+		return noneVal()
+	case "remove":
+		a := want(args, 1, 1, "remove(key)", pos)
+		ke, _ := b.key(c, a[0], pos)
+		b.wrote(c, pos)
+		b.emit(&tree.Stmt{Op: tree.STableRemove, Int: int64(c.ID), Exprs: []*tree.Expr{ke}, Pos: pos})
+		return noneVal()
+	}
+	refuse(pos, "a table has no method %s in a kernel half%s", m, hint(m, []string{"get", "pop", "set", "add", "remove"}))
+	return val{}
+}
+
+// orDefault is the second argument of get and pop.
+func (b *body) orDefault(v val, a []val, pos plan.Pos) val {
+	if len(a) < 2 || a[1].isNone() {
+		return v
+	}
+	c := b.isNone(v, pos)
+	return b.choose(c, func() val { return a[1] }, func() val { return exprVal(assumeNotNone(v.expr)) }, pos)
+}
+
+// want gives the positional arguments of a method.
+func want(args []arg, least, most int, form string, pos plan.Pos) []val {
+	if len(args) < least || len(args) > most {
+		wrong(pos, "%s got %d arguments", form, len(args))
+	}
+	out := make([]val, len(args))
+	for i, a := range args {
+		if a.name != "" {
+			wrong(a.pos, "%s takes no named arguments", form)
+		}
+		out[i] = a.v
+	}
+	return out
+}
+
+func (b *body) cellMethod(c *plan.Container, m string, args []arg, pos plan.Pos) val {
+	switch m {
+	case "get":
+		want(args, 0, 0, "get()", pos)
+		b.u.cont(c)
+		return exprVal(b.assign("", &tree.Expr{Op: tree.OpCellGet, Type: b.valueType(c), Int: int64(c.ID), Pos: pos}))
+	case "set":
+		a := want(args, 1, 1, "set(value)", pos)
+		b.wrote(c, pos)
+		e := b.rv(a[0], pos)
+		e = convert(e, b.value(c, e.Type, pos))
+		b.emit(&tree.Stmt{Op: tree.SCellSet, Int: int64(c.ID), Exprs: []*tree.Expr{e}, Pos: pos})
+		return noneVal()
+	case "add":
+		a := want(args, 0, 1, "add(n)", pos)
+		n := intVal(1)
+		if len(a) > 0 {
+			n = a[0]
+		}
+		b.wrote(c, pos)
+		e := b.num(n, pos)
+		if t := b.value(c, e.Type, pos); t.Kind != types.Int {
+			wrong(pos, "add changes ints, but %s holds %s", name(c), t)
+		}
+		b.emit(&tree.Stmt{Op: tree.SCellAdd, Int: int64(c.ID), Str: "+", Exprs: []*tree.Expr{e}, Pos: pos})
+		return noneVal()
+	}
+	refuse(pos, "a cell has no method %s in a kernel half%s", m, hint(m, []string{"get", "set", "add"}))
+	return val{}
+}
+
+// member gives the aggregation of a group by name.
+func (b *body) member(c *plan.Container, name string) (*plan.GroupMember, bool) {
+	for i := range c.Members {
+		if c.Members[i].Name == name {
+			return &c.Members[i], true
+		}
+	}
+	return nil, false
+}
+
+func (b *body) rowAttr(r *row, name string, pos plan.Pos) val {
+	if r.c.Kind == plan.Group && r.member == nil {
+		m, ok := b.member(r.c, name)
+		if !ok {
+			var names []string
+			for _, m := range r.c.Members {
+				names = append(names, m.Name)
+			}
+			wrong(pos, "the group has no %s%s", name, hint(name, names))
+		}
+		out := *r
+		out.member = m
+		return objVal(&out)
+	}
+	return objVal(&method{objVal(r), name})
+}
+
+// rowMethod is a[k].add(v, weight) or a.add(v, weight).
+func (b *body) rowMethod(r *row, m string, args []arg, pos plan.Pos) val {
+	if m != "add" {
+		refuse(pos, "a kernel half only adds to an aggregation: .add(…), not .%s", m)
+	}
+	agg, sname := r.c, ""
+	if r.member != nil {
+		agg, sname = r.member.Agg, r.member.Name
+	}
+	a := want(args, 0, 2, "add(value, weight)", pos)
+	if len(a) == 0 && agg.Kind != plan.Count {
+		wrong(pos, "%s.add() wants a value", agg.Kind)
+	}
+	v, w := intVal(1), intVal(1)
+	if len(a) > 0 {
+		v = a[0]
+	}
+	if len(a) > 1 {
+		w = a[1]
+	}
+	exprs := []*tree.Expr{b.num(v, pos), b.num(w, pos)}
+	t := b.u.cont(r.c)
+	if r.keyed {
+		if ke, ok := b.key(r.c, r.key[0], pos); ok {
+			exprs = append(exprs, ke)
+		}
+	}
+	if len(exprs) == 2 && t.keyed {
+		wrong(pos, "%s is used with a key at %s and without one here", name(r.c), t.keyAt)
+	}
+	b.emit(&tree.Stmt{Op: tree.SAggAdd, Int: int64(r.c.ID), Str: sname, Exprs: exprs, Pos: pos})
+	return noneVal()
+}

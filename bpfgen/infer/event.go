@@ -1,0 +1,197 @@
+package infer
+
+import (
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// An event is e: what happened at a point, seen from one program.
+type event struct {
+	b     *body // the program in which its fields are read
+	point string
+	args  argSource
+	// ret, duration, startEv and fn exist only for some points.
+	ret      func(pos plan.Pos) val
+	duration func(pos plan.Pos) val
+	startEv  *event
+	fn       func(pos plan.Pos) val
+	name     func(pos plan.Pos) val // e.probe
+	profile  bool
+	// over shadows fields: what kernel= or an event's function returned.
+	over map[string]val
+	// value is e.value, where kernel= returned no record.
+	value *val
+}
+
+func (e *event) what() string { return "e, the event itself," }
+
+// An argSource gives e.args for one point.
+type argSource interface {
+	names() []string
+	get(b *body, name string, pos plan.Pos) (val, bool)
+	at(b *body, i int, pos plan.Pos) (val, bool)
+}
+
+// argsObj is e.args.
+type argsObj struct{ ev *event }
+
+func (*argsObj) what() string { return "e.args" }
+
+// builtinFields are the fields that every event has.
+var builtinFields = map[string]types.Type{
+	"pid":    types.U32,
+	"tid":    types.U32,
+	"uid":    types.U32,
+	"gid":    types.U32,
+	"cpu":    types.U32,
+	"comm":   types.Comm,
+	"time":   types.U64,
+	"cgroup": types.U64,
+}
+
+// fieldNames are all names that e can have, for spelling hints.
+var fieldNames = []string{
+	"pid", "tid", "ppid", "uid", "gid", "comm", "cpu", "time", "cgroup", "task", "probe", "func", "args", "ret",
+	"duration", "depth", "start", "ip", "usermode", "regs", "stack", "ustack", "file", "value",
+}
+
+// field gives e.name; ok is false where this event has no such field.
+func (e *event) field(name string, pos plan.Pos) (v val, ok bool) {
+	if v, ok := e.over[name]; ok {
+		return v, true
+	}
+	b := e.b
+	if t, ok := builtinFields[name]; ok {
+		return e.mine(exprVal(&tree.Expr{Op: tree.OpBuiltin, Type: t, Str: name, Pos: pos})), true
+	}
+	switch name {
+	case "task":
+		return e.mine(exprVal(b.task(pos))), true
+	case "ppid":
+		parent := b.pointerField(b.task(pos), "real_parent", pos)
+		return e.mine(b.attr(parent, "tgid", pos)), true
+	case "probe":
+		if e.name != nil {
+			return e.mine(e.name(pos)), true
+		}
+		return strVal(e.point), true
+	case "args":
+		if e.args != nil {
+			return objVal(&argsObj{e}), true
+		}
+	case "start":
+		if e.startEv != nil {
+			return objVal(e.startEv), true
+		}
+	case "value":
+		if e.value != nil {
+			return *e.value, true
+		}
+	}
+	return e.optional(name, pos)
+}
+
+// optional gives the fields that only some points have.
+func (e *event) optional(name string, pos plan.Pos) (val, bool) {
+	switch {
+	case name == "ret" && e.ret != nil:
+		return e.mine(e.ret(pos)), true
+	case name == "duration" && e.duration != nil:
+		return e.mine(e.duration(pos)), true
+	case name == "func" && e.fn != nil:
+		return e.mine(e.fn(pos)), true
+	case name == "ip" && e.profile:
+		return e.mine(exprVal(&tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: name, Pos: pos})), true
+	case name == "usermode" && e.profile:
+		return e.mine(exprVal(&tree.Expr{Op: tree.OpBuiltin, Type: types.Boolean, Str: name, Pos: pos})), true
+	}
+	return val{}, false
+}
+
+// mine marks v as belonging to the event's program.
+func (e *event) mine(v val) val {
+	if v.expr != nil || v.comp {
+		v.start = e.b
+	}
+	return v
+}
+
+// task is the current task_struct.
+func (b *body) task(pos plan.Pos) *tree.Expr {
+	id, ok := b.u.btf(pos).Named(kernel.KindStruct, "task_struct")
+	if !ok {
+		wrong(pos, "the kernel's types have no task_struct")
+	}
+	return &tree.Expr{Op: tree.OpBuiltin, Type: types.Type{Kind: types.Ptr, BTF: id, Trusted: true}, Str: "task", Pos: pos}
+}
+
+// mustField is e.name with the message for a field that is not there.
+func (e *event) mustField(name string, pos plan.Pos) val {
+	v, ok := e.field(name, pos)
+	if ok {
+		return v
+	}
+	for _, f := range fieldNames {
+		if f == name {
+			wrong(pos, "%s has no e.%s%s", e.point, name, e.whyNot(name))
+		}
+	}
+	names := append([]string{}, fieldNames...)
+	names = append(names, sortedKeys(e.over)...)
+	if e.args != nil {
+		for _, n := range e.args.names() {
+			if n == name {
+				wrong(pos, "an event has no field %s: it is an argument, e.args.%s", name, name)
+			}
+		}
+	}
+	wrong(pos, "an event has no field %s%s", name, hint(name, names))
+	return val{}
+}
+
+func (e *event) whyNot(name string) string {
+	switch name {
+	case "ret", "duration":
+		return ": only the end of a call has it (syscall:NAME)"
+	case "start":
+		return ": only spans have it (syscall:NAME)"
+	case "ip", "usermode":
+		return ": only samples have it (profile:99hz)"
+	case "value":
+		return ": only a kernel= function that returns a plain value gives it"
+	}
+	return ""
+}
+
+func hint(name string, names []string) string {
+	if near := kernel.Suggest(name, names); near != "" {
+		return " (did you mean " + near + "?)"
+	}
+	return ""
+}
+
+// argument is e.args.name.
+func (a *argsObj) argument(name string, pos plan.Pos) val {
+	b := a.ev.b
+	if v, ok := a.ev.args.get(b, name, pos); ok {
+		return a.ev.mine(v)
+	}
+	if plain, found := strings.CutSuffix(name, "_"); found {
+		if v, ok := a.ev.args.get(b, plain, pos); ok {
+			return a.ev.mine(v)
+		}
+	}
+	names := a.ev.args.names()
+	if b.pr.someArgs(name) {
+		return noneVal() // another point of this probe has it
+	}
+	if len(names) == 0 {
+		wrong(pos, "%s has no arguments", a.ev.point)
+	}
+	wrong(pos, "%s has no argument %s%s; it has %s", a.ev.point, name, hint(name, names), strings.Join(names, ", "))
+	return val{}
+}

@@ -1,0 +1,271 @@
+package infer
+
+import (
+	"math/big"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// expr gives the value of an expression.
+func (b *body) expr(x syntax.Expr) val {
+	pos := start(x)
+	switch x := x.(type) {
+	case *syntax.ParenExpr:
+		return b.expr(x.X)
+	case *syntax.Literal:
+		return literal(x)
+	case *syntax.Ident:
+		return b.ident(x)
+	case *syntax.DotExpr:
+		return b.attr(b.expr(x.X), x.Name.Name, x.NamePos)
+	case *syntax.IndexExpr:
+		return b.index(b.expr(x.X), b.expr(x.Y), x.Lbrack)
+	case *syntax.CallExpr:
+		return b.call(x)
+	case *syntax.UnaryExpr:
+		return b.unary(x)
+	case *syntax.BinaryExpr:
+		return b.binaryExpr(x)
+	case *syntax.CondExpr:
+		return b.condExpr(x)
+	case *syntax.TupleExpr:
+		return b.tuple(x.List)
+	case *syntax.LambdaExpr:
+		return objVal(b.closure(x.Function.(*resolve.Function), "lambda"))
+	case *syntax.ListExpr:
+		refuse(pos, "a list cannot be made in a kernel half: use a tuple")
+	case *syntax.DictExpr:
+		refuse(pos, "a dict cannot be made in a kernel half: use a table, or a constant dict outside")
+	case *syntax.Comprehension:
+		refuse(pos, "a comprehension cannot run in a kernel half")
+	case *syntax.SliceExpr:
+		refuse(pos, "a slice cannot run in a kernel half")
+	}
+	refuse(pos, "this expression cannot run in a kernel half")
+	return val{}
+}
+
+func literal(x *syntax.Literal) val {
+	switch v := x.Value.(type) {
+	case int64:
+		return intVal(v)
+	case *big.Int:
+		return constant(plan.Int{Big: v})
+	case string:
+		if x.Token == syntax.BYTES {
+			return constant(plan.Bytes(v))
+		}
+		return strVal(v)
+	case float64:
+		return constant(plan.Float(v))
+	}
+	refuse(x.TokenPos, "this literal cannot be used in a kernel half")
+	return val{}
+}
+
+func (b *body) ident(id *syntax.Ident) val {
+	v, ok := b.frame.lookup(id)
+	if !ok {
+		wrong(id.NamePos, "%s has no value here", id.Name)
+	}
+	if u, bad := v.obj.(*unjoined); bad {
+		refuse(id.NamePos, "%s cannot be used in a kernel half", u.what())
+	}
+	return v
+}
+
+func (b *body) tuple(list []syntax.Expr) val {
+	v := val{comp: true}
+	for _, x := range list {
+		v.elems = append(v.elems, b.expr(x))
+	}
+	return v
+}
+
+// present gives v without the possibility of None, for uses that need a
+// value. None must have been excluded by a test; FAULT ends the handler.
+func (b *body) present(v val, want string, pos plan.Pos) *tree.Expr {
+	e := b.rv(v, pos)
+	t := e.Type
+	switch {
+	case t.Kind == types.None:
+		wrong(pos, "this is None, and %s is wanted", want)
+	case t.MayNone && t.Kind != types.Ptr && !t.MayFault:
+		wrong(pos, "this may be None here, and %s is wanted: test it with `!= None` first", want)
+	case t.Tagged() || t.MayNone && t.Kind != types.Ptr:
+		p := t.Present()
+		return &tree.Expr{Op: tree.OpPresent, Type: p, Str: want, Args: []*tree.Expr{e}, Pos: pos}
+	}
+	return e
+}
+
+// assume gives v without tag where a test has proved that there is a value.
+func assume(e *tree.Expr) *tree.Expr {
+	if !e.Type.MayNone && !e.Type.MayFault {
+		return e
+	}
+	return &tree.Expr{Op: tree.OpAssume, Type: e.Type.Present(), Args: []*tree.Expr{e}, Pos: e.Pos}
+}
+
+// num gives v as a present int. A pointer is its address.
+func (b *body) num(v val, pos plan.Pos) *tree.Expr {
+	if v.obj == nil {
+		switch t := v.typ(); t.Kind {
+		case types.Int, types.None:
+			return b.present(v, "an int", pos)
+		case types.Ptr:
+			e := b.present(v, "an int", pos)
+			return &tree.Expr{Op: tree.OpConvert, Type: types.U64, Args: []*tree.Expr{e}, Pos: pos}
+		}
+	} else if a, ok := v.obj.(addressed); ok {
+		return a.value(b, pos)
+	}
+	refuse(pos, "got %s, want an int", v.describe())
+	return nil
+}
+
+func (b *body) unary(x *syntax.UnaryExpr) val {
+	switch x.Op {
+	case syntax.NOT:
+		c := b.cond(x)
+		if c.known {
+			return boolVal(c.value)
+		}
+		return exprVal(c.expr)
+	case syntax.STAR, syntax.STARSTAR:
+		refuse(x.OpPos, "* arguments cannot be used in a kernel half")
+	}
+	return b.unaryVal(x.Op, b.expr(x.X), x.OpPos)
+}
+
+// unaryVal applies - + ~.
+func (b *body) unaryVal(op syntax.Token, v val, pos plan.Pos) val {
+	if i, ok := v.c.(plan.Int); ok {
+		return constant(foldUnary(op, i))
+	}
+	if _, ok := v.c.(plan.Float); ok {
+		refuse(pos, "floats exist in user space only: compute with ints here")
+	}
+	e := b.num(v, pos)
+	switch op {
+	case syntax.MINUS:
+		return exprVal(&tree.Expr{Op: tree.OpNeg, Type: types.I64, Args: []*tree.Expr{e}, Pos: pos})
+	case syntax.TILDE:
+		return exprVal(&tree.Expr{Op: tree.OpNot, Type: types.I64, Args: []*tree.Expr{e}, Pos: pos})
+	}
+	return exprVal(e)
+}
+
+func foldUnary(op syntax.Token, i plan.Int) plan.Int {
+	switch op {
+	case syntax.MINUS:
+		return plan.Int{Big: new(big.Int).Neg(i.Big)}
+	case syntax.TILDE:
+		return plan.Int{Big: new(big.Int).Not(i.Big)}
+	}
+	return i
+}
+
+// condExpr is `x if c else y`.
+func (b *body) condExpr(x *syntax.CondExpr) val {
+	c := b.cond(x.Cond)
+	if c.known {
+		if c.value {
+			return b.expr(x.True)
+		}
+		return b.expr(x.False)
+	}
+	return b.choose(c, func() val { return b.expr(x.True) }, func() val { return b.expr(x.False) }, x.If)
+}
+
+// choose gives one of two values by a condition that the kernel decides. Each
+// is walked with what the condition proves.
+func (b *body) choose(c cond, yes, no func() val, pos plan.Pos) val {
+	before := b.frame.vars
+	way := func(f func() val, facts facts) (v val, block *tree.Block) {
+		b.frame.vars = cloneVars(before)
+		b.apply(facts)
+		block = b.inBlock(func() { v = f() })
+		return v, block
+	}
+	yv, yb := way(yes, c.ifTrue)
+	nv, nb := way(no, c.ifFalse)
+	b.frame.vars = before
+	if same(yv, nv) && len(yb.Stmts) == 0 && len(nb.Stmts) == 0 {
+		return yv
+	}
+	if len(yb.Stmts) == 0 && len(nb.Stmts) == 0 {
+		ye, ne := b.rv(yv, pos), b.rv(nv, pos)
+		t, ok := types.Join(ye.Type, ne.Type)
+		if !ok {
+			refuse(pos, "this is %s or %s: a kernel half needs one kind of value, or None", yv.describe(), nv.describe())
+		}
+		return exprVal(&tree.Expr{Op: tree.OpCond, Type: t, Args: []*tree.Expr{c.expr, convert(ye, t), convert(ne, t)}, Pos: pos})
+	}
+	out, ok := b.join("", yv, nv, yb, nb, pos)
+	if !ok {
+		refuse(pos, "this is %s or %s: a kernel half needs one kind of value, or None", yv.describe(), nv.describe())
+	}
+	b.emit(&tree.Stmt{Op: tree.SIf, Exprs: []*tree.Expr{c.expr}, Then: yb, Else: nb, Pos: pos})
+	return out
+}
+
+// same reports whether two values are certainly the same.
+func same(x, y val) bool {
+	switch {
+	case x.start != y.start:
+		return false
+	case x.obj != nil || y.obj != nil:
+		return x.obj == y.obj
+	case x.comp || y.comp:
+		if x.comp != y.comp || len(x.elems) != len(y.elems) || len(x.names) != len(y.names) {
+			return false
+		}
+		for i := range x.elems {
+			if !same(x.elems[i], y.elems[i]) {
+				return false
+			}
+		}
+		return true
+	case x.expr != nil || y.expr != nil:
+		return sameExpr(x.expr, y.expr)
+	}
+	return sameConst(x.c, y.c)
+}
+
+func sameExpr(x, y *tree.Expr) bool {
+	if x == y {
+		return true
+	}
+	if x == nil || y == nil || x.Op != y.Op || x.Int != y.Int || x.Str != y.Str || x.Body != nil || y.Body != nil ||
+		x.Bit != y.Bit || x.BitSize != y.BitSize || len(x.Args) != len(y.Args) || !x.Type.Equal(y.Type) {
+		return false
+	}
+	for i := range x.Args {
+		if !sameExpr(x.Args[i], y.Args[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameConst(x, y plan.Value) bool {
+	switch x := x.(type) {
+	case plan.Int:
+		yi, ok := y.(plan.Int)
+		return ok && x.Big.Cmp(yi.Big) == 0
+	case plan.String, plan.Bool, plan.None, plan.Float, plan.Builtin, plan.Bytes:
+		return x == y
+	case *plan.Func:
+		return plan.Value(x) == y
+	case plan.Ref:
+		yr, ok := y.(plan.Ref)
+		return ok && x.Container == yr.Container
+	}
+	return false
+}

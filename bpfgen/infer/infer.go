@@ -1,0 +1,200 @@
+// Package infer makes the typed tree of a plan: it decides where each
+// function runs, what every expression of a kernel half means and which type
+// it has, and which parts of an event a user half needs (projection). All
+// "cannot compile" errors of a script come from here.
+//
+// # How it works
+//
+// A kernel half is walked once for every point that it serves, as an
+// interpreter would run it, but on symbolic values (val): a constant of the
+// script, a part of the event, a function, or a typed expression of the tree.
+// Conditions that are known fold, so a flag that is off and a field that only
+// another point has cost nothing. Calls of the script's functions are walked
+// in place, with what their closure captured. What remains at the end is
+// straight tree code for this one point.
+//
+// The types of containers come from all their uses. The walk is therefore
+// repeated until no use widens a type any more; only the last round counts.
+//
+// # Projection
+//
+// A handler that cannot run in the kernel is walked by another walker (user),
+// which follows e and everything that is derived from it: attributes, names
+// bound to parts, functions that get a part as an argument. Where such a
+// part leaves the kernel's world (it is printed, compared, stored) its
+// expression becomes a field of the event's record, and the expression is
+// marked in the syntax tree (plan.UserHalf) so that the host reads the field
+// in its place. What is only passed on, or only led to another part, costs
+// nothing.
+package infer
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A Result is what inference makes of a plan.
+type Result struct {
+	Tree *tree.Unit
+	// Halves are the user halves of probes, by the probe's number. A probe
+	// that sends records without one is printed by the session.
+	Halves map[int]*plan.UserHalf
+	// Placed says for each function where it runs and why, for explain.
+	Placed []Placement
+	// Warnings do not keep the plan from running.
+	Warnings Diags
+	// Points is the number of points that each probe matched.
+	Points map[int]int
+}
+
+// A Placement says where a function of a probe runs.
+type Placement struct {
+	Probe int
+	Role  string // "where", "kernel", "handler", "start"
+	Fn    *plan.Func
+	Side  string // "kernel" or "user"
+	Why   string // for user: what cannot run in the kernel
+	Sends []string
+}
+
+// maxRounds bounds the repetition until container types are stable. Types
+// only widen, and each widening is one of a few steps.
+const maxRounds = 12
+
+// Unit infers p on the kernel that facts describe. The error is a Diags with
+// everything that is wrong with the script.
+func Unit(p *plan.Plan, facts *kernel.Facts) (*Result, error) {
+	conts := map[int]*contType{}
+	for range maxRounds {
+		u := newUnit(p, facts, conts)
+		u.walk()
+		if u.changed && len(u.diags) == 0 {
+			continue
+		}
+		if len(u.diags) > 0 {
+			return nil, u.diags.sorted()
+		}
+		return u.finish(), nil
+	}
+	return nil, fmt.Errorf("infer: the types of containers did not settle")
+}
+
+// unit is one round over a plan.
+type unit struct {
+	plan    *plan.Plan
+	facts   *kernel.Facts
+	conts   map[int]*contType
+	changed bool // a container's type was widened in this round
+	diags   Diags
+	warns   Diags
+	res     *Result
+	// written holds where kernel halves write tables and cells; touched where
+	// handlers placed in user space use them.
+	written map[int]plan.Pos
+	touched []touch
+	used    map[int]bool // containers that kernel halves use
+	names   map[string]bool
+	strMax  int
+}
+
+// A touch is a use of a table or cell in a handler that went to user space.
+type touch struct {
+	c   *plan.Container
+	pos plan.Pos
+	why string
+}
+
+func newUnit(p *plan.Plan, facts *kernel.Facts, conts map[int]*contType) *unit {
+	u := &unit{
+		plan: p, facts: facts, conts: conts,
+		written: map[int]plan.Pos{}, used: map[int]bool{}, names: map[string]bool{},
+		strMax: p.StrMax,
+		res: &Result{
+			Tree:   &tree.Unit{StrMax: p.StrMax},
+			Halves: map[int]*plan.UserHalf{},
+			Points: map[int]int{},
+		},
+	}
+	if u.strMax <= 0 {
+		u.strMax = defaultStrMax
+	}
+	return u
+}
+
+// defaultStrMax is the limit of captured strings in bytes.
+const defaultStrMax = 256
+
+func (u *unit) walk() {
+	for _, p := range u.plan.Probes {
+		newProbe(u, p).walk()
+	}
+	for _, t := range u.touched {
+		if at, ok := u.written[t.c.ID]; ok {
+			u.errorf(t.pos, "%s %s is also written by a kernel half (%s), but this handler runs in user space (%s): give the kernel's part as kernel=, or keep the handler to what the kernel can run",
+				t.c.Kind, name(t.c), at, t.why)
+		}
+	}
+}
+
+func name(c *plan.Container) string {
+	if c.Name != "" {
+		return c.Name
+	}
+	return fmt.Sprintf("declared at %s", c.Pos)
+}
+
+// finish completes the result of the last round.
+func (u *unit) finish() *Result {
+	u.res.Warnings = u.warns.sorted()
+	for _, prog := range u.res.Tree.Programs {
+		prune(prog)
+	}
+	n := 0
+	for id := range u.used {
+		n = max(n, id+1)
+	}
+	n = max(n, len(u.plan.Containers))
+	u.res.Tree.Containers = make([]*tree.Container, n)
+	for id := range u.used {
+		u.res.Tree.Containers[id] = u.conts[id].finish()
+	}
+	return u.res
+}
+
+// programName makes a name that is unique in the unit and valid for the
+// kernel (at most 15 characters of [A-Za-z0-9_]).
+func (u *unit) programName(probe int, what string) string {
+	base := fmt.Sprintf("p%d_%s", probe, cleanName(what))
+	if len(base) > 15 {
+		base = base[:15]
+	}
+	for n := 2; u.names[base]; n++ {
+		suffix := fmt.Sprintf("_%d", n)
+		base = base[:min(len(base), 15-len(suffix))] + suffix
+	}
+	u.names[base] = true
+	return base
+}
+
+func cleanName(s string) string {
+	out := []byte(s)
+	for i, c := range out {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9') {
+			out[i] = '_'
+		}
+	}
+	return string(out)
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

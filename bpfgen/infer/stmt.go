@@ -1,0 +1,309 @@
+package infer
+
+import (
+	"go.starlark.net/resolve"
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+func start(n syntax.Node) plan.Pos {
+	p, _ := n.Span()
+	return p
+}
+
+// stmts walks statements and reports whether control reaches their end.
+func (b *body) stmts(list []syntax.Stmt) bool {
+	for _, s := range list {
+		if !b.stmt(s) {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *body) stmt(s syntax.Stmt) bool {
+	switch s := s.(type) {
+	case *syntax.ExprStmt:
+		b.exprStmt(s.X)
+	case *syntax.AssignStmt:
+		b.assignStmt(s)
+	case *syntax.IfStmt:
+		return b.ifStmt(s)
+	case *syntax.ReturnStmt:
+		b.returnStmt(s)
+		return false
+	case *syntax.DefStmt:
+		b.frame.vars[s.Name.Binding.(*resolve.Binding)] = objVal(b.closure(s.Function.(*resolve.Function), s.Name.Name))
+	case *syntax.ForStmt:
+		return b.forStmt(s)
+	case *syntax.BranchStmt:
+		if s.Token == syntax.PASS {
+			return true
+		}
+		refuse(start(s), "%s is not available in a kernel half here", s.Token)
+	default:
+		refuse(start(s), "this statement cannot run in the kernel")
+	}
+	return true
+}
+
+func (b *body) exprStmt(x syntax.Expr) {
+	if _, ok := x.(*syntax.Literal); ok {
+		return // a docstring
+	}
+	v := b.expr(x)
+	if v.expr != nil && hasEffect(v.expr) {
+		b.emit(&tree.Stmt{Op: tree.SDo, Exprs: []*tree.Expr{v.expr}, Pos: start(x)})
+	}
+}
+
+// hasEffect reports whether leaving e out would be noticed: it can end the
+// handler. State is read where it stands (bind), so reads have none.
+func hasEffect(e *tree.Expr) bool {
+	switch e.Op {
+	case tree.OpFloorDiv, tree.OpFloorMod, tree.OpShl, tree.OpShr, tree.OpPresent, tree.OpInline,
+		tree.OpTableGet, tree.OpTableIndex, tree.OpTablePop:
+		return true
+	}
+	for _, a := range e.Args {
+		if hasEffect(a) {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *body) assignStmt(s *syntax.AssignStmt) {
+	pos := start(s)
+	if s.Op != syntax.EQ {
+		b.augmented(s)
+		return
+	}
+	b.assignTo(s.LHS, b.expr(s.RHS), pos)
+}
+
+// augmented is x op= v for a name; x[k] op= v was rewritten by the host.
+func (b *body) augmented(s *syntax.AssignStmt) {
+	id, ok := unparen(s.LHS).(*syntax.Ident)
+	if !ok {
+		refuse(start(s), "%s= works on names and on elements of tables in a kernel half", s.Op-syntax.PLUS_EQ+syntax.PLUS)
+	}
+	x := b.expr(id)
+	op := s.Op - syntax.PLUS_EQ + syntax.PLUS
+	b.assignTo(id, b.binary(op, x, b.expr(s.RHS), s.OpPos), start(s))
+}
+
+func (b *body) assignTo(lhs syntax.Expr, v val, pos plan.Pos) {
+	switch lhs := unparen(lhs).(type) {
+	case *syntax.Ident:
+		b.frame.vars[lhs.Binding.(*resolve.Binding)] = b.bind(lhs.Name, v, pos)
+	case *syntax.TupleExpr:
+		b.unpack(lhs.List, v, pos)
+	case *syntax.ListExpr:
+		b.unpack(lhs.List, v, pos)
+	case *syntax.IndexExpr:
+		b.setIndex(b.expr(lhs.X), b.expr(lhs.Y), v, pos)
+	default:
+		refuse(pos, "this cannot be assigned to in a kernel half")
+	}
+}
+
+func (b *body) unpack(to []syntax.Expr, v val, pos plan.Pos) {
+	elems, ok := b.elements(b.bind("", v, pos), pos)
+	if !ok {
+		refuse(pos, "%s cannot be unpacked in a kernel half", v.describe())
+	}
+	if len(elems) != len(to) {
+		wrong(pos, "%d values for %d names", len(elems), len(to))
+	}
+	for i, x := range to {
+		b.assignTo(x, elems[i], pos)
+	}
+}
+
+// elements gives the parts of a tuple or constant list.
+func (b *body) elements(v val, pos plan.Pos) ([]val, bool) {
+	switch {
+	case v.comp:
+		return v.elems, true
+	case v.expr != nil && v.expr.Type.Kind == types.Tuple:
+		e := b.present(v, "a tuple", pos)
+		out := make([]val, len(e.Type.Elems))
+		for i, t := range e.Type.Elems {
+			out[i] = exprVal(&tree.Expr{Op: tree.OpElem, Type: t, Int: int64(i), Args: []*tree.Expr{e}, Pos: pos})
+		}
+		return out, true
+	}
+	switch c := v.c.(type) {
+	case plan.Tuple:
+		return constants(c), true
+	case plan.List:
+		return constants(c), true
+	case plan.Dict:
+		var keys []val
+		for _, e := range c {
+			keys = append(keys, constant(e.Key))
+		}
+		return keys, true
+	}
+	return nil, false
+}
+
+func constants(list []plan.Value) []val {
+	out := make([]val, len(list))
+	for i, c := range list {
+		out[i] = constant(c)
+	}
+	return out
+}
+
+// ifStmt walks both ways unless the condition is known. What a variable is
+// afterwards is the join of both ways.
+func (b *body) ifStmt(s *syntax.IfStmt) bool {
+	c := b.cond(s.Cond)
+	if c.known {
+		if c.value {
+			return b.stmts(s.True)
+		}
+		return b.stmts(s.False)
+	}
+	before := b.frame.vars
+	way := func(list []syntax.Stmt, facts facts) (*tree.Block, map[*resolve.Binding]val, bool) {
+		b.frame.vars = cloneVars(before)
+		b.apply(facts)
+		var falls bool
+		block := b.inBlock(func() { falls = b.stmts(list) })
+		return block, b.frame.vars, falls
+	}
+	then, tv, tf := way(s.True, c.ifTrue)
+	els, ev, ef := way(s.False, c.ifFalse)
+	b.emit(&tree.Stmt{Op: tree.SIf, Exprs: []*tree.Expr{c.expr}, Then: then, Else: els, Pos: start(s)})
+	switch {
+	case tf && ef:
+		b.frame.vars = b.merge(tv, ev, then, els, start(s))
+	case tf:
+		b.frame.vars = tv
+	case ef:
+		b.frame.vars = ev
+	}
+	return tf || ef
+}
+
+// merge joins the variables of two ways: one that differs gets a local that
+// both ways assign.
+func (b *body) merge(x, y map[*resolve.Binding]val, then, els *tree.Block, pos plan.Pos) map[*resolve.Binding]val {
+	out := map[*resolve.Binding]val{}
+	for _, bind := range ordered(x) {
+		xv := x[bind]
+		yv, ok := y[bind]
+		if !ok {
+			continue // unset on one way: a use says so
+		}
+		if same(xv, yv) {
+			out[bind] = xv
+			continue
+		}
+		if v, ok := b.join(bind.First.Name, xv, yv, then, els, pos); ok {
+			out[bind] = v
+		} else {
+			out[bind] = objVal(&unjoined{bind.First.Name, xv.describe(), yv.describe()})
+		}
+	}
+	return out
+}
+
+// unjoined is a variable with different kinds of values on two ways; using
+// it is the error.
+type unjoined struct{ name, x, y string }
+
+func (u *unjoined) what() string {
+	return u.name + ", which is " + u.x + " on one way and " + u.y + " on another,"
+}
+
+// join assigns both values to one local at the ends of the two ways.
+func (b *body) join(name string, x, y val, then, els *tree.Block, pos plan.Pos) (out val, ok bool) {
+	r := attempt(func() {
+		xe, ye := b.rv(x, pos), b.rv(y, pos)
+		t, joined := types.Join(xe.Type, ye.Type)
+		if !joined {
+			return
+		}
+		id := b.newLocal(name, t)
+		add := func(to *tree.Block, e *tree.Expr) {
+			to.Stmts = append(to.Stmts, &tree.Stmt{Op: tree.SAssign, Int: id, Exprs: []*tree.Expr{convert(e, t)}, Pos: pos})
+		}
+		add(then, xe)
+		add(els, ye)
+		out, ok = exprVal(b.local(id, pos)), true
+	})
+	return out, ok && r == nil
+}
+
+// ordered gives the variables in the order of their first use, so that the
+// tree is the same every time.
+func ordered(m map[*resolve.Binding]val) []*resolve.Binding {
+	var out []*resolve.Binding
+	for k := range m {
+		out = append(out, k)
+	}
+	sortBindings(out)
+	return out
+}
+
+func (b *body) returnStmt(s *syntax.ReturnStmt) {
+	v := noneVal()
+	if s.Result != nil {
+		v = b.bind("", b.expr(s.Result), start(s))
+	}
+	st := &tree.Stmt{Op: tree.SReturn, Int: b.frame.inline, Pos: start(s)}
+	b.emit(st)
+	b.frame.returns = append(b.frame.returns, returned{st, v, b.block})
+}
+
+// maxUnroll bounds the iterations of a loop that is written out.
+const maxUnroll = 64
+
+// forStmt writes out a loop over something constant.
+func (b *body) forStmt(s *syntax.ForStmt) bool {
+	elems, ok := b.elements(b.expr(s.X), start(s.X))
+	if !ok {
+		refuse(start(s), "a loop in a kernel half goes over range(…) with constant bounds or a constant list")
+	}
+	if len(elems) > maxUnroll {
+		refuse(start(s), "this loop has %d iterations; a kernel half takes %d", len(elems), maxUnroll)
+	}
+	for _, v := range elems {
+		b.assignTo(s.Vars, v, start(s))
+		if !b.stmts(s.Body) {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *body) closure(def *resolve.Function, name string) *closure {
+	c := &closure{def: def, outer: b.frame, name: name}
+	for _, p := range def.Params {
+		bin, ok := p.(*syntax.BinaryExpr)
+		c.has = append(c.has, ok)
+		if ok {
+			c.defaults = append(c.defaults, b.bind("", b.expr(bin.Y), start(bin)))
+		} else {
+			c.defaults = append(c.defaults, val{})
+		}
+	}
+	return c
+}
+
+func unparen(x syntax.Expr) syntax.Expr {
+	for {
+		p, ok := x.(*syntax.ParenExpr)
+		if !ok {
+			return x
+		}
+		x = p.X
+	}
+}

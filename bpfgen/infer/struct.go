@@ -1,0 +1,204 @@
+package infer
+
+import (
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// addressed are objects that lie in memory; as a value they are their address.
+type addressed interface {
+	value(b *body, pos plan.Pos) *tree.Expr
+}
+
+// place is somewhere in memory: a base address, an offset, and how to read.
+type place struct {
+	addr  *tree.Expr
+	off   int64
+	space tree.Space
+	// from is the program that the address belongs to.
+	from *body
+}
+
+func (p place) value(_ *body, pos plan.Pos) *tree.Expr {
+	a := asAddress(p.addr, pos)
+	if p.off == 0 {
+		return a
+	}
+	return &tree.Expr{Op: tree.OpAdd, Type: types.U64, Args: []*tree.Expr{a, constExpr(plan.MakeInt(p.off), pos)}, Pos: pos}
+}
+
+// asAddress is e as the base of a read: a fault left 0 there, so the read
+// that follows faults by itself.
+func asAddress(e *tree.Expr, pos plan.Pos) *tree.Expr {
+	e = assume(e)
+	if e.Type.Kind == types.Ptr {
+		return &tree.Expr{Op: tree.OpConvert, Type: types.U64, Args: []*tree.Expr{e}, Pos: pos}
+	}
+	return e
+}
+
+// A structObj is a struct or union in memory.
+type structObj struct {
+	place
+	id kernel.TypeID
+}
+
+func (*structObj) what() string { return "a struct" }
+
+// An arrayObj is an array in memory.
+type arrayObj struct {
+	place
+	elem kernel.TypeID
+	len  int
+}
+
+func (*arrayObj) what() string { return "an array" }
+
+func (u *unit) btf(pos plan.Pos) *kernel.BTF {
+	btf, err := u.facts.BTF()
+	if err != nil {
+		wrong(pos, "the kernel's types are not available: %v", err)
+	}
+	return btf
+}
+
+// pointerField is p.name for a pointer to a struct.
+func (b *body) pointerField(p *tree.Expr, name string, pos plan.Pos) val {
+	space := tree.Auto
+	if p.Type.Trusted {
+		space = tree.Kernel
+	}
+	if p.Type.Kind != types.Ptr || p.Type.BTF == 0 {
+		wrong(pos, "%s has no field %s", exprVal(p).describe(), name)
+	}
+	return b.structField(&structObj{place{p, 0, space, b}, p.Type.BTF}, name, pos)
+}
+
+// structField is s.name.
+func (b *body) structField(s *structObj, name string, pos plan.Pos) val {
+	btf := b.u.btf(pos)
+	f, err := btf.Field(s.id, name)
+	if err != nil {
+		wrong(pos, "%v", err)
+	}
+	at := s.place
+	at.off += int64(f.Off)
+	if f.BitSize != 0 {
+		return exprVal(bitField(at, f, btf, pos))
+	}
+	return b.read(at, f.Type, name, pos)
+}
+
+func bitField(at place, f kernel.Field, btf *kernel.BTF, pos plan.Pos) *tree.Expr {
+	t, _ := btf.Type(btf.Skip(f.Type))
+	bits := uint8(8)
+	for bits < 64 && int(bits) < int(f.Load)*8 {
+		bits *= 2
+	}
+	e := load(at, types.IntOf(bits, t.Signed), pos)
+	e.Bit, e.BitSize = f.Bit, f.BitSize
+	return e
+}
+
+func load(at place, t types.Type, pos plan.Pos) *tree.Expr {
+	if at.space != tree.Ctx {
+		t.MayFault = true
+	}
+	addr := at.addr
+	if at.space != tree.Ctx {
+		addr = asAddress(at.addr, pos)
+	}
+	return &tree.Expr{Op: tree.OpLoad, Type: t, Int: at.off, Str: at.space, Args: []*tree.Expr{addr}, Pos: pos}
+}
+
+// read gives what lies at a place by its type: a scalar is read, a string is
+// read, a struct or array is a place again.
+func (b *body) read(at place, id kernel.TypeID, name string, pos plan.Pos) val {
+	btf := b.u.btf(pos)
+	id = btf.Skip(id)
+	t, err := btf.Type(id)
+	if err != nil {
+		wrong(pos, "%s: %v", name, err)
+	}
+	switch t.Kind {
+	case kernel.KindInt, kernel.KindEnum:
+		if t.Size > 8 {
+			refuse(pos, "%s has %d bytes; a kernel half computes with 64 bits", name, t.Size)
+		}
+		return exprVal(load(at, types.IntOf(uint8(t.Size*8), t.Signed), pos))
+	case kernel.KindPtr:
+		if b.isChar(t.Elem, pos) {
+			p := load(at, types.U64, pos)
+			return exprVal(b.cstring(place{p, 0, tree.Auto, b}, b.u.strMax+1, 0, pos))
+		}
+		return exprVal(load(at, b.pointerTo(t.Elem, pos), pos))
+	case kernel.KindStruct, kernel.KindUnion:
+		return objVal(&structObj{at, id})
+	case kernel.KindArray:
+		if b.isChar(t.Elem, pos) && t.Len > 0 {
+			room := t.Len + 1
+			if name == "comm" && t.Len == types.Comm.Cap {
+				room = t.Len // the kernel always ends it with a NUL
+			}
+			return exprVal(b.cstring(at, room, t.Len, pos))
+		}
+		return objVal(&arrayObj{at, t.Elem, t.Len})
+	}
+	refuse(pos, "%s is a %s, which a kernel half cannot read", name, t.Kind)
+	return val{}
+}
+
+// isChar reports whether id is C's plain char: unsigned char is data.
+func (b *body) isChar(id kernel.TypeID, pos plan.Pos) bool {
+	btf := b.u.btf(pos)
+	t, err := btf.Type(btf.Skip(id))
+	return err == nil && t.Kind == kernel.KindInt && t.Name == "char"
+}
+
+// pointerTo is the type of a pointer to id.
+func (b *body) pointerTo(id kernel.TypeID, pos plan.Pos) types.Type {
+	btf := b.u.btf(pos)
+	id = btf.Skip(id)
+	out := types.Type{Kind: types.Ptr}
+	if t, err := btf.Type(id); err == nil && (t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion) {
+		out.BTF = id
+	}
+	return out
+}
+
+// cstring reads a string of at most room bytes with its NUL; limit, if not 0,
+// is the size of a char array that need not have one.
+func (b *body) cstring(at place, room, limit int, pos plan.Pos) *tree.Expr {
+	e := &tree.Expr{Op: tree.OpStr, Type: types.StrOf(room).OrFault(), Int: at.off, Str: at.space, Pos: pos}
+	addr := at.addr
+	if at.space != tree.Ctx && addr.Op != tree.OpCtx {
+		addr = asAddress(addr, pos)
+	}
+	e.Args = []*tree.Expr{addr}
+	if limit > 0 {
+		e.Args = append(e.Args, constExpr(plan.MakeInt(int64(limit)), pos))
+	}
+	return e
+}
+
+// element is a[i] for an array in memory. A constant index is checked here, a
+// computed one by a test that ends the handler.
+func (b *body) element(a *arrayObj, i val, pos plan.Pos) val {
+	btf := b.u.btf(pos)
+	size, err := btf.Size(a.elem)
+	if err != nil {
+		refuse(pos, "%v", err)
+	}
+	n, ok := i.constInt()
+	if !ok {
+		refuse(pos, "an array field takes a constant index in a kernel half")
+	}
+	if a.len > 0 && (n < 0 || n >= int64(a.len)) {
+		wrong(pos, "index %d of an array of %d elements", n, a.len)
+	}
+	at := a.place
+	at.off += n * int64(size)
+	return b.read(at, a.elem, "the element", pos)
+}

@@ -1,0 +1,424 @@
+package infer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// spanState is what one variant of a span keeps from its start to its end.
+type spanState struct {
+	span  *tree.Span
+	start *body
+	end   *body
+	vals  map[int]*tree.Expr // slot → expression at the start
+}
+
+// bring makes a value of the start a slot of the span.
+func (st *spanState) bring(b *body, v val) val {
+	if v.comp {
+		out := v
+		out.start, out.elems = nil, make([]val, len(v.elems))
+		for i, e := range v.elems {
+			if e.start == nil {
+				e.start = v.start
+			}
+			out.elems[i] = b.here(e)
+		}
+		return out
+	}
+	if v.expr == nil {
+		v.start = nil
+		return v
+	}
+	i := st.slot(v.expr)
+	return exprVal(&tree.Expr{Op: tree.OpSpanSlot, Type: st.span.Slots[i], Int: int64(i), Pos: v.expr.Pos})
+}
+
+// slot finds or makes the slot that keeps e.
+func (st *spanState) slot(e *tree.Expr) int {
+	for i := range st.span.Slots {
+		if have, ok := st.vals[i]; ok && sameExpr(have, e) {
+			return i
+		}
+	}
+	for i, t := range st.span.Slots {
+		if _, taken := st.vals[i]; !taken && t.Equal(e.Type) {
+			st.vals[i] = e
+			return i
+		}
+	}
+	st.span.Slots = append(st.span.Slots, e.Type)
+	st.span.Names = append(st.span.Names, slotName(e))
+	i := len(st.span.Slots) - 1
+	st.vals[i] = e
+	return i
+}
+
+func slotName(e *tree.Expr) string {
+	if e.Op == tree.OpBuiltin {
+		return e.Str
+	}
+	return "value"
+}
+
+// close emits the statement that opens the entry, at the end of the start.
+func (st *spanState) close(pos plan.Pos) {
+	s := &tree.Stmt{Op: tree.SSpanStart, Int: int64(st.start.prog.Attach.Span), Pos: pos}
+	for i, t := range st.span.Slots {
+		e, ok := st.vals[i]
+		if !ok {
+			e = zero(t, pos)
+		}
+		s.Exprs = append(s.Exprs, e)
+	}
+	st.start.emit(s)
+}
+
+// zero is a value for a slot that a variant does not use.
+func zero(t types.Type, pos plan.Pos) *tree.Expr {
+	if t.Kind == types.Str {
+		return convert(constExpr(plan.String(""), pos), t)
+	}
+	return convert(constExpr(plan.MakeInt(0), pos), t)
+}
+
+// syscalls makes the two programs of syscall:NAME. System calls for which
+// the probe does the same share a variant.
+func (pr *probe) syscalls(t *target) {
+	id := len(pr.u.res.Tree.Spans)
+	span := &tree.Span{Probe: pr.p.ID, Size: plan.DefaultSize}
+	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, span)
+	s := &syscallWalk{pr: pr, t: t, span: span,
+		enter: pr.syscallProgram(t, id, tree.AttachSyscallEnter, "in"),
+		exit:  pr.syscallProgram(t, id, tree.AttachSyscallExit, "out")}
+	for i := range t.syscalls {
+		s.one(&t.syscalls[i])
+	}
+	if !t.all {
+		span.Syscalls = numbers(t.syscalls)
+	}
+	s.assemble()
+	pr.u.res.Tree.Programs = append(pr.u.res.Tree.Programs, s.exit, s.enter)
+}
+
+func (pr *probe) syscallProgram(t *target, span int, kind tree.AttachKind, suffix string) *tree.Program {
+	what := t.short()
+	if len(what) > 8 {
+		what = what[:8]
+	}
+	return &tree.Program{
+		Name:  pr.u.programName(pr.p.ID, what+"_"+suffix),
+		Probe: pr.p.ID, Attach: tree.Attach{Kind: kind, Span: span},
+	}
+}
+
+func numbers(list []kernel.Syscall) []int {
+	var out []int
+	for _, sc := range list {
+		out = append(out, sc.Nr)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// syscallWalk makes the variants of a span.
+type syscallWalk struct {
+	pr          *probe
+	t           *target
+	span        *tree.Span
+	enter, exit *tree.Program
+	variants    []*variant
+}
+
+// A variant is what the probe does for some system calls.
+type variant struct {
+	syscalls []int
+	noReturn bool
+	log      []access
+	enter    *tree.Block
+	exit     *tree.Block
+	state    *spanState
+	args     *syscallArgs
+}
+
+// An access is a question about a system call's arguments and its answer.
+// Two calls that answer all questions alike share a variant.
+type access struct{ question, answer string }
+
+func (w *syscallWalk) one(sc *kernel.Syscall) {
+	for _, v := range w.variants {
+		if v.noReturn == sc.IsNoReturn() && v.serves(sc) {
+			v.syscalls = append(v.syscalls, sc.Nr)
+			return
+		}
+	}
+	v := &variant{syscalls: []int{sc.Nr}, noReturn: sc.IsNoReturn(), args: &syscallArgs{sc: sc}}
+	w.variants = append(w.variants, v)
+	if v.noReturn {
+		w.span.NoReturn = append(w.span.NoReturn, sc.Nr)
+		w.walkNoReturn(v)
+	} else {
+		w.walk(v)
+	}
+	v.log = v.args.log
+}
+
+// serves replays the questions of v for another system call.
+func (v *variant) serves(sc *kernel.Syscall) bool {
+	for _, a := range v.log {
+		if answer(sc, a.question) != a.answer {
+			return false
+		}
+	}
+	return true
+}
+
+// newBodies makes the walkers of one variant over the shared programs.
+func (w *syscallWalk) walker(prog *tree.Program) *body {
+	return &body{u: w.pr.u, pr: w.pr, prog: prog, block: &tree.Block{}}
+}
+
+// walk makes the variant of calls that return.
+func (w *syscallWalk) walk(v *variant) {
+	start, end := w.walker(w.enter), w.walker(w.exit)
+	v.enter, v.exit = start.block, end.block
+	st := &spanState{span: w.span, start: start, end: end, vals: map[int]*tree.Expr{}}
+	v.state = st
+	end.span, start.span = st, st
+	startEv := w.event(v, start, nil)
+	ev := w.event(v, end, startEv)
+	w.pr.targetTest(start, startEv)
+	w.pr.targetTest(end, ev)
+	filtered := w.atStart(start, startEv)
+	w.child(end, v)
+	s := &tree.Stmt{Op: tree.SSpanEnd, Int: int64(w.exit.Attach.Span), Pos: w.pr.p.Pos}
+	if filtered {
+		s.Str = "filtered"
+	}
+	end.emit(s)
+	w.pr.consume(end, ev, w.t)
+}
+
+// atStart is where= and start= of a probe with a handler for the start.
+func (w *syscallWalk) atStart(start *body, ev *event) bool {
+	p := w.pr.p
+	if p.Start == nil {
+		return false
+	}
+	if p.Where != nil {
+		w.pr.filter(start, ev, p.Where)
+	}
+	r := attempt(func() { start.callFunc(p.Start, eventArg(ev, p.Start.Pos), p.Start.Pos) })
+	if r != nil {
+		wrong(r.Pos, "the handler start= must run in the kernel for now, and this cannot: %s", r.Msg)
+	}
+	w.pr.place("start", p.Start, false, "")
+	return p.Where != nil
+}
+
+// child leaves out the return of a new process or thread from fork and
+// clone: it has no entry of its own, and that is no loss.
+func (w *syscallWalk) child(end *body, v *variant) {
+	pos := w.pr.p.Pos
+	var forks *tree.Expr
+	for _, name := range []string{"clone", "clone3", "fork", "vfork"} {
+		sc, ok := kernel.SyscallByName(name)
+		if !ok || !w.t.has(sc.Nr) {
+			continue
+		}
+		c := &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{syscallNr(pos), constExpr(plan.MakeInt(int64(sc.Nr)), pos)}, Pos: pos}
+		if forks == nil {
+			forks = c
+		} else {
+			forks = logic(tree.OpLOr, forks, c, pos)
+		}
+	}
+	if forks == nil {
+		return
+	}
+	ret := load(ctxPlace(end, 8, pos), types.I64, pos)
+	zero := &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{ret, constExpr(plan.MakeInt(0), pos)}, Pos: pos}
+	end.require(cond{expr: not(logic(tree.OpLAnd, zero, forks, pos), pos)}, pos)
+}
+
+func (t *target) has(nr int) bool {
+	for _, sc := range t.syscalls {
+		if sc.Nr == nr {
+			return true
+		}
+	}
+	return false
+}
+
+func syscallNr(pos plan.Pos) *tree.Expr {
+	return &tree.Expr{Op: tree.OpBuiltin, Type: types.U32, Str: "syscall_nr", Pos: pos}
+}
+
+// walkNoReturn makes the variant of exit and exit_group, which fire at their
+// start.
+func (w *syscallWalk) walkNoReturn(v *variant) {
+	b := w.walker(w.enter)
+	v.enter = b.block
+	ev := w.event(v, b, nil)
+	ev.startEv = ev
+	ev.ret = func(plan.Pos) val { return noneVal() }
+	ev.duration = func(plan.Pos) val { return intVal(0) }
+	w.pr.targetTest(b, ev)
+	w.pr.consume(b, ev, w.t)
+}
+
+// event is e of one variant in one of the two programs.
+func (w *syscallWalk) event(v *variant, b *body, startEv *event) *event {
+	args := *v.args
+	args.shared = v.args
+	args.end = startEv != nil
+	if startEv != nil {
+		args.start = startEv.b
+	}
+	ev := &event{b: b, point: w.t.text, args: &args, startEv: startEv}
+	ev.fn = func(pos plan.Pos) val { return w.named("syscall_name", "", pos) }
+	ev.name = func(pos plan.Pos) val { return w.named("syscall_point", "syscall:", pos) }
+	if startEv != nil {
+		ev.ret = func(pos plan.Pos) val { return exprVal(load(ctxPlace(b, 8, pos), types.I64, pos)) }
+		ev.duration = func(pos plan.Pos) val {
+			began := b.rv(startEv.mustField("time", pos), pos)
+			now := b.rv(ev.mustField("time", pos), pos)
+			return exprVal(&tree.Expr{Op: tree.OpSub, Type: types.I64, Args: []*tree.Expr{now, began}, Pos: pos})
+		}
+	}
+	return ev
+}
+
+// named is the system call by name: a constant if there is only one, else
+// its number, which readers see as text.
+func (w *syscallWalk) named(label, prefix string, pos plan.Pos) val {
+	if len(w.t.syscalls) == 1 {
+		return strVal(prefix + w.t.syscalls[0].Name)
+	}
+	e := syscallNr(pos)
+	e.Type.Label = label
+	return exprVal(e)
+}
+
+// assemble puts the variants together once their statements are complete.
+func (w *syscallWalk) assemble() {
+	w.pr.closers = append(w.pr.closers, func() {
+		for _, v := range w.variants {
+			slices.Sort(v.syscalls)
+			list := v.syscalls
+			if len(w.variants) == 1 && w.t.all {
+				list = nil
+			}
+			if v.state != nil {
+				v.state.close(w.pr.p.Pos)
+				w.exit.Variants = append(w.exit.Variants, tree.Variant{Syscalls: list, Body: v.exit})
+			}
+			w.enter.Variants = append(w.enter.Variants, tree.Variant{Syscalls: list, Body: v.enter})
+		}
+	})
+}
+
+// syscallArgs is e.args of a system call.
+type syscallArgs struct {
+	sc *kernel.Syscall
+	// end: read at the end, from the slots that start fills.
+	end    bool
+	start  *body
+	log    []access
+	shared *syscallArgs
+}
+
+func (a *syscallArgs) note(question string) {
+	a.shared.log = append(a.shared.log, access{question, answer(a.sc, question)})
+}
+
+// answer gives what a variant depends on.
+func answer(sc *kernel.Syscall, question string) string {
+	if question == "" {
+		return sc.Name // everything about the call
+	}
+	for i, arg := range sc.Args {
+		if arg.Name == question || fmt.Sprint(i) == question {
+			return fmt.Sprintf("%d %s %t", i, arg.CType, readsAtStart(sc))
+		}
+	}
+	return ""
+}
+
+// readsAtStart: what execve was given is gone when it returns.
+func readsAtStart(sc *kernel.Syscall) bool { return strings.HasPrefix(sc.Name, "execve") }
+
+func (a *syscallArgs) names() []string {
+	a.note("")
+	var out []string
+	for _, arg := range a.sc.Args {
+		out = append(out, arg.Name)
+	}
+	return out
+}
+
+func (a *syscallArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
+	a.note(name)
+	for i, arg := range a.sc.Args {
+		if arg.Name == name {
+			return a.arg(b, i, pos), true
+		}
+	}
+	return val{}, false
+}
+
+func (a *syscallArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
+	a.note(fmt.Sprint(i))
+	if i < 0 || i >= len(a.sc.Args) {
+		return val{}, false
+	}
+	return a.arg(b, i, pos), true
+}
+
+// arg reads argument i: its value at the start, memory behind it where b is.
+func (a *syscallArgs) arg(b *body, i int, pos plan.Pos) val {
+	spec := a.sc.Args[i]
+	regs := kernel.RegisterOffsets("")
+	word := &tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: fmt.Sprintf("reg:%d", regs.SyscallArgs[i]), Pos: pos}
+	if !a.end {
+		return b.syscallArg(word, spec, pos)
+	}
+	if readsAtStart(a.sc) && spec.IsString {
+		v := a.start.syscallArg(word, spec, pos)
+		v.start = a.start
+		return v
+	}
+	kept := b.here(val{expr: word, start: a.start})
+	return b.syscallArg(kept.expr, spec, pos)
+}
+
+// syscallArg gives a register the meaning of an argument.
+func (b *body) syscallArg(word *tree.Expr, spec kernel.SyscallArg, pos plan.Pos) val {
+	as := func(t types.Type) val {
+		return exprVal(&tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{word}, Pos: pos})
+	}
+	switch {
+	case spec.IsString:
+		return exprVal(b.cstring(place{word, 0, tree.User, b}, b.u.strMax+1, 0, pos))
+	case spec.IsPtr:
+		t := types.Type{Kind: types.Ptr}
+		ctype := strings.TrimSpace(strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(spec.CType), "*"), "const "))
+		if tag, ok := strings.CutPrefix(ctype, "struct "); ok {
+			if btf, err := b.u.facts.BTF(); err == nil {
+				t.BTF, _ = btf.Named(kernel.KindStruct, strings.TrimSpace(tag))
+			}
+		}
+		return as(t)
+	case spec.Size < 8:
+		return as(types.IntOf(uint8(spec.Size*8), spec.Signed))
+	case spec.Signed:
+		return as(types.I64)
+	}
+	return exprVal(word)
+}

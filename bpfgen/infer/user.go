@@ -1,0 +1,389 @@
+package infer
+
+import (
+	"go.starlark.net/resolve"
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// user walks a handler that runs in user space, for one point. It follows
+// what is derived from the event and captures what user code uses of it.
+type user struct {
+	pr    *probe
+	b     *body // where captured expressions are evaluated
+	half  *plan.UserHalf
+	frame *uframe
+	depth int
+	// nested is the function inside the handler that is walked, nil outside.
+	nested syntax.Node
+}
+
+// A uval is a value in user code. The zero uval is one that only user space
+// knows.
+type uval struct {
+	// v is what the compiler knows of it; known says that it does.
+	v     val
+	known bool
+	// part marks what is derived from the event: using it as a value of user
+	// space captures caps.
+	part bool
+	caps []capture
+}
+
+// A capture is an expression in a user half and the value that the kernel
+// half sends for it.
+type capture struct {
+	half *plan.UserHalf
+	site syntax.Expr
+	v    val
+	in   syntax.Node // the nested function that holds the site
+}
+
+type uframe struct {
+	fn    *plan.Func
+	def   *resolve.Function
+	outer *uframe
+	vars  map[*resolve.Binding]uval
+	// returns collects the values of a function that is walked for a call.
+	returns []uval
+	top     bool
+}
+
+func knownVal(v val) uval { return uval{v: v, known: true} }
+
+// partVal is a part of the event that stands at x.
+func (u *user) partVal(x syntax.Expr, v val) uval {
+	return uval{v: v, known: true, part: true, caps: []capture{{u.half, x, v, u.nested}}}
+}
+
+// use makes x a value of user space.
+func (u *user) use(x uval) {
+	if !x.part {
+		return
+	}
+	for _, c := range x.caps {
+		u.pr.capture(u, c)
+	}
+}
+
+func (u *user) useAll(list []syntax.Expr) {
+	for _, x := range list {
+		u.use(u.expr(x))
+	}
+}
+
+func (f *uframe) lookup(id *syntax.Ident) (uval, bool) {
+	bind := id.Binding.(*resolve.Binding)
+	switch bind.Scope {
+	case resolve.Local, resolve.Cell:
+		v, ok := f.vars[bind]
+		return v, ok
+	case resolve.Free:
+		return f.free(bind.Index)
+	}
+	for g := f; g != nil; g = g.outer {
+		if g.fn != nil {
+			if v, ok := g.fn.Names[id.Name]; ok {
+				return knownVal(constant(v)), true
+			}
+		}
+	}
+	return uval{}, false
+}
+
+func (f *uframe) free(i int) (uval, bool) {
+	if f.fn != nil {
+		if i >= len(f.fn.Free) || f.fn.Free[i] == nil {
+			return uval{}, false
+		}
+		return knownVal(constant(f.fn.Free[i])), true
+	}
+	outer := f.def.FreeVars[i]
+	if outer.Scope == resolve.Free {
+		return f.outer.free(outer.Index)
+	}
+	v, ok := f.outer.vars[outer]
+	return v, ok
+}
+
+// expr walks an expression of user code.
+func (u *user) expr(x syntax.Expr) uval {
+	switch x := x.(type) {
+	case *syntax.ParenExpr:
+		return u.expr(x.X)
+	case *syntax.Literal:
+		var v val
+		if r := attempt(func() { v = literal(x) }); r != nil {
+			return uval{}
+		}
+		return knownVal(v)
+	case *syntax.Ident:
+		return u.ident(x)
+	case *syntax.DotExpr:
+		return u.dot(x)
+	case *syntax.IndexExpr:
+		return u.index(x)
+	case *syntax.CallExpr:
+		return u.call(x)
+	case *syntax.UnaryExpr:
+		return u.unary(x)
+	case *syntax.BinaryExpr:
+		return u.binary(x)
+	case *syntax.CondExpr:
+		return u.condExpr(x)
+	case *syntax.TupleExpr:
+		u.useAll(x.List)
+	case *syntax.ListExpr:
+		u.useAll(x.List)
+	case *syntax.DictExpr:
+		for _, e := range x.List {
+			entry := e.(*syntax.DictEntry)
+			u.use(u.expr(entry.Key))
+			u.use(u.expr(entry.Value))
+		}
+	case *syntax.SliceExpr:
+		for _, e := range []syntax.Expr{x.X, x.Lo, x.Hi, x.Step} {
+			if e != nil {
+				u.use(u.expr(e))
+			}
+		}
+	case *syntax.LambdaExpr:
+		u.function(x, x.Function.(*resolve.Function))
+	case *syntax.Comprehension:
+		u.comprehension(x)
+	}
+	return uval{}
+}
+
+func (u *user) ident(id *syntax.Ident) uval {
+	x, ok := u.frame.lookup(id)
+	if !ok {
+		return uval{}
+	}
+	if x.part && x.v.obj != nil {
+		return u.partVal(id, x.v)
+	}
+	if x.known {
+		u.touch(x.v.c, id.NamePos)
+	}
+	return x
+}
+
+// touch notes the tables and cells that user code reaches.
+func (u *user) touch(c plan.Value, pos plan.Pos) {
+	u.pr.touch(c, pos, map[*plan.Func]bool{})
+}
+
+func (u *user) dot(x *syntax.DotExpr) uval {
+	recv := u.expr(x.X)
+	if recv.part && recv.known && !isText(recv.v) {
+		return u.partVal(x, u.b.attr(recv.v, x.Name.Name, x.NamePos))
+	}
+	if recv.part && !recv.known && leads(recv.caps) {
+		wrong(x.NamePos, "which part of the event this is is decided in user space: take .%s of each part before", x.Name.Name)
+	}
+	if r, ok := recv.v.c.(plan.Record); ok && recv.known {
+		for _, f := range r {
+			if f.Name == x.Name.Name {
+				u.touch(f.Value, x.NamePos)
+				return knownVal(constant(f.Value))
+			}
+		}
+	}
+	u.use(recv)
+	return uval{}
+}
+
+// leads reports whether one of the captures has fields of its own.
+func leads(caps []capture) bool {
+	for _, c := range caps {
+		if !isText(c.v) {
+			return true
+		}
+	}
+	return false
+}
+
+// isText reports whether v is a value whose attributes are methods of a
+// value of user space.
+func isText(v val) bool {
+	if v.obj != nil {
+		return false
+	}
+	switch v.typ().Kind {
+	case types.Str, types.Bytes, types.Int, types.Bool, types.None:
+		return true
+	}
+	return false
+}
+
+func (u *user) index(x *syntax.IndexExpr) uval {
+	recv := u.expr(x.X)
+	i := u.expr(x.Y)
+	_, isArray := recv.v.obj.(*arrayObj)
+	_, isArgs := recv.v.obj.(*argsObj)
+	if _, ok := recv.v.obj.(*ctxArray); ok {
+		isArray = true
+	}
+	if recv.part && recv.known && i.known && (isArray || isArgs || recv.v.comp) {
+		return u.partVal(x, u.b.index(recv.v, i.v, x.Lbrack))
+	}
+	u.use(recv)
+	u.use(i)
+	return uval{}
+}
+
+func (u *user) unary(x *syntax.UnaryExpr) uval {
+	if x.X == nil {
+		return uval{}
+	}
+	v := u.expr(x.X)
+	if !v.known {
+		return uval{}
+	}
+	var out val
+	r := attempt(func() {
+		if x.Op == syntax.NOT {
+			out = condVal(negate(u.b.truth(v.v, x.OpPos), x.OpPos))
+			return
+		}
+		out = u.b.unaryVal(x.Op, v.v, x.OpPos)
+	})
+	if r != nil {
+		u.use(v)
+		return uval{}
+	}
+	return uval{v: out, known: true, part: v.part, caps: v.caps}
+}
+
+func (u *user) binary(x *syntax.BinaryExpr) uval {
+	l := u.expr(x.X)
+	if x.Op == syntax.AND || x.Op == syntax.OR {
+		return u.andOr(x, l)
+	}
+	r := u.expr(x.Y)
+	if l.known && r.known && (l.part || r.part) && !isRef(r.v) {
+		var out val
+		if attempt(func() { out = u.b.binary(x.Op, l.v, r.v, x.OpPos) }) == nil {
+			return uval{v: out, known: true, part: true, caps: append(append([]capture{}, l.caps...), r.caps...)}
+		}
+	}
+	if l.known && r.known && !l.part && !r.part {
+		if v, ok := foldBinary(x.Op, l.v.c, r.v.c, x.OpPos); ok {
+			return knownVal(v)
+		}
+	}
+	u.use(l)
+	u.use(r)
+	return uval{}
+}
+
+// isRef reports whether v is a container: what user code asks of one is
+// asked in user space.
+func isRef(v val) bool { _, ok := v.c.(plan.Ref); return ok }
+
+// andOr walks the right side only where the left one does not decide.
+func (u *user) andOr(x *syntax.BinaryExpr, l uval) uval {
+	if c, ok := u.truth(l); ok {
+		u.use(l)
+		if c == (x.Op == syntax.AND) {
+			return u.expr(x.Y)
+		}
+		return l
+	}
+	u.use(l)
+	u.use(u.expr(x.Y))
+	return uval{}
+}
+
+// truth gives the truth of x where it is known while compiling.
+func (u *user) truth(x uval) (value, ok bool) {
+	if !x.known {
+		return false, false
+	}
+	var c cond
+	if attempt(func() { c = u.b.truth(x.v, plan.Pos{}) }) != nil {
+		return false, false
+	}
+	return c.value, c.known
+}
+
+func (u *user) condExpr(x *syntax.CondExpr) uval {
+	c := u.expr(x.Cond)
+	u.use(c)
+	if value, ok := u.truth(c); ok {
+		if value {
+			return u.expr(x.True)
+		}
+		return u.expr(x.False)
+	}
+	u.use(u.expr(x.True))
+	u.use(u.expr(x.False))
+	return uval{}
+}
+
+func (u *user) comprehension(x *syntax.Comprehension) {
+	for _, clause := range x.Clauses {
+		switch c := clause.(type) {
+		case *syntax.ForClause:
+			u.use(u.expr(c.X))
+			u.unknown(c.Vars)
+		case *syntax.IfClause:
+			u.use(u.expr(c.Cond))
+		}
+	}
+	if entry, ok := x.Body.(*syntax.DictEntry); ok {
+		u.use(u.expr(entry.Key))
+		u.use(u.expr(entry.Value))
+		return
+	}
+	u.use(u.expr(x.Body))
+}
+
+// unknown makes variables values of user space.
+func (u *user) unknown(x syntax.Expr) {
+	switch x := unparen(x).(type) {
+	case *syntax.Ident:
+		u.frame.vars[x.Binding.(*resolve.Binding)] = uval{}
+	case *syntax.TupleExpr:
+		for _, e := range x.List {
+			u.unknown(e)
+		}
+	case *syntax.ListExpr:
+		for _, e := range x.List {
+			u.unknown(e)
+		}
+	case *syntax.IndexExpr:
+		u.use(u.expr(x.X))
+		u.use(u.expr(x.Y))
+	case *syntax.DotExpr:
+		u.use(u.expr(x.X))
+	}
+}
+
+// function walks a function defined inside the handler: it may run later,
+// when another event is current.
+func (u *user) function(at syntax.Node, def *resolve.Function) {
+	for _, p := range def.Params {
+		if bin, ok := p.(*syntax.BinaryExpr); ok {
+			u.use(u.expr(bin.Y))
+		}
+	}
+	outer, was := u.frame, u.nested
+	u.frame = &uframe{def: def, outer: outer, vars: map[*resolve.Binding]uval{}}
+	if u.nested == nil {
+		u.nested = at
+	}
+	for _, p := range def.Params {
+		if id := paramIdent(p); id != nil {
+			u.frame.vars[id.Binding.(*resolve.Binding)] = uval{}
+		}
+	}
+	u.stmts(def.Body)
+	for _, r := range u.frame.returns {
+		u.use(r)
+	}
+	u.frame, u.nested = outer, was
+}

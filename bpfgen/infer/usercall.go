@@ -1,0 +1,217 @@
+package infer
+
+import (
+	"go.starlark.net/resolve"
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// kernelOnly are the builtins that read kernel memory: with a part of the
+// event as an argument they run in the kernel wherever they stand.
+var kernelOnly = map[plan.Builtin]bool{"cstr": true, "cast": true, "mem": true, "path": true, "container_of": true}
+
+// pure are builtins that may run on either side.
+var pure = map[plan.Builtin]bool{"ntohs": true, "ntohl": true, "abs": true, "bool": true}
+
+// call walks a call in user code.
+func (u *user) call(x *syntax.CallExpr) uval {
+	fn := u.expr(x.Fn)
+	if fn.part {
+		u.use(fn)
+		fn = uval{}
+	}
+	if fn.known {
+		switch c := fn.v.c.(type) {
+		case plan.Builtin:
+			return u.builtin(c, x)
+		case *plan.Func:
+			return u.callFunc(c, x)
+		}
+	}
+	u.useArgs(x.Args)
+	return uval{}
+}
+
+func (u *user) useArgs(args []syntax.Expr) {
+	for _, a := range args {
+		u.use(u.expr(argValue(a)))
+	}
+}
+
+// argValue is the value of an argument: x, name = x, *x, **x.
+func argValue(a syntax.Expr) syntax.Expr {
+	switch a := a.(type) {
+	case *syntax.BinaryExpr:
+		if a.Op == syntax.EQ {
+			return a.Y
+		}
+	case *syntax.UnaryExpr:
+		if a.Op == syntax.STAR || a.Op == syntax.STARSTAR {
+			return a.X
+		}
+	}
+	return a
+}
+
+// builtin walks the call of a builtin.
+func (u *user) builtin(name plan.Builtin, x *syntax.CallExpr) uval {
+	if name == "hasattr" || name == "getattr" {
+		return u.hasOrGetAttr(name, x)
+	}
+	vals := make([]uval, len(x.Args))
+	part, known := false, true
+	var caps []capture
+	for i, a := range x.Args {
+		vals[i] = u.expr(argValue(a))
+		part = part || vals[i].part
+		known = known && vals[i].known
+		caps = append(caps, vals[i].caps...)
+	}
+	if !part || !kernelOnly[name] && !pure[name] {
+		for _, v := range vals {
+			u.use(v)
+		}
+		return uval{}
+	}
+	if !known {
+		if kernelOnly[name] {
+			wrong(x.Lparen, "%s runs in the kernel, but an argument is computed in user space", name)
+		}
+		for _, v := range vals {
+			u.use(v)
+		}
+		return uval{}
+	}
+	args := make([]arg, len(vals))
+	for i, a := range x.Args {
+		args[i] = arg{"", vals[i].v, start(argValue(a))}
+		if bin, ok := a.(*syntax.BinaryExpr); ok && bin.Op == syntax.EQ {
+			args[i].name = bin.X.(*syntax.Ident).Name
+		}
+	}
+	f, ok := kernelBuiltins[string(name)]
+	if !ok {
+		wrong(x.Lparen, "%s is not available yet", name)
+	}
+	v := f(u.b, args, x.Lparen)
+	if kernelOnly[name] {
+		return u.partVal(x, v)
+	}
+	return uval{v: v, known: true, part: true, caps: caps}
+}
+
+// hasOrGetAttr folds for the point; the result is sent, because another
+// point of the probe may have another.
+func (u *user) hasOrGetAttr(name plan.Builtin, x *syntax.CallExpr) uval {
+	if len(x.Args) < 2 {
+		u.useArgs(x.Args)
+		return uval{}
+	}
+	recv := u.expr(x.Args[0])
+	field := u.expr(x.Args[1])
+	s, ok := field.v.constStr()
+	if !recv.part || !recv.known || !ok || isText(recv.v) {
+		u.use(recv)
+		u.useArgs(x.Args[1:])
+		return uval{}
+	}
+	var v val
+	r := attempt(func() { v = u.b.ownAttr(recv.v, s, x.Lparen) })
+	switch {
+	case name == "hasattr":
+		return u.partVal(x, boolVal(r == nil))
+	case r == nil:
+		return u.partVal(x, v)
+	case len(x.Args) == 3:
+		d := u.expr(x.Args[2])
+		if d.known {
+			return u.partVal(x, d.v)
+		}
+		wrong(x.Lparen, "the default of getattr is computed in user space: use hasattr and if")
+	}
+	panic(r)
+}
+
+// callFunc walks a call of a function of the script. If it gets parts of the
+// event, a copy of the function is made for this call.
+func (u *user) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
+	vals := make([]uval, len(x.Args))
+	part := false
+	for i, a := range x.Args {
+		vals[i] = u.expr(argValue(a))
+		part = part || vals[i].part
+	}
+	u.touch(fn, x.Lparen)
+	def := resolved(fn)
+	if !part || def.HasVarargs || def.HasKwargs || starred(x.Args) || u.depth >= maxInline {
+		for _, v := range vals {
+			u.use(v)
+		}
+		return uval{}
+	}
+	child, ok := u.half.Calls[x]
+	if !ok {
+		child = newHalf(fn)
+		u.half.Calls[x] = child
+	}
+	inner := &user{pr: u.pr, b: u.b, half: child, depth: u.depth + 1, nested: u.nested}
+	inner.frame = &uframe{fn: fn, def: def, vars: map[*resolve.Binding]uval{}}
+	u.params(inner.frame, fn, x, vals)
+	inner.stmts(def.Body)
+	return u.result(inner)
+}
+
+func starred(args []syntax.Expr) bool {
+	for _, a := range args {
+		if un, ok := a.(*syntax.UnaryExpr); ok && (un.Op == syntax.STAR || un.Op == syntax.STARSTAR) {
+			return true
+		}
+	}
+	return false
+}
+
+func newHalf(fn *plan.Func) *plan.UserHalf {
+	return &plan.UserHalf{
+		Fn: fn, Slots: map[syntax.Expr]int{}, Drop: map[syntax.Expr]bool{},
+		Calls: map[*syntax.CallExpr]*plan.UserHalf{}, Nested: map[syntax.Node]bool{},
+	}
+}
+
+// params binds what is known of the arguments. A part that turns out not to
+// be used as a value is not passed.
+func (u *user) params(f *uframe, fn *plan.Func, x *syntax.CallExpr, vals []uval) {
+	for i, p := range f.def.Params {
+		bind := paramIdent(p).Binding.(*resolve.Binding)
+		f.vars[bind] = uval{}
+		if i < len(fn.Defaults) && fn.Defaults[i] != nil {
+			f.vars[bind] = knownVal(constant(fn.Defaults[i]))
+		}
+	}
+	next := 0
+	for i, a := range x.Args {
+		at := next
+		if bin, ok := a.(*syntax.BinaryExpr); ok && bin.Op == syntax.EQ {
+			at = paramIndex(f.def, bin.X.(*syntax.Ident).Name)
+		} else {
+			next++
+		}
+		if at < 0 || at >= len(f.def.Params) {
+			wrong(start(a), "%s does not take this argument", fn.Name)
+		}
+		f.vars[paramIdent(f.def.Params[at]).Binding.(*resolve.Binding)] = vals[i]
+		u.pr.mayDrop(u.half, argValue(a), vals[i])
+	}
+}
+
+// result is the value of a call: a part if that is all the function returns.
+func (u *user) result(inner *user) uval {
+	returns := inner.frame.returns
+	if len(returns) == 1 && returns[0].part {
+		return returns[0]
+	}
+	for _, r := range returns {
+		u.use(r)
+	}
+	return uval{}
+}

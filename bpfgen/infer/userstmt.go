@@ -1,0 +1,195 @@
+package infer
+
+import (
+	"go.starlark.net/resolve"
+	"go.starlark.net/syntax"
+)
+
+// stmts walks statements of user code and reports whether their end can be
+// reached.
+func (u *user) stmts(list []syntax.Stmt) bool {
+	for _, s := range list {
+		if !u.stmt(s) {
+			return false
+		}
+	}
+	return true
+}
+
+func (u *user) stmt(s syntax.Stmt) bool {
+	switch s := s.(type) {
+	case *syntax.ExprStmt:
+		u.pr.mayDrop(u.half, s.X, u.expr(s.X))
+	case *syntax.AssignStmt:
+		u.assign(s)
+	case *syntax.IfStmt:
+		return u.ifStmt(s)
+	case *syntax.ForStmt:
+		u.forStmt(s)
+	case *syntax.ReturnStmt:
+		u.returnStmt(s)
+		return false
+	case *syntax.DefStmt:
+		u.frame.vars[s.Name.Binding.(*resolve.Binding)] = uval{}
+		u.function(s, s.Function.(*resolve.Function))
+	case *syntax.BranchStmt:
+		return s.Token == syntax.PASS
+	}
+	return true
+}
+
+func (u *user) returnStmt(s *syntax.ReturnStmt) {
+	if s.Result == nil {
+		return
+	}
+	v := u.expr(s.Result)
+	if u.frame.top {
+		// What a handler returns is dropped.
+		u.pr.mayDrop(u.half, s.Result, v)
+		return
+	}
+	u.frame.returns = append(u.frame.returns, v)
+	u.pr.mayDrop(u.half, s.Result, v)
+}
+
+func (u *user) assign(s *syntax.AssignStmt) {
+	if s.Op != syntax.EQ {
+		u.use(u.expr(s.LHS))
+		u.use(u.expr(s.RHS))
+		u.unknown(s.LHS)
+		return
+	}
+	u.assignTo(s.LHS, s.RHS)
+}
+
+// assignTo binds names to parts; a tuple of values to a tuple of names is
+// bound one by one.
+func (u *user) assignTo(lhs, rhs syntax.Expr) {
+	if id, ok := unparen(lhs).(*syntax.Ident); ok {
+		v := u.expr(rhs)
+		u.frame.vars[id.Binding.(*resolve.Binding)] = v
+		u.pr.mayDrop(u.half, rhs, v)
+		return
+	}
+	to, from := elementsOf(lhs), elementsOf(rhs)
+	if to != nil && len(to) == len(from) {
+		for i := range to {
+			u.assignTo(to[i], from[i])
+		}
+		return
+	}
+	u.use(u.expr(rhs))
+	u.unknown(lhs)
+}
+
+func elementsOf(x syntax.Expr) []syntax.Expr {
+	switch x := unparen(x).(type) {
+	case *syntax.TupleExpr:
+		return x.List
+	case *syntax.ListExpr:
+		return x.List
+	}
+	return nil
+}
+
+func (u *user) ifStmt(s *syntax.IfStmt) bool {
+	c := u.expr(s.Cond)
+	u.use(c)
+	if value, ok := u.truth(c); ok {
+		if value {
+			return u.stmts(s.True)
+		}
+		return u.stmts(s.False)
+	}
+	before := u.frame.vars
+	u.frame.vars = cloneUvals(before)
+	tf := u.stmts(s.True)
+	tv := u.frame.vars
+	u.frame.vars = cloneUvals(before)
+	ef := u.stmts(s.False)
+	ev := u.frame.vars
+	switch {
+	case tf && ef:
+		u.frame.vars = u.merge(tv, ev)
+	case tf:
+		u.frame.vars = tv
+	}
+	return tf || ef
+}
+
+func cloneUvals(m map[*resolve.Binding]uval) map[*resolve.Binding]uval {
+	out := make(map[*resolve.Binding]uval, len(m))
+	for k, v := range m {
+		out[k] = v
+	}
+	return out
+}
+
+// merge joins the variables of two ways. A variable with different parts on
+// the two ways is a value of user space from here on.
+func (u *user) merge(x, y map[*resolve.Binding]uval) map[*resolve.Binding]uval {
+	out := map[*resolve.Binding]uval{}
+	for k, xv := range x {
+		yv, ok := y[k]
+		switch {
+		case !ok:
+			out[k] = xv
+		case xv.known && yv.known && xv.part == yv.part && same(xv.v, yv.v):
+			xv.caps = append(append([]capture{}, xv.caps...), yv.caps...)
+			out[k] = xv
+		default:
+			out[k] = uval{part: xv.part || yv.part, caps: append(append([]capture{}, xv.caps...), yv.caps...)}
+		}
+	}
+	for k, yv := range y {
+		if _, ok := x[k]; !ok {
+			out[k] = yv
+		}
+	}
+	return out
+}
+
+// forStmt walks a loop: what the body assigns is unknown before it, because
+// an earlier iteration may have set it.
+func (u *user) forStmt(s *syntax.ForStmt) {
+	u.use(u.expr(s.X))
+	u.unknown(s.Vars)
+	before := u.frame.vars
+	for _, bind := range assigned(s.Body) {
+		if v, ok := before[bind]; ok {
+			v.known = false
+			u.frame.vars[bind] = v
+		}
+	}
+	after := cloneUvals(u.frame.vars)
+	u.frame.vars = cloneUvals(after)
+	u.stmts(s.Body)
+	u.frame.vars = u.merge(u.frame.vars, after)
+}
+
+// assigned gives the local variables that statements assign.
+func assigned(list []syntax.Stmt) []*resolve.Binding {
+	var out []*resolve.Binding
+	add := func(x syntax.Expr) {
+		syntax.Walk(x, func(n syntax.Node) bool {
+			if id, ok := n.(*syntax.Ident); ok {
+				if bind, ok := id.Binding.(*resolve.Binding); ok {
+					out = append(out, bind)
+				}
+			}
+			return true
+		})
+	}
+	for _, s := range list {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.AssignStmt:
+				add(n.LHS)
+			case *syntax.ForStmt:
+				add(n.Vars)
+			}
+			return true
+		})
+	}
+	return out
+}
