@@ -17,6 +17,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -81,7 +82,7 @@ func tracefsID(group, name string) (uint64, error) {
 func mustLoad(tb testing.TB, u *bpfgen.Unit) *Loaded {
 	tb.Helper()
 	l, err := Load(u, Options{TracepointID: tracefsID})
-	if errors.Is(err, ErrPermission) || errors.Is(err, ErrLockdown) || errors.Is(err, unix.ENOSYS) {
+	if errors.Is(err, ErrPermission) || errors.Is(err, kernel.ErrLockdown) || errors.Is(err, unix.ENOSYS) {
 		tb.Skip("needs the right to load eBPF programs:", err)
 	}
 	if err != nil {

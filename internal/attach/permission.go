@@ -3,10 +3,10 @@ package attach
 import (
 	"errors"
 	"fmt"
-	"os"
-	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/kernel"
 )
 
 // raiseMemlock lifts RLIMIT_MEMLOCK until restore is called: what is charged
@@ -23,11 +23,9 @@ func raiseMemlock() (restore func(), ok bool) {
 	return func() { _ = unix.Setrlimit(unix.RLIMIT_MEMLOCK, &old) }, true
 }
 
-// ErrPermission is in the chain of errors that more rights would cure.
+// ErrPermission is in the chain of errors that more rights would cure; those
+// of a locked down kernel have kernel.ErrLockdown instead.
 var ErrPermission = errors.New("not permitted")
-
-// ErrLockdown is in the chain of errors that come from the kernel's lockdown.
-var ErrLockdown = errors.New("the kernel is locked down")
 
 // The bits of the capabilities that tracing needs (capability(7)).
 const (
@@ -38,11 +36,11 @@ const (
 
 // explainPermission says what is missing when the kernel returned EPERM.
 func explainPermission(err error) error {
-	if !errors.Is(err, unix.EPERM) || errors.Is(err, ErrLockdown) || errors.Is(err, ErrPermission) {
+	if !errors.Is(err, unix.EPERM) || errors.Is(err, kernel.ErrLockdown) || errors.Is(err, ErrPermission) {
 		return err
 	}
-	if lockdown := lockdownMode(); lockdown != "none" {
-		return fmt.Errorf("%w (%s mode): %w", ErrLockdown, lockdown, err)
+	if mode := kernel.Lockdown(); mode != "" && mode != "none" {
+		return fmt.Errorf("%w (%s): %w", kernel.ErrLockdown, mode, err)
 	}
 	held, capErr := effectiveCapabilities()
 	has := func(bit uint) bool { return held>>bit&1 != 0 }
@@ -63,24 +61,4 @@ func effectiveCapabilities() (uint64, error) {
 		return 0, err
 	}
 	return uint64(data[1].Effective)<<32 | uint64(data[0].Effective), nil
-}
-
-// lockdownMode gives "none", "integrity" or "confidentiality"; a kernel
-// without lockdown has no such file, and an unreadable one says nothing.
-func lockdownMode() string {
-	text, err := os.ReadFile("/sys/kernel/security/lockdown")
-	if err != nil {
-		return "none"
-	}
-	return selectedWord(string(text))
-}
-
-// selectedWord gives the word in brackets of "none [integrity] confidentiality".
-func selectedWord(text string) string {
-	if _, rest, ok := strings.Cut(text, "["); ok {
-		if word, _, ok := strings.Cut(rest, "]"); ok {
-			return word
-		}
-	}
-	return "none"
 }

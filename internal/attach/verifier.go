@@ -12,6 +12,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/internal/bpf"
+	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -95,8 +96,8 @@ func verifierLog(p *bpf.Program) string {
 var lockedHelper = regexp.MustCompile(`(helper bpf_probe_read|unknown func (bpf_)?probe_read)\w*(#\d+)?`)
 
 func newVerifierError(program string, lines []bpfgen.Line, log string, err error) error {
-	if mode := lockdownMode(); mode == "confidentiality" && lockedHelper.MatchString(log) {
-		return fmt.Errorf("%w (%s mode): programs may not read kernel memory: %w", ErrLockdown, mode, err)
+	if mode := kernel.Lockdown(); mode == "confidentiality" && lockedHelper.MatchString(log) {
+		return fmt.Errorf("%w (%s): programs may not read the kernel's memory: %w", kernel.ErrLockdown, mode, err)
 	}
 	e := &VerifierError{Program: program, Insn: rejectedInsn(log), Reason: rejection(log), Log: log, Err: err}
 	if i := sort.Search(len(lines), func(i int) bool { return lines[i].Insn > e.Insn }); i > 0 {
