@@ -1,0 +1,47 @@
+package build
+
+import "github.com/startrace/startrace/bpfgen/ir"
+
+// An Arch is what programs must know of the machine.
+type Arch struct {
+	Name string
+	// IP and Mode are offsets in pt_regs as perf events show them.
+	IP, Mode int64
+	// UserMode tells user mode from the word at Mode: Mode & Mask == User if
+	// Equal, != Kernel otherwise.
+	ModeMask   int64
+	UserIsZero bool
+	// Syscall is the offset of the system call's number in pt_regs at
+	// sys_exit, SyscallSize its bytes.
+	Syscall     int64
+	SyscallSize int
+}
+
+// The machines. Offsets are those of struct pt_regs: arch/x86/include/asm/ptrace.h
+// (ip, cs; the low two bits of cs are the privilege level) and
+// arch/arm64/include/asm/ptrace.h (pc, pstate; mode 0 is EL0; s32 syscallno).
+var (
+	AMD64 = &Arch{Name: "amd64", IP: 128, Mode: 136, ModeMask: 3, Syscall: 120, SyscallSize: 8}
+	ARM64 = &Arch{Name: "arm64", IP: 256, Mode: 264, ModeMask: 15, UserIsZero: true, Syscall: 280, SyscallSize: 4}
+)
+
+// ArchOf gives the description of a GOARCH, nil if there is none.
+func ArchOf(goarch string) *Arch {
+	switch goarch {
+	case "amd64":
+		return AMD64
+	case "arm64":
+		return ARM64
+	}
+	return nil
+}
+
+// userMode is whether a sample was taken in user mode.
+func (b *builder) userMode() *ir.Value {
+	mode := b.imm(ir.OpAnd, b.load(8, b.ctx(), b.Arch.Mode), b.Arch.ModeMask)
+	c := ir.NE
+	if b.Arch.UserIsZero {
+		c = ir.EQ
+	}
+	return b.cmp(c, mode, b.konst(0))
+}

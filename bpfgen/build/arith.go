@@ -1,0 +1,222 @@
+package build
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+)
+
+var plainOps = map[tree.Op]ir.Op{
+	tree.OpAdd: ir.OpAdd, tree.OpSub: ir.OpSub, tree.OpMul: ir.OpMul,
+	tree.OpAnd: ir.OpAnd, tree.OpOr: ir.OpOr, tree.OpXor: ir.OpXor,
+}
+
+// arith is an operator on present ints. It reports whether e is one.
+func (b *builder) arith(e *tree.Expr) (val, bool) {
+	if op, ok := plainOps[e.Op]; ok {
+		return b.plain(e, op), true
+	}
+	var x *ir.Value
+	switch e.Op {
+	case tree.OpNeg:
+		x = b.op(ir.OpNeg, b.number(e.Args[0]))
+	case tree.OpNot:
+		x = b.imm(ir.OpXor, b.number(e.Args[0]), -1)
+	case tree.OpFloorDiv, tree.OpFloorMod:
+		x = b.divide(e)
+	case tree.OpShl, tree.OpShr:
+		x = b.shift(e)
+	case tree.OpAbs:
+		x = b.abs(e.Args[0])
+	case tree.OpMin, tree.OpMax:
+		return b.extreme(e), true
+	case tree.OpBswap:
+		x = b.bswap(b.number(e.Args[0]), e.Int)
+	default:
+		return val{}, false
+	}
+	return intVal(e.Type, b.wrap(x, e.Type)), true
+}
+
+// wrap cuts a 64-bit result to the type that inference gave it.
+func (b *builder) wrap(x *ir.Value, t types.Type) *ir.Value {
+	if t.Kind != types.Int || t.Bits == 64 || t.Bits == 0 {
+		return x
+	}
+	return b.extend(x, int(t.Bits), t.Signed)
+}
+
+// number is e as a 64-bit value.
+func (b *builder) number(e *tree.Expr) *ir.Value {
+	v := b.expr(e)
+	if v.x == nil || v.tag != nil {
+		b.fail("%s of type %s used as a number", e.Op, e.Type)
+	}
+	return v.x
+}
+
+func (b *builder) plain(e *tree.Expr, op ir.Op) val {
+	x := b.number(e.Args[0])
+	for _, a := range e.Args[1:] {
+		if a.Op == tree.OpConst {
+			x = b.imm(op, x, a.Int)
+		} else {
+			x = b.op(op, x, b.number(a))
+		}
+	}
+	if e.Op == tree.OpAnd || e.Op == tree.OpOr || e.Op == tree.OpXor {
+		if fits(e) {
+			return intVal(e.Type, x)
+		}
+	}
+	return intVal(e.Type, b.wrap(x, e.Type))
+}
+
+// fits reports whether the operands of a bit operation are within its type.
+func fits(e *tree.Expr) bool {
+	for _, a := range e.Args {
+		if a.Type.Kind != types.Int || a.Type.Signed != e.Type.Signed || a.Type.Bits > e.Type.Bits {
+			return false
+		}
+	}
+	return true
+}
+
+// divide is // and %; the divisor 0 ends the handler. Unsigned operands need
+// no rounding.
+func (b *builder) divide(e *tree.Expr) *ir.Value {
+	x, y := b.number(e.Args[0]), b.number(e.Args[1])
+	if y.Op != ir.OpConst {
+		b.unless(ir.EQ, y, 0, func() { b.errorSite("division by zero") })
+	} else if y.Imm == 0 {
+		b.errorSite("division by zero")
+	}
+	xt, yt := e.Args[0].Type, e.Args[1].Type
+	positive := !signed(xt) && (!signed(yt) || y.Op == ir.OpConst && y.Imm > 0)
+	switch {
+	case positive && e.Op == tree.OpFloorDiv:
+		return b.op(ir.OpUDiv, x, y)
+	case positive:
+		return b.op(ir.OpUMod, x, y)
+	case xt.Unsigned64() || yt.Unsigned64():
+		return b.divideMixed(e, x, y)
+	case e.Op == tree.OpFloorDiv:
+		return b.op(ir.OpFloorDiv, x, y)
+	}
+	return b.op(ir.OpFloorMod, x, y)
+}
+
+// divideMixed divides where one operand exceeds int64 and the other may be
+// negative. The quotient is taken of the magnitudes and rounded down; where
+// it has no place in 64 bits it wraps.
+func (b *builder) divideMixed(e *tree.Expr, x, y *ir.Value) *ir.Value {
+	sx, sy := b.konst(0), b.konst(0)
+	if signed(e.Args[0].Type) {
+		sx = b.imm(ir.OpAShr, x, 63)
+	}
+	if signed(e.Args[1].Type) {
+		sy = b.imm(ir.OpAShr, y, 63)
+	}
+	ax := b.op(ir.OpSub, b.op(ir.OpXor, x, sx), sx)
+	ay := b.op(ir.OpSub, b.op(ir.OpXor, y, sy), sy)
+	sign := b.op(ir.OpXor, sx, sy)
+	q, r := b.op(ir.OpUDiv, ax, ay), b.op(ir.OpUMod, ax, ay)
+	q = b.op(ir.OpSub, b.op(ir.OpXor, q, sign), sign)
+	rest := b.imm(ir.OpAShr, b.op(ir.OpOr, b.op(ir.OpNeg, r), r), 63)
+	// A rest of 2^63 and more has its top bit set in r itself.
+	q = b.op(ir.OpAdd, q, b.op(ir.OpAnd, rest, sign))
+	if e.Op == tree.OpFloorDiv {
+		return q
+	}
+	return b.op(ir.OpSub, x, b.op(ir.OpMul, q, y))
+}
+
+// shift is << and >>. Starlark refuses negative counts and counts from 512;
+// 64..511 shift everything out.
+func (b *builder) shift(e *tree.Expr) *ir.Value {
+	x, n := b.number(e.Args[0]), b.number(e.Args[1])
+	arithmetic := e.Op == tree.OpShr && signed(e.Args[0].Type)
+	op := ir.OpShl
+	if e.Op == tree.OpShr {
+		op = ir.OpLShr
+		if arithmetic {
+			op = ir.OpAShr
+		}
+	}
+	if n.Op == ir.OpConst {
+		return b.shiftConst(op, x, n.Imm)
+	}
+	b.unless(ir.UGE, n, 512, func() { b.errorSite("shift count out of range") })
+	if arithmetic { // beyond 63 the sign is left
+		far, near := b.f.NewBlock(), b.f.NewBlock()
+		j := b.newJoin(types.I64)
+		b.branchImm(ir.UGT, n, 63, far, near)
+		b.begin(far)
+		b.jumpWith(j, intVal(types.I64, b.konst(63)))
+		b.begin(near)
+		b.jumpWith(j, intVal(types.I64, n))
+		return b.op(op, x, b.enter(j).x)
+	}
+	far, near := b.f.NewBlock(), b.f.NewBlock()
+	j := b.newJoin(types.I64)
+	b.branchImm(ir.UGT, n, 63, far, near)
+	b.begin(far)
+	b.jumpWith(j, intVal(types.I64, b.konst(0)))
+	b.begin(near)
+	b.jumpWith(j, intVal(types.I64, b.op(op, x, n)))
+	return b.enter(j).x
+}
+
+func (b *builder) shiftConst(op ir.Op, x *ir.Value, n int64) *ir.Value {
+	switch {
+	case n < 0 || n >= 512:
+		b.errorSite("shift count out of range")
+		return b.konst(0)
+	case n > 63 && op == ir.OpAShr:
+		n = 63
+	case n > 63:
+		return b.konst(0)
+	}
+	return b.imm(op, x, n)
+}
+
+func (b *builder) abs(e *tree.Expr) *ir.Value {
+	x := b.number(e)
+	if !signed(e.Type) {
+		return x
+	}
+	s := b.imm(ir.OpAShr, x, 63)
+	return b.op(ir.OpSub, b.op(ir.OpXor, x, s), s)
+}
+
+// extreme is min() and max() of ints; of equal ones the first, as in Starlark.
+func (b *builder) extreme(e *tree.Expr) val {
+	best := b.scalar(e.Args[0])
+	op := tree.OpLt
+	if e.Op == tree.OpMax {
+		op = tree.OpGt
+	}
+	for _, a := range e.Args[1:] {
+		v := b.scalar(a)
+		other, keep := b.f.NewBlock(), b.f.NewBlock()
+		t, _ := types.Join(best.t, v.t)
+		j := b.newJoin(t)
+		b.compareInts(op, v, best, other, keep)
+		b.begin(other)
+		b.jumpWith(j, v)
+		b.begin(keep)
+		b.jumpWith(j, best)
+		best = b.enter(j)
+	}
+	return b.convert(best, e.Type)
+}
+
+func (b *builder) bswap(x *ir.Value, width int64) *ir.Value {
+	switch width {
+	case 2:
+		return b.op(ir.OpBswap16, x)
+	case 4:
+		return b.op(ir.OpBswap32, x)
+	}
+	return b.op(ir.OpBswap64, x)
+}

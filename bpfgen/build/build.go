@@ -1,0 +1,167 @@
+// Package build makes the SSA of package ir from typed trees.
+//
+// Values of the tree become lists of components: an int is one ir value and,
+// if it may be absent, a tag; a tuple is its elements; a string is an address,
+// a length and flags. Composites therefore never live in memory by
+// themselves; memory is only what helpers need: keys, map values, records and
+// the bytes of strings. Small pieces of it are stack slots, the others lie in
+// the program's scratch memory.
+//
+// Control flow of the tree is structured, so SSA needs no search: at each
+// join the variables that differ between the ways get a block parameter.
+//
+// infer has refused what cannot be compiled. What build cannot make of a tree
+// is a bug of the compiler: it panics with a *bug, which Program returns as
+// an error.
+package build
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// Shared is what the programs of a unit have in common. Its fields are
+// complete when all programs were built.
+type Shared struct {
+	Tree *tree.Unit
+	Arch *Arch
+	// NoCmpXchg: the kernel has no atomics that give the old value (before
+	// 5.12). Extremes are then kept in claimed words.
+	NoCmpXchg bool
+	// Sites are the places that programs count at, by number.
+	Sites []tree.Site
+	// Const is the value of MapConst.
+	Const []byte
+	// Uses names the maps without number that programs use.
+	Uses map[string]bool
+
+	sites  map[tree.Site]int
+	consts map[string]int
+}
+
+// NewShared starts a unit.
+func NewShared(u *tree.Unit, arch *Arch, noCmpXchg bool) *Shared {
+	return &Shared{
+		Tree: u, Arch: arch, NoCmpXchg: noCmpXchg, Uses: map[string]bool{},
+		sites: map[tree.Site]int{}, consts: map[string]int{},
+	}
+}
+
+// Site gives the number of a site; equal ones share it.
+func (s *Shared) Site(site tree.Site) int {
+	i, ok := s.sites[site]
+	if !ok {
+		i = len(s.Sites)
+		s.sites[site] = i
+		s.Sites = append(s.Sites, site)
+	}
+	return i
+}
+
+// constant gives the offset of data in MapConst, 8-byte aligned.
+func (s *Shared) constant(data string) int64 {
+	s.Uses[tree.MapConst] = true
+	at, ok := s.consts[data]
+	if !ok {
+		at = len(s.Const)
+		s.consts[data] = at
+		s.Const = append(s.Const, data...)
+		for len(s.Const)%8 != 0 {
+			s.Const = append(s.Const, 0)
+		}
+	}
+	return int64(at)
+}
+
+// A bug is a tree that build cannot make code of.
+type bug struct {
+	pos plan.Pos
+	msg string
+}
+
+func (e *bug) Error() string { return fmt.Sprintf("%s: compiler: build: %s", e.pos, e.msg) }
+
+// Program builds one program of the unit. stack is how many bytes of the stack
+// it may use for memory: DefaultStack, or less.
+func (s *Shared) Program(p *tree.Program, stack int) (f *ir.Func, err error) {
+	b := newBuilder(s, p)
+	b.budget = stack
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(*bug)
+			if !ok {
+				panic(r)
+			}
+			f, err = nil, fmt.Errorf("program %s: %w", p.Name, e)
+		}
+	}()
+	b.program()
+	prune(b.f)
+	if err := b.f.Check(); err != nil {
+		return nil, errors.Join(err, errors.New(b.f.String()))
+	}
+	return b.f, nil
+}
+
+// builder builds one program.
+type builder struct {
+	*Shared
+	prog *tree.Program
+	f    *ir.Func
+	// cur is the block under construction. After the end of a way it is one
+	// that is not reached.
+	cur     *ir.Block
+	reached map[*ir.Block]bool
+	pos     ir.Pos
+	// env holds the variables, cache what was read of the event; both are
+	// valid where cur is.
+	env     []val
+	cache   map[any]val
+	inlines map[int64]*inline
+	loops   []*loop
+	// stack is the bytes of slots, budget how many there may be.
+	stack, budget int
+	loadSlot      *ir.Slot
+	regs          *region // of pt_regs
+	// syscall is the number of the system call, in the programs of spans.
+	syscall *ir.Value
+	entry   *spanEntry
+	uses    uses
+}
+
+func newBuilder(s *Shared, p *tree.Program) *builder {
+	f := ir.NewFunc(p.Name)
+	return &builder{
+		Shared: s, prog: p, f: f, cur: f.Blocks[0], reached: map[*ir.Block]bool{f.Blocks[0]: true},
+		env: make([]val, len(p.Locals)), cache: map[any]val{}, inlines: map[int64]*inline{},
+	}
+}
+
+func (b *builder) fail(format string, args ...any) {
+	panic(&bug{b.pos, fmt.Sprintf(format, args...)})
+}
+
+// at sets the place in the script for what follows and gives the way back.
+func (b *builder) at(pos plan.Pos) func() {
+	old := b.pos
+	if pos.IsValid() {
+		b.pos = pos
+	}
+	return func() { b.pos = old }
+}
+
+// program is: what concerns every event, then the handler or its variants.
+func (b *builder) program() {
+	b.uses = countUses(b.prog)
+	b.prologue()
+	if b.prog.Body != nil {
+		b.block(b.prog.Body)
+	} else {
+		b.variants(b.prog.Variants)
+	}
+	b.ret()
+}

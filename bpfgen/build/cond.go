@@ -1,0 +1,158 @@
+package build
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// cond leaves the current block for then where e is true, else for els. What
+// e reads on only one of its ways is not remembered.
+func (b *builder) cond(e *tree.Expr, then, els *ir.Block) {
+	defer b.at(e.Pos)()
+	switch e.Op {
+	case tree.OpConst:
+		to := els
+		if e.Int != 0 {
+			to = then
+		}
+		b.cur.Jump(b.pos, to)
+		b.reach(to)
+	case tree.OpLNot:
+		b.cond(e.Args[0], els, then)
+	case tree.OpLAnd:
+		mid := b.f.NewBlock()
+		b.cond(e.Args[0], mid, els)
+		b.second(e.Args[1], mid, then, els)
+	case tree.OpLOr:
+		mid := b.f.NewBlock()
+		b.cond(e.Args[0], then, mid)
+		b.second(e.Args[1], mid, then, els)
+	case tree.OpEq, tree.OpNe, tree.OpLt, tree.OpLe, tree.OpGt, tree.OpGe:
+		b.compare(e, then, els)
+	case tree.OpStartsWith, tree.OpEndsWith, tree.OpContains, tree.OpMatches:
+		b.stringTest(e, then, els)
+	case tree.OpIsNone:
+		b.isAbsent(b.expr(e.Args[0]), wire.TagNone, then, els)
+	case tree.OpIsFault:
+		b.isAbsent(b.expr(e.Args[0]), wire.TagFault, then, els)
+	default:
+		b.branchImm(ir.NE, b.expr(e).x, 0, then, els)
+	}
+}
+
+// second is the right side of a connective, in block mid.
+func (b *builder) second(e *tree.Expr, mid, then, els *ir.Block) {
+	saved := b.save()
+	b.begin(mid)
+	b.cond(e, then, els)
+	b.restore(saved)
+}
+
+// isAbsent branches on whether v is None (or FAULT).
+func (b *builder) isAbsent(v val, tag int64, then, els *ir.Block) {
+	may := v.t.MayNone && tag == wire.TagNone || v.t.MayFault && tag == wire.TagFault
+	switch {
+	case v.t.Kind == types.None && v.tag == nil:
+		b.cond(constBool(tag == wire.TagNone), then, els)
+	case v.t.Kind == types.Ptr && tag == wire.TagNone && v.tag == nil:
+		b.branchImm(ir.EQ, v.x, 0, then, els)
+	case v.t.Kind == types.Ptr && tag == wire.TagNone:
+		// A pointer that could not be read is 0 too, and is not None.
+		here := b.f.NewBlock()
+		b.branchImm(ir.EQ, v.tag, wire.TagPresent, here, els)
+		b.begin(here)
+		b.branchImm(ir.EQ, v.x, 0, then, els)
+	case isText(v.t.Kind):
+		flag := int64(wire.RefNone)
+		if tag == wire.TagFault {
+			flag = wire.RefFault
+		}
+		if !may || v.s.flags == nil {
+			b.cond(constBool(false), then, els)
+			return
+		}
+		b.branchImm(ir.SET, v.s.flags, flag, then, els)
+	case v.tag == nil:
+		b.cond(constBool(false), then, els)
+	default:
+		b.branchImm(ir.EQ, v.tag, tag, then, els)
+	}
+}
+
+func constBool(v bool) *tree.Expr {
+	e := &tree.Expr{Op: tree.OpConst, Type: types.Boolean}
+	if v {
+		e.Int = 1
+	}
+	return e
+}
+
+// truth makes a value of a condition.
+func (b *builder) truth(e *tree.Expr) val {
+	if v, ok := b.plainCompare(e); ok {
+		return v
+	}
+	then, els := b.f.NewBlock(), b.f.NewBlock()
+	b.cond(e, then, els)
+	j := b.newJoin(types.Boolean)
+	b.begin(then)
+	b.jumpWith(j, intVal(types.Boolean, b.konst(1)))
+	b.begin(els)
+	b.jumpWith(j, intVal(types.Boolean, b.konst(0)))
+	return b.enter(j)
+}
+
+// condExpr is OpCond.
+func (b *builder) condExpr(e *tree.Expr) val {
+	then, els := b.f.NewBlock(), b.f.NewBlock()
+	b.cond(e.Args[0], then, els)
+	j := b.newJoin(e.Type)
+	saved := b.save()
+	b.begin(then)
+	b.jumpWith(j, b.expr(e.Args[1]))
+	b.restore(saved)
+	b.begin(els)
+	b.jumpWith(j, b.expr(e.Args[2]))
+	return b.enter(j)
+}
+
+// present is OpPresent: v without its tag, or the handler's end.
+func (b *builder) present(e *tree.Expr) val {
+	v := b.expr(e.Args[0])
+	if v.t.MayNone || v.t.Kind == types.None {
+		b.refuseAbsent(v, wire.TagNone, "None where "+e.Str+" was wanted")
+	}
+	if v.t.MayFault {
+		b.refuseAbsent(v, wire.TagFault, "FAULT where "+e.Str+" was wanted")
+	}
+	return b.assume(v, e.Type)
+}
+
+func (b *builder) refuseAbsent(v val, tag int64, what string) {
+	bad, on := b.f.NewBlock(), b.f.NewBlock()
+	from := b.cur
+	b.isAbsent(v, tag, bad, on)
+	if from.Term.Kind == ir.Branch {
+		b.likely(2, from)
+	}
+	b.begin(bad)
+	b.errorSite(what)
+	b.begin(on)
+}
+
+// assume takes the tag away from v.
+func (b *builder) assume(v val, t types.Type) val {
+	if v.t.Kind == types.None {
+		return b.absent(t, wire.TagPresent)
+	}
+	v.tag = nil
+	v.t = v.t.Present()
+	if v.s != nil && v.s.flags != nil {
+		s := *v.s
+		s.flags = b.imm(ir.OpAnd, s.flags, wire.RefCut)
+		v.s = &s
+	}
+	return b.convert(v, t)
+}

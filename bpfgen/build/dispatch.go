@@ -1,0 +1,121 @@
+package build
+
+import (
+	"slices"
+
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+)
+
+// A segment is a range of system call numbers with one body: from lo up to
+// the next segment. variant -1: the program ends.
+type segment struct {
+	lo      int64
+	variant int
+}
+
+// variants runs the body for the system call, found by binary search over
+// constants.
+func (b *builder) variants(list []tree.Variant) {
+	if len(list) == 0 {
+		return
+	}
+	segs := b.segments(mergeVariants(list))
+	blocks := map[int]*ir.Block{}
+	for _, s := range segs {
+		if blocks[s.variant] == nil {
+			blocks[s.variant] = b.f.NewBlock()
+		}
+	}
+	b.search(b.syscallNr(), segs, blocks)
+	done := b.newJoin(types.Type{})
+	for i := -1; i < len(list); i++ {
+		blk := blocks[i]
+		if blk == nil {
+			continue
+		}
+		b.restore(done.saved)
+		b.entry = nil
+		b.begin(blk)
+		if i >= 0 {
+			b.block(list[i].Body)
+		}
+		b.jump(done)
+	}
+	b.enter(done)
+}
+
+// mergeVariants gives variants with the same body the number of the first:
+// element i is the one that stands for variant i.
+func mergeVariants(list []tree.Variant) ([]tree.Variant, []int) {
+	first := map[string]int{}
+	same := make([]int, len(list))
+	for i, v := range list {
+		text := (&tree.Program{Body: v.Body}).String()
+		if _, ok := first[text]; !ok {
+			first[text] = i
+		}
+		same[i] = first[text]
+	}
+	return list, same
+}
+
+// segments gives the ranges. Numbers that the filter before let through are
+// all that can occur; where there was none, gaps belong to the variant for
+// all numbers, or to none.
+func (b *builder) segments(list []tree.Variant, same []int) []segment {
+	numbers := b.covered()
+	open := numbers == nil
+	if open {
+		for _, v := range list {
+			for _, n := range v.Syscalls {
+				numbers = append(numbers, n, n+1)
+			}
+		}
+		numbers = append(numbers, 0)
+		slices.Sort(numbers)
+		numbers = slices.Compact(numbers)
+	}
+	var out []segment
+	for _, n := range numbers {
+		v := variantOf(list, n)
+		if v >= 0 {
+			v = same[v]
+		}
+		if len(out) == 0 || out[len(out)-1].variant != v {
+			out = append(out, segment{int64(n), v})
+		}
+	}
+	return out
+}
+
+// variantOf is the first variant that holds n, -1 for none.
+func variantOf(list []tree.Variant, n int) int {
+	for i, v := range list {
+		if v.Syscalls == nil {
+			return i
+		}
+		if _, ok := slices.BinarySearch(v.Syscalls, n); ok {
+			return i
+		}
+	}
+	return -1
+}
+
+// search branches to the block of nr's segment.
+func (b *builder) search(nr *ir.Value, segs []segment, blocks map[int]*ir.Block) {
+	if len(segs) == 1 {
+		to := blocks[segs[0].variant]
+		b.cur.Jump(b.pos, to)
+		b.reach(to)
+		return
+	}
+	mid := len(segs) / 2
+	below, above := b.f.NewBlock(), b.f.NewBlock()
+	b.branchImm(ir.ULT, nr, segs[mid].lo, below, above)
+	b.begin(below)
+	b.search(nr, segs[:mid], blocks)
+	b.begin(above)
+	b.search(nr, segs[mid:], blocks)
+}

@@ -1,0 +1,110 @@
+package build
+
+import (
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// expr evaluates e in the current block.
+func (b *builder) expr(e *tree.Expr) val {
+	defer b.at(e.Pos)()
+	if v, ok := b.arith(e); ok {
+		return v
+	}
+	switch e.Op {
+	case tree.OpConst:
+		return b.constExpr(e)
+	case tree.OpLocal:
+		return b.local(e)
+	case tree.OpBuiltin, tree.OpLoad, tree.OpStr:
+		return b.read(e)
+	case tree.OpCtx:
+		return intVal(e.Type, b.add(b.ctx(), e.Int))
+	case tree.OpSpanSlot:
+		return b.spanSlot(e)
+	case tree.OpPresent:
+		return b.present(e)
+	case tree.OpAssume:
+		return b.assume(b.expr(e.Args[0]), e.Type)
+	case tree.OpConvert:
+		return b.convert(b.expr(e.Args[0]), e.Type)
+	case tree.OpCond:
+		return b.condExpr(e)
+	case tree.OpStrLen:
+		return intVal(e.Type, b.strLen(b.expr(e.Args[0]).s))
+	case tree.OpTuple, tree.OpRecord:
+		return b.tuple(e)
+	case tree.OpElem:
+		return b.expr(e.Args[0]).elems[e.Int]
+	case tree.OpInline:
+		return b.inlineExpr(e)
+	case tree.OpTableGet, tree.OpTableIndex, tree.OpTablePop, tree.OpTableHas, tree.OpCellGet:
+		return b.containerExpr(e)
+	}
+	if e.Type.Kind == types.Bool {
+		return b.truth(e)
+	}
+	b.fail("expression %s", e.Op)
+	return val{}
+}
+
+func (b *builder) constExpr(e *tree.Expr) val {
+	switch {
+	case e.Type.Kind == types.None && e.Type.MayFault:
+		return val{t: e.Type, tag: b.konst(wire.TagFault)}
+	case e.Type.Kind == types.None || e.Type.Kind == types.Bot:
+		return val{t: e.Type}
+	case isText(e.Type.Kind):
+		s := e.Str
+		return val{t: e.Type, s: &str{konst: &s, room: len(pad(s))}}
+	}
+	return intVal(e.Type, b.konst(e.Int))
+}
+
+// local reads a variable. One that no way has set is the compiler's mistake
+// only where it is reached.
+func (b *builder) local(e *tree.Expr) val {
+	v := b.env[e.Int]
+	if v.t.Kind != types.Bot {
+		return v
+	}
+	if b.reached[b.cur] {
+		b.fail("variable $%d %s is not set", e.Int, b.prog.Locals[e.Int].Name)
+	}
+	return b.absent(e.Type, wire.TagNone)
+}
+
+func (b *builder) tuple(e *tree.Expr) val {
+	v := val{t: e.Type}
+	for i, a := range e.Args {
+		v.elems = append(v.elems, b.convert(b.expr(a), e.Type.Elems[i]))
+	}
+	return v
+}
+
+// read evaluates what is read of the event, once in each place from which it
+// is seen: builtins by name, reads by their expression.
+func (b *builder) read(e *tree.Expr) val {
+	var key any = e
+	if e.Op == tree.OpBuiltin {
+		key = e.Str
+	}
+	if v, ok := b.cache[key]; ok {
+		if e.Op == tree.OpBuiltin {
+			v.t = e.Type
+		}
+		return v
+	}
+	var v val
+	switch e.Op {
+	case tree.OpBuiltin:
+		v = b.builtin(e)
+	case tree.OpLoad:
+		v = b.loadExpr(e)
+	default:
+		v = b.strExpr(e)
+	}
+	b.cache[key] = v
+	return v
+}

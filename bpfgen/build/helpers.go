@@ -1,0 +1,36 @@
+package build
+
+// The helpers that programs call: include/uapi/linux/bpf.h. All of them are
+// in 5.10.
+const (
+	helperMapLookup          = 1
+	helperMapUpdate          = 2
+	helperMapDelete          = 3
+	helperKtimeGetNS         = 5
+	helperGetSMPProcessorID  = 8
+	helperGetCurrentPidTgid  = 14
+	helperGetCurrentUidGid   = 15
+	helperGetCurrentComm     = 16
+	helperGetCurrentTask     = 35
+	helperGetCurrentCgroupID = 80
+	helperProbeReadUser      = 112
+	helperProbeReadKernel    = 113
+	helperProbeReadUserStr   = 114
+	helperProbeReadKernelStr = 115
+	helperRingbufOutput      = 130
+)
+
+// Flags of map updates.
+const (
+	updateAny     = 0
+	updateNoExist = 1
+)
+
+// Flags of bpf_ringbuf_output.
+const (
+	ringNoWakeup    = 1
+	ringForceWakeup = 2
+)
+
+// Errors of map updates.
+const errE2Big = -7 // no room in the map

@@ -1,0 +1,113 @@
+package build
+
+import (
+	"strconv"
+
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+)
+
+// A loop is a SFor under construction.
+type loop struct{ next, exit *join }
+
+// forStmt counts iterations from 0 up to a number that is computed before the
+// loop, and tests the constant bound too, so that the verifier sees an end.
+// An iteration past the bound ends the handler.
+func (b *builder) forStmt(s *tree.Stmt) {
+	bound, err := strconv.ParseInt(s.Str, 10, 32)
+	if err != nil {
+		b.fail("bound of a loop: %v", err)
+	}
+	step := s.Exprs[2].Int
+	start, stop := b.expr(s.Exprs[0]).x, b.expr(s.Exprs[1]).x
+	n := b.iterations(start, stop, step)
+
+	head := b.f.NewBlock()
+	vars := b.loopVars(s.Then)
+	args := []*ir.Value{b.konst(0), start}
+	for _, i := range vars {
+		args = b.comps(b.env[i], args)
+	}
+	l := &loop{exit: b.newJoin(types.Type{})}
+	b.cur.Jump(b.pos, head, args...)
+	b.reach(head)
+	b.begin(head)
+	k, x := head.Param(b.pos), head.Param(b.pos)
+	for _, i := range vars {
+		b.env[i] = assemble(b.env[i].t, func() *ir.Value { return head.Param(b.pos) })
+	}
+	l.exit.saved = b.save()
+	b.loopBody(s, l, loopState{head, k, x, n, bound, step, vars})
+}
+
+// loopState is what goes round a loop.
+type loopState struct {
+	head        *ir.Block
+	k, x, n     *ir.Value
+	bound, step int64
+	vars        []int64
+}
+
+func (b *builder) loopBody(s *tree.Stmt, l *loop, ls loopState) {
+	more, body, done := b.f.NewBlock(), b.f.NewBlock(), b.f.NewBlock()
+	b.branch(ir.ULT, ls.k, ls.n, more, done)
+	saved := b.save()
+	b.begin(more)
+	b.unless(ir.UGE, ls.k, ls.bound, func() { b.errorSite("loop of more than " + s.Str + " iterations") })
+	b.cur.Jump(b.pos, body)
+	b.reach(body)
+	b.begin(body)
+	b.env[s.Int] = intVal(b.prog.Locals[s.Int].Type, ls.x)
+	l.next = b.newJoin(types.Type{})
+	b.loops = append(b.loops, l)
+	b.block(s.Then)
+	b.jump(l.next)
+	b.enter(l.next)
+	b.loops = b.loops[:len(b.loops)-1]
+	args := []*ir.Value{b.imm(ir.OpAdd, ls.k, 1), b.add(ls.x, ls.step)}
+	for _, i := range ls.vars {
+		args = b.comps(b.env[i], args)
+	}
+	b.cur.Jump(b.pos, ls.head, args...)
+	b.restore(saved)
+	b.begin(done)
+	b.jump(l.exit)
+	b.enter(l.exit)
+}
+
+// iterations is how often range(start, stop, step) steps, as unsigned.
+func (b *builder) iterations(start, stop *ir.Value, step int64) *ir.Value {
+	if step == 0 {
+		b.fail("loop with step 0")
+	}
+	lo, hi := start, stop
+	if step < 0 {
+		lo, hi, step = stop, start, -step
+	}
+	none := b.newJoin(types.U64)
+	some, empty := b.f.NewBlock(), b.f.NewBlock()
+	b.branch(ir.SLT, lo, hi, some, empty)
+	b.begin(empty)
+	b.jumpWith(none, intVal(types.U64, b.konst(0)))
+	b.begin(some)
+	d := b.op(ir.OpSub, hi, lo)
+	if step > 1 {
+		d = b.imm(ir.OpAdd, b.imm(ir.OpUDiv, b.add(d, -1), step), 1)
+	}
+	b.jumpWith(none, intVal(types.U64, d))
+	return b.enter(none).x
+}
+
+// loopVars are the variables that the body changes and that are set before.
+func (b *builder) loopVars(body *tree.Block) []int64 {
+	var out []int64
+	seen := map[int64]bool{}
+	walkBlock(body, func(s *tree.Stmt) {
+		if (s.Op == tree.SAssign || s.Op == tree.SFor) && !seen[s.Int] && b.env[s.Int].t.Kind != types.Bot {
+			seen[s.Int] = true
+			out = append(out, s.Int)
+		}
+	}, func(*tree.Expr) {})
+	return out
+}

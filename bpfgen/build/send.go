@@ -1,0 +1,171 @@
+package build
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// send makes a record in memory and gives it to the ring. Strings are packed
+// behind the fixed part: first those whose length is known here, so that the
+// others begin at a known place as long as possible.
+func (b *builder) send(s *tree.Stmt) {
+	r := b.Tree.Records[s.Int]
+	if len(s.Exprs) != len(r.Fields) {
+		b.fail("record %d has %d fields, got %d", s.Int, len(r.Fields), len(s.Exprs))
+	}
+	var ls []leaf
+	for i, e := range s.Exprs {
+		ls = b.leaves(r.Fields[i].Type, e.Type, e, ls)
+	}
+	cpu := b.helperOnce("cpu_raw", helperGetSMPProcessorID)
+	now := b.helperOnce("time_raw", helperKtimeGetNS)
+	m := b.alloc(r.MaxSize + 8) // a string that is cut writes one byte more
+	at := func(off int64) *ir.Value { return b.addr(m, off) }
+	b.store(4, at(0), wire.HeaderNumber, b.konst(int64(r.Number)))
+	b.store(4, at(0), wire.HeaderCPU, cpu)
+	b.store(8, at(0), wire.HeaderTime, now)
+	b.zeroGaps(at, wire.HeaderSize, r.FixedSize, ls)
+	for _, l := range ls {
+		if !isText(l.t.Kind) {
+			b.storeScalar(at, l, wordAlone(ls, l))
+		}
+	}
+	p := &packer{b: b, m: m, fixed: int64(r.FixedSize)}
+	for _, known := range []bool{true, false} {
+		for _, l := range ls {
+			if isText(l.t.Kind) && knownLen(l) == known {
+				p.text(l)
+			}
+		}
+	}
+	b.output(m, p.end())
+}
+
+// knownLen reports whether the bytes that a string takes in a record are
+// known: those of a constant, or the room of padded memory.
+func knownLen(l leaf) bool {
+	if l.text != nil {
+		return l.text.Op == tree.OpBuiltin
+	}
+	return l.v.s.konst != nil || l.v.s.n == nil
+}
+
+// packer appends strings to a record: at fixed, plus off once there was a
+// string whose length is not known.
+type packer struct {
+	b     *builder
+	m     *region
+	fixed int64
+	off   *ir.Value
+}
+
+func (p *packer) end() *ir.Value {
+	if p.off == nil {
+		return p.b.konst(p.fixed)
+	}
+	return p.off
+}
+
+func (p *packer) place() *ir.Value {
+	if p.off == nil {
+		return p.b.addr(p.m, p.fixed)
+	}
+	return p.b.op(ir.OpAdd, p.b.addr(p.m, 0), p.off)
+}
+
+// text appends the bytes of l and stores its reference.
+func (p *packer) text(l leaf) {
+	b := p.b
+	defer b.at(b.pos)()
+	start := p.end()
+	var s *str
+	switch {
+	case l.text != nil && l.text.Op == tree.OpBuiltin:
+		b.call(helperGetCurrentComm, p.place(), b.konst(16))
+		s = &str{room: 16}
+	case l.text != nil:
+		b.at(l.text.Pos)
+		s = b.strInto(l.text, nil, p.place()).s
+	case l.v.s.konst == nil && l.v.s.n != nil:
+		s = p.counted(l.v.s, l.w, start)
+		return
+	default:
+		s = l.v.s
+		b.copyBytes(p.place(), s, s.room)
+	}
+	p.reference(l.w, start, s)
+	p.advance(s)
+}
+
+// counted appends a string whose length came over a join: the verifier must
+// see its bound.
+func (p *packer) counted(s *str, w wire.Type, start *ir.Value) *str {
+	b := p.b
+	j := b.newJoin(types.I64)
+	b.unless(ir.UGT, s.n, int64(s.room), func() { b.jumpWith(j, intVal(types.I64, start)) })
+	b.call(helperProbeReadKernel, p.place(), s.n, b.strAddr(s, 0))
+	p.reference(w, start, s)
+	b.jumpWith(j, intVal(types.I64, b.op(ir.OpAdd, start, s.n)))
+	p.off = b.enter(j).x
+	return s
+}
+
+// reference stores u16 offset and u16 length with flags.
+func (p *packer) reference(w wire.Type, start *ir.Value, s *str) {
+	b := p.b
+	n, known := p.length(s)
+	if known && s.flags == nil && start.Op == ir.OpConst {
+		b.store(4, b.addr(p.m, int64(w.Off)), 0, b.konst(start.Imm|n.Imm<<16))
+		return
+	}
+	if s.flags != nil {
+		n = b.op(ir.OpOr, n, s.flags)
+	}
+	ref := b.op(ir.OpOr, b.imm(ir.OpShl, n, 16), start)
+	b.store(4, b.addr(p.m, int64(w.Off)), 0, ref)
+}
+
+// length is the bytes that s takes in the record.
+func (p *packer) length(s *str) (n *ir.Value, known bool) {
+	switch {
+	case s.konst != nil:
+		return p.b.konst(int64(len(*s.konst))), true
+	case s.n == nil:
+		return p.b.konst(int64(s.room)), true
+	}
+	return s.n, false
+}
+
+func (p *packer) advance(s *str) {
+	n, known := p.length(s)
+	if known && p.off == nil {
+		p.fixed += n.Imm
+		return
+	}
+	p.off = p.b.op(ir.OpAdd, p.end(), n)
+}
+
+// wakeEvery is after how many records the reader is woken in any case; until
+// then it drains the ring by its timer.
+const wakeEvery = 4096
+
+// output hands the record over. The counter is not atomic: a lost count only
+// moves a wake-up.
+func (b *builder) output(m *region, size *ir.Value) {
+	b.Uses[tree.MapRing], b.Uses[tree.MapState] = true, true
+	counter := b.mapValue(tree.MapState, 0)
+	n := b.load(8, counter, 0)
+	b.store(8, counter, 0, b.imm(ir.OpAdd, n, 1))
+	first := b.imm(ir.OpLShr, b.imm(ir.OpAdd, b.imm(ir.OpAnd, n, wakeEvery-1), -1), 63) // 1 every wakeEvery
+	flags := b.imm(ir.OpAdd, first, ringNoWakeup)                                       // or ringForceWakeup
+	rc := b.call(helperRingbufOutput, b.mapPtr(tree.MapRing), b.addr(m, 0), size, flags)
+	j := b.newJoin(types.Type{})
+	b.unless(ir.NE, rc, 0, func() {
+		b.countSite(tree.Site{Kind: tree.SiteRing, Probe: b.prog.Probe, Container: -1})
+		b.jump(j)
+	})
+	b.jump(j)
+	b.enter(j)
+}

@@ -1,0 +1,163 @@
+package build
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/layout"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// A span keeps one entry a thread: key u32 tid, value layout.Span. An entry
+// is made at the thread's first start and kept; a busy word says whether it is
+// open. Only the thread itself uses it, and its exit removes it, so the
+// slots stay as they are until the thread's next start.
+
+// spanEntry is the entry of the span that ends here.
+type spanEntry struct {
+	p      *ir.Value
+	layout *wire.Fixed
+	slots  []types.Type
+}
+
+func (b *builder) span() (*tree.Span, string) {
+	n := b.prog.Attach.Span
+	return b.Tree.Spans[n], tree.SpanMap(n)
+}
+
+// tidKey is the key of the thread's entry.
+func (b *builder) tidKey() *region {
+	m := b.alloc(8)
+	b.store(8, b.addr(m, 0), 0, b.tid())
+	return m
+}
+
+// busyWord is what the busy word of an open entry holds.
+func (b *builder) busyWord() *ir.Value {
+	if !b.isSyscall() {
+		return b.konst(1)
+	}
+	return b.imm(ir.OpAdd, b.syscallNr(), 1)
+}
+
+// spanStart opens the entry with the slots. One that is open already belongs
+// to a call that never ended.
+func (b *builder) spanStart(s *tree.Stmt) {
+	span, name := b.span()
+	f := layout.Span(span.Slots)
+	var ls []leaf
+	for i, e := range s.Exprs {
+		ls = b.leaves(f.Type.Elems[i], span.Slots[i], e, ls)
+	}
+	done := b.newJoin(types.Type{})
+	p := b.spanInsert(name, f.Size, done)
+	b.countOpen(p)
+	b.storeLeaves(func(off int64) *ir.Value { return b.add(p, off) }, 8, f.Size-8, ls)
+	b.store(8, p, layout.SpanBusy, b.busyWord())
+	b.jump(done)
+	b.enter(done)
+}
+
+// spanInsert finds or makes the thread's entry, or counts and goes to done.
+func (b *builder) spanInsert(name string, size int, done *join) *ir.Value {
+	key := b.tidKey()
+	have := b.newJoin(types.U64)
+	first := b.call(helperMapLookup, b.mapPtr(name), b.addr(key, 0))
+	hit, miss := b.f.NewBlock(), b.f.NewBlock()
+	from := b.cur
+	b.branchImm(ir.NE, first, 0, hit, miss)
+	b.likely(1, from)
+	b.begin(miss)
+	b.call(helperMapUpdate, b.mapPtr(name), b.addr(key, 0), b.zeros(size), b.konst(updateNoExist))
+	second := b.call(helperMapLookup, b.mapPtr(name), b.addr(key, 0))
+	b.unless(ir.EQ, second, 0, func() {
+		b.countSpan(tree.SiteSpanFull)
+		b.jump(done)
+	})
+	b.jumpWith(have, intVal(types.U64, second))
+	b.begin(hit)
+	b.jumpWith(have, intVal(types.U64, first))
+	return b.enter(have).x
+}
+
+func (b *builder) countSpan(kind tree.SiteKind) {
+	b.countSite(tree.Site{Kind: kind, Probe: b.prog.Probe, Container: -1, Pos: b.pos})
+}
+
+func (b *builder) countOpen(p *ir.Value) {
+	j := b.newJoin(types.Type{})
+	b.unless(ir.NE, b.load(8, p, layout.SpanBusy), 0, func() {
+		b.countSpan(tree.SiteOpenStart)
+		b.jump(j)
+	})
+	b.jump(j)
+	b.enter(j)
+}
+
+// spanEnd takes the entry. A thread without one had no start since the
+// program was attached: a call that was in flight then, or a child's return
+// from fork. That is not counted.
+func (b *builder) spanEnd(*tree.Stmt) {
+	span, name := b.span()
+	key := b.tidKey()
+	p := b.call(helperMapLookup, b.mapPtr(name), b.addr(key, 0))
+	b.unless(ir.EQ, p, 0, b.ret)
+	busy := b.load(8, p, layout.SpanBusy)
+	ours := b.f.NewBlock()
+	other := b.f.NewBlock()
+	from := b.cur
+	b.branchConst(ir.EQ, busy, b.busyWord(), ours, other)
+	b.likely(1, from)
+	saved := b.save()
+	b.begin(other)
+	b.orphan(p, busy)
+	b.begin(ours)
+	b.restore(saved)
+	b.store(8, p, layout.SpanBusy, b.konst(0))
+	b.entry = &spanEntry{p, layout.Span(span.Slots), span.Slots}
+}
+
+// orphan is an end that found the entry closed, or open for another call,
+// whose end was then missed.
+func (b *builder) orphan(p, busy *ir.Value) {
+	closed, open := b.f.NewBlock(), b.f.NewBlock()
+	b.branchImm(ir.EQ, busy, 0, closed, open)
+	b.begin(closed)
+	b.countSpan(tree.SiteOrphanEnd)
+	b.ret()
+	b.begin(open)
+	b.countSpan(tree.SiteOpenStart)
+	b.store(8, p, layout.SpanBusy, b.konst(0))
+	b.ret()
+}
+
+func (b *builder) spanSlot(e *tree.Expr) val {
+	if b.entry == nil {
+		b.fail("slot %d read before the span's end", e.Int)
+	}
+	if v, ok := b.cache[spanKey(e.Int)]; ok {
+		return v
+	}
+	n := e.Int
+	v := b.convert(b.loadFixed(b.entry.p, b.entry.layout.Type.Elems[n], b.entry.slots[n]), e.Type)
+	b.cache[spanKey(n)] = v
+	return v
+}
+
+// spanKey is the key of a slot in the cache.
+type spanKey int64
+
+// SpanExit builds the program that removes the entries of a thread that
+// ends. It belongs at raw tracepoint sched_process_exit, which runs in that
+// thread after its last system call.
+func (s *Shared) SpanExit(p *tree.Program) (*ir.Func, error) {
+	b := newBuilder(s, p)
+	b.budget = DefaultStack
+	key := b.tidKey()
+	for i := range s.Tree.Spans {
+		b.call(helperMapDelete, b.mapPtr(tree.SpanMap(i)), b.addr(key, 0))
+	}
+	b.ret()
+	prune(b.f)
+	return b.f, b.f.Check()
+}

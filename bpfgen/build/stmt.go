@@ -1,0 +1,153 @@
+package build
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+)
+
+func (b *builder) block(blk *tree.Block) {
+	if blk == nil {
+		return
+	}
+	for _, s := range blk.Stmts {
+		b.stmt(s)
+	}
+}
+
+func (b *builder) stmt(s *tree.Stmt) {
+	defer b.at(s.Pos)()
+	switch s.Op {
+	case tree.SAssign:
+		b.assign(s.Int, b.expr(s.Exprs[0]))
+	case tree.SDo:
+		b.expr(s.Exprs[0])
+	case tree.SIf:
+		b.ifStmt(s)
+	case tree.SFor:
+		b.forStmt(s)
+	case tree.SBreak:
+		b.jump(b.loops[len(b.loops)-1].exit)
+	case tree.SContinue:
+		b.jump(b.loops[len(b.loops)-1].next)
+	case tree.SReturn:
+		b.returnStmt(s)
+	case tree.SStop:
+		b.ret()
+	case tree.SSend:
+		b.send(s)
+	case tree.SSpanStart:
+		b.spanStart(s)
+	case tree.SSpanEnd:
+		b.spanEnd(s)
+	default:
+		b.containerStmt(s)
+	}
+}
+
+func (b *builder) containerStmt(s *tree.Stmt) {
+	c := b.container(s.Int)
+	switch s.Op {
+	case tree.STableSet:
+		b.tableSet(c, s.Exprs[0], s.Exprs[1])
+	case tree.STableUpdate:
+		b.tableUpdate(c, s.Exprs[0], s.Exprs[1], s.Str)
+	case tree.STableRemove:
+		b.tableRemove(c, s.Exprs[0])
+	case tree.SCellSet:
+		b.cellSet(c, s.Exprs[0])
+	case tree.SCellAdd:
+		b.cellAdd(c, s.Exprs[0], s.Str)
+	case tree.SAggAdd:
+		b.aggAdd(c, s)
+	default:
+		b.fail("statement %s", s.Op)
+	}
+}
+
+// assign sets a variable. In a loop a string is copied to memory of the
+// variable's own: the place that it was read to is used again in the next
+// iteration.
+func (b *builder) assign(local int64, v val) {
+	v = b.convert(v, b.prog.Locals[local].Type)
+	if len(b.loops) > 0 {
+		v = b.own(v)
+	}
+	b.env[local] = v
+}
+
+// own copies the strings of v that lie in memory.
+func (b *builder) own(v val) val {
+	switch {
+	case v.s != nil && v.s.konst == nil:
+		v.s = b.copyStr(v.s, v.t)
+	case v.elems != nil:
+		elems := make([]val, len(v.elems))
+		for i, e := range v.elems {
+			elems[i] = b.own(e)
+		}
+		v.elems = elems
+	}
+	return v
+}
+
+func (b *builder) ifStmt(s *tree.Stmt) {
+	then, els := b.f.NewBlock(), b.f.NewBlock()
+	b.cond(s.Exprs[0], then, els)
+	j := b.newJoin(types.Type{})
+	saved := b.save()
+	b.begin(then)
+	b.block(s.Then)
+	b.jump(j)
+	b.restore(saved)
+	b.begin(els)
+	b.block(s.Else)
+	b.jump(j)
+	b.enter(j)
+}
+
+// An inline is an OpInline under construction.
+type inline struct{ done *join }
+
+func (b *builder) inlineExpr(e *tree.Expr) val {
+	in := &inline{b.newJoin(valueType(e.Type))}
+	b.inlines[e.Int] = in
+	b.block(e.Body)
+	b.jumpWith(in.done, b.absent(e.Type, tree.TagNone))
+	v := b.enter(in.done)
+	if v.t.Kind == types.Bot {
+		return val{t: e.Type}
+	}
+	return v
+}
+
+// valueType is t for a join that needs a value, Bot for None.
+func valueType(t types.Type) types.Type {
+	if t.Kind == types.None && !hasTag(t) {
+		return types.Type{}
+	}
+	return t
+}
+
+func (b *builder) returnStmt(s *tree.Stmt) {
+	in := b.inlines[s.Int]
+	if in == nil {
+		b.fail("return from inline %d, which is not open", s.Int)
+	}
+	var v val
+	if len(s.Exprs) > 0 {
+		v = b.expr(s.Exprs[0])
+	}
+	b.jumpWith(in.done, v)
+}
+
+// site counts at a site of the handler and ends the program.
+func (b *builder) errorSite(what string) {
+	b.countSite(tree.Site{Kind: tree.SiteError, What: what, Probe: b.prog.Probe, Container: -1, Pos: b.pos})
+	b.ret()
+}
+
+func (b *builder) countSite(s tree.Site) {
+	b.Uses[tree.MapSites] = true
+	b.cur.AddImm(ir.OpCountSite, b.pos, int64(b.Site(s)))
+}

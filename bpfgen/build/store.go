@@ -1,0 +1,249 @@
+package build
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/layout"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// A leaf is a part of a layout and what is stored there: a value, or the read
+// of a string (text) that can be done in place.
+type leaf struct {
+	w    wire.Type
+	t    types.Type
+	v    val
+	text *tree.Expr
+}
+
+// leaves pairs a layout with the value of e, evaluated in order; reads of
+// strings that nothing else needs are left for later.
+func (b *builder) leaves(w wire.Type, t types.Type, e *tree.Expr, out []leaf) []leaf {
+	switch {
+	case (e.Op == tree.OpTuple || e.Op == tree.OpRecord) && w.TagOff < 0 && len(w.Elems) == len(e.Args):
+		for i, a := range e.Args {
+			out = b.leaves(w.Elems[i], t.Elems[i], a, out)
+		}
+		return out
+	case b.inPlace(e, t):
+		return append(out, leaf{w: w, t: t, text: e})
+	}
+	return valLeaves(w, b.convert(b.expr(e), t), out)
+}
+
+// inPlace reports whether the string e can be read to where it is stored.
+func (b *builder) inPlace(e *tree.Expr, t types.Type) bool {
+	if !isText(e.Type.Kind) || e.Type.Kind != t.Kind || e.Type.Cap != t.Cap {
+		return false
+	}
+	switch e.Op {
+	case tree.OpStr:
+		_, known := b.cache[e]
+		return !known
+	case tree.OpBuiltin:
+		_, known := b.cache[e.Str]
+		return e.Str == "comm" && t.Cap == 16 && !known
+	}
+	return false
+}
+
+func valLeaves(w wire.Type, v val, out []leaf) []leaf {
+	if len(w.Elems) == 0 {
+		return append(out, leaf{w: w, t: v.t, v: v})
+	}
+	if w.TagOff >= 0 { // the tuple itself may be absent
+		tag := w
+		tag.Kind, tag.Size, tag.Elems = wire.None, 0, nil
+		out = append(out, leaf{w: tag, t: v.t, v: val{t: v.t, tag: v.tag}})
+	}
+	for i := range w.Elems {
+		out = valLeaves(w.Elems[i], v.elems[i], out)
+	}
+	return out
+}
+
+// fixed stores e in a layout in memory of its own and gives that: a key, or a
+// map's value.
+func (b *builder) fixed(f *wire.Fixed, t types.Type, e *tree.Expr) *region {
+	ls := b.leaves(f.Type, t, e, nil)
+	m := b.alloc(max(f.Size, 8) + spare(f, ls))
+	b.storeLeaves(func(off int64) *ir.Value { return b.addr(m, off) }, 0, f.Size, ls)
+	return m
+}
+
+// storeLeaves fills the bytes from..to of a layout. Strings come first, in
+// order: one that is read in place may write a byte too many, into what the
+// next leaf then overwrites.
+func (b *builder) storeLeaves(at func(int64) *ir.Value, from, to int, ls []leaf) {
+	b.zeroGaps(at, from, to, ls)
+	for _, l := range ls {
+		if isText(l.t.Kind) {
+			b.storeText(at, l)
+		}
+	}
+	for _, l := range ls {
+		if !isText(l.t.Kind) {
+			b.storeScalar(at, l, wordAlone(ls, l))
+		}
+	}
+}
+
+// spare is 8 if a string that is read in place, with one byte more than its
+// room, ends the layout.
+func spare(f *wire.Fixed, ls []leaf) int {
+	for _, l := range ls {
+		if l.text != nil && l.text.Op == tree.OpStr && l.w.Off+l.t.Cap+1 > f.Size {
+			return 8
+		}
+	}
+	return 0
+}
+
+// zeroGaps clears the words that the leaves do not write as a whole.
+func (b *builder) zeroGaps(at func(int64) *ir.Value, from, to int, ls []leaf) {
+	full := covered(from, to, ls)
+	start := -1
+	for off := from; off <= to; off += 8 {
+		gap := off < to && !full(off)
+		switch {
+		case gap && start < 0:
+			start = off
+		case !gap && start >= 0:
+			b.cur.AddImm(ir.OpZero, b.pos, int64(off-start), at(int64(start)))
+			start = -1
+		}
+	}
+}
+
+// covered tells of a word whether leaves write all of its bytes.
+func covered(from, to int, ls []leaf) func(off int) bool {
+	bytes := make([]bool, to+16)
+	mark := func(off, size int) {
+		for i := off; i < off+size; i++ {
+			bytes[i] = true
+		}
+	}
+	for _, l := range ls {
+		switch {
+		case wordAlone(ls, l):
+			mark(l.w.Off, 8)
+		case l.text != nil && l.text.Op == tree.OpBuiltin && l.w.Size > 4:
+			mark(l.w.Off, 16)
+		case !isText(l.t.Kind) || l.w.Size == 4: // in a record a string is a reference
+			mark(l.w.Off, l.w.Size)
+		}
+		if l.w.TagOff >= 0 {
+			mark(l.w.TagOff, 1)
+		}
+	}
+	return func(off int) bool {
+		for _, b := range bytes[off : off+8] {
+			if !b {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// wordAlone reports whether l is an unsigned scalar that has its word for
+// itself: it is then stored as a whole word.
+func wordAlone(ls []leaf, l leaf) bool {
+	if l.w.Off%8 != 0 || l.w.Size == 0 || isText(l.t.Kind) || signed(l.t) {
+		return false
+	}
+	for _, o := range ls {
+		if o.w.Off != l.w.Off && o.w.Size > 0 && o.w.Off/8 == l.w.Off/8 || o.w.TagOff >= 0 && o.w.TagOff/8 == l.w.Off/8 {
+			return false
+		}
+	}
+	return true
+}
+
+// storeScalar stores an int, bool or pointer and its tag.
+func (b *builder) storeScalar(at func(int64) *ir.Value, l leaf, whole bool) {
+	size := l.w.Size
+	if whole {
+		size = 8
+	}
+	if size > 0 && l.v.x != nil {
+		b.store(size, at(int64(l.w.Off)), 0, l.v.x)
+	}
+	if l.w.TagOff >= 0 {
+		b.store(1, at(int64(l.w.TagOff)), 0, b.tagOf(l.v))
+	}
+}
+
+// storeText stores a string in a fixed layout; its bytes beyond the length
+// are zero already.
+func (b *builder) storeText(at func(int64) *ir.Value, l leaf) {
+	off := int64(l.w.Off)
+	if l.text != nil && l.text.Op == tree.OpBuiltin {
+		b.call(helperGetCurrentComm, at(off), b.konst(16))
+		return
+	}
+	s := l.v.s
+	if l.text != nil {
+		defer b.at(l.text.Pos)()
+		s = b.strInto(l.text, nil, at(off)).s
+		if end := l.t.Cap - 1; end != l.w.Size-1 && l.t.Kind == types.Str {
+			b.store(1, at(off+int64(end)), 0, b.konst(0)) // of a cut string
+		}
+	} else {
+		b.copyBytes(at(off), s, l.w.Size-1)
+	}
+	if s.flags != nil || l.text != nil {
+		b.store(1, at(off+int64(l.w.Size)-1), 0, b.mark(s))
+	}
+}
+
+// mark makes the last byte of a string from its flags: RefCut, RefNone,
+// RefFault are bits 13, 14, 15; StrCut, StrNone, StrFault are 1, 3, 2.
+func (b *builder) mark(s *str) *ir.Value {
+	f := b.strFlags(s)
+	x := b.op(ir.OpOr, b.imm(ir.OpLShr, f, 13), b.imm(ir.OpLShr, f, 14))
+	return b.imm(ir.OpAnd, x, 3)
+}
+
+// loadFixed makes a value of what lies at p in a map: strings are copied, for
+// the entry may change or go.
+func (b *builder) loadFixed(p *ir.Value, w wire.Type, t types.Type) val {
+	v := val{t: t}
+	if w.TagOff >= 0 {
+		v.tag = b.load(1, p, int64(w.TagOff))
+	} else if hasTag(t) {
+		v.tag = b.konst(wire.TagPresent)
+	}
+	switch {
+	case t.Kind == types.None || t.Kind == types.Bot:
+	case isText(t.Kind):
+		v.s = b.loadText(p, w, t)
+	case len(t.Elems) > 0:
+		for i, e := range t.Elems {
+			v.elems = append(v.elems, b.loadFixed(p, w.Elems[i], e))
+		}
+	default:
+		v.x = b.load(w.Size, p, int64(w.Off))
+		if w.Signed && w.Size < 8 {
+			v.x = b.extend(v.x, 8*w.Size, true)
+		}
+	}
+	return v
+}
+
+func (b *builder) loadText(p *ir.Value, w wire.Type, t types.Type) *str {
+	m := b.alloc(w.Size)
+	b.cur.AddImm(ir.OpCopy, b.pos, int64(w.Size), b.addr(m, 0), b.add(p, int64(w.Off)))
+	mark := b.load(1, b.addr(m, int64(w.Size)-1), 0)
+	b.store(1, b.addr(m, int64(w.Size)-1), 0, b.konst(0))
+	// The opposite of mark: 1, 3, 2 to bits 13, 14, 15.
+	pair := b.imm(ir.OpAnd, b.imm(ir.OpLShr, mark, 1), 1) // None or FAULT
+	low := b.imm(ir.OpAnd, mark, 1)
+	none := b.op(ir.OpAnd, pair, low)
+	fault, cut := b.op(ir.OpXor, pair, none), b.op(ir.OpXor, low, none)
+	flags := b.imm(ir.OpShl, cut, 13)
+	flags = b.op(ir.OpOr, flags, b.imm(ir.OpShl, none, 14))
+	flags = b.op(ir.OpOr, flags, b.imm(ir.OpShl, fault, 15))
+	return &str{mem: m, room: layout.StringRoom(t.Cap), flags: flags}
+}

@@ -1,0 +1,148 @@
+package build
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+func (b *builder) container(n int64) *tree.Container {
+	if n < 0 || int(n) >= len(b.Tree.Containers) || b.Tree.Containers[n] == nil {
+		b.fail("container %d is not in the unit", n)
+	}
+	return b.Tree.Containers[n]
+}
+
+func mapOf(c *tree.Container) string { return tree.ContainerMap(c.ID) }
+
+func (b *builder) containerExpr(e *tree.Expr) val {
+	c := b.container(e.Int)
+	if e.Op == tree.OpCellGet {
+		return b.convert(b.loadFixed(b.mapValue(mapOf(c), 0), c.ValueLayout.Type, c.Value), e.Type)
+	}
+	key := b.fixed(c.KeyLayout, c.Key, e.Args[0])
+	p := b.lookup(c, key)
+	switch e.Op {
+	case tree.OpTableHas:
+		return intVal(e.Type, b.cmp(ir.NE, p, b.konst(0)))
+	case tree.OpTableIndex:
+		b.unless(ir.EQ, p, 0, func() { b.errorSite("key not in table") })
+		return b.convert(b.loadFixed(p, c.ValueLayout.Type, c.Value), e.Type)
+	}
+	return b.tableGet(c, e, key, p)
+}
+
+// tableGet is get and pop: None where the key is missing, for pop also where
+// another context removed the entry first.
+func (b *builder) tableGet(c *tree.Container, e *tree.Expr, key *region, p *ir.Value) val {
+	missing, have := b.f.NewBlock(), b.f.NewBlock()
+	b.branchImm(ir.EQ, p, 0, missing, have)
+	j := b.newJoin(e.Type)
+	b.begin(missing)
+	b.jumpWith(j, b.absent(e.Type, wire.TagNone))
+	b.begin(have)
+	v := b.loadFixed(p, c.ValueLayout.Type, c.Value)
+	if e.Op == tree.OpTablePop {
+		rc := b.call(helperMapDelete, b.mapPtr(mapOf(c)), b.addr(key, 0))
+		b.unless(ir.NE, rc, 0, func() { b.jumpWith(j, b.absent(e.Type, wire.TagNone)) })
+	}
+	b.jumpWith(j, v)
+	return b.enter(j)
+}
+
+func (b *builder) lookup(c *tree.Container, key *region) *ir.Value {
+	return b.call(helperMapLookup, b.mapPtr(mapOf(c)), b.addr(key, 0))
+}
+
+// tableSet stores a value. One word is stored in place if the key is there:
+// that is much cheaper than an update, and as atomic.
+func (b *builder) tableSet(c *tree.Container, k, v *tree.Expr) {
+	key := b.fixed(c.KeyLayout, c.Key, k)
+	j := b.newJoin(types.Type{})
+	if c.ValueLayout.Size == 8 && isScalar(c.Value) {
+		x := b.convert(b.expr(v), c.Value).x
+		val := b.alloc(8)
+		p := b.lookup(c, key)
+		missing, have := b.f.NewBlock(), b.f.NewBlock()
+		b.branchImm(ir.EQ, p, 0, missing, have)
+		b.begin(have)
+		b.store(8, p, 0, x)
+		b.jump(j)
+		b.begin(missing)
+		b.store(8, b.addr(val, 0), 0, x)
+		b.update(c, key, val, j)
+	} else {
+		b.update(c, key, b.fixed(c.ValueLayout, c.Value, v), j)
+	}
+	b.enter(j)
+}
+
+// update stores the entry and counts a failure.
+func (b *builder) update(c *tree.Container, key, v *region, j *join) {
+	rc := b.call(helperMapUpdate, b.mapPtr(mapOf(c)), b.addr(key, 0), b.addr(v, 0), b.konst(updateAny))
+	b.unless(ir.NE, rc, 0, func() { b.lost(c, rc, j) })
+	b.jump(j)
+}
+
+// lost counts an insert that failed and goes on at j.
+func (b *builder) lost(c *tree.Container, rc *ir.Value, j *join) {
+	full, other := b.f.NewBlock(), b.f.NewBlock()
+	b.branchImm(ir.EQ, rc, errE2Big, full, other)
+	b.begin(full)
+	b.countSite(tree.Site{Kind: tree.SiteFull, Probe: b.prog.Probe, Container: c.ID, Pos: b.pos})
+	b.jump(j)
+	b.begin(other)
+	b.countSite(tree.Site{Kind: tree.SiteNoMem, Probe: b.prog.Probe, Container: c.ID, Pos: b.pos})
+	b.jump(j)
+}
+
+func (b *builder) tableRemove(c *tree.Container, k *tree.Expr) {
+	key := b.fixed(c.KeyLayout, c.Key, k)
+	b.call(helperMapDelete, b.mapPtr(mapOf(c)), b.addr(key, 0))
+}
+
+// upsert gives the address of the key's value, which is zero at first, to
+// body. The order is what makes sums exact when contexts nest or are
+// preempted: insert zero if absent, look up again, then add atomically.
+func (b *builder) upsert(c *tree.Container, key *region, size int, body func(p *ir.Value)) {
+	done := b.newJoin(types.Type{})
+	have := b.newJoin(types.U64)
+	first := b.lookup(c, key)
+	hit, miss := b.f.NewBlock(), b.f.NewBlock()
+	from := b.cur
+	b.branchImm(ir.NE, first, 0, hit, miss)
+	b.likely(1, from)
+	b.begin(miss)
+	rc := b.call(helperMapUpdate, b.mapPtr(mapOf(c)), b.addr(key, 0), b.zeros(size), b.konst(updateNoExist))
+	second := b.lookup(c, key)
+	b.unless(ir.EQ, second, 0, func() { b.lost(c, rc, done) })
+	b.jumpWith(have, intVal(types.U64, second))
+	b.begin(hit)
+	b.jumpWith(have, intVal(types.U64, first))
+	p := b.enter(have).x
+	body(p)
+	b.jump(done)
+	b.enter(done)
+}
+
+// tableUpdate is t[k] op= v: a missing key starts at 0.
+func (b *builder) tableUpdate(c *tree.Container, k, v *tree.Expr, op string) {
+	x := b.number(v)
+	key := b.fixed(c.KeyLayout, c.Key, k)
+	b.upsert(c, key, c.ValueLayout.Size, func(p *ir.Value) { b.update64(c, p, x, op) })
+}
+
+func (b *builder) cellSet(c *tree.Container, v *tree.Expr) {
+	p := b.mapValue(mapOf(c), 0)
+	if isScalar(c.Value) && c.ValueLayout.Size == 8 {
+		b.store(8, p, 0, b.convert(b.expr(v), c.Value).x)
+		return
+	}
+	m := b.fixed(c.ValueLayout, c.Value, v)
+	b.cur.AddImm(ir.OpCopy, b.pos, int64(c.ValueLayout.Size), p, b.addr(m, 0))
+}
+
+func (b *builder) cellAdd(c *tree.Container, v *tree.Expr, op string) {
+	b.update64(c, b.mapValue(mapOf(c), 0), b.number(v), op)
+}

@@ -1,0 +1,235 @@
+package build
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/layout"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// A val is a value of the tree as components.
+type val struct {
+	t   types.Type
+	tag *ir.Value // nil: present
+	x   *ir.Value // of an int, bool, pointer, stack id
+	s   *str
+	// elems of a tuple or record.
+	elems []val
+}
+
+// A str is a string: its bytes in memory, or a constant.
+type str struct {
+	konst *string
+	// mem is where the bytes are, if that is memory of this program; else addr.
+	mem  *region
+	addr *ir.Value
+	// room is the size of the memory, a multiple of 8.
+	room int
+	// n is the length. nil: not known; the memory is then filled with NULs up
+	// to room.
+	n *ir.Value
+	// flags are wire.RefCut, RefNone, RefFault; nil: 0.
+	flags *ir.Value
+}
+
+// isText reports whether values of kind k are strings.
+func isText(k types.Kind) bool { return k == types.Str || k == types.Bytes }
+
+// hasTag reports whether val keeps a tag for values of t. Strings keep
+// absence in their flags.
+func hasTag(t types.Type) bool {
+	if isText(t.Kind) {
+		return false
+	}
+	return t.Tagged() || t.Kind == types.None && t.MayFault
+}
+
+// intVal is a present scalar.
+func intVal(t types.Type, x *ir.Value) val { return val{t: t, x: x} }
+
+// tagOf is the tag of v as a value.
+func (b *builder) tagOf(v val) *ir.Value {
+	if v.tag == nil {
+		return b.konst(wire.TagPresent)
+	}
+	return v.tag
+}
+
+// strAddr is the address of byte off of a string.
+func (b *builder) strAddr(s *str, off int64) *ir.Value {
+	switch {
+	case s.konst != nil:
+		return b.add(b.constAddr(pad(*s.konst)), off)
+	case s.mem != nil:
+		return b.addr(s.mem, off)
+	}
+	return b.add(s.addr, off)
+}
+
+// pad gives a constant as it lies in memory: with a NUL, to a multiple of 8.
+func pad(s string) string {
+	return s + string(make([]byte, layout.StringRoom(len(s)+1)-len(s)))
+}
+
+// strLen is the length of a string.
+func (b *builder) strLen(s *str) *ir.Value {
+	switch {
+	case s.konst != nil:
+		return b.konst(int64(len(*s.konst)))
+	case s.n == nil:
+		s.n = b.scanLen(s)
+	}
+	return s.n
+}
+
+func (b *builder) strFlags(s *str) *ir.Value {
+	if s.flags == nil {
+		return b.konst(0)
+	}
+	return s.flags
+}
+
+// comps flattens v: the components that a block parameter stands for.
+func (b *builder) comps(v val, out []*ir.Value) []*ir.Value {
+	if hasTag(v.t) {
+		out = append(out, b.tagOf(v))
+	}
+	switch {
+	case v.t.Kind == types.None || v.t.Kind == types.Bot:
+	case isText(v.t.Kind):
+		out = append(out, b.strAddr(v.s, 0), b.strLen(v.s), b.strFlags(v.s))
+	case v.t.Kind == types.Tuple || v.t.Kind == types.Record:
+		for _, e := range v.elems {
+			out = b.comps(e, out)
+		}
+	default:
+		out = append(out, v.x)
+	}
+	return out
+}
+
+// assemble is the opposite of comps: it takes components from next.
+func assemble(t types.Type, next func() *ir.Value) val {
+	v := val{t: t}
+	if hasTag(t) {
+		v.tag = next()
+	}
+	switch {
+	case t.Kind == types.None || t.Kind == types.Bot:
+	case isText(t.Kind):
+		v.s = &str{addr: next(), n: next(), flags: next(), room: layout.StringRoom(t.Cap)}
+	case t.Kind == types.Tuple || t.Kind == types.Record:
+		for _, e := range t.Elems {
+			v.elems = append(v.elems, assemble(e, next))
+		}
+	default:
+		v.x = next()
+	}
+	return v
+}
+
+// same reports whether two values are the same components.
+func same(v, w val) bool {
+	if !v.t.Equal(w.t) || v.tag != w.tag || v.x != w.x || len(v.elems) != len(w.elems) {
+		return false
+	}
+	if v.s != w.s {
+		return false
+	}
+	for i := range v.elems {
+		if !same(v.elems[i], w.elems[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// absent is a value of t that is not there: everything but the tag is zero.
+func (b *builder) absent(t types.Type, tag int64) val {
+	v := val{t: t}
+	if hasTag(t) {
+		v.tag = b.konst(tag)
+	}
+	switch {
+	case t.Kind == types.None || t.Kind == types.Bot:
+	case isText(t.Kind):
+		flag := [...]int64{wire.TagPresent: 0, wire.TagNone: wire.RefNone, wire.TagFault: wire.RefFault}[tag]
+		empty := ""
+		v.s = &str{konst: &empty, room: 8, flags: b.konst(flag)}
+	case t.Kind == types.Tuple || t.Kind == types.Record:
+		for _, e := range t.Elems {
+			v.elems = append(v.elems, b.absent(e, wire.TagPresent))
+		}
+	default:
+		v.x = b.konst(0)
+	}
+	return v
+}
+
+// convert makes v a value of type t.
+func (b *builder) convert(v val, t types.Type) val {
+	if v.t.Equal(t) {
+		return v
+	}
+	if v.t.Kind == types.None || v.t.Kind == types.Bot {
+		return b.convertNone(v, t)
+	}
+	out := v
+	out.t = t
+	switch {
+	case isText(t.Kind) && isText(v.t.Kind):
+		out.s = b.cutTo(v.s, v.t, t)
+		return out
+	case t.Kind == types.Tuple || t.Kind == types.Record:
+		out.elems = nil
+		for i, e := range v.elems {
+			out.elems = append(out.elems, b.convert(e, t.Elems[i]))
+		}
+	case t.Kind == types.Int && v.t.Kind == types.Int:
+		out.x = b.fit(v, t)
+	}
+	return b.retag(out, v, t)
+}
+
+// fit narrows an int where its type may hold more than t.
+func (b *builder) fit(v val, t types.Type) *ir.Value {
+	if t.Bits == 64 || v.t.Bits < t.Bits && (t.Signed || !v.t.Signed) || v.t.Bits == t.Bits && v.t.Signed == t.Signed {
+		return v.x
+	}
+	return b.extend(v.x, int(t.Bits), t.Signed)
+}
+
+// retag gives out the tag that values of t have. A pointer's None is 0, so it
+// becomes a tag when the new type has another kind.
+func (b *builder) retag(out, v val, t types.Type) val {
+	switch {
+	case !hasTag(t):
+		out.tag = nil
+	case v.t.Kind == types.Ptr && t.Kind != types.Ptr && v.t.MayNone:
+		isNull := b.cmp(ir.EQ, v.x, b.konst(0))
+		out.tag = b.op(ir.OpOr, isNull, b.tagOf(v))
+	}
+	return out
+}
+
+// convertNone makes a None or FAULT of type t.
+func (b *builder) convertNone(v val, t types.Type) val {
+	if t.Kind == types.None || t.Kind == types.Bot {
+		out := v
+		out.t = t
+		if hasTag(t) && out.tag == nil {
+			out.tag = b.konst(wire.TagNone)
+		}
+		return out
+	}
+	if v.tag == nil {
+		return b.absent(t, wire.TagNone)
+	}
+	out := b.absent(t, wire.TagFault)
+	if isText(t.Kind) { // tag 1, 2 -> RefNone, RefFault
+		out.s.flags = b.imm(ir.OpShl, v.tag, 14)
+	} else if hasTag(t) {
+		out.tag = v.tag
+	}
+	return out
+}

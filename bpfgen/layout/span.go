@@ -1,0 +1,21 @@
+package layout
+
+import (
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// SpanBusy is the offset of the word in a span's entry that says whether it
+// is open: 0, or the number of the system call and 1.
+const SpanBusy = 0
+
+// Span is the layout of a span's entry: the busy word, then the slots, the
+// elements of the Type. 8 bytes more lie at its end, because a string that is
+// read into the last slot may write one byte too many.
+func Span(slots []types.Type) *wire.Fixed {
+	t := types.TupleOf(slots...)
+	p := &placer{off: 8}
+	w := p.leaves(t)
+	p.tags(t, &w)
+	return &wire.Fixed{Type: w, Size: align(p.off, 8) + 8}
+}
