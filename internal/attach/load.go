@@ -95,6 +95,9 @@ func (l *Loaded) createMaps() error {
 			spec.Contents = nil // see fillProgramArrays
 		}
 		m, err := ebpf.NewMap(spec)
+		if errors.Is(err, unix.EPERM) {
+			err = unix.EPERM // without advice: Load tries what could help
+		}
 		if err != nil {
 			return fmt.Errorf("create %s of %d entries: %w", l.describeMap(name), spec.MaxEntries, err)
 		}
@@ -106,7 +109,7 @@ func (l *Loaded) createMaps() error {
 // describeMap names a map by what the script calls it.
 func (l *Loaded) describeMap(name string) string {
 	for i, c := range l.unit.Tree.Containers {
-		if c != nil && name == fmt.Sprint(bpfgen.MapContainer, i) {
+		if c != nil && name == tree.ContainerMap(i) {
 			return fmt.Sprintf("%s %q (%s)", c.Kind, c.Name, c.Pos)
 		}
 	}

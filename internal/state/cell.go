@@ -16,12 +16,12 @@ import (
 // here (BPF_F_MMAPABLE, 5.5). Each word is read and written atomically; a
 // value of several words can be seen half changed.
 type cell struct {
-	val *wire.Fixed
+	val *wire.Fixed // nil for an aggregation
 	mem []byte
 }
 
 func newCell(m *ebpf.Map, val *wire.Fixed) (*cell, error) {
-	mem, err := unix.Mmap(m.FD(), 0, val.Size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	mem, err := unix.Mmap(m.FD(), 0, int(m.ValueSize()), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("map the array: %w", err)
 	}

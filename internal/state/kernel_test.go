@@ -342,11 +342,32 @@ func TestNewRefusesOtherSizes(t *testing.T) {
 		{KeyLayout: &wire.Fixed{Size: 16}, ValueLayout: &wire.Fixed{Size: 16}},
 		{ValueLayout: &wire.Fixed{Size: 16}},
 		{KeyLayout: &wire.Fixed{Size: 8}},
+		{KeyLayout: &wire.Fixed{Size: 8}, Agg: &wire.Agg{Size: 8}},
 	} {
 		c.Container = &plan.Container{Name: "t"}
-		if _, err := New(c, m, Options{}); err == nil || !strings.Contains(err.Error(), "layout") {
+		if _, err := New(c, m, Options{}); err == nil || !strings.Contains(err.Error(), "of the map") && !strings.Contains(err.Error(), "a map of type") {
 			t.Errorf("got %v", err)
 		}
+	}
+}
+
+func TestAggregation(t *testing.T) {
+	m := newMap(t, ebpf.MapSpec{Type: ebpf.Hash, KeySize: 8, ValueSize: 16, MaxEntries: 4})
+	c := &tree.Container{Container: &plan.Container{}, KeyLayout: &wire.Fixed{Size: 8}, Agg: &wire.Agg{Size: 16}}
+	s, err := New(c, m, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.AddInt(bytesOf(8, 1), 8, 3); err != nil {
+		t.Fatal(err)
+	}
+	if _, val := s.Layout(); val != nil {
+		t.Error("an aggregation has a layout of values")
+	}
+	n := 0
+	if err := s.Each(func(_, v []byte) bool { n++; return first(v[8:]) == 3 }); err != nil || n != 1 {
+		t.Error(n, err)
 	}
 }
 

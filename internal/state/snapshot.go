@@ -26,7 +26,7 @@ type snapshot struct {
 }
 
 func (t *table) snapshotSize() int64 {
-	return int64(t.m.MaxEntries()) * int64(t.key.Size+t.val.Size)
+	return int64(t.m.MaxEntries()) * int64(t.keyLen()+t.valueLen())
 }
 
 func newSnapshot(m *ebpf.Map) (_ *snapshot, err error) {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
-	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/value"
 )
 
@@ -30,18 +29,14 @@ type Container interface {
 
 // New binds the container c to its map m.
 func New(c *tree.Container, m *ebpf.Map, o Options) (Container, error) {
-	val, key := c.ValueLayout, c.KeyLayout
-	if m.Type() == ebpf.Array {
-		key = nil
-	}
-	if err := checkSizes(m, key, val); err != nil {
+	if err := checkSizes(c, m); err != nil {
 		return nil, fmt.Errorf("%s %q: %w", c.Kind, c.Name, err)
 	}
 	switch m.Type() {
 	case ebpf.Array:
-		return newCell(m, val)
+		return newCell(m, c.ValueLayout)
 	case ebpf.Hash, ebpf.LRUHash:
-		return newTable(m, key, val, o), nil
+		return &table{m: m, key: c.KeyLayout, val: c.ValueLayout, opts: o}, nil
 	}
 	return nil, fmt.Errorf("%s %q: cannot be in a map of type %s", c.Kind, c.Name, m.Type())
 }
@@ -52,14 +47,26 @@ const maxEntry = 1<<15 - 8
 
 // checkSizes makes sure that layouts and map agree, since offsets of the
 // layouts become addresses. Keys and values are whole words.
-func checkSizes(m *ebpf.Map, key, val *wire.Fixed) error {
+func checkSizes(c *tree.Container, m *ebpf.Map) error {
+	key, val := 4, 0 // the index of an array has no layout
+	if c.KeyLayout != nil {
+		key = c.KeyLayout.Size
+	}
 	switch {
-	case val == nil || val.Size == 0 || val.Size%8 != 0 || int(m.ValueSize()) != val.Size:
-		return fmt.Errorf("the layout of values does not fit the map's %d bytes", m.ValueSize())
-	case m.Type() != ebpf.Array && (key == nil || key.Size == 0 || key.Size%8 != 0 || int(m.KeySize()) != key.Size):
-		return fmt.Errorf("the layout of keys does not fit the map's %d bytes", m.KeySize())
-	case m.KeySize()+m.ValueSize() > maxEntry:
-		return fmt.Errorf("entries of %d bytes are too large; at most %d are possible", m.KeySize()+m.ValueSize(), maxEntry)
+	case c.ValueLayout != nil:
+		val = c.ValueLayout.Size
+	case c.Agg != nil:
+		val = c.Agg.Size
+	}
+	switch {
+	case (c.KeyLayout == nil) != (m.Type() == ebpf.Array):
+		return fmt.Errorf("its key does not fit a map of type %s", m.Type())
+	case int(m.KeySize()) != key || c.KeyLayout != nil && (key == 0 || key%8 != 0):
+		return fmt.Errorf("keys have %d bytes, those of the map %d", key, m.KeySize())
+	case int(m.ValueSize()) != val || val == 0 || val%8 != 0:
+		return fmt.Errorf("values have %d bytes, those of the map %d", val, m.ValueSize())
+	case key+val > maxEntry:
+		return fmt.Errorf("entries of %d bytes are too large; at most %d are possible", key+val, maxEntry)
 	}
 	return nil
 }

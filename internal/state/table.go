@@ -12,7 +12,7 @@ import (
 // A table is a keyed container: a preallocated hash map.
 type table struct {
 	m        *ebpf.Map
-	key, val *wire.Fixed
+	key, val *wire.Fixed // val is nil for an aggregation
 	opts     Options
 	access   *access // made at first use, like walk
 	walk     walker
@@ -26,11 +26,10 @@ type walker interface {
 	close() error
 }
 
-func newTable(m *ebpf.Map, key, val *wire.Fixed, o Options) *table {
-	return &table{m: m, key: key, val: val, opts: o}
-}
-
 func (t *table) Layout() (key, val *wire.Fixed) { return t.key, t.val }
+
+func (t *table) keyLen() int   { return int(t.m.KeySize()) }
+func (t *table) valueLen() int { return int(t.m.ValueSize()) }
 
 // run does one operation by the access program.
 func (t *table) run(op uint64, key []byte, off int, delta int64) (bool, error) {
@@ -48,12 +47,12 @@ func (t *table) prepare() (err error) {
 }
 
 func (t *table) Lookup(key, val []byte) (bool, error) {
-	if len(val) != t.val.Size {
-		return false, badSize("value", len(val), t.val.Size)
+	if len(val) != t.valueLen() {
+		return false, badSize("value", len(val), t.valueLen())
 	}
 	ok, err := t.run(opLookup, key, 0, 0)
 	if ok {
-		t.access.load(val, t.key.Size)
+		t.access.load(val, t.keyLen())
 	}
 	return ok, err
 }
@@ -61,13 +60,13 @@ func (t *table) Lookup(key, val []byte) (bool, error) {
 // Update replaces the entry as a whole. What a program adds to the old one at
 // that moment goes with it, as in any assignment.
 func (t *table) Update(key, val []byte) error {
-	if len(val) != t.val.Size {
-		return badSize("value", len(val), t.val.Size)
+	if len(val) != t.valueLen() {
+		return badSize("value", len(val), t.valueLen())
 	}
 	if err := t.prepare(); err != nil {
 		return err
 	}
-	t.access.store(t.key.Size, val)
+	t.access.store(t.keyLen(), val)
 	_, err := t.access.run(opUpdate, key, 0, 0)
 	return err
 }
@@ -75,7 +74,7 @@ func (t *table) Update(key, val []byte) error {
 func (t *table) Delete(key []byte) (bool, error) { return t.run(opDelete, key, 0, 0) }
 
 func (t *table) AddInt(key []byte, off int, delta int64) error {
-	if err := checkOffset(off, t.val.Size); err != nil {
+	if err := checkOffset(off, t.valueLen()); err != nil {
 		return err
 	}
 	_, err := t.run(opAdd, key, off, delta)
