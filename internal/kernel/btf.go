@@ -29,8 +29,8 @@ type BTF struct {
 	// flag was always 0 and enumerators were read as int.
 	signedEnums bool
 
-	named, funcs, enums nameIndex
-	once                struct{ named, funcs, enums sync.Once }
+	named, funcs, enums, traceiters nameIndex
+	once                            struct{ named, funcs, enums, traceiters sync.Once }
 }
 
 // stride trades memory (4 bytes in stride types) against steps per look-up.
@@ -61,7 +61,7 @@ const (
 )
 
 // btfTail gives the bytes after the header of 12: fixed + each * vlen.
-var btfTail = [btfKinds]struct{ fixed, each uint8 }{
+var btfTail = [32]struct{ fixed, each uint8 }{
 	btfInt: {4, 0}, btfArray: {12, 0}, btfStruct: {0, 12}, btfUnion: {0, 12},
 	btfEnum: {0, 8}, btfProto: {0, 8}, btfVar: {4, 0}, btfDatasec: {0, 12},
 	btfDeclTag: {4, 0}, btfEnum64: {0, 12},
@@ -204,8 +204,9 @@ func (r record) flag() bool         { return r.u32(4)>>31 != 0 }
 func (r record) ref() TypeID        { return TypeID(r.u32(8)) }
 
 func (r record) size() int {
-	t := btfTail[r.kind()]
-	return 12 + int(t.fixed) + int(t.each)*r.vlen()
+	word := r.u32(4)
+	t := btfTail[word>>24&31] // the kind is checked in walkHeaders
+	return 12 + int(t.fixed) + int(t.each)*int(word&0xffffff)
 }
 
 // record finds a type that exists; nil for void and ids out of range.
@@ -222,12 +223,12 @@ func (b *BTF) record(id TypeID) record {
 }
 
 // each calls f with every type in order.
-func (b *BTF) each(f func(id TypeID, r record)) {
-	off := 0
-	for id := TypeID(1); off < len(b.types); id++ {
-		r := record(b.types[off:])
-		f(id, r)
-		off += r.size()
+func (b *BTF) each(f func(id TypeID, kind int, r record)) {
+	types := b.types
+	for id := TypeID(1); len(types) > 0; id++ {
+		r := record(types)
+		f(id, r.kind(), r)
+		types = types[r.size():]
 	}
 }
 

@@ -62,7 +62,10 @@ var isNamed = [btfKinds]bool{
 // Named finds the type of a kind by its name, without "struct" and the like.
 // Of several (the kernel has some private structs of one name) it is the first.
 func (b *BTF) Named(kind Kind, name string) (TypeID, bool) {
-	x := b.indexFor(kind)
+	return b.findNamed(b.indexFor(kind), kind, name)
+}
+
+func (b *BTF) findNamed(x *nameIndex, kind Kind, name string) (TypeID, bool) {
 	return x.find(name, func(id TypeID) bool {
 		r := b.record(id)
 		return kindOf[r.kind()] == kind && string(b.bytesAt(r.name())) == name
@@ -73,8 +76,8 @@ func (b *BTF) indexFor(kind Kind) *nameIndex {
 	if kind == KindFunc {
 		b.once.funcs.Do(func() {
 			b.funcs = newNameIndex(b.kinds[btfFunc])
-			b.each(func(id TypeID, r record) {
-				if r.kind() == btfFunc {
+			b.each(func(id TypeID, kind int, r record) {
+				if kind == btfFunc {
 					b.funcs.add(b.bytesAt(r.name()), id)
 				}
 			})
@@ -89,8 +92,8 @@ func (b *BTF) indexFor(kind Kind) *nameIndex {
 			}
 		}
 		b.named = newNameIndex(n)
-		b.each(func(id TypeID, r record) {
-			if isNamed[r.kind()] {
+		b.each(func(id TypeID, kind int, r record) {
+			if isNamed[kind] {
 				b.named.add(b.bytesAt(r.name()), id)
 			}
 		})
@@ -113,14 +116,14 @@ func (b *BTF) EnumValue(name string) (v int64, enum TypeID, ok bool) {
 
 func (b *BTF) indexEnums() {
 	n := 0
-	b.each(func(_ TypeID, r record) {
-		if kindOf[r.kind()] == KindEnum {
+	b.each(func(_ TypeID, kind int, r record) {
+		if kindOf[kind] == KindEnum {
 			n += r.vlen()
 		}
 	})
 	b.enums = newNameIndex(n)
-	b.each(func(id TypeID, r record) {
-		if kindOf[r.kind()] != KindEnum {
+	b.each(func(id TypeID, kind int, r record) {
+		if kindOf[kind] != KindEnum {
 			return
 		}
 		for i := range r.vlen() {
@@ -143,8 +146,8 @@ func (b *BTF) enumeratorNamed(r record, name string) (int64, bool) {
 // globs. It copies them: not for the common path.
 func (b *BTF) Names(kind Kind) []string {
 	var out []string
-	b.each(func(_ TypeID, r record) {
-		if kindOf[r.kind()] != kind {
+	b.each(func(_ TypeID, k int, r record) {
+		if kindOf[k] != kind {
 			return
 		}
 		if name := b.bytesAt(r.name()); len(name) > 0 {

@@ -108,7 +108,7 @@ func (f *TracepointField) parseDecl(decl string) error {
 	f.CType, f.Name = strings.TrimSpace(decl[:at+1]), decl[at+1:]
 	elem := strings.TrimSuffix(f.CType, "[]")
 	f.Array = array || f.DataLoc || f.RelLoc || elem != f.CType
-	f.IsPtr = strings.HasSuffix(elem, "*") && !f.Array
+	f.IsPtr = strings.HasSuffix(strings.TrimSuffix(elem, "const"), "*") && !f.Array
 	if f.Array {
 		f.setArray(elem, length)
 	}
@@ -133,12 +133,21 @@ func (f *TracepointField) setArray(elem, length string) {
 	if f.DataLoc || f.RelLoc {
 		return
 	}
-	// A length that is a name of an enum or macro comes from the size.
 	if n, err := strconv.Atoi(length); err == nil && n > 0 && n <= maxRecord {
 		f.ArrayLen = n
-	} else if f.IsString {
-		f.ArrayLen = f.Size
+		return
 	}
+	// Older kernels print the length as the source has it: char comm[TASK_COMM_LEN].
+	if size := elemSize[elem]; size > 0 {
+		f.ArrayLen = f.Size / size
+	}
+}
+
+var elemSize = map[string]int{
+	"char": 1, "signed char": 1, "unsigned char": 1, "bool": 1, "u8": 1, "s8": 1, "__u8": 1, "uint8_t": 1,
+	"short": 2, "unsigned short": 2, "u16": 2, "__u16": 2, "__be16": 2,
+	"int": 4, "unsigned int": 4, "u32": 4, "s32": 4, "__u32": 4, "__be32": 4,
+	"long": 8, "unsigned long": 8, "u64": 8, "s64": 8, "__u64": 8,
 }
 
 // parseFunctionPointer reads `void (*fn)(int)`.

@@ -39,7 +39,9 @@ type TracepointField struct {
 	Name, CType string
 	Off, Size   int // bytes in the record
 	Signed      bool
-	// Array: Size holds ArrayLen elements. A data_loc array has ArrayLen 0.
+	// Array: Size bytes hold ArrayLen elements. ArrayLen is 0 for dynamic arrays,
+	// for those that run to the record's end (Size 0), and where the kernel prints
+	// the length as a name and the element is no plain type.
 	Array    bool
 	ArrayLen int
 	// DataLoc: the field is a u32, length<<16 | offset from the record's start.
@@ -141,8 +143,8 @@ func (f *Facts) noTracepoint(root, group, name string) error {
 }
 
 // MatchTracepoints gives the tracepoints whose group and name match, sorted.
-// Events that are not tracepoints of the kernel (ftrace's own, dynamic ones
-// have no record of this kind) are left out by group "ftrace".
+// The group "ftrace", whose events are records of the function tracer and no
+// tracepoints, must be named to be found.
 func (f *Facts) MatchTracepoints(groupGlob, nameGlob string) ([]TracepointName, error) {
 	root, err := f.TracefsPath()
 	if err != nil {

@@ -1,0 +1,176 @@
+package kernel
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/cilium/ebpf/btf"
+)
+
+func kernelBTF(tb testing.TB) *BTF {
+	tb.Helper()
+	b, err := OpenBTF()
+	if err != nil {
+		tb.Skip("needs the kernel's BTF:", err)
+	}
+	return b
+}
+
+// Every member of every struct of this kernel, against another reader.
+func TestFieldsAgainstOtherReader(t *testing.T) {
+	b := kernelBTF(t)
+	spec, err := btf.LoadKernelSpec()
+	if err != nil {
+		t.Skip("needs the kernel's BTF:", err)
+	}
+	structs := 0
+	for typ, err := range spec.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, ok := typ.(*btf.Struct)
+		if !ok || st.Name == "" {
+			continue
+		}
+		id, err := spec.TypeID(st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		structs++
+		sameMembers(t, b, TypeID(id), st)
+	}
+	if structs < 1000 {
+		t.Errorf("only %d structs", structs)
+	}
+}
+
+func sameMembers(t *testing.T, b *BTF, id TypeID, st *btf.Struct) {
+	ty, err := b.Type(id)
+	if err != nil || ty.Name != st.Name || ty.Size != int(st.Size) || len(ty.Members) != len(st.Members) {
+		t.Errorf("struct %s: got %+v, %v", st.Name, ty, err)
+		return
+	}
+	for i, m := range st.Members {
+		got := ty.Members[i]
+		bits := got.Off*8 + int(got.Bit)
+		if got.Name != m.Name || bits != int(m.Offset) || int(got.BitSize) != int(m.BitfieldSize) {
+			t.Errorf("struct %s: member %s: got %+v, want %+v", st.Name, m.Name, got, m)
+		}
+		if got.BitSize > 0 && (int(got.Bit)+int(got.BitSize) > 8*int(got.Load) || got.Off+int(got.Load) > ty.Size) {
+			t.Errorf("struct %s: member %s of %d bytes: %+v does not fit its load", st.Name, m.Name, ty.Size, got)
+		}
+		size, err := b.Size(got.Type)
+		if want, err2 := btf.Sizeof(m.Type); err == nil && err2 == nil && size != want {
+			t.Errorf("struct %s: member %s: %d bytes, want %d", st.Name, m.Name, size, want)
+		}
+	}
+}
+
+// Paths that scripts use, on whatever kernel this is.
+func TestKernelPaths(t *testing.T) {
+	b := kernelBTF(t)
+	for _, path := range [][]string{
+		{"task_struct", "mm", "owner", "comm"},
+		{"task_struct", "real_parent", "tgid"},
+		{"task_struct", "nsproxy", "pid_ns_for_children", "ns", "inum"},
+		{"sock", "__sk_common", "skc_dport"},
+		{"sock", "__sk_common", "skc_daddr"}, // in an anonymous struct of an anonymous union
+		{"sk_buff", "len"},
+		{"file", "f_path", "dentry", "d_name", "name"}, // f_path: in an anonymous union since 6.12
+		{"inode", "i_sb", "s_dev"},
+	} {
+		id := named(t, b, KindStruct, path[0])
+		for _, name := range path[1:] {
+			f, err := b.Field(pointee(b, id), name)
+			if err != nil {
+				t.Error(path, err)
+				break
+			}
+			id = f.Type
+		}
+	}
+	_, err := b.Field(named(t, b, KindStruct, "task_struct"), "tgidd")
+	var no *NoFieldError
+	if !errors.As(err, &no) || no.Near != "tgid" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func pointee(b *BTF, id TypeID) TypeID {
+	if ty, err := b.Type(b.Skip(id)); err == nil && ty.Kind == KindPtr {
+		return ty.Elem
+	}
+	return id
+}
+
+func TestKernelEnumValue(t *testing.T) {
+	b := kernelBTF(t)
+	v, id, ok := b.EnumValue("TCP_ESTABLISHED")
+	if ty, err := b.Type(id); !ok || v != 1 || err != nil || ty.Kind != KindEnum {
+		t.Errorf("got %d, %d, %v, %v", v, id, ok, err)
+	}
+	if v, _, ok := b.EnumValue("BPF_MAP_TYPE_RINGBUF"); !ok || v != 27 {
+		t.Errorf("got %d, %v", v, ok)
+	}
+}
+
+func BenchmarkOpenBTF(b *testing.B) {
+	kernelBTF(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := OpenBTF(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// What the first field of a script costs, all in all.
+func BenchmarkOpenNamedField(b *testing.B) {
+	kernelBTF(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		k, err := OpenBTF()
+		if err != nil {
+			b.Fatal(err)
+		}
+		benchField(b, k)
+	}
+}
+
+func benchField(b *testing.B, k *BTF) {
+	id, ok := k.Named(KindStruct, "task_struct")
+	if !ok {
+		b.Fatal("no task_struct")
+	}
+	if _, err := k.Field(id, "comm"); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func BenchmarkNamedField(b *testing.B) {
+	k := kernelBTF(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		benchField(b, k)
+	}
+}
+
+func BenchmarkRawTracepoint(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		f := Open(Options{})
+		if _, err := f.RawTracepoint("sched_switch"); err != nil {
+			b.Skip(err)
+		}
+	}
+}
+
+func BenchmarkFirstEnumValue(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		k := kernelBTF(b)
+		if _, _, ok := k.EnumValue("TCP_ESTABLISHED"); !ok {
+			b.Fatal("no TCP_ESTABLISHED")
+		}
+	}
+}
