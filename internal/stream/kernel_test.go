@@ -2,6 +2,7 @@ package stream
 
 import (
 	"errors"
+	"math"
 	"sync"
 	"testing"
 	"time"
@@ -76,18 +77,50 @@ func send(tb testing.TB, prog int, serial, flags, times uint64) (lost uint32) {
 	return lost
 }
 
-func open(tb testing.TB, ring *ebpf.Map) *Stream {
+// stream is a Reader with a Merger, driven as package stream describes.
+type stream struct {
+	*Reader
+	Merger
+	settled uint64
+}
+
+func open(tb testing.TB, ring *ebpf.Map) *stream {
 	tb.Helper()
-	s, err := New(ring)
+	r, err := NewReader(ring)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := s.Close(); err != nil {
+		if err := r.Close(); err != nil {
 			tb.Error(err)
 		}
 	})
-	return s
+	return &stream{Reader: r}
+}
+
+// turn drains once and delivers what is settled.
+func (s *stream) turn(tb testing.TB, f func(rec []byte) bool) {
+	tb.Helper()
+	begin := Now()
+	if _, err := s.Drain(math.MaxInt, func(rec []byte) {
+		if !s.Push(rec) {
+			tb.Errorf("refused %x", rec)
+		}
+	}); err != nil {
+		tb.Fatal(err)
+	}
+	s.Flush(s.settled, f)
+	s.settled = begin
+}
+
+// finish delivers all.
+func (s *stream) finish(tb testing.TB, f func(rec []byte) bool) {
+	tb.Helper()
+	s.turn(tb, f)
+	s.Flush(math.MaxUint64, f)
+	if !s.Empty() {
+		tb.Error("the ring is not empty")
+	}
 }
 
 func TestKernelRingExact(t *testing.T) {
@@ -119,11 +152,7 @@ func TestKernelRingExact(t *testing.T) {
 		return true
 	}
 	for running := true; running; {
-		if more, err := s.Poll(deliver); err != nil {
-			t.Fatal(err)
-		} else if more {
-			continue
-		}
+		s.turn(t, deliver)
 		if err := s.Wait(time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
@@ -133,9 +162,7 @@ func TestKernelRingExact(t *testing.T) {
 		default:
 		}
 	}
-	if err := s.Finish(deliver); err != nil {
-		t.Fatal(err)
-	}
+	s.finish(t, deliver)
 	total := got
 	for _, n := range lost {
 		total += int(n)
@@ -150,9 +177,7 @@ func TestKernelRingFullIsCounted(t *testing.T) {
 	s := open(t, ring)
 	lost := send(t, prog, 1, noWakeup, 1000)
 	got := 0
-	if err := s.Finish(func([]byte) bool { got++; return true }); err != nil {
-		t.Fatal(err)
-	}
+	s.finish(t, func([]byte) bool { got++; return true })
 	if lost == 0 || got+int(lost) != 1000 {
 		t.Errorf("got %d, lost %d of 1000", got, lost)
 	}
@@ -162,7 +187,7 @@ func TestKernelRingFullIsCounted(t *testing.T) {
 }
 
 // waited measures a Wait of 200 ms.
-func waited(t *testing.T, s *Stream) time.Duration {
+func waited(t *testing.T, s *stream) time.Duration {
 	t.Helper()
 	start := time.Now()
 	if err := s.Wait(200 * time.Millisecond); err != nil {
@@ -212,11 +237,6 @@ func BenchmarkKernelRing(b *testing.B) {
 			send(b, prog, 1, noWakeup, 1000)
 		}
 		b.StartTimer()
-		for more := true; more; {
-			var err error
-			if more, err = s.Poll(deliver); err != nil {
-				b.Fatal(err)
-			}
-		}
+		s.turn(b, deliver)
 	}
 }

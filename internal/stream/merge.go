@@ -21,6 +21,9 @@ import (
 //	T1 := Now(); Drain; Flush(T0)
 //	T2 := Now(); Drain; Flush(T1)
 //
+// Where drains are far apart because callbacks are slow, T-DrainInterval is as
+// good as the T of the drain before, and less has to be held.
+//
 // A record that still comes too late (its program was preempted) is delivered
 // with the next flush and counted.
 //
@@ -31,7 +34,6 @@ type Merger struct {
 	spare   []byte // the arena before the last move
 	// unsorted is set when an insertion was given up as too far.
 	unsorted bool
-	newest   uint64 // the greatest time pushed
 	latest   uint64 // the greatest time delivered
 	late     uint64
 }
@@ -60,7 +62,6 @@ func (m *Merger) Push(rec []byte) bool {
 	e := entry{binary.LittleEndian.Uint64(rec[wire.HeaderTime:]), uint32(len(m.arena)), uint32(len(rec))}
 	m.arena = append(m.arena, rec...)
 	m.arena = append(m.arena, padding[:-len(rec)&7]...)
-	m.newest = max(m.newest, e.time)
 	if e.time < m.latest {
 		m.late++
 	}
