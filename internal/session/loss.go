@@ -67,13 +67,16 @@ func describeLoss(p *plan.Plan, l attach.Loss) string {
 
 func lossName(p *plan.Plan, l attach.Loss, of lossSubject) string {
 	if of == ofContainer && l.Site != nil && l.Site.Container >= 0 && l.Site.Container < len(p.Containers) {
-		c := p.Containers[l.Site.Container]
-		if c.Name != "" {
-			return c.Name
-		}
-		return "a " + c.Kind.String()
+		return containerName(p.Containers[l.Site.Container])
 	}
 	return probeName(p, l.Probe)
+}
+
+func containerName(c *plan.Container) string {
+	if c.Name != "" {
+		return c.Name
+	}
+	return "a " + c.Kind.String()
 }
 
 // probeName names a probe of the plan as the script does.

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/startrace/startrace/internal/session"
+)
+
+// settings has the flags of a run: session.Settings with tags. Zero values
+// mean what the help calls the default.
+type settings struct {
+	Code     []string      `short:"e" sep:"none" placeholder:"CODE" help:"Run CODE; several are lines of one script."`
+	Command  string        `short:"c" placeholder:"CMD" help:"Start CMD under the trace and end when it ends."`
+	PID      int           `name:"pid" short:"p" placeholder:"PID" help:"Trace only this process."`
+	Duration time.Duration `placeholder:"10s" help:"End after this time."`
+	Output   string        `short:"o" placeholder:"FILE" help:"Write results to FILE."`
+	Format   string        `placeholder:"FORMAT" help:"Format of results: text (the default), json, csv or folded."`
+	Quiet    bool          `short:"q" help:"Print no messages, only results and errors."`
+	Verbose  bool          `short:"v" help:"Say what runs where, and how long the start took."`
+	StrMax   int           `placeholder:"N" help:"Cut captured strings at N bytes (256)."`
+}
+
+// grammar is the command line: `startrace [flags] FILE [args]`.
+type grammar struct {
+	Settings settings `embed:""`
+	Help     bool     `short:"h" help:"Print this help; after FILE also that of the script."`
+	Version  bool     `help:"Print the version."`
+	Args     []string `arg:"" optional:"" passthrough:""`
+}
+
+// explainGrammar is that of `startrace explain [flags] FILE`.
+type explainGrammar struct {
+	Settings settings `embed:""`
+	Help     bool     `short:"h" help:"Print this help."`
+	Types    bool     `help:"Show the typed trees."`
+	IR       bool     `name:"ir" help:"Show the intermediate code."`
+	Asm      bool     `help:"Show the instructions."`
+	Args     []string `arg:"" optional:""`
+}
+
+// newParser makes a parser into one of the grammars.
+func newParser(into any) *kong.Kong {
+	return kong.Must(into, kong.Name("startrace"), kong.NoDefaultHelp(), kong.Exit(func(int) {}))
+}
+
+func parseInto(into any, args []string) error {
+	if _, err := newParser(into).Parse(args); err != nil {
+		return &session.UsageError{Err: err}
+	}
+	return nil
+}
+
+// unknownFlag refuses what kong takes for the file: a flag that it does not
+// know.
+func (g *grammar) unknownFlag() error {
+	if len(g.Args) > 0 && len(g.Args[0]) > 1 && g.Args[0][0] == '-' {
+		return &session.UsageError{Err: fmt.Errorf("unknown flag %s", g.Args[0])}
+	}
+	return nil
+}
+
+// parseRest reads what a script left of its arguments and adds it to the
+// flags that stood in front of the file.
+func parseRest(args []string, s *session.Settings) error {
+	var g grammar
+	if err := parseInto(&g, args); err != nil {
+		return err
+	}
+	switch {
+	case len(g.Args) > 0:
+		return &session.UsageError{Err: fmt.Errorf("unexpected argument %s", g.Args[0])}
+	case len(g.Settings.Code) > 0:
+		return &session.UsageError{Err: errors.New("-e and a file exclude each other")}
+	}
+	g.Settings.addTo(s)
+	return nil
+}
+
+// addTo overwrites what is set.
+func (f *settings) addTo(s *session.Settings) {
+	override(&s.Command, f.Command)
+	override(&s.PID, f.PID)
+	override(&s.Duration, f.Duration)
+	override(&s.Output, f.Output)
+	override(&s.Format, f.Format)
+	override(&s.Quiet, f.Quiet)
+	override(&s.Verbose, f.Verbose)
+	override(&s.StrMax, f.StrMax)
+}
+
+func override[T comparable](dst *T, v T) {
+	var zero T
+	if v != zero {
+		*dst = v
+	}
+}
+
+// flagList describes the command's flags.
+func flagList() (out []session.Flag) {
+	for _, f := range newParser(&grammar{}).Model.Flags {
+		d := session.Flag{Long: f.Name, Help: f.Help}
+		if f.Short != 0 {
+			d.Short = string(f.Short)
+		}
+		if !f.IsBool() {
+			d.Value = f.FormatPlaceHolder()
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// version is that of the module, or the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "startrace (unknown version)"
+	}
+	v := info.Main.Version
+	i := slices.IndexFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "vcs.revision" })
+	if (v == "" || v == "(devel)") && i >= 0 {
+		v = info.Settings[i].Value
+	}
+	return strings.TrimSpace("startrace " + v + " " + info.GoVersion)
+}

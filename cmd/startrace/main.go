@@ -1,0 +1,88 @@
+// Command startrace runs a tracing script.
+//
+// This package has flags, signals and exit codes; what they mean is in
+// internal/session.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/session"
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	o := session.Options{Rest: parseRest, Flags: flagList, Stdout: os.Stdout, Stderr: os.Stderr, Signals: watchSignals()}
+	if len(args) > 0 && args[0] == "explain" {
+		return explain(o, args[1:])
+	}
+	var g grammar
+	err := parseInto(&g, args)
+	if err == nil {
+		err = g.unknownFlag()
+	}
+	if err != nil {
+		return report(session.Usage, err)
+	}
+	o.Settings, o.Args = session.Settings(g.Settings), g.Args
+	switch {
+	case g.Version:
+		fmt.Println(version())
+		return session.Done
+	case g.Help && len(g.Args) == 0 && len(g.Settings.Code) == 0:
+		session.PrintHelp(o)
+		return session.Done
+	case g.Help:
+		o.Args = append(o.Args, "--help")
+	}
+	return report(session.Run(o))
+}
+
+func explain(o session.Options, args []string) int {
+	var g explainGrammar
+	if err := parseInto(&g, args); err != nil {
+		return report(session.Usage, err)
+	}
+	o.Settings, o.Args = session.Settings(g.Settings), g.Args
+	if g.Help {
+		session.PrintHelp(o)
+		return session.Done
+	}
+	return report(session.Explain(o, session.Stages{Types: g.Types, IR: g.IR, Asm: g.Asm}))
+}
+
+// watchSignals gives the signals that end a run. A closed pipe becomes an
+// error of the write instead of the end of the process: the run must still
+// end in order.
+func watchSignals() <-chan os.Signal {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
+	return signals
+}
+
+// report prints the error that ended a run, if one did, and gives the exit
+// code.
+func report(exit int, err error) int {
+	if err == nil {
+		return exit
+	}
+	var inScript *session.ScriptError
+	if errors.As(err, &inScript) {
+		fmt.Fprintln(os.Stderr, inScript) // begins with its place
+	} else {
+		fmt.Fprintln(os.Stderr, "startrace:", err)
+	}
+	var usage *session.UsageError
+	if errors.As(err, &usage) {
+		fmt.Fprintln(os.Stderr, "startrace --help shows the usage.")
+		return session.Usage
+	}
+	return max(exit, session.Failed)
+}

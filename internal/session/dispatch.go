@@ -1,0 +1,72 @@
+package session
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// A route says where the records of one number go.
+type route struct {
+	record *wire.Record
+	// fn is the user half, called with args; nil where a line is printed.
+	fn       starlark.Callable
+	args     starlark.Tuple
+	line     *eventLine
+	failures *failures
+	sent     int64
+}
+
+// deliver gives one record to its probe, after the timers that were due
+// before it. It reports whether the run goes on.
+func (s *session) deliver(rec []byte) bool {
+	if t := binary.NativeEndian.Uint64(rec[wire.HeaderTime:]); s.timers.next() <= t {
+		s.timers.fire(t, t, s.halted)
+	}
+	if s.halted() {
+		return false
+	}
+	n := binary.NativeEndian.Uint32(rec[wire.HeaderNumber:])
+	if int64(n) >= int64(len(s.routes)) {
+		s.strays++
+		return true
+	}
+	r := &s.routes[n]
+	if len(rec) < r.record.FixedSize {
+		s.strays++
+		return true
+	}
+	r.sent++
+	s.event.Set(r.record, rec)
+	s.inEvent = true
+	if r.fn != nil {
+		if _, err := s.host.Call(r.fn, r.args...); err != nil {
+			s.failed(r.failures, err)
+		}
+	} else if err := s.printEvent(r.line); err != nil {
+		s.failed(r.failures, err)
+	}
+	s.inEvent = false
+	s.out.full()
+	return !s.halted()
+}
+
+// drain takes all records from the ring into the merger.
+func (s *session) drain() error {
+	if s.reader == nil {
+		return nil
+	}
+	_, err := s.reader.Drain(math.MaxInt, func(rec []byte) {
+		if !s.merger.Push(rec) {
+			s.strays++
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("read events: %w", err)
+	}
+	return nil
+}

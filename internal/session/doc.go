@@ -1,0 +1,13 @@
+// Package session is the run of a script: it ties the script, the compiler,
+// the kernel's programs and the output together.
+//
+// A run goes through these steps, each in a file: the script is run and
+// declares (script.go); the command of -c is started but held; the plan is
+// compiled, loaded, bound and attached (load.go); events and timers call the
+// script's functions until something ends the run (loop.go, dispatch.go);
+// what is left is delivered, printed and accounted for (end.go).
+//
+// The script and all its callbacks run on one goroutine, that of Run. The
+// others (outside.go) wait for signals and for the command, and only set
+// flags and wake that one. No other package starts goroutines.
+package session

@@ -1,0 +1,151 @@
+package session
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/render"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+// end finishes a run in order: no more events, deliver what is left, the last
+// part of each interval, at_exit, the aggregations that nobody read. After
+// exit() nothing more is delivered, but the rest is done.
+func (s *session) end() error {
+	if s.loaded != nil {
+		s.loaded.Disable()
+		for _, b := range s.backends {
+			b.Settle()
+		}
+	}
+	err := s.deliverRest()
+	s.timers.last()
+	for _, fn := range s.atExit {
+		s.callback(fn, s.exitErrors)
+	}
+	if printErr := s.printUnread(); err == nil {
+		err = printErr
+	}
+	s.out.flush()
+	return err
+}
+
+// deliverRest drains until the programs that were running have ended: one that
+// is still writing its record holds up those behind it.
+func (s *session) deliverRest() error {
+	if s.reader == nil {
+		return nil
+	}
+	for range restTries {
+		if err := s.drain(); err != nil {
+			return err
+		}
+		if s.reader.Empty() {
+			break
+		}
+		if err := s.wait(restPause); err != nil {
+			return err
+		}
+	}
+	s.merger.Flush(math.MaxUint64, s.deliver)
+	return nil
+}
+
+// A program runs for microseconds once it has reserved its record; a preempted
+// one may take some milliseconds.
+const (
+	restTries = 20
+	restPause = time.Millisecond
+)
+
+// printUnread prints the aggregations with a name that the script did not
+// read; tables and cells are state, not results.
+func (s *session) printUnread() error {
+	for i, c := range s.env.Containers() {
+		agg, ok := c.(*value.Agg)
+		if !ok || c.WasRead() || c.Decl().Name == "" {
+			continue
+		}
+		snapshot, err := agg.Peek()
+		if err != nil {
+			return err
+		}
+		t := snapshotTable(snapshot)
+		if len(t.Rows) == 0 && !s.keyed(i) {
+			t.Rows = emptyRow(t, snapshot)
+		}
+		if s.out.buf, err = s.printer.AppendTable(s.out.buf, t, render.Options{}); err != nil {
+			return err
+		}
+		s.out.full()
+	}
+	return nil
+}
+
+// keyed reports whether kernel halves use keys with container i.
+func (s *session) keyed(i int) bool {
+	if s.unit == nil || i >= len(s.unit.Tree.Containers) || s.unit.Tree.Containers[i] == nil {
+		return len(s.plan.Containers[i].By) > 0
+	}
+	return s.unit.Tree.Containers[i].KeyLayout != nil
+}
+
+// emptyRow shows that nothing was counted: 0 is a result.
+func emptyRow(t *render.Table, snapshot *value.Snapshot) []render.Row {
+	row := render.Row{}
+	for _, c := range snapshot.Columns() {
+		row.Values = append(row.Values, aggValue(c, &value.State{}))
+	}
+	return []render.Row{row}
+}
+
+// reportLosses says on standard error what did not get through.
+func (s *session) reportLosses() {
+	var lines []string
+	if s.loaded != nil {
+		losses, complete := s.loaded.Losses()
+		for _, l := range losses {
+			lines = append(lines, describeLoss(s.plan, l))
+		}
+		if !complete && s.Verbose {
+			lines = append(lines, "this kernel does not count events that it drops itself (5.12 and later do)")
+		}
+	}
+	if n := s.merger.Late(); n > 0 {
+		lines = append(lines, fmt.Sprintf("%d events came late and were delivered out of order: their programs were preempted", n))
+	}
+	if s.strays > 0 {
+		lines = append(lines, fmt.Sprintf("%d records could not be read; this is a bug of startrace", s.strays))
+	}
+	lines = append(lines, s.lruLines()...)
+	if len(lines) > 0 {
+		fmt.Fprintf(s.errors, "startrace: %s\n", strings.Join(lines, "\nstartrace: "))
+	}
+}
+
+// lruLines names the tables whose losses cannot be counted.
+func (s *session) lruLines() (out []string) {
+	if s.loaded == nil {
+		return nil
+	}
+	for _, c := range s.plan.Containers {
+		if c.LRU {
+			out = append(out, fmt.Sprintf("%s drops its oldest entries when it is full, which is not counted", containerName(c)))
+		}
+	}
+	return out
+}
+
+// lostOf sums the losses of one probe.
+func (s *session) lostOf(probe int) (n int64) {
+	losses, _ := s.loaded.Losses()
+	for _, l := range losses {
+		if l.Probe == probe && l.Kind != attach.LossMissed {
+			n += int64(l.Count)
+		}
+	}
+	return n
+}

@@ -1,0 +1,67 @@
+package session
+
+import (
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/render"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// An eventLine prints the records of a probe that has no handler: time, cpu,
+// comm, pid, probe, args. It is prepared once for a record.
+type eventLine struct {
+	out render.Event
+	// comm, pid and probe are the numbers of these fields, -1 where the record
+	// has none; fields are the others.
+	comm, pid, probe int
+	fields           []int
+}
+
+func newEventLine(probe string, rec *wire.Record) *eventLine {
+	l := &eventLine{comm: -1, pid: -1, probe: -1}
+	l.out.Probe = probe
+	for i, f := range rec.Fields {
+		switch f.Name {
+		case "comm":
+			l.comm = i
+		case "pid":
+			l.pid = i
+		case "probe":
+			l.probe = i
+		case "time", "cpu": // in the header of every record
+		default:
+			l.fields = append(l.fields, i)
+			l.out.Args = append(l.out.Args, render.Field{Name: strings.TrimPrefix(f.Name, "args.")})
+		}
+	}
+	return l
+}
+
+// printEvent appends the line of the current event.
+func (s *session) printEvent(l *eventLine) (err error) {
+	l.out.Time, l.out.CPU = s.event.Time(), s.event.CPU()
+	field := func(i int) render.Value {
+		if i < 0 {
+			return nil
+		}
+		var v starlark.Value
+		if v, err = s.event.Field(i); err != nil {
+			return nil
+		}
+		return plainValue(v)
+	}
+	l.out.Comm, l.out.PID = field(l.comm), field(l.pid)
+	if name, ok := field(l.probe).(string); ok {
+		l.out.Probe = name
+	}
+	for i, n := range l.fields {
+		l.out.Args[i].Value = field(n)
+	}
+	if err != nil {
+		return err
+	}
+	s.out.buf, err = s.printer.AppendEvent(s.out.buf, &l.out)
+	return err
+}

@@ -1,0 +1,73 @@
+package session
+
+import (
+	"math"
+	"time"
+
+	"github.com/startrace/startrace/internal/stream"
+)
+
+// loop delivers events and calls timers until something ends the run.
+func (s *session) loop() error {
+	for !s.over() {
+		begin := stream.Now()
+		if err := s.turn(begin); err != nil {
+			return err
+		}
+		if s.over() {
+			break
+		}
+		s.out.flush()
+		if err := s.wait(s.untilTimer()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// turn reads what the programs have sent and delivers what is settled: a
+// record that was stamped before the last drain began is in the ring when this
+// one begins (see stream.Merger). Timers wait for the same time, so that they
+// come after everything that was recorded before their deadline.
+func (s *session) turn(begin uint64) error {
+	if s.reader == nil {
+		s.settled = begin
+	} else if err := s.drain(); err != nil {
+		return err
+	}
+	s.merger.Flush(s.settled, s.deliver)
+	s.timers.fire(s.settled, begin, s.halted)
+	s.settled = begin
+	return nil
+}
+
+// halted reports whether no callback is to be called any more, though records
+// may be left.
+func (s *session) halted() bool { return s.exited || s.out.broken() }
+
+// over reports whether the run ends: exit() was called, nobody reads the
+// output, a signal came, the command or the time is over, or there is nothing
+// left that could happen.
+func (s *session) over() bool {
+	return s.halted() || s.timeUp || s.interrupted.Load() || s.childEnded.Load() || s.idle()
+}
+
+// idle reports whether nothing can happen: no probe, no timer, no command.
+func (s *session) idle() bool {
+	return s.loaded == nil && s.Command == "" && s.timers.next() == math.MaxUint64
+}
+
+// maxWait bounds the sleep where no timer is set; wake ends it early.
+const maxWait = time.Hour
+
+func (s *session) untilTimer() time.Duration {
+	next, now := s.timers.next(), stream.Now()
+	switch {
+	case next <= now:
+		// Due, but not settled: the next drain decides.
+		return stream.DrainInterval
+	case next-now > uint64(maxWait):
+		return maxWait
+	}
+	return time.Duration(next - now)
+}

@@ -1,0 +1,61 @@
+package session
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// Settings are what the command's own flags say.
+type Settings struct {
+	Code     []string
+	Command  string
+	PID      int
+	Duration time.Duration
+	Output   string
+	Format   string
+	Quiet    bool
+	Verbose  bool
+	StrMax   int
+}
+
+// Options is all that a run gets from the command line.
+type Options struct {
+	Settings
+	// Args is what follows the flags: the file unless there is Code, then the
+	// arguments of the script, among them flags of either.
+	Args []string
+	// Rest reads the arguments that no flag() of the script took.
+	Rest func(args []string, s *Settings) error
+	// Flags describes the command's flags, for help.
+	Flags func() []Flag
+
+	Stdout, Stderr io.Writer
+	// Signals ends the run, a second one at once.
+	Signals <-chan os.Signal
+}
+
+// A Flag is a flag as help shows it.
+type Flag struct {
+	Long, Short string // without dashes; Short may be ""
+	Value       string // what it takes: "CMD"; "" for a switch
+	Help        string
+}
+
+// The exit codes of the command.
+const (
+	Done   = 0
+	Failed = 1
+	Usage  = 2
+)
+
+// A UsageError is a mistake in the command line.
+type UsageError struct{ Err error }
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+func (e *UsageError) Unwrap() error { return e.Err }
+
+func usageErrorf(format string, args ...any) error {
+	return &UsageError{fmt.Errorf(format, args...)}
+}

@@ -1,0 +1,91 @@
+package session
+
+import (
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/startrace/startrace/internal/stream"
+)
+
+// outside is what other goroutines tell the one that runs the script.
+type outside struct {
+	interrupted atomic.Bool // a signal asked for the end
+	childEnded  atomic.Bool
+	declared    atomic.Bool // the script has run; its callbacks end by themselves
+
+	mu     sync.Mutex
+	reader *stream.Reader // what wait sleeps on once there is a ring
+	bell   chan struct{}  // before, and where there is none
+}
+
+func newOutside() *outside { return &outside{bell: make(chan struct{}, 1)} }
+
+// wake ends the current wait, or the next one.
+func (o *outside) wake() {
+	select {
+	case o.bell <- struct{}{}:
+	default:
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.reader != nil {
+		// If it fails the drain interval ends the wait.
+		_ = o.reader.Wake()
+	}
+}
+
+// setReader lets waits sleep on a ring; nil before the reader is closed.
+func (o *outside) setReader(r *stream.Reader) {
+	o.mu.Lock()
+	o.reader = r
+	o.mu.Unlock()
+}
+
+// wait sleeps until wake, a wake-up that a program forced, or the time.
+func (o *outside) wait(d time.Duration) error {
+	if o.reader != nil { // written by this goroutine only
+		if d > stream.DrainInterval {
+			d = stream.DrainInterval
+		}
+		return o.reader.Wait(d)
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-o.bell:
+	case <-t.C:
+	}
+	return nil
+}
+
+// watch passes signals on: the first ends the run in order, or by cancel a
+// script that is still declaring; the second ends all at once, by abort.
+func (o *outside) watch(signals <-chan os.Signal, cancel, abort func()) {
+	go func() {
+		for n := 0; ; n++ {
+			if _, open := <-signals; !open {
+				return
+			}
+			if n > 0 {
+				abort()
+				return
+			}
+			o.interrupted.Store(true)
+			if !o.declared.Load() {
+				cancel()
+			}
+			o.wake()
+		}
+	}()
+}
+
+// await calls wait, which blocks until the command has ended.
+func (o *outside) await(wait func()) {
+	go func() {
+		wait()
+		o.childEnded.Store(true)
+		o.wake()
+	}()
+}

@@ -1,0 +1,222 @@
+package session
+
+import (
+	"fmt"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/render"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+// tableOf gives what show() prints: an aggregation, what take() gave, a table,
+// a cell, a histogram, a dict. nil means that v is a plain value.
+func tableOf(v starlark.Value) (*render.Table, error) {
+	switch v := v.(type) {
+	case *value.Agg:
+		s, err := v.Snapshot()
+		if err != nil {
+			return nil, err
+		}
+		return snapshotTable(s), nil
+	case *value.Snapshot:
+		return snapshotTable(v), nil
+	case *value.Table:
+		return itemsTable(v.Decl().Name, v.Decl().By, "table", v.Items()), nil
+	case *starlark.Dict:
+		return itemsTable("", nil, "dict", v.Items()), nil
+	case *value.Cell:
+		held, err := v.Value()
+		if err != nil {
+			return nil, err
+		}
+		return &render.Table{Name: v.Decl().Name, Kind: "cell", Columns: make([]render.Column, 1),
+			Rows: []render.Row{{Values: []render.Value{plainValue(held)}}}}, nil
+	case *value.Histogram:
+		return &render.Table{Kind: "hist", Columns: []render.Column{{Kind: "hist", Unit: v.UnitName()}},
+			Rows: []render.Row{{Values: []render.Value{histOf(v)}}}}, nil
+	}
+	return nil, nil
+}
+
+func snapshotTable(s *value.Snapshot) *render.Table {
+	decl := s.Decl()
+	t := &render.Table{Name: decl.Name, Kind: decl.Kind.String(), By: decl.By, Keyed: len(decl.By) > 0}
+	columns := s.Columns()
+	for i, c := range columns {
+		col := render.Column{Kind: c.Kind.String(), Unit: c.UnitName}
+		if decl.Kind == plan.Group {
+			col.Name = decl.Members[i].Name
+		}
+		t.Columns = append(t.Columns, col)
+	}
+	for _, e := range s.Entries() {
+		row := render.Row{}
+		if e.Key != nil {
+			key, names := keyColumns(e.Key)
+			if t.By == nil {
+				t.By = names
+			}
+			row.Key, t.Keyed = key, true
+		}
+		for i, c := range columns {
+			row.Values = append(row.Values, aggValue(c, &e.States[i]))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func itemsTable(name string, by []string, kind string, items []starlark.Tuple) *render.Table {
+	t := &render.Table{Name: name, Kind: kind, By: by, Keyed: true, Columns: make([]render.Column, 1)}
+	for _, kv := range items {
+		key, names := keyColumns(kv[0])
+		if t.By == nil {
+			t.By = names
+		}
+		t.Rows = append(t.Rows, render.Row{Key: key, Values: []render.Value{plainValue(kv[1])}})
+	}
+	return t
+}
+
+// aggValue is the value of an aggregation as render wants it.
+func aggValue(c *plan.Container, s *value.State) render.Value {
+	v := value.Result(c, s)
+	switch v := v.(type) {
+	case *value.Histogram:
+		if c.Kind == plan.Quantiles {
+			return quantilesOf(v)
+		}
+		return histOf(v)
+	case *value.Record:
+		return &render.Stats{Count: s.Count, Mean: plainValue(v.Get("mean")), Total: plainValue(v.Get("total")),
+			Lowest: plainValue(v.Get("lowest")), Highest: plainValue(v.Get("highest"))}
+	}
+	return plainValue(v)
+}
+
+func histOf(h *value.Histogram) *render.Hist {
+	out := &render.Hist{}
+	for _, b := range h.Bars() {
+		out.Buckets = append(out.Buckets, render.Bucket{Lo: b.Lo, Hi: b.Hi, Below: !b.HasLo, Above: !b.HasHi, Count: b.Count})
+	}
+	return out
+}
+
+// shownQuantiles are what reports have; scripts read any with .quantile(q).
+var shownQuantiles = [...]float64{0.5, 0.9, 0.99, 0.999, 1}
+
+func quantilesOf(h *value.Histogram) render.Quantiles {
+	out := make(render.Quantiles, len(shownQuantiles))
+	for i, q := range shownQuantiles {
+		out[i].Q = q
+		if v, ok := h.Quantile(q); ok {
+			out[i].Value = v
+		}
+	}
+	return out
+}
+
+// keyColumns splits a key into columns: those of a record have names.
+func keyColumns(k starlark.Value) (key []render.Value, names []string) {
+	switch k := k.(type) {
+	case starlark.Tuple:
+		return plainValues(k), nil
+	case *value.Record:
+		names, values := k.Fields()
+		return plainValues(values), names
+	}
+	return []render.Value{plainValue(k)}, nil
+}
+
+func plainValues(in []starlark.Value) []render.Value {
+	out := make([]render.Value, len(in))
+	for i, v := range in {
+		out[i] = plainValue(v)
+	}
+	return out
+}
+
+// plainValue gives a value of the script without the interpreter.
+func plainValue(v starlark.Value) render.Value {
+	switch v := v.(type) {
+	case nil, starlark.NoneType:
+		return nil
+	case starlark.Bool:
+		return bool(v)
+	case starlark.Int:
+		return plainInt(v)
+	case starlark.Float:
+		return float64(v)
+	case starlark.String:
+		return string(v)
+	case starlark.Bytes:
+		return []byte(v)
+	case value.Stack:
+		return stackNames(v)
+	case *value.Histogram:
+		return histOf(v)
+	}
+	if v == value.FAULT {
+		return render.Fault{}
+	}
+	return plainComposite(v)
+}
+
+func plainInt(i starlark.Int) render.Value {
+	if n, ok := i.Int64(); ok {
+		return n
+	}
+	if n, ok := i.Uint64(); ok {
+		return n
+	}
+	return i.BigInt()
+}
+
+func plainComposite(v starlark.Value) render.Value {
+	switch v := v.(type) {
+	case starlark.Tuple:
+		return render.Tuple(plainValues(v))
+	case *value.Record:
+		names, values := v.Fields()
+		o := make(render.Object, len(names))
+		for i, name := range names {
+			o[i] = render.Field{Name: name, Value: plainValue(values[i])}
+		}
+		return o
+	case *starlark.Dict:
+		o := render.Object{}
+		for _, kv := range v.Items() {
+			name, ok := starlark.AsString(kv[0])
+			if !ok {
+				name = kv[0].String()
+			}
+			o = append(o, render.Field{Name: name, Value: plainValue(kv[1])})
+		}
+		return o
+	case starlark.Iterable:
+		out := render.Tuple{}
+		for e := range starlark.Elements(v) {
+			out = append(out, plainValue(e))
+		}
+		return out
+	}
+	return v.String()
+}
+
+// stackNames names the frames; one without a symbol is its address.
+func stackNames(s value.Stack) render.Value {
+	frames := s.Frames()
+	if frames == nil {
+		return s.String()
+	}
+	out := make(render.Stack, len(frames))
+	for i, f := range frames {
+		out[i] = f.Name
+		if f.Name == "" {
+			out[i] = fmt.Sprintf("%#x", f.Addr)
+		}
+	}
+	return out
+}

@@ -1,0 +1,172 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/stream"
+	"github.com/startrace/startrace/starlark/script"
+)
+
+// Run runs a script to its end and gives the exit code. An error is what kept
+// the run from starting or going on; what callbacks raised has been printed.
+func Run(o Options) (exit int, err error) {
+	s := newSession(o)
+	defer s.close()
+	s.watch(o.Signals, func() { s.host.Cancel("interrupted") }, func() { os.Exit(Failed) })
+	args, err := s.prepare()
+	if err != nil {
+		return Failed, tidy(err)
+	}
+	ended, err := s.runScript(args)
+	s.declared.Store(true)
+	if ended || err != nil {
+		return s.finish(err)
+	}
+	s.makePlan()
+	return s.finish(s.trace())
+}
+
+func newSession(o Options) *session {
+	s := &session{Options: o, outside: newOutside(), errors: o.Stderr, wallOffset: wallOffset()}
+	s.out = newOutput(o.Stdout)
+	s.facts = kernel.Open(kernel.Options{})
+	s.timerErrors = s.newFailures("timer")
+	s.exitErrors = s.newFailures("at_exit")
+	s.host = script.New(script.Options{
+		Runtime: runtime{s}, Constant: s.constant, Warn: s.warn, Escape: format.Screen,
+	})
+	s.env, s.thread = s.host.Env(), s.host.Thread()
+	return s
+}
+
+// trace loads the probes and delivers events until the run is over.
+func (s *session) trace() error {
+	if err := s.startCommand(); err != nil {
+		return err
+	}
+	if len(s.plan.Probes) > 0 {
+		if err := s.load(); err != nil {
+			return err
+		}
+		s.messagef("Attached %d probe%s", len(s.plan.Probes), plural(len(s.plan.Probes)))
+	}
+	s.begin()
+	if err := s.releaseCommand(); err != nil {
+		return err
+	}
+	return s.loop()
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}
+
+// begin starts the clock of the run: the timers that the script set count
+// from here.
+func (s *session) begin() {
+	now := stream.Now()
+	for _, t := range s.timers.list {
+		t.deadline += now
+	}
+	s.settled = now
+	s.running = true
+	if s.Duration > 0 {
+		s.timers.add(&timer{deadline: now + uint64(s.Duration), call: func() { s.timeUp = true }})
+	}
+}
+
+// finish ends a run that began, in order if it did not fail.
+func (s *session) finish(failed error) (int, error) {
+	if failed != nil {
+		s.out.flush()
+		return Failed, tidy(failed)
+	}
+	err := s.end()
+	if !s.Quiet || s.loaded != nil {
+		s.reportLosses()
+	}
+	callbacksFailed := s.reportFailures(s.errors)
+	if err == nil {
+		err = s.out.failure()
+	}
+	if err != nil || callbacksFailed {
+		return max(s.code, Failed), err
+	}
+	return s.code, nil
+}
+
+// close gives back what the run holds. The kernel takes its time to release
+// perf tracepoints; everything has been printed by then.
+func (s *session) close() {
+	s.stopCommand()
+	if s.reader != nil {
+		s.setReader(nil)
+		s.closing(s.reader)
+	}
+	for _, b := range s.backends {
+		s.closing(b)
+	}
+	if s.loaded != nil {
+		s.closing(s.loaded)
+	}
+	if s.file != nil {
+		s.closing(s.file)
+	}
+}
+
+func (s *session) closing(c io.Closer) {
+	if err := c.Close(); err != nil && s.Verbose {
+		s.messagef("startrace: %v", err)
+	}
+}
+
+// openOutput opens the file of -o.
+func (s *session) openOutput() (err error) {
+	if s.Output != "" {
+		if s.file, err = os.Create(s.Output); err != nil {
+			return err
+		}
+		s.out = newOutput(s.file)
+	}
+	if f, ok := s.out.w.(*os.File); ok {
+		_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+		s.screen = err == nil && s.Format == "text"
+	}
+	return nil
+}
+
+// tidy gives errors of the script with their traceback.
+func tidy(err error) error {
+	var es script.Errors
+	if !errors.As(err, &es) {
+		return err
+	}
+	text := ""
+	for i, e := range es {
+		if i > 0 {
+			text += "\n"
+		}
+		text += e.Traceback()
+	}
+	return &ScriptError{text}
+}
+
+// A ScriptError is what is wrong with a script, in lines that begin with
+// their place.
+type ScriptError struct{ text string }
+
+func (e *ScriptError) Error() string { return e.text }
+
+// millis is for messages.
+func millis(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/1e6) }

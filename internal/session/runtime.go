@@ -1,0 +1,116 @@
+package session
+
+import (
+	"io"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/render"
+	"github.com/startrace/startrace/internal/stream"
+)
+
+// runtime is the session as the script's builtins see it.
+type runtime struct{ *session }
+
+var _ builtins.Runtime = runtime{}
+
+func (r runtime) Every(d time.Duration, fn starlark.Callable) error {
+	return r.addTimer(d, d, fn)
+}
+
+func (r runtime) After(d time.Duration, fn starlark.Callable) error {
+	return r.addTimer(d, 0, fn)
+}
+
+// addTimer starts to count when tracing starts, for timers that are set
+// before: loading takes time that is not part of the first interval.
+func (r runtime) addTimer(d, period time.Duration, fn starlark.Callable) error {
+	t := &timer{deadline: uint64(d), period: uint64(period), call: func() { r.callback(fn, r.timerErrors) }}
+	if r.running {
+		t.deadline += stream.Now()
+	}
+	r.timers.add(t)
+	return nil
+}
+
+func (r runtime) AtExit(fn starlark.Callable) error {
+	r.atExit = append(r.atExit, fn)
+	return nil
+}
+
+func (r runtime) Exit(code int) {
+	r.exited = true
+	r.code = code
+}
+
+// Out takes lines. Where the format has no place for them they go to standard
+// error.
+func (r runtime) Out() io.Writer {
+	if !r.printer.Format.TakesLines() {
+		return r.errors
+	}
+	return lineWriter(r)
+}
+
+type lineWriter struct{ *session }
+
+func (w lineWriter) Write(line []byte) (int, error) {
+	w.out.buf = w.printer.AppendLine(w.out.buf, line)
+	w.out.full()
+	return len(line), nil
+}
+
+func (r runtime) Now() int64 { return int64(stream.Now()) }
+
+func (r runtime) EventTime() (int64, bool) {
+	if !r.inEvent {
+		return 0, false
+	}
+	return r.event.Time(), true
+}
+
+// Wall is exact to the clocks' difference at the start of the run: while it
+// lasts the wall clock may be set.
+func (r runtime) Wall(monotonic int64) time.Time {
+	return time.Unix(0, monotonic+r.wallOffset)
+}
+
+func wallOffset() int64 {
+	before := stream.Now()
+	wall := time.Now().UnixNano()
+	return wall - int64(before+stream.Now())/2
+}
+
+func (r runtime) Show(v starlark.Value, o builtins.ShowOptions) error {
+	t, err := tableOf(v)
+	if err != nil {
+		return err
+	}
+	if o.Screen && r.screen {
+		r.out.buf = append(r.out.buf, "\x1b[H\x1b[2J"...)
+	}
+	if t == nil {
+		line := r.printer.AppendLine(nil, append(format.AppendEscaped(nil, v.String(), format.Screen), '\n'))
+		r.out.buf = append(r.out.buf, line...)
+		return nil
+	}
+	r.out.buf, err = r.printer.AppendTable(r.out.buf, t, render.Options{Top: o.Top, Sort: o.Sort, Percent: o.Percent})
+	r.out.full()
+	return err
+}
+
+func (r runtime) Columns(names, formats []string) (func([]format.Arg) error, error) {
+	c, err := render.NewColumns(names, formats)
+	if err != nil {
+		return nil, err
+	}
+	return func(row []format.Arg) error {
+		var err error
+		r.out.buf, err = r.printer.AppendRow(r.out.buf, c, row)
+		r.out.full()
+		return err
+	}, nil
+}

@@ -1,0 +1,144 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/render"
+	"github.com/startrace/startrace/starlark/script"
+)
+
+// prepare reads the script and deals out the arguments, so that the settings
+// are known before the script prints anything.
+func (s *session) prepare() (scriptArgs []string, err error) {
+	if len(s.Code) == 0 && len(s.Args) == 0 {
+		return nil, usageErrorf("no script: give a FILE, or code with -e")
+	}
+	rest := s.Args
+	if len(s.Code) > 0 {
+		err = s.host.ParseCode(s.Code)
+	} else {
+		rest = s.Args[1:]
+		err = s.host.ParseFile(s.Args[0])
+	}
+	if err != nil {
+		return nil, err
+	}
+	split := argSplitter{words: s.host.Flags(), flags: s.Flags()}
+	split.split(rest)
+	if err := s.Rest(split.own, &s.Settings); err != nil {
+		return nil, err
+	}
+	return split.script, s.apply()
+}
+
+// apply checks the settings and opens the output.
+func (s *session) apply() (err error) {
+	if s.Format == "" {
+		s.Format = render.Text.String()
+	}
+	if s.printer.Format, err = render.ParseFormat(s.Format); err != nil {
+		return &UsageError{err}
+	}
+	switch {
+	case s.Command != "" && s.PID != 0:
+		return usageErrorf("-c and -p exclude each other")
+	case s.PID < 0:
+		return usageErrorf("-p: a process id is greater than 0")
+	case s.Duration < 0:
+		return usageErrorf("--duration: a time is greater than 0")
+	case s.StrMax < 0 || s.StrMax > maxString:
+		return usageErrorf("--str-max: want 1 to %d", maxString)
+	}
+	return s.openOutput()
+}
+
+// maxString is the longest string that a record can carry (wire.RefLen).
+const maxString = 8184
+
+// runScript runs the script's top level and main(). ended is true where that
+// is all that was asked: exit() was called, or --help.
+func (s *session) runScript(args []string) (ended bool, err error) {
+	err = s.host.Run(args)
+	var exit *builtins.ExitError
+	var help *script.HelpError
+	var usage *builtins.UsageError
+	switch {
+	case err == nil:
+		return false, nil
+	case errors.As(err, &exit):
+		return true, nil
+	case errors.As(err, &help):
+		s.exited = true
+		s.printHelp(s.Stdout, help.Text)
+		return true, nil
+	case errors.As(err, &usage):
+		return true, &UsageError{err}
+	}
+	return true, err
+}
+
+// printHelp prints the script's help and the flags that are left to the
+// command.
+func (s *session) printHelp(w io.Writer, text string) {
+	fmt.Fprint(w, text, "\nFlags of every script:\n")
+	printFlags(w, unclaimed(s.Flags(), s.host.Flags()))
+}
+
+// makePlan completes the plan with what the command line says.
+func (s *session) makePlan() {
+	s.plan = s.host.Plan()
+	if s.plan.StrMax == 0 {
+		s.plan.StrMax = s.StrMax
+	}
+}
+
+// constant looks up a name that the script uses and does not define: among
+// the shipped ones, and with a spelling that constants have among the enums of
+// BTF. Reading BTF takes a millisecond, so other names are not looked up.
+func (s *session) constant(name string) (int64, bool) {
+	if v, ok := kernel.Constant(name); ok {
+		return v, true
+	}
+	if !constantSpelling(name) {
+		return 0, false
+	}
+	b, err := s.facts.BTF()
+	if err != nil {
+		return 0, false
+	}
+	v, _, ok := b.EnumValue(name)
+	return v, ok
+}
+
+// constantSpelling reports whether name is of capitals, digits and
+// underscores with at least one underscore, as nearly all enumerators are.
+func constantSpelling(name string) bool {
+	underscore := false
+	for _, c := range name {
+		underscore = underscore || c == '_'
+		if c != '_' && (c < 'A' || c > 'Z') && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return underscore
+}
+
+func (s *session) warn(pos plan.Pos, msg string) { s.messagef("%s: warning: %s", pos, msg) }
+
+// messagef tells the user something that is not a result.
+func (s *session) messagef(msg string, args ...any) {
+	if !s.Quiet {
+		fmt.Fprintf(s.errors, msg+"\n", args...)
+	}
+}
+
+func (s *session) verbosef(msg string, args ...any) {
+	if s.Verbose {
+		s.messagef(msg, args...)
+	}
+}

@@ -1,0 +1,62 @@
+package session
+
+import (
+	"io"
+	"os"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/render"
+	"github.com/startrace/startrace/internal/state"
+	"github.com/startrace/startrace/internal/stream"
+	"github.com/startrace/startrace/starlark/script"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+// session is one run.
+type session struct {
+	Options
+	*outside
+	errors io.Writer
+
+	out        *output
+	file       *os.File // of -o, nil for standard output
+	printer    render.Printer
+	screen     bool // results go to a terminal
+	wallOffset int64
+
+	host   *script.Host
+	env    *builtins.Env
+	thread *starlark.Thread
+	plan   *plan.Plan
+
+	facts    *kernel.Facts
+	unit     *bpfgen.Unit
+	loaded   *attach.Loaded
+	backends []state.Container
+	decoder  *value.Decoder
+	reader   *stream.Reader
+	merger   stream.Merger
+	settled  uint64 // all records up to this time have been delivered
+	strays   uint64 // records that nothing in the unit describes
+
+	routes  []route // by the number of the record
+	event   *value.Event
+	inEvent bool
+
+	timers      timers
+	timerErrors *failures
+	atExit      []starlark.Callable
+	exitErrors  *failures
+	failures    []*failures
+
+	running bool // tracing has begun
+	timeUp  bool // --duration is over
+	exited  bool // exit() was called
+	code    int
+}
