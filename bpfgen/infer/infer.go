@@ -114,7 +114,7 @@ func newUnit(p *plan.Plan, facts *kernel.Facts, conts map[int]*contType) *unit {
 		written: map[int]plan.Pos{}, used: map[int]bool{}, names: map[string]bool{},
 		strMax: p.StrMax,
 		res: &Result{
-			Tree:   &tree.Unit{StrMax: p.StrMax},
+			Tree:   &tree.Unit{},
 			Halves: map[int]*plan.UserHalf{},
 			Points: map[int]int{},
 		},
@@ -122,6 +122,7 @@ func newUnit(p *plan.Plan, facts *kernel.Facts, conts map[int]*contType) *unit {
 	if u.strMax <= 0 {
 		u.strMax = defaultStrMax
 	}
+	u.res.Tree.StrMax = u.strMax
 	return u
 }
 

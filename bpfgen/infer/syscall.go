@@ -73,19 +73,11 @@ func (st *spanState) close(pos plan.Pos) {
 	for i, t := range st.span.Slots {
 		e, ok := st.vals[i]
 		if !ok {
-			e = zero(t, pos)
+			e = zeroOf(t, pos)
 		}
 		s.Exprs = append(s.Exprs, e)
 	}
 	st.start.emit(s)
-}
-
-// zero is a value for a slot that a variant does not use.
-func zero(t types.Type, pos plan.Pos) *tree.Expr {
-	if t.Kind == types.Str {
-		return convert(constExpr(plan.String(""), pos), t)
-	}
-	return convert(constExpr(plan.MakeInt(0), pos), t)
 }
 
 // syscalls makes the two programs of syscall:NAME. System calls for which

@@ -1,0 +1,68 @@
+package infer_test
+
+import (
+	"testing"
+
+	"github.com/cilium/ebpf/btf"
+
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// testFacts is a small kernel of fixed content, so that golden texts are the
+// same on every machine.
+func testFacts(t *testing.T) *kernel.Facts {
+	t.Helper()
+	b, err := btf.NewBuilder(testTypes(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blob, err := b.Marshal(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kernel.Open(kernel.Options{BTF: blob, TracefsPath: "testdata/tracefs"})
+}
+
+func testTypes() []btf.Type {
+	s32 := &btf.Int{Name: "int", Size: 4, Encoding: btf.Signed}
+	u32 := &btf.Int{Name: "unsigned int", Size: 4}
+	u64 := &btf.Int{Name: "long unsigned int", Size: 8}
+	boolean := &btf.Int{Name: "_Bool", Size: 1, Encoding: btf.Bool}
+	char := &btf.Int{Name: "char", Size: 1, Encoding: btf.Signed}
+	uchar := &btf.Int{Name: "unsigned char", Size: 1}
+	entity := &btf.Struct{Name: "sched_entity", Size: 16, Members: []btf.Member{
+		{Name: "vruntime", Type: u64},
+		{Name: "sum_exec_runtime", Type: u64, Offset: 64},
+	}}
+	task := &btf.Struct{Name: "task_struct", Size: 128}
+	ptr := &btf.Pointer{Target: task}
+	mm := &btf.Struct{Name: "mm_struct", Size: 16, Members: []btf.Member{{Name: "owner", Type: ptr}}}
+	inner := &btf.Union{Size: 8, Members: []btf.Member{{Name: "exit_code", Type: s32}, {Name: "exit_word", Type: u64}}}
+	task.Members = []btf.Member{
+		{Name: "__state", Type: u32},
+		{Name: "pid", Type: s32, Offset: 32},
+		{Name: "tgid", Type: s32, Offset: 64},
+		{Name: "flag_a", Type: u32, Offset: 96, BitfieldSize: 1},
+		{Name: "flag_b", Type: u32, Offset: 97, BitfieldSize: 3},
+		{Name: "comm", Type: &btf.Array{Index: u32, Type: char, Nelems: 16}, Offset: 128},
+		{Name: "real_parent", Type: ptr, Offset: 256},
+		{Name: "mm", Type: &btf.Pointer{Target: mm}, Offset: 320},
+		{Name: "se", Type: entity, Offset: 384},
+		{Name: "name", Type: &btf.Pointer{Target: char}, Offset: 512},
+		{Name: "", Type: inner, Offset: 576},
+		{Name: "cpus", Type: &btf.Array{Index: u32, Type: u32, Nelems: 4}, Offset: 640},
+		{Name: "mac", Type: &btf.Array{Index: u32, Type: uchar, Nelems: 6}, Offset: 768},
+	}
+	void := &btf.Pointer{Target: &btf.Void{}}
+	tracepoint := func(name string, params ...btf.FuncParam) btf.Type {
+		proto := &btf.FuncProto{Return: &btf.Void{}, Params: append([]btf.FuncParam{{Name: "__data", Type: void}}, params...)}
+		return &btf.Typedef{Name: "btf_trace_" + name, Type: &btf.Pointer{Target: proto}}
+	}
+	return []btf.Type{
+		task, mm,
+		tracepoint("sched_wakeup", btf.FuncParam{Name: "p", Type: ptr}),
+		tracepoint("sched_wakeup_new", btf.FuncParam{Name: "p", Type: ptr}),
+		tracepoint("sched_switch", btf.FuncParam{Name: "preempt", Type: boolean}, btf.FuncParam{Name: "prev", Type: ptr},
+			btf.FuncParam{Name: "next", Type: ptr}, btf.FuncParam{Name: "prev_state", Type: u32}),
+	}
+}

@@ -1,0 +1,118 @@
+package infer_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/starlark/script"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// TestGolden compares the typed tree of scripts with testdata/*.tree. Chunks
+// of a script are separated by lines of three dashes.
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.star")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts in testdata: %v", err)
+	}
+	facts := testFacts(t)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".star"), func(t *testing.T) {
+			got := goldenOf(t, file, facts)
+			golden := strings.TrimSuffix(file, ".star") + ".tree"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("the tree differs from %s (-update rewrites it); got:\n%s", golden, got)
+			}
+		})
+	}
+}
+
+func goldenOf(t *testing.T, file string, facts *kernel.Facts) string {
+	src, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for _, chunk := range strings.Split(string(src), "\n---\n") {
+		fmt.Fprintf(&out, "### %s\n", strings.TrimSpace(strings.SplitN(chunk, "\n", 2)[0]))
+		out.WriteString(inferText(t, chunk, facts))
+	}
+	return out.String()
+}
+
+// inferText is the tree and the user halves of a script, or its errors.
+func inferText(t *testing.T, src string, facts *kernel.Facts) string {
+	h := script.New(script.Options{Constant: kernel.Constant})
+	if err := h.ParseText("t.star", []byte(src)); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Run(nil); err != nil {
+		t.Fatal(err)
+	}
+	res, err := infer.Unit(h.Plan(), facts)
+	if err != nil {
+		return err.Error() + "\n"
+	}
+	var out strings.Builder
+	for _, w := range res.Warnings {
+		fmt.Fprintf(&out, "warning: %s\n", w.Error())
+	}
+	out.WriteString(res.Tree.String())
+	for id := range h.Plan().Probes {
+		if half := res.Halves[id]; half != nil {
+			printHalf(&out, half, "")
+		}
+	}
+	return out.String()
+}
+
+func printHalf(out *strings.Builder, h *plan.UserHalf, indent string) {
+	var lines []string
+	at := func(x syntax.Node) string {
+		p, _ := x.Span()
+		return fmt.Sprintf("%d:%d", p.Line, p.Col)
+	}
+	for x, slot := range h.Slots {
+		lines = append(lines, fmt.Sprintf("%s  %s is field %d", indent, at(x), slot))
+	}
+	for x := range h.Drop {
+		lines = append(lines, fmt.Sprintf("%s  %s is dropped", indent, at(x)))
+	}
+	for x := range h.Nested {
+		lines = append(lines, fmt.Sprintf("%s  %s keeps the event", indent, at(x)))
+	}
+	sort.Strings(lines)
+	fmt.Fprintf(out, "%suser half %s\n", indent, h.Fn.Name)
+	for _, l := range lines {
+		fmt.Fprintln(out, l)
+	}
+	var calls []*syntax.CallExpr
+	for c := range h.Calls {
+		calls = append(calls, c)
+	}
+	sort.Slice(calls, func(i, j int) bool { return at(calls[i]) < at(calls[j]) })
+	for _, c := range calls {
+		fmt.Fprintf(out, "%s  %s calls\n", indent, at(c))
+		printHalf(out, h.Calls[c], indent+"    ")
+	}
+}
