@@ -1,0 +1,284 @@
+package builtins
+
+import (
+	"fmt"
+	"slices"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+const aggDoc = ` by names the columns of the key, size bounds the keys (10240), unit is NSEC, USEC, MSEC or SEC.`
+
+var containerFamily = []Entry{
+	{
+		Name: "table", Family: "state",
+		Signature: "table(size=10240, lru=False, by=None)",
+		Doc: `Maps keys to values; both halves set and read it: t[k], t[k] = v, t[k] += n, k in t, get, pop, set, add, remove,
+items, clear. A full table is counted and reported; with lru the oldest entry goes.`,
+		call: tableCall,
+	},
+	{
+		Name: "cell", Family: "state",
+		Signature: "cell(value=0)",
+		Doc:       "One value that both halves read and set: get(), set(v), add(n).",
+		call:      cellCall,
+	},
+	aggEntry(plan.Count, "Counts: n[k].add()."+aggDoc),
+	aggEntry(plan.Total, "Adds up: t[k].add(v)."+aggDoc),
+	aggEntry(plan.Mean, "The mean of what was added: m[k].add(v)."+aggDoc),
+	aggEntry(plan.Lowest, "The lowest value that was added: m[k].add(v)."+aggDoc),
+	aggEntry(plan.Highest, "The highest value that was added: m[k].add(v)."+aggDoc),
+	aggEntry(plan.Stats, "Count, mean, total, lowest and highest: s[k].add(v)."+aggDoc),
+	{
+		Name: "hist", Family: "state",
+		Signature: "hist(by=None, size=10240, unit=1, sub=0)",
+		Doc:       "A histogram with a bucket for each power of two, or 2**sub of them: h[k].add(v, weight=1), h[k].quantile(0.99)." + aggDoc,
+		call:      histCall,
+	},
+	{
+		Name: "lhist", Family: "state",
+		Signature: "lhist(lo, hi, step, by=None, size=10240, unit=1)",
+		Doc:       "A histogram with buckets of one width from lo to hi: h[k].add(v, weight=1)." + aggDoc,
+		call:      lhistCall,
+	},
+	{
+		Name: "quantiles", Family: "state",
+		Signature: "quantiles(by=None, size=10240, unit=1)",
+		Doc:       "A fine histogram for quantiles: q[k].add(v), q[k].quantile(0.99)." + aggDoc,
+		call:      quantilesCall,
+	},
+	{
+		Name: "group", Family: "state",
+		Signature: "group(by=None, size=10240, name=aggregation, …)",
+		Doc:       "Several aggregations under one key: g = group(reads = count(), bytes = total()); g[k].reads.add(). take() gives all at one time.",
+		call:      groupCall,
+	},
+}
+
+func aggEntry(kind plan.Kind, doc string) Entry {
+	return Entry{
+		Name: kind.String(), Family: "state", Doc: doc,
+		Signature: kind.String() + "(by=None, size=10240, unit=1)",
+		call: func(e *Env, c *call) (starlark.Value, error) {
+			return e.agg(c, &plan.Container{Kind: kind})
+		},
+	}
+}
+
+// declare completes a declaration and records the container.
+func (e *Env) declare(c *call, d *plan.Container, make func() value.Container) starlark.Value {
+	d.Name, d.Pos = e.CallAt(c.pos())
+	if d.Unit == 0 {
+		d.Unit = 1
+	}
+	v := make()
+	e.containers = append(e.containers, v)
+	return v
+}
+
+// common are the arguments that all keyed containers take.
+type common struct {
+	by   starlark.Value
+	size int
+	unit starlark.Value
+}
+
+func (a *common) pairs() []any {
+	return []any{"by?", &a.by, "size?", &a.size, "unit?", &a.unit}
+}
+
+func (a *common) into(d *plan.Container) (err error) {
+	if d.By, err = toNames("by", a.by); err != nil {
+		return err
+	}
+	if d.Size, err = checkSize(a.size); err != nil {
+		return err
+	}
+	d.Unit, d.UnitName, err = toUnit(a.unit)
+	return err
+}
+
+// maxEntries bounds size=: the kernel takes u32 entries, and memory is
+// allocated for them.
+const maxEntries = 1 << 26
+
+func checkSize(n int) (int, error) {
+	if n < 0 || n > maxEntries {
+		return 0, fmt.Errorf("size: got %d, want 1 to %d", n, maxEntries)
+	}
+	return n, nil
+}
+
+// toNames reads a name or a sequence of names.
+func toNames(what string, v starlark.Value) ([]string, error) {
+	switch v := v.(type) {
+	case nil, starlark.NoneType:
+		return nil, nil
+	case starlark.String:
+		return []string{string(v)}, nil
+	case *starlark.List, starlark.Tuple:
+		var out []string
+		for elem := range starlark.Elements(v.(starlark.Iterable)) {
+			s, ok := starlark.AsString(elem)
+			if !ok {
+				return nil, fmt.Errorf("%s: got %s in the list, want a name", what, elem.Type())
+			}
+			out = append(out, s)
+		}
+		return out, nil
+	}
+	return nil, fmt.Errorf("%s: got %s, want a name or a tuple of names", what, v.Type())
+}
+
+// toUnit reads unit= and gives its label.
+func toUnit(v starlark.Value) (int64, string, error) {
+	if v == nil || v == starlark.None {
+		return 1, "", nil
+	}
+	i, ok := v.(starlark.Int)
+	n, fits := i.Int64()
+	if !ok || !fits || n < 1 {
+		return 0, "", fmt.Errorf("unit: got %s, want NSEC, USEC, MSEC, SEC or a positive int", v)
+	}
+	for _, u := range timeUnits {
+		if u.ns == n {
+			return n, u.name, nil
+		}
+	}
+	return n, "", nil
+}
+
+func tableCall(e *Env, c *call) (starlark.Value, error) {
+	d := &plan.Container{Kind: plan.Table}
+	var by starlark.Value
+	if err := c.unpack("size?", &d.Size, "lru?", &d.LRU, "by?", &by); err != nil {
+		return nil, err
+	}
+	var err error
+	if d.Size, err = checkSize(d.Size); err != nil {
+		return nil, fmt.Errorf("table: %w", err)
+	}
+	if d.By, err = toNames("by", by); err != nil {
+		return nil, fmt.Errorf("table: %w", err)
+	}
+	return e.declare(c, d, func() value.Container { return value.NewTable(d) }), nil
+}
+
+func cellCall(e *Env, c *call) (starlark.Value, error) {
+	var init starlark.Value = starlark.MakeInt(0)
+	if err := c.unpack("value?", &init); err != nil {
+		return nil, err
+	}
+	first, ok := PlainValue(init)
+	if !ok {
+		return nil, fmt.Errorf("cell: got %s, want an int, bool, string, tuple or record: what kernel halves can hold", init.Type())
+	}
+	d := &plan.Container{Kind: plan.Cell, Init: first}
+	return e.declare(c, d, func() value.Container { return value.NewCell(d, init) }), nil
+}
+
+// agg makes an aggregation with the common arguments.
+func (e *Env) agg(c *call, d *plan.Container, extra ...any) (starlark.Value, error) {
+	var a common
+	if err := c.unpack(append(extra, a.pairs()...)...); err != nil {
+		return nil, err
+	}
+	if err := a.into(d); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.name, err)
+	}
+	if err := checkBuckets(d); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.name, err)
+	}
+	return e.declare(c, d, func() value.Container { return value.NewAgg(d) }), nil
+}
+
+func histCall(e *Env, c *call) (starlark.Value, error) {
+	d := &plan.Container{Kind: plan.Hist}
+	// sub comes last for scripts that pass arguments by position.
+	var a common
+	if err := c.unpack(append(a.pairs(), "sub?", &d.Sub)...); err != nil {
+		return nil, err
+	}
+	if d.Sub < 0 || d.Sub > 6 {
+		return nil, fmt.Errorf("hist: sub: got %d, want 0 to 6", d.Sub)
+	}
+	if err := a.into(d); err != nil {
+		return nil, fmt.Errorf("hist: %w", err)
+	}
+	return e.declare(c, d, func() value.Container { return value.NewAgg(d) }), nil
+}
+
+func lhistCall(e *Env, c *call) (starlark.Value, error) {
+	d := &plan.Container{Kind: plan.LHist}
+	return e.agg(c, d, "lo", &d.Lo, "hi", &d.Hi, "step", &d.Step)
+}
+
+func quantilesCall(e *Env, c *call) (starlark.Value, error) {
+	return e.agg(c, &plan.Container{Kind: plan.Quantiles})
+}
+
+// maxBuckets bounds the value of a histogram: 8 bytes a bucket, and a map
+// value is copied whole when it is read.
+const maxBuckets = 4000
+
+func checkBuckets(d *plan.Container) error {
+	if d.Kind != plan.LHist {
+		return nil
+	}
+	if d.Step < 1 || d.Hi <= d.Lo {
+		return fmt.Errorf("got lo = %d, hi = %d, step = %d; want lo < hi and a step of at least 1", d.Lo, d.Hi, d.Step)
+	}
+	if n := uint64(d.Hi-d.Lo) / uint64(d.Step); n > maxBuckets {
+		return fmt.Errorf("%d buckets, want at most %d: use a larger step", n, maxBuckets)
+	}
+	return nil
+}
+
+func groupCall(e *Env, c *call) (starlark.Value, error) {
+	if len(c.args) > 0 {
+		return nil, fmt.Errorf("group: got a positional argument, want aggregations by name: group(reads = count())")
+	}
+	d := &plan.Container{Kind: plan.Group}
+	var a common
+	rest := call{name: c.name}
+	for _, kv := range c.kwargs {
+		name := string(kv[0].(starlark.String))
+		if name == "by" || name == "size" {
+			rest.kwargs = append(rest.kwargs, kv)
+			continue
+		}
+		member, ok := kv[1].(*value.Agg)
+		if !ok || !member.Decl().Kind.IsAggregation() {
+			return nil, fmt.Errorf("group: %s: got %s, want an aggregation such as count()", name, kv[1].Type())
+		}
+		if !e.release(member) {
+			return nil, fmt.Errorf("group: %s belongs to another group, make one for each", name)
+		}
+		member.Decl().Name = name
+		d.Members = append(d.Members, plan.GroupMember{Name: name, Agg: member.Decl()})
+	}
+	if err := rest.unpack("by?", &a.by, "size?", &a.size); err != nil {
+		return nil, err
+	}
+	if err := a.into(d); err != nil {
+		return nil, fmt.Errorf("group: %w", err)
+	}
+	if len(d.Members) == 0 {
+		return nil, fmt.Errorf("group: no aggregations, want group(reads = count(), …)")
+	}
+	return e.declare(c, d, func() value.Container { return value.NewAgg(d) }), nil
+}
+
+// release takes a container out of the plan: a member of a group lives in the
+// group. It is false where the container is not there.
+func (e *Env) release(v value.Container) bool {
+	i := slices.Index(e.containers, v)
+	if i < 0 {
+		return false
+	}
+	e.containers = slices.Delete(e.containers, i, i+1)
+	return true
+}

@@ -1,0 +1,144 @@
+// Package builtins has what scripts can call, a file for each family.
+//
+// A builtin that concerns tracing does not act: it records what was declared,
+// and Env.Plan makes the plan of it when the script has ended. What does act
+// (timers, output, the end of the run) goes through the Runtime, which the
+// session implements. Each builtin carries its signature and text: the
+// reference, help and completion come from them.
+//
+// Everything here runs on the one goroutine that runs the script.
+package builtins
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+// An Env is what the builtins of one script share.
+type Env struct {
+	Runtime Runtime
+	// CallAt tells of a call in the source by the position that a traceback
+	// has for it: the name it is assigned to, if any, and where it begins.
+	CallAt func(pos plan.Pos) (name string, begin plan.Pos)
+	// Loading reports whether a module's top level is running.
+	Loading func() bool
+	// Labels are the functions that give text for numbers; errno and signal
+	// are always there.
+	Labels map[string]value.LabelFunc
+	// Escape is applied to the strings that print and printf write.
+	Escape format.Escape
+	Flags  *Flags
+	// Muted drops all output: the script runs only for its --help.
+	Muted bool
+
+	probes     []*Probe
+	containers []value.Container
+	points     *pointMaker
+	strMax     int
+	formats    map[string]*format.Format
+	fmtArgs    []format.Arg
+	out        []byte
+}
+
+// New makes the environment of a script.
+func New(rt Runtime) *Env {
+	return &Env{
+		Runtime: rt,
+		CallAt:  func(pos plan.Pos) (string, plan.Pos) { return "", pos },
+		Loading: func() bool { return false },
+		Labels:  make(map[string]value.LabelFunc),
+		Flags:   &Flags{},
+		formats: make(map[string]*format.Format),
+	}
+}
+
+// Probes gives the probes in the order of their declaration.
+func (e *Env) Probes() []*Probe { return e.probes }
+
+// Containers gives the containers by their numbers in the plan, which they
+// get when the plan is made.
+func (e *Env) Containers() []value.Container { return e.containers }
+
+// An Entry is a builtin: how it is called, what it does.
+type Entry struct {
+	Name string
+	// Family groups entries in the reference.
+	Family    string
+	Signature string
+	Doc       string
+
+	call  func(e *Env, c *call) (starlark.Value, error)
+	value starlark.Value // for constants and modules instead of call
+}
+
+// A call is one call of a builtin.
+type call struct {
+	thread *starlark.Thread
+	name   string
+	args   starlark.Tuple
+	kwargs []starlark.Tuple
+}
+
+// unpack is starlark.UnpackArgs for the call.
+func (c *call) unpack(pairs ...any) error {
+	return starlark.UnpackArgs(c.name, c.args, c.kwargs, pairs...)
+}
+
+// pos is where the script made the call.
+func (c *call) pos() plan.Pos {
+	if c.thread.CallStackDepth() < 2 {
+		return plan.Pos{}
+	}
+	return c.thread.CallFrame(1).Pos
+}
+
+// families is the order of the reference.
+var families = [][]Entry{
+	probeFamily, pointFamily, containerFamily, outputFamily, timeFamily,
+	flagFamily, numberFamily, labelFamily, kernelFamily, moduleFamily,
+}
+
+// Entries gives all builtins in the order of the reference.
+func Entries() []Entry {
+	var out []Entry
+	for _, f := range families {
+		out = append(out, f...)
+	}
+	return out
+}
+
+// Lookup finds a builtin by name.
+func Lookup(name string) (Entry, bool) {
+	for _, f := range families {
+		for _, en := range f {
+			if en.Name == name {
+				return en, true
+			}
+		}
+	}
+	return Entry{}, false
+}
+
+// Predeclared gives the builtins as values for scripts.
+func (e *Env) Predeclared() starlark.StringDict {
+	out := make(starlark.StringDict)
+	for _, f := range families {
+		for _, en := range f {
+			out[en.Name] = en.bind(e)
+		}
+	}
+	return out
+}
+
+// bind gives the value of the entry in an environment.
+func (en Entry) bind(e *Env) starlark.Value {
+	if en.value != nil {
+		return en.value
+	}
+	return starlark.NewBuiltin(en.Name, func(th *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		return en.call(e, &call{th, b.Name(), args, kwargs})
+	})
+}

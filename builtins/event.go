@@ -1,0 +1,171 @@
+package builtins
+
+import (
+	"fmt"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/plan"
+)
+
+var pointFamily = []Entry{
+	{
+		Name: "event", Family: "points",
+		Signature: `event((points, fn), …, doc="")`,
+		Doc: `Makes a point of your own: it happens when one of the functions, which run in the kernel, returns a record,
+whose fields are the event's. A function that returns None only keeps state.`,
+		call: eventCall,
+	},
+	{
+		Name: "span", Family: "points",
+		Signature: `span(start, end, key=None, again="last", size=10240, timeout=None)`,
+		Doc: `Makes one event of a start and an end that belong together: by thread, or by key, a function or
+(start_fn, end_fn). A key of None means: not this one. again says which start counts when there is one already.`,
+		call: spanCall,
+	},
+	{
+		Name: "first", Family: "points",
+		Signature: "first(a, b, …)",
+		Doc:       "The first of the points that this kernel has.",
+		call:      firstCall,
+	},
+}
+
+// A PointValue is an event, span or first() as scripts hold it.
+type PointValue struct {
+	kind  string // event, span, first
+	arms  []arm  // event
+	doc   string
+	start []Point // span
+	end   []Point
+	// The key functions of a span; nil: by thread.
+	startKey, endKey *starlark.Function
+	again            string
+	size             int
+	timeout          int64
+	alts             []Point // first
+	pos              plan.Pos
+}
+
+type arm struct {
+	points []Point
+	fn     *starlark.Function
+}
+
+func (p *PointValue) String() string        { return "<" + p.kind + " " + p.text() + ">" }
+func (p *PointValue) Type() string          { return p.kind }
+func (p *PointValue) Freeze()               {}
+func (p *PointValue) Truth() starlark.Bool  { return starlark.True }
+func (p *PointValue) Hash() (uint32, error) { return starlark.String(p.pos.String()).Hash() }
+
+// text names the point by the points it is made of.
+func (p *PointValue) text() string {
+	switch p.kind {
+	case "span":
+		return pointsText(p.start) + " → " + pointsText(p.end)
+	case "first":
+		return "first(" + pointsText(p.alts) + ")"
+	}
+	parts := make([]string, len(p.arms))
+	for i, a := range p.arms {
+		parts[i] = pointsText(a.points)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func eventCall(e *Env, c *call) (starlark.Value, error) {
+	p := &PointValue{kind: "event"}
+	_, p.pos = e.CallAt(c.pos())
+	rest := call{name: c.name, kwargs: c.kwargs}
+	if err := rest.unpack("doc?", &p.doc); err != nil {
+		return nil, err
+	}
+	if len(c.args) == 0 {
+		return nil, fmt.Errorf("event: got no points, want event((points, fn), …)")
+	}
+	for i, a := range c.args {
+		arm, err := toArm(a, p.pos)
+		if err != nil {
+			return nil, fmt.Errorf("event: argument %d: %w", i+1, err)
+		}
+		p.arms = append(p.arms, arm)
+	}
+	return p, nil
+}
+
+// toArm reads (points, fn), or points alone.
+func toArm(v starlark.Value, pos plan.Pos) (a arm, err error) {
+	if t, ok := v.(starlark.Tuple); ok && len(t) == 2 {
+		if _, isFn := t[1].(starlark.Callable); isFn || t[1] == starlark.None {
+			if a.fn, err = toFunction("function", t[1], 1); err != nil {
+				return a, err
+			}
+			v = t[0]
+		}
+	}
+	a.points, err = toPoints(v, pos)
+	return a, err
+}
+
+func spanCall(e *Env, c *call) (starlark.Value, error) {
+	var start, end, key, timeout starlark.Value
+	p := &PointValue{kind: "span", again: "last"}
+	if err := c.unpack("start", &start, "end", &end, "key?", &key, "again?", &p.again, "size?", &p.size, "timeout?", &timeout); err != nil {
+		return nil, err
+	}
+	_, p.pos = e.CallAt(c.pos())
+	if p.again != "last" && p.again != "first" {
+		return nil, fmt.Errorf("span: again: got %q, want \"last\" or \"first\"", p.again)
+	}
+	var err error
+	if p.start, err = toPoints(start, p.pos); err != nil {
+		return nil, fmt.Errorf("span: start: %w", err)
+	}
+	if p.end, err = toPoints(end, p.pos); err != nil {
+		return nil, fmt.Errorf("span: end: %w", err)
+	}
+	if err := p.setKeys(key); err != nil {
+		return nil, fmt.Errorf("span: %w", err)
+	}
+	if timeout != nil && timeout != starlark.None {
+		if p.timeout, err = toDuration(timeout); err != nil {
+			return nil, fmt.Errorf("span: timeout: %w", err)
+		}
+	}
+	return p, nil
+}
+
+func (p *PointValue) setKeys(key starlark.Value) (err error) {
+	start, end := key, key
+	if t, ok := key.(starlark.Tuple); ok {
+		if len(t) != 2 {
+			return fmt.Errorf("key: got a tuple of %d, want a function or (start_fn, end_fn)", len(t))
+		}
+		start, end = t[0], t[1]
+	}
+	if p.startKey, err = toFunction("key", start, 1); err != nil {
+		return err
+	}
+	p.endKey, err = toFunction("key", end, 1)
+	return err
+}
+
+func firstCall(e *Env, c *call) (starlark.Value, error) {
+	if len(c.kwargs) > 0 {
+		return nil, fmt.Errorf("first: unexpected keyword argument %s", c.kwargs[0][0])
+	}
+	p := &PointValue{kind: "first"}
+	_, p.pos = e.CallAt(c.pos())
+	for _, a := range c.args {
+		ps, err := toPoints(a, p.pos)
+		if err != nil {
+			return nil, fmt.Errorf("first: %w", err)
+		}
+		p.alts = append(p.alts, ps...)
+	}
+	if len(p.alts) == 0 {
+		return nil, fmt.Errorf("first: got no points")
+	}
+	return p, nil
+}

@@ -1,0 +1,202 @@
+package builtins
+
+import (
+	"fmt"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// A FlagWord is a flag as far as the text of the script tells before it runs.
+// The command needs it to leave these words to the script.
+type FlagWord struct {
+	Name, Short string
+	Switch      bool // takes no value
+}
+
+// Flags are the flags of a script and the arguments that it was given.
+//
+// Flags are declared one by one while the script runs. To tell the value of
+// one flag from a positional argument, all flags must be known; Words has
+// those that stand in the script's text.
+type Flags struct {
+	// Words are the flags found in the text of the script.
+	Words []FlagWord
+	// Args are the arguments.
+	Args []string
+
+	decls      []*Flag
+	parsed     *parsedArgs
+	positional int // positional flags declared so far
+}
+
+// parsedArgs are arguments sorted by the flags that are known.
+type parsedArgs struct {
+	given   map[string]string // by word; a switch has "true"
+	rest    []string          // positional
+	unknown []string
+	help    bool
+}
+
+// HelpWanted reports whether the arguments ask for help.
+func (fs *Flags) HelpWanted() bool { return fs.parse().help }
+
+func (fs *Flags) declare(f *Flag) error {
+	for _, d := range fs.decls {
+		if d.word() == f.word() {
+			return fmt.Errorf("flag %s is declared twice", f.Name)
+		}
+		if f.Short != "" && d.Short == f.Short {
+			return fmt.Errorf("flag %s: -%s belongs to --%s", f.Name, f.Short, d.word())
+		}
+	}
+	fs.decls = append(fs.decls, f)
+	for _, w := range fs.Words {
+		if w.Name == f.word() && w.Short == f.Short && w.Switch == f.Switch {
+			return nil
+		}
+	}
+	fs.Words = append(fs.Words, FlagWord{f.word(), f.Short, f.Switch})
+	fs.parsed = nil
+	return nil
+}
+
+// value gives what the arguments say, else the default.
+func (fs *Flags) value(th *starlark.Thread, f *Flag) (starlark.Value, error) {
+	p := fs.parse()
+	text, ok := p.given[f.word()]
+	if f.Positional {
+		n := fs.positional
+		fs.positional++
+		if !ok && n < len(p.rest) {
+			text, ok = p.rest[n], true
+		}
+	}
+	if p.help || !ok {
+		return f.fallback(th)
+	}
+	return f.convert(th, text)
+}
+
+// fallback is the default; a text is converted too: flag("t", "5ms", type =
+// duration).
+func (f *Flag) fallback(th *starlark.Thread) (starlark.Value, error) {
+	if s, isText := f.Default.(starlark.String); isText && f.Type != starlark.Universe["str"] {
+		return f.convert(th, string(s))
+	}
+	return f.Default, nil
+}
+
+// Check refuses arguments that no flag took.
+func (fs *Flags) Check() error {
+	p := fs.parse()
+	if len(p.unknown) > 0 {
+		word := p.unknown[0]
+		var names []string
+		for _, d := range fs.decls {
+			names = append(names, d.word())
+		}
+		if near := kernel.Suggest(strings.TrimLeft(word, "-"), names); near != "" {
+			return usagef("unknown flag %s (did you mean --%s?)", word, near)
+		}
+		return usagef("unknown flag %s", word)
+	}
+	if len(p.rest) > fs.positional {
+		return usagef("unexpected argument %q", p.rest[fs.positional])
+	}
+	return nil
+}
+
+func (fs *Flags) parse() *parsedArgs {
+	if fs.parsed == nil {
+		fs.parsed = fs.parseAll()
+	}
+	return fs.parsed
+}
+
+func (fs *Flags) parseAll() *parsedArgs {
+	p := &parsedArgs{given: make(map[string]string)}
+	for args := fs.Args; len(args) > 0; {
+		a := args[0]
+		args = args[1:]
+		switch {
+		case a == "--":
+			p.rest = append(p.rest, args...)
+			return p
+		case strings.HasPrefix(a, "--"):
+			args = fs.long(p, a[2:], args)
+		case len(a) > 1 && a[0] == '-' && (a[1] < '0' || a[1] > '9'):
+			args = fs.short(p, a[1:], args)
+		default:
+			p.rest = append(p.rest, a)
+		}
+	}
+	return p
+}
+
+func (fs *Flags) find(match func(FlagWord) bool) *FlagWord {
+	for i := range fs.Words {
+		if match(fs.Words[i]) {
+			return &fs.Words[i]
+		}
+	}
+	return nil
+}
+
+// long reads --name, --name=value, --name value, --no-name.
+func (fs *Flags) long(p *parsedArgs, word string, args []string) []string {
+	name, val, has := strings.Cut(word, "=")
+	name = FlagName(name)
+	w := fs.find(func(w FlagWord) bool { return w.Name == name })
+	if w == nil {
+		positive, no := strings.CutPrefix(name, "no-")
+		if w = fs.find(func(w FlagWord) bool { return no && w.Switch && w.Name == positive }); w != nil {
+			p.given[w.Name] = "false"
+			return args
+		}
+		if name == "help" {
+			p.help = true
+			return args
+		}
+		p.unknown = append(p.unknown, "--"+name)
+		return args
+	}
+	switch {
+	case has:
+		p.given[w.Name] = val
+	case w.Switch:
+		p.given[w.Name] = "true"
+	case len(args) > 0:
+		p.given[w.Name] = args[0]
+		return args[1:]
+	default:
+		p.given[w.Name] = ""
+	}
+	return args
+}
+
+// short reads -s value, -svalue, and switches together: -xD.
+func (fs *Flags) short(p *parsedArgs, letters string, args []string) []string {
+	for i, c := range letters {
+		w := fs.find(func(w FlagWord) bool { return w.Short == string(c) })
+		switch {
+		case w == nil && c == 'h':
+			p.help = true
+		case w == nil:
+			p.unknown = append(p.unknown, "-"+string(c))
+			return args
+		case w.Switch:
+			p.given[w.Name] = "true"
+		default:
+			rest := strings.TrimPrefix(letters[i+len(string(c)):], "=")
+			if rest == "" && len(args) > 0 {
+				rest, args = args[0], args[1:]
+			}
+			p.given[w.Name] = rest
+			return args
+		}
+	}
+	return args
+}

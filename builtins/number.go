@@ -1,0 +1,79 @@
+package builtins
+
+import (
+	"fmt"
+	"math/bits"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+var numberFamily = []Entry{
+	{
+		Name: "sum", Family: "values",
+		Signature: "sum(values, start=0)",
+		Doc:       "Adds up the elements of a list.",
+		call:      sumCall,
+	},
+	{
+		Name: "ntohs", Family: "values",
+		Signature: "ntohs(n)",
+		Doc:       "A 16-bit number of the network in the order of this machine.",
+		call:      swapCall(16, func(v uint64) uint64 { return uint64(bits.ReverseBytes16(uint16(v))) }),
+	},
+	{
+		Name: "ntohl", Family: "values",
+		Signature: "ntohl(n)",
+		Doc:       "A 32-bit number of the network in the order of this machine.",
+		call:      swapCall(32, func(v uint64) uint64 { return uint64(bits.ReverseBytes32(uint32(v))) }),
+	},
+	{
+		Name: "matches", Family: "values",
+		Signature: `matches(text, "glob")`,
+		Doc:       "Whether all of the text matches a pattern with * ? [ab] {a,b}.",
+		call: func(_ *Env, c *call) (starlark.Value, error) {
+			var s, pattern string
+			if err := c.unpack("text", &s, "pattern", &pattern); err != nil {
+				return nil, err
+			}
+			g, err := kernel.CompileGlob(pattern)
+			if err != nil {
+				return nil, fmt.Errorf("matches: %w", err)
+			}
+			return starlark.Bool(g.Match(s)), nil
+		},
+	},
+}
+
+func sumCall(_ *Env, c *call) (starlark.Value, error) {
+	var it starlark.Iterable
+	var total starlark.Value = starlark.MakeInt(0)
+	if err := c.unpack("values", &it, "start?", &total); err != nil {
+		return nil, err
+	}
+	for v := range starlark.Elements(it) {
+		var err error
+		if total, err = starlark.Binary(syntax.PLUS, total, v); err != nil {
+			return nil, fmt.Errorf("sum: %w", err)
+		}
+	}
+	return total, nil
+}
+
+// swapCall turns the bytes of a number of the given width; both machines that
+// startrace knows are little-endian.
+func swapCall(width int, swap func(uint64) uint64) func(*Env, *call) (starlark.Value, error) {
+	return func(_ *Env, c *call) (starlark.Value, error) {
+		var n starlark.Int
+		if err := c.unpack("n", &n); err != nil {
+			return nil, err
+		}
+		// The bits of the width count, whatever the sign: that is what the
+		// kernel half does.
+		low := n.And(starlark.MakeUint64(1<<width - 1))
+		v, _ := low.Uint64()
+		return starlark.MakeUint64(swap(v)), nil
+	}
+}

@@ -1,0 +1,233 @@
+package builtins
+
+import (
+	"fmt"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+var outputFamily = []Entry{
+	{
+		Name: "print", Family: "output",
+		Signature: `print(*values, sep=" ")`,
+		Doc:       "Prints values and a line feed.",
+		call:      printCall,
+	},
+	{
+		Name: "printf", Family: "output",
+		Signature: "printf(format, *values)",
+		Doc:       `Prints by a format with the verbs of C and Go, widths and precisions: printf("%-16s %6d %#o %5.2f\n", …).`,
+		call:      printfCall,
+	},
+	{
+		Name: "sprintf", Family: "output",
+		Signature: "sprintf(format, *values)",
+		Doc:       "Gives the text that printf prints.",
+		call:      sprintfCall,
+	},
+	{
+		Name: "show", Family: "output",
+		Signature: "show(value, top=0, sort=None, percent=False, screen=False)",
+		Doc: `Prints an aggregation, a table, or what take() gave as a report. top limits the rows, sort names the column to sort
+by, percent adds a column, screen clears the terminal before. What was shown is not printed again at exit.`,
+		call: showCall,
+	},
+	{
+		Name: "columns", Family: "output",
+		Signature: `columns(name="%-7d", …)`,
+		Doc:       "Gives a function that prints its arguments as a row, before the first one a header: out = columns(pid = \"%-7d\", comm = \"%s\").",
+		call:      columnsCall,
+	},
+}
+
+func printCall(e *Env, c *call) (starlark.Value, error) {
+	sep := " "
+	rest := call{name: c.name, kwargs: c.kwargs}
+	if err := rest.unpack("sep?", &sep); err != nil {
+		return nil, err
+	}
+	e.out = e.out[:0]
+	for i, v := range c.args {
+		if i > 0 {
+			e.out = append(e.out, sep...)
+		}
+		e.out = e.appendText(e.out, v)
+	}
+	return e.write(append(e.out, '\n'))
+}
+
+// appendText appends str(v), the strings escaped.
+func (e *Env) appendText(dst []byte, v starlark.Value) []byte {
+	if s, ok := v.(starlark.String); ok {
+		return format.AppendEscaped(dst, string(s), e.Escape)
+	}
+	return append(dst, v.String()...)
+}
+
+func (e *Env) write(line []byte) (starlark.Value, error) {
+	e.out = line
+	if e.Muted {
+		return starlark.None, nil
+	}
+	if _, err := e.Runtime.Out().Write(line); err != nil {
+		return nil, fmt.Errorf("output: %w", err)
+	}
+	return starlark.None, nil
+}
+
+func printfCall(e *Env, c *call) (starlark.Value, error) {
+	line, err := e.sprintf(e.out[:0], c)
+	if err != nil {
+		return nil, err
+	}
+	return e.write(line)
+}
+
+func sprintfCall(e *Env, c *call) (starlark.Value, error) {
+	line, err := e.sprintf(e.out[:0], c)
+	e.out = line
+	return starlark.String(line), err
+}
+
+// maxFormats bounds the cache: a script that makes formats at run time must
+// not fill memory.
+const maxFormats = 256
+
+func (e *Env) sprintf(dst []byte, c *call) ([]byte, error) {
+	if len(c.kwargs) > 0 {
+		return dst, fmt.Errorf("%s: unexpected keyword argument %s", c.name, c.kwargs[0][0])
+	}
+	if len(c.args) == 0 {
+		return dst, fmt.Errorf("%s: got no format", c.name)
+	}
+	text, ok := c.args[0].(starlark.String)
+	if !ok {
+		return dst, fmt.Errorf("%s: got %s, want a format string first", c.name, c.args[0].Type())
+	}
+	f, err := e.format(string(text), c.name == "printf")
+	if err != nil {
+		return dst, fmt.Errorf("%s: %w", c.name, err)
+	}
+	e.fmtArgs = e.fmtArgs[:0]
+	for _, a := range c.args[1:] {
+		e.fmtArgs = append(e.fmtArgs, FormatArg(a))
+	}
+	out, err := f.Append(dst, e.fmtArgs)
+	if err != nil {
+		return dst, fmt.Errorf("%s: %w", c.name, err)
+	}
+	return out, nil
+}
+
+// format parses a format, or finds it as it was parsed before. What printf
+// writes is escaped, what sprintf gives is not: it will be, when printed.
+func (e *Env) format(text string, escaped bool) (*format.Format, error) {
+	key := text
+	if escaped {
+		key += "\x00"
+	}
+	if f, ok := e.formats[key]; ok {
+		return f, nil
+	}
+	f, err := format.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if escaped {
+		f.Escape = e.Escape
+	}
+	if len(e.formats) >= maxFormats {
+		clear(e.formats)
+	}
+	e.formats[key] = f
+	return f, nil
+}
+
+// FormatArg gives a value as package format wants it.
+func FormatArg(v starlark.Value) format.Arg {
+	switch v := v.(type) {
+	case starlark.Int:
+		if i, ok := v.Int64(); ok {
+			return format.Arg{Kind: format.Int, Int: i}
+		}
+		if u, ok := v.Uint64(); ok {
+			return format.Arg{Kind: format.Uint, Uint: u}
+		}
+		return format.Arg{Kind: format.Big, Big: v.BigInt()}
+	case starlark.String:
+		return format.Arg{Kind: format.Str, Str: string(v)}
+	case starlark.Bytes:
+		return format.Arg{Kind: format.Bytes, Str: string(v)}
+	case starlark.Float:
+		return format.Arg{Kind: format.Float, Float: float64(v)}
+	case starlark.Bool:
+		if v {
+			return format.Arg{Kind: format.Bool, Int: 1}
+		}
+		return format.Arg{Kind: format.Bool}
+	case starlark.NoneType:
+		return format.Arg{Kind: format.None}
+	}
+	if v == value.FAULT {
+		return format.Arg{Kind: format.Fault}
+	}
+	return format.Arg{Kind: format.Other, Str: v.String(), Type: v.Type()}
+}
+
+func showCall(e *Env, c *call) (starlark.Value, error) {
+	var v starlark.Value
+	var o ShowOptions
+	var sort starlark.Value
+	if err := c.unpack("value", &v, "top?", &o.Top, "sort?", &sort, "percent?", &o.Percent, "screen?", &o.Screen); err != nil {
+		return nil, err
+	}
+	if sort != nil && sort != starlark.None {
+		s, ok := starlark.AsString(sort)
+		if !ok {
+			return nil, fmt.Errorf("show: sort: got %s, want the name of a column", sort.Type())
+		}
+		o.Sort = s
+	}
+	if cont, ok := v.(value.Container); ok {
+		cont.MarkRead()
+	}
+	if e.Muted {
+		return starlark.None, nil
+	}
+	return starlark.None, e.Runtime.Show(v, o)
+}
+
+func columnsCall(e *Env, c *call) (starlark.Value, error) {
+	if len(c.args) > 0 {
+		return nil, fmt.Errorf("columns: got a positional argument, want formats by name: columns(pid = \"%%-7d\")")
+	}
+	var names, formats []string
+	for _, kv := range c.kwargs {
+		f, ok := starlark.AsString(kv[1])
+		if !ok {
+			return nil, fmt.Errorf("columns: %s: got %s, want a format", kv[0], kv[1].Type())
+		}
+		names, formats = append(names, string(kv[0].(starlark.String))), append(formats, f)
+	}
+	row, err := e.Runtime.Columns(names, formats)
+	if err != nil {
+		return nil, fmt.Errorf("columns: %w", err)
+	}
+	return starlark.NewBuiltin("columns("+strings.Join(names, ", ")+")", func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if len(kwargs) > 0 || len(args) != len(names) {
+			return nil, fmt.Errorf("a row has %d columns (%s), got %d values", len(names), strings.Join(names, ", "), len(args))
+		}
+		e.fmtArgs = e.fmtArgs[:0]
+		for _, a := range args {
+			e.fmtArgs = append(e.fmtArgs, FormatArg(a))
+		}
+		if e.Muted {
+			return starlark.None, nil
+		}
+		return starlark.None, row(e.fmtArgs)
+	}), nil
+}

@@ -1,0 +1,97 @@
+package builtins
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A Capturer gives the compiler's view of functions. It remembers them: the
+// same function gives the same Func.
+type Capturer interface {
+	Func(fn *starlark.Function) *plan.Func
+}
+
+// Plan makes the plan of everything that was declared. It is called once,
+// when the script has ended: lambdas may use globals that are assigned later.
+func (e *Env) Plan(c Capturer) *plan.Plan {
+	p := &plan.Plan{StrMax: e.strMax}
+	for i, cont := range e.containers {
+		cont.Decl().ID = i
+		p.Containers = append(p.Containers, cont.Decl())
+	}
+	points := e.pointMaker(c)
+	for i, pr := range e.probes {
+		p.Probes = append(p.Probes, &plan.Probe{
+			ID: i, Name: pr.Name(), Points: points.all(pr.points), Pos: pr.pos,
+			Handler: funcOf(c, pr.handler), Where: funcOf(c, pr.where),
+			Kernel: funcOf(c, pr.kernel), Start: funcOf(c, pr.start),
+		})
+	}
+	return p
+}
+
+// PlanPoint gives the plan's view of a point that a variable holds: the same
+// as that of a probe that uses it.
+func (e *Env) PlanPoint(c Capturer, p *PointValue) plan.Point {
+	return e.pointMaker(c).value(p)
+}
+
+func (e *Env) pointMaker(c Capturer) *pointMaker {
+	if e.points == nil {
+		e.points = &pointMaker{c, make(map[*PointValue]plan.Point)}
+	}
+	return e.points
+}
+
+func funcOf(c Capturer, fn *starlark.Function) *plan.Func {
+	if fn == nil {
+		return nil
+	}
+	return c.Func(fn)
+}
+
+// A pointMaker makes each PointValue into one plan.Point.
+type pointMaker struct {
+	c    Capturer
+	seen map[*PointValue]plan.Point
+}
+
+func (m *pointMaker) all(ps []Point) []plan.Point {
+	out := make([]plan.Point, len(ps))
+	for i, p := range ps {
+		if p.pattern != nil {
+			out[i] = p.pattern
+		} else {
+			out[i] = m.value(p.value)
+		}
+	}
+	return out
+}
+
+// value remembers the point before it converts the functions: they may hold
+// the point themselves.
+func (m *pointMaker) value(p *PointValue) plan.Point {
+	if pt, ok := m.seen[p]; ok {
+		return pt
+	}
+	switch p.kind {
+	case "span":
+		s := &plan.Span{Again: p.again, Size: p.size, Timeout: p.timeout, Pos: p.pos}
+		m.seen[p] = s
+		s.Start, s.End = m.all(p.start), m.all(p.end)
+		s.StartKey, s.EndKey = funcOf(m.c, p.startKey), funcOf(m.c, p.endKey)
+		return s
+	case "first":
+		f := &plan.First{Pos: p.pos}
+		m.seen[p] = f
+		f.Points = m.all(p.alts)
+		return f
+	}
+	ev := &plan.Event{Doc: p.doc, Pos: p.pos}
+	m.seen[p] = ev
+	for _, a := range p.arms {
+		ev.Arms = append(ev.Arms, plan.Arm{Points: m.all(a.points), Fn: funcOf(m.c, a.fn)})
+	}
+	return ev
+}

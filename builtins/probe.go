@@ -1,0 +1,252 @@
+package builtins
+
+import (
+	"errors"
+	"fmt"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+var probeFamily = []Entry{
+	{
+		Name: "probe", Family: "probes",
+		Signature: "probe(points, handler=None, *, where=None, kernel=None, start=None, name=None)",
+		Doc: `Declares a probe. points is a string, an event, a span, first(…) or a list of them.
+where is a predicate, compiled into the kernel. kernel is compiled into the kernel, whole; what it returns extends
+the event. handler runs in the kernel where all of it compiles, else in user space with the parts of e that it uses.
+start is a handler for the start of a span. Gives a probe with enable(), disable(), detach() and stats().`,
+		call: probeCall,
+	},
+	{
+		Name: "record", Family: "probes",
+		Signature: "record(name=value, …)",
+		Doc:       "Makes an immutable value with named fields. Returned by a kernel function it extends the event.",
+		call:      recordCall,
+	},
+	{
+		Name: "limits", Family: "probes",
+		Signature: "limits(string=256)",
+		Doc:       "Sets how many bytes of a string are captured at most. A string that was cut ends in …",
+		call:      limitsCall,
+	},
+	{
+		Name: "FAULT", Family: "probes",
+		Signature: "FAULT",
+		Doc:       "The outcome of a read of memory that failed. It is true and can be compared, stored and printed.",
+		value:     value.FAULT,
+	},
+}
+
+// A ProbeControl acts on a loaded probe. The session implements it.
+type ProbeControl interface {
+	Enable() error
+	Disable() error
+	Detach() error
+	// Stats gives the counts: hits, sent, lost, and the run time in ns.
+	Stats() (hits, sent, lost, ns int64, err error)
+}
+
+// A Probe is what probe() gives.
+type Probe struct {
+	points []Point
+	name   string
+	pos    plan.Pos
+	// Functions of the script; nil where not given.
+	handler, where, kernel, start *starlark.Function
+
+	control ProbeControl
+	// Disabled says that the script disabled the probe before it was loaded.
+	Disabled bool
+}
+
+var _ starlark.HasAttrs = (*Probe)(nil)
+
+// Bind says what enable and the others act on.
+func (p *Probe) Bind(c ProbeControl) { p.control = c }
+
+// Handler is the script's handler, nil for none.
+func (p *Probe) Handler() *starlark.Function { return p.handler }
+
+// Start is the script's handler of the start, nil for none.
+func (p *Probe) Start() *starlark.Function { return p.start }
+
+func probeCall(e *Env, c *call) (starlark.Value, error) {
+	if e.Loading() {
+		return nil, errModule("probe")
+	}
+	var points, handler, where, kernel, start, name starlark.Value
+	rest := *c
+	if len(c.args) > 2 {
+		return nil, fmt.Errorf("probe: got %d positional arguments, want points and a handler; the others are written by name", len(c.args))
+	}
+	if err := rest.unpack("points", &points, "handler?", &handler, "where?", &where, "kernel?", &kernel, "start?", &start, "name?", &name); err != nil {
+		return nil, err
+	}
+	p := &Probe{}
+	_, p.pos = e.CallAt(c.pos())
+	var err error
+	if p.points, err = toPoints(points, p.pos); err != nil {
+		return nil, fmt.Errorf("probe: %w", err)
+	}
+	for _, f := range []struct {
+		name string
+		from starlark.Value
+		to   **starlark.Function
+	}{{"handler", handler, &p.handler}, {"where", where, &p.where}, {"kernel", kernel, &p.kernel}, {"start", start, &p.start}} {
+		if *f.to, err = toFunction(f.name, f.from, 1); err != nil {
+			return nil, fmt.Errorf("probe: %w", err)
+		}
+	}
+	p.name, _ = starlark.AsString(orNone(name))
+	e.probes = append(e.probes, p)
+	return p, nil
+}
+
+func orNone(v starlark.Value) starlark.Value {
+	if v == nil {
+		return starlark.None
+	}
+	return v
+}
+
+// errModule refuses a call at the top level of a loaded file.
+func errModule(name string) error {
+	return fmt.Errorf("%s() at the top level of a loaded file: modules declare events and functions; call it in main()", name)
+}
+
+// toFunction checks a function that the compiler or the event path calls with
+// n arguments. None gives nil.
+func toFunction(what string, v starlark.Value, n int) (*starlark.Function, error) {
+	if v == nil || v == starlark.None {
+		return nil, nil
+	}
+	fn, ok := v.(*starlark.Function)
+	if !ok {
+		if _, callable := v.(starlark.Callable); callable {
+			return nil, fmt.Errorf("%s: got builtin %s, want a function of the script: lambda e: %s(…)", what, v.(starlark.Callable).Name(), v.(starlark.Callable).Name())
+		}
+		return nil, fmt.Errorf("%s: got %s, want a function", what, v.Type())
+	}
+	if got := required(fn); got > n || fn.NumParams() < n && !fn.HasVarargs() {
+		return nil, fmt.Errorf("%s: function %s takes %d arguments, it is called with %d: the event", what, fn.Name(), max(got, fn.NumParams()), n)
+	}
+	return fn, nil
+}
+
+// required counts the parameters without a default.
+func required(fn *starlark.Function) int {
+	n := fn.NumParams()
+	if fn.HasVarargs() {
+		n--
+	}
+	if fn.HasKwargs() {
+		n--
+	}
+	need := 0
+	for i := range n {
+		if fn.ParamDefault(i) == nil {
+			need++
+		}
+	}
+	return need
+}
+
+func (p *Probe) String() string        { return "<probe " + p.Name() + ">" }
+func (p *Probe) Type() string          { return "probe" }
+func (p *Probe) Freeze()               {}
+func (p *Probe) Truth() starlark.Bool  { return starlark.True }
+func (p *Probe) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: probe") }
+func (p *Probe) AttrNames() []string   { return []string{"detach", "disable", "enable", "stats"} }
+
+// Name is name=, else the points as written.
+func (p *Probe) Name() string {
+	if p.name != "" {
+		return p.name
+	}
+	return pointsText(p.points)
+}
+
+var errNotLoaded = errors.New("the probe is not loaded yet: this works in callbacks")
+
+// Attr gives a method.
+func (p *Probe) Attr(name string) (starlark.Value, error) {
+	var f func() (starlark.Value, error)
+	switch name {
+	case "enable":
+		f = func() (starlark.Value, error) { return starlark.None, p.toggle(true) }
+	case "disable":
+		f = func() (starlark.Value, error) { return starlark.None, p.toggle(false) }
+	case "detach":
+		f = p.detach
+	case "stats":
+		f = p.stats
+	default:
+		return nil, nil
+	}
+	return starlark.NewBuiltin(name, func(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if err := starlark.UnpackArgs(b.Name(), args, kwargs); err != nil {
+			return nil, err
+		}
+		return f()
+	}).BindReceiver(p), nil
+}
+
+func (p *Probe) toggle(on bool) error {
+	switch {
+	case p.control == nil:
+		p.Disabled = !on
+		return nil
+	case on:
+		return p.control.Enable()
+	}
+	return p.control.Disable()
+}
+
+func (p *Probe) detach() (starlark.Value, error) {
+	if p.control == nil {
+		return nil, errNotLoaded
+	}
+	return starlark.None, p.control.Detach()
+}
+
+func (p *Probe) stats() (starlark.Value, error) {
+	if p.control == nil {
+		return nil, errNotLoaded
+	}
+	hits, sent, lost, ns, err := p.control.Stats()
+	if err != nil {
+		return nil, err
+	}
+	return value.NewRecord([]string{"hits", "sent", "lost", "time"}, []starlark.Value{
+		starlark.MakeInt64(hits), starlark.MakeInt64(sent), starlark.MakeInt64(lost), starlark.MakeInt64(ns)}), nil
+}
+
+func recordCall(_ *Env, c *call) (starlark.Value, error) {
+	if len(c.args) > 0 {
+		return nil, fmt.Errorf("record: got a positional argument, want fields by name: record(pid = e.pid)")
+	}
+	names := make([]string, len(c.kwargs))
+	vals := make([]starlark.Value, len(c.kwargs))
+	for i, kv := range c.kwargs {
+		names[i], vals[i] = string(kv[0].(starlark.String)), kv[1]
+	}
+	return value.NewRecord(names, vals), nil
+}
+
+// maxString is what wire.RefLen leaves, a multiple of 8.
+const maxString = 8184
+
+func limitsCall(e *Env, c *call) (starlark.Value, error) {
+	n := 0
+	if err := c.unpack("string?", &n); err != nil {
+		return nil, err
+	}
+	if n < 0 || n > maxString {
+		return nil, fmt.Errorf("limits: got string = %d, want 1 to %d", n, maxString)
+	}
+	e.strMax = n
+	return starlark.None, nil
+}

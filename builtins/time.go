@@ -1,0 +1,173 @@
+package builtins
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"go.starlark.net/starlark"
+)
+
+// timeUnits are the units of time with their labels, in ns.
+var timeUnits = []struct {
+	constant, name string
+	ns             int64
+}{
+	{"NSEC", "", 1}, {"USEC", "us", 1e3}, {"MSEC", "ms", 1e6}, {"SEC", "s", 1e9},
+}
+
+var timeFamily = []Entry{
+	constant("NSEC", "time", 1, "A nanosecond: times are ints in ns."),
+	constant("USEC", "time", 1e3, "A microsecond in ns."),
+	constant("MSEC", "time", 1e6, "A millisecond in ns."),
+	constant("SEC", "time", 1e9, "A second in ns."),
+	{
+		Name: "duration", Family: "time",
+		Signature: `duration("5ms")`,
+		Doc:       `Reads a duration in ns: "100ns", "20us", "5ms", "1.5s", "2m", "1h30m". An int is taken as ns.`,
+		call: func(_ *Env, c *call) (starlark.Value, error) {
+			var v starlark.Value
+			if err := c.unpack("text", &v); err != nil {
+				return nil, err
+			}
+			ns, err := toDuration(v)
+			return starlark.MakeInt64(ns), err
+		},
+	},
+	{
+		Name: "every", Family: "time",
+		Signature: `every(interval, fn)`,
+		Doc:       `Calls fn() each interval ("1s", or ns), and once more at the end for the last part.`,
+		call:      timer("every", func(rt Runtime, d time.Duration, fn starlark.Callable) error { return rt.Every(d, fn) }),
+	},
+	{
+		Name: "after", Family: "time",
+		Signature: `after(delay, fn)`,
+		Doc:       "Calls fn() once after a delay.",
+		call:      timer("after", func(rt Runtime, d time.Duration, fn starlark.Callable) error { return rt.After(d, fn) }),
+	},
+	{
+		Name: "at_exit", Family: "time",
+		Signature: "at_exit(fn)",
+		Doc:       "Calls fn() when the run ends.",
+		call: func(e *Env, c *call) (starlark.Value, error) {
+			if e.Loading() {
+				return nil, errModule(c.name)
+			}
+			var fn starlark.Callable
+			if err := c.unpack("fn", &fn); err != nil {
+				return nil, err
+			}
+			return starlark.None, e.Runtime.AtExit(fn)
+		},
+	},
+	{
+		Name: "exit", Family: "time",
+		Signature: "exit(code=0)",
+		Doc:       "Ends the script or the callback here, and the run in order: last intervals, at_exit, summaries.",
+		call: func(e *Env, c *call) (starlark.Value, error) {
+			code := 0
+			if err := c.unpack("code?", &code); err != nil {
+				return nil, err
+			}
+			if code < 0 || code > 255 {
+				return nil, fmt.Errorf("exit: got %d, want 0 to 255", code)
+			}
+			e.Runtime.Exit(code)
+			return nil, &ExitError{code}
+		},
+	},
+	{
+		Name: "now", Family: "time",
+		Signature: "now()",
+		Doc:       "The time as e.time has it: monotonic, in ns.",
+		call: func(e *Env, c *call) (starlark.Value, error) {
+			if err := c.unpack(); err != nil {
+				return nil, err
+			}
+			return starlark.MakeInt64(e.Runtime.Now()), nil
+		},
+	},
+	{
+		Name: "strftime", Family: "time",
+		Signature: `strftime(format, time=None)`,
+		Doc:       `The time of the event in a handler, else now, or a time such as e.time as text: strftime("%H:%M:%S"). %f: microseconds.`,
+		call:      strftimeCall,
+	},
+}
+
+func constant(name, family string, v int64, doc string) Entry {
+	return Entry{Name: name, Family: family, Signature: name, Doc: doc, value: starlark.MakeInt64(v)}
+}
+
+func timer(name string, start func(Runtime, time.Duration, starlark.Callable) error) func(*Env, *call) (starlark.Value, error) {
+	return func(e *Env, c *call) (starlark.Value, error) {
+		if e.Loading() {
+			return nil, errModule(name)
+		}
+		var d starlark.Value
+		var fn starlark.Callable
+		if err := c.unpack("interval", &d, "fn", &fn); err != nil {
+			return nil, err
+		}
+		ns, err := toDuration(d)
+		if err == nil && ns <= 0 {
+			err = fmt.Errorf("got %s, want more than 0", d)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return starlark.None, start(e.Runtime, time.Duration(ns), fn)
+	}
+}
+
+// toDuration reads a string such as "5ms", or an int in ns.
+func toDuration(v starlark.Value) (int64, error) {
+	switch v := v.(type) {
+	case starlark.Int:
+		if ns, ok := v.Int64(); ok {
+			return ns, nil
+		}
+	case starlark.Float:
+		return int64(v), nil
+	case starlark.String:
+		return ParseDuration(string(v))
+	}
+	return 0, fmt.Errorf(`got %s, want a duration: "5ms", or an int in ns`, v.Type())
+}
+
+var durationUnits = map[string]float64{
+	"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "m": 60e9, "min": 60e9, "h": 3600e9, "d": 86400e9,
+}
+
+// ParseDuration reads "1h30m", "1.5s", "20us". A number needs a unit, except 0.
+func ParseDuration(s string) (int64, error) {
+	if s == "0" {
+		return 0, nil
+	}
+	total, rest := 0.0, s
+	for rest != "" {
+		n := span(rest, func(c byte) bool { return c >= '0' && c <= '9' || c == '.' })
+		u := n + span(rest[n:], func(c byte) bool { return (c < '0' || c > '9') && c != '.' })
+		f, err := strconv.ParseFloat(rest[:n], 64)
+		scale, ok := durationUnits[rest[n:u]]
+		if err != nil || !ok {
+			return 0, fmt.Errorf("got %q, want a duration such as 100us, 5ms, 1.5s, 1h30m", s)
+		}
+		total += f * scale
+		rest = rest[u:]
+	}
+	if s == "" || total > float64(1<<62) {
+		return 0, fmt.Errorf("got %q, want a duration such as 100us, 5ms, 1.5s, 1h30m", s)
+	}
+	return int64(total + 0.5), nil
+}
+
+func span(s string, in func(byte) bool) int {
+	for i := range len(s) {
+		if !in(s[i]) {
+			return i
+		}
+	}
+	return len(s)
+}

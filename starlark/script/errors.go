@@ -1,0 +1,194 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// An Error is a mistake in a script.
+type Error struct {
+	Pos plan.Pos
+	Msg string
+	// Trace is the stack of calls, outermost first, where the mistake showed
+	// while the script ran and there was more than one.
+	Trace starlark.CallStack
+	// Cause is the error of the builtin, if any.
+	Cause error
+}
+
+func (e *Error) Error() string { return e.Pos.String() + ": " + e.Msg }
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Traceback is the error with its stack of calls.
+func (e *Error) Traceback() string {
+	if len(e.Trace) == 0 {
+		return e.Error()
+	}
+	return e.Trace.String() + e.Error()
+}
+
+// Errors are all mistakes that were found at one time, in the order of the
+// text.
+type Errors []*Error
+
+func (es Errors) Error() string {
+	lines := make([]string, len(es))
+	for i, e := range es {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap gives the errors for errors.As.
+func (es Errors) Unwrap() []error {
+	out := make([]error, len(es))
+	for i, e := range es {
+		out[i] = e
+	}
+	return out
+}
+
+// explain turns what the interpreter returned into Errors. Errors of other
+// kinds, and those that end a script on purpose, are passed on.
+func (h *Host) explain(err error) error {
+	var exit *builtins.ExitError
+	var usage *builtins.UsageError
+	var found Errors
+	var eval *starlark.EvalError
+	switch {
+	case errors.As(err, &exit):
+		return exit
+	case errors.As(err, &usage):
+		return usage
+	case errors.As(err, &found):
+		return found
+	case errors.As(err, &eval):
+		return Errors{evalError(eval)}
+	}
+	return err
+}
+
+// evalError places an error of the interpreter at the innermost line of a
+// script: that of a module, or of a function that a builtin called.
+func evalError(e *starlark.EvalError) *Error {
+	for inner := e; errors.As(inner.Unwrap(), &inner); {
+		e = inner
+	}
+	stack := slices.Clone(e.CallStack)
+	for len(stack) > 0 && stack[len(stack)-1].Pos.Filename() == "<builtin>" {
+		stack = stack[:len(stack)-1]
+	}
+	out := &Error{Msg: e.Msg + runtimeHint(e.Msg), Cause: e.Unwrap()}
+	if len(stack) > 0 {
+		out.Pos = stack[len(stack)-1].Pos
+	}
+	if len(stack) > 1 {
+		out.Trace = stack
+	}
+	return out
+}
+
+// runtimeHint adds what to do where the interpreter's words do not say it.
+func runtimeHint(msg string) string {
+	if strings.Contains(msg, "frozen") {
+		return " (a kernel half uses it as a constant; what changes belongs into a table())"
+	}
+	return ""
+}
+
+// resolveErrors gives all errors of the resolver with hints.
+func (f *file) resolveErrors(err error, names []string) error {
+	var list resolve.ErrorList
+	if !errors.As(err, &list) {
+		return err
+	}
+	out := make(Errors, len(list))
+	for i, e := range list {
+		out[i] = &Error{Pos: e.Pos, Msg: undefinedHint(e.Msg, names)}
+	}
+	slices.SortStableFunc(out, func(a, b *Error) int {
+		if a.Pos.Line != b.Pos.Line {
+			return int(a.Pos.Line - b.Pos.Line)
+		}
+		return int(a.Pos.Col - b.Pos.Col)
+	})
+	return out
+}
+
+// undefinedHint says what an undefined name probably meant. The resolver's
+// own hint knows the names of the file only; ours come first where the name
+// is a word of another tracer.
+func undefinedHint(msg string, names []string) string {
+	rest, ok := strings.CutPrefix(msg, "undefined: ")
+	if !ok {
+		return msg
+	}
+	name, hint, _ := strings.Cut(rest, " ")
+	if ours, ok := foreignWords[name]; ok {
+		return "undefined: " + name + " (" + ours + ")"
+	}
+	if hint != "" {
+		return msg
+	}
+	return msg + didYouMean(name, names)
+}
+
+func didYouMean(name string, names []string) string {
+	slices.Sort(names)
+	if near := kernel.Suggest(name, names); near != "" {
+		return " (did you mean " + near + "?)"
+	}
+	return ""
+}
+
+// syntaxError gives a parse error with a hint about the text around it.
+func (f *file) syntaxError(err error) error {
+	var se syntax.Error
+	if !errors.As(err, &se) {
+		return err
+	}
+	return Errors{{Pos: se.Pos, Msg: se.Msg + f.syntaxHint(se.Pos)}}
+}
+
+// syntaxHint recognises operators of C, bpftrace and DTrace at the place of
+// the error or just before it.
+func (f *file) syntaxHint(pos plan.Pos) string {
+	if int(pos.Line) > len(f.lines) || pos.Line < 1 {
+		return ""
+	}
+	line := []rune(f.lines[pos.Line-1])
+	at := min(max(int(pos.Col)-1, 0), len(line))
+	around := string(line[max(0, at-2):min(len(line), at+2)])
+	for _, h := range foreignSyntax {
+		if strings.Contains(around, h.text) {
+			return fmt.Sprintf(" (%s)", h.hint)
+		}
+	}
+	return ""
+}
+
+// warnRedefined warns about globals that have the name of a builtin.
+func (h *Host) warnRedefined(f *file) {
+	mod, ok := f.tree.Module.(*resolve.Module)
+	if !ok || h.opts.Warn == nil {
+		return
+	}
+	for _, b := range mod.Globals {
+		name := b.First.Name
+		_, ours := h.predeclared[name]
+		_, universal := starlark.Universe[name]
+		if ours || universal {
+			h.opts.Warn(b.First.NamePos, fmt.Sprintf("%s is a builtin; this file redefines it", name))
+		}
+	}
+}

@@ -1,0 +1,262 @@
+package script
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+// Options are what a Host needs of the world.
+type Options struct {
+	Runtime builtins.Runtime
+	// Constant gives constants by name: O_CREAT, AF_INET6. It is asked only
+	// for names that a script uses and does not define.
+	Constant func(name string) (int64, bool)
+	// Std has the modules of load("std/NAME.star"), as NAME.star.
+	Std fs.FS
+	// Warn takes warnings: a builtin is redefined.
+	Warn func(plan.Pos, string)
+	// Labels replace or add to builtins.DefaultLabels.
+	Labels map[string]value.LabelFunc
+	// Escape is applied to the strings that print and printf write.
+	Escape format.Escape
+	// Command is how the script was called, for its --help.
+	Command string
+	// StrMax and Target are copied into the plan; limits() wins over StrMax.
+	StrMax int
+	Target plan.Target
+}
+
+// A Host runs one script. It is used from one goroutine.
+type Host struct {
+	opts        Options
+	env         *builtins.Env
+	thread      *starlark.Thread
+	predeclared starlark.StringDict
+	files       map[string]*file   // by name
+	modules     map[string]*module // by path as load resolves it
+	loading     []string           // the chain of loads under way
+	main        *file
+	globals     starlark.StringDict
+	captures    *captures
+	special     *specialiser
+	made        *plan.Plan
+}
+
+// New makes a host.
+func New(o Options) *Host {
+	h := &Host{
+		opts:    o,
+		env:     builtins.New(o.Runtime),
+		files:   make(map[string]*file),
+		modules: make(map[string]*module),
+	}
+	h.env.CallAt = h.callAt
+	h.env.Loading = func() bool { return len(h.loading) > 0 }
+	h.env.Escape = o.Escape
+	h.env.Labels = builtins.DefaultLabels()
+	maps.Copy(h.env.Labels, o.Labels)
+	h.predeclared = h.env.Predeclared()
+	h.predeclared[plan.UpdateBuiltin] = starlark.NewBuiltin(plan.UpdateBuiltin, update)
+	h.thread = &starlark.Thread{Name: "script", Load: h.load}
+	h.captures = newCaptures(h)
+	h.special = newSpecialiser(h)
+	return h
+}
+
+// Thread is the thread on which everything of the script runs.
+func (h *Host) Thread() *starlark.Thread { return h.thread }
+
+// Env has what the script declared as values: probes and containers.
+func (h *Host) Env() *builtins.Env { return h.env }
+
+// ParseFile reads and parses the script, so that Flags can be asked before
+// the command reads its own flags. RunFile does it by itself.
+func (h *Host) ParseFile(path string) error {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return h.parseMain(path, src)
+}
+
+// ParseStd parses a tool of the standard library.
+func (h *Host) ParseStd(name string) error {
+	src, err := fs.ReadFile(h.opts.Std, name)
+	if err != nil {
+		return err
+	}
+	return h.parseMain(stdPrefix+name, src)
+}
+
+// ParseCode parses the chunks of -e: the lines of one script.
+func (h *Host) ParseCode(chunks []string) error {
+	return h.parseMain("-e", []byte(strings.Join(chunks, "\n")+"\n"))
+}
+
+// ParseText parses a script that has been read already.
+func (h *Host) ParseText(name string, src []byte) error { return h.parseMain(name, src) }
+
+func (h *Host) parseMain(name string, src []byte) error {
+	f, err := h.parse(name, src)
+	if err != nil {
+		return err
+	}
+	h.main = f
+	h.env.Flags.Words = f.flagWords()
+	return nil
+}
+
+// Flags gives the flags that stand in the script's text.
+func (h *Host) Flags() []builtins.FlagWord { return h.env.Flags.Words }
+
+// RunFile parses and runs a script with its arguments.
+func (h *Host) RunFile(path string, args []string) error {
+	if err := h.ParseFile(path); err != nil {
+		return err
+	}
+	return h.Run(args)
+}
+
+// RunCode runs the chunks of -e.
+func (h *Host) RunCode(chunks []string, args []string) error {
+	if err := h.ParseCode(chunks); err != nil {
+		return err
+	}
+	return h.Run(args)
+}
+
+// A HelpError carries the text of --help; it is no failure.
+type HelpError struct{ Text string }
+
+func (e *HelpError) Error() string { return e.Text }
+
+// Run runs the parsed script: its top level, then main() if it has one. An
+// exit() of the script gives *builtins.ExitError, --help *HelpError, a mistake
+// in the arguments *builtins.UsageError, mistakes in the script Errors.
+func (h *Host) Run(args []string) error {
+	h.env.Flags.Args = args
+	h.env.Muted = h.env.Flags.HelpWanted()
+	err := h.runMain()
+	var exit *builtins.ExitError
+	if h.env.Muted && (err == nil || errors.As(err, &exit)) {
+		return &HelpError{h.env.Flags.Help(h.command(), h.main.doc())}
+	}
+	if err != nil {
+		return h.explain(err)
+	}
+	return h.env.Flags.Check()
+}
+
+func (h *Host) command() string {
+	if h.opts.Command != "" {
+		return h.opts.Command
+	}
+	return "startrace " + h.main.name
+}
+
+func (h *Host) runMain() error {
+	globals, err := h.exec(h.main)
+	h.globals = globals
+	if err != nil {
+		return err
+	}
+	fn, ok := globals["main"].(*starlark.Function)
+	if !ok {
+		return nil
+	}
+	_, err = starlark.Call(h.thread, fn, nil, nil)
+	return err
+}
+
+// exec resolves, compiles and runs a file. Its globals stay mutable.
+func (h *Host) exec(f *file) (starlark.StringDict, error) {
+	env := make(starlark.StringDict)
+	known := func(name string) bool {
+		v, ok := h.lookup(name)
+		if ok {
+			env[name] = v
+		}
+		return ok
+	}
+	prog, err := starlark.FileProgram(f.tree, known)
+	if err != nil {
+		return nil, f.resolveErrors(err, h.names())
+	}
+	h.warnRedefined(f)
+	return prog.Init(h.thread, env)
+}
+
+// lookup finds a predeclared name: a builtin, else a constant.
+func (h *Host) lookup(name string) (starlark.Value, bool) {
+	if v, ok := h.predeclared[name]; ok {
+		return v, true
+	}
+	if h.opts.Constant == nil {
+		return nil, false
+	}
+	n, ok := h.opts.Constant(name)
+	return starlark.MakeInt64(n), ok
+}
+
+// names lists what a misspelt name could have meant.
+func (h *Host) names() []string {
+	var out []string
+	for n := range h.predeclared {
+		if n[0] != '$' {
+			out = append(out, n)
+		}
+	}
+	for n := range starlark.Universe {
+		out = append(out, n)
+	}
+	return out
+}
+
+// update is the predeclared function that `x[k] op= v` was rewritten to.
+func update(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	op, _ := starlark.AsString(args[2])
+	return starlark.None, value.Update(args[0], args[1], op, args[3])
+}
+
+// Plan completes the plan. It is called once the script has run; later calls
+// give the same plan.
+func (h *Host) Plan() *plan.Plan {
+	if h.made == nil {
+		h.made = h.env.Plan(h.captures)
+		if h.made.StrMax == 0 {
+			h.made.StrMax = h.opts.StrMax
+		}
+		h.made.Target = h.opts.Target
+	}
+	return h.made
+}
+
+// Handler gives the script's own handler of a probe, nil where it has none:
+// what is called with e as it is, where the compiler made no user half of it.
+func (h *Host) Handler(probe int) *starlark.Function { return h.env.Probes()[probe].Handler() }
+
+// Call calls a callback of the script. Errors of the script come as Errors
+// with a traceback.
+func (h *Host) Call(fn starlark.Callable, args ...starlark.Value) (starlark.Value, error) {
+	v, err := starlark.Call(h.thread, fn, args, nil)
+	if err != nil {
+		return nil, h.explain(err)
+	}
+	return v, nil
+}
+
+// Cancel stops the script at its next step, from any goroutine.
+func (h *Host) Cancel(reason string) { h.thread.Cancel(reason) }
+
+var parseOptions = &syntax.FileOptions{Set: true, TopLevelControl: true, GlobalReassign: true}

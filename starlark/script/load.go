@@ -1,0 +1,103 @@
+package script
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"go.starlark.net/starlark"
+)
+
+// stdPrefix begins the names of the standard library's modules.
+const stdPrefix = "std/"
+
+// A module is a loaded file. Its globals are nil while it runs.
+type module struct {
+	globals starlark.StringDict
+	err     error
+	done    bool
+}
+
+// load is the interpreter's load().
+func (h *Host) load(th *starlark.Thread, name string) (starlark.StringDict, error) {
+	file, err := resolvePath(th.CallFrame(0).Pos.Filename(), name)
+	if err != nil {
+		return nil, err
+	}
+	m := h.modules[file]
+	if m == nil {
+		m = &module{}
+		h.modules[file] = m
+		m.globals, m.err = h.loadFile(file)
+		m.done = true
+	}
+	if !m.done {
+		return nil, fmt.Errorf("the modules load each other: %s → %s", strings.Join(h.loading, " → "), file)
+	}
+	return m.globals, m.err
+}
+
+func (h *Host) loadFile(name string) (starlark.StringDict, error) {
+	h.loading = append(h.loading, name)
+	defer func() { h.loading = h.loading[:len(h.loading)-1] }()
+	src, err := h.read(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := h.parse(name, src)
+	if err != nil {
+		return nil, err
+	}
+	return h.exec(f)
+}
+
+func (h *Host) read(name string) ([]byte, error) {
+	std, ok := strings.CutPrefix(name, stdPrefix)
+	if !ok {
+		return os.ReadFile(name)
+	}
+	if h.opts.Std == nil {
+		return nil, fmt.Errorf("there is no standard library here")
+	}
+	src, err := fs.ReadFile(h.opts.Std, std)
+	if err != nil {
+		return nil, fmt.Errorf("the standard library has no %s%s", std, h.nearStd(std))
+	}
+	return src, nil
+}
+
+// resolvePath gives the file that load(name) in another file means.
+func resolvePath(from, name string) (string, error) {
+	if !strings.HasSuffix(name, ".star") {
+		return "", fmt.Errorf("got %q, want \"std/NAME.star\" or \"./NAME.star\"", name)
+	}
+	switch {
+	case strings.HasPrefix(name, stdPrefix):
+		if clean := path.Clean(name); strings.HasPrefix(clean, stdPrefix) {
+			return clean, nil
+		}
+	case strings.HasPrefix(name, "./"), strings.HasPrefix(name, "../"):
+		if strings.HasPrefix(from, stdPrefix) {
+			return resolvePath("", path.Join(path.Dir(from), name))
+		}
+		return filepath.Join(filepath.Dir(from), name), nil
+	case filepath.IsAbs(name):
+		return filepath.Clean(name), nil
+	}
+	return "", fmt.Errorf("got %q, want \"std/%s\" or \"./%s\"", name, path.Base(name), path.Base(name))
+}
+
+func (h *Host) nearStd(name string) string {
+	entries, err := fs.ReadDir(h.opts.Std, ".")
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return didYouMean(name, names)
+}
