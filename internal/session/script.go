@@ -54,6 +54,11 @@ func (s *session) apply() (err error) {
 	case s.StrMax < 0 || s.StrMax > maxString:
 		return usageErrorf("--str-max: want 1 to %d", maxString)
 	}
+	if s.Command != "" {
+		if s.argv, err = splitWords(s.Command); err != nil {
+			return &UsageError{err}
+		}
+	}
 	return s.openOutput()
 }
 

@@ -30,6 +30,7 @@ type session struct {
 	screen     bool // results go to a terminal
 	wallOffset int64
 
+	argv   []string // of -c
 	host   *script.Host
 	env    *builtins.Env
 	thread *starlark.Thread

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"startrace": main})
+}
+
+// TestCommand runs the scripts in testdata. Those that trace say [!bpf] skip.
+func TestCommand(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Condition: func(cond string) (bool, error) {
+			return cond == "bpf" && canTrace(), nil
+		},
+		Setup: func(e *testscript.Env) error {
+			if !canTrace() {
+				t.Log("tests that trace are skipped: they need root and a kernel with BTF")
+			}
+			return nil
+		},
+	})
+}
+
+// canTrace reports whether this process may load programs and knows the
+// kernel's types.
+func canTrace() bool {
+	_, err := os.Stat("/sys/kernel/btf/vmlinux")
+	return err == nil && unix.Geteuid() == 0
+}
