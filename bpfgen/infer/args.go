@@ -68,7 +68,8 @@ func (b *body) tracepointField(f kernel.TracepointField, pos plan.Pos) val {
 	case f.IsPtr:
 		return b.tracepointPointer(f, at, pos)
 	}
-	return exprVal(load(at, types.IntOf(uint8(f.Size*8), f.Signed), pos))
+	e := load(at, types.IntOf(uint8(f.Size*8), f.Signed), pos)
+	return exprVal(truthBit(e, kernel.Type{Bool: f.CType == "bool"}))
 }
 
 // tracepointPointer types a pointer by what the format calls it. A const
@@ -203,7 +204,7 @@ func (b *body) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val {
 	switch t.Kind {
 	case kernel.KindInt, kernel.KindEnum:
 		if t.Size < 8 {
-			return as(types.IntOf(uint8(t.Size*8), t.Signed))
+			return exprVal(truthBit(as(types.IntOf(uint8(t.Size*8), t.Signed)).expr, t))
 		}
 		if t.Signed {
 			return as(types.I64)

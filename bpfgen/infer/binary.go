@@ -48,10 +48,10 @@ func (b *body) andOr(x *syntax.BinaryExpr) val {
 		}
 		return l
 	}
-	if l.typ().Kind == types.Bool {
-		return condVal(b.cond(x))
-	}
 	return b.choose(c, func() val { return b.expr(x.Y) }, func() val {
+		if l.typ().Equal(types.Boolean) {
+			return boolVal(x.Op == syntax.OR)
+		}
 		if e := b.rv(l, x.OpPos); x.Op == syntax.OR && e.Type.MayNone {
 			return exprVal(assumeNotNone(e)) // a true value is not None
 		}

@@ -22,7 +22,7 @@ func (b *body) expr(x syntax.Expr) val {
 	case *syntax.Ident:
 		return b.ident(x)
 	case *syntax.DotExpr:
-		return b.attr(b.expr(x.X), x.Name.Name, x.NamePos)
+		return b.attr(b.expr(x.X), x.Name.Name, x.Name.NamePos)
 	case *syntax.IndexExpr:
 		return b.index(b.expr(x.X), b.expr(x.Y), x.Lbrack)
 	case *syntax.CallExpr:
@@ -205,7 +205,7 @@ func (b *body) choose(c cond, yes, no func() val, pos plan.Pos) val {
 		if !ok {
 			refuse(pos, "this is %s or %s: a kernel half needs one kind of value, or None", yv.describe(), nv.describe())
 		}
-		return exprVal(&tree.Expr{Op: tree.OpCond, Type: t, Args: []*tree.Expr{c.expr, convert(ye, t), convert(ne, t)}, Pos: pos})
+		return exprVal(conditional(c.expr, convert(ye, t), convert(ne, t), pos))
 	}
 	out, ok := b.join("", yv, nv, yb, nb, pos)
 	if !ok {
@@ -213,6 +213,20 @@ func (b *body) choose(c cond, yes, no func() val, pos plan.Pos) val {
 	}
 	b.emit(&tree.Stmt{Op: tree.SIf, Exprs: []*tree.Expr{c.expr}, Then: yb, Else: nb, Pos: pos})
 	return out
+}
+
+// conditional is `x if c else y`; with a constant bool on one side it is a
+// connective.
+func conditional(c, x, y *tree.Expr, pos plan.Pos) *tree.Expr {
+	if x.Type.Equal(types.Boolean) {
+		switch {
+		case y.Op == tree.OpConst && y.Int == 0:
+			return logic(tree.OpLAnd, c, x, pos)
+		case y.Op == tree.OpConst:
+			return logic(tree.OpLOr, not(c, pos), x, pos)
+		}
+	}
+	return &tree.Expr{Op: tree.OpCond, Type: x.Type, Args: []*tree.Expr{c, x, y}, Pos: pos}
 }
 
 // same reports whether two values are certainly the same.

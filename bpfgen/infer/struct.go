@@ -127,7 +127,7 @@ func (b *body) read(at place, id kernel.TypeID, name string, pos plan.Pos) val {
 		if t.Size > 8 {
 			refuse(pos, "%s has %d bytes; a kernel half computes with 64 bits", name, t.Size)
 		}
-		return exprVal(load(at, types.IntOf(uint8(t.Size*8), t.Signed), pos))
+		return exprVal(truthBit(load(at, types.IntOf(uint8(t.Size*8), t.Signed), pos), t))
 	case kernel.KindPtr:
 		if b.isChar(t.Elem, pos) {
 			p := load(at, types.U64, pos)
@@ -148,6 +148,16 @@ func (b *body) read(at place, id kernel.TypeID, name string, pos plan.Pos) val {
 	}
 	refuse(pos, "%s is a %s, which a kernel half cannot read", name, t.Kind)
 	return val{}
+}
+
+// truthBit makes a C bool a bool.
+func truthBit(e *tree.Expr, t kernel.Type) *tree.Expr {
+	if !t.Bool {
+		return e
+	}
+	out := types.Boolean
+	out.MayFault = e.Type.MayFault
+	return &tree.Expr{Op: tree.OpConvert, Type: out, Args: []*tree.Expr{e}, Pos: e.Pos}
 }
 
 // isChar reports whether id is C's plain char: unsigned char is data.

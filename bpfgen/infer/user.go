@@ -179,15 +179,15 @@ func (u *user) touch(c plan.Value, pos plan.Pos) {
 func (u *user) dot(x *syntax.DotExpr) uval {
 	recv := u.expr(x.X)
 	if recv.part && recv.known && !isText(recv.v) {
-		return u.partVal(x, u.b.attr(recv.v, x.Name.Name, x.NamePos))
+		return u.partVal(x, u.b.attr(recv.v, x.Name.Name, x.Name.NamePos))
 	}
 	if recv.part && !recv.known && leads(recv.caps) {
-		wrong(x.NamePos, "which part of the event this is is decided in user space: take .%s of each part before", x.Name.Name)
+		wrong(x.Name.NamePos, "which part of the event this is is decided in user space: take .%s of each part before", x.Name.Name)
 	}
 	if r, ok := recv.v.c.(plan.Record); ok && recv.known {
 		for _, f := range r {
 			if f.Name == x.Name.Name {
-				u.touch(f.Value, x.NamePos)
+				u.touch(f.Value, x.Name.NamePos)
 				return knownVal(constant(f.Value))
 			}
 		}
