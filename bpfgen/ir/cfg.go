@@ -86,7 +86,7 @@ func (f *Func) Dominators(order []*Block) *DomTree {
 				if p.Block != order[0] && t.idom[p.Block.ID] == nil {
 					continue
 				}
-				dom = t.meet(dom, p.Block)
+				dom = t.Meet(dom, p.Block)
 			}
 			if t.idom[b.ID] != dom {
 				t.idom[b.ID] = dom
@@ -97,8 +97,8 @@ func (f *Func) Dominators(order []*Block) *DomTree {
 	return t
 }
 
-// meet is the nearest block that dominates a and b; a may be nil.
-func (t *DomTree) meet(a, b *Block) *Block {
+// Meet is the nearest block that dominates a and b; a may be nil.
+func (t *DomTree) Meet(a, b *Block) *Block {
 	if a == nil {
 		return b
 	}

@@ -121,7 +121,7 @@ func (s *state) source(v *ir.Value, dst Reg) loc {
 	case in != 0:
 		return loc(in.first())
 	}
-	s.spilled[v.ID] = true
+	s.noteLoad(v, s.b)
 	// The slot is not known yet: a place of its own for each value.
 	return firstMem + loc(v.ID)
 }

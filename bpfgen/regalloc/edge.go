@@ -18,7 +18,7 @@ func (s *state) edge(b *ir.Block, i int) {
 		}
 	}
 	for _, p := range to.Params {
-		if s.spilled[p.ID] && s.defAt[p.ID].reg == NoReg {
+		if s.spilled[p.ID] && s.paramIn[p.ID] == NoReg {
 			a := s.onEdge(b, i, p)
 			dst := firstMem + loc(s.slotOf[p.ID])
 			m.todo = append(m.todo, transfer{dst, s.memSource(b, a, dst), a})
@@ -49,12 +49,14 @@ func (s *state) endSource(b *ir.Block, v *ir.Value, dst Reg) loc {
 	case r >= 0:
 		return loc(r)
 	}
+	s.noteLoad(v, b)
 	return firstMem + loc(s.slotOf[v.ID])
 }
 
 // memSource gives where v is at the end of b, for a move to the slot dst.
 func (s *state) memSource(b *ir.Block, v *ir.Value, dst loc) loc {
 	if s.spilled[v.ID] && firstMem+loc(s.slotOf[v.ID]) == dst {
+		s.noteLoad(v, b) // its store must come before
 		return dst
 	}
 	if r := slices.Index(s.end[b.ID][:], v); r >= 0 {

@@ -12,9 +12,6 @@ func (s *state) enter(b *ir.Block) {
 		if s.ctx != nil && len(s.uses[s.ctx.ID]) > 0 {
 			s.assign(1, s.ctx)
 		}
-		if s.ctx != nil {
-			s.defAt[s.ctx.ID] = defPlace{-1, 1}
-		}
 	default:
 		s.inherit(b)
 		s.placeParams(b)
@@ -93,7 +90,7 @@ func (s *state) placeParams(b *ir.Block) {
 			continue
 		}
 		r := s.paramReg(b, k, p)
-		s.defAt[p.ID] = defPlace{-1, r}
+		s.paramIn[p.ID] = r
 		s.wish[p.ID] = r
 		if r != NoReg {
 			s.assign(r, p)

@@ -109,16 +109,15 @@ func (s *state) bring(v *ir.Value, r Reg) {
 	case isMade(v):
 		s.emit(Step{Kind: Make, Value: v, Dst: r, Src: NoReg})
 	default:
-		s.spilled[v.ID] = true
+		s.noteLoad(v, s.b)
 		s.emit(Step{Kind: Load, Value: v, Dst: r, Src: NoReg})
 	}
 }
 
 func (s *state) emit(st Step) { s.steps = append(s.steps, st) }
 
-// define notes that the step emitted last gave v its first register.
+// define notes that v, if anything uses it, is in r.
 func (s *state) define(v *ir.Value, r Reg) {
-	s.defAt[v.ID] = defPlace{len(s.steps) - 1, r}
 	if len(s.uses[v.ID]) > 0 {
 		s.assign(r, v)
 	}

@@ -89,6 +89,7 @@ func (s *state) related(v *ir.Value) []*ir.Value {
 
 // finish inserts the stores to spill slots and lays out the stack.
 func (s *state) finish() (*Allocation, error) {
+	s.placeStores()
 	a := &Allocation{Order: s.order, Freq: s.freq, Code: s.code}
 	base, err := s.layout(a)
 	if err != nil {
@@ -112,27 +113,22 @@ func (s *state) finish() (*Allocation, error) {
 	return a, nil
 }
 
-// withStores is the code of b with a store behind each definition of a value
-// that has a spill slot.
+// withStores is the code of b with the stores to spill slots that belong in
+// it: at its start, or behind a definition.
 func (s *state) withStores(b *ir.Block) []Step {
 	var out []Step
 	store := func(v *ir.Value, r Reg) {
-		if s.spilled[v.ID] && r != NoReg {
-			out = append(out, Step{Kind: Store, Value: v, Dst: NoReg, Src: r, Args: noArgs(), slot: s.slotOf[v.ID]})
-		}
+		out = append(out, Step{Kind: Store, Value: v, Dst: NoReg, Src: r, Args: noArgs(), slot: s.slotOf[v.ID]})
 	}
-	if b == s.order[0] && s.ctx != nil {
-		store(s.ctx, 1)
-	}
-	for _, p := range b.Params {
-		store(p, s.defAt[p.ID].reg)
+	for _, p := range s.storeAtStart[b.ID] {
+		store(p.v, p.reg)
 	}
 	for _, st := range s.code[b.ID].Steps {
 		if st.Kind == Load {
 			st.slot = s.slotOf[st.Value.ID]
 		}
 		out = append(out, st)
-		if st.Kind == Exec && st.Value.Op.HasResult() {
+		if st.Kind == Exec && s.storeAtDef[st.Value] {
 			store(st.Value, st.Dst)
 		}
 	}

@@ -18,24 +18,19 @@ type state struct {
 	liveIn, liveOut [][]liveValue
 	callInLoop      []bool // by block: it heads a loop with a call
 
-	code     []BlockCode // by block
-	spilled  []bool      // by value: has a spill slot
-	slotOf   []int       // by value, once colourSlots ran
-	slots    int         // number of spill slots
-	coloured int         // those that belong to values; the rest is for moves
-	defAt    []defPlace  // by value
-	wish     []Reg       // by parameter: a register that an argument is in
+	code     []BlockCode   // by block
+	spilled  []bool        // by value: has a spill slot
+	slotOf   []int         // by value, once colourSlots ran
+	slots    int           // number of spill slots
+	coloured int           // those that belong to values; the rest is for moves
+	loads    [][]*ir.Block // by value: where it is loaded from its slot
+	paramIn  []Reg         // by parameter: its register at the start of its block
+	wish     []Reg         // by parameter: a register that an argument is in
 	start    [][numRegs]*ir.Value
-	end      [][numRegs]*ir.Value
+	storePlan
+	end [][numRegs]*ir.Value
 
 	walk
-}
-
-// defPlace is where a value gets its first register: behind Steps[step] of
-// the block, -1: at its start.
-type defPlace struct {
-	step int
-	reg  Reg
 }
 
 // walk is the state within a block.
@@ -57,12 +52,12 @@ func newState(f *ir.Func) *state {
 		used: make([]bool, nv), crosses: make([]bool, nv),
 		liveIn: make([][]liveValue, nb), liveOut: make([][]liveValue, nb), callInLoop: make([]bool, nb),
 		code: make([]BlockCode, nb), spilled: make([]bool, nv), slotOf: make([]int, nv),
-		defAt: make([]defPlace, nv), wish: make([]Reg, nv),
+		loads: make([][]*ir.Block, nv), paramIn: make([]Reg, nv), wish: make([]Reg, nv),
 		start: make([][numRegs]*ir.Value, nb), end: make([][numRegs]*ir.Value, nb),
 	}
 	s.where, s.hint, s.uses = make([]regs, nv), make([]Reg, nv), make([][]int, nv)
 	for i := range s.wish {
-		s.wish[i], s.hint[i] = NoReg, NoReg
+		s.wish[i], s.hint[i], s.paramIn[i] = NoReg, NoReg, NoReg
 	}
 	for i, b := range s.order {
 		s.place[b.ID] = i
