@@ -81,6 +81,10 @@ func funcNode(f *plan.Func) syntax.Node {
 	return nil
 }
 
+// ownName reports whether id is the name in the def of f, which is no use of
+// that name.
+func ownName(f *plan.Func, id *syntax.Ident) bool { return f.Def != nil && f.Def.Name == id }
+
 // defaults fills the defaults in the order of the parameters as written. The
 // interpreter counts *args and **kwargs last.
 func (c *captures) defaults(f *plan.Func, fn *starlark.Function) {
@@ -106,7 +110,7 @@ func (c *captures) defaults(f *plan.Func, fn *starlark.Function) {
 func (c *captures) names(f *plan.Func, fn *starlark.Function, node syntax.Node) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		id, ok := n.(*syntax.Ident)
-		if !ok {
+		if !ok || ownName(f, id) {
 			return true
 		}
 		b, ok := id.Binding.(*resolve.Binding)

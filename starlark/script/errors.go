@@ -58,6 +58,10 @@ func (es Errors) Unwrap() []error {
 	return out
 }
 
+// Explain is for callers that call functions of the script by themselves:
+// errors become Errors with positions.
+func (h *Host) Explain(err error) error { return h.explain(err) }
+
 // explain turns what the interpreter returned into Errors. Errors of other
 // kinds, and those that end a script on purpose, are passed on.
 func (h *Host) explain(err error) error {

@@ -147,7 +147,7 @@ func (c *copying) collectNames(caps *captures) {
 	}
 	syntax.Walk(funcNode(c.half.Fn), func(n syntax.Node) bool {
 		id, ok := n.(*syntax.Ident)
-		if !ok {
+		if !ok || ownName(c.half.Fn, id) {
 			return true
 		}
 		b, ok := id.Binding.(*resolve.Binding)

@@ -1,0 +1,134 @@
+package script
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/startrace/startrace/internal/plan"
+)
+
+const captureScript = `
+load("std/sched.star", "runnable")
+limit = 5
+opened = table()
+names = {1: "a", 2: "b"}
+loop = []
+loop.append(loop)
+
+def helper(e):
+    return runnable(e) and limit + later > 3
+
+later = 7
+
+for n in [1, 2]:
+    def where(e, n = n):
+        return helper(e) and n in names and e.args.fd == O_CREAT
+    probe("sc:open{,at}", where = where, kernel = lambda e: opened.get(e.pid), name = "p%d" % n)
+
+def closure(x):
+    return lambda e: x == len(loop)
+
+probe(["t:a:b", "u:/bin/x:f:g"], kernel = closure(1))
+probe("k:f", kernel = closure("two"))
+def main():
+    mine = count(by = "pid")
+    a, b = (hist(), cell((1, "x")))
+    probe("p:99hz", kernel = lambda e: mine[e.pid].add())
+`
+
+func TestCapture(t *testing.T) {
+	h, _ := runTest(t, captureScript)
+	p := h.Plan()
+	if len(p.Probes) != 5 {
+		t.Fatalf("%d probes", len(p.Probes))
+	}
+	w1, w2 := p.Probes[0].Where, p.Probes[1].Where
+	if w1 == w2 || w1.Def != w2.Def {
+		t.Error("two closures of one def are not two Funcs with one tree")
+	}
+	if fmt.Sprint(w1.Defaults[1], w2.Defaults[1]) != "{1} {2}" || w1.Defaults[0] != nil {
+		t.Errorf("defaults %v %v", w1.Defaults, w2.Defaults)
+	}
+	if _, ok := w1.Names["O_CREAT"].(plan.Int); !ok {
+		t.Errorf("O_CREAT is %#v", w1.Names["O_CREAT"])
+	}
+	helper := w1.Names["helper"].(*plan.Func)
+	if v := helper.Names["later"].(plan.Int); v.Big.Int64() != 7 {
+		t.Errorf("later is %v", v)
+	}
+	if f, ok := helper.Free[0].(*plan.Func); !ok || f.Name != "runnable" || f.Pos.Filename() != "std/sched.star" {
+		t.Errorf("runnable is %#v", helper.Free[0])
+	}
+	if d := w1.Names["names"].(plan.Dict); len(d) != 2 || d[1].Value != plan.String("b") {
+		t.Errorf("names is %v", d)
+	}
+	if r := p.Probes[0].Kernel.Names["opened"].(plan.Ref); r.Container != p.Containers[0] || r.Name != "opened" {
+		t.Errorf("opened is %v", r)
+	}
+}
+
+func TestCaptureClosures(t *testing.T) {
+	h, _ := runTest(t, captureScript)
+	p := h.Plan()
+	k2, k3 := p.Probes[2].Kernel, p.Probes[3].Kernel
+	if k2.Lambda != k3.Lambda || k2.Free[0].(plan.Int).Big.Int64() != 1 || k3.Free[0] != plan.String("two") {
+		t.Errorf("captured %v and %v", k2.Free, k3.Free)
+	}
+	if l := k2.Names["loop"].(plan.List); l[0] != (plan.Opaque{Type: "list that holds itself"}) {
+		t.Errorf("loop is %v", l)
+	}
+	if k2.Names["len"] != plan.Builtin("len") {
+		t.Errorf("len is %v", k2.Names["len"])
+	}
+	if again := h.Capture(h.Origin(k2)); again != k2 {
+		t.Error("a function was captured twice")
+	}
+}
+
+func TestDeclarations(t *testing.T) {
+	h, _ := runTest(t, captureScript)
+	p := h.Plan()
+	var got []string
+	for i, c := range p.Containers {
+		got = append(got, fmt.Sprintf("%d %s %s %v %d:%d", c.ID, c.Kind, c.Name, c.By, c.Pos.Line, c.Pos.Col))
+		if i != c.ID || h.Env().Containers()[i].Decl() != c {
+			t.Errorf("container %d is %d", i, c.ID)
+		}
+	}
+	want := []string{"0 table opened [] 4:10", "1 count mine [pid] 25:12", "2 hist a [] 26:13", "3 cell b [] 26:21"}
+	if !slices.Equal(got, want) {
+		t.Errorf("containers\n%q, want\n%q", got, want)
+	}
+	pt := p.Probes[2].Points
+	u := pt[1].(*plan.Pattern)
+	if u.Provider != "uprobe" || !slices.Equal(u.Args, []string{"/bin/x", "f:g"}) || u.Pos.Line != 22 {
+		t.Errorf("pattern %+v", u)
+	}
+	if sc := p.Probes[0].Points[0].(*plan.Pattern); sc.Provider != "syscall" || sc.Args[0] != "open{,at}" || p.Probes[0].Name != "p1" {
+		t.Errorf("pattern %+v", sc)
+	}
+}
+
+func TestPoints(t *testing.T) {
+	h, _ := runTest(t, `
+key = lambda e: e.args.dev
+io = span(["t:block:a", "t:block:b"], "t:block:c", key = key, again = "first", timeout = "2s")
+ev = event((io, lambda e: record(dev = ev2)), ("k:f", None), doc = "d")
+ev2 = first("k:new", ev)
+probe(ev2, kernel = lambda e: ev)
+`)
+	p := h.Plan()
+	f := p.Probes[0].Points[0].(*plan.First)
+	ev := f.Points[1].(*plan.Event)
+	sp := ev.Arms[0].Points[0].(*plan.Span)
+	if sp.StartKey == nil || sp.StartKey != sp.EndKey || sp.Timeout != 2e9 || sp.Again != "first" || len(sp.Start) != 2 {
+		t.Errorf("span %+v", sp)
+	}
+	if ev.Doc != "d" || ev.Arms[1].Fn != nil || ev.Pos.Line != 4 {
+		t.Errorf("event %+v", ev)
+	}
+	if ev.Arms[0].Fn.Names["ev2"] != (plan.PointValue{Point: f}) || p.Probes[0].Kernel.Names["ev"] != (plan.PointValue{Point: ev}) {
+		t.Error("points held by variables are not those of the probe")
+	}
+}
