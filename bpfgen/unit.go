@@ -30,6 +30,8 @@ type Unit struct {
 	// entry with the greatest Insn that is not above the instruction's raw
 	// number (64-bit loads count two).
 	Lines map[string][]Line
+	// Dumps has the stages of each program, if Options.Dump asked for them.
+	Dumps map[string]*Dump
 }
 
 // The names of the maps that a unit uses. Containers are MapContainer and

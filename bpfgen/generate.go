@@ -1,0 +1,184 @@
+package bpfgen
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/cilium/ebpf"
+
+	"github.com/startrace/startrace/bpfgen/build"
+	"github.com/startrace/startrace/bpfgen/emit"
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/lower"
+	"github.com/startrace/startrace/bpfgen/regalloc"
+	"github.com/startrace/startrace/bpfgen/tree"
+)
+
+// Options are the facts and wishes that Generate depends on.
+type Options struct {
+	// NoCmpXchg: the kernel has no atomics that give the old value (before
+	// 5.12).
+	NoCmpXchg bool
+	// Arch is a GOARCH; "" for this machine's.
+	Arch string
+	// RingSize is the size of the ring in bytes, a power of two; 0: default.
+	RingSize int
+	// Dump keeps the text of every stage in Unit.Dumps.
+	Dump bool
+}
+
+// DefaultRing is the size of the ring. It takes twice that of memory in the
+// process, because the data is mapped twice.
+const DefaultRing = 8 << 20
+
+// A Dump is the text of a program after each stage.
+type Dump struct {
+	Tree, IR, Opt, Machine, Alloc, Asm string
+}
+
+// SpanExit is the name of the program that Generate adds to units with spans:
+// it forgets threads that end.
+const SpanExit = "span_exit"
+
+// Generate compiles a tree. It sets the layouts of containers that are not
+// set and appends the program SpanExit to u.Programs where there are spans.
+func Generate(u *tree.Unit, o Options) (*Unit, error) {
+	if o.Arch == "" {
+		o.Arch = runtime.GOARCH
+	}
+	arch := build.ArchOf(o.Arch)
+	if arch == nil {
+		return nil, fmt.Errorf("generate: no code for %s", o.Arch)
+	}
+	setLayouts(u, o)
+	g := &generator{
+		o: o, shared: build.NewShared(u, arch, o.NoCmpXchg),
+		unit: &Unit{
+			Tree: u, Lines: map[string][]Line{},
+			Spec: &ebpf.CollectionSpec{Maps: map[string]*ebpf.MapSpec{}, Programs: map[string]*ebpf.ProgramSpec{}},
+		},
+	}
+	if o.Dump {
+		g.unit.Dumps = map[string]*Dump{}
+	}
+	addSpanExit(u)
+	for _, p := range u.Programs {
+		if err := g.program(p); err != nil {
+			return nil, fmt.Errorf("generate: %w", err)
+		}
+	}
+	g.unit.Sites = g.shared.Sites
+	g.maps()
+	return g.unit, nil
+}
+
+func addSpanExit(u *tree.Unit) {
+	if len(u.Spans) == 0 {
+		return
+	}
+	for _, p := range u.Programs {
+		if p.Name == SpanExit {
+			return
+		}
+	}
+	u.Programs = append(u.Programs, &tree.Program{
+		Name: SpanExit, Probe: -1,
+		Attach: tree.Attach{Kind: tree.AttachRawTracepoint, Name: "sched_process_exit"},
+	})
+}
+
+// generator makes one unit.
+type generator struct {
+	o       Options
+	shared  *build.Shared
+	unit    *Unit
+	scratch int // the most that a program uses
+}
+
+// program compiles p. If the stack does not suffice for its memory and its
+// spilled registers, less memory is put there.
+func (g *generator) program(p *tree.Program) error {
+	for stack := build.DefaultStack; ; stack -= 96 {
+		err := g.withStack(p, max(stack, 0))
+		var full *regalloc.StackError
+		if errors.As(err, &full) && stack > 0 {
+			continue
+		}
+		return err
+	}
+}
+
+func (g *generator) withStack(p *tree.Program, stack int) error {
+	d := &Dump{}
+	f, err := g.build(p, stack, d)
+	if err != nil {
+		return err
+	}
+	a, err := regalloc.Allocate(f)
+	if err != nil {
+		return err
+	}
+	insns, lines, err := emit.Emit(f, a)
+	if err != nil {
+		return err
+	}
+	g.unit.Spec.Programs[p.Name] = &ebpf.ProgramSpec{
+		Name: p.Name, Type: programType(p.Attach.Kind), Instructions: insns, License: "GPL",
+	}
+	g.unit.Lines[p.Name] = nil
+	for _, l := range lines {
+		g.unit.Lines[p.Name] = append(g.unit.Lines[p.Name], Line(l))
+	}
+	g.scratch = max(g.scratch, f.ScratchSize)
+	if g.o.Dump {
+		d.Alloc, d.Asm = a.String(), fmt.Sprint(insns)
+		g.unit.Dumps[p.Name] = d
+	}
+	return nil
+}
+
+// build makes the machine ops of p.
+func (g *generator) build(p *tree.Program, stack int, d *Dump) (*ir.Func, error) {
+	f, err := g.tree(p, stack)
+	if err != nil {
+		return nil, err
+	}
+	note := func(to *string) {
+		if g.o.Dump {
+			*to = f.String()
+		}
+	}
+	if g.o.Dump {
+		d.Tree = p.String()
+	}
+	note(&d.IR)
+	o := lower.Options{}
+	if f.ScratchSize > 0 {
+		g.shared.Uses[tree.MapSites] = true
+		o.ScratchSite = g.shared.Site(tree.Site{Kind: SiteScratch, Probe: p.Probe, Container: -1})
+	}
+	note(&d.Opt)
+	if err := lower.Run(f, o); err != nil {
+		return nil, err
+	}
+	note(&d.Machine)
+	return f, nil
+}
+
+func (g *generator) tree(p *tree.Program, stack int) (*ir.Func, error) {
+	if p.Name == SpanExit {
+		return g.shared.SpanExit(p)
+	}
+	return g.shared.Program(p, stack)
+}
+
+func programType(k tree.AttachKind) ebpf.ProgramType {
+	switch k {
+	case tree.AttachTracepoint:
+		return ebpf.TracePoint
+	case tree.AttachProfile, tree.AttachInterval:
+		return ebpf.PerfEvent
+	}
+	return ebpf.RawTracepoint
+}

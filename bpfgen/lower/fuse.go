@@ -1,0 +1,61 @@
+package lower
+
+import "github.com/startrace/startrace/bpfgen/ir"
+
+// fuse makes a branch on the value of a comparison a branch on the
+// comparison.
+func fuse(f *ir.Func) {
+	for _, b := range f.Blocks {
+		t := &b.Term
+		if t.Kind != ir.Branch || t.Y != nil || t.Imm != 0 || t.X.Op != ir.OpCmp || t.Cond != ir.EQ && t.Cond != ir.NE {
+			continue
+		}
+		c, x := ir.Cond(t.X.Imm), t.X
+		if t.Cond == ir.EQ {
+			negated, ok := c.Negate()
+			if !ok {
+				continue
+			}
+			c = negated
+		}
+		t.Cond, t.X, t.Y = c, x.Args[0], x.Args[1]
+	}
+	drop(f)
+}
+
+// drop removes values that nothing uses and that have no effect.
+func drop(f *ir.Func) {
+	for changed := true; changed; {
+		changed = false
+		used := uses(f)
+		for _, b := range f.Blocks {
+			kept := b.Values[:0]
+			for _, v := range b.Values {
+				if used[v] || v.Op.HasEffect() {
+					kept = append(kept, v)
+				} else {
+					changed = true
+				}
+			}
+			b.Values = kept
+		}
+	}
+}
+
+func uses(f *ir.Func) map[*ir.Value]bool {
+	used := map[*ir.Value]bool{}
+	for _, b := range f.Blocks {
+		for _, v := range b.Values {
+			for _, a := range v.Args {
+				used[a] = true
+			}
+		}
+		used[b.Term.X], used[b.Term.Y] = true, true
+		for _, e := range b.Term.To {
+			for _, a := range e.Args {
+				used[a] = true
+			}
+		}
+	}
+	return used
+}

@@ -1,0 +1,181 @@
+package lower
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/tree"
+)
+
+// Scratch memory is a per-CPU array of ScratchSlots entries {u64 busy; data}.
+//
+// Programs nest and are preempted, so "per CPU" does not mean "exclusive", and
+// owners do not leave in the order in which they came: a nesting counter would
+// hand out a slot that is in use. A slot is claimed by an atomic add of 1 to
+// its busy word: who then reads 1 owns it. Two claimers may both see 2 and
+// both step back; the next slot serves them. Two can never both own. That
+// needs no atomic that gives the old value, so it is right on 5.10 too.
+
+// ScratchSlots is how many programs can hold scratch memory on one CPU.
+const ScratchSlots = 4
+
+// ScratchHeader is the size of the busy word before the data.
+const ScratchHeader = 8
+
+const helperMapLookup = 1
+
+// claim puts the claim where all uses of scratch memory are below it, and a
+// release before every end that is reached from there.
+func claim(f *ir.Func, o Options) {
+	if f.ScratchSize == 0 {
+		return
+	}
+	at := claimPlace(f)
+	if at == nil {
+		return
+	}
+	c := &claimer{f: f, site: o.ScratchSite, pos: at.pos}
+	data := c.split(at)
+	replace(f, data)
+	release(f, data)
+}
+
+// A place is before value index of block.
+type place struct {
+	block *ir.Block
+	index int
+	pos   ir.Pos
+}
+
+// claimPlace finds the last place from which all uses are seen, outside of
+// loops, and such that every end after it is only reached through it.
+func claimPlace(f *ir.Func) *place {
+	order := f.Order()
+	dom := f.Dominators(order)
+	var at *ir.Block
+	var pos ir.Pos
+	for _, b := range order {
+		for _, v := range b.Values {
+			if v.Op != ir.OpScratch {
+				continue
+			}
+			if at == nil {
+				at, pos = b, v.Pos
+			}
+			for !dom.Dominates(at, b) {
+				at = dom.Idom(at)
+			}
+		}
+	}
+	if at == nil {
+		return nil
+	}
+	for !clean(at, dom) {
+		at = dom.Idom(at)
+	}
+	index := len(at.Values)
+	for i, v := range at.Values {
+		if v.Op == ir.OpScratch {
+			index = i
+			break
+		}
+	}
+	return &place{at, index, pos}
+}
+
+// clean reports whether b is in no loop and dominates each end that it reaches.
+func clean(b *ir.Block, dom *ir.DomTree) bool {
+	seen := map[*ir.Block]bool{}
+	work := []*ir.Block{b}
+	for len(work) > 0 {
+		x := work[len(work)-1]
+		work = work[:len(work)-1]
+		if x.Term.Kind == ir.Ret && !dom.Dominates(b, x) {
+			return false
+		}
+		for _, e := range x.Term.To {
+			if e.Block == b {
+				return false
+			}
+			if !seen[e.Block] {
+				seen[e.Block] = true
+				work = append(work, e.Block)
+			}
+		}
+	}
+	return true
+}
+
+type claimer struct {
+	f    *ir.Func
+	site int
+	pos  ir.Pos
+}
+
+// split divides the block at the place and puts the claim between the parts.
+// It gives the address of the claimed entry, a parameter of the second part.
+func (c *claimer) split(at *place) *ir.Value {
+	b := at.block
+	rest := c.f.NewBlock()
+	rest.Values = append([]*ir.Value(nil), b.Values[at.index:]...)
+	for _, v := range rest.Values {
+		v.Block = rest
+	}
+	rest.Term = b.Term
+	b.Values = b.Values[:at.index]
+	entry := rest.Param(c.pos)
+	key := c.f.NewSlot(8)
+	for i := range ScratchSlots {
+		b = c.try(b, rest, key, int64(i))
+	}
+	b.AddImm(ir.OpCountSite, c.pos, int64(c.site))
+	b.Ret(c.pos, nil)
+	return entry
+}
+
+// try claims slot i in block b and gives the block of the failure.
+func (c *claimer) try(b, rest *ir.Block, key *ir.Slot, i int64) *ir.Block {
+	keyAddr := func() *ir.Value {
+		v := b.AddImm(ir.OpSlot, c.pos, 0)
+		v.Slot = key
+		return v
+	}
+	b.Add(ir.OpStore64, c.pos, keyAddr(), b.Const(c.pos, i))
+	m := b.Add(ir.OpMapPtr, c.pos)
+	m.Sym = tree.MapScratch
+	entry := b.AddImm(ir.OpCall, c.pos, helperMapLookup, m, keyAddr())
+	found, none, next := c.f.NewBlock(), c.f.NewBlock(), c.f.NewBlock()
+	b.BranchImm(c.pos, ir.NE, entry, 0, ir.Edge{Block: found}, ir.Edge{Block: none})
+	b.Term.Likely = 1
+	none.Ret(c.pos, nil) // cannot happen: i is an index of the array
+	add(found, c.pos, entry, 1)
+	busy := found.AddImm(ir.OpLoad64, c.pos, 0, entry)
+	found.BranchImm(c.pos, ir.EQ, busy, 1, ir.Edge{Block: rest, Args: []*ir.Value{entry}}, ir.Edge{Block: next})
+	found.Term.Likely = 1
+	add(next, c.pos, entry, -1)
+	return next
+}
+
+func add(b *ir.Block, pos ir.Pos, entry *ir.Value, n int64) {
+	b.Add(ir.OpAtomicAdd64, pos, entry, b.Const(pos, n))
+}
+
+// replace makes the uses of scratch memory offsets from the claimed entry.
+func replace(f *ir.Func, entry *ir.Value) {
+	for _, b := range f.Blocks {
+		for _, v := range b.Values {
+			if v.Op == ir.OpScratch {
+				v.Op, v.Args = ir.OpAdd, []*ir.Value{entry}
+				v.Imm += ScratchHeader
+			}
+		}
+	}
+}
+
+// release gives the entry back before each end that follows the claim.
+func release(f *ir.Func, entry *ir.Value) {
+	dom := f.Dominators(f.Order())
+	for _, b := range f.Blocks {
+		if b.Term.Kind == ir.Ret && dom.Reached(b) && dom.Dominates(entry.Block, b) {
+			add(b, b.Term.Pos, entry, -1)
+		}
+	}
+}

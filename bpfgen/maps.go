@@ -1,0 +1,113 @@
+package bpfgen
+
+import (
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/bpfgen/layout"
+	"github.com/startrace/startrace/bpfgen/lower"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// setLayouts fills what inference left open in containers.
+func setLayouts(u *tree.Unit, o Options) {
+	slots := 1
+	if o.NoCmpXchg {
+		slots = layout.ClaimSlots
+	}
+	for _, c := range u.Containers {
+		if c == nil {
+			continue
+		}
+		if c.Agg == nil || o.NoCmpXchg {
+			c.Agg = layout.AggSlots(c.Container, slots)
+		}
+		if c.KeyLayout == nil && c.Key.Kind != types.None && c.Key.Kind != types.Bot {
+			c.KeyLayout = layout.Fixed(c.Key)
+		}
+		if c.ValueLayout == nil && c.Agg == nil {
+			c.ValueLayout = layout.Value(c.Value)
+		}
+	}
+}
+
+// maps makes the maps that the programs use.
+func (g *generator) maps() {
+	for i, c := range g.unit.Tree.Containers {
+		if c != nil {
+			g.add(containerMap(tree.ContainerMap(i), c))
+		}
+	}
+	for i, s := range g.unit.Tree.Spans {
+		size := s.Size
+		if size == 0 {
+			size = plan.DefaultSize
+		}
+		g.add(&ebpf.MapSpec{
+			Name: tree.SpanMap(i), Type: ebpf.Hash, KeySize: 8,
+			ValueSize: uint32(layout.Span(s.Slots).Size), MaxEntries: uint32(size),
+		})
+	}
+	g.fixedMaps()
+}
+
+// fixedMaps makes the maps that exist once.
+func (g *generator) fixedMaps() {
+	uses := g.shared.Uses
+	if uses[MapSites] {
+		g.add(array(MapSites, max(8, 8*len(g.unit.Sites)), unix.BPF_F_MMAPABLE))
+	}
+	if uses[tree.MapState] {
+		g.add(array(tree.MapState, 8, unix.BPF_F_MMAPABLE))
+	}
+	if uses[tree.MapConst] {
+		m := array(tree.MapConst, max(8, len(g.shared.Const)), unix.BPF_F_RDONLY_PROG)
+		m.Contents = []ebpf.MapKV{{Key: uint32(0), Value: g.shared.Const}}
+		g.add(m)
+	}
+	if g.scratch > 0 {
+		g.add(&ebpf.MapSpec{
+			Name: MapScratch, Type: ebpf.PerCPUArray, KeySize: 4,
+			ValueSize: uint32(lower.ScratchHeader + g.scratch), MaxEntries: lower.ScratchSlots,
+		})
+	}
+	if uses[MapRing] {
+		size := g.o.RingSize
+		if size == 0 {
+			size = DefaultRing
+		}
+		g.add(&ebpf.MapSpec{Name: MapRing, Type: ebpf.RingBuf, MaxEntries: uint32(size)})
+	}
+}
+
+func (g *generator) add(m *ebpf.MapSpec) { g.unit.Spec.Maps[m.Name] = m }
+
+// array is an array of one entry, whose value programs address directly.
+func array(name string, size int, flags uint32) *ebpf.MapSpec {
+	return &ebpf.MapSpec{Name: name, Type: ebpf.Array, KeySize: 4, ValueSize: uint32(size), MaxEntries: 1, Flags: flags}
+}
+
+// containerMap is a preallocated hash where there is a key: without
+// preallocation inserts fail in interrupts, and before 5.12 perf events may
+// not use the map. Without a key it is one entry, which user space maps.
+func containerMap(name string, c *tree.Container) *ebpf.MapSpec {
+	size := 0
+	if c.Agg != nil {
+		size = c.Agg.Size
+	} else {
+		size = c.ValueLayout.Size
+	}
+	if c.KeyLayout == nil {
+		return array(name, size, unix.BPF_F_MMAPABLE)
+	}
+	t := ebpf.Hash
+	if c.LRU {
+		t = ebpf.LRUHash
+	}
+	return &ebpf.MapSpec{
+		Name: name, Type: t, KeySize: uint32(max(8, c.KeyLayout.Size)), ValueSize: uint32(size),
+		MaxEntries: uint32(c.Entries()),
+	}
+}
