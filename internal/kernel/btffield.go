@@ -101,7 +101,7 @@ type fieldWalk struct {
 
 // walkFields calls f with each named member until it returns false (errStop).
 func (b *BTF) walkFields(root TypeID, f func(memberAt) bool) error {
-	w := fieldWalk{b, f, 1 << 20}
+	w := fieldWalk{b, f, 1 << 16}
 	return w.walk(root, 0, 0)
 }
 

@@ -87,10 +87,11 @@ func arm64Registers() *Registers {
 // PtrSpaceLimit gives the address below which an address belongs to user
 // space, for an architecture by its GOARCH ("" is this machine).
 //
-// amd64: user space ends at 2^47, or 2^56 with five levels of page tables;
-// all kernel addresses have bit 63 set. arm64: user space ends at 2^48 or
-// 2^52; kernel addresses have all upper bits set. The bit that both tell
-// user from kernel by is 63, which also keeps tagged user addresses user.
+// amd64: user space ends at 2^47, or at 2^56 with five levels of page tables;
+// kernel addresses have all upper bits set. arm64: 2^48 or 2^52, and the same.
+// Bit 63 tells them apart on both, except for user addresses of arm64 that
+// carry a tag of 0x80 or more in the top byte (MTE, HWASAN), which the
+// hardware ignores: they count as kernel addresses here.
 func PtrSpaceLimit(arch string) uint64 {
 	_ = arch // the same for both
 	return 1 << 63

@@ -1,9 +1,11 @@
 package kernel
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -35,31 +37,30 @@ type Symbols struct {
 	byName     []int32 // indexes by name
 }
 
-// OpenSymbols reads /proc/kallsyms.
+// OpenSymbols reads /proc/kallsyms, which takes the kernel some 40 ms.
 func OpenSymbols() (*Symbols, error) {
-	text, err := os.ReadFile("/proc/kallsyms")
+	f, err := os.Open("/proc/kallsyms")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, errors.New("this kernel has no /proc/kallsyms: it was built without CONFIG_KALLSYMS")
 	case err != nil:
 		return nil, fmt.Errorf("read kernel symbols: %w", err)
 	}
-	return ParseSymbols(text)
+	defer f.Close()
+	return ReadSymbols(f)
 }
 
-// ParseSymbols parses the text of /proc/kallsyms and may overwrite it:
+// ReadSymbols parses the text of /proc/kallsyms:
 //
 //	ffffffff81000000 T _stext
 //	ffffffffc0201000 t nf_hook	[nf_tables]
-func ParseSymbols(text []byte) (*Symbols, error) {
-	s := &Symbols{text: text[:0]}
-	lines := bytes.Count(text, []byte{'\n'}) + 1
-	s.addrs, s.names = make([]uint64, 0, lines), make([]uint32, 0, lines)
+func ReadSymbols(r io.Reader) (*Symbols, error) {
+	s := &Symbols{}
 	hidden := false
-	for len(text) > 0 {
-		var line []byte
-		line, text, _ = bytes.Cut(text, []byte{'\n'})
-		addr, kind, rest, ok := splitSymbol(line)
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 64<<10), 64<<10)
+	for lines.Scan() {
+		addr, kind, rest, ok := splitSymbol(lines.Bytes())
 		if !ok {
 			continue
 		}
@@ -69,8 +70,10 @@ func ParseSymbols(text []byte) (*Symbols, error) {
 		}
 		s.addrs = append(s.addrs, addr)
 		s.names = append(s.names, uint32(len(s.text)))
-		// The kept text grows slower than what is read, so it may overwrite it.
 		s.text = append(append(s.text, rest...), '\n')
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("read kernel symbols: %w", err)
 	}
 	if len(s.addrs) == 0 {
 		if hidden {
@@ -78,6 +81,7 @@ func ParseSymbols(text []byte) (*Symbols, error) {
 		}
 		return nil, errors.New("/proc/kallsyms holds no symbols")
 	}
+	s.addrs, s.names, s.text = slices.Clone(s.addrs), slices.Clone(s.names), bytes.Clone(s.text)
 	if !slices.IsSorted(s.addrs) {
 		sort.Stable((*byAddr)(s))
 	}
