@@ -1,8 +1,209 @@
 package session
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"time"
 
-func (s *session) load() error           { return errors.New("the compiler is not connected yet") }
-func (s *session) startCommand() error   { return nil }
-func (s *session) releaseCommand() error { return nil }
-func (s *session) stopCommand()          {}
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/state"
+	"github.com/startrace/startrace/internal/stream"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+// load compiles the plan, loads it and attaches it. Without probes nothing of
+// the kernel is touched.
+func (s *session) load() error {
+	begin := time.Now()
+	result, err := s.compile(Stages{})
+	if err != nil {
+		return err
+	}
+	compiled := time.Now()
+	if s.loaded, err = attach.Load(s.unit, attach.Options{TracepointID: s.tracepointID}); err != nil {
+		return err
+	}
+	if err := s.bindContainers(); err != nil {
+		return err
+	}
+	if err := s.bindProbes(result); err != nil {
+		return err
+	}
+	if err := s.openRing(); err != nil {
+		return err
+	}
+	loaded := time.Now()
+	if err := s.attach(); err != nil {
+		return err
+	}
+	s.verbosef("compiled in %s, loaded in %s, attached in %s",
+		millis(compiled.Sub(begin)), millis(loaded.Sub(compiled)), millis(time.Since(loaded)))
+	return nil
+}
+
+// compile makes the unit of the plan.
+func (s *session) compile(st Stages) (*infer.Result, error) {
+	result, err := infer.Unit(s.plan, s.facts)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range result.Warnings {
+		s.messagef("%s: warning: %s", w.Pos, w.Msg)
+	}
+	if s.Verbose {
+		explainPlacement(s.errors, result, func(id int) string { return probeName(s.plan, id) })
+	}
+	version, err := kernel.Release()
+	if err != nil {
+		return nil, err
+	}
+	s.unit, err = bpfgen.Generate(result.Tree, bpfgen.Options{NoCmpXchg: !version.AtLeast(5, 12), Dump: st.IR})
+	return result, err
+}
+
+func (s *session) tracepointID(group, name string) (uint64, error) {
+	t, err := s.facts.Tracepoint(group, name)
+	if err != nil {
+		return 0, err
+	}
+	return uint64(t.ID), nil
+}
+
+// bindContainers moves the containers that kernel halves use into their maps,
+// with what the script has written so far.
+func (s *session) bindContainers() error {
+	options := state.Options{FuncID: s.funcID}
+	s.decoder = &value.Decoder{Labels: s.env.Labels}
+	for i, c := range s.env.Containers() {
+		decl := s.unit.Tree.Containers[i]
+		if decl == nil {
+			continue
+		}
+		m := s.loaded.Map(tree.ContainerMap(i))
+		if m == nil {
+			return fmt.Errorf("the unit has no map for %s", containerName(decl.Container))
+		}
+		backend, err := state.New(decl, m, options)
+		if err != nil {
+			return err
+		}
+		s.backends = append(s.backends, backend)
+		if agg, ok := c.(*value.Agg); ok {
+			agg.BindAgg(backend, s.decoder, decl.Agg)
+		} else if err := c.Bind(backend, s.decoder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// funcID finds a function in the kernel's BTF.
+func (s *session) funcID(name string) (kernel.TypeID, error) {
+	b, err := s.facts.BTF()
+	if err != nil {
+		return 0, err
+	}
+	id, ok := b.Named(kernel.KindFunc, name)
+	if !ok {
+		return 0, fmt.Errorf("the kernel's BTF has no function %s", name)
+	}
+	return id, nil
+}
+
+// bindProbes prepares where the records of each number go, and what the
+// script's probes act on.
+func (s *session) bindProbes(result *infer.Result) error {
+	s.event = value.NewEvent(s.decoder)
+	s.routes = make([]route, len(s.unit.Tree.Records))
+	counts := make([]*failures, len(s.plan.Probes))
+	for i, rec := range s.unit.Tree.Records {
+		r := &s.routes[i]
+		r.record = rec
+		name := probeName(s.plan, rec.Probe)
+		if counts[rec.Probe] == nil {
+			counts[rec.Probe] = s.newFailures("handler of " + name)
+		}
+		r.failures = counts[rec.Probe]
+		half := result.Halves[rec.Probe]
+		if half == nil {
+			r.line = newEventLine(name, rec)
+			continue
+		}
+		fn, err := s.host.Specialise(half, s.event)
+		if err != nil {
+			return err
+		}
+		r.fn, r.args = fn, starlark.Tuple{s.event}
+	}
+	for i, p := range s.env.Probes() {
+		p.Bind(&probeControl{s, i})
+	}
+	return nil
+}
+
+// openRing maps the ring if some program sends records.
+func (s *session) openRing() (err error) {
+	if len(s.unit.Tree.Records) == 0 {
+		return nil
+	}
+	m := s.loaded.Map(bpfgen.MapRing)
+	if m == nil {
+		return errors.New("the unit has records but no ring")
+	}
+	if s.reader, err = stream.NewReader(m); err == nil {
+		s.setReader(s.reader)
+	}
+	return err
+}
+
+// attach attaches the probes, except those that the script has disabled.
+func (s *session) attach() error {
+	probes := s.env.Probes()
+	disabled := false
+	for _, p := range probes {
+		disabled = disabled || p.Disabled
+	}
+	if !disabled {
+		return s.loaded.Attach()
+	}
+	for i, p := range probes {
+		if p.Disabled {
+			continue
+		}
+		if err := s.loaded.AttachProbe(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A probeControl is a probe of the script in the kernel.
+type probeControl struct {
+	s     *session
+	probe int
+}
+
+var _ builtins.ProbeControl = (*probeControl)(nil)
+
+func (c *probeControl) Enable() error  { return c.s.loaded.AttachProbe(c.probe) }
+func (c *probeControl) Disable() error { c.s.loaded.DetachProbe(c.probe); return nil }
+func (c *probeControl) Detach() error  { return c.Disable() }
+
+// Stats gives what is known without the kernel's statistics, which cost each
+// run of a program some 40 ns: the records that were sent and lost.
+func (c *probeControl) Stats() (hits, sent, lost, ns int64, err error) {
+	for i := range c.s.routes {
+		if r := &c.s.routes[i]; r.record.Probe == c.probe {
+			sent += r.sent
+		}
+	}
+	lost = c.s.lostOf(c.probe)
+	return sent + lost, sent, lost, 0, nil
+}
