@@ -1,0 +1,209 @@
+package procs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestMain lets the test binary be the child, and a parent that dies.
+func TestMain(m *testing.M) {
+	MaybeChild()
+	if len(os.Args) == 3 && os.Args[1] == "leave-a-child" {
+		c, err := Start([]string{"touch", os.Args[2]})
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		fmt.Println(c.PID())
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func start(t *testing.T, argv ...string) *Child {
+	t.Helper()
+	c, err := Start(argv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func status(t *testing.T, c *Child) int {
+	t.Helper()
+	n, err := c.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestChildWaitsForGo(t *testing.T) {
+	t.Setenv("PROCS_TEST", "an environment")
+	file := filepath.Join(t.TempDir(), "out")
+	const script = `echo "$$ $1 $PROCS_TEST $(ulimit -n) $(ls /proc/self/fd | tr "\n" " ")" > "$0"; exit 3`
+	c := start(t, "sh", "-c", script, file, "a word")
+	time.Sleep(100 * time.Millisecond)
+	if _, err := os.Stat(file); err == nil {
+		t.Fatal("the command ran before Go")
+	}
+	if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", c.PID())); err != nil || !strings.HasSuffix(exe, "procs.test") {
+		t.Errorf("the child is %s, %v", exe, err)
+	}
+	if err := c.Go(); err != nil {
+		t.Fatal(err)
+	}
+	if n := status(t, c); n != 3 {
+		t.Errorf("status %d, want 3", n)
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct := exec.Command("sh", "-c", script, file, "a word")
+	if err := direct.Run(); direct.ProcessState == nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gotPID, gotRest, _ := strings.Cut(string(got), " ")
+	if _, wantRest, _ := strings.Cut(string(want), " "); gotRest != wantRest || gotPID != fmt.Sprint(c.PID()) {
+		t.Errorf("process %d: got %q, started directly %q", c.PID(), got, want)
+	}
+}
+
+func TestChildKilled(t *testing.T) {
+	c := start(t, "sleep", "100")
+	if err := c.Go(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if n := status(t, c); n != 128+15 {
+		t.Errorf("status %d, want 143", n)
+	}
+}
+
+func TestChildAbandoned(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "out")
+	c := start(t, "touch", file)
+	c.Abandon()
+	if n := status(t, c); n != exitUnstarted {
+		t.Errorf("status %d, want %d", n, exitUnstarted)
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("the command ran")
+	}
+}
+
+func TestChildDiesWithParent(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "out")
+	out, err := exec.Command("/proc/self/exe", "leave-a-child", file).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	child := "/proc/" + strings.TrimSpace(string(out))
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+		cmdline, err := os.ReadFile(child + "/cmdline")
+		if errors.Is(err, os.ErrNotExist) || err == nil && !strings.HasPrefix(string(cmdline), marker) {
+			break // gone, or a zombie that nobody has collected
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the child outlives its parent")
+		}
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("the command ran")
+	}
+}
+
+func TestStartErrors(t *testing.T) {
+	if _, err := Start(nil); err == nil {
+		t.Error("no error without a command")
+	}
+	if _, err := Start([]string{"no-such-command-anywhere"}); !errors.Is(err, exec.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "not-a-program")
+	if err := os.WriteFile(file, []byte("no program"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, file)
+	if err := c.Go(); !errors.Is(err, syscall.ENOEXEC) {
+		t.Errorf("got %v, want ENOEXEC", err)
+	}
+	if n := status(t, c); n != exitUnstarted {
+		t.Errorf("status %d", n)
+	}
+}
+
+func TestInitPID(t *testing.T) {
+	initial, err := inInitialNamespace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := InitPID(os.Getpid())
+	if err != nil {
+		t.Skip("needs the initial pid namespace, or the right to load programs:", err)
+	}
+	if initial && self != os.Getpid() {
+		t.Errorf("got %d, want %d", self, os.Getpid())
+	}
+	if _, err := InitPID(1 << 30); err == nil {
+		t.Error("no error for a process that does not exist")
+	}
+}
+
+// TestOtherNamespace runs this test's helper in a pid namespace of its own.
+func TestOtherNamespace(t *testing.T) {
+	if os.Getenv("PROCS_INSIDE") != "" {
+		inside(t)
+		return
+	}
+	cmd := exec.Command("/proc/self/exe", "-test.run=^TestOtherNamespace$", "-test.v")
+	cmd.Env = append(os.Environ(), "PROCS_INSIDE=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Skip("needs the right to make a pid namespace:", err)
+	}
+	outside := cmd.Process.Pid
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v: %s", err, out.String())
+	}
+	if !strings.Contains(out.String(), fmt.Sprintf("self %d\n", outside)) {
+		t.Errorf("want self %d in: %s", outside, out.String())
+	}
+	t.Log(out.String())
+}
+
+// inside has the process number 1; /proc is still that of the outside.
+func inside(t *testing.T) {
+	self, err := SelfInitPID()
+	if err != nil {
+		t.Skip("needs the right to load programs:", err)
+	}
+	fmt.Printf("self %d\n", self)
+	c := start(t, "true")
+	fmt.Printf("child %d is %d\n", c.PID(), c.InitPID())
+	if c.InitPID() == c.PID() || c.InitPID() <= 0 {
+		t.Errorf("child %d has the number %d in the initial namespace", c.PID(), c.InitPID())
+	}
+	if err := c.Go(); err != nil {
+		t.Fatal(err)
+	}
+	if n := status(t, c); n != 0 {
+		t.Errorf("status %d", n)
+	}
+}
