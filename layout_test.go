@@ -50,7 +50,7 @@ var layers = []layer{
 	{"internal/render", []string{"internal/format", "internal/plan", "internal/wire", "starlark/value"}, []string{starlark}},
 	{"internal/kernel", nil, []string{unix}},
 	{"internal/bpf", nil, []string{ebpf, ebpf + "/asm", ebpf + "/btf", unix}},
-	{"internal/procs", []string{"internal/bpf", "internal/kernel"}, []string{unix}},
+	{"internal/procs", []string{"internal/bpf"}, []string{ebpf, ebpf + "/asm", unix}},
 	{"internal/attach", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/plan", "internal/wire"}, []string{ebpf, ebpf + "/asm", unix}},
 	{"internal/stream", []string{"bpfgen", "internal/bpf", "internal/wire"}, []string{ebpf, unix}},
 	{"internal/state", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/plan", "internal/wire", "starlark/value"}, []string{ebpf, ebpf + "/asm", ebpf + "/btf", unix}},
