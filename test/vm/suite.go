@@ -42,20 +42,27 @@ func buildSuite(dir string, patterns []string, flags []string) (load, error) {
 		l.files = append(l.files, existing(filepath.Join(p, "testdata"))...)
 		l.jobs = append(l.jobs, job{name: p, dir: p, args: append([]string{"./" + name}, flags...), tests: true})
 	}
-	for to, from := range programs {
-		if sources, err := filepath.Glob(filepath.Join(from, "*.go")); err != nil || len(sources) == 0 {
-			continue
+	if slices.Contains(packages, drivesCommand) {
+		if err := l.addPrograms(dir); err != nil {
+			return l, err
 		}
-		binary := filepath.Join(dir, filepath.Base(to))
-		if err := build("build", "-ldflags=-w", "-o", binary, from); err != nil {
-			return l, fmt.Errorf("build %s: %w", from, err)
-		}
-		l.files = append(l.files, carry{binary, inGuest(to)})
 	}
 	for _, folder := range shared {
 		l.files = append(l.files, existing(folder)...)
 	}
 	return l, nil
+}
+
+// addPrograms builds the programs into dir and carries them in.
+func (l *load) addPrograms(dir string) error {
+	for to, from := range programs {
+		binary := filepath.Join(dir, filepath.Base(to))
+		if err := build("build", "-ldflags=-w", "-o", binary, from); err != nil {
+			return fmt.Errorf("build %s: %w", from, err)
+		}
+		l.files = append(l.files, carry{binary, inGuest(to)})
+	}
+	return nil
 }
 
 // existing is a file or folder of the project, to be carried to the same place, if there is one.
