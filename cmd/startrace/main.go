@@ -15,7 +15,10 @@ import (
 	"github.com/startrace/startrace/internal/session"
 )
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() {
+	session.MaybeCommand()
+	os.Exit(run(os.Args[1:]))
+}
 
 func run(args []string) int {
 	o := session.Options{Rest: parseRest, Flags: flagList, Stdout: os.Stdout, Stderr: os.Stderr, Signals: watchSignals()}

@@ -6,9 +6,12 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/session"
 )
 
 func TestMain(m *testing.M) {
+	session.MaybeCommand()
 	testscript.Main(m, map[string]func(){"startrace": main})
 }
 

@@ -1,4 +1,73 @@
 package session
-func (s *session) startCommand() error { return nil }
-func (s *session) releaseCommand() error { return nil }
-func (s *session) stopCommand() {}
+
+import (
+	"errors"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/procs"
+)
+
+// MaybeCommand must be the first call of main: this executable is also what
+// waits to become the command of -c (see package procs).
+func MaybeCommand() { procs.MaybeChild() }
+
+// startCommand starts the command of -c up to where it waits for Go, and
+// says which processes the run concerns: programs test numbers of the initial
+// pid namespace. Unless it was asked for, the tracer never traces itself.
+func (s *session) startCommand() (err error) {
+	if len(s.argv) > 0 {
+		if s.child, err = procs.Start(s.argv); err != nil {
+			return err
+		}
+		s.plan.Target.PID = s.child.InitPID()
+		return nil
+	}
+	if len(s.plan.Probes) == 0 {
+		return nil
+	}
+	if s.PID > 0 {
+		s.plan.Target.PID, err = procs.InitPID(s.PID)
+		return err
+	}
+	s.plan.Target.Self, err = procs.SelfInitPID()
+	return err
+}
+
+// releaseCommand lets the command run. When it has ended, so does the run.
+func (s *session) releaseCommand() error {
+	if s.child == nil {
+		return nil
+	}
+	if err := s.child.Go(); err != nil {
+		return err
+	}
+	s.released = true
+	s.await(func() {
+		// The exit status of the command is not that of the run.
+		_, _ = s.child.Wait()
+	})
+	return nil
+}
+
+// commandGrace is how long a command may take to end after SIGTERM.
+const commandGrace = 200 * time.Millisecond
+
+// stopCommand ends a command that outlives the run: it was started for it.
+func (s *session) stopCommand() {
+	switch {
+	case s.child == nil || s.childEnded.Load():
+		return
+	case !s.released:
+		s.child.Abandon()
+		return
+	}
+	if err := s.child.Signal(unix.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		s.messagef("startrace: end the command: %v", err)
+	}
+	for end := time.Now().Add(commandGrace); !s.childEnded.Load() && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+}

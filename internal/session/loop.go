@@ -54,7 +54,7 @@ func (s *session) over() bool {
 
 // idle reports whether nothing can happen: no probe, no timer, no command.
 func (s *session) idle() bool {
-	return s.loaded == nil && s.Command == "" && s.timers.next() == math.MaxUint64
+	return s.loaded == nil && s.child == nil && s.timers.next() == math.MaxUint64
 }
 
 // maxWait bounds the sleep where no timer is set; wake ends it early.

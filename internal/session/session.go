@@ -11,6 +11,7 @@ import (
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/procs"
 	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/internal/state"
 	"github.com/startrace/startrace/internal/stream"
@@ -30,11 +31,13 @@ type session struct {
 	screen     bool // results go to a terminal
 	wallOffset int64
 
-	argv   []string // of -c
-	host   *script.Host
-	env    *builtins.Env
-	thread *starlark.Thread
-	plan   *plan.Plan
+	argv     []string // of -c
+	child    *procs.Child
+	released bool // the child is the command now
+	host     *script.Host
+	env      *builtins.Env
+	thread   *starlark.Thread
+	plan     *plan.Plan
 
 	facts    *kernel.Facts
 	unit     *bpfgen.Unit
