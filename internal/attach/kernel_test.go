@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -245,6 +247,38 @@ func TestAttachFailureUndoesAll(t *testing.T) {
 	getppid(500)
 	if after := counts(l); after[0] > before[0] {
 		t.Error("the other program still runs")
+	}
+}
+
+// TestMissedRuns makes a program miss events by calling what it is attached to.
+func TestMissedRuns(t *testing.T) {
+	u := unitOf(
+		tree.Attach{Kind: tree.AttachRawTracepoint, Name: "bpf_trace_printk"},
+		tree.Attach{Kind: tree.AttachSyscallEnter})
+	printk := asm.Instructions{
+		asm.StoreImm(asm.RFP, -8, 'x', asm.Word), asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, -8),
+		asm.Mov.Imm(asm.R2, 2), asm.FnTracePrintk.Call(),
+	}
+	for i := range 2 {
+		code := counting(i)
+		u.Spec.Programs[fmt.Sprint("p", i)].Instructions = slices.Concat(code[:6], printk, code[6:])
+	}
+	l := attached(t, u)
+	getppid(100)
+	l.Disable()
+	losses, complete := l.Losses()
+	if !complete {
+		t.Skip("needs a kernel that counts missed runs (5.12)")
+	}
+	ran := counts(l)
+	if len(losses) < 1 || losses[0].Kind != LossMissed || losses[0].Probe != 0 || losses[0].Count < 100 || losses[0].Count > ran[0] {
+		t.Errorf("got %+v, want at least 100 missed of probe 0, which ran %d times", losses, ran[0])
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if after, _ := l.Losses(); !reflect.DeepEqual(after, losses) {
+		t.Errorf("after Close: %+v, before: %+v", after, losses)
 	}
 }
 
