@@ -51,21 +51,30 @@ func findTracefs() (string, error) {
 		return "", fmt.Errorf("%w: mount it at %s: %w", ErrNoTracefs, dir, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "events")); err != nil {
-		if lock := Lockdown(); lock != "" && lock != "none" {
-			return "", lockdownError(lock)
+		if err := lockedDown(); err != nil {
+			return "", err
 		}
 		return "", fmt.Errorf("%w: %s has no folder events; was the kernel built without CONFIG_FTRACE?", ErrNoTracefs, dir)
 	}
 	return dir, nil
 }
 
+// permissionError explains EACCES and EPERM: root meets them under lockdown.
 func permissionError(path string) error {
+	if err := lockedDown(); err != nil && os.Geteuid() == 0 {
+		return err
+	}
 	return fmt.Errorf("%w to read %s: run as root (or with CAP_DAC_READ_SEARCH)", ErrPermission, path)
 }
 
-func lockdownError(mode string) error {
-	return fmt.Errorf("%w (%s): tracefs is closed when the kernel boots so; "+
-		"boot without lockdown=%s or switch Secure Boot off", ErrLockdown, mode, mode)
+// lockedDown gives an error if the kernel is locked down in a way that closes
+// tracefs: at boot then, no event has a folder.
+func lockedDown() error {
+	if mode := Lockdown(); mode == "confidentiality" {
+		return fmt.Errorf("%w (%s): it hides tracefs; "+
+			"boot without lockdown=%s", ErrLockdown, mode, mode)
+	}
+	return nil
 }
 
 // Lockdown gives the mode of the kernel's lockdown: "none", "integrity" or

@@ -126,6 +126,11 @@ func (f *Facts) noTracepoint(root, group, name string) error {
 	if err != nil {
 		return err
 	}
+	if len(groups) == 0 {
+		if err := lockedDown(); err != nil {
+			return err
+		}
+	}
 	if slices.Contains(groups, group) {
 		names, _ := folders(filepath.Join(events, group)) // no names, no hint
 		if near := Suggest(name, names); near != "" {
