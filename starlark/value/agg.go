@@ -108,6 +108,57 @@ func (a *Agg) collectEntry(out *Snapshot, raw map[string][]State, key, val []byt
 	return out.merge(a.decodeKey(key), since)
 }
 
+// one reads the entry of a key as it was written; nil where there is none.
+func (a *Agg) one(key starlark.Value) ([]State, error) {
+	if raw, err := a.encodeIfShaped(key); err == nil && raw != nil {
+		return a.oneRaw(raw, key)
+	}
+	// The key is text for a label, or None was dropped from it: compare with
+	// what the keys decode to.
+	s, err := a.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	i, err := s.find(foldKey(key))
+	if i < 0 || err != nil {
+		return nil, err
+	}
+	return s.entries[i].States, nil
+}
+
+// encodeIfShaped gives the bytes of a key where there is a map with such keys.
+func (a *Agg) encodeIfShaped(key starlark.Value) ([]byte, error) {
+	if a.be == nil || a.unkeyed() || key == nil {
+		return nil, nil
+	}
+	return a.encodeKey(key)
+}
+
+func (a *Agg) oneRaw(raw []byte, key starlark.Value) ([]State, error) {
+	a.read = true
+	out := make([]State, len(columnsOf(a.decl)))
+	found, err := a.be.Lookup(raw, a.val)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", a, err)
+	}
+	if found {
+		out = a.readStates(a.val)
+		for i, old := range a.taken[string(raw)] {
+			out[i].subtract(&old)
+		}
+	}
+	i, err := a.local.find(foldKey(key))
+	if err != nil || i < 0 && !found {
+		return nil, err
+	}
+	if i >= 0 {
+		for col := range out {
+			out[col].Merge(&a.local.entries[i].States[col])
+		}
+	}
+	return out, nil
+}
+
 func (a *Agg) unkeyed() bool {
 	key, _ := a.be.Layout()
 	return key == nil
@@ -171,6 +222,7 @@ func (a *Agg) Clear() error {
 
 // add is a[key].add(v, weight) of user code; col is the member of a group.
 func (a *Agg) add(key starlark.Value, col int, v, weight int64) error {
+	key = foldKey(key)
 	if n := len(a.local.entries); n > 0 && (key == nil) != (a.local.entries[n-1].Key == nil) {
 		return fmt.Errorf("%s is used with and without a key", a)
 	}
@@ -187,7 +239,7 @@ func (a *Agg) Get(k starlark.Value) (starlark.Value, bool, error) {
 	if _, err := k.Hash(); err != nil {
 		return nil, false, fmt.Errorf("key of %s: %w", a, err)
 	}
-	return &place{a, foldKey(k), a.member()}, true, nil
+	return &place{a, k, a.member()}, true, nil
 }
 
 // member is the column that a place of a means: all of a group, or the first.

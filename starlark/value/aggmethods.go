@@ -16,7 +16,7 @@ const wholeGroup = -1
 // add to and to read.
 type place struct {
 	agg *Agg
-	key starlark.Value // nil: none
+	key starlark.Value // as written; nil: none
 	col int
 }
 
@@ -73,19 +73,15 @@ func (a *Agg) memberNames() []string {
 }
 
 func (p *place) value() (starlark.Value, error) {
-	s, err := p.agg.Snapshot()
-	if err != nil {
-		return nil, err
-	}
-	i, err := s.find(p.key)
+	states, err := p.agg.one(p.key)
 	if err != nil {
 		return nil, err
 	}
 	state := &State{}
-	if i >= 0 {
-		state = &s.entries[i].States[p.col]
+	if states != nil {
+		state = &states[p.col]
 	}
-	return Result(s.Columns()[p.col], state), nil
+	return Result(columnsOf(p.agg.decl)[p.col], state), nil
 }
 
 func (p *place) add(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
@@ -123,11 +119,15 @@ var aggMethods = map[string]methodFunc[*Agg]{
 		return listOf(s.items(), func(kv starlark.Tuple) starlark.Value { return kv }), nil
 	},
 	"get": func(a *Agg, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		s, err := a.Snapshot()
+		k, dflt, err := getArgs(args, kwargs)
 		if err != nil {
 			return nil, err
 		}
-		return snapshotGet(s, args, kwargs)
+		states, err := a.one(k)
+		if err != nil || states == nil {
+			return dflt, err
+		}
+		return newSnapshot(a.decl).result(states), nil
 	},
 	"take": func(a *Agg, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		if err := starlark.UnpackArgs("take", args, kwargs); err != nil {
@@ -210,9 +210,15 @@ func (s *Snapshot) AttrNames() []string {
 	return names
 }
 
+func getArgs(args starlark.Tuple, kwargs []starlark.Tuple) (k, dflt starlark.Value, err error) {
+	dflt = starlark.None
+	err = starlark.UnpackArgs("get", args, kwargs, "key", &k, "default?", &dflt)
+	return k, dflt, err
+}
+
 func snapshotGet(s *Snapshot, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	var k, dflt starlark.Value = nil, starlark.None
-	if err := starlark.UnpackArgs("get", args, kwargs, "key", &k, "default?", &dflt); err != nil {
+	k, dflt, err := getArgs(args, kwargs)
+	if err != nil {
 		return nil, err
 	}
 	v, found, err := s.Get(k)

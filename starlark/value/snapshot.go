@@ -117,7 +117,10 @@ func (s *Snapshot) result(states []State) starlark.Value {
 
 // Get is s[k]: the value under a key.
 func (s *Snapshot) Get(k starlark.Value) (starlark.Value, bool, error) {
-	i, err := s.find(foldKey(k))
+	i, err := s.find(k)
+	if i < 0 && err == nil {
+		i, err = s.find(foldKey(k))
+	}
 	if i < 0 || err != nil {
 		return nil, false, err
 	}

@@ -1,0 +1,233 @@
+package value
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// memory is a Backend in a Go map, with keys in sorted order.
+type memory struct {
+	key, val *wire.Fixed
+	size     int
+	entries  map[string][]byte
+}
+
+func newMemory(key, val *wire.Fixed, size int) *memory {
+	return &memory{key, val, size, make(map[string][]byte)}
+}
+
+func (m *memory) Layout() (key, val *wire.Fixed) { return m.key, m.val }
+
+func (m *memory) Lookup(key, val []byte) (bool, error) {
+	e, ok := m.entries[string(key)]
+	copy(val, e)
+	return ok, nil
+}
+
+func (m *memory) Update(key, val []byte) error {
+	m.entries[string(key)] = slices.Clone(val)
+	return nil
+}
+
+func (m *memory) Delete(key []byte) (bool, error) {
+	_, ok := m.entries[string(key)]
+	delete(m.entries, string(key))
+	return ok, nil
+}
+
+func (m *memory) AddInt(key []byte, off int, delta int64) error {
+	e := m.entries[string(key)]
+	if e == nil {
+		e = make([]byte, m.size)
+		m.entries[string(key)] = e
+	}
+	order.PutUint64(e[off:], order.Uint64(e[off:])+uint64(delta))
+	return nil
+}
+
+func (m *memory) Each(f func(key, val []byte) bool) error {
+	var keys []string
+	for k := range m.entries {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		if !f([]byte(k), m.entries[k]) {
+			break
+		}
+	}
+	return nil
+}
+
+func leaf(kind wire.Kind, off, size int) wire.Type {
+	return wire.Type{Kind: kind, Off: off, Size: size, TagOff: -1}
+}
+
+var (
+	commKey  = &wire.Fixed{Type: leaf(wire.Str, 0, 16), Size: 16}
+	wordType = wire.Type{Kind: wire.Int, Size: 8, Signed: true, TagOff: -1}
+	word     = &wire.Fixed{Type: wordType, Size: 8}
+)
+
+// eval evaluates an expression of Starlark in which x is a value.
+func eval(t *testing.T, expr string, x starlark.Value) (string, error) {
+	t.Helper()
+	v, err := starlark.Eval(&starlark.Thread{}, "test", expr, starlark.StringDict{"x": x, "update": starlark.NewBuiltin("update",
+		func(_ *starlark.Thread, _ *starlark.Builtin, a starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+			op, _ := starlark.AsString(a[2])
+			return starlark.None, Update(a[0], a[1], op, a[3])
+		})})
+	if err != nil {
+		return "", err
+	}
+	return v.String(), nil
+}
+
+// evals checks a list of expressions and what they give; an error is given as
+// "error: …".
+func evals(t *testing.T, x starlark.Value, exprs ...[2]string) {
+	t.Helper()
+	for _, e := range exprs {
+		got, err := eval(t, e[0], x)
+		if err != nil {
+			got = "error: " + err.Error()
+		}
+		if got != e[1] {
+			t.Errorf("%s: %s, want %s", e[0], got, e[1])
+		}
+	}
+}
+
+func TestBoundTable(t *testing.T) {
+	tb := NewTable(&plan.Container{Kind: plan.Table, Name: "t"})
+	evals(t, tb, [2]string{`x.set("early", 3)`, "None"})
+	m := newMemory(commKey, word, 8)
+	if err := tb.Bind(m, &Decoder{}); err != nil {
+		t.Fatal(err)
+	}
+	evals(t, tb,
+		[2]string{`x["early"]`, "3"},
+		[2]string{`update(x, "early", "+", 4)`, "None"},
+		[2]string{`update(x, "early", "-", 2)`, "None"},
+		[2]string{`update(x, "new", "+", 1)`, "None"},
+		[2]string{`update(x, "early", "|", 8)`, "None"},
+		[2]string{`x.items()`, `[("early", 13), ("new", 1)]`},
+		[2]string{`"early" in x, "no" in x, len(x)`, "(True, False, 2)"},
+		[2]string{`x.pop("early"), x.get("early"), x.get("early", 0)`, "(13, None, 0)"},
+		[2]string{`x["early"]`, `error: key "early" not in table`},
+		[2]string{`x.set(1, 1)`, "error: key of <table t>: got int, want a string of at most 15 bytes"},
+		[2]string{`x.set("a", "b")`, "error: value of <table t>: got string, want a signed 64-bit int"},
+		[2]string{`x.set("a", 1 << 63)`, "error: value of <table t>: got 9223372036854775808, want a signed 64-bit int"},
+		[2]string{`x.set("a", None)`, "error: value of <table t>: got NoneType, want a signed 64-bit int"},
+		[2]string{`x.set("0123456789abcdef", 1)`, "error: key of <table t>: got a string of 16 bytes, want at most 15"},
+		[2]string{`x.clear()`, "None"},
+		[2]string{`bool(x)`, "False"})
+}
+
+func TestBindRefuses(t *testing.T) {
+	tb := NewTable(&plan.Container{Kind: plan.Table, Name: "t"})
+	evals(t, tb, [2]string{`x.set(("a", 1), True)`, "None"})
+	err := tb.Bind(newMemory(commKey, word, 8), &Decoder{})
+	if err == nil || err.Error() != "key of <table t>: got a tuple of 2, want a string of at most 15 bytes" {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestBoundCell(t *testing.T) {
+	c := NewCell(&plan.Container{Kind: plan.Cell, Name: "c"}, starlark.MakeInt(4))
+	if err := c.Bind(newMemory(nil, word, 8), &Decoder{}); err != nil {
+		t.Fatal(err)
+	}
+	evals(t, c,
+		[2]string{`x.get()`, "4"},
+		[2]string{`x.add(3)`, "None"},
+		[2]string{`x.add()`, "None"},
+		[2]string{`x.get()`, "8"},
+		[2]string{`x.set("a")`, "error: value of <cell c>: got string, want a signed 64-bit int"})
+}
+
+// kernelAdd is what a program does to a mean: count and sum.
+func kernelAdd(m *memory, key string, vals ...int64) {
+	k := make([]byte, 16)
+	copy(k, key)
+	for _, v := range vals {
+		_ = m.AddInt(k, 0, 1) // never fails
+		_ = m.AddInt(k, 8, v)
+	}
+}
+
+func TestBoundAgg(t *testing.T) {
+	a := NewAgg(&plan.Container{Kind: plan.Mean, Name: "m", Unit: 10})
+	evals(t, a, [2]string{`x["a"].add(100)`, "None"})
+	m := newMemory(commKey, nil, 16)
+	a.BindAgg(m, &Decoder{}, &wire.Agg{Kind: wire.AggMean, Count: 0, Sum: 8, Lowest: -1, Highest: -1, Set: -1, Slots: 1, Size: 16})
+	kernelAdd(m, "a", 200, 300)
+	kernelAdd(m, "b", 50)
+	if a.WasRead() {
+		t.Error("nobody has read it")
+	}
+	evals(t, a,
+		[2]string{`x.items()`, `[("a", 20.0), ("b", 5.0)]`},
+		[2]string{`x["a"].value, x["c"].value, x.get("b"), x.get("c"), x.get(7)`, "(20.0, None, 5.0, None, None)"},
+		[2]string{`x.take().items()`, `[("a", 20.0), ("b", 5.0)]`},
+		[2]string{`x.take().items()`, `[]`},
+		[2]string{`x["a"].value`, "None"})
+	kernelAdd(m, "b", 70)
+	evals(t, a,
+		[2]string{`x["b"].add(90)`, "None"},
+		[2]string{`x["b"].value`, "8.0"},
+		[2]string{`x.take()["b"]`, "8.0"},
+		[2]string{`x.clear()`, "None"},
+		[2]string{`len(x)`, "0"})
+	if !a.WasRead() {
+		t.Error("it was read")
+	}
+}
+
+func TestBoundLabels(t *testing.T) {
+	key := &wire.Fixed{Type: leaf(wire.Int, 0, 4), Size: 8}
+	key.Type.Label = "half"
+	a := NewAgg(&plan.Container{Kind: plan.Count, Name: "n", Unit: 1})
+	m := newMemory(key, nil, 8)
+	d := &Decoder{Labels: map[string]LabelFunc{"half": func(v uint64) string { return fmt.Sprint("h", v/2) }}}
+	a.BindAgg(m, d, &wire.Agg{Kind: wire.AggCount, Sum: -1, Lowest: -1, Highest: -1, Set: -1, Slots: 1, Size: 8})
+	for i := range 5 {
+		_ = m.AddInt([]byte{byte(i), 0, 0, 0, 0, 0, 0, 0}, 0, 1) // never fails
+	}
+	evals(t, a,
+		[2]string{`x.items()`, `[("h0", 2), ("h1", 2), ("h2", 1)]`},
+		[2]string{`x["h1"].value`, "2"},
+		[2]string{`x[2].value`, "1"})
+}
+
+func TestBoundExtremes(t *testing.T) {
+	g := NewAgg(&plan.Container{Kind: plan.Group, Name: "g", Members: []plan.GroupMember{
+		{Name: "lo", Agg: &plan.Container{Kind: plan.Lowest, Unit: 1}}, {Name: "hi", Agg: &plan.Container{Kind: plan.Highest, Unit: 1}}}})
+	m := newMemory(nil, nil, 80)
+	val := make([]byte, 80)
+	// Two slots with claims for the lowest, one for the highest.
+	order.PutUint64(val[0:], 1)
+	order.PutUint64(val[8:], wire.EncodeLowest(5))
+	order.PutUint64(val[24:], wire.EncodeLowest(-7))
+	order.PutUint64(val[40:], 1)
+	order.PutUint64(val[48:], wire.EncodeHighest(9))
+	m.entries[""] = val
+	none := wire.Agg{Count: -1, Sum: -1, Lowest: -1, Highest: -1, Set: -1, Slots: 1}
+	lo, hi := none, none
+	lo.Set, lo.Lowest, lo.Slots = 0, 8, 2
+	hi.Set, hi.Highest = 40, 48
+	g.BindAgg(m, &Decoder{}, &wire.Agg{Kind: wire.AggGroup, Size: 80, Members: []wire.AggMember{{Name: "lo", Agg: &lo}, {Name: "hi", Agg: &hi}}})
+	evals(t, g,
+		[2]string{`x.lo.value, x.hi.value`, "(-7, 9)"},
+		[2]string{`x.lo.add(-9)`, "None"},
+		[2]string{`x.lo.value`, "-9"},
+		[2]string{`x.take()`, "error: " + ErrTakeExtremes.Error()},
+		[2]string{`x.clear()`, "None"},
+		[2]string{`x.lo.value`, "None"})
+}
