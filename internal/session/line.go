@@ -17,6 +17,7 @@ type eventLine struct {
 	// has none; fields are the others.
 	comm, pid, probe int
 	fields           []int
+	names            []string // of fields
 }
 
 func newEventLine(probe string, rec *wire.Record) *eventLine {
@@ -33,7 +34,7 @@ func newEventLine(probe string, rec *wire.Record) *eventLine {
 		case "time", "cpu": // in the header of every record
 		default:
 			l.fields = append(l.fields, i)
-			l.out.Args = append(l.out.Args, render.Field{Name: strings.TrimPrefix(f.Name, "args.")})
+			l.names = append(l.names, strings.TrimPrefix(f.Name, "args."))
 		}
 	}
 	return l
@@ -56,8 +57,14 @@ func (s *session) printEvent(l *eventLine) (err error) {
 	if name, ok := field(l.probe).(string); ok {
 		l.out.Probe = name
 	}
+	l.out.Args = l.out.Args[:0]
 	for i, n := range l.fields {
-		l.out.Args[i].Value = field(n)
+		v := field(n)
+		if args, ok := v.(render.Object); ok && l.names[i] == "args" { // all of them
+			l.out.Args = append(l.out.Args, args...)
+			continue
+		}
+		l.out.Args = append(l.out.Args, render.Field{Name: l.names[i], Value: v})
 	}
 	if err != nil {
 		return err

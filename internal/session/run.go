@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/stream"
@@ -148,18 +150,19 @@ func (s *session) openOutput() (err error) {
 
 // tidy gives errors of the script with their traceback.
 func tidy(err error) error {
-	var es script.Errors
-	if !errors.As(err, &es) {
-		return err
-	}
-	text := ""
-	for i, e := range es {
-		if i > 0 {
-			text += "\n"
+	var running script.Errors
+	var compiling infer.Diags
+	switch {
+	case errors.As(err, &compiling):
+		return &ScriptError{compiling.Error()}
+	case errors.As(err, &running):
+		lines := make([]string, len(running))
+		for i, e := range running {
+			lines[i] = e.Traceback()
 		}
-		text += e.Traceback()
+		return &ScriptError{strings.Join(lines, "\n")}
 	}
-	return &ScriptError{text}
+	return err
 }
 
 // A ScriptError is what is wrong with a script, in lines that begin with
