@@ -29,8 +29,8 @@ import (
 type Shared struct {
 	Tree *tree.Unit
 	Arch *Arch
-	// NoCmpXchg: the kernel has no atomics that give the old value (before
-	// 5.12). Extremes are then kept in claimed words.
+	// NoCmpXchg: the kernel is older than 5.12 and has no atomics that give
+	// the old value. Extremes are then kept in claimed words.
 	NoCmpXchg bool
 	// Sites are the places that programs count at, by number.
 	Sites []tree.Site

@@ -88,7 +88,7 @@ func (b *builder) number64(e *tree.Expr) *ir.Value {
 
 // comm is the name of the current task. The helper pads with NULs.
 func (b *builder) comm(t types.Type) val {
-	m := b.alloc(16)
+	m := b.allocText(16)
 	b.call(helperGetCurrentComm, b.addr(m, 0), b.konst(16))
 	return val{t: t, s: &str{mem: m, room: 16}}
 }

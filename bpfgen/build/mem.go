@@ -35,10 +35,24 @@ func (b *builder) alloc(size int) *region {
 		b.stack += size
 		return &region{slot: b.f.NewSlot(size), size: size}
 	}
+	return b.scratch(size)
+}
+
+// scratch gives a part of the scratch memory.
+func (b *builder) scratch(size int) *region {
 	b.Uses[tree.MapScratch] = true
 	off := b.f.ScratchSize
 	b.f.ScratchSize += size
 	return &region{off: int64(off), size: size}
+}
+
+// allocText gives memory for a string. Kernels before 5.12 refuse loads from
+// the stack at an offset that is not constant, as tests of strings need.
+func (b *builder) allocText(size int) *region {
+	if b.NoCmpXchg {
+		return b.scratch((size + 7) &^ 7)
+	}
+	return b.alloc(size)
 }
 
 // addr is the address of byte off of r. Addresses are made anew at each use:

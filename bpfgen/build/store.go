@@ -233,7 +233,7 @@ func (b *builder) loadFixed(p *ir.Value, w wire.Type, t types.Type) val {
 }
 
 func (b *builder) loadText(p *ir.Value, w wire.Type, t types.Type) *str {
-	m := b.alloc(w.Size)
+	m := b.allocText(w.Size)
 	b.cur.AddImm(ir.OpCopy, b.pos, int64(w.Size), b.addr(m, 0), b.add(p, int64(w.Off)))
 	mark := b.load(1, b.addr(m, int64(w.Size)-1), 0)
 	b.store(1, b.addr(m, int64(w.Size)-1), 0, b.konst(0))

@@ -13,7 +13,7 @@ import (
 // that just fits.
 func (b *builder) strExpr(e *tree.Expr) val {
 	room := layout.StringRoom(e.Type.Cap + 1)
-	m := b.alloc(room)
+	m := b.allocText(room)
 	return b.strInto(e, m, b.addr(m, 0))
 }
 
@@ -106,7 +106,7 @@ func pairOf(t types.Type, x, y *ir.Value) val {
 
 // copyStr copies the bytes of s to memory of its own.
 func (b *builder) copyStr(s *str, t types.Type) *str {
-	m := b.alloc(s.room)
+	m := b.allocText(s.room)
 	out := &str{mem: m, room: s.room, n: s.n, flags: s.flags}
 	b.copyBytes(b.addr(m, 0), s, s.room)
 	return out

@@ -65,8 +65,13 @@ func (b *builder) equalConst(s *str, c string, then, els *ir.Block) {
 // equalBytes goes to els where the memory differs from c; at gives address
 // and offset of byte off.
 func (b *builder) equalBytes(at func(off int64) (*ir.Value, int64), c string, els *ir.Block) {
+	b.equalUnits(at, c, 8, els)
+}
+
+// equalUnits does it in pieces of at most unit bytes.
+func (b *builder) equalUnits(at func(off int64) (*ir.Value, int64), c string, unit int, els *ir.Block) {
 	for i := 0; i < len(c); {
-		size := 8
+		size := unit
 		for size > len(c)-i {
 			size /= 2
 		}
@@ -129,7 +134,8 @@ func (b *builder) startsWith(s *str, c string, then, els *ir.Block) {
 	b.cond(constBool(true), then, els)
 }
 
-// endsWith tests the length against the room too: it is an offset then.
+// endsWith tests the length against the room too: it is an offset then. The
+// verifier wants accesses to the stack aligned, so bytes are compared there.
 func (b *builder) endsWith(s *str, c string, then, els *ir.Block) {
 	if len(c) >= s.room {
 		b.cond(constBool(false), then, els)
@@ -142,7 +148,11 @@ func (b *builder) endsWith(s *str, c string, then, els *ir.Block) {
 	b.branchImm(ir.ULE, n, int64(s.room), on, els)
 	b.begin(on)
 	end := b.op(ir.OpAdd, b.strAddr(s, 0), n)
-	b.equalBytes(func(off int64) (*ir.Value, int64) { return end, off - int64(len(c)) }, c, els)
+	unit := 1
+	if s.mem != nil && s.mem.slot == nil {
+		unit = 8
+	}
+	b.equalUnits(func(off int64) (*ir.Value, int64) { return end, off - int64(len(c)) }, c, unit, els)
 	b.cond(constBool(true), then, els)
 }
 

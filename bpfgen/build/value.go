@@ -187,6 +187,8 @@ func (b *builder) convert(v val, t types.Type) val {
 		}
 	case t.Kind == types.Int && v.t.Kind == types.Int:
 		out.x = b.fit(v, t)
+	case t.Kind == types.Bool && v.t.Kind == types.Int: // C's bool
+		out.x = b.cmp(ir.NE, v.x, b.konst(0))
 	}
 	return b.retag(out, v, t)
 }
