@@ -1,0 +1,75 @@
+// Package opt improves functions of ir.
+//
+// The table passes is the list of what is done, in order; passOrder says why
+// in this order. Every pass takes a function that satisfies ir.Check and
+// leaves one. Run works on both levels: before lower it sees macro ops, and
+// is worth a second time behind lower.
+//
+// The passes keep what the kernel's verifier relies on: a bound that is
+// tested stays tested, and a mask is only dropped where the verifier itself
+// knows that it changes nothing (see knownBits).
+package opt
+
+import "github.com/startrace/startrace/bpfgen/ir"
+
+// A pass is one transformation. It reports whether it changed anything.
+type pass struct {
+	name string
+	run  func(f *ir.Func) bool
+}
+
+// passes are run in this order, again and again until nothing changes.
+var passes = []pass{
+	{"dead", dead},     // what nothing uses; blocks that nothing reaches
+	{"params", params}, // parameters with one value become that value
+	{"fold", fold},     // constants, identities, cheaper ops, addresses
+	{"cse", cse},       // the same computed twice
+	{"facts", facts},   // conditions that a branch before has decided
+	{"thread", thread}, // edges past empty blocks and past known branches
+	{"merge", merge},   // straight lines of blocks become one block
+}
+
+// lastPasses are run once behind the others, which would undo them.
+var lastPasses = []pass{
+	{"returns", returns}, // equal ends become one block
+	{"thread", thread},
+	{"dead", dead},
+}
+
+// passOrder has the constraints on the order of passes, each with its reason.
+var passOrder = []struct{ before, after, reason string }{
+	{"dead", "params", "edges of blocks that nothing reaches would keep parameters apart"},
+	{"params", "fold", "a parameter that is a constant on all ways folds on"},
+	{"fold", "cse", "folding gives equal values one form: operands in order, immediates"},
+	{"cse", "facts", "equal conditions are then conditions on the same value"},
+	{"fold", "facts", "comparisons are in the branch by then, not in a value"},
+	{"facts", "thread", "a decided branch leaves an empty block to pass"},
+	{"thread", "merge", "a block that edges go past has one predecessor less"},
+	{"returns", "thread", "an end that was replaced is an empty block to pass"},
+	{"thread", "dead", "what is passed is not reached"},
+}
+
+// maxRounds bounds the repetition. Each round but the last makes the function
+// smaller, so few are needed; the bound is against a mistake.
+const maxRounds = 20
+
+// Run improves f, which must satisfy ir.Check.
+func Run(f *ir.Func) { run(f, func(string) {}) }
+
+// run calls after with the name of each pass that has run.
+func run(f *ir.Func, after func(name string)) {
+	for range maxRounds {
+		changed := false
+		for _, p := range passes {
+			changed = p.run(f) || changed
+			after(p.name)
+		}
+		if !changed {
+			break
+		}
+	}
+	for _, p := range lastPasses {
+		p.run(f)
+		after(p.name)
+	}
+}

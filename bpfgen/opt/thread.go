@@ -1,0 +1,101 @@
+package opt
+
+import (
+	"slices"
+
+	"github.com/startrace/startrace/bpfgen/ir"
+)
+
+// thread leads edges past blocks that do nothing: those that only jump on,
+// and those whose branch the values of the edge decide. A condition such as
+// "a and b" is made of such blocks.
+func thread(f *ir.Func) bool {
+	passable := passableBlocks(f)
+	changed := false
+	for _, b := range f.Blocks {
+		for i := range b.Term.To {
+			// The bound is against circles of empty blocks.
+			for range len(f.Blocks) {
+				next, ok := past(b.Term.To[i], passable)
+				if !ok {
+					break
+				}
+				b.Term.To[i] = next
+				changed = true
+			}
+		}
+	}
+	return changed
+}
+
+// passableBlocks marks the blocks without instructions whose parameters
+// nothing uses but their terminator.
+func passableBlocks(f *ir.Func) []bool {
+	passable := make([]bool, f.NumBlocks())
+	for _, b := range f.Blocks[1:] {
+		passable[b.ID] = len(b.Values) == 0 && b.Term.Kind != ir.Ret
+	}
+	use := func(b *ir.Block, v *ir.Value) {
+		if v != nil && v.Op == ir.OpParam && v.Block != b {
+			passable[v.Block.ID] = false
+		}
+	}
+	for _, b := range f.Blocks {
+		for _, v := range b.Values {
+			for _, a := range v.Args {
+				use(b, a)
+			}
+		}
+		use(b, b.Term.X)
+		use(b, b.Term.Y)
+		for _, e := range b.Term.To {
+			for _, a := range e.Args {
+				use(b, a)
+			}
+		}
+	}
+	return passable
+}
+
+// past gives the edge that leaves the target of e when it is entered by e.
+func past(e ir.Edge, passable []bool) (ir.Edge, bool) {
+	b := e.Block
+	if !passable[b.ID] {
+		return e, false
+	}
+	arg := func(v *ir.Value) *ir.Value {
+		if k := slices.Index(b.Params, v); k >= 0 {
+			return e.Args[k]
+		}
+		return v
+	}
+	way := 0
+	if b.Term.Kind == ir.Branch {
+		holds, known := knownBranch(&b.Term, arg)
+		if !known {
+			return e, false
+		}
+		if !holds {
+			way = 1
+		}
+	}
+	on := b.Term.To[way]
+	if on.Block == b {
+		return e, false
+	}
+	next := ir.Edge{Block: on.Block}
+	for _, a := range on.Args {
+		next.Args = append(next.Args, arg(a))
+	}
+	return next, true
+}
+
+// knownBranch decides a branch whose operands are constants by way of arg.
+func knownBranch(t *ir.Term, arg func(*ir.Value) *ir.Value) (holds, known bool) {
+	x, ok := constant(arg(t.X))
+	y := t.Imm
+	if ok && t.Y != nil {
+		y, ok = constant(arg(t.Y))
+	}
+	return ok && t.Cond.Holds(x, y), ok
+}
