@@ -62,9 +62,9 @@ func (b *builder) jumpWith(j *join, v val) {
 // the joined value.
 func (b *builder) enter(j *join) val {
 	args := make([][]*ir.Value, len(j.edges))
-	b.env = append([]val(nil), j.saved.env...)
-	for i := range b.env {
-		b.env[i] = b.meet(j, args, func(e incoming) val { return e.env[i] })
+	env := append([]val(nil), j.saved.env...)
+	for i := range env {
+		env[i] = b.meet(j, args, func(e incoming) val { return e.env[i] })
 	}
 	var out val
 	if j.t.Kind != types.Bot && len(j.edges) > 0 {
@@ -73,7 +73,7 @@ func (b *builder) enter(j *join) val {
 	for i, e := range j.edges {
 		e.from.Jump(e.pos, j.block, args[i]...)
 	}
-	b.cache = maps.Clone(j.saved.cache)
+	b.env, b.cache = env, maps.Clone(j.saved.cache)
 	b.begin(j.block)
 	if j.t.Kind != types.Bot && len(j.edges) == 0 {
 		out = b.absent(j.t, tree.TagPresent)
@@ -99,11 +99,13 @@ func (b *builder) meet(j *join, args [][]*ir.Value, of func(incoming) val) val {
 	if !differ {
 		return first
 	}
-	here := b.cur
+	here := b.save()
 	for i, e := range j.edges {
-		b.cur = e.from
+		b.restore(j.saved)
+		b.begin(e.from)
 		args[i] = b.comps(b.convert(of(e), first.t), args[i])
+		j.edges[i].from = b.cur // counting a length takes blocks of its own
 	}
-	b.cur = here
+	b.restore(here)
 	return assemble(first.t, func() *ir.Value { return j.block.Param(b.pos) })
 }

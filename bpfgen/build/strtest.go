@@ -35,9 +35,10 @@ func (b *builder) equalStrs(x, y val, then, els *ir.Block) {
 		b.equalConst(x.s, *y.s.konst, then, els)
 	default:
 		same := b.f.NewBlock()
-		b.branch(ir.EQ, b.strLen(x.s), b.strLen(y.s), same, els)
+		n, ny := b.strLen(x.s), b.strLen(y.s)
+		b.branch(ir.EQ, n, ny, same, els)
 		b.begin(same)
-		b.walkPair(x.s, y.s, x.s.n, then, func(cx, cy *ir.Value, next *ir.Block) {
+		b.walkPair(x.s, y.s, n, then, func(cx, cy *ir.Value, next *ir.Block) {
 			b.branch(ir.EQ, cx, cy, next, els)
 		})
 	}

@@ -76,10 +76,15 @@ func (b *builder) strLen(s *str) *ir.Value {
 	switch {
 	case s.konst != nil:
 		return b.konst(int64(len(*s.konst)))
-	case s.n == nil:
-		s.n = b.scanLen(s)
+	case s.n != nil:
+		return s.n
 	}
-	return s.n
+	if v, ok := b.cache[s]; ok {
+		return v.x
+	}
+	n := b.scanLen(s)
+	b.cache[s] = intVal(types.U64, n)
+	return n
 }
 
 func (b *builder) strFlags(s *str) *ir.Value {
