@@ -13,6 +13,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/ir/irtest"
+	"github.com/startrace/startrace/bpfgen/opt"
 	"github.com/startrace/startrace/bpfgen/regalloc"
 )
 
@@ -32,6 +33,9 @@ func TestKernelRandom(t *testing.T) {
 	tooComplex := 0
 	for seed := range n {
 		f := irtest.Random(seed, optionsFor(seed))
+		if seed%3 != 0 {
+			opt.Run(f)
+		}
 		err := compare(t, f, seed)
 		if errors.Is(err, errTooComplex) {
 			tooComplex++
