@@ -238,6 +238,7 @@ func (h *Host) Plan() *plan.Plan {
 			h.made.StrMax = h.opts.StrMax
 		}
 		h.made.Target = h.opts.Target
+		h.freezeKernel(h.made)
 	}
 	return h.made
 }

@@ -24,13 +24,13 @@ const quantilesSub = 3
 // the same as those that kernel halves use: see the test against
 // bpfgen/layout.
 func bucketsOf(c *plan.Container) *wire.Buckets {
-	b := &wire.Buckets{Unit: max(1, c.Unit), Sub: c.Sub, Lo: c.Lo, Hi: c.Hi, Step: max(1, c.Step)}
+	b := &wire.Buckets{Unit: max(1, c.Unit), Sub: c.Sub, Lo: c.Lo, Hi: c.Hi, Step: c.Step}
 	switch c.Kind {
 	case plan.Hist:
 	case plan.Quantiles:
 		b.Sub = quantilesSub
 	case plan.LHist:
-		b.Linear = true
+		b.Linear, b.Step = true, max(1, c.Step)
 		b.N = 2 + int((uint64(b.Hi-b.Lo)+uint64(b.Step)-1)/uint64(b.Step))
 		return b
 	default:
