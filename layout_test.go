@@ -42,7 +42,7 @@ var layers = []layer{
 	{"starlark/script", []string{"builtins", "internal/format", "internal/kernel", "internal/plan", "internal/wire", "starlark/value", "stdlib"}, []string{starlark}},
 	{"stdlib", nil, nil},
 
-	{"bpfgen", []string{"bpfgen", "internal/plan", "internal/kernel", "internal/wire"}, []string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve"}},
+	{"bpfgen", []string{"bpfgen", "internal/plan", "internal/kernel", "internal/wire"}, []string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
 
 	{"internal/plan", nil, []string{starlark + "syntax"}},
 	{"internal/wire", nil, nil},
