@@ -138,9 +138,11 @@ func toUnit(v starlark.Value) (int64, string, error) {
 	if v == nil || v == starlark.None {
 		return 1, "", nil
 	}
-	i, ok := v.(starlark.Int)
-	n, fits := i.Int64()
-	if !ok || !fits || n < 1 {
+	n, ok := int64(0), false
+	if i, isInt := v.(starlark.Int); isInt {
+		n, ok = i.Int64()
+	}
+	if !ok || n < 1 {
 		return 0, "", fmt.Errorf("unit: got %s, want NSEC, USEC, MSEC, SEC or a positive int", v)
 	}
 	for _, u := range timeUnits {

@@ -20,9 +20,13 @@ func strftimeCall(e *Env, c *call) (starlark.Value, error) {
 		mono = t
 	}
 	if at != nil && at != starlark.None {
-		i, ok := at.(starlark.Int)
-		if mono, ok = i.Int64(); !ok {
+		i, isInt := at.(starlark.Int)
+		if !isInt {
 			return nil, fmt.Errorf("strftime: got %s, want a time in ns such as e.time", at.Type())
+		}
+		var fits bool
+		if mono, fits = i.Int64(); !fits {
+			return nil, fmt.Errorf("strftime: %s does not fit in 64 bits", i)
 		}
 	}
 	s, err := Strftime(f, e.Runtime.Wall(mono))

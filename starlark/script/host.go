@@ -202,7 +202,7 @@ func (h *Host) lookup(name string) (starlark.Value, bool) {
 	if v, ok := h.predeclared[name]; ok {
 		return v, true
 	}
-	if h.opts.Constant == nil {
+	if h.opts.Constant == nil || starlark.Universe.Has(name) {
 		return nil, false
 	}
 	n, ok := h.opts.Constant(name)

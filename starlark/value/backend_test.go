@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/wire"
@@ -78,7 +79,7 @@ var (
 // eval evaluates an expression of Starlark in which x is a value.
 func eval(t *testing.T, expr string, x starlark.Value) (string, error) {
 	t.Helper()
-	v, err := starlark.Eval(&starlark.Thread{}, "test", expr, starlark.StringDict{"x": x, "update": starlark.NewBuiltin("update",
+	v, err := starlark.EvalOptions(&syntax.FileOptions{}, &starlark.Thread{}, "test", expr, starlark.StringDict{"x": x, "update": starlark.NewBuiltin("update",
 		func(_ *starlark.Thread, _ *starlark.Builtin, a starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 			op, _ := starlark.AsString(a[2])
 			return starlark.None, Update(a[0], a[1], op, a[3])

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/wire"
@@ -67,7 +68,7 @@ func roundTrip(t *testing.T, typ *wire.Type, expr string) string {
 			}
 			return r, nil
 		})}
-	v, err := starlark.Eval(&starlark.Thread{}, "test", expr, env)
+	v, err := starlark.EvalOptions(&syntax.FileOptions{}, &starlark.Thread{}, "test", expr, env)
 	if err != nil {
 		t.Fatal(err)
 	}
