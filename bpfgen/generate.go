@@ -11,6 +11,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/emit"
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/lower"
+	"github.com/startrace/startrace/bpfgen/opt"
 	"github.com/startrace/startrace/bpfgen/regalloc"
 	"github.com/startrace/startrace/bpfgen/tree"
 )
@@ -158,11 +159,16 @@ func (g *generator) build(p *tree.Program, stack int, d *Dump) (*ir.Func, error)
 		g.shared.Uses[tree.MapSites] = true
 		o.ScratchSite = g.shared.Site(tree.Site{Kind: SiteScratch, Probe: p.Probe, Container: -1})
 	}
+	opt.Run(f)
 	note(&d.Opt)
 	if err := lower.Run(f, o); err != nil {
 		return nil, err
 	}
+	opt.Run(f)
 	note(&d.Machine)
+	if err := f.CheckMachine(); err != nil {
+		return nil, err
+	}
 	return f, nil
 }
 

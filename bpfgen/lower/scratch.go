@@ -32,6 +32,7 @@ func claim(f *ir.Func, o Options) {
 	if at == nil {
 		return
 	}
+	ownEnd(f, at.block)
 	c := &claimer{f: f, site: o.ScratchSite, pos: at.pos}
 	data := c.split(at)
 	replace(f, data)
@@ -46,7 +47,7 @@ type place struct {
 }
 
 // claimPlace finds the last place from which all uses are seen, outside of
-// loops, and such that every end after it is only reached through it.
+// loops, and such that what follows it is only reached through it.
 func claimPlace(f *ir.Func) *place {
 	order := f.Order()
 	dom := f.Dominators(order)
@@ -81,14 +82,15 @@ func claimPlace(f *ir.Func) *place {
 	return &place{at, index, pos}
 }
 
-// clean reports whether b is in no loop and dominates each end that it reaches.
+// clean reports whether b is in no loop and dominates all that it reaches,
+// plain ends aside: these can be had twice.
 func clean(b *ir.Block, dom *ir.DomTree) bool {
 	seen := map[*ir.Block]bool{}
 	work := []*ir.Block{b}
 	for len(work) > 0 {
 		x := work[len(work)-1]
 		work = work[:len(work)-1]
-		if x.Term.Kind == ir.Ret && !dom.Dominates(b, x) {
+		if !dom.Dominates(b, x) && !plainEnd(x) {
 			return false
 		}
 		for _, e := range x.Term.To {
@@ -102,6 +104,33 @@ func clean(b *ir.Block, dom *ir.DomTree) bool {
 		}
 	}
 	return true
+}
+
+// plainEnd reports whether b does nothing but end the program.
+func plainEnd(b *ir.Block) bool {
+	return b.Term.Kind == ir.Ret && b.Term.X == nil && len(b.Values) == 0 && len(b.Params) == 0
+}
+
+// ownEnd gives the blocks below b an end of their own in place of the plain
+// ones that are reached past b too.
+func ownEnd(f *ir.Func, b *ir.Block) {
+	dom := f.Dominators(f.Order())
+	var end *ir.Block
+	for _, x := range f.Blocks {
+		if !dom.Reached(x) || !dom.Dominates(b, x) {
+			continue
+		}
+		for i, e := range x.Term.To {
+			if !plainEnd(e.Block) || dom.Dominates(b, e.Block) {
+				continue
+			}
+			if end == nil {
+				end = f.NewBlock()
+				end.Ret(e.Block.Term.Pos, nil)
+			}
+			x.Term.To[i].Block = end
+		}
+	}
 }
 
 type claimer struct {
