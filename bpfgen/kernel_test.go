@@ -170,7 +170,7 @@ func TestCountByComm(t *testing.T) {
 	if err != nil || v == nil || word(v, 0) != 5 {
 		t.Errorf("count of %q: %v %v, want 5", comm(t), v, err)
 	}
-	t.Logf("%d instructions", len(unit.Spec.Programs["p0"].Instructions))
+	t.Logf("%d instructions\n%s", len(unit.Spec.Programs["p0"].Instructions), unit.Dumps["p0"].Asm)
 }
 
 // TestSend sends pid, comm and a string of user memory.
@@ -213,5 +213,5 @@ func TestSend(t *testing.T) {
 	if got := recordString(24, reader.next(t)); got != "<fault>" {
 		t.Errorf("string at 8 arrived as %q, want a fault", got)
 	}
-	t.Logf("%d instructions", len(unit.Spec.Programs["p0"].Instructions))
+	t.Logf("%d instructions\n%s", len(unit.Spec.Programs["p0"].Instructions), unit.Dumps["p0"].Asm)
 }
