@@ -106,7 +106,7 @@ func TestEvent(t *testing.T) {
 		flags      uint16
 		text, want string
 	}{
-		{0, "hello", `"hello"`}, {wire.RefCut, "hel", `"hel…"`}, {wire.RefNone, "", "None"}, {wire.RefFault, "", "<fault>"},
+		{0, "hello", `"hello"`}, {0, "ls\x00\x00", `"ls"`}, {wire.RefCut, "hel", `"hel…"`}, {wire.RefNone, "", "None"}, {wire.RefFault, "", "<fault>"},
 		{0, strings.Repeat("x", 100), `"` + strings.Repeat("x", 100) + `"`},
 	} {
 		ev.Set(textRecord, record16(tt.flags, tt.text))

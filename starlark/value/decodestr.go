@@ -29,10 +29,7 @@ func (d *Decoder) fixedString(t *wire.Type, b []byte) starlark.Value {
 	if t.Kind == wire.Bytes {
 		return starlark.Bytes(b)
 	}
-	if i := bytes.IndexByte(b, 0); i >= 0 {
-		b = b[:i]
-	}
-	return d.text(b, state == wire.StrCut)
+	return d.text(trim(b), state == wire.StrCut)
 }
 
 // refString decodes a string of a record: u16 offset, u16 length and flags.
@@ -54,7 +51,16 @@ func (d *Decoder) refString(t *wire.Type, rec []byte) (starlark.Value, error) {
 	if t.Kind == wire.Bytes {
 		return starlark.Bytes(rec[off:end]), nil
 	}
-	return d.text(rec[off:end], flags&wire.RefCut != 0), nil
+	return d.text(trim(rec[off:end]), flags&wire.RefCut != 0), nil
+}
+
+// trim ends a string at its first NUL. A kernel half may send an array of
+// characters as it is, without looking for the end.
+func trim(b []byte) []byte {
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		return b[:i]
+	}
+	return b
 }
 
 // text makes a string value, the same one for the same short text.
