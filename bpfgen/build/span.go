@@ -97,7 +97,7 @@ func (b *builder) countOpen(p *ir.Value) {
 // spanEnd takes the entry. A thread without one had no start since the
 // program was attached: a call that was in flight then, or a child's return
 // from fork. That is not counted.
-func (b *builder) spanEnd(*tree.Stmt) {
+func (b *builder) spanEnd(s *tree.Stmt) {
 	span, name := b.span()
 	key := b.tidKey()
 	p := b.call(helperMapLookup, b.mapPtr(name), b.addr(key, 0))
@@ -110,20 +110,26 @@ func (b *builder) spanEnd(*tree.Stmt) {
 	b.likely(1, from)
 	saved := b.save()
 	b.begin(other)
-	b.orphan(p, busy)
+	b.orphan(p, busy, s.Str != spanFiltered)
 	b.begin(ours)
 	b.restore(saved)
 	b.store(8, p, layout.SpanBusy, b.konst(0))
 	b.entry = &spanEntry{p, layout.Span(span.Slots), span.Slots}
 }
 
+// spanFiltered marks the end of a span whose start has a filter: an end
+// without a start is then usual.
+const spanFiltered = "filtered"
+
 // orphan is an end that found the entry closed, or open for another call,
 // whose end was then missed.
-func (b *builder) orphan(p, busy *ir.Value) {
+func (b *builder) orphan(p, busy *ir.Value, count bool) {
 	closed, open := b.f.NewBlock(), b.f.NewBlock()
 	b.branchImm(ir.EQ, busy, 0, closed, open)
 	b.begin(closed)
-	b.countSpan(tree.SiteOrphanEnd)
+	if count {
+		b.countSpan(tree.SiteOrphanEnd)
+	}
 	b.ret()
 	b.begin(open)
 	b.countSpan(tree.SiteOpenStart)

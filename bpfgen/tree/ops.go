@@ -127,5 +127,5 @@ const (
 	SAggAdd
 
 	SSpanStart // opens the thread's entry of the span with Exprs as its slots
-	SSpanEnd   // takes the entry; ends the program where there is none (counted unless a start could not be seen)
+	SSpanEnd   // takes the entry; ends the program where there is none (counted unless a start could not be seen, or s is "filtered")
 )
