@@ -128,3 +128,64 @@ func (t *DomTree) Dominates(a, b *Block) bool {
 	}
 	return false
 }
+
+// LoopDepth gives for each block number in how many loops the block is.
+func (f *Func) LoopDepth(order []*Block) []int {
+	depth := make([]int, f.NumBlocks())
+	for _, l := range f.Loops(order) {
+		for _, b := range l.Blocks {
+			depth[b.ID]++
+		}
+	}
+	return depth
+}
+
+// A Loop is a block that some blocks behind it lead back to, and all blocks
+// from which that is possible without passing it; the head is among them.
+type Loop struct {
+	Head   *Block
+	Blocks []*Block
+}
+
+// Loops gives the loops by their heads in the order.
+func (f *Func) Loops(order []*Block) []Loop {
+	place := make([]int, f.NumBlocks())
+	for i, b := range order {
+		place[b.ID] = i
+	}
+	preds := f.Preds(order)
+	var loops []Loop
+	for i, head := range order {
+		var work []*Block
+		for _, p := range preds[head.ID] {
+			if place[p.Block.ID] >= i {
+				work = append(work, p.Block)
+			}
+		}
+		if len(work) > 0 {
+			loops = append(loops, Loop{head, f.reaching(head, work, preds)})
+		}
+	}
+	return loops
+}
+
+// reaching gives head and the blocks from which work can be reached without
+// passing head.
+func (f *Func) reaching(head *Block, work []*Block, preds [][]Pred) []*Block {
+	in := make([]bool, f.NumBlocks())
+	in[head.ID] = true
+	blocks := []*Block{head}
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		if in[b.ID] {
+			continue
+		}
+		in[b.ID] = true
+		blocks = append(blocks, b)
+		for _, p := range preds[b.ID] {
+			work = append(work, p.Block)
+		}
+	}
+	return blocks
+}

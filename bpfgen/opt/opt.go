@@ -26,11 +26,13 @@ var passes = []pass{
 	{"cse", cse},       // the same computed twice
 	{"facts", facts},   // conditions that a branch before has decided
 	{"thread", thread}, // edges past empty blocks and past known branches
+	{"bypass", bypass}, // the same where values of the block are used behind it
 	{"merge", merge},   // straight lines of blocks become one block
 }
 
 // lastPasses are run once behind the others, which would undo them.
 var lastPasses = []pass{
+	{"sink", sink},       // values down to where they are needed
 	{"returns", returns}, // equal ends become one block
 	{"thread", thread},
 	{"dead", dead},
@@ -45,6 +47,9 @@ var passOrder = []struct{ before, after, reason string }{
 	{"fold", "facts", "comparisons are in the branch by then, not in a value"},
 	{"facts", "thread", "a decided branch leaves an empty block to pass"},
 	{"thread", "merge", "a block that edges go past has one predecessor less"},
+	{"thread", "bypass", "bypass adds parameters; thread does without"},
+	{"bypass", "merge", "as for thread"},
+	{"cse", "sink", "of two equal values the one that dominates must not have moved"},
 	{"returns", "thread", "an end that was replaced is an empty block to pass"},
 	{"thread", "dead", "what is passed is not reached"},
 }

@@ -130,33 +130,11 @@ func (s *state) edgeFreq(p ir.Pred) float64 {
 	return f * 0.1
 }
 
-// findLoops fills callInLoop: for each back edge the blocks from which its
-// source can be reached without passing the head.
+// findLoops fills callInLoop.
 func (s *state) findLoops() {
-	for _, head := range s.order {
-		in := map[*ir.Block]bool{head: true}
-		var work []*ir.Block
-		for _, p := range s.preds[head.ID] {
-			if s.isBackEdge(p, head) {
-				work = append(work, p.Block)
-			}
-		}
-		if len(work) == 0 {
-			continue
-		}
-		for len(work) > 0 {
-			b := work[len(work)-1]
-			work = work[:len(work)-1]
-			if in[b] {
-				continue
-			}
-			in[b] = true
-			for _, p := range s.preds[b.ID] {
-				work = append(work, p.Block)
-			}
-		}
-		for b := range in {
-			s.callInLoop[head.ID] = s.callInLoop[head.ID] || hasCall(b)
+	for _, l := range s.f.Loops(s.order) {
+		for _, b := range l.Blocks {
+			s.callInLoop[l.Head.ID] = s.callInLoop[l.Head.ID] || hasCall(b)
 		}
 	}
 }
