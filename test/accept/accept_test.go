@@ -94,7 +94,7 @@ func startrace(t testing.TB, args ...string) ended {
 	err := cmd.Run()
 	took := time.Since(began)
 	if cmd.ProcessState == nil || ctx.Err() != nil {
-		t.Fatalf("startrace %q: %v after %v\n%s", args, err, took, tail(stderr.String()))
+		t.Fatalf("startrace %q: %v after %v\n%s", args, err, took, excerpt(stderr.String()))
 	}
 	e := ended{stdout: stdout.String(), stderr: stderr.String(), status: cmd.ProcessState.ExitCode(), took: took}
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
@@ -107,16 +107,16 @@ func startrace(t testing.TB, args ...string) ended {
 func (e ended) ok(t testing.TB) ended {
 	t.Helper()
 	if e.status != 0 {
-		t.Fatalf("exit status %d\nstdout: %s\nstderr: %s", e.status, tail(e.stdout), tail(e.stderr))
+		t.Fatalf("exit status %d\nstdout: %s\nstderr: %s", e.status, excerpt(e.stdout), excerpt(e.stderr))
 	}
 	return e
 }
 
-// tail is the end of a long text.
-func tail(text string) string {
-	const most = 4000
-	if len(text) > most {
-		return "…" + text[len(text)-most:]
+// excerpt is a text, of a long one the beginning and the end.
+func excerpt(text string) string {
+	const most = 1500
+	if len(text) > 2*most {
+		return text[:most] + "\n…\n" + text[len(text)-most:]
 	}
 	return text
 }
@@ -153,7 +153,7 @@ func traced(t testing.TB, text string, flags []string, work ...string) (ended, d
 	e := startrace(t, args...).ok(t)
 	line, err := os.ReadFile(report)
 	if err != nil {
-		t.Fatalf("the workload did not report: %v\nstderr: %s", err, tail(e.stderr))
+		t.Fatalf("the workload did not report: %v\nstderr: %s", err, excerpt(e.stderr))
 	}
 	var d done
 	if err := json.Unmarshal(line, &d); err != nil {
@@ -204,6 +204,6 @@ func checkAccount(t testing.TB, e ended, seen, made int) {
 		bad = seen > made || seen+lost < made
 	}
 	if bad {
-		t.Errorf("saw %d and reported %d lost of %d made\nstderr: %s", seen, lost, made, tail(e.stderr))
+		t.Errorf("saw %d and reported %d lost of %d made\nstderr: %s", seen, lost, made, excerpt(e.stderr))
 	}
 }

@@ -84,7 +84,7 @@ func checkCount(t *testing.T, text, key string, n, threads int) {
 		checkAccount(t, e, counted, d.Calls)
 		return
 	}
-	t.Errorf("no line for key %s\nstdout: %s\nstderr: %s", want, tail(e.stdout), tail(e.stderr))
+	t.Errorf("no line for key %s\nstdout: %s\nstderr: %s", want, excerpt(e.stdout), excerpt(e.stderr))
 }
 
 // Of a million events sent as fast as the program can, each is printed or reported as lost.

@@ -17,14 +17,14 @@ func TestOneLiner(t *testing.T) {
 		"-c", fmt.Sprintf("%s getppid %d", program(t, "workload"), n)).ok(t)
 	m := regexp.MustCompile(`wl-getppid\W+(\d+)`).FindStringSubmatch(e.stdout)
 	if m == nil {
-		t.Fatalf("no line for wl-getppid in %s\nstderr: %s", tail(e.stdout), tail(e.stderr))
+		t.Fatalf("no line for wl-getppid in %s\nstderr: %s", excerpt(e.stdout), excerpt(e.stderr))
 	}
 	counted, err := strconv.Atoi(m[1])
 	if err != nil {
 		t.Fatal(err)
 	}
 	if counted+e.lost(t) < n {
-		t.Errorf("counted %d of at least %d calls\nstderr: %s", counted, n, tail(e.stderr))
+		t.Errorf("counted %d of at least %d calls\nstderr: %s", counted, n, excerpt(e.stderr))
 	}
 }
 
@@ -60,7 +60,7 @@ at_exit(lambda: [printf("%s: %d\n", name, n) for name, n in calls.items()])
 	e, d := traced(t, text, nil, "reads", "1000", "1,64,4096")
 	m := regexp.MustCompile(`(?m)^read: (\d+)$`).FindStringSubmatch(e.stdout)
 	if m == nil {
-		t.Fatalf("no line for read in %s", tail(e.stdout))
+		t.Fatalf("no line for read in %s", excerpt(e.stdout))
 	}
 	counted, err := strconv.Atoi(m[1])
 	if err != nil {
@@ -78,7 +78,7 @@ probe("syscall:read", lambda e: sizes[e.comm].add(e.ret), where = lambda e: e.re
 	e, d := traced(t, text, nil, "reads", "999", "1,64,4096")
 	_, after, found := strings.Cut(e.stdout, d.Comm)
 	if !found {
-		t.Fatalf("no histogram of %s in %s", d.Comm, tail(e.stdout))
+		t.Fatalf("no histogram of %s in %s", d.Comm, excerpt(e.stdout))
 	}
 	buckets := map[string]int{}
 	for _, m := range regexp.MustCompile(`(?m)^\s*\[(\w+)[^)\]\n]*[)\]]\s+(\d+) `).FindAllStringSubmatch(after, -1) {
@@ -131,6 +131,6 @@ func TestSlowprocs(t *testing.T) {
 	defer spin.Process.Kill()
 	e := startrace(t, script(t, slowprocs), "--duration", "4s").ok(t)
 	if want := "wl-spin"; !strings.Contains(e.stdout, want) || !strings.Contains(e.stdout, strconv.Itoa(spin.Process.Pid)) {
-		t.Errorf("no histogram of %s, %d\nstdout: %s\nstderr: %s", want, spin.Process.Pid, tail(e.stdout), tail(e.stderr))
+		t.Errorf("no histogram of %s, %d\nstdout: %s\nstderr: %s", want, spin.Process.Pid, excerpt(e.stdout), excerpt(e.stderr))
 	}
 }
