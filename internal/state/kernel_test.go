@@ -80,7 +80,7 @@ func bytesOf(n int, x uint64) []byte {
 func first(b []byte) uint64 { return binary.NativeEndian.Uint64(b) }
 
 func TestTableOperations(t *testing.T) {
-	for _, size := range []struct{ key, val int }{{8, 8}, {24, 40}, {4096, 1024}} {
+	for _, size := range []struct{ key, val int }{{8, 8}, {24, 40}, {512, 1024}} {
 		s, m := hash(t, 4, size.key, size.val)
 		key, val, got := bytesOf(size.key, 7), bytesOf(size.val, 9), make([]byte, size.val)
 		if ok, err := s.Lookup(key, got); ok || err != nil {
@@ -232,22 +232,26 @@ func all(tb testing.TB, each func(func(k, v []byte) bool) error, keyLen, vLen in
 }
 
 func TestEachWays(t *testing.T) {
-	for _, size := range []struct{ n, key, val int }{{1, 8, 8}, {5000, 16, 24}, {20, 2048, 512}} {
+	for _, size := range []struct{ n, key, val int }{{1, 8, 8}, {5000, 16, 24}, {20, 512, 4096}} {
 		s, m := hash(t, size.n, size.key, size.val)
 		want := fill(t, s, size.n, size.key, size.val)
+		ways := map[string]func(func(k, v []byte) bool) error{"batches": s.batches, "chosen": s.Each}
 		snap, err := newSnapshot(m)
-		if err != nil {
-			t.Fatal("bpf_for_each_map_elem (5.13):", err)
+		if errors.Is(err, unix.EINVAL) {
+			t.Log("bpf_for_each_map_elem needs 5.13:", err)
+		} else if err != nil {
+			t.Fatal(err)
+		} else {
+			defer snap.close()
+			ways["snapshot"] = snap.each
 		}
-		defer snap.close()
 		iter, err := newIterator(m, s.opts)
 		if err != nil {
 			t.Fatal("map iterator:", err)
 		}
 		defer iter.close()
-		for name, each := range map[string]func(func(k, v []byte) bool) error{
-			"snapshot": snap.each, "iterator": iter.each, "batches": s.batches, "chosen": s.Each,
-		} {
+		ways["iterator"] = iter.each
+		for name, each := range ways {
 			for range 2 {
 				if got := all(t, each, size.key, size.val); !maps.Equal(got, want) {
 					t.Errorf("%s: %d entries of %d, or wrong ones", name, len(got), len(want))
@@ -354,7 +358,7 @@ func TestNewRefusesOtherSizes(t *testing.T) {
 func TestAggregation(t *testing.T) {
 	m := newMap(t, ebpf.MapSpec{Type: ebpf.Hash, KeySize: 8, ValueSize: 16, MaxEntries: 4})
 	c := &tree.Container{Container: &plan.Container{}, KeyLayout: &wire.Fixed{Size: 8}, Agg: &wire.Agg{Size: 16}}
-	s, err := New(c, m, Options{})
+	s, err := New(c, m, Options{FuncID: funcID})
 	if err != nil {
 		t.Fatal(err)
 	}

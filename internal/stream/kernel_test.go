@@ -52,8 +52,9 @@ func senderCode(tb testing.TB, ring *ebpf.Map) asm.Instructions {
 		asm.LoadMem(asm.R7, asm.R1, 8, asm.DWord),
 		asm.LoadMem(asm.R8, asm.R1, 16, asm.DWord),
 		asm.Mov.Imm(asm.R9, 0),
-		asm.Mov.Imm(asm.R1, 0),
+		asm.LoadMem(asm.R1, asm.R1, 24, asm.DWord), // 0, which the verifier must not know
 		asm.StoreMem(asm.RFP, -8, asm.R1, asm.DWord),
+		asm.Mov.Imm(asm.R1, 0),
 		asm.StoreMem(asm.RFP, record, asm.R1, asm.DWord),
 		asm.StoreMem(asm.RFP, record+wire.HeaderSize, asm.R6, asm.DWord),
 		asm.FnKtimeGetNs.Call().WithSymbol("next"),
@@ -70,7 +71,7 @@ func senderCode(tb testing.TB, ring *ebpf.Map) asm.Instructions {
 
 func send(tb testing.TB, prog int, serial, flags, times uint64) (lost uint32) {
 	tb.Helper()
-	lost, err := bpf.Run(prog, []uint64{serial, flags, times})
+	lost, err := bpf.Run(prog, []uint64{serial, flags, times, 0})
 	if err != nil {
 		tb.Fatal(err)
 	}
