@@ -52,7 +52,7 @@ func (p *Printer) appendHistograms(dst []byte, t *Table, rows []Row) []byte {
 		}
 		for _, r := range rows {
 			h, ok := r.Values[i].(*Hist)
-			if !ok {
+			if !ok || len(h.filled()) == 0 {
 				continue
 			}
 			dst = p.separate(dst)

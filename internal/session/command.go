@@ -45,10 +45,7 @@ func (s *session) releaseCommand() error {
 		return err
 	}
 	s.released = true
-	s.await(func() {
-		// The exit status of the command is not that of the run.
-		_, _ = s.child.Wait()
-	})
+	s.await(s.child)
 	return nil
 }
 

@@ -74,7 +74,7 @@ func (s *session) printUnread() error {
 			return err
 		}
 		t := snapshotTable(snapshot)
-		if len(t.Rows) == 0 && !s.keyed(i) {
+		if len(t.Rows) == 0 && !s.keyed(i, c) {
 			t.Rows = emptyRow(t, snapshot)
 		}
 		if s.out.buf, err = s.printer.AppendTable(s.out.buf, t, render.Options{}); err != nil {
@@ -85,12 +85,13 @@ func (s *session) printUnread() error {
 	return nil
 }
 
-// keyed reports whether kernel halves use keys with container i.
-func (s *session) keyed(i int) bool {
-	if s.unit == nil || i >= len(s.unit.Tree.Containers) || s.unit.Tree.Containers[i] == nil {
-		return len(s.plan.Containers[i].By) > 0
+// keyed reports whether container i has keys, as far as is known before it has
+// entries.
+func (s *session) keyed(i int, c value.Container) bool {
+	if s.unit != nil && i < len(s.unit.Tree.Containers) && s.unit.Tree.Containers[i] != nil {
+		return s.unit.Tree.Containers[i].KeyLayout != nil
 	}
-	return s.unit.Tree.Containers[i].KeyLayout != nil
+	return len(c.Decl().By) > 0
 }
 
 // emptyRow shows that nothing was counted: 0 is a result.

@@ -6,6 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/procs"
 	"github.com/startrace/startrace/internal/stream"
 )
 
@@ -14,6 +17,8 @@ type outside struct {
 	interrupted atomic.Bool // a signal asked for the end
 	childEnded  atomic.Bool
 	declared    atomic.Bool // the script has run; its callbacks end by themselves
+
+	running atomic.Pointer[procs.Child] // the command of -c once it runs
 
 	mu     sync.Mutex
 	reader *stream.Reader // what wait sleeps on once there is a ring
@@ -43,6 +48,15 @@ func (o *outside) setReader(r *stream.Reader) {
 	o.mu.Unlock()
 }
 
+// abort ends the process at once. The command, which was started for the run,
+// is told to end too.
+func (o *outside) abort() {
+	if c := o.running.Load(); c != nil && !o.childEnded.Load() {
+		_ = c.Signal(unix.SIGTERM) // there is nobody left to tell
+	}
+	os.Exit(Failed)
+}
+
 // wait sleeps until wake, a wake-up that a program forced, or the time.
 func (o *outside) wait(d time.Duration) error {
 	if o.reader != nil { // written by this goroutine only
@@ -61,16 +75,15 @@ func (o *outside) wait(d time.Duration) error {
 }
 
 // watch passes signals on: the first ends the run in order, or by cancel a
-// script that is still declaring; the second ends all at once, by abort.
-func (o *outside) watch(signals <-chan os.Signal, cancel, abort func()) {
+// script that is still declaring; the second ends all at once.
+func (o *outside) watch(signals <-chan os.Signal, cancel func()) {
 	go func() {
 		for n := 0; ; n++ {
 			if _, open := <-signals; !open {
 				return
 			}
 			if n > 0 {
-				abort()
-				return
+				o.abort()
 			}
 			o.interrupted.Store(true)
 			if !o.declared.Load() {
@@ -81,10 +94,12 @@ func (o *outside) watch(signals <-chan os.Signal, cancel, abort func()) {
 	}()
 }
 
-// await calls wait, which blocks until the command has ended.
-func (o *outside) await(wait func()) {
+// await waits until the command has ended. Its exit status is not that of
+// the run.
+func (o *outside) await(c *procs.Child) {
+	o.running.Store(c)
 	go func() {
-		wait()
+		_, _ = c.Wait()
 		o.childEnded.Store(true)
 		o.wake()
 	}()

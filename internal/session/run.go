@@ -22,7 +22,7 @@ import (
 func Run(o Options) (exit int, err error) {
 	s := newSession(o)
 	defer s.close()
-	s.watch(o.Signals, func() { s.host.Cancel("interrupted") }, func() { os.Exit(Failed) })
+	s.watch(o.Signals, func() { s.host.Cancel("interrupted") })
 	args, err := s.prepare()
 	if err != nil {
 		return Failed, tidy(err)
@@ -43,7 +43,7 @@ func newSession(o Options) *session {
 	s.timerErrors = s.newFailures("timer")
 	s.exitErrors = s.newFailures("at_exit")
 	s.host = script.New(script.Options{
-		Runtime: runtime{s}, Constant: s.constant, Warn: s.warn, Escape: format.Screen,
+		Runtime: runtime{s}, Constant: s.constant, Warn: s.warn, Escape: format.Screen, Labels: s.labels(),
 	})
 	s.env, s.thread = s.host.Env(), s.host.Thread()
 	return s
@@ -82,7 +82,7 @@ func (s *session) begin() {
 		t.deadline += now
 	}
 	s.settled = now
-	s.running = true
+	s.begun = true
 	if s.Duration > 0 {
 		s.timers.add(&timer{deadline: now + uint64(s.Duration), call: func() { s.timeUp = true }})
 	}

@@ -40,6 +40,7 @@ type session struct {
 	plan     *plan.Plan
 
 	facts    *kernel.Facts
+	symbols  *kernel.Symbols // nil until ksym is used
 	unit     *bpfgen.Unit
 	loaded   *attach.Loaded
 	backends []state.Container
@@ -59,8 +60,8 @@ type session struct {
 	exitErrors  *failures
 	failures    []*failures
 
-	running bool // tracing has begun
-	timeUp  bool // --duration is over
-	exited  bool // exit() was called
-	code    int
+	begun  bool // tracing has begun
+	timeUp bool // --duration is over
+	exited bool // exit() was called
+	code   int
 }
