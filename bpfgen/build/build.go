@@ -131,6 +131,8 @@ type builder struct {
 	syscall *ir.Value
 	entry   *spanEntry
 	uses    uses
+	locals  locals
+	lazy    map[int64]*tree.Expr // assignments that are made at their use
 }
 
 func newBuilder(s *Shared, p *tree.Program) *builder {
@@ -138,6 +140,7 @@ func newBuilder(s *Shared, p *tree.Program) *builder {
 	return &builder{
 		Shared: s, prog: p, f: f, cur: f.Blocks[0], reached: map[*ir.Block]bool{f.Blocks[0]: true},
 		env: make([]val, len(p.Locals)), cache: map[any]val{}, inlines: map[int64]*inline{},
+		uses: countUses(p), locals: countLocals(p), lazy: map[int64]*tree.Expr{},
 	}
 }
 
@@ -156,7 +159,6 @@ func (b *builder) at(pos plan.Pos) func() {
 
 // program is: what concerns every event, then the handler or its variants.
 func (b *builder) program() {
-	b.uses = countUses(b.prog)
 	b.prologue()
 	if b.prog.Body != nil {
 		b.block(b.prog.Body)

@@ -65,6 +65,9 @@ func (b *builder) constExpr(e *tree.Expr) val {
 // local reads a variable. One that no way has set is the compiler's mistake
 // only where it is reached.
 func (b *builder) local(e *tree.Expr) val {
+	if x := b.behind(e); x != e {
+		return b.expr(x)
+	}
 	v := b.env[e.Int]
 	if v.t.Kind != types.Bot {
 		return v

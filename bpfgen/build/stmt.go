@@ -19,7 +19,9 @@ func (b *builder) stmt(s *tree.Stmt) {
 	defer b.at(s.Pos)()
 	switch s.Op {
 	case tree.SAssign:
-		b.assign(s.Int, b.expr(s.Exprs[0]))
+		if !b.deferred(s) {
+			b.assign(s.Int, b.expr(s.Exprs[0]))
+		}
 	case tree.SDo:
 		b.expr(s.Exprs[0])
 	case tree.SIf:

@@ -20,6 +20,7 @@ type leaf struct {
 // leaves pairs a layout with the value of e, evaluated in order; reads of
 // strings that nothing else needs are left for later.
 func (b *builder) leaves(w wire.Type, t types.Type, e *tree.Expr, out []leaf) []leaf {
+	e = b.behind(e)
 	switch {
 	case (e.Op == tree.OpTuple || e.Op == tree.OpRecord) && w.TagOff < 0 && len(w.Elems) == len(e.Args):
 		for i, a := range e.Args {

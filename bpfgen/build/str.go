@@ -112,15 +112,15 @@ func (b *builder) copyStr(s *str, t types.Type) *str {
 	return out
 }
 
-// copyBytes copies the bytes of s to dst, which has room for room bytes. What
-// is known to be padded is copied as a whole; otherwise only the bytes that
-// count, by a helper, for the length is not known.
+// copyBytes copies the bytes of s, at most room, to dst. What is known to be
+// padded is copied as a whole, in words, and ends in a NUL; otherwise only the
+// bytes that count, by a helper, for the length is not known.
 func (b *builder) copyBytes(dst *ir.Value, s *str, room int) {
 	switch {
 	case s.konst != nil:
 		b.storeConst(dst, pad(*s.konst))
 	case s.n == nil:
-		b.cur.AddImm(ir.OpCopy, b.pos, int64(min(s.room, room)), dst, b.strAddr(s, 0))
+		b.cur.AddImm(ir.OpCopy, b.pos, int64(min(s.room, (room+7)&^7)), dst, b.strAddr(s, 0))
 	default:
 		b.copyCounted(dst, s, room)
 	}
