@@ -86,13 +86,21 @@ func (b *builder) tuple(e *tree.Expr) val {
 	return v
 }
 
+// readKey tells reads apart: those of the same thing share a key.
+func (b *builder) readKey(e *tree.Expr) any {
+	switch {
+	case e.Op == tree.OpBuiltin:
+		return e.Str
+	case b.stable(e):
+		return e.String()
+	}
+	return e
+}
+
 // read evaluates what is read of the event, once in each place from which it
 // is seen: builtins by name, reads by their expression.
 func (b *builder) read(e *tree.Expr) val {
-	var key any = e
-	if e.Op == tree.OpBuiltin {
-		key = e.Str
-	}
+	key := b.readKey(e)
 	if v, ok := b.cache[key]; ok {
 		if e.Op == tree.OpBuiltin {
 			v.t = e.Type

@@ -40,7 +40,7 @@ func (b *builder) inPlace(e *tree.Expr, t types.Type) bool {
 	}
 	switch e.Op {
 	case tree.OpStr:
-		_, known := b.cache[e]
+		_, known := b.cache[b.readKey(e)]
 		return !known
 	case tree.OpBuiltin:
 		_, known := b.cache[e.Str]
