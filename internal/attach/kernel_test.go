@@ -319,12 +319,12 @@ func TestVerifierError(t *testing.T) {
 func TestComplexityError(t *testing.T) {
 	u := unitOf(tree.Attach{Kind: tree.AttachRawTracepoint, Name: "sys_enter"})
 	mustLoad(t, u) // skips without rights
-	u.Spec.Programs["p0"].Instructions = asm.Instructions{
-		asm.Mov.Imm(asm.R0, 0),
-		asm.Add.Imm(asm.R0, 1).WithSymbol("loop"),
-		asm.JNE.Imm(asm.R0, 1<<30, "loop"),
-		asm.Return(),
+	// More branches on unknown data than the verifier keeps for later (8192).
+	code := asm.Instructions{asm.LoadMem(asm.R1, asm.R1, 0, asm.DWord), asm.Mov.Imm(asm.R0, 0)}
+	for i := range int32(8300) {
+		code = append(code, asm.JEq.Imm(asm.R1, i, "out"))
 	}
+	u.Spec.Programs["p0"].Instructions = append(code, asm.Return().WithSymbol("out"))
 	_, err := Load(u, Options{})
 	var c *ComplexityError
 	if !errors.As(err, &c) {
