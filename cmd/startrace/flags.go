@@ -3,9 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -117,16 +116,15 @@ func flagList() (out []session.Flag) {
 	return out
 }
 
-// version is that of the module, or the commit it was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "startrace (unknown version)"
+// version is set by the linker (see Makefile).
+var version string
+
+// versionLine names the version, where the linker gave none that of the
+// module, and the Go that built it.
+func versionLine() string {
+	v := version
+	if info, ok := debug.ReadBuildInfo(); ok && v == "" {
+		v = info.Main.Version
 	}
-	v := info.Main.Version
-	i := slices.IndexFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "vcs.revision" })
-	if (v == "" || v == "(devel)") && i >= 0 {
-		v = info.Settings[i].Value
-	}
-	return strings.TrimSpace("startrace " + v + " " + info.GoVersion)
+	return fmt.Sprintf("startrace %s (%s %s/%s)", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -36,7 +36,7 @@ func run(args []string) int {
 	o.Settings, o.Args = session.Settings(g.Settings), g.Args
 	switch {
 	case g.Version:
-		fmt.Println(version())
+		fmt.Println(versionLine())
 		return session.Done
 	case g.Help && len(g.Args) == 0 && len(g.Settings.Code) == 0:
 		session.PrintHelp(o)
