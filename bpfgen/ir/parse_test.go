@@ -24,7 +24,7 @@ b0:
   v10 = add v9, -5
   v11 = sub v9, v10
   v12 = neg v11
-  v13 = cmp ult v11, v12
+  v13 = cmp slt v11, v12
   v14 = sext v13, 32
   v15 = cmpxchg64 v7, v14, v12 +0
   zero v5, 8

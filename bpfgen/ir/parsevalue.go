@@ -57,11 +57,11 @@ func (p *parser) details(v *Value) error {
 	if p.peek().kind == tokStr {
 		v.Sym = p.next().text
 	}
-	if t := p.peek(); t.kind == tokWord && t.text[0] == 's' {
-		id, ok := numbered(p.next(), "s", maxBlockID)
-		if !ok || id >= len(p.f.Slots) {
-			return fmt.Errorf("no slot %s", t.text)
+	if id, ok := numbered(p.peek(), "s", maxBlockID); ok {
+		if id >= len(p.f.Slots) {
+			return fmt.Errorf("no slot s%d", id)
 		}
+		p.next()
 		v.Slot = p.f.Slots[id]
 	}
 	var err error

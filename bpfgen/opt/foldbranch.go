@@ -64,24 +64,20 @@ func decidedByBits(t *ir.Term) (holds, ok bool) {
 	if n >= 63 {
 		return false, false
 	}
-	limit := int64(1) << n // X is below
-	switch t.Cond {
-	case ir.ULT, ir.ULE:
-		return true, uint64(t.Imm) >= uint64(limit)
-	case ir.UGT, ir.UGE, ir.EQ:
-		return false, uint64(t.Imm) >= uint64(limit)
-	case ir.NE:
-		return true, uint64(t.Imm) >= uint64(limit)
-	case ir.SLT, ir.SLE:
-		if t.Imm < 0 {
-			return false, true
-		}
-		return true, t.Imm >= limit
-	case ir.SGT, ir.SGE:
-		if t.Imm < 0 {
-			return true, true
-		}
-		return false, t.Imm >= limit
+	top := int64(1)<<n - 1 // the greatest that X can be
+	above, atTop := uint64(t.Imm) > uint64(top), uint64(t.Imm) >= uint64(top)
+	signed := t.Cond >= ir.SLT && t.Cond <= ir.SGE
+	switch {
+	case signed && t.Imm < 0:
+		return t.Cond == ir.SGT || t.Cond == ir.SGE, true
+	case t.Cond == ir.ULT, t.Cond == ir.SLT, t.Cond == ir.NE:
+		return true, above
+	case t.Cond == ir.UGE, t.Cond == ir.SGE, t.Cond == ir.EQ:
+		return false, above
+	case t.Cond == ir.ULE, t.Cond == ir.SLE:
+		return true, atTop
+	case t.Cond == ir.UGT, t.Cond == ir.SGT:
+		return false, atTop
 	}
 	return false, false
 }
