@@ -26,6 +26,9 @@ func (b *body) attr(x val, name string, pos plan.Pos) val {
 		}
 		return v
 	}
+	if x.obj == (poison{}) {
+		afterMistake()
+	}
 	if x.obj != nil {
 		return b.objAttr(x, name, pos)
 	}

@@ -100,6 +100,9 @@ func (b *body) rv(v val, pos plan.Pos) *tree.Expr {
 		}
 		return e
 	case v.obj != nil:
+		if v.obj == (poison{}) {
+			afterMistake()
+		}
 		if s, ok := v.obj.(*structObj); ok && s.from != nil && s.from != b {
 			return b.here(val{expr: s.value(b, pos), start: s.from}).expr
 		}

@@ -21,12 +21,24 @@ func (b *body) call(x *syntax.CallExpr) val {
 	var args []arg
 	for _, a := range x.Args {
 		if bin, ok := a.(*syntax.BinaryExpr); ok && bin.Op == syntax.EQ {
-			args = append(args, arg{bin.X.(*syntax.Ident).Name, b.expr(bin.Y), start(bin.Y)})
+			args = append(args, arg{bin.X.(*syntax.Ident).Name, b.tryExpr(bin.Y), start(bin.Y)})
 			continue
 		}
-		args = append(args, arg{"", b.expr(a), start(a)})
+		args = append(args, arg{"", b.tryExpr(a), start(a)})
 	}
 	return b.apply1(fn, args, start(x.Fn), pos)
+}
+
+// tryExpr walks an argument; after a mistake in it the walk goes on with the
+// next one.
+func (b *body) tryExpr(x syntax.Expr) (v val) {
+	frame, calls := b.frame, b.calls
+	if r := attempt(func() { v = b.expr(x) }); r != nil {
+		b.u.mistake(r)
+		b.frame, b.calls = frame, calls
+		return objVal(poison{})
+	}
+	return v
 }
 
 // apply1 calls a value.

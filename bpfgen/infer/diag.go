@@ -53,16 +53,37 @@ type refusal struct {
 	// final is set for mistakes that are wrong on either side, such as a
 	// field that does not exist: user space is no way out.
 	final bool
+	// silent is set for what follows from a mistake that was reported before.
+	silent bool
+}
+
+// poison is the value of a variable whose assignment was wrong.
+type poison struct{}
+
+func (poison) what() string { return "a value" }
+
+// afterMistake ends the walk of a statement that uses a poisoned variable.
+func afterMistake() { panic(&refusal{final: true, silent: true}) }
+
+// mistake notes a final refusal and lets the walk go on, so that all mistakes
+// of a script are reported at once; any other refusal goes on unwinding.
+func (u *unit) mistake(r *refusal) {
+	if !r.final {
+		panic(r)
+	}
+	if !r.silent {
+		u.diags = append(u.diags, r.Diag)
+	}
 }
 
 // refuse ends the walk: what stands at pos cannot run in the kernel.
 func refuse(pos plan.Pos, format string, args ...any) {
-	panic(&refusal{Diag{pos, fmt.Sprintf(format, args...)}, false})
+	panic(&refusal{Diag: Diag{pos, fmt.Sprintf(format, args...)}})
 }
 
 // wrong ends the walk: what stands at pos is a mistake wherever it runs.
 func wrong(pos plan.Pos, format string, args ...any) {
-	panic(&refusal{Diag{pos, fmt.Sprintf(format, args...)}, true})
+	panic(&refusal{Diag: Diag{pos, fmt.Sprintf(format, args...)}, final: true})
 }
 
 // attempt runs f and gives the refusal that ended it, if one did.

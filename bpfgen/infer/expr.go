@@ -73,6 +73,9 @@ func (b *body) ident(id *syntax.Ident) val {
 	if !ok {
 		wrong(id.NamePos, "%s has no value here", id.Name)
 	}
+	if _, bad := v.obj.(poison); bad {
+		afterMistake()
+	}
 	if u, bad := v.obj.(*unjoined); bad {
 		refuse(id.NamePos, "%s cannot be used in a kernel half", u.what())
 	}

@@ -179,6 +179,9 @@ func (u *unit) tracepoints(p *plan.Pattern) []*target {
 		out = append(out, &target{kind: targetTracepoint, text: "tracepoint:" + n.String(), group: n.Group, name: n.Name, pos: p.Pos})
 	}
 	if len(out) == 0 {
+		if _, err := u.facts.Tracepoint(p.Args[0], p.Args[1]); err != nil && !kernel.IsPattern(p.Args[0]+p.Args[1]) {
+			wrong(p.Pos, "%v", err)
+		}
 		wrong(p.Pos, "no tracepoint matches %s", p.Text)
 	}
 	return out
@@ -195,6 +198,9 @@ func (u *unit) rawTracepoints(p *plan.Pattern) []*target {
 		out = append(out, &target{kind: targetRaw, text: "rawtracepoint:" + n, name: n, pos: p.Pos})
 	}
 	if len(out) == 0 {
+		if _, err := u.facts.RawTracepoint(p.Args[0]); err != nil && !kernel.IsPattern(p.Args[0]) {
+			wrong(p.Pos, "%v", err)
+		}
 		wrong(p.Pos, "no raw tracepoint matches %s", p.Text)
 	}
 	return out

@@ -59,14 +59,19 @@ func newProbe(u *unit, p *plan.Probe) *probe {
 // probes are walked all the same.
 func (pr *probe) walk() {
 	if r := attempt(func() { pr.targets = pr.u.expand(pr.p.Points, pr.p.Pos) }); r != nil {
-		pr.u.diags = append(pr.u.diags, r.Diag)
+		r.final = true
+		pr.u.mistake(r)
 		return
 	}
 	for _, t := range pr.targets {
 		pr.u.res.Points[pr.p.ID] += t.points()
+		mistakes := len(pr.u.diags)
 		if r := attempt(func() { pr.program(t) }); r != nil {
-			pr.u.diags = append(pr.u.diags, r.Diag)
-			return
+			r.final = true
+			pr.u.mistake(r)
+		}
+		if len(pr.u.diags) > mistakes {
+			return // other points would say the same again
 		}
 	}
 	pr.finish()
@@ -218,6 +223,7 @@ func (pr *probe) inKernel(b *body, ev *event, fn *plan.Func) bool {
 	written, used := clone(pr.u.written), clone(pr.u.used)
 	var v val
 	block := &tree.Block{}
+	mistakes := len(pr.u.diags)
 	r := attempt(func() {
 		block = b.inBlock(func() { v = b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos) })
 	})
@@ -235,6 +241,7 @@ func (pr *probe) inKernel(b *body, ev *event, fn *plan.Func) bool {
 	if r.final || pr.decided {
 		panic(r)
 	}
+	pr.u.diags = pr.u.diags[:mistakes]
 	*b = saved
 	b.prog.Locals, b.prog.Inlines = b.prog.Locals[:locals], inlines
 	pr.u.written, pr.u.used = written, used

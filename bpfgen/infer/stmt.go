@@ -17,9 +17,24 @@ func start(n syntax.Node) plan.Pos {
 // stmts walks statements and reports whether control reaches their end.
 func (b *body) stmts(list []syntax.Stmt) bool {
 	for _, s := range list {
-		if !b.stmt(s) {
+		if !b.tryStmt(s) {
 			return false
 		}
+	}
+	return true
+}
+
+// tryStmt walks s; after a mistake in it the walk goes on behind it.
+func (b *body) tryStmt(s syntax.Stmt) (falls bool) {
+	frame, calls := b.frame, b.calls
+	r := attempt(func() { falls = b.stmt(s) })
+	if r == nil {
+		return falls
+	}
+	b.u.mistake(r)
+	b.frame, b.calls = frame, calls
+	for _, bind := range assigned([]syntax.Stmt{s}) {
+		b.frame.vars[bind] = objVal(poison{})
 	}
 	return true
 }

@@ -70,7 +70,15 @@ func (u *user) use(x uval) {
 
 func (u *user) useAll(list []syntax.Expr) {
 	for _, x := range list {
-		u.use(u.expr(x))
+		u.useExpr(x)
+	}
+}
+
+// useExpr walks an expression whose value user space needs; after a mistake
+// in it the walk goes on with the next one.
+func (u *user) useExpr(x syntax.Expr) {
+	if r := attempt(func() { u.use(u.expr(x)) }); r != nil {
+		u.pr.u.mistake(r)
 	}
 }
 

@@ -35,7 +35,7 @@ func (u *user) call(x *syntax.CallExpr) uval {
 
 func (u *user) useArgs(args []syntax.Expr) {
 	for _, a := range args {
-		u.use(u.expr(argValue(a)))
+		u.useExpr(argValue(a))
 	}
 }
 
@@ -59,6 +59,10 @@ func (u *user) builtin(name plan.Builtin, x *syntax.CallExpr) uval {
 	if name == "hasattr" || name == "getattr" {
 		return u.hasOrGetAttr(name, x)
 	}
+	if !kernelOnly[name] && !pure[name] {
+		u.useArgs(x.Args)
+		return uval{}
+	}
 	vals := make([]uval, len(x.Args))
 	part, known := false, true
 	var caps []capture
@@ -68,7 +72,7 @@ func (u *user) builtin(name plan.Builtin, x *syntax.CallExpr) uval {
 		known = known && vals[i].known
 		caps = append(caps, vals[i].caps...)
 	}
-	if !part || !kernelOnly[name] && !pure[name] {
+	if !part {
 		for _, v := range vals {
 			u.use(v)
 		}

@@ -9,7 +9,12 @@ import (
 // reached.
 func (u *user) stmts(list []syntax.Stmt) bool {
 	for _, s := range list {
-		if !u.stmt(s) {
+		frame, nested, falls := u.frame, u.nested, true
+		if r := attempt(func() { falls = u.stmt(s) }); r != nil {
+			u.pr.u.mistake(r)
+			u.frame, u.nested = frame, nested
+		}
+		if !falls {
 			return false
 		}
 	}
