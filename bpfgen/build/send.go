@@ -7,7 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// send makes a record in memory and gives it to the ring. Strings are packed
+// send makes a record in memory and gives it to the ring. Numbers are stored
+// as they are read, so that none waits in a register. Strings are packed
 // behind the fixed part: first those whose length is known here, so that the
 // others begin at a known place as long as possible.
 func (b *builder) send(s *tree.Stmt) {
@@ -15,27 +16,30 @@ func (b *builder) send(s *tree.Stmt) {
 	if len(s.Exprs) != len(r.Fields) {
 		b.fail("record %d has %d fields, got %d", s.Int, len(r.Fields), len(s.Exprs))
 	}
-	var ls []leaf
-	for i, e := range s.Exprs {
-		ls = b.leaves(r.Fields[i].Type, e.Type, e, ls)
-	}
-	cpu := b.helperOnce("cpu_raw", helperGetSMPProcessorID)
-	now := b.helperOnce("time_raw", helperKtimeGetNS)
 	m := b.alloc(r.MaxSize + 8) // a string that is cut writes one byte more
 	at := func(off int64) *ir.Value { return b.addr(m, off) }
-	b.store(4, at(0), wire.HeaderNumber, b.konst(int64(r.Number)))
-	b.store(4, at(0), wire.HeaderCPU, cpu)
-	b.store(8, at(0), wire.HeaderTime, now)
-	b.zeroGaps(at, wire.HeaderSize, r.FixedSize, ls)
-	for _, l := range ls {
-		if !isText(l.t.Kind) {
-			b.storeScalar(at, l, wordAlone(ls, l))
-		}
+	var all []leaf
+	for i, e := range s.Exprs {
+		valLeaves(r.Fields[i].Type, e.Type, val{}, func(l leaf) { all = append(all, l) })
 	}
+	b.zeroGaps(at, wire.HeaderSize, r.FixedSize, all)
+	var texts []leaf
+	for i, e := range s.Exprs {
+		b.leaves(r.Fields[i].Type, e.Type, e, func(l leaf) {
+			if isText(l.t.Kind) {
+				texts = append(texts, l)
+			} else {
+				b.storeScalar(at, l, wordAlone(all, l))
+			}
+		})
+	}
+	b.store(4, at(0), wire.HeaderNumber, b.konst(int64(r.Number)))
+	b.store(4, at(0), wire.HeaderCPU, b.helperOnce("cpu_raw", helperGetSMPProcessorID))
+	b.store(8, at(0), wire.HeaderTime, b.helperOnce("time_raw", helperKtimeGetNS))
 	p := &packer{b: b, m: m, fixed: int64(r.FixedSize)}
 	for _, known := range []bool{true, false} {
-		for _, l := range ls {
-			if isText(l.t.Kind) && knownLen(l) == known {
+		for _, l := range texts {
+			if knownLen(l) == known {
 				p.text(l)
 			}
 		}

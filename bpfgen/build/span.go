@@ -47,7 +47,7 @@ func (b *builder) spanStart(s *tree.Stmt) {
 	f := layout.Span(span.Slots)
 	var ls []leaf
 	for i, e := range s.Exprs {
-		ls = b.leaves(f.Type.Elems[i], span.Slots[i], e, ls)
+		ls = b.collect(f.Type.Elems[i], span.Slots[i], e, ls)
 	}
 	done := b.newJoin(types.Type{})
 	p := b.spanInsert(name, f.Size, done)

@@ -17,20 +17,26 @@ type leaf struct {
 	text *tree.Expr
 }
 
-// leaves pairs a layout with the value of e, evaluated in order; reads of
-// strings that nothing else needs are left for later.
-func (b *builder) leaves(w wire.Type, t types.Type, e *tree.Expr, out []leaf) []leaf {
+// leaves gives f the leaves of a layout with the values of e, as soon as each
+// is evaluated; reads of strings that nothing else needs are left for later.
+func (b *builder) leaves(w wire.Type, t types.Type, e *tree.Expr, f func(leaf)) {
 	e = b.behind(e)
 	switch {
 	case (e.Op == tree.OpTuple || e.Op == tree.OpRecord) && w.TagOff < 0 && len(w.Elems) == len(e.Args):
 		for i, a := range e.Args {
-			out = b.leaves(w.Elems[i], t.Elems[i], a, out)
+			b.leaves(w.Elems[i], t.Elems[i], a, f)
 		}
-		return out
 	case b.inPlace(e, t):
-		return append(out, leaf{w: w, t: t, text: e})
+		f(leaf{w: w, t: t, text: e})
+	default:
+		valLeaves(w, t, b.convert(b.expr(e), t), f)
 	}
-	return valLeaves(w, b.convert(b.expr(e), t), out)
+}
+
+// collect is leaves as a list.
+func (b *builder) collect(w wire.Type, t types.Type, e *tree.Expr, out []leaf) []leaf {
+	b.leaves(w, t, e, func(l leaf) { out = append(out, l) })
+	return out
 }
 
 // inPlace reports whether the string e can be read to where it is stored.
@@ -49,25 +55,31 @@ func (b *builder) inPlace(e *tree.Expr, t types.Type) bool {
 	return false
 }
 
-func valLeaves(w wire.Type, v val, out []leaf) []leaf {
+// valLeaves gives f the leaves of a layout of type t with the parts of v. An
+// empty v gives leaves without values: what the layout itself says.
+func valLeaves(w wire.Type, t types.Type, v val, f func(leaf)) {
 	if len(w.Elems) == 0 {
-		return append(out, leaf{w: w, t: v.t, v: v})
+		f(leaf{w: w, t: t, v: v})
+		return
 	}
 	if w.TagOff >= 0 { // the tuple itself may be absent
 		tag := w
 		tag.Kind, tag.Size, tag.Elems = wire.None, 0, nil
-		out = append(out, leaf{w: tag, t: v.t, v: val{t: v.t, tag: v.tag}})
+		f(leaf{w: tag, t: t, v: val{t: t, tag: v.tag}})
 	}
 	for i := range w.Elems {
-		out = valLeaves(w.Elems[i], v.elems[i], out)
+		var elem val
+		if v.elems != nil {
+			elem = v.elems[i]
+		}
+		valLeaves(w.Elems[i], t.Elems[i], elem, f)
 	}
-	return out
 }
 
 // fixed stores e in a layout in memory of its own and gives that: a key, or a
 // map's value.
 func (b *builder) fixed(f *wire.Fixed, t types.Type, e *tree.Expr) *region {
-	ls := b.leaves(f.Type, t, e, nil)
+	ls := b.collect(f.Type, t, e, nil)
 	m := b.alloc(max(f.Size, 8) + spare(f, ls))
 	b.storeLeaves(func(off int64) *ir.Value { return b.addr(m, off) }, 0, f.Size, ls)
 	return m
