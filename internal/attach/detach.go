@@ -14,7 +14,7 @@ type pointKind uint8
 const (
 	rawPoint   pointKind = iota // closing detaches, some 0.1 ms
 	clockPoint                  // can be stopped apart from closing
-	tracePoint                  // closing detaches at once but then waits for RCU, some 70 ms
+	tracePoint                  // closing detaches but waits for RCU, some 70 ms
 )
 
 // A point is a descriptor that keeps a program attached.
@@ -63,10 +63,13 @@ func (l *Loaded) DetachProbe(probe int) {
 	l.detach(l.selected(func(p *program) bool { return p.Probe == probe }))
 }
 
-// Disable stops the delivery of events from all points within about a
-// millisecond. A perf tracepoint's program may run a moment longer, until the
-// background has begun to close it. Results can be read and printed before
-// Close, which takes longer.
+// Disable begins to end the run and returns within about a millisecond, so that
+// results can be read and printed before Close, which takes longer. Raw
+// tracepoints and clocks are silent then. Programs of perf tracepoints can go
+// on until the kernel has come to them in the background: it takes them off
+// under a lock, one grace period after the other on 6.12 and others
+// (perf_event_detach_bpf_prog, kernel/trace/bpf_trace.c). What is read at once
+// is the state at the time of Disable, but for these stragglers.
 func (l *Loaded) Disable() { l.detach(l.selected(func(*program) bool { return true })) }
 
 // detach detaches programs in the order opposite to attaching, and those
