@@ -64,7 +64,7 @@ const (
 // printUnread prints the aggregations with a name that the script did not
 // read; tables and cells are state, not results.
 func (s *session) printUnread() error {
-	for i, c := range s.env.Containers() {
+	for _, c := range s.env.Containers() {
 		agg, ok := c.(*value.Agg)
 		if !ok || c.WasRead() || c.Decl().Name == "" {
 			continue
@@ -73,34 +73,12 @@ func (s *session) printUnread() error {
 		if err != nil {
 			return err
 		}
-		t := snapshotTable(snapshot)
-		if len(t.Rows) == 0 && !s.keyed(i, c) {
-			t.Rows = emptyRow(t, snapshot)
-		}
-		if s.out.buf, err = s.printer.AppendTable(s.out.buf, t, render.Options{}); err != nil {
+		if s.out.buf, err = s.printer.AppendTable(s.out.buf, s.snapshotTable(snapshot), render.Options{}); err != nil {
 			return err
 		}
 		s.out.full()
 	}
 	return nil
-}
-
-// keyed reports whether container i has keys, as far as is known before it has
-// entries.
-func (s *session) keyed(i int, c value.Container) bool {
-	if s.unit != nil && i < len(s.unit.Tree.Containers) && s.unit.Tree.Containers[i] != nil {
-		return s.unit.Tree.Containers[i].KeyLayout != nil
-	}
-	return len(c.Decl().By) > 0
-}
-
-// emptyRow shows that nothing was counted: 0 is a result.
-func emptyRow(t *render.Table, snapshot *value.Snapshot) []render.Row {
-	row := render.Row{}
-	for _, c := range snapshot.Columns() {
-		row.Values = append(row.Values, aggValue(c, &value.State{}))
-	}
-	return []render.Row{row}
 }
 
 // reportLosses says on standard error what did not get through.

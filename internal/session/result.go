@@ -12,16 +12,16 @@ import (
 
 // tableOf gives what show() prints: an aggregation, what take() gave, a table,
 // a cell, a histogram, a dict. nil means that v is a plain value.
-func tableOf(v starlark.Value) (*render.Table, error) {
+func (s *session) tableOf(v starlark.Value) (*render.Table, error) {
 	switch v := v.(type) {
 	case *value.Agg:
-		s, err := v.Snapshot()
+		snapshot, err := v.Snapshot()
 		if err != nil {
 			return nil, err
 		}
-		return snapshotTable(s), nil
+		return s.snapshotTable(snapshot), nil
 	case *value.Snapshot:
-		return snapshotTable(v), nil
+		return s.snapshotTable(v), nil
 	case *value.Table:
 		return itemsTable(v.Decl().Name, v.Decl().By, "table", v.Items()), nil
 	case *starlark.Dict:
@@ -40,10 +40,10 @@ func tableOf(v starlark.Value) (*render.Table, error) {
 	return nil, nil
 }
 
-func snapshotTable(s *value.Snapshot) *render.Table {
-	decl := s.Decl()
+func (s *session) snapshotTable(snapshot *value.Snapshot) *render.Table {
+	decl := snapshot.Decl()
 	t := &render.Table{Name: decl.Name, Kind: decl.Kind.String(), By: decl.By, Keyed: len(decl.By) > 0}
-	columns := s.Columns()
+	columns := snapshot.Columns()
 	for i, c := range columns {
 		col := render.Column{Kind: c.Kind.String(), Unit: c.UnitName}
 		if decl.Kind == plan.Group {
@@ -51,7 +51,7 @@ func snapshotTable(s *value.Snapshot) *render.Table {
 		}
 		t.Columns = append(t.Columns, col)
 	}
-	for _, e := range s.Entries() {
+	for _, e := range snapshot.Entries() {
 		row := render.Row{}
 		if e.Key != nil {
 			key, names := keyColumns(e.Key)
@@ -65,7 +65,28 @@ func snapshotTable(s *value.Snapshot) *render.Table {
 		}
 		t.Rows = append(t.Rows, row)
 	}
+	if len(t.Rows) == 0 && !s.keyed(decl) {
+		t.Rows = emptyRow(columns)
+	}
 	return t
+}
+
+// keyed reports whether an aggregation has keys, as far as is known before it
+// has entries.
+func (s *session) keyed(decl *plan.Container) bool {
+	if s.unit != nil && decl.ID < len(s.unit.Tree.Containers) && s.unit.Tree.Containers[decl.ID] != nil {
+		return s.unit.Tree.Containers[decl.ID].KeyLayout != nil
+	}
+	return len(decl.By) > 0
+}
+
+// emptyRow shows that nothing was counted: 0 is a result.
+func emptyRow(columns []*plan.Container) []render.Row {
+	row := render.Row{}
+	for _, c := range columns {
+		row.Values = append(row.Values, aggValue(c, &value.State{}))
+	}
+	return []render.Row{row}
 }
 
 func itemsTable(name string, by []string, kind string, items []starlark.Tuple) *render.Table {

@@ -85,7 +85,7 @@ func wallOffset() int64 {
 }
 
 func (r runtime) Show(v starlark.Value, o builtins.ShowOptions) error {
-	t, err := tableOf(v)
+	t, err := r.tableOf(v)
 	if err != nil {
 		return err
 	}
