@@ -64,8 +64,8 @@ func Generate(u *tree.Unit, o Options) (*Unit, error) {
 		g.unit.Dumps = map[string]*Dump{}
 	}
 	addSpanExit(u)
-	for _, p := range u.Programs {
-		if err := g.program(p); err != nil {
+	for i := 0; i < len(u.Programs); i++ { // splitting appends programs
+		if err := g.program(u.Programs[i]); err != nil {
 			return nil, fmt.Errorf("generate: %w", err)
 		}
 	}
@@ -105,6 +105,10 @@ func (g *generator) program(p *tree.Program) error {
 		var full *regalloc.StackError
 		if errors.As(err, &full) && stack > 0 {
 			continue
+		}
+		var far *emit.DistanceError
+		if errors.As(err, &far) && g.split(p) {
+			return g.program(p)
 		}
 		return err
 	}

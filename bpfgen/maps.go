@@ -73,6 +73,13 @@ func (g *generator) fixedMaps() {
 			ValueSize: uint32(lower.ScratchHeader + g.scratch), MaxEntries: lower.ScratchSlots,
 		})
 	}
+	if tails := g.shared.Tails; len(tails) > 0 {
+		m := &ebpf.MapSpec{Name: tree.MapTails, Type: ebpf.ProgramArray, KeySize: 4, ValueSize: 4, MaxEntries: uint32(len(tails))}
+		for i, name := range tails {
+			m.Contents = append(m.Contents, ebpf.MapKV{Key: uint32(i), Value: name})
+		}
+		g.add(m)
+	}
 	if uses[MapRing] {
 		size := g.o.RingSize
 		if size == 0 {

@@ -36,6 +36,8 @@ type Shared struct {
 	Sites []tree.Site
 	// Const is the value of MapConst.
 	Const []byte
+	// Tails are the programs in MapTails, by index.
+	Tails []string
 	// Uses names the maps without number that programs use.
 	Uses map[string]bool
 

@@ -38,12 +38,26 @@ func (b *builder) variants(list []tree.Variant) {
 		b.restore(done.saved)
 		b.entry = nil
 		b.begin(blk)
-		if i >= 0 {
+		if i >= 0 && list[i].Call != "" {
+			b.tailCall(list[i].Call)
+		} else if i >= 0 {
 			b.block(list[i].Body)
 		}
 		b.jump(done)
 	}
 	b.enter(done)
+}
+
+// tailCall goes on in another program. It comes back only if that is not
+// there, which cannot be.
+func (b *builder) tailCall(name string) {
+	i := slices.Index(b.Tails, name)
+	if i < 0 {
+		i = len(b.Tails)
+		b.Tails = append(b.Tails, name)
+	}
+	b.call(helperTailCall, b.ctx(), b.mapPtr(tree.MapTails), b.konst(int64(i)))
+	b.ret()
 }
 
 // mergeVariants gives variants with the same body the number of the first:
@@ -52,7 +66,7 @@ func mergeVariants(list []tree.Variant) ([]tree.Variant, []int) {
 	first := map[string]int{}
 	same := make([]int, len(list))
 	for i, v := range list {
-		text := (&tree.Program{Body: v.Body}).String()
+		text := v.Call + (&tree.Program{Body: v.Body}).String()
 		if _, ok := first[text]; !ok {
 			first[text] = i
 		}

@@ -8,6 +8,7 @@ const (
 	helperMapDelete          = 3
 	helperKtimeGetNS         = 5
 	helperGetSMPProcessorID  = 8
+	helperTailCall           = 12
 	helperGetCurrentPidTgid  = 14
 	helperGetCurrentUidGid   = 15
 	helperGetCurrentComm     = 16

@@ -15,6 +15,10 @@ func (b *builder) isSyscall() bool {
 // prologue ends the program for events that do not concern it, the cheapest
 // test first, then reads what the handler needs in several places.
 func (b *builder) prologue() {
+	if b.prog.Tail {
+		b.hoist()
+		return
+	}
 	target := b.Tree.Target
 	if b.prog.Attach.Kind == tree.AttachInterval {
 		target.PID, target.Self = 0, 0 // a clock is nobody's event
@@ -41,6 +45,9 @@ const maxSyscall = 512
 // covered are the numbers that concern the program, nil for all. A call that
 // never returns has a start only.
 func (b *builder) covered() []int {
+	if b.prog.Tail {
+		return b.prog.Numbers()
+	}
 	span, _ := b.span()
 	if span.Syscalls == nil {
 		return nil

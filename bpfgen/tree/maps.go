@@ -12,6 +12,8 @@ const (
 	MapSpan      = "span"
 	// MapConst holds constant strings, pattern tables and zeros.
 	MapConst = "const"
+	// MapTails has the programs that are reached by tail calls.
+	MapTails = "tails"
 	// MapState holds the counter of records that paces wake-ups.
 	MapState = "state"
 )

@@ -139,10 +139,17 @@ func (p *printer) program(prog *Program) {
 		p.block(prog.Body)
 	}
 	for _, v := range prog.Variants {
-		p.line("variant %s", numbers(v.Syscalls))
+		p.line("variant %s%s", numbers(v.Syscalls), call(v.Call))
 		p.block(v.Body)
 	}
 	p.indent--
+}
+
+func call(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " call " + name
 }
 
 func (p *printer) block(b *Block) {

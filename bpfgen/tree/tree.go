@@ -13,6 +13,8 @@
 package tree
 
 import (
+	"slices"
+
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/wire"
@@ -82,12 +84,31 @@ type Program struct {
 	// for some system calls: the first variant whose Syscalls hold the number
 	// runs, none: the program ends. A nil Syscalls is every number.
 	Variants []Variant
+	// Tail: other programs jump here (Variant.Call). It is loaded and not
+	// attached, and filters nothing. bpfgen.Generate makes such programs.
+	Tail bool
 }
 
 // A Variant is the body for some system calls.
 type Variant struct {
 	Syscalls []int // sorted numbers
 	Body     *Block
+	// Call names the program that goes on instead of Body, "" for none.
+	Call string
+}
+
+// Numbers gives the system calls of all variants, sorted; nil if one is for
+// all.
+func (p *Program) Numbers() []int {
+	var out []int
+	for _, v := range p.Variants {
+		if v.Syscalls == nil {
+			return nil
+		}
+		out = append(out, v.Syscalls...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // AttachKind is the way a program is attached.

@@ -81,7 +81,7 @@ func (l *Loaded) attach(want func(*program) bool) error {
 func (l *Loaded) selected(want func(*program) bool) []*program {
 	var out []*program
 	for _, p := range l.programs {
-		if want(p) {
+		if !p.Tail && want(p) { // others jump to a tail
 			out = append(out, p)
 		}
 	}
