@@ -114,20 +114,29 @@ func follower(c *chunk, done map[*chunk]bool, place map[*chunk]int) *chunk {
 			t.preds--
 		}
 	}
-	var best *chunk
-	var bestFreq float64
+	best := -1
 	for i, t := range c.to {
-		if done[t] {
-			continue
-		}
-		f := c.freq[i]
-		better := best == nil || f > bestFreq*1.5
-		if best != nil && f*1.5 >= bestFreq && !better {
-			better = best.preds > 0 && t.preds == 0 || (best.preds > 0) == (t.preds > 0) && place[t] < place[best]
-		}
-		if better {
-			best, bestFreq = t, f
+		if !done[t] && (best < 0 || c.prefers(i, best, place)) {
+			best = i
 		}
 	}
-	return best
+	if best < 0 {
+		return nil
+	}
+	return c.to[best]
+}
+
+// prefers reports whether way i should follow c rather than way j, j < i.
+func (c *chunk) prefers(i, j int, place map[*chunk]int) bool {
+	fi, fj := c.freq[i], c.freq[j]
+	if fi > 1.5*fj || fj > 1.5*fi {
+		return fi > fj
+	}
+	if readyI, readyJ := c.to[i].preds == 0, c.to[j].preds == 0; readyI != readyJ {
+		return readyI
+	}
+	if c.block != nil && c.block.Term.Cond == ir.SET {
+		return true // the condition has no opposite: way 0 must be jumped to
+	}
+	return place[c.to[i]] < place[c.to[j]]
 }

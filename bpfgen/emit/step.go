@@ -137,10 +137,12 @@ func (e *emitter) memory(s *regalloc.Step) {
 	}
 }
 
-// storeImm stores the low bits of c. asm.StoreImm refuses 64 bits, though
+// storeImm stores the low bits of c, sign-extended as the assembler prints
+// them. asm.StoreImm refuses 64 bits, though
 // the machine sign-extends the immediate.
 func storeImm(base asm.Register, off int16, c int64, size asm.Size) asm.Instruction {
-	return asm.Instruction{OpCode: asm.StoreImmOp(size), Dst: base, Offset: off, Constant: int64(int32(c))}
+	unused := 64 - 8*min(size.Sizeof(), 4)
+	return asm.Instruction{OpCode: asm.StoreImmOp(size), Dst: base, Offset: off, Constant: c << unused >> unused}
 }
 
 // atomic makes an atomic instruction on 64 bits. cilium/ebpf v0.22.0 encodes
