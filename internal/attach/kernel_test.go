@@ -219,7 +219,8 @@ func TestProfileAndInterval(t *testing.T) {
 	got := counts(l)
 	t.Logf("samples at 1000 Hz, each 1 ms, on one CPU: %d, %d, %d in %d ms of CPU", got[0], got[1], got[2], used)
 	for _, n := range []uint64{got[0], got[1]} {
-		if n < used/2 || n > used+used/2+20 {
+		// An emulated machine that is busy misses most ticks.
+		if n < used/10 || n > used+used/2+20 {
 			t.Errorf("%d samples in %d ms of CPU", n, used)
 		}
 	}
