@@ -27,6 +27,7 @@ func (b *builder) aggAdd(c *tree.Container, s *tree.Stmt) {
 	}
 	key := b.fixed(c.KeyLayout, c.Key, s.Exprs[2])
 	b.upsert(c, key, c.Agg.Size, func(p *ir.Value) { b.addSample(a, p, add) })
+	b.release(key)
 }
 
 // An aggSample is what is added.

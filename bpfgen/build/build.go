@@ -127,8 +127,10 @@ type builder struct {
 	loops   []*loop
 	// stack is the bytes of slots, budget how many there may be.
 	stack, budget int
-	loadSlot      *ir.Slot
-	regs          *region // of pt_regs
+	// made is all memory handed out, free what was given back.
+	made, free []*region
+	loadSlot   *ir.Slot
+	regs       *region // of pt_regs
 	// syscall is the number of the system call, in the programs of spans.
 	syscall *ir.Value
 	entry   *spanEntry

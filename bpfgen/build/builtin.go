@@ -129,7 +129,7 @@ func (b *builder) register(offset string) *ir.Value {
 func (b *builder) registers() (int64, *region) {
 	lo, hi := b.uses.registers()
 	if b.regs == nil {
-		b.regs = b.alloc(int(hi - lo))
+		b.regs = b.fresh(int(hi - lo)) // kept by the builder: never free
 	}
 	if _, ok := b.cache["regs"]; !ok {
 		regs := b.load(8, b.ctx(), 0)

@@ -41,7 +41,7 @@ func (b *builder) variants(list []tree.Variant) {
 		if i >= 0 && list[i].Call != "" {
 			b.tailCall(list[i].Call)
 		} else if i >= 0 {
-			b.block(list[i].Body)
+			b.alone(func() { b.block(list[i].Body) })
 		}
 		b.jump(done)
 	}

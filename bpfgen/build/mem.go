@@ -24,9 +24,46 @@ type region struct {
 	size int
 }
 
-// alloc gives memory that is the caller's for the whole program.
+// alloc gives memory that is the caller's for the whole program, or until it
+// gives it back.
 func (b *builder) alloc(size int) *region {
 	size = (size + 7) &^ 7
+	if r := b.reuse(size, true); r != nil {
+		return r
+	}
+	r := b.fresh(size)
+	b.made = append(b.made, r)
+	return r
+}
+
+// release gives memory back whose bytes nothing needs any more: a key after
+// the look-up, a record that is sent. Not in a loop: there a variable could
+// get it, and be overwritten when the loop comes round.
+func (b *builder) release(list ...*region) {
+	if len(b.loops) == 0 {
+		b.free = append(b.free, list...)
+	}
+}
+
+// reuse takes free memory of about that size, the smallest that fits.
+func (b *builder) reuse(size int, stack bool) *region {
+	best := -1
+	for i, r := range b.free {
+		fits := r.size >= size && r.size <= 2*size+16 && (stack || r.slot == nil)
+		if fits && (best < 0 || r.size < b.free[best].size) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	r := b.free[best]
+	b.free = append(b.free[:best:best], b.free[best+1:]...)
+	return r
+}
+
+// fresh makes new memory.
+func (b *builder) fresh(size int) *region {
 	budget := b.budget
 	if size <= smallPiece && budget > 0 {
 		budget += smallReserve
@@ -46,13 +83,29 @@ func (b *builder) scratch(size int) *region {
 	return &region{off: int64(off), size: size}
 }
 
+// alone runs f, after which all memory that it took is free again: for ways of
+// which only one is taken and after which the program ends.
+func (b *builder) alone(f func()) {
+	free, made := append([]*region(nil), b.free...), b.made
+	b.made = nil
+	f()
+	b.free = append(free, b.made...)
+	b.made = made
+}
+
 // allocText gives memory for a string. Kernels before 5.12 refuse loads from
 // the stack at an offset that is not constant, as tests of strings need.
 func (b *builder) allocText(size int) *region {
-	if b.NoCmpXchg {
-		return b.scratch((size + 7) &^ 7)
+	if !b.NoCmpXchg {
+		return b.alloc(size)
 	}
-	return b.alloc(size)
+	size = (size + 7) &^ 7
+	if r := b.reuse(size, false); r != nil {
+		return r
+	}
+	r := b.scratch(size)
+	b.made = append(b.made, r)
+	return r
 }
 
 // addr is the address of byte off of r. Addresses are made anew at each use:

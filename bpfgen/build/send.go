@@ -45,6 +45,7 @@ func (b *builder) send(s *tree.Stmt) {
 		}
 	}
 	b.output(m, p.end())
+	b.release(m)
 }
 
 // knownLen reports whether the bytes that a string takes in a record are

@@ -77,6 +77,7 @@ func (b *builder) spanInsert(name string, size int, done *join) *ir.Value {
 	b.jumpWith(have, intVal(types.U64, second))
 	b.begin(hit)
 	b.jumpWith(have, intVal(types.U64, first))
+	b.release(key)
 	return b.enter(have).x
 }
 
@@ -101,6 +102,7 @@ func (b *builder) spanEnd(s *tree.Stmt) {
 	span, name := b.span()
 	key := b.tidKey()
 	p := b.call(helperMapLookup, b.mapPtr(name), b.addr(key, 0))
+	b.release(key)
 	b.unless(ir.EQ, p, 0, b.ret)
 	busy := b.load(8, p, layout.SpanBusy)
 	ours := b.f.NewBlock()

@@ -23,6 +23,7 @@ func (b *builder) containerExpr(e *tree.Expr) val {
 	}
 	key := b.fixed(c.KeyLayout, c.Key, e.Args[0])
 	p := b.lookup(c, key)
+	defer b.release(key)
 	switch e.Op {
 	case tree.OpTableHas:
 		return intVal(e.Type, b.cmp(ir.NE, p, b.konst(0)))
@@ -59,10 +60,11 @@ func (b *builder) lookup(c *tree.Container, key *region) *ir.Value {
 // that is much cheaper than an update, and as atomic.
 func (b *builder) tableSet(c *tree.Container, k, v *tree.Expr) {
 	key := b.fixed(c.KeyLayout, c.Key, k)
+	var val *region
 	j := b.newJoin(types.Type{})
 	if c.ValueLayout.Size == 8 && isScalar(c.Value) {
 		x := b.convert(b.expr(v), c.Value).x
-		val := b.alloc(8)
+		val = b.alloc(8)
 		p := b.lookup(c, key)
 		missing, have := b.f.NewBlock(), b.f.NewBlock()
 		b.branchImm(ir.EQ, p, 0, missing, have)
@@ -73,9 +75,11 @@ func (b *builder) tableSet(c *tree.Container, k, v *tree.Expr) {
 		b.store(8, b.addr(val, 0), 0, x)
 		b.update(c, key, val, j)
 	} else {
-		b.update(c, key, b.fixed(c.ValueLayout, c.Value, v), j)
+		val = b.fixed(c.ValueLayout, c.Value, v)
+		b.update(c, key, val, j)
 	}
 	b.enter(j)
+	b.release(key, val)
 }
 
 // update stores the entry and counts a failure.
@@ -100,6 +104,7 @@ func (b *builder) lost(c *tree.Container, rc *ir.Value, j *join) {
 func (b *builder) tableRemove(c *tree.Container, k *tree.Expr) {
 	key := b.fixed(c.KeyLayout, c.Key, k)
 	b.call(helperMapDelete, b.mapPtr(mapOf(c)), b.addr(key, 0))
+	b.release(key)
 }
 
 // upsert gives the address of the key's value, which is zero at first, to
@@ -131,6 +136,7 @@ func (b *builder) tableUpdate(c *tree.Container, k, v *tree.Expr, op string) {
 	x := b.number(v)
 	key := b.fixed(c.KeyLayout, c.Key, k)
 	b.upsert(c, key, c.ValueLayout.Size, func(p *ir.Value) { b.update64(c, p, x, op) })
+	b.release(key)
 }
 
 func (b *builder) cellSet(c *tree.Container, v *tree.Expr) {
@@ -141,6 +147,7 @@ func (b *builder) cellSet(c *tree.Container, v *tree.Expr) {
 	}
 	m := b.fixed(c.ValueLayout, c.Value, v)
 	b.cur.AddImm(ir.OpCopy, b.pos, int64(c.ValueLayout.Size), p, b.addr(m, 0))
+	b.release(m)
 }
 
 func (b *builder) cellAdd(c *tree.Container, v *tree.Expr, op string) {
