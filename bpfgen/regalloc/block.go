@@ -66,8 +66,12 @@ func (s *state) edgeHints(b *ir.Block) {
 		e := &b.Term.To[i]
 		for k, p := range e.Block.Params {
 			a := s.canon(e.Args[k])
-			if w := s.wish[p.ID]; w != NoReg && s.used[p.ID] && !isMade(a) {
-				s.hint[a.ID] = w
+			switch {
+			case !s.used[p.ID] || isMade(a):
+			case s.wish[p.ID] != NoReg && (!s.crosses[p.ID] || calleeSaved.has(s.wish[p.ID])):
+				s.hint[a.ID] = s.wish[p.ID]
+			case s.crosses[p.ID]:
+				s.hint[a.ID] = anySaved
 			}
 		}
 	}
@@ -85,6 +89,8 @@ func (s *state) useHints(i int, v *ir.Value) {
 			s.hint[a.ID] = Reg(k + 1)
 		case v.Op == ir.OpCmpXchg64 && k == 1:
 			s.hint[a.ID] = 0
+		case k == t && last && s.crosses[v.ID]:
+			s.hint[a.ID] = anySaved
 		case k == t && last && len(s.uses[v.ID]) > 0:
 			s.hint[a.ID] = s.hint[v.ID]
 		}

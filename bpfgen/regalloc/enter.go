@@ -122,11 +122,7 @@ func (s *state) paramReg(b *ir.Block, k int, p *ir.Value) Reg {
 	case good.has(s.hint[p.ID]):
 		return s.hint[p.ID]
 	}
-	try := &tryShort
-	if s.crosses[p.ID] {
-		try = &tryLong
-	}
-	for _, r := range try {
+	for _, r := range s.tries(p) {
 		if good.has(r) {
 			return r
 		}

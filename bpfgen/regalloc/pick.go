@@ -12,6 +12,10 @@ var (
 	tryLong  = [...]Reg{6, 7, 8, 9, 5, 4, 3, 2, 1, 0}
 )
 
+// anySaved is the hint for a value out of which, in the same register, one
+// becomes that lives across a call.
+const anySaved Reg = numRegs
+
 // pick gives a register out of allowed for v and empties it: one that v is
 // meant for, a free one, or that whose value is needed last.
 func (s *state) pick(v *ir.Value, allowed regs) Reg {
@@ -20,10 +24,7 @@ func (s *state) pick(v *ir.Value, allowed regs) Reg {
 	if h := s.hint[v.ID]; free.has(h) && (!s.crosses[v.ID] || calleeSaved.has(h)) {
 		return h
 	}
-	try := &tryShort
-	if s.crosses[v.ID] {
-		try = &tryLong
-	}
+	try := s.tries(v)
 	best := NoReg
 	for _, r := range try {
 		if !free.has(r) {
@@ -42,6 +43,14 @@ func (s *state) pick(v *ir.Value, allowed regs) Reg {
 		s.evict(best)
 	}
 	return best
+}
+
+// tries gives the order in which to try registers for v.
+func (s *state) tries(v *ir.Value) *[numRegs]Reg {
+	if s.crosses[v.ID] || s.hint[v.ID] == anySaved {
+		return &tryLong
+	}
+	return &tryShort
 }
 
 // wanted reports whether a value that is live now, but not in r, is meant for r.
