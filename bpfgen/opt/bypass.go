@@ -79,11 +79,7 @@ func (j *joint) analyse() bool {
 		return false
 	}
 	for way := range 2 {
-		to := t.To[way].Block
-		j.sole[way] = len(preds[to.ID]) == 1
-		if !j.sole[way] && dom.Dominates(j.b, to) && len(j.known[way]) > 0 {
-			return false
-		}
+		j.sole[way] = len(preds[t.To[way].Block.ID]) == 1
 	}
 	return j.findUses(dom)
 }
