@@ -97,6 +97,28 @@ const (
 	OpTableHas   // Args: key; bool
 	OpCellGet
 
+	// OpPath is the whole path of a file as a string, walked through dentries
+	// and mounts at this moment: Args[0] is the address of a struct file, path
+	// or dentry, which s names ("file", "path", "dentry"; a dentry has no mount
+	// and ends at the root of its file system). Unit.Path has the offsets. The
+	// path is built from its end, so a cut one keeps the leaf and begins with
+	// "…". Deleted files end in " (deleted)"; pipes and sockets give
+	// pipe:[INODE], socket:[INODE], others of the kernel's own file systems
+	// anon_inode:NAME, memfds /memfd:NAME (deleted), as /proc/PID/fd shows them.
+	// An address of 0 gives None, a read that fails FAULT.
+	OpPath
+	// OpMem reads Type.Cap bytes at Args[0]+n in space s: Type is Bytes.
+	OpMem
+	// OpStrList reads the strings of a char ** at Args[0] in space s, up to the
+	// NULL, packed one behind the other, each with its NUL, into at most
+	// Type.Cap bytes: Type is Bytes with the label "strlist". What does not fit
+	// is cut. A list that cannot be read is FAULT; a string that cannot be read
+	// is empty and the list marked as cut.
+	OpStrList
+	// OpJoin is OpStrList as one string: the strings with s between them, s of
+	// one byte.
+	OpJoin
+
 	// OpInline runs Body; its value is what a SReturn with the same n gives.
 	OpInline
 )
@@ -126,6 +148,9 @@ const (
 	// the container is keyed. s is the member of a group, "" for none.
 	SAggAdd
 
-	SSpanStart // opens the thread's entry of the span with Exprs as its slots
-	SSpanEnd   // takes the entry; ends the program where there is none (counted unless a start could not be seen, or s is "filtered")
+	// SSpanStart opens the entry of the span with Exprs as its slots. A span
+	// with a key has it as the first of Exprs.
+	SSpanStart
+	// With a key, Exprs[0] is it.
+	SSpanEnd // takes the entry; ends the program where there is none (counted unless a start could not be seen, or s is "filtered")
 )

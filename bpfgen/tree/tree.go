@@ -152,6 +152,17 @@ type Span struct {
 	Slots []types.Type
 	Names []string // for the text form
 	Size  int      // entries
+	// Key is the type of the key of span(start, end, key=); Bot: the thread.
+	// Entries of a keyed span are deleted when they end.
+	Key types.Type
+	// First keeps the first of several starts with the same key; else the last
+	// one wins. Either way the other is counted (SiteOpenStart).
+	First bool
+	// Timeout, if not 0, is the age in ns from which an entry no longer pairs:
+	// its end counts as one without a start.
+	Timeout int64
+	// Pos is where the span was declared.
+	Pos plan.Pos
 	// Syscalls are the numbers that the span covers, sorted; nil for all.
 	Syscalls []int
 	// NoReturn are the numbers that fire at the start and open no entry.
@@ -168,8 +179,21 @@ type Unit struct {
 	// order of plan.Containers; an entry is nil where no kernel half uses it.
 	Containers []*Container
 	Target     plan.Target
+	// Path has what OpPath needs of this kernel; nil where no program uses it.
+	Path *PathOffsets
 	// StrMax is the limit of strings in bytes.
 	StrMax int
+}
+
+// PathOffsets are the places, in bytes, of what a walk from a file to the root
+// reads (see docs of OpPath; include/linux/fs.h, dcache.h, fs/mount.h).
+type PathOffsets struct {
+	FilePath                                             int // struct file: f_path
+	PathMnt, PathDentry                                  int // struct path
+	DentryParent, DentryName, DentryNameLen              int // struct dentry: d_parent, d_name.name, d_name.len
+	DentryInode, DentryPprev                             int // d_inode, d_hash.pprev
+	InodeMode, InodeIno, InodeSb, SbMagic                int
+	MountMnt, MountParent, MountMountpoint, VfsmountRoot int // struct mount: mnt, mnt_parent, mnt_mountpoint; vfsmount: mnt_root
 }
 
 // A Container is a container of the plan with the types of its uses.
