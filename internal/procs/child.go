@@ -21,7 +21,8 @@ type Child struct {
 	init    int
 	path    string
 	start   *os.File // one byte: become the command
-	report  *os.File // what init and exec have to say; closed by exec
+	report  *os.File // what the child has to say; closed by exec
+	ready   bool     // it has said that it waits
 }
 
 // Start starts the command argv, found in PATH, up to where it waits for Go.
@@ -84,9 +85,26 @@ func (c *Child) launch(args []string, p pipes) error {
 	}
 	c.init = c.process.Pid
 	if !initial {
-		c.init, err = c.readNumber()
+		return c.Ready()
 	}
-	return err
+	return nil
+}
+
+// Ready returns when the child does nothing but wait. Whoever attaches probes
+// calls it before, or they see how the child gets there.
+func (c *Child) Ready() error {
+	if c.ready {
+		return nil
+	}
+	pid, err := c.readNumber()
+	if err != nil {
+		return fmt.Errorf("start %s: the waiting process ended: %w", c.path, err)
+	}
+	c.ready = true
+	if pid != 0 {
+		c.init = pid
+	}
+	return nil
 }
 
 // PID is the number of the command's process as this process sees it.
@@ -97,6 +115,9 @@ func (c *Child) InitPID() int { return c.init }
 
 // Go lets the child become the command and returns when it has, or cannot.
 func (c *Child) Go() error {
+	if err := c.Ready(); err != nil {
+		return err
+	}
 	if _, err := c.start.Write([]byte{1}); err != nil {
 		return fmt.Errorf("start %s: %w", c.path, err)
 	}

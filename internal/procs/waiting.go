@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"os"
+	"runtime/debug"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -47,35 +48,43 @@ func MaybeChild() {
 func wait(first, path string, argv []string) {
 	unix.CloseOnExec(startFD)
 	unix.CloseOnExec(reportFD)
-	if first == tellPID {
-		reportNumber()
-	}
-	for {
-		var b [1]byte
-		n, err := unix.Read(startFD, b[:])
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if n != 1 || err != nil {
-			return
-		}
-		break
+	// What remains to be done after the byte is seen by probes: little.
+	env := os.Environ()
+	debug.SetGCPercent(-1)
+	report(readiness(first))
+	if !awaitByte() {
+		return
 	}
 	// syscall.Exec also gives back the limit of open files that Go has raised.
-	err := syscall.Exec(path, argv, os.Environ())
+	err := syscall.Exec(path, argv, env)
 	var errno syscall.Errno
 	errors.As(err, &errno)
 	report(uint32(errno))
 }
 
-// reportNumber tells the parent this process's number in the initial pid
-// namespace. If that fails it ends, and the parent finds the pipe closed.
-func reportNumber() {
+// awaitByte waits for the parent; false says that it has gone.
+func awaitByte() bool {
+	for {
+		var b [1]byte
+		n, err := unix.Read(startFD, b[:])
+		if !errors.Is(err, unix.EINTR) {
+			return n == 1 && err == nil
+		}
+	}
+}
+
+// readiness is what the child says when it waits: its number in the initial
+// pid namespace, or 0 where nobody asked. If the number cannot be found the
+// child ends, and the parent finds the pipe closed.
+func readiness(first string) uint32 {
+	if first != tellPID {
+		return 0
+	}
 	pid, err := bpf.Run(whoamiFD, nil)
 	if err != nil || unix.Close(whoamiFD) != nil {
 		os.Exit(exitUnstarted)
 	}
-	report(pid)
+	return pid
 }
 
 // report writes a number to the parent. If the parent has gone there is
