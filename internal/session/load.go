@@ -165,6 +165,11 @@ func (s *session) openRing() (err error) {
 
 // attach attaches the probes, except those that the script has disabled.
 func (s *session) attach() error {
+	if s.child != nil {
+		if err := s.child.Ready(); err != nil {
+			return err
+		}
+	}
 	probes := s.env.Probes()
 	disabled := false
 	for _, p := range probes {
