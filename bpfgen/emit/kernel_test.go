@@ -13,6 +13,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/ir/irtest"
+	"github.com/startrace/startrace/bpfgen/lower"
 	"github.com/startrace/startrace/bpfgen/opt"
 	"github.com/startrace/startrace/bpfgen/regalloc"
 )
@@ -33,16 +34,20 @@ func TestKernelRandom(t *testing.T) {
 	tooComplex := 0
 	for seed := range n {
 		f := irtest.Random(seed, optionsFor(seed))
-		if seed%3 != 0 {
-			opt.Run(f)
+		source, err := ir.Parse(f.String())
+		if err != nil {
+			t.Fatal(err)
 		}
-		err := compare(t, f, seed)
+		if err := improve(f, seed); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		err = compare(t, f, source, seed)
 		if errors.Is(err, errTooComplex) {
 			tooComplex++
 			continue
 		}
 		if err != nil {
-			t.Fatalf("seed %d: %v\n%s", seed, err, f)
+			t.Fatalf("seed %d: %v\n%s\nfrom\n%s", seed, err, f, source)
 		}
 	}
 	t.Logf("%d functions, %d too complex", n, tooComplex)
@@ -52,7 +57,22 @@ func TestKernelRandom(t *testing.T) {
 }
 
 func optionsFor(seed uint64) irtest.Options {
-	return irtest.Options{Values: 5 + int(seed%150), Depth: int(seed % 5), Live: 2 + int(seed%29), Atomics: true}
+	return irtest.Options{Values: 5 + int(seed%150), Depth: int(seed % 5), Live: 2 + int(seed%29), Atomics: true, Macros: seed%2 == 0}
+}
+
+// improve takes f through the stages before register allocation; of some
+// functions only through those that it needs.
+func improve(f *ir.Func, seed uint64) error {
+	if seed%3 != 0 {
+		opt.Run(f)
+	}
+	if err := lower.Run(f, lower.Options{}); err != nil {
+		return err
+	}
+	if seed%3 != 0 {
+		opt.Run(f)
+	}
+	return f.CheckMachine()
 }
 
 func needSyscallPrograms(t *testing.T) {
@@ -109,8 +129,8 @@ func load(f *ir.Func) (*ebpf.Program, *ebpf.Map, error) {
 	return c.DetachProgram("f"), c.DetachMap(irtest.MapName), nil
 }
 
-// compare runs f on some inputs in both.
-func compare(t *testing.T, f *ir.Func, seed uint64) error {
+// compare runs f in the kernel and source in the interpreter, on some inputs.
+func compare(t *testing.T, f, source *ir.Func, seed uint64) error {
 	p, m, err := load(f)
 	if err != nil {
 		return err
@@ -119,7 +139,7 @@ func compare(t *testing.T, f *ir.Func, seed uint64) error {
 	defer m.Close()
 	rng := rand.New(rand.NewPCG(seed, 2))
 	for range 4 {
-		if err := compareOne(p, m, f, input(rng)); err != nil {
+		if err := compareOne(p, m, source, input(rng)); err != nil {
 			return err
 		}
 	}
