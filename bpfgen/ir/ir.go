@@ -37,7 +37,7 @@ type Pos = syntax.Position
 type Func struct {
 	Name   string
 	Slots  []*Slot
-	Blocks []*Block // Blocks[0] is the entry; it has no parameters
+	Blocks []*Block // Blocks[0] is the entry: no parameters, no edge leads there
 	// ScratchSize is the bytes of per-CPU scratch memory that the function
 	// uses below OpScratch; 0: none is claimed.
 	ScratchSize int
