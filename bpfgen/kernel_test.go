@@ -14,6 +14,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/layout"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -29,11 +30,21 @@ func needBPF(t *testing.T) {
 	}
 }
 
+func before512(t *testing.T) bool {
+	t.Helper()
+	v, err := kernel.Release()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return !v.AtLeast(5, 12)
+}
+
 // load generates and loads u.
 func load(t *testing.T, u *tree.Unit, o Options) (*ebpf.Collection, *Unit) {
 	t.Helper()
 	needBPF(t)
 	o.Dump = true
+	o.NoCmpXchg = o.NoCmpXchg || before512(t)
 	if o.RingSize == 0 {
 		o.RingSize = 1 << 16
 	}

@@ -94,7 +94,7 @@ func (p *packer) text(l leaf) {
 		b.at(l.text.Pos)
 		s = b.strInto(l.text, nil, p.place()).s
 	case l.v.s.konst == nil && l.v.s.n != nil:
-		s = p.counted(l.v.s, l.w, start)
+		p.counted(l.v.s, l.w, start)
 		return
 	default:
 		s = l.v.s
@@ -106,7 +106,7 @@ func (p *packer) text(l leaf) {
 
 // counted appends a string whose length came over a join: the verifier must
 // see its bound.
-func (p *packer) counted(s *str, w wire.Type, start *ir.Value) *str {
+func (p *packer) counted(s *str, w wire.Type, start *ir.Value) {
 	b := p.b
 	j := b.newJoin(types.I64)
 	b.unless(ir.UGT, s.n, int64(s.room), func() { b.jumpWith(j, intVal(types.I64, start)) })
@@ -114,7 +114,6 @@ func (p *packer) counted(s *str, w wire.Type, start *ir.Value) *str {
 	p.reference(w, start, s)
 	b.jumpWith(j, intVal(types.I64, b.op(ir.OpAdd, start, s.n)))
 	p.off = b.enter(j).x
-	return s
 }
 
 // reference stores u16 offset and u16 length with flags.
