@@ -47,6 +47,9 @@ type Result struct {
 	Placed []Placement
 	// Warnings do not keep the plan from running.
 	Warnings Diags
+	// Follow is the number of the table of followed processes (u32 → u64), -1
+	// for none: the session puts the first process into it.
+	Follow int
 	// Points is the number of points that each probe matched.
 	Points map[int]int
 }
@@ -99,6 +102,7 @@ type unit struct {
 	used    map[int]bool // containers that kernel halves use
 	names   map[string]bool
 	strMax  int
+	follow  *follow // nil: only one process, or all
 }
 
 // A touch is a use of a table or cell in a handler that went to user space.
@@ -117,6 +121,7 @@ func newUnit(p *plan.Plan, facts *kernel.Facts, conts map[int]*contType) *unit {
 			Tree:   &tree.Unit{},
 			Halves: map[int]*plan.UserHalf{},
 			Points: map[int]int{},
+			Follow: -1,
 		},
 	}
 	if u.strMax <= 0 {
@@ -130,6 +135,11 @@ func newUnit(p *plan.Plan, facts *kernel.Facts, conts map[int]*contType) *unit {
 const defaultStrMax = 256
 
 func (u *unit) walk() {
+	if u.plan.Target.Follow && u.plan.Target.PID > 0 && len(u.plan.Probes) > 0 {
+		if r := attempt(u.followChildren); r != nil {
+			u.diags = append(u.diags, r.Diag)
+		}
+	}
 	for _, p := range u.plan.Probes {
 		newProbe(u, p).walk()
 	}
@@ -159,6 +169,10 @@ func (u *unit) finish() *Result {
 		n = max(n, id+1)
 	}
 	n = max(n, len(u.plan.Containers))
+	if u.follow != nil {
+		n = u.follow.id + 1
+		u.res.Follow = u.follow.id
+	}
 	u.res.Tree.Containers = make([]*tree.Container, n)
 	for id := range u.used {
 		u.res.Tree.Containers[id] = u.conts[id].finish()
@@ -169,7 +183,10 @@ func (u *unit) finish() *Result {
 // programName makes a name that is unique in the unit and valid for the
 // kernel (at most 15 characters of [A-Za-z0-9_]).
 func (u *unit) programName(probe int, what string) string {
-	base := fmt.Sprintf("p%d_%s", probe, cleanName(what))
+	base := cleanName(what)
+	if probe >= 0 {
+		base = fmt.Sprintf("p%d_%s", probe, base)
+	}
 	if len(base) > 15 {
 		base = base[:15]
 	}

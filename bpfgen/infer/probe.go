@@ -152,7 +152,11 @@ func (pr *probe) targetTest(b *body, ev *event) {
 	if e.Type.Kind != types.Int {
 		wrong(pr.p.Pos, "the event's own field pid is %s, not a process", v.describe())
 	}
-	test := &tree.Expr{Op: op, Type: types.Boolean, Args: []*tree.Expr{b.present(exprVal(e), "a pid", pr.p.Pos), constExpr(plan.MakeInt(int64(pid)), pr.p.Pos)}, Pos: pr.p.Pos}
+	e = b.present(exprVal(e), "a pid", pr.p.Pos)
+	test := &tree.Expr{Op: op, Type: types.Boolean, Args: []*tree.Expr{e, constExpr(plan.MakeInt(int64(pid)), pr.p.Pos)}, Pos: pr.p.Pos}
+	if pr.u.follow != nil && op == tree.OpEq {
+		test = logic(tree.OpLOr, test, pr.u.follow.has(e, pr.p.Pos), pr.p.Pos)
+	}
 	b.require(cond{expr: test}, pr.p.Pos)
 }
 

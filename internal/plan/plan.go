@@ -35,6 +35,9 @@ type Plan struct {
 type Target struct {
 	PID  int // >0: only this thread group (-p, -c), in the initial pid namespace
 	Self int // >0: never this thread group (the tracer itself)
+	// Follow extends PID to the processes that it starts, and those that they
+	// start (-c; -p with -f).
+	Follow bool
 }
 
 // A Probe is one call of probe().

@@ -23,6 +23,7 @@ func (s *session) startCommand() (err error) {
 			return err
 		}
 		s.plan.Target.PID = s.child.InitPID()
+		s.plan.Target.Follow = true // what the command starts is part of it
 		return nil
 	}
 	if len(s.plan.Probes) == 0 {

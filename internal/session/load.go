@@ -1,6 +1,7 @@
 package session
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -31,6 +32,9 @@ func (s *session) load() error {
 		return err
 	}
 	if err := s.bindContainers(); err != nil {
+		return err
+	}
+	if err := s.followTarget(result); err != nil {
 		return err
 	}
 	if err := s.bindProbes(result); err != nil {
@@ -100,6 +104,25 @@ func (s *session) bindContainers() error {
 		} else if err := c.Bind(backend, s.decoder); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// followTarget puts the target into the table of followed processes.
+func (s *session) followTarget(result *infer.Result) error {
+	if result.Follow < 0 {
+		return nil
+	}
+	backend, err := state.New(s.unit.Tree.Containers[result.Follow], s.loaded.Map(tree.ContainerMap(result.Follow)), state.Options{FuncID: s.funcID})
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	key := make([]byte, s.unit.Tree.Containers[result.Follow].KeyLayout.Size)
+	binary.NativeEndian.PutUint32(key, uint32(s.plan.Target.PID))
+	val := make([]byte, s.unit.Tree.Containers[result.Follow].ValueLayout.Size)
+	if err := backend.Update(key, val); err != nil {
+		return fmt.Errorf("following process %d: %w", s.plan.Target.PID, err)
 	}
 	return nil
 }

@@ -1,0 +1,59 @@
+package infer
+
+import (
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// follow is the table of processes that -c and -f follow: the children of a
+// followed process join it at their fork, in the kernel, so no event of theirs
+// is missed; a process leaves it when its last thread exits.
+type follow struct{ id int }
+
+// followChildren adds the table and the two programs that keep it. Both tell
+// no difference between threads and processes where none is needed: the
+// thread group of a new thread is in the table already.
+func (u *unit) followChildren() {
+	u.follow = &follow{len(u.plan.Containers)}
+	c := &plan.Container{ID: u.follow.id, Kind: plan.Table, Name: "followed"}
+	t := u.cont(c)
+	t.key, t.val = types.U32, types.U64
+
+	pos := plan.Pos{}
+	// TP_PROTO(struct task_struct *parent, struct task_struct *child) since 2.6.
+	fork := u.followProgram("follow_fork", "sched_process_fork")
+	parent := fork.num(fork.attr(exprVal(fork.taskArg(0, pos)), "tgid", pos), pos)
+	child := fork.num(fork.attr(exprVal(fork.taskArg(1, pos)), "tgid", pos), pos)
+	fork.require(cond{expr: u.follow.has(convert(parent, types.U32), pos)}, pos)
+	fork.emit(&tree.Stmt{Op: tree.STableSet, Int: int64(u.follow.id), Pos: pos,
+		Exprs: []*tree.Expr{convert(child, types.U32), convert(constExpr(plan.MakeInt(1), pos), types.U64)}})
+
+	// signal->live counts the threads that are left; do_exit() has taken this
+	// one off when the tracepoint fires (kernel/exit.c).
+	exit := u.followProgram("follow_exit", "sched_process_exit")
+	signal := exit.attr(exprVal(exit.taskArg(0, pos)), "signal", pos)
+	left := exit.num(exit.attr(exit.attr(signal, "live", pos), "counter", pos), pos)
+	exit.require(cond{expr: &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{left, constExpr(plan.MakeInt(0), pos)}, Pos: pos}}, pos)
+	gone := exit.num(exit.attr(exprVal(exit.taskArg(0, pos)), "tgid", pos), pos)
+	exit.emit(&tree.Stmt{Op: tree.STableRemove, Int: int64(u.follow.id), Exprs: []*tree.Expr{convert(gone, types.U32)}, Pos: pos})
+}
+
+func (u *unit) followProgram(name, point string) *body {
+	prog := &tree.Program{Name: u.programName(-1, name), Probe: -1,
+		Attach: tree.Attach{Kind: tree.AttachRawTracepoint, Name: point}}
+	b := newBody(&probe{u: u, p: &plan.Probe{ID: -1}}, prog)
+	u.res.Tree.Programs = append(u.res.Tree.Programs, prog)
+	return b
+}
+
+// taskArg is argument i of a raw tracepoint, a task_struct.
+func (b *body) taskArg(i int, pos plan.Pos) *tree.Expr {
+	raw := load(ctxPlace(b, 8*i, pos), types.U64, pos)
+	return &tree.Expr{Op: tree.OpConvert, Type: b.task(pos).Type, Args: []*tree.Expr{raw}, Pos: pos}
+}
+
+// has is the test whether a process is followed.
+func (f *follow) has(pid *tree.Expr, pos plan.Pos) *tree.Expr {
+	return &tree.Expr{Op: tree.OpTableHas, Type: types.Boolean, Int: int64(f.id), Args: []*tree.Expr{convert(pid, types.U32)}, Pos: pos}
+}
