@@ -26,7 +26,7 @@ func newRing(t *testing.T, m *ebpf.Map) *ring {
 
 func (r *ring) next(t *testing.T) []byte {
 	t.Helper()
-	r.r.SetDeadline(time.Now().Add(10 * time.Millisecond))
+	r.r.SetDeadline(time.Now().Add(5 * time.Second))
 	rec, err := r.r.Read()
 	if err != nil {
 		t.Fatalf("no record: %v", err)

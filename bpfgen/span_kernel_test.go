@@ -81,7 +81,8 @@ func TestSpan(t *testing.T) {
 	openAll(threads, opens)
 	r := newRing(t, c.Maps[MapRing])
 	seen := map[string]bool{}
-	for range threads * opens {
+	missed := missedRuns(t, c) // from 7.2 on a preempted program loses events
+	for range threads*opens - missed {
 		rec := r.next(t)
 		var w, i int
 		s := recordString(16, rec)
@@ -103,9 +104,23 @@ func TestSpan(t *testing.T) {
 			t.Errorf("%s took %d ns", s, d)
 		}
 	}
-	if got := sites(t, c, unit); len(got) > 0 {
+	if got := sites(t, c, unit); len(got) > 0 && missed == 0 {
 		t.Errorf("sites %v", got)
 	}
+}
+
+// missedRuns is how often the kernel did not run a program.
+func missedRuns(t *testing.T, c *ebpf.Collection) int {
+	t.Helper()
+	n := 0
+	for name, p := range c.Programs {
+		s, err := p.Stats()
+		if err != nil {
+			t.Fatalf("statistics of %s: %v", name, err)
+		}
+		n += int(s.RecursionMisses)
+	}
+	return n
 }
 
 // openAll opens absolute names, so that the descriptor is free to carry a

@@ -89,8 +89,10 @@ func (b *builder) update(c *tree.Container, key, v *region, j *join) {
 	b.jump(j)
 }
 
-// lost counts an insert that failed and goes on at j.
+// lost counts an insert that failed and goes on at j. Before 6.4 a map's
+// function gives an int, of which the upper half of R0 says nothing.
 func (b *builder) lost(c *tree.Container, rc *ir.Value, j *join) {
+	rc = b.extend(rc, 32, true)
 	full, other := b.f.NewBlock(), b.f.NewBlock()
 	b.branchImm(ir.EQ, rc, errE2Big, full, other)
 	b.begin(full)

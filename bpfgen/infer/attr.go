@@ -130,6 +130,14 @@ func (b *body) index(x, i val, pos plan.Pos) val {
 	switch o := x.obj.(type) {
 	case *argsObj:
 		return o.position(i, pos)
+	case *memObj:
+		n, ok := i.constInt()
+		if !ok || n < 0 || n >= int64(o.n) {
+			wrong(pos, "an index of mem(…, %d) is a constant from 0 to %d", o.n, o.n-1)
+		}
+		at := o.place
+		at.off += n
+		return b.inPlace(o.place, func(*body) val { return exprVal(load(at, types.IntOf(8, false), pos)) })
 	case *ctxArray:
 		n, ok := i.constInt()
 		if !ok {

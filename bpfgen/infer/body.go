@@ -103,8 +103,8 @@ func (b *body) rv(v val, pos plan.Pos) *tree.Expr {
 		if v.obj == (poison{}) {
 			afterMistake()
 		}
-		if s, ok := v.obj.(*structObj); ok && s.from != nil && s.from != b {
-			return b.here(val{expr: s.value(b, pos), start: s.from}).expr
+		if p, ok := v.obj.(located); ok && p.origin() != nil && p.origin() != b {
+			return b.here(val{expr: p.value(b, pos), start: p.origin()}).expr
 		}
 		if a, ok := v.obj.(addressed); ok {
 			return a.value(b, pos)

@@ -48,6 +48,8 @@ func (b *body) apply1(fn val, args []arg, at, pos plan.Pos) val {
 		return b.callClosure(o, args, pos)
 	case *method:
 		return b.callMethod(o, args, pos)
+	case *eventMethod:
+		return b.callEvent(o, args, pos)
 	}
 	switch c := fn.c.(type) {
 	case *plan.Func:
@@ -91,6 +93,9 @@ func (b *body) callMethod(m *method, args []arg, pos plan.Pos) val {
 
 // stringMethod is startswith and endswith with a constant.
 func (b *body) stringMethod(m *method, args []arg, pos plan.Pos) val {
+	if sep, ok := m.recv.constStr(); ok && m.name == "join" {
+		return b.joined(sep, want(args, 1, 1, "join(list)", pos)[0], pos)
+	}
 	ops := map[string]tree.Op{"startswith": tree.OpStartsWith, "endswith": tree.OpEndsWith}
 	op, ok := ops[m.name]
 	if !ok {

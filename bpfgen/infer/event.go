@@ -87,6 +87,12 @@ func (e *event) field(name string, pos plan.Pos) (v val, ok bool) {
 		if e.startEv != nil {
 			return objVal(e.startEv), true
 		}
+	case "file":
+		return objVal(&eventMethod{e, name}), true
+	case "depth":
+		if e.startEv != nil {
+			return intVal(0), true // a thread is in one system call at a time
+		}
 	case "value":
 		if e.value != nil {
 			return *e.value, true

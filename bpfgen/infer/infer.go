@@ -102,7 +102,8 @@ type unit struct {
 	used    map[int]bool // containers that kernel halves use
 	names   map[string]bool
 	strMax  int
-	follow  *follow // nil: only one process, or all
+	enums   map[*tree.Expr]string // reads of fields whose type is an enum
+	follow  *follow               // nil: only one process, or all
 }
 
 // A touch is a use of a table or cell in a handler that went to user space.
@@ -116,7 +117,7 @@ func newUnit(p *plan.Plan, facts *kernel.Facts, conts map[int]*contType) *unit {
 	u := &unit{
 		plan: p, facts: facts, conts: conts,
 		written: map[int]plan.Pos{}, used: map[int]bool{}, names: map[string]bool{},
-		strMax: p.StrMax,
+		strMax: p.StrMax, enums: map[*tree.Expr]string{},
 		res: &Result{
 			Tree:   &tree.Unit{},
 			Halves: map[int]*plan.UserHalf{},

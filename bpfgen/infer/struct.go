@@ -39,6 +39,14 @@ func asAddress(e *tree.Expr, pos plan.Pos) *tree.Expr {
 	return e
 }
 
+// located are the objects that know the program of their address.
+type located interface {
+	addressed
+	origin() *body
+}
+
+func (p place) origin() *body { return p.from }
+
 // A structObj is a struct or union in memory.
 type structObj struct {
 	place
@@ -127,8 +135,15 @@ func (b *body) read(at place, id kernel.TypeID, name string, pos plan.Pos) val {
 		if t.Size > 8 {
 			refuse(pos, "%s has %d bytes; a kernel half computes with 64 bits", name, t.Size)
 		}
-		return exprVal(truthBit(load(at, types.IntOf(uint8(t.Size*8), t.Signed), pos), t))
+		e := truthBit(load(at, types.IntOf(uint8(t.Size*8), t.Signed), pos), t)
+		if t.Kind == kernel.KindEnum {
+			b.u.enums[e] = t.Name
+		}
+		return exprVal(e)
 	case kernel.KindPtr:
+		if b.isCharPtr(t.Elem, pos) {
+			return exprVal(b.stringList(place{load(at, types.U64, pos), 0, tree.Auto, b}, pos))
+		}
 		if b.isChar(t.Elem, pos) {
 			p := load(at, types.U64, pos)
 			return exprVal(b.cstring(place{p, 0, tree.Auto, b}, b.u.strMax+1, 0, pos))
@@ -165,6 +180,13 @@ func (b *body) isChar(id kernel.TypeID, pos plan.Pos) bool {
 	btf := b.u.btf(pos)
 	t, err := btf.Type(btf.Skip(id))
 	return err == nil && t.Kind == kernel.KindInt && t.Name == "char"
+}
+
+// isCharPtr reports whether id is a char *.
+func (b *body) isCharPtr(id kernel.TypeID, pos plan.Pos) bool {
+	btf := b.u.btf(pos)
+	t, err := btf.Type(btf.Skip(id))
+	return err == nil && t.Kind == kernel.KindPtr && b.isChar(t.Elem, pos)
 }
 
 // pointerTo is the type of a pointer to id.

@@ -381,7 +381,7 @@ func (a *syscallArgs) arg(b *body, i int, pos plan.Pos) val {
 	if !a.end {
 		return b.syscallArg(word, spec, pos)
 	}
-	if readsAtStart(a.sc) && spec.IsString {
+	if readsAtStart(a.sc) && (spec.IsString || spec.IsStringList) {
 		v := a.start.syscallArg(word, spec, pos)
 		v.start = a.start
 		return v
@@ -398,6 +398,8 @@ func (b *body) syscallArg(word *tree.Expr, spec kernel.SyscallArg, pos plan.Pos)
 	switch {
 	case spec.IsString:
 		return exprVal(b.cstring(place{word, 0, tree.User, b}, b.u.strMax+1, 0, pos))
+	case spec.IsStringList:
+		return exprVal(b.stringList(place{word, 0, tree.User, b}, pos))
 	case spec.IsPtr:
 		t := types.Type{Kind: types.Ptr}
 		ctype := strings.TrimSpace(strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(spec.CType), "*"), "const "))

@@ -235,6 +235,9 @@ func (u *user) index(x *syntax.IndexExpr) uval {
 	if _, ok := recv.v.obj.(*ctxArray); ok {
 		isArray = true
 	}
+	if _, ok := recv.v.obj.(*memObj); ok {
+		isArray = true
+	}
 	if recv.part && recv.known && i.known && (isArray || isArgs || recv.v.comp) {
 		return u.partVal(x, u.b.index(recv.v, i.v, x.Lbrack))
 	}

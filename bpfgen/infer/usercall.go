@@ -9,7 +9,7 @@ import (
 
 // kernelOnly are the builtins that read kernel memory: with a part of the
 // event as an argument they run in the kernel wherever they stand.
-var kernelOnly = map[plan.Builtin]bool{"cstr": true, "cast": true, "mem": true, "path": true, "container_of": true}
+var kernelOnly = map[plan.Builtin]bool{"cstr": true, "cast": true, "mem": true, "path": true}
 
 // pure are builtins that may run on either side.
 var pure = map[plan.Builtin]bool{"ntohs": true, "ntohl": true, "abs": true, "bool": true}
@@ -17,6 +17,9 @@ var pure = map[plan.Builtin]bool{"ntohs": true, "ntohl": true, "abs": true, "boo
 // call walks a call in user code.
 func (u *user) call(x *syntax.CallExpr) uval {
 	fn := u.expr(x.Fn)
+	if m, ok := fn.v.obj.(*eventMethod); ok && fn.known {
+		return u.eventCall(m, x)
+	}
 	if fn.part {
 		u.use(fn)
 		fn = uval{}
@@ -31,6 +34,19 @@ func (u *user) call(x *syntax.CallExpr) uval {
 	}
 	u.useArgs(x.Args)
 	return uval{}
+}
+
+// eventCall is e.file(fd): it runs in the kernel wherever it stands.
+func (u *user) eventCall(m *eventMethod, x *syntax.CallExpr) uval {
+	var args []arg
+	for _, a := range x.Args {
+		v := u.expr(a)
+		if !v.known {
+			wrong(start(a), "e.%s runs in the kernel, but its argument is computed in user space", m.name)
+		}
+		args = append(args, arg{"", v.v, start(a)})
+	}
+	return u.partVal(x, u.b.callEvent(m, args, x.Lparen))
 }
 
 func (u *user) useArgs(args []syntax.Expr) {

@@ -1,0 +1,212 @@
+package infer
+
+import (
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// An eventMethod is e.file before it is called.
+type eventMethod struct {
+	ev   *event
+	name string
+}
+
+func (m *eventMethod) what() string { return "the method e." + m.name }
+
+// callEvent calls a method of the event in the program that it belongs to.
+func (b *body) callEvent(m *eventMethod, args []arg, pos plan.Pos) val {
+	at := m.ev.b
+	for i := range args {
+		args[i].v = at.known(b, args[i].v, args[i].pos)
+	}
+	a := want(args, 1, 1, "e.file(fd)", pos)
+	return m.ev.mine(exprVal(at.file(a[0], pos)))
+}
+
+// known brings an argument to the program where it is needed: what the end of
+// a span knows of the start it got from there.
+func (b *body) known(from *body, v val, pos plan.Pos) val {
+	if v.start == b || v.expr == nil {
+		v.start = nil
+		return v
+	}
+	if from == b {
+		return b.here(v)
+	}
+	if v.start != nil && v.start != from || from.span == nil || from.span.start != b {
+		wrong(pos, "this is not known at the start")
+	}
+	return exprVal(from.span.atStart(v.expr, pos))
+}
+
+// atStart is an expression of the end as the start computes it: arguments of
+// the call are the same there.
+func (st *spanState) atStart(e *tree.Expr, pos plan.Pos) *tree.Expr {
+	switch e.Op {
+	case tree.OpSpanSlot:
+		return st.vals[int(e.Int)]
+	case tree.OpConst:
+		return e
+	case tree.OpLoad, tree.OpLocal, tree.OpStr, tree.OpInline, tree.OpBuiltin, tree.OpCtx:
+		wrong(pos, "this is known only at the end, and e.start.file is evaluated at the start")
+	}
+	out := *e
+	out.Args = make([]*tree.Expr, len(e.Args))
+	for i, a := range e.Args {
+		out.Args[i] = st.atStart(a, pos)
+	}
+	return &out
+}
+
+// file is the struct file of a descriptor of the current task, None where
+// there is none: task->files->fdt->fd[fd], as the kernel's files_lookup_fd_raw
+// does (include/linux/fdtable.h).
+func (b *body) file(fd val, pos plan.Pos) *tree.Expr {
+	btf := b.u.btf(pos)
+	id, ok := btf.Named(kernel.KindStruct, "file")
+	if !ok {
+		wrong(pos, "the kernel's types have no struct file")
+	}
+	fdt := b.bind("", b.attr(b.attr(exprVal(b.task(pos)), "files", pos), "fdt", pos), pos)
+	n := b.bind("", exprVal(b.num(fd, pos)), pos).expr
+	n = orConst(n, fd, pos)
+	most := b.rv(b.attr(fdt, "max_fds", pos), pos)
+	array := b.rv(b.attr(fdt, "fd", pos), pos)
+	op := func(op tree.Op, t types.Type, args ...*tree.Expr) *tree.Expr {
+		return &tree.Expr{Op: op, Type: t, Args: args, Pos: pos}
+	}
+	zero := constExpr(plan.MakeInt(0), pos)
+	inside := logic(tree.OpLAnd, op(tree.OpGe, types.Boolean, n, zero), op(tree.OpLt, types.Boolean, n, assume(most)), pos)
+	at := op(tree.OpAdd, types.U64, asAddress(array, pos), op(tree.OpShl, types.U64, n, constExpr(plan.MakeInt(3), pos)))
+	t := types.Type{Kind: types.Ptr, BTF: id, Trusted: true}
+	entry := load(place{at, 0, tree.Kernel, b}, t, pos)
+	none := convert(constExpr(plan.None{}, pos), entry.Type.OrNone())
+	return op(tree.OpCond, entry.Type.OrNone(), inside, convert(entry, entry.Type.OrNone()), none)
+}
+
+// orConst is n, or the constant that it was made of.
+func orConst(n *tree.Expr, v val, pos plan.Pos) *tree.Expr {
+	if n == nil {
+		return constExpr(v.c, pos)
+	}
+	return n
+}
+
+// callPath is path(x) of a struct file, path or dentry.
+func (b *body) callPath(args []arg, pos plan.Pos) val {
+	a := want(args, 1, 1, "path(file)", pos)
+	v := a[0]
+	if v.isNone() {
+		return noneVal()
+	}
+	at := b
+	if v.start != nil {
+		at = v.start
+		v.start = nil
+	}
+	if s, ok := v.obj.(*structObj); ok && s.from != nil {
+		at = s.from
+	}
+	out := exprVal(at.pathOf(v, pos))
+	if at != b {
+		out.start = at
+	}
+	return out
+}
+
+func (b *body) pathOf(v val, pos plan.Pos) *tree.Expr {
+	btf := b.u.btf(pos)
+	id := kernel.TypeID(0)
+	var addr *tree.Expr
+	if s, ok := v.obj.(*structObj); ok {
+		id, addr = s.id, s.value(b, pos)
+	} else {
+		e := b.rv(v, pos)
+		if e.Type.Kind != types.Ptr {
+			wrong(pos, "path takes a struct file, path or dentry, got %s", v.describe())
+		}
+		id, addr = e.Type.BTF, e
+	}
+	t, err := btf.Type(id)
+	if err != nil || t.Name != "file" && t.Name != "path" && t.Name != "dentry" {
+		wrong(pos, "path takes a struct file, path or dentry, got a pointer to %s", btf.TypeName(id))
+	}
+	if b.u.res.Tree.Path == nil {
+		b.u.res.Tree.Path = b.u.pathOffsets(pos)
+	}
+	out := types.StrOf(b.u.strMax + 1).OrFault()
+	out.MayNone = true
+	return &tree.Expr{Op: tree.OpPath, Type: out, Str: t.Name, Args: []*tree.Expr{addr}, Pos: pos}
+}
+
+// pathOffsets finds what a walk to the root reads, in this kernel.
+func (u *unit) pathOffsets(pos plan.Pos) *tree.PathOffsets {
+	btf := u.btf(pos)
+	off := func(tag string, names ...string) int {
+		id, ok := btf.Named(kernel.KindStruct, tag)
+		if !ok {
+			wrong(pos, "the kernel's types have no struct %s", tag)
+		}
+		at := 0
+		for _, n := range names {
+			f, err := btf.Field(id, n)
+			if err != nil {
+				wrong(pos, "%v", err)
+			}
+			at += f.Off
+			id = btf.Skip(f.Type)
+		}
+		return at
+	}
+	return &tree.PathOffsets{
+		FilePath: off("file", "f_path"), PathMnt: off("path", "mnt"), PathDentry: off("path", "dentry"),
+		DentryParent: off("dentry", "d_parent"), DentryName: off("dentry", "d_name", "name"), DentryNameLen: off("dentry", "d_name", "len"),
+		DentryInode: off("dentry", "d_inode"), DentryPprev: off("dentry", "d_hash", "pprev"),
+		InodeMode: off("inode", "i_mode"), InodeIno: off("inode", "i_ino"), InodeSb: off("inode", "i_sb"), SbMagic: off("super_block", "s_magic"),
+		MountMnt: off("mount", "mnt"), MountParent: off("mount", "mnt_parent"), MountMountpoint: off("mount", "mnt_mountpoint"),
+		VfsmountRoot: off("vfsmount", "mnt_root"),
+	}
+}
+
+// A memObj is mem(p, n): n bytes in memory.
+type memObj struct {
+	place
+	n int
+}
+
+func (*memObj) what() string { return "bytes in memory" }
+
+func (m *memObj) value(b *body, pos plan.Pos) *tree.Expr { return m.bytes("", pos) }
+
+// bytes reads all of it.
+func (m *memObj) bytes(label string, pos plan.Pos) *tree.Expr {
+	t := types.Type{Kind: types.Bytes, Cap: m.n, Label: label, MayFault: true}
+	return &tree.Expr{Op: tree.OpMem, Type: t, Int: m.off, Str: m.space, Args: []*tree.Expr{asAddress(m.addr, pos)}, Pos: pos}
+}
+
+// callMem is mem(address, n).
+func (b *body) callMem(args []arg, pos plan.Pos) val {
+	a := want(args, 2, 2, "mem(address, n)", pos)
+	n, ok := a[1].constInt()
+	if !ok || n < 1 || n > maxMem {
+		wrong(args[1].pos, "mem takes a constant number of bytes from 1 to %d", maxMem)
+	}
+	v, at := a[0], b
+	if v.start != nil {
+		at, v.start = v.start, nil
+	}
+	var p place
+	if o, ok := v.obj.(*structObj); ok {
+		p = o.place
+	} else if o, ok := v.obj.(*arrayObj); ok {
+		p = o.place
+	} else {
+		p = place{at.num(v, pos), 0, tree.Auto, at}
+	}
+	return objVal(&memObj{p, int(n)})
+}
+
+// maxMem bounds mem(): a record's bytes have a length of 13 bits.
+const maxMem = 4096

@@ -1,0 +1,188 @@
+package infer
+
+import (
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// Labels stand for text that only user space can make: the kernel half keeps
+// the raw value, whoever reads it sees the text.
+
+func init() {
+	for _, name := range []string{"errno", "signal", "syscall_name", "dev_name", "ksym"} {
+		kernelBuiltins[name] = func(b *body, args []arg, pos plan.Pos) val {
+			return b.labelled(want(args, 1, 1, name+"(x)", pos)[0], name, pos)
+		}
+	}
+	kernelBuiltins["names"] = (*body).callNames
+	kernelBuiltins["inet"] = (*body).callInet
+	kernelBuiltins["mac"] = (*body).callMac
+	kernelBuiltins["strftime"] = (*body).callStrftime
+	kernelBuiltins["path"] = (*body).callPath
+	kernelBuiltins["mem"] = (*body).callMem
+	kernelBuiltins["matches"] = (*body).callMatches
+}
+
+// labelled is an int that readers see as text.
+func (b *body) labelled(v val, label string, pos plan.Pos) val {
+	e := b.rv(v, pos)
+	if e.Type.Kind == types.Ptr {
+		t := types.U64
+		t.MayFault = e.Type.MayFault
+		e = &tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{e}, Pos: pos}
+	}
+	if e.Type.Kind != types.Int {
+		refuse(pos, "%s takes an int, got %s", strings.SplitN(label, ":", 2)[0], v.describe())
+	}
+	t := e.Type
+	t.Label = label
+	return exprVal(&tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{e}, Pos: pos})
+}
+
+// callNames is names(v, family): the family may be left out where v is a field
+// whose type is an enum.
+func (b *body) callNames(args []arg, pos plan.Pos) val {
+	a := want(args, 1, 2, "names(v, family)", pos)
+	family := ""
+	if len(a) == 2 {
+		s, ok := a[1].constStr()
+		if !ok {
+			wrong(pos, "names takes the family as a constant string")
+		}
+		family = s
+	} else if a[0].expr != nil {
+		family = b.u.enums[a[0].expr]
+	}
+	if family == "" {
+		wrong(pos, `names needs a family here: names(v, "O_"), names(v, "tcp_state")`)
+	}
+	return b.labelled(a[0], "names:"+family, pos)
+}
+
+// callInet is inet(a): an IPv4 address is 4 bytes in network order, an IPv6
+// address a struct or array of 16 bytes.
+func (b *body) callInet(args []arg, pos plan.Pos) val {
+	v := want(args, 1, 1, "inet(address)", pos)[0]
+	if m, ok := b.memoryOf(v, pos); ok {
+		if m.n != 4 && m.n != 16 {
+			wrong(pos, "inet takes 4 or 16 bytes, got %d", m.n)
+		}
+		return exprVal(m.bytes(map[int]string{4: "inet4", 16: "inet6"}[m.n], pos))
+	}
+	e := b.num(v, pos)
+	return b.labelled(exprVal(convert(e, types.U32)), "inet4", pos)
+}
+
+func (b *body) callMac(args []arg, pos plan.Pos) val {
+	v := want(args, 1, 1, "mac(address)", pos)[0]
+	m, ok := b.memoryOf(v, pos)
+	if !ok || m.n < 6 {
+		refuse(pos, "mac takes an array of 6 bytes, got %s", v.describe())
+	}
+	m.n = 6
+	return exprVal(m.bytes("mac", pos))
+}
+
+// memoryOf is v as a piece of memory of known size.
+func (b *body) memoryOf(v val, pos plan.Pos) (*memObj, bool) {
+	btf := b.u.btf(pos)
+	switch o := v.obj.(type) {
+	case *memObj:
+		out := *o
+		return &out, true
+	case *structObj:
+		n, err := btf.Size(o.id)
+		return &memObj{o.place, n}, err == nil
+	case *arrayObj:
+		n, err := btf.Size(o.elem)
+		return &memObj{o.place, n * o.len}, err == nil
+	}
+	return nil, false
+}
+
+// callStrftime is strftime(format, time): the event's time by default.
+func (b *body) callStrftime(args []arg, pos plan.Pos) val {
+	a := want(args, 1, 2, "strftime(format, time)", pos)
+	format, ok := a[0].constStr()
+	if !ok {
+		refuse(pos, "strftime takes a constant format in a kernel half")
+	}
+	t := exprVal(&tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: "time", Pos: pos})
+	if len(a) == 2 {
+		t = a[1]
+	}
+	return b.labelled(t, "strftime:"+format, pos)
+}
+
+// callMatches is matches(s, "glob") with a constant glob.
+func (b *body) callMatches(args []arg, pos plan.Pos) val {
+	a := want(args, 2, 2, "matches(s, glob)", pos)
+	glob, ok := a[1].constStr()
+	if !ok {
+		refuse(pos, "matches takes a constant glob in a kernel half")
+	}
+	g, err := kernel.CompileGlob(glob)
+	if err != nil {
+		wrong(pos, "%v", err)
+	}
+	if s, ok := a[0].constStr(); ok {
+		return boolVal(g.Match(s))
+	}
+	if a[0].typ().Kind != types.Str {
+		refuse(pos, "matches takes a string, got %s", a[0].describe())
+	}
+	s := b.present(a[0], "a string", pos)
+	any := known(false)
+	for _, one := range alternatives(g, glob) {
+		c := cond{expr: &tree.Expr{Op: tree.OpMatches, Type: types.Boolean, Args: []*tree.Expr{s, constExpr(plan.String(one), pos)}, Pos: pos}}
+		if any.known {
+			any = c
+		} else {
+			any = cond{expr: logic(tree.OpLOr, any.expr, c.expr, pos)}
+		}
+	}
+	return condVal(any)
+}
+
+// alternatives is a glob without wildcards as the strings that it stands for.
+func alternatives(g kernel.Glob, glob string) []string {
+	if list, ok := g.Expand(); ok {
+		return list
+	}
+	return []string{glob}
+}
+
+// stringList is a char **: a list of strings.
+func (b *body) stringList(at place, pos plan.Pos) *tree.Expr {
+	t := types.Type{Kind: types.Bytes, Cap: maxStringList, Label: "strlist", MayFault: true}
+	return &tree.Expr{Op: tree.OpStrList, Type: t, Int: at.off, Str: at.space, Args: []*tree.Expr{asAddress(at.addr, pos)}, Pos: pos}
+}
+
+// maxStringList bounds the bytes of a list of strings.
+const maxStringList = 1024
+
+// joined is sep.join(list).
+func (b *body) joined(sep string, v val, pos plan.Pos) val {
+	at := b
+	if v.start != nil {
+		at, v.start = v.start, nil
+	}
+	if v.expr == nil || v.expr.Op != tree.OpStrList {
+		refuse(pos, "join takes a char ** in a kernel half, got %s", v.describe())
+	}
+	if len(sep) != 1 {
+		refuse(pos, "join takes a separator of one byte in a kernel half")
+	}
+	e := *v.expr
+	e.Op, e.Type = tree.OpJoin, types.StrOf(maxStringList).OrFault()
+	e.Args = append(append([]*tree.Expr{}, e.Args...), constExpr(plan.String(sep), pos))
+	out := exprVal(&e)
+	if at != b {
+		out.start = at
+	}
+	return out
+}
