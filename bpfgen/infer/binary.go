@@ -22,6 +22,9 @@ func (b *body) binaryExpr(x *syntax.BinaryExpr) val {
 		}
 	}
 	l := b.expr(x.X)
+	if x.Op == syntax.IN || x.Op == syntax.NOT_IN {
+		return b.binary(x.Op, l, b.sequence(x.Y), x.OpPos)
+	}
 	return b.binary(x.Op, l, b.expr(x.Y), x.OpPos)
 }
 

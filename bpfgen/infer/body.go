@@ -27,13 +27,16 @@ type body struct {
 	// specific is set when something that differs between the system calls of
 	// one pattern was looked at.
 	specific bool
+	// pinLocals are the locals of pinned variables: what is bound to one must
+	// be copied, since a loop changes it.
+	pinLocals map[int64]bool
 }
 
 // maxInline bounds the nesting of calls walked in place.
 const maxInline = 48
 
 func newBody(pr *probe, prog *tree.Program) *body {
-	b := &body{u: pr.u, pr: pr, prog: prog, block: &tree.Block{}}
+	b := &body{u: pr.u, pr: pr, prog: prog, block: &tree.Block{}, pinLocals: map[int64]bool{}}
 	prog.Body = b.block
 	return b
 }
@@ -130,8 +133,12 @@ func (b *body) bind(name string, v val, pos plan.Pos) val {
 		return v
 	}
 	switch v.expr.Op {
-	case tree.OpConst, tree.OpLocal, tree.OpSpanSlot:
+	case tree.OpConst, tree.OpSpanSlot:
 		return v
+	case tree.OpLocal:
+		if !b.pinLocals[v.expr.Int] {
+			return v
+		}
 	}
 	return exprVal(b.assign(name, v.expr))
 }
@@ -145,6 +152,8 @@ type frame struct {
 	// returns collects what the function gives back.
 	returns []returned
 	inline  int64
+	pins    map[*resolve.Binding]*pin
+	loop    *loop
 	// base is the block in which the function's statements stand.
 	base *tree.Block
 }

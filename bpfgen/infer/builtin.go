@@ -266,32 +266,6 @@ func (b *body) callRecord(args []arg, pos plan.Pos) val {
 	return v
 }
 
-func (b *body) callRange(args []arg, pos plan.Pos) val {
-	a := want(args, 1, 3, "range(start, stop, step)", pos)
-	n := [3]int64{0, 0, 1}
-	for i, v := range a {
-		c, ok := v.constInt()
-		if !ok {
-			refuse(pos, "range takes constants in a kernel half")
-		}
-		n[i] = c
-	}
-	if len(a) == 1 {
-		n[0], n[1] = 0, n[0]
-	}
-	if n[2] == 0 {
-		wrong(pos, "range with a step of 0")
-	}
-	list := plan.List{}
-	for i := n[0]; n[2] > 0 && i < n[1] || n[2] < 0 && i > n[1]; i += n[2] {
-		if len(list) > maxUnroll {
-			refuse(pos, "this range has more than %d steps", maxUnroll)
-		}
-		list = append(list, plan.MakeInt(i))
-	}
-	return constant(list)
-}
-
 // swap is ntohs and ntohl on a little-endian machine.
 func (b *body) swap(args []arg, bits uint8, pos plan.Pos) val {
 	a := want(args, 1, 1, "ntohs(x)", pos)

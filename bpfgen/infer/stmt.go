@@ -55,10 +55,7 @@ func (b *body) stmt(s syntax.Stmt) bool {
 	case *syntax.ForStmt:
 		return b.forStmt(s)
 	case *syntax.BranchStmt:
-		if s.Token == syntax.PASS {
-			return true
-		}
-		refuse(start(s), "%s is not available in a kernel half here", s.Token)
+		return b.branchStmt(s)
 	default:
 		refuse(start(s), "this statement cannot run in the kernel")
 	}
@@ -114,7 +111,7 @@ func (b *body) augmented(s *syntax.AssignStmt) {
 func (b *body) assignTo(lhs syntax.Expr, v val, pos plan.Pos) {
 	switch lhs := unparen(lhs).(type) {
 	case *syntax.Ident:
-		b.frame.vars[lhs.Binding.(*resolve.Binding)] = b.bind(lhs.Name, v, pos)
+		b.set(lhs, v, pos)
 	case *syntax.TupleExpr:
 		b.unpack(lhs.List, v, pos)
 	case *syntax.ListExpr:
@@ -151,6 +148,16 @@ func (b *body) elements(v val, pos plan.Pos) ([]val, bool) {
 			out[i] = exprVal(&tree.Expr{Op: tree.OpElem, Type: t, Int: int64(i), Args: []*tree.Expr{e}, Pos: pos})
 		}
 		return out, true
+	}
+	switch o := v.obj.(type) {
+	case *arrayObj:
+		if o.len <= maxUnroll {
+			return b.arrayValue(o, pos).elems, true
+		}
+	case *ctxArray:
+		if o.len <= maxUnroll {
+			return o.everything(pos).elems, true
+		}
 	}
 	switch c := v.c.(type) {
 	case plan.Tuple:
@@ -276,27 +283,6 @@ func (b *body) returnStmt(s *syntax.ReturnStmt) {
 	st := &tree.Stmt{Op: tree.SReturn, Int: b.frame.inline, Pos: start(s)}
 	b.emit(st)
 	b.frame.returns = append(b.frame.returns, returned{st, v, b.block})
-}
-
-// maxUnroll bounds the iterations of a loop that is written out.
-const maxUnroll = 64
-
-// forStmt writes out a loop over something constant.
-func (b *body) forStmt(s *syntax.ForStmt) bool {
-	elems, ok := b.elements(b.expr(s.X), start(s.X))
-	if !ok {
-		refuse(start(s), "a loop in a kernel half goes over range(…) with constant bounds or a constant list")
-	}
-	if len(elems) > maxUnroll {
-		refuse(start(s), "this loop has %d iterations; a kernel half takes %d", len(elems), maxUnroll)
-	}
-	for _, v := range elems {
-		b.assignTo(s.Vars, v, start(s))
-		if !b.stmts(s.Body) {
-			return false
-		}
-	}
-	return true
 }
 
 func (b *body) closure(def *resolve.Function, name string) *closure {

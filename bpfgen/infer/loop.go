@@ -1,0 +1,318 @@
+package infer
+
+import (
+	"fmt"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A loop over something constant is written out. Any other loop goes over a
+// range, and its bound is known to the verifier.
+//
+// A variable that the body assigns and that has a value before the loop is
+// pinned: it lives in one local of the tree from here on, of a type that
+// holds all that is assigned, so every way through the loop finds it there.
+// The type is found by walking the body, and throwing the result away, until
+// no assignment widens it.
+
+const (
+	// maxUnroll bounds the iterations of a loop that is written out.
+	maxUnroll = 64
+	// maxLoop bounds those of a loop with bounds that are known, maxRange
+	// those of one whose bounds the kernel computes.
+	maxLoop  = 16384
+	maxRange = 4096
+)
+
+// A rangeObj is range(…) that is not written out.
+type rangeObj struct {
+	start, stop val
+	step        int64
+	bound       int64
+}
+
+func (*rangeObj) what() string { return "a range" }
+
+// A pin is the place of a variable that a loop assigns.
+type pin struct {
+	local   int64
+	t       types.Type
+	widened bool
+}
+
+// A loop is what break and continue leave: a SFor, or the inlines around a
+// loop that is written out and around one iteration of it.
+type loop struct {
+	unrolled  bool
+	out, next int64
+	outer     *loop
+}
+
+func (b *body) forStmt(s *syntax.ForStmt) bool {
+	pos := start(s)
+	over := b.sequence(s.X)
+	if r, ok := over.obj.(*rangeObj); ok {
+		b.pinned(s, func() { b.rangeLoop(s, r) })
+		return true
+	}
+	elems, ok := b.elements(over, start(s.X))
+	if !ok {
+		refuse(pos, "a loop in a kernel half goes over range(…), a constant list or an array, got %s", over.describe())
+	}
+	if len(elems) > maxUnroll {
+		refuse(pos, "this loop has %d iterations; a kernel half takes %d of a list", len(elems), maxUnroll)
+	}
+	if branches(s.Body) {
+		b.pinned(s, func() { b.unrolledLoop(s, elems) })
+		return true
+	}
+	for _, v := range elems {
+		b.assignTo(s.Vars, v, pos)
+		if !b.stmts(s.Body) {
+			return false
+		}
+	}
+	return true
+}
+
+// sequence is the value of x where it is only gone through: a list that is
+// written there is its elements.
+func (b *body) sequence(x syntax.Expr) val {
+	if l, ok := unparen(x).(*syntax.ListExpr); ok {
+		return b.tuple(l.List)
+	}
+	return b.expr(x)
+}
+
+// branches reports whether statements leave their loop or iteration.
+func branches(list []syntax.Stmt) bool {
+	found := false
+	for _, s := range list {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.BranchStmt:
+				found = found || n.Token != syntax.PASS
+			case *syntax.ForStmt, *syntax.DefStmt, *syntax.LambdaExpr:
+				return false
+			}
+			return true
+		})
+	}
+	return found
+}
+
+func (b *body) branchStmt(s *syntax.BranchStmt) bool {
+	l := b.frame.loop
+	if s.Token == syntax.PASS || l == nil {
+		return true
+	}
+	op, inline := tree.SBreak, l.out
+	if s.Token == syntax.CONTINUE {
+		op, inline = tree.SContinue, l.next
+	}
+	st := &tree.Stmt{Op: op, Pos: start(s)}
+	if l.unrolled {
+		st.Op, st.Int = tree.SReturn, inline
+	}
+	b.emit(st)
+	return false
+}
+
+// pinned runs the walk of a loop with its variables pinned.
+func (b *body) pinned(s *syntax.ForStmt, walk func()) {
+	pins := b.pinVars(s)
+	for range maxRounds {
+		for _, p := range pins {
+			p.widened = false
+		}
+		b.rehearse(walk)
+		if !widened(pins) {
+			break
+		}
+	}
+	for _, p := range pins {
+		b.prog.Locals[p.local].Type = p.t
+	}
+	for _, bind := range ordered(b.frame.vars) {
+		if p := pins[bind]; p != nil {
+			b.assignPin(p, b.frame.vars[bind], start(s))
+			b.frame.vars[bind] = exprVal(b.local(p.local, start(s)))
+		}
+	}
+	before := b.frame.vars
+	b.frame.vars = cloneVars(before)
+	walk()
+	b.frame.vars = before // temporaries of the body are gone, pins are in place
+	for bind, p := range pins {
+		b.frame.vars[bind] = exprVal(b.local(p.local, start(s)))
+		delete(b.frame.pins, bind)
+	}
+}
+
+func widened(pins map[*resolve.Binding]*pin) bool {
+	for _, p := range pins {
+		if p.widened {
+			return true
+		}
+	}
+	return false
+}
+
+// pinVars makes the pins of the variables that the loop assigns and that are
+// not pinned by a loop around it.
+func (b *body) pinVars(s *syntax.ForStmt) map[*resolve.Binding]*pin {
+	pins := map[*resolve.Binding]*pin{}
+	for _, bind := range assigned([]syntax.Stmt{s}) {
+		v, ok := b.frame.vars[bind]
+		if !ok || b.frame.pins[bind] != nil || pins[bind] != nil {
+			continue
+		}
+		e := b.rv(v, start(s))
+		p := &pin{t: e.Type, local: b.newLocal(bind.First.Name, e.Type)}
+		pins[bind] = p
+		if b.frame.pins == nil {
+			b.frame.pins = map[*resolve.Binding]*pin{}
+		}
+		b.frame.pins[bind] = p
+		b.pinLocals[p.local] = true
+	}
+	return pins
+}
+
+// rehearse walks without leaving anything but wider pins.
+func (b *body) rehearse(walk func()) {
+	vars, locals, inlines := b.frame.vars, len(b.prog.Locals), b.prog.Inlines
+	returns, mistakes := len(b.frame.returns), len(b.u.diags)
+	b.frame.vars = cloneVars(vars)
+	for bind, p := range b.frame.pins {
+		b.prog.Locals[p.local].Type = p.t
+		b.frame.vars[bind] = exprVal(b.local(p.local, plan.Pos{}))
+	}
+	b.inBlock(walk)
+	b.frame.vars = vars
+	b.prog.Locals, b.prog.Inlines = b.prog.Locals[:locals], inlines
+	b.frame.returns, b.u.diags = b.frame.returns[:returns], b.u.diags[:mistakes]
+}
+
+// set gives a variable a value: a pinned one is assigned in its place.
+func (b *body) set(id *syntax.Ident, v val, pos plan.Pos) {
+	bind := id.Binding.(*resolve.Binding)
+	p := b.frame.pins[bind]
+	if p == nil {
+		b.frame.vars[bind] = b.bind(id.Name, v, pos)
+		return
+	}
+	b.assignPin(p, v, pos)
+	b.frame.vars[bind] = exprVal(b.local(p.local, pos))
+}
+
+func (b *body) assignPin(p *pin, v val, pos plan.Pos) {
+	e := b.rv(v, pos)
+	t, ok := types.Join(p.t, e.Type)
+	if !ok {
+		refuse(pos, "this is %s, but the variable was %s before the loop", v.describe(), p.t)
+	}
+	if !t.Equal(p.t) {
+		p.t, p.widened = t, true
+		b.prog.Locals[p.local].Type = t
+	}
+	b.emit(&tree.Stmt{Op: tree.SAssign, Int: p.local, Exprs: []*tree.Expr{convert(e, t)}, Pos: pos})
+}
+
+// rangeLoop is a loop over a range as a SFor.
+func (b *body) rangeLoop(s *syntax.ForStmt, r *rangeObj) {
+	pos := start(s)
+	i := b.newLocal("", types.I64)
+	saved := b.frame.loop
+	b.frame.loop = &loop{outer: saved}
+	blk := b.inBlock(func() {
+		b.assignTo(s.Vars, exprVal(b.local(i, pos)), pos)
+		b.stmts(s.Body)
+	})
+	b.frame.loop = saved
+	b.emit(&tree.Stmt{Op: tree.SFor, Int: i, Then: blk, Str: fmt.Sprint(r.bound), Pos: pos,
+		Exprs: []*tree.Expr{b.num(r.start, pos), b.num(r.stop, pos), constExpr(plan.MakeInt(r.step), pos)}})
+}
+
+// unrolledLoop writes out a loop with break or continue: leaving it is a
+// return from an inline around it.
+func (b *body) unrolledLoop(s *syntax.ForStmt, elems []val) {
+	pos := start(s)
+	saved := b.frame.loop
+	l := &loop{unrolled: true, out: int64(b.prog.Inlines), outer: saved}
+	b.prog.Inlines++
+	all := b.inBlock(func() {
+		for _, v := range elems {
+			l.next = int64(b.prog.Inlines)
+			b.prog.Inlines++
+			b.frame.loop = l
+			one := b.inBlock(func() {
+				b.assignTo(s.Vars, v, pos)
+				b.stmts(s.Body)
+			})
+			b.inlineNone(l.next, one, pos)
+		}
+	})
+	b.frame.loop = saved
+	b.inlineNone(l.out, all, pos)
+}
+
+// inlineNone emits a block that SReturn with its number leaves.
+func (b *body) inlineNone(id int64, blk *tree.Block, pos plan.Pos) {
+	e := &tree.Expr{Op: tree.OpInline, Type: types.NoneT, Int: id, Body: blk, Pos: pos}
+	b.emit(&tree.Stmt{Op: tree.SDo, Exprs: []*tree.Expr{e}, Pos: pos})
+}
+
+// callRange is range(start, stop, step): a list if it is short and known,
+// else something that a loop can go over.
+func (b *body) callRange(args []arg, pos plan.Pos) val {
+	a := want(args, 1, 3, "range(start, stop, step)", pos)
+	r := &rangeObj{start: intVal(0), stop: a[0], step: 1, bound: maxRange}
+	if len(a) > 1 {
+		r.start, r.stop = a[0], a[1]
+	}
+	if len(a) == 3 {
+		n, ok := a[2].constInt()
+		if !ok {
+			refuse(pos, "range takes a constant step in a kernel half")
+		}
+		if n == 0 {
+			wrong(pos, "range with a step of 0")
+		}
+		r.step = n
+	}
+	from, ok1 := r.start.constInt()
+	to, ok2 := r.stop.constInt()
+	if !ok1 || !ok2 {
+		r.start, r.stop = b.bind("", r.start, pos), b.bind("", r.stop, pos)
+		return objVal(r)
+	}
+	r.bound = steps(from, to, r.step)
+	if r.bound > maxLoop {
+		refuse(pos, "this range has %d steps; a kernel half takes %d", r.bound, maxLoop)
+	}
+	if r.bound > maxUnroll {
+		return objVal(r)
+	}
+	list := plan.List{}
+	for i := range r.bound {
+		list = append(list, plan.MakeInt(from+i*r.step))
+	}
+	return constant(list)
+}
+
+// steps is the number of steps from one number to another.
+func steps(from, to, step int64) int64 {
+	if step > 0 && from < to {
+		return (to-from-1)/step + 1
+	}
+	if step < 0 && from > to {
+		return (from-to-1)/-step + 1
+	}
+	return 0
+}
