@@ -158,7 +158,10 @@ func (g *generator) build(p *tree.Program, stack int, d *Dump) (*ir.Func, error)
 		d.Tree = p.String()
 	}
 	note(&d.IR)
-	o := lower.Options{}
+	o := lower.Options{LogTable: -1}
+	if lower.NeedsLogTable(f) {
+		o.LogTable = g.shared.Constant(lower.LogTable())
+	}
 	if f.ScratchSize > 0 {
 		g.shared.Uses[tree.MapSites] = true
 		o.ScratchSite = g.shared.Site(tree.Site{Kind: SiteScratch, Probe: p.Probe, Container: -1})

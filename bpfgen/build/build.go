@@ -64,8 +64,8 @@ func (s *Shared) Site(site tree.Site) int {
 	return i
 }
 
-// constant gives the offset of data in MapConst, 8-byte aligned.
-func (s *Shared) constant(data string) int64 {
+// Constant gives the offset of data in MapConst, 8-byte aligned.
+func (s *Shared) Constant(data string) int64 {
 	s.Uses[tree.MapConst] = true
 	at, ok := s.consts[data]
 	if !ok {

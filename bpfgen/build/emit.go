@@ -73,7 +73,7 @@ func (b *builder) mapValue(name string, off int64) *ir.Value {
 
 // constAddr is the address of constant data.
 func (b *builder) constAddr(data string) *ir.Value {
-	at := b.constant(data)
+	at := b.Constant(data)
 	return b.mapValue("const", at)
 }
 

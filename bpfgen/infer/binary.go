@@ -106,7 +106,7 @@ func (b *body) arith(op syntax.Token, x, y val, pos plan.Pos) val {
 		}
 	}
 	l, r := b.num(x, pos), b.num(y, pos)
-	return exprVal(&tree.Expr{Op: o, Type: arithType(o, l, r), Args: []*tree.Expr{l, r}, Pos: pos})
+	return exprVal(b.now(&tree.Expr{Op: o, Type: arithType(o, l, r), Args: []*tree.Expr{l, r}, Pos: pos}))
 }
 
 // arithType is the type of an operation: + - * give signed values, the

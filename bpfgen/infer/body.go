@@ -27,6 +27,10 @@ type body struct {
 	// specific is set when something that differs between the system calls of
 	// one pattern was looked at.
 	specific bool
+	// lazy keeps what could end the handler from being evaluated at its place
+	// (now): user space may not need the value, or it belongs to a program of
+	// which the walk has left the place.
+	lazy bool
 	// pinLocals are the locals of pinned variables: what is bound to one must
 	// be copied, since a loop changes it.
 	pinLocals map[int64]bool
@@ -67,6 +71,37 @@ func (b *body) assign(name string, e *tree.Expr) *tree.Expr {
 	id := b.newLocal(name, e.Type)
 	b.emit(&tree.Stmt{Op: tree.SAssign, Int: id, Exprs: []*tree.Expr{e}, Pos: e.Pos})
 	return b.local(id, e.Pos)
+}
+
+// now gives e, evaluated here if it can end the handler: it must do so even
+// if its value is not used, and before what the script computes after it.
+func (b *body) now(e *tree.Expr) *tree.Expr {
+	if b.lazy || !mayEnd(e) {
+		return e
+	}
+	return b.assign("", e)
+}
+
+// mayEnd reports whether the operation of e can end the handler.
+func mayEnd(e *tree.Expr) bool {
+	switch e.Op {
+	case tree.OpPresent:
+		return true
+	case tree.OpFloorDiv, tree.OpFloorMod:
+		return e.Args[1].Op != tree.OpConst || e.Args[1].Int == 0
+	case tree.OpShl, tree.OpShr:
+		n := e.Args[1]
+		return n.Op != tree.OpConst || n.Int < 0 || n.Int > 511
+	}
+	return false
+}
+
+// lazily runs f with nothing evaluated at its place.
+func (b *body) lazily(f func()) {
+	saved := b.lazy
+	b.lazy = true
+	defer func() { b.lazy = saved }()
+	f()
 }
 
 // stop emits the quiet end of the handler.

@@ -102,7 +102,7 @@ func (b *body) present(v val, want string, pos plan.Pos) *tree.Expr {
 		wrong(pos, "this may be None here, and %s is wanted: test it with `!= None` first", want)
 	case t.Tagged() || t.MayNone && t.Kind != types.Ptr:
 		p := t.Present()
-		return &tree.Expr{Op: tree.OpPresent, Type: p, Str: want, Args: []*tree.Expr{e}, Pos: pos}
+		return b.now(&tree.Expr{Op: tree.OpPresent, Type: p, Str: want, Args: []*tree.Expr{e}, Pos: pos})
 	}
 	return e
 }

@@ -19,6 +19,7 @@ const (
 	targetProfile
 	targetInterval
 	targetSyscall
+	targetSpan
 )
 
 // A target is a concrete point of this kernel, or the system calls that one
@@ -32,6 +33,9 @@ type target struct {
 	freq     uint64
 	syscalls []kernel.Syscall
 	all      bool // syscall:*
+	// span, starts and ends are of targetSpan.
+	span         *plan.Span
+	starts, ends []*target
 	// arms are the functions of the events on the way, the innermost first.
 	arms []*plan.Func
 	pos  plan.Pos
@@ -41,6 +45,9 @@ type target struct {
 func (t *target) points() int {
 	if t.kind == targetSyscall {
 		return len(t.syscalls)
+	}
+	if t.kind == targetSpan {
+		return len(t.starts) + len(t.ends)
 	}
 	return 1
 }
@@ -120,7 +127,7 @@ func (u *unit) expandOne(p plan.Point) []*target {
 	case *plan.First:
 		return u.expandFirst(p)
 	case *plan.Span:
-		wrong(p.Pos, "span(start, end) is not available yet; syscall:NAME is a span")
+		return u.expandSpan(p)
 	}
 	return nil
 }
@@ -269,6 +276,12 @@ func (t *target) argNames(u *unit) []string {
 		if rt, err := u.facts.RawTracepoint(t.name); err == nil {
 			return (&rawArgs{rt}).names()
 		}
+	case targetSpan:
+		var out []string
+		for _, one := range append(append([]*target{}, t.starts...), t.ends...) {
+			out = append(out, one.argNames(u)...)
+		}
+		return out
 	case targetSyscall:
 		var out []string
 		for _, sc := range t.syscalls {

@@ -79,8 +79,12 @@ func (pr *probe) walk() {
 
 // program makes the programs of one point.
 func (pr *probe) program(t *target) {
-	if t.kind == targetSyscall {
+	switch t.kind {
+	case targetSyscall:
 		pr.syscalls(t)
+		return
+	case targetSpan:
+		pr.spans(t)
 		return
 	}
 	if pr.p.Start != nil {
@@ -92,15 +96,45 @@ func (pr *probe) program(t *target) {
 	pr.u.res.Tree.Programs = append(pr.u.res.Tree.Programs, prog)
 }
 
+// atStart is where= and start= of a probe with a handler for the start of its
+// spans; it reports whether where= filters there.
+func (pr *probe) atStart(b *body, ev *event) bool {
+	p := pr.p
+	if p.Start == nil {
+		return false
+	}
+	if p.Where != nil {
+		pr.filter(b, ev, p.Where)
+	}
+	r := attempt(func() { b.callFunc(p.Start, eventArg(ev, p.Start.Pos), p.Start.Pos) })
+	if r != nil {
+		wrong(r.Pos, "the handler start= must run in the kernel for now, and this cannot: %s", r.Msg)
+	}
+	pr.place("start", p.Start, false, "")
+	return p.Where != nil
+}
+
+// armed walks the functions of the events on the way from a point; nil: the
+// event never happens.
+func (pr *probe) armed(b *body, ev *event, t *target) *event {
+	for _, fn := range t.arms {
+		if ev = pr.extend(b, ev, b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos, false); ev == nil {
+			return nil
+		}
+	}
+	return ev
+}
+
 // consume walks what the probe does with an event: the functions of the
 // events on the way, the target, where, kernel, and the handler.
 func (pr *probe) consume(b *body, ev *event, t *target) {
-	for _, fn := range t.arms {
-		if ev = pr.extend(b, ev, b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos, false); ev == nil {
-			return
-		}
+	if ev = pr.armed(b, ev, t); ev == nil {
+		return
 	}
-	pr.targetTest(b, ev)
+	// A span is tested at its start; its end may happen in another process.
+	if _, named := ev.over["pid"]; t.kind != targetSpan || named {
+		pr.targetTest(b, ev)
+	}
 	if fn := pr.p.Where; fn != nil && pr.p.Start == nil {
 		pr.filter(b, ev, fn)
 	}
@@ -299,7 +333,7 @@ func (pr *probe) project(b *body, ev *event, fn *plan.Func, t *target) {
 			wrong(fn.Pos, "a handler gets one argument, the event; %s has no default", paramIdent(p).Name)
 		}
 	}
-	w.stmts(def.Body)
+	b.lazily(func() { w.stmts(def.Body) })
 	s.stmt = &tree.Stmt{Op: tree.SSend, Pos: fn.Pos}
 	b.emit(s.stmt)
 }
@@ -319,8 +353,18 @@ func (pr *probe) capture(u *user, c capture) {
 	}
 	s := pr.sends[len(pr.sends)-1]
 	if _, done := s.values[slot]; !done {
-		s.values[slot] = u.b.sendable(c.v, start(c.site))
+		s.values[slot] = u.b.settled(c.v, start(c.site))
 	}
+}
+
+// settled is v as a value of this program that needs nothing more of the
+// span's start.
+func (b *body) settled(v val, pos plan.Pos) val {
+	v = b.sendable(v, pos)
+	if _, ok := v.obj.(addressed); ok {
+		return exprVal(b.rv(v, pos))
+	}
+	return b.here(v)
 }
 
 // sendable is v as what a record can carry: e itself is all of its fields.

@@ -17,6 +17,11 @@ type spanState struct {
 	start *body
 	end   *body
 	vals  map[int]*tree.Expr // slot → expression at the start
+	// order has the slots in the order in which the walk for the first start
+	// point asked for them; the walks for others (first unset) get the same.
+	order *[]int
+	first bool
+	turn  int
 }
 
 // bring makes a value of the start a slot of the span.
@@ -36,7 +41,16 @@ func (st *spanState) bring(b *body, v val) val {
 		v.start = nil
 		return v
 	}
-	i := st.slot(v.expr)
+	var i int
+	switch {
+	case st.order == nil:
+		i = st.slot(v.expr)
+	case st.first:
+		i = st.slot(v.expr)
+		*st.order = append(*st.order, i)
+	default:
+		i = st.again(v.expr)
+	}
 	return exprVal(&tree.Expr{Op: tree.OpSpanSlot, Type: st.span.Slots[i], Int: int64(i), Pos: v.expr.Pos})
 }
 
@@ -70,13 +84,7 @@ func slotName(e *tree.Expr) string {
 // close emits the statement that opens the entry, at the end of the start.
 func (st *spanState) close(pos plan.Pos) {
 	s := &tree.Stmt{Op: tree.SSpanStart, Int: int64(st.start.prog.Attach.Span), Pos: pos}
-	for i, t := range st.span.Slots {
-		e, ok := st.vals[i]
-		if !ok {
-			e = zeroOf(t, pos)
-		}
-		s.Exprs = append(s.Exprs, e)
-	}
+	s.Exprs = slotValues(st.span, st.vals, pos)
 	st.start.emit(s)
 }
 
@@ -187,7 +195,7 @@ func (w *syscallWalk) walk(v *variant) {
 	ev := w.event(v, end, startEv)
 	w.pr.targetTest(start, startEv)
 	w.pr.targetTest(end, ev)
-	filtered := w.atStart(start, startEv)
+	filtered := w.pr.atStart(start, startEv)
 	w.child(end, v)
 	s := &tree.Stmt{Op: tree.SSpanEnd, Int: int64(w.exit.Attach.Span), Pos: w.pr.p.Pos}
 	if filtered {
@@ -195,23 +203,6 @@ func (w *syscallWalk) walk(v *variant) {
 	}
 	end.emit(s)
 	w.pr.consume(end, ev, w.t)
-}
-
-// atStart is where= and start= of a probe with a handler for the start.
-func (w *syscallWalk) atStart(start *body, ev *event) bool {
-	p := w.pr.p
-	if p.Start == nil {
-		return false
-	}
-	if p.Where != nil {
-		w.pr.filter(start, ev, p.Where)
-	}
-	r := attempt(func() { start.callFunc(p.Start, eventArg(ev, p.Start.Pos), p.Start.Pos) })
-	if r != nil {
-		wrong(r.Pos, "the handler start= must run in the kernel for now, and this cannot: %s", r.Msg)
-	}
-	w.pr.place("start", p.Start, false, "")
-	return p.Where != nil
 }
 
 // child leaves out the return of a new process or thread from fork and
@@ -278,11 +269,7 @@ func (w *syscallWalk) event(v *variant, b *body, startEv *event) *event {
 	ev.name = func(pos plan.Pos) val { return w.named("syscall_point", "syscall:", pos) }
 	if startEv != nil {
 		ev.ret = func(pos plan.Pos) val { return exprVal(load(ctxPlace(b, 8, pos), types.I64, pos)) }
-		ev.duration = func(pos plan.Pos) val {
-			began := b.rv(startEv.mustField("time", pos), pos)
-			now := b.rv(ev.mustField("time", pos), pos)
-			return exprVal(&tree.Expr{Op: tree.OpSub, Type: types.I64, Args: []*tree.Expr{now, began}, Pos: pos})
-		}
+		ev.duration = func(pos plan.Pos) val { return elapsed(b, ev, startEv, pos) }
 	}
 	return ev
 }

@@ -72,18 +72,3 @@ func (l *lowerer) divideConst(v, x *ir.Value, c int64) {
 	}
 	l.become(v, ir.OpSub, 0, x, l.imm(ir.OpMul, l.add(ir.OpXor, q, m), c))
 }
-
-// log2 is the bit length: all bits below the highest are set, then counted
-// (Hacker's Delight, 5-1).
-func (l *lowerer) log2(v *ir.Value) {
-	x := v.Args[0]
-	for _, k := range []int64{1, 2, 4, 8, 16, 32} {
-		x = l.add(ir.OpOr, x, l.imm(ir.OpLShr, x, k))
-	}
-	const pairs, nibbles, bytes, ones = 0x5555555555555555, 0x3333333333333333, 0x0f0f0f0f0f0f0f0f, 0x0101010101010101
-	x = l.add(ir.OpSub, x, l.imm(ir.OpAnd, l.imm(ir.OpLShr, x, 1), pairs))
-	three := l.konst(nibbles)
-	x = l.add(ir.OpAdd, l.add(ir.OpAnd, x, three), l.add(ir.OpAnd, l.imm(ir.OpLShr, x, 2), three))
-	x = l.imm(ir.OpAnd, l.add(ir.OpAdd, x, l.imm(ir.OpLShr, x, 4)), bytes)
-	l.become(v, ir.OpLShr, 56, l.imm(ir.OpMul, x, ones))
-}

@@ -18,6 +18,8 @@ type Options struct {
 	// ScratchSite is the site that counts programs that found no scratch
 	// memory. Used if the function's ScratchSize is not 0.
 	ScratchSite int
+	// LogTable is where LogTable() stands in MapConst; -1: nowhere.
+	LogTable int64
 }
 
 // Run lowers f. It then satisfies CheckMachine.
@@ -25,7 +27,7 @@ func Run(f *ir.Func, o Options) error {
 	fuse(f)
 	claim(f, o)
 	for i := 0; i < len(f.Blocks); i++ { // splitting appends blocks
-		l := &lowerer{f: f, b: f.Blocks[i]}
+		l := &lowerer{f: f, b: f.Blocks[i], o: o}
 		if err := l.block(); err != nil {
 			return err
 		}
@@ -38,6 +40,7 @@ func Run(f *ir.Func, o Options) error {
 type lowerer struct {
 	f   *ir.Func
 	b   *ir.Block
+	o   Options
 	out []*ir.Value
 	pos ir.Pos
 }
