@@ -120,7 +120,7 @@ func (e *event) optional(name string, pos plan.Pos) (val, bool) {
 
 // mine marks v as belonging to the event's program.
 func (e *event) mine(v val) val {
-	if v.expr != nil || v.comp {
+	if v.start == nil && (v.expr != nil || v.comp) {
 		v.start = e.b
 	}
 	return v

@@ -33,6 +33,7 @@ import (
 	"sort"
 
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -72,8 +73,10 @@ const maxRounds = 12
 // everything that is wrong with the script.
 func Unit(p *plan.Plan, facts *kernel.Facts) (*Result, error) {
 	conts := map[int]*contType{}
+	keys := map[*plan.Span]*types.Type{}
 	for range maxRounds {
 		u := newUnit(p, facts, conts)
+		u.spanKeys = keys
 		u.walk()
 		if u.changed && len(u.diags) == 0 {
 			continue
@@ -97,13 +100,14 @@ type unit struct {
 	res     *Result
 	// written holds where kernel halves write tables and cells; touched where
 	// handlers placed in user space use them.
-	written map[int]plan.Pos
-	touched []touch
-	used    map[int]bool // containers that kernel halves use
-	names   map[string]bool
-	strMax  int
-	enums   map[*tree.Expr]string // reads of fields whose type is an enum
-	follow  *follow               // nil: only one process, or all
+	written  map[int]plan.Pos
+	touched  []touch
+	used     map[int]bool // containers that kernel halves use
+	names    map[string]bool
+	strMax   int
+	enums    map[*tree.Expr]string      // reads of fields whose type is an enum
+	follow   *follow                    // nil: only one process, or all
+	spanKeys map[*plan.Span]*types.Type // lives through all rounds
 }
 
 // A touch is a use of a table or cell in a handler that went to user space.

@@ -196,6 +196,7 @@ func (w *syscallWalk) walk(v *variant) {
 	w.pr.targetTest(start, startEv)
 	w.pr.targetTest(end, ev)
 	filtered := w.pr.atStart(start, startEv)
+	start.lazy = true
 	w.child(end, v)
 	s := &tree.Stmt{Op: tree.SSpanEnd, Int: int64(w.exit.Attach.Span), Pos: w.pr.p.Pos}
 	if filtered {
