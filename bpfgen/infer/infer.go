@@ -44,6 +44,8 @@ type Result struct {
 	// Halves are the user halves of probes, by the probe's number. A probe
 	// that sends records without one is printed by the session.
 	Halves map[int]*plan.UserHalf
+	// StartHalves are those of the handlers of starts (start=).
+	StartHalves map[int]*plan.UserHalf
 	// Placed says for each function where it runs and why, for explain.
 	Placed []Placement
 	// Warnings do not keep the plan from running.
@@ -124,7 +126,7 @@ func newUnit(p *plan.Plan, facts *kernel.Facts, conts map[int]*contType) *unit {
 		strMax: p.StrMax, enums: map[*tree.Expr]string{},
 		res: &Result{
 			Tree:   &tree.Unit{},
-			Halves: map[int]*plan.UserHalf{},
+			Halves: map[int]*plan.UserHalf{}, StartHalves: map[int]*plan.UserHalf{},
 			Points: map[int]int{},
 			Follow: -1,
 		},

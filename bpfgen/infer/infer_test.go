@@ -82,6 +82,10 @@ func inferText(t *testing.T, src string, facts *kernel.Facts) string {
 		if half := res.Halves[id]; half != nil {
 			printHalf(&out, half, "")
 		}
+		if half := res.StartHalves[id]; half != nil {
+			out.WriteString("at the start: ")
+			printHalf(&out, half, "")
+		}
 	}
 	return out.String()
 }

@@ -1,13 +1,6 @@
 package infer
 
 import (
-	"fmt"
-	"strings"
-
-	"go.starlark.net/resolve"
-	"go.starlark.net/syntax"
-
-	"github.com/startrace/startrace/bpfgen/layout"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -18,41 +11,18 @@ type probe struct {
 	u       *unit
 	p       *plan.Probe
 	targets []*target
-	// side says where the handler runs; it is decided at the first point and
-	// must hold for all.
-	inUser   bool
-	whyUser  string
-	decided  bool
-	half     *plan.UserHalf
-	slots    int
-	sites    map[syntax.Expr]int // capture site → slot before merging
-	siteName []string
-	drops    []drop
-	sends    []*send
-	touched  []touch
-	argNames map[string]bool
+	// handler and starter are the functions that may run on either side.
+	handler, starter *role
+	argNames         map[string]bool
 	// closers complete the programs of spans when all values are known.
 	closers []func()
 }
 
-// A drop is an expression whose value may turn out not to be needed.
-type drop struct {
-	half *plan.UserHalf
-	x    syntax.Expr
-	v    uval
-}
-
-// A send is the statement by which one program sends the event; its values
-// are known when all points have been walked.
-type send struct {
-	b      *body
-	stmt   *tree.Stmt
-	values map[int]val
-	target *target
-}
-
 func newProbe(u *unit, p *plan.Probe) *probe {
-	return &probe{u: u, p: p, sites: map[syntax.Expr]int{}}
+	pr := &probe{u: u, p: p}
+	pr.handler = &role{pr: pr, name: "handler", fn: p.Handler}
+	pr.starter = &role{pr: pr, name: "start", fn: p.Start, start: true}
+	return pr
 }
 
 // walk makes the programs of the probe. What is wrong is noted; the other
@@ -98,7 +68,7 @@ func (pr *probe) program(t *target) {
 
 // atStart is where= and start= of a probe with a handler for the start of its
 // spans; it reports whether where= filters there.
-func (pr *probe) atStart(b *body, ev *event) bool {
+func (pr *probe) atStart(b *body, ev *event, t *target) bool {
 	p := pr.p
 	if p.Start == nil {
 		return false
@@ -106,11 +76,7 @@ func (pr *probe) atStart(b *body, ev *event) bool {
 	if p.Where != nil {
 		pr.filter(b, ev, p.Where)
 	}
-	r := attempt(func() { b.callFunc(p.Start, eventArg(ev, p.Start.Pos), p.Start.Pos) })
-	if r != nil {
-		wrong(r.Pos, "the handler start= must run in the kernel for now, and this cannot: %s", r.Msg)
-	}
-	pr.place("start", p.Start, false, "")
+	pr.starter.run(b, ev, t)
 	return p.Where != nil
 }
 
@@ -236,55 +202,16 @@ func (pr *probe) extend(b *body, ev *event, r val, pos plan.Pos, plain bool) *ev
 	return &out
 }
 
-// handle places the handler: in the kernel if all of it can run there.
+// handle gives the event to the handler, or sends it to be printed.
 func (pr *probe) handle(b *body, ev *event, t *target) {
-	fn := pr.p.Handler
-	if fn == nil {
+	if pr.p.Handler == nil {
 		pr.sendDefault(b, ev, t)
 		return
 	}
-	if pr.p.Kernel == nil && !pr.inUser && pr.inKernel(b, ev, fn) {
-		pr.place("handler", fn, false, "")
-		return
-	}
 	if pr.p.Kernel != nil {
-		pr.inUser, pr.whyUser = true, "kernel= is the kernel half"
+		pr.handler.decided, pr.handler.inUser, pr.handler.why = true, true, "kernel= is the kernel half"
 	}
-	pr.place("handler", fn, true, pr.whyUser)
-	pr.project(b, ev, fn, t)
-}
-
-// inKernel tries to run the handler in the kernel.
-func (pr *probe) inKernel(b *body, ev *event, fn *plan.Func) bool {
-	saved := *b
-	locals, inlines := len(b.prog.Locals), b.prog.Inlines
-	written, used := clone(pr.u.written), clone(pr.u.used)
-	var v val
-	block := &tree.Block{}
-	mistakes := len(pr.u.diags)
-	r := attempt(func() {
-		block = b.inBlock(func() { v = b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos) })
-	})
-	if r == nil && pr.decided && pr.inUser {
-		r = &refusal{}
-	}
-	if r == nil {
-		b.block.Stmts = append(b.block.Stmts, block.Stmts...)
-		pr.decided = true
-		if !v.isNone() && fn.Def != nil {
-			pr.u.warnf(fn.Pos, "what %s returns is dropped: a handler that sends an event is kernel=", fn.Name)
-		}
-		return true
-	}
-	if r.final || pr.decided {
-		panic(r)
-	}
-	pr.u.diags = pr.u.diags[:mistakes]
-	*b = saved
-	b.prog.Locals, b.prog.Inlines = b.prog.Locals[:locals], inlines
-	pr.u.written, pr.u.used = written, used
-	pr.decided, pr.inUser, pr.whyUser = true, true, r.Error()
-	return false
+	pr.handler.run(b, ev, t)
 }
 
 func clone[K comparable, V any](m map[K]V) map[K]V {
@@ -309,122 +236,12 @@ func (pr *probe) place(role string, fn *plan.Func, user bool, why string) {
 	pr.u.res.Placed = append(pr.u.res.Placed, Placement{Probe: pr.p.ID, Role: role, Fn: fn, Side: side, Why: why})
 }
 
-// project walks a handler of user space and sends what it uses.
-func (pr *probe) project(b *body, ev *event, fn *plan.Func, t *target) {
-	if pr.half == nil {
-		pr.half = newHalf(fn)
-	}
-	s := &send{b: b, values: map[int]val{}, target: t}
-	pr.sends = append(pr.sends, s)
-	def := resolved(fn)
-	w := &user{pr: pr, b: b, half: pr.half}
-	w.frame = &uframe{fn: fn, def: def, vars: map[*resolve.Binding]uval{}, top: true}
-	if len(def.Params) == 0 {
-		wrong(fn.Pos, "a handler takes the event: def %s(e)", fn.Name)
-	}
-	for i, p := range def.Params {
-		bind := paramIdent(p).Binding.(*resolve.Binding)
-		switch {
-		case i == 0:
-			w.frame.vars[bind] = uval{v: objVal(ev), known: true, part: true}
-		case i < len(fn.Defaults) && fn.Defaults[i] != nil:
-			w.frame.vars[bind] = knownVal(constant(fn.Defaults[i]))
-		default:
-			wrong(fn.Pos, "a handler gets one argument, the event; %s has no default", paramIdent(p).Name)
-		}
-	}
-	b.lazily(func() { w.stmts(def.Body) })
-	s.stmt = &tree.Stmt{Op: tree.SSend, Pos: fn.Pos}
-	b.emit(s.stmt)
-}
-
-// capture makes the value at a site a field of the record.
-func (pr *probe) capture(u *user, c capture) {
-	slot, ok := pr.sites[c.site]
-	if !ok {
-		slot = pr.slots
-		pr.slots++
-		pr.sites[c.site] = slot
-		pr.siteName = append(pr.siteName, siteName(c.site))
-	}
-	c.half.Slots[c.site] = slot
-	if c.in != nil {
-		c.half.Nested[c.in] = true
-	}
-	s := pr.sends[len(pr.sends)-1]
-	if _, done := s.values[slot]; !done {
-		s.values[slot] = u.b.settled(c.v, start(c.site))
-	}
-}
-
-// settled is v as a value of this program that needs nothing more of the
-// span's start.
-func (b *body) settled(v val, pos plan.Pos) val {
-	v = b.sendable(v, pos)
-	if _, ok := v.obj.(addressed); ok {
-		return exprVal(b.rv(v, pos))
-	}
-	return b.here(v)
-}
-
-// sendable is v as what a record can carry: e itself is all of its fields.
-func (b *body) sendable(v val, pos plan.Pos) val {
-	switch o := v.obj.(type) {
-	case *event:
-		return o.everything(pos)
-	case *argsObj:
-		return o.everything(pos)
-	case *arrayObj:
-		return b.arrayValue(o, pos)
-	case *ctxArray:
-		return o.everything(pos)
-	case addressed:
-		return v
-	case nil:
-		return v
-	}
-	wrong(pos, "%s cannot be sent to user space", v.obj.what())
-	return v
-}
-
-// siteName is the expression as the field's name: "pid" for e.pid.
-func siteName(x syntax.Expr) string {
-	var parts []string
-	for {
-		d, ok := x.(*syntax.DotExpr)
-		if !ok {
-			break
-		}
-		parts = append([]string{d.Name.Name}, parts...)
-		x = d.X
-	}
-	switch x := x.(type) {
-	case *syntax.Ident:
-		if len(parts) == 0 {
-			return x.Name
-		}
-	case *syntax.CallExpr:
-		if id, ok := x.Fn.(*syntax.Ident); ok {
-			parts = append([]string{id.Name}, parts...)
-		}
-	}
-	return strings.Join(parts, ".")
-}
-
-// mayDrop notes an expression of user code whose value is needed only if one
-// of its captures turns out to be.
-func (pr *probe) mayDrop(half *plan.UserHalf, x syntax.Expr, v uval) {
-	if v.part {
-		pr.drops = append(pr.drops, drop{half, x, v})
-	}
-}
-
 // touch notes the tables and cells that a value of user code leads to.
 func (pr *probe) touch(c plan.Value, pos plan.Pos, seen map[*plan.Func]bool) {
 	switch c := c.(type) {
 	case plan.Ref:
 		if pr.p.Kernel == nil && (c.Kind == plan.Table || c.Kind == plan.Cell) {
-			pr.u.touched = append(pr.u.touched, touch{c.Container, pos, pr.whyUser})
+			pr.u.touched = append(pr.u.touched, touch{c.Container, pos, pr.handler.why + pr.starter.why})
 		}
 	case *plan.Func:
 		if seen[c] {
@@ -444,114 +261,12 @@ func (pr *probe) touch(c plan.Value, pos plan.Pos, seen map[*plan.Func]bool) {
 
 // finish completes what is known only when all points have been walked.
 func (pr *probe) finish() {
-	pr.finishDrops()
-	names := pr.mergeSlots()
-	for _, s := range pr.sends {
-		pr.finishSend(s, names)
+	for _, r := range []*role{pr.handler, pr.starter} {
+		if r.proj != nil {
+			r.proj.finish()
+		}
 	}
 	for _, f := range pr.closers {
 		f()
 	}
-	if pr.half != nil {
-		pr.u.res.Halves[pr.p.ID] = pr.half
-		for i := range pr.u.res.Placed {
-			if p := &pr.u.res.Placed[i]; p.Probe == pr.p.ID && p.Role == "handler" {
-				p.Sends = names
-			}
-		}
-	}
-}
-
-// finishDrops decides which expressions have no value in user space.
-func (pr *probe) finishDrops() {
-	for _, d := range pr.drops {
-		_, sent := d.half.Slots[d.x]
-		for _, c := range d.v.caps {
-			if _, ok := c.half.Slots[c.site]; ok {
-				sent = true
-			}
-		}
-		if !sent {
-			d.half.Drop[unparen(d.x)] = true
-		}
-	}
-}
-
-// mergeSlots gives one field to captures that are the same at every point,
-// and gives the fields' names.
-func (pr *probe) mergeSlots() []string {
-	into := make([]int, pr.slots)
-	var names []string
-	var first []int
-	for i := range into {
-		into[i] = -1
-		for n, j := range first {
-			if pr.sameSlot(i, j) {
-				into[i] = n
-				break
-			}
-		}
-		if into[i] < 0 {
-			into[i] = len(first)
-			first = append(first, i)
-			names = append(names, pr.siteName[i])
-		}
-	}
-	for _, s := range pr.sends {
-		values := map[int]val{}
-		for i, v := range s.values {
-			values[into[i]] = v
-		}
-		s.values = values
-	}
-	if pr.half != nil {
-		renumber(pr.half, into)
-	}
-	return names
-}
-
-func (pr *probe) sameSlot(i, j int) bool {
-	for _, s := range pr.sends {
-		x, okx := s.values[i]
-		y, oky := s.values[j]
-		if okx != oky || okx && !same(x, y) {
-			return false
-		}
-	}
-	return true
-}
-
-func renumber(h *plan.UserHalf, into []int) {
-	for site, slot := range h.Slots {
-		h.Slots[site] = into[slot]
-	}
-	for _, c := range h.Calls {
-		renumber(c, into)
-	}
-}
-
-// finishSend makes the record of one program. A field that this point does
-// not have is None.
-func (pr *probe) finishSend(s *send, names []string) {
-	if s.stmt == nil {
-		return
-	}
-	number := len(pr.u.res.Tree.Records)
-	s.stmt.Int = int64(number)
-	ts := make([]types.Type, len(names))
-	fill := s.b.inBlock(func() {
-		for i := range names {
-			v, ok := s.values[i]
-			if !ok {
-				v = noneVal()
-			}
-			e := s.b.rv(v, s.stmt.Pos)
-			s.stmt.Exprs = append(s.stmt.Exprs, e)
-			ts[i] = e.Type
-		}
-	})
-	if len(fill.Stmts) > 0 {
-		panic(fmt.Sprintf("infer: a captured value of probe %d needs statements", pr.p.ID))
-	}
-	pr.u.res.Tree.Records = append(pr.u.res.Tree.Records, layout.Record(number, pr.p.ID, names, ts))
 }

@@ -89,7 +89,7 @@ func (w *spanWalk) start(t *target) {
 	}
 	s := &spanStart{body: b, ev: ev, vals: map[int]*tree.Expr{}}
 	w.pr.targetTest(b, ev)
-	w.pr.atStart(b, ev)
+	w.pr.atStart(b, ev, t)
 	s.key = w.keyOf(b, ev, w.t.span.StartKey)
 	w.starts = append(w.starts, s)
 	w.pr.u.res.Tree.Programs = append(w.pr.u.res.Tree.Programs, prog)
@@ -129,10 +129,10 @@ func (w *spanWalk) end(t *target) {
 			prog = w.program(t, "_out")
 			w.pr.u.res.Tree.Programs = append(w.pr.u.res.Tree.Programs, prog)
 		}
-		sends := len(w.pr.sends)
+		kept := w.pr.handler.kept()
 		w.endFor(newBody(w.pr, prog), t, s, order, k == 0)
 		if k > 0 {
-			w.pr.sends = w.pr.sends[:sends]
+			kept()
 		}
 	}
 }

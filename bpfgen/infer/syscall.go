@@ -195,7 +195,7 @@ func (w *syscallWalk) walk(v *variant) {
 	ev := w.event(v, end, startEv)
 	w.pr.targetTest(start, startEv)
 	w.pr.targetTest(end, ev)
-	filtered := w.pr.atStart(start, startEv)
+	filtered := w.pr.atStart(start, startEv, w.t)
 	start.lazy = true
 	w.child(end, v)
 	s := &tree.Stmt{Op: tree.SSpanEnd, Int: int64(w.exit.Attach.Span), Pos: w.pr.p.Pos}

@@ -11,6 +11,7 @@ import (
 // user walks a handler that runs in user space, for one point. It follows
 // what is derived from the event and captures what user code uses of it.
 type user struct {
+	proj  *projection
 	pr    *probe
 	b     *body // where captured expressions are evaluated
 	half  *plan.UserHalf
@@ -64,7 +65,7 @@ func (u *user) use(x uval) {
 		return
 	}
 	for _, c := range x.caps {
-		u.pr.capture(u, c)
+		u.proj.capture(u, c)
 	}
 }
 

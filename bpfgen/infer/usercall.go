@@ -175,7 +175,7 @@ func (u *user) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 		child = newHalf(fn)
 		u.half.Calls[x] = child
 	}
-	inner := &user{pr: u.pr, b: u.b, half: child, depth: u.depth + 1, nested: u.nested}
+	inner := &user{proj: u.proj, pr: u.pr, b: u.b, half: child, depth: u.depth + 1, nested: u.nested}
 	inner.frame = &uframe{fn: fn, def: def, vars: map[*resolve.Binding]uval{}}
 	u.params(inner.frame, fn, x, vals)
 	inner.stmts(def.Body)
@@ -220,7 +220,7 @@ func (u *user) params(f *uframe, fn *plan.Func, x *syntax.CallExpr, vals []uval)
 			wrong(start(a), "%s does not take this argument", fn.Name)
 		}
 		f.vars[paramIdent(f.def.Params[at]).Binding.(*resolve.Binding)] = vals[i]
-		u.pr.mayDrop(u.half, argValue(a), vals[i])
+		u.proj.mayDrop(u.half, argValue(a), vals[i])
 	}
 }
 

@@ -155,6 +155,9 @@ func (s *session) bindProbes(result *infer.Result) error {
 		}
 		r.failures = counts[rec.Probe]
 		half := result.Halves[rec.Probe]
+		if rec.Start {
+			half = result.StartHalves[rec.Probe]
+		}
 		if half == nil {
 			r.line = newEventLine(name, rec)
 			continue

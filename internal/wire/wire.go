@@ -94,6 +94,8 @@ type Record struct {
 	Number int
 	// Probe is the plan's probe whose event this is.
 	Probe int
+	// Start is set for events of the handler start=.
+	Start bool
 	// Fields are the captured values, in the order of SSend.
 	Fields []Field
 	// FixedSize is the header and the fixed part; strings follow.

@@ -1,0 +1,289 @@
+package infer
+
+import (
+	"fmt"
+	"strings"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen/layout"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A projection is what a function of user space needs of the event, over all
+// points of its probe.
+type projection struct {
+	role     *role
+	half     *plan.UserHalf
+	slots    int
+	sites    map[syntax.Expr]int // capture site → slot before merging
+	siteName []string
+	drops    []drop
+	sends    []*send
+}
+
+func newProjection(r *role) *projection {
+	return &projection{role: r, half: newHalf(r.fn), sites: map[syntax.Expr]int{}}
+}
+
+// A drop is an expression whose value may turn out not to be needed.
+type drop struct {
+	half *plan.UserHalf
+	x    syntax.Expr
+	v    uval
+}
+
+// A send is the statement by which one program sends the event; its values
+// are known when all points have been walked.
+type send struct {
+	b      *body
+	stmt   *tree.Stmt
+	values map[int]val
+	target *target
+}
+
+// walk walks the function for one point and sends what it uses.
+func (p *projection) walk(b *body, ev *event, t *target) {
+	fn := p.role.fn
+	s := &send{b: b, values: map[int]val{}, target: t}
+	p.sends = append(p.sends, s)
+	def := resolved(fn)
+	w := &user{proj: p, pr: p.role.pr, b: b, half: p.half}
+	w.frame = &uframe{fn: fn, def: def, vars: map[*resolve.Binding]uval{}, top: true}
+	if len(def.Params) == 0 {
+		wrong(fn.Pos, "a handler takes the event: def %s(e)", fn.Name)
+	}
+	for i, param := range def.Params {
+		bind := paramIdent(param).Binding.(*resolve.Binding)
+		switch {
+		case i == 0:
+			w.frame.vars[bind] = uval{v: objVal(ev), known: true, part: true}
+		case i < len(fn.Defaults) && fn.Defaults[i] != nil:
+			w.frame.vars[bind] = knownVal(constant(fn.Defaults[i]))
+		default:
+			wrong(fn.Pos, "a handler gets one argument, the event; %s has no default", paramIdent(param).Name)
+		}
+	}
+	b.lazily(func() { w.stmts(def.Body) })
+	s.stmt = &tree.Stmt{Op: tree.SSend, Pos: fn.Pos}
+	b.emit(s.stmt)
+}
+
+// capture makes the value at a site a field of the record.
+func (p *projection) capture(u *user, c capture) {
+	slot, ok := p.sites[c.site]
+	if !ok {
+		slot = p.slots
+		p.slots++
+		p.sites[c.site] = slot
+		p.siteName = append(p.siteName, siteName(c.site))
+	}
+	c.half.Slots[c.site] = slot
+	if c.in != nil {
+		c.half.Nested[c.in] = true
+	}
+	s := p.sends[len(p.sends)-1]
+	if _, done := s.values[slot]; !done {
+		s.values[slot] = u.b.settled(c.v, start(c.site))
+	}
+}
+
+// settled is v as a value of this program that needs nothing more of the
+// span's start.
+func (b *body) settled(v val, pos plan.Pos) val {
+	v = b.sendable(v, pos)
+	if _, ok := v.obj.(addressed); ok {
+		return exprVal(b.rv(v, pos))
+	}
+	return b.here(v)
+}
+
+// sendable is v as what a record can carry: e itself is all of its fields.
+func (b *body) sendable(v val, pos plan.Pos) val {
+	switch o := v.obj.(type) {
+	case *event:
+		return o.everything(pos)
+	case *argsObj:
+		return o.everything(pos)
+	case *arrayObj:
+		return b.arrayValue(o, pos)
+	case *ctxArray:
+		return o.everything(pos)
+	case addressed:
+		return v
+	case nil:
+		return v
+	}
+	wrong(pos, "%s cannot be sent to user space", v.obj.what())
+	return v
+}
+
+// siteName is the expression as the field's name: "pid" for e.pid.
+func siteName(x syntax.Expr) string {
+	var parts []string
+	for {
+		d, ok := x.(*syntax.DotExpr)
+		if !ok {
+			break
+		}
+		parts = append([]string{d.Name.Name}, parts...)
+		x = d.X
+	}
+	switch x := x.(type) {
+	case *syntax.Ident:
+		if len(parts) == 0 {
+			return x.Name
+		}
+	case *syntax.CallExpr:
+		if name, ok := gotten(x); ok {
+			return name
+		}
+		if id, ok := x.Fn.(*syntax.Ident); ok {
+			parts = append([]string{id.Name}, parts...)
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+// gotten is the field that getattr(e.args, "name", …) asks for.
+func gotten(x *syntax.CallExpr) (string, bool) {
+	id, ok := x.Fn.(*syntax.Ident)
+	if !ok || id.Name != "getattr" || len(x.Args) < 2 {
+		return "", false
+	}
+	lit, ok := x.Args[1].(*syntax.Literal)
+	if !ok {
+		return "", false
+	}
+	name, ok := lit.Value.(string)
+	if of := siteName(x.Args[0]); of != "" && of != "e" {
+		name = of + "." + name
+	}
+	return name, ok
+}
+
+// mayDrop notes an expression of user code whose value is needed only if one
+// of its captures turns out to be.
+func (p *projection) mayDrop(half *plan.UserHalf, x syntax.Expr, v uval) {
+	if v.part {
+		p.drops = append(p.drops, drop{half, x, v})
+	}
+}
+
+// finish completes what is known only when all points have been walked.
+func (p *projection) finish() {
+	p.finishDrops()
+	names := p.mergeSlots()
+	for _, s := range p.sends {
+		p.finishSend(s, names)
+	}
+	res, id := p.role.pr.u.res, p.role.pr.p.ID
+	halves := res.Halves
+	if p.role.start {
+		halves = res.StartHalves
+	}
+	halves[id] = p.half
+	for i := range res.Placed {
+		if at := &res.Placed[i]; at.Probe == id && at.Role == p.role.name {
+			at.Sends = names
+		}
+	}
+}
+
+// finishDrops decides which expressions have no value in user space.
+func (p *projection) finishDrops() {
+	for _, d := range p.drops {
+		_, sent := d.half.Slots[d.x]
+		for _, c := range d.v.caps {
+			if _, ok := c.half.Slots[c.site]; ok {
+				sent = true
+			}
+		}
+		if !sent {
+			d.half.Drop[unparen(d.x)] = true
+		}
+	}
+}
+
+// mergeSlots gives one field to captures that are the same at every point,
+// and gives the fields' names.
+func (p *projection) mergeSlots() []string {
+	into := make([]int, p.slots)
+	var names []string
+	var first []int
+	for i := range into {
+		into[i] = -1
+		for n, j := range first {
+			if p.sameSlot(i, j) {
+				into[i] = n
+				break
+			}
+		}
+		if into[i] < 0 {
+			into[i] = len(first)
+			first = append(first, i)
+			names = append(names, p.siteName[i])
+		}
+	}
+	for _, s := range p.sends {
+		values := map[int]val{}
+		for i, v := range s.values {
+			values[into[i]] = v
+		}
+		s.values = values
+	}
+	renumber(p.half, into)
+	return names
+}
+
+func (p *projection) sameSlot(i, j int) bool {
+	for _, s := range p.sends {
+		x, okx := s.values[i]
+		y, oky := s.values[j]
+		if okx != oky || okx && !same(x, y) {
+			return false
+		}
+	}
+	return true
+}
+
+func renumber(h *plan.UserHalf, into []int) {
+	for site, slot := range h.Slots {
+		h.Slots[site] = into[slot]
+	}
+	for _, c := range h.Calls {
+		renumber(c, into)
+	}
+}
+
+// finishSend makes the record of one program. A field that this point does
+// not have is None.
+func (p *projection) finishSend(s *send, names []string) {
+	if s.stmt == nil {
+		return
+	}
+	pr := p.role.pr
+	number := len(pr.u.res.Tree.Records)
+	s.stmt.Int = int64(number)
+	ts := make([]types.Type, len(names))
+	fill := s.b.inBlock(func() {
+		for i := range names {
+			v, ok := s.values[i]
+			if !ok {
+				v = noneVal()
+			}
+			e := s.b.rv(v, s.stmt.Pos)
+			s.stmt.Exprs = append(s.stmt.Exprs, e)
+			ts[i] = e.Type
+		}
+	})
+	if len(fill.Stmts) > 0 {
+		panic(fmt.Sprintf("infer: a captured value of probe %d needs statements", p.role.pr.p.ID))
+	}
+	rec := layout.Record(number, pr.p.ID, names, ts)
+	rec.Start = p.role.start
+	pr.u.res.Tree.Records = append(pr.u.res.Tree.Records, rec)
+}

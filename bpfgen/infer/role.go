@@ -1,0 +1,77 @@
+package infer
+
+import (
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A role is a function of a probe that is placed: the handler, or the handler
+// of the start. Where it runs is decided at the first point and holds for all.
+type role struct {
+	pr      *probe
+	name    string
+	fn      *plan.Func
+	start   bool
+	decided bool
+	inUser  bool
+	why     string // why not in the kernel
+	proj    *projection
+}
+
+// run gives an event to the function: in the kernel if all of it can run
+// there, else what it uses is sent.
+func (r *role) run(b *body, ev *event, t *target) {
+	if !r.inUser && r.inKernel(b, ev) {
+		r.pr.place(r.name, r.fn, false, "")
+		return
+	}
+	r.pr.place(r.name, r.fn, true, r.why)
+	if r.proj == nil {
+		r.proj = newProjection(r)
+	}
+	r.proj.walk(b, ev, t)
+}
+
+// inKernel tries to run the handler in the kernel.
+func (r *role) inKernel(b *body, ev *event) bool {
+	fn, pr := r.fn, r.pr
+	saved := *b
+	locals, inlines := len(b.prog.Locals), b.prog.Inlines
+	written, used := clone(pr.u.written), clone(pr.u.used)
+	var v val
+	block := &tree.Block{}
+	mistakes := len(pr.u.diags)
+	bad := attempt(func() {
+		block = b.inBlock(func() { v = b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos) })
+	})
+	if bad == nil {
+		b.block.Stmts = append(b.block.Stmts, block.Stmts...)
+		r.decided = true
+		if !v.isNone() && fn.Def != nil {
+			pr.u.warnf(fn.Pos, "what %s returns is dropped: a handler that sends an event is kernel=", fn.Name)
+		}
+		return true
+	}
+	if bad.final || r.decided {
+		panic(bad)
+	}
+	pr.u.diags = pr.u.diags[:mistakes]
+	*b = saved
+	b.prog.Locals, b.prog.Inlines = b.prog.Locals[:locals], inlines
+	pr.u.written, pr.u.used = written, used
+	r.decided, r.inUser, r.why = true, true, bad.Error()
+	return false
+}
+
+// kept gives a function that forgets what has been sent since.
+func (r *role) kept() func() {
+	n := 0
+	if r.proj != nil {
+		n = len(r.proj.sends)
+	}
+	return func() {
+		if r.proj != nil {
+			r.proj.sends = r.proj.sends[:n]
+		}
+	}
+}
