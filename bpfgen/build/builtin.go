@@ -86,11 +86,21 @@ func (b *builder) number64(e *tree.Expr) *ir.Value {
 	return nil
 }
 
-// comm is the name of the current task. The helper pads with NULs.
+// comm is the name of the current task.
 func (b *builder) comm(t types.Type) val {
-	m := b.allocText(16)
-	b.call(helperGetCurrentComm, b.addr(m, 0), b.konst(16))
-	return val{t: t, s: &str{mem: m, room: 16}}
+	m := b.allocText(commSize)
+	b.commInto(func() *ir.Value { return b.addr(m, 0) })
+	return val{t: t, s: &str{mem: m, room: commSize}}
+}
+
+// commSize is TASK_COMM_LEN.
+const commSize = 16
+
+// commInto writes the name and NULs behind it. Some kernels do not pad: 6.1
+// leaves what was there (strscpy in bpf_get_current_comm).
+func (b *builder) commInto(dst func() *ir.Value) {
+	b.cur.AddImm(ir.OpZero, b.pos, commSize, dst())
+	b.call(helperGetCurrentComm, dst(), b.konst(commSize))
 }
 
 // syscallNr is the number of the system call: an argument at the start, read

@@ -88,8 +88,8 @@ func (p *packer) text(l leaf) {
 	var s *str
 	switch {
 	case l.text != nil && l.text.Op == tree.OpBuiltin:
-		b.call(helperGetCurrentComm, p.place(), b.konst(16))
-		s = &str{room: 16}
+		b.commInto(p.place)
+		s = &str{room: commSize}
 	case l.text != nil:
 		b.at(l.text.Pos)
 		s = b.strInto(l.text, nil, p.place()).s

@@ -142,7 +142,7 @@ func covered(from, to int, ls []leaf) func(off int) bool {
 		case wordAlone(ls, l):
 			mark(l.w.Off, 8)
 		case l.text != nil && l.text.Op == tree.OpBuiltin && l.w.Size > 4:
-			mark(l.w.Off, 16)
+			mark(l.w.Off, commSize)
 		case !isText(l.t.Kind) || l.w.Size == 4: // in a record a string is a reference
 			mark(l.w.Off, l.w.Size)
 		}
@@ -193,7 +193,7 @@ func (b *builder) storeScalar(at func(int64) *ir.Value, l leaf, whole bool) {
 func (b *builder) storeText(at func(int64) *ir.Value, l leaf) {
 	off := int64(l.w.Off)
 	if l.text != nil && l.text.Op == tree.OpBuiltin {
-		b.call(helperGetCurrentComm, at(off), b.konst(16))
+		b.commInto(func() *ir.Value { return at(off) })
 		return
 	}
 	s := l.v.s
