@@ -15,7 +15,7 @@ const (
 
 // DefaultStack is the budget to begin with. The rest of the 512 bytes is for
 // spilled registers; Generate builds again with less where it does not suffice.
-const DefaultStack = 304
+const DefaultStack = 344
 
 // A region is memory of the program: a slot, or a part of the scratch memory.
 type region struct {
