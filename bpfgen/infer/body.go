@@ -20,13 +20,9 @@ type body struct {
 	prog  *tree.Program
 	block *tree.Block
 	frame *frame
-	// span is set in the programs of a span, start in the program of its end.
+	// span is set in the programs of a span.
 	span  *spanState
-	start *body
 	calls []*plan.Func // functions being walked in place, against recursion
-	// specific is set when something that differs between the system calls of
-	// one pattern was looked at.
-	specific bool
 	// lazy keeps what could end the handler from being evaluated at its place
 	// (now): user space may not need the value, or it belongs to a program of
 	// which the walk has left the place.

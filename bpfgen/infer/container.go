@@ -16,7 +16,6 @@ type contType struct {
 	// keyAt and valAt are the uses that first gave the type, for messages.
 	keyAt, valAt plan.Pos
 	keyed        bool
-	seen         bool
 }
 
 // A row is one entry of an aggregation or group, or all of an unkeyed one.

@@ -37,7 +37,6 @@ func boolVal(b bool) val        { return constant(plan.Bool(b)) }
 func objVal(o object) val       { return val{obj: o} }
 func exprVal(e *tree.Expr) val  { return val{expr: e} }
 func strVal(s string) val       { return constant(plan.String(s)) }
-func tupleVal(elems ...val) val { return val{comp: true, elems: elems} }
 func noneVal() val              { return constant(plan.None{}) }
 func (v val) isNone() bool      { _, ok := v.c.(plan.None); return ok }
 func (v val) isRecord() bool    { return v.comp && v.names != nil }
