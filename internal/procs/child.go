@@ -10,12 +10,17 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 )
 
-// A Child is a started command. At first it is this executable again, already
-// under its final process number, waiting on a pipe; Go makes it become the
-// command. If this process ends before, the pipe closes and the child ends too.
+// A Child is a started command. At first it is the stub, already under its
+// final process number; Go makes it become the command. If this process ends
+// before, the child ends too.
+//
+// Only the thread that traces a child may let it go, so Start locks its
+// goroutine to its thread, and Go and Abandon, which unlock it, are called on
+// the same goroutine. The other methods can be called on any.
 type Child struct {
 	process *os.Process
 	init    int
@@ -23,11 +28,14 @@ type Child struct {
 	start   *os.File // one byte: become the command
 	report  *os.File // what the child has to say; closed by exec
 	ready   bool     // it has said that it waits
+	held    bool     // by this thread, outside of a system call
+	unheld  error    // why not
 }
 
 // Start starts the command argv, found in PATH, up to where it waits for Go.
-// It inherits the environment and standard input, output and error.
-func Start(argv []string) (_ *Child, err error) {
+// It inherits the environment and all descriptors that a command of a shell
+// inherits.
+func Start(argv []string) (*Child, error) {
 	if len(argv) == 0 {
 		return nil, errors.New("no command")
 	}
@@ -35,60 +43,39 @@ func Start(argv []string) (_ *Child, err error) {
 	if err != nil && !errors.Is(err, exec.ErrDot) { // a relative PATH is the user's choice
 		return nil, err
 	}
-	pipes, err := newPipes()
-	if err != nil {
-		return nil, err
+	c := &Child{path: path}
+	if err := c.launch(argv); err != nil {
+		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
-	c := &Child{path: path, start: pipes.startW, report: pipes.reportR}
-	err = c.launch(append([]string{marker, justWait, path}, argv...), pipes)
-	// The child has its own ends now, and must see when ours close.
-	pipes.startR.Close()
-	pipes.reportW.Close()
-	if err != nil {
+	if err := c.hold(); err != nil {
 		c.Abandon()
-		return nil, fmt.Errorf("start %s: %w", argv[0], err)
+		_, _ = c.Wait() // it was killed
+		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
 	return c, nil
 }
 
-// pipes are the ends of the two pipes between this process and the child.
-type pipes struct{ startR, startW, reportR, reportW *os.File }
-
-func newPipes() (p pipes, err error) {
-	if p.startR, p.startW, err = os.Pipe(); err != nil {
-		return p, err
+// hold stops a stub where nothing but the command's execve lies ahead. A child
+// that cannot be held waits where it is.
+func (c *Child) hold() error {
+	if c.unheld == nil {
+		c.unheld = seize(c.process.Pid)
 	}
-	if p.reportR, p.reportW, err = os.Pipe(); err != nil {
-		return p, errors.Join(err, p.startR.Close(), p.startW.Close())
+	if c.unheld != nil {
+		return nil
 	}
-	return p, nil
-}
-
-// launch starts the child and learns its number in the initial namespace.
-func (c *Child) launch(args []string, p pipes) error {
-	files := []*os.File{os.Stdin, os.Stdout, os.Stderr, p.startR, p.reportW}
-	initial, err := inInitialNamespace()
-	if err != nil {
+	c.held = true
+	if err := c.tell(); err != nil {
 		return err
 	}
-	if !initial {
-		who, err := loadWhoami()
-		if err != nil {
-			return err
-		}
-		defer who.Close()
-		args[1] = tellPID
-		files = append(files, who)
-	}
-	if c.process, err = os.StartProcess("/proc/self/exe", args, &os.ProcAttr{Files: files}); err != nil {
-		return err
-	}
-	c.init = c.process.Pid
-	if !initial {
-		return c.Ready()
-	}
-	return nil
+	return runToRead(c.process.Pid)
 }
+
+// Unheld is nil if all that comes from the child's process from now on is the
+// command's. Otherwise it says why it could not be held outside of a system
+// call: then first comes the end of a read, or if the stub could not run,
+// what a Go program does until it executes the command.
+func (c *Child) Unheld() error { return c.unheld }
 
 // Ready returns when the child does nothing but wait. Whoever attaches probes
 // calls it before, or they see how the child gets there.
@@ -115,21 +102,35 @@ func (c *Child) InitPID() int { return c.init }
 
 // Go lets the child become the command and returns when it has, or cannot.
 func (c *Child) Go() error {
+	defer c.Abandon()
 	if err := c.Ready(); err != nil {
 		return err
 	}
-	if _, err := c.start.Write([]byte{1}); err != nil {
+	if err := c.release(); err != nil {
 		return fmt.Errorf("start %s: %w", c.path, err)
 	}
 	errno, err := c.readNumber()
-	c.Abandon()
 	switch {
-	case errors.Is(err, io.EOF): // the pipe was closed by a successful exec
+	case errors.Is(err, io.EOF): // closed by a successful exec
 		return nil
 	case err != nil:
 		return fmt.Errorf("start %s: %w", c.path, err)
 	}
 	return fmt.Errorf("start %s: %w", c.path, syscall.Errno(errno))
+}
+
+func (c *Child) release() error {
+	if !c.held {
+		return c.tell()
+	}
+	c.held = false
+	return letGo(c.process.Pid)
+}
+
+// tell writes the byte that the child waits for.
+func (c *Child) tell() error {
+	_, err := c.start.Write([]byte{1})
+	return err
 }
 
 // readNumber reads a number that the child reports; io.EOF if it reports none.
@@ -144,6 +145,12 @@ func (c *Child) readNumber() (int, error) {
 // Abandon ends a child that has not become the command; it does nothing to
 // one that has.
 func (c *Child) Abandon() {
+	if c.held {
+		c.held = false
+		// It is there, for nobody has waited for it yet.
+		_ = c.process.Kill()
+		runtime.UnlockOSThread()
+	}
 	// Errors can only say that they are closed.
 	c.start.Close()
 	c.report.Close()

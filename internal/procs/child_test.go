@@ -10,11 +10,20 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// TestMain lets the test binary be the child, and a parent that dies.
+// TestMain lets the test binary be the child, a parent that dies, and one that
+// is refused a system call.
 func TestMain(m *testing.M) {
 	MaybeChild()
+	if refused := os.Getenv(refusedVariable); refused != "" {
+		if err := refuse(refused); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+	}
 	if len(os.Args) == 3 && os.Args[1] == "leave-a-child" {
 		c, err := Start([]string{"touch", os.Args[2]})
 		if err != nil {
@@ -47,6 +56,11 @@ func status(t *testing.T, c *Child) int {
 
 func TestChildWaitsForGo(t *testing.T) {
 	t.Setenv("PROCS_TEST", "an environment")
+	kept, err := unix.Dup(0) // as a shell's 9<file
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(kept)
 	file := filepath.Join(t.TempDir(), "out")
 	const script = `echo "$$ $1 $PROCS_TEST $(ulimit -n) $(ls /proc/self/fd | tr "\n" " ")" > "$0"; exit 3`
 	c := start(t, "sh", "-c", script, file, "a word")
@@ -54,9 +68,7 @@ func TestChildWaitsForGo(t *testing.T) {
 	if _, err := os.Stat(file); err == nil {
 		t.Fatal("the command ran before Go")
 	}
-	if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", c.PID())); err != nil || !strings.HasSuffix(exe, "procs.test") {
-		t.Errorf("the child is %s, %v", exe, err)
-	}
+	checkWaiting(t, c)
 	if err := c.Go(); err != nil {
 		t.Fatal(err)
 	}
@@ -98,11 +110,38 @@ func TestChildAbandoned(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out")
 	c := start(t, "touch", file)
 	c.Abandon()
-	if n := status(t, c); n != exitUnstarted {
-		t.Errorf("status %d, want %d", n, exitUnstarted)
+	want := exitUnstarted
+	if c.Unheld() == nil {
+		want = 128 + 9
+	}
+	if n := status(t, c); n != want {
+		t.Errorf("status %d, want %d", n, want)
 	}
 	if _, err := os.Stat(file); err == nil {
 		t.Error("the command ran")
+	}
+}
+
+// Signals that come before Go end the child, and are not lost.
+func TestChildKilledBeforeGo(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
+		t.Run(signal.String(), func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "out")
+			c := start(t, "touch", file)
+			if err := c.Ready(); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			_ = c.Go() // whether the child is still there for the byte is open
+			if n := status(t, c); n != 128+int(signal) {
+				t.Errorf("status %d, want %d", n, 128+int(signal))
+			}
+			if _, err := os.Stat(file); err == nil {
+				t.Error("the command ran")
+			}
+		})
 	}
 }
 
@@ -134,16 +173,18 @@ func TestStartErrors(t *testing.T) {
 	if _, err := Start([]string{"no-such-command-anywhere"}); !errors.Is(err, exec.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	file := filepath.Join(t.TempDir(), "not-a-program")
-	if err := os.WriteFile(file, []byte("no program"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	c := start(t, file)
-	if err := c.Go(); !errors.Is(err, syscall.ENOEXEC) {
-		t.Errorf("got %v, want ENOEXEC", err)
-	}
-	if n := status(t, c); n != exitUnstarted {
-		t.Errorf("status %d", n)
+	for text, want := range map[string]error{"no program": syscall.ENOEXEC, "#!/no/such/interpreter\n": syscall.ENOENT} {
+		file := filepath.Join(t.TempDir(), "not-a-program")
+		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		c := start(t, file)
+		if err := c.Go(); !errors.Is(err, want) || !strings.Contains(err.Error(), file) {
+			t.Errorf("got %v, want %v of %s", err, want, file)
+		}
+		if n := status(t, c); n != exitUnstarted {
+			t.Errorf("status %d", n)
+		}
 	}
 }
 

@@ -3,8 +3,10 @@ package procs
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"runtime/debug"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -12,61 +14,66 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
-// marker is the name (argv[0]) of a child that waits; ps shows it. Then come
-// what it shall do first, the path and the words of the command.
+// marker is the name (argv[0]) of a child that waits; ps shows it. Where it is
+// this executable its descriptors come next, then the path and the words of
+// the command.
 const marker = "startrace: waiting to start"
-
-// What a child does first.
-const (
-	justWait = "-"
-	tellPID  = "tell-pid" // report its number in the initial pid namespace
-)
-
-// What a waiting child inherits beside standard input, output and error. The
-// last is there only with tellPID.
-const (
-	startFD  = 3
-	reportFD = 4
-	whoamiFD = 5
-)
 
 // exitUnstarted is the status of a child that never became the command.
 const exitUnstarted = 127
 
-// MaybeChild must be called before anything else in main: in a child of Start
-// it waits and becomes the command, and does not return. Otherwise it is a
-// comparison of strings.
+// MaybeChild must be called before anything else in main: where the stub cannot
+// run (see Unheld) a child is this executable, and here it waits and becomes
+// the command, and does not return. Otherwise it is a comparison of strings.
 func MaybeChild() {
-	if len(os.Args) > 3 && os.Args[0] == marker {
-		wait(os.Args[1], os.Args[2], os.Args[3:])
+	if len(os.Args) > 5 && os.Args[0] == marker {
+		p, err := parseParams(os.Args[1:4])
+		if err == nil {
+			wait(p, os.Args[4], os.Args[5:])
+		}
 		os.Exit(exitUnstarted)
 	}
 }
 
-// wait waits for the parent's byte and becomes the command. It returns if the
-// parent has gone or the command cannot be executed.
-func wait(first, path string, argv []string) {
-	unix.CloseOnExec(startFD)
-	unix.CloseOnExec(reportFD)
+func (p params) words() []string {
+	return []string{fmt.Sprint(p.start), fmt.Sprint(p.report), fmt.Sprint(p.whoami)}
+}
+
+func parseParams(words []string) (p params, err error) {
+	for i, fd := range []*int32{&p.start, &p.report, &p.whoami} {
+		n, err := strconv.ParseInt(words[i], 10, 32)
+		if err != nil {
+			return p, err
+		}
+		*fd = int32(n)
+	}
+	return p, nil
+}
+
+// wait does what the stub does. It returns if the parent has gone or the
+// command cannot be executed.
+func wait(p params, path string, argv []string) {
+	unix.CloseOnExec(int(p.start))
+	unix.CloseOnExec(int(p.report))
 	// What remains to be done after the byte is seen by probes: little.
 	env := os.Environ()
 	debug.SetGCPercent(-1)
-	report(readiness(first))
-	if !awaitByte() {
+	report(p, readiness(p))
+	if !awaitByte(p) {
 		return
 	}
 	// syscall.Exec also gives back the limit of open files that Go has raised.
 	err := syscall.Exec(path, argv, env)
 	var errno syscall.Errno
 	errors.As(err, &errno)
-	report(uint32(errno))
+	report(p, uint32(errno))
 }
 
 // awaitByte waits for the parent; false says that it has gone.
-func awaitByte() bool {
+func awaitByte(p params) bool {
 	for {
 		var b [1]byte
-		n, err := unix.Read(startFD, b[:])
+		n, err := unix.Read(int(p.start), b[:])
 		if !errors.Is(err, unix.EINTR) {
 			return n == 1 && err == nil
 		}
@@ -76,12 +83,12 @@ func awaitByte() bool {
 // readiness is what the child says when it waits: its number in the initial
 // pid namespace, or 0 where nobody asked. If the number cannot be found the
 // child ends, and the parent finds the pipe closed.
-func readiness(first string) uint32 {
-	if first != tellPID {
+func readiness(p params) uint32 {
+	if p.whoami < 0 {
 		return 0
 	}
-	pid, err := bpf.Run(whoamiFD, nil)
-	if err != nil || unix.Close(whoamiFD) != nil {
+	pid, err := bpf.Run(int(p.whoami), nil)
+	if err != nil || unix.Close(int(p.whoami)) != nil {
 		os.Exit(exitUnstarted)
 	}
 	return pid
@@ -89,8 +96,8 @@ func readiness(first string) uint32 {
 
 // report writes a number to the parent. If the parent has gone there is
 // nobody to tell.
-func report(n uint32) {
+func report(p params, n uint32) {
 	var b [4]byte
 	binary.NativeEndian.PutUint32(b[:], n)
-	_, _ = unix.Write(reportFD, b[:])
+	_, _ = unix.Write(int(p.report), b[:])
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/startrace/startrace/internal/procs"
 )
 
-// MaybeCommand must be the first call of main: this executable is also what
+// MaybeCommand must be the first call of main: this executable may also be what
 // waits to become the command of -c (see package procs).
 func MaybeCommand() { procs.MaybeChild() }
 
@@ -21,6 +21,9 @@ func (s *session) startCommand() (err error) {
 	if len(s.argv) > 0 {
 		if s.child, err = procs.Start(s.argv); err != nil {
 			return err
+		}
+		if why := s.child.Unheld(); why != nil {
+			s.verbosef("the first events may be those of starting %s: %v", s.argv[0], why)
 		}
 		s.plan.Target.PID = s.child.InitPID()
 		s.plan.Target.Follow = true // what the command starts is part of it
