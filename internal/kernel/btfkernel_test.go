@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/cilium/ebpf/btf"
@@ -172,5 +173,22 @@ func BenchmarkFirstEnumValue(b *testing.B) {
 		if _, _, ok := k.EnumValue("TCP_ESTABLISHED"); !ok {
 			b.Fatal("no TCP_ESTABLISHED")
 		}
+	}
+}
+
+// Enumerators are found by the enum's name, and by how they begin.
+func TestEnumerators(t *testing.T) {
+	b := kernelBTF(t)
+	for name, want := range map[string]EnumValue{
+		"pid_type":   {"PIDTYPE_TGID", 1},
+		"PIDTYPE_":   {"PIDTYPE_PGID", 2},
+		"TCP_SYN_RE": {"TCP_SYN_RECV", 3}, // of an enum without a name
+	} {
+		if got := b.Enumerators(name); !slices.Contains(got, want) {
+			t.Errorf("%s: %v, want %v among them", name, got, want)
+		}
+	}
+	if got := append(b.Enumerators(""), b.Enumerators("no_such_enum")...); got != nil {
+		t.Errorf("got %v of enums that are not there", got)
 	}
 }

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"bytes"
 	"hash/maphash"
 	"math/bits"
 	"slices"
@@ -140,6 +141,29 @@ func (b *BTF) enumeratorNamed(r record, name string) (int64, bool) {
 		}
 	}
 	return 0, false
+}
+
+// Enumerators gives those of the enum of that name; where there is none, all
+// enumerators whose names begin so, in the order of their enums.
+func (b *BTF) Enumerators(name string) (out []EnumValue) {
+	if name == "" {
+		return nil
+	}
+	if id, ok := b.Named(KindEnum, name); ok {
+		return b.enumValues(b.record(id))
+	}
+	prefix := []byte(name)
+	b.each(func(_ TypeID, kind int, r record) {
+		if kindOf[kind] != KindEnum {
+			return
+		}
+		for i := range r.vlen() {
+			if nameOff, v := b.enumerator(r, i); bytes.HasPrefix(b.bytesAt(nameOff), prefix) {
+				out = append(out, EnumValue{b.string(nameOff), v})
+			}
+		}
+	})
+	return out
 }
 
 // Names gives the sorted names of all types of a kind, for spelling hints and
