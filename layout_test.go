@@ -49,6 +49,7 @@ var layers = []layer{
 	{"internal/format", nil, nil},
 	{"internal/render", []string{"internal/format", "internal/plan", "internal/wire", "starlark/value"}, []string{starlark}},
 	{"internal/kernel", nil, []string{unix}},
+	{"internal/symbols", nil, nil},
 	{"internal/bpf", nil, []string{ebpf, ebpf + "/asm", ebpf + "/btf", unix}},
 	{"internal/procs", []string{"internal/bpf"}, []string{ebpf, ebpf + "/asm", unix}},
 	{"internal/attach", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/plan", "internal/wire"}, []string{ebpf, ebpf + "/asm", unix}},
