@@ -125,19 +125,6 @@ func TestParseDuration(t *testing.T) {
 	}
 }
 
-func TestLabels(t *testing.T) {
-	neg := func(i int64) uint64 { return uint64(i) }
-	for _, tt := range []struct{ got, want string }{
-		{ErrnoName(neg(-2)), "ENOENT"}, {ErrnoName(2), "ENOENT"}, {ErrnoName(0), "0"}, {ErrnoName(neg(-512)), "-512"},
-		{ErrnoName(1 << 40), "1099511627776"}, {ErrnoName(1 << 63), "-9223372036854775808"},
-		{SignalName(9), "SIGKILL"}, {SignalName(34), "SIGRTMIN"}, {SignalName(64), "SIGRTMIN+30"}, {SignalName(0), "0"}, {SignalName(99), "99"},
-	} {
-		if tt.got != tt.want {
-			t.Errorf("%s, want %s", tt.got, tt.want)
-		}
-	}
-}
-
 // FuzzFlags feeds arguments to flags of all kinds.
 func FuzzFlags(f *testing.F) {
 	f.Add("--rows 3 -xD --no-disk -- a")

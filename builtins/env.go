@@ -13,6 +13,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/starlark/value"
 )
@@ -25,9 +26,15 @@ type Env struct {
 	CallAt func(pos plan.Pos) (name string, begin plan.Pos)
 	// Loading reports whether a module's top level is running.
 	Loading func() bool
-	// Labels are the functions that give text for numbers; errno and signal
-	// are always there.
-	Labels map[string]value.LabelFunc
+	// Labels give text for raw values; the session adds those that need the
+	// machine.
+	Labels value.Labels
+	// Enum gives the enumerators of an enum of the kernel by its name, else all
+	// whose names begin so. nil: there are none.
+	Enum func(name string) []kernel.EnumValue
+	// UserSymbol names an address of a process; pid 0 is the one that is
+	// traced.
+	UserSymbol func(pid int, addr uint64) (string, error)
 	// Escape is applied to the strings that print and printf write.
 	Escape format.Escape
 	Flags  *Flags
@@ -39,20 +46,22 @@ type Env struct {
 	points     *pointMaker
 	strMax     int
 	formats    map[string]*format.Format
+	families   map[string]value.LabelFunc // of names()
 	fmtArgs    []format.Arg
 	out        []byte
 }
 
 // New makes the environment of a script.
 func New(rt Runtime) *Env {
-	return &Env{
+	e := &Env{
 		Runtime: rt,
 		CallAt:  func(pos plan.Pos) (string, plan.Pos) { return "", pos },
 		Loading: func() bool { return false },
-		Labels:  make(map[string]value.LabelFunc),
 		Flags:   &Flags{},
 		formats: make(map[string]*format.Format),
 	}
+	e.Labels = e.labels()
+	return e
 }
 
 // Probes gives the probes in the order of their declaration.

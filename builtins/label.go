@@ -12,22 +12,40 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// Labels also stand in kernel halves: there the number is stored or sent and
-// readers see the text. Both ways use the same functions.
+// Labels also stand in kernel halves: there the raw value is stored or sent
+// and readers see the text. Both ways use the same functions.
 var labelFamily = []Entry{
 	label("errno", "errno(n)", "The name of an error number, of either sign: errno(-2) is ENOENT."),
 	label("signal", "signal(n)", "The name of a signal: SIGTERM."),
 	label("syscall_name", "syscall_name(n)", "The name of a system call by its number."),
 	label("ksym", "ksym(addr)", "The kernel function at an address."),
-	label("usym", "usym(addr)", "The user function at an address of the current process."),
-	label("inet", "inet(addr)", "An IPv4 or IPv6 address as text."),
-	label("mac", "mac(addr)", "A hardware address as text."),
-	label("dev_name", "dev_name(dev)", "The name of a block device by its number."),
+	{
+		Name: "usym", Family: "labels",
+		Signature: "usym(addr, pid=None)",
+		Doc: `The user function at an address of a process, by default the one of -p or -c: of the symbols of its ELF file, else
+MODULE+0xOFFSET. The process must still be there; code that a program made at run time has no name.`,
+		call: usymCall,
+	},
+	{
+		Name: "inet", Family: "labels",
+		Signature: "inet(addr)",
+		Doc:       "An IPv4 or IPv6 address as text: an int as the kernel holds it, in the network's order, or its 4 or 16 bytes.",
+		call:      inetCall,
+	},
+	{
+		Name: "mac", Family: "labels",
+		Signature: "mac(addr)",
+		Doc:       "A hardware address as text, of its bytes.",
+		call:      macCall,
+	},
+	label("dev_name", "dev_name(dev)", "The name of a block device by the kernel's number for it (major << 20 | minor); 8,0 where it has none."),
 	{
 		Name: "names", Family: "labels",
 		Signature: `names(v, family="")`,
-		Doc:       "The name of a value, or A|B for flags: of an enum of the kernel, a shipped family, or a prefix.",
-		call:      kernelOnly,
+		Doc: `The name of a value, or A|B for flags, of what has no name the number in hex. The family is an enum of the kernel
+("pid_type"), the beginning of the names of constants ("O_", "AF_"), "tcp_state", or "mode" for rw-r--r--. It may be left
+out in kernel halves for a field whose type is an enum.`,
+		call: namesCall,
 	},
 }
 
@@ -35,32 +53,83 @@ func label(name, sig, doc string) Entry {
 	return Entry{Name: name, Family: "labels", Signature: sig, Doc: doc, call: labelCall}
 }
 
-// DefaultLabels are the label functions that need nothing of the machine.
-func DefaultLabels() map[string]value.LabelFunc {
-	return map[string]value.LabelFunc{
-		"errno":        ErrnoName,
-		"signal":       SignalName,
-		"syscall_name": func(v uint64) string { return kernel.SyscallName(int(int32(v))) },
+// labels gives what labels mean that kernel halves put on values. The session
+// adds those that need the machine.
+func (e *Env) labels() value.Labels {
+	return value.Labels{
+		Ints: map[string]value.LabelFunc{
+			"errno":         ErrnoName,
+			"signal":        SignalName,
+			"syscall_name":  syscallName,
+			"syscall_point": func(v uint64) string { return "syscall:" + syscallName(v) },
+			"inet4":         inet4,
+		},
+		With: map[string]func(string) value.LabelFunc{
+			"names":    e.namesLabel,
+			"strftime": e.strftimeLabel,
+		},
+		Bytes: map[string]value.BytesLabelFunc{
+			"inet4": inetLabel,
+			"inet6": inetLabel,
+			"mac":   func(b []byte, _ bool) starlark.Value { return starlark.String(macText(b)) },
+		},
 	}
 }
 
+func syscallName(v uint64) string { return kernel.SyscallName(int(int32(v))) }
+
+// labelCall is a label that is a function of one int.
 func labelCall(e *Env, c *call) (starlark.Value, error) {
 	var n starlark.Int
 	if err := c.unpack("n", &n); err != nil {
 		return nil, err
 	}
-	f := e.Labels[c.name]
+	f := e.Labels.Ints[c.name]
 	if f == nil {
 		return kernelOnly(e, c)
 	}
-	v, ok := n.Uint64()
-	if i, signed := n.Int64(); signed {
-		v, ok = uint64(i), true
-	}
-	if !ok {
-		return nil, fmt.Errorf("%s: %s does not fit in 64 bits", c.name, n)
+	v, err := c.word(n)
+	if err != nil {
+		return nil, err
 	}
 	return starlark.String(f(v)), nil
+}
+
+// word is an int of either sign in 64 bits.
+func (c *call) word(n starlark.Int) (uint64, error) {
+	if i, ok := n.Int64(); ok {
+		return uint64(i), nil
+	}
+	if v, ok := n.Uint64(); ok {
+		return v, nil
+	}
+	return 0, fmt.Errorf("%s: %s does not fit in 64 bits", c.name, n)
+}
+
+func usymCall(e *Env, c *call) (starlark.Value, error) {
+	var n starlark.Int
+	var pid starlark.Value = starlark.None
+	if err := c.unpack("addr", &n, "pid?", &pid); err != nil {
+		return nil, err
+	}
+	addr, err := c.word(n)
+	if err != nil {
+		return nil, err
+	}
+	id := 0
+	if pid != starlark.None {
+		if err := starlark.AsInt(pid, &id); err != nil || id <= 0 {
+			return nil, fmt.Errorf("usym: pid: got %s, want that of a process", pid)
+		}
+	}
+	if e.UserSymbol == nil {
+		return kernelOnly(e, c)
+	}
+	name, err := e.UserSymbol(id, addr)
+	if err != nil {
+		return nil, fmt.Errorf("usym: %w", err)
+	}
+	return starlark.String(name), nil
 }
 
 // ErrnoName names an error of either sign; what is no error stays a number.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/starlark/value"
 )
 
 func strftimeCall(e *Env, c *call) (starlark.Value, error) {
@@ -31,6 +33,18 @@ func strftimeCall(e *Env, c *call) (starlark.Value, error) {
 	}
 	s, err := Strftime(f, e.Runtime.Wall(mono))
 	return starlark.String(s), err
+}
+
+// strftimeLabel is the label of strftime() in a kernel half, of a monotonic
+// time. What is wrong with the format stands in place of the text.
+func (e *Env) strftimeLabel(format string) value.LabelFunc {
+	return func(v uint64) string {
+		s, err := Strftime(format, e.Runtime.Wall(int64(v)))
+		if err != nil {
+			return "<" + err.Error() + ">"
+		}
+		return s
+	}
 }
 
 // strftimeGo are the conversions that are a layout of package time.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"strconv"
 
 	"github.com/startrace/startrace/internal/kernel"
@@ -9,7 +10,7 @@ import (
 
 // labels are the functions that give text for numbers and need the machine.
 func (s *session) labels() map[string]value.LabelFunc {
-	return map[string]value.LabelFunc{"ksym": s.ksym}
+	return map[string]value.LabelFunc{"ksym": s.ksym, "dev_name": s.devName}
 }
 
 // ksym names an address of the kernel. The symbols are read when the first
@@ -27,4 +28,37 @@ func (s *session) ksym(addr uint64) string {
 		return sym.Name
 	}
 	return "0x" + strconv.FormatUint(addr, 16)
+}
+
+// devName names a block device; the names are those of the first look.
+func (s *session) devName(dev uint64) string {
+	name, ok := s.devices[dev]
+	if !ok {
+		name = kernel.DeviceName(uint32(dev))
+		s.devices[dev] = name
+	}
+	return name
+}
+
+// userSymbol names an address of a process, 0 for the one that is traced.
+func (s *session) userSymbol(pid int, addr uint64) (string, error) {
+	switch {
+	case pid != 0:
+	case s.PID != 0:
+		pid = s.PID
+	case s.child != nil:
+		pid = s.child.PID()
+	default:
+		return "", errors.New("of which process? usym(addr, e.pid)")
+	}
+	return s.userSymbols.Name(pid, addr), nil
+}
+
+// enumerators are those of an enum of the kernel, or of all that begin so.
+func (s *session) enumerators(name string) []kernel.EnumValue {
+	b, err := s.facts.BTF()
+	if err != nil {
+		return nil
+	}
+	return b.Enumerators(name)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/starlark/script"
+	"github.com/startrace/startrace/stdlib"
 )
 
 // Run runs a script to its end and gives the exit code. An error is what kept
@@ -37,13 +38,14 @@ func Run(o Options) (exit int, err error) {
 }
 
 func newSession(o Options) *session {
-	s := &session{Options: o, outside: newOutside(), errors: o.Stderr, wallOffset: wallOffset()}
+	s := &session{Options: o, outside: newOutside(), errors: o.Stderr, wallOffset: wallOffset(), devices: make(map[uint64]string)}
 	s.out = newOutput(o.Stdout)
 	s.facts = kernel.Open(kernel.Options{})
 	s.timerErrors = s.newFailures("timer")
 	s.exitErrors = s.newFailures("at_exit")
 	s.host = script.New(script.Options{
-		Runtime: runtime{s}, Constant: s.constant, Warn: s.warn, Escape: format.Screen, Labels: s.labels(),
+		Runtime: runtime{s}, Constant: s.constant, Warn: s.warn, Escape: format.Screen,
+		Labels: s.labels(), Enum: s.enumerators, UserSymbol: s.userSymbol, Std: stdlib.Files(),
 	})
 	s.env, s.thread = s.host.Env(), s.host.Thread()
 	return s

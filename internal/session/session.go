@@ -15,6 +15,7 @@ import (
 	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/internal/state"
 	"github.com/startrace/startrace/internal/stream"
+	"github.com/startrace/startrace/internal/symbols"
 	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/starlark/value"
 )
@@ -39,16 +40,19 @@ type session struct {
 	thread   *starlark.Thread
 	plan     *plan.Plan
 
-	facts    *kernel.Facts
-	symbols  *kernel.Symbols // nil until ksym is used
-	unit     *bpfgen.Unit
-	loaded   *attach.Loaded
-	backends []state.Container
-	decoder  *value.Decoder
-	reader   *stream.Reader
-	merger   stream.Merger
-	settled  uint64 // all records up to this time have been delivered
-	strays   uint64 // records that nothing in the unit describes
+	facts   *kernel.Facts
+	symbols *kernel.Symbols // nil until ksym is used
+	devices map[uint64]string
+
+	userSymbols symbols.Table
+	unit        *bpfgen.Unit
+	loaded      *attach.Loaded
+	backends    []state.Container
+	decoder     *value.Decoder
+	reader      *stream.Reader
+	merger      stream.Merger
+	settled     uint64 // all records up to this time have been delivered
+	strays      uint64 // records that nothing in the unit describes
 
 	routes  []route // by the number of the record
 	event   *value.Event

@@ -12,6 +12,7 @@ import (
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/starlark/value"
 )
@@ -26,8 +27,11 @@ type Options struct {
 	Std fs.FS
 	// Warn takes warnings: a builtin is redefined.
 	Warn func(plan.Pos, string)
-	// Labels replace or add to builtins.DefaultLabels.
+	// Labels are labels of ints that need the machine: ksym.
 	Labels map[string]value.LabelFunc
+	// Enum and UserSymbol are those of builtins.Env.
+	Enum       func(name string) []kernel.EnumValue
+	UserSymbol func(pid int, addr uint64) (string, error)
 	// Escape is applied to the strings that print and printf write.
 	Escape format.Escape
 	// Command is how the script was called, for its --help.
@@ -64,8 +68,8 @@ func New(o Options) *Host {
 	h.env.CallAt = h.callAt
 	h.env.Loading = func() bool { return len(h.loading) > 0 }
 	h.env.Escape = o.Escape
-	h.env.Labels = builtins.DefaultLabels()
-	maps.Copy(h.env.Labels, o.Labels)
+	maps.Copy(h.env.Labels.Ints, o.Labels)
+	h.env.Enum, h.env.UserSymbol = o.Enum, o.UserSymbol
 	h.predeclared = h.env.Predeclared()
 	h.predeclared[plan.UpdateBuiltin] = starlark.NewBuiltin(plan.UpdateBuiltin, update)
 	h.thread = &starlark.Thread{Name: "script", Load: h.load}

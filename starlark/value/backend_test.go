@@ -196,7 +196,7 @@ func TestBoundLabels(t *testing.T) {
 	key.Type.Label = "half"
 	a := NewAgg(&plan.Container{Kind: plan.Count, Name: "n", Unit: 1})
 	m := newMemory(key, nil, 8)
-	d := &Decoder{Labels: map[string]LabelFunc{"half": func(v uint64) string { return fmt.Sprint("h", v/2) }}}
+	d := &Decoder{Labels: Labels{Ints: map[string]LabelFunc{"half": func(v uint64) string { return fmt.Sprint("h", v/2) }}}}
 	a.BindAgg(m, d, &wire.Agg{Kind: wire.AggCount, Sum: -1, Lowest: -1, Highest: -1, Set: -1, Slots: 1, Size: 8})
 	for i := range 5 {
 		_ = m.AddInt([]byte{byte(i), 0, 0, 0, 0, 0, 0, 0}, 0, 1) // never fails

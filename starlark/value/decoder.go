@@ -9,19 +9,17 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// A LabelFunc gives the text of a labelled value.
-type LabelFunc func(v uint64) string
-
 // A Decoder makes values of bytes that kernel halves wrote. The session makes
 // one and uses it from its goroutine.
 type Decoder struct {
 	// Labels has the functions of wire.Type.Label; without one the number is
 	// what a script sees.
-	Labels map[string]LabelFunc
+	Labels Labels
 	Stacks StackSource
 
-	interned map[string]starlark.Value
-	labelled map[labelKey]starlark.Value
+	interned   map[string]starlark.Value
+	labelled   map[labelKey]starlark.Value
+	labelFuncs map[string]LabelFunc
 }
 
 type labelKey struct {
@@ -154,26 +152,4 @@ func extend(raw uint64, t *wire.Type) uint64 {
 	}
 	shift := 64 - 8*t.Size
 	return uint64(int64(raw<<shift) >> shift)
-}
-
-// label gives the text of a labelled int. Texts are remembered: labels are
-// functions of the number alone.
-func (d *Decoder) label(t *wire.Type, v uint64) starlark.Value {
-	k := labelKey{t.Label, v}
-	if s, ok := d.labelled[k]; ok {
-		return s
-	}
-	f := d.Labels[t.Label]
-	if f == nil {
-		if t.Signed {
-			return starlark.MakeInt64(int64(v))
-		}
-		return starlark.MakeUint64(v)
-	}
-	if d.labelled == nil || len(d.labelled) >= internMax {
-		d.labelled = make(map[labelKey]starlark.Value)
-	}
-	s := starlark.Value(starlark.String(f(v)))
-	d.labelled[k] = s
-	return s
 }

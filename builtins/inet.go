@@ -1,0 +1,92 @@
+package builtins
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"go.starlark.net/starlark"
+)
+
+// inet4 gives an IPv4 address that lies in memory in the network's order.
+func inet4(v uint64) string {
+	var b [4]byte
+	binary.NativeEndian.PutUint32(b[:], uint32(v))
+	return netip.AddrFrom4(b).String()
+}
+
+// inetLabel gives an address of 4 or 16 bytes; other bytes stay as they are.
+func inetLabel(b []byte, _ bool) starlark.Value {
+	if a, ok := netip.AddrFromSlice(b); ok {
+		return starlark.String(a.String())
+	}
+	return starlark.Bytes(b)
+}
+
+func inetCall(_ *Env, c *call) (starlark.Value, error) {
+	var addr starlark.Value
+	if err := c.unpack("addr", &addr); err != nil {
+		return nil, err
+	}
+	if n, ok := addr.(starlark.Int); ok {
+		v, ok := n.Int64()
+		if !ok || v < -1<<31 || v >= 1<<32 {
+			return nil, fmt.Errorf("inet: got %s, want 32 bits", n)
+		}
+		return starlark.String(inet4(uint64(v))), nil
+	}
+	b, err := addressBytes(addr)
+	if err != nil {
+		return nil, fmt.Errorf("inet: %w", err)
+	}
+	a, ok := netip.AddrFromSlice(b)
+	if !ok {
+		return nil, fmt.Errorf("inet: got %d bytes, want 4 or 16", len(b))
+	}
+	return starlark.String(a.String()), nil
+}
+
+func macCall(_ *Env, c *call) (starlark.Value, error) {
+	var addr starlark.Value
+	if err := c.unpack("addr", &addr); err != nil {
+		return nil, err
+	}
+	b, err := addressBytes(addr)
+	if err != nil {
+		return nil, fmt.Errorf("mac: %w", err)
+	}
+	// The longest address of a device is that of InfiniBand (MAX_ADDR_LEN is 32).
+	if len(b) < 6 || len(b) > 32 {
+		return nil, fmt.Errorf("mac: got %d bytes, want 6", len(b))
+	}
+	return starlark.String(macText(b)), nil
+}
+
+func macText(b []byte) string {
+	parts := make([]string, len(b))
+	for i := range b {
+		parts[i] = hex.EncodeToString(b[i : i+1])
+	}
+	return strings.Join(parts, ":")
+}
+
+// addressBytes reads bytes, or the elements of an array of them.
+func addressBytes(v starlark.Value) ([]byte, error) {
+	switch v := v.(type) {
+	case starlark.Bytes:
+		return []byte(v), nil
+	case starlark.Tuple, *starlark.List:
+		var out []byte
+		for elem := range starlark.Elements(v.(starlark.Iterable)) {
+			var b uint8
+			if err := starlark.AsInt(elem, &b); err != nil {
+				return nil, fmt.Errorf("got %s in the list, want bytes", elem)
+			}
+			out = append(out, b)
+		}
+		return out, nil
+	}
+	return nil, fmt.Errorf("got %s, want bytes", v.Type())
+}

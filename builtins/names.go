@@ -1,0 +1,220 @@
+package builtins
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+// A nameFamily is a set of constants that give names to values.
+type nameFamily struct {
+	// exact has the name of a value, of several the first.
+	exact map[int64]string
+	// flags are the values that may stand together, those with most bits first.
+	flags []kernel.EnumValue
+	// fields are the masks of several bits that hold a value of their own, as
+	// O_ACCMODE: that has a name even if it is 0.
+	fields []int64
+}
+
+// bitFields are the fields in families of flags, by what their names begin
+// with.
+var bitFields = []struct {
+	prefix string
+	masks  []int64
+}{
+	{"O_", []int64{3}},               // O_ACCMODE
+	{"S_", []int64{0o170000}},        // S_IFMT
+	{"MAP_", []int64{0xf, 63 << 26}}, // MAP_TYPE, MAP_HUGE_MASK << MAP_HUGE_SHIFT
+	{"SOCK_", []int64{0xf}},          // SOCK_TYPE_MASK
+}
+
+// noNames are constants that are a mask, or a second name of another one, or
+// belong to another set that begins alike.
+var noNames = map[string]bool{
+	"AF_LOCAL": true, "AF_ROUTE": true, "PF_LOCAL": true, "PF_ROUTE": true, "IPPROTO_HOPOPTS": true,
+	"MAP_FILE": true, "MAP_TYPE": true, "O_ACCMODE": true, "O_NDELAY": true,
+	"S_IALLUGO": true, "S_IFMT": true, "S_IMA": true, "S_IMMUTABLE": true, "S_IRUGO": true, "S_IRWXUGO": true, "S_IWUGO": true, "S_IXUGO": true,
+	"SOCK_RCVBUF_LOCK": true, "SOCK_SNDBUF_LOCK": true, "SOCK_TXREHASH_DEFAULT": true, "SOCK_TXREHASH_DISABLED": true, "SOCK_TXREHASH_ENABLED": true,
+}
+
+// tcpStates are the states of a connection (include/net/tcp_states.h), which
+// BTF has in an enum without a name.
+var tcpStates = []kernel.EnumValue{
+	{Name: "TCP_ESTABLISHED", Val: 1}, {Name: "TCP_SYN_SENT", Val: 2}, {Name: "TCP_SYN_RECV", Val: 3},
+	{Name: "TCP_FIN_WAIT1", Val: 4}, {Name: "TCP_FIN_WAIT2", Val: 5}, {Name: "TCP_TIME_WAIT", Val: 6},
+	{Name: "TCP_CLOSE", Val: 7}, {Name: "TCP_CLOSE_WAIT", Val: 8}, {Name: "TCP_LAST_ACK", Val: 9},
+	{Name: "TCP_LISTEN", Val: 10}, {Name: "TCP_CLOSING", Val: 11}, {Name: "TCP_NEW_SYN_RECV", Val: 12},
+	{Name: "TCP_BOUND_INACTIVE", Val: 13},
+}
+
+// namesOf gives the function that names values of a family; nil if there is
+// no such family.
+func (e *Env) namesOf(family string) value.LabelFunc {
+	if f, ok := e.families[family]; ok {
+		return f
+	}
+	var f value.LabelFunc
+	switch list := e.constantsOf(family); {
+	case family == "mode":
+		f = modeText
+	case len(list) > 0:
+		f = newNameFamily(family, list).text
+	}
+	if e.families == nil {
+		e.families = make(map[string]value.LabelFunc)
+	}
+	e.families[family] = f
+	return f
+}
+
+// constantsOf gives the constants of a family: shipped ones, or those that the
+// kernel's types have. No enum is named as the shipped constants are spelled.
+func (e *Env) constantsOf(family string) []kernel.EnumValue {
+	switch family {
+	case "":
+		return nil
+	case "tcp_state":
+		return tcpStates
+	}
+	if list := kernel.Constants(family); len(list) > 0 || e.Enum == nil {
+		return list
+	}
+	return e.Enum(strings.TrimPrefix(family, "enum "))
+}
+
+func newNameFamily(prefix string, list []kernel.EnumValue) *nameFamily {
+	f := &nameFamily{exact: make(map[int64]string)}
+	for _, b := range bitFields {
+		if strings.HasPrefix(prefix, b.prefix) {
+			f.fields = b.masks
+		}
+	}
+	single := 0
+	for _, c := range list {
+		if noNames[c.Name] || strings.HasSuffix(c.Name, "_MASK") || strings.HasSuffix(c.Name, "_SHIFT") {
+			continue
+		}
+		if _, second := f.exact[c.Val]; second {
+			continue
+		}
+		f.exact[c.Val] = c.Name
+		if c.Val > 0 && !f.inField(c.Val) {
+			f.flags = append(f.flags, c)
+			if c.Val&(c.Val-1) == 0 {
+				single++
+			}
+		}
+	}
+	if 2*single < len(f.flags) {
+		f.flags = nil // a list, 1 2 3 …: a sum of its values means nothing
+	}
+	slices.SortStableFunc(f.flags, func(a, b kernel.EnumValue) int {
+		return cmp.Compare(bits.OnesCount64(uint64(b.Val)), bits.OnesCount64(uint64(a.Val)))
+	})
+	return f
+}
+
+func (f *nameFamily) inField(v int64) bool {
+	return slices.ContainsFunc(f.fields, func(mask int64) bool { return v&^mask == 0 })
+}
+
+// text is an exact match, else the bits, the rest in hex. A field is named by
+// itself, before.
+func (f *nameFamily) text(v uint64) string {
+	var parts []string
+	for _, mask := range f.fields {
+		if name, ok := f.exact[int64(v)&mask]; ok {
+			parts = append(parts, name)
+			v &^= uint64(mask)
+		}
+	}
+	if name, ok := f.exact[int64(v)]; ok && (v != 0 || len(parts) == 0) {
+		return strings.Join(append(parts, name), "|")
+	}
+	parts = append(parts, f.bits(&v)...)
+	if v != 0 || len(parts) == 0 {
+		parts = append(parts, rest(v, len(f.flags) > 0))
+	}
+	return strings.Join(parts, "|")
+}
+
+// bits takes the flags out of v and gives their names, the lowest first.
+func (f *nameFamily) bits(v *uint64) (names []string) {
+	var found []kernel.EnumValue
+	for _, c := range f.flags {
+		if w := uint64(c.Val); w&*v == w {
+			found = append(found, c)
+			*v &^= w
+		}
+	}
+	slices.SortFunc(found, func(a, b kernel.EnumValue) int { return cmp.Compare(a.Val, b.Val) })
+	for _, c := range found {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// rest is what has no name; a negative value is none of flags.
+func rest(v uint64, flags bool) string {
+	if v == 0 || !flags && int64(v) < 0 {
+		return strconv.FormatInt(int64(v), 10)
+	}
+	return "0x" + strconv.FormatUint(v, 16)
+}
+
+// modeText gives permissions as ls shows them, after the kind of file if there
+// is one.
+func modeText(v uint64) string {
+	kinds := map[uint64]string{0o140000: "s", 0o120000: "l", 0o100000: "-", 0o060000: "b", 0o040000: "d", 0o020000: "c", 0o010000: "p"}
+	b := []byte("rwxrwxrwx")
+	for i := range b {
+		if v>>(8-i)&1 == 0 {
+			b[i] = '-'
+		}
+	}
+	for i, set := range []string{"sS", "sS", "tT"} { // set-uid, set-gid, sticky
+		if at := 3*i + 2; v>>(11-i)&1 != 0 && b[at] == 'x' {
+			b[at] = set[0]
+		} else if v>>(11-i)&1 != 0 {
+			b[at] = set[1]
+		}
+	}
+	return kinds[v&0o170000] + string(b)
+}
+
+func namesCall(e *Env, c *call) (starlark.Value, error) {
+	var n starlark.Int
+	family := ""
+	if err := c.unpack("v", &n, "family?", &family); err != nil {
+		return nil, err
+	}
+	v, err := c.word(n)
+	if err != nil {
+		return nil, err
+	}
+	f := e.namesOf(family)
+	switch {
+	case f != nil:
+		return starlark.String(f(v)), nil
+	case family == "":
+		return nil, fmt.Errorf(`names: here the family must be given: names(v, "O_")`)
+	}
+	return nil, fmt.Errorf(`names: got %q, want an enum of the kernel, the beginning of names of constants ("O_"), "tcp_state" or "mode"`, family)
+}
+
+// namesLabel is the label of names() in a kernel half.
+func (e *Env) namesLabel(family string) value.LabelFunc {
+	if f := e.namesOf(family); f != nil {
+		return f
+	}
+	return func(v uint64) string { return strconv.FormatInt(int64(v), 10) }
+}

@@ -1,0 +1,113 @@
+package value
+
+import (
+	"bytes"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// A LabelFunc gives the text of a labelled int, sign-extended to 64 bits.
+type LabelFunc func(v uint64) string
+
+// A BytesLabelFunc gives what labelled bytes stand for. cut says that the
+// kernel half had no room for all of them.
+type BytesLabelFunc func(b []byte, cut bool) starlark.Value
+
+// Labels has what the labels of wire.Type mean. A label is a name ("errno"),
+// or a name and its argument ("names:O_").
+type Labels struct {
+	Ints map[string]LabelFunc
+	// With makes the function of a label with an argument.
+	With  map[string]func(arg string) LabelFunc
+	Bytes map[string]BytesLabelFunc
+}
+
+// find gives the function for ints of a label, nil where there is none.
+func (l *Labels) find(label string) LabelFunc {
+	if name, arg, ok := strings.Cut(label, ":"); ok && l.With[name] != nil {
+		return l.With[name](arg)
+	}
+	return l.Ints[label]
+}
+
+// label gives the text of a labelled int; without a function for it the
+// number. Texts are remembered: labels are functions of the number alone.
+func (d *Decoder) label(t *wire.Type, v uint64) starlark.Value {
+	k := labelKey{t.Label, v}
+	if s, ok := d.labelled[k]; ok {
+		return s
+	}
+	f, known := d.labelFuncs[t.Label]
+	if !known {
+		if d.labelFuncs == nil {
+			d.labelFuncs = make(map[string]LabelFunc)
+		}
+		f = d.Labels.find(t.Label)
+		d.labelFuncs[t.Label] = f
+	}
+	if f == nil {
+		if t.Signed {
+			return starlark.MakeInt64(int64(v))
+		}
+		return starlark.MakeUint64(v)
+	}
+	if d.labelled == nil || len(d.labelled) >= internMax {
+		d.labelled = make(map[labelKey]starlark.Value)
+	}
+	s := starlark.Value(starlark.String(f(v)))
+	d.labelled[k] = s
+	return s
+}
+
+// bytesValue gives bytes, or what they stand for by their label. padded says
+// that b is the whole room in a fixed layout, filled up with NULs.
+func (d *Decoder) bytesValue(t *wire.Type, b []byte, cut, padded bool) starlark.Value {
+	if t.Label == "" {
+		return starlark.Bytes(b)
+	}
+	if t.Label == strList {
+		if padded {
+			b = withoutPadding(b)
+		}
+		return d.stringList(b, cut)
+	}
+	if f := d.Labels.Bytes[t.Label]; f != nil {
+		return f(b, cut)
+	}
+	return starlark.Bytes(b)
+}
+
+// withoutPadding drops the NULs that fill up the room, but for the one that
+// ends the last string.
+func withoutPadding(b []byte) []byte {
+	n := len(bytes.TrimRight(b, "\x00"))
+	if n > 0 && n < len(b) {
+		n++
+	}
+	return b[:n]
+}
+
+// strList labels the strings of a char **: packed one behind the other, each
+// with its NUL.
+const strList = "strlist"
+
+// stringList splits a list of strings. The last string of one that was cut
+// ends in the mark, or the mark is a string of its own if the cut fell between
+// two. In a fixed layout empty strings at the end are not told from the
+// padding.
+func (d *Decoder) stringList(b []byte, cut bool) starlark.Value {
+	out := starlark.Tuple{}
+	for len(b) > 0 {
+		one, rest, whole := bytes.Cut(b, []byte{0})
+		out = append(out, d.text(one, cut && !whole))
+		cut = cut && whole
+		b = rest
+	}
+	if cut {
+		out = append(out, starlark.String(cutMark))
+	}
+	return out
+}

@@ -1,0 +1,86 @@
+package value
+
+import (
+	"fmt"
+	"testing"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/wire"
+)
+
+func TestStringList(t *testing.T) {
+	d := &Decoder{}
+	list := leaf(wire.Bytes, 24, 4)
+	list.Label = strList
+	for _, tt := range []struct {
+		flags      uint16
+		text, want string
+	}{
+		{0, "ls\x00-l\x00", `("ls", "-l")`},
+		{0, "", `()`},
+		{0, "sh\x00\x00-c\x00\x00", `("sh", "", "-c", "")`},
+		{wire.RefCut, "ls\x00-", `("ls", "-…")`},
+		{wire.RefCut, "ls\x00", `("ls", "…")`},
+		{wire.RefCut, "", `("…",)`},
+		{wire.RefFault, "", `<fault>`},
+		{wire.RefNone, "", `None`},
+	} {
+		v, err := d.DecodeRef(&list, record16(tt.flags, tt.text))
+		if err != nil || v.String() != tt.want {
+			t.Errorf("%q: %v, %v; want %s", tt.text, v, err, tt.want)
+		}
+	}
+}
+
+func TestStringListFixed(t *testing.T) {
+	d := &Decoder{}
+	list := leaf(wire.Bytes, 0, 8)
+	list.Label = strList
+	for _, tt := range []struct{ bytes, want string }{
+		{"ls\x00-l\x00\x00\x00", `("ls", "-l")`},
+		{"\x00\x00\x00\x00\x00\x00\x00\x00", `()`},
+		{"ls\x00-lah\x00", `("ls", "-lah")`},
+		{"ls\x00-lah\x01", `("ls", "-lah…")`},
+		{"ls\x00-la\x00\x01", `("ls", "-la", "…")`},
+		{"ls\x00-lah\x02", `<fault>`},
+	} {
+		b := []byte(tt.bytes)
+		if v := d.Decode(&list, b); v.String() != tt.want || string(b) != tt.bytes {
+			t.Errorf("%q: %v, want %s", tt.bytes, v, tt.want)
+		}
+	}
+}
+
+// Labels with an argument make their function once.
+func TestLabelArgument(t *testing.T) {
+	made := 0
+	d := &Decoder{Labels: Labels{
+		With: map[string]func(string) LabelFunc{"names": func(arg string) LabelFunc {
+			made++
+			return func(v uint64) string { return fmt.Sprint(arg, int64(v)) }
+		}},
+		Bytes: map[string]BytesLabelFunc{"mac": func(b []byte, _ bool) starlark.Value { return starlark.String(fmt.Sprintf("% x", b)) }},
+	}}
+	typ := signed(0, 4, -1)
+	typ.Label = "names:X_"
+	for _, n := range []uint32{1, 2, 1, 0xffffffff} {
+		buf := make([]byte, 8)
+		order.PutUint32(buf, n)
+		if got, want := d.Decode(&typ, buf), starlark.String(fmt.Sprint("X_", int32(n))); got != want {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+	if made != 1 {
+		t.Errorf("the function was made %d times", made)
+	}
+	typ.Label = "unknown:X_"
+	if got := d.Decode(&typ, make([]byte, 8)).String(); got != "0" {
+		t.Errorf("without a function for the label: %s", got)
+	}
+	raw := leaf(wire.Bytes, 0, 4)
+	raw.Label = "mac"
+	if got := d.Decode(&raw, []byte{1, 2, 0xff, 0}).String(); got != `"01 02 ff"` {
+		t.Errorf("bytes with a label: %s", got)
+	}
+}

@@ -1,0 +1,67 @@
+// Package stdlib holds the standard library: modules for
+// load("std/NAME.star"), most of which are tools as well.
+//
+// A module declares events and functions; one that has a main() is a tool,
+// which startrace runs by its name. The text at its top is its help, the first
+// line of it what the list of tools shows.
+package stdlib
+
+import (
+	"embed"
+	"io/fs"
+	"strings"
+)
+
+//go:embed *.star
+var files embed.FS
+
+// Files gives the modules as NAME.star.
+func Files() fs.FS { return files }
+
+// A Module is a file of the library.
+type Module struct {
+	Name string // without .star
+	Doc  string // the text at its top
+	Tool bool   // it has a main()
+}
+
+// Summary is the first line of the module's text.
+func (m Module) Summary() string {
+	line, _, _ := strings.Cut(m.Doc, "\n")
+	return line
+}
+
+// Modules lists the library by name.
+func Modules() []Module {
+	entries, err := files.ReadDir(".")
+	if err != nil {
+		panic("stdlib: " + err.Error()) // the folder is part of the program
+	}
+	var out []Module
+	for _, e := range entries {
+		text, err := files.ReadFile(e.Name())
+		if err != nil {
+			panic("stdlib: " + err.Error())
+		}
+		out = append(out, describe(strings.TrimSuffix(e.Name(), ".star"), string(text)))
+	}
+	return out
+}
+
+// describe reads what a module says of itself. Its text stands between the
+// first two """; the test of this package makes sure that it does.
+func describe(name, text string) Module {
+	_, rest, _ := strings.Cut(text, `"""`)
+	doc, _, _ := strings.Cut(rest, `"""`)
+	return Module{Name: name, Doc: doc, Tool: strings.Contains(text, "\ndef main(")}
+}
+
+// Find gives the module of that name.
+func Find(name string) (Module, bool) {
+	for _, m := range Modules() {
+		if m.Name == name {
+			return m, true
+		}
+	}
+	return Module{}, false
+}
