@@ -15,7 +15,8 @@ var opNames = [...]string{
 	OpContains: "contains", OpMatches: "matches", OpStrConstGet: "strconstget",
 	OpTuple: "tuple", OpRecord: "record", OpElem: "elem",
 	OpTableGet: "tableget", OpTableIndex: "tableindex", OpTablePop: "tablepop",
-	OpTableHas: "tablehas", OpCellGet: "cellget", OpInline: "inline",
+	OpTableHas: "tablehas", OpCellGet: "cellget", OpPath: "path", OpMem: "mem", OpStrList: "strlist",
+	OpJoin: "join", OpInline: "inline",
 }
 
 // String gives the name in the text form.

@@ -109,14 +109,14 @@ const (
 	OpPath
 	// OpMem reads Type.Cap bytes at Args[0]+n in space s: Type is Bytes.
 	OpMem
-	// OpStrList reads the strings of a char ** at Args[0] in space s, up to the
+	// OpStrList reads the strings of a char ** at Args[0]+n in space s, up to the
 	// NULL, packed one behind the other, each with its NUL, into at most
 	// Type.Cap bytes: Type is Bytes with the label "strlist". What does not fit
 	// is cut. A list that cannot be read is FAULT; a string that cannot be read
 	// is empty and the list marked as cut.
 	OpStrList
-	// OpJoin is OpStrList as one string: the strings with s between them, s of
-	// one byte.
+	// OpJoin is OpStrList as one string: the strings with Args[1], a constant
+	// of one byte, between them.
 	OpJoin
 
 	// OpInline runs Body; its value is what a SReturn with the same n gives.

@@ -105,7 +105,7 @@ func (p *printer) container(i int, c *Container) {
 }
 
 func (p *printer) span(i int, s *Span) {
-	p.line("span %d probe %d size %d syscalls %s noreturn %v", i, s.Probe, s.Size, numbers(s.Syscalls), s.NoReturn)
+	p.line("span %d probe %d size %d%s", i, s.Probe, s.Size, spanPairing(s))
 	p.indent++
 	for j, t := range s.Slots {
 		name := ""
@@ -115,6 +115,21 @@ func (p *printer) span(i int, s *Span) {
 		p.line("slot %d%s %s", j, name, t)
 	}
 	p.indent--
+}
+
+// spanPairing is how the ends of a span find their starts.
+func spanPairing(s *Span) string {
+	if s.Key.Kind == types.Bot && !s.First && s.Timeout == 0 {
+		return fmt.Sprintf(" syscalls %s noreturn %v", numbers(s.Syscalls), s.NoReturn)
+	}
+	text := " key " + s.Key.String()
+	if s.First {
+		text += " first"
+	}
+	if s.Timeout != 0 {
+		text += fmt.Sprintf(" timeout %d", s.Timeout)
+	}
+	return text
 }
 
 func (p *printer) record(r *wire.Record) {
@@ -200,6 +215,8 @@ func (p *printer) stmtHead(s *Stmt) string {
 			return fmt.Sprintf("%s c%d.%s", name, s.Int, s.Str)
 		}
 		return fmt.Sprintf("%s c%d", name, s.Int)
+	case SSpanEnd:
+		return strings.TrimSpace(name + " " + s.Str)
 	}
 	return name
 }
@@ -232,7 +249,9 @@ func (p *printer) detail(e *Expr) string {
 		return " " + e.Str
 	case OpCtx:
 		return fmt.Sprintf(" +%d", e.Int)
-	case OpLoad, OpStr:
+	case OpPath:
+		return " " + e.Str
+	case OpLoad, OpStr, OpMem, OpStrList, OpJoin:
 		s := fmt.Sprintf(" %s %+d", e.Str, e.Int)
 		if e.BitSize != 0 {
 			s += fmt.Sprintf(" bits %d:%d", e.Bit, e.BitSize)
