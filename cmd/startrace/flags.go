@@ -18,6 +18,7 @@ type settings struct {
 	Code     []string      `short:"e" sep:"none" placeholder:"CODE" help:"Run CODE; several are lines of one script."`
 	Command  string        `short:"c" placeholder:"CMD" help:"Start CMD under the trace and end when it ends."`
 	PID      int           `name:"pid" short:"p" placeholder:"PID" help:"Trace only this process."`
+	Follow   bool          `short:"f" help:"With -p: trace also the processes that it starts. With -c they always are."`
 	Duration time.Duration `placeholder:"10s" help:"End after this time."`
 	Output   string        `short:"o" placeholder:"FILE" help:"Write results to FILE."`
 	Format   string        `placeholder:"FORMAT" help:"Format of results: text (the default), json, csv or folded."`
@@ -42,6 +43,12 @@ type explainGrammar struct {
 	IR       bool     `name:"ir" help:"Show the intermediate code."`
 	Asm      bool     `help:"Show the instructions."`
 	Args     []string `arg:"" optional:""`
+}
+
+// wordsGrammar is that of the commands that print something about startrace.
+type wordsGrammar struct {
+	Help bool     `short:"h" help:"Print this help."`
+	Args []string `arg:"" optional:""`
 }
 
 // newParser makes a parser into one of the grammars.
@@ -86,6 +93,7 @@ func parseRest(args []string, s *session.Settings) error {
 func (f *settings) addTo(s *session.Settings) {
 	override(&s.Command, f.Command)
 	override(&s.PID, f.PID)
+	override(&s.Follow, f.Follow)
 	override(&s.Duration, f.Duration)
 	override(&s.Output, f.Output)
 	override(&s.Format, f.Format)

@@ -22,8 +22,13 @@ func main() {
 
 func run(args []string) int {
 	o := session.Options{Rest: parseRest, Flags: flagList, Stdout: os.Stdout, Stderr: os.Stderr, Signals: watchSignals()}
-	if len(args) > 0 && args[0] == "explain" {
-		return explain(o, args[1:])
+	if len(args) > 0 {
+		switch args[0] {
+		case "explain":
+			return explain(o, args[1:])
+		case "tools", "doc":
+			return words(o, args[0], args[1:])
+		}
 	}
 	var g grammar
 	err := parseInto(&g, args)
@@ -58,6 +63,27 @@ func explain(o session.Options, args []string) int {
 		return session.Done
 	}
 	return report(session.Explain(o, session.Stages{Types: g.Types, IR: g.IR, Asm: g.Asm}))
+}
+
+// words is `startrace tools` and `startrace doc [NAME]`.
+func words(o session.Options, command string, args []string) int {
+	var g wordsGrammar
+	if err := parseInto(&g, args); err != nil {
+		return report(session.Usage, err)
+	}
+	most := map[string]int{"tools": 0, "doc": 1}[command]
+	switch {
+	case g.Help:
+		session.PrintHelp(o)
+	case len(g.Args) > most:
+		return report(session.Usage, &session.UsageError{Err: fmt.Errorf("unexpected argument %s", g.Args[most])})
+	case command == "tools":
+		session.Tools(os.Stdout)
+	default:
+		name := append(g.Args, "")[0]
+		return report(session.Done, session.Doc(os.Stdout, name))
+	}
+	return session.Done
 }
 
 // watchSignals gives the signals that end a run. A closed pipe becomes an

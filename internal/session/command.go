@@ -33,6 +33,7 @@ func (s *session) startCommand() (err error) {
 		return nil
 	}
 	if s.PID > 0 {
+		s.plan.Target.Follow = s.Follow
 		s.plan.Target.PID, err = procs.InitPID(s.PID)
 		return err
 	}

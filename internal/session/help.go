@@ -10,9 +10,11 @@ import (
 
 const usageText = `startrace runs a tracing script: one part of it in the kernel as eBPF, the rest as Starlark.
 
-usage: startrace [flags] FILE [flags and arguments of the script]
+usage: startrace [flags] FILE|TOOL [flags and arguments of the script]
        startrace [flags] -e CODE [-e CODE …]
-       startrace explain [--types] [--ir] [--asm] FILE
+       startrace explain [--types] [--ir] [--asm] FILE|TOOL
+       startrace tools         the tools and modules of the standard library
+       startrace doc [NAME]    the reference of the language, or of one word
 `
 
 // PrintHelp prints the help of the command.

@@ -12,6 +12,7 @@ type Settings struct {
 	Code     []string
 	Command  string
 	PID      int
+	Follow   bool
 	Duration time.Duration
 	Output   string
 	Format   string
@@ -23,8 +24,8 @@ type Settings struct {
 // Options is all that a run gets from the command line.
 type Options struct {
 	Settings
-	// Args is what follows the flags: the file unless there is Code, then the
-	// arguments of the script, among them flags of either.
+	// Args is what follows the flags: the file or tool unless there is Code,
+	// then the arguments of the script, among them flags of either.
 	Args []string
 	// Rest reads the arguments that no flag() of the script took.
 	Rest func(args []string, s *Settings) error

@@ -16,14 +16,14 @@ import (
 // are known before the script prints anything.
 func (s *session) prepare() (scriptArgs []string, err error) {
 	if len(s.Code) == 0 && len(s.Args) == 0 {
-		return nil, usageErrorf("no script: give a FILE, or code with -e")
+		return nil, usageErrorf("no script: give a FILE, a TOOL, or code with -e")
 	}
 	rest := s.Args
 	if len(s.Code) > 0 {
 		err = s.host.ParseCode(s.Code)
 	} else {
 		rest = s.Args[1:]
-		err = s.host.ParseFile(s.Args[0])
+		err = s.parseScript(s.Args[0])
 	}
 	if err != nil {
 		return nil, err
@@ -49,6 +49,8 @@ func (s *session) apply() (err error) {
 		return usageErrorf("-c and -p exclude each other")
 	case s.PID < 0:
 		return usageErrorf("-p: a process id is greater than 0")
+	case s.Follow && s.PID == 0 && s.Command == "":
+		return usageErrorf("-f follows the children of a process: give it with -p or -c")
 	case s.Duration < 0:
 		return usageErrorf("--duration: a time is greater than 0")
 	case s.StrMax < 0 || s.StrMax > maxString:

@@ -166,7 +166,11 @@ func (h *Host) command() string {
 	if h.opts.Command != "" {
 		return h.opts.Command
 	}
-	return "startrace " + h.main.name
+	name := h.main.name
+	if tool, ok := strings.CutPrefix(name, stdPrefix); ok {
+		name = strings.TrimSuffix(tool, ".star")
+	}
+	return "startrace " + name
 }
 
 func (h *Host) runMain() error {

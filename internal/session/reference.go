@@ -1,0 +1,102 @@
+package session
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/stdlib"
+)
+
+// Doc prints the reference: of all builtins, or of one name: a builtin, a
+// module of the standard library, a constant.
+func Doc(w io.Writer, name string) error {
+	if name == "" {
+		_, err := w.Write(builtins.AppendReference(nil))
+		return err
+	}
+	if en, ok := builtins.Lookup(name); ok {
+		fmt.Fprintf(w, "%s\n\n%s\n", en.Signature, en.Doc)
+		return nil
+	}
+	if m, ok := stdlib.Find(strings.TrimSuffix(strings.TrimPrefix(name, "std/"), ".star")); ok {
+		return docModule(w, m)
+	}
+	if v, ok := kernel.Constant(name); ok {
+		fmt.Fprintf(w, "%s = %d (%#x)\n", name, v, v)
+		return nil
+	}
+	return usageErrorf("there is nothing of the name %s%s; startrace doc prints the whole reference", name, nearBuiltin(name))
+}
+
+func nearBuiltin(name string) string {
+	var names []string
+	for _, en := range builtins.Entries() {
+		names = append(names, en.Name)
+	}
+	if near := kernel.Suggest(name, names); near != "" {
+		return " (did you mean " + near + "?)"
+	}
+	return ""
+}
+
+// docModule prints the text of a module and of its functions.
+func docModule(w io.Writer, m stdlib.Module) error {
+	file := m.Name + ".star"
+	text, err := fs.ReadFile(stdlib.Files(), file)
+	if err != nil {
+		return err
+	}
+	tree, err := (&syntax.FileOptions{}).Parse(file, text, 0)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w, m.Doc)
+	if m.Tool {
+		fmt.Fprintf(w, "\nstartrace %s --help shows its flags.\n", m.Name)
+	}
+	var names []string
+	for _, stmt := range tree.Stmts {
+		if def, ok := stmt.(*syntax.DefStmt); ok && def.Name.Name != "main" && def.Name.Name[0] != '_' {
+			names = append(names, def.Name.Name)
+			fmt.Fprintf(w, "\n%s\n", strings.TrimSuffix(header(string(text), def), ":"))
+			if doc := docOf(def.Body); doc != "" {
+				fmt.Fprintf(w, "    %s\n", strings.ReplaceAll(doc, "\n", "\n    "))
+			}
+		}
+	}
+	if len(names) > 0 {
+		slices.Sort(names)
+		fmt.Fprintf(w, "\nload(\"std/%s\", \"%s\")\n", file, strings.Join(names, `", "`))
+	}
+	return nil
+}
+
+// header is the first line of a def, without the word.
+func header(text string, def *syntax.DefStmt) string {
+	line := strings.Split(text, "\n")[def.Def.Line-1]
+	return strings.TrimPrefix(strings.TrimSpace(line), "def ")
+}
+
+// docOf is the text at the top of a function.
+func docOf(body []syntax.Stmt) string {
+	if len(body) == 0 {
+		return ""
+	}
+	expr, ok := body[0].(*syntax.ExprStmt)
+	if !ok {
+		return ""
+	}
+	l, ok := expr.X.(*syntax.Literal)
+	if !ok || l.Token != syntax.STRING {
+		return ""
+	}
+	doc, _ := l.Value.(string)
+	return doc
+}

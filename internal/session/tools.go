@@ -1,0 +1,71 @@
+package session
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/stdlib"
+)
+
+// Tools lists the standard library, a line each: the tools by the word that
+// runs them, the modules by the word that loads them.
+func Tools(w io.Writer) {
+	modules := stdlib.Modules()
+	width := 0
+	for _, m := range modules {
+		width = max(width, len(toolWord(m)))
+	}
+	for _, tools := range []bool{true, false} {
+		for _, m := range modules {
+			if m.Tool == tools {
+				fmt.Fprintf(w, "%-*s  %s\n", width, toolWord(m), m.Summary())
+			}
+		}
+	}
+}
+
+func toolWord(m stdlib.Module) string {
+	if m.Tool {
+		return m.Name
+	}
+	return "std/" + m.Name + ".star"
+}
+
+// parseScript reads the script that a word of the command line means. A word
+// without a slash and without .star is a tool of the standard library, even if
+// there is a file of that name (./NAME is that file); what is no tool is a
+// file.
+func (s *session) parseScript(word string) error {
+	if strings.Contains(word, "/") || strings.HasSuffix(word, ".star") {
+		return s.host.ParseFile(word)
+	}
+	if m, ok := stdlib.Find(word); ok {
+		if !m.Tool {
+			return usageErrorf("%s is no tool: it is loaded, load(\"std/%s.star\", …)", word, word)
+		}
+		return s.host.ParseStd(word + ".star")
+	}
+	err := s.host.ParseFile(word)
+	if pathErr, ok := err.(*fs.PathError); ok && os.IsNotExist(pathErr) {
+		return fmt.Errorf("%s is neither a file nor a tool%s; startrace tools lists the tools", word, nearTool(word))
+	}
+	return err
+}
+
+// nearTool is a hint for a misspelt tool.
+func nearTool(word string) string {
+	var names []string
+	for _, m := range stdlib.Modules() {
+		if m.Tool {
+			names = append(names, m.Name)
+		}
+	}
+	if near := kernel.Suggest(word, names); near != "" {
+		return " (did you mean " + near + "?)"
+	}
+	return ""
+}

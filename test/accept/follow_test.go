@@ -1,0 +1,68 @@
+package accept
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// With -p only the process itself is seen, with -f also what it starts, and what that starts.
+func TestFollow(t *testing.T) {
+	needTracing(t)
+	for _, tt := range []struct {
+		flags []string
+		want  int
+	}{{nil, 0}, {[]string{"-f"}, 100}} {
+		t.Run(strings.Join(append(tt.flags, "p"), ""), func(t *testing.T) {
+			cmd, in := waitingShell(t, fmt.Sprintf("(%s -report %s getppid 100; exit 0)", program(t, "workload"), filepath.Join(t.TempDir(), "report")))
+			args := append([]string{script(t, `
+n = count()
+probe("syscall:getppid", lambda e: n.add(), where = lambda e: e.comm == "wl-getppid")
+`+attached+`
+at_exit(lambda: printf("%d calls\n", n.value))
+`), "-p", fmt.Sprint(cmd.Process.Pid)}, tt.flags...)
+			r := start(t, args...)
+			r.await(t, "attached")
+			if _, err := io.WriteString(in, "\n"); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.cmd.Process.Signal(os.Interrupt); err != nil && err != os.ErrProcessDone {
+				t.Fatal(err)
+			}
+			e := r.end(t).ok(t)
+			if want := fmt.Sprintf("%d calls\n", tt.want); e.stdout != want && !dropsSilently(t) {
+				t.Errorf("got %q, want %q; stderr: %s", e.stdout, want, e.stderr)
+			}
+		})
+	}
+}
+
+// waitingShell starts a shell that runs a command with the first line on its input.
+func waitingShell(t *testing.T, command string) (*exec.Cmd, io.WriteCloser) {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", "echo ready; read line; "+command)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
+		t.Fatalf("the shell is not ready: %q, %v", line, err)
+	}
+	return cmd, in
+}
