@@ -147,12 +147,26 @@ func (b *builder) assume(v val, t types.Type) val {
 	if v.t.Kind == types.None {
 		return b.absent(t, wire.TagPresent)
 	}
-	v.tag = nil
-	v.t = v.t.Present()
+	v.t.MayNone, v.t.MayFault = v.t.MayNone && t.MayNone, v.t.MayFault && t.MayFault
+	if !hasTag(v.t) {
+		v.tag = nil
+	}
 	if v.s != nil && v.s.flags != nil {
 		s := *v.s
-		s.flags = b.imm(ir.OpAnd, s.flags, wire.RefCut)
+		s.flags = b.imm(ir.OpAnd, s.flags, flagsOf(v.t))
 		v.s = &s
 	}
 	return b.convert(v, t)
+}
+
+// flagsOf are the flags that a string of type t can have.
+func flagsOf(t types.Type) int64 {
+	flags := int64(wire.RefCut)
+	if t.MayNone {
+		flags |= wire.RefNone
+	}
+	if t.MayFault {
+		flags |= wire.RefFault
+	}
+	return flags
 }

@@ -84,6 +84,9 @@ func (p *packer) place() *ir.Value {
 func (p *packer) text(l leaf) {
 	b := p.b
 	defer b.at(b.pos)()
+	if l.text == nil && p.off == nil {
+		p.fixed = (p.fixed + 7) &^ 7 // the bytes are written in words, which the stack takes only where they are aligned
+	}
 	start := p.end()
 	var s *str
 	switch {

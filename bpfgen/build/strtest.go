@@ -6,6 +6,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/wire"
 )
 
 // compareStr branches on a comparison of strings.
@@ -183,6 +184,9 @@ func (b *builder) orderStrs(x, y *str, then, els *ir.Block) {
 // walkPair goes through the first n bytes of two strings, then to done.
 func (b *builder) walkPair(x, y *str, n *ir.Value, done *ir.Block, f func(cx, cy *ir.Value, next *ir.Block)) {
 	room := int64(min(x.room, y.room))
+	// The loop must not teach the verifier anything about n itself: it would follow every way out of the loop apart, to
+	// the end of the program.
+	n = b.imm(ir.OpAnd, n, 2*wire.RefLen+1)
 	head := b.f.NewBlock()
 	b.cur.Jump(b.pos, head, b.konst(0))
 	b.reach(head)
