@@ -15,7 +15,7 @@ import (
 func (b *body) binaryExpr(x *syntax.BinaryExpr) val {
 	switch x.Op {
 	case syntax.AND, syntax.OR:
-		return b.andOr(x)
+		return b.andOr(x).v
 	case syntax.EQL, syntax.NEQ:
 		if c, ok := b.noneTest(x); ok {
 			return condVal(c)
@@ -35,31 +35,71 @@ func condVal(c cond) val {
 	return exprVal(c.expr)
 }
 
-// andOr is `x and y` or `x or y` as a value: one of the two operands.
-func (b *body) andOr(x *syntax.BinaryExpr) val {
-	l := b.bind("", b.expr(x.X), x.OpPos)
-	c := b.truth(l, x.OpPos)
-	if bind, ok := local(x.X); ok && !c.known && l.expr != nil && l.expr.Type.MayNone {
-		c.ifTrue = facts{bind: exprVal(assumeNotNone(b.rv(l, x.OpPos)))}
+// proved is an expression's value with what its truth proves about variables.
+type proved struct {
+	v               val
+	ifTrue, ifFalse facts
+}
+
+func (b *body) proved(x syntax.Expr) proved {
+	var c cond
+	switch x := unparen(x).(type) {
+	case *syntax.Ident:
+		c = b.truthOf(x)
+		return proved{b.expr(x), c.ifTrue, c.ifFalse}
+	case *syntax.UnaryExpr:
+		if x.Op != syntax.NOT {
+			return proved{v: b.expr(x)}
+		}
+		c = b.cond(x)
+	case *syntax.BinaryExpr:
+		var ok bool
+		switch x.Op {
+		case syntax.AND, syntax.OR:
+			return b.andOr(x)
+		case syntax.EQL, syntax.NEQ:
+			c, ok = b.noneTest(x)
+		}
+		if !ok {
+			return proved{v: b.expr(x)}
+		}
+	default:
+		return proved{v: b.expr(x)}
 	}
+	return proved{condVal(c), c.ifTrue, c.ifFalse}
+}
+
+// andOr is `x and y` or `x or y` as a value: one of the two operands.
+func (b *body) andOr(x *syntax.BinaryExpr) proved {
+	l := b.proved(x.X)
+	l.v = b.bind("", l.v, x.OpPos)
+	c := b.truth(l.v, x.OpPos)
+	c.ifTrue, c.ifFalse = l.ifTrue, l.ifFalse
 	if x.Op == syntax.OR {
 		c = negate(c, x.OpPos)
 	}
 	if c.known {
 		if c.value {
-			return b.expr(x.Y)
+			return b.proved(x.Y)
 		}
 		return l
 	}
-	return b.choose(c, func() val { return b.expr(x.Y) }, func() val {
-		if l.typ().Equal(types.Boolean) {
+	var r proved
+	out := proved{v: b.choose(c, func() val { r = b.proved(x.Y); return r.v }, func() val {
+		if l.v.typ().Equal(types.Boolean) {
 			return boolVal(x.Op == syntax.OR)
 		}
-		if e := b.rv(l, x.OpPos); x.Op == syntax.OR && e.Type.MayNone {
+		if e := b.rv(l.v, x.OpPos); x.Op == syntax.OR && e.Type.MayNone {
 			return exprVal(assumeNotNone(e)) // a true value is not None
 		}
-		return l
-	}, x.OpPos)
+		return l.v
+	}, x.OpPos)}
+	if x.Op == syntax.AND {
+		out.ifTrue = merged(l.ifTrue, r.ifTrue)
+	} else {
+		out.ifFalse = merged(l.ifFalse, r.ifFalse)
+	}
+	return out
 }
 
 // binary applies an operator.
@@ -475,9 +515,9 @@ func (b *body) substring(x, y val, pos plan.Pos) cond {
 	if !ok {
 		refuse(pos, "in needs a constant on its left in a kernel half, got %s", x.describe())
 	}
+	h := b.present(y, "a string", pos)
 	if needle == "" {
 		return known(true)
 	}
-	h := b.present(y, "a string", pos)
 	return cond{expr: &tree.Expr{Op: tree.OpContains, Type: types.Boolean, Args: []*tree.Expr{h, constExpr(plan.String(needle), pos)}, Pos: pos}}
 }

@@ -211,6 +211,9 @@ func (f *frame) lookup(id *syntax.Ident) (val, bool) {
 		v, ok := f.vars[bind]
 		return v, ok
 	case resolve.Free:
+		if v, ok := f.vars[bind]; ok {
+			return v, true // narrowed in this function
+		}
 		return f.free(bind.Index)
 	}
 	for g := f; g != nil; g = g.outer {
@@ -233,10 +236,10 @@ func (f *frame) free(i int) (val, bool) {
 		return constant(f.fn.Free[i]), true
 	}
 	outer := f.def.FreeVars[i]
-	if outer.Scope == resolve.Free {
+	v, ok := f.outer.vars[outer]
+	if !ok && outer.Scope == resolve.Free {
 		return f.outer.free(outer.Index)
 	}
-	v, ok := f.outer.vars[outer]
 	return v, ok
 }
 

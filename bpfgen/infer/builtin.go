@@ -112,10 +112,10 @@ func (b *body) stringMethod(m *method, args []arg, pos plan.Pos) val {
 		}
 		return boolVal(strings.HasSuffix(recv, s))
 	}
+	e := b.present(m.recv, "a string", pos)
 	if s == "" {
 		return boolVal(true)
 	}
-	e := b.present(m.recv, "a string", pos)
 	return exprVal(&tree.Expr{Op: op, Type: types.Boolean, Args: []*tree.Expr{e, constExpr(plan.String(s), pos)}, Pos: pos})
 }
 

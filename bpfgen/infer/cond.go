@@ -179,7 +179,7 @@ func local(x syntax.Expr) (*resolve.Binding, bool) {
 		return nil, false
 	}
 	bind := id.Binding.(*resolve.Binding)
-	return bind, bind.Scope == resolve.Local || bind.Scope == resolve.Cell
+	return bind, bind.Scope == resolve.Local || bind.Scope == resolve.Cell || bind.Scope == resolve.Free
 }
 
 // assumeNotNone drops the possibility of None, not that of FAULT.

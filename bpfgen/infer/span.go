@@ -91,6 +91,7 @@ func (w *spanWalk) start(t *target) {
 	w.pr.targetTest(b, ev)
 	w.pr.atStart(b, ev, t)
 	s.key = w.keyOf(b, ev, w.t.span.StartKey)
+	b.lazy = true
 	w.starts = append(w.starts, s)
 	w.pr.u.res.Tree.Programs = append(w.pr.u.res.Tree.Programs, prog)
 }
