@@ -1,0 +1,164 @@
+package diff
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// A finding is a program that the compiler or the kernel refuses, or that means something else in the kernel.
+type finding struct {
+	kind    string // refused, rejected, differs, place
+	program *Program
+	detail  string
+	in      Input
+}
+
+func (f *finding) String() string {
+	return fmt.Sprintf("%s: %s\n%s", f.kind, f.detail, f.program.Script())
+}
+
+// checker compares programs on inputs.
+type checker struct {
+	facts  *kernel.Facts
+	inputs []Input
+	found  []*finding
+	// Counts of runs: compared, those left open by the documentation, those that ended with an error, with None.
+	runs, open, errors, nones, programs, insns int
+}
+
+func (c *checker) note(kind string, p *Program, format string, args ...any) {
+	c.found = append(c.found, &finding{kind: kind, program: p, detail: fmt.Sprintf(format, args...)})
+}
+
+// check compiles the programs as one unit. What is refused is noted and left out.
+func (c *checker) check(programs []*Program) {
+	for len(programs) > 0 {
+		src := scriptOf(programs)
+		u, err := compile(src, c.facts, false)
+		var diags infer.Diags
+		switch {
+		case err == nil:
+			c.execute(programs, u)
+			return
+		case errors.As(err, &diags):
+			bad := map[*Program]bool{}
+			for _, d := range diags {
+				p := programAt(programs, int(d.Pos.Line))
+				if !bad[p] {
+					c.note("refused", p, "%s", d.Msg)
+				}
+				bad[p] = true
+			}
+			programs = keep(programs, bad)
+		case len(programs) == 1:
+			c.note("refused", programs[0], "%v", err)
+			return
+		default:
+			c.halves(programs)
+			return
+		}
+	}
+}
+
+func (c *checker) halves(programs []*Program) {
+	half := len(programs) / 2
+	c.check(programs[:half])
+	c.check(programs[half:])
+}
+
+func keep(programs []*Program, bad map[*Program]bool) []*Program {
+	var out []*Program
+	for _, p := range programs {
+		if !bad[p] {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// programAt is the program in which a line of scriptOf stands.
+func programAt(programs []*Program, line int) *Program {
+	for _, p := range programs {
+		n := strings.Count(p.Script(), "\n") + 1
+		if line <= n {
+			return p
+		}
+		line -= n
+	}
+	return programs[len(programs)-1]
+}
+
+// execute loads the unit and runs all programs on all inputs.
+func (c *checker) execute(programs []*Program, u *bpfgen.Unit) {
+	m, err := load(u)
+	if err != nil {
+		if len(programs) > 1 {
+			c.halves(programs)
+		} else {
+			c.note("rejected", programs[0], "%+v", err)
+		}
+		return
+	}
+	defer m.close()
+	for _, s := range u.Spec.Programs {
+		c.insns += len(s.Instructions)
+	}
+	src := ""
+	for _, p := range programs {
+		src += p.Reference() + "\n" // a line for probe()
+	}
+	r, err := newReference(src)
+	if err != nil {
+		if len(programs) > 1 {
+			c.halves(programs)
+		} else {
+			c.note("reference", programs[0], "%v\n%s", err, src)
+		}
+		return
+	}
+	for i, p := range programs {
+		c.programs++
+		c.compare(m, r, i, p)
+	}
+}
+
+func (c *checker) compare(m *machine, r *reference, probe int, p *Program) {
+	for _, in := range c.inputs {
+		want := r.run(p.Name, in)
+		if want.skip {
+			c.open++
+			if strings.Contains(p.Script(), "table(") {
+				return // its state is not known any more
+			}
+			continue
+		}
+		got, err := m.run(probe, in)
+		if err != nil {
+			c.note("rejected", p, "%v", err)
+			return
+		}
+		c.runs++
+		if want.value == nil {
+			c.errors++
+		} else if want.value.Type() == "NoneType" {
+			c.nones++
+		}
+		kind := ""
+		switch {
+		case !same(got, want):
+			kind = "differs"
+		case got.value == nil && got.line != want.line:
+			kind = "place"
+		}
+		if kind != "" {
+			c.note(kind, p, "the kernel gives %s, the interpreter %s, with %s", got, want, in)
+			c.found[len(c.found)-1].in = in
+			return
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package diff
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// perUnit is the number of programs that are compiled and loaded together.
+const perUnit = 50
+
+// TestPrograms runs random programs in the kernel and in the interpreter. DIFF_PROGRAMS is their number, DIFF_SEED the
+// first seed; each program has the seed of its name, so DIFF_SEED=n DIFF_PROGRAMS=1 is that program alone.
+func TestPrograms(t *testing.T) {
+	needBPF(t)
+	n, seed := setting(t, "DIFF_PROGRAMS", 300), setting(t, "DIFF_SEED", 1)
+	c := &checker{facts: facts(t), inputs: Inputs(1, 24)}
+	begin := time.Now()
+	for at := 0; at < n; at += perUnit {
+		var programs []*Program
+		for i := at; i < min(n, at+perUnit); i++ {
+			programs = append(programs, Generate(uint64(seed+i), fmt.Sprintf("f%d", seed+i)))
+		}
+		c.check(programs)
+		if len(c.found) >= maxFindings {
+			break
+		}
+	}
+	t.Logf("%d programs of %d instructions, %d runs in %s: %d ended with an error, %d with None; %d were left open",
+		c.programs, c.insns/max(1, c.programs), c.runs, time.Since(begin).Round(time.Millisecond), c.errors, c.nones, c.open)
+	c.report(t)
+}
+
+// maxFindings ends a run: the rest is likely to be the same.
+var maxFindings = 60
+
+func setting(t *testing.T, name string, otherwise int) int {
+	s := os.Getenv(name)
+	if s == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+// report makes the findings small and prints each kind of text once.
+func (c *checker) report(t *testing.T) {
+	seen := map[string]int{}
+	for _, f := range c.found {
+		seed := f.program.Name
+		small := c.shrink(f)
+		key := f.kind + shape(small.detail, f.kind)
+		seen[key]++
+		if seen[key] > 2 {
+			t.Errorf("%s again: %s", seed, strings.SplitN(small.detail, "\n", 2)[0])
+			continue
+		}
+		t.Errorf("%s: %s", seed, small)
+		if u, err := compile(scriptOf([]*Program{small.program}), c.facts, true); err == nil && os.Getenv("DIFF_DUMP") != "" {
+			for _, d := range u.Dumps {
+				t.Logf("%s\n%s\n%s", d.Tree, d.Opt, d.Asm)
+			}
+		}
+	}
+}
+
+func shape(detail, kind string) string {
+	if kind == "refused" || kind == "rejected" {
+		return detail[:min(len(detail), 40)]
+	}
+	return ""
+}
+
+// shrink gives the smallest program that shows the same. It changes the program of f.
+func (c *checker) shrink(f *finding) *finding {
+	smallest := f
+	inputs := c.inputs
+	if f.kind == "differs" && !strings.Contains(f.program.Script(), "table(") {
+		inputs = []Input{f.in}
+	}
+	deadline := time.Now().Add(20 * time.Second)
+	Shrink(f.program, func(p *Program) bool {
+		if time.Now().After(deadline) {
+			return false
+		}
+		one := &checker{facts: c.facts, inputs: inputs}
+		one.check([]*Program{p})
+		for _, g := range one.found {
+			if g.kind == f.kind && shape(g.detail, g.kind) == shape(f.detail, f.kind) {
+				smallest = g
+				return true
+			}
+		}
+		return false
+	})
+	return smallest
+}
+
+// TestRegress runs the programs of testdata, each of which differed once.
+func TestRegress(t *testing.T) {
+	needBPF(t)
+	src, err := os.ReadFile("testdata/regress.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &checker{facts: facts(t), inputs: Inputs(2, 40)}
+	for _, text := range strings.Split(string(src), "\n---\n") {
+		c.check([]*Program{{Name: "f", Text: strings.TrimSuffix(text, "\n") + "\n"}})
+	}
+	for _, f := range c.found {
+		t.Error(f)
+	}
+}

@@ -1,0 +1,166 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Form is how an expression is written.
+type Form uint8
+
+// The forms.
+const (
+	Leaf    Form = iota // Text
+	Binary              // (Args[0] Text Args[1])
+	Unary               // (Text Args[0])
+	Cond                // (Args[1] if Args[0] else Args[2])
+	Call                // Text(Args…), Names are keywords
+	Method              // Args[0].Text(Args[1:]…)
+	Display             // (Args…): a tuple
+	Index               // Args[0][Args[1]]
+	Attr                // Args[0].Text
+	Lambda              // (lambda Names: Args[0])
+	Apply               // Args[0](Args[1:]…)
+)
+
+// An Expr is an expression.
+type Expr struct {
+	Form  Form
+	Type  Type
+	Text  string
+	Args  []*Expr
+	Names []string
+	Wrap  wrap
+	// Proof marks a condition after which a variable is known not to be None: Shrink keeps it.
+	Proof bool
+}
+
+// writer prints a program in one of its two texts.
+type writer struct {
+	strings.Builder
+	ref bool // the reference
+}
+
+func (w *writer) expr(e *Expr) {
+	if w.ref && e.Wrap != exact {
+		fmt.Fprintf(w, "%s(", e.Wrap)
+		defer w.WriteString(")")
+	}
+	w.form(e)
+}
+
+func (w *writer) form(e *Expr) {
+	switch e.Form {
+	case Leaf:
+		w.WriteString(e.Text)
+	case Binary:
+		if w.ref && e.Text == ">>" { // the interpreter takes any count
+			w.parts("_shr(", e.Args[0], ", ", e.Args[1], ")")
+			return
+		}
+		w.parts("(", e.Args[0], " "+e.Text+" ", e.Args[1], ")")
+	case Unary:
+		w.parts("("+e.Text, e.Args[0], ")")
+	case Cond:
+		w.parts("(", e.Args[1], " if ", e.Args[0], " else ", e.Args[2], ")")
+	case Call:
+		w.WriteString(e.Text)
+		w.args(e.Args, e.Names)
+	case Method:
+		w.parts(e.Args[0], "."+e.Text)
+		w.args(e.Args[1:], nil)
+	case Display:
+		w.display(e.Args)
+	case Index:
+		w.parts(e.Args[0], "[", e.Args[1], "]")
+	case Attr:
+		w.parts(e.Args[0], "."+e.Text)
+	case Lambda:
+		w.parts("(lambda "+strings.Join(e.Names, ", ")+": ", e.Args[0], ")")
+	case Apply:
+		w.expr(e.Args[0])
+		w.args(e.Args[1:], nil)
+	}
+}
+
+// parts writes texts and expressions one after another.
+func (w *writer) parts(list ...any) {
+	for _, x := range list {
+		switch x := x.(type) {
+		case string:
+			w.WriteString(x)
+		case *Expr:
+			w.expr(x)
+		}
+	}
+}
+
+// args writes arguments; the last ones have the names that are not empty.
+func (w *writer) args(list []*Expr, names []string) {
+	w.WriteString("(")
+	for i, a := range list {
+		if i > 0 {
+			w.WriteString(", ")
+		}
+		if i < len(names) && names[i] != "" {
+			w.WriteString(names[i] + " = ")
+		}
+		w.expr(a)
+	}
+	w.WriteString(")")
+}
+
+func (w *writer) display(list []*Expr) {
+	w.WriteString("(")
+	for i, a := range list {
+		if i > 0 {
+			w.WriteString(", ")
+		}
+		w.expr(a)
+	}
+	if len(list) == 1 {
+		w.WriteString(",")
+	}
+	w.WriteString(")")
+}
+
+func leaf(t Type, s string) *Expr { return &Expr{Form: Leaf, Type: t, Text: s} }
+
+func operator(op string, t Type, x, y *Expr) *Expr {
+	return &Expr{Form: Binary, Type: t, Text: op, Args: []*Expr{x, y}}
+}
+
+// arith is x op y of ints.
+func arith(op string, x, y *Expr) *Expr {
+	e := operator(op, Type{Class: binaryClass(op, x.Type.Class, y.Type.Class)}, x, y)
+	e.Wrap = wrapTo(e.Type)
+	return e
+}
+
+func not(x *Expr) *Expr { return &Expr{Form: Unary, Type: boolean, Text: "not ", Args: []*Expr{x}} }
+
+func call(t Type, fn string, args ...*Expr) *Expr {
+	return &Expr{Form: Call, Type: t, Text: fn, Args: args}
+}
+
+func method(t Type, recv *Expr, name string, args ...*Expr) *Expr {
+	return &Expr{Form: Method, Type: t, Text: name, Args: append([]*Expr{recv}, args...)}
+}
+
+// choice is the type of one of two values, and what the reference does with it.
+func choice(x, y *Expr) (Type, wrap) {
+	t := x.Type
+	t.Opt = t.Opt || y.Type.Opt
+	if t.Kind != Int || x.Type.Class == y.Type.Class {
+		return t, exact
+	}
+	t.Class = joinClass(x.Type.Class, y.Type.Class)
+	return t, check
+}
+
+func cond(c, x, y *Expr) *Expr {
+	t, w := choice(x, y)
+	return &Expr{Form: Cond, Type: t, Args: []*Expr{c, x, y}, Wrap: w}
+}
+
+var none = leaf(Type{}, "None")

@@ -1,0 +1,210 @@
+package diff
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// gen makes one program.
+type gen struct {
+	r      *rand.Rand
+	p      *Program
+	vars   []variable
+	own    int // the first of vars that the current function may assign
+	fns    []callable
+	tables []table
+	dicts  []dict
+	result Type
+	// nodes and calls bound the size: calls are written out in the kernel's code, and so are loops.
+	nodes, calls, times int
+	names               int
+	event               bool // e is in reach
+}
+
+// A variable is a name in reach. A name that is known not to be None stands here twice.
+type variable struct {
+	name  string
+	t     Type
+	fixed bool // must not be assigned
+}
+
+// A callable is a function in reach.
+type callable struct {
+	fn    *Function
+	event bool // takes e first
+}
+
+// A table is a container of the program.
+type table struct {
+	name     string
+	key, val Type
+}
+
+// A dict is a constant dict.
+type dict struct {
+	name     string
+	key, val Type
+}
+
+// Generate makes the program of a seed. Its names begin with name.
+func Generate(seed uint64, name string) *Program {
+	g := &gen{r: rand.New(rand.NewPCG(seed, 0x5eed)), p: &Program{Name: name}, nodes: 40, times: 1}
+	g.nodes += g.r.IntN(160)
+	g.calls = g.r.IntN(12)
+	g.globals()
+	for range g.r.IntN(4) {
+		g.helper()
+	}
+	g.main()
+	return g.p
+}
+
+func (g *gen) one(n int) bool { return g.r.IntN(n) == 0 }
+
+func pick[T any](g *gen, list []T) T { return list[g.r.IntN(len(list))] }
+
+func (g *gen) name(prefix string) string {
+	g.names++
+	return fmt.Sprintf("%s%d", prefix, g.names)
+}
+
+func (g *gen) global(prefix string) string { return g.p.Name + "_" + g.name(prefix) }
+
+// globals declares constants, dicts and tables.
+func (g *gen) globals() {
+	for range g.r.IntN(3) {
+		n, x := g.global("K"), g.literal(pick(g, []Type{plainInt, plainInt, text, boolean}))
+		g.p.Globals = append(g.p.Globals, n+" = "+x.Text)
+		g.vars = append(g.vars, variable{n, x.Type, true})
+	}
+	if g.one(4) {
+		g.dict()
+	}
+	if g.one(4) {
+		g.table()
+	}
+	g.own = len(g.vars)
+}
+
+func (g *gen) dict() {
+	d := dict{g.global("D"), pick(g, []Type{plainInt, text}), pick(g, []Type{plainInt, text, boolean})}
+	s := d.name + " = {"
+	seen := map[string]bool{}
+	for range 1 + g.r.IntN(4) {
+		k := g.literal(d.key).Text
+		if !seen[k] {
+			s += k + ": " + g.literal(d.val).Text + ", "
+		}
+		seen[k] = true
+	}
+	g.dicts = append(g.dicts, d)
+	g.p.Globals = append(g.p.Globals, s+"}")
+}
+
+func (g *gen) table() {
+	keys := []Type{signed, unsigned, text, boolean, {Kind: Tuple, Elems: []Type{unsigned, text}}, {Kind: Tuple, Elems: []Type{signed, signed}}}
+	t := table{g.global("T"), pick(g, keys), pick(g, []Type{signed, signed, unsigned, text, boolean, {Kind: Tuple, Elems: []Type{signed, boolean}}})}
+	g.tables = append(g.tables, t)
+	g.p.Globals = append(g.p.Globals, t.name+" = table(size = 512)")
+}
+
+// scalarType is the type of a parameter or a variable.
+func (g *gen) scalarType() Type {
+	t := pick(g, []Type{plainInt, signed, signed, signed, unsigned, unsigned, boolean, text})
+	if g.one(6) {
+		t.Opt = true
+	}
+	return t
+}
+
+// valueType may also be a tuple or a record.
+func (g *gen) valueType() Type {
+	if !g.one(5) {
+		return g.scalarType()
+	}
+	t := Type{Kind: Tuple}
+	for range 1 + g.r.IntN(3) {
+		t.Elems = append(t.Elems, g.scalarType())
+	}
+	if g.one(2) {
+		t.Kind = Record
+		for i := range t.Elems {
+			t.Names = append(t.Names, fmt.Sprintf("f%d", i))
+		}
+	}
+	return t
+}
+
+// scope runs f and forgets the names that it made.
+func (g *gen) scope(f func()) {
+	vars, fns := len(g.vars), len(g.fns)
+	f()
+	g.vars, g.fns = g.vars[:vars], g.fns[:fns]
+}
+
+// function makes the parameters and the body of a function.
+func (g *gen) function(fn *Function, stmts int) {
+	own, result, event := g.own, g.result, g.event
+	defer func() { g.own, g.result, g.event = own, result, event }()
+	g.scope(func() {
+		g.own, g.result = len(g.vars), fn.Result
+		for _, p := range fn.Params {
+			if p.Name == "e" {
+				g.event = true
+				continue
+			}
+			g.vars = append(g.vars, variable{p.Name, p.Type, false})
+		}
+		fn.Body = g.body(stmts)
+		if g.result.Opt && g.one(3) {
+			return
+		}
+		fn.Body = append(fn.Body, g.returnStmt())
+	})
+}
+
+// signature makes parameters, with defaults for some.
+func (g *gen) signature(fn *Function) {
+	fn.Result = g.valueType()
+	for range g.r.IntN(4) {
+		p := Param{g.name("p"), g.scalarType()}
+		if len(fn.Defaults) > 0 || g.one(4) {
+			p.Type = pick(g, []Type{plainInt, text, boolean})
+			fn.Defaults = append(fn.Defaults, g.literal(p.Type))
+		}
+		fn.Params = append(fn.Params, p)
+	}
+}
+
+func (g *gen) helper() {
+	fn := &Function{Name: g.global("h")}
+	g.signature(fn)
+	takesEvent := g.one(2) || !hasParam(fn, signed) || !hasParam(fn, unsigned)
+	if takesEvent {
+		fn.Params = append([]Param{{Name: "e"}}, fn.Params...)
+	}
+	nodes, event := g.nodes, g.event
+	g.event = false
+	defer func() { g.event = event }()
+	g.nodes = 10 + g.r.IntN(20)
+	g.function(fn, 1+g.r.IntN(3))
+	g.nodes = nodes
+	g.p.Helpers = append(g.p.Helpers, fn)
+	g.fns = append(g.fns, callable{fn, takesEvent})
+}
+
+func hasParam(fn *Function, t Type) bool {
+	return slices.ContainsFunc(fn.Params, func(p Param) bool { return p.Type.Equal(t) })
+}
+
+func (g *gen) main() {
+	fn := &Function{Name: g.p.Name, Params: []Param{{Name: "e"}}, Result: g.valueType()}
+	g.event = true
+	g.function(fn, 2+g.r.IntN(7))
+	for _, t := range g.tables { // so that the compiler knows what the table holds
+		fill := &Stmt{Form: SetItem, Target: t.name, Exprs: []*Expr{g.leafOf(t.key), g.leafOf(t.val)}}
+		fn.Body = append([]*Stmt{fill}, fn.Body...)
+	}
+	g.p.Main = fn
+}

@@ -1,0 +1,119 @@
+package diff
+
+import "strconv"
+
+var orderings = []string{"==", "!=", "<", "<=", ">", ">="}
+
+// boolean is a bool.
+func (g *gen) boolean(d int) *Expr {
+	if d <= 0 || g.nodes <= 0 {
+		return g.leafOf(boolean)
+	}
+	g.nodes--
+	switch g.r.IntN(14) {
+	case 0, 1, 2:
+		return operator(pick(g, orderings), boolean, g.anyInt(d-1), g.anyInt(d-1))
+	case 3:
+		return g.hugeComparison(d)
+	case 4, 5:
+		return g.stringTest(d)
+	case 6, 7:
+		return g.connective(d)
+	case 8:
+		x, _ := g.condition(d - 1)
+		return not(x)
+	case 9:
+		return g.noneTest(d)
+	case 10:
+		return g.equality(d)
+	case 11:
+		return g.membership(d)
+	case 12:
+		return g.conversionToBool(d)
+	}
+	return g.leafOf(boolean)
+}
+
+func (g *gen) hugeComparison(d int) *Expr {
+	x, y := g.anyInt(d-1), g.huge()
+	if g.one(2) {
+		x, y = y, x
+	}
+	return operator(pick(g, orderings), boolean, x, y)
+}
+
+func (g *gen) stringTest(d int) *Expr {
+	s, constant := g.expr(text, d-1), leaf(text, strconv.Quote(pick(g, texts)))
+	switch g.r.IntN(5) {
+	case 0:
+		return operator(pick(g, []string{"in", "not in"}), boolean, constant, s)
+	case 1:
+		return method(boolean, s, pick(g, []string{"startswith", "endswith"}), constant)
+	case 2:
+		return operator(pick(g, orderings), boolean, s, g.expr(text, d-1))
+	}
+	return operator(pick(g, orderings), boolean, s, constant)
+}
+
+// connective is `and` or `or` of bools; the right side may know what the left one proves.
+func (g *gen) connective(d int) *Expr {
+	if v, ok := g.optionalName(); ok && g.one(2) {
+		op, test := "and", operator("!=", boolean, v, none)
+		switch g.r.IntN(3) {
+		case 0:
+			op, test = "or", operator("==", boolean, v, none)
+		case 1:
+			test = not(operator("==", boolean, none, v))
+		}
+		var y *Expr
+		g.knowing([]variable{{v.Text, v.Type.present(), true}}, func() { y = g.boolean(d - 1) })
+		return operator(op, boolean, test.proof(), y)
+	}
+	return operator(pick(g, []string{"and", "or"}), boolean, g.boolean(d-1), g.boolean(d-1))
+}
+
+func (g *gen) noneTest(d int) *Expr {
+	t := g.scalarType().opt()
+	return operator(pick(g, []string{"==", "!="}), boolean, g.expr(t, d-1), none)
+}
+
+// equality compares values of the same kind, which may be None on either side.
+func (g *gen) equality(d int) *Expr {
+	t := g.valueType()
+	u := t
+	if t.Kind <= Str {
+		u.Opt = g.one(2)
+	}
+	return operator(pick(g, []string{"==", "!="}), boolean, g.expr(t, d-1), g.expr(u, d-1))
+}
+
+// membership is x in something.
+func (g *gen) membership(d int) *Expr {
+	op := pick(g, []string{"in", "not in"})
+	if len(g.tables) > 0 && g.one(2) {
+		c := pick(g, g.tables)
+		return operator(op, boolean, g.expr(c.key, d-1), leaf(Type{}, c.name))
+	}
+	if len(g.dicts) > 0 && g.one(2) {
+		c := pick(g, g.dicts)
+		return operator(op, boolean, g.expr(c.key, d-1), leaf(Type{}, c.name))
+	}
+	t := pick(g, []Type{plainInt, text})
+	list := &Expr{Form: Display}
+	for range 1 + g.r.IntN(3) {
+		list.Args = append(list.Args, g.literal(t))
+	}
+	x := g.expr(text, d-1)
+	if t.Kind == Int {
+		x = g.anyInt(d - 1)
+	}
+	return operator(op, boolean, x, list)
+}
+
+func (g *gen) conversionToBool(d int) *Expr {
+	if g.event && g.one(3) {
+		name := pick(g, append([]string{"zz", "missing"}, signedFields...))
+		return call(boolean, "hasattr", leaf(Type{}, "e.args"), leaf(text, strconv.Quote(name)))
+	}
+	return call(boolean, "bool", g.expr(g.valueType(), d-1))
+}

@@ -1,0 +1,213 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+)
+
+const exprDepth = 4
+
+// body is some statements; none of them is a return at the end.
+func (g *gen) body(n int) []*Stmt {
+	var out []*Stmt
+	for range n {
+		if g.nodes <= 0 {
+			break
+		}
+		out = append(out, g.stmt()...)
+	}
+	return out
+}
+
+func (g *gen) stmt() []*Stmt {
+	switch g.r.IntN(14) {
+	case 0, 1, 2, 3:
+		return []*Stmt{g.declare()}
+	case 4, 5:
+		return g.reassign()
+	case 6, 7, 8:
+		return []*Stmt{g.ifStmt()}
+	case 9:
+		return g.earlyReturn()
+	case 10:
+		return g.forStmt()
+	case 11:
+		return g.nested()
+	case 12:
+		return g.tableStmt()
+	}
+	return []*Stmt{{Form: Do, Exprs: []*Expr{g.expr(g.valueType(), exprDepth)}}}
+}
+
+// declare makes a variable.
+func (g *gen) declare() *Stmt {
+	if g.one(6) {
+		return g.unpack()
+	}
+	t := g.valueType()
+	s := &Stmt{Form: Assign, Target: g.name("v"), Exprs: []*Expr{g.expr(t, exprDepth)}}
+	g.vars = append(g.vars, variable{s.Target, t, false})
+	return s
+}
+
+func (g *gen) unpack() *Stmt {
+	t := Type{Kind: Tuple}
+	var names []string
+	var vars []variable
+	for range 2 + g.r.IntN(2) {
+		v := variable{g.name("v"), g.scalarType(), false}
+		t.Elems, names, vars = append(t.Elems, v.t), append(names, v.name), append(vars, v)
+	}
+	s := &Stmt{Form: Assign, Target: strings.Join(names, ", "), Exprs: []*Expr{g.expr(t, exprDepth)}}
+	g.vars = append(g.vars, vars...)
+	return s
+}
+
+// assignable are the variables of this function that may change here.
+func (g *gen) assignable() []variable {
+	fixed := map[string]bool{}
+	for _, v := range g.vars {
+		fixed[v.name] = fixed[v.name] || v.fixed
+	}
+	var out []variable
+	for _, v := range g.vars[min(g.own, len(g.vars)):] {
+		if !fixed[v.name] {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (g *gen) reassign() []*Stmt {
+	list := g.assignable()
+	if len(list) == 0 {
+		return nil
+	}
+	v := pick(g, list)
+	if v.t.isInt() && g.one(2) {
+		return []*Stmt{g.augment(v)}
+	}
+	return []*Stmt{{Form: Assign, Target: v.name, Exprs: []*Expr{g.expr(v.t, exprDepth)}}}
+}
+
+// augment is v op= x, which keeps the class of v.
+func (g *gen) augment(v variable) *Stmt {
+	ops, t := []string{"+", "-", "*"}, plainInt
+	switch v.t.Class {
+	case Signed:
+		t = pick(g, []Type{signed, unsigned, plainInt})
+	case Unsigned:
+		ops, t = []string{"&", "|", "^", ">>", "%"}, unsigned
+	}
+	return &Stmt{Form: Augment, Target: v.name, Op: pick(g, ops), Exprs: []*Expr{g.expr(t, exprDepth-1)}, Wrap: wrapTo(v.t)}
+}
+
+func (g *gen) ifStmt() *Stmt {
+	s := &Stmt{Form: If}
+	for range 1 + g.r.IntN(2) {
+		c, known := g.condition(exprDepth - 1)
+		s.Exprs = append(s.Exprs, c)
+		g.knowing(known, func() { s.Bodies = append(s.Bodies, g.block()) })
+	}
+	if g.one(2) {
+		g.scope(func() { s.Bodies = append(s.Bodies, g.block()) })
+	}
+	return s
+}
+
+// block is a body that may end with a return.
+func (g *gen) block() []*Stmt {
+	out := g.body(1 + g.r.IntN(2))
+	if g.one(6) {
+		out = append(out, g.returnStmt())
+	}
+	return out
+}
+
+func (g *gen) returnStmt() *Stmt {
+	if g.result.Opt && g.one(6) {
+		return &Stmt{Form: Return}
+	}
+	return &Stmt{Form: Return, Exprs: []*Expr{g.expr(g.result, exprDepth)}}
+}
+
+// earlyReturn is `if …: return`; after `if v == None: return` v is known for the rest of the block.
+func (g *gen) earlyReturn() []*Stmt {
+	s := &Stmt{Form: If, Bodies: [][]*Stmt{{g.returnStmt()}}}
+	v, ok := g.optionalName()
+	if !ok || g.one(2) {
+		c, _ := g.condition(exprDepth - 1)
+		s.Exprs = []*Expr{c}
+		return []*Stmt{s}
+	}
+	s.Exprs = []*Expr{operator("==", boolean, v, none).proof()}
+	g.vars = append(g.vars, variable{v.Text, v.Type.present(), true})
+	return []*Stmt{s}
+}
+
+// forStmt goes over something constant, which is written out.
+func (g *gen) forStmt() []*Stmt {
+	if g.times > 1 {
+		return nil
+	}
+	s := &Stmt{Form: For, Target: g.name("i")}
+	n := 1 + g.r.IntN(4)
+	var vars []variable
+	list := &Expr{Form: Display}
+	switch g.r.IntN(3) {
+	case 0:
+		list = leaf(Type{}, fmt.Sprintf("range(%d)", n))
+		vars = []variable{{s.Target, plainInt, true}}
+	case 1:
+		t := pick(g, []Type{plainInt, text, boolean})
+		for range n {
+			list.Args = append(list.Args, g.literal(t))
+		}
+		vars = []variable{{s.Target, t, true}}
+	default:
+		second := g.name("i")
+		vars = []variable{{s.Target, plainInt, true}, {second, text, true}}
+		s.Target += ", " + second
+		for range n {
+			list.Args = append(list.Args, &Expr{Form: Display, Args: []*Expr{g.literal(plainInt), g.literal(text)}})
+		}
+	}
+	s.Exprs = []*Expr{list}
+	g.times = n
+	g.knowing(vars, func() { s.Bodies = [][]*Stmt{g.block()} })
+	g.times = 1
+	return []*Stmt{s}
+}
+
+// nested defines a function inside the function.
+func (g *gen) nested() []*Stmt {
+	if g.calls == 0 {
+		return nil
+	}
+	fn := &Function{Name: g.name("n")}
+	g.signature(fn)
+	g.function(fn, 1+g.r.IntN(2))
+	g.fns = append(g.fns, callable{fn, false})
+	return []*Stmt{{Form: Def, Func: fn}}
+}
+
+func (g *gen) tableStmt() []*Stmt {
+	if len(g.tables) == 0 {
+		return nil
+	}
+	t := pick(g, g.tables)
+	recv, key := leaf(Type{}, t.name), g.expr(t.key, exprDepth-1)
+	if t.val.Kind == Int && g.one(2) {
+		return []*Stmt{{Form: Update, Target: t.name, Op: pick(g, []string{"+", "+", "-", "*", "&", "|", "^"}),
+			Exprs: []*Expr{key, g.expr(t.val, exprDepth-1)}, Wrap: wrapTo(t.val)}}
+	}
+	switch g.r.IntN(5) {
+	case 0:
+		return []*Stmt{{Form: Do, Exprs: []*Expr{method(t.val.opt(), recv, "pop", key)}}}
+	case 1:
+		return []*Stmt{{Form: Do, Exprs: []*Expr{method(boolean, recv, "remove", key)}}}
+	case 2:
+		return []*Stmt{{Form: Do, Exprs: []*Expr{method(Type{}, recv, "set", key, g.expr(t.val, exprDepth))}}}
+	}
+	return []*Stmt{{Form: SetItem, Target: t.name, Exprs: []*Expr{key, g.expr(t.val, exprDepth)}}}
+}

@@ -1,0 +1,114 @@
+package diff
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// StrMax is the limit of captured strings that the scripts are compiled with, in bytes. It is small so that inputs
+// reach it.
+const StrMax = 32
+
+// A Field is an argument of the event.
+type Field struct {
+	Name   string
+	Bits   int // 0: a string
+	Signed bool
+	Bool   bool
+}
+
+// Fields are the arguments of the event in their order. A raw tracepoint has at most twelve.
+var Fields = []Field{
+	{Name: "u8", Bits: 8}, {Name: "u16", Bits: 16}, {Name: "u32", Bits: 32}, {Name: "u64", Bits: 64},
+	{Name: "s8", Bits: 8, Signed: true}, {Name: "s16", Bits: 16, Signed: true}, {Name: "s32", Bits: 32, Signed: true},
+	{Name: "s64", Bits: 64, Signed: true}, {Name: "x64", Bits: 64, Signed: true},
+	{Name: "flag", Bits: 8, Bool: true}, {Name: "s"}, {Name: "t"},
+}
+
+// A Text is a string argument.
+type Text struct {
+	S     string
+	Fault bool // the pointer leads nowhere
+}
+
+// An Input is what one event carries.
+type Input struct {
+	Words [12]uint64 // by the index in Fields
+	Texts [12]Text
+}
+
+// Inputs makes n inputs of a seed.
+func Inputs(seed uint64, n int) []Input {
+	g := &gen{r: rand.New(rand.NewPCG(seed, 0x19))}
+	out := make([]Input, n)
+	for i := range out {
+		for j, f := range Fields {
+			switch {
+			case f.Bits == 0:
+				out[i].Texts[j] = g.text()
+			case f.Bool:
+				out[i].Words[j] = uint64(g.r.IntN(2))
+			default:
+				out[i].Words[j] = g.word() & (math.MaxUint64 >> (64 - f.Bits))
+			}
+		}
+		if g.one(4) { // equal ones meet more often than by chance
+			out[i].Words[8], out[i].Words[3] = out[i].Words[7], out[i].Words[7]
+			out[i].Texts[11] = out[i].Texts[10]
+		}
+	}
+	return out
+}
+
+func (g *gen) word() uint64 {
+	switch g.r.IntN(5) {
+	case 0:
+		return 0
+	case 1:
+		return pick(g, []uint64{1, math.MaxUint64, 2, 1 << 63, 1<<63 - 1, 1<<63 + 1, 1 << 31, 1<<31 - 1, 1<<32 - 1, 1 << 32, 127, 128, 255, 0x8000})
+	case 2:
+		return uint64(g.r.IntN(64))
+	case 3:
+		return -uint64(g.r.IntN(64))
+	}
+	return g.r.Uint64() >> g.r.IntN(64)
+}
+
+// text avoids a beginning of "…" (0xe2), which marks strings that were cut, at the limit.
+func (g *gen) text() Text {
+	switch g.r.IntN(8) {
+	case 0:
+		return Text{Fault: true}
+	case 1:
+		b := make([]byte, g.r.IntN(2*StrMax))
+		for i := range b {
+			b[i] = "ab/c\x01\x7f\x80\xff"[g.r.IntN(8)]
+		}
+		return Text{S: string(b)}
+	case 2:
+		return Text{S: pick(g, texts) + pick(g, texts)}
+	}
+	return Text{S: pick(g, texts)}
+}
+
+// Captured is what a kernel half sees of the string.
+func (t Text) Captured() string { return t.S[:min(len(t.S), StrMax)] }
+
+// String gives the input as a script would see it.
+func (in Input) String() string {
+	s := ""
+	for i, f := range Fields {
+		switch {
+		case f.Bits == 0 && in.Texts[i].Fault:
+			s += f.Name + "=FAULT "
+		case f.Bits == 0:
+			s += fmt.Sprintf("%s=%q ", f.Name, in.Texts[i].S)
+		case f.Signed:
+			s += fmt.Sprintf("%s=%d ", f.Name, int64(in.Words[i]<<(64-f.Bits))>>(64-f.Bits))
+		default:
+			s += fmt.Sprintf("%s=%d ", f.Name, in.Words[i])
+		}
+	}
+	return s
+}

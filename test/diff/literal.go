@@ -1,0 +1,128 @@
+package diff
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+)
+
+// Texts are the strings that scripts and inputs share, so that they meet.
+var texts = []string{"", "a", "b", "ab", "abc", "b/c", "/etc", "/etc/passwd", "passwd", "aaaaaaaaaaaaaaaaaaaaaaaa", "é", "abcdefghijklmnopqrstuvwxyz012345"}
+
+// literal is a constant of a scalar type; an int is Plain.
+func (g *gen) literal(t Type) *Expr {
+	switch t.Kind {
+	case Bool:
+		return leaf(boolean, pick(g, []string{"True", "False"}))
+	case Str:
+		return leaf(text, strconv.Quote(pick(g, texts)))
+	}
+	return leaf(plainInt, number(g.int64()))
+}
+
+func number(n int64) string {
+	if n < 0 {
+		return fmt.Sprintf("(%d)", n)
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// int64 is a number with a liking for limits.
+func (g *gen) int64() int64 {
+	switch g.r.IntN(4) {
+	case 0, 1:
+		return int64(g.r.IntN(20)) - 4
+	case 2:
+		n := int64(1)<<g.r.IntN(63) + int64(g.r.IntN(3)) - 1
+		if g.one(3) {
+			n = -n
+		}
+		return n
+	}
+	return int64(g.r.Uint64()) >> g.r.IntN(64)
+}
+
+// huge is a constant that only an unsigned int holds, for comparisons and &.
+func (g *gen) huge() *Expr {
+	n := new(big.Int).SetUint64(g.r.Uint64() | 1<<63)
+	if g.one(2) {
+		n.SetUint64(pick(g, []uint64{1 << 63, 1<<63 + 1, 1<<64 - 1}))
+	}
+	return leaf(unsigned, n.String())
+}
+
+// The arguments of the event by type.
+var (
+	unsignedFields = []string{"u8", "u16", "u32", "u64"}
+	signedFields   = []string{"s8", "s16", "s32", "s64", "x64"}
+	textFields     = []string{"s", "t"}
+)
+
+// leafOf is an expression of type t without operators where there is one.
+func (g *gen) leafOf(t Type) *Expr {
+	if t.Opt && g.one(3) {
+		return leaf(t, "None")
+	}
+	if v, ok := g.variable(t); ok && !g.one(3) {
+		return v
+	}
+	t = t.present()
+	switch t.Kind {
+	case Tuple, Record:
+		return g.compose(t, 0)
+	case Bool:
+		if g.event && g.one(2) {
+			return leaf(boolean, "e.args.flag")
+		}
+	case Str:
+		if g.event && !g.one(3) {
+			return leaf(text, "e.args."+pick(g, textFields))
+		}
+	case Int:
+		return g.intLeaf(t.Class)
+	}
+	return g.literal(t)
+}
+
+func (g *gen) intLeaf(c Class) *Expr {
+	if c == Plain {
+		return g.literal(plainInt)
+	}
+	t, fields := signed, signedFields
+	if c == Unsigned {
+		t, fields = unsigned, unsignedFields
+	}
+	if g.event {
+		return leaf(t, "e.args."+pick(g, fields))
+	}
+	if v, ok := g.variable(t); ok {
+		return v
+	}
+	panic("diff: a function without the event needs parameters of both classes")
+}
+
+// variable is a name of type t.
+func (g *gen) variable(t Type) (*Expr, bool) {
+	var fit []variable
+	for _, v := range g.vars {
+		if v.t.Equal(t) {
+			fit = append(fit, v)
+		}
+	}
+	if len(fit) == 0 {
+		return nil, false
+	}
+	return leaf(t, pick(g, fit).name), true
+}
+
+// compose is a tuple or record of parts.
+func (g *gen) compose(t Type, d int) *Expr {
+	e := &Expr{Form: Display, Type: t}
+	if t.Kind == Record {
+		e.Form, e.Text, e.Names = Call, "record", t.Names
+	}
+	for _, part := range t.Elems {
+		e.Args = append(e.Args, g.expr(part, d-1))
+	}
+	return e
+}

@@ -1,0 +1,171 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+)
+
+// StmtForm is how a statement is written.
+type StmtForm uint8
+
+// The forms.
+const (
+	Assign  StmtForm = iota // Target = Exprs[0]
+	Augment                 // Target Op= Exprs[0]
+	If                      // if Exprs[i]: Bodies[i] … else: the last body
+	Return                  // return Exprs[0], or return
+	Do                      // Exprs[0]
+	For                     // for Target in Exprs[0]: Bodies[0]
+	Def                     // def Func
+	Update                  // Target[Exprs[0]] Op= Exprs[1]
+	SetItem                 // Target[Exprs[0]] = Exprs[1]
+	Pass
+)
+
+// A Stmt is a statement.
+type Stmt struct {
+	Form   StmtForm
+	Target string
+	Op     string
+	Exprs  []*Expr
+	Bodies [][]*Stmt
+	Func   *Function
+	Wrap   wrap // Augment, Update
+}
+
+// A Function is a def.
+type Function struct {
+	Name     string
+	Params   []Param
+	Defaults []*Expr // of the last parameters
+	Result   Type
+	Body     []*Stmt
+	// Wraps spells out what the types of arguments do in the kernel.
+}
+
+// A Param is a parameter.
+type Param struct {
+	Name string
+	Type Type
+}
+
+// A Program is a function of the event with what it uses.
+type Program struct {
+	Name    string   // of the main function; globals begin with it, too
+	Globals []string // statements at the top
+	Helpers []*Function
+	Main    *Function
+	// Text is a program that was not generated: both texts are this one.
+	Text string
+}
+
+func (w *writer) line(depth int, parts ...any) {
+	w.WriteString(strings.Repeat("    ", depth))
+	w.parts(parts...)
+	w.WriteString("\n")
+}
+
+func (w *writer) program(p *Program) {
+	for _, g := range p.Globals {
+		w.line(0, g)
+	}
+	for _, f := range p.Helpers {
+		w.function(f, 0)
+	}
+	w.function(p.Main, 0)
+}
+
+func (w *writer) function(f *Function, depth int) {
+	w.WriteString(strings.Repeat("    ", depth) + "def " + f.Name + "(")
+	for i, p := range f.Params {
+		if i > 0 {
+			w.WriteString(", ")
+		}
+		w.WriteString(p.Name)
+		if d := i - (len(f.Params) - len(f.Defaults)); d >= 0 {
+			w.parts(" = ", f.Defaults[d])
+		}
+	}
+	w.WriteString("):\n")
+	w.body(f.Body, depth+1)
+}
+
+func (w *writer) body(list []*Stmt, depth int) {
+	if len(list) == 0 {
+		w.line(depth, "pass")
+	}
+	for _, s := range list {
+		w.stmt(s, depth)
+	}
+}
+
+func (w *writer) stmt(s *Stmt, depth int) {
+	switch s.Form {
+	case Assign:
+		w.line(depth, s.Target+" = ", s.Exprs[0])
+	case Augment:
+		if w.ref && s.Op == ">>" {
+			w.line(depth, fmt.Sprintf("%s = _shr(%s, ", s.Target, s.Target), s.Exprs[0], ")")
+			return
+		}
+		if w.ref {
+			w.line(depth, fmt.Sprintf("%s = %s(%s %s ", s.Target, s.Wrap, s.Target, s.Op), s.Exprs[0], ")")
+			return
+		}
+		w.line(depth, s.Target+" "+s.Op+"= ", s.Exprs[0])
+	case Update:
+		if w.ref {
+			w.line(depth, fmt.Sprintf("_update(%s, %q, %q, ", s.Target, s.Op, s.Wrap), s.Exprs[0], ", ", s.Exprs[1], ")")
+			return
+		}
+		w.line(depth, s.Target+"[", s.Exprs[0], "] "+s.Op+"= ", s.Exprs[1])
+	case SetItem:
+		w.line(depth, s.Target+"[", s.Exprs[0], "] = ", s.Exprs[1])
+	case Return:
+		w.WriteString(strings.Repeat("    ", depth) + "return")
+		if len(s.Exprs) > 0 {
+			w.parts(" ", s.Exprs[0])
+		}
+		w.WriteString("\n")
+	case Do:
+		w.line(depth, s.Exprs[0])
+	case Pass:
+		w.line(depth, "pass")
+	default:
+		w.compound(s, depth)
+	}
+}
+
+func (w *writer) compound(s *Stmt, depth int) {
+	switch s.Form {
+	case If:
+		for i, c := range s.Exprs {
+			w.line(depth, []string{"if ", "elif "}[min(i, 1)], c, ":")
+			w.body(s.Bodies[i], depth+1)
+		}
+		if len(s.Bodies) > len(s.Exprs) {
+			w.line(depth, "else:")
+			w.body(s.Bodies[len(s.Exprs)], depth+1)
+		}
+	case For:
+		w.line(depth, "for "+s.Target+" in ", s.Exprs[0], ":")
+		w.body(s.Bodies[0], depth+1)
+	case Def:
+		w.function(s.Func, depth)
+	}
+}
+
+// Script is the text for startrace.
+func (p *Program) Script() string { return p.text(false) }
+
+// Reference is the text for the interpreter: the same lines.
+func (p *Program) Reference() string { return p.text(true) }
+
+func (p *Program) text(ref bool) string {
+	if p.Text != "" {
+		return p.Text
+	}
+	w := &writer{ref: ref}
+	w.program(p)
+	return w.String()
+}
