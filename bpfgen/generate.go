@@ -158,9 +158,9 @@ func (g *generator) build(p *tree.Program, stack int, d *Dump) (*ir.Func, error)
 		d.Tree = p.String()
 	}
 	note(&d.IR)
-	o := lower.Options{LogTable: -1}
+	o := lower.Options{}
 	if lower.NeedsLogTable(f) {
-		o.LogTable = g.shared.Constant(lower.LogTable())
+		o.HasLogTable, o.LogTable = true, g.shared.Constant(lower.LogTable())
 	}
 	if f.ScratchSize > 0 {
 		g.shared.Uses[tree.MapSites] = true

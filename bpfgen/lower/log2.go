@@ -14,7 +14,7 @@ func (l *lowerer) log2(v *ir.Value) {
 	for _, k := range []int64{1, 2, 4, 8, 16, 32} {
 		x = l.add(ir.OpOr, x, l.imm(ir.OpLShr, x, k))
 	}
-	if l.o.LogTable < 0 {
+	if !l.o.HasLogTable {
 		l.popcount(v, x)
 		return
 	}

@@ -18,8 +18,9 @@ type Options struct {
 	// ScratchSite is the site that counts programs that found no scratch
 	// memory. Used if the function's ScratchSize is not 0.
 	ScratchSite int
-	// LogTable is where LogTable() stands in MapConst; -1: nowhere.
-	LogTable int64
+	// HasLogTable: the table LogTable() stands at LogTable in MapConst.
+	HasLogTable bool
+	LogTable    int64
 }
 
 // Run lowers f. It then satisfies CheckMachine.

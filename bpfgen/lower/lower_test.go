@@ -11,7 +11,7 @@ import (
 
 func TestGolden(t *testing.T) {
 	irtest.Golden(t, "lower", func(t *testing.T, f *ir.Func) string {
-		if err := Run(f, Options{ScratchSite: 7, LogTable: -1}); err != nil {
+		if err := Run(f, Options{ScratchSite: 7}); err != nil {
 			t.Fatal(err)
 		}
 		return f.String()
@@ -32,11 +32,11 @@ func TestMacros(t *testing.T) {
 			body + "\n  ret v9\n}\n"
 		for _, x := range values {
 			for _, y := range values {
-				before, after := execute(t, text, x, y, nil), execute(t, text, x, y, &Options{LogTable: -1})
+				before, after := execute(t, text, x, y, nil), execute(t, text, x, y, &Options{})
 				if before != after {
 					t.Fatalf("%s of %d, %d: %d, lowered %d", body, x, y, before, after)
 				}
-				if with := execute(t, text, x, y, &Options{}); with != before {
+				if with := execute(t, text, x, y, &Options{HasLogTable: true}); with != before {
 					t.Fatalf("%s of %d, %d: %d, lowered with a table %d", body, x, y, before, with)
 				}
 			}
