@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"runtime"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // A Child is a started command. At first it is the stub, already under its
@@ -65,10 +67,14 @@ func (c *Child) hold() error {
 		return nil
 	}
 	c.held = true
-	if err := c.tell(); err != nil {
-		return err
+	err := c.tell()
+	if err == nil {
+		err = runToRead(c.process.Pid)
 	}
-	return runToRead(c.process.Pid)
+	if errors.Is(err, errEnded) && c.killed() {
+		return nil
+	}
+	return err
 }
 
 // Unheld is nil if all that comes from the child's process from now on is the
@@ -77,15 +83,19 @@ func (c *Child) hold() error {
 // what a Go program does until it executes the command.
 func (c *Child) Unheld() error { return c.unheld }
 
-// Ready returns when the child does nothing but wait. Whoever attaches probes
+// Ready returns when the child does nothing but wait, or was killed. Whoever attaches probes
 // calls it before, or they see how the child gets there.
 func (c *Child) Ready() error {
 	if c.ready {
 		return nil
 	}
 	pid, err := c.readNumber()
-	if err != nil {
-		return fmt.Errorf("start %s: the waiting process ended: %w", c.path, err)
+	switch {
+	case errors.Is(err, io.EOF) && c.killed():
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("start %s: %w", c.path, errEnded)
+	case err != nil:
+		return fmt.Errorf("start %s: %w", c.path, err)
 	}
 	c.ready = true
 	if pid != 0 {
@@ -100,13 +110,14 @@ func (c *Child) PID() int { return c.process.Pid }
 // InitPID is the number in the initial pid namespace, which programs see.
 func (c *Child) InitPID() int { return c.init }
 
-// Go lets the child become the command and returns when it has, or cannot.
+// Go lets the child become the command and returns when it has, or cannot, or
+// was killed.
 func (c *Child) Go() error {
 	defer c.Abandon()
 	if err := c.Ready(); err != nil {
 		return err
 	}
-	if err := c.release(); err != nil {
+	if err := c.release(); err != nil && !(errors.Is(err, errEnded) && c.killed()) {
 		return fmt.Errorf("start %s: %w", c.path, err)
 	}
 	errno, err := c.readNumber()
@@ -130,7 +141,21 @@ func (c *Child) release() error {
 // tell writes the byte that the child waits for.
 func (c *Child) tell() error {
 	_, err := c.start.Write([]byte{1})
+	if errors.Is(err, syscall.EPIPE) {
+		return errEnded
+	}
 	return err
+}
+
+var errEnded = errors.New("the waiting process ended")
+
+// killed waits until a child that is about to end has ended, and says whether
+// a signal did it: Control-C reaches the child as well as this process. Then
+// the command has ended before its first instruction, which is for Wait to
+// report and no failure of starting it.
+func (c *Child) killed() bool {
+	ended, err := peek(c.process.Pid, unix.WEXITED)
+	return err == nil && ended.Code != cldExited
 }
 
 // readNumber reads a number that the child reports; io.EOF if it reports none.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -110,12 +111,12 @@ func TestChildAbandoned(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out")
 	c := start(t, "touch", file)
 	c.Abandon()
-	want := exitUnstarted
+	want := []int{exitUnstarted, 128 + 13} // 141: it had not said yet that it waits
 	if c.Unheld() == nil {
-		want = 128 + 9
+		want = []int{128 + 9}
 	}
-	if n := status(t, c); n != want {
-		t.Errorf("status %d, want %d", n, want)
+	if n := status(t, c); !slices.Contains(want, n) {
+		t.Errorf("status %d, want one of %d", n, want)
 	}
 	if _, err := os.Stat(file); err == nil {
 		t.Error("the command ran")
@@ -134,7 +135,9 @@ func TestChildKilledBeforeGo(t *testing.T) {
 			if err := c.Signal(signal); err != nil {
 				t.Fatal(err)
 			}
-			_ = c.Go() // whether the child is still there for the byte is open
+			if err := c.Go(); err != nil {
+				t.Error(err)
+			}
 			if n := status(t, c); n != 128+int(signal) {
 				t.Errorf("status %d, want %d", n, 128+int(signal))
 			}

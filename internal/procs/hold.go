@@ -56,12 +56,16 @@ func trySeize(pid int) error {
 func runToRead(pid int) error {
 	reading := false
 	for signal := 0; ; {
-		if err := unix.PtraceSyscall(pid, signal); err != nil {
-			return fmt.Errorf("trace it: %w", err)
+		err := unix.PtraceSyscall(pid, signal)
+		if errors.Is(err, unix.ESRCH) {
+			return errEnded // SIGKILL ends a stop
 		}
-		status, err := stopped(pid)
+		var status unix.WaitStatus
+		if err == nil {
+			status, err = stopped(pid)
+		}
 		if err != nil {
-			return err
+			return fmt.Errorf("trace it: %w", err)
 		}
 		if signal = pending(status); signal != syscallStop {
 			continue
@@ -83,26 +87,43 @@ func runToRead(pid int) error {
 func letGo(pid int) error {
 	err := unix.PtraceDetach(pid)
 	runtime.UnlockOSThread()
-	if errors.Is(err, unix.ESRCH) { // it was killed, which is for Wait to report
-		return nil
+	if errors.Is(err, unix.ESRCH) {
+		return errEnded
 	}
 	return err
 }
 
-// stopped waits until a traced process has stopped.
+// stopped waits until a traced process has stopped; errEnded if it ends, which
+// is left for Wait.
 func stopped(pid int) (status unix.WaitStatus, err error) {
+	info, err := peek(pid, unix.WEXITED|unix.WSTOPPED)
+	if err != nil {
+		return status, err
+	}
+	if info.Code == cldExited || info.Code == cldKilled || info.Code == cldDumped {
+		return status, errEnded
+	}
 	for {
-		_, err = unix.Wait4(pid, &status, 0, nil)
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case err != nil:
-			return status, fmt.Errorf("wait for it: %w", err)
-		case status.Signaled():
-			return status, fmt.Errorf("it was ended by %v", status.Signal())
-		case status.Exited():
-			return status, fmt.Errorf("it ended with status %d", status.ExitStatus())
-		default:
-			return status, nil
+		_, err = unix.Wait4(pid, &status, unix.WNOHANG, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return status, err
+		}
+	}
+}
+
+// How a process changed (include/uapi/asm-generic/siginfo.h).
+const (
+	cldExited = 1
+	cldKilled = 2
+	cldDumped = 3
+)
+
+// peek waits until a process has changed, and leaves that to be waited for.
+func peek(pid, changes int) (info unix.Siginfo, err error) {
+	for {
+		err = unix.Waitid(unix.P_PID, pid, &info, changes|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return info, err
 		}
 	}
 }

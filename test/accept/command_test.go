@@ -108,7 +108,11 @@ type interactive struct {
 func start(t *testing.T, args ...string) interactive {
 	t.Helper()
 	needTracing(t)
-	cmd := exec.Command(program(t, "startrace"), args...)
+	return interact(t, exec.Command(program(t, "startrace"), args...))
+}
+
+func interact(t *testing.T, cmd *exec.Cmd) interactive {
+	t.Helper()
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
