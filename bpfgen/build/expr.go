@@ -17,7 +17,7 @@ func (b *builder) expr(e *tree.Expr) val {
 		return b.constExpr(e)
 	case tree.OpLocal:
 		return b.local(e)
-	case tree.OpBuiltin, tree.OpLoad, tree.OpStr:
+	case tree.OpBuiltin, tree.OpLoad, tree.OpStr, tree.OpMem, tree.OpStrList, tree.OpJoin, tree.OpPath:
 		return b.read(e)
 	case tree.OpCtx:
 		return intVal(e.Type, b.add(b.ctx(), e.Int))
@@ -113,6 +113,10 @@ func (b *builder) read(e *tree.Expr) val {
 		v = b.builtin(e)
 	case tree.OpLoad:
 		v = b.loadExpr(e)
+	case tree.OpStrList, tree.OpJoin:
+		v = b.strList(e)
+	case tree.OpPath:
+		v = b.path(e)
 	default:
 		v = b.strExpr(e)
 	}

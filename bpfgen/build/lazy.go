@@ -35,7 +35,7 @@ func (b *builder) deferred(s *tree.Stmt) bool {
 	if b.locals.assigned[s.Int] != 1 || b.locals.used[s.Int] != 1 || len(b.loops) > 0 {
 		return false
 	}
-	text := e.Op == tree.OpStr || e.Op == tree.OpBuiltin && e.Str == "comm"
+	text := e.Op == tree.OpStr || e.Op == tree.OpMem || e.Op == tree.OpBuiltin && e.Str == "comm"
 	if !text || !e.Type.Equal(b.prog.Locals[s.Int].Type) || !b.stable(e) {
 		return false
 	}

@@ -45,7 +45,7 @@ func (b *builder) inPlace(e *tree.Expr, t types.Type) bool {
 		return false
 	}
 	switch e.Op {
-	case tree.OpStr:
+	case tree.OpStr, tree.OpMem:
 		_, known := b.cache[b.readKey(e)]
 		return !known
 	case tree.OpBuiltin:
@@ -106,7 +106,7 @@ func (b *builder) storeLeaves(at func(int64) *ir.Value, from, to int, ls []leaf)
 // room, ends the layout.
 func spare(f *wire.Fixed, ls []leaf) int {
 	for _, l := range ls {
-		if l.text != nil && l.text.Op == tree.OpStr && l.w.Off+l.t.Cap+1 > f.Size {
+		if l.text != nil && l.text.Op != tree.OpBuiltin && l.w.Off+l.t.Cap+1 > f.Size {
 			return 8
 		}
 	}

@@ -1,0 +1,41 @@
+package build
+
+import "github.com/startrace/startrace/bpfgen/ir"
+
+// Loops over what the kernel or a program holds in memory: the dentries of a
+// path, the strings of a list, the digits of a number.
+//
+// The verifier follows such a loop round by round. What grows differently on
+// two ways of the body and is used as an offset later (off += n on one way)
+// makes each round a new state on both ways, and the cost exponential. So
+// all that goes round the loop but the counter lies in memory of a map, of
+// whose contents the verifier knows nothing: both ways then meet in one state,
+// and the cost is linear. Whoever loads an offset from there bounds it again.
+
+// rounds runs body up to n times, with k from 0 on. body leaves the loop by a
+// jump. What follows is where all rounds have been used up.
+func (b *builder) rounds(n int64, body func(k *ir.Value)) {
+	head, more, over := b.f.NewBlock(), b.f.NewBlock(), b.f.NewBlock()
+	b.cur.Jump(b.pos, head, b.konst(0))
+	b.reach(head)
+	k := head.Param(b.pos)
+	b.begin(head)
+	b.branchImm(ir.ULT, k, n, more, over)
+	saved := b.save()
+	b.begin(more)
+	body(k)
+	b.cur.Jump(b.pos, head, b.imm(ir.OpAdd, k, 1))
+	b.restore(saved)
+	b.begin(over)
+}
+
+// allocMap gives memory that lies in a map, never on the stack.
+func (b *builder) allocMap(size int) *region {
+	size = (size + 7) &^ 7
+	if r := b.reuse(size, false); r != nil {
+		return r
+	}
+	r := b.scratch(size)
+	b.made = append(b.made, r)
+	return r
+}

@@ -1,0 +1,123 @@
+package build
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/layout"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// maxStrings bounds the strings of a list; more are cut.
+const maxStrings = 128
+
+// A listReader reads a char **: the strings are read one behind the other
+// into buf, which has room for a whole string behind the last place where one
+// can begin. That spares a size that is not constant.
+type listReader struct {
+	b    *builder
+	e    *tree.Expr
+	room int64   // bytes of the list that are kept, with the last NUL
+	sep  int64   // of OpJoin, 0: none
+	buf  *region // room bytes, and room+1 for the last string
+	// state goes round the loop: the offset of the next string, and RefCut.
+	state *region
+	done  *join
+	fault *join
+}
+
+const (
+	listOff  = 0
+	listFlag = 8
+)
+
+// strList is OpStrList and OpJoin. Joined strings are packed as the others,
+// with the separator in the place of each NUL but the last.
+func (b *builder) strList(e *tree.Expr) val {
+	r := &listReader{b: b, e: e, room: int64(e.Type.Cap)}
+	if e.Op == tree.OpJoin {
+		r.sep = int64(e.Args[1].Str[0])
+	}
+	list := b.add(b.base(e.Args[0]), e.Int)
+	r.buf, r.state = b.allocMap(2*int(r.room)+8), b.allocMap(16)
+	b.store(8, b.addr(r.state, 0), listOff, b.konst(0))
+	b.store(8, b.addr(r.state, 0), listFlag, b.konst(0))
+	out := b.newJoin(e.Type)
+	r.done, r.fault = b.newJoin(types.Type{}), b.newJoin(types.Type{})
+	b.rounds(maxStrings+1, func(k *ir.Value) { r.round(list, k) })
+	b.jump(r.done) // not reached: the last round cuts the list
+	b.enter(r.fault)
+	b.jumpWith(out, b.absent(e.Type, wire.TagFault))
+	b.enter(r.done)
+	b.jumpWith(out, r.value())
+	return b.enter(out)
+}
+
+// round reads one string, or finds the end of the list.
+func (r *listReader) round(list, k *ir.Value) {
+	b := r.b
+	rc := b.probeRead(r.e.Str, b.temp(), b.konst(8), b.op(ir.OpAdd, list, b.imm(ir.OpShl, k, 3)))
+	b.unless(ir.NE, rc, 0, func() { b.jump(r.fault) })
+	p := b.load(8, b.temp(), 0)
+	b.unless(ir.EQ, p, 0, func() { b.jump(r.done) })
+	b.unless(ir.UGE, k, maxStrings, func() {
+		r.cut()
+		b.jump(r.done)
+	})
+	off := b.load(8, b.addr(r.state, 0), listOff)
+	b.unless(ir.UGT, off, r.room, func() { b.jump(r.done) }) // for the verifier
+	end := b.op(ir.OpAdd, off, r.one(off, p))
+	b.unless(ir.UGT, end, r.room, func() {
+		r.cut()
+		b.store(8, b.addr(r.state, 0), listOff, b.konst(r.room))
+		b.jump(r.done)
+	})
+	b.store(8, b.addr(r.state, 0), listOff, end)
+	if r.sep != 0 {
+		b.store(1, b.op(ir.OpAdd, b.addr(r.buf, -1), end), 0, b.konst(r.sep))
+	}
+}
+
+// one reads a string and gives its bytes with the NUL. One that cannot be
+// read is empty.
+func (r *listReader) one(off, p *ir.Value) *ir.Value {
+	b := r.b
+	dst := b.op(ir.OpAdd, b.addr(r.buf, 0), off)
+	rc := b.readWith(r.e.Str, helperProbeReadKernelStr, helperProbeReadUserStr, dst, b.konst(r.room+1), p)
+	used := b.newJoin(types.I64)
+	b.unless(ir.SLE, rc, 0, func() { // kernels before 6.18 give 0 for ""
+		b.store(1, dst, 0, b.konst(0))
+		flag := b.addr(r.state, listFlag)
+		bit := b.imm(ir.OpAnd, b.imm(ir.OpAShr, rc, 63), wire.RefCut)
+		b.store(8, flag, 0, b.op(ir.OpOr, b.load(8, flag, 0), bit))
+		b.jumpWith(used, intVal(types.I64, b.konst(1)))
+	})
+	b.jumpWith(used, intVal(types.I64, rc))
+	return b.enter(used).x
+}
+
+func (r *listReader) cut() {
+	r.b.store(8, r.b.addr(r.state, 0), listFlag, r.b.konst(wire.RefCut))
+}
+
+// value is the list as it lies in memory.
+func (r *listReader) value() val {
+	b := r.b
+	s := &str{mem: r.buf, room: layout.StringRoom(r.e.Type.Cap)}
+	s.flags = b.load(8, b.addr(r.state, 0), listFlag)
+	s.n = b.load(8, b.addr(r.state, 0), listOff)
+	if r.sep != 0 {
+		s.n = r.withoutLast(s.n)
+	}
+	return val{t: r.e.Type, s: s}
+}
+
+// withoutLast leaves out the separator behind the last string, or the byte
+// that the NUL would take.
+func (r *listReader) withoutLast(n *ir.Value) *ir.Value {
+	b := r.b
+	j := b.newJoin(types.I64)
+	b.unless(ir.EQ, n, 0, func() { b.jumpWith(j, intVal(types.I64, n)) })
+	b.jumpWith(j, intVal(types.I64, b.add(n, -1)))
+	return b.enter(j).x
+}
