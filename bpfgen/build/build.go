@@ -144,7 +144,7 @@ func newBuilder(s *Shared, p *tree.Program) *builder {
 	return &builder{
 		Shared: s, prog: p, f: f, cur: f.Blocks[0], reached: map[*ir.Block]bool{f.Blocks[0]: true},
 		env: make([]val, len(p.Locals)), cache: map[any]val{}, inlines: map[int64]*inline{},
-		uses: countUses(p), locals: countLocals(p), lazy: map[int64]*tree.Expr{},
+		uses: usesOf(s, p), locals: countLocals(p), lazy: map[int64]*tree.Expr{},
 	}
 }
 

@@ -1,6 +1,8 @@
 package build
 
 import (
+	"strconv"
+
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/layout"
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -8,7 +10,7 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// A span keeps one entry a thread: key u32 tid, value layout.Span. An entry
+// A span without a key keeps one entry a thread: key u32 tid, value layout.Span. An entry
 // is made at the thread's first start and kept; a busy word says whether it is
 // open. Only the thread itself uses it, and its exit removes it, so the
 // slots stay as they are until the thread's next start.
@@ -32,18 +34,62 @@ func (b *builder) tidKey() *region {
 	return m
 }
 
-// busyWord is what the busy word of an open entry holds.
+// busyWord is what the busy word of an open entry holds: the time of the
+// start where there is a timeout.
 func (b *builder) busyWord() *ir.Value {
+	if span, _ := b.span(); span.Timeout != 0 {
+		return b.helperOnce("time_raw", helperKtimeGetNS)
+	}
 	if !b.isSyscall() {
 		return b.konst(1)
 	}
-	return b.imm(ir.OpAdd, b.syscallNr(), 1)
+	word := b.imm(ir.OpAdd, b.syscallNr(), 1)
+	span, _ := b.span()
+	if len(span.Check) == 0 {
+		return word
+	}
+	return b.op(ir.OpAdd, word, b.imm(ir.OpShl, b.registerMix(span), syscallBits))
+}
+
+// syscallBits is room for the number of a system call plus one.
+const syscallBits = 10
+
+// registerMix is a number made of the registers in span.Check, 0 for the
+// calls that are exempt.
+func (b *builder) registerMix(span *tree.Span) *ir.Value {
+	mix := b.konst(0)
+	for _, off := range span.Check {
+		mix = b.op(ir.OpAdd, b.imm(ir.OpMul, mix, 31), b.register(strconv.Itoa(off)))
+	}
+	for _, nr := range span.Exempt {
+		other := b.cmp(ir.NE, b.syscallNr(), b.konst(int64(nr)))
+		mix = b.op(ir.OpAnd, mix, b.op(ir.OpNeg, other))
+	}
+	return mix
+}
+
+// usesOf counts what the program reads, with what the check of its span does.
+func usesOf(s *Shared, p *tree.Program) uses {
+	u := countUses(p)
+	switch p.Attach.Kind {
+	case tree.AttachSyscallEnter, tree.AttachSyscallExit:
+		if p.Attach.Span < len(s.Tree.Spans) {
+			for _, off := range s.Tree.Spans[p.Attach.Span].Check {
+				u["reg:"+strconv.Itoa(off)]++
+			}
+		}
+	}
+	return u
 }
 
 // spanStart opens the entry with the slots. One that is open already belongs
 // to a call that never ended.
 func (b *builder) spanStart(s *tree.Stmt) {
 	span, name := b.span()
+	if span.Key.Kind != types.Bot {
+		b.keyedStart(s, span, name)
+		return
+	}
 	f := layout.Span(span.Slots)
 	var ls []leaf
 	for i, e := range s.Exprs {
@@ -51,7 +97,7 @@ func (b *builder) spanStart(s *tree.Stmt) {
 	}
 	done := b.newJoin(types.Type{})
 	p := b.spanInsert(name, f.Size, done)
-	b.countOpen(p)
+	b.countOpen(p, span, done)
 	b.storeLeaves(func(off int64) *ir.Value { return b.add(p, off) }, 8, f.Size-8, ls)
 	b.store(8, p, layout.SpanBusy, b.busyWord())
 	b.jump(done)
@@ -85,10 +131,19 @@ func (b *builder) countSpan(kind tree.SiteKind) {
 	b.countSite(tree.Site{Kind: kind, Probe: b.prog.Probe, Container: -1, Pos: b.pos})
 }
 
-func (b *builder) countOpen(p *ir.Value) {
+// countOpen counts a start that finds another one. Which of them wins is the
+// span's choice; one that is too old never does.
+func (b *builder) countOpen(p *ir.Value, span *tree.Span, done *join) {
 	j := b.newJoin(types.Type{})
 	b.unless(ir.NE, b.load(8, p, layout.SpanBusy), 0, func() {
 		b.countSpan(tree.SiteOpenStart)
+		switch {
+		case span.First && span.Timeout != 0:
+			b.unless(ir.SLT, b.age(p), span.Timeout, func() { b.jump(done) })
+		case span.First:
+			b.jump(done)
+			return
+		}
 		b.jump(j)
 	})
 	b.jump(j)
@@ -100,6 +155,10 @@ func (b *builder) countOpen(p *ir.Value) {
 // from fork. That is not counted.
 func (b *builder) spanEnd(s *tree.Stmt) {
 	span, name := b.span()
+	if span.Key.Kind != types.Bot {
+		b.keyedEnd(s, span, name)
+		return
+	}
 	key := b.tidKey()
 	p := b.call(helperMapLookup, b.mapPtr(name), b.addr(key, 0))
 	b.release(key)
@@ -108,14 +167,24 @@ func (b *builder) spanEnd(s *tree.Stmt) {
 	ours := b.f.NewBlock()
 	other := b.f.NewBlock()
 	from := b.cur
-	b.branchConst(ir.EQ, busy, b.busyWord(), ours, other)
+	if span.Timeout != 0 {
+		b.branchImm(ir.NE, busy, 0, ours, other)
+	} else {
+		b.branchConst(ir.EQ, busy, b.busyWord(), ours, other)
+	}
 	b.likely(1, from)
 	saved := b.save()
 	b.begin(other)
 	b.orphan(p, busy, s.Str != spanFiltered)
 	b.begin(ours)
 	b.restore(saved)
-	b.store(8, p, layout.SpanBusy, b.konst(0))
+	if span.Timeout != 0 {
+		age := b.age(p)
+		b.store(8, p, layout.SpanBusy, b.konst(0))
+		b.expire(span, age)
+	} else {
+		b.store(8, p, layout.SpanBusy, b.konst(0))
+	}
 	b.entry = &spanEntry{p, layout.Span(span.Slots), span.Slots}
 }
 
@@ -143,17 +212,17 @@ func (b *builder) spanSlot(e *tree.Expr) val {
 	if b.entry == nil {
 		b.fail("slot %d read before the span's end", e.Int)
 	}
-	if v, ok := b.cache[spanKey(e.Int)]; ok {
+	if v, ok := b.cache[slotKey(e.Int)]; ok {
 		return v
 	}
 	n := e.Int
 	v := b.convert(b.loadFixed(b.entry.p, b.entry.layout.Type.Elems[n], b.entry.slots[n]), e.Type)
-	b.cache[spanKey(n)] = v
+	b.cache[slotKey(n)] = v
 	return v
 }
 
-// spanKey is the key of a slot in the cache.
-type spanKey int64
+// slotKey is the key of a slot in the cache.
+type slotKey int64
 
 // SpanExit builds the program that removes the entries of a thread that
 // ends. It belongs at raw tracepoint sched_process_exit, which runs in that
@@ -162,8 +231,10 @@ func (s *Shared) SpanExit(p *tree.Program) (*ir.Func, error) {
 	b := newBuilder(s, p)
 	b.budget = DefaultStack
 	key := b.tidKey()
-	for i := range s.Tree.Spans {
-		b.call(helperMapDelete, b.mapPtr(tree.SpanMap(i)), b.addr(key, 0))
+	for i, span := range s.Tree.Spans {
+		if span.Key.Kind == types.Bot {
+			b.call(helperMapDelete, b.mapPtr(tree.SpanMap(i)), b.addr(key, 0))
+		}
 	}
 	b.ret()
 	prune(b.f)

@@ -94,6 +94,7 @@ func (pr *probe) syscalls(t *target) {
 	id := len(pr.u.res.Tree.Spans)
 	span := &tree.Span{Probe: pr.p.ID, Size: plan.DefaultSize}
 	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, span)
+	span.Check, span.Exempt = pr.u.spanCheck(t)
 	s := &syscallWalk{pr: pr, t: t, span: span,
 		enter: pr.syscallProgram(t, id, tree.AttachSyscallEnter, "in"),
 		exit:  pr.syscallProgram(t, id, tree.AttachSyscallExit, "out")}
@@ -105,6 +106,27 @@ func (pr *probe) syscalls(t *target) {
 	}
 	s.assemble()
 	pr.u.res.Tree.Programs = append(pr.u.res.Tree.Programs, s.exit, s.enter)
+}
+
+// spanCheck gives the registers by which the end of a call is known to belong
+// to its start, on kernels where calls can be missed. arm64 returns the result
+// in the register of the first argument.
+func (u *unit) spanCheck(t *target) (check, exempt []int) {
+	if !u.facts.MissesCalls() {
+		return nil, nil
+	}
+	regs := kernel.RegisterOffsets("")
+	for _, off := range append(regs.SyscallArgs[:], regs.SP) {
+		if off != regs.Ret {
+			check = append(check, off)
+		}
+	}
+	for _, name := range []string{"execve", "execveat"} {
+		if sc, ok := kernel.SyscallByName(name); ok && t.has(sc.Nr) {
+			exempt = append(exempt, sc.Nr)
+		}
+	}
+	return check, exempt
 }
 
 func (pr *probe) syscallProgram(t *target, span int, kind tree.AttachKind, suffix string) *tree.Program {

@@ -158,6 +158,13 @@ type Span struct {
 	// First keeps the first of several starts with the same key; else the last
 	// one wins. Either way the other is counted (SiteOpenStart).
 	First bool
+	// Check are registers, by their offset in pt_regs, that a system call leaves
+	// as they were: they must be the same at the start and at the end. It is set
+	// on kernels where both an end and the next start can be missed, so that an
+	// old start would meet a new end. Exempt are the numbers of calls that
+	// change all registers (execve).
+	Check  []int
+	Exempt []int
 	// Timeout, if not 0, is the age in ns from which an entry no longer pairs:
 	// its end counts as one without a start.
 	Timeout int64

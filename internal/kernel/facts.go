@@ -10,6 +10,7 @@ type Options struct {
 	BTFPath     string // default BTFPath
 	BTF         []byte // a blob, instead of a file
 	TracefsPath string // default: found, mounted if need be
+	Release     string // default: that of the running kernel; of a fixture unknown
 }
 
 // Facts gathers what is known about one kernel. Nothing is read before it is

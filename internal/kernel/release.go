@@ -44,6 +44,24 @@ func parseRelease(s string) Version {
 	return v
 }
 
+// MissesCalls reports whether a program at sys_enter or sys_exit can miss calls
+// because a task is preempted while it runs it: tracepoint programs are
+// preemptible from 7.0 on, and a program that one task holds does not run for
+// others on that CPU. Nothing tells but the version.
+func (f *Facts) MissesCalls() bool {
+	if f.opts.Release == "" && f.opts.BTF != nil {
+		return false
+	}
+	v := parseRelease(f.opts.Release)
+	if f.opts.Release == "" {
+		var err error
+		if v, err = Release(); err != nil {
+			return true
+		}
+	}
+	return v.AtLeast(6, 19)
+}
+
 // AtLeast reports whether v is major.minor or newer.
 func (v Version) AtLeast(major, minor int) bool {
 	return v.Major > major || v.Major == major && v.Minor >= minor
