@@ -26,9 +26,7 @@ func (b *body) attr(x val, name string, pos plan.Pos) val {
 		}
 		return v
 	}
-	if x.obj == (poison{}) {
-		afterMistake()
-	}
+	x.mustKnow()
 	if x.obj != nil {
 		return b.objAttr(x, name, pos)
 	}
@@ -120,6 +118,7 @@ func (b *body) exprAttr(x val, name string, pos plan.Pos) val {
 
 // index is x[i].
 func (b *body) index(x, i val, pos plan.Pos) val {
+	x.mustKnow()
 	if x.start != nil && x.start != b {
 		at := x.start
 		x.start = nil

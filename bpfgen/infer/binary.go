@@ -274,6 +274,8 @@ func foldDivision(op syntax.Token, x, y *big.Int) (val, bool) {
 
 // equal is x == y. Values of different kinds are not equal, as in Starlark.
 func (b *body) equal(x, y val, pos plan.Pos) cond {
+	x.mustKnow()
+	y.mustKnow()
 	if eq, ok := constEqual(x.c, y.c); ok {
 		return known(eq)
 	}

@@ -134,9 +134,7 @@ func (b *body) rv(v val, pos plan.Pos) *tree.Expr {
 		}
 		return e
 	case v.obj != nil:
-		if v.obj == (poison{}) {
-			afterMistake()
-		}
+		v.mustKnow()
 		if p, ok := v.obj.(located); ok && p.origin() != nil && p.origin() != b {
 			return b.here(val{expr: p.value(b, pos), start: p.origin()}).expr
 		}

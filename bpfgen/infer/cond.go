@@ -193,6 +193,7 @@ func assumeNotNone(e *tree.Expr) *tree.Expr {
 }
 
 func (b *body) isNone(v val, pos plan.Pos) cond {
+	v.mustKnow()
 	switch {
 	case v.isNone():
 		return known(true)
@@ -220,6 +221,7 @@ func (b *body) truthOf(id *syntax.Ident) cond {
 
 // truth is Starlark's bool(v).
 func (b *body) truth(v val, pos plan.Pos) cond {
+	v.mustKnow()
 	switch {
 	case v.c != nil:
 		return known(constTruth(v.c))

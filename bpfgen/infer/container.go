@@ -212,6 +212,12 @@ func (b *body) tableOp(op tree.Op, c *plan.Container, k val, pos plan.Pos) val {
 		wrong(pos, "the key is None")
 	}
 	t := b.valueType(c)
+	if op != tree.OpTableHas && t.Kind == types.Bot {
+		// What the table holds is not known in this round: nothing can be
+		// said about a use of it.
+		b.u.unknown[c.ID] = true
+		return objVal(poison{})
+	}
 	switch op {
 	case tree.OpTableHas:
 		t = types.Boolean
@@ -226,12 +232,7 @@ func (b *body) tableOp(op tree.Op, c *plan.Container, k val, pos plan.Pos) val {
 }
 
 // valueType is what is known so far of a table's values.
-func (b *body) valueType(c *plan.Container) types.Type {
-	if t := b.u.cont(c).val; t.Kind != types.Bot {
-		return t
-	}
-	return types.I64
-}
+func (b *body) valueType(c *plan.Container) types.Type { return b.u.cont(c).val }
 
 func (b *body) hasKey(c *plan.Container, k val, pos plan.Pos) cond {
 	wantTable(c, pos)
@@ -306,6 +307,9 @@ func (b *body) orDefault(v val, a []val, pos plan.Pos) val {
 	if len(a) < 2 || a[1].isNone() {
 		return v
 	}
+	if v.obj == (poison{}) {
+		return v
+	}
 	c := b.isNone(v, pos)
 	return b.choose(c, func() val { return a[1] }, func() val { return exprVal(assumeNotNone(v.expr)) }, pos)
 }
@@ -329,7 +333,10 @@ func (b *body) cellMethod(c *plan.Container, m string, args []arg, pos plan.Pos)
 	switch m {
 	case "get":
 		want(args, 0, 0, "get()", pos)
-		b.u.cont(c)
+		if b.valueType(c).Kind == types.Bot {
+			b.u.unknown[c.ID] = true
+			return objVal(poison{})
+		}
 		return exprVal(b.assign("", &tree.Expr{Op: tree.OpCellGet, Type: b.valueType(c), Int: int64(c.ID), Pos: pos}))
 	case "set":
 		a := want(args, 1, 1, "set(value)", pos)

@@ -62,6 +62,13 @@ type poison struct{}
 
 func (poison) what() string { return "a value" }
 
+// mustKnow ends the walk of a statement that uses a poisoned value.
+func (v val) mustKnow() {
+	if v.obj == (poison{}) {
+		afterMistake()
+	}
+}
+
 // afterMistake ends the walk of a statement that uses a poisoned variable.
 func afterMistake() { panic(&refusal{final: true, silent: true}) }
 

@@ -117,6 +117,7 @@ func assume(e *tree.Expr) *tree.Expr {
 
 // num gives v as a present int. A pointer is its address.
 func (b *body) num(v val, pos plan.Pos) *tree.Expr {
+	v.mustKnow()
 	if v.obj == nil {
 		switch t := v.typ(); t.Kind {
 		case types.Int, types.None:
@@ -199,7 +200,10 @@ func (b *body) choose(c cond, yes, no func() val, pos plan.Pos) val {
 	yv, yb := way(yes, c.ifTrue)
 	nv, nb := way(no, c.ifFalse)
 	b.frame.vars = before
-	if same(yv, nv) && len(yb.Stmts) == 0 && len(nb.Stmts) == 0 {
+	if same(yv, nv) && (yv.c != nil || len(yb.Stmts) == 0 && len(nb.Stmts) == 0) {
+		if len(yb.Stmts) > 0 || len(nb.Stmts) > 0 {
+			b.emit(&tree.Stmt{Op: tree.SIf, Exprs: []*tree.Expr{c.expr}, Then: yb, Else: nb, Pos: pos})
+		}
 		return yv
 	}
 	if len(yb.Stmts) == 0 && len(nb.Stmts) == 0 {

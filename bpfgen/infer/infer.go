@@ -80,7 +80,7 @@ func Unit(p *plan.Plan, facts *kernel.Facts) (*Result, error) {
 		u := newUnit(p, facts, conts)
 		u.spanKeys = keys
 		u.walk()
-		if u.changed && len(u.diags) == 0 {
+		if u.changed || u.settle() {
 			continue
 		}
 		if len(u.diags) > 0 {
@@ -110,6 +110,8 @@ type unit struct {
 	enums    map[*tree.Expr]string      // reads of fields whose type is an enum
 	follow   *follow                    // nil: only one process, or all
 	spanKeys map[*plan.Span]*types.Type // lives through all rounds
+	// unknown are the tables whose values were read before anything set them.
+	unknown map[int]bool
 }
 
 // A touch is a use of a table or cell in a handler that went to user space.
@@ -123,7 +125,7 @@ func newUnit(p *plan.Plan, facts *kernel.Facts, conts map[int]*contType) *unit {
 	u := &unit{
 		plan: p, facts: facts, conts: conts,
 		written: map[int]plan.Pos{}, used: map[int]bool{}, names: map[string]bool{},
-		strMax: p.StrMax, enums: map[*tree.Expr]string{},
+		strMax: p.StrMax, enums: map[*tree.Expr]string{}, unknown: map[int]bool{},
 		res: &Result{
 			Tree:   &tree.Unit{},
 			Halves: map[int]*plan.UserHalf{}, StartHalves: map[int]*plan.UserHalf{},
@@ -163,6 +165,19 @@ func name(c *plan.Container) string {
 		return c.Name
 	}
 	return fmt.Sprintf("declared at %s", c.Pos)
+}
+
+// settle gives a type to the values of tables that only user space sets, and
+// reports whether there was one: an int.
+func (u *unit) settle() bool {
+	for id := range u.unknown {
+		if t := u.conts[id]; t.val.Kind == types.Bot {
+			t.val = types.I64
+		} else {
+			delete(u.unknown, id)
+		}
+	}
+	return len(u.unknown) > 0
 }
 
 // finish completes the result of the last round.

@@ -184,6 +184,9 @@ func (pr *probe) extend(b *body, ev *event, r val, pos plan.Pos, plain bool) *ev
 		return &out
 	}
 	e := b.rv(r, pos)
+	if e.Type.Kind == types.None {
+		return nil
+	}
 	if e.Type.MayNone {
 		b.require(negate(b.isNone(exprVal(e), pos), pos), pos)
 		e = assumeNotNone(e)

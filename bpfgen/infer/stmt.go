@@ -138,6 +138,7 @@ func (b *body) unpack(to []syntax.Expr, v val, pos plan.Pos) {
 
 // elements gives the parts of a tuple or constant list.
 func (b *body) elements(v val, pos plan.Pos) ([]val, bool) {
+	v.mustKnow()
 	switch {
 	case v.comp:
 		return v.elems, true
