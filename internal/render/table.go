@@ -137,6 +137,9 @@ func (t *Table) sortColumn(name string) (value, key int, err error) {
 	if name == "key" {
 		return 0, 0, nil
 	}
+	if len(t.Columns) == 1 && t.Columns[0].Name == "" && name == t.Columns[0].Kind { // "count"
+		return 0, -1, nil
+	}
 	return 0, -1, fmt.Errorf("no column %q to sort by (%s)", name, strings.Join(t.names(), ", "))
 }
 
@@ -154,6 +157,9 @@ func (t *Table) names() []string {
 	}
 	if len(out) == 0 {
 		return []string{"key", "value"}
+	}
+	if len(t.Columns) == 1 && t.Columns[0].Name == "" {
+		out = append(out, t.Columns[0].Kind)
 	}
 	return out
 }

@@ -27,7 +27,7 @@ func (d *Decoder) fixedString(t *wire.Type, b []byte) starlark.Value {
 	}
 	b = b[:len(b)-1]
 	if t.Kind == wire.Bytes {
-		return d.bytesValue(t, b, state == wire.StrCut, true)
+		return d.bytesValue(t, b, state == wire.StrCut)
 	}
 	return d.text(trim(b), state == wire.StrCut)
 }
@@ -49,7 +49,7 @@ func (d *Decoder) refString(t *wire.Type, rec []byte) (starlark.Value, error) {
 		return nil, fmt.Errorf("string at %d..%d lies outside of a record of %d bytes", off, end, len(rec))
 	}
 	if t.Kind == wire.Bytes {
-		return d.bytesValue(t, rec[off:end], flags&wire.RefCut != 0, false), nil
+		return d.bytesValue(t, rec[off:end], flags&wire.RefCut != 0), nil
 	}
 	return d.text(trim(rec[off:end]), flags&wire.RefCut != 0), nil
 }

@@ -62,17 +62,13 @@ func (d *Decoder) label(t *wire.Type, v uint64) starlark.Value {
 	return s
 }
 
-// bytesValue gives bytes, or what they stand for by their label. padded says
-// that b is the whole room in a fixed layout, filled up with NULs.
-func (d *Decoder) bytesValue(t *wire.Type, b []byte, cut, padded bool) starlark.Value {
+// bytesValue gives bytes, or what they stand for by their label.
+func (d *Decoder) bytesValue(t *wire.Type, b []byte, cut bool) starlark.Value {
 	if t.Label == "" {
 		return starlark.Bytes(b)
 	}
 	if t.Label == strList {
-		if padded {
-			b = withoutPadding(b)
-		}
-		return d.stringList(b, cut)
+		return d.stringList(withoutPadding(b), cut)
 	}
 	if f := d.Labels.Bytes[t.Label]; f != nil {
 		return f(b, cut)
@@ -96,8 +92,8 @@ const strList = "strlist"
 
 // stringList splits a list of strings. The last string of one that was cut
 // ends in the mark, or the mark is a string of its own if the cut fell between
-// two. In a fixed layout empty strings at the end are not told from the
-// padding.
+// two. Empty strings at the end are not told from the NULs that fill up the
+// room where the list was kept: in a key, a value, or from the start of a span.
 func (d *Decoder) stringList(b []byte, cut bool) starlark.Value {
 	out := starlark.Tuple{}
 	for len(b) > 0 {

@@ -19,7 +19,8 @@ func TestStringList(t *testing.T) {
 	}{
 		{0, "ls\x00-l\x00", `("ls", "-l")`},
 		{0, "", `()`},
-		{0, "sh\x00\x00-c\x00\x00", `("sh", "", "-c", "")`},
+		{0, "sh\x00\x00-c\x00\x00", `("sh", "", "-c")`},
+		{0, "ls\x00-l\x00\x00\x00\x00", `("ls", "-l")`}, // kept in the slot of a span
 		{wire.RefCut, "ls\x00-", `("ls", "-…")`},
 		{wire.RefCut, "ls\x00", `("ls", "…")`},
 		{wire.RefCut, "", `("…",)`},
