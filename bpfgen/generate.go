@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/cilium/ebpf"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/opt"
 	"github.com/startrace/startrace/bpfgen/regalloc"
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
 )
 
 // Options are the facts and wishes that Generate depends on.
@@ -38,12 +40,12 @@ type Dump struct {
 	Tree, IR, Opt, Machine, Alloc, Asm string
 }
 
-// SpanExit is the name of the program that Generate adds to units with spans:
-// it forgets threads that end.
+// SpanExit is the name of the program that Generate adds to units with spans
+// by thread: it forgets threads that end.
 const SpanExit = "span_exit"
 
 // Generate compiles a tree. It sets the layouts of containers that are not
-// set and appends the program SpanExit to u.Programs where there are spans.
+// set and appends the program SpanExit to u.Programs where spans want it.
 func Generate(u *tree.Unit, o Options) (*Unit, error) {
 	if o.Arch == "" {
 		o.Arch = runtime.GOARCH
@@ -75,7 +77,8 @@ func Generate(u *tree.Unit, o Options) (*Unit, error) {
 }
 
 func addSpanExit(u *tree.Unit) {
-	if len(u.Spans) == 0 {
+	byThread := func(s *tree.Span) bool { return s.Key.Kind == types.Bot }
+	if !slices.ContainsFunc(u.Spans, byThread) {
 		return
 	}
 	for _, p := range u.Programs {

@@ -46,11 +46,19 @@ func (g *generator) maps() {
 			size = plan.DefaultSize
 		}
 		g.add(&ebpf.MapSpec{
-			Name: tree.SpanMap(i), Type: ebpf.Hash, KeySize: 8,
+			Name: tree.SpanMap(i), Type: ebpf.Hash, KeySize: spanKeySize(s),
 			ValueSize: uint32(layout.Span(s.Slots).Size), MaxEntries: uint32(size),
 		})
 	}
 	g.fixedMaps()
+}
+
+// spanKeySize is the size of a span's key, a thread if it declares none.
+func spanKeySize(s *tree.Span) uint32 {
+	if s.Key.Kind == types.Bot {
+		return 8
+	}
+	return uint32(max(8, layout.Fixed(s.Key).Size))
 }
 
 // fixedMaps makes the maps that exist once.

@@ -33,5 +33,9 @@ const (
 	ringForceWakeup = 2
 )
 
-// Errors of map updates.
-const errE2Big = -7 // no room in the map
+// Errors of map updates and deletes.
+const (
+	errNoEnt = -2  // no such key
+	errE2Big = -7  // no room in the map
+	errExist = -17 // updateNoExist, and the key is there
+)

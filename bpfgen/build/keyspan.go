@@ -1,0 +1,109 @@
+package build
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/layout"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+)
+
+// A span with a key begins on one CPU and ends on another, maybe in another
+// task, so its entry is made whole by one update and taken by one delete: of
+// two ends only one gets it. The value is that of layout.Span; the busy word
+// is the time of the start where there is a timeout.
+//
+// Between the look-up of an end and its delete a start with the same key can
+// put another entry in that place, which is then lost. That takes events that
+// overlap for the same key, whose pairs nobody could tell.
+
+func (b *builder) spanKey(span *tree.Span, e *tree.Expr) *region {
+	return b.fixed(layout.Fixed(span.Key), span.Key, e)
+}
+
+// keyedStart makes the entry.
+func (b *builder) keyedStart(s *tree.Stmt, span *tree.Span, name string) {
+	f := layout.Span(span.Slots)
+	key := b.spanKey(span, s.Exprs[0])
+	m := b.alloc(f.Size)
+	at := func(off int64) *ir.Value { return b.addr(m, off) }
+	var ls []leaf
+	for i, e := range s.Exprs[1:] {
+		ls = b.collect(f.Type.Elems[i], span.Slots[i], e, ls)
+	}
+	b.storeLeaves(at, 8, f.Size-8, ls)
+	b.store(8, at(int64(f.Size)-8), 0, b.konst(0))
+	b.store(8, at(layout.SpanBusy), 0, b.busyWord())
+	done := b.newJoin(types.Type{})
+	rc := b.call(helperMapUpdate, b.mapPtr(name), b.addr(key, 0), at(0), b.konst(updateNoExist))
+	b.unless(ir.NE, rc, 0, func() { b.startFailed(rc, span, name, key, m, done) })
+	b.jump(done)
+	b.enter(done)
+	b.release(key, m)
+}
+
+// startFailed is a start that did not find its key free, or no room.
+func (b *builder) startFailed(rc *ir.Value, span *tree.Span, name string, key, m *region, done *join) {
+	open, full := b.f.NewBlock(), b.f.NewBlock()
+	b.branchImm(ir.EQ, b.extend(rc, 32, true), errExist, open, full)
+	b.begin(full)
+	b.countSpan(tree.SiteSpanFull)
+	b.jump(done)
+	b.begin(open)
+	b.countSpan(tree.SiteOpenStart)
+	if span.First && span.Timeout == 0 {
+		b.jump(done)
+		return
+	}
+	if span.First {
+		p := b.call(helperMapLookup, b.mapPtr(name), b.addr(key, 0))
+		gone := b.newJoin(types.Type{})
+		b.unless(ir.EQ, p, 0, func() { b.jump(gone) })
+		b.unless(ir.SLT, b.age(p), span.Timeout, func() { b.jump(done) })
+		b.jump(gone)
+		b.enter(gone)
+	}
+	rc = b.call(helperMapUpdate, b.mapPtr(name), b.addr(key, 0), b.addr(m, 0), b.konst(updateAny))
+	b.unless(ir.NE, rc, 0, func() {
+		b.countSpan(tree.SiteSpanFull)
+		b.jump(done)
+	})
+	b.jump(done)
+}
+
+// age is the time since the start of the entry at p.
+func (b *builder) age(p *ir.Value) *ir.Value {
+	return b.op(ir.OpSub, b.helperOnce("time_raw", helperKtimeGetNS), b.load(8, p, layout.SpanBusy))
+}
+
+// keyedEnd takes the entry: its slots are copied first, for another CPU may
+// use the memory as soon as it is deleted.
+func (b *builder) keyedEnd(s *tree.Stmt, span *tree.Span, name string) {
+	f := layout.Span(span.Slots)
+	key := b.spanKey(span, s.Exprs[0])
+	noStart := func() { b.noStart(s.Str != spanFiltered) }
+	p := b.call(helperMapLookup, b.mapPtr(name), b.addr(key, 0))
+	b.unless(ir.EQ, p, 0, noStart)
+	m := b.alloc(f.Size - 8)
+	b.cur.AddImm(ir.OpCopy, b.pos, int64(f.Size)-8, b.addr(m, 0), p)
+	rc := b.call(helperMapDelete, b.mapPtr(name), b.addr(key, 0))
+	b.unless(ir.EQ, b.extend(rc, 32, true), errNoEnt, noStart)
+	b.release(key)
+	b.entry = &spanEntry{b.addr(m, 0), f, span.Slots}
+	if span.Timeout != 0 {
+		b.expire(span, b.age(b.entry.p))
+	}
+}
+
+// noStart ends the program at an end without a start.
+func (b *builder) noStart(count bool) {
+	if count {
+		b.countSpan(tree.SiteOrphanEnd)
+	}
+	b.ret()
+}
+
+// expire ends the program if an entry is too old to pair. That is counted
+// even if ends without a start are not: here there was one.
+func (b *builder) expire(span *tree.Span, age *ir.Value) {
+	b.unless(ir.SGE, age, span.Timeout, func() { b.noStart(true) })
+}
