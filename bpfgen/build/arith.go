@@ -189,15 +189,34 @@ func (b *builder) abs(e *tree.Expr) *ir.Value {
 	return b.op(ir.OpSub, b.op(ir.OpXor, x, s), s)
 }
 
-// extreme is min() and max() of ints; of equal ones the first, as in Starlark.
+// extreme is min() and max() of ints. Those that exceed int64 are compared
+// among themselves first, and so are the others: what a comparison of both
+// kinds gives has no type for another one.
 func (b *builder) extreme(e *tree.Expr) val {
-	best := b.scalar(e.Args[0])
+	var large, others []val
+	for _, a := range e.Args {
+		if v := b.scalar(a); v.t.Unsigned64() {
+			large = append(large, v)
+		} else {
+			others = append(others, v)
+		}
+	}
+	var last []val
+	for _, group := range [][]val{large, others} {
+		if len(group) > 0 {
+			last = append(last, b.bestOf(e.Op, group))
+		}
+	}
+	return b.convert(b.bestOf(e.Op, last), e.Type)
+}
+
+func (b *builder) bestOf(o tree.Op, list []val) val {
+	best := list[0]
 	op := tree.OpLt
-	if e.Op == tree.OpMax {
+	if o == tree.OpMax {
 		op = tree.OpGt
 	}
-	for _, a := range e.Args[1:] {
-		v := b.scalar(a)
+	for _, v := range list[1:] {
 		other, keep := b.f.NewBlock(), b.f.NewBlock()
 		t, _ := types.Join(best.t, v.t)
 		j := b.newJoin(t)
@@ -208,7 +227,7 @@ func (b *builder) extreme(e *tree.Expr) val {
 		b.jumpWith(j, best)
 		best = b.enter(j)
 	}
-	return b.convert(best, e.Type)
+	return best
 }
 
 func (b *builder) bswap(x *ir.Value, width int64) *ir.Value {

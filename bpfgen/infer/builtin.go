@@ -199,9 +199,12 @@ func (b *body) minMax(op tree.Op, args []arg, pos plan.Pos) val {
 		e := b.num(a.v, a.pos)
 		out.Args = append(out.Args, e)
 	}
-	out.Type = out.Args[0].Type.Present()
-	for _, e := range out.Args[1:] {
-		out.Type, _ = types.Join(out.Type, e.Type.Present())
+	for _, constants := range []bool{false, true} {
+		for _, e := range out.Args {
+			if (e.Op == tree.OpConst) == constants {
+				out.Type, _ = types.Join(out.Type, signless(e, out.Type))
+			}
+		}
 	}
 	return exprVal(out)
 }

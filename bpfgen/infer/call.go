@@ -171,10 +171,10 @@ func (b *body) inlined(f *frame, block *tree.Block, falls bool, pos plan.Pos) va
 	if falls {
 		t = types.NoneT
 	}
-	for _, r := range f.returns {
+	for _, r := range constantsLast(f.returns) {
+		e := b.rv(r.v, r.stmt.Pos)
 		var ok bool
-		rt := b.returnType(r.v, r.stmt.Pos)
-		if t, ok = types.Join(t, rt); !ok {
+		if t, ok = types.Join(t, signless(e, t)); !ok {
 			refuse(r.stmt.Pos, "this returns %s, elsewhere %s: a function in a kernel half returns one kind of value, or None", r.v.describe(), t)
 		}
 	}
@@ -196,7 +196,18 @@ func (b *body) inlined(f *frame, block *tree.Block, falls bool, pos plan.Pos) va
 	return exprVal(b.assign("", e))
 }
 
-func (b *body) returnType(v val, pos plan.Pos) types.Type { return b.rv(v, pos).Type }
+// constantsLast orders returns so that constants take the sign of the others.
+func constantsLast(list []returned) []returned {
+	var values, constants []returned
+	for _, r := range list {
+		if r.v.c != nil {
+			constants = append(constants, r)
+		} else {
+			values = append(values, r)
+		}
+	}
+	return append(values, constants...)
+}
 
 // convert makes e a t; the types must have joined to t.
 func convert(e *tree.Expr, t types.Type) *tree.Expr {

@@ -208,7 +208,7 @@ func (b *body) choose(c cond, yes, no func() val, pos plan.Pos) val {
 	}
 	if len(yb.Stmts) == 0 && len(nb.Stmts) == 0 {
 		ye, ne := b.rv(yv, pos), b.rv(nv, pos)
-		t, ok := types.Join(ye.Type, ne.Type)
+		t, ok := joinExprs(ye, ne)
 		if !ok {
 			refuse(pos, "this is %s or %s: a kernel half needs one kind of value, or None", yv.describe(), nv.describe())
 		}
@@ -220,6 +220,19 @@ func (b *body) choose(c cond, yes, no func() val, pos plan.Pos) val {
 	}
 	b.emit(&tree.Stmt{Op: tree.SIf, Exprs: []*tree.Expr{c.expr}, Then: yb, Else: nb, Pos: pos})
 	return out
+}
+
+// joinExprs is the type of one of two values. A constant that is not negative
+// takes the sign of the other one: `e.args.addr if c else 0` is not negative.
+func joinExprs(x, y *tree.Expr) (types.Type, bool) {
+	return types.Join(signless(x, y.Type), signless(y, x.Type))
+}
+
+func signless(e *tree.Expr, other types.Type) types.Type {
+	if e.Op == tree.OpConst && e.Type.Equal(types.I64) && e.Int >= 0 && other.Kind == types.Int && other.Unsigned64() {
+		return types.U64
+	}
+	return e.Type
 }
 
 // conditional is `x if c else y`; with a constant bool on one side it is a

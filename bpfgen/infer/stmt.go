@@ -250,7 +250,7 @@ func (u *unjoined) what() string {
 func (b *body) join(name string, x, y val, then, els *tree.Block, pos plan.Pos) (out val, ok bool) {
 	r := attempt(func() {
 		xe, ye := b.rv(x, pos), b.rv(y, pos)
-		t, joined := types.Join(xe.Type, ye.Type)
+		t, joined := joinExprs(xe, ye)
 		if !joined {
 			return
 		}

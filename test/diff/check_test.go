@@ -93,15 +93,23 @@ func programAt(programs []*Program, line int) *Program {
 	return programs[len(programs)-1]
 }
 
+// rejected takes out the program that an error of the loader names.
+func (c *checker) rejected(programs []*Program, u *bpfgen.Unit, err error) {
+	for _, p := range u.Tree.Programs {
+		if strings.Contains(err.Error(), "program "+p.Name+":") {
+			c.note("rejected", programs[p.Probe], "%+v", err)
+			c.check(keep(programs, map[*Program]bool{programs[p.Probe]: true}))
+			return
+		}
+	}
+	c.note("rejected", programs[0], "%+v", err)
+}
+
 // execute loads the unit and runs all programs on all inputs.
 func (c *checker) execute(programs []*Program, u *bpfgen.Unit) {
 	m, err := load(u)
 	if err != nil {
-		if len(programs) > 1 {
-			c.halves(programs)
-		} else {
-			c.note("rejected", programs[0], "%+v", err)
-		}
+		c.rejected(programs, u, err)
 		return
 	}
 	defer m.close()

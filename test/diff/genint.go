@@ -87,9 +87,17 @@ func (g *gen) few(t Type, d int) *Expr {
 	if g.one(3) {
 		return g.wrapped(call(t, "abs", x))
 	}
-	e := call(t, pick(g, []string{"min", "max"}), x, g.expr(t, d-1))
-	if g.one(3) {
-		e.Args = append(e.Args, g.expr(t, d-1))
+	other := t
+	if t.Class == Signed {
+		other = pick(g, []Type{signed, unsigned, plainInt})
+	}
+	e := call(t, pick(g, []string{"min", "max"}), x, g.expr(other, d-1))
+	for range g.r.IntN(3) {
+		e.Args = append(e.Args, g.expr(pick(g, []Type{t, other}), d-1))
+	}
+	g.r.Shuffle(len(e.Args), func(i, j int) { e.Args[i], e.Args[j] = e.Args[j], e.Args[i] })
+	if !other.Equal(t) {
+		e.Wrap = asInt
 	}
 	return e
 }
@@ -152,5 +160,5 @@ func (g *gen) conversion(d int) *Expr {
 	case 2:
 		return call(unsigned, pick(g, []string{"ntohs", "ntohl"}), g.expr(pick(g, []Type{signed, unsigned}), d-1))
 	}
-	return arith("&", g.anyInt(d-1), g.huge())
+	return arith("&", g.expr(pick(g, []Type{signed, unsigned}), d-1), g.huge())
 }
