@@ -244,6 +244,8 @@ func zeroOf(t types.Type, pos plan.Pos) *tree.Expr {
 		return convert(e, t)
 	case types.Str:
 		return convert(constExpr(plan.String(""), pos), t)
+	case types.Bytes:
+		return convert(constExpr(plan.Bytes(""), pos), t)
 	case types.Bool:
 		return convert(constExpr(plan.Bool(false), pos), t)
 	case types.None:

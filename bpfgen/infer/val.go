@@ -87,6 +87,8 @@ func constType(c plan.Value) types.Type {
 		return types.I64
 	case plan.String:
 		return types.StrOf(len(c) + 1)
+	case plan.Bytes:
+		return types.Type{Kind: types.Bytes, Cap: len(c)}
 	case plan.Tuple:
 		t := types.Type{Kind: types.Tuple}
 		for _, e := range c {
@@ -176,6 +178,8 @@ func constExpr(c plan.Value, pos plan.Pos) *tree.Expr {
 	case plan.Int:
 		e.Int = wrapInt(c.Big)
 	case plan.String:
+		e.Str = string(c)
+	case plan.Bytes:
 		e.Str = string(c)
 	case plan.Tuple:
 		e.Op = tree.OpTuple

@@ -68,6 +68,9 @@ func (f *Func) Preds(order []*Block) [][]Pred {
 type DomTree struct {
 	idom []*Block // by number; the entry's is nil
 	num  []int    // by number: place in the order + 1, 0 if not reached
+	// in and out number the tree depth first: a dominates b if b's interval
+	// lies in a's.
+	in, out []int
 }
 
 // Dominators makes the tree, by the algorithm of Cooper, Harvey and Kennedy,
@@ -94,7 +97,36 @@ func (f *Func) Dominators(order []*Block) *DomTree {
 			}
 		}
 	}
+	t.number(order)
 	return t
+}
+
+// number gives each block its interval: the subtree below a block has the
+// numbers behind its own. A dominator comes before what it dominates in the
+// order, so sizes add up backwards and places forwards.
+func (t *DomTree) number(order []*Block) {
+	t.in, t.out = make([]int, len(t.idom)), make([]int, len(t.idom))
+	size := make([]int, len(t.idom))
+	for i := len(order) - 1; i >= 0; i-- {
+		id := order[i].ID
+		size[id]++
+		if up := t.idom[id]; up != nil {
+			size[up.ID] += size[id]
+		}
+	}
+	next := make([]int, len(t.idom))
+	for i, b := range order {
+		up := t.idom[b.ID]
+		switch {
+		case up != nil:
+			t.in[b.ID] = next[up.ID]
+			next[up.ID] += size[b.ID]
+		case i > 0:
+			continue // not reached
+		}
+		next[b.ID] = t.in[b.ID] + 1
+		t.out[b.ID] = t.in[b.ID] + size[b.ID]
+	}
 }
 
 // Meet is the nearest block that dominates a and b; a may be nil.
@@ -120,13 +152,10 @@ func (t *DomTree) Reached(b *Block) bool { return t.num[b.ID] != 0 }
 
 // Dominates reports whether every way to b passes a; a block dominates itself.
 func (t *DomTree) Dominates(a, b *Block) bool {
-	for b != nil && t.num[b.ID] >= t.num[a.ID] {
-		if a == b {
-			return true
-		}
-		b = t.idom[b.ID]
+	if t.num[a.ID] == 0 || t.num[b.ID] == 0 {
+		return a == b
 	}
-	return false
+	return t.in[a.ID] <= t.in[b.ID] && t.in[b.ID] < t.out[a.ID]
 }
 
 // LoopDepth gives for each block number in how many loops the block is.
