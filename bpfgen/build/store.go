@@ -206,6 +206,9 @@ func (b *builder) storeText(at func(int64) *ir.Value, l leaf) {
 	} else {
 		b.copyBytes(at(off), s, l.w.Size-1)
 	}
+	if l.t.Kind == types.Bytes {
+		b.store(2, at(off+int64(l.w.Size)-wire.BytesTail), 0, b.strLen(s))
+	}
 	if s.flags != nil || l.text != nil {
 		b.store(1, at(off+int64(l.w.Size)-1), 0, b.mark(s))
 	}
@@ -258,5 +261,9 @@ func (b *builder) loadText(p *ir.Value, w wire.Type, t types.Type) *str {
 	flags := b.imm(ir.OpShl, cut, 13)
 	flags = b.op(ir.OpOr, flags, b.imm(ir.OpShl, none, 14))
 	flags = b.op(ir.OpOr, flags, b.imm(ir.OpShl, fault, 15))
-	return &str{mem: m, room: layout.StringRoom(t.Cap), flags: flags}
+	s := &str{mem: m, room: layout.StringRoom(t.Cap), flags: flags}
+	if t.Kind == types.Bytes {
+		s.n = b.load(2, b.addr(m, int64(w.Size)-wire.BytesTail), 0)
+	}
+	return s
 }

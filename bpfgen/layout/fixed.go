@@ -68,7 +68,7 @@ func (p *placer) leaves(t types.Type) wire.Type {
 		p.text(&w, t.Cap)
 	case types.Bytes:
 		w.Kind = wire.Bytes
-		p.text(&w, t.Cap+1)
+		p.text(&w, t.Cap+wire.BytesTail)
 	case types.Tuple, types.Record:
 		p.composite(&w, t)
 	}

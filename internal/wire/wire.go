@@ -10,7 +10,8 @@
 // Keys and map values have a fixed size. Each leaf lies at a multiple of its
 // size, ints little- or big-endian as the machine is; all other bytes are
 // zero. A string takes Size bytes: its bytes, padded with NULs, and its last
-// byte says more: StrWhole, StrCut, StrFault, StrNone. An int or bool that
+// byte says more: StrWhole, StrCut, StrFault, StrNone. Bytes are the same with
+// their length, a u16, in the last BytesTail bytes. An int or bool that
 // may be None or FAULT has a tag byte at TagOff.
 //
 // # Records
@@ -37,6 +38,10 @@ const (
 	StrFault = 2
 	StrNone  = 3
 )
+
+// BytesTail is what follows bytes in a fixed layout: u16 length, u8 0, and
+// the last byte of a string.
+const BytesTail = 4
 
 // Flags in the length half of a string reference of a record.
 const (

@@ -25,11 +25,19 @@ func (d *Decoder) fixedString(t *wire.Type, b []byte) starlark.Value {
 	case wire.StrFault:
 		return FAULT
 	}
-	b = b[:len(b)-1]
 	if t.Kind == wire.Bytes {
-		return d.bytesValue(t, b, state == wire.StrCut)
+		return d.bytesValue(t, fixedBytes(b), state == wire.StrCut)
 	}
-	return d.text(trim(b), state == wire.StrCut)
+	return d.text(trim(b[:len(b)-1]), state == wire.StrCut)
+}
+
+// fixedBytes is as many bytes of a fixed layout as their length says.
+func fixedBytes(b []byte) []byte {
+	room := max(0, len(b)-wire.BytesTail)
+	if room == 0 {
+		return nil
+	}
+	return b[:min(room, int(order.Uint16(b[room:])))]
 }
 
 // refString decodes a string of a record: u16 offset, u16 length and flags.

@@ -99,8 +99,11 @@ func encodeString(t *wire.Type, v starlark.Value, b []byte) error {
 		return wanted(t, v)
 	}
 	room := len(b) - 1
+	if isBytes {
+		room = max(0, len(b)-wire.BytesTail)
+	}
 	// A string that was read from here and was cut goes back as it was.
-	if whole, cut := strings.CutSuffix(s, cutMark); cut && len(whole) == room {
+	if whole, cut := strings.CutSuffix(s, cutMark); cut && isStr && len(whole) == room {
 		s, b[room] = whole, wire.StrCut
 	}
 	if len(s) > room {
@@ -110,6 +113,9 @@ func encodeString(t *wire.Type, v starlark.Value, b []byte) error {
 		return fmt.Errorf("got a string with a NUL byte, want one without: it would end there")
 	}
 	copy(b, s)
+	if isBytes {
+		order.PutUint16(b[room:], uint16(len(s)))
+	}
 	return nil
 }
 
@@ -183,7 +189,7 @@ func shape(t *wire.Type) string {
 	case wire.Str:
 		return fmt.Sprintf("a string of at most %d bytes", t.Size-1)
 	case wire.Bytes:
-		return fmt.Sprintf("at most %d bytes", t.Size-1)
+		return fmt.Sprintf("at most %d bytes", t.Size-wire.BytesTail)
 	case wire.Pointer:
 		return "an address"
 	case wire.StackID:

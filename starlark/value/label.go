@@ -68,22 +68,12 @@ func (d *Decoder) bytesValue(t *wire.Type, b []byte, cut bool) starlark.Value {
 		return starlark.Bytes(b)
 	}
 	if t.Label == strList {
-		return d.stringList(withoutPadding(b), cut)
+		return d.stringList(b, cut)
 	}
 	if f := d.Labels.Bytes[t.Label]; f != nil {
 		return f(b, cut)
 	}
 	return starlark.Bytes(b)
-}
-
-// withoutPadding drops the NULs that fill up the room, but for the one that
-// ends the last string.
-func withoutPadding(b []byte) []byte {
-	n := len(bytes.TrimRight(b, "\x00"))
-	if n > 0 && n < len(b) {
-		n++
-	}
-	return b[:n]
 }
 
 // strList labels the strings of a char **: packed one behind the other, each
@@ -92,8 +82,7 @@ const strList = "strlist"
 
 // stringList splits a list of strings. The last string of one that was cut
 // ends in the mark, or the mark is a string of its own if the cut fell between
-// two. Empty strings at the end are not told from the NULs that fill up the
-// room where the list was kept: in a key, a value, or from the start of a span.
+// two.
 func (d *Decoder) stringList(b []byte, cut bool) starlark.Value {
 	out := starlark.Tuple{}
 	for len(b) > 0 {

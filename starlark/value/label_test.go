@@ -19,8 +19,7 @@ func TestStringList(t *testing.T) {
 	}{
 		{0, "ls\x00-l\x00", `("ls", "-l")`},
 		{0, "", `()`},
-		{0, "sh\x00\x00-c\x00\x00", `("sh", "", "-c")`},
-		{0, "ls\x00-l\x00\x00\x00\x00", `("ls", "-l")`}, // kept in the slot of a span
+		{0, "sh\x00\x00-c\x00\x00", `("sh", "", "-c", "")`},
 		{wire.RefCut, "ls\x00-", `("ls", "-…")`},
 		{wire.RefCut, "ls\x00", `("ls", "…")`},
 		{wire.RefCut, "", `("…",)`},
@@ -36,18 +35,25 @@ func TestStringList(t *testing.T) {
 
 func TestStringListFixed(t *testing.T) {
 	d := &Decoder{}
-	list := leaf(wire.Bytes, 0, 8)
+	list := leaf(wire.Bytes, 0, 16)
 	list.Label = strList
-	for _, tt := range []struct{ bytes, want string }{
-		{"ls\x00-l\x00\x00\x00", `("ls", "-l")`},
-		{"\x00\x00\x00\x00\x00\x00\x00\x00", `()`},
-		{"ls\x00-lah\x00", `("ls", "-lah")`},
-		{"ls\x00-lah\x01", `("ls", "-lah…")`},
-		{"ls\x00-la\x00\x01", `("ls", "-la", "…")`},
-		{"ls\x00-lah\x02", `<fault>`},
+	for _, tt := range []struct {
+		bytes string
+		state byte
+		want  string
+	}{
+		{"ls\x00-l\x00", 0, `("ls", "-l")`},
+		{"ls\x00\x00", 0, `("ls", "")`},
+		{"", 0, `()`},
+		{"ls\x00-lah-lah-", wire.StrCut, `("ls", "-lah-lah-…")`},
+		{"ls\x00-la\x00", wire.StrCut, `("ls", "-la", "…")`},
+		{"", wire.StrFault, `<fault>`},
 	} {
-		b := []byte(tt.bytes)
-		if v := d.Decode(&list, b); v.String() != tt.want || string(b) != tt.bytes {
+		b := make([]byte, 16)
+		copy(b, tt.bytes)
+		order.PutUint16(b[12:], uint16(len(tt.bytes)))
+		b[15] = tt.state
+		if v := d.Decode(&list, b); v.String() != tt.want {
 			t.Errorf("%q: %v, want %s", tt.bytes, v, tt.want)
 		}
 	}
@@ -79,9 +85,9 @@ func TestLabelArgument(t *testing.T) {
 	if got := d.Decode(&typ, make([]byte, 8)).String(); got != "0" {
 		t.Errorf("without a function for the label: %s", got)
 	}
-	raw := leaf(wire.Bytes, 0, 4)
+	raw := leaf(wire.Bytes, 0, 8)
 	raw.Label = "mac"
-	if got := d.Decode(&raw, []byte{1, 2, 0xff, 0}).String(); got != `"01 02 ff"` {
+	if got := d.Decode(&raw, []byte{1, 2, 0xff, 0, 3, 0, 0, 0}).String(); got != `"01 02 ff"` {
 		t.Errorf("bytes with a label: %s", got)
 	}
 }
