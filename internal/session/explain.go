@@ -13,6 +13,7 @@ type Stages struct{ Types, IR, Asm bool }
 
 // Explain compiles a script and shows what became of it; nothing is loaded.
 func Explain(o Options, st Stages) (exit int, err error) {
+	defer guard(o, &exit, &err)
 	s := newSession(o)
 	defer s.close()
 	args, err := s.prepare()

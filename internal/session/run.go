@@ -21,6 +21,7 @@ import (
 // Run runs a script to its end and gives the exit code. An error is what kept
 // the run from starting or going on; what callbacks raised has been printed.
 func Run(o Options) (exit int, err error) {
+	defer guard(o, &exit, &err)
 	s := newSession(o)
 	defer s.close()
 	s.watch(o.Signals, func() { s.host.Cancel("interrupted") })
