@@ -22,6 +22,8 @@ type spanState struct {
 	order *[]int
 	first bool
 	turn  int
+	// retry: what the start could not read can be read at the end.
+	retry bool
 }
 
 // bring makes a value of the start a slot of the span.
@@ -51,7 +53,27 @@ func (st *spanState) bring(b *body, v val) val {
 	default:
 		i = st.again(v.expr)
 	}
-	return exprVal(&tree.Expr{Op: tree.OpSpanSlot, Type: st.span.Slots[i], Int: int64(i), Pos: v.expr.Pos})
+	slot := &tree.Expr{Op: tree.OpSpanSlot, Type: st.span.Slots[i], Int: int64(i), Pos: v.expr.Pos}
+	if st.retry && v.expr.Op == tree.OpStr && v.expr.Str != tree.Kernel && v.expr.Type.MayFault {
+		slot = st.readAgain(b, v, slot)
+	}
+	return exprVal(slot)
+}
+
+// readAgain is a string that is read at the end if the start could not read
+// it: programs may not wait for a page that is not in memory, but the call
+// itself has read the string since.
+func (st *spanState) readAgain(b *body, v val, slot *tree.Expr) *tree.Expr {
+	e := *v.expr
+	e.Args = make([]*tree.Expr, len(v.expr.Args))
+	for i, a := range v.expr.Args {
+		if a.Op != tree.OpConst {
+			a = st.bring(b, val{expr: a, start: v.start}).expr
+		}
+		e.Args[i] = a
+	}
+	fault := &tree.Expr{Op: tree.OpIsFault, Type: types.Boolean, Args: []*tree.Expr{slot}, Pos: e.Pos}
+	return &tree.Expr{Op: tree.OpCond, Type: e.Type, Args: []*tree.Expr{fault, &e, slot}, Pos: e.Pos}
 }
 
 // slot finds or makes the slot that keeps e.
@@ -210,7 +232,7 @@ func (w *syscallWalk) walker(prog *tree.Program) *body {
 func (w *syscallWalk) walk(v *variant) {
 	start, end := w.walker(w.enter), w.walker(w.exit)
 	v.enter, v.exit = start.block, end.block
-	st := &spanState{span: w.span, start: start, end: end, vals: map[int]*tree.Expr{}}
+	st := &spanState{span: w.span, start: start, end: end, vals: map[int]*tree.Expr{}, retry: !readsAtStart(v.args.sc)}
 	v.state = st
 	end.span, start.span = st, st
 	startEv := w.event(v, start, nil)

@@ -175,26 +175,30 @@ func (u *user) forStmt(s *syntax.ForStmt) {
 // assigned gives the local variables that statements assign.
 func assigned(list []syntax.Stmt) []*resolve.Binding {
 	var out []*resolve.Binding
-	add := func(x syntax.Expr) {
-		syntax.Walk(x, func(n syntax.Node) bool {
-			if id, ok := n.(*syntax.Ident); ok {
-				if bind, ok := id.Binding.(*resolve.Binding); ok {
-					out = append(out, bind)
-				}
-			}
-			return true
-		})
-	}
 	for _, s := range list {
 		syntax.Walk(s, func(n syntax.Node) bool {
 			switch n := n.(type) {
 			case *syntax.AssignStmt:
-				add(n.LHS)
+				out = bound(n.LHS, out)
 			case *syntax.ForStmt:
-				add(n.Vars)
+				out = bound(n.Vars, out)
 			}
 			return true
 		})
+	}
+	return out
+}
+
+// bound adds the variables of an assignment's left side; in x[i] and x.a none
+// gets a value.
+func bound(x syntax.Expr, out []*resolve.Binding) []*resolve.Binding {
+	if id, ok := unparen(x).(*syntax.Ident); ok {
+		if bind, ok := id.Binding.(*resolve.Binding); ok {
+			return append(out, bind)
+		}
+	}
+	for _, e := range elementsOf(x) {
+		out = bound(e, out)
 	}
 	return out
 }
