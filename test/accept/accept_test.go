@@ -139,6 +139,7 @@ type done struct {
 	PID         int
 	TIDs        []int
 	Sizes       map[int]int
+	FDs         map[string]int
 	Began       int64
 	Nanoseconds time.Duration `json:"ns"`
 }
@@ -150,7 +151,21 @@ func traced(t testing.TB, text string, flags []string, work ...string) (ended, d
 	report := filepath.Join(t.TempDir(), "report.json")
 	command := fmt.Sprintf("%s -report %s %s", program(t, "workload"), report, strings.Join(work, " "))
 	args := append([]string{script(t, text), "-c", command}, flags...)
-	e := startrace(t, args...).ok(t)
+	return tracedBy(t, startrace(t, args...).ok(t), report)
+}
+
+// tool runs a tool of the library, or any script by its name, on a workload.
+func tool(t testing.TB, words []string, work ...string) (ended, done) {
+	t.Helper()
+	needTracing(t)
+	report := filepath.Join(t.TempDir(), "report.json")
+	command := fmt.Sprintf("%s -report %s %s", program(t, "workload"), report, strings.Join(work, " "))
+	return tracedBy(t, startrace(t, append(words, "-c", command)...).ok(t), report)
+}
+
+// tracedBy reads what the workload says that it did.
+func tracedBy(t testing.TB, e ended, report string) (ended, done) {
+	t.Helper()
 	line, err := os.ReadFile(report)
 	if err != nil {
 		t.Fatalf("the workload did not report: %v\nstderr: %s", err, excerpt(e.stderr))

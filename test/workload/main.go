@@ -3,6 +3,7 @@
 //	workload [flags] getppid N [THREADS]          exactly N calls of getppid
 //	workload [flags] opens N THREADS DIR          N calls of openat, of each thread's own files, some of them missing
 //	workload [flags] reads N SIZE,SIZE,…          N calls of read, of these sizes in turn
+//	workload [flags] files DIR                    one file of each kind opened, written, read, closed, deleted
 //	workload [flags] spin THREADS DURATION        busy loops, all on one CPU
 //	workload [flags] exits N                      N processes that end with status 0, 1, …, 255, 0, …
 //
@@ -31,16 +32,17 @@ type settings struct {
 
 // report is what was done.
 type report struct {
-	Work    string        `json:"work"`
-	Comm    string        `json:"comm"`  // of the threads that did it
-	Calls   int           `json:"calls"` // of the system call, or processes
-	Failed  int           `json:"failed,omitempty"`
-	Bytes   int           `json:"bytes,omitempty"`
-	PID     int           `json:"pid"`
-	TIDs    []int         `json:"tids,omitempty"`
-	Sizes   map[int]int   `json:"sizes,omitempty"` // of reads: how many of each size
-	Began   int64         `json:"began"`           // nanoseconds since 1970
-	Elapsed time.Duration `json:"ns"`
+	Work    string         `json:"work"`
+	Comm    string         `json:"comm"`  // of the threads that did it
+	Calls   int            `json:"calls"` // of the system call, or processes
+	Failed  int            `json:"failed,omitempty"`
+	Bytes   int            `json:"bytes,omitempty"`
+	PID     int            `json:"pid"`
+	TIDs    []int          `json:"tids,omitempty"`
+	Sizes   map[int]int    `json:"sizes,omitempty"` // of reads: how many of each size
+	FDs     map[string]int `json:"fds,omitempty"`   // of files: the descriptor of each kind
+	Began   int64          `json:"began"`           // nanoseconds since 1970
+	Elapsed time.Duration  `json:"ns"`
 }
 
 // work is a sub-command: it takes its arguments, may prepare, and returns what is to be timed.
@@ -50,6 +52,7 @@ var works = map[string]work{
 	"getppid": getppid,
 	"opens":   opens,
 	"reads":   reads,
+	"files":   files,
 	"spin":    spin,
 	"exits":   exits,
 }

@@ -1,0 +1,314 @@
+package accept
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// number is the first group of a pattern in a text, as a number.
+func number(t testing.TB, text, pattern string) int {
+	t.Helper()
+	m := regexp.MustCompile(pattern).FindStringSubmatch(text)
+	if m == nil {
+		t.Fatalf("nothing like %s in %s", pattern, excerpt(text))
+	}
+	n, err := strconv.Atoi(m[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// linesWith are the lines that contain a text.
+func linesWith(text, part string) (out []string) {
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, part) {
+			out = append(out, strings.TrimRight(line, "\n"))
+		}
+	}
+	return out
+}
+
+func TestOpensnoop(t *testing.T) {
+	dir := t.TempDir()
+	e, d := tool(t, []string{"opensnoop", "-n", "wl-op"}, "opens", "300", "3", dir)
+	if !strings.HasPrefix(e.stdout, "PID     COMM               FD ERR PATH\n") {
+		t.Errorf("header %q", excerpt(e.stdout))
+	}
+	rows := linesWith(e.stdout, dir+"/")
+	failed := 0
+	row := regexp.MustCompile(fmt.Sprintf(`^%-7d %-16s +(-?\d+) +(\d+) %s/(missing|file)-`, d.PID, d.Comm, dir))
+	for _, line := range rows {
+		m := row.FindStringSubmatch(line)
+		if m == nil || (m[3] == "missing") != (m[1] == "-1" && m[2] == "2") {
+			t.Fatalf("got row %q", line)
+		}
+		if m[3] == "missing" {
+			failed++
+		}
+	}
+	checkAccount(t, e, len(rows), d.Calls)
+	checkAccount(t, e, failed, d.Failed)
+	if others := linesWith(e.stdout, "/proc"); len(others) > 0 {
+		t.Errorf("opens of another program than was asked for: %q", others)
+	}
+}
+
+func TestOpensnoopFailed(t *testing.T) {
+	dir := t.TempDir()
+	e, d := tool(t, []string{"opensnoop", "-x"}, "opens", "300", "3", dir)
+	if rows := linesWith(e.stdout, dir+"/file"); len(rows) > 0 {
+		t.Errorf("got an open that did not fail: %q", rows[0])
+	}
+	checkAccount(t, e, len(linesWith(e.stdout, dir+"/missing")), d.Failed)
+}
+
+func TestFailedopensTool(t *testing.T) {
+	dir := t.TempDir()
+	e, d := tool(t, []string{"failedopens"}, "opens", "300", "3", dir)
+	rows := linesWith(e.stdout, dir+"/missing")
+	checkAccount(t, e, len(rows), d.Failed)
+	if want := fmt.Sprintf("%-16s %-7d %-12s %s/missing-", d.Comm, d.PID, "ENOENT", dir); !strings.HasPrefix(rows[0], want) {
+		t.Errorf("got %q, want %q…", rows[0], want)
+	}
+}
+
+// Programs with their arguments; one that is not there is shown by the name of who tried.
+func TestExecsnoop(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, "execsnoop", "-c", `sh -c "`+program(t, "workload")+` -report /dev/null 'getppid' 1; /nonexistent/program 'a b' c; true"`).ok(t)
+	if !strings.HasPrefix(e.stdout, "PCOMM            PID     PPID    RET ARGS\n") {
+		t.Errorf("header %q", excerpt(e.stdout))
+	}
+	shell := number(t, e.stdout, `(?m)^\S+ +(\d+) +\d+ +0 sh -c `)
+	for _, pattern := range []string{
+		`(?m)^workload +\d+ +%d +0 \S+/workload -report /dev/null getppid 1$`,
+		`(?m)^\S+ +\d+ +%d +-2 /nonexistent/program a b c$`,
+	} {
+		if pattern = fmt.Sprintf(pattern, shell); !regexp.MustCompile(pattern).MatchString(e.stdout) {
+			t.Errorf("nothing like %s in %s\nstderr: %s", pattern, e.stdout, excerpt(e.stderr))
+		}
+	}
+}
+
+// The most frequent calls, by name and by program, and only those that fail.
+func TestSyscount(t *testing.T) {
+	const calls = 20_000
+	e, _ := tool(t, []string{"syscount", "-T", "3", "-i", "1h"}, "getppid", strconv.Itoa(calls), "4")
+	checkAccount(t, e, number(t, e.stdout, `(?m)^getppid +(\d+) +\d+$`), calls)
+	if rows := strings.Count(e.stdout, "\n"); rows != 2+3 {
+		t.Errorf("%d lines, want a header and 3 rows: %s", rows, e.stdout)
+	}
+
+	e, d := tool(t, []string{"syscount", "-P", "-i", "1h"}, "getppid", strconv.Itoa(calls), "4")
+	if n := number(t, e.stdout, fmt.Sprintf(`(?m)^%d +wl-getppid +(\d+) `, d.PID)); n+e.lost(t) < calls {
+		t.Errorf("%d calls by program, want at least %d", n, calls)
+	}
+
+	e, d = tool(t, []string{"syscount", "-x", "-i", "1h"}, "opens", "300", "2", t.TempDir())
+	if n := number(t, e.stdout, `(?m)^openat +(\d+) `); n+e.lost(t) < d.Failed || n > d.Failed+50 {
+		t.Errorf("%d failed opens, want %d and those of the start", n, d.Failed)
+	}
+}
+
+// The parts of an interval sum to the whole.
+func TestSyscountIntervals(t *testing.T) {
+	const calls = 200_000
+	e, _ := tool(t, []string{"syscount", "-i", "20ms", "--format", "json"}, "getppid", strconv.Itoa(calls), "4")
+	seen, parts := 0, 0
+	for _, line := range linesWith(e.stdout, `"key":["getppid"]`) {
+		seen += number(t, line, `"count":(\d+)`)
+		parts++
+	}
+	if parts < 2 {
+		t.Errorf("%d parts in %s", parts, excerpt(e.stdout))
+	}
+	checkAccount(t, e, seen, calls)
+}
+
+// Three threads on one CPU: two of them wait at any time, so together they wait twice as long as they run.
+func TestSlowprocsTool(t *testing.T) {
+	e, d := tool(t, []string{"slowprocs", "--threshold", "1ms"}, "spin", "3", "1s")
+	if !strings.HasPrefix(e.stdout, "Tracing for slowly scheduled processes; press ^C to finish\n") {
+		t.Errorf("no banner: %s", excerpt(e.stdout))
+	}
+	if waits := bars(t, e.stdout, fmt.Sprintf("slowprocs[wl-spin, %d] (ms):", d.PID)); waits < 10 {
+		t.Errorf("%d waits of three threads on one CPU for a second\n%s", waits, excerpt(e.stdout))
+	}
+}
+
+// bars sums the counts of the histogram under a title.
+func bars(t *testing.T, text, title string) (total int) {
+	t.Helper()
+	_, after, found := strings.Cut(text, title+"\n")
+	if !found {
+		t.Fatalf("no histogram %q in %s", title, excerpt(text))
+	}
+	for line := range strings.Lines(after) {
+		m := regexp.MustCompile(`^\[[^\])]*[\])] +(\d+) \|`).FindStringSubmatch(line)
+		if m == nil {
+			break
+		}
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += n
+	}
+	return total
+}
+
+// The event of slowprocs with a handler and a filter of another script.
+func TestSlowModule(t *testing.T) {
+	const text = `
+load("std/slowprocs.star", "slow")
+probe(slow(2 * MSEC), lambda e: printf("%s %d %d %d\n", e.comm, e.pid, e.tid, e.waited), where = lambda e: e.comm == "wl-spin")
+`
+	e, d := traced(t, text, nil, "spin", "3", "1s")
+	lines := linesWith(e.stdout, "wl-spin ")
+	if len(lines) < 5 {
+		t.Errorf("%d waits of three threads on one CPU for a second; stderr: %s", len(lines), excerpt(e.stderr))
+	}
+	threads := map[int]bool{}
+	for _, tid := range d.TIDs {
+		threads[tid] = true
+	}
+	for _, line := range lines {
+		var pid, tid, waited int
+		if _, err := fmt.Sscanf(line, "wl-spin %d %d %d", &pid, &tid, &waited); err != nil || pid != d.PID || !threads[tid] || waited < 2e6 || waited > 60e9 {
+			t.Fatalf("line %q: want process %d, one of the threads %v and a wait above 2 ms; %v", line, d.PID, d.TIDs, err)
+		}
+	}
+}
+
+func TestLate(t *testing.T) {
+	e, d := tool(t, []string{"late", "--name", "wl-spin", "--threshold", "2ms"}, "spin", "3", "1s")
+	row := regexp.MustCompile(fmt.Sprintf(`^\d\d:\d\d:\d\d wl-spin\[%d\] waited (\d+)\.\d ms$`, d.PID))
+	lines := linesWith(e.stdout, " waited ")
+	for _, line := range lines {
+		if m := row.FindStringSubmatch(line); m == nil || number(t, line, `waited (\d+)`) < 2 {
+			t.Fatalf("got line %q, want %s of at least 2 ms", line, row)
+		}
+	}
+	if len(lines) < 5 {
+		t.Errorf("%d waits of three threads on one CPU for a second", len(lines))
+	}
+}
+
+func TestRunqlat(t *testing.T) {
+	e, _ := tool(t, []string{"runqlat"}, "spin", "3", "1s")
+	if waits := bars(t, e.stdout, "wait (us):"); waits < 10 {
+		t.Errorf("%d waits of three threads on one CPU for a second\n%s", waits, excerpt(e.stdout))
+	}
+	e, d := tool(t, []string{"runqlat", "-m", "-P"}, "spin", "3", "1s")
+	if waits := bars(t, e.stdout, fmt.Sprintf("wait[%d] (ms):", d.PID)); waits < 10 {
+		t.Errorf("%d waits of three threads on one CPU for a second\n%s", waits, excerpt(e.stdout))
+	}
+}
+
+// Samples of a program that does nothing but calls of the kernel, by function.
+func TestHotkernel(t *testing.T) {
+	e, _ := tool(t, []string{"hotkernel"}, "reads", strconv.Itoa(scaled(1_000_000)), "4096")
+	samples, share := 0, 0.0
+	for _, m := range regexp.MustCompile(`(?m)^([a-zA-Z_][\w.]*) +(\d+) +(\d+\.\d)%$`).FindAllStringSubmatch(e.stdout, -1) {
+		n, err := strconv.Atoi(m[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		percent, err := strconv.ParseFloat(m[3], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		samples, share = samples+n, share+percent
+	}
+	if samples < 10 || share < 95 || share > 105 {
+		t.Errorf("%d samples, %.1f%% in all\n%s\nstderr: %s", samples, share, excerpt(e.stdout), excerpt(e.stderr))
+	}
+}
+
+// A line for each call, and the path of each kind of file.
+func TestFatrace(t *testing.T) {
+	dir := t.TempDir()
+	e, d := tool(t, []string{"fatrace"}, "files", dir)
+	inner := regexp.QuoteMeta(dir) + "/inner"
+	checkLines(t, e, d, []string{
+		fmt.Sprintf(`openat: %s flags 10000 mode 0 = %d`, inner, d.FDs["folder"]),
+		fmt.Sprintf(`openat: \[at fd %d\]deep file flags c2 mode 640 = %d`, d.FDs["folder"], d.FDs["file"]),
+		fmt.Sprintf(`write fd %d size 5 %s/deep file`, d.FDs["file"], inner),
+		fmt.Sprintf(`write fd %d size 7 %s/deep file \(deleted\)`, d.FDs["file"], inner),
+		fmt.Sprintf(`write fd %d size 3 pipe:\[\d+\]`, d.FDs["pipe"]),
+		fmt.Sprintf(`write fd %d size 9 /memfd:wl-mem \(deleted\)`, d.FDs["memory"]),
+		fmt.Sprintf(`write fd %d size 4 socket:\[\d+\]`, d.FDs["socket"]),
+		`read fd \d+ size 16 pipe:\[\d+\]`,
+	})
+}
+
+// The lines of the real fatrace: whole paths of files, nothing of pipes and sockets.
+func TestFatraceClassic(t *testing.T) {
+	dir := t.TempDir()
+	e, d := tool(t, []string{"fatrace", "--classic"}, "files", dir)
+	inner := regexp.QuoteMeta(dir) + "/inner"
+	checkLines(t, e, d, []string{
+		`RO ` + inner, `\+ ` + inner, `CRWO ` + inner + `/deep file`, `W ` + inner + `/deep file`,
+		`D ` + inner, `W ` + inner + `/deep file \(deleted\)`, `C ` + inner + `/deep file \(deleted\)`, `C ` + inner,
+	})
+	if workload := program(t, "workload"); len(linesWith(e.stdout, "): RO "+workload)) != 1 {
+		t.Errorf("want one line of the program that was started, %s:\n%s", workload, excerpt(e.stdout))
+	}
+}
+
+// checkLines compares the lines of the workload's thread with patterns, in order.
+func checkLines(t *testing.T, e ended, d done, want []string) {
+	t.Helper()
+	head := fmt.Sprintf("%s(%d)", d.Comm, d.PID)
+	got := linesWith(e.stdout, head)
+	for i, pattern := range want {
+		re := regexp.MustCompile("^" + regexp.QuoteMeta(head) + ":? " + pattern + "$")
+		if i >= len(got) || !re.MatchString(got[i]) {
+			t.Fatalf("line %d: want %s, got\n%s\nstderr: %s", i, re, strings.Join(got, "\n"), excerpt(e.stderr))
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d lines, want %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
+	}
+}
+
+// The commands of the article that fatrace is shown with, by a shell.
+func TestFatraceShell(t *testing.T) {
+	needTracing(t)
+	dir := t.TempDir()
+	motd := filepath.Join(dir, "motd")
+	if err := os.WriteFile(motd, []byte("welcome\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	command := fmt.Sprintf(`sh -c "cd %s; head motd; echo hello > somefile"`, dir)
+	e := startrace(t, "fatrace", "-c", command).ok(t)
+	for _, pattern := range []string{
+		`(?m)^\w+\(\d+\) openat: motd flags 0 mode 0 = \d+$`,
+		`(?m)^\w+\(\d+\) read fd \d+ size \d+ ` + regexp.QuoteMeta(motd) + `$`,
+		`(?m)^\w+\(\d+\) openat: somefile flags 241 mode 666 = \d+$`,
+		`(?m)^\w+\(\d+\) write fd 1 size 6 ` + regexp.QuoteMeta(dir) + `/somefile$`,
+	} {
+		if !regexp.MustCompile(pattern).MatchString(e.stdout) {
+			t.Errorf("nothing like %s in\n%s\nstderr: %s", pattern, excerpt(e.stdout), excerpt(e.stderr))
+		}
+	}
+	e = startrace(t, "fatrace", "--classic", "-c", command).ok(t)
+	for _, pattern := range []string{
+		`(?m)^\w+\(\d+\): RO ` + regexp.QuoteMeta(motd) + `$`,
+		`(?m)^\w+\(\d+\): R ` + regexp.QuoteMeta(motd) + `$`,
+		`(?m)^\w+\(\d+\): CWO ` + regexp.QuoteMeta(dir) + `/somefile$`,
+	} {
+		if !regexp.MustCompile(pattern).MatchString(e.stdout) {
+			t.Errorf("nothing like %s in\n%s\nstderr: %s", pattern, excerpt(e.stdout), excerpt(e.stderr))
+		}
+	}
+	if lines := linesWith(e.stdout, "unknown"); len(lines) > 0 {
+		t.Errorf("a process without a name: %s", lines[0])
+	}
+}
