@@ -80,7 +80,7 @@ func Unit(p *plan.Plan, facts *kernel.Facts) (*Result, error) {
 		u := newUnit(p, facts, conts)
 		u.spanKeys = keys
 		u.walk()
-		if u.changed || u.settle() {
+		if u.changed || len(u.diags) == 0 && u.settle() {
 			continue
 		}
 		if len(u.diags) > 0 {
