@@ -24,7 +24,7 @@ import (
 // goroutine to its thread, and Go and Abandon, which unlock it, are called on
 // the same goroutine. The other methods can be called on any.
 type Child struct {
-	process *os.Process
+	process process
 	init    int
 	path    string
 	start   *os.File // one byte: become the command
@@ -61,7 +61,7 @@ func Start(argv []string) (*Child, error) {
 // that cannot be held waits where it is.
 func (c *Child) hold() error {
 	if c.unheld == nil {
-		c.unheld = seize(c.process.Pid)
+		c.unheld = seize(c.process.pid)
 	}
 	if c.unheld != nil {
 		return nil
@@ -69,7 +69,7 @@ func (c *Child) hold() error {
 	c.held = true
 	err := c.tell()
 	if err == nil {
-		err = runToRead(c.process.Pid)
+		err = runToRead(c.process.pid)
 	}
 	if errors.Is(err, errEnded) && c.killed() {
 		return nil
@@ -83,8 +83,8 @@ func (c *Child) hold() error {
 // what a Go program does until it executes the command.
 func (c *Child) Unheld() error { return c.unheld }
 
-// Ready returns when the child does nothing but wait, or was killed. Whoever attaches probes
-// calls it before, or they see how the child gets there.
+// Ready returns when the child does nothing but wait, or was killed. Whoever
+// attaches probes calls it before, or they see how the child gets there.
 func (c *Child) Ready() error {
 	if c.ready {
 		return nil
@@ -105,7 +105,7 @@ func (c *Child) Ready() error {
 }
 
 // PID is the number of the command's process as this process sees it.
-func (c *Child) PID() int { return c.process.Pid }
+func (c *Child) PID() int { return c.process.pid }
 
 // InitPID is the number in the initial pid namespace, which programs see.
 func (c *Child) InitPID() int { return c.init }
@@ -135,7 +135,7 @@ func (c *Child) release() error {
 		return c.tell()
 	}
 	c.held = false
-	return letGo(c.process.Pid)
+	return letGo(c.process.pid)
 }
 
 // tell writes the byte that the child waits for.
@@ -154,7 +154,7 @@ var errEnded = errors.New("the waiting process ended")
 // the command has ended before its first instruction, which is for Wait to
 // report and no failure of starting it.
 func (c *Child) killed() bool {
-	ended, err := peek(c.process.Pid, unix.WEXITED)
+	ended, err := peek(c.process.pid, unix.WEXITED)
 	return err == nil && ended.Code != cldExited
 }
 
@@ -173,7 +173,7 @@ func (c *Child) Abandon() {
 	if c.held {
 		c.held = false
 		// It is there, for nobody has waited for it yet.
-		_ = c.process.Kill()
+		_ = c.process.signal(unix.SIGKILL)
 		runtime.UnlockOSThread()
 	}
 	// Errors can only say that they are closed.
@@ -181,19 +181,19 @@ func (c *Child) Abandon() {
 	c.report.Close()
 }
 
-// Signal sends a signal to the command.
-func (c *Child) Signal(s os.Signal) error { return c.process.Signal(s) }
+// Signal sends a signal to the command; os.ErrProcessDone if it has ended.
+func (c *Child) Signal(s syscall.Signal) error { return c.process.signal(s) }
 
 // Wait blocks until the command has ended, and gives its exit status as
 // shells do: 128 and the signal if one killed it. It is called once, on any
 // goroutine.
 func (c *Child) Wait() (status int, err error) {
-	state, err := c.process.Wait()
-	if err != nil {
+	ended, err := c.process.wait()
+	switch {
+	case err != nil:
 		return 0, fmt.Errorf("wait for %s: %w", c.path, err)
+	case ended.Signaled():
+		return 128 + int(ended.Signal()), nil
 	}
-	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return 128 + int(ws.Signal()), nil
-	}
-	return state.ExitCode(), nil
+	return ended.ExitStatus(), nil
 }

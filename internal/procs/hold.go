@@ -103,29 +103,7 @@ func stopped(pid int) (status unix.WaitStatus, err error) {
 	if info.Code == cldExited || info.Code == cldKilled || info.Code == cldDumped {
 		return status, errEnded
 	}
-	for {
-		_, err = unix.Wait4(pid, &status, unix.WNOHANG, nil)
-		if !errors.Is(err, unix.EINTR) {
-			return status, err
-		}
-	}
-}
-
-// How a process changed (include/uapi/asm-generic/siginfo.h).
-const (
-	cldExited = 1
-	cldKilled = 2
-	cldDumped = 3
-)
-
-// peek waits until a process has changed, and leaves that to be waited for.
-func peek(pid, changes int) (info unix.Siginfo, err error) {
-	for {
-		err = unix.Waitid(unix.P_PID, pid, &info, changes|unix.WNOWAIT, nil)
-		if !errors.Is(err, unix.EINTR) {
-			return info, err
-		}
-	}
+	return waitFor(pid)
 }
 
 // syscallStop is what PTRACE_O_TRACESYSGOOD makes of SIGTRAP.

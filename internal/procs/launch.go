@@ -61,11 +61,7 @@ func (c *Child) run(argv []string, p params, in inherited) error {
 		words := append([]string{marker}, p.words()...)
 		pid, err = in.start("/proc/self/exe", append(append(words, c.path), argv...))
 	}
-	if err != nil {
-		return err
-	}
-	c.init = pid
-	c.process, err = os.FindProcess(pid)
+	c.process.pid, c.init = pid, pid
 	return err
 }
 
@@ -111,7 +107,7 @@ func passedOn(fd int) bool {
 }
 
 // start starts a program with what it inherits. os.StartProcess would take
-// over the descriptors that belong to nobody here.
+// over the descriptors that belong to nobody here; see also process.
 func (in *inherited) start(path string, words []string) (pid int, err error) {
 	pid, _, err = syscall.StartProcess(path, words, &syscall.ProcAttr{Env: os.Environ(), Files: in.files})
 	return pid, err
