@@ -104,8 +104,21 @@ func (b *builder) truth(e *tree.Expr) val {
 	return b.enter(j)
 }
 
-// condExpr is OpCond.
+// condExpr is OpCond. A string that is read in one of two ways is read once.
 func (b *builder) condExpr(e *tree.Expr) val {
+	if !isText(e.Type.Kind) || !b.stable(e) {
+		return b.choose(e)
+	}
+	key := b.readKey(e)
+	v, ok := b.cache[key]
+	if !ok {
+		v = b.choose(e)
+		b.cache[key] = v
+	}
+	return v
+}
+
+func (b *builder) choose(e *tree.Expr) val {
 	then, els := b.f.NewBlock(), b.f.NewBlock()
 	b.cond(e.Args[0], then, els)
 	j := b.newJoin(e.Type)
