@@ -42,7 +42,7 @@ type explainGrammar struct {
 	Types    bool     `help:"Show the typed trees."`
 	IR       bool     `name:"ir" help:"Show the intermediate code."`
 	Asm      bool     `help:"Show the instructions."`
-	Args     []string `arg:"" optional:""`
+	Args     []string `arg:"" optional:"" passthrough:""`
 }
 
 // wordsGrammar is that of the commands that print something about startrace.
@@ -79,14 +79,24 @@ func parseRest(args []string, s *session.Settings) error {
 	if err := parseInto(&g, args); err != nil {
 		return err
 	}
+	return g.Settings.behind(g.Args, s)
+}
+
+// behind adds flags that stood behind the file; args is what was no flag.
+func (f *settings) behind(args []string, s *session.Settings) error {
 	switch {
-	case len(g.Args) > 0:
-		return &session.UsageError{Err: fmt.Errorf("unexpected argument %s", g.Args[0])}
-	case len(g.Settings.Code) > 0:
+	case len(args) > 0:
+		return &session.UsageError{Err: fmt.Errorf("unexpected argument %s", args[0])}
+	case len(f.Code) > 0:
 		return &session.UsageError{Err: errors.New("-e and a file exclude each other")}
 	}
-	g.Settings.addTo(s)
+	f.addTo(s)
 	return nil
+}
+
+// stages are those that explain is to show, in all.
+func (g *explainGrammar) stages(st *session.Stages) {
+	st.Types, st.IR, st.Asm = st.Types || g.Types, st.IR || g.IR, st.Asm || g.Asm
 }
 
 // addTo overwrites what is set.
@@ -110,8 +120,10 @@ func override[T comparable](dst *T, v T) {
 }
 
 // flagList describes the command's flags.
-func flagList() (out []session.Flag) {
-	for _, f := range newParser(&grammar{}).Model.Flags {
+func flagList() []session.Flag { return describeFlags(&grammar{}) }
+
+func describeFlags(of any) (out []session.Flag) {
+	for _, f := range newParser(of).Model.Flags {
 		d := session.Flag{Long: f.Name, Help: f.Help}
 		if f.Short != 0 {
 			d.Short = string(f.Short)

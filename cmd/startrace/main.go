@@ -57,12 +57,23 @@ func explain(o session.Options, args []string) int {
 	if err := parseInto(&g, args); err != nil {
 		return report(session.Usage, err)
 	}
+	var st session.Stages
+	g.stages(&st)
+	o.Flags = func() []session.Flag { return describeFlags(&explainGrammar{}) }
+	o.Rest = func(args []string, s *session.Settings) error {
+		var behind explainGrammar
+		if err := parseInto(&behind, args); err != nil {
+			return err
+		}
+		behind.stages(&st)
+		return behind.Settings.behind(behind.Args, s)
+	}
 	o.Settings, o.Args = session.Settings(g.Settings), g.Args
 	if g.Help {
 		session.PrintHelp(o)
 		return session.Done
 	}
-	return report(session.Explain(o, session.Stages{Types: g.Types, IR: g.IR, Asm: g.Asm}))
+	return report(session.Explain(o, &st))
 }
 
 // words is `startrace tools` and `startrace doc [NAME]`.

@@ -12,7 +12,8 @@ import (
 type Stages struct{ Types, IR, Asm bool }
 
 // Explain compiles a script and shows what became of it; nothing is loaded.
-func Explain(o Options, st Stages) (exit int, err error) {
+// st is complete once the arguments behind the file have been read.
+func Explain(o Options, st *Stages) (exit int, err error) {
 	defer guard(o, &exit, &err)
 	s := newSession(o)
 	defer s.close()
@@ -25,7 +26,7 @@ func Explain(o Options, st Stages) (exit int, err error) {
 	}
 	s.makePlan()
 	s.out.buf = s.out.buf[:0] // what the script printed is not asked for
-	result, err := s.compile(st)
+	result, err := s.compile(*st)
 	if err != nil {
 		return Failed, err
 	}
