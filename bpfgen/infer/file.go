@@ -134,40 +134,13 @@ func (b *body) pathOf(v val, pos plan.Pos) *tree.Expr {
 		wrong(pos, "path takes a struct file, path or dentry, got a pointer to %s", btf.TypeName(id))
 	}
 	if b.u.res.Tree.Path == nil {
-		b.u.res.Tree.Path = b.u.pathOffsets(pos)
+		if b.u.res.Tree.Path, err = PathOffsets(btf); err != nil {
+			wrong(pos, "%v", err)
+		}
 	}
 	out := types.StrOf(b.u.strMax + 1).OrFault()
 	out.MayNone = true
 	return &tree.Expr{Op: tree.OpPath, Type: out, Str: t.Name, Args: []*tree.Expr{addr}, Pos: pos}
-}
-
-// pathOffsets finds what a walk to the root reads, in this kernel.
-func (u *unit) pathOffsets(pos plan.Pos) *tree.PathOffsets {
-	btf := u.btf(pos)
-	off := func(tag string, names ...string) int {
-		id, ok := btf.Named(kernel.KindStruct, tag)
-		if !ok {
-			wrong(pos, "the kernel's types have no struct %s", tag)
-		}
-		at := 0
-		for _, n := range names {
-			f, err := btf.Field(id, n)
-			if err != nil {
-				wrong(pos, "%v", err)
-			}
-			at += f.Off
-			id = btf.Skip(f.Type)
-		}
-		return at
-	}
-	return &tree.PathOffsets{
-		FilePath: off("file", "f_path"), PathMnt: off("path", "mnt"), PathDentry: off("path", "dentry"),
-		DentryParent: off("dentry", "d_parent"), DentryName: off("dentry", "d_name", "name"), DentryNameLen: off("dentry", "d_name", "len"),
-		DentryInode: off("dentry", "d_inode"), DentryPprev: off("dentry", "d_hash", "pprev"),
-		InodeMode: off("inode", "i_mode"), InodeIno: off("inode", "i_ino"), InodeSb: off("inode", "i_sb"), SbMagic: off("super_block", "s_magic"),
-		MountMnt: off("mount", "mnt"), MountParent: off("mount", "mnt_parent"), MountMountpoint: off("mount", "mnt_mountpoint"),
-		VfsmountRoot: off("vfsmount", "mnt_root"),
-	}
 }
 
 // A memObj is mem(p, n): n bytes in memory.

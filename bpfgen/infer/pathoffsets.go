@@ -1,0 +1,61 @@
+package infer
+
+import (
+	"fmt"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// PathOffsets finds what a walk to the root of the file systems reads, in the
+// kernel with these types.
+func PathOffsets(btf *kernel.BTF) (*tree.PathOffsets, error) {
+	o := &tree.PathOffsets{}
+	for _, f := range []struct {
+		to    *int
+		tag   string
+		names []string
+	}{
+		{&o.FilePath, "file", []string{"f_path"}},
+		{&o.PathMnt, "path", []string{"mnt"}},
+		{&o.PathDentry, "path", []string{"dentry"}},
+		{&o.DentryParent, "dentry", []string{"d_parent"}},
+		{&o.DentryName, "dentry", []string{"d_name", "name"}},
+		{&o.DentryNameLen, "dentry", []string{"d_name", "len"}},
+		{&o.DentryInode, "dentry", []string{"d_inode"}},
+		{&o.DentryPprev, "dentry", []string{"d_hash", "pprev"}},
+		{&o.InodeMode, "inode", []string{"i_mode"}},
+		{&o.InodeIno, "inode", []string{"i_ino"}},
+		{&o.InodeSb, "inode", []string{"i_sb"}},
+		{&o.SbMagic, "super_block", []string{"s_magic"}},
+		{&o.MountMnt, "mount", []string{"mnt"}},
+		{&o.MountParent, "mount", []string{"mnt_parent"}},
+		{&o.MountMountpoint, "mount", []string{"mnt_mountpoint"}},
+		{&o.VfsmountRoot, "vfsmount", []string{"mnt_root"}},
+	} {
+		at, err := offset(btf, f.tag, f.names...)
+		if err != nil {
+			return nil, err
+		}
+		*f.to = at
+	}
+	return o, nil
+}
+
+// offset is the place in bytes of a field of a field … of a struct.
+func offset(btf *kernel.BTF, tag string, names ...string) (int, error) {
+	id, ok := btf.Named(kernel.KindStruct, tag)
+	if !ok {
+		return 0, fmt.Errorf("the kernel's types have no struct %s", tag)
+	}
+	at := 0
+	for _, n := range names {
+		f, err := btf.Field(id, n)
+		if err != nil {
+			return 0, err
+		}
+		at += f.Off
+		id = btf.Skip(f.Type)
+	}
+	return at, nil
+}
