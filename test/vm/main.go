@@ -124,6 +124,7 @@ func (o *options) prepare(dir string) error {
 	built, err := buildSuite(dir, o.words, o.testFlags())
 	o.load.jobs = built.jobs
 	o.load.files = append(o.load.files, built.files...)
+	o.load.modules = append(o.load.modules, built.modules...)
 	return err
 }
 

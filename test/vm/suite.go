@@ -21,6 +21,9 @@ const modulePath = "github.com/startrace/startrace"
 // programs are built beside the tests, as the Makefile does, for tests that run them.
 var programs = map[string]string{"bin/startrace": "./cmd/startrace", "bin/workload": "./test/workload"}
 
+// blockModule makes block devices of files, for tests that trace block I/O.
+const blockModule = "loop"
+
 // shared are the folders that tests may read besides their own testdata.
 var shared = []string{"examples", "stdlib", "docs"}
 
@@ -50,6 +53,7 @@ func buildSuite(dir string, patterns []string, flags []string) (load, error) {
 		if err := l.addPrograms(dir); err != nil {
 			return l, err
 		}
+		l.modules = append(l.modules, blockModule)
 	}
 	for _, folder := range shared {
 		l.files = append(l.files, existing(folder)...)

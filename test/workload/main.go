@@ -4,6 +4,7 @@
 //	workload [flags] opens N THREADS DIR          N calls of openat, of each thread's own files, some of them missing
 //	workload [flags] reads N SIZE,SIZE,…          N calls of read, of these sizes in turn
 //	workload [flags] files DIR                    one file of each kind opened, written, read, closed, deleted
+//	workload [flags] blocks N DEVICE              N reads of 4096 bytes of a block device
 //	workload [flags] spin THREADS DURATION        busy loops, all on one CPU
 //	workload [flags] exits N                      N processes that end with status 0, 1, …, 255, 0, …
 //
@@ -53,6 +54,7 @@ var works = map[string]work{
 	"opens":   opens,
 	"reads":   reads,
 	"files":   files,
+	"blocks":  blocks,
 	"spin":    spin,
 	"exits":   exits,
 }

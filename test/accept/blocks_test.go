@@ -1,0 +1,84 @@
+package accept
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// loopDevice makes a block device of a file.
+func loopDevice(t *testing.T, size int64) string {
+	t.Helper()
+	needTracing(t)
+	control, err := unix.Open("/dev/loop-control", unix.O_RDWR, 0)
+	if err != nil {
+		t.Skip("needs loop devices (modprobe loop):", err)
+	}
+	defer unix.Close(control)
+	n, err := unix.IoctlRetInt(control, unix.LOOP_CTL_GET_FREE)
+	if err != nil {
+		t.Skip("needs a free loop device:", err)
+	}
+	file, err := os.Create(filepath.Join(t.TempDir(), "disk"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := file.Truncate(size); err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf("/dev/loop%d", n)
+	device, err := unix.Open(name, unix.O_RDWR, 0)
+	if err != nil {
+		t.Skip("needs a free loop device:", err)
+	}
+	if err := unix.IoctlSetInt(device, unix.LOOP_SET_FD, int(file.Fd())); err != nil {
+		t.Skip("needs a loop device of a file:", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.IoctlSetInt(device, unix.LOOP_CLR_FD, 0); err != nil {
+			t.Error(err)
+		}
+		unix.Close(device)
+	})
+	return name
+}
+
+// Each request is in the histogram of its disk and kind, once.
+func TestBiolatency(t *testing.T) {
+	disk := loopDevice(t, 4<<20)
+	name := strings.TrimPrefix(disk, "/dev/")
+	e, d := tool(t, []string{"biolatency"}, "blocks", "200", disk)
+	checkAccount(t, e, bars(t, e.stdout, "latency (us):"), d.Calls)
+
+	e, d = tool(t, []string{"biolatency", "-D", "-F", "-m"}, "blocks", "200", disk)
+	checkAccount(t, e, bars(t, e.stdout, fmt.Sprintf("latency[%s, RS] (ms):", name)), d.Calls)
+
+	e, d = tool(t, []string{"biolatency", "-Q"}, "blocks", "200", disk)
+	checkAccount(t, e, bars(t, e.stdout, "latency (us):"), d.Calls)
+}
+
+// The event with its fields: who asked for what, in order.
+func TestBlockModule(t *testing.T) {
+	disk := loopDevice(t, 4<<20)
+	const text = `
+load("std/block.star", "block")
+probe(block.io(), lambda e: printf("%s %d %d %s %d %s %d\n", dev_name(e.dev), e.sector, e.bytes, e.rwbs, e.pid, e.comm, e.duration))
+`
+	e, d := traced(t, text, nil, "blocks", "100", disk)
+	lines := linesWith(e.stdout, "wl-blocks")
+	for i, line := range lines {
+		want := fmt.Sprintf("%s %d 4096 RS %d wl-blocks ", strings.TrimPrefix(disk, "/dev/"), 8*i, d.PID)
+		if !strings.HasPrefix(line, want) {
+			t.Fatalf("line %d: %q, want %q…", i, line, want)
+		}
+		if ns := number(t, line, ` (\d+)$`); ns == 0 || ns > int(d.Nanoseconds) {
+			t.Errorf("line %d: %d ns of %v in all", i, ns, d.Nanoseconds)
+		}
+	}
+	checkAccount(t, e, len(lines), d.Calls)
+}
