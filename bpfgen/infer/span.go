@@ -87,6 +87,7 @@ func (w *spanWalk) start(t *target) {
 	if ev == nil {
 		return
 	}
+	ev.name = w.startName(t)
 	s := &spanStart{body: b, ev: ev, vals: map[int]*tree.Expr{}}
 	w.pr.targetTest(b, ev)
 	w.pr.atStart(b, ev, t)
@@ -94,6 +95,23 @@ func (w *spanWalk) start(t *target) {
 	b.lazy = true
 	w.starts = append(w.starts, s)
 	w.pr.u.res.Tree.Programs = append(w.pr.u.res.Tree.Programs, prog)
+}
+
+// startName is e.start.probe: with several start points not a constant for
+// the end, which does not know by which of them it began.
+func (w *spanWalk) startName(t *target) func(plan.Pos) val {
+	if len(w.t.starts) == 1 {
+		return nil
+	}
+	room := 0
+	for _, s := range w.t.starts {
+		room = max(room, len(s.text)+1)
+	}
+	return func(pos plan.Pos) val {
+		e := constExpr(plan.String(t.text), pos)
+		e.Type = types.StrOf(room)
+		return exprVal(e)
+	}
 }
 
 // keyOf is the key of an event; None: not this one.
