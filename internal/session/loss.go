@@ -37,7 +37,7 @@ var lossTexts = map[bpfgen.SiteKind]lossText{
 	bpfgen.SiteError:   {"%d events of %s ended early", "", ofProbe},
 	bpfgen.SiteOrphanEnd: {"%d ends of %s had no start",
 		"calls that began before the tracing, or whose start was lost", ofProbe},
-	bpfgen.SiteOpenStart: {"%d calls of %s never ended: their thread began another one", "", ofProbe},
+	bpfgen.SiteOpenStart: {"%d calls of %s never ended: another one began before, of the same thread or key", "", ofProbe},
 	bpfgen.SiteSpanFull: {"%d calls of %s lost: too many were open at once",
 		"select with where=, or give the span a size=", ofProbe},
 	bpfgen.SiteContention: {"%d values of %s may be missing in the extremes: too many CPUs wrote at once", "", ofContainer},

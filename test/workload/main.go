@@ -5,6 +5,7 @@
 //	workload [flags] reads N SIZE,SIZE,…          N calls of read, of these sizes in turn
 //	workload [flags] files DIR                    one file of each kind opened, written, read, closed, deleted
 //	workload [flags] blocks N DEVICE              N reads of 4096 bytes of a block device
+//	workload [flags] cold N                       N calls of openat with names in untouched pages
 //	workload [flags] spin THREADS DURATION        busy loops, all on one CPU
 //	workload [flags] exits N                      N processes that end with status 0, 1, …, 255, 0, …
 //
@@ -55,6 +56,7 @@ var works = map[string]work{
 	"reads":   reads,
 	"files":   files,
 	"blocks":  blocks,
+	"cold":    cold,
 	"spin":    spin,
 	"exits":   exits,
 }

@@ -1,0 +1,106 @@
+package accept
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// forks pairs the start of each process with its end, by its number, and prints a line for each pair and how many
+// starts and ends there were.
+const forks = `
+counts = group(starts = count(), ends = count())
+
+probe("tracepoint:sched:sched_process_fork", lambda e: counts.starts.add())
+probe("rawtracepoint:sched_process_exit", lambda e: counts.ends.add())
+life = span("tracepoint:sched:sched_process_fork", "rawtracepoint:sched_process_exit",
+            key = (lambda e: e.args.child_pid, lambda e: e.args.p.pid), size = 4096)
+probe(life, lambda e: printf("pair %d %d %s %d\n", e.start.args.child_pid, e.args.p.pid, e.start.args.parent_comm, e.duration))
+`
+
+var pairLine = regexp.MustCompile(`(?m)^pair (\d+) (\d+) (\S+) (\d+)$`)
+
+// Each process is paired once, with its own start.
+func TestKeyedSpans(t *testing.T) {
+	n := scaled(300)
+	e, d := traced(t, forks, nil, "exits", strconv.Itoa(n))
+	seen := map[string]int{}
+	for _, m := range pairLine.FindAllStringSubmatch(e.stdout, -1) {
+		if m[1] != m[2] {
+			t.Errorf("the start of %s with the end of %s", m[1], m[2])
+		}
+		if m[4] == "0" {
+			t.Errorf("process %s took no time", m[1])
+		}
+		seen[m[1]]++
+	}
+	missing := 0
+	for _, pid := range d.TIDs {
+		switch seen[strconv.Itoa(pid)] {
+		case 0:
+			missing++
+		case 1:
+		default:
+			t.Errorf("process %d is paired %d times", pid, seen[strconv.Itoa(pid)])
+		}
+	}
+	checkAccount(t, e, n-missing, n)
+}
+
+// again has two starts for each process: when it is made, and when it executes its program.
+const again = `
+life = span(["tracepoint:sched:sched_process_fork", "tracepoint:sched:sched_process_exec"], "rawtracepoint:sched_process_exit",
+            key = (lambda e: e.args.child_pid if hasattr(e.args, "child_pid") else e.args.pid, lambda e: e.args.p.pid),
+            again = %q, size = 4096)
+probe(life, lambda e: printf("pair %%d %%s\n", e.args.p.pid, e.start.probe))
+`
+
+var againLine = regexp.MustCompile(`(?m)^pair (\d+) (\S+)$`)
+
+var neverEnded = regexp.MustCompile(`(\d+) calls of .* never ended`)
+
+// Of two starts the one wins that the script wants, and the other is reported.
+func TestKeyedSpansAgain(t *testing.T) {
+	n := scaled(100)
+	for which, point := range map[string]string{"first": "fork", "last": "exec"} {
+		e, d := traced(t, fmt.Sprintf(again, which), nil, "exits", strconv.Itoa(n))
+		starts := map[string]string{}
+		for _, m := range againLine.FindAllStringSubmatch(e.stdout, -1) {
+			starts[m[1]] = m[2]
+		}
+		missing := 0
+		for _, pid := range d.TIDs {
+			switch start := starts[strconv.Itoa(pid)]; {
+			case start == "":
+				missing++
+			case !strings.HasSuffix(start, "sched_process_"+point):
+				t.Errorf("again = %q: process %d began at %s", which, pid, start)
+			}
+		}
+		replaced := 0
+		if m := neverEnded.FindStringSubmatch(e.stderr); m != nil {
+			replaced, _ = strconv.Atoi(m[1])
+		}
+		if (missing > 0 || replaced < n) && !dropsSilently(t) {
+			t.Errorf("again = %q: of %d processes %d were not seen, %d starts replaced\nstderr: %s", which, n, missing, replaced, excerpt(e.stderr))
+		}
+	}
+}
+
+// A name that the start of the call could not read, because its page was not in memory, is read at the end.
+func TestColdNames(t *testing.T) {
+	n := scaled(1000)
+	e, d := traced(t, `probe("syscall:openat", lambda e: print("open", e.start.args.filename), where = lambda e: e.comm == "wl-cold")`, nil, "cold", strconv.Itoa(n))
+	seen := 0
+	for i := range d.Calls {
+		if strings.Contains(e.stdout, fmt.Sprintf("open /nonexistent/cold/%d\n", i)) {
+			seen++
+		}
+	}
+	if strings.Contains(e.stdout, "<fault>") {
+		t.Errorf("a name could not be read: %s", excerpt(e.stdout))
+	}
+	checkAccount(t, e, seen, n)
+}
