@@ -125,6 +125,7 @@ type builder struct {
 	cache   map[any]val
 	inlines map[int64]*inline
 	loops   []*loop
+	bounds  int // loops over strings so far
 	// stack is the bytes of slots, budget how many there may be.
 	stack, budget int
 	// made is all memory handed out, free what was given back.

@@ -188,6 +188,10 @@ func (b *builder) automaton(s *str, patterns []pattern, then, els *ir.Block) {
 // runPattern gives the states after the last byte of s.
 func (b *builder) runPattern(s *str, p *pattern) *ir.Value {
 	table := p.table()
+	var n *ir.Value
+	if s.n != nil {
+		n = b.loopBound(s.n)
+	}
 	head, body, test, end := b.f.NewBlock(), b.f.NewBlock(), b.f.NewBlock(), b.f.NewBlock()
 	b.cur.Jump(b.pos, head, b.konst(0), b.konst(1))
 	b.reach(head, body, test, end)
@@ -195,12 +199,12 @@ func (b *builder) runPattern(s *str, p *pattern) *ir.Value {
 	b.begin(head)
 	b.branchImm(ir.ULT, k, int64(s.room), test, end)
 	b.begin(test)
-	if s.n != nil {
-		b.branch(ir.ULT, k, s.n, body, end)
+	if n != nil {
+		b.branch(ir.ULT, k, n, body, end)
 		b.begin(body)
 	}
 	c := b.load(1, b.op(ir.OpAdd, b.strAddr(s, 0), k), 0)
-	if s.n == nil {
+	if n == nil {
 		b.branchImm(ir.NE, c, 0, body, end)
 		b.begin(body)
 	}

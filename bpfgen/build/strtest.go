@@ -6,7 +6,6 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
-	"github.com/startrace/startrace/internal/wire"
 )
 
 // compareStr branches on a comparison of strings.
@@ -181,12 +180,21 @@ func (b *builder) orderStrs(x, y *str, then, els *ir.Block) {
 	b.branch(ir.ULT, nx, ny, then, els)
 }
 
+// loopBound is the length n for the test of a loop. What the test teaches the
+// verifier must not be about n itself: it would follow each way out of the
+// loop apart, to the end of the program. Loops have masks of their own, so
+// that they do not share one value either.
+func (b *builder) loopBound(n *ir.Value) *ir.Value {
+	const least, most = 14, 31 // bits; a length has 13
+	mask := int64(1)<<(least+b.bounds%(most-least)) - 1
+	b.bounds++
+	return b.imm(ir.OpAnd, n, mask)
+}
+
 // walkPair goes through the first n bytes of two strings, then to done.
 func (b *builder) walkPair(x, y *str, n *ir.Value, done *ir.Block, f func(cx, cy *ir.Value, next *ir.Block)) {
 	room := int64(min(x.room, y.room))
-	// The loop must not teach the verifier anything about n itself: it would follow every way out of the loop apart, to
-	// the end of the program.
-	n = b.imm(ir.OpAnd, n, 2*wire.RefLen+1)
+	n = b.loopBound(n)
 	head := b.f.NewBlock()
 	b.cur.Jump(b.pos, head, b.konst(0))
 	b.reach(head)
@@ -204,8 +212,23 @@ func (b *builder) walkPair(x, y *str, n *ir.Value, done *ir.Block, f func(cx, cy
 	b.cur.Jump(b.pos, head, b.imm(ir.OpAdd, k, 1))
 }
 
-// scanLen counts the bytes before the first NUL of padded memory.
+// scanLen counts the bytes before the first NUL of padded memory. A comm is
+// short; longer memory is read onto itself by a helper, which gives the length:
+// of a loop the verifier would follow each length apart, to the end of the
+// program.
 func (b *builder) scanLen(s *str) *ir.Value {
+	if s.mem == nil || s.room <= types.Comm.Cap {
+		return b.scanShort(s)
+	}
+	at := b.strAddr(s, 0)
+	rc := b.call(helperProbeReadKernelStr, at, b.konst(int64(s.room)), at)
+	j := b.newJoin(types.U64)
+	b.unless(ir.SLT, rc, 1, func() { b.jumpWith(j, intVal(types.U64, b.konst(0))) })
+	b.jumpWith(j, intVal(types.U64, b.add(rc, -1)))
+	return b.enter(j).x
+}
+
+func (b *builder) scanShort(s *str) *ir.Value {
 	head, body, next := b.f.NewBlock(), b.f.NewBlock(), b.f.NewBlock()
 	j := b.newJoin(types.U64)
 	b.cur.Jump(b.pos, head, b.konst(0))

@@ -39,7 +39,7 @@ func (c *checker) note(kind string, p *Program, format string, args ...any) {
 func (c *checker) check(programs []*Program) {
 	for len(programs) > 0 {
 		src := scriptOf(programs)
-		u, err := compile(src, c.facts, false)
+		u, err := compile(src, c.facts, StrMax, false)
 		var diags infer.Diags
 		switch {
 		case err == nil:

@@ -62,7 +62,7 @@ func (c *checker) report(t *testing.T) {
 			continue
 		}
 		t.Errorf("%s: %s", seed, small)
-		if u, err := compile(scriptOf([]*Program{small.program}), c.facts, true); err == nil && os.Getenv("DIFF_DUMP") != "" {
+		if u, err := compile(scriptOf([]*Program{small.program}), c.facts, StrMax, true); err == nil && os.Getenv("DIFF_DUMP") != "" {
 			for _, d := range u.Dumps {
 				t.Logf("%s\n%s\n%s", d.Tree, d.Opt, d.Asm)
 			}

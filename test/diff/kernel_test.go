@@ -79,13 +79,13 @@ func scriptOf(programs []*Program) string {
 }
 
 // compile makes the unit of a script. A panic of the compiler is an error.
-func compile(src string, facts *kernel.Facts, dump bool) (u *bpfgen.Unit, err error) {
+func compile(src string, facts *kernel.Facts, strMax int, dump bool) (u *bpfgen.Unit, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
 		}
 	}()
-	h := script.New(script.Options{Constant: kernel.Constant, StrMax: StrMax})
+	h := script.New(script.Options{Constant: kernel.Constant, StrMax: strMax})
 	if err := h.ParseText("diff.star", []byte(src)); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,63 @@
+package diff
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/cilium/ebpf"
+)
+
+// stringTests are conditions that need a loop over strings.
+var stringTests = []string{
+	`"b" in e.args.s`, `"b" in v`, `e.args.s < e.args.t`, `e.args.s < v`, `e.args.s == e.args.t`, `e.args.s == v`,
+	`T[1] == T[2]`, `T[1] < e.args.s`, `"b" in T[1]`, `len(T[1]) > 3`, `T[1].endswith("b")`, `e.comm < "b"`,
+	`e.comm.endswith("x")`, `e.args.s.endswith("/etc")`,
+}
+
+// mostWork is the number of instructions that the verifier may follow for four such tests with strings of the usual
+// length. Its limit is a million.
+const mostWork = 300_000
+
+// TestVerifierWork tests several strings in one program, each with an effect of its own: the work of the verifier must
+// be their sum, not their product.
+func TestVerifierWork(t *testing.T) {
+	needBPF(t)
+	f := facts(t)
+	for _, test := range stringTests {
+		src := "T = table(size=8)\ndef f(e):\n    T[0] = e.args.s\n    v = e.args.s if e.args.flag else e.args.t\n    n = 0\n"
+		for i := range 4 {
+			src += fmt.Sprintf("    n = n * %d + (%d if %s else e.args.u8)\n", i+3, i, test)
+		}
+		u, err := compile(scriptOf([]*Program{{Name: "f", Text: src + "    return n\n"}}), f, 256, false)
+		if err != nil {
+			t.Fatalf("%s: %v", test, err)
+		}
+		n, err := verifierWork(u.Spec)
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", test, err)
+		case n > mostWork:
+			t.Errorf("%s: the verifier followed %d instructions, want at most %d", test, n, mostWork)
+		default:
+			t.Logf("%s: %d", test, n)
+		}
+	}
+}
+
+var processed = regexp.MustCompile(`processed (\d+) insns`)
+
+func verifierWork(spec *ebpf.CollectionSpec) (int, error) {
+	c, err := ebpf.NewCollectionWithOptions(spec, ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{LogLevel: ebpf.LogLevelStats}})
+	if err != nil {
+		return 0, err
+	}
+	defer c.Close()
+	for _, p := range c.Programs {
+		if m := processed.FindStringSubmatch(p.VerifierLog); m != nil {
+			return strconv.Atoi(m[1])
+		}
+	}
+	return 0, fmt.Errorf("the verifier's log does not say how much it did")
+}
