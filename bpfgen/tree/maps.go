@@ -16,6 +16,9 @@ const (
 	MapTails = "tails"
 	// MapState holds the counter of records that paces wake-ups.
 	MapState = "state"
+	// MapEpochs has a word for each container by its number: which half of its
+	// values programs fill (wire.Agg.Halves).
+	MapEpochs = "epochs"
 )
 
 // ContainerMap is the name of the map of container i.

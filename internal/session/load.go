@@ -83,7 +83,7 @@ func (s *session) tracepointID(group, name string) (uint64, error) {
 // bindContainers moves the containers that kernel halves use into their maps,
 // with what the script has written so far.
 func (s *session) bindContainers() error {
-	options := state.Options{FuncID: s.funcID}
+	options := state.Options{FuncID: s.funcID, Epochs: s.loaded.Map(tree.MapEpochs)}
 	s.decoder = &value.Decoder{Labels: s.env.Labels}
 	for i, c := range s.env.Containers() {
 		decl := s.unit.Tree.Containers[i]

@@ -20,6 +20,7 @@ const (
 	opUpdate        // key, value
 	opDelete        // key
 	opAdd           // key; the second argument is an offset, the third is added there
+	opClear         // key; the second argument is the number of the half to make zero
 )
 
 // An access is a program that works on single entries of a hash map, and the
@@ -33,7 +34,9 @@ type access struct {
 	keyLen, vLen int
 }
 
-func newAccess(m *ebpf.Map) (_ *access, err error) {
+// newAccess prepares it; half is the size of a half of a value, 0 where values
+// have none.
+func newAccess(m *ebpf.Map, half int) (_ *access, err error) {
 	a := &access{prog: -1, keyLen: int(m.KeySize()), vLen: int(m.ValueSize())}
 	defer func() {
 		if err != nil {
@@ -44,7 +47,7 @@ func newAccess(m *ebpf.Map) (_ *access, err error) {
 		return nil, err
 	}
 	a.prog, err = bpf.Load(&bpf.Program{
-		Name: "access", Type: ebpf.RawTracepoint, Instructions: accessCode(m, a.area),
+		Name: "access", Type: ebpf.RawTracepoint, Instructions: accessCode(m, a.area, half),
 	}, nil)
 	return a, err
 }
@@ -65,7 +68,7 @@ func newArea(n, size int) (*ebpf.Map, []byte, error) {
 }
 
 // accessCode is the program. R6 to R8 are its arguments, R9 the area.
-func accessCode(m, area *ebpf.Map) asm.Instructions {
+func accessCode(m, area *ebpf.Map, half int) asm.Instructions {
 	keyLen, vLen := int(m.KeySize()), int(m.ValueSize())
 	find := code(mapPtr(asm.R1, m), asm.Mov.Reg(asm.R2, asm.R9), asm.FnMapLookupElem.Call())
 	return code(
@@ -76,6 +79,7 @@ func accessCode(m, area *ebpf.Map) asm.Instructions {
 		asm.JEq.Imm(asm.R6, opUpdate, "update"),
 		asm.JEq.Imm(asm.R6, opDelete, "delete"),
 		asm.JEq.Imm(asm.R6, opAdd, "add"),
+		asm.JEq.Imm(asm.R6, opClear, "clear"),
 
 		find, asm.JEq.Imm(asm.R0, 0, "absent"),
 		copyWords(asm.R9, keyLen, asm.R0, 0, vLen), asm.Ja.Label("ok"),
@@ -89,9 +93,21 @@ func accessCode(m, area *ebpf.Map) asm.Instructions {
 		asm.JEq.Imm(asm.R0, 0, "ok"), asm.Return(),
 
 		addCode(m, find, keyLen, vLen),
+		clearCode(find, half),
 		give("ok", ranOK),
 		give("absent", ranAbsent),
 	)
+}
+
+// clearCode makes a half zero, word by word; nobody fills it meanwhile.
+func clearCode(find asm.Instructions, half int) asm.Instructions {
+	out := code(
+		find[0].WithSymbol("clear"), find[1:], asm.JEq.Imm(asm.R0, 0, "absent"),
+		asm.And.Imm(asm.R7, 1), asm.Mul.Imm(asm.R7, int32(half)), asm.Add.Reg(asm.R0, asm.R7), asm.Mov.Imm(asm.R1, 0))
+	for off := 0; off < half; off += 8 {
+		out = append(out, asm.StoreMem(asm.R0, int16(off), asm.R1, asm.DWord))
+	}
+	return append(out, asm.Ja.Label("ok"))
 }
 
 // addCode adds as programs of scripts do: insert zeros if the key is new,

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/cilium/ebpf"
@@ -15,6 +16,8 @@ type Options struct {
 	// FuncID finds a function in the kernel's BTF. It is called only where Each
 	// needs a map iterator: on 5.10, and for maps of more than 16 MB.
 	FuncID func(name string) (kernel.TypeID, error)
+	// Epochs is the array of all containers' epochs, where one has halves.
+	Epochs *ebpf.Map
 }
 
 // A Container is a container in a kernel map. The map belongs to the caller
@@ -32,13 +35,33 @@ func New(c *tree.Container, m *ebpf.Map, o Options) (Container, error) {
 	if err := checkSizes(c, m); err != nil {
 		return nil, fmt.Errorf("%s %q: %w", c.Kind, c.Name, err)
 	}
+	e, err := newEpoch(c, o.Epochs)
+	if err != nil {
+		return nil, fmt.Errorf("%s %q: %w", c.Kind, c.Name, err)
+	}
 	switch m.Type() {
 	case ebpf.Array:
-		return newCell(m, c.ValueLayout)
+		return newCellContainer(c, m, e)
 	case ebpf.Hash, ebpf.LRUHash:
-		return &table{m: m, key: c.KeyLayout, val: c.ValueLayout, opts: o}, nil
+		t := &table{m: m, key: c.KeyLayout, val: c.ValueLayout, opts: o}
+		if e == nil {
+			return t, nil
+		}
+		t.half = e.size
+		return &halvedTable{t, e}, nil
 	}
-	return nil, fmt.Errorf("%s %q: cannot be in a map of type %s", c.Kind, c.Name, m.Type())
+	return nil, errors.Join(fmt.Errorf("%s %q: cannot be in a map of type %s", c.Kind, c.Name, m.Type()), e.close())
+}
+
+func newCellContainer(c *tree.Container, m *ebpf.Map, e *epoch) (Container, error) {
+	cell, err := newCell(m, c.ValueLayout)
+	switch {
+	case err != nil:
+		return nil, errors.Join(err, e.close())
+	case e == nil:
+		return cell, nil
+	}
+	return &halvedCell{cell, e}, nil
 }
 
 // maxEntry bounds a key and a value together: offsets in programs have 16
@@ -56,7 +79,7 @@ func checkSizes(c *tree.Container, m *ebpf.Map) error {
 	case c.ValueLayout != nil:
 		val = c.ValueLayout.Size
 	case c.Agg != nil:
-		val = c.Agg.Size
+		val = c.Agg.ValueSize()
 	}
 	switch {
 	case (c.KeyLayout == nil) != (m.Type() == ebpf.Array):

@@ -13,6 +13,7 @@ import (
 type table struct {
 	m        *ebpf.Map
 	key, val *wire.Fixed // val is nil for an aggregation
+	half     int         // the size of a half of a value, 0 where there are none
 	opts     Options
 	access   *access // made at first use, like walk
 	walk     walker
@@ -39,9 +40,13 @@ func (t *table) run(op uint64, key []byte, off int, delta int64) (bool, error) {
 	return t.access.run(op, key, off, delta)
 }
 
-func (t *table) prepare() (err error) {
-	if t.access == nil {
-		t.access, err = newAccess(t.m)
+func (t *table) prepare() error {
+	if t.access != nil {
+		return nil
+	}
+	a, err := newAccess(t.m, t.half)
+	if err == nil {
+		t.access = a
 	}
 	return err
 }

@@ -17,13 +17,17 @@ import (
 // lost between the two sides, and kernel halves see nothing that they could
 // miss.
 //
-// take() gives the difference to the reading before, which is kept. The maps
-// are never reset, so each update is in exactly one result.
+// take() gives the difference to the reading before, which is kept; the maps
+// are not reset. Extremes have no difference: their values are two halves, and
+// take() gives the one that kernel halves have left (aggtake.go). Either way
+// each update is in exactly one result.
 type Agg struct {
 	base
 	shape *wire.Agg // of the map values, nil until bound
 	local *Snapshot // what user code added since the last take
 	taken map[string][]State
+	// switched says that halves were taken: entries stay, with nothing in them.
+	switched bool
 }
 
 var (
@@ -38,10 +42,6 @@ func NewAgg(decl *plan.Container) *Agg {
 	return &Agg{base: base{decl: decl}, local: newSnapshot(decl)}
 }
 
-// ErrTakeExtremes says that take() of lowest, highest or stats is not there
-// for aggregations that kernel halves fill: extremes have no difference.
-var ErrTakeExtremes = errors.New("take() of lowest, highest and stats is not available for aggregations of kernel halves")
-
 // Bind is for tables and cells; aggregations need the shape of their values.
 func (a *Agg) Bind(be Backend, d *Decoder) error {
 	return fmt.Errorf("bind %s: an aggregation is bound with BindAgg", a)
@@ -54,7 +54,7 @@ func (a *Agg) BindAgg(be Backend, d *Decoder, shape *wire.Agg) {
 	if key, _ := be.Layout(); key != nil {
 		a.key = make([]byte, key.Size)
 	}
-	a.val = make([]byte, shape.Size)
+	a.val = make([]byte, shape.ValueSize())
 }
 
 // Snapshot reads everything since the last take or clear.
@@ -91,7 +91,7 @@ func (a *Agg) collect() (out *Snapshot, raw map[string][]State, err error) {
 }
 
 func (a *Agg) collectEntry(out *Snapshot, raw map[string][]State, key, val []byte) error {
-	states := a.readStates(val)
+	states := a.readValue(val)
 	raw[string(key)] = states
 	since := make([]State, len(states))
 	old, fresh := a.taken[string(key)], false
@@ -102,7 +102,7 @@ func (a *Agg) collectEntry(out *Snapshot, raw map[string][]State, key, val []byt
 		}
 		fresh = fresh || !since[i].empty(c.Kind)
 	}
-	if !fresh && (old != nil || a.be == nil || a.unkeyed()) {
+	if !fresh && (old != nil || a.switched || a.unkeyed()) {
 		return nil
 	}
 	return out.merge(a.decodeKey(key), since)
@@ -142,7 +142,7 @@ func (a *Agg) oneRaw(raw []byte, key starlark.Value) ([]State, error) {
 		return nil, fmt.Errorf("read %s: %w", a, err)
 	}
 	if found {
-		out = a.readStates(a.val)
+		out = a.readValue(a.val)
 		for i, old := range a.taken[string(raw)] {
 			out[i].subtract(&old)
 		}
@@ -164,6 +164,18 @@ func (a *Agg) unkeyed() bool {
 	return key == nil
 }
 
+// readValue decodes a map value, of halves both together.
+func (a *Agg) readValue(val []byte) []State {
+	out := a.readStates(val)
+	for half := 1; half < a.shape.Halves; half++ {
+		for i, s := range a.readStates(val[half*a.shape.Size:]) {
+			out[i].Merge(&s)
+		}
+	}
+	return out
+}
+
+// readStates decodes one half.
 func (a *Agg) readStates(val []byte) []State {
 	if a.shape.Kind != wire.AggGroup {
 		return []State{readState(a.shape, val)}
@@ -173,51 +185,6 @@ func (a *Agg) readStates(val []byte) []State {
 		out[i] = readState(m.Agg, val)
 	}
 	return out
-}
-
-// Take reads everything since the last take and begins anew.
-func (a *Agg) Take() (*Snapshot, error) {
-	a.read = true
-	if a.be != nil && a.hasExtremes() {
-		return nil, ErrTakeExtremes
-	}
-	out, raw, err := a.collect()
-	if err != nil {
-		return nil, err
-	}
-	a.local = newSnapshot(a.decl)
-	a.taken = raw
-	return out, nil
-}
-
-func (a *Agg) hasExtremes() bool {
-	for _, c := range columnsOf(a.decl) {
-		switch c.Kind {
-		case plan.Lowest, plan.Highest, plan.Stats:
-			return true
-		}
-	}
-	return false
-}
-
-// Clear drops everything up to now.
-func (a *Agg) Clear() error {
-	if a.be == nil || !a.hasExtremes() {
-		_, err := a.Take()
-		return err
-	}
-	a.local = newSnapshot(a.decl)
-	var keys [][]byte
-	err := a.be.Each(func(key, _ []byte) bool {
-		keys = append(keys, append([]byte(nil), key...))
-		return true
-	})
-	for _, k := range keys {
-		if err == nil {
-			_, err = a.be.Delete(k)
-		}
-	}
-	return err
 }
 
 // add is a[key].add(v, weight) of user code; col is the member of a group.

@@ -27,3 +27,14 @@ type Backend interface {
 	// valid during the call only. It makes no program miss events.
 	Each(f func(key, val []byte) bool) error
 }
+
+// A HalvedBackend has values of two halves, of which kernel halves of the
+// script fill one: see wire.Agg.
+type HalvedBackend interface {
+	Backend
+	// Switch makes kernel halves fill the other half and waits until none is
+	// left that fills the old one, whose number (0 or 1) it gives.
+	Switch() (old int, err error)
+	// ClearHalf makes the half of an entry zero that nobody fills.
+	ClearHalf(key []byte, half int) error
+}

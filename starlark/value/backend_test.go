@@ -207,28 +207,94 @@ func TestBoundLabels(t *testing.T) {
 		[2]string{`x[2].value`, "1"})
 }
 
+// halved is a memory whose values are two halves.
+type halved struct {
+	*memory
+	epoch int
+}
+
+func (h *halved) Switch() (int, error) {
+	h.epoch++
+	return (h.epoch - 1) & 1, nil
+}
+
+func (h *halved) ClearHalf(key []byte, half int) error {
+	clear(h.entries[string(key)][half*h.size : (half+1)*h.size])
+	return nil
+}
+
+// raise is what a kernel half does to an extreme.
+func (h *halved) raise(key []byte, off int, w uint64) {
+	val := h.entries[string(key)]
+	if val == nil {
+		val = make([]byte, 2*h.size)
+		h.entries[string(key)] = val
+	}
+	val = val[h.epoch&1*h.size:]
+	if w > order.Uint64(val[off:]) {
+		order.PutUint64(val[off:], w)
+	}
+}
+
 func TestBoundExtremes(t *testing.T) {
 	g := NewAgg(&plan.Container{Kind: plan.Group, Name: "g", Members: []plan.GroupMember{
 		{Name: "lo", Agg: &plan.Container{Kind: plan.Lowest, Unit: 1}}, {Name: "hi", Agg: &plan.Container{Kind: plan.Highest, Unit: 1}}}})
-	m := newMemory(nil, nil, 80)
-	val := make([]byte, 80)
-	// Two slots with claims for the lowest, one for the highest.
-	order.PutUint64(val[0:], 1)
-	order.PutUint64(val[8:], wire.EncodeLowest(5))
-	order.PutUint64(val[24:], wire.EncodeLowest(-7))
-	order.PutUint64(val[40:], 1)
-	order.PutUint64(val[48:], wire.EncodeHighest(9))
-	m.entries[""] = val
+	m := &halved{memory: newMemory(nil, nil, 56)}
 	none := wire.Agg{Count: -1, Sum: -1, Lowest: -1, Highest: -1, Set: -1, Slots: 1}
 	lo, hi := none, none
-	lo.Set, lo.Lowest, lo.Slots = 0, 8, 2
+	lo.Set, lo.Lowest, lo.Slots = 0, 8, 2 // two slots with claims for the lowest
 	hi.Set, hi.Highest = 40, 48
-	g.BindAgg(m, &Decoder{}, &wire.Agg{Kind: wire.AggGroup, Size: 80, Members: []wire.AggMember{{Name: "lo", Agg: &lo}, {Name: "hi", Agg: &hi}}})
+	g.BindAgg(m, &Decoder{}, &wire.Agg{Kind: wire.AggGroup, Size: 56, Halves: 2, Members: []wire.AggMember{{Name: "lo", Agg: &lo}, {Name: "hi", Agg: &hi}}})
+	set := func(low int64, high ...int64) {
+		m.raise(nil, 0, 1)
+		m.raise(nil, 8, wire.EncodeLowest(5))
+		m.raise(nil, 24, wire.EncodeLowest(low))
+		for _, v := range high {
+			m.raise(nil, 40, 1)
+			m.raise(nil, 48, wire.EncodeHighest(v))
+		}
+	}
+	set(-7, 9, 3)
 	evals(t, g,
 		[2]string{`x.lo.value, x.hi.value`, "(-7, 9)"},
 		[2]string{`x.lo.add(-9)`, "None"},
 		[2]string{`x.lo.value`, "-9"},
-		[2]string{`x.take()`, "error: " + ErrTakeExtremes.Error()},
+		[2]string{`x.take().value`, "record(lo = -9, hi = 9)"},
+		[2]string{`x.lo.value, x.hi.value`, "(None, None)"},
+		[2]string{`x.take().value`, "record(lo = None, hi = None)"})
+	set(4)
+	evals(t, g, [2]string{`x.take().value`, "record(lo = 4, hi = None)"})
+	set(-1, 2)
+	evals(t, g,
+		[2]string{`x.lo.value, x.hi.value`, "(-1, 2)"},
 		[2]string{`x.clear()`, "None"},
-		[2]string{`x.lo.value`, "None"})
+		[2]string{`x.lo.value, x.hi.value`, "(None, None)"})
+}
+
+// The parts that take() gives of a keyed aggregation are what was added between.
+func TestTakeHalves(t *testing.T) {
+	a := NewAgg(&plan.Container{Kind: plan.Highest, Name: "h", Unit: 1})
+	m := &halved{memory: newMemory(commKey, nil, 16)}
+	a.BindAgg(m, &Decoder{}, &wire.Agg{Kind: wire.AggHighest, Count: -1, Sum: -1, Lowest: -1, Set: 0, Highest: 8, Slots: 1, Size: 16, Halves: 2})
+	add := func(key string, v int64) {
+		b := make([]byte, 16)
+		copy(b, key)
+		m.raise(b, 0, 1)
+		m.raise(b, 8, wire.EncodeHighest(v))
+	}
+	add("a", 3)
+	add("b", 5)
+	evals(t, a, [2]string{`x.take().items()`, `[("a", 3), ("b", 5)]`}, [2]string{`x.items()`, "[]"})
+	add("a", 1)
+	evals(t, a, [2]string{`x.items()`, `[("a", 1)]`}, [2]string{`x["a"].value, x["b"].value`, "(1, None)"}, [2]string{`x.take().items()`, `[("a", 1)]`})
+	add("b", 2)
+	add("c", -4)
+	evals(t, a, [2]string{`x.take().items()`, `[("b", 2), ("c", -4)]`}, [2]string{`x.take().items()`, "[]"})
+	plain := NewAgg(&plan.Container{Kind: plan.Highest, Name: "h", Unit: 1})
+	plain.BindAgg(m.memory, &Decoder{}, a.shape)
+	evals(t, plain, [2]string{`x.take()`, "error: take from <highest h>: its map has no halves"})
+	whole := *a.shape
+	whole.Halves = 1
+	plain.BindAgg(m.memory, &Decoder{}, &whole)
+	evals(t, plain, [2]string{`x.take()`, "error: take from <highest h>: extremes have no difference, and its map has no halves"})
 }

@@ -1,0 +1,92 @@
+package value
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// Take reads everything since the last take and begins anew.
+func (a *Agg) Take() (*Snapshot, error) {
+	a.read = true
+	if a.be != nil && a.shape.Halves > 1 {
+		return a.takeHalf()
+	}
+	if a.be != nil && a.hasExtremes() {
+		return nil, fmt.Errorf("take from %s: extremes have no difference, and its map has no halves", a)
+	}
+	out, raw, err := a.collect()
+	if err != nil {
+		return nil, err
+	}
+	a.local = newSnapshot(a.decl)
+	a.taken = raw
+	return out, nil
+}
+
+func (a *Agg) hasExtremes() bool {
+	for _, c := range columnsOf(a.decl) {
+		switch c.Kind {
+		case plan.Lowest, plan.Highest, plan.Stats:
+			return true
+		}
+	}
+	return false
+}
+
+// Clear drops everything up to now.
+func (a *Agg) Clear() error {
+	_, err := a.Take()
+	return err
+}
+
+// takeHalf lets kernel halves go on in the other half, which is empty, takes
+// what is in the old one and empties it for the next time. What was added to
+// an entry that the walk missed stays there, and comes with a later take.
+func (a *Agg) takeHalf() (*Snapshot, error) {
+	be, ok := a.be.(HalvedBackend)
+	if !ok {
+		return nil, fmt.Errorf("take from %s: its map has no halves", a)
+	}
+	half, err := be.Switch()
+	if err != nil {
+		return nil, fmt.Errorf("take from %s: %w", a, err)
+	}
+	a.switched = true
+	out := newSnapshot(a.decl)
+	var filled [][]byte
+	eachErr := be.Each(func(key, val []byte) bool {
+		states := a.readStates(val[half*a.shape.Size:])
+		if !a.anyIn(states) {
+			return true
+		}
+		filled = append(filled, append([]byte(nil), key...))
+		err = out.merge(a.decodeKey(key), states)
+		return err == nil
+	})
+	err = errors.Join(err, eachErr)
+	for _, key := range filled {
+		err = errors.Join(err, be.ClearHalf(key, half))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("take from %s: %w", a, err)
+	}
+	for _, e := range a.local.entries {
+		if err := out.merge(e.Key, e.States); err != nil {
+			return nil, err
+		}
+	}
+	a.local = newSnapshot(a.decl)
+	return out, nil
+}
+
+// anyIn reports whether something was added to an entry.
+func (a *Agg) anyIn(states []State) bool {
+	for i, c := range columnsOf(a.decl) {
+		if !states[i].empty(c.Kind) {
+			return true
+		}
+	}
+	return false
+}
