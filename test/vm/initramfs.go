@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -15,7 +14,6 @@ type job struct {
 	name  string   // shown in the summary
 	dir   string   // below home; "" is home itself
 	args  []string // the command
-	env   []string // for this job alone
 	tests bool     // a Go test binary, whose verbose output is to be counted
 }
 
@@ -113,9 +111,9 @@ func initScript(modules []module, l load) string {
 	}
 	fmt.Fprintf(&b, "echo '%sready'\n", marker)
 	for i, j := range l.jobs {
-		words := []string{"env"}
-		for _, word := range slices.Concat(j.env, j.args) {
-			words = append(words, quote(word))
+		words := make([]string, len(j.args))
+		for i, word := range j.args {
+			words[i] = quote(word)
 		}
 		fmt.Fprintf(&b, "echo '%sbegin %d'\n(cd %s && exec %s)\necho \"%send %d $?\"\n",
 			marker, i, quote(path.Join(home, j.dir)), strings.Join(words, " "), marker, i)

@@ -43,11 +43,7 @@ func buildSuite(dir string, patterns []string, flags []string) (load, error) {
 		name := filepath.Base(binary)
 		l.files = append(l.files, carry{binary, inGuest(filepath.Join(p, name))})
 		l.files = append(l.files, existing(filepath.Join(p, "testdata"))...)
-		j := job{name: p, dir: p, args: append([]string{"./" + name}, flags...), tests: true}
-		if slices.ContainsFunc(calculating, func(top string) bool { return p == top || strings.HasPrefix(p, top+"/") }) {
-			j.env = []string{"GOMAXPROCS=1"}
-		}
-		l.jobs = append(l.jobs, j)
+		l.jobs = append(l.jobs, job{name: p, dir: p, args: append([]string{"./" + name}, flags...), tests: true})
 	}
 	if slices.Contains(packages, drivesCommand) {
 		if err := l.addPrograms(dir); err != nil {
@@ -72,11 +68,6 @@ func (l *load) addPrograms(dir string) error {
 	}
 	return nil
 }
-
-// calculating are packages whose tests compare what programs compute with what Go computes. QEMU's TCG (7.2) itself
-// errs in Go programs of several threads: about one in 100,000 stores of a sign bit in math/big (SETL to memory after
-// a TESTQ) stores 0, on all kernels and CPU models; never with one thread. These tests do not need threads to compete.
-var calculating = []string{"bpfgen", "test/diff"}
 
 // existing is a file or folder of the project, to be carried to the same place, if there is one.
 func existing(name string) []carry {
