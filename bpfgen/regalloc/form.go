@@ -15,6 +15,8 @@ func Folded(v *ir.Value, i int) bool {
 		return a.Op == ir.OpSlot
 	case a.Op != ir.OpConst || i != 1:
 		return false
+	case v.Op.IsStore() && v.Args[0].Op == ir.OpCtx:
+		return false // "BPF_ST stores into R1 ctx is not allowed" before 6.4 (kernel/bpf/verifier.c)
 	case v.Op == ir.OpStore64:
 		return ir.Fits32(a.Imm)
 	case v.Op.IsStore():
