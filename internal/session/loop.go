@@ -36,7 +36,7 @@ func (s *session) turn(begin uint64) error {
 		return err
 	}
 	s.merger.Flush(s.settled, s.deliver)
-	s.timers.fire(s.settled, begin, s.halted)
+	s.timers.fire(s.settled, begin, func() bool { return s.halted() || s.timeUp })
 	s.settled = begin
 	return nil
 }
