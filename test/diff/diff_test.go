@@ -16,7 +16,11 @@ const perUnit = 50
 // first seed; each program has the seed of its name, so DIFF_SEED=n DIFF_PROGRAMS=1 is that program alone.
 func TestPrograms(t *testing.T) {
 	needBPF(t)
-	n, seed := setting(t, "DIFF_PROGRAMS", 300), setting(t, "DIFF_SEED", 1)
+	otherwise := 300
+	if testing.Short() {
+		otherwise = 50
+	}
+	n, seed := setting(t, "DIFF_PROGRAMS", otherwise), setting(t, "DIFF_SEED", 1)
 	c := &checker{facts: facts(t), inputs: Inputs(1, 24)}
 	begin := time.Now()
 	for at := 0; at < n; at += perUnit {
