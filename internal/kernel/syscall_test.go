@@ -91,6 +91,12 @@ func TestSyscallNames(t *testing.T) {
 }
 
 // The shipped table against what this kernel says of its own calls.
+// added are arguments that newer kernels put behind those of the table, which holds for all: what older ones have in
+// these registers is not an argument.
+var added = map[string][]string{
+	"bpf": {"uattr_common", "size_common"}, // 7.2 has them, 6.18 not
+}
+
 func TestSyscallTableAgainstTracefs(t *testing.T) {
 	f := Open(Options{})
 	root, err := f.TracefsPath()
@@ -128,6 +134,9 @@ func TestSyscallTableAgainstTracefs(t *testing.T) {
 		}
 		for _, a := range s.Args {
 			got = append(got, a.Name)
+		}
+		if more := added[name]; len(want) > len(more) && slices.Equal(want[len(want)-len(more):], more) {
+			want = want[:len(want)-len(more)]
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s has the arguments %v, want %v", name, got, want)

@@ -97,10 +97,10 @@ func (f *TracepointField) parseDecl(decl string) error {
 	} else if rest, ok := strings.CutPrefix(decl, "__rel_loc "); ok {
 		f.RelLoc, decl = true, rest
 	}
+	decl, length, array := f.cutLength(decl)
 	if strings.Contains(decl, "(") {
 		return f.parseFunctionPointer(decl)
 	}
-	decl, length, array := f.cutLength(decl)
 	at := strings.LastIndexAny(decl, " *\t")
 	if at < 0 || at == len(decl)-1 {
 		return errors.New("no name")
@@ -115,7 +115,8 @@ func (f *TracepointField) parseDecl(decl string) error {
 	return nil
 }
 
-// cutLength cuts `[16]` or `[TASK_COMM_LEN]` off a declaration.
+// cutLength cuts `[16]`, `[TASK_COMM_LEN]` or `[sizeof(struct sockaddr_in6)]`
+// off a declaration.
 func (f *TracepointField) cutLength(decl string) (rest, length string, array bool) {
 	if !strings.HasSuffix(decl, "]") {
 		return decl, "", false

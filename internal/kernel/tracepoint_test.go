@@ -19,7 +19,7 @@ func TestTracepoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tp.Group != "made" || tp.Name != "odd" || tp.ID != 4711 || tp.PrintFmt != `"fn=%ps", REC->fn` || len(tp.Fields) != 12 {
+	if tp.Group != "made" || tp.Name != "odd" || tp.ID != 4711 || tp.PrintFmt != `"fn=%ps", REC->fn` || len(tp.Fields) != 13 {
 		t.Errorf("got %+v", tp)
 	}
 	want := []TracepointField{
@@ -34,7 +34,8 @@ func TestTracepoint(t *testing.T) {
 		{Name: "addrs", CType: "u64[]", Off: 68, Size: 4, Array: true, DataLoc: true},
 		{Name: "attr", CType: "const void *const", Off: 72, Size: 8, IsPtr: true},
 		{Name: "from", CType: "char *", Off: 80, Size: 8, IsPtr: true},
-		{Name: "args", CType: "unsigned long", Off: 88, Array: true},
+		{Name: "saddr", CType: "__u8", Off: 88, Size: 28, Array: true, ArrayLen: 28}, // tcp_probe of 5.10
+		{Name: "args", CType: "unsigned long", Off: 120, Array: true},
 	}
 	for i, w := range want {
 		if i < len(tp.Fields) && tp.Fields[i] != w {
