@@ -3,6 +3,7 @@ package accept
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -140,6 +141,41 @@ func TestSlowprocsTool(t *testing.T) {
 	}
 }
 
+// Three programs on one CPU: a histogram for each, though -c names only the shell that starts them.
+func TestSlowprocsPrograms(t *testing.T) {
+	needTracing(t)
+	spin := program(t, "workload") + " -report /dev/null spin 1 1s"
+	e := startrace(t, "slowprocs", "--threshold", "1ms", "-c", fmt.Sprintf(`sh -c "%s & %s & %s; wait"`, spin, spin, spin)).ok(t)
+	titles := regexp.MustCompile(`(?m)^slowprocs\[wl-spin, \d+\] \(ms\):$`).FindAllString(e.stdout, -1)
+	if len(titles) != 3 {
+		t.Fatalf("%d histograms of three programs\n%s\nstderr: %s", len(titles), excerpt(e.stdout), excerpt(e.stderr))
+	}
+	for _, title := range titles {
+		if waits := bars(t, e.stdout, title); waits < 10 {
+			t.Errorf("%s %d waits of three programs on one CPU for a second", title, waits)
+		}
+	}
+}
+
+// The whole system, with the threshold of the article.
+func TestSlowprocsSystem(t *testing.T) {
+	needGuest(t)
+	needTracing(t)
+	spin := exec.Command(program(t, "workload"), "spin", "4", "20s")
+	if err := spin.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer spin.Wait()
+	defer spin.Process.Kill()
+	e := startrace(t, "slowprocs", "--threshold", "5ms", "--duration", "4s").ok(t)
+	if waits := bars(t, e.stdout, fmt.Sprintf("slowprocs[wl-spin, %d] (ms):", spin.Process.Pid)); waits < 10 {
+		t.Errorf("%d waits of four threads on one CPU for 4 seconds\n%s\nstderr: %s", waits, excerpt(e.stdout), excerpt(e.stderr))
+	}
+	if strings.Contains(e.stdout, "swapper") {
+		t.Errorf("the idle task waited: %s", excerpt(e.stdout))
+	}
+}
+
 // bars sums the counts of the histogram under a title.
 func bars(t *testing.T, text, title string) (total int) {
 	t.Helper()
@@ -212,7 +248,7 @@ func TestRunqlat(t *testing.T) {
 // Samples of a program that does nothing but calls of the kernel, by function.
 func TestHotkernel(t *testing.T) {
 	e, _ := tool(t, []string{"hotkernel"}, "reads", strconv.Itoa(scaled(1_000_000)), "4096")
-	samples, share := 0, 0.0
+	samples, share, seen := 0, 0.0, map[string]bool{}
 	for _, m := range regexp.MustCompile(`(?m)^([a-zA-Z_][\w.]*) +(\d+) +(\d+\.\d)%$`).FindAllStringSubmatch(e.stdout, -1) {
 		n, err := strconv.Atoi(m[2])
 		if err != nil {
@@ -223,6 +259,10 @@ func TestHotkernel(t *testing.T) {
 			t.Fatal(err)
 		}
 		samples, share = samples+n, share+percent
+		if seen[m[1]] { // addresses with one name are one key
+			t.Errorf("%s is there twice", m[1])
+		}
+		seen[m[1]] = true
 	}
 	if samples < 10 || share < 95 || share > 105 {
 		t.Errorf("%d samples, %.1f%% in all\n%s\nstderr: %s", samples, share, excerpt(e.stdout), excerpt(e.stderr))
