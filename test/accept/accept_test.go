@@ -66,10 +66,10 @@ func needGuest(t *testing.T) {
 	}
 }
 
-// scaled is n, or a tenth of it in the short form of the tests.
+// scaled is n, or a twentieth of it, but not less than 30, in the short form of the tests.
 func scaled(n int) int {
 	if testing.Short() {
-		return n / 10
+		return max(n/20, 30)
 	}
 	return n
 }

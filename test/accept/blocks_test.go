@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/kernel"
 )
 
 // loopDevice makes a block device of a file.
@@ -48,6 +50,19 @@ func loopDevice(t *testing.T, size int64) string {
 	return name
 }
 
+// directRead is how the kernel calls a read with O_DIRECT: 5.10 does not mark it as synchronous, 6.1 and later do.
+func directRead(t *testing.T) string {
+	t.Helper()
+	release, err := kernel.Release()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if release.AtLeast(6, 0) {
+		return "RS"
+	}
+	return "R"
+}
+
 // Each request is in the histogram of its disk and kind, once.
 func TestBiolatency(t *testing.T) {
 	disk := loopDevice(t, 4<<20)
@@ -56,7 +71,7 @@ func TestBiolatency(t *testing.T) {
 	checkAccount(t, e, bars(t, e.stdout, "latency (us):"), d.Calls)
 
 	e, d = tool(t, []string{"biolatency", "-D", "-F", "-m"}, "blocks", "200", disk)
-	checkAccount(t, e, bars(t, e.stdout, fmt.Sprintf("latency[%s, RS] (ms):", name)), d.Calls)
+	checkAccount(t, e, bars(t, e.stdout, fmt.Sprintf("latency[%s, %s] (ms):", name, directRead(t))), d.Calls)
 
 	e, d = tool(t, []string{"biolatency", "-Q"}, "blocks", "200", disk)
 	checkAccount(t, e, bars(t, e.stdout, "latency (us):"), d.Calls)
@@ -70,9 +85,10 @@ load("std/block.star", "block")
 probe(block.io(), lambda e: printf("%s %d %d %s %d %s %d\n", dev_name(e.dev), e.sector, e.bytes, e.rwbs, e.pid, e.comm, e.duration))
 `
 	e, d := traced(t, text, nil, "blocks", "100", disk)
+	flags := directRead(t)
 	lines := linesWith(e.stdout, "wl-blocks")
 	for i, line := range lines {
-		want := fmt.Sprintf("%s %d 4096 RS %d wl-blocks ", strings.TrimPrefix(disk, "/dev/"), 8*i, d.PID)
+		want := fmt.Sprintf("%s %d 4096 %s %d wl-blocks ", strings.TrimPrefix(disk, "/dev/"), 8*i, flags, d.PID)
 		if !strings.HasPrefix(line, want) {
 			t.Fatalf("line %d: %q, want %q…", i, line, want)
 		}
