@@ -47,10 +47,10 @@ race:
 test-vm:
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -timeout 30m -suite
 	$(GO) run ./test/vm -kernel $(KERNELS) -smp 2 -append preempt=full -timeout 30m -suite
-	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append lockdown=confidentiality -run Lockdown -suite -- ./test/accept
+	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append lockdown=confidentiality -run Lockdown -suite -- ./test/accept ./internal/attach
 
 test-vm-short:
-	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -timeout 5m -suite -short
+	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -timeout 8m -suite -short
 
 test-all: test arm64 test-vm fuzz bench
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,7 +19,7 @@ func runAll(list []fetched, opts options) bool {
 	p := &printer{to: os.Stdout, prefix: opts.parallel > 1, hold: opts.suite && !opts.verbose}
 	turn := make(chan struct{}, opts.parallel)
 	var all sync.WaitGroup
-	for i, k := range list {
+	for i, k := range slices.Backward(list) { // the newest takes longest
 		turn <- struct{}{}
 		all.Go(func() {
 			outcomes[i] = runKernel(k, opts, p)
