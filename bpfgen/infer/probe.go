@@ -44,7 +44,10 @@ func (pr *probe) walk() {
 			return // other points would say the same again
 		}
 	}
-	pr.finish()
+	if r := attempt(pr.finish); r != nil {
+		r.final = true
+		pr.u.mistake(r)
+	}
 }
 
 // program makes the programs of one point.

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.starlark.net/resolve"
@@ -115,6 +116,12 @@ func (b *body) sendable(v val, pos plan.Pos) val {
 	case addressed:
 		return v
 	case nil:
+		if v.comp {
+			v.elems = slices.Clone(v.elems)
+			for i, e := range v.elems {
+				v.elems[i] = b.sendable(e, pos)
+			}
+		}
 		return v
 	}
 	wrong(pos, "%s cannot be sent to user space", v.obj.what())
