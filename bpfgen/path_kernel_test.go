@@ -103,8 +103,8 @@ func pathProgram(t *testing.T, btf *kernel.BTF, paths ...*tree.Expr) func(args .
 	}
 }
 
-// ownThread keeps the test on one thread, whose descriptors, root and mounts
-// the program sees. The thread ends with the test.
+// ownThread keeps the test on one thread with a root or mounts of its own. The
+// thread ends with the test.
 func ownThread(t *testing.T, unshare int) {
 	t.Helper()
 	runtime.LockOSThread()
@@ -203,7 +203,6 @@ func namelessFiles(t *testing.T) map[string]int {
 // TestPath compares with the links of /proc.
 func TestPath(t *testing.T) {
 	btf := kernelTypes(t)
-	ownThread(t, unix.CLONE_FILES)
 	file := fileOf(t, btf)
 	place := op(tree.OpAdd, types.U64, file, konst(field(t, btf, "file", "f_path")))
 	paths := pathProgram(t, btf, pathOf("file", 4096, file), pathOf("path", 513, place))
@@ -235,7 +234,6 @@ func TestPathAbsent(t *testing.T) {
 // TestPathCut: what does not fit loses its beginning.
 func TestPathCut(t *testing.T) {
 	btf := kernelTypes(t)
-	ownThread(t, unix.CLONE_FILES)
 	rooms := []int{2, 4, 8, 61, 64, 65, 66, 200, 257, 4096}
 	file := fileOf(t, btf)
 	dir := t.TempDir()
@@ -278,7 +276,7 @@ func cutFront(s string, room int) string {
 // TestPathMounts walks over mount points of the thread's own.
 func TestPathMounts(t *testing.T) {
 	btf := kernelTypes(t)
-	ownThread(t, unix.CLONE_FILES|unix.CLONE_NEWNS)
+	ownThread(t, unix.CLONE_NEWNS)
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		t.Skipf("needs own mounts: %v", err)
 	}
@@ -322,7 +320,7 @@ func TestPathMounts(t *testing.T) {
 // TestPathChroot: the path is that of the whole system, not of the process.
 func TestPathChroot(t *testing.T) {
 	btf := kernelTypes(t)
-	ownThread(t, unix.CLONE_FILES|unix.CLONE_FS)
+	ownThread(t, unix.CLONE_FS)
 	paths := pathProgram(t, btf, pathOf("file", 257, fileOf(t, btf)))
 	dir := makeDir(t, t.TempDir()+"/root/etc")
 	want := shown(t, open(t, dir, unix.O_RDONLY)) + "/file"
@@ -337,7 +335,6 @@ func TestPathChroot(t *testing.T) {
 // TestPathAsString uses paths as any other string, in tests and as a key.
 func TestPathAsString(t *testing.T) {
 	btf := kernelTypes(t)
-	ownThread(t, unix.CLONE_FILES)
 	path := pathOf("file", 65, fileOf(t, btf))
 	p := present(path)
 	u := evaluator(

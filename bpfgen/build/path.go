@@ -54,7 +54,8 @@ const (
 	walkMount  = 16 // its struct mount
 	walkRoot   = 24 // the root of that
 	walkNumber = 32 // digits to be written
-	walkSize   = 40
+	walkFlags  = 40 // of the result: wire.RefNone, wire.RefFault
+	walkSize   = 48
 )
 
 // path is OpPath.
@@ -62,14 +63,14 @@ func (b *builder) path(e *tree.Expr) val {
 	if b.Tree.Path == nil {
 		b.fail("path without the kernel's offsets")
 	}
-	out := b.newJoin(e.Type)
 	w := &pathWalk{b: b, e: e, o: b.Tree.Path, end: max(int64(e.Type.Cap)-1, minPath)}
 	for _, j := range []**join{&w.rooted, &w.full, &w.done, &w.fault} {
 		*j = b.newJoin(types.Type{})
 	}
-	addr := w.address(out)
 	w.alloc()
-	w.begin(addr)
+	w.set(walkOff, b.konst(w.end))
+	w.set(walkFlags, b.konst(0))
+	w.begin(w.address())
 	w.leaf()
 	w.climb()
 	b.enter(w.rooted)
@@ -77,15 +78,22 @@ func (b *builder) path(e *tree.Expr) val {
 	b.jump(w.done)
 	b.enter(w.full)
 	w.markAt(b.konst(0))
-	b.enter(w.done)
-	b.jumpWith(out, w.value())
 	b.enter(w.fault)
-	b.jumpWith(out, b.absent(e.Type, wire.TagFault))
-	return b.enter(out)
+	w.absent(wire.RefFault)
+	b.enter(w.done)
+	return w.value()
+}
+
+// absent makes the result None or FAULT. That is said in memory, as all of
+// the result: the verifier then follows one way from here, not three.
+func (w *pathWalk) absent(flag int64) {
+	w.set(walkOff, w.b.konst(w.end))
+	w.set(walkFlags, w.b.konst(flag))
+	w.b.jump(w.done)
 }
 
 // address is the address of the file, path or dentry, known to be there.
-func (w *pathWalk) address(out *join) *ir.Value {
+func (w *pathWalk) address() *ir.Value {
 	b := w.b
 	v := b.expr(w.e.Args[0])
 	if v.tag != nil {
@@ -94,7 +102,7 @@ func (w *pathWalk) address(out *join) *ir.Value {
 	if v.x == nil {
 		b.fail("path of a %s", v.t)
 	}
-	b.unless(ir.EQ, v.x, 0, func() { b.jumpWith(out, b.absent(w.e.Type, wire.TagNone)) })
+	b.unless(ir.EQ, v.x, 0, func() { w.absent(wire.RefNone) })
 	return v.x
 }
 
@@ -155,7 +163,6 @@ func (w *pathWalk) set(word int64, v *ir.Value) { w.b.store(8, w.b.addr(w.state,
 // begin finds the dentry and the mount to start from.
 func (w *pathWalk) begin(addr *ir.Value) {
 	b := w.b
-	w.set(walkOff, b.konst(w.end))
 	if !w.mounts() {
 		w.visit(addr)
 		return
@@ -248,8 +255,9 @@ func (w *pathWalk) root() {
 // value is the text.
 func (w *pathWalk) value() val {
 	b := w.b
-	off := w.offset()
-	s := &str{addr: b.op(ir.OpAdd, b.addr(w.buf, 0), off), n: b.op(ir.OpSub, b.konst(w.end), off)}
+	off := w.get(walkOff)
+	b.unless(ir.UGT, off, w.end, b.ret) // as in offset: never
+	s := &str{addr: w.at(off, 0), n: b.op(ir.OpSub, b.konst(w.end), off), flags: w.get(walkFlags)}
 	s.room = layout.StringRoom(w.e.Type.Cap)
 	v := val{t: w.e.Type, s: s}
 	if limit := int64(w.e.Type.Cap) - 1; limit < w.end {

@@ -42,15 +42,15 @@ func (b *builder) strList(e *tree.Expr) val {
 	r.buf, r.state = b.allocMap(2*int(r.room)+8), b.allocMap(16)
 	b.store(8, b.addr(r.state, 0), listOff, b.konst(0))
 	b.store(8, b.addr(r.state, 0), listFlag, b.konst(0))
-	out := b.newJoin(e.Type)
 	r.done, r.fault = b.newJoin(types.Type{}), b.newJoin(types.Type{})
 	b.rounds(maxStrings+1, func(k *ir.Value) { r.round(list, k) })
 	b.jump(r.done) // not reached: the last round cuts the list
 	b.enter(r.fault)
-	b.jumpWith(out, b.absent(e.Type, wire.TagFault))
+	b.store(8, b.addr(r.state, 0), listOff, b.konst(0))
+	b.store(8, b.addr(r.state, 0), listFlag, b.konst(wire.RefFault))
+	b.jump(r.done)
 	b.enter(r.done)
-	b.jumpWith(out, r.value())
-	return b.enter(out)
+	return r.value()
 }
 
 // round reads one string, or finds the end of the list.
