@@ -87,7 +87,7 @@ probe(block.io(), lambda e: printf("%s %d %d %s %d %s %d\n", dev_name(e.dev), e.
 `
 	e, d := traced(t, text, nil, "blocks", "100", disk)
 	flags := directRead(t)
-	lines := linesWith(e.stdout, "wl-blocks")
+	lines := linesWith(e.stdout, strings.TrimPrefix(disk, "/dev/")+" ")
 	for i, line := range lines {
 		want := fmt.Sprintf("%s %d 4096 %s %d wl-blocks ", strings.TrimPrefix(disk, "/dev/"), 8*i, flags, d.PID)
 		if !strings.HasPrefix(line, want) {
