@@ -162,6 +162,7 @@ func namedFiles(t *testing.T) map[string]int {
 		"deep": open(t, deep+"/leaf", createFile), "folder": open(t, dir, unix.O_RDONLY),
 		"root": open(t, "/", unix.O_RDONLY), "null": open(t, "/dev/null", unix.O_RDONLY),
 		"proc": open(t, "/proc/self/status", unix.O_RDONLY), "proc root": open(t, "/proc", unix.O_RDONLY),
+		"namespace": open(t, "/proc/self/ns/mnt", unix.O_RDONLY), "long namespace": open(t, "/proc/self/ns/pid_for_children", unix.O_RDONLY),
 		"place only": open(t, "/proc/self/fd", unix.O_PATH),
 	}
 	lost := makeDir(t, dir+"/folder")

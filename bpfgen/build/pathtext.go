@@ -92,6 +92,7 @@ const (
 	magicTmp     = 0x01021994
 	magicHugetlb = 0x958458f6
 	magicPid     = 0x50494446
+	magicNs      = 0x6e736673
 )
 
 // pseudo writes what stands in /proc/PID/fd for files in no folder, by their
@@ -104,6 +105,7 @@ func (w *pathWalk) pseudo() {
 	numbered, temporary := b.newJoin(types.Type{}), b.newJoin(types.Type{})
 	b.unless(ir.EQ, magic, magicPipe, func() { b.jump(numbered) })
 	b.unless(ir.EQ, magic, magicSock, func() { b.jump(numbered) })
+	b.unless(ir.EQ, magic, magicNs, func() { b.jump(numbered) })
 	b.unless(ir.EQ, magic, magicPid, func() {
 		w.prepend("anon_inode:[pidfd]")
 		b.jump(w.done)
@@ -125,8 +127,31 @@ func (w *pathWalk) pseudo() {
 		w.prepend("pipe:[")
 		b.jump(w.done)
 	})
+	b.unless(ir.EQ, magic, magicNs, func() {
+		w.namespace()
+		b.jump(w.done)
+	})
 	w.prepend("socket:[")
 	b.jump(w.done)
+}
+
+// namespace writes what kind of namespace the file stands for (ns_dname in
+// fs/nsfs.c): "mnt:[".
+func (w *pathWalk) namespace() {
+	b := w.b
+	w.prepend(":[")
+	inode := w.follow(w.get(walkDentry), w.o.DentryInode)
+	kind := w.follow(w.follow(inode, w.o.InodePrivate), w.o.NsOps)
+	name := w.follow(kind, w.o.NsOpsName)
+	const room = 24 // "pid_for_children" is the longest
+	m := b.allocMap(room)
+	rc := b.call(helperProbeReadKernelStr, b.addr(m, 0), b.konst(room), name)
+	b.unless(ir.SLE, rc, 0, func() { b.jump(w.fault) })
+	n := b.add(rc, -1)
+	off := b.op(ir.OpSub, w.offset(), n)
+	b.unless(ir.UGT, off, w.end, func() { b.jump(w.full) }) // below 0
+	w.read(w.at(off, 0), n, b.addr(m, 0))
+	w.set(walkOff, off)
 }
 
 // number writes the inode's number and a bracket.

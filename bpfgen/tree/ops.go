@@ -103,7 +103,7 @@ const (
 	// and ends at the root of its file system). Unit.Path has the offsets. The
 	// path is built from its end, so a cut one keeps the leaf and begins with
 	// "…". Deleted files end in " (deleted)"; pipes and sockets give
-	// pipe:[INODE], socket:[INODE], others of the kernel's own file systems
+	// pipe:[INODE], socket:[INODE], namespaces mnt:[INODE], others of the kernel's own file systems
 	// anon_inode:NAME, memfds /memfd:NAME (deleted), as /proc/PID/fd shows them.
 	// An address of 0 gives None, a read that fails FAULT.
 	OpPath

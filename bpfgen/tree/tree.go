@@ -200,6 +200,7 @@ type PathOffsets struct {
 	DentryParent, DentryName, DentryNameLen              int // struct dentry: d_parent, d_name.name, d_name.len
 	DentryInode, DentryPprev                             int // d_inode, d_hash.pprev
 	InodeMode, InodeIno, InodeSb, SbMagic                int
+	InodePrivate, NsOps, NsOpsName                       int // i_private of nsfs: struct ns_common: ops, its name
 	MountMnt, MountParent, MountMountpoint, VfsmountRoot int // struct mount: mnt, mnt_parent, mnt_mountpoint; vfsmount: mnt_root
 }
 
