@@ -140,6 +140,7 @@ type done struct {
 	TIDs        []int
 	Sizes       map[int]int
 	FDs         map[string]int
+	Bytes       int
 	Began       int64
 	Nanoseconds time.Duration `json:"ns"`
 }
@@ -198,16 +199,22 @@ func (e ended) lost(t testing.TB) int {
 // bound: since 7.0 their programs are preempted, and another task's event on that CPU is then lost.
 func dropsSilently(t testing.TB) bool {
 	t.Helper()
-	var name unix.Utsname
-	if err := unix.Uname(&name); err != nil {
-		t.Fatal(err)
-	}
-	major, _, _ := strings.Cut(unix.ByteSliceToString(name.Release[:]), ".")
+	major, _, _ := strings.Cut(release(t), ".")
 	n, err := strconv.Atoi(major)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return n >= 7
+}
+
+// release is the kernel's, as 6.12.1.
+func release(t testing.TB) string {
+	t.Helper()
+	var name unix.Utsname
+	if err := unix.Uname(&name); err != nil {
+		t.Fatal(err)
+	}
+	return unix.ByteSliceToString(name.Release[:])
 }
 
 // checkAccount checks that what was seen and what was reported as lost make up what was done.
