@@ -70,6 +70,9 @@ func (g *generator) fixedMaps() {
 	if uses[tree.MapState] {
 		g.add(array(tree.MapState, 8, unix.BPF_F_MMAPABLE))
 	}
+	if uses[tree.MapEpochs] {
+		g.add(array(tree.MapEpochs, 8*len(g.unit.Tree.Containers), unix.BPF_F_MMAPABLE))
+	}
 	if uses[tree.MapConst] {
 		m := array(tree.MapConst, max(8, len(g.shared.Const)), unix.BPF_F_RDONLY_PROG)
 		m.Contents = []ebpf.MapKV{{Key: uint32(0), Value: g.shared.Const}}
@@ -110,7 +113,7 @@ func array(name string, size int, flags uint32) *ebpf.MapSpec {
 func containerMap(name string, c *tree.Container) *ebpf.MapSpec {
 	size := 0
 	if c.Agg != nil {
-		size = c.Agg.Size
+		size = c.Agg.ValueSize()
 	} else {
 		size = c.ValueLayout.Size
 	}

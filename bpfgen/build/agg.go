@@ -22,12 +22,23 @@ func (b *builder) aggAdd(c *tree.Container, s *tree.Stmt) {
 		add.bucket = b.bucket(a.Buckets, add.v, add.t)
 	}
 	if c.KeyLayout == nil {
-		b.addSample(a, b.mapValue(mapOf(c), 0), add)
+		b.addSample(a, b.half(c, b.mapValue(mapOf(c), 0)), add)
 		return
 	}
 	key := b.fixed(c.KeyLayout, c.Key, s.Exprs[2])
-	b.upsert(c, key, c.Agg.Size, func(p *ir.Value) { b.addSample(a, p, add) })
+	b.upsert(c, key, c.Agg.ValueSize(), func(p *ir.Value) { b.addSample(a, b.half(c, p), add) })
 	b.release(key)
+}
+
+// half is the half of the value at p that programs fill now: wire.Agg.Halves.
+func (b *builder) half(c *tree.Container, p *ir.Value) *ir.Value {
+	if c.Agg.Halves < 2 {
+		return p
+	}
+	b.Uses[tree.MapEpochs] = true
+	epoch := b.load(8, b.mapValue(tree.MapEpochs, int64(8*c.ID)), 0)
+	off := b.imm(ir.OpMul, b.imm(ir.OpAnd, epoch, 1), int64(c.Agg.Size))
+	return b.op(ir.OpAdd, p, off)
 }
 
 // An aggSample is what is added.

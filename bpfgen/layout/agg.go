@@ -21,8 +21,23 @@ func AggSlots(c *plan.Container, slots int) *wire.Agg {
 	a := p.place(c)
 	if a != nil {
 		a.Size = p.off
+		a.Halves = 1
+		if hasExtremes(a) {
+			a.Halves = 2
+		}
 	}
 	return a
+}
+
+// hasExtremes reports whether a part of the updates cannot be had as the
+// difference of two readings.
+func hasExtremes(a *wire.Agg) bool {
+	for _, m := range a.Members {
+		if hasExtremes(m.Agg) {
+			return true
+		}
+	}
+	return a.Lowest >= 0 || a.Highest >= 0
 }
 
 type aggPlacer struct{ off, slots int }
