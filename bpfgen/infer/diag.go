@@ -53,6 +53,8 @@ type refusal struct {
 	// final is set for mistakes that are wrong on either side, such as a
 	// field that does not exist: user space is no way out.
 	final bool
+	// none is set where the mistake is that a value is None.
+	none bool
 	// silent is set for what follows from a mistake that was reported before.
 	silent bool
 }
@@ -75,7 +77,7 @@ func afterMistake() { panic(&refusal{final: true, silent: true}) }
 // mistake notes a final refusal and lets the walk go on, so that all mistakes
 // of a script are reported at once; any other refusal goes on unwinding.
 func (u *unit) mistake(r *refusal) {
-	if !r.final {
+	if !r.final || r.none && u.noneEnds {
 		panic(r)
 	}
 	if !r.silent {

@@ -21,6 +21,7 @@ type event struct {
 	fn       func(pos plan.Pos) val
 	name     func(pos plan.Pos) val // e.probe
 	profile  bool
+	noReturn bool // a call that never returns: e is its start
 	// over shadows fields: what kernel= or an event's function returned.
 	over map[string]val
 	// value is e.value, where kernel= returned no record.

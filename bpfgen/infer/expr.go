@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"fmt"
+
 	"math/big"
 
 	"go.starlark.net/resolve"
@@ -97,7 +99,7 @@ func (b *body) present(v val, want string, pos plan.Pos) *tree.Expr {
 	t := e.Type
 	switch {
 	case t.Kind == types.None:
-		wrong(pos, "this is None, and %s is wanted", want)
+		panic(&refusal{Diag: Diag{pos, fmt.Sprintf("this is None, and %s is wanted", want)}, final: true, none: true})
 	case t.MayNone && t.Kind != types.Ptr && !t.MayFault:
 		wrong(pos, "this may be None here, and %s is wanted: test it with `!= None` first", want)
 	case t.Tagged() || t.MayNone && t.Kind != types.Ptr:

@@ -102,11 +102,14 @@ type unit struct {
 	res     *Result
 	// written holds where kernel halves write tables and cells; touched where
 	// handlers placed in user space use them.
-	written  map[int]plan.Pos
-	touched  []touch
-	used     map[int]bool // containers that kernel halves use
-	names    map[string]bool
-	strMax   int
+	written map[int]plan.Pos
+	touched []touch
+	used    map[int]bool // containers that kernel halves use
+	names   map[string]bool
+	strMax  int
+	// noneEnds makes a None where a value is wanted end the walk as if it were
+	// no mistake.
+	noneEnds bool
 	enums    map[*tree.Expr]string      // reads of fields whose type is an enum
 	follow   *follow                    // nil: only one process, or all
 	spanKeys map[*plan.Span]*types.Type // lives through all rounds

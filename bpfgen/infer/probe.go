@@ -1,8 +1,11 @@
 package infer
 
 import (
+	"slices"
+
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -104,8 +107,8 @@ func (pr *probe) consume(b *body, ev *event, t *target) {
 	if _, named := ev.over["pid"]; t.kind != targetSpan || named {
 		pr.targetTest(b, ev)
 	}
-	if fn := pr.p.Where; fn != nil && pr.p.Start == nil {
-		pr.filter(b, ev, fn)
+	if fn := pr.p.Where; fn != nil && pr.p.Start == nil && !pr.holdsEver(b, ev, fn, t) {
+		return
 	}
 	if fn := pr.p.Kernel; fn != nil {
 		pr.place("kernel", fn, false, "")
@@ -117,6 +120,28 @@ func (pr *probe) consume(b *body, ev *event, t *target) {
 }
 
 func eventArg(ev *event, pos plan.Pos) []arg { return []arg{{v: objVal(ev), pos: pos}} }
+
+// holdsEver is filter; it is false where the predicate asks for the result of
+// a call that never returns, among others that do: e.ret < 0 of syscall:*.
+func (pr *probe) holdsEver(b *body, ev *event, fn *plan.Func, t *target) bool {
+	if !ev.noReturn || !slices.ContainsFunc(t.syscalls, func(sc kernel.Syscall) bool { return !sc.IsNoReturn() }) {
+		pr.filter(b, ev, fn)
+		return true
+	}
+	frame, calls := b.frame, b.calls
+	pr.u.noneEnds = true
+	r := attempt(func() { pr.filter(b, ev, fn) })
+	pr.u.noneEnds = false
+	switch {
+	case r == nil:
+		return true
+	case !r.none:
+		panic(r)
+	}
+	b.frame, b.calls = frame, calls
+	b.stop(fn.Pos)
+	return false
+}
 
 // filter ends the handler where fn does not hold.
 func (pr *probe) filter(b *body, ev *event, fn *plan.Func) {

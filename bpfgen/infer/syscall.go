@@ -294,7 +294,7 @@ func (w *syscallWalk) walkNoReturn(v *variant) {
 	b := w.walker(w.enter)
 	v.enter = b.block
 	ev := w.event(v, b, nil)
-	ev.startEv = ev
+	ev.startEv, ev.noReturn = ev, true
 	ev.ret = func(plan.Pos) val { return noneVal() }
 	ev.duration = func(plan.Pos) val { return intVal(0) }
 	w.pr.targetTest(b, ev)

@@ -115,6 +115,17 @@ func TestSyscount(t *testing.T) {
 	}
 }
 
+// Calls that never return have no result: a filter that asks for it does not hold for them.
+func TestFailedOfAll(t *testing.T) {
+	const text = `
+failed = count()
+probe("syscall:*", lambda e: failed[e.func].add(), where = lambda e: e.ret < 0 and e.comm == "wl-opens")
+at_exit(lambda: [printf("%s: %d\n", name, n) for name, n in failed.items()])
+`
+	e, d := traced(t, text, nil, "opens", "300", "2", t.TempDir())
+	checkAccount(t, e, number(t, e.stdout, `(?m)^openat: (\d+)$`), d.Failed)
+}
+
 // The parts of an interval sum to the whole.
 func TestSyscountIntervals(t *testing.T) {
 	const calls = 200_000
