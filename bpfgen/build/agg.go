@@ -30,17 +30,6 @@ func (b *builder) aggAdd(c *tree.Container, s *tree.Stmt) {
 	b.release(key)
 }
 
-// half is the half of the value at p that programs fill now: wire.Agg.Halves.
-func (b *builder) half(c *tree.Container, p *ir.Value) *ir.Value {
-	if c.Agg.Halves < 2 {
-		return p
-	}
-	b.Uses[tree.MapEpochs] = true
-	epoch := b.load(8, b.mapValue(tree.MapEpochs, int64(8*c.ID)), 0)
-	off := b.imm(ir.OpMul, b.imm(ir.OpAnd, epoch, 1), int64(c.Agg.Size))
-	return b.op(ir.OpAdd, p, off)
-}
-
 // An aggSample is what is added.
 type aggSample struct {
 	c         *tree.Container

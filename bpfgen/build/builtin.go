@@ -169,6 +169,7 @@ func (b *builder) hoist() {
 			b.read(&tree.Expr{Op: tree.OpBuiltin, Str: name, Type: builtinTypes[name]})
 		}
 	}
+	b.hoistEpochs()
 }
 
 var builtinTypes = map[string]types.Type{

@@ -37,9 +37,10 @@ func countUses(p *tree.Program) uses {
 	}
 	for _, blk := range bodies {
 		walkBlock(blk, func(s *tree.Stmt) {
+			u.countAdd(s)
 			switch s.Op {
 			case tree.SFor:
-				walkBlock(s.Then, func(*tree.Stmt) {}, u.count)
+				walkBlock(s.Then, u.countAdd, u.count)
 			case tree.SSpanStart, tree.SSpanEnd:
 				u["tid"]++
 			}

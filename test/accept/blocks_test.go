@@ -78,14 +78,6 @@ func TestBiolatency(t *testing.T) {
 	checkAccount(t, e, bars(t, e.stdout, fmt.Sprintf("latency[%s] (us):", name)), d.Calls)
 }
 
-// readKind is how the kernel marks a read that somebody waits for: R or, on newer ones, RS.
-func readKind(text string) string {
-	if strings.Contains(text, "RS") {
-		return "RS"
-	}
-	return "R"
-}
-
 // The event with its fields: who asked for what, in order.
 func TestBlockModule(t *testing.T) {
 	disk := loopDevice(t, 4<<20)

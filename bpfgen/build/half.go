@@ -1,0 +1,49 @@
+package build
+
+import (
+	"strconv"
+
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/tree"
+)
+
+// Values of two halves: programs fill the one that the container's epoch
+// names. User space changes the epoch, waits until no run of a program is left
+// that read it before, and empties the other half: each update is in exactly
+// one taking. A run reads an epoch once, so that all that it adds to a group
+// is taken together.
+
+// half is the address of the half to be filled of the value at p.
+func (b *builder) half(c *tree.Container, p *ir.Value) *ir.Value {
+	if c.Agg.Halves < 2 {
+		return p
+	}
+	return b.op(ir.OpAdd, p, b.halfOffset(c))
+}
+
+func (b *builder) halfOffset(c *tree.Container) *ir.Value {
+	return b.once(epochUse(int64(c.ID)), func() *ir.Value {
+		b.Uses[tree.MapEpochs] = true
+		epoch := b.load(8, b.mapValue(tree.MapEpochs, int64(8*c.ID)), 0)
+		return b.imm(ir.OpMul, b.imm(ir.OpAnd, epoch, 1), int64(c.Agg.Size))
+	})
+}
+
+// epochUse is the epoch of a container among what a program reads.
+func epochUse(container int64) string { return "epoch " + strconv.FormatInt(container, 10) }
+
+// countAdd counts what a statement reads of epochs.
+func (u uses) countAdd(s *tree.Stmt) {
+	if s.Op == tree.SAggAdd {
+		u[epochUse(s.Int)]++
+	}
+}
+
+// hoistEpochs reads the epochs that are used more than once.
+func (b *builder) hoistEpochs() {
+	for _, c := range b.Tree.Containers {
+		if c != nil && c.Agg != nil && c.Agg.Halves > 1 && b.uses[epochUse(int64(c.ID))] > 1 {
+			b.halfOffset(c)
+		}
+	}
+}
