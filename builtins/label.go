@@ -62,6 +62,7 @@ func (e *Env) labels() value.Labels {
 			"signal":        SignalName,
 			"syscall_name":  syscallName,
 			"syscall_point": func(v uint64) string { return "syscall:" + syscallName(v) },
+			"inet":          inet4,
 			"inet4":         inet4,
 		},
 		With: map[string]func(string) value.LabelFunc{
@@ -69,6 +70,7 @@ func (e *Env) labels() value.Labels {
 			"strftime": e.strftimeLabel,
 		},
 		Bytes: map[string]value.BytesLabelFunc{
+			"inet":  inetLabel, // of either length
 			"inet4": inetLabel,
 			"inet6": inetLabel,
 			"mac":   func(b []byte, _ bool) starlark.Value { return starlark.String(macText(b)) },
