@@ -285,7 +285,7 @@ func TestLockdown(t *testing.T) {
 		t.Skip("needs a kernel in lockdown=confidentiality (make test-vm)")
 	}
 	e := startrace(t, "-e", `probe("syscall:openat", lambda e: print(e.args.filename))`, "--duration", "1s")
-	if e.status != 1 || !strings.Contains(e.stderr, "lockdown") {
-		t.Errorf("status %d, want 1 and a word about lockdown; stderr: %s", e.status, excerpt(e.stderr))
+	if e.status != 1 || !strings.Contains(e.stderr, "the kernel is locked down (confidentiality)") {
+		t.Errorf("status %d, want 1 and that the kernel is locked down; stderr: %s", e.status, excerpt(e.stderr))
 	}
 }
