@@ -246,8 +246,11 @@ func (b *body) unrolledLoop(s *syntax.ForStmt, elems []val) {
 	saved := b.frame.loop
 	l := &loop{unrolled: true, out: int64(b.prog.Inlines), outer: saved}
 	b.prog.Inlines++
+	before := b.frame.vars
 	all := b.inBlock(func() {
 		for _, v := range elems {
+			// What an iteration learned or set, another way out of it did not.
+			b.frame.vars = cloneVars(before)
 			l.next = int64(b.prog.Inlines)
 			b.prog.Inlines++
 			b.frame.loop = l

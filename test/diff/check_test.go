@@ -3,7 +3,10 @@ package diff
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/infer"
@@ -28,7 +31,7 @@ type checker struct {
 	inputs []Input
 	found  []*finding
 	// Counts of runs: compared, those left open by the documentation, those that ended with an error, with None.
-	runs, open, errors, nones, programs, insns int
+	runs, open, errors, nones, programs, insns, limits int
 }
 
 func (c *checker) note(kind string, p *Program, format string, args ...any) {
@@ -97,12 +100,24 @@ func programAt(programs []*Program, line int) *Program {
 func (c *checker) rejected(programs []*Program, u *bpfgen.Unit, err error) {
 	for _, p := range u.Tree.Programs {
 		if strings.Contains(err.Error(), "program "+p.Name+":") {
-			c.note("rejected", programs[p.Probe], "%+v", err)
+			if tooLong(programs[p.Probe], err) {
+				c.limits++
+			} else {
+				c.note("rejected", programs[p.Probe], "%+v", err)
+			}
 			c.check(keep(programs, map[*Program]bool{programs[p.Probe]: true}))
 			return
 		}
 	}
 	c.note("rejected", programs[0], "%+v", err)
+}
+
+// rangeLoop is a loop that is not written out: over many steps, or a number that is computed.
+var rangeLoop = regexp.MustCompile(`in range\((\(|\d\d)`)
+
+// tooLong reports whether the verifier gave up on a loop, as the documentation says that it may. EFAULT is too many branches that it has not followed yet.
+func tooLong(p *Program, err error) bool {
+	return rangeLoop.MatchString(p.Script()) && (errors.Is(err, unix.E2BIG) || errors.Is(err, unix.EFAULT))
 }
 
 // execute loads the unit and runs all programs on all inputs.

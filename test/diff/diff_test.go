@@ -3,6 +3,7 @@ package diff
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,8 +34,8 @@ func TestPrograms(t *testing.T) {
 			break
 		}
 	}
-	t.Logf("%d programs of %d instructions, %d runs in %s: %d ended with an error, %d with None; %d were left open",
-		c.programs, c.insns/max(1, c.programs), c.runs, time.Since(begin).Round(time.Millisecond), c.errors, c.nones, c.open)
+	t.Logf("%d programs of %d instructions, %d runs in %s: %d ended with an error, %d with None; %d were left open; %d loops were too long",
+		c.programs, c.insns/max(1, c.programs), c.runs, time.Since(begin).Round(time.Millisecond), c.errors, c.nones, c.open, c.limits)
 	c.report(t)
 }
 
@@ -74,8 +75,12 @@ func (c *checker) report(t *testing.T) {
 	}
 }
 
+var programName = regexp.MustCompile(`(program p\d+_diff: |diff.star:[0-9:]+ )`)
+
+// shape is what findings of the same cause have in common.
 func shape(detail, kind string) string {
 	if kind == "refused" || kind == "rejected" {
+		detail = programName.ReplaceAllString(detail, "")
 		return detail[:min(len(detail), 40)]
 	}
 	return ""

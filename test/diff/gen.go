@@ -20,6 +20,7 @@ type gen struct {
 	nodes, calls, times int
 	names               int
 	event               bool // e is in reach
+	loop                bool // the statement is in a loop of the function
 }
 
 // A variable is a name in reach. A name that is known not to be None stands here twice.
@@ -145,8 +146,9 @@ func (g *gen) scope(f func()) {
 
 // function makes the parameters and the body of a function.
 func (g *gen) function(fn *Function, stmts int) {
-	own, result, event := g.own, g.result, g.event
-	defer func() { g.own, g.result, g.event = own, result, event }()
+	own, result, event, loop := g.own, g.result, g.event, g.loop
+	defer func() { g.own, g.result, g.event, g.loop = own, result, event, loop }()
+	g.loop = false
 	g.scope(func() {
 		g.own, g.result = len(g.vars), fn.Result
 		for _, p := range fn.Params {

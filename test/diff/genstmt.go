@@ -118,8 +118,11 @@ func (g *gen) ifStmt() *Stmt {
 // block is a body that may end with a return.
 func (g *gen) block() []*Stmt {
 	out := g.body(1 + g.r.IntN(2))
-	if g.one(6) {
+	switch g.r.IntN(6) {
+	case 0:
 		out = append(out, g.returnStmt())
+	case 1:
+		out = append(out, g.branch()...)
 	}
 	return out
 }
@@ -145,38 +148,74 @@ func (g *gen) earlyReturn() []*Stmt {
 	return []*Stmt{s}
 }
 
-// forStmt goes over something constant, which is written out.
+// forStmt goes over something constant, which is written out, or over a range.
 func (g *gen) forStmt() []*Stmt {
-	if g.times > 1 {
+	if g.times > 1 || g.loop && g.one(2) {
 		return nil
 	}
 	s := &Stmt{Form: For, Target: g.name("i")}
 	n := 1 + g.r.IntN(4)
-	var vars []variable
+	vars := []variable{{s.Target, plainInt, true}}
+	switch g.r.IntN(5) {
+	case 0:
+		s.Exprs = []*Expr{leaf(Type{}, fmt.Sprintf("range(%d)", n))}
+	case 1:
+		s.Exprs, n = []*Expr{g.longRange()}, 1
+	case 2:
+		list := &Expr{Form: Display}
+		vars[0].t = pick(g, []Type{plainInt, text, boolean})
+		for range n {
+			list.Args = append(list.Args, g.literal(vars[0].t))
+		}
+		s.Exprs = []*Expr{list}
+	case 3: // constants or not, the number of elements is known
+		list := &Expr{Form: Display}
+		vars[0].t = pick(g, []Type{signed, unsigned, text, boolean})
+		for range n {
+			list.Args = append(list.Args, g.expr(vars[0].t, 2))
+		}
+		s.Exprs = []*Expr{list}
+	default:
+		s.Exprs = []*Expr{g.pairs(n)}
+		vars = append(vars, variable{g.name("i"), text, true})
+		s.Target += ", " + vars[1].name
+	}
+	times, loop := g.times, g.loop
+	g.times, g.loop = n, true
+	g.knowing(vars, func() { s.Bodies = [][]*Stmt{g.block()} })
+	g.times, g.loop = times, loop
+	return []*Stmt{s}
+}
+
+// pairs is a list of n pairs of an int and a string.
+func (g *gen) pairs(n int) *Expr {
 	list := &Expr{Form: Display}
+	for range n {
+		list.Args = append(list.Args, &Expr{Form: Display, Args: []*Expr{g.literal(plainInt), g.literal(text)}})
+	}
+	return list
+}
+
+// longRange is a range that is not written out: it has many steps, or a number of steps that the kernel computes.
+func (g *gen) longRange() *Expr {
+	few := func() *Expr {
+		return arith("&", g.expr(pick(g, []Type{signed, unsigned}), 2), leaf(plainInt, pick(g, []string{"1", "3", "7"})))
+	}
 	switch g.r.IntN(3) {
 	case 0:
-		list = leaf(Type{}, fmt.Sprintf("range(%d)", n))
-		vars = []variable{{s.Target, plainInt, true}}
+		return leaf(Type{}, fmt.Sprintf("range(%d)", 65+g.r.IntN(40)))
 	case 1:
-		t := pick(g, []Type{plainInt, text, boolean})
-		for range n {
-			list.Args = append(list.Args, g.literal(t))
-		}
-		vars = []variable{{s.Target, t, true}}
-	default:
-		second := g.name("i")
-		vars = []variable{{s.Target, plainInt, true}, {second, text, true}}
-		s.Target += ", " + second
-		for range n {
-			list.Args = append(list.Args, &Expr{Form: Display, Args: []*Expr{g.literal(plainInt), g.literal(text)}})
-		}
+		return call(Type{}, "range", few(), arith("+", few(), leaf(plainInt, "2")))
 	}
-	s.Exprs = []*Expr{list}
-	g.times = n
-	g.knowing(vars, func() { s.Bodies = [][]*Stmt{g.block()} })
-	g.times = 1
-	return []*Stmt{s}
+	return call(Type{}, "range", few())
+}
+
+// branch leaves the loop or the iteration.
+func (g *gen) branch() []*Stmt {
+	if !g.loop {
+		return nil
+	}
+	return []*Stmt{{Form: Branch, Op: pick(g, []string{"break", "continue"})}}
 }
 
 // nested defines a function inside the function.

@@ -19,6 +19,7 @@ const (
 	Def                     // def Func
 	Update                  // Target[Exprs[0]] Op= Exprs[1]
 	SetItem                 // Target[Exprs[0]] = Exprs[1]
+	Branch                  // Op: break or continue
 	Pass
 )
 
@@ -129,6 +130,8 @@ func (w *writer) stmt(s *Stmt, depth int) {
 		w.WriteString("\n")
 	case Do:
 		w.line(depth, s.Exprs[0])
+	case Branch:
+		w.line(depth, s.Op)
 	case Pass:
 		w.line(depth, "pass")
 	default:
