@@ -172,11 +172,14 @@ func gotten(x *syntax.CallExpr) (string, bool) {
 	return name, ok
 }
 
-// mayDrop notes an expression of user code whose value is needed only if one
-// of its captures turns out to be.
-func (p *projection) mayDrop(half *plan.UserHalf, x syntax.Expr, v uval) {
-	if v.part {
-		p.drops = append(p.drops, drop{half, x, v})
+// mayDrop notes an expression of user code whose value is needed only if its
+// captures turn out to be.
+func (u *user) mayDrop(half *plan.UserHalf, x syntax.Expr, v uval) {
+	switch {
+	case v.fails:
+		u.use(v)
+	case v.part:
+		u.proj.drops = append(u.proj.drops, drop{half, x, v})
 	}
 }
 
@@ -203,13 +206,13 @@ func (p *projection) finish() {
 // finishDrops decides which expressions have no value in user space.
 func (p *projection) finishDrops() {
 	for _, d := range p.drops {
-		_, sent := d.half.Slots[d.x]
+		// All that it is made of: one of them may be sent for another use.
+		sent := true
 		for _, c := range d.v.caps {
-			if _, ok := c.half.Slots[c.site]; ok {
-				sent = true
-			}
+			_, ok := c.half.Slots[c.site]
+			sent = sent && ok
 		}
-		if !sent {
+		if _, ok := d.half.Slots[d.x]; !ok && !sent {
 			d.half.Drop[unparen(d.x)] = true
 		}
 	}

@@ -31,6 +31,9 @@ type uval struct {
 	// space captures caps.
 	part bool
 	caps []capture
+	// fails says that computing it can be an error, or has another effect: it
+	// must not be left out though its value is not needed.
+	fails bool
 }
 
 // A capture is an expression in a user half and the value that the kernel
@@ -253,6 +256,7 @@ func (u *user) unary(x *syntax.UnaryExpr) uval {
 	}
 	v := u.expr(x.X)
 	if !v.known {
+		u.use(v)
 		return uval{}
 	}
 	var out val
@@ -267,7 +271,34 @@ func (u *user) unary(x *syntax.UnaryExpr) uval {
 		u.use(v)
 		return uval{}
 	}
-	return uval{v: out, known: true, part: v.part, caps: v.caps}
+	fails := v.fails || x.Op != syntax.NOT && mayLack(v.v)
+	return uval{v: out, known: true, part: v.part, caps: v.caps, fails: fails}
+}
+
+// mayLack reports whether v can be None or FAULT, with which nothing can be
+// computed.
+func mayLack(v val) bool {
+	t := v.typ()
+	return t.MayNone || t.MayFault || t.Kind == types.None
+}
+
+// mayFail reports whether x op y can be an error.
+func mayFail(op syntax.Token, x, y val) bool {
+	switch op {
+	case syntax.EQL, syntax.NEQ:
+		return false
+	case syntax.SLASHSLASH, syntax.PERCENT:
+		n, ok := y.constInt()
+		if !ok || n == 0 {
+			return true
+		}
+	case syntax.LTLT, syntax.GTGT:
+		n, ok := y.constInt()
+		if !ok || n < 0 || n > 511 {
+			return true
+		}
+	}
+	return mayLack(x) || mayLack(y)
 }
 
 func (u *user) binary(x *syntax.BinaryExpr) uval {
@@ -279,7 +310,8 @@ func (u *user) binary(x *syntax.BinaryExpr) uval {
 	if l.known && r.known && (l.part || r.part) && !isRef(r.v) {
 		var out val
 		if attempt(func() { out = u.b.binary(x.Op, l.v, r.v, x.OpPos) }) == nil {
-			return uval{v: out, known: true, part: true, caps: append(append([]capture{}, l.caps...), r.caps...)}
+			return uval{v: out, known: true, part: true, caps: append(append([]capture{}, l.caps...), r.caps...),
+				fails: l.fails || r.fails || mayFail(x.Op, l.v, r.v)}
 		}
 	}
 	if l.known && r.known && !l.part && !r.part {
@@ -301,13 +333,19 @@ func (u *user) andOr(x *syntax.BinaryExpr, l uval) uval {
 	if c, ok := u.truth(l); ok {
 		u.use(l)
 		if c == (x.Op == syntax.AND) {
-			return u.expr(x.Y)
+			return u.expr(x.Y).after(l)
 		}
 		return l
 	}
 	u.use(l)
 	u.use(u.expr(x.Y))
 	return uval{}
+}
+
+// after is x where y is evaluated before it in the same expression.
+func (x uval) after(y uval) uval {
+	x.fails = x.fails || y.fails
+	return x
 }
 
 // truth gives the truth of x where it is known while compiling.
@@ -327,9 +365,9 @@ func (u *user) condExpr(x *syntax.CondExpr) uval {
 	u.use(c)
 	if value, ok := u.truth(c); ok {
 		if value {
-			return u.expr(x.True)
+			return u.expr(x.True).after(c)
 		}
-		return u.expr(x.False)
+		return u.expr(x.False).after(c)
 	}
 	u.use(u.expr(x.True))
 	u.use(u.expr(x.False))

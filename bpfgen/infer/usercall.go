@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"slices"
+
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
@@ -118,7 +120,8 @@ func (u *user) builtin(name plan.Builtin, x *syntax.CallExpr) uval {
 	if kernelOnly[name] {
 		return u.partVal(x, v)
 	}
-	return uval{v: v, known: true, part: true, caps: caps}
+	fails := slices.ContainsFunc(vals, func(v uval) bool { return v.fails || mayLack(v.v) })
+	return uval{v: v, known: true, part: true, caps: caps, fails: fails}
 }
 
 // hasOrGetAttr folds for the point; the result is sent, because another
@@ -178,8 +181,31 @@ func (u *user) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 	inner := &user{proj: u.proj, pr: u.pr, b: u.b, half: child, depth: u.depth + 1, nested: u.nested}
 	inner.frame = &uframe{fn: fn, def: def, vars: map[*resolve.Binding]uval{}}
 	u.params(inner.frame, fn, x, vals)
-	inner.stmts(def.Body)
-	return u.result(inner)
+	falls := inner.stmts(def.Body)
+	v := u.result(inner, falls)
+	v.fails = v.fails || !plain(def.Body)
+	return v
+}
+
+// plain reports whether statements only take parts of what they are given:
+// nothing in them can fail or be noticed.
+func plain(list []syntax.Stmt) bool {
+	ok := true
+	for _, s := range list {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.BinaryExpr:
+				ok = ok && (n.Op == syntax.EQL || n.Op == syntax.NEQ || n.Op == syntax.AND || n.Op == syntax.OR)
+			case *syntax.CallExpr, *syntax.IndexExpr, *syntax.SliceExpr, *syntax.UnaryExpr, *syntax.Comprehension, *syntax.ForStmt:
+				ok = false
+			case *syntax.AssignStmt:
+				_, name := unparen(n.LHS).(*syntax.Ident)
+				ok = ok && n.Op == syntax.EQ && name
+			}
+			return ok
+		})
+	}
+	return ok
 }
 
 func starred(args []syntax.Expr) bool {
@@ -220,14 +246,14 @@ func (u *user) params(f *uframe, fn *plan.Func, x *syntax.CallExpr, vals []uval)
 			wrong(start(a), "%s does not take this argument", fn.Name)
 		}
 		f.vars[paramIdent(f.def.Params[at]).Binding.(*resolve.Binding)] = vals[i]
-		u.proj.mayDrop(u.half, argValue(a), vals[i])
+		u.mayDrop(u.half, argValue(a), vals[i])
 	}
 }
 
 // result is the value of a call: a part if that is all the function returns.
-func (u *user) result(inner *user) uval {
+func (u *user) result(inner *user, falls bool) uval {
 	returns := inner.frame.returns
-	if len(returns) == 1 && returns[0].part {
+	if len(returns) == 1 && returns[0].part && !falls {
 		return returns[0]
 	}
 	for _, r := range returns {

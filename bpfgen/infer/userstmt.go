@@ -24,7 +24,7 @@ func (u *user) stmts(list []syntax.Stmt) bool {
 func (u *user) stmt(s syntax.Stmt) bool {
 	switch s := s.(type) {
 	case *syntax.ExprStmt:
-		u.proj.mayDrop(u.half, s.X, u.expr(s.X))
+		u.mayDrop(u.half, s.X, u.expr(s.X))
 	case *syntax.AssignStmt:
 		u.assign(s)
 	case *syntax.IfStmt:
@@ -50,11 +50,11 @@ func (u *user) returnStmt(s *syntax.ReturnStmt) {
 	v := u.expr(s.Result)
 	if u.frame.top {
 		// What a handler returns is dropped.
-		u.proj.mayDrop(u.half, s.Result, v)
+		u.mayDrop(u.half, s.Result, v)
 		return
 	}
 	u.frame.returns = append(u.frame.returns, v)
-	u.proj.mayDrop(u.half, s.Result, v)
+	u.mayDrop(u.half, s.Result, v)
 }
 
 func (u *user) assign(s *syntax.AssignStmt) {
@@ -73,7 +73,7 @@ func (u *user) assignTo(lhs, rhs syntax.Expr) {
 	if id, ok := unparen(lhs).(*syntax.Ident); ok {
 		v := u.expr(rhs)
 		u.frame.vars[id.Binding.(*resolve.Binding)] = v
-		u.proj.mayDrop(u.half, rhs, v)
+		u.mayDrop(u.half, rhs, v)
 		return
 	}
 	to, from := elementsOf(lhs), elementsOf(rhs)

@@ -36,7 +36,7 @@ func TestPrograms(t *testing.T) {
 	}
 	t.Logf("%d programs of %d instructions, %d runs in %s: %d ended with an error, %d with None; %d were left open; %d loops were too long",
 		c.programs, c.insns/max(1, c.programs), c.runs, time.Since(begin).Round(time.Millisecond), c.errors, c.nones, c.open, c.limits)
-	c.report(t)
+	c.report(t, (*checker).check)
 }
 
 // maxFindings ends a run: the rest is likely to be the same.
@@ -55,11 +55,11 @@ func setting(t *testing.T, name string, otherwise int) int {
 }
 
 // report makes the findings small and prints each kind of text once.
-func (c *checker) report(t *testing.T) {
+func (c *checker) report(t *testing.T, check func(*checker, []*Program)) {
 	seen := map[string]int{}
 	for _, f := range c.found {
 		seed := f.program.Name
-		small := c.shrink(f)
+		small := c.shrink(f, check)
 		key := f.kind + shape(small.detail, f.kind)
 		seen[key]++
 		if seen[key] > 2 {
@@ -87,7 +87,7 @@ func shape(detail, kind string) string {
 }
 
 // shrink gives the smallest program that shows the same. It changes the program of f.
-func (c *checker) shrink(f *finding) *finding {
+func (c *checker) shrink(f *finding, check func(*checker, []*Program)) *finding {
 	smallest := f
 	inputs := c.inputs
 	if f.kind == "differs" && !strings.Contains(f.program.Script(), "table(") {
@@ -99,7 +99,7 @@ func (c *checker) shrink(f *finding) *finding {
 			return false
 		}
 		one := &checker{facts: c.facts, inputs: inputs}
-		one.check([]*Program{p})
+		check(one, []*Program{p})
 		for _, g := range one.found {
 			if g.kind == f.kind && shape(g.detail, g.kind) == shape(f.detail, f.kind) {
 				smallest = g
@@ -114,15 +114,23 @@ func (c *checker) shrink(f *finding) *finding {
 // TestRegress runs the programs of testdata, each of which differed once.
 func TestRegress(t *testing.T) {
 	needBPF(t)
-	src, err := os.ReadFile("testdata/regress.star")
-	if err != nil {
-		t.Fatal(err)
-	}
 	c := &checker{facts: facts(t), inputs: Inputs(2, 40)}
-	for _, text := range strings.Split(string(src), "\n---\n") {
-		c.check([]*Program{{Name: "f", Text: strings.TrimSuffix(text, "\n") + "\n"}})
+	for _, p := range written(t, "testdata/regress.star") {
+		c.check([]*Program{p})
 	}
 	for _, f := range c.found {
 		t.Error(f)
 	}
+}
+
+// written are the programs of a file, each of which has a function f.
+func written(t *testing.T, file string) (out []*Program) {
+	src, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range strings.Split(strings.TrimSuffix(string(src), "\n"), "\n---\n") {
+		out = append(out, &Program{Name: "f", Text: text + "\n"})
+	}
+	return out
 }

@@ -92,9 +92,6 @@ func (g *gen) text() Text {
 	return Text{S: pick(g, texts)}
 }
 
-// Captured is what a kernel half sees of the string.
-func (t Text) Captured() string { return t.S[:min(len(t.S), StrMax)] }
-
 // String gives the input as a script would see it.
 func (in Input) String() string {
 	s := ""

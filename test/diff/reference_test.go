@@ -109,7 +109,10 @@ func update(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []st
 
 // run calls the function of a program.
 func (r *reference) run(name string, in Input) outcome {
-	v, err := starlark.Call(r.thread, r.globals[name], starlark.Tuple{eventOf(in)}, nil)
+	return outcomeOf(starlark.Call(r.thread, r.globals[name], starlark.Tuple{eventOf(in, StrMax)}, nil))
+}
+
+func outcomeOf(v starlark.Value, err error) outcome {
 	if err == nil {
 		return outcome{value: v}
 	}
@@ -136,7 +139,8 @@ func (a attrs) Hash() (uint32, error)                    { return 0, errors.New(
 func (a attrs) Attr(name string) (starlark.Value, error) { return a[name], nil }
 func (a attrs) AttrNames() []string                      { return nil }
 
-func eventOf(in Input) starlark.Value {
+// eventOf is the event of an input, with strings of at most strMax bytes.
+func eventOf(in Input, strMax int) starlark.Value {
 	args := attrs{}
 	for i, f := range Fields {
 		w := in.Words[i]
@@ -144,7 +148,7 @@ func eventOf(in Input) starlark.Value {
 		case f.Bits == 0 && in.Texts[i].Fault:
 			args[f.Name] = value.FAULT
 		case f.Bits == 0:
-			args[f.Name] = starlark.String(in.Texts[i].Captured())
+			args[f.Name] = starlark.String(in.Texts[i].S[:min(len(in.Texts[i].S), strMax)])
 		case f.Bool:
 			args[f.Name] = starlark.Bool(w != 0)
 		case f.Signed:

@@ -1,0 +1,170 @@
+package diff
+
+import (
+	"encoding/binary"
+	"fmt"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/wire"
+	"github.com/startrace/startrace/starlark/script"
+)
+
+// In user space a function is what it is for the interpreter: numbers have no limit, nothing is refused. What the
+// compiler does is to find which parts of the event it uses, to read them in the kernel, and to make a copy of the
+// function that gets them. So the script itself is the reference, called with an event that has everything.
+
+// userStrMax is more than the strings of inputs have: one that was cut has a mark in user space.
+const userStrMax = 100
+
+// handlers is the script of programs that run in user space: a list cannot be made in the kernel.
+func handlers(programs []*Program) string {
+	s := ""
+	for _, p := range programs {
+		s += p.Script() + fmt.Sprintf("def %s_user(e):\n    return [%s(e)]\nprobe(\"rawtracepoint:diff\", %s_user)\n", p.Name, p.Name, p.Name)
+	}
+	return s
+}
+
+func host(src string) (*script.Host, error) {
+	h := script.New(script.Options{Constant: kernel.Constant, StrMax: userStrMax})
+	if err := h.ParseText("diff.star", []byte(src)); err != nil {
+		return nil, err
+	}
+	return h, h.Run(nil)
+}
+
+// userHalves compiles the handlers and gives the copies, by the probe.
+func userHalves(src string, facts *kernel.Facts) (h *script.Host, res *infer.Result, u *bpfgen.Unit, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	if h, err = host(src); err != nil {
+		return nil, nil, nil, err
+	}
+	if res, err = infer.Unit(h.Plan(), facts); err != nil {
+		return nil, nil, nil, err
+	}
+	u, err = bpfgen.Generate(res.Tree, bpfgen.Options{RingSize: 1 << 16})
+	return h, res, u, err
+}
+
+// checkUser compares the programs in user space; what fails is noted.
+func (c *checker) checkUser(programs []*Program) {
+	src := handlers(programs)
+	h, res, u, err := userHalves(src, c.facts)
+	var m *machine
+	if err == nil {
+		m, err = load(u)
+	}
+	if err != nil {
+		if len(programs) == 1 {
+			c.note("refused", programs[0], "%v", err)
+			return
+		}
+		half := len(programs) / 2
+		c.checkUser(programs[:half])
+		c.checkUser(programs[half:])
+		return
+	}
+	defer m.close()
+	ref, err := host(src)
+	if err != nil {
+		c.note("reference", programs[0], "%v", err)
+		return
+	}
+	for i, p := range programs {
+		c.programs++
+		if res.Halves[i] == nil {
+			c.note("placed", p, "the handler has no user half")
+			continue
+		}
+		fn, err := h.Specialise(res.Halves[i], m.event)
+		if err != nil {
+			c.note("refused", p, "%v", err)
+			continue
+		}
+		c.compareUser(m, p, i, fn, h, ref)
+	}
+}
+
+func (c *checker) compareUser(m *machine, p *Program, probe int, fn starlark.Callable, h, ref *script.Host) {
+	for _, in := range c.inputs {
+		want := outcomeOf(starlark.Call(ref.Thread(), ref.Handler(probe), starlark.Tuple{eventOf(in, userStrMax)}, nil))
+		got, err := m.deliver(probe, in, func() outcome { return outcomeOf(starlark.Call(h.Thread(), fn, starlark.Tuple{m.event}, nil)) })
+		if err != nil {
+			c.note("rejected", p, "%v", err)
+			return
+		}
+		c.runs++
+		if want.value == nil {
+			c.errors++
+		}
+		kind := ""
+		switch {
+		case !same(got, want):
+			kind = "differs"
+		case got.line != want.line:
+			kind = "place"
+		}
+		if kind != "" {
+			c.note(kind, p, "the user half gives %s, the interpreter %s, with %s", got, want, in)
+			c.found[len(c.found)-1].in = in
+			return
+		}
+	}
+}
+
+// deliver runs the program and calls f with the record as m.event.
+func (m *machine) deliver(probe int, in Input, f func() outcome) (out outcome, err error) {
+	if _, err := m.loaded.Programs[m.names[probe]].Run(&ebpf.RunOptions{Context: m.context(in)}); err != nil {
+		return outcome{}, err
+	}
+	n, err := m.reader.Drain(2, func(buf []byte) {
+		m.event.Set(m.unit.Tree.Records[binary.NativeEndian.Uint32(buf[wire.HeaderNumber:])], buf)
+		out = f()
+	})
+	if err == nil && n != 1 {
+		failed, _ := m.failure()
+		err = fmt.Errorf("the handler got %d records; the kernel half: %s", n, failed)
+	}
+	return out, err
+}
+
+// TestUserHalves runs random functions in user space with what the kernel read for them.
+func TestUserHalves(t *testing.T) {
+	needBPF(t)
+	n, seed := setting(t, "DIFF_PROGRAMS", 150), setting(t, "DIFF_SEED", 1)
+	c := &checker{facts: facts(t), inputs: Inputs(3, 12)}
+	begin := time.Now()
+	for at := 0; at < n && len(c.found) < maxFindings; at += perUnit {
+		var programs []*Program
+		for i := at; i < min(n, at+perUnit); i++ {
+			programs = append(programs, Generate(uint64(seed+i), fmt.Sprintf("f%d", seed+i)))
+		}
+		c.checkUser(programs)
+	}
+	t.Logf("%d programs, %d runs in %s: %d ended with an error", c.programs, c.runs, time.Since(begin).Round(time.Millisecond), c.errors)
+	c.report(t, (*checker).checkUser)
+}
+
+// TestUserRegress runs the programs of testdata/user.star.
+func TestUserRegress(t *testing.T) {
+	needBPF(t)
+	c := &checker{facts: facts(t), inputs: Inputs(4, 40)}
+	for _, p := range written(t, "testdata/user.star") {
+		c.checkUser([]*Program{p})
+	}
+	for _, f := range c.found {
+		t.Error(f)
+	}
+}
