@@ -54,8 +54,9 @@ func TestTakeExtremes(t *testing.T) {
 		total += calls
 		parts++
 	}
-	// While a program is preempted 7.2 drops the events of all other threads on that CPU: some may be seen not at all.
-	if parts < 4 || len(next) != threads && !dropsSilently(t) {
+	// While a program is preempted 7.2 drops the events of all other threads on that CPU: of some threads, and in some
+	// of the takings, none may be seen. What is seen must fit all the same.
+	if enough := parts >= 4 && len(next) == threads; !enough && !dropsSilently(t) || parts == 0 {
 		t.Errorf("%d parts of %d threads", parts, len(next))
 	}
 	checkAccount(t, e, total, d.Calls)
