@@ -164,9 +164,6 @@ func TestTracepointSplitClose(t *testing.T) {
 	start := time.Now()
 	l.Disable()
 	disabled := time.Since(start)
-	if disabled > 10*time.Millisecond {
-		t.Errorf("Disable took %v", disabled)
-	}
 	before := counts(l)
 	for end := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
 		getppid(1000)
