@@ -129,11 +129,29 @@ func (b *builder) copyBytes(dst *ir.Value, s *str, room int) {
 // copyCounted copies s.n bytes. The test is for the verifier: it does not know
 // how long a string is that came over a join.
 func (b *builder) copyCounted(dst *ir.Value, s *str, room int) {
+	b.clearStack(dst, room)
 	j := b.newJoin(types.Type{})
 	b.unless(ir.UGT, s.n, int64(room), func() { b.jump(j) })
 	b.call(helperProbeReadKernel, dst, s.n, b.strAddr(s, 0))
 	b.jump(j)
 	b.enter(j)
+}
+
+// clearStack makes a piece of stack defined: a helper that writes a number of
+// bytes that the verifier does not know must find it so before 6.3 ("invalid
+// indirect read from stack").
+func (b *builder) clearStack(dst *ir.Value, room int) {
+	if dst.Op != ir.OpSlot {
+		return
+	}
+	for i := 0; i < room; {
+		size := 1
+		if (int(dst.Imm)+i)%8 == 0 && i+8 <= room {
+			size = 8
+		}
+		b.store(size, dst, int64(i), b.konst(0))
+		i += size
+	}
 }
 
 // storeConst writes constant bytes, a multiple of 8, to dst.
