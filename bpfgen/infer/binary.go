@@ -394,18 +394,26 @@ func (b *body) equalParts(x, y []val, pos plan.Pos) cond {
 	}
 	out := known(true)
 	for i := range x {
-		c := b.equal(x[i], y[i], pos)
-		switch {
-		case c.known && !c.value:
-			return c
-		case c.known:
-		case out.known:
-			out = c
-		default:
-			out = cond{expr: logic(tree.OpLAnd, out.expr, c.expr, pos)}
+		var decided bool
+		if out, decided = connected(tree.OpLAnd, out, b.equal(x[i], y[i], pos), pos); decided {
+			break
 		}
 	}
 	return out
+}
+
+// connected adds one more condition to a chain of ands or ors; it is decided
+// by one that is known to be false, or true.
+func connected(op tree.Op, chain, c cond, pos plan.Pos) (out cond, decided bool) {
+	switch {
+	case c.known && c.value == (op == tree.OpLOr):
+		return c, true
+	case c.known:
+		return chain, false
+	case chain.known:
+		return c, false
+	}
+	return cond{expr: logic(op, chain.expr, c.expr, pos)}, false
 }
 
 func constEqual(x, y plan.Value) (eq, ok bool) {
@@ -492,15 +500,9 @@ func (b *body) contains(x, y val, pos plan.Pos) cond {
 	if elems, ok := b.elements(y, pos); ok {
 		out := known(false)
 		for _, e := range elems {
-			c := b.equal(x, e, pos)
-			switch {
-			case c.known && c.value:
-				return c
-			case c.known:
-			case out.known:
-				out = c
-			default:
-				out = cond{expr: logic(tree.OpLOr, out.expr, c.expr, pos)}
+			var decided bool
+			if out, decided = connected(tree.OpLOr, out, b.equal(x, e, pos), pos); decided {
+				break
 			}
 		}
 		return out

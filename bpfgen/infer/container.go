@@ -126,13 +126,19 @@ func keyType(t types.Type) types.Type {
 	if t.Kind == types.Str {
 		t.Cap = (t.Cap + 7) &^ 7
 	}
-	if len(t.Elems) > 0 {
-		elems := make([]types.Type, len(t.Elems))
-		for i, e := range t.Elems {
-			elems[i] = keyType(e)
-		}
-		t.Elems = elems
+	return ofElems(t, keyType)
+}
+
+// ofElems is t with f of its elements, if it has any.
+func ofElems(t types.Type, f func(types.Type) types.Type) types.Type {
+	if len(t.Elems) == 0 {
+		return t
 	}
+	elems := make([]types.Type, len(t.Elems))
+	for i, e := range t.Elems {
+		elems[i] = f(e)
+	}
+	t.Elems = elems
 	return t
 }
 
@@ -173,14 +179,7 @@ func (b *body) value(c *plan.Container, t types.Type, pos plan.Pos) types.Type {
 
 func storedAll(t types.Type) types.Type {
 	t = stored(t)
-	if len(t.Elems) > 0 {
-		elems := make([]types.Type, len(t.Elems))
-		for i, e := range t.Elems {
-			elems[i] = storedAll(e)
-		}
-		t.Elems = elems
-	}
-	return t
+	return ofElems(t, storedAll)
 }
 
 func (b *body) wrote(c *plan.Container, pos plan.Pos) {
