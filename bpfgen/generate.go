@@ -29,6 +29,9 @@ type Options struct {
 	RingSize int
 	// Dump keeps the text of every stage in Unit.Dumps.
 	Dump bool
+	// DumpPass keeps the IR after each run of this pass, one of Passes; "" for
+	// none.
+	DumpPass string
 }
 
 // DefaultRing is the size of the ring. It takes twice that of memory in the
@@ -38,6 +41,9 @@ const DefaultRing = 8 << 20
 // A Dump is the text of a program after each stage.
 type Dump struct {
 	Tree, IR, Opt, Machine, Alloc, Asm string
+	// Passes are the runs of Options.DumpPass that changed something, and the
+	// first run in any case.
+	Passes []PassDump
 }
 
 // SpanExit is the name of the program that Generate adds to units with spans
@@ -62,7 +68,7 @@ func Generate(u *tree.Unit, o Options) (*Unit, error) {
 			Spec: &ebpf.CollectionSpec{Maps: map[string]*ebpf.MapSpec{}, Programs: map[string]*ebpf.ProgramSpec{}},
 		},
 	}
-	if o.Dump {
+	if g.dumps() {
 		g.unit.Dumps = map[string]*Dump{}
 	}
 	addSpanExit(u)
@@ -139,7 +145,7 @@ func (g *generator) withStack(p *tree.Program, stack int) error {
 		g.unit.Lines[p.Name] = append(g.unit.Lines[p.Name], Line(l))
 	}
 	g.scratch = max(g.scratch, f.ScratchSize)
-	if g.o.Dump {
+	if g.dumps() {
 		d.Alloc, d.Asm = a.String(), fmt.Sprint(insns)
 		g.unit.Dumps[p.Name] = d
 	}
@@ -161,6 +167,8 @@ func (g *generator) build(p *tree.Program, stack int, d *Dump) (*ir.Func, error)
 		d.Tree = p.String()
 	}
 	note(&d.IR)
+	watch := newPassWatch(g.o.DumpPass, f, d)
+	watch.after(PassBuild)
 	o := lower.Options{}
 	if lower.NeedsLogTable(f) {
 		o.HasLogTable, o.LogTable = true, g.shared.Constant(lower.LogTable())
@@ -169,12 +177,13 @@ func (g *generator) build(p *tree.Program, stack int, d *Dump) (*ir.Func, error)
 		g.shared.Uses[tree.MapSites] = true
 		o.ScratchSite = g.shared.Site(tree.Site{Kind: SiteScratch, Probe: p.Probe, Container: -1})
 	}
-	opt.Run(f)
+	opt.RunWatched(f, watch.after)
 	note(&d.Opt)
 	if err := lower.Run(f, o); err != nil {
 		return nil, err
 	}
-	opt.Run(f)
+	watch.lower()
+	opt.RunWatched(f, watch.after)
 	note(&d.Machine)
 	if err := f.CheckMachine(); err != nil {
 		return nil, err

@@ -53,14 +53,29 @@ type Result struct {
 	// Follow is the number of the table of followed processes (u32 → u64), -1
 	// for none: the session puts the first process into it.
 	Follow int
-	// Points is the number of points that each probe matched.
+	// Points is the number of points that each probe matched, Names which they
+	// are.
 	Points map[int]int
+	Names  map[int][]string
+	// Choices are what first() chose, in the order of the script.
+	Choices []Choice
+}
+
+// A Choice says which of the points of a first() this kernel has.
+type Choice struct {
+	Probe  int
+	Pos    plan.Pos
+	Chosen []string // the points by name
+	// Refused are the points that come before it and why they are not it, as
+	// messages; Rest is the number of those behind it, which were not tried.
+	Refused []string
+	Rest    int
 }
 
 // A Placement says where a function of a probe runs.
 type Placement struct {
 	Probe int
-	Role  string // "where", "kernel", "handler", "start"
+	Role  string // "where", "kernel", "handler", "start"; "event" and "key": functions of event() and span()
 	Fn    *plan.Func
 	Side  string // "kernel" or "user"
 	Why   string // for user: what cannot run in the kernel
@@ -72,7 +87,8 @@ type Placement struct {
 const maxRounds = 12
 
 // Unit infers p on the kernel that facts describe. The error is a Diags with
-// everything that is wrong with the script.
+// everything that is wrong with the script; the Result then has what is known
+// all the same, without a Tree that could be compiled.
 func Unit(p *plan.Plan, facts *kernel.Facts) (*Result, error) {
 	conts := map[int]*contType{}
 	keys := map[*plan.Span]*types.Type{}
@@ -84,7 +100,8 @@ func Unit(p *plan.Plan, facts *kernel.Facts) (*Result, error) {
 			continue
 		}
 		if len(u.diags) > 0 {
-			return nil, u.diags.sorted()
+			u.res.Warnings = u.warns.sorted()
+			return u.res, u.diags.sorted()
 		}
 		return u.finish(), nil
 	}
@@ -132,7 +149,7 @@ func newUnit(p *plan.Plan, facts *kernel.Facts, conts map[int]*contType) *unit {
 		res: &Result{
 			Tree:   &tree.Unit{},
 			Halves: map[int]*plan.UserHalf{}, StartHalves: map[int]*plan.UserHalf{},
-			Points: map[int]int{},
+			Points: map[int]int{}, Names: map[int][]string{},
 			Follow: -1,
 		},
 	}

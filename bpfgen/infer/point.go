@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -50,6 +51,24 @@ func (t *target) points() int {
 		return len(t.starts) + len(t.ends)
 	}
 	return 1
+}
+
+// names gives the names of the points that the target is.
+func (t *target) names() []string {
+	var out []string
+	switch t.kind {
+	case targetSyscall:
+		for _, sc := range t.syscalls {
+			out = append(out, "syscall:"+sc.Name)
+		}
+	case targetSpan:
+		for _, one := range slices.Concat(t.starts, t.ends) {
+			out = append(out, one.names()...)
+		}
+	default:
+		out = append(out, t.text)
+	}
+	return out
 }
 
 // short is the part of the name that goes into a program's name.
@@ -135,10 +154,15 @@ func (u *unit) expandOne(p plan.Point) []*target {
 // expandFirst gives the first point that this kernel has.
 func (u *unit) expandFirst(p *plan.First) []*target {
 	var tried []string
-	for _, one := range p.Points {
+	for i, one := range p.Points {
 		var out []*target
 		r := attempt(func() { out = u.expandOne(one) })
 		if r == nil && len(out) > 0 {
+			c := Choice{Pos: p.Pos, Refused: tried, Rest: len(p.Points) - i - 1}
+			for _, t := range out {
+				c.Chosen = append(c.Chosen, t.names()...)
+			}
+			u.res.Choices = append(u.res.Choices, c)
 			return out
 		}
 		if r != nil {

@@ -31,13 +31,19 @@ func newProbe(u *unit, p *plan.Probe) *probe {
 // walk makes the programs of the probe. What is wrong is noted; the other
 // probes are walked all the same.
 func (pr *probe) walk() {
-	if r := attempt(func() { pr.targets = pr.u.expand(pr.p.Points, pr.p.Pos) }); r != nil {
+	choices := len(pr.u.res.Choices)
+	r := attempt(func() { pr.targets = pr.u.expand(pr.p.Points, pr.p.Pos) })
+	for i := range pr.u.res.Choices[choices:] {
+		pr.u.res.Choices[choices+i].Probe = pr.p.ID
+	}
+	if r != nil {
 		r.final = true
 		pr.u.mistake(r)
 		return
 	}
 	for _, t := range pr.targets {
 		pr.u.res.Points[pr.p.ID] += t.points()
+		pr.u.res.Names[pr.p.ID] = append(pr.u.res.Names[pr.p.ID], t.names()...)
 		mistakes := len(pr.u.diags)
 		if r := attempt(func() { pr.program(t) }); r != nil {
 			r.final = true
@@ -90,6 +96,7 @@ func (pr *probe) atStart(b *body, ev *event, t *target) bool {
 // event never happens.
 func (pr *probe) armed(b *body, ev *event, t *target) *event {
 	for _, fn := range t.arms {
+		pr.place("event", fn, false, "")
 		if ev = pr.extend(b, ev, b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos, false); ev == nil {
 			return nil
 		}
@@ -256,7 +263,7 @@ func clone[K comparable, V any](m map[K]V) map[K]V {
 // place notes where a function runs, once.
 func (pr *probe) place(role string, fn *plan.Func, user bool, why string) {
 	for _, p := range pr.u.res.Placed {
-		if p.Probe == pr.p.ID && p.Role == role {
+		if p.Probe == pr.p.ID && p.Role == role && p.Fn == fn {
 			return
 		}
 	}

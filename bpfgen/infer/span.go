@@ -119,6 +119,7 @@ func (w *spanWalk) keyOf(b *body, ev *event, fn *plan.Func) *tree.Expr {
 	if fn == nil {
 		return nil
 	}
+	w.pr.place("key", fn, false, "")
 	e := b.rv(b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos)
 	if e.Type.Kind == types.None {
 		b.stop(fn.Pos)

@@ -10,7 +10,11 @@
 // knows that it changes nothing (see knownBits).
 package opt
 
-import "github.com/startrace/startrace/bpfgen/ir"
+import (
+	"slices"
+
+	"github.com/startrace/startrace/bpfgen/ir"
+)
 
 // A pass is one transformation. It reports whether it changed anything.
 type pass struct {
@@ -59,10 +63,21 @@ var passOrder = []struct{ before, after, reason string }{
 const maxRounds = 20
 
 // Run improves f, which must satisfy ir.Check.
-func Run(f *ir.Func) { run(f, func(string) {}) }
+func Run(f *ir.Func) { RunWatched(f, func(string) {}) }
 
-// run calls after with the name of each pass that has run.
-func run(f *ir.Func, after func(name string)) {
+// Names gives the names of the passes in the order in which they first run.
+func Names() []string {
+	var out []string
+	for _, p := range slices.Concat(passes, lastPasses) {
+		if !slices.Contains(out, p.name) {
+			out = append(out, p.name)
+		}
+	}
+	return out
+}
+
+// RunWatched is Run; it calls after with the name of each pass that has run.
+func RunWatched(f *ir.Func, after func(name string)) {
 	for range maxRounds {
 		changed := false
 		for _, p := range passes {

@@ -70,7 +70,7 @@ func sameAfterPasses(seed uint64, o irtest.Options) error {
 	}
 	before := f.String()
 	var bad error
-	run(f, func(name string) {
+	RunWatched(f, func(name string) {
 		if bad != nil {
 			return
 		}

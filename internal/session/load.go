@@ -56,7 +56,7 @@ func (s *session) load() error {
 func (s *session) compile(st Stages) (*infer.Result, error) {
 	result, err := infer.Unit(s.plan, s.facts)
 	if err != nil {
-		return nil, err
+		return result, err
 	}
 	for _, w := range result.Warnings {
 		s.messagef("%s: warning: %s", w.Pos, w.Msg)

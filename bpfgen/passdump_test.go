@@ -1,0 +1,57 @@
+package bpfgen
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestPassDump asks for the IR after each pass in turn.
+func TestPassDump(t *testing.T) {
+	for _, pass := range Passes() {
+		t.Run(pass, func(t *testing.T) {
+			u, err := Generate(commonUnits()["send_string"], Options{Arch: "amd64", DumpPass: pass})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := u.Dumps["p0"]
+			if len(d.Passes) == 0 {
+				t.Fatal("no run of the pass was kept")
+			}
+			last := ""
+			for i, run := range d.Passes {
+				if !strings.HasPrefix(run.Text, "func ") {
+					t.Errorf("run %d is no function:\n%s", run.Run, run.Text)
+				}
+				if i > 0 && (!run.Changed || run.Text == last) {
+					t.Errorf("run %d is kept and changed nothing", run.Run)
+				}
+				last = run.Text
+			}
+			if first := d.Passes[0]; first.Run != 1 || first.Lowered != (pass == PassLower) {
+				t.Errorf("first run: number %d, lowered %v", first.Run, first.Lowered)
+			}
+		})
+	}
+}
+
+// TestPassDumpStages: build is what Dump calls IR, and dead is the last pass,
+// so its last run made the machine's.
+func TestPassDumpStages(t *testing.T) {
+	dump := func(pass string) *Dump {
+		u, err := Generate(commonUnits()["hist_comm"], Options{Arch: "amd64", Dump: true, DumpPass: pass})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u.Dumps["p0"]
+	}
+	if d := dump(PassBuild); d.Passes[0].Text != d.IR {
+		t.Errorf("after build:\n%s\nwant:\n%s", d.Passes[0].Text, d.IR)
+	}
+	lower, dead := dump(PassLower), dump("dead")
+	if lower.Passes[0].Text == lower.Machine {
+		t.Error("nothing was improved behind lower, so the test says nothing")
+	}
+	if last := dead.Passes[len(dead.Passes)-1]; !last.Lowered {
+		t.Errorf("the last run of dead that changed something was before lower")
+	}
+}
