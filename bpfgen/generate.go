@@ -202,8 +202,12 @@ func programType(k tree.AttachKind) ebpf.ProgramType {
 	switch k {
 	case tree.AttachTracepoint:
 		return ebpf.TracePoint
-	case tree.AttachProfile, tree.AttachInterval:
+	case tree.AttachProfile, tree.AttachInterval, tree.AttachPerf, tree.AttachWatchpoint:
 		return ebpf.PerfEvent
+	case tree.AttachKprobe, tree.AttachKretprobe, tree.AttachUprobe, tree.AttachUretprobe:
+		return ebpf.Kprobe
+	case tree.AttachFentry, tree.AttachFexit, tree.AttachIter:
+		return ebpf.Tracing
 	}
 	return ebpf.RawTracepoint
 }

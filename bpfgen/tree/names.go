@@ -27,7 +27,7 @@ var stmtNames = [...]string{
 	SBreak: "break", SContinue: "continue", SReturn: "return", SStop: "stop", SSend: "send",
 	STableSet: "tableset", STableUpdate: "tableupdate", STableRemove: "tableremove",
 	SCellSet: "cellset", SCellAdd: "celladd", SAggAdd: "aggadd",
-	SSpanStart: "spanstart", SSpanEnd: "spanend",
+	SSpanEnter: "spanenter", SSpanStart: "spanstart", SSpanEnd: "spanend",
 }
 
 // String gives the name in the text form.

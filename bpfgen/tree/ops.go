@@ -14,7 +14,14 @@ const (
 	// The event and the machine. s: pid tid ppid uid gid comm cpu time cgroup
 	// task ip usermode. syscall_nr: the number of the system call
 	// (AttachSyscall*). reg:N: 8 bytes of pt_regs at offset N, read through
-	// the pointer in ctx[0] (AttachSyscall*) or directly (profile).
+	// the pointer in ctx[0] (AttachSyscall*) or directly (pt_regs and perf events).
+	// cookie: Place.Cookie of the place that was hit. frame: where the frame of
+	// the called function begins on the stack, the same at its entry and its
+	// return, and lower for deeper calls (of Go functions, "goframe": relative
+	// to the stack's end, since stacks move). thread: what calls nest in, the
+	// kernel's tid (of Go functions, "goroutine": the address of its g).
+	// depth: behind SSpanEnter and SSpanEnd of a nested span, how many calls
+	// around this one are open.
 	OpBuiltin
 
 	// OpCtx is the address of the context plus n; only for OpLoad and OpStr
@@ -148,9 +155,15 @@ const (
 	// the container is keyed. s is the member of a group, "" for none.
 	SAggAdd
 
+	// SSpanEnter is the first statement of a start of a nested span (Span.Nested).
+	// Exprs: thread, frame, place: u64 each. It drops, and counts, open entries
+	// that can have no end any more (a longjmp or an exception left them): of
+	// frames that are deeper than this one, or the same with the same place.
+	SSpanEnter
 	// SSpanStart opens the entry of the span with Exprs as its slots. A span
 	// with a key has it as the first of Exprs.
 	SSpanStart
-	// With a key, Exprs[0] is it.
+	// With a key, Exprs[0] is it. Of a nested span: thread, frame, place; the
+	// entry is that of this frame and place, and deeper ones are dropped.
 	SSpanEnd // takes the entry; ends the program where there is none (counted unless a start could not be seen, or s is "filtered")
 )

@@ -286,30 +286,6 @@ func constant(e *Expr) string {
 	return strconv.FormatInt(e.Int, 10)
 }
 
-// String names what the program is attached to.
-func (a Attach) String() string {
-	switch a.Kind {
-	case AttachTracepoint:
-		return fmt.Sprintf("tracepoint %s:%s", a.Group, a.Name)
-	case AttachRawTracepoint:
-		return "rawtracepoint " + a.Name
-	case AttachProfile, AttachInterval:
-		s := "profile"
-		if a.Kind == AttachInterval {
-			s = "interval"
-		}
-		if a.Period != 0 {
-			return fmt.Sprintf("%s %dns", s, a.Period)
-		}
-		return fmt.Sprintf("%s %dhz", s, a.Freq)
-	case AttachSyscallEnter:
-		return fmt.Sprintf("syscall-enter span %d", a.Span)
-	case AttachSyscallExit:
-		return fmt.Sprintf("syscall-exit span %d", a.Span)
-	}
-	return fmt.Sprintf("attach(%d)", a.Kind)
-}
-
 func numbers(list []int) string {
 	if list == nil {
 		return "all"

@@ -111,33 +111,6 @@ func (p *Program) Numbers() []int {
 	return slices.Compact(out)
 }
 
-// AttachKind is the way a program is attached.
-type AttachKind uint8
-
-// The ways to attach.
-const (
-	AttachTracepoint    AttachKind = iota // perf tracepoint; ctx is the record of its format
-	AttachRawTracepoint                   // ctx is u64 args[]
-	AttachProfile                         // cpu-clock on every CPU; ctx is bpf_perf_event_data
-	AttachInterval                        // cpu-clock on one CPU
-	AttachSyscallEnter                    // raw_tp sys_enter: ctx is {pt_regs*, nr}
-	AttachSyscallExit                     // raw_tp sys_exit: ctx is {pt_regs*, ret}
-)
-
-// Attach says where a program goes.
-type Attach struct {
-	Kind AttachKind
-	// Group and Name of the tracepoint.
-	Group, Name string
-	// Freq is the samples per second of AttachProfile; Period is in ns and
-	// wins if set.
-	Freq   uint64
-	Period uint64
-	// Span is the number of the span that AttachSyscallEnter and
-	// AttachSyscallExit pair by thread; Unit.Spans describes it.
-	Span int
-}
-
 // A Local is a variable.
 type Local struct {
 	Name string
@@ -170,6 +143,9 @@ type Span struct {
 	Timeout int64
 	// Pos is where the span was declared.
 	Pos plan.Pos
+	// Nested keeps the entries of calls by thread and depth (SSpanEnter): the
+	// calls of functions nest, those of the system do not.
+	Nested bool
 	// Syscalls are the numbers that the span covers, sorted; nil for all.
 	Syscalls []int
 	// NoReturn are the numbers that fire at the start and open no entry.
@@ -186,6 +162,10 @@ type Unit struct {
 	// order of plan.Containers; an entry is nil where no kernel half uses it.
 	Containers []*Container
 	Target     plan.Target
+	// Points are the points of a probe, by its number, where its programs know
+	// them by cookie: the number that the labels "func:PROBE" and "point:PROBE"
+	// name.
+	Points map[int][]Point
 	// Path has what OpPath needs of this kernel; nil where no program uses it.
 	Path *PathOffsets
 	// StrMax is the limit of strings in bytes.

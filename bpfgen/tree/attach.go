@@ -1,0 +1,145 @@
+package tree
+
+import (
+	"fmt"
+	"strings"
+)
+
+// AttachKind is the way a program is attached. It decides what the program's
+// context is.
+type AttachKind uint8
+
+// The ways to attach.
+const (
+	AttachTracepoint    AttachKind = iota // perf tracepoint; ctx is the record of its format
+	AttachRawTracepoint                   // ctx is u64 args[]
+	AttachProfile                         // cpu-clock on every CPU; ctx is bpf_perf_event_data
+	AttachInterval                        // cpu-clock on one CPU
+	AttachSyscallEnter                    // raw_tp sys_enter: ctx is {pt_regs*, nr}
+	AttachSyscallExit                     // raw_tp sys_exit: ctx is {pt_regs*, ret}
+	AttachKprobe                          // entry of kernel functions, or behind it; ctx is pt_regs
+	AttachKretprobe                       // return of kernel functions; ctx is pt_regs
+	AttachFentry                          // entry of one kernel function; ctx is u64 args[]
+	AttachFexit                           // its return; ctx is u64 args[], then the result
+	AttachUprobe                          // an instruction of a binary; ctx is pt_regs
+	AttachUretprobe                       // return of functions of a binary; ctx is pt_regs
+	AttachPerf                            // a perf event on every CPU; ctx is bpf_perf_event_data
+	AttachWatchpoint                      // an access to memory; ctx is bpf_perf_event_data
+	AttachIter                            // an iterator: runs when it is read; ctx is struct bpf_iter__NAME
+)
+
+// Attach says where a program goes.
+type Attach struct {
+	Kind AttachKind
+	// Group and Name of the tracepoint; Name of the iterator.
+	Group, Name string
+	// Freq is the samples per second of AttachProfile; Period is in ns and
+	// wins if set. Of AttachPerf Period is the events between two samples.
+	Freq   uint64
+	Period uint64
+	// Span is the number of the span that AttachSyscallEnter and
+	// AttachSyscallExit pair by thread, and that a program at a start or an end
+	// belongs to; Unit.Spans describes it.
+	Span int
+	// Places are where probes of functions stand; the program of AttachFentry
+	// and AttachFexit has one.
+	Places []Place
+	// Cookies: the program asks for its place (builtin "cookie"), so each place is
+	// attached with its Cookie.
+	Cookies bool
+	// Binary is the file of user probes, as this process can open it; Process
+	// is the only process to be probed, 0: all.
+	Binary  string
+	Process int
+	// Type and Config are perf_event_attr's, of AttachPerf.
+	Type   uint32
+	Config uint64
+	// Address, Length and Access ("r", "w", "x", together) of AttachWatchpoint.
+	Address uint64
+	Length  int
+	Access  string
+}
+
+// A Place is where a probe stands.
+type Place struct {
+	// Func is the name of the function. A kernel function is found by it, in
+	// Module if that is not empty; of a user function it is for messages.
+	Func, Module string
+	// Address is that of a kernel function, 0: by name.
+	Address uint64
+	// Offset is in bytes: of a kernel probe behind the function's start, of a
+	// user probe in the file.
+	Offset uint64
+	// Semaphore is where a USDT probe counts its users, an offset in the file;
+	// 0: nowhere.
+	Semaphore uint64
+	// Cookie is the number of the point among those of the probe: see
+	// Unit.Points.
+	Cookie uint64
+	// BTF is the kernel function's type, in the BTF of Module.
+	BTF uint32
+}
+
+// A Point is one of the points that a probe matched, by its name (e.probe) and
+// by its function (e.func).
+type Point struct{ Name, Func string }
+
+var attachWords = map[AttachKind]string{
+	AttachTracepoint: "tracepoint", AttachRawTracepoint: "rawtracepoint", AttachProfile: "profile", AttachInterval: "interval",
+	AttachSyscallEnter: "syscall-enter", AttachSyscallExit: "syscall-exit",
+	AttachKprobe: "kprobe", AttachKretprobe: "kretprobe", AttachFentry: "fentry", AttachFexit: "fexit",
+	AttachUprobe: "uprobe", AttachUretprobe: "uretprobe", AttachPerf: "perf", AttachWatchpoint: "watchpoint", AttachIter: "iter",
+}
+
+// String names what the program is attached to.
+func (a Attach) String() string {
+	word := attachWords[a.Kind]
+	switch a.Kind {
+	case AttachTracepoint:
+		return fmt.Sprintf("%s %s:%s", word, a.Group, a.Name)
+	case AttachRawTracepoint, AttachIter:
+		return word + " " + a.Name
+	case AttachProfile, AttachInterval:
+		if a.Period != 0 {
+			return fmt.Sprintf("%s %dns", word, a.Period)
+		}
+		return fmt.Sprintf("%s %dhz", word, a.Freq)
+	case AttachSyscallEnter, AttachSyscallExit:
+		return fmt.Sprintf("%s span %d", word, a.Span)
+	case AttachPerf:
+		return fmt.Sprintf("%s %d:%#x every %d", word, a.Type, a.Config, a.Period)
+	case AttachWatchpoint:
+		return fmt.Sprintf("%s %#x:%d:%s", word, a.Address, a.Length, a.Access)
+	}
+	return word + a.places()
+}
+
+// places lists the places of function probes.
+func (a Attach) places() string {
+	var b strings.Builder
+	if a.Binary != "" {
+		b.WriteString(" " + a.Binary)
+	}
+	for _, p := range a.Places {
+		b.WriteString(" " + p.String())
+		if a.Cookies {
+			fmt.Fprintf(&b, "=%d", p.Cookie)
+		}
+	}
+	return b.String()
+}
+
+// String is the place as in a point, with a user probe's offset in the file.
+func (p Place) String() string {
+	s := p.Func
+	if p.Module != "" {
+		s = p.Module + ":" + s
+	}
+	if p.Address != 0 {
+		s = fmt.Sprintf("%#x", p.Address)
+	}
+	if p.Offset != 0 {
+		s += fmt.Sprintf("+%#x", p.Offset)
+	}
+	return s
+}
