@@ -1,0 +1,71 @@
+// Package code measures and checks the code that the compiler makes of whole
+// scripts: how many instructions the kernel runs, and the idioms in them.
+package code
+
+import (
+	"os"
+	"testing"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/rlimit"
+
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/starlark/script"
+)
+
+func needBPF(t testing.TB) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root to load BPF programs")
+	}
+	if err := rlimit.RemoveMemlock(); err != nil {
+		t.Skipf("needs unlimited locked memory: %v", err)
+	}
+}
+
+// compile is the way of a script in the product, up to what is loaded.
+func compile(t testing.TB, name, text string, facts *kernel.Facts, o bpfgen.Options) *bpfgen.Unit {
+	t.Helper()
+	h := script.New(script.Options{Constant: kernel.Constant})
+	if err := h.ParseText(name, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Run(nil); err != nil {
+		t.Fatal(err)
+	}
+	res, err := infer.Unit(h.Plan(), facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := bpfgen.Generate(res.Tree, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// translated gives the instructions of each program as the kernel runs them:
+// look-ups in maps and some helpers are inlined by then.
+func translated(t testing.TB, spec *ebpf.CollectionSpec) map[string]int {
+	t.Helper()
+	c, err := ebpf.NewCollection(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	out := map[string]int{}
+	for name, p := range c.Programs {
+		info, err := p.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		size, err := info.TranslatedSize()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[name] = size / 8
+	}
+	return out
+}
