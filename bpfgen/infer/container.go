@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"slices"
+
 	"github.com/startrace/startrace/bpfgen/layout"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
@@ -16,6 +18,9 @@ type contType struct {
 	// keyAt and valAt are the uses that first gave the type, for messages.
 	keyAt, valAt plan.Pos
 	keyed        bool
+	// present says of each position of the key whether some use has something
+	// else there than None.
+	present []bool
 }
 
 // A row is one entry of an aggregation or group, or all of an unkeyed one.
@@ -70,7 +75,7 @@ func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos,
 
 // finish gives the container as the rest of the compiler sees it.
 func (t *contType) finish() *tree.Container {
-	out := &tree.Container{Container: t.c, Key: t.key, Value: t.val}
+	out := &tree.Container{Container: t.c, Key: t.key, Value: t.val, Present: t.present}
 	if out.Key.Kind == types.Bot {
 		out.Key = types.NoneT
 	}
@@ -90,33 +95,50 @@ func (t *contType) finish() *tree.Container {
 }
 
 // key makes the key expression of a container's entry: one value, or a tuple.
-// Parts that are None by folding disappear.
+// Parts that are None by folding wherever the container is used disappear.
 func (b *body) key(c *plan.Container, k val, pos plan.Pos) (*tree.Expr, bool) {
-	parts := []val{k}
-	tuple := false
-	if k.comp && !k.isRecord() {
-		parts, tuple = nil, true
-		for _, e := range k.elems {
-			if !e.isNone() {
-				parts = append(parts, e)
-			}
-		}
-		tuple = len(parts) > 1
-	}
-	if k.isNone() || len(parts) == 0 {
+	t := b.u.cont(c)
+	parts := b.u.presentParts(t, k)
+	if len(parts) == 0 {
 		return nil, false
 	}
 	var e *tree.Expr
-	if tuple {
+	if len(parts) > 1 {
 		e = b.rv(val{comp: true, elems: parts}, pos)
 	} else {
 		e = b.rv(parts[0], pos)
 	}
 	checkKey(e.Type, pos)
-	t := b.u.cont(c)
 	b.u.widen(&t.key, &t.keyAt, keyType(e.Type), pos, "key", c)
 	t.keyed = true
 	return convert(e, t.key), true
+}
+
+// presentParts gives the parts of a key that some use of the container has.
+// One that was None so far changes the type of the key.
+func (u *unit) presentParts(t *contType, k val) []val {
+	parts := []val{k}
+	if k.comp && !k.isRecord() {
+		parts = k.elems
+	}
+	if t.present == nil {
+		t.present = make([]bool, len(parts))
+	}
+	if len(parts) != len(t.present) { // a clash, unless it is by what is None here
+		return slices.DeleteFunc(slices.Clone(parts), val.isNone)
+	}
+	for i, part := range parts {
+		if !part.isNone() && !t.present[i] {
+			t.present[i], t.key, u.changed = true, types.Type{}, true
+		}
+	}
+	var out []val
+	for i, part := range parts {
+		if t.present[i] {
+			out = append(out, part)
+		}
+	}
+	return out
 }
 
 // keyType is the type in which a key is kept: an int constant must not

@@ -189,6 +189,9 @@ type Container struct {
 	*plan.Container
 	// Key is None for an unkeyed aggregation or a cell.
 	Key types.Type
+	// Present says of each position of keys in the script whether it is there:
+	// what is None wherever the container is used is not.
+	Present []bool
 	// Value is what a table or cell holds; unused for aggregations.
 	Value types.Type
 	// KeyLayout and ValueLayout are how maps store them; KeyLayout is nil for

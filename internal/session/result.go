@@ -5,6 +5,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/starlark/value"
@@ -23,7 +24,7 @@ func (s *session) tableOf(v starlark.Value) (*render.Table, error) {
 	case *value.Snapshot:
 		return s.snapshotTable(v), nil
 	case *value.Table:
-		return itemsTable(v.Decl().Name, v.Decl().By, "table", v.Items()), nil
+		return itemsTable(v.Decl().Name, s.keyNames(v.Decl()), "table", v.Items()), nil
 	case *starlark.Dict:
 		return itemsTable("", nil, "dict", v.Items()), nil
 	case *value.Cell:
@@ -42,7 +43,7 @@ func (s *session) tableOf(v starlark.Value) (*render.Table, error) {
 
 func (s *session) snapshotTable(snapshot *value.Snapshot) *render.Table {
 	decl := snapshot.Decl()
-	t := &render.Table{Name: decl.Name, Kind: decl.Kind.String(), By: decl.By, Keyed: len(decl.By) > 0}
+	t := &render.Table{Name: decl.Name, Kind: decl.Kind.String(), By: s.keyNames(decl), Keyed: len(decl.By) > 0}
 	columns := snapshot.Columns()
 	for i, c := range columns {
 		col := render.Column{Kind: c.Kind.String(), Unit: c.UnitName}
@@ -74,10 +75,34 @@ func (s *session) snapshotTable(snapshot *value.Snapshot) *render.Table {
 // keyed reports whether an aggregation has keys, as far as is known before it
 // has entries.
 func (s *session) keyed(decl *plan.Container) bool {
-	if s.unit != nil && decl.ID < len(s.unit.Tree.Containers) && s.unit.Tree.Containers[decl.ID] != nil {
-		return s.unit.Tree.Containers[decl.ID].KeyLayout != nil
+	if c := s.compiled(decl); c != nil {
+		return c.KeyLayout != nil
 	}
 	return len(decl.By) > 0
+}
+
+// compiled is the container as kernel halves use it, nil if none does.
+func (s *session) compiled(decl *plan.Container) *tree.Container {
+	if s.unit == nil || decl.ID >= len(s.unit.Tree.Containers) {
+		return nil
+	}
+	return s.unit.Tree.Containers[decl.ID]
+}
+
+// keyNames are the names that by= gives, of those parts of the key that did
+// not disappear.
+func (s *session) keyNames(decl *plan.Container) []string {
+	c := s.compiled(decl)
+	if c == nil || len(c.Present) != len(decl.By) {
+		return decl.By
+	}
+	names := []string{}
+	for i, name := range decl.By {
+		if c.Present[i] {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // emptyRow shows that nothing was counted: 0 is a result.
