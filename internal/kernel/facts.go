@@ -11,6 +11,8 @@ type Options struct {
 	BTF         []byte // a blob, instead of a file
 	TracefsPath string // default: found, mounted if need be
 	Release     string // default: that of the running kernel; of a fixture unknown
+	// Features finds out what the kernel has; it is called once, if at all.
+	Features func() Features
 }
 
 // Facts gathers what is known about one kernel. Nothing is read before it is
@@ -25,6 +27,13 @@ type Facts struct {
 	tracefsOnce sync.Once
 	tracefs     string
 	tracefsErr  error
+
+	featuresOnce sync.Once
+	features     Features
+
+	functionsOnce sync.Once
+	functions     []functionName
+	functionsErr  error
 
 	mu          sync.Mutex
 	tracepoints map[TracepointName]*Tracepoint

@@ -30,6 +30,7 @@ type Symbol struct {
 type Symbols struct {
 	addrs []uint64
 	names []uint32 // offset in text of the name of the same index
+	code  []bool   // whether that of the same index is a function
 	// text holds lines `name` or `name\tmodule`, each ended by a newline.
 	text []byte
 
@@ -70,6 +71,7 @@ func ReadSymbols(r io.Reader) (*Symbols, error) {
 		}
 		s.addrs = append(s.addrs, addr)
 		s.names = append(s.names, uint32(len(s.text)))
+		s.code = append(s.code, kind|0x20 == 't' || kind|0x20 == 'w')
 		s.text = append(append(s.text, rest...), '\n')
 	}
 	if err := lines.Err(); err != nil {
@@ -104,6 +106,7 @@ func (s *byAddr) Less(i, j int) bool { return s.addrs[i] < s.addrs[j] }
 func (s *byAddr) Swap(i, j int) {
 	s.addrs[i], s.addrs[j] = s.addrs[j], s.addrs[i]
 	s.names[i], s.names[j] = s.names[j], s.names[i]
+	s.code[i], s.code[j] = s.code[j], s.code[i]
 }
 
 // at gives the symbol of index i.
