@@ -67,9 +67,6 @@ func (g *generator) fixedMaps() {
 	if uses[MapSites] {
 		g.add(array(MapSites, max(8, 8*len(g.unit.Sites)), unix.BPF_F_MMAPABLE))
 	}
-	if uses[tree.MapState] {
-		g.add(array(tree.MapState, 8, unix.BPF_F_MMAPABLE))
-	}
 	if uses[tree.MapEpochs] {
 		g.add(array(tree.MapEpochs, 8*len(g.unit.Tree.Containers), unix.BPF_F_MMAPABLE))
 	}

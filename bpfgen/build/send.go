@@ -36,7 +36,7 @@ func (b *builder) send(s *tree.Stmt) {
 	b.store(4, at(0), wire.HeaderNumber, b.konst(int64(r.Number)))
 	b.store(4, at(0), wire.HeaderCPU, b.helperOnce("cpu_raw", helperGetSMPProcessorID))
 	b.store(8, at(0), wire.HeaderTime, b.helperOnce("time_raw", helperKtimeGetNS))
-	p := &packer{b: b, m: m, fixed: int64(r.FixedSize)}
+	p := &packer{b: b, m: m, fixed: int64(r.FixedSize), all: all}
 	for _, known := range []bool{true, false} {
 		for _, l := range texts {
 			if knownLen(l) == known {
@@ -62,6 +62,7 @@ func knownLen(l leaf) bool {
 type packer struct {
 	b     *builder
 	m     *region
+	all   []leaf // of the record
 	fixed int64
 	off   *ir.Value
 }
@@ -125,14 +126,23 @@ func (p *packer) reference(w wire.Type, start *ir.Value, s *str) {
 	b := p.b
 	n, known := p.length(s)
 	if known && s.flags == nil && start.Op == ir.OpConst {
-		b.store(4, b.addr(p.m, int64(w.Off)), 0, b.konst(start.Imm|n.Imm<<16))
+		b.store(p.referenceSize(w), b.addr(p.m, int64(w.Off)), 0, b.konst(start.Imm|n.Imm<<16))
 		return
 	}
 	if s.flags != nil {
 		n = b.op(ir.OpOr, n, s.flags)
 	}
 	ref := b.op(ir.OpOr, b.imm(ir.OpShl, n, 16), start)
-	b.store(4, b.addr(p.m, int64(w.Off)), 0, ref)
+	b.store(p.referenceSize(w), b.addr(p.m, int64(w.Off)), 0, ref)
+}
+
+// referenceSize is how many bytes the store of a reference writes: its word,
+// where nothing else is in that.
+func (p *packer) referenceSize(w wire.Type) int {
+	if aloneInWord(p.all, w) {
+		return 8
+	}
+	return w.Size
 }
 
 // length is the bytes that s takes in the record.
@@ -155,19 +165,18 @@ func (p *packer) advance(s *str) {
 	p.off = p.b.op(ir.OpAdd, p.end(), n)
 }
 
-// wakeEvery is after how many records the reader is woken in any case; until
-// then it drains the ring by its timer.
+// wakeEvery is after about how many records the reader is woken in any case;
+// until then it drains the ring by its timer. A power of two.
 const wakeEvery = 4096
 
-// output hands the record over. The counter is not atomic: a lost count only
-// moves a wake-up.
+// output hands the record over. Which record wakes the reader is decided by
+// the low bits of its time in ns, which are as good as random: a counter would
+// be a word that all CPUs write.
 func (b *builder) output(m *region, size *ir.Value) {
-	b.Uses[tree.MapRing], b.Uses[tree.MapState] = true, true
-	counter := b.mapValue(tree.MapState, 0)
-	n := b.load(8, counter, 0)
-	b.store(8, counter, 0, b.imm(ir.OpAdd, n, 1))
-	first := b.imm(ir.OpLShr, b.imm(ir.OpAdd, b.imm(ir.OpAnd, n, wakeEvery-1), -1), 63) // 1 every wakeEvery
-	flags := b.imm(ir.OpAdd, first, ringNoWakeup)                                       // or ringForceWakeup
+	b.Uses[tree.MapRing] = true
+	time := b.load(8, b.addr(m, wire.HeaderTime), 0)
+	first := b.imm(ir.OpLShr, b.imm(ir.OpAdd, b.imm(ir.OpAnd, time, wakeEvery-1), -1), 63) // 1 of wakeEvery
+	flags := b.imm(ir.OpAdd, first, ringNoWakeup)                                          // or ringForceWakeup
 	rc := b.call(helperRingbufOutput, b.mapPtr(tree.MapRing), b.addr(m, 0), size, flags)
 	j := b.newJoin(types.Type{})
 	b.unless(ir.NE, rc, 0, func() {

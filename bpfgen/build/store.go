@@ -143,7 +143,9 @@ func covered(from, to int, ls []leaf) func(off int) bool {
 			mark(l.w.Off, 8)
 		case l.text != nil && l.text.Op == tree.OpBuiltin && l.w.Size > 4:
 			mark(l.w.Off, commSize)
-		case !isText(l.t.Kind) || l.w.Size == 4: // in a record a string is a reference
+		case isText(l.t.Kind) && l.w.Size == 4 && aloneInWord(ls, l.w): // in a record a string is a reference
+			mark(l.w.Off, 8)
+		case !isText(l.t.Kind) || l.w.Size == 4:
 			mark(l.w.Off, l.w.Size)
 		}
 		if l.w.TagOff >= 0 {
@@ -163,11 +165,16 @@ func covered(from, to int, ls []leaf) func(off int) bool {
 // wordAlone reports whether l is an unsigned scalar that has its word for
 // itself: it is then stored as a whole word.
 func wordAlone(ls []leaf, l leaf) bool {
-	if l.w.Off%8 != 0 || l.w.Size == 0 || isText(l.t.Kind) || signed(l.t) {
+	return l.w.Size > 0 && !isText(l.t.Kind) && !signed(l.t) && aloneInWord(ls, l.w)
+}
+
+// aloneInWord reports whether w begins a word that no other leaf is in.
+func aloneInWord(ls []leaf, w wire.Type) bool {
+	if w.Off%8 != 0 {
 		return false
 	}
 	for _, o := range ls {
-		if o.w.Off != l.w.Off && o.w.Size > 0 && o.w.Off/8 == l.w.Off/8 || o.w.TagOff >= 0 && o.w.TagOff/8 == l.w.Off/8 {
+		if o.w.Off != w.Off && o.w.Size > 0 && o.w.Off/8 == w.Off/8 || o.w.TagOff >= 0 && o.w.TagOff/8 == w.Off/8 {
 			return false
 		}
 	}

@@ -34,7 +34,7 @@ func (a *tracepointArgs) own() []kernel.TracepointField {
 func (a *tracepointArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
 	for _, f := range a.tp.Fields {
 		if f.Name == name {
-			return b.tracepointField(f, pos), true
+			return a.field(b, f, pos), true
 		}
 	}
 	return val{}, false
@@ -45,15 +45,15 @@ func (a *tracepointArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 	if i < 0 || i >= len(own) {
 		return val{}, false
 	}
-	return b.tracepointField(own[i], pos), true
+	return a.field(b, own[i], pos), true
 }
 
 func ctxPlace(b *body, off int, pos plan.Pos) place {
 	return place{&tree.Expr{Op: tree.OpCtx, Type: types.U64, Pos: pos}, int64(off), tree.Ctx, b}
 }
 
-// tracepointField reads a field of the record that the context is.
-func (b *body) tracepointField(f kernel.TracepointField, pos plan.Pos) val {
+// field reads a field of the record that the context is.
+func (a *tracepointArgs) field(b *body, f kernel.TracepointField, pos plan.Pos) val {
 	at := ctxPlace(b, f.Off, pos)
 	switch {
 	case f.DataLoc || f.RelLoc:
@@ -66,20 +66,20 @@ func (b *body) tracepointField(f kernel.TracepointField, pos plan.Pos) val {
 	case f.Size > 8:
 		refuse(pos, "%s has %d bytes; a kernel half computes with 64 bits", f.Name, f.Size)
 	case f.IsPtr:
-		return b.tracepointPointer(f, at, pos)
+		return a.pointer(b, f, at, pos)
 	}
 	e := load(at, types.IntOf(uint8(f.Size*8), f.Signed), pos)
 	return exprVal(truthBit(e, kernel.Type{Bool: f.CType == "bool"}))
 }
 
-// tracepointPointer types a pointer by what the format calls it. A const
+// pointer types a pointer by what the format calls it. A const
 // char * is a string.
-func (b *body) tracepointPointer(f kernel.TracepointField, at place, pos plan.Pos) val {
+func (a *tracepointArgs) pointer(b *body, f kernel.TracepointField, at place, pos plan.Pos) val {
 	p := load(at, types.U64, pos)
 	ctype := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(f.CType), "*"))
 	ctype = strings.TrimSpace(strings.TrimPrefix(ctype, "const "))
 	if ctype == "char" {
-		return exprVal(b.cstring(place{p, 0, tree.Auto, b}, b.u.strMax+1, 0, pos))
+		return exprVal(b.cstring(place{p, 0, a.space(), b}, b.u.strMax+1, 0, pos))
 	}
 	t := types.Type{Kind: types.Ptr}
 	for word, kind := range map[string]kernel.Kind{"struct ": kernel.KindStruct, "union ": kernel.KindUnion} {
@@ -90,6 +90,15 @@ func (b *body) tracepointPointer(f kernel.TracepointField, at place, pos plan.Po
 		}
 	}
 	return exprVal(&tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{p}, Pos: pos})
+}
+
+// space is where the field's strings lie: the arguments of system calls are
+// the caller's.
+func (a *tracepointArgs) space() tree.Space {
+	if a.tp.Group == "syscalls" {
+		return tree.User
+	}
+	return tree.Auto
 }
 
 // dataLoc is a dynamic array: u32 length<<16 | offset from the start of the

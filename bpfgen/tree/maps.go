@@ -14,8 +14,6 @@ const (
 	MapConst = "const"
 	// MapTails has the programs that are reached by tail calls.
 	MapTails = "tails"
-	// MapState holds the counter of records that paces wake-ups.
-	MapState = "state"
 	// MapEpochs has a word for each container by its number: which half of its
 	// values programs fill (wire.Agg.Halves).
 	MapEpochs = "epochs"
