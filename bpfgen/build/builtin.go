@@ -78,6 +78,8 @@ func (b *builder) number64(e *tree.Expr) *ir.Value {
 		return b.load(8, b.ctx(), b.Arch.IP)
 	case "syscall_nr":
 		return b.syscallNr()
+	case "cookie":
+		return b.once("cookie", func() *ir.Value { return b.call(helperGetAttachCookie, b.ctx()) })
 	}
 	if off, ok := strings.CutPrefix(e.Str, "reg:"); ok {
 		return b.register(off)
@@ -127,7 +129,8 @@ func (b *builder) register(offset string) *ir.Value {
 		b.fail("register %q", offset)
 	}
 	switch b.prog.Attach.Kind {
-	case tree.AttachProfile, tree.AttachInterval:
+	case tree.AttachSyscallEnter, tree.AttachSyscallExit:
+	default:
 		return b.load(8, b.ctx(), off)
 	}
 	lo, m := b.registers()

@@ -1,7 +1,7 @@
 package build
 
-// The helpers that programs call: include/uapi/linux/bpf.h. All of them are
-// in 5.10.
+// The helpers that programs call: include/uapi/linux/bpf.h. All are in 5.10
+// where nothing else is said.
 const (
 	helperMapLookup          = 1
 	helperMapUpdate          = 2
@@ -19,6 +19,7 @@ const (
 	helperProbeReadUserStr   = 114
 	helperProbeReadKernelStr = 115
 	helperRingbufOutput      = 130
+	helperGetAttachCookie    = 174 // 5.15: for kprobes, uprobes, perf events
 )
 
 // Flags of map updates.

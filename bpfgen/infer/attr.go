@@ -50,6 +50,8 @@ func (b *body) objAttr(x val, name string, pos plan.Pos) val {
 		return o.mustField(name, pos)
 	case *argsObj:
 		return o.argument(name, pos)
+	case *regsObj:
+		return o.register(name, pos)
 	case *structObj:
 		return b.inPlace(o.place, func(at *body) val { return at.structField(o, name, pos) })
 	case *row:

@@ -312,6 +312,9 @@ func (b *body) equalName(l *tree.Expr, y val, r *tree.Expr, x val, pos plan.Pos)
 			return cond{}, false
 		}
 	}
+	if kind, _, found := strings.Cut(l.Type.Label, ":"); found && (kind == "func" || kind == "point") {
+		return b.equalPoint(l, b.pr.namedPoints(kind, s), pos), true
+	}
 	prefix, ok := map[string]string{"syscall_name": "", "syscall_point": "syscall:"}[l.Type.Label]
 	if !ok {
 		return cond{}, false

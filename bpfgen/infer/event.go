@@ -20,7 +20,9 @@ type event struct {
 	startEv  *event
 	fn       func(pos plan.Pos) val
 	name     func(pos plan.Pos) val // e.probe
-	profile  bool
+	depth    func(pos plan.Pos) val
+	profile  bool // it has e.ip and e.usermode
+	regs     bool // the registers are at hand
 	noReturn bool // a call that never returns: e is its start
 	// over shadows fields: what kernel= or an event's function returned.
 	over map[string]val
@@ -79,7 +81,7 @@ func (e *event) field(name string, pos plan.Pos) (v val, ok bool) {
 		if e.name != nil {
 			return e.mine(e.name(pos)), true
 		}
-		return strVal(e.point), true
+		return e.mine(b.pr.plainName(e.point, pos)), true
 	case "args":
 		if e.args != nil {
 			return objVal(&argsObj{e}), true
@@ -90,7 +92,14 @@ func (e *event) field(name string, pos plan.Pos) (v val, ok bool) {
 		}
 	case "file":
 		return objVal(&eventMethod{e, name}), true
+	case "regs":
+		if e.regs {
+			return objVal(&regsObj{e}), true
+		}
 	case "depth":
+		if e.depth != nil {
+			return e.mine(e.depth(pos)), true
+		}
 		if e.startEv != nil {
 			return intVal(0), true // a thread is in one system call at a time
 		}
@@ -172,6 +181,22 @@ func (e *event) whyNot(name string) string {
 		return ": only a kernel= function that returns a plain value gives it"
 	}
 	return ""
+}
+
+// regsObj is e.regs.
+type regsObj struct{ ev *event }
+
+func (*regsObj) what() string { return "e.regs" }
+
+// register is e.regs.name: 64 bits as they were at the point.
+func (r *regsObj) register(name string, pos plan.Pos) val {
+	names := kernel.RegisterOffsets("").Names
+	off, ok := names[name]
+	if !ok {
+		list := sortedKeys(names)
+		wrong(pos, "this machine has no register %s%s; it has %s", name, hint(name, list), strings.Join(list, ", "))
+	}
+	return r.ev.mine(exprVal(register(off, pos)))
 }
 
 func hint(name string, names []string) string {

@@ -58,8 +58,16 @@ func testTypes() []btf.Type {
 		proto := &btf.FuncProto{Return: &btf.Void{}, Params: append([]btf.FuncParam{{Name: "__data", Type: void}}, params...)}
 		return &btf.Typedef{Name: "btf_trace_" + name, Type: &btf.Pointer{Target: proto}}
 	}
+	function := func(name string, ret btf.Type, params ...btf.FuncParam) btf.Type {
+		return &btf.Func{Name: name, Type: &btf.FuncProto{Return: ret, Params: params}}
+	}
+	byTask := []btf.FuncParam{{Name: "p", Type: ptr}, {Name: "nice", Type: s32}}
 	return []btf.Type{
 		task, mm,
+		function("set_user_nice", &btf.Void{}, byTask...),
+		function("task_read", s32, byTask...),
+		function("task_write", s32, byTask...),
+		function("task_name", &btf.Pointer{Target: char}, btf.FuncParam{Name: "nice", Type: u64}, btf.FuncParam{Name: "p", Type: ptr}),
 		tracepoint("sched_wakeup", btf.FuncParam{Name: "p", Type: ptr}),
 		tracepoint("sched_wakeup_new", btf.FuncParam{Name: "p", Type: ptr}),
 		tracepoint("sched_switch", btf.FuncParam{Name: "preempt", Type: boolean}, btf.FuncParam{Name: "prev", Type: ptr},

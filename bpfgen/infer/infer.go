@@ -57,6 +57,8 @@ type Result struct {
 	// are.
 	Points map[int]int
 	Names  map[int][]string
+	// Notes say which way was taken where this kernel lacks the one asked for.
+	Notes Diags
 	// Choices are what first() chose, in the order of the script.
 	Choices []Choice
 }

@@ -21,6 +21,8 @@ const (
 	targetInterval
 	targetSyscall
 	targetSpan
+	targetFunc     // functions, or places in them
+	targetFuncSpan // calls of functions
 )
 
 // A target is a concrete point of this kernel, or the system calls that one
@@ -37,6 +39,12 @@ type target struct {
 	// span, starts and ends are of targetSpan.
 	span         *plan.Span
 	starts, ends []*target
+	// funcs are of targetFunc and targetFuncSpan, mech how their programs are
+	// attached; binary and process of user functions.
+	funcs   []*funcPoint
+	mech    tree.AttachKind
+	binary  string
+	process int
 	// arms are the functions of the events on the way, the innermost first.
 	arms []*plan.Func
 	pos  plan.Pos
@@ -50,7 +58,7 @@ func (t *target) points() int {
 	if t.kind == targetSpan {
 		return len(t.starts) + len(t.ends)
 	}
-	return 1
+	return max(1, len(t.funcs))
 }
 
 // names gives the names of the points that the target is.
@@ -90,6 +98,8 @@ func (t *target) attach() tree.Attach {
 		return tree.Attach{Kind: tree.AttachProfile, Freq: t.freq, Period: t.period}
 	case targetInterval:
 		return tree.Attach{Kind: tree.AttachInterval, Freq: t.freq, Period: t.period}
+	case targetFunc:
+		return t.attachTo(t.funcs[0].place)
 	}
 	return tree.Attach{Kind: tree.AttachTracepoint, Group: t.group, Name: t.name}
 }
@@ -111,7 +121,11 @@ func (t *target) event(b *body) *event {
 		}
 		ev.args = &rawArgs{rt}
 	case targetProfile, targetInterval:
-		ev.profile = true
+		ev.profile, ev.regs = true, true
+	case targetFunc:
+		f := t.view(t.funcs[0], new([]access))
+		f.shared = false
+		return t.funcEvent(b, f)
 	}
 	return ev
 }
@@ -183,6 +197,10 @@ func (u *unit) expandPattern(p *plan.Pattern) []*target {
 		return u.syscalls(p)
 	case "profile", "interval":
 		return timer(p)
+	case "kprobe", "kretprobe", "fentry", "fexit":
+		return u.kernelFunctions(p)
+	case "func":
+		return u.kernelSpan(p)
 	}
 	wrong(p.Pos, "%s: points of the kind %s are not available yet; tracepoint, rawtracepoint, syscall, profile and interval are", p.Text, p.Provider)
 	return nil
@@ -304,6 +322,14 @@ func (t *target) argNames(u *unit) []string {
 		var out []string
 		for _, one := range append(append([]*target{}, t.starts...), t.ends...) {
 			out = append(out, one.argNames(u)...)
+		}
+		return out
+	case targetFunc, targetFuncSpan:
+		var out []string
+		for _, f := range t.funcs {
+			for _, p := range f.params() {
+				out = append(out, p.Name)
+			}
 		}
 		return out
 	case targetSyscall:

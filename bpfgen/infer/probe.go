@@ -17,6 +17,9 @@ type probe struct {
 	// handler and starter are the functions that may run on either side.
 	handler, starter *role
 	argNames         map[string]bool
+	// points are the numbers of the points; cookies: programs know them by it.
+	points  map[tree.Point]int
+	cookies bool
 	// closers complete the programs of spans when all values are known.
 	closers []func()
 }
@@ -41,6 +44,7 @@ func (pr *probe) walk() {
 		pr.u.mistake(r)
 		return
 	}
+	pr.numberPoints()
 	for _, t := range pr.targets {
 		pr.u.res.Points[pr.p.ID] += t.points()
 		pr.u.res.Names[pr.p.ID] = append(pr.u.res.Names[pr.p.ID], t.names()...)
@@ -68,9 +72,16 @@ func (pr *probe) program(t *target) {
 	case targetSpan:
 		pr.spans(t)
 		return
+	case targetFuncSpan:
+		pr.funcSpans(t)
+		return
 	}
 	if pr.p.Start != nil {
 		wrong(pr.p.Start.Pos, "start= is for spans (syscall:NAME), and %s is none", t.text)
+	}
+	if t.kind == targetFunc {
+		pr.functions(t)
+		return
 	}
 	prog := &tree.Program{Name: pr.u.programName(pr.p.ID, t.short()), Probe: pr.p.ID, Attach: t.attach()}
 	b := newBody(pr, prog)

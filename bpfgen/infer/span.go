@@ -20,9 +20,9 @@ import (
 // expandSpan gives the span as one target.
 func (u *unit) expandSpan(p *plan.Span) []*target {
 	t := &target{kind: targetSpan, text: "span", name: "span", pos: p.Pos, span: p}
-	t.starts, t.ends = u.expand(p.Start, p.Pos), u.expand(p.End, p.Pos)
+	t.starts, t.ends = single(u.expand(p.Start, p.Pos)), single(u.expand(p.End, p.Pos))
 	for _, one := range append(append([]*target{}, t.starts...), t.ends...) {
-		if one.kind == targetSyscall || one.kind == targetSpan {
+		if one.kind == targetSyscall || one.kind == targetSpan || one.kind == targetFuncSpan {
 			wrong(p.Pos, "%s is a span itself, so it cannot begin or end one: use its tracepoints", one.text)
 		}
 	}

@@ -16,6 +16,9 @@ type Registers struct {
 	IP, SP, Ret              int
 	// Args are the arguments of a kernel function; -1 where they are on the stack.
 	Args [8]int
+	// StackArgs is where the arguments behind those begin, in bytes above the
+	// stack pointer at the function's entry.
+	StackArgs int
 	// Names are all registers of e.regs, of 8 bytes each.
 	Names map[string]int
 }
@@ -53,7 +56,7 @@ func amd64Registers() *Registers {
 	r := &Registers{
 		SyscallNr: names["orig_ax"], SyscallNrSize: 8,
 		IP: names["ip"], SP: names["sp"], Ret: names["ax"],
-		Args: [8]int{-1, -1, -1, -1, -1, -1, -1, -1},
+		Args: [8]int{-1, -1, -1, -1, -1, -1, -1, -1}, StackArgs: 8, // the return address is below them
 	}
 	for i, n := range [...]string{"di", "si", "dx", "r10", "r8", "r9"} {
 		r.SyscallArgs[i], r.Args[i] = names[n], names[n]

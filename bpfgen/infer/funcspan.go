@@ -1,0 +1,175 @@
+package infer
+
+import (
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// This file makes the programs of func:NAME and ufunc:BINARY:NAME: one at the
+// entry, one at the return, for each set of functions for which the probe does
+// the same. Calls of functions nest, so their entries are kept by thread and
+// depth (tree.Span.Nested).
+
+// kernelSpan gives the target of func:NAME with the best way to attach that
+// this kernel has. Trampolines are cheap but one for each function, and where
+// the kernel preempts them (6.14 on) they miss calls; kprobe_multi attaches many at
+// once and misses none, but keeps a bounded number of calls open before 6.14.
+func (u *unit) kernelSpan(p *plan.Pattern) []*target {
+	fields(p, 1, "func:FUNCTION")
+	t := &target{kind: targetFuncSpan, mech: tree.AttachKprobe, name: p.Args[0], text: p.Text, pos: p.Pos}
+	if kernel.IsPattern(t.name) {
+		t.name = "func"
+	}
+	for _, fn := range u.matchFunctions(p, p.Args[0]) {
+		place := tree.Place{Func: fn.Name, Module: fn.Module, BTF: uint32(fn.ID)}
+		t.funcs = append(t.funcs, &funcPoint{name: fn.Name, text: "func:" + fn.Name, place: place, proto: fn})
+	}
+	has := u.facts.Features()
+	multi := has.Kprobe && has.KprobeMulti && (len(t.funcs) > maxTrampolines || u.facts.MissesCalls())
+	if has.Fentry && t.allTyped() && !multi {
+		t.mech = tree.AttachFentry
+		return []*target{t}
+	}
+	if !has.Fentry || !multi {
+		u.notef(p.Pos, "%s: %s, so kprobes at entry and return are used", p.Text, u.whyNoTrampoline(t))
+	}
+	u.mustHave(has.Kprobe, "way to probe functions", has.Why["kprobe"], p)
+	return []*target{t}
+}
+
+// maxTrampolines is up to how many functions get trampolines: each takes some
+// milliseconds to attach.
+const maxTrampolines = 16
+
+// ends are the ways to attach to the return that go with those to the entry.
+var ends = map[tree.AttachKind]tree.AttachKind{
+	tree.AttachKprobe: tree.AttachKretprobe, tree.AttachFentry: tree.AttachFexit, tree.AttachUprobe: tree.AttachUretprobe,
+}
+
+// A spanProgram are the two programs of some functions.
+type spanProgram struct {
+	enter, exit *tree.Program
+	log         []access
+}
+
+// funcSpans makes the programs of a target of calls.
+func (pr *probe) funcSpans(t *target) {
+	span := &tree.Span{Probe: pr.p.ID, Size: plan.DefaultSize, Nested: true, Pos: t.pos}
+	w := &funcSpanWalk{pr: pr, t: t, span: span, id: len(pr.u.res.Tree.Spans)}
+	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, span)
+	for _, f := range t.funcs {
+		if !w.joins(f) {
+			w.one(f)
+		}
+	}
+}
+
+type funcSpanWalk struct {
+	pr       *probe
+	t        *target
+	span     *tree.Span
+	id       int
+	programs []*spanProgram
+}
+
+func (w *funcSpanWalk) joins(f *funcPoint) bool {
+	if !w.t.shares() {
+		return false
+	}
+	for _, p := range w.programs {
+		if serves(p.log, f) {
+			p.enter.Attach.Places = append(p.enter.Attach.Places, w.pr.placed(f))
+			p.exit.Attach.Places = append(p.exit.Attach.Places, w.returns(f)...)
+			return true
+		}
+	}
+	return false
+}
+
+// returns are the places at which f returns.
+func (w *funcSpanWalk) returns(f *funcPoint) []tree.Place {
+	if len(f.returns) == 0 {
+		return []tree.Place{w.pr.placed(f)}
+	}
+	var out []tree.Place
+	for _, off := range f.returns {
+		p := w.pr.placed(f)
+		p.Offset = off
+		out = append(out, p)
+	}
+	return out
+}
+
+func (w *funcSpanWalk) program(f *funcPoint, suffix string) *tree.Program {
+	name := cleanName(f.name)
+	return &tree.Program{Name: w.pr.u.programName(w.pr.p.ID, name[:min(len(name), 8)]+suffix), Probe: w.pr.p.ID}
+}
+
+// one makes the programs for f and for the functions that will join it.
+func (w *funcSpanWalk) one(f *funcPoint) {
+	p := &spanProgram{enter: w.program(f, "_in"), exit: w.program(f, "_out")}
+	w.programs = append(w.programs, p)
+	p.enter.Attach, p.exit.Attach = w.t.attachTo(w.pr.placed(f)), w.t.attachTo(w.returns(f)...)
+	if p.exit.Attach.Kind = ends[w.t.mech]; len(f.returns) > 0 {
+		p.exit.Attach.Kind = tree.AttachUprobe
+	}
+	for _, a := range []*tree.Attach{&p.enter.Attach, &p.exit.Attach} {
+		a.Cookies, a.Span = w.pr.cookies && w.t.shares(), w.id
+	}
+	w.walk(p, w.t.view(f, &p.log))
+	w.pr.u.res.Tree.Programs = append(w.pr.u.res.Tree.Programs, p.exit, p.enter)
+}
+
+func (w *funcSpanWalk) walk(p *spanProgram, f *funcView) {
+	pr, pos := w.pr, w.t.pos
+	start, end := newBody(pr, p.enter), newBody(pr, p.exit)
+	st := &spanState{span: w.span, start: start, end: end, vals: map[int]*tree.Expr{}}
+	start.span, end.span = st, st
+	startEv := w.event(start, f, nil)
+	ev := w.event(end, f, startEv)
+	pr.targetTest(start, startEv)
+	start.emit(&tree.Stmt{Op: tree.SSpanEnter, Int: int64(w.id), Exprs: w.identity(f), Pos: pos})
+	pr.targetTest(end, ev)
+	filtered := pr.atStart(start, startEv, w.t)
+	start.lazy = true
+	s := &tree.Stmt{Op: tree.SSpanEnd, Int: int64(w.id), Exprs: w.identity(f), Pos: pos}
+	if filtered {
+		s.Str = "filtered"
+	}
+	end.emit(s)
+	pr.consume(end, ev, w.t)
+	pr.closers = append(pr.closers, func() { st.close(pos) })
+}
+
+// identity is what tells a call from others: its thread, its frame, and the
+// function.
+func (w *funcSpanWalk) identity(f *funcView) []*tree.Expr {
+	pos := w.t.pos
+	word := func(name string) *tree.Expr {
+		return &tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: name, Pos: pos}
+	}
+	place := w.pr.cookie(f, pos)
+	if f.goCode {
+		return []*tree.Expr{word("goroutine"), word("goframe"), place}
+	}
+	return []*tree.Expr{word("thread"), word("frame"), place}
+}
+
+// event is e in one of the two programs.
+func (w *funcSpanWalk) event(b *body, f *funcView, startEv *event) *event {
+	ev := w.t.funcEvent(b, f)
+	ev.depth = func(pos plan.Pos) val {
+		return exprVal(&tree.Expr{Op: tree.OpBuiltin, Type: types.U32, Str: "depth", Pos: pos})
+	}
+	if startEv == nil {
+		return ev
+	}
+	mech := ends[w.t.mech]
+	ev.args = &funcArgs{f: f, mech: mech, start: startEv.b}
+	ev.ret = func(pos plan.Pos) val { return b.funcResult(f, mech, pos) }
+	ev.startEv = startEv
+	ev.duration = func(pos plan.Pos) val { return elapsed(b, ev, startEv, pos) }
+	return ev
+}

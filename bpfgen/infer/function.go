@@ -1,0 +1,442 @@
+package infer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// This file makes the programs of probes of functions. A pattern can match
+// hundreds; those for which the probe does the same share a program, as system
+// calls share a variant: the walk for one function notes what it asked about
+// it (access), and others for which the answers are the same join it.
+
+// A funcPoint is one function that a pattern matched.
+type funcPoint struct {
+	name  string // e.func
+	text  string // e.probe
+	place tree.Place
+	// proto has the types of the arguments; nil for user functions and where
+	// BTF has none.
+	proto *kernel.Function
+	// user: the arguments are those of a user function. goCode: it was compiled by Go;
+	// its stack moves, so it returns at these offsets in the file.
+	user, goCode bool
+	returns      []uint64
+}
+
+// typed reports whether the arguments have names and types.
+func (p *funcPoint) typed() bool { return p.proto != nil && p.proto.ID != 0 }
+
+// answer gives what a program depends on: see access.
+func (p *funcPoint) answer(question string) string {
+	switch question {
+	case "func":
+		return p.name
+	case "ret":
+		if p.typed() {
+			return fmt.Sprint(p.proto.Ret)
+		}
+		return "untyped"
+	case "":
+		return p.signature()
+	}
+	for i, arg := range p.params() {
+		if arg.Name == question || fmt.Sprint(i) == question {
+			return fmt.Sprintf("%d %d", i, arg.Type)
+		}
+	}
+	return ""
+}
+
+func (p *funcPoint) params() []kernel.Param {
+	if !p.typed() {
+		return nil
+	}
+	return p.proto.Params
+}
+
+func (p *funcPoint) signature() string {
+	var b strings.Builder
+	for _, arg := range p.params() {
+		fmt.Fprintf(&b, "%s %d,", arg.Name, arg.Type)
+	}
+	return b.String()
+}
+
+// A funcView is a function as one program sees it: it notes the questions.
+type funcView struct {
+	*funcPoint
+	log    *[]access
+	shared bool // the program may stand at other functions, too
+}
+
+func (t *target) view(f *funcPoint, log *[]access) *funcView { return &funcView{f, log, t.shares()} }
+
+func (v *funcView) ask(question string) string {
+	a := v.answer(question)
+	*v.log = append(*v.log, access{question, a})
+	return a
+}
+
+// serves reports whether a program whose walk asked this does for p, too.
+func serves(log []access, p *funcPoint) bool {
+	for _, a := range log {
+		if p.answer(a.question) != a.answer {
+			return false
+		}
+	}
+	return true
+}
+
+// kernelFunctions gives the target of kprobe:NAME and its like.
+func (u *unit) kernelFunctions(p *plan.Pattern) []*target {
+	name, offset := u.functionOffset(p)
+	t := &target{kind: targetFunc, name: name, text: p.Text, pos: p.Pos, mech: funcMechanisms[p.Provider]}
+	if kernel.IsPattern(name) {
+		t.name = p.Provider
+	}
+	for _, fn := range u.matchFunctions(p, name) {
+		text := p.Provider + ":" + fn.Name
+		if offset != 0 {
+			text += fmt.Sprintf("+%#x", offset)
+		}
+		place := tree.Place{Func: fn.Name, Module: fn.Module, Offset: offset, BTF: uint32(fn.ID)}
+		t.funcs = append(t.funcs, &funcPoint{name: fn.Name, text: text, place: place, proto: fn})
+	}
+	if offset != 0 { // in the middle of a function its arguments are gone
+		for _, f := range t.funcs {
+			f.proto = nil
+		}
+	}
+	return u.byMechanism(t, p)
+}
+
+// funcMechanisms are the ways to attach that the providers name.
+var funcMechanisms = map[string]tree.AttachKind{
+	"kprobe": tree.AttachKprobe, "kretprobe": tree.AttachKretprobe,
+	"fentry": tree.AttachFentry, "fexit": tree.AttachFexit,
+	"uprobe": tree.AttachUprobe, "uretprobe": tree.AttachUretprobe,
+}
+
+// functionOffset splits FUNC+OFFSET.
+func (u *unit) functionOffset(p *plan.Pattern) (name string, offset uint64) {
+	name, text, found := strings.Cut(p.Args[len(p.Args)-1], "+")
+	if !found {
+		return name, 0
+	}
+	if p.Provider != "kprobe" && p.Provider != "uprobe" {
+		wrong(p.Pos, "%s: only kprobe and uprobe take an offset", p.Text)
+	}
+	if _, err := fmt.Sscanf(text, "%v", &offset); err != nil || offset == 0 || offset > 1<<30 {
+		wrong(p.Pos, "%s: the offset is a number of bytes, such as +16 or +0x10, got %q", p.Text, text)
+	}
+	if kernel.IsPattern(name) {
+		wrong(p.Pos, "%s: an offset needs one function, not a pattern", p.Text)
+	}
+	return name, offset
+}
+
+func (u *unit) matchFunctions(p *plan.Pattern, name string) []*kernel.Function {
+	if _, err := kernel.CompileGlob(name); err != nil {
+		wrong(p.Pos, "%s: %v", p.Text, err)
+	}
+	list, err := u.facts.MatchFunctions(name)
+	if err != nil {
+		wrong(p.Pos, "%s: %v", p.Text, err)
+	}
+	if len(list) == 0 {
+		wrong(p.Pos, "no function of the kernel matches %s", p.Text)
+	}
+	if len(list) > maxFunctions {
+		wrong(p.Pos, "%s matches %d functions; a probe takes at most %d: narrow the pattern", p.Text, len(list), maxFunctions)
+	}
+	return list
+}
+
+// maxFunctions bounds the functions of one pattern: beyond it the kernel is
+// busy with probes and nothing else.
+const maxFunctions = 4096
+
+// byMechanism replaces a way to attach that this kernel does not have by the
+// next best.
+func (u *unit) byMechanism(t *target, p *plan.Pattern) []*target {
+	has := u.facts.Features()
+	switch t.mech {
+	case tree.AttachKprobe:
+		if !has.Kprobe && has.Fentry && t.allTyped() && t.funcs[0].place.Offset == 0 {
+			t.mech = tree.AttachFentry
+			u.notef(p.Pos, "%s: this kernel has no kprobes (%s), so trampolines (fentry) are used", p.Text, has.Why["kprobe"])
+			break
+		}
+		u.mustHave(has.Kprobe, "kprobes", has.Why["kprobe"], p)
+	case tree.AttachKretprobe:
+		u.mustHave(has.Kprobe, "kprobes", has.Why["kprobe"], p)
+	case tree.AttachFentry:
+		if !has.Fentry || !t.allTyped() {
+			u.mustHave(has.Kprobe, "trampolines (fentry)", has.Why["fentry"], p)
+			t.mech = tree.AttachKprobe
+			u.notef(p.Pos, "%s: %s, so kprobes are used", p.Text, u.whyNoTrampoline(t))
+		}
+	case tree.AttachFexit:
+		if !has.Fentry || !t.allTyped() {
+			u.mustHave(has.Kprobe, "trampolines (fexit)", has.Why["fentry"], p)
+			u.notef(p.Pos, "%s: %s, so kprobes at entry and return are used", p.Text, u.whyNoTrampoline(t))
+			t.kind, t.mech = targetFuncSpan, tree.AttachKprobe
+		}
+	}
+	return []*target{t}
+}
+
+func (u *unit) whyNoTrampoline(t *target) string {
+	if has := u.facts.Features(); !has.Fentry {
+		return "this kernel has no trampolines (" + has.Why["fentry"] + ")"
+	}
+	for _, f := range t.funcs {
+		if !f.typed() {
+			return "the kernel's BTF does not have " + f.name
+		}
+	}
+	return ""
+}
+
+// notef notes which way was taken.
+func (u *unit) notef(pos plan.Pos, format string, args ...any) {
+	u.res.Notes = append(u.res.Notes, Diag{pos, fmt.Sprintf(format, args...)})
+}
+
+func (u *unit) mustHave(has bool, what, why string, p *plan.Pattern) {
+	if has {
+		return
+	}
+	if why != "" {
+		why = ": " + why
+	}
+	wrong(p.Pos, "%s: this kernel has no %s%s", p.Text, what, why)
+}
+
+func (t *target) allTyped() bool {
+	for _, f := range t.funcs {
+		if !f.typed() {
+			return false
+		}
+	}
+	return true
+}
+
+// split gives the target as one for each function, for programs that cannot be
+// shared.
+func (t *target) split() []*target {
+	if t.kind != targetFunc || len(t.funcs) < 2 {
+		return []*target{t}
+	}
+	var out []*target
+	for _, f := range t.funcs {
+		one := *t
+		one.funcs, one.text, one.name = []*funcPoint{f}, f.text, f.name
+		out = append(out, &one)
+	}
+	return out
+}
+
+// A funcProgram is a program with the walk's questions.
+type funcProgram struct {
+	prog *tree.Program
+	log  []access
+}
+
+// functions makes the programs of a target of functions.
+func (pr *probe) functions(t *target) {
+	var programs []*funcProgram
+	for _, f := range t.funcs {
+		if !pr.joins(programs, t, f) {
+			programs = append(programs, pr.function(t, f))
+		}
+	}
+}
+
+// shares: a program can stand at several functions. A trampoline serves one.
+func (t *target) shares() bool { return t.mech != tree.AttachFentry && t.mech != tree.AttachFexit }
+
+// joins adds f to a program that does for it.
+func (pr *probe) joins(programs []*funcProgram, t *target, f *funcPoint) bool {
+	if !t.shares() {
+		return false
+	}
+	for _, p := range programs {
+		if serves(p.log, f) {
+			p.prog.Attach.Places = append(p.prog.Attach.Places, pr.placed(f))
+			return true
+		}
+	}
+	return false
+}
+
+// placed is a place with its cookie.
+func (pr *probe) placed(f *funcPoint) tree.Place {
+	p := f.place
+	p.Cookie = uint64(pr.pointNumber(f.text, f.name))
+	return p
+}
+
+func (pr *probe) function(t *target, f *funcPoint) *funcProgram {
+	fp := &funcProgram{prog: &tree.Program{Name: pr.u.programName(pr.p.ID, f.name), Probe: pr.p.ID}}
+	fp.prog.Attach = t.attachTo(pr.placed(f))
+	fp.prog.Attach.Cookies = pr.cookies && t.shares()
+	b := newBody(pr, fp.prog)
+	pr.consume(b, t.funcEvent(b, t.view(f, &fp.log)), t)
+	pr.u.res.Tree.Programs = append(pr.u.res.Tree.Programs, fp.prog)
+	return fp
+}
+
+func (t *target) attachTo(places ...tree.Place) tree.Attach {
+	return tree.Attach{Kind: t.mech, Binary: t.binary, Process: t.process, Places: places}
+}
+
+// funcEvent is e at a function's entry or return.
+func (t *target) funcEvent(b *body, f *funcView) *event {
+	ev := &event{b: b, point: f.text, regs: t.shares()}
+	ev.profile = ev.regs // the registers tell ip and the mode
+	switch t.mech {
+	case tree.AttachKretprobe, tree.AttachUretprobe:
+		ev.ret = func(pos plan.Pos) val { return b.funcResult(f, t.mech, pos) }
+	case tree.AttachFexit:
+		ev.ret = func(pos plan.Pos) val { return b.funcResult(f, t.mech, pos) }
+		ev.args = &funcArgs{f: f, mech: t.mech}
+	default:
+		ev.args = &funcArgs{f: f, mech: t.mech}
+	}
+	ev.fn = func(pos plan.Pos) val { return b.pr.pointLabel(f, "func", f.name, pos) }
+	ev.name = func(pos plan.Pos) val { return b.pr.pointLabel(f, "point", f.text, pos) }
+	return ev
+}
+
+// funcArgs is e.args of a function: the registers in which its ABI passes them.
+type funcArgs struct {
+	f    *funcView
+	mech tree.AttachKind
+	// start, if set, is the program at the entry, of which the values are; the
+	// memory behind them is read where the walk is.
+	start *body
+}
+
+func (a *funcArgs) names() []string {
+	a.f.ask("")
+	var out []string
+	for _, p := range a.f.params() {
+		if p.Name != "" {
+			out = append(out, p.Name)
+		}
+	}
+	return out
+}
+
+func (a *funcArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
+	a.f.ask(name)
+	for i, p := range a.f.params() {
+		if p.Name == name {
+			return a.at(b, i, pos)
+		}
+	}
+	return val{}, false
+}
+
+func (a *funcArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
+	a.f.ask(fmt.Sprint(i))
+	params := a.f.params()
+	if i < 0 || params != nil && i >= len(params) || i >= maxArgs {
+		return val{}, false
+	}
+	word := a.word(b, i, pos)
+	if params == nil {
+		return exprVal(as(word, untypedWord(a.f.user), pos)), true
+	}
+	return b.typedWord(word, params[i].Type, pos), true
+}
+
+// maxArgs bounds e.args[i] where nobody knows how many there are.
+const maxArgs = 12
+
+// untypedWord is how a word is shown of which no type is known: one of a user
+// function may be negative, one of a kernel function is rather an address.
+func untypedWord(user bool) types.Type {
+	if user {
+		return types.I64
+	}
+	return types.U64
+}
+
+func as(e *tree.Expr, t types.Type, pos plan.Pos) *tree.Expr {
+	return &tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{e}, Pos: pos}
+}
+
+// word is the 64 bits that argument i came in.
+func (a *funcArgs) word(b *body, i int, pos plan.Pos) *tree.Expr {
+	if a.mech == tree.AttachFentry || a.mech == tree.AttachFexit {
+		return load(ctxPlace(b, 8*i, pos), types.U64, pos)
+	}
+	from := b
+	if a.start != nil {
+		from = a.start
+	}
+	word := from.argWord(a.f, i, pos)
+	if a.start == nil {
+		return word
+	}
+	return b.here(val{expr: word, start: a.start}).expr
+}
+
+// argWord reads argument i at the entry of a function: a register, or the
+// stack above the return address.
+func (b *body) argWord(f *funcView, i int, pos plan.Pos) *tree.Expr {
+	regs := kernel.RegisterOffsets("")
+	if i < len(regs.Args) && regs.Args[i] >= 0 {
+		return register(regs.Args[i], pos)
+	}
+	space := tree.Kernel
+	if f.user {
+		space = tree.User
+	}
+	first := 0
+	for first < len(regs.Args) && regs.Args[first] >= 0 {
+		first++
+	}
+	at := place{register(regs.SP, pos), int64(regs.StackArgs + 8*(i-first)), space, b}
+	return b.present(exprVal(load(at, types.U64, pos)), "an argument", pos)
+}
+
+func register(off int, pos plan.Pos) *tree.Expr {
+	return &tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: fmt.Sprintf("reg:%d", off), Pos: pos}
+}
+
+// funcResult is e.ret.
+func (b *body) funcResult(f *funcView, mech tree.AttachKind, pos plan.Pos) val {
+	f.ask("ret")
+	var word *tree.Expr
+	if mech == tree.AttachFexit {
+		f.ask("") // the result lies behind the arguments
+		word = load(ctxPlace(b, 8*len(f.params()), pos), types.U64, pos)
+	} else {
+		word = register(kernel.RegisterOffsets("").Ret, pos)
+	}
+	if !f.typed() {
+		return exprVal(as(word, types.I64, pos))
+	}
+	if f.proto.Ret == 0 {
+		wrong(pos, "%s returns nothing (void), so there is no e.ret", f.name)
+	}
+	return b.typedWord(word, f.proto.Ret, pos)
+}
+
+// single splits the targets of a list: see target.split.
+func single(list []*target) []*target {
+	var out []*target
+	for _, t := range list {
+		out = append(out, t.split()...)
+	}
+	return out
+}
