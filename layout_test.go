@@ -44,12 +44,17 @@ var layers = []layer{
 
 	{"bpfgen", []string{"bpfgen", "internal/plan", "internal/kernel", "internal/wire"}, []string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
 
+	{"internal/explain", []string{"bpfgen", "internal/plan", "internal/wire"}, []string{ebpf, ebpf + "/asm", starlark + "syntax", starlark + "resolve"}},
 	{"internal/plan", nil, []string{starlark + "syntax"}},
 	{"internal/wire", nil, nil},
 	{"internal/format", nil, nil},
 	{"internal/render", []string{"internal/format", "internal/plan", "internal/wire", "starlark/value"}, []string{starlark}},
 	{"internal/kernel", nil, []string{unix}},
-	{"internal/symbols", nil, nil},
+	{"internal/elffile", []string{"internal/kernel"}, []string{"github.com/ianlancetaylor/demangle", "github.com/ulikunitz/xz"}},
+	{"internal/gofunc", nil, []string{"golang.org/x/arch/"}},
+	{"internal/locate", []string{"internal/elffile"}, nil},
+	{"internal/usdt", []string{"internal/elffile", "internal/kernel"}, nil},
+	{"internal/symbols", []string{"internal/elffile"}, nil},
 	{"internal/bpf", nil, []string{ebpf, ebpf + "/asm", ebpf + "/btf", unix}},
 	{"internal/procs", []string{"internal/bpf"}, []string{ebpf, ebpf + "/asm", unix}},
 	{"internal/attach", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/plan", "internal/wire"}, []string{ebpf, ebpf + "/asm", unix}},

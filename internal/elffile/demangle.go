@@ -1,0 +1,67 @@
+package elffile
+
+import (
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+)
+
+// nameForms are the names of a function as its author wrote them; empty if the
+// name is not mangled.
+type nameForms struct {
+	full  string // ns::f(int)
+	short string // ns::f
+}
+
+// maxDemangled is the logarithm of the longest name: templates can multiply to
+// any length.
+const maxDemangled = 12
+
+// Mangled says whether a name is one of C++ or Rust.
+func Mangled(name string) bool {
+	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") || strings.HasPrefix(name, "__Z")
+}
+
+// Demangle gives a name of C++ or Rust as its author wrote it, with
+// parameters; other names as they are.
+func Demangle(name string) string {
+	if full := demangleAs(name); full != "" {
+		return full
+	}
+	return name
+}
+
+// DemangleShort is Demangle without the parameters.
+func DemangleShort(name string) string {
+	if short := demangleAs(name, demangle.NoParams); short != "" {
+		return short
+	}
+	return name
+}
+
+func demangleAs(name string, options ...demangle.Option) string {
+	if !Mangled(name) || len(name) > 1<<maxDemangled {
+		return ""
+	}
+	text, err := demangle.ToString(name, append(options, demangle.MaxLength(maxDemangled))...)
+	if err != nil || text == name {
+		return ""
+	}
+	return text
+}
+
+// demangle fills t.demangled.
+func (t *functionTable) demangle() {
+	if t.demangled != nil {
+		return
+	}
+	t.demangled = make([]nameForms, len(t.list))
+	for i, fn := range t.list {
+		if Mangled(fn.Name) {
+			t.demangled[i] = nameForms{demangleAs(fn.Name), demangleAs(fn.Name, demangle.NoParams)}
+		}
+	}
+}
+
+// Demangled gives the function's name as its author wrote it.
+func (fn Function) Demangled() string { return Demangle(fn.Name) }

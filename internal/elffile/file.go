@@ -1,0 +1,277 @@
+// Package elffile reads ELF files: their functions with names, addresses and
+// places in the file, and what their makers left beside them (separate debug
+// files, .gnu_debugdata, Go's tables).
+//
+// A file is opened once and then asked; what costs time (symbol tables,
+// demangling, Go's tables) is read when first asked for. Addresses are those of
+// the file, before loading; a uprobe wants an offset in the file, which
+// Offset gives.
+//
+// Files are foreign data: sizes are bounded, what is wrong is an error of one
+// of the kinds in errors.go, and nothing panics.
+//
+// A File holds the open file until Close, and belongs to one goroutine.
+package elffile
+
+import (
+	"debug/elf"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// A File is an open ELF file.
+type File struct {
+	Path    string // as it was opened
+	Machine elf.Machine
+	BuildID string // in hex, "" if there is none
+	// Is32 says that addresses have 32 bits.
+	Is32 bool
+	// Position-independent: the addresses are relative to where it is loaded.
+	PIE bool
+	// Interp is the dynamic linker, "" of static programs and most libraries.
+	Interp string
+
+	elf    *elf.File
+	reader io.ReaderAt
+	size   int64
+	closer io.Closer
+	opts   Options
+
+	functions *functionTable // of Functions
+	golang    *Go            // of Golang
+	golangRan bool
+}
+
+// Options say where a file's companions are found.
+type Options struct {
+	// Root is the root of the file's mount namespace, as /proc/77/root; "" for
+	// our own. Debug files are looked for below it.
+	Root string
+	// Machine is that which the file must be for; EM_NONE takes any.
+	Machine elf.Machine
+	// DebugDirs hold separate debug files; nil is /usr/lib/debug.
+	DebugDirs []string
+	// companion: the program headers are those of the program, whose code the
+	// file lacks.
+	companion bool
+}
+
+// Open opens a file; the path is opened as it stands, Root is for its debug
+// files only. The caller closes it.
+func Open(path string, opts Options) (*File, error) {
+	f, size, err := regular(path)
+	if err != nil {
+		return nil, err
+	}
+	out, err := newFile(path, f, size, opts)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	out.closer = f
+	return out, nil
+}
+
+// Read reads an ELF file that lies in memory, as the vDSO; path names it in
+// errors.
+func Read(path string, r io.ReaderAt, size int64, opts Options) (*File, error) {
+	return newFile(path, r, size, opts)
+}
+
+// Close closes the file.
+func (f *File) Close() error {
+	if f.closer == nil {
+		return nil
+	}
+	return f.closer.Close()
+}
+
+func newFile(path string, r io.ReaderAt, size int64, opts Options) (*File, error) {
+	first := make([]byte, min(size, 8))
+	if _, err := r.ReadAt(first, 0); err != nil && err != io.EOF {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	if !strings.HasPrefix(string(first), elf.ELFMAG) {
+		return nil, notELF(path, first)
+	}
+	parsed, err := elf.NewFile(io.NewSectionReader(r, 0, size))
+	if err != nil {
+		return nil, formatError(path, err)
+	}
+	if want := opts.Machine; want != elf.EM_NONE && parsed.Machine != want {
+		return nil, &ArchError{path, parsed.Machine, want}
+	}
+	f := &File{
+		Path: path, Machine: parsed.Machine, Is32: parsed.Class == elf.ELFCLASS32, PIE: parsed.Type == elf.ET_DYN,
+		elf: parsed, reader: r, size: size, opts: opts,
+	}
+	if err := f.checkRanges(); err != nil {
+		return nil, err
+	}
+	f.BuildID = f.buildID()
+	if s := f.elf.Section(".interp"); s != nil {
+		text, err := f.section(s, 4096)
+		if err == nil {
+			f.Interp = strings.TrimRight(string(text), "\x00")
+		}
+	}
+	return f, nil
+}
+
+// checkRanges finds files that end before their code and symbols do. The
+// section headers stand at the end, so most of those that were cut are found
+// before.
+func (f *File) checkRanges() error {
+	for _, p := range f.elf.Progs {
+		if p.Type == elf.PT_LOAD && !f.opts.companion && !within(p.Off, p.Filesz, f.size) {
+			return f.truncated(fmt.Sprintf("the segment at %#x", p.Off))
+		}
+	}
+	for _, s := range f.elf.Sections {
+		if s.Type != elf.SHT_NOBITS && s.Type != elf.SHT_NULL && !within(s.Offset, s.FileSize, f.size) {
+			return f.truncated("section " + s.Name)
+		}
+	}
+	return nil
+}
+
+func (f *File) truncated(what string) error {
+	return fmt.Errorf("%s: %w: %s lies behind its end (%d bytes); copy or build it anew", f.Path, ErrTruncated, what, f.size)
+}
+
+// within says whether n bytes at off lie in a file of a size.
+func within(off, n uint64, size int64) bool {
+	return off <= uint64(size) && n <= uint64(size)-off
+}
+
+// section reads a section that may not be longer than most.
+func (f *File) section(s *elf.Section, most uint64) ([]byte, error) {
+	if s.Type == elf.SHT_NOBITS {
+		return nil, fmt.Errorf("%s: section %s has no bytes in the file", f.Path, s.Name)
+	}
+	if s.Size > most {
+		return nil, fmt.Errorf("%s: %w: section %s has %d bytes, more than %d", f.Path, ErrMalformed, s.Name, s.Size, most)
+	}
+	b, err := s.Data()
+	if err != nil {
+		return nil, formatError(f.Path, err)
+	}
+	return b, nil
+}
+
+// A Section is a section's bytes and where they lie.
+type Section struct {
+	Addr, Offset, Size uint64
+	Data               []byte
+}
+
+// maxSection bounds what Section reads.
+const maxSection = 64 << 20
+
+// Section reads a section by name; false if there is none.
+func (f *File) Section(name string) (Section, bool, error) {
+	s := f.elf.Section(name)
+	if s == nil {
+		return Section{}, false, nil
+	}
+	out := Section{Addr: s.Addr, Offset: s.Offset, Size: s.Size}
+	if s.Type == elf.SHT_NOBITS {
+		return out, true, nil
+	}
+	var err error
+	out.Data, err = f.section(s, maxSection)
+	return out, true, err
+}
+
+// A Segment is a part of the file that is loaded.
+type Segment struct {
+	Addr, Offset, Size uint64 // Size is that in the file
+	Code               bool
+}
+
+// Segments gives the loaded parts in their order.
+func (f *File) Segments() (out []Segment) {
+	for _, p := range f.elf.Progs {
+		if p.Type == elf.PT_LOAD {
+			out = append(out, Segment{p.Vaddr, p.Off, p.Filesz, p.Flags&elf.PF_X != 0})
+		}
+	}
+	return out
+}
+
+// Offset gives the place in the file of an address: what uprobes are placed
+// by.
+func (f *File) Offset(addr uint64) (uint64, bool) {
+	for _, p := range f.elf.Progs {
+		if p.Type == elf.PT_LOAD && addr >= p.Vaddr && addr-p.Vaddr < p.Filesz {
+			return addr - p.Vaddr + p.Off, true
+		}
+	}
+	return 0, false
+}
+
+// Addr gives the address of a place in the file, where it is loaded as code
+// or, if not, as data.
+func (f *File) Addr(offset uint64) (uint64, bool) {
+	found, addr := false, uint64(0)
+	for _, s := range f.Segments() {
+		if offset < s.Offset || offset-s.Offset >= s.Size {
+			continue
+		}
+		if addr = offset - s.Offset + s.Addr; s.Code {
+			return addr, true
+		}
+		found = true
+	}
+	return addr, found
+}
+
+// Code reads n bytes at an address; fewer where the segment ends.
+func (f *File) Code(addr, n uint64) ([]byte, error) {
+	for _, s := range f.Segments() {
+		if addr < s.Addr || addr-s.Addr >= s.Size {
+			continue
+		}
+		b := make([]byte, min(n, s.Size-(addr-s.Addr), maxSection))
+		if _, err := f.reader.ReadAt(b, int64(addr-s.Addr+s.Offset)); err != nil {
+			return nil, fmt.Errorf("read %s: %w", f.Path, err)
+		}
+		return b, nil
+	}
+	return nil, fmt.Errorf("%s: %#x is %w", f.Path, addr, ErrNotCode)
+}
+
+// buildID finds the note that names this build (NT_GNU_BUILD_ID).
+func (f *File) buildID() string {
+	for _, s := range f.elf.Sections {
+		if s.Type != elf.SHT_NOTE || s.Size > 1<<16 {
+			continue
+		}
+		data, err := s.Data()
+		if err != nil {
+			continue
+		}
+		for note := range Notes(data, f.elf.ByteOrder, s.Addralign) {
+			if note.Name == "GNU" && note.Type == 3 {
+				return hex.EncodeToString(note.Desc)
+			}
+		}
+	}
+	return ""
+}
+
+// inRoot gives a path of the file's mount namespace as we open it.
+func (f *File) inRoot(path string) string { return filepath.Join("/", f.opts.Root, path) }
+
+// regularSize gives the size of a file that may be opened, else false.
+func regularSize(path string) (int64, bool) {
+	st, err := os.Stat(path)
+	if err != nil || !st.Mode().IsRegular() {
+		return 0, false
+	}
+	return st.Size(), true
+}

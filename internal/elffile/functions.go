@@ -1,0 +1,269 @@
+package elffile
+
+import (
+	"cmp"
+	"debug/elf"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// A Function is one name of a function; several can share an address.
+type Function struct {
+	Name   string // as the linker knows it, mangled
+	Addr   uint64
+	Size   uint64 // 0 where the maker did not say (assembly)
+	Offset uint64 // in the file: the place for a uprobe
+	// IFunc: the address is that of a resolver, which runs once and chooses the
+	// function that is called later. A probe on it sees no calls.
+	IFunc bool
+	Local bool // static: another function may have the same name
+	From  Origin
+}
+
+// Origin says where a name was found.
+type Origin uint8
+
+const (
+	FromSymtab Origin = iota
+	FromDynsym
+	FromDebugFile // a separate file below /usr/lib/debug or beside the program
+	FromMiniDebug // .gnu_debugdata
+	FromGoTable   // .gopclntab, which strip leaves
+)
+
+func (o Origin) String() string {
+	return [...]string{"symbol table", "dynamic symbols", "debug file", ".gnu_debugdata", "Go's table"}[o]
+}
+
+// Part says that the function is a part that the compiler has moved away from
+// another one: jumped to, never called.
+func (fn Function) Part() bool {
+	return strings.HasSuffix(fn.Name, ".cold") || strings.Contains(fn.Name, ".cold.")
+}
+
+// functionTable has a file's functions by address, then by how good a name is.
+type functionTable struct {
+	list      []Function
+	demangled []nameForms // of the same index, of all that are mangled; nil until asked for
+	stripped  bool        // only what dynamic linking needs was found
+	err       error       // why there are fewer than there could be
+}
+
+// maxTable bounds a symbol table: those of the largest programs have some
+// 100 MB.
+const maxTable = 1 << 28
+
+// Functions gives all functions by ascending address; several names of one
+// address, the best name first. A file without any is ErrStripped.
+func (f *File) Functions() ([]Function, error) {
+	t := f.table()
+	if len(t.list) == 0 {
+		return nil, f.strippedError(t)
+	}
+	return t.list, nil
+}
+
+func (f *File) table() *functionTable {
+	if f.functions == nil {
+		f.functions = f.readFunctions()
+	}
+	return f.functions
+}
+
+// readFunctions takes the first full table: the file's own, that of its debug
+// file, of .gnu_debugdata, Go's. Dynamic symbols come in addition.
+func (f *File) readFunctions() *functionTable {
+	t := &functionTable{}
+	t.note(f.add(t, f.elf, elf.SHT_SYMTAB, FromSymtab))
+	full := len(t.list) > 0
+	for _, read := range []func(*functionTable) error{f.addDebugFile, f.addMiniDebug, f.addGoTable} {
+		if full {
+			break
+		}
+		t.note(read(t))
+		full = len(t.list) > 0
+	}
+	t.note(f.add(t, f.elf, elf.SHT_DYNSYM, FromDynsym))
+	t.stripped = !full
+	t.sort()
+	return t
+}
+
+func (t *functionTable) note(err error) {
+	if t.err == nil {
+		t.err = err
+	}
+}
+
+// add takes the functions of a symbol table that f's code has; from may be
+// another file, whose program headers do not count.
+func (f *File) add(t *functionTable, from *elf.File, kind elf.SectionType, origin Origin) error {
+	s := from.SectionByType(kind)
+	if s == nil || s.Size == 0 {
+		return nil
+	}
+	if s.Size > maxTable || int(s.Link) < len(from.Sections) && from.Sections[s.Link].Size > maxTable {
+		return fmt.Errorf("%s: %w: its %v has %d bytes", f.Path, ErrMalformed, origin, s.Size)
+	}
+	read := from.Symbols
+	if kind == elf.SHT_DYNSYM {
+		read = from.DynamicSymbols
+	}
+	symbols, err := read()
+	if err != nil {
+		return formatError(f.Path, err)
+	}
+	for _, s := range symbols {
+		kind := elf.ST_TYPE(s.Info)
+		if kind != elf.STT_FUNC && kind != elf.STT_GNU_IFUNC || s.Section == elf.SHN_UNDEF || s.Name == "" {
+			continue
+		}
+		if offset, ok := f.Offset(s.Value); ok {
+			t.list = append(t.list, Function{
+				Name: s.Name, Addr: s.Value, Size: s.Size, Offset: offset, From: origin,
+				IFunc: kind == elf.STT_GNU_IFUNC, Local: elf.ST_BIND(s.Info) == elf.STB_LOCAL,
+			})
+		}
+	}
+	return nil
+}
+
+// sort orders by address; of several names the best is the one with a size,
+// then with few underscores in front. A name that two tables have stays once.
+func (t *functionTable) sort() {
+	slices.SortStableFunc(t.list, func(a, b Function) int {
+		return cmp.Or(cmp.Compare(a.Addr, b.Addr), compareFlags(a.Part(), b.Part()), compareFlags(a.Size == 0, b.Size == 0),
+			cmp.Compare(underscores(a.Name), underscores(b.Name)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.From, b.From))
+	})
+	t.list = slices.CompactFunc(t.list, func(a, b Function) bool { return a.Addr == b.Addr && a.Name == b.Name })
+	t.list = slices.Clip(t.list)
+}
+
+func underscores(name string) int { return len(name) - len(strings.TrimLeft(name, "_")) }
+
+func compareFlags(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// At gives the function whose code an address is; without sizes, the last one
+// that begins before.
+func (f *File) At(addr uint64) (Function, bool) {
+	list := f.table().list
+	i, found := slices.BinarySearchFunc(list, addr, func(fn Function, addr uint64) int { return cmp.Compare(fn.Addr, addr) })
+	if found {
+		return list[i], true
+	}
+	if i == 0 {
+		return Function{}, false
+	}
+	start := list[i-1].Addr
+	for i--; i > 0 && list[i-1].Addr == start; i-- {
+	}
+	fn := list[i]
+	return fn, fn.Size == 0 || addr-fn.Addr < fn.Size
+}
+
+// Aliases gives all names of an address, the best first.
+func (f *File) Aliases(addr uint64) (names []string) {
+	list := f.table().list
+	i, _ := slices.BinarySearchFunc(list, addr, func(fn Function, addr uint64) int { return cmp.Compare(fn.Addr, addr) })
+	for ; i < len(list) && list[i].Addr == addr; i++ {
+		names = append(names, list[i].Name)
+	}
+	return names
+}
+
+// Lookup gives the functions of a name, mangled or not, with or without its
+// parameters: `_ZN2ns1fEi`, `ns::f(int)`, `ns::f`. There are several if static
+// or overloaded functions share it. Without any, the error says why and what
+// name was perhaps meant.
+func (f *File) Lookup(name string) ([]Function, error) {
+	t := f.table()
+	var found []Function
+	for _, fn := range t.list {
+		if fn.Name == name {
+			found = append(found, fn)
+		}
+	}
+	if len(found) == 0 && len(t.list) > 0 {
+		found = t.find(func(_ Function, forms nameForms) bool { return forms.full == name || forms.short == name })
+	}
+	if len(found) == 0 {
+		return nil, f.missing(name, t)
+	}
+	return onePerAddress(found), nil
+}
+
+// Find gives the functions that have a matching name, mangled or not, one for
+// each address; none if none matches. Parts of functions match only patterns
+// that name them.
+func (f *File) Find(pattern kernel.Glob) ([]Function, error) {
+	t := f.table()
+	if len(t.list) == 0 {
+		return nil, f.strippedError(t)
+	}
+	parts := strings.Contains(pattern.String(), ".cold")
+	return onePerAddress(t.find(func(fn Function, forms nameForms) bool {
+		if fn.Part() && !parts {
+			return false
+		}
+		return pattern.Match(fn.Name) || forms.full != "" && pattern.Match(forms.full) || forms.short != "" && pattern.Match(forms.short)
+	})), nil
+}
+
+func (t *functionTable) find(matches func(Function, nameForms) bool) (found []Function) {
+	t.demangle()
+	for i, fn := range t.list {
+		if matches(fn, t.demangled[i]) {
+			found = append(found, fn)
+		}
+	}
+	return found
+}
+
+func onePerAddress(list []Function) []Function {
+	return slices.CompactFunc(list, func(a, b Function) bool { return a.Addr == b.Addr })
+}
+
+func (f *File) missing(name string, t *functionTable) error {
+	if len(t.list) == 0 {
+		return f.strippedError(t)
+	}
+	names := make([]string, 0, len(t.list))
+	for i, fn := range t.list {
+		names = append(names, fn.Name)
+		if short := t.demangled[i].short; short != "" {
+			names = append(names, short)
+		}
+	}
+	hint := ""
+	if near := kernel.Suggest(name, names); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	} else if t.stripped {
+		hint = fmt.Sprintf(": it is stripped, only its %d dynamic symbols are left; %s", len(t.list), f.symbolAdvice())
+	}
+	return fmt.Errorf("%s: %w: %q%s", f.Path, ErrNoFunction, name, hint)
+}
+
+func (f *File) strippedError(t *functionTable) error {
+	if t.err != nil {
+		return fmt.Errorf("%s: %w could be read: %w", f.Path, ErrStripped, t.err)
+	}
+	return fmt.Errorf("%s: %w are left in it: it is stripped; %s", f.Path, ErrStripped, f.symbolAdvice())
+}
+
+func (f *File) symbolAdvice() string {
+	if f.BuildID == "" {
+		return "build it without -s and do not strip it"
+	}
+	return "install its debug symbols (build id " + f.BuildID + ") or build it without stripping"
+}

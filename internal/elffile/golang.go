@@ -1,0 +1,203 @@
+package elffile
+
+import (
+	"debug/buildinfo"
+	"debug/elf"
+	"debug/gosym"
+	"fmt"
+	"go/version"
+	"strings"
+)
+
+// Go is what a program says of the Go that built it.
+type Go struct {
+	Version string // "go1.26.1", "" if it does not say
+	Module  string // the main package's path
+	// RegisterABI: arguments are passed in registers: since 1.17 on amd64, 1.18
+	// on arm64.
+	RegisterABI bool
+	// Start and End are where the code lies that Go compiled; the C code of a
+	// program with cgo lies outside.
+	Start, End uint64
+
+	table []gosym.Func
+	err   error // why there is no table
+}
+
+// Language says how a function is called.
+type Language uint8
+
+const (
+	LanguageC         Language = iota // the ABI of C; also C++, Rust
+	LanguageGo                        // Go's ABI with registers
+	LanguageGoOnStack                 // Go before 1.17, and assembly: arguments and results on the stack
+)
+
+// What .gopclntab begins with, by the release that brought it (Go's
+// src/internal/abi/symtab.go), and where it lies.
+const (
+	goTableMagic12     = 0xfffffffb
+	goTableMagic116    = 0xfffffffa
+	goTableMagic118    = 0xfffffff0
+	goTableMagic120    = 0xfffffff1
+	maxGoTable         = 512 << 20
+	goTableSection     = ".gopclntab"
+	goTableRelroPrefix = ".data.rel.ro"
+)
+
+// Golang says whether Go built the file: no return probe may ever be placed in
+// it, since Go moves stacks and walks them.
+func (f *File) Golang() (*Go, bool) {
+	if !f.golangRan {
+		f.golangRan = true
+		f.golang = f.readGolang()
+	}
+	return f.golang, f.golang != nil
+}
+
+func (f *File) goTableSection() *elf.Section {
+	if s := f.elf.Section(goTableSection); s != nil {
+		return s
+	}
+	return f.elf.Section(goTableRelroPrefix + goTableSection) // of PIE
+}
+
+func (f *File) readGolang() *Go {
+	section := f.goTableSection()
+	if section == nil && f.elf.Section(".go.buildinfo") == nil && f.elf.Section(".note.go.buildid") == nil {
+		return nil
+	}
+	out := &Go{}
+	if info, err := buildinfo.Read(f.reader); err == nil {
+		out.Version, out.Module = releaseName(info.GoVersion), info.Path
+	}
+	magic := uint32(0)
+	if section != nil {
+		magic, out.err = f.readGoTable(out, section)
+	} else {
+		out.err = fmt.Errorf("%s: %w: it has no %s", f.Path, ErrMalformed, goTableSection)
+	}
+	out.RegisterABI = registerABI(out.Version, magic, f.Machine)
+	return out
+}
+
+// releaseName takes what stands behind the release: "go1.26.1 X:regabi".
+func releaseName(text string) string {
+	text, _, _ = strings.Cut(text, " ")
+	return text
+}
+
+// registerABI decides by the release, else by the form of the table: that of
+// 1.17 is still that of 1.16.
+func registerABI(release string, magic uint32, machine elf.Machine) bool {
+	switch {
+	case machine != elf.EM_X86_64 && machine != elf.EM_AARCH64:
+		return false
+	case version.IsValid(release) && machine == elf.EM_AARCH64:
+		return version.Compare(release, "go1.18") >= 0
+	case version.IsValid(release):
+		return version.Compare(release, "go1.17") >= 0
+	case release != "": // "devel +1234": built from a checkout
+		return magic != goTableMagic12 && magic != goTableMagic116
+	}
+	return magic == goTableMagic118 || magic == goTableMagic120
+}
+
+// readGoTable reads the functions of .gopclntab; strip leaves it, as Go's
+// runtime needs it.
+func (f *File) readGoTable(out *Go, section *elf.Section) (magic uint32, err error) {
+	data, err := f.section(section, maxGoTable)
+	if err != nil {
+		return 0, err
+	}
+	if len(data) < 16 {
+		return 0, fmt.Errorf("%s: %w: %s is too short", f.Path, ErrMalformed, goTableSection)
+	}
+	magic = f.elf.ByteOrder.Uint32(data)
+	text, ok := f.goText(data)
+	if !ok {
+		return magic, fmt.Errorf("%s: %w: it has no section .text", f.Path, ErrMalformed)
+	}
+	out.table, err = goFunctions(data, text)
+	if err != nil {
+		return magic, fmt.Errorf("%s: %w: %s: %w", f.Path, ErrMalformed, goTableSection, err)
+	}
+	if n := len(out.table); n > 0 {
+		out.Start, out.End = out.table[0].Entry, out.table[n-1].End
+	}
+	return magic, nil
+}
+
+// goText gives the address from which the table of 1.18 and later counts:
+// runtime.text. It is the start of .text, except in programs with cgo, where C
+// code stands before; a symbol tells, else the table's header, in which Go
+// 1.18 to 1.25 wrote it if the program is not position-independent.
+func (f *File) goText(table []byte) (uint64, bool) {
+	section := f.elf.Section(".text")
+	if section == nil {
+		return 0, false
+	}
+	if symbols, err := f.elf.Symbols(); err == nil {
+		for _, s := range symbols {
+			if s.Name == "runtime.text" {
+				return s.Value, true
+			}
+		}
+	}
+	const textStart = 8 + 2*8 // behind the magic and the counts of functions and files
+	if !f.Is32 && len(table) >= textStart+8 {
+		text := f.elf.ByteOrder.Uint64(table[textStart:])
+		if text >= section.Addr && text-section.Addr < section.Size {
+			return text, true
+		}
+	}
+	return section.Addr, true
+}
+
+// goFunctions calls the standard library's reader, which answers some
+// malformed tables with a panic.
+func goFunctions(data []byte, text uint64) (list []gosym.Func, err error) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			list, err = nil, fmt.Errorf("unreadable: %v", problem)
+		}
+	}()
+	table, err := gosym.NewTable(nil, gosym.NewLineTable(data, text))
+	if err != nil {
+		return nil, err
+	}
+	return table.Funcs, nil
+}
+
+func (f *File) addGoTable(t *functionTable) error {
+	info, ok := f.Golang()
+	if !ok {
+		return nil
+	}
+	for _, fn := range info.table {
+		offset, ok := f.Offset(fn.Entry)
+		if !ok || fn.Sym == nil || fn.End < fn.Entry {
+			continue
+		}
+		t.list = append(t.list, Function{Name: fn.Name, Addr: fn.Entry, Size: fn.End - fn.Entry, Offset: offset, From: FromGoTable})
+	}
+	return info.err
+}
+
+// Language gives how a function is called. In a Go program, the linker marks
+// assembly (ABI0) by a suffix where Go code also calls it, through a wrapper
+// of the plain name.
+func (f *File) Language(fn Function) Language {
+	info, ok := f.Golang()
+	switch {
+	case !ok || info.End > 0 && (fn.Addr < info.Start || fn.Addr >= info.End):
+		return LanguageC
+	case !info.RegisterABI || strings.HasSuffix(fn.Name, ".abi0"):
+		return LanguageGoOnStack
+	}
+	return LanguageGo
+}
+
+func (l Language) String() string {
+	return [...]string{"C", "Go", "Go, on the stack"}[l]
+}

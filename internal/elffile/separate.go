@@ -1,0 +1,161 @@
+package elffile
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"path/filepath"
+
+	"github.com/ulikunitz/xz"
+)
+
+var defaultDebugDirs = []string{"/usr/lib/debug"}
+
+func (f *File) debugDirs() []string {
+	if f.opts.DebugDirs != nil {
+		return f.opts.DebugDirs
+	}
+	return defaultDebugDirs
+}
+
+// DebugFile gives the path, as we open it, of the file that has the program's
+// debug information; "" if there is none.
+func (f *File) DebugFile() string {
+	if path := f.debugByBuildID(); path != "" {
+		return path
+	}
+	return f.debugByLink()
+}
+
+// debugByBuildID looks for .build-id/ab/cdef….debug.
+func (f *File) debugByBuildID() string {
+	if len(f.BuildID) < 4 {
+		return ""
+	}
+	for _, dir := range f.debugDirs() {
+		path := f.inRoot(filepath.Join(dir, ".build-id", f.BuildID[:2], f.BuildID[2:]+".debug"))
+		if f.isDebugFile(path, nil) {
+			return path
+		}
+	}
+	return ""
+}
+
+// debugByLink follows .gnu_debuglink, a name, padding and a checksum: beside
+// the file, in .debug beside it, and below /usr/lib/debug.
+func (f *File) debugByLink() string {
+	name, sum := f.debugLink()
+	if name == "" {
+		return ""
+	}
+	dir := filepath.Dir(f.Path)
+	candidates := []string{filepath.Join(dir, name), filepath.Join(dir, ".debug", name)}
+	inside := dir
+	if rel, err := filepath.Rel(filepath.Join("/", f.opts.Root), dir); err == nil && filepath.IsAbs(dir) {
+		inside = rel
+	}
+	for _, debug := range f.debugDirs() {
+		candidates = append(candidates, f.inRoot(filepath.Join(debug, inside, name)))
+	}
+	for _, path := range candidates {
+		if f.isDebugFile(path, &sum) {
+			return path
+		}
+	}
+	return ""
+}
+
+func (f *File) debugLink() (name string, sum uint32) {
+	s := f.elf.Section(".gnu_debuglink")
+	if s == nil {
+		return "", 0
+	}
+	data, err := f.section(s, 4096)
+	if err != nil {
+		return "", 0
+	}
+	end := bytes.IndexByte(data, 0)
+	at := int(roundUp(uint64(end+1), 4))
+	if end < 1 || at+4 > len(data) || filepath.Base(string(data[:end])) != string(data[:end]) {
+		return "", 0
+	}
+	return string(data[:end]), f.elf.ByteOrder.Uint32(data[at:])
+}
+
+// isDebugFile says whether a file is of the same build: by build id where both
+// have one, else by its checksum.
+func (f *File) isDebugFile(path string, sum *uint32) bool {
+	if _, ok := regularSize(path); !ok || path == f.Path {
+		return false
+	}
+	file, size, err := regular(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	other, err := newFile(path, file, size, Options{Machine: f.Machine, companion: true})
+	if err != nil {
+		return false
+	}
+	if f.BuildID != "" && other.BuildID != "" {
+		return f.BuildID == other.BuildID
+	}
+	if sum == nil {
+		return false
+	}
+	hash := crc32.NewIEEE()
+	_, err = io.Copy(hash, io.NewSectionReader(file, 0, size))
+	return err == nil && hash.Sum32() == *sum
+}
+
+func (f *File) addDebugFile(t *functionTable) error {
+	path := f.DebugFile()
+	if path == "" {
+		return nil
+	}
+	file, size, err := regular(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	other, err := newFile(path, file, size, Options{Machine: f.Machine, companion: true})
+	if err != nil {
+		return err
+	}
+	return f.add(t, other.elf, elf.SHT_SYMTAB, FromDebugFile)
+}
+
+// maxMiniDebug bounds what .gnu_debugdata unpacks to: a symbol table without
+// what .dynsym has.
+const maxMiniDebug = 64 << 20
+
+// addMiniDebug reads .gnu_debugdata: an ELF file with a symbol table only,
+// packed by xz, that Fedora's programs carry (gdb manual, MiniDebugInfo).
+func (f *File) addMiniDebug(t *functionTable) error {
+	s := f.elf.Section(".gnu_debugdata")
+	if s == nil {
+		return nil
+	}
+	packed, err := f.section(s, maxMiniDebug)
+	if err != nil {
+		return err
+	}
+	r, err := xz.ReaderConfig{SingleStream: true}.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return fmt.Errorf("%s: unpack .gnu_debugdata: %w", f.Path, err)
+	}
+	data, err := io.ReadAll(io.LimitReader(r, maxMiniDebug+1))
+	if err != nil {
+		return fmt.Errorf("%s: unpack .gnu_debugdata: %w", f.Path, err)
+	}
+	if len(data) > maxMiniDebug {
+		return fmt.Errorf("%s: %w: .gnu_debugdata unpacks to more than %d bytes", f.Path, ErrMalformed, maxMiniDebug)
+	}
+	inner, err := Read(f.Path+" (.gnu_debugdata)", bytes.NewReader(data), int64(len(data)), Options{Machine: f.Machine, companion: true})
+	if err != nil {
+		return err
+	}
+	return f.add(t, inner.elf, elf.SHT_SYMTAB, FromMiniDebug)
+}

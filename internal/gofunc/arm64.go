@@ -1,0 +1,60 @@
+package gofunc
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// decodeARM64 tells branches by their bits (Arm ARM, C4.1.66): all
+// instructions have four bytes, and the rest of them does not matter. pool are
+// words that are data.
+func decodeARM64(code []byte, at int, pool map[int]bool) (instruction, error) {
+	in := instruction{at: at, size: 4}
+	if at%4 != 0 || at+4 > len(code) {
+		return in, fmt.Errorf("no instruction of arm64 at +%#x", at)
+	}
+	if pool[at] {
+		in.kind = data
+		return in, nil
+	}
+	switch word := binary.LittleEndian.Uint32(code[at:]); {
+	case word&0xfffffc1f == 0xd65f0000: // RET Xn
+		in.kind = ret
+	case word&0xfffffc1f == 0xd63f0000, word>>26 == 0b100101: // BLR, BL
+		in.kind = call
+	case word&0xfffffc1f == 0xd61f0000: // BR
+		in.kind = leave
+	case word>>26 == 0b000101: // B
+		in.kind, in.target = jump, at+signed(word, 0, 26)
+	case word>>24 == 0x54, word>>25&0x3f == 0b011010: // B.cond, CBZ, CBNZ
+		in.kind, in.target = branch, at+signed(word, 5, 19)
+	case word>>25&0x3f == 0b011011: // TBZ, TBNZ
+		in.kind, in.target = branch, at+signed(word, 5, 14)
+	}
+	return in, nil
+}
+
+// signed takes a signed number of words out of an instruction, in bytes.
+func signed(word uint32, low, bits int) int {
+	return int(int32(word<<(32-low-bits))>>(32-bits)) * 4
+}
+
+// literals finds the words that are data: Go's assembler puts constants behind
+// the code and loads them relative to the instruction (LDR literal).
+func literals(code []byte) map[int]bool {
+	pool := map[int]bool{}
+	for at := 0; at+4 <= len(code); at += 4 {
+		word := binary.LittleEndian.Uint32(code[at:])
+		if word&0x3b000000 != 0x18000000 || pool[at] {
+			continue
+		}
+		words := 1 << (word >> 30 & 3) // W or S, X or D, Q; 3 is a prefetch or SW (one word)
+		if words > 4 || word>>30 == 2 && word>>26&1 == 0 {
+			words = 1
+		}
+		for i := range words {
+			pool[at+signed(word, 5, 19)+4*i] = true
+		}
+	}
+	return pool
+}

@@ -1,0 +1,47 @@
+// Package gofunc knows how functions look that Go compiled: where a probe on
+// their entry belongs, where they return, and where their arguments are.
+//
+// It works on the bytes of one function and knows neither files nor processes.
+// Offsets are in bytes from the function's first.
+//
+// Why not as in C. Go's stacks move when they grow: every return address on
+// them is found by the runtime, which looks up what function it lies in. A
+// uretprobe replaces the return address by one that belongs to no function, and
+// the program dies at the next growth or garbage collection. So returns are
+// probed where they happen, at each RET.
+package gofunc
+
+import "fmt"
+
+// An instruction is what matters of one.
+type instruction struct {
+	at, size int
+	kind     kind
+	target   int // of jumps and branches that say it; from the function's start
+}
+
+type kind uint8
+
+const (
+	plain  kind = iota
+	branch      // conditional
+	jump        // unconditional, to a place that it says
+	leave       // unconditional, to a place in a register or in memory
+	call
+	ret
+	data // no instruction
+)
+
+// decode gives the instruction at an offset.
+type decode func(code []byte, at int) (instruction, error)
+
+func decoder(arch string, code []byte) (decode, error) {
+	switch arch {
+	case "amd64":
+		return decodeAMD64, nil
+	case "arm64":
+		pool := literals(code)
+		return func(code []byte, at int) (instruction, error) { return decodeARM64(code, at, pool) }, nil
+	}
+	return nil, fmt.Errorf("functions of Go on %s are not known: amd64 and arm64 are", arch)
+}
