@@ -15,7 +15,7 @@ import (
 // Labels also stand in kernel halves: there the raw value is stored or sent
 // and readers see the text. Both ways use the same functions.
 var labelFamily = []Entry{
-	label("errno", "errno(n)", "The name of an error number, of either sign: errno(-2) is ENOENT."),
+	label("errno", "errno(n)", "The name of an error as system calls return it: errno(-2) is ENOENT. What is not negative is no error, and stays a number."),
 	label("signal", "signal(n)", "The name of a signal: SIGTERM."),
 	label("syscall_name", "syscall_name(n)", "The name of a system call by its number."),
 	label("ksym", "ksym(addr)", "The kernel function at an address."),
@@ -134,11 +134,12 @@ func usymCall(e *Env, c *call) (starlark.Value, error) {
 	return starlark.String(name), nil
 }
 
-// ErrnoName names an error of either sign; what is no error stays a number.
+// ErrnoName names an error as system calls return it, at most MAX_ERRNO
+// (include/linux/err.h) below 0; what is no error stays a number.
 func ErrnoName(v uint64) string {
 	n := int64(v)
-	if abs := max(n, -n); abs > 0 && abs < 4096 {
-		if name := unix.ErrnoName(syscall.Errno(abs)); name != "" {
+	if n < 0 && n >= -4095 {
+		if name := kernel.ErrnoName(int(n)); name != "" {
 			return name
 		}
 	}

@@ -21,6 +21,9 @@ type contType struct {
 	// present says of each position of the key whether some use has something
 	// else there than None.
 	present []bool
+	// other is the type of what get and pop give for a missing key, while
+	// nothing says what the values are.
+	other types.Type
 }
 
 // A row is one entry of an aggregation or group, or all of an unkeyed one.
@@ -295,11 +298,11 @@ func (b *body) containerMethod(c *plan.Container, m string, args []arg, pos plan
 	case "get":
 		a := want(args, 1, 2, "get(key, default)", pos)
 		v := b.tableOp(tree.OpTableGet, c, a[0], pos)
-		return b.orDefault(v, a, pos)
+		return b.orDefault(c, v, a, pos)
 	case "pop":
 		a := want(args, 1, 2, "pop(key, default)", pos)
 		v := b.tableOp(tree.OpTablePop, c, a[0], pos)
-		return b.orDefault(v, a, pos)
+		return b.orDefault(c, v, a, pos)
 	case "set":
 		a := want(args, 2, 2, "set(key, value)", pos)
 		b.tableSet(c, a[0], a[1], pos)
@@ -324,15 +327,18 @@ func (b *body) containerMethod(c *plan.Container, m string, args []arg, pos plan
 }
 
 // orDefault is the second argument of get and pop.
-func (b *body) orDefault(v val, a []val, pos plan.Pos) val {
+func (b *body) orDefault(c *plan.Container, v val, a []val, pos plan.Pos) val {
 	if len(a) < 2 || a[1].isNone() {
 		return v
 	}
 	if v.obj == (poison{}) {
+		if t := b.u.cont(c); t.other.Kind == types.Bot {
+			t.other = storedAll(b.rv(a[1], pos).Type)
+		}
 		return v
 	}
-	c := b.isNone(v, pos)
-	return b.choose(c, func() val { return a[1] }, func() val { return exprVal(assumeNotNone(v.expr)) }, pos)
+	missing := b.isNone(v, pos)
+	return b.choose(missing, func() val { return a[1] }, func() val { return exprVal(assumeNotNone(v.expr)) }, pos)
 }
 
 // want gives the positional arguments of a method.

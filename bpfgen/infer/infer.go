@@ -190,13 +190,17 @@ func name(c *plan.Container) string {
 }
 
 // settle gives a type to the values of tables that only user space sets, and
-// reports whether there was one: an int.
+// reports whether there was one: that of the default of get, or an int.
 func (u *unit) settle() bool {
 	for id := range u.unknown {
-		if t := u.conts[id]; t.val.Kind == types.Bot {
-			t.val = types.I64
-		} else {
+		t := u.conts[id]
+		switch {
+		case t.val.Kind != types.Bot:
 			delete(u.unknown, id)
+		case t.other.Kind != types.Bot:
+			t.val = t.other
+		default:
+			t.val = types.I64
 		}
 	}
 	return len(u.unknown) > 0

@@ -104,6 +104,7 @@ func (b *body) settled(v val, pos plan.Pos) val {
 
 // sendable is v as what a record can carry: e itself is all of its fields.
 func (b *body) sendable(v val, pos plan.Pos) val {
+	v.mustKnow()
 	switch o := v.obj.(type) {
 	case *event:
 		return o.everything(pos)

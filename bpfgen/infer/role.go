@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"slices"
+
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -37,10 +39,9 @@ func (r *role) inKernel(b *body, ev *event) bool {
 	fn, pr := r.fn, r.pr
 	saved := *b
 	locals, inlines := len(b.prog.Locals), b.prog.Inlines
-	written, used := clone(pr.u.written), clone(pr.u.used)
+	undo := pr.u.undo()
 	var v val
 	block := &tree.Block{}
-	mistakes := len(pr.u.diags)
 	bad := attempt(func() {
 		block = b.inBlock(func() { v = b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos) })
 	})
@@ -55,12 +56,39 @@ func (r *role) inKernel(b *body, ev *event) bool {
 	if bad.final || r.decided {
 		panic(bad)
 	}
-	pr.u.diags = pr.u.diags[:mistakes]
 	*b = saved
 	b.prog.Locals, b.prog.Inlines = b.prog.Locals[:locals], inlines
-	pr.u.written, pr.u.used = written, used
+	undo()
 	r.decided, r.inUser, r.why = true, true, bad.Error()
 	return false
+}
+
+// undo gives a function that forgets what has been learnt since about
+// containers, and what was to be warned of.
+func (u *unit) undo() func() {
+	written, used, unknown, changed := clone(u.written), clone(u.used), clone(u.unknown), u.changed
+	mistakes, warnings := len(u.diags), len(u.warns)
+	conts := make(map[int]contType, len(u.conts))
+	for id, t := range u.conts {
+		conts[id] = t.copied()
+	}
+	return func() {
+		u.diags, u.warns = u.diags[:mistakes], u.warns[:warnings]
+		u.written, u.used, u.unknown, u.changed = written, used, unknown, changed
+		for id, t := range u.conts {
+			if was, ok := conts[id]; ok {
+				*t = was
+			} else {
+				delete(u.conts, id)
+			}
+		}
+	}
+}
+
+func (t *contType) copied() contType {
+	out := *t
+	out.present = slices.Clone(t.present)
+	return out
 }
 
 // kept gives a function that forgets what has been sent since.

@@ -15,6 +15,8 @@ import (
 // openTracepoint attaches a program to a perf tracepoint. The event is opened
 // on one CPU and for all processes; programs nevertheless run for the
 // tracepoint on all CPUs (perf_trace_run_bpf_submit, kernel/events/core.c).
+// It takes no samples: some tracepoints do not allow that
+// (TRACE_EVENT_PERF_PERM of irq_work_exit, arch/x86/include/asm/trace/irq_vectors.h).
 func (l *Loaded) openTracepoint(a *tree.Attach, prog int) ([]point, error) {
 	if l.opts.TracepointID == nil {
 		return nil, errors.New("no source of tracepoint numbers")
@@ -27,10 +29,7 @@ func (l *Loaded) openTracepoint(a *tree.Attach, prog int) ([]point, error) {
 	if err != nil {
 		return nil, err
 	}
-	attr := unix.PerfEventAttr{
-		Type: unix.PERF_TYPE_TRACEPOINT, Config: id,
-		Sample_type: unix.PERF_SAMPLE_RAW, Sample: 1, Wakeup: 1,
-	}
+	attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_TRACEPOINT, Config: id}
 	fd, err := openPerf(&attr, cpus[0], prog)
 	if err != nil {
 		return nil, err

@@ -61,13 +61,26 @@ func (s *session) trace() error {
 		if err := s.load(); err != nil {
 			return err
 		}
-		s.messagef("Attached %d probe%s", len(s.plan.Probes), plural(len(s.plan.Probes)))
+		s.sayAttached()
 	}
 	s.begin()
 	if err := s.releaseCommand(); err != nil {
 		return err
 	}
 	return s.loop()
+}
+
+// sayAttached says how many probes there are, and at how many points.
+func (s *session) sayAttached() {
+	probes, points := len(s.plan.Probes), 0
+	for _, n := range s.points {
+		points += n
+	}
+	at := ""
+	if points != probes {
+		at = fmt.Sprintf(" at %d point%s", points, plural(points))
+	}
+	s.messagef("Attached %d probe%s%s", probes, plural(probes), at)
 }
 
 func plural(n int) string {

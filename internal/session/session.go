@@ -47,6 +47,7 @@ type session struct {
 	userSymbols symbols.Table
 	unit        *bpfgen.Unit
 	loaded      *attach.Loaded
+	points      map[int]int // how many each probe matched
 	backends    []state.Container
 	decoder     *value.Decoder
 	reader      *stream.Reader

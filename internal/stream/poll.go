@@ -43,12 +43,22 @@ func newPoller(ring int) (*poller, error) {
 
 func (p *poller) wait(timeout time.Duration) error {
 	ms := max(0, (timeout+time.Millisecond-1)/time.Millisecond)
+	_, err := p.poll(int(min(ms, 1<<30)))
+	return err
+}
+
+// poll returns how many reasons there are to end a wait, after ms milliseconds
+// or when a signal came none.
+func (p *poller) poll(ms int) (reasons int, err error) {
 	var events [2]unix.EpollEvent
-	_, err := unix.EpollWait(p.epoll, events[:], int(min(ms, 1<<30)))
-	if err != nil && !errors.Is(err, unix.EINTR) {
-		return fmt.Errorf("epoll_wait: %w", err)
+	n, err := unix.EpollWait(p.epoll, events[:], ms)
+	switch {
+	case errors.Is(err, unix.EINTR):
+		return 0, nil
+	case err != nil:
+		return 0, fmt.Errorf("epoll_wait: %w", err)
 	}
-	return nil
+	return n, nil
 }
 
 // wake adds to the event counter, each write being a new edge. It need never

@@ -8,11 +8,12 @@ import (
 // Labels in kernel halves: the numbers are counted, readers see the text, and numbers with one text are one key.
 func TestLabels(t *testing.T) {
 	const text = `
-by_text, merged = count(by = ("flags", "error", "year")), count()
+by_text, merged, results = count(by = ("flags", "error", "year")), count(), count()
 
 def opened(e):
     by_text[names(e.args.flags, "O_"), errno(min(e.ret, 0)), strftime("%Y")].add()
-    merged[errno(-2 if e.ret < 0 else 2)].add()
+    merged[strftime("made", e.time)].add()
+    results[errno(-2 if e.ret < 0 else 2)].add()
 
 probe("syscall:openat", kernel = opened, where = lambda e: e.comm == "wl-opens")
 
@@ -20,7 +21,8 @@ def report():
     for (flags, error, year), n in by_text.items():
         printf("%s %s %s: %d\n", flags, error, matches(year, "20[0-9][0-9]"), n)
     print("as items:", merged.items())
-    print("by text:", merged["ENOENT"].value, merged.get("EPERM"))
+    print("by text:", merged["made"].value, merged.get("other"))
+    print("results:", results["ENOENT"].value, results["2"].value)
 
 at_exit(report)
 `
@@ -29,7 +31,8 @@ at_exit(report)
 	opened := number(t, e.stdout, `(?m)^O_RDONLY 0 True: (\d+)$`)
 	checkAccount(t, e, failed, d.Failed)
 	checkAccount(t, e, failed+opened, d.Calls)
-	e.has(t, fmt.Sprintf(`(?m)^as items: \[\("ENOENT", %d\)\]$`, failed+opened))
+	e.has(t, fmt.Sprintf(`(?m)^as items: \[\("made", %d\)\]$`, failed+opened))
+	e.has(t, fmt.Sprintf(`(?m)^results: %d %d$`, failed, opened)) // a descriptor is no error
 	e.has(t, fmt.Sprintf(`(?m)^by text: %d None$`, failed+opened))
 }
 
