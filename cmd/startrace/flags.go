@@ -40,9 +40,28 @@ type explainGrammar struct {
 	Settings settings `embed:""`
 	Help     bool     `short:"h" help:"Print this help."`
 	Types    bool     `help:"Show the typed trees."`
-	IR       bool     `name:"ir" help:"Show the intermediate code."`
+	IR       irFlag   `name:"ir" help:"Show the intermediate code; --ir=PASS that after a pass, --ir=list names them."`
 	Asm      bool     `help:"Show the instructions."`
 	Args     []string `arg:"" optional:"" passthrough:""`
+}
+
+// An irFlag is --ir or --ir=PASS.
+type irFlag struct {
+	set  bool
+	pass string
+}
+
+// IsBool says that the word behind --ir is not its value.
+func (f *irFlag) IsBool() bool { return true }
+
+// Decode reads --ir and --ir=PASS.
+func (f *irFlag) Decode(ctx *kong.DecodeContext) error {
+	if ctx.Scan.Peek().Type == kong.FlagValueToken {
+		f.pass = ctx.Scan.Pop().String()
+		return nil
+	}
+	f.set = true
+	return nil
 }
 
 // wordsGrammar is that of the commands that print something about startrace.
@@ -96,7 +115,8 @@ func (f *settings) behind(args []string, s *session.Settings) error {
 
 // stages are those that explain is to show, in all.
 func (g *explainGrammar) stages(st *session.Stages) {
-	st.Types, st.IR, st.Asm = st.Types || g.Types, st.IR || g.IR, st.Asm || g.Asm
+	st.Types, st.IR, st.Asm = st.Types || g.Types, st.IR || g.IR.set, st.Asm || g.Asm
+	override(&st.Pass, g.IR.pass)
 }
 
 // addTo overwrites what is set.

@@ -1,49 +1,178 @@
 package session
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
+	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
+	"github.com/cilium/ebpf"
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/explain"
+	"github.com/startrace/startrace/internal/render"
+	"github.com/startrace/startrace/starlark/script"
 )
 
 // Stages are the stages of the compiler that explain shows.
-type Stages struct{ Types, IR, Asm bool }
+type Stages = explain.Stages
+
+// nobody stands in listings for a process that is known only in a run: the
+// tracer itself, or the command of -c. It is PID_MAX_LIMIT of the kernel's
+// include/linux/threads.h, a number that no process has.
+const nobody = 1 << 22
 
 // Explain compiles a script and shows what became of it; nothing is loaded.
-// st is complete once the arguments behind the file have been read.
+// Of a script with mistakes it shows what can be known. st is complete once
+// the arguments behind the file have been read.
 func Explain(o Options, st *Stages) (exit int, err error) {
 	defer guard(o, &exit, &err)
 	s := newSession(o)
 	defer s.close()
 	args, err := s.prepare()
+	if err == nil {
+		err = s.checkExplain(*st)
+	}
 	if err != nil {
 		return Failed, tidy(err)
 	}
 	if ended, err := s.runScript(args); ended || err != nil {
-		return s.finish(err)
+		return s.explainFailed(*st, err)
 	}
 	s.makePlan()
-	s.out.buf = s.out.buf[:0] // what the script printed is not asked for
+	s.explainTarget()
 	result, err := s.compile(*st)
 	if err != nil {
+		s.unit = nil
+	}
+	return s.showReport(s.fullReport(result, *st, err), err)
+}
+
+// checkExplain refuses what explain cannot show.
+func (s *session) checkExplain(st Stages) error {
+	if st.Pass != "" && !slices.Contains(bpfgen.Passes(), st.Pass) {
+		return usageErrorf("--ir=%s: the passes are %s", st.Pass, strings.Join(bpfgen.Passes(), ", "))
+	}
+	if f := s.printer.Format; f != render.Text && f != render.JSON {
+		return usageErrorf("--format %s: explain prints text or json", s.Format)
+	}
+	return nil
+}
+
+// explainTarget restricts the plan as a run would.
+func (s *session) explainTarget() {
+	t := &s.plan.Target
+	switch {
+	case len(s.argv) > 0:
+		t.PID, t.Follow = nobody, true
+	case s.PID > 0:
+		t.PID, t.Follow = s.PID, s.Follow
+	default:
+		t.Self = nobody
+	}
+}
+
+// explainFailed shows the probes that a script declared before it failed.
+func (s *session) explainFailed(st Stages, failed error) (int, error) {
+	var mistakes script.Errors
+	if !errors.As(failed, &mistakes) {
+		return s.finish(failed)
+	}
+	if s.makePlan(); len(s.plan.Probes) == 0 {
+		return Failed, tidy(failed)
+	}
+	// What inference finds wrong may be due to what is missing.
+	result, err := infer.Unit(s.plan, s.facts)
+	var diags infer.Diags
+	if err != nil && !errors.As(err, &diags) {
 		return Failed, err
 	}
-	w := outputWriter{s.out}
-	explainPlacement(w, result, func(id int) string { return probeName(s.plan, id) })
-	if st.Types {
-		fmt.Fprintf(w, "\n%s", result.Tree)
+	return s.showReport(s.fullReport(result, st, failed), failed)
+}
+
+// fullReport is everything that explain knows.
+func (s *session) fullReport(result *infer.Result, st Stages, failed error) *explain.Report {
+	in := s.reportInput(result, failed)
+	in.Stages, in.Unit = st, s.unit
+	if t := s.plan.Target; t.Self == nobody {
+		in.Note = fmt.Sprintf("%d stands for the process of startrace itself, whose events are left out.", nobody)
+	} else if t.PID == nobody {
+		in.Note = fmt.Sprintf("%d stands for the process that -c starts.", nobody)
 	}
-	if st.IR {
-		for _, p := range s.unit.Tree.Programs {
-			fmt.Fprintf(w, "\nprogram %s\n%s", p.Name, s.unit.Dumps[p.Name].IR)
+	for _, t := range s.timers.list {
+		if t.fn == nil {
+			continue
 		}
+		when := "after " + time.Duration(t.deadline).String()
+		if t.period > 0 {
+			when = "every " + time.Duration(t.period).String()
+		}
+		in.Callbacks = append(in.Callbacks, callbackOf(when, t.fn))
 	}
-	if st.Asm {
-		s.explainAsm(w)
+	for _, fn := range s.atExit {
+		in.Callbacks = append(in.Callbacks, callbackOf("at exit", fn))
+	}
+	return explain.New(in)
+}
+
+func callbackOf(when string, fn starlark.Callable) explain.Callback {
+	c := explain.Callback{When: when, Name: fn.Name()}
+	if f, ok := fn.(*starlark.Function); ok {
+		c.Pos = f.Position().String()
+	}
+	return c
+}
+
+// report says what runs where; it needs no compiled unit.
+func (s *session) report(result *infer.Result, failed error) *explain.Report {
+	return explain.New(s.reportInput(result, failed))
+}
+
+func (s *session) reportInput(result *infer.Result, failed error) *explain.Input {
+	in := &explain.Input{Script: s.scriptName(), Plan: s.plan, Result: result, Source: s.host.Line, CPUs: attach.CPUs(), PossibleCPUs: 1}
+	if n, err := ebpf.PossibleCPU(); err == nil {
+		in.PossibleCPUs = n
+	}
+	if failed != nil {
+		in.Errors = strings.Split(tidy(failed).Error(), "\n")
+	}
+	return in
+}
+
+// scriptName is the script as the user named it, without its folder.
+func (s *session) scriptName() string {
+	if len(s.Code) > 0 {
+		return "-e"
+	}
+	return filepath.Base(s.Args[0])
+}
+
+// showReport prints the report instead of what the script has printed.
+func (s *session) showReport(r *explain.Report, failed error) (int, error) {
+	s.out.buf = s.out.buf[:0]
+	w := outputWriter{s.out}
+	var err error
+	if s.printer.Format == render.JSON {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		err = enc.Encode(r)
+	} else {
+		err = r.WriteText(w)
 	}
 	s.out.flush()
+	switch {
+	case failed != nil:
+		return Failed, tidy(failed)
+	case err != nil:
+		return Failed, fmt.Errorf("explain: %w", err)
+	}
 	return Done, s.out.failure()
 }
 
@@ -53,38 +182,4 @@ func (w outputWriter) Write(b []byte) (int, error) {
 	w.buf = append(w.buf, b...)
 	w.full()
 	return len(b), nil
-}
-
-// explainPlacement says for each function of each probe where it runs.
-func explainPlacement(w io.Writer, result *infer.Result, probe func(int) string) {
-	last := -1
-	for _, p := range result.Placed {
-		if p.Probe != last {
-			last = p.Probe
-			n := result.Points[p.Probe]
-			fmt.Fprintf(w, "%s: %d point%s\n", probe(p.Probe), n, plural(n))
-		}
-		fmt.Fprintf(w, "  %-8s runs in %s space", p.Role, p.Side)
-		if p.Fn != nil {
-			fmt.Fprintf(w, " (%s, %s)", p.Fn.Name, p.Fn.Pos)
-		}
-		fmt.Fprintln(w)
-		if p.Why != "" {
-			fmt.Fprintf(w, "           because %s\n", p.Why)
-		}
-		if len(p.Sends) > 0 {
-			fmt.Fprintf(w, "           gets %s\n", strings.Join(p.Sends, ", "))
-		}
-	}
-}
-
-// explainAsm lists the programs as they are loaded.
-func (s *session) explainAsm(w io.Writer) {
-	for _, p := range s.unit.Tree.Programs {
-		spec := s.unit.Spec.Programs[p.Name]
-		if spec == nil {
-			continue
-		}
-		fmt.Fprintf(w, "\nprogram %s: %v, %d instructions\n%v", p.Name, p.Attach, len(spec.Instructions), spec.Instructions)
-	}
 }

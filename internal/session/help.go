@@ -12,7 +12,7 @@ const usageText = `startrace runs a tracing script: one part of it in the kernel
 
 usage: startrace [flags] FILE|TOOL [flags and arguments of the script]
        startrace [flags] -e CODE [-e CODE …]
-       startrace explain [--types] [--ir] [--asm] FILE|TOOL
+       startrace explain [--types] [--ir[=PASS]] [--asm] FILE|TOOL
        startrace tools         the tools and modules of the standard library
        startrace doc [NAME]    the reference of the language, or of one word
 `

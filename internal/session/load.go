@@ -13,6 +13,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/explain"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/state"
 	"github.com/startrace/startrace/internal/stream"
@@ -23,11 +24,10 @@ import (
 // the kernel is touched.
 func (s *session) load() error {
 	begin := time.Now()
-	result, err := s.compile(Stages{})
+	result, err := s.compile(explain.Stages{})
 	if err != nil {
 		return err
 	}
-	s.points = result.Points
 	compiled := time.Now()
 	if s.loaded, err = attach.Load(s.unit, attach.Options{TracepointID: s.tracepointID}); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (s *session) load() error {
 }
 
 // compile makes the unit of the plan.
-func (s *session) compile(st Stages) (*infer.Result, error) {
+func (s *session) compile(st explain.Stages) (*infer.Result, error) {
 	result, err := infer.Unit(s.plan, s.facts)
 	if err != nil {
 		return result, err
@@ -63,13 +63,15 @@ func (s *session) compile(st Stages) (*infer.Result, error) {
 		s.messagef("%s: warning: %s", w.Pos, w.Msg)
 	}
 	if s.Verbose {
-		explainPlacement(s.errors, result, func(id int) string { return probeName(s.plan, id) })
+		if err := s.report(result, nil).WritePlacement(s.errors); err != nil {
+			return nil, err
+		}
 	}
 	version, err := kernel.Release()
 	if err != nil {
 		return nil, err
 	}
-	s.unit, err = bpfgen.Generate(result.Tree, bpfgen.Options{NoCmpXchg: !version.AtLeast(5, 12), Dump: st.IR})
+	s.unit, err = bpfgen.Generate(result.Tree, bpfgen.Options{NoCmpXchg: !version.AtLeast(5, 12), Dump: st.IR, DumpPass: st.Pass})
 	return result, err
 }
 

@@ -28,7 +28,7 @@ func (r runtime) After(d time.Duration, fn starlark.Callable) error {
 // addTimer starts to count when tracing starts, for timers that are set
 // before: loading takes time that is not part of the first interval.
 func (r runtime) addTimer(d, period time.Duration, fn starlark.Callable) error {
-	t := &timer{deadline: uint64(d), period: uint64(period), call: func() { r.callback(fn, r.timerErrors) }}
+	t := &timer{deadline: uint64(d), period: uint64(period), fn: fn, call: func() { r.callback(fn, r.timerErrors) }}
 	if r.begun {
 		t.deadline += stream.Now()
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"go.starlark.net/starlark"
 )
 
 // A timer calls a function of the script at a time of the monotonic clock.
@@ -11,6 +13,7 @@ type timer struct {
 	deadline uint64
 	period   uint64 // ns; 0 for after()
 	call     func()
+	fn       starlark.Callable // what call calls; nil for --duration
 }
 
 // timers holds what every() and after() asked for, the earliest first. There

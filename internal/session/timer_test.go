@@ -9,7 +9,7 @@ func TestTimers(t *testing.T) {
 	var log []string
 	var ts timers
 	add := func(name string, deadline, period uint64) {
-		ts.add(&timer{deadline, period, func() { log = append(log, name) }})
+		ts.add(&timer{deadline: deadline, period: period, call: func() { log = append(log, name) }})
 	}
 	never := func() bool { return false }
 	add("b", 20, 0)

@@ -60,6 +60,14 @@ func (h *Host) callAt(pos plan.Pos) (string, plan.Pos) {
 	return "", pos
 }
 
+// Line gives a line of a script, counted from 1; "" where there is none.
+func (h *Host) Line(name string, n int) string {
+	if f := h.files[name]; f != nil && n >= 1 && n <= len(f.lines) {
+		return f.lines[n-1]
+	}
+	return ""
+}
+
 // index fills funcs and calls.
 func (f *file) index() {
 	syntax.Walk(f.tree, func(n syntax.Node) bool {

@@ -1,0 +1,367 @@
+package explain
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// lineWidth is where lines are broken.
+const lineWidth = 96
+
+// WriteText prints the report for people.
+func (r *Report) WriteText(w io.Writer) error {
+	t := &text{}
+	t.summary(r)
+	for i := range r.Probes {
+		t.probe(&r.Probes[i], r.compiled)
+	}
+	t.callbacks(r.Callbacks)
+	if len(r.Own) > 0 {
+		t.line(0, "")
+		t.line(0, "programs that startrace adds")
+		t.programs(r.Own)
+	}
+	t.maps(r.Maps)
+	t.helpers(r.Helpers)
+	t.stages(r)
+	_, err := io.WriteString(w, t.b.String())
+	return err
+}
+
+// WritePlacement prints only what runs where, for -v.
+func (r *Report) WritePlacement(w io.Writer) error {
+	t := &text{}
+	for i := range r.Probes {
+		p := &r.Probes[i]
+		t.line(0, "probe %s: %s", p.Name, count(len(p.Points), "point"))
+		t.choices(p.Choices)
+		t.functions(p)
+	}
+	_, err := io.WriteString(w, t.b.String())
+	return err
+}
+
+// text collects lines.
+type text struct{ b strings.Builder }
+
+func (t *text) line(indent int, format string, args ...any) {
+	s := fmt.Sprintf(format, args...)
+	if s != "" {
+		t.b.WriteString(strings.Repeat(" ", indent))
+		t.b.WriteString(s)
+	}
+	t.b.WriteByte('\n')
+}
+
+// wrapped breaks a paragraph at spaces; its later lines are indented by
+// further.
+func (t *text) wrapped(indent, further int, format string, args ...any) {
+	at := indent
+	var line []string
+	width := 0
+	flush := func() {
+		t.line(at, "%s", strings.Join(line, " "))
+		at, line, width = indent+further, nil, 0
+	}
+	for _, word := range strings.Fields(fmt.Sprintf(format, args...)) {
+		n := utf8.RuneCountInString(word)
+		if len(line) > 0 && at+width+1+n > lineWidth {
+			flush()
+		}
+		if len(line) > 0 {
+			width++
+		}
+		line = append(line, word)
+		width += n
+	}
+	flush()
+}
+
+func (t *text) summary(r *Report) {
+	programs, insns, events, points := len(r.Own), 0, 0, 0
+	for _, p := range r.Own {
+		insns += p.Instructions
+	}
+	for _, p := range r.Probes {
+		programs += len(p.Programs)
+		events += len(p.Events)
+		points += len(p.Points)
+		for _, prog := range p.Programs {
+			insns += prog.Instructions
+		}
+	}
+	parts := []string{count(len(r.Probes), "probe"), count(points, "point")}
+	if r.compiled {
+		memory := 0
+		for _, m := range r.Maps {
+			memory += m.Memory
+		}
+		parts = append(parts, count(programs, "program")+" of "+count(insns, "instruction"),
+			count(events, "kind")+" of event", size(memory)+" of kernel memory")
+	}
+	t.wrapped(0, 2, "%s: %s", r.Script, strings.Join(parts, ", "))
+	if r.compiled && len(r.Probes) > 0 {
+		t.wrapped(0, 0, "Functions of the kernel half run inside the kernel, each time a point is reached. Those of the user half run in startrace, on the events that the kernel half sends.")
+	}
+	if len(r.Errors) > 0 {
+		t.wrapped(0, 0, "The script has mistakes, so this is not all; nothing can be run.")
+	}
+}
+
+func (t *text) probe(p *Probe, compiled bool) {
+	t.line(0, "")
+	t.wrapped(0, 6, "probe %s (%s)", p.Name, p.Pos)
+	t.points(p.Points)
+	t.choices(p.Choices)
+	t.functions(p)
+	if !compiled {
+		return
+	}
+	for i := range p.Events {
+		t.event(&p.Events[i])
+	}
+	if len(p.Events) == 0 {
+		t.line(2, "sends no events: what it finds stays in tables of the kernel")
+	}
+	for _, s := range p.Spans {
+		t.wrapped(2, 4, "pairs start and end by %s; until the end it keeps %s: %s", s.By, count(s.Bytes, "byte"), listOr(s.Kept, "only that the call has begun"))
+	}
+	t.programs(p.Programs)
+}
+
+// shownPoints is how many points are listed.
+const shownPoints = 8
+
+func (t *text) points(points []string) {
+	switch n := len(points); {
+	case n == 0:
+		return
+	case n > shownPoints:
+		t.wrapped(2, 4, "happens at %d points: %s … and %d more", n, strings.Join(points[:shownPoints], ", "), n-shownPoints)
+	default:
+		t.wrapped(2, 4, "happens at %s: %s", count(n, "point"), strings.Join(points, ", "))
+	}
+}
+
+func (t *text) choices(choices []Choice) {
+	for _, c := range choices {
+		t.wrapped(2, 4, "first() chose %s", strings.Join(c.Chosen, ", "))
+		for _, why := range c.Refused {
+			t.wrapped(4, 4, "passed over: %s", why)
+		}
+		if c.Rest > 0 {
+			t.line(4, "not looked at: %s behind it", count(c.Rest, "alternative"))
+		}
+	}
+}
+
+// roles are the words for what a function is to its probe.
+var roles = map[string]string{"where": "where=", "kernel": "kernel=", "start": "start=", "handler": "handler", "event": "event", "key": "span key"}
+
+func (t *text) functions(p *Probe) {
+	for _, f := range p.Functions {
+		role := roles[f.Role]
+		if role == "" {
+			role = f.Role
+		}
+		t.line(2, "%-9s %s half: %s (%s)", role, f.Side, f.Name, f.Pos)
+		t.wrapped(6, 2, "because %s", f.Why)
+		if len(f.Gets) > 0 {
+			t.wrapped(6, 2, "gets %s, read in the kernel at the moment of the event", strings.Join(f.Gets, ", "))
+		}
+		if len(f.Calls) > 0 {
+			t.wrapped(6, 2, "with it, on the same side: %s", strings.Join(f.Calls, ", "))
+		}
+		if len(f.Shares) > 0 {
+			t.wrapped(6, 2, "uses %s", strings.Join(f.Shares, ", "))
+		}
+		if len(f.Constants) > 0 {
+			t.wrapped(6, 2, "fixed when the script had run: %s", constants(f.Constants))
+		}
+	}
+	if p.Printed {
+		t.line(2, "handler: none; startrace prints a line for each event")
+	}
+}
+
+func constants(list []Constant) string {
+	var parts []string
+	for _, c := range list {
+		parts = append(parts, c.Name+" = "+c.Value)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (t *text) event(e *Event) {
+	of := ""
+	if e.Start {
+		of = " of the start"
+	}
+	if n := len(e.Others); n > 0 {
+		of += fmt.Sprintf(" (in %d variants, by how its points get the fields)", n+1)
+	}
+	if e.Max == e.Min {
+		t.line(2, "sends an event%s of %d bytes", of, e.Min)
+	} else {
+		t.line(2, "sends an event%s of %d to %d bytes", of, e.Min, e.Max)
+	}
+	t.line(6, "%5d bytes  %s", e.Header, "which event it is, the CPU, the time")
+	used := e.Header
+	for _, f := range e.Fields {
+		used += f.Bytes
+		text := ""
+		if f.Text > 0 {
+			text = fmt.Sprintf(", then up to %d of text", f.Text)
+		}
+		t.line(6, "%5d bytes  %s: %s%s", f.Bytes, f.Name, f.Type, text)
+	}
+	if pad := e.Min - used; pad > 0 {
+		t.line(6, "%5d bytes  unused, so that numbers lie at multiples of their size", pad)
+	}
+}
+
+func (t *text) programs(list []Program) {
+	for _, p := range list {
+		attached := p.Attached
+		if p.Times > 1 {
+			attached = fmt.Sprintf("%s (%d attachments)", attached, p.Times)
+		}
+		t.wrapped(2, 4, "program %s, %s, attached to %s", p.Name, count(p.Instructions, "instruction"), attached)
+	}
+}
+
+func (t *text) callbacks(list []Callback) {
+	if len(list) == 0 {
+		return
+	}
+	t.line(0, "")
+	t.line(0, "functions without an event, all in the user half")
+	for _, c := range list {
+		t.line(2, "%s: %s (%s)", c.When, c.Name, c.Pos)
+	}
+}
+
+func (t *text) maps(list []Map) {
+	if len(list) == 0 {
+		return
+	}
+	t.line(0, "")
+	t.line(0, "memory in the kernel (maps)")
+	for i := range list {
+		t.oneMap(&list[i])
+	}
+}
+
+func (t *text) oneMap(m *Map) {
+	name := m.Name
+	if m.Pos != "" {
+		name += " (" + m.Pos + ")"
+	}
+	kind := m.Kind
+	if m.Map != m.Name {
+		kind = m.Map + ", " + kind
+	}
+	t.wrapped(2, 4, "%s: %s; %s [%s]", name, m.What, size(m.Memory), kind)
+	if len(m.Key) == 0 && len(m.Value) == 0 {
+		return
+	}
+	if len(m.Key) > 0 {
+		t.wrapped(6, 2, "room for %s", count(m.Entries, "entry"))
+		t.wrapped(6, 2, "key, %d bytes: %s", m.KeySize, layoutText(m.Key))
+	}
+	t.wrapped(6, 2, "value, %d bytes: %s", m.ValSize, layoutText(m.Value))
+}
+
+// layoutText lists the parts of a key or value.
+func layoutText(fields []Field) string {
+	var parts []string
+	for _, f := range fields {
+		parts = append(parts, fmt.Sprintf("%s %s (%d at %d)", f.Name, f.Type, f.Bytes, f.Off))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (t *text) helpers(list []Helper) {
+	if len(list) == 0 {
+		return
+	}
+	width := 0
+	for _, h := range list {
+		width = max(width, len(h.Name))
+	}
+	t.line(0, "")
+	t.line(0, "functions of the kernel that the programs call (helpers), and at how many places")
+	for _, h := range list {
+		t.line(2, "%4d  %-*s  %s", h.Calls, width, h.Name, h.What)
+	}
+}
+
+// stages prints what --types, --ir and --asm ask for.
+func (t *text) stages(r *Report) {
+	if r.Note != "" && (r.Types != "" || len(r.IR) > 0 || len(r.Asm) > 0) {
+		t.line(0, "")
+		t.wrapped(0, 0, "%s", r.Note)
+	}
+	if r.Types != "" {
+		t.line(0, "")
+		t.line(0, "typed trees")
+		t.b.WriteString(r.Types)
+	}
+	for _, ir := range r.IR {
+		t.line(0, "")
+		t.line(0, "program %s, %s", ir.Program, ir.Stage)
+		t.b.WriteString(ir.Text)
+	}
+	for i := range r.Asm {
+		t.listing(&r.Asm[i])
+	}
+}
+
+// insnColumn is the width of an instruction in a listing.
+const insnColumn = 48
+
+func (t *text) listing(l *Listing) {
+	t.line(0, "")
+	t.line(0, "program %s, instructions", l.Program)
+	for _, i := range l.Insns {
+		if i.Pos == "" {
+			t.line(0, "%5d  %s", i.N, i.Text)
+			continue
+		}
+		t.line(0, "%5d  %-*s ; %s %s", i.N, insnColumn, i.Text, i.Pos, cut(i.Source))
+	}
+}
+
+func listOr(list []string, none string) string {
+	if len(list) == 0 {
+		return none
+	}
+	return strings.Join(list, ", ")
+}
+
+func count(n int, of string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(of, "y"):
+		of = strings.TrimSuffix(of, "y") + "ies"
+	default:
+		of += "s"
+	}
+	return fmt.Sprintf("%d %s", n, of)
+}
+
+// size is a number of bytes in words.
+func size(n int) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return count(n, "byte")
+}
