@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 
 	"github.com/cilium/ebpf"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/startrace/startrace/bpfgen/opt"
 	"github.com/startrace/startrace/bpfgen/regalloc"
 	"github.com/startrace/startrace/bpfgen/tree"
-	"github.com/startrace/startrace/bpfgen/types"
 )
 
 // Options are the facts and wishes that Generate depends on.
@@ -46,12 +44,8 @@ type Dump struct {
 	Passes []PassDump
 }
 
-// SpanExit is the name of the program that Generate adds to units with spans
-// by thread: it forgets threads that end.
-const SpanExit = "span_exit"
-
 // Generate compiles a tree. It sets the layouts of containers that are not
-// set and appends the program SpanExit to u.Programs where spans want it.
+// set and appends programs to u.Programs where spans want them (SpanExit).
 func Generate(u *tree.Unit, o Options) (*Unit, error) {
 	if o.Arch == "" {
 		o.Arch = runtime.GOARCH
@@ -71,7 +65,7 @@ func Generate(u *tree.Unit, o Options) (*Unit, error) {
 	if g.dumps() {
 		g.unit.Dumps = map[string]*Dump{}
 	}
-	addSpanExit(u)
+	g.addThreadPrograms(u)
 	for i := 0; i < len(u.Programs); i++ { // splitting appends programs
 		if err := g.program(u.Programs[i]); err != nil {
 			return nil, fmt.Errorf("generate: %w", err)
@@ -82,28 +76,13 @@ func Generate(u *tree.Unit, o Options) (*Unit, error) {
 	return g.unit, nil
 }
 
-func addSpanExit(u *tree.Unit) {
-	byThread := func(s *tree.Span) bool { return s.Key.Kind == types.Bot }
-	if !slices.ContainsFunc(u.Spans, byThread) {
-		return
-	}
-	for _, p := range u.Programs {
-		if p.Name == SpanExit {
-			return
-		}
-	}
-	u.Programs = append(u.Programs, &tree.Program{
-		Name: SpanExit, Probe: -1,
-		Attach: tree.Attach{Kind: tree.AttachRawTracepoint, Name: "sched_process_exit"},
-	})
-}
-
 // generator makes one unit.
 type generator struct {
 	o       Options
 	shared  *build.Shared
 	unit    *Unit
 	scratch int // the most that a program uses
+	threads map[*tree.Program]threadProgram
 }
 
 // program compiles p. If the stack does not suffice for its memory and its
@@ -192,8 +171,8 @@ func (g *generator) build(p *tree.Program, stack int, d *Dump) (*ir.Func, error)
 }
 
 func (g *generator) tree(p *tree.Program, stack int) (*ir.Func, error) {
-	if p.Name == SpanExit {
-		return g.shared.SpanExit(p)
+	if t, ok := g.threads[p]; ok {
+		return t.build(p, t.spans)
 	}
 	return g.shared.Program(p, stack)
 }

@@ -76,6 +76,9 @@ func (s *keyedSpan) start(t *testing.T, key, n uint64) { t.Helper(); s.run(t, "p
 
 func (s *keyedSpan) end(t *testing.T, key, n uint64) { t.Helper(); s.run(t, "p1", key, n) }
 
+// exec is this thread's having executed a program as thread old.
+func (s *keyedSpan) exec(t *testing.T, old int) { t.Helper(); s.run(t, SpanExec, 0, uint64(old)) }
+
 // pair reads what an end sent: its number and the start's.
 func (s *keyedSpan) pair(t *testing.T) string {
 	t.Helper()

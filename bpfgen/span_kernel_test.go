@@ -185,3 +185,62 @@ func sortInts(list []int) []int {
 	slices.Sort(list)
 	return list
 }
+
+// TestSpanExec: an open entry follows its thread to another number, one that is
+// not open goes.
+func TestSpanExec(t *testing.T) {
+	s := newKeyedSpan(t, &tree.Span{Size: 10}, false)
+	old := make(chan int)
+	begin := func() {
+		runtime.LockOSThread() // not unlocked: no other goroutine shall have the number
+		s.start(t, 0, 10)
+		old <- unix.Gettid()
+		select {} // as long as the test, so that the number is not given again
+	}
+	go begin()
+	from := <-old
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	s.exec(t, unix.Gettid()) // execve of a leader changes nothing
+	s.exec(t, from)
+	s.end(t, 0, 20)
+	s.want(t, []string{"20 10"}, map[string]int64{})
+	s.start(t, 0, 11)
+	s.exec(t, from) // has no entry any more
+	s.end(t, 0, 21)
+	s.want(t, []string{"21 11"}, map[string]int64{})
+	if n := s.open(t); n != 1 {
+		t.Errorf("%d entries, want that of this thread", n)
+	}
+	moved := make(chan bool)
+	me := unix.Gettid()
+	go func() {
+		runtime.LockOSThread()
+		s.exec(t, me) // the entry is closed
+		close(moved)
+	}()
+	<-moved
+	if n := s.open(t); n != 0 {
+		t.Errorf("%d entries are left of a thread without its number", n)
+	}
+}
+
+// TestSpanExecFull: an open entry that finds no room is counted.
+func TestSpanExecFull(t *testing.T) {
+	s := newKeyedSpan(t, &tree.Span{Size: 1}, false)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	s.start(t, 0, 10)
+	me, done := unix.Gettid(), make(chan bool)
+	go func() {
+		runtime.LockOSThread()
+		s.exec(t, me)
+		s.end(t, 0, 20)
+		close(done)
+	}()
+	<-done
+	s.want(t, nil, map[string]int64{"spanfull": 1})
+	if n := s.open(t); n != 0 {
+		t.Errorf("%d entries are left", n)
+	}
+}

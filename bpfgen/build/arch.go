@@ -15,13 +15,17 @@ type Arch struct {
 	// sys_exit, SyscallSize its bytes.
 	Syscall     int64
 	SyscallSize int
+	// Execve and Execveat are set where the end of an execveat that succeeded
+	// bears the number of execve: amd64 "pretends" so (set_personality_64bit,
+	// arch/x86/kernel/process_64.c).
+	Execve, Execveat int
 }
 
 // The machines. Offsets are those of struct pt_regs: arch/x86/include/asm/ptrace.h
 // (ip, cs; the low two bits of cs are the privilege level) and
 // arch/arm64/include/asm/ptrace.h (pc, pstate; mode 0 is EL0; s32 syscallno).
 var (
-	AMD64 = &Arch{Name: "amd64", IP: 128, Mode: 136, ModeMask: 3, Syscall: 120, SyscallSize: 8}
+	AMD64 = &Arch{Name: "amd64", IP: 128, Mode: 136, ModeMask: 3, Syscall: 120, SyscallSize: 8, Execve: 59, Execveat: 322}
 	ARM64 = &Arch{Name: "arm64", IP: 256, Mode: 264, ModeMask: 15, UserIsZero: true, Syscall: 280, SyscallSize: 4}
 )
 

@@ -117,8 +117,11 @@ func (b *builder) syscallNr() *ir.Value {
 		}
 		regs := b.load(8, b.ctx(), 0)
 		b.call(helperProbeReadKernel, b.temp(), b.konst(int64(b.Arch.SyscallSize)), b.add(regs, b.Arch.Syscall))
-		nr := b.load(b.Arch.SyscallSize, b.temp(), 0)
-		return b.extend(nr, 8*b.Arch.SyscallSize, true)
+		nr := b.extend(b.load(b.Arch.SyscallSize, b.temp(), 0), 8*b.Arch.SyscallSize, true)
+		if b.mistakesExec() {
+			return b.execNr(nr)
+		}
+		return nr
 	})
 }
 

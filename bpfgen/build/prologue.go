@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/layout"
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
 )
 
 func (b *builder) isSyscall() bool {
@@ -16,6 +18,9 @@ func (b *builder) isSyscall() bool {
 // test first, then reads what the handler needs in several places.
 func (b *builder) prologue() {
 	if b.prog.Tail {
+		if b.mistakesExec() {
+			b.syscall = b.syscallNr() // before the entry is taken
+		}
 		b.hoist()
 		return
 	}
@@ -33,6 +38,35 @@ func (b *builder) prologue() {
 		b.unless(ir.EQ, b.tgid(), int64(target.Self), b.ret)
 	}
 	b.hoist()
+}
+
+// mistakesExec reports whether the program sees ends of execveat under another
+// number.
+func (b *builder) mistakesExec() bool {
+	if b.prog.Attach.Kind != tree.AttachSyscallExit || b.Arch.Execveat == 0 {
+		return false
+	}
+	span, _ := b.span()
+	return span.Syscalls == nil || slices.Contains(span.Syscalls, b.Arch.Execveat)
+}
+
+// execNr is nr, or that of execveat if nr is that of execve and the thread's
+// entry is open for an execveat.
+func (b *builder) execNr(nr *ir.Value) *ir.Value {
+	_, name := b.span()
+	j := b.newJoin(types.U64)
+	b.unless(ir.EQ, nr, int64(b.Arch.Execve), func() {
+		key := b.tidKey()
+		p := b.call(helperMapLookup, b.mapPtr(name), b.addr(key, 0))
+		b.release(key)
+		b.unless(ir.EQ, p, 0, func() { b.jumpWith(j, intVal(types.U64, nr)) })
+		b.unless(ir.EQ, b.load(8, p, layout.SpanBusy), int64(b.Arch.Execveat)+1, func() {
+			b.jumpWith(j, intVal(types.U64, b.konst(int64(b.Arch.Execveat))))
+		})
+		b.jumpWith(j, intVal(types.U64, nr))
+	})
+	b.jumpWith(j, intVal(types.U64, nr))
+	return b.enter(j).x
 }
 
 // maxCompared is up to how many numbers are compared one by one; more are

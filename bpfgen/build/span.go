@@ -223,20 +223,3 @@ func (b *builder) spanSlot(e *tree.Expr) val {
 
 // slotKey is the key of a slot in the cache.
 type slotKey int64
-
-// SpanExit builds the program that removes the entries of a thread that
-// ends. It belongs at raw tracepoint sched_process_exit, which runs in that
-// thread after its last system call.
-func (s *Shared) SpanExit(p *tree.Program) (*ir.Func, error) {
-	b := newBuilder(s, p)
-	b.budget = DefaultStack
-	key := b.tidKey()
-	for i, span := range s.Tree.Spans {
-		if span.Key.Kind == types.Bot {
-			b.call(helperMapDelete, b.mapPtr(tree.SpanMap(i)), b.addr(key, 0))
-		}
-	}
-	b.ret()
-	prune(b.f)
-	return b.f, b.f.Check()
-}

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/bpf"
 )
@@ -44,28 +45,39 @@ func pointName(a *tree.Attach) string {
 }
 
 // rank orders programs for attaching: the ends of spans come before their
-// starts, so that no start is recorded whose end is then not seen.
-func rank(a *tree.Attach) int {
-	switch a.Kind {
-	case tree.AttachSyscallExit:
+// starts, so that no start is recorded whose end is then not seen. Programs at
+// one point run in the order in which they were attached (kernel/tracepoint.c):
+// an entry of a span has its new number before others look for it, and is
+// forgotten after all have.
+func rank(p *tree.Program) int {
+	switch {
+	case p.Name == bpfgen.SpanExec:
 		return 0
-	case tree.AttachSyscallEnter:
-		return 2
+	case bpfgen.IsSpanExit(p):
+		return 4
+	case p.Attach.Kind == tree.AttachSyscallExit:
+		return 1
+	case p.Attach.Kind == tree.AttachSyscallEnter:
+		return 3
 	}
-	return 1
+	return 2
 }
 
 // Attach attaches all programs that are not attached; programs run from then
 // on. If one fails, those that this call attached are detached again.
 func (l *Loaded) Attach() error { return l.attach(func(*program) bool { return true }) }
 
-// AttachProbe attaches the programs of one probe, as Attach does.
+// AttachProbe attaches the programs of one probe, and those that serve all
+// probes, as Attach does.
 func (l *Loaded) AttachProbe(probe int) error {
-	return l.attach(func(p *program) bool { return p.Probe == probe })
+	return l.attach(func(p *program) bool { return p.Probe == probe || p.Probe < 0 })
 }
 
 func (l *Loaded) attach(want func(*program) bool) error {
 	todo := l.selected(func(p *program) bool { return len(p.points) == 0 && want(p) })
+	if err := l.forgetSpans(todo); err != nil {
+		return err
+	}
 	for i, p := range todo {
 		points, err := l.open(p)
 		if err != nil {
@@ -85,7 +97,7 @@ func (l *Loaded) selected(want func(*program) bool) []*program {
 			out = append(out, p)
 		}
 	}
-	slices.SortStableFunc(out, func(p, q *program) int { return cmp.Compare(rank(&p.Attach), rank(&q.Attach)) })
+	slices.SortStableFunc(out, func(p, q *program) int { return cmp.Compare(rank(p.Program), rank(q.Program)) })
 	return out
 }
 

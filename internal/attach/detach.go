@@ -84,6 +84,7 @@ func (l *Loaded) detach(programs []*program) {
 				l.closing.later(pt.fd)
 			}
 		}
+		p.detached = p.detached || p.points != nil
 		p.points = nil
 	}
 }

@@ -37,6 +37,8 @@ type program struct {
 	*tree.Program
 	fd     int
 	points []point
+	// detached: it was attached before.
+	detached bool
 	// missed is the last known number of missed runs, kept when fd is closed.
 	missed      uint64
 	missedKnown bool

@@ -104,3 +104,34 @@ func TestColdNames(t *testing.T) {
 	}
 	checkAccount(t, e, seen, n)
 }
+
+var execLine = regexp.MustCompile(`(?m)^exec (\S+) (\d+) (\S+) (-?\d+) (\d+) (\d+) (\d+)$`)
+
+// The execve of a thread that is not the leader begins with one number of the thread and ends with another.
+func TestExecOfThread(t *testing.T) {
+	n := scaled(100)
+	e, d := traced(t, `
+probe("syscall:execve{,at}", where = lambda e: e.start.comm == "wl-execs",
+      handler = lambda e: printf("exec %s %d %s %d %d %d %d\n", e.func, e.pid, " ".join(e.start.args.argv).replace(" ", ","), e.ret, e.start.tid, e.start.pid, e.tid))
+`, nil, "execs", strconv.Itoa(n))
+	seen := map[string][]string{}
+	for _, m := range execLine.FindAllStringSubmatch(e.stdout, -1) {
+		seen[m[2]] = append(seen[m[2]], m[0])
+		if m[4] != "0" || m[5] == m[6] || m[6] != m[2] || m[7] != m[2] {
+			t.Errorf("%s: want the result 0, by another thread of the process at the start, and by its leader at the end", m[0])
+		}
+	}
+	paired := 0
+	for i, pid := range d.TIDs {
+		lines := seen[strconv.Itoa(pid)]
+		if len(lines) > 1 {
+			t.Errorf("process %d: %q", pid, lines)
+		}
+		paired += len(lines)
+		call := []string{"execve", "execveat"}[i%2]
+		if want := fmt.Sprintf("exec %s %d wl-after,-exit-as,%d 0 ", call, pid, i%256); len(lines) == 1 && !strings.HasPrefix(lines[0], want) {
+			t.Errorf("got %q, want it to begin with %q", lines[0], want)
+		}
+	}
+	checkAccount(t, e, paired, n)
+}

@@ -11,6 +11,8 @@ import (
 
 func pointer(p *byte) unsafe.Pointer { return unsafe.Pointer(p) }
 
+func pointers(list []*byte) unsafe.Pointer { return unsafe.Pointer(&list[0]) }
+
 // getppid makes N calls of a system call that does nothing and that Go's runtime never makes.
 func getppid(s settings, args []string) (func() (report, error), error) {
 	n, err := numbers(args, 1, 2)

@@ -7,6 +7,7 @@
 //	workload [flags] blocks N DEVICE              N reads of 4096 bytes of a block device
 //	workload [flags] cold N                       N calls of openat with names in untouched pages
 //	workload [flags] spin THREADS DURATION        busy loops, all on one CPU
+//	workload [flags] execs N                      N processes in each of which a second thread executes a program
 //	workload [flags] exits N                      N processes that end with status 0, 1, …, 255, 0, …
 //
 // The work is done by threads named "wl-" and the name of the work, by raw system calls: what Go's runtime does for
@@ -58,12 +59,16 @@ var works = map[string]work{
 	"blocks":  blocks,
 	"cold":    cold,
 	"spin":    spin,
+	"execs":   execs,
 	"exits":   exits,
 }
 
 func main() {
 	if len(os.Args) == 3 && os.Args[1] == exitWord {
 		exitAs(os.Args[2])
+	}
+	if len(os.Args) == 3 && os.Args[1] == execWord {
+		execAs(os.Args[2])
 	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "workload:", err)

@@ -1,0 +1,69 @@
+package build
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/layout"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+)
+
+// The entries of spans by thread follow the thread: it gets another number when
+// it executes a program without being the leader of its process, and it ends.
+
+// SpanExit builds the program that removes a thread's entries of the spans. It
+// belongs at raw tracepoint sched_process_exit, which runs in the thread that
+// ends, after its last system call.
+func (s *Shared) SpanExit(p *tree.Program, spans []int) (*ir.Func, error) {
+	b := newBuilder(s, p)
+	b.budget = DefaultStack
+	key := b.tidKey()
+	for _, i := range spans {
+		b.call(helperMapDelete, b.mapPtr(tree.SpanMap(i)), b.addr(key, 0))
+	}
+	b.ret()
+	prune(b.f)
+	return b.f, b.f.Check()
+}
+
+// SpanExec builds the program that gives the entries of a thread to its new
+// number. It belongs at raw tracepoint sched_process_exec: (task, old_pid,
+// bprm), both numbers those of the first pid namespace (exec_binprm, fs/exec.c).
+// The thread that had the new number, the leader, has ended by then (de_thread),
+// and no other event tells that the old number is gone.
+func (s *Shared) SpanExec(p *tree.Program, spans []int) (*ir.Func, error) {
+	b := newBuilder(s, p)
+	b.budget = DefaultStack
+	from := b.extend(b.load(8, b.ctx(), 8), 32, false)
+	same := b.cmp(ir.EQ, from, b.tid())
+	b.unless(ir.NE, same, 0, b.ret)
+	key := b.alloc(8)
+	b.store(8, b.addr(key, 0), 0, from)
+	to := b.tidKey()
+	for _, i := range spans {
+		b.moveEntry(i, key, to)
+	}
+	b.ret()
+	prune(b.f)
+	return b.f, b.f.Check()
+}
+
+// moveEntry moves the entry of a span to another key. One that is not open has
+// nothing to be moved.
+func (b *builder) moveEntry(i int, from, to *region) {
+	span, name := b.Tree.Spans[i], tree.SpanMap(i)
+	end := b.newJoin(types.Type{})
+	p := b.call(helperMapLookup, b.mapPtr(name), b.addr(from, 0))
+	b.unless(ir.EQ, p, 0, func() { b.jump(end) })
+	closed := b.newJoin(types.Type{})
+	b.unless(ir.EQ, b.load(8, p, layout.SpanBusy), 0, func() { b.jump(closed) })
+	rc := b.call(helperMapUpdate, b.mapPtr(name), b.addr(to, 0), p, b.konst(updateAny))
+	b.unless(ir.NE, rc, 0, func() {
+		b.countSite(tree.Site{Kind: tree.SiteSpanFull, Probe: span.Probe, Container: -1, Pos: span.Pos})
+		b.jump(closed)
+	})
+	b.jump(closed)
+	b.enter(closed)
+	b.call(helperMapDelete, b.mapPtr(name), b.addr(from, 0))
+	b.jump(end)
+	b.enter(end)
+}

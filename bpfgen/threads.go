@@ -1,0 +1,89 @@
+package bpfgen
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+)
+
+// The names of the programs that Generate adds to units with spans by thread.
+// SpanExec gives the entries of a thread to its new number, and comes before all
+// others that are attached there. SpanExit forgets threads that end, and comes
+// after all others. A probe that itself looks at threads that end has one of its
+// own, SpanExit with its number, so that attaching the probe keeps the order.
+const (
+	SpanExec = "span_exec"
+	SpanExit = "span_exit"
+)
+
+// execPoint and exitPoint are the tracepoints sched:… of both.
+const (
+	execPoint = "sched_process_exec"
+	exitPoint = "sched_process_exit"
+)
+
+// threadProgram is what a program does for spans by thread.
+type threadProgram struct {
+	build func(*tree.Program, []int) (*ir.Func, error)
+	spans []int
+}
+
+// addThreadPrograms adds the programs for the spans by thread.
+func (g *generator) addThreadPrograms(u *tree.Unit) {
+	g.threads = map[*tree.Program]threadProgram{}
+	// A tree that is generated again has them already.
+	u.Programs = slices.DeleteFunc(u.Programs, func(p *tree.Program) bool { return p.Name == SpanExec || IsSpanExit(p) })
+	var all []int
+	exits := map[int][]int{} // by probe
+	for i, s := range u.Spans {
+		if s.Key.Kind != types.Bot {
+			continue
+		}
+		all = append(all, i)
+		probe := -1
+		if seesExit(u, s.Probe) {
+			probe = s.Probe
+		}
+		exits[probe] = append(exits[probe], i)
+	}
+	if len(all) == 0 {
+		return
+	}
+	g.addThreadProgram(SpanExec, -1, execPoint, threadProgram{g.shared.SpanExec, all})
+	for _, probe := range sortedKeys(exits) {
+		name := SpanExit
+		if probe >= 0 {
+			name += "_" + strconv.Itoa(probe)
+		}
+		g.addThreadProgram(name, probe, exitPoint, threadProgram{g.shared.SpanExit, exits[probe]})
+	}
+}
+
+func (g *generator) addThreadProgram(name string, probe int, point string, t threadProgram) {
+	p := &tree.Program{Name: name, Probe: probe, Attach: tree.Attach{Kind: tree.AttachRawTracepoint, Name: point}}
+	g.threads[p] = t
+	g.unit.Tree.Programs = append(g.unit.Tree.Programs, p)
+}
+
+// IsSpanExit reports whether p is a SpanExit, of all probes or of one.
+func IsSpanExit(p *tree.Program) bool { return strings.HasPrefix(p.Name, SpanExit) }
+
+// seesExit reports whether a program of the probe runs where threads end.
+func seesExit(u *tree.Unit, probe int) bool {
+	return slices.ContainsFunc(u.Programs, func(p *tree.Program) bool {
+		return p.Probe == probe && p.Attach.Name == exitPoint
+	})
+}
+
+func sortedKeys(m map[int][]int) []int {
+	var out []int
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
