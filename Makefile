@@ -69,7 +69,7 @@ bench: all workload
 fuzz:
 	@set -e; grep -r -o -w --include='*_test.go' 'func Fuzz[A-Za-z0-9_]*' . | while IFS=: read -r file target; do \
 		name=$${target#func }; echo "fuzz $$name in $$(dirname $$file) for $(FUZZTIME)"; \
-		CGO_ENABLED=0 $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) $$(dirname $$file); \
+		CGO_ENABLED=0 $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$(dirname $$file); \
 	done
 
 clean:
