@@ -58,7 +58,7 @@ func Generate(u *tree.Unit, o Options) (*Unit, error) {
 	g := &generator{
 		o: o, shared: build.NewShared(u, arch, o.NoCmpXchg),
 		unit: &Unit{
-			Tree: u, Lines: map[string][]Line{},
+			Tree: u, Lines: map[string][]Line{}, Loops: map[string]Loop{},
 			Spec: &ebpf.CollectionSpec{Maps: map[string]*ebpf.MapSpec{}, Programs: map[string]*ebpf.ProgramSpec{}},
 		},
 	}
@@ -98,9 +98,22 @@ func (g *generator) program(p *tree.Program) error {
 		if errors.As(err, &far) && g.split(p) {
 			return g.program(p)
 		}
+		var over *beyond
+		if errors.As(err, &over) {
+			return explainLimit(over.f, over.err)
+		}
 		return err
 	}
 }
+
+// beyond is an error of the back end on f.
+type beyond struct {
+	f   *ir.Func
+	err error
+}
+
+func (e *beyond) Error() string { return e.err.Error() }
+func (e *beyond) Unwrap() error { return e.err }
 
 func (g *generator) withStack(p *tree.Program, stack int) error {
 	d := &Dump{}
@@ -110,14 +123,17 @@ func (g *generator) withStack(p *tree.Program, stack int) error {
 	}
 	a, err := regalloc.Allocate(f)
 	if err != nil {
-		return err
+		return &beyond{f, err}
 	}
 	insns, lines, err := emit.Emit(f, a)
 	if err != nil {
-		return err
+		return &beyond{f, err}
 	}
 	g.unit.Spec.Programs[p.Name] = &ebpf.ProgramSpec{
-		Name: p.Name, Type: programType(p.Attach.Kind), Instructions: insns, License: "GPL",
+		Name: p.Name, Type: programType(p.Attach.Kind), AttachType: attachTypes[p.Attach.Kind], Instructions: insns, License: "GPL",
+	}
+	if hot, ok := hottest(p); ok {
+		g.unit.Loops[p.Name] = hot
 	}
 	g.unit.Lines[p.Name] = nil
 	for _, l := range lines {
@@ -135,6 +151,11 @@ func (g *generator) withStack(p *tree.Program, stack int) error {
 func (g *generator) build(p *tree.Program, stack int, d *Dump) (*ir.Func, error) {
 	f, err := g.tree(p, stack)
 	if err != nil {
+		return nil, err
+	}
+	// Twice too many are refused before the passes spend time on them; of fewer,
+	// some may be in code that goes away.
+	if err := checkMaps(f, 2*maxMaps); err != nil {
 		return nil, err
 	}
 	note := func(to *string) {
@@ -167,7 +188,10 @@ func (g *generator) build(p *tree.Program, stack int, d *Dump) (*ir.Func, error)
 	if err := f.CheckMachine(); err != nil {
 		return nil, err
 	}
-	return f, nil
+	if err := checkMaps(f, maxMaps); err != nil {
+		return nil, err
+	}
+	return f, checkScratch(f)
 }
 
 func (g *generator) tree(p *tree.Program, stack int) (*ir.Func, error) {
@@ -189,4 +213,9 @@ func programType(k tree.AttachKind) ebpf.ProgramType {
 		return ebpf.Tracing
 	}
 	return ebpf.RawTracepoint
+}
+
+// attachTypes are those that programs of the type Tracing must be loaded with.
+var attachTypes = map[tree.AttachKind]ebpf.AttachType{
+	tree.AttachFentry: ebpf.AttachTraceFEntry, tree.AttachFexit: ebpf.AttachTraceFExit, tree.AttachIter: ebpf.AttachTraceIter,
 }

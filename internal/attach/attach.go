@@ -41,7 +41,7 @@ func pointName(a *tree.Attach) string {
 	case tree.AttachSyscallExit:
 		return "syscall exit"
 	}
-	return fmt.Sprintf("point of kind %d", a.Kind)
+	return a.String()
 }
 
 // rank orders programs for attaching: the ends of spans come before their
@@ -115,6 +115,16 @@ func (l *Loaded) open(p *program) ([]point, error) {
 		return openRaw("sys_exit", p.fd)
 	case tree.AttachProfile, tree.AttachInterval:
 		return openClock(a, p.fd)
+	case tree.AttachKprobe, tree.AttachKretprobe, tree.AttachUprobe, tree.AttachUretprobe:
+		return l.openFunctions(p)
+	case tree.AttachFentry, tree.AttachFexit:
+		return openTrampoline(a, p.fd)
+	case tree.AttachPerf:
+		return openCounter(a, p.fd)
+	case tree.AttachWatchpoint:
+		return openWatchpoint(a, p.fd)
+	case tree.AttachIter:
+		return openIterator(p.fd)
 	}
 	return nil, errors.New("unknown kind of point")
 }

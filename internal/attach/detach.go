@@ -14,6 +14,7 @@ type pointKind uint8
 const (
 	rawPoint   pointKind = iota // closing detaches, some 0.1 ms
 	clockPoint                  // can be stopped apart from closing
+	probePoint                  // closing detaches and waits for programs that run
 	tracePoint                  // closing detaches but waits for RCU, some 70 ms
 )
 

@@ -13,6 +13,7 @@ import (
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/bpf"
+	"github.com/startrace/startrace/internal/kernel"
 )
 
 // Options says what Load and Attach cannot know by themselves.
@@ -20,6 +21,9 @@ type Options struct {
 	// TracepointID gives the number of a perf tracepoint, from tracefs. It is
 	// needed only where a program has AttachTracepoint.
 	TracepointID func(group, name string) (uint64, error)
+	// Features says what the kernel can do. It is needed only where a program
+	// stands at functions.
+	Features func() kernel.Features
 }
 
 // A Loaded is a unit in the kernel.
@@ -30,6 +34,8 @@ type Loaded struct {
 	programs []*program
 	sites    *siteCounters
 	closing  closer
+	// refused are the functions that could not be probed: see Refused.
+	refused []string
 }
 
 // A program is a loaded program with the descriptors that attach it.
@@ -40,7 +46,9 @@ type program struct {
 	// detached: it was attached before.
 	detached bool
 	// missed is the last known number of missed runs, kept when fd is closed.
-	missed      uint64
+	missed uint64
+	// multi: it was loaded to be attached by one link (openMulti).
+	multi       bool
 	missedKnown bool
 }
 
@@ -96,9 +104,17 @@ func (l *Loaded) createMaps() error {
 			spec = spec.Copy()
 			spec.Contents = nil // see fillProgramArrays
 		}
+		if err := l.checkMemory(name, spec); err != nil {
+			return err
+		}
 		m, err := ebpf.NewMap(spec)
-		if errors.Is(err, unix.EPERM) {
+		switch {
+		case errors.Is(err, unix.EPERM):
 			err = unix.EPERM // without advice: Load tries what could help
+		case errors.Is(err, unix.E2BIG):
+			return l.tooLarge(name, spec, unix.E2BIG)
+		case errors.Is(err, unix.ENOMEM):
+			return l.tooLarge(name, spec, unix.ENOMEM)
 		}
 		if err != nil {
 			return fmt.Errorf("create %s of %d entries: %w", l.describeMap(name), spec.MaxEntries, err)
@@ -110,10 +126,8 @@ func (l *Loaded) createMaps() error {
 
 // describeMap names a map by what the script calls it.
 func (l *Loaded) describeMap(name string) string {
-	for i, c := range l.unit.Tree.Containers {
-		if c != nil && name == tree.ContainerMap(i) {
-			return fmt.Sprintf("%s %q (%s)", c.Kind, c.Name, c.Pos)
-		}
+	if c := l.container(name); c != nil {
+		return fmt.Sprintf("%s %q (%s)", c.Kind, c.Name, c.Pos)
 	}
 	return "map " + name
 }
@@ -148,23 +162,40 @@ func (l *Loaded) program(name string) *program {
 }
 
 func (l *Loaded) loadProgram(p *tree.Program) error {
+	multi := l.multiType(&p.Attach)
+	fd, err := l.loadFor(p, multi)
+	if err != nil {
+		return err
+	}
+	l.programs = append(l.programs, &program{Program: p, fd: fd, multi: multi != ebpf.AttachNone})
+	return nil
+}
+
+// loadFor loads the code of p to be attached by a link of the type multi, or
+// as its kind wants.
+func (l *Loaded) loadFor(p *tree.Program, multi ebpf.AttachType) (int, error) {
 	spec := l.unit.Spec.Programs[p.Name]
 	if spec == nil {
-		return fmt.Errorf("the unit has no code for program %s", p.Name)
+		return -1, fmt.Errorf("the unit has no code for program %s", p.Name)
 	}
 	insns, err := l.withMaps(spec.Instructions)
 	if err != nil {
-		return fmt.Errorf("program %s: %w", p.Name, err)
+		return -1, fmt.Errorf("program %s: %w", p.Name, err)
 	}
 	load := &bpf.Program{
 		Name: p.Name, Type: spec.Type, AttachType: spec.AttachType, Flags: spec.Flags, Instructions: insns,
 	}
+	if multi != ebpf.AttachNone {
+		load.AttachType = multi
+	}
+	if spec.Type == ebpf.Tracing {
+		load.AttachBTF = p.Attach.Places[0].BTF
+	}
 	fd, err := bpf.Load(load, nil)
 	if err != nil {
-		return explainLoad(load, l.unit.Lines[p.Name], err)
+		return -1, explainLoad(load, l.unit, err)
 	}
-	l.programs = append(l.programs, &program{Program: p, fd: fd})
-	return nil
+	return fd, nil
 }
 
 // withMaps is a copy of insns in which references to maps are resolved.

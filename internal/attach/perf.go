@@ -95,21 +95,7 @@ func explainRate(a *tree.Attach, err error) error {
 // openPerf opens a perf event for all processes on one CPU, gives it the
 // program and starts it.
 func openPerf(attr *unix.PerfEventAttr, cpu, prog int) (int, error) {
-	attr.Size = uint32(unix.PERF_ATTR_SIZE_VER1)
-	fd, err := unix.PerfEventOpen(attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
-	if err != nil {
-		return -1, fmt.Errorf("perf_event_open: %w", err)
-	}
-	err = unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_BPF, prog)
-	if err != nil {
-		err = fmt.Errorf("give the program to the perf event: %w", err)
-	} else if err = unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_ENABLE, 0); err != nil {
-		err = fmt.Errorf("start the perf event: %w", err)
-	}
-	if err != nil {
-		return -1, errors.Join(err, unix.Close(fd))
-	}
-	return fd, nil
+	return openEvent(attr, -1, cpu, prog, nil)
 }
 
 // onlineCPUs reads the numbers of the CPUs that run; there is at least one.

@@ -23,10 +23,5 @@ func OpenMapIterator(prog, m int) (int, error) {
 	}
 	// The iterator keeps the link alive.
 	defer unix.Close(link)
-	open := struct{ link, flags uint32 }{link: uint32(link)}
-	fd, err := call(unix.BPF_ITER_CREATE, unsafe.Pointer(&open), unsafe.Sizeof(open))
-	if err == nil {
-		unix.CloseOnExec(fd)
-	}
-	return fd, err
+	return newIterator(link)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/starlark/value"
 )
@@ -61,4 +62,22 @@ func (s *session) enumerators(name string) []kernel.EnumValue {
 		return nil
 	}
 	return b.Enumerators(name)
+}
+
+// labelPoints makes the labels of points, which programs know by number, mean
+// their names.
+func (s *session) labelPoints() {
+	label := func(text func(tree.Point) string) func(string) value.LabelFunc {
+		return func(probe string) value.LabelFunc {
+			return func(v uint64) string {
+				id, err := strconv.Atoi(probe)
+				if err != nil || s.unit == nil || v >= uint64(len(s.unit.Tree.Points[id])) {
+					return "point " + strconv.FormatUint(v, 10)
+				}
+				return text(s.unit.Tree.Points[id][v])
+			}
+		}
+	}
+	s.env.Labels.With["func"] = label(func(p tree.Point) string { return p.Func })
+	s.env.Labels.With["point"] = label(func(p tree.Point) string { return p.Name })
 }

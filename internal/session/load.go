@@ -29,7 +29,7 @@ func (s *session) load() error {
 		return err
 	}
 	compiled := time.Now()
-	if s.loaded, err = attach.Load(s.unit, attach.Options{TracepointID: s.tracepointID}); err != nil {
+	if s.loaded, err = attach.Load(s.unit, attach.Options{TracepointID: s.tracepointID, Features: s.facts.Features}); err != nil {
 		return err
 	}
 	if err := s.bindContainers(); err != nil {
@@ -73,6 +73,20 @@ func (s *session) compile(st explain.Stages) (*infer.Result, error) {
 	}
 	s.unit, err = bpfgen.Generate(result.Tree, bpfgen.Options{NoCmpXchg: !version.AtLeast(5, 12), Dump: st.IR, DumpPass: st.Pass})
 	return result, err
+}
+
+// tried is a function that every kernel has and that is rarely called, to try
+// trampolines on.
+const tried = "vfs_fsync"
+
+// features tries what the kernel can do; kernel.Facts asks once.
+func (s *session) features() kernel.Features {
+	b, err := s.facts.BTF()
+	if err != nil {
+		return attach.Features(0)
+	}
+	id, _ := b.Named(kernel.KindFunc, tried)
+	return attach.Features(uint32(id))
 }
 
 func (s *session) tracepointID(group, name string) (uint64, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/stdlib"
@@ -41,7 +42,7 @@ func Run(o Options) (exit int, err error) {
 func newSession(o Options) *session {
 	s := &session{Options: o, outside: newOutside(), errors: o.Stderr, wallOffset: wallOffset(), devices: make(map[uint64]string)}
 	s.out = newOutput(o.Stdout)
-	s.facts = kernel.Open(kernel.Options{})
+	s.facts = kernel.Open(kernel.Options{Features: s.features})
 	s.timerErrors = s.newFailures("timer")
 	s.exitErrors = s.newFailures("at_exit")
 	s.host = script.New(script.Options{
@@ -49,6 +50,7 @@ func newSession(o Options) *session {
 		Labels: s.labels(), Enum: s.enumerators, UserSymbol: s.userSymbol, Std: stdlib.Files(),
 	})
 	s.env, s.thread = s.host.Env(), s.host.Thread()
+	s.labelPoints()
 	return s
 }
 
@@ -167,6 +169,10 @@ func (s *session) openOutput() (err error) {
 // tidy gives errors of the script with their traceback.
 func tidy(err error) error {
 	var running script.Errors
+	var placed interface {
+		error
+		Place() plan.Pos
+	}
 	var compiling infer.Diags
 	switch {
 	case errors.As(err, &compiling):
@@ -177,6 +183,8 @@ func tidy(err error) error {
 			lines[i] = e.Traceback()
 		}
 		return &ScriptError{strings.Join(lines, "\n")}
+	case errors.As(err, &placed) && placed.Place().IsValid():
+		return &ScriptError{placed.Error()} // a limit, or a program that the kernel refuses
 	}
 	return err
 }

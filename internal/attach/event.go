@@ -1,0 +1,73 @@
+package attach
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+)
+
+// openEverywhere opens a perf event on each CPU, for all processes: programs
+// choose theirs.
+func openEverywhere(attr unix.PerfEventAttr, prog int) (points []point, err error) {
+	cpus, err := onlineCPUs()
+	if err != nil {
+		return nil, err
+	}
+	for _, cpu := range cpus {
+		one := attr
+		fd, err := openEvent(&one, -1, cpu, prog, nil)
+		if errors.Is(err, unix.ENODEV) {
+			continue // the CPU went offline meanwhile
+		}
+		if err != nil {
+			return nil, errors.Join(err, closePoints(points))
+		}
+		points = append(points, point{fd: fd, kind: clockPoint})
+	}
+	return points, nil
+}
+
+// openCounter attaches a program to every a.Period-th event of a counter.
+func openCounter(a *tree.Attach, prog int) ([]point, error) {
+	points, err := openEverywhere(unix.PerfEventAttr{Type: a.Type, Config: a.Config, Sample: a.Period, Bits: unix.PerfBitDisabled}, prog)
+	switch {
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENODEV):
+		return nil, fmt.Errorf("this machine does not count %s (virtual machines often have no hardware counters): %w", a.Name, err)
+	case errors.Is(err, unix.EBUSY):
+		return nil, fmt.Errorf("all counters for %s are in use: %w", a.Name, err)
+	}
+	return points, err
+}
+
+// The accesses of a watchpoint (include/uapi/linux/hw_breakpoint.h).
+const (
+	watchRead    = 1
+	watchWrite   = 2
+	watchExecute = 4
+)
+
+// openWatchpoint sets a hardware breakpoint on each CPU.
+func openWatchpoint(a *tree.Attach, prog int) ([]point, error) {
+	var access uint32
+	for word, bit := range map[string]uint32{"r": watchRead, "w": watchWrite, "x": watchExecute} {
+		if strings.Contains(a.Access, word) {
+			access |= bit
+		}
+	}
+	points, err := openEverywhere(unix.PerfEventAttr{
+		Type: unix.PERF_TYPE_BREAKPOINT, Bp_type: access, Ext1: a.Address, Ext2: uint64(a.Length),
+		Sample: 1, Bits: unix.PerfBitDisabled,
+	}, prog)
+	switch {
+	case errors.Is(err, unix.ENOSPC):
+		return nil, fmt.Errorf("all debug registers are in use (x86 has four): %w", err)
+	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.EOPNOTSUPP):
+		return nil, fmt.Errorf("this machine cannot watch %d bytes at %#x for %s (x86 has no watchpoints for reads alone, and the address must be a multiple of the length): %w",
+			a.Length, a.Address, a.Access, err)
+	}
+	return points, err
+}

@@ -1,0 +1,242 @@
+package attach
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/bpf"
+)
+
+// A dynamicPMU is a source of perf events that puts probes where it is told:
+// kprobe and uprobe (4.17, kernel/events/core.c: perf_kprobe, perf_uprobe).
+type dynamicPMU struct {
+	typ       uint32
+	returnBit uint64
+}
+
+// pmuFolder has a folder for each source of perf events.
+const pmuFolder = "/sys/bus/event_source/devices/"
+
+// findPMU reads what the kernel calls a source.
+func findPMU(name string) (*dynamicPMU, error) {
+	text, err := os.ReadFile(pmuFolder + name + "/type")
+	if err != nil {
+		return nil, fmt.Errorf("this kernel has no %ss: %w", name, err)
+	}
+	typ, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 32)
+	if err != nil {
+		return nil, fmt.Errorf("%s%s/type: %w", pmuFolder, name, err)
+	}
+	text, err = os.ReadFile(pmuFolder + name + "/format/retprobe")
+	if err != nil {
+		return nil, fmt.Errorf("find how %ss are put at returns: %w", name, err)
+	}
+	bit, err := strconv.ParseUint(strings.TrimPrefix(strings.TrimSpace(string(text)), "config:"), 10, 6)
+	if err != nil {
+		return nil, fmt.Errorf("%s%s/format/retprobe: %w", pmuFolder, name, err)
+	}
+	return &dynamicPMU{uint32(typ), 1 << bit}, nil
+}
+
+// semaphoreShift is where uprobes take the offset of a USDT semaphore
+// (format/ref_ctr_offset: config:32-63; 4.20).
+const semaphoreShift = 32
+
+// isReturn reports whether a program stands at returns.
+func isReturn(k tree.AttachKind) bool { return k == tree.AttachKretprobe || k == tree.AttachUretprobe }
+
+// kprobeAttr describes a probe of a kernel function; the name must stay alive
+// until the event is open.
+func (m *dynamicPMU) kprobeAttr(p *tree.Place, name *byte, returns bool) unix.PerfEventAttr {
+	attr := unix.PerfEventAttr{Type: m.typ, Ext1: uint64(uintptr(unsafe.Pointer(name))), Ext2: p.Offset}
+	if p.Address != 0 {
+		attr.Ext1, attr.Ext2 = 0, p.Address+p.Offset
+	}
+	if returns {
+		attr.Config = m.returnBit
+	}
+	return attr
+}
+
+func (m *dynamicPMU) uprobeAttr(p *tree.Place, path *byte, returns bool) unix.PerfEventAttr {
+	attr := unix.PerfEventAttr{
+		Type: m.typ, Config: p.Semaphore << semaphoreShift,
+		Ext1: uint64(uintptr(unsafe.Pointer(path))), Ext2: p.Offset,
+	}
+	if returns {
+		attr.Config |= m.returnBit
+	}
+	return attr
+}
+
+// openProbes attaches a program to the places of a, one by one. Of several
+// places those that the kernel refuses are left out and named, unless these
+// are all.
+func (l *Loaded) openProbes(a *tree.Attach, prog int) (points []point, err error) {
+	pmu, err := findPMU(probeSource(a.Kind))
+	if err != nil {
+		return nil, err
+	}
+	var refused []string
+	for i := range a.Places {
+		p, err := openProbe(pmu, a, &a.Places[i], prog)
+		switch {
+		case err == nil:
+			points = append(points, p)
+		case len(a.Places) > 1 && placeIsAtFault(err):
+			refused = append(refused, a.Places[i].String())
+		default:
+			return nil, errors.Join(err, closePoints(points))
+		}
+	}
+	if len(points) == 0 {
+		return nil, fmt.Errorf("none of %d functions can be probed, such as %s", len(a.Places), refused[0])
+	}
+	l.refused = append(l.refused, refused...)
+	return points, nil
+}
+
+func probeSource(k tree.AttachKind) string {
+	if k == tree.AttachUprobe || k == tree.AttachUretprobe {
+		return "uprobe"
+	}
+	return "kprobe"
+}
+
+// placeIsAtFault tells that another place may do where this one did not.
+func placeIsAtFault(err error) bool {
+	for _, e := range []error{unix.ENOENT, unix.EINVAL, unix.EILSEQ, unix.EADDRNOTAVAIL, unix.EOPNOTSUPP, unix.EBUSY} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// Refused gives the functions that a pattern matched and that the kernel does
+// not let be probed.
+func (l *Loaded) Refused() []string { return l.refused }
+
+func closePoints(points []point) error {
+	var errs []error
+	for _, p := range points {
+		errs = append(errs, unix.Close(p.fd))
+	}
+	return errors.Join(errs...)
+}
+
+// openProbe opens the perf event of one place and gives it the program.
+func openProbe(pmu *dynamicPMU, a *tree.Attach, p *tree.Place, prog int) (point, error) {
+	user := probeSource(a.Kind) == "uprobe"
+	text := p.Func
+	if user {
+		text = a.Binary
+	}
+	name, err := unix.BytePtrFromString(text)
+	if err != nil {
+		return point{}, fmt.Errorf("%q: %w", text, err)
+	}
+	var attr unix.PerfEventAttr
+	pid, cpu := -1, 0
+	if user {
+		attr = pmu.uprobeAttr(p, name, isReturn(a.Kind))
+		if a.Process > 0 {
+			pid, cpu = a.Process, -1
+		}
+	} else {
+		attr = pmu.kprobeAttr(p, name, isReturn(a.Kind))
+	}
+	fd, err := openEvent(&attr, pid, cpu, prog, cookieOf(a, p))
+	runtime.KeepAlive(name) // attr holds its address as a number
+	if err != nil {
+		return point{}, explainPlace(a, p, err)
+	}
+	return point{fd: fd, kind: probePoint}, nil
+}
+
+func cookieOf(a *tree.Attach, p *tree.Place) *uint64 {
+	if a.Cookies {
+		return &p.Cookie
+	}
+	return nil
+}
+
+// openEvent opens a perf event, gives it the program, with a cookie if there
+// is one, and starts it.
+func openEvent(attr *unix.PerfEventAttr, pid, cpu, prog int, cookie *uint64) (int, error) {
+	attr.Size = uint32(unix.PERF_ATTR_SIZE_VER1)
+	fd, err := unix.PerfEventOpen(attr, pid, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	if err != nil {
+		return -1, fmt.Errorf("perf_event_open: %w", err)
+	}
+	if cookie == nil {
+		return startEvent(fd, prog)
+	}
+	link, err := bpf.LinkPerfEvent(prog, fd, *cookie)
+	if err == nil {
+		if err = unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_ENABLE, 0); err != nil {
+			err = errors.Join(fmt.Errorf("start the perf event: %w", err), unix.Close(link))
+		}
+	} else {
+		err = fmt.Errorf("link the program to the perf event: %w", err)
+	}
+	if closing := unix.Close(fd); err == nil && closing != nil {
+		err = errors.Join(closing, unix.Close(link))
+	}
+	if err != nil {
+		return -1, err
+	}
+	return link, nil
+}
+
+// startEvent gives a perf event its program and starts it.
+func startEvent(fd, prog int) (int, error) {
+	err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_BPF, prog)
+	if err != nil {
+		err = fmt.Errorf("give the program to the perf event: %w", err)
+	} else if err = unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_ENABLE, 0); err != nil {
+		err = fmt.Errorf("start the perf event: %w", err)
+	}
+	if err != nil {
+		return -1, errors.Join(err, unix.Close(fd))
+	}
+	return fd, nil
+}
+
+// explainPlace says what the kernel has against a probe there.
+func explainPlace(a *tree.Attach, p *tree.Place, err error) error {
+	if probeSource(a.Kind) == "uprobe" {
+		return explainUserPlace(a, p, err)
+	}
+	switch {
+	case errors.Is(err, unix.ENOENT):
+		return fmt.Errorf("the kernel has no symbol %s that could be probed: %w", p.Func, err)
+	case errors.Is(err, unix.EADDRNOTAVAIL):
+		return fmt.Errorf("the kernel has several functions %s and does not know which is meant: %w", p.Func, err)
+	case errors.Is(err, unix.EILSEQ):
+		return fmt.Errorf("%s is not the beginning of an instruction: %w", p, err)
+	case errors.Is(err, unix.EINVAL):
+		return fmt.Errorf("%s must not be probed: the kernel forbids it for functions that probes themselves use: %w", p, err)
+	}
+	return err
+}
+
+func explainUserPlace(a *tree.Attach, p *tree.Place, err error) error {
+	switch {
+	case errors.Is(err, unix.ENOENT):
+		return fmt.Errorf("there is no file %s: %w", a.Binary, err)
+	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.EIO), errors.Is(err, unix.EILSEQ):
+		return fmt.Errorf("%s of %s cannot be probed: no instruction begins at offset %#x of the file, or the kernel cannot emulate it: %w", p.Func, a.Binary, p.Offset, err)
+	case errors.Is(err, unix.ESRCH):
+		return fmt.Errorf("there is no process %d: %w", a.Process, err)
+	}
+	return err
+}

@@ -1,0 +1,144 @@
+package bpf
+
+import (
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Links by BPF_LINK_CREATE (struct link_create of union bpf_attr). All keep
+// their program attached until the descriptor is closed.
+
+// The attach types of links that golang.org/x/sys does not name
+// (enum bpf_attach_type).
+const (
+	attachPerfEvent   = 41 // 5.15
+	attachKprobeMulti = 42 // 5.18
+	attachUprobeMulti = 48 // 6.6
+)
+
+// linkHead is what all links begin with.
+type linkHead struct{ prog, target, attachType, flags uint32 }
+
+func createLink[T any](attr *T) (int, error) {
+	fd, err := call(unix.BPF_LINK_CREATE, unsafe.Pointer(attr), unsafe.Sizeof(*attr))
+	if err == nil {
+		unix.CloseOnExec(fd)
+	}
+	return fd, err
+}
+
+// LinkPerfEvent attaches a program to a perf event with a cookie. The link
+// keeps the event alive. From 5.15.
+func LinkPerfEvent(prog, event int, cookie uint64) (int, error) {
+	attr := struct {
+		linkHead
+		cookie uint64
+	}{linkHead{prog: uint32(prog), target: uint32(event), attachType: attachPerfEvent}, cookie}
+	return createLink(&attr)
+}
+
+// multiReturn asks for the returns of functions (BPF_F_KPROBE_MULTI_RETURN,
+// BPF_F_UPROBE_MULTI_RETURN).
+const multiReturn = 1
+
+func multiFlags(returns bool) uint32 {
+	if returns {
+		return multiReturn
+	}
+	return 0
+}
+
+// LinkKprobeMulti attaches a program to kernel functions by name, or to their
+// returns. The kernel refuses all of them (ENOENT, ESRCH) if there is one that
+// it does not know or cannot trace. From 5.18.
+func LinkKprobeMulti(prog int, names []string, cookies []uint64, returns bool) (int, error) {
+	syms := make([]*byte, len(names))
+	for i, n := range names {
+		p, err := unix.BytePtrFromString(n)
+		if err != nil {
+			return -1, fmt.Errorf("function %q: %w", n, err)
+		}
+		syms[i] = p
+	}
+	attr := struct {
+		linkHead
+		flags, count uint32
+		syms         **byte
+		addrs        *uint64
+		cookies      *uint64
+	}{
+		linkHead: linkHead{prog: uint32(prog), attachType: attachKprobeMulti},
+		flags:    multiFlags(returns), count: uint32(len(names)),
+		syms: unsafe.SliceData(syms), cookies: unsafe.SliceData(cookies),
+	}
+	return createLink(&attr)
+}
+
+// A UprobeMulti says where LinkUprobeMulti attaches.
+type UprobeMulti struct {
+	Path       string
+	Offsets    []uint64 // in the file
+	Semaphores []uint64 // nil, or one for each offset, 0 for none
+	Cookies    []uint64 // nil, or one for each offset
+	PID        int      // the only process, 0: all
+	Returns    bool
+}
+
+// LinkUprobeMulti attaches a program to places of a binary, or to the returns
+// of its functions. From 6.6.
+func LinkUprobeMulti(prog int, u *UprobeMulti) (int, error) {
+	path, err := unix.BytePtrFromString(u.Path)
+	if err != nil {
+		return -1, fmt.Errorf("path %q: %w", u.Path, err)
+	}
+	attr := struct {
+		linkHead
+		path                         *byte
+		offsets, semaphores, cookies *uint64
+		count, flags, pid            uint32
+		_                            uint32
+	}{
+		linkHead: linkHead{prog: uint32(prog), attachType: attachUprobeMulti}, path: path,
+		offsets: unsafe.SliceData(u.Offsets), semaphores: unsafe.SliceData(u.Semaphores), cookies: unsafe.SliceData(u.Cookies),
+		count: uint32(len(u.Offsets)), flags: multiFlags(u.Returns), pid: uint32(u.PID),
+	}
+	return createLink(&attr)
+}
+
+// AttachTracing attaches a program (Tracing) to the function that it was loaded
+// for.
+func AttachTracing(prog int) (int, error) {
+	attr := struct {
+		name *byte
+		prog uint32
+		_    uint32
+	}{prog: uint32(prog)}
+	fd, err := call(unix.BPF_RAW_TRACEPOINT_OPEN, unsafe.Pointer(&attr), unsafe.Sizeof(attr))
+	if err == nil {
+		unix.CloseOnExec(fd)
+	}
+	return fd, err
+}
+
+// OpenIterator attaches an iterator program and gives a descriptor whose reads
+// run it for each object. From 5.8.
+func OpenIterator(prog int) (int, error) {
+	attr := linkHead{prog: uint32(prog), attachType: unix.BPF_TRACE_ITER}
+	link, err := createLink(&attr)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(link) // the iterator keeps it alive
+	return newIterator(link)
+}
+
+func newIterator(link int) (int, error) {
+	open := struct{ link, flags uint32 }{link: uint32(link)}
+	fd, err := call(unix.BPF_ITER_CREATE, unsafe.Pointer(&open), unsafe.Sizeof(open))
+	if err == nil {
+		unix.CloseOnExec(fd)
+	}
+	return fd, err
+}
