@@ -74,7 +74,12 @@ func (t *target) names() []string {
 			out = append(out, one.names()...)
 		}
 	default:
-		out = append(out, t.text)
+		for _, f := range t.funcs {
+			out = append(out, f.text)
+		}
+		if len(t.funcs) == 0 {
+			out = append(out, t.text)
+		}
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/startrace/startrace/bpfgen"
@@ -29,6 +30,65 @@ var ways = map[tree.AttachKind]func(in *Input, p *tree.Program) (string, int){
 	tree.AttachInterval: func(_ *Input, p *tree.Program) (string, int) {
 		return "a perf event on one CPU: its clock, " + rate(&p.Attach), 1
 	},
+	tree.AttachKprobe: func(_ *Input, p *tree.Program) (string, int) {
+		return "kernel function " + places(p) + ", by a breakpoint at its entry (kprobe)", len(p.Attach.Places)
+	},
+	tree.AttachKretprobe: func(_ *Input, p *tree.Program) (string, int) {
+		return "kernel function " + places(p) + ", by a changed return address (kretprobe)", len(p.Attach.Places)
+	},
+	tree.AttachFentry: func(_ *Input, p *tree.Program) (string, int) {
+		return "kernel function " + places(p) + ", by a call at its entry (trampoline, fentry)", len(p.Attach.Places)
+	},
+	tree.AttachFexit: func(_ *Input, p *tree.Program) (string, int) {
+		return "kernel function " + places(p) + ", by a call around it (trampoline, fexit)", len(p.Attach.Places)
+	},
+	tree.AttachUprobe: func(_ *Input, p *tree.Program) (string, int) {
+		return p.Attach.Binary + ": " + places(p) + ", by a breakpoint in the program (uprobe)" + process(&p.Attach), len(p.Attach.Places)
+	},
+	tree.AttachUretprobe: func(_ *Input, p *tree.Program) (string, int) {
+		return p.Attach.Binary + ": " + places(p) + ", by a changed return address (uretprobe)" + process(&p.Attach), len(p.Attach.Places)
+	},
+	tree.AttachPerf: func(in *Input, p *tree.Program) (string, int) {
+		return fmt.Sprintf("a perf event on each of %d CPU%s: counter %d:%#x, %s", in.CPUs, plural(in.CPUs), p.Attach.Type, p.Attach.Config, samples(p.Attach.Period)), in.CPUs
+	},
+	tree.AttachWatchpoint: func(in *Input, p *tree.Program) (string, int) {
+		a := &p.Attach
+		return fmt.Sprintf("a watch of the CPUs on %d bytes at %#x (%s)", a.Length, a.Address, a.Access), in.CPUs
+	},
+	tree.AttachIter: func(_ *Input, p *tree.Program) (string, int) {
+		return "the kernel's list of " + p.Attach.Name + "; runs once for each entry when startrace reads it", 1
+	},
+}
+
+// shownPlaces is how many functions are listed.
+const shownPlaces = 4
+
+// places names the functions of a program.
+func places(p *tree.Program) string {
+	var names []string
+	for _, at := range p.Attach.Places {
+		names = append(names, at.String())
+	}
+	if n := len(names); n > shownPlaces {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:shownPlaces], ", "), n-shownPlaces)
+	}
+	return strings.Join(names, ", ")
+}
+
+// process says so if user probes stand in one process only.
+func process(a *tree.Attach) string {
+	if a.Process == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" of process %d", a.Process)
+}
+
+// samples says how often a counter runs the program.
+func samples(every uint64) string {
+	if every <= 1 {
+		return "at each event"
+	}
+	return fmt.Sprintf("at one event in %d", every)
 }
 
 // attachment says what a program is attached to and how many attachments it
@@ -41,7 +101,7 @@ func (in *Input) attachment(p *tree.Program) (string, int) {
 		text, n := way(in, p)
 		return text + own(p.Name), n
 	}
-	return p.Attach.String() + own(p.Name), 1
+	return "(" + strings.TrimSpace(p.Attach.String()) + ")" + own(p.Name), 1
 }
 
 // own says what the programs that startrace adds are for.
@@ -49,6 +109,8 @@ func own(name string) string {
 	switch name {
 	case bpfgen.SpanExit:
 		return "; forgets the open calls of threads that end"
+	case "span_exec":
+		return "; keeps the open call of a thread whose number exec changes"
 	case "follow_fork":
 		return "; adds the children of followed processes"
 	case "follow_exit":

@@ -54,7 +54,9 @@ type Report struct {
 	Own     []Program `json:"own_programs,omitempty"`
 	Maps    []Map     `json:"maps,omitempty"`
 	Helpers []Helper  `json:"helpers,omitempty"`
-	Errors  []string  `json:"errors,omitempty"`
+	// Notes say which way was taken where this kernel lacks the one asked for.
+	Notes  []string `json:"notes,omitempty"`
+	Errors []string `json:"errors,omitempty"`
 	// The stages that were asked for, and what must be known to read them.
 	Note  string    `json:"note,omitempty"`
 	Types string    `json:"types,omitempty"`
@@ -180,6 +182,11 @@ func New(in *Input) *Report {
 	r := &Report{Script: in.Script, Callbacks: in.Callbacks, Errors: in.Errors, Note: in.Note, Probes: []Probe{}}
 	for _, p := range in.Plan.Probes {
 		r.Probes = append(r.Probes, in.probe(p))
+	}
+	if in.Result != nil {
+		for _, n := range in.Result.Notes {
+			r.Notes = append(r.Notes, n.Error())
+		}
 	}
 	if in.Unit == nil {
 		return r

@@ -20,6 +20,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	for i := range r.Probes {
 		t.probe(&r.Probes[i], r.compiled)
 	}
+	t.notes(r.Notes)
 	t.callbacks(r.Callbacks)
 	if len(r.Own) > 0 {
 		t.line(0, "")
@@ -42,6 +43,7 @@ func (r *Report) WritePlacement(w io.Writer) error {
 		t.choices(p.Choices)
 		t.functions(p)
 	}
+	t.notes(r.Notes)
 	_, err := io.WriteString(w, t.b.String())
 	return err
 }
@@ -109,7 +111,7 @@ func (t *text) summary(r *Report) {
 		t.wrapped(0, 0, "Functions of the kernel half run inside the kernel, each time a point is reached. Those of the user half run in startrace, on the events that the kernel half sends.")
 	}
 	if len(r.Errors) > 0 {
-		t.wrapped(0, 0, "The script has mistakes, so this is not all; nothing can be run.")
+		t.wrapped(0, 0, "It cannot be compiled, so this is not all; the messages say why.")
 	}
 }
 
@@ -232,6 +234,13 @@ func (t *text) programs(list []Program) {
 			attached = fmt.Sprintf("%s (%d attachments)", attached, p.Times)
 		}
 		t.wrapped(2, 4, "program %s, %s, attached to %s", p.Name, count(p.Instructions, "instruction"), attached)
+	}
+}
+
+// notes say what else the author may want to know.
+func (t *text) notes(list []string) {
+	for _, n := range list {
+		t.wrapped(0, 2, "note: %s", n)
 	}
 }
 

@@ -1,0 +1,37 @@
+package explain
+
+import (
+	"testing"
+
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/bpfgen/tree"
+)
+
+// Every way to attach that the compiler knows has words here.
+func TestWays(t *testing.T) {
+	in := &Input{CPUs: 2}
+	in.Unit = &bpfgen.Unit{Tree: &tree.Unit{Spans: []*tree.Span{{Syscalls: []int{1, 2}}}}}
+	for kind := tree.AttachKind(0); kind <= tree.AttachIter; kind++ {
+		if ways[kind] == nil {
+			t.Errorf("no words for %q", tree.Attach{Kind: kind})
+		}
+	}
+	tests := []struct {
+		p     tree.Program
+		want  string
+		times int
+	}{
+		{tree.Program{Attach: tree.Attach{Kind: tree.AttachProfile, Freq: 99}}, "a perf event on each of 2 CPUs: its clock, 99 times a second", 2},
+		{tree.Program{Attach: tree.Attach{Kind: tree.AttachInterval, Period: 1e9}}, "a perf event on one CPU: its clock, every 1s", 1},
+		{tree.Program{Attach: tree.Attach{Kind: tree.AttachSyscallExit}}, "raw tracepoint sys_exit, where each system call ends; goes on for 2 of them", 1},
+		{tree.Program{Attach: tree.Attach{Kind: tree.AttachUprobe, Binary: "/bin/sh", Process: 7, Places: []tree.Place{{Func: "main"}}}},
+			"/bin/sh: main, by a breakpoint in the program (uprobe) of process 7", 1},
+		{tree.Program{Attach: tree.Attach{Kind: 250}}, "()", 1},
+		{tree.Program{Tail: true}, "nothing: another program jumps here, because one alone would be too long", 0},
+	}
+	for _, tt := range tests {
+		if got, times := in.attachment(&tt.p); got != tt.want || times != tt.times {
+			t.Errorf("%q %d times, want %q %d times", got, times, tt.want, tt.times)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package explain
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+)
+
+// TestMemory compares the estimates with what the kernel says of maps.
+func TestMemory(t *testing.T) {
+	if unix.Geteuid() != 0 {
+		t.Skip("needs root to create maps")
+	}
+	in := &Input{PossibleCPUs: ebpf.MustPossibleCPU()}
+	for _, spec := range []*ebpf.MapSpec{
+		{Type: ebpf.Hash, KeySize: 8, ValueSize: 8, MaxEntries: 10240},
+		{Type: ebpf.Hash, KeySize: 24, ValueSize: 528, MaxEntries: 1000},
+		{Type: ebpf.LRUHash, KeySize: 20, ValueSize: 12, MaxEntries: 5000},
+		{Type: ebpf.Array, KeySize: 4, ValueSize: 5000, MaxEntries: 1, Flags: unix.BPF_F_MMAPABLE},
+		{Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 4000, MaxEntries: 4},
+		{Type: ebpf.RingBuf, MaxEntries: 1 << 20},
+	} {
+		m, err := ebpf.NewMap(spec)
+		if err != nil {
+			t.Fatalf("%v: %v", spec, err)
+		}
+		defer m.Close()
+		told, ok := memlock(t, m.FD())
+		if !ok {
+			t.Skip("this kernel does not say how much memory a map takes")
+		}
+		if got := in.memory(spec); got < told*80/100-8192 || got > told*120/100+8192 {
+			t.Errorf("%v: about %d bytes, the kernel says %d", spec.Type, got, told)
+		}
+	}
+}
+
+// memlock is what fdinfo says: the memory itself since 6.4, before that an
+// estimate of the kernel's own, or 0.
+func memlock(t *testing.T, fd int) (n int, ok bool) {
+	t.Helper()
+	f, err := os.Open(fmt.Sprintf("/proc/self/fdinfo/%d", fd))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if rest, found := strings.CutPrefix(lines.Text(), "memlock:"); found {
+			_, err := fmt.Sscan(rest, &n)
+			return n, err == nil && n > 0
+		}
+	}
+	return 0, false
+}
