@@ -28,6 +28,7 @@ func (s *session) load() error {
 	if err != nil {
 		return err
 	}
+	s.points = result.Points
 	compiled := time.Now()
 	if s.loaded, err = attach.Load(s.unit, attach.Options{TracepointID: s.tracepointID, Features: s.facts.Features}); err != nil {
 		return err
