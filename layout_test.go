@@ -61,7 +61,7 @@ var layers = []layer{
 	{"internal/stream", []string{"bpfgen", "internal/bpf", "internal/wire"}, []string{ebpf, unix}},
 	{"internal/state", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/plan", "internal/wire", "starlark/value"}, []string{ebpf, ebpf + "/asm", ebpf + "/btf", unix}},
 
-	{"test", []string{"test", "internal", "bpfgen", "builtins", "starlark"}, []string{anything}},
+	{"test", []string{"test", "internal", "bpfgen", "builtins", "starlark", "stdlib"}, []string{anything}},
 }
 
 func TestImportDirections(t *testing.T) {

@@ -41,6 +41,9 @@ func (b *body) attr(x val, name string, pos plan.Pos) val {
 	if x.c != nil {
 		return b.constAttr(x, name, pos)
 	}
+	if x.comp {
+		wrong(pos, "a tuple has no field %s: its elements are t[0], t[1] …", name)
+	}
 	return b.exprAttr(x, name, pos)
 }
 

@@ -129,7 +129,9 @@ func (b *body) num(v val, pos plan.Pos) *tree.Expr {
 			return &tree.Expr{Op: tree.OpConvert, Type: types.U64, Args: []*tree.Expr{e}, Pos: pos}
 		}
 	} else if a, ok := v.obj.(addressed); ok {
-		return a.value(b, pos)
+		if e := a.value(b, pos); e.Type.Kind == types.Int || e.Type.Kind == types.Ptr { // mem() is bytes
+			return e
+		}
 	}
 	refuse(pos, "got %s, want an int", v.describe())
 	return nil

@@ -45,6 +45,7 @@ type spanStart struct {
 	body *body
 	ev   *event
 	key  *tree.Expr
+	none bool // the key of this point is always None
 	vals map[int]*tree.Expr
 }
 
@@ -92,6 +93,7 @@ func (w *spanWalk) start(t *target) {
 	w.pr.targetTest(b, ev)
 	w.pr.atStart(b, ev, t)
 	s.key = w.keyOf(b, ev, w.t.span.StartKey)
+	s.none = s.key == nil && w.t.span.StartKey != nil
 	b.lazy = true
 	w.starts = append(w.starts, s)
 	w.pr.u.res.Tree.Programs = append(w.pr.u.res.Tree.Programs, prog)
@@ -164,13 +166,15 @@ func (w *spanWalk) endFor(b *body, t *target, s *spanStart, order *[]int, first 
 	if ev == nil {
 		return
 	}
-	ev.startEv = s.ev
-	ev.duration = func(pos plan.Pos) val { return elapsed(b, ev, s.ev, pos) }
 	end := &tree.Stmt{Op: tree.SSpanEnd, Int: int64(w.id), Pos: w.t.pos}
 	key := w.t.span.EndKey
 	if e := w.keyOf(b, ev, key); e != nil {
 		end.Exprs = []*tree.Expr{e}
+	} else if key != nil {
+		return // no event of this point ends one
 	}
+	ev.startEv = s.ev // the key is what finds it
+	ev.duration = func(pos plan.Pos) val { return elapsed(b, ev, s.ev, pos) }
 	if w.filtered {
 		end.Str = "filtered"
 	}
@@ -189,6 +193,9 @@ func elapsed(b *body, ev, began *event, pos plan.Pos) val {
 func (w *spanWalk) close() {
 	w.span.Key = *w.key
 	for _, s := range w.starts {
+		if s.none {
+			continue
+		}
 		st := &tree.Stmt{Op: tree.SSpanStart, Int: int64(w.id), Pos: w.t.pos}
 		if s.key != nil {
 			st.Exprs = append(st.Exprs, convert(s.key, *w.key))

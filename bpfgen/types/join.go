@@ -50,10 +50,14 @@ func joinPresent(t, u Type) (Type, bool) {
 	return t, true
 }
 
-// joinPointers joins a pointer with an int: both are then plain addresses.
+// joinPointers joins a pointer with an int: both are then plain addresses. The
+// int may have been joined with others before.
 func joinPointers(t, u Type) (Type, bool) {
-	if t.Kind == Ptr && u.Kind == Int || t.Kind == Int && u.Kind == Ptr {
-		return U64, true
+	switch {
+	case t.Kind == Ptr && u.Kind == Int:
+		return joinInts(U64, u), true
+	case t.Kind == Int && u.Kind == Ptr:
+		return joinInts(t, U64), true
 	}
 	return t, false
 }

@@ -3,7 +3,10 @@ package script
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+
+	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -130,5 +133,28 @@ probe(ev2, kernel = lambda e: ev)
 	}
 	if ev.Arms[0].Fn.Names["ev2"] != (plan.PointValue{Point: f}) || p.Probes[0].Kernel.Names["ev"] != (plan.PointValue{Point: ev}) {
 		t.Error("points held by variables are not those of the probe")
+	}
+}
+
+// A function that captured itself is no trap for freezing, also where a list
+// holds it; what else it captured is frozen.
+func TestFreezeFunctionThatCapturedItself(t *testing.T) {
+	h, _ := runTest(t, `
+def make():
+    seen = [1]
+    def again(e):
+        return again(e) if seen else held[0](e)
+    held = [again]
+    return again, seen
+
+again, seen = make()
+probe("rawtracepoint:sched_switch", kernel = again)
+def change():
+    seen.append(2)
+`)
+	h.Plan()
+	_, err := h.Call(h.globals["change"].(starlark.Callable))
+	if err == nil || !strings.Contains(err.Error(), "frozen") {
+		t.Errorf("a change of what a kernel half captured: got %v, want an error that says it is frozen", err)
 	}
 }

@@ -1,7 +1,10 @@
 package script
 
 import (
+	"go.starlark.net/starlark"
+
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/starlark/value"
 )
 
 // Freeze makes the values that a function captured, and those of the
@@ -10,57 +13,159 @@ import (
 //
 // Plan does so for the functions that run in the kernel by the script's word.
 // The session does it for handlers that the compiler placed there.
-func (h *Host) Freeze(f *plan.Func) { h.freeze(f, make(map[*plan.Func]bool)) }
+func (h *Host) Freeze(f *plan.Func) { newFreezer(h).plan(f) }
 
-func (h *Host) freeze(f *plan.Func, seen map[*plan.Func]bool) {
-	fn := h.captures.origin[f]
-	if fn == nil || seen[f] {
+// A freezer freezes what functions captured. The interpreter's own Freeze does
+// not end for a function that captured itself.
+type freezer struct {
+	host  *Host
+	plans map[*plan.Func]bool
+	funcs map[*starlark.Function]bool
+}
+
+func newFreezer(h *Host) *freezer {
+	return &freezer{h, make(map[*plan.Func]bool), make(map[*starlark.Function]bool)}
+}
+
+func (z *freezer) plan(f *plan.Func) {
+	fn := z.host.captures.origin[f]
+	if fn == nil || z.plans[f] {
 		return
 	}
-	seen[f] = true
-	fn.Freeze() // its defaults and captured variables
+	z.plans[f] = true
+	z.function(fn)
 	for name, v := range f.Names {
 		switch v := v.(type) {
 		case *plan.Func:
-			h.freeze(v, seen)
+			z.plan(v)
 		case plan.List, plan.Dict, plan.Tuple, plan.Record:
-			if g := h.captures.globalsOf(fn)[name]; g != nil {
-				g.Freeze()
+			if g := z.host.captures.globalsOf(fn)[name]; g != nil {
+				z.value(g)
 			}
 		}
 	}
 	for _, v := range f.Free {
 		if callee, ok := v.(*plan.Func); ok {
-			h.freeze(callee, seen)
+			z.plan(callee)
 		}
 	}
 }
 
-// freezeKernel freezes for everything that can only run in the kernel.
-func (h *Host) freezeKernel(p *plan.Plan) {
-	seen := make(map[*plan.Func]bool)
-	for _, pr := range p.Probes {
-		h.freeze(pr.Where, seen)
-		h.freeze(pr.Kernel, seen)
-		h.freezePoints(pr.Points, seen)
+// function freezes the defaults and captured variables of fn.
+func (z *freezer) function(fn *starlark.Function) {
+	if z.funcs[fn] {
+		return
+	}
+	z.funcs[fn] = true
+	for _, v := range held(fn) {
+		z.value(v)
 	}
 }
 
-func (h *Host) freezePoints(points []plan.Point, seen map[*plan.Func]bool) {
+func (z *freezer) value(v starlark.Value) {
+	switch v := v.(type) {
+	case nil:
+	case *starlark.Function:
+		z.function(v)
+	case starlark.Tuple:
+		for _, elem := range v {
+			z.value(elem)
+		}
+	default:
+		// What holds a function that captured itself stays as it is: no
+		// kernel half can use that function.
+		if !z.endless(v, make(map[starlark.Value]bool), make(map[*starlark.Function]bool)) {
+			v.Freeze()
+		}
+	}
+}
+
+// endless reports whether v leads to a function that leads to itself; above
+// are the functions on the way.
+func (z *freezer) endless(v starlark.Value, seen map[starlark.Value]bool, above map[*starlark.Function]bool) bool {
+	var parts []starlark.Value
+	switch v := v.(type) {
+	case *starlark.Function:
+		if above[v] || seen[v] {
+			return above[v]
+		}
+		seen[v], above[v] = true, true
+		defer delete(above, v)
+		parts = held(v)
+	case starlark.Tuple:
+		parts = v
+	case *value.Record:
+		_, parts = v.Fields()
+	case *starlark.List, *starlark.Dict, *starlark.Set:
+		if seen[v] {
+			return false
+		}
+		seen[v] = true
+		parts = elements(v)
+	}
+	for _, p := range parts {
+		if z.endless(p, seen, above) {
+			return true
+		}
+	}
+	return false
+}
+
+// held are the defaults and captured variables of fn; nil stands for those
+// without a value.
+func held(fn *starlark.Function) []starlark.Value {
+	var out []starlark.Value
+	for i := range fn.NumParams() {
+		if d := fn.ParamDefault(i); d != nil {
+			out = append(out, d)
+		}
+	}
+	for i := range fn.NumFreeVars() {
+		_, v := fn.FreeVar(i)
+		out = append(out, v)
+	}
+	return out
+}
+
+func elements(v starlark.Value) []starlark.Value {
+	var out []starlark.Value
+	if d, ok := v.(*starlark.Dict); ok {
+		for _, kv := range d.Items() {
+			out = append(out, kv[0], kv[1])
+		}
+		return out
+	}
+	for elem := range starlark.Elements(v.(starlark.Iterable)) {
+		out = append(out, elem)
+	}
+	return out
+}
+
+// freezeKernel freezes for everything that can only run in the kernel.
+func (h *Host) freezeKernel(p *plan.Plan) {
+	z := newFreezer(h)
+	for _, pr := range p.Probes {
+		z.plan(pr.Where)
+		z.plan(pr.Kernel)
+		z.points(pr.Points)
+	}
+}
+
+func (z *freezer) points(points []plan.Point) {
 	for _, pt := range points {
 		switch pt := pt.(type) {
 		case *plan.Event:
 			for _, a := range pt.Arms {
-				h.freeze(a.Fn, seen)
-				h.freezePoints(a.Points, seen)
+				z.plan(a.Fn)
+				z.points(a.Points)
 			}
 		case *plan.Span:
-			h.freeze(pt.StartKey, seen)
-			h.freeze(pt.EndKey, seen)
-			h.freezePoints(pt.Start, seen)
-			h.freezePoints(pt.End, seen)
+			z.plan(pt.StartKey)
+			z.plan(pt.EndKey)
+			z.points(pt.Start)
+			z.points(pt.End)
 		case *plan.First:
-			h.freezePoints(pt.Points, seen)
+			z.points(pt.Points)
 		}
 	}
 }

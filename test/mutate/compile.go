@@ -1,0 +1,130 @@
+package mutate
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/starlark/script"
+	"github.com/startrace/startrace/stdlib"
+)
+
+// A Stage is how far a script came.
+type Stage int
+
+const (
+	Parsing Stage = iota
+	Running
+	Inferring
+	Compiled
+	NoProbes // it ran to its end and has nothing for the kernel
+	Skipped  // too many points for a test
+)
+
+func (s Stage) String() string {
+	return [...]string{"parsing", "running", "inferring", "compiled", "no probes", "skipped"}[s]
+}
+
+// A Result is what became of a script: a unit, or the message for its author.
+type Result struct {
+	Stage Stage
+	Unit  *bpfgen.Unit
+	Err   error
+}
+
+// A PanicError is a panic of startrace.
+type PanicError struct {
+	What  any
+	Stack []string // functions, innermost first
+}
+
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("panic: %v in %s", e.What, strings.Join(e.Stack, " < "))
+}
+
+// A StageError is an error of a stage that has none for authors of scripts.
+type StageError struct {
+	Stage string
+	Err   error
+}
+
+func (e *StageError) Error() string { return e.Stage + ": " + e.Err.Error() }
+
+// mostPoints keeps the time down: all system calls take seconds.
+const mostPoints = 40
+
+// mostSteps ends loops of the interpreter.
+const mostSteps = 200_000
+
+// Compile takes a script through all of startrace but the kernel.
+func Compile(name, text string, facts *kernel.Facts) (res Result) {
+	defer func() {
+		if p := recover(); p != nil {
+			res.Err = &PanicError{p, callers()}
+		}
+	}()
+	h := script.New(script.Options{Constant: kernel.Constant, Runtime: idle{}, Std: stdlib.Files()})
+	h.Thread().SetMaxExecutionSteps(mostSteps)
+	if err := h.ParseText(name, []byte(text)); err != nil {
+		return Result{Stage: Parsing, Err: err}
+	}
+	if err := h.Run(nil); err != nil {
+		var exit *builtins.ExitError
+		if !errors.As(err, &exit) {
+			return Result{Stage: Running, Err: err}
+		}
+	}
+	if len(h.Plan().Probes) == 0 {
+		return Result{Stage: NoProbes}
+	}
+	return compile(h, facts)
+}
+
+func compile(h *script.Host, facts *kernel.Facts) Result {
+	typed, err := infer.Unit(h.Plan(), facts)
+	if err != nil {
+		return Result{Stage: Inferring, Err: err}
+	}
+	points := 0
+	for _, n := range typed.Points {
+		points += n
+	}
+	if points > mostPoints {
+		return Result{Stage: Skipped}
+	}
+	u, err := bpfgen.Generate(typed.Tree, bpfgen.Options{})
+	if err != nil {
+		return Result{Stage: Compiled, Err: &StageError{"generate", err}}
+	}
+	for _, half := range typed.Halves {
+		if _, err := h.Specialise(half, starlark.None); err != nil {
+			return Result{Stage: Compiled, Err: &StageError{"specialise", err}}
+		}
+	}
+	return Result{Stage: Compiled, Unit: u}
+}
+
+// idle is a run that does nothing.
+type idle struct{}
+
+func (idle) Every(time.Duration, starlark.Callable) error    { return nil }
+func (idle) After(time.Duration, starlark.Callable) error    { return nil }
+func (idle) AtExit(starlark.Callable) error                  { return nil }
+func (idle) Exit(int)                                        {}
+func (idle) Out() io.Writer                                  { return io.Discard }
+func (idle) Now() int64                                      { return 0 }
+func (idle) EventTime() (int64, bool)                        { return 0, false }
+func (idle) Wall(int64) time.Time                            { return time.Time{} }
+func (idle) Show(starlark.Value, builtins.ShowOptions) error { return nil }
+func (idle) Columns(_, _ []string) (func([]format.Arg) error, error) {
+	return func([]format.Arg) error { return nil }, nil
+}
