@@ -24,6 +24,9 @@ func (b *body) attr(x val, name string, pos plan.Pos) val {
 		if v.expr != nil || v.comp {
 			v.start = at
 		}
+		if m, ok := v.obj.(*method); ok && m.recv.expr != nil {
+			m.recv.start = at
+		}
 		return v
 	}
 	x.mustKnow()

@@ -426,17 +426,7 @@ func (b *body) rowMethod(r *row, m string, args []arg, pos plan.Pos) val {
 	if r.member != nil {
 		agg, sname = r.member.Agg, r.member.Name
 	}
-	a := want(args, 0, 2, "add(value, weight)", pos)
-	if len(a) == 0 && agg.Kind != plan.Count {
-		wrong(pos, "%s.add() wants a value", agg.Kind)
-	}
-	v, w := intVal(1), intVal(1)
-	if len(a) > 0 {
-		v = a[0]
-	}
-	if len(a) > 1 {
-		w = a[1]
-	}
+	v, w := addArgs(agg, args, pos)
 	exprs := []*tree.Expr{b.num(v, pos), b.num(w, pos)}
 	t := b.u.cont(r.c)
 	if r.keyed {
@@ -449,4 +439,24 @@ func (b *body) rowMethod(r *row, m string, args []arg, pos plan.Pos) val {
 	}
 	b.emit(&tree.Stmt{Op: tree.SAggAdd, Int: int64(r.c.ID), Str: sname, Exprs: exprs, Pos: pos})
 	return noneVal()
+}
+
+// addArgs are the value and the weight of add(value, weight), of a count the
+// weight only.
+func addArgs(agg *plan.Container, args []arg, pos plan.Pos) (v, w val) {
+	v, w = intVal(1), intVal(1)
+	if agg.Kind == plan.Count {
+		if a := want(args, 0, 1, "add(n)", pos); len(a) > 0 {
+			w = a[0]
+		}
+		return v, w
+	}
+	a := want(args, 0, 2, "add(value, weight)", pos)
+	if len(a) == 0 {
+		wrong(pos, "%s.add() wants a value", agg.Kind)
+	}
+	if len(a) > 1 {
+		w = a[1]
+	}
+	return a[0], w
 }

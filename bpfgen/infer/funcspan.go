@@ -28,7 +28,7 @@ func (u *unit) kernelSpan(p *plan.Pattern) []*target {
 	}
 	has := u.facts.Features()
 	multi := has.Kprobe && has.KprobeMulti && (len(t.funcs) > maxTrampolines || u.facts.MissesCalls())
-	if has.Fentry && t.allTyped() && !multi {
+	if has.Fentry && u.trampolines(t) && !multi {
 		t.mech = tree.AttachFentry
 		return []*target{t}
 	}

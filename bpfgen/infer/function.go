@@ -168,7 +168,7 @@ func (u *unit) byMechanism(t *target, p *plan.Pattern) []*target {
 	has := u.facts.Features()
 	switch t.mech {
 	case tree.AttachKprobe:
-		if !has.Kprobe && has.Fentry && t.allTyped() && t.funcs[0].place.Offset == 0 {
+		if !has.Kprobe && has.Fentry && u.trampolines(t) && t.funcs[0].place.Offset == 0 {
 			t.mech = tree.AttachFentry
 			u.notef(p.Pos, "%s: this kernel has no kprobes (%s), so trampolines (fentry) are used", p.Text, has.Why["kprobe"])
 			break
@@ -177,13 +177,13 @@ func (u *unit) byMechanism(t *target, p *plan.Pattern) []*target {
 	case tree.AttachKretprobe:
 		u.mustHave(has.Kprobe, "kprobes", has.Why["kprobe"], p)
 	case tree.AttachFentry:
-		if !has.Fentry || !t.allTyped() {
+		if !has.Fentry || !u.trampolines(t) {
 			u.mustHave(has.Kprobe, "trampolines (fentry)", has.Why["fentry"], p)
 			t.mech = tree.AttachKprobe
 			u.notef(p.Pos, "%s: %s, so kprobes are used", p.Text, u.whyNoTrampoline(t))
 		}
 	case tree.AttachFexit:
-		if !has.Fentry || !t.allTyped() {
+		if !has.Fentry || !u.trampolines(t) {
 			u.mustHave(has.Kprobe, "trampolines (fexit)", has.Why["fentry"], p)
 			u.notef(p.Pos, "%s: %s, so kprobes at entry and return are used", p.Text, u.whyNoTrampoline(t))
 			t.kind, t.mech = targetFuncSpan, tree.AttachKprobe
@@ -197,11 +197,11 @@ func (u *unit) whyNoTrampoline(t *target) string {
 		return "this kernel has no trampolines (" + has.Why["fentry"] + ")"
 	}
 	for _, f := range t.funcs {
-		if !f.typed() {
-			return "the kernel's BTF does not have " + f.name
+		if why := u.noTrampoline(f); why != "" {
+			return why
 		}
 	}
-	return ""
+	return "the kernel attaches many at once so"
 }
 
 // notef notes which way was taken.
@@ -219,13 +219,53 @@ func (u *unit) mustHave(has bool, what, why string, p *plan.Pattern) {
 	wrong(p.Pos, "%s: this kernel has no %s%s", p.Text, what, why)
 }
 
-func (t *target) allTyped() bool {
+// trampolines reports whether all functions of t can have one.
+func (u *unit) trampolines(t *target) bool {
 	for _, f := range t.funcs {
-		if !f.typed() {
+		if u.noTrampoline(f) != "" {
 			return false
 		}
 	}
 	return true
+}
+
+// noTrampoline says why a function cannot have a trampoline, "" if it can:
+// arch_prepare_bpf_trampoline copies registers, and btf_ctx_access
+// (kernel/bpf/btf.c) knows pointers to numbers since 5.17.
+func (u *unit) noTrampoline(f *funcPoint) string {
+	if !f.typed() {
+		return "the kernel's BTF does not have " + f.name
+	}
+	btf, err := u.facts.BTF()
+	if err != nil {
+		return err.Error()
+	}
+	if len(f.params()) > maxTrampolineArgs {
+		return f.name + " has arguments on the stack"
+	}
+	for _, p := range f.params() {
+		t, err := btf.Type(btf.Skip(p.Type))
+		size, sizeErr := btf.Size(p.Type)
+		switch {
+		case err != nil || sizeErr != nil || size > 8:
+			return f.name + " takes " + p.Name + " by value in several words"
+		case t.Kind == kernel.KindPtr && !u.facts.PointerArguments() && !u.plainPointer(btf, t.Elem):
+			return "a program of this kernel may not read the pointer " + p.Name + " of " + f.name
+		}
+	}
+	return ""
+}
+
+// maxTrampolineArgs are those in registers: six on x86, eight on arm64.
+const maxTrampolineArgs = 6
+
+// plainPointer: to a struct, or to anything.
+func (u *unit) plainPointer(btf *kernel.BTF, to kernel.TypeID) bool {
+	if btf.Skip(to) == 0 {
+		return true
+	}
+	t, err := btf.Type(btf.Skip(to))
+	return err == nil && (t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion)
 }
 
 // split gives the target as one for each function, for programs that cannot be

@@ -49,17 +49,27 @@ func parseRelease(s string) Version {
 // preemptible from 7.0 on, and a program that one task holds does not run for
 // others on that CPU. Nothing tells but the version.
 func (f *Facts) MissesCalls() bool {
-	if f.opts.Release == "" && f.opts.BTF != nil {
-		return false
+	v, known := f.release()
+	return known && v.AtLeast(6, 19)
+}
+
+// PointerArguments reports whether programs of trampolines may read arguments
+// that point at numbers (5.17, commit bb6728d75611).
+func (f *Facts) PointerArguments() bool {
+	v, known := f.release()
+	return !known || v.AtLeast(5, 17)
+}
+
+// release is the version that the facts are of; that of a fixture is not known.
+func (f *Facts) release() (v Version, known bool) {
+	switch {
+	case f.opts.Release != "":
+		return parseRelease(f.opts.Release), true
+	case f.opts.BTF != nil:
+		return Version{}, false
 	}
-	v := parseRelease(f.opts.Release)
-	if f.opts.Release == "" {
-		var err error
-		if v, err = Release(); err != nil {
-			return true
-		}
-	}
-	return v.AtLeast(6, 19)
+	v, err := Release()
+	return v, err == nil
 }
 
 // AtLeast reports whether v is major.minor or newer.
