@@ -1,6 +1,7 @@
 package elffile
 
 import (
+	"debug/elf"
 	"encoding/binary"
 	"iter"
 	"strings"
@@ -59,3 +60,29 @@ func (f *File) Notes(section string) ([]Note, error) {
 
 // ByteOrder is the order of the file's words.
 func (f *File) ByteOrder() binary.ByteOrder { return f.elf.ByteOrder }
+
+// Variables gives the addresses of the file's variables by name; where
+// static ones share a name, none.
+func (f *File) Variables() map[string]uint64 {
+	out, twice := map[string]uint64{}, map[string]bool{}
+	for _, read := range []func() ([]elf.Symbol, error){f.elf.Symbols, f.elf.DynamicSymbols} {
+		symbols, err := read()
+		if err != nil {
+			continue // a stripped file
+		}
+		for _, s := range symbols {
+			kind := elf.ST_TYPE(s.Info)
+			if kind != elf.STT_OBJECT && kind != elf.STT_NOTYPE || s.Section == elf.SHN_UNDEF || s.Name == "" {
+				continue
+			}
+			if addr, known := out[s.Name]; known && addr != s.Value {
+				twice[s.Name] = true
+			}
+			out[s.Name] = s.Value
+		}
+	}
+	for name := range twice {
+		delete(out, name)
+	}
+	return out
+}
