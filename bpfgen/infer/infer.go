@@ -94,9 +94,10 @@ const maxRounds = 12
 func Unit(p *plan.Plan, facts *kernel.Facts) (*Result, error) {
 	conts := map[int]*contType{}
 	keys := map[*plan.Span]*types.Type{}
+	apart := map[spanUse]bool{}
 	for range maxRounds {
 		u := newUnit(p, facts, conts)
-		u.spanKeys = keys
+		u.spanKeys, u.apart = keys, apart
 		u.walk()
 		if u.changed || len(u.diags) == 0 && u.settle() {
 			continue
@@ -132,6 +133,7 @@ type unit struct {
 	enums    map[*tree.Expr]string      // reads of fields whose type is an enum
 	follow   *follow                    // nil: only one process, or all
 	spanKeys map[*plan.Span]*types.Type // lives through all rounds
+	apart    map[spanUse]bool           // as well: spans whose starts are kept apart
 	// unknown are the tables whose values were read before anything set them.
 	unknown map[int]bool
 }

@@ -91,15 +91,10 @@ func (t *contType) copied() contType {
 	return out
 }
 
-// kept gives a function that forgets what has been sent since.
-func (r *role) kept() func() {
-	n := 0
-	if r.proj != nil {
-		n = len(r.proj.sends)
+// sent is how often the function has been given events to send.
+func (r *role) sent() int {
+	if r.proj == nil {
+		return 0
 	}
-	return func() {
-		if r.proj != nil {
-			r.proj.sends = r.proj.sends[:n]
-		}
-	}
+	return len(r.proj.sends)
 }

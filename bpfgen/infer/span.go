@@ -1,8 +1,6 @@
 package infer
 
 import (
-	"fmt"
-
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -13,9 +11,12 @@ import (
 // goes on with what the probe does.
 //
 // What the end needs of the start (e.start…) becomes a slot of the entry. The
-// walk of an end is bound to one start, so it is repeated for each of them; all
-// repetitions ask for the same slots in the same order, and each start learns
-// by its own what to put into them. Only the first repetition's program stays.
+// walk of an end is bound to one start, so it is repeated for each of them. As
+// long as all repetitions come to the same, asking for the same slots in the
+// same order, each start learns by its own what to put into them, and only the
+// first repetition's program stays. If they do not, because a field is a
+// constant of the start point or only some have it, the span's starts are kept
+// apart: see apart.go.
 
 // expandSpan gives the span as one target.
 func (u *unit) expandSpan(p *plan.Span) []*target {
@@ -39,6 +40,7 @@ type spanWalk struct {
 	key    *types.Type // joined over all rounds
 	// filtered: ends without a start are no loss.
 	filtered bool
+	apart    bool
 }
 
 type spanStart struct {
@@ -60,6 +62,7 @@ func (pr *probe) spans(t *target) {
 		w.span.Size = plan.DefaultSize
 	}
 	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, w.span)
+	w.keepApart()
 	w.filtered = pr.u.plan.Target.PID > 0 || pr.u.plan.Target.Self > 0 || pr.p.Start != nil && pr.p.Where != nil
 	for _, s := range t.starts {
 		w.start(s)
@@ -89,7 +92,7 @@ func (w *spanWalk) start(t *target) {
 		return
 	}
 	ev.name = w.startName(t)
-	s := &spanStart{body: b, ev: ev, vals: map[int]*tree.Expr{}}
+	s := &spanStart{body: b, ev: ev, vals: w.numbered(t.pos)}
 	w.pr.targetTest(b, ev)
 	w.pr.atStart(b, ev, t)
 	s.key = w.keyOf(b, ev, w.t.span.StartKey)
@@ -102,7 +105,7 @@ func (w *spanWalk) start(t *target) {
 // startName is e.start.probe: with several start points not a constant for
 // the end, which does not know by which of them it began.
 func (w *spanWalk) startName(t *target) func(plan.Pos) val {
-	if len(w.t.starts) == 1 {
+	if len(w.t.starts) == 1 || w.apart {
 		return nil
 	}
 	room := 0
@@ -144,31 +147,46 @@ func (w *spanWalk) keyOf(b *body, ev *event, fn *plan.Func) *tree.Expr {
 
 // end walks one end point, once for each start point.
 func (w *spanWalk) end(t *target) {
+	prog := w.program(t, "_out")
+	w.pr.u.res.Tree.Programs = append(w.pr.u.res.Tree.Programs, prog)
+	b := newBody(w.pr, prog)
+	if w.apart {
+		w.endApart(b, t)
+		return
+	}
+	var first *repetition
 	order := &[]int{}
 	for k, s := range w.starts {
-		prog := &tree.Program{Attach: t.attach()}
-		if k == 0 {
-			prog = w.program(t, "_out")
-			w.pr.u.res.Tree.Programs = append(w.pr.u.res.Tree.Programs, prog)
-		}
-		kept := w.pr.handler.kept()
-		w.endFor(newBody(w.pr, prog), t, s, order, k == 0)
 		if k > 0 {
-			kept()
+			b = newBody(w.pr, &tree.Program{Attach: prog.Attach})
 		}
+		r := w.repetition(b)
+		b.span = &spanState{span: w.span, start: s.body, end: b, vals: s.vals, order: order, first: k == 0, differ: w.differ}
+		if ev := w.taken(b, t); ev != nil {
+			w.pr.consume(b, w.endOf(b, ev, s), w.t)
+		}
+		r.end(b.span)
+		if first == nil {
+			first = r
+		}
+		if !first.same(r) {
+			w.differ()
+		}
+	}
+	if first != nil {
+		first.stay()
 	}
 }
 
-// endFor walks an end point bound to one start point.
-func (w *spanWalk) endFor(b *body, t *target, s *spanStart, order *[]int, first bool) {
-	b.span = &spanState{span: w.span, start: s.body, end: b, vals: s.vals, order: order, first: first}
+// taken emits what takes the entry and gives the event of the end; nil: it is
+// never one.
+func (w *spanWalk) taken(b *body, t *target) *event {
 	ev := w.pr.armed(b, t.event(b), t)
 	if ev == nil {
-		return
+		return nil
 	}
 	end := &tree.Stmt{Op: tree.SSpanEnd, Int: int64(w.id), Pos: w.t.pos}
-	key := w.t.span.EndKey
-	if e := w.keyOf(b, ev, key); e != nil {
+	if e := w.keyOf(b, ev, w.t.span.EndKey); e != nil {
 		end.Exprs = []*tree.Expr{e}
 	} else if key != nil {
 		return // no event of this point ends one
@@ -179,7 +197,15 @@ func (w *spanWalk) endFor(b *body, t *target, s *spanStart, order *[]int, first 
 		end.Str = "filtered"
 	}
 	b.emit(end)
-	w.pr.consume(b, ev, w.t)
+	return ev
+}
+
+// endOf is the event of an end that began with s.
+func (w *spanWalk) endOf(b *body, ev *event, s *spanStart) *event {
+	out := *ev
+	out.startEv = s.ev
+	out.duration = func(pos plan.Pos) val { return elapsed(b, &out, s.ev, pos) }
+	return &out
 }
 
 // elapsed is the time from the start to the end.
@@ -221,15 +247,15 @@ func slotValues(span *tree.Span, vals map[int]*tree.Expr, pos plan.Pos) []*tree.
 // again is the slot that another start point's walk asked for at this turn.
 func (st *spanState) again(e *tree.Expr) int {
 	if st.turn >= len(*st.order) {
-		wrong(e.Pos, "the start points of this span do not have the same fields")
+		st.differ()
+		return st.slot(e)
 	}
 	i := (*st.order)[st.turn]
 	st.turn++
-	if !st.span.Slots[i].Equal(e.Type) {
-		wrong(e.Pos, "e.start has %s at one start point and %s at another here", st.span.Slots[i], e.Type)
-	}
-	if have, ok := st.vals[i]; ok && !sameExpr(have, e) {
-		panic(fmt.Sprintf("infer: slot %d of a span is filled twice", i))
+	have, ok := st.vals[i]
+	if !st.span.Slots[i].Equal(e.Type) || ok && !sameExpr(have, e) {
+		st.differ()
+		return st.slot(e)
 	}
 	st.vals[i] = e
 	return i

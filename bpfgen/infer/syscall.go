@@ -22,6 +22,8 @@ type spanState struct {
 	order *[]int
 	first bool
 	turn  int
+	// differ is called where a later walk asks for something else.
+	differ func()
 	// retry: what the start could not read can be read at the end.
 	retry bool
 }

@@ -135,3 +135,84 @@ probe("syscall:execve{,at}", where = lambda e: e.start.comm == "wl-execs",
 	}
 	checkAccount(t, e, paired, n)
 }
+
+// Spans by thread whose end is where a thread gets another number, or where its entry is forgotten: the one comes
+// before the end, the other after it.
+func TestThreadSpansAtExecAndExit(t *testing.T) {
+	const lives = `
+life = span("tracepoint:sched:sched_process_exec", %q)
+probe(life, lambda e: printf("pair %%d %%d\n", e.start.pid, e.pid), where = lambda e: e.comm == "wl-exits")
+`
+	const executions = `
+call = span(["tracepoint:syscalls:sys_enter_execve", "tracepoint:syscalls:sys_enter_execveat"], %q)
+probe(call, lambda e: printf("pair %%d %%d\n", e.start.pid, e.pid if e.start.tid != e.tid else 0), where = lambda e: e.start.comm == "wl-execs")
+`
+	for _, c := range []struct{ script, end, work string }{
+		{lives, "rawtracepoint:sched_process_exit", "exits"},
+		{lives, "tracepoint:sched:sched_process_exit", "exits"},
+		{executions, "rawtracepoint:sched_process_exec", "execs"},
+		{executions, "tracepoint:sched:sched_process_exec", "execs"},
+	} {
+		n := scaled(200)
+		e, d := traced(t, fmt.Sprintf(c.script, c.end), nil, c.work, strconv.Itoa(n))
+		pairs := strings.Count(e.stdout, "pair ")
+		for _, pid := range d.TIDs {
+			if seen := strings.Count(e.stdout, fmt.Sprintf("pair %d %d\n", pid, pid)); seen > 1 || seen == 0 && !dropsSilently(t) {
+				t.Errorf("%s: process %d is paired %d times", c.end, pid, seen)
+			}
+		}
+		if pairs > n {
+			t.Errorf("%s: %d pairs of %d processes", c.end, pairs, n)
+		}
+		checkAccount(t, e, pairs, n)
+	}
+}
+
+// The child's return from the call that made it is no end without a start, and takes nobody else's.
+func TestForkReturnsTwice(t *testing.T) {
+	n := scaled(200)
+	e, d := traced(t, `
+probe("syscall:{clone,clone3,fork,vfork}", lambda e: printf("made %d by %d\n", e.ret, e.start.pid))
+`, nil, "exits", strconv.Itoa(n))
+	for _, pid := range d.TIDs {
+		if seen := strings.Count(e.stdout, fmt.Sprintf("made %d by %d\n", pid, d.PID)); seen > 1 || seen == 0 && !dropsSilently(t) {
+			t.Errorf("process %d was made %d times", pid, seen)
+		}
+	}
+	if strings.Contains(e.stdout, "made 0 by") {
+		t.Errorf("a child's return: %s", excerpt(e.stdout))
+	}
+	if strings.Contains(e.stderr, "had no start") || strings.Contains(e.stderr, "never ended") {
+		t.Errorf("losses: %s", excerpt(e.stderr))
+	}
+}
+
+// What is a constant of a start point, or only some of them have, is that of the one by which the span began.
+func TestStartPointsApart(t *testing.T) {
+	n := scaled(100)
+	for which, want := range map[string]string{"first": "fork its", "last": "exec None"} {
+		e, d := traced(t, fmt.Sprintf(`
+begun = event(("tracepoint:sched:sched_process_fork", lambda e: record(kind = "fork", who = e.args.child_pid)),
+              ("tracepoint:sched:sched_process_exec", lambda e: record(kind = "exec", who = e.args.pid)))
+life = span(begun, "rawtracepoint:sched_process_exit", key = (lambda e: e.who, lambda e: e.args.p.pid), again = %q, size = 4096)
+probe(life, lambda e: print("pair", e.args.p.pid, e.start.kind, "its" if e.start.args.child_pid == e.args.p.pid else e.start.args.child_pid))
+`, which), nil, "exits", strconv.Itoa(n))
+		seen := 0
+		for _, pid := range d.TIDs {
+			line := fmt.Sprintf("pair %d %s\n", pid, want)
+			switch strings.Count(e.stdout, line) {
+			case 1:
+				seen++
+			case 0:
+				if strings.Contains(e.stdout, fmt.Sprintf("pair %d ", pid)) && !dropsSilently(t) {
+					t.Errorf("again = %q: process %d has another start than %q", which, pid, want)
+				}
+			default:
+				t.Errorf("again = %q: process %d is paired more than once", which, pid)
+			}
+		}
+		if seen < n && !dropsSilently(t) {
+			t.Errorf("again = %q: %d of %d processes\nstdout: %s", which, seen, n, excerpt(e.stdout))
+		}
+	}
+}
