@@ -1,6 +1,7 @@
 package opt
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/startrace/startrace/bpfgen/ir"
@@ -10,7 +11,7 @@ import (
 // TestGolden runs each pass alone on the functions in testdata.
 func TestGolden(t *testing.T) {
 	seen := map[string]bool{}
-	for _, p := range append(append([]pass{}, passes...), lastPasses...) {
+	for _, p := range slices.Concat(passes, memoryPasses, lastPasses) {
 		if seen[p.name] {
 			continue
 		}

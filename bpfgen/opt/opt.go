@@ -24,14 +24,24 @@ type pass struct {
 
 // passes are run in this order, again and again until nothing changes.
 var passes = []pass{
-	{"dead", dead},     // what nothing uses; blocks that nothing reaches
-	{"params", params}, // parameters with one value become that value
-	{"fold", fold},     // constants, identities, cheaper ops, addresses
-	{"cse", cse},       // the same computed twice
-	{"facts", facts},   // conditions that a branch before has decided
-	{"thread", thread}, // edges past empty blocks and past known branches
-	{"bypass", bypass}, // the same where values of the block are used behind it
-	{"merge", merge},   // straight lines of blocks become one block
+	{"dead", dead},       // what nothing uses; blocks that nothing reaches
+	{"params", params},   // parameters with one value become that value
+	{"fold", fold},       // constants, identities, cheaper ops, addresses
+	{"cse", cse},         // the same computed twice
+	{"forward", forward}, // loads of what was just stored
+	{"facts", facts},     // conditions that a branch before has decided
+	{"thread", thread},   // edges past empty blocks and past known branches
+	{"bypass", bypass},   // the same where values of the block are used behind it
+	{"push", push},       // sums of parameters that the edges know
+	{"merge", merge},     // straight lines of blocks become one block
+}
+
+// memoryPasses are run once when the others are done, which then start again.
+var memoryPasses = []pass{
+	{"sinkreads", sinkReads},   // reads behind the filter that they are not needed for
+	{"mergereads", mergeReads}, // reads of neighbours become one
+	{"deadstore", deadStore},   // stores to the stack that nothing reads
+	{"hoist", hoist},           // what is the same in each round of a loop
 }
 
 // lastPasses are run once behind the others, which would undo them.
@@ -49,6 +59,14 @@ var passOrder = []struct{ before, after, reason string }{
 	{"fold", "cse", "folding gives equal values one form: operands in order, immediates"},
 	{"cse", "facts", "equal conditions are then conditions on the same value"},
 	{"fold", "facts", "comparisons are in the branch by then, not in a value"},
+	{"fold", "forward", "places on the stack have one form by then: slot and offset"},
+	{"forward", "facts", "a branch on what was stored is a branch on the value"},
+	{"bypass", "push", "an edge that goes past the block need not bring the sum"},
+	{"params", "push", "a parameter with one value is none"},
+	{"merge", "sinkreads", "a read and the branch on it are in one block by then"},
+	{"sinkreads", "mergereads", "a merged read is needed on all ways that one of its parts is needed on"},
+	{"forward", "deadstore", "a store whose loads all know its value is not read"},
+	{"mergereads", "sink", "addresses of reads that are gone need not move"},
 	{"facts", "thread", "a decided branch leaves an empty block to pass"},
 	{"thread", "merge", "a block that edges go past has one predecessor less"},
 	{"thread", "bypass", "bypass adds parameters; thread does without"},
@@ -68,7 +86,7 @@ func Run(f *ir.Func) { RunWatched(f, func(string) {}) }
 // Names gives the names of the passes in the order in which they first run.
 func Names() []string {
 	var out []string
-	for _, p := range slices.Concat(passes, lastPasses) {
+	for _, p := range slices.Concat(passes, memoryPasses, lastPasses) {
 		if !slices.Contains(out, p.name) {
 			out = append(out, p.name)
 		}
@@ -78,18 +96,23 @@ func Names() []string {
 
 // RunWatched is Run; it calls after with the name of each pass that has run.
 func RunWatched(f *ir.Func, after func(name string)) {
-	for range maxRounds {
-		changed := false
-		for _, p := range passes {
+	once := func(list []pass) (changed bool) {
+		for _, p := range list {
 			changed = p.run(f) || changed
 			after(p.name)
 		}
-		if !changed {
-			break
+		return changed
+	}
+	again := func() {
+		for range maxRounds {
+			if !once(passes) {
+				break
+			}
 		}
 	}
-	for _, p := range lastPasses {
-		p.run(f)
-		after(p.name)
+	again()
+	if once(memoryPasses) {
+		again()
 	}
+	once(lastPasses)
 }

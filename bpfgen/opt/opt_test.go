@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/startrace/startrace/bpfgen/ir"
@@ -12,7 +13,7 @@ import (
 
 func TestPassOrder(t *testing.T) {
 	var all []pass
-	all = append(append(all, passes...), lastPasses...)
+	all = slices.Concat(passes, memoryPasses, lastPasses)
 	first, last := map[string]int{}, map[string]int{}
 	for i, p := range all {
 		if _, ok := first[p.name]; !ok {

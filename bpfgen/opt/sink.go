@@ -12,13 +12,7 @@ import (
 // needs a register move: the operand lives longer, the value shorter.
 func sink(f *ir.Func) bool {
 	order := f.Order()
-	s := &sinker{
-		dom: f.Dominators(order), depth: f.LoopDepth(order),
-		users: make([][]user, f.NumValues()),
-	}
-	for _, b := range order {
-		s.count(b)
-	}
+	s := &sinker{dom: f.Dominators(order), depth: f.LoopDepth(order), users: allUsers(f, order)}
 	changed := false
 	for _, b := range slices.Backward(order) {
 		for i := len(b.Values) - 1; i >= 0; i-- {
@@ -43,24 +37,29 @@ type sinker struct {
 	users [][]user // by value
 }
 
-func (s *sinker) count(b *ir.Block) {
-	for _, v := range b.Values {
-		for _, a := range v.Args {
-			s.users[a.ID] = append(s.users[a.ID], user{b, v})
+// allUsers gives the uses of each value, by its number.
+func allUsers(f *ir.Func, order []*ir.Block) [][]user {
+	users := make([][]user, f.NumValues())
+	for _, b := range order {
+		for _, v := range b.Values {
+			for _, a := range v.Args {
+				users[a.ID] = append(users[a.ID], user{b, v})
+			}
+		}
+		end := func(v *ir.Value) {
+			if v != nil {
+				users[v.ID] = append(users[v.ID], user{b, nil})
+			}
+		}
+		end(b.Term.X)
+		end(b.Term.Y)
+		for _, e := range b.Term.To {
+			for _, a := range e.Args {
+				end(a)
+			}
 		}
 	}
-	end := func(v *ir.Value) {
-		if v != nil {
-			s.users[v.ID] = append(s.users[v.ID], user{b, nil})
-		}
-	}
-	end(b.Term.X)
-	end(b.Term.Y)
-	for _, e := range b.Term.To {
-		for _, a := range e.Args {
-			end(a)
-		}
-	}
+	return users
 }
 
 // sinks reports whether v may be computed at any later place, at no cost.

@@ -1,0 +1,97 @@
+package opt
+
+import "github.com/startrace/startrace/bpfgen/ir"
+
+// privateSlots tells by number the slots all of whose uses are known: their
+// addresses go to loads, stores and helpers only, so that nothing else reads
+// or writes them.
+func privateSlots(f *ir.Func) []bool {
+	private := make([]bool, len(f.Slots))
+	for i := range private {
+		private[i] = true
+	}
+	lose := func(v *ir.Value) {
+		if v != nil && v.Op == ir.OpSlot {
+			private[v.Slot.ID] = false
+		}
+	}
+	for _, b := range f.Blocks {
+		for _, v := range b.Values {
+			for i, a := range v.Args {
+				if !addresses(v, i) {
+					lose(a)
+				}
+			}
+		}
+		lose(b.Term.X)
+		lose(b.Term.Y)
+		for _, e := range b.Term.To {
+			for _, a := range e.Args {
+				lose(a)
+			}
+		}
+	}
+	return private
+}
+
+// addresses reports whether v uses operand i only to reach memory.
+func addresses(v *ir.Value, i int) bool {
+	switch {
+	case v.Op == ir.OpCall, v.Op == ir.OpCopy:
+		return true
+	case v.Op.IsMemory(), v.Op == ir.OpZero:
+		return i == 0
+	}
+	return false
+}
+
+// A span is a piece of a slot.
+type span struct {
+	slot     *ir.Slot
+	from, to int64
+}
+
+func (s span) overlaps(o span) bool { return s.slot == o.slot && s.from < o.to && o.from < s.to }
+
+// spanAt is n bytes from an address that is one of a slot.
+func spanAt(addr *ir.Value, off, n int64) (span, bool) {
+	if addr.Op != ir.OpSlot {
+		return span{}, false
+	}
+	return span{addr.Slot, addr.Imm + off, addr.Imm + off + n}, true
+}
+
+// writes gives the piece of a slot that v overwrites and does nothing else.
+func writes(v *ir.Value) (span, bool) {
+	switch {
+	case v.Op.IsStore():
+		return spanAt(v.Args[0], v.Imm, int64(v.Op.Width()))
+	case v.Op == ir.OpZero, v.Op == ir.OpCopy:
+		return spanAt(v.Args[0], 0, v.Imm)
+	}
+	return span{}, false
+}
+
+// touches gives f the pieces of slots that v may read, and those that it may
+// write in another way than writes says. A helper may do both to all of a slot.
+func touches(v *ir.Value, f func(span)) {
+	at := func(a *ir.Value, off, n int64) {
+		if s, ok := spanAt(a, off, n); ok {
+			f(s)
+		}
+	}
+	switch {
+	case v.Op == ir.OpCall:
+		for _, a := range v.Args {
+			if a.Op == ir.OpSlot {
+				f(span{a.Slot, 0, int64(a.Slot.Size)})
+			}
+		}
+	case v.Op.IsLoad():
+		at(v.Args[0], v.Imm, int64(v.Op.Width()))
+	case v.Op == ir.OpCopy:
+		at(v.Args[1], 0, v.Imm)
+	case v.Op.IsMemory() && !v.Op.IsStore(): // atomics
+		at(v.Args[0], v.Imm, 8)
+	}
+}
