@@ -186,13 +186,12 @@ func (w *spanWalk) taken(b *body, t *target) *event {
 		return nil
 	}
 	end := &tree.Stmt{Op: tree.SSpanEnd, Int: int64(w.id), Pos: w.t.pos}
-	if e := w.keyOf(b, ev, w.t.span.EndKey); e != nil {
+	key := w.t.span.EndKey
+	if e := w.keyOf(b, ev, key); e != nil {
 		end.Exprs = []*tree.Expr{e}
 	} else if key != nil {
-		return // no event of this point ends one
+		return nil // no event of this point ends one
 	}
-	ev.startEv = s.ev // the key is what finds it
-	ev.duration = func(pos plan.Pos) val { return elapsed(b, ev, s.ev, pos) }
 	if w.filtered {
 		end.Str = "filtered"
 	}
