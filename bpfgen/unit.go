@@ -30,6 +30,8 @@ type Unit struct {
 	// entry with the greatest Insn that is not above the instruction's raw
 	// number (64-bit loads count two).
 	Lines map[string][]Line
+	// Loops has the most expensive loop of the programs that have one.
+	Loops map[string]Loop
 	// Dumps has the stages of each program, if Options.Dump asked for them.
 	Dumps map[string]*Dump
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
@@ -323,15 +324,23 @@ func TestVerifierError(t *testing.T) {
 	}
 	file := "a.star"
 	at := func(line int32) plan.Pos { return syntax.MakePosition(&file, line, 7) }
+	t.Setenv("TMPDIR", t.TempDir())
 	u.Lines["p0"] = []bpfgen.Line{{Insn: 0, Pos: at(1)}, {Insn: 3, Pos: at(2)}, {Insn: 4, Pos: at(3)}}
 	_, err := Load(u, Options{})
 	var v *VerifierError
 	if !errors.As(err, &v) {
 		t.Fatalf("got %v", err)
 	}
-	want := "internal compiler error: the kernel's verifier rejected program p0 at a.star:2:7: R3 !read_ok"
-	if err.Error() != want || v.Insn != 3 || !strings.Contains(v.Log, "R3 !read_ok") {
-		t.Errorf("got %q of instruction %d, want %q", err, v.Insn, want)
+	if v.Insn != 3 || v.Pos != at(2) || !strings.Contains(v.Log, "R3 !read_ok") {
+		t.Errorf("instruction %d at %s of %q", v.Insn, v.Pos, v.Log)
+	}
+	want := "a.star:2:7: internal compiler error: the kernel refuses the code for this place: " +
+		"a value is used that was not computed on some way through the code\n" +
+		"    this is a bug in startrace, not in the script; to report it, send the output of\n" +
+		"        startrace explain --asm a.star\n" +
+		"    and the file\n        " + v.File
+	if err.Error() != want || filepath.Dir(v.File) != os.TempDir() {
+		t.Errorf("got %q, want %q", err, want)
 	}
 }
 

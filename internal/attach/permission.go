@@ -42,15 +42,35 @@ func explainPermission(err error) error {
 	if mode := kernel.Lockdown(); mode != "" && mode != "none" {
 		return fmt.Errorf("%w (%s): %w", kernel.ErrLockdown, mode, err)
 	}
-	held, capErr := effectiveCapabilities()
-	has := func(bit uint) bool { return held>>bit&1 != 0 }
+	can, capErr := canTrace()
 	switch {
 	case capErr != nil:
 		return fmt.Errorf("%w: %w; tracing needs root", ErrPermission, err)
-	case has(capSysAdmin) || has(capBPF) && has(capPerfmon):
+	case can && lockedMemory() != "":
+		return fmt.Errorf("%w: %w; before Linux 5.11 tables count against the limit of locked memory, which is %s here: raise it (ulimit -l unlimited)",
+			ErrPermission, err, lockedMemory())
+	case can:
 		return fmt.Errorf("%w: %w; this process has the capabilities, so a container, a security module or seccomp forbids it", ErrPermission, err)
 	}
 	return fmt.Errorf("%w: %w; tracing needs root, or CAP_BPF and CAP_PERFMON from Linux 5.8", ErrPermission, err)
+}
+
+// canTrace reports whether this process has the capabilities that tracing needs.
+func canTrace() (bool, error) {
+	held, err := effectiveCapabilities()
+	has := func(bit uint) bool { return held>>bit&1 != 0 }
+	return has(capSysAdmin) || has(capBPF) && has(capPerfmon), err
+}
+
+// lockedMemory is the limit that the memory of maps counts against, "" where
+// there is none: from 5.11 on it counts against the cgroup's memory.
+func lockedMemory() string {
+	var limit unix.Rlimit
+	version, err := kernel.Release()
+	if err != nil || version.AtLeast(5, 11) || unix.Getrlimit(unix.RLIMIT_MEMLOCK, &limit) != nil || limit.Cur == unix.RLIM_INFINITY {
+		return ""
+	}
+	return fmt.Sprintf("%d KB", limit.Cur>>10)
 }
 
 // effectiveCapabilities gives the thread's capabilities as a bit set.

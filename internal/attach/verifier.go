@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"sort"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -17,23 +16,34 @@ import (
 )
 
 // A VerifierError says that the kernel's verifier rejected a program that we
-// generated: a fault of the compiler.
+// generated: a fault of the compiler. Its message never has the verifier's own
+// words: these are in the file.
 type VerifierError struct {
 	Program string
 	Pos     plan.Pos // of the rejected instruction; not valid if unknown
 	Insn    int      // its raw number, -1 if unknown
 	Reason  string   // the verifier's own sentence
 	Log     string   // all that the verifier wrote
+	File    string   // where Log is kept; "" if no file could be written
 	Err     error    // what the system call returned
 }
 
 func (e *VerifierError) Error() string {
-	at := ""
+	at, file := "", "FILE"
 	if e.Pos.IsValid() {
-		at = " at " + e.Pos.String()
+		at, file = e.Pos.String()+": ", e.Pos.Filename()
 	}
-	return fmt.Sprintf("internal compiler error: the kernel's verifier rejected program %s%s: %s", e.Program, at, e.Reason)
+	text := fmt.Sprintf("%sinternal compiler error: the kernel refuses the code for this place: %s\n"+
+		"    this is a bug in startrace, not in the script; to report it, send the output of\n"+
+		"        startrace explain --asm %s", at, plainWords(e.Reason), file)
+	if e.File != "" {
+		text += "\n    and the file\n        " + e.File
+	}
+	return text
 }
+
+// Place is where in the script the rejected instruction comes from.
+func (e *VerifierError) Place() plan.Pos { return e.Pos }
 
 func (e *VerifierError) Unwrap() error { return e.Err }
 
@@ -41,8 +51,10 @@ func (e *VerifierError) Unwrap() error { return e.Err }
 // got, but more than it is willing to follow.
 type ComplexityError struct {
 	Program string
-	Pos     plan.Pos // where the program's code begins; not valid if unknown
-	Err     error
+	Pos     plan.Pos // of the most expensive loop, else where the code begins; not valid if unknown
+	// Steps is how often that loop goes round at most, 0: there is no loop.
+	Steps int64
+	Err   error
 }
 
 func (e *ComplexityError) Error() string {
@@ -50,29 +62,60 @@ func (e *ComplexityError) Error() string {
 	if e.Pos.IsValid() {
 		at = e.Pos.String() + ": "
 	}
-	return fmt.Sprintf("%sprogram %s has too many branches or too long loops for this kernel's verifier", at, e.Program)
+	if e.Steps > 0 {
+		return fmt.Sprintf("%sthis kernel's verifier does not follow a loop of this size to its end: it may go round %d times; "+
+			"give its range a smaller end, or move branches out of it", at, e.Steps)
+	}
+	return at + "this handler has more branches than this kernel's verifier follows; split it into several probes, or do less in it"
 }
+
+// Place is where in the script the verifier had too much to do.
+func (e *ComplexityError) Place() plan.Pos { return e.Pos }
 
 func (e *ComplexityError) Unwrap() error { return e.Err }
 
 // explainLoad says why a program was refused. Only where the reason can be in
 // the verifier's log is the program verified again with one: a program that
 // is too complex would write a million lines.
-func explainLoad(p *bpf.Program, lines []bpfgen.Line, err error) error {
+func explainLoad(p *bpf.Program, code *bpfgen.Unit, err error) error {
 	switch {
 	case errors.Is(err, unix.E2BIG), errors.Is(err, unix.EFAULT):
-		// EFAULT: "sequence of 8193 jumps is too complex" before 7.2.
-		e := &ComplexityError{Program: p.Name, Err: err}
-		if len(lines) > 0 {
-			e.Pos = lines[0].Pos
+		if can, err := canTrace(); err == nil && !can && instructions(p) > unprivilegedInsns {
+			return fmt.Errorf("load program %s: %w", p.Name, unix.EPERM)
 		}
-		return e
+		// EFAULT: "sequence of 8193 jumps is too complex" before 7.2.
+		return newComplexityError(p.Name, code, err)
 	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EINVAL), errors.Is(err, unix.EPERM):
 		if log := verifierLog(p); log != "" {
-			return newVerifierError(p.Name, lines, log, err)
+			return newVerifierError(p.Name, code.Lines[p.Name], log, err)
 		}
 	}
 	return fmt.Errorf("load program %s: %w", p.Name, err)
+}
+
+// unprivilegedInsns is BPF_MAXINSNS of include/uapi/linux/bpf_common.h: a
+// longer program without the rights to load it is too big before it is
+// forbidden (bpf_prog_load).
+const unprivilegedInsns = 4096
+
+// instructions is how many the kernel counts: 64-bit loads are two.
+func instructions(p *bpf.Program) int {
+	n := 0
+	for _, ins := range p.Instructions {
+		n += int(ins.Width())
+	}
+	return n
+}
+
+// newComplexityError blames the loop that the verifier follows longest.
+func newComplexityError(program string, code *bpfgen.Unit, err error) error {
+	e := &ComplexityError{Program: program, Err: err}
+	if hot, ok := code.Loops[program]; ok {
+		e.Pos, e.Steps = hot.Pos, hot.Steps
+	} else if lines := code.Lines[program]; len(lines) > 0 {
+		e.Pos = lines[0].Pos
+	}
+	return e
 }
 
 // verifierLog loads p again to learn what the verifier says.
@@ -103,12 +146,13 @@ func newVerifierError(program string, lines []bpfgen.Line, log string, err error
 	if i := sort.Search(len(lines), func(i int) bool { return lines[i].Insn > e.Insn }); i > 0 {
 		e.Pos = lines[i-1].Pos
 	}
+	e.File = keepLog(e)
 	return e
 }
 
 var (
 	insnLine = regexp.MustCompile(`(?m)^(\d+): (\([0-9a-f]{2}\)|R\d)`)
-	insnText = regexp.MustCompile(`(?:unreachable insn|back-edge from insn|jump out of range from insn|last insn is not an exit or jmp|invalid insn idx|subprog starts at insn|from insn) (\d+)`)
+	insnText = regexp.MustCompile(`(?:unreachable insn|back-edge from insn|jump out of range from insn|last insn is not an exit or jmp|invalid insn idx|subprog starts at insn|infinite loop detected at insn|from insn) (\d+)`)
 )
 
 // rejectedInsn finds the raw number of the rejected instruction: the last one
@@ -126,21 +170,4 @@ func rejectedInsn(log string) int {
 		return -1
 	}
 	return n
-}
-
-// rejection gives the verifier's last sentence, without its statistics and
-// the states of registers.
-func rejection(log string) string {
-	all := strings.Split(strings.TrimSpace(log), "\n")
-	for i := len(all) - 1; i >= 0; i-- {
-		line := strings.TrimSpace(all[i])
-		switch {
-		case line == "", strings.HasPrefix(line, "processed "), strings.HasPrefix(line, "insns processed"),
-			strings.HasPrefix(line, "verification time"), strings.HasPrefix(line, "stack depth"),
-			strings.HasPrefix(line, "mark_precise"), insnLine.MatchString(line):
-			continue
-		}
-		return line
-	}
-	return "no reason given"
 }

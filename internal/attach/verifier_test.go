@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/internal/bpf"
 )
 
@@ -35,7 +36,7 @@ func TestRejectionOfLogs(t *testing.T) {
 func TestExplainTooComplex(t *testing.T) {
 	for _, errno := range []error{unix.E2BIG, unix.EFAULT} {
 		var c *ComplexityError
-		if err := explainLoad(&bpf.Program{Name: "p"}, nil, errno); !errors.As(err, &c) || !errors.Is(err, errno) {
+		if err := explainLoad(&bpf.Program{Name: "p"}, &bpfgen.Unit{}, errno); !errors.As(err, &c) || !errors.Is(err, errno) {
 			t.Errorf("%v became %v", errno, err)
 		}
 	}

@@ -1,0 +1,172 @@
+package bpfgen
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/startrace/startrace/bpfgen/emit"
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/lower"
+	"github.com/startrace/startrace/bpfgen/regalloc"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// What the kernel gives one program. The stack is regalloc.MaxStack, the reach
+// of a jump emit's; how long the verifier follows a program is only known when
+// it does (attach.ComplexityError).
+const (
+	// maxMaps is MAX_USED_MAPS of include/linux/bpf_verifier.h.
+	maxMaps = 64
+	// maxScratch is the greatest value of a per-CPU array, PCPU_MIN_UNIT_SIZE of
+	// include/linux/percpu.h, without the word that lower puts before it.
+	maxScratch = 32<<10 - lower.ScratchHeader
+)
+
+// A LimitError says that a handler needs more than the kernel gives a program,
+// and what its author can do.
+type LimitError struct {
+	Pos plan.Pos
+	Msg string
+}
+
+func (e *LimitError) Error() string {
+	if !e.Pos.IsValid() {
+		return e.Msg
+	}
+	return e.Pos.String() + ": " + e.Msg
+}
+
+// Place is where in the script the limit is exceeded.
+func (e *LimitError) Place() plan.Pos { return e.Pos }
+
+func limitf(pos plan.Pos, format string, args ...any) error {
+	return &LimitError{pos, fmt.Sprintf(format, args...)}
+}
+
+// checkMaps refuses functions that use more than limit maps, at the first one
+// too many.
+func checkMaps(f *ir.Func, limit int) error {
+	seen := map[string]bool{}
+	var at plan.Pos
+	for _, b := range f.Blocks {
+		for _, v := range b.Values {
+			if v.Op != ir.OpMapPtr && v.Op != ir.OpMapValue || seen[v.Sym] {
+				continue
+			}
+			if seen[v.Sym] = true; len(seen) == limit+1 {
+				at = v.Pos
+			}
+		}
+	}
+	if len(seen) <= limit {
+		return nil
+	}
+	return limitf(at, "this handler uses %d of the kernel's maps, and a program may use %d: each table, cell and aggregation is one, "+
+		"and startrace needs some itself; split the handler into several probes, or keep several values in one table under different keys",
+		len(seen), maxMaps)
+}
+
+func checkScratch(f *ir.Func) error {
+	if f.ScratchSize <= maxScratch {
+		return nil
+	}
+	return limitf(begin(f), "this handler needs %d bytes of memory for its strings, keys and records, and the kernel gives %d: "+
+		"shorten strings (--str-max, cstr(p, n)), or split the handler into several probes", f.ScratchSize, maxScratch)
+}
+
+// begin is the first place in the script that f has code for.
+func begin(f *ir.Func) plan.Pos {
+	for _, b := range f.Order() {
+		for _, v := range b.Values {
+			if v.Pos.IsValid() {
+				return v.Pos
+			}
+		}
+		if b.Term.Pos.IsValid() {
+			return b.Term.Pos
+		}
+	}
+	return plan.Pos{}
+}
+
+// explainLimit says in the script's words which limit of the back end f
+// exceeds.
+func explainLimit(f *ir.Func, err error) error {
+	var stack *regalloc.StackError
+	var far *emit.DistanceError
+	switch {
+	case errors.As(err, &stack):
+		return limitf(begin(f), "this handler keeps %d bytes of values at the same time, and a program has %d bytes of stack: "+
+			"use values soon after they are computed, or keep some in a table", stack.Total, regalloc.MaxStack)
+	case errors.As(err, &far):
+		return limitf(begin(f), "this handler is too large: it jumps over %d instructions, and the kernel's jumps reach over 32767; "+
+			"split it into several probes", max(far.Distance, -far.Distance))
+	}
+	return err
+}
+
+// A Loop is the loop of a program that the verifier follows longest.
+type Loop struct {
+	Pos plan.Pos
+	// Steps is how often its body runs at most, with the loops around it.
+	Steps int64
+}
+
+// hottest finds the loop of p in which the verifier spends more than half of
+// its steps, if there is one.
+func hottest(p *tree.Program) (Loop, bool) {
+	c := &coster{}
+	total := c.block(p.Body, 1)
+	for _, v := range p.Variants {
+		total += c.block(v.Body, 1)
+	}
+	return c.hot, c.cost > total/2
+}
+
+// A coster estimates by the number of expressions, each as often as it runs.
+type coster struct {
+	hot  Loop
+	cost float64 // of hot
+}
+
+func (c *coster) block(blk *tree.Block, times int64) float64 {
+	if blk == nil {
+		return 0
+	}
+	sum := 0.0
+	for _, s := range blk.Stmts {
+		for _, e := range s.Exprs {
+			sum += c.expr(e, times)
+		}
+		if s.Op == tree.SFor {
+			sum += c.loop(s, times)
+		} else {
+			sum += c.block(s.Then, times) + c.block(s.Else, times)
+		}
+	}
+	return sum
+}
+
+func (c *coster) expr(e *tree.Expr, times int64) float64 {
+	sum := float64(times)
+	for _, a := range e.Args {
+		sum += c.expr(a, times)
+	}
+	return sum + c.block(e.Body, times)
+}
+
+func (c *coster) loop(s *tree.Stmt, times int64) float64 {
+	bound, err := strconv.ParseInt(s.Str, 10, 32)
+	if err != nil {
+		bound = 1 // build refuses such a loop
+	}
+	const most = 1 << 40 // enough to be too much; nested further it would overflow
+	times = min(times*max(bound, 1), most)
+	cost := c.block(s.Then, times) + float64(times)
+	if cost > 2*c.cost { // else the loop inside is to blame
+		c.cost, c.hot = cost, Loop{s.Pos, times}
+	}
+	return cost
+}

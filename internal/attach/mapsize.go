@@ -1,0 +1,131 @@
+package attach
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A MapError says that a container of the script is larger than this machine
+// or its kernel takes.
+type MapError struct {
+	Pos plan.Pos // where it was declared
+	Msg string
+	Err error // unix.ENOMEM or unix.E2BIG
+}
+
+func (e *MapError) Error() string { return e.Pos.String() + ": " + e.Msg }
+
+// Place is where in the script the container was declared.
+func (e *MapError) Place() plan.Pos { return e.Pos }
+
+func (e *MapError) Unwrap() error { return e.Err }
+
+// mapMemory is what the kernel allocates for a map at once, in bytes: hash
+// tables are preallocated (htab_map_alloc and struct htab_elem of
+// kernel/bpf/hashtab.c).
+func mapMemory(m *ebpf.MapSpec) uint64 {
+	const element, bucket = 48, 16
+	entries, value := uint64(m.MaxEntries), uint64(m.ValueSize+7)&^7
+	switch m.Type {
+	case ebpf.Hash, ebpf.LRUHash:
+		return entries * (element + bucket + uint64(m.KeySize+7)&^7 + value)
+	case ebpf.PerCPUArray:
+		return entries * value * uint64(runtime.NumCPU())
+	}
+	return entries * value
+}
+
+// checkMemory refuses a map that does not fit into three quarters of what is
+// left of the machine's memory: the kernel would start to allocate it, and end
+// other processes to go on.
+func (l *Loaded) checkMemory(name string, m *ebpf.MapSpec) error {
+	left, ok := availableMemory()
+	if need := mapMemory(m); ok && need > left/4*3 {
+		return l.tooLarge(name, m, unix.ENOMEM)
+	}
+	return nil
+}
+
+// availableMemory is MemAvailable of proc(5), in bytes.
+func availableMemory() (uint64, bool) {
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0, false
+	}
+	_, rest, found := strings.Cut(string(text), "MemAvailable:")
+	fields := strings.Fields(rest)
+	if !found || len(fields) == 0 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(fields[0], 10, 50)
+	return n << 10, err == nil
+}
+
+// maxOldKey is MAX_BPF_STACK: hash tables took no longer keys before 5.16
+// (kernel commit c6bde958a62b).
+const maxOldKey = 512
+
+// tooLarge explains why map m could not be made.
+func (l *Loaded) tooLarge(name string, m *ebpf.MapSpec, err error) error {
+	what := "map " + name
+	e := &MapError{Err: err}
+	if c := l.container(name); c != nil {
+		what, e.Pos = fmt.Sprintf("%s %q", c.Kind, c.Name), c.Pos
+	} else if s := l.span(name); s != nil {
+		what, e.Pos = "the state of this span", s.Pos
+	}
+	need := fmt.Sprintf("%s of %d entries needs about %s of memory (%d bytes of key and %d of value each)",
+		what, m.MaxEntries, megabytes(mapMemory(m)), m.KeySize, m.ValueSize)
+	left, known := availableMemory()
+	switch {
+	case errors.Is(err, unix.E2BIG) && m.KeySize > maxOldKey && mapMemory(m) < 1<<32:
+		e.Msg = fmt.Sprintf("the keys of %s take %d bytes, and this kernel allows %d: shorten their strings (--str-max, cstr(p, n))", what, m.KeySize, maxOldKey)
+	case errors.Is(err, unix.E2BIG):
+		e.Msg = need + ", more than this kernel allows: give it a smaller size="
+	case known:
+		e.Msg = fmt.Sprintf("%s, and may take three quarters of the %s that are free: give it a smaller size=", need, megabytes(left))
+	default:
+		e.Msg = need + ", and the kernel does not have it: give it a smaller size="
+	}
+	if !e.Pos.IsValid() {
+		return fmt.Errorf("create map %s: %s: %w", name, e.Msg, err)
+	}
+	return e
+}
+
+// container gives the container that a map holds, nil for none.
+func (l *Loaded) container(name string) *tree.Container {
+	for i, c := range l.unit.Tree.Containers {
+		if c != nil && name == tree.ContainerMap(i) {
+			return c
+		}
+	}
+	return nil
+}
+
+// span gives the span whose open calls a map holds, nil for none.
+func (l *Loaded) span(name string) *tree.Span {
+	for i, s := range l.unit.Tree.Spans {
+		if name == tree.SpanMap(i) {
+			return s
+		}
+	}
+	return nil
+}
+
+func megabytes(n uint64) string {
+	if n < 10<<20 {
+		return fmt.Sprintf("%d KB", n>>10)
+	}
+	return fmt.Sprintf("%d MB", n>>20)
+}
