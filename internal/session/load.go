@@ -29,6 +29,7 @@ func (s *session) load() error {
 		return err
 	}
 	s.points = result.Points
+	s.freezeCaptures(result)
 	compiled := time.Now()
 	if s.loaded, err = attach.Load(s.unit, attach.Options{TracepointID: s.tracepointID, Features: s.facts.Features}); err != nil {
 		return err
@@ -52,6 +53,16 @@ func (s *session) load() error {
 	s.verbosef("compiled in %s, loaded in %s, attached in %s",
 		millis(compiled.Sub(begin)), millis(loaded.Sub(compiled)), millis(time.Since(loaded)))
 	return nil
+}
+
+// freezeCaptures makes what kernel halves captured constant for the rest of the
+// run: a change would not reach the programs.
+func (s *session) freezeCaptures(result *infer.Result) {
+	for _, at := range result.Placed {
+		if at.Side == "kernel" && at.Fn != nil {
+			s.host.Freeze(at.Fn)
+		}
+	}
 }
 
 // compile makes the unit of the plan.
