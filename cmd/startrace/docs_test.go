@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var updateDocs = flag.Bool("update-docs", false, "rewrite the output of commands in the documents")
+
+// The documents' code is checked here, so that it stays true. In fences:
+//
+//	```python NAME   a script; it must compile. NAME, if there is one, is the
+//	                 file of that name for the commands that follow
+//	```console       commands behind "$ ", each with its output
+//
+// Outside of fences, lines that begin with ./bin/startrace are commands as a
+// reader would type them: what they would run must compile.
+func TestDocs(t *testing.T) {
+	if !canTrace() {
+		t.Skip("compiling scripts needs root and a kernel with BTF")
+	}
+	files, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Skip("the documents are not here: the test runs outside of the source tree")
+	}
+	checked := 0
+	for _, file := range append(files, "../../README.md") {
+		t.Run(filepath.Base(file), func(t *testing.T) { checked += newDocument(t, file).check() })
+	}
+	if checked < 10 {
+		t.Errorf("only %d pieces of code were found", checked)
+	}
+}
+
+// A document is a file whose code is checked in a folder of its own.
+type document struct {
+	t      *testing.T
+	file   string
+	lines  []string
+	out    []string // the lines as they should be
+	folder string
+	path   string // PATH with startrace
+}
+
+func newDocument(t *testing.T, file string) *document {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &document{t: t, file: file, lines: strings.Split(string(text), "\n"), folder: t.TempDir()}
+	bin := t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(bin, "startrace")); err != nil {
+		t.Fatal(err)
+	}
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(examples, filepath.Join(d.folder, "examples")); err != nil {
+		t.Fatal(err)
+	}
+	d.path = bin + ":" + os.Getenv("PATH")
+	return d
+}
+
+// check gives the number of pieces of code.
+func (d *document) check() (n int) {
+	for i := 0; i < len(d.lines); i++ {
+		fence, ok := strings.CutPrefix(d.lines[i], "```")
+		if !ok {
+			n += d.typed(i)
+			d.out = append(d.out, d.lines[i])
+			continue
+		}
+		end := i + 1
+		for end < len(d.lines) && d.lines[end] != "```" {
+			end++
+		}
+		if end == len(d.lines) {
+			d.t.Fatalf("%s:%d: the fence is not closed", d.file, i+1)
+		}
+		d.out = append(d.out, d.lines[i])
+		d.block(fence, i, d.lines[i+1:end])
+		d.out = append(d.out, d.lines[end])
+		i = end
+		n++
+	}
+	if *updateDocs {
+		if err := os.WriteFile(d.file, []byte(strings.Join(d.out, "\n")), 0o644); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	return n
+}
+
+func (d *document) block(fence string, at int, lines []string) {
+	kind, name, _ := strings.Cut(fence, " ")
+	switch kind {
+	case "python":
+		d.script(name, at, lines)
+		d.out = append(d.out, lines...)
+	case "console":
+		d.console(at, lines)
+	default:
+		d.t.Errorf("%s:%d: a fence is python or console, got %q", d.file, at+1, kind)
+		d.out = append(d.out, lines...)
+	}
+}
+
+// script compiles a script.
+func (d *document) script(name string, at int, lines []string) {
+	if name == "" {
+		name = fmt.Sprintf("line%d.star", at+2)
+	}
+	text := strings.Join(lines, "\n") + "\n"
+	if err := os.WriteFile(filepath.Join(d.folder, name), []byte(text), 0o644); err != nil {
+		d.t.Fatal(err)
+	}
+	if out, err := d.shell("startrace explain " + name); err != nil {
+		d.t.Errorf("%s:%d: the script does not compile: %v\n%s", d.file, at+2, err, out)
+	}
+}
+
+// console runs the commands and compares what they print.
+func (d *document) console(at int, lines []string) {
+	for i := 0; i < len(lines); {
+		command, ok := strings.CutPrefix(lines[i], "$ ")
+		if !ok {
+			d.t.Fatalf("%s:%d: want a command behind \"$ \", got %q", d.file, at+2+i, lines[i])
+		}
+		first := i + 1
+		for i = first; i < len(lines) && !strings.HasPrefix(lines[i], "$ "); i++ {
+		}
+		out, err := d.shell(command)
+		if err != nil {
+			d.t.Errorf("%s:%d: %s: %v\n%s", d.file, at+1+first, command, err, out)
+		}
+		got := strings.Split(strings.TrimRight(out, "\n"), "\n")
+		if diff := cmp.Diff(lines[first:i], got); diff != "" && !*updateDocs {
+			d.t.Errorf("%s:%d: %s prints something else (-document +command); run with -update-docs if that is right:\n%s", d.file, at+1+first, command, diff)
+		}
+		d.out = append(append(d.out, "$ "+command), got...)
+	}
+}
+
+// asIs are the commands that may simply run.
+var asIs = regexp.MustCompile(`^startrace (explain|tools|doc|list|doctor)\b|--help`)
+
+// typed checks a command that stands in the text.
+func (d *document) typed(i int) int {
+	command, ok := strings.CutPrefix(d.lines[i], "    ./bin/")
+	if !ok {
+		return 0
+	}
+	command, _, _ = strings.Cut(command, "    ") // a remark
+	if !asIs.MatchString(command) {
+		command = strings.Replace(command, "startrace", "startrace explain", 1)
+	}
+	if out, err := d.shell(command); err != nil {
+		d.t.Errorf("%s:%d: %s: %v\n%s", d.file, i+1, command, err, out)
+	}
+	return 1
+}
+
+// shell runs a command and gives what it prints, messages too if it fails.
+func (d *document) shell(command string) (string, error) {
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Dir = d.folder
+	cmd.Env = append(os.Environ(), "PATH="+d.path, "LC_ALL=C.UTF-8")
+	var out, messages bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &messages
+	err := cmd.Run()
+	if err != nil {
+		out.Write(messages.Bytes())
+	}
+	return out.String(), err
+}
