@@ -52,7 +52,7 @@ var layers = []layer{
 	{"internal/kernel", nil, []string{unix}},
 	{"internal/elffile", []string{"internal/kernel"}, []string{"github.com/ianlancetaylor/demangle", "github.com/ulikunitz/xz"}},
 	{"internal/gofunc", nil, []string{"golang.org/x/arch/"}},
-	{"internal/locate", []string{"internal/elffile"}, nil},
+	{"internal/locate", []string{"internal/elffile", "internal/kernel"}, nil},
 	{"internal/usdt", []string{"internal/elffile", "internal/kernel"}, nil},
 	{"internal/symbols", []string{"internal/elffile"}, nil},
 	{"internal/bpf", nil, []string{ebpf, ebpf + "/asm", ebpf + "/btf", unix}},
