@@ -8,7 +8,6 @@ import (
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/kernel"
@@ -92,7 +91,7 @@ func evalError(e *starlark.EvalError) *Error {
 	for len(stack) > 0 && stack[len(stack)-1].Pos.Filename() == "<builtin>" {
 		stack = stack[:len(stack)-1]
 	}
-	out := &Error{Msg: e.Msg + runtimeHint(e.Msg), Cause: e.Unwrap()}
+	out := &Error{Msg: plainRun(e.Msg) + runtimeHint(e.Msg), Cause: e.Unwrap()}
 	if len(stack) > 0 {
 		out.Pos = stack[len(stack)-1].Pos
 	}
@@ -118,7 +117,7 @@ func (f *file) resolveErrors(err error, names []string) error {
 	}
 	out := make(Errors, len(list))
 	for i, e := range list {
-		out[i] = &Error{Pos: e.Pos, Msg: undefinedHint(e.Msg, names)}
+		out[i] = &Error{Pos: e.Pos, Msg: reword(plainResolve, undefinedHint(e.Msg, names))}
 	}
 	slices.SortStableFunc(out, func(a, b *Error) int {
 		if a.Pos.Line != b.Pos.Line {
@@ -151,32 +150,6 @@ func didYouMean(name string, names []string) string {
 	slices.Sort(names)
 	if near := kernel.Suggest(name, names); near != "" {
 		return " (did you mean " + near + "?)"
-	}
-	return ""
-}
-
-// syntaxError gives a parse error with a hint about the text around it.
-func (f *file) syntaxError(err error) error {
-	var se syntax.Error
-	if !errors.As(err, &se) {
-		return err
-	}
-	return Errors{{Pos: se.Pos, Msg: se.Msg + f.syntaxHint(se.Pos)}}
-}
-
-// syntaxHint recognises operators of C, bpftrace and DTrace at the place of
-// the error or just before it.
-func (f *file) syntaxHint(pos plan.Pos) string {
-	if int(pos.Line) > len(f.lines) || pos.Line < 1 {
-		return ""
-	}
-	line := []rune(f.lines[pos.Line-1])
-	at := min(max(int(pos.Col)-1, 0), len(line))
-	around := string(line[max(0, at-2):min(len(line), at+2)])
-	for _, h := range foreignSyntax {
-		if strings.Contains(around, h.text) {
-			return fmt.Sprintf(" (%s)", h.hint)
-		}
 	}
 	return ""
 }

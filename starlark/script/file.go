@@ -1,6 +1,7 @@
 package script
 
 import (
+	"bytes"
 	"strings"
 
 	"go.starlark.net/syntax"
@@ -37,6 +38,10 @@ type callSite struct {
 
 // parse parses a file and keeps it. The tree is rewritten, not resolved.
 func (h *Host) parse(name string, src []byte) (*file, error) {
+	src = bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")) // a byte order mark
+	if err := checkText(name, string(src)); err != nil {
+		return nil, err
+	}
 	f := &file{name: name, lines: strings.Split(string(src), "\n"),
 		funcs: make(map[place]syntax.Node), calls: make(map[place]callSite)}
 	tree, err := parseOptions.Parse(name, src, 0)

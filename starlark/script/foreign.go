@@ -30,19 +30,3 @@ var foreignWords = map[string]string{
 	"interval": "here it is every(), or the point interval:1s", "tick": "here it is every()", "BEGIN": "the top level of the script runs at the beginning",
 	"END": "here it is at_exit(fn)", "null": "here it is None", "NULL": "here it is None", "true": "here it is True", "false": "here it is False",
 }
-
-// foreignSyntax are operators of C and its kin, the longest first.
-var foreignSyntax = []struct{ text, hint string }{
-	{"&&", "here it is: and"},
-	{"||", "here it is: or"},
-	{"->", "here it is: ."},
-	{"++", "here it is: += 1"},
-	{"--", "here it is: -= 1"},
-	{"/*", "comments begin with #"},
-	{"//", "comments begin with #"},
-	{"@", "maps are containers here: n = count() at the top, n[key].add() in a function"},
-	{"?", "here it is: A if CONDITION else B"},
-	{"$", "variables have no $ here"},
-	{"!", "here it is: not"},
-	{"{", "functions are: def f(e): and an indented block, or lambda e: expression"},
-}

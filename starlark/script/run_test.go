@@ -88,7 +88,7 @@ func TestTraceback(t *testing.T) {
   -e:2:18: in f
   <builtin>: in sorted
   -e:2:42: in lambda
--e:2:42: floored division by zero`
+-e:2:42: division by zero`
 	if e.Traceback() != want {
 		t.Errorf("traceback\n%s, want\n%s", e.Traceback(), want)
 	}

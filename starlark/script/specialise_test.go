@@ -196,12 +196,12 @@ func TestSpecialisePositions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Call(fn, ev); err == nil || err.Error() != "test.star:19:14: floored division by zero" {
+	if _, err := h.Call(fn, ev); err == nil || err.Error() != "test.star:19:14: division by zero" {
 		t.Errorf("error %v", err)
 	}
 	set(^uint64(0), 1)
 	show := p.Probes[0].Handler.Names["show"].(*plan.Func)
-	if got := call(show, map[string]int{"e.pid": 0, "a.size": 1}); got != "test.star:8:37: global variable undefined_yet referenced before assignment" {
+	if got := call(show, map[string]int{"e.pid": 0, "a.size": 1}); got != "test.star:8:37: undefined_yet has no value yet: it is assigned further down" {
 		t.Errorf("error %s", got)
 	}
 }
