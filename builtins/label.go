@@ -30,13 +30,13 @@ MODULE+0xOFFSET. The process must still be there; code that a program made at ru
 		Name: "inet", Family: "labels",
 		Signature: "inet(addr)",
 		Doc:       "An IPv4 or IPv6 address as text: an int as the kernel holds it, in the network's order, or its 4 or 16 bytes.",
-		call:      inetCall,
+		call:      passAbsent(inetCall),
 	},
 	{
 		Name: "mac", Family: "labels",
 		Signature: "mac(addr)",
 		Doc:       "A hardware address as text, of its bytes.",
-		call:      macCall,
+		call:      passAbsent(macCall),
 	},
 	label("dev_name", "dev_name(dev)", "The name of a block device by the kernel's number for it (major << 20 | minor); 8,0 where it has none."),
 	{
@@ -45,12 +45,22 @@ MODULE+0xOFFSET. The process must still be there; code that a program made at ru
 		Doc: `The name of a value, or A|B for flags, of what has no name the number in hex. The family is an enum of the kernel
 ("pid_type"), the beginning of the names of constants ("O_", "AF_"), "tcp_state", or "mode" for rw-r--r--. It may be left
 out in kernel halves for a field whose type is an enum.`,
-		call: namesCall,
+		call: passAbsent(namesCall),
 	},
 }
 
 func label(name, sig, doc string) Entry {
-	return Entry{Name: name, Family: "labels", Signature: sig, Doc: doc, call: labelCall}
+	return Entry{Name: name, Family: "labels", Signature: sig, Doc: doc, call: passAbsent(labelCall)}
+}
+
+// passAbsent lets what is not there through, as a label in a kernel half does: errno(FAULT) is FAULT.
+func passAbsent(f func(*Env, *call) (starlark.Value, error)) func(*Env, *call) (starlark.Value, error) {
+	return func(e *Env, c *call) (starlark.Value, error) {
+		if len(c.args) > 0 && (c.args[0] == value.FAULT || c.args[0] == starlark.None) {
+			return c.args[0], nil
+		}
+		return f(e, c)
+	}
 }
 
 // labels gives what labels mean that kernel halves put on values. The session

@@ -74,7 +74,7 @@ func (r *listReader) round(list, k *ir.Value) {
 	})
 	b.store(8, b.addr(r.state, 0), listOff, end)
 	if r.sep != 0 {
-		b.store(1, b.op(ir.OpAdd, b.addr(r.buf, -1), end), 0, b.konst(r.sep))
+		b.store(1, b.op(ir.OpAdd, b.addr(r.buf, 0), end), -1, b.konst(r.sep))
 	}
 }
 

@@ -62,7 +62,7 @@ func (b *builder) tableSet(c *tree.Container, k, v *tree.Expr) {
 	key := b.fixed(c.KeyLayout, c.Key, k)
 	var val *region
 	j := b.newJoin(types.Type{})
-	if c.ValueLayout.Size == 8 && isScalar(c.Value) {
+	if isWord(c) {
 		x := b.convert(b.expr(v), c.Value).x
 		val = b.alloc(8)
 		p := b.lookup(c, key)
@@ -80,6 +80,12 @@ func (b *builder) tableSet(c *tree.Container, k, v *tree.Expr) {
 	}
 	b.enter(j)
 	b.release(key, val)
+}
+
+// isWord reports whether the values of c are one word. A bool and its tag have
+// the room of one, but are two.
+func isWord(c *tree.Container) bool {
+	return c.ValueLayout.Size == 8 && isScalar(c.Value) && !hasTag(c.Value)
 }
 
 // update stores the entry and counts a failure.
@@ -137,13 +143,13 @@ func (b *builder) upsert(c *tree.Container, key *region, size int, body func(p *
 func (b *builder) tableUpdate(c *tree.Container, k, v *tree.Expr, op string) {
 	x := b.number(v)
 	key := b.fixed(c.KeyLayout, c.Key, k)
-	b.upsert(c, key, c.ValueLayout.Size, func(p *ir.Value) { b.update64(c, p, x, op) })
+	b.upsert(c, key, c.ValueLayout.Size, func(p *ir.Value) { b.updateWord(c, p, x, op) })
 	b.release(key)
 }
 
 func (b *builder) cellSet(c *tree.Container, v *tree.Expr) {
 	p := b.mapValue(mapOf(c), 0)
-	if isScalar(c.Value) && c.ValueLayout.Size == 8 {
+	if isWord(c) {
 		b.store(8, p, 0, b.convert(b.expr(v), c.Value).x)
 		return
 	}
@@ -153,5 +159,15 @@ func (b *builder) cellSet(c *tree.Container, v *tree.Expr) {
 }
 
 func (b *builder) cellAdd(c *tree.Container, v *tree.Expr, op string) {
-	b.update64(c, b.mapValue(mapOf(c), 0), b.number(v), op)
+	b.updateWord(c, b.mapValue(mapOf(c), 0), b.number(v), op)
+}
+
+// updateWord changes the int at p, if it is one: None and FAULT end the handler.
+func (b *builder) updateWord(c *tree.Container, p, x *ir.Value, op string) {
+	w := c.ValueLayout.Type
+	if w.TagOff >= 0 {
+		tag := b.load(1, p, int64(w.TagOff))
+		b.unless(ir.NE, tag, wire.TagPresent, func() { b.errorSite("the entry is None or FAULT, an int was wanted") })
+	}
+	b.update64(c, b.add(p, int64(w.Off)), x, op)
 }

@@ -58,7 +58,7 @@ func updateTable(t *Table, k starlark.Value, op syntax.Token, v starlark.Value) 
 		return err
 	}
 	if !found {
-		return fmt.Errorf("key %s not in %s", k, t)
+		old = starlark.MakeInt(0) // as in kernel halves, for all operators
 	}
 	next, err := starlark.Binary(op, old, v)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"runtime"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -151,37 +152,58 @@ func (c *checker) execute(programs []*Program, u *bpfgen.Unit) {
 }
 
 func (c *checker) compare(m *machine, r *reference, probe int, p *Program) {
-	for _, in := range c.inputs {
-		want := r.run(p.Name, in)
-		if want.skip {
-			c.open++
-			if strings.Contains(p.Script(), "table(") {
-				return // its state is not known any more
+	runtime.LockOSThread() // spans without a key belong to a thread
+	defer runtime.UnlockOSThread()
+	for i, in := range c.inputs {
+		end := in
+		if p.Span {
+			end = c.inputs[(i+1)%len(c.inputs)]
+			if !c.step(p, in, r.begin(p, in), func() (outcome, error) { return m.begin(probe, in) }) {
+				return
 			}
-			continue
 		}
-		got, err := m.run(probe, in)
-		if err != nil {
-			c.note("rejected", p, "%v", err)
-			return
-		}
-		c.runs++
-		if want.value == nil {
-			c.errors++
-		} else if want.value.Type() == "NoneType" {
-			c.nones++
-		}
-		kind := ""
-		switch {
-		case !same(got, want):
-			kind = "differs"
-		case got.value == nil && got.line != want.line:
-			kind = "place"
-		}
-		if kind != "" {
-			c.note(kind, p, "the kernel gives %s, the interpreter %s, with %s", got, want, in)
-			c.found[len(c.found)-1].in = in
+		if !c.step(p, end, r.run(p, end), func() (outcome, error) { return m.run(probe, end) }) {
 			return
 		}
 	}
+	if diff := m.compareState(r, p); diff != "" {
+		c.note("differs", p, "%s", diff)
+	}
 }
+
+// step compares one run; it reports whether the next one can be compared.
+func (c *checker) step(p *Program, in Input, want outcome, run func() (outcome, error)) bool {
+	if want.skip {
+		c.open++
+		return !p.keepsState() // it is not known any more
+	}
+	got, err := run()
+	if err != nil {
+		c.note("rejected", p, "%v", err)
+		return false
+	}
+	c.runs++
+	if want.value == nil {
+		c.errors++
+	} else if want.value.Type() == "NoneType" {
+		c.nones++
+	}
+	kind := ""
+	switch {
+	case !same(got, want):
+		kind = "differs"
+	case got.value == nil && got.line != want.line:
+		kind = "place"
+	}
+	if kind == "" {
+		return true
+	}
+	c.note(kind, p, "the kernel gives %s, the interpreter %s, with %s", got, want, in)
+	c.found[len(c.found)-1].in = in
+	return false
+}
+
+var stateful = regexp.MustCompile(`\b(table|cell|count|total|mean|lowest|highest|stats|hist|lhist|quantiles|group)\(`)
+
+// keepsState reports whether a run depends on those before.
+func (p *Program) keepsState() bool { return p.Span || stateful.MatchString(p.Script()) }

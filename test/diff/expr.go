@@ -21,6 +21,7 @@ const (
 	Attr                // Args[0].Text
 	Lambda              // (lambda Names: Args[0])
 	Apply               // Args[0](Args[1:]…)
+	Given               // Args[0], for the reference Ref(Args…)
 )
 
 // An Expr is an expression.
@@ -31,6 +32,8 @@ type Expr struct {
 	Args  []*Expr
 	Names []string
 	Wrap  wrap
+	// Ref is the function that the reference calls with Args instead, and with Text as the last one of an Attr.
+	Ref string
 	// Proof marks a condition after which a variable is known not to be None: Shrink keeps it.
 	Proof bool
 }
@@ -50,6 +53,10 @@ func (w *writer) expr(e *Expr) {
 }
 
 func (w *writer) form(e *Expr) {
+	if w.ref && e.Ref != "" {
+		w.spelt(e)
+		return
+	}
 	switch e.Form {
 	case Leaf:
 		w.WriteString(e.Text)
@@ -77,9 +84,23 @@ func (w *writer) form(e *Expr) {
 		w.parts(e.Args[0], "."+e.Text)
 	case Lambda:
 		w.parts("(lambda "+strings.Join(e.Names, ", ")+": ", e.Args[0], ")")
+	case Given:
+		w.expr(e.Args[0])
 	case Apply:
 		w.expr(e.Args[0])
 		w.args(e.Args[1:], nil)
+	}
+}
+
+// spelt writes an exception of docs/semantics.md.
+func (w *writer) spelt(e *Expr) {
+	w.WriteString(e.Ref)
+	switch e.Form {
+	case Leaf:
+	case Attr:
+		w.parts("(", e.Args[0], ", \""+e.Text+"\")")
+	default:
+		w.args(e.Args, nil)
 	}
 }
 
@@ -163,4 +184,4 @@ func cond(c, x, y *Expr) *Expr {
 	return &Expr{Form: Cond, Type: t, Args: []*Expr{c, x, y}, Wrap: w}
 }
 
-var none = leaf(Type{}, "None")
+var none = leaf(Type{Kind: Func}, "None") // of a kind of its own, so that Shrink leaves it

@@ -19,8 +19,14 @@ type gen struct {
 	// nodes and calls bound the size: calls are written out in the kernel's code, and so are loops.
 	nodes, calls, times int
 	names               int
-	event               bool // e is in reach
-	loop                bool // the statement is in a loop of the function
+	event               bool            // e is in reach
+	loop                bool            // the statement is in a loop of the function
+	key                 bool            // the function gives the key of a span
+	tested              map[string]bool // pointers that may be known to be None
+	user                bool            // for user space, which has floats
+	aggs                []aggregation
+	cells               []cell
+	lists               []list
 }
 
 // A variable is a name in reach. A name that is known not to be None stands here twice.
@@ -36,12 +42,6 @@ type callable struct {
 	event bool // takes e first
 }
 
-// A table is a container of the program.
-type table struct {
-	name     string
-	key, val Type
-}
-
 // A dict is a constant dict.
 type dict struct {
 	name     string
@@ -49,13 +49,25 @@ type dict struct {
 }
 
 // Generate makes the program of a seed. Its names begin with name.
-func Generate(seed uint64, name string) *Program {
-	g := &gen{r: rand.New(rand.NewPCG(seed, 0x5eed)), p: &Program{Name: name}, nodes: 40, times: 1}
+func Generate(seed uint64, name string) *Program { return generate(seed, name, false) }
+
+// GenerateUser makes one for user space, where there are floats and no spans.
+func GenerateUser(seed uint64, name string) *Program { return generate(seed, name, true) }
+
+func generate(seed uint64, name string, user bool) *Program {
+	g := &gen{user: user, tested: map[string]bool{}, r: rand.New(rand.NewPCG(seed, 0x5eed)), p: &Program{Name: name}, nodes: 40, times: 1}
 	g.nodes += g.r.IntN(160)
 	g.calls = g.r.IntN(12)
+	g.p.Span = !user && g.one(8)
 	g.globals()
 	for range g.r.IntN(4) {
 		g.helper()
+	}
+	if g.one(8) {
+		g.closures()
+	}
+	if g.p.Span && g.one(2) {
+		g.spanKey()
 	}
 	g.main()
 	return g.p
@@ -83,7 +95,13 @@ func (g *gen) globals() {
 		g.dict()
 	}
 	if g.one(4) {
-		g.table()
+		g.list()
+	}
+	if g.one(8) {
+		g.constantRecord()
+	}
+	if g.one(3) {
+		g.state()
 	}
 	g.own = len(g.vars)
 }
@@ -103,16 +121,12 @@ func (g *gen) dict() {
 	g.p.Globals = append(g.p.Globals, s+"}")
 }
 
-func (g *gen) table() {
-	keys := []Type{signed, unsigned, text, boolean, {Kind: Tuple, Elems: []Type{unsigned, text}}, {Kind: Tuple, Elems: []Type{signed, signed}}}
-	t := table{g.global("T"), pick(g, keys), pick(g, []Type{signed, signed, unsigned, text, boolean, {Kind: Tuple, Elems: []Type{signed, boolean}}})}
-	g.tables = append(g.tables, t)
-	g.p.Globals = append(g.p.Globals, t.name+" = table(size = 512)")
-}
-
 // scalarType is the type of a parameter or a variable.
 func (g *gen) scalarType() Type {
 	t := pick(g, []Type{plainInt, signed, signed, signed, unsigned, unsigned, boolean, text})
+	if g.user && g.one(8) {
+		return floating
+	}
 	if g.one(6) {
 		t.Opt = true
 	}
@@ -132,6 +146,17 @@ func (g *gen) valueType() Type {
 		t.Kind = Record
 		for i := range t.Elems {
 			t.Names = append(t.Names, fmt.Sprintf("f%d", i))
+		}
+	}
+	return t
+}
+
+// resultType is what is sent: it may hold labels.
+func (g *gen) resultType() Type {
+	t := g.valueType()
+	for i := range t.Elems {
+		if g.one(6) {
+			t.Elems[i] = g.labelType()
 		}
 	}
 	return t
@@ -171,6 +196,9 @@ func (g *gen) signature(fn *Function) {
 	fn.Result = g.valueType()
 	for range g.r.IntN(4) {
 		p := Param{g.name("p"), g.scalarType()}
+		if g.one(8) && !g.user {
+			p.Type = pointer
+		}
 		if len(fn.Defaults) > 0 || g.one(4) {
 			p.Type = pick(g, []Type{plainInt, text, boolean})
 			fn.Defaults = append(fn.Defaults, g.literal(p.Type))
@@ -201,12 +229,9 @@ func hasParam(fn *Function, t Type) bool {
 }
 
 func (g *gen) main() {
-	fn := &Function{Name: g.p.Name, Params: []Param{{Name: "e"}}, Result: g.valueType()}
+	fn := &Function{Name: g.p.Name, Params: []Param{{Name: "e"}}, Result: g.resultType()}
 	g.event = true
 	g.function(fn, 2+g.r.IntN(7))
-	for _, t := range g.tables { // so that the compiler knows what the table holds
-		fill := &Stmt{Form: SetItem, Target: t.name, Exprs: []*Expr{g.leafOf(t.key), g.leafOf(t.val)}}
-		fn.Body = append([]*Stmt{fill}, fn.Body...)
-	}
+	fn.Body = append(g.fill(), fn.Body...)
 	g.p.Main = fn
 }

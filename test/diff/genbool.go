@@ -44,7 +44,10 @@ func (g *gen) hugeComparison(d int) *Expr {
 
 func (g *gen) stringTest(d int) *Expr {
 	s, constant := g.expr(text, d-1), leaf(text, strconv.Quote(pick(g, texts)))
-	switch g.r.IntN(5) {
+	switch g.r.IntN(6) {
+	case 5:
+		glob := pick(g, []string{"*", "a*", "*b", "a?c", "[ab]*", "*/*", "{a,b,abc}", "/etc*", "*pass*", "?", "[!a]*", ""})
+		return call(boolean, "matches", s, leaf(text, strconv.Quote(glob)))
 	case 0:
 		return operator(pick(g, []string{"in", "not in"}), boolean, constant, s)
 	case 1:
@@ -73,6 +76,9 @@ func (g *gen) connective(d int) *Expr {
 }
 
 func (g *gen) noneTest(d int) *Expr {
+	if g.event && !g.user && g.one(3) {
+		return g.pointerTest(d)
+	}
 	t := g.scalarType().opt()
 	return operator(pick(g, []string{"==", "!="}), boolean, g.expr(t, d-1), none)
 }
@@ -90,15 +96,24 @@ func (g *gen) equality(d int) *Expr {
 // membership is x in something.
 func (g *gen) membership(d int) *Expr {
 	op := pick(g, []string{"in", "not in"})
-	if len(g.tables) > 0 && g.one(2) {
-		c := pick(g, g.tables)
-		return operator(op, boolean, g.expr(c.key, d-1), leaf(Type{}, c.name))
+	if tables := g.usable(); len(tables) > 0 && g.one(2) {
+		c := pick(g, tables)
+		return operator(op, boolean, g.keyExpr(c.key, d-1), leaf(Type{}, c.name))
 	}
 	if len(g.dicts) > 0 && g.one(2) {
 		c := pick(g, g.dicts)
 		return operator(op, boolean, g.expr(c.key, d-1), leaf(Type{}, c.name))
 	}
 	t := pick(g, []Type{plainInt, text})
+	for _, l := range g.lists {
+		if l.t.Kind == t.Kind {
+			x := g.expr(text, d-1)
+			if t.Kind == Int {
+				x = g.anyInt(d - 1)
+			}
+			return operator(op, boolean, x, leaf(Type{}, l.name))
+		}
+	}
 	list := &Expr{Form: Display}
 	for range 1 + g.r.IntN(3) {
 		list.Args = append(list.Args, g.literal(t))

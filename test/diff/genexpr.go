@@ -21,6 +21,12 @@ func (g *gen) expr(t Type, d int) *Expr {
 		return g.boolean(d)
 	case Tuple, Record:
 		return g.compose(t, d)
+	case Ptr:
+		return g.pointerExpr(d)
+	case Label:
+		return g.label(t, d)
+	case Float:
+		return g.float(d)
 	}
 	return g.leafOf(t)
 }
@@ -139,7 +145,7 @@ func (g *gen) attribute(t Type, d int) *Expr {
 			}
 		}
 	}
-	if t.Opt || t.Kind > Str || t.Kind == Int && t.Class == Plain {
+	if t.Opt || t.Kind > Str || t.Kind == Int && t.Class == Plain || g.p.Span {
 		return nil
 	}
 	field := g.leafOf(t) // getattr(e.args, "u8", default)
@@ -173,7 +179,7 @@ func (g *gen) applyLambda(t Type, d int) *Expr {
 func (g *gen) callFor(t Type, d int) *Expr {
 	var fit []callable
 	for _, f := range g.fns {
-		if f.fn.Result.Equal(t) && (!f.event || g.event) {
+		if f.fn.Result.Equal(t) && (!f.event || g.event) && (g.event || !hasParam(f.fn, pointer)) {
 			fit = append(fit, f)
 		}
 	}
@@ -207,8 +213,18 @@ func (g *gen) callOf(f callable, d int) *Expr {
 	return e
 }
 
-// lookup reads a table or a constant dict.
+// lookup reads a table, a cell or a constant list or dict.
 func (g *gen) lookup(t Type, d int) *Expr {
+	for _, c := range g.cells {
+		if c.val.Equal(t) {
+			return method(t, leaf(Type{}, c.name), "get")
+		}
+	}
+	for _, l := range g.lists {
+		if l.t.Equal(t) && g.one(2) {
+			return &Expr{Form: Index, Type: t, Args: []*Expr{leaf(Type{}, l.name), leaf(plainInt, number(int64(g.r.IntN(2*l.n)-l.n)))}}
+		}
+	}
 	for _, c := range g.dicts {
 		if c.val.Equal(t.present()) {
 			args := []*Expr{g.expr(c.key, d-1)}
@@ -218,11 +234,11 @@ func (g *gen) lookup(t Type, d int) *Expr {
 			return method(t, leaf(Type{}, c.name), "get", args...)
 		}
 	}
-	for _, c := range g.tables {
+	for _, c := range g.usable() {
 		if !c.val.Equal(t.present()) {
 			continue
 		}
-		recv, key := leaf(Type{}, c.name), g.expr(c.key, d-2)
+		recv, key := leaf(Type{}, c.name), g.keyExpr(c.key, d-2)
 		op := pick(g, []string{"get", "get", "pop"})
 		switch {
 		case t.Opt:

@@ -72,6 +72,9 @@ func (g *gen) plain(d int) *Expr {
 	case 5:
 		return arith(pick(g, []string{"+", "-", "*"}), g.expr(plainInt, d-1), leaf(plainInt, number(int64(g.r.IntN(9)))))
 	case 6:
+		if len(g.lists) > 0 {
+			return call(plainInt, "len", leaf(Type{}, pick(g, g.lists).name))
+		}
 		t := g.valueType()
 		if t.Kind == Tuple {
 			return call(plainInt, "len", g.expr(t.present(), d-1))

@@ -34,7 +34,7 @@ func (g *gen) stmt() []*Stmt {
 	case 11:
 		return g.nested()
 	case 12:
-		return g.tableStmt()
+		return g.stateStmt()
 	}
 	return []*Stmt{{Form: Do, Exprs: []*Expr{g.expr(g.valueType(), exprDepth)}}}
 }
@@ -45,6 +45,9 @@ func (g *gen) declare() *Stmt {
 		return g.unpack()
 	}
 	t := g.valueType()
+	if g.event && !g.user && g.one(8) {
+		t = pointer
+	}
 	s := &Stmt{Form: Assign, Target: g.name("v"), Exprs: []*Expr{g.expr(t, exprDepth)}}
 	g.vars = append(g.vars, variable{s.Target, t, false})
 	return s
@@ -156,9 +159,27 @@ func (g *gen) forStmt() []*Stmt {
 	s := &Stmt{Form: For, Target: g.name("i")}
 	n := 1 + g.r.IntN(4)
 	vars := []variable{{s.Target, plainInt, true}}
-	switch g.r.IntN(5) {
+	switch g.r.IntN(8) {
 	case 0:
 		s.Exprs = []*Expr{leaf(Type{}, fmt.Sprintf("range(%d)", n))}
+	case 5:
+		if !g.event || g.user {
+			return nil
+		}
+		s.Exprs = []*Expr{nil}
+		s.Exprs[0], vars[0].t, n = g.arrayLoop()
+	case 6:
+		if len(g.lists) == 0 {
+			return nil
+		}
+		l := pick(g, g.lists)
+		s.Exprs, vars[0].t, n = []*Expr{leaf(Type{}, l.name)}, l.t, l.n
+	case 7:
+		if len(g.dicts) == 0 {
+			return nil
+		}
+		d := pick(g, g.dicts)
+		s.Exprs, vars[0].t, n = []*Expr{leaf(Type{}, d.name)}, d.key, 4
 	case 1:
 		s.Exprs, n = []*Expr{g.longRange()}, 1
 	case 2:
@@ -201,9 +222,11 @@ func (g *gen) longRange() *Expr {
 	few := func() *Expr {
 		return arith("&", g.expr(pick(g, []Type{signed, unsigned}), 2), leaf(plainInt, pick(g, []string{"1", "3", "7"})))
 	}
-	switch g.r.IntN(3) {
+	switch g.r.IntN(4) {
 	case 0:
 		return leaf(Type{}, fmt.Sprintf("range(%d)", 65+g.r.IntN(40)))
+	case 3:
+		return call(Type{}, "range", few(), arith("-", few(), leaf(plainInt, "4")), leaf(plainInt, pick(g, []string{"-1", "-2", "2"})))
 	case 1:
 		return call(Type{}, "range", few(), arith("+", few(), leaf(plainInt, "2")))
 	}
@@ -225,28 +248,10 @@ func (g *gen) nested() []*Stmt {
 	}
 	fn := &Function{Name: g.name("n")}
 	g.signature(fn)
+	if len(fn.Defaults) == 0 && g.one(3) {
+		return g.lambdaStmt(fn)
+	}
 	g.function(fn, 1+g.r.IntN(2))
 	g.fns = append(g.fns, callable{fn, false})
 	return []*Stmt{{Form: Def, Func: fn}}
-}
-
-func (g *gen) tableStmt() []*Stmt {
-	if len(g.tables) == 0 {
-		return nil
-	}
-	t := pick(g, g.tables)
-	recv, key := leaf(Type{}, t.name), g.expr(t.key, exprDepth-1)
-	if t.val.Kind == Int && g.one(2) {
-		return []*Stmt{{Form: Update, Target: t.name, Op: pick(g, []string{"+", "+", "-", "*", "&", "|", "^"}),
-			Exprs: []*Expr{key, g.expr(t.val, exprDepth-1)}, Wrap: wrapTo(t.val)}}
-	}
-	switch g.r.IntN(5) {
-	case 0:
-		return []*Stmt{{Form: Do, Exprs: []*Expr{method(t.val.opt(), recv, "pop", key)}}}
-	case 1:
-		return []*Stmt{{Form: Do, Exprs: []*Expr{method(boolean, recv, "remove", key)}}}
-	case 2:
-		return []*Stmt{{Form: Do, Exprs: []*Expr{method(Type{}, recv, "set", key, g.expr(t.val, exprDepth))}}}
-	}
-	return []*Stmt{{Form: SetItem, Target: t.name, Exprs: []*Expr{key, g.expr(t.val, exprDepth)}}}
 }

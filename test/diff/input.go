@@ -16,13 +16,14 @@ type Field struct {
 	Bits   int // 0: a string
 	Signed bool
 	Bool   bool
+	Ptr    bool // to a node
 }
 
 // Fields are the arguments of the event in their order. A raw tracepoint has at most twelve.
 var Fields = []Field{
 	{Name: "u8", Bits: 8}, {Name: "u16", Bits: 16}, {Name: "u32", Bits: 32}, {Name: "u64", Bits: 64},
 	{Name: "s8", Bits: 8, Signed: true}, {Name: "s16", Bits: 16, Signed: true}, {Name: "s32", Bits: 32, Signed: true},
-	{Name: "s64", Bits: 64, Signed: true}, {Name: "x64", Bits: 64, Signed: true},
+	{Name: "s64", Bits: 64, Signed: true}, {Name: "p", Bits: 64, Ptr: true},
 	{Name: "flag", Bits: 8, Bool: true}, {Name: "s"}, {Name: "t"},
 }
 
@@ -36,6 +37,8 @@ type Text struct {
 type Input struct {
 	Words [12]uint64 // by the index in Fields
 	Texts [12]Text
+	P     int // where p leads: the number of a node, Null or Nowhere
+	Nodes [Nodes]Node
 }
 
 // Inputs makes n inputs of a seed.
@@ -47,6 +50,8 @@ func Inputs(seed uint64, n int) []Input {
 			switch {
 			case f.Bits == 0:
 				out[i].Texts[j] = g.text()
+			case f.Ptr:
+				out[i].P = g.place(KernelNodes)
 			case f.Bool:
 				out[i].Words[j] = uint64(g.r.IntN(2))
 			default:
@@ -54,8 +59,11 @@ func Inputs(seed uint64, n int) []Input {
 			}
 		}
 		if g.one(4) { // equal ones meet more often than by chance
-			out[i].Words[8], out[i].Words[3] = out[i].Words[7], out[i].Words[7]
+			out[i].Words[3] = out[i].Words[7]
 			out[i].Texts[11] = out[i].Texts[10]
+		}
+		for j := range out[i].Nodes {
+			out[i].Nodes[j] = g.node()
 		}
 	}
 	return out
@@ -77,7 +85,15 @@ func (g *gen) word() uint64 {
 
 // text avoids a beginning of "…" (0xe2), which marks strings that were cut, at the limit.
 func (g *gen) text() Text {
-	switch g.r.IntN(8) {
+	t := g.anyText()
+	if len(t.S) > StrMax { // what is left of it is no other whole string: as a key it is another one (docs/semantics.md)
+		t.S = t.S[:StrMax-1] + "Z" + t.S[StrMax:]
+	}
+	return t
+}
+
+func (g *gen) anyText() Text {
+	switch g.r.IntN(16) {
 	case 0:
 		return Text{Fault: true}
 	case 1:
@@ -101,6 +117,8 @@ func (in Input) String() string {
 			s += f.Name + "=FAULT "
 		case f.Bits == 0:
 			s += fmt.Sprintf("%s=%q ", f.Name, in.Texts[i].S)
+		case f.Ptr:
+			s += fmt.Sprintf("p=%d %+v ", in.P, in.Nodes)
 		case f.Signed:
 			s += fmt.Sprintf("%s=%d ", f.Name, int64(in.Words[i]<<(64-f.Bits))>>(64-f.Bits))
 		default:

@@ -5,20 +5,19 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
-	"sort"
+	"strings"
 	"testing"
-	"unsafe"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/btf"
 	"github.com/cilium/ebpf/rlimit"
 	"go.starlark.net/starlark"
-	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/state"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/script"
@@ -40,16 +39,19 @@ func needBPF(t testing.TB) {
 	m.Close()
 }
 
-// facts is a kernel with the one raw tracepoint that the programs are for.
+// facts is a kernel with the raw tracepoints that the programs are for: diff, and done, with which spans end.
 func facts(t testing.TB) *kernel.Facts {
 	t.Helper()
 	char := &btf.Int{Name: "char", Size: 1, Encoding: btf.Signed}
+	node := nodeType()
 	params := []btf.FuncParam{{Name: "__data", Type: &btf.Pointer{Target: &btf.Void{}}}}
 	for _, f := range Fields {
 		var typ btf.Type = &btf.Int{Name: fmt.Sprintf("u%d", f.Bits), Size: uint32(f.Bits / 8)}
 		switch {
 		case f.Bits == 0:
 			typ = &btf.Pointer{Target: char}
+		case f.Ptr:
+			typ = &btf.Pointer{Target: node}
 		case f.Bool:
 			typ = &btf.Int{Name: "_Bool", Size: 1, Encoding: btf.Bool}
 		case f.Signed:
@@ -58,7 +60,11 @@ func facts(t testing.TB) *kernel.Facts {
 		params = append(params, btf.FuncParam{Name: f.Name, Type: typ})
 	}
 	proto := &btf.FuncProto{Return: &btf.Void{}, Params: params}
-	b, err := btf.NewBuilder([]btf.Type{&btf.Typedef{Name: "btf_trace_diff", Type: &btf.Pointer{Target: proto}}}, nil)
+	var points []btf.Type
+	for _, name := range []string{"diff", "done"} {
+		points = append(points, &btf.Typedef{Name: "btf_trace_" + name, Type: &btf.Pointer{Target: proto}})
+	}
+	b, err := btf.NewBuilder(points, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,9 +79,20 @@ func facts(t testing.TB) *kernel.Facts {
 func scriptOf(programs []*Program) string {
 	s := ""
 	for _, p := range programs {
-		s += p.Script() + "probe(\"rawtracepoint:diff\", kernel = " + p.Name + ")\n"
+		s += p.Script() + "probe(" + p.point() + ", kernel = " + p.Name + ")\n"
 	}
 	return s
+}
+
+// point is where the function of a program runs.
+func (p *Program) point() string {
+	switch {
+	case p.Span && p.Key != nil:
+		return "span(\"rawtracepoint:diff\", \"rawtracepoint:done\", key = " + p.Key.Name + ")"
+	case p.Span:
+		return "span(\"rawtracepoint:diff\", \"rawtracepoint:done\")"
+	}
+	return "\"rawtracepoint:diff\""
 }
 
 // compile makes the unit of a script. A panic of the compiler is an error.
@@ -105,35 +122,40 @@ type machine struct {
 	loaded *ebpf.Collection
 	reader *stream.Reader
 	event  *value.Event
-	names  map[int]string // of programs, by the probe
-	sites  []uint64
-	memory []byte
+	// names and starts are programs by the probe; a span has both.
+	names, starts map[int]string
+	sites         []uint64
+	memory        *memory
+	state         map[string]starlark.Value // containers by their names
+	backends      []state.Container
 }
 
-func load(u *bpfgen.Unit) (*machine, error) {
-	m := &machine{unit: u, names: map[int]string{}, event: value.NewEvent(&value.Decoder{}), sites: make([]uint64, len(u.Sites))}
+func load(u *bpfgen.Unit) (_ *machine, err error) {
+	m := &machine{unit: u, names: map[int]string{}, starts: map[int]string{}, event: value.NewEvent(decoder()), sites: make([]uint64, len(u.Sites))}
 	for _, p := range u.Tree.Programs {
+		if len(u.Tree.Spans) > 0 && strings.HasSuffix(p.Name, "_in") {
+			m.starts[p.Probe] = p.Name
+			continue
+		}
 		m.names[p.Probe] = p.Name
 	}
-	var err error
 	if m.loaded, err = ebpf.NewCollection(u.Spec); err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			m.close()
+		}
+	}()
 	if ring := m.loaded.Maps[bpfgen.MapRing]; ring != nil {
 		if m.reader, err = stream.NewReader(ring); err != nil {
-			m.close()
 			return nil, err
 		}
 	}
-	// Behind the strings lies a page that cannot be read.
-	if m.memory, err = unix.Mmap(-1, 0, 3*4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON); err == nil {
-		err = unix.Mprotect(m.memory[2*4096:], unix.PROT_NONE)
-	}
-	if err != nil {
-		m.close()
+	if m.memory, err = newMemory(); err != nil {
 		return nil, err
 	}
-	return m, nil
+	return m, m.bind()
 }
 
 func (m *machine) close() {
@@ -141,41 +163,33 @@ func (m *machine) close() {
 		m.reader.Close()
 	}
 	if m.memory != nil {
-		_ = unix.Munmap(m.memory)
+		m.memory.close()
+	}
+	for _, b := range m.backends {
+		_ = b.Close()
 	}
 	m.loaded.Close()
 }
 
-// context writes the strings of an input and gives the words of the tracepoint: the first string lies at the end of
-// its page, before memory that cannot be read.
-func (m *machine) context(in Input) []uint64 {
-	ctx := in.Words
-	at := 2 * 4096
-	for i, f := range Fields {
-		if f.Bits != 0 {
-			continue
-		}
-		s := in.Texts[i]
-		if s.Fault {
-			ctx[i] = 8
-			continue
-		}
-		at -= len(s.S) + 1
-		copy(m.memory[at:], s.S)
-		m.memory[at+len(s.S)] = 0
-		ctx[i] = uint64(uintptr(unsafe.Pointer(&m.memory[at])))
-		at = 4096 // the second lies at the end of its page, too
-	}
-	return ctx[:]
-}
-
 // run runs the program of a probe. A program without a record and without a counted error returned None.
 func (m *machine) run(probe int, in Input) (outcome, error) {
-	name, ok := m.names[probe]
-	if !ok {
+	return m.runProgram(m.names[probe], probe, in)
+}
+
+// begin runs the start of a span.
+func (m *machine) begin(probe int, in Input) (outcome, error) {
+	return m.runProgram(m.starts[probe], probe, in)
+}
+
+func (m *machine) runProgram(name string, probe int, in Input) (outcome, error) {
+	if name == "" {
 		return outcome{value: starlark.None}, nil
 	}
-	if _, err := m.loaded.Programs[name].Run(&ebpf.RunOptions{Context: m.context(in)}); err != nil {
+	ctx, err := m.memory.context(in)
+	if err != nil {
+		return outcome{}, err
+	}
+	if _, err := m.loaded.Programs[name].Run(&ebpf.RunOptions{Context: ctx}); err != nil {
 		return outcome{}, fmt.Errorf("run %s: %w", name, err)
 	}
 	out, err := m.record(probe)
@@ -242,63 +256,13 @@ func (m *machine) failure() (outcome, error) {
 			continue
 		}
 		m.sites[i] = n
+		if s.Kind == tree.SiteOrphanEnd || s.Kind == tree.SiteOpenStart {
+			continue // the reference knows of them, too
+		}
 		if s.Kind != tree.SiteError {
 			return outcome{}, fmt.Errorf("lost something of kind %d: %s", s.Kind, s.What)
 		}
 		out = outcome{what: s.What, line: int(s.Pos.Line)}
 	}
 	return out, nil
-}
-
-// same reports whether the kernel's outcome is the reference's. A string that was cut ends with a mark.
-func same(k, r outcome) bool {
-	if k.value == nil || r.value == nil {
-		return k.value == nil && r.value == nil
-	}
-	return sameValue(k.value, r.value)
-}
-
-func sameValue(k, r starlark.Value) bool {
-	switch k := k.(type) {
-	case starlark.String:
-		r, ok := r.(starlark.String)
-		return ok && (k == r || k == r+"…" && len(r) == StrMax)
-	case starlark.Tuple:
-		r, ok := r.(starlark.Tuple)
-		return ok && sameValues(k, r)
-	case *value.Record:
-		r, ok := r.(*value.Record)
-		return ok && sameRecord(k, r)
-	}
-	if k.Type() != r.Type() {
-		return false
-	}
-	eq, err := starlark.Equal(k, r)
-	return eq && err == nil
-}
-
-func sameValues(k, r []starlark.Value) bool {
-	for i := range k {
-		if len(k) != len(r) || !sameValue(k[i], r[i]) {
-			return false
-		}
-	}
-	return len(k) == len(r)
-}
-
-func sameRecord(k, r *value.Record) bool {
-	names, _ := k.Fields()
-	others, _ := r.Fields()
-	names, others = append([]string{}, names...), append([]string{}, others...)
-	sort.Strings(names)
-	sort.Strings(others)
-	if fmt.Sprint(names) != fmt.Sprint(others) {
-		return false
-	}
-	for _, n := range names {
-		if !sameValue(k.Get(n), r.Get(n)) {
-			return false
-		}
-	}
-	return true
 }

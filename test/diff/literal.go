@@ -3,6 +3,7 @@ package diff
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 )
 
@@ -54,7 +55,7 @@ func (g *gen) huge() *Expr {
 // The arguments of the event by type.
 var (
 	unsignedFields = []string{"u8", "u16", "u32", "u64"}
-	signedFields   = []string{"s8", "s16", "s32", "s64", "x64"}
+	signedFields   = []string{"s8", "s16", "s32", "s64"}
 	textFields     = []string{"s", "t"}
 )
 
@@ -67,16 +68,27 @@ func (g *gen) leafOf(t Type) *Expr {
 		return v
 	}
 	t = t.present()
+	if g.one(6) && t.Kind <= Str {
+		if e := g.read(t); e != nil {
+			return e
+		}
+	}
 	switch t.Kind {
+	case Ptr:
+		return g.somePointer()
+	case Label:
+		return g.label(t, 0)
+	case Float:
+		return leaf(t, pick(g, []string{"0.0", "0.5", "1.5", "-2.25", "1e10", "3.0"}))
 	case Tuple, Record:
 		return g.compose(t, 0)
 	case Bool:
 		if g.event && g.one(2) {
-			return leaf(boolean, "e.args.flag")
+			return g.field(boolean, "flag")
 		}
 	case Str:
 		if g.event && !g.one(3) {
-			return leaf(text, "e.args."+pick(g, textFields))
+			return g.field(text, pick(g, textFields))
 		}
 	case Int:
 		return g.intLeaf(t.Class)
@@ -93,7 +105,7 @@ func (g *gen) intLeaf(c Class) *Expr {
 		t, fields = unsigned, unsignedFields
 	}
 	if g.event {
-		return leaf(t, "e.args."+pick(g, fields))
+		return g.field(t, pick(g, fields))
 	}
 	if v, ok := g.variable(t); ok {
 		return v
@@ -101,11 +113,28 @@ func (g *gen) intLeaf(c Class) *Expr {
 	panic("diff: a function without the event needs parameters of both classes")
 }
 
+// field is an argument of the event, by its name or its place.
+func (g *gen) field(t Type, name string) *Expr {
+	args := "e.args"
+	if g.startArgs() {
+		args = "e.start.args"
+	}
+	e := leaf(t, args+"."+name)
+	if g.one(12) {
+		i := slices.IndexFunc(Fields, func(f Field) bool { return f.Name == name })
+		e.Text = fmt.Sprintf("%s[%d]", args, i)
+	}
+	return e
+}
+
+// startArgs reports whether the next argument is one of a span's start.
+func (g *gen) startArgs() bool { return g.p.Span && !g.key && g.one(2) }
+
 // variable is a name of type t.
 func (g *gen) variable(t Type) (*Expr, bool) {
 	var fit []variable
 	for _, v := range g.vars {
-		if v.t.Equal(t) {
+		if v.t.Equal(t) && !g.tested[v.name] {
 			fit = append(fit, v)
 		}
 	}

@@ -39,6 +39,7 @@ var errOpen = errors.New("the type is not known")
 type reference struct {
 	thread  *starlark.Thread
 	globals starlark.StringDict
+	open    map[string]map[string]Input // spans by the program and the key
 }
 
 func newReference(src string) (*reference, error) {
@@ -49,8 +50,13 @@ func newReference(src string) (*reference, error) {
 		})
 	}
 	env["_shr"] = starlark.NewBuiltin("_shr", shiftRight)
-	env["_update"] = starlark.NewBuiltin("_update", update)
-	r := &reference{thread: &starlark.Thread{}}
+	for name, fn := range map[string]func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error){
+		"_update": update, "_attr": attr, "_at": element, "_all": elements, "_join": joined, "_second": second,
+		"_add_s": addWrapped(asInt), "_add_u": addWrapped(asUint), "_cell_add": cellAdd,
+	} {
+		env[name] = starlark.NewBuiltin(name, fn)
+	}
+	r := &reference{thread: &starlark.Thread{}, open: map[string]map[string]Input{}}
 	var err error
 	r.globals, err = starlark.ExecFileOptions(&syntax.FileOptions{}, r.thread, "ref.star", src, env)
 	return r, err
@@ -86,18 +92,18 @@ func shiftRight(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ 
 	return starlark.Binary(syntax.GTGT, args[0], args[1])
 }
 
-// update is t[k] op= v.
+// second gives the second argument.
+func second(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	return args[1], nil
+}
+
+// update is t[k] op= v: what scripts do, with the result in 64 bits.
 func update(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 	t := args[0].(*value.Table)
-	old, found, err := t.Get(args[3])
-	if err != nil {
+	if err := value.Update(t, args[3], string(args[1].(starlark.String)), args[4]); err != nil {
 		return nil, err
 	}
-	if !found {
-		old = starlark.MakeInt(0)
-	}
-	ops := map[string]syntax.Token{"+": syntax.PLUS, "-": syntax.MINUS, "*": syntax.STAR, "&": syntax.AMP, "|": syntax.PIPE, "^": syntax.CIRCUMFLEX}
-	sum, err := starlark.Binary(ops[string(args[1].(starlark.String))], old, args[4])
+	sum, _, err := t.Get(args[3])
 	if err != nil {
 		return nil, err
 	}
@@ -107,9 +113,77 @@ func update(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []st
 	return starlark.None, t.SetKey(args[3], sum)
 }
 
+// addWrapped is t.add(k, n).
+func addWrapped(w wrap) func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
+	return func(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+		if len(args) < 3 {
+			args = append(args, starlark.MakeInt(1))
+		}
+		return update(nil, b, starlark.Tuple{args[0], starlark.String("+"), starlark.String(w), args[1], args[2]}, nil)
+	}
+}
+
+// cellAdd is c.add(n).
+func cellAdd(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	c := args[0].(*value.Cell)
+	add, err := c.Attr("add")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := starlark.Call(thread, add, args[1:], nil); err != nil {
+		return nil, err
+	}
+	sum, err := c.Value()
+	if err != nil {
+		return nil, err
+	}
+	if sum, err = wrapValue(asInt, sum); err != nil {
+		return nil, err
+	}
+	return starlark.None, c.Set(sum)
+}
+
 // run calls the function of a program.
-func (r *reference) run(name string, in Input) outcome {
-	return outcomeOf(starlark.Call(r.thread, r.globals[name], starlark.Tuple{eventOf(in, StrMax)}, nil))
+func (r *reference) run(p *Program, in Input) outcome {
+	event := attrs{"args": argsOf(&in, StrMax)}
+	if p.Span {
+		key, out, ok := r.keyOf(p, event)
+		if !ok {
+			return out
+		}
+		began, ok := r.open[p.Name][key]
+		if !ok {
+			return outcome{value: starlark.None}
+		}
+		delete(r.open[p.Name], key)
+		event["start"] = attrs{"args": argsOf(&began, StrMax)}
+	}
+	return outcomeOf(starlark.Call(r.thread, r.globals[p.Name], starlark.Tuple{event}, nil))
+}
+
+// begin starts a span.
+func (r *reference) begin(p *Program, in Input) outcome {
+	key, out, ok := r.keyOf(p, attrs{"args": argsOf(&in, StrMax)})
+	if !ok {
+		return out
+	}
+	if r.open[p.Name] == nil {
+		r.open[p.Name] = map[string]Input{}
+	}
+	r.open[p.Name][key] = in
+	return outcome{value: starlark.None}
+}
+
+// keyOf is the key of a start or an end; ok is false where there is none.
+func (r *reference) keyOf(p *Program, event starlark.Value) (key string, out outcome, ok bool) {
+	if p.Key == nil {
+		return "", outcome{}, true
+	}
+	out = outcomeOf(starlark.Call(r.thread, r.globals[p.Key.Name], starlark.Tuple{event}, nil))
+	if out.value == nil || out.value == starlark.None {
+		return "", out, false
+	}
+	return out.value.String(), out, true
 }
 
 func outcomeOf(v starlark.Value, err error) outcome {
@@ -139,24 +213,34 @@ func (a attrs) Hash() (uint32, error)                    { return 0, errors.New(
 func (a attrs) Attr(name string) (starlark.Value, error) { return a[name], nil }
 func (a attrs) AttrNames() []string                      { return nil }
 
+// Get is e.args[i].
+func (a attrs) Get(k starlark.Value) (v starlark.Value, found bool, err error) {
+	i, err := starlark.AsInt32(k)
+	if err != nil || i < 0 || i >= len(Fields) {
+		return nil, false, fmt.Errorf("no argument %s", k)
+	}
+	return a[Fields[i].Name], true, nil
+}
+
 // eventOf is the event of an input, with strings of at most strMax bytes.
-func eventOf(in Input, strMax int) starlark.Value {
+func eventOf(in Input, strMax int) starlark.Value { return attrs{"args": argsOf(&in, strMax)} }
+
+func argsOf(in *Input, strMax int) starlark.Value {
 	args := attrs{}
 	for i, f := range Fields {
 		w := in.Words[i]
 		switch {
-		case f.Bits == 0 && in.Texts[i].Fault:
-			args[f.Name] = value.FAULT
 		case f.Bits == 0:
-			args[f.Name] = starlark.String(in.Texts[i].S[:min(len(in.Texts[i].S), strMax)])
+			args[f.Name] = textValue(in.Texts[i], strMax)
+		case f.Ptr:
+			args[f.Name] = leads(in, in.P, strMax)
 		case f.Bool:
 			args[f.Name] = starlark.Bool(w != 0)
 		case f.Signed:
-			shift := 64 - f.Bits
-			args[f.Name] = starlark.MakeInt64(int64(w<<shift) >> shift)
+			args[f.Name] = widen(w, f.Bits, signed)
 		default:
-			args[f.Name] = starlark.MakeUint64(w)
+			args[f.Name] = widen(w, f.Bits, unsigned)
 		}
 	}
-	return attrs{"args": args}
+	return args
 }

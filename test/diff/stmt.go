@@ -55,9 +55,14 @@ type Program struct {
 	Name    string   // of the main function; globals begin with it, too
 	Globals []string // statements at the top
 	Helpers []*Function
-	Main    *Function
-	// Text is a program that was not generated: both texts are this one.
-	Text string
+	// After are statements at the top behind the helpers, which they call.
+	After []string
+	Main  *Function
+	// Span: the event is a span; Key gives the keys of its start and its end, nil: they belong together by thread.
+	Span bool
+	Key  *Function
+	// Text is a program that was not generated: both texts are this one, unless RefText is that of the reference.
+	Text, RefText string
 }
 
 func (w *writer) line(depth int, parts ...any) {
@@ -72,6 +77,12 @@ func (w *writer) program(p *Program) {
 	}
 	for _, f := range p.Helpers {
 		w.function(f, 0)
+	}
+	for _, s := range p.After {
+		w.line(0, s)
+	}
+	if p.Key != nil {
+		w.function(p.Key, 0)
 	}
 	w.function(p.Main, 0)
 }
@@ -165,6 +176,9 @@ func (p *Program) Script() string { return p.text(false) }
 func (p *Program) Reference() string { return p.text(true) }
 
 func (p *Program) text(ref bool) string {
+	if ref && p.RefText != "" {
+		return p.RefText
+	}
 	if p.Text != "" {
 		return p.Text
 	}

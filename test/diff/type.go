@@ -22,6 +22,9 @@ const (
 	Tuple
 	Record
 	Func
+	Ptr   // to the struct of Members; it may be None, or lead nowhere
+	Float // only in user space
+	Label // an int that reads as text; Names[0] is the label
 )
 
 // Class is what the compiler must know of an int.
@@ -51,6 +54,8 @@ var (
 	unsigned = Type{Class: Unsigned}
 	boolean  = Type{Kind: Bool}
 	text     = Type{Kind: Str}
+	floating = Type{Kind: Float}
+	pointer  = Type{Kind: Ptr}
 )
 
 // Equal reports whether t and u are the same type.

@@ -126,7 +126,11 @@ func (c *checker) compareUser(m *machine, p *Program, probe int, fn starlark.Cal
 
 // deliver runs the program and calls f with the record as m.event.
 func (m *machine) deliver(probe int, in Input, f func() outcome) (out outcome, err error) {
-	if _, err := m.loaded.Programs[m.names[probe]].Run(&ebpf.RunOptions{Context: m.context(in)}); err != nil {
+	ctx, err := m.memory.context(in)
+	if err != nil {
+		return outcome{}, err
+	}
+	if _, err := m.loaded.Programs[m.names[probe]].Run(&ebpf.RunOptions{Context: ctx}); err != nil {
 		return outcome{}, err
 	}
 	n, err := m.reader.Drain(2, func(buf []byte) {
@@ -149,7 +153,7 @@ func TestUserHalves(t *testing.T) {
 	for at := 0; at < n && len(c.found) < maxFindings; at += perUnit {
 		var programs []*Program
 		for i := at; i < min(n, at+perUnit); i++ {
-			programs = append(programs, Generate(uint64(seed+i), fmt.Sprintf("f%d", seed+i)))
+			programs = append(programs, GenerateUser(uint64(seed+i), fmt.Sprintf("f%d", seed+i)))
 		}
 		c.checkUser(programs)
 	}

@@ -1,0 +1,104 @@
+package diff
+
+import "fmt"
+
+// path is an expression of a kind of member: it begins at a pointer and goes through members.
+func (g *gen) path(from *Expr, members []Member, fits func(Member) bool) *Expr {
+	var ends, ways []Member
+	for _, m := range members {
+		if fits(m) {
+			ends = append(ends, m)
+		}
+		if m.Kind == MemberPtr || m.Kind == MemberStruct {
+			ways = append(ways, m)
+		}
+	}
+	g.nodes--
+	if len(ends) > 0 && (!g.one(4) || g.nodes <= 0) {
+		m := pick(g, ends)
+		return member(from, m)
+	}
+	m := pick(g, ways)
+	if m.Kind == MemberStruct {
+		return g.path(member(from, m), m.In, fits)
+	}
+	return g.path(member(from, m), Members, fits)
+}
+
+func member(from *Expr, m Member) *Expr {
+	e := &Expr{Form: Attr, Type: m.Type, Text: m.Name, Args: []*Expr{from}, Ref: "_attr"}
+	if m.Kind == MemberStruct || m.Kind == MemberArray || m.Kind == MemberTexts {
+		e.Type = Type{}
+	}
+	return e
+}
+
+// somePointer is a pointer without operators.
+func (g *gen) somePointer() *Expr {
+	if v, ok := g.variable(pointer); ok && (g.one(2) || !g.event) {
+		return v
+	}
+	if g.startArgs() {
+		return leaf(pointer, "e.start.args.p")
+	}
+	return leaf(pointer, "e.args.p")
+}
+
+// read is an int, a bool, a string or a pointer in memory; nil without the event.
+func (g *gen) read(t Type) *Expr {
+	if _, ok := g.variable(pointer); !ok && !g.event || g.user || t.Kind == Int && t.Class == Plain {
+		return nil
+	}
+	if t.Kind == Str && g.one(6) {
+		list := g.path(g.somePointer(), Members, func(m Member) bool { return m.Kind == MemberTexts })
+		return &Expr{Form: Method, Type: text, Text: "join", Args: []*Expr{leaf(text, pick(g, []string{`" "`, `"/"`})), list}, Ref: "_join"}
+	}
+	if t.Kind == Int && g.one(4) {
+		array := func(m Member) bool { return m.Kind == MemberArray && m.Type.Class == t.Class }
+		list := g.path(g.somePointer(), Members, array)
+		return &Expr{Form: Index, Type: t, Args: []*Expr{list, leaf(plainInt, fmt.Sprint(g.r.IntN(2)))}, Ref: "_at"}
+	}
+	return g.path(g.somePointer(), Members, func(m Member) bool {
+		return m.Type.Equal(t) && m.Kind != MemberArray && m.Kind != MemberTexts && m.Kind != MemberStruct
+	})
+}
+
+// arrayLoop is what a loop over an array goes over, with the type of its elements.
+func (g *gen) arrayLoop() (*Expr, Type, int) {
+	t := pick(g, []Type{signed, unsigned})
+	var m Member
+	list := g.path(g.somePointer(), Members, func(x Member) bool {
+		if x.Kind == MemberArray && x.Type.Class == t.Class {
+			m = x
+			return true
+		}
+		return false
+	})
+	n := leaf(plainInt, fmt.Sprint(m.Len))
+	return &Expr{Form: Given, Args: []*Expr{list, n}, Ref: "_all"}, t, m.Len
+}
+
+// pointerTest asks whether a pointer is None. What is read through a variable that is known to be None is refused, so a
+// variable that was tested is not used any more.
+func (g *gen) pointerTest(d int) *Expr {
+	if v, ok := g.variable(pointer); ok {
+		var y *Expr
+		g.knowing([]variable{{v.Text, pointer, true}}, func() { y = g.boolean(d - 1) })
+		g.tested[v.Text] = true
+		if g.one(2) {
+			return operator("and", boolean, operator("!=", boolean, v, none).proof(), y)
+		}
+		return operator("or", boolean, operator("==", boolean, none, v).proof(), y)
+	}
+	return operator(pick(g, []string{"==", "!="}), boolean, g.pointerExpr(d-1), none)
+}
+
+// pointerExpr is a pointer.
+func (g *gen) pointerExpr(d int) *Expr {
+	if g.one(2) {
+		if p := g.read(pointer); p != nil {
+			return p
+		}
+	}
+	return g.leafOf(pointer)
+}

@@ -1,0 +1,135 @@
+package diff
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/state"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+// decoder makes text of labels as a session does.
+func decoder() *value.Decoder { return &value.Decoder{Labels: builtins.New(nil).Labels} }
+
+// bind makes values of the containers in maps, with what they begin with.
+func (m *machine) bind() error {
+	m.state = map[string]starlark.Value{}
+	options := state.Options{Epochs: m.loaded.Maps[tree.MapEpochs]}
+	for i, c := range m.unit.Tree.Containers {
+		if c == nil {
+			continue
+		}
+		be, err := state.New(c, m.loaded.Maps[tree.ContainerMap(i)], options)
+		if err != nil {
+			return err
+		}
+		be.Settle() // nothing runs while this test reads
+		m.backends = append(m.backends, be)
+		if m.state[c.Name], err = bound(c, be); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func bound(c *tree.Container, be state.Container) (starlark.Value, error) {
+	d := decoder()
+	switch c.Kind {
+	case plan.Table:
+		t := value.NewTable(c.Container)
+		return t, t.Bind(be, d)
+	case plan.Cell:
+		cell := value.NewCell(c.Container, initial(c.Init))
+		return cell, cell.Bind(be, d)
+	}
+	a := value.NewAgg(c.Container)
+	a.BindAgg(be, d, c.Agg)
+	return a, nil
+}
+
+// initial is the first value of a cell.
+func initial(v plan.Value) starlark.Value {
+	switch v := v.(type) {
+	case plan.Int:
+		return starlark.MakeBigInt(v.Big)
+	case plan.Bool:
+		return starlark.Bool(v)
+	case plan.String:
+		return starlark.String(v)
+	}
+	return starlark.None
+}
+
+// compareState gives the first difference of what the containers of a program hold.
+func (m *machine) compareState(r *reference, p *Program) string {
+	for name, k := range m.state {
+		want, ok := r.globals[name]
+		if !ok || !strings.HasPrefix(name, p.Name+"_") {
+			continue
+		}
+		got, err := held(k)
+		ref, refErr := held(want)
+		switch {
+		case err != nil || refErr != nil:
+			return fmt.Sprintf("%s: %v, %v", name, err, refErr)
+		case !sameValues(got, ref):
+			return name + " holds " + apart(got, ref)
+		}
+	}
+	return ""
+}
+
+// apart is the first difference.
+func apart(got, want []starlark.Value) string {
+	for i := range min(len(got), len(want)) {
+		if !sameValue(got[i], want[i]) {
+			return fmt.Sprintf("%s, in the interpreter %s (entry %d of %d, %d)", got[i], want[i], i, len(got), len(want))
+		}
+	}
+	return fmt.Sprintf("%d entries, in the interpreter %d", len(got), len(want))
+}
+
+// held is what a container holds, in an order.
+func held(c starlark.Value) ([]starlark.Value, error) {
+	var items []starlark.Tuple
+	switch c := c.(type) {
+	case *value.Cell:
+		v, err := c.Value()
+		return []starlark.Value{v}, err
+	case *value.Table:
+		items = c.Items()
+	case *value.Agg:
+		s, err := c.Snapshot()
+		if err != nil {
+			return nil, err
+		}
+		v, err := s.Attr("items")
+		if err != nil {
+			return nil, err
+		}
+		list, err := starlark.Call(&starlark.Thread{}, v, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		for x := range starlark.Elements(list.(*starlark.List)) {
+			items = append(items, x.(starlark.Tuple))
+		}
+		if whole, err := s.Attr("value"); err == nil && len(items) == 0 {
+			return []starlark.Value{whole}, nil
+		}
+	}
+	sort.Slice(items, func(i, j int) bool {
+		return strings.TrimSuffix(items[i][0].String(), "…\"") < strings.TrimSuffix(items[j][0].String(), "…\"")
+	})
+	out := make([]starlark.Value, len(items))
+	for i, x := range items {
+		out[i] = x
+	}
+	return out, nil
+}
