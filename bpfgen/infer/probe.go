@@ -258,7 +258,7 @@ func (pr *probe) handle(b *body, ev *event, t *target) {
 		return
 	}
 	if pr.p.Kernel != nil {
-		pr.handler.decided, pr.handler.inUser, pr.handler.why = true, true, "kernel= is the kernel half"
+		pr.handler.decided, pr.handler.inUser, pr.handler.why = true, true, "kernel= is given, and is the kernel half"
 	}
 	pr.handler.run(b, ev, t)
 }

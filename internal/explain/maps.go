@@ -44,7 +44,7 @@ func (in *Input) maps() (out []Map) {
 	}
 	for i, s := range in.Unit.Tree.Spans {
 		if m := take(tree.SpanMap(i)); m != nil {
-			one := in.ownMap(m, "calls that have begun and not ended, by "+spanKey(s))
+			one := in.ownMap(m, "calls of "+in.probeName(s.Probe)+" that have begun and not ended, by "+spanKey(s))
 			out = append(out, one)
 		}
 	}
@@ -52,6 +52,15 @@ func (in *Input) maps() (out []Map) {
 		out = append(out, in.ownMap(spec[name], fixedMaps[name]))
 	}
 	return out
+}
+
+func (in *Input) probeName(id int) string {
+	for _, p := range in.Plan.Probes {
+		if p.ID == id {
+			return p.Name
+		}
+	}
+	return "the script"
 }
 
 func spanKey(s *tree.Span) string {

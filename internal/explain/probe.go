@@ -77,12 +77,33 @@ func event(rec *wire.Record) Event {
 func span(s *tree.Span) Span {
 	out := Span{Bytes: layout.Span(s.Slots).Size, Entries: s.Size, By: "thread", Kept: []string{}}
 	if s.Key.Kind != types.Bot {
-		out.By = "key " + s.Key.String()
+		out.By = "key (" + valueWords(s.Key) + ")"
 	}
 	for i, t := range s.Slots {
-		out.Kept = append(out.Kept, slotName(s, i)+" ("+t.String()+")")
+		out.Kept = append(out.Kept, slotName(s, i)+" ("+valueWords(t)+")")
 	}
 	return out
+}
+
+// valueWords is the type of a value of a kernel half in words.
+func valueWords(t types.Type) string {
+	switch t.Kind {
+	case types.Int:
+		return fmt.Sprintf("int of %d bits", t.Bits)
+	case types.Str:
+		return fmt.Sprintf("string of up to %d bytes", t.Cap)
+	case types.Bytes:
+		return fmt.Sprintf("up to %d bytes", t.Cap)
+	case types.Ptr, types.Mem:
+		return "address"
+	case types.Bool, types.None, types.Stack, types.Bot:
+		return t.Present().String()
+	}
+	var parts []string
+	for _, e := range t.Elems {
+		parts = append(parts, valueWords(e))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // slotName says what a slot keeps.

@@ -16,6 +16,7 @@ import (
 // Input is what a Report is made of.
 type Input struct {
 	Script string // as the user named it
+	Who    string // whose events count
 	Plan   *plan.Plan
 	Result *infer.Result // nil where inference could not begin
 	Unit   *bpfgen.Unit  // nil where the script has mistakes
@@ -48,6 +49,7 @@ type Callback struct {
 // A Report is what explain prints.
 type Report struct {
 	Script    string     `json:"script"`
+	Who       string     `json:"who,omitempty"`
 	Probes    []Probe    `json:"probes"`
 	Callbacks []Callback `json:"callbacks,omitempty"`
 	// Own are the programs that serve no single probe.
@@ -179,7 +181,7 @@ type IR struct {
 
 // New makes the report of in.
 func New(in *Input) *Report {
-	r := &Report{Script: in.Script, Callbacks: in.Callbacks, Errors: in.Errors, Note: in.Note, Probes: []Probe{}}
+	r := &Report{Script: in.Script, Who: in.Who, Callbacks: in.Callbacks, Errors: in.Errors, Note: in.Note, Probes: []Probe{}}
 	for _, p := range in.Plan.Probes {
 		r.Probes = append(r.Probes, in.probe(p))
 	}

@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"io"
+	"path"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -15,7 +16,7 @@ const lineWidth = 96
 
 // WriteText prints the report for people.
 func (r *Report) WriteText(w io.Writer) error {
-	t := &text{}
+	t := &text{drop: r.folder()}
 	t.summary(r)
 	for i := range r.Probes {
 		t.probe(&r.Probes[i], r.compiled)
@@ -34,9 +35,15 @@ func (r *Report) WriteText(w io.Writer) error {
 	return err
 }
 
+// folder is that of the script, with its slash; "" for none.
+func (r *Report) folder() string {
+	dir, _ := path.Split(r.Script)
+	return dir
+}
+
 // WritePlacement prints only what runs where, for -v.
 func (r *Report) WritePlacement(w io.Writer) error {
-	t := &text{}
+	t := &text{drop: r.folder()}
 	for i := range r.Probes {
 		p := &r.Probes[i]
 		t.line(0, "probe %s: %s", p.Name, count(len(p.Points), "point"))
@@ -49,10 +56,23 @@ func (r *Report) WritePlacement(w io.Writer) error {
 }
 
 // text collects lines.
-type text struct{ b strings.Builder }
+type text struct {
+	b strings.Builder
+	// drop is the script's folder, which is left out of places: the reader knows
+	// which script it is.
+	drop string
+}
+
+func (t *text) sprintf(format string, args ...any) string {
+	s := fmt.Sprintf(format, args...)
+	if t.drop != "" {
+		s = strings.ReplaceAll(s, t.drop, "")
+	}
+	return s
+}
 
 func (t *text) line(indent int, format string, args ...any) {
-	s := fmt.Sprintf(format, args...)
+	s := t.sprintf(format, args...)
 	if s != "" {
 		t.b.WriteString(strings.Repeat(" ", indent))
 		t.b.WriteString(s)
@@ -70,7 +90,7 @@ func (t *text) wrapped(indent, further int, format string, args ...any) {
 		t.line(at, "%s", strings.Join(line, " "))
 		at, line, width = indent+further, nil, 0
 	}
-	for _, word := range strings.Fields(fmt.Sprintf(format, args...)) {
+	for _, word := range strings.Fields(t.sprintf(format, args...)) {
 		n := utf8.RuneCountInString(word)
 		if len(line) > 0 && at+width+1+n > lineWidth {
 			flush()
@@ -107,6 +127,9 @@ func (t *text) summary(r *Report) {
 			count(events, "kind")+" of event", size(memory)+" of kernel memory")
 	}
 	t.wrapped(0, 2, "%s: %s", r.Script, strings.Join(parts, ", "))
+	if r.Who != "" {
+		t.wrapped(0, 0, "%s", r.Who)
+	}
 	if r.compiled && len(r.Probes) > 0 {
 		t.wrapped(0, 0, "Functions of the kernel half run inside the kernel, each time a point is reached. Those of the user half run in startrace, on the events that the kernel half sends.")
 	}
@@ -142,7 +165,7 @@ const shownPoints = 8
 func (t *text) points(points []string) {
 	switch n := len(points); {
 	case n == 0:
-		return
+		t.line(2, "its points are not found: see the messages")
 	case n > shownPoints:
 		t.wrapped(2, 4, "happens at %d points: %s … and %d more", n, strings.Join(points[:shownPoints], ", "), n-shownPoints)
 	default:

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -99,7 +98,7 @@ func (s *session) explainFailed(st Stages, failed error) (int, error) {
 // fullReport is everything that explain knows.
 func (s *session) fullReport(result *infer.Result, st Stages, failed error) *explain.Report {
 	in := s.reportInput(result, failed)
-	in.Stages, in.Unit = st, s.unit
+	in.Stages, in.Unit, in.Who = st, s.unit, s.whose()
 	if t := s.plan.Target; t.Self == nobody {
 		in.Note = fmt.Sprintf("%d stands for the process of startrace itself, whose events are left out.", nobody)
 	} else if t.PID == nobody {
@@ -119,6 +118,21 @@ func (s *session) fullReport(result *infer.Result, st Stages, failed error) *exp
 		in.Callbacks = append(in.Callbacks, callbackOf("at exit", fn))
 	}
 	return explain.New(in)
+}
+
+// whose says in words which processes a run concerns.
+func (s *session) whose() string {
+	and := ""
+	if s.plan.Target.Follow {
+		and = ", and of what it starts"
+	}
+	switch {
+	case len(s.argv) > 0:
+		return fmt.Sprintf("Only events of the command %s count%s.", s.argv[0], and)
+	case s.PID > 0:
+		return fmt.Sprintf("Only events of process %d count%s.", s.PID, and)
+	}
+	return "Events of all processes count, but not those of startrace itself."
 }
 
 func callbackOf(when string, fn starlark.Callable) explain.Callback {
@@ -145,12 +159,12 @@ func (s *session) reportInput(result *infer.Result, failed error) *explain.Input
 	return in
 }
 
-// scriptName is the script as the user named it, without its folder.
+// scriptName is the script as the user named it.
 func (s *session) scriptName() string {
 	if len(s.Code) > 0 {
 		return "-e"
 	}
-	return filepath.Base(s.Args[0])
+	return s.Args[0]
 }
 
 // showReport prints the report instead of what the script has printed.
