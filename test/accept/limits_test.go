@@ -1,0 +1,155 @@
+package accept
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// A limit is a script just below or just above something that the kernel or the compiler limits.
+type limitCase struct {
+	name   string
+	text   string
+	stdout string // of a script that runs, a regular expression
+	stderr string // of one that is refused, or of the report at the end
+	runs   bool
+}
+
+// repeat joins what line makes of the numbers below n.
+func repeat(n int, line func(i int) string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(line(i))
+	}
+	return b.String()
+}
+
+// handler is a script whose kernel half has a body that leaves its result in got[0]; before stands in front of it.
+func handler(before, body string) string {
+	return before + "\ngot = table()\ndef h(e):\n" + body + "\n" +
+		`probe("rawtracepoint:sys_enter", kernel = h)` + "\n" +
+		`at_exit(lambda: print("got", got.get(0)))` + "\n"
+}
+
+// result is what such a script prints.
+func result(n int) string { return fmt.Sprintf(`(?m)^got %d$`, n) }
+
+func tables(n int) string {
+	return handler(
+		repeat(n, func(i int) string { return fmt.Sprintf("t%d = table()\n", i) }),
+		repeat(n, func(i int) string { return fmt.Sprintf("    t%d[0] = %d\n", i, i) })+
+			"    sum = 0\n"+repeat(n, func(i int) string { return fmt.Sprintf("    sum += t%d.get(0, 0)\n", i) })+"    got[0] = sum")
+}
+
+func branches(n int) string {
+	return handler("n = count()", "    x = e.args[1]\n"+
+		repeat(n, func(i int) string { return fmt.Sprintf("    if x == %d:\n        n.add(%d)\n", 7*i+1, i%5+1) })+"    got[0] = 7")
+}
+
+func locals(n int) string {
+	return handler("", repeat(n, func(i int) string { return fmt.Sprintf("    v%d = got.get(%d, 1)\n", i, i+1) })+
+		"    sum = 0\n"+repeat(n, func(i int) string { return fmt.Sprintf("    sum += v%d * %d\n", i, i) })+"    got[0] = sum")
+}
+
+func fields(n int) string {
+	return "probe('rawtracepoint:sys_enter', kernel = lambda e: record(" +
+		repeat(n, func(i int) string { return fmt.Sprintf("a%d = cstr(e.args[1]), ", i) }) + "))\n"
+}
+
+func nestedCalls(n int) string {
+	return handler("def f0(x): return x + 1\n"+
+		repeat(n-1, func(i int) string { return fmt.Sprintf("def f%d(x): return f%d(x) + 1\n", i+1, i) }),
+		fmt.Sprintf("    got[0] = f%d(0)", n-1))
+}
+
+func nestedIfs(n int) string {
+	return handler("", repeat(n, func(i int) string {
+		return strings.Repeat(" ", i+4) + fmt.Sprintf("if e.pid != %d:\n", 1<<30+i)
+	})+strings.Repeat(" ", n+4)+"got[0] = 7")
+}
+
+func constantLoop(n int) string {
+	return handler("", fmt.Sprintf("    a = 0\n    for i in range(%d):\n        a += i\n    got[0] = a", n))
+}
+
+func computedLoop(n int) string {
+	return handler(fmt.Sprintf("n = cell(%d)", n), "    a = 0\n    for i in range(n.get()):\n        a += i\n    got[0] = a")
+}
+
+func nestedLoops(n int) string {
+	return handler("", fmt.Sprintf("    a = 0\n    for i in range(%d):\n        for j in range(%d):\n            a += 1\n    got[0] = a", n, n))
+}
+
+func longKey(n int) string {
+	return handler("seen = count()", fmt.Sprintf("    seen[mem(e.args[1], %d)].add()\n    got[0] = 7", n))
+}
+
+var limitCases = []limitCase{
+	{name: "60 tables", text: tables(60), runs: true, stdout: result(60 * 59 / 2)},
+	{name: "63 tables", text: tables(63), stderr: `script.star:\d+:\d+: this handler uses 6\d of the kernel's maps, and a program may use 64`},
+	{name: "200 tables", text: tables(200), stderr: `script.star:\d+:\d+: this handler uses 20\d of the kernel's maps`},
+	{name: "600 branches", text: branches(600), runs: true, stdout: result(7)},
+	{name: "3000 branches", text: branches(3000), stderr: `script.star:\d+:1: this handler has more branches than this kernel's verifier follows`},
+	{name: "50 locals", text: locals(50), runs: true, stdout: result(50 * 49 / 2)},
+	{name: "90 locals", text: locals(90), stderr: `script.star:\d+:1: this handler keeps \d+ bytes of values at the same time, and a program has 512`},
+	{name: "80 strings", text: fields(80), runs: true, stdout: `a79=`},
+	{name: "130 strings", text: fields(130), stderr: `script.star:1:\d+: this handler needs \d+ bytes of memory for its strings, keys and records, and the kernel gives 32760`},
+	{name: "47 calls", text: nestedCalls(47), runs: true, stdout: result(47)},
+	{name: "60 calls", text: nestedCalls(60), stderr: `script.star:\d+:\d+: calls are nested more than 48 deep`},
+	{name: "400 ifs", text: nestedIfs(400), runs: true, stdout: result(7)},
+	{name: "16384 steps", text: constantLoop(16384), runs: true, stdout: result(16384 * 16383 / 2)},
+	{name: "16385 steps", text: constantLoop(16385), stderr: `script.star:5:19: this range has 16385 steps; a kernel half takes 16384`},
+	{name: "4096 computed steps", text: computedLoop(4096), runs: true, stdout: result(4096 * 4095 / 2)},
+	{name: "4097 computed steps", text: computedLoop(4097), runs: true, stdout: `(?m)^got None$`,
+		stderr: `ended early: loop of more than 4096 iterations \(\S*script.star:5:5\)`},
+	{name: "100 by 100 steps", text: nestedLoops(100), runs: true, stdout: result(10000)},
+	{name: "1000 by 1000 steps", text: nestedLoops(1000),
+		stderr: `script.star:6:9: this kernel's verifier does not follow a loop of this size to its end: it may go round 1000000 times`},
+	{name: "key of 480 bytes", text: longKey(480), runs: true, stdout: result(7)},
+	{name: "huge table", text: handler("t = table(size = 67108864)", "    t[cstr(e.args[1], 400)] = 1"),
+		stderr: `script.star:1:5: table "t" of 67108864 entries needs about \d+ MB of memory .*: give it a smaller size=`},
+}
+
+// TestLimits: what is below a limit runs and gives the right result; what is above it is refused with the reason and
+// the place, and never in the words of the verifier.
+func TestLimits(t *testing.T) {
+	needTracing(t)
+	for _, c := range limitCases {
+		t.Run(c.name, func(t *testing.T) { c.check(t) })
+	}
+}
+
+func (c limitCase) check(t *testing.T) {
+	e := startrace(t, script(t, c.text), "-c", "true")
+	if c.runs != (e.status == 0) {
+		t.Fatalf("exit status %d\nstderr: %s", e.status, excerpt(e.stderr))
+	}
+	if c.stdout != "" {
+		e.has(t, c.stdout)
+	}
+	if c.stderr != "" {
+		if !regexp.MustCompile(c.stderr).MatchString(e.stderr) {
+			t.Errorf("want %q in %s", c.stderr, excerpt(e.stderr))
+		}
+	}
+	if strings.Contains(e.stderr, "processed ") || strings.Contains(e.stderr, "argument list too long") {
+		t.Errorf("the kernel's words: %s", excerpt(e.stderr))
+	}
+}
+
+// Hash tables take keys above 512 bytes since 5.16.
+func TestLongKeys(t *testing.T) {
+	needTracing(t)
+	release, err := kernel.Release()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := limitCase{text: longKey(1000), runs: true, stdout: result(7)}
+	if !release.AtLeast(5, 16) {
+		c = limitCase{text: longKey(1000), stderr: `script.star:1:8: the keys of count "seen" take \d+ bytes, and this kernel allows 512`}
+	}
+	c.check(t)
+}
