@@ -337,7 +337,7 @@ func TestVerifierError(t *testing.T) {
 	want := "a.star:2:7: internal compiler error: the kernel refuses the code for this place: " +
 		"a value is used that was not computed on some way through the code\n" +
 		"    this is a bug in startrace, not in the script; to report it, send the output of\n" +
-		"        startrace explain --asm a.star\n" +
+		"        startrace explain --asm FILE\n" +
 		"    and the file\n        " + v.File
 	if err.Error() != want || filepath.Dir(v.File) != os.TempDir() {
 		t.Errorf("got %q, want %q", err, want)

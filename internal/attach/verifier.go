@@ -24,18 +24,22 @@ type VerifierError struct {
 	Insn    int      // its raw number, -1 if unknown
 	Reason  string   // the verifier's own sentence
 	Log     string   // all that the verifier wrote
+	Script  string   // the words of the command that name the script; the caller of Load knows them
 	File    string   // where Log is kept; "" if no file could be written
 	Err     error    // what the system call returned
 }
 
 func (e *VerifierError) Error() string {
-	at, file := "", "FILE"
+	at, script := "", e.Script
 	if e.Pos.IsValid() {
-		at, file = e.Pos.String()+": ", e.Pos.Filename()
+		at = e.Pos.String() + ": "
+	}
+	if script == "" {
+		script = "FILE"
 	}
 	text := fmt.Sprintf("%sinternal compiler error: the kernel refuses the code for this place: %s\n"+
 		"    this is a bug in startrace, not in the script; to report it, send the output of\n"+
-		"        startrace explain --asm %s", at, plainWords(e.Reason), file)
+		"        startrace explain --asm %s", at, plainWords(e.Reason), script)
 	if e.File != "" {
 		text += "\n    and the file\n        " + e.File
 	}

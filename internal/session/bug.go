@@ -1,8 +1,11 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
+
+	"github.com/startrace/startrace/internal/attach"
 )
 
 // A BugError is a panic in startrace itself, as a message.
@@ -27,4 +30,16 @@ func guard(o Options, exit *int, err *error) {
 		fmt.Fprintf(o.Stderr, "%s\n", bug.Stack)
 	}
 	*exit, *err = Failed, bug
+}
+
+// nameScript puts into the report of a program that the kernel refuses which
+// script makes it.
+func (s *session) nameScript(err error) error {
+	var rejected *attach.VerifierError
+	if errors.As(err, &rejected) {
+		if rejected.Script = "-e CODE"; len(s.Code) == 0 && len(s.Args) > 0 {
+			rejected.Script = s.Args[0]
+		}
+	}
+	return err
 }

@@ -32,7 +32,7 @@ func (s *session) load() error {
 	s.freezeCaptures(result)
 	compiled := time.Now()
 	if s.loaded, err = attach.Load(s.unit, attach.Options{TracepointID: s.tracepointID, Features: s.facts.Features}); err != nil {
-		return err
+		return s.nameScript(err)
 	}
 	if err := s.bindContainers(); err != nil {
 		return err

@@ -1,0 +1,59 @@
+package session
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/explain"
+)
+
+// TestRejectedScript: if the compiler makes a program that the kernel refuses,
+// the author of the script reads where, why in plain words, and what to send;
+// never what the verifier wrote. The compiler makes no such program on demand,
+// so the test spoils one.
+func TestRejectedScript(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root to load BPF programs")
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	var stderr bytes.Buffer
+	o := Options{
+		Stdout: &stderr, Stderr: &stderr,
+		Flags: func() []Flag { return nil }, Rest: func([]string, *Settings) error { return nil },
+	}
+	o.Code = []string{"n = count()", "probe('rawtracepoint:sys_enter', kernel = lambda e: n[e.pid].add())"}
+	s := newSession(o)
+	defer s.close()
+	args, err := s.prepare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.runScript(args); err != nil {
+		t.Fatal(err)
+	}
+	s.makePlan()
+	if _, err := s.compile(explain.Stages{}); err != nil {
+		t.Fatal(err)
+	}
+	name := s.unit.Tree.Programs[0].Name
+	// At the start only R1 and R10 are set.
+	s.unit.Spec.Programs[name].Instructions[0] = asm.Mov.Reg(asm.R0, asm.R5).WithSymbol(name)
+	s.loaded, err = attach.Load(s.unit, attach.Options{})
+	exit, err := s.finish(s.nameScript(err))
+	if exit != Failed || err == nil {
+		t.Fatalf("exit %d, %v", exit, err)
+	}
+	want := regexp.MustCompile(`^-e:2:\d+: internal compiler error: the kernel refuses the code for this place: ` +
+		`a value is used that was not computed on some way through the code\n` +
+		`    this is a bug in startrace, not in the script; to report it, send the output of\n` +
+		`        startrace explain --asm -e CODE\n` +
+		`    and the file\n        \S+/startrace-verifier-\d+\.log$`)
+	if !want.MatchString(err.Error()) {
+		t.Errorf("the message is\n%s", err)
+	}
+}
