@@ -32,14 +32,17 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := os.Stat("../../README.md"); err == nil {
+		files = append(files, "../../README.md") // a guest has only docs
+	}
 	if len(files) == 0 {
 		t.Skip("the documents are not here: the test runs outside of the source tree")
 	}
 	checked := 0
-	for _, file := range append(files, "../../README.md") {
+	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) { checked += newDocument(t, file).check() })
 	}
-	if checked < 10 {
+	if checked < 8 {
 		t.Errorf("only %d pieces of code were found", checked)
 	}
 }
