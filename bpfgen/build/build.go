@@ -135,9 +135,11 @@ type builder struct {
 	// syscall is the number of the system call, in the programs of spans.
 	syscall *ir.Value
 	entry   *spanEntry
+	nested  *nested
 	uses    uses
 	locals  locals
 	lazy    map[int64]*tree.Expr // assignments that are made at their use
+	numbers numbers
 }
 
 func newBuilder(s *Shared, p *tree.Program) *builder {

@@ -21,14 +21,17 @@ func (b *builder) variants(list []tree.Variant) {
 	if len(list) == 0 {
 		return
 	}
-	segs := b.segments(mergeVariants(list))
-	blocks := map[int]*ir.Block{}
+	segs := b.segments(list, b.mergeVariants(list))
+	blocks, ways := map[int]*ir.Block{}, map[int]int{}
 	for _, s := range segs {
+		ways[s.variant]++
 		if blocks[s.variant] == nil {
 			blocks[s.variant] = b.f.NewBlock()
 		}
 	}
-	b.search(b.syscallNr(), segs, blocks)
+	nr := b.syscallNr()
+	again := b.forgotten(nr)
+	b.search(nr, segs, blocks)
 	done := b.newJoin(types.Type{})
 	for i := -1; i < len(list); i++ {
 		blk := blocks[i]
@@ -38,6 +41,9 @@ func (b *builder) variants(list []tree.Variant) {
 		b.restore(done.saved)
 		b.entry = nil
 		b.begin(blk)
+		if b.syscall = nr; ways[i] > 1 {
+			b.syscall = again()
+		}
 		if i >= 0 && list[i].Call != "" {
 			b.tailCall(list[i].Call)
 		} else if i >= 0 {
@@ -45,7 +51,18 @@ func (b *builder) variants(list []tree.Variant) {
 		}
 		b.jump(done)
 	}
+	b.syscall = nr
 	b.enter(done)
+}
+
+// forgotten puts a number below 65536 where the verifier forgets what it knows
+// of it: in a part of a word of the stack that no register is spilled to. A
+// body that several ways lead to is then the same to it on each of them, and
+// verified once.
+func (b *builder) forgotten(x *ir.Value) func() *ir.Value {
+	m := b.alloc(8)
+	b.store(2, b.addr(m, 2), 0, x)
+	return func() *ir.Value { return b.load(2, b.addr(m, 2), 0) }
 }
 
 // tailCall goes on in another program. It comes back only if that is not
@@ -58,21 +75,6 @@ func (b *builder) tailCall(name string) {
 	}
 	b.call(helperTailCall, b.ctx(), b.mapPtr(tree.MapTails), b.konst(int64(i)))
 	b.ret()
-}
-
-// mergeVariants gives variants with the same body the number of the first:
-// element i is the one that stands for variant i.
-func mergeVariants(list []tree.Variant) ([]tree.Variant, []int) {
-	first := map[string]int{}
-	same := make([]int, len(list))
-	for i, v := range list {
-		text := v.Call + (&tree.Program{Body: v.Body}).String()
-		if _, ok := first[text]; !ok {
-			first[text] = i
-		}
-		same[i] = first[text]
-	}
-	return list, same
 }
 
 // segments gives the ranges. Numbers that the filter before let through are

@@ -33,7 +33,7 @@ func (b *builder) send(s *tree.Stmt) {
 			}
 		})
 	}
-	b.store(4, at(0), wire.HeaderNumber, b.konst(int64(r.Number)))
+	b.store(4, at(0), wire.HeaderNumber, b.recordNumber(s, r))
 	b.store(4, at(0), wire.HeaderCPU, b.helperOnce("cpu_raw", helperGetSMPProcessorID))
 	b.store(8, at(0), wire.HeaderTime, b.helperOnce("time_raw", helperKtimeGetNS))
 	p := &packer{b: b, m: m, fixed: int64(r.FixedSize), all: all}

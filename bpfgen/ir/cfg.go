@@ -55,9 +55,22 @@ func (p Pred) Edge() *Edge { return &p.Block.Term.To[p.Index] }
 // Preds gives for each block number the edges from order that lead there.
 func (f *Func) Preds(order []*Block) [][]Pred {
 	preds := make([][]Pred, f.NumBlocks())
+	count, total := make([]int32, f.NumBlocks()), 0
+	for _, b := range order {
+		for _, e := range b.Term.To {
+			count[e.Block.ID]++
+			total++
+		}
+	}
+	all := make([]Pred, total) // for all blocks: many small slices cost more than the rest of a pass
 	for _, b := range order {
 		for i, e := range b.Term.To {
-			preds[e.Block.ID] = append(preds[e.Block.ID], Pred{b, i})
+			id := e.Block.ID
+			if preds[id] == nil {
+				n := count[id]
+				preds[id], all = all[:0:n], all[n:]
+			}
+			preds[id] = append(preds[id], Pred{b, i})
 		}
 	}
 	return preds

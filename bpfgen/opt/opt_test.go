@@ -12,8 +12,7 @@ import (
 )
 
 func TestPassOrder(t *testing.T) {
-	var all []pass
-	all = slices.Concat(passes, memoryPasses, lastPasses)
+	all := slices.Concat(passes, memoryPasses, lastPasses)
 	first, last := map[string]int{}, map[string]int{}
 	for i, p := range all {
 		if _, ok := first[p.name]; !ok {

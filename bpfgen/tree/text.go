@@ -66,6 +66,9 @@ type printer struct {
 	b      strings.Builder
 	indent int
 	bodies []*Expr
+	// shape: see Block.Shape, for which sends are collected.
+	shape bool
+	sends []*Stmt
 }
 
 func (p *printer) line(format string, args ...any) {
@@ -205,6 +208,10 @@ func (p *printer) stmtHead(s *Stmt) string {
 	case SReturn:
 		return fmt.Sprintf("%s %d", name, s.Int)
 	case SSend:
+		if p.shape {
+			p.sends = append(p.sends, s)
+			return name
+		}
 		return fmt.Sprintf("%s r%d", name, s.Int)
 	case STableSet, STableRemove, SCellSet:
 		return fmt.Sprintf("%s c%d", name, s.Int)
@@ -227,11 +234,11 @@ func (p *printer) expr(e *Expr) string {
 	}
 	switch e.Op {
 	case OpConst:
-		return constant(e) + ":" + e.Type.String()
+		return constant(e) + ":" + p.typ(e.Type)
 	case OpLocal:
-		return fmt.Sprintf("$%d:%s", e.Int, e.Type)
+		return fmt.Sprintf("$%d:%s", e.Int, p.typ(e.Type))
 	}
-	s := "(" + e.Op.String() + ":" + e.Type.String() + p.detail(e)
+	s := "(" + e.Op.String() + ":" + p.typ(e.Type) + p.detail(e)
 	for _, a := range e.Args {
 		s += " " + p.expr(a)
 	}

@@ -1,0 +1,60 @@
+package tree
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// Shape describes all of b that the instructions for it depend on, but for
+// the numbers of the records that it sends: the variants of many system calls
+// differ in these, in the names of arguments and in what these point to.
+// sends are the statements that send, in order.
+func (b *Block) Shape(records []*wire.Record) (text string, sends []*Stmt) {
+	p := &printer{shape: true}
+	p.block(b)
+	for _, s := range p.sends {
+		r := records[s.Int]
+		p.line("record %d %d", r.FixedSize, r.MaxSize)
+		for _, f := range r.Fields {
+			p.line("%s", layoutShape(f.Type))
+		}
+	}
+	return p.b.String(), p.sends
+}
+
+// typ is the text of a type; in shapes without names, and without the structs
+// behind pointers.
+func (p *printer) typ(t types.Type) string {
+	if p.shape {
+		t = bare(t)
+	}
+	return t.String()
+}
+
+func bare(t types.Type) types.Type {
+	t.Names, t.BTF = nil, 0
+	if t.Kind == types.Record {
+		t.Kind = types.Tuple
+	}
+	t.Elems = slices.Clone(t.Elems)
+	for i, e := range t.Elems {
+		t.Elems[i] = bare(e)
+	}
+	return t
+}
+
+// layoutShape is a layout without names and labels.
+func layoutShape(w wire.Type) string {
+	kind := w.Kind
+	if kind == wire.Record_ {
+		kind = wire.Tuple
+	}
+	s := fmt.Sprint(kind, w.Signed, w.Off, w.Size, w.TagOff)
+	for _, e := range w.Elems {
+		s += "(" + layoutShape(e) + ")"
+	}
+	return s
+}
