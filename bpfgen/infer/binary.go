@@ -294,6 +294,10 @@ func (b *body) equal(x, y val, pos plan.Pos) cond {
 	if c, ok := b.equalName(l, y, r, x, pos); ok {
 		return c
 	}
+	if l.Type.Label != r.Type.Label || !oneName(l.Type) {
+		notLabelled(l.Type, pos)
+		notLabelled(r.Type, pos)
+	}
 	lk, rk := plainKind(l.Type.Kind), plainKind(r.Type.Kind)
 	if lk != rk {
 		return b.differ(l, r, pos)

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"strings"
+	"unicode"
 
 	"go.starlark.net/syntax"
 
@@ -96,6 +97,9 @@ func (b *body) stringMethod(m *method, args []arg, pos plan.Pos) val {
 	if sep, ok := m.recv.constStr(); ok && m.name == "join" {
 		return b.joined(sep, want(args, 1, 1, "join(list)", pos)[0], pos)
 	}
+	if s, ok := stripped(m, args, pos); ok {
+		return s
+	}
 	ops := map[string]tree.Op{"startswith": tree.OpStartsWith, "endswith": tree.OpEndsWith}
 	op, ok := ops[m.name]
 	if !ok {
@@ -117,6 +121,29 @@ func (b *body) stringMethod(m *method, args []arg, pos plan.Pos) val {
 		return boolVal(true)
 	}
 	return exprVal(&tree.Expr{Op: op, Type: types.Boolean, Args: []*tree.Expr{e, constExpr(plan.String(s), pos)}, Pos: pos})
+}
+
+// stripped is strip, lstrip or rstrip of a constant.
+func stripped(m *method, args []arg, pos plan.Pos) (val, bool) {
+	s, ok := m.recv.constStr()
+	if !ok || !strings.HasSuffix(m.name, "strip") {
+		return val{}, false
+	}
+	cut := unicode.IsSpace
+	if a := want(args, 0, 1, m.name+"(characters)", pos); len(a) > 0 && !a[0].isNone() {
+		set, ok := a[0].constStr()
+		if !ok {
+			refuse(pos, "%s takes constant characters in a kernel half", m.name)
+		}
+		cut = func(r rune) bool { return strings.ContainsRune(set, r) }
+	}
+	if m.name != "rstrip" {
+		s = strings.TrimLeftFunc(s, cut)
+	}
+	if m.name != "lstrip" {
+		s = strings.TrimRightFunc(s, cut)
+	}
+	return strVal(s), true
 }
 
 // hasOrGetAttr folds for each point: whether a field is there is known.

@@ -237,6 +237,7 @@ func (b *body) truth(v val, pos plan.Pos) cond {
 	if e.Type.Kind == types.None {
 		return known(false)
 	}
+	notLabelled(e.Type, pos)
 	out := b.presentTruth(assume(e), pos)
 	if e.Type.MayFault {
 		out = logic(tree.OpLOr, &tree.Expr{Op: tree.OpIsFault, Type: types.Boolean, Args: []*tree.Expr{e}, Pos: pos}, out, pos)

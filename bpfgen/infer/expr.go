@@ -123,6 +123,7 @@ func (b *body) num(v val, pos plan.Pos) *tree.Expr {
 	if v.obj == nil {
 		switch t := v.typ(); t.Kind {
 		case types.Int, types.None:
+			notLabelled(t, pos)
 			return b.present(v, "an int", pos)
 		case types.Ptr:
 			e := b.present(v, "an int", pos)

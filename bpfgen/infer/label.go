@@ -43,6 +43,24 @@ func (b *body) labelled(v val, label string, pos plan.Pos) val {
 	return exprVal(&tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{e}, Pos: pos})
 }
 
+// notLabelled refuses what the text of a label would be needed for.
+func notLabelled(t types.Type, pos plan.Pos) {
+	if t.Kind == types.Int && t.Label != "" {
+		refuse(pos, "the text of %s(…) is made in user space: a kernel half can store and send it; compute and compare with the number", labelName(t))
+	}
+}
+
+func labelName(t types.Type) string {
+	name, _, _ := strings.Cut(t.Label, ":")
+	return strings.TrimSuffix(name, "4")
+}
+
+// oneName reports whether different numbers have different texts.
+func oneName(t types.Type) bool {
+	name := labelName(t)
+	return strings.HasPrefix(name, "syscall_") || name == "func" || name == "point"
+}
+
 // callNames is names(v, family): the family may be left out where v is a field
 // whose type is an enum.
 func (b *body) callNames(args []arg, pos plan.Pos) val {

@@ -27,10 +27,15 @@ func joinPresent(t, u Type) (Type, bool) {
 		return u, true
 	case u.Kind == None:
 		return t, true
+	case t.Kind != u.Kind && t.Label+u.Label != "":
+		return t, false
 	case t.Kind != u.Kind:
 		return joinPointers(t, u)
 	}
 	if t.Label != u.Label {
+		if t.Kind == Int {
+			return t, false // the text of the one is not that of the other
+		}
 		t.Label = ""
 	}
 	switch t.Kind {

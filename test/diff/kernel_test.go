@@ -113,7 +113,13 @@ func compile(src string, facts *kernel.Facts, strMax int, dump bool) (u *bpfgen.
 	if err != nil {
 		return nil, err
 	}
-	return bpfgen.Generate(res.Tree, bpfgen.Options{RingSize: 1 << 16, Dump: dump})
+	return bpfgen.Generate(res.Tree, bpfgen.Options{RingSize: 1 << 16, Dump: dump, NoCmpXchg: old()})
+}
+
+// old reports whether this kernel has no atomics that give the old value.
+func old() bool {
+	v, err := kernel.Release()
+	return err == nil && !v.AtLeast(5, 12)
 }
 
 // machine runs the programs of a unit in the kernel.

@@ -16,6 +16,9 @@ func (g *gen) literal(t Type) *Expr {
 	case Bool:
 		return leaf(boolean, pick(g, []string{"True", "False"}))
 	case Str:
+		if g.one(20) {
+			return leaf(text, strconv.Quote(" "+pick(g, texts)+" \t")+pick(g, []string{".strip()", ".lstrip()", ".rstrip()", `.strip(" a")`}))
+		}
 		return leaf(text, strconv.Quote(pick(g, texts)))
 	}
 	return leaf(plainInt, number(g.int64()))

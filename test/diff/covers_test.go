@@ -1,0 +1,124 @@
+package diff
+
+import (
+	"fmt"
+	"regexp"
+	"testing"
+)
+
+// covered is what kernel halves may do, with what a program has that does it: each must be found in a program that the
+// generator makes. The list follows what the documentation says of kernel halves, sentence by sentence; what is refused
+// there is in TestRefused.
+var covered = []struct{ what, pattern string }{
+	{"functions", `(?m)^def f\d+_h\d+\(`},
+	{"nested functions", `(?m)^    +def n\d+\(`},
+	{"lambdas", `\(lambda l\d+`},
+	{"a lambda with a name", `n\d+ = \(lambda`},
+	{"closures: one lambda in a loop is several functions", `_F\d+ = \[f\d+_mk\d+\(i, s\) for`},
+	{"calls of one of them", `_F\d+\[[01]\]\(`},
+	{"parameters with defaults", `def \w+\([^)]*p\d+ = `},
+	{"arguments by name", `\w+\([^)]*p\d+ = `},
+	{"local variables", `(?m)^    v\d+ = `},
+	{"augmented assignment", `(?m)^ +v\d+ (\+|-|\*|&|\||\^|>>|%)= `},
+	{"if, elif, else", `(?s)\n +if .*\n +elif .*\n +else:`},
+	{"conditional expressions", ` if .* else `},
+	{"and, or, not", `(?s)\band\b.*\bor\b.*\(not `},
+	{"the value of and, or", `return .* (and|or) [^:]*\n`},
+	{"+ - *", `\) [-+*] \(`},
+	{"unary minus, ~", `\([-~](e\.|\()`},
+	{"& | ^", ` [&|^] `},
+	{"<< >>", ` (<<|>>) `},
+	{"// and %", ` (//|%) `},
+	{"chained tests", `\(\(.* (and|or) .*\) (and|or) `},
+	{"comparisons of any signs", `e\.args\.s\d+ [<>]=? .*e\.args\.u\d+`},
+	{"a constant that only an unsigned int holds", `\b18446744073709551615\b`},
+	{"tuples", `\(e\.args\.\w+, e\.`},
+	{"unpacking", `(?m)^ +v\d+, v\d+ = `},
+	{"records", `record\(f0 = `},
+	{"a constant record", `_R\d+\.f[01]`},
+	{"range with constants", `in range\(\d\)`},
+	{"range over many steps", `in range\(\d\d+\)`},
+	{"range with computed bounds", `in range\(\(`},
+	{"range with a step", `in range\(.*, -[12]\)`},
+	{"a loop over a constant list", `(?m)for i\d+ in f\d+_L\d+:$`},
+	{"a loop over the keys of a dict", `(?m)for i\d+ in f\d+_D\d+:$`},
+	{"a loop over a list that is written there", `for i\d+ in \(`},
+	{"a loop over pairs", `for i\d+, i\d+ in \(`},
+	{"a loop over an array field", `for i\d+ in .*\.(ints|words):`},
+	{"break and continue", `(?s)\bbreak\b.*\bcontinue\b|\bcontinue\b.*\bbreak\b`},
+	{"abs", `abs\(`}, {"min", `min\(`}, {"max", `max\(`}, {"len", `len\(`}, {"bool", `bool\(`}, {"int", `int\(e`},
+	{"hasattr", `hasattr\(`}, {"getattr", `getattr\(`}, {"ntohs, ntohl", `ntoh[sl]\(`},
+	{"== of strings", `\(e\.args\.[st] == e\.args\.[st]\)`},
+	{"< of strings", `\(e\.args\.[st] <=? `},
+	{"in a string", `\("\w+" in e\.args\.[st]\)`},
+	{"startswith, endswith", `(?s)\.startswith\(.*\.endswith\(|\.endswith\(.*\.startswith\(`},
+	{"strip of a constant", `"\.l?r?strip\(\)`},
+	{"join of a char **", `"[ /]"\.join\(e\.(start\.)?args\.p`},
+	{"globs", `matches\(.*, ".*\*`},
+	{"a captured constant", `_K\d+`},
+	{"a captured list", `_L\d+\[`},
+	{"in a captured list", ` in f\d+_L\d+\)`},
+	{"a constant dict's get", `_D\d+\.get\(`},
+	{"in a constant dict", ` in f\d+_D\d+\)`},
+	{"fields through a pointer", `e\.args\.p\.u32`},
+	{"a pointer behind a pointer", `\.next\.next\.`},
+	{"a struct within", `\.inner\.a\b`}, {"a union", `\.inner\.also\b`},
+	{"an element of an array", `\.(ints|words)\[\d\]`},
+	{"bit-fields", `\.(low|mid|high|wide|sign)\b`},
+	{"char[]", `\.p\.name\b`}, {"char *", `\.p\.str\b`}, {"bool in memory", `\.p\.flag\b`},
+	{"a null pointer is None", `e\.args\.p == None`},
+	{"a pointer in a variable", `v\d+\.(s8|u8|u32|s64|u64|next)\b`},
+	{"None narrows in and", `\(v\d+ != None\) and`},
+	{"None narrows behind a return", `(?m)^ +if \(v\d+ == None\):\n +return`},
+	{"e.args[i]", `e\.args\[\d+\]`},
+	{"t[k] = v", `(?m)^ +f\d+_T\d+\[.*\] = `},
+	{"t[k] op= v", `(?m)^ +f\d+_T\d+\[.*\] (\+|-|\*|&|\||\^)= `},
+	{"t[k]", `[( ]f\d+_T\d+\[[^=]*\]`},
+	{"k in t", ` in f\d+_T\d+\)`},
+	{"get, pop, set, add, remove of a table", `_T\d+\.get\(`}, {"pop", `_T\d+\.pop\(`}, {"set", `_T\d+\.set\(`}, {"add", `_T\d+\.add\(`}, {"remove", `_T\d+\.remove\(`},
+	{"None in a key, known", `_[TA]\d+\[\((None, .*|.*, None)\)\]`},
+	{"None in a key, not known", `if e\.args\.flag else None\)\)\]`},
+	{"cells", `_C\d+\.get\(`}, {"set of a cell", `_C\d+\.set\(`}, {"add of a cell", `_C\d+\.add\(`},
+	{"count", `= count\(`}, {"total", `= total\(`}, {"mean", `= mean\(`}, {"lowest", `= lowest\(`}, {"highest", `= highest\(`}, {"stats", `= stats\(`},
+	{"hist", `= hist\(\)`}, {"hist with a unit", `hist\(unit`}, {"fine hist", `hist\(sub`}, {"lhist", `= lhist\(`}, {"quantiles", `= quantiles\(`}, {"group", `= group\(`},
+	{"add with a key", `_A\d+\[.*\](\.\w+)?\.add\(`}, {"add without one", `_A\d+(\.\w+)?\.add\(`}, {"add with a weight", `\.add\(.*, \d\)`},
+	{"errno", `errno\(`}, {"signal", `signal\(`}, {"syscall_name", `syscall_name\(`}, {"inet", `inet\(`},
+	{"a span by thread", `e\.start\.args`}, {"a span by key", `(?m)^def f\d+_key\d+\(e`},
+	{"what the start read through a pointer", `e\.start\.args\.p\.`},
+}
+
+// TestCovers finds everything that is covered in programs of the generator.
+func TestCovers(t *testing.T) {
+	const programs = 3000
+	missing := map[string]*regexp.Regexp{}
+	for _, c := range covered {
+		missing[c.what] = regexp.MustCompile(c.pattern)
+	}
+	for seed := uint64(1); seed <= programs && len(missing) > 0; seed++ {
+		src := Generate(seed, fmt.Sprintf("f%d", seed)).Script()
+		for what, re := range missing {
+			if re.MatchString(src) {
+				delete(missing, what)
+			}
+		}
+	}
+	for what, re := range missing {
+		t.Errorf("no program of %d has %s (%s)", programs, what, re)
+	}
+}
+
+// TestCoversUser finds what only user space can do in its programs.
+func TestCoversUser(t *testing.T) {
+	missing := map[string]bool{`\be\.args\.\w+ / `: true, `float\(`: true, `1e10`: true, `v\d+ / `: true}
+	for seed := uint64(1); seed <= 2000; seed++ {
+		src := GenerateUser(seed, "f").Script()
+		for re := range missing {
+			if regexp.MustCompile(re).MatchString(src) {
+				delete(missing, re)
+			}
+		}
+	}
+	for re := range missing {
+		t.Errorf("no program has %s", re)
+	}
+}

@@ -1,0 +1,44 @@
+package diff
+
+import (
+	"strings"
+	"testing"
+)
+
+// refused are kernel halves that the documentation says are refused, with a part of the message and where it points.
+var refused = []struct{ src, want string }{
+	{"def f(e):\n    return e.args.u8 / 2\n", "2:"},
+	{"def f(e):\n    return e.args.u8 * 0.5\n", "2:"},
+	{"def f(e):\n    return float(e.args.u8)\n", "2:"},
+	{"def f(e):\n    return [e.args.u8]\n", "2:"},
+	{"def f(e):\n    x = e.args.s8 if e.args.flag else None\n    return x + 1\n", "may be None"},
+	{"L = [1, 2]\ndef f(e):\n    L[0] = e.args.u8\n", "table"},
+	{"D = {1: 2}\ndef f(e):\n    D[1] += 1\n", "table"},
+	{"D = {1: 2}\ndef f(e):\n    return D[e.args.u8]\n", "get(key, default)"},
+	{"def f(e):\n    return f(e)\n", "calls itself"},
+	{"def f(e):\n    return 1 if e.args.flag else \"a\"\n", "2:"},
+	{"def f(e):\n    for i in range(20000):\n        pass\n", "16384"},
+	{"def f(e):\n    while True:\n        pass\n", "2:"},
+	{"def f(e):\n    p = e.args.p\n    if p == None:\n        return p.u8\n", "None"},
+	{"def f(e):\n    return e.args.s.startswith(e.args.t)\n", "constant"},
+	{"def f(e):\n    return matches(e.args.s, e.args.t)\n", "constant glob"},
+	{"def f(e):\n    return e.args.zz\n", "zz"},
+	{"def f(e):\n    return errno(e.args.s32) if e.args.flag else signal(e.args.s32)\n", "2:"},
+	{"def f(e):\n    return errno(e.args.s32) + 1\n", "2:"},
+	{"def f(e):\n    return errno(e.args.s32) == \"EPERM\"\n", "2:"},
+	{"def f(e):\n    return len(errno(e.args.s32))\n", "2:"},
+}
+
+// TestRefused compiles what must be refused.
+func TestRefused(t *testing.T) {
+	f := facts(t)
+	for _, c := range refused {
+		_, err := compile(scriptOf([]*Program{{Name: "f", Text: c.src}}), f, StrMax, false)
+		switch {
+		case err == nil:
+			t.Errorf("not refused:\n%s", c.src)
+		case strings.Contains(err.Error(), "panic") || !strings.Contains(err.Error(), c.want):
+			t.Errorf("%v, want %q:\n%s", err, c.want, c.src)
+		}
+	}
+}
