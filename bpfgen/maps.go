@@ -47,15 +47,25 @@ func (g *generator) maps() {
 		}
 		g.add(&ebpf.MapSpec{
 			Name: tree.SpanMap(i), Type: ebpf.Hash, KeySize: spanKeySize(s),
-			ValueSize: uint32(layout.Span(s.Slots).Size), MaxEntries: uint32(size),
+			ValueSize: spanValueSize(s), MaxEntries: uint32(size),
 		})
 	}
 	g.fixedMaps()
 }
 
+func spanValueSize(s *tree.Span) uint32 {
+	if s.Nested {
+		return uint32(layout.Nested(s.Slots).Size)
+	}
+	return uint32(layout.Span(s.Slots).Size)
+}
+
 // spanKeySize is the size of a span's key, a thread if it declares none.
 func spanKeySize(s *tree.Span) uint32 {
-	if s.Key.Kind == types.Bot {
+	switch {
+	case s.Nested:
+		return layout.NestedKey
+	case s.Key.Kind == types.Bot:
 		return 8
 	}
 	return uint32(max(8, layout.Fixed(s.Key).Size))

@@ -40,7 +40,7 @@ func (g *generator) addThreadPrograms(u *tree.Unit) {
 	var all []int
 	exits := map[int][]int{} // by probe
 	for i, s := range u.Spans {
-		if s.Key.Kind != types.Bot {
+		if s.Key.Kind != types.Bot || s.Nested {
 			continue
 		}
 		all = append(all, i)

@@ -19,14 +19,21 @@ type Arch struct {
 	// bears the number of execve: amd64 "pretends" so (set_personality_64bit,
 	// arch/x86/kernel/process_64.c).
 	Execve, Execveat int
+	// SP and G are offsets in pt_regs: of the stack pointer, and of the register
+	// in which Go keeps the current goroutine (from 1.17; cmd/compile/abi-internal.md).
+	SP, G int
+	// ReturnPop is by how much the stack pointer has grown when a probe at a
+	// return runs, against the function's entry.
+	ReturnPop int64
 }
 
 // The machines. Offsets are those of struct pt_regs: arch/x86/include/asm/ptrace.h
 // (ip, cs; the low two bits of cs are the privilege level) and
 // arch/arm64/include/asm/ptrace.h (pc, pstate; mode 0 is EL0; s32 syscallno).
 var (
-	AMD64 = &Arch{Name: "amd64", IP: 128, Mode: 136, ModeMask: 3, Syscall: 120, SyscallSize: 8, Execve: 59, Execveat: 322}
-	ARM64 = &Arch{Name: "arm64", IP: 256, Mode: 264, ModeMask: 15, UserIsZero: true, Syscall: 280, SyscallSize: 4}
+	AMD64 = &Arch{Name: "amd64", IP: 128, Mode: 136, ModeMask: 3, Syscall: 120, SyscallSize: 8, Execve: 59, Execveat: 322,
+		SP: 152, G: 8, ReturnPop: 8}
+	ARM64 = &Arch{Name: "arm64", IP: 256, Mode: 264, ModeMask: 15, UserIsZero: true, Syscall: 280, SyscallSize: 4, SP: 248, G: 224}
 )
 
 // ArchOf gives the description of a GOARCH, nil if there is none.

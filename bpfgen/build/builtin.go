@@ -78,6 +78,16 @@ func (b *builder) number64(e *tree.Expr) *ir.Value {
 		return b.load(8, b.ctx(), b.Arch.IP)
 	case "syscall_nr":
 		return b.syscallNr()
+	case "thread":
+		return b.helperOnce("task_raw", helperGetCurrentTask)
+	case "goroutine":
+		return b.register(strconv.Itoa(b.Arch.G))
+	case "frame":
+		return b.frame()
+	case "goframe":
+		return b.goFrame()
+	case "depth":
+		return b.nested.depth
 	case "cookie":
 		return b.once("cookie", func() *ir.Value { return b.call(helperGetAttachCookie, b.ctx()) })
 	}

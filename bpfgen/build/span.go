@@ -86,7 +86,11 @@ func usesOf(s *Shared, p *tree.Program) uses {
 // to a call that never ended.
 func (b *builder) spanStart(s *tree.Stmt) {
 	span, name := b.span()
-	if span.Key.Kind != types.Bot {
+	switch {
+	case span.Nested:
+		b.nestedStart(s, span, name)
+		return
+	case span.Key.Kind != types.Bot:
 		b.keyedStart(s, span, name)
 		return
 	}
@@ -155,7 +159,11 @@ func (b *builder) countOpen(p *ir.Value, span *tree.Span, done *join) {
 // from fork. That is not counted.
 func (b *builder) spanEnd(s *tree.Stmt) {
 	span, name := b.span()
-	if span.Key.Kind != types.Bot {
+	switch {
+	case span.Nested:
+		b.nestedEnd(s, span, name)
+		return
+	case span.Key.Kind != types.Bot:
 		b.keyedEnd(s, span, name)
 		return
 	}

@@ -38,6 +38,8 @@ func (b *builder) stmt(s *tree.Stmt) {
 		b.ret()
 	case tree.SSend:
 		b.send(s)
+	case tree.SSpanEnter:
+		b.spanEnter(s)
 	case tree.SSpanStart:
 		b.spanStart(s)
 	case tree.SSpanEnd:

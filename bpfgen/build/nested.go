@@ -1,0 +1,178 @@
+package build
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/layout"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+)
+
+// Calls of functions nest. Their entries lie in one hash map by thread and
+// depth; the one of depth 0 also says how many are open. An entry is found
+// again by its frame, the place on the stack where the call began: an end whose
+// start was missed finds none, and a start that finds entries of frames deeper
+// than its own drops them, for these calls have been left by other ways than a
+// return (longjmp, an exception, the end of a coroutine). Frames are compared only
+// within one stack: interrupts and signals run on others.
+//
+// Only the thread itself touches its entries.
+
+// nested is a nested span as one program uses it.
+type nested struct {
+	key          *region
+	frame, place *ir.Value
+	depth        *ir.Value // how many calls around this one are open
+	first        *ir.Value // the entry of depth 0, where depth is not 0
+}
+
+// maxStale bounds the search for an entry: what is above it is stale.
+const maxStale = 8
+
+// identity is the thread, the frame and the place of a call.
+func (b *builder) identity(s *tree.Stmt) (key *region, frame, place *ir.Value) {
+	key = b.alloc(layout.NestedKey)
+	b.store(8, b.addr(key, 0), 0, b.expr(s.Exprs[0]).x)
+	return key, b.expr(s.Exprs[1]).x, b.expr(s.Exprs[2]).x
+}
+
+// nestedLookup finds the entry of a depth.
+func (b *builder) nestedLookup(name string, key *region, depth *ir.Value) *ir.Value {
+	word := b.op(ir.OpOr, b.tgid(), b.imm(ir.OpShl, depth, 32))
+	b.store(8, b.addr(key, 0), 8, word)
+	return b.call(helperMapLookup, b.mapPtr(name), b.addr(key, 0))
+}
+
+// open is how many calls of the thread are open, with the entry of depth 0.
+func (b *builder) open(first *ir.Value) *ir.Value {
+	have := b.newJoin(types.U64)
+	some, none := b.f.NewBlock(), b.f.NewBlock()
+	b.branchImm(ir.NE, first, 0, some, none)
+	b.begin(none)
+	b.jumpWith(have, intVal(types.U64, b.konst(0)))
+	b.begin(some)
+	b.jumpWith(have, intVal(types.U64, b.load(8, first, layout.NestedOpen)))
+	return b.enter(have).x
+}
+
+// spanEnter finds the depth of a call that begins.
+func (b *builder) spanEnter(s *tree.Stmt) {
+	_, name := b.span()
+	key, frame, place := b.identity(s)
+	b.tgid()
+	first := b.nestedLookup(name, key, b.konst(0))
+	depth := b.unwind(name, key, b.open(first), func(entry *ir.Value, stale, found func()) {
+		// How far this frame is below the entry's; a huge number where it is above.
+		below := b.op(ir.OpSub, frame, b.load(8, entry, layout.NestedFrame))
+		b.unless(ir.UGE, below, b.stackSize(), found)
+		b.unless(ir.NE, below, 0, stale)
+		b.unlessEqual(b.load(8, entry, layout.NestedPlace), place, stale)
+		found() // a tail call: both return at once
+	}, nil)
+	b.nested = &nested{key, frame, place, depth, first}
+}
+
+// stackSize is the distance within which two frames are taken to be on one
+// stack: x86 and arm64 have 16 KiB for a kernel thread; user stacks may be
+// larger, but calls that are left at once seldom go farther.
+func (b *builder) stackSize() int64 {
+	switch b.prog.Attach.Kind {
+	case tree.AttachUprobe, tree.AttachUretprobe:
+		return 1 << 20
+	}
+	return 16 << 10
+}
+
+// unwind walks open entries from the innermost out. test ends each round by
+// found or by stale, which drops the entry; the depth behind the one found is
+// returned. lost is called where there is none; nil: that is depth 0.
+func (b *builder) unwind(name string, key *region, open *ir.Value, test func(entry *ir.Value, stale, found func()), lost func()) *ir.Value {
+	head := b.f.NewBlock()
+	b.cur.Jump(b.pos, head, open, b.konst(0))
+	b.reach(head)
+	out := b.newJoin(types.U64)
+	saved := b.save()
+	b.begin(head)
+	depth, round := head.Param(b.pos), head.Param(b.pos)
+	give := func() { b.jumpWith(out, intVal(types.U64, depth)) }
+	end := give
+	if lost != nil {
+		end = lost
+	}
+	b.unless(ir.EQ, depth, 0, end)
+	b.unless(ir.UGE, round, maxStale, end)
+	inner := b.add(depth, -1)
+	next := func() {
+		b.cur.Jump(b.pos, head, inner, b.add(round, 1))
+		b.reach(head)
+		b.end()
+	}
+	entry := b.nestedLookup(name, key, inner)
+	b.unless(ir.EQ, entry, 0, next)
+	test(entry, func() {
+		b.countSpan(tree.SiteOpenStart)
+		next()
+	}, give)
+	b.restore(saved)
+	return b.enter(out).x
+}
+
+// nestedStart makes the entry of a call that begins.
+func (b *builder) nestedStart(s *tree.Stmt, span *tree.Span, name string) {
+	f := layout.Nested(span.Slots)
+	n := b.nested
+	m := b.alloc(f.Size)
+	at := func(off int64) *ir.Value { return b.addr(m, off) }
+	var ls []leaf
+	for i, e := range s.Exprs {
+		ls = b.collect(f.Type.Elems[i], span.Slots[i], e, ls)
+	}
+	b.storeLeaves(at, layout.NestedSlots, f.Size-8, ls)
+	b.store(8, at(int64(f.Size)-8), 0, b.konst(0))
+	b.store(8, at(0), layout.NestedOpen, b.konst(1))
+	b.store(8, at(0), layout.NestedFrame, n.frame)
+	b.store(8, at(0), layout.NestedPlace, n.place)
+	word := b.op(ir.OpOr, b.tgid(), b.imm(ir.OpShl, n.depth, 32))
+	b.store(8, b.addr(n.key, 0), 8, word)
+	done := b.newJoin(types.Type{})
+	rc := b.call(helperMapUpdate, b.mapPtr(name), b.addr(n.key, 0), at(0), b.konst(updateAny))
+	b.unless(ir.NE, rc, 0, func() {
+		b.countSpan(tree.SiteSpanFull)
+		b.jump(done)
+	})
+	b.unless(ir.EQ, n.depth, 0, func() { b.jump(done) })
+	b.unless(ir.EQ, n.first, 0, func() { b.jump(done) })
+	b.store(8, n.first, layout.NestedOpen, b.add(n.depth, 1))
+	b.jump(done)
+	b.enter(done)
+	b.release(m, n.key)
+}
+
+// nestedEnd takes the entry of a call that ends. A thread that has none open
+// may have been in the call when it was attached to, so that is not counted.
+func (b *builder) nestedEnd(s *tree.Stmt, span *tree.Span, name string) {
+	f := layout.Nested(span.Slots)
+	key, frame, place := b.identity(s)
+	b.tgid()
+	first := b.nestedLookup(name, key, b.konst(0))
+	b.unless(ir.EQ, first, 0, b.ret)
+	m := b.alloc(f.Size - 8)
+	open := b.load(8, first, layout.NestedOpen)
+	depth := b.unwind(name, key, open, func(entry *ir.Value, stale, found func()) {
+		b.unlessSame(b.load(8, entry, layout.NestedFrame), frame, stale)
+		b.unlessSame(b.load(8, entry, layout.NestedPlace), place, stale)
+		b.cur.AddImm(ir.OpCopy, b.pos, int64(f.Size)-8, b.addr(m, 0), entry)
+		found()
+	}, func() { b.noStart(s.Str != spanFiltered) })
+	inner := b.add(depth, -1)
+	b.store(8, first, layout.NestedOpen, inner)
+	b.store(8, b.addr(key, 0), 8, b.op(ir.OpOr, b.tgid(), b.imm(ir.OpShl, inner, 32)))
+	b.call(helperMapDelete, b.mapPtr(name), b.addr(key, 0))
+	b.release(key)
+	b.nested = &nested{frame: frame, place: place, depth: inner}
+	b.entry = &spanEntry{b.addr(m, 0), f, span.Slots}
+}
+
+// unlessSame goes on where x is y.
+func (b *builder) unlessSame(x, y *ir.Value, cold func()) {
+	b.unless(ir.NE, b.op(ir.OpSub, x, y), 0, cold)
+}
