@@ -8,6 +8,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/startrace/startrace/bpfgen"
 )
 
 // perUnit is the number of programs that are compiled and loaded together.
@@ -139,4 +143,47 @@ func written(t *testing.T, file string) (out []*Program) {
 		out = append(out, p)
 	}
 	return out
+}
+
+// TestUpdatesBefore512 compiles updates of entries for kernels that have no atomics but addition: the others load and
+// store there, and mean the same otherwise.
+func TestUpdatesBefore512(t *testing.T) {
+	needBPF(t)
+	src := "f_T = table()\nf_C = cell(0)\ndef f(e):\n    f_C.add(e.args.s8)\n"
+	ref := src
+	for i, op := range []string{"+", "-", "*", "&", "|", "^"} {
+		src += fmt.Sprintf("    f_T[%d] %s= e.args.s16\n", i, op)
+		ref += fmt.Sprintf("    _update(f_T, %q, \"_s\", %d, e.args.s16)\n", op, i)
+	}
+	p := &Program{Name: "f", Text: src, RefText: ref}
+	f := facts(t)
+	for _, without := range []bool{false, true} {
+		if old() && !without {
+			continue
+		}
+		u, err := compileFor(scriptOf([]*Program{p}), f, StrMax, bpfgen.Options{RingSize: 1 << 16, NoCmpXchg: without})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := exchanges(u), !without; got != want {
+			t.Errorf("without %v: atomics that give the old value: %v", without, got)
+		}
+		c := &checker{facts: f, inputs: Inputs(2, 40)}
+		c.execute([]*Program{p}, u)
+		for _, f := range c.found {
+			t.Error(f)
+		}
+	}
+}
+
+// exchanges reports whether a unit has an atomic operation other than addition.
+func exchanges(u *bpfgen.Unit) bool {
+	for _, p := range u.Spec.Programs {
+		for _, ins := range p.Instructions {
+			if ins.OpCode.Class() == asm.StXClass && ins.OpCode.Mode() == asm.AtomicMode && ins.OpCode.AtomicOp() != asm.AddAtomic {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -96,7 +96,11 @@ func (p *Program) point() string {
 }
 
 // compile makes the unit of a script. A panic of the compiler is an error.
-func compile(src string, facts *kernel.Facts, strMax int, dump bool) (u *bpfgen.Unit, err error) {
+func compile(src string, facts *kernel.Facts, strMax int, dump bool) (*bpfgen.Unit, error) {
+	return compileFor(src, facts, strMax, bpfgen.Options{RingSize: 1 << 16, Dump: dump, NoCmpXchg: old()})
+}
+
+func compileFor(src string, facts *kernel.Facts, strMax int, options bpfgen.Options) (u *bpfgen.Unit, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
@@ -113,7 +117,7 @@ func compile(src string, facts *kernel.Facts, strMax int, dump bool) (u *bpfgen.
 	if err != nil {
 		return nil, err
 	}
-	return bpfgen.Generate(res.Tree, bpfgen.Options{RingSize: 1 << 16, Dump: dump, NoCmpXchg: old()})
+	return bpfgen.Generate(res.Tree, options)
 }
 
 // old reports whether this kernel has no atomics that give the old value.
