@@ -17,6 +17,9 @@ type Diag struct {
 
 func (d Diag) Error() string { return fmt.Sprintf("%s: %s", d.Pos, d.Msg) }
 
+// Place gives the message and its place apart.
+func (d Diag) Place() (plan.Pos, string) { return d.Pos, d.Msg }
+
 // Diags is everything that is wrong with a script, in the order of places.
 type Diags []Diag
 
@@ -26,6 +29,15 @@ func (d Diags) Error() string {
 		lines[i] = one.Error()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Unwrap gives each message as an error.
+func (d Diags) Unwrap() []error {
+	out := make([]error, len(d))
+	for i, one := range d {
+		out[i] = one
+	}
+	return out
 }
 
 // sorted orders by place and drops repetitions: one function walked for many

@@ -31,7 +31,6 @@ type val struct {
 // object is a compile-time object; see event.go, container.go, struct.go.
 type object interface{ what() string }
 
-func constant(c plan.Value) val { return val{c: c} }
 func intVal(i int64) val        { return constant(plan.MakeInt(i)) }
 func boolVal(b bool) val        { return constant(plan.Bool(b)) }
 func objVal(o object) val       { return val{obj: o} }
@@ -51,6 +50,14 @@ func (v val) constInt() (int64, bool) {
 func (v val) constStr() (string, bool) {
 	s, ok := v.c.(plan.String)
 	return string(s), ok
+}
+
+// constant is a value of the script.
+func constant(c plan.Value) val {
+	if o, ok := c.(plan.Opaque); ok && o.Type == plan.UnknownType {
+		return objVal(poison{})
+	}
+	return val{c: c}
 }
 
 // typ gives the type that v has as a value of a kernel half.

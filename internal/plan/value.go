@@ -49,6 +49,10 @@ type PointValue struct{ Point }
 // Opaque is a value that only user space can use, with its Starlark type.
 type Opaque struct{ Type string }
 
+// UnknownType is the type of values that a mistake kept from being made, in
+// plans that are compiled only to find more mistakes.
+const UnknownType = "unknown value"
+
 // A Func is a function or lambda of the script: its syntax tree and what it
 // captured. Closures of one lambda in a loop are several Funcs. A Func may be
 // reached from its own captures (a global that names itself), so walks must

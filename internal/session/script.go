@@ -26,7 +26,7 @@ func (s *session) prepare() (scriptArgs []string, err error) {
 		err = s.parseScript(s.Args[0])
 	}
 	if err != nil {
-		return nil, err
+		return nil, s.allMistakes(err, nil)
 	}
 	split := argSplitter{words: s.host.Flags(), flags: s.Flags()}
 	split.split(rest)
@@ -86,7 +86,7 @@ func (s *session) runScript(args []string) (ended bool, err error) {
 	case errors.As(err, &usage):
 		return true, &UsageError{err}
 	}
-	return true, err
+	return true, s.allMistakes(err, args)
 }
 
 // printHelp prints the script's help and the flags that are left to the

@@ -50,11 +50,13 @@ type Host struct {
 	files       map[string]*file   // by name
 	modules     map[string]*module // by path as load resolves it
 	loading     []string           // the chain of loads under way
+	name, text  string             // of the script
 	main        *file
 	globals     starlark.StringDict
 	captures    *captures
 	special     *specialiser
 	made        *plan.Plan
+	survey      *surveyor // nil but while looking for more mistakes
 }
 
 // New makes a host.
@@ -112,6 +114,7 @@ func (h *Host) ParseCode(chunks []string) error {
 func (h *Host) ParseText(name string, src []byte) error { return h.parseMain(name, src) }
 
 func (h *Host) parseMain(name string, src []byte) error {
+	h.name, h.text = name, string(src)
 	f, err := h.parse(name, src)
 	if err != nil {
 		return err
@@ -209,6 +212,9 @@ func (h *Host) exec(f *file) (starlark.StringDict, error) {
 func (h *Host) lookup(name string) (starlark.Value, bool) {
 	if v, ok := h.predeclared[name]; ok {
 		return v, true
+	}
+	if h.survey != nil && h.survey.unknown(name) {
+		return unknown{}, true
 	}
 	if h.opts.Constant == nil || starlark.Universe.Has(name) {
 		return nil, false

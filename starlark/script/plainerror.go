@@ -61,6 +61,7 @@ var plainRuntime = []rewording{
 	{regexp.MustCompile(`^Starlark computation cancelled: too many steps$`), "the script runs too long before tracing begins"},
 	{regexp.MustCompile(`^Starlark computation cancelled: (.*)$`), "$1"},
 	{regexp.MustCompile(`^Starlark stack overflow$`), "functions call each other too deeply"},
+	{regexp.MustCompile(`^(\w+) index (-?\d+) out of range \[-(\d+):\d+\]$`), "index $2, and the $1 has $3 elements"},
 	{regexp.MustCompile(`^(.*) index (-?\d+) out of range: empty (.*)$`), "$1 index $2 out of range: the $3 is empty"},
 	{regexp.MustCompile(`^function (\S+) accepts no arguments \((\d+) given\)$`), "$1 takes no arguments, got $2"},
 	{regexp.MustCompile(`^function (\S+) accepts (at most )?(\d+) positional arguments? \((\d+) given\)$`), "$1 takes $2$3 arguments, got $4"},

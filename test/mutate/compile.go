@@ -3,17 +3,15 @@ package mutate
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"time"
 
 	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/builtins"
-	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/stdlib"
 )
@@ -72,21 +70,33 @@ func Compile(name, text string, facts *kernel.Facts) (res Result) {
 			res.Err = &PanicError{p, callers()}
 		}
 	}()
-	h := script.New(script.Options{Constant: kernel.Constant, Runtime: idle{}, Std: stdlib.Files()})
+	h := script.New(script.Options{Constant: kernel.Constant, Runtime: builtins.Idle{}, Std: stdlib.Files()})
 	h.Thread().SetMaxExecutionSteps(mostSteps)
 	if err := h.ParseText(name, []byte(text)); err != nil {
-		return Result{Stage: Parsing, Err: err}
+		return Result{Stage: Parsing, Err: all(h, err, facts)}
 	}
 	if err := h.Run(nil); err != nil {
 		var exit *builtins.ExitError
 		if !errors.As(err, &exit) {
-			return Result{Stage: Running, Err: err}
+			return Result{Stage: Running, Err: all(h, err, facts)}
 		}
 	}
 	if len(h.Plan().Probes) == 0 {
 		return Result{Stage: NoProbes}
 	}
 	return compile(h, facts)
+}
+
+// all gives all mistakes, as the session does.
+func all(h *script.Host, err error, facts *kernel.Facts) error {
+	var found script.Errors
+	if !errors.As(err, &found) {
+		return err
+	}
+	return h.AllMistakes(found, nil, func(p *plan.Plan) error {
+		_, err := infer.Unit(p, facts)
+		return err
+	})
 }
 
 func compile(h *script.Host, facts *kernel.Facts) Result {
@@ -111,20 +121,4 @@ func compile(h *script.Host, facts *kernel.Facts) Result {
 		}
 	}
 	return Result{Stage: Compiled, Unit: u}
-}
-
-// idle is a run that does nothing.
-type idle struct{}
-
-func (idle) Every(time.Duration, starlark.Callable) error    { return nil }
-func (idle) After(time.Duration, starlark.Callable) error    { return nil }
-func (idle) AtExit(starlark.Callable) error                  { return nil }
-func (idle) Exit(int)                                        {}
-func (idle) Out() io.Writer                                  { return io.Discard }
-func (idle) Now() int64                                      { return 0 }
-func (idle) EventTime() (int64, bool)                        { return 0, false }
-func (idle) Wall(int64) time.Time                            { return time.Time{} }
-func (idle) Show(starlark.Value, builtins.ShowOptions) error { return nil }
-func (idle) Columns(_, _ []string) (func([]format.Arg) error, error) {
-	return func([]format.Arg) error { return nil }, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/test/resident"
 )
 
@@ -164,7 +165,7 @@ func (r *runner) counts() string {
 var placed = regexp.MustCompile(`^[^:\s]+\.star:[0-9]+:[0-9]+: \S`)
 
 // insider are words that an author of scripts need not know, and what Go prints where a message was made badly.
-var insider = regexp.MustCompile(`%!|\*syntax\.|\*starlark\.|starlark\.|<nil>|panic|goroutine|runtime error|SSA|internal error|0xc000|plan\.|tree\.|infer:|unhandled|unexpected kind`)
+var insider = regexp.MustCompile(`%!|\*syntax\.|\*starlark\.|starlark\.|<nil>|panic|goroutine|runtime error|SSA|internal error|0xc000|plan\.|tree\.|infer:|unhandled|unknown_|unknown value|unexpected kind`)
 
 // badMessage says what is wrong with a message, "" for nothing.
 func badMessage(err error) string {
@@ -184,6 +185,14 @@ func badMessage(err error) string {
 	for _, line := range strings.Split(err.Error(), "\n") {
 		if line == "" {
 			return "an empty message"
+		}
+	}
+	var found script.Errors
+	if errors.As(err, &found) {
+		for _, e := range found {
+			if !placed.MatchString(e.Error()) {
+				return "a message without its place: " + e.Error()
+			}
 		}
 	}
 	if !placed.MatchString(err.Error()) {

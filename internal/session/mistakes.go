@@ -1,0 +1,23 @@
+package session
+
+import (
+	"errors"
+
+	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/starlark/script"
+)
+
+// allMistakes gives, for the mistake that ended a script, all that can be
+// found: those further down, and those of the kernel halves that were
+// declared.
+func (s *session) allMistakes(err error, args []string) error {
+	var found script.Errors
+	if !errors.As(err, &found) {
+		return err
+	}
+	return s.host.AllMistakes(found, args, func(p *plan.Plan) error {
+		_, err := infer.Unit(p, s.facts)
+		return err
+	})
+}
