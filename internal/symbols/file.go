@@ -1,111 +1,101 @@
 package symbols
 
 import (
-	"cmp"
-	"debug/elf"
-	"errors"
-	"fmt"
+	"bytes"
+	"math"
 	"os"
-	"slices"
-	"strings"
+	"sort"
+
+	"github.com/startrace/startrace/internal/elffile"
 )
 
-// A file has the functions of an ELF file by their addresses in it, and where
-// its segments lie.
+// A file has the functions of an ELF file by the places in it: 16 bytes each
+// beside the text of their names.
 type file struct {
-	segments []segment
-	funcs    []function
+	functions []function
+	names     []byte
+	buildID   string
 }
-
-type segment struct{ offset, size, vaddr uint64 }
 
 type function struct {
-	addr, size uint64
-	name       string
+	offset uint64 // in the file
+	size   uint32 // 0 of assembly, which goes on to the next function
+	name   uint32 // in names: the length in two bytes, then the text
 }
 
-// maxTable bounds a symbol table: those of the largest programs have some
-// 100 MB.
-const maxTable = 1 << 28
+// maxName bounds a name; a longer one is cut.
+const maxName = math.MaxUint16
 
-func openFile(name string) (*file, error) {
-	// A mapped file that is a device or a pipe by now must not be opened.
-	if st, err := os.Stat(name); err != nil {
-		return nil, err
-	} else if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", name)
-	}
-	f, err := elf.Open(name)
+// newFile takes the functions out of an ELF file; of several names of a place
+// the first, which is the best. A file without any has none.
+func newFile(f *elffile.File) *file {
+	out := &file{buildID: f.BuildID}
+	list, err := f.Functions()
 	if err != nil {
-		return nil, err
+		return out
 	}
-	defer f.Close()
-	out := &file{}
-	for _, p := range f.Progs {
-		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
-			out.segments = append(out.segments, segment{p.Off, p.Filesz, p.Vaddr})
-		}
-	}
-	for _, read := range []struct {
-		kind    elf.SectionType
-		symbols func() ([]elf.Symbol, error)
-	}{{elf.SHT_SYMTAB, f.Symbols}, {elf.SHT_DYNSYM, f.DynamicSymbols}} {
-		if s := f.SectionByType(read.kind); s == nil || s.Size > maxTable {
+	out.functions = make([]function, 0, len(list))
+	for i, fn := range list {
+		if i > 0 && list[i-1].Addr == fn.Addr || len(out.names) > math.MaxUint32-maxName-2 {
 			continue
 		}
-		if list, err := read.symbols(); err == nil {
-			out.add(list)
-		} else if !errors.Is(err, elf.ErrNoSymbols) {
-			return out, nil // what was read so far
+		name := fn.Name[:min(len(fn.Name), maxName)]
+		out.functions = append(out.functions, function{fn.Offset, uint32(min(fn.Size, math.MaxUint32)), uint32(len(out.names))})
+		out.names = append(append(out.names, byte(len(name)), byte(len(name)>>8)), name...)
+	}
+	out.names = bytes.Clone(out.names)
+	sort.SliceStable(out.functions, func(i, j int) bool { return out.functions[i].offset < out.functions[j].offset })
+	return out
+}
+
+// find gives the function at a place of the file, and where that begins.
+func (f *file) find(offset uint64) (name string, start uint64, ok bool) {
+	i := sort.Search(len(f.functions), func(i int) bool { return f.functions[i].offset > offset }) - 1
+	if i < 0 {
+		return "", 0, false
+	}
+	fn := f.functions[i]
+	if fn.size != 0 && offset-fn.offset >= uint64(fn.size) {
+		return "", 0, false
+	}
+	return f.name(fn), fn.offset, true
+}
+
+func (f *file) name(fn function) string {
+	size := int(f.names[fn.name]) | int(f.names[fn.name+1])<<8
+	return string(f.names[fn.name+2:][:size])
+}
+
+// bytes is what the table takes.
+func (f *file) bytes() int { return 16*len(f.functions) + len(f.names) + 256 }
+
+// readVDSO reads the code that the kernel maps into every process, out of our
+// own. Its size tells it from that of 32-bit programs.
+func readVDSO() (*file, uint64) {
+	maps, err := readMappings("/proc/self")
+	if err != nil {
+		return &file{}, 0
+	}
+	for _, m := range maps {
+		if m.path != vdsoName {
+			continue
 		}
-	}
-	out.sort()
-	return out, nil
-}
-
-func (f *file) add(list []elf.Symbol) {
-	for _, s := range list {
-		kind := elf.ST_TYPE(s.Info)
-		if (kind == elf.STT_FUNC || kind == elf.STT_GNU_IFUNC) && s.Section != elf.SHN_UNDEF && s.Name != "" {
-			f.funcs = append(f.funcs, function{s.Value, s.Size, s.Name})
+		mem, err := os.Open("/proc/self/mem")
+		if err != nil {
+			break
 		}
-	}
-}
-
-// sort orders the functions; of several names for one address the last is
-// found: one with a size, with few underscores in front.
-func (f *file) sort() {
-	slices.SortStableFunc(f.funcs, func(a, b function) int {
-		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.size, b.size),
-			cmp.Compare(underscores(b.name), underscores(a.name)), cmp.Compare(b.name, a.name))
-	})
-}
-
-func underscores(name string) int { return len(name) - len(strings.TrimLeft(name, "_")) }
-
-// find gives the function at an offset of the file.
-func (f *file) find(off uint64) (string, bool) {
-	for _, s := range f.segments {
-		if off >= s.offset && off-s.offset < s.size {
-			return f.at(off - s.offset + s.vaddr)
+		defer mem.Close()
+		image := make([]byte, m.end-m.start)
+		if _, err := mem.ReadAt(image, int64(m.start)); err != nil {
+			break
 		}
+		f, err := elffile.Read(vdsoName, bytes.NewReader(image), int64(len(image)), elffile.Options{DebugDirs: []string{}})
+		if err != nil {
+			break
+		}
+		return newFile(f), m.end - m.start
 	}
-	return "", false
+	return &file{}, 0
 }
 
-// at gives the function at an address of the file. One without a size, of
-// assembly, goes on to the next.
-func (f *file) at(addr uint64) (string, bool) {
-	i, found := slices.BinarySearchFunc(f.funcs, addr, func(fn function, addr uint64) int { return cmp.Compare(fn.addr, addr) })
-	if found {
-		for i+1 < len(f.funcs) && f.funcs[i+1].addr == addr {
-			i++
-		}
-	} else if i--; i < 0 {
-		return "", false
-	}
-	if fn := f.funcs[i]; fn.size == 0 || addr-fn.addr < fn.size {
-		return fn.name, true
-	}
-	return "", false
-}
+const vdsoName = "[vdso]"

@@ -1,77 +1,119 @@
 // Package symbols names addresses of user programs: a process's address is
-// found in the files that it has mapped, and in their ELF symbol tables.
+// found in the files that it has mapped, and in their symbol tables.
 //
-// Files are read through the root of the process (/proc/PID/root), so that
-// those of a container are found, and are kept by device and inode: all
-// processes share the table of one library. Files are foreign data; what is
-// wrong with one leaves its addresses without names.
+// A process may have ended when its addresses are asked for, so its mappings
+// are remembered when it is first seen (See). Files are read through the root
+// of the process (/proc/PID/root), so that those of a container are found;
+// those that cannot be found later (of a container, deleted) are read at once.
+// Tables are kept by file and by build id: all processes share one of a
+// library, and all containers one of each build. What is kept is bounded; the
+// least recently used goes.
+//
+// Files are foreign data; what is wrong with one leaves its addresses without
+// names.
 //
 // A Table belongs to one goroutine.
 package symbols
 
 import (
-	"fmt"
+	"path"
 	"strconv"
+
+	"github.com/startrace/startrace/internal/elffile"
 )
 
-// A Table names addresses of processes.
+// A Table names addresses of processes. The zero value is ready.
 type Table struct {
-	files map[fileID]*file
-	// maps are the mappings of each process as they were last read: they serve
-	// when it has ended.
-	maps map[int][]mapping
+	processes processes
+	files     files
+	vdso      *file // that of this machine; nil until needed
+	vdsoSize  uint64
 }
 
-// Name gives the function at an address of a process; where there is no
-// symbol, the file and the offset in it, else the address.
-func (t *Table) Name(pid int, addr uint64) string {
-	for _, m := range t.mappings(pid) {
-		if addr < m.start || addr >= m.end {
-			continue
+// A Frame is what is known of one address.
+type Frame struct {
+	Addr     uint64
+	Function string // demangled; "" if no symbol has the address
+	Offset   uint64 // in the function, else in the file
+	Path     string // of the file in the process's mount namespace, [vdso], "" of memory without a file
+}
+
+// Module is the file's name without its folder.
+func (f Frame) Module() string {
+	if f.Path == "" {
+		return ""
+	}
+	return path.Base(f.Path)
+}
+
+// String gives `malloc+0x1b`, `libc.so.6+0x2000` where no symbol is, else the
+// address.
+func (f Frame) String() string {
+	name := f.Name()
+	switch {
+	case f.Function == "" || f.Offset == 0:
+		return name
+	}
+	return name + "+0x" + strconv.FormatUint(f.Offset, 16)
+}
+
+// Name gives the function; where there is no symbol the file and the offset
+// in it, else the address.
+func (f Frame) Name() string {
+	switch {
+	case f.Function != "":
+		return f.Function
+	case f.Path != "":
+		return f.Module() + "+0x" + strconv.FormatUint(f.Offset, 16)
+	}
+	return "0x" + strconv.FormatUint(f.Addr, 16)
+}
+
+// Name gives the name of the function at an address of a process.
+func (t *Table) Name(pid int, addr uint64) string { return t.Frame(pid, addr).Name() }
+
+// Frame finds an address of a process.
+func (t *Table) Frame(pid int, addr uint64) Frame { return t.frame(t.process(pid, addr), addr, addr) }
+
+// Stack finds the addresses of a stack, the innermost first. All but that are
+// return addresses: they stand behind the call, which may be the last
+// instruction of its function, so they are looked for one byte before.
+func (t *Table) Stack(pid int, addrs []uint64) []Frame {
+	out := make([]Frame, len(addrs))
+	for i, addr := range addrs {
+		at := addr
+		if i > 0 && at > 0 {
+			at--
 		}
-		return t.nameIn(pid, m, addr)
+		out[i] = t.frame(t.process(pid, at), addr, at)
 	}
-	return "0x" + strconv.FormatUint(addr, 16)
+	return out
 }
 
-func (t *Table) nameIn(pid int, m mapping, addr uint64) string {
-	off := addr - m.start + m.offset
-	if m.id.inode != 0 {
-		if name, ok := t.file(pid, m).find(off); ok {
-			return name
+// frame finds addr by what lies at the address at.
+func (t *Table) frame(p *process, addr, at uint64) Frame {
+	out := Frame{Addr: addr}
+	m := p.mapping(at)
+	if m == nil {
+		return out
+	}
+	out.Path = m.path
+	if m.anonymous() {
+		if fn, ok := t.compiled(p, at); ok {
+			out.Function, out.Offset = fn.name, addr-fn.start
+			return out
+		}
+		if m.path == "" {
+			return out
 		}
 	}
-	if m.path == "" {
-		return "0x" + strconv.FormatUint(addr, 16)
+	offset := at - m.start + m.offset
+	if f := t.mapped(p, m); f != nil {
+		if name, start, ok := f.find(offset); ok {
+			out.Function, out.Offset = elffile.Demangle(name), offset-start+(addr-at)
+			return out
+		}
 	}
-	return fmt.Sprintf("%s+0x%x", m.module(), off)
-}
-
-// mappings reads those of a process anew: a program may have loaded another
-// library, or have become another program.
-func (t *Table) mappings(pid int) []mapping {
-	list, err := readMappings(pid)
-	if err != nil || len(list) == 0 { // an ended process that was not waited for has none
-		return t.maps[pid]
-	}
-	if t.maps == nil {
-		t.maps = make(map[int][]mapping)
-	}
-	t.maps[pid] = list
-	return list
-}
-
-func (t *Table) file(pid int, m mapping) *file {
-	if f, ok := t.files[m.id]; ok {
-		return f
-	}
-	f, err := openFile(fmt.Sprintf("/proc/%d/root%s", pid, m.path))
-	if err != nil {
-		f = &file{} // no symbols
-	}
-	if t.files == nil {
-		t.files = make(map[fileID]*file)
-	}
-	t.files[m.id] = f
-	return f
+	out.Offset = offset + (addr - at)
+	return out
 }

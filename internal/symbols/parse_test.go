@@ -1,0 +1,177 @@
+package symbols
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+)
+
+func TestParseMappings(t *testing.T) {
+	const text = `559e0c29f000-559e0c2a1000 r--p 00000000 fe:00 1234                       /usr/bin/cat
+559e0c2a1000-559e0c2a5000 r-xp 00002000 fe:00 1234                       /usr/bin/cat
+7f0000000000-7f0000001000 r-xp 00000000 00:00 0 
+7f0000001000-7f0000002000 r-xp 00001000 00:2a 77                         /srv/a b/lib  x.so (deleted)
+7f0000003000-7f0000004000 r-xp 00001000 00:2a 78                         /srv/new\012line
+7ffd1c1e0000-7ffd1c1e2000 r-xp 00000000 00:00 0                          [vdso]
+broken r-xp
+zz-10 r-xp 0 00:00 0
+2000-1000 r-xp 0 00:00 0
+`
+	want := []mapping{
+		{start: 0x559e0c2a1000, end: 0x559e0c2a5000, offset: 0x2000, id: fileID{"fe:00", 1234}, path: "/usr/bin/cat"},
+		{start: 0x7f0000000000, end: 0x7f0000001000, id: fileID{"00:00", 0}},
+		{start: 0x7f0000001000, end: 0x7f0000002000, offset: 0x1000, id: fileID{"00:2a", 77}, path: "/srv/a b/lib  x.so (deleted)"},
+		{start: 0x7f0000003000, end: 0x7f0000004000, offset: 0x1000, id: fileID{"00:2a", 78}, path: "/srv/new\nline"},
+		{start: 0x7ffd1c1e0000, end: 0x7ffd1c1e2000, id: fileID{"00:00", 0}, path: "[vdso]"},
+	}
+	if got := parseMappings(text); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
+
+func TestFind(t *testing.T) {
+	f := &file{}
+	for _, fn := range []struct {
+		offset uint64
+		size   uint32
+		name   string
+	}{{0x1000, 0x10, "first"}, {0x1020, 0x20, "second"}, {0x1400, 0, "assembly"}} {
+		f.functions = append(f.functions, function{fn.offset, fn.size, uint32(len(f.names))})
+		f.names = append(append(f.names, byte(len(fn.name)), 0), fn.name...)
+	}
+	for off, want := range map[uint64]string{
+		0x1000: "first+0", 0x100f: "first+15", 0x1010: "", 0x1020: "second+0", 0x103f: "second+31", 0x1040: "", 0x14f0: "assembly+240", 0xfff: "",
+	} {
+		got := ""
+		if name, start, ok := f.find(off); ok {
+			got = fmt.Sprintf("%s+%d", name, off-start)
+		}
+		if got != want {
+			t.Errorf("%#x: %q, want %q", off, got, want)
+		}
+	}
+}
+
+func TestPerfMap(t *testing.T) {
+	m := perfMap{functions: parsePerfMap("1000 20 first with blanks\n0x1010 0x8 inner\n1000 10 again\nbroken\nffffffffffffffff 10 over\n3000 0 empty\n4000 10 \n2000 10 half")}
+	for addr, want := range map[uint64]string{0x1000: "again", 0x100f: "again", 0x1010: "inner", 0x1018: "first with blanks", 0x1020: "", 0x2000: "", 0x3000: "", 0x4000: "", 0: ""} {
+		if got, _ := m.find(addr); got.name != want {
+			t.Errorf("%#x: got %q, want %q", addr, got.name, want)
+		}
+	}
+}
+
+// The file of the process's own number, in its own /tmp; it grows.
+func TestCompiled(t *testing.T) {
+	proc, root := t.TempDir(), t.TempDir()
+	dir := fake(t, proc, "1", "7f0000001000-7f0000002000 rwxp 00000000 00:00 0 \n")
+	perf := filepath.Join(root, "tmp/perf-3.map")
+	write := func(text string) {
+		if err := os.WriteFile(perf, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(perf), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(root, filepath.Join(dir, "root")); err != nil {
+		t.Fatal(err)
+	}
+	table := Table{processes: processes{proc: proc}}
+	if got := table.Name(7, 0x7f0000001010); got != "0x7f0000001010" {
+		t.Errorf("without a file: %s", got)
+	}
+	write("7f0000001000 20 jit one\n")
+	if got := table.Frame(7, 0x7f0000001010); got.String() != "jit one+0x10" {
+		t.Errorf("got %v", got)
+	}
+	write("7f0000001000 20 jit one\n7f0000001100 20 jit two\n")
+	if got := table.Name(7, 0x7f0000001110); got != "jit two" {
+		t.Errorf("grown: got %s", got)
+	}
+}
+
+// A file of another user is not believed, nor one behind a link.
+func TestCompiledOwner(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root to give files away")
+	}
+	proc, root := t.TempDir(), t.TempDir()
+	dir := fake(t, proc, "1", "7f0000001000-7f0000002000 rwxp 00000000 00:00 0 \n")
+	perf := filepath.Join(root, "tmp/perf-3.map")
+	steps := []error{
+		os.MkdirAll(filepath.Dir(perf), 0o700), os.WriteFile(perf, []byte("7f0000001000 20 lie\n"), 0o600),
+		os.Symlink(root, filepath.Join(dir, "root")), os.Chown(perf, 12345, 12345),
+	}
+	for _, err := range steps {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	name := func() string { return (&Table{processes: processes{proc: proc}}).Name(7, 0x7f0000001010) }
+	if got := name(); got != "0x7f0000001010" {
+		t.Errorf("of another user: %s", got)
+	}
+	if err := os.Chown(dir, 12345, 12345); err != nil {
+		t.Fatal(err)
+	}
+	if got := name(); got != "lie" {
+		t.Errorf("of the process's user: %s", got)
+	}
+	if err := os.Rename(perf, perf+"2"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(perf+"2", perf); err != nil {
+		t.Fatal(err)
+	}
+	if got := name(); got != "0x7f0000001010" {
+		t.Errorf("behind a link: %s", got)
+	}
+}
+
+func TestIdentity(t *testing.T) {
+	const stat = "7 (a) b (c) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 22 23 24 25 26 27 28 29\n"
+	if got, ok := parseIdentity(stat); !ok || got != (identity{"22", "26", "28"}) {
+		t.Errorf("got %+v, %v", got, ok)
+	}
+	for _, text := range []string{"", "7", "7 (a) S 1 2"} {
+		if got, ok := parseIdentity(text); ok {
+			t.Errorf("%q: got %+v", text, got)
+		}
+	}
+	if is, ok := readIdentity("/proc/self"); !ok || is.ended() {
+		t.Errorf("our own: %+v, %v", is, ok)
+	}
+}
+
+func FuzzMappings(f *testing.F) {
+	f.Add("559e0c2a1000-559e0c2a5000 r-xp 00002000 fe:00 1234 /usr/bin/cat\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, m := range parseMappings(text) {
+			if m.module() == "" || m.end <= m.start {
+				t.Errorf("got %v", m)
+			}
+		}
+	})
+}
+
+func FuzzPerfMap(f *testing.F) {
+	f.Add("1000 20 first with blanks\n0x1010 0x8 inner\n", uint64(0x1011))
+	f.Fuzz(func(t *testing.T, text string, addr uint64) {
+		m := perfMap{functions: parsePerfMap(text)}
+		if fn, ok := m.find(addr); ok && (addr < fn.start || addr-fn.start >= fn.size || fn.name == "") {
+			t.Errorf("%#x: got %+v", addr, fn)
+		}
+	})
+}
+
+func FuzzIdentity(f *testing.F) {
+	f.Add("7 (a) b (c) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 22 23 24 25 26 27 28 29\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if is, ok := parseIdentity(text); ok && is.started == "" {
+			t.Errorf("%q: got %+v", text, is)
+		}
+	})
+}

@@ -1,0 +1,163 @@
+package symbols
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sort"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A perfMap has the functions that a program compiled itself, as it tells in
+// /tmp/perf-PID.map (the kernel's tools/perf/Documentation/jit-interface.txt).
+type perfMap struct {
+	functions []compiled // by start, later ones over earlier
+	size      int64
+	modified  time.Time
+}
+
+type compiled struct {
+	start, size uint64
+	name        string
+}
+
+// maxPerfMap bounds the file: large programs on Java or Node have some 20 MB.
+const maxPerfMap = 64 << 20
+
+// compiled finds an address of code that a program compiled itself. The file
+// grows while the program runs: on a miss it is looked at again.
+func (t *Table) compiled(p *process, addr uint64) (compiled, bool) {
+	fn, ok := p.perf.find(addr)
+	if !ok && t.refresh(p) {
+		fn, ok = p.perf.find(addr)
+	}
+	return fn, ok
+}
+
+// refresh reads the file if it has changed.
+func (t *Table) refresh(p *process) bool {
+	if !p.compiles() {
+		return false
+	}
+	name := fmt.Sprintf("%s/tmp/perf-%d.map", p.root(), p.innerPID())
+	f, st, err := openOwned(name, p)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if st.Size() == p.perf.size && st.ModTime().Equal(p.perf.modified) {
+		return false
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxPerfMap))
+	if err != nil {
+		return false
+	}
+	p.perf = perfMap{parsePerfMap(string(text)), st.Size(), st.ModTime()}
+	return true
+}
+
+// compiles says whether a process has memory with code of its own.
+func (p *process) compiles() bool {
+	for i := range p.maps {
+		if p.maps[i].anonymous() {
+			return true
+		}
+	}
+	return false
+}
+
+// openOwned opens the file if it belongs to the user of the process, or to
+// root: everybody can write a file of that name to /tmp, and must not be able to
+// put names into another's stacks.
+func openOwned(name string, p *process) (*os.File, os.FileInfo, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := f.Stat()
+	if err == nil {
+		err = checkOwner(st, p)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, st, nil
+}
+
+func checkOwner(st os.FileInfo, p *process) error {
+	file, ok := st.Sys().(*syscall.Stat_t)
+	if !ok || !st.Mode().IsRegular() {
+		return fmt.Errorf("%s is no regular file", st.Name())
+	}
+	owner, err := os.Stat(p.dir())
+	if err != nil {
+		return err
+	}
+	if process, ok := owner.Sys().(*syscall.Stat_t); file.Uid != 0 && (!ok || file.Uid != process.Uid) {
+		return fmt.Errorf("%s belongs to user %d", st.Name(), file.Uid)
+	}
+	return nil
+}
+
+// innerPID is the number by which the process knows itself: the last of NSpid
+// (proc_pid_status(5), since 4.1).
+func (p *process) innerPID() int {
+	text, err := readBounded(p.dir()+"/status", 1<<16)
+	if err != nil {
+		return p.pid
+	}
+	for line := range strings.Lines(string(text)) {
+		if numbers, ok := strings.CutPrefix(line, "NSpid:"); ok {
+			list := strings.Fields(numbers)
+			if len(list) == 0 {
+				break
+			}
+			if pid, err := strconv.Atoi(list[len(list)-1]); err == nil {
+				return pid
+			}
+		}
+	}
+	return p.pid
+}
+
+// parsePerfMap reads lines `START SIZE NAME`, numbers in hex; a name may have
+// blanks. A line of another form is passed over: the last may be half written.
+func parsePerfMap(text string) (out []compiled) {
+	for line := range strings.Lines(text) {
+		if !strings.HasSuffix(line, "\n") {
+			break
+		}
+		from, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		length, name, _ := strings.Cut(rest, " ")
+		start, err := strconv.ParseUint(strings.TrimPrefix(from, "0x"), 16, 64)
+		if err != nil {
+			continue
+		}
+		size, err := strconv.ParseUint(strings.TrimPrefix(length, "0x"), 16, 64)
+		if err != nil || size == 0 || start+size < start || name == "" {
+			continue
+		}
+		out = append(out, compiled{start, size, strings.Clone(name)})
+	}
+	// Stable: of two at one place the later comes last, and is found.
+	sort.SliceStable(out, func(i, j int) bool { return out[i].start < out[j].start })
+	return out
+}
+
+// overlaps bounds how many earlier functions are looked at: code that was
+// compiled anew may lie within the place of what was there.
+const overlaps = 16
+
+func (m *perfMap) find(addr uint64) (compiled, bool) {
+	i := sort.Search(len(m.functions), func(i int) bool { return m.functions[i].start > addr })
+	for back := 1; back <= overlaps && back <= i; back++ {
+		if fn := m.functions[i-back]; addr-fn.start < fn.size {
+			return fn, true
+		}
+	}
+	return compiled{}, false
+}
