@@ -2,7 +2,9 @@ package diff
 
 import (
 	"fmt"
+	"os"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -85,6 +87,30 @@ var covered = []struct{ what, pattern string }{
 	{"errno", `errno\(`}, {"signal", `signal\(`}, {"syscall_name", `syscall_name\(`}, {"inet", `inet\(`},
 	{"a span by thread", `e\.start\.args`}, {"a span by key", `(?m)^def f\d+_key\d+\(e`},
 	{"what the start read through a pointer", `e\.start\.args\.p\.`},
+}
+
+// elsewhere is what the documentation says of kernel halves that is no matter of values, with the file and the test of it.
+var elsewhere = []struct{ what, file, test string }{
+	{"integers wrap; bounds, signs and widths of each operator", "../../bpfgen/arith_kernel_test.go", "func TestBinaryOps("},
+	{"floats and lists are refused, captured lists do not change, a bound is exceeded, a missing test of None", "refused_test.go", "func TestRefused("},
+	{"calls of functions of loaded modules", "../../starlark/script/run_test.go", "func TestLoadFiles("},
+	{"captured values are frozen; the error names table()", "../../starlark/script/run_test.go", "func TestFrozen("},
+	{"closures are compiled by what they captured", "../../starlark/script/capture_test.go", "func TestCaptureClosures("},
+	{"all messages of a file at once, at line and column", "../../bpfgen/infer/testdata/errors.star", "# fields that do not exist, all at once"},
+	{"other tracers' words get ours", "../../starlark/script/testdata/errors.star", "kstack"},
+	{"redefining a builtin is warned about", "../../starlark/script/run_test.go", "this file redefines it"},
+	{"a rejection by the verifier is reported at the line of the script", "../../internal/attach/verifier_test.go", "func TestRejectionOfLogs("},
+	{"before 5.12 only addition is atomic", "diff_test.go", "func TestUpdatesBefore512("},
+}
+
+// TestElsewhere finds the tests that the list names.
+func TestElsewhere(t *testing.T) {
+	for _, e := range elsewhere {
+		src, err := os.ReadFile(e.file)
+		if err != nil || !strings.Contains(string(src), e.test) {
+			t.Errorf("%s: %s has no %q: %v", e.what, e.file, e.test, err)
+		}
+	}
 }
 
 // TestCovers finds everything that is covered in programs of the generator.
