@@ -31,10 +31,10 @@ var ways = map[tree.AttachKind]func(in *Input, p *tree.Program) (string, int){
 		return "a perf event on one CPU: its clock, " + rate(&p.Attach), 1
 	},
 	tree.AttachKprobe: func(_ *Input, p *tree.Program) (string, int) {
-		return "kernel function " + places(p) + ", by a breakpoint at its entry (kprobe)", len(p.Attach.Places)
+		return "kernel function " + places(p) + ", by a probe at its entry or behind it (kprobe)", len(p.Attach.Places)
 	},
 	tree.AttachKretprobe: func(_ *Input, p *tree.Program) (string, int) {
-		return "kernel function " + places(p) + ", by a changed return address (kretprobe)", len(p.Attach.Places)
+		return "kernel function " + places(p) + ", by a probe of its returns (kretprobe)", len(p.Attach.Places)
 	},
 	tree.AttachFentry: func(_ *Input, p *tree.Program) (string, int) {
 		return "kernel function " + places(p) + ", by a call at its entry (trampoline, fentry)", len(p.Attach.Places)
@@ -46,7 +46,7 @@ var ways = map[tree.AttachKind]func(in *Input, p *tree.Program) (string, int){
 		return p.Attach.Binary + ": " + places(p) + ", by a breakpoint in the program (uprobe)" + process(&p.Attach), len(p.Attach.Places)
 	},
 	tree.AttachUretprobe: func(_ *Input, p *tree.Program) (string, int) {
-		return p.Attach.Binary + ": " + places(p) + ", by a changed return address (uretprobe)" + process(&p.Attach), len(p.Attach.Places)
+		return p.Attach.Binary + ": " + places(p) + ", by a probe of its returns (uretprobe)" + process(&p.Attach), len(p.Attach.Places)
 	},
 	tree.AttachPerf: func(in *Input, p *tree.Program) (string, int) {
 		return fmt.Sprintf("a perf event on each of %d CPU%s: counter %d:%#x, %s", in.CPUs, plural(in.CPUs), p.Attach.Type, p.Attach.Config, samples(p.Attach.Period)), in.CPUs

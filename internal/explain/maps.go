@@ -20,7 +20,7 @@ import (
 var fixedMaps = map[string]string{
 	bpfgen.MapRing:    "the ring in which events wait for startrace",
 	bpfgen.MapSites:   "counts what is lost, by its place in the script",
-	bpfgen.MapScratch: "where events are put together",
+	bpfgen.MapScratch: "memory for what does not fit the stack of a program",
 	tree.MapConst:     "constant texts and tables",
 	tree.MapTails:     "the programs that others jump to",
 	tree.MapEpochs:    "which half of the extremes is filled",

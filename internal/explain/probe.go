@@ -181,7 +181,8 @@ func typeName(t wire.Type) string {
 		s = fmt.Sprintf("kind %d", t.Kind)
 	}
 	if t.Label != "" {
-		s += ", shown by " + t.Label
+		label, _, _ := strings.Cut(t.Label, ":")
+		s += ", shown by " + label
 	}
 	if t.TagOff >= 0 {
 		s += ", or None or FAULT"

@@ -254,7 +254,7 @@ func (t *text) programs(list []Program) {
 	for _, p := range list {
 		attached := p.Attached
 		if p.Times > 1 {
-			attached = fmt.Sprintf("%s (%d attachments)", attached, p.Times)
+			attached = fmt.Sprintf("%s (at %d places)", attached, p.Times)
 		}
 		t.wrapped(2, 4, "program %s, %s, attached to %s", p.Name, count(p.Instructions, "instruction"), attached)
 	}
