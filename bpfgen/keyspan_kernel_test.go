@@ -194,14 +194,14 @@ func TestSpanTimeout(t *testing.T) {
 			s.start(t, 1, 10)
 			time.Sleep(2 * timeout)
 			s.end(t, 1, 20)
-			s.want(t, nil, map[string]int64{"orphan": 1})
-			s.end(t, 1, 21) // is gone
-			s.want(t, nil, map[string]int64{"orphan": 1})
+			s.want(t, nil, map[string]int64{"timeout": 1})
+			s.end(t, 1, 21) // is gone; ends without a start are not counted here
+			s.want(t, nil, map[string]int64{"timeout": 1})
 			s.start(t, 1, 11)
 			time.Sleep(2 * timeout)
 			s.start(t, 1, 12)
 			s.end(t, 1, 22)
-			s.want(t, []string{"22 12"}, map[string]int64{"orphan": 1, "open": 1})
+			s.want(t, []string{"22 12"}, map[string]int64{"timeout": 1, "open": 1})
 		})
 	}
 }

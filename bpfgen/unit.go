@@ -60,6 +60,7 @@ const (
 	SiteOpenStart  = tree.SiteOpenStart
 	SiteSpanFull   = tree.SiteSpanFull
 	SiteContention = tree.SiteContention
+	SiteTimeout    = tree.SiteTimeout
 )
 
 // A Site is a place in a script where something can be lost.

@@ -102,8 +102,10 @@ func (b *builder) noStart(count bool) {
 	b.ret()
 }
 
-// expire ends the program if an entry is too old to pair. That is counted
-// even if ends without a start are not: here there was one.
+// expire ends the program if an entry is too old to pair.
 func (b *builder) expire(span *tree.Span, age *ir.Value) {
-	b.unless(ir.SGE, age, span.Timeout, func() { b.noStart(true) })
+	b.unless(ir.SGE, age, span.Timeout, func() {
+		b.countSpan(tree.SiteTimeout)
+		b.ret()
+	})
 }

@@ -16,6 +16,7 @@ const (
 	SiteOpenStart                  // a start found an open one: that never ended
 	SiteSpanFull                   // a start found no room
 	SiteContention                 // an extreme gave up after its tries
+	SiteTimeout                    // a span's end came later than its timeout
 )
 
 // A Site is a place in a script where something can be lost.

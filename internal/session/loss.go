@@ -40,6 +40,7 @@ var lossTexts = map[bpfgen.SiteKind]lossText{
 	bpfgen.SiteOpenStart: {"%d calls of %s never ended: another one began before, of the same thread or key", "", ofProbe},
 	bpfgen.SiteSpanFull: {"%d calls of %s lost: too many were open at once",
 		"select with where=, or give the span a size=", ofProbe},
+	bpfgen.SiteTimeout: {"%d calls of %s took longer than timeout=", "", ofProbe},
 	bpfgen.SiteContention: {"%d values of %s may be missing in the extremes: too many CPUs wrote at once", "", ofContainer},
 }
 

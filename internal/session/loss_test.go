@@ -38,7 +38,7 @@ func TestDescribeLoss(t *testing.T) {
 			t.Errorf("\n got %s\nwant %s", got, tt.want)
 		}
 	}
-	for kind := bpfgen.SiteFull; kind <= bpfgen.SiteContention; kind++ {
+	for kind := bpfgen.SiteFull; kind <= bpfgen.SiteTimeout; kind++ {
 		if lossTexts[kind].format == "" {
 			t.Errorf("no text for losses of kind %d", kind)
 		}

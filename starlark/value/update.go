@@ -22,9 +22,9 @@ func UpdateOp(assign syntax.Token) string {
 	return s[:len(s)-1]
 }
 
-// Update does x[k] op= v. On a table + and - of ints add the difference, so
-// that no update by a kernel half between read and write is lost; everything
-// else reads, computes and writes.
+// Update does x[k] op= v. On a table of ints the difference is added, so that
+// no update by a kernel half between read and write is lost; everything else
+// reads, computes and writes.
 func Update(x, k starlark.Value, op string, v starlark.Value) error {
 	tok, ok := updateOps[op]
 	if !ok {
@@ -64,7 +64,27 @@ func updateTable(t *Table, k starlark.Value, op syntax.Token, v starlark.Value) 
 	if err != nil {
 		return err
 	}
+	if d, ok := t.difference(old, next); ok {
+		return t.Add(k, d)
+	}
 	return t.SetKey(k, next)
+}
+
+// difference is what to add to one value for the other, where both are ints
+// that the table can add to.
+func (t *Table) difference(old, next starlark.Value) (d starlark.Int, ok bool) {
+	x, isInt := old.(starlark.Int)
+	y, staysInt := next.(starlark.Int)
+	if !isInt || !staysInt {
+		return d, false
+	}
+	d = y.Sub(x)
+	if t.be != nil {
+		_, fits := d.Int64()
+		_, plain := t.plainInt()
+		return d, fits && plain
+	}
+	return d, true
 }
 
 // inPlace is the operator as the interpreter applies it in an augmented
