@@ -57,10 +57,17 @@ func (t *functionTable) demangle() {
 	}
 	t.demangled = make([]nameForms, len(t.list))
 	for i, fn := range t.list {
-		if Mangled(fn.Name) {
-			t.demangled[i] = nameForms{demangleAs(fn.Name), demangleAs(fn.Name, demangle.NoParams)}
-		}
+		t.demangled[i] = formsOf(fn.Name)
 	}
+}
+
+// formsOf reads a name twice if it has parameters, which Rust's have not.
+func formsOf(name string) nameForms {
+	forms := nameForms{full: demangleAs(name)}
+	if strings.Contains(forms.full, "(") {
+		forms.short = demangleAs(name, demangle.NoParams)
+	}
+	return forms
 }
 
 // Demangled gives the function's name as its author wrote it.
