@@ -1,6 +1,7 @@
 package build
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/startrace/startrace/bpfgen/ir"
@@ -9,7 +10,11 @@ import (
 )
 
 // A loop is a SFor under construction.
-type loop struct{ next, exit *join }
+type loop struct {
+	next, exit *join
+	bound      int64    // what is known of it while its body is built
+	inner      bodyCost // of loops in it, beyond their first iterations
+}
 
 // forStmt counts iterations from 0 up to a number that is computed before the
 // loop, and tests the constant bound too, so that the verifier sees an end.
@@ -29,7 +34,10 @@ func (b *builder) forStmt(s *tree.Stmt) {
 	for _, i := range vars {
 		args = b.comps(b.env[i], args)
 	}
-	l := &loop{exit: b.newJoin(types.Type{})}
+	l := &loop{exit: b.newJoin(types.Type{}), bound: bound}
+	if computed(s) {
+		l.bound = min(bound, halfBound)
+	}
 	b.cur.Jump(b.pos, head, args...)
 	b.reach(head)
 	b.begin(head)
@@ -52,10 +60,8 @@ type loopState struct {
 func (b *builder) loopBody(s *tree.Stmt, l *loop, ls loopState) {
 	more, body, done := b.f.NewBlock(), b.f.NewBlock(), b.f.NewBlock()
 	b.branch(ir.ULT, ls.k, ls.n, more, done)
-	saved := b.save()
+	saved, pos, first := b.save(), b.pos, len(b.f.Blocks)
 	b.begin(more)
-	b.unless(ir.UGE, ls.k, ls.bound, func() { b.errorSite("loop of more than " + s.Str + " iterations") })
-	b.cur.Jump(b.pos, body)
 	b.reach(body)
 	b.begin(body)
 	b.env[s.Int] = intVal(b.prog.Locals[s.Int].Type, ls.x)
@@ -71,9 +77,31 @@ func (b *builder) loopBody(s *tree.Stmt, l *loop, ls loopState) {
 	}
 	b.cur.Jump(b.pos, ls.head, args...)
 	b.restore(saved)
+	b.begin(more)
+	b.pos = pos
+	bound := b.bound(s, l, ls.bound, append([]*ir.Block{body}, b.f.Blocks[first:]...))
+	b.unless(ir.UGE, ls.k, bound, func() { b.errorSite(fmt.Sprintf("loop of more than %d iterations", bound)) })
+	b.cur.Jump(b.pos, body)
+	b.restore(saved)
 	b.begin(done)
 	b.jump(l.exit)
 	b.enter(l.exit)
+}
+
+// bound is how many iterations the loop l may have whose body has been built.
+func (b *builder) bound(s *tree.Stmt, l *loop, most int64, body []*ir.Block) int64 {
+	cost := b.costOf(body, l.inner)
+	outer := int64(1)
+	for _, o := range b.loops {
+		outer *= o.bound
+	}
+	n := cost.boundFor(s, most, outer)
+	if len(b.loops) > 0 {
+		around := b.loops[len(b.loops)-1]
+		more := cost.times(n - 1)
+		around.inner = bodyCost{around.inner.ways + more.ways, around.inner.insns + more.insns}
+	}
+	return n
 }
 
 // iterations is how often range(start, stop, step) steps, as unsigned.

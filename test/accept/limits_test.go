@@ -79,6 +79,12 @@ func computedLoop(n int) string {
 	return handler(fmt.Sprintf("n = cell(%d)", n), "    a = 0\n    for i in range(n.get()):\n        a += i\n    got[0] = a")
 }
 
+// branchingLoop is a computed loop whose body has branches that the verifier cannot decide.
+func branchingLoop(n int) string {
+	return handler(fmt.Sprintf("n = cell(%d)", n),
+		"    a = 0\n    for i in range(n.get()):\n        if got.get(i + 1, 0) > 5:\n            a += 1\n        a += 1\n    got[0] = a")
+}
+
 func nestedLoops(n int) string {
 	return handler("", fmt.Sprintf("    a = 0\n    for i in range(%d):\n        for j in range(%d):\n            a += 1\n    got[0] = a", n, n))
 }
@@ -105,6 +111,9 @@ var limitCases = []limitCase{
 	{name: "4096 computed steps", text: computedLoop(4096), runs: true, stdout: result(4096 * 4095 / 2)},
 	{name: "4097 computed steps", text: computedLoop(4097), runs: true, stdout: `(?m)^got None$`,
 		stderr: `ended early: loop of more than 4096 iterations \(\S*script.star:5:5\)`},
+	{name: "1000 computed steps with branches", text: branchingLoop(1000), runs: true, stdout: result(1000)},
+	{name: "5000 computed steps with branches", text: branchingLoop(5000), runs: true, stdout: `(?m)^got None$`,
+		stderr: `ended early: loop of more than \d+ iterations \(\S*script.star:5:5\)`},
 	{name: "100 by 100 steps", text: nestedLoops(100), runs: true, stdout: result(10000)},
 	{name: "1000 by 1000 steps", text: nestedLoops(1000),
 		stderr: `script.star:6:9: this kernel's verifier does not follow a loop of this size to its end: it may go round 1000000 times`},

@@ -1,0 +1,68 @@
+package build
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/tree"
+)
+
+// How far the verifier follows a loop.
+//
+// It walks every iteration. At each branch that it cannot decide it keeps the
+// other way for later, and it goes on to the end before it comes back: it
+// gives up when 8,192 are kept (BPF_COMPLEXITY_LIMIT_JMP_SEQ), or after a
+// million instructions (BPF_COMPLEXITY_LIMIT_INSNS; kernel/bpf/verifier.c). A
+// loop over a range that the script computes ends by itself, its bound is only
+// for the verifier: it is made as low as the branches and instructions of the
+// body want it. A part of both is left for what stands beside the loop.
+const (
+	maxKeptWays  = 7000
+	maxFollowed  = 700_000
+	minBound     = 16
+	halfBound    = 64 // what a loop inside leaves for a computed one around it
+	macroInsns   = 25 // of what lower expands, about
+	insnsOfValue = 2  // about, with moves
+)
+
+// A bodyCost is what one iteration costs the verifier.
+type bodyCost struct{ ways, insns int64 }
+
+func (c bodyCost) times(n int64) bodyCost { return bodyCost{c.ways * n, c.insns * n} }
+
+// costOf adds up blocks; inner is what loops among them cost beyond their
+// first iteration.
+func (b *builder) costOf(blocks []*ir.Block, inner bodyCost) bodyCost {
+	c := inner
+	for _, blk := range blocks {
+		if !b.reached[blk] {
+			continue
+		}
+		if blk.Term.Kind == ir.Branch {
+			c.ways++
+		}
+		c.insns++
+		for _, v := range blk.Values {
+			if v.Op.IsMacro() {
+				c.insns += macroInsns
+			} else {
+				c.insns += insnsOfValue
+			}
+		}
+	}
+	return c
+}
+
+// boundFor is how many iterations a loop may have, at most what the script or
+// infer says; outer is how often loops around it repeat it.
+func (c bodyCost) boundFor(s *tree.Stmt, most, outer int64) int64 {
+	if !computed(s) {
+		return most // all iterations are wanted
+	}
+	ways := maxKeptWays / outer / (c.ways + 1)
+	insns := maxFollowed / outer / max(c.insns, 1)
+	return max(minBound, min(most, ways, insns))
+}
+
+// computed reports whether only the running program knows the range of a loop.
+func computed(s *tree.Stmt) bool {
+	return s.Exprs[0].Op != tree.OpConst || s.Exprs[1].Op != tree.OpConst
+}
