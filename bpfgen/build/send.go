@@ -33,8 +33,12 @@ func (b *builder) send(s *tree.Stmt) {
 			}
 		})
 	}
-	b.store(4, at(0), wire.HeaderNumber, b.recordNumber(s, r))
-	b.store(4, at(0), wire.HeaderCPU, b.helperOnce("cpu_raw", helperGetSMPProcessorID))
+	if r.NoCPU {
+		b.store(8, at(0), wire.HeaderNumber, b.recordNumber(s, r)) // and 0 for the CPU
+	} else {
+		b.store(4, at(0), wire.HeaderNumber, b.recordNumber(s, r))
+		b.store(4, at(0), wire.HeaderCPU, b.helperOnce("cpu_raw", helperGetSMPProcessorID))
+	}
 	b.store(8, at(0), wire.HeaderTime, b.helperOnce("time_raw", helperKtimeGetNS))
 	p := &packer{b: b, m: m, fixed: int64(r.FixedSize), all: all}
 	for _, known := range []bool{true, false} {
@@ -105,8 +109,8 @@ func (p *packer) text(l leaf) {
 		s = l.v.s
 		b.copyBytes(p.place(), s, s.room)
 	}
+	p.advance(s) // first: the record's size is moved to an argument, which leaves the length to be overwritten
 	p.reference(l.w, start, s)
-	p.advance(s)
 }
 
 // counted appends a string whose length came over a join: the verifier must

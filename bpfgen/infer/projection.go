@@ -295,6 +295,6 @@ func (p *projection) finishSend(s *send, names []string) {
 		panic(fmt.Sprintf("infer: a captured value of probe %d needs statements", p.role.pr.p.ID))
 	}
 	rec := layout.Record(number, pr.p.ID, names, ts)
-	rec.Start = p.role.start
+	rec.Start, rec.NoCPU = p.role.start, true
 	pr.u.res.Tree.Records = append(pr.u.res.Tree.Records, rec)
 }

@@ -101,6 +101,9 @@ type Record struct {
 	Probe int
 	// Start is set for events of the handler start=.
 	Start bool
+	// NoCPU: the header's CPU is 0, for nothing reads it: that is for the
+	// default line only, a handler captures it as a field.
+	NoCPU bool
 	// Fields are the captured values, in the order of SSend.
 	Fields []Field
 	// FixedSize is the header and the fixed part; strings follow.

@@ -29,8 +29,8 @@ var measured = []struct {
 }
 
 // BenchmarkInsns prints the instructions of scripts as the kernel counts them:
-// of the hot path, of what only counts losses and errors, of the program that
-// forgets the spans of threads that end; and beside them those of clang's code
+// of the hot path, of what only counts losses and errors, of the programs that
+// keep the state of spans when threads end; and beside them those of clang's code
 // for the same in C, if clang is here.
 func BenchmarkInsns(b *testing.B) {
 	needBPF(b)
@@ -46,13 +46,13 @@ func BenchmarkInsns(b *testing.B) {
 			for b.Loop() {
 				u = compile(b, m.name+".star", string(text), facts, bpfgen.Options{RingSize: 1 << 16})
 			}
-			hot, counting, exit := split(b, u)
+			hot, counting, threads := split(b, u)
 			b.ReportMetric(float64(hot), "hot")
 			b.ReportMetric(float64(counting), "counting")
 			b.ReportMetric(float64(m.want), "wanted")
 			b.ReportMetric(float64(m.clang22), "clang22")
-			if exit > 0 {
-				b.ReportMetric(float64(exit), "threadexit")
+			if threads > 0 {
+				b.ReportMetric(float64(threads), "threads")
 			}
 			if c := clang[m.name]; c > 0 {
 				b.ReportMetric(float64(c), "clang")
@@ -62,19 +62,22 @@ func BenchmarkInsns(b *testing.B) {
 	}
 }
 
-// split sums the programs of u.
-func split(t testing.TB, u *bpfgen.Unit) (hot, counting, exit int) {
+// split sums the programs of u. Those that startrace adds to any script with
+// spans run when a thread ends or calls exec.
+func split(t testing.TB, u *bpfgen.Unit) (hot, counting, threads int) {
 	t.Helper()
-	for name, n := range translated(t, u.Spec) {
-		if name == bpfgen.SpanExit {
-			exit += n
+	all := translated(t, u.Spec)
+	for _, p := range u.Tree.Programs {
+		n := all[p.Name]
+		if p.Probe < 0 {
+			threads += n
 			continue
 		}
-		c := countingInsns(u.Spec.Programs[name].Instructions)
+		c := countingInsns(u.Spec.Programs[p.Name].Instructions)
 		hot += n - c
 		counting += c
 	}
-	return hot, counting, exit
+	return hot, counting, threads
 }
 
 // clangInsns compiles testdata/same.c and gives its instructions as the kernel
