@@ -261,6 +261,35 @@ func TestGolang(t *testing.T) {
 	}
 }
 
+// C code stands before Go's; a stripped table must not be read from there.
+func TestCgo(t *testing.T) {
+	need(t, "go", "gcc")
+	for _, mode := range []string{"exe", "pie"} {
+		for _, flags := range []string{"-linkmode=external", "-linkmode=external -s -w"} {
+			dir := t.TempDir()
+			name, out := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
+			write(t, name, []byte(strings.Replace(goSource, "package main", "package main\n// int twice(int a) { return a * 2; }\nimport \"C\"\nvar _ = C.twice(1)", 1)))
+			env := []string{"CGO_ENABLED=1", "GOFLAGS=", "GO111MODULE=off", "GOARCH=" + runtime.GOARCH}
+			run(t, env, "go", "build", "-buildmode="+mode, "-ldflags="+flags, "-o", out, name)
+			f := open(t, out, Options{})
+			fn := lookup(t, f, "main.add")
+			code, err := f.Code(fn.Addr, fn.Size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if runtime.GOARCH == "amd64" && !bytes.HasPrefix(code, []byte{0x48, 0x01, 0xd8, 0xc3}) { // ADDQ BX, AX; RET
+				t.Errorf("%s %s: %+v is % x", mode, flags, fn, code)
+			}
+			if got := f.Language(fn); got != LanguageGo {
+				t.Errorf("%s %s: main.add is %v", mode, flags, got)
+			}
+			if list, err := f.Lookup("twice"); err == nil && f.Language(list[0]) != LanguageC {
+				t.Errorf("%s %s: twice is %v", mode, flags, f.Language(list[0]))
+			}
+		}
+	}
+}
+
 func TestRegisterABI(t *testing.T) {
 	for _, c := range []struct {
 		release string

@@ -114,44 +114,19 @@ func (f *File) readGoTable(out *Go, section *elf.Section) (magic uint32, err err
 		return 0, fmt.Errorf("%s: %w: %s is too short", f.Path, ErrMalformed, goTableSection)
 	}
 	magic = f.elf.ByteOrder.Uint32(data)
-	text, ok := f.goText(data)
-	if !ok {
-		return magic, fmt.Errorf("%s: %w: it has no section .text", f.Path, ErrMalformed)
-	}
-	out.table, err = goFunctions(data, text)
+	text, sure := f.goText(section.Addr)
+	list, err := goFunctions(data, text)
 	if err != nil {
 		return magic, fmt.Errorf("%s: %w: %s: %w", f.Path, ErrMalformed, goTableSection, err)
 	}
+	if !sure && !f.startsIn(list) {
+		return magic, fmt.Errorf("%s: where its Go code begins is not known (stripped, and linked by a C linker)", f.Path)
+	}
+	out.table = list
 	if n := len(out.table); n > 0 {
 		out.Start, out.End = out.table[0].Entry, out.table[n-1].End
 	}
 	return magic, nil
-}
-
-// goText gives the address from which the table of 1.18 and later counts:
-// runtime.text. It is the start of .text, except in programs with cgo, where C
-// code stands before; a symbol tells, else the table's header, in which Go
-// 1.18 to 1.25 wrote it if the program is not position-independent.
-func (f *File) goText(table []byte) (uint64, bool) {
-	section := f.elf.Section(".text")
-	if section == nil {
-		return 0, false
-	}
-	if symbols, err := f.elf.Symbols(); err == nil {
-		for _, s := range symbols {
-			if s.Name == "runtime.text" {
-				return s.Value, true
-			}
-		}
-	}
-	const textStart = 8 + 2*8 // behind the magic and the counts of functions and files
-	if !f.Is32 && len(table) >= textStart+8 {
-		text := f.elf.ByteOrder.Uint64(table[textStart:])
-		if text >= section.Addr && text-section.Addr < section.Size {
-			return text, true
-		}
-	}
-	return section.Addr, true
 }
 
 // goFunctions calls the standard library's reader, which answers some
