@@ -18,7 +18,10 @@ func raiseMemlock() (restore func(), ok bool) {
 	}
 	all := unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}
 	if unix.Setrlimit(unix.RLIMIT_MEMLOCK, &all) != nil {
-		return nil, false
+		most := unix.Rlimit{Cur: old.Max, Max: old.Max} // as far as it goes without CAP_SYS_RESOURCE
+		if old.Cur == old.Max || unix.Setrlimit(unix.RLIMIT_MEMLOCK, &most) != nil {
+			return nil, false
+		}
 	}
 	return func() { _ = unix.Setrlimit(unix.RLIMIT_MEMLOCK, &old) }, true
 }

@@ -1,0 +1,91 @@
+package attach
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/cilium/ebpf"
+	"go.starlark.net/syntax"
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// withTable is a unit with a table that was declared at a.star:3:5.
+func withTable(m ebpf.MapSpec) *bpfgen.Unit {
+	u := unitOf(tree.Attach{Kind: tree.AttachRawTracepoint, Name: "sys_enter"})
+	file := "a.star"
+	u.Tree.Containers = []*tree.Container{{Container: &plan.Container{
+		Kind: plan.Table, Name: "t", Pos: syntax.MakePosition(&file, 3, 5),
+	}}}
+	m.Name = tree.ContainerMap(0)
+	u.Spec.Maps[m.Name] = &m
+	return u
+}
+
+// TestTableTooLarge: no machine has 2^31 entries of 4 KB free, and the kernel
+// is not asked for them.
+func TestTableTooLarge(t *testing.T) {
+	_, err := Load(withTable(ebpf.MapSpec{Type: ebpf.Hash, KeySize: 4096, ValueSize: 8, MaxEntries: 1 << 31}), Options{})
+	var e *MapError
+	if !errors.As(err, &e) || !errors.Is(err, unix.ENOMEM) || e.Place().Line != 3 {
+		t.Fatalf("got %v", err)
+	}
+	want := `a.star:3:5: table "t" of 2147483648 entries needs about 8536064 MB of memory (4096 bytes of key and 8 of value each), ` +
+		`and may take three quarters of the `
+	if !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), " that are free: give it a smaller size=") {
+		t.Errorf("got %q", err)
+	}
+}
+
+// TestTooLargeWords: what the kernel says becomes what the author can change.
+func TestTooLargeWords(t *testing.T) {
+	for _, c := range []struct {
+		m    ebpf.MapSpec
+		err  error
+		want string
+	}{
+		{ebpf.MapSpec{Type: ebpf.Hash, KeySize: 520, ValueSize: 8, MaxEntries: 10240}, unix.E2BIG,
+			`a.star:3:5: the keys of table "t" take 520 bytes, and this kernel allows 512: shorten their strings (--str-max, cstr(p, n))`},
+		{ebpf.MapSpec{Type: ebpf.Hash, KeySize: 8, ValueSize: 8, MaxEntries: 1 << 28}, unix.E2BIG,
+			`a.star:3:5: table "t" of 268435456 entries needs about 20480 MB of memory (8 bytes of key and 8 of value each), ` +
+				`more than this kernel allows: give it a smaller size=`},
+	} {
+		u := withTable(c.m)
+		l := &Loaded{unit: u}
+		if got := l.tooLarge(tree.ContainerMap(0), u.Spec.Maps[tree.ContainerMap(0)], c.err); got.Error() != c.want || !errors.Is(got, c.err) {
+			t.Errorf("got %q\nwant %q", got, c.want)
+		}
+	}
+}
+
+// TestLittleLockedMemory: before 5.11 a table counts against the limit of
+// locked memory. Load raises it as long as it needs to.
+func TestLittleLockedMemory(t *testing.T) {
+	mustLoad(t, unitOf(tree.Attach{Kind: tree.AttachRawTracepoint, Name: "sys_enter"})) // skips without rights
+	var old unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_MEMLOCK, &old); err != nil {
+		t.Fatal(err)
+	}
+	little := unix.Rlimit{Cur: 16 << 10, Max: old.Max} // not every root may raise Max again
+	if err := unix.Setrlimit(unix.RLIMIT_MEMLOCK, &little); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := unix.Setrlimit(unix.RLIMIT_MEMLOCK, &old); err != nil {
+			t.Error(err)
+		}
+	}()
+	l, err := Load(withTable(ebpf.MapSpec{Type: ebpf.Hash, KeySize: 8, ValueSize: 8, MaxEntries: 100_000}), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var after unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_MEMLOCK, &after); err != nil || after != little {
+		t.Errorf("the limit is %+v after, %+v before; %v", after, little, err)
+	}
+}
