@@ -42,7 +42,7 @@ var layers = []layer{
 	{"starlark/script", []string{"builtins", "internal/format", "internal/kernel", "internal/plan", "internal/wire", "starlark/value", "stdlib"}, []string{starlark}},
 	{"stdlib", nil, nil},
 
-	{"bpfgen", []string{"bpfgen", "internal/plan", "internal/kernel", "internal/wire"}, []string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
+	{"bpfgen", []string{"bpfgen", "internal/binary", "internal/gofunc", "internal/plan", "internal/kernel", "internal/usdt", "internal/wire"}, []string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
 
 	{"internal/explain", []string{"bpfgen", "internal/plan", "internal/wire"}, []string{ebpf, ebpf + "/asm", starlark + "syntax", starlark + "resolve"}},
 	{"internal/plan", nil, []string{starlark + "syntax"}},
@@ -53,6 +53,7 @@ var layers = []layer{
 	{"internal/elffile", []string{"internal/kernel"}, []string{"github.com/ianlancetaylor/demangle", "github.com/ulikunitz/xz"}},
 	{"internal/gofunc", nil, []string{"golang.org/x/arch/"}},
 	{"internal/locate", []string{"internal/elffile", "internal/kernel"}, nil},
+	{"internal/binary", []string{"internal/elffile", "internal/gofunc", "internal/kernel", "internal/locate", "internal/usdt"}, nil},
 	{"internal/usdt", []string{"internal/elffile", "internal/kernel"}, nil},
 	{"internal/symbols", []string{"internal/elffile"}, nil},
 	{"internal/bpf", nil, []string{ebpf, ebpf + "/asm", ebpf + "/btf", unix}},

@@ -81,25 +81,11 @@ func (w *funcSpanWalk) joins(f *funcPoint) bool {
 	for _, p := range w.programs {
 		if serves(p.log, f) {
 			p.enter.Attach.Places = append(p.enter.Attach.Places, w.pr.placed(f))
-			p.exit.Attach.Places = append(p.exit.Attach.Places, w.returns(f)...)
+			p.exit.Attach.Places = append(p.exit.Attach.Places, w.pr.returns(f)...)
 			return true
 		}
 	}
 	return false
-}
-
-// returns are the places at which f returns.
-func (w *funcSpanWalk) returns(f *funcPoint) []tree.Place {
-	if len(f.returns) == 0 {
-		return []tree.Place{w.pr.placed(f)}
-	}
-	var out []tree.Place
-	for _, off := range f.returns {
-		p := w.pr.placed(f)
-		p.Offset = off
-		out = append(out, p)
-	}
-	return out
 }
 
 func (w *funcSpanWalk) program(f *funcPoint, suffix string) *tree.Program {
@@ -111,7 +97,7 @@ func (w *funcSpanWalk) program(f *funcPoint, suffix string) *tree.Program {
 func (w *funcSpanWalk) one(f *funcPoint) {
 	p := &spanProgram{enter: w.program(f, "_in"), exit: w.program(f, "_out")}
 	w.programs = append(w.programs, p)
-	p.enter.Attach, p.exit.Attach = w.t.attachTo(w.pr.placed(f)), w.t.attachTo(w.returns(f)...)
+	p.enter.Attach, p.exit.Attach = w.t.attachTo(w.pr.placed(f)), w.t.attachTo(w.pr.returns(f)...)
 	if p.exit.Attach.Kind = ends[w.t.mech]; len(f.returns) > 0 {
 		p.exit.Attach.Kind = tree.AttachUprobe
 	}
@@ -151,7 +137,7 @@ func (w *funcSpanWalk) identity(f *funcView) []*tree.Expr {
 		return &tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: name, Pos: pos}
 	}
 	place := w.pr.cookie(f, pos)
-	if f.goCode {
+	if f.goroutine {
 		return []*tree.Expr{word("goroutine"), word("goframe"), place}
 	}
 	return []*tree.Expr{word("thread"), word("frame"), place}

@@ -6,8 +6,10 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/gofunc"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/usdt"
 )
 
 // This file makes the programs of probes of functions. A pattern can match
@@ -23,10 +25,16 @@ type funcPoint struct {
 	// proto has the types of the arguments; nil for user functions and where
 	// BTF has none.
 	proto *kernel.Function
-	// user: the arguments are those of a user function. goCode: it was compiled by Go;
-	// its stack moves, so it returns at these offsets in the file.
-	user, goCode bool
-	returns      []uint64
+	// user: it is a user function; abi says where Go passes its arguments, nil:
+	// as C does. goroutine: its calls belong to a goroutine, not to a thread.
+	user      bool
+	abi       *gofunc.ABI
+	goroutine bool
+	// returns are the offsets in the file at which it returns, where no probe may
+	// be placed on the return address (Go).
+	returns []uint64
+	// site is that of a static probe, with its arguments.
+	site *usdt.Site
 }
 
 // typed reports whether the arguments have names and types.
@@ -36,7 +44,9 @@ func (p *funcPoint) typed() bool { return p.proto != nil && p.proto.ID != 0 }
 func (p *funcPoint) answer(question string) string {
 	switch question {
 	case "func":
-		return p.name
+		return p.text
+	case "operands":
+		return p.site.Text
 	case "ret":
 		if p.typed() {
 			return fmt.Sprint(p.proto.Ret)
@@ -44,6 +54,9 @@ func (p *funcPoint) answer(question string) string {
 		return "untyped"
 	case "":
 		return p.signature()
+	}
+	if p.user {
+		return fmt.Sprint(p.abi)
 	}
 	for i, arg := range p.params() {
 		if arg.Name == question || fmt.Sprint(i) == question {
@@ -309,11 +322,34 @@ func (pr *probe) joins(programs []*funcProgram, t *target, f *funcPoint) bool {
 	}
 	for _, p := range programs {
 		if serves(p.log, f) {
-			p.prog.Attach.Places = append(p.prog.Attach.Places, pr.placed(f))
+			p.prog.Attach.Places = append(p.prog.Attach.Places, pr.places(t, f)...)
 			return true
 		}
 	}
 	return false
+}
+
+// places are those of f for one program.
+func (pr *probe) places(t *target, f *funcPoint) []tree.Place {
+	if t.returns {
+		return pr.returns(f)
+	}
+	return []tree.Place{pr.placed(f)}
+}
+
+// returns are the places at which f returns: all at once, or those of its
+// instructions that do.
+func (pr *probe) returns(f *funcPoint) []tree.Place {
+	if len(f.returns) == 0 {
+		return []tree.Place{pr.placed(f)}
+	}
+	var out []tree.Place
+	for _, off := range f.returns {
+		p := pr.placed(f)
+		p.Offset = off
+		out = append(out, p)
+	}
+	return out
 }
 
 // placed is a place with its cookie.
@@ -325,7 +361,7 @@ func (pr *probe) placed(f *funcPoint) tree.Place {
 
 func (pr *probe) function(t *target, f *funcPoint) *funcProgram {
 	fp := &funcProgram{prog: &tree.Program{Name: pr.u.programName(pr.p.ID, f.name), Probe: pr.p.ID}}
-	fp.prog.Attach = t.attachTo(pr.placed(f))
+	fp.prog.Attach = t.attachTo(pr.places(t, f)...)
 	fp.prog.Attach.Cookies = pr.cookies && t.shares()
 	b := newBody(pr, fp.prog)
 	pr.consume(b, t.funcEvent(b, t.view(f, &fp.log)), t)
@@ -341,12 +377,15 @@ func (t *target) attachTo(places ...tree.Place) tree.Attach {
 func (t *target) funcEvent(b *body, f *funcView) *event {
 	ev := &event{b: b, point: f.text, regs: t.shares()}
 	ev.profile = ev.regs // the registers tell ip and the mode
-	switch t.mech {
-	case tree.AttachKretprobe, tree.AttachUretprobe:
-		ev.ret = func(pos plan.Pos) val { return b.funcResult(f, t.mech, pos) }
-	case tree.AttachFexit:
-		ev.ret = func(pos plan.Pos) val { return b.funcResult(f, t.mech, pos) }
-		ev.args = &funcArgs{f: f, mech: t.mech}
+	result := func(pos plan.Pos) val { return b.funcResult(f, t.mech, pos) }
+	switch {
+	case f.site != nil:
+		ev.args = &operandArgs{f}
+	case t.returns, t.mech == tree.AttachKretprobe, t.mech == tree.AttachUretprobe:
+		ev.ret = result
+	case t.mech == tree.AttachFexit:
+		ev.ret = result
+		fallthrough
 	default:
 		ev.args = &funcArgs{f: f, mech: t.mech}
 	}
@@ -433,6 +472,9 @@ func (a *funcArgs) word(b *body, i int, pos plan.Pos) *tree.Expr {
 // argWord reads argument i at the entry of a function: a register, or the
 // stack above the return address.
 func (b *body) argWord(f *funcView, i int, pos plan.Pos) *tree.Expr {
+	if word, ok := b.userWord(f, i, pos); ok {
+		return word
+	}
 	regs := kernel.RegisterOffsets("")
 	if i < len(regs.Args) && regs.Args[i] >= 0 {
 		return register(regs.Args[i], pos)
@@ -445,7 +487,12 @@ func (b *body) argWord(f *funcView, i int, pos plan.Pos) *tree.Expr {
 	for first < len(regs.Args) && regs.Args[first] >= 0 {
 		first++
 	}
-	at := place{register(regs.SP, pos), int64(regs.StackArgs + 8*(i-first)), space, b}
+	return b.stackWord(regs.StackArgs+8*(i-first), space, pos)
+}
+
+// stackWord reads a word above the stack pointer.
+func (b *body) stackWord(off int, space tree.Space, pos plan.Pos) *tree.Expr {
+	at := place{register(kernel.RegisterOffsets("").SP, pos), int64(off), space, b}
 	return b.present(exprVal(load(at, types.U64, pos)), "an argument", pos)
 }
 

@@ -91,12 +91,16 @@ const maxRounds = 12
 // Unit infers p on the kernel that facts describe. The error is a Diags with
 // everything that is wrong with the script; the Result then has what is known
 // all the same, without a Tree that could be compiled.
-func Unit(p *plan.Plan, facts *kernel.Facts) (*Result, error) {
+func Unit(p *plan.Plan, facts *kernel.Facts) (*Result, error) { return UnitWith(p, facts, nil) }
+
+// UnitWith is Unit with a source for what points in user programs mean.
+func UnitWith(p *plan.Plan, facts *kernel.Facts, binaries Binaries) (*Result, error) {
 	conts := map[int]*contType{}
 	keys := map[*plan.Span]*types.Type{}
 	apart := map[spanUse]bool{}
 	for range maxRounds {
 		u := newUnit(p, facts, conts)
+		u.binaries = binaries
 		u.spanKeys, u.apart = keys, apart
 		u.walk()
 		if u.changed || len(u.diags) == 0 && u.settle() {
@@ -113,13 +117,15 @@ func Unit(p *plan.Plan, facts *kernel.Facts) (*Result, error) {
 
 // unit is one round over a plan.
 type unit struct {
-	plan    *plan.Plan
-	facts   *kernel.Facts
-	conts   map[int]*contType
-	changed bool // a container's type was widened in this round
-	diags   Diags
-	warns   Diags
-	res     *Result
+	plan  *plan.Plan
+	facts *kernel.Facts
+	// binaries is nil where no user programs can be looked at.
+	binaries Binaries
+	conts    map[int]*contType
+	changed  bool // a container's type was widened in this round
+	diags    Diags
+	warns    Diags
+	res      *Result
 	// written holds where kernel halves write tables and cells; touched where
 	// handlers placed in user space use them.
 	written map[int]plan.Pos

@@ -45,6 +45,8 @@ type target struct {
 	mech    tree.AttachKind
 	binary  string
 	process int
+	// returns: the places are those where the functions return.
+	returns bool
 	// arms are the functions of the events on the way, the innermost first.
 	arms []*plan.Func
 	pos  plan.Pos
@@ -206,6 +208,10 @@ func (u *unit) expandPattern(p *plan.Pattern) []*target {
 		return u.kernelFunctions(p)
 	case "func":
 		return u.kernelSpan(p)
+	case "uprobe", "uretprobe", "ufunc":
+		return u.userFunctions(p)
+	case "usdt":
+		return u.staticProbes(p)
 	}
 	wrong(p.Pos, "%s: points of the kind %s are not available yet; tracepoint, rawtracepoint, syscall, profile and interval are", p.Text, p.Provider)
 	return nil

@@ -67,7 +67,7 @@ func (s *session) freezeCaptures(result *infer.Result) {
 
 // compile makes the unit of the plan.
 func (s *session) compile(st explain.Stages) (*infer.Result, error) {
-	result, err := infer.Unit(s.plan, s.facts)
+	result, err := infer.UnitWith(s.plan, s.facts, s.finder())
 	if err != nil {
 		return result, err
 	}

@@ -140,6 +140,9 @@ func (s *session) close() {
 	if s.loaded != nil {
 		s.closing(s.loaded)
 	}
+	if s.binaries != nil {
+		s.closing(s.binaries)
+	}
 	if s.file != nil {
 		s.closing(s.file)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/procs"
@@ -33,6 +34,7 @@ type session struct {
 	wallOffset int64
 
 	argv     []string // of -c
+	binaries *binary.Finder
 	child    *procs.Child
 	released bool // the child is the command now
 	host     *script.Host

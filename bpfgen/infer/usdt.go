@@ -1,0 +1,117 @@
+package infer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/usdt"
+)
+
+// staticProbes gives the target of usdt:BINARY:[PROVIDER:]NAME. Each site of a
+// probe has its own places of the arguments; sites that agree share a program.
+func (u *unit) staticProbes(p *plan.Pattern) []*target {
+	file, pattern := p.Args[0], strings.Join(p.Args[1:], ":")
+	if len(p.Args) == 1 {
+		file, pattern = "", p.Args[0]
+	}
+	if u.binaries == nil {
+		wrong(p.Pos, "%s: programs cannot be looked at here", p.Text)
+	}
+	list, at, err := u.binaries.Static(file, pattern)
+	if err != nil {
+		wrong(p.Pos, "%s: %v", p.Text, err)
+	}
+	u.mustHave(u.facts.Features().Uprobe, "uprobes", u.facts.Features().Why["uprobe"], p)
+	t := &target{kind: targetFunc, mech: tree.AttachUprobe, name: "usdt", text: p.Text, pos: p.Pos, binary: at.Path}
+	if target := u.plan.Target; target.PID > 0 && !target.Follow {
+		t.process = target.PID
+	}
+	for _, probe := range list {
+		for i := range probe.Sites {
+			site := &probe.Sites[i]
+			f := &funcPoint{name: probe.Name, text: "usdt:" + at.Name + ":" + probe.Provider + ":" + probe.Name, user: true, site: site}
+			f.place = tree.Place{Func: probe.Provider + ":" + probe.Name, Offset: site.Offset, Semaphore: site.Semaphore}
+			t.funcs = append(t.funcs, f)
+		}
+	}
+	return []*target{t}
+}
+
+// operandArgs is e.args of a static probe.
+type operandArgs struct{ f *funcView }
+
+// names: static probes have none; e.args.argN is e.args[N], as in listings.
+func (a *operandArgs) names() []string {
+	a.f.ask("operands")
+	var out []string
+	for i := range a.f.site.Args {
+		out = append(out, fmt.Sprintf("arg%d", i))
+	}
+	return out
+}
+
+func (a *operandArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
+	for i, n := range a.names() {
+		if n == name {
+			return a.at(b, i, pos)
+		}
+	}
+	return val{}, false
+}
+
+func (a *operandArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
+	a.f.ask("operands")
+	if i < 0 || i >= len(a.f.site.Args) {
+		return val{}, false
+	}
+	return b.operand(&a.f.site.Args[i], pos), true
+}
+
+// operand reads an argument where the note says that it is.
+func (b *body) operand(o *usdt.Operand, pos plan.Pos) val {
+	t := types.IntOf(uint8(8*o.Size), o.Signed)
+	switch {
+	case o.Float:
+		wrong(pos, "the argument %s is a floating-point number, which a kernel half cannot read", o.Text)
+	case o.Kind == usdt.Constant:
+		return intVal(o.Const)
+	case o.Kind == usdt.InRegister:
+		return exprVal(as(part(o.Register, pos), t, pos))
+	case o.Kind == usdt.InMemory:
+		return exprVal(load(place{operandAddress(o, pos), o.Disp, tree.User, b}, t, pos))
+	}
+	wrong(pos, "the argument %s cannot be read: %s", o.Text, o.Problem)
+	return val{}
+}
+
+// operandAddress is base + index·scale.
+func operandAddress(o *usdt.Operand, pos plan.Pos) *tree.Expr {
+	sum := constExpr(plan.MakeInt(0), pos)
+	if o.Register.Name != "" {
+		sum = part(o.Register, pos)
+	}
+	if o.Index.Name == "" {
+		return as(sum, types.U64, pos)
+	}
+	scaled := part(o.Index, pos)
+	if o.Scale > 1 {
+		scaled = &tree.Expr{Op: tree.OpMul, Type: types.I64, Args: []*tree.Expr{scaled, constExpr(plan.MakeInt(int64(o.Scale)), pos)}, Pos: pos}
+	}
+	return as(&tree.Expr{Op: tree.OpAdd, Type: types.I64, Args: []*tree.Expr{sum, scaled}, Pos: pos}, types.U64, pos)
+}
+
+// part is a register, or some bits of one.
+func part(r usdt.Register, pos plan.Pos) *tree.Expr {
+	e := register(kernel.RegisterOffsets("").Names[r.Name], pos)
+	if r.Shift != 0 {
+		e = &tree.Expr{Op: tree.OpShr, Type: types.U64, Args: []*tree.Expr{e, constExpr(plan.MakeInt(int64(r.Shift)), pos)}, Pos: pos}
+	}
+	if r.Bytes == 8 {
+		return e
+	}
+	return as(as(e, types.IntOf(uint8(8*r.Bytes), r.Signed), pos), types.I64, pos)
+}

@@ -1,0 +1,112 @@
+package infer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/binary"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/usdt"
+)
+
+// Binaries finds what points in user programs mean (package binary).
+type Binaries interface {
+	Functions(file, pattern string) ([]binary.Function, *binary.File, error)
+	Static(file, pattern string) ([]usdt.Probe, *binary.File, error)
+}
+
+// userFunctions gives the target of uprobe:, uretprobe: and ufunc:.
+func (u *unit) userFunctions(p *plan.Pattern) []*target {
+	file, name, offset := u.userPattern(p)
+	list, at := u.findFunctions(p, file, name)
+	u.mustHave(u.facts.Features().Uprobe, "uprobes", u.facts.Features().Why["uprobe"], p)
+	t := &target{kind: targetFunc, mech: funcMechanisms[p.Provider], name: name, text: p.Text, pos: p.Pos, binary: at.Path}
+	if p.Provider == "ufunc" {
+		t.kind, t.mech = targetFuncSpan, tree.AttachUprobe
+	}
+	if kernel.IsPattern(name) {
+		t.name = p.Provider
+	}
+	if target := u.plan.Target; target.PID > 0 && !target.Follow {
+		t.process = target.PID
+	}
+	for _, fn := range list {
+		f := &funcPoint{name: fn.Name, text: p.Provider + ":" + at.Name + ":" + fn.Name, user: true}
+		if offset != 0 {
+			f.text += fmt.Sprintf("+%#x", offset)
+		}
+		f.place = tree.Place{Func: fn.Name, Offset: fn.Entry + offset}
+		f.abi, f.returns, f.goroutine = fn.ABI, fn.Returns, fn.Goroutine
+		t.funcs = append(t.funcs, f)
+	}
+	if at.Go != "" && t.mech == tree.AttachUretprobe {
+		t.mech, t.returns = tree.AttachUprobe, true
+		u.notef(p.Pos, "%s: Go moves stacks, so its returns are probed at the instructions that return", p.Text)
+	}
+	if at.Left > 0 {
+		u.notef(p.Pos, "%s: %d functions that match cannot be probed: %s", p.Text, at.Left, at.Why)
+	}
+	return []*target{t}
+}
+
+// userPattern splits BINARY:FUNCTION[+OFFSET], where the binary can be left out,
+// and quotes protect colons of C++ and Rust.
+func (u *unit) userPattern(p *plan.Pattern) (file, name string, offset uint64) {
+	if len(p.Args) == 2 {
+		file = p.Args[0]
+	}
+	last := p.Args[len(p.Args)-1]
+	if strings.HasPrefix(last, `"`) {
+		quoted, rest, closed := strings.Cut(last[1:], `"`)
+		if !closed || rest != "" && !strings.HasPrefix(rest, "+") {
+			wrong(p.Pos, `%s: want %s:BINARY:"FUNCTION"`, p.Text, p.Provider)
+		}
+		last = quoted + rest
+		if rest == "" {
+			return file, last, 0
+		}
+	}
+	if strings.Contains(last, "operator+") {
+		return file, last, 0
+	}
+	split := *p
+	split.Args = []string{last}
+	name, offset = u.functionOffset(&split)
+	return file, name, offset
+}
+
+func (u *unit) findFunctions(p *plan.Pattern, file, name string) ([]binary.Function, *binary.File) {
+	if name == "" {
+		wrong(p.Pos, "%s: the function's name is empty; want %s:BINARY:FUNCTION", p.Text, p.Provider)
+	}
+	if u.binaries == nil {
+		wrong(p.Pos, "%s: programs cannot be looked at here", p.Text)
+	}
+	list, at, err := u.binaries.Functions(file, name)
+	switch {
+	case err != nil:
+		wrong(p.Pos, "%s: %v", p.Text, err)
+	case len(list) == 0 && at.Left > 0:
+		wrong(p.Pos, "%s: none of the %d functions that match can be probed: %s", p.Text, at.Left, at.Why)
+	case len(list) == 0:
+		wrong(p.Pos, "%s: no function of %s matches %s", p.Text, at.Name, name)
+	case len(list) > maxFunctions:
+		wrong(p.Pos, "%s matches %d functions; a probe takes at most %d: narrow the pattern", p.Text, len(list), maxFunctions)
+	}
+	return list, at
+}
+
+// userWord reads argument i of a user function at its entry.
+func (b *body) userWord(f *funcView, i int, pos plan.Pos) (*tree.Expr, bool) {
+	if f.abi == nil {
+		return nil, false
+	}
+	at := f.abi.Argument(i)
+	regs := kernel.RegisterOffsets("")
+	if at.Register != "" {
+		return register(regs.Names[at.Register], pos), true
+	}
+	return b.stackWord(at.Offset, tree.User, pos), true
+}

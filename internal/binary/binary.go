@@ -1,0 +1,203 @@
+// Package binary finds what points in user programs mean: which file, which
+// functions and static probes of it, and at which offsets of the file their
+// probes stand.
+//
+// It reads files. What it gives is plain data, for the compiler.
+package binary
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/startrace/startrace/internal/elffile"
+	"github.com/startrace/startrace/internal/gofunc"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/locate"
+)
+
+// A Function is a function of a file, or a place in one.
+type Function struct {
+	Name string // as its author wrote it, without parameters
+	// Entry is where a probe at the entry stands, in bytes of the file.
+	Entry uint64
+	// Returns are the places at which it is left, of code that Go compiled:
+	// there no probe may be placed on the return address (see package gofunc).
+	Returns []uint64
+	// ABI says where Go passes arguments; nil: as C does. Goroutine: its
+	// calls belong to a goroutine, which a register names.
+	ABI       *gofunc.ABI
+	Goroutine bool
+}
+
+// A File is where functions were found.
+type File struct {
+	Path string // as we open it
+	Name string // as scripts and readers know it
+	How  string // how it was found, for -v
+	Go   string // the version of the Go that built it, "" if it was not Go
+	// Left is how many functions a pattern matched that cannot be probed, and
+	// Why the reason of the first.
+	Left int
+	Why  string
+}
+
+// A Finder finds for one run.
+type Finder struct {
+	Locate locate.Finder
+	// Program is the file that a point without one means: that of -p or -c.
+	Program string
+
+	open map[string]*elffile.File
+}
+
+// Close closes the files.
+func (f *Finder) Close() error {
+	var errs []error
+	for _, e := range f.open {
+		errs = append(errs, e.Close())
+	}
+	f.open = nil
+	return errors.Join(errs...)
+}
+
+// file opens the file of a name; "" is that of the traced program.
+func (f *Finder) file(name string) (*elffile.File, *File, error) {
+	if name == "" {
+		if name = f.Program; name == "" {
+			return nil, nil, errors.New("which program? give its path, or trace one process with -p or -c")
+		}
+	}
+	at, err := f.Locate.Find(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	e := f.open[at.Path]
+	if e == nil {
+		if e, err = elffile.Open(at.Path, elffile.Options{Root: at.Root}); err != nil {
+			return nil, nil, err
+		}
+		if want := elffile.Machine(runtime.GOARCH); e.Machine != want {
+			return nil, nil, errors.Join(&elffile.ArchError{Path: at.Name, Have: e.Machine, Want: want}, e.Close())
+		}
+		if f.open == nil {
+			f.open = map[string]*elffile.File{}
+		}
+		f.open[at.Path] = e
+	}
+	out := &File{Path: at.Path, Name: at.Name, How: at.How}
+	if g, ok := e.Golang(); ok {
+		if out.Go = g.Version; out.Go == "" {
+			out.Go = "go"
+		}
+	}
+	return e, out, nil
+}
+
+// Functions gives the functions of a file that match a pattern; an address,
+// as 0x1234, is one of the file.
+func (f *Finder) Functions(file, pattern string) ([]Function, *File, error) {
+	e, out, err := f.file(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	if strings.HasPrefix(pattern, "0x") {
+		fn, err := atAddress(e, pattern)
+		return []Function{fn}, out, err
+	}
+	list, exact, err := match(e, pattern)
+	if err != nil {
+		return nil, nil, err
+	}
+	var found []Function
+	for _, fn := range list {
+		one, err := describe(e, fn)
+		switch {
+		case err == nil:
+			found = append(found, one)
+		case exact:
+			return nil, nil, err
+		default:
+			if out.Left++; out.Left == 1 {
+				out.Why = err.Error()
+			}
+		}
+	}
+	return found, out, nil
+}
+
+func match(e *elffile.File, pattern string) (list []elffile.Function, exact bool, err error) {
+	if !kernel.IsPattern(pattern) {
+		list, err = e.Lookup(pattern)
+		return list, true, err
+	}
+	g, err := kernel.CompileGlob(pattern)
+	if err != nil {
+		return nil, false, err
+	}
+	list, err = e.Find(g)
+	return list, false, err
+}
+
+// atAddress is a place by its address in the file.
+func atAddress(e *elffile.File, text string) (Function, error) {
+	addr, err := strconv.ParseUint(text, 0, 64)
+	if err != nil {
+		return Function{}, fmt.Errorf("%s is no address", text)
+	}
+	offset, ok := e.Offset(addr)
+	if !ok {
+		return Function{}, fmt.Errorf("%s: %w: %s", e.Path, elffile.ErrNotCode, text)
+	}
+	name := text
+	if fn, ok := e.At(addr); ok {
+		name = elffile.DemangleShort(fn.Name)
+	}
+	return Function{Name: name, Entry: offset}, nil
+}
+
+func describe(e *elffile.File, fn elffile.Function) (Function, error) {
+	out := Function{Name: fn.Name, Entry: fn.Offset}
+	if elffile.Mangled(fn.Name) {
+		out.Name = elffile.DemangleShort(fn.Name)
+	}
+	if fn.IFunc {
+		return out, fmt.Errorf("%s of %s is chosen among several when the program starts, so its calls cannot be probed by that name: "+
+			"probe the one that is used (startrace list 'uprobe:%s:*%s*' shows them)", fn.Name, e.Path, e.Path, fn.Name)
+	}
+	if _, isGo := e.Golang(); !isGo {
+		return out, nil
+	}
+	return goFunction(e, fn, out)
+}
+
+// goFunction adds what is different in a Go program. Its C code is left by RET
+// instructions, too: no return address in it may be changed.
+func goFunction(e *elffile.File, fn elffile.Function, out Function) (Function, error) {
+	code, err := e.Code(fn.Addr, fn.Size)
+	if err != nil {
+		return out, err
+	}
+	language := e.Language(fn)
+	switch language {
+	case elffile.LanguageGo:
+		out.ABI, out.Goroutine = gofunc.RegisterABI(runtime.GOARCH), true
+		behind, err := gofunc.Entry(runtime.GOARCH, code)
+		if err != nil {
+			return out, fmt.Errorf("%s of %s: %w", fn.Name, e.Path, err)
+		}
+		out.Entry += uint64(behind)
+	case elffile.LanguageGoOnStack:
+		out.ABI = gofunc.StackABI(runtime.GOARCH)
+	}
+	returns, err := gofunc.FindReturns(runtime.GOARCH, code)
+	if err != nil {
+		return out, fmt.Errorf("%s of %s: %w", fn.Name, e.Path, err)
+	}
+	for _, at := range append(returns.At, returns.Tail...) {
+		out.Returns = append(out.Returns, fn.Offset+uint64(at))
+	}
+	return out, nil
+}
