@@ -176,7 +176,12 @@ func readFilterFunctions(r io.Reader) ([]functionName, error) {
 }
 
 func sortFunctions(list []functionName) []functionName {
-	slices.SortStableFunc(list, func(a, b functionName) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(list, func(a, b functionName) int {
+		if order := strings.Compare(a.name, b.name); order != 0 {
+			return order
+		}
+		return strings.Compare(a.module, b.module) // the kernel's own first
+	})
 	return slices.CompactFunc(list, func(a, b functionName) bool { return a.name == b.name })
 }
 
@@ -184,7 +189,8 @@ func sortFunctions(list []functionName) []functionName {
 func (s *Symbols) functions() []functionName {
 	var out []functionName
 	for i := range s.addrs {
-		if sym := s.at(i); s.code[i] {
+		if s.code[i] {
+			sym := s.at(i)
 			out = append(out, functionName{sym.Name, sym.Module})
 		}
 	}
