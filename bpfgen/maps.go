@@ -77,6 +77,9 @@ func (g *generator) fixedMaps() {
 	if uses[MapSites] {
 		g.add(array(MapSites, max(8, 8*len(g.unit.Sites)), unix.BPF_F_MMAPABLE))
 	}
+	if uses[tree.MapPlaces] {
+		g.add(array(tree.MapPlaces, g.shared.Places, 0))
+	}
 	if uses[tree.MapEpochs] {
 		g.add(array(tree.MapEpochs, 8*len(g.unit.Tree.Containers), unix.BPF_F_MMAPABLE))
 	}

@@ -61,6 +61,7 @@ const (
 	SiteSpanFull   = tree.SiteSpanFull
 	SiteContention = tree.SiteContention
 	SiteTimeout    = tree.SiteTimeout
+	SiteSpanRace   = tree.SiteSpanRace
 )
 
 // A Site is a place in a script where something can be lost.

@@ -38,18 +38,21 @@ type Shared struct {
 	Const []byte
 	// Tails are the programs in MapTails, by index.
 	Tails []string
+	// Places is the size of MapPlaces in bytes.
+	Places int
 	// Uses names the maps without number that programs use.
 	Uses map[string]bool
 
-	sites  map[tree.Site]int
-	consts map[string]int
+	sites     map[tree.Site]int
+	consts    map[string]int
+	placeOffs map[int]int64
 }
 
 // NewShared starts a unit.
 func NewShared(u *tree.Unit, arch *Arch, noCmpXchg bool) *Shared {
 	return &Shared{
 		Tree: u, Arch: arch, NoCmpXchg: noCmpXchg, Uses: map[string]bool{},
-		sites: map[tree.Site]int{}, consts: map[string]int{},
+		sites: map[tree.Site]int{}, consts: map[string]int{}, placeOffs: map[int]int64{},
 	}
 }
 

@@ -26,6 +26,7 @@ const (
 const (
 	updateAny     = 0
 	updateNoExist = 1
+	updateExist   = 2
 )
 
 // Flags of bpf_ringbuf_output.

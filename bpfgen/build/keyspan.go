@@ -13,8 +13,7 @@ import (
 // is the time of the start where there is a timeout.
 //
 // Between the look-up of an end and its delete a start with the same key can
-// put another entry in that place, which is then lost. That takes events that
-// overlap for the same key, whose pairs nobody could tell.
+// put another entry in that place: race.go tells.
 
 func (b *builder) spanKey(span *tree.Span, e *tree.Expr) *region {
 	return b.fixed(layout.Fixed(span.Key), span.Key, e)
@@ -33,24 +32,28 @@ func (b *builder) keyedStart(s *tree.Stmt, span *tree.Span, name string) {
 	b.storeLeaves(at, 8, f.Size-8, ls)
 	b.store(8, at(int64(f.Size)-8), 0, b.konst(0))
 	b.store(8, at(layout.SpanBusy), 0, b.busyWord())
+	place := b.racePlace(span, key)
+	b.startBegins(place)
 	done := b.newJoin(types.Type{})
-	rc := b.call(helperMapUpdate, b.mapPtr(name), b.addr(key, 0), at(0), b.konst(updateNoExist))
+	rc := b.storeEntry(name, key, m, updateNoExist)
 	b.unless(ir.NE, rc, 0, func() { b.startFailed(rc, span, name, key, m, done) })
 	b.jump(done)
 	b.enter(done)
+	b.startDone(place)
 	b.release(key, m)
+}
+
+// storeEntry stores an entry and gives the error as a whole value.
+func (b *builder) storeEntry(name string, key, entry *region, flags int64) *ir.Value {
+	rc := b.call(helperMapUpdate, b.mapPtr(name), b.addr(key, 0), b.addr(entry, 0), b.konst(flags))
+	return b.extend(rc, 32, true)
 }
 
 // startFailed is a start that did not find its key free, or no room.
 func (b *builder) startFailed(rc *ir.Value, span *tree.Span, name string, key, m *region, done *join) {
-	open, full := b.f.NewBlock(), b.f.NewBlock()
-	b.branchImm(ir.EQ, b.extend(rc, 32, true), errExist, open, full)
-	b.begin(full)
-	b.countSpan(tree.SiteSpanFull)
-	b.jump(done)
-	b.begin(open)
-	b.countSpan(tree.SiteOpenStart)
+	b.unlessExist(rc, done)
 	if span.First && span.Timeout == 0 {
+		b.countSpan(tree.SiteOpenStart)
 		b.jump(done)
 		return
 	}
@@ -58,16 +61,50 @@ func (b *builder) startFailed(rc *ir.Value, span *tree.Span, name string, key, m
 		p := b.call(helperMapLookup, b.mapPtr(name), b.addr(key, 0))
 		gone := b.newJoin(types.Type{})
 		b.unless(ir.EQ, p, 0, func() { b.jump(gone) })
-		b.unless(ir.SLT, b.age(p), span.Timeout, func() { b.jump(done) })
+		b.unless(ir.SLT, b.age(p), span.Timeout, func() {
+			b.countSpan(tree.SiteOpenStart)
+			b.jump(done)
+		})
 		b.jump(gone)
 		b.enter(gone)
 	}
-	rc = b.call(helperMapUpdate, b.mapPtr(name), b.addr(key, 0), b.addr(m, 0), b.konst(updateAny))
-	b.unless(ir.NE, rc, 0, func() {
+	b.replace(name, key, m, replaceTries, done)
+}
+
+// replaceTries bounds replace.
+const replaceTries = 3
+
+// replace puts the entry in the place of an open one, which is counted, or
+// there where an end has taken that one meanwhile. It goes to done; after its
+// tries this start is the one that is counted.
+func (b *builder) replace(name string, key, m *region, tries int, done *join) {
+	if tries == 0 {
+		b.countSpan(tree.SiteOpenStart)
+		b.jump(done)
+		return
+	}
+	rc := b.storeEntry(name, key, m, updateExist)
+	b.unless(ir.EQ, rc, 0, func() {
+		b.countSpan(tree.SiteOpenStart)
+		b.jump(done)
+	})
+	b.unless(ir.NE, rc, errNoEnt, func() {
 		b.countSpan(tree.SiteSpanFull)
 		b.jump(done)
 	})
-	b.jump(done)
+	rc = b.storeEntry(name, key, m, updateNoExist)
+	b.unless(ir.EQ, rc, 0, func() { b.jump(done) })
+	b.unlessExist(rc, done)
+	b.replace(name, key, m, tries-1, done)
+}
+
+// unlessExist counts a start that found no room, and goes on with one that
+// found its key taken.
+func (b *builder) unlessExist(rc *ir.Value, done *join) {
+	b.unless(ir.NE, rc, errExist, func() {
+		b.countSpan(tree.SiteSpanFull)
+		b.jump(done)
+	})
 }
 
 // age is the time since the start of the entry at p.
@@ -81,12 +118,20 @@ func (b *builder) keyedEnd(s *tree.Stmt, span *tree.Span, name string) {
 	f := layout.Span(span.Slots)
 	key := b.spanKey(span, s.Exprs[0])
 	noStart := func() { b.noStart(s.Str != spanFiltered) }
+	place := b.racePlace(span, key)
+	seen := b.beforeLookup(place)
 	p := b.call(helperMapLookup, b.mapPtr(name), b.addr(key, 0))
 	b.unless(ir.EQ, p, 0, noStart)
 	m := b.alloc(f.Size - 8)
 	b.cur.AddImm(ir.OpCopy, b.pos, int64(f.Size)-8, b.addr(m, 0), p)
-	rc := b.call(helperMapDelete, b.mapPtr(name), b.addr(key, 0))
-	b.unless(ir.EQ, b.extend(rc, 32, true), errNoEnt, noStart)
+	rc := b.extend(b.call(helperMapDelete, b.mapPtr(name), b.addr(key, 0)), 32, true)
+	b.unless(ir.EQ, rc, errNoEnt, noStart)
+	raced := func() {
+		b.countSpan(tree.SiteSpanRace)
+		b.ret()
+	}
+	b.unless(ir.NE, rc, 0, raced) // a program that this one interrupted holds the bucket
+	b.unless(ir.NE, b.raced(place, seen), 0, raced)
 	b.release(key)
 	b.entry = &spanEntry{b.addr(m, 0), f, span.Slots}
 	if span.Timeout != 0 {

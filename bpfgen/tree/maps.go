@@ -12,6 +12,9 @@ const (
 	MapSpan      = "span"
 	// MapConst holds constant strings, pattern tables and zeros.
 	MapConst = "const"
+	// MapPlaces has the words by which the ends of spans with keys see starts
+	// that come at the same time.
+	MapPlaces = "places"
 	// MapTails has the programs that are reached by tail calls.
 	MapTails = "tails"
 	// MapEpochs has a word for each container by its number: which half of its

@@ -17,6 +17,7 @@ const (
 	SiteSpanFull                   // a start found no room
 	SiteContention                 // an extreme gave up after its tries
 	SiteTimeout                    // a span's end came later than its timeout
+	SiteSpanRace                   // an end and a start of one key at the same time: one pair is lost
 )
 
 // A Site is a place in a script where something can be lost.
