@@ -18,11 +18,20 @@ import (
 // every value that may be missing.
 func bypass(f *ir.Func) bool {
 	changed := false
+	var dom *ir.DomTree // nil where edges have changed
+	var preds [][]ir.Pred
 	for i := 1; i < len(f.Blocks); i++ {
 		j := &joint{f: f, b: f.Blocks[i]}
-		if j.onlyBranches() && j.analyse() {
+		if !j.onlyBranches() {
+			continue
+		}
+		if dom == nil {
+			order := f.Order()
+			dom, preds = f.Dominators(order), f.Preds(order)
+		}
+		if j.analyse(dom, preds) {
 			j.redirect()
-			changed = true
+			changed, dom = true, nil
 		}
 	}
 	return changed
@@ -57,10 +66,7 @@ func (j *joint) onlyBranches() bool {
 
 // analyse finds the edges whose way is known, and all uses of b's values; it
 // reports whether edges can be led past b.
-func (j *joint) analyse() bool {
-	order := j.f.Order()
-	dom := j.f.Dominators(order)
-	preds := j.f.Preds(order)
+func (j *joint) analyse(dom *ir.DomTree, preds [][]ir.Pred) bool {
 	if !dom.Reached(j.b) {
 		return false
 	}
