@@ -6,13 +6,16 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// decodeAMD64 reads one instruction. The decoder knows no AVX, which Go uses
-// for GOAMD64=v3 and in assembly; of those only the length is needed.
+// decodeAMD64 reads one instruction. The decoder does not know all of AVX and
+// ADX, which Go uses for GOAMD64=v3 and in assembly; of those only the length is
+// needed.
 func decodeAMD64(code []byte, at int) (instruction, error) {
 	in := instruction{at: at}
-	if size, ok := vexLength(code[at:]); ok {
-		in.size = size
-		return in, nil
+	for _, length := range []func([]byte) (int, bool){vexLength, adxLength} {
+		if size, ok := length(code[at:]); ok {
+			in.size = size
+			return in, nil
+		}
 	}
 	decoded, err := x86asm.Decode(code[at:], 64)
 	if err != nil || decoded.Len == 0 {
@@ -66,6 +69,23 @@ func vexLength(code []byte) (int, bool) {
 	if hasImmediate(space, opcode) {
 		size++
 	}
+	return size, size <= len(code)
+}
+
+// adxLength gives the length of ADCX and ADOX, additions of math/big with two
+// carries: 66 or F3, REX, 0F 38 F6, ModRM and what that asks for.
+func adxLength(code []byte) (int, bool) {
+	if len(code) < 5 || code[0] != 0x66 && code[0] != 0xf3 {
+		return 0, false
+	}
+	at := 1
+	if code[at]&0xf0 == 0x40 {
+		at++
+	}
+	if at+3 >= len(code) || code[at] != 0x0f || code[at+1] != 0x38 || code[at+2] != 0xf6 {
+		return 0, false
+	}
+	size := at + 3 + modrmLength(code[at+3:])
 	return size, size <= len(code)
 }
 
