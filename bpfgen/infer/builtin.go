@@ -201,6 +201,7 @@ func init() {
 		"cstr":             (*body).callCstr,
 		"cast":             (*body).callCast,
 		"sizeof":           (*body).callSizeof,
+		"container_of":     (*body).callContainerOf,
 		plan.UpdateBuiltin: (*body).callUpdate,
 	}
 }

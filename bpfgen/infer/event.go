@@ -24,6 +24,7 @@ type event struct {
 	profile  bool // it has e.ip and e.usermode
 	regs     bool // the registers are at hand
 	noReturn bool // a call that never returns: e is its start
+	atStart  bool // the start of a span
 	// over shadows fields: what kernel= or an event's function returned.
 	over map[string]val
 	// value is e.value, where kernel= returned no record.
@@ -172,6 +173,9 @@ func (e *event) mustField(name string, pos plan.Pos) val {
 func (e *event) whyNot(name string) string {
 	switch name {
 	case "ret", "duration":
+		if e.atStart {
+			return ": this runs at the start of the call, where= too if there is a start="
+		}
 		return ": only the end of a call has it (syscall:NAME)"
 	case "start":
 		return ": only spans have it (syscall:NAME)"

@@ -92,6 +92,7 @@ func (pr *probe) program(t *target) {
 // atStart is where= and start= of a probe with a handler for the start of its
 // spans; it reports whether where= filters there.
 func (pr *probe) atStart(b *body, ev *event, t *target) bool {
+	ev.atStart = true
 	p := pr.p
 	if p.Start == nil {
 		return false

@@ -11,7 +11,7 @@ import (
 
 // kernelOnly are the builtins that read kernel memory: with a part of the
 // event as an argument they run in the kernel wherever they stand.
-var kernelOnly = map[plan.Builtin]bool{"cstr": true, "cast": true, "mem": true, "path": true}
+var kernelOnly = map[plan.Builtin]bool{"cstr": true, "cast": true, "mem": true, "path": true, "container_of": true}
 
 // pure are builtins that may run on either side.
 var pure = map[plan.Builtin]bool{"ntohs": true, "ntohl": true, "abs": true, "bool": true}
@@ -34,8 +34,37 @@ func (u *user) call(x *syntax.CallExpr) uval {
 			return u.callFunc(c, x)
 		}
 	}
+	if dot, ok := x.Fn.(*syntax.DotExpr); ok && storing[dot.Name.Name] {
+		for _, a := range x.Args {
+			u.noEvent(argValue(a))
+		}
+	}
 	u.useArgs(x.Args)
 	return uval{}
+}
+
+// storing are the methods that keep what they are given.
+var storing = map[string]bool{"append": true, "insert": true, "extend": true, "add": true, "set": true, "setdefault": true, "update": true}
+
+// noEvent refuses to store an event: all that can be known of one would have
+// to be read and sent.
+func (u *user) noEvent(x syntax.Expr) {
+	switch x := unparen(x).(type) {
+	case *syntax.Ident:
+		if v, ok := u.frame.lookup(x); ok && v.part {
+			if _, is := v.v.obj.(*event); is {
+				wrong(x.NamePos, "%s itself cannot be stored: store its parts, as %s.pid, or a record of them", x.Name, x.Name)
+			}
+		}
+	case *syntax.TupleExpr, *syntax.ListExpr:
+		for _, e := range elementsOf(x) {
+			u.noEvent(e)
+		}
+	case *syntax.DictExpr:
+		for _, e := range x.List {
+			u.noEvent(e.(*syntax.DictEntry).Value)
+		}
+	}
 }
 
 // eventCall is e.file(fd): it runs in the kernel wherever it stands.
@@ -76,6 +105,9 @@ func argValue(a syntax.Expr) syntax.Expr {
 func (u *user) builtin(name plan.Builtin, x *syntax.CallExpr) uval {
 	if name == "hasattr" || name == "getattr" {
 		return u.hasOrGetAttr(name, x)
+	}
+	if name == "sizeof" && len(x.Args) == 1 {
+		return u.partVal(x, u.b.callSizeof([]arg{{"", u.expr(x.Args[0]).v, start(x.Args[0])}}, x.Lparen))
 	}
 	if !kernelOnly[name] && !pure[name] {
 		u.useArgs(x.Args)

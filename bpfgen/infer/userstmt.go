@@ -59,6 +59,7 @@ func (u *user) returnStmt(s *syntax.ReturnStmt) {
 
 func (u *user) assign(s *syntax.AssignStmt) {
 	if s.Op != syntax.EQ {
+		u.noEvent(s.RHS)
 		u.use(u.expr(s.LHS))
 		u.use(u.expr(s.RHS))
 		u.unknown(s.LHS)
@@ -82,6 +83,9 @@ func (u *user) assignTo(lhs, rhs syntax.Expr) {
 			u.assignTo(to[i], from[i])
 		}
 		return
+	}
+	if _, name := unparen(lhs).(*syntax.Ident); !name {
+		u.noEvent(rhs)
 	}
 	u.use(u.expr(rhs))
 	u.unknown(lhs)

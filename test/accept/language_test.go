@@ -97,6 +97,20 @@ probe("syscall:getppid", lambda e: ends.add(), start = lambda e: starts[e.comm, 
 `,
 			stdout: []string{`wl-getppid +getppid +4`, `ends: 4`},
 		},
+		"kernel types": {
+			script: `
+n = count()
+task = "struct task_struct"
+
+def same(e):
+    p = e.args.p
+    n[cast(task, e.args[0]).comm, container_of(p.tasks, task, "tasks").comm, sizeof("struct list_head"), p.cred.uid.val, p.signal.rlim[3].rlim_cur > 0].add()
+
+probe("rawtracepoint:sched_process_exec", kernel = same)
+probe("rawtracepoint:sched_process_exec", lambda e: print("types", container_of(e.args.p.tasks, "struct task_struct", "tasks").comm, sizeof("struct list_head")))
+`,
+			stdout: []string{`workload +workload +16 +0 +True +1`, `types workload 16`},
+		},
 		"closures": {
 			script: `
 for n in [1, 2]:
