@@ -58,7 +58,10 @@ func FuzzRandom(f *testing.F) {
 
 // sameAfterPasses checks and executes a random function behind every pass.
 func sameAfterPasses(seed uint64, o irtest.Options) error {
-	f := irtest.Random(seed, o)
+	return sameBehindPasses(irtest.Random(seed, o), seed)
+}
+
+func sameBehindPasses(f *ir.Func, seed uint64) error {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	in := make([]byte, irtest.Inputs)
 	for i := range in {
