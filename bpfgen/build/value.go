@@ -185,6 +185,9 @@ func (b *builder) convert(v val, t types.Type) val {
 	case isText(t.Kind) && isText(v.t.Kind):
 		out.s = b.cutTo(v.s, v.t, t)
 		return out
+	case t.Kind == types.Bytes && v.t.Kind == types.Int:
+		out.s, out.x, out.tag = b.bytesOf(v, t), nil, nil
+		return out
 	case t.Kind == types.Tuple || t.Kind == types.Record:
 		out.elems = nil
 		for i, e := range v.elems {
@@ -196,6 +199,19 @@ func (b *builder) convert(v val, t types.Type) val {
 		out.x = b.cmp(ir.NE, v.x, b.konst(0))
 	}
 	return b.retag(out, v, t)
+}
+
+// bytesOf is an int as the bytes that it has in memory.
+func (b *builder) bytesOf(v val, t types.Type) *str {
+	room := layout.StringRoom(t.Cap)
+	m := b.allocText(room)
+	b.cur.AddImm(ir.OpZero, b.pos, int64(room), b.addr(m, 0))
+	b.store(int(v.t.Bits/8), b.addr(m, 0), 0, v.x)
+	s := &str{mem: m, room: room, n: b.konst(int64(v.t.Bits / 8))}
+	if v.tag != nil { // tag 1, 2 -> RefNone, RefFault
+		s.flags = b.imm(ir.OpShl, v.tag, 14)
+	}
+	return s
 }
 
 // fit narrows an int where its type may hold more than t.

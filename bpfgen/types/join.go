@@ -27,6 +27,8 @@ func joinPresent(t, u Type) (Type, bool) {
 		return u, true
 	case u.Kind == None:
 		return t, true
+	case isAddress(t) && isAddress(u) && (t.Kind != u.Kind || t.Label != u.Label):
+		return Type{Kind: Bytes, Cap: max(t.Cap, u.Cap, 4), Label: "inet"}, true
 	case t.Kind != u.Kind && t.Label+u.Label != "":
 		return t, false
 	case t.Kind != u.Kind:
@@ -53,6 +55,14 @@ func joinPresent(t, u Type) (Type, bool) {
 		t.Trusted = t.Trusted && u.Trusted
 	}
 	return t, true
+}
+
+// isAddress reports whether t is what inet() gives: the 4 bytes of an IPv4
+// address as an int, or the bytes of either. Of two kinds it is the bytes, whose
+// number tells.
+func isAddress(t Type) bool {
+	return t.Label == "inet4" && t.Kind == Int && t.Bits == 32 ||
+		t.Kind == Bytes && (t.Label == "inet" || t.Label == "inet4" || t.Label == "inet6")
 }
 
 // joinPointers joins a pointer with an int: both are then plain addresses. The
