@@ -102,7 +102,7 @@ func (g *gen) optionalName() (*Expr, bool) {
 
 // andOr is `x and y` or `x or y` as a value.
 func (g *gen) andOr(t Type, d int) *Expr {
-	if t.Opt || t.Kind == Record {
+	if t.Opt || t.Kind == Record || t.Kind == Label { // the truth of a text that user space makes
 		return nil
 	}
 	if v, ok := g.variable(t.opt()); ok && g.one(2) {
