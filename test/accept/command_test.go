@@ -267,7 +267,7 @@ func waiting(t *testing.T, calls string) (*exec.Cmd, io.WriteCloser) {
 	return cmd, in
 }
 
-// The tracer never reports itself unless asked.
+// The tracer never reports itself unless asked (S1-07).
 func TestNotItself(t *testing.T) {
 	needGuest(t)
 	r := start(t, "-e", "n = count()", "-e", `probe("rawtracepoint:sys_enter", lambda e: n[e.pid].add())`, "-e", attached,

