@@ -9,6 +9,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/wire"
 )
 
 // setLayouts fills what inference left open in containers.
@@ -71,6 +72,9 @@ func spanKeySize(s *tree.Span) uint32 {
 	return uint32(max(8, layout.Fixed(s.Key).Size))
 }
 
+// maxStacks are the different stacks of a run: 8 MB with the deepest.
+const maxStacks = 8192
+
 // fixedMaps makes the maps that exist once.
 func (g *generator) fixedMaps() {
 	uses := g.shared.Uses
@@ -87,6 +91,12 @@ func (g *generator) fixedMaps() {
 		m := array(tree.MapConst, max(8, len(g.shared.Const)), unix.BPF_F_RDONLY_PROG)
 		m.Contents = []ebpf.MapKV{{Key: uint32(0), Value: g.shared.Const}}
 		g.add(m)
+	}
+	if uses[tree.MapStacks] {
+		g.add(&ebpf.MapSpec{
+			Name: tree.MapStacks, Type: ebpf.Hash, KeySize: 8,
+			ValueSize: uint32(wire.StackAddrs + 8*g.unit.Tree.StackFrames), MaxEntries: maxStacks,
+		})
 	}
 	if g.scratch > 0 {
 		g.add(&ebpf.MapSpec{

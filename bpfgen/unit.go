@@ -60,6 +60,8 @@ const (
 	SiteOpenStart  = tree.SiteOpenStart
 	SiteSpanFull   = tree.SiteSpanFull
 	SiteContention = tree.SiteContention
+	SiteStackFull  = tree.SiteStackFull
+	SiteStackClash = tree.SiteStackClash
 	SiteTimeout    = tree.SiteTimeout
 	SiteSpanRace   = tree.SiteSpanRace
 )

@@ -17,7 +17,7 @@ func (b *builder) expr(e *tree.Expr) val {
 		return b.constExpr(e)
 	case tree.OpLocal:
 		return b.local(e)
-	case tree.OpBuiltin, tree.OpLoad, tree.OpStr, tree.OpMem, tree.OpStrList, tree.OpJoin, tree.OpPath:
+	case tree.OpBuiltin, tree.OpLoad, tree.OpStr, tree.OpMem, tree.OpStrList, tree.OpJoin, tree.OpPath, tree.OpStack:
 		return b.read(e)
 	case tree.OpCtx:
 		return intVal(e.Type, b.add(b.ctx(), e.Int))
@@ -117,6 +117,8 @@ func (b *builder) read(e *tree.Expr) val {
 		v = b.strList(e)
 	case tree.OpPath:
 		v = b.path(e)
+	case tree.OpStack:
+		v = b.callStack(e)
 	default:
 		v = b.strExpr(e)
 	}

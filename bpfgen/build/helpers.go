@@ -13,6 +13,7 @@ const (
 	helperGetCurrentUidGid   = 15
 	helperGetCurrentComm     = 16
 	helperGetCurrentTask     = 35
+	helperGetStack           = 67
 	helperGetCurrentCgroupID = 80
 	helperProbeReadUser      = 112
 	helperProbeReadKernel    = 113

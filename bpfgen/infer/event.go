@@ -91,7 +91,7 @@ func (e *event) field(name string, pos plan.Pos) (v val, ok bool) {
 		if e.startEv != nil {
 			return objVal(e.startEv), true
 		}
-	case "file":
+	case "file", "stack", "ustack":
 		return objVal(&eventMethod{e, name}), true
 	case "regs":
 		if e.regs {

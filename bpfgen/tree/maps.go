@@ -17,6 +17,8 @@ const (
 	MapPlaces = "places"
 	// MapTails has the programs that are reached by tail calls.
 	MapTails = "tails"
+	// MapStacks keeps each stack once: u64 id → see wire.StackCheck.
+	MapStacks = "stacks"
 	// MapEpochs has a word for each container by its number: which half of its
 	// values programs fill (wire.Agg.Halves).
 	MapEpochs = "epochs"

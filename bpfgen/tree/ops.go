@@ -126,6 +126,11 @@ const (
 	// of one byte, between them.
 	OpJoin
 
+	// OpStack is the stack at this moment, of the kernel or of the user program
+	// (s is the space), at most n addresses from the leaf: an id in MapStacks, 0
+	// where there is none. Type is Stack.
+	OpStack
+
 	// OpInline runs Body; its value is what a SReturn with the same n gives.
 	OpInline
 )

@@ -16,6 +16,8 @@ const (
 	SiteOpenStart                  // a start found an open one: that never ended
 	SiteSpanFull                   // a start found no room
 	SiteContention                 // an extreme gave up after its tries
+	SiteStackFull                  // the table of stacks was full
+	SiteStackClash                 // two stacks have one id
 	SiteTimeout                    // a span's end came later than its timeout
 	SiteSpanRace                   // an end and a start of one key at the same time: one pair is lost
 )

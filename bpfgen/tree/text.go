@@ -258,6 +258,8 @@ func (p *printer) detail(e *Expr) string {
 		return fmt.Sprintf(" +%d", e.Int)
 	case OpPath:
 		return " " + e.Str
+	case OpStack:
+		return fmt.Sprintf(" %s %d", e.Str, e.Int)
 	case OpLoad, OpStr, OpMem, OpStrList, OpJoin:
 		s := fmt.Sprintf(" %s %+d", e.Str, e.Int)
 		if e.BitSize != 0 {

@@ -166,6 +166,8 @@ type Unit struct {
 	// them by cookie: the number that the labels "func:PROBE" and "point:PROBE"
 	// name.
 	Points map[int][]Point
+	// StackFrames is the room for addresses in an entry of MapStacks.
+	StackFrames int
 	// Path has what OpPath needs of this kernel; nil where no program uses it.
 	Path *PathOffsets
 	// StrMax is the limit of strings in bytes.

@@ -30,7 +30,8 @@ func folded(key []Value) string {
 			continue
 		}
 		for i := len(stack) - 1; i >= 0; i-- {
-			frames = append(frames, foldedEscapes.Replace(plainText(stack[i])))
+			name, _, _ := strings.Cut(stack[i], "+0x") // flame graphs count by function
+			frames = append(frames, foldedEscapes.Replace(plainText(name)))
 		}
 	}
 	return strings.Join(append(plain, frames...), ";")

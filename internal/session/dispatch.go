@@ -61,7 +61,10 @@ func (s *session) drain() error {
 		return nil
 	}
 	_, err := s.reader.Drain(math.MaxInt, func(rec []byte) {
-		if !s.merger.Push(rec) {
+		switch {
+		case ofProcess(rec):
+			s.userSymbols.See(int(binary.NativeEndian.Uint64(rec[wire.HeaderTime:])))
+		case !s.merger.Push(rec):
 			s.strays++
 		}
 	})
@@ -69,4 +72,10 @@ func (s *session) drain() error {
 		return fmt.Errorf("read events: %w", err)
 	}
 	return nil
+}
+
+// ofProcess: the record is news of a process with a new user stack. What it has
+// mapped is looked at now, since it may have ended when the stack is shown.
+func ofProcess(rec []byte) bool {
+	return len(rec) == wire.HeaderSize && binary.NativeEndian.Uint32(rec[wire.HeaderNumber:]) == wire.NumberProcess
 }

@@ -17,6 +17,12 @@ func (s *session) labels() map[string]value.LabelFunc {
 // ksym names an address of the kernel. The symbols are read when the first
 // is asked for, which takes some 40 ms; without them the address is shown.
 func (s *session) ksym(addr uint64) string {
+	return s.kernelFrame(addr).Name
+}
+
+// kernelFrame finds an address of the kernel; without a symbol its name is the
+// address.
+func (s *session) kernelFrame(addr uint64) value.Frame {
 	if s.symbols == nil {
 		symbols, err := kernel.OpenSymbols()
 		if err != nil {
@@ -25,10 +31,10 @@ func (s *session) ksym(addr uint64) string {
 		}
 		s.symbols = symbols
 	}
-	if sym, _, ok := s.symbols.Find(addr); ok {
-		return sym.Name
+	if sym, offset, ok := s.symbols.Find(addr); ok {
+		return value.Frame{Name: sym.Name, Offset: offset, Module: sym.Module, Addr: addr}
 	}
-	return "0x" + strconv.FormatUint(addr, 16)
+	return value.Frame{Name: "0x" + strconv.FormatUint(addr, 16), Addr: addr}
 }
 
 // devName names a block device; the names are those of the first look.

@@ -40,8 +40,11 @@ var lossTexts = map[bpfgen.SiteKind]lossText{
 	bpfgen.SiteOpenStart: {"%d calls of %s never ended: another one began before, of the same thread or key", "", ofProbe},
 	bpfgen.SiteSpanFull: {"%d calls of %s lost: too many were open at once",
 		"select with where=, or give the span a size=", ofProbe},
-	bpfgen.SiteTimeout:    {"%d calls of %s took longer than timeout=", "", ofProbe},
-	bpfgen.SiteSpanRace:   {"%d pairs of %s lost: an end came together with another start of its key", "", ofProbe},
+	bpfgen.SiteTimeout:  {"%d calls of %s took longer than timeout=", "", ofProbe},
+	bpfgen.SiteSpanRace: {"%d pairs of %s lost: an end came together with another start of its key", "", ofProbe},
+	bpfgen.SiteStackFull: {"%d stacks of %s lost: the table of stacks is full",
+		"select with where=, or take fewer frames: e.stack(8)", ofProbe},
+	bpfgen.SiteStackClash: {"%d stacks of %s lost: they have the id of another one", "", ofProbe},
 	bpfgen.SiteContention: {"%d values of %s may be missing in the extremes: too many CPUs wrote at once", "", ofContainer},
 }
 

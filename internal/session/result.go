@@ -1,7 +1,6 @@
 package session
 
 import (
-	"fmt"
 
 	"go.starlark.net/starlark"
 
@@ -259,10 +258,7 @@ func stackNames(s value.Stack) render.Value {
 	}
 	out := make(render.Stack, len(frames))
 	for i, f := range frames {
-		out[i] = f.Name
-		if f.Name == "" {
-			out[i] = fmt.Sprintf("%#x", f.Addr)
-		}
+		out[i] = f.String()
 	}
 	return out
 }

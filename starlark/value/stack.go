@@ -16,6 +16,14 @@ type Frame struct {
 	Addr   uint64
 }
 
+// String gives `vfs_read+0x1b`, or `vfs_read` at its beginning.
+func (f Frame) String() string {
+	if f.Offset == 0 {
+		return f.Name
+	}
+	return fmt.Sprintf("%s+%#x", f.Name, f.Offset)
+}
+
 // A StackSource gives the frames of a stack, the leaf first, from the table
 // that keeps each stack once.
 type StackSource interface {
@@ -50,7 +58,7 @@ func (s Stack) String() string {
 	}
 	var b strings.Builder
 	for _, f := range frames {
-		fmt.Fprintf(&b, "    %s+%d\n", f.Name, f.Offset)
+		fmt.Fprintf(&b, "    %s\n", f)
 	}
 	return b.String()
 }
