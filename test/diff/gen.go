@@ -24,6 +24,7 @@ type gen struct {
 	key                 bool            // the function gives the key of a span
 	tested              map[string]bool // pointers that may be known to be None
 	user                bool            // for user space, which has floats
+	noneFirst           bool            // where None stands in keys
 	aggs                []aggregation
 	cells               []cell
 	lists               []list
@@ -57,7 +58,7 @@ func GenerateUser(seed uint64, name string) *Program { return generate(seed, nam
 func generate(seed uint64, name string, user bool) *Program {
 	g := &gen{user: user, tested: map[string]bool{}, r: rand.New(rand.NewPCG(seed, 0x5eed)), p: &Program{Name: name}, nodes: 40, times: 1}
 	g.nodes += g.r.IntN(160)
-	g.calls = g.r.IntN(12)
+	g.calls, g.noneFirst = g.r.IntN(12), g.one(2)
 	g.p.Span = !user && g.one(8)
 	g.globals()
 	for range g.r.IntN(4) {

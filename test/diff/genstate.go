@@ -151,13 +151,14 @@ func (g *gen) stateStmt() []*Stmt {
 	return []*Stmt{{Form: Do, Exprs: []*Expr{g.aggAdd(g.aggs[i-len(g.cells)])}}}
 }
 
-// absentKey is a key with an element that is None when the script is compiled: it disappears.
+// absentKey is a key with an element that is None when the script is compiled: it disappears, for it is so wherever the
+// container is used.
 func (g *gen) absentKey(key *Expr) *Expr {
 	if key.Type.Kind == Tuple || g.user || !g.one(6) {
 		return key
 	}
 	with := &Expr{Form: Display, Args: []*Expr{key, none}}
-	if g.one(2) {
+	if g.noneFirst {
 		with.Args = []*Expr{none, key}
 	}
 	return &Expr{Form: Given, Type: key.Type, Args: []*Expr{with, key}, Ref: "_second"}
