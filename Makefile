@@ -20,7 +20,7 @@ LDFLAGS = -s -w -X main.version=$(VERSION)
 # The packages in which goroutines meet.
 CONCURRENT = ./internal/session/... ./internal/stream/...
 
-.PHONY: all workload lint test race test-vm test-vm-short test-all bench fuzz diff arm64 clean
+.PHONY: all workload lint test race test-vm test-vm-short test-all bench fuzz diff mutate arm64 clean
 
 all:
 	$(BUILD) -ldflags '$(LDFLAGS)' -o bin/startrace ./cmd/startrace
@@ -52,11 +52,15 @@ test-vm:
 test-vm-short:
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -timeout 8m -suite -short
 
-test-all: test arm64 test-vm fuzz diff bench
+test-all: test arm64 test-vm fuzz diff mutate bench
 
 # Random functions in the kernel and in the interpreter; DIFF_SEED and DIFF_DUMP=1 look at one of them.
 diff:
 	DIFF_PROGRAMS=20000 CGO_ENABLED=0 $(GO) test -count=1 -timeout 60m -run 'TestPrograms|TestUserHalves' -v ./test/diff
+
+# Good scripts with random changes: messages or programs that the kernel takes; MUTATE_SEED and MUTATE_SHOW=1 look at one.
+mutate:
+	MUTATE_SCRIPTS=5000 CGO_ENABLED=0 $(GO) test -count=1 -timeout 60m -run 'TestMutated|TestCorpus' -v ./test/mutate
 
 arm64:
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) build ./...

@@ -147,3 +147,29 @@ func TestPlainValue(t *testing.T) {
 		t.Errorf("got %v", v)
 	}
 }
+
+// FuzzPattern reads any text as a point: what is read has a provider and its
+// fields.
+func FuzzPattern(f *testing.F) {
+	for _, text := range []string{"syscall:open{,at}", "tracepoint:sched:sched_*", "k:vfs_read+4", "profile:99hz", "usdt:/bin/x:a:b", "w:0x10:8:rw", "k:{", "::", ""} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := ParsePattern(text, plan.Pos{})
+		if err == nil && (providers[p.Provider].name == "" || len(p.Args) < providers[p.Provider].min || p.Args[0] == "") {
+			t.Errorf("%q is read as %+v", text, p)
+		}
+	})
+}
+
+// FuzzDuration reads any text as a duration: none is negative.
+func FuzzDuration(f *testing.F) {
+	for _, text := range []string{"1s", "1.5ms", "1h30m", "9223372036854775807ns", "999999999999h", "-1s", "1", "s", ".5s"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if d, err := ParseDuration(text); err == nil && d < 0 {
+			t.Errorf("%q is %d ns", text, d)
+		}
+	})
+}

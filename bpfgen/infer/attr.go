@@ -98,7 +98,7 @@ func (b *body) constAttr(x val, name string, pos plan.Pos) val {
 	case plan.String, plan.Dict, plan.Builtin:
 		return objVal(&method{x, name})
 	}
-	refuse(pos, "%s.%s cannot be had in a kernel half", x.describe(), name)
+	refuse(pos, "%s has no .%s in a kernel half", x.describe(), name)
 	return val{}
 }
 
@@ -167,15 +167,16 @@ func (b *body) index(x, i val, pos plan.Pos) val {
 	}
 	n, ok := i.constInt()
 	if !ok {
-		refuse(pos, "a %s takes a constant index in a kernel half", "tuple")
+		refuse(pos, "%s takes a constant index in a kernel half; a constant dict takes any: d.get(key, default)", x.describe())
 	}
-	if n < 0 {
-		n += int64(len(elems))
+	at := n
+	if at < 0 {
+		at += int64(len(elems))
 	}
-	if n < 0 || n >= int64(len(elems)) {
-		wrong(pos, "index %d of %d elements", n, len(elems))
+	if at < 0 || at >= int64(len(elems)) {
+		wrong(pos, "index %d, and %s has %d elements here", n, x.describe(), len(elems))
 	}
-	return elems[n]
+	return elems[at]
 }
 
 // position is e.args[i].

@@ -21,8 +21,9 @@ type body struct {
 	block *tree.Block
 	frame *frame
 	// span is set in the programs of a span.
-	span  *spanState
-	calls []*plan.Func // functions being walked in place, against recursion
+	span    *spanState
+	written int          // iterations of loops that were written out
+	calls   []*plan.Func // functions being walked in place, against recursion
 	// lazy keeps what could end the handler from being evaluated at its place
 	// (now): user space may not need the value, or it belongs to a program of
 	// which the walk has left the place.

@@ -68,7 +68,7 @@ func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos,
 	}
 	j, ok := types.Join(*have, t)
 	if !ok {
-		wrong(pos, "the %s of %s %s is %s here, but %s at %s", what, c.Kind, name(c), t, *have, *at)
+		wrong(pos, "the %s of %s %s is %s here, but %s at %s: one %s holds one kind, so use a second one", what, c.Kind, name(c), inWords(t), inWords(*have), *at, c.Kind)
 	}
 	if !j.Equal(*have) {
 		*have = j

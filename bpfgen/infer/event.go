@@ -31,7 +31,7 @@ type event struct {
 	value *val
 }
 
-func (e *event) what() string { return "e, the event itself," }
+func (e *event) what() string { return "the event e" }
 
 // An argSource gives e.args for one point.
 type argSource interface {

@@ -27,7 +27,20 @@ const (
 	// those of one whose bounds the kernel computes.
 	maxLoop  = 16384
 	maxRange = 4096
+	// maxWritten bounds the iterations that are written out in one program,
+	// those of loops in loops and of rehearsals counted.
+	maxWritten = 16384
 )
+
+// writeOut counts an iteration that is written out.
+func (b *body) writeOut(pos plan.Pos) {
+	switch b.written++; {
+	case b.written > maxWritten+1:
+		afterMistake()
+	case b.written > maxWritten:
+		panic(&refusal{Diag: Diag{pos, fmt.Sprintf("the loops around and in this one have more than %d iterations together, which are written out one by one: too many for a kernel half", maxWritten)}, final: true})
+	}
+}
 
 // A rangeObj is range(…) that is not written out.
 type rangeObj struct {
@@ -72,6 +85,7 @@ func (b *body) forStmt(s *syntax.ForStmt) bool {
 		return true
 	}
 	for _, v := range elems {
+		b.writeOut(pos)
 		b.assignTo(s.Vars, v, pos)
 		if !b.stmts(s.Body) {
 			return false
@@ -249,6 +263,7 @@ func (b *body) unrolledLoop(s *syntax.ForStmt, elems []val) {
 	before := b.frame.vars
 	all := b.inBlock(func() {
 		for _, v := range elems {
+			b.writeOut(pos)
 			// What an iteration learned or set, another way out of it did not.
 			b.frame.vars = cloneVars(before)
 			l.next = int64(b.prog.Inlines)

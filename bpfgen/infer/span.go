@@ -136,7 +136,7 @@ func (w *spanWalk) keyOf(b *body, ev *event, fn *plan.Func) *tree.Expr {
 	}
 	t, ok := types.Join(*w.key, keyType(e.Type))
 	if !ok {
-		wrong(fn.Pos, "the key of this span is %s here, and %s elsewhere", e.Type, *w.key)
+		wrong(fn.Pos, "the key of this span is %s here, and %s at another point: both functions of key= must give the same kind", inWords(e.Type), inWords(*w.key))
 	}
 	if !t.Equal(*w.key) {
 		*w.key = t

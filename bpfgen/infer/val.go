@@ -31,14 +31,14 @@ type val struct {
 // object is a compile-time object; see event.go, container.go, struct.go.
 type object interface{ what() string }
 
-func intVal(i int64) val        { return constant(plan.MakeInt(i)) }
-func boolVal(b bool) val        { return constant(plan.Bool(b)) }
-func objVal(o object) val       { return val{obj: o} }
-func exprVal(e *tree.Expr) val  { return val{expr: e} }
-func strVal(s string) val       { return constant(plan.String(s)) }
-func noneVal() val              { return constant(plan.None{}) }
-func (v val) isNone() bool      { _, ok := v.c.(plan.None); return ok }
-func (v val) isRecord() bool    { return v.comp && v.names != nil }
+func intVal(i int64) val       { return constant(plan.MakeInt(i)) }
+func boolVal(b bool) val       { return constant(plan.Bool(b)) }
+func objVal(o object) val      { return val{obj: o} }
+func exprVal(e *tree.Expr) val { return val{expr: e} }
+func strVal(s string) val      { return constant(plan.String(s)) }
+func noneVal() val             { return constant(plan.None{}) }
+func (v val) isNone() bool     { _, ok := v.c.(plan.None); return ok }
+func (v val) isRecord() bool   { return v.comp && v.names != nil }
 func (v val) constInt() (int64, bool) {
 	i, ok := v.c.(plan.Int)
 	if !ok || !i.Big.IsInt64() {
@@ -173,6 +173,9 @@ func describeConst(c plan.Value) string {
 	return "a value"
 }
 
+// maxConst bounds the bytes of a constant: more do not fit into a record.
+const maxConst = 8184
+
 // constExpr makes the expression of a constant.
 func constExpr(c plan.Value, pos plan.Pos) *tree.Expr {
 	e := &tree.Expr{Op: tree.OpConst, Type: constType(c), Pos: pos}
@@ -185,6 +188,9 @@ func constExpr(c plan.Value, pos plan.Pos) *tree.Expr {
 	case plan.Int:
 		e.Int = wrapInt(c.Big)
 	case plan.String:
+		if len(c) > maxConst {
+			wrong(pos, "a string of %d bytes; a kernel half takes %d", len(c), maxConst)
+		}
 		e.Str = string(c)
 	case plan.Bytes:
 		e.Str = string(c)

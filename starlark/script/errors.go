@@ -137,13 +137,19 @@ func undefinedHint(msg string, names []string) string {
 		return msg
 	}
 	name, hint, _ := strings.Cut(rest, " ")
+	if short := shorten(name); short != name {
+		return "undefined: " + short
+	}
 	if ours, ok := foreignWords[name]; ok {
 		return "undefined: " + name + " (" + ours + ")"
 	}
 	if hint != "" {
 		return msg
 	}
-	return msg + didYouMean(name, names)
+	if near := didYouMean(name, names); near != "" || name != strings.ToUpper(name) {
+		return msg + near
+	}
+	return msg + didYouMean(name, kernel.ConstantNames())
 }
 
 func didYouMean(name string, names []string) string {

@@ -29,4 +29,11 @@ var foreignWords = map[string]string{
 	"strncmp": "compare with ==, or use startswith", "strlen": "here it is len", "time": "use strftime",
 	"interval": "here it is every(), or the point interval:1s", "tick": "here it is every()", "BEGIN": "the top level of the script runs at the beginning",
 	"END": "here it is at_exit(fn)", "null": "here it is None", "NULL": "here it is None", "true": "here it is True", "false": "here it is False",
+	// SystemTap and strace
+	"gettimeofday_ns": "here it is e.time", "gettimeofday_us": "here it is e.time // USEC", "gettimeofday_s": "here it is e.time // SEC",
+	"user_string": "here it is cstr", "kernel_string": "here it is cstr", "user_string_n": "here it is cstr(p, n)", "cpuid": "here it is e.cpu",
+	"pp": "here it is e.probe", "ppfunc": "here it is e.func", "thread_indent": "use e.depth", "println": "here it is print",
+	"task_current": "here it is e.task", "pid2execname": "use proc(pid)", "backtrace": "here it is e.stack()", "print_backtrace": "here it is print(e.stack())",
+	"print_ubacktrace": "here it is print(e.ustack())", "argstr": "here it is e.args", "returnval": "here it is e.ret", "target": "use -p or -c",
+	"hist_log": "here it is hist", "hist_linear": "here it is lhist", "strace": "see startrace trace 'syscall:*'",
 }

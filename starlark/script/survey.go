@@ -18,7 +18,7 @@ import (
 
 // mostRuns bounds the mistakes that a survey takes out.
 const (
-	mostRuns  = 12
+	mostRuns  = 50
 	mostSteps = 2_000_000
 )
 

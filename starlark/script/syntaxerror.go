@@ -146,7 +146,7 @@ func plainSyntax(msg, got string) string {
 
 // shorten keeps messages to a line.
 func shorten(text string) string {
-	const most = 30
+	const most = 60
 	text, _, cut := strings.Cut(text, "\n")
 	if r := []rune(text); len(r) > most {
 		text, cut = string(r[:most]), true
