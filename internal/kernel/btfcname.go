@@ -12,6 +12,12 @@ func (b *BTF) TypeName(id TypeID) string {
 	return w.decl(id, "")
 }
 
+// Declaration writes a type as C declares a name with it: "char comm[16]".
+func (b *BTF) Declaration(id TypeID, name string) string {
+	w := cName{b: b, budget: 256}
+	return w.decl(id, name)
+}
+
 // cName writes declarators, from the name outwards. The budget bounds what
 // damaged input can make of it.
 type cName struct {
