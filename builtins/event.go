@@ -142,7 +142,9 @@ func (p *PointValue) setKeys(key starlark.Value) (err error) {
 		if len(t) != 2 {
 			return fmt.Errorf("key: got a tuple of %d, want a function or (start_fn, end_fn)", len(t))
 		}
-		start, end = t[0], t[1]
+		if start, end = t[0], t[1]; start == starlark.None || end == starlark.None {
+			return fmt.Errorf("key: got None in (start_fn, end_fn), want two functions: the start and the end are found by the same key")
+		}
 	}
 	if p.startKey, err = toFunction("key", start, 1); err != nil {
 		return err

@@ -152,6 +152,11 @@ func (b *body) hasOrGetAttr(fn string, x *syntax.CallExpr) val {
 	if len(x.Args) < 2 || len(x.Args) > 3 || fn == "hasattr" && len(x.Args) != 2 {
 		wrong(pos, "%s got %d arguments", fn, len(x.Args))
 	}
+	for _, a := range x.Args {
+		if named, ok := a.(*syntax.BinaryExpr); ok && named.Op == syntax.EQ {
+			wrong(start(a), "%s takes its arguments without names: %s(x, \"name\")", fn, fn)
+		}
+	}
 	obj := b.expr(x.Args[0])
 	name, ok := b.expr(x.Args[1]).constStr()
 	if !ok {
