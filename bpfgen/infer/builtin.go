@@ -152,11 +152,7 @@ func (b *body) hasOrGetAttr(fn string, x *syntax.CallExpr) val {
 	if len(x.Args) < 2 || len(x.Args) > 3 || fn == "hasattr" && len(x.Args) != 2 {
 		wrong(pos, "%s got %d arguments", fn, len(x.Args))
 	}
-	for _, a := range x.Args {
-		if named, ok := a.(*syntax.BinaryExpr); ok && named.Op == syntax.EQ {
-			wrong(start(a), "%s takes its arguments without names: %s(x, \"name\")", fn, fn)
-		}
-	}
+	unnamed(fn, x)
 	obj := b.expr(x.Args[0])
 	name, ok := b.expr(x.Args[1]).constStr()
 	if !ok {
@@ -412,4 +408,14 @@ func (b *body) callUpdate(args []arg, pos plan.Pos) val {
 	op, _ := a[2].constStr()
 	b.update(ref.Container, a[1], op, a[3], pos)
 	return noneVal()
+}
+
+// unnamed refuses names in a call of hasattr or getattr, which the interpreter
+// does not take either.
+func unnamed(fn string, x *syntax.CallExpr) {
+	for _, a := range x.Args {
+		if named, ok := a.(*syntax.BinaryExpr); ok && named.Op == syntax.EQ {
+			wrong(start(a), "%s takes its arguments without names: %s(x, \"name\")", fn, fn)
+		}
+	}
 }

@@ -159,6 +159,7 @@ func (u *user) builtin(name plan.Builtin, x *syntax.CallExpr) uval {
 // hasOrGetAttr folds for the point; the result is sent, because another
 // point of the probe may have another.
 func (u *user) hasOrGetAttr(name plan.Builtin, x *syntax.CallExpr) uval {
+	unnamed(string(name), x)
 	if len(x.Args) < 2 {
 		u.useArgs(x.Args)
 		return uval{}
