@@ -205,6 +205,9 @@ func (b *body) choose(c cond, yes, no func() val, pos plan.Pos) val {
 	yv, yb := way(yes, c.ifTrue)
 	nv, nb := way(no, c.ifFalse)
 	b.frame.vars = before
+	if yv.obj == (poison{}) || nv.obj == (poison{}) { // the next round knows more
+		return objVal(poison{})
+	}
 	if same(yv, nv) && (yv.c != nil || len(yb.Stmts) == 0 && len(nb.Stmts) == 0) {
 		if len(yb.Stmts) > 0 || len(nb.Stmts) > 0 {
 			b.emit(&tree.Stmt{Op: tree.SIf, Exprs: []*tree.Expr{c.expr}, Then: yb, Else: nb, Pos: pos})

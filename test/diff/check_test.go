@@ -113,12 +113,12 @@ func (c *checker) rejected(programs []*Program, u *bpfgen.Unit, err error) {
 	c.note("rejected", programs[0], "%+v", err)
 }
 
-// rangeLoop is a loop that is not written out: over many steps, or a number that is computed.
-var rangeLoop = regexp.MustCompile(`in range\((\(|\d\d)`)
+// loops are those of a program, written out or not.
+var loops = regexp.MustCompile(`(?m)^ +for \w`)
 
 // tooLong reports whether the verifier gave up on a loop, as the documentation says that it may. EFAULT is too many branches that it has not followed yet.
 func tooLong(p *Program, err error) bool {
-	return rangeLoop.MatchString(p.Script()) && (errors.Is(err, unix.E2BIG) || errors.Is(err, unix.EFAULT))
+	return loops.MatchString(p.Script()) && (errors.Is(err, unix.E2BIG) || errors.Is(err, unix.EFAULT))
 }
 
 // execute loads the unit and runs all programs on all inputs.

@@ -33,12 +33,13 @@ func member(from *Expr, m Member) *Expr {
 	return e
 }
 
-// somePointer is a pointer without operators.
-func (g *gen) somePointer() *Expr {
+// somePointer is a pointer without operators. As a value of its own it is one of the end of a span: behind one of the
+// start there may be something else when the end reads it.
+func (g *gen) somePointer(value bool) *Expr {
 	if v, ok := g.variable(pointer); ok && (g.one(2) || !g.event) {
 		return v
 	}
-	if g.startArgs() {
+	if !value && g.startArgs() {
 		return leaf(pointer, "e.start.args.p")
 	}
 	return leaf(pointer, "e.args.p")
@@ -50,15 +51,15 @@ func (g *gen) read(t Type) *Expr {
 		return nil
 	}
 	if t.Kind == Str && g.one(6) {
-		list := g.path(g.somePointer(), Members, func(m Member) bool { return m.Kind == MemberTexts })
+		list := g.path(g.somePointer(false), Members, func(m Member) bool { return m.Kind == MemberTexts })
 		return &Expr{Form: Method, Type: text, Text: "join", Args: []*Expr{leaf(text, pick(g, []string{`" "`, `"/"`})), list}, Ref: "_join"}
 	}
 	if t.Kind == Int && g.one(4) {
 		array := func(m Member) bool { return m.Kind == MemberArray && m.Type.Class == t.Class }
-		list := g.path(g.somePointer(), Members, array)
+		list := g.path(g.somePointer(false), Members, array)
 		return &Expr{Form: Index, Type: t, Args: []*Expr{list, leaf(plainInt, fmt.Sprint(g.r.IntN(2)))}, Ref: "_at"}
 	}
-	return g.path(g.somePointer(), Members, func(m Member) bool {
+	return g.path(g.somePointer(false), Members, func(m Member) bool {
 		return m.Type.Equal(t) && m.Kind != MemberArray && m.Kind != MemberTexts && m.Kind != MemberStruct
 	})
 }
@@ -67,7 +68,7 @@ func (g *gen) read(t Type) *Expr {
 func (g *gen) arrayLoop() (*Expr, Type, int) {
 	t := pick(g, []Type{signed, unsigned})
 	var m Member
-	list := g.path(g.somePointer(), Members, func(x Member) bool {
+	list := g.path(g.somePointer(false), Members, func(x Member) bool {
 		if x.Kind == MemberArray && x.Type.Class == t.Class {
 			m = x
 			return true

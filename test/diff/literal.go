@@ -78,7 +78,7 @@ func (g *gen) leafOf(t Type) *Expr {
 	}
 	switch t.Kind {
 	case Ptr:
-		return g.somePointer()
+		return g.somePointer(true)
 	case Label:
 		return g.label(t, 0)
 	case Float:

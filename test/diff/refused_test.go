@@ -22,6 +22,7 @@ var refused = []struct{ src, want string }{
 	{"def f(e):\n    p = e.args.p\n    if p == None:\n        return p.u8\n", "None"},
 	{"def f(e):\n    return e.args.s.startswith(e.args.t)\n", "constant"},
 	{"def f(e):\n    return matches(e.args.s, e.args.t)\n", "constant glob"},
+	{"G = group(n = count())\ndef f(e):\n    G.add(1)\n", "G.n.add"},
 	{"def f(e):\n    for a in e.args.p.argv:\n        pass\n", "goes over range"},
 	{"def f(e):\n    return e.args.zz\n", "zz"},
 	{"def f(e):\n    return errno(e.args.s32) if e.args.flag else signal(e.args.s32)\n", "2:"},
