@@ -28,7 +28,7 @@ func (g *gen) path(from *Expr, members []Member, fits func(Member) bool) *Expr {
 func member(from *Expr, m Member) *Expr {
 	e := &Expr{Form: Attr, Type: m.Type, Text: m.Name, Args: []*Expr{from}, Ref: "_attr"}
 	if m.Kind == MemberStruct || m.Kind == MemberArray || m.Kind == MemberTexts {
-		e.Type = Type{}
+		e.Type = Type{Kind: Func} // of its own: Shrink takes it for nothing else
 	}
 	return e
 }
@@ -59,7 +59,7 @@ func (g *gen) read(t Type) *Expr {
 		list := g.path(g.somePointer(false), Members, array)
 		return &Expr{Form: Index, Type: t, Args: []*Expr{list, leaf(plainInt, fmt.Sprint(g.r.IntN(2)))}, Ref: "_at"}
 	}
-	return g.path(g.somePointer(false), Members, func(m Member) bool {
+	return g.path(g.somePointer(t.Kind == Ptr), Members, func(m Member) bool {
 		return m.Type.Equal(t) && m.Kind != MemberArray && m.Kind != MemberTexts && m.Kind != MemberStruct
 	})
 }
