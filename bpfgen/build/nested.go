@@ -11,7 +11,7 @@ import (
 // depth; the one of depth 0 also says how many are open. An entry is found
 // again by its frame, the place on the stack where the call began: an end whose
 // start was missed finds none, and a start that finds entries of frames deeper
-// than its own drops them, for these calls have been left by other ways than a
+// than its own drops them, as does an end that finds its own behind others, for these calls have been left by other ways than a
 // return (longjmp, an exception, the end of a coroutine). Frames are compared only
 // within one stack: interrupts and signals run on others.
 //
@@ -25,8 +25,9 @@ type nested struct {
 	first        *ir.Value // the entry of depth 0, where depth is not 0
 }
 
-// maxStale bounds the search for an entry: what is above it is stale.
-const maxStale = 8
+// maxStale bounds the search for an entry: what is above it is stale. An
+// exception can leave tens of calls at once.
+const maxStale = 32
 
 // identity is the thread, the frame and the place of a call.
 func (b *builder) identity(s *tree.Stmt) (key *region, frame, place *ir.Value) {
@@ -60,7 +61,8 @@ func (b *builder) spanEnter(s *tree.Stmt) {
 	key, frame, place := b.identity(s)
 	b.tgid()
 	first := b.nestedLookup(name, key, b.konst(0))
-	depth := b.unwind(name, key, b.open(first), func(entry *ir.Value, stale, found func()) {
+	open := b.open(first)
+	depth := b.unwind(name, key, open, func(entry *ir.Value, stale, found func()) {
 		// How far this frame is below the entry's; a huge number where it is above.
 		below := b.op(ir.OpSub, frame, b.load(8, entry, layout.NestedFrame))
 		b.unless(ir.UGE, below, b.stackSize(), found)
@@ -68,6 +70,7 @@ func (b *builder) spanEnter(s *tree.Stmt) {
 		b.unlessEqual(b.load(8, entry, layout.NestedPlace), place, stale)
 		found() // a tail call: both return at once
 	}, nil)
+	b.dropStale(name, key, open, depth)
 	b.nested = &nested{key, frame, place, depth, first}
 }
 
@@ -83,8 +86,8 @@ func (b *builder) stackSize() int64 {
 }
 
 // unwind walks open entries from the innermost out. test ends each round by
-// found or by stale, which drops the entry; the depth behind the one found is
-// returned. lost is called where there is none; nil: that is depth 0.
+// found or by stale, which goes on; the depth behind the one found is returned.
+// lost is called where there is none; nil: that is depth 0.
 func (b *builder) unwind(name string, key *region, open *ir.Value, test func(entry *ir.Value, stale, found func()), lost func()) *ir.Value {
 	head := b.f.NewBlock()
 	b.cur.Jump(b.pos, head, open, b.konst(0))
@@ -108,12 +111,31 @@ func (b *builder) unwind(name string, key *region, open *ir.Value, test func(ent
 	}
 	entry := b.nestedLookup(name, key, inner)
 	b.unless(ir.EQ, entry, 0, next)
-	test(entry, func() {
-		b.countSpan(tree.SiteOpenStart)
-		next()
-	}, give)
+	test(entry, next, give)
 	b.restore(saved)
 	return b.enter(out).x
+}
+
+// dropStale deletes the entries that are open at depth and above, and counts
+// them.
+func (b *builder) dropStale(name string, key *region, open, depth *ir.Value) {
+	head, out := b.f.NewBlock(), b.newJoin(types.Type{})
+	b.cur.Jump(b.pos, head, open, b.konst(0))
+	b.reach(head)
+	saved := b.save()
+	b.begin(head)
+	top, round := head.Param(b.pos), head.Param(b.pos)
+	b.unlessEqual(top, depth, func() { b.jump(out) })
+	b.unless(ir.UGE, round, maxStale, func() { b.jump(out) })
+	inner := b.add(top, -1)
+	b.store(8, b.addr(key, 0), 8, b.op(ir.OpOr, b.tgid(), b.imm(ir.OpShl, inner, 32)))
+	b.call(helperMapDelete, b.mapPtr(name), b.addr(key, 0))
+	b.countSpan(tree.SiteOpenStart)
+	b.cur.Jump(b.pos, head, inner, b.add(round, 1))
+	b.reach(head)
+	b.end()
+	b.restore(saved)
+	b.enter(out)
 }
 
 // nestedStart makes the entry of a call that begins.
@@ -163,6 +185,7 @@ func (b *builder) nestedEnd(s *tree.Stmt, span *tree.Span, name string) {
 		b.cur.AddImm(ir.OpCopy, b.pos, int64(f.Size)-8, b.addr(m, 0), entry)
 		found()
 	}, func() { b.noStart(s.Str != spanFiltered) })
+	b.dropStale(name, key, open, depth)
 	inner := b.add(depth, -1)
 	b.store(8, first, layout.NestedOpen, inner)
 	b.store(8, b.addr(key, 0), 8, b.op(ir.OpOr, b.tgid(), b.imm(ir.OpShl, inner, 32)))

@@ -32,7 +32,9 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 	if target := u.plan.Target; target.PID > 0 && !target.Follow {
 		t.process = target.PID
 	}
+	tails := 0
 	for _, fn := range list {
+		tails += fn.Tails
 		f := &funcPoint{name: fn.Name, text: p.Provider + ":" + at.Name + ":" + fn.Name, user: true}
 		if offset != 0 {
 			f.text += fmt.Sprintf("+%#x", offset)
@@ -41,9 +43,12 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 		f.abi, f.returns, f.goroutine = fn.ABI, fn.Returns, fn.Goroutine
 		t.funcs = append(t.funcs, f)
 	}
-	if at.Go != "" && t.mech == tree.AttachUretprobe {
+	if at.NoReturnProbes != "" && t.mech == tree.AttachUretprobe {
 		t.mech, t.returns = tree.AttachUprobe, true
-		u.notef(p.Pos, "%s: Go moves stacks, so its returns are probed at the instructions that return", p.Text)
+		u.notef(p.Pos, "%s: %s, so returns are probed at the instructions that return", p.Text, at.NoReturnProbes)
+	}
+	if tails > 0 && p.Provider != "uprobe" {
+		u.notef(p.Pos, "%s: %d times a function leaves by a jump to another one: its end is seen there, and e.ret is not its result", p.Text, tails)
 	}
 	if at.Left > 0 {
 		u.notef(p.Pos, "%s: %d functions that match cannot be probed: %s", p.Text, at.Left, at.Why)

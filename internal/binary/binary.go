@@ -23,9 +23,11 @@ type Function struct {
 	Name string // as its author wrote it, without parameters
 	// Entry is where a probe at the entry stands, in bytes of the file.
 	Entry uint64
-	// Returns are the places at which it is left, of code that Go compiled:
-	// there no probe may be placed on the return address (see package gofunc).
+	// Returns are the places at which it is left, where no probe may be placed on
+	// the return address (see File.NoReturnProbes); Tails of these jump to
+	// another function, whose result is not known yet.
 	Returns []uint64
+	Tails   int
 	// ABI says where Go passes arguments; nil: as C does. Goroutine: its
 	// calls belong to a goroutine, which a register names.
 	ABI       *gofunc.ABI
@@ -38,6 +40,8 @@ type File struct {
 	Name string // as scripts and readers know it
 	How  string // how it was found, for -v
 	Go   string // the version of the Go that built it, "" if it was not Go
+	// NoReturnProbes says why no return address may be replaced, "" if they may.
+	NoReturnProbes string
 	// Left is how many functions a pattern matched that cannot be probed, and
 	// Why the reason of the first.
 	Left int
@@ -92,6 +96,9 @@ func (f *Finder) file(name string) (*elffile.File, *File, error) {
 		if out.Go = g.Version; out.Go == "" {
 			out.Go = "go"
 		}
+		out.NoReturnProbes = "Go moves stacks"
+	} else if e.Unwinds() {
+		out.NoReturnProbes = "exceptions go by return addresses"
 	}
 	return e, out, nil
 }
@@ -113,7 +120,7 @@ func (f *Finder) Functions(file, pattern string) ([]Function, *File, error) {
 	}
 	var found []Function
 	for _, fn := range list {
-		one, err := describe(e, fn)
+		one, err := describe(e, out, fn)
 		switch {
 		case err == nil:
 			found = append(found, one)
@@ -158,7 +165,7 @@ func atAddress(e *elffile.File, text string) (Function, error) {
 	return Function{Name: name, Entry: offset}, nil
 }
 
-func describe(e *elffile.File, fn elffile.Function) (Function, error) {
+func describe(e *elffile.File, f *File, fn elffile.Function) (Function, error) {
 	out := Function{Name: fn.Name, Entry: fn.Offset}
 	if elffile.Mangled(fn.Name) {
 		out.Name = elffile.DemangleShort(fn.Name)
@@ -167,10 +174,13 @@ func describe(e *elffile.File, fn elffile.Function) (Function, error) {
 		return out, fmt.Errorf("%s of %s is chosen among several when the program starts, so its calls cannot be probed by that name: "+
 			"probe the one that is used (startrace list 'uprobe:%s:*%s*' shows them)", fn.Name, e.Path, e.Path, fn.Name)
 	}
-	if _, isGo := e.Golang(); !isGo {
-		return out, nil
+	switch {
+	case f.Go != "":
+		return goFunction(e, fn, out)
+	case f.NoReturnProbes != "":
+		return unwound(e, fn, out)
 	}
-	return goFunction(e, fn, out)
+	return out, nil
 }
 
 // goFunction adds what is different in a Go program. Its C code is left by RET
@@ -199,5 +209,6 @@ func goFunction(e *elffile.File, fn elffile.Function, out Function) (Function, e
 	for _, at := range append(returns.At, returns.Tail...) {
 		out.Returns = append(out.Returns, fn.Offset+uint64(at))
 	}
+	out.Tails = len(returns.Tail)
 	return out, nil
 }

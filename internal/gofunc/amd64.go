@@ -31,12 +31,20 @@ func decodeAMD64(code []byte, at int) (instruction, error) {
 		in.kind = call
 	case op == x86asm.JMP && direct:
 		in.kind = jump
+	case op == x86asm.JMP && throughMemory(decoded.Args[0]):
+		in.kind, in.target = leaveByMemory, Elsewhere
 	case op == x86asm.JMP:
 		in.kind = leave
 	case direct: // Jcc, LOOP, JRCXZ
 		in.kind = branch
 	}
 	return in, nil
+}
+
+// throughMemory: one word is read. With an index it is a table of a switch.
+func throughMemory(arg x86asm.Arg) bool {
+	mem, ok := arg.(x86asm.Mem)
+	return ok && mem.Index == 0
 }
 
 // vexLength gives the length of an instruction with a VEX or EVEX prefix (Intel

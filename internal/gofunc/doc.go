@@ -23,10 +23,11 @@ type instruction struct {
 type kind uint8
 
 const (
-	plain  kind = iota
-	branch      // conditional
-	jump        // unconditional, to a place that it says
-	leave       // unconditional, to a place in a register or in memory
+	plain         kind = iota
+	branch             // conditional
+	jump               // unconditional, to a place that it says
+	leave              // unconditional, to a place in a register or in a table
+	leaveByMemory      // unconditional, to a place that memory says: a method or an import
 	call
 	ret
 	data // no instruction

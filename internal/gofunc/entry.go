@@ -40,7 +40,7 @@ func Entry(arch string, code []byte) (int, error) {
 			break
 		}
 		in, err := next(code, at)
-		if err != nil || in.kind == ret || in.kind == jump || in.kind == leave || in.kind == call {
+		if err != nil || in.kind == ret || in.kind == jump || in.kind == leave || in.kind == leaveByMemory || in.kind == call {
 			break // what was found stands
 		}
 		at += in.size
@@ -60,7 +60,7 @@ func growsStack(next decode, code []byte, at int) bool {
 		}
 		in, err := next(code, at)
 		switch {
-		case err != nil || in.kind == ret || in.kind == leave || in.kind == data:
+		case err != nil || in.kind == ret || in.kind == leave || in.kind == leaveByMemory || in.kind == data:
 			return false
 		case in.kind == call:
 			calls++

@@ -1,6 +1,9 @@
 package gofunc
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Returns are the places where a function is left.
 type Returns struct {
@@ -9,7 +12,13 @@ type Returns struct {
 	// Tail are the jumps into another function, which then returns for this
 	// one: wrappers of methods end so. The results are not known there.
 	Tail []int
+	// Targets are where the jumps of Tail go, from the function's start; Elsewhere
+	// if memory says it.
+	Targets []int
 }
+
+// Elsewhere is the target of a jump through memory.
+const Elsewhere = math.MaxInt
 
 // FindReturns gives where a function is left. Everything is decoded from the
 // first byte on: a byte that looks like RET may be the middle of an
@@ -28,8 +37,8 @@ func FindReturns(arch string, code []byte) (Returns, error) {
 		switch {
 		case in.kind == ret:
 			out.At = append(out.At, at)
-		case in.kind == jump && (in.target < 0 || in.target >= len(code)):
-			out.Tail = append(out.Tail, at)
+		case in.kind == jump && (in.target < 0 || in.target >= len(code)), in.kind == leaveByMemory:
+			out.Tail, out.Targets = append(out.Tail, at), append(out.Targets, in.target)
 		}
 		at += in.size
 	}

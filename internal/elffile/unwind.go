@@ -1,0 +1,41 @@
+package elffile
+
+import "debug/elf"
+
+// personalities are the functions that say what is to be done in a frame when
+// an exception of C++ or a panic of Rust passes.
+var personalities = map[string]bool{"__gxx_personality_v0": true, "rust_eh_personality": true}
+
+// Unwinds says whether exceptions pass through the file's functions: they are
+// carried by return addresses, so none of these may be replaced by a return
+// probe's. The program would end: the unwinder finds no function there.
+func (f *File) Unwinds() bool {
+	for _, read := range []func() ([]elf.Symbol, error){f.elf.DynamicSymbols, f.elf.Symbols} {
+		symbols, err := read()
+		if err != nil {
+			continue // it has no such table
+		}
+		for _, s := range symbols {
+			if personalities[s.Name] || legacyRust(s.Name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// legacyRust: names that rustc mangles itself have the crate's hash.
+func legacyRust(name string) bool {
+	const suffix = "17h0123456789abcdefE"
+	return len(name) > len(suffix) && name[:3] == "_ZN" && name[len(name)-len(suffix):][:3] == "17h" && name[len(name)-1] == 'E'
+}
+
+// Parts are the parts of a function that the compiler has moved away from it.
+func (f *File) Parts(fn Function) (parts []Function) {
+	for _, other := range f.table().list {
+		if other.Part() && len(other.Name) > len(fn.Name) && other.Name[:len(fn.Name)] == fn.Name && other.Name[len(fn.Name)] == '.' {
+			parts = append(parts, other)
+		}
+	}
+	return parts
+}
