@@ -54,6 +54,7 @@ var layers = []layer{
 	{"internal/gofunc", nil, []string{"golang.org/x/arch/"}},
 	{"internal/locate", []string{"internal/elffile", "internal/kernel"}, nil},
 	{"internal/binary", []string{"internal/elffile", "internal/gofunc", "internal/kernel", "internal/locate", "internal/usdt"}, nil},
+	{"internal/listing", []string{"internal/binary", "internal/kernel", "internal/locate", "internal/usdt"}, nil},
 	{"internal/usdt", []string{"internal/elffile", "internal/kernel"}, nil},
 	{"internal/symbols", []string{"internal/elffile"}, nil},
 	{"internal/bpf", nil, []string{ebpf, ebpf + "/asm", ebpf + "/btf", unix}},

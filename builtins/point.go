@@ -65,22 +65,29 @@ var foreignProviders = map[string]string{
 // ParsePattern reads a point that is written as a string.
 func ParsePattern(text string, pos plan.Pos) (*plan.Pattern, error) {
 	word, rest, ok := strings.Cut(text, ":")
-	name := word
-	if long, isAlias := aliases[word]; isAlias {
-		name = long
-	}
-	p, known := providers[name]
+	name, known := Provider(word)
+	p := providers[name]
 	if !known {
-		return nil, unknownProvider(text, word)
+		return nil, UnknownProvider(text, word)
 	}
-	args := splitFields(rest, p.max)
+	args := SplitFields(rest, p.max)
 	if !ok || len(args) < p.min || args[0] == "" {
 		return nil, fmt.Errorf("%q: want %s:%s", text, p.name, p.fields)
 	}
 	return &plan.Pattern{Text: text, Provider: p.name, Args: args, Pos: pos}, nil
 }
 
-func unknownProvider(text, word string) error {
+// Provider gives the full name of a provider.
+func Provider(word string) (string, bool) {
+	if long, isAlias := aliases[word]; isAlias {
+		word = long
+	}
+	_, known := providers[word]
+	return word, known
+}
+
+// UnknownProvider explains a first field that is no provider.
+func UnknownProvider(text, word string) error {
 	if hint, ok := foreignProviders[word]; ok {
 		return fmt.Errorf("%q: there is no provider %s: %s", text, word, hint)
 	}
@@ -95,8 +102,8 @@ func unknownProvider(text, word string) error {
 	return fmt.Errorf("%q: there is no provider %q; providers are %s", text, word, strings.Join(names, ", "))
 }
 
-// splitFields splits at colons outside of braces into at most n fields.
-func splitFields(s string, n int) []string {
+// SplitFields splits at colons outside of braces into at most n fields.
+func SplitFields(s string, n int) []string {
 	var out []string
 	depth, from := 0, 0
 	for i := 0; i < len(s) && len(out) < n-1; i++ {

@@ -70,6 +70,21 @@ type wordsGrammar struct {
 	Args []string `arg:"" optional:""`
 }
 
+// listGrammar is that of `startrace list [-v] [PATTERN …]`.
+type listGrammar struct {
+	Verbose bool     `short:"v" help:"Show arguments with their types, formats, where things are, layouts of types."`
+	PID     int      `name:"pid" short:"p" placeholder:"PID" help:"Look for programs and libraries as this process sees them."`
+	Format  string   `placeholder:"FORMAT" help:"text (the default), or json: an object a line."`
+	Output  string   `short:"o" placeholder:"FILE" help:"Write to FILE."`
+	Quiet   bool     `short:"q" help:"Do not say what could not be looked at."`
+	Help    bool     `short:"h" help:"Print this help."`
+	Args    []string `arg:"" optional:""`
+}
+
+func (g *listGrammar) settings() session.Settings {
+	return session.Settings{Verbose: g.Verbose, PID: g.PID, Format: g.Format, Output: g.Output, Quiet: g.Quiet}
+}
+
 // newParser makes a parser into one of the grammars.
 func newParser(into any) *kong.Kong {
 	return kong.Must(into, kong.Name("startrace"), kong.NoDefaultHelp(), kong.Exit(func(int) {}))

@@ -26,6 +26,8 @@ func run(args []string) int {
 		switch args[0] {
 		case "explain":
 			return explain(o, args[1:])
+		case "list":
+			return list(o, args[1:])
 		case "tools", "doc":
 			return words(o, args[0], args[1:])
 		}
@@ -74,6 +76,21 @@ func explain(o session.Options, args []string) int {
 		return session.Done
 	}
 	return report(session.Explain(o, &st))
+}
+
+// list is `startrace list [PATTERN …]`.
+func list(o session.Options, args []string) int {
+	var g listGrammar
+	if err := parseInto(&g, args); err != nil {
+		return report(session.Usage, err)
+	}
+	o.Settings, o.Args = g.settings(), g.Args
+	o.Flags = func() []session.Flag { return describeFlags(&listGrammar{}) }
+	if g.Help {
+		session.PrintListHelp(o)
+		return session.Done
+	}
+	return report(session.List(o))
 }
 
 // words is `startrace tools` and `startrace doc [NAME]`.

@@ -189,8 +189,12 @@ func sortFunctions(list []functionName) []functionName {
 func (s *Symbols) functions() []functionName {
 	var out []functionName
 	for i := range s.addrs {
-		if s.code[i] {
-			sym := s.at(i)
+		if !s.code[i] {
+			continue
+		}
+		// Loaded BPF programs, and trampolines of ftrace, kprobes and static calls
+		// (kernel/kallsyms.c, get_ksym_bpf and its neighbours) are no functions.
+		if sym := s.at(i); sym.Module != "bpf" && !strings.HasPrefix(sym.Module, "__builtin__") {
 			out = append(out, functionName{sym.Name, sym.Module})
 		}
 	}

@@ -1,0 +1,73 @@
+package binary
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/startrace/startrace/internal/elffile"
+)
+
+// A Listed is a function of a file, for listings: what costs much to know,
+// where it returns, is left out.
+type Listed struct {
+	Name     string // as its author wrote it, without parameters
+	Full     string // with them, "" if they are not known
+	Addr     uint64
+	Size     uint64
+	Language string // how it is called: "C", "Go"
+	Line     string // where its source is, "" if that is not known
+	Problem  string // why it cannot be probed, "" if it can
+}
+
+// Names gives the functions of a file that match a pattern, by name.
+func (f *Finder) Names(file, pattern string) ([]Listed, *File, error) {
+	e, out, err := f.file(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, _, err := match(e, pattern)
+	if err != nil {
+		return nil, nil, err
+	}
+	found := make([]Listed, 0, len(list))
+	for _, fn := range list {
+		found = append(found, listed(e, fn))
+	}
+	slices.SortStableFunc(found, func(a, b Listed) int { return strings.Compare(a.Name, b.Name) })
+	return found, out, nil
+}
+
+func listed(e *elffile.File, fn elffile.Function) Listed {
+	out := Listed{Name: fn.Name, Addr: fn.Addr, Size: fn.Size, Language: e.Language(fn).String()}
+	if elffile.Mangled(fn.Name) {
+		out.Name, out.Full = elffile.DemangleShort(fn.Name), elffile.Demangle(fn.Name)
+	}
+	if fn.IFunc {
+		out.Problem = "it is chosen among several when the program starts: its calls cannot be probed by this name"
+	}
+	return out
+}
+
+// Mapped gives the files that the traced process has mapped as code, its
+// program first.
+func (f *Finder) Mapped() (out []string, err error) {
+	if f.Locate.PID == 0 {
+		return nil, fmt.Errorf("a pattern of programs needs a process: give it with -p")
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", f.Locate.PID))
+	if err != nil {
+		return nil, fmt.Errorf("read what process %d has mapped: %w", f.Locate.PID, err)
+	}
+	for line := range strings.Lines(string(text)) {
+		at := strings.IndexByte(line, '/')
+		if words := strings.Fields(line); at < 0 || len(words) < 6 || !strings.Contains(words[1], "x") {
+			continue
+		}
+		if name := strings.TrimSpace(line[at:]); !slices.Contains(out, name) && !strings.HasSuffix(name, " (deleted)") {
+			out = append(out, name)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,96 @@
+package listing
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// kernelFunctions finds functions of the kernel and of its modules.
+func (s *Source) kernelFunctions(r *Result, k *kind, rest string) error {
+	name, _, _ := strings.Cut(orAll(rest), "+") // an offset does not change which it is
+	found, err := s.Facts.MatchFunctions(name)
+	var none *kernel.NoFunctionError
+	switch {
+	case errors.As(err, &none):
+		if none.Near != "" {
+			r.hint(didYouMean(k.name + ":" + none.Near))
+		}
+		return nil
+	case err != nil:
+		r.problem(err)
+		return nil
+	}
+	points := make([]Point, len(found))
+	for i, fn := range found {
+		points[i] = Point{Name: k.name + ":" + fn.Name, Kind: k.name, Module: fn.Module}
+		if s.Verbose {
+			points[i].detail = s.kernelFunction(k, fn)
+		}
+		r.Points = append(r.Points, &points[i])
+	}
+	if len(found) > 0 {
+		r.problem(s.missing(k))
+	}
+	return nil
+}
+
+// kernelFunction says what a function takes and gives.
+func (s *Source) kernelFunction(k *kind, fn *kernel.Function) func(*Point) {
+	return func(p *Point) {
+		typed := fn.ID != 0
+		if k.has("args") {
+			if p.Fields = s.params(fn.Params); !typed {
+				p.Fields = append(p.Fields, Field{Name: "e.args[0]", Type: "int", Note: "and so on: its types are not known here"})
+			}
+		}
+		switch {
+		case k.has("ret") && !typed:
+			p.Fields = append(p.Fields, Field{Name: "e.ret", Type: "int", Note: "its type is not known here"})
+		case k.has("ret") && fn.Ret != 0:
+			p.Fields = append(p.Fields, s.typed("e.ret", fn.Ret))
+		case k.has("ret"):
+			p.Notes = append(p.Notes, "it returns nothing (void)")
+		}
+		p.Fields = append(p.Fields, spanFields(k)...)
+		if k.name == "func" {
+			p.Notes = append(p.Notes, "also kprobe:, kretprobe:, fentry:, fexit:"+fn.Name)
+		}
+	}
+}
+
+// spanFields are those that e has at the end of any span.
+func spanFields(k *kind) (out []Field) {
+	if k.has("duration") {
+		out = append(out, Field{Name: "e.duration", Type: "int", Size: 8, Note: "ns; e.start is the event at the start"})
+	}
+	if k.has("depth") {
+		out = append(out, Field{Name: "e.depth", Type: "int", Note: "calls of it that are open around this one"})
+	}
+	return out
+}
+
+// missing says which way to probe this kernel lacks.
+func (s *Source) missing(k *kind) error {
+	has := s.Facts.Features()
+	ok, why := true, ""
+	switch k.name {
+	case "kprobe", "kretprobe":
+		ok, why = has.Kprobe, has.Why["kprobe"]
+		if k.name == "kprobe" {
+			ok = ok || has.Fentry // which then takes its place
+		}
+	case "fentry", "fexit", "func":
+		ok, why = has.Fentry || has.Kprobe, has.Why["kprobe"]
+	case "uprobe", "uretprobe", "ufunc", "usdt":
+		ok, why = has.Uprobe, has.Why["uprobe"]
+	}
+	if ok {
+		return nil
+	}
+	if why != "" {
+		why = ": " + why
+	}
+	return errors.New("this kernel cannot attach " + k.name + " probes" + why)
+}

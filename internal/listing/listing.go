@@ -1,0 +1,100 @@
+// Package listing finds what a script could probe: the points of every kind
+// that match a pattern, with their arguments, and the layouts of the kernel's
+// types. It writes them as text or JSON.
+//
+// It reads facts about the kernel and about programs; it changes nothing.
+package listing
+
+import (
+	"github.com/startrace/startrace/internal/binary"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/usdt"
+)
+
+// A Point is one point as probe() takes it, or one form of points.
+type Point struct {
+	Name string `json:"point"`
+	Kind string `json:"kind"`
+	// Module is the kernel's module that has it, File the program.
+	Module string `json:"module,omitempty"`
+	File   string `json:"file,omitempty"`
+	// Where says where in the file it is: an address, a line.
+	Where string `json:"where,omitempty"`
+	// Fields are those that e has because of the point, as scripts write them.
+	Fields []Field `json:"fields,omitempty"`
+	// Format is how the kernel itself prints the event.
+	Format string   `json:"format,omitempty"`
+	Notes  []string `json:"notes,omitempty"`
+
+	detail func(*Point) // fills in what -v shows
+}
+
+// A Field is a part of e.
+type Field struct {
+	Name string `json:"name"` // "e.args.filename"
+	C    string `json:"c,omitempty"`
+	Type string `json:"type"` // what the script gets: "int", "string"
+	Size int    `json:"size,omitempty"`
+	Note string `json:"note,omitempty"`
+}
+
+// A Result is what a pattern found.
+type Result struct {
+	Points []*Point
+	Types  []*Layout
+	Kinds  []*Summary
+	// Problems say what could not be looked at, Hints what to try instead where
+	// nothing was found.
+	Problems []error
+	Hints    []string
+}
+
+// Empty reports whether nothing was found.
+func (r *Result) Empty() bool { return len(r.Points)+len(r.Types)+len(r.Kinds) == 0 }
+
+func (r *Result) problem(err error) {
+	if err == nil {
+		return
+	}
+	for _, have := range r.Problems {
+		if have.Error() == err.Error() {
+			return
+		}
+	}
+	r.Problems = append(r.Problems, err)
+}
+
+func (r *Result) hint(text string) {
+	if text != "" {
+		r.Hints = append(r.Hints, text)
+	}
+}
+
+// A Source is where points are looked for.
+type Source struct {
+	Facts    *kernel.Facts
+	Programs Programs
+	// Words reads the kinds of points as probe() does.
+	Words Words
+	// Traced says that there is one traced program, which patterns may leave out.
+	Traced bool
+	// Verbose: points have their details.
+	Verbose bool
+}
+
+// Programs finds points of user programs (package binary).
+type Programs interface {
+	Names(file, pattern string) ([]binary.Listed, *binary.File, error)
+	Static(file, pattern string) ([]usdt.Probe, *binary.File, error)
+	Mapped() ([]string, error)
+}
+
+// Words are the kinds of points by the names that scripts use.
+type Words interface {
+	// Kind gives the full name of a kind: "tracepoint" of "t".
+	Kind(word string) (string, bool)
+	// Unknown explains a word that is none.
+	Unknown(pattern, word string) error
+	// Fields splits what follows a kind into at most n fields.
+	Fields(text string, n int) []string
+}

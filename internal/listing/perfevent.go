@@ -1,0 +1,53 @@
+package listing
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// iterators finds the iterators that the kernel's BTF names.
+func (s *Source) iterators(r *Result, k *kind, rest string) error {
+	found, err := s.Facts.MatchIterators(orAll(rest))
+	if err != nil {
+		r.problem(err)
+		return nil
+	}
+	for _, it := range found {
+		r.Points = append(r.Points, &Point{Name: "iter:" + it.Name, Kind: k.name, detail: func(p *Point) { p.Fields = s.params(it.Params) }})
+	}
+	if len(found) == 0 && !kernel.IsPattern(rest) {
+		var none *kernel.NoIteratorError
+		if _, err := s.Facts.Iterator(rest); errors.As(err, &none) {
+			r.hint(didYouMean(none.Near))
+		}
+	}
+	return nil
+}
+
+// perfEvents finds the events that perf_event_open(2) counts, and raw ones of
+// the CPU, r and a number in hex, as they are.
+func (s *Source) perfEvents(r *Result, k *kind, rest string) error {
+	name, _, _ := strings.Cut(orAll(rest), ":") // the number of events between two
+	glob, err := kernel.CompileGlob(name)
+	if err != nil {
+		return err
+	}
+	for _, e := range kernel.PerfEvents(k.name) {
+		if glob.Match(e.Name) || slices.ContainsFunc(e.Aliases, glob.Match) {
+			p := &Point{Name: k.name + ":" + e.Name, Kind: k.name, Notes: []string{e.What}}
+			if len(e.Aliases) > 0 {
+				p.Notes = append(p.Notes, "also "+strings.Join(e.Aliases, ", "))
+			}
+			r.Points = append(r.Points, p)
+		}
+	}
+	if len(r.Points) > 0 {
+		r.problem(s.missing(k))
+	} else if near := kernel.Suggest(name, kernel.PerfEventNames(k.name)); near != "" {
+		r.hint(didYouMean(k.name + ":" + near))
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package listing
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// Find gives what matches a pattern: KIND:…, a name without a kind, which is
+// looked for in all of them that are quick to search, `struct NAME`, a kind
+// alone, or "" for all kinds.
+func (s *Source) Find(pattern string) (*Result, error) {
+	r := &Result{}
+	err := s.find(r, strings.TrimSpace(pattern))
+	if s.Verbose {
+		for _, p := range r.Points {
+			if p.detail != nil {
+				p.detail(p)
+			}
+		}
+	}
+	return r, err
+}
+
+func (s *Source) find(r *Result, pattern string) error {
+	if pattern == "" {
+		s.summarize(r, kinds)
+		return nil
+	}
+	if word, rest, ok := strings.Cut(pattern, " "); ok && typeKinds[word] != nil {
+		return s.types(r, word, strings.TrimSpace(rest))
+	}
+	word, rest, hasKind := strings.Cut(pattern, ":")
+	list, err := s.kindsOf(word)
+	switch {
+	case err != nil:
+		return err
+	case !hasKind && len(list) == 1 && !kernel.IsPattern(word):
+		return s.kindAlone(r, list[0])
+	case !hasKind:
+		return s.everywhere(r, pattern)
+	case len(list) == 0:
+		return s.otherKind(r, pattern, word)
+	}
+	for _, k := range list {
+		if err := k.find(s, r, k, rest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// kindsOf gives the kinds that a word means: one by its name, or those that a
+// pattern matches.
+func (s *Source) kindsOf(word string) (out []*kind, err error) {
+	glob, err := kernel.CompileGlob(word)
+	if err != nil {
+		return nil, err
+	}
+	name, _ := s.Words.Kind(word)
+	for _, k := range kinds {
+		if k.name == name || kernel.IsPattern(word) && glob.Match(k.name) {
+			out = append(out, k)
+		}
+	}
+	return out, nil
+}
+
+// otherKind takes `sched:sched_switch`, as perf writes it, for a tracepoint.
+func (s *Source) otherKind(r *Result, pattern, word string) error {
+	if err := s.tracepoints(r, kindNamed("tracepoint"), pattern); err == nil && len(r.Points) > 0 {
+		return nil
+	}
+	r.Hints = nil
+	return s.Words.Unknown(pattern, word)
+}
+
+// everywhere looks for a name in all kinds that are quick to search.
+func (s *Source) everywhere(r *Result, name string) error {
+	if _, err := kernel.CompileGlob(name); err != nil {
+		return err
+	}
+	var near []string
+	for _, k := range kinds {
+		if !k.bare {
+			continue
+		}
+		rest := name
+		if k.name == "tracepoint" {
+			rest = "*:" + name
+		}
+		one := &Result{}
+		r.problem(k.find(s, one, k, rest))
+		r.Points = append(r.Points, one.Points...)
+		near = append(near, one.Hints...)
+		for _, err := range one.Problems {
+			r.problem(err)
+		}
+	}
+	if b, err := s.Facts.BTF(); err == nil && !kernel.IsPattern(name) {
+		s.typesNamed(r, b, name)
+	}
+	if r.Empty() {
+		for _, h := range near {
+			r.hint(h)
+		}
+		if !kernel.IsPattern(name) {
+			r.hint("a part of a name is found by '*" + name + "*'")
+		}
+	}
+	return nil
+}
+
+// orAll is the pattern for a field that was left empty.
+func orAll(field string) string {
+	if field == "" {
+		return "*"
+	}
+	return field
+}
+
+var errNoPrograms = errors.New("programs cannot be looked at here")

@@ -1,0 +1,81 @@
+package listing
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// syscalls finds system calls by the kernel's names and those of unistd.h.
+func (s *Source) syscalls(r *Result, k *kind, rest string) error {
+	if _, err := kernel.CompileGlob(rest); err != nil {
+		return err
+	}
+	found := kernel.MatchSyscalls(orAll(rest))
+	for i := range found {
+		sc := &found[i]
+		r.Points = append(r.Points, &Point{Name: "syscall:" + sc.Name, Kind: k.name, detail: func(p *Point) { syscall(k, p, sc) }})
+	}
+	if len(found) == 0 && !kernel.IsPattern(rest) {
+		if near := kernel.Suggest(rest, kernel.SyscallNames()); near != "" {
+			r.hint(didYouMean("syscall:" + near))
+		}
+	}
+	return nil
+}
+
+func syscall(k *kind, p *Point, sc *kernel.Syscall) {
+	p.Where = fmt.Sprintf("number %d", sc.Nr)
+	if sc.ABI != sc.Name {
+		p.Notes = append(p.Notes, "in unistd.h it is called "+sc.ABI)
+	}
+	for i, a := range sc.Args {
+		f := Field{Name: argName(a.Name, i), C: a.CType, Size: a.Size, Type: "int"}
+		switch {
+		case a.IsStringList:
+			f.Type = "list of strings"
+		case a.IsString:
+			f.Type = "string"
+		case a.IsBuffer:
+			f.Type, f.Note = "pointer", fmt.Sprintf("bytes: mem(%s, n)", f.Name)
+		case a.IsPtr:
+			f.Type = "pointer"
+		default:
+			f.Note = family(sc.Name, a.Name, f.Name)
+		}
+		p.Fields = append(p.Fields, f)
+	}
+	if sc.IsNoReturn() {
+		p.Notes = append(p.Notes, "it never returns: the event is its start")
+		return
+	}
+	p.Fields = append(p.Fields, Field{Name: "e.ret", C: "long", Type: "int", Size: 8, Note: "errno(e.ret) names an error"})
+	p.Fields = append(p.Fields, spanFields(k)...)
+}
+
+// family shows how the flags of an argument are named, where one family of
+// constants has them all.
+func family(call, arg, expr string) string {
+	prefix := ""
+	switch {
+	case strings.HasPrefix(call, "open") && arg == "flags":
+		prefix = "O_"
+	case arg == "dfd" || arg == "dirfd":
+		return "AT_FDCWD, or a file: e.file(" + expr + ")"
+	case arg == "fd":
+		return "path(e.file(" + expr + ")) is the file's"
+	case arg == "mode" && (strings.HasPrefix(call, "open") || strings.HasPrefix(call, "mk") || strings.Contains(call, "chmod")):
+		prefix = "mode"
+	case arg == "prot":
+		prefix = "PROT_"
+	case arg == "sig":
+		return "signal(" + expr + ") is its name"
+	case call == "mmap" && arg == "flags":
+		prefix = "MAP_"
+	}
+	if prefix == "" {
+		return ""
+	}
+	return fmt.Sprintf("names(%s, %q) is text", expr, prefix)
+}

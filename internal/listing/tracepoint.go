@@ -1,0 +1,157 @@
+package listing
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// tracepoints finds CATEGORY:NAME; a category alone means all of it.
+func (s *Source) tracepoints(r *Result, k *kind, rest string) error {
+	f := s.Words.Fields(rest, 2)
+	group, name := orAll(f[0]), "*"
+	if len(f) == 2 {
+		name = orAll(f[1])
+	}
+	found, err := s.Facts.MatchTracepoints(group, name)
+	if err == nil && len(found) == 0 && len(f) == 1 { // a name without its category
+		found, err = s.Facts.MatchTracepoints("*", group)
+		name = group
+	}
+	if err != nil {
+		r.problem(err)
+		return nil
+	}
+	for _, n := range found {
+		r.Points = append(r.Points, &Point{Name: "tracepoint:" + n.String(), Kind: k.name, detail: s.tracepoint(n)})
+	}
+	if len(found) == 0 {
+		r.hint(s.nearTracepoint(group, name))
+	}
+	return nil
+}
+
+// nearTracepoint is a hint for names that no tracepoint has.
+func (s *Source) nearTracepoint(group, name string) string {
+	if !kernel.IsPattern(group) {
+		var none *kernel.NoTracepointError
+		if _, err := s.Facts.Tracepoint(group, name); errors.As(err, &none) && none.Near != "" {
+			return didYouMean("tracepoint:" + none.Near)
+		}
+	}
+	if kernel.IsPattern(name) {
+		return ""
+	}
+	all, err := s.Facts.MatchTracepoints("*", "*")
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, n := range all {
+		names = append(names, n.Name)
+	}
+	near := kernel.Suggest(name, names)
+	for _, n := range all {
+		if near != "" && n.Name == near {
+			return didYouMean("tracepoint:" + n.String())
+		}
+	}
+	return ""
+}
+
+func didYouMean(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "did you mean " + name + "?"
+}
+
+// tracepoint reads the format of a tracepoint.
+func (s *Source) tracepoint(n kernel.TracepointName) func(*Point) {
+	return func(p *Point) {
+		t, err := s.Facts.Tracepoint(n.Group, n.Name)
+		if err != nil {
+			p.Notes = append(p.Notes, err.Error())
+			return
+		}
+		for _, f := range t.Fields {
+			if !strings.HasPrefix(f.Name, "common_") {
+				p.Fields = append(p.Fields, tracepointField(f))
+			}
+		}
+		p.Format = t.PrintFmt
+	}
+}
+
+func tracepointField(f kernel.TracepointField) Field {
+	out := Field{Name: argName(f.Name, 0), C: f.CType, Size: f.Size, Type: "int"}
+	switch {
+	case f.DataLoc || f.RelLoc:
+		out.Size = 0
+		if out.Type = "string"; !f.IsString {
+			out.Type, out.Note = "array", "of dynamic length: cannot be read yet"
+		}
+	case f.IsString:
+		out.Type, out.C = "string", f.CType+lengthOf(f)
+	case f.Array:
+		out.Type, out.C = "array", f.CType+lengthOf(f)
+	case f.IsPtr:
+		out.Type = pointerWord(f.CType)
+	case f.Size > 8:
+		out.Type, out.Note = "struct", "more than 64 bits: cannot be read yet"
+	case f.CType == "bool":
+		out.Type = "bool"
+	}
+	return out
+}
+
+func lengthOf(f kernel.TracepointField) string {
+	if f.ArrayLen == 0 {
+		return "[]"
+	}
+	return fmt.Sprintf("[%d]", f.ArrayLen)
+}
+
+// pointerWord is what a script gets for a pointer of this type in C: of a
+// struct it can read the fields.
+func pointerWord(ctype string) string {
+	to := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(ctype), "*"))
+	to = strings.TrimPrefix(to, "const ")
+	if to == "char" {
+		return "string"
+	}
+	return "pointer"
+}
+
+// rawTracepoints finds tracepoints by their names alone, with the arguments
+// of their call sites.
+func (s *Source) rawTracepoints(r *Result, k *kind, rest string) error {
+	found, err := s.Facts.MatchRawTracepoints(orAll(rest))
+	if err != nil {
+		r.problem(err)
+		return nil
+	}
+	for _, name := range found {
+		r.Points = append(r.Points, &Point{Name: "rawtracepoint:" + name, Kind: k.name, detail: s.rawTracepoint(name)})
+	}
+	var none *kernel.NoTracepointError
+	if len(found) == 0 && !kernel.IsPattern(rest) {
+		if _, err := s.Facts.RawTracepoint(rest); errors.As(err, &none) && none.Near != "" {
+			r.hint(didYouMean("rawtracepoint:" + none.Near))
+		}
+	}
+	return nil
+}
+
+func (s *Source) rawTracepoint(name string) func(*Point) {
+	return func(p *Point) {
+		t, err := s.Facts.RawTracepoint(name)
+		if err != nil {
+			p.Notes = append(p.Notes, err.Error())
+			return
+		}
+		p.Fields = s.params(t.Params)
+	}
+}

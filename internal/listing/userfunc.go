@@ -1,0 +1,197 @@
+package listing
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/startrace/startrace/internal/binary"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/locate"
+	"github.com/startrace/startrace/internal/usdt"
+)
+
+// files gives the programs that the first field of a pattern names, and the
+// rest of the pattern. Of one traced process a pattern means all that is
+// mapped.
+func (s *Source) files(k *kind, rest string) (files []string, pattern string, err error) {
+	if s.Programs == nil {
+		return nil, "", errNoPrograms
+	}
+	f := s.Words.Fields(rest, 2)
+	if len(f) == 1 && s.Traced && !strings.Contains(rest, "/") {
+		return []string{""}, orAll(rest), nil
+	}
+	if f[0] == "" && !s.Traced || f[0] == "*" && !s.Traced {
+		return nil, "", fmt.Errorf("%s: which program? Give its path or name, as %s:c:*, or one process with -p", k.name, k.name)
+	}
+	pattern = "*"
+	if len(f) == 2 {
+		pattern = orAll(f[1])
+	}
+	if !kernel.IsPattern(f[0]) {
+		return f[:1], pattern, nil
+	}
+	files, err = s.mapped(f[0])
+	return files, pattern, err
+}
+
+// mapped are the files of the traced process that match.
+func (s *Source) mapped(pattern string) (out []string, err error) {
+	glob, err := kernel.CompileGlob(pattern)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.Programs.Mapped()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range all {
+		if glob.Match(name) || glob.Match(name[strings.LastIndexByte(name, '/')+1:]) {
+			out = append(out, name)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("no file that the process has mapped matches %s", pattern)
+	}
+	return out, nil
+}
+
+// userFunctions finds functions of programs and libraries.
+func (s *Source) userFunctions(r *Result, k *kind, rest string) error {
+	files, pattern, err := s.files(k, rest)
+	if err != nil {
+		return err
+	}
+	pattern, quoted := strings.CutPrefix(pattern, `"`)
+	if quoted {
+		pattern, _, _ = strings.Cut(pattern, `"`)
+	} else if !strings.Contains(pattern, "operator+") {
+		pattern, _, _ = strings.Cut(pattern, "+")
+	}
+	for _, file := range files {
+		list, at, err := s.Programs.Names(file, pattern)
+		if err != nil {
+			r.problem(err)
+			if errors.Is(err, locate.ErrNotFound) && !strings.Contains(rest, ":") {
+				r.hint("a function stands behind its program: " + k.name + ":PROGRAM:" + rest)
+			}
+			continue
+		}
+		for i := range list {
+			r.Points = append(r.Points, userFunction(k, &list[i], at))
+		}
+	}
+	if len(r.Points) > 0 {
+		r.problem(s.missing(k))
+	}
+	return nil
+}
+
+func userFunction(k *kind, fn *binary.Listed, at *binary.File) *Point {
+	p := &Point{Name: k.name + ":" + at.Name + ":" + quoted(fn.Name), Kind: k.name, File: at.Name}
+	p.detail = func(p *Point) {
+		p.Where = fmt.Sprintf("address %#x", fn.Addr)
+		if fn.Size != 0 {
+			p.Where += fmt.Sprintf(", %d bytes", fn.Size)
+		}
+		if fn.Line != "" {
+			p.Where += ", " + fn.Line
+		}
+		if fn.Full != "" && fn.Full != fn.Name {
+			p.Notes = append(p.Notes, fn.Full)
+		}
+		if fn.Language != "C" {
+			p.Notes = append(p.Notes, "called as "+fn.Language+" does")
+		}
+		if k.has("args") {
+			p.Fields = append(p.Fields, Field{Name: "e.args[0]", Type: "int", Size: 8, Note: "and so on, by the ABI"})
+		}
+		if k.has("ret") {
+			p.Fields = append(p.Fields, Field{Name: "e.ret", Type: "int", Size: 8})
+		}
+		p.Fields = append(p.Fields, spanFields(k)...)
+		if fn.Problem != "" {
+			p.Notes = append(p.Notes, fn.Problem)
+		}
+	}
+	return p
+}
+
+// quoted protects the colons of C++ and Rust.
+func quoted(name string) string {
+	if strings.Contains(name, ":") || strings.Contains(name, "operator+") {
+		return `"` + name + `"`
+	}
+	return name
+}
+
+// staticProbes finds the static probes of programs.
+func (s *Source) staticProbes(r *Result, k *kind, rest string) error {
+	files, pattern, err := s.files(k, rest)
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		list, at, err := s.Programs.Static(file, pattern)
+		if err != nil {
+			if len(files) == 1 { // of several most have none
+				r.problem(err)
+			}
+			continue
+		}
+		for _, probe := range list {
+			name := "usdt:" + at.Name + ":" + probe.Provider + ":" + probe.Name
+			r.Points = append(r.Points, &Point{Name: name, Kind: k.name, File: at.Name, detail: staticProbe(probe)})
+		}
+	}
+	if len(r.Points) > 0 {
+		r.problem(s.missing(k))
+	}
+	return nil
+}
+
+// staticProbe shows the arguments at the first place; others can have them in
+// other places, but of the same sizes.
+func staticProbe(probe usdt.Probe) func(*Point) {
+	return func(p *Point) {
+		if len(probe.Sites) == 0 {
+			return
+		}
+		first := probe.Sites[0]
+		p.Where = fmt.Sprintf("address %#x", first.Addr)
+		if n := len(probe.Sites); n > 1 {
+			p.Where += fmt.Sprintf(" and %d more places", n-1)
+		}
+		for i := range first.Args {
+			p.Fields = append(p.Fields, operand(i, &first.Args[i]))
+		}
+		if first.Semaphore != 0 {
+			p.Notes = append(p.Notes, "it has a semaphore: its arguments are prepared only while it is traced")
+		}
+	}
+}
+
+func operand(i int, o *usdt.Operand) Field {
+	f := Field{Name: fmt.Sprintf("e.args.arg%d", i), C: sizedInt(o), Type: "int", Size: o.Size, Note: o.Text}
+	switch {
+	case o.Float:
+		f.Note += ": a floating-point number, which cannot be read"
+	case o.Problem != "":
+		f.Note += ": cannot be read: " + o.Problem
+	}
+	return f
+}
+
+// sizedInt names an operand's size as C does.
+func sizedInt(o *usdt.Operand) string {
+	switch {
+	case o.Float && o.Size == 4:
+		return "float"
+	case o.Float:
+		return "double"
+	case o.Signed:
+		return fmt.Sprintf("s%d", o.Size*8)
+	}
+	return fmt.Sprintf("u%d", o.Size*8)
+}
