@@ -1,6 +1,8 @@
 package build
 
 import (
+	"slices"
+
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
@@ -13,7 +15,7 @@ import (
 // which takes 2^64 stacks on average. The kernel's own table of stacks
 // (bpf_get_stackid) has ids of a few bits, and loses what collides.
 
-// userStack is BPF_F_USER_STACK.
+// userStack is BPF_F_USER_STACK. Below it is how many frames to skip.
 const userStack = 1 << 8
 
 // The two hashes multiply and shift, with odd constants of even spread (the
@@ -28,37 +30,124 @@ const (
 func (b *builder) callStack(e *tree.Expr) val {
 	b.Uses[tree.MapStacks] = true
 	user := e.Str == tree.User
-	size := int(8 * e.Int)
 	m := b.stackEntry(e.Int)
 	out := b.newJoin(types.Type{Kind: types.Stack})
-	none := func() { b.jumpWith(out, val{t: types.Type{Kind: types.Stack}, x: b.konst(0)}) }
-	flags, tgid := int64(0), b.konst(0)
+	give := func(id *ir.Value) { b.jumpWith(out, val{t: types.Type{Kind: types.Stack}, x: id}) }
+	lost := func() { give(b.konst(wire.LostStack)) }
+	space, absent, owner := int64(0), int64(wire.NoStack), b.konst(b.ofProgram())
 	if user {
-		flags, tgid = userStack, b.tgid()
+		space, absent, owner = userStack, wire.NoUserStack, b.tgid()
 	}
-	rc := b.extend(b.call(helperGetStack, b.ctx(), b.addr(m, wire.StackAddrs), b.konst(int64(size)), b.konst(flags)), 32, true)
-	b.unless(ir.SLE, rc, 0, none)
-	count := b.imm(ir.OpLShr, rc, 3)
-	id, check := b.hashWords(m, count, e.Int, tgid)
+	count := b.frames(m, 0, e.Int, space|b.skipped(user))
+	b.unless(ir.SLE, count, 0, func() { give(b.konst(absent)) })
+	if user && b.prog.Attach.Bare && b.prog.Attach.Kind == tree.AttachUprobe && e.Int > 1 {
+		count = b.withReturn(m, count, e.Int)
+	}
+	id, check := b.hashWords(m, count, e.Int, owner)
 	key := b.alloc(8)
 	b.store(8, b.addr(key, 0), 0, id)
-	found := func() { b.jumpWith(out, val{t: types.Type{Kind: types.Stack}, x: id}) }
 	p := b.call(helperMapLookup, b.mapPtr(tree.MapStacks), b.addr(key, 0))
 	b.unless(ir.EQ, p, 0, func() {
-		b.keepStack(m, key, count, tgid, check, none)
+		b.keepStack(m, key, stackEntry{count, owner, check, b.stackMark(e, user)}, lost)
 		if user {
 			b.announce(m)
 		}
-		found()
+		give(id)
 	})
 	b.unlessSame(b.load(8, p, wire.StackCheck), check, func() {
 		b.countSpan(tree.SiteStackClash)
-		none()
+		lost()
 	})
-	found()
+	give(id)
 	v := b.enter(out)
 	b.release(m, key)
 	return v
+}
+
+// frames has the kernel write at most n addresses from place first on, and
+// gives their number, 0 or less if there are none.
+func (b *builder) frames(m *region, first, n, flags int64) *ir.Value {
+	to := b.addr(m, wire.StackAddrs+8*first)
+	rc := b.call(helperGetStack, b.ctx(), to, b.konst(8*n), b.konst(flags))
+	return b.imm(ir.OpAShr, b.extend(rc, 32, true), 3)
+}
+
+// withReturn adds the caller where a function has no frame. The kernel goes by
+// frame pointers, and the one it finds is the caller's: so it gives the
+// caller's caller. Since 6.11 it looks for itself, if the function begins as
+// amd64's do that make a frame (cfa7f3d2c526, "perf,x86: avoid missing caller
+// address in stack traces captured in uprobe"): the caller is there then. A
+// function that calls itself from one place looks the same, and older kernels
+// lack one of these frames.
+func (b *builder) withReturn(m *region, count *ir.Value, n int64) *ir.Value {
+	out := b.newJoin(types.U64)
+	asItIs := func() { b.jumpWith(out, intVal(types.U64, count)) }
+	back := b.returnAddress()
+	b.unless(ir.EQ, back, 0, asItIs)
+	alone := b.f.NewBlock()
+	several, add := b.f.NewBlock(), b.f.NewBlock()
+	b.branchImm(ir.SLE, count, 1, alone, several)
+	b.begin(several)
+	b.unless(ir.EQ, b.op(ir.OpSub, b.load(8, b.addr(m, 0), wire.StackAddrs+8), back), 0, asItIs)
+	b.cur.Jump(b.pos, add)
+	b.reach(add)
+	b.begin(alone)
+	b.cur.Jump(b.pos, add)
+	b.begin(add)
+	more := b.frames(m, 1, n-1, userStack)
+	b.store(8, b.addr(m, 0), wire.StackAddrs, b.load(8, b.addr(m, 0), wire.StackAddrs+8))
+	b.store(8, b.addr(m, 0), wire.StackAddrs+8, back)
+	b.jumpWith(out, intVal(types.U64, b.add(more, 1)))
+	return b.enter(out).x
+}
+
+// returnAddress is where a function that has no frame returns to, 0 if it
+// cannot be read.
+func (b *builder) returnAddress() *ir.Value {
+	if b.Arch.Link != 0 {
+		return b.load(8, b.ctx(), b.Arch.Link)
+	}
+	b.call(helperProbeReadUser, b.temp(), b.konst(8), b.load(8, b.ctx(), int64(b.Arch.SP)))
+	return b.load(8, b.temp(), 0) // 0 if the read fails
+}
+
+// skipped is how many frames of the tracing come first for certain: those
+// would count among the frames that were asked for.
+func (b *builder) skipped(user bool) int64 {
+	if user {
+		return 0
+	}
+	switch b.prog.Attach.Kind {
+	case tree.AttachRawTracepoint, tree.AttachSyscallEnter, tree.AttachSyscallExit, tree.AttachFentry, tree.AttachFexit:
+		return 2 // the program, and what called it: bpf_trace_run or the trampoline
+	}
+	return 0
+}
+
+// ofProgram is what a kernel stack has in place of a process: of a probe at one
+// function the number of the program, so that the stack begins with the
+// function.
+func (b *builder) ofProgram() int64 {
+	switch a := b.prog.Attach; a.Kind {
+	case tree.AttachFentry, tree.AttachFexit, tree.AttachKretprobe:
+		if i := slices.Index(b.Tree.Programs, b.prog); i >= 0 && len(a.Places) == 1 {
+			return wire.StackProgram | int64(i)
+		}
+	}
+	return 0
+}
+
+// stackMark is wire.StackMark of the stacks that e takes.
+func (b *builder) stackMark(e *tree.Expr, user bool) int64 {
+	mark := e.Int
+	switch b.prog.Attach.Kind {
+	case tree.AttachProfile, tree.AttachInterval, tree.AttachPerf, tree.AttachWatchpoint:
+	default:
+		if !user {
+			mark |= wire.MarkTraced
+		}
+	}
+	return mark
 }
 
 // stackEntry is memory for an entry of MapStacks. Where the entries have more
@@ -72,9 +161,9 @@ func (b *builder) stackEntry(frames int64) *region {
 }
 
 // hashWords hashes count addresses, of which there are at most most.
-func (b *builder) hashWords(m *region, count *ir.Value, most int64, tgid *ir.Value) (id, check *ir.Value) {
+func (b *builder) hashWords(m *region, count *ir.Value, most int64, owner *ir.Value) (id, check *ir.Value) {
 	head, body, done := b.f.NewBlock(), b.f.NewBlock(), b.f.NewBlock()
-	b.cur.Jump(b.pos, head, b.konst(0), b.imm(ir.OpAdd, tgid, 1), count)
+	b.cur.Jump(b.pos, head, b.konst(0), b.imm(ir.OpAdd, owner, 1), count)
 	b.reach(head)
 	b.begin(head)
 	i, h, c := head.Param(b.pos), head.Param(b.pos), head.Param(b.pos)
@@ -95,15 +184,22 @@ func (b *builder) mix(h, word *ir.Value, factor int64) *ir.Value {
 	return b.op(ir.OpXor, x, b.imm(ir.OpLShr, x, hashShift))
 }
 
+// A stackEntry is what an entry of MapStacks has besides addresses.
+type stackEntry struct {
+	count, owner, check *ir.Value
+	mark                int64
+}
+
 // keepStack makes the entry of a new stack.
-func (b *builder) keepStack(m, key *region, count, tgid, check *ir.Value, none func()) {
-	b.store(8, b.addr(m, 0), wire.StackCheck, check)
-	b.store(4, b.addr(m, 0), wire.StackCount, count)
-	b.store(4, b.addr(m, 0), wire.StackProcess, tgid)
+func (b *builder) keepStack(m, key *region, e stackEntry, lost func()) {
+	b.store(8, b.addr(m, 0), wire.StackCheck, e.check)
+	b.store(2, b.addr(m, 0), wire.StackCount, e.count)
+	b.store(2, b.addr(m, 0), wire.StackMark, b.konst(e.mark))
+	b.store(4, b.addr(m, 0), wire.StackProcess, e.owner)
 	rc := b.call(helperMapUpdate, b.mapPtr(tree.MapStacks), b.addr(key, 0), b.addr(m, 0), b.konst(updateAny))
 	b.unless(ir.NE, rc, 0, func() {
 		b.countSpan(tree.SiteStackFull)
-		none()
+		lost()
 	})
 }
 

@@ -264,7 +264,10 @@ func (b *body) presentTruth(e *tree.Expr, pos plan.Pos) *tree.Expr {
 	switch e.Type.Kind {
 	case types.Bool:
 		return e
-	case types.Int, types.Ptr, types.Stack:
+	case types.Stack: // the ids of stacks are odd: wire.NoStack
+		odd := &tree.Expr{Op: tree.OpAnd, Type: types.U64, Args: []*tree.Expr{e, constExpr(plan.MakeInt(1), pos)}, Pos: pos}
+		return &tree.Expr{Op: tree.OpNe, Type: types.Boolean, Args: []*tree.Expr{odd, constExpr(plan.MakeInt(0), pos)}, Pos: pos}
+	case types.Int, types.Ptr:
 		return &tree.Expr{Op: tree.OpNe, Type: types.Boolean, Args: []*tree.Expr{e, constExpr(plan.MakeInt(0), pos)}, Pos: pos}
 	case types.Str, types.Bytes:
 		n := &tree.Expr{Op: tree.OpStrLen, Type: types.IntOf(32, false), Args: []*tree.Expr{e}, Pos: pos}

@@ -370,7 +370,7 @@ func (pr *probe) function(t *target, f *funcPoint) *funcProgram {
 }
 
 func (t *target) attachTo(places ...tree.Place) tree.Attach {
-	return tree.Attach{Kind: t.mech, Binary: t.binary, Process: t.process, Places: places}
+	return tree.Attach{Kind: t.mech, Binary: t.binary, Process: t.process, Places: places, Bare: t.bare}
 }
 
 // funcEvent is e at a function's entry or return.

@@ -47,6 +47,8 @@ type target struct {
 	process int
 	// returns: the places are those where the functions return.
 	returns bool
+	// bare: see tree.Attach.
+	bare bool
 	// arms are the functions of the events on the way, the innermost first.
 	arms []*plan.Func
 	pos  plan.Pos

@@ -225,7 +225,7 @@ func isText(v val) bool {
 		return false
 	}
 	switch v.typ().Kind {
-	case types.Str, types.Bytes, types.Int, types.Bool, types.None:
+	case types.Str, types.Bytes, types.Int, types.Bool, types.None, types.Stack:
 		return true
 	}
 	return false

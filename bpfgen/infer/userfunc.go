@@ -22,7 +22,7 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 	file, name, offset := u.userPattern(p)
 	list, at := u.findFunctions(p, file, name)
 	u.mustHave(u.facts.Features().Uprobe, "uprobes", u.facts.Features().Why["uprobe"], p)
-	t := &target{kind: targetFunc, mech: funcMechanisms[p.Provider], name: name, text: p.Text, pos: p.Pos, binary: at.Path}
+	t := &target{kind: targetFunc, mech: funcMechanisms[p.Provider], name: name, text: p.Text, pos: p.Pos, binary: at.Path, bare: offset == 0}
 	if p.Provider == "ufunc" {
 		t.kind, t.mech = targetFuncSpan, tree.AttachUprobe
 	}

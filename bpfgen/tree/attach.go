@@ -51,6 +51,10 @@ type Attach struct {
 	// is the only process to be probed, 0: all.
 	Binary  string
 	Process int
+	// Bare: AttachUprobe's places are where functions have no frame, since they
+	// have not made it yet (their entry) or no longer have it (the instruction
+	// that returns). The return address is then where the call left it.
+	Bare bool
 	// Type and Config are perf_event_attr's, of AttachPerf.
 	Type   uint32
 	Config uint64

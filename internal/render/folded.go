@@ -1,38 +1,95 @@
 package render
 
-import "strings"
+import (
+	"math/big"
+	"slices"
+	"strings"
+)
 
-// appendTableFolded renders `root;…;leaf 12` for each row, the other elements
-// of the key in front of the stack. Rows without a number are left out:
-// flame graphs have no place for them.
+// appendTableFolded renders `comm;root;…;leaf 12` for each row, the other
+// elements of the key in front of the stacks, a program's stack before that of
+// the kernel, which it called. Flame graphs count by function, so
+// keys that differ in offsets, or in the process that a stack belongs to, make
+// one line: their values add up. Rows without a number are left out: flame
+// graphs have no place for them.
 func appendTableFolded(dst []byte, t *Table, rows []Row) []byte {
+	var lines []string
+	sums := map[string]Value{}
 	for _, r := range rows {
 		if len(r.Values) == 0 || !isNumber(r.Values[0]) {
 			continue
 		}
-		dst = append(dst, folded(r.Key)...)
+		line := folded(r.Key)
+		sum, ok := sums[line]
+		if !ok {
+			lines = append(lines, line)
+			sums[line] = r.Values[0]
+			continue
+		}
+		sums[line] = plus(sum, r.Values[0])
+	}
+	for _, line := range lines {
+		dst = append(dst, line...)
 		dst = append(dst, ' ')
-		dst = appendValue(dst, r.Values[0])
+		dst = appendValue(dst, sums[line])
 		dst = append(dst, '\n')
 	}
 	return dst
 }
 
+// plus adds numbers: isNumber. Ints stay exact.
+func plus(x, y Value) Value {
+	a, aok := whole(x)
+	b, bok := whole(y)
+	if !aok || !bok {
+		return magnitude(x) + magnitude(y)
+	}
+	sum := new(big.Int).Add(a, b)
+	if sum.IsInt64() {
+		return sum.Int64()
+	}
+	return sum
+}
+
+func whole(v Value) (*big.Int, bool) {
+	switch v := v.(type) {
+	case int64:
+		return big.NewInt(v), true
+	case uint64:
+		return new(big.Int).SetUint64(v), true
+	case *big.Int:
+		return v, true
+	}
+	return nil, false
+}
+
 // foldedEscapes keeps the separators of the format out of names.
 var foldedEscapes = strings.NewReplacer(";", ":", "\n", " ")
 
+// folded is a key as a line of folded stacks.
 func folded(key []Value) string {
-	var plain, frames []string
+	var plain, user, kernel []string
+	stacks := false
 	for _, v := range key {
 		stack, ok := v.(Stack)
 		if !ok {
 			plain = append(plain, foldedEscapes.Replace(plainText(v)))
 			continue
 		}
-		for i := len(stack) - 1; i >= 0; i-- {
-			name, _, _ := strings.Cut(stack[i], "+0x") // flame graphs count by function
-			frames = append(frames, foldedEscapes.Replace(plainText(name)))
+		stacks = true
+		frames := &kernel
+		if stack.User {
+			frames = &user
+		}
+		for i := len(stack.Frames) - 1; i >= 0; i-- {
+			*frames = append(*frames, foldedEscapes.Replace(plainText(stack.Frames[i].Function)))
 		}
 	}
-	return strings.Join(append(plain, frames...), ";")
+	if stacks && len(user)+len(kernel) == 0 {
+		user = []string{noFrames}
+	}
+	return strings.Join(slices.Concat(plain, user, kernel), ";")
 }
+
+// noFrames stands for a stack without frames.
+const noFrames = "[no stack]"

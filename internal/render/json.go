@@ -95,9 +95,9 @@ func appendJSON(dst []byte, v Value) []byte {
 func appendCompositeJSON(dst []byte, v Value) []byte {
 	switch v := v.(type) {
 	case Stack:
-		frames := make(Tuple, len(v))
-		for i, f := range v {
-			frames[i] = f
+		frames := make(Tuple, len(v.Frames))
+		for i, f := range v.Frames {
+			frames[i] = f.Label
 		}
 		return appendJSON(dst, frames)
 	case Tuple:

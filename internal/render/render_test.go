@@ -63,7 +63,7 @@ func mixed() []*Table {
 		{Name: "lin", Kind: "lhist", Columns: []Column{{Kind: "lhist"}}, Rows: []Row{{Values: []Value{&Hist{Buckets: []Bucket{
 			{Hi: 0, Below: true}, {Lo: 0, Hi: 10, Count: 1}, {Lo: 10, Hi: 20, Count: 4}, {Lo: 20, Above: true, Count: 2}}}}}}},
 		{Name: "samples", Kind: "count", Keyed: true, Columns: []Column{{Kind: "count"}}, Rows: []Row{
-			{Key: []Value{"cat", Stack{"vfs_read", "ksys_read", "a;b"}}, Values: []Value{int64(12)}}}},
+			{Key: []Value{"cat", Stack{Frames: []Frame{{"vfs_read", "vfs_read+0x1", "vfs_read+0x1 [nf_tables]"}, {"ksys_read", "ksys_read", "ksys_read"}, {"a;b", "a;b", "a;b"}}, Short: "cut at 3 frames"}}, Values: []Value{int64(12)}}}},
 		{Name: "t", Kind: "table", Keyed: true, Columns: []Column{{Kind: "table"}}, Rows: []Row{
 			{Key: []Value{Tuple{int64(1), "x"}}, Values: []Value{Object{{"a", int64(1)}, {"b", "y"}}}}}},
 		{Name: "both", Kind: "group", Keyed: true, Columns: []Column{{Name: "n", Kind: "count"}, {Name: "size", Kind: "hist"}}, Rows: []Row{

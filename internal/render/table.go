@@ -17,8 +17,16 @@ type Value any
 type (
 	// Fault is a read in the kernel that failed.
 	Fault struct{}
-	// Stack is a call stack, leaf first.
-	Stack []string
+	// Stack is a call stack of a program or of the kernel, leaf first. Short says why there are no frames, or
+	// why there may be more.
+	Stack struct {
+		Frames []Frame
+		User   bool
+		Short  string
+	}
+	// Frame is a function, the same with the offset in it, and that as people
+	// read it, with the module.
+	Frame struct{ Function, Label, Text string }
 	// Tuple is a tuple or list.
 	Tuple []Value
 	// Object is a record, its fields in order.

@@ -93,9 +93,11 @@ func appendTitle(dst []byte, t *Table, c Column, key []Value) []byte {
 }
 
 func hasStack(rows []Row) bool {
-	for _, v := range rows[0].Key {
-		if _, ok := v.(Stack); ok {
-			return true
+	for _, r := range rows {
+		for _, v := range r.Key {
+			if _, ok := v.(Stack); ok {
+				return true
+			}
 		}
 	}
 	return false
@@ -137,10 +139,18 @@ func (p *Printer) appendStacked(dst []byte, t *Table, rows []Row, flat []flatCol
 
 func appendFrames(dst []byte, s Stack) []byte {
 	dst = append(dst, '\n')
-	for _, frame := range s {
+	for _, frame := range s.Frames {
 		dst = append(dst, "    "...)
-		dst = appendValue(dst, frame)
+		dst = appendValue(dst, frame.Text)
 		dst = append(dst, '\n')
+	}
+	switch {
+	case s.Short != "" && len(s.Frames) > 0:
+		dst = append(dst, "    … "...)
+		dst = append(append(dst, s.Short...), '\n')
+	case s.Short != "":
+		dst = append(dst, "    ("...)
+		dst = append(append(dst, s.Short...), ")\n"...)
 	}
 	return dst
 }

@@ -3,7 +3,6 @@ package render
 import (
 	"math/big"
 	"strconv"
-	"strings"
 
 	"github.com/startrace/startrace/internal/format"
 )
@@ -39,7 +38,13 @@ func appendValue(dst []byte, v Value) []byte {
 func appendComposite(dst []byte, v Value) []byte {
 	switch v := v.(type) {
 	case Stack:
-		return format.AppendEscaped(dst, strings.Join(v, ";"), format.OneLine)
+		for i, f := range v.Frames {
+			if i > 0 {
+				dst = append(dst, ';')
+			}
+			dst = format.AppendEscaped(dst, f.Label, format.OneLine)
+		}
+		return dst
 	case Tuple:
 		dst = append(dst, '(')
 		dst = appendList(dst, v)

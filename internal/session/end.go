@@ -100,6 +100,9 @@ func (s *session) reportLosses() {
 		lines = append(lines, fmt.Sprintf("%d records could not be read; this is a bug of startrace", s.strays))
 	}
 	lines = append(lines, s.lruLines()...)
+	if s.stacks != nil {
+		lines = append(lines, s.stacks.short.lines()...)
+	}
 	if len(lines) > 0 {
 		fmt.Fprintf(s.errors, "startrace: %s\n", strings.Join(lines, "\nstartrace: "))
 	}

@@ -203,13 +203,14 @@ func (s *session) bindProbes(result *infer.Result) error {
 	return nil
 }
 
-// openRing maps the ring if some program sends records.
+// openRing maps the ring if some program sends records, or news of processes
+// with new stacks.
 func (s *session) openRing() (err error) {
-	if len(s.unit.Tree.Records) == 0 {
-		return nil
-	}
 	m := s.loaded.Map(bpfgen.MapRing)
-	if m == nil {
+	switch {
+	case m == nil && len(s.unit.Tree.Records) == 0:
+		return nil
+	case m == nil:
 		return errors.New("the unit has records but no ring")
 	}
 	if s.reader, err = stream.NewReader(m); err == nil {

@@ -1,7 +1,6 @@
 package session
 
 import (
-
 	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -200,6 +199,8 @@ func plainValue(v starlark.Value) render.Value {
 		return []byte(v)
 	case value.Stack:
 		return stackNames(v)
+	case value.Frame:
+		return v.Label()
 	case *value.Histogram:
 		return histOf(v)
 	}
@@ -256,9 +257,10 @@ func stackNames(s value.Stack) render.Value {
 	if frames == nil {
 		return s.String()
 	}
-	out := make(render.Stack, len(frames))
+	out := render.Stack{Frames: make([]render.Frame, len(frames)), Short: s.Short()}
 	for i, f := range frames {
-		out[i] = f.String()
+		out.User = f.User
+		out.Frames[i] = render.Frame{Function: f.Name, Label: f.Label(), Text: f.Text()}
 	}
 	return out
 }

@@ -47,6 +47,7 @@ type session struct {
 	devices map[uint64]string
 
 	userSymbols symbols.Table
+	stacks      *stacks // nil unless programs take some
 	unit        *bpfgen.Unit
 	loaded      *attach.Loaded
 	points      map[int]int // how many each probe matched

@@ -18,7 +18,21 @@ import (
 type stacks struct {
 	s     *session
 	table *ebpf.Map
-	known map[uint64][]value.Frame
+	known map[uint64]*namedStack
+	short shortStacks
+}
+
+// A namedStack is a stack with the names of its frames.
+type namedStack struct {
+	frames []value.Frame
+	short  string
+}
+
+// Why there are no frames.
+var noStack = map[uint64]*namedStack{
+	wire.NoStack:     {[]value.Frame{}, "no kernel stack: reached from user mode"},
+	wire.NoUserStack: {[]value.Frame{}, "no user stack: a thread of the kernel"},
+	wire.LostStack:   {[]value.Frame{}, "the stack is lost: there was no room for it"},
 }
 
 func (s *session) stackSource() value.StackSource {
@@ -26,64 +40,113 @@ func (s *session) stackSource() value.StackSource {
 	if m == nil {
 		return nil
 	}
-	return &stacks{s: s, table: m, known: map[uint64][]value.Frame{}}
+	s.stacks = &stacks{s: s, table: m, known: map[uint64]*namedStack{}}
+	return s.stacks
 }
 
-// Frames looks a stack up once: an entry never changes.
-func (t *stacks) Frames(id uint64) []value.Frame {
-	if id == 0 {
-		return []value.Frame{}
+// Frames are the leaf first.
+func (t *stacks) Frames(id uint64) []value.Frame { return t.find(id).frames }
+
+// Short says why frames are missing.
+func (t *stacks) Short(id uint64) string { return t.find(id).short }
+
+// find looks a stack up once: an entry never changes.
+func (t *stacks) find(id uint64) *namedStack {
+	if none := noStack[id]; none != nil {
+		return none
 	}
-	frames, ok := t.known[id]
-	if !ok {
-		frames = t.read(id)
-		t.known[id] = frames
+	stack := t.known[id]
+	if stack == nil {
+		stack = t.read(id)
+		t.known[id] = stack
 	}
-	return frames
+	return stack
 }
 
-func (t *stacks) read(id uint64) []value.Frame {
+func (t *stacks) read(id uint64) *namedStack {
 	entry := make([]byte, t.table.ValueSize())
-	err := t.table.Lookup(id, entry)
-	if err != nil {
+	if err := t.table.Lookup(id, entry); err != nil {
 		if !errors.Is(err, ebpf.ErrKeyNotExist) {
 			t.s.messagef("startrace: read a stack: %v", err)
 		}
-		return []value.Frame{{Name: fmt.Sprintf("<stack %#x is lost>", id)}}
+		return &namedStack{[]value.Frame{}, fmt.Sprintf("stack %#x is not in the table", id)}
 	}
 	order := binary.NativeEndian
-	n := min(int(order.Uint32(entry[wire.StackCount:])), (len(entry)-wire.StackAddrs)/8)
+	n := min(int(order.Uint16(entry[wire.StackCount:])), (len(entry)-wire.StackAddrs)/8)
+	mark := order.Uint16(entry[wire.StackMark:])
 	addrs := make([]uint64, n)
 	for i := range addrs {
 		addrs[i] = order.Uint64(entry[wire.StackAddrs+8*i:])
 	}
-	if pid := order.Uint32(entry[wire.StackProcess:]); pid != 0 {
-		return t.user(int(pid), addrs)
+	asked := int(mark & wire.MarkAsked)
+	pid := order.Uint32(entry[wire.StackProcess:])
+	if pid != 0 && pid&wire.StackProgram == 0 {
+		return t.user(int(pid), addrs, asked)
 	}
-	return t.kernel(addrs)
+	stack := t.kernel(addrs, asked, mark&wire.MarkTraced != 0)
+	if pid != 0 {
+		t.begin(stack, int(pid&^wire.StackProgram), asked)
+	}
+	return stack
 }
 
-func (t *stacks) user(pid int, addrs []uint64) []value.Frame {
-	out := make([]value.Frame, 0, len(addrs))
+// begin makes a stack begin with the function at whose entry or return it was
+// taken. The kernel leaves it out where the function has returned, and where
+// it jumps to trampolines rather than calling them (7.0 and later, for fexit).
+func (t *stacks) begin(stack *namedStack, program, asked int) {
+	programs := t.s.unit.Tree.Programs
+	if program >= len(programs) || len(programs[program].Attach.Places) == 0 {
+		return
+	}
+	place := programs[program].Attach.Places[0]
+	if place.Func == "" || stack.frames[0].Name == place.Func {
+		return
+	}
+	frames := append([]value.Frame{{Name: place.Func, Module: place.Module}}, stack.frames...)
+	stack.frames = frames[:min(len(frames), asked)]
+}
+
+func (t *stacks) user(pid int, addrs []uint64, asked int) *namedStack {
+	out := &namedStack{frames: make([]value.Frame, 0, len(addrs))}
 	for _, f := range t.s.userSymbols.Stack(pid, addrs) {
-		one := value.Frame{Name: f.Name(), Module: f.Module(), Addr: f.Addr}
+		one := value.Frame{Name: f.Name(), Module: f.Module(), Addr: f.Addr, User: true}
 		if f.Function != "" {
 			one.Offset = f.Offset
 		}
-		out = append(out, one)
+		out.frames = append(out.frames, one)
+	}
+	switch whole := startsProgram(out.frames); {
+	case !t.s.userSymbols.Seen(pid):
+		t.short.unseen(pid)
+	case len(addrs) >= asked && !whole:
+		out.short = cutAt(asked)
+	case len(addrs) < shortest && !whole:
+		t.short.withoutFrames(t.s.userSymbols.Program(pid))
 	}
 	return out
 }
 
-// kernel names the frames and leaves out those of the tracing itself.
-func (t *stacks) kernel(addrs []uint64) []value.Frame {
-	var out []value.Frame
+func cutAt(asked int) string { return fmt.Sprintf("cut at %d frames", asked) }
+
+// kernel names the frames and leaves out those of the tracing itself, which
+// samples have only if they hit it.
+func (t *stacks) kernel(addrs []uint64, asked int, traced bool) *namedStack {
+	out := &namedStack{frames: make([]value.Frame, 0, len(addrs))}
 	for _, addr := range addrs {
-		f := t.s.kernelFrame(addr)
-		if len(out) == 0 && ofTracing(f.Name) && len(addrs) > 1 {
-			continue
-		}
-		out = append(out, f)
+		out.frames = append(out.frames, t.s.kernelFrame(addr))
+	}
+	first := 0
+	for traced && first < len(out.frames) && ofTracing(out.frames[first].Name) {
+		first++
+	}
+	if first < len(out.frames) {
+		out.frames = out.frames[first:]
+	}
+	switch root := out.frames[len(out.frames)-1].Name; {
+	case strings.HasSuffix(root, "kretprobe_trampoline"):
+		out.short = "this kernel cannot see behind the probe of a return (since 5.15)"
+	case len(addrs) >= asked && !startsKernel(root):
+		out.short = cutAt(asked)
 	}
 	return out
 }
@@ -91,7 +154,8 @@ func (t *stacks) kernel(addrs []uint64) []value.Frame {
 // tracingFunctions are what lies between a point and a program that it runs.
 var tracingFunctions = []string{
 	"bpf_prog_", "bpf_trampoline_", "bpf_trace_run", "__bpf_trace_", "__bpf_prog_", "__traceiter_", "perf_trace_", "trace_call_bpf", "perf_call_bpf_",
-	"bpf_get_stack", "kprobe_", "kretprobe_", "aggr_pre_handler", "ftrace_", "fprobe_", "arch_ftrace_", "arch_rethook_", "rethook_", "perf_kprobe_", "kprobe_multi_",
+	"perf_syscall_enter", "perf_syscall_exit", "perf_ftrace_", "bpf_get_stack", "kprobe_", "kretprobe_", "aggr_pre_handler", "ftrace_", "fprobe_",
+	"arch_ftrace_", "arch_rethook_", "rethook_", "perf_kprobe_", "kprobe_multi_",
 }
 
 func ofTracing(name string) bool {

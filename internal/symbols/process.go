@@ -29,6 +29,7 @@ type process struct {
 	// when it has ended.
 	foreign bool
 	maps    []mapping // by address
+	program string    // its executable, in its mount namespace
 	read    time.Time // when maps were read
 	used    uint64
 	perf    perfMap
@@ -50,6 +51,13 @@ const minAge = 20 * time.Millisecond
 // See remembers a process while it lives: call it as soon as there may be a
 // question about it later. It costs some 20 µs if the process is known.
 func (t *Table) See(pid int) { t.process(pid, 0) }
+
+// Seen reports whether the mappings of a process were seen while it lived.
+func (t *Table) Seen(pid int) bool { return len(t.processes.get(pid).maps) > 0 }
+
+// Program is the path of a process's program in its mount namespace, "" if it
+// was not seen.
+func (t *Table) Program(pid int) string { return t.processes.get(pid).program }
 
 // process gives what is known of a process, read anew if it is another
 // program now, or if no mapping has the address.
@@ -92,6 +100,9 @@ func (t *Table) remember(p *process, is identity, list []mapping) {
 	}
 	p.is, p.maps, p.read = is, list, time.Now()
 	p.foreign = p.otherMounts()
+	if exe, err := os.Readlink(p.dir() + "/exe"); err == nil {
+		p.program = exe
+	}
 	for i := range p.maps {
 		if m := &p.maps[i]; m.version == (fileVersion{}) && (p.foreign || strings.HasSuffix(m.path, " (deleted)")) && !m.anonymous() {
 			t.mapped(p, m) // there will be no way later

@@ -1,13 +1,34 @@
 package wire
 
-// The layout of a stack in the table of stacks: u64 a second hash, u32 the
-// number of addresses, u32 the process of a user stack (0: a kernel stack),
-// then the addresses, the leaf first.
+// The layout of a stack in the table of stacks: u64 a second hash, u16 the
+// number of addresses, u16 how it was taken, u32 the process of a
+// user stack or, of a kernel stack, 0 or StackProgram and the number of the
+// program that took it, then the addresses, the leaf first.
 const (
 	StackCheck   = 0
 	StackCount   = 8
+	StackMark    = 10
 	StackProcess = 12
 	StackAddrs   = 16
+)
+
+// How a stack was taken: how many addresses were asked for, and whether a probe
+// took it, so that it begins in the kernel's tracing, or a sample.
+const (
+	MarkAsked  = 0xff
+	MarkTraced = 0x100
+)
+
+// StackProgram marks the number of a program: that of a probe at the entry or
+// the return of one function, with which its stacks begin.
+const StackProgram = 1 << 31
+
+// The ids that are no stack; those of stacks are odd.
+const (
+	NoStack     = 0 // of the kernel: a user program was running
+	NoUserStack = 2 // a thread of the kernel has none
+	LostStack   = 4 // the table was full, or the id that of another stack
+	FirstStack  = 5
 )
 
 // MaxStack is the most addresses of a stack: the default of

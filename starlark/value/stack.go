@@ -6,32 +6,24 @@ import (
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/internal/wire"
 )
 
-// A Frame is one entry of a stack.
-type Frame struct {
-	Name   string // function, or the address in hex
-	Offset uint64 // into the function
-	Module string
-	Addr   uint64
-}
-
-// String gives `vfs_read+0x1b`, or `vfs_read` at its beginning.
-func (f Frame) String() string {
-	if f.Offset == 0 {
-		return f.Name
-	}
-	return fmt.Sprintf("%s+%#x", f.Name, f.Offset)
-}
-
-// A StackSource gives the frames of a stack, the leaf first, from the table
-// that keeps each stack once.
+// A StackSource gives what is known of a stack, from the table that keeps each
+// stack once.
 type StackSource interface {
+	// Frames are the leaf first.
 	Frames(id uint64) []Frame
+	// Short says why there are no frames, or why there may be more: "" for a
+	// stack that is whole.
+	Short(id uint64) string
 }
 
-// A Stack is a list of frames, known by its id in the table of stacks until
-// somebody wants to see the frames.
+// A Stack is a sequence of frames, the leaf first, known by its id in the table
+// of stacks until somebody wants to see the frames. Two stacks are equal if
+// their ids are: if they have the same addresses, user stacks also the same
+// process.
 type Stack struct {
 	ID  uint64
 	src StackSource
@@ -40,6 +32,9 @@ type Stack struct {
 var (
 	_ starlark.HasAttrs   = Stack{}
 	_ starlark.Comparable = Stack{}
+	_ starlark.Sliceable  = Stack{}
+	_ starlark.Sequence   = Stack{}
+	_ starlark.Container  = Stack{}
 )
 
 // Frames gives the frames, leaf first; none where there is no source.
@@ -50,24 +45,81 @@ func (s Stack) Frames() []Frame {
 	return s.src.Frames(s.ID)
 }
 
-// String has one line a frame.
+// Short says why the stack has no frames, or may lack some; "" if it is whole.
+func (s Stack) Short() string {
+	if s.src == nil {
+		return ""
+	}
+	return s.src.Short(s.ID)
+}
+
+// String has a line for each frame, and one that says why there are no more.
 func (s Stack) String() string {
-	frames := s.Frames()
-	if frames == nil {
+	if s.src == nil {
 		return fmt.Sprintf("<stack %#x>", s.ID)
 	}
 	var b strings.Builder
-	for _, f := range frames {
-		fmt.Fprintf(&b, "    %s\n", f)
+	for _, f := range s.Frames() {
+		fmt.Fprintf(&b, "    %s\n", f.Text())
+	}
+	switch why := s.Short(); {
+	case why != "" && b.Len() > 0:
+		fmt.Fprintf(&b, "    … %s\n", why)
+	case why != "":
+		fmt.Fprintf(&b, "    (%s)\n", why)
 	}
 	return b.String()
 }
 
-func (s Stack) Type() string          { return "stack" }
-func (s Stack) Freeze()               {}
-func (s Stack) Truth() starlark.Bool  { return s.ID != 0 }
+func (s Stack) Type() string { return "stack" }
+
+// Freeze has nothing to do: a stack never changes.
+func (s Stack) Freeze() {}
+
+// Truth is whether there are frames, as in kernel halves.
+func (s Stack) Truth() starlark.Bool  { return s.ID >= wire.FirstStack }
 func (s Stack) Hash() (uint32, error) { return uint32(s.ID ^ s.ID>>32), nil }
-func (s Stack) AttrNames() []string   { return []string{"folded"} }
+func (s Stack) Len() int              { return len(s.Frames()) }
+
+// Index gives a frame.
+func (s Stack) Index(i int) starlark.Value { return s.Frames()[i] }
+
+// Slice gives frames as a tuple: part of a stack has no id.
+func (s Stack) Slice(start, end, step int) starlark.Value { return s.tuple().Slice(start, end, step) }
+
+// Iterate goes from the leaf to the root.
+func (s Stack) Iterate() starlark.Iterator { return s.tuple().Iterate() }
+
+func (s Stack) tuple() starlark.Tuple {
+	frames := s.Frames()
+	out := make(starlark.Tuple, len(frames))
+	for i, f := range frames {
+		out[i] = f
+	}
+	return out
+}
+
+// Has makes `"vfs_write" in stack` ask for the name of a function, and finds
+// frames.
+func (s Stack) Has(v starlark.Value) (bool, error) {
+	for _, f := range s.Frames() {
+		switch v := v.(type) {
+		case starlark.String:
+			if f.Name == string(v) {
+				return true, nil
+			}
+		case Frame:
+			if f == v {
+				return true, nil
+			}
+		default:
+			return false, fmt.Errorf("'in <stack>' wants a function's name or a frame, got %s", v.Type())
+		}
+	}
+	return false, nil
+}
+
+func (s Stack) AttrNames() []string { return []string{"folded"} }
 
 // Attr has the method folded: names from the root to the leaf, as flame
 // graphs want them.
@@ -87,11 +139,12 @@ func (s Stack) folded() string {
 	frames := s.Frames()
 	names := make([]string, len(frames))
 	for i, f := range frames {
-		names[len(frames)-1-i] = f.Name
+		names[len(frames)-1-i] = strings.ReplaceAll(f.Name, ";", ":")
 	}
 	return strings.Join(names, ";")
 }
 
+// CompareSameType knows == and !=.
 func (s Stack) CompareSameType(op syntax.Token, y starlark.Value, _ int) (bool, error) {
 	same := s.ID == y.(Stack).ID
 	switch op {
