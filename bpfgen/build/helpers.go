@@ -20,6 +20,7 @@ const (
 	helperProbeReadUserStr   = 114
 	helperProbeReadKernelStr = 115
 	helperRingbufOutput      = 130
+	helperSeqWrite           = 127 // 5.7
 	helperGetAttachCookie    = 174 // 5.15: for kprobes, uprobes, perf events
 )
 

@@ -49,7 +49,18 @@ func (b *builder) send(s *tree.Stmt) {
 		}
 	}
 	b.output(m, p.end())
+	if b.prog.Attach.Kind == tree.AttachIter {
+		b.countSent(m)
+	}
 	b.release(m)
+}
+
+// countSent writes a word of the record to the iterator's file: a read ends
+// when it is full, so the reader bounds how many records come before it can
+// drain the ring (bpf_seq_read, kernel/bpf/bpf_iter.c).
+func (b *builder) countSent(m *region) {
+	meta := b.load(8, b.ctx(), 0) // struct bpf_iter_meta, whose first member is seq
+	b.call(helperSeqWrite, b.load(8, meta, 0), b.addr(m, 0), b.konst(8))
 }
 
 // knownLen reports whether the bytes that a string takes in a record are

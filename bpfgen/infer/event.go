@@ -22,6 +22,9 @@ type event struct {
 	name     func(pos plan.Pos) val // e.probe
 	depth    func(pos plan.Pos) val
 	profile  bool // it has e.ip and e.usermode
+	addr     func(pos plan.Pos) val
+	// listed are the fields of the task that an iterator is at; nil elsewhere.
+	listed   map[string]func(pos plan.Pos) val
 	regs     bool // the registers are at hand
 	noReturn bool // a call that never returns: e is its start
 	atStart  bool // the start of a span
@@ -60,13 +63,16 @@ var builtinFields = map[string]types.Type{
 // fieldNames are all names that e can have, for spelling hints.
 var fieldNames = []string{
 	"pid", "tid", "ppid", "uid", "gid", "comm", "cpu", "time", "cgroup", "task", "probe", "func", "args", "ret",
-	"duration", "depth", "start", "ip", "usermode", "regs", "stack", "ustack", "file", "value",
+	"duration", "depth", "start", "ip", "addr", "usermode", "regs", "stack", "ustack", "file", "value",
 }
 
 // field gives e.name; ok is false where this event has no such field.
 func (e *event) field(name string, pos plan.Pos) (v val, ok bool) {
 	if v, ok := e.over[name]; ok {
 		return v, true
+	}
+	if v, known, ok := e.ofEntry(name, pos); known {
+		return v, ok
 	}
 	b := e.b
 	if t, ok := builtinFields[name]; ok {
@@ -121,6 +127,8 @@ func (e *event) optional(name string, pos plan.Pos) (val, bool) {
 		return e.mine(e.duration(pos)), true
 	case name == "func" && e.fn != nil:
 		return e.mine(e.fn(pos)), true
+	case name == "addr" && e.addr != nil:
+		return e.mine(e.addr(pos)), true
 	case name == "ip" && e.profile:
 		return e.mine(exprVal(&tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: name, Pos: pos})), true
 	case name == "usermode" && e.profile:
@@ -171,6 +179,9 @@ func (e *event) mustField(name string, pos plan.Pos) val {
 }
 
 func (e *event) whyNot(name string) string {
+	if e.listed != nil && ofCurrent[name] {
+		return ": an iterator's event is an entry of the kernel's list and happens to no process; what it has is in e.args"
+	}
 	switch name {
 	case "ret", "duration":
 		if e.atStart {
@@ -179,6 +190,8 @@ func (e *event) whyNot(name string) string {
 		return ": only the end of a call has it (syscall:NAME)"
 	case "start":
 		return ": only spans have it (syscall:NAME)"
+	case "addr":
+		return ": only events that are counted (software:page-faults) and watchpoints have it"
 	case "ip", "usermode":
 		return ": only samples have it (profile:99hz)"
 	case "value":

@@ -1,6 +1,8 @@
 package infer_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cilium/ebpf/btf"
@@ -20,7 +22,12 @@ func testFacts(t *testing.T) *kernel.Facts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return kernel.Open(kernel.Options{BTF: blob, TracefsPath: "testdata/tracefs"})
+	return kernel.Open(kernel.Options{BTF: blob, TracefsPath: "testdata/tracefs", Symbols: testSymbols})
+}
+
+func testSymbols() (*kernel.Symbols, error) {
+	return kernel.ReadSymbols(strings.NewReader("ffffffff81000000 T start_kernel\nffffffff82000000 D jiffies\n" +
+		"ffffffff82000106 d odd\nffffffff82000200 d twice\nffffffff82000300 d twice\n"))
 }
 
 func testTypes() []btf.Type {
@@ -61,8 +68,19 @@ func testTypes() []btf.Type {
 	function := func(name string, ret btf.Type, params ...btf.FuncParam) btf.Type {
 		return &btf.Func{Name: name, Type: &btf.FuncProto{Return: ret, Params: params}}
 	}
+	file := &btf.Struct{Name: "file", Size: 8, Members: []btf.Member{{Name: "f_flags", Type: u32}}}
+	meta := &btf.Struct{Name: "bpf_iter_meta", Size: 8, Members: []btf.Member{{Name: "seq", Type: void}}}
+	iterator := func(name string, params ...btf.FuncParam) []btf.Type {
+		state := btf.FuncParam{Name: "meta", Type: &btf.Pointer{Target: meta}}
+		return []btf.Type{&btf.Struct{Name: "bpf_iter__" + name}, function("bpf_iter_"+name, s32, append([]btf.FuncParam{state}, params...)...)}
+	}
+	iterators := slices.Concat(
+		iterator("task", btf.FuncParam{Name: "task", Type: ptr}),
+		iterator("task_file", btf.FuncParam{Name: "task", Type: ptr}, btf.FuncParam{Name: "fd", Type: u32}, btf.FuncParam{Name: "file", Type: &btf.Pointer{Target: file}}),
+		iterator("files", btf.FuncParam{Name: "file", Type: &btf.Pointer{Target: file}}, btf.FuncParam{Name: "uid", Type: u32}),
+	)
 	byTask := []btf.FuncParam{{Name: "p", Type: ptr}, {Name: "nice", Type: s32}}
-	return []btf.Type{
+	return append([]btf.Type{
 		task, mm,
 		function("set_user_nice", &btf.Void{}, byTask...),
 		function("task_read", s32, byTask...),
@@ -72,5 +90,5 @@ func testTypes() []btf.Type {
 		tracepoint("sched_wakeup_new", btf.FuncParam{Name: "p", Type: ptr}),
 		tracepoint("sched_switch", btf.FuncParam{Name: "preempt", Type: boolean}, btf.FuncParam{Name: "prev", Type: ptr},
 			btf.FuncParam{Name: "next", Type: ptr}, btf.FuncParam{Name: "prev_state", Type: u32}),
-	}
+	}, iterators...)
 }

@@ -23,15 +23,21 @@ const (
 	targetSpan
 	targetFunc     // functions, or places in them
 	targetFuncSpan // calls of functions
+	targetPerf
+	targetWatch
+	targetIter
 )
 
 // A target is a concrete point of this kernel, or the system calls that one
 // pattern matched.
 type target struct {
-	kind     targetKind
-	text     string // the point's name: e.probe
-	group    string
-	name     string
+	kind  targetKind
+	text  string // the point's name: e.probe
+	group string
+	name  string
+	// at is how targetPerf, targetWatch and targetIter are attached.
+	at       tree.Attach
+	iter     kernel.Iterator
 	period   uint64 // ns
 	freq     uint64
 	syscalls []kernel.Syscall
@@ -107,6 +113,8 @@ func (t *target) attach() tree.Attach {
 		return tree.Attach{Kind: tree.AttachProfile, Freq: t.freq, Period: t.period}
 	case targetInterval:
 		return tree.Attach{Kind: tree.AttachInterval, Freq: t.freq, Period: t.period}
+	case targetPerf, targetWatch, targetIter:
+		return t.at
 	case targetFunc:
 		return t.attachTo(t.funcs[0].place)
 	}
@@ -131,6 +139,10 @@ func (t *target) event(b *body) *event {
 		ev.args = &rawArgs{rt}
 	case targetProfile, targetInterval:
 		ev.profile, ev.regs = true, true
+	case targetPerf, targetWatch:
+		ev.profile, ev.regs, ev.addr = true, true, perfAddress(b)
+	case targetIter:
+		return t.iterEvent(b)
 	case targetFunc:
 		f := t.view(t.funcs[0], new([]access))
 		f.shared = false
@@ -206,6 +218,12 @@ func (u *unit) expandPattern(p *plan.Pattern) []*target {
 		return u.syscalls(p)
 	case "profile", "interval":
 		return timer(p)
+	case "software", "hardware":
+		return u.perfEvents(p)
+	case "watchpoint":
+		return u.watchpoint(p)
+	case "iter":
+		return u.iterators(p)
 	case "kprobe", "kretprobe", "fentry", "fexit":
 		return u.kernelFunctions(p)
 	case "func":
@@ -215,7 +233,7 @@ func (u *unit) expandPattern(p *plan.Pattern) []*target {
 	case "usdt":
 		return u.staticProbes(p)
 	}
-	wrong(p.Pos, "%s: points of the kind %s are not available yet; tracepoint, rawtracepoint, syscall, profile and interval are", p.Text, p.Provider)
+	wrong(p.Pos, "%s: there are no points of the kind %s", p.Text, p.Provider)
 	return nil
 }
 
@@ -331,6 +349,8 @@ func (t *target) argNames(u *unit) []string {
 		if rt, err := u.facts.RawTracepoint(t.name); err == nil {
 			return (&rawArgs{rt}).names()
 		}
+	case targetIter:
+		return (&iterArgs{params: t.iter.Params}).names()
 	case targetSpan:
 		var out []string
 		for _, one := range append(append([]*target{}, t.starts...), t.ends...) {

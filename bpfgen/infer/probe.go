@@ -185,7 +185,7 @@ func (b *body) require(c cond, pos plan.Pos) {
 func (pr *probe) targetTest(b *body, ev *event) {
 	t := pr.u.plan.Target
 	op, pid := tree.OpEq, t.PID
-	if pid == 0 {
+	if pid == 0 && ev.listed == nil { // a list is whole
 		op, pid = tree.OpNe, t.Self
 	}
 	if pid == 0 {

@@ -12,6 +12,9 @@ import (
 func (pr *probe) sendDefault(b *body, ev *event, t *target) {
 	pos := pr.p.Pos
 	names := []string{"comm", "pid", "probe"}
+	if _, ok := ev.field("pid", pos); !ok {
+		names = []string{"probe"}
+	}
 	switch {
 	case ev.value != nil:
 		names = append(names, "value")
@@ -51,11 +54,14 @@ func (e *event) everything(pos plan.Pos) val {
 		out.elems = append(out.elems, v)
 	}
 	for _, n := range []string{"time", "probe", "cpu", "comm", "pid", "tid", "uid"} {
-		if _, over := e.over[n]; !over {
-			add(n, e.mustField(n, pos))
+		if _, over := e.over[n]; over {
+			continue
+		}
+		if v, ok := e.field(n, pos); ok {
+			add(n, v)
 		}
 	}
-	for _, n := range []string{"ret", "duration", "ip", "usermode"} {
+	for _, n := range []string{"ret", "duration", "ip", "addr", "usermode"} {
 		if v, ok := e.field(n, pos); ok {
 			add(n, v)
 		}

@@ -15,6 +15,8 @@ import (
 type Binaries interface {
 	Functions(file, pattern string) ([]binary.Function, *binary.File, error)
 	Static(file, pattern string) ([]usdt.Probe, *binary.File, error)
+	// Variable is the address of a variable in the traced process.
+	Variable(file, name string) (uint64, error)
 }
 
 // userFunctions gives the target of uprobe:, uretprobe: and ufunc:.

@@ -31,10 +31,12 @@ const (
 // Attach says where a program goes.
 type Attach struct {
 	Kind AttachKind
-	// Group and Name of the tracepoint; Name of the iterator.
+	// Group and Name of the tracepoint; Name of the iterator, and of what
+	// AttachWatchpoint watches; kind and name of the event of AttachPerf.
 	Group, Name string
 	// Freq is the samples per second of AttachProfile; Period is in ns and
-	// wins if set. Of AttachPerf Period is the events between two samples.
+	// wins if set. Of AttachPerf Period is the events between two samples, or
+	// Freq the samples per second.
 	Freq   uint64
 	Period uint64
 	// Span is the number of the span that AttachSyscallEnter and
@@ -111,6 +113,9 @@ func (a Attach) String() string {
 	case AttachSyscallEnter, AttachSyscallExit:
 		return fmt.Sprintf("%s span %d", word, a.Span)
 	case AttachPerf:
+		if a.Freq != 0 {
+			return fmt.Sprintf("%s %d:%#x %dhz", word, a.Type, a.Config, a.Freq)
+		}
 		return fmt.Sprintf("%s %d:%#x every %d", word, a.Type, a.Config, a.Period)
 	case AttachWatchpoint:
 		return fmt.Sprintf("%s %#x:%d:%s", word, a.Address, a.Length, a.Access)

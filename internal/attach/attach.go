@@ -36,6 +36,12 @@ func pointName(a *tree.Attach) string {
 		return "profile"
 	case tree.AttachInterval:
 		return "interval"
+	case tree.AttachPerf:
+		return a.Group + ":" + a.Name
+	case tree.AttachWatchpoint:
+		return "watchpoint:" + a.Name
+	case tree.AttachIter:
+		return "iter:" + a.Name
 	case tree.AttachSyscallEnter:
 		return "syscall entry"
 	case tree.AttachSyscallExit:
@@ -59,6 +65,8 @@ func rank(p *tree.Program) int {
 		return 1
 	case p.Attach.Kind == tree.AttachSyscallEnter:
 		return 3
+	case p.Attach.Kind == tree.AttachIter:
+		return 5 // it runs at once: all others see what it does
 	}
 	return 2
 }
@@ -124,7 +132,7 @@ func (l *Loaded) open(p *program) ([]point, error) {
 	case tree.AttachWatchpoint:
 		return openWatchpoint(a, p.fd)
 	case tree.AttachIter:
-		return openIterator(p.fd)
+		return nil, l.runIterator(p.fd)
 	}
 	return nil, errors.New("unknown kind of point")
 }

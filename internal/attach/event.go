@@ -33,14 +33,19 @@ func openEverywhere(attr unix.PerfEventAttr, prog int) (points []point, err erro
 
 // openCounter attaches a program to every a.Period-th event of a counter.
 func openCounter(a *tree.Attach, prog int) ([]point, error) {
-	points, err := openEverywhere(unix.PerfEventAttr{Type: a.Type, Config: a.Config, Sample: a.Period, Bits: unix.PerfBitDisabled}, prog)
+	attr := unix.PerfEventAttr{Type: a.Type, Config: a.Config, Sample: a.Period, Bits: unix.PerfBitDisabled}
+	if a.Period == 0 {
+		attr.Sample = a.Freq
+		attr.Bits |= unix.PerfBitFreq
+	}
+	points, err := openEverywhere(attr, prog)
 	switch {
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENODEV):
 		return nil, fmt.Errorf("this machine does not count %s (virtual machines often have no hardware counters): %w", a.Name, err)
 	case errors.Is(err, unix.EBUSY):
 		return nil, fmt.Errorf("all counters for %s are in use: %w", a.Name, err)
 	}
-	return points, err
+	return points, explainRate(a, err)
 }
 
 // The accesses of a watchpoint (include/uapi/linux/hw_breakpoint.h).

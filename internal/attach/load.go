@@ -24,6 +24,8 @@ type Options struct {
 	// Features says what the kernel can do. It is needed only where a program
 	// stands at functions.
 	Features func() kernel.Features
+	// Drain takes what programs have sent from the ring; nil: it fits.
+	Drain func() error
 }
 
 // A Loaded is a unit in the kernel.

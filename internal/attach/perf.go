@@ -80,7 +80,7 @@ func clockAttr(a *tree.Attach) unix.PerfEventAttr {
 
 // explainRate says so if a frequency is above what the kernel allows.
 func explainRate(a *tree.Attach, err error) error {
-	if !errors.Is(err, unix.EINVAL) || a.Period != 0 {
+	if err == nil || !errors.Is(err, unix.EINVAL) || a.Period != 0 {
 		return err
 	}
 	const file = "/proc/sys/kernel/perf_event_max_sample_rate"

@@ -22,24 +22,34 @@ func openTrampoline(a *tree.Attach, prog int) ([]point, error) {
 	return []point{{fd: fd, kind: probePoint}}, nil
 }
 
-// openIterator runs an iterator's program for each object that there is now.
-// What it sends is in the ring when it returns.
-func openIterator(prog int) ([]point, error) {
+// runIterator runs an iterator's program for each object that there is now.
+// What it sends is in the ring when it returns, or has been taken from it.
+func (l *Loaded) runIterator(prog int) error {
 	fd, err := bpf.OpenIterator(prog)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	err = drain(fd)
+	err = l.readThrough(fd)
 	if closing := unix.Close(fd); err == nil {
 		err = closing
 	}
-	return nil, err
+	return err
 }
 
-// drain reads to the end: each read runs the program for some objects.
-func drain(fd int) error {
-	var buf [4096]byte
+// sentAtOnce is how many records an iterator sends before the ring is drained:
+// few enough that the largest fit. For each a program writes a word, and a read
+// ends when its buffer is full.
+const sentAtOnce = 64
+
+// readThrough reads to the end: each read runs the program for some objects.
+func (l *Loaded) readThrough(fd int) error {
+	var buf [8 * sentAtOnce]byte
 	for {
+		if l.opts.Drain != nil {
+			if err := l.opts.Drain(); err != nil {
+				return err
+			}
+		}
 		n, err := unix.Read(fd, buf[:])
 		switch {
 		case errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN):

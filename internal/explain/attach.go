@@ -49,11 +49,11 @@ var ways = map[tree.AttachKind]func(in *Input, p *tree.Program) (string, int){
 		return p.Attach.Binary + ": " + places(p) + ", by a probe of its returns (uretprobe)" + process(&p.Attach), len(p.Attach.Places)
 	},
 	tree.AttachPerf: func(in *Input, p *tree.Program) (string, int) {
-		return fmt.Sprintf("a perf event on each of %d CPU%s: counter %d:%#x, %s", in.CPUs, plural(in.CPUs), p.Attach.Type, p.Attach.Config, samples(p.Attach.Period)), in.CPUs
+		return fmt.Sprintf("a perf event on each of %d CPU%s: %s, %s", in.CPUs, plural(in.CPUs), p.Attach.Name, samples(&p.Attach)), in.CPUs
 	},
 	tree.AttachWatchpoint: func(in *Input, p *tree.Program) (string, int) {
 		a := &p.Attach
-		return fmt.Sprintf("a watch of the CPUs on %d bytes at %#x (%s)", a.Length, a.Address, a.Access), in.CPUs
+		return fmt.Sprintf("a watch of the CPUs on %d bytes at %#x, %s (%s)", a.Length, a.Address, a.Name, a.Access), in.CPUs
 	},
 	tree.AttachIter: func(_ *Input, p *tree.Program) (string, int) {
 		return "the kernel's list of " + p.Attach.Name + "; runs once for each entry when startrace reads it", 1
@@ -84,11 +84,14 @@ func process(a *tree.Attach) string {
 }
 
 // samples says how often a counter runs the program.
-func samples(every uint64) string {
-	if every <= 1 {
+func samples(a *tree.Attach) string {
+	switch {
+	case a.Freq != 0:
+		return rate(a)
+	case a.Period == 1:
 		return "at each event"
 	}
-	return fmt.Sprintf("at one event in %d", every)
+	return fmt.Sprintf("at one event in %d", a.Period)
 }
 
 // attachment says what a program is attached to and how many attachments it

@@ -26,6 +26,11 @@ func TestWays(t *testing.T) {
 		{tree.Program{Attach: tree.Attach{Kind: tree.AttachSyscallExit}}, "raw tracepoint sys_exit, where each system call ends; goes on for 2 of them", 1},
 		{tree.Program{Attach: tree.Attach{Kind: tree.AttachUprobe, Binary: "/bin/sh", Process: 7, Places: []tree.Place{{Func: "main"}}}},
 			"/bin/sh: main, by a breakpoint in the program (uprobe) of process 7", 1},
+		{tree.Program{Attach: tree.Attach{Kind: tree.AttachPerf, Name: "page-faults", Period: 100}}, "a perf event on each of 2 CPUs: page-faults, at one event in 100", 2},
+		{tree.Program{Attach: tree.Attach{Kind: tree.AttachPerf, Name: "cs", Period: 1}}, "a perf event on each of 2 CPUs: cs, at each event", 2},
+		{tree.Program{Attach: tree.Attach{Kind: tree.AttachPerf, Name: "cycles", Freq: 99}}, "a perf event on each of 2 CPUs: cycles, 99 times a second", 2},
+		{tree.Program{Attach: tree.Attach{Kind: tree.AttachWatchpoint, Name: "jiffies", Address: 0xff0, Length: 8, Access: "rw"}},
+			"a watch of the CPUs on 8 bytes at 0xff0, jiffies (rw)", 2},
 		{tree.Program{Attach: tree.Attach{Kind: 250}}, "()", 1},
 		{tree.Program{Tail: true}, "nothing: another program jumps here, because one alone would be too long", 0},
 	}

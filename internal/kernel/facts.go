@@ -11,6 +11,8 @@ type Options struct {
 	BTF         []byte // a blob, instead of a file
 	TracefsPath string // default: found, mounted if need be
 	Release     string // default: that of the running kernel; of a fixture unknown
+	// Symbols reads the kernel's symbols; nil: those of the running kernel.
+	Symbols func() (*Symbols, error)
 	// Features finds out what the kernel has; it is called once, if at all.
 	Features func() Features
 }
@@ -35,6 +37,10 @@ type Facts struct {
 	functions     []functionName
 	functionsErr  error
 
+	symbolsOnce sync.Once
+	symbols     *Symbols
+	symbolsErr  error
+
 	mu          sync.Mutex
 	tracepoints map[TracepointName]*Tracepoint
 }
@@ -55,4 +61,16 @@ func (f *Facts) BTF() (*BTF, error) {
 		}
 	})
 	return f.btf, f.btfErr
+}
+
+// Symbols gives the addresses of the kernel's functions and variables.
+func (f *Facts) Symbols() (*Symbols, error) {
+	f.symbolsOnce.Do(func() {
+		read := f.opts.Symbols
+		if read == nil {
+			read = OpenSymbols
+		}
+		f.symbols, f.symbolsErr = read()
+	})
+	return f.symbols, f.symbolsErr
 }

@@ -14,6 +14,8 @@ type Registers struct {
 	// SyscallNr is the number of the system call: SyscallNrSize bytes, signed.
 	SyscallNr, SyscallNrSize int
 	IP, SP, Ret              int
+	// UserSize is the size of what programs see of them (bpf_user_pt_regs_t).
+	UserSize int
 	// Args are the arguments of a kernel function; -1 where they are on the stack.
 	Args [8]int
 	// StackArgs is where the arguments behind those begin, in bytes above the
@@ -55,7 +57,7 @@ func amd64Registers() *Registers {
 	}
 	r := &Registers{
 		SyscallNr: names["orig_ax"], SyscallNrSize: 8,
-		IP: names["ip"], SP: names["sp"], Ret: names["ax"],
+		IP: names["ip"], SP: names["sp"], Ret: names["ax"], UserSize: 8 * len(amd64Order),
 		Args: [8]int{-1, -1, -1, -1, -1, -1, -1, -1}, StackArgs: 8, // the return address is below them
 	}
 	for i, n := range [...]string{"di", "si", "dx", "r10", "r8", "r9"} {
@@ -72,7 +74,7 @@ func amd64Registers() *Registers {
 func arm64Registers() *Registers {
 	r := &Registers{
 		SyscallNr: 35 * 8, SyscallNrSize: 4,
-		SP: 31 * 8, IP: 32 * 8, Ret: 0,
+		SP: 31 * 8, IP: 32 * 8, Ret: 0, UserSize: 34 * 8,
 		Names: map[string]int{"lr": 30 * 8, "fp": 29 * 8, "sp": 31 * 8, "pc": 32 * 8, "pstate": 33 * 8, "orig_x0": 34 * 8},
 	}
 	for i := range 31 {

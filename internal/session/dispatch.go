@@ -60,18 +60,20 @@ func (s *session) drain() error {
 	if s.reader == nil {
 		return nil
 	}
-	_, err := s.reader.Drain(math.MaxInt, func(rec []byte) {
-		switch {
-		case ofProcess(rec):
-			s.userSymbols.See(int(binary.NativeEndian.Uint64(rec[wire.HeaderTime:])))
-		case !s.merger.Push(rec):
-			s.strays++
-		}
-	})
-	if err != nil {
+	if _, err := s.reader.Drain(math.MaxInt, s.take); err != nil {
 		return fmt.Errorf("read events: %w", err)
 	}
 	return nil
+}
+
+// take puts a record among those to be given out.
+func (s *session) take(rec []byte) {
+	switch {
+	case ofProcess(rec):
+		s.userSymbols.See(int(binary.NativeEndian.Uint64(rec[wire.HeaderTime:])))
+	case !s.merger.Push(rec):
+		s.strays++
+	}
 }
 
 // ofProcess: the record is news of a process with a new user stack. What it has

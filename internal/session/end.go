@@ -50,7 +50,7 @@ func (s *session) deliverRest() error {
 			return err
 		}
 	}
-	s.merger.Flush(math.MaxUint64, s.deliver)
+	s.flush(math.MaxUint64)
 	return nil
 }
 

@@ -31,7 +31,7 @@ func (s *session) load() error {
 	s.points = result.Points
 	s.freezeCaptures(result)
 	compiled := time.Now()
-	if s.loaded, err = attach.Load(s.unit, attach.Options{TracepointID: s.tracepointID, Features: s.facts.Features}); err != nil {
+	if s.loaded, err = attach.Load(s.unit, attach.Options{TracepointID: s.tracepointID, Features: s.facts.Features, Drain: s.drainList}); err != nil {
 		return s.nameScript(err)
 	}
 	if err := s.bindContainers(); err != nil {

@@ -35,7 +35,7 @@ func (s *session) turn(begin uint64) error {
 	} else if err := s.drain(); err != nil {
 		return err
 	}
-	s.merger.Flush(s.settled, s.deliver)
+	s.flush(s.settled)
 	s.timers.fire(s.settled, begin, func() bool { return s.halted() || s.timeUp })
 	s.settled = begin
 	return nil
@@ -52,9 +52,10 @@ func (s *session) over() bool {
 	return s.halted() || s.timeUp || s.interrupted.Load() || s.childEnded.Load() || s.idle()
 }
 
-// idle reports whether nothing can happen: no probe, no timer, no command.
+// idle reports whether nothing can happen: no probe, or only lists that have
+// been gone through, no timer, no command.
 func (s *session) idle() bool {
-	return s.loaded == nil && s.child == nil && s.timers.next() == math.MaxUint64
+	return (s.loaded == nil || s.onlyLists()) && s.child == nil && s.timers.next() == math.MaxUint64
 }
 
 // maxWait bounds the sleep where no timer is set; wake ends it early.

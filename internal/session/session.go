@@ -55,6 +55,8 @@ type session struct {
 	decoder     *value.Decoder
 	reader      *stream.Reader
 	merger      stream.Merger
+	flushing    bool     // the merger gives out records
+	held        [][]byte // records that came meanwhile
 	settled     uint64 // all records up to this time have been delivered
 	strays      uint64 // records that nothing in the unit describes
 

@@ -1,0 +1,148 @@
+package infer
+
+import (
+	"slices"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// An iterator's program runs for each entry of a list of the kernel's, in the
+// reader's context: what concerns the current process would be startrace's. So
+// e.pid and its like are those of the entry's task, and where the entry is no
+// task's, there are none.
+
+// iterators gives the targets of iter:NAME.
+func (u *unit) iterators(p *plan.Pattern) []*target {
+	fields(p, 1, "iter:NAME")
+	var out []*target
+	for _, it := range u.matchIterators(p) {
+		if slices.Contains(ofOneMap, it.Name) {
+			continue
+		}
+		at := tree.Attach{Kind: tree.AttachIter, Name: it.Name, Places: []tree.Place{{Func: "bpf_iter_" + it.Name, BTF: uint32(it.Func)}}}
+		out = append(out, &target{kind: targetIter, text: "iter:" + it.Name, name: it.Name, at: at, iter: it, pos: p.Pos})
+	}
+	return out
+}
+
+// ofOneMap are the iterators that go over the elements of one BPF map, which
+// must be given when they are attached.
+var ofOneMap = []string{"bpf_map_elem", "bpf_sk_storage_map", "sockmap"}
+
+func (u *unit) matchIterators(p *plan.Pattern) []kernel.Iterator {
+	if slices.Contains(ofOneMap, p.Args[0]) {
+		wrong(p.Pos, "%s goes over the elements of one BPF map, which a script cannot name", p.Text)
+	}
+	list, err := u.facts.MatchIterators(p.Args[0])
+	if err == nil && len(list) == 0 {
+		_, err = u.facts.Iterator(p.Args[0])
+	}
+	if err != nil {
+		wrong(p.Pos, "%s: %v", p.Text, err)
+	}
+	return list
+}
+
+// iterArgs is e.args of an iterator: the words of its context behind the
+// iterator's own. Pointers are read once, at the beginning.
+type iterArgs struct {
+	params []kernel.Param
+	known  []val
+}
+
+func (a *iterArgs) names() []string {
+	var out []string
+	for _, p := range a.params {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
+func (a *iterArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
+	for i, p := range a.params {
+		if p.Name == name {
+			return a.at(b, i, pos)
+		}
+	}
+	return val{}, false
+}
+
+func (a *iterArgs) at(_ *body, i int, _ plan.Pos) (val, bool) {
+	if i < 0 || i >= len(a.known) {
+		return val{}, false
+	}
+	return a.known[i], true
+}
+
+// iterEvent is e at an iterator. Behind the last entry the kernel runs the
+// program once more, without one: its pointers are NULL then, and the verifier
+// wants them to be tested before they are used.
+func (t *target) iterEvent(b *body) *event {
+	args := &iterArgs{params: t.iter.Params}
+	ev := &event{b: b, point: t.text, args: args, listed: map[string]func(plan.Pos) val{}}
+	raw := &rawArgs{&kernel.RawTracepoint{Params: append([]kernel.Param{{}}, t.iter.Params...)}}
+	for i, p := range t.iter.Params {
+		v, _ := raw.at(b, i+1, t.pos)
+		if b.u.isPointer(p.Type, t.pos) {
+			v = b.bind(p.Name, v, t.pos)
+			b.require(negate(b.isNone(v, t.pos), t.pos), t.pos)
+		}
+		args.known = append(args.known, v)
+		if b.u.isTask(v) {
+			ev.listTask(v)
+		}
+	}
+	return ev
+}
+
+func (u *unit) isPointer(id kernel.TypeID, pos plan.Pos) bool {
+	btf := u.btf(pos)
+	t, err := btf.Type(btf.Skip(id))
+	return err == nil && t.Kind == kernel.KindPtr
+}
+
+func (u *unit) isTask(v val) bool {
+	btf, err := u.facts.BTF()
+	if err != nil || v.expr == nil || v.expr.Type.BTF == 0 {
+		return false
+	}
+	id, ok := btf.Named(kernel.KindStruct, "task_struct")
+	return ok && v.expr.Type.BTF == id
+}
+
+// listTask makes the event's process that of a task.
+func (e *event) listTask(task val) {
+	follow := func(names ...string) func(plan.Pos) val {
+		return func(pos plan.Pos) val {
+			v := task
+			for _, n := range names {
+				v = e.b.attr(v, n, pos)
+			}
+			return v
+		}
+	}
+	e.listed = map[string]func(plan.Pos) val{
+		"task": follow(), "pid": follow("tgid"), "tid": follow("pid"), "comm": follow("comm"),
+		"ppid": follow("real_parent", "tgid"), "uid": follow("cred", "uid", "val"), "gid": follow("cred", "gid", "val"),
+	}
+}
+
+// ofCurrent are the fields that tell of the current process.
+var ofCurrent = map[string]bool{
+	"task": true, "pid": true, "tid": true, "comm": true, "ppid": true, "uid": true, "gid": true, "cgroup": true,
+	"file": true, "stack": true, "ustack": true,
+}
+
+// ofEntry gives a field of an iterator's event that elsewhere is the current
+// process's. known is false where it is none of them.
+func (e *event) ofEntry(name string, pos plan.Pos) (v val, known, ok bool) {
+	if e.listed == nil || !ofCurrent[name] {
+		return val{}, false, false
+	}
+	if f := e.listed[name]; f != nil {
+		return e.mine(f(pos)), true, true
+	}
+	return val{}, true, false
+}

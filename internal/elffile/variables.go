@@ -1,0 +1,55 @@
+package elffile
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// ErrNoVariable says that a file has no variable of a name.
+var ErrNoVariable = errors.New("no variable")
+
+// A Variable is data of a file that has a name.
+type Variable struct {
+	Name string
+	// Addr is the address in the file; where the file is loaded may be added
+	// (Moves).
+	Addr, Size uint64
+}
+
+// Moves reports whether the file is loaded at an address of the loader's
+// choice: libraries and position-independent programs are.
+func (f *File) Moves() bool { return f.elf.Type == elf.ET_DYN }
+
+// Variable finds a variable by its name in the file's symbol tables. Those of
+// threads have no address.
+func (f *File) Variable(name string) (Variable, error) {
+	var names []string
+	for _, read := range []func() ([]elf.Symbol, error){f.elf.Symbols, f.elf.DynamicSymbols} {
+		list, err := read()
+		if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
+			return Variable{}, formatError(f.Path, err)
+		}
+		for _, s := range list {
+			kind := elf.ST_TYPE(s.Info)
+			switch {
+			case s.Section == elf.SHN_UNDEF || kind != elf.STT_OBJECT && kind != elf.STT_TLS:
+			case s.Name != name:
+				names = append(names, s.Name)
+			case kind == elf.STT_TLS:
+				return Variable{}, fmt.Errorf("%s: %s has a copy in each thread, so it has no address", f.Path, name)
+			default:
+				return Variable{s.Name, s.Value, s.Size}, nil
+			}
+		}
+	}
+	hint := ""
+	if near := kernel.Suggest(name, names); near != "" {
+		hint = " (did you mean " + near + "?)"
+	} else if len(names) == 0 {
+		hint = ": its names of variables were stripped"
+	}
+	return Variable{}, fmt.Errorf("%s: %w %s%s", f.Path, ErrNoVariable, name, hint)
+}
