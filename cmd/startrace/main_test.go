@@ -26,7 +26,9 @@ func TestCommand(t *testing.T) {
 			if !canTrace() {
 				t.Log("tests that trace are skipped: they need root and a kernel with BTF")
 			}
-			return nil
+			program, err := os.Executable()
+			e.Setenv("PROGRAM", program) // a program that Go built
+			return err
 		},
 	})
 }

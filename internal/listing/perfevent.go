@@ -20,8 +20,8 @@ func (s *Source) iterators(r *Result, k *kind, rest string) error {
 	}
 	if len(found) == 0 && !kernel.IsPattern(rest) {
 		var none *kernel.NoIteratorError
-		if _, err := s.Facts.Iterator(rest); errors.As(err, &none) {
-			r.hint(didYouMean(none.Near))
+		if _, err := s.Facts.Iterator(rest); errors.As(err, &none) && none.Near != "" {
+			r.hint(didYouMean("iter:" + none.Near))
 		}
 	}
 	return nil

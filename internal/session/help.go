@@ -13,6 +13,7 @@ const usageText = `startrace runs a tracing script: one part of it in the kernel
 usage: startrace [flags] FILE|TOOL [flags and arguments of the script]
        startrace [flags] -e CODE [-e CODE …]
        startrace explain [--types] [--ir[=PASS]] [--asm] FILE|TOOL
+       startrace list [-v] [PATTERN …]   what can be probed, with arguments; layouts of structs (startrace list --help)
        startrace tools         the tools and modules of the standard library
        startrace doc [NAME]    the reference of the language, or of one word
 `

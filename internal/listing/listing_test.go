@@ -1,0 +1,234 @@
+package listing_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cilium/ebpf/btf"
+
+	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/binary"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/listing"
+	"github.com/startrace/startrace/internal/locate"
+	"github.com/startrace/startrace/internal/usdt"
+)
+
+var update = flag.Bool("update", false, "write the golden text anew")
+
+var number = regexp.MustCompile(`# number \d+`)
+
+// fixedTypes are a small kernel.
+func fixedTypes(t *testing.T) []byte {
+	t.Helper()
+	s32, u32 := &btf.Int{Name: "int", Size: 4, Encoding: btf.Signed}, &btf.Int{Name: "unsigned int", Size: 4}
+	u64, char := &btf.Int{Name: "long unsigned int", Size: 8}, &btf.Int{Name: "char", Size: 1, Encoding: btf.Signed}
+	task := &btf.Struct{Name: "task_struct", Size: 48}
+	ptr := &btf.Pointer{Target: task}
+	mm := &btf.Struct{Name: "mm_struct", Size: 16, Members: []btf.Member{{Name: "users", Type: u64}, {Name: "owner", Type: ptr, Offset: 64}}}
+	exit := &btf.Union{Size: 8, Members: []btf.Member{{Name: "exit_code", Type: s32}, {Name: "exit_word", Type: u64}}}
+	task.Members = []btf.Member{
+		{Name: "pid", Type: &btf.Typedef{Name: "pid_t", Type: s32}},
+		{Name: "flag_a", Type: u32, Offset: 32, BitfieldSize: 1},
+		{Name: "flag_b", Type: u32, Offset: 33, BitfieldSize: 3},
+		{Name: "comm", Type: &btf.Array{Index: u32, Type: char, Nelems: 16}, Offset: 64},
+		{Name: "", Type: exit, Offset: 192},
+		{Name: "mm", Type: &btf.Pointer{Target: mm}, Offset: 256},
+	}
+	state := &btf.Enum{Name: "state", Size: 4, Signed: true, Values: []btf.EnumValue{{Name: "GONE", Value: ^uint64(0)}, {Name: "RUN", Value: 3}}}
+	any := &btf.Union{Name: "any", Size: 8, Members: []btf.Member{{Name: "word", Type: u64}, {Name: "state", Type: state}}}
+	meta := &btf.Pointer{Target: &btf.Struct{Name: "bpf_iter_meta", Size: 8, Members: []btf.Member{{Name: "seq_num", Type: u64}}}}
+	function := func(name string, ret btf.Type, params ...btf.FuncParam) btf.Type {
+		return &btf.Func{Name: name, Type: &btf.FuncProto{Return: ret, Params: params}}
+	}
+	probe := &btf.FuncProto{Return: &btf.Void{}, Params: []btf.FuncParam{{Name: "__data", Type: &btf.Pointer{Target: &btf.Void{}}}, {Name: "p", Type: ptr}}}
+	b, err := btf.NewBuilder([]btf.Type{
+		task, any,
+		function("task_read", s32, btf.FuncParam{Name: "p", Type: ptr}, btf.FuncParam{Name: "from", Type: u64}, btf.FuncParam{Name: "name", Type: &btf.Pointer{Target: char}}),
+		function("task_write", s32, btf.FuncParam{Name: "p", Type: ptr}),
+		function("set_nice", &btf.Void{}, btf.FuncParam{Name: "p", Type: ptr}, btf.FuncParam{Type: s32}),
+		function("bpf_iter_task", s32, btf.FuncParam{Name: "meta", Type: meta}, btf.FuncParam{Name: "task", Type: ptr}),
+		function("bpf_iter_helper", s32, btf.FuncParam{Name: "p", Type: ptr}),
+		&btf.Typedef{Name: "btf_trace_sched_wakeup", Type: &btf.Pointer{Target: probe}},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blob, err := b.Marshal(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return blob
+}
+
+// words are those of probe().
+type words struct{}
+
+func (words) Kind(word string) (string, bool)    { return builtins.Provider(word) }
+func (words) Unknown(pattern, word string) error { return builtins.UnknownProvider(pattern, word) }
+func (words) Fields(text string, n int) []string { return builtins.SplitFields(text, n) }
+
+// programs has one library.
+type programs struct{}
+
+func (programs) at(file string) (*binary.File, error) {
+	switch file {
+	case "", "c", "/lib/libc.so.6":
+		return &binary.File{Path: "/lib/libc.so.6", Name: "/lib/libc.so.6"}, nil
+	}
+	return nil, fmt.Errorf("%w %q", locate.ErrNotFound, file)
+}
+
+func (p programs) Names(file, pattern string) ([]binary.Listed, *binary.File, error) {
+	at, err := p.at(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	glob, err := kernel.CompileGlob(pattern)
+	if err != nil {
+		return nil, nil, err
+	}
+	list := []binary.Listed{
+		{Name: "malloc", Addr: 0x1000, Size: 32, Language: "C"},
+		{Name: "ns::make", Full: "ns::make(int)", Addr: 0x2000, Language: "C"},
+		{Name: "main.run", Addr: 0x3000, Size: 64, Language: "Go"},
+	}
+	list = slices.DeleteFunc(list, func(fn binary.Listed) bool { return !glob.Match(fn.Name) })
+	return list, at, nil
+}
+
+func (p programs) Static(file, pattern string) ([]usdt.Probe, *binary.File, error) {
+	at, err := p.at(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	site := usdt.Site{Addr: 0x40, Semaphore: 8, Args: []usdt.Operand{
+		{Kind: usdt.InRegister, Size: 4, Signed: true, Text: "-4@%edi"}, {Kind: usdt.Constant, Size: 8, Text: "8@$5"},
+		{Kind: usdt.Unknown, Size: 2, Text: "2@%foo", Problem: "no such register"},
+	}}
+	found, err := usdt.Find([]usdt.Probe{{Provider: "libc", Name: "setjmp", Sites: []usdt.Site{site, site}}}, pattern)
+	return found, at, err
+}
+
+func (programs) Mapped() ([]string, error) { return []string{"/bin/program", "/lib/libc.so.6"}, nil }
+
+func source(t *testing.T) *listing.Source {
+	features := kernel.AllFeatures()
+	return &listing.Source{
+		Facts: kernel.Open(kernel.Options{
+			BTF: fixedTypes(t), TracefsPath: "testdata/tracefs", Features: func() kernel.Features { return features },
+		}),
+		Programs: programs{}, Words: words{},
+	}
+}
+
+// TestListings compares what each pattern of testdata/listings.txt shows: a
+// line `$ [-v] [-p] PATTERN`, then the text.
+func TestListings(t *testing.T) {
+	const golden = "testdata/listings.txt"
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	for line := range strings.Lines(string(want)) {
+		if pattern, ok := strings.CutPrefix(line, "$ "); ok {
+			if got.Len() > 0 {
+				got.WriteByte('\n')
+			}
+			got.WriteString(line)
+			var text bytes.Buffer
+			show(t, &text, strings.TrimSpace(pattern))
+			got.Write(number.ReplaceAll(text.Bytes(), []byte("# number N"))) // they differ by machine
+		}
+	}
+	if *update {
+		if err := os.WriteFile(golden, got.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got.String() != string(want) && !*update {
+		t.Errorf("go test -update renews %s; got\n%s", golden, got.String())
+	}
+}
+
+func show(t *testing.T, to *bytes.Buffer, pattern string) {
+	t.Helper()
+	s := source(t)
+	pattern, s.Verbose = strings.CutPrefix(pattern, "-v")
+	pattern, s.Traced = strings.CutPrefix(strings.TrimSpace(pattern), "-p ")
+	r, err := s.Find(pattern)
+	if err != nil {
+		fmt.Fprintf(to, "error: %v\n", err)
+	}
+	if err := r.WriteText(to, s.Verbose); err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range r.Problems {
+		fmt.Fprintf(to, "problem: %v\n", problem)
+	}
+	for _, hint := range r.Hints {
+		fmt.Fprintf(to, "hint: %s\n", hint)
+	}
+}
+
+// JSON is a line for each thing, with the names that the text has.
+func TestJSON(t *testing.T) {
+	s := source(t)
+	s.Verbose = true
+	r, err := s.Find("fexit:task_read")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := r.WriteJSON(&text); err != nil {
+		t.Fatal(err)
+	}
+	var p listing.Point
+	if err := json.Unmarshal(text.Bytes(), &p); err != nil {
+		t.Fatal(err)
+	}
+	want := []listing.Field{
+		{Name: "e.args.p", C: "struct task_struct *", Type: "pointer", Size: 8},
+		{Name: "e.args.from_", C: "long unsigned int", Type: "int", Size: 8},
+		{Name: "e.args.name", C: "char *", Type: "string", Size: 8},
+		{Name: "e.ret", C: "int", Type: "int", Size: 4},
+	}
+	if p.Name != "fexit:task_read" || !slices.Equal(p.Fields, want) {
+		t.Errorf("%s", text.String())
+	}
+}
+
+// What one kind lacks is said, and the others are listed.
+func TestProblems(t *testing.T) {
+	s := source(t)
+	s.Facts = kernel.Open(kernel.Options{
+		BTF: fixedTypes(t), TracefsPath: "testdata/none",
+		Features: func() kernel.Features { return kernel.Features{Why: map[string]string{"kprobe": "it is a test"}} },
+	})
+	r, err := s.Find("{sched_wakeup,read}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range r.Points {
+		names = append(names, p.Name)
+	}
+	if want := []string{"rawtracepoint:sched_wakeup", "syscall:read"}; !slices.Equal(names, want) {
+		t.Errorf("found %v, want %v", names, want)
+	}
+	if r, _ = s.Find("kprobe:task_read"); len(r.Points) != 1 || len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Error(), "it is a test") {
+		t.Errorf("points %v, problems %v", r.Points, r.Problems)
+	}
+	if r, _ = s.Find("tracepoint:*:*"); len(r.Problems) != 1 || !errors.Is(r.Problems[0], os.ErrNotExist) {
+		t.Errorf("problems %v", r.Problems)
+	}
+}
