@@ -181,7 +181,7 @@ func (g *gen) tableStmt(t table) *Stmt {
 		if t.val.Kind == Int {
 			add := method(Type{}, recv, "add", key)
 			add.Ref = "_add" + string(wrapTo(t.val))
-			if g.one(2) {
+			if t.val.Class == Unsigned || g.one(2) { // a constant makes it signed
 				add.Args = append(add.Args, g.expr(t.val, exprDepth-1))
 			}
 			return &Stmt{Form: Do, Exprs: []*Expr{add}}
