@@ -108,7 +108,7 @@ func (p *packer) text(l leaf) {
 	var s *str
 	switch {
 	case l.text != nil && l.text.Op == tree.OpBuiltin:
-		b.commInto(p.place)
+		b.call(helperGetCurrentComm, p.place(), b.konst(commSize)) // readers end it at its NUL
 		s = &str{room: commSize}
 	case l.text != nil:
 		b.at(l.text.Pos)
@@ -147,6 +147,11 @@ func (p *packer) reference(w wire.Type, start *ir.Value, s *str) {
 	if s.flags != nil {
 		n = b.op(ir.OpOr, n, s.flags)
 	}
+	if start.Op == ir.OpConst {
+		b.store(p.referenceSize(w), b.addr(p.m, int64(w.Off)), 0, start)
+		b.store(2, b.addr(p.m, int64(w.Off)+2), 0, n)
+		return
+	}
 	ref := b.op(ir.OpOr, b.imm(ir.OpShl, n, 16), start)
 	b.store(p.referenceSize(w), b.addr(p.m, int64(w.Off)), 0, ref)
 }
@@ -180,19 +185,12 @@ func (p *packer) advance(s *str) {
 	p.off = p.b.op(ir.OpAdd, p.end(), n)
 }
 
-// wakeEvery is after about how many records the reader is woken in any case;
-// until then it drains the ring by its timer. A power of two.
-const wakeEvery = 4096
-
-// output hands the record over. Which record wakes the reader is decided by
-// the low bits of its time in ns, which are as good as random: a counter would
-// be a word that all CPUs write.
+// output hands the record over. The reader comes by its timer, each few
+// milliseconds, in which the ring does not fill: waking it costs more than the
+// record (an interrupt, and a look at where the reader stands, on every CPU).
 func (b *builder) output(m *region, size *ir.Value) {
 	b.Uses[tree.MapRing] = true
-	time := b.load(8, b.addr(m, wire.HeaderTime), 0)
-	first := b.imm(ir.OpLShr, b.imm(ir.OpAdd, b.imm(ir.OpAnd, time, wakeEvery-1), -1), 63) // 1 of wakeEvery
-	flags := b.imm(ir.OpAdd, first, ringNoWakeup)                                          // or ringForceWakeup
-	rc := b.call(helperRingbufOutput, b.mapPtr(tree.MapRing), b.addr(m, 0), size, flags)
+	rc := b.call(helperRingbufOutput, b.mapPtr(tree.MapRing), b.addr(m, 0), size, b.konst(ringNoWakeup))
 	j := b.newJoin(types.Type{})
 	b.unless(ir.NE, rc, 0, func() {
 		b.countSite(tree.Site{Kind: tree.SiteRing, Probe: b.prog.Probe, Container: -1})

@@ -50,6 +50,7 @@ var lastPasses = []pass{
 	{"returns", returns}, // equal ends become one block
 	{"thread", thread},
 	{"dead", dead},
+	{"callzero", callZero}, // ends that need not set R0
 }
 
 // passOrder has the constraints on the order of passes, each with its reason.
@@ -74,6 +75,7 @@ var passOrder = []struct{ before, after, reason string }{
 	{"cse", "sink", "of two equal values the one that dominates must not have moved"},
 	{"returns", "thread", "an end that was replaced is an empty block to pass"},
 	{"thread", "dead", "what is passed is not reached"},
+	{"returns", "callzero", "ends that return a call's result are not equal to others"},
 }
 
 // maxRounds bounds the repetition. Each round but the last makes the function

@@ -9,8 +9,9 @@ import (
 )
 
 // countingInsns is the number of raw instructions that run only when
-// something goes wrong and is counted: the basic blocks that add to a site,
-// and those that lead nowhere else.
+// something goes wrong: the basic blocks that add to a site, those that lead
+// nowhere else, and those in which a string that could not be read, or that
+// was too long, is marked as such.
 func countingInsns(insns asm.Instructions) int {
 	blocks := basicBlocks(insns)
 	for changed := true; changed; {
@@ -69,7 +70,8 @@ func basicBlocks(insns asm.Instructions) []basicBlock {
 		raw += int(ins.Size()) / 8
 		blocks[len(blocks)-1].size += int(ins.Size()) / 8
 	}
-	i, raw := -1, 0
+	var failed []int
+	i, raw, reading := -1, 0, false
 	for _, ins := range insns {
 		if starts[raw] {
 			i++
@@ -77,6 +79,10 @@ func basicBlocks(insns asm.Instructions) []basicBlock {
 		raw += int(ins.Size()) / 8
 		b := &blocks[i]
 		b.counting = b.counting || ins.Reference() == tree.MapSites
+		reading = reading && testsResult(ins) || readsMemory(ins)
+		if reading && jumps(ins) {
+			failed = append(failed, raw+int(ins.Offset))
+		}
 		if jumps(ins) && ins.OpCode.JumpOp() != asm.Exit {
 			b.next = append(b.next, at[raw+int(ins.Offset)])
 		}
@@ -84,7 +90,21 @@ func basicBlocks(insns asm.Instructions) []basicBlock {
 			b.next = append(b.next, i+1)
 		}
 	}
+	for _, raw := range failed {
+		blocks[at[raw]].counting = true
+	}
 	return blocks
+}
+
+// readsMemory: the helpers probe_read_{user,kernel}{,_str}.
+func readsMemory(ins asm.Instruction) bool {
+	return ins.IsBuiltinCall() && ins.Constant >= int64(asm.FnProbeReadUser) && ins.Constant <= int64(asm.FnProbeReadKernelStr)
+}
+
+// testsResult: a conditional jump by what a helper returned.
+func testsResult(ins asm.Instruction) bool {
+	op := ins.OpCode.JumpOp()
+	return jumps(ins) && op != asm.Ja && op != asm.Exit && ins.Dst == asm.R0
 }
 
 func jumps(ins asm.Instruction) bool {
