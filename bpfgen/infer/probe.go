@@ -165,8 +165,27 @@ func (pr *probe) holdsEver(b *body, ev *event, fn *plan.Func, t *target) bool {
 // filter ends the handler where fn does not hold.
 func (pr *probe) filter(b *body, ev *event, fn *plan.Func) {
 	pr.place("where", fn, false, "")
-	c := b.truth(b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos)
-	b.require(c, fn.Pos)
+	pr.early(b, func() {
+		c := b.truth(b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos)
+		b.require(c, fn.Pos)
+	})
+}
+
+// early walks what comes before the handler. If it goes wrong while it reads
+// a table of which nothing is known yet, what the handler stores may tell: the
+// walk goes on without it, and another round follows. It reports whether f ran
+// to its end.
+func (pr *probe) early(b *body, f func()) bool {
+	frame, calls := b.frame, b.calls
+	r := attempt(f)
+	if r == nil {
+		return true
+	}
+	if len(pr.u.unknown) == 0 || r.none && pr.u.noneEnds {
+		panic(r)
+	}
+	b.frame, b.calls = frame, calls
+	return false
 }
 
 // require ends the handler unless c holds.

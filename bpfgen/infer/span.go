@@ -125,7 +125,10 @@ func (w *spanWalk) keyOf(b *body, ev *event, fn *plan.Func) *tree.Expr {
 		return nil
 	}
 	w.pr.place("key", fn, false, "")
-	e := b.rv(b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos)
+	var e *tree.Expr
+	if !w.pr.early(b, func() { e = b.rv(b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos) }) {
+		return nil
+	}
 	if e.Type.Kind == types.None {
 		b.stop(fn.Pos)
 		return nil
