@@ -64,6 +64,7 @@ const (
 	SiteStackClash = tree.SiteStackClash
 	SiteTimeout    = tree.SiteTimeout
 	SiteSpanRace   = tree.SiteSpanRace
+	SiteSpanDeep   = tree.SiteSpanDeep
 )
 
 // A Site is a place in a script where something can be lost.

@@ -156,6 +156,12 @@ func (b *builder) nestedStart(s *tree.Stmt, span *tree.Span, name string) {
 	word := b.op(ir.OpOr, b.tgid(), b.imm(ir.OpShl, n.depth, 32))
 	b.store(8, b.addr(n.key, 0), 8, word)
 	done := b.newJoin(types.Type{})
+	if span.MaxDepth != 0 {
+		b.unless(ir.UGE, n.depth, int64(span.MaxDepth), func() {
+			b.countSpan(tree.SiteSpanDeep)
+			b.jump(done)
+		})
+	}
 	rc := b.call(helperMapUpdate, b.mapPtr(name), b.addr(n.key, 0), at(0), b.konst(updateAny))
 	b.unless(ir.NE, rc, 0, func() {
 		b.countSpan(tree.SiteSpanFull)

@@ -57,6 +57,9 @@ type spanProgram struct {
 // funcSpans makes the programs of a target of calls.
 func (pr *probe) funcSpans(t *target) {
 	span := &tree.Span{Probe: pr.p.ID, Size: plan.DefaultSize, Nested: true, Pos: t.pos}
+	if t.mech == tree.AttachUprobe && len(t.funcs[0].returns) == 0 {
+		span.MaxDepth = maxReturnProbes
+	}
 	w := &funcSpanWalk{pr: pr, t: t, span: span, id: len(pr.u.res.Tree.Spans)}
 	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, span)
 	for _, f := range t.funcs {
@@ -65,6 +68,11 @@ func (pr *probe) funcSpans(t *target) {
 		}
 	}
 }
+
+// maxReturnProbes is how many return addresses the kernel replaces on one stack
+// (MAX_URETPROBE_DEPTH, include/linux/uprobes.h): calls further in are not seen
+// to end.
+const maxReturnProbes = 64
 
 type funcSpanWalk struct {
 	pr       *probe

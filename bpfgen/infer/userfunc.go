@@ -92,6 +92,9 @@ func (u *unit) findFunctions(p *plan.Pattern, file, name string) ([]binary.Funct
 		wrong(p.Pos, "%s: programs cannot be looked at here", p.Text)
 	}
 	list, at, err := u.binaries.Functions(file, name)
+	if p.Provider != "uprobe" && err == nil {
+		list = returning(list, at)
+	}
 	switch {
 	case err != nil:
 		wrong(p.Pos, "%s: %v", p.Text, err)
@@ -103,6 +106,18 @@ func (u *unit) findFunctions(p *plan.Pattern, file, name string) ([]binary.Funct
 		wrong(p.Pos, "%s matches %d functions; a probe takes at most %d: narrow the pattern", p.Text, len(list), maxFunctions)
 	}
 	return list, at
+}
+
+// returning leaves out functions whose returns cannot be probed.
+func returning(list []binary.Function, at *binary.File) (out []binary.Function) {
+	for _, fn := range list {
+		if fn.NoReturn == "" {
+			out = append(out, fn)
+		} else if at.Left++; at.Left == 1 {
+			at.Why = fmt.Sprintf("the return of %s: %s", fn.Name, fn.NoReturn)
+		}
+	}
+	return out
 }
 
 // userWord reads argument i of a user function at its entry.

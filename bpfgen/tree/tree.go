@@ -146,6 +146,8 @@ type Span struct {
 	// Nested keeps the entries of calls by thread and depth (SSpanEnter): the
 	// calls of functions nest, those of the system do not.
 	Nested bool
+	// MaxDepth is how many calls of one stack are seen to end, 0: all.
+	MaxDepth int
 	// Syscalls are the numbers that the span covers, sorted; nil for all.
 	Syscalls []int
 	// NoReturn are the numbers that fire at the start and open no entry.

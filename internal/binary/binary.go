@@ -28,6 +28,8 @@ type Function struct {
 	// another function, whose result is not known yet.
 	Returns []uint64
 	Tails   int
+	// NoReturn says why the returns cannot be probed, "" if they can.
+	NoReturn string
 	// ABI says where Go passes arguments; nil: as C does. Goroutine: its
 	// calls belong to a goroutine, which a register names.
 	ABI       *gofunc.ABI
@@ -174,6 +176,7 @@ func describe(e *elffile.File, f *File, fn elffile.Function) (Function, error) {
 		return out, fmt.Errorf("%s of %s is chosen among several when the program starts, so its calls cannot be probed by that name: "+
 			"probe the one that is used (startrace list 'uprobe:%s:*%s*' shows them)", fn.Name, e.Path, e.Path, fn.Name)
 	}
+	out.NoReturn = noReturnProbe(e, fn)
 	switch {
 	case f.Go != "":
 		return goFunction(e, fn, out)

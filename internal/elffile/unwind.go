@@ -30,6 +30,9 @@ func legacyRust(name string) bool {
 	return len(name) > len(suffix) && name[:3] == "_ZN" && name[len(name)-len(suffix):][:3] == "17h" && name[len(name)-1] == 'E'
 }
 
+// Entry is the address at which the program begins, 0 of libraries.
+func (f *File) Entry() uint64 { return f.elf.Entry }
+
 // Parts are the parts of a function that the compiler has moved away from it.
 func (f *File) Parts(fn Function) (parts []Function) {
 	for _, other := range f.table().list {

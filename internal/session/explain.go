@@ -87,7 +87,7 @@ func (s *session) explainFailed(st Stages, failed error) (int, error) {
 		return Failed, tidy(failed)
 	}
 	// What inference finds wrong may be due to what is missing.
-	result, err := infer.Unit(s.plan, s.facts)
+	result, err := infer.UnitWith(s.plan, s.facts, s.finder())
 	var diags infer.Diags
 	if err != nil && !errors.As(err, &diags) {
 		return Failed, err

@@ -40,6 +40,8 @@ var lossTexts = map[bpfgen.SiteKind]lossText{
 	bpfgen.SiteOpenStart: {"%d calls of %s never ended: another one began before, of the same thread or key", "", ofProbe},
 	bpfgen.SiteSpanFull: {"%d calls of %s lost: too many were open at once",
 		"select with where=, or give the span a size=", ofProbe},
+	bpfgen.SiteSpanDeep: {"%d calls of %s lost: they were further in than 64 others",
+		"the kernel sees no more returns on one stack; uprobe: sees all the starts", ofProbe},
 	bpfgen.SiteTimeout:  {"%d calls of %s took longer than timeout=", "", ofProbe},
 	bpfgen.SiteSpanRace: {"%d pairs of %s lost: an end came together with another start of its key", "", ofProbe},
 	bpfgen.SiteStackFull: {"%d stacks of %s lost: the table of stacks is full",

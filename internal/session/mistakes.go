@@ -17,7 +17,7 @@ func (s *session) allMistakes(err error, args []string) error {
 		return err
 	}
 	return s.host.AllMistakes(found, args, func(p *plan.Plan) error {
-		_, err := infer.Unit(p, s.facts)
+		_, err := infer.UnitWith(p, s.facts, s.finder())
 		return err
 	})
 }

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/startrace/startrace/test/target"
 )
 
 // What makes a package one to test on every kernel: its tests, or what they are tests of, come to load programs or
@@ -66,8 +69,21 @@ func (l *load) addPrograms(dir string) error {
 		}
 		l.files = append(l.files, carry{binary, inGuest(to)})
 	}
+	for _, name := range target.Names() {
+		binary, err := target.Build(targetSources, dir, name)
+		switch {
+		case errors.Is(err, target.ErrNoCompiler): // the tests that want it say so
+		case err != nil:
+			return err
+		default:
+			l.files = append(l.files, carry{binary, inGuest(filepath.Join("bin/target", name))})
+		}
+	}
 	return nil
 }
+
+// targetSources are those of the programs whose functions are traced.
+const targetSources = "test/target/testdata"
 
 // existing is a file or folder of the project, to be carried to the same place, if there is one.
 func existing(name string) []carry {

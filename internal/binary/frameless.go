@@ -1,0 +1,51 @@
+package binary
+
+import "github.com/startrace/startrace/internal/elffile"
+
+// A return probe takes the word that lies on top of the stack at the entry for
+// a return address, and puts its own there. Some functions are not called, or
+// keep that word for later: a probe would end the program.
+
+// frameless are functions of C libraries for which that is so. longjmp and
+// setcontext return to what their partners kept, long after the probe's place
+// is gone.
+var frameless = map[string]string{
+	"_start":                     "the program begins there, nothing called it",
+	"_dl_start":                  "the program begins there, nothing called it",
+	"_dl_start_user":             "it is jumped to, not called",
+	"__start_context":            "it is jumped to, not called",
+	"__restore":                  "a signal's handler returns to it, nothing calls it",
+	"__restore_rt":               "a signal's handler returns to it, nothing calls it",
+	"__default_rt_sa_restorer":   "a signal's handler returns to it, nothing calls it",
+	"setjmp":                     "it keeps its return address for longjmp",
+	"_setjmp":                    "it keeps its return address for longjmp",
+	"__setjmp":                   "it keeps its return address for longjmp",
+	"sigsetjmp":                  "it keeps its return address for longjmp",
+	"__sigsetjmp":                "it keeps its return address for longjmp",
+	"getcontext":                 "it keeps its return address for setcontext",
+	"__getcontext":               "it keeps its return address for setcontext",
+	"swapcontext":                "it keeps its return address for setcontext",
+	"__swapcontext":              "it keeps its return address for setcontext",
+	"_dl_runtime_resolve":        "it jumps to the function that it finds",
+	"_dl_runtime_resolve_fxsave": "it jumps to the function that it finds",
+	"_dl_runtime_resolve_xsave":  "it jumps to the function that it finds",
+	"_dl_runtime_resolve_xsavec": "it jumps to the function that it finds",
+	"_Unwind_RaiseException":     "it leaves by return addresses",
+	"_Unwind_Resume":             "it leaves by return addresses",
+	"_Unwind_Resume_or_Rethrow":  "it leaves by return addresses",
+	"_Unwind_ForcedUnwind":       "it leaves by return addresses",
+	"_Unwind_Backtrace":          "it reads return addresses",
+}
+
+// noReturnProbe says why a function's returns cannot be probed, "" if they can.
+func noReturnProbe(e *elffile.File, fn elffile.Function) string {
+	if fn.Addr == e.Entry() {
+		return frameless["_start"]
+	}
+	for _, name := range e.Aliases(fn.Addr) {
+		if why := frameless[name]; why != "" {
+			return why
+		}
+	}
+	return ""
+}

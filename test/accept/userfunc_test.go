@@ -1,0 +1,291 @@
+package accept
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/startrace/startrace/test/target"
+)
+
+// traceable gives a program of package target: in a guest the one that came along, elsewhere it is built.
+func traceable(t testing.TB, name string) string {
+	t.Helper()
+	needTracing(t)
+	if os.Getenv("STARTRACE_VM") != "" {
+		return program(t, filepath.Join("target", name))
+	}
+	path, err := target.Build(filepath.Join("..", "target", "testdata"), t.TempDir(), name)
+	if errors.Is(err, target.ErrNoCompiler) {
+		t.Skip("needs a compiler:", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// onTarget runs a script, in which BIN is the path of a program of package target, on that program.
+func onTarget(t testing.TB, name, text string, words ...string) ended {
+	t.Helper()
+	path := traceable(t, name)
+	text = signed + strings.ReplaceAll(text, "BIN", path)
+	return startrace(t, script(t, text), "-c", strings.Join(append([]string{path}, words...), " ")).ok(t)
+}
+
+// signed reads a word of 32 bits as C's int: without debug information nobody knows which words are such.
+const signed = `
+def i32(x):
+    x = x & 0xffffffff
+    return x - (1 << 32) if x >= 1 << 31 else x
+`
+
+// unended is how many calls a run reports that were left by other ways than a return, and ends without a start.
+func (e ended) unended(t testing.TB) (starts, ends int) {
+	t.Helper()
+	one := func(pattern string) (n int) {
+		if m := regexp.MustCompile(pattern).FindStringSubmatch(e.stderr); m != nil {
+			n, _ = strconv.Atoi(m[1])
+		}
+		return n
+	}
+	return one(`(\d+) calls of \S+ never ended`), one(`(\d+) ends of \S+ had no start`)
+}
+
+// sorted are the lines that begin with a word, in order.
+func sorted(text, word string) []string {
+	lines := linesWith(text, word)
+	slices.Sort(lines)
+	return lines
+}
+
+func equalLines(t testing.TB, got, want []string) {
+	t.Helper()
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// Arguments in registers and on the stack, results, at the entry, at the return and for calls as spans.
+// (S3-04, S4-07, S4-08, S4-15, S4-23)
+func TestUserFunctions(t *testing.T) {
+	e := onTarget(t, "calls", `
+probe("uprobe:BIN:add", lambda e: print("enter", e.args[0], i32(e.args[1]), cstr(e.args[2]), e.func))
+probe("uretprobe:BIN:add", lambda e: print("leave", e.ret, e.func))
+probe("ufunc:BIN:{negative,many}", lambda e: print("call", e.func, i32(e.args[0]), i32(e.ret)) if e.func == "negative" else
+      print("call", e.func, e.args[0], e.args[5], e.args[6], i32(e.args[7]), e.args[8], e.args[9], e.ret, e.depth, e.duration > 0))
+`, "calls", "3")
+	var want []string
+	for i := range 3 {
+		want = append(want, fmt.Sprintf("enter %d -3 abc add", i), fmt.Sprintf("leave %d add", i), fmt.Sprintf("call negative %d %d", i, -i),
+			fmt.Sprintf("call many %d 6 7 -8 9 %d %d 0 True", i, 10+i, i+2+3+4+5+6+7-8+9+10+i))
+	}
+	equalLines(t, sorted(e.stdout, ""), want)
+}
+
+// Exact numbers of many calls, in one thread and in eight, with recursion: each call has its own argument's result.
+func TestUserFunctionCounts(t *testing.T) {
+	const text = `
+n = count()
+probe("ufunc:BIN:down", kernel = lambda e: n[e.args[0] == e.ret, e.tid == e.start.tid].add())
+at_exit(lambda: print("all", sorted(n.items())))
+`
+	each := scaled(8000) / 8 * 8
+	for _, tt := range []struct {
+		words []string
+		want  int
+	}{{[]string{"down", "63"}, 64}, {[]string{"threads", strconv.Itoa(each)}, 8 * each / 8 * (1 + 2 + 3 + 4 + 5 + 6 + 7 + 8)}} {
+		e := onTarget(t, "calls", text, tt.words...)
+		if want := fmt.Sprintf("all [((True, True), %d)]", tt.want); !strings.Contains(e.stdout, want) {
+			t.Errorf("%v: got %s, want %s\nstderr: %s", tt.words, e.stdout, want, e.stderr)
+		}
+	}
+}
+
+// The kernel sees the returns of 64 calls on one stack: what is further in is counted, and the others are right.
+func TestUserDeepRecursion(t *testing.T) {
+	e := onTarget(t, "calls", `
+n = count()
+entered = count()
+probe("ufunc:BIN:down", kernel = lambda e: n[e.args[0] == e.ret].add())
+probe("uprobe:BIN:down", kernel = lambda e: entered.add())
+at_exit(lambda: print("all", n.items(), entered.value))
+`, "down", "4000")
+	if want := "all [(True, 64)] 4001"; !strings.Contains(e.stdout, want) {
+		t.Errorf("got %s, want %s", e.stdout, want)
+	}
+	if got := e.lost(t); got != 4001-64 {
+		t.Errorf("%d calls reported as lost, want %d: %s", got, 4001-64, e.stderr)
+	}
+}
+
+// What is not called, or keeps its return address, is left out of patterns and refused by name: a return probe would end the
+// program.
+func TestUserReturnsThatMustNotBeProbed(t *testing.T) {
+	path := traceable(t, "calls")
+	for _, name := range []string{"_start", "_setjmp", "__sigsetjmp", "swapcontext"} {
+		e := startrace(t, "-e", `probe("uretprobe:`+path+":"+name+`")`, "-c", path+" calls 1")
+		if e.status != 1 || !strings.Contains(e.stderr, "the return of "+name) {
+			t.Errorf("%s: status %d, %s", name, e.status, e.stderr)
+		}
+		e = startrace(t, "-e", `n = count()`, "-e", `probe("uprobe:`+path+":"+name+`", lambda e: n.add())`, "-e", `at_exit(lambda: print("entered", n.value))`,
+			"-c", path+" leaps 2").ok(t)
+		if strings.HasSuffix(name, "start") && !strings.Contains(e.stdout, "entered 1") {
+			t.Errorf("%s: %s", name, e.stdout)
+		}
+	}
+}
+
+// The depth of a recursion at each call's end, with its result.
+func TestUserRecursion(t *testing.T) {
+	e := onTarget(t, "calls", `probe("ufunc:BIN:factorial", lambda e: print("call", e.args[0], e.ret, e.depth))`, "factorial", "5")
+	equalLines(t, sorted(e.stdout, "call"), []string{"call 1 1 4", "call 2 2 3", "call 3 6 2", "call 4 24 1", "call 5 120 0"})
+}
+
+// Calls that the next one replaces on the stack return with it.
+func TestUserTailCalls(t *testing.T) {
+	e := onTarget(t, "calls", `probe("ufunc:BIN:{odd,even}", lambda e: print("call", e.func, e.args[0], e.ret, e.depth))`, "tails", "4")
+	equalLines(t, sorted(e.stdout, "call"), []string{
+		"call even 0 1 0",
+		"call even 1 0 0", "call odd 0 0 1",
+		"call even 2 1 0", "call odd 1 1 1", "call even 0 1 2",
+		"call even 3 0 0", "call odd 2 0 1", "call even 1 0 2", "call odd 0 0 3",
+	})
+}
+
+// Calls that longjmp leaves are dropped and counted, and the depth stays right.
+func TestUserLongjmp(t *testing.T) {
+	const rounds = 50
+	e := onTarget(t, "calls", `
+depths = count()
+probe("ufunc:BIN:{leap,negative}", lambda e: print("ended", e.func), start = lambda e: depths[e.func, e.args[0], e.depth].add())
+at_exit(lambda: [print("began", k, n) for k, n in depths.items()])
+`, "leaps", strconv.Itoa(rounds))
+	var want []string
+	for depth := range 4 {
+		want = append(want, fmt.Sprintf(`began ("leap", %d, %d) %d`, 3-depth, depth, rounds))
+	}
+	equalLines(t, sorted(e.stdout, "began (\"leap"), want)
+	if got := linesWith(e.stdout, "ended"); len(got) != 1 || got[0] != "ended negative" {
+		t.Errorf("ended: %q", got)
+	}
+	// The outermost of the last round looks like a call that negative replaced.
+	if starts, ends := e.unended(t); starts < 4*rounds-1 || starts > 4*rounds || ends != 0 {
+		t.Errorf("%d starts without an end, %d ends without a start, want %d and 0", starts, ends, 4*rounds)
+	}
+}
+
+// A signal's handler on a stack of its own calls a function that is open on the other one.
+func TestUserSignals(t *testing.T) {
+	const rounds = 20
+	e := onTarget(t, "calls", `probe("ufunc:BIN:tick", lambda e: print("call", e.depth, e.ret - e.args[0]))`, "signals", strconv.Itoa(rounds))
+	for depth := range 2 {
+		if n := len(linesWith(e.stdout, fmt.Sprintf("call %d 1", depth))); n != rounds {
+			t.Errorf("%d calls of depth %d, want %d", n, depth, rounds)
+		}
+	}
+	if starts, ends := e.unended(t); starts != 0 || ends != 0 {
+		t.Errorf("%d starts without an end, %d ends without a start", starts, ends)
+	}
+}
+
+// Coroutines end their calls in another order than that in which they begin: what cannot be paired is counted, and nothing is
+// paired with something else.
+func TestUserCoroutines(t *testing.T) {
+	const rounds = 25
+	e := onTarget(t, "calls", `probe("ufunc:BIN:work", lambda e: print("call", e.ret - e.args[0]))`, "coroutines", strconv.Itoa(rounds))
+	paired := len(linesWith(e.stdout, "call 100"))
+	if all := len(linesWith(e.stdout, "call")); all != paired {
+		t.Errorf("%d of %d pairs are wrong", all-paired, all)
+	}
+	if starts, _ := e.unended(t); paired+starts != 2*rounds || paired == 0 {
+		t.Errorf("%d pairs and %d starts without an end of %d calls", paired, starts, 2*rounds)
+	}
+}
+
+// Exceptions pass through probed functions: the program lives, and the calls that they end are counted. (S4-25)
+func TestUserExceptions(t *testing.T) {
+	const rounds, depth = 20, 20
+	for _, probes := range []string{
+		`probe("ufunc:BIN:{caught,thrown}", lambda e: print("call", e.func, e.args[0], e.ret, e.depth))`,
+		`probe("uretprobe:BIN:{caught,thrown}", lambda e: print("call", e.func, 20, e.ret, 0))`,
+	} {
+		e := onTarget(t, "thrower", probes, strconv.Itoa(rounds), strconv.Itoa(depth))
+		if got := linesWith(e.stdout, "call"); len(got) != rounds || got[0] != "call caught 20 42 0" {
+			t.Errorf("%d lines: %q", len(got), excerpt(e.stdout))
+		}
+		if starts, ends := e.unended(t); strings.Contains(probes, "ufunc") && (starts != rounds*(depth+1) || ends != 0) {
+			t.Errorf("%d starts without an end, %d ends without a start, want %d and 0", starts, ends, rounds*(depth+1))
+		}
+	}
+}
+
+// Names of C++ as they are written, with and without parameters.
+func TestUserNamesOfCPlusPlus(t *testing.T) {
+	e := onTarget(t, "thrower", `
+probe('uprobe:BIN:"ns::f*"', lambda e: print("enter", e.func))
+probe('ufunc:BIN:"ns::first(long)"', lambda e: print("call", e.func, e.args[0], e.ret))
+probe('ufunc:BIN:"ns::Thing::twice"', lambda e: print("call", e.func, e.args[1], e.ret))
+`, "2", "1")
+	equalLines(t, sorted(e.stdout, " ns::"), []string{
+		"enter ns::first", "enter ns::first", "enter ns::folded<long>", "enter ns::first", "enter ns::first", "enter ns::folded<long>",
+		"call ns::first 0 1", "call ns::first 1 2", "call ns::Thing::twice 0 5", "call ns::Thing::twice 1 7",
+	})
+}
+
+// One probe at many functions knows each of them; without BIN the functions are those of the program of -c or -p; an address is
+// one of the file.
+func TestUserPatterns(t *testing.T) {
+	path := traceable(t, "calls")
+	e := startrace(t, script(t, `
+n = count()
+probe("uprobe:{add,neg*,man[xy]}", lambda e: n[e.func, e.probe].add())
+at_exit(lambda: [print("hit", f, p.split(":")[-1], k) for (f, p), k in n.items()])
+`), "-c", path+" calls 5").ok(t)
+	equalLines(t, sorted(e.stdout, "hit"), []string{"hit add add 5", "hit negative negative 5", "hit many many 5"})
+
+	e = startrace(t, script(t, `
+n = count()
+probe("ufunc:*", lambda e: n[e.func].add(), where = lambda e: e.func == "main" or e.func == "negative")
+at_exit(lambda: [print("hit", f, k) for f, k in n.items()])
+`), "-c", path+" leaps 5").ok(t)
+	equalLines(t, sorted(e.stdout, "hit"), []string{"hit main 1", "hit negative 1"})
+}
+
+// Two programs at the same functions of a Go program with growing stacks, by many goroutines. (S4-22)
+func TestUserGo(t *testing.T) {
+	n := scaled(10_000)
+	e := onTarget(t, "goroutines", `
+deep = count()
+probe("ufunc:BIN:main.deep", kernel = lambda e: deep[e.args[0] == e.ret].add())
+probe("ufunc:BIN:main.add", lambda e: print("call", e.args[0], cstr(e.args[1])[:3], e.args[2], i32(e.args[3]), e.ret))
+probe("uretprobe:BIN:main.negative", lambda e: print("leave", e.ret))
+probe('uprobe:BIN:"main.(*square).area"', lambda e: print("enter", e.args[1]))
+at_exit(lambda: print("deep", deep.items()))
+`, strconv.Itoa(n))
+	calls, sum := 0, 0
+	for i := range n {
+		calls += i%50 + 1
+		sum += i % 50
+	}
+	if !strings.Contains(e.stdout, fmt.Sprintf("\n%d\n", sum)) {
+		t.Errorf("the program was harmed: %s", excerpt(e.stdout))
+	}
+	if want := fmt.Sprintf("deep [(True, %d)]", calls); !strings.Contains(e.stdout, want) {
+		t.Errorf("got %q, want %s\nstderr: %s", linesWith(e.stdout, "deep"), want, e.stderr)
+	}
+	for i := range 3 {
+		for _, want := range []string{fmt.Sprintf("call %d abc 3 %d %d\n", i, -i, i+3), fmt.Sprintf("leave %d\n", -i), "enter 10\n"} {
+			if !strings.Contains(e.stdout, want) {
+				t.Errorf("no %q in %s", want, excerpt(e.stdout))
+			}
+		}
+	}
+}

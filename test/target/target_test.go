@@ -1,0 +1,25 @@
+package target
+
+import (
+	"errors"
+	"os/exec"
+	"testing"
+)
+
+// All programs can be built, and do their work to the end.
+func TestBuild(t *testing.T) {
+	words := map[string][]string{"calls": {"calls", "2"}, "thrower": {"2", "3"}, "static": {"2"}, "goroutines": {"2"}}
+	for _, name := range Names() {
+		path, err := Build("testdata", t.TempDir(), name)
+		if errors.Is(err, ErrNoCompiler) {
+			t.Log(err)
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command(path, words[name]...).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", name, err, out)
+		}
+	}
+}

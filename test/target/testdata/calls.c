@@ -1,0 +1,184 @@
+// Calls of known number, arguments and results, for probes of functions: calls WHAT [N].
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define PROBED __attribute__((noinline, noclone, noipa))
+
+PROBED long add(long a, int b, const char *text) { return a + b + (long)strlen(text); }
+
+PROBED int negative(int a) { return -a; }
+
+PROBED long many(long a, long b, long c, long d, long e, long f, long g, int h, long i, long j)
+{
+	return a + b + c + d + e + f + g + h + i + j;
+}
+
+// KEPT keeps the compiler from making a loop of a recursion.
+#define KEPT(x) __asm__ volatile("" : "+r"(x))
+
+PROBED long factorial(long n)
+{
+	if (n < 2)
+		return 1;
+	long rest = factorial(n - 1);
+	KEPT(rest);
+	return n * rest;
+}
+
+PROBED long down(long n)
+{
+	if (n == 0)
+		return 0;
+	long rest = down(n - 1);
+	KEPT(rest);
+	return 1 + rest;
+}
+
+PROBED long even(long n);
+PROBED long odd(long n) { return n == 0 ? 0 : even(n - 1); }
+PROBED long even(long n) { return n == 0 ? 1 : odd(n - 1); }
+
+static jmp_buf back;
+
+PROBED void leap(int depth)
+{
+	if (depth == 0)
+		longjmp(back, 1);
+	leap(depth - 1);
+	KEPT(depth);
+}
+
+static volatile sig_atomic_t handled;
+
+PROBED long tick(long n)
+{
+	if (n % 2 == 0)
+		raise(SIGUSR1);
+	KEPT(n);
+	return n + 1;
+}
+
+static void on_signal(int number)
+{
+	handled += (int)tick(2 * handled + 1);
+}
+
+PROBED long work(long n);
+
+static void calls(long n)
+{
+	for (long i = 0; i < n; i++) {
+		add(i, -3, "abc");
+		negative((int)i);
+		many(i, 2, 3, 4, 5, 6, 7, -8, 9, 10 + i);
+	}
+}
+
+static void tails(long n)
+{
+	for (long i = 0; i < n; i++)
+		even(i % 7);
+}
+
+static void leaps(long n)
+{
+	for (volatile long i = 0; i < n; i++)
+		if (setjmp(back) == 0)
+			leap(3);
+	negative(7);
+}
+
+static void signals(long n)
+{
+	static char stack[1 << 16];
+	stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK | SA_NODEFER};
+	sigaltstack(&alternate, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	for (long i = 0; i < n; i++)
+		tick(2 * i);
+}
+
+static ucontext_t mainly, routine[2];
+
+PROBED long work(long n)
+{
+	swapcontext(&routine[n % 2], &mainly);
+	return n + 100;
+}
+
+static void body(int which, int rounds)
+{
+	for (int i = 0; i < rounds; i++)
+		work(2 * i + which);
+}
+
+// coroutines runs two that take turns within work: the calls of one begin and end between those of the other.
+static void coroutines(long n)
+{
+	for (int i = 0; i < 2; i++) {
+		getcontext(&routine[i]);
+		routine[i].uc_stack.ss_size = 1 << 16;
+		routine[i].uc_stack.ss_sp = mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		routine[i].uc_link = &mainly;
+		makecontext(&routine[i], (void (*)(void))body, 2, i, (int)n);
+	}
+	for (long i = 0; i <= n; i++)
+		for (int j = 0; j < 2; j++)
+			swapcontext(&mainly, &routine[j]);
+}
+
+static void *thread(void *n)
+{
+	for (long i = 0; i < (long)n; i++)
+		down(i % 8);
+	return NULL;
+}
+
+static void threads(long n)
+{
+	pthread_t all[8];
+	for (int i = 0; i < 8; i++)
+		pthread_create(&all[i], NULL, thread, (void *)n);
+	for (int i = 0; i < 8; i++)
+		pthread_join(all[i], NULL);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	long n = argc > 2 ? atol(argv[2]) : 1;
+
+	if (!strcmp(what, "calls"))
+		calls(n);
+	else if (!strcmp(what, "factorial"))
+		printf("%ld\n", factorial(n));
+	else if (!strcmp(what, "down"))
+		printf("%ld\n", down(n));
+	else if (!strcmp(what, "tails"))
+		tails(n);
+	else if (!strcmp(what, "leaps"))
+		leaps(n);
+	else if (!strcmp(what, "signals"))
+		signals(n);
+	else if (!strcmp(what, "coroutines"))
+		coroutines(n);
+	else if (!strcmp(what, "threads"))
+		threads(n);
+	else if (!strcmp(what, "wait")) {
+		puts("ready");
+		fflush(stdout);
+		getchar();
+		calls(n);
+	} else
+		return 2;
+	return 0;
+}
