@@ -2,6 +2,7 @@ package listing
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/startrace/startrace/internal/kernel"
@@ -19,8 +20,11 @@ func (s *Source) kernelFunctions(r *Result, k *kind, rest string) error {
 		}
 		return nil
 	case err != nil:
-		r.problem(err)
-		return nil
+		if _, bad := kernel.CompileGlob(name); bad != nil {
+			return err
+		}
+		r.problem(fmt.Errorf("%w; shown are those that BTF names, of which not all can be probed", err))
+		found = s.inBTF(name)
 	}
 	points := make([]Point, len(found))
 	for i, fn := range found {
@@ -34,6 +38,28 @@ func (s *Source) kernelFunctions(r *Result, k *kind, rest string) error {
 		r.problem(s.missing(k))
 	}
 	return nil
+}
+
+// inBTF gives the functions that the kernel's types name: everybody may read
+// these.
+func (s *Source) inBTF(pattern string) (out []*kernel.Function) {
+	b, err := s.Facts.BTF()
+	if err != nil {
+		return nil
+	}
+	glob, err := kernel.CompileGlob(pattern)
+	if err != nil {
+		return nil
+	}
+	for _, name := range b.Names(kernel.KindFunc) {
+		if !glob.Match(name) {
+			continue
+		}
+		if fn, err := s.Facts.Function(name); err == nil {
+			out = append(out, fn)
+		}
+	}
+	return out
 }
 
 // kernelFunction says what a function takes and gives.
