@@ -28,7 +28,7 @@ var programs = map[string]string{"bin/startrace": "./cmd/startrace", "bin/worklo
 const blockModule = "loop"
 
 // shared are the folders that tests may read besides their own testdata.
-var shared = []string{"examples", "stdlib", "docs"}
+var shared = []string{"examples", "stdlib", "docs", "bpfgen/infer/testdata"}
 
 // buildSuite builds the kernel tests among the packages that match the patterns into dir and returns what is to go
 // into a guest: a job for each package, at the place of its folder, so that relative names in the tests hold.
