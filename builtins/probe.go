@@ -17,7 +17,9 @@ var probeFamily = []Entry{
 		Doc: `Declares a probe. points is a string, an event, a span, first(…) or a list of them.
 where is a predicate, compiled into the kernel. kernel is compiled into the kernel, whole; what it returns extends
 the event. handler runs in the kernel where all of it compiles, else in user space with the parts of e that it uses.
-start is a handler for the start of a span. Gives a probe with enable(), disable(), detach() and stats().`,
+start is a handler for the start of a span. Gives a probe with enable(), disable(), detach() and stats(), for callbacks. stats() gives hits (how often the kernel
+ran the probe, also for what where= passed over), sent, lost and time (of the runs, in ns; it is measured in scripts that
+call stats()). enable() of an iterator goes through its list again.`,
 		call: probeCall,
 	},
 	{

@@ -102,6 +102,10 @@ func (l *Loaded) Close() error {
 			p.fd = -1
 		}
 	}
+	if l.counting {
+		errs = append(errs, unix.Close(l.counts))
+		l.counting = false
+	}
 	errs = append(errs, l.sites.close())
 	for name, m := range l.maps {
 		errs = append(errs, m.Close())

@@ -38,6 +38,9 @@ type Loaded struct {
 	closing  closer
 	// refused are the functions that could not be probed: see Refused.
 	refused []string
+	// counts is the descriptor of CountRuns, if counting.
+	counts   int
+	counting bool
 }
 
 // A program is a loaded program with the descriptors that attach it.

@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"unsafe"
@@ -112,4 +113,36 @@ func (s *siteCounters) close() error {
 	err := unix.Munmap(s.mem)
 	s.mem, s.last = nil, last
 	return err
+}
+
+// Runs gives how often the programs of a probe ran, and how long in ns, since
+// CountRuns. Runs that a filter ended are among them.
+func (l *Loaded) Runs(probe int) (runs, ns uint64, err error) {
+	for _, p := range l.programs {
+		if p.Probe != probe || p.fd < 0 {
+			continue
+		}
+		n, time, err := bpf.Runs(p.fd)
+		if err != nil {
+			return 0, 0, fmt.Errorf("read the runs of program %s: %w", p.Name, err)
+		}
+		runs, ns = runs+n, ns+time
+	}
+	return runs, ns, nil
+}
+
+// CountRuns makes the kernel count runs, until Close. Before 5.8 it cannot.
+func (l *Loaded) CountRuns() error {
+	if l.counting {
+		return nil
+	}
+	fd, err := bpf.CountRuns()
+	switch {
+	case errors.Is(err, unix.EPERM):
+		return fmt.Errorf("the kernel counts the runs of programs only for CAP_SYS_ADMIN: %w", err)
+	case err != nil:
+		return fmt.Errorf("count the runs of programs: %w", err)
+	}
+	l.counts, l.counting = fd, true
+	return nil
 }

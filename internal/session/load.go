@@ -46,6 +46,9 @@ func (s *session) load() error {
 	if err := s.openRing(); err != nil {
 		return err
 	}
+	if s.host.Uses("stats") {
+		s.uncounted = s.loaded.CountRuns()
+	}
 	loaded := time.Now()
 	if err := s.attach(); err != nil {
 		return err
@@ -257,8 +260,8 @@ func (c *probeControl) Enable() error  { return c.s.loaded.AttachProbe(c.probe) 
 func (c *probeControl) Disable() error { c.s.loaded.DetachProbe(c.probe); return nil }
 func (c *probeControl) Detach() error  { return c.Disable() }
 
-// Stats gives what is known without the kernel's statistics, which cost each
-// run of a program some 40 ns: the records that were sent and lost.
+// Stats gives how often the programs of the probe ran and how long, what they
+// sent, and what was lost.
 func (c *probeControl) Stats() (hits, sent, lost, ns int64, err error) {
 	for i := range c.s.routes {
 		if r := &c.s.routes[i]; r.record.Probe == c.probe {
@@ -266,5 +269,9 @@ func (c *probeControl) Stats() (hits, sent, lost, ns int64, err error) {
 		}
 	}
 	lost = c.s.lostOf(c.probe)
-	return sent + lost, sent, lost, 0, nil
+	if c.s.uncounted != nil {
+		return 0, 0, 0, 0, c.s.uncounted
+	}
+	runs, time, err := c.s.loaded.Runs(c.probe)
+	return int64(runs), sent, lost, int64(time), err
 }

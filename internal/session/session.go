@@ -74,4 +74,6 @@ type session struct {
 	timeUp bool // --duration is over
 	exited bool // exit() was called
 	code   int
+
+	uncounted error // why the kernel does not count the runs of programs
 }

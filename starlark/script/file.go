@@ -55,6 +55,19 @@ func (h *Host) parse(name string, src []byte) (*file, error) {
 	return f, nil
 }
 
+// Uses reports whether a file that was loaded has x.name somewhere.
+func (h *Host) Uses(name string) bool {
+	found := false
+	for _, f := range h.files {
+		syntax.Walk(f.tree, func(n syntax.Node) bool {
+			dot, ok := n.(*syntax.DotExpr)
+			found = found || ok && dot.Name.Name == name
+			return !found
+		})
+	}
+	return found
+}
+
 // callAt is what builtins.Env.CallAt asks.
 func (h *Host) callAt(pos plan.Pos) (string, plan.Pos) {
 	if f := h.files[pos.Filename()]; f != nil {

@@ -6,6 +6,8 @@
 //	workload [flags] files DIR                    one file of each kind opened, written, read, closed, deleted
 //	workload [flags] blocks N DEVICE              N reads of 4096 bytes of a block device
 //	workload [flags] cold N                       N calls of openat with names in untouched pages
+//	workload [flags] faults N                     N page faults, in the pages from 0x200000000000 on
+//	workload [flags] stores N                     N writes of the variable main.watched, and half as many reads
 //	workload [flags] spin THREADS DURATION        busy loops, all on one CPU
 //	workload [flags] execs N                      N processes in each of which a second thread executes a program
 //	workload [flags] exits N                      N processes that end with status 0, 1, …, 255, 0, …
@@ -58,6 +60,8 @@ var works = map[string]work{
 	"files":   files,
 	"blocks":  blocks,
 	"cold":    cold,
+	"faults":  faults,
+	"stores":  stores,
 	"spin":    spin,
 	"execs":   execs,
 	"exits":   exits,

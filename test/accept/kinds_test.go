@@ -1,0 +1,299 @@
+package accept
+
+import (
+	"debug/elf"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cilium/ebpf/btf"
+	"golang.org/x/sys/unix"
+)
+
+// faultsAt is where the workload faults.
+const faultsAt = 0x200000000000
+
+// Each page fault is seen once, with its address, by each of the names.
+func TestPageFaults(t *testing.T) {
+	const text = `
+n = count()
+pages = table()
+
+def fault(e):
+    n.add()
+    pages.add((e.addr - %d) // 4096, 1)
+
+def report():
+    printf("%%d faults in %%d pages from %%d to %%d\n", n.value, len(pages.keys()), min(pages.keys()), max(pages.keys()))
+
+probe("software:%s", fault, where = lambda e: e.addr >= %d and e.addr < %d)
+at_exit(report)
+`
+	pages := scaled(2000)
+	for _, event := range []string{"page-faults:1", "faults:1", "minor-faults:1"} {
+		t.Run(event, func(t *testing.T) {
+			e, _ := traced(t, fmt.Sprintf(text, faultsAt, event, faultsAt, faultsAt+4096*pages), nil, "faults", strconv.Itoa(pages))
+			if want := fmt.Sprintf("%d faults in %d pages from 0 to %d\n", pages, pages, pages-1); e.stdout != want {
+				t.Errorf("got %q, want %q\n%s", e.stdout, want, e.stderr)
+			}
+		})
+	}
+}
+
+// workloadSymbol is the address of a function or variable of the workload.
+func workloadSymbol(t *testing.T, name string) uint64 {
+	t.Helper()
+	f, err := elf.Open(program(t, "workload"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	symbols, err := f.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range symbols {
+		if s.Name == name {
+			return s.Value
+		}
+	}
+	t.Fatalf("the workload has no symbol %s", name)
+	return 0
+}
+
+// Each write of a variable is seen, each read too if asked for, and each run of an instruction.
+func TestWatchpoints(t *testing.T) {
+	const text = `
+n = count()
+probe("watchpoint:%s", lambda e: n[e.addr, e.usermode, e.comm].add(), where = lambda e: e.comm == "wl-stores")
+at_exit(lambda: [printf("%%d %%s %%s %%d\n", k[0], str(k[1]), k[2], v) for k, v in n.items()])
+`
+	writes := scaled(20_000)
+	variable, function := workloadSymbol(t, "main.watched"), workloadSymbol(t, "main.storeWatched")
+	binary := program(t, "workload")
+	for _, c := range []struct {
+		point string
+		addr  uint64
+		want  int
+		again int // an instruction during which its page comes, or a signal, is begun again
+	}{
+		{binary + ":main.watched:8:w", variable, writes, 0},
+		{binary + ":main.watched:8:rw", variable, writes + (writes+1)/2, 0},
+		{fmt.Sprintf("%#x:8:w", variable), variable, writes, 0},
+		{fmt.Sprintf("%#x:1:x", function), function, writes, 5},
+	} {
+		t.Run(c.point, func(t *testing.T) {
+			if strings.HasSuffix(c.point, "w") && runtime.GOARCH != "amd64" {
+				t.Skip("needs x86: counts of arm64 are not known")
+			}
+			e, _ := traced(t, fmt.Sprintf(text, c.point), nil, "stores", strconv.Itoa(writes))
+			var addr uint64
+			var mode, comm string
+			var n int
+			if _, err := fmt.Sscan(e.stdout, &addr, &mode, &comm, &n); err != nil {
+				t.Fatalf("%v in %q\n%s", err, e.stdout, e.stderr)
+			}
+			if addr != c.addr || mode != "True" || comm != "wl-stores" || n < c.want || n > c.want+c.again {
+				t.Errorf("got %q, want %d True wl-stores %d\n%s", e.stdout, c.addr, c.want, e.stderr)
+			}
+		})
+	}
+}
+
+// A watchpoint on a function of the kernel sees each call.
+func TestWatchpointOfKernel(t *testing.T) {
+	needGuest(t)
+	const text = `
+n = count()
+probe("watchpoint:__%s_sys_getppid:8:x", lambda e: n.add())
+at_exit(lambda: printf("%%d\n", n.value))
+`
+	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
+	calls := scaled(10_000)
+	if e, _ := traced(t, fmt.Sprintf(text, arch), nil, "getppid", strconv.Itoa(calls)); e.stdout != fmt.Sprintf("%d\n", calls) {
+		t.Errorf("got %q, want %d\n%s", e.stdout, calls, e.stderr)
+	}
+}
+
+// needIterator skips where the kernel lacks one.
+func needIterator(t *testing.T, name string) {
+	t.Helper()
+	needTracing(t)
+	spec, err := btf.LoadKernelSpec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fn *btf.Func
+	if spec.TypeByName("bpf_iter_"+name, &fn) != nil {
+		t.Skipf("needs a kernel with the iterator %s", name)
+	}
+}
+
+// iterated runs a script of iterators and gives its lines, sorted. It ends by itself.
+func iterated(t *testing.T, text string, flags ...string) []string {
+	t.Helper()
+	e := startrace(t, append([]string{"-q", script(t, text)}, flags...)...).ok(t)
+	if e.lost(t) > 0 {
+		t.Errorf("lost some: %s", e.stderr)
+	}
+	lines := strings.Split(strings.TrimSuffix(e.stdout, "\n"), "\n")
+	slices.Sort(lines)
+	return lines
+}
+
+// The iterators of tasks show the threads of a process, its descriptors and its memory, as /proc does.
+func TestTaskIterators(t *testing.T) {
+	self := os.Getpid()
+	t.Run("task", func(t *testing.T) {
+		needIterator(t, "task")
+		got := iterated(t, `probe("iter:task", lambda e: printf("%d %d %d %s\n", e.tid, e.ppid, e.uid, e.comm))`, "-p", strconv.Itoa(self))
+		threads, err := os.ReadDir("/proc/self/task")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		for _, th := range threads {
+			comm, err := os.ReadFile("/proc/self/task/" + th.Name() + "/comm")
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, fmt.Sprintf("%s %d %d %s", th.Name(), os.Getppid(), os.Getuid(), strings.TrimSpace(string(comm))))
+		}
+		slices.Sort(want)
+		if extra := strangers(got, want); len(extra) > 0 || len(got) == 0 {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+	t.Run("task_file", func(t *testing.T) {
+		needIterator(t, "task_file")
+		name := filepath.Join(t.TempDir(), "held")
+		var want []string
+		for i := range 20 {
+			f, err := os.Create(fmt.Sprint(name, i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			want = append(want, fmt.Sprintf("%d %d %s", self, f.Fd(), f.Name()))
+		}
+		slices.Sort(want)
+		text := fmt.Sprintf("base = %q\n", filepath.Dir(name)) +
+			`probe("iter:task_file", lambda e: printf("%d %d %s\n", e.pid, e.args.fd, path(e.args.file)), where = lambda e: path(e.args.file).startswith(base))`
+		got := slices.Compact(iterated(t, text, "-p", strconv.Itoa(self))) // before 5.18 each thread shows them
+		if !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+	t.Run("task_vma", func(t *testing.T) {
+		needIterator(t, "task_vma")
+		got := iterated(t, `probe("iter:task_vma", lambda e: printf("%08x-%08x\n", e.args.vma.vm_start, e.args.vma.vm_end), where = lambda e: e.tid == e.pid)`, "-p", strconv.Itoa(os.Getppid()))
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", os.Getppid()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for _, line := range got {
+			seen[line] = true
+		}
+		code := 0
+		for _, line := range strings.Split(string(text), "\n") {
+			if !strings.Contains(line, "r-xp") || strings.Contains(line, "[") {
+				continue
+			}
+			code++
+			if at, _, _ := strings.Cut(line, " "); !seen[at] {
+				t.Errorf("mapping %s is missing in %q", at, got)
+			}
+		}
+		if code == 0 {
+			t.Error("the parent has no code")
+		}
+	})
+}
+
+// strangers gives the lines of got that are not in want.
+func strangers(got, want []string) (out []string) {
+	for _, line := range got {
+		if !slices.Contains(want, line) {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// What stats() says is exact, also over times in which the probe was off: hits are the runs of the probe's program.
+func TestProbeStats(t *testing.T) {
+	const text = `
+calls = cell(0)
+
+def one(e):
+    if e.args.id == %d:
+        calls.add(1)
+
+p = probe("tracepoint:raw_syscalls:sys_enter", one)
+sent = probe("tracepoint:syscalls:sys_enter_getppid", lambda e: note(e))
+
+def note(e):
+    heard[0] += 1
+
+heard = [0]
+
+def report():
+    s, q = p.stats(), sent.stats()
+    printf("%%d %%d %%d %%d %%d\n", calls.get(), q.hits, q.sent, heard[0], q.lost)
+    printf("%%s %%s\n", str(s.hits >= calls.get()), str(s.time > s.hits and q.time > q.hits))
+
+at_exit(report)
+`
+	calls := scaled(20_000)
+	e, _ := traced(t, fmt.Sprintf(text, unix.SYS_GETPPID), nil, "getppid", strconv.Itoa(calls))
+	want := fmt.Sprintf("%d %d %d %d 0\nTrue True\n", calls, calls, calls, calls)
+	if e.stdout != want {
+		t.Errorf("got %q, want %q\n%s", e.stdout, want, e.stderr)
+	}
+}
+
+// Probes of each kind are switched off and on from a timer: while they are off nothing comes.
+func TestLiveControl(t *testing.T) {
+	const text = `
+n = count()
+p = probe(%q, lambda e: n[e.probe].add())
+seen = []
+
+def step():
+    seen.append(sum([v for k, v in n.items()]))
+    i = len(seen)
+    if i == 1 or i == 5:
+        p.disable()
+    elif i == 3:
+        p.enable()
+    elif i == 6:
+        p.detach()
+    elif i == 8:
+        on = seen[0] > 0 and seen[3] > seen[2]
+        off = seen[2] == seen[1] and seen[7] == seen[5]
+        printf("on %%s off %%s\n", str(on), str(off))
+        exit()
+
+every("200ms", step)
+`
+	for _, point := range []string{"software:cpu-clock:1000000", "profile:999hz", "interval:1ms", "tracepoint:raw_syscalls:sys_enter", "rawtracepoint:sys_enter", "syscall:getppid",
+		program(t, "workload") + ":main.watched:8:w"} {
+		t.Run(point, func(t *testing.T) {
+			work := "getppid 1000000000"
+			if strings.Contains(point, "watched") {
+				point, work = "watchpoint:"+point, "stores 1000000000"
+			}
+			needTracing(t)
+			e := startrace(t, script(t, fmt.Sprintf(text, point)), "-c", program(t, "workload")+" "+work).ok(t)
+			if e.stdout != "on True off True\n" {
+				t.Errorf("got %q\n%s", e.stdout, e.stderr)
+			}
+		})
+	}
+}
