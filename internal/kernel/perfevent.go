@@ -1,5 +1,7 @@
 package kernel
 
+import "path/filepath"
+
 // A PerfEvent is an event that perf_event_open(2) counts.
 type PerfEvent struct {
 	Name    string
@@ -43,6 +45,18 @@ var perfEvents = map[string][]PerfEvent{
 		{"stalled-cycles-backend", []string{"backend-stalls", "idle-cycles-backend"}, perfTypeHardware, 8, "cycles that waited for results"},
 		{"ref-cycles", nil, perfTypeHardware, 9, "cycles at a constant frequency"},
 	},
+}
+
+// HasCounters reports whether the kernel drives counters of the CPU: the unit
+// is called cpu on x86 (cpu_core and cpu_atom where there are two kinds of
+// cores), and by the core's name on arm64.
+func HasCounters() bool {
+	for _, pattern := range []string{"cpu", "cpu_core", "armv8_*"} {
+		if found, err := filepath.Glob("/sys/bus/event_source/devices/" + pattern); err == nil && len(found) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // PerfEvents gives the events of "software" or "hardware", by number. They are

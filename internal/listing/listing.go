@@ -78,6 +78,8 @@ type Source struct {
 	Words Words
 	// Traced says that there is one traced program, which patterns may leave out.
 	Traced bool
+	// NoCounters: the CPU of this machine counts nothing.
+	NoCounters bool
 	// Verbose: points have their details.
 	Verbose bool
 }

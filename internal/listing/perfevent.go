@@ -45,9 +45,14 @@ func (s *Source) perfEvents(r *Result, k *kind, rest string) error {
 		}
 	}
 	if len(r.Points) > 0 {
-		r.problem(s.missing(k))
+		if k.name == "hardware" && s.NoCounters {
+			r.problem(errNoCounters)
+		}
 	} else if near := kernel.Suggest(name, kernel.PerfEventNames(k.name)); near != "" {
 		r.hint(didYouMean(k.name + ":" + near))
 	}
 	return nil
 }
+
+var errNoCounters = errors.New("this machine shows no counters of its CPU below /sys/bus/event_source/devices, as most virtual machines: " +
+	"hardware events may not attach")

@@ -15,7 +15,12 @@ func (s *Source) syscalls(r *Result, k *kind, rest string) error {
 	found := kernel.MatchSyscalls(orAll(rest))
 	for i := range found {
 		sc := &found[i]
-		r.Points = append(r.Points, &Point{Name: "syscall:" + sc.Name, Kind: k.name, detail: func(p *Point) { syscall(k, p, sc) }})
+		r.Points = append(r.Points, &Point{Name: "syscall:" + sc.Name, Kind: k.name, detail: func(p *Point) {
+			syscall(k, p, sc)
+			if s.lacks(sc.Name) {
+				p.Notes = append(p.Notes, "this kernel does not seem to have it")
+			}
+		}})
 	}
 	if len(found) == 0 && !kernel.IsPattern(rest) {
 		if near := kernel.Suggest(rest, kernel.SyscallNames()); near != "" {
@@ -23,6 +28,30 @@ func (s *Source) syscalls(r *Result, k *kind, rest string) error {
 		}
 	}
 	return nil
+}
+
+// lacks reports whether nothing in the kernel shows a system call, while
+// others are shown: the table has those of all versions.
+func (s *Source) lacks(name string) bool {
+	return !s.shows(name) && s.shows("read") && s.shows("getpid")
+}
+
+// shows looks for what SYSCALL_DEFINE makes: a tracepoint, or functions whose
+// prefix depends on the machine (arch/*/include/asm/syscall_wrapper.h).
+func (s *Source) shows(name string) bool {
+	if found, err := s.Facts.MatchTracepoints("syscalls", "sys_enter_"+name); err == nil && len(found) > 0 {
+		return true
+	}
+	b, err := s.Facts.BTF()
+	if err != nil {
+		return false
+	}
+	for _, prefix := range []string{"__x64_sys_", "__arm64_sys_", "__do_sys_"} {
+		if _, ok := b.Named(kernel.KindFunc, prefix+name); ok {
+			return true
+		}
+	}
+	return false
 }
 
 func syscall(k *kind, p *Point, sc *kernel.Syscall) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/listing"
 	"github.com/startrace/startrace/internal/render"
 )
@@ -82,7 +83,7 @@ func (s *session) list(pattern string) (found bool, err error) {
 	finder := s.finder()
 	src := &listing.Source{
 		Facts: s.facts, Programs: finder, Words: pointWords{}, Traced: finder.Program != "",
-		Verbose: s.Verbose,
+		Verbose: s.Verbose, NoCounters: !kernel.HasCounters(),
 	}
 	r, err := src.Find(pattern)
 	if err != nil {
