@@ -1,7 +1,9 @@
 package binary
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -54,9 +56,12 @@ func listed(e *elffile.File, fn elffile.Function) Listed {
 // program first.
 func (f *Finder) Mapped() (out []string, err error) {
 	if f.Locate.PID == 0 {
-		return nil, fmt.Errorf("a pattern of programs needs a process: give it with -p")
+		return nil, errors.New("a pattern of programs needs a process: give it with -p")
 	}
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", f.Locate.PID))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no process %d", f.Locate.PID)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read what process %d has mapped: %w", f.Locate.PID, err)
 	}

@@ -69,10 +69,11 @@ func (s *Source) userFunctions(r *Result, k *kind, rest string) error {
 	} else if !strings.Contains(pattern, "operator+") {
 		pattern, _, _ = strings.Cut(pattern, "+")
 	}
+	var failed []error
 	for _, file := range files {
 		list, at, err := s.Programs.Names(file, pattern)
 		if err != nil {
-			r.problem(err)
+			failed = append(failed, err)
 			if errors.Is(err, locate.ErrNotFound) && !strings.Contains(rest, ":") {
 				r.hint("a function stands behind its program: " + k.name + ":PROGRAM:" + rest)
 			}
@@ -82,10 +83,21 @@ func (s *Source) userFunctions(r *Result, k *kind, rest string) error {
 			r.Points = append(r.Points, userFunction(k, &list[i], at))
 		}
 	}
-	if len(r.Points) > 0 {
-		r.problem(s.missing(k))
-	}
+	s.judge(r, k, files, failed)
 	return nil
+}
+
+// judge reports why files gave nothing: of several, most have no such function,
+// which matters only where none has it.
+func (s *Source) judge(r *Result, k *kind, files []string, failed []error) {
+	switch {
+	case len(r.Points) > 0:
+		r.problem(s.missing(k))
+	case len(files) > 1 && len(failed) == len(files):
+		r.problem(fmt.Errorf("none of the %d files that the process has mapped has one; the first: %w", len(files), failed[0]))
+	case len(files) == 1 && len(failed) == 1:
+		r.problem(failed[0])
+	}
 }
 
 func userFunction(k *kind, fn *binary.Listed, at *binary.File) *Point {
@@ -132,12 +144,11 @@ func (s *Source) staticProbes(r *Result, k *kind, rest string) error {
 	if err != nil {
 		return err
 	}
+	var failed []error
 	for _, file := range files {
 		list, at, err := s.Programs.Static(file, pattern)
 		if err != nil {
-			if len(files) == 1 { // of several most have none
-				r.problem(err)
-			}
+			failed = append(failed, err)
 			continue
 		}
 		for _, probe := range list {
@@ -145,9 +156,7 @@ func (s *Source) staticProbes(r *Result, k *kind, rest string) error {
 			r.Points = append(r.Points, &Point{Name: name, Kind: k.name, File: at.Name, detail: staticProbe(probe)})
 		}
 	}
-	if len(r.Points) > 0 {
-		r.problem(s.missing(k))
-	}
+	s.judge(r, k, files, failed)
 	return nil
 }
 
