@@ -23,7 +23,7 @@ func Features(trampoline uint32) kernel.Features {
 	f.Cookies = hasCookies()
 	err := tryTrampoline(trampoline)
 	if f.Fentry = err == nil; err != nil {
-		f.Why["fentry"] = err.Error()
+		f.Why["fentry"] = explainPermission(err).Error()
 	}
 	return f
 }

@@ -2,7 +2,9 @@ package binary
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/usdt"
 )
 
@@ -21,5 +23,23 @@ func (f *Finder) Static(file, pattern string) ([]usdt.Probe, *File, error) {
 		return nil, nil, fmt.Errorf("%s has no static probes (USDT): it was built without them", out.Name)
 	}
 	found, err := usdt.Find(all, pattern)
+	if err == nil && len(found) == 0 {
+		err = missingStatic(all, out.Name, pattern)
+	}
 	return found, out, err
+}
+
+// missingStatic names what there is instead.
+func missingStatic(all []usdt.Probe, file, pattern string) error {
+	var names, full []string
+	for _, p := range all {
+		names, full = append(names, p.Name), append(full, p.Provider+":"+p.Name)
+	}
+	if !strings.Contains(pattern, ":") {
+		full = names
+	}
+	if near := kernel.Suggest(pattern, full); near != "" {
+		return fmt.Errorf("%s has no static probe %s; did you mean %s?", file, pattern, near)
+	}
+	return fmt.Errorf("%s has no static probe %s; startrace list 'usdt:%s:*' shows the %d that it has", file, pattern, file, len(all))
 }

@@ -1,0 +1,146 @@
+package accept
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// needKernelFunctions skips where the kernel has no kprobes.
+func needKernelFunctions(t *testing.T) {
+	t.Helper()
+	needTracing(t)
+	needGuest(t)
+	if !kernelFunctions(t) {
+		t.Skip("needs a kernel with CONFIG_KPROBES")
+	}
+}
+
+// reading is a filter for the thread of workload reads: all that it calls is of known number.
+const reading = `where = lambda e: e.comm == "wl-reads"`
+
+// Each way to probe a kernel function sees each call, with its arguments by name and its result.
+// (S1-03, S3-03, S4-03, S4-05, S4-06, S4-15)
+func TestKernelFunctions(t *testing.T) {
+	needKernelFunctions(t)
+	n := scaled(2000)
+	e, d := traced(t, `
+n = count()
+sizes = count()
+rets = count()
+at_exit(lambda: [print("hit", k, v) for k, v in n.items()])
+at_exit(lambda: [print("size", p, s, v) for (p, s), v in sizes.items()])
+at_exit(lambda: [print("ret", p, s, v) for (p, s), v in rets.items()])
+def enter(e):
+    n[e.probe].add()
+    sizes[e.probe, e.args.count].add()
+def leave(e):
+    n[e.probe].add()
+    rets[e.probe, e.ret].add()
+def both(e):
+    enter(e)
+    rets[e.probe, e.ret].add()
+probe("kprobe:vfs_read", enter, `+reading+`)
+probe("fentry:vfs_read", enter, `+reading+`)
+probe("kretprobe:vfs_read", leave, `+reading+`)
+probe("fexit:vfs_read", both, `+reading+`)
+probe("func:vfs_read", both, `+reading+`)
+named = count()
+probe("kprobe:vfs_read", lambda e: named[path(e.args.file), e.regs.ip != 0, e.args[2] == e.args.count].add(), `+reading+`)
+at_exit(lambda: [print("named", k, v) for k, v in named.items()])
+`, nil, "reads", strconv.Itoa(n), "1,100,4096")
+	for _, provider := range []string{"kprobe", "kretprobe", "fentry", "fexit", "func"} {
+		hits := number(t, e.stdout, fmt.Sprintf(`(?m)^hit %s:vfs_read (\d+)$`, provider))
+		checkAccount(t, e, hits, n)
+		for size, want := range d.Sizes {
+			for _, kind := range map[string][]string{"kprobe": {"size"}, "fentry": {"size"}, "kretprobe": {"ret"}, "fexit": {"size", "ret"}, "func": {"size", "ret"}}[provider] {
+				checkAccount(t, e, number(t, e.stdout, fmt.Sprintf(`(?m)^%s %s:vfs_read %d (\d+)$`, kind, provider, size)), want)
+			}
+		}
+	}
+	checkAccount(t, e, number(t, e.stdout, `(?m)^named \("/dev/zero", True, True\) (\d+)$`), n)
+}
+
+// One probe at all functions of a pattern knows which of them was called.
+func TestKernelFunctionPatterns(t *testing.T) {
+	needKernelFunctions(t)
+	n := scaled(1000)
+	e, _ := traced(t, `
+for point in ["kprobe:vfs_*", "kretprobe:vfs_*"]:
+    def declare(point):
+        hits = count()
+        probe(point, lambda e: hits[e.func, e.probe].add(), `+reading+`)
+        at_exit(lambda: [print("hit", f, p, v) for (f, p), v in hits.items()])
+    declare(point)
+`, nil, "reads", strconv.Itoa(n), "64")
+	for _, provider := range []string{"kprobe", "kretprobe"} {
+		checkAccount(t, e, number(t, e.stdout, fmt.Sprintf(`(?m)^hit vfs_read %s:vfs_read (\d+)$`, provider)), n)
+	}
+	number(t, e.stderr, `Attached 2 probes at (\d+) points`)
+}
+
+// A function of a pattern that another of it calls is one call further in, and both end.
+func TestKernelFunctionNesting(t *testing.T) {
+	needKernelFunctions(t)
+	n := scaled(1000)
+	e, _ := traced(t, `
+calls = count()
+probe("func:{vfs_read,read_zero,read_iter_zero}", lambda e: calls[e.func if e.func == "vfs_read" else "read", e.depth, e.ret].add(), `+reading+`)
+at_exit(lambda: [print("call", f, d, r, v) for (f, d, r), v in calls.items()])
+`, nil, "reads", strconv.Itoa(n), "64")
+	checkAccount(t, e, number(t, e.stdout, `(?m)^call vfs_read 0 64 (\d+)$`), n)
+	checkAccount(t, e, number(t, e.stdout, `(?m)^call read 1 64 (\d+)$`), n)
+}
+
+// A span between two functions of one's own choice.
+func TestKernelFunctionSpan(t *testing.T) {
+	needKernelFunctions(t)
+	n := scaled(1000)
+	e, _ := traced(t, `
+s = span("kprobe:vfs_read", "kretprobe:vfs_read", key = lambda e: e.tid)
+pairs = count()
+probe(s, lambda e: pairs[e.start.args.count == e.ret, e.duration > 0].add(), where = lambda e: e.comm == "wl-reads")
+at_exit(lambda: [print("pairs", k, v) for k, v in pairs.items()])
+`, nil, "reads", strconv.Itoa(n), "1,64,100")
+	checkAccount(t, e, number(t, e.stdout, `(?m)^pairs \(True, True\) (\d+)$`), n)
+}
+
+// An offset is that of an instruction, here the one behind the call that every function of a traced kernel begins with; one in
+// the middle of an instruction is refused.
+func TestKernelFunctionOffset(t *testing.T) {
+	needKernelFunctions(t)
+	n := scaled(100)
+	const text = `
+hits = count()
+probe("kprobe:vfs_read+%d", lambda e: hits.add(), ` + reading + `)
+at_exit(lambda: print("hits", hits.value))
+`
+	found := false
+	for _, offset := range []int{5, 9} {
+		e := startrace(t, script(t, fmt.Sprintf(text, offset)), "-c", program(t, "workload")+" reads "+strconv.Itoa(n)+" 64")
+		if e.status == 0 {
+			found = true
+			checkAccount(t, e, number(t, e.stdout, `hits (\d+)`), n)
+		} else if !regexp.MustCompile(`vfs_read\+0x\d is not the beginning of an instruction`).MatchString(strings.Join(strings.Fields(e.stderr), " ")) {
+			t.Errorf("+%d: %s", offset, e.stderr)
+		}
+	}
+	if !found {
+		t.Error("no offset does")
+	}
+	e := startrace(t, script(t, fmt.Sprintf(text, 1)), "-c", "true")
+	if e.status != 1 || !strings.Contains(strings.Join(strings.Fields(e.stderr), " "), "is not the beginning of an instruction") {
+		t.Errorf("+1: status %d: %s", e.status, e.stderr)
+	}
+}
+
+// What must not be probed is refused by name and left out of patterns.
+func TestKernelFunctionRefused(t *testing.T) {
+	needKernelFunctions(t)
+	e := startrace(t, "-e", `probe("kprobe:notify_die")`, "-c", "true")
+	if e.status != 1 || !strings.Contains(e.stderr, "notify_die") {
+		t.Errorf("status %d: %s", e.status, e.stderr)
+	}
+}

@@ -1,0 +1,153 @@
+package accept
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// changed is a copy of a program with other bytes.
+func changed(t *testing.T, path string, change func(data []byte) []byte) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(out, change(data), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// withoutSections is an ELF file of which strip has left nothing but what runs.
+func withoutSections(data []byte) []byte {
+	binary.LittleEndian.PutUint64(data[40:], 0) // e_shoff
+	binary.LittleEndian.PutUint32(data[60:], 0) // e_shnum, e_shstrndx
+	return data
+}
+
+// otherMachine is an ELF file for SPARC.
+func otherMachine(data []byte) []byte {
+	binary.LittleEndian.PutUint16(data[18:], 43)
+	return data
+}
+
+// Each thing that can be wrong with a probe of a user function is named, with what to do about it.
+func TestUserProbeErrors(t *testing.T) {
+	path := traceable(t, "calls")
+	script := filepath.Join(t.TempDir(), "script.sh")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ name, point, pattern string }{
+		{"missing symbol", path + ":facotrial", `no such function: "facotrial"; did you mean "factorial"\?`},
+		{"missing binary", "/no/such/program:f", `/no/such/program`},
+		{"missing library", "nosuchlibrary:f", `no such program or library "nosuchlibrary".*give its path`},
+		{"folder", "/tmp:f", `/tmp.*(folder|directory|not a regular file)`},
+		{"script", script + ":f", `script.sh.*(not an ELF|no ELF|script)`},
+		{"truncated", changed(t, path, func(b []byte) []byte { return b[:300] }) + ":add", `(cut off|truncated|ends|beyond|malformed)`},
+		{"machine", changed(t, path, otherMachine) + ":add", `(?i)sparc`},
+		{"stripped", changed(t, path, withoutSections) + ":add", `stripped`},
+		{"indirect", path + ":strlen", `strlen.*chosen among several when the program starts`},
+		{"address outside", path + ":0x10", `0x10`},
+		{"no such pattern", path + ":zzz*", `no function of .* matches zzz\*`},
+		{"empty", path + ":", `name is empty`},
+		{"offset inside an instruction", path + ":factorial+2", `.`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e := startrace(t, "-e", `probe('uprobe:`+tt.point+`', lambda e: None)`, "-c", "true")
+			flat := strings.Join(strings.Fields(e.stderr), " ")
+			if e.status == 0 && tt.pattern != "." || !regexp.MustCompile(tt.pattern).MatchString(flat) {
+				t.Errorf("status %d: %s", e.status, e.stderr)
+			}
+			if strings.Contains(flat, "panic") || e.stdout != "" {
+				t.Errorf("stdout %q, stderr %s", e.stdout, e.stderr)
+			}
+		})
+	}
+}
+
+// A point without a program is one of the traced process, if there is one.
+func TestUserProbeWithoutProgram(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, "-e", `probe("uprobe:main", lambda e: None)`, "--duration", "1s")
+	if e.status != 1 || !strings.Contains(e.stderr, "-p or -c") {
+		t.Errorf("status %d: %s", e.status, e.stderr)
+	}
+}
+
+// Kernel functions: what is not there, what must not be probed, and what this kernel cannot do are told apart.
+func TestKernelProbeErrors(t *testing.T) {
+	needTracing(t)
+	for _, tt := range []struct{ point, pattern string }{
+		{"kprobe:vfs_raed", `no function vfs_raed|no kprobes`},
+		{"kprobe:zzz_*", `no function of the kernel matches .*zzz_\*|no kprobes`},
+		{"fentry:vfs_read+8", `offset|trampolines`},
+		{"kprobe:vfs_*+8", `one function, not a pattern|no kprobes`},
+		{"kretprobe:vfs_read+8", `only kprobe and uprobe take an offset`},
+	} {
+		e := startrace(t, "-e", `probe("`+tt.point+`", lambda e: None)`, "-c", "true")
+		if e.status != 1 || !regexp.MustCompile(tt.pattern).MatchString(strings.Join(strings.Fields(e.stderr), " ")) {
+			t.Errorf("%s: status %d: %s", tt.point, e.status, e.stderr)
+		}
+	}
+	if kernelFunctions(t) {
+		return
+	}
+	for point, why := range map[string]string{
+		"kprobe:vfs_read": "it was built without CONFIG_KPROBES", "func:vfs_read": "it was built without CONFIG_KPROBES",
+		"fentry:vfs_read": `not permitted: .* forbids it`,
+	} {
+		e := startrace(t, "-e", `probe("`+point+`", lambda e: None)`, "-c", "true")
+		if e.status != 1 || !regexp.MustCompile(point+`: this kernel has no .*: `+why).MatchString(strings.Join(strings.Fields(e.stderr), " ")) {
+			t.Errorf("%s: status %d: %s", point, e.status, e.stderr)
+		}
+	}
+}
+
+// kernelFunctions reports whether this kernel lets functions of its own be probed.
+func kernelFunctions(t testing.TB) bool {
+	t.Helper()
+	_, err := os.Stat("/sys/bus/event_source/devices/kprobe/type")
+	return err == nil
+}
+
+// Someone without the right to trace is told which right that is.
+func TestProbePermission(t *testing.T) {
+	path := traceable(t, "calls")
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	dir, err := os.MkdirTemp("/tmp", "startrace-nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for from, to := range map[string]string{path: "calls", program(t, "startrace"): "startrace"} {
+		data, err := os.ReadFile(from)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, to), data, 0o755)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(dir, "startrace"), "-e", `probe("uprobe:`+dir+`/calls:add", lambda e: None)`, "-c", "true")
+	cmd.Dir, cmd.Env = dir, []string{"PATH=/bin:/usr/bin", "HOME=/"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	var text bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &text, &text
+	if err := cmd.Run(); err == nil || !regexp.MustCompile(`root|CAP_BPF|CAP_SYS_ADMIN`).MatchString(text.String()) {
+		t.Errorf("%v: %s", err, text.String())
+	}
+}

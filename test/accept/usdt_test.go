@@ -1,0 +1,55 @@
+package accept
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Static probes at several sites, with arguments in all forms of operands, by the names that programs and documents use. (S3-06)
+func TestStaticProbes(t *testing.T) {
+	const n = 5
+	e := onTarget(t, "static", `
+probe("usdt:BIN:work:forms", lambda e: print("forms", e.args[0], e.args[1], e.args[2], e.args[3], e.args[4], e.args[5], cstr(e.args[6]), e.args.arg7))
+probe("usdt:BIN:work:inlined", lambda e: print("inlined", e.args[0]))
+probe("usdt:BIN:plain", lambda e: print("plain", e.probe.split(":")[-2:]))
+probe("usdt:BIN:work:guarded-name", lambda e: print("guarded", e.args[0]))
+seen = count()
+probe("usdt:BIN:{work,other}:*", lambda e: seen[e.func].add())
+at_exit(lambda: [print("seen", f, k) for f, k in seen.items()])
+`, fmt.Sprint(n))
+	var want []string
+	for i := range n {
+		want = append(want, fmt.Sprintf("forms -17 %d %d -2 -3 250 text %d", i, -i, -i), fmt.Sprint("inlined ", i), "inlined -1",
+			`plain ["other", "plain"]`, fmt.Sprint("guarded ", i))
+	}
+	want = append(want, "seen forms 5", "seen inlined 10", "seen guarded__name 5", "seen plain 5", fmt.Sprint("enabled ", n))
+	equalLines(t, sorted(e.stdout, ""), want)
+}
+
+// A program that asks whether its probe is in use is told so while it is, and only then.
+func TestStaticProbeSemaphore(t *testing.T) {
+	path := traceable(t, "static")
+	for point, want := range map[string]string{"guarded__name": "enabled 3", "plain": "enabled 0"} {
+		e := startrace(t, "-e", fmt.Sprintf(`probe("usdt:%s:%s", lambda e: None)`, path, point), "-c", path+" 3").ok(t)
+		if !strings.Contains(e.stdout, want+"\n") {
+			t.Errorf("%s: %s", point, e.stdout)
+		}
+	}
+}
+
+// What is not there is named, with what there is.
+func TestStaticProbeErrors(t *testing.T) {
+	static, calls := traceable(t, "static"), traceable(t, "calls")
+	for _, tt := range []struct{ point, pattern string }{
+		{static + ":work:inlinde", `inlinde.*did you mean .*inlined`},
+		{calls + ":work:inlined", `calls has no static probes`},
+		{static + ":work:inlined", `has no argument 1`},
+	} {
+		e := startrace(t, "-e", fmt.Sprintf(`probe("usdt:%s", lambda e: print(e.args[1]))`, tt.point), "-c", "true")
+		if e.status != 1 || !regexp.MustCompile(tt.pattern).MatchString(e.stderr) {
+			t.Errorf("%s: status %d: %s", tt.point, e.status, e.stderr)
+		}
+	}
+}
