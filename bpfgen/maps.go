@@ -1,6 +1,7 @@
 package bpfgen
 
 import (
+	"cmp"
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
@@ -72,8 +73,8 @@ func spanKeySize(s *tree.Span) uint32 {
 	return uint32(max(8, layout.Fixed(s.Key).Size))
 }
 
-// maxStacks are the different stacks of a run: 8 MB with the deepest.
-const maxStacks = 8192
+// defaultStacks are the different stacks of a run: 8 MB with the deepest.
+const defaultStacks = 8192
 
 // fixedMaps makes the maps that exist once.
 func (g *generator) fixedMaps() {
@@ -95,7 +96,7 @@ func (g *generator) fixedMaps() {
 	if uses[tree.MapStacks] {
 		g.add(&ebpf.MapSpec{
 			Name: tree.MapStacks, Type: ebpf.Hash, KeySize: 8,
-			ValueSize: uint32(wire.StackAddrs + 8*g.unit.Tree.StackFrames), MaxEntries: maxStacks,
+			ValueSize: uint32(wire.StackAddrs + 8*g.unit.Tree.StackFrames), MaxEntries: uint32(cmp.Or(g.unit.Tree.Stacks, defaultStacks)),
 		})
 	}
 	if g.scratch > 0 {

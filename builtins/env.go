@@ -45,6 +45,7 @@ type Env struct {
 	containers []value.Container
 	points     *pointMaker
 	strMax     int
+	stacks     int
 	formats    map[string]*format.Format
 	families   map[string]value.LabelFunc // of names()
 	fmtArgs    []format.Arg

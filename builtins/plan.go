@@ -15,7 +15,7 @@ type Capturer interface {
 // Plan makes the plan of everything that was declared. It is called once,
 // when the script has ended: lambdas may use globals that are assigned later.
 func (e *Env) Plan(c Capturer) *plan.Plan {
-	p := &plan.Plan{StrMax: e.strMax}
+	p := &plan.Plan{StrMax: e.strMax, Stacks: e.stacks}
 	for i, cont := range e.containers {
 		cont.Decl().ID = i
 		p.Containers = append(p.Containers, cont.Decl())

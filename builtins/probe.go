@@ -30,9 +30,10 @@ call stats()). enable() of an iterator goes through its list again.`,
 	},
 	{
 		Name: "limits", Family: "probes",
-		Signature: "limits(string=256)",
-		Doc:       "Sets how many bytes of a string are captured at most. A string that was cut ends in …",
-		call:      limitsCall,
+		Signature: "limits(string=256, stacks=8192)",
+		Doc: `Sets how many bytes of a string are captured at most, and how many different stacks are kept. A string that was cut ends in …;
+a stack for which there was no room is counted, and the end of the run says so.`,
+		call: limitsCall,
 	},
 	{
 		Name: "FAULT", Family: "probes",
@@ -241,14 +242,20 @@ func recordCall(_ *Env, c *call) (starlark.Value, error) {
 // maxString is what wire.RefLen leaves, a multiple of 8.
 const maxString = 8184
 
+// maxStacks is that of limits(): 1 GB with the deepest stacks.
+const maxStacks = 1 << 20
+
 func limitsCall(e *Env, c *call) (starlark.Value, error) {
-	n := 0
-	if err := c.unpack("string?", &n); err != nil {
+	text, stacks := e.strMax, e.stacks
+	if err := c.unpack("string?", &text, "stacks?", &stacks); err != nil {
 		return nil, err
 	}
-	if n < 0 || n > maxString {
-		return nil, fmt.Errorf("limits: got string = %d, want 1 to %d", n, maxString)
+	if text < 0 || text > maxString {
+		return nil, fmt.Errorf("limits: got string = %d, want 1 to %d", text, maxString)
 	}
-	e.strMax = n
+	if stacks < 0 || stacks > maxStacks {
+		return nil, fmt.Errorf("limits: got stacks = %d, want 1 to %d", stacks, maxStacks)
+	}
+	e.strMax, e.stacks = text, stacks
 	return starlark.None, nil
 }

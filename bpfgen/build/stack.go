@@ -50,7 +50,7 @@ func (b *builder) callStack(e *tree.Expr) val {
 	b.unless(ir.EQ, p, 0, func() {
 		b.keepStack(m, key, stackEntry{count, owner, check, b.stackMark(e, user)}, lost)
 		if user {
-			b.announce(m)
+			b.announce(m, id)
 		}
 		give(id)
 	})
@@ -205,9 +205,10 @@ func (b *builder) keepStack(m, key *region, e stackEntry, lost func()) {
 
 // announce tells user space at once that there is a new stack of a process, so
 // that it looks at the process's mappings while there are some.
-func (b *builder) announce(m *region) {
+func (b *builder) announce(m *region, id *ir.Value) {
 	b.Uses[tree.MapRing] = true
 	b.store(8, b.addr(m, 0), wire.HeaderNumber, b.konst(wire.NumberProcess))
 	b.store(8, b.addr(m, 0), wire.HeaderTime, b.tgid())
-	b.call(helperRingbufOutput, b.mapPtr(tree.MapRing), b.addr(m, 0), b.konst(wire.HeaderSize), b.konst(ringForceWakeup))
+	b.store(8, b.addr(m, 0), wire.ProcessStack, id)
+	b.call(helperRingbufOutput, b.mapPtr(tree.MapRing), b.addr(m, 0), b.konst(wire.ProcessSize), b.konst(ringForceWakeup))
 }

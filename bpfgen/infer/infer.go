@@ -167,6 +167,7 @@ func newUnit(p *plan.Plan, facts *kernel.Facts, conts map[int]*contType) *unit {
 		u.strMax = defaultStrMax
 	}
 	u.res.Tree.StrMax = u.strMax
+	u.res.Tree.Stacks = p.Stacks
 	return u
 }
 

@@ -170,6 +170,8 @@ type Unit struct {
 	Points map[int][]Point
 	// StackFrames is the room for addresses in an entry of MapStacks.
 	StackFrames int
+	// Stacks is how many stacks MapStacks has room for, 0: the default.
+	Stacks int
 	// Path has what OpPath needs of this kernel; nil where no program uses it.
 	Path *PathOffsets
 	// StrMax is the limit of strings in bytes.

@@ -26,6 +26,8 @@ type Plan struct {
 	Containers []*Container
 	// StrMax is the limit of captured strings in bytes (--str-max, limits()).
 	StrMax int
+	// Stacks is how many different stacks are kept (limits()), 0: the default.
+	Stacks int
 	// Target restricts all probes to a process; see Target.
 	Target Target
 }

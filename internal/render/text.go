@@ -2,6 +2,7 @@ package render
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -126,11 +127,14 @@ func (p *Printer) appendStacked(dst []byte, t *Table, rows []Row, flat []flatCol
 		dst = append(dst, "]:"...)
 		for _, c := range flat {
 			dst = append(dst, ' ')
-			if c.name != "" {
-				dst = append(dst, c.name...)
-				dst = append(dst, '=')
+			unit := strings.HasPrefix(c.name, "(") // of a column without a name
+			if c.name != "" && !unit {
+				dst = append(append(dst, c.name...), '=')
 			}
 			dst = appendValue(dst, c.get(r))
+			if unit {
+				dst = append(append(dst, ' '), strings.Trim(c.name, "()")...)
+			}
 		}
 		dst = append(dst, '\n')
 	}

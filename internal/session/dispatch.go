@@ -70,7 +70,7 @@ func (s *session) drain() error {
 func (s *session) take(rec []byte) {
 	switch {
 	case ofProcess(rec):
-		s.userSymbols.See(int(binary.NativeEndian.Uint64(rec[wire.HeaderTime:])))
+		s.stacks.see(int(binary.NativeEndian.Uint64(rec[wire.HeaderTime:])), binary.NativeEndian.Uint64(rec[wire.ProcessStack:]))
 	case !s.merger.Push(rec):
 		s.strays++
 	}
@@ -79,5 +79,5 @@ func (s *session) take(rec []byte) {
 // ofProcess: the record is news of a process with a new user stack. What it has
 // mapped is looked at now, since it may have ended when the stack is shown.
 func ofProcess(rec []byte) bool {
-	return len(rec) == wire.HeaderSize && binary.NativeEndian.Uint32(rec[wire.HeaderNumber:]) == wire.NumberProcess
+	return len(rec) == wire.ProcessSize && binary.NativeEndian.Uint32(rec[wire.HeaderNumber:]) == wire.NumberProcess
 }

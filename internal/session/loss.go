@@ -45,7 +45,7 @@ var lossTexts = map[bpfgen.SiteKind]lossText{
 	bpfgen.SiteTimeout:  {"%d calls of %s took longer than timeout=", "", ofProbe},
 	bpfgen.SiteSpanRace: {"%d pairs of %s lost: an end came together with another start of its key", "", ofProbe},
 	bpfgen.SiteStackFull: {"%d stacks of %s lost: the table of stacks is full",
-		"select with where=, or take fewer frames: e.stack(8)", ofProbe},
+		"keep more with limits(stacks = N), select with where=, or take fewer frames: e.stack(8)", ofProbe},
 	bpfgen.SiteStackClash: {"%d stacks of %s lost: they have the id of another one", "", ofProbe},
 	bpfgen.SiteContention: {"%d values of %s may be missing in the extremes: too many CPUs wrote at once", "", ofContainer},
 }

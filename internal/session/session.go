@@ -57,8 +57,8 @@ type session struct {
 	merger      stream.Merger
 	flushing    bool     // the merger gives out records
 	held        [][]byte // records that came meanwhile
-	settled     uint64 // all records up to this time have been delivered
-	strays      uint64 // records that nothing in the unit describes
+	settled     uint64   // all records up to this time have been delivered
+	strays      uint64   // records that nothing in the unit describes
 
 	routes  []route // by the number of the record
 	event   *value.Event

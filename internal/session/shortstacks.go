@@ -11,9 +11,9 @@ import (
 // shortStacks collects why stacks of programs are short or have no names, to
 // say it once for each program when the run ends.
 type shortStacks struct {
-	// frameless counts stacks by program: it is built without frame pointers, or
-	// a library of it is.
-	frameless map[string]int
+	// all counts stacks by program, frameless those that end too early: it is
+	// built without frame pointers, or a library of it is.
+	all, frameless map[string]int
 	// ended are processes of which no mappings were seen.
 	ended map[int]int
 }
@@ -21,6 +21,13 @@ type shortStacks struct {
 // shortest is the length from which on a stack is no surprise: main and what
 // calls it are two.
 const shortest = 3
+
+func (s *shortStacks) taken(program string) {
+	if s.all == nil {
+		s.all = map[string]int{}
+	}
+	s.all[program]++
+}
 
 func (s *shortStacks) withoutFrames(program string) {
 	if program == "" {
@@ -42,12 +49,17 @@ func (s *shortStacks) unseen(pid int) {
 // lines says what was found.
 func (s *shortStacks) lines() (out []string) {
 	for program, n := range s.frameless {
-		out = append(out, fmt.Sprintf("%d stacks of %s end after one or two frames: it, or a library that it uses, is built without frame pointers (gcc and clang: -fno-omit-frame-pointer)",
-			n, program))
+		if all := s.all[program]; 2*n >= all { // single ones are of moments at which functions have no frame
+			out = append(out, fmt.Sprintf("%d of %d stacks of %s end after one or two frames: it, or a library that it uses, is built without frame pointers (gcc and clang: -fno-omit-frame-pointer)",
+				n, all, program))
+		}
 	}
 	sort.Strings(out)
-	if len(s.ended) > 0 {
-		out = append(out, fmt.Sprintf("the stacks of %d processes have addresses for names: they ended before it could be seen what they had mapped", len(s.ended)))
+	switch n := len(s.ended); {
+	case n == 1:
+		out = append(out, "the stacks of one process have addresses for names: it ended before it could be seen what it had mapped")
+	case n > 1:
+		out = append(out, fmt.Sprintf("the stacks of %d processes have addresses for names: they ended before it could be seen what they had mapped", n))
 	}
 	return out
 }
@@ -68,7 +80,7 @@ func startsProgram(frames []value.Frame) bool {
 	}
 	root := frames[len(frames)-1]
 	name, _, _ := strings.Cut(root.Name, ".abi0")
-	if name == "main" || starts[name] {
+	if name == "main" || starts[name] || strings.HasPrefix(name, "_rt0_") {
 		return true
 	}
 	return len(frames) > 1 && root.Offset == 0 && strings.HasPrefix(root.Name, root.Module+"+") && strings.HasPrefix(root.Module, "libc.so")

@@ -63,29 +63,50 @@ func (t *stacks) find(id uint64) *namedStack {
 	return stack
 }
 
+// An entry is a stack as the table has it: see wire.StackCheck.
+type entry struct {
+	addrs []uint64
+	mark  uint16
+	owner uint32
+}
+
+func (t *stacks) entry(id uint64) (entry, error) {
+	raw := make([]byte, t.table.ValueSize())
+	if err := t.table.Lookup(id, raw); err != nil {
+		return entry{}, err
+	}
+	order := binary.NativeEndian
+	n := min(int(order.Uint16(raw[wire.StackCount:])), (len(raw)-wire.StackAddrs)/8)
+	e := entry{make([]uint64, n), order.Uint16(raw[wire.StackMark:]), order.Uint32(raw[wire.StackProcess:])}
+	for i := range e.addrs {
+		e.addrs[i] = order.Uint64(raw[wire.StackAddrs+8*i:])
+	}
+	return e, nil
+}
+
+// see looks at what a process has mapped, since it may have ended when its new
+// stack is shown.
+func (t *stacks) see(pid int, id uint64) {
+	if e, err := t.entry(id); err == nil { // else it is said when the stack is shown
+		t.s.userSymbols.SeeStack(pid, e.addrs)
+	}
+}
+
 func (t *stacks) read(id uint64) *namedStack {
-	entry := make([]byte, t.table.ValueSize())
-	if err := t.table.Lookup(id, entry); err != nil {
-		if !errors.Is(err, ebpf.ErrKeyNotExist) {
+	e, err := t.entry(id)
+	if err != nil || len(e.addrs) == 0 {
+		if err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
 			t.s.messagef("startrace: read a stack: %v", err)
 		}
 		return &namedStack{[]value.Frame{}, fmt.Sprintf("stack %#x is not in the table", id)}
 	}
-	order := binary.NativeEndian
-	n := min(int(order.Uint16(entry[wire.StackCount:])), (len(entry)-wire.StackAddrs)/8)
-	mark := order.Uint16(entry[wire.StackMark:])
-	addrs := make([]uint64, n)
-	for i := range addrs {
-		addrs[i] = order.Uint64(entry[wire.StackAddrs+8*i:])
+	asked := int(e.mark & wire.MarkAsked)
+	if e.owner != 0 && e.owner&wire.StackProgram == 0 {
+		return t.user(int(e.owner), e.addrs, asked)
 	}
-	asked := int(mark & wire.MarkAsked)
-	pid := order.Uint32(entry[wire.StackProcess:])
-	if pid != 0 && pid&wire.StackProgram == 0 {
-		return t.user(int(pid), addrs, asked)
-	}
-	stack := t.kernel(addrs, asked, mark&wire.MarkTraced != 0)
-	if pid != 0 {
-		t.begin(stack, int(pid&^wire.StackProgram), asked)
+	stack := t.kernel(e.addrs, asked, e.mark&wire.MarkTraced != 0)
+	if e.owner != 0 {
+		t.begin(stack, int(e.owner&^wire.StackProgram), asked)
 	}
 	return stack
 }
@@ -115,6 +136,7 @@ func (t *stacks) user(pid int, addrs []uint64, asked int) *namedStack {
 		}
 		out.frames = append(out.frames, one)
 	}
+	t.short.taken(t.s.userSymbols.Program(pid))
 	switch whole := startsProgram(out.frames); {
 	case !t.s.userSymbols.Seen(pid):
 		t.short.unseen(pid)

@@ -32,7 +32,9 @@ type process struct {
 	program string    // its executable, in its mount namespace
 	read    time.Time // when maps were read
 	used    uint64
-	perf    perfMap
+	// fruitless is how often mappings were read for an address that none has.
+	fruitless int
+	perf      perfMap
 }
 
 // An identity changes when a process ends and another gets its number, and
@@ -51,6 +53,36 @@ const minAge = 20 * time.Millisecond
 // See remembers a process while it lives: call it as soon as there may be a
 // question about it later. It costs some 20 µs if the process is known.
 func (t *Table) See(pid int) { t.process(pid, 0) }
+
+// patience is how often an address that no mapping has makes the mappings be read
+// at once: a program that has just begun maps its libraries.
+const patience = 8
+
+// SeeStack is See for a process of which some addresses will be asked for.
+func (t *Table) SeeStack(pid int, addrs []uint64) {
+	p := t.process(pid, 0)
+	if p.covers(addrs) || p.fruitless >= patience && time.Since(p.read) < minAge {
+		return
+	}
+	is, alive := readIdentity(p.dir())
+	list, err := readMappings(p.dir())
+	if !alive || is != p.is || err != nil || len(list) == 0 {
+		return // it has ended, or is another program by now
+	}
+	t.remember(p, is, list)
+	if !p.covers(addrs) {
+		p.fruitless++
+	}
+}
+
+func (p *process) covers(addrs []uint64) bool {
+	for _, addr := range addrs {
+		if p.mapping(addr) == nil {
+			return false
+		}
+	}
+	return true
+}
 
 // Seen reports whether the mappings of a process were seen while it lived.
 func (t *Table) Seen(pid int) bool { return len(t.processes.get(pid).maps) > 0 }

@@ -37,5 +37,9 @@ const MaxStack = 127
 
 // NumberProcess, as the number of a record, says that it is no event but news
 // of a process that has a new user stack. Its number is where events have
-// their time.
-const NumberProcess = 1<<32 - 1
+// their time, the stack's id lies behind the header.
+const (
+	NumberProcess = 1<<32 - 1
+	ProcessStack  = HeaderSize
+	ProcessSize   = HeaderSize + 8
+)

@@ -1,0 +1,74 @@
+package value
+
+import (
+	"testing"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// namedStacks is a table of stacks that are known by name.
+type namedStacks map[uint64][]Frame
+
+func (n namedStacks) Frames(id uint64) []Frame {
+	if f := n[id]; f != nil {
+		return f
+	}
+	return []Frame{}
+}
+
+func (n namedStacks) Short(id uint64) string {
+	switch {
+	case len(n[id]) == 0:
+		return "no user stack: a thread of the kernel"
+	case id == 9:
+		return "cut at 3 frames"
+	}
+	return ""
+}
+
+var someStacks = namedStacks{
+	7: {{Name: "vfs_write", Offset: 1, Addr: 0x101}, {Name: "nft_do", Offset: 0x20, Module: "nf_tables", Addr: 0x220}, {Name: "a;b", Addr: 0x300}},
+	9: {{Name: "write", Offset: 0x10, Module: "libc.so.6", Addr: 0x10, User: true}, {Name: "app+0x20", Module: "app", Addr: 0x20, User: true}, {Name: "0x30", Addr: 0x30, User: true}},
+}
+
+// What scripts see of a stack.
+func TestStack(t *testing.T) {
+	env := starlark.StringDict{"s": Stack{7, someStacks}, "same": Stack{7, someStacks}, "u": Stack{9, someStacks}, "none": Stack{2, someStacks}}
+	for _, c := range []struct{ expr, want string }{
+		{"len(s), len(u), len(none)", "(3, 3, 0)"},
+		{"s[0]", "vfs_write+0x1"},
+		{"s[-1]", "a;b"},
+		{"[f.name for f in s]", `["vfs_write", "nft_do", "a;b"]`},
+		{"[f.module for f in s]", `[None, "nf_tables", None]`},
+		{"[(f.offset, f.addr) for f in u]", "[(16, 16), (0, 32), (0, 48)]"},
+		{"s[1:]", "(nft_do+0x20, a;b)"},
+		{"s[::-1]", "(a;b, nft_do+0x20, vfs_write+0x1)"},
+		{`"nft_do" in s, "nft" in s, s[1] in s, u[1] in s`, "(True, False, True, False)"},
+		{"s.folded()", `"a:b;nft_do;vfs_write"`},
+		{"none.folded()", `""`},
+		{"bool(s), bool(none)", "(True, False)"},
+		{"s == same, s == u, s[0] == same[0], s[0] == u[0]", "(True, False, True, False)"},
+		{"{s: 1, u: 2}[same]", "1"},
+		{"{s[0]: 1}[same[0]]", "1"},
+		{"str(s)", `"    vfs_write+0x1\n    nft_do+0x20 [nf_tables]\n    a;b\n"`},
+		{"str(u)", `"    write+0x10 (libc.so.6)\n    app+0x20\n    0x30\n    … cut at 3 frames\n"`},
+		{"str(none)", `"    (no user stack: a thread of the kernel)\n"`},
+		{"type(s), type(s[0])", `("stack", "frame")`},
+		{"s[3]", "error: stack index 3 out of range [-3:2]"},
+		{"1 in s", "error: 'in <stack>' wants a function's name or a frame, got int"},
+		{"s < u", "error: stack < stack not implemented"},
+		{"s.depth", "error: stack has no .depth field or method"},
+	} {
+		got := ""
+		v, err := starlark.EvalOptions(&syntax.FileOptions{}, &starlark.Thread{}, "", c.expr, env)
+		if err != nil {
+			got = "error: " + err.Error()
+		} else {
+			got = v.String()
+		}
+		if got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.expr, got, c.want)
+		}
+	}
+}
