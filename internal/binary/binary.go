@@ -56,7 +56,8 @@ type Finder struct {
 	// Program is the file that a point without one means: that of -p or -c.
 	Program string
 
-	open map[string]*elffile.File
+	open  map[string]*elffile.File
+	lines map[string]*elffile.Lines
 }
 
 // Close closes the files.

@@ -19,7 +19,6 @@ type Listed struct {
 	Addr     uint64
 	Size     uint64
 	Language string // how it is called: "C", "Go"
-	Line     string // where its source is, "" if that is not known
 	Problem  string // why it cannot be probed, "" if it can
 }
 
@@ -50,6 +49,25 @@ func listed(e *elffile.File, fn elffile.Function) Listed {
 		out.Problem = "it is chosen among several when the program starts: its calls cannot be probed by this name"
 	}
 	return out
+}
+
+// Line gives the place in the source of an address of a file that was found, ""
+// if that is not known. The first takes as long as reading the file's debug
+// information.
+func (f *Finder) Line(at *File, addr uint64) string {
+	e := f.open[at.Path]
+	if e == nil {
+		return ""
+	}
+	l := f.lines[at.Path]
+	if l == nil {
+		l = e.Lines()
+		if f.lines == nil {
+			f.lines = map[string]*elffile.Lines{}
+		}
+		f.lines[at.Path] = l
+	}
+	return l.At(addr)
 }
 
 // Mapped gives the files that the traced process has mapped as code, its

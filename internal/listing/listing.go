@@ -88,6 +88,8 @@ type Source struct {
 type Programs interface {
 	Names(file, pattern string) ([]binary.Listed, *binary.File, error)
 	Static(file, pattern string) ([]usdt.Probe, *binary.File, error)
+	// Line gives the file and line of the source, "" if they are not known.
+	Line(at *binary.File, addr uint64) string
 	Mapped() ([]string, error)
 }
 

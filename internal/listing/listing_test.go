@@ -118,6 +118,13 @@ func (p programs) Static(file, pattern string) ([]usdt.Probe, *binary.File, erro
 	return found, at, err
 }
 
+func (programs) Line(_ *binary.File, addr uint64) string {
+	if addr == 0x2000 {
+		return "/src/make.cc:12"
+	}
+	return ""
+}
+
 func (programs) Mapped() ([]string, error) { return []string{"/bin/program", "/lib/libc.so.6"}, nil }
 
 func source(t *testing.T) *listing.Source {

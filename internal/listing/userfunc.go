@@ -80,7 +80,11 @@ func (s *Source) userFunctions(r *Result, k *kind, rest string) error {
 			continue
 		}
 		for i := range list {
-			r.Points = append(r.Points, userFunction(k, &list[i], at))
+			line := ""
+			if s.Verbose && len(list) <= maxLines {
+				line = s.Programs.Line(at, list[i].Addr)
+			}
+			r.Points = append(r.Points, userFunction(k, &list[i], at, line))
 		}
 	}
 	s.judge(r, k, files, failed)
@@ -100,15 +104,19 @@ func (s *Source) judge(r *Result, k *kind, files []string, failed []error) {
 	}
 }
 
-func userFunction(k *kind, fn *binary.Listed, at *binary.File) *Point {
+// maxLines is for how many functions the source is looked for: each takes a
+// walk through the file's units.
+const maxLines = 64
+
+func userFunction(k *kind, fn *binary.Listed, at *binary.File, line string) *Point {
 	p := &Point{Name: k.name + ":" + at.Name + ":" + quoted(fn.Name), Kind: k.name, File: at.Name}
 	p.detail = func(p *Point) {
 		p.Where = fmt.Sprintf("address %#x", fn.Addr)
 		if fn.Size != 0 {
 			p.Where += fmt.Sprintf(", %d bytes", fn.Size)
 		}
-		if fn.Line != "" {
-			p.Where += ", " + fn.Line
+		if line != "" {
+			p.Where += ", " + line
 		}
 		if fn.Full != "" && fn.Full != fn.Name {
 			p.Notes = append(p.Notes, fn.Full)
