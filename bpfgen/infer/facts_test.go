@@ -22,11 +22,15 @@ func testFacts(t *testing.T) *kernel.Facts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return kernel.Open(kernel.Options{BTF: blob, TracefsPath: "testdata/tracefs", Symbols: testSymbols})
+	return kernel.Open(kernel.Options{BTF: blob, TracefsPath: "testdata/tracefs", Symbols: testSymbols, Blacklist: testBlacklist})
+}
+
+func testBlacklist() (*kernel.Blacklist, error) {
+	return kernel.ReadBlacklist(strings.NewReader("0xffffffff81000500-0xffffffff81000510\tdo_int3\n"))
 }
 
 func testSymbols() (*kernel.Symbols, error) {
-	return kernel.ReadSymbols(strings.NewReader("ffffffff81000000 T start_kernel\nffffffff82000000 D jiffies\n" +
+	return kernel.ReadSymbols(strings.NewReader("ffffffff81000000 T start_kernel\nffffffff81001000 t shared_name\nffffffff81002000 t shared_name\nffffffff82000000 D jiffies\n" +
 		"ffffffff82000106 d odd\nffffffff82000200 d twice\nffffffff82000300 d twice\n"))
 }
 

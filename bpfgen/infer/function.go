@@ -113,13 +113,20 @@ func (u *unit) kernelFunctions(p *plan.Pattern) []*target {
 	if kernel.IsPattern(name) {
 		t.name = p.Provider
 	}
+	u.mayProbe(p, name)
 	for _, fn := range u.matchFunctions(p, name) {
 		text := p.Provider + ":" + fn.Name
 		if offset != 0 {
 			text += fmt.Sprintf("+%#x", offset)
 		}
 		place := tree.Place{Func: fn.Name, Module: fn.Module, Offset: offset, BTF: uint32(fn.ID)}
-		t.funcs = append(t.funcs, &funcPoint{name: fn.Name, text: text, place: place, proto: fn})
+		places := u.namesakes(p, place)
+		if places == nil {
+			places = []tree.Place{place}
+		}
+		for _, at := range places {
+			t.funcs = append(t.funcs, &funcPoint{name: fn.Name, text: text, place: at, proto: fn})
+		}
 	}
 	if offset != 0 { // in the middle of a function its arguments are gone
 		for _, f := range t.funcs {

@@ -13,6 +13,9 @@ type Options struct {
 	Release     string // default: that of the running kernel; of a fixture unknown
 	// Symbols reads the kernel's symbols; nil: those of the running kernel.
 	Symbols func() (*Symbols, error)
+	// Blacklist reads the functions that must not be probed; nil: those of the
+	// running kernel.
+	Blacklist func() (*Blacklist, error)
 	// Features finds out what the kernel has; it is called once, if at all.
 	Features func() Features
 }
@@ -40,6 +43,10 @@ type Facts struct {
 	symbolsOnce sync.Once
 	symbols     *Symbols
 	symbolsErr  error
+
+	blacklistOnce sync.Once
+	blacklist     *Blacklist
+	blacklistErr  error
 
 	mu          sync.Mutex
 	tracepoints map[TracepointName]*Tracepoint
@@ -73,4 +80,16 @@ func (f *Facts) Symbols() (*Symbols, error) {
 		f.symbols, f.symbolsErr = read()
 	})
 	return f.symbols, f.symbolsErr
+}
+
+// Blacklist gives the functions that must not be probed.
+func (f *Facts) Blacklist() (*Blacklist, error) {
+	f.blacklistOnce.Do(func() {
+		read := f.opts.Blacklist
+		if read == nil {
+			read = OpenBlacklist
+		}
+		f.blacklist, f.blacklistErr = read()
+	})
+	return f.blacklist, f.blacklistErr
 }

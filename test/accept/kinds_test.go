@@ -3,6 +3,7 @@ package accept
 import (
 	"debug/elf"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/btf"
 	"golang.org/x/sys/unix"
 )
@@ -296,4 +298,167 @@ every("200ms", step)
 			}
 		})
 	}
+}
+
+// A long list comes whole, also if its records are larger than the ring together.
+func TestLongList(t *testing.T) {
+	needGuest(t)
+	needIterator(t, "task_file")
+	const room = 16 << 20 // twice the ring
+	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 50))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const want = room / 200
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: want + 1000, Max: want + 1000}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(filepath.Join(dir, "held"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for range want {
+		fd, err := unix.Dup(int(f.Fd()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Close(fd)
+	}
+	text := `
+fds = {}
+probe("iter:task_file", lambda e: fds.setdefault(e.args.fd, len(path(e.args.file))), where = lambda e: e.tid == e.pid)
+at_exit(lambda: printf("%d %d\n", len([fd for fd, n in fds.items() if n > 200]), sum([n for n in fds.values() if n > 200])))
+`
+	got := iterated(t, text, "-p", strconv.Itoa(os.Getpid()))
+	if line := fmt.Sprintf("%d %d", want+1, (want+1)*len(f.Name())); len(got) != 1 || got[0] != line {
+		t.Errorf("got %q, want %q", got, line)
+	}
+}
+
+// Lists without a process: sockets and tables that this test made.
+func TestObjectIterators(t *testing.T) {
+	needGuest(t)
+	t.Run("tcp", func(t *testing.T) {
+		needIterator(t, "tcp")
+		l, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		port := l.Addr().(*net.TCPAddr).Port
+		got := iterated(t, `probe("iter:tcp", lambda e: printf("%d %d\n", e.args.sk_common.skc_num, e.args.uid), where = lambda e: e.args.sk_common.skc_state == 10)`)
+		if want := fmt.Sprintf("%d %d", port, os.Getuid()); !slices.Contains(got, want) {
+			t.Errorf("got %q, want %q among them", got, want)
+		}
+	})
+	t.Run("udp", func(t *testing.T) {
+		needIterator(t, "udp")
+		c, err := net.ListenPacket("udp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		port := c.LocalAddr().(*net.UDPAddr).Port
+		got := iterated(t, `probe("iter:udp", lambda e: printf("%d\n", e.args.udp_sk.inet.sk.__sk_common.skc_num))`)
+		if !slices.Contains(got, strconv.Itoa(port)) {
+			t.Errorf("got %q, want %d among them", got, port)
+		}
+	})
+	t.Run("unix", func(t *testing.T) {
+		needIterator(t, "unix")
+		l, err := net.Listen("unix", filepath.Join(t.TempDir(), "sock"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		if got := iterated(t, `probe("iter:unix", lambda e: printf("%d\n", e.args.unix_sk.sk.sk_type))`); !slices.Contains(got, "1") {
+			t.Errorf("got %q, want a stream", got)
+		}
+	})
+	t.Run("netlink", func(t *testing.T) {
+		needIterator(t, "netlink")
+		fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Close(fd)
+		if err := unix.Bind(fd, &unix.SockaddrNetlink{Family: unix.AF_NETLINK, Pid: 4711}); err != nil {
+			t.Fatal(err)
+		}
+		if got := iterated(t, `probe("iter:netlink", lambda e: printf("%d\n", e.args.sk.portid))`); !slices.Contains(got, "4711") {
+			t.Errorf("got %q, want 4711 among them", got)
+		}
+	})
+	t.Run("bpf_map", func(t *testing.T) {
+		needIterator(t, "bpf_map")
+		m, err := ebpf.NewMap(&ebpf.MapSpec{Name: "mine", Type: ebpf.Hash, KeySize: 4, ValueSize: 24, MaxEntries: 77})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		got := iterated(t, `probe("iter:bpf_map", lambda e: printf("%s %d %d\n", e.args.map.name, e.args.map.value_size, e.args.map.max_entries))`)
+		if !slices.Contains(got, "mine 24 77") {
+			t.Errorf("got %q, want mine 24 77 among them", got)
+		}
+	})
+}
+
+// A function that handles probes is refused with the reason, before the kernel is asked.
+func TestForbiddenFunction(t *testing.T) {
+	needGuest(t)
+	needTracing(t)
+	const debugfs = "/sys/kernel/debug"
+	if err := unix.Mount("debugfs", debugfs, "debugfs", 0, ""); err != nil && err != unix.EBUSY {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(debugfs + "/kprobes/blacklist")
+	if err != nil {
+		t.Skipf("needs a kernel with kprobes: %v", err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	_, name, ok := strings.Cut(line, "\t")
+	if !ok {
+		t.Fatalf("the kernel forbids %q", line)
+	}
+	e := startrace(t, "-e", fmt.Sprintf("probe('kprobe:%s', lambda e: None)", name))
+	if e.status == 0 || !strings.Contains(e.stderr, name+": the kernel allows no probes on it") {
+		t.Errorf("kprobe:%s: status %d, %s", name, e.status, e.stderr)
+	}
+}
+
+// Of functions that share a name all are probed, at their addresses.
+func TestNamesakes(t *testing.T) {
+	needGuest(t)
+	needTracing(t)
+	text, err := os.ReadFile("/proc/kallsyms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := os.ReadFile("/sys/kernel/tracing/available_filter_functions")
+	if err != nil {
+		t.Skipf("needs a list of functions: %v", err)
+	}
+	times := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) == 3 && strings.EqualFold(f[1], "t") {
+			times[f[2]]++
+		}
+	}
+	traced := map[string]int{}
+	for line := range strings.Lines(string(known)) {
+		traced[strings.TrimSpace(line)]++
+	}
+	for name, n := range times {
+		if n != 2 || traced[name] != 2 || strings.ContainsAny(name, ".") {
+			continue
+		}
+		e := startrace(t, "-v", "-e", fmt.Sprintf("probe('kprobe:%s', lambda e: None)\nafter('10ms', lambda: exit())", name)).ok(t)
+		said := strings.Join(strings.Fields(e.stderr), " ") // notes are wrapped
+		if want := "the kernel has 2 functions of that name, and all are probed"; !strings.Contains(said, want) || !strings.Contains(said, "at 2 points") {
+			t.Errorf("kprobe:%s: %s", name, e.stderr)
+		}
+		return
+	}
+	t.Skip("needs a kernel with two functions of one name")
 }
