@@ -80,6 +80,9 @@ func (s *Source) kernelFunction(k *kind, fn *kernel.Function) func(*Point) {
 			p.Notes = append(p.Notes, "it returns nothing (void)")
 		}
 		p.Fields = append(p.Fields, spanFields(k)...)
+		if err := s.Refused(fn.Name); err != nil && k.short != "f" && k.short != "fr" {
+			p.Notes = append(p.Notes, err.Error())
+		}
 		if k.name == "func" {
 			p.Notes = append(p.Notes, "also kprobe:, kretprobe:, fentry:, fexit:"+fn.Name)
 		}

@@ -134,6 +134,12 @@ func source(t *testing.T) *listing.Source {
 			BTF: fixedTypes(t), TracefsPath: "testdata/tracefs", Features: func() kernel.Features { return features },
 		}),
 		Programs: programs{}, Words: words{},
+		Refused: func(name string) error {
+			if name == "untyped" {
+				return kernel.ErrNoProbes
+			}
+			return nil
+		},
 	}
 }
 

@@ -83,7 +83,8 @@ func (s *Source) everywhere(r *Result, name string) error {
 	}
 	var near []string
 	for _, k := range kinds {
-		if !k.bare {
+		ofProgram := k.name == "ufunc" && s.Traced
+		if !k.bare && !ofProgram {
 			continue
 		}
 		rest := name
@@ -91,7 +92,11 @@ func (s *Source) everywhere(r *Result, name string) error {
 			rest = "*:" + name
 		}
 		one := &Result{}
-		r.problem(k.find(s, one, k, rest))
+		err := k.find(s, one, k, rest)
+		if ofProgram && len(one.Points) == 0 {
+			continue // it has no such function, or no symbols: not what was asked first
+		}
+		r.problem(err)
 		r.Points = append(r.Points, one.Points...)
 		near = append(near, one.Hints...)
 		for _, err := range one.Problems {

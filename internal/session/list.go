@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/kernel"
@@ -83,7 +84,7 @@ func (s *session) list(pattern string) (found bool, err error) {
 	finder := s.finder()
 	src := &listing.Source{
 		Facts: s.facts, Programs: finder, Words: pointWords{}, Traced: finder.Program != "",
-		Verbose: s.Verbose, NoCounters: !kernel.HasCounters(),
+		Verbose: s.Verbose, NoCounters: !kernel.HasCounters(), Refused: refusals(),
 	}
 	r, err := src.Find(pattern)
 	if err != nil {
@@ -102,6 +103,19 @@ func (s *session) list(pattern string) (found bool, err error) {
 		s.messagef("startrace: nothing matches %s%s", pattern, listHint(r.Hints))
 	}
 	return !r.Empty(), err
+}
+
+// refusals asks the kernel's list of functions that must not be probed, which
+// is read when it is first needed.
+func refusals() func(name string) error {
+	list := sync.OnceValue(func() *kernel.Blacklist {
+		b, err := kernel.OpenBlacklist()
+		if err != nil {
+			return &kernel.Blacklist{} // attaching tells
+		}
+		return b
+	})
+	return func(name string) error { return list().Check(name) }
 }
 
 func listHint(hints []string) string {
