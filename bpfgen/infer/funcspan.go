@@ -119,7 +119,7 @@ func (w *funcSpanWalk) one(f *funcPoint) {
 func (w *funcSpanWalk) walk(p *spanProgram, f *funcView) {
 	pr, pos := w.pr, w.t.pos
 	start, end := newBody(pr, p.enter), newBody(pr, p.exit)
-	st := &spanState{span: w.span, start: start, end: end, vals: map[int]*tree.Expr{}}
+	st := &spanState{span: w.span, start: start, end: end, vals: map[int]*tree.Expr{}, retry: f.user}
 	start.span, end.span = st, st
 	startEv := w.event(start, f, nil)
 	ev := w.event(end, f, startEv)

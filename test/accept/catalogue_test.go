@@ -1,0 +1,96 @@
+package accept
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Calls and returns are indented by depth. (S4-15)
+func TestCallindent(t *testing.T) {
+	path := traceable(t, "calls")
+	e := startrace(t, "callindent", path, "-F", "factorial", "-c", path+" factorial 3").ok(t)
+	want := []string{"-> factorial", "  -> factorial", "    -> factorial", "    <- factorial 0x1", "  <- factorial 0x2", "<- factorial 0x6"}
+	got := regexp.MustCompile(`(?m)^ *\d+ calls\(\d+\): ( *[-<]. factorial(?: 0x\d)?)`).FindAllStringSubmatch(e.stdout, -1)
+	if len(got) != len(want) {
+		t.Fatalf("got %s\nstderr: %s", e.stdout, e.stderr)
+	}
+	for i, m := range got {
+		if m[1] != want[i] {
+			t.Errorf("line %d: %q, want %q", i, m[1], want[i])
+		}
+	}
+}
+
+// What is typed into a bash is shown as it was typed. (S3-04)
+func TestBashreadline(t *testing.T) {
+	needTracing(t)
+	if _, err := os.Stat("/bin/bash"); err != nil {
+		t.Skip("needs bash:", err)
+	}
+	const command = `bash --norc -i -c "read -e line < /dev/null; true"`
+	if out, err := exec.Command("/bin/bash", "--norc", "-c", `echo 'echo typed' | bash --norc -i`).CombinedOutput(); err != nil {
+		t.Skipf("needs a bash that reads lines: %v: %s (%s)", err, out, command)
+	}
+	e := startrace(t, "bashreadline", "-f", "-c", `sh -c "printf 'echo typed\nexit\n' | bash --norc --noprofile -i"`).ok(t)
+	e.has(t, `(?m)^\d\d:\d\d:\d\d +\d+ +echo typed$`)
+}
+
+// Look-ups of names: the text that the program gave, even where it was not in memory yet.
+func TestGethostlatency(t *testing.T) {
+	needTracing(t)
+	if _, err := exec.LookPath("getent"); err != nil {
+		t.Skip("needs getent of libc:", err)
+	}
+	e := startrace(t, "gethostlatency", "-c", "getent ahosts localhost").ok(t)
+	e.has(t, `(?m)^\d\d:\d\d:\d\d +\d+ +getent +\d+\.\d\d getaddrinfo +localhost$`)
+}
+
+// A connection to a known port.
+func TestTcpconnect(t *testing.T) {
+	needKernelFunctions(t)
+	e := startrace(t, "tcpconnect", "-P", "7788", "-f", "-c", `sh -c "nc -l -p 7788 >/dev/null & sleep 1; echo x | nc 127.0.0.1 7788; nc 127.0.0.1 7789; true"`).ok(t)
+	rows := linesWith(e.stdout, "7788")
+	if len(rows) != 1 || !regexp.MustCompile(`^\d+ +nc +127\.0\.0\.1 +127\.0\.0\.1 +7788$`).MatchString(rows[0]) {
+		t.Errorf("got %s\nstderr: %s", e.stdout, e.stderr)
+	}
+}
+
+// Segments with what is in them: the bytes of data that were sent arrive.
+func TestTcpSegments(t *testing.T) {
+	needKernelFunctions(t)
+	e := startrace(t, script(t, `
+load("std/tcp.star", "tcp")
+sent = total()
+got = total()
+probe(tcp.output, lambda e: sent.add(e.len), where = lambda e: e.dport == 7790)
+probe(tcp.input, lambda e: got.add(e.len), where = lambda e: e.sport == 7790)
+probe(tcp.input, lambda e: print("segment", e.saddr, e.state, e.flags, e.len), where = lambda e: e.sport == 7790 and e.len > 0)
+at_exit(lambda: print("sent", sent.value, "got", got.value))
+`), "-f", "-c", `sh -c "nc -l -p 7790 >/dev/null & sleep 1; printf 0123456789 | nc 127.0.0.1 7790; true"`).ok(t)
+	if !strings.Contains(e.stdout, "segment 127.0.0.1 ") || !regexp.MustCompile(`(?m)^sent 10 got 10$`).MatchString(e.stdout) {
+		t.Errorf("got %s\nstderr: %s", e.stdout, e.stderr)
+	}
+}
+
+// A file that is read twice misses the page cache at most the first time.
+func TestCachestat(t *testing.T) {
+	needKernelFunctions(t)
+	dir := t.TempDir()
+	e := startrace(t, "cachestat", "-i", "500ms", "-c", fmt.Sprintf(`sh -c "dd if=/dev/zero of=%s/f bs=4096 count=1000; sleep 1; dd if=%s/f of=/dev/null bs=4096; sleep 1"`, dir, dir), "-f").ok(t)
+	if !regexp.MustCompile(`(?m)^ +HITS +MISSES +RATIO$`).MatchString(e.stdout) {
+		t.Errorf("header: %s", e.stdout)
+	}
+	most := 0
+	for _, m := range regexp.MustCompile(`(?m)^ +(\d+) +\d+ +[\d.]+%$`).FindAllStringSubmatch(e.stdout, -1) {
+		var n int
+		fmt.Sscan(m[1], &n)
+		most = max(most, n)
+	}
+	if most < 900 {
+		t.Errorf("at most %d hits in a row, want 1000: %s", most, e.stdout)
+	}
+}
