@@ -77,8 +77,8 @@ func (b *builder) frames(m *region, first, n, flags int64) *ir.Value {
 // caller's caller. Since 6.11 it looks for itself, if the function begins as
 // amd64's do that make a frame (cfa7f3d2c526, "perf,x86: avoid missing caller
 // address in stack traces captured in uprobe"): the caller is there then. A
-// function that calls itself from one place looks the same, and older kernels
-// lack one of these frames.
+// function that calls itself from one place looks the same where the kernel did
+// not look, and one of its frames is missing then.
 func (b *builder) withReturn(m *region, count *ir.Value, n int64) *ir.Value {
 	out := b.newJoin(types.U64)
 	asItIs := func() { b.jumpWith(out, intVal(types.U64, count)) }
@@ -151,10 +151,11 @@ func (b *builder) stackMark(e *tree.Expr, user bool) int64 {
 }
 
 // stackEntry is memory for an entry of MapStacks. Where the entries have more
-// room than this stack, the rest may be anything, which scratch memory is.
+// room than this stack, the rest may be anything, which scratch memory is. And
+// kernels before 5.12 do not let a loop read a program's own stack.
 func (b *builder) stackEntry(frames int64) *region {
 	size := wire.StackAddrs + 8*b.Tree.StackFrames
-	if int(frames) < b.Tree.StackFrames {
+	if int(frames) < b.Tree.StackFrames || b.NoCmpXchg {
 		return b.scratch(size)
 	}
 	return b.alloc(size)

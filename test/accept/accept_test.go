@@ -179,7 +179,7 @@ func tracedBy(t testing.TB, e ended, report string) (ended, done) {
 }
 
 // lossLine is a line about losses on standard error: a number of events, updates or calls.
-var lossLine = regexp.MustCompile(`(?m)(\d[\d,]*) (?:events?|updates?|calls?|ends?|values?|pairs?) (?:of .*?)?(?:lost|not seen|dropped|missed)`)
+var lossLine = regexp.MustCompile(`(?m)(\d[\d,]*) (?:events?|updates?|calls?|ends?|values?|pairs?|stacks?) (?:of .*?)?(?:lost|not seen|dropped|missed)`)
 
 // lost adds up the losses that a run reported.
 func (e ended) lost(t testing.TB) int {

@@ -1,0 +1,303 @@
+package accept
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// chainProgram calls main → a → b → c ARGV[1] times; c writes a byte. Then it calls last at ARGV[2] different depths. It waits at its
+// end: what it has mapped is looked at while it lives.
+const chainProgram = `
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+#define KEPT asm volatile("")
+long c(int fd) { long n = write(fd, "x", 1); KEPT; return n + 1; }
+long b(int fd) { long n = c(fd); KEPT; return n + 1; }
+long a(int fd) { long n = b(fd); KEPT; return n + 1; }
+long last(long n) { KEPT; return n; }
+long deep(long n) { long m = n ? deep(n - 1) : last(n); KEPT; return m + 1; }
+int main(int argc, char **argv) {
+	int fd = open("/dev/null", O_WRONLY);
+	long n = 0;
+	for (int i = 0; i < atoi(argv[1]); i++) n += a(fd);
+	for (int i = 0; argc > 2 && i < atoi(argv[2]); i++) n += deep(i);
+	usleep(300000);
+	return n == 1;
+}
+`
+
+// chain compiles it.
+func chain(t *testing.T, flags ...string) string {
+	t.Helper()
+	needTracing(t)
+	gcc, err := exec.LookPath("gcc")
+	if err != nil {
+		t.Skip("needs gcc")
+	}
+	dir := t.TempDir()
+	source, out := filepath.Join(dir, "chain.c"), filepath.Join(dir, "chain")
+	if err := os.WriteFile(source, []byte(chainProgram), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"-O1", "-fno-inline", "-fno-optimize-sibling-calls", "-o", out, source}, flags...)
+	if text, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, text)
+	}
+	return out
+}
+
+// A stackRow is a row of an aggregation by one stack, as JSON has it.
+type stackRow struct {
+	Name  string
+	Key   [][]string
+	Value int
+}
+
+// stackRows reads what --format json printed.
+func stackRows(t *testing.T, e ended) (out []stackRow) {
+	t.Helper()
+	for line := range strings.Lines(e.stdout) {
+		var row stackRow
+		if err := json.Unmarshal([]byte(line), &row); err != nil || len(row.Key) != 1 {
+			t.Fatalf("%q is no row by one stack: %v", line, err)
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// functions are the names of frames without offsets, joined.
+func functions(frames []string) string {
+	names := make([]string, len(frames))
+	for i, f := range frames {
+		names[i], _, _ = strings.Cut(f, "+0x")
+	}
+	return strings.Join(names, " ")
+}
+
+// The caller is there at the very entry of a function, whatever it begins with, and in its middle; none is there twice.
+func TestStackOfProgram(t *testing.T) {
+	for _, build := range []string{"-fno-pie -no-pie", "-pie", "-static", "-fcf-protection=full"} {
+		t.Run(build, func(t *testing.T) {
+			bin := chain(t, append(strings.Fields(build), "-fno-omit-frame-pointer")...)
+			text := fmt.Sprintf(`
+entry = count()
+middle = count()
+two = count()
+probe("uprobe:%[1]s:c", kernel = lambda e: entry[e.ustack()].add())
+probe("uprobe:%[1]s:c", kernel = lambda e: two[e.ustack(2)].add())
+probe("ufunc:%[1]s:c", kernel = lambda e: middle[e.start.ustack(9)].add())
+`, bin)
+			e := startrace(t, script(t, text), "--format", "json", "-c", bin+" 50").ok(t)
+			rows := stackRows(t, e)
+			if len(rows) != 3 {
+				t.Fatalf("%d rows, want one stack of each\n%s", len(rows), e.stdout)
+			}
+			for _, row := range rows {
+				want := "c b a main"
+				if row.Name == "two" {
+					want = "c b"
+				}
+				if got := functions(row.Key[0]); row.Value != 50 || !strings.HasPrefix(got+" ", want+" ") || row.Name == "two" && got != want {
+					t.Errorf("%s: %d of %s, want 50 of %s …\n%s", row.Name, row.Value, got, want, e.stderr)
+				}
+			}
+		})
+	}
+}
+
+// A function without a frame of its own, and those of a program that was built without frame pointers.
+func TestStackWithoutFrames(t *testing.T) {
+	bin := chain(t, "-fomit-frame-pointer")
+	text := fmt.Sprintf("n = count()\nprobe(\"uprobe:%s:c\", kernel = lambda e: n[e.ustack()].add())\n", bin)
+	e := startrace(t, script(t, text), "--format", "json", "-c", bin+" 20").ok(t)
+	rows := stackRows(t, e)
+	if len(rows) != 1 || rows[0].Value != 20 || !strings.HasPrefix(functions(rows[0].Key[0]), "c b") {
+		t.Errorf("got %v, want c and its caller 20 times", rows)
+	}
+	text = "n = count()\nprobe(\"tracepoint:syscalls:sys_enter_write\", kernel = lambda e: n[e.ustack()].add())\n"
+	e = startrace(t, script(t, text), "-c", bin+" 20").ok(t)
+	if want := "stacks of " + bin + " end after one or two frames"; strings.Count(e.stderr, want) != 1 || !strings.Contains(e.stderr, "-fno-omit-frame-pointer") {
+		t.Errorf("messages %q, want one of %s", e.stderr, want)
+	}
+}
+
+// A stack as scripts see it.
+func TestStackValue(t *testing.T) {
+	bin := chain(t, "-fno-omit-frame-pointer")
+	text := fmt.Sprintf(`
+seen = {}
+
+def note(e):
+    s, two = e.ustack(), e.ustack(2)
+    seen[s] = seen.get(s, 0) + 1
+    if seen[s] == 1:
+        print([f.name for f in s[:4]], [f.name for f in two], "b" in s, "z" in s, s[0].module, s[0].offset, len(two), s == two)
+        printf("%%s%%s", two, e.stack())
+        print(s.folded().endswith("main;a;b;c"), bool(s), bool(e.stack()))
+
+probe("uprobe:%s:c", note)
+at_exit(lambda: print(list(seen.values())))
+`, bin)
+	e := startrace(t, script(t, text), "-c", bin+" 7").ok(t)
+	e.has(t, `(?m)^\["c", "b", "a", "main"\] \["c", "b"\] True False chain 0 2 False$`)
+	e.has(t, `(?m)^    c \(chain\)\n    b\+0x[0-9a-f]+ \(chain\)\n    … cut at 2 frames\n    \(no kernel stack: .*\)\nTrue True False$`)
+	e.has(t, `(?m)^\[7\]$`)
+}
+
+// Each stack for which there is no room is counted, with the line that wanted it.
+func TestStacksFull(t *testing.T) {
+	const room, made = 10, 64
+	bin := chain(t, "-fno-omit-frame-pointer")
+	text := fmt.Sprintf("limits(stacks = %d)\nn = count()\nprobe(\"uprobe:%s:last\",\n      kernel = lambda e: n[e.ustack()].add())\n", room, bin)
+	e := startrace(t, script(t, text), "--format", "json", "-c", fmt.Sprintf("%s 0 %d", bin, made)).ok(t)
+	kept, lost := 0, 0
+	for _, row := range stackRows(t, e) {
+		if len(row.Key[0]) == 0 {
+			lost += row.Value
+		} else {
+			kept += row.Value
+		}
+	}
+	if kept+lost != made || kept != room {
+		t.Errorf("%d calls with a stack and %d without, want %d and %d", kept, lost, room, made-room)
+	}
+	if said := number(t, e.stderr, `(?m)^startrace: (\d+) stacks of .*lost: the table of stacks is full \(.*script\.star:4:\d+\)`); said != lost {
+		t.Errorf("said that %d stacks were lost, and %d were", said, lost)
+	}
+
+	e = startrace(t, script(t, strings.Replace(text, "stacks = 10", "stacks = 1000", 1)), "--format", "json", "-c", fmt.Sprintf("%s 0 %d", bin, made)).ok(t)
+	if rows := stackRows(t, e); len(rows) != made || strings.Contains(e.stderr, "lost") {
+		t.Errorf("%d different stacks, want %d; %s", len(rows), made, e.stderr)
+	}
+}
+
+// Go keeps frame pointers, and its stacks end at runtime.goexit.
+func TestStackOfGo(t *testing.T) {
+	const text = `
+n = count()
+probe("tracepoint:syscalls:sys_enter_getppid", kernel = lambda e: n[e.ustack()].add(), where = lambda e: e.comm == "wl-getppid")
+`
+	e, d := traced(t, text, []string{"--format", "folded"}, "getppid", "2000", "1")
+	seen := 0
+	for line := range strings.Lines(e.stdout) {
+		line = strings.TrimRight(line, "\n") // RawSyscall has no frame, so its caller is not seen
+		if !regexp.MustCompile(`^runtime\.goexit[\w.]*;.*;main\.onThreads\.func1;.*RawSyscall\S+ \d+$`).MatchString(line) {
+			t.Errorf("stack %q", line)
+		}
+		seen += number(t, line, ` (\d+)$`)
+	}
+	checkAccount(t, e, seen, d.Calls)
+}
+
+// tracing are names of what lies between a point and its program.
+var tracing = regexp.MustCompile(`bpf_|__traceiter|perf_|kprobe|fprobe|rethook`)
+
+// The leaf is the function that reached the point. (Where a tracepoint has several users the kernel calls them by a
+// function, which counts among the frames that were asked for.)
+func TestStackOfKernel(t *testing.T) {
+	for _, point := range []string{"tracepoint:sched:sched_process_exit", "rawtracepoint:sched_process_exit"} {
+		text := fmt.Sprintf("n = count()\nprobe(%q, kernel = lambda e: n[e.stack(2)].add(), where = lambda e: e.comm == \"wl-reads\")\n", point)
+		e, _ := traced(t, text, []string{"--format", "json"}, "reads", "10", "64")
+		rows := 0
+		for _, row := range stackRows(t, e) {
+			rows++
+			if names := functions(row.Key[0]); !strings.HasPrefix(names+" ", "do_exit ") || len(row.Key[0]) > 2 || row.Value != 1 {
+				t.Errorf("%s: %d of %q, want do_exit once and at most its caller", point, row.Value, row.Key[0])
+			}
+		}
+		if rows != 1 {
+			t.Errorf("%s: %d stacks, want one", point, rows)
+		}
+	}
+	e, d := traced(t, `
+n = count()
+probe("syscall:read", kernel = lambda e: n[e.start.stack()].add(), where = lambda e: e.comm == "wl-reads" and e.args.count == 64)
+`, []string{"--format", "json"}, "reads", "100", "64")
+	seen := 0
+	for _, row := range stackRows(t, e) {
+		names := functions(row.Key[0])
+		if tracing.MatchString(names) || !strings.Contains(names, "do_syscall_64") && !strings.Contains(names, "el0_svc") {
+			t.Errorf("syscall: %s", names)
+		}
+		seen += row.Value
+	}
+	checkAccount(t, e, seen, d.Calls)
+}
+
+// At the entry and the return of a kernel function its own frame comes first, by each mechanism.
+func TestStackOfKernelFunction(t *testing.T) {
+	needTracing(t)
+	found := 0
+	for _, kind := range []string{"kprobe", "kretprobe", "fentry", "fexit", "func"} {
+		text := fmt.Sprintf("n = count()\nprobe(\"%s:vfs_read\", kernel = lambda e: n[e.stack()].add(), where = lambda e: e.comm == \"wl-reads\")\n", kind)
+		report := filepath.Join(t.TempDir(), "report.json")
+		e := startrace(t, script(t, text), "--format", "json", "-c", program(t, "workload")+" -report "+report+" reads 100 64")
+		if e.status != 0 {
+			t.Logf("%s: %s", kind, excerpt(e.stderr))
+			continue
+		}
+		found++
+		seen := 0
+		for _, row := range stackRows(t, e) {
+			names := functions(row.Key[0])
+			if !strings.HasPrefix(names, "vfs_read ksys_read ") && names != "vfs_read kretprobe_trampoline" {
+				t.Errorf("%s: %s", kind, names)
+			}
+			seen += row.Value
+		}
+		if seen+e.lost(t) < 100 {
+			t.Errorf("%s: %d calls, want at least 100", kind, seen)
+		}
+	}
+	if found == 0 {
+		t.Skip("needs a kernel with kprobes or trampolines")
+	}
+}
+
+// A thread that sleeps was off the CPU for as long, where it sleeps. (issue 5)
+func TestOffcputime(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, "offcputime", "--min", "50ms", "--format", "folded", "-c", "sleep 0.4").ok(t)
+	slept := 0
+	for _, line := range linesWith(e.stdout, "nanosleep") {
+		m := regexp.MustCompile(`^sleep;\d+;.*nanosleep;.*schedule (\d+)$`).FindStringSubmatch(line)
+		if m == nil {
+			t.Fatalf("line %q", line)
+		}
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		slept += n
+	}
+	if slept < 400_000 {
+		t.Errorf("off the CPU for %d us, want at least 400000\n%s\n%s", slept, excerpt(e.stdout), excerpt(e.stderr))
+	}
+	e = startrace(t, "offcputime", "--min", "50ms", "-K", "-c", "sleep 0.2").ok(t)
+	e.has(t, `(?m)^off\[sleep, \d+,\n( .*\n)+\]: \d+ us$`)
+}
+
+// Samples of a busy loop are in the loop, and come as often as was asked for.
+func TestProfile(t *testing.T) {
+	e, d := tool(t, []string{"profile", "-F", "200", "-U", "--format", "folded"}, "spin", "1", "2s")
+	loop, all := 0, 0
+	for _, line := range linesWith(e.stdout, fmt.Sprintf("wl-spin;%d;", d.PID)) {
+		n := number(t, line, ` (\d+)$`)
+		all += n
+		if strings.Contains(line, "main.spin.func1") || strings.Contains(line, "time.Now") {
+			loop += n
+		}
+	}
+	if all < 20 || loop < all*9/10 {
+		t.Errorf("%d samples in the loop of %d\n%s", loop, all, excerpt(e.stdout))
+	}
+}
