@@ -50,6 +50,7 @@ var layers = []layer{
 	{"internal/format", nil, nil},
 	{"internal/render", []string{"internal/format", "internal/plan", "internal/wire", "starlark/value"}, []string{starlark}},
 	{"internal/kernel", nil, []string{unix}},
+	{"internal/doctor", []string{"internal/kernel"}, []string{unix}},
 	{"internal/elffile", []string{"internal/kernel"}, []string{"github.com/ianlancetaylor/demangle", "github.com/ulikunitz/xz"}},
 	{"internal/gofunc", nil, []string{"golang.org/x/arch/"}},
 	{"internal/locate", []string{"internal/elffile", "internal/kernel"}, nil},

@@ -70,6 +70,12 @@ type wordsGrammar struct {
 	Args []string `arg:"" optional:""`
 }
 
+// doctorGrammar is that of `startrace doctor [--json]`.
+type doctorGrammar struct {
+	JSON bool `name:"json" help:"Write an object of JSON instead of text."`
+	Help bool `short:"h" help:"Print this help."`
+}
+
 // listGrammar is that of `startrace list [-v] [PATTERN …]`.
 type listGrammar struct {
 	Verbose bool     `short:"v" help:"Show arguments with their types, formats, where things are, layouts of types."`

@@ -28,6 +28,8 @@ func run(args []string) int {
 			return explain(o, args[1:])
 		case "list":
 			return list(o, args[1:])
+		case "doctor":
+			return doctor(o, args[1:])
 		case "tools", "doc":
 			return words(o, args[0], args[1:])
 		}
@@ -91,6 +93,20 @@ func list(o session.Options, args []string) int {
 		return session.Done
 	}
 	return report(session.List(o))
+}
+
+// doctor is `startrace doctor`.
+func doctor(o session.Options, args []string) int {
+	var g doctorGrammar
+	if err := parseInto(&g, args); err != nil {
+		return report(session.Usage, err)
+	}
+	if g.Help {
+		o.Flags = func() []session.Flag { return describeFlags(&g) }
+		session.PrintDoctorHelp(o)
+		return session.Done
+	}
+	return report(session.Doctor(o, g.JSON))
 }
 
 // words is `startrace tools` and `startrace doc [NAME]`.

@@ -19,8 +19,8 @@ func Features(trampoline uint32) kernel.Features {
 	f.Kprobe = hasSource("kprobe", "CONFIG_KPROBES", f.Why)
 	f.Uprobe = hasSource("uprobe", "CONFIG_UPROBES", f.Why)
 	f.KprobeMulti = f.Kprobe && hasKprobeMulti()
-	f.UprobeMulti = f.Uprobe && hasUprobeMulti()
-	f.Cookies = hasCookies()
+	f.UprobeMulti = f.Uprobe && tryUprobeMulti() == nil
+	f.Cookies = tryCookies() == nil
 	err := tryTrampoline(trampoline)
 	if f.Fentry = err == nil; err != nil {
 		f.Why["fentry"] = explainPermission(err).Error()
@@ -42,59 +42,60 @@ func returning(typ ebpf.ProgramType, at ebpf.AttachType, before ...asm.Instructi
 	return &bpf.Program{Name: "startrace_try", Type: typ, AttachType: at, Instructions: append(before, asm.Mov.Imm(asm.R0, 0), asm.Return())}
 }
 
-// withProgram loads a program for a moment.
-func withProgram(p *bpf.Program, try func(fd int) error) error {
-	fd, err := bpf.Load(p, nil)
-	if err != nil {
-		return err
-	}
-	err = try(fd)
-	return errors.Join(err, unix.Close(fd))
-}
-
 // hasKprobeMulti asks for a function that there is not: kernels that know the
 // link look for it.
 func hasKprobeMulti() bool {
-	err := withProgram(returning(ebpf.Kprobe, ebpf.AttachTraceKprobeMulti), func(fd int) error {
-		link, err := bpf.LinkKprobeMulti(fd, []string{"startrace has no such function"}, nil, false)
-		if err == nil {
-			return unix.Close(link)
-		}
-		return err
+	err := tryAttach(returning(ebpf.Kprobe, ebpf.AttachTraceKprobeMulti), func(fd int) (int, error) {
+		return bpf.LinkKprobeMulti(fd, []string{"startrace has no such function"}, nil, false)
 	})
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH)
 }
 
-// hasUprobeMulti asks for a folder: kernels that know the link say EBADF, for
+// tryUprobeMulti asks for a folder: kernels that know the link say EBADF, for
 // it is no file.
-func hasUprobeMulti() bool {
-	err := withProgram(returning(ebpf.Kprobe, ebpf.AttachTraceUprobeMulti), func(fd int) error {
-		link, err := bpf.LinkUprobeMulti(fd, &bpf.UprobeMulti{Path: "/", Offsets: []uint64{0}})
-		if err == nil {
-			return unix.Close(link)
-		}
-		return err
+func tryUprobeMulti() error {
+	err := tryAttach(returning(ebpf.Kprobe, ebpf.AttachTraceUprobeMulti), func(fd int) (int, error) {
+		return bpf.LinkUprobeMulti(fd, &bpf.UprobeMulti{Path: "/", Offsets: []uint64{0}})
 	})
-	return errors.Is(err, unix.EBADF)
+	return unless(err, unix.EBADF)
 }
 
-// hasCookies loads a program that asks for its cookie.
-func hasCookies() bool {
-	return withProgram(returning(ebpf.Kprobe, ebpf.AttachNone, asm.FnGetAttachCookie.Call()), func(int) error { return nil }) == nil
+// unless is nil where err is the answer that shows that something would work.
+func unless(err, answer error) error {
+	if errors.Is(err, answer) {
+		return nil
+	}
+	return err
+}
+
+// tryCookies loads a program that asks for its cookie.
+func tryCookies() error {
+	return tryAttach(returning(ebpf.Kprobe, ebpf.AttachNone, asm.FnGetAttachCookie.Call()), nil)
+}
+
+// tryAttach loads a program and attaches it for a moment; attach may be nil.
+func tryAttach(p *bpf.Program, attach func(fd int) (int, error)) error {
+	fd, err := bpf.Load(p, nil)
+	if err != nil {
+		return err
+	}
+	if attach != nil {
+		var point int
+		if point, err = attach(fd); err == nil {
+			err = unix.Close(point)
+		}
+	}
+	return errors.Join(err, unix.Close(fd))
 }
 
 // tryTrampoline attaches a program to a function for a moment.
 func tryTrampoline(function uint32) error {
 	if function == 0 {
-		return errors.New("there is no BTF to find functions by")
+		return errNoTypes
 	}
 	p := returning(ebpf.Tracing, ebpf.AttachTraceFEntry)
 	p.AttachBTF = function
-	return withProgram(p, func(fd int) error {
-		link, err := bpf.AttachTracing(fd)
-		if err == nil {
-			err = unix.Close(link)
-		}
-		return err
-	})
+	return tryAttach(p, bpf.AttachTracing)
 }
+
+var errNoTypes = errors.New("there is no BTF to find functions by")

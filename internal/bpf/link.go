@@ -19,7 +19,7 @@ const (
 )
 
 // linkHead is what all links begin with.
-type linkHead struct{ prog, target, attachType, flags uint32 }
+type linkHead struct{ prog, target, attachType, _ uint32 }
 
 func createLink[T any](attr *T) (int, error) {
 	fd, err := call(unix.BPF_LINK_CREATE, unsafe.Pointer(attr), unsafe.Sizeof(*attr))

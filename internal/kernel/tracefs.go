@@ -85,11 +85,11 @@ func Lockdown() string {
 	if err != nil {
 		return ""
 	}
-	return parseLockdown(string(b))
+	return ParseLockdown(string(b))
 }
 
-// parseLockdown finds the chosen word in "none [integrity] confidentiality".
-func parseLockdown(s string) string {
+// ParseLockdown finds the chosen word in "none [integrity] confidentiality".
+func ParseLockdown(s string) string {
 	for _, word := range strings.Fields(s) {
 		if strings.HasPrefix(word, "[") && strings.HasSuffix(word, "]") {
 			return word[1 : len(word)-1]

@@ -253,7 +253,7 @@ func TestParseLockdown(t *testing.T) {
 	for text, want := range map[string]string{
 		"none [integrity] confidentiality\n": "integrity", "[none] integrity confidentiality\n": "none", "": "", "[": "",
 	} {
-		if got := parseLockdown(text); got != want {
+		if got := ParseLockdown(text); got != want {
 			t.Errorf("%q: got %q", text, got)
 		}
 	}

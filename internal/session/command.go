@@ -38,7 +38,7 @@ func (s *session) startCommand() (err error) {
 		return err
 	}
 	s.plan.Target.Self, err = procs.SelfInitPID()
-	return err
+	return s.withCause(err)
 }
 
 // releaseCommand lets the command run. When it has ended, so does the run.

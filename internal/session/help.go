@@ -14,6 +14,7 @@ usage: startrace [flags] FILE|TOOL [flags and arguments of the script]
        startrace [flags] -e CODE [-e CODE …]
        startrace explain [--types] [--ir[=PASS]] [--asm] FILE|TOOL
        startrace list [-v] [PATTERN …]   what can be probed, with arguments; layouts of structs (startrace list --help)
+       startrace doctor [--json]         can this machine be traced, and if not, why and what to do
        startrace tools         the tools and modules of the standard library
        startrace doc [NAME]    the reference of the language, or of one word
 `

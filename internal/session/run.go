@@ -61,7 +61,7 @@ func (s *session) trace() error {
 	}
 	if len(s.plan.Probes) > 0 {
 		if err := s.load(); err != nil {
-			return err
+			return s.withCause(err)
 		}
 		s.sayAttached()
 	}

@@ -1,0 +1,163 @@
+package attach
+
+import (
+	"errors"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/bpf"
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// A Trial says what to try things on. All of it exists on every kernel and
+// rarely happens, and the programs do nothing.
+type Trial struct {
+	Function      string // of the kernel
+	Trampoline    uint32 // its number in BTF, 0 if that is not known
+	Iterator      uint32 // the number in BTF of an iterator's function
+	RawTracepoint string
+	TracepointID  func() (uint64, error)
+}
+
+// Try finds out what this process may do on this kernel, by doing each thing
+// for a moment: nil where it worked.
+func Try(t *Trial) map[kernel.Way]error {
+	restore, raised := raiseMemlock() // as Load does
+	if raised {
+		defer restore()
+	}
+	return map[kernel.Way]error{
+		kernel.WayLoad:          tryAttach(returning(ebpf.RawTracepoint, ebpf.AttachNone), nil),
+		kernel.WayMemory:        tryAttach(readingMemory(), nil),
+		kernel.WayRing:          tryRing(),
+		kernel.WayRaw:           t.rawTracepoint(),
+		kernel.WayTracepoint:    t.tracepoint(),
+		kernel.WayProfile:       tryClock(),
+		kernel.WayHardware:      tryCounter(unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES),
+		kernel.WayWatchpoint:    tryWatchpoint(),
+		kernel.WayKprobe:        t.kprobe(),
+		kernel.WayKprobeMulti:   t.kprobeMulti(),
+		kernel.WayKprobeSession: t.kprobeSession(),
+		kernel.WayFentry:        tryTrampoline(t.Trampoline),
+		kernel.WayUprobe:        tryUprobe(),
+		kernel.WayUprobeMulti:   tryUprobeMulti(),
+		kernel.WayUprobeSession: tryUprobeSession(),
+		kernel.WayCookies:       tryCookies(),
+		kernel.WayIterator:      t.iterator(),
+	}
+}
+
+// readingMemory reads 8 bytes of the kernel's memory, from address 0, which the
+// helper refuses.
+func readingMemory() *bpf.Program {
+	return returning(ebpf.RawTracepoint, ebpf.AttachNone,
+		asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, -8), asm.Mov.Imm(asm.R2, 8), asm.Mov.Imm(asm.R3, 0), asm.FnProbeReadKernel.Call())
+}
+
+func tryRing() error {
+	m, err := ebpf.NewMap(&ebpf.MapSpec{Name: "startrace_try", Type: ebpf.RingBuf, MaxEntries: 1 << 12})
+	if err != nil {
+		return err
+	}
+	return m.Close()
+}
+
+func (t *Trial) rawTracepoint() error {
+	return tryAttach(returning(ebpf.RawTracepoint, ebpf.AttachNone), func(fd int) (int, error) {
+		return bpf.OpenRawTracepoint(t.RawTracepoint, fd)
+	})
+}
+
+func (t *Trial) tracepoint() error {
+	id, err := t.TracepointID()
+	if err != nil {
+		return err
+	}
+	return tryAttach(returning(ebpf.TracePoint, ebpf.AttachNone), func(fd int) (int, error) {
+		return openPerf(&unix.PerfEventAttr{Type: unix.PERF_TYPE_TRACEPOINT, Config: id}, 0, fd)
+	})
+}
+
+// tryClock makes a program run once a second; it is stopped before.
+func tryClock() error {
+	return tryAttach(returning(ebpf.PerfEvent, ebpf.AttachNone), func(fd int) (int, error) {
+		attr := clockAttr(&tree.Attach{Period: 1e9})
+		return openPerf(&attr, 0, fd)
+	})
+}
+
+// tryCounter opens a counter without a program.
+func tryCounter(typ uint32, config uint64) error {
+	return openAndClose(&unix.PerfEventAttr{Type: typ, Config: config, Bits: unix.PerfBitDisabled})
+}
+
+// tryWatchpoint watches the address 0 of user space.
+func tryWatchpoint() error {
+	return openAndClose(&unix.PerfEventAttr{
+		Type: unix.PERF_TYPE_BREAKPOINT, Bp_type: watchWrite, Ext2: 1, Sample: 1, Bits: unix.PerfBitDisabled,
+	})
+}
+
+func openAndClose(attr *unix.PerfEventAttr) error {
+	attr.Size = uint32(unix.PERF_ATTR_SIZE_VER1)
+	fd, err := unix.PerfEventOpen(attr, -1, 0, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	if err != nil {
+		return err
+	}
+	return unix.Close(fd)
+}
+
+func (t *Trial) kprobe() error {
+	pmu, err := findPMU("kprobe")
+	if err != nil {
+		return err
+	}
+	return tryAttach(returning(ebpf.Kprobe, ebpf.AttachNone), func(fd int) (int, error) {
+		p, err := openProbe(pmu, &tree.Attach{Kind: tree.AttachKprobe}, &tree.Place{Func: t.Function}, fd)
+		return p.fd, err
+	})
+}
+
+func (t *Trial) kprobeMulti() error {
+	return tryAttach(returning(ebpf.Kprobe, ebpf.AttachTraceKprobeMulti), func(fd int) (int, error) {
+		return bpf.LinkKprobeMulti(fd, []string{t.Function}, nil, false)
+	})
+}
+
+func (t *Trial) kprobeSession() error {
+	return tryAttach(returning(ebpf.Kprobe, bpf.AttachKprobeSession), func(fd int) (int, error) {
+		return bpf.LinkKprobeSession(fd, t.Function)
+	})
+}
+
+// tryUprobe asks for a folder: what may have probes looks at it and says
+// EINVAL, for it is no file (create_local_trace_uprobe, kernel/trace/trace_uprobe.c).
+func tryUprobe() error {
+	pmu, err := findPMU("uprobe")
+	if err != nil {
+		return err
+	}
+	return unless(tryAttach(returning(ebpf.Kprobe, ebpf.AttachNone), func(fd int) (int, error) {
+		p, err := openProbe(pmu, &tree.Attach{Kind: tree.AttachUprobe, Binary: "/"}, &tree.Place{}, fd)
+		return p.fd, err
+	}), unix.EINVAL)
+}
+
+func tryUprobeSession() error {
+	return unless(tryAttach(returning(ebpf.Kprobe, bpf.AttachUprobeSession), func(fd int) (int, error) {
+		return bpf.LinkUprobeSession(fd, "/", 0)
+	}), unix.EBADF)
+}
+
+// iterator does not read, so the program never runs.
+func (t *Trial) iterator() error {
+	if t.Iterator == 0 {
+		return errors.New("there is no BTF to find iterators by")
+	}
+	p := returning(ebpf.Tracing, ebpf.AttachTraceIter)
+	p.AttachBTF = t.Iterator
+	return tryAttach(p, bpf.OpenIterator)
+}

@@ -1,0 +1,112 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/doctor"
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+const doctorUsage = `startrace doctor says what can be traced on this machine by this user, why the rest cannot, and what to do.
+
+usage: startrace doctor [--json]
+
+The first line is the judgement, the second the remedy, where one is needed. Each thing is tried for a moment.
+The exit code is 0 if tracing works, if only in part, and 1 if it does not.
+`
+
+// PrintDoctorHelp prints the help of Doctor.
+func PrintDoctorHelp(o Options) {
+	fmt.Fprint(o.Stdout, doctorUsage, "\nFlags:\n")
+	printFlags(o.Stdout, o.Flags())
+}
+
+// Doctor says what this machine can trace.
+func Doctor(o Options, json bool) (exit int, err error) {
+	defer guard(o, &exit, &err)
+	s := newSession(o)
+	defer s.close()
+	m, err := doctor.Read(s.facts)
+	if err != nil {
+		return Failed, err
+	}
+	if m.Tracefs == nil {
+		_, m.Tracefs = s.facts.Tracepoint(triedGroup, triedTracepoint) // its folder may be open, and its files closed
+	}
+	_, m.Symbols = s.facts.Symbols()
+	m.Tried = attach.Try(s.trial())
+	report := doctor.Examine(m)
+	write := report.WriteText
+	if json {
+		write = report.WriteJSON
+	}
+	if err := write(o.Stdout); err != nil {
+		return Failed, err
+	}
+	if report.Verdict == doctor.Fails {
+		return Failed, nil
+	}
+	return Done, nil
+}
+
+// What every kernel has and what rarely happens, to try probes on; for
+// functions see tried.
+const (
+	triedGroup      = "sched"
+	triedTracepoint = "sched_kthread_stop"
+	triedIterator   = "bpf_iter_task"
+)
+
+func (s *session) trial() *attach.Trial {
+	t := &attach.Trial{
+		Function: tried, RawTracepoint: triedTracepoint,
+		TracepointID: func() (uint64, error) { return s.tracepointID(triedGroup, triedTracepoint) },
+	}
+	if b, err := s.facts.BTF(); err == nil {
+		function, _ := b.Named(kernel.KindFunc, tried)
+		iterator, _ := b.Named(kernel.KindFunc, triedIterator)
+		t.Trampoline, t.Iterator = uint32(function), uint32(iterator)
+	}
+	return t
+}
+
+// withCause gives err, which kept the probes from being attached, with the
+// cause where that lies in the machine or in the rights of this process.
+func (s *session) withCause(err error) error {
+	var rejected *attach.VerifierError
+	if err == nil || errors.As(err, &rejected) { // the verifier's EACCES is no lack of rights
+		return err
+	}
+	m, readErr := doctor.Read(s.facts)
+	if readErr != nil {
+		return err // the less telling of the two is better than the wrong one
+	}
+	var mistakes infer.Diags
+	if errors.As(err, &mistakes) {
+		return explainMistakes(m, err)
+	}
+	return doctor.Explain(m, err)
+}
+
+// explainMistakes tells those of the script from those of the machine: a
+// message has the words of what could not be read.
+func explainMistakes(m *doctor.Machine, err error) error {
+	for _, closed := range []error{m.Tracefs, m.BTF} {
+		if closed != nil && strings.Contains(err.Error(), closed.Error()) {
+			return doctor.Explain(m, &unreadable{err, closed})
+		}
+	}
+	return err
+}
+
+// unreadable is a list of mistakes whose reason is what could not be read.
+type unreadable struct {
+	mistakes, reason error
+}
+
+func (e *unreadable) Error() string { return e.mistakes.Error() }
+func (e *unreadable) Unwrap() error { return e.reason }
