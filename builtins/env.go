@@ -35,6 +35,9 @@ type Env struct {
 	// UserSymbol names an address of a process; pid 0 is the one that is
 	// traced.
 	UserSymbol func(pid int, addr uint64) (string, error)
+	// Open gives the entries of a span that are open, as (key, record); nil
+	// before the span is loaded.
+	Open func(*plan.Span) ([]starlark.Value, error)
 	// Escape is applied to the strings that print and printf write.
 	Escape format.Escape
 	Flags  *Flags

@@ -21,7 +21,9 @@ whose fields are the event's. A function that returns None only keeps state.`,
 		Name: "span", Family: "points",
 		Signature: `span(start, end, key=None, again="last", size=10240, timeout=None)`,
 		Doc: `Makes one event of a start and an end that belong together: by thread, or by key, a function or
-(start_fn, end_fn). A key of None means: not this one. again says which start counts when there is one already.`,
+(start_fn, end_fn). A key of None means: not this one. again says which start counts when there is one already.
+s.items() gives those that are open now, each as (key, record): key is that of key=, else the thread; the record has the
+time of the start and what handlers take from e.start, by their names.`,
 		call: spanCall,
 	},
 	{
@@ -46,6 +48,7 @@ type PointValue struct {
 	timeout          int64
 	alts             []Point // first
 	pos              plan.Pos
+	env              *Env
 }
 
 type arm struct {
@@ -110,7 +113,7 @@ func toArm(v starlark.Value, pos plan.Pos) (a arm, err error) {
 
 func spanCall(e *Env, c *call) (starlark.Value, error) {
 	var start, end, key, timeout starlark.Value
-	p := &PointValue{kind: "span", again: "last"}
+	p := &PointValue{kind: "span", again: "last", env: e}
 	if err := c.unpack("start", &start, "end", &end, "key?", &key, "again?", &p.again, "size?", &p.size, "timeout?", &timeout); err != nil {
 		return nil, err
 	}

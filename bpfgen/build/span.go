@@ -35,13 +35,10 @@ func (b *builder) tidKey() *region {
 }
 
 // busyWord is what the busy word of an open entry holds: the time of the
-// start where there is a timeout.
+// start in spans of the script, for span.items() and for the timeout.
 func (b *builder) busyWord() *ir.Value {
-	if span, _ := b.span(); span.Timeout != 0 {
-		return b.helperOnce("time_raw", helperKtimeGetNS)
-	}
 	if !b.isSyscall() {
-		return b.konst(1)
+		return b.helperOnce("time_raw", helperKtimeGetNS)
 	}
 	word := b.imm(ir.OpAdd, b.syscallNr(), 1)
 	span, _ := b.span()
@@ -175,7 +172,7 @@ func (b *builder) spanEnd(s *tree.Stmt) {
 	ours := b.f.NewBlock()
 	other := b.f.NewBlock()
 	from := b.cur
-	if span.Timeout != 0 {
+	if !b.isSyscall() {
 		b.branchImm(ir.NE, busy, 0, ours, other)
 	} else {
 		b.branchConst(ir.EQ, busy, b.busyWord(), ours, other)

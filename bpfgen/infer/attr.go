@@ -14,9 +14,18 @@ type method struct {
 
 func (m *method) what() string { return "the method " + m.name }
 
-// attr is x.name. A value of the span's start stays one: the whole chain is
-// evaluated there.
+// attr is x.name.
 func (b *body) attr(x val, name string, pos plan.Pos) val {
+	v := b.attribute(x, name, pos)
+	if v.start != nil && v.expr != nil {
+		v.field = name
+	}
+	return v
+}
+
+// attribute is attr. A value of the span's start stays one: the whole chain is
+// evaluated there.
+func (b *body) attribute(x val, name string, pos plan.Pos) val {
 	if x.start != nil && x.start != b {
 		at := x.start
 		x.start = nil

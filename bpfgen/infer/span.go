@@ -57,7 +57,7 @@ func (pr *probe) spans(t *target) {
 		pr.u.spanKeys[d] = &types.Type{}
 	}
 	w := &spanWalk{pr: pr, t: t, id: len(pr.u.res.Tree.Spans), key: pr.u.spanKeys[d]}
-	w.span = &tree.Span{Probe: pr.p.ID, Size: d.Size, First: d.Again == "first", Timeout: d.Timeout, Pos: d.Pos}
+	w.span = &tree.Span{Probe: pr.p.ID, Plan: d, Size: d.Size, First: d.Again == "first", Timeout: d.Timeout, Pos: d.Pos}
 	if w.span.Size <= 0 {
 		w.span.Size = plan.DefaultSize
 	}
@@ -247,17 +247,17 @@ func slotValues(span *tree.Span, vals map[int]*tree.Expr, pos plan.Pos) []*tree.
 }
 
 // again is the slot that another start point's walk asked for at this turn.
-func (st *spanState) again(e *tree.Expr) int {
+func (st *spanState) again(e *tree.Expr, field string) int {
 	if st.turn >= len(*st.order) {
 		st.differ()
-		return st.slot(e)
+		return st.slot(e, field)
 	}
 	i := (*st.order)[st.turn]
 	st.turn++
 	have, ok := st.vals[i]
 	if !st.span.Slots[i].Equal(e.Type) || ok && !sameExpr(have, e) {
 		st.differ()
-		return st.slot(e)
+		return st.slot(e, field)
 	}
 	st.vals[i] = e
 	return i

@@ -48,12 +48,12 @@ func (st *spanState) bring(b *body, v val) val {
 	var i int
 	switch {
 	case st.order == nil:
-		i = st.slot(v.expr)
+		i = st.slot(v.expr, v.field)
 	case st.first:
-		i = st.slot(v.expr)
+		i = st.slot(v.expr, v.field)
 		*st.order = append(*st.order, i)
 	default:
-		i = st.again(v.expr)
+		i = st.again(v.expr, v.field)
 	}
 	slot := &tree.Expr{Op: tree.OpSpanSlot, Type: st.span.Slots[i], Int: int64(i), Pos: v.expr.Pos}
 	if st.retry && v.expr.Op == tree.OpStr && v.expr.Str != tree.Kernel && v.expr.Type.MayFault {
@@ -78,31 +78,47 @@ func (st *spanState) readAgain(b *body, v val, slot *tree.Expr) *tree.Expr {
 	return &tree.Expr{Op: tree.OpCond, Type: e.Type, Args: []*tree.Expr{fault, &e, slot}, Pos: e.Pos}
 }
 
-// slot finds or makes the slot that keeps e.
-func (st *spanState) slot(e *tree.Expr) int {
+// slot finds or makes the slot that keeps e, which the script calls field.
+func (st *spanState) slot(e *tree.Expr, field string) int {
+	name := slotName(e, field)
 	for i := range st.span.Slots {
 		if have, ok := st.vals[i]; ok && sameExpr(have, e) {
 			return i
 		}
 	}
 	for i, t := range st.span.Slots {
-		if _, taken := st.vals[i]; !taken && t.Equal(e.Type) {
+		if _, taken := st.vals[i]; !taken && t.Equal(e.Type) && st.shares(i, name) {
 			st.vals[i] = e
 			return i
 		}
 	}
 	st.span.Slots = append(st.span.Slots, e.Type)
-	st.span.Names = append(st.span.Names, slotName(e))
+	st.span.Names = append(st.span.Names, name)
 	i := len(st.span.Slots) - 1
 	st.vals[i] = e
 	return i
 }
 
-func slotName(e *tree.Expr) string {
+// shares reports whether another call's value can have slot i too, which in
+// spans of the script has one name.
+func (st *spanState) shares(i int, name string) bool {
+	if st.span.Names[i] == name {
+		return true
+	}
+	if st.span.Plan == nil {
+		st.span.Names[i] = tree.Unnamed
+	}
+	return st.span.Plan == nil
+}
+
+func slotName(e *tree.Expr, field string) string {
+	if field != "" {
+		return field
+	}
 	if e.Op == tree.OpBuiltin {
 		return e.Str
 	}
-	return "value"
+	return tree.Unnamed
 }
 
 // close emits the statement that opens the entry, at the end of the start.
@@ -420,7 +436,7 @@ func (a *syscallArgs) arg(b *body, i int, pos plan.Pos) val {
 		v.start = a.start
 		return v
 	}
-	kept := b.here(val{expr: word, start: a.start})
+	kept := b.here(val{expr: word, start: a.start, field: spec.Name})
 	return b.syscallArg(kept.expr, spec, pos)
 }
 

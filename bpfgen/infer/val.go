@@ -26,6 +26,8 @@ type val struct {
 	names []string
 	expr  *tree.Expr
 	start *body
+	// field is the name by which a value of the span's start was asked for.
+	field string
 }
 
 // object is a compile-time object; see event.go, container.go, struct.go.

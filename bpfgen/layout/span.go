@@ -6,7 +6,8 @@ import (
 )
 
 // SpanBusy is the offset of the word in a span's entry that says whether it
-// is open: 0, or the number of the system call and 1.
+// is open: 0, or the number of the system call and 1; the time of the start in
+// spans of the script.
 const SpanBusy = 0
 
 // Span is the layout of a span's entry: the busy word, then the slots, the

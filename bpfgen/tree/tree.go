@@ -121,9 +121,11 @@ type Local struct {
 // one entry a thread in a hash map.
 type Span struct {
 	Probe int
+	// Plan is the script's span; nil for those of system calls and functions.
+	Plan *plan.Span
 	// Slots are the values kept: what OpSpanSlot reads and SpanStart stores.
 	Slots []types.Type
-	Names []string // for the text form
+	Names []string // by which the script asks for them, or Unnamed, StartNumber, "reg:OFFSET"
 	Size  int      // entries
 	// Key is the type of the key of span(start, end, key=); Bot: the thread.
 	// Entries of a keyed span are deleted when they end.
@@ -153,6 +155,12 @@ type Span struct {
 	// NoReturn are the numbers that fire at the start and open no entry.
 	NoReturn []int
 }
+
+// Names of slots that the script has none for.
+const (
+	Unnamed     = "value"
+	StartNumber = "start" // which start point it was
+)
 
 // A Unit is all that is compiled together.
 type Unit struct {

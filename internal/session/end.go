@@ -20,6 +20,7 @@ func (s *session) end() error {
 		for _, b := range s.backends {
 			b.Settle()
 		}
+		s.spans.over = true
 	}
 	err := s.deliverRest()
 	s.timers.last()

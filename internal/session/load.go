@@ -37,6 +37,7 @@ func (s *session) load() error {
 	if err := s.bindContainers(); err != nil {
 		return err
 	}
+	s.bindSpans()
 	if err := s.followTarget(result); err != nil {
 		return err
 	}

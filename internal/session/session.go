@@ -52,6 +52,7 @@ type session struct {
 	loaded      *attach.Loaded
 	points      map[int]int // how many each probe matched
 	backends    []state.Container
+	spans       openSpans
 	decoder     *value.Decoder
 	reader      *stream.Reader
 	merger      stream.Merger

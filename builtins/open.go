@@ -1,0 +1,56 @@
+package builtins
+
+import (
+	"fmt"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/plan"
+)
+
+var _ starlark.HasAttrs = (*PointValue)(nil)
+
+// Attr gives items() of a span.
+func (p *PointValue) Attr(name string) (starlark.Value, error) {
+	if p.kind != "span" || name != "items" {
+		return nil, nil
+	}
+	return openMethod(p, p.items), nil
+}
+
+// AttrNames names the methods.
+func (p *PointValue) AttrNames() []string {
+	if p.kind != "span" {
+		return nil
+	}
+	return []string{"items"}
+}
+
+// items gives the starts that wait for their ends.
+func (p *PointValue) items() ([]starlark.Value, error) {
+	if p.env.Open == nil {
+		return nil, fmt.Errorf("items: the span is not loaded yet: this works in callbacks")
+	}
+	if p.env.points == nil {
+		return nil, nil
+	}
+	s, ok := p.env.points.seen[p].(*plan.Span)
+	if !ok {
+		return nil, nil // no probe uses it
+	}
+	return p.env.Open(s)
+}
+
+// openMethod is items() of recv.
+func openMethod(recv starlark.Value, items func() ([]starlark.Value, error)) *starlark.Builtin {
+	return starlark.NewBuiltin("items", func(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if err := starlark.UnpackArgs(b.Name(), args, kwargs); err != nil {
+			return nil, err
+		}
+		vals, err := items()
+		if err != nil {
+			return nil, err
+		}
+		return starlark.NewList(vals), nil
+	}).BindReceiver(recv)
+}
