@@ -22,8 +22,11 @@ def say(when):
         print(when, "key", key[0] > 0, key[1], r.flags, r.uid, 0 < r.time and r.time < now())
     print(when, unused.items())
 
+said = [] # every() runs once more at the exit
+
 def poll():
-    if sleeps.items() and keyed.items():
+    if not said and sleeps.items() and keyed.items():
+        said.append(True)
         say("running")
         exit()
 
