@@ -182,7 +182,7 @@ func describe(e *elffile.File, f *File, fn elffile.Function) (Function, error) {
 	case f.Go != "":
 		return goFunction(e, fn, out)
 	case f.NoReturnProbes != "":
-		return unwound(e, fn, out)
+		return unwound(e, fn, out), nil
 	}
 	return out, nil
 }

@@ -13,8 +13,19 @@ import (
 // probe replaces them (the program ends by std::terminate). A call that an
 // exception ends has no return.
 
-// unwound adds the returns of a function of C++ or Rust.
-func unwound(e *elffile.File, fn elffile.Function, out Function) (Function, error) {
+// unwound adds the returns of a function of C++ or Rust, or says why not.
+func unwound(e *elffile.File, fn elffile.Function, out Function) Function {
+	found, err := addReturns(e, fn, out)
+	if err != nil && out.NoReturn == "" {
+		out.NoReturn = err.Error()
+	}
+	if err != nil {
+		return out
+	}
+	return found
+}
+
+func addReturns(e *elffile.File, fn elffile.Function, out Function) (Function, error) {
 	if fn.Size == 0 {
 		return out, fmt.Errorf("the length of %s of %s is not known, so its returns cannot be found, and exceptions pass through it", fn.Name, e.Path)
 	}

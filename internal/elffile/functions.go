@@ -47,9 +47,10 @@ func (fn Function) Part() bool {
 // functionTable has a file's functions by address, then by how good a name is.
 type functionTable struct {
 	list      []Function
-	demangled []nameForms // of the same index, of all that are mangled; nil until asked for
-	stripped  bool        // only what dynamic linking needs was found
-	err       error       // why there are fewer than there could be
+	demangled []nameForms           // of the same index, of all that are mangled; nil until asked for
+	parts     map[string][]Function // by what they are parts of; nil until asked for
+	stripped  bool                  // only what dynamic linking needs was found
+	err       error                 // why there are fewer than there could be
 }
 
 // maxTable bounds a symbol table: those of the largest programs have some

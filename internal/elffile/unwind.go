@@ -1,6 +1,9 @@
 package elffile
 
-import "debug/elf"
+import (
+	"debug/elf"
+	"strings"
+)
 
 // personalities are the functions that say what is to be done in a frame when
 // an exception of C++ or a panic of Rust passes.
@@ -34,11 +37,15 @@ func legacyRust(name string) bool {
 func (f *File) Entry() uint64 { return f.elf.Entry }
 
 // Parts are the parts of a function that the compiler has moved away from it.
-func (f *File) Parts(fn Function) (parts []Function) {
-	for _, other := range f.table().list {
-		if other.Part() && len(other.Name) > len(fn.Name) && other.Name[:len(fn.Name)] == fn.Name && other.Name[len(fn.Name)] == '.' {
-			parts = append(parts, other)
+func (f *File) Parts(fn Function) []Function {
+	t := f.table()
+	if t.parts == nil {
+		t.parts = map[string][]Function{}
+		for _, part := range t.list {
+			if whole, _, ok := strings.Cut(part.Name, ".cold"); ok {
+				t.parts[whole] = append(t.parts[whole], part)
+			}
 		}
 	}
-	return parts
+	return t.parts[fn.Name]
 }

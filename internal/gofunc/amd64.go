@@ -11,7 +11,7 @@ import (
 // needed.
 func decodeAMD64(code []byte, at int) (instruction, error) {
 	in := instruction{at: at}
-	for _, length := range []func([]byte) (int, bool){vexLength, adxLength} {
+	for _, length := range []func([]byte) (int, bool){vexLength, legacyLength} {
 		if size, ok := length(code[at:]); ok {
 			in.size = size
 			return in, nil
@@ -80,20 +80,37 @@ func vexLength(code []byte) (int, bool) {
 	return size, size <= len(code)
 }
 
-// adxLength gives the length of ADCX and ADOX, additions of math/big with two
-// carries: 66 or F3, REX, 0F 38 F6, ModRM and what that asks for.
-func adxLength(code []byte) (int, bool) {
-	if len(code) < 5 || code[0] != 0x66 && code[0] != 0xf3 {
-		return 0, false
-	}
-	at := 1
-	if code[at]&0xf0 == 0x40 {
+// legacyLength gives the length of instructions without VEX that the decoder
+// does not know: the hints of control flow enforcement (ENDBR64, RDSSP:
+// F3 0F 1E), ADCX and ADOX (0F 38 F6), and what else lies in the tables 0F38 and
+// 0F3A (SHA, AES, CRC32, MOVBE), 0F01, 0FAE and 0FC7 (XSAVEC, RDRAND): prefixes,
+// opcode, ModRM, what that asks for, and in 0F3A a byte of immediate.
+func legacyLength(code []byte) (int, bool) {
+	at := 0
+	for at < len(code) && at < 4 && (code[at] == 0x66 || code[at] == 0xf2 || code[at] == 0xf3) {
 		at++
 	}
-	if at+3 >= len(code) || code[at] != 0x0f || code[at+1] != 0x38 || code[at+2] != 0xf6 {
+	if at < len(code) && code[at]&0xf0 == 0x40 {
+		at++
+	}
+	if at+2 >= len(code) || code[at] != 0x0f {
 		return 0, false
 	}
-	size := at + 3 + modrmLength(code[at+3:])
+	immediate := 0
+	switch code[at+1] {
+	case 0x3a:
+		immediate = 1
+		fallthrough
+	case 0x38:
+		at++
+	case 0x01, 0x1e, 0xae, 0xc7:
+	default:
+		return 0, false
+	}
+	if at+2 >= len(code) {
+		return 0, false
+	}
+	size := at + 2 + modrmLength(code[at+2:]) + immediate
 	return size, size <= len(code)
 }
 
