@@ -40,6 +40,8 @@ type Env struct {
 	Open func(*plan.Span) ([]starlark.Value, error)
 	// Escape is applied to the strings that print and printf write.
 	Escape format.Escape
+	// Traced are strings whose line feeds and tabs are not the script's.
+	Traced *value.Traced
 	Flags  *Flags
 	// Muted drops all output: the script runs only for its --help.
 	Muted bool
@@ -62,6 +64,7 @@ func New(rt Runtime) *Env {
 		CallAt:  func(pos plan.Pos) (string, plan.Pos) { return "", pos },
 		Loading: func() bool { return false },
 		Flags:   &Flags{},
+		Traced:  &value.Traced{},
 		formats: make(map[string]*format.Format),
 	}
 	e.Labels = e.labels()

@@ -14,8 +14,9 @@ var outputFamily = []Entry{
 	{
 		Name: "print", Family: "output",
 		Signature: `print(*values, sep=" ")`,
-		Doc:       "Prints values and a line feed.",
-		call:      printCall,
+		Doc: `Prints values and a line feed. Control characters are escaped, of strings that were traced line feeds and tabs too: the name
+of a file forges no line.`,
+		call: printCall,
 	},
 	{
 		Name: "printf", Family: "output",
@@ -63,7 +64,7 @@ func printCall(e *Env, c *call) (starlark.Value, error) {
 // appendText appends str(v), the strings escaped.
 func (e *Env) appendText(dst []byte, v starlark.Value) []byte {
 	if s, ok := v.(starlark.String); ok {
-		return format.AppendEscaped(dst, string(s), e.Escape)
+		return format.AppendEscaped(dst, e.Traced.Escape(string(s)), e.Escape)
 	}
 	return append(dst, v.String()...)
 }
@@ -114,7 +115,11 @@ func (e *Env) sprintf(dst []byte, c *call) ([]byte, error) {
 	}
 	e.fmtArgs = e.fmtArgs[:0]
 	for _, a := range c.args[1:] {
-		e.fmtArgs = append(e.fmtArgs, FormatArg(a))
+		arg := FormatArg(a)
+		if c.name == "printf" {
+			arg.Str = e.Traced.Escape(arg.Str)
+		}
+		e.fmtArgs = append(e.fmtArgs, arg)
 	}
 	out, err := f.Append(dst, e.fmtArgs)
 	if err != nil {

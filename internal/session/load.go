@@ -117,7 +117,7 @@ func (s *session) tracepointID(group, name string) (uint64, error) {
 // with what the script has written so far.
 func (s *session) bindContainers() error {
 	options := state.Options{FuncID: s.funcID, Epochs: s.loaded.Map(tree.MapEpochs)}
-	s.decoder = &value.Decoder{Labels: s.env.Labels, Stacks: s.stackSource()}
+	s.decoder = &value.Decoder{Labels: s.env.Labels, Stacks: s.stackSource(), Traced: s.env.Traced}
 	for i, c := range s.env.Containers() {
 		decl := s.unit.Tree.Containers[i]
 		if decl == nil {

@@ -16,6 +16,8 @@ type Decoder struct {
 	// what a script sees.
 	Labels Labels
 	Stacks StackSource
+	// Traced, if not nil, learns of strings that could forge lines.
+	Traced *Traced
 
 	interned   map[string]starlark.Value
 	labelled   map[labelKey]starlark.Value

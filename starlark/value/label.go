@@ -65,6 +65,7 @@ func (d *Decoder) label(t *wire.Type, v uint64) starlark.Value {
 // bytesValue gives bytes, or what they stand for by their label.
 func (d *Decoder) bytesValue(t *wire.Type, b []byte, cut bool) starlark.Value {
 	if t.Label == "" {
+		d.Traced.Note(b)
 		return starlark.Bytes(b)
 	}
 	if t.Label == strList {
