@@ -27,6 +27,7 @@ all:
 
 workload:
 	$(BUILD) -o bin/workload ./test/workload
+	$(BUILD) -o bin/confine ./test/confine
 
 lint:
 	@unformatted=$$(gofmt -l .); \
@@ -48,6 +49,7 @@ test-vm:
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -timeout 30m -suite
 	$(GO) run ./test/vm -kernel $(KERNELS) -smp 2 -append preempt=full -timeout 30m -suite
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append lockdown=confidentiality -run Lockdown -suite -- ./test/accept ./internal/attach
+	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append lockdown=integrity -run Lockdown -suite -- ./test/accept
 
 test-vm-short:
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -timeout 8m -suite -short

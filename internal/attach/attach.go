@@ -90,7 +90,7 @@ func (l *Loaded) attach(want func(*program) bool) error {
 		points, err := l.open(p)
 		if err != nil {
 			l.detach(todo[:i])
-			return &Error{p.Program, explainPermission(err)}
+			return &Error{p.Program, markPermission(err)}
 		}
 		p.points = points
 	}

@@ -23,7 +23,7 @@ func Features(trampoline uint32) kernel.Features {
 	f.Cookies = tryCookies() == nil
 	err := tryTrampoline(trampoline)
 	if f.Fentry = err == nil; err != nil {
-		f.Why["fentry"] = explainPermission(err).Error()
+		f.Why["fentry"] = explainTrampoline(err)
 	}
 	return f
 }
@@ -96,6 +96,15 @@ func tryTrampoline(function uint32) error {
 	p := returning(ebpf.Tracing, ebpf.AttachTraceFEntry)
 	p.AttachBTF = function
 	return tryAttach(p, bpf.AttachTracing)
+}
+
+// explainTrampoline says why there are none. Who may load programs at all is
+// refused for another reason than rights.
+func explainTrampoline(err error) string {
+	if errors.Is(err, unix.EPERM) && tryAttach(returning(ebpf.Kprobe, ebpf.AttachNone), nil) == nil {
+		return "it was built without what they need (CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS), or a security module forbids them"
+	}
+	return err.Error()
 }
 
 var errNoTypes = errors.New("there is no BTF to find functions by")

@@ -71,7 +71,7 @@ func Load(u *bpfgen.Unit, o Options) (*Loaded, error) {
 		}
 	}
 	if err != nil {
-		return nil, explainPermission(err)
+		return nil, markPermission(err)
 	}
 	return l, nil
 }

@@ -27,8 +27,14 @@ func raiseMemlock() (restore func(), ok bool) {
 }
 
 // ErrPermission is in the chain of errors that more rights would cure; those
-// of a locked down kernel have kernel.ErrLockdown instead.
+// of a locked down kernel have kernel.ErrLockdown instead. What is missing is
+// for package doctor to say.
 var ErrPermission = errors.New("not permitted")
+
+// A refusal is an error of the kernel's that has ErrPermission in its chain.
+type refusal struct{ error }
+
+func (r refusal) Unwrap() []error { return []error{ErrPermission, r.error} }
 
 // The bits of the capabilities that tracing needs (capability(7)).
 const (
@@ -37,25 +43,15 @@ const (
 	capBPF      = 39
 )
 
-// explainPermission says what is missing when the kernel returned EPERM.
-func explainPermission(err error) error {
+// markPermission tells refusals from failures.
+func markPermission(err error) error {
 	if !errors.Is(err, unix.EPERM) || errors.Is(err, kernel.ErrLockdown) || errors.Is(err, ErrPermission) {
 		return err
 	}
-	if mode := kernel.Lockdown(); mode != "" && mode != "none" {
+	if mode := kernel.Lockdown(); mode == "confidentiality" { // integrity forbids no reading
 		return fmt.Errorf("%w (%s): %w", kernel.ErrLockdown, mode, err)
 	}
-	can, capErr := canTrace()
-	switch {
-	case capErr != nil:
-		return fmt.Errorf("%w: %w; tracing needs root", ErrPermission, err)
-	case can && lockedMemory() != "":
-		return fmt.Errorf("%w: %w; before Linux 5.11 tables count against the limit of locked memory, which is %s here: raise it (ulimit -l unlimited)",
-			ErrPermission, err, lockedMemory())
-	case can:
-		return fmt.Errorf("%w: %w; this process has the capabilities, so a container, a security module or seccomp forbids it", ErrPermission, err)
-	}
-	return fmt.Errorf("%w: %w; tracing needs root, or CAP_BPF and CAP_PERFMON from Linux 5.8", ErrPermission, err)
+	return refusal{err}
 }
 
 // canTrace reports whether this process has the capabilities that tracing needs.
@@ -63,17 +59,6 @@ func canTrace() (bool, error) {
 	held, err := effectiveCapabilities()
 	has := func(bit uint) bool { return held>>bit&1 != 0 }
 	return has(capSysAdmin) || has(capBPF) && has(capPerfmon), err
-}
-
-// lockedMemory is the limit that the memory of maps counts against, "" where
-// there is none: from 5.11 on it counts against the cgroup's memory.
-func lockedMemory() string {
-	var limit unix.Rlimit
-	version, err := kernel.Release()
-	if err != nil || version.AtLeast(5, 11) || unix.Getrlimit(unix.RLIMIT_MEMLOCK, &limit) != nil || limit.Cur == unix.RLIM_INFINITY {
-		return ""
-	}
-	return fmt.Sprintf("%d KB", limit.Cur>>10)
 }
 
 // effectiveCapabilities gives the thread's capabilities as a bit set.

@@ -90,6 +90,9 @@ func (m *Machine) setting(name, value string) string {
 		if m.paranoid() != nil {
 			return "perf events need CAP_SYS_ADMIN here"
 		}
+		if value == "3" || value == "4" {
+			return "no matter with CAP_SYS_ADMIN"
+		}
 		return "no matter with CAP_PERFMON"
 	case "unprivileged_bpf_disabled":
 		return "no matter with CAP_BPF"

@@ -3,6 +3,7 @@ package doctor
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 
 	"github.com/startrace/startrace/internal/kernel"
@@ -64,7 +65,7 @@ func (m *Machine) capabilities() *Problem {
 		missing = append(missing, m.lacking(capReadSearch)...)
 	}
 	p := &Problem{ID: "capabilities", Fatal: true,
-		Cause:  fmt.Sprintf("this process may not trace: it runs as user %d and lacks %s", m.User, names(missing)),
+		Cause:  fmt.Sprintf("user %d may not trace without %s", m.User, names(missing)),
 		Remedy: "run it as root (sudo startrace …), or give the program the rights once, as root: " + setcap + " PATH/TO/startrace"}
 	if m.User == 0 {
 		p.Remedy = "run it with all capabilities of root; a container gets them by --cap-add BPF --cap-add PERFMON --cap-add DAC_READ_SEARCH, or --privileged"
@@ -140,9 +141,13 @@ func (m *Machine) noTypes() *Problem {
 	if m.BTF == nil {
 		return nil
 	}
-	return &Problem{ID: "btf", Cause: m.BTF.Error(),
-		Loss:   "functions of the kernel by their arguments, raw tracepoints, iterators and fields of structs",
-		Remedy: "boot a kernel with CONFIG_DEBUG_INFO_BTF=y, as those of all big distributions are; tracepoints and system calls can be traced without"}
+	p := &Problem{ID: "btf", Cause: m.BTF.Error(),
+		Loss:   "raw tracepoints, functions of the kernel with their arguments, iterators, fields of structs, -c and -f",
+		Remedy: "boot a kernel with CONFIG_DEBUG_INFO_BTF=y, as those of all big distributions are; tracepoints, system calls and functions of programs can be traced without"}
+	if strings.Contains(p.Cause, "sysfs is not mounted") {
+		p.Remedy = "mount it, as root: mount -t sysfs sysfs /sys"
+	}
+	return p
 }
 
 func (m *Machine) noTracefs() *Problem {
@@ -175,7 +180,7 @@ func (m *Machine) paranoid() *Problem {
 }
 
 func (m *Machine) paranoidAt(level string) *Problem {
-	return &Problem{ID: "paranoid", Loss: "tracepoints by their formats, profiles and perf events",
+	return &Problem{ID: "paranoid", Loss: "tracepoints, profiles and perf events",
 		Cause:  "kernel.perf_event_paranoid is " + level + ", at which this kernel wants CAP_SYS_ADMIN for perf events (CAP_PERFMON is not enough)",
 		Remedy: "lower it, as root: sysctl kernel.perf_event_paranoid=2; or run as root"}
 }

@@ -46,8 +46,7 @@ func (m *Machine) ways() (out []Finding) {
 			f.State = No
 			f.Text += " - " + m.refusal(err, w.since)
 			if w.way == kernel.WayFentry && denied(err) && m.mayTrace() {
-				// The stub of register_ftrace_direct (include/linux/ftrace.h).
-				f.Text = w.use + " - this kernel was built without CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS"
+				f.Text = w.use + " - this kernel was built without what they need (CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS), or a security module forbids them"
 			}
 			if w.fallback != "" {
 				f.Remedy = "instead: " + w.fallback

@@ -76,6 +76,9 @@ func OpenBTF() (*BTF, error) { return openBTF(BTFPath) }
 func openBTF(path string) (*BTF, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat("/sys/kernel"); err != nil {
+			return nil, fmt.Errorf("the kernel's BTF (%s) cannot be seen: sysfs is not mounted at /sys", path)
+		}
 		return nil, fmt.Errorf("this kernel has no BTF (%s): it was built without CONFIG_DEBUG_INFO_BTF", path)
 	}
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
@@ -64,12 +65,24 @@ func (s *session) trace() error {
 			return s.withCause(err)
 		}
 		s.sayAttached()
+		s.dropPrivileges()
 	}
 	s.begin()
 	if err := s.releaseCommand(); err != nil {
 		return err
 	}
 	return s.loop()
+}
+
+// dropPrivileges gives up what is not needed any more, unless a callback can
+// attach something.
+func (s *session) dropPrivileges() {
+	if s.host.Uses("enable") {
+		return
+	}
+	if err := attach.DropPrivileges(); err != nil {
+		s.verbosef("startrace: %v", err) // the run is as able as before
+	}
 }
 
 // sayAttached says how many probes there are, and at how many points.

@@ -55,13 +55,18 @@ func (h *Host) parse(name string, src []byte) (*file, error) {
 	return f, nil
 }
 
-// Uses reports whether a file that was loaded has x.name somewhere.
+// Uses reports whether a file that was loaded has x.name somewhere, or the
+// string "name", as getattr takes it.
 func (h *Host) Uses(name string) bool {
 	found := false
 	for _, f := range h.files {
 		syntax.Walk(f.tree, func(n syntax.Node) bool {
-			dot, ok := n.(*syntax.DotExpr)
-			found = found || ok && dot.Name.Name == name
+			switch n := n.(type) {
+			case *syntax.DotExpr:
+				found = found || n.Name.Name == name
+			case *syntax.Literal:
+				found = found || n.Value == name
+			}
 			return !found
 		})
 	}

@@ -104,7 +104,7 @@ func TestKernelProbeErrors(t *testing.T) {
 	}
 	for point, why := range map[string]string{
 		"kprobe:vfs_read": "it was built without CONFIG_KPROBES", "func:vfs_read": "it was built without CONFIG_KPROBES",
-		"fentry:vfs_read": `not permitted: .* forbids it`,
+		"fentry:vfs_read": `it was built without what they need .* forbids them`,
 	} {
 		e := startrace(t, "-e", `probe("`+point+`", lambda e: None)`, "-c", "true")
 		if e.status != 1 || !regexp.MustCompile(point+`: this kernel has no .*: `+why).MatchString(strings.Join(strings.Fields(e.stderr), " ")) {

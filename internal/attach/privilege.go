@@ -1,0 +1,43 @@
+package attach
+
+import (
+	"fmt"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// kept are the capabilities that a run needs after its probes are attached:
+// to load the programs that read tables (state) and to read tables at all
+// where kernel.unprivileged_bpf_disabled is set (all commands of bpf(2) before
+// 6.0), to name functions in stacks of other users' programs and of the
+// kernel, and to end the command of -c if that became another user's.
+const kept uint64 = 1<<unix.CAP_BPF | 1<<unix.CAP_PERFMON | 1<<unix.CAP_SYS_PTRACE |
+	1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_SYSLOG | 1<<unix.CAP_KILL
+
+// DropPrivileges gives up all other capabilities, for all threads of the
+// process and for good: nothing that needs them can be attached afterwards,
+// such as watchpoints, and perf events where kernel.perf_event_paranoid is 3.
+// A process without CAP_BPF traces by CAP_SYS_ADMIN and keeps that.
+func DropPrivileges() error {
+	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if err := unix.Capget(&hdr, &data[0]); err != nil {
+		return fmt.Errorf("read the capabilities: %w", err)
+	}
+	keep := kept
+	if data[1].Effective>>(capBPF-32)&1 == 0 {
+		keep |= 1 << capSysAdmin
+	}
+	for i := range data {
+		word := uint32(keep >> (32 * i))
+		data[i] = unix.CapUserData{Effective: data[i].Effective & word, Permitted: data[i].Permitted & word}
+	}
+	hdr.Pid = 0 // the calling thread
+	_, _, errno := syscall.AllThreadsSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&hdr)), uintptr(unsafe.Pointer(&data[0])), 0)
+	if errno != 0 {
+		return fmt.Errorf("give up capabilities: %w", errno)
+	}
+	return nil
+}

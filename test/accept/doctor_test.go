@@ -1,0 +1,278 @@
+package accept
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const nobody = "65534"
+
+// confined runs a startrace that others may execute with the rights that the flags of test/confine leave.
+func confined(t *testing.T, flags []string, args ...string) ended {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "startrace-confined")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	copied := filepath.Join(dir, "startrace")
+	binary, err := os.ReadFile(program(t, "startrace"))
+	if err = errors.Join(err, os.WriteFile(copied, binary, 0o755), os.Chmod(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	words := append(append(append([]string{}, flags...), "--", copied), args...)
+	cmd := exec.CommandContext(ctx, program(t, "confine"), words...)
+	var stdout, stderr bytes.Buffer
+	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", &stdout, &stderr
+	if err := cmd.Run(); cmd.ProcessState == nil || ctx.Err() != nil {
+		t.Fatalf("confine %q: %v\n%s", words, err, stderr.String())
+	}
+	return ended{stdout: stdout.String(), stderr: stderr.String(), status: cmd.ProcessState.ExitCode()}
+}
+
+// begins checks the first two lines of a text: cause and remedy.
+func begins(t *testing.T, what, text, cause, remedy string) {
+	t.Helper()
+	lines := strings.SplitN(text, "\n", 3)
+	if len(lines) < 3 || !regexp.MustCompile(cause).MatchString(lines[0]) || !regexp.MustCompile(remedy).MatchString(lines[1]) {
+		t.Errorf("%s: want %q and %q in the first two lines of\n%s", what, cause, remedy, excerpt(text))
+	}
+}
+
+// attempt is a script of one probe with what it comes to: no cause means that its events are seen.
+type attempt struct{ point, cause, remedy string }
+
+const (
+	execPoint    = "tracepoint:sched:sched_process_exec"
+	rawExecPoint = "rawtracepoint:sched_process_exec"
+	syscallPoint = "syscall:execve"
+)
+
+func (a attempt) check(t *testing.T, flags []string) {
+	t.Helper()
+	e := confined(t, flags, "-e", fmt.Sprintf(`probe(%q, lambda e: print("seen", e.pid))`, a.point), "-c", "true")
+	switch {
+	case a.cause != "":
+		if e.status != 1 {
+			t.Errorf("%s: exit status %d", a.point, e.status)
+		}
+		begins(t, a.point, e.stderr, a.cause, a.remedy)
+	case e.status != 0 || strings.Count(e.stdout, "seen ") != 1:
+		t.Errorf("%s: exit status %d, stdout %q, stderr %q", a.point, e.status, e.stdout, e.stderr)
+	}
+}
+
+// Each thing that keeps a machine from being traced is named, with its remedy, in the first two lines, by the doctor
+// and by a script that fails for it; what can be traced nevertheless is traced (S1-20).
+func TestDoctorCauses(t *testing.T) {
+	needTracing(t)
+	const setcap = "root.*setcap cap_bpf,cap_perfmon"
+	unprivileged := "user 65534 may not trace without CAP_BPF, CAP_PERFMON and CAP_DAC_READ_SEARCH"
+	for _, tt := range []struct {
+		name          string
+		flags         []string
+		status        int
+		cause, remedy string
+		attempts      []attempt
+	}{
+		{"unprivileged", []string{"-uid", nobody, "-caps", ""}, 1, "cannot be traced: " + unprivileged, setcap, []attempt{
+			{execPoint, unprivileged, setcap}, {rawExecPoint, unprivileged, setcap}, {syscallPoint, unprivileged, setcap},
+		}},
+		{"bpf", []string{"-uid", nobody, "-caps", "bpf"}, 1, "cannot be traced: user 65534 may not trace without CAP_PERFMON", setcap, []attempt{
+			{rawExecPoint, "user 65534 may not trace without CAP_PERFMON", setcap},
+		}},
+		{"root without capabilities", []string{"-caps", ""}, 1, "cannot be traced: user 0 may not trace without CAP_BPF and CAP_PERFMON", "--cap-add BPF", []attempt{
+			{rawExecPoint, "user 0 may not trace without CAP_BPF", "--cap-add BPF"},
+		}},
+		{"bpf and perfmon", []string{"-uid", nobody, "-caps", "bpf,perfmon"}, 0, "can be traced, but for tracepoints: user 65534 may not read tracefs", "CAP_DAC_READ_SEARCH", []attempt{
+			{execPoint, "user 65534 may not read tracefs", "CAP_DAC_READ_SEARCH"}, {point: rawExecPoint}, {point: syscallPoint},
+		}},
+		{"user namespace", []string{"-userns"}, 1, "cannot be traced: this process is in a user namespace", "outside of the namespace", []attempt{
+			{execPoint, "in a user namespace", "outside of the namespace"}, {rawExecPoint, "in a user namespace", "outside of the namespace"},
+		}},
+		{"no types", []string{"-hide", "/sys/kernel/btf"}, 0, "can be traced, but for .*raw tracepoints.*: this kernel has no BTF", "CONFIG_DEBUG_INFO_BTF", []attempt{
+			{rawExecPoint, "this kernel has no BTF", "CONFIG_DEBUG_INFO_BTF"}, {execPoint, "this kernel has no BTF", "CONFIG_DEBUG_INFO_BTF"}, // -c
+		}},
+		{"no tracefs", []string{"-caps", "bpf,perfmon", "-hide", "/sys/kernel/tracing", "-hide", "/sys/kernel/debug"}, 0,
+			"can be traced, but for tracepoints: tracefs.* is not mounted", "mount", []attempt{
+				{execPoint, "tracefs.* is not mounted at /sys/kernel/tracing", "mount"}, {point: rawExecPoint}, {point: syscallPoint},
+			}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e := confined(t, tt.flags, "doctor")
+			begins(t, "doctor", e.stdout, tt.cause, tt.remedy)
+			if e.status != tt.status || e.stderr != "" {
+				t.Errorf("doctor: exit status %d, want %d, stderr %q", e.status, tt.status, e.stderr)
+			}
+			for _, a := range tt.attempts {
+				a.check(t, tt.flags)
+			}
+		})
+	}
+}
+
+// Without the kernel's types tracepoints and system calls are traced nevertheless, but for -c.
+func TestWithoutTypes(t *testing.T) {
+	needTracing(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		for ctx.Err() == nil {
+			os.Getppid()
+		}
+	}()
+	for _, point := range []string{"syscall:getppid", "tracepoint:syscalls:sys_enter_getppid"} {
+		if _, err := os.Stat("/sys/kernel/tracing/events/syscalls"); err != nil && point[0] == 't' {
+			continue // CONFIG_FTRACE_SYSCALLS
+		}
+		script := fmt.Sprintf("def seen(e):\n    print(e.comm)\n    exit()\n\nprobe(%q, seen)", point)
+		e := confined(t, []string{"-hide", "/sys/kernel/btf"}, "-e", script, "-p", fmt.Sprint(os.Getpid())).ok(t)
+		if !strings.HasPrefix(e.stdout, "accept.test\n") {
+			t.Errorf("%s: %q", point, e.stdout)
+		}
+	}
+}
+
+// With the capabilities that tracing needs, no root is needed, but where perf events ask for more.
+func TestWithoutRoot(t *testing.T) {
+	needTracing(t)
+	flags := []string{"-uid", nobody, "-caps", "bpf,perfmon,dac_read_search,sys_ptrace,syslog"}
+	setting, err := os.ReadFile(paranoidFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if level := strings.TrimSpace(string(setting)); level == "3" || level == "4" {
+		begins(t, "doctor", confined(t, flags, "doctor").stdout, "but for tracepoints.* kernel.perf_event_paranoid is "+level, "sysctl kernel.perf_event_paranoid=2")
+		attempt{execPoint, "kernel.perf_event_paranoid is " + level, "sysctl kernel.perf_event_paranoid=2"}.check(t, flags)
+		needGuest(t)
+		lower(t, setting)
+	}
+	for _, point := range []string{execPoint, rawExecPoint, syscallPoint} {
+		attempt{point: point}.check(t, flags)
+	}
+	if kernelFunctions(t) {
+		needGuest(t)
+		for _, point := range []string{"kprobe:begin_new_exec", "fentry:begin_new_exec", "kretprobe:begin_new_exec"} {
+			attempt{point: point}.check(t, flags)
+		}
+	}
+}
+
+const paranoidFile = "/proc/sys/kernel/perf_event_paranoid"
+
+// lower sets perf_event_paranoid as the mainline kernel does, for the time of the test.
+func lower(t *testing.T, old []byte) {
+	t.Helper()
+	if err := os.WriteFile(paranoidFile, []byte("2"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.WriteFile(paranoidFile, old, 0o644); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// The limit of locked memory counts before 5.11.
+func TestDoctorMemlock(t *testing.T) {
+	needTracing(t)
+	flags := []string{"-memlock", "65536", "-uid", nobody, "-caps", "bpf,perfmon,dac_read_search"}
+	if !strings.HasPrefix(release(t), "5.10.") {
+		attempt{point: rawExecPoint}.check(t, flags)
+		return
+	}
+	const cause, remedy = "the limit of locked memory is 64 KB", "ulimit -l unlimited"
+	e := confined(t, flags, "doctor")
+	begins(t, "doctor", e.stdout, "cannot be traced: "+cause, remedy)
+	if e.status != 1 {
+		t.Errorf("exit status %d", e.status)
+	}
+	attempt{rawExecPoint, cause, remedy}.check(t, flags)
+	attempt{point: rawExecPoint}.check(t, []string{"-memlock", "65536"}) // root raises it
+}
+
+// TestLockdownDoctor needs a kernel booted with lockdown=integrity or lockdown=confidentiality.
+func TestLockdownDoctor(t *testing.T) {
+	state, err := os.ReadFile("/sys/kernel/security/lockdown")
+	if err != nil || bytes.Contains(state, []byte("[none]")) {
+		t.Skip("needs a kernel booted with lockdown=")
+	}
+	if !lockedDown() {
+		const cause, remedy = `can be traced\. .*locked down \(integrity\)`, "boot without lockdown=integrity"
+		e := confined(t, nil, "doctor").ok(t)
+		begins(t, "doctor", e.stdout, cause, remedy)
+		for _, point := range []string{execPoint, rawExecPoint, syscallPoint} {
+			attempt{point: point}.check(t, nil)
+		}
+		return
+	}
+	const cause, remedy = `the kernel is locked down \(confidentiality\)`, "boot without lockdown=confidentiality"
+	e := confined(t, nil, "doctor")
+	begins(t, "doctor", e.stdout, "cannot be traced: "+cause, remedy)
+	if e.status != 1 {
+		t.Errorf("exit status %d", e.status)
+	}
+	attempt{execPoint, cause, remedy}.check(t, nil)
+	reads := confined(t, nil, "-e", `probe("rawtracepoint:sched_process_exec", lambda e: print(e.args.bprm.filename))`, "-c", "true")
+	begins(t, "a script that reads memory", reads.stderr, cause, remedy)
+	attempt{point: rawExecPoint}.check(t, nil) // what reads nothing
+}
+
+// What the doctor says is also an object for programs.
+func TestDoctorJSON(t *testing.T) {
+	needTracing(t)
+	var r struct {
+		Verdict            string
+		Problems, Findings []map[string]any
+	}
+	e := confined(t, []string{"-uid", nobody, "-caps", ""}, "doctor", "--json")
+	if err := json.Unmarshal([]byte(e.stdout), &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Verdict != "fails" || e.status != 1 || len(r.Problems) == 0 || r.Problems[0]["id"] != "capabilities" {
+		t.Errorf("status %d, verdict %s, problems %v", e.status, r.Verdict, r.Problems)
+	}
+	states := map[string]any{}
+	for _, f := range r.Findings {
+		states[f["subject"].(string)] = f["state"]
+	}
+	for subject, state := range map[string]string{"kernel": "ok", "types (BTF)": "ok", "CAP_BPF": "no", "CAP_SYSLOG": "no", "programs": "no", "ring buffer": "no"} {
+		if states[subject] != state {
+			t.Errorf("%s is %v, want %s", subject, states[subject], state)
+		}
+	}
+}
+
+// Once everything is attached startrace keeps only the rights to read; its command keeps what it had.
+func TestPrivilegesDropped(t *testing.T) {
+	needTracing(t)
+	const show = `sh -c 'echo command $(grep CapPrm /proc/self/status) $(grep CapPrm /proc/self/status); grep -e CapPrm -e CapEff /proc/$PPID/status /proc/$PPID/task/*/status'`
+	script := `probe("syscall:getppid", lambda e: None)`
+	full := capabilitySets(startrace(t, "-e", script+`.enable() if False else None`, "-c", show).ok(t).stdout)
+	dropped := capabilitySets(startrace(t, "-e", script, "-c", show).ok(t).stdout)
+	// CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SYS_PTRACE, CAP_SYSLOG, CAP_PERFMON, CAP_BPF
+	const want = "000000c400080024"
+	if len(full) != 1 || len(dropped) != 1 && len(dropped) != 2 || !dropped[want] || full[want] {
+		t.Errorf("with .enable() in the script %v, without %v, want all of the first and %s of the second", full, dropped, want)
+	}
+}
+
+// capabilitySets are the different sets of a process's threads.
+func capabilitySets(text string) map[string]bool {
+	out := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^/proc/\S*:Cap(?:Prm|Eff):\s*([0-9a-f]+)$`).FindAllStringSubmatch(text, -1) {
+		out[m[1]] = true
+	}
+	return out
+}
