@@ -251,9 +251,13 @@ at_exit(lambda: [print("hit", f, p.split(":")[-1], k) for (f, p), k in n.items()
 `), "-c", path+" calls 5").ok(t)
 	equalLines(t, sorted(e.stdout, "hit"), []string{"hit add add 5", "hit negative negative 5", "hit many many 5"})
 
+	pattern := "*"
+	if strings.HasPrefix(release(t), "5.") || strings.HasPrefix(release(t), "6.1.") {
+		pattern = "{main,negative,leap*,s*}" // thousands of probes one by one take minutes
+	}
 	e = startrace(t, script(t, `
 n = count()
-probe("ufunc:*", lambda e: n[e.func].add(), where = lambda e: e.func == "main" or e.func == "negative")
+probe("ufunc:`+pattern+`", lambda e: n[e.func].add(), where = lambda e: e.func == "main" or e.func == "negative")
 at_exit(lambda: [print("hit", f, k) for f, k in n.items()])
 `), "-c", path+" leaps 5").ok(t)
 	equalLines(t, sorted(e.stdout, "hit"), []string{"hit main 1", "hit negative 1"})
