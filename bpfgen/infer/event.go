@@ -21,6 +21,7 @@ type event struct {
 	fn       func(pos plan.Pos) val
 	name     func(pos plan.Pos) val // e.probe
 	depth    func(pos plan.Pos) val
+	clock    bool // an interval: e.pid is whom it happened to interrupt
 	profile  bool // it has e.ip and e.usermode
 	addr     func(pos plan.Pos) val
 	// listed are the fields of the task that an iterator is at; nil elsewhere.

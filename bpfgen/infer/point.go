@@ -138,7 +138,7 @@ func (t *target) event(b *body) *event {
 		}
 		ev.args = &rawArgs{rt}
 	case targetProfile, targetInterval:
-		ev.profile, ev.regs = true, true
+		ev.profile, ev.regs, ev.clock = true, true, t.kind == targetInterval
 	case targetPerf, targetWatch:
 		ev.profile, ev.regs, ev.addr = true, true, perfAddress(b)
 	case targetIter:

@@ -202,6 +202,9 @@ func (b *body) require(c cond, pos plan.Pos) {
 
 // targetTest is -p, -c and the exclusion of the tracer itself.
 func (pr *probe) targetTest(b *body, ev *event) {
+	if _, named := ev.over["pid"]; ev.clock && !named {
+		return // a clock is nobody's event
+	}
 	t := pr.u.plan.Target
 	op, pid := tree.OpEq, t.PID
 	if pid == 0 && ev.listed == nil { // a list is whole

@@ -87,7 +87,7 @@ at_exit(lambda: [printf("%%d %%s %%s %%d\n", k[0], str(k[1]), k[2], v) for k, v 
 		{binary + ":main.watched:8:w", variable, writes, 0},
 		{binary + ":main.watched:8:rw", variable, writes + (writes+1)/2, 0},
 		{fmt.Sprintf("%#x:8:w", variable), variable, writes, 0},
-		{fmt.Sprintf("%#x:1:x", function), function, writes, 5},
+		{fmt.Sprintf("%#x:1:x", function), function, writes, 5 + writes/100},
 	} {
 		t.Run(c.point, func(t *testing.T) {
 			if strings.HasSuffix(c.point, "w") && runtime.GOARCH != "amd64" {
