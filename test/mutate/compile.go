@@ -70,7 +70,7 @@ func Compile(name, text string, facts *kernel.Facts) (res Result) {
 			res.Err = &PanicError{p, callers()}
 		}
 	}()
-	h := script.New(script.Options{Constant: kernel.Constant, Runtime: builtins.Idle{}, Std: stdlib.Files()})
+	h := script.New(script.Options{Constant: constants(facts), Runtime: builtins.Idle{}, Std: stdlib.Files()})
 	h.Thread().SetMaxExecutionSteps(mostSteps)
 	if err := h.ParseText(name, []byte(text)); err != nil {
 		return Result{Stage: Parsing, Err: all(h, err, facts)}
@@ -94,13 +94,13 @@ func all(h *script.Host, err error, facts *kernel.Facts) error {
 		return err
 	}
 	return h.AllMistakes(found, nil, func(p *plan.Plan) error {
-		_, err := infer.Unit(p, facts)
+		_, err := infer.UnitWith(p, facts, programs{})
 		return err
 	})
 }
 
 func compile(h *script.Host, facts *kernel.Facts) Result {
-	typed, err := infer.Unit(h.Plan(), facts)
+	typed, err := infer.UnitWith(h.Plan(), facts, programs{})
 	if err != nil {
 		return Result{Stage: Inferring, Err: err}
 	}

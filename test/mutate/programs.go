@@ -1,0 +1,46 @@
+package mutate
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/startrace/startrace/internal/binary"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/usdt"
+)
+
+// programs stands for what is installed: each file has one function of each
+// name and no static probes.
+type programs struct{}
+
+func (programs) Functions(file, pattern string) ([]binary.Function, *binary.File, error) {
+	at := &binary.File{Path: "/bin/true", Name: file}
+	if kernel.IsPattern(pattern) {
+		pattern = "matched"
+	}
+	return []binary.Function{{Name: pattern, Entry: 0x1000}}, at, nil
+}
+
+func (programs) Static(file, pattern string) ([]usdt.Probe, *binary.File, error) {
+	return nil, nil, fmt.Errorf("%s has no static probes (USDT): it was built without them", file)
+}
+
+// Variable is not known: no process is traced.
+func (programs) Variable(file, name string) (uint64, error) {
+	return 0, fmt.Errorf("%s: which process? trace one with -p", file)
+}
+
+// constants are those of the table, then the enumerators of the kernel.
+func constants(facts *kernel.Facts) func(string) (int64, bool) {
+	return func(name string) (int64, bool) {
+		if v, ok := kernel.Constant(name); ok {
+			return v, true
+		}
+		b, err := facts.BTF()
+		if err != nil || !strings.Contains(name, "_") {
+			return 0, false
+		}
+		v, _, ok := b.EnumValue(name)
+		return v, ok
+	}
+}
