@@ -38,6 +38,7 @@ var layers = []layer{
 	{"internal/session", []string{"internal", "bpfgen", "builtins", "starlark", "stdlib"}, []string{anything}},
 
 	{"builtins", []string{"internal/plan", "internal/format", "internal/kernel", "internal/wire", "internal/render", "starlark/value", "stdlib"}, []string{starlark, unix}},
+	{"starlark/repl", nil, []string{"github.com/mattn/go-runewidth"}},
 	{"starlark/value", []string{"internal/plan", "internal/format", "internal/wire"}, []string{starlark}},
 	{"starlark/script", []string{"builtins", "internal/format", "internal/kernel", "internal/plan", "internal/wire", "starlark/value", "stdlib"}, []string{starlark}},
 	{"stdlib", nil, nil},

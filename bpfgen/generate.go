@@ -25,6 +25,9 @@ type Options struct {
 	Arch string
 	// RingSize is the size of the ring in bytes, a power of two; 0: default.
 	RingSize int
+	// Containers is the room for epochs of containers where several units share
+	// them; 0: those of the unit.
+	Containers int
 	// Dump keeps the text of every stage in Unit.Dumps.
 	Dump bool
 	// DumpPass keeps the IR after each run of this pass, one of Passes; "" for

@@ -86,7 +86,7 @@ func (g *generator) fixedMaps() {
 		g.add(array(tree.MapPlaces, g.shared.Places, 0))
 	}
 	if uses[tree.MapEpochs] {
-		g.add(array(tree.MapEpochs, 8*len(g.unit.Tree.Containers), unix.BPF_F_MMAPABLE))
+		g.add(array(tree.MapEpochs, 8*max(g.o.Containers, len(g.unit.Tree.Containers)), unix.BPF_F_MMAPABLE))
 	}
 	if uses[tree.MapConst] {
 		m := array(tree.MapConst, max(8, len(g.shared.Const)), unix.BPF_F_RDONLY_PROG)

@@ -49,6 +49,7 @@ type Env struct {
 	probes     []*Probe
 	containers []value.Container
 	points     *pointMaker
+	planned    []*pointMaker // those of all plans
 	strMax     int
 	stacks     int
 	formats    map[string]*format.Format

@@ -43,6 +43,9 @@ type parsedArgs struct {
 // HelpWanted reports whether the arguments ask for help.
 func (fs *Flags) HelpWanted() bool { return fs.parse().help }
 
+// Again lets another script declare its flags; none is given.
+func (fs *Flags) Again() { *fs = Flags{} }
+
 func (fs *Flags) declare(f *Flag) error {
 	for _, d := range fs.decls {
 		if d.word() == f.word() {

@@ -31,14 +31,19 @@ func (p *PointValue) items() ([]starlark.Value, error) {
 	if p.env.Open == nil {
 		return nil, fmt.Errorf("items: the span is not loaded yet: this works in callbacks")
 	}
-	if p.env.points == nil {
-		return nil, nil
+	var out []starlark.Value // nothing where no probe uses it
+	for _, m := range p.env.planned {
+		s, ok := m.seen[p].(*plan.Span)
+		if !ok {
+			continue
+		}
+		open, err := p.env.Open(s)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, open...)
 	}
-	s, ok := p.env.points.seen[p].(*plan.Span)
-	if !ok {
-		return nil, nil // no probe uses it
-	}
-	return p.env.Open(s)
+	return out, nil
 }
 
 // openMethod is items() of recv.

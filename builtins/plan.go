@@ -14,22 +14,31 @@ type Capturer interface {
 
 // Plan makes the plan of everything that was declared. It is called once,
 // when the script has ended: lambdas may use globals that are assigned later.
-func (e *Env) Plan(c Capturer) *plan.Plan {
+func (e *Env) Plan(c Capturer) *plan.Plan { return e.PlanFrom(0, c) }
+
+// PlanFrom is the plan of the probes from number first on, with all containers.
+// Numbers are those of the whole. The functions are captured anew.
+func (e *Env) PlanFrom(first int, c Capturer) *plan.Plan {
+	e.points = nil
 	p := &plan.Plan{StrMax: e.strMax, Stacks: e.stacks}
 	for i, cont := range e.containers {
 		cont.Decl().ID = i
 		p.Containers = append(p.Containers, cont.Decl())
 	}
 	points := e.pointMaker(c)
-	for i, pr := range e.probes {
+	for i, pr := range e.probes[first:] {
 		p.Probes = append(p.Probes, &plan.Probe{
-			ID: i, Name: pr.Name(), Points: points.all(pr.points), Pos: pr.pos,
+			ID: first + i, Name: pr.Name(), Points: points.all(pr.points), Pos: pr.pos,
 			Handler: funcOf(c, pr.handler), Where: funcOf(c, pr.where),
 			Kernel: funcOf(c, pr.kernel), Start: funcOf(c, pr.start),
 		})
 	}
 	return p
 }
+
+// Forget drops the probes from number first on: they were declared by what
+// failed.
+func (e *Env) Forget(first int) { e.probes = e.probes[:first] }
 
 // PlanPoint gives the plan's view of a point that a variable holds: the same
 // as that of a probe that uses it.
@@ -40,6 +49,7 @@ func (e *Env) PlanPoint(c Capturer, p *PointValue) plan.Point {
 func (e *Env) pointMaker(c Capturer) *pointMaker {
 	if e.points == nil {
 		e.points = &pointMaker{c, make(map[*PointValue]plan.Point)}
+		e.planned = append(e.planned, e.points)
 	}
 	return e.points
 }

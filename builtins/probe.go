@@ -70,6 +70,9 @@ var _ starlark.HasAttrs = (*Probe)(nil)
 // Bind says what enable and the others act on.
 func (p *Probe) Bind(c ProbeControl) { p.control = c }
 
+// Pos is where it was declared.
+func (p *Probe) Pos() plan.Pos { return p.pos }
+
 // Handler is the script's handler, nil for none.
 func (p *Probe) Handler() *starlark.Function { return p.handler }
 

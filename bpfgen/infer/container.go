@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/startrace/startrace/bpfgen/layout"
@@ -24,6 +25,8 @@ type contType struct {
 	// other is the type of what get and pop give for a missing key, while
 	// nothing says what the values are.
 	other types.Type
+	// fixed: the map exists already, so nothing can change any more.
+	fixed bool
 }
 
 // A row is one entry of an aggregation or group, or all of an unkeyed one.
@@ -71,6 +74,11 @@ func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos,
 		wrong(pos, "the %s of %s %s is %s here, but %s at %s: one %s holds one kind, so use a second one", what, c.Kind, name(c), inWords(t), inWords(*have), *at, c.Kind)
 	}
 	if !j.Equal(*have) {
+		from, to := inWords(*have), inWords(j)
+		if from == to { // of another size
+			from, to = have.String(), j.String()
+		}
+		u.mayChange(c, what, from, to, *at, pos)
 		*have = j
 		u.changed = true
 	}
@@ -101,7 +109,7 @@ func (t *contType) finish() *tree.Container {
 // Parts that are None by folding wherever the container is used disappear.
 func (b *body) key(c *plan.Container, k val, pos plan.Pos) (*tree.Expr, bool) {
 	t := b.u.cont(c)
-	parts := b.u.presentParts(t, k)
+	parts := b.u.presentParts(t, k, pos)
 	if len(parts) == 0 {
 		return nil, false
 	}
@@ -119,7 +127,7 @@ func (b *body) key(c *plan.Container, k val, pos plan.Pos) (*tree.Expr, bool) {
 
 // presentParts gives the parts of a key that some use of the container has.
 // One that was None so far changes the type of the key.
-func (u *unit) presentParts(t *contType, k val) []val {
+func (u *unit) presentParts(t *contType, k val, pos plan.Pos) []val {
 	parts := []val{k}
 	if k.comp && !k.isRecord() {
 		parts = k.elems
@@ -132,6 +140,7 @@ func (u *unit) presentParts(t *contType, k val) []val {
 	}
 	for i, part := range parts {
 		if !part.isNone() && !t.present[i] {
+			u.mayChange(t.c, "key", fmt.Sprintf("without its part %d", i+1), "with it", t.keyAt, pos)
 			t.present[i], t.key, u.changed = true, types.Type{}, true
 		}
 	}

@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"slices"
+
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -245,3 +247,6 @@ func (a *argsObj) argument(name string, pos plan.Pos) val {
 	wrong(pos, "%s has no argument %s%s; it has %s", a.ev.point, name, hint(name, names), strings.Join(names, ", "))
 	return val{}
 }
+
+// EventFields are the names of all parts that an event can have.
+func EventFields() []string { return slices.Clone(fieldNames) }

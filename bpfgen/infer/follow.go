@@ -15,7 +15,7 @@ type follow struct{ id int }
 // no difference between threads and processes where none is needed: the
 // thread group of a new thread is in the table already.
 func (u *unit) followChildren() {
-	u.follow = &follow{len(u.plan.Containers)}
+	u.follow = &follow{u.followID}
 	c := &plan.Container{ID: u.follow.id, Kind: plan.Table, Name: "followed"}
 	t := u.cont(c)
 	t.key, t.val = types.U32, types.U64

@@ -61,6 +61,11 @@ type Result struct {
 	Notes Diags
 	// Choices are what first() chose, in the order of the script.
 	Choices []Choice
+
+	// What later units must know: see Types.
+	conts   map[int]*contType
+	written map[int]plan.Pos
+	touched []touch
 }
 
 // A Choice says which of the points of a first() this kernel has.
@@ -95,12 +100,19 @@ func Unit(p *plan.Plan, facts *kernel.Facts) (*Result, error) { return UnitWith(
 
 // UnitWith is Unit with a source for what points in user programs mean.
 func UnitWith(p *plan.Plan, facts *kernel.Facts, binaries Binaries) (*Result, error) {
-	conts := map[int]*contType{}
+	return UnitAfter(p, facts, binaries, nil)
+}
+
+// UnitAfter is UnitWith for a unit that shares containers with those that have
+// been loaded before: earlier has their types; nil: there are none.
+func UnitAfter(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Types) (*Result, error) {
+	conts := earlier.containers()
 	keys := map[*plan.Span]*types.Type{}
 	apart := map[spanUse]bool{}
 	for range maxRounds {
 		u := newUnit(p, facts, conts)
 		u.binaries = binaries
+		u.share(earlier)
 		u.spanKeys, u.apart = keys, apart
 		u.walk()
 		if u.changed || len(u.diags) == 0 && u.settle() {
@@ -130,9 +142,13 @@ type unit struct {
 	// handlers placed in user space use them.
 	written map[int]plan.Pos
 	touched []touch
-	used    map[int]bool // containers that kernel halves use
-	names   map[string]bool
-	strMax  int
+	// touchedBefore and writtenBefore are those of earlier units.
+	touchedBefore []touch
+	writtenBefore map[int]plan.Pos
+	followID      int          // of the table of followed processes
+	used          map[int]bool // containers that kernel halves use
+	names         map[string]bool
+	strMax        int
 	// noneEnds makes a None where a value is wanted end the walk as if it were
 	// no mistake.
 	noneEnds bool
@@ -183,8 +199,8 @@ func (u *unit) walk() {
 	for _, p := range u.plan.Probes {
 		newProbe(u, p).walk()
 	}
-	for _, t := range u.touched {
-		if at, ok := u.written[t.c.ID]; ok {
+	for _, t := range append(u.touchedBefore, u.touched...) {
+		if at, ok := u.whereWritten(t); ok {
 			u.errorf(t.pos, "%s %s is also written by a kernel half (%s), but this handler runs in user space (%s): give the kernel's part as kernel=, or keep the handler to what the kernel can run",
 				t.c.Kind, name(t.c), at, t.why)
 		}
@@ -234,6 +250,7 @@ func (u *unit) finish() *Result {
 	for id := range u.used {
 		u.res.Tree.Containers[id] = u.conts[id].finish()
 	}
+	u.res.conts, u.res.written, u.res.touched = u.conts, u.written, u.touched
 	return u.res
 }
 

@@ -21,7 +21,7 @@ func main() {
 }
 
 func run(args []string) int {
-	o := session.Options{Rest: parseRest, Flags: flagList, Stdout: os.Stdout, Stderr: os.Stderr, Signals: watchSignals()}
+	o := session.Options{Rest: parseRest, Flags: flagList, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Signals: watchSignals()}
 	if len(args) > 0 {
 		switch args[0] {
 		case "explain":
@@ -52,6 +52,8 @@ func run(args []string) int {
 		return session.Done
 	case g.Help:
 		o.Args = append(o.Args, "--help")
+	case len(g.Args) == 0 && len(g.Settings.Code) == 0:
+		return report(session.Prompt(o))
 	}
 	return report(session.Run(o))
 }

@@ -64,6 +64,16 @@ func (l *Loaded) DetachProbe(probe int) {
 	l.detach(l.selected(func(p *program) bool { return p.Probe == probe }))
 }
 
+// Attached reports whether a probe has programs that run.
+func (l *Loaded) Attached(probe int) bool {
+	for _, p := range l.programs {
+		if p.Probe == probe && len(p.points) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Disable begins to end the run and returns within about a millisecond, so that
 // results can be read and printed before Close, which takes longer. Raw
 // tracepoints and clocks are silent then. Programs of perf tracepoints can go
@@ -108,7 +118,9 @@ func (l *Loaded) Close() error {
 	}
 	errs = append(errs, l.sites.close())
 	for name, m := range l.maps {
-		errs = append(errs, m.Close())
+		if !l.opts.Shared.owns(name, m) {
+			errs = append(errs, m.Close())
+		}
 		delete(l.maps, name)
 	}
 	return errors.Join(errs...)

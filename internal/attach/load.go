@@ -26,6 +26,8 @@ type Options struct {
 	Features func() kernel.Features
 	// Drain takes what programs have sent from the ring; nil: it fits.
 	Drain func() error
+	// Shared has the maps that several units use; nil: there is one unit.
+	Shared *Shared
 }
 
 // A Loaded is a unit in the kernel.
@@ -94,7 +96,9 @@ func load(u *bpfgen.Unit, o Options) (_ *Loaded, err error) {
 	if err := l.fillProgramArrays(); err != nil {
 		return nil, err
 	}
-	l.sites, err = mapSites(l.maps[bpfgen.MapSites], len(u.Sites))
+	if l.sites, err = mapSites(l.maps[bpfgen.MapSites], len(u.Sites)); err == nil {
+		o.Shared.keep(l.maps)
+	}
 	return l, err
 }
 
@@ -105,6 +109,12 @@ func (l *Loaded) Map(name string) *ebpf.Map { return l.maps[name] }
 func (l *Loaded) createMaps() error {
 	for _, name := range slices.Sorted(maps.Keys(l.unit.Spec.Maps)) {
 		spec := l.unit.Spec.Maps[name]
+		if m, err := l.opts.Shared.find(name, spec); m != nil || err != nil {
+			if l.maps[name] = m; err != nil {
+				return fmt.Errorf("use %s: %w", l.describeMap(name), err)
+			}
+			continue
+		}
 		if spec.Type == ebpf.ProgramArray {
 			spec = spec.Copy()
 			spec.Contents = nil // see fillProgramArrays

@@ -29,7 +29,7 @@ func (s *session) startCommand() (err error) {
 		s.plan.Target.Follow = true // what the command starts is part of it
 		return nil
 	}
-	if len(s.plan.Probes) == 0 {
+	if len(s.plan.Probes) == 0 && s.prompt == nil {
 		return nil
 	}
 	if s.PID > 0 {

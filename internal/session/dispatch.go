@@ -2,8 +2,6 @@ package session
 
 import (
 	"encoding/binary"
-	"fmt"
-	"math"
 
 	"go.starlark.net/starlark"
 
@@ -57,21 +55,23 @@ func (s *session) deliver(rec []byte) bool {
 
 // drain takes all records from the ring into the merger.
 func (s *session) drain() error {
-	if s.reader == nil {
-		return nil
-	}
-	if _, err := s.reader.Drain(math.MaxInt, s.take); err != nil {
-		return fmt.Errorf("read events: %w", err)
+	for _, p := range s.parts {
+		if p.reader == nil {
+			continue
+		}
+		if err := s.drainPart(p, s.take); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // take puts a record among those to be given out.
-func (s *session) take(rec []byte) {
+func (s *session) take(p *part, rec []byte) {
 	switch {
 	case ofProcess(rec):
-		s.stacks.see(int(binary.NativeEndian.Uint64(rec[wire.HeaderTime:])), binary.NativeEndian.Uint64(rec[wire.ProcessStack:]))
-	case !s.merger.Push(rec):
+		p.stacks.see(int(binary.NativeEndian.Uint64(rec[wire.HeaderTime:])), binary.NativeEndian.Uint64(rec[wire.ProcessStack:]))
+	case !s.merger.Push(p.renumber(rec)):
 		s.strays++
 	}
 }

@@ -15,13 +15,13 @@ import (
 // part of each interval, at_exit, the aggregations that nobody read. After
 // exit() nothing more is delivered, but the rest is done.
 func (s *session) end() error {
-	if s.loaded != nil {
-		s.loaded.Disable()
-		for _, b := range s.backends {
-			b.Settle()
-		}
-		s.spans.over = true
+	for _, p := range s.parts {
+		p.loaded.Disable()
 	}
+	for _, b := range s.backends {
+		b.Settle()
+	}
+	s.spans.over = true
 	err := s.deliverRest()
 	s.timers.last()
 	for _, fn := range s.atExit {
@@ -37,14 +37,11 @@ func (s *session) end() error {
 // deliverRest drains until the programs that were running have ended: one that
 // is still writing its record holds up those behind it.
 func (s *session) deliverRest() error {
-	if s.reader == nil {
-		return nil
-	}
 	for range restTries {
 		if err := s.drain(); err != nil {
 			return err
 		}
-		if s.reader.Empty() {
+		if s.empty() {
 			break
 		}
 		if err := s.wait(restPause); err != nil {
@@ -53,6 +50,16 @@ func (s *session) deliverRest() error {
 	}
 	s.flush(math.MaxUint64)
 	return nil
+}
+
+// empty reports whether no program has sent anything that was not read.
+func (s *session) empty() bool {
+	for _, p := range s.parts {
+		if p.reader != nil && !p.reader.Empty() {
+			return false
+		}
+	}
+	return true
 }
 
 // A program runs for microseconds once it has reserved its record; a preempted
@@ -85,10 +92,10 @@ func (s *session) printUnread() error {
 // reportLosses says on standard error what did not get through.
 func (s *session) reportLosses() {
 	var lines []string
-	if s.loaded != nil {
-		losses, complete := s.loaded.Losses()
+	for _, p := range s.parts {
+		losses, complete := p.loaded.Losses()
 		for _, l := range losses {
-			lines = append(lines, describeLoss(s.plan, l))
+			lines = append(lines, describeLoss(p.plan, l))
 		}
 		if !complete && s.Verbose {
 			lines = append(lines, "this kernel does not count events that it drops itself (5.12 and later do)")
@@ -101,8 +108,10 @@ func (s *session) reportLosses() {
 		lines = append(lines, fmt.Sprintf("%d records could not be read; this is a bug of startrace", s.strays))
 	}
 	lines = append(lines, s.lruLines()...)
-	if s.stacks != nil {
-		lines = append(lines, s.stacks.short.lines()...)
+	for _, p := range s.parts {
+		if p.stacks != nil {
+			lines = append(lines, p.stacks.short.lines()...)
+		}
 	}
 	if len(lines) > 0 {
 		fmt.Fprintf(s.errors, "startrace: %s\n", strings.Join(lines, "\nstartrace: "))
@@ -124,7 +133,7 @@ func (s *session) lruLines() (out []string) {
 
 // lostOf sums the losses of one probe.
 func (s *session) lostOf(probe int) (n int64) {
-	losses, _ := s.loaded.Losses()
+	losses, _ := s.partOf(probe).loaded.Losses()
 	for _, l := range losses {
 		if l.Probe == probe && l.Kind != attach.LossMissed {
 			n += int64(l.Count)

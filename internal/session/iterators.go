@@ -2,8 +2,6 @@ package session
 
 import (
 	"bytes"
-	"fmt"
-	"math"
 
 	"github.com/startrace/startrace/bpfgen/tree"
 )
@@ -11,9 +9,11 @@ import (
 // onlyLists reports whether all programs are those of iterators: they have run
 // when they are attached.
 func (s *session) onlyLists() bool {
-	for _, p := range s.unit.Tree.Programs {
-		if p.Attach.Kind != tree.AttachIter && p.Probe >= 0 {
-			return false
+	for _, part := range s.parts {
+		for _, p := range part.unit.Tree.Programs {
+			if p.Attach.Kind != tree.AttachIter && p.Probe >= 0 {
+				return false
+			}
 		}
 	}
 	return true
@@ -23,14 +23,16 @@ func (s *session) onlyLists() bool {
 // for the rest of the list. A callback can have started it, in the middle of
 // giving out records: then these wait.
 func (s *session) drainList() error {
-	if !s.flushing || s.reader == nil {
+	if !s.flushing || s.part.reader == nil {
 		return s.drain()
 	}
-	_, err := s.reader.Drain(math.MaxInt, func(rec []byte) { s.held = append(s.held, bytes.Clone(rec)) })
-	if err != nil {
-		return fmt.Errorf("read events: %w", err)
-	}
-	return nil
+	return s.drainPart(s.part, func(p *part, rec []byte) { s.held = append(s.held, heldRecord{p, bytes.Clone(rec)}) })
+}
+
+// A heldRecord waits until others have been given out.
+type heldRecord struct {
+	part *part
+	rec  []byte
 }
 
 // flush gives out the records up to a time, in the order of their times.
@@ -39,7 +41,7 @@ func (s *session) flush(until uint64) {
 	s.merger.Flush(until, s.deliver)
 	s.flushing = false
 	for _, rec := range s.held {
-		s.take(rec)
+		s.take(rec.part, rec.rec)
 	}
 	s.held = nil
 }

@@ -77,10 +77,12 @@ func (s *session) labelPoints() {
 		return func(probe string) value.LabelFunc {
 			return func(v uint64) string {
 				id, err := strconv.Atoi(probe)
-				if err != nil || s.unit == nil || v >= uint64(len(s.unit.Tree.Points[id])) {
-					return "point " + strconv.FormatUint(v, 10)
+				if err == nil {
+					if p, ok := s.point(id, v); ok {
+						return text(p)
+					}
 				}
-				return text(s.unit.Tree.Points[id][v])
+				return "point " + strconv.FormatUint(v, 10)
 			}
 		}
 	}

@@ -28,12 +28,15 @@ func (s *session) load() error {
 	if err != nil {
 		return err
 	}
-	s.points = result.Points
+	s.points, s.part.result = result.Points, result
 	s.freezeCaptures(result)
 	compiled := time.Now()
-	if s.loaded, err = attach.Load(s.unit, attach.Options{TracepointID: s.tracepointID, Features: s.facts.Features, Drain: s.drainList}); err != nil {
+	o := attach.Options{TracepointID: s.tracepointID, Features: s.facts.Features, Drain: s.drainList, Shared: s.prompt.shared()}
+	if s.loaded, err = attach.Load(s.unit, o); err != nil {
 		return s.nameScript(err)
 	}
+	s.parts = append(s.parts, s.part)
+	s.prompt.keepTypes(result)
 	if err := s.bindContainers(); err != nil {
 		return err
 	}
@@ -47,9 +50,10 @@ func (s *session) load() error {
 	if err := s.openRing(); err != nil {
 		return err
 	}
-	if s.host.Uses("stats") {
+	if s.host.Uses("stats") || s.prompt != nil {
 		s.uncounted = s.loaded.CountRuns()
 	}
+	s.prompt.replace()
 	loaded := time.Now()
 	if err := s.attach(); err != nil {
 		return err
@@ -71,7 +75,7 @@ func (s *session) freezeCaptures(result *infer.Result) {
 
 // compile makes the unit of the plan.
 func (s *session) compile(st explain.Stages) (*infer.Result, error) {
-	result, err := infer.UnitWith(s.plan, s.facts, s.finder())
+	result, err := infer.UnitAfter(s.plan, s.facts, s.finder(), s.prompt.types())
 	if err != nil {
 		return result, err
 	}
@@ -87,7 +91,7 @@ func (s *session) compile(st explain.Stages) (*infer.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.unit, err = bpfgen.Generate(result.Tree, bpfgen.Options{NoCmpXchg: !version.AtLeast(5, 12), Dump: st.IR, DumpPass: st.Pass})
+	s.unit, err = bpfgen.Generate(result.Tree, bpfgen.Options{NoCmpXchg: !version.AtLeast(5, 12), Dump: st.IR, DumpPass: st.Pass, Containers: s.prompt.room()})
 	return result, err
 }
 
@@ -117,10 +121,14 @@ func (s *session) tracepointID(group, name string) (uint64, error) {
 // with what the script has written so far.
 func (s *session) bindContainers() error {
 	options := state.Options{FuncID: s.funcID, Epochs: s.loaded.Map(tree.MapEpochs)}
-	s.decoder = &value.Decoder{Labels: s.env.Labels, Stacks: s.stackSource(), Traced: s.env.Traced}
+	s.openStacks()
+	if s.decoder == nil {
+		s.decoder = &value.Decoder{Labels: s.env.Labels, Stacks: allStacks{s}, Traced: s.env.Traced}
+		s.event = value.NewEvent(s.decoder)
+	}
 	for i, c := range s.env.Containers() {
 		decl := s.unit.Tree.Containers[i]
-		if decl == nil {
+		if decl == nil || s.bound[i] {
 			continue
 		}
 		m := s.loaded.Map(tree.ContainerMap(i))
@@ -132,6 +140,7 @@ func (s *session) bindContainers() error {
 			return err
 		}
 		s.backends = append(s.backends, backend)
+		s.bound[i] = true
 		if agg, ok := c.(*value.Agg); ok {
 			agg.BindAgg(backend, s.decoder, decl.Agg)
 		} else if err := c.Bind(backend, s.decoder); err != nil {
@@ -176,11 +185,11 @@ func (s *session) funcID(name string) (kernel.TypeID, error) {
 // bindProbes prepares where the records of each number go, and what the
 // script's probes act on.
 func (s *session) bindProbes(result *infer.Result) error {
-	s.event = value.NewEvent(s.decoder)
-	s.routes = make([]route, len(s.unit.Tree.Records))
-	counts := make([]*failures, len(s.plan.Probes))
+	s.first = len(s.routes)
+	s.routes = append(s.routes, make([]route, len(s.unit.Tree.Records))...)
+	counts := map[int]*failures{}
 	for i, rec := range s.unit.Tree.Records {
-		r := &s.routes[i]
+		r := &s.routes[s.first+i]
 		r.record = rec
 		name := probeName(s.plan, rec.Probe)
 		if counts[rec.Probe] == nil {
@@ -201,8 +210,8 @@ func (s *session) bindProbes(result *infer.Result) error {
 		}
 		r.fn, r.args = fn, starlark.Tuple{s.event}
 	}
-	for i, p := range s.env.Probes() {
-		p.Bind(&probeControl{s, i})
+	for _, p := range s.plan.Probes {
+		s.env.Probes()[p.ID].Bind(&probeControl{s, s.part, p.ID})
 	}
 	return nil
 }
@@ -217,8 +226,10 @@ func (s *session) openRing() (err error) {
 	case m == nil:
 		return errors.New("the unit has records but no ring")
 	}
-	if s.reader, err = stream.NewReader(m); err == nil {
-		s.setReader(s.reader)
+	if first := s.outside.reader; first != nil {
+		s.part.reader, err = first.Beside(m)
+	} else if s.part.reader, err = stream.NewReader(m); err == nil {
+		s.setReader(s.part.reader)
 	}
 	return err
 }
@@ -232,17 +243,17 @@ func (s *session) attach() error {
 	}
 	probes := s.env.Probes()
 	disabled := false
-	for _, p := range probes {
-		disabled = disabled || p.Disabled
+	for _, p := range s.plan.Probes {
+		disabled = disabled || probes[p.ID].Disabled
 	}
 	if !disabled {
 		return s.loaded.Attach()
 	}
-	for i, p := range probes {
-		if p.Disabled {
+	for _, p := range s.plan.Probes {
+		if probes[p.ID].Disabled {
 			continue
 		}
-		if err := s.loaded.AttachProbe(i); err != nil {
+		if err := s.loaded.AttachProbe(p.ID); err != nil {
 			return err
 		}
 	}
@@ -252,13 +263,14 @@ func (s *session) attach() error {
 // A probeControl is a probe of the script in the kernel.
 type probeControl struct {
 	s     *session
+	part  *part
 	probe int
 }
 
 var _ builtins.ProbeControl = (*probeControl)(nil)
 
-func (c *probeControl) Enable() error  { return c.s.loaded.AttachProbe(c.probe) }
-func (c *probeControl) Disable() error { c.s.loaded.DetachProbe(c.probe); return nil }
+func (c *probeControl) Enable() error  { return c.part.loaded.AttachProbe(c.probe) }
+func (c *probeControl) Disable() error { c.part.loaded.DetachProbe(c.probe); return nil }
 func (c *probeControl) Detach() error  { return c.Disable() }
 
 // Stats gives how often the programs of the probe ran and how long, what they
@@ -273,6 +285,6 @@ func (c *probeControl) Stats() (hits, sent, lost, ns int64, err error) {
 	if c.s.uncounted != nil {
 		return 0, 0, 0, 0, c.s.uncounted
 	}
-	runs, time, err := c.s.loaded.Runs(c.probe)
+	runs, time, err := c.part.loaded.Runs(c.probe)
 	return int64(runs), sent, lost, int64(time), err
 }

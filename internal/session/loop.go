@@ -30,7 +30,7 @@ func (s *session) loop() error {
 // one begins (see stream.Merger). Timers wait for the same time, so that they
 // come after everything that was recorded before their deadline.
 func (s *session) turn(begin uint64) error {
-	if s.reader == nil {
+	if len(s.parts) == 0 {
 		s.settled = begin
 	} else if err := s.drain(); err != nil {
 		return err

@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -17,15 +18,18 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// openSpans are the maps of spans that items() has read, by the span's number.
+// openSpans are the maps of spans that items() has read.
 type openSpans struct {
-	maps map[int]state.Container
+	maps map[*tree.Span]state.Container
 	over bool // no program runs any more
 }
 
 // bindSpans makes the spans' items() read the maps of their entries.
 func (s *session) bindSpans() {
-	s.spans.maps = map[int]state.Container{}
+	if s.spans.maps != nil {
+		return
+	}
+	s.spans.maps = map[*tree.Span]state.Container{}
 	s.env.Open = s.open
 }
 
@@ -34,11 +38,9 @@ func (s *session) bindSpans() {
 func (s *session) open(p *plan.Span) ([]starlark.Value, error) {
 	var out []starlark.Value
 	seen := map[string]bool{}
-	for i, span := range s.unit.Tree.Spans {
-		if span.Plan != p {
-			continue
-		}
-		entries, err := s.openEntries(i)
+	for part, i := range s.spansOf(p) {
+		span := part.unit.Tree.Spans[i]
+		entries, err := s.openEntries(part, i)
 		if err != nil {
 			return nil, fmt.Errorf("items: %w", err)
 		}
@@ -58,13 +60,26 @@ func (s *session) open(p *plan.Span) ([]starlark.Value, error) {
 	return out, nil
 }
 
+// spansOf goes over the spans that were made of p: their part and number.
+func (s *session) spansOf(p *plan.Span) iter.Seq2[*part, int] {
+	return func(yield func(*part, int) bool) {
+		for _, part := range s.parts {
+			for i, span := range part.unit.Tree.Spans {
+				if span.Plan == p && !yield(part, i) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // openEntries is the map of a span as a table.
-func (s *session) openEntries(i int) (state.Container, error) {
-	if have := s.spans.maps[i]; have != nil {
+func (s *session) openEntries(part *part, i int) (state.Container, error) {
+	span := part.unit.Tree.Spans[i]
+	if have := s.spans.maps[span]; have != nil {
 		return have, nil
 	}
-	span := s.unit.Tree.Spans[i]
-	m := s.loaded.Map(tree.SpanMap(i))
+	m := part.loaded.Map(tree.SpanMap(i))
 	if m == nil {
 		return nil, fmt.Errorf("the unit has no map for the span at %s", span.Pos)
 	}
@@ -76,7 +91,7 @@ func (s *session) openEntries(i int) (state.Container, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.spans.maps[i] = t
+	s.spans.maps[span] = t
 	s.backends = append(s.backends, t)
 	if s.spans.over {
 		t.Settle()

@@ -33,6 +33,8 @@ type Options struct {
 	Flags func() []Flag
 
 	Stdout, Stderr io.Writer
+	// Stdin is what the prompt reads.
+	Stdin *os.File
 	// Signals ends the run, a second one at once.
 	Signals <-chan os.Signal
 }

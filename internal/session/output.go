@@ -14,6 +14,8 @@ type output struct {
 	w   io.Writer
 	buf []byte
 	err error // of the first write that failed; then all is dropped
+	// eager: what is printed is to be seen at once.
+	eager bool
 }
 
 // outputSize is the piece in which output is written while events are coming
@@ -26,7 +28,7 @@ func newOutput(w io.Writer) *output {
 
 // full writes the buffer if it has grown to a piece.
 func (o *output) full() {
-	if len(o.buf) >= outputSize {
+	if o.eager || len(o.buf) >= outputSize {
 		o.flush()
 	}
 }

@@ -81,10 +81,12 @@ func (s *session) keyed(decl *plan.Container) bool {
 
 // compiled is the container as kernel halves use it, nil if none does.
 func (s *session) compiled(decl *plan.Container) *tree.Container {
-	if s.unit == nil || decl.ID >= len(s.unit.Tree.Containers) {
-		return nil
+	for _, p := range s.parts {
+		if all := p.unit.Tree.Containers; decl.ID < len(all) && all[decl.ID] != nil {
+			return all[decl.ID]
+		}
 	}
-	return s.unit.Tree.Containers[decl.ID]
+	return nil
 }
 
 // keyNames are the names that by= gives, of those parts of the key that did

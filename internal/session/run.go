@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,7 +42,7 @@ func Run(o Options) (exit int, err error) {
 }
 
 func newSession(o Options) *session {
-	s := &session{Options: o, outside: newOutside(), errors: o.Stderr, wallOffset: wallOffset(), devices: make(map[uint64]string)}
+	s := &session{Options: o, outside: newOutside(), errors: o.Stderr, wallOffset: wallOffset(), part: &part{}, bound: make(map[int]bool), devices: make(map[uint64]string)}
 	s.out = newOutput(o.Stdout)
 	s.facts = kernel.Open(kernel.Options{Features: s.features})
 	s.timerErrors = s.newFailures("timer")
@@ -143,15 +144,20 @@ func (s *session) finish(failed error) (int, error) {
 // perf tracepoints; everything has been printed by then.
 func (s *session) close() {
 	s.stopCommand()
-	if s.reader != nil {
-		s.setReader(nil)
-		s.closing(s.reader)
+	s.setReader(nil)
+	for _, p := range slices.Backward(s.parts) {
+		if p.reader != nil {
+			s.closing(p.reader)
+		}
 	}
 	for _, b := range s.backends {
 		s.closing(b)
 	}
-	if s.loaded != nil {
-		s.closing(s.loaded)
+	for _, p := range s.parts {
+		s.closing(p.loaded)
+	}
+	if s.prompt != nil {
+		s.closing(&s.prompt.containers)
 	}
 	if s.binaries != nil {
 		s.closing(s.binaries)

@@ -6,12 +6,9 @@ import (
 
 	"go.starlark.net/starlark"
 
-	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/builtins"
-	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
-	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/procs"
 	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/internal/state"
@@ -40,26 +37,24 @@ type session struct {
 	host     *script.Host
 	env      *builtins.Env
 	thread   *starlark.Thread
-	plan     *plan.Plan
+	*part            // the unit that is made now, or was last
+	parts    []*part // those that are loaded
+	prompt   *prompt // nil: a script runs
 
 	facts   *kernel.Facts
 	symbols *kernel.Symbols // nil until ksym is used
 	devices map[uint64]string
 
 	userSymbols symbols.Table
-	stacks      *stacks // nil unless programs take some
-	unit        *bpfgen.Unit
-	loaded      *attach.Loaded
-	points      map[int]int // how many each probe matched
 	backends    []state.Container
 	spans       openSpans
+	bound       map[int]bool // the containers that are in maps, by number
 	decoder     *value.Decoder
-	reader      *stream.Reader
 	merger      stream.Merger
-	flushing    bool     // the merger gives out records
-	held        [][]byte // records that came meanwhile
-	settled     uint64   // all records up to this time have been delivered
-	strays      uint64   // records that nothing in the unit describes
+	flushing    bool         // the merger gives out records
+	held        []heldRecord // records that came meanwhile
+	settled     uint64       // all records up to this time have been delivered
+	strays      uint64       // records that nothing in the unit describes
 
 	routes  []route // by the number of the record
 	event   *value.Event

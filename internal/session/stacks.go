@@ -17,6 +17,7 @@ import (
 // programs keep each stack once.
 type stacks struct {
 	s     *session
+	part  *part
 	table *ebpf.Map
 	known map[uint64]*namedStack
 	short shortStacks
@@ -35,20 +36,45 @@ var noStack = map[uint64]*namedStack{
 	wire.LostStack:   {[]value.Frame{}, "the stack is lost: there was no room for it"},
 }
 
-func (s *session) stackSource() value.StackSource {
+// openStacks opens the table of the part.
+func (s *session) openStacks() {
 	m := s.loaded.Map(tree.MapStacks)
 	if m == nil {
-		return nil
+		return
 	}
-	s.stacks = &stacks{s: s, table: m, known: map[uint64]*namedStack{}}
-	return s.stacks
+	s.stacks = &stacks{s: s, part: s.part, table: m, known: map[uint64]*namedStack{}}
 }
 
+// allStacks finds a stack in the tables of all parts.
+type allStacks struct{ *session }
+
 // Frames are the leaf first.
-func (t *stacks) Frames(id uint64) []value.Frame { return t.find(id).frames }
+func (s allStacks) Frames(id uint64) []value.Frame { return s.find(id).frames }
 
 // Short says why frames are missing.
-func (t *stacks) Short(id uint64) string { return t.find(id).short }
+func (s allStacks) Short(id uint64) string { return s.find(id).short }
+
+func (s allStacks) find(id uint64) *namedStack {
+	var table *stacks
+	for _, p := range s.parts {
+		if p.stacks != nil && (table == nil || p.stacks.has(id)) {
+			table = p.stacks
+		}
+	}
+	if table == nil {
+		return absentStack(id)
+	}
+	return table.find(id)
+}
+
+func (t *stacks) has(id uint64) bool {
+	_, err := t.entry(id)
+	return t.known[id] != nil || err == nil
+}
+
+func absentStack(id uint64) *namedStack {
+	return &namedStack{[]value.Frame{}, fmt.Sprintf("stack %#x is not in the table", id)}
+}
 
 // find looks a stack up once: an entry never changes.
 func (t *stacks) find(id uint64) *namedStack {
@@ -98,7 +124,7 @@ func (t *stacks) read(id uint64) *namedStack {
 		if err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
 			t.s.messagef("startrace: read a stack: %v", err)
 		}
-		return &namedStack{[]value.Frame{}, fmt.Sprintf("stack %#x is not in the table", id)}
+		return absentStack(id)
 	}
 	asked := int(e.mark & wire.MarkAsked)
 	if e.owner != 0 && e.owner&wire.StackProgram == 0 {
@@ -115,7 +141,7 @@ func (t *stacks) read(id uint64) *namedStack {
 // taken. The kernel leaves it out where the function has returned, and where
 // it jumps to trampolines rather than calling them (7.0 and later, for fexit).
 func (t *stacks) begin(stack *namedStack, program, asked int) {
-	programs := t.s.unit.Tree.Programs
+	programs := t.part.unit.Tree.Programs
 	if program >= len(programs) || len(programs[program].Attach.Places) == 0 {
 		return
 	}

@@ -33,12 +33,20 @@ func newPoller(ring int) (*poller, error) {
 	}
 	p := &poller{epoll: epoll, event: event}
 	for _, fd := range []int{ring, event} {
-		ev := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(fd)}
-		if err := unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, fd, &ev); err != nil {
-			return nil, errors.Join(fmt.Errorf("epoll_ctl: %w", err), p.close())
+		if err := p.watch(fd); err != nil {
+			return nil, errors.Join(err, p.close())
 		}
 	}
 	return p, nil
+}
+
+// watch adds what ends a sleep. The kernel forgets it when it is closed.
+func (p *poller) watch(fd int) error {
+	ev := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(fd)}
+	if err := unix.EpollCtl(p.epoll, unix.EPOLL_CTL_ADD, fd, &ev); err != nil {
+		return fmt.Errorf("epoll_ctl: %w", err)
+	}
+	return nil
 }
 
 func (p *poller) wait(timeout time.Duration) error {
@@ -50,7 +58,7 @@ func (p *poller) wait(timeout time.Duration) error {
 // poll returns how many reasons there are to end a wait, after ms milliseconds
 // or when a signal came none.
 func (p *poller) poll(ms int) (reasons int, err error) {
-	var events [2]unix.EpollEvent
+	var events [8]unix.EpollEvent
 	n, err := unix.EpollWait(p.epoll, events[:], ms)
 	switch {
 	case errors.Is(err, unix.EINTR):

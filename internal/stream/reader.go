@@ -20,12 +20,19 @@ type Reader struct {
 	ring             *ring
 	consumer, mapped []byte // the two mappings
 	poll             *poller
+	own              *poller // nil: it is another reader's
 }
 
 // NewReader maps the ring buffer m, which must stay open until Close. The data
 // is mapped once, not twice in a row as usual: that halves the memory that
 // counts as ours, and only a record that wraps must be copied.
-func NewReader(m *ebpf.Map) (_ *Reader, err error) {
+func NewReader(m *ebpf.Map) (*Reader, error) { return newReader(m, nil) }
+
+// Beside reads a second ring m: a Wait of either reader sleeps on both, and Wake
+// ends it. The Reader that was there first is closed last.
+func (r *Reader) Beside(m *ebpf.Map) (*Reader, error) { return newReader(m, r.poll) }
+
+func newReader(m *ebpf.Map, shared *poller) (_ *Reader, err error) {
 	page, size := os.Getpagesize(), int(m.MaxEntries())
 	if m.Type() != ebpf.RingBuf || size < page || size&(size-1) != 0 {
 		return nil, fmt.Errorf("a %s of %d bytes is no ring buffer", m.Type(), size)
@@ -42,7 +49,13 @@ func NewReader(m *ebpf.Map) (_ *Reader, err error) {
 	if r.mapped, err = unix.Mmap(m.FD(), int64(page), page+size, unix.PROT_READ, unix.MAP_SHARED); err != nil {
 		return nil, fmt.Errorf("map the ring buffer: %w", err)
 	}
-	if r.poll, err = newPoller(m.FD()); err != nil {
+	if shared == nil {
+		r.poll, err = newPoller(m.FD())
+		r.own = r.poll
+	} else {
+		r.poll, err = shared, shared.watch(m.FD())
+	}
+	if err != nil {
 		return nil, err
 	}
 	r.ring = newRing((*uint64)(unsafe.Pointer(&r.consumer[0])), (*uint64)(unsafe.Pointer(&r.mapped[0])), r.mapped[page:])
@@ -72,8 +85,8 @@ func (r *Reader) Wake() error { return r.poll.wake() }
 // Close unmaps the ring; the map stays with its owner.
 func (r *Reader) Close() error {
 	var errs []error
-	if r.poll != nil {
-		errs = append(errs, r.poll.close())
+	if r.own != nil {
+		errs = append(errs, r.own.close())
 	}
 	for _, mem := range [][]byte{r.consumer, r.mapped} {
 		if mem != nil {

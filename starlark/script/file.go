@@ -38,13 +38,17 @@ type callSite struct {
 
 // parse parses a file and keeps it. The tree is rewritten, not resolved.
 func (h *Host) parse(name string, src []byte) (*file, error) {
+	return h.parseAs(parseOptions, name, src)
+}
+
+func (h *Host) parseAs(options *syntax.FileOptions, name string, src []byte) (*file, error) {
 	src = bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")) // a byte order mark
 	if err := checkText(name, string(src)); err != nil {
 		return nil, err
 	}
 	f := &file{name: name, lines: strings.Split(string(src), "\n"),
 		funcs: make(map[place]syntax.Node), calls: make(map[place]callSite)}
-	tree, err := parseOptions.Parse(name, src, 0)
+	tree, err := options.Parse(name, src, 0)
 	if err != nil {
 		return nil, f.syntaxError(err)
 	}

@@ -39,8 +39,8 @@ func (h *Host) Specialise(half *plan.UserHalf, ev starlark.Value) (starlark.Call
 
 // A specialiser compiles each user half once.
 type specialiser struct {
-	host   *Host
-	makers map[*plan.UserHalf]*maker
+	captures *captures
+	makers   map[*plan.UserHalf]*maker
 }
 
 // A maker is a compiled $make with its arguments after $ev.
@@ -61,7 +61,7 @@ type callee struct {
 }
 
 func newSpecialiser(h *Host) *specialiser {
-	return &specialiser{h, make(map[*plan.UserHalf]*maker)}
+	return &specialiser{h.captures, make(map[*plan.UserHalf]*maker)}
 }
 
 // instance gives the function for an event.
@@ -112,12 +112,12 @@ type copying struct {
 }
 
 func (s *specialiser) compile(half *plan.UserHalf) (*maker, error) {
-	fn := s.host.captures.origin[half.Fn]
+	fn := s.captures.origin[half.Fn]
 	if fn == nil || funcNode(half.Fn) == nil {
 		return nil, fmt.Errorf("it is no function of this script")
 	}
 	c := &copying{half: half, fn: fn, m: &maker{}, pos: fn.Position()}
-	c.collectNames(s.host.captures)
+	c.collectNames(s.captures)
 	def := c.copyDef()
 	file := c.wrap(def)
 	prog, err := starlark.FileProgram(file, func(string) bool { return false })

@@ -1,0 +1,109 @@
+package infer
+
+import (
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// Types are the containers of units that have been loaded: their maps exist,
+// so a later unit must use them as they are. Numbers of containers mean the
+// same in all of these units.
+type Types struct {
+	conts map[int]*contType
+	units []*Result // those whose programs are attached
+}
+
+// Room is how many containers the units that share Types can have. The table
+// of followed processes is the last, so that it is the same in all of them.
+const Room = 512
+
+// Add fixes the types of what a unit uses. It is called when the unit has been
+// loaded.
+func (t *Types) Add(r *Result) {
+	if t.conts == nil {
+		t.conts = map[int]*contType{}
+	}
+	for id, c := range r.conts {
+		if r.Tree.Containers[id] == nil || t.conts[id] != nil {
+			continue
+		}
+		fixed := *c
+		fixed.fixed = true
+		fixed.fill(r.Tree.Containers[id].Key, r.Tree.Containers[id].Value)
+		t.conts[id] = &fixed
+	}
+	t.units = append(t.units, r)
+}
+
+// Remove says that the programs of a unit do not run any more: what they did
+// with containers is no reason to refuse others. The types stay.
+func (t *Types) Remove(r *Result) {
+	for i, unit := range t.units {
+		if unit == r {
+			t.units = append(t.units[:i:i], t.units[i+1:]...)
+			return
+		}
+	}
+}
+
+// fill completes what finish chose where nothing said it.
+func (t *contType) fill(key, val types.Type) {
+	if t.key.Kind == types.Bot {
+		t.key = key
+	}
+	if t.val.Kind == types.Bot {
+		t.val = val
+	}
+	for _, at := range []*plan.Pos{&t.keyAt, &t.valAt} {
+		if !at.IsValid() {
+			*at = t.c.Pos
+		}
+	}
+}
+
+// containers gives the types for the rounds over another unit.
+func (t *Types) containers() map[int]*contType {
+	out := map[int]*contType{}
+	if t != nil {
+		for id, c := range t.conts {
+			again := *c
+			out[id] = &again
+		}
+	}
+	return out
+}
+
+// share makes u one of several units.
+func (u *unit) share(t *Types) {
+	u.followID = len(u.plan.Containers)
+	if t == nil {
+		return
+	}
+	u.followID = Room - 1
+	u.writtenBefore = map[int]plan.Pos{}
+	for _, r := range t.units {
+		u.touchedBefore = append(u.touchedBefore, r.touched...)
+		for id, at := range r.written {
+			u.writtenBefore[id] = at
+		}
+	}
+}
+
+// whereWritten says where a kernel half writes what a handler in user space
+// uses; at least one of both is of this unit.
+func (u *unit) whereWritten(t touch) (plan.Pos, bool) {
+	if at, ok := u.written[t.c.ID]; ok {
+		return at, true
+	}
+	at, ok := u.writtenBefore[t.c.ID]
+	return at, ok
+}
+
+// mayChange refuses to change the type of a container whose map exists.
+func (u *unit) mayChange(c *plan.Container, what, from, to string, at, pos plan.Pos) {
+	if t := u.conts[c.ID]; t == nil || !t.fixed {
+		return
+	}
+	wrong(pos, "the %s of %s %s would become %s here, but it is %s since the probe of %s was attached: use a new %s",
+		what, c.Kind, name(c), to, from, at, c.Kind)
+}

@@ -1,0 +1,70 @@
+package session
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/stream"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// A part is what is compiled and loaded together: of a script all of it, at the
+// prompt what was typed at one time. The containers are those of the session.
+type part struct {
+	plan   *plan.Plan
+	unit   *bpfgen.Unit
+	result *infer.Result
+	loaded *attach.Loaded
+	points map[int]int // how many each probe matched
+	reader *stream.Reader
+	stacks *stacks // nil unless programs take some
+	first  int     // the number in session.routes of its record 0
+	// renumbered is where a record gets that number.
+	renumbered []byte
+}
+
+// partOf gives the part that has a probe, nil for none.
+func (s *session) partOf(probe int) *part {
+	for _, p := range s.parts {
+		for _, declared := range p.plan.Probes {
+			if declared.ID == probe {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// label is the point of a probe by its number.
+func (s *session) point(probe int, number uint64) (tree.Point, bool) {
+	p := s.partOf(probe)
+	if p == nil || number >= uint64(len(p.unit.Tree.Points[probe])) {
+		return tree.Point{}, false
+	}
+	return p.unit.Tree.Points[probe][number], true
+}
+
+// drainPart takes all records from the ring of a part.
+func (s *session) drainPart(p *part, take func(p *part, rec []byte)) error {
+	if _, err := p.reader.Drain(math.MaxInt, func(rec []byte) { take(p, rec) }); err != nil {
+		return fmt.Errorf("read events: %w", err)
+	}
+	return nil
+}
+
+// renumber gives the record the number that it has in the session.
+func (p *part) renumber(rec []byte) []byte {
+	if p.first == 0 || len(rec) < wire.HeaderSize {
+		return rec
+	}
+	p.renumbered = append(p.renumbered[:0], rec...)
+	number := p.renumbered[wire.HeaderNumber:]
+	binary.NativeEndian.PutUint32(number, binary.NativeEndian.Uint32(number)+uint32(p.first))
+	return p.renumbered
+}

@@ -1,0 +1,254 @@
+package session
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/procs"
+	"github.com/startrace/startrace/internal/stream"
+	"github.com/startrace/startrace/starlark/repl"
+)
+
+// A prompt is a session whose script is typed while it runs. What is typed
+// runs on the same goroutine as the callbacks: between two turns of the loop.
+type prompt struct {
+	s     *session
+	in    repl.Input
+	keys  *keyboard
+	term  *terminal
+	edit  *repl.Editor // nil where lines come as they are
+	typed []typedChunk
+
+	containers attach.Shared
+	fixed      infer.Types
+	target     plan.Target
+	// replaced are the probes that the chunk that runs replaces, once its own
+	// are loaded; gone those that were.
+	replaced []int
+	gone     map[int]bool
+	files    []string // that were loaded with their probes
+	failed   bool
+	inChunk  bool
+}
+
+// promptFile is the file that all that is typed is a part of.
+const promptFile = "prompt"
+
+// Prompt reads what to trace from standard input: line by line from a terminal,
+// or what a pipe gives.
+func Prompt(o Options) (exit int, err error) {
+	if o.Command != "" {
+		return Usage, usageErrorf("-c needs a script: the prompt traces what runs, all of it or one process with -p PID")
+	}
+	p := &prompt{gone: map[int]bool{}}
+	p.term = newTerminal(&o)
+	p.keys = newKeyboard(o.Stdin)
+	defer guard(o, &exit, &err)
+	defer p.term.restore()
+	s := newSession(o)
+	defer s.close()
+	p.s, s.prompt = s, p
+	if err := p.start(); err != nil {
+		return Failed, tidy(err)
+	}
+	err = p.loop()
+	p.term.leave()
+	return s.finish(p.ended(err))
+}
+
+// start opens the output and the terminal. A terminal gets a greeting.
+func (p *prompt) start() (err error) {
+	s := p.s
+	if err := s.apply(); err != nil {
+		return err
+	}
+	s.screen = p.term.smart && s.Output == "" && s.Format == "text"
+	if err := p.aim(); err != nil {
+		return err
+	}
+	p.addWords()
+	s.begin()
+	s.declared.Store(true)
+	p.keys.start(s.outside, s.host.Cancel)
+	p.watchPrompt(s.Signals)
+	if p.in.Pasted = !p.term.isTerminal; p.in.Pasted {
+		return nil
+	}
+	s.messagef("startrace: probes attach while you type; help shows what there is, Ctrl-D leaves")
+	if p.term.smart {
+		p.edit = repl.NewEditor(readHistory(), p.complete)
+		return p.term.edit()
+	}
+	return nil
+}
+
+// aim says which processes all probes concern.
+func (p *prompt) aim() (err error) {
+	if p.s.PID > 0 {
+		p.target.Follow = p.s.Follow
+		p.target.PID, err = procs.InitPID(p.s.PID)
+		return err
+	}
+	p.target.Self, err = procs.SelfInitPID()
+	return err
+}
+
+// loop takes what was typed, delivers events and calls timers.
+func (p *prompt) loop() error {
+	s := p.s
+	for !p.over() {
+		p.ask()
+		if done := p.takeInput(); done || p.over() {
+			return nil
+		}
+		s.out.flush()
+		if p.keys.waiting() {
+			continue
+		}
+		if err := s.wait(s.untilTimer()); err != nil {
+			return err
+		}
+		if err := p.turn(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// turn delivers what has been recorded.
+func (p *prompt) turn() error {
+	err := p.s.turn(stream.Now())
+	p.s.host.Resume() // a second Ctrl-C may have ended a callback
+	return err
+}
+
+func (p *prompt) over() bool { return p.s.halted() || p.s.timeUp || p.s.interrupted.Load() }
+
+// takeInput works off what has been typed. It reports whether the input has
+// ended.
+func (p *prompt) takeInput() (ended bool) {
+	for !p.over() {
+		var more bool
+		if p.edit != nil {
+			more, ended = p.takeKey()
+		} else {
+			more, ended = p.takeLine()
+		}
+		if ended {
+			p.runAll(p.in.Flush())
+		}
+		if !more || ended {
+			break
+		}
+	}
+	return ended
+}
+
+// takeLine takes a line from a pipe or a terminal that cannot do more.
+func (p *prompt) takeLine() (more, ended bool) {
+	if p.keys.takeInterrupt() {
+		p.in.Drop()
+		p.term.Write([]byte("\n"))
+		p.term.asked = false
+		return true, false
+	}
+	line, ok, end := p.keys.line()
+	if !ok {
+		return false, end
+	}
+	p.term.answered()
+	p.runAll(p.in.Add(line))
+	return true, false
+}
+
+// ask shows the prompt: the number of the line, with a > where something new
+// begins.
+func (p *prompt) ask() {
+	mark := "> "
+	if p.in.Open() {
+		mark = ". "
+	}
+	text := fmt.Sprintf("%d%s", p.in.Next(), mark)
+	switch {
+	case p.edit != nil:
+		if searching := p.edit.Searching(); searching != "" {
+			text = searching
+		}
+		p.term.draw(text, p.edit.Line(), p.edit.At())
+	case p.term.isTerminal:
+		p.term.ask(text)
+	}
+}
+
+func (p *prompt) runAll(chunks []repl.Chunk) {
+	for _, c := range chunks {
+		if p.over() {
+			return
+		}
+		p.run(c)
+	}
+}
+
+// ended is the error that the run ends with.
+func (p *prompt) ended(err error) error {
+	p.saveHistory()
+	if p.failed && !p.term.isTerminal {
+		p.s.code = max(p.s.code, Failed)
+	}
+	return err
+}
+
+// The following are for sessions that may have no prompt.
+
+func (p *prompt) shared() *attach.Shared {
+	if p == nil {
+		return nil
+	}
+	return &p.containers
+}
+
+func (p *prompt) types() *infer.Types {
+	if p == nil {
+		return nil
+	}
+	return &p.fixed
+}
+
+func (p *prompt) room() int {
+	if p == nil {
+		return 0
+	}
+	return infer.Room
+}
+
+func (p *prompt) keepTypes(r *infer.Result) {
+	if p != nil {
+		p.fixed.Add(r)
+	}
+}
+
+// isTerminal reports whether w is one.
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil
+}
+
+// report prints an error of what was typed.
+func (p *prompt) report(err error) {
+	p.failed = true
+	p.s.out.flush()
+	fmt.Fprintln(p.s.errors, strings.TrimRight(tidy(err).Error(), "\n"))
+}
+
+var _ io.Writer = (*terminal)(nil)

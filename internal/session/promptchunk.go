@@ -1,0 +1,283 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/starlark/repl"
+	"github.com/startrace/startrace/starlark/script"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+// A typedChunk is a chunk that ran, for save().
+type typedChunk struct {
+	text           string
+	assigned, used []string
+	from, to       int // the numbers of its probes
+	acts           bool
+	file           string // it loaded this file
+}
+
+// loadFile is `load("FILE")` without names, which Starlark has no meaning for:
+// it runs the file with its probes.
+var loadFile = regexp.MustCompile(`^(\s*)load(\(\s*("[^"]*"|'[^']*')\s*\)\s*)$`)
+
+// run runs a chunk, attaches its probes and shows its value.
+func (p *prompt) run(c repl.Chunk) {
+	if !p.keys.begin() {
+		return
+	}
+	s := p.s
+	p.inChunk, s.out.eager, p.files = true, p.term.isTerminal, nil
+	text := c.Text
+	if loadFile.MatchString(text) {
+		text = loadFile.ReplaceAllString(text, "${1}reload$2")
+	}
+	err := p.runChunk(c.Line, text)
+	p.inChunk, s.out.eager = false, false
+	p.keys.done()
+	s.host.Resume()
+	var exit *builtins.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		p.report(err)
+	}
+	s.out.flush()
+	p.term.fresh()
+}
+
+func (p *prompt) runChunk(line int, text string) error {
+	s := p.s
+	first, before := len(s.env.Probes()), p.probeGlobals()
+	chunk, err := s.host.RunChunk(promptFile, line, text)
+	if err != nil {
+		s.env.Forget(first)
+		p.putBack(before)
+		return interruptedOr(err)
+	}
+	p.findReplaced(chunk, first, before)
+	if err := p.attach(first); err != nil {
+		s.env.Forget(first)
+		p.putBack(before)
+		return err
+	}
+	p.note(text, chunk, first)
+	return p.show(chunk.Value, first)
+}
+
+// interruptedOr says of a script that Ctrl-C ended no more than that.
+func interruptedOr(err error) error {
+	if strings.Contains(err.Error(), "cancelled: "+interruptedReason) {
+		return errors.New(interruptedReason)
+	}
+	return err
+}
+
+// probeGlobals are the globals that hold probes.
+func (p *prompt) probeGlobals() map[string]*builtins.Probe {
+	out := map[string]*builtins.Probe{}
+	for name, v := range p.s.host.Globals() {
+		if probe, ok := v.(*builtins.Probe); ok {
+			out[name] = probe
+		}
+	}
+	return out
+}
+
+// putBack gives names the probes that they had: those that were to replace them
+// do not exist.
+func (p *prompt) putBack(before map[string]*builtins.Probe) {
+	for name, probe := range before {
+		p.s.host.Globals()[name] = probe
+	}
+}
+
+// findReplaced finds the probes that the chunk replaces: those whose name it
+// has set anew, and those of a file that it has loaded again.
+func (p *prompt) findReplaced(c *script.Chunk, first int, before map[string]*builtins.Probe) {
+	p.replaced = nil
+	for id, probe := range p.s.env.Probes()[:first] {
+		if p.gone[id] {
+			continue
+		}
+		again := slices.Contains(p.files, probe.Pos().Filename())
+		for name, old := range before {
+			again = again || old == probe && slices.Contains(c.Assigned, name) && p.s.host.Globals()[name] != starlark.Value(old)
+		}
+		if again {
+			p.replaced = append(p.replaced, id)
+		}
+	}
+}
+
+// attach compiles, loads and attaches the probes from number first on.
+func (p *prompt) attach(first int) error {
+	s := p.s
+	if len(s.env.Probes()) == first {
+		p.replace()
+		return nil
+	}
+	previous := s.part
+	s.part = &part{plan: s.host.PlanFrom(first)}
+	s.plan.Target = p.target
+	if s.plan.StrMax == 0 {
+		s.plan.StrMax = s.StrMax
+	}
+	if err := s.load(); err != nil {
+		p.drop(s.part)
+		s.part = previous
+		return err
+	}
+	s.sayAttached()
+	return nil
+}
+
+// replace detaches the probes that others take the place of; they are loaded
+// and about to be attached.
+func (p *prompt) replace() {
+	if p == nil {
+		return
+	}
+	for _, id := range p.replaced {
+		p.gone[id] = true
+		part := p.s.partOf(id)
+		part.loaded.DetachProbe(id)
+		p.s.messagef("Detached %s", p.s.env.Probes()[id].Name())
+		if p.allGone(part) {
+			p.retire(part)
+		}
+	}
+	p.replaced = nil
+}
+
+func (p *prompt) allGone(part *part) bool {
+	return !slices.ContainsFunc(part.plan.Probes, func(probe *plan.Probe) bool { return !p.gone[probe.ID] })
+}
+
+// retire releases a part none of whose probes are left, once its records have
+// been read. Stacks may be in containers still, and the first ring is what
+// waits sleep on: such parts stay, detached.
+func (p *prompt) retire(old *part) {
+	old.loaded.Disable()
+	p.fixed.Remove(old.result)
+	if err := p.s.drain(); err != nil {
+		p.report(err)
+	}
+	if old.stacks != nil || old.reader != nil && old.reader == p.s.outside.reader {
+		return
+	}
+	losses, _ := old.loaded.Losses()
+	for _, l := range losses {
+		p.s.messagef("startrace: %s", describeLoss(old.plan, l))
+	}
+	p.drop(old)
+}
+
+// drop releases a part.
+func (p *prompt) drop(old *part) {
+	s := p.s
+	if i := slices.Index(s.parts, old); i >= 0 {
+		s.parts = slices.Delete(s.parts, i, i+1)
+	}
+	if old.result != nil {
+		p.fixed.Remove(old.result)
+	}
+	if old.reader != nil && old.reader != s.outside.reader {
+		s.closing(old.reader)
+	}
+	if old.loaded != nil {
+		s.closing(old.loaded)
+	}
+}
+
+// show prints the value of what was typed. A probe has been said to be
+// attached.
+func (p *prompt) show(v starlark.Value, first int) error {
+	switch v := v.(type) {
+	case nil, starlark.NoneType:
+		return nil
+	case *builtins.Probe:
+		if len(p.s.env.Probes()) > first {
+			return nil
+		}
+	case value.Container, *value.Snapshot, *value.Histogram:
+		return runtime{p.s}.Show(v, builtins.ShowOptions{})
+	case promptText:
+		p.s.out.buf = append(p.s.out.buf, v.text()...)
+		return nil
+	}
+	return runtime{p.s}.Show(starlarkText(v.String()), builtins.ShowOptions{})
+}
+
+// A promptText is a value of the prompt's own that is shown as several lines.
+type promptText interface{ text() string }
+
+// note keeps what was typed for save().
+func (p *prompt) note(text string, c *script.Chunk, first int) {
+	t := typedChunk{text: text, assigned: c.Assigned, used: c.Used, from: first, to: len(p.s.env.Probes())}
+	t.acts = p.acts(c.Tree.Stmts)
+	if len(p.files) > 0 {
+		t.file = p.files[len(p.files)-1]
+	}
+	p.typed = append(p.typed, t)
+}
+
+// lasting are the builtins whose calls have an effect that stays.
+var lasting = []string{"every", "after", "at_exit", "limits"}
+
+// acts reports whether statements do something that lasts, beside setting names
+// and declaring probes.
+func (p *prompt) acts(stmts []syntax.Stmt) (acts bool) {
+	for _, s := range stmts {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.DefStmt:
+				return false
+			case *syntax.AssignStmt:
+				_, indexed := n.LHS.(*syntax.IndexExpr)
+				acts = acts || indexed
+			case *syntax.CallExpr:
+				acts = acts || p.callActs(n)
+			}
+			return true
+		})
+	}
+	return acts
+}
+
+// callActs: the call sets a timer, updates an entry, changes a list or switches
+// a probe.
+func (p *prompt) callActs(c *syntax.CallExpr) bool {
+	switch fn := c.Fn.(type) {
+	case *syntax.Ident:
+		return fn.Name == plan.UpdateBuiltin || slices.Contains(lasting, fn.Name)
+	case *syntax.DotExpr:
+		root, ok := fn.X.(*syntax.Ident)
+		if !ok {
+			return false
+		}
+		switch p.s.host.Globals()[root.Name].(type) {
+		case *starlark.List, *starlark.Dict, *starlark.Set:
+			return slices.Contains([]string{"append", "extend", "insert", "remove", "pop", "clear", "update", "setdefault", "popitem", "add", "discard"}, fn.Name.Name)
+		case *builtins.Probe:
+			return fn.Name.Name == "enable" || fn.Name.Name == "disable"
+		}
+	}
+	return false
+}
+
+// starlarkText is shown as it is.
+type starlarkText string
+
+func (t starlarkText) String() string        { return string(t) }
+func (t starlarkText) Type() string          { return "text" }
+func (t starlarkText) Freeze()               {}
+func (t starlarkText) Truth() starlark.Bool  { return t != "" }
+func (t starlarkText) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: text") }

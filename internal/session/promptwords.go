@@ -1,0 +1,380 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/stream"
+	"github.com/startrace/startrace/starlark/repl"
+	"github.com/startrace/startrace/starlark/value"
+	"github.com/startrace/startrace/stdlib"
+)
+
+// A promptWord is a word that only the prompt has.
+type promptWord struct {
+	signature, doc string
+	call           func(p *prompt, arg starlark.Value) (starlark.Value, error)
+}
+
+// promptWords are called with one argument, or none (nil).
+var promptWords map[string]promptWord
+
+func init() { // the functions refer to the table
+	promptWords = map[string]promptWord{
+		"help":   {"help(x)", "Explains a builtin, a function, a container, a probe, a module of the standard library or a constant.", (*prompt).help},
+		"list":   {`list("PATTERN")`, "Shows what can be probed, as `startrace list -v` does. Of anything else it makes a list, as in scripts.", (*prompt).listWord},
+		"reload": {`reload("FILE")`, "Runs a file again, or a tool: its probes take the place of those that it declared before. load(\"FILE\") is the same.", (*prompt).reload},
+		"save":   {`save("FILE")`, "Writes what was typed and still stands as a script.", (*prompt).save},
+		"wait":   {"wait(duration)", "Delivers events for a time: wait(\"2s\"). Ctrl-C ends it.", (*prompt).wait},
+	}
+}
+
+// addWords defines them, and probes.
+func (p *prompt) addWords() {
+	words := p.s.host.Predeclared()
+	for name, w := range promptWords {
+		words[name] = &wordValue{name, w, p}
+	}
+	words["probes"] = probeList{p}
+}
+
+// A wordValue is a word of the prompt: called it acts, typed alone it says what
+// it does.
+type wordValue struct {
+	name string
+	promptWord
+	p *prompt
+}
+
+var _ starlark.Callable = (*wordValue)(nil)
+
+func (w *wordValue) Name() string          { return w.name }
+func (w *wordValue) String() string        { return "<built-in function " + w.name + ">" }
+func (w *wordValue) Type() string          { return "builtin_function_or_method" }
+func (w *wordValue) Freeze()               {}
+func (w *wordValue) Truth() starlark.Bool  { return true }
+func (w *wordValue) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: %s", w.name) }
+
+func (w *wordValue) text() string {
+	if w.name == "help" {
+		return helpText()
+	}
+	return w.signature + "\n\n" + w.doc + "\n"
+}
+
+// CallInternal calls it.
+func (w *wordValue) CallInternal(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	var arg starlark.Value
+	if err := starlark.UnpackArgs(w.name, args, kwargs, "argument?", &arg); err != nil {
+		return nil, err
+	}
+	return w.call(w.p, arg)
+}
+
+func helpText() string {
+	var b strings.Builder
+	b.WriteString(`What is typed is Starlark, as in scripts. Probes attach when a line has been entered, and go on:
+
+  n = count()
+  probe("syscall:openat", lambda e: n[e.comm].add())
+  n                              what has been counted so far
+  [k for k, v in n.items() if v > 10]
+
+A block ends with an empty line. A probe with a name is replaced when the name is set again; p = None detaches it.
+Tab completes names, points in strings, and the fields of an event: e.args.<Tab>
+
+`)
+	for _, name := range slices.Sorted(maps.Keys(promptWords)) {
+		fmt.Fprintf(&b, "  %-16s %s\n", promptWords[name].signature, promptWords[name].doc)
+	}
+	b.WriteString("  probes           What is attached, with hits, losses and the time of one hit; probes[0] is a probe.\n")
+	return b.String()
+}
+
+func (p *prompt) print(text string) {
+	p.s.out.buf = append(p.s.out.buf, text...)
+	p.s.out.full()
+}
+
+func (p *prompt) help(arg starlark.Value) (starlark.Value, error) {
+	name := ""
+	switch v := arg.(type) {
+	case nil:
+		p.print(helpText())
+		return starlark.None, nil
+	case starlark.String:
+		name = string(v)
+	case *wordValue:
+		p.print(v.text())
+		return starlark.None, nil
+	case *starlark.Builtin:
+		name = v.Name()
+	case value.Container:
+		p.print(fmt.Sprintf("%s, declared at %s\n\n", v, v.Decl().Pos))
+		name = v.Decl().Kind.String()
+	case *builtins.Probe:
+		p.print(fmt.Sprintf("%s, declared at %s\n\n", v, v.Pos()))
+		name = "probe"
+	case *starlark.Function:
+		p.print(signature(v) + "\n" + indented(v.Doc()))
+		return starlark.None, nil
+	default:
+		p.print(fmt.Sprintf("%s: a %s%s\n", v, v.Type(), attributesOf(v)))
+		return starlark.None, nil
+	}
+	if w, ok := promptWords[name]; ok {
+		p.print(w.signature + "\n\n" + w.doc + "\n")
+		return starlark.None, nil
+	}
+	if _, ours := builtins.Lookup(name); !ours && starlark.Universe.Has(name) {
+		p.print(name + " is the same as in Starlark and Python\n")
+		return starlark.None, nil
+	}
+	return starlark.None, Doc(outputWriter{p.s.out}, name)
+}
+
+func indented(doc string) string {
+	if doc == "" {
+		return ""
+	}
+	return "\n" + strings.TrimSpace(doc) + "\n"
+}
+
+func signature(fn *starlark.Function) string {
+	var params []string
+	for i := range fn.NumParams() {
+		name, _ := fn.Param(i)
+		if d := fn.ParamDefault(i); d != nil {
+			name += " = " + d.String()
+		}
+		params = append(params, name)
+	}
+	return fmt.Sprintf("%s(%s), defined at %s", fn.Name(), strings.Join(params, ", "), fn.Position())
+}
+
+func attributesOf(v starlark.Value) string {
+	a, ok := v.(starlark.HasAttrs)
+	if !ok || len(a.AttrNames()) == 0 {
+		return ""
+	}
+	return " with " + strings.Join(a.AttrNames(), ", ")
+}
+
+func (p *prompt) listWord(arg starlark.Value) (starlark.Value, error) {
+	pattern, ok := starlark.AsString(arg)
+	if arg != nil && !ok {
+		return starlark.Call(p.s.thread, starlark.Universe["list"], starlark.Tuple{arg}, nil)
+	}
+	verbose := p.s.Verbose
+	p.s.Verbose = pattern != ""
+	defer func() { p.s.Verbose = verbose }()
+	_, err := p.s.list(pattern)
+	return starlark.None, err
+}
+
+// reload runs a file. Without a name it is the one that was loaded last.
+func (p *prompt) reload(arg starlark.Value) (starlark.Value, error) {
+	name, ok := starlark.AsString(arg)
+	if arg == nil {
+		for _, t := range slices.Backward(p.typed) {
+			if t.file != "" {
+				name, ok = t.file, true
+				break
+			}
+		}
+	}
+	if !ok {
+		return nil, errors.New(`reload: which file? reload("FILE")`)
+	}
+	if m, isTool := stdlib.Find(name); isTool && !strings.ContainsAny(name, "/.") {
+		name = "std/" + m.Name + ".star"
+	}
+	p.files = append(p.files, name)
+	return starlark.None, p.s.host.RunLoaded(name)
+}
+
+// savedHeader begins what save writes; it overwrites nothing else.
+const savedHeader = "# Saved from the prompt of startrace.\n"
+
+func (p *prompt) save(arg starlark.Value) (starlark.Value, error) {
+	name, ok := starlark.AsString(arg)
+	if !ok {
+		return nil, errors.New(`save: where? save("FILE.star")`)
+	}
+	if old, err := os.ReadFile(name); err == nil && !strings.HasPrefix(string(old), savedHeader) {
+		return nil, fmt.Errorf("save: %s exists, and is not from here: choose another name", name)
+	}
+	text, n, err := p.savedScript()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		return nil, err
+	}
+	p.s.messagef("Saved %d statement%s: startrace %s", n, plural(n), name)
+	return starlark.None, nil
+}
+
+// savedScript is what still stands, as a script. The text of a file that was
+// loaded with its probes stands in its place: modules declare none.
+func (p *prompt) savedScript() (string, int, error) {
+	var all []repl.Typed
+	for i, t := range p.typed {
+		c := repl.Typed{Text: t.text, Assigned: t.assigned, Used: t.used, Acts: t.acts}
+		for id := t.from; id < t.to; id++ {
+			c.Acts = c.Acts || !p.gone[id]
+		}
+		for _, name := range t.assigned {
+			probe, ok := p.s.host.Globals()[name].(*builtins.Probe)
+			if ok && p.isGone(probe) || !ok && t.to > t.from && !c.Acts {
+				c.Gone = append(c.Gone, name)
+			}
+		}
+		if t.file != "" {
+			if c.Acts = p.lastOf(t.file) == i; !c.Acts {
+				continue
+			}
+			src, err := p.s.host.Source(t.file)
+			if err != nil {
+				return "", 0, fmt.Errorf("save: %w", err)
+			}
+			c.Text = "# " + t.file + "\n" + src
+		}
+		all = append(all, c)
+	}
+	stand := repl.Standing(all)
+	return repl.Script(savedHeader, stand), len(stand), nil
+}
+
+// lastOf is the last chunk that loaded a file.
+func (p *prompt) lastOf(file string) (last int) {
+	for i, t := range p.typed {
+		if t.file == file {
+			last = i
+		}
+	}
+	return last
+}
+
+func (p *prompt) isGone(probe *builtins.Probe) bool {
+	i := slices.Index(p.s.env.Probes(), probe)
+	return i < 0 || p.gone[i]
+}
+
+// wait goes on with the loop for a time, in the middle of a chunk.
+func (p *prompt) wait(arg starlark.Value) (starlark.Value, error) {
+	d, err := waitTime(p.s, arg)
+	if err != nil {
+		return nil, err
+	}
+	s := p.s
+	if s.inEvent || s.flushing || !p.inChunk {
+		return nil, errors.New("wait: not in a callback, which is a part of what would be waited for")
+	}
+	end := stream.Now() + uint64(d)
+	p.inChunk = false // callbacks cannot wait
+	defer func() { p.inChunk = true }()
+	for stream.Now() < end && !p.over() && !p.keys.interrupted() {
+		if err := s.turn(stream.Now()); err != nil {
+			return nil, err
+		}
+		s.out.flush()
+		left := time.Duration(end) - time.Duration(min(end, stream.Now()))
+		if err := s.wait(min(left, s.untilTimer())); err != nil {
+			return nil, err
+		}
+	}
+	return starlark.None, s.turn(stream.Now())
+}
+
+func waitTime(s *session, arg starlark.Value) (time.Duration, error) {
+	if arg == nil {
+		return 0, errors.New(`wait: how long? wait("2s")`)
+	}
+	v, err := starlark.Call(s.thread, s.host.Predeclared()["duration"], starlark.Tuple{arg}, nil)
+	if err != nil {
+		return 0, fmt.Errorf("wait: %w", err)
+	}
+	ns, ok := v.(starlark.Int).Int64()
+	if !ok || ns < 0 {
+		return 0, fmt.Errorf("wait: got %s, want a time: wait(\"2s\")", arg)
+	}
+	return time.Duration(ns), nil
+}
+
+// probeList is the value of probes: those that stand, by number.
+type probeList struct{ p *prompt }
+
+var _ starlark.Indexable = probeList{}
+
+func (l probeList) ids() (out []int) {
+	for id := range l.p.s.env.Probes() {
+		if !l.p.gone[id] && l.p.s.partOf(id) != nil {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+func (l probeList) Type() string          { return "probes" }
+func (l probeList) Freeze()               {}
+func (l probeList) Truth() starlark.Bool  { return l.Len() > 0 }
+func (l probeList) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: probes") }
+func (l probeList) Len() int              { return len(l.ids()) }
+func (l probeList) String() string        { return fmt.Sprintf("<probes: %d>", l.Len()) }
+
+// Index gives a probe by its number in the list.
+func (l probeList) Index(i int) starlark.Value { return l.p.s.env.Probes()[l.ids()[i]] }
+
+// Iterate goes over the probes.
+func (l probeList) Iterate() starlark.Iterator {
+	var list []starlark.Value
+	for i := range l.Len() {
+		list = append(list, l.Index(i))
+	}
+	return starlark.NewList(list).Iterate()
+}
+
+func (l probeList) text() string {
+	ids := l.ids()
+	if len(ids) == 0 {
+		return "no probe is attached\n"
+	}
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\tprobe\tat\tpoints\thits\tlost\tns/hit\t")
+	for i, id := range ids {
+		fmt.Fprintf(w, "%d\t%s\t\n", i, l.row(id))
+	}
+	if err := w.Flush(); err != nil {
+		return err.Error()
+	}
+	return b.String()
+}
+
+func (l probeList) row(id int) string {
+	s := l.p.s
+	probe, part := s.env.Probes()[id], s.partOf(id)
+	hits, _, lost, ns, err := (&probeControl{s, part, id}).Stats()
+	each := "-"
+	if err != nil {
+		return fmt.Sprintf("%s\t%s\t%d\t-\t-\t- (%v)", probe.Name(), probe.Pos(), part.points[id], err)
+	}
+	if hits > 0 {
+		each = fmt.Sprint(ns / hits)
+	}
+	state := ""
+	if !part.loaded.Attached(id) {
+		state = " (detached)"
+	}
+	return fmt.Sprintf("%s%s\t%s\t%d\t%d\t%d\t%s", probe.Name(), state, probe.Pos(), part.points[id], hits, lost, each)
+}

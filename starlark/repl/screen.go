@@ -1,0 +1,91 @@
+package repl
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// A Screen knows what of the line is drawn, to erase it again: output of
+// probes goes above the line.
+type Screen struct {
+	drawn  bool
+	before string // what is drawn up to the cursor
+}
+
+// A place on the screen, from the row and column where the line begins.
+type place struct{ row, col int }
+
+// after gives the place behind text. The last column of a row is followed by
+// the first of the next; a wide character does not fit into the last.
+func after(text string, width int) (p place) {
+	for _, r := range text {
+		w := runewidth.RuneWidth(r)
+		if p.col+w > width {
+			p = place{p.row + 1, 0}
+		}
+		p.col += w
+	}
+	if p.col >= width {
+		p = place{p.row + 1, 0}
+	}
+	return p
+}
+
+// Draw gives what draws the line, with the cursor at a byte of text. The
+// cursor stands at the beginning of an empty row before.
+func (s *Screen) Draw(prompt, text string, at, width int) string {
+	all := prompt + text
+	s.drawn, s.before = true, prompt+text[:at]
+	end, cursor := after(all, width), after(s.before, width)
+	var b strings.Builder
+	b.WriteString(all)
+	if end.col == 0 && end.row > 0 { // terminals stay in the last column until more comes
+		b.WriteString("\r\n")
+	}
+	if up := end.row - cursor.row; up > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", up)
+	}
+	b.WriteString("\r")
+	if cursor.col > 0 {
+		fmt.Fprintf(&b, "\x1b[%dC", cursor.col)
+	}
+	return b.String()
+}
+
+// Erase gives what removes the line, and leaves the cursor where it began.
+func (s *Screen) Erase(width int) string {
+	if !s.drawn {
+		return ""
+	}
+	s.drawn = false
+	out := "\r"
+	if row := after(s.before, width).row; row > 0 {
+		out += fmt.Sprintf("\x1b[%dA", row)
+	}
+	return out + "\x1b[J"
+}
+
+// Columns lays out words in columns, at most rows rows of them.
+func Columns(words []string, width, rows int) string {
+	longest := 0
+	for _, w := range words {
+		longest = max(longest, runewidth.StringWidth(w)+2)
+	}
+	columns := max(1, width/max(1, longest))
+	shown := words[:min(len(words), columns*rows)]
+	height := (len(shown) + columns - 1) / columns
+	var b strings.Builder
+	for row := range height {
+		line := ""
+		for i := row; i < len(shown); i += height {
+			line += runewidth.FillRight(shown[i], longest)
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	if rest := len(words) - len(shown); rest > 0 {
+		fmt.Fprintf(&b, "… and %d more\n", rest)
+	}
+	return b.String()
+}
