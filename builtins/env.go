@@ -38,6 +38,9 @@ type Env struct {
 	// Open gives the entries of a span that are open, as (key, record); nil
 	// before the span is loaded.
 	Open func(*plan.Span) ([]starlark.Value, error)
+	// Expression makes a function of the event of a text; name stands for its
+	// file in messages. parts are its elements as they were written.
+	Expression func(name, text string) (fn *starlark.Function, parts []string, err error)
 	// Escape is applied to the strings that print and printf write.
 	Escape format.Escape
 	// Traced are strings whose line feeds and tabs are not the script's.
@@ -46,10 +49,11 @@ type Env struct {
 	// Muted drops all output: the script runs only for its --help.
 	Muted bool
 
+	planned    []*pointMaker // those of all plans
 	probes     []*Probe
 	containers []value.Container
 	points     *pointMaker
-	planned    []*pointMaker // those of all plans
+	spelled    expressionParts
 	strMax     int
 	stacks     int
 	formats    map[string]*format.Format
@@ -115,7 +119,7 @@ func (c *call) pos() plan.Pos {
 // families is the order of the reference.
 var families = [][]Entry{
 	probeFamily, pointFamily, containerFamily, outputFamily, timeFamily,
-	flagFamily, numberFamily, labelFamily, kernelFamily, moduleFamily,
+	flagFamily, expressionFamily, numberFamily, labelFamily, kernelFamily, moduleFamily,
 }
 
 // Entries gives all builtins in the order of the reference.

@@ -6,16 +6,24 @@ import (
 	"strings"
 
 	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/kernel"
 )
 
 var flagFamily = []Entry{
 	{
 		Name: "flag", Family: "flags",
-		Signature: `flag(name, default=None, help="", short=None, type=None, positional=False, choices=None)`,
+		Signature: `flag(name, default=None, help="", short=None, type=None, positional=False, choices=None, required=False)`,
 		Doc: `Declares a flag of the script and gives its value: --name VALUE, or -s VALUE with short. A default of True or False
-makes a switch. type is int, float, str, bool, duration or a function that gets the text; it follows the default where it
-is not given. positional takes the next argument that is no flag.`,
+makes a switch. type is int, float, str, bool, duration, expression or a function that gets the text; it follows the
+default where it is not given. positional takes the next argument that is no flag. One that is required must be given.`,
 		call: flagCall,
+	},
+	{
+		Name: "usage", Family: "flags",
+		Signature: "usage(message)",
+		Doc:       "Ends the script: its arguments are wrong. The message goes to standard error, and the exit code is 2.",
+		call:      usageCall,
 	},
 }
 
@@ -25,7 +33,7 @@ type Flag struct {
 	Default           starlark.Value
 	Type              starlark.Callable // nil for a switch
 	Positional        bool
-	Switch            bool
+	Switch, Required  bool
 	Choices           []string
 }
 
@@ -45,7 +53,7 @@ func flagCall(e *Env, c *call) (starlark.Value, error) {
 	f := &Flag{Default: starlark.None}
 	var short, typ, choices starlark.Value
 	if err := c.unpack("name", &f.Name, "default?", &f.Default, "help?", &f.Help, "short?", &short,
-		"type?", &typ, "positional?", &f.Positional, "choices?", &choices); err != nil {
+		"type?", &typ, "positional?", &f.Positional, "choices?", &choices, "required?", &f.Required); err != nil {
 		return nil, err
 	}
 	var err error
@@ -59,7 +67,18 @@ func flagCall(e *Env, c *call) (starlark.Value, error) {
 	if err := e.Flags.declare(f); err != nil {
 		return nil, err
 	}
-	return e.Flags.value(c.thread, f)
+	return e.flagValue(c.thread, f)
+}
+
+func usageCall(e *Env, c *call) (starlark.Value, error) {
+	var msg string
+	if err := c.unpack("message", &msg); err != nil {
+		return nil, err
+	}
+	if e.Flags.HelpWanted() {
+		return starlark.None, nil // no arguments were read
+	}
+	return nil, &UsageError{msg}
 }
 
 // setType takes the type from type=, or from the default.
@@ -87,10 +106,24 @@ func (f *Flag) setType(typ starlark.Value) error {
 	return nil
 }
 
+// flagValue gives what the arguments say, else the default.
+func (e *Env) flagValue(th *starlark.Thread, f *Flag) (starlark.Value, error) {
+	text, ok := e.Flags.given(f)
+	switch {
+	case e.Flags.HelpWanted() || !ok && !f.Required:
+		return f.fallback(th)
+	case !ok:
+		return nil, usagef("%s is missing: %s", f.title(), f.Help)
+	case f.Type.Name() == expressionName:
+		return e.expressionOf(f.title(), text)
+	}
+	return f.convert(th, text)
+}
+
 // convert makes a value of what was written.
 func (f *Flag) convert(th *starlark.Thread, text string) (starlark.Value, error) {
 	if len(f.Choices) > 0 && !contains(f.Choices, text) {
-		return nil, usagef("--%s: got %q, want one of %s", f.word(), text, strings.Join(f.Choices, ", "))
+		return nil, usagef("%s: got %q, want one of %s%s", f.title(), text, strings.Join(f.Choices, ", "), near(text, f.Choices))
 	}
 	switch f.Type {
 	case starlark.Universe["str"]:
@@ -98,21 +131,35 @@ func (f *Flag) convert(th *starlark.Thread, text string) (starlark.Value, error)
 	case starlark.Universe["bool"]:
 		b, err := strconv.ParseBool(text)
 		if err != nil {
-			return nil, usagef("--%s: got %q, want true or false", f.word(), text)
+			return nil, usagef("%s: got %q, want true or false", f.title(), text)
 		}
 		return starlark.Bool(b), nil
 	case starlark.Universe["int"]:
 		i, err := strconv.ParseInt(text, 0, 64)
 		if err != nil {
-			return nil, usagef("--%s: got %q, want a number", f.word(), text)
+			return nil, usagef("%s: got %q, want a number", f.title(), text)
 		}
 		return starlark.MakeInt64(i), nil
+	case starlark.Universe["float"]:
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return nil, usagef("%s: got %q, want a number", f.title(), text)
+		}
+		return starlark.Float(x), nil
 	}
 	v, err := starlark.Call(th, f.Type, starlark.Tuple{starlark.String(text)}, nil)
 	if err != nil {
-		return nil, usagef("--%s: %v", f.word(), err)
+		return nil, usagef("%s: %v", f.title(), err)
 	}
 	return v, nil
+}
+
+// near is a hint for a misspelt word.
+func near(word string, words []string) string {
+	if s := kernel.Suggest(word, words); s != "" {
+		return " (did you mean " + s + "?)"
+	}
+	return ""
 }
 
 func contains(list []string, s string) bool {
@@ -122,6 +169,15 @@ func contains(list []string, s string) bool {
 		}
 	}
 	return false
+}
+
+// title names the flag in messages: --threshold, or POINT where it is
+// positional.
+func (f *Flag) title() string {
+	if f.Positional {
+		return strings.ToUpper(f.word())
+	}
+	return "--" + f.word()
 }
 
 // word is the flag as it is written: underscores are dashes.

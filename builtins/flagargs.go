@@ -66,10 +66,10 @@ func (fs *Flags) declare(f *Flag) error {
 	return nil
 }
 
-// value gives what the arguments say, else the default.
-func (fs *Flags) value(th *starlark.Thread, f *Flag) (starlark.Value, error) {
+// given is what the arguments say of a flag.
+func (fs *Flags) given(f *Flag) (text string, ok bool) {
 	p := fs.parse()
-	text, ok := p.given[f.word()]
+	text, ok = p.given[f.word()]
 	if f.Positional {
 		n := fs.positional
 		fs.positional++
@@ -77,10 +77,7 @@ func (fs *Flags) value(th *starlark.Thread, f *Flag) (starlark.Value, error) {
 			text, ok = p.rest[n], true
 		}
 	}
-	if p.help || !ok {
-		return f.fallback(th)
-	}
-	return f.convert(th, text)
+	return text, ok
 }
 
 // fallback is the default; a text is converted too: flag("t", "5ms", type =

@@ -16,8 +16,11 @@ func (fs *Flags) Help(command, doc string) string {
 		b.WriteString(" [flags]")
 	}
 	for _, f := range fs.decls {
-		if f.Positional {
-			b.WriteString(" [" + strings.ToUpper(f.word()) + "]")
+		switch {
+		case f.Positional && f.Required:
+			b.WriteString(" " + f.title())
+		case f.Positional:
+			b.WriteString(" [" + f.title() + "]")
 		}
 	}
 	b.WriteString("\n")
@@ -41,16 +44,20 @@ func (fs *Flags) Help(command, doc string) string {
 // head is the flag with its value.
 func (f *Flag) head() string {
 	s := "    --" + f.word()
-	if f.Short != "" {
+	if f.Positional {
+		s = "    " + f.title()
+	}
+	if f.Short != "" && !f.Positional {
 		s = "-" + f.Short + ", --" + f.word()
 	}
-	if f.Switch {
+	if f.Switch || f.Positional {
 		return s
 	}
 	what := f.Type.Name()
 	if len(f.Choices) > 0 {
-		what = strings.Join(f.Choices, "|")
-	} else if what == "str" || what == "lambda" {
+		return s + " " + strings.Join(f.Choices, "|")
+	}
+	if what == "str" || what == "lambda" {
 		what = "value"
 	}
 	return s + " " + strings.ToUpper(what)

@@ -9,10 +9,11 @@ package stdlib
 import (
 	"embed"
 	"io/fs"
+	"path"
 	"strings"
 )
 
-//go:embed *.star
+//go:embed *.star verbs/*.star
 var files embed.FS
 
 // Files gives the modules as NAME.star.
@@ -23,7 +24,20 @@ type Module struct {
 	Name string // without .star
 	Doc  string // the text at its top
 	Tool bool   // it has a main()
+	Verb bool   // a tool of the folder verbs: count, hist, trace …
 }
+
+// File is its name in Files.
+func (m Module) File() string {
+	if m.Verb {
+		return verbs + "/" + m.Name + ".star"
+	}
+	return m.Name + ".star"
+}
+
+// verbs is the folder of the aggregations and what else traces a point that
+// the command line names.
+const verbs = "verbs"
 
 // Summary is the first line of the module's text.
 func (m Module) Summary() string {
@@ -31,15 +45,26 @@ func (m Module) Summary() string {
 	return line
 }
 
-// Modules lists the library by name.
+// Modules lists the library by name, the verbs last.
 func Modules() []Module {
-	entries, err := files.ReadDir(".")
+	out := modules(".")
+	for _, m := range modules(verbs) {
+		m.Verb = true
+		out = append(out, m)
+	}
+	return out
+}
+
+func modules(folder string) (out []Module) {
+	entries, err := files.ReadDir(folder)
 	if err != nil {
 		panic("stdlib: " + err.Error()) // the folder is part of the program
 	}
-	var out []Module
 	for _, e := range entries {
-		text, err := files.ReadFile(e.Name())
+		if e.IsDir() {
+			continue
+		}
+		text, err := files.ReadFile(path.Join(folder, e.Name()))
 		if err != nil {
 			panic("stdlib: " + err.Error())
 		}

@@ -16,7 +16,7 @@ func TestModules(t *testing.T) {
 		t.Fatalf("%d modules", len(modules))
 	}
 	for _, m := range modules {
-		text, err := fs.ReadFile(Files(), m.Name+".star")
+		text, err := fs.ReadFile(Files(), m.File())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,7 @@ func nearBuiltin(name string) string {
 
 // docModule prints the text of a module and of its functions.
 func docModule(w io.Writer, m stdlib.Module) error {
-	file := m.Name + ".star"
+	file := m.File()
 	text, err := fs.ReadFile(stdlib.Files(), file)
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ func (s *session) parseScript(word string) error {
 		if !m.Tool {
 			return usageErrorf("%s is no tool: it is loaded, load(\"std/%s.star\", …)", word, word)
 		}
-		return s.host.ParseStd(word + ".star")
+		return s.host.ParseStd(m.File())
 	}
 	err := s.host.ParseFile(word)
 	if pathErr, ok := err.(*fs.PathError); ok && os.IsNotExist(pathErr) {

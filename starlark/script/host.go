@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -70,6 +71,7 @@ func New(o Options) *Host {
 	h.env.CallAt = h.callAt
 	h.env.Loading = func() bool { return len(h.loading) > 0 }
 	h.env.Escape = o.Escape
+	h.env.Expression = h.expression
 	maps.Copy(h.env.Labels.Ints, o.Labels)
 	h.env.Enum, h.env.UserSymbol = o.Enum, o.UserSymbol
 	h.predeclared = h.env.Predeclared()
@@ -120,7 +122,7 @@ func (h *Host) parseMain(name string, src []byte) error {
 		return err
 	}
 	h.main = f
-	h.env.Flags.Words = f.flagWords()
+	h.env.Flags.Words = h.flagWords(f)
 	return nil
 }
 
@@ -171,7 +173,7 @@ func (h *Host) command() string {
 	}
 	name := h.main.name
 	if tool, ok := strings.CutPrefix(name, stdPrefix); ok {
-		name = strings.TrimSuffix(tool, ".star")
+		name = strings.TrimSuffix(path.Base(tool), ".star")
 	}
 	return "startrace " + name
 }

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
@@ -9,6 +10,9 @@ import (
 	"strings"
 
 	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/builtins"
 )
 
 // stdPrefix begins the names of the standard library's modules.
@@ -100,4 +104,30 @@ func (h *Host) nearStd(name string) string {
 		names = append(names, e.Name())
 	}
 	return didYouMean(name, names)
+}
+
+// flagWords are the flags of a file and of the modules that it loads: their
+// functions declare flags when they are called, and the arguments are dealt
+// out before. A module that cannot be read or parsed is reported when it is
+// loaded.
+func (h *Host) flagWords(f *file) []builtins.FlagWord {
+	out := f.flagWords()
+	for _, stmt := range f.tree.Stmts {
+		l, ok := stmt.(*syntax.LoadStmt)
+		if !ok {
+			continue
+		}
+		name, err := resolvePath(f.name, l.ModuleName())
+		if err != nil || h.files[name] != nil {
+			continue
+		}
+		src, err := h.read(name)
+		if err != nil || !bytes.Contains(src, []byte("flag(")) {
+			continue
+		}
+		if m, err := h.parse(name, src); err == nil {
+			out = append(out, h.flagWords(m)...)
+		}
+	}
+	return out
 }

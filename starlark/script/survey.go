@@ -119,7 +119,7 @@ func (s *surveyor) run() (done bool) {
 	f, err := h.parse(s.from.name, []byte(strings.Join(s.lines, "\n")))
 	if err == nil {
 		h.main = f
-		h.env.Flags.Words = f.flagWords()
+		h.env.Flags.Words = h.flagWords(f)
 		h.env.Flags.Args = s.args
 		h.env.Muted = true
 		err = h.explain(h.runMain())

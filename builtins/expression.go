@@ -1,0 +1,70 @@
+package builtins
+
+import (
+	"fmt"
+
+	"go.starlark.net/starlark"
+)
+
+// expressionName is the type of flags whose value is an expression of the
+// event.
+const expressionName = "expression"
+
+var expressionFamily = []Entry{
+	{
+		Name: expressionName, Family: "flags",
+		Signature: "expression(text)",
+		Doc: `The function lambda e: (TEXT) of a text: expression("e.comm, e.pid"). It is the type of flags that take expressions of
+the event: flag("where", type = expression) gives a function, None where the flag was not given.`,
+		call: expressionCall,
+	},
+	{
+		Name: "spelling", Family: "flags",
+		Signature: "spelling(f)",
+		Doc:       `The parts of what expression() made, as they were written: ["e.comm", "e.pid"].`,
+		call:      spellingCall,
+	},
+}
+
+// expressionParts are the elements of expressions as they were written.
+type expressionParts map[starlark.Callable][]string
+
+func expressionCall(e *Env, c *call) (starlark.Value, error) {
+	var text string
+	if err := c.unpack("text", &text); err != nil {
+		return nil, err
+	}
+	return e.expressionOf(expressionName, text)
+}
+
+// expressionOf makes a function of a text; messages call its place name.
+func (e *Env) expressionOf(name, text string) (starlark.Value, error) {
+	if e.Expression == nil {
+		return nil, fmt.Errorf("there are no expressions here")
+	}
+	fn, parts, err := e.Expression(name, text)
+	if err != nil {
+		return nil, err
+	}
+	if e.spelled == nil {
+		e.spelled = make(expressionParts)
+	}
+	e.spelled[fn] = parts
+	return fn, nil
+}
+
+func spellingCall(e *Env, c *call) (starlark.Value, error) {
+	var fn starlark.Callable
+	if err := c.unpack("f", &fn); err != nil {
+		return nil, err
+	}
+	parts, ok := e.spelled[fn]
+	if !ok {
+		return nil, fmt.Errorf("spelling: got %s, want what expression() gave", fn.Name())
+	}
+	out := make([]starlark.Value, len(parts))
+	for i, p := range parts {
+		out[i] = starlark.String(p)
+	}
+	return starlark.NewList(out), nil
+}
