@@ -126,8 +126,9 @@ func (w *spanWalk) keyOf(b *body, ev *event, fn *plan.Func) *tree.Expr {
 	}
 	w.pr.place("key", fn, false, "")
 	var e *tree.Expr
-	if !w.pr.early(b, func() { e = b.rv(b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos) }) {
-		return nil
+	known := w.pr.early(b, func() { e = b.rv(b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos) })
+	if !known || e.Type.Kind == types.None && len(w.pr.u.unknown) > 0 {
+		return &tree.Expr{Op: tree.OpConst, Type: *w.key, Pos: fn.Pos} // for this round only
 	}
 	if e.Type.Kind == types.None {
 		b.stop(fn.Pos)
