@@ -29,13 +29,9 @@ func (u *unit) namesakes(p *plan.Pattern, at tree.Place) []tree.Place {
 	if p.Provider != "kprobe" && p.Provider != "kretprobe" || kernel.IsPattern(p.Args[0]) {
 		return nil
 	}
-	symbols, err := u.facts.Symbols()
-	if err != nil {
-		return nil // addresses are hidden: the kernel decides
-	}
-	addrs := symbols.Addrs(at.Func)
-	if len(addrs) < 2 {
-		return nil
+	addrs, err := u.facts.Namesakes(at.Func)
+	if err != nil || addrs == nil {
+		return nil // where addresses are hidden the kernel decides
 	}
 	u.notef(p.Pos, "%s: the kernel has %d functions of that name, and all are probed", p.Text, len(addrs))
 	var out []tree.Place

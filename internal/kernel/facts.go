@@ -16,6 +16,9 @@ type Options struct {
 	// Blacklist reads the functions that must not be probed; nil: those of the
 	// running kernel.
 	Blacklist func() (*Blacklist, error)
+	// OnlyFunction reports that the kernel says it has no two functions of a
+	// name; nil: it does not tell.
+	OnlyFunction func(name string) bool
 	// Features finds out what the kernel has; it is called once, if at all.
 	Features func() Features
 }
@@ -92,4 +95,21 @@ func (f *Facts) Blacklist() (*Blacklist, error) {
 		f.blacklist, f.blacklistErr = read()
 	})
 	return f.blacklist, f.blacklistErr
+}
+
+// Namesakes gives the addresses of the functions of a name where there are
+// several; static functions of several files can share one. The symbols are read
+// only where the kernel does not say by itself that there are no two.
+func (f *Facts) Namesakes(name string) ([]uint64, error) {
+	if f.opts.OnlyFunction != nil && f.opts.OnlyFunction(name) {
+		return nil, nil
+	}
+	symbols, err := f.Symbols()
+	if err != nil {
+		return nil, err
+	}
+	if list := symbols.Addrs(name); len(list) > 1 {
+		return list, nil
+	}
+	return nil, nil
 }
