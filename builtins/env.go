@@ -41,6 +41,8 @@ type Env struct {
 	// Expression makes a function of the event of a text; name stands for its
 	// file in messages. parts are its elements as they were written.
 	Expression func(name, text string) (fn *starlark.Function, parts []string, err error)
+	// Outside is what proc, write_file and run act on; nil: there is none.
+	Outside Outside
 	// Escape is applied to the strings that print and printf write.
 	Escape format.Escape
 	// Traced are strings whose line feeds and tabs are not the script's.
@@ -119,7 +121,7 @@ func (c *call) pos() plan.Pos {
 // families is the order of the reference.
 var families = [][]Entry{
 	probeFamily, pointFamily, containerFamily, outputFamily, timeFamily,
-	flagFamily, expressionFamily, numberFamily, labelFamily, kernelFamily, moduleFamily,
+	flagFamily, expressionFamily, numberFamily, labelFamily, kernelFamily, outsideFamily, moduleFamily,
 }
 
 // Entries gives all builtins in the order of the reference.

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/wire"
@@ -41,6 +42,9 @@ func (b *builder) expr(e *tree.Expr) val {
 		return b.inlineExpr(e)
 	case tree.OpTableGet, tree.OpTableIndex, tree.OpTablePop, tree.OpTableHas, tree.OpCellGet:
 		return b.containerExpr(e)
+	case tree.OpSignal:
+		rc := b.extend(b.call(helperSendSignal, b.expr(e.Args[0]).x), 32, true)
+		return intVal(e.Type, b.cmp(ir.EQ, rc, b.konst(0)))
 	}
 	if e.Type.Kind == types.Bool {
 		return b.truth(e)

@@ -15,6 +15,7 @@ const (
 	helperGetCurrentTask     = 35
 	helperGetStack           = 67
 	helperGetCurrentCgroupID = 80
+	helperSendSignal         = 109 // 5.3
 	helperProbeReadUser      = 112
 	helperProbeReadKernel    = 113
 	helperProbeReadUserStr   = 114

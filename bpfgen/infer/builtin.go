@@ -203,6 +203,7 @@ func init() {
 		"cast":             (*body).callCast,
 		"sizeof":           (*body).callSizeof,
 		"container_of":     (*body).callContainerOf,
+		"send_signal":      (*body).callSendSignal,
 		plan.UpdateBuiltin: (*body).callUpdate,
 	}
 }

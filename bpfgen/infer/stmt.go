@@ -77,7 +77,7 @@ func (b *body) exprStmt(x syntax.Expr) {
 func hasEffect(e *tree.Expr) bool {
 	switch e.Op {
 	case tree.OpFloorDiv, tree.OpFloorMod, tree.OpShl, tree.OpShr, tree.OpPresent, tree.OpInline,
-		tree.OpTableGet, tree.OpTableIndex, tree.OpTablePop:
+		tree.OpTableGet, tree.OpTableIndex, tree.OpTablePop, tree.OpSignal:
 		return true
 	}
 	for _, a := range e.Args {

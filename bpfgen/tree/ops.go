@@ -131,6 +131,10 @@ const (
 	// where there is none. Type is Stack.
 	OpStack
 
+	// OpSignal sends the signal Args[0] to the process of the event: whether the
+	// kernel took it. Type is Boolean.
+	OpSignal
+
 	// OpInline runs Body; its value is what a SReturn with the same n gives.
 	OpInline
 )

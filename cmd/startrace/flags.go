@@ -25,6 +25,10 @@ type settings struct {
 	Quiet    bool          `short:"q" help:"Print no messages, only results and errors."`
 	Verbose  bool          `short:"v" help:"Say what runs where, and how long the start took."`
 	StrMax   int           `placeholder:"N" help:"Cut captured strings at N bytes (256)."`
+
+	AllowWrite []string `sep:"none" placeholder:"DIR" help:"Let the script write files below DIR."`
+	AllowRun   bool     `help:"Let the script run commands."`
+	Unsafe     bool     `help:"Let the script change what it traces: send_signal."`
 }
 
 // grammar is the command line: `startrace [flags] FILE [args]`.
@@ -151,6 +155,9 @@ func (f *settings) addTo(s *session.Settings) {
 	override(&s.Quiet, f.Quiet)
 	override(&s.Verbose, f.Verbose)
 	override(&s.StrMax, f.StrMax)
+	s.AllowWrite = append(s.AllowWrite, f.AllowWrite...)
+	override(&s.AllowRun, f.AllowRun)
+	override(&s.Unsafe, f.Unsafe)
 }
 
 func override[T comparable](dst *T, v T) {

@@ -28,6 +28,8 @@ type Plan struct {
 	StrMax int
 	// Stacks is how many different stacks are kept (limits()), 0: the default.
 	Stacks int
+	// Unsafe lets kernel halves change what they trace (--unsafe).
+	Unsafe bool
 	// Target restricts all probes to a process; see Target.
 	Target Target
 }

@@ -19,6 +19,10 @@ type Settings struct {
 	Quiet    bool
 	Verbose  bool
 	StrMax   int
+	// What scripts may do outside of themselves.
+	AllowWrite []string // folders
+	AllowRun   bool
+	Unsafe     bool // change what is traced
 }
 
 // Options is all that a run gets from the command line.

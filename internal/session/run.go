@@ -52,6 +52,7 @@ func newSession(o Options) *session {
 		Labels: s.labels(), Enum: s.enumerators, UserSymbol: s.userSymbol, Std: stdlib.Files(),
 	})
 	s.env, s.thread = s.host.Env(), s.host.Thread()
+	s.env.Outside = &world{&s.Settings, s.env.Traced}
 	s.labelPoints()
 	return s
 }

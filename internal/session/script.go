@@ -102,6 +102,7 @@ func (s *session) makePlan() {
 	if s.plan.StrMax == 0 {
 		s.plan.StrMax = s.StrMax
 	}
+	s.plan.Unsafe = s.Unsafe
 }
 
 // constant looks up a name that the script uses and does not define: among

@@ -1,0 +1,24 @@
+package infer
+
+import (
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// maxSignal is _NSIG of Linux.
+const maxSignal = 64
+
+// callSendSignal is send_signal(n): whether the kernel took it. It happens
+// where it stands, so its outcome is a variable.
+func (b *body) callSendSignal(args []arg, pos plan.Pos) val {
+	a := want(args, 1, 1, "send_signal(signal)", pos)
+	if !b.u.plan.Unsafe {
+		wrong(pos, "send_signal changes what is traced: --unsafe grants it")
+	}
+	if n, ok := a[0].constInt(); ok && (n < 1 || n > maxSignal) {
+		wrong(pos, "send_signal: %d is no signal; they have the numbers 1 to %d", n, maxSignal)
+	}
+	e := &tree.Expr{Op: tree.OpSignal, Type: types.Boolean, Args: []*tree.Expr{convert(b.num(a[0], pos), types.U32)}, Pos: pos}
+	return exprVal(b.assign("", e))
+}

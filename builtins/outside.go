@@ -1,0 +1,167 @@
+package builtins
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/starlark/value"
+)
+
+// Outside is the world outside of the script. The session implements it, and
+// refuses what the command line does not grant. Where a script runs only to be
+// looked at there is none, and what asks for it comes to nothing.
+type Outside interface {
+	// Write writes text into a file, at its end if add is set.
+	Write(name, text string, add bool) error
+	// Run runs a command to its end and gives its status and what it wrote.
+	Run(argv []string, limit time.Duration) (status int, out, errs string, err error)
+	// Proc reads one of the words of proc(pid); what is not there any more is None.
+	Proc(pid int, word string) (starlark.Value, error)
+}
+
+// runLimit is how long a command of run() may take if the script says nothing.
+const runLimit = 10 * time.Second
+
+var outsideFamily = []Entry{
+	{
+		Name: "proc", Family: "outside",
+		Signature: "proc(pid)",
+		Doc: `What /proc knows of a process at this moment: exe, cmdline (a list), cwd, fds (a dict of what is open by number), cgroup (its
+path), container (the id in that path, else None). What is not there any more is None.`,
+		call: procCall,
+	},
+	{
+		Name: "write_file", Family: "outside",
+		Signature: "write_file(name, text)",
+		Doc:       "Writes a file anew, below a folder that --allow-write DIR grants; a relative name is one in that folder.",
+		call:      func(e *Env, c *call) (starlark.Value, error) { return writeCall(e, c, false) },
+	},
+	{
+		Name: "append_file", Family: "outside",
+		Signature: "append_file(name, text)",
+		Doc:       "Writes at the end of a file, as write_file does.",
+		call:      func(e *Env, c *call) (starlark.Value, error) { return writeCall(e, c, true) },
+	},
+	{
+		Name: "run", Family: "outside",
+		Signature: `run(["cmd", …], timeout="10s")`,
+		Doc: `Runs a command, where --allow-run grants it, and waits for its end: gives a record with status, out and err. Events wait
+meanwhile. A status of -1 is a command that a signal or the timeout ended.`,
+		call: runCall,
+	},
+	{
+		Name: "send_signal", Family: "outside",
+		Signature: "send_signal(signal)",
+		Doc: `Sends a signal to the process of the event, in a kernel half, where --unsafe grants it. Gives whether the kernel took it; the
+process gets it before it goes on in user space.`,
+		call: func(*Env, *call) (starlark.Value, error) {
+			return nil, errors.New("send_signal: it acts on the process of the event, in the kernel: call it in a handler that runs there, or in kernel=")
+		},
+	},
+}
+
+func writeCall(e *Env, c *call, add bool) (starlark.Value, error) {
+	var name, text string
+	if err := c.unpack("name", &name, "text", &text); err != nil {
+		return nil, err
+	}
+	if e.Outside == nil || e.Muted {
+		return starlark.None, nil
+	}
+	if err := e.Outside.Write(name, text, add); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.name, err)
+	}
+	return starlark.None, nil
+}
+
+func runCall(e *Env, c *call) (starlark.Value, error) {
+	var words *starlark.List
+	var timeout starlark.Value
+	if err := c.unpack("argv", &words, "timeout?", &timeout); err != nil {
+		return nil, err
+	}
+	limit := int64(runLimit)
+	if timeout != nil {
+		var err error
+		if limit, err = toDuration(timeout); err != nil {
+			return nil, fmt.Errorf("run: timeout: %w", err)
+		}
+	}
+	argv, err := toWords(words)
+	switch {
+	case err != nil:
+		return nil, err
+	case e.Outside == nil || e.Muted:
+		return ran(0, "", ""), nil
+	}
+	status, out, errs, err := e.Outside.Run(argv, time.Duration(limit))
+	if err != nil {
+		return nil, fmt.Errorf("run: %w", err)
+	}
+	return ran(status, out, errs), nil
+}
+
+func ran(status int, out, errs string) starlark.Value {
+	return value.NewRecord([]string{"status", "out", "err"},
+		[]starlark.Value{starlark.MakeInt(status), starlark.String(out), starlark.String(errs)})
+}
+
+func toWords(list *starlark.List) ([]string, error) {
+	var out []string
+	for i := range list.Len() {
+		s, ok := starlark.AsString(list.Index(i))
+		if !ok {
+			return nil, fmt.Errorf("run: got %s as word %d, want a string", list.Index(i).Type(), i)
+		}
+		out = append(out, s)
+	}
+	if len(out) == 0 {
+		return nil, errors.New(`run: got no words, want a command: run(["ls", "-l"])`)
+	}
+	return out, nil
+}
+
+func procCall(e *Env, c *call) (starlark.Value, error) {
+	var pid int
+	if err := c.unpack("pid", &pid); err != nil {
+		return nil, err
+	}
+	if pid <= 0 {
+		return nil, fmt.Errorf("proc: got %d, want the number of a process", pid)
+	}
+	return &process{pid, e.Outside}, nil
+}
+
+// procWords are the attributes of proc(pid).
+var procWords = []string{"cgroup", "cmdline", "container", "cwd", "exe", "fds"}
+
+// A process is what proc(pid) gives: each word is read when it is asked for.
+type process struct {
+	pid     int
+	outside Outside
+}
+
+var _ starlark.HasAttrs = (*process)(nil)
+
+func (p *process) String() string        { return fmt.Sprintf("<proc %d>", p.pid) }
+func (p *process) Type() string          { return "proc" }
+func (p *process) Freeze()               {}
+func (p *process) Truth() starlark.Bool  { return starlark.True }
+func (p *process) Hash() (uint32, error) { return uint32(p.pid), nil }
+func (p *process) AttrNames() []string   { return procWords }
+
+// Attr reads a word.
+func (p *process) Attr(name string) (starlark.Value, error) {
+	for _, w := range procWords {
+		if w == name && p.outside == nil {
+			return starlark.None, nil
+		}
+		if w == name {
+			return p.outside.Proc(p.pid, name)
+		}
+	}
+	return nil, nil
+}

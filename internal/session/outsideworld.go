@@ -1,0 +1,154 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/procs"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+// A world is what a script can reach outside of itself: it reads /proc, and
+// writes files and runs commands where the command line grants it.
+type world struct {
+	granted *Settings
+	traced  *value.Traced
+}
+
+// Write writes a file below one of the folders. os.Root follows no link that
+// leads out of it.
+func (w *world) Write(name, text string, add bool) error {
+	if len(w.granted.AllowWrite) == 0 {
+		return fmt.Errorf("%s: a script writes no files by itself; --allow-write DIR grants it below DIR", name)
+	}
+	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	if add {
+		flags = os.O_WRONLY | os.O_CREATE | os.O_APPEND
+	}
+	for _, dir := range w.granted.AllowWrite {
+		inside, err := below(dir, name)
+		if err != nil {
+			return err
+		}
+		if inside != "" {
+			return writeBelow(dir, inside, text, flags)
+		}
+	}
+	return fmt.Errorf("%s is not below %s (--allow-write)", name, strings.Join(w.granted.AllowWrite, " or "))
+}
+
+// below gives the name as one in dir; "": it is none.
+func below(dir, name string) (string, error) {
+	if !filepath.IsAbs(name) {
+		return name, nil
+	}
+	whole, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	inside, err := filepath.Rel(whole, name)
+	if err != nil || !filepath.IsLocal(inside) {
+		return "", nil // elsewhere
+	}
+	return inside, nil
+}
+
+func writeBelow(dir, name, text string, flags int) (err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("--allow-write: %w", err)
+	}
+	defer root.Close()
+	f, err := root.OpenFile(name, flags, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	_, err = f.WriteString(text)
+	return err
+}
+
+// Run runs a command.
+func (w *world) Run(argv []string, limit time.Duration) (status int, out, errs string, err error) {
+	if !w.granted.AllowRun {
+		return 0, "", "", fmt.Errorf("%s: a script runs nothing by itself; --allow-run grants it", argv[0])
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.WaitDelay = time.Second // for those that hold its output
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = cmd.Run()
+	var failed *exec.ExitError
+	if errors.As(err, &failed) || errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // the status tells
+	}
+	if err != nil {
+		return 0, "", "", err
+	}
+	return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String(), nil
+}
+
+// Proc reads a word of proc(pid). A process that has ended, or that may not be
+// looked at, has none.
+func (w *world) Proc(pid int, word string) (starlark.Value, error) {
+	switch word {
+	case "exe", "cwd":
+		return w.text(procs.Link(pid, word)), nil
+	case "cmdline":
+		words := procs.Cmdline(pid)
+		if words == nil {
+			return starlark.None, nil
+		}
+		list := make([]starlark.Value, len(words))
+		for i, s := range words {
+			list[i] = w.text(s, true)
+		}
+		return starlark.NewList(list), nil
+	case "fds":
+		return w.open(pid)
+	case "cgroup":
+		return w.text(procs.Cgroup(pid)), nil
+	}
+	path, ok := procs.Cgroup(pid)
+	id := procs.ContainerOf(path)
+	return w.text(id, ok && id != ""), nil
+}
+
+func (w *world) text(s string, ok bool) starlark.Value {
+	if !ok {
+		return starlark.None
+	}
+	w.traced.Note([]byte(s))
+	return starlark.String(s)
+}
+
+// open is what a process has open, by number.
+func (w *world) open(pid int) (starlark.Value, error) {
+	files, ok := procs.Open(pid)
+	if !ok {
+		return starlark.None, nil
+	}
+	d := starlark.NewDict(len(files))
+	for _, f := range files {
+		n, err := strconv.Atoi(f.FD)
+		if err != nil {
+			return nil, fmt.Errorf("/proc/%d/fd: %w", pid, err)
+		}
+		if err := d.SetKey(starlark.MakeInt(n), w.text(f.To, true)); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
