@@ -23,7 +23,8 @@ func Features(trampoline uint32) kernel.Features {
 	f.Cookies = tryCookies() == nil
 	err := tryTrampoline(trampoline)
 	if f.Fentry = err == nil; err != nil {
-		f.Why["fentry"] = explainTrampoline(err)
+		f.Denied = errors.Is(tryAttach(returning(ebpf.Kprobe, ebpf.AttachNone), nil), unix.EPERM)
+		f.Why["fentry"] = explainTrampoline(err, f.Denied)
 	}
 	return f
 }
@@ -100,8 +101,8 @@ func tryTrampoline(function uint32) error {
 
 // explainTrampoline says why there are none. Who may load programs at all is
 // refused for another reason than rights.
-func explainTrampoline(err error) string {
-	if errors.Is(err, unix.EPERM) && tryAttach(returning(ebpf.Kprobe, ebpf.AttachNone), nil) == nil {
+func explainTrampoline(err error, denied bool) string {
+	if errors.Is(err, unix.EPERM) && !denied {
 		return "it was built without what they need (CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS), or a security module forbids them"
 	}
 	return err.Error()

@@ -26,6 +26,11 @@ func raiseMemlock() (restore func(), ok bool) {
 	return func() { _ = unix.Setrlimit(unix.RLIMIT_MEMLOCK, &old) }, true
 }
 
+// RaiseMemlock lifts RLIMIT_MEMLOCK for good, as far as it goes: before 5.11
+// also what is made later, to read tables, counts against it. Commands that are
+// started afterwards inherit it.
+func RaiseMemlock() { _, _ = raiseMemlock() }
+
 // ErrPermission is in the chain of errors that more rights would cure; those
 // of a locked down kernel have kernel.ErrLockdown instead. What is missing is
 // for package doctor to say.

@@ -87,6 +87,10 @@ var situations = []struct {
 		m.Seccomp = true
 		m.refuse(syscall.EPERM, kernel.WayLoad, kernel.WayRing)
 	}, Fails, "forbidden"},
+	{"filter of perf events", func(m *Machine) {
+		m.Seccomp = true
+		m.refuse(syscall.EPERM, kernel.WayProfile, kernel.WayTracepoint)
+	}, Partly, "forbidden"},
 	{"security module", func(m *Machine) { m.refuse(syscall.EACCES, kernel.WayLoad) }, Fails, "forbidden"},
 	{"old", func(m *Machine) {
 		m.Version = kernel.Version{Major: 5, Minor: 4, Text: "5.4.0"}

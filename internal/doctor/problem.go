@@ -112,11 +112,19 @@ func (m *Machine) forbidden() *Problem {
 	if len(m.lacking(capBPF, capPerfmon)) > 0 || m.UserNamespace || m.Lockdown == "confidentiality" || m.lockedMemory() != nil {
 		return nil
 	}
-	if !m.notPermitted(kernel.WayLoad) && !m.notPermitted(kernel.WayRing) {
-		return nil
+	switch {
+	case m.notPermitted(kernel.WayLoad), m.notPermitted(kernel.WayRing):
+		return m.forbiddenBy()
+	case m.notPermitted(kernel.WayProfile) && m.paranoid() == nil:
+		p := m.forbiddenBy()
+		p.Fatal, p.Loss = false, perfEvents
+		return p
 	}
-	return m.forbiddenBy()
+	return nil
 }
+
+// perfEvents is what needs perf_event_open.
+const perfEvents = "tracepoints, profiles and perf events"
 
 func (m *Machine) forbiddenBy() *Problem {
 	p := &Problem{ID: "forbidden", Fatal: true,
@@ -180,7 +188,7 @@ func (m *Machine) paranoid() *Problem {
 }
 
 func (m *Machine) paranoidAt(level string) *Problem {
-	return &Problem{ID: "paranoid", Loss: "tracepoints, profiles and perf events",
+	return &Problem{ID: "paranoid", Loss: perfEvents,
 		Cause:  "kernel.perf_event_paranoid is " + level + ", at which this kernel wants CAP_SYS_ADMIN for perf events (CAP_PERFMON is not enough)",
 		Remedy: "lower it, as root: sysctl kernel.perf_event_paranoid=2; or run as root"}
 }

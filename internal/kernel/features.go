@@ -16,6 +16,9 @@ type Features struct {
 	// Cookies: a program learns at which of its places it runs
 	// (bpf_get_attach_cookie, 5.15).
 	Cookies bool
+	// Denied: this process may not load programs, so that what seems missing may
+	// be there.
+	Denied bool
 	// Why has the reason where one of the first four is missing, for messages.
 	Why map[string]string
 }

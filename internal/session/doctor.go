@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/doctor"
@@ -87,18 +89,22 @@ func (s *session) withCause(err error) error {
 	}
 	var mistakes infer.Diags
 	if errors.As(err, &mistakes) {
-		return explainMistakes(m, err)
+		return s.explainMistakes(m, err)
 	}
 	return doctor.Explain(m, err)
 }
 
 // explainMistakes tells those of the script from those of the machine: a
 // message has the words of what could not be read.
-func explainMistakes(m *doctor.Machine, err error) error {
+func (s *session) explainMistakes(m *doctor.Machine, err error) error {
+	text := err.Error()
 	for _, closed := range []error{m.Tracefs, m.BTF} {
-		if closed != nil && strings.Contains(err.Error(), closed.Error()) {
+		if closed != nil && strings.Contains(text, closed.Error()) {
 			return doctor.Explain(m, &unreadable{err, closed})
 		}
+	}
+	if strings.Contains(text, "this kernel has no") && s.facts.Features().Denied {
+		return doctor.Explain(m, &unreadable{err, unix.EPERM}) // it may have it
 	}
 	return err
 }

@@ -31,6 +31,7 @@ func (s *session) load() error {
 	s.points, s.part.result = result.Points, result
 	s.freezeCaptures(result)
 	compiled := time.Now()
+	attach.RaiseMemlock() // the command of -c, which keeps its own limit, waits already
 	o := attach.Options{TracepointID: s.tracepointID, Features: s.facts.Features, Drain: s.drainList, Shared: s.prompt.shared()}
 	if s.loaded, err = attach.Load(s.unit, o); err != nil {
 		return s.nameScript(err)

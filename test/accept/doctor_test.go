@@ -88,6 +88,7 @@ func TestDoctorCauses(t *testing.T) {
 	}{
 		{"unprivileged", []string{"-uid", nobody, "-caps", ""}, 1, "cannot be traced: " + unprivileged, setcap, []attempt{
 			{execPoint, unprivileged, setcap}, {rawExecPoint, unprivileged, setcap}, {syscallPoint, unprivileged, setcap},
+			{"fentry:begin_new_exec", unprivileged, setcap}, {"profile:hz:99", unprivileged, setcap}, {"uprobe:c:getpid", unprivileged, setcap},
 		}},
 		{"bpf", []string{"-uid", nobody, "-caps", "bpf"}, 1, "cannot be traced: user 65534 may not trace without CAP_PERFMON", setcap, []attempt{
 			{rawExecPoint, "user 65534 may not trace without CAP_PERFMON", setcap},
@@ -100,6 +101,12 @@ func TestDoctorCauses(t *testing.T) {
 		}},
 		{"user namespace", []string{"-userns"}, 1, "cannot be traced: this process is in a user namespace", "outside of the namespace", []attempt{
 			{execPoint, "in a user namespace", "outside of the namespace"}, {rawExecPoint, "in a user namespace", "outside of the namespace"},
+		}},
+		{"filter", []string{"-refuse", "bpf"}, 1, `cannot be traced: the system calls of this process are filtered \(seccomp\)`, "--privileged", []attempt{
+			{rawExecPoint, `are filtered \(seccomp\)`, "--privileged"}, {execPoint, `are filtered \(seccomp\)`, "--privileged"},
+		}},
+		{"filter of perf events", []string{"-refuse", "perf_event_open"}, 0, `can be traced, but for tracepoints, profiles.*filtered \(seccomp\)`, "--privileged", []attempt{
+			{execPoint, `are filtered \(seccomp\)`, "--privileged"}, {point: rawExecPoint},
 		}},
 		{"no types", []string{"-hide", "/sys/kernel/btf"}, 0, "can be traced, but for .*raw tracepoints.*: this kernel has no BTF", "CONFIG_DEBUG_INFO_BTF", []attempt{
 			{rawExecPoint, "this kernel has no BTF", "CONFIG_DEBUG_INFO_BTF"}, {execPoint, "this kernel has no BTF", "CONFIG_DEBUG_INFO_BTF"}, // -c

@@ -35,6 +35,7 @@ func run() (int, error) {
 	uid := flag.Int("uid", 0, "the user, also the group")
 	caps := flag.String("caps", "all", "the capabilities: all (that the user has by itself), or names without CAP_, with commas between")
 	namespace := flag.Bool("userns", false, "in a user namespace of its own, as root there")
+	refused := flag.String("refuse", "", "a system call that a filter (seccomp) is to refuse: bpf or perf_event_open")
 	memlock := flag.Int64("memlock", -1, "limit of locked memory in bytes")
 	var hide repeated
 	flag.Var(&hide, "hide", "a folder that is to seem empty; may be repeated")
@@ -49,6 +50,11 @@ func run() (int, error) {
 		limit := unix.Rlimit{Cur: uint64(*memlock), Max: uint64(*memlock)}
 		if err := unix.Setrlimit(unix.RLIMIT_MEMLOCK, &limit); err != nil {
 			return 0, fmt.Errorf("limit locked memory: %w", err)
+		}
+	}
+	if *refused != "" {
+		if err := refuse(*refused); err != nil {
+			return 0, err
 		}
 	}
 	cmd := exec.Command(flag.Arg(0), flag.Args()[1:]...)
