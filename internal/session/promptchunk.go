@@ -133,7 +133,7 @@ func (p *prompt) attach(first int) error {
 	if err := s.load(); err != nil {
 		p.drop(s.part)
 		s.part = previous
-		return err
+		return s.withCause(err)
 	}
 	s.sayAttached()
 	return nil
