@@ -88,7 +88,7 @@ func TestDoctorCauses(t *testing.T) {
 	}{
 		{"unprivileged", []string{"-uid", nobody, "-caps", ""}, 1, "cannot be traced: " + unprivileged, setcap, []attempt{
 			{execPoint, unprivileged, setcap}, {rawExecPoint, unprivileged, setcap}, {syscallPoint, unprivileged, setcap},
-			{"fentry:begin_new_exec", unprivileged, setcap}, {"profile:hz:99", unprivileged, setcap}, {"uprobe:c:getpid", unprivileged, setcap},
+			{"fentry:begin_new_exec", unprivileged, setcap}, {"profile:hz:99", unprivileged, setcap},
 		}},
 		{"bpf", []string{"-uid", nobody, "-caps", "bpf"}, 1, "cannot be traced: user 65534 may not trace without CAP_PERFMON", setcap, []attempt{
 			{rawExecPoint, "user 65534 may not trace without CAP_PERFMON", setcap},
