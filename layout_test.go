@@ -34,7 +34,7 @@ const (
 // The direction of imports: cmd → session → everything; what a script declares is data (plan), and the compiler turns
 // it into data, so neither sees the interpreter's values or a descriptor.
 var layers = []layer{
-	{"cmd", []string{"internal/session"}, []string{anything}},
+	{"cmd", []string{"internal/session", "internal/manual"}, []string{anything}},
 	{"internal/session", []string{"internal", "bpfgen", "builtins", "starlark", "stdlib"}, []string{anything}},
 
 	{"builtins", []string{"internal/plan", "internal/format", "internal/kernel", "internal/wire", "internal/render", "starlark/value", "stdlib"}, []string{starlark, unix}},
@@ -46,6 +46,7 @@ var layers = []layer{
 	{"bpfgen", []string{"bpfgen", "internal/binary", "internal/gofunc", "internal/plan", "internal/kernel", "internal/usdt", "internal/wire"}, []string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
 
 	{"internal/explain", []string{"bpfgen", "internal/plan", "internal/wire"}, []string{ebpf, ebpf + "/asm", starlark + "syntax", starlark + "resolve"}},
+	{"internal/manual", nil, nil},
 	{"internal/plan", nil, []string{starlark + "syntax"}},
 	{"internal/wire", nil, nil},
 	{"internal/format", nil, nil},

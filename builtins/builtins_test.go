@@ -130,7 +130,7 @@ func FuzzFlags(f *testing.F) {
 	f.Add("--rows 3 -xD --no-disk -- a")
 	f.Add("-r=5 --rows= - --")
 	f.Fuzz(func(t *testing.T, args string) {
-		fs := &Flags{Args: strings.Fields(args), Words: []FlagWord{{"rows", "r", false}, {"disk", "D", true}, {"all", "x", true}}}
+		fs := &Flags{Args: strings.Fields(args), Words: []FlagWord{{Name: "rows", Short: "r"}, {Name: "disk", Short: "D", Switch: true}, {Name: "all", Short: "x", Switch: true}}}
 		p := fs.parse()
 		if n := len(p.rest) + len(p.given) + len(p.unknown); n > len(args) {
 			t.Errorf("%d outcomes of %q", n, args)

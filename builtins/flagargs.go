@@ -2,6 +2,7 @@ package builtins
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -14,6 +15,10 @@ import (
 type FlagWord struct {
 	Name, Short string
 	Switch      bool // takes no value
+	// For completion, where the text tells.
+	Help, Type string
+	Positional bool
+	Choices    []string
 }
 
 // Flags are the flags of a script and the arguments that it was given.
@@ -26,6 +31,8 @@ type Flags struct {
 	Words []FlagWord
 	// Args are the arguments.
 	Args []string
+	// Others are the command's flags, for hints.
+	Others []string
 
 	decls      []*Flag
 	parsed     *parsedArgs
@@ -61,7 +68,7 @@ func (fs *Flags) declare(f *Flag) error {
 			return nil
 		}
 	}
-	fs.Words = append(fs.Words, FlagWord{f.word(), f.Short, f.Switch})
+	fs.Words = append(fs.Words, FlagWord{Name: f.word(), Short: f.Short, Switch: f.Switch})
 	fs.parsed = nil
 	return nil
 }
@@ -94,7 +101,7 @@ func (fs *Flags) Check() error {
 	p := fs.parse()
 	if len(p.unknown) > 0 {
 		word := p.unknown[0]
-		var names []string
+		names := slices.Clone(fs.Others)
 		for _, d := range fs.decls {
 			names = append(names, d.word())
 		}

@@ -3,8 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"runtime"
-	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -21,7 +20,7 @@ type settings struct {
 	Follow   bool          `short:"f" help:"With -p: trace also the processes that it starts. With -c they always are."`
 	Duration time.Duration `placeholder:"10s" help:"End after this time."`
 	Output   string        `short:"o" placeholder:"FILE" help:"Write results to FILE."`
-	Format   string        `placeholder:"FORMAT" help:"Format of results: text (the default), json, csv or folded."`
+	Format   string        `placeholder:"FORMAT" words:"text,json,csv,folded" help:"Format of results: text (the default), json, csv or folded."`
 	Quiet    bool          `short:"q" help:"Print no messages, only results and errors."`
 	Verbose  bool          `short:"v" help:"Say what runs where, and how long the start took."`
 	StrMax   int           `placeholder:"N" help:"Cut captured strings at N bytes (256)."`
@@ -74,6 +73,13 @@ type wordsGrammar struct {
 	Args []string `arg:"" optional:""`
 }
 
+// docGrammar is that of `startrace doc [NAME]`.
+type docGrammar struct {
+	Man  bool     `help:"Print the man page, for man(1)."`
+	Help bool     `short:"h" help:"Print this help."`
+	Args []string `arg:"" optional:""`
+}
+
 // doctorGrammar is that of `startrace doctor [--json]`.
 type doctorGrammar struct {
 	JSON bool `name:"json" help:"Write an object of JSON instead of text."`
@@ -84,7 +90,7 @@ type doctorGrammar struct {
 type listGrammar struct {
 	Verbose bool     `short:"v" help:"Show arguments with their types, formats, where things are, layouts of types."`
 	PID     int      `name:"pid" short:"p" placeholder:"PID" help:"Look for programs and libraries as this process sees them."`
-	Format  string   `placeholder:"FORMAT" help:"text (the default), or json: an object a line."`
+	Format  string   `placeholder:"FORMAT" words:"text,json" help:"text (the default), or json: an object a line."`
 	Output  string   `short:"o" placeholder:"FILE" help:"Write to FILE."`
 	Quiet   bool     `short:"q" help:"Do not say what could not be looked at."`
 	Help    bool     `short:"h" help:"Print this help."`
@@ -109,9 +115,9 @@ func parseInto(into any, args []string) error {
 
 // unknownFlag refuses what kong takes for the file: a flag that it does not
 // know.
-func (g *grammar) unknownFlag() error {
-	if len(g.Args) > 0 && len(g.Args[0]) > 1 && g.Args[0][0] == '-' {
-		return &session.UsageError{Err: fmt.Errorf("unknown flag %s", g.Args[0])}
+func unknownFlag(args []string, known []session.Flag) error {
+	if len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' {
+		return session.UnknownFlag(args[0], known)
 	}
 	return nil
 }
@@ -173,6 +179,9 @@ func flagList() []session.Flag { return describeFlags(&grammar{}) }
 func describeFlags(of any) (out []session.Flag) {
 	for _, f := range newParser(of).Model.Flags {
 		d := session.Flag{Long: f.Name, Help: f.Help}
+		if words := f.Tag.Get("words"); words != "" {
+			d.Words = strings.Split(words, ",")
+		}
 		if f.Short != 0 {
 			d.Short = string(f.Short)
 		}
@@ -182,17 +191,4 @@ func describeFlags(of any) (out []session.Flag) {
 		out = append(out, d)
 	}
 	return out
-}
-
-// version is set by the linker (see Makefile).
-var version string
-
-// versionLine names the version, where the linker gave none that of the
-// module, and the Go that built it.
-func versionLine() string {
-	v := version
-	if info, ok := debug.ReadBuildInfo(); ok && v == "" {
-		v = info.Main.Version
-	}
-	return fmt.Sprintf("startrace %s (%s %s/%s)", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -71,6 +71,14 @@ func kindNamed(name string) *kind {
 	return kinds[slices.IndexFunc(kinds, func(k *kind) bool { return k.name == name })]
 }
 
+// KindNames are the kinds of points, as probe() takes them.
+func KindNames() (out []string) {
+	for _, k := range kinds {
+		out = append(out, k.name)
+	}
+	return out
+}
+
 // A Summary says what there is of a kind.
 type Summary struct {
 	Kind     string   `json:"kind"`

@@ -2,7 +2,6 @@ package session
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -12,20 +11,6 @@ import (
 	"github.com/startrace/startrace/internal/doctor"
 	"github.com/startrace/startrace/internal/kernel"
 )
-
-const doctorUsage = `startrace doctor says what can be traced on this machine by this user, why the rest cannot, and what to do.
-
-usage: startrace doctor [--json]
-
-The first line is the judgement, the second the remedy, where one is needed. Each thing is tried for a moment.
-The exit code is 0 if tracing works, if only in part, and 1 if it does not.
-`
-
-// PrintDoctorHelp prints the help of Doctor.
-func PrintDoctorHelp(o Options) {
-	fmt.Fprint(o.Stdout, doctorUsage, "\nFlags:\n")
-	printFlags(o.Stdout, o.Flags())
-}
 
 // Doctor says what this machine can trace.
 func Doctor(o Options, json bool) (exit int, err error) {

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"fmt"
 	"strings"
 	"sync"
 
@@ -35,28 +34,6 @@ func List(o Options) (exit int, err error) {
 		}
 	}
 	return exit, s.out.failure()
-}
-
-const listUsage = `startrace list shows what can be probed.
-
-usage: startrace list [-v] [-p PID] [PATTERN …]
-
-  startrace list                             the kinds of points, how many there are, an example of each
-  startrace list tracepoint                  one kind: its categories
-  startrace list 'tracepoint:sched:*'        points of a kind; short names as in probe(): t:sched:*
-  startrace list '*open*'                    a name in all kinds that are quick to search
-  startrace list -v 'syscall:open*'          with the arguments, as scripts write them, and their types
-  startrace list -v func:vfs_read            arguments and result of a function of the kernel
-  startrace list 'uprobe:c:*alloc*'          functions of a library, a program or a file
-  startrace list -p 77 'usdt:*:*'            static probes of all that a process has mapped
-  startrace list -v 'struct task_struct'     the layout of a struct, union or enum of this kernel
-  startrace list -v 'struct task_struct.mm'  a member, and what it points at
-`
-
-// PrintListHelp prints the help of List.
-func PrintListHelp(o Options) {
-	fmt.Fprint(o.Stdout, listUsage, "\nFlags:\n")
-	printFlags(o.Stdout, o.Flags())
 }
 
 // listPatterns are the arguments; `struct NAME` may be two of them, and none

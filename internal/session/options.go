@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/startrace/startrace/internal/manual"
 )
 
 // Settings are what the command's own flags say.
@@ -44,11 +46,7 @@ type Options struct {
 }
 
 // A Flag is a flag as help shows it.
-type Flag struct {
-	Long, Short string // without dashes; Short may be ""
-	Value       string // what it takes: "CMD"; "" for a switch
-	Help        string
-}
+type Flag = manual.Flag
 
 // The exit codes of the command.
 const (

@@ -35,6 +35,17 @@ func Doc(w io.Writer, name string) error {
 	return usageErrorf("there is nothing of the name %s%s; startrace doc prints the whole reference", name, nearBuiltin(name))
 }
 
+// Help is Doc for a word that is no command; commands are the words that may
+// have been meant.
+func Help(w io.Writer, name string, commands []string) error {
+	if near := kernel.Suggest(name, commands); near != "" {
+		if _, known := builtins.Lookup(name); !known {
+			return usageErrorf("there is no help for %s (did you mean %s?)", name, near)
+		}
+	}
+	return Doc(w, name)
+}
+
 func nearBuiltin(name string) string {
 	var names []string
 	for _, en := range builtins.Entries() {

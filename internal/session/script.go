@@ -7,6 +7,7 @@ import (
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/manual"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/starlark/script"
@@ -30,6 +31,9 @@ func (s *session) prepare() (scriptArgs []string, err error) {
 	}
 	split := argSplitter{words: s.host.Flags(), flags: s.Flags()}
 	split.split(rest)
+	for _, f := range unclaimed(s.Flags(), s.host.Flags()) {
+		s.env.Flags.Others = append(s.env.Flags.Others, f.Long)
+	}
 	if err := s.Rest(split.own, &s.Settings); err != nil {
 		return nil, err
 	}
@@ -93,7 +97,7 @@ func (s *session) runScript(args []string) (ended bool, err error) {
 // command.
 func (s *session) printHelp(w io.Writer, text string) {
 	fmt.Fprint(w, text, "\nFlags of every script:\n")
-	printFlags(w, unclaimed(s.Flags(), s.host.Flags()))
+	manual.PrintFlags(w, unclaimed(s.Flags(), s.host.Flags()))
 }
 
 // makePlan completes the plan with what the command line says.

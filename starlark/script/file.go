@@ -192,11 +192,43 @@ func flagWord(c *syntax.CallExpr) (builtins.FlagWord, bool) {
 			w.Name = builtins.FlagName(s)
 		case key == "short":
 			w.Short = s
+		case key == "help" || key == "" && i == 2:
+			w.Help = s
+		case key == "positional":
+			w.Positional = id != nil && id.Name == "True"
+		case key == "choices":
+			w.Choices = literalStrings(val)
 		case key == "default" || key == "" && i == 1:
 			w.Switch = w.Switch || id != nil && (id.Name == "True" || id.Name == "False")
 		case key == "type":
 			w.Switch = id != nil && id.Name == "bool"
+			if id != nil {
+				w.Type = id.Name
+			}
 		}
 	}
+	if w.Type == "" {
+		w.Type = "value"
+	}
 	return w, w.Name != ""
+}
+
+// literalStrings are the strings of a tuple or list.
+func literalStrings(e syntax.Expr) (out []string) {
+	if p, ok := e.(*syntax.ParenExpr); ok {
+		e = p.X
+	}
+	var list []syntax.Expr
+	switch e := e.(type) {
+	case *syntax.TupleExpr:
+		list = e.List
+	case *syntax.ListExpr:
+		list = e.List
+	}
+	for _, x := range list {
+		if s, ok := literalString(x); ok {
+			out = append(out, s)
+		}
+	}
+	return out
 }

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/startrace/startrace/internal/session"
+)
+
+// version and commit are set by the linker (see Makefile).
+var version, commit string
+
+// versionWord names the version, where the linker gave none that of the
+// module.
+func versionWord() string {
+	if info, ok := debug.ReadBuildInfo(); ok && version == "" {
+		return info.Main.Version
+	}
+	return cmp.Or(version, "unknown")
+}
+
+// printVersion says what this is: with -v also on what machine.
+func printVersion(o session.Options) int {
+	of := ""
+	if commit != "" {
+		of = "commit " + commit + ", "
+	}
+	fmt.Fprintf(o.Stdout, "startrace %s (%s%s %s/%s)\n", versionWord(), of, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	if !o.Verbose {
+		return session.Done
+	}
+	return report(session.Done, session.Machine(o.Stdout))
+}

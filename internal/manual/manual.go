@@ -1,0 +1,168 @@
+// Package manual has the command line in words: one table of the commands,
+// from which come the help, the man page and what shells complete.
+//
+// It is pure text: flags come from the command's grammars, verbs and tools from
+// the standard library.
+package manual
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// A Flag is a flag as help shows it.
+type Flag struct {
+	Long, Short string // without dashes; Short may be ""
+	Value       string // what it takes: "CMD"; "" for a switch
+	Help        string
+	Words       []string // all that it takes, where they are few
+}
+
+// A Command is a word behind `startrace`.
+type Command struct {
+	Name    string
+	Usage   []string // behind the name, a line for each form
+	Summary string   // a sentence
+	Text    string   // what else there is to say
+	// Examples are whole command lines, what each is for behind two blanks.
+	Examples []string
+	// Takes is what its arguments are, for completion.
+	Takes Takes
+	Flags []Flag
+}
+
+// Takes is a kind of arguments.
+type Takes int
+
+const (
+	Nothing Takes = iota
+	Scripts
+	Points
+	Topics
+	Names // of the reference
+	Shells
+)
+
+// A Tool is a tool of the standard library, or a verb.
+type Tool struct {
+	Name, Summary string
+}
+
+// A Book is the whole command line.
+type Book struct {
+	Flags        []Flag // of a run
+	Commands     []Command
+	Verbs, Tools []Tool
+}
+
+// Command finds a command by its name.
+func (b *Book) Command(name string) (*Command, bool) {
+	i := slices.IndexFunc(b.Commands, func(c Command) bool { return c.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return &b.Commands[i], true
+}
+
+// Words are all words that may stand first.
+func (b *Book) Words() (out []string) {
+	for _, c := range b.Commands {
+		out = append(out, c.Name)
+	}
+	for _, t := range slices.Concat(b.Verbs, b.Tools) {
+		out = append(out, t.Name)
+	}
+	return out
+}
+
+// Help prints the help of the whole.
+func (b *Book) Help(w io.Writer) {
+	fmt.Fprint(w, opening, "\n\nusage: ", strings.Join(forms, "\n       "), "\n")
+	var rows [][2]string
+	for _, c := range b.Commands {
+		rows = append(rows, [2]string{c.Name, c.Summary})
+	}
+	fmt.Fprint(w, "\nCommands (startrace help COMMAND has more):\n")
+	printRows(w, rows)
+	fmt.Fprintf(w, "\nVerbs, each for one line: startrace VERB POINT [EXPR] --by EXPR --where EXPR --every 1s --top 10\n")
+	printRows(w, toolRows(b.Verbs))
+	fmt.Fprint(w, "\nExamples:\n")
+	printExamples(w, examples)
+	fmt.Fprint(w, "\nFlags:\n")
+	PrintFlags(w, b.Flags)
+}
+
+func toolRows(list []Tool) (rows [][2]string) {
+	for _, t := range list {
+		rows = append(rows, [2]string{t.Name, t.Summary})
+	}
+	return rows
+}
+
+// Help prints the help of one command.
+func (c *Command) Help(w io.Writer) {
+	fmt.Fprintf(w, "%s\n\nusage: ", c.Summary)
+	for i, form := range c.Usage {
+		if i > 0 {
+			fmt.Fprint(w, "       ")
+		}
+		fmt.Fprintln(w, strings.TrimSpace("startrace "+c.Name+" "+form))
+	}
+	if c.Text != "" {
+		fmt.Fprintf(w, "\n%s\n", c.Text)
+	}
+	fmt.Fprint(w, "\nExamples:\n")
+	printExamples(w, c.Examples)
+	fmt.Fprint(w, "\nFlags:\n")
+	PrintFlags(w, c.Flags)
+}
+
+// PrintFlags prints flags in two columns.
+func PrintFlags(w io.Writer, flags []Flag) {
+	rows := make([][2]string, len(flags))
+	for i := range flags {
+		rows[i] = [2]string{flags[i].Head(), flags[i].Help}
+	}
+	printRows(w, rows)
+}
+
+func printExamples(w io.Writer, list []string) {
+	var rows [][2]string
+	for _, e := range list {
+		line, what, _ := strings.Cut(e, "  ")
+		rows = append(rows, [2]string{line, strings.TrimSpace(what)})
+	}
+	printRows(w, rows)
+}
+
+// widest is the first column that others are aligned with.
+const widest = 64
+
+func printRows(w io.Writer, rows [][2]string) {
+	width := 0
+	for _, r := range rows {
+		if n := len([]rune(r[0])); r[1] != "" && n <= widest {
+			width = max(width, n)
+		}
+	}
+	for _, r := range rows {
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %-*s  %s", width, r[0], r[1]), " "))
+	}
+}
+
+// Head is the flag as it is typed, aligned so that short forms have a column.
+func (f *Flag) Head() string {
+	s := "    --" + f.Long
+	switch {
+	case f.Long == "":
+		s = "-" + f.Short
+	case f.Short != "":
+		s = "-" + f.Short + ", --" + f.Long
+	}
+	if f.Value != "" {
+		s += " " + f.Value
+	}
+	return s
+}

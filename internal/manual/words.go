@@ -1,0 +1,88 @@
+package manual
+
+const opening = "startrace runs a tracing script: one part of it in the kernel as eBPF, the rest as Starlark."
+
+// forms are what can be started, as usage shows it.
+var forms = []string{
+	"startrace [flags] FILE|TOOL [flags and arguments of the script]",
+	"startrace [flags] -e CODE [-e CODE …]",
+	"startrace VERB POINT [EXPR] [flags]",
+	"startrace COMMAND …",
+	"startrace                             the prompt",
+}
+
+var examples = []string{
+	"startrace opensnoop -c 'ls /'  a tool of the standard library, on a command",
+	"startrace count 'syscall:*' --by e.func --top 10 --duration 5s  a verb",
+	"startrace mine.star --threshold 5ms  a script of your own, with a flag of its own",
+	`startrace -e 'n = count()' -e 'probe("syscall:read", lambda e: n[e.comm].add())'  one line`,
+}
+
+// Commands is the table of the commands, without their flags.
+func Commands() []Command {
+	return []Command{
+		{
+			Name: "list", Usage: []string{"[-v] [-p PID] [PATTERN …]"}, Takes: Points,
+			Summary: "Shows what can be probed, with arguments, and layouts of the kernel's structs.",
+			Examples: []string{
+				"startrace list  the kinds of points, how many there are, an example of each",
+				"startrace list tracepoint  one kind: its categories",
+				"startrace list 'tracepoint:sched:*'  points of a kind; short names as in probe(): t:sched:*",
+				"startrace list '*open*'  a name in all kinds that are quick to search",
+				"startrace list -v 'syscall:open*'  with the arguments, as scripts write them, and their types",
+				"startrace list -v func:vfs_read  arguments and result of a function of the kernel",
+				"startrace list 'uprobe:c:*alloc*'  functions of a library, a program or a file",
+				"startrace list -p 77 'usdt:*:*'  static probes of all that a process has mapped",
+				"startrace list -v 'struct task_struct'  the layout of a struct, union or enum of this kernel",
+				"startrace list -v 'struct task_struct.mm'  a member, and what it points at",
+			},
+		},
+		{
+			Name: "explain", Usage: []string{"[--types] [--ir[=PASS]] [--asm] FILE|TOOL|VERB [flags and arguments of the script]"}, Takes: Scripts,
+			Summary: "Says what of a script runs where, and why; nothing is traced.",
+			Examples: []string{
+				"startrace explain opensnoop  what runs in the kernel, what in user space",
+				"startrace explain --asm opensnoop  the instructions",
+				"startrace explain count 'syscall:*' --by e.func  a verb",
+			},
+		},
+		{
+			Name: "doctor", Usage: []string{"[--json]"},
+			Summary: "Says what can be traced on this machine by this user, why the rest cannot, and what to do.",
+			Text: `The first line is the judgement, the second the remedy, where one is needed. Each thing is tried for a moment.
+The exit code is 0 if tracing works, if only in part, and 1 if it does not.`,
+			Examples: []string{"startrace doctor  in words", "startrace doctor --json  for programs"},
+		},
+		{
+			Name: "tools", Usage: []string{""},
+			Summary:  "Lists the standard library, a line each: tools by the word that runs them, modules by the word that loads them.",
+			Examples: []string{"startrace tools"},
+		},
+		{
+			Name: "doc", Usage: []string{"[NAME]", "--man"}, Takes: Names,
+			Summary: "Shows the reference of the language: all of it, or one builtin, module or constant.",
+			Examples: []string{
+				"startrace doc  all builtins",
+				"startrace doc hist  one of them",
+				"startrace doc slowprocs  a module and its functions",
+				"startrace doc O_CREAT  a constant",
+				"startrace doc --man > /usr/share/man/man1/startrace.1  the man page",
+			},
+		},
+		{
+			Name: "help", Usage: []string{"[COMMAND|VERB|TOOL|NAME]"}, Takes: Topics,
+			Summary:  "Shows the help of a command, a verb or a tool, or what doc has.",
+			Examples: []string{"startrace help list", "startrace help hist", "startrace help opensnoop"},
+		},
+		{
+			Name: "completion", Usage: []string{"bash|zsh|fish"}, Takes: Shells,
+			Summary: "Prints the completion of commands, tools, flags and points for a shell.",
+			Examples: []string{
+				"source <(startrace completion bash)  for this shell",
+				"startrace completion bash > /usr/share/bash-completion/completions/startrace",
+				"startrace completion zsh > /usr/share/zsh/site-functions/_startrace",
+				"startrace completion fish > /usr/share/fish/vendor_completions.d/startrace.fish",
+			},
+		},
+	}
+}

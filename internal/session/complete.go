@@ -1,0 +1,99 @@
+package session
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/manual"
+	"github.com/startrace/startrace/stdlib"
+)
+
+// Complete prints what a shell may put at the end of a line.
+func Complete(o Options, book *manual.Book, shell, line string) (exit int, err error) {
+	defer guard(o, &exit, &err)
+	s := newSession(o)
+	defer s.close()
+	answer := book.Complete(line, machine{s})
+	return Done, answer.Write(o.Stdout, shell, line)
+}
+
+// Library completes the table of the commands with what the standard library
+// has.
+func Library(book *manual.Book) {
+	for _, m := range stdlib.Modules() {
+		t := manual.Tool{Name: m.Name, Summary: m.Summary()}
+		switch {
+		case m.Verb:
+			book.Verbs = append(book.Verbs, t)
+		case m.Tool:
+			book.Tools = append(book.Tools, t)
+		}
+	}
+}
+
+// machine is what completion asks of this machine. What cannot be read has no
+// candidates: there is nobody to tell.
+type machine struct{ s *session }
+
+var _ manual.Source = machine{}
+
+func (m machine) ToolFlags(script string) (out []Flag) {
+	if err := m.s.parseScript(script); err != nil {
+		return nil
+	}
+	for _, w := range m.s.host.Flags() {
+		if w.Positional {
+			continue
+		}
+		f := Flag{Long: w.Name, Short: w.Short, Help: w.Help, Words: w.Choices}
+		if !w.Switch {
+			f.Value = strings.ToUpper(w.Type)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func (m machine) Points(typed string) []string {
+	words, _ := known{&prompt{s: m.s}}.Points(typed)
+	var out []string
+	for _, w := range words {
+		if strings.HasPrefix(w, typed) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+func (m machine) Fields(point string, path []string) []string {
+	return known{&prompt{s: m.s}}.Fields([]string{point}, path)
+}
+
+func (m machine) Names() (out []string) {
+	for _, en := range builtins.Entries() {
+		out = append(out, en.Name)
+	}
+	return out
+}
+
+// Processes are those of /proc, with their names.
+func (m machine) Processes() (out []manual.Candidate) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if _, err := strconv.Atoi(e.Name()); err != nil {
+			continue
+		}
+		comm, err := os.ReadFile(filepath.Join("/proc", e.Name(), "comm"))
+		if err != nil {
+			continue // it has ended
+		}
+		out = append(out, manual.Candidate{Word: e.Name(), What: strings.TrimSpace(string(comm))})
+	}
+	return out
+}

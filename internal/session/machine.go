@@ -1,0 +1,62 @@
+package session
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// Machine says on which kernel this is, for reports of mistakes: what
+// startrace doctor finds takes longer.
+func Machine(w io.Writer) error {
+	var u unix.Utsname
+	if err := unix.Uname(&u); err != nil {
+		return fmt.Errorf("uname: %w", err)
+	}
+	facts := kernel.Open(kernel.Options{})
+	fmt.Fprintf(w, "kernel    %s %s\n", unix.ByteSliceToString(u.Release[:]), unix.ByteSliceToString(u.Machine[:]))
+	fmt.Fprintf(w, "          %s\n", unix.ByteSliceToString(u.Version[:]))
+	fmt.Fprintf(w, "types     %s\n", orProblem(typesOf(facts)))
+	fmt.Fprintf(w, "tracefs   %s\n", orProblem(facts.TracefsPath()))
+	fmt.Fprintf(w, "cpus      %d\n", attach.CPUs())
+	fmt.Fprintf(w, "lockdown  %s\n", lockdown())
+	_, err := fmt.Fprintf(w, "user      %d\n", unix.Geteuid())
+	return err
+}
+
+func orProblem(text string, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return text
+}
+
+const typesFile = "/sys/kernel/btf/vmlinux"
+
+func typesOf(facts *kernel.Facts) (string, error) {
+	if _, err := facts.BTF(); err != nil {
+		return "", err
+	}
+	st, err := os.Stat(typesFile)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s, %d KB", typesFile, st.Size()>>10), nil
+}
+
+// lockdown is the mode that stands in brackets: none [integrity] confidentiality.
+func lockdown() string {
+	text, err := os.ReadFile("/sys/kernel/security/lockdown")
+	if err != nil {
+		return "unknown: " + err.Error()
+	}
+	_, mode, _ := strings.Cut(string(text), "[")
+	mode, _, _ = strings.Cut(mode, "]")
+	return mode
+}
