@@ -71,6 +71,13 @@ func ParsePattern(text string, pos plan.Pos) (*plan.Pattern, error) {
 		return nil, UnknownProvider(text, word)
 	}
 	args := SplitFields(rest, p.max)
+	if name == "syscall" && strings.HasPrefix(rest, ":") { // DTrace's syscall::open:entry
+		call, end, _ := strings.Cut(rest[1:], ":")
+		if end == "entry" {
+			return nil, fmt.Errorf("%q: want syscall:%s with start=, for the moment of its start", text, call)
+		}
+		return nil, fmt.Errorf("%q: want syscall:%s: the event is the call's return, with its arguments", text, call)
+	}
 	if !ok || len(args) < p.min || args[0] == "" {
 		return nil, fmt.Errorf("%q: want %s:%s", text, p.name, p.fields)
 	}
@@ -88,6 +95,10 @@ func Provider(word string) (string, bool) {
 
 // UnknownProvider explains a first field that is no provider.
 func UnknownProvider(text, word string) error {
+	if clock, interval, ok := strings.Cut(word, "-"); ok && (clock == "tick" || clock == "profile") && interval != "" {
+		ours := map[string]string{"tick": "interval:" + interval + ", or every()", "profile": "profile:" + strings.TrimPrefix(interval, "hz:")}[clock]
+		return fmt.Errorf("%q: there is no provider %s: use %s", text, word, ours)
+	}
 	if hint, ok := foreignProviders[word]; ok {
 		return fmt.Errorf("%q: there is no provider %s: %s", text, word, hint)
 	}

@@ -221,6 +221,9 @@ func (b *body) minMax(op tree.Op, args []arg, pos plan.Pos) val {
 	if len(args) < 2 {
 		refuse(pos, "min and max take at least two values in a kernel half")
 	}
+	for _, a := range args {
+		wantWord(pos, a.v)
+	}
 	out := &tree.Expr{Op: op, Pos: pos}
 	for _, a := range args {
 		if a.name != "" {

@@ -58,7 +58,7 @@ func (s *session) parseScript(word string) error {
 
 // nearTool is a hint for a misspelt tool.
 func nearTool(word string) string {
-	var names []string
+	names := []string{"list", "explain", "doctor", "doc", "tools"} // the commands
 	for _, m := range stdlib.Modules() {
 		if m.Tool {
 			names = append(names, m.Name)
