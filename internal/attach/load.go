@@ -141,10 +141,14 @@ func (l *Loaded) createMaps() error {
 
 // describeMap names a map by what the script calls it.
 func (l *Loaded) describeMap(name string) string {
-	if c := l.container(name); c != nil {
+	switch c := l.container(name); {
+	case c == nil:
+		return "map " + name
+	case !c.Pos.IsValid():
+		return fmt.Sprintf("%s %q, which startrace keeps for itself,", c.Kind, c.Name)
+	default:
 		return fmt.Sprintf("%s %q (%s)", c.Kind, c.Name, c.Pos)
 	}
-	return "map " + name
 }
 
 // fillProgramArrays stores programs where tail calls find them: contents of a

@@ -270,7 +270,7 @@ type probeControl struct {
 
 var _ builtins.ProbeControl = (*probeControl)(nil)
 
-func (c *probeControl) Enable() error  { return c.part.loaded.AttachProbe(c.probe) }
+func (c *probeControl) Enable() error  { return c.s.withCause(c.part.loaded.AttachProbe(c.probe)) }
 func (c *probeControl) Disable() error { c.part.loaded.DetachProbe(c.probe); return nil }
 func (c *probeControl) Detach() error  { return c.Disable() }
 
