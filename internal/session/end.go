@@ -70,8 +70,12 @@ const (
 )
 
 // printUnread prints the aggregations with a name that the script did not
-// read; tables and cells are state, not results.
+// read; tables and cells are state, not results. At the prompt what is wanted
+// is asked for.
 func (s *session) printUnread() error {
+	if s.prompt != nil {
+		return nil
+	}
 	for _, c := range s.env.Containers() {
 		agg, ok := c.(*value.Agg)
 		if !ok || c.WasRead() || c.Decl().Name == "" {

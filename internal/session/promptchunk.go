@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/starlark/repl"
 	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/starlark/value"
@@ -33,6 +33,7 @@ var loadFile = regexp.MustCompile(`^(\s*)load(\(\s*("[^"]*"|'[^']*')\s*\)\s*)$`)
 // run runs a chunk, attaches its probes and shows its value.
 func (p *prompt) run(c repl.Chunk) {
 	if !p.keys.begin() {
+		p.report(errors.New(interruptedReason))
 		return
 	}
 	s := p.s
@@ -60,7 +61,7 @@ func (p *prompt) runChunk(line int, text string) error {
 	if err != nil {
 		s.env.Forget(first)
 		p.putBack(before)
-		return interruptedOr(err)
+		return err
 	}
 	p.findReplaced(chunk, first, before)
 	if err := p.attach(first); err != nil {
@@ -70,14 +71,6 @@ func (p *prompt) runChunk(line int, text string) error {
 	}
 	p.note(text, chunk, first)
 	return p.show(chunk.Value, first)
-}
-
-// interruptedOr says of a script that Ctrl-C ended no more than that.
-func interruptedOr(err error) error {
-	if strings.Contains(err.Error(), "cancelled: "+interruptedReason) {
-		return errors.New(interruptedReason)
-	}
-	return err
 }
 
 // probeGlobals are the globals that hold probes.
@@ -208,6 +201,7 @@ func (p *prompt) show(v starlark.Value, first int) error {
 			return nil
 		}
 	case value.Container, *value.Snapshot, *value.Histogram:
+		p.s.printer = render.Printer{Format: p.s.printer.Format} // no empty line before it
 		return runtime{p.s}.Show(v, builtins.ShowOptions{})
 	case promptText:
 		p.s.out.buf = append(p.s.out.buf, v.text()...)

@@ -201,7 +201,18 @@ func (k known) members(c string, path []string) (out []string) {
 		return nil
 	}
 	for _, t := range r.Types {
-		for _, m := range t.Members {
+		out = append(out, memberNames(t.Members)...)
+	}
+	return out
+}
+
+// memberNames are the names that can stand behind a dot: those of members
+// without a name are its own.
+func memberNames(members []listing.Member) (out []string) {
+	for _, m := range members {
+		if m.Name == "" {
+			out = append(out, memberNames(m.Members)...)
+		} else {
 			out = append(out, m.Name)
 		}
 	}

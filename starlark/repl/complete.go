@@ -158,7 +158,7 @@ func parameter(tokens []token, name string) (points []string, is bool) {
 		}
 		for _, t := range tokens[o.at:lambda] {
 			if t.kind == stringToken && strings.Contains(t.text, ":") {
-				points = append(points, strings.Trim(t.text, `rb"'`))
+				points = append(points, strings.Trim(t.text[t.content()-t.start:], `"'`))
 			}
 		}
 	}

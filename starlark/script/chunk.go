@@ -227,11 +227,23 @@ func targets(e syntax.Expr) (out []string) {
 	return out
 }
 
-// usedNames are all names that stand in a chunk, also those behind dots.
+// usedNames are the names that a chunk reads; names of arguments are among
+// them.
 func usedNames(f *syntax.File) (out []string) {
+	skip := map[syntax.Node]bool{}
 	syntax.Walk(f, func(n syntax.Node) bool {
-		if id, ok := n.(*syntax.Ident); ok {
-			out = append(out, id.Name)
+		switch n := n.(type) {
+		case *syntax.AssignStmt:
+			id, ok := n.LHS.(*syntax.Ident)
+			skip[id] = ok && n.Op == syntax.EQ
+		case *syntax.DefStmt:
+			skip[n.Name] = true
+		case *syntax.DotExpr:
+			skip[n.Name] = true
+		case *syntax.Ident:
+			if !skip[n] {
+				out = append(out, n.Name)
+			}
 		}
 		return true
 	})

@@ -1,0 +1,329 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/test/pty"
+)
+
+// A promptTest is a prompt at a terminal that traces a workload of the test's.
+type promptTest struct {
+	*testing.T
+	*pty.Terminal
+	load *exec.Cmd
+	dir  string
+}
+
+// The workload writes the numbers 1 to 1000 into /dev/null when it gets a
+// signal, one call of write(2) each, and waits for the next.
+const numbersScript = `n=0; trap 'i=0; while [ $i -lt 1000 ]; do i=$((i+1)); echo $i; done >/dev/null; n=$((n+1)); echo $n >"$0"' USR1
+echo 0 >"$0"; while :; do sleep 0.05; done`
+
+func startPrompt(t *testing.T, env ...string) *promptTest {
+	t.Helper()
+	if !canTrace() {
+		t.Skip("needs root and a kernel with BTF")
+	}
+	p := &promptTest{T: t, dir: t.TempDir()}
+	p.load = exec.Command("sh", "-c", numbersScript, filepath.Join(p.dir, "rounds"))
+	if err := p.load.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = p.load.Process.Kill() // it runs until then
+		_ = p.load.Wait()
+	})
+	for p.rounds() < 0 { // its trap is not yet set
+		time.Sleep(time.Millisecond)
+	}
+	p.again(env...)
+	return p
+}
+
+// again starts a prompt for the same workload.
+func (p *promptTest) again(env ...string) {
+	p.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		p.Fatal(err)
+	}
+	cmd := exec.Command(program, "-p", strconv.Itoa(p.load.Process.Pid))
+	cmd.Args[0] = "startrace"
+	cmd.Dir = p.dir
+	cmd.Env = append(append(os.Environ(), "TERM=xterm", "XDG_STATE_HOME="+p.dir), env...)
+	if p.Terminal, err = pty.Start(cmd); err != nil {
+		p.Fatal(err)
+	}
+	p.Cleanup(func() { _ = cmd.Process.Kill() }) // it has ended, unless the test failed
+	p.await("1> ")
+}
+
+func (p *promptTest) rounds() int {
+	text, err := os.ReadFile(filepath.Join(p.dir, "rounds"))
+	if err != nil {
+		return -1
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// round lets the workload do its 1000 calls.
+func (p *promptTest) round() {
+	p.Helper()
+	before := p.rounds()
+	if err := p.load.Process.Signal(unix.SIGUSR1); err != nil {
+		p.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); p.rounds() <= before; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			p.Fatal("the workload did nothing")
+		}
+	}
+}
+
+func (p *promptTest) press(keys string) {
+	p.Helper()
+	if err := p.Type(keys); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// await waits until the last row begins with a text.
+func (p *promptTest) await(last string) {
+	p.Helper()
+	if err := p.Await("a last row "+last, func(screen string) bool { return strings.HasPrefix(lastRow(screen), strings.TrimRight(last, " ")) }); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// awaitEmpty waits until the last row is a prompt and nothing else.
+func (p *promptTest) awaitEmpty(prompt string) {
+	p.Helper()
+	if err := p.Await("an empty "+prompt, func(screen string) bool { return lastRow(screen) == prompt }); err != nil {
+		p.Fatal(err)
+	}
+}
+
+func lastRow(screen string) string {
+	rows := strings.Split(strings.TrimRight(screen, "\n"), "\n")
+	return rows[len(rows)-1]
+}
+
+// enter types a line, waits for the next prompt and gives what came between.
+func (p *promptTest) enter(line string) string {
+	p.Helper()
+	number, _, _ := strings.Cut(strings.Trim(lastRow(p.Screen()), " "), ">")
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		p.Fatalf("no prompt in the last row:\n%s", p.Screen())
+	}
+	p.press(line + "\r")
+	p.await(fmt.Sprintf("%d>", n+1))
+	_, out, _ := strings.Cut(p.Screen(), fmt.Sprintf("\n%d> ", n))
+	out = out[:strings.LastIndex(out, fmt.Sprintf("%d>", n+1))]
+	for range (len(fmt.Sprintf("%d> ", n)+line)-1)/pty.Width + 1 {
+		_, out, _ = strings.Cut(out, "\n")
+	}
+	return out
+}
+
+// enterWrapped is enter where a line that comes is longer than the terminal is
+// wide.
+func (p *promptTest) enterWrapped(line string) string {
+	p.Helper()
+	rows := strings.SplitAfter(p.enter(line), "\n")
+	for i, row := range rows {
+		if len(row) == pty.Width+1 {
+			rows[i] = row[:pty.Width]
+		}
+	}
+	return strings.Join(rows, "")
+}
+
+func (p *promptTest) leave() {
+	p.Helper()
+	p.press("\x04")
+	if err := p.Wait(); err != nil {
+		p.Errorf("the prompt ended with %v:\n%s", err, p.Screen())
+	}
+}
+
+func (p *promptTest) want(got, want string) {
+	p.Helper()
+	if got != want {
+		p.Errorf("got  %q\nwant %q\non the screen\n%s", got, want, p.Screen())
+	}
+}
+
+// Attach, see live values, err, redefine, save, and run what was saved.
+func TestPrompt(t *testing.T) {
+	p := startPrompt(t)
+	p.want(p.enter(`n = count()`), "")
+	p.want(p.enter(`w = probe("tracepoint:syscalls:sys_enter_write", kernel = lambda e: n[e.comm].add())`), "Attached 1 probe\n")
+	p.round()
+	p.want(p.enter(`n["sh"].value`), "1001\n")
+	p.round()
+	p.want(p.enter(`[k for k, v in n.items() if v > 1000]`), "[\"sh\"]\n")
+	p.want(p.enter(`n`), "n:\nsh  2002\n")
+
+	p.want(p.enter(`1 // 0`), "prompt:6:3: division by zero\n")
+	clash := p.enterWrapped(`probe("tracepoint:syscalls:sys_enter_read", kernel = lambda e: n[e.pid].add())`)
+	p.want(clash, "prompt:7:76: the key of count n is an int here, but a string at prompt:2:82: one count holds one kind, so use a second one\n")
+	p.want(p.enter(`len(n)`), "1\n")
+
+	p.want(p.enter(`lines = total()`), "")
+	p.want(p.enter(`w = probe("tracepoint:syscalls:sys_enter_write", kernel = lambda e: lines.add(e.args.count))`),
+		"Detached tracepoint:syscalls:sys_enter_write\nAttached 1 probe\n")
+	p.round()
+	p.want(p.enter(`n["sh"].value`), "2002\n")
+	p.want(p.enter(`lines.value >= 3893`), "True\n")
+	p.want(p.enter(`[(p.stats().lost, p.stats().hits >= 1001) for p in probes]`), "[(0, True)]\n")
+
+	p.want(p.enter(`save("saved.star")`), "Saved 3 statements: startrace saved.star\n")
+	p.leave()
+	saved, err := os.ReadFile(filepath.Join(p.dir, "saved.star"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.want(string(saved), `# Saved from the prompt of startrace.
+n = count()
+lines = total()
+w = probe("tracepoint:syscalls:sys_enter_write", kernel = lambda e: lines.add(e.args.count))
+`)
+	p.want(p.runSaved(), "four\nn: 0\nlines: 5\n")
+}
+
+// runSaved runs the script that was saved, for a command that writes 5 bytes.
+func (p *promptTest) runSaved() string {
+	p.Helper()
+	cmd := exec.Command(p.Cmd.Path, "-q", "saved.star", "-c", "echo four")
+	cmd.Args[0], cmd.Dir = "startrace", p.dir
+	out, err := cmd.Output()
+	if err != nil {
+		p.Fatal(err)
+	}
+	return string(out)
+}
+
+// Events that come while a line is typed stand above it, each once, and the
+// line stays as it is.
+func TestPromptEventsAboveLine(t *testing.T) {
+	p := startPrompt(t)
+	p.enter(`seen = [0]`)
+	p.press("def note(e):\r    seen[0] += 1\r    printf(\"event %d of %s\\n\", seen[0], e.comm)\r\r")
+	p.await("6>")
+	p.enter(`w = probe("tracepoint:syscalls:sys_enter_write", note, where = lambda e: e.args.count < 6)`)
+	line := `x = "` + strings.Repeat("a line that is longer than the terminal is wide, ", 4) + `"`
+	half := len(line) / 2
+	p.press(line[:half])
+	p.round()
+	p.press(line[half:])
+	p.round()
+	if err := p.Await("all events", func(s string) bool { return strings.Contains(s, "event 2002 of sh\n") }); err != nil {
+		t.Fatal(err)
+	}
+	p.press("\r")
+	p.await("8>")
+	_, rest, _ := strings.Cut(p.Screen(), "Attached 1 probe\n")
+	var want strings.Builder
+	for i := range 2002 {
+		fmt.Fprintf(&want, "event %d of sh\n", i+1)
+	}
+	for shown := "7> " + line; shown != ""; {
+		n := min(len(shown), pty.Width)
+		want.WriteString(strings.TrimRight(shown[:n], " ") + "\n")
+		shown = shown[n:]
+	}
+	want.WriteString("8>\n")
+	p.want(rest, want.String())
+	p.want(p.enter(`len(x)`), fmt.Sprintln(len(line)-6))
+	p.leave()
+}
+
+func TestPromptCompletes(t *testing.T) {
+	p := startPrompt(t)
+	for _, c := range []struct{ typed, want string }{
+		{"opens = quant\t", "1> opens = quantiles"},
+		{`probe("tracep` + "\t", `1> probe("tracepoint:`},
+		{`probe("tracepoint:syscalls:sys_enter_openat2` + "\t", `1> probe("tracepoint:syscalls:sys_enter_openat2`},
+		{`probe("tracepoint:sched:sched_wakeup_n` + "\t", `1> probe("tracepoint:sched:sched_wakeup_new`},
+		{`probe("tracepoint:syscalls:sys_enter_openat", lambda e: e.args.filen` + "\t", `1> probe("tracepoint:syscalls:sys_enter_openat", lambda e: e.args.filename`},
+		{`probe("rawtracepoint:sched_switch", lambda e: e.args.next.real_pa` + "\t", `1> probe("rawtracepoint:sched_switch", lambda e: e.args.next.real_parent`},
+		{`json.enc` + "\t", "1> json.encode"},
+	} {
+		p.press(c.typed)
+		p.await(c.want)
+		p.press("\x15")
+		p.awaitEmpty("1>")
+	}
+	p.press(`probe("tracepoint:sched:sched_wak` + "\t")
+	if err := p.Await("what there is", func(s string) bool {
+		return strings.Contains(s, "tracepoint:sched:sched_wakeup\n") && strings.Contains(s, "tracepoint:sched:sched_waking")
+	}); err != nil {
+		t.Error(err)
+	}
+	p.press("\x15")
+	p.awaitEmpty("1>")
+	p.leave()
+}
+
+func TestPromptInterrupts(t *testing.T) {
+	p := startPrompt(t)
+	p.press("for x in range(1 << 40): print(\"runs\") if x == 0 else None\r")
+	p.await("runs")
+	p.press("\x03")
+	p.await("2>")
+	if !strings.Contains(p.Screen(), "\nruns\nprompt:1:45: interrupted\n2>") {
+		t.Errorf("screen\n%s", p.Screen())
+	}
+	p.press("def f(x):\r    return x\x03")
+	p.await("3>")
+	p.want(p.enter("1 + 1"), "2\n")
+	p.press("wait(\"1h\")\r")
+	p.press("\x03")
+	p.await("5>")
+	p.press("\x1b[A\x1b[A") // the history
+	p.await("5> 1 + 1")
+	p.press("\r")
+	p.await("6>")
+	p.leave()
+	p.again()
+	p.press("\x12+ 1\r") // of the run before
+	p.await("2>")
+	if !strings.HasSuffix(p.Screen(), "\n1> 1 + 1\n2\n2>\n") {
+		t.Errorf("screen\n%s", p.Screen())
+	}
+	p.leave()
+}
+
+// What is typed, and what comes meanwhile, on a terminal that cannot move its
+// cursor: it waits for Enter.
+func TestPromptDumbTerminal(t *testing.T) {
+	p := startPrompt(t, "TERM=dumb")
+	p.enter(`probe("tracepoint:syscalls:sys_enter_write", lambda e: print("wrote", e.args.count), where = lambda e: e.args.count == 5)`)
+	p.press("2 + ")
+	p.round()
+	p.press("2\r")
+	p.await("3>")
+	p.press("wait(\"100ms\")\r")
+	p.await("4>")
+	if !strings.Contains(p.Screen(), "\n2> 2 + 2\n") || strings.Count(p.Screen(), "wrote 5\n") != 1 {
+		t.Errorf("screen\n%s", p.Screen())
+	}
+	if strings.Contains(p.Raw(), "\x1b") {
+		t.Errorf("a dumb terminal got %q", p.Raw())
+	}
+	p.leave()
+}

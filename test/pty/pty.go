@@ -1,0 +1,119 @@
+// Package pty gives tests a terminal: programs run on one side of it, the test
+// types on the other and looks at the screen.
+package pty
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A Terminal is a program at a terminal of 80 columns.
+type Terminal struct {
+	Cmd    *exec.Cmd
+	master *os.File
+	done   chan struct{} // the program has closed its side
+
+	mu     sync.Mutex
+	screen screen
+	raw    strings.Builder
+}
+
+// Width is the number of columns.
+const Width = 80
+
+// Start runs a program at a new terminal.
+func Start(cmd *exec.Cmd) (*Terminal, error) {
+	master, slave, err := open()
+	if err != nil {
+		return nil, fmt.Errorf("open a terminal: %w", err)
+	}
+	defer slave.Close()
+	if err := unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: Width}); err != nil {
+		return nil, err
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	t := &Terminal{Cmd: cmd, master: master, done: make(chan struct{}), screen: screen{width: Width}}
+	go t.read()
+	return t, nil
+}
+
+// open makes a pair of a master and a slave (pts(4)).
+func open() (master, slave *os.File, err error) {
+	if master, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
+		return nil, nil, err
+	}
+	fd := int(master.Fd())
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		return nil, nil, err
+	}
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		return nil, nil, err
+	}
+	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	return master, slave, err
+}
+
+func (t *Terminal) read() {
+	defer close(t.done)
+	buf := make([]byte, 4096)
+	for {
+		n, err := t.master.Read(buf)
+		t.mu.Lock()
+		t.raw.Write(buf[:n])
+		t.screen.write(buf[:n])
+		t.mu.Unlock()
+		if err != nil { // EIO once the program has ended
+			return
+		}
+	}
+}
+
+// Type sends keys.
+func (t *Terminal) Type(keys string) error {
+	_, err := t.master.WriteString(keys)
+	return err
+}
+
+// Screen is what stands on the screen, with what has scrolled off it.
+func (t *Terminal) Screen() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.screen.text()
+}
+
+// Raw is all that the program wrote.
+func (t *Terminal) Raw() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.raw.String()
+}
+
+// Await waits until the screen is as ok wants it, for as long as a slow machine
+// may take.
+func (t *Terminal) Await(what string, ok func(screen string) bool) error {
+	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if ok(t.Screen()) {
+			return nil
+		}
+	}
+	return fmt.Errorf("the screen never came to have %s:\n%s", what, t.Screen())
+}
+
+// Wait waits for the end of the program.
+func (t *Terminal) Wait() error {
+	err := t.Cmd.Wait()
+	<-t.done
+	t.master.Close()
+	return err
+}
