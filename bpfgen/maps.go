@@ -52,6 +52,11 @@ func (g *generator) maps() {
 			ValueSize: spanValueSize(s), MaxEntries: uint32(size),
 		})
 	}
+	for probe, n := range g.unit.Tree.Keep {
+		g.add(&ebpf.MapSpec{
+			Name: tree.KeepMap(probe), Type: ebpf.Queue, ValueSize: uint32(g.unit.Tree.KeepSize(probe)), MaxEntries: uint32(n),
+		})
+	}
 	g.fixedMaps()
 }
 

@@ -54,6 +54,7 @@ const (
 	SiteFull       = tree.SiteFull
 	SiteNoMem      = tree.SiteNoMem
 	SiteRing       = tree.SiteRing
+	SiteKeep       = tree.SiteKeep
 	SiteScratch    = tree.SiteScratch
 	SiteError      = tree.SiteError
 	SiteOrphanEnd  = tree.SiteOrphanEnd

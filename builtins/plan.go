@@ -30,7 +30,7 @@ func (e *Env) PlanFrom(first int, c Capturer) *plan.Plan {
 		p.Probes = append(p.Probes, &plan.Probe{
 			ID: first + i, Name: pr.Name(), Points: points.all(pr.points), Pos: pr.pos,
 			Handler: funcOf(c, pr.handler), Where: funcOf(c, pr.where),
-			Kernel: funcOf(c, pr.kernel), Start: funcOf(c, pr.start),
+			Kernel: funcOf(c, pr.kernel), Start: funcOf(c, pr.start), Keep: pr.keep,
 		})
 	}
 	return p

@@ -13,13 +13,15 @@ import (
 var probeFamily = []Entry{
 	{
 		Name: "probe", Family: "probes",
-		Signature: "probe(points, handler=None, *, where=None, kernel=None, start=None, name=None)",
+		Signature: "probe(points, handler=None, *, where=None, kernel=None, start=None, name=None, keep=None)",
 		Doc: `Declares a probe. points is a string, an event, a span, first(…) or a list of them.
 where is a predicate, compiled into the kernel. kernel is compiled into the kernel, whole; what it returns extends
 the event. handler runs in the kernel where all of it compiles, else in user space with the parts of e that it uses.
 start is a handler for the start of a span. Gives a probe with enable(), disable(), detach() and stats(), for callbacks. stats() gives hits (how often the kernel
 ran the probe, also for what where= passed over), sent, lost and time (of the runs, in ns; it is measured in scripts that
-call stats()). enable() of an iterator goes through its list again.`,
+call stats()). enable() of an iterator goes through its list again.
+keep = N makes the kernel keep the last N events and send none: the probe's dump() gives these to the handler (or prints them), in the order of
+their times, and gives their number. No event is shown twice. A script that nowhere calls dump() is shown them at the end.`,
 		call: probeCall,
 	},
 	{
@@ -48,6 +50,8 @@ type ProbeControl interface {
 	Enable() error
 	Disable() error
 	Detach() error
+	// Dump gives the events that the kernel has kept to the handler.
+	Dump() (int, error)
 	// Stats gives the counts: hits, sent, lost, and the run time in ns.
 	Stats() (hits, sent, lost, ns int64, err error)
 }
@@ -61,6 +65,7 @@ type Probe struct {
 	handler, where, kernel, start *starlark.Function
 
 	control ProbeControl
+	keep    int // how many events the kernel keeps; 0: it sends them
 	// Disabled says that the script disabled the probe before it was loaded.
 	Disabled bool
 }
@@ -83,12 +88,12 @@ func probeCall(e *Env, c *call) (starlark.Value, error) {
 	if e.Loading() {
 		return nil, errModule("probe")
 	}
-	var points, handler, where, kernel, start, name starlark.Value
+	var points, handler, where, kernel, start, name, keep starlark.Value
 	rest := *c
 	if len(c.args) > 2 {
 		return nil, fmt.Errorf("probe: got %d positional arguments, want points and a handler; the others are written by name", len(c.args))
 	}
-	if err := rest.unpack("points", &points, "handler?", &handler, "where?", &where, "kernel?", &kernel, "start?", &start, "name?", &name); err != nil {
+	if err := rest.unpack("points", &points, "handler?", &handler, "where?", &where, "kernel?", &kernel, "start?", &start, "name?", &name, "keep?", &keep); err != nil {
 		return nil, err
 	}
 	p := &Probe{}
@@ -107,8 +112,25 @@ func probeCall(e *Env, c *call) (starlark.Value, error) {
 		}
 	}
 	p.name, _ = starlark.AsString(orNone(name))
+	if p.keep, err = keepCount(keep); err != nil {
+		return nil, err
+	}
 	e.probes = append(e.probes, p)
 	return p, nil
+}
+
+// maxKeep bounds keep=: with the longest strings that is some GB already.
+const maxKeep = 1 << 20
+
+func keepCount(v starlark.Value) (int, error) {
+	if v == nil || v == starlark.None {
+		return 0, nil
+	}
+	n, err := starlark.AsInt32(v)
+	if err != nil || n < 1 || n > maxKeep {
+		return 0, fmt.Errorf("probe: got keep = %s, want a number of events from 1 to %d", v, maxKeep)
+	}
+	return n, nil
 }
 
 func orNone(v starlark.Value) starlark.Value {
@@ -165,7 +187,7 @@ func (p *Probe) Type() string          { return "probe" }
 func (p *Probe) Freeze()               {}
 func (p *Probe) Truth() starlark.Bool  { return starlark.True }
 func (p *Probe) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: probe") }
-func (p *Probe) AttrNames() []string   { return []string{"detach", "disable", "enable", "stats"} }
+func (p *Probe) AttrNames() []string   { return []string{"detach", "disable", "dump", "enable", "stats"} }
 
 // Name is name=, else the points as written.
 func (p *Probe) Name() string {
@@ -187,6 +209,8 @@ func (p *Probe) Attr(name string) (starlark.Value, error) {
 		f = func() (starlark.Value, error) { return starlark.None, p.toggle(false) }
 	case "detach":
 		f = p.detach
+	case "dump":
+		f = p.dump
 	case "stats":
 		f = p.stats
 	default:
@@ -216,6 +240,17 @@ func (p *Probe) detach() (starlark.Value, error) {
 		return nil, errNotLoaded
 	}
 	return starlark.None, p.control.Detach()
+}
+
+func (p *Probe) dump() (starlark.Value, error) {
+	switch {
+	case p.keep == 0:
+		return nil, errors.New("dump: this probe sends its events as they happen; keep = N keeps the last N for dump()")
+	case p.control == nil:
+		return nil, errNotLoaded
+	}
+	n, err := p.control.Dump()
+	return starlark.MakeInt(n), err
 }
 
 func (p *Probe) stats() (starlark.Value, error) {

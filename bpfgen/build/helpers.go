@@ -16,6 +16,7 @@ const (
 	helperGetStack           = 67
 	helperGetCurrentCgroupID = 80
 	helperSendSignal         = 109 // 5.3
+	helperMapPush            = 87  // 4.20
 	helperProbeReadUser      = 112
 	helperProbeReadKernel    = 113
 	helperProbeReadUserStr   = 114

@@ -99,6 +99,11 @@ func (b *builder) allocText(size int) *region {
 	if !b.NoCmpXchg {
 		return b.alloc(size)
 	}
+	return b.allocScratch(size)
+}
+
+// allocScratch is alloc in the scratch memory.
+func (b *builder) allocScratch(size int) *region {
 	size = (size + 7) &^ 7
 	if r := b.reuse(size, false); r != nil {
 		return r

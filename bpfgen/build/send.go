@@ -16,7 +16,7 @@ func (b *builder) send(s *tree.Stmt) {
 	if len(s.Exprs) != len(r.Fields) {
 		b.fail("record %d has %d fields, got %d", s.Int, len(r.Fields), len(s.Exprs))
 	}
-	m := b.alloc(r.MaxSize + 8) // a string that is cut writes one byte more
+	m := b.recordMemory(r)
 	at := func(off int64) *ir.Value { return b.addr(m, off) }
 	var all []leaf
 	for i, e := range s.Exprs {
@@ -48,11 +48,26 @@ func (b *builder) send(s *tree.Stmt) {
 			}
 		}
 	}
-	b.output(m, p.end())
+	if b.Tree.Keep[b.prog.Probe] > 0 {
+		b.keep(m, p.end())
+	} else {
+		b.output(m, p.end())
+	}
 	if b.prog.Attach.Kind == tree.AttachIter {
 		b.countSent(m)
 	}
 	b.release(m)
+}
+
+// recordMemory is where a record is put together. Of one that is kept all bytes
+// of its slot are copied, so it lies where these are always readable: kernels
+// before 6.3 refuse bytes of the stack that nothing has written.
+func (b *builder) recordMemory(r *wire.Record) *region {
+	size := r.MaxSize + 8 // a string that is cut writes one byte more
+	if b.Tree.Keep[b.prog.Probe] == 0 {
+		return b.alloc(size)
+	}
+	return b.allocScratch(b.Tree.KeepSize(b.prog.Probe))
 }
 
 // countSent writes a word of the record to the iterator's file: a read ends
@@ -194,6 +209,22 @@ func (b *builder) output(m *region, size *ir.Value) {
 	j := b.newJoin(types.Type{})
 	b.unless(ir.NE, rc, 0, func() {
 		b.countSite(tree.Site{Kind: tree.SiteRing, Probe: b.prog.Probe, Container: -1})
+		b.jump(j)
+	})
+	b.jump(j)
+	b.enter(j)
+}
+
+// keep puts the record, and its size behind it, among the last of its probe. The
+// queue drops its oldest entry where it is full. It fails only where the program
+// interrupted another one that was at it.
+func (b *builder) keep(m *region, size *ir.Value) {
+	slot := b.Tree.KeepSize(b.prog.Probe)
+	b.store(8, b.addr(m, 0), int64(slot-8), size)
+	rc := b.call(helperMapPush, b.mapPtr(tree.KeepMap(b.prog.Probe)), b.addr(m, 0), b.konst(updateExist))
+	j := b.newJoin(types.Type{})
+	b.unless(ir.NE, rc, 0, func() {
+		b.countSite(tree.Site{Kind: tree.SiteKeep, Probe: b.prog.Probe, Container: -1})
 		b.jump(j)
 	})
 	b.jump(j)

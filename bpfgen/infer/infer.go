@@ -173,7 +173,7 @@ func newUnit(p *plan.Plan, facts *kernel.Facts, conts map[int]*contType) *unit {
 		written: map[int]plan.Pos{}, used: map[int]bool{}, names: map[string]bool{},
 		strMax: p.StrMax, enums: map[*tree.Expr]string{}, unknown: map[int]bool{},
 		res: &Result{
-			Tree:   &tree.Unit{},
+			Tree:   &tree.Unit{Keep: map[int]int{}},
 			Halves: map[int]*plan.UserHalf{}, StartHalves: map[int]*plan.UserHalf{},
 			Points: map[int]int{}, Names: map[int][]string{},
 			Follow: -1,

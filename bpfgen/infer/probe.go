@@ -45,6 +45,9 @@ func (pr *probe) walk() {
 		return
 	}
 	pr.numberPoints()
+	if pr.p.Keep > 0 {
+		pr.u.res.Tree.Keep[pr.p.ID] = pr.p.Keep
+	}
 	for _, t := range pr.targets {
 		pr.u.res.Points[pr.p.ID] += t.points()
 		pr.u.res.Names[pr.p.ID] = append(pr.u.res.Names[pr.p.ID], t.names()...)
@@ -99,6 +102,9 @@ func (pr *probe) atStart(b *body, ev *event, t *target) bool {
 	}
 	if p.Where != nil {
 		pr.filter(b, ev, p.Where)
+	}
+	if p.Keep > 0 {
+		pr.starter.decided, pr.starter.inUser, pr.starter.why = true, true, "keep= is given, and dump() calls it"
 	}
 	pr.starter.run(b, ev, t)
 	return p.Where != nil
@@ -280,7 +286,10 @@ func (pr *probe) handle(b *body, ev *event, t *target) {
 		pr.sendDefault(b, ev, t)
 		return
 	}
-	if pr.p.Kernel != nil {
+	switch {
+	case pr.p.Keep > 0:
+		pr.handler.decided, pr.handler.inUser, pr.handler.why = true, true, "keep= is given, and dump() calls it"
+	case pr.p.Kernel != nil:
 		pr.handler.decided, pr.handler.inUser, pr.handler.why = true, true, "kernel= is given, and is the kernel half"
 	}
 	pr.handler.run(b, ev, t)
@@ -312,7 +321,7 @@ func (pr *probe) place(role string, fn *plan.Func, user bool, why string) {
 func (pr *probe) touch(c plan.Value, pos plan.Pos, seen map[*plan.Func]bool) {
 	switch c := c.(type) {
 	case plan.Ref:
-		if pr.p.Kernel == nil && (c.Kind == plan.Table || c.Kind == plan.Cell) {
+		if pr.p.Kernel == nil && pr.p.Keep == 0 && (c.Kind == plan.Table || c.Kind == plan.Cell) {
 			pr.u.touched = append(pr.u.touched, touch{c.Container, pos, pr.handler.why + pr.starter.why})
 		}
 	case *plan.Func:

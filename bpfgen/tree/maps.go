@@ -19,6 +19,8 @@ const (
 	MapTails = "tails"
 	// MapStacks keeps each stack once: u64 id → see wire.StackCheck.
 	MapStacks = "stacks"
+	// MapKeep and the number of a probe: its last events (Unit.Keep).
+	MapKeep = "keep"
 	// MapEpochs has a word for each container by its number: which half of its
 	// values programs fill (wire.Agg.Halves).
 	MapEpochs = "epochs"
@@ -26,6 +28,9 @@ const (
 
 // ContainerMap is the name of the map of container i.
 func ContainerMap(i int) string { return MapContainer + strconv.Itoa(i) }
+
+// KeepMap is the name of the map of the events that a probe keeps.
+func KeepMap(probe int) string { return MapKeep + strconv.Itoa(probe) }
 
 // SpanMap is the name of the map of span i.
 func SpanMap(i int) string { return MapSpan + strconv.Itoa(i) }

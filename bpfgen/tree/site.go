@@ -20,6 +20,7 @@ const (
 	SiteStackClash                 // two stacks have one id
 	SiteTimeout                    // a span's end came later than its timeout
 	SiteSpanRace                   // an end and a start of one key at the same time: one pair is lost
+	SiteKeep                       // the queue of kept events was being worked on: an event is lost
 	SiteSpanDeep                   // a call further in than returns are seen
 )
 

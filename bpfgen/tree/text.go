@@ -2,6 +2,8 @@ package tree
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,6 +38,9 @@ func (u *Unit) String() string {
 	}
 	for _, r := range u.Records {
 		p.record(r)
+	}
+	for _, id := range slices.Sorted(maps.Keys(u.Keep)) {
+		p.line("keep probe %d the last %d", id, u.Keep[id])
 	}
 	for _, prog := range u.Programs {
 		p.program(prog)

@@ -168,6 +168,9 @@ type Unit struct {
 	Spans    []*Span
 	// Records are the events that programs send, by number.
 	Records []*wire.Record
+	// Keep is how many events each of these probes keeps, by the probe's number: they
+	// go to its KeepMap, not to the ring.
+	Keep map[int]int
 	// Containers are the plan's containers with their inferred types, in the
 	// order of plan.Containers; an entry is nil where no kernel half uses it.
 	Containers []*Container

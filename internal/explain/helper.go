@@ -45,6 +45,7 @@ var helperWords = map[asm.BuiltinFunc]string{
 	asm.FnGetNsCurrentPidTgid:        "the numbers of the thread and its process, as its container sees them",
 	asm.FnSnprintf:                   "makes a text",
 	asm.FnSeqWrite:                   "writes what the reader of an iterator gets",
+	asm.FnMapPushElem:                "keeps an event among the last",
 	asm.FnForEachMapElem:             "runs a piece of the program for each entry of a table",
 	asm.FnGetFuncArg:                 "an argument of the traced function",
 	asm.FnGetFuncRet:                 "the result of the traced function",

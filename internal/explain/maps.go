@@ -48,6 +48,12 @@ func (in *Input) maps() (out []Map) {
 			out = append(out, one)
 		}
 	}
+	for _, id := range slices.Sorted(maps.Keys(in.Unit.Tree.Keep)) {
+		n := in.Unit.Tree.Keep[id]
+		if m := take(tree.KeepMap(id)); m != nil {
+			out = append(out, in.ownMap(m, "the last "+count(n, "event")+" of "+in.probeName(id)))
+		}
+	}
 	for _, name := range rest {
 		out = append(out, in.ownMap(spec[name], fixedMaps[name]))
 	}

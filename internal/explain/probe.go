@@ -42,6 +42,7 @@ func (in *Input) probe(p *plan.Probe) Probe {
 			out.Spans = append(out.Spans, span(s))
 		}
 	}
+	out.Keep = p.Keep
 	out.Programs = in.programs(p.ID)
 	return out
 }

@@ -80,6 +80,8 @@ type Probe struct {
 	Programs  []Program  `json:"programs,omitempty"`
 	// Printed: the events have no handler, so a line is printed for each.
 	Printed bool `json:"printed,omitempty"`
+	// Keep is how many events the kernel keeps until dump() asks, 0: they are sent.
+	Keep int `json:"keep,omitempty"`
 }
 
 // A Choice is a first(): what this kernel has of it.

@@ -150,6 +150,9 @@ func (t *text) probe(p *Probe, compiled bool) {
 	for i := range p.Events {
 		t.event(&p.Events[i])
 	}
+	if p.Keep > 0 {
+		t.line(2, "keeps the last %s in the kernel, until dump() or the end", count(p.Keep, "event"))
+	}
 	if len(p.Events) == 0 {
 		t.line(2, "sends no events: what it finds stays in tables of the kernel")
 	}

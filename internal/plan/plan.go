@@ -51,7 +51,10 @@ type Probe struct {
 	Points []Point
 	// The four functions; nil where not given.
 	Handler, Where, Kernel, Start *Func
-	Pos                           Pos
+	// Keep is how many events the kernel keeps until dump() asks for them; 0: they
+	// are sent as they happen.
+	Keep int
+	Pos  Pos
 }
 
 // A Point is something that happens: *Pattern, *Event, *Span or *First.

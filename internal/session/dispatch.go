@@ -28,16 +28,24 @@ func (s *session) deliver(rec []byte) bool {
 	if s.halted() {
 		return false
 	}
+	if r := s.route(rec); r != nil {
+		s.hand(r, rec)
+	}
+	return !s.halted()
+}
+
+// route is where a record goes; nil, and counted, where it is none of the unit's.
+func (s *session) route(rec []byte) *route {
 	n := binary.NativeEndian.Uint32(rec[wire.HeaderNumber:])
-	if int64(n) >= int64(len(s.routes)) {
+	if int64(n) >= int64(len(s.routes)) || len(rec) < s.routes[n].record.FixedSize {
 		s.strays++
-		return true
+		return nil
 	}
-	r := &s.routes[n]
-	if len(rec) < r.record.FixedSize {
-		s.strays++
-		return true
-	}
+	return &s.routes[n]
+}
+
+// hand gives a record to the user half of its probe, or prints it.
+func (s *session) hand(r *route, rec []byte) {
 	r.sent++
 	s.event.Set(r.record, rec)
 	s.inEvent = true
@@ -50,7 +58,6 @@ func (s *session) deliver(rec []byte) bool {
 	}
 	s.inEvent = false
 	s.out.full()
-	return !s.halted()
 }
 
 // drain takes all records from the ring into the merger.

@@ -24,6 +24,9 @@ func (s *session) end() error {
 	s.spans.over = true
 	err := s.deliverRest()
 	s.timers.last()
+	if dumpErr := s.dumpUnasked(); err == nil {
+		err = dumpErr
+	}
 	for _, fn := range s.atExit {
 		s.callback(fn, s.exitErrors)
 	}

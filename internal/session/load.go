@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.starlark.net/starlark"
@@ -17,6 +18,7 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/state"
 	"github.com/startrace/startrace/internal/stream"
+	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/value"
 )
 
@@ -186,6 +188,9 @@ func (s *session) funcID(name string) (kernel.TypeID, error) {
 // bindProbes prepares where the records of each number go, and what the
 // script's probes act on.
 func (s *session) bindProbes(result *infer.Result) error {
+	if s.dumping == nil {
+		s.dumping = make(map[int]bool)
+	}
 	s.first = len(s.routes)
 	s.routes = append(s.routes, make([]route, len(s.unit.Tree.Records))...)
 	counts := map[int]*failures{}
@@ -222,7 +227,7 @@ func (s *session) bindProbes(result *infer.Result) error {
 func (s *session) openRing() (err error) {
 	m := s.loaded.Map(bpfgen.MapRing)
 	switch {
-	case m == nil && len(s.unit.Tree.Records) == 0:
+	case m == nil && !s.sends():
 		return nil
 	case m == nil:
 		return errors.New("the unit has records but no ring")
@@ -233,6 +238,11 @@ func (s *session) openRing() (err error) {
 		s.setReader(s.part.reader)
 	}
 	return err
+}
+
+// sends reports whether records come by the ring.
+func (s *session) sends() bool {
+	return slices.ContainsFunc(s.unit.Tree.Records, func(r *wire.Record) bool { return s.unit.Tree.Keep[r.Probe] == 0 })
 }
 
 // attach attaches the probes, except those that the script has disabled.

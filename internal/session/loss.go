@@ -33,6 +33,7 @@ var lossTexts = map[bpfgen.SiteKind]lossText{
 	bpfgen.SiteNoMem: {"%d updates of %s lost: the kernel had no memory for a new entry", "", ofContainer},
 	bpfgen.SiteRing: {"%d events of %s lost: the ring buffer was full",
 		"select with where=, aggregate with kernel=, or do less for each event", ofProbe},
+	bpfgen.SiteKeep:    {"%d events of %s lost: they interrupted others that were being kept", "", ofProbe},
 	bpfgen.SiteScratch: {"%d events of %s lost: they interrupted others that held all scratch memory", "", ofProbe},
 	bpfgen.SiteError:   {"%d events of %s ended early", "", ofProbe},
 	bpfgen.SiteOrphanEnd: {"%d ends of %s had no start",

@@ -56,7 +56,8 @@ type session struct {
 	settled     uint64       // all records up to this time have been delivered
 	strays      uint64       // records that nothing in the unit describes
 
-	routes  []route // by the number of the record
+	routes  []route      // by the number of the record
+	dumping map[int]bool // probes whose kept events are being shown
 	event   *value.Event
 	inEvent bool
 

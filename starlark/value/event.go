@@ -39,6 +39,13 @@ func (e *Event) Set(rec *wire.Record, buf []byte) {
 	e.cache = make([]starlark.Value, len(rec.Fields))
 }
 
+// Aside frees the event for others; what it gives makes it the present one again.
+func (e *Event) Aside() (back func()) {
+	was := *e
+	e.cache = nil
+	return func() { *e = was }
+}
+
 // Time is the time of the event: CLOCK_MONOTONIC in ns, 0 before the first.
 func (e *Event) Time() int64 {
 	if len(e.buf) < wire.HeaderSize {
