@@ -110,6 +110,8 @@ func (f *Flag) setType(typ starlark.Value) error {
 func (e *Env) flagValue(th *starlark.Thread, f *Flag) (starlark.Value, error) {
 	text, ok := e.Flags.given(f)
 	switch {
+	case e.Flags.parse().lacking == f.word():
+		return nil, usagef("%s wants a value: %s", f.title(), f.Help)
 	case e.Flags.HelpWanted() || !ok && !f.Required:
 		return f.fallback(th)
 	case !ok:

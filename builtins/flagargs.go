@@ -44,6 +44,7 @@ type parsedArgs struct {
 	given   map[string]string // by word; a switch has "true"
 	rest    []string          // positional
 	unknown []string
+	lacking string // the word of a flag that stands last, without its value
 	help    bool
 }
 
@@ -179,7 +180,7 @@ func (fs *Flags) long(p *parsedArgs, word string, args []string) []string {
 		p.given[w.Name] = args[0]
 		return args[1:]
 	default:
-		p.given[w.Name] = ""
+		p.lacking = w.Name
 	}
 	return args
 }
@@ -198,7 +199,11 @@ func (fs *Flags) short(p *parsedArgs, letters string, args []string) []string {
 			p.given[w.Name] = "true"
 		default:
 			rest := strings.TrimPrefix(letters[i+len(string(c)):], "=")
-			if rest == "" && len(args) > 0 {
+			if rest == "" && len(args) == 0 {
+				p.lacking = w.Name
+				return args
+			}
+			if rest == "" {
 				rest, args = args[0], args[1:]
 			}
 			p.given[w.Name] = rest

@@ -11,7 +11,7 @@ func (b *Book) Man(w io.Writer, version string) {
 	p := &page{w}
 	p.line(`.TH STARTRACE 1 "" "startrace %s" "User Commands"`, roff(version))
 	p.section("NAME")
-	p.text("startrace - a programmable tracer")
+	p.line(`startrace \- a programmable tracer`)
 	p.section("SYNOPSIS")
 	for _, form := range forms {
 		form, _, _ = strings.Cut(form, "  ")

@@ -51,10 +51,7 @@ func nearBuiltin(name string) string {
 	for _, en := range builtins.Entries() {
 		names = append(names, en.Name)
 	}
-	if near := kernel.Suggest(name, names); near != "" {
-		return " (did you mean " + near + "?)"
-	}
-	return ""
+	return didYouMean(name, names)
 }
 
 // docModule prints the text of a module and of its functions.

@@ -46,7 +46,7 @@ func (s *session) apply() (err error) {
 		s.Format = render.Text.String()
 	}
 	if s.printer.Format, err = render.ParseFormat(s.Format); err != nil {
-		return &UsageError{err}
+		return usageErrorf("%w%s", err, didYouMean(s.Format, []string{"text", "json", "csv", "folded"}))
 	}
 	switch {
 	case s.Command != "" && s.PID != 0:

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/manual"
 	"github.com/startrace/startrace/stdlib"
 )
 
@@ -58,13 +59,21 @@ func (s *session) parseScript(word string) error {
 
 // nearTool is a hint for a misspelt tool.
 func nearTool(word string) string {
-	names := []string{"list", "explain", "doctor", "doc", "tools"} // the commands
+	var names []string
+	for _, c := range manual.Commands() {
+		names = append(names, c.Name)
+	}
 	for _, m := range stdlib.Modules() {
 		if m.Tool {
 			names = append(names, m.Name)
 		}
 	}
-	if near := kernel.Suggest(word, names); near != "" {
+	return didYouMean(word, names)
+}
+
+// didYouMean is a hint for a misspelt word.
+func didYouMean(word string, words []string) string {
+	if near := kernel.Suggest(word, words); near != "" {
 		return " (did you mean " + near + "?)"
 	}
 	return ""

@@ -56,7 +56,7 @@ func TestFlagMistakes(t *testing.T) {
 		"--mode other":   `--mode: got "other", want one of fast, slow`,
 		"--disk=perhaps": `--disk: got "perhaps", want true or false`,
 		"--threshold 5":  `--threshold: got "5", want a duration such as 100us, 5ms, 1.5s, 1h30m`,
-		"--rows":         `--rows: got "", want a number`,
+		"--rows":         `--rows wants a value: how many`,
 	} {
 		_, err := runFlags(t, args)
 		var usage *builtins.UsageError
