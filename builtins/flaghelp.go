@@ -65,6 +65,9 @@ func (f *Flag) head() string {
 
 // remark is the default, as the user would write it.
 func (f *Flag) remark() string {
+	if f.Required {
+		return ""
+	}
 	switch d := f.Default.(type) {
 	case starlark.NoneType:
 		return ""

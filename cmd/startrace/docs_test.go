@@ -63,6 +63,19 @@ func newDocument(t *testing.T, file string) *document {
 		t.Fatal(err)
 	}
 	d := &document{t: t, file: file, lines: strings.Split(string(text), "\n"), folder: t.TempDir()}
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(examples, filepath.Join(d.folder, "examples")); err != nil {
+		t.Fatal(err)
+	}
+	d.path = binFolder(t)
+	return d
+}
+
+// binFolder is PATH with this test in front, as startrace.
+func binFolder(t *testing.T) string {
 	bin := t.TempDir()
 	self, err := os.Executable()
 	if err != nil {
@@ -71,15 +84,7 @@ func newDocument(t *testing.T, file string) *document {
 	if err := os.Symlink(self, filepath.Join(bin, "startrace")); err != nil {
 		t.Fatal(err)
 	}
-	examples, err := filepath.Abs("../../examples")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(examples, filepath.Join(d.folder, "examples")); err != nil {
-		t.Fatal(err)
-	}
-	d.path = bin + ":" + os.Getenv("PATH")
-	return d
+	return bin + ":" + os.Getenv("PATH")
 }
 
 // check gives the number of pieces of code.

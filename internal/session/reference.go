@@ -65,7 +65,7 @@ func docModule(w io.Writer, m stdlib.Module) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(w, m.Doc)
+	fmt.Fprintln(w, strings.TrimRight(m.Doc, "\n"))
 	if m.Tool {
 		fmt.Fprintf(w, "\nstartrace %s --help shows its flags.\n", m.Name)
 	}

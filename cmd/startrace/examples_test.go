@@ -1,0 +1,59 @@
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// Each tool and verb shows examples of itself, and they compile.
+func TestToolExamples(t *testing.T) {
+	if !canTrace() {
+		t.Skip("compiling scripts needs root and a kernel with BTF")
+	}
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("examples trace bash, which is not installed")
+	}
+	d := &document{t: t, folder: t.TempDir(), path: binFolder(t)}
+	names, err := d.shell(`startrace tools | sed '/^std/d; s/ .*//'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := strings.Fields(names)
+	if len(tools) < 25 {
+		t.Errorf("only %d tools and verbs", len(tools))
+	}
+	for _, name := range tools {
+		t.Run(name, func(t *testing.T) { checkExamples(t, d, name) })
+	}
+}
+
+func checkExamples(t *testing.T, d *document, name string) {
+	help, err := d.shell("startrace " + name + " --help")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, help)
+	}
+	found := 0
+	for line := range strings.Lines(help) {
+		command, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), "    startrace ")
+		if !ok {
+			continue
+		}
+		found++
+		if !strings.HasPrefix(command, name) {
+			t.Errorf("%s is no example of %s", command, name)
+		}
+		command, _, _ = strings.Cut(command, "    #")
+		out, err := d.shell("startrace explain " + command + " --format text") // the last one counts
+		switch {
+		case err == nil:
+		case strings.Contains(out, "there is no process 77"), strings.Contains(out, "this kernel has no way to probe functions"):
+			t.Logf("not compiled here: startrace %s", command)
+		default:
+			t.Errorf("startrace explain %s: %v\n%s", command, err, out)
+		}
+	}
+	if found == 0 {
+		t.Errorf("the help of %s has no examples:\n%s", name, help)
+	}
+}
