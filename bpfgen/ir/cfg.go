@@ -1,5 +1,7 @@
 package ir
 
+import "cmp"
+
 // NumBlocks is an upper bound of block numbers, for tables.
 func (f *Func) NumBlocks() int { return f.nextBlock }
 
@@ -170,6 +172,10 @@ func (t *DomTree) Dominates(a, b *Block) bool {
 	}
 	return t.in[a.ID] <= t.in[b.ID] && t.in[b.ID] < t.out[a.ID]
 }
+
+// Compare orders blocks that are reached so that those that a block dominates
+// follow it at once.
+func (t *DomTree) Compare(a, b *Block) int { return cmp.Compare(t.in[a.ID], t.in[b.ID]) }
 
 // LoopDepth gives for each block number in how many loops the block is.
 func (f *Func) LoopDepth(order []*Block) []int {

@@ -1,6 +1,8 @@
 package opt
 
 import (
+	"slices"
+
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
@@ -27,10 +29,10 @@ func cse(f *ir.Func) bool {
 			if !ok {
 				continue
 			}
-			if w := dominating(dom, seen[key], b); w != nil {
+			if w, at := dominating(dom, seen[key], b); w != nil {
 				s.replace(v, w)
 			} else {
-				seen[key] = append(seen[key], v)
+				seen[key] = slices.Insert(seen[key], at, v)
 			}
 		}
 	}
@@ -39,15 +41,19 @@ func cse(f *ir.Func) bool {
 	return s.changed
 }
 
-// dominating gives one of vs whose block dominates b. The order visits
-// dominators first, so within a block what is in vs comes before.
-func dominating(dom *ir.DomTree, vs []*ir.Value, b *ir.Block) *ir.Value {
-	for _, w := range vs {
-		if dom.Dominates(w.Block, b) {
-			return w
-		}
+// dominating gives the one of vs whose block dominates b, and where b's own
+// value belongs if there is none. The order visits dominators first, so within
+// a block what is in vs comes before, and of two in vs none dominates the
+// other: sorted by the tree's order, only one can dominate b.
+func dominating(dom *ir.DomTree, vs []*ir.Value, b *ir.Block) (*ir.Value, int) {
+	at, found := slices.BinarySearchFunc(vs, b, func(w *ir.Value, b *ir.Block) int { return dom.Compare(w.Block, b) })
+	if found {
+		return vs[at], at
 	}
-	return nil
+	if at > 0 && dom.Dominates(vs[at-1].Block, b) {
+		return vs[at-1], at
+	}
+	return nil, at
 }
 
 // keyOf gives the key of a value that depends on its operands alone.

@@ -8,14 +8,20 @@ func facts(f *ir.Func) bool {
 	dom := f.Dominators(order)
 	preds := f.Preds(order)
 	changed := false
+	above := make([]*ir.Block, f.NumBlocks()) // the nearest block, from this one up, that has a fact
 	for _, b := range order {
+		if _, ok := entryFact(b, preds[b.ID]); ok {
+			above[b.ID] = b
+		} else if up := dom.Idom(b); up != nil {
+			above[b.ID] = above[up.ID]
+		}
 		if b.Term.Kind != ir.Branch {
 			continue
 		}
-		for d := b; d != nil; d = dom.Idom(d) {
+		for d := above[b.ID]; d != nil; d = next(above, dom.Idom(d)) {
 			k, ok := entryFact(d, preds[d.ID])
 			if !ok {
-				continue
+				continue // its branch has been decided since
 			}
 			if holds, known := k.decides(&b.Term); known {
 				decideIf(&b.Term, holds)
@@ -25,6 +31,14 @@ func facts(f *ir.Func) bool {
 		}
 	}
 	return changed
+}
+
+// next is the nearest block with a fact from b up.
+func next(above []*ir.Block, b *ir.Block) *ir.Block {
+	if b == nil {
+		return nil
+	}
+	return above[b.ID]
 }
 
 // A fact is a condition that holds in a block and all that it dominates.
