@@ -30,6 +30,19 @@ var numberFamily = []Entry{
 		call:      swapCall(32, func(v uint64) uint64 { return uint64(bits.ReverseBytes32(uint32(v))) }),
 	},
 	{
+		Name: "int32", Family: "values",
+		Signature: "int32(n)",
+		Doc: `The low 32 bits of a number as a C int. Arguments and results of user functions are whole
+registers, of which an int fills only the low half: int32(e.ret) < 0.`,
+		call: wordCall(func(v uint32) starlark.Value { return starlark.MakeInt64(int64(int32(v))) }),
+	},
+	{
+		Name: "uint32", Family: "values",
+		Signature: "uint32(n)",
+		Doc:       "The low 32 bits of a number as a C unsigned int.",
+		call:      wordCall(func(v uint32) starlark.Value { return starlark.MakeUint64(uint64(v)) }),
+	},
+	{
 		Name: "matches", Family: "values",
 		Signature: `matches(text, "glob")`,
 		Doc:       "Whether all of the text matches a pattern with * ? [ab] {a,b}.",
@@ -70,10 +83,24 @@ func swapCall(width int, swap func(uint64) uint64) func(*Env, *call) (starlark.V
 		if err := c.unpack("n", &n); err != nil {
 			return nil, err
 		}
-		// The bits of the width count, whatever the sign: that is what the
-		// kernel half does.
-		low := n.And(starlark.MakeUint64(1<<width - 1))
-		v, _ := low.Uint64()
-		return starlark.MakeUint64(swap(v)), nil
+		return starlark.MakeUint64(swap(lowBits(n, width))), nil
 	}
+}
+
+// wordCall takes the low 32 bits of a number.
+func wordCall(read func(uint32) starlark.Value) func(*Env, *call) (starlark.Value, error) {
+	return func(_ *Env, c *call) (starlark.Value, error) {
+		var n starlark.Int
+		if err := c.unpack("n", &n); err != nil {
+			return nil, err
+		}
+		return read(uint32(lowBits(n, 32))), nil
+	}
+}
+
+// lowBits are the bits of a number that count, whatever its sign: that is
+// what the kernel half does.
+func lowBits(n starlark.Int, width int) uint64 {
+	v, _ := n.And(starlark.MakeUint64(1<<width - 1)).Uint64()
+	return v
 }

@@ -199,6 +199,8 @@ func init() {
 		"range":            (*body).callRange,
 		"ntohs":            func(b *body, a []arg, pos plan.Pos) val { return b.swap(a, 16, pos) },
 		"ntohl":            func(b *body, a []arg, pos plan.Pos) val { return b.swap(a, 32, pos) },
+		"int32":            func(b *body, a []arg, pos plan.Pos) val { return b.word(a, true, pos) },
+		"uint32":           func(b *body, a []arg, pos plan.Pos) val { return b.word(a, false, pos) },
 		"cstr":             (*body).callCstr,
 		"cast":             (*body).callCast,
 		"sizeof":           (*body).callSizeof,
@@ -310,6 +312,12 @@ func (b *body) swap(args []arg, bits uint8, pos plan.Pos) val {
 		e = &tree.Expr{Op: tree.OpConvert, Type: types.IntOf(bits, false), Args: []*tree.Expr{e}, Pos: pos}
 	}
 	return exprVal(&tree.Expr{Op: tree.OpBswap, Type: types.IntOf(bits, false), Int: int64(bits / 8), Args: []*tree.Expr{e}, Pos: pos})
+}
+
+// word is int32(n) and uint32(n).
+func (b *body) word(args []arg, signed bool, pos plan.Pos) val {
+	n := want(args, 1, 1, "int32(n)", pos)[0]
+	return exprVal(&tree.Expr{Op: tree.OpConvert, Type: types.IntOf(32, signed), Args: []*tree.Expr{b.num(n, pos)}, Pos: pos})
 }
 
 // callCstr is cstr(p, n=): the string at an address.

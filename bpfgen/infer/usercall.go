@@ -14,7 +14,7 @@ import (
 var kernelOnly = map[plan.Builtin]bool{"cstr": true, "cast": true, "mem": true, "path": true, "container_of": true}
 
 // pure are builtins that may run on either side.
-var pure = map[plan.Builtin]bool{"ntohs": true, "ntohl": true, "abs": true, "bool": true}
+var pure = map[plan.Builtin]bool{"ntohs": true, "ntohl": true, "int32": true, "uint32": true, "abs": true, "bool": true}
 
 // call walks a call in user code.
 func (u *user) call(x *syntax.CallExpr) uval {

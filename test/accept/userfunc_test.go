@@ -35,16 +35,9 @@ func traceable(t testing.TB, name string) string {
 func onTarget(t testing.TB, name, text string, words ...string) ended {
 	t.Helper()
 	path := traceable(t, name)
-	text = signed + strings.ReplaceAll(text, "BIN", path)
+	text = strings.ReplaceAll(text, "BIN", path)
 	return startrace(t, script(t, text), "-c", strings.Join(append([]string{path}, words...), " ")).ok(t)
 }
-
-// signed reads a word of 32 bits as C's int: without debug information nobody knows which words are such.
-const signed = `
-def i32(x):
-    x = x & 0xffffffff
-    return x - (1 << 32) if x >= 1 << 31 else x
-`
 
 // unended is how many calls a run reports that were left by other ways than a return, and ends without a start.
 func (e ended) unended(t testing.TB) (starts, ends int) {
@@ -77,10 +70,10 @@ func equalLines(t testing.TB, got, want []string) {
 // (S3-04, S4-07, S4-08, S4-15, S4-23)
 func TestUserFunctions(t *testing.T) {
 	e := onTarget(t, "calls", `
-probe("uprobe:BIN:add", lambda e: print("enter", e.args[0], i32(e.args[1]), cstr(e.args[2]), e.func))
+probe("uprobe:BIN:add", lambda e: print("enter", e.args[0], int32(e.args[1]), cstr(e.args[2]), e.func))
 probe("uretprobe:BIN:add", lambda e: print("leave", e.ret, e.func))
-probe("ufunc:BIN:{negative,many}", lambda e: print("call", e.func, i32(e.args[0]), i32(e.ret)) if e.func == "negative" else
-      print("call", e.func, e.args[0], e.args[5], e.args[6], i32(e.args[7]), e.args[8], e.args[9], e.ret, e.depth, e.duration > 0))
+probe("ufunc:BIN:{negative,many}", lambda e: print("call", e.func, int32(e.args[0]), int32(e.ret)) if e.func == "negative" else
+      print("call", e.func, e.args[0], e.args[5], e.args[6], int32(e.args[7]), e.args[8], e.args[9], e.ret, e.depth, e.duration > 0))
 `, "calls", "3")
 	var want []string
 	for i := range 3 {
@@ -269,7 +262,7 @@ func TestUserGo(t *testing.T) {
 	e := onTarget(t, "goroutines", `
 deep = count()
 probe("ufunc:BIN:main.deep", kernel = lambda e: deep[e.args[0] == e.ret].add())
-probe("ufunc:BIN:main.add", lambda e: print("call", e.args[0], cstr(e.args[1])[:3], e.args[2], i32(e.args[3]), e.ret))
+probe("ufunc:BIN:main.add", lambda e: print("call", e.args[0], cstr(e.args[1])[:3], e.args[2], int32(e.args[3]), e.ret))
 probe("uretprobe:BIN:main.negative", lambda e: print("leave", e.ret))
 probe('uprobe:BIN:"main.(*square).area"', lambda e: print("enter", e.args[1]))
 at_exit(lambda: print("deep", deep.items()))

@@ -39,6 +39,10 @@ func (c *checker) note(kind string, p *Program, format string, args ...any) {
 	c.found = append(c.found, &finding{kind: kind, program: p, detail: fmt.Sprintf(format, args...)})
 }
 
+// wideConstant is what the compiler says of constants that were folded into one of more bits than a word has, where
+// the low ones alone would give something else.
+const wideConstant = "an int of a kernel half has 64"
+
 // check compiles the programs as one unit. What is refused is noted and left out.
 func (c *checker) check(programs []*Program) {
 	for len(programs) > 0 {
@@ -53,7 +57,10 @@ func (c *checker) check(programs []*Program) {
 			bad := map[*Program]bool{}
 			for _, d := range diags {
 				p := programAt(programs, int(d.Pos.Line))
-				if !bad[p] {
+				switch {
+				case strings.Contains(d.Msg, wideConstant):
+					c.open++ // the generator does not calculate, and cannot know
+				case !bad[p]:
 					c.note("refused", p, "%s", d.Msg)
 				}
 				bad[p] = true

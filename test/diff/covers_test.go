@@ -49,7 +49,7 @@ var covered = []struct{ what, pattern string }{
 	{"a loop over an array field", `for i\d+ in .*\.(ints|words):`},
 	{"break and continue", `(?s)\bbreak\b.*\bcontinue\b|\bcontinue\b.*\bbreak\b`},
 	{"abs", `abs\(`}, {"min", `min\(`}, {"max", `max\(`}, {"len", `len\(`}, {"bool", `bool\(`}, {"int", `int\(e`},
-	{"hasattr", `hasattr\(`}, {"getattr", `getattr\(`}, {"ntohs, ntohl", `ntoh[sl]\(`},
+	{"hasattr", `hasattr\(`}, {"getattr", `getattr\(`}, {"ntohs, ntohl", `ntoh[sl]\(`}, {"int32", `\bint32\(`}, {"uint32", `uint32\(`},
 	{"== of strings", `\(e\.args\.[st] == e\.args\.[st]\)`},
 	{"< of strings", `\(e\.args\.[st] <=? `},
 	{"in a string", `\("\w+" in e\.args\.[st]\)`},

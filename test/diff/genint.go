@@ -27,7 +27,7 @@ func (g *gen) sides(c Class, d int) (x, y *Expr) {
 }
 
 func (g *gen) signed(d int) *Expr {
-	switch g.r.IntN(10) {
+	switch g.r.IntN(11) {
 	case 0, 1, 2, 3:
 		x, y := g.sides(pick(g, []Class{Signed, Signed, Unsigned}), d)
 		return arith(pick(g, []string{"+", "-", "*"}), x, y)
@@ -40,6 +40,8 @@ func (g *gen) signed(d int) *Expr {
 		return arith(pick(g, []string{"|", "^"}), x, y)
 	case 8:
 		return g.shift(Signed, d)
+	case 9:
+		return call(signed, "int32", g.anyInt(d-1))
 	}
 	return g.few(signed, d)
 }
@@ -161,7 +163,7 @@ func (g *gen) conversion(d int) *Expr {
 	case 1:
 		return call(unsigned, "int", leaf(boolean, "e.args.flag"))
 	case 2:
-		return call(unsigned, pick(g, []string{"ntohs", "ntohl"}), g.expr(pick(g, []Type{signed, unsigned}), d-1))
+		return call(unsigned, pick(g, []string{"ntohs", "ntohl", "uint32"}), g.expr(pick(g, []Type{signed, unsigned}), d-1))
 	}
 	return arith("&", g.expr(pick(g, []Type{signed, unsigned}), d-1), g.huge())
 }
