@@ -125,6 +125,8 @@ func (d *document) block(fence string, at int, lines []string) {
 		d.out = append(d.out, lines...)
 	case "console":
 		d.console(at, lines)
+	case "prompt": // TestTutorialPrompt types it
+		d.out = append(d.out, lines...)
 	default:
 		d.t.Errorf("%s:%d: a fence is python or console, got %q", d.file, at+1, kind)
 		d.out = append(d.out, lines...)

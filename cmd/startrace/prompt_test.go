@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,7 +22,12 @@ type promptTest struct {
 	*pty.Terminal
 	load *exec.Cmd
 	dir  string
+	// columns is how wide the terminal is.
+	columns int
 }
+
+// columns is the usual width: narrow, so that lines do not fit.
+const columns = 80
 
 // The workload writes the numbers 1 to 1000 into /dev/null when it gets a
 // signal, one call of write(2) each, and waits for the next.
@@ -30,10 +36,17 @@ echo 0 >"$0"; while :; do sleep 0.05; done`
 
 func startPrompt(t *testing.T, env ...string) *promptTest {
 	t.Helper()
+	p := newPromptTest(t)
+	p.again(env...)
+	return p
+}
+
+func newPromptTest(t *testing.T) *promptTest {
+	t.Helper()
 	if !canTrace() {
 		t.Skip("needs root and a kernel with BTF")
 	}
-	p := &promptTest{T: t, dir: t.TempDir()}
+	p := &promptTest{T: t, dir: t.TempDir(), columns: columns}
 	p.load = exec.Command("sh", "-c", numbersScript, filepath.Join(p.dir, "rounds"))
 	if err := p.load.Start(); err != nil {
 		t.Fatal(err)
@@ -45,7 +58,6 @@ func startPrompt(t *testing.T, env ...string) *promptTest {
 	for p.rounds() < 0 { // its trap is not yet set
 		time.Sleep(time.Millisecond)
 	}
-	p.again(env...)
 	return p
 }
 
@@ -60,7 +72,7 @@ func (p *promptTest) again(env ...string) {
 	cmd.Args[0] = "startrace"
 	cmd.Dir = p.dir
 	cmd.Env = append(append(os.Environ(), "TERM=xterm", "XDG_STATE_HOME="+p.dir), env...)
-	if p.Terminal, err = pty.Start(cmd); err != nil {
+	if p.Terminal, err = pty.Start(cmd, p.columns); err != nil {
 		p.Fatal(err)
 	}
 	p.Cleanup(func() { _ = cmd.Process.Kill() }) // it has ended, unless the test failed
@@ -133,7 +145,7 @@ func (p *promptTest) enter(line string) string {
 	p.await(fmt.Sprintf("%d>", n+1))
 	_, out, _ := strings.Cut(p.Screen(), fmt.Sprintf("\n%d> ", n))
 	out = out[:strings.LastIndex(out, fmt.Sprintf("%d>", n+1))]
-	for range (len(fmt.Sprintf("%d> ", n)+line)-1)/pty.Width + 1 {
+	for range (len(fmt.Sprintf("%d> ", n)+line)-1)/columns + 1 {
 		_, out, _ = strings.Cut(out, "\n")
 	}
 	return out
@@ -145,8 +157,8 @@ func (p *promptTest) enterWrapped(line string) string {
 	p.Helper()
 	rows := strings.SplitAfter(p.enter(line), "\n")
 	for i, row := range rows {
-		if len(row) == pty.Width+1 {
-			rows[i] = row[:pty.Width]
+		if len(row) == columns+1 {
+			rows[i] = row[:columns]
 		}
 	}
 	return strings.Join(rows, "")
@@ -242,7 +254,7 @@ func TestPromptEventsAboveLine(t *testing.T) {
 		fmt.Fprintf(&want, "event %d of sh\n", i+1)
 	}
 	for shown := "7> " + line; shown != ""; {
-		n := min(len(shown), pty.Width)
+		n := min(len(shown), columns)
 		want.WriteString(strings.TrimRight(shown[:n], " ") + "\n")
 		shown = shown[n:]
 	}
@@ -285,7 +297,7 @@ func TestPromptInterrupts(t *testing.T) {
 	p.await("runs")
 	p.press("\x03")
 	p.await("2>")
-	if !strings.Contains(p.Screen(), "\nruns\nprompt:1:45: interrupted\n2>") {
+	if !regexp.MustCompile(`\nruns\nprompt:1:\d+: interrupted\n2>`).MatchString(p.Screen()) {
 		t.Errorf("screen\n%s", p.Screen())
 	}
 	p.press("def f(x):\r    return x\x03")
@@ -326,4 +338,65 @@ func TestPromptDumbTerminal(t *testing.T) {
 		t.Errorf("a dumb terminal got %q", p.Raw())
 	}
 	p.leave()
+}
+
+// The session in the tutorial is what is on the screen. `-update-docs` writes
+// what stands there now.
+func TestTutorialPrompt(t *testing.T) {
+	const file = "../../docs/tutorial.md"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, _ := strings.Cut(string(text), "```prompt\n")
+	session, after, found := strings.Cut(rest, "```\n")
+	if !found {
+		t.Fatal("no session in the tutorial")
+	}
+	p := newPromptTest(t)
+	p.columns = 200
+	p.again()
+	steps := regexp.MustCompile(`(?m)^\d+[>.] ?.*\n`).FindAllStringIndex(session, -1)
+	for i, step := range steps {
+		_, typed, _ := strings.Cut(strings.TrimSuffix(session[step[0]:step[1]], "\n"), " ")
+		p.press(typed + "\r")
+		end, next := len(session), fmt.Sprintf("%d>", i+2)
+		if i+1 < len(steps) {
+			end = steps[i+1][0]
+			next = regexp.MustCompile(`^\d+[>.]`).FindString(session[end:])
+		}
+		p.awaitEmpty(next)
+		if typed == "# the shell counts" {
+			p.round()
+		}
+		if *updateDocs {
+			time.Sleep(300 * time.Millisecond) // there is nothing to wait for
+			continue
+		}
+		want := unmeasured(session[:end] + next)
+		if err := p.Await("what the tutorial has:\n"+want+"\n", func(s string) bool { return sessionOf(s) == want }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	screen := p.Screen()
+	p.leave()
+	if *updateDocs {
+		_, screen, _ = strings.Cut(screen, "leaves\n")
+		screen = screen[:strings.LastIndex(strings.TrimRight(screen, "\n"), "\n")+1] // but the last prompt
+		if err := os.WriteFile(file, []byte(before+"```prompt\n"+screen+"```\n"+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var measured = regexp.MustCompile(`(prompt:\d+:\d+ +1) +\d+ +0 +\d+ *`)
+
+// sessionOf is the screen without the greeting; what is measured is left out.
+func sessionOf(screen string) string {
+	_, screen, _ = strings.Cut(screen, "leaves\n")
+	return unmeasured(screen)
+}
+
+func unmeasured(session string) string {
+	return strings.TrimSpace(measured.ReplaceAllString(session, "$1 measured"))
 }

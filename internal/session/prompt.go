@@ -30,8 +30,10 @@ type prompt struct {
 	fixed      infer.Types
 	target     plan.Target
 	// replaced are the probes that the chunk that runs replaces, once its own
-	// are loaded; gone those that were.
+	// are loaded: stopped until these are attached, then gone. What was not
+	// attached is -1 once it is among the stopped.
 	replaced []int
+	stopped  []int
 	gone     map[int]bool
 	files    []string // that were loaded with their probes
 	failed   bool

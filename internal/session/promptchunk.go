@@ -110,11 +110,13 @@ func (p *prompt) findReplaced(c *script.Chunk, first int, before map[string]*bui
 	}
 }
 
-// attach compiles, loads and attaches the probes from number first on.
+// attach compiles, loads and attaches the probes from number first on, in the
+// place of those that they replace.
 func (p *prompt) attach(first int) error {
 	s := p.s
 	if len(s.env.Probes()) == first {
 		p.replace()
+		p.forgetReplaced()
 		return nil
 	}
 	previous := s.part
@@ -126,8 +128,9 @@ func (p *prompt) attach(first int) error {
 	if err := s.load(); err != nil {
 		p.drop(s.part)
 		s.part = previous
-		return s.withCause(err)
+		return errors.Join(s.withCause(err), p.putReplacedBack())
 	}
+	p.forgetReplaced()
 	s.sayAttached()
 	return nil
 }
@@ -138,16 +141,38 @@ func (p *prompt) replace() {
 	if p == nil {
 		return
 	}
-	for _, id := range p.replaced {
-		p.gone[id] = true
+	for i, id := range p.replaced {
 		part := p.s.partOf(id)
-		part.loaded.DetachProbe(id)
+		if p.replaced[i] = -1; part.loaded.Attached(id) {
+			part.loaded.DetachProbe(id)
+			p.replaced[i] = id
+		}
+		p.stopped = append(p.stopped, id)
+	}
+}
+
+// putReplacedBack attaches them again: the others could not be.
+func (p *prompt) putReplacedBack() error {
+	var errs []error
+	for i := range p.stopped {
+		if id := p.replaced[i]; id >= 0 {
+			errs = append(errs, p.s.partOf(id).loaded.AttachProbe(id))
+		}
+	}
+	p.stopped, p.replaced = nil, nil
+	return errors.Join(errs...)
+}
+
+// forgetReplaced says that they are gone.
+func (p *prompt) forgetReplaced() {
+	for _, id := range p.stopped {
+		p.gone[id] = true
 		p.s.messagef("Detached %s", p.s.env.Probes()[id].Name())
-		if p.allGone(part) {
+		if part := p.s.partOf(id); p.allGone(part) {
 			p.retire(part)
 		}
 	}
-	p.replaced = nil
+	p.stopped, p.replaced = nil, nil
 }
 
 func (p *prompt) allGone(part *part) bool {

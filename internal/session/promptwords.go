@@ -234,8 +234,7 @@ func (p *prompt) savedScript() (string, int, error) {
 			c.Acts = c.Acts || !p.gone[id]
 		}
 		for _, name := range t.assigned {
-			probe, ok := p.s.host.Globals()[name].(*builtins.Probe)
-			if ok && p.isGone(probe) || !ok && t.to > t.from && !c.Acts {
+			if v := p.s.host.Globals()[name]; v == starlark.None || t.to > t.from && !c.Acts {
 				c.Gone = append(c.Gone, name)
 			}
 		}
@@ -263,11 +262,6 @@ func (p *prompt) lastOf(file string) (last int) {
 		}
 	}
 	return last
-}
-
-func (p *prompt) isGone(probe *builtins.Probe) bool {
-	i := slices.Index(p.s.env.Probes(), probe)
-	return i < 0 || p.gone[i]
 }
 
 // wait goes on with the loop for a time, in the middle of a chunk.

@@ -13,7 +13,8 @@ type Typed struct {
 	// Acts: it does something that lasts, beside setting names: it attached
 	// probes that are still there, set a timer, changed a list.
 	Acts bool
-	// Gone are names that it set to what is gone: a probe that was replaced.
+	// Gone are names that it set to what is gone: a probe that was replaced, or
+	// None.
 	Gone []string
 }
 

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Terminal is a program at a terminal of 80 columns.
+// A Terminal is a program at a terminal.
 type Terminal struct {
 	Cmd    *exec.Cmd
 	master *os.File
@@ -24,17 +24,14 @@ type Terminal struct {
 	raw    strings.Builder
 }
 
-// Width is the number of columns.
-const Width = 80
-
-// Start runs a program at a new terminal.
-func Start(cmd *exec.Cmd) (*Terminal, error) {
+// Start runs a program at a new terminal with a number of columns.
+func Start(cmd *exec.Cmd, columns int) (*Terminal, error) {
 	master, slave, err := open()
 	if err != nil {
 		return nil, fmt.Errorf("open a terminal: %w", err)
 	}
 	defer slave.Close()
-	if err := unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: Width}); err != nil {
+	if err := unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)}); err != nil {
 		return nil, err
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
@@ -42,7 +39,7 @@ func Start(cmd *exec.Cmd) (*Terminal, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	t := &Terminal{Cmd: cmd, master: master, done: make(chan struct{}), screen: screen{width: Width}}
+	t := &Terminal{Cmd: cmd, master: master, done: make(chan struct{}), screen: screen{width: columns}}
 	go t.read()
 	return t, nil
 }
