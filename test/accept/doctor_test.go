@@ -277,7 +277,7 @@ func TestPrivilegesDropped(t *testing.T) {
 	const show = `sh -c 'grep CapPrm /proc/self/status; grep -e CapPrm -e CapEff /proc/$PPID/status /proc/$PPID/task/*/status'`
 	script := `probe("syscall:getppid", lambda e: None)`
 	full := capabilitySets(startrace(t, "-e", script+`.enable() if False else None`, "-c", show).ok(t).stdout)
-	e := startrace(t, "-e", script, "-c", show).ok(t)
+	e := startrace(t, "-v", "-e", script, "-c", show).ok(t)
 	dropped := capabilitySets(e.stdout)
 	own, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -290,7 +290,7 @@ func TestPrivilegesDropped(t *testing.T) {
 	// CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SYS_PTRACE, CAP_SYSLOG, CAP_PERFMON, CAP_BPF
 	const want = "000000c400080024"
 	if len(full) != 1 || len(dropped) != 1 || !dropped[want] || full[want] {
-		t.Errorf("with .enable() in the script %v, without %v, want all of the first and %s of the second", full, dropped, want)
+		t.Errorf("with .enable() in the script %v, without %v, want all of the first and %s of the second\n%s", full, dropped, want, e.stderr)
 	}
 }
 
