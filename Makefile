@@ -1,4 +1,5 @@
 # make            build bin/startrace
+# make install    it, the man page and what shells complete, below PREFIX (/usr/local) in DESTDIR
 # make test       lint, all tests, race detector: what this machine's kernel allows, with what was skipped at the end
 # make test-vm    the kernel tests on Debian's 5.10, 6.1, 6.12, 6.18 and 7.2 under QEMU
 # make test-all   all of it, the long forms too
@@ -10,20 +11,30 @@ SHELL = /bin/bash -o pipefail
 GO ?= go
 FUZZTIME ?= 10s
 KERNELS ?= all
+PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 # The version is given by hand, so that building does not depend on who owns the folder.
 BUILD = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false
-LDFLAGS = -s -w -X main.version=$(VERSION)
+LDFLAGS = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 # The packages in which goroutines meet.
 CONCURRENT = ./internal/session/... ./internal/stream/...
 
-.PHONY: all workload lint test race test-vm test-vm-short test-all bench fuzz diff mutate arm64 clean
+.PHONY: all install workload lint test race test-vm test-vm-short test-all bench fuzz diff mutate arm64 clean
 
 all:
 	$(BUILD) -ldflags '$(LDFLAGS)' -o bin/startrace ./cmd/startrace
+
+install: all
+	install -D -m 755 bin/startrace $(DESTDIR)$(PREFIX)/bin/startrace
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/,man/man1 bash-completion/completions zsh/site-functions fish/vendor_completions.d)
+	bin/startrace doc --man > $(DESTDIR)$(PREFIX)/share/man/man1/startrace.1
+	bin/startrace completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/startrace
+	bin/startrace completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_startrace
+	bin/startrace completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/startrace.fish
 
 workload:
 	$(BUILD) -o bin/workload ./test/workload

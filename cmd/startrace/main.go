@@ -67,12 +67,12 @@ func report(exit int, err error) int {
 	if err == nil {
 		return exit
 	}
+	text := "startrace: " + err.Error()
 	var inScript *session.ScriptError
 	if errors.As(err, &inScript) {
-		fmt.Fprintln(os.Stderr, inScript) // begins with its place
-	} else {
-		fmt.Fprintln(os.Stderr, "startrace:", err)
+		text = inScript.Error() // begins with its place
 	}
+	session.PrintMistake(os.Stderr, text)
 	var usage *session.UsageError
 	if errors.As(err, &usage) {
 		fmt.Fprintln(os.Stderr, "startrace --help shows the usage.")

@@ -38,7 +38,7 @@ func (s *session) failed(f *failures, err error) {
 	}
 	if f.count++; f.count == 1 {
 		s.out.flush() // what was printed before the error stands before it
-		fmt.Fprintf(s.errors, "startrace: %s: %v\n", f.of, tidy(err))
+		PrintMistake(s.errors, fmt.Sprintf("startrace: %s: %v", f.of, tidy(err)))
 	}
 }
 

@@ -1,0 +1,40 @@
+package session
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+)
+
+// PrintMistake prints what went wrong, on terminals with the place and the
+// hint set off.
+func PrintMistake(w io.Writer, text string) {
+	if coloured(w) {
+		text = paint(text)
+	}
+	fmt.Fprintln(w, text)
+}
+
+// coloured reports whether w is a terminal that shows colours to somebody who
+// wants them (no-color.org).
+func coloured(w io.Writer) bool {
+	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && os.Getenv("TERM") != "" && isTerminal(w)
+}
+
+var (
+	placeOfMistake = regexp.MustCompile(`(?m)^(startrace:|[^\s:][^:\n]*:\d+(?::\d+)?:)`)
+	hintOfMistake  = regexp.MustCompile(`\((did you mean|here it is)[^()\n]*\)`)
+)
+
+const (
+	boldRed = "\x1b[1;31m"
+	green   = "\x1b[32m"
+	normal  = "\x1b[m"
+)
+
+// paint sets off the places at the beginning of lines, and hints.
+func paint(text string) string {
+	text = placeOfMistake.ReplaceAllString(text, boldRed+"$1"+normal)
+	return hintOfMistake.ReplaceAllString(text, green+"$0"+normal)
+}
