@@ -23,7 +23,7 @@ func (u *unit) kernelSpan(p *plan.Pattern) []*target {
 		t.name = "func"
 	}
 	for _, fn := range u.matchFunctions(p, p.Args[0]) {
-		place := tree.Place{Func: fn.Name, Module: fn.Module, BTF: uint32(fn.ID)}
+		place := tree.Place{Func: fn.Name, Module: fn.Module, BTF: fn.BTF}
 		t.funcs = append(t.funcs, &funcPoint{name: fn.Name, text: "func:" + fn.Name, place: place, proto: fn})
 	}
 	has := u.facts.Features()

@@ -119,7 +119,7 @@ func (u *unit) kernelFunctions(p *plan.Pattern) []*target {
 		if offset != 0 {
 			text += fmt.Sprintf("+%#x", offset)
 		}
-		place := tree.Place{Func: fn.Name, Module: fn.Module, Offset: offset, BTF: uint32(fn.ID)}
+		place := tree.Place{Func: fn.Name, Module: fn.Module, Offset: offset, BTF: fn.BTF}
 		places := u.namesakes(p, place)
 		if places == nil {
 			places = []tree.Place{place}

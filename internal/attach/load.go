@@ -209,6 +209,12 @@ func (l *Loaded) loadFor(p *tree.Program, multi ebpf.AttachType) (int, error) {
 	}
 	if spec.Type == ebpf.Tracing {
 		load.AttachBTF = p.Attach.Places[0].BTF
+		owner, err := ownerOf(&p.Attach.Places[0])
+		if err != nil {
+			return -1, err
+		}
+		defer owner.Close()
+		load.AttachTo = owner.FD()
 	}
 	fd, err := bpf.Load(load, nil)
 	if err != nil {
@@ -234,4 +240,12 @@ func (l *Loaded) withMaps(insns asm.Instructions) (asm.Instructions, error) {
 		}
 	}
 	return insns, nil
+}
+
+// ownerOf opens what has the function of a trampoline.
+func ownerOf(p *tree.Place) (bpf.Owner, error) {
+	if p.Module == "" {
+		return bpf.Kernel, nil
+	}
+	return bpf.Module(p.Module)
 }

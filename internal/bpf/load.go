@@ -16,11 +16,14 @@ import (
 // A Program is what Load hands to the kernel. Instructions that load a map
 // have it associated.
 type Program struct {
-	Name         string // shown by bpftool; cut to 15 characters
-	Type         ebpf.ProgramType
-	AttachType   ebpf.AttachType
-	Flags        uint32
-	AttachBTF    uint32 // Tracing: the function of the kernel's BTF, 0 for none
+	Name       string // shown by bpftool; cut to 15 characters
+	Type       ebpf.ProgramType
+	AttachType ebpf.AttachType
+	Flags      uint32
+	AttachBTF  uint32 // Tracing: the function of the kernel's BTF, 0 for none
+	// AttachTo is whose function it is, where not the kernel's: the descriptor of a
+	// module's BTF (5.11), or of a program. It is needed during the load only.
+	AttachTo     int
 	Instructions asm.Instructions
 }
 
@@ -41,7 +44,8 @@ type loadAttr struct {
 	lines            *byte
 	lineCount        uint32
 	attachBTF        uint32
-	_                uint64 // attach_prog_fd, and padding
+	attachTo         uint32 // attach_prog_fd, or attach_btf_obj_fd
+	_                uint32
 }
 
 // Load verifies and loads p; closing the descriptor unloads it. The verifier
@@ -53,7 +57,7 @@ type loadAttr struct {
 // while it would accept the original.
 func Load(p *Program, log []byte) (int, error) {
 	attr := loadAttr{
-		typ: uint32(p.Type), attachType: uint32(p.AttachType), flags: p.Flags, attachBTF: p.AttachBTF,
+		typ: uint32(p.Type), attachType: uint32(p.AttachType), flags: p.Flags, attachBTF: p.AttachBTF, attachTo: uint32(p.AttachTo),
 		license: unsafe.StringData("GPL\x00"),
 	}
 	setName(&attr.name, p.Name)

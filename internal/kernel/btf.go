@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -28,6 +29,10 @@ type BTF struct {
 	// signedEnums: pahole marks signed enums (2022, kernel 6.0). Before that the
 	// flag was always 0 and enumerators were read as int.
 	signedEnums bool
+
+	// modules are the types of modules that have been asked for.
+	modules atomic.Pointer[[]*moduleBTF]
+	adding  sync.Mutex
 
 	named, funcs, enums, traceiters nameIndex
 	once                            struct{ named, funcs, enums, traceiters sync.Once }
@@ -115,35 +120,43 @@ func mapOrRead(f *os.File) ([]byte, error) {
 // ParseBTF makes a BTF of a blob, which must not change afterwards. Damaged
 // input gives an error here or from the methods, never a panic.
 func ParseBTF(blob []byte) (*BTF, error) {
+	b := &BTF{}
+	if err := b.parse(blob, false); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// parse reads the layout of a blob; split: it goes on where another one ends.
+func (b *BTF) parse(blob []byte, split bool) error {
 	if len(blob) < btfHeaderSize {
-		return nil, errors.New("bad BTF: shorter than its header")
+		return errors.New("bad BTF: shorter than its header")
 	}
 	switch binary.LittleEndian.Uint16(blob) {
 	case 0xeb9f:
 	case 0x9feb:
-		return nil, errors.New("bad BTF: big-endian")
+		return errors.New("bad BTF: big-endian")
 	default:
-		return nil, errors.New("bad BTF: wrong magic number")
+		return errors.New("bad BTF: wrong magic number")
 	}
 	if blob[2] != 1 {
-		return nil, fmt.Errorf("bad BTF: version %d", blob[2])
+		return fmt.Errorf("bad BTF: version %d", blob[2])
 	}
 	hdrLen := binary.LittleEndian.Uint32(blob[4:])
 	if hdrLen < btfHeaderSize || int64(hdrLen) > int64(len(blob)) {
-		return nil, fmt.Errorf("bad BTF: header of %d bytes", hdrLen)
+		return fmt.Errorf("bad BTF: header of %d bytes", hdrLen)
 	}
-	b := &BTF{}
 	var err error
 	if b.types, err = section(blob, hdrLen, 8); err != nil {
-		return nil, fmt.Errorf("bad BTF: types: %w", err)
+		return fmt.Errorf("bad BTF: types: %w", err)
 	}
 	if b.strs, err = section(blob, hdrLen, 16); err != nil {
-		return nil, fmt.Errorf("bad BTF: strings: %w", err)
+		return fmt.Errorf("bad BTF: strings: %w", err)
 	}
-	if n := len(b.strs); n == 0 || b.strs[0] != 0 || b.strs[n-1] != 0 {
-		return nil, errors.New("bad BTF: strings do not start and end with NUL")
+	if n := len(b.strs); !split && (n == 0 || b.strs[0] != 0) || n > 0 && b.strs[n-1] != 0 {
+		return errors.New("bad BTF: strings do not start and end with NUL")
 	}
-	return b, b.walkHeaders()
+	return b.walkHeaders()
 }
 
 // section cuts out the section whose offset (after the header) and length
@@ -214,8 +227,11 @@ func (r record) size() int {
 
 // record finds a type that exists; nil for void and ids out of range.
 func (b *BTF) record(id TypeID) record {
-	if id == 0 || uint64(id) > uint64(b.count) {
+	switch {
+	case id == 0:
 		return nil
+	case uint64(id) > uint64(b.count):
+		return b.inModules(id)
 	}
 	i := int(id - 1)
 	off := int(b.sparse[i/stride])
@@ -238,7 +254,7 @@ func (b *BTF) each(f func(id TypeID, kind int, r record)) {
 // bytesAt gives the string at off without its NUL; nil if off is bad.
 func (b *BTF) bytesAt(off uint32) []byte {
 	if uint64(off) >= uint64(len(b.strs)) {
-		return nil
+		return b.moduleBytes(off)
 	}
 	s := b.strs[off:]
 	return s[:indexNUL(s)]

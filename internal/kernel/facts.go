@@ -7,10 +7,11 @@ import (
 // Options say where facts are read; the zero value is the running kernel.
 // Tests give fixtures.
 type Options struct {
-	BTFPath     string // default BTFPath
-	BTF         []byte // a blob, instead of a file
-	TracefsPath string // default: found, mounted if need be
-	Release     string // default: that of the running kernel; of a fixture unknown
+	BTFPath     string            // default BTFPath
+	BTF         []byte            // a blob, instead of a file
+	ModuleBTF   map[string][]byte // of a fixture's modules, by their names
+	TracefsPath string            // default: found, mounted if need be
+	Release     string            // default: that of the running kernel; of a fixture unknown
 	// Symbols reads the kernel's symbols; nil: those of the running kernel.
 	Symbols func() (*Symbols, error)
 	// Blacklist reads the functions that must not be probed; nil: those of the
@@ -31,6 +32,9 @@ type Facts struct {
 	btfOnce sync.Once
 	btf     *BTF
 	btfErr  error
+
+	modulesMu sync.Mutex
+	modules   map[string]loadedModule
 
 	tracefsOnce sync.Once
 	tracefs     string

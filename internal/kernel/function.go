@@ -16,9 +16,11 @@ import (
 type Function struct {
 	Name   string
 	Module string // "" for the kernel proper
-	// ID is the function in the kernel's BTF, 0 where that does not have it: then
-	// its arguments have no names and no types.
-	ID     TypeID
+	// ID is the function in BTF, 0 where that does not have it: then its arguments
+	// have no names and no types.
+	ID TypeID
+	// BTF is its number for the kernel, in the BTF of Module.
+	BTF    uint32
 	Params []Param
 	// Ret is the type of the result, 0 for void or unknown.
 	Ret TypeID
@@ -106,15 +108,14 @@ func (f *Facts) functionsNamed(list []string) ([]*Function, error) {
 	return out, nil
 }
 
-// typedFunction adds what BTF knows. Functions of modules have their types in
-// other files.
+// typedFunction adds what BTF knows.
 func (f *Facts) typedFunction(n functionName) *Function {
 	fn := &Function{Name: n.name, Module: n.module}
 	b, err := f.BTF()
-	if err != nil || n.module != "" {
+	if err != nil {
 		return fn
 	}
-	id, ok := b.Named(KindFunc, n.name)
+	id, number, ok := f.functionType(b, n)
 	if !ok {
 		return fn
 	}
@@ -122,8 +123,23 @@ func (f *Facts) typedFunction(n functionName) *Function {
 	if proto == nil || proto.kind() != btfProto {
 		return fn
 	}
-	fn.ID, fn.Params, fn.Ret = id, b.params(proto), proto.ref()
+	fn.ID, fn.BTF, fn.Params, fn.Ret = id, number, b.params(proto), proto.ref()
 	return fn
+}
+
+// functionType finds a function in the BTF of the kernel or of its module;
+// number is the kernel's own.
+func (f *Facts) functionType(b *BTF, n functionName) (id TypeID, number uint32, ok bool) {
+	if n.module == "" {
+		id, ok = b.Named(KindFunc, n.name)
+		return id, uint32(id), ok
+	}
+	m, err := f.module(n.module)
+	if err != nil {
+		return 0, 0, false // then its arguments have no types: modules can be built without
+	}
+	id, ok = m.named(b, KindFunc, n.name)
+	return id, uint32(id - m.raised), ok
 }
 
 // A functionName is a line of the list of functions.

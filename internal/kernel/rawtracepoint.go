@@ -25,7 +25,7 @@ func (f *Facts) RawTracepoint(name string) (*RawTracepoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, ok := b.Named(KindTypedef, btfTrace+name)
+	id, module, ok := f.rawTracepointType(b, name)
 	if !ok {
 		return nil, &NoTracepointError{Name: name, Near: Suggest(name, b.rawTracepoints())}
 	}
@@ -33,8 +33,37 @@ func (f *Facts) RawTracepoint(name string) (*RawTracepoint, error) {
 	if !ok {
 		return nil, &NoTracepointError{Name: name}
 	}
+	if module != nil {
+		if fn, ok := module.named(b, KindFunc, traceiter+name); ok {
+			fillNames(params, b.funcParamNames(fn))
+		}
+	}
 	b.nameParams(name, params)
 	return &RawTracepoint{Name: name, Params: params}, nil
+}
+
+// rawTracepointType finds the typedef of a raw tracepoint in the kernel, then in
+// the loaded modules.
+func (f *Facts) rawTracepointType(b *BTF, name string) (TypeID, *moduleBTF, bool) {
+	if id, ok := b.Named(KindTypedef, btfTrace+name); ok {
+		return id, nil, true
+	}
+	for _, m := range f.loadedModules() {
+		if id, ok := m.named(b, KindTypedef, btfTrace+name); ok {
+			return id, m, true
+		}
+	}
+	return 0, nil, false
+}
+
+// loadedModules are the modules whose types can be read.
+func (f *Facts) loadedModules() (out []*moduleBTF) {
+	for _, name := range f.moduleNames() {
+		if m, err := f.module(name); err == nil {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // protoParams gives the parameters behind typedef → pointer → prototype
@@ -149,8 +178,8 @@ func knownParams(name string) []string {
 	return nil
 }
 
-// MatchRawTracepoints gives the raw tracepoints whose names match, sorted.
-// Those of modules are not among them: their BTF is in other files.
+// MatchRawTracepoints gives the raw tracepoints whose names match, sorted, with
+// those of loaded modules.
 func (f *Facts) MatchRawTracepoints(glob string) ([]string, error) {
 	g, err := CompileGlob(glob)
 	if err != nil {
@@ -163,16 +192,26 @@ func (f *Facts) MatchRawTracepoints(glob string) ([]string, error) {
 	if list, ok := g.Expand(); ok {
 		slices.Sort(list)
 		return slices.DeleteFunc(list, func(n string) bool {
-			_, has := b.Named(KindTypedef, btfTrace+n)
+			_, _, has := f.rawTracepointType(b, n)
 			return !has
 		}), nil
 	}
-	return slices.DeleteFunc(b.rawTracepoints(), func(n string) bool { return !g.Match(n) }), nil
+	all := b.rawTracepoints()
+	for _, m := range f.loadedModules() {
+		all = append(all, m.rawTracepoints(b)...)
+	}
+	slices.Sort(all)
+	return slices.DeleteFunc(slices.Compact(all), func(n string) bool { return !g.Match(n) }), nil
 }
 
-func (b *BTF) rawTracepoints() []string {
+func (b *BTF) rawTracepoints() []string { return b.tracesOf(b) }
+
+func (m *moduleBTF) rawTracepoints(b *BTF) []string { return b.tracesOf(&m.part) }
+
+// tracesOf are the raw tracepoints among the types of a part.
+func (b *BTF) tracesOf(part *BTF) []string {
 	var out []string
-	b.each(func(_ TypeID, kind int, r record) {
+	part.each(func(_ TypeID, kind int, r record) {
 		if kind != btfTypedef {
 			return
 		}

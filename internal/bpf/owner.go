@@ -1,0 +1,30 @@
+package bpf
+
+import (
+	"fmt"
+
+	"github.com/cilium/ebpf/btf"
+)
+
+// An Owner is what has the function of a trampoline: see Program.AttachTo.
+type Owner interface {
+	FD() int
+	Close() error
+}
+
+// Kernel owns the functions of the kernel proper.
+var Kernel Owner = theKernel{}
+
+type theKernel struct{}
+
+func (theKernel) FD() int      { return 0 }
+func (theKernel) Close() error { return nil }
+
+// Module opens the types of a module (5.11).
+func Module(name string) (Owner, error) {
+	h, err := btf.FindHandle(func(info *btf.HandleInfo) bool { return info.IsModule() && info.Name == name })
+	if err != nil {
+		return nil, fmt.Errorf("open the types of module %s: %w", name, err)
+	}
+	return h, nil
+}

@@ -1,0 +1,217 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+)
+
+// The types of modules (5.11, CONFIG_DEBUG_INFO_BTF_MODULES) go on where the
+// kernel's end: their numbers and the offsets of their names count from there,
+// in each module anew. Here they are put behind each other: of each module
+// that is added the numbers and offsets are raised, so that a TypeID and an offset
+// mean one thing, and all that works on a BTF works on modules too.
+
+// A moduleBTF is the types of one module, in the numbers of the whole.
+type moduleBTF struct {
+	name string
+	part BTF // types, strs, sparse, count: of the module alone
+	// first is the number of its first type, strings the offset of its first
+	// string.
+	first   TypeID
+	strings uint32
+	// raised is how much greater numbers are than in the module's own BTF.
+	raised TypeID
+	once   sync.Once
+	funcs  nameIndex
+}
+
+// addModule adds the types of a module. The blob is changed and kept.
+func (b *BTF) addModule(name string, blob []byte) (*moduleBTF, error) {
+	m := &moduleBTF{name: name}
+	if err := m.part.parse(blob, true); err != nil {
+		return nil, err
+	}
+	b.adding.Lock()
+	defer b.adding.Unlock()
+	var before []*moduleBTF
+	if list := b.modules.Load(); list != nil {
+		before = *list
+	}
+	own := TypeID(b.count) + 1
+	m.first, m.strings = own, uint32(len(b.strs))
+	if n := len(before); n > 0 {
+		last := before[n-1]
+		m.first = last.first + TypeID(last.part.count)
+		m.strings = last.strings + uint32(len(last.part.strs))
+	}
+	m.raised = m.first - own
+	m.raise(own, uint32(len(b.strs)))
+	list := append(slices.Clone(before), m)
+	b.modules.Store(&list)
+	return m, nil
+}
+
+// raise adds to all numbers from own on, and to all names from strs on.
+func (m *moduleBTF) raise(own TypeID, strs uint32) {
+	name := func(at []byte) {
+		if off := binary.LittleEndian.Uint32(at); off >= strs {
+			binary.LittleEndian.PutUint32(at, off-strs+m.strings)
+		}
+	}
+	ref := func(at []byte) {
+		if id := TypeID(binary.LittleEndian.Uint32(at)); id >= own {
+			binary.LittleEndian.PutUint32(at, uint32(id+m.raised))
+		}
+	}
+	m.part.each(func(_ TypeID, kind int, r record) {
+		name(r)
+		if refersTo[kind] {
+			ref(r[8:])
+		}
+		if kind == btfArray {
+			ref(r[12:])
+			ref(r[16:])
+			return
+		}
+		tail := btfTail[kind]
+		for i := range r.vlen() {
+			each := r[12+int(tail.fixed)+i*int(tail.each):]
+			switch kind {
+			case btfStruct, btfUnion, btfProto:
+				name(each)
+				ref(each[4:])
+			case btfEnum, btfEnum64:
+				name(each)
+			case btfDatasec:
+				ref(each)
+			}
+		}
+	})
+}
+
+// refersTo says of which kinds the third word of the header is a type.
+var refersTo = [btfKinds]bool{
+	btfPtr: true, btfTypedef: true, btfVolatile: true, btfConst: true, btfRestrict: true, btfTypeTag: true,
+	btfFunc: true, btfProto: true, btfVar: true, btfDeclTag: true,
+}
+
+// inModules finds a type behind those of the kernel.
+func (b *BTF) inModules(id TypeID) record {
+	list := b.modules.Load()
+	if list == nil {
+		return nil
+	}
+	for _, m := range *list {
+		if id >= m.first && id-m.first < TypeID(m.part.count) {
+			return m.part.record(id - m.first + 1)
+		}
+	}
+	return nil
+}
+
+// moduleBytes is bytesAt behind the names of the kernel.
+func (b *BTF) moduleBytes(off uint32) []byte {
+	list := b.modules.Load()
+	if list == nil {
+		return nil
+	}
+	for _, m := range *list {
+		if off >= m.strings && off-m.strings < uint32(len(m.part.strs)) {
+			s := m.part.strs[off-m.strings:]
+			return s[:indexNUL(s)]
+		}
+	}
+	return nil
+}
+
+// named finds a function, or a typedef, of the module.
+func (m *moduleBTF) named(b *BTF, kind Kind, name string) (TypeID, bool) {
+	m.once.Do(func() {
+		m.funcs = newNameIndex(m.part.kinds[btfFunc] + m.part.kinds[btfTypedef])
+		m.part.each(func(id TypeID, kind int, r record) {
+			if kind == btfFunc || kind == btfTypedef {
+				m.funcs.add(b.bytesAt(r.name()), m.first+id-1)
+			}
+		})
+	})
+	return b.findNamed(&m.funcs, kind, name)
+}
+
+// errNoModuleTypes: fixtures have no modules.
+var errNoModuleTypes = errors.New("there is no BTF of modules")
+
+// module gives the types of a loaded module, nil and why not. It is read once.
+func (f *Facts) module(name string) (*moduleBTF, error) {
+	b, err := f.BTF()
+	if err != nil {
+		return nil, err
+	}
+	f.modulesMu.Lock()
+	defer f.modulesMu.Unlock()
+	if m, ok := f.modules[name]; ok {
+		return m.types, m.err
+	}
+	m := loadedModule{}
+	if m.types, m.err = f.readModule(b, name); m.err != nil {
+		m.err = fmt.Errorf("read the types of module %s: %w", name, m.err)
+	}
+	if f.modules == nil {
+		f.modules = map[string]loadedModule{}
+	}
+	f.modules[name] = m
+	return m.types, m.err
+}
+
+// A loadedModule is the outcome of reading a module's types.
+type loadedModule struct {
+	types *moduleBTF
+	err   error
+}
+
+func (f *Facts) readModule(b *BTF, name string) (*moduleBTF, error) {
+	blob, err := f.moduleBlob(name)
+	if err != nil {
+		return nil, err
+	}
+	return b.addModule(name, blob)
+}
+
+func (f *Facts) moduleBlob(name string) ([]byte, error) {
+	switch {
+	case f.opts.ModuleBTF != nil:
+		blob, ok := f.opts.ModuleBTF[name]
+		if !ok {
+			return nil, errNoModuleTypes
+		}
+		return slices.Clone(blob), nil
+	case f.opts.BTF != nil || f.opts.BTFPath != "":
+		return nil, errNoModuleTypes
+	}
+	return os.ReadFile(filepath.Join(filepath.Dir(BTFPath), name))
+}
+
+// moduleNames are the modules whose types the kernel shows, sorted.
+func (f *Facts) moduleNames() []string {
+	var out []string
+	for name := range f.opts.ModuleBTF {
+		out = append(out, name)
+	}
+	if f.opts.BTF == nil && f.opts.BTFPath == "" {
+		list, err := os.ReadDir(filepath.Dir(BTFPath))
+		if err != nil {
+			return out // there is no BTF at all, which has been said
+		}
+		for _, file := range list {
+			if file.Name() != filepath.Base(BTFPath) {
+				out = append(out, file.Name())
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
