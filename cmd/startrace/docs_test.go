@@ -170,7 +170,7 @@ func (d *document) console(at int, lines []string) {
 }
 
 // asIs are the commands that may simply run.
-var asIs = regexp.MustCompile(`^startrace (explain|tools|doc|list|doctor)\b|--help`)
+var asIs = regexp.MustCompile(`^startrace (explain|tools|doc|list|doctor|help|completion)\b|--help`)
 
 // typed checks a command that stands in the text.
 func (d *document) typed(i int) int {
