@@ -11,6 +11,9 @@ func TestToolExamples(t *testing.T) {
 	if !canTrace() {
 		t.Skip("compiling scripts needs root and a kernel with BTF")
 	}
+	if testing.Short() {
+		t.Skip("compiles some fifty scripts")
+	}
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("examples trace bash, which is not installed")
 	}

@@ -72,6 +72,9 @@ func (f *file) culprit(words []word, se syntax.Error) (place, string) {
 	if strings.HasPrefix(se.Msg, "got indent") || strings.HasPrefix(se.Msg, "got outdent") {
 		return at, ""
 	}
+	if bracket, ok := strings.CutPrefix(se.Msg, "unexpected '"); ok {
+		return at, strings.TrimSuffix(bracket, "'") // one that closes, at its own place
+	}
 	i, ok := wordAt(words, se.Pos)
 	if !ok {
 		return at, ""
