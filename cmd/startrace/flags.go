@@ -108,7 +108,7 @@ func newParser(into any) *kong.Kong {
 
 func parseInto(into any, args []string) error {
 	if _, err := newParser(into).Parse(args); err != nil {
-		return &session.UsageError{Err: err}
+		return plain(err)
 	}
 	return nil
 }
