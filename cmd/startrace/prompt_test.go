@@ -148,8 +148,12 @@ func (p *promptTest) enter(line string) string {
 	for range (len(fmt.Sprintf("%d> ", n)+line)-1)/columns + 1 {
 		_, out, _ = strings.Cut(out, "\n")
 	}
-	return out
+	return missed.ReplaceAllString(out, "")
 }
+
+// missed is said when a probe goes, of kernels that do not run a program where
+// another has been preempted (7.2); an upper bound, of events of all processes.
+var missed = regexp.MustCompile(`(?s)startrace: up to \d+ events.*?at\s+most\s+that\n`)
 
 // enterWrapped is enter where a line that comes is longer than the terminal is
 // wide.
@@ -243,25 +247,39 @@ func TestPromptEventsAboveLine(t *testing.T) {
 	p.round()
 	p.press(line[half:])
 	p.round()
-	if err := p.Await("all events", func(s string) bool { return strings.Contains(s, "event 2002 of sh\n") }); err != nil {
-		t.Fatal(err)
-	}
+	shown := p.shownEvents()
 	p.press("\r")
 	p.await("8>")
 	_, rest, _ := strings.Cut(p.Screen(), "Attached 1 probe\n")
 	var want strings.Builder
-	for i := range 2002 {
+	for i := range shown {
 		fmt.Fprintf(&want, "event %d of sh\n", i+1)
 	}
-	for shown := "7> " + line; shown != ""; {
-		n := min(len(shown), columns)
-		want.WriteString(strings.TrimRight(shown[:n], " ") + "\n")
-		shown = shown[n:]
+	for row := "7> " + line; row != ""; {
+		n := min(len(row), columns)
+		want.WriteString(strings.TrimRight(row[:n], " ") + "\n")
+		row = row[n:]
 	}
 	want.WriteString("8>\n")
 	p.want(rest, want.String())
 	p.want(p.enter(`len(x)`), fmt.Sprintln(len(line)-6))
+	p.want(p.enter(`seen[0]`), fmt.Sprintln(shown))
 	p.leave()
+	if shown != 2002 && !strings.Contains(p.Screen(), "not seen: the kernel skips") {
+		t.Errorf("%d of 2002 events, and no word of what was lost:\n%s", shown, p.Screen())
+	}
+}
+
+// shownEvents waits until all events are on the screen, or no more come for a
+// while: 7.2 does not run a program where another has been preempted.
+func (p *promptTest) shownEvents() (n int) {
+	for still := 0; n < 2002 && still < 200; still++ {
+		time.Sleep(10 * time.Millisecond)
+		if now := strings.Count(p.Screen(), " of sh\n"); now != n {
+			n, still = now, 0
+		}
+	}
+	return n
 }
 
 func TestPromptCompletes(t *testing.T) {
