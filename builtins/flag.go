@@ -111,11 +111,11 @@ func (e *Env) flagValue(th *starlark.Thread, f *Flag) (starlark.Value, error) {
 	text, ok := e.Flags.given(f)
 	switch {
 	case e.Flags.parse().lacking == f.word():
-		return nil, usagef("%s wants a value: %s", f.title(), f.Help)
+		return nil, usagef("%s", strings.TrimSuffix(f.title()+" wants a value: "+f.Help, ": "))
 	case e.Flags.HelpWanted() || !ok && !f.Required:
 		return f.fallback(th)
 	case !ok:
-		return nil, usagef("%s is missing: %s", f.title(), f.Help)
+		return nil, usagef("%s", strings.TrimSuffix(f.title()+" is missing: "+f.Help, ": "))
 	case f.Type.Name() == expressionName:
 		return e.expressionOf(f.title(), text)
 	}

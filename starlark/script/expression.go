@@ -6,8 +6,6 @@ import (
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
-
-	"github.com/startrace/startrace/internal/plan"
 )
 
 // expression makes a function of the event of a text such as "e.comm, e.pid":
@@ -67,33 +65,39 @@ func (h *Host) unusedName(name string) string {
 }
 
 // spelling gives the elements of a tuple, or all of another expression, as
-// they were written.
+// they were written. The tree ends some nodes before their bracket, so an
+// element goes on to the next one.
 func (f *file) spelling(body syntax.Expr) (out []string) {
+	end := place{int32(len(f.lines)), int32(len([]rune(f.lines[len(f.lines)-1]))) + 1}
 	if p, ok := body.(*syntax.ParenExpr); ok {
-		body = p.X
+		body, end = p.X, placeOf(p.Rparen)
 	}
 	list := []syntax.Expr{body}
 	if t, ok := body.(*syntax.TupleExpr); ok {
 		list = t.List
 	}
-	for _, x := range list {
-		from, to := x.Span()
-		out = append(out, f.between(from, to))
+	for i, x := range list {
+		to := end
+		if i+1 < len(list) {
+			to = placeOf(syntax.Start(list[i+1]))
+		}
+		text := strings.TrimSpace(f.between(placeOf(syntax.Start(x)), to))
+		out = append(out, strings.TrimSpace(strings.TrimSuffix(text, ",")))
 	}
 	return out
 }
 
 // between is the text between two places, on one line.
-func (f *file) between(from, to plan.Pos) string {
+func (f *file) between(from, to place) string {
 	var b strings.Builder
-	for n := from.Line; n <= to.Line; n++ {
+	for n := from.line; n <= to.line; n++ {
 		line := []rune(f.line(int(n)))
 		first, last := 0, len(line)
-		if n == from.Line {
-			first = min(int(from.Col)-1, last)
+		if n == from.line {
+			first = min(int(from.col)-1, last)
 		}
-		if n == to.Line {
-			last = min(int(to.Col)-1, last)
+		if n == to.line {
+			last = min(int(to.col)-1, last)
 		}
 		b.WriteString(strings.TrimSpace(string(line[first:max(first, last)])))
 	}
