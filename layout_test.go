@@ -35,13 +35,14 @@ const (
 // it into data, so neither sees the interpreter's values or a descriptor.
 var layers = []layer{
 	{"cmd", []string{"internal/session", "internal/manual"}, []string{anything}},
-	{"internal/session", []string{"internal", "bpfgen", "builtins", "starlark", "stdlib"}, []string{anything}},
+	{"internal/session", []string{"internal", "bpfgen", "builtins", "docs", "starlark", "stdlib"}, []string{anything}},
 
 	{"builtins", []string{"internal/plan", "internal/format", "internal/kernel", "internal/wire", "internal/render", "starlark/value", "stdlib"}, []string{starlark, unix}},
 	{"starlark/repl", nil, []string{"github.com/mattn/go-runewidth"}},
 	{"starlark/value", []string{"internal/plan", "internal/format", "internal/wire"}, []string{starlark}},
 	{"starlark/script", []string{"builtins", "internal/format", "internal/kernel", "internal/plan", "internal/wire", "starlark/value", "stdlib"}, []string{starlark}},
 	{"stdlib", nil, nil},
+	{"docs", nil, nil},
 
 	{"bpfgen", []string{"bpfgen", "internal/binary", "internal/gofunc", "internal/plan", "internal/kernel", "internal/usdt", "internal/wire"}, []string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
 

@@ -10,12 +10,13 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/docs"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/stdlib"
 )
 
 // Doc prints the reference: of all builtins, or of one name: a builtin, a
-// module of the standard library, a constant.
+// module of the standard library, a constant, a document.
 func Doc(w io.Writer, name string) error {
 	if name == "" {
 		_, err := w.Write(builtins.AppendReference(nil))
@@ -32,7 +33,11 @@ func Doc(w io.Writer, name string) error {
 		fmt.Fprintf(w, "%s = %d (%#x)\n", name, v, v)
 		return nil
 	}
-	return usageErrorf("there is nothing of the name %s%s; startrace doc prints the whole reference", name, nearBuiltin(name))
+	if text, ok := docs.Page(name); ok {
+		_, err := io.WriteString(w, text)
+		return err
+	}
+	return usageErrorf("there is nothing of the name %s%s; startrace doc prints the whole reference", name, nearName(name))
 }
 
 // Help is Doc for a word that is no command; commands are the words that may
@@ -46,8 +51,8 @@ func Help(w io.Writer, name string, commands []string) error {
 	return Doc(w, name)
 }
 
-func nearBuiltin(name string) string {
-	var names []string
+func nearName(name string) string {
+	names := docs.Pages()
 	for _, en := range builtins.Entries() {
 		names = append(names, en.Name)
 	}
@@ -67,7 +72,7 @@ func docModule(w io.Writer, m stdlib.Module) error {
 	}
 	fmt.Fprintln(w, strings.TrimRight(m.Doc, "\n"))
 	if m.Tool {
-		fmt.Fprintf(w, "\nstartrace %s --help shows its flags.\n", m.Name)
+		fmt.Fprintf(w, "\nstartrace %s --help shows its flags, startrace doc tools/%s what it prints.\n", m.Name, m.Name)
 	}
 	var names []string
 	for _, stmt := range tree.Stmts {
