@@ -109,6 +109,9 @@ func serves(log []access, p *funcPoint) bool {
 // kernelFunctions gives the target of kprobe:NAME and its like.
 func (u *unit) kernelFunctions(p *plan.Pattern) []*target {
 	name, offset := u.functionOffset(p)
+	if t := u.kernelAddress(p, name); t != nil {
+		return u.byMechanism(t, p)
+	}
 	t := &target{kind: targetFunc, name: name, text: p.Text, pos: p.Pos, mech: funcMechanisms[p.Provider]}
 	if kernel.IsPattern(name) {
 		t.name = p.Provider
@@ -125,7 +128,9 @@ func (u *unit) kernelFunctions(p *plan.Pattern) []*target {
 			places = []tree.Place{place}
 		}
 		for _, at := range places {
-			t.funcs = append(t.funcs, &funcPoint{name: fn.Name, text: text, place: at, proto: fn})
+			f := &funcPoint{name: fn.Name, text: text, place: at, proto: fn}
+			u.within(p, f)
+			t.funcs = append(t.funcs, f)
 		}
 	}
 	if offset != 0 { // in the middle of a function its arguments are gone

@@ -27,7 +27,7 @@ type settings struct {
 
 	AllowWrite []string `sep:"none" placeholder:"DIR" help:"Let the script write files below DIR."`
 	AllowRun   bool     `help:"Let the script run commands."`
-	Unsafe     bool     `help:"Let the script change what it traces: send_signal."`
+	Unsafe     bool     `help:"Let the script change what it traces (send_signal), and probe kernel addresses."`
 }
 
 // grammar is the command line: `startrace [flags] FILE [args]`.

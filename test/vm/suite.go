@@ -27,6 +27,9 @@ var programs = map[string]string{"bin/startrace": "./cmd/startrace", "bin/worklo
 // blockModule makes block devices of files, for tests that trace block I/O.
 const blockModule = "loop"
 
+// functionModule has functions that are called when files are opened, for tests that trace modules.
+const functionModule = "overlay"
+
 // shared are the folders that tests may read besides their own testdata.
 var shared = []string{"examples", "stdlib", "docs", "bpfgen/infer/testdata"}
 
@@ -52,7 +55,7 @@ func buildSuite(dir string, patterns []string, flags []string) (load, error) {
 		if err := l.addPrograms(dir); err != nil {
 			return l, err
 		}
-		l.modules = append(l.modules, blockModule)
+		l.modules = append(l.modules, blockModule, functionModule)
 	}
 	for _, folder := range shared {
 		l.files = append(l.files, existing(folder)...)
