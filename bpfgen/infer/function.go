@@ -30,6 +30,8 @@ type funcPoint struct {
 	user      bool
 	abi       *gofunc.ABI
 	goroutine bool
+	// program: it is a BPF program.
+	program bool
 	// returns are the offsets in the file at which it returns, where no probe may
 	// be placed on the return address (Go).
 	returns []uint64
@@ -108,6 +110,9 @@ func serves(log []access, p *funcPoint) bool {
 
 // kernelFunctions gives the target of kprobe:NAME and its like.
 func (u *unit) kernelFunctions(p *plan.Pattern) []*target {
+	if len(p.Args) > 1 {
+		return u.bpfPrograms(p)
+	}
 	name, offset := u.functionOffset(p)
 	if t := u.kernelAddress(p, name); t != nil {
 		return u.byMechanism(t, p)
@@ -515,6 +520,9 @@ func register(off int, pos plan.Pos) *tree.Expr {
 // funcResult is e.ret.
 func (b *body) funcResult(f *funcView, mech tree.AttachKind, pos plan.Pos) val {
 	f.ask("ret")
+	if f.program {
+		wrong(pos, "what a BPF program returns cannot be read: where it lies depends on how the verifier took the program's types")
+	}
 	var word *tree.Expr
 	if mech == tree.AttachFexit {
 		f.ask("") // the result lies behind the arguments

@@ -71,6 +71,8 @@ type Place struct {
 	// Func is the name of the function. A kernel function is found by it, in
 	// Module if that is not empty; of a user function it is for messages.
 	Func, Module string
+	// Program is the number of the BPF program whose function it is, 0: of none.
+	Program uint32
 	// Address is that of a kernel function, 0: by name.
 	Address uint64
 	// Offset is in bytes: of a kernel probe behind the function's start, of a

@@ -244,8 +244,11 @@ func (l *Loaded) withMaps(insns asm.Instructions) (asm.Instructions, error) {
 
 // ownerOf opens what has the function of a trampoline.
 func ownerOf(p *tree.Place) (bpf.Owner, error) {
-	if p.Module == "" {
-		return bpf.Kernel, nil
+	switch {
+	case p.Program != 0:
+		return bpf.RunningProgram(p.Program)
+	case p.Module != "":
+		return bpf.Module(p.Module)
 	}
-	return bpf.Module(p.Module)
+	return bpf.Kernel, nil
 }

@@ -17,6 +17,8 @@ type Options struct {
 	// Blacklist reads the functions that must not be probed; nil: those of the
 	// running kernel.
 	Blacklist func() (*Blacklist, error)
+	// BPFPrograms lists the programs that are loaded now.
+	BPFPrograms func() ([]BPFProgram, error)
 	// OnlyFunction reports that the kernel says it has no two functions of a
 	// name; nil: it does not tell.
 	OnlyFunction func(name string) bool
