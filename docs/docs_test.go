@@ -16,7 +16,7 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s does not begin with a title", name)
 		}
 	}
-	for _, name := range []string{"tutorial", "language", "semantics", "builtins"} {
+	for _, name := range []string{"tutorial", "language", "semantics", "from-bpftrace", "builtins"} {
 		if !slices.Contains(pages, name) {
 			t.Errorf("there is no page %s", name)
 		}
