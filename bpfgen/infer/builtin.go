@@ -393,6 +393,11 @@ func (b *body) typeByName(s string, pos plan.Pos) kernel.TypeID {
 			return btf.Skip(id)
 		}
 	}
+	for _, name := range intNames(clean) {
+		if id, found := btf.Named(kernel.KindInt, name); found {
+			return id
+		}
+	}
 	wrong(pos, "the kernel has no type %s", clean)
 	return 0
 }
@@ -403,7 +408,11 @@ func (b *body) callSizeof(args []arg, pos plan.Pos) val {
 	if !ok {
 		wrong(pos, "sizeof wants the type's name as a constant string")
 	}
-	n, err := b.u.btf(pos).Size(b.typeByName(s, pos))
+	id := b.typeByName(s, pos)
+	if strings.HasSuffix(strings.TrimSpace(s), "*") {
+		return intVal(8) // a pointer, whatever it points to
+	}
+	n, err := b.u.btf(pos).Size(id)
 	if err != nil {
 		wrong(pos, "%v", err)
 	}
