@@ -51,6 +51,7 @@ var layers = []layer{
 	{"internal/plan", nil, []string{starlark + "syntax"}},
 	{"internal/wire", nil, nil},
 	{"internal/format", nil, nil},
+	{"internal/printfmt", nil, nil},
 	{"internal/render", []string{"internal/format", "internal/plan", "internal/wire", "starlark/value"}, []string{starlark}},
 	{"internal/kernel", nil, []string{unix}},
 	{"internal/doctor", []string{"internal/kernel"}, []string{unix}},

@@ -15,6 +15,8 @@ type Event struct {
 	Probe string
 	// Args are the other fields of the event.
 	Args Object
+	// Text is what format text shows instead of them, if not empty.
+	Text string
 }
 
 // AppendEvent renders an event on one line: time, cpu, comm, pid, probe, args.
@@ -48,7 +50,9 @@ func mustParse(s string) *format.Format {
 
 func (e *Event) args() []format.Arg {
 	text := []byte(nil)
-	if len(e.Args) > 0 {
+	if e.Text != "" {
+		text = append(append(text, ' '), e.Text...)
+	} else if len(e.Args) > 0 {
 		text = appendValue(append(text, ' '), e.Args)
 	}
 	return []format.Arg{

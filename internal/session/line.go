@@ -18,10 +18,14 @@ type eventLine struct {
 	comm, pid, probe int
 	fields           []int
 	names            []string // of fields
+	// own are the formats of tracepoints by the names of probes, as far as they were met. They are for events as the
+	// kernel has them, not as a kernel half returned them.
+	own   map[string]*ownFormat
+	plain bool
 }
 
 func newEventLine(probe string, rec *wire.Record) *eventLine {
-	l := &eventLine{comm: -1, pid: -1, probe: -1}
+	l := &eventLine{comm: -1, pid: -1, probe: -1, own: map[string]*ownFormat{}, plain: true}
 	l.out.Probe = probe
 	for i, f := range rec.Fields {
 		switch f.Name {
@@ -35,6 +39,7 @@ func newEventLine(probe string, rec *wire.Record) *eventLine {
 		default:
 			l.fields = append(l.fields, i)
 			l.names = append(l.names, strings.TrimPrefix(f.Name, "args."))
+			l.plain = l.plain && strings.HasPrefix(f.Name, "args")
 		}
 	}
 	return l
@@ -69,6 +74,23 @@ func (s *session) printEvent(l *eventLine) (err error) {
 	if err != nil {
 		return err
 	}
+	l.out.Text = s.ownText(l)
 	s.out.buf, err = s.printer.AppendEvent(s.out.buf, &l.out)
 	return err
+}
+
+// ownText is what the kernel would print of the event's arguments, if it says how; else "".
+func (s *session) ownText(l *eventLine) string {
+	if !l.plain || s.printer.Format != render.Text {
+		return ""
+	}
+	own, known := l.own[l.out.Probe]
+	if !known {
+		own = s.ownFormat(l.out.Probe)
+		l.own[l.out.Probe] = own
+	}
+	if own == nil {
+		return ""
+	}
+	return own.text(l.out.Args, s.ksym)
 }

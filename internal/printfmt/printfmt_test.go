@@ -1,0 +1,90 @@
+package printfmt
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+var record = map[string]Value{
+	"dev": Int(266338304, 4, false), "dir": Int(246947, 8, false), "mode": Int(16895, 2, false), "comm": String("cat"), "pid": Int(7, 4, true),
+	"state": Int(0x101, 8, true), "left": Int(-2, 4, true), "yes": Int(1, 1, false), "vec": Int(9, 4, false), "addr": Int(-1<<40, 8, false), "long": Int(-5, 8, true),
+}
+
+func fieldsOf(r map[string]Value) Fields {
+	return func(name string) (Value, bool) { v, ok := r[name]; return v, ok }
+}
+
+func enums(name string) (int64, bool) { return 9, name == "NINE" }
+
+// Formats of kernel 6.18 and what the kernel prints by them; with S4-01's.
+func TestAppend(t *testing.T) {
+	for _, tt := range []struct{ format, want string }{
+		{`"dev %d,%d dir %lu mode 0%o", ((unsigned int) ((REC->dev) >> 20)), ((unsigned int) ((REC->dev) & ((1U << 20) - 1))), (unsigned long) REC->dir, REC->mode`,
+			"dev 254,0 dir 246947 mode 040777"},
+		{`"comm=%s pid=%d group_dead=%s", REC->comm, REC->pid, REC->yes ? "true" : "false"`, "comm=cat pid=7 group_dead=true"},
+		{`"%s%s|", (REC->state & ((((0x00000000 | 0x00000001 | 0x00000002) + 1) << 1) - 1)) ? __print_flags(REC->state & 7, "|", { 0x01, "S" }, { 0x02, "D" }) : "R", REC->state & 0x100 ? "+" : ""`, "S+|"},
+		{`"%s", __print_flags(REC->state, "|", { 0x02, "D" }, { ( unsigned long)((1UL) << (0)), "S" }, { 0, ((void *)0) } )`, "S|0x100"},
+		{`"vec=%u [action=%s]", REC->vec, __print_symbolic(REC->vec, { 0, "HI" }, { NINE, "RCU" })`, "vec=9 [action=RCU]"},
+		{`"%s", __print_symbolic(REC->pid, { 0, "HI" })`, "0x7"},
+		{`"%d %u %x %ld %hhu", REC->left, REC->left, REC->left, REC->left, REC->left`, "-2 4294967294 fffffffe -2 254"},
+		{`"%08x|%-6s|%5d|%.2s|%%|%c", REC->pid, REC->comm, REC->pid, REC->comm, 65`, "00000007|cat   |    7|ca|%|A"},
+		{`"%pS %p", (void *)REC->addr, REC->addr`, "<fffff00000000000> 0xffffff0000000000"},
+		{`"%d %d %d", REC->long / 2, REC->long % 3, !REC->long`, "-2 -2 0"},
+		{`"%d", (REC->left < 1U) + (REC->left < 1)`, "1"},
+		{`"%d" " and " "more", REC->pid == 7 && REC->vec != 9 || -REC->pid == -7`, "1 and more"},
+		{`"none"`, "none"},
+	} {
+		f, err := Parse(tt.format, enums)
+		if err != nil {
+			t.Errorf("%s: %v", tt.format, err)
+			continue
+		}
+		got, err := f.Append(nil, fieldsOf(record), func(a uint64) string { return fmt.Sprintf("<%x>", a<<4) })
+		if err != nil || string(got) != tt.want {
+			t.Errorf("%s: got %q, %v; want %q", tt.format, got, err, tt.want)
+		}
+	}
+}
+
+// What cannot be answered is refused, and so is what nobody wrote.
+func TestRefused(t *testing.T) {
+	for format, want := range map[string]string{
+		`"%s", __print_hex(REC->buf, 3)`:   "helper __print_hex",
+		`"%pI4", REC->saddr`:               "conversion %pI4",
+		`"%d", REC->a[0]`:                  "an element of a",
+		`"%d", WHATEVER`:                   "name WHATEVER",
+		`"%d"`:                             "0 arguments for 1 conversions",
+		`"%d", 1, 2`:                       "2 arguments for 1 conversions",
+		`"%d", (1`:                         `want ")"`,
+		`"%d", 1 +`:                        "an expression is missing",
+		`"%*d", 1, 2`:                      "conversion",
+		`"open`:                            "a string without its end",
+		`"%d", 1 @ 2`:                      "character '@'",
+		`"%d", __print_flags(1, "|", {1})`: `want ","`,
+	} {
+		if f, err := Parse(format, enums); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, %v; want %s", format, f, err, want)
+		}
+	}
+}
+
+// A field that has another type in scripts than in C, and one that failed to be read.
+func TestUnanswered(t *testing.T) {
+	for format, want := range map[string]string{
+		`"%lx", (unsigned long)REC->comm`: "the address of a text",
+		`"%d", REC->missing`:              "field missing",
+		`"%s", REC->pid`:                  "%s of another type",
+		`"%d", REC->comm`:                 "%d of another type",
+		`"%d", 1 / (REC->pid - 7)`:        "division by zero",
+	} {
+		f, err := Parse(format, enums)
+		if err != nil {
+			t.Errorf("%s: %v", format, err)
+			continue
+		}
+		if _, err := f.Append(nil, fieldsOf(record), nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", format, err, want)
+		}
+	}
+}

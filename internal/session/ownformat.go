@@ -1,0 +1,89 @@
+package session
+
+import (
+	"strings"
+
+	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/printfmt"
+	"github.com/startrace/startrace/internal/render"
+)
+
+// An ownFormat prints the arguments of a tracepoint as the kernel itself does.
+type ownFormat struct {
+	printed *printfmt.Format
+	of      *kernel.Tracepoint
+}
+
+// ownFormat is that of a tracepoint; nil where it has none that can be followed here. Those of system calls show addresses
+// where the event has the text.
+func (s *session) ownFormat(probe string) *ownFormat {
+	names, ok := strings.CutPrefix(probe, "tracepoint:")
+	group, name, found := strings.Cut(names, ":")
+	if !ok || !found || group == "syscalls" {
+		return nil
+	}
+	t, err := s.facts.Tracepoint(group, name)
+	if err != nil {
+		return nil
+	}
+	f, err := printfmt.Parse(t.PrintFmt, s.enumerator)
+	if err != nil {
+		return nil
+	}
+	return &ownFormat{f, t}
+}
+
+// enumerator is a constant of one of the kernel's enums.
+func (s *session) enumerator(name string) (int64, bool) {
+	b, err := s.facts.BTF()
+	if err != nil {
+		return 0, false
+	}
+	for _, e := range b.Enumerators(name) {
+		if e.Name == name {
+			return e.Val, true
+		}
+	}
+	return 0, false
+}
+
+// text is what the kernel prints of the arguments; "" where one of them is not there as the format wants it.
+func (o *ownFormat) text(args render.Object, symbol printfmt.Symbol) string {
+	line, err := o.printed.Append(nil, func(name string) (printfmt.Value, bool) {
+		field, err := o.of.Field(name)
+		for _, a := range args {
+			if err == nil && a.Name == name {
+				return plainArgument(a.Value, field)
+			}
+		}
+		return printfmt.Value{}, false
+	}, symbol)
+	if err != nil {
+		return ""
+	}
+	return string(line)
+}
+
+func plainArgument(v render.Value, field *kernel.TracepointField) (printfmt.Value, bool) {
+	number := func(n int64) (printfmt.Value, bool) {
+		if field.Size > 8 || field.Size&(field.Size-1) != 0 || field.Size == 0 {
+			return printfmt.Value{}, false
+		}
+		return printfmt.Int(n, field.Size, field.Signed), true
+	}
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return number(1)
+		}
+		return number(0)
+	case int64:
+		return number(v)
+	case uint64:
+		return number(int64(v))
+	case string:
+		return printfmt.String(string(format.AppendEscaped(nil, v, format.OneLine))), true
+	}
+	return printfmt.Value{}, false
+}
