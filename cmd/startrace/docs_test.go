@@ -148,18 +148,21 @@ func (d *document) script(name string, at int, lines []string) {
 	if err := os.WriteFile(filepath.Join(d.folder, name), []byte(text), 0o644); err != nil {
 		d.t.Fatal(err)
 	}
-	if out, err := d.shell("startrace explain " + name); err != nil && !d.lacksKprobes(at, out) {
+	if out, err := d.shell("startrace explain " + name); err != nil && !d.lacking(at, out) {
 		d.t.Errorf("%s:%d: the script does not compile: %v\n%s", d.file, at+2, err, out)
 	}
 }
 
-// lacksKprobes reports whether a command failed because this kernel has none.
-func (d *document) lacksKprobes(at int, out string) bool {
-	lacks := strings.Contains(out, "built without CONFIG_KPROBES")
-	if lacks {
-		d.t.Logf("%s:%d: not checked here: this kernel has no kprobes", d.file, at+2)
+// missing is what a machine may lack, in startrace's words.
+var missing = regexp.MustCompile(`built without CONFIG_KPROBES|no such program or library`)
+
+// lacking reports whether a command failed because of what this machine lacks.
+func (d *document) lacking(at int, out string) bool {
+	lack := missing.FindString(out)
+	if lack != "" {
+		d.t.Logf("%s:%d: not checked here: %s", d.file, at+2, lack)
 	}
-	return lacks
+	return lack != ""
 }
 
 // console runs the commands and compares what they print.
@@ -181,7 +184,7 @@ func (d *document) console(at int, lines []string, once bool) {
 func (d *document) printed(command string, at int, want []string, once bool) []string {
 	out, err := d.shell(command)
 	if err != nil {
-		if !d.lacksKprobes(at, out) {
+		if !d.lacking(at, out) {
 			d.t.Errorf("%s:%d: %s: %v\n%s", d.file, at+1, command, err, out)
 		}
 		return want
@@ -225,7 +228,7 @@ func (d *document) compiles(i int, command string) {
 	if !asIs.MatchString(command) {
 		command = strings.Replace(command, "startrace", "startrace explain", 1)
 	}
-	if out, err := d.shell(command); err != nil && !d.lacksKprobes(i, out) {
+	if out, err := d.shell(command); err != nil && !d.lacking(i, out) {
 		d.t.Errorf("%s:%d: %s: %v\n%s", d.file, i+1, command, err, out)
 	}
 }
