@@ -7,11 +7,12 @@ import (
 	"regexp"
 )
 
-// PrintMistake prints what went wrong, on terminals with the place and the
-// hint set off.
+// PrintMistake prints what went wrong, on terminals with the line of the
+// script, and the place and the hint set off. Elsewhere a message is a line,
+// as editors and other programs read it.
 func PrintMistake(w io.Writer, text string) {
 	if coloured(w) {
-		text = paint(text)
+		text = paint(withSource(text, sourceOf))
 	}
 	fmt.Fprintln(w, text)
 }
