@@ -73,10 +73,13 @@ func newDocument(t *testing.T, file string) *document {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(examples, filepath.Join(d.folder, "examples")); err != nil {
-		t.Fatal(err)
-	}
 	d.path = binFolder(t)
+	bin, _, _ := strings.Cut(d.path, ":")
+	for name, folder := range map[string]string{"examples": examples, "bin": bin} { // as in the source tree
+		if err := os.Symlink(folder, filepath.Join(d.folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return d
 }
 
