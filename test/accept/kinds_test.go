@@ -260,7 +260,7 @@ at_exit(report)
 	}
 }
 
-// Probes of each kind are switched off and on from a timer: while they are off nothing comes.
+// Probes of each kind are switched off and on from a timer: while they are off nothing comes. (S4-02)
 func TestLiveControl(t *testing.T) {
 	const text = `
 n = count()

@@ -260,7 +260,7 @@ func TestRunqlat(t *testing.T) {
 	}
 }
 
-// Samples of a program that does nothing but calls of the kernel, by function.
+// Samples of a program that does nothing but calls of the kernel, by function. (S2-08)
 func TestHotkernel(t *testing.T) {
 	e, _ := tool(t, []string{"hotkernel"}, "reads", strconv.Itoa(scaled(1_000_000)), "4096")
 	samples, share, seen := 0, 0.0, map[string]bool{}
