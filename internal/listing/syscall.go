@@ -75,6 +75,9 @@ func syscall(k *kind, p *Point, sc *kernel.Syscall) {
 		}
 		p.Fields = append(p.Fields, f)
 	}
+	if len(sc.Args) > 0 {
+		p.Fields = append(p.Fields, Field{Name: "e.args", Type: "record", Note: "str(e.args) is all of them as text"})
+	}
 	if sc.IsNoReturn() {
 		p.Notes = append(p.Notes, "it never returns: the event is its start")
 		return
@@ -88,7 +91,7 @@ func syscall(k *kind, p *Point, sc *kernel.Syscall) {
 func family(call, arg, expr string) string {
 	prefix := ""
 	switch {
-	case strings.HasPrefix(call, "open") && arg == "flags":
+	case strings.HasPrefix(call, "open") && !strings.HasPrefix(call, "open_tree") && arg == "flags": // those have OPEN_TREE_ and AT_
 		prefix = "O_"
 	case arg == "dfd" || arg == "dirfd":
 		return "AT_FDCWD, or a file: e.file(" + expr + ")"

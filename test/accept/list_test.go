@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -53,6 +54,43 @@ func TestListedFields(t *testing.T) {
 				explainFields(t, part)
 			}
 		})
+	}
+}
+
+// System calls and their tracepoints by patterns; fields with what names their flags and prints all of them, which the
+// scripts then do. (S3-07, S3-09, S4-13)
+func TestListCalls(t *testing.T) {
+	needTracing(t)
+	lines := strings.Fields(startrace(t, "list", "tracepoint:syscalls:sys_enter_*").ok(t).stdout)
+	for _, line := range lines {
+		if !strings.HasPrefix(line, "tracepoint:syscalls:sys_enter_") {
+			t.Errorf("listed %q", line)
+		}
+	}
+	if len(lines) < 250 || !slices.Contains(lines, "tracepoint:syscalls:sys_enter_openat") {
+		t.Errorf("%d calls: %q", len(lines), lines)
+	}
+	var names, fields []string
+	for _, p := range listed(t, "syscall:open{,at,at2}") {
+		names = append(names, p.Point)
+	}
+	for _, f := range listed(t, "-v", "syscall:openat")[0].Fields {
+		fields = append(fields, fmt.Sprintf("%s %s: %s", f.Name, f.Type, f.Note))
+	}
+	for _, want := range []string{"syscall:openat", "syscall:openat2"} { // open is amd64's
+		if !slices.Contains(names, want) || len(names) > 3 {
+			t.Errorf("listed %q, want %s among them", names, want)
+		}
+	}
+	want := []string{"e.args.dfd int: AT_FDCWD, or a file: e.file(e.args.dfd)", "e.args.filename string: ", `e.args.flags int: names(e.args.flags, "O_") is text`,
+		`e.args.mode int: names(e.args.mode, "mode") is text`, "e.args record: str(e.args) is all of them as text", "e.ret int: errno(e.ret) names an error"}
+	if len(fields) < len(want) || !slices.Equal(fields[:len(want)], want) {
+		t.Errorf("fields\n%s\nwant\n%s", strings.Join(fields, "\n"), strings.Join(want, "\n"))
+	}
+	dir := t.TempDir()
+	e, _ := traced(t, `probe("syscall:openat", lambda e: print(names(e.args.flags, "O_"), str(e.args)), where = lambda e: e.comm == "wl-opens" and e.ret < 0)`, nil, "opens", "3", "1", dir)
+	if want := fmt.Sprintf("O_RDONLY record(dfd = -100, filename = \"%s/missing-0-0\", flags = 0, mode = 0)\n", dir); e.stdout != want {
+		t.Errorf("got %q, want %q", e.stdout, want)
 	}
 }
 
