@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/docs"
 	"github.com/startrace/startrace/internal/manual"
 	"github.com/startrace/startrace/stdlib"
 )
@@ -76,7 +77,7 @@ func (m machine) Names() (out []string) {
 	for _, en := range builtins.Entries() {
 		out = append(out, en.Name)
 	}
-	return out
+	return append(out, docs.Pages()...)
 }
 
 // Processes are those of /proc, with their names.
