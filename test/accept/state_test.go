@@ -283,7 +283,7 @@ at_exit(lambda: show(n, screen = True))
 	needTracing(t)
 	e := startrace(t, "-e", `probe("syscall:openat", lambda e: print("name", e.args.filename), where = lambda e: "31mb" in e.comm or e.args.filename.endswith("\tc"))`,
 		"-c", "cat '"+strange+"'").ok(t)
-	e.has(t, `(?m)^name .*/a\\x1b\[31mb\tc$`)
+	e.has(t, `(?m)^name .*/a\\x1b\[31mb\\tc$`)
 }
 
 // A module declares events and functions; the script that loads it starts what it wants of them.

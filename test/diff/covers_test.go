@@ -105,6 +105,9 @@ var elsewhere = []struct{ what, file, test string }{
 
 // TestElsewhere finds the tests that the list names.
 func TestElsewhere(t *testing.T) {
+	if _, err := os.Stat("../../go.mod"); err != nil {
+		t.Skip("needs the source tree:", err)
+	}
 	for _, e := range elsewhere {
 		src, err := os.ReadFile(e.file)
 		if err != nil || !strings.Contains(string(src), e.test) {
