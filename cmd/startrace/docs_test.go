@@ -30,6 +30,9 @@ func TestDocs(t *testing.T) {
 	if !canTrace() {
 		t.Skip("compiling scripts needs root and a kernel with BTF")
 	}
+	if testing.Short() {
+		t.Skip("runs each command of the documents, which takes a minute in a guest")
+	}
 	files, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
