@@ -3,6 +3,7 @@ package script
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -105,6 +106,28 @@ func evalError(e *starlark.EvalError) *Error {
 func runtimeHint(msg string) string {
 	if strings.Contains(msg, "frozen") {
 		return " (a kernel half uses it as a constant; what changes belongs into a table())"
+	}
+	return containerHint(msg)
+}
+
+// operands are the types that an operator was tried on, as the interpreter
+// names them.
+var operands = regexp.MustCompile(`^(?:unknown binary op: )?(\w+) \S+ (\w+)(?: not implemented)?$`)
+
+// containerHint says where the number of a container is, for one that stands
+// where a number should.
+func containerHint(msg string) string {
+	m := operands.FindStringSubmatch(msg)
+	if m == nil {
+		return ""
+	}
+	for _, name := range m[1:] {
+		switch name {
+		case "count", "total", "mean", "lowest", "highest", "entry":
+			return " (its number is .value)"
+		case "cell":
+			return " (what it holds is .get())"
+		}
 	}
 	return ""
 }

@@ -41,7 +41,9 @@ var plainResolve = []rewording{
 // typeNames are the types of the interpreter as scripts know them.
 var typeNames = strings.NewReplacer("NoneType", "None", "builtin_function_or_method", "a builtin function")
 
-// plainRuntime are the messages of the interpreter while a script runs.
+// plainRuntime are the messages of the interpreter while a script runs. "not
+// implemented" is the interpreter's own, of its own types and of two that
+// differ; our values say it in plain words by themselves.
 var plainRuntime = []rewording{
 	{regexp.MustCompile(`^unhandled index operation (\S+)\[(\S+)\]$`), "$1 has no elements: [KEY] is for lists, dicts, tuples, strings and tables"},
 	{regexp.MustCompile(`^invalid call of non-function \((\S+)\)$`), "$1 is called like a function, and it is none"},

@@ -185,12 +185,5 @@ func (h *Histogram) Binary(op syntax.Token, y starlark.Value, _ starlark.Side) (
 
 // CompareSameType compares bucket by bucket.
 func (h *Histogram) CompareSameType(op syntax.Token, y starlark.Value, _ int) (bool, error) {
-	same := slices.Equal(h.counts, y.(*Histogram).counts)
-	switch op {
-	case syntax.EQL:
-		return same, nil
-	case syntax.NEQ:
-		return !same, nil
-	}
-	return false, fmt.Errorf("histogram %s histogram not implemented", op)
+	return equality(op, slices.Equal(h.counts, y.(*Histogram).counts), "histogram", "their .quantile(0.5) or .count")
 }

@@ -88,14 +88,11 @@ func (r *Record) AttrNames() []string {
 }
 
 func (r *Record) CompareSameType(op syntax.Token, y starlark.Value, depth int) (bool, error) {
-	switch op {
-	case syntax.EQL:
-		return r.equal(y.(*Record), depth)
-	case syntax.NEQ:
-		eq, err := r.equal(y.(*Record), depth)
-		return !eq, err
+	same, err := r.equal(y.(*Record), depth)
+	if err != nil {
+		return false, err
 	}
-	return false, fmt.Errorf("record %s record not implemented: compare their fields", op)
+	return equality(op, same, "record", "their fields")
 }
 
 func (r *Record) equal(s *Record, depth int) (bool, error) {

@@ -146,14 +146,7 @@ func (s Stack) folded() string {
 
 // CompareSameType knows == and !=.
 func (s Stack) CompareSameType(op syntax.Token, y starlark.Value, _ int) (bool, error) {
-	same := s.ID == y.(Stack).ID
-	switch op {
-	case syntax.EQL:
-		return same, nil
-	case syntax.NEQ:
-		return !same, nil
-	}
-	return false, fmt.Errorf("stack %s stack not implemented", op)
+	return equality(op, s.ID == y.(Stack).ID, "stack", "their lengths, or the .name of their frames")
 }
 
 // method makes a bound method.

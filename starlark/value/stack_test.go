@@ -57,7 +57,8 @@ func TestStack(t *testing.T) {
 		{"type(s), type(s[0])", `("stack", "frame")`},
 		{"s[3]", "error: stack index 3 out of range [-3:2]"},
 		{"1 in s", "error: 'in <stack>' wants a function's name or a frame, got int"},
-		{"s < u", "error: stack < stack not implemented"},
+		{"s < u", "error: stacks have no order: compare their lengths, or the .name of their frames"},
+		{"s[0] >= s[1]", "error: frames have no order: compare their .name or .addr"},
 		{"s.depth", "error: stack has no .depth field or method"},
 	} {
 		got := ""

@@ -85,12 +85,5 @@ func (f Frame) Attr(name string) (starlark.Value, error) {
 
 // CompareSameType knows == and !=.
 func (f Frame) CompareSameType(op syntax.Token, y starlark.Value, _ int) (bool, error) {
-	same := f == y.(Frame)
-	switch op {
-	case syntax.EQL:
-		return same, nil
-	case syntax.NEQ:
-		return !same, nil
-	}
-	return false, fmt.Errorf("frame %s frame not implemented", op)
+	return equality(op, f == y.(Frame), "frame", "their .name or .addr")
 }
