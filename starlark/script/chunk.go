@@ -46,10 +46,8 @@ func (h *Host) RunChunk(name string, line int, text string) (*Chunk, error) {
 			h.globals[name] = v
 		}
 	}
-	if c.Value = env[valueName]; err != nil {
-		return c, err
-	}
-	return c, nil
+	c.Value = env[valueName]
+	return c, err
 }
 
 // parseChunk adds a chunk to the file. The lines before it are left empty, so
@@ -136,10 +134,7 @@ func (h *Host) RunLoaded(name string) error {
 	if fn, ok := main.(*starlark.Function); ok {
 		_, err = starlark.Call(h.thread, fn, nil, nil)
 	}
-	if err != nil {
-		return h.explain(err)
-	}
-	return nil
+	return h.explain(err)
 }
 
 // Source is the text of a file that RunLoaded ran.

@@ -110,7 +110,7 @@ var units = map[string]string{
 
 // syntaxHint says what was probably meant by the words around a mistake.
 func syntaxHint(words []word, at place, got, msg string) string {
-	prev, next := around(words, at)
+	prev := before(words, at)
 	hint, kept := reserved[got]
 	switch {
 	case kept && prev == ".":
@@ -140,11 +140,11 @@ func syntaxHint(words []word, at place, got, msg string) string {
 	case strings.HasPrefix(msg, "unexpected ") && strings.Contains(")]}", got) && got != "":
 		return "no bracket is open here"
 	}
-	return missing(msg, next)
+	return missing(msg)
 }
 
 // missing says what a parser that wanted something else did not find.
-func missing(msg, _ string) string {
+func missing(msg string) string {
 	switch {
 	case strings.HasPrefix(msg, "got newline, want ':'"):
 		return "def, if, elif, else and for end in a colon"
@@ -161,14 +161,12 @@ func missing(msg, _ string) string {
 	return ""
 }
 
-// around gives the words before and behind a place.
-func around(words []word, at place) (prev, next string) {
+// before gives the word before a place.
+func before(words []word, at place) (prev string) {
 	for _, w := range words {
 		if w.from.before(at) {
 			prev = w.text
-		} else if at.before(w.from) {
-			return prev, w.text
 		}
 	}
-	return prev, ""
+	return prev
 }
