@@ -116,15 +116,12 @@ func (p *goPackage) output(piece string) {
 	}
 }
 
-var (
-	summary  = regexp.MustCompile(`^(ok  |FAIL)\t`)
-	progress = regexp.MustCompile(`^(=== (RUN|PAUSE|CONT|NAME) | *--- (PASS|SKIP): |PASS$)`)
-)
+var summary = regexp.MustCompile(`^(ok  |FAIL)\t`)
 
 // print shows the last word on a package, or all that it said if it failed.
 func (p *goPackage) print(to io.Writer, action string) {
 	for line := range strings.Lines(p.said.String()) {
-		if summary.MatchString(line) || action == "fail" && !progress.MatchString(line) {
+		if summary.MatchString(line) || action == "fail" && !verdict.Progress(strings.TrimSuffix(line, "\n")) {
 			fmt.Fprint(to, line)
 		}
 	}

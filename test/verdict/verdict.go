@@ -5,11 +5,14 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
+	"time"
 )
 
 // Skip is one test that did not run, and what it said about it.
@@ -17,11 +20,18 @@ type Skip struct {
 	Package, Test, Reason string
 }
 
+// Time is how long a test took, its subtests included.
+type Time struct {
+	Package, Test string
+	Took          time.Duration
+}
+
 // Tally counts tests and subtests.
 type Tally struct {
 	Passed, Failed int
 	Skips          []Skip
 	Failures       []string // "package test"
+	Times          []Time   // of tests, not of subtests
 }
 
 // Add merges the counts of other into t.
@@ -30,6 +40,7 @@ func (t *Tally) Add(other Tally) {
 	t.Failed += other.Failed
 	t.Skips = append(t.Skips, other.Skips...)
 	t.Failures = append(t.Failures, other.Failures...)
+	t.Times = append(t.Times, other.Times...)
 }
 
 // String is the one line that ends a run.
@@ -59,6 +70,14 @@ func (t Tally) PrintSkips(w io.Writer) {
 	}
 }
 
+// PrintSlowest lists the n tests that took longest.
+func (t Tally) PrintSlowest(w io.Writer, n int) {
+	times := slices.SortedFunc(slices.Values(t.Times), func(a, b Time) int { return cmp.Compare(b.Took, a.Took) })
+	for _, slow := range times[:min(n, len(times))] {
+		fmt.Fprintf(w, "%7.1fs  %s %s\n", slow.Took.Seconds(), slow.Package, slow.Test)
+	}
+}
+
 // shorten names the first few tests of a list.
 func shorten(names []string) string {
 	const most = 3
@@ -77,8 +96,9 @@ type Reader struct {
 }
 
 var (
-	resultLine  = regexp.MustCompile(`^ *--- (PASS|FAIL|SKIP): (\S+) \(`)
+	resultLine  = regexp.MustCompile(`^ *--- (PASS|FAIL|SKIP): (\S+) \(([0-9.]+s)\)`)
 	currentLine = regexp.MustCompile(`^=== (?:RUN|NAME|CONT|PAUSE) +(\S+)`)
+	progress    = regexp.MustCompile(`^(=== (RUN|PAUSE|CONT|NAME) | *--- (PASS|SKIP): |PASS$)`)
 	logPrefix   = regexp.MustCompile(`^ +\S+\.go:\d+: `)
 )
 
@@ -90,6 +110,7 @@ func (r *Reader) Line(line string) {
 	}
 	if m := resultLine.FindStringSubmatch(line); m != nil {
 		r.result(m[1], m[2])
+		r.time(m[2], m[3])
 		return
 	}
 	if loc := logPrefix.FindStringIndex(line); loc != nil {
@@ -115,6 +136,19 @@ func (r *Reader) result(verdict, test string) {
 		r.tally.Skips = append(r.tally.Skips, Skip{r.Package, test, reason})
 	}
 }
+
+// time notes what a test took.
+func (r *Reader) time(test, took string) {
+	if strings.Contains(test, "/") {
+		return
+	}
+	if d, err := time.ParseDuration(took); err == nil { // the pattern of the line says so
+		r.tally.Times = append(r.tally.Times, Time{r.Package, test, d})
+	}
+}
+
+// Progress says whether a line of a test binary says nothing about what went wrong.
+func Progress(line string) bool { return progress.MatchString(line) }
 
 // Tally returns the counts so far.
 func (r *Reader) Tally() Tally { return r.tally }

@@ -3,6 +3,7 @@ package verdict
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -41,6 +42,7 @@ func TestReader(t *testing.T) {
 			{"x", "TestB/one", "needs kprobes: CONFIG_KPROBES is off"},
 			{"x", "TestQ", "needs root"},
 		},
+		Times: []Time{{"x", "TestA", 0}, {"x", "TestB", 0}, {"x", "TestQ", 0}, {"x", "TestP", 10 * time.Millisecond}},
 	}
 	if diff := cmp.Diff(want, r.Tally()); diff != "" {
 		t.Error(diff)
@@ -54,5 +56,25 @@ func TestPrintSkips(t *testing.T) {
 	want := "skipped 2: needs BTF (p B, p C)\nskipped 1: needs root (p A)\n"
 	if b.String() != want {
 		t.Errorf("got %q, want %q", b.String(), want)
+	}
+}
+
+func TestPrintSlowest(t *testing.T) {
+	tally := Tally{Times: []Time{{"p", "A", time.Second}, {"p", "B", 90 * time.Second}, {"q", "C", 2 * time.Second}}}
+	var b strings.Builder
+	tally.PrintSlowest(&b, 2)
+	if want := "   90.0s  p B\n    2.0s  q C\n"; b.String() != want {
+		t.Errorf("got %q, want %q", b.String(), want)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	for line, want := range map[string]bool{
+		"=== RUN   TestA": true, "    --- PASS: TestA/b (0.00s)": true, "--- SKIP: TestA (0.00s)": true, "PASS": true,
+		"--- FAIL: TestA (0.00s)": false, "    a_test.go:1: wrong": false, "PASSED": false,
+	} {
+		if Progress(line) != want {
+			t.Errorf("%q: want %v", line, want)
+		}
 	}
 }

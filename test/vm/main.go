@@ -34,6 +34,7 @@ type options struct {
 	suite    bool
 	short    bool
 	parallel int
+	slowest  int
 	words    []string // the command, or packages
 }
 
@@ -91,6 +92,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.out, "out", "", "folder for what the guest left in /out, as KERNEL.tar")
 	flags.BoolVar(&o.suite, "suite", false, "build and run the kernel tests of packages")
 	flags.BoolVar(&o.short, "short", false, "with -suite: the short form of the tests")
+	flags.IntVar(&o.slowest, "slowest", 0, "list as many of the tests that took longest")
 	flags.IntVar(&o.parallel, "j", 1, "number of guests that run at a time")
 	flags.BoolVar(&o.renew, "renew", false, "fetch the newest kernels again")
 	flags.BoolVar(&o.verbose, "v", false, "show the kernel's messages too")

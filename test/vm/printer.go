@@ -3,9 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/startrace/startrace/test/verdict"
 )
 
 // printer shows what the guests say. Guests may run side by side, so whole lines are written, with the kernel's
@@ -16,9 +17,6 @@ type printer struct {
 	prefix bool // the kernel's version before each line
 	hold   bool // show the output of a job only if it failed
 }
-
-// progress is of the output of Go tests the part that says nothing about what went wrong.
-var progress = regexp.MustCompile(`^(=== (RUN|PAUSE|CONT|NAME) | *--- (PASS|SKIP): )`)
 
 // lines writes lines of one kernel together.
 func (p *printer) lines(k fetched, text string) {
@@ -58,7 +56,7 @@ func (v *voice) ended(r result) {
 	} else {
 		var said strings.Builder
 		for line := range strings.Lines(v.held.String()) {
-			if !progress.MatchString(line) {
+			if !verdict.Progress(strings.TrimSuffix(line, "\n")) {
 				said.WriteString(line)
 			}
 		}

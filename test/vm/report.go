@@ -34,6 +34,7 @@ func runAll(list []fetched, opts options) bool {
 		good = outcomes[i].ok() && good
 		total.Add(outcomes[i].summarize(os.Stdout, k))
 	}
+	total.PrintSlowest(os.Stdout, opts.slowest)
 	total.PrintSkips(os.Stdout)
 	fmt.Printf("%d kernels: %s\n", len(list), total)
 	return good
@@ -85,6 +86,9 @@ func (o outcome) summarize(w io.Writer, k fetched) verdict.Tally {
 		}
 		for i := range r.tally.Skips {
 			r.tally.Skips[i].Package = k.version + " " + r.tally.Skips[i].Package
+		}
+		for i := range r.tally.Times {
+			r.tally.Times[i].Package = k.version + " " + r.tally.Times[i].Package
 		}
 		total.Add(r.tally)
 	}
