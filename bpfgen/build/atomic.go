@@ -34,26 +34,19 @@ const exchangeTries = 8
 // given. Kernel 5.12.
 func (b *builder) exchange(c *tree.Container, p *ir.Value, f func(old *ir.Value, done *join) *ir.Value) {
 	done := b.newJoin(types.Type{})
-	head, try, gaveUp := b.f.NewBlock(), b.f.NewBlock(), b.f.NewBlock()
-	b.cur.Jump(b.pos, head, b.konst(0))
-	b.reach(head)
-	k := head.Param(b.pos)
-	b.begin(head)
-	b.branchImm(ir.ULT, k, exchangeTries, try, gaveUp)
-	b.begin(gaveUp)
+	b.rounds(exchangeTries, func(*ir.Value) {
+		old := b.load(8, p, 0)
+		next := f(old, done)
+		seen := b.op(ir.OpCmpXchg64, p, old, next)
+		won, again := b.f.NewBlock(), b.f.NewBlock()
+		from := b.cur
+		b.branch(ir.EQ, seen, old, won, again)
+		b.likely(1, from)
+		b.begin(won)
+		b.jump(done)
+		b.begin(again)
+	})
 	b.countSite(tree.Site{Kind: tree.SiteContention, Probe: b.prog.Probe, Container: c.ID, Pos: b.pos})
-	b.jump(done)
-	b.begin(try)
-	old := b.load(8, p, 0)
-	next := f(old, done)
-	seen := b.op(ir.OpCmpXchg64, p, old, next)
-	won, again := b.f.NewBlock(), b.f.NewBlock()
-	from := b.cur
-	b.branch(ir.EQ, seen, old, won, again)
-	b.likely(1, from)
-	b.begin(again)
-	b.cur.Jump(b.pos, head, b.imm(ir.OpAdd, k, 1))
-	b.begin(won)
 	b.jump(done)
 	b.enter(done)
 }

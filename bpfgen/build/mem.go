@@ -102,7 +102,7 @@ func (b *builder) allocText(size int) *region {
 	return b.allocScratch(size)
 }
 
-// allocScratch is alloc in the scratch memory.
+// allocScratch is alloc in the scratch memory, which lies in a map.
 func (b *builder) allocScratch(size int) *region {
 	size = (size + 7) &^ 7
 	if r := b.reuse(size, false); r != nil {

@@ -111,8 +111,8 @@ func (w *pathWalk) mounts() bool { return w.e.Str != "dentry" }
 func (w *pathWalk) alloc() {
 	o := w.o
 	room := layout.StringRoom(w.e.Type.Cap)
-	w.buf = w.b.allocMap(int(w.end) + max(room, maxName+1) + 8)
-	w.state = w.b.allocMap(walkSize)
+	w.buf = w.b.allocScratch(int(w.end) + max(room, maxName+1) + 8)
+	w.state = w.b.allocScratch(walkSize)
 	w.dent = w.b.newPiece(field{o.DentryPprev, 8}, field{o.DentryParent, 8}, field{o.DentryName, 8}, field{o.DentryNameLen, 4})
 	w.mnt = w.b.newPiece(field{o.MountParent, 8}, field{o.MountMountpoint, 8})
 }
@@ -131,7 +131,7 @@ func (b *builder) newPiece(fields ...field) *piece {
 	for _, f := range fields {
 		s.lo, s.hi = min(s.lo, int64(f.off)), max(s.hi, int64(f.off+f.size))
 	}
-	s.m = b.allocMap(int(s.hi - s.lo))
+	s.m = b.allocScratch(int(s.hi - s.lo))
 	return s
 }
 

@@ -144,7 +144,7 @@ func (w *pathWalk) namespace() {
 	kind := w.follow(w.follow(inode, w.o.InodePrivate), w.o.NsOps)
 	name := w.follow(kind, w.o.NsOpsName)
 	const room = 24 // "pid_for_children" is the longest
-	m := b.allocMap(room)
+	m := b.allocScratch(room)
 	rc := b.call(helperProbeReadKernelStr, b.addr(m, 0), b.konst(room), name)
 	b.unless(ir.SLE, rc, 0, func() { b.jump(w.fault) })
 	n := b.add(rc, -1)

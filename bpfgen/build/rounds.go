@@ -28,14 +28,3 @@ func (b *builder) rounds(n int64, body func(k *ir.Value)) {
 	b.restore(saved)
 	b.begin(over)
 }
-
-// allocMap gives memory that lies in a map, never on the stack.
-func (b *builder) allocMap(size int) *region {
-	size = (size + 7) &^ 7
-	if r := b.reuse(size, false); r != nil {
-		return r
-	}
-	r := b.scratch(size)
-	b.made = append(b.made, r)
-	return r
-}

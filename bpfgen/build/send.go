@@ -206,13 +206,7 @@ func (p *packer) advance(s *str) {
 func (b *builder) output(m *region, size *ir.Value) {
 	b.Uses[tree.MapRing] = true
 	rc := b.call(helperRingbufOutput, b.mapPtr(tree.MapRing), b.addr(m, 0), size, b.konst(ringNoWakeup))
-	j := b.newJoin(types.Type{})
-	b.unless(ir.NE, rc, 0, func() {
-		b.countSite(tree.Site{Kind: tree.SiteRing, Probe: b.prog.Probe, Container: -1})
-		b.jump(j)
-	})
-	b.jump(j)
-	b.enter(j)
+	b.countFailed(rc, tree.SiteRing)
 }
 
 // keep puts the record, and its size behind it, among the last of its probe. The
@@ -222,9 +216,14 @@ func (b *builder) keep(m *region, size *ir.Value) {
 	slot := b.Tree.KeepSize(b.prog.Probe)
 	b.store(8, b.addr(m, 0), int64(slot-8), size)
 	rc := b.call(helperMapPush, b.mapPtr(tree.KeepMap(b.prog.Probe)), b.addr(m, 0), b.konst(updateExist))
+	b.countFailed(rc, tree.SiteKeep)
+}
+
+// countFailed counts a record that was not taken, and goes on.
+func (b *builder) countFailed(rc *ir.Value, kind tree.SiteKind) {
 	j := b.newJoin(types.Type{})
 	b.unless(ir.NE, rc, 0, func() {
-		b.countSite(tree.Site{Kind: tree.SiteKeep, Probe: b.prog.Probe, Container: -1})
+		b.countSite(tree.Site{Kind: kind, Probe: b.prog.Probe, Container: -1})
 		b.jump(j)
 	})
 	b.jump(j)

@@ -156,7 +156,7 @@ func (b *builder) stackMark(e *tree.Expr, user bool) int64 {
 func (b *builder) stackEntry(frames int64) *region {
 	size := wire.StackAddrs + 8*b.Tree.StackFrames
 	if int(frames) < b.Tree.StackFrames || b.NoCmpXchg {
-		return b.scratch(size)
+		return b.allocScratch(size)
 	}
 	return b.alloc(size)
 }

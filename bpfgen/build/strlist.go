@@ -39,7 +39,7 @@ func (b *builder) strList(e *tree.Expr) val {
 		r.sep = int64(e.Args[1].Str[0])
 	}
 	list := b.add(b.base(e.Args[0]), e.Int)
-	r.buf, r.state = b.allocMap(2*int(r.room)+8), b.allocMap(16)
+	r.buf, r.state = b.allocScratch(2*int(r.room)+8), b.allocScratch(16)
 	b.store(8, b.addr(r.state, 0), listOff, b.konst(0))
 	b.store(8, b.addr(r.state, 0), listFlag, b.konst(0))
 	r.done, r.fault = b.newJoin(types.Type{}), b.newJoin(types.Type{})
