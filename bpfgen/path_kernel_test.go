@@ -73,7 +73,7 @@ func kernelTypes(t *testing.T) *kernel.BTF {
 	needBPF(t)
 	btf, err := kernel.OpenBTF()
 	if err != nil {
-		t.Skipf("needs the kernel's BTF: %v", err)
+		t.Skipf("needs BTF of the kernel (CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux): %v", err)
 	}
 	return btf
 }
@@ -109,7 +109,7 @@ func ownThread(t *testing.T, unshare int) {
 	t.Helper()
 	runtime.LockOSThread()
 	if err := unix.Unshare(unshare); err != nil {
-		t.Skipf("needs to unshare what a thread has: %v", err)
+		t.Skipf("needs CAP_SYS_ADMIN for unshare(2): %v", err)
 	}
 }
 
@@ -279,7 +279,7 @@ func TestPathMounts(t *testing.T) {
 	btf := kernelTypes(t)
 	ownThread(t, unix.CLONE_NEWNS)
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		t.Skipf("needs own mounts: %v", err)
+		t.Skipf("needs CAP_SYS_ADMIN to change mounts: %v", err)
 	}
 	file := fileOf(t, btf)
 	dentry := follow(file, field(t, btf, "file", "f_path")+field(t, btf, "path", "dentry"))
@@ -326,7 +326,7 @@ func TestPathChroot(t *testing.T) {
 	dir := makeDir(t, t.TempDir()+"/root/etc")
 	want := shown(t, open(t, dir, unix.O_RDONLY)) + "/file"
 	if err := unix.Chroot(filepath.Dir(dir)); err != nil {
-		t.Skipf("needs chroot: %v", err)
+		t.Skipf("needs CAP_SYS_CHROOT: %v", err)
 	}
 	if got := paths(uint64(open(t, "/etc/file", createFile)))[0]; got != want {
 		t.Errorf("got %q, want %q", got, want)

@@ -2,6 +2,7 @@ package bpfgen
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -41,8 +42,11 @@ func attach(t *testing.T, c *ebpf.Collection, u *Unit) {
 			name = n
 		}
 		l, err := link.AttachRawTracepoint(link.RawTracepointOptions{Name: name, Program: c.Programs[p.Name]})
+		if errors.Is(err, os.ErrNotExist) {
+			t.Skipf("needs raw tracepoint %s (CONFIG_FTRACE_SYSCALLS): %v", name, err)
+		}
 		if err != nil {
-			t.Skipf("needs raw tracepoint %s: %v", name, err)
+			t.Fatal(err)
 		}
 		t.Cleanup(func() { l.Close() })
 	}

@@ -78,7 +78,7 @@ func improve(f *ir.Func, seed uint64) error {
 func needSyscallPrograms(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("needs root to load programs")
+		t.Skip("needs root (uid 0) to load BPF programs")
 	}
 	f, err := ir.Parse("func \"probe\" {\nb0:\n  ret\n}\n")
 	if err != nil {

@@ -18,10 +18,10 @@ import (
 func needBPF(t testing.TB) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("needs root to load BPF programs")
+		t.Skip("needs root (uid 0) to load BPF programs")
 	}
 	if err := rlimit.RemoveMemlock(); err != nil {
-		t.Skipf("needs unlimited locked memory: %v", err)
+		t.Skipf("needs CAP_SYS_RESOURCE to lift RLIMIT_MEMLOCK: %v", err)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 func BenchmarkSyscalls(b *testing.B) {
 	facts := kernel.Open(kernel.Options{})
 	if _, err := facts.BTF(); err != nil {
-		b.Skipf("needs the kernel's types: %v", err)
+		b.Skipf("needs BTF of the kernel (CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux): %v", err)
 	}
 	n := 0
 	for b.Loop() {
