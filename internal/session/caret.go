@@ -4,7 +4,6 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -78,16 +77,13 @@ func topic(line string, column int) string {
 				closed--
 				continue
 			}
-			if name := word.FindString(string(runes[:i])); documented(name) {
+			name := word.FindString(string(runes[:i]))
+			if _, documented := builtins.Lookup(name); documented {
 				return name
 			}
 		}
 	}
 	return ""
-}
-
-func documented(name string) bool {
-	return slices.ContainsFunc(builtins.Entries(), func(e builtins.Entry) bool { return e.Name == name })
 }
 
 // sourceOf is the text of a script that messages name; "" where there is none.

@@ -1,10 +1,10 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -25,7 +25,7 @@ func Machine(w io.Writer) error {
 	fmt.Fprintf(w, "types     %s\n", orProblem(typesOf(facts)))
 	fmt.Fprintf(w, "tracefs   %s\n", orProblem(facts.TracefsPath()))
 	fmt.Fprintf(w, "cpus      %d\n", attach.CPUs())
-	fmt.Fprintf(w, "lockdown  %s\n", lockdown())
+	fmt.Fprintf(w, "lockdown  %s\n", cmp.Or(kernel.Lockdown(), "unknown: this kernel has none, or /sys/kernel/security/lockdown cannot be read"))
 	_, err := fmt.Fprintf(w, "user      %d\n", unix.Geteuid())
 	return err
 }
@@ -37,26 +37,13 @@ func orProblem(text string, err error) string {
 	return text
 }
 
-const typesFile = "/sys/kernel/btf/vmlinux"
-
 func typesOf(facts *kernel.Facts) (string, error) {
 	if _, err := facts.BTF(); err != nil {
 		return "", err
 	}
-	st, err := os.Stat(typesFile)
+	st, err := os.Stat(kernel.BTFPath)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s, %d KB", typesFile, st.Size()>>10), nil
-}
-
-// lockdown is the mode that stands in brackets: none [integrity] confidentiality.
-func lockdown() string {
-	text, err := os.ReadFile("/sys/kernel/security/lockdown")
-	if err != nil {
-		return "unknown: " + err.Error()
-	}
-	_, mode, _ := strings.Cut(string(text), "[")
-	mode, _, _ = strings.Cut(mode, "]")
-	return mode
+	return fmt.Sprintf("%s, %d KB", kernel.BTFPath, st.Size()>>10), nil
 }

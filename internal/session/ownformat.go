@@ -40,12 +40,8 @@ func (s *session) enumerator(name string) (int64, bool) {
 	if err != nil {
 		return 0, false
 	}
-	for _, e := range b.Enumerators(name) {
-		if e.Name == name {
-			return e.Val, true
-		}
-	}
-	return 0, false
+	v, _, ok := b.EnumValue(name)
+	return v, ok
 }
 
 // text is what the kernel prints of the arguments; "" where one of them is not there as the format wants it.

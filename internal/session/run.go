@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/format"
@@ -128,9 +126,7 @@ func (s *session) finish(failed error) (int, error) {
 		return Failed, tidy(failed)
 	}
 	err := s.end()
-	if !s.Quiet || s.loaded != nil {
-		s.reportLosses()
-	}
+	s.reportLosses()
 	callbacksFailed := s.reportFailures(s.errors)
 	if err == nil {
 		err = s.out.failure()
@@ -182,10 +178,7 @@ func (s *session) openOutput() (err error) {
 		}
 		s.out = newOutput(s.file)
 	}
-	if f, ok := s.out.w.(*os.File); ok {
-		_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-		s.screen = err == nil && s.Format == "text"
-	}
+	s.screen = s.Format == "text" && isTerminal(s.out.w)
 	return nil
 }
 
