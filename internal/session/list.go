@@ -2,7 +2,6 @@ package session
 
 import (
 	"strings"
-	"sync"
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/kernel"
@@ -58,11 +57,8 @@ func listPatterns(args []string) (out []string) {
 
 // list prints what one pattern finds.
 func (s *session) list(pattern string) (found bool, err error) {
-	finder := s.finder()
-	src := &listing.Source{
-		Facts: s.facts, Programs: finder, Words: pointWords{}, Traced: finder.Program != "",
-		Verbose: s.Verbose, NoCounters: !kernel.HasCounters(), Refused: refusals(),
-	}
+	src := s.listing()
+	src.Verbose = s.Verbose
 	r, err := src.Find(pattern)
 	if err != nil {
 		return false, err
@@ -82,17 +78,10 @@ func (s *session) list(pattern string) (found bool, err error) {
 	return !r.Empty(), err
 }
 
-// refusals asks the kernel's list of functions that must not be probed, which
-// is read when it is first needed.
-func refusals() func(name string) error {
-	list := sync.OnceValue(func() *kernel.Blacklist {
-		b, err := kernel.OpenBlacklist()
-		if err != nil {
-			return &kernel.Blacklist{} // attaching tells
-		}
-		return b
-	})
-	return func(name string) error { return list().Check(name) }
+// listing says what can be probed here.
+func (s *session) listing() *listing.Source {
+	finder := s.finder()
+	return &listing.Source{Facts: s.facts, Programs: finder, Words: pointWords{}, Traced: finder.Program != "", NoCounters: !kernel.HasCounters()}
 }
 
 func listHint(hints []string) string {

@@ -91,12 +91,6 @@ func (k known) Attributes(path []string) []string {
 	return nil
 }
 
-func (k known) source() *listing.Source {
-	finder := k.p.s.finder()
-	return &listing.Source{Facts: k.p.s.facts, Programs: finder, Words: pointWords{}, Traced: finder.Program != "",
-		NoCounters: !kernel.HasCounters()}
-}
-
 // Points completes field by field: a kind, a category, a name.
 func (k known) Points(typed string) (words, shown []string) {
 	kind, rest, ok := strings.Cut(typed, ":")
@@ -114,7 +108,7 @@ func (k known) Points(typed string) (words, shown []string) {
 	if full == "tracepoint" && !strings.Contains(rest, ":") {
 		pattern += ":*"
 	}
-	r, err := k.source().Find(pattern)
+	r, err := k.p.s.listing().Find(pattern)
 	if err != nil {
 		return nil, nil
 	}
@@ -174,7 +168,7 @@ func (k known) Fields(points, path []string) []string {
 // can match thousands.
 func (k known) args(points []string) (out []listing.Field) {
 	const enough = 20
-	src := k.source()
+	src := k.p.s.listing()
 	src.Verbose = true
 	for _, point := range points {
 		r, err := src.Find(point)
@@ -194,7 +188,7 @@ func (k known) members(c string, path []string) (out []string) {
 	if !strings.HasPrefix(c, "struct ") && !strings.HasPrefix(c, "union ") {
 		return nil
 	}
-	src := k.source()
+	src := k.p.s.listing()
 	src.Verbose = true
 	r, err := src.Find(strings.Join(append([]string{c}, path...), "."))
 	if err != nil {
