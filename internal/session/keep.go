@@ -48,7 +48,7 @@ func (c *probeControl) Dump() (int, error) {
 func (s *session) kept(part *part, probe int) (out [][]byte, err error) {
 	m := part.loaded.Map(tree.KeepMap(probe))
 	if m == nil {
-		return nil, fmt.Errorf("the unit has no map for the events of %s", probeName(s.plan, probe))
+		return nil, fmt.Errorf("the unit has no map for the events of %s", probeName(part.plan, probe))
 	}
 	for range m.MaxEntries() {
 		slot := make([]byte, m.ValueSize())

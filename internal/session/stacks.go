@@ -68,8 +68,11 @@ func (s allStacks) find(id uint64) *namedStack {
 }
 
 func (t *stacks) has(id uint64) bool {
+	if t.known[id] != nil {
+		return true
+	}
 	_, err := t.entry(id)
-	return t.known[id] != nil || err == nil
+	return err == nil
 }
 
 func absentStack(id uint64) *namedStack {
