@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/startrace/startrace/internal/elffile"
+	"github.com/startrace/startrace/internal/mapping"
 )
 
 // A Listed is a function of a file, for listings: what costs much to know,
@@ -76,20 +76,16 @@ func (f *Finder) Mapped() (out []string, err error) {
 	if f.Locate.PID == 0 {
 		return nil, errors.New("a pattern of programs needs a process: give it with -p")
 	}
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", f.Locate.PID))
+	list, err := mapping.Read(fmt.Sprintf("/proc/%d", f.Locate.PID))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no process %d", f.Locate.PID)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read what process %d has mapped: %w", f.Locate.PID, err)
 	}
-	for line := range strings.Lines(string(text)) {
-		at := strings.IndexByte(line, '/')
-		if words := strings.Fields(line); at < 0 || len(words) < 6 || !strings.Contains(words[1], "x") {
-			continue
-		}
-		if name := strings.TrimSpace(line[at:]); !slices.Contains(out, name) && !strings.HasSuffix(name, " (deleted)") {
-			out = append(out, name)
+	for _, m := range list {
+		if m.Code && m.File() && !m.Deleted && !slices.Contains(out, m.Path) {
+			out = append(out, m.Path)
 		}
 	}
 	return out, nil

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/startrace/startrace/internal/elffile"
+	"github.com/startrace/startrace/internal/mapping"
 )
 
 // A file has the functions of an ELF file by the places in it: 16 bytes each
@@ -72,12 +73,12 @@ func (f *file) bytes() int { return 16*len(f.functions) + len(f.names) + 256 }
 // readVDSO reads the code that the kernel maps into every process, out of our
 // own. Its size tells it from that of 32-bit programs.
 func readVDSO() (*file, uint64) {
-	maps, err := readMappings("/proc/self")
+	maps, err := mapping.Read("/proc/self")
 	if err != nil {
 		return &file{}, 0
 	}
 	for _, m := range maps {
-		if m.path != vdsoName {
+		if m.Path != vdsoName {
 			continue
 		}
 		mem, err := os.Open("/proc/self/mem")
@@ -85,15 +86,15 @@ func readVDSO() (*file, uint64) {
 			break
 		}
 		defer mem.Close()
-		image := make([]byte, m.end-m.start)
-		if _, err := mem.ReadAt(image, int64(m.start)); err != nil {
+		image := make([]byte, m.End-m.Start)
+		if _, err := mem.ReadAt(image, int64(m.Start)); err != nil {
 			break
 		}
 		f, err := elffile.Read(vdsoName, bytes.NewReader(image), int64(len(image)), elffile.Options{DebugDirs: []string{}})
 		if err != nil {
 			break
 		}
-		return newFile(f), m.end - m.start
+		return newFile(f), m.End - m.Start
 	}
 	return &file{}, 0
 }

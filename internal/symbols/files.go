@@ -1,9 +1,7 @@
 package symbols
 
 import (
-	"fmt"
 	"os"
-	"strings"
 	"syscall"
 	"time"
 
@@ -38,11 +36,11 @@ type fileVersion struct {
 
 // mapped gives the table of a mapping's file; nil if it cannot be read. A
 // mapping remembers which file it is, not the table, which may have to go.
-func (t *Table) mapped(p *process, m *mapping) *file {
-	if m.path == vdsoName {
+func (t *Table) mapped(p *process, m *area) *file {
+	if m.Path == vdsoName {
 		return t.vdsoTable(m)
 	}
-	if m.id.inode == 0 || m.unreadable {
+	if m.Inode == 0 || m.unreadable {
 		return nil
 	}
 	if m.version != (fileVersion{}) {
@@ -55,26 +53,26 @@ func (t *Table) mapped(p *process, m *mapping) *file {
 	return f
 }
 
-func (t *Table) vdsoTable(m *mapping) *file {
+func (t *Table) vdsoTable(m *area) *file {
 	if t.vdso == nil {
 		t.vdso, t.vdsoSize = readVDSO()
 	}
-	if t.vdsoSize != m.end-m.start {
+	if t.vdsoSize != m.End-m.Start {
 		return nil
 	}
 	return t.vdso
 }
 
-func (t *Table) openMapped(p *process, m *mapping) *file {
+func (t *Table) openMapped(p *process, m *area) *file {
 	for _, place := range p.places(m) {
 		st, err := os.Stat(place.path)
 		if err != nil || !st.Mode().IsRegular() {
 			continue
 		}
-		if sys, ok := st.Sys().(*syscall.Stat_t); place.check && (!ok || sys.Ino != m.id.inode) {
+		if sys, ok := st.Sys().(*syscall.Stat_t); place.check && (!ok || sys.Ino != m.Inode) {
 			continue
 		}
-		m.version = fileVersion{m.id, st.Size(), st.ModTime()}
+		m.version = fileVersion{m.id(), st.Size(), st.ModTime()}
 		if f := t.files.get(m.version); f != nil {
 			return f
 		}
@@ -95,14 +93,13 @@ type place struct {
 // places are, in this order: through the process, as long as it lives; its
 // mapping, which also has deleted files (proc_pid_map_files(5)); and, if it
 // lived in our mount namespace, as everybody does.
-func (p *process) places(m *mapping) (out []place) {
-	name, deleted := strings.CutSuffix(m.path, " (deleted)")
-	if !deleted {
-		out = append(out, place{p.root() + name, false})
+func (p *process) places(m *area) (out []place) {
+	if !m.Deleted {
+		out = append(out, place{p.root() + m.Path, false})
 	}
-	out = append(out, place{fmt.Sprintf("%s/map_files/%x-%x", p.dir(), m.start, m.end), false})
-	if !deleted && !p.foreign {
-		out = append(out, place{name, true})
+	out = append(out, place{p.dir() + "/map_files/" + m.Range(), false})
+	if !m.Deleted && !p.foreign {
+		out = append(out, place{m.Path, true})
 	}
 	return out
 }

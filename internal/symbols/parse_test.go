@@ -4,32 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"testing"
 )
-
-func TestParseMappings(t *testing.T) {
-	const text = `559e0c29f000-559e0c2a1000 r--p 00000000 fe:00 1234                       /usr/bin/cat
-559e0c2a1000-559e0c2a5000 r-xp 00002000 fe:00 1234                       /usr/bin/cat
-7f0000000000-7f0000001000 r-xp 00000000 00:00 0 
-7f0000001000-7f0000002000 r-xp 00001000 00:2a 77                         /srv/a b/lib  x.so (deleted)
-7f0000003000-7f0000004000 r-xp 00001000 00:2a 78                         /srv/new\012line
-7ffd1c1e0000-7ffd1c1e2000 r-xp 00000000 00:00 0                          [vdso]
-broken r-xp
-zz-10 r-xp 0 00:00 0
-2000-1000 r-xp 0 00:00 0
-`
-	want := []mapping{
-		{start: 0x559e0c2a1000, end: 0x559e0c2a5000, offset: 0x2000, id: fileID{"fe:00", 1234}, path: "/usr/bin/cat"},
-		{start: 0x7f0000000000, end: 0x7f0000001000, id: fileID{"00:00", 0}},
-		{start: 0x7f0000001000, end: 0x7f0000002000, offset: 0x1000, id: fileID{"00:2a", 77}, path: "/srv/a b/lib  x.so (deleted)"},
-		{start: 0x7f0000003000, end: 0x7f0000004000, offset: 0x1000, id: fileID{"00:2a", 78}, path: "/srv/new\nline"},
-		{start: 0x7ffd1c1e0000, end: 0x7ffd1c1e2000, id: fileID{"00:00", 0}, path: "[vdso]"},
-	}
-	if got := parseMappings(text); !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %v\nwant %v", got, want)
-	}
-}
 
 func TestFind(t *testing.T) {
 	f := &file{}
@@ -144,17 +120,6 @@ func TestIdentity(t *testing.T) {
 	if is, ok := readIdentity("/proc/self"); !ok || is.ended() {
 		t.Errorf("our own: %+v, %v", is, ok)
 	}
-}
-
-func FuzzMappings(f *testing.F) {
-	f.Add("559e0c2a1000-559e0c2a5000 r-xp 00002000 fe:00 1234 /usr/bin/cat\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, m := range parseMappings(text) {
-			if m.module() == "" || m.end <= m.start {
-				t.Errorf("got %v", m)
-			}
-		}
-	})
 }
 
 func FuzzPerfMap(f *testing.F) {

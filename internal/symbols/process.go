@@ -28,7 +28,7 @@ type process struct {
 	// foreign: its mount namespace is not ours, so its files are out of reach
 	// when it has ended.
 	foreign bool
-	maps    []mapping // by address
+	maps    []area    // by address
 	program string    // its executable, in its mount namespace
 	read    time.Time // when maps were read
 	used    uint64
@@ -65,7 +65,7 @@ func (t *Table) SeeStack(pid int, addrs []uint64) {
 		return
 	}
 	is, alive := readIdentity(p.dir())
-	list, err := readMappings(p.dir())
+	list, err := readCode(p.dir())
 	if !alive || is != p.is || err != nil || len(list) == 0 {
 		return // it has ended, or is another program by now
 	}
@@ -102,7 +102,7 @@ func (t *Table) process(pid int, addr uint64) *process {
 	case is == p.is && p.fresh(addr):
 		return p
 	}
-	list, err := readMappings(p.dir())
+	list, err := readCode(p.dir())
 	if err != nil || len(list) == 0 && is.started == p.is.started {
 		return p
 	}
@@ -119,14 +119,14 @@ func (p *process) fresh(addr uint64) bool {
 	return age < minAge || age < maxAge && (addr == 0 || p.mapping(addr) != nil)
 }
 
-func (t *Table) remember(p *process, is identity, list []mapping) {
-	sort.SliceStable(list, func(i, j int) bool { return list[i].start < list[j].start })
-	known := map[uint64]*mapping{}
+func (t *Table) remember(p *process, is identity, list []area) {
+	sort.SliceStable(list, func(i, j int) bool { return list[i].Start < list[j].Start })
+	known := map[uint64]*area{}
 	for i := range p.maps {
-		known[p.maps[i].start] = &p.maps[i]
+		known[p.maps[i].Start] = &p.maps[i]
 	}
 	for i := range list {
-		if m := known[list[i].start]; m != nil && m.same(&list[i]) && is == p.is {
+		if m := known[list[i].Start]; m != nil && m.same(&list[i]) && is == p.is {
 			list[i].version, list[i].unreadable = m.version, m.unreadable
 		}
 	}
@@ -136,21 +136,21 @@ func (t *Table) remember(p *process, is identity, list []mapping) {
 		p.program = exe
 	}
 	for i := range p.maps {
-		if m := &p.maps[i]; m.version == (fileVersion{}) && (p.foreign || strings.HasSuffix(m.path, " (deleted)")) && !m.anonymous() {
+		if m := &p.maps[i]; m.version == (fileVersion{}) && (p.foreign || m.Deleted) && !m.anonymous() {
 			t.mapped(p, m) // there will be no way later
 		}
 	}
 	t.refresh(p)
 }
 
-func (m *mapping) same(other *mapping) bool {
-	return m.start == other.start && m.end == other.end && m.offset == other.offset && m.id == other.id && m.path == other.path
+func (m *area) same(other *area) bool {
+	return m.Mapping == other.Mapping
 }
 
 // mapping gives that of an address, nil if there is none.
-func (p *process) mapping(addr uint64) *mapping {
-	i := sort.Search(len(p.maps), func(i int) bool { return p.maps[i].end > addr })
-	if i == len(p.maps) || p.maps[i].start > addr {
+func (p *process) mapping(addr uint64) *area {
+	i := sort.Search(len(p.maps), func(i int) bool { return p.maps[i].End > addr })
+	if i == len(p.maps) || p.maps[i].Start > addr {
 		return nil
 	}
 	return &p.maps[i]

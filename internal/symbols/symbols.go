@@ -97,17 +97,17 @@ func (t *Table) frame(p *process, addr, at uint64) Frame {
 	if m == nil {
 		return out
 	}
-	out.Path = m.path
+	out.Path = m.Path
 	if m.anonymous() {
 		if fn, ok := t.compiled(p, at); ok {
 			out.Function, out.Offset = fn.name, addr-fn.start
 			return out
 		}
-		if m.path == "" {
+		if m.Path == "" {
 			return out
 		}
 	}
-	offset := at - m.start + m.offset
+	offset := at - m.Start + m.Offset
 	if f := t.mapped(p, m); f != nil {
 		if name, start, ok := f.find(offset); ok {
 			out.Function, out.Offset = elffile.Demangle(name), offset-start+(addr-at)
