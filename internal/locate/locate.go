@@ -139,7 +139,7 @@ func (f *Finder) regular(name string) (path string, mode fs.FileMode, ok bool) {
 // program says whether a file is one for the machine, and not a linker script
 // as /usr/lib/libc.so.
 func (f *Finder) program(path string) bool {
-	file, err := elffile.Open(path, elffile.Options{Machine: f.Machine})
+	file, err := elffile.Open(path, elffile.Options{Machine: f.machine()})
 	if err != nil {
 		return false
 	}

@@ -224,6 +224,19 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// Without a machine, ours is meant: the newer library for another one is passed over.
+func TestMachine(t *testing.T) {
+	other := header()
+	binary.LittleEndian.PutUint16(other[18:], uint16(elf.EM_S390))
+	ours := header()
+	binary.LittleEndian.PutUint16(ours[18:], uint16(elffile.Machine(runtime.GOARCH)))
+	root := tree(t, map[string]string{"lib/libodd.so.2": string(other), "lib/libodd.so.1": string(ours)})
+	got, err := (&Finder{Root: root, PathList: "/none"}).Find("odd")
+	if err != nil || got.Name != "/lib/libodd.so.1" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
 // A process in a tree of its own: what it has mapped, deleted files, its exe.
 func TestMapped(t *testing.T) {
 	root := tree(t, map[string]string{"usr/lib/libc.so.6": "ELF", "srv/a b/libodd.so": "ELF"})

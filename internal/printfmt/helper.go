@@ -1,6 +1,7 @@
 package printfmt
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -47,8 +48,11 @@ func (p *parser) names(flags bool) (node, error) {
 	}
 	return func(f Fields) (Value, error) {
 		v, err := x(f)
-		if err != nil || v.kind != isInt {
-			return v, fmt.Errorf("names of what is no number: %w", err)
+		if err != nil {
+			return v, err
+		}
+		if v.kind != isInt {
+			return v, errors.New("names of what is no number")
 		}
 		if flags {
 			return flagNames(f, v.n, between, list)

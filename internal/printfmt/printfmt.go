@@ -110,7 +110,7 @@ func (f *Format) Append(dst []byte, fields Fields, symbol Symbol) ([]byte, error
 }
 
 func (p *part) append(dst []byte, v Value, symbol Symbol) ([]byte, error) {
-	if (p.verb == 's' && v.kind == isText) != (v.kind == isText) || p.verb == 's' && v.kind != isText {
+	if (p.verb == 's') != (v.kind == isText) {
 		return dst, fmt.Errorf("%%%c of another type", p.verb)
 	}
 	verb := "%" + p.flags + string(p.verb)
