@@ -2,7 +2,6 @@ package infer
 
 import (
 	"slices"
-
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/tree"

@@ -2,7 +2,6 @@ package infer
 
 import (
 	"fmt"
-
 	"math/big"
 
 	"go.starlark.net/resolve"

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -162,7 +163,8 @@ func (u *unit) functionOffset(p *plan.Pattern) (name string, offset uint64) {
 	if p.Provider != "kprobe" && p.Provider != "uprobe" {
 		wrong(p.Pos, "%s: only kprobe and uprobe take an offset", p.Text)
 	}
-	if _, err := fmt.Sscanf(text, "%v", &offset); err != nil || offset == 0 || offset > 1<<30 {
+	offset, err := strconv.ParseUint(text, 0, 64)
+	if err != nil || offset == 0 || offset > 1<<30 {
 		wrong(p.Pos, "%s: the offset is a number of bytes, such as +16 or +0x10, got %q", p.Text, text)
 	}
 	if kernel.IsPattern(name) {

@@ -157,11 +157,7 @@ func (b *body) callMatches(args []arg, pos plan.Pos) val {
 	any := known(false)
 	for _, one := range alternatives(g, glob) {
 		c := cond{expr: &tree.Expr{Op: tree.OpMatches, Type: types.Boolean, Args: []*tree.Expr{s, constExpr(plan.String(one), pos)}, Pos: pos}}
-		if any.known {
-			any = c
-		} else {
-			any = cond{expr: logic(tree.OpLOr, any.expr, c.expr, pos)}
-		}
+		any, _ = connected(tree.OpLOr, any, c, pos)
 	}
 	return condVal(any)
 }

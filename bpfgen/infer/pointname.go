@@ -105,11 +105,7 @@ func (b *body) equalPoint(e *tree.Expr, numbers []int, pos plan.Pos) cond {
 	out := known(false)
 	for _, n := range numbers {
 		c := &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{e, constExpr(plan.MakeInt(int64(n)), pos)}, Pos: pos}
-		if out.known {
-			out = cond{expr: c}
-		} else {
-			out = cond{expr: logic(tree.OpLOr, out.expr, c, pos)}
-		}
+		out, _ = connected(tree.OpLOr, out, cond{expr: c}, pos)
 	}
 	return out
 }

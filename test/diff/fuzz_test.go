@@ -1,19 +1,14 @@
 package diff
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/builtins"
-	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/stdlib"
@@ -33,7 +28,7 @@ func FuzzInfer(f *testing.F) {
 		types = facts(f)
 	}
 	f.Fuzz(func(t *testing.T, src string) {
-		h := script.New(script.Options{Constant: kernel.Constant, Runtime: nothing{}, Std: stdlib.Files()})
+		h := script.New(script.Options{Constant: kernel.Constant, Runtime: builtins.Idle{}, Std: stdlib.Files()})
 		h.Thread().SetMaxExecutionSteps(100_000)
 		if h.ParseText("fuzz.star", []byte(src)) != nil || h.Run(nil) != nil {
 			return
@@ -69,20 +64,4 @@ func addSeeds(f *testing.F, pattern string) {
 			f.Add(chunk)
 		}
 	}
-}
-
-// nothing is a run that does nothing.
-type nothing struct{}
-
-func (nothing) Every(time.Duration, starlark.Callable) error    { return nil }
-func (nothing) After(time.Duration, starlark.Callable) error    { return nil }
-func (nothing) AtExit(starlark.Callable) error                  { return nil }
-func (nothing) Exit(int)                                        {}
-func (nothing) Out() io.Writer                                  { return io.Discard }
-func (nothing) Now() int64                                      { return 0 }
-func (nothing) EventTime() (int64, bool)                        { return 0, false }
-func (nothing) Wall(int64) time.Time                            { return time.Time{} }
-func (nothing) Show(starlark.Value, builtins.ShowOptions) error { return nil }
-func (nothing) Columns(_, _ []string) (func([]format.Arg) error, error) {
-	return func([]format.Arg) error { return nil }, nil
 }

@@ -1,6 +1,9 @@
 package diff
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A table is a container of the program.
 type table struct {
@@ -83,7 +86,7 @@ func (g *gen) aggregation() {
 		a.kind, made = "group", "group("
 		for range 2 + g.r.IntN(3) {
 			m := pick(g, aggKinds)
-			if !contains(a.members, m) {
+			if !slices.Contains(a.members, m) {
 				a.members = append(a.members, m)
 				made += m + " = " + aggregations[m] + ", "
 			}
@@ -92,15 +95,6 @@ func (g *gen) aggregation() {
 	}
 	g.aggs = append(g.aggs, a)
 	g.declareGlobal(a.name, made)
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // keyExpr is a key. The element that may be None is so when the program runs: one that is None when it is compiled

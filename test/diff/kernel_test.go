@@ -27,14 +27,14 @@ import (
 func needBPF(t testing.TB) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("needs root to load BPF programs")
+		t.Skip("needs root (CAP_BPF) to load BPF programs")
 	}
 	if err := rlimit.RemoveMemlock(); err != nil {
-		t.Skipf("needs unlimited locked memory: %v", err)
+		t.Skipf("needs the right to lift the limit of locked memory (CAP_SYS_RESOURCE, before 5.11): %v", err)
 	}
 	m, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.RingBuf, MaxEntries: 1 << 16})
 	if err != nil {
-		t.Skipf("needs a kernel with ring buffers: %v", err)
+		t.Skipf("needs a ring buffer (BPF_MAP_TYPE_RINGBUF, 5.8; CONFIG_BPF_SYSCALL): %v", err)
 	}
 	m.Close()
 }

@@ -41,6 +41,8 @@ func setting(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
+const needBTF = "needs BTF of the kernel (CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux): %v"
+
 // TestMutated changes good scripts: each gives a unit that the kernel accepts or messages for its author, in words of
 // the product, with their place.
 func TestMutated(t *testing.T) {
@@ -50,7 +52,7 @@ func TestMutated(t *testing.T) {
 	}
 	facts := kernel.Open(kernel.Options{})
 	if _, err := facts.BTF(); err != nil {
-		t.Skipf("needs the types of the running kernel: %v", err)
+		t.Skipf(needBTF, err)
 	}
 	first, n := setting(t, "MUTATE_SEED", 1), setting(t, "MUTATE_SCRIPTS", fewest)
 	t.Logf("seeds %d to %d; MUTATE_SEED=%d MUTATE_SCRIPTS=1 MUTATE_SHOW=1 shows one", first, first+n-1, first)
@@ -72,8 +74,11 @@ func TestCorpus(t *testing.T) {
 		t.Fatal(err)
 	}
 	facts := kernel.Open(kernel.Options{})
-	if _, err := facts.BTF(); err != nil || os.Geteuid() != 0 {
-		t.Skipf("needs root and the types of the running kernel: %v", err)
+	if _, err := facts.BTF(); err != nil {
+		t.Skipf(needBTF, err)
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("needs root (CAP_BPF) to load BPF programs")
 	}
 	for _, s := range corpus.Scripts {
 		res := Compile(s.Name, s.Text, facts)
