@@ -28,7 +28,7 @@ var updateDocs = flag.Bool("update-docs", false, "rewrite the output of commands
 // tables are such as a reader would type: what they would run must compile.
 func TestDocs(t *testing.T) {
 	if !canTrace() {
-		t.Skip("compiling scripts needs root and a kernel with BTF")
+		t.Skip(needsTypes)
 	}
 	if testing.Short() {
 		t.Skip("runs each command of the documents, which takes a minute in a guest")

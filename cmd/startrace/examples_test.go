@@ -9,13 +9,13 @@ import (
 // Each tool and verb shows examples of itself, and they compile.
 func TestToolExamples(t *testing.T) {
 	if !canTrace() {
-		t.Skip("compiling scripts needs root and a kernel with BTF")
+		t.Skip(needsTypes)
 	}
 	if testing.Short() {
 		t.Skip("compiles some fifty scripts")
 	}
 	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("examples trace bash, which is not installed")
+		t.Skip("needs bash, which the examples trace")
 	}
 	d := &document{t: t, folder: t.TempDir(), path: binFolder(t)}
 	names, err := d.shell(`startrace tools | sed '/^std/d; s/ .*//'`)

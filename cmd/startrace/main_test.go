@@ -25,7 +25,7 @@ func TestCommand(t *testing.T) {
 		},
 		Setup: func(e *testscript.Env) error {
 			if !canTrace() {
-				t.Log("tests that trace are skipped: they need root and a kernel with BTF")
+				t.Log("the parts that trace are skipped:", needsTypes)
 			}
 			program, err := os.Executable()
 			e.Setenv("PROGRAM", program) // a program that Go built
@@ -33,6 +33,9 @@ func TestCommand(t *testing.T) {
 		},
 	})
 }
+
+// needsTypes is why a test is skipped where canTrace is false.
+const needsTypes = "needs root and BTF of the kernel (CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux)"
 
 // canTrace reports whether this process may load programs and knows the
 // kernel's types.

@@ -44,7 +44,7 @@ func startPrompt(t *testing.T, env ...string) *promptTest {
 func newPromptTest(t *testing.T) *promptTest {
 	t.Helper()
 	if !canTrace() {
-		t.Skip("needs root and a kernel with BTF")
+		t.Skip(needsTypes)
 	}
 	p := &promptTest{T: t, dir: t.TempDir(), columns: columns}
 	p.load = exec.Command("sh", "-c", numbersScript, filepath.Join(p.dir, "rounds"))

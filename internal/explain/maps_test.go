@@ -14,7 +14,7 @@ import (
 // TestMemory compares the estimates with what the kernel says of maps.
 func TestMemory(t *testing.T) {
 	if unix.Geteuid() != 0 {
-		t.Skip("needs root to create maps")
+		t.Skip("needs root, to create maps")
 	}
 	in := &Input{PossibleCPUs: ebpf.MustPossibleCPU()}
 	for _, spec := range []*ebpf.MapSpec{
@@ -32,7 +32,7 @@ func TestMemory(t *testing.T) {
 		defer m.Close()
 		told, ok := memlock(t, m.FD())
 		if !ok {
-			t.Skip("this kernel does not say how much memory a map takes")
+			t.Skip("needs a kernel that says how much memory each kind of map takes (memlock in /proc/self/fdinfo, 6.4 and later)")
 		}
 		if got := in.memory(spec); got < told*80/100-8192 || got > told*120/100+8192 {
 			t.Errorf("%v: about %d bytes, the kernel says %d", spec.Type, got, told)

@@ -198,7 +198,7 @@ func TestInitPID(t *testing.T) {
 	}
 	self, err := InitPID(os.Getpid())
 	if err != nil {
-		t.Skip("needs the initial pid namespace, or the right to load programs:", err)
+		t.Skip("needs the initial pid namespace, or root to load programs:", err)
 	}
 	if initial && self != os.Getpid() {
 		t.Errorf("got %d, want %d", self, os.Getpid())
@@ -220,7 +220,7 @@ func TestOtherNamespace(t *testing.T) {
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
-		t.Skip("needs the right to make a pid namespace:", err)
+		t.Skip("needs root, to make a pid namespace:", err)
 	}
 	outside := cmd.Process.Pid
 	if err := cmd.Wait(); err != nil {
@@ -236,7 +236,7 @@ func TestOtherNamespace(t *testing.T) {
 func inside(t *testing.T) {
 	self, err := SelfInitPID()
 	if err != nil {
-		t.Skip("needs the right to load programs:", err)
+		t.Skip("needs root, to load programs:", err)
 	}
 	fmt.Printf("self %d\n", self)
 	c := start(t, "true")

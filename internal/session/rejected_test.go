@@ -18,7 +18,7 @@ import (
 // so the test spoils one.
 func TestRejectedScript(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("needs root to load BPF programs")
+		t.Skip("needs root, to load programs")
 	}
 	t.Setenv("TMPDIR", t.TempDir())
 	var stderr bytes.Buffer

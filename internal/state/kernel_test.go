@@ -24,7 +24,7 @@ func newMap(tb testing.TB, spec ebpf.MapSpec) *ebpf.Map {
 	tb.Helper()
 	m, err := ebpf.NewMap(&spec)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, ebpf.ErrNotSupported) {
-		tb.Skip("needs the right to create eBPF maps:", err)
+		tb.Skip("needs root or CAP_BPF, to create maps:", err)
 	}
 	if err != nil {
 		tb.Fatal(err)

@@ -27,7 +27,7 @@ func sender(tb testing.TB, size uint32) (ring *ebpf.Map, prog int) {
 	tb.Helper()
 	ring, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.RingBuf, MaxEntries: size})
 	if errors.Is(err, unix.EPERM) || errors.Is(err, ebpf.ErrNotSupported) {
-		tb.Skip("needs the right to create eBPF maps:", err)
+		tb.Skip("needs root or CAP_BPF, to create maps:", err)
 	}
 	if err != nil {
 		tb.Fatal(err)
