@@ -58,10 +58,13 @@ func lockedDown() bool {
 	return err == nil && bytes.Contains(state, []byte("[confidentiality]"))
 }
 
+// inGuest says whether this is a virtual machine of test/vm.
+func inGuest() bool { return os.Getenv("STARTRACE_VM") != "" }
+
 // needGuest skips outside of a virtual machine: the test traces processes that it did not start.
 func needGuest(t *testing.T) {
 	t.Helper()
-	if os.Getenv("STARTRACE_VM") == "" {
+	if !inGuest() {
 		t.Skip("needs a virtual machine of its own (make test-vm): traces the whole system")
 	}
 }

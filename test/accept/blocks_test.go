@@ -18,12 +18,12 @@ func loopDevice(t *testing.T, size int64) string {
 	needTracing(t)
 	control, err := unix.Open("/dev/loop-control", unix.O_RDWR, 0)
 	if err != nil {
-		t.Skip("needs loop devices (modprobe loop):", err)
+		t.Skipf("needs /dev/loop-control (CONFIG_BLK_DEV_LOOP, modprobe loop): %v", err)
 	}
 	defer unix.Close(control)
 	n, err := unix.IoctlRetInt(control, unix.LOOP_CTL_GET_FREE)
 	if err != nil {
-		t.Skip("needs a free loop device:", err)
+		t.Skipf("needs a free loop device (LOOP_CTL_GET_FREE): %v", err)
 	}
 	file, err := os.Create(filepath.Join(t.TempDir(), "disk"))
 	if err != nil {
@@ -36,10 +36,10 @@ func loopDevice(t *testing.T, size int64) string {
 	name := fmt.Sprintf("/dev/loop%d", n)
 	device, err := unix.Open(name, unix.O_RDWR, 0)
 	if err != nil {
-		t.Skip("needs a free loop device:", err)
+		t.Skipf("needs the node of a free loop device in /dev (devtmpfs): %v", err)
 	}
 	if err := unix.IoctlSetInt(device, unix.LOOP_SET_FD, int(file.Fd())); err != nil {
-		t.Skip("needs a loop device of a file:", err)
+		t.Skipf("needs a loop device that takes a file (LOOP_SET_FD): %v", err)
 	}
 	t.Cleanup(func() {
 		if err := unix.IoctlSetInt(device, unix.LOOP_CLR_FD, 0); err != nil {

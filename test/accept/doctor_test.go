@@ -217,7 +217,7 @@ func TestDoctorMemlock(t *testing.T) {
 func TestLockdownDoctor(t *testing.T) {
 	state, err := os.ReadFile("/sys/kernel/security/lockdown")
 	if err != nil || bytes.Contains(state, []byte("[none]")) {
-		t.Skip("needs a kernel booted with lockdown=")
+		t.Skip("needs a kernel booted with lockdown=integrity or lockdown=confidentiality (make test-vm)")
 	}
 	if !lockedDown() {
 		const cause, remedy = `can be traced\. .*locked down \(integrity\)`, "boot without lockdown=integrity"

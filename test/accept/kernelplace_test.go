@@ -14,14 +14,14 @@ func kernelAddress(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile("/proc/kallsyms")
 	if err != nil {
-		t.Skip("needs /proc/kallsyms:", err)
+		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(text)) {
 		if f := strings.Fields(line); len(f) == 3 && f[2] == name {
 			return "0x" + f[0]
 		}
 	}
-	t.Skip("needs " + name + " in /proc/kallsyms")
+	t.Fatalf("/proc/kallsyms has no function %s", name)
 	return ""
 }
 
@@ -57,7 +57,7 @@ func TestKernelOffsetsBeyond(t *testing.T) {
 func TestModuleFunctions(t *testing.T) {
 	needKernelFunctions(t)
 	if _, err := os.Stat("/sys/kernel/btf/overlay"); err != nil {
-		t.Skip("needs the module overlay with BTF (5.11, CONFIG_DEBUG_INFO_BTF_MODULES)")
+		t.Skipf("needs the module overlay with BTF (5.11, CONFIG_DEBUG_INFO_BTF_MODULES): %v", err)
 	}
 	dir := t.TempDir()
 	lines := ""

@@ -41,7 +41,7 @@ func TestListedFields(t *testing.T) {
 	if !testing.Short() {
 		patterns = []string{"t:*:*", "rt:*", "sc:*"}
 	}
-	if os.Getenv("STARTRACE_VM") != "" {
+	if inGuest() {
 		patterns = append(patterns, "{func,kprobe,fentry,fexit}:vfs_re*", "kr:{vfs_read,vfs_write}")
 	}
 	for _, pattern := range patterns {

@@ -3,56 +3,12 @@ package accept
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 )
-
-// chainProgram calls main → a → b → c ARGV[1] times; c writes a byte. Then it calls last at ARGV[2] different depths. It waits at its
-// end: what it has mapped is looked at while it lives.
-const chainProgram = `
-#include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
-#define KEPT asm volatile("")
-long c(int fd) { long n = write(fd, "x", 1); KEPT; return n + 1; }
-long b(int fd) { long n = c(fd); KEPT; return n + 1; }
-long a(int fd) { long n = b(fd); KEPT; return n + 1; }
-long last(long n) { KEPT; return n; }
-long deep(long n) { long m = n ? deep(n - 1) : last(n); KEPT; return m + 1; }
-int main(int argc, char **argv) {
-	int fd = open("/dev/null", O_WRONLY);
-	long n = 0;
-	for (int i = 0; i < atoi(argv[1]); i++) n += a(fd);
-	for (int i = 0; argc > 2 && i < atoi(argv[2]); i++) n += deep(i);
-	usleep(300000);
-	return n == 1;
-}
-`
-
-// chain compiles it.
-func chain(t *testing.T, flags ...string) string {
-	t.Helper()
-	needTracing(t)
-	gcc, err := exec.LookPath("gcc")
-	if err != nil {
-		t.Skip("needs gcc")
-	}
-	dir := t.TempDir()
-	source, out := filepath.Join(dir, "chain.c"), filepath.Join(dir, "chain")
-	if err := os.WriteFile(source, []byte(chainProgram), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	args := append([]string{"-O1", "-fno-inline", "-fno-optimize-sibling-calls", "-o", out, source}, flags...)
-	if text, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
-		t.Fatalf("gcc: %v\n%s", err, text)
-	}
-	return out
-}
 
 // A stackRow is a row of an aggregation by one stack, as JSON has it.
 type stackRow struct {
@@ -85,9 +41,13 @@ func functions(frames []string) string {
 
 // The caller is there at the very entry of a function, whatever it begins with, and in its middle; none is there twice.
 func TestStackOfProgram(t *testing.T) {
-	for _, build := range []string{"-fno-pie -no-pie", "-pie", "-static", "-fcf-protection=full"} {
-		t.Run(build, func(t *testing.T) {
-			bin := chain(t, append(strings.Fields(build), "-fno-omit-frame-pointer")...)
+	names := []string{"chain", "chain-pie", "chain-protected"}
+	if !inGuest() { // which have no libraries
+		names = append(names, "chain-shared", "chain-shared-pie")
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			bin := traceable(t, name)
 			text := fmt.Sprintf(`
 entry = count()
 middle = count()
@@ -116,7 +76,7 @@ probe("ufunc:%[1]s:c", kernel = lambda e: middle[e.start.ustack(9)].add())
 
 // A function without a frame of its own, and those of a program that was built without frame pointers.
 func TestStackWithoutFrames(t *testing.T) {
-	bin := chain(t, "-fomit-frame-pointer")
+	bin := traceable(t, "chain-frameless")
 	text := fmt.Sprintf("n = count()\nprobe(\"uprobe:%s:c\", kernel = lambda e: n[e.ustack()].add())\n", bin)
 	e := startrace(t, script(t, text), "--format", "json", "-c", bin+" 20").ok(t)
 	rows := stackRows(t, e)
@@ -132,7 +92,7 @@ func TestStackWithoutFrames(t *testing.T) {
 
 // A stack as scripts see it.
 func TestStackValue(t *testing.T) {
-	bin := chain(t, "-fno-omit-frame-pointer")
+	bin := traceable(t, "chain")
 	text := fmt.Sprintf(`
 seen = {}
 
@@ -156,7 +116,7 @@ at_exit(lambda: print(list(seen.values())))
 // Each stack for which there is no room is counted, with the line that wanted it.
 func TestStacksFull(t *testing.T) {
 	const room, made = 10, 64
-	bin := chain(t, "-fno-omit-frame-pointer")
+	bin := traceable(t, "chain")
 	text := fmt.Sprintf("limits(stacks = %d)\nn = count()\nprobe(\"uprobe:%s:last\",\n      kernel = lambda e: n[e.ustack()].add())\n", room, bin)
 	e := startrace(t, script(t, text), "--format", "json", "-c", fmt.Sprintf("%s 0 %d", bin, made)).ok(t)
 	kept, lost := 0, 0
@@ -259,7 +219,7 @@ func TestStackOfKernelFunction(t *testing.T) {
 		}
 	}
 	if found == 0 {
-		t.Skip("needs a kernel with kprobes or trampolines")
+		t.Skip("needs a kernel with CONFIG_KPROBES, or with trampolines (CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS)")
 	}
 }
 

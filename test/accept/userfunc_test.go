@@ -18,12 +18,19 @@ import (
 func traceable(t testing.TB, name string) string {
 	t.Helper()
 	needTracing(t)
-	if os.Getenv("STARTRACE_VM") != "" {
-		return program(t, filepath.Join("target", name))
+	if inGuest() {
+		path, err := filepath.Abs(filepath.Join("..", "..", "bin", "target", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path); err != nil {
+			t.Skipf("needs %s where guests are started: it builds bin/target/%s", target.Compiler(name), name)
+		}
+		return path
 	}
 	path, err := target.Build(filepath.Join("..", "target", "testdata"), t.TempDir(), name)
 	if errors.Is(err, target.ErrNoCompiler) {
-		t.Skip("needs a compiler:", err)
+		t.Skipf("needs %s: %v", target.Compiler(name), err)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -13,20 +13,47 @@ import (
 	"slices"
 )
 
-// recipes are the commands that build the programs; the output follows -o,
-// the source comes last. Static ones run in guests without libraries.
-var recipes = map[string]struct {
+// A recipe is the command that builds a program; the output follows -o, the source comes last.
+type recipe struct {
 	source  string
 	command []string
-}{
-	"calls":      {"calls.c", []string{"gcc", "-O2", "-static"}},
-	"thrower":    {"thrower.cc", []string{"g++", "-O2", "-static"}},
-	"static":     {"static.c", []string{"gcc", "-O2", "-static"}},
-	"goroutines": {"goroutines.go", []string{"go", "build", "-trimpath"}},
+	shared  bool // it needs libraries, which guests do not have
+}
+
+var recipes = map[string]recipe{
+	"calls":      {source: "calls.c", command: []string{"gcc", "-O2", "-static"}},
+	"thrower":    {source: "thrower.cc", command: []string{"g++", "-O2", "-static"}},
+	"static":     {source: "static.c", command: []string{"gcc", "-O2", "-static"}},
+	"goroutines": {source: "goroutines.go", command: []string{"go", "build", "-trimpath"}},
+
+	"chain":            chain("-fno-omit-frame-pointer", "-static"),
+	"chain-pie":        chain("-fno-omit-frame-pointer", "-static-pie"),
+	"chain-protected":  chain("-fno-omit-frame-pointer", "-static", "-fcf-protection=full"), // functions begin with endbr64
+	"chain-frameless":  chain("-fomit-frame-pointer", "-static"),
+	"chain-shared":     chain("-fno-omit-frame-pointer", "-fno-pie", "-no-pie").withLibraries(),
+	"chain-shared-pie": chain("-fno-omit-frame-pointer", "-pie").withLibraries(),
+}
+
+// chain builds the program whose stacks are known.
+func chain(flags ...string) recipe {
+	return recipe{source: "chain.c", command: append([]string{"gcc", "-O1", "-fno-inline", "-fno-optimize-sibling-calls"}, flags...)}
+}
+
+func (r recipe) withLibraries() recipe {
+	r.shared = true
+	return r
 }
 
 // Names are those of all programs.
 func Names() []string { return slices.Sorted(maps.Keys(recipes)) }
+
+// OfGuests are the names of those that run in guests, which have no libraries.
+func OfGuests() []string {
+	return slices.DeleteFunc(Names(), func(name string) bool { return recipes[name].shared })
+}
+
+// Compiler is the command that builds a program.
+func Compiler(name string) string { return recipes[name].command[0] }
 
 // ErrNoCompiler says that a program that builds others is missing.
 var ErrNoCompiler = errors.New("no compiler")

@@ -20,7 +20,7 @@ type Skip struct {
 	Package, Test, Reason string
 }
 
-// Time is how long a test took, its subtests included.
+// Time is how long a test or subtest took.
 type Time struct {
 	Package, Test string
 	Took          time.Duration
@@ -31,7 +31,7 @@ type Tally struct {
 	Passed, Failed int
 	Skips          []Skip
 	Failures       []string // "package test"
-	Times          []Time   // of tests, not of subtests
+	Times          []Time   // of tests, and of their subtests
 }
 
 // Add merges the counts of other into t.
@@ -139,9 +139,6 @@ func (r *Reader) result(verdict, test string) {
 
 // time notes what a test took.
 func (r *Reader) time(test, took string) {
-	if strings.Contains(test, "/") {
-		return
-	}
 	if d, err := time.ParseDuration(took); err == nil { // the pattern of the line says so
 		r.tally.Times = append(r.tally.Times, Time{r.Package, test, d})
 	}

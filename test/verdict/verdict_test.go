@@ -42,7 +42,7 @@ func TestReader(t *testing.T) {
 			{"x", "TestB/one", "needs kprobes: CONFIG_KPROBES is off"},
 			{"x", "TestQ", "needs root"},
 		},
-		Times: []Time{{"x", "TestA", 0}, {"x", "TestB", 0}, {"x", "TestQ", 0}, {"x", "TestP", 10 * time.Millisecond}},
+		Times: []Time{{"x", "TestA", 0}, {"x", "TestB", 0}, {"x", "TestB/one", 0}, {"x", "TestQ", 0}, {"x", "TestP", 10 * time.Millisecond}},
 	}
 	if diff := cmp.Diff(want, r.Tally()); diff != "" {
 		t.Error(diff)

@@ -72,7 +72,7 @@ func (l *load) addPrograms(dir string) error {
 		}
 		l.files = append(l.files, carry{binary, inGuest(to)})
 	}
-	for _, name := range target.Names() {
+	for _, name := range target.OfGuests() {
 		binary, err := target.Build(targetSources, dir, name)
 		switch {
 		case errors.Is(err, target.ErrNoCompiler): // the tests that want it say so
