@@ -59,28 +59,9 @@ func HasCounters() bool {
 	return false
 }
 
-// PerfEvents gives the events of "software" or "hardware", by number. They are
-// shared: do not change them.
-func PerfEvents(kind string) []PerfEvent { return perfEvents[kind] }
-
-// PerfEventNamed finds one by any of its names.
-func PerfEventNamed(kind, name string) (PerfEvent, bool) {
-	for _, e := range perfEvents[kind] {
-		if e.Name == name {
-			return e, true
-		}
-		for _, alias := range e.Aliases {
-			if alias == name {
-				return e, true
-			}
-		}
-	}
-	return PerfEvent{}, false
-}
-
 // PerfEventNames gives all names, for spelling hints.
 func PerfEventNames(kind string) (out []string) {
-	for _, e := range perfEvents[kind] {
+	for _, e := range allPerfEvents(kind) {
 		out = append(append(out, e.Name), e.Aliases...)
 	}
 	return out

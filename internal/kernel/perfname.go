@@ -45,16 +45,13 @@ func allPerfEvents(kind string) []PerfEvent {
 // MatchPerfEvents gives the events of a kind that a name or a pattern means:
 // cpu-clock, cs, *-faults, L1-dcache-load-misses, r01c2.
 func MatchPerfEvents(kind, pattern string) ([]PerfEvent, error) {
-	if e, ok := PerfEventNamed(kind, pattern); ok {
-		return []PerfEvent{e}, nil
-	}
 	glob, err := CompileGlob(pattern)
 	if err != nil {
 		return nil, err
 	}
 	var out []PerfEvent
 	for _, e := range allPerfEvents(kind) {
-		if glob.Match(e.Name) || strings.EqualFold(e.Name, pattern) {
+		if glob.Match(e.Name) || strings.EqualFold(e.Name, pattern) || slices.ContainsFunc(e.Aliases, glob.Match) {
 			out = append(out, e)
 		}
 	}
@@ -78,6 +75,13 @@ func rawEvent(kind, name string) (PerfEvent, bool) {
 	return PerfEvent{name, nil, perfTypeRaw, config, "by its number"}, err == nil
 }
 
+// IsRawEvent reports whether a name of a kind is the number of an event, as
+// "read" could be too.
+func IsRawEvent(kind, name string) bool {
+	_, raw := rawEvent(kind, name)
+	return raw
+}
+
 // Period is how many events lie between two samples unless the script says:
 // often enough for a picture, and seldom enough to cost little. Of the clocks
 // it is in ns.
@@ -98,13 +102,13 @@ func (e PerfEvent) Period() uint64 {
 // noPerfEvent says what there is, and under which kind.
 func noPerfEvent(kind, name string) error {
 	other := map[string]string{"software": "hardware", "hardware": "software"}[kind]
-	if slices.Contains(perfNames(other), name) {
+	if slices.Contains(PerfEventNames(other), name) {
 		return fmt.Errorf("%s is a %s event: write %s:%s", name, other, other, name)
 	}
-	if near := Suggest(name, perfNames(kind)); near != "" {
+	if near := Suggest(name, PerfEventNames(kind)); near != "" {
 		return fmt.Errorf("there is no %s event %s (did you mean %s?)", kind, name, near)
 	}
-	if near := Suggest(name, perfNames(other)); near != "" {
+	if near := Suggest(name, PerfEventNames(other)); near != "" {
 		return fmt.Errorf("there is no %s event %s (did you mean %s:%s?)", kind, name, other, near)
 	}
 	var have []string
@@ -116,15 +120,4 @@ func noPerfEvent(kind, name string) error {
 		more = ", those of caches (L1-dcache-load-misses, LLC-loads, dTLB-store-misses …) and numbers of the CPU's manual (r01c2)"
 	}
 	return fmt.Errorf("there is no %s event %s; there are %s%s", kind, name, strings.Join(have, ", "), more)
-}
-
-// perfNames are all names of a kind.
-func perfNames(kind string) []string {
-	out := PerfEventNames(kind)
-	if kind == "hardware" {
-		for _, e := range cacheEvents() {
-			out = append(out, e.Name)
-		}
-	}
-	return out
 }

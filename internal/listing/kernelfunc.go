@@ -80,13 +80,25 @@ func (s *Source) kernelFunction(k *kind, fn *kernel.Function) func(*Point) {
 			p.Notes = append(p.Notes, "it returns nothing (void)")
 		}
 		p.Fields = append(p.Fields, spanFields(k)...)
-		if err := s.Refused(fn.Name); err != nil && k.short != "f" && k.short != "fr" {
-			p.Notes = append(p.Notes, err.Error())
+		if k.short != "f" && k.short != "fr" {
+			p.Notes = append(p.Notes, s.refusal(fn.Name)...)
 		}
 		if k.name == "func" {
 			p.Notes = append(p.Notes, "also kprobe:, kretprobe:, fentry:, fexit:"+fn.Name)
 		}
 	}
+}
+
+// refusal says why the kernel takes no kprobe at a function, if it does not.
+func (s *Source) refusal(name string) []string {
+	list, err := s.Facts.Blacklist()
+	if err == nil {
+		err = list.Check(name)
+	}
+	if err == nil {
+		return nil
+	}
+	return []string{err.Error()}
 }
 
 // spanFields are those that e has at the end of any span.

@@ -78,8 +78,6 @@ type Source struct {
 	Words Words
 	// Traced says that there is one traced program, which patterns may leave out.
 	Traced bool
-	// Refused says why the kernel takes no kprobe at a function, nil if it does.
-	Refused func(name string) error
 	// NoCounters: the CPU of this machine counts nothing.
 	NoCounters bool
 	// Verbose: points have their details.

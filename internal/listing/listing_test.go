@@ -132,14 +132,11 @@ func source(t *testing.T) *listing.Source {
 	return &listing.Source{
 		Facts: kernel.Open(kernel.Options{
 			BTF: fixedTypes(t), TracefsPath: "testdata/tracefs", Features: func() kernel.Features { return features },
+			Blacklist: func() (*kernel.Blacklist, error) {
+				return kernel.ReadBlacklist(strings.NewReader("0xffffffff81000500-0xffffffff81000510\tuntyped\n"))
+			},
 		}),
 		Programs: programs{}, Words: words{},
-		Refused: func(name string) error {
-			if name == "untyped" {
-				return kernel.ErrNoProbes
-			}
-			return nil
-		},
 	}
 }
 

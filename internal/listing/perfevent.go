@@ -2,7 +2,6 @@ package listing
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/startrace/startrace/internal/kernel"
@@ -28,28 +27,28 @@ func (s *Source) iterators(r *Result, k *kind, rest string) error {
 }
 
 // perfEvents finds the events that perf_event_open(2) counts, and raw ones of
-// the CPU, r and a number in hex, as they are.
+// the CPU, r and a number in hex.
 func (s *Source) perfEvents(r *Result, k *kind, rest string) error {
 	name, _, _ := strings.Cut(orAll(rest), ":") // the number of events between two
-	glob, err := kernel.CompileGlob(name)
-	if err != nil {
+	if _, err := kernel.CompileGlob(name); err != nil {
 		return err
 	}
-	for _, e := range kernel.PerfEvents(k.name) {
-		if glob.Match(e.Name) || slices.ContainsFunc(e.Aliases, glob.Match) {
-			p := &Point{Name: k.name + ":" + e.Name, Kind: k.name, Notes: []string{e.What}}
-			if len(e.Aliases) > 0 {
-				p.Notes = append(p.Notes, "also "+strings.Join(e.Aliases, ", "))
-			}
-			r.Points = append(r.Points, p)
+	found, err := kernel.MatchPerfEvents(k.name, name)
+	if err != nil { // there is none: a name without a kind can mean something else
+		if near := kernel.Suggest(name, kernel.PerfEventNames(k.name)); near != "" {
+			r.hint(didYouMean(k.name + ":" + near))
 		}
+		return nil
 	}
-	if len(r.Points) > 0 {
-		if k.name == "hardware" && s.NoCounters {
-			r.problem(errNoCounters)
+	for _, e := range found {
+		p := &Point{Name: k.name + ":" + e.Name, Kind: k.name, Notes: []string{e.What}}
+		if len(e.Aliases) > 0 {
+			p.Notes = append(p.Notes, "also "+strings.Join(e.Aliases, ", "))
 		}
-	} else if near := kernel.Suggest(name, kernel.PerfEventNames(k.name)); near != "" {
-		r.hint(didYouMean(k.name + ":" + near))
+		r.Points = append(r.Points, p)
+	}
+	if k.name == "hardware" && s.NoCounters {
+		r.problem(errNoCounters)
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func (s *Source) everywhere(r *Result, name string) error {
 	var near []string
 	for _, k := range kinds {
 		ofProgram := k.name == "ufunc" && s.Traced
-		if !k.bare && !ofProgram {
+		if !k.bare && !ofProgram || kernel.IsRawEvent(k.name, name) {
 			continue
 		}
 		rest := name
