@@ -27,7 +27,8 @@ func Read(facts *kernel.Facts) (*Machine, error) {
 	}
 	m.Memlock = limit.Max // startrace raises the soft one
 	_, m.BTF = facts.BTF()
-	m.TracefsPath, m.Tracefs = facts.TracefsPath()
+	m.Tracefs = facts.CheckTracefs()
+	m.TracefsPath, _ = facts.TracefsPath()
 	m.look(os.DirFS("/"))
 	return m, nil
 }

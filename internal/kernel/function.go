@@ -153,11 +153,14 @@ func (f *Facts) functionNames() ([]functionName, error) {
 	return f.functions, f.functionsErr
 }
 
+// filterFunctions is the file of tracefs that lists them (CONFIG_DYNAMIC_FTRACE).
+const filterFunctions = "available_filter_functions"
+
 func (f *Facts) readFunctions() ([]functionName, error) {
 	dir, err := f.TracefsPath()
 	if err == nil {
 		var file *os.File
-		if file, err = os.Open(filepath.Join(dir, "available_filter_functions")); err == nil {
+		if file, err = os.Open(filepath.Join(dir, filterFunctions)); err == nil {
 			defer file.Close()
 			return readFilterFunctions(file)
 		}
@@ -165,14 +168,17 @@ func (f *Facts) readFunctions() ([]functionName, error) {
 	if f.opts.TracefsPath != "" {
 		return nil, nil // a fixture
 	}
-	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, ErrNoTracefs) {
+	if errors.Is(err, fs.ErrPermission) {
+		err = permissionError(filepath.Join(dir, filterFunctions))
+	}
+	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrPermission) && !errors.Is(err, ErrNoTracefs) {
 		return nil, err
 	}
-	s, err := OpenSymbols()
-	if err != nil {
-		return nil, fmt.Errorf("list the kernel's functions: %w", err)
+	s, symbolsErr := f.Symbols()
+	if symbolsErr == nil {
+		return s.functions(), nil
 	}
-	return s.functions(), nil
+	return nil, fmt.Errorf("list the kernel's functions: %w; nor can the symbols be taken: %w", err, symbolsErr)
 }
 
 // readFilterFunctions parses lines `name` and `name [module]`

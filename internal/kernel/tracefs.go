@@ -33,6 +33,23 @@ func (f *Facts) TracefsPath() (string, error) {
 	return f.tracefs, f.tracefsErr
 }
 
+// CheckTracefs says why the formats of tracepoints cannot be read: the folders of
+// tracefs can be open to all while its files are not (Debian's 6.18).
+func (f *Facts) CheckTracefs() error {
+	dir, err := f.TracefsPath()
+	if err != nil {
+		return err
+	}
+	file, err := os.Open(filepath.Join(dir, "events", "header_page")) // always there, as closed as the formats
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return permissionError(dir)
+	case err != nil:
+		return nil // a fixture, or another way to show events
+	}
+	return file.Close()
+}
+
 func findTracefs() (string, error) {
 	for _, dir := range tracefsPlaces {
 		_, err := os.Stat(filepath.Join(dir, "events"))

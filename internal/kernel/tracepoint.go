@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // A Tracepoint is a tracepoint of tracefs with the format of its records.
@@ -198,7 +199,8 @@ func matchFolders(dir, pattern string) ([]string, error) {
 func folders(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, permissionError(dir)
+		root, _, _ := strings.Cut(dir, "/events") // the one message for all of tracefs
+		return nil, permissionError(root)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list events: %w", err)

@@ -21,9 +21,6 @@ func Doctor(o Options, json bool) (exit int, err error) {
 	if err != nil {
 		return Failed, err
 	}
-	if m.Tracefs == nil {
-		_, m.Tracefs = s.facts.Tracepoint(triedGroup, triedTracepoint) // its folder may be open, and its files closed
-	}
 	_, m.Symbols = s.facts.Symbols()
 	m.Tried = attach.Try(s.trial())
 	report := doctor.Examine(m)
