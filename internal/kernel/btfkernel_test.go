@@ -12,7 +12,7 @@ func kernelBTF(tb testing.TB) *BTF {
 	tb.Helper()
 	b, err := OpenBTF()
 	if err != nil {
-		tb.Skip("needs the kernel's BTF:", err)
+		tb.Skip("needs BTF of the kernel (CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux):", err)
 	}
 	return b
 }
@@ -22,7 +22,7 @@ func TestFieldsAgainstOtherReader(t *testing.T) {
 	b := kernelBTF(t)
 	spec, err := btf.LoadKernelSpec()
 	if err != nil {
-		t.Skip("needs the kernel's BTF:", err)
+		t.Skip("needs BTF of the kernel (CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux):", err)
 	}
 	structs := 0
 	for typ, err := range spec.All() {
@@ -161,7 +161,7 @@ func BenchmarkRawTracepoint(b *testing.B) {
 	for b.Loop() {
 		f := Open(Options{})
 		if _, err := f.RawTracepoint("sched_switch"); err != nil {
-			b.Skip(err)
+			b.Skip("needs BTF of the kernel (CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux):", err)
 		}
 	}
 }

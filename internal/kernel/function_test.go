@@ -55,7 +55,7 @@ func TestNoFunction(t *testing.T) {
 func TestFunctionTypes(t *testing.T) {
 	f := Open(Options{})
 	if _, err := f.BTF(); err != nil {
-		t.Skip("needs this kernel's BTF: ", err)
+		t.Skip("needs BTF of the kernel (CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux): ", err)
 	}
 	fn, err := f.Function("vfs_read")
 	if err != nil {

@@ -42,17 +42,3 @@ func (s *Symbols) Text(addr uint64) string {
 	}
 	return text
 }
-
-// MatchSymbols gives the functions, those of modules too, whose names match,
-// by address. All of them are there, also those that must not be probed.
-func (s *Symbols) MatchSymbols(glob Glob) (out []Symbol) {
-	for i := range s.addrs {
-		if !s.code[i] {
-			continue
-		}
-		if name, _ := s.line(i); glob.Match(string(name)) {
-			out = append(out, s.at(i))
-		}
-	}
-	return out
-}

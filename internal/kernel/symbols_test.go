@@ -79,7 +79,7 @@ func TestSymbolsHidden(t *testing.T) {
 func TestKernelSymbols(t *testing.T) {
 	s, err := OpenSymbols()
 	if errors.Is(err, ErrHiddenAddresses) || errors.Is(err, os.ErrPermission) {
-		t.Skip("needs to see kernel addresses:", err)
+		t.Skip("needs to see kernel addresses (root, CONFIG_KALLSYMS):", err)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func BenchmarkOpenSymbols(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := OpenSymbols(); err != nil {
-			b.Skip(err)
+			b.Skip("needs to see kernel addresses (root, CONFIG_KALLSYMS):", err)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func BenchmarkOpenSymbols(b *testing.B) {
 func BenchmarkFindSymbol(b *testing.B) {
 	s, err := OpenSymbols()
 	if err != nil {
-		b.Skip(err)
+		b.Skip("needs to see kernel addresses (root, CONFIG_KALLSYMS):", err)
 	}
 	addr, _ := s.Addr("vfs_read")
 	for b.Loop() {

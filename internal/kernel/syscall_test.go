@@ -101,7 +101,7 @@ func TestSyscallTableAgainstTracefs(t *testing.T) {
 	f := Open(Options{})
 	root, err := f.TracefsPath()
 	if err != nil {
-		t.Skip("needs tracefs:", err)
+		t.Skip("needs tracefs, mounted or to be mounted by root:", err)
 	}
 	dirs, _ := filepath.Glob(filepath.Join(root, "events/syscalls/sys_enter_*"))
 	if len(dirs) == 0 {
@@ -111,7 +111,7 @@ func TestSyscallTableAgainstTracefs(t *testing.T) {
 		name := strings.TrimPrefix(filepath.Base(dir), "sys_enter_")
 		text, err := os.ReadFile(filepath.Join(dir, "format"))
 		if err != nil {
-			t.Skip("needs to read formats:", err)
+			t.Skip("needs the right to read tracefs (root):", err)
 		}
 		tp, err := ParseFormat(text)
 		if err != nil {

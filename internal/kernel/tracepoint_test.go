@@ -144,7 +144,7 @@ func TestKernelFormats(t *testing.T) {
 	f := Open(Options{})
 	names, err := f.MatchTracepoints("*", "*")
 	if err != nil {
-		t.Skip("needs tracefs:", err)
+		t.Skip("needs tracefs, mounted or to be mounted by root:", err)
 	}
 	for _, n := range names {
 		tp, err := f.Tracepoint(n.Group, n.Name)
