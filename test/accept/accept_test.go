@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/startrace/startrace/internal/kernel"
 )
 
 // limit is the longest time for one run; under emulation the long ones take a minute.
@@ -202,22 +202,17 @@ func (e ended) lost(t testing.TB) int {
 // bound: since 7.0 their programs are preempted, and another task's event on that CPU is then lost.
 func dropsSilently(t testing.TB) bool {
 	t.Helper()
-	major, _, _ := strings.Cut(release(t), ".")
-	n, err := strconv.Atoi(major)
+	return atLeast(t, 7, 0)
+}
+
+// atLeast says whether the kernel is of this version or newer.
+func atLeast(t testing.TB, major, minor int) bool {
+	t.Helper()
+	release, err := kernel.Release()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return n >= 7
-}
-
-// release is the kernel's, as 6.12.1.
-func release(t testing.TB) string {
-	t.Helper()
-	var name unix.Utsname
-	if err := unix.Uname(&name); err != nil {
-		t.Fatal(err)
-	}
-	return unix.ByteSliceToString(name.Release[:])
+	return release.AtLeast(major, minor)
 }
 
 // checkAccount checks that what was seen and what was reported as lost make up what was done.

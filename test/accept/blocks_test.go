@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/startrace/startrace/internal/kernel"
 )
 
 // loopDevice makes a block device of a file.
@@ -53,11 +51,7 @@ func loopDevice(t *testing.T, size int64) string {
 // directRead is how the kernel calls a read with O_DIRECT: 5.10 does not mark it as synchronous, 6.1 and later do.
 func directRead(t *testing.T) string {
 	t.Helper()
-	release, err := kernel.Release()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if release.AtLeast(6, 0) {
+	if atLeast(t, 6, 0) {
 		return "RS"
 	}
 	return "R"

@@ -248,23 +248,7 @@ at_exit(lambda: [printf("%d: %d\n", pid, calls) for pid, calls in n.items()])
 // waiting starts a workload that begins with the first line on its input.
 func waiting(t *testing.T, calls string) (*exec.Cmd, io.WriteCloser) {
 	t.Helper()
-	cmd := exec.Command(program(t, "workload"), "-wait", "-report", filepath.Join(t.TempDir(), "report"), "getppid", calls)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Kill() })
-	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
-		t.Fatalf("the workload is not ready: %q, %v", line, err)
-	}
-	return cmd, in
+	return readied(t, exec.Command(program(t, "workload"), "-wait", "-report", filepath.Join(t.TempDir(), "report"), "getppid", calls))
 }
 
 // The tracer never reports itself unless asked (S1-07).

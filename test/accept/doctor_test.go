@@ -199,7 +199,7 @@ func lower(t *testing.T, old []byte) {
 func TestDoctorMemlock(t *testing.T) {
 	needTracing(t)
 	flags := []string{"-memlock", "65536", "-uid", nobody, "-caps", "bpf,perfmon,dac_read_search"}
-	if !strings.HasPrefix(release(t), "5.10.") {
+	if atLeast(t, 5, 11) {
 		attempt{point: rawExecPoint}.check(t, flags)
 		return
 	}

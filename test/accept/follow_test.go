@@ -48,7 +48,12 @@ at_exit(lambda: printf("%d calls\n", n.value))
 // waitingShell starts a shell that runs a command with the first line on its input.
 func waitingShell(t *testing.T, command string) (*exec.Cmd, io.WriteCloser) {
 	t.Helper()
-	cmd := exec.Command("sh", "-c", "echo ready; read line; "+command)
+	return readied(t, exec.Command("sh", "-c", "echo ready; read line; "+command))
+}
+
+// readied starts a command that says that it is ready, and waits for a line on its input.
+func readied(t *testing.T, cmd *exec.Cmd) (*exec.Cmd, io.WriteCloser) {
+	t.Helper()
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +67,7 @@ func waitingShell(t *testing.T, command string) (*exec.Cmd, io.WriteCloser) {
 	}
 	t.Cleanup(func() { cmd.Process.Kill() })
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
-		t.Fatalf("the shell is not ready: %q, %v", line, err)
+		t.Fatalf("%q is not ready: %q, %v", cmd.Args, line, err)
 	}
 	return cmd, in
 }

@@ -5,8 +5,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/startrace/startrace/internal/kernel"
 )
 
 // A limit is a script just below or just above something that the kernel or the compiler limits.
@@ -152,12 +150,8 @@ func (c limitCase) check(t *testing.T) {
 // Hash tables take keys above 512 bytes since 5.16.
 func TestLongKeys(t *testing.T) {
 	needTracing(t)
-	release, err := kernel.Release()
-	if err != nil {
-		t.Fatal(err)
-	}
 	c := limitCase{text: longKey(1000), runs: true, stdout: result(7)}
-	if !release.AtLeast(5, 16) {
+	if !atLeast(t, 5, 16) {
 		c = limitCase{text: longKey(1000), stderr: `script.star:1:8: the keys of count "seen" take \d+ bytes, and this kernel allows 512`}
 	}
 	c.check(t)

@@ -24,32 +24,7 @@ func init() {
 // execs starts N processes, one after the other. In each a thread that is not the leader executes a program, by execve
 // and execveat in turn, whose last argument is the number of the process modulo 256; the program ends with that status.
 func execs(_ settings, args []string) (func() (report, error), error) {
-	n, err := numbers(args, 1, 1)
-	if err != nil {
-		return nil, err
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	return func() (report, error) {
-		done := report{Comm: execComm, Calls: n[0]}
-		for i := range n[0] {
-			process, err := os.StartProcess(self, []string{"wl-before", execWord, strconv.Itoa(i % 256)}, &os.ProcAttr{})
-			if err != nil {
-				return done, err
-			}
-			state, err := process.Wait()
-			if err != nil {
-				return done, err
-			}
-			if state.ExitCode() != i%256 {
-				return done, fmt.Errorf("process %d ended with %v", process.Pid, state)
-			}
-			done.TIDs = append(done.TIDs, process.Pid)
-		}
-		return done, nil
-	}, nil
+	return processes(args, execComm, "wl-before", execWord)
 }
 
 // execAs is what such a process does. It returns only if it must not go on.

@@ -10,6 +10,12 @@ const exitWord = "-exit-as"
 
 // exits starts N processes, one after the other.
 func exits(_ settings, args []string) (func() (report, error), error) {
+	return processes(args, "wl-exits", "wl-exits", exitWord)
+}
+
+// processes is work that runs N processes, one after the other: this program as first, with a word and a number below
+// 256, with which each is to end.
+func processes(args []string, comm, first, word string) (func() (report, error), error) {
 	n, err := numbers(args, 1, 1)
 	if err != nil {
 		return nil, err
@@ -19,9 +25,9 @@ func exits(_ settings, args []string) (func() (report, error), error) {
 		return nil, err
 	}
 	return func() (report, error) {
-		done := report{Comm: "wl-exits", Calls: n[0]}
+		done := report{Comm: comm, Calls: n[0]}
 		for i := range n[0] {
-			process, err := os.StartProcess(self, []string{"wl-exits", exitWord, strconv.Itoa(i % 256)}, &os.ProcAttr{})
+			process, err := os.StartProcess(self, []string{first, word, strconv.Itoa(i % 256)}, &os.ProcAttr{})
 			if err != nil {
 				return done, err
 			}
