@@ -75,6 +75,7 @@ func checkWaiting(t *testing.T, c *Child) {
 		if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", c.PID())); err != nil || !strings.HasSuffix(exe, "procs.test") {
 			t.Errorf("the child is %s, %v", exe, err)
 		}
+		checkUncaught(t, c)
 		return
 	}
 	state := map[bool]string{true: "t (tracing stop)", false: "S (sleeping)"}[refused == ""]
@@ -91,6 +92,19 @@ func checkWaiting(t *testing.T, c *Child) {
 		}
 	}
 	t.Errorf("want %q in %s", want, got)
+}
+
+// checkUncaught checks that a signal ends the child when it is sent: a handler could be on its way when the command is
+// executed.
+func checkUncaught(t *testing.T, c *Child) {
+	t.Helper()
+	if err := c.Ready(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.PID()))
+	if err != nil || !strings.Contains(string(text), "\nSigCgt:\t0000000000000000\n") {
+		t.Errorf("%v: signals are caught: %s", err, text)
+	}
 }
 
 // A signal that stops does not let a held child go, nor does the one that lets

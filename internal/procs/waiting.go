@@ -58,6 +58,7 @@ func wait(p params, path string, argv []string) {
 	// What remains to be done after the byte is seen by probes: little.
 	env := os.Environ()
 	debug.SetGCPercent(-1)
+	leaveSignals()
 	report(p, readiness(p))
 	if !awaitByte(p) {
 		return
