@@ -2,7 +2,8 @@
 function __startrace_complete
     for line in (startrace complete fish (commandline -cp | string collect) 2>/dev/null)
         if test "$line" = ":"
-            __fish_complete_path (commandline -ct)
+            # Files as fish finds them for a command that it knows nothing of, also behind a quote.
+            complete -C "__startrace_files "(commandline -ct | string collect)
         else
             echo $line
         end
