@@ -41,13 +41,6 @@ type refusal struct{ error }
 
 func (r refusal) Unwrap() []error { return []error{ErrPermission, r.error} }
 
-// The bits of the capabilities that tracing needs (capability(7)).
-const (
-	capSysAdmin = 21
-	capPerfmon  = 38
-	capBPF      = 39
-)
-
 // markPermission tells refusals from failures.
 func markPermission(err error) error {
 	if !errors.Is(err, unix.EPERM) || errors.Is(err, kernel.ErrLockdown) || errors.Is(err, ErrPermission) {
@@ -61,17 +54,7 @@ func markPermission(err error) error {
 
 // canTrace reports whether this process has the capabilities that tracing needs.
 func canTrace() (bool, error) {
-	held, err := effectiveCapabilities()
-	has := func(bit uint) bool { return held>>bit&1 != 0 }
-	return has(capSysAdmin) || has(capBPF) && has(capPerfmon), err
-}
-
-// effectiveCapabilities gives the thread's capabilities as a bit set.
-func effectiveCapabilities() (uint64, error) {
-	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var data [2]unix.CapUserData
-	if err := unix.Capget(&hdr, &data[0]); err != nil {
-		return 0, err
-	}
-	return uint64(data[1].Effective)<<32 | uint64(data[0].Effective), nil
+	held, err := kernel.OwnCapabilities()
+	has := func(bit uint) bool { return held.Effective>>bit&1 != 0 }
+	return has(unix.CAP_SYS_ADMIN) || has(unix.CAP_BPF) && has(unix.CAP_PERFMON), err
 }

@@ -6,6 +6,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/kernel"
 )
 
 // kept are the capabilities that a run needs after its probes are attached:
@@ -21,20 +23,19 @@ const kept uint64 = 1<<unix.CAP_BPF | 1<<unix.CAP_PERFMON | 1<<unix.CAP_SYS_PTRA
 // such as watchpoints, and perf events where kernel.perf_event_paranoid is 3.
 // A process without CAP_BPF traces by CAP_SYS_ADMIN and keeps that.
 func DropPrivileges() error {
-	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var data [2]unix.CapUserData
-	if err := unix.Capget(&hdr, &data[0]); err != nil {
-		return fmt.Errorf("read the capabilities: %w", err)
+	held, err := kernel.OwnCapabilities()
+	if err != nil {
+		return err
 	}
 	keep := kept
-	if data[1].Effective>>(capBPF-32)&1 == 0 {
-		keep |= 1 << capSysAdmin
+	if held.Effective>>unix.CAP_BPF&1 == 0 {
+		keep |= 1 << unix.CAP_SYS_ADMIN
 	}
+	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3} // of the calling thread
+	var data [2]unix.CapUserData
 	for i := range data {
-		word := uint32(keep >> (32 * i))
-		data[i] = unix.CapUserData{Effective: data[i].Effective & word, Permitted: data[i].Permitted & word}
+		data[i] = unix.CapUserData{Effective: uint32((held.Effective & keep) >> (32 * i)), Permitted: uint32((held.Permitted & keep) >> (32 * i))}
 	}
-	hdr.Pid = 0 // the calling thread
 	_, _, errno := syscall.AllThreadsSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&hdr)), uintptr(unsafe.Pointer(&data[0])), 0)
 	if errno != 0 {
 		return fmt.Errorf("give up capabilities: %w", errno)

@@ -17,10 +17,11 @@ func Read(facts *kernel.Facts) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Machine{Version: version, Arch: runtime.GOARCH, User: os.Geteuid()}
-	if m.Capabilities, err = effectiveCapabilities(); err != nil {
+	held, err := kernel.OwnCapabilities()
+	if err != nil {
 		return nil, err
 	}
+	m := &Machine{Version: version, Arch: runtime.GOARCH, User: os.Geteuid(), Capabilities: held.Effective}
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_MEMLOCK, &limit); err != nil {
 		return nil, err
@@ -31,16 +32,6 @@ func Read(facts *kernel.Facts) (*Machine, error) {
 	m.TracefsPath, _ = facts.TracefsPath()
 	m.look(os.DirFS("/"))
 	return m, nil
-}
-
-// effectiveCapabilities gives the thread's capabilities as a bit set.
-func effectiveCapabilities() (uint64, error) {
-	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var data [2]unix.CapUserData
-	if err := unix.Capget(&hdr, &data[0]); err != nil {
-		return 0, err
-	}
-	return uint64(data[1].Effective)<<32 | uint64(data[0].Effective), nil
 }
 
 // The initial namespaces have numbers that do not change (include/linux/proc_ns.h).
