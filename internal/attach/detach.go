@@ -33,14 +33,29 @@ func (p point) stop() {
 	}
 }
 
+// closings bounds how many threads wait in close(2) at a time: a pattern can
+// have put up thousands of probes.
+const closings = 64
+
 // A closer closes descriptors, in the background or at once.
 type closer struct {
 	wg   sync.WaitGroup
+	free chan struct{} // has room for each closing that goes on
 	mu   sync.Mutex
 	errs []error
 }
 
-func (c *closer) later(fd int) { c.wg.Go(func() { c.now(fd) }) }
+func (c *closer) later(fd int) {
+	if c.free == nil {
+		c.free = make(chan struct{}, closings)
+	}
+	free := c.free
+	c.wg.Go(func() {
+		free <- struct{}{}
+		c.now(fd)
+		<-free
+	})
+}
 
 func (c *closer) now(fd int) {
 	if err := unix.Close(fd); err != nil {

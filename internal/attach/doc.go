@@ -7,6 +7,6 @@
 // the end of Close, because the kernel takes some 70 ms to release a perf
 // tracepoint.
 //
-// Nothing here reads the kernel's BTF or tests for features: what the kernel
-// refuses is explained after the refusal.
+// Nothing here reads the kernel's BTF, and what the kernel refuses is explained
+// after the refusal; what it can do is tried only for those who ask (Features, Try).
 package attach

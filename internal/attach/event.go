@@ -10,17 +10,21 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
-// openEverywhere opens a perf event on each CPU, for all processes: programs
-// choose theirs.
-func openEverywhere(attr unix.PerfEventAttr, prog int) (points []point, err error) {
+// openEverywhere opens a perf event on each CPU.
+func openEverywhere(attr unix.PerfEventAttr, prog int) ([]point, error) {
 	cpus, err := onlineCPUs()
 	if err != nil {
 		return nil, err
 	}
+	return openOn(cpus, attr, prog)
+}
+
+// openOn opens a perf event on CPUs, for all processes: programs choose theirs.
+func openOn(cpus []int, attr unix.PerfEventAttr, prog int) (points []point, err error) {
 	for _, cpu := range cpus {
 		one := attr
-		fd, err := openEvent(&one, -1, cpu, prog, nil)
-		if errors.Is(err, unix.ENODEV) {
+		fd, err := openPerf(&one, cpu, prog)
+		if errors.Is(err, unix.ENODEV) && len(cpus) > 1 {
 			continue // the CPU went offline meanwhile
 		}
 		if err != nil {

@@ -38,8 +38,7 @@ type Loaded struct {
 	programs []*program
 	sites    *siteCounters
 	closing  closer
-	// refused are the functions that could not be probed: see Refused.
-	refused []string
+	refused  []Refused
 	// counts is the descriptor of CountRuns, if counting.
 	counts   int
 	counting bool

@@ -106,5 +106,5 @@ func (l *Loaded) openFunctions(p *program) ([]point, error) {
 		}
 		p.fd, p.multi = fd, false
 	}
-	return l.openProbes(&p.Attach, p.fd)
+	return l.openProbes(p)
 }

@@ -39,7 +39,7 @@ func (l *Loaded) openTracepoint(a *tree.Attach, prog int) ([]point, error) {
 
 // openClock makes a program run by a timer: on each CPU for a profile, on one
 // for an interval.
-func openClock(a *tree.Attach, prog int) (_ []point, err error) {
+func openClock(a *tree.Attach, prog int) ([]point, error) {
 	cpus, err := onlineCPUs()
 	if err != nil {
 		return nil, err
@@ -47,23 +47,8 @@ func openClock(a *tree.Attach, prog int) (_ []point, err error) {
 	if a.Kind == tree.AttachInterval {
 		cpus = cpus[:1]
 	}
-	var points []point
-	for _, cpu := range cpus {
-		attr := clockAttr(a)
-		fd, err := openPerf(&attr, cpu, prog)
-		if errors.Is(err, unix.ENODEV) && a.Kind == tree.AttachProfile {
-			continue // the CPU went offline meanwhile
-		}
-		if err != nil {
-			for _, p := range points {
-				p.stop()
-				err = errors.Join(err, unix.Close(p.fd))
-			}
-			return nil, explainRate(a, err)
-		}
-		points = append(points, point{fd: fd, kind: clockPoint})
-	}
-	return points, nil
+	points, err := openOn(cpus, clockAttr(a), prog)
+	return points, explainRate(a, err)
 }
 
 func clockAttr(a *tree.Attach) unix.PerfEventAttr {

@@ -77,31 +77,47 @@ func (m *dynamicPMU) uprobeAttr(p *tree.Place, path *byte, returns bool) unix.Pe
 	return attr
 }
 
-// openProbes attaches a program to the places of a, one by one. Of several
+// openProbes attaches a program to its places, one by one. Of several
 // places those that the kernel refuses are left out and named, unless these
 // are all.
-func (l *Loaded) openProbes(a *tree.Attach, prog int) (points []point, err error) {
+func (l *Loaded) openProbes(prog *program) (points []point, err error) {
+	a := &prog.Attach
 	pmu, err := findPMU(probeSource(a.Kind))
+	if err != nil {
+		return nil, err
+	}
+	cpus, err := onlineCPUs()
 	if err != nil {
 		return nil, err
 	}
 	var refused []string
 	for i := range a.Places {
-		p, err := openProbe(pmu, a, &a.Places[i], prog)
+		p, err := openProbe(pmu, a, &a.Places[i], cpus[0], prog.fd)
 		switch {
 		case err == nil:
 			points = append(points, p)
 		case len(a.Places) > 1 && placeIsAtFault(err):
 			refused = append(refused, a.Places[i].String())
 		default:
+			err = explainLimit(err, len(points), len(a.Places))
 			return nil, errors.Join(err, closePoints(points))
 		}
 	}
 	if len(points) == 0 {
 		return nil, fmt.Errorf("none of %d functions can be probed, such as %s", len(a.Places), refused[0])
 	}
-	l.refused = append(l.refused, refused...)
+	l.refuse(prog, refused)
 	return points, nil
+}
+
+// explainLimit says so if a pattern has more places than the process may have
+// open files: each is one.
+func explainLimit(err error, open, places int) error {
+	if !errors.Is(err, unix.EMFILE) {
+		return err
+	}
+	return fmt.Errorf("the limit of open files was reached after %d of %d places, each of which is one: "+
+		"raise it (ulimit -n, as root), or name fewer: %w", open, places, err)
 }
 
 func probeSource(k tree.AttachKind) string {
@@ -121,9 +137,23 @@ func placeIsAtFault(err error) bool {
 	return false
 }
 
-// Refused gives the functions that a pattern matched and that the kernel does
+// Refused are places that a pattern of a probe matched and that the kernel does
 // not let be probed.
-func (l *Loaded) Refused() []string { return l.refused }
+type Refused struct {
+	Probe  int
+	Places []string
+}
+
+// Refused gives what was left out when probes were attached first.
+func (l *Loaded) Refused() []Refused { return l.refused }
+
+// refuse notes what was left out; when a program is attached again that is the
+// same.
+func (l *Loaded) refuse(p *program, places []string) {
+	if len(places) > 0 && !p.detached {
+		l.refused = append(l.refused, Refused{p.Probe, places})
+	}
+}
 
 func closePoints(points []point) error {
 	var errs []error
@@ -133,8 +163,9 @@ func closePoints(points []point) error {
 	return errors.Join(errs...)
 }
 
-// openProbe opens the perf event of one place and gives it the program.
-func openProbe(pmu *dynamicPMU, a *tree.Attach, p *tree.Place, prog int) (point, error) {
+// openProbe opens the perf event of one place and gives it the program. The
+// event is on one CPU, and the program runs on all of them (see openTracepoint).
+func openProbe(pmu *dynamicPMU, a *tree.Attach, p *tree.Place, cpu, prog int) (point, error) {
 	user := probeSource(a.Kind) == "uprobe"
 	text := p.Func
 	if user {
@@ -145,7 +176,7 @@ func openProbe(pmu *dynamicPMU, a *tree.Attach, p *tree.Place, prog int) (point,
 		return point{}, fmt.Errorf("%q: %w", text, err)
 	}
 	var attr unix.PerfEventAttr
-	pid, cpu := -1, 0
+	pid := -1
 	if user {
 		attr = pmu.uprobeAttr(p, name, isReturn(a.Kind))
 		if a.Process > 0 {

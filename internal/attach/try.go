@@ -116,7 +116,7 @@ func (t *Trial) kprobe() error {
 		return err
 	}
 	return tryAttach(returning(ebpf.Kprobe, ebpf.AttachNone), func(fd int) (int, error) {
-		p, err := openProbe(pmu, &tree.Attach{Kind: tree.AttachKprobe}, &tree.Place{Func: t.Function}, fd)
+		p, err := openProbe(pmu, &tree.Attach{Kind: tree.AttachKprobe}, &tree.Place{Func: t.Function}, 0, fd)
 		return p.fd, err
 	})
 }
@@ -141,7 +141,7 @@ func tryUprobe() error {
 		return err
 	}
 	return unless(tryAttach(returning(ebpf.Kprobe, ebpf.AttachNone), func(fd int) (int, error) {
-		p, err := openProbe(pmu, &tree.Attach{Kind: tree.AttachUprobe, Binary: "/"}, &tree.Place{}, fd)
+		p, err := openProbe(pmu, &tree.Attach{Kind: tree.AttachUprobe, Binary: "/"}, &tree.Place{}, 0, fd)
 		return p.fd, err
 	}), unix.EINVAL)
 }

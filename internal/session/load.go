@@ -61,6 +61,7 @@ func (s *session) load() error {
 	if err := s.attach(); err != nil {
 		return err
 	}
+	s.sayRefused()
 	s.verbosef("compiled in %s, loaded in %s, attached in %s",
 		millis(compiled.Sub(begin)), millis(loaded.Sub(compiled)), millis(time.Since(loaded)))
 	return nil

@@ -98,6 +98,19 @@ func (s *session) sayAttached() {
 	s.messagef("Attached %d probe%s%s", probes, plural(probes), at)
 }
 
+// sayRefused names the places that patterns matched and that cannot be probed.
+func (s *session) sayRefused() {
+	const shown = 3
+	for _, r := range s.loaded.Refused() {
+		more := ""
+		if n := len(r.Places) - shown; n > 0 {
+			more = fmt.Sprintf(" and %d more", n)
+		}
+		s.messagef("startrace: %s: the kernel takes no probe at %s%s; the others are attached",
+			probeName(s.part.plan, r.Probe), strings.Join(r.Places[:min(shown, len(r.Places))], ", "), more)
+	}
+}
+
 func plural(n int) string {
 	if n == 1 {
 		return ""
