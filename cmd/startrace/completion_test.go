@@ -100,7 +100,6 @@ type shellTest struct {
 	*testing.T
 	*pty.Terminal
 	typed string // the file of the stand-in
-	lines int
 }
 
 func startShell(t *testing.T, kind shellKind, setup string) *shellTest {
