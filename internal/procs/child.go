@@ -37,7 +37,16 @@ type Child struct {
 // Start starts the command argv, found in PATH, up to where it waits for Go.
 // It inherits the environment and all descriptors that a command of a shell
 // inherits.
-func Start(argv []string) (*Child, error) {
+func Start(argv []string) (*Child, error) { return StartApart(argv, nil) }
+
+// Streams are what a command has in the place of its parent's standard input,
+// output and error; nil leaves the parent's.
+type Streams struct{ In, Out, Err *os.File }
+
+// StartApart starts a command beside a parent that uses the terminal itself:
+// with streams of its own, and in a process group of its own, so that keys that
+// are typed for the parent do not reach it. nil: it shares all, as of Start.
+func StartApart(argv []string, apart *Streams) (*Child, error) {
 	if len(argv) == 0 {
 		return nil, errors.New("no command")
 	}
@@ -46,7 +55,7 @@ func Start(argv []string) (*Child, error) {
 		return nil, err
 	}
 	c := &Child{path: path}
-	if err := c.launch(argv); err != nil {
+	if err := c.launch(argv, apart); err != nil {
 		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
 	if err := c.hold(); err != nil {

@@ -251,3 +251,36 @@ func inside(t *testing.T) {
 		t.Errorf("status %d", n)
 	}
 }
+
+// A command that is started apart has its own streams and process group; what
+// is not given it inherits.
+func TestStartApart(t *testing.T) {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	c, err := StartApart([]string{"sh", "-c", `cat; readlink /proc/self/fd/0 /proc/self/fd/2; echo $$; exec cut -d" " -f5 /proc/$$/stat`}, &Streams{In: null, Out: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Go(); err != nil {
+		t.Fatal(err)
+	}
+	if n := status(t, c); n != 0 {
+		t.Errorf("status %d", n)
+	}
+	stderr, err := os.Readlink("/proc/self/fd/2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(out.Name())
+	if want := fmt.Sprintf("/dev/null\n%s\n%d\n%[2]d\n", stderr, c.PID()); err != nil || string(got) != want {
+		t.Errorf("%v, %q, want %q", err, got, want)
+	}
+}

@@ -10,8 +10,8 @@ import (
 )
 
 // launch starts the child and learns its number in the initial namespace.
-func (c *Child) launch(argv []string) (err error) {
-	var in inherited
+func (c *Child) launch(argv []string, apart *Streams) (err error) {
+	in := inheritedBy(apart)
 	defer in.close()
 	p := params{whoami: -1}
 	if p.start, p.report, err = c.connect(&in); err != nil {
@@ -83,6 +83,23 @@ func runStub(words []string, p params, in inherited) (pid int, err error) {
 type inherited struct {
 	own   []io.Closer
 	files []uintptr // by the number in the child
+	apart bool      // in a process group of its own
+}
+
+// inheritedBy begins with the standard streams, where they are the child's own.
+func inheritedBy(apart *Streams) (in inherited) {
+	if apart == nil {
+		return in
+	}
+	in.apart = true
+	for i, f := range []*os.File{apart.In, apart.Out, apart.Err} {
+		fd := uintptr(i)
+		if f != nil {
+			fd = f.Fd()
+		}
+		in.files = append(in.files, fd)
+	}
+	return in
 }
 
 // add passes on a file, which inherited owns from now on, and gives its number
@@ -109,7 +126,9 @@ func passedOn(fd int) bool {
 // start starts a program with what it inherits. os.StartProcess would take
 // over the descriptors that belong to nobody here; see also process.
 func (in *inherited) start(path string, words []string) (pid int, err error) {
-	pid, _, err = syscall.StartProcess(path, words, &syscall.ProcAttr{Env: os.Environ(), Files: in.files})
+	pid, _, err = syscall.StartProcess(path, words, &syscall.ProcAttr{
+		Env: os.Environ(), Files: in.files, Sys: &syscall.SysProcAttr{Setpgid: in.apart},
+	})
 	return pid, err
 }
 
