@@ -36,6 +36,10 @@ type body struct {
 // maxInline bounds the nesting of calls walked in place.
 const maxInline = 48
 
+// maxInlines bounds the calls that are walked in place in one program:
+// functions that each call the next twice double it with each.
+const maxInlines = 8192
+
 func newBody(pr *probe, prog *tree.Program) *body {
 	b := &body{u: pr.u, pr: pr, prog: prog, block: &tree.Block{}, pinLocals: map[int64]bool{}}
 	prog.Body = b.block

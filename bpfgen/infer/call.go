@@ -37,6 +37,9 @@ func (b *body) callFunc(fn *plan.Func, args []arg, pos plan.Pos) val {
 	if len(b.calls) >= maxInline {
 		refuse(pos, "calls are nested more than %d deep", maxInline)
 	}
+	if b.prog.Inlines >= maxInlines {
+		refuse(pos, "the functions of this kernel half call each other more than %d times, and each call is put in its place: call them less often, or keep what they give in a variable", maxInlines)
+	}
 	b.calls = append(b.calls, fn)
 	defer func() { b.calls = b.calls[:len(b.calls)-1] }()
 	f := &frame{fn: fn, def: resolved(fn), vars: map[*resolve.Binding]val{}}
@@ -140,30 +143,41 @@ func (b *body) inline(f *frame, pos plan.Pos) val {
 		falls = b.stmts(f.def.Body)
 	})
 	b.frame = caller
-	if v, ok := b.spliced(f, block, falls); ok {
+	if v, ok := b.spliced(f, block, falls, pos); ok {
 		return v
 	}
 	return b.inlined(f, block, falls, pos)
 }
 
 // spliced puts straight-line code where the call stands.
-func (b *body) spliced(f *frame, block *tree.Block, falls bool) (val, bool) {
+func (b *body) spliced(f *frame, block *tree.Block, falls bool, pos plan.Pos) (val, bool) {
 	switch {
-	case len(f.returns) == 0 && falls:
-		b.block.Stmts = append(b.block.Stmts, block.Stmts...)
-		return noneVal(), true
-	case len(f.returns) == 0: // every way stops
-		b.block.Stmts = append(b.block.Stmts, block.Stmts...)
+	case len(f.returns) == 0: // it falls through, or every way stops
+		b.emitCall(f, block.Stmts, pos)
 		return noneVal(), true
 	case len(f.returns) == 1 && !falls && f.returns[0].in == block:
 		last := len(block.Stmts) - 1
 		if last >= 0 && block.Stmts[last] == f.returns[0].stmt {
-			b.block.Stmts = append(b.block.Stmts, block.Stmts[:last]...)
+			b.emitCall(f, block.Stmts[:last], pos)
 			return f.returns[0].v, true
 		}
 	}
 	return val{}, false
 }
+
+// emitCall puts the statements of a function where it is called. Those of a
+// function that another one calls are marked: build may make a subprogram of
+// them.
+func (b *body) emitCall(f *frame, stmts []*tree.Stmt, pos plan.Pos) {
+	if !b.isCall(f) || len(stmts) == 0 {
+		b.block.Stmts = append(b.block.Stmts, stmts...)
+		return
+	}
+	b.emit(&tree.Stmt{Op: tree.SCall, Str: f.def.Name, Then: &tree.Block{Stmts: stmts}, Pos: pos})
+}
+
+// isCall reports whether f is called by another function of the script.
+func (b *body) isCall(f *frame) bool { return b.frame != nil && f != b.frame }
 
 // inlined makes the OpInline of a function with several ways out.
 func (b *body) inlined(f *frame, block *tree.Block, falls bool, pos plan.Pos) val {
@@ -189,6 +203,9 @@ func (b *body) inlined(f *frame, block *tree.Block, falls bool, pos plan.Pos) va
 			Exprs: []*tree.Expr{convert(constExpr(plan.None{}, pos), t)}})
 	}
 	e := &tree.Expr{Op: tree.OpInline, Type: t, Int: f.inline, Body: block, Pos: pos}
+	if b.isCall(f) {
+		e.Str = f.def.Name
+	}
 	if t.Kind == types.None {
 		b.emit(&tree.Stmt{Op: tree.SDo, Exprs: []*tree.Expr{e}, Pos: pos})
 		return noneVal()

@@ -19,6 +19,7 @@ import (
 type projection struct {
 	role     *role
 	half     *plan.UserHalf
+	copies   int // of functions, for their calls
 	slots    int
 	sites    map[syntax.Expr]int // capture site → slot before merging
 	siteName []string
@@ -52,7 +53,7 @@ func (p *projection) walk(b *body, ev *event, t *target) {
 	s := &send{b: b, values: map[int]val{}, target: t}
 	p.sends = append(p.sends, s)
 	def := resolved(fn)
-	w := &user{proj: p, pr: p.role.pr, b: b, half: p.half}
+	w := &user{proj: p, pr: p.role.pr, b: b, half: p.half, chain: []*plan.Func{fn}, copies: &p.copies}
 	w.frame = &uframe{fn: fn, def: def, vars: map[*resolve.Binding]uval{}, top: true}
 	if len(def.Params) == 0 {
 		wrong(fn.Pos, "a handler takes the event: def %s(e)", fn.Name)

@@ -16,7 +16,10 @@ type user struct {
 	b     *body // where captured expressions are evaluated
 	half  *plan.UserHalf
 	frame *uframe
-	depth int
+	// chain are the functions whose copies are being walked, against recursion;
+	// copies is how many there are of the handler so far.
+	chain  []*plan.Func
+	copies *int
 	// nested is the function inside the handler that is walked, nil outside.
 	nested syntax.Node
 }

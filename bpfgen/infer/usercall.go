@@ -189,6 +189,11 @@ func (u *user) hasOrGetAttr(name plan.Builtin, x *syntax.CallExpr) uval {
 	panic(r)
 }
 
+// maxCopies bounds the copies of functions in one handler: functions that each
+// call the next twice would have a number of them that doubles with each. The
+// calls beyond it get whole values.
+const maxCopies = 2000
+
 // callFunc walks a call of a function of the script. If it gets parts of the
 // event, a copy of the function is made for this call.
 func (u *user) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
@@ -200,18 +205,23 @@ func (u *user) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 	}
 	u.touch(fn, x.Lparen)
 	def := resolved(fn)
-	if !part || def.HasVarargs || def.HasKwargs || starred(x.Args) || u.depth >= maxInline {
+	child, ok := u.half.Calls[x]
+	if !part || def.HasVarargs || def.HasKwargs || starred(x.Args) || len(u.chain) > maxInline || !ok && *u.copies >= maxCopies {
 		for _, v := range vals {
 			u.use(v)
 		}
 		return uval{}
 	}
-	child, ok := u.half.Calls[x]
+	if slices.Contains(u.chain, fn) {
+		wrong(x.Lparen, "%s calls itself: Starlark has no recursion", fn.Name)
+	}
 	if !ok {
+		*u.copies++
 		child = newHalf(fn)
 		u.half.Calls[x] = child
 	}
-	inner := &user{proj: u.proj, pr: u.pr, b: u.b, half: child, depth: u.depth + 1, nested: u.nested}
+	inner := &user{proj: u.proj, pr: u.pr, b: u.b, half: child, nested: u.nested,
+		chain: append(slices.Clip(u.chain), fn), copies: u.copies}
 	inner.frame = &uframe{fn: fn, def: def, vars: map[*resolve.Binding]uval{}}
 	u.params(inner.frame, fn, x, vals)
 	falls := inner.stmts(def.Body)
