@@ -64,11 +64,17 @@ func newPromptTest(t *testing.T) *promptTest {
 // again starts a prompt for the same workload.
 func (p *promptTest) again(env ...string) {
 	p.Helper()
+	p.with(env, "-p", strconv.Itoa(p.load.Process.Pid))
+}
+
+// with starts a prompt with arguments.
+func (p *promptTest) with(env []string, args ...string) {
+	p.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		p.Fatal(err)
 	}
-	cmd := exec.Command(program, "-p", strconv.Itoa(p.load.Process.Pid))
+	cmd := exec.Command(program, args...)
 	cmd.Args[0] = "startrace"
 	cmd.Dir = p.dir
 	cmd.Env = append(append(os.Environ(), "TERM=xterm", "XDG_STATE_HOME="+p.dir), env...)

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/procs"
 )
 
@@ -14,31 +15,37 @@ import (
 // waits to become the command of -c (see package procs).
 func MaybeCommand() { procs.MaybeChild() }
 
-// startCommand starts the command of -c up to where it waits for Go, and
-// says which processes the run concerns: programs test numbers of the initial
-// pid namespace. Unless it was asked for, the tracer never traces itself.
-func (s *session) startCommand() (err error) {
-	if len(s.argv) > 0 {
-		if s.child, err = procs.Start(s.argv); err != nil {
-			return err
-		}
-		if why := s.child.Unheld(); why != nil {
-			s.verbosef("the first events may be those of starting %s: %v", s.argv[0], why)
-		}
-		s.plan.Target.PID = s.child.InitPID()
-		s.plan.Target.Follow = true // what the command starts is part of it
+// startCommand starts the command of -c up to where it waits for Go.
+func (s *session) startCommand(apart *procs.Streams) (err error) {
+	if len(s.argv) == 0 {
 		return nil
 	}
-	if len(s.plan.Probes) == 0 && s.prompt == nil {
-		return nil
-	}
-	if s.PID > 0 {
-		s.plan.Target.Follow = s.Follow
-		s.plan.Target.PID, err = procs.InitPID(s.PID)
+	s.childEnded.Store(false)
+	s.released = false
+	if s.child, err = procs.StartApart(s.argv, apart); err != nil {
+		s.child = nil
 		return err
 	}
-	s.plan.Target.Self, err = procs.SelfInitPID()
-	return s.withCause(err)
+	if why := s.child.Unheld(); why != nil {
+		s.verbosef("the first events may be those of starting %s: %v", s.argv[0], why)
+	}
+	return nil
+}
+
+// target says which processes the run concerns: programs test numbers of the
+// initial pid namespace. Unless it was asked for, the tracer never traces
+// itself.
+func (s *session) target() (t plan.Target, err error) {
+	switch {
+	case s.child != nil:
+		return plan.Target{PID: s.child.InitPID(), Follow: true}, nil // what the command starts is part of it
+	case s.PID > 0:
+		t.Follow = s.Follow
+		t.PID, err = procs.InitPID(s.PID)
+		return t, err
+	}
+	t.Self, err = procs.SelfInitPID()
+	return t, s.withCause(err)
 }
 
 // releaseCommand lets the command run. When it has ended, so does the run.

@@ -74,9 +74,9 @@ const (
 
 // printUnread prints the aggregations with a name that the script did not
 // read; tables and cells are state, not results. At the prompt what is wanted
-// is asked for.
+// is asked for, unless the command ran when nothing could be asked any more.
 func (s *session) printUnread() error {
-	if s.prompt != nil {
+	if s.prompt != nil && !s.prompt.asScript {
 		return nil
 	}
 	for _, c := range s.env.Containers() {

@@ -44,8 +44,10 @@ func (s *session) load() error {
 		return err
 	}
 	s.bindSpans()
-	if err := s.followTarget(result); err != nil {
-		return err
+	if !s.childEnded.Load() {
+		if err := s.followTarget(s.part, s.plan.Target.PID); err != nil {
+			return err
+		}
 	}
 	if err := s.bindProbes(result); err != nil {
 		return err
@@ -154,21 +156,21 @@ func (s *session) bindContainers() error {
 	return nil
 }
 
-// followTarget puts the target into the table of followed processes.
-func (s *session) followTarget(result *infer.Result) error {
-	if result.Follow < 0 {
+// followTarget puts a process into the table of followed processes.
+func (s *session) followTarget(p *part, pid int) error {
+	if p.result.Follow < 0 {
 		return nil
 	}
-	backend, err := state.New(s.unit.Tree.Containers[result.Follow], s.loaded.Map(tree.ContainerMap(result.Follow)), state.Options{FuncID: s.funcID})
+	table := p.unit.Tree.Containers[p.result.Follow]
+	backend, err := state.New(table, p.loaded.Map(tree.ContainerMap(p.result.Follow)), state.Options{FuncID: s.funcID})
 	if err != nil {
 		return err
 	}
 	defer backend.Close()
-	key := make([]byte, s.unit.Tree.Containers[result.Follow].KeyLayout.Size)
-	binary.NativeEndian.PutUint32(key, uint32(s.plan.Target.PID))
-	val := make([]byte, s.unit.Tree.Containers[result.Follow].ValueLayout.Size)
-	if err := backend.Update(key, val); err != nil {
-		return fmt.Errorf("following process %d: %w", s.plan.Target.PID, err)
+	key := make([]byte, table.KeyLayout.Size)
+	binary.NativeEndian.PutUint32(key, uint32(pid))
+	if err := backend.Update(key, make([]byte, table.ValueLayout.Size)); err != nil {
+		return fmt.Errorf("following process %d: %w", pid, err)
 	}
 	return nil
 }

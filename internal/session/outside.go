@@ -16,7 +16,8 @@ import (
 type outside struct {
 	interrupted atomic.Bool // a signal asked for the end
 	childEnded  atomic.Bool
-	declared    atomic.Bool // the script has run; its callbacks end by themselves
+	childStatus atomic.Int32 // as shells have it, once it has ended
+	declared    atomic.Bool  // the script has run; its callbacks end by themselves
 
 	running atomic.Pointer[procs.Child] // the command of -c once it runs
 
@@ -99,7 +100,9 @@ func (o *outside) watch(signals <-chan os.Signal, cancel func()) {
 func (o *outside) await(c *procs.Child) {
 	o.running.Store(c)
 	go func() {
-		_, _ = c.Wait()
+		if status, err := c.Wait(); err == nil {
+			o.childStatus.Store(int32(status))
+		}
 		o.childEnded.Store(true)
 		o.wake()
 	}()

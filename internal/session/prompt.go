@@ -11,7 +11,6 @@ import (
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/plan"
-	"github.com/startrace/startrace/internal/procs"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/starlark/repl"
 )
@@ -38,6 +37,8 @@ type prompt struct {
 	files    []string // that were loaded with their probes
 	failed   bool
 	inChunk  bool
+	command  *promptCommand // of -c, nil for none
+	asScript bool           // the command runs because the input has ended
 }
 
 // promptFile is the file that all that is typed is a part of.
@@ -46,9 +47,6 @@ const promptFile = "prompt"
 // Prompt reads what to trace from standard input: line by line from a terminal,
 // or what a pipe gives.
 func Prompt(o Options) (exit int, err error) {
-	if o.Command != "" {
-		return Usage, usageErrorf("-c needs a script: the prompt traces what runs, all of it or one process with -p PID")
-	}
 	p := &prompt{gone: map[int]bool{}}
 	p.term = newTerminal(&o)
 	p.keys = newKeyboard(o.Stdin)
@@ -72,7 +70,10 @@ func (p *prompt) start() (err error) {
 		return err
 	}
 	s.screen = p.term.smart && s.Output == "" && s.Format == "text"
-	if err := p.aim(); err != nil {
+	if err := p.prepareCommand(); err != nil {
+		return err
+	}
+	if p.target, err = s.target(); err != nil {
 		return err
 	}
 	p.addWords()
@@ -84,6 +85,9 @@ func (p *prompt) start() (err error) {
 		return nil
 	}
 	s.messagef("startrace: probes attach while you type; help shows what there is, Ctrl-D leaves")
+	if p.command != nil {
+		s.messagef("%s waits; go() lets it run, once its probes are attached", s.argv[0])
+	}
 	if p.term.smart {
 		p.edit = repl.NewEditor(readHistory(), p.complete)
 		return p.term.edit()
@@ -91,24 +95,15 @@ func (p *prompt) start() (err error) {
 	return nil
 }
 
-// aim says which processes all probes concern.
-func (p *prompt) aim() (err error) {
-	if p.s.PID > 0 {
-		p.target.Follow = p.s.Follow
-		p.target.PID, err = procs.InitPID(p.s.PID)
-		return err
-	}
-	p.target.Self, err = procs.SelfInitPID()
-	return err
-}
-
 // loop takes what was typed, delivers events and calls timers.
 func (p *prompt) loop() error {
 	s := p.s
 	for !p.over() {
 		p.ask()
-		if done := p.takeInput(); done || p.over() {
+		if done := p.takeInput(); p.over() {
 			return nil
+		} else if done {
+			return p.runToEnd()
 		}
 		s.out.flush()
 		if p.keys.waiting() {
@@ -124,11 +119,25 @@ func (p *prompt) loop() error {
 	return nil
 }
 
-// turn delivers what has been recorded.
+// turn is deliver between two chunks.
 func (p *prompt) turn() error {
-	err := p.s.turn(stream.Now())
+	err := p.deliver()
 	p.s.host.Resume() // a second Ctrl-C may have ended a callback
 	return err
+}
+
+// deliver delivers what has been recorded, and what the command has printed.
+func (p *prompt) deliver() error {
+	ended := p.s.childEnded.Load() // before what is delivered now
+	p.relay(false)
+	if err := p.s.turn(stream.Now()); err != nil {
+		return err
+	}
+	p.s.out.flush()
+	if ended {
+		p.sayCommandEnded()
+	}
+	return nil
 }
 
 func (p *prompt) over() bool { return p.s.halted() || p.s.timeUp || p.s.interrupted.Load() }

@@ -34,7 +34,8 @@ func init() { // the functions refer to the table
 		"list":   {`list("PATTERN")`, "Shows what can be probed, as `startrace list -v` does. Of anything else it makes a list, as in scripts.", (*prompt).listWord},
 		"reload": {`reload("FILE")`, "Runs a file again, or a tool: its probes take the place of those that it declared before. load(\"FILE\") is the same.", (*prompt).reload},
 		"save":   {`save("FILE")`, "Writes what was typed and still stands as a script.", (*prompt).save},
-		"wait":   {"wait(duration)", "Delivers events for a time: wait(\"2s\"). Ctrl-C ends it.", (*prompt).wait},
+		"wait":   {"wait(duration)", "Delivers events for a time: wait(\"2s\"). wait() goes on until the command of -c has ended. Ctrl-C ends it.", (*prompt).wait},
+		"go":     {"go()", "Lets the command of -c run, again if it has ended. It waits for that, so that its probes are there first.", (*prompt).goOn},
 	}
 }
 
@@ -266,34 +267,46 @@ func (p *prompt) lastOf(file string) (last int) {
 
 // wait goes on with the loop for a time, in the middle of a chunk.
 func (p *prompt) wait(arg starlark.Value) (starlark.Value, error) {
-	d, err := waitTime(p.s, arg)
-	if err != nil {
-		return nil, err
-	}
 	s := p.s
+	goesOn := p.running
+	switch {
+	case arg != nil:
+		d, err := waitTime(s, arg)
+		if err != nil {
+			return nil, err
+		}
+		end := stream.Now() + uint64(d)
+		s.timers.add(&timer{deadline: end, call: func() {}}) // ends the sleep
+		goesOn = func() bool { return stream.Now() < end }
+	case !s.released:
+		return nil, errors.New(`wait: how long? wait("2s"); wait() waits for the end of what go() runs`)
+	}
 	if s.inEvent || s.flushing || !p.inChunk {
 		return nil, errors.New("wait: not in a callback, which is a part of what would be waited for")
 	}
-	end := stream.Now() + uint64(d)
 	p.inChunk = false // callbacks cannot wait
 	defer func() { p.inChunk = true }()
-	for stream.Now() < end && !p.over() && !p.keys.interrupted() {
-		if err := s.turn(stream.Now()); err != nil {
-			return nil, err
+	return starlark.None, p.deliverWhile(func() bool { return goesOn() && !p.over() && !p.keys.interrupted() })
+}
+
+// deliverWhile goes on with the loop, and comes back when all has been delivered
+// that was recorded up to then.
+func (p *prompt) deliverWhile(goesOn func() bool) error {
+	for goesOn() {
+		if err := p.deliver(); err != nil {
+			return err
 		}
-		s.out.flush()
-		left := time.Duration(end) - time.Duration(min(end, stream.Now()))
-		if err := s.wait(min(left, s.untilTimer())); err != nil {
-			return nil, err
+		if !goesOn() {
+			break
+		}
+		if err := p.s.wait(p.s.untilTimer()); err != nil {
+			return err
 		}
 	}
-	return starlark.None, s.turn(stream.Now())
+	return p.deliver()
 }
 
 func waitTime(s *session, arg starlark.Value) (time.Duration, error) {
-	if arg == nil {
-		return 0, errors.New(`wait: how long? wait("2s")`)
-	}
 	v, err := starlark.Call(s.thread, s.host.Predeclared()["duration"], starlark.Tuple{arg}, nil)
 	if err != nil {
 		return 0, fmt.Errorf("wait: %w", err)

@@ -57,10 +57,14 @@ func newSession(o Options) *session {
 
 // trace loads the probes and delivers events until the run is over.
 func (s *session) trace() error {
-	if err := s.startCommand(); err != nil {
+	if err := s.startCommand(nil); err != nil {
 		return err
 	}
 	if len(s.plan.Probes) > 0 {
+		var err error
+		if s.plan.Target, err = s.target(); err != nil {
+			return err
+		}
 		if err := s.load(); err != nil {
 			return s.withCause(err)
 		}

@@ -123,8 +123,15 @@ func TestScreen(t *testing.T) {
 		{"abcdefghij", 10, "> abcdefghij\r\x1b[2C", "\r\x1b[1A\x1b[J"}, //
 	} {
 		var s Screen
+		below := "\n"
+		if strings.HasSuffix(c.draw, "\n\r") { // the cursor is there
+			below = ""
+		}
 		if got := s.Draw("> ", c.text, c.at, 10); got != c.draw {
 			t.Errorf("draw %q: %q, want %q", c.text, got, c.draw)
+		}
+		if got := s.Below(10); got != below {
+			t.Errorf("below %q: %q, want %q", c.text, got, below)
 		}
 		if got := s.Erase(10); got != c.erase {
 			t.Errorf("erase %q: %q, want %q", c.text, got, c.erase)

@@ -67,6 +67,15 @@ func (s *Screen) Erase(width int) string {
 	return out + "\x1b[J"
 }
 
+// Below gives what moves from the end of the line to the row below it: where
+// the line fills its last row, Draw has done that.
+func (s *Screen) Below(width int) string {
+	if end := after(s.before, width); end.col == 0 && end.row > 0 {
+		return ""
+	}
+	return "\n"
+}
+
 // Columns lays out words in columns, at most rows rows of them.
 func Columns(words []string, width, rows int) string {
 	longest := 0

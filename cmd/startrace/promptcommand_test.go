@@ -1,0 +1,110 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The command of -c waits for go(), so that all of it is seen by probes that
+// were typed one after the other; what it prints stands above the line. go()
+// runs it again, and the probes follow that, too.
+func TestPromptCommand(t *testing.T) {
+	if !canTrace() {
+		t.Skip(needsTypes)
+	}
+	p := &promptTest{T: t, dir: t.TempDir(), columns: columns}
+	p.with(nil, "-c", `sh -c "echo from the command; cat; (exit 3); printf partial; exit 4"`)
+	if !strings.Contains(p.Screen(), "leaves\nsh waits; go() lets it run, once its probes are attached\n1>") {
+		t.Errorf("screen\n%s", p.Screen())
+	}
+	p.enter(`n = count()`)
+	p.want(p.enter(`probe("tracepoint:syscalls:sys_enter_exit_group", lambda e: n[e.comm, e.args.error_code].add())`), "Attached 1 probe\n")
+	p.want(p.enter(`probe("tracepoint:sched:sched_process_exec", lambda e: print("runs", e.comm))`), "Attached 1 probe\n")
+	p.press("go()\r")
+	p.await("5>")
+	p.press("1 + ")
+	p.awaitText("sh has ended with status 4")
+	p.press("1\r")
+	p.await("6>")
+	_, ran, _ := strings.Cut(p.Screen(), "4> go()\n")
+	for _, want := range []string{"from the command\n", "runs sh\n", "runs cat\n", "5> 1 + 1\n2\n6>"} {
+		if strings.Count(ran, want) != 1 {
+			t.Errorf("%q is not there once:\n%s", want, p.Screen())
+		}
+	}
+	p.want(p.enter(`sorted(n.items())`), "[((\"cat\", 0), 1), ((\"sh\", 3), 1), ((\"sh\", 4), 1)]\n")
+	p.want(lines(p.enter(`go()`)+p.enter(`wait()`), `^runs|^from|^sh has|partial`), "from the command\npartial\nruns cat\nruns sh\nsh has ended with status 4\n")
+	p.want(p.enter(`n["sh", 4].value`), "2\n")
+	p.leave()
+}
+
+// lines are those of a text that match, sorted.
+func lines(text, pattern string) string {
+	var out []string
+	for line := range strings.Lines(text) {
+		if regexp.MustCompile(pattern).MatchString(line) {
+			out = append(out, line)
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, "")
+}
+
+// Who leaves before go() is told that nothing ran; what runs ends with the
+// prompt.
+func TestPromptCommandLeft(t *testing.T) {
+	if !canTrace() {
+		t.Skip(needsTypes)
+	}
+	p := &promptTest{T: t, dir: t.TempDir(), columns: columns}
+	p.with(nil, "-c", "touch it-ran")
+	p.leave()
+	if !strings.Contains(p.Screen(), "touch was not run: go() lets it run") || p.exists("it-ran") {
+		t.Errorf("it ran: %v, screen\n%s", p.exists("it-ran"), p.Screen())
+	}
+	p.with(nil, "-c", `sh -c "trap 'touch it-ended; exit' TERM; echo set; while :; do sleep 0.01; done"`)
+	p.press("go()\r")
+	p.awaitText("\nset\n")
+	p.leave()
+	if !p.exists("it-ended") {
+		t.Errorf("the command did not end with the prompt:\n%s", p.Screen())
+	}
+}
+
+func (p *promptTest) awaitText(text string) {
+	p.Helper()
+	if err := p.Await(text, func(screen string) bool { return strings.Contains(screen, text) }); err != nil {
+		p.Fatal(err)
+	}
+}
+
+func (p *promptTest) exists(file string) bool {
+	_, err := os.Stat(filepath.Join(p.dir, file))
+	return err == nil
+}
+
+// -p traces one process, with -f also what it starts, by probes of any age.
+func TestPromptFollows(t *testing.T) {
+	p := newPromptTest(t)
+	const exits = `probe("tracepoint:syscalls:sys_enter_exit_group", lambda e: n[e.comm].add())`
+	pid := strconv.Itoa(p.load.Process.Pid)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{{[]string{"-p", pid}, "0\n"}, {[]string{"-f", "-p", pid}, "True\n"}} {
+		p.with(nil, c.args...)
+		p.enter(`n = count()`)
+		p.enter(exits)
+		p.enter(`m = count()`)
+		p.enter(strings.ReplaceAll(exits, "n[", "m["))
+		p.round()
+		p.round() // the shell sleeps in children
+		p.want(p.enter(`n["sleep"].value > 0 and m["sleep"].value > 0 if len(n) else len(n)`), c.want)
+		p.leave()
+	}
+}

@@ -1,0 +1,187 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"go.starlark.net/starlark"
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/procs"
+)
+
+// A promptCommand is the command of -c at the prompt. It waits until go() lets
+// it run, since nobody but the user knows when all its probes are there. It has
+// no input, which is the prompt's; on a terminal its output goes above the line
+// that is edited.
+type promptCommand struct {
+	streams procs.Streams
+	said    bool // that it has ended
+	output  int  // a descriptor to read from, -1 where it writes by itself
+
+	mu      sync.Mutex
+	printed []byte // and not yet shown
+}
+
+// prepareCommand starts the command of -c and holds it.
+func (p *prompt) prepareCommand() (err error) {
+	if len(p.s.argv) == 0 {
+		return nil
+	}
+	c := &promptCommand{output: -1}
+	if c.streams.In, err = os.Open(os.DevNull); err != nil {
+		return err
+	}
+	if p.term.isTerminal {
+		if err := c.catch(p.s.wake); err != nil {
+			return err
+		}
+	}
+	p.command = c
+	return p.s.startCommand(&c.streams)
+}
+
+// catch makes the command write into a pipe, and reads that as long as this
+// process lives: the command can be started again.
+func (c *promptCommand) catch(wake func()) error {
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+		return fmt.Errorf("pipe: %w", err)
+	}
+	if err := unix.SetNonblock(fds[0], true); err != nil {
+		return fmt.Errorf("pipe: %w", err)
+	}
+	c.output = fds[0]
+	c.streams.Out = os.NewFile(uintptr(fds[1]), "output")
+	c.streams.Err = c.streams.Out
+	go func() {
+		for {
+			_, err := unix.Poll([]unix.PollFd{{Fd: int32(c.output), Events: unix.POLLIN}}, -1)
+			if err != nil && !errors.Is(err, unix.EINTR) {
+				return
+			}
+			c.take()
+			wake()
+		}
+	}()
+	return nil
+}
+
+// take reads what has been printed.
+func (c *promptCommand) take() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var buf [4096]byte
+	for {
+		n, err := unix.Read(c.output, buf[:])
+		if n <= 0 || err != nil { // EAGAIN: there is no more
+			return
+		}
+		c.printed = append(c.printed, buf[:n]...)
+	}
+}
+
+// relay shows what the command has printed, in whole lines: events come between
+// them. The last one may lack its end.
+func (p *prompt) relay(last bool) {
+	c := p.command
+	if c == nil || c.output < 0 {
+		return
+	}
+	c.take()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	whole := bytes.LastIndexByte(c.printed, '\n') + 1
+	if last && whole < len(c.printed) {
+		c.printed = append(c.printed, '\n')
+		whole = len(c.printed)
+	}
+	_, _ = p.term.Write(c.printed[:whole]) // the next write of results reports it
+	c.printed = append([]byte(nil), c.printed[whole:]...)
+}
+
+// goOn is go(): it lets the command run, again if it has ended.
+func (p *prompt) goOn(arg starlark.Value) (starlark.Value, error) {
+	s := p.s
+	switch {
+	case arg != nil:
+		return nil, errors.New("go: got an argument, want none: go()")
+	case p.command == nil:
+		return nil, errors.New("go: there is no command to run: startrace -c CMD")
+	case p.running():
+		return nil, fmt.Errorf("go: %s is running", s.argv[0])
+	case s.released || s.child == nil: // it has ended
+		if err := p.startAgain(); err != nil {
+			return nil, err
+		}
+	}
+	return starlark.None, p.release()
+}
+
+func (p *prompt) release() error {
+	p.command.said = false
+	err := p.s.releaseCommand()
+	if err != nil {
+		_, _ = p.s.child.Wait() // it has said why
+		p.s.child = nil
+	}
+	return err
+}
+
+// startAgain starts the command once more, and makes it the one that all probes
+// follow.
+func (p *prompt) startAgain() (err error) {
+	s := p.s
+	if err := s.startCommand(&p.command.streams); err != nil {
+		return err
+	}
+	if p.target, err = s.target(); err != nil {
+		return err
+	}
+	for _, part := range s.parts {
+		if err := s.followTarget(part, p.target.PID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sayCommandEnded says once that the command has ended, behind all that it
+// printed and what was recorded of it.
+func (p *prompt) sayCommandEnded() {
+	c := p.command
+	if c == nil || c.said {
+		return
+	}
+	c.said = true
+	p.relay(true)
+	p.s.messagef("%s has ended with status %d", p.s.argv[0], p.s.childStatus.Load())
+}
+
+// runToEnd is what happens when the input has ended: from a pipe all is
+// declared then, so the command runs to its end, as for a script.
+func (p *prompt) runToEnd() error {
+	s := p.s
+	switch {
+	case p.command == nil:
+		return nil
+	case p.term.isTerminal:
+		if !s.released {
+			s.messagef("%s was not run: go() lets it run", s.argv[0])
+		}
+		return nil
+	case !s.released && s.child != nil:
+		p.asScript = true
+		if err := p.release(); err != nil {
+			return err
+		}
+	}
+	return p.deliverWhile(func() bool { return p.running() && !p.over() })
+}
+
+// running reports whether the command runs, or has not yet been said to have
+// ended.
+func (p *prompt) running() bool { return p.command != nil && p.s.released && !p.command.said }
