@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The command of -c waits for go(), so that all of it is seen by probes that
@@ -106,5 +107,34 @@ func TestPromptFollows(t *testing.T) {
 		p.round() // the shell sleeps in children
 		p.want(p.enter(`n["sleep"].value > 0 and m["sleep"].value > 0 if len(n) else len(n)`), c.want)
 		p.leave()
+	}
+}
+
+// What a followed process starts while no probe is attached is followed, too.
+func TestPromptFollowsBetweenProbes(t *testing.T) {
+	if !canTrace() {
+		t.Skip(needsTypes)
+	}
+	p := &promptTest{T: t, dir: t.TempDir(), columns: columns}
+	p.with(nil, "-c", `sh -c "until [ -e fork ]; do sleep 0.01; done; (touch forked; until [ -e exec ]; do sleep 0.01; done; exec env echo the end) & wait"`)
+	p.enter(`a = probe("syscall:getppid")`)
+	p.enter(`go()`)
+	p.want(p.enter(`a = None`), "Detached syscall:getppid\n")
+	p.touch("fork")
+	for !p.exists("forked") {
+		time.Sleep(time.Millisecond)
+	}
+	p.enter(`n = count()`)
+	p.enter(`probe("tracepoint:sched:sched_process_exec", lambda e: n[e.comm].add(), where = lambda e: e.comm == "env")`)
+	p.touch("exec")
+	p.awaitText("sh has ended with status 0")
+	p.want(p.enter(`n["env"].value`), "1\n")
+	p.leave()
+}
+
+func (p *promptTest) touch(file string) {
+	p.Helper()
+	if err := os.WriteFile(filepath.Join(p.dir, file), nil, 0o644); err != nil {
+		p.Fatal(err)
 	}
 }

@@ -181,14 +181,18 @@ func (p *prompt) allGone(part *part) bool {
 
 // retire releases a part none of whose probes are left, once its records have
 // been read. Stacks may be in containers still, and the first ring is what
-// waits sleep on: such parts stay, detached.
+// waits sleep on: such parts stay, detached. So does the first that follows
+// processes, with the programs that do it: later parts know whom by its table.
 func (p *prompt) retire(old *part) {
-	old.loaded.Disable()
+	follows := old.result.Follow >= 0 && old == p.s.parts[0]
+	if !follows {
+		old.loaded.Disable()
+	}
 	p.fixed.Remove(old.result)
 	if err := p.s.drain(); err != nil {
 		p.report(err)
 	}
-	if old.stacks != nil || old.reader != nil && old.reader == p.s.outside.reader {
+	if follows || old.stacks != nil || old.reader != nil && old.reader == p.s.outside.reader {
 		return
 	}
 	losses, _ := old.loaded.Losses()
