@@ -117,9 +117,9 @@ func TestPromptFollowsBetweenProbes(t *testing.T) {
 	}
 	p := &promptTest{T: t, dir: t.TempDir(), columns: columns}
 	p.with(nil, "-c", `sh -c "until [ -e fork ]; do sleep 0.01; done; (touch forked; until [ -e exec ]; do sleep 0.01; done; exec env echo the end) & wait"`)
-	p.enter(`a = probe("syscall:getppid")`)
+	p.enter(`a = probe("syscall:sync")`)
 	p.enter(`go()`)
-	p.want(p.enter(`a = None`), "Detached syscall:getppid\n")
+	p.want(p.enter(`a = None`), "Detached syscall:sync\n")
 	p.touch("fork")
 	for !p.exists("forked") {
 		time.Sleep(time.Millisecond)
