@@ -265,7 +265,7 @@ func TestStartApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	c, err := StartApart([]string{"sh", "-c", `cat; readlink /proc/self/fd/0 /proc/self/fd/2; echo $$; exec cut -d" " -f5 /proc/$$/stat`}, &Streams{In: null, Out: out})
+	c, err := StartApart([]string{"sh", "-c", `cat; readlink /proc/self/fd/0; readlink /proc/self/fd/2; echo $$; exec cut -d" " -f5 /proc/$$/stat`}, &Streams{In: null, Out: out})
 	if err != nil {
 		t.Fatal(err)
 	}
