@@ -119,7 +119,7 @@ func TestPromptFollowsBetweenProbes(t *testing.T) {
 		t.Skip(needsTypes)
 	}
 	p := &promptTest{T: t, dir: t.TempDir(), columns: columns}
-	p.with(nil, "-c", `sh -c "until [ -e fork ]; do sleep 0.01; done; (touch forked; until [ -e exec ]; do sleep 0.01; done; exec env echo the end) & wait"`)
+	p.with(nil, "-c", `sh -c "until [ -e fork ]; do sleep 0.01; done; (touch forked; until [ -e exit ]; do sleep 0.01; done; exit 7) & wait"`)
 	p.enter(`a = probe("syscall:sync")`)
 	p.enter(`go()`)
 	p.want(p.enter(`a = None`), "Detached syscall:sync\n")
@@ -128,10 +128,10 @@ func TestPromptFollowsBetweenProbes(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	p.enter(`n = count()`)
-	p.enter(`probe("tracepoint:sched:sched_process_exec", lambda e: n[e.comm].add(), where = lambda e: e.comm == "env")`)
-	p.touch("exec")
+	p.enter(`probe("tracepoint:syscalls:sys_enter_exit_group", lambda e: n[e.args.error_code].add())`)
+	p.touch("exit")
 	p.awaitText("sh has ended with status 0")
-	p.want(p.enter(`n["env"].value`), "1\n")
+	p.want(p.enter(`n[7].value`), "1\n")
 	p.leave()
 }
 
