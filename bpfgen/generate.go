@@ -28,6 +28,8 @@ type Options struct {
 	// Containers is the room for epochs of containers where several units share
 	// them; 0: those of the unit.
 	Containers int
+	// Outlining says which functions of the script become subprograms.
+	Outlining build.Outlining
 	// Dump keeps the text of every stage in Unit.Dumps.
 	Dump bool
 	// DumpPass keeps the IR after each run of this pass, one of Passes; "" for
@@ -61,7 +63,7 @@ func Generate(u *tree.Unit, o Options) (*Unit, error) {
 	g := &generator{
 		o: o, shared: build.NewShared(u, arch, o.NoCmpXchg),
 		unit: &Unit{
-			Tree: u, Lines: map[string][]Line{}, Loops: map[string]Loop{},
+			Tree: u, Lines: map[string][]Line{}, Loops: map[string]Loop{}, Calls: map[string][]Call{},
 			Spec: &ebpf.CollectionSpec{Maps: map[string]*ebpf.MapSpec{}, Programs: map[string]*ebpf.ProgramSpec{}},
 		},
 	}
@@ -89,12 +91,18 @@ type generator struct {
 }
 
 // program compiles p. If the stack does not suffice for its memory and its
-// spilled registers, less memory is put there.
+// spilled registers, less memory is put there, and then nothing is called.
 func (g *generator) program(p *tree.Program) error {
+	calls := g.o.Outlining
 	for stack := build.DefaultStack; ; stack -= 96 {
-		err := g.withStack(p, max(stack, 0))
+		err := g.withStack(p, max(stack, 0), calls)
 		var full *regalloc.StackError
-		if errors.As(err, &full) && stack > 0 {
+		switch {
+		case !errors.As(err, &full):
+		case stack > 0:
+			continue
+		case calls != build.NeverCall:
+			calls, stack = build.NeverCall, build.DefaultStack+96
 			continue
 		}
 		var far *emit.DistanceError
@@ -118,56 +126,69 @@ type beyond struct {
 func (e *beyond) Error() string { return e.err.Error() }
 func (e *beyond) Unwrap() error { return e.err }
 
-func (g *generator) withStack(p *tree.Program, stack int) error {
+func (g *generator) withStack(p *tree.Program, stack int, calls build.Outlining) error {
 	d := &Dump{}
-	f, err := g.build(p, stack, d)
+	if g.o.Dump {
+		d.Tree = p.String()
+	}
+	code, err := g.tree(p, stack, calls)
 	if err != nil {
 		return err
 	}
-	a, err := regalloc.Allocate(f)
+	funcs, err := g.machine(p, code.Funcs, d)
 	if err != nil {
-		return &beyond{f, err}
+		return err
 	}
-	insns, lines, err := emit.Emit(f, a)
-	if err != nil {
-		return &beyond{f, err}
+	a := &assembly{}
+	for _, f := range funcs {
+		if err := a.add(f); err != nil {
+			return &beyond{funcs[0], err}
+		}
+		g.scratch = max(g.scratch, f.ScratchSize)
+	}
+	if err := a.checkStack(); err != nil {
+		return &beyond{funcs[0], err}
 	}
 	g.unit.Spec.Programs[p.Name] = &ebpf.ProgramSpec{
-		Name: p.Name, Type: programType(p.Attach.Kind), AttachType: attachTypes[p.Attach.Kind], Instructions: insns, License: "GPL",
+		Name: p.Name, Type: programType(p.Attach.Kind), AttachType: attachTypes[p.Attach.Kind], Instructions: a.insns, License: "GPL",
 	}
 	if hot, ok := hottest(p); ok {
 		g.unit.Loops[p.Name] = hot
 	}
-	g.unit.Lines[p.Name] = nil
-	for _, l := range lines {
-		g.unit.Lines[p.Name] = append(g.unit.Lines[p.Name], Line(l))
-	}
-	g.scratch = max(g.scratch, f.ScratchSize)
+	g.unit.Lines[p.Name] = a.lines
+	g.unit.Calls[p.Name] = a.calls(code.Calls)
 	if g.dumps() {
-		d.Alloc, d.Asm = a.String(), fmt.Sprint(insns)
+		d.Alloc, d.Asm = a.alloc, fmt.Sprint(a.insns)
 		g.unit.Dumps[p.Name] = d
 	}
 	return nil
 }
 
-// build makes the machine ops of p.
-func (g *generator) build(p *tree.Program, stack int, d *Dump) (*ir.Func, error) {
-	f, err := g.tree(p, stack)
-	if err != nil {
-		return nil, err
-	}
+// machine makes the machine ops of p and of the subprograms that it calls.
+func (g *generator) machine(p *tree.Program, funcs []*ir.Func, d *Dump) ([]*ir.Func, error) {
 	// Twice too many are refused before the passes spend time on them; of fewer,
 	// some may be in code that goes away.
-	if err := checkMaps(f, 2*maxMaps); err != nil {
+	if err := checkMaps(funcs, 2*maxMaps); err != nil {
 		return nil, err
 	}
-	note := func(to *string) {
-		if g.o.Dump {
-			*to = f.String()
+	for _, f := range funcs {
+		if err := g.lower(p, f, d); err != nil {
+			return nil, err
 		}
 	}
-	if g.o.Dump {
-		d.Tree = p.String()
+	funcs = called(funcs)
+	if err := checkMaps(funcs, maxMaps); err != nil {
+		return nil, err
+	}
+	return funcs, checkScratch(funcs[0])
+}
+
+// lower makes the machine ops of f, the program p or a subprogram of it.
+func (g *generator) lower(p *tree.Program, f *ir.Func, d *Dump) error {
+	note := func(to *string) {
+		if g.o.Dump {
+			*to += f.String()
+		}
 	}
 	note(&d.IR)
 	watch := newPassWatch(g.o.DumpPass, f, d)
@@ -183,25 +204,20 @@ func (g *generator) build(p *tree.Program, stack int, d *Dump) (*ir.Func, error)
 	opt.RunWatched(f, watch.after)
 	note(&d.Opt)
 	if err := lower.Run(f, o); err != nil {
-		return nil, err
+		return err
 	}
 	watch.lower()
 	opt.RunWatched(f, watch.after)
 	note(&d.Machine)
-	if err := f.CheckMachine(); err != nil {
-		return nil, err
-	}
-	if err := checkMaps(f, maxMaps); err != nil {
-		return nil, err
-	}
-	return f, checkScratch(f)
+	return f.CheckMachine()
 }
 
-func (g *generator) tree(p *tree.Program, stack int) (*ir.Func, error) {
+func (g *generator) tree(p *tree.Program, stack int, calls build.Outlining) (*build.Code, error) {
 	if t, ok := g.threads[p]; ok {
-		return t.build(p, t.spans)
+		f, err := t.build(p, t.spans)
+		return &build.Code{Funcs: []*ir.Func{f}}, err
 	}
-	return g.shared.Program(p, stack)
+	return g.shared.Program(p, stack, calls)
 }
 
 func programType(k tree.AttachKind) ebpf.ProgramType {

@@ -45,18 +45,20 @@ func limitf(pos plan.Pos, format string, args ...any) error {
 	return &LimitError{pos, fmt.Sprintf(format, args...)}
 }
 
-// checkMaps refuses functions that use more than limit maps, at the first one
+// checkMaps refuses programs that use more than limit maps, at the first one
 // too many.
-func checkMaps(f *ir.Func, limit int) error {
+func checkMaps(funcs []*ir.Func, limit int) error {
 	seen := map[string]bool{}
 	var at plan.Pos
-	for _, b := range f.Blocks {
-		for _, v := range b.Values {
-			if v.Op != ir.OpMapPtr && v.Op != ir.OpMapValue || seen[v.Sym] {
-				continue
-			}
-			if seen[v.Sym] = true; len(seen) == limit+1 {
-				at = v.Pos
+	for _, f := range funcs {
+		for _, b := range f.Blocks {
+			for _, v := range b.Values {
+				if v.Op != ir.OpMapPtr && v.Op != ir.OpMapValue || seen[v.Sym] {
+					continue
+				}
+				if seen[v.Sym] = true; len(seen) == limit+1 {
+					at = v.Pos
+				}
 			}
 		}
 	}

@@ -32,6 +32,9 @@ type Unit struct {
 	Lines map[string][]Line
 	// Loops has the most expensive loop of the programs that have one.
 	Loops map[string]Loop
+	// Calls has what became of the calls of the script's functions in a program,
+	// those that are worth telling.
+	Calls map[string][]Call
 	// Dumps has the stages of each program, if Options.Dump asked for them.
 	Dumps map[string]*Dump
 }

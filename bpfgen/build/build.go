@@ -18,6 +18,7 @@ package build
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -90,26 +91,43 @@ type bug struct {
 
 func (e *bug) Error() string { return fmt.Sprintf("%s: compiler: build: %s", e.pos, e.msg) }
 
-// Program builds one program of the unit. stack is how many bytes of the stack
-// it may use for memory: DefaultStack, or less.
-func (s *Shared) Program(p *tree.Program, stack int) (f *ir.Func, err error) {
+// Code is a program, and behind it the subprograms that it calls.
+type Code struct {
+	Funcs []*ir.Func
+	Calls []Call
+}
+
+// Program builds one program of the unit, and behind it the subprograms that it
+// calls. stack is how many bytes of the stack each may use for memory:
+// DefaultStack, or less.
+func (s *Shared) Program(p *tree.Program, stack int, o Outlining) (code *Code, err error) {
 	b := newBuilder(s, p)
 	b.budget = stack
+	b.callees, b.subNames = findCallees(p, o, b.locals), map[string]bool{}
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(*bug)
 			if !ok {
 				panic(r)
 			}
-			f, err = nil, fmt.Errorf("program %s: %w", p.Name, e)
+			code, err = nil, fmt.Errorf("program %s: %w", p.Name, e)
 		}
 	}()
 	b.program()
 	prune(b.f)
-	if err := b.f.Check(); err != nil {
-		return nil, errors.Join(err, errors.New(b.f.String()))
+	funcs := []*ir.Func{b.f}
+	for todo := b.called; len(todo) > 0; todo = todo[1:] {
+		if !slices.Contains(funcs, todo[0].f) {
+			funcs = append(funcs, todo[0].f)
+			todo = append(todo, todo[0].calls...)
+		}
 	}
-	return b.f, nil
+	for _, f := range funcs {
+		if err := f.Check(); err != nil {
+			return nil, errors.Join(err, errors.New(f.String()))
+		}
+	}
+	return &Code{funcs, b.callees.report()}, nil
 }
 
 // builder builds one program.
@@ -143,6 +161,14 @@ type builder struct {
 	locals  locals
 	lazy    map[int64]*tree.Expr // assignments that are made at their use
 	numbers numbers
+	callees *callees
+	// called are the subprograms that this function calls, sub the one that it is.
+	called   []*subprogram
+	sub      *subprogram
+	subNames map[string]bool
+	words    *ir.Slot                // what goes to and from subprograms
+	lent     map[*subprogram]*region // scratch memory that they use
+	extra    bodyCost                // of the loops so far
 }
 
 func newBuilder(s *Shared, p *tree.Program) *builder {
@@ -150,7 +176,8 @@ func newBuilder(s *Shared, p *tree.Program) *builder {
 	return &builder{
 		Shared: s, prog: p, f: f, cur: f.Blocks[0], reached: map[*ir.Block]bool{f.Blocks[0]: true},
 		env: make([]val, len(p.Locals)), cache: map[any]val{}, inlines: map[int64]*inline{},
-		uses: usesOf(s, p), locals: countLocals(p), lazy: map[int64]*tree.Expr{},
+		uses: usesOf(s, p), locals: countLocals(p), lazy: map[int64]*tree.Expr{}, lent: map[*subprogram]*region{},
+		callees: &callees{},
 	}
 }
 

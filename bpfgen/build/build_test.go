@@ -38,11 +38,13 @@ func TestBuild(t *testing.T) {
 			s := NewShared(tt.unit, AMD64, false)
 			text := tt.unit.String()
 			for _, p := range tt.unit.Programs {
-				f, err := s.Program(p, DefaultStack)
+				code, err := s.Program(p, DefaultStack, BySize)
 				if err != nil {
 					t.Fatal(err)
 				}
-				text += "\n" + f.String()
+				for _, f := range code.Funcs {
+					text += "\n" + f.String()
+				}
 			}
 			golden(t, tt.name+".txt", text)
 		})

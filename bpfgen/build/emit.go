@@ -140,9 +140,14 @@ func (b *builder) unless(c ir.Cond, x *ir.Value, imm int64, cold func()) {
 // begin makes blk current.
 func (b *builder) begin(blk *ir.Block) { b.cur = blk }
 
-// ret ends the program.
+// ret ends the program. A subprogram tells its caller to do so.
 func (b *builder) ret() {
-	b.cur.Ret(b.pos, nil)
+	var x *ir.Value
+	if b.sub != nil {
+		b.sub.stops = b.sub.stops || b.reached[b.cur]
+		x = b.konst(1)
+	}
+	b.cur.Ret(b.pos, x)
 	b.end()
 }
 

@@ -10,22 +10,29 @@ import "github.com/startrace/startrace/bpfgen/tree"
 type locals struct{ assigned, used map[int64]int }
 
 func countLocals(p *tree.Program) locals {
+	l := localsOf(p.Body)
+	for _, v := range p.Variants {
+		l.block(v.Body)
+	}
+	return l
+}
+
+func localsOf(blk *tree.Block) locals {
 	l := locals{map[int64]int{}, map[int64]int{}}
-	stmt := func(s *tree.Stmt) {
+	l.block(blk)
+	return l
+}
+
+func (l locals) block(blk *tree.Block) {
+	walkBlock(blk, func(s *tree.Stmt) {
 		if s.Op == tree.SAssign || s.Op == tree.SFor {
 			l.assigned[s.Int]++
 		}
-	}
-	expr := func(e *tree.Expr) {
+	}, func(e *tree.Expr) {
 		if e.Op == tree.OpLocal {
 			l.used[e.Int]++
 		}
-	}
-	walkBlock(p.Body, stmt, expr)
-	for _, v := range p.Variants {
-		walkBlock(v.Body, stmt, expr)
-	}
-	return l
+	})
 }
 
 // deferred notes the assignment of a string to be made where it is used, if

@@ -96,10 +96,12 @@ func (b *builder) bound(s *tree.Stmt, l *loop, most int64, body []*ir.Block) int
 		outer *= o.bound
 	}
 	n := cost.boundFor(s, most, outer)
+	more := cost.times(n - 1)
 	if len(b.loops) > 0 {
 		around := b.loops[len(b.loops)-1]
-		more := cost.times(n - 1)
-		around.inner = bodyCost{around.inner.ways + more.ways, around.inner.insns + more.insns}
+		around.inner = around.inner.plus(more)
+	} else {
+		b.extra = b.extra.plus(more)
 	}
 	return n
 }

@@ -26,6 +26,8 @@ const (
 // A bodyCost is what one iteration costs the verifier.
 type bodyCost struct{ ways, insns int64 }
 
+func (c bodyCost) plus(d bodyCost) bodyCost { return bodyCost{c.ways + d.ways, c.insns + d.insns} }
+
 func (c bodyCost) times(n int64) bodyCost { return bodyCost{c.ways * n, c.insns * n} }
 
 // costOf adds up blocks; inner is what loops among them cost beyond their
@@ -41,9 +43,12 @@ func (b *builder) costOf(blocks []*ir.Block, inner bodyCost) bodyCost {
 		}
 		c.insns++
 		for _, v := range blk.Values {
-			if v.Op.IsMacro() {
+			switch {
+			case v.Op.IsMacro():
 				c.insns += macroInsns
-			} else {
+			case v.Op == ir.OpCall && v.Sym != "":
+				c = c.plus(b.costOfSub(v.Sym))
+			default:
 				c.insns += insnsOfValue
 			}
 		}

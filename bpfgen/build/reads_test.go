@@ -73,11 +73,13 @@ func TestBuildReads(t *testing.T) {
 			s := NewShared(u, AMD64, false)
 			text := u.String()
 			for _, p := range u.Programs {
-				f, err := s.Program(p, DefaultStack)
+				code, err := s.Program(p, DefaultStack, BySize)
 				if err != nil {
 					t.Fatal(err)
 				}
-				text += "\n" + f.String()
+				for _, f := range code.Funcs {
+					text += "\n" + f.String()
+				}
 			}
 			golden(t, name+".txt", text)
 		})

@@ -214,11 +214,11 @@ func (b *builder) orphan(p, busy *ir.Value, count bool) {
 }
 
 func (b *builder) spanSlot(e *tree.Expr) val {
+	if v, ok := b.cache[slotKey(e.Int)]; ok {
+		return v // of a subprogram, its caller has read it
+	}
 	if b.entry == nil {
 		b.fail("slot %d read before the span's end", e.Int)
-	}
-	if v, ok := b.cache[slotKey(e.Int)]; ok {
-		return v
 	}
 	n := e.Int
 	v := b.convert(b.loadFixed(b.entry.p, b.entry.layout.Type.Elems[n], b.entry.slots[n]), e.Type)

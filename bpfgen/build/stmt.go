@@ -36,6 +36,8 @@ func (b *builder) stmt(s *tree.Stmt) {
 		b.returnStmt(s)
 	case tree.SStop:
 		b.ret()
+	case tree.SCall:
+		b.callStmt(s)
 	case tree.SSend:
 		b.send(s)
 	case tree.SSpanEnter:
@@ -114,15 +116,25 @@ func (b *builder) ifStmt(s *tree.Stmt) {
 type inline struct{ done *join }
 
 func (b *builder) inlineExpr(e *tree.Expr) val {
-	in := &inline{b.newJoin(valueType(e.Type))}
-	b.inlines[e.Int] = in
-	b.block(e.Body)
-	b.jumpWith(in.done, b.absent(e.Type, tree.TagNone))
-	v := b.enter(in.done)
+	var v val
+	if site, ok := b.callees.of(e.Body); ok && b.callable(site) {
+		v = b.callSub(site)
+	} else {
+		v = b.inlined(e.Int, e.Type, e.Body)
+	}
 	if v.t.Kind == types.Bot {
 		return val{t: e.Type}
 	}
 	return v
+}
+
+// inlined builds the body of inline n, whose value is of type t.
+func (b *builder) inlined(n int64, t types.Type, body *tree.Block) val {
+	in := &inline{b.newJoin(valueType(t))}
+	b.inlines[n] = in
+	b.block(body)
+	b.jumpWith(in.done, b.absent(t, tree.TagNone))
+	return b.enter(in.done)
 }
 
 // valueType is t for a join that needs a value, Bot for None.

@@ -61,6 +61,8 @@ func (e *emitter) slotOffset(v *ir.Value) int64 {
 func (e *emitter) exec(s *regalloc.Step) {
 	v, dst := s.Value, asm.Register(s.Dst)
 	switch {
+	case v.Op == ir.OpCall && v.Sym != "":
+		e.add(asm.Call.Label(v.Sym))
 	case v.Op == ir.OpCall:
 		e.add(asm.BuiltinFunc(v.Imm).Call())
 	case v.Op == ir.OpNeg:

@@ -81,6 +81,9 @@ func dropUnused(blk *tree.Block, used map[int64]bool) bool {
 			}
 			s = &tree.Stmt{Op: tree.SDo, Exprs: s.Exprs, Pos: s.Pos}
 		}
+		if s.Op == tree.SCall && len(s.Then.Stmts) == 0 {
+			continue
+		}
 		out = append(out, s)
 	}
 	blk.Stmts = out

@@ -200,17 +200,23 @@ func (c *checker) value(b *Block, v *Value) {
 	if what := v.shape(); what != "" {
 		c.fail(b, v.LongString(), "%s", what)
 	}
+	if v.Op == OpArg && b != c.f.Blocks[0] {
+		c.fail(b, v.LongString(), "an argument outside of the entry")
+	}
 	if v.Slot != nil && (v.Slot.ID >= len(c.f.Slots) || c.f.Slots[v.Slot.ID] != v.Slot) {
 		c.fail(b, v.LongString(), "slot of another function")
 	}
 }
+
+// maxArgs is how many arguments a call has: R1–R5.
+const maxArgs = 5
 
 // shape says what is wrong with the number of operands or the immediate.
 func (v *Value) shape() string {
 	want := opTable[v.Op].nargs
 	switch {
 	case v.Op == OpCall:
-		if len(v.Args) > 5 {
+		if len(v.Args) > maxArgs {
 			return "more than 5 arguments"
 		}
 	case v.Op.IsALU2() && len(v.Args) == 1:
@@ -242,6 +248,8 @@ func (v *Value) immShape() string {
 		bad = v.Sym == ""
 	case OpMapValue:
 		bad = v.Sym == "" || v.Imm < 0 || v.Imm > math.MaxInt32
+	case OpArg:
+		bad = v.Imm < 0 || v.Imm >= maxArgs
 	case OpSExt, OpZExt:
 		bad = v.Imm < 1 || v.Imm > 63
 	case OpCmp:

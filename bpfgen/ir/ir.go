@@ -1,6 +1,6 @@
 // Package ir is the compiler's intermediate form: SSA with block parameters.
 //
-// A Func is one eBPF program. Every value is 64 bits wide: an integer or an
+// A Func is one eBPF program, or a subprogram of one. Every value is 64 bits wide: an integer or an
 // address. Which of the two matters only to the kernel's verifier; the
 // compiler must keep addresses whole (no arithmetic on them but OpAdd with a
 // bounded offset) so that the verifier can follow.

@@ -10,6 +10,7 @@ const (
 
 	OpConst    // Imm, any 64 bits
 	OpCtx      // the program's context (R1 at entry)
+	OpArg      // of a subprogram: what its caller had in argument Imm, from 0; only in the entry block
 	OpSlot     // the address of Slot + Imm
 	OpMapPtr   // the map Sym, for helpers
 	OpMapValue // the address of byte Imm in the value of the array map Sym (one entry)
@@ -44,7 +45,8 @@ const (
 	OpXchg64    // address, value: the old value (5.12+)
 	OpCmpXchg64 // address, expected, new: the old value (5.12+)
 
-	// OpCall calls helper Imm with at most five arguments; its value is R0.
+	// OpCall calls helper Imm, or the subprogram Sym, with at most five arguments;
+	// its value is R0.
 	OpCall
 
 	// Macro ops.
@@ -87,6 +89,7 @@ var opTable = [numOps]opInfo{
 	OpParam:       {name: "param", result: true},
 	OpConst:       {name: "const", imm: true, result: true},
 	OpCtx:         {name: "ctx", result: true},
+	OpArg:         {name: "arg", imm: true, result: true},
 	OpSlot:        {name: "slot", imm: true, result: true},
 	OpMapPtr:      {name: "map", result: true},
 	OpMapValue:    {name: "mapvalue", imm: true, result: true},

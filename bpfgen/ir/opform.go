@@ -17,7 +17,7 @@ const (
 func (v *Value) immForm() immForm {
 	info := &opTable[v.Op]
 	switch {
-	case v.Op == OpConst, v.Op == OpCall, v.Op == OpCountSite:
+	case v.Op == OpConst, v.Op == OpArg, v.Op == OpCall, v.Op == OpCountSite:
 		return immLeading
 	case v.Op == OpCmp:
 		return immCond

@@ -64,7 +64,7 @@ func allUsers(f *ir.Func, order []*ir.Block) [][]user {
 
 // sinks reports whether v may be computed at any later place, at no cost.
 func sinks(v *ir.Value) bool {
-	if isMade(v) || v.Op == ir.OpCtx {
+	if isMade(v) || v.Op == ir.OpCtx || v.Op == ir.OpArg {
 		return false // the register allocator makes them where they are used
 	}
 	if !isSteady(v) && (v.Op.HasEffect() || v.Op.ReadsMemory() || !v.Op.HasResult()) {

@@ -9,8 +9,10 @@ import (
 func (s *state) enter(b *ir.Block) {
 	switch {
 	case b == s.order[0]:
-		if s.ctx != nil && len(s.uses[s.ctx.ID]) > 0 {
-			s.assign(1, s.ctx)
+		for _, e := range s.entry {
+			if len(s.uses[e.v.ID]) > 0 {
+				s.assign(e.reg, e.v)
+			}
 		}
 	default:
 		s.inherit(b)

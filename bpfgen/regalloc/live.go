@@ -159,7 +159,7 @@ func (s *state) liveThrough(b *ir.Block, l *liveSet) {
 	s.termOperands(&b.Term, func(a *ir.Value) { l.set(a, n) })
 	for i := n - 1; i >= 0; i-- {
 		v := b.Values[i]
-		if v.Op != ir.OpCtx {
+		if !isGiven(v) {
 			l.remove(v)
 		}
 		if s.skipped(v) {
@@ -218,7 +218,7 @@ func (s *state) computeUsed() {
 }
 
 // skipped reports whether v needs no step where it stands: nothing uses it,
-// it is made at its uses, or it is the context, which is there from the start.
+// it is made at its uses, or it is there from the start.
 func (s *state) skipped(v *ir.Value) bool {
-	return v.Op == ir.OpCtx || isMade(v) || !s.used[v.ID] && !v.Op.HasEffect()
+	return isGiven(v) || isMade(v) || !s.used[v.ID] && !v.Op.HasEffect()
 }

@@ -41,8 +41,10 @@ func (s *state) colourSlots() {
 		for _, p := range b.Params {
 			clash(p, &l)
 		}
-		if b == s.order[0] && s.ctx != nil {
-			clash(s.ctx, &l)
+		if b == s.order[0] {
+			for _, e := range s.entry {
+				clash(e.v, &l)
+			}
 		}
 	}
 	for _, v := range spilled {

@@ -12,6 +12,7 @@ type state struct {
 	preds [][]ir.Pred
 	freq  []float64 // by block
 	ctx   *ir.Value // stands for every OpCtx; nil if there is none
+	entry []entryValue
 
 	used            []bool // by value
 	crosses         []bool // by value: live across a call
@@ -63,24 +64,37 @@ func newState(f *ir.Func) *state {
 		s.place[b.ID] = i
 	}
 	s.preds = f.Preds(s.order)
-	s.findCtx()
+	s.findEntry()
 	s.computeUsed()
 	s.computeFreq()
 	s.findLoops()
 	return s
 }
 
-// findCtx picks the value that stands for the context.
-func (s *state) findCtx() {
+// An entryValue is in a register when the function begins.
+type entryValue struct {
+	v   *ir.Value
+	reg Reg
+}
+
+// findEntry finds what the function is given, and picks the value that stands
+// for the context.
+func (s *state) findEntry() {
 	for _, b := range s.order {
 		for _, v := range b.Values {
-			if v.Op == ir.OpCtx {
+			switch {
+			case v.Op == ir.OpCtx && s.ctx == nil:
 				s.ctx = v
-				return
+				s.entry = append(s.entry, entryValue{v, 1})
+			case v.Op == ir.OpArg:
+				s.entry = append(s.entry, entryValue{v, Reg(v.Imm) + 1})
 			}
 		}
 	}
 }
+
+// isGiven reports whether v is in its register from the start.
+func isGiven(v *ir.Value) bool { return v.Op == ir.OpCtx || v.Op == ir.OpArg }
 
 // canon gives the value that the allocator works with in place of v.
 func (s *state) canon(v *ir.Value) *ir.Value {

@@ -68,7 +68,7 @@ func (s *state) placeStore(dom *ir.DomTree, v *ir.Value) {
 			return
 		}
 	}
-	if v.Op != ir.OpParam && v != s.ctx {
+	if v.Op != ir.OpParam && !isGiven(v) {
 		s.storeAtDef[v] = true
 		return
 	}

@@ -15,16 +15,23 @@ import (
 // are kept. It shares no state with the allocator.
 func Verify(f *ir.Func, a *Allocation) error {
 	c := &verifier{f: f, a: a, in: map[*ir.Block]contents{}}
+	entry := contents{}
+	given := func(r int, v *ir.Value) {
+		if entry[r] == nil {
+			entry[r] = values{}
+		}
+		entry[r][v] = true
+	}
 	for _, b := range a.Order {
 		for _, v := range b.Values {
-			if v.Op == ir.OpCtx && c.ctx == nil {
+			switch {
+			case v.Op == ir.OpCtx && c.ctx == nil:
 				c.ctx = v
+				given(1, v)
+			case v.Op == ir.OpArg:
+				given(int(v.Imm)+1, v)
 			}
 		}
-	}
-	entry := contents{}
-	if c.ctx != nil {
-		entry.put(1, values{c.ctx: true})
 	}
 	c.in[a.Order[0]] = entry
 	work := []*ir.Block{a.Order[0]}

@@ -135,7 +135,8 @@ const (
 	// kernel took it. Type is Boolean.
 	OpSignal
 
-	// OpInline runs Body; its value is what a SReturn with the same n gives.
+	// OpInline runs Body; its value is what a SReturn with the same n gives. s is
+	// the function of the script that is called here, "" for parts of a loop.
 	OpInline
 )
 
@@ -152,6 +153,7 @@ const (
 	SBreak
 	SContinue
 	SReturn // from inline n with Exprs[0] (absent where the inline has no value)
+	SCall   // Then: the statements of function s of the script, which is called here
 	SStop   // the handler ends here: where failed, a None key
 	SSend   // record n with Exprs, one a field of the wire.Record
 

@@ -74,6 +74,8 @@ type printer struct {
 	// shape: see Block.Shape, for which sends are collected.
 	shape bool
 	sends []*Stmt
+	// names, if not nil, gives locals and inlines other numbers: see Block.Key.
+	names *names
 }
 
 func (p *printer) line(format string, args ...any) {
@@ -88,7 +90,11 @@ func (p *printer) flush() {
 	p.bodies = nil
 	for _, e := range bodies {
 		p.indent += 2
-		p.line("inline %d", e.Int)
+		head := fmt.Sprintf("inline %d", p.names.inline(e.Int))
+		if e.Str != "" {
+			head += fmt.Sprintf(" of %q", e.Str)
+		}
+		p.line("%s", head)
 		p.block(e.Body)
 		p.indent -= 2
 	}
@@ -191,7 +197,7 @@ func (p *printer) stmt(s *Stmt) {
 	for _, e := range s.Exprs {
 		head += " " + p.expr(e)
 	}
-	if s.Pos.IsValid() {
+	if s.Pos.IsValid() && p.names == nil {
 		head += fmt.Sprintf(" @%d:%d", s.Pos.Line, s.Pos.Col)
 	}
 	p.line("%s", head)
@@ -207,11 +213,13 @@ func (p *printer) stmtHead(s *Stmt) string {
 	name := s.Op.String()
 	switch s.Op {
 	case SAssign:
-		return fmt.Sprintf("%s $%d", name, s.Int)
+		return fmt.Sprintf("%s $%d", name, p.names.local(s.Int))
 	case SFor:
-		return fmt.Sprintf("%s $%d bound %s", name, s.Int, s.Str)
+		return fmt.Sprintf("%s $%d bound %s", name, p.names.local(s.Int), s.Str)
 	case SReturn:
-		return fmt.Sprintf("%s %d", name, s.Int)
+		return fmt.Sprintf("%s %d", name, p.names.inline(s.Int))
+	case SCall:
+		return fmt.Sprintf("%s %q", name, s.Str)
 	case SSend:
 		if p.shape {
 			p.sends = append(p.sends, s)
@@ -241,14 +249,14 @@ func (p *printer) expr(e *Expr) string {
 	case OpConst:
 		return constant(e) + ":" + p.typ(e.Type)
 	case OpLocal:
-		return fmt.Sprintf("$%d:%s", e.Int, p.typ(e.Type))
+		return fmt.Sprintf("$%d:%s", p.names.local(e.Int), p.typ(e.Type))
 	}
 	s := "(" + e.Op.String() + ":" + p.typ(e.Type) + p.detail(e)
 	for _, a := range e.Args {
 		s += " " + p.expr(a)
 	}
 	if e.Op == OpInline {
-		s += fmt.Sprintf(" %d", e.Int)
+		s += fmt.Sprintf(" %d", p.names.inline(e.Int))
 		p.bodies = append(p.bodies, e)
 	}
 	return s + ")"

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/bpfgen/build"
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/kernel"
 )
@@ -28,9 +29,11 @@ func (f *finding) String() string {
 
 // checker compares programs on inputs.
 type checker struct {
-	facts  *kernel.Facts
-	inputs []Input
-	found  []*finding
+	facts     *kernel.Facts
+	inputs    []Input
+	found     []*finding
+	outlining build.Outlining
+	subs      int // subprograms
 	// Counts of runs: compared, those left open by the documentation, those that ended with an error, with None.
 	runs, open, errors, nones, programs, insns, limits int
 }
@@ -47,10 +50,17 @@ const wideConstant = "an int of a kernel half has 64"
 func (c *checker) check(programs []*Program) {
 	for len(programs) > 0 {
 		src := scriptOf(programs)
-		u, err := compile(src, c.facts, StrMax, false)
+		u, err := compileFor(src, c.facts, StrMax, c.options())
 		var diags infer.Diags
 		switch {
 		case err == nil:
+			for _, calls := range u.Calls {
+				for _, call := range calls {
+					if call.Insns > 0 {
+						c.subs++
+					}
+				}
+			}
 			c.execute(programs, u)
 			return
 		case errors.As(err, &diags):
@@ -74,6 +84,10 @@ func (c *checker) check(programs []*Program) {
 			return
 		}
 	}
+}
+
+func (c *checker) options() bpfgen.Options {
+	return bpfgen.Options{RingSize: 1 << 16, NoCmpXchg: old(), Outlining: c.outlining}
 }
 
 func (c *checker) halves(programs []*Program) {

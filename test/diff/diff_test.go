@@ -12,6 +12,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/bpfgen/build"
 )
 
 // perUnit is the number of programs that are compiled and loaded together.
@@ -20,13 +21,27 @@ const perUnit = 50
 // TestPrograms runs random programs in the kernel and in the interpreter. DIFF_PROGRAMS is their number, DIFF_SEED the
 // first seed; each program has the seed of its name, so DIFF_SEED=n DIFF_PROGRAMS=1 is that program alone.
 func TestPrograms(t *testing.T) {
+	random(t, &checker{})
+}
+
+// TestSubprograms does it where each function that can be called is, instead of standing where it is called.
+func TestSubprograms(t *testing.T) {
+	c := &checker{outlining: build.AlwaysCall}
+	random(t, c)
+	if c.subs < c.programs/4 {
+		t.Errorf("%d programs have %d subprograms: the test shows little", c.programs, c.subs)
+	}
+	t.Logf("%d subprograms", c.subs)
+}
+
+func random(t *testing.T, c *checker) {
 	needBPF(t)
 	otherwise := 300
 	if testing.Short() {
 		otherwise = 50
 	}
 	n, seed := setting(t, "DIFF_PROGRAMS", otherwise), setting(t, "DIFF_SEED", 1)
-	c := &checker{facts: facts(t), inputs: Inputs(1, 24)}
+	c.facts, c.inputs = facts(t), Inputs(1, 24)
 	begin := time.Now()
 	for at := 0; at < n; at += perUnit {
 		var programs []*Program
@@ -71,7 +86,9 @@ func (c *checker) report(t *testing.T, check func(*checker, []*Program)) {
 			continue
 		}
 		t.Errorf("%s: %s", seed, small)
-		if u, err := compile(scriptOf([]*Program{small.program}), c.facts, StrMax, true); err == nil && os.Getenv("DIFF_DUMP") != "" {
+		o := c.options()
+		o.Dump = true
+		if u, err := compileFor(scriptOf([]*Program{small.program}), c.facts, StrMax, o); err == nil && os.Getenv("DIFF_DUMP") != "" {
 			for _, d := range u.Dumps {
 				t.Logf("%s\n%s\n%s", d.Tree, d.Opt, d.Asm)
 			}
@@ -102,7 +119,7 @@ func (c *checker) shrink(f *finding, check func(*checker, []*Program)) *finding 
 		if time.Now().After(deadline) {
 			return false
 		}
-		one := &checker{facts: c.facts, inputs: inputs}
+		one := &checker{facts: c.facts, inputs: inputs, outlining: c.outlining}
 		check(one, []*Program{p})
 		for _, g := range one.found {
 			if g.kind == f.kind && shape(g.detail, g.kind) == shape(f.detail, f.kind) {
@@ -118,12 +135,14 @@ func (c *checker) shrink(f *finding, check func(*checker, []*Program)) *finding 
 // TestRegress runs the programs of testdata, each of which differed once.
 func TestRegress(t *testing.T) {
 	needBPF(t)
-	c := &checker{facts: facts(t), inputs: Inputs(2, 40)}
-	for _, p := range written(t, "testdata/regress.star") {
-		c.check([]*Program{p})
-	}
-	for _, f := range c.found {
-		t.Error(f)
+	for _, outlining := range []build.Outlining{build.BySize, build.AlwaysCall} {
+		c := &checker{facts: facts(t), inputs: Inputs(2, 40), outlining: outlining}
+		for _, p := range written(t, "testdata/regress.star") {
+			c.check([]*Program{p})
+		}
+		for _, f := range c.found {
+			t.Error(f)
+		}
 	}
 }
 

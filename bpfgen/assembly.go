@@ -1,0 +1,120 @@
+package bpfgen
+
+import (
+	"slices"
+
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/startrace/startrace/bpfgen/build"
+	"github.com/startrace/startrace/bpfgen/emit"
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/regalloc"
+)
+
+// An assembly is the code of a program: its own, and behind it that of the
+// subprograms that it calls.
+type assembly struct {
+	insns  asm.Instructions
+	lines  []Line
+	alloc  string
+	raw    int // instructions, 64-bit loads counted twice
+	frames []frame
+}
+
+// A frame is what a function takes of the stack.
+type frame struct {
+	f     *ir.Func
+	stack int
+	insns int
+}
+
+// add appends a function.
+func (a *assembly) add(f *ir.Func) error {
+	regs, err := regalloc.Allocate(f)
+	if err != nil {
+		return err
+	}
+	insns, lines, err := emit.Emit(f, regs)
+	if err != nil {
+		return err
+	}
+	for _, l := range lines {
+		a.lines = append(a.lines, Line{a.raw + l.Insn, l.Pos})
+	}
+	size := int(insns.Size()) / asm.InstructionSize
+	a.insns, a.alloc, a.raw = append(a.insns, insns...), a.alloc+regs.String(), a.raw+size
+	a.frames = append(a.frames, frame{f, regs.Stack, size})
+	return nil
+}
+
+// frameUnit is what the kernel rounds frames up to where functions call each
+// other, in versions before 6.12 (check_max_stack_depth, kernel/bpf/verifier.c).
+const frameUnit = 32
+
+// checkStack adds up the frames of functions that are open together.
+func (a *assembly) checkStack() error {
+	if len(a.frames) == 1 {
+		return nil // which regalloc has looked at
+	}
+	if total := a.depth(a.frames[0]); total > regalloc.MaxStack {
+		return &regalloc.StackError{Func: a.frames[0].f.Name, Total: total}
+	}
+	return nil
+}
+
+func (a *assembly) depth(fr frame) int {
+	deepest := 0
+	for _, name := range calledBy(fr.f) {
+		i := slices.IndexFunc(a.frames, func(o frame) bool { return o.f.Name == name })
+		deepest = max(deepest, a.depth(a.frames[i]))
+	}
+	return (max(fr.stack, 1)+frameUnit-1)&^(frameUnit-1) + deepest
+}
+
+// calledBy gives the names of the subprograms that f calls.
+func calledBy(f *ir.Func) (names []string) {
+	for _, b := range f.Blocks {
+		for _, v := range b.Values {
+			if v.Op == ir.OpCall && v.Sym != "" && !slices.Contains(names, v.Sym) {
+				names = append(names, v.Sym)
+			}
+		}
+	}
+	return names
+}
+
+// called leaves the functions that the first one still calls when the passes
+// are done: the kernel refuses code that is not reached.
+func called(funcs []*ir.Func) []*ir.Func {
+	out := funcs[:1:1]
+	for i := 0; i < len(out); i++ {
+		for _, name := range calledBy(out[i]) {
+			j := slices.IndexFunc(funcs, func(f *ir.Func) bool { return f.Name == name })
+			if !slices.Contains(out, funcs[j]) {
+				out = append(out, funcs[j])
+			}
+		}
+	}
+	return out
+}
+
+// A Call is what became of the calls of a function of the script.
+type Call struct {
+	build.Call
+	// Insns are the instructions of the subprogram; 0 where there is none.
+	Insns int
+}
+
+// calls adds the sizes of subprograms.
+func (a *assembly) calls(list []build.Call) (out []Call) {
+	for _, c := range list {
+		call := Call{Call: c}
+		for _, fr := range a.frames[1:] {
+			if fr.f.Name == c.Sub {
+				call.Insns = fr.insns
+			}
+		}
+		out = append(out, call)
+	}
+	return out
+}

@@ -1,0 +1,387 @@
+package build
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+)
+
+// A subprogram is code that a program calls (BPF_PSEUDO_CALL). The verifier
+// follows it at each call with what it knows there, so it may be given addresses
+// of any kind. Its own memory is gone when it returns: it gives words only.
+//
+// R1–R5 are the context, the address of its part of the scratch memory, that of
+// words on the caller's stack, and the first of the words that it is given, each
+// if it is needed. R0 is its result. If it has several, or one and can end the
+// handler, they are the first words on the caller's stack; the others are
+// arguments. If it can end the handler, R0 tells whether it has.
+type subprogram struct {
+	f       *ir.Func
+	calls   []*subprogram
+	out     []types.Type // of its results
+	results int          // words of these
+	stops   bool         // it can end the handler
+	never   bool         // it always does
+	ctx     bool         // it is given the context
+	scratch int          // bytes
+	words   *ir.Value    // the address on the caller's stack
+	given   []bool       // of all words that it can be given: it uses them
+	inRegs  int          // how many of those that it uses are in registers
+	cost    bodyCost
+}
+
+// viaStack: its results are on the caller's stack.
+func (s *subprogram) viaStack() bool { return s.results > 1 || s.stops && s.results > 0 }
+
+// resultWords is how much of the caller's stack its results take.
+func (s *subprogram) resultWords() int {
+	if s.viaStack() {
+		return s.results
+	}
+	return 0
+}
+
+// stackWords is how much of the caller's stack it uses.
+func (s *subprogram) stackWords() int {
+	n := s.resultWords() - s.inRegs
+	for _, g := range s.given {
+		if g {
+			n++
+		}
+	}
+	return n
+}
+
+// maxRegs is how many arguments are in registers.
+const maxRegs = 5
+
+// subStack is the budget of stack of a subprogram.
+const subStack = 96
+
+// callStmt is SCall.
+func (b *builder) callStmt(s *tree.Stmt) {
+	site, ok := b.callees.of(s.Then)
+	if !ok || !b.callable(site) {
+		b.block(s.Then)
+		return
+	}
+	b.callSub(site)
+}
+
+// callable reports whether all variables that the subprogram is given are set
+// here.
+func (b *builder) callable(s *callSite) bool {
+	return !slices.ContainsFunc(s.of.in, func(i int) bool {
+		_, later := b.lazy[s.locals[i]]
+		return !later && b.env[s.locals[i]].t.Kind == types.Bot
+	})
+}
+
+// callSub calls the subprogram and gives the value of an inline.
+func (b *builder) callSub(s *callSite) val {
+	if s.of.sub == nil {
+		s.of.sub = b.makeSub(s.of)
+	}
+	sub := s.of.sub
+	if !slices.Contains(b.called, sub) {
+		b.called = append(b.called, sub)
+	}
+	rc := b.call(0, b.subArgs(sub, b.liveIns(s))...)
+	rc.Sym = sub.f.Name
+	if sub.never {
+		b.ret()
+		return b.absent(s.value, tree.TagPresent)
+	}
+	if sub.stops {
+		b.unless(ir.NE, rc, 0, b.ret)
+	}
+	at := int64(0)
+	next := func() *ir.Value {
+		if !sub.viaStack() {
+			return rc
+		}
+		at += 8
+		return b.load(8, b.slotAddr(b.words, 0), at-8)
+	}
+	for k, i := range s.of.out {
+		b.env[s.locals[i]] = assemble(sub.out[k], next)
+	}
+	if s.value.Kind == types.Bot {
+		return val{}
+	}
+	return assemble(s.value, next)
+}
+
+// liveIns are the words that a subprogram is given.
+func (b *builder) liveIns(s *callSite) []*ir.Value {
+	var out []*ir.Value
+	for _, i := range s.of.in {
+		l := s.locals[i]
+		t := b.prog.Locals[l].Type
+		out = b.comps(b.convert(b.local(&tree.Expr{Op: tree.OpLocal, Int: l, Type: t}), t), out)
+	}
+	for _, r := range s.of.reads {
+		out = b.comps(b.convert(b.expr(r.e), r.e.Type), out)
+	}
+	for _, c := range s.of.epochs {
+		out = append(out, b.epochOf(c))
+	}
+	return out
+}
+
+// epochOf is the offset of the half of an aggregation that is filled.
+func (b *builder) epochOf(id int64) *ir.Value {
+	if c := b.container(id); c.Agg != nil && c.Agg.Halves > 1 {
+		return b.halfOffset(c)
+	}
+	return b.konst(0)
+}
+
+// subArgs are the arguments of a call, after what goes by the stack has been
+// put there.
+func (b *builder) subArgs(sub *subprogram, in []*ir.Value) []*ir.Value {
+	var args, rest []*ir.Value
+	for i, x := range in {
+		switch {
+		case !sub.given[i]:
+		case len(args) < sub.inRegs:
+			args = append(args, x)
+		default:
+			rest = append(rest, x)
+		}
+	}
+	var lead []*ir.Value
+	if sub.ctx {
+		lead = append(lead, b.ctx())
+	}
+	if sub.scratch > 0 {
+		lead = append(lead, b.addr(b.scratchOf(sub), 0))
+	}
+	if sub.words != nil {
+		words := b.callWords(sub.stackWords())
+		for i, x := range rest {
+			b.store(8, b.slotAddr(words, 0), int64(8*(sub.resultWords()+i)), x)
+		}
+		lead = append(lead, b.slotAddr(words, 0))
+	}
+	return append(lead, args...)
+}
+
+// callWords is the slot of what goes by the stack, the same for all calls.
+func (b *builder) callWords(n int) *ir.Slot {
+	if b.words == nil {
+		b.words = b.f.NewSlot(8 * n)
+		b.stack += 8 * n
+	}
+	if grow := 8*n - b.words.Size; grow > 0 {
+		b.words.Size += grow
+		b.stack += grow
+	}
+	return b.words
+}
+
+// scratchOf is the scratch memory that a subprogram has of this function's.
+func (b *builder) scratchOf(sub *subprogram) *region {
+	r := b.lent[sub]
+	if r == nil {
+		r = b.scratch(sub.scratch)
+		b.lent[sub] = r
+	}
+	return r
+}
+
+// makeSub builds the subprogram of a callee.
+func (b *builder) makeSub(c *callee) *subprogram {
+	n := newBuilder(b.Shared, b.prog)
+	n.f.Name = b.subName(c.name)
+	n.budget = min(b.budget, subStack)
+	n.callees, n.subNames = b.callees, b.subNames
+	n.sub = &subprogram{f: n.f}
+	n.pos = c.body.pos
+	params := n.receive(c.body)
+	n.give(n.subBody(c.body))
+	n.sub.finish(params)
+	n.sub.calls, n.sub.cost = n.called, n.costOf(n.f.Blocks, n.extra)
+	return n.sub
+}
+
+// subName makes a name that no function of the program has.
+func (b *builder) subName(name string) string {
+	unique := name
+	for i := 2; b.subNames[unique] || unique == b.prog.Name; i++ {
+		unique = name + "_" + strconv.Itoa(i)
+	}
+	b.subNames[unique] = true
+	return unique
+}
+
+// receive makes the parameters.
+func (b *builder) receive(s *callSite) []*ir.Value {
+	var params []*ir.Value
+	next := func() *ir.Value {
+		params = append(params, b.op(ir.OpArg))
+		return params[len(params)-1]
+	}
+	for _, i := range s.of.in {
+		l := s.locals[i]
+		b.env[l] = assemble(b.prog.Locals[l].Type, next)
+	}
+	for _, r := range s.of.reads {
+		v := assemble(r.e.Type, next)
+		b.cache[r.key] = v
+		if name, ok := readNames[r.key]; ok {
+			b.cache[name] = intVal(types.U64, v.x)
+		}
+	}
+	for _, c := range s.of.epochs {
+		b.cache[epochUse(c)] = intVal(types.U64, next())
+	}
+	return params
+}
+
+// readNames are the names by which build itself asks for builtins.
+var readNames = map[any]string{"time": "time_raw", "cpu": "cpu_raw", "task": "task_raw"}
+
+// subBody builds what the subprogram does and gives its results.
+func (b *builder) subBody(s *callSite) []*ir.Value {
+	var results []*ir.Value
+	result := func(v val, t types.Type) {
+		b.sub.out = append(b.sub.out, t)
+		results = b.comps(b.convert(v, t), results)
+	}
+	var v val
+	if s.inline >= 0 {
+		v = b.inlined(s.inline, s.value, s.body)
+	} else {
+		b.block(s.body)
+	}
+	if !b.reached[b.cur] {
+		return nil
+	}
+	for _, i := range s.of.out {
+		l := s.locals[i]
+		t := b.prog.Locals[l].Type
+		result(b.local(&tree.Expr{Op: tree.OpLocal, Int: l, Type: t}), t)
+	}
+	if s.value.Kind != types.Bot {
+		result(v, s.value)
+	}
+	return results
+}
+
+// give ends the subprogram with its results.
+func (b *builder) give(results []*ir.Value) {
+	sub := b.sub
+	sub.never, sub.results = !b.reached[b.cur], len(results)
+	switch {
+	case sub.viaStack():
+		sub.words = b.f.NewValue(ir.OpArg, b.pos)
+		for i, x := range results {
+			b.store(8, sub.words, int64(8*i), x)
+		}
+		b.cur.Ret(b.pos, nil)
+	case len(results) == 1:
+		b.cur.Ret(b.pos, results[0])
+	default:
+		b.cur.Ret(b.pos, nil)
+	}
+}
+
+// finish gives the parameters that are used their places.
+func (s *subprogram) finish(params []*ir.Value) {
+	prune(s.f)
+	used := usedValues(s.f)
+	reg := int64(0)
+	lead := []*ir.Value{}
+	argument := func(v *ir.Value) {
+		v.Op, v.Imm, v.Block = ir.OpArg, reg, s.f.Blocks[0]
+		lead = append(lead, v)
+		reg++
+	}
+	if s.ctx = usesCtx(s.f); s.ctx {
+		reg++
+	}
+	if s.scratch = s.f.ScratchSize; s.scratch > 0 {
+		base := s.f.NewValue(ir.OpArg, beginning(s.f))
+		argument(base)
+		replaceScratch(s.f, base)
+	}
+	n := 0
+	for _, p := range params {
+		s.given = append(s.given, used[p])
+		if used[p] {
+			n++
+		}
+	}
+	if s.words == nil && int(reg)+n > maxRegs {
+		s.words = s.f.NewValue(ir.OpArg, beginning(s.f))
+	}
+	if s.words != nil {
+		argument(s.words)
+	}
+	s.inRegs = min(n, maxRegs-int(reg))
+	var loads []*ir.Value
+	for i, p := range params {
+		switch {
+		case !s.given[i]:
+		case reg < maxRegs:
+			argument(p)
+		default:
+			p.Op, p.Args, p.Imm = ir.OpLoad64, []*ir.Value{s.words}, int64(8*(s.resultWords()+len(loads)))
+			loads = append(loads, p)
+		}
+	}
+	entry := s.f.Blocks[0]
+	entry.Values = slices.Concat(lead, loads, entry.Values[len(params):])
+}
+
+// beginning is a place in the script for what belongs to the whole of f.
+func beginning(f *ir.Func) ir.Pos { return f.Blocks[0].Term.Pos }
+
+func usedValues(f *ir.Func) map[*ir.Value]bool {
+	used := map[*ir.Value]bool{}
+	for _, b := range f.Blocks {
+		for _, v := range b.Values {
+			for _, a := range v.Args {
+				used[a] = true
+			}
+		}
+		used[b.Term.X], used[b.Term.Y] = true, true
+		for _, e := range b.Term.To {
+			for _, a := range e.Args {
+				used[a] = true
+			}
+		}
+	}
+	return used
+}
+
+func usesCtx(f *ir.Func) bool {
+	for _, b := range f.Blocks {
+		if slices.ContainsFunc(b.Values, func(v *ir.Value) bool { return v.Op == ir.OpCtx }) {
+			return true
+		}
+	}
+	return false
+}
+
+// replaceScratch makes f's scratch memory that of its caller at base.
+func replaceScratch(f *ir.Func, base *ir.Value) {
+	for _, b := range f.Blocks {
+		for _, v := range b.Values {
+			if v.Op == ir.OpScratch {
+				v.Op, v.Args = ir.OpAdd, []*ir.Value{base}
+			}
+		}
+	}
+	f.ScratchSize = 0
+}
+
+// costOfSub is what a call of a subprogram costs the verifier.
+func (b *builder) costOfSub(name string) bodyCost {
+	i := slices.IndexFunc(b.called, func(s *subprogram) bool { return s.f.Name == name })
+	return b.called[i].cost
+}
