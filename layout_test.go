@@ -44,7 +44,7 @@ var layers = []layer{
 	{"stdlib", nil, nil},
 	{"docs", nil, nil},
 
-	{"bpfgen", []string{"bpfgen", "internal/binary", "internal/gofunc", "internal/plan", "internal/kernel", "internal/usdt", "internal/wire"}, []string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
+	{"bpfgen", []string{"bpfgen", "internal/binary", "internal/format", "internal/gofunc", "internal/plan", "internal/kernel", "internal/usdt", "internal/wire"}, []string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
 
 	{"internal/explain", []string{"bpfgen", "internal/plan", "internal/wire"}, []string{ebpf, ebpf + "/asm", starlark + "syntax", starlark + "resolve"}},
 	{"internal/manual", nil, nil},
@@ -63,6 +63,7 @@ var layers = []layer{
 	{"internal/listing", []string{"internal/binary", "internal/kernel", "internal/locate", "internal/usdt"}, nil},
 	{"internal/usdt", []string{"internal/elffile", "internal/kernel"}, nil},
 	{"internal/symbols", []string{"internal/elffile", "internal/mapping"}, nil},
+	{"internal/sideband", []string{"internal/kernel", "internal/mapping"}, []string{unix}},
 	{"internal/bpf", nil, []string{ebpf, ebpf + "/asm", ebpf + "/btf", unix}},
 	{"internal/procs", []string{"internal/bpf"}, []string{ebpf, ebpf + "/asm", unix}},
 	{"internal/attach", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/plan", "internal/wire"}, []string{ebpf, ebpf + "/asm", unix}},
@@ -121,7 +122,7 @@ func within(folder, top string) bool { return folder == top || strings.HasPrefix
 // holders are the packages that may make descriptors of the kernel's, and so must close them. internal/kernel maps
 // BTF, internal/bpf makes the calls for the others.
 var holders = []string{
-	"internal/attach", "internal/stream", "internal/state", "internal/procs", "internal/bpf", "internal/kernel", "test",
+	"internal/attach", "internal/stream", "internal/state", "internal/procs", "internal/sideband", "internal/bpf", "internal/kernel", "test",
 }
 
 // makers make descriptors or mappings, by package and function; an empty function stands for the whole package.

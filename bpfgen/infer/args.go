@@ -68,8 +68,11 @@ func (a *tracepointArgs) field(b *body, f kernel.TracepointField, pos plan.Pos) 
 	case f.IsPtr:
 		return a.pointer(b, f, at, pos)
 	}
-	e := load(at, types.IntOf(uint8(f.Size*8), f.Signed), pos)
-	return exprVal(truthBit(e, kernel.Type{Bool: f.CType == "bool"}))
+	e := truthBit(load(at, types.IntOf(uint8(f.Size*8), f.Signed), pos), kernel.Type{Bool: f.CType == "bool"})
+	if name, is := strings.CutPrefix(f.CType, "enum "); is {
+		b.u.enums[e] = name
+	}
+	return exprVal(e)
 }
 
 // pointer types a pointer by what the format calls it. A const

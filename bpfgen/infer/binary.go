@@ -342,6 +342,7 @@ func (b *body) differ(l, r *tree.Expr, pos plan.Pos) cond {
 	if l.Type.MayNone && r.Type.MayNone || l.Type.MayFault && r.Type.MayFault {
 		refuse(pos, "%s is compared with %s", exprVal(l).describe(), exprVal(r).describe())
 	}
+	b.u.warnf(pos, "%s is compared with %s: they are never equal", exprVal(l).describe(), exprVal(r).describe())
 	return known(false)
 }
 

@@ -65,20 +65,42 @@ func oneName(t types.Type) bool {
 // whose type is an enum.
 func (b *body) callNames(args []arg, pos plan.Pos) val {
 	a := want(args, 1, 2, "names(v, family)", pos)
-	family := ""
+	family := b.enumOf(a[0])
 	if len(a) == 2 {
 		s, ok := a[1].constStr()
 		if !ok {
 			wrong(pos, "names takes the family as a constant string")
 		}
+		b.u.mustBeFamily(s, args[1].pos)
 		family = s
-	} else if a[0].expr != nil {
-		family = b.u.enums[a[0].expr]
 	}
 	if family == "" {
-		wrong(pos, `names needs a family here: names(v, "O_"), names(v, "tcp_state")`)
+		wrong(pos, needsFamily)
 	}
 	return b.labelled(a[0], "names:"+family, pos)
+}
+
+const needsFamily = `names needs a family here: names(v, "O_"), names(v, "tcp_state")`
+
+// enumOf is the enum that is the type of the field v, "" where it is none.
+func (b *body) enumOf(v val) string {
+	if v.expr == nil {
+		return ""
+	}
+	return b.u.enums[v.expr]
+}
+
+// mustBeFamily refuses a family that names() does not have: readers would see
+// numbers.
+func (u *unit) mustBeFamily(family string, pos plan.Pos) {
+	known, asked := u.families[family]
+	if !asked {
+		known = u.facts.NameFamily(family)
+		u.families[family] = known
+	}
+	if known != nil {
+		wrong(pos, "names: %v", known)
+	}
 }
 
 // callInet is inet(a): an IPv4 address is 4 bytes in network order, an IPv6

@@ -48,6 +48,7 @@ func (pr *probe) walk() {
 	if pr.p.Keep > 0 {
 		pr.u.res.Tree.Keep[pr.p.ID] = pr.p.Keep
 	}
+	defer pr.clashes()
 	for _, t := range pr.targets {
 		pr.u.res.Points[pr.p.ID] += t.points()
 		pr.u.res.Names[pr.p.ID] = append(pr.u.res.Names[pr.p.ID], t.names()...)

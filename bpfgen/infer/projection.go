@@ -25,6 +25,9 @@ type projection struct {
 	siteName []string
 	drops    []drop
 	sends    []*send
+	// clashes are what is certain to fail in user space, unless the handler asksType.
+	clashes  Diags
+	asksType bool
 }
 
 func newProjection(r *role) *projection {

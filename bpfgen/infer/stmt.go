@@ -100,6 +100,9 @@ func (b *body) assignStmt(s *syntax.AssignStmt) {
 // augmented is x op= v for a name; x[k] op= v was rewritten by the host.
 func (b *body) augmented(s *syntax.AssignStmt) {
 	id, ok := unparen(s.LHS).(*syntax.Ident)
+	if dot, is := unparen(s.LHS).(*syntax.DotExpr); is {
+		readOnly(dot, b.expr(dot.X))
+	}
 	if !ok {
 		refuse(start(s), "%s= works on names and on elements of tables in a kernel half", s.Op-syntax.PLUS_EQ+syntax.PLUS)
 	}
@@ -118,6 +121,9 @@ func (b *body) assignTo(lhs syntax.Expr, v val, pos plan.Pos) {
 		b.unpack(lhs.List, v, pos)
 	case *syntax.IndexExpr:
 		b.setIndex(b.expr(lhs.X), b.expr(lhs.Y), v, pos)
+	case *syntax.DotExpr:
+		readOnly(lhs, b.expr(lhs.X))
+		refuse(pos, "a field cannot be assigned in a kernel half: give the value a name of its own")
 	default:
 		refuse(pos, "this cannot be assigned to in a kernel half")
 	}

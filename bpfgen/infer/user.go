@@ -37,6 +37,8 @@ type uval struct {
 	// fails says that computing it can be an error, or has another effect: it
 	// must not be left out though its value is not needed.
 	fails bool
+	// typ is the interpreter's name of its type, where v is not known but that is.
+	typ string
 }
 
 // A capture is an expression in a user half and the value that the kernel
@@ -83,10 +85,16 @@ func (u *user) useAll(list []syntax.Expr) {
 
 // useExpr walks an expression whose value user space needs; after a mistake
 // in it the walk goes on with the next one.
-func (u *user) useExpr(x syntax.Expr) {
-	if r := attempt(func() { u.use(u.expr(x)) }); r != nil {
+func (u *user) useExpr(x syntax.Expr) (v uval) {
+	r := attempt(func() {
+		v = u.expr(x)
+		u.use(v)
+	})
+	if r != nil {
 		u.pr.u.mistake(r)
+		return uval{}
 	}
+	return v
 }
 
 func (f *uframe) lookup(id *syntax.Ident) (uval, bool) {
@@ -150,14 +158,17 @@ func (u *user) expr(x syntax.Expr) uval {
 		return u.condExpr(x)
 	case *syntax.TupleExpr:
 		u.useAll(x.List)
+		return uval{typ: "tuple"}
 	case *syntax.ListExpr:
 		u.useAll(x.List)
+		return uval{typ: "list"}
 	case *syntax.DictExpr:
 		for _, e := range x.List {
 			entry := e.(*syntax.DictEntry)
 			u.use(u.expr(entry.Key))
 			u.use(u.expr(entry.Value))
 		}
+		return uval{typ: "dict"}
 	case *syntax.SliceExpr:
 		for _, e := range []syntax.Expr{x.X, x.Lo, x.Hi, x.Step} {
 			if e != nil {
@@ -193,6 +204,7 @@ func (u *user) touch(c plan.Value, pos plan.Pos) {
 
 func (u *user) dot(x *syntax.DotExpr) uval {
 	recv := u.expr(x.X)
+	u.checkAttr(x, recv)
 	if recv.part && recv.known && !isText(recv.v) {
 		return u.partVal(x, u.b.attr(recv.v, x.Name.Name, x.Name.NamePos))
 	}
@@ -237,6 +249,7 @@ func isText(v val) bool {
 func (u *user) index(x *syntax.IndexExpr) uval {
 	recv := u.expr(x.X)
 	i := u.expr(x.Y)
+	u.checkIndex(x, recv, i)
 	_, isArray := recv.v.obj.(*arrayObj)
 	_, isArgs := recv.v.obj.(*argsObj)
 	if _, ok := recv.v.obj.(*ctxArray); ok {
@@ -310,6 +323,10 @@ func (u *user) binary(x *syntax.BinaryExpr) uval {
 		return u.andOr(x, l)
 	}
 	r := u.expr(x.Y)
+	u.checkBinary(x, l, r)
+	if x.Op == syntax.PERCENT {
+		u.checkPercent(x, l, r)
+	}
 	if l.known && r.known && (l.part || r.part) && !isRef(r.v) {
 		var out val
 		if attempt(func() { out = u.b.binary(x.Op, l.v, r.v, x.OpPos) }) == nil {
@@ -381,7 +398,9 @@ func (u *user) comprehension(x *syntax.Comprehension) {
 	for _, clause := range x.Clauses {
 		switch c := clause.(type) {
 		case *syntax.ForClause:
-			u.use(u.expr(c.X))
+			list := u.expr(c.X)
+			u.checkElements(start(c.X), list)
+			u.use(list)
 			u.unknown(c.Vars)
 		case *syntax.IfClause:
 			u.use(u.expr(c.Cond))
@@ -409,10 +428,16 @@ func (u *user) unknown(x syntax.Expr) {
 			u.unknown(e)
 		}
 	case *syntax.IndexExpr:
-		u.use(u.expr(x.X))
-		u.use(u.expr(x.Y))
+		recv, i := u.expr(x.X), u.expr(x.Y)
+		u.checkIndex(x, recv, i)
+		u.use(recv)
+		u.use(i)
 	case *syntax.DotExpr:
-		u.use(u.expr(x.X))
+		recv := u.expr(x.X)
+		if recv.part && recv.known {
+			readOnly(x, recv.v)
+		}
+		u.use(recv)
 	}
 }
 

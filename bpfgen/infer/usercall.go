@@ -22,6 +22,7 @@ func (u *user) call(x *syntax.CallExpr) uval {
 	if m, ok := fn.v.obj.(*eventMethod); ok && fn.known {
 		return u.eventCall(m, x)
 	}
+	u.checkCalled(x, fn)
 	if fn.part {
 		u.use(fn)
 		fn = uval{}
@@ -39,7 +40,10 @@ func (u *user) call(x *syntax.CallExpr) uval {
 			u.noEvent(argValue(a))
 		}
 	}
-	u.useArgs(x.Args)
+	vals := u.useArgs(x.Args)
+	if dot, ok := x.Fn.(*syntax.DotExpr); ok && dotted(dot) != "" {
+		u.checkMethod(dot, u.expr(dot.X), x.Args, vals)
+	}
 	return uval{}
 }
 
@@ -80,10 +84,33 @@ func (u *user) eventCall(m *eventMethod, x *syntax.CallExpr) uval {
 	return u.partVal(x, u.b.callEvent(m, args, x.Lparen))
 }
 
-func (u *user) useArgs(args []syntax.Expr) {
-	for _, a := range args {
-		u.useExpr(argValue(a))
+func (u *user) useArgs(args []syntax.Expr) []uval {
+	vals := make([]uval, len(args))
+	for i, a := range args {
+		vals[i] = u.useExpr(argValue(a))
 	}
+	return vals
+}
+
+// names is names(v, family). Where the type of v has it the family can be left
+// out, but only the kernel half knows of types.
+func (u *user) names(x *syntax.CallExpr) uval {
+	if len(x.Args) != 1 || argValue(x.Args[0]) != x.Args[0] {
+		vals := u.useArgs(x.Args)
+		u.checkBuiltin("names", x, vals)
+		if len(vals) == 2 {
+			if s, ok := vals[1].v.constStr(); ok && vals[1].known {
+				u.pr.u.mustBeFamily(s, start(argValue(x.Args[1])))
+			}
+		}
+		return uval{}
+	}
+	v := u.expr(x.Args[0])
+	if v.part && v.known && u.b.enumOf(v.v) != "" {
+		return u.partVal(x, u.b.callNames([]arg{{"", v.v, start(x.Args[0])}}, x.Lparen))
+	}
+	wrong(x.Lparen, needsFamily)
+	return uval{}
 }
 
 // argValue is the value of an argument: x, name = x, *x, **x.
@@ -103,15 +130,19 @@ func argValue(a syntax.Expr) syntax.Expr {
 
 // builtin walks the call of a builtin.
 func (u *user) builtin(name plan.Builtin, x *syntax.CallExpr) uval {
+	u.proj.asksType = u.proj.asksType || asksType[name]
 	if name == "hasattr" || name == "getattr" {
 		return u.hasOrGetAttr(name, x)
 	}
 	if name == "sizeof" && len(x.Args) == 1 {
 		return u.partVal(x, u.b.callSizeof([]arg{{"", u.expr(x.Args[0]).v, start(x.Args[0])}}, x.Lparen))
 	}
+	if name == "names" {
+		return u.names(x)
+	}
 	if !kernelOnly[name] && !pure[name] {
-		u.useArgs(x.Args)
-		return uval{}
+		u.checkBuiltin(name, x, u.useArgs(x.Args))
+		return uval{typ: builtinGives[name]}
 	}
 	vals := make([]uval, len(x.Args))
 	part, known := false, true

@@ -161,7 +161,9 @@ func (u *user) merge(x, y map[*resolve.Binding]uval) map[*resolve.Binding]uval {
 // forStmt walks a loop: what the body assigns is unknown before it, because
 // an earlier iteration may have set it.
 func (u *user) forStmt(s *syntax.ForStmt) {
-	u.use(u.expr(s.X))
+	list := u.expr(s.X)
+	u.checkElements(start(s.X), list)
+	u.use(list)
 	u.unknown(s.Vars)
 	before := u.frame.vars
 	for _, bind := range assigned(s.Body) {

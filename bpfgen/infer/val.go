@@ -127,16 +127,7 @@ func (v val) describe() string {
 	case v.comp:
 		return "a tuple"
 	}
-	switch t := v.expr.Type; t.Kind {
-	case types.Int:
-		return "an int"
-	case types.Ptr:
-		return "a pointer"
-	case types.Str:
-		return "a string"
-	default:
-		return "a " + t.String()
-	}
+	return inWords(v.expr.Type)
 }
 
 func describeConst(c plan.Value) string {

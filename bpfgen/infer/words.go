@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/types"
@@ -9,6 +10,9 @@ import (
 // inWords names a type as scripts know it: widths and room are the compiler's
 // affair.
 func inWords(t types.Type) string {
+	if t.Label != "" {
+		return labelInWords(t.Label)
+	}
 	switch t.Kind {
 	case types.Int:
 		return "an int"
@@ -22,12 +26,30 @@ func inWords(t types.Type) string {
 		return "a pointer"
 	case types.None:
 		return "None"
+	case types.Stack:
+		return "a stack"
 	case types.Tuple:
 		return "a tuple of " + listed(t.Elems)
 	case types.Record:
 		return "a record of " + strings.Join(t.Names, ", ")
 	}
 	return t.String()
+}
+
+// labelInWords names what readers see of a value with a label.
+func labelInWords(label string) string {
+	name, of, _ := strings.Cut(label, ":")
+	switch name = strings.TrimRight(name, "46"); name {
+	case "strlist":
+		return "a list of strings"
+	case "func":
+		return "e.func"
+	case "point", "syscall_point":
+		return "e.probe"
+	case "names", "strftime":
+		return fmt.Sprintf("what %s(…) gives by %q", name, of)
+	}
+	return "what " + name + "(…) gives"
 }
 
 func listed(elems []types.Type) string {

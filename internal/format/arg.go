@@ -24,13 +24,14 @@ const (
 
 // An Arg is one argument of a format.
 type Arg struct {
-	Kind  Kind
-	Int   int64
-	Uint  uint64
-	Float float64
-	Str   string
-	Big   *big.Int
-	Type  string // of Other, for messages
+	Kind   Kind
+	sample bool // it stands for all values of its kind: see Check
+	Int    int64
+	Uint   uint64
+	Float  float64
+	Str    string
+	Big    *big.Int
+	Type   string // of Other and of samples, for messages
 }
 
 // FaultText is what FAULT prints as.
@@ -71,6 +72,9 @@ func (a *Arg) appendText(dst []byte) []byte {
 
 // describe gives the argument for an error message: `string "x"`.
 func (a *Arg) describe() string {
+	if a.sample {
+		return a.Type
+	}
 	switch a.Kind {
 	case None:
 		return "None"

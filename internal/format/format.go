@@ -11,6 +11,7 @@ package format
 
 import (
 	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -103,7 +104,7 @@ func (p *parser) directive() error {
 		return nil
 	}
 	if !isVerb(r) {
-		return p.errorf(start, "unknown verb %s%s", p.text[start:p.pos], verbHint(r))
+		return p.errorf(start, "unknown verb %s%s", strings.TrimSpace(p.text[start:p.pos]), verbHint(r))
 	}
 	d.verb, d.spec = byte(r), p.text[start:p.pos]
 	if d.verb == 'i' {

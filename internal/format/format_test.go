@@ -216,3 +216,34 @@ func BenchmarkAppendEscaped(b *testing.B) {
 		buf, _ = f.Append(buf[:0], args)
 	}
 }
+
+// TestCheck: what is said of kinds is what Append says of values.
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		format string
+		kinds  []Kind
+		want   string
+	}{
+		{"%d %s\n", []Kind{Int}, "format wants 2 arguments, got 1"},
+		{"%d", []Kind{Int, Int}, "format wants 1 argument, got 2"},
+		{"%5d", []Kind{Str}, "%5d wants a number, got string"},
+		{"%q", []Kind{Int}, "%q wants a string, got int"},
+		{"%t", []Kind{Int}, "%t wants a bool, got int"},
+		{"%.2f", []Kind{Other}, "%.2f wants a number, got a value of several parts"},
+		{"%*d", []Kind{Str, Int}, "%*d wants an int as its width, got string"},
+		{"%-*.*s %x %c %f", []Kind{Unknown, Unknown, Int, Str, Str, Bool}, ""},
+		{"%d %t %q", []Kind{Unknown, Unknown, None}, ""},
+	} {
+		f, err := Parse(c.format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := f.Check(c.kinds); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%q %v: %q, want %q", c.format, c.kinds, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,311 @@
+package infer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A handler in user space is run by the interpreter, which would tell of a field of a number, or of a text and a number
+// that are added, at the first event. The types of parts of the event are known before, so what is certain to fail is
+// said when the script is compiled. Where a type is not known, or may be another one, nothing is said.
+
+// clash notes what is certain to fail. It waits for the end of the walk, because a handler that asks for type() of a
+// value or whether it has an attribute may do one thing here and another at another point.
+func (u *user) clash(pos plan.Pos, format string, args ...any) {
+	u.proj.clashes = append(u.proj.clashes, Diag{pos, fmt.Sprintf(format, args...)})
+}
+
+// asksType are the builtins by which a handler tells types apart.
+var asksType = map[plan.Builtin]bool{"type": true, "hasattr": true, "getattr": true, "dir": true}
+
+// clashes reports what is certain to fail in the functions of the probe that run in user space.
+func (pr *probe) clashes() {
+	for _, r := range []*role{pr.handler, pr.starter} {
+		if r.proj != nil && !r.proj.asksType {
+			pr.u.diags = append(pr.u.diags, r.proj.clashes...)
+		}
+	}
+}
+
+// typeName is the interpreter's name for the type that x has in user space, "" where it is not known. What may be None
+// or FAULT has the name of what it is otherwise: with these even less can be done.
+func typeName(x uval) string {
+	switch {
+	case !x.known:
+		return x.typ
+	case x.v.c != nil:
+		return constTypeName(x.v.c)
+	case x.v.obj != nil:
+		switch x.v.obj.(type) {
+		case *event:
+			return "event"
+		case *memObj:
+			return "bytes"
+		}
+		return ""
+	}
+	t := x.v.typ()
+	switch {
+	case t.Label == "strlist":
+		return "list"
+	case t.Label != "":
+		return "string"
+	}
+	return map[types.Kind]string{
+		types.Int: "int", types.Bool: "bool", types.Str: "string", types.Bytes: "bytes",
+		types.Tuple: "tuple", types.Record: "record", types.Stack: "stack",
+	}[t.Kind]
+}
+
+func constTypeName(c plan.Value) string {
+	switch c := c.(type) {
+	case plan.Bool:
+		return "bool"
+	case plan.Int:
+		return "int"
+	case plan.Float:
+		return "float"
+	case plan.String:
+		return "string"
+	case plan.Bytes:
+		return "bytes"
+	case plan.Tuple:
+		return "tuple"
+	case plan.List:
+		return "list"
+	case plan.Dict:
+		return "dict"
+	case plan.Record:
+		return "record"
+	case plan.Ref:
+		return c.Kind.String()
+	}
+	return ""
+}
+
+// attrNames are what values of user space have behind a dot, by their types. The tests compare them with what the
+// interpreter has.
+var attrNames = map[string][]string{
+	"int": nil, "bool": nil, "float": nil, "tuple": nil,
+	"string": {
+		"capitalize", "codepoint_ords", "codepoints", "count", "elem_ords", "elems", "endswith", "find", "format", "index", "isalnum", "isalpha",
+		"isdigit", "islower", "isspace", "istitle", "isupper", "join", "lower", "lstrip", "partition", "removeprefix", "removesuffix", "replace",
+		"rfind", "rindex", "rpartition", "rsplit", "rstrip", "split", "splitlines", "startswith", "strip", "title", "upper",
+	},
+	"bytes": {"elems"},
+	"list":  {"append", "clear", "extend", "index", "insert", "pop", "remove"},
+	"dict":  {"clear", "get", "items", "keys", "pop", "popitem", "setdefault", "update", "values"},
+	"stack": {"folded"},
+	"table": {"add", "clear", "get", "items", "keys", "pop", "remove", "set", "values"},
+	"cell":  {"add", "get", "set"},
+}
+
+// entryNames are those of one entry of an aggregation, wholeNames of all of it.
+var (
+	entryNames = []string{"add", "buckets", "quantile", "value"}
+	wholeNames = []string{"clear", "get", "items", "take"}
+)
+
+// AttrNames gives what a value of a type has behind a dot in user space; ok is false where that is not known.
+func AttrNames(typ string) (names []string, ok bool) {
+	names, ok = attrNames[typ]
+	return names, ok
+}
+
+// ContainerNames gives what a container has behind a dot, or, of an aggregation, one of its entries.
+func ContainerNames(c *plan.Container, entry bool) []string {
+	if names, ok := attrNames[c.Kind.String()]; ok {
+		return names
+	}
+	var out []string
+	if !entry {
+		out = append(out, wholeNames...)
+	}
+	if c.Kind != plan.Group {
+		return append(out, entryNames...)
+	}
+	for _, m := range c.Members {
+		out = append(out, m.Name)
+	}
+	return out
+}
+
+// checkAttr is about x.name.
+func (u *user) checkAttr(x *syntax.DotExpr, recv uval) {
+	attr, pos := x.Name.Name, x.Name.NamePos
+	if c, entry, ok := u.containerOf(x.X, recv); ok {
+		if names := ContainerNames(c, entry); !slices.Contains(names, strings.TrimSuffix(attr, "_")) {
+			u.clash(pos, "%s %s has no %s%s; it has %s", c.Kind, name(c), attr, hint(attr, names), strings.Join(names, ", "))
+		}
+		return
+	}
+	typ := typeName(recv)
+	if names, ok := AttrNames(typ); ok && !slices.Contains(names, attr) {
+		u.clash(pos, "%s has no field or method %s%s", withArticle(typ), attr, hint(attr, names))
+	}
+}
+
+// containerOf is the container that x, whose value is recv, is, or of which it is an entry.
+func (u *user) containerOf(x syntax.Expr, recv uval) (c *plan.Container, entry, ok bool) {
+	if ref, is := recv.v.c.(plan.Ref); is && recv.known {
+		return ref.Container, false, true
+	}
+	index, is := unparen(x).(*syntax.IndexExpr)
+	if !is {
+		return nil, false, false
+	}
+	id, is := unparen(index.X).(*syntax.Ident)
+	if !is {
+		return nil, false, false
+	}
+	of, _ := u.frame.lookup(id)
+	ref, is := of.v.c.(plan.Ref)
+	return ref.Container, true, is && of.known && ref.Kind != plan.Table
+}
+
+// dotted is x as it stands in the script if it is a name, or fields of one; "" otherwise.
+func dotted(x syntax.Expr) string {
+	switch x := unparen(x).(type) {
+	case *syntax.Ident:
+		return x.Name
+	case *syntax.DotExpr:
+		if of := dotted(x.X); of != "" {
+			return of + "." + x.Name.Name
+		}
+	}
+	return ""
+}
+
+// withArticle is the name of a type of the interpreter in a sentence.
+func withArticle(typ string) string {
+	switch typ {
+	case "bytes":
+		return typ
+	case "int", "event":
+		return "an " + typ
+	}
+	return "a " + typ
+}
+
+// plainTypes are those of which it is known what operators and builtins do with them.
+var plainTypes = map[string]bool{"int": true, "float": true, "bool": true, "string": true, "tuple": true, "list": true, "dict": true, "stack": true, "event": true}
+
+func isNumber(typ string) bool { return typ == "int" || typ == "float" }
+
+// checkBinary is about x op y.
+func (u *user) checkBinary(x *syntax.BinaryExpr, l, r uval) {
+	lt, rt := typeName(l), typeName(r)
+	if !plainTypes[lt] || !plainTypes[rt] || works(x.Op, lt, rt) {
+		return
+	}
+	switch {
+	case x.Op == syntax.PLUS && (lt == "string" || rt == "string") && (isNumber(lt) || isNumber(rt)):
+		u.clash(x.OpPos, `%s + %s: str(x) makes a string of a number, and sprintf("%%d", x) formats it`, lt, rt)
+	case x.Op == syntax.IN || x.Op == syntax.NOT_IN:
+		u.clash(x.OpPos, "%s %s %s: %s", lt, x.Op, rt, notIn(lt, rt))
+	case x.Op == syntax.LT || x.Op == syntax.LE || x.Op == syntax.GT || x.Op == syntax.GE:
+		u.clash(x.OpPos, "%s %s %s: values of these types have no order", lt, x.Op, rt)
+	default:
+		u.clash(x.OpPos, "%s %s %s: these types have no %s", lt, x.Op, rt, x.Op)
+	}
+}
+
+func notIn(l, r string) string {
+	if r == "string" {
+		return "a string has only strings in it"
+	}
+	return withArticle(r) + " has no elements"
+}
+
+// works reports whether the interpreter has an operator for two plain types.
+func works(op syntax.Token, l, r string) bool {
+	switch op {
+	case syntax.PLUS:
+		return isNumber(l) && isNumber(r) || l == r && (l == "string" || l == "list" || l == "tuple")
+	case syntax.MINUS, syntax.SLASH, syntax.SLASHSLASH:
+		return isNumber(l) && isNumber(r)
+	case syntax.STAR:
+		repeats := func(n, of string) bool { return n == "int" && (of == "string" || of == "list" || of == "tuple") }
+		return isNumber(l) && isNumber(r) || repeats(l, r) || repeats(r, l)
+	case syntax.PERCENT:
+		return isNumber(l) && isNumber(r) || l == "string"
+	case syntax.AMP, syntax.CIRCUMFLEX, syntax.LTLT, syntax.GTGT:
+		return l == "int" && r == "int"
+	case syntax.PIPE:
+		return l == r && (l == "int" || l == "dict")
+	case syntax.LT, syntax.LE, syntax.GT, syntax.GE:
+		return isNumber(l) && isNumber(r) || l == r && l != "event" && l != "dict" && l != "stack"
+	case syntax.IN, syntax.NOT_IN:
+		return r == "list" || r == "tuple" || r == "dict" || r == "stack" || r == "string" && l == "string"
+	}
+	return true // == and !=
+}
+
+// checkElements is about what goes through x: a loop, or a builtin that takes a list.
+func (u *user) checkElements(pos plan.Pos, x uval) {
+	switch typ := typeName(x); typ {
+	case "int", "float", "bool", "event", "cell":
+		u.clash(pos, "%s has no elements to go through", withArticle(typ))
+	case "string":
+		u.clash(pos, "a string is not gone through by itself: use .elems(), or .split()")
+	}
+}
+
+// checkIndex is about x[y].
+func (u *user) checkIndex(x *syntax.IndexExpr, recv, i uval) {
+	switch typ := typeName(recv); typ {
+	case "event":
+		u.clash(x.Lbrack, "an event has no elements, it has fields: %s", fieldForm(x.X, i))
+	case "int", "float", "bool", "cell":
+		u.clash(x.Lbrack, "%s has no elements, so no [ ]", withArticle(typ))
+	case "string", "tuple", "list", "stack", "bytes":
+		if at := typeName(i); at != "" && at != "int" {
+			u.clash(x.Lbrack, "the index of %s is an int, got %s", withArticle(typ), at)
+		}
+	}
+}
+
+// fieldForm is x["name"] as a field.
+func fieldForm(x syntax.Expr, i uval) string {
+	of := dotted(x)
+	if of == "" {
+		of = "e"
+	}
+	if s, ok := i.v.constStr(); ok && i.known {
+		return of + "." + s
+	}
+	return of + ".pid, " + of + ".args.NAME"
+}
+
+// checkCalled is about a call of what is no function.
+func (u *user) checkCalled(x *syntax.CallExpr, fn uval) {
+	switch typ := typeName(fn); typ {
+	case "":
+	case "int", "float", "bool", "string", "bytes", "tuple", "list", "dict", "record", "stack", "event":
+		what := withArticle(typ)
+		if of := dotted(x.Fn); of != "" && fn.part {
+			what = of + " is " + what + " and"
+		}
+		u.clash(x.Lparen, "%s cannot be called", what)
+	default:
+		c := fn.v.c.(plan.Ref).Container
+		u.clash(x.Lparen, "%s %s cannot be called; it has %s", c.Kind, name(c), strings.Join(ContainerNames(c, false), ", "))
+	}
+}
+
+// readOnly refuses to assign a field of the event, or of what it leads to.
+func readOnly(x *syntax.DotExpr, of val) {
+	what := dotted(x)
+	if what == "" {
+		what = "." + x.Name.Name
+	}
+	if of.obj != nil || of.expr != nil && of.expr.Type.Kind == types.Ptr {
+		wrong(x.Dot, "%s cannot be assigned: an event tells what happened; give the value a name of its own", what)
+	}
+}

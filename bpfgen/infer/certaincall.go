@@ -1,0 +1,169 @@
+package infer
+
+import (
+	"slices"
+	"strings"
+
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// builtinWants are the types that builtins want of their arguments, by their places.
+var builtinWants = map[plan.Builtin][][]string{
+	"errno": {{"int"}}, "signal": {{"int"}}, "syscall_name": {{"int"}}, "dev_name": {{"int"}}, "ksym": {{"int"}}, "usym": {{"int"}, {"int"}},
+	"names": {{"int"}, {"string"}}, "strftime": {{"string"}, {"int"}}, "matches": {{"string"}, {"string"}}, "proc": {{"int"}}, "exit": {{"int"}},
+	"len": {{"string", "tuple", "list", "dict", "stack", "bytes"}}, "abs": {{"int", "float"}}, "chr": {{"int"}}, "ord": {{"string", "bytes"}},
+	"printf": {{"string"}}, "sprintf": {{"string"}}, "range": {{"int"}, {"int"}, {"int"}},
+}
+
+// builtinGives are the types of what builtins give.
+var builtinGives = map[plan.Builtin]string{
+	"str": "string", "repr": "string", "sprintf": "string", "strftime": "string", "errno": "string", "signal": "string", "inet": "string", "mac": "string",
+	"ksym": "string", "usym": "string", "syscall_name": "string", "dev_name": "string", "type": "string", "chr": "string",
+	"len": "int", "ord": "int", "now": "int", "hash": "int", "float": "float", "sorted": "list", "list": "list", "tuple": "tuple", "dict": "dict",
+}
+
+// goThrough are the builtins that go through their first argument.
+var goThrough = map[plan.Builtin]bool{"sorted": true, "list": true, "tuple": true, "set": true, "enumerate": true, "reversed": true, "sum": true, "any": true, "all": true}
+
+// declares are the builtins that say what is traced, which stands when the script has run.
+var declares = map[plan.Builtin]string{"probe": "declare it at the top level or in main(), and switch it by p.disable() and p.enable()"}
+
+// checkBuiltin is about the call of a builtin; vals are the values of its arguments.
+func (u *user) checkBuiltin(fn plan.Builtin, x *syntax.CallExpr, vals []uval) {
+	if what, ok := declares[fn]; ok {
+		u.clash(start(x.Fn), "%s in a handler declares nothing any more: %s", fn, what)
+	}
+	for i, a := range x.Args {
+		if _, starred := a.(*syntax.UnaryExpr); starred && argValue(a) != a || argValue(a) != a {
+			return // places are not known
+		}
+		wants := builtinWants[fn]
+		typ := typeName(vals[i])
+		if i < len(wants) && plainTypes[typ] && !slices.Contains(wants[i], typ) {
+			u.clash(start(a), "%s: got %s, want %s", fn, typ, wanted(wants[i]))
+		}
+	}
+	switch {
+	case len(vals) == 1 && (goThrough[fn] || fn == "max" || fn == "min"):
+		u.checkElements(start(x.Args[0]), vals[0])
+	case fn == "printf" || fn == "sprintf":
+		u.checkFormat(fn, x, vals)
+	}
+}
+
+func wanted(types []string) string {
+	if len(types) > 2 {
+		return "a string, a list or another value with a length"
+	}
+	return strings.Join(types, " or ")
+}
+
+// checkFormat is about printf and sprintf with a constant format.
+func (u *user) checkFormat(fn plan.Builtin, x *syntax.CallExpr, vals []uval) {
+	if len(vals) == 0 {
+		return
+	}
+	text, ok := vals[0].v.constStr()
+	if !ok || !vals[0].known {
+		return
+	}
+	f, err := format.Parse(text)
+	if err != nil {
+		u.clash(start(x.Args[0]), "%s: %v", fn, err)
+		return
+	}
+	kinds := make([]format.Kind, len(vals)-1)
+	for i, v := range vals[1:] {
+		kinds[i] = formatKind(typeName(v))
+	}
+	if err := f.Check(kinds); err != nil {
+		u.clash(x.Lparen, "%s: %v", fn, err)
+	}
+}
+
+// formatKind is the kind of the values of a type.
+func formatKind(typ string) format.Kind {
+	switch typ {
+	case "int":
+		return format.Int
+	case "bool":
+		return format.Bool
+	case "float":
+		return format.Float
+	case "string":
+		return format.Str
+	case "tuple", "list", "dict", "record", "stack":
+		return format.Other
+	}
+	return format.Unknown
+}
+
+// stringArgs are the methods of strings whose arguments are strings.
+var stringArgs = []string{"count", "find", "index", "lstrip", "partition", "removeprefix", "removesuffix", "rfind", "rindex", "rpartition", "rstrip", "split", "strip"}
+
+// checkMethod is about the call of a method of a string.
+func (u *user) checkMethod(dot *syntax.DotExpr, recv uval, args []syntax.Expr, vals []uval) {
+	name := dot.Name.Name
+	if typeName(recv) != "string" || len(args) == 0 || argValue(args[0]) != args[0] {
+		return
+	}
+	typ := typeName(vals[0])
+	switch {
+	case !plainTypes[typ] || typ == "string":
+	case slices.Contains(stringArgs, name), typ != "tuple" && (name == "startswith" || name == "endswith"):
+		u.clash(start(args[0]), "%s: got %s, want a string", name, typ)
+	case name == "join":
+		u.checkElements(start(args[0]), vals[0])
+	}
+}
+
+// checkPercent is about "…" % x: the interpreter's operator knows no widths and counts its values.
+func (u *user) checkPercent(x *syntax.BinaryExpr, l, r uval) {
+	text, ok := l.v.constStr()
+	if !ok || !l.known {
+		return
+	}
+	verbs, bad := percentVerbs(text)
+	if bad != "" {
+		u.clash(x.OpPos, `%s is no verb of the operator %%, which has no widths: use printf or sprintf("%s", …)`, bad, bad)
+		return
+	}
+	values := 1
+	if list, tuple := unparen(x.Y).(*syntax.TupleExpr); tuple {
+		values = len(list.List)
+	} else if typ := typeName(r); typ == "" || typ == "tuple" || typ == "dict" {
+		return
+	}
+	if values != len(verbs) {
+		u.clash(x.OpPos, "the format has %d verbs, and there are %d values", len(verbs), values)
+		return
+	}
+	if typ := typeName(r); values == 1 && plainTypes[typ] && typ != "int" && typ != "float" && typ != "bool" && strings.Contains("dioxXeEfFgG", verbs) {
+		u.clash(x.OpPos, "%%%s wants a number, got %s", verbs, typ)
+	}
+}
+
+// percentVerbs are the verbs of a format of the operator %; bad is the first that it does not have. Formats that name
+// their values are left to the interpreter.
+func percentVerbs(text string) (verbs, bad string) {
+	for i := 0; i < len(text); i++ {
+		if text[i] != '%' {
+			continue
+		}
+		if i++; i < len(text) && text[i] == '%' {
+			continue
+		}
+		if i == len(text) || text[i] == '(' {
+			return verbs, ""
+		}
+		if !strings.ContainsRune("srdioxXeEfFgGc", rune(text[i])) {
+			end := i + strings.IndexAny(text[i:]+"d", "srdiouxXeEfFgGcvq")
+			return verbs, "%" + text[i:min(end+1, len(text))]
+		}
+		verbs += text[i : i+1]
+	}
+	return verbs, ""
+}
