@@ -38,7 +38,7 @@ func (b *body) callFunc(fn *plan.Func, args []arg, pos plan.Pos) val {
 		refuse(pos, "calls are nested more than %d deep", maxInline)
 	}
 	if b.prog.Inlines >= maxInlines {
-		refuse(pos, "the functions of this kernel half call each other more than %d times, and each call is put in its place: call them less often, or keep what they give in a variable", maxInlines)
+		refuse(pos, "the functions of this kernel half call each other more than %d times, and the compiler works out each call by itself: call them less often, or keep what they give in a variable", maxInlines)
 	}
 	b.calls = append(b.calls, fn)
 	defer func() { b.calls = b.calls[:len(b.calls)-1] }()

@@ -2,6 +2,8 @@ package script
 
 import (
 	"bytes"
+	"debug/elf"
+	"fmt"
 	"strings"
 
 	"go.starlark.net/syntax"
@@ -43,6 +45,9 @@ func (h *Host) parse(name string, src []byte) (*file, error) {
 
 func (h *Host) parseAs(options *syntax.FileOptions, name string, src []byte) (*file, error) {
 	src = bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")) // a byte order mark
+	if isProgram(src) {
+		return nil, fmt.Errorf("%s is a program, not a script: startrace -c %s traces what it does", name, name)
+	}
 	if err := checkText(name, string(src)); err != nil {
 		return nil, err
 	}
@@ -59,18 +64,38 @@ func (h *Host) parseAs(options *syntax.FileOptions, name string, src []byte) (*f
 	return f, nil
 }
 
+// isProgram reports whether a file is an ELF file, which would be as many mistakes as it has lines.
+func isProgram(src []byte) bool { return bytes.HasPrefix(src, []byte(elf.ELFMAG)) }
+
 // Uses reports whether a file that was loaded has x.name somewhere, or the
 // string "name", as getattr takes it.
 func (h *Host) Uses(name string) bool {
+	return h.has(func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.DotExpr:
+			return n.Name.Name == name
+		case *syntax.Literal:
+			return n.Value == name
+		}
+		return false
+	})
+}
+
+// Names reports whether a file that was loaded has the word somewhere, as the
+// name of a builtin.
+func (h *Host) Names(word string) bool {
+	return h.has(func(n syntax.Node) bool {
+		id, ok := n.(*syntax.Ident)
+		return ok && id.Name == word
+	})
+}
+
+// has looks through all files that were loaded.
+func (h *Host) has(is func(syntax.Node) bool) bool {
 	found := false
 	for _, f := range h.files {
 		syntax.Walk(f.tree, func(n syntax.Node) bool {
-			switch n := n.(type) {
-			case *syntax.DotExpr:
-				found = found || n.Name.Name == name
-			case *syntax.Literal:
-				found = found || n.Value == name
-			}
+			found = found || n != nil && is(n)
 			return !found
 		})
 	}
