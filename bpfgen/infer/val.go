@@ -198,9 +198,24 @@ func constExpr(c plan.Value, pos plan.Pos) *tree.Expr {
 			e.Args = append(e.Args, constExpr(f.Value, pos))
 		}
 	default:
-		refuse(pos, "%s cannot be a value in a kernel half", describeConst(c))
+		refuse(pos, "%s cannot be a value in a kernel half%s", describeConst(c), instead(c))
 	}
 	return e
+}
+
+// instead says what to write where a constant cannot be a value.
+func instead(c plan.Value) string {
+	switch c.(type) {
+	case plan.Float:
+		return ": compute with ints here, of a smaller unit if need be"
+	case plan.List:
+		return ": use a tuple, or take one element"
+	case plan.Dict:
+		return ": look one key up, or use a table"
+	case plan.Builtin:
+		return ": call it"
+	}
+	return ""
 }
 
 // wrapInt is the low 64 bits of b.
