@@ -1,8 +1,10 @@
 package attach
 
+import "github.com/startrace/startrace/internal/kernel"
+
 // CPUs is the number of CPUs that run now, 1 where that cannot be read.
 func CPUs() int {
-	list, err := onlineCPUs()
+	list, err := kernel.OnlineCPUs()
 	if err != nil {
 		return 1
 	}

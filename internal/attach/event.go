@@ -8,11 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/kernel"
 )
 
 // openEverywhere opens a perf event on each CPU.
 func openEverywhere(attr unix.PerfEventAttr, prog int) ([]point, error) {
-	cpus, err := onlineCPUs()
+	cpus, err := kernel.OnlineCPUs()
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/kernel"
 )
 
 // openTracepoint attaches a program to a perf tracepoint. The event is opened
@@ -25,7 +26,7 @@ func (l *Loaded) openTracepoint(a *tree.Attach, prog int) ([]point, error) {
 	if err != nil {
 		return nil, err
 	}
-	cpus, err := onlineCPUs()
+	cpus, err := kernel.OnlineCPUs()
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func (l *Loaded) openTracepoint(a *tree.Attach, prog int) ([]point, error) {
 // openClock makes a program run by a timer: on each CPU for a profile, on one
 // for an interval.
 func openClock(a *tree.Attach, prog int) ([]point, error) {
-	cpus, err := onlineCPUs()
+	cpus, err := kernel.OnlineCPUs()
 	if err != nil {
 		return nil, err
 	}
@@ -81,44 +82,4 @@ func explainRate(a *tree.Attach, err error) error {
 // program and starts it.
 func openPerf(attr *unix.PerfEventAttr, cpu, prog int) (int, error) {
 	return openEvent(attr, -1, cpu, prog, nil)
-}
-
-// onlineCPUs reads the numbers of the CPUs that run; there is at least one.
-func onlineCPUs() ([]int, error) {
-	const file = "/sys/devices/system/cpu/online"
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("find the CPUs: %w", err)
-	}
-	cpus, err := parseCPUs(strings.TrimSpace(string(text)))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return cpus, nil
-}
-
-// parseCPUs reads a list like "0-3,8" (Documentation/admin-guide/cputopology.rst).
-func parseCPUs(list string) ([]int, error) {
-	var out []int
-	for part := range strings.SplitSeq(list, ",") {
-		first, last, isRange := strings.Cut(part, "-")
-		if !isRange {
-			last = first
-		}
-		lo, err := strconv.ParseUint(first, 10, 16)
-		if err != nil {
-			return nil, fmt.Errorf("bad list of CPUs %q: %w", list, err)
-		}
-		hi, err := strconv.ParseUint(last, 10, 16)
-		if err != nil {
-			return nil, fmt.Errorf("bad list of CPUs %q: %w", list, err)
-		}
-		for cpu := lo; cpu <= hi; cpu++ {
-			out = append(out, int(cpu))
-		}
-	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("bad list of CPUs %q", list)
-	}
-	return out, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/bpf"
+	"github.com/startrace/startrace/internal/kernel"
 )
 
 // A dynamicPMU is a source of perf events that puts probes where it is told:
@@ -86,7 +87,7 @@ func (l *Loaded) openProbes(prog *program) (points []point, err error) {
 	if err != nil {
 		return nil, err
 	}
-	cpus, err := onlineCPUs()
+	cpus, err := kernel.OnlineCPUs()
 	if err != nil {
 		return nil, err
 	}
