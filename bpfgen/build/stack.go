@@ -154,7 +154,7 @@ func (b *builder) stackMark(e *tree.Expr, user bool) int64 {
 // room than this stack, the rest may be anything, which scratch memory is. And
 // kernels before 5.12 do not let a loop read a program's own stack.
 func (b *builder) stackEntry(frames int64) *region {
-	size := wire.StackAddrs + 8*b.Tree.StackFrames
+	size := max(wire.StackAddrs+8*b.Tree.StackFrames, wire.ProcessSize) // announce uses the same memory
 	if int(frames) < b.Tree.StackFrames || b.NoCmpXchg {
 		return b.allocScratch(size)
 	}
@@ -209,7 +209,8 @@ func (b *builder) keepStack(m, key *region, e stackEntry, lost func()) {
 func (b *builder) announce(m *region, id *ir.Value) {
 	b.Uses[tree.MapRing] = true
 	b.store(8, b.addr(m, 0), wire.HeaderNumber, b.konst(wire.NumberProcess))
-	b.store(8, b.addr(m, 0), wire.HeaderTime, b.tgid())
+	b.store(8, b.addr(m, 0), wire.HeaderTime, b.call(helperKtimeGetNS))
 	b.store(8, b.addr(m, 0), wire.ProcessStack, id)
+	b.store(8, b.addr(m, 0), wire.ProcessNumber, b.tgid())
 	b.call(helperRingbufOutput, b.mapPtr(tree.MapRing), b.addr(m, 0), b.konst(wire.ProcessSize), b.konst(ringForceWakeup))
 }

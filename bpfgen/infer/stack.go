@@ -23,7 +23,7 @@ func (b *body) stack(name string, args []arg, pos plan.Pos) val {
 	t.StackFrames = max(t.StackFrames, int(n))
 	space := tree.Kernel
 	if name == "ustack" {
-		space = tree.User
+		space, t.UserStacks = tree.User, true
 	}
 	return exprVal(&tree.Expr{Op: tree.OpStack, Type: types.Type{Kind: types.Stack}, Str: space, Int: n, Pos: pos})
 }

@@ -163,6 +163,15 @@ func (f *File) section(s *elf.Section, most uint64) ([]byte, error) {
 	return b, nil
 }
 
+// Libraries gives the names of the shared libraries that the file asks for.
+func (f *File) Libraries() ([]string, error) {
+	names, err := f.elf.ImportedLibraries()
+	if err != nil {
+		return nil, formatError(f.Path, err)
+	}
+	return names, nil
+}
+
 // A Section is a section's bytes and where they lie.
 type Section struct {
 	Addr, Offset, Size uint64

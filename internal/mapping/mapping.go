@@ -1,5 +1,5 @@
-// Package mapping reads what a process has mapped: the lines of
-// /proc/PID/maps (proc_pid_maps(5)).
+// Package mapping says what processes have mapped: it reads the lines of
+// /proc/PID/maps (proc_pid_maps(5)), and has the events of package sideband.
 //
 // Files of other processes may be gone or lie in other mount namespaces: a path
 // is a name here, nothing is opened by it.

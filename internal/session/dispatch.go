@@ -70,21 +70,20 @@ func (s *session) drain() error {
 			return err
 		}
 	}
-	return nil
+	return s.seeProcesses()
 }
 
 // take puts a record among those to be given out.
 func (s *session) take(p *part, rec []byte) {
 	switch {
 	case ofProcess(rec):
-		p.stacks.see(int(binary.NativeEndian.Uint64(rec[wire.HeaderTime:])), binary.NativeEndian.Uint64(rec[wire.ProcessStack:]))
+		s.userSymbols.note(p.stacks, rec)
 	case !s.merger.Push(p.renumber(rec)):
 		s.strays++
 	}
 }
 
-// ofProcess: the record is news of a process with a new user stack. What it has
-// mapped is looked at now, since it may have ended when the stack is shown.
+// ofProcess: the record is news of a process with a new user stack.
 func ofProcess(rec []byte) bool {
 	return len(rec) == wire.ProcessSize && binary.NativeEndian.Uint32(rec[wire.HeaderNumber:]) == wire.NumberProcess
 }

@@ -176,6 +176,7 @@ func (s *session) close() {
 	if s.binaries != nil {
 		s.closing(s.binaries)
 	}
+	s.closing(&s.userSymbols)
 	if s.file != nil {
 		s.closing(s.file)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/internal/state"
 	"github.com/startrace/startrace/internal/stream"
-	"github.com/startrace/startrace/internal/symbols"
 	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/starlark/value"
 )
@@ -45,7 +44,7 @@ type session struct {
 	symbols *kernel.Symbols // nil until ksym is used
 	devices map[uint64]string
 
-	userSymbols symbols.Table
+	userSymbols userSymbols
 	backends    []state.Container
 	spans       openSpans
 	bound       map[int]bool // the containers that are in maps, by number

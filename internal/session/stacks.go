@@ -9,6 +9,7 @@ import (
 	"github.com/cilium/ebpf"
 
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/symbols"
 	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/value"
 )
@@ -20,6 +21,7 @@ type stacks struct {
 	part  *part
 	table *ebpf.Map
 	known map[uint64]*namedStack
+	of    map[uint64]*symbols.Process // by the stack's id, of programs
 	short shortStacks
 }
 
@@ -38,11 +40,12 @@ var noStack = map[uint64]*namedStack{
 
 // openStacks opens the table of the part.
 func (s *session) openStacks() {
+	s.listen()
 	m := s.loaded.Map(tree.MapStacks)
 	if m == nil {
 		return
 	}
-	s.stacks = &stacks{s: s, part: s.part, table: m, known: map[uint64]*namedStack{}}
+	s.stacks = &stacks{s: s, part: s.part, table: m, known: map[uint64]*namedStack{}, of: map[uint64]*symbols.Process{}}
 }
 
 // allStacks finds a stack in the tables of all parts.
@@ -113,11 +116,11 @@ func (t *stacks) entry(id uint64) (entry, error) {
 	return e, nil
 }
 
-// see looks at what a process has mapped, since it may have ended when its new
-// stack is shown.
-func (t *stacks) see(pid int, id uint64) {
-	if e, err := t.entry(id); err == nil { // else it is said when the stack is shown
-		t.s.userSymbols.SeeStack(pid, e.addrs)
+// see finds the process of a new stack, since it may have ended when the stack
+// is shown.
+func (t *stacks) see(n processNews) {
+	if e, err := t.entry(n.stack); err == nil { // else it is said when the stack is shown
+		t.of[n.stack] = t.s.userSymbols.SeeStack(n.pid, n.time, e.addrs)
 	}
 }
 
@@ -131,7 +134,7 @@ func (t *stacks) read(id uint64) *namedStack {
 	}
 	asked := int(e.mark & wire.MarkAsked)
 	if e.owner != 0 && e.owner&wire.StackProgram == 0 {
-		return t.user(int(e.owner), e.addrs, asked)
+		return t.user(int(e.owner), t.of[id], e.addrs, asked)
 	}
 	stack := t.kernel(e.addrs, asked, e.mark&wire.MarkTraced != 0)
 	if e.owner != 0 {
@@ -156,23 +159,28 @@ func (t *stacks) begin(stack *namedStack, program, asked int) {
 	stack.frames = frames[:min(len(frames), asked)]
 }
 
-func (t *stacks) user(pid int, addrs []uint64, asked int) *namedStack {
+// user names the addresses of a process; nil is the one that has the number
+// now.
+func (t *stacks) user(pid int, p *symbols.Process, addrs []uint64, asked int) *namedStack {
+	if p == nil {
+		p = t.s.userSymbols.SeeStack(pid, 0, addrs)
+	}
 	out := &namedStack{frames: make([]value.Frame, 0, len(addrs))}
-	for _, f := range t.s.userSymbols.Stack(pid, addrs) {
+	for _, f := range t.s.userSymbols.Stack(p, addrs) {
 		one := value.Frame{Name: f.Name(), Module: f.Module(), Addr: f.Addr, User: true}
 		if f.Function != "" {
 			one.Offset = f.Offset
 		}
 		out.frames = append(out.frames, one)
 	}
-	t.short.taken(t.s.userSymbols.Program(pid))
+	t.short.taken(p.Program())
 	switch whole := startsProgram(out.frames); {
-	case !t.s.userSymbols.Seen(pid):
+	case !p.Seen():
 		t.short.unseen(pid)
 	case len(addrs) >= asked && !whole:
 		out.short = cutAt(asked)
 	case len(addrs) < shortest && !whole:
-		t.short.withoutFrames(t.s.userSymbols.Program(pid))
+		t.short.withoutFrames(p.Program())
 	}
 	return out
 }

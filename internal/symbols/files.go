@@ -14,6 +14,14 @@ type files struct {
 	bytes int
 	clock uint64 // of uses
 	most  int    // bytes; 0 is maxTables
+	// held are open until they are read: they may have no name any more.
+	held map[fileVersion]*heldFile
+}
+
+// A heldFile is of our own mount namespace.
+type heldFile struct {
+	*os.File
+	path string
 }
 
 // A kept table is used by one or more files of the same build.
@@ -34,56 +42,98 @@ type fileVersion struct {
 	modified time.Time
 }
 
-// mapped gives the table of a mapping's file; nil if it cannot be read. A
-// mapping remembers which file it is, not the table, which may have to go.
-func (t *Table) mapped(p *process, m *area) *file {
-	if m.Path == vdsoName {
-		return t.vdsoTable(m)
+// mapped gives the table of an area's file; nil if it cannot be read. An area
+// remembers which file it is, not the table, which may have to go.
+func (t *Table) mapped(p *Process, a *area) *file {
+	if a.Path == vdsoName {
+		return t.vdsoTable(a)
 	}
-	if m.Inode == 0 || m.unreadable {
+	if a.Inode == 0 || a.unreadable {
 		return nil
 	}
-	if m.version != (fileVersion{}) {
-		if f := t.files.get(m.version); f != nil {
+	if a.version != (fileVersion{}) {
+		if f := t.files.known(a.version); f != nil {
 			return f
 		}
 	}
-	f := t.openMapped(p, m)
-	m.unreadable = f == nil
+	f := t.openMapped(p, a)
+	a.unreadable = f == nil
 	return f
 }
 
-func (t *Table) vdsoTable(m *area) *file {
+func (t *Table) vdsoTable(a *area) *file {
 	if t.vdso == nil {
 		t.vdso, t.vdsoSize = readVDSO()
 	}
-	if t.vdsoSize != m.End-m.Start {
+	if t.vdsoSize != a.End-a.Start {
 		return nil
 	}
 	return t.vdso
 }
 
-func (t *Table) openMapped(p *process, m *area) *file {
-	for _, place := range p.places(m) {
-		st, err := os.Stat(place.path)
+func (t *Table) openMapped(p *Process, a *area) *file {
+	at, ok := t.find(p, a)
+	if !ok {
+		return nil
+	}
+	if f := t.files.known(a.version); f != nil {
+		return f
+	}
+	return t.files.read(a.version, at)
+}
+
+// secure makes sure that the files of some addresses can be read later, when
+// the process has ended, and perhaps its files are gone: those are held open, or
+// read if there will be no way to others that belong to them.
+func (t *Table) secure(p *Process, addrs []uint64) {
+	p.look()
+	for _, addr := range addrs {
+		a := p.mapping(addr)
+		switch {
+		case a == nil:
+		case a.anonymous():
+			t.compiled(p, addr)
+		case a.Inode == 0 || a.version != (fileVersion{}):
+		case p.foreign || p.over || a.Deleted:
+			t.mapped(p, a)
+		default:
+			t.hold(p, a)
+		}
+	}
+}
+
+func (t *Table) hold(p *Process, a *area) {
+	at, ok := t.find(p, a)
+	if !ok || t.files.get(a.version) != nil || t.files.held[a.version] != nil {
+		return
+	}
+	f, err := os.Open(at.path)
+	if err != nil {
+		return // as good as not there: it is tried again when it is asked for
+	}
+	t.files.hold(a.version, f, a.Path)
+}
+
+// find gives the place at which the file of an area can be opened.
+func (t *Table) find(p *Process, a *area) (place, bool) {
+	for _, at := range t.places(p, a) {
+		st, err := os.Stat(at.path)
 		if err != nil || !st.Mode().IsRegular() {
 			continue
 		}
-		if sys, ok := st.Sys().(*syscall.Stat_t); place.check && (!ok || sys.Ino != m.Inode) {
+		if sys, ok := st.Sys().(*syscall.Stat_t); at.check && (!ok || sys.Ino != a.Inode) {
 			continue
 		}
-		m.version = fileVersion{m.id(), st.Size(), st.ModTime()}
-		if f := t.files.get(m.version); f != nil {
-			return f
-		}
-		return t.files.read(m.version, place.path, p.root())
+		a.version = fileVersion{a.id(), st.Size(), st.ModTime()}
+		return at, true
 	}
-	return nil
+	return place{}, false
 }
 
 // A place is a path by which a mapped file may be opened.
 type place struct {
 	path string
+	root string // of its mount namespace, "" for ours
 	// check that it has the inode of the mapping: another file may have taken the
 	// path since. (Where a process lives its mapping says if that is so; and
 	// overlayfs shows inodes in mappings that are not those of its files.)
@@ -91,17 +141,73 @@ type place struct {
 }
 
 // places are, in this order: through the process, as long as it lives; its
-// mapping, which also has deleted files (proc_pid_map_files(5)); and, if it
-// lived in our mount namespace, as everybody does.
-func (p *process) places(m *area) (out []place) {
-	if !m.Deleted {
-		out = append(out, place{p.root() + m.Path, false})
+// mapping, which also has deleted files (proc_pid_map_files(5)); if it lived in
+// our mount namespace, as everybody does; through the next of its ancestors
+// that lives.
+func (t *Table) places(p *Process, a *area) (out []place) {
+	if !p.over {
+		if !a.Deleted {
+			out = append(out, place{p.root() + a.Path, p.root(), false})
+		}
+		out = append(out, place{p.dir() + "/map_files/" + a.Range(), p.root(), false})
 	}
-	out = append(out, place{p.dir() + "/map_files/" + m.Range(), false})
-	if !m.Deleted && !p.foreign {
-		out = append(out, place{m.Path, true})
+	if a.Deleted {
+		return out
+	}
+	if !p.foreign {
+		out = append(out, place{a.Path, "", true})
+	}
+	if p.over {
+		if near := t.living(p); near != nil {
+			out = append(out, place{near.root() + a.Path, near.root(), true})
+		}
 	}
 	return out
+}
+
+// maxAncestors bounds how far up a process that lives is looked for.
+const maxAncestors = 8
+
+// living is the process or the next of its ancestors that lives, nil if none is
+// known.
+func (t *Table) living(p *Process) *Process {
+	for range maxAncestors {
+		if p == nil || !p.over {
+			return p
+		}
+		p = t.processes.byPID[p.parent]
+	}
+	return nil
+}
+
+// known gives the table of a file that was read, or was held until now.
+func (fs *files) known(version fileVersion) *file {
+	if f := fs.get(version); f != nil {
+		return f
+	}
+	h := fs.held[version]
+	if h == nil {
+		return nil
+	}
+	delete(fs.held, version)
+	defer h.Close()
+	f, err := elffile.Read(h.path, h, version.size, elffile.Options{})
+	return fs.table(version, f, err)
+}
+
+// maxHeld bounds the descriptors of files that wait to be read.
+const maxHeld = 64
+
+func (fs *files) hold(version fileVersion, f *os.File, path string) {
+	if len(fs.held) >= maxHeld {
+		for held := range fs.held {
+			fs.known(held)
+		}
+	}
+	if fs.held == nil {
+		fs.held = make(map[fileVersion]*heldFile)
+	}
+	fs.held[version] = &heldFile{f, path}
 }
 
 func (fs *files) get(version fileVersion) *file {
@@ -114,14 +220,21 @@ func (fs *files) get(version fileVersion) *file {
 	return k.file
 }
 
-// read reads a file that was not known. One of a build that is known already,
-// as in another container, shares its table.
-func (fs *files) read(version fileVersion, path, root string) *file {
-	f, err := elffile.Open(path, elffile.Options{Root: root})
+// read reads a file that was not known.
+func (fs *files) read(version fileVersion, at place) *file {
+	f, err := elffile.Open(at.path, elffile.Options{Root: at.root})
+	if err == nil {
+		defer f.Close()
+	}
+	return fs.table(version, f, err)
+}
+
+// table makes the table of a file; one that cannot be read has no names, and one
+// of a build that is known already, as in another container, shares its table.
+func (fs *files) table(version fileVersion, f *elffile.File, err error) *file {
 	if err != nil {
 		return fs.add(version, &file{})
 	}
-	defer f.Close()
 	if f.BuildID != "" {
 		for _, k := range fs.byID {
 			if k.buildID == f.BuildID {

@@ -29,7 +29,7 @@ const maxPerfMap = 64 << 20
 
 // compiled finds an address of code that a program compiled itself. The file
 // grows while the program runs: on a miss it is looked at again.
-func (t *Table) compiled(p *process, addr uint64) (compiled, bool) {
+func (t *Table) compiled(p *Process, addr uint64) (compiled, bool) {
 	fn, ok := p.perf.find(addr)
 	if !ok && t.refresh(p) {
 		fn, ok = p.perf.find(addr)
@@ -38,7 +38,7 @@ func (t *Table) compiled(p *process, addr uint64) (compiled, bool) {
 }
 
 // refresh reads the file if it has changed.
-func (t *Table) refresh(p *process) bool {
+func (t *Table) refresh(p *Process) bool {
 	if !p.compiles() {
 		return false
 	}
@@ -60,7 +60,7 @@ func (t *Table) refresh(p *process) bool {
 }
 
 // compiles says whether a process has memory with code of its own.
-func (p *process) compiles() bool {
+func (p *Process) compiles() bool {
 	for i := range p.maps {
 		if p.maps[i].anonymous() {
 			return true
@@ -72,7 +72,7 @@ func (p *process) compiles() bool {
 // openOwned opens the file if it belongs to the user of the process, or to
 // root: everybody can write a file of that name to /tmp, and must not be able to
 // put names into another's stacks.
-func openOwned(name string, p *process) (*os.File, os.FileInfo, error) {
+func openOwned(name string, p *Process) (*os.File, os.FileInfo, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, err
@@ -88,7 +88,7 @@ func openOwned(name string, p *process) (*os.File, os.FileInfo, error) {
 	return f, st, nil
 }
 
-func checkOwner(st os.FileInfo, p *process) error {
+func checkOwner(st os.FileInfo, p *Process) error {
 	file, ok := st.Sys().(*syscall.Stat_t)
 	if !ok || !st.Mode().IsRegular() {
 		return fmt.Errorf("%s is no regular file", st.Name())
@@ -105,7 +105,7 @@ func checkOwner(st os.FileInfo, p *process) error {
 
 // innerPID is the number by which the process knows itself: the last of NSpid
 // (proc_pid_status(5), since 4.1).
-func (p *process) innerPID() int {
+func (p *Process) innerPID() int {
 	text, err := readBounded(p.dir()+"/status", 1<<16)
 	if err != nil {
 		return p.pid

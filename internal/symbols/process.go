@@ -1,37 +1,38 @@
 package symbols
 
 import (
-	"fmt"
 	"os"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/startrace/startrace/internal/mapping"
 )
 
-// processes are those that were seen, up to a number.
-type processes struct {
-	byPID map[int]*process
-	clock uint64
-	most  int    // 0 is maxProcesses
-	proc  string // "" is /proc
-}
-
-// maxProcesses bounds those that are remembered; one takes some 5 kB.
-const maxProcesses = 8192
-
-// A process is what is remembered of one.
-type process struct {
-	pid  int
-	proc string
+// A Process is one while it runs one program: after exec the same number is
+// another. It is kept by whoever wants to name addresses of it later.
+type Process struct {
+	pid    int
+	parent int // 0: not known
+	// copied: it began as a copy of its parent and runs the same program.
+	copied bool
+	proc   string
+	since  uint64   // from when on it runs the program, CLOCK_MONOTONIC in ns; 0 if that was not seen
+	before *Process // what had the number before; nil if that was not seen
+	// told: all that it maps comes by events, so /proc need not be read.
+	told bool
+	// over: it has ended, or runs another program.
+	over bool
 	is   identity
 	// foreign: its mount namespace is not ours, so its files are out of reach
 	// when it has ended.
-	foreign bool
-	maps    []area    // by address
-	program string    // its executable, in its mount namespace
-	read    time.Time // when maps were read
-	used    uint64
+	foreign, looked bool
+	maps            []area    // by address; its copies share them
+	program         string    // its executable, in its mount namespace
+	read            time.Time // when maps were read from /proc
+	used            uint64
 	// fruitless is how often mappings were read for an address that none has.
 	fruitless int
 	perf      perfMap
@@ -41,8 +42,8 @@ type process struct {
 // when it becomes another program.
 type identity struct{ started, code, stack string }
 
-// maxAge is how old mappings may be before they are read anew: a library may
-// have been replaced by another at its addresses.
+// maxAge is how old mappings may be before they are read anew, where no events
+// tell of new ones: a library may have been replaced by another at its addresses.
 const maxAge = time.Second
 
 // minAge is how old they must be before an address that they lack makes them
@@ -50,54 +51,65 @@ const maxAge = time.Second
 // addresses.
 const minAge = 20 * time.Millisecond
 
-// See remembers a process while it lives: call it as soon as there may be a
-// question about it later. It costs some 20 µs if the process is known.
-func (t *Table) See(pid int) { t.process(pid, 0) }
-
 // patience is how often an address that no mapping has makes the mappings be read
 // at once: a program that has just begun maps its libraries.
 const patience = 8
 
-// SeeStack is See for a process of which some addresses will be asked for.
-func (t *Table) SeeStack(pid int, addrs []uint64) {
-	p := t.process(pid, 0)
-	if p.covers(addrs) || p.fruitless >= patience && time.Since(p.read) < minAge {
-		return
+// SeeStack finds the process that had a number at a time, of which some addresses
+// will be asked for: call it as soon as possible, while it lives. A time of 0 is
+// now.
+func (t *Table) SeeStack(pid int, at uint64, addrs []uint64) *Process {
+	p := t.processes.at(pid, at)
+	if !p.told {
+		p = t.update(p, 0)
 	}
-	is, alive := readIdentity(p.dir())
-	list, err := readCode(p.dir())
-	if !alive || is != p.is || err != nil || len(list) == 0 {
-		return // it has ended, or is another program by now
-	}
-	t.remember(p, is, list)
-	if !p.covers(addrs) {
-		p.fruitless++
-	}
-}
-
-func (p *process) covers(addrs []uint64) bool {
-	for _, addr := range addrs {
-		if p.mapping(addr) == nil {
-			return false
+	if !p.over && !p.covers(addrs) && (p.fruitless < patience || time.Since(p.read) >= minAge) {
+		t.reread(p)
+		if !p.covers(addrs) {
+			p.fruitless++
 		}
 	}
-	return true
+	if len(p.maps) == 0 {
+		t.inherit(p)
+	}
+	t.secure(p, addrs)
+	return p
 }
 
-// Seen reports whether the mappings of a process were seen while it lived.
-func (t *Table) Seen(pid int) bool { return len(t.processes.get(pid).maps) > 0 }
+// Process is the process that has a number, or had it last.
+func (t *Table) Process(pid int) *Process { return t.process(pid, 0) }
 
-// Program is the path of a process's program in its mount namespace, "" if it
+// Seen reports whether the mappings of the process were seen.
+func (p *Process) Seen() bool { return len(p.maps) > 0 }
+
+// Program is the path of the process's program in its mount namespace, "" if it
 // was not seen.
-func (t *Table) Program(pid int) string { return t.processes.get(pid).program }
+func (p *Process) Program() string { return p.program }
+
+func (p *Process) covers(addrs []uint64) bool {
+	return !slices.ContainsFunc(addrs, func(addr uint64) bool { return p.mapping(addr) == nil })
+}
 
 // process gives what is known of a process, read anew if it is another
 // program now, or if no mapping has the address.
-func (t *Table) process(pid int, addr uint64) *process {
+func (t *Table) process(pid int, addr uint64) *Process {
 	p := t.processes.get(pid)
+	if p.told && (addr == 0 || p.mapping(addr) != nil) {
+		return p
+	}
+	return t.update(p, addr)
+}
+
+// update reads what a process has mapped, if it is not known well enough for
+// an address, 0 for none; it gives another one if that has the number now.
+func (t *Table) update(p *Process, addr uint64) *Process {
+	if p.over && t.listening {
+		return p
+	}
 	is, alive := readIdentity(p.dir())
 	switch {
 	case !alive || is.ended() && is.started == p.is.started:
+		p.over = true
 		return p // what is remembered is all there is
 	case is == p.is && p.fresh(addr):
 		return p
@@ -106,49 +118,67 @@ func (t *Table) process(pid int, addr uint64) *process {
 	if err != nil || len(list) == 0 && is.started == p.is.started {
 		return p
 	}
-	if is != p.is {
-		p.perf = perfMap{}
+	if p.is != (identity{}) && is != p.is {
+		p = t.processes.begin(p.pid, 0)
 	}
 	t.remember(p, is, list)
 	return p
 }
 
+// reread reads the mappings of a process once more.
+func (t *Table) reread(p *Process) {
+	is, alive := readIdentity(p.dir())
+	list, err := readCode(p.dir())
+	if !alive || err != nil || len(list) == 0 || p.is != (identity{}) && is != p.is {
+		return // it has ended, or is another program by now
+	}
+	if p.is == (identity{}) && p.Seen() && !slices.ContainsFunc(list, func(a area) bool { return a.Start == p.maps[0].Start }) {
+		return // known by events only: the program that these told of lies elsewhere
+	}
+	t.remember(p, is, list)
+}
+
 // fresh says whether the mappings serve for an address, 0 for none.
-func (p *process) fresh(addr uint64) bool {
+func (p *Process) fresh(addr uint64) bool {
 	age := time.Since(p.read)
 	return age < minAge || age < maxAge && (addr == 0 || p.mapping(addr) != nil)
 }
 
-func (t *Table) remember(p *process, is identity, list []area) {
+func (t *Table) remember(p *Process, is identity, list []area) {
 	sort.SliceStable(list, func(i, j int) bool { return list[i].Start < list[j].Start })
 	known := map[uint64]*area{}
 	for i := range p.maps {
 		known[p.maps[i].Start] = &p.maps[i]
 	}
 	for i := range list {
-		if m := known[list[i].Start]; m != nil && m.same(&list[i]) && is == p.is {
+		if m := known[list[i].Start]; m != nil && m.Mapping == list[i].Mapping {
 			list[i].version, list[i].unreadable = m.version, m.unreadable
 		}
 	}
 	p.is, p.maps, p.read = is, list, time.Now()
-	p.foreign = p.otherMounts()
+	p.told = t.listening
 	if exe, err := os.Readlink(p.dir() + "/exe"); err == nil {
-		p.program = exe
-	}
-	for i := range p.maps {
-		if m := &p.maps[i]; m.version == (fileVersion{}) && (p.foreign || m.Deleted) && !m.anonymous() {
-			t.mapped(p, m) // there will be no way later
-		}
+		var program mapping.Mapping
+		program.SetPath(exe)
+		p.program = program.Path
 	}
 	t.refresh(p)
 }
 
-func (m *area) same(other *area) bool {
-	return m.Mapping == other.Mapping
+// inherit takes the mappings of the process of which p is a copy, if that was
+// not known when p began.
+func (t *Table) inherit(p *Process) {
+	if p.copied {
+		p.take(t.process(p.parent, 0))
+	}
+}
+
+func (p *Process) take(parent *Process) {
+	p.maps, p.program, p.foreign, p.looked = parent.maps, parent.program, parent.foreign, parent.looked
 }
 
 // mapping gives that of an address, nil if there is none.
-func (p *process) mapping(addr uint64) *area {
+func (p *Process) mapping(addr uint64) *area {
 	i := sort.Search(len(p.maps), func(i int) bool { return p.maps[i].End > addr })
 	if i == len(p.maps) || p.maps[i].Start > addr {
 		return nil
@@ -156,19 +186,23 @@ func (p *process) mapping(addr uint64) *area {
 	return &p.maps[i]
 }
 
-func (p *process) dir() string { return p.proc + "/" + strconv.Itoa(p.pid) }
+func (p *Process) dir() string { return p.proc + "/" + strconv.Itoa(p.pid) }
 
-func (p *process) root() string { return p.dir() + "/root" }
+func (p *Process) root() string { return p.dir() + "/root" }
 
-// otherMounts compares mount namespaces (namespaces(7)); what cannot be seen
+// look compares mount namespaces (namespaces(7)), once; what cannot be seen
 // counts as ours.
-func (p *process) otherMounts() bool {
+func (p *Process) look() {
+	if p.looked || p.over {
+		return
+	}
+	p.looked = true
 	theirs, err := os.Readlink(p.dir() + "/ns/mnt")
 	if err != nil {
-		return false
+		return
 	}
 	ours, err := os.Readlink("/proc/self/ns/mnt")
-	return err == nil && ours != theirs
+	p.foreign = err == nil && ours != theirs
 }
 
 // readIdentity reads /proc/PID/stat: the second column is the name in
@@ -197,51 +231,3 @@ func parseIdentity(text string) (identity, bool) {
 }
 
 func (is identity) ended() bool { return is.code == "0" && is.stack == "0" }
-
-// get gives a process, a new one if it is not known; the one that was not
-// asked for longest goes if there are too many.
-func (ps *processes) get(pid int) *process {
-	p := ps.byPID[pid]
-	if p == nil {
-		if ps.byPID == nil {
-			ps.byPID = make(map[int]*process)
-		}
-		if len(ps.byPID) >= ps.limit() {
-			ps.dropOldest()
-		}
-		p = &process{pid: pid, proc: ps.folder()}
-		ps.byPID[pid] = p
-	}
-	ps.clock++
-	p.used = ps.clock
-	return p
-}
-
-func (ps *processes) limit() int {
-	if ps.most == 0 {
-		return maxProcesses
-	}
-	return ps.most
-}
-
-func (ps *processes) folder() string {
-	if ps.proc == "" {
-		return "/proc"
-	}
-	return ps.proc
-}
-
-func (ps *processes) dropOldest() {
-	oldest, at := 0, ps.clock+1
-	for pid, p := range ps.byPID {
-		if p.used < at {
-			oldest, at = pid, p.used
-		}
-	}
-	delete(ps.byPID, oldest)
-}
-
-// String says how much is kept, for -v.
-func (t *Table) String() string {
-	return fmt.Sprintf("%d processes, %d files of %d bytes", len(t.processes.byPID), len(t.files.byID), t.files.bytes)
-}

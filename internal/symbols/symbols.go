@@ -1,10 +1,13 @@
 // Package symbols names addresses of user programs: a process's address is
 // found in the files that it has mapped, and in their symbol tables.
 //
-// A process may have ended when its addresses are asked for, so its mappings
-// are remembered when it is first seen (See). Files are read through the root
-// of the process (/proc/PID/root), so that those of a container are found;
-// those that cannot be found later (of a container, deleted) are read at once.
+// A process may have ended when its addresses are asked for, and may run
+// another program: so a Process stands for one program, and is found when it is
+// first seen (SeeStack), where its mappings are known by the kernel's events
+// (Tell) or, for what began before these came, read from /proc. Files are read
+// through the root of the process (/proc/PID/root), so that those of a
+// container are found; those that may not be found later (of a container,
+// deleted) are read at once, others are held open.
 // Tables are kept by file and by build id: all processes share one of a
 // library, and all containers one of each build. What is kept is bounded; the
 // least recently used goes.
@@ -16,6 +19,7 @@
 package symbols
 
 import (
+	"errors"
 	"path"
 	"strconv"
 
@@ -26,6 +30,7 @@ import (
 type Table struct {
 	processes processes
 	files     files
+	listening bool  // events come
 	vdso      *file // that of this machine; nil until needed
 	vdsoSize  uint64
 }
@@ -75,23 +80,23 @@ func (t *Table) Name(pid int, addr uint64) string { return t.Frame(pid, addr).Na
 // Frame finds an address of a process.
 func (t *Table) Frame(pid int, addr uint64) Frame { return t.frame(t.process(pid, addr), addr, addr) }
 
-// Stack finds the addresses of a stack, the innermost first. All but that are
+// Stack finds the addresses of a stack of a process, the innermost first. All but that are
 // return addresses: they stand behind the call, which may be the last
 // instruction of its function, so they are looked for one byte before.
-func (t *Table) Stack(pid int, addrs []uint64) []Frame {
+func (t *Table) Stack(p *Process, addrs []uint64) []Frame {
 	out := make([]Frame, len(addrs))
 	for i, addr := range addrs {
 		at := addr
 		if i > 0 && at > 0 {
 			at--
 		}
-		out[i] = t.frame(t.process(pid, at), addr, at)
+		out[i] = t.frame(p, addr, at)
 	}
 	return out
 }
 
 // frame finds addr by what lies at the address at.
-func (t *Table) frame(p *process, addr, at uint64) Frame {
+func (t *Table) frame(p *Process, addr, at uint64) Frame {
 	out := Frame{Addr: addr}
 	m := p.mapping(at)
 	if m == nil {
@@ -116,4 +121,14 @@ func (t *Table) frame(p *process, addr, at uint64) Frame {
 	}
 	out.Offset = offset + (addr - at)
 	return out
+}
+
+// Close closes the files that are held.
+func (t *Table) Close() error {
+	var errs []error
+	for _, h := range t.files.held {
+		errs = append(errs, h.Close())
+	}
+	t.files.held = nil
+	return errors.Join(errs...)
 }

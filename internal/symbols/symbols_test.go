@@ -92,10 +92,10 @@ func TestProgram(t *testing.T) {
 		t.Run(strings.Join(flags, ""), func(t *testing.T) {
 			p := start(t, flags...)
 			var table Table
-			stack := table.Stack(p.pid, []uint64{p.addresses["tell"] + 4, p.addresses["last"], p.addresses["malloc"] + 8, p.addresses["stack"], 16})
+			stack := table.Stack(table.Process(p.pid), []uint64{p.addresses["tell"] + 4, p.addresses["last"], p.addresses["malloc"] + 8, p.addresses["stack"], 16})
 			checkFrames(t, stack, p)
 			p.end()
-			checkFrames(t, table.Stack(p.pid, []uint64{p.addresses["tell"] + 4, p.addresses["last"], p.addresses["malloc"] + 8, p.addresses["stack"], 16}), p)
+			checkFrames(t, table.Stack(table.Process(p.pid), []uint64{p.addresses["tell"] + 4, p.addresses["last"], p.addresses["malloc"] + 8, p.addresses["stack"], 16}), p)
 		})
 	}
 }
@@ -140,7 +140,7 @@ func TestDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	var table Table
-	table.See(p.pid)
+	table.SeeStack(p.pid, 0, []uint64{p.addresses["tell"]})
 	p.end()
 	got := table.Frame(p.pid, p.addresses["tell"])
 	if got.Name() != "tell" && os.Geteuid() != 0 {
@@ -159,8 +159,8 @@ func TestDeleted(t *testing.T) {
 func TestEnded(t *testing.T) {
 	p := start(t)
 	var first, second Table
-	first.See(p.pid)
-	second.See(p.pid)
+	first.SeeStack(p.pid, 0, []uint64{p.addresses["tell"]})
+	second.Process(p.pid)
 	p.end()
 	if got := first.Frame(p.pid, p.addresses["tell"]+2); got.String() != "tell+0x2" {
 		t.Errorf("got %v", got)
@@ -237,7 +237,7 @@ func TestContainer(t *testing.T) {
 		}
 	}
 	table := Table{processes: processes{proc: proc}}
-	table.See(7)
+	table.SeeStack(7, 0, []uint64{p.addresses["tell"]})
 	if err := errors.Join(os.RemoveAll(root), os.RemoveAll(dir)); err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestBounds(t *testing.T) {
 		if got := table.Name(p.pid, p.addresses["malloc"]); got != "malloc" {
 			t.Errorf("got %s", got)
 		}
-		table.See(os.Getpid())
+		table.Process(os.Getpid())
 	}
 	if len(table.files.byID) != 1 || len(table.processes.byPID) != 1 {
 		t.Errorf("kept %v", &table)

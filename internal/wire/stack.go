@@ -36,10 +36,11 @@ const (
 const MaxStack = 127
 
 // NumberProcess, as the number of a record, says that it is no event but news
-// of a process that has a new user stack. Its number is where events have
-// their time, the stack's id lies behind the header.
+// of a process that has a new user stack: the stack's id and the process lie
+// behind the header.
 const (
 	NumberProcess = 1<<32 - 1
 	ProcessStack  = HeaderSize
-	ProcessSize   = HeaderSize + 8
+	ProcessNumber = HeaderSize + 8
+	ProcessSize   = HeaderSize + 16
 )

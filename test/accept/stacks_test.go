@@ -41,11 +41,7 @@ func functions(frames []string) string {
 
 // The caller is there at the very entry of a function, whatever it begins with, and in its middle; none is there twice.
 func TestStackOfProgram(t *testing.T) {
-	names := []string{"chain", "chain-pie", "chain-protected"}
-	if !inGuest() { // which have no libraries
-		names = append(names, "chain-shared", "chain-shared-pie")
-	}
-	for _, name := range names {
+	for _, name := range []string{"chain", "chain-pie", "chain-protected", "chain-shared", "chain-shared-pie"} {
 		t.Run(name, func(t *testing.T) {
 			bin := traceable(t, name)
 			text := fmt.Sprintf(`
@@ -87,6 +83,30 @@ func TestStackWithoutFrames(t *testing.T) {
 	e = startrace(t, script(t, text), "-c", bin+" 20").ok(t)
 	if want := "stacks of " + bin + " end after one or two frames"; strings.Count(e.stderr, want) != 1 || !strings.Contains(e.stderr, "-fno-omit-frame-pointer") {
 		t.Errorf("messages %q, want one of %s", e.stderr, want)
+	}
+}
+
+// Processes that end at once after the call of which the stack is: each has its names, as copies of a program, as a
+// program of its own, and as first one and then the other. Their parent is not traced by name, so nothing else keeps
+// their mappings. (issue 5)
+func TestStackOfEnded(t *testing.T) {
+	const each = 200
+	for _, name := range []string{"chain", "chain-pie", "chain-shared-pie"} {
+		bin := traceable(t, name)
+		for what, calls := range map[string]int{"brief": 1, "copies": 1, "changes": 2} {
+			text := fmt.Sprintf("limits(stacks = 1000)\nn = count()\nprobe(\"uprobe:%s:c\", kernel = lambda e: n[e.ustack()].add())\n", bin)
+			e := startrace(t, script(t, text), "--format", "json", "-c", fmt.Sprintf("%s %s %d", bin, what, each)).ok(t)
+			seen := 0
+			for _, row := range stackRows(t, e) {
+				seen += row.Value
+				if got := functions(row.Key[0]); !regexp.MustCompile(`^c b a (child )?main\b`).MatchString(got) {
+					t.Errorf("%s %s: stack %s", name, what, got)
+				}
+			}
+			if seen != each*calls || strings.Contains(e.stderr, "addresses for names") {
+				t.Errorf("%s %s: %d stacks, want %d; %s", name, what, seen, each*calls, e.stderr)
+			}
+		}
 	}
 }
 

@@ -10,28 +10,32 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+
+	"github.com/startrace/startrace/internal/elffile"
+	"github.com/startrace/startrace/internal/locate"
 )
 
 // A recipe is the command that builds a program; the output follows -o, the source comes last.
 type recipe struct {
 	source  string
 	command []string
-	shared  bool // it needs libraries, which guests do not have
 }
 
 var recipes = map[string]recipe{
 	"calls":      {source: "calls.c", command: []string{"gcc", "-O2", "-static"}},
 	"thrower":    {source: "thrower.cc", command: []string{"g++", "-O2", "-static"}},
+	"heap":       {source: "heap.c", command: []string{"gcc", "-O1", "-static", "-fno-omit-frame-pointer"}},
 	"static":     {source: "static.c", command: []string{"gcc", "-O2", "-static"}},
 	"goroutines": {source: "goroutines.go", command: []string{"go", "build", "-trimpath"}},
 
 	"chain":            chain("-fno-omit-frame-pointer", "-static"),
 	"chain-pie":        chain("-fno-omit-frame-pointer", "-static-pie"),
-	"chain-protected":  chain("-fno-omit-frame-pointer", "-static", "-fcf-protection=full"), // functions begin with endbr64
+	"chain-protected":  chain("-fno-omit-frame-pointer", "-static", protection[runtime.GOARCH]),
 	"chain-frameless":  chain("-fomit-frame-pointer", "-static"),
-	"chain-shared":     chain("-fno-omit-frame-pointer", "-fno-pie", "-no-pie").withLibraries(),
-	"chain-shared-pie": chain("-fno-omit-frame-pointer", "-pie").withLibraries(),
+	"chain-shared":     chain("-fno-omit-frame-pointer", "-fno-pie", "-no-pie"),
+	"chain-shared-pie": chain("-fno-omit-frame-pointer", "-pie"),
 }
 
 // chain builds the program whose stacks are known.
@@ -39,18 +43,11 @@ func chain(flags ...string) recipe {
 	return recipe{source: "chain.c", command: append([]string{"gcc", "-O1", "-fno-inline", "-fno-optimize-sibling-calls"}, flags...)}
 }
 
-func (r recipe) withLibraries() recipe {
-	r.shared = true
-	return r
-}
+// protection makes functions begin with a mark of where indirect calls may go.
+var protection = map[string]string{"amd64": "-fcf-protection=full", "arm64": "-mbranch-protection=standard"}
 
 // Names are those of all programs.
 func Names() []string { return slices.Sorted(maps.Keys(recipes)) }
-
-// OfGuests are the names of those that run in guests, which have no libraries.
-func OfGuests() []string {
-	return slices.DeleteFunc(Names(), func(name string) bool { return recipes[name].shared })
-}
 
 // Compiler is the command that builds a program.
 func Compiler(name string) string { return recipes[name].command[0] }
@@ -76,4 +73,30 @@ func Build(testdata, dir, name string, flags ...string) (string, error) {
 		return "", fmt.Errorf("%v: %w: %s", cmd.Args, err, text)
 	}
 	return out, nil
+}
+
+// Needs gives the dynamic linker and the libraries of a program, so that they can
+// be carried to where there are none; none of a static one.
+func Needs(path string) (files []string, err error) {
+	f, err := elffile.Open(path, elffile.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if f.Interp == "" {
+		return nil, nil
+	}
+	names, err := f.Libraries()
+	if err != nil {
+		return nil, err
+	}
+	var finder locate.Finder
+	for _, name := range append([]string{f.Interp}, names...) {
+		at, err := finder.Find(name)
+		if err != nil {
+			return nil, fmt.Errorf("what %s needs: %w", path, err)
+		}
+		files = append(files, at.Name)
+	}
+	return files, nil
 }

@@ -3,6 +3,7 @@ package target
 import (
 	"errors"
 	"os/exec"
+	"strings"
 	"testing"
 )
 
@@ -11,7 +12,7 @@ func TestBuild(t *testing.T) {
 	words := map[string][]string{"calls": {"calls", "2"}, "thrower": {"2", "3"}, "static": {"2"}, "goroutines": {"2"}}
 	for _, name := range Names() {
 		if words[name] == nil { // the chains
-			words[name] = []string{"2", "3"}
+			words[name] = []string{"changes", "2"}
 		}
 	}
 	for _, name := range Names() {
@@ -25,6 +26,10 @@ func TestBuild(t *testing.T) {
 		}
 		if out, err := exec.Command(path, words[name]...).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v: %s", name, err, out)
+		}
+		needs, err := Needs(path)
+		if shared := strings.Contains(name, "shared"); err != nil || (len(needs) >= 2) != shared {
+			t.Errorf("%s needs %v, %v", name, needs, err)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (l *load) addPrograms(dir string) error {
 		}
 		l.files = append(l.files, carry{binary, inGuest(to)})
 	}
-	for _, name := range target.OfGuests() {
+	for _, name := range target.Names() {
 		binary, err := target.Build(targetSources, dir, name)
 		switch {
 		case errors.Is(err, target.ErrNoCompiler): // the tests that want it say so
@@ -80,6 +80,23 @@ func (l *load) addPrograms(dir string) error {
 			return err
 		default:
 			l.files = append(l.files, carry{binary, inGuest(filepath.Join("bin/target", name))})
+			if err := l.addLibraries(binary); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addLibraries carries in what a program loads, to the places where it looks.
+func (l *load) addLibraries(binary string) error {
+	needs, err := target.Needs(binary)
+	if err != nil {
+		return err
+	}
+	for _, name := range needs {
+		if c := (carry{name, name}); !slices.Contains(l.files, c) {
+			l.files = append(l.files, c)
 		}
 	}
 	return nil

@@ -1,19 +1,61 @@
-/* chain calls main, a, b, c ARGV[1] times; c writes a byte. Then it calls last at ARGV[2] different depths. It waits at
- * its end: what it has mapped is looked at while it lives. */
+// Stacks that are known: main calls a, that b, that c, which writes a byte.
+//
+//	chain N [M]       calls last at M different depths, then N of these calls
+//	chain brief N     N children with one of these calls each, which run this program anew and end at once
+//	chain copies N    the same of children that are copies of this process
+//	chain changes N   each child makes the call as a copy, then runs this program anew for another
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
-#define KEPT asm volatile("")
-long c(int fd) { long n = write(fd, "x", 1); KEPT; return n + 1; }
-long b(int fd) { long n = c(fd); KEPT; return n + 1; }
-long a(int fd) { long n = b(fd); KEPT; return n + 1; }
-long last(long n) { KEPT; return n; }
-long deep(long n) { long m = n ? deep(n - 1) : last(n); KEPT; return m + 1; }
-int main(int argc, char **argv) {
+
+// KEPT keeps the compiler from making jumps of calls.
+#define KEPT __asm__ volatile("")
+#define PROBED __attribute__((noinline, noclone, noipa))
+
+PROBED long c(int fd) { long n = write(fd, "x", 1); KEPT; return n + 1; }
+PROBED long b(int fd) { long n = c(fd); KEPT; return n + 1; }
+PROBED long a(int fd) { long n = b(fd); KEPT; return n + 1; }
+PROBED long last(long n) { KEPT; return n; }
+PROBED long deep(long n) { long m = n ? deep(n - 1) : last(n); KEPT; return m + 1; }
+
+static void child(char **argv, int fd, int copy, int anew)
+{
+	pid_t pid = copy ? fork() : vfork();
+	if (pid == 0) {
+		if (copy)
+			a(fd);
+		if (anew)
+			execl("/proc/self/exe", argv[0], "once", (char *)0);
+		_exit(copy && !anew ? 0 : 1);
+	}
+	int status;
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
+		exit(3);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "1";
+	long n = argc > 2 ? atol(argv[2]) : 0;
 	int fd = open("/dev/null", O_WRONLY);
-	long n = 0;
-	for (int i = 0; i < atoi(argv[1]); i++) n += a(fd);
-	for (int i = 0; argc > 2 && i < atoi(argv[2]); i++) n += deep(i);
-	usleep(300000);
-	return n == 1;
+
+	if (!strcmp(what, "once")) {
+		a(fd);
+		_exit(0);
+	}
+	for (long i = 0; i < n; i++)
+		if (!strcmp(what, "brief"))
+			child(argv, fd, 0, 1);
+		else if (!strcmp(what, "copies"))
+			child(argv, fd, 1, 0);
+		else if (!strcmp(what, "changes"))
+			child(argv, fd, 1, 1);
+		else
+			deep(i);
+	for (long i = 0; i < atol(what); i++)
+		a(fd);
+	return 0;
 }

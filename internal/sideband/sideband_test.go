@@ -1,0 +1,155 @@
+package sideband
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/mapping"
+)
+
+func open(t testing.TB) *Band {
+	t.Helper()
+	b, err := Open()
+	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOENT) {
+		t.Skip("needs CAP_PERFMON (before 5.8 CAP_SYS_ADMIN) and CONFIG_PERF_EVENTS:", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// A child begins as a copy of us, runs a program, maps its code and ends, in this order.
+func TestBand(t *testing.T) {
+	b := open(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := clock()
+	cmd := exec.Command(self, "-test.run", "^$")
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	after := clock()
+	var kinds []mapping.Kind
+	var code []mapping.Mapping
+	last := before
+	if err := b.Read(func(e *mapping.Event) {
+		if e.PID != cmd.Process.Pid || e.Kind == mapping.Forked && e.Parent == e.PID {
+			return
+		}
+		if e.Time < last || e.Time > after {
+			t.Errorf("%+v is not between %d and %d", e, last, after)
+		}
+		last = e.Time
+		kinds = append(kinds, e.Kind)
+		if e.Kind == mapping.Mapped && e.Mapping.Path == self {
+			code = append(code, e.Mapping)
+		}
+		if e.Kind == mapping.Forked && e.Parent != os.Getpid() {
+			t.Errorf("parent %d, want %d", e.Parent, os.Getpid())
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	kinds = slices.Compact(kinds)
+	if !slices.Equal(kinds, []mapping.Kind{mapping.Forked, mapping.Executed, mapping.Mapped, mapping.Ended}) {
+		t.Errorf("got %v", kinds)
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(self, &st); err != nil {
+		t.Fatal(err)
+	}
+	if len(code) == 0 || !code[0].Code || code[0].Inode != st.Ino || code[0].End <= code[0].Start || code[0].Deleted {
+		t.Errorf("its own code is %+v, want inode %d", code, st.Ino)
+	}
+	if b.Lost() != 0 {
+		t.Errorf("%d records lost", b.Lost())
+	}
+}
+
+// What the kernel wrote is not believed.
+func TestDamagedRing(t *testing.T) {
+	const page, size = 4096, 4096
+	for _, c := range []struct {
+		head uint64
+		size uint16
+	}{{size + 8, 8}, {64, 4}, {64, 128}} {
+		mem := make([]byte, page+size)
+		binary.NativeEndian.PutUint64(mem[headPlace:], c.head)
+		binary.NativeEndian.PutUint16(mem[page+6:], c.size)
+		r := newRing(-1, mem, page)
+		if _, err := r.drain(func(uint32, uint16, []byte) {}); err == nil {
+			t.Errorf("%+v: no error", c)
+		}
+	}
+}
+
+// Records wrap at the end of the ring.
+func TestWrap(t *testing.T) {
+	const page, size, record = 4096, 4096, 24
+	mem := make([]byte, page+size)
+	r := newRing(-1, mem, page)
+	for i := range uint64(1000) {
+		body := make([]byte, record)
+		binary.NativeEndian.PutUint32(body, unix.PERF_RECORD_LOST)
+		binary.NativeEndian.PutUint16(body[6:], record)
+		binary.NativeEndian.PutUint64(body[16:], i)
+		for j, c := range body {
+			r.data[(*r.head+uint64(j))%size] = c
+		}
+		*r.head += record
+		if lost, err := r.drain(func(uint32, uint16, []byte) {}); err != nil || lost != i {
+			t.Fatalf("got %d, %v, want %d", lost, err, i)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add(uint32(unix.PERF_RECORD_MMAP2), uint16(0), make([]byte, 80))
+	f.Fuzz(func(t *testing.T, kind uint32, misc uint16, body []byte) {
+		if e, ok := decode(kind, misc, body); ok && (e.PID <= 0 || e.Kind == 0) {
+			t.Errorf("got %+v", e)
+		}
+	})
+}
+
+func BenchmarkOpen(b *testing.B) {
+	for b.Loop() {
+		band, err := Open()
+		if err != nil {
+			b.Skip("needs CAP_PERFMON (before 5.8 CAP_SYS_ADMIN) and CONFIG_PERF_EVENTS:", err)
+		}
+		if err := band.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkProcess is what a short process costs with the band and without.
+func BenchmarkProcess(b *testing.B) {
+	for _, name := range []string{"without", "with"} {
+		b.Run(name, func(b *testing.B) {
+			if name == "with" {
+				open(b)
+			}
+			for b.Loop() {
+				if err := exec.Command("/bin/true").Run(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,78 @@
+package symbols
+
+import (
+	"slices"
+
+	"github.com/startrace/startrace/internal/mapping"
+)
+
+// Listen says whether all events come from now on (package sideband). Then a
+// process that began since, or whose mappings were read since, is known without
+// looking at it. After a loss, call it anew.
+func (t *Table) Listen(all bool) {
+	t.listening = all
+	for _, p := range t.processes.byPID {
+		p.told = false
+	}
+}
+
+// Tell takes an event, in the order of their times.
+func (t *Table) Tell(e *mapping.Event) {
+	switch e.Kind {
+	case mapping.Forked:
+		if e.Parent != e.PID { // else a thread
+			t.forked(e)
+		}
+	case mapping.Executed:
+		p := t.processes.begin(e.PID, e.Time)
+		p.told = t.listening
+		if p.before != nil {
+			p.parent = p.before.parent
+		}
+	case mapping.Mapped:
+		// Of a process that is not known all is read when it is asked for.
+		if p := t.processes.byPID[e.PID]; p != nil && (p.told || p.Seen()) && e.Mapping.Code {
+			p.add(e.Mapping)
+		}
+	case mapping.Ended:
+		if p := t.processes.byPID[e.PID]; p != nil {
+			p.over = true
+		}
+	}
+}
+
+func (t *Table) forked(e *mapping.Event) {
+	parent := t.processes.byPID[e.Parent]
+	p := t.processes.begin(e.PID, e.Time)
+	p.parent, p.copied = e.Parent, true
+	if parent != nil && parent.told {
+		p.told = t.listening
+		p.take(parent)
+	}
+}
+
+// add puts a mapping in place of what it covers.
+func (p *Process) add(m mapping.Mapping) {
+	if p.program == "" && m.File() {
+		p.program = m.Path // the first that exec maps (load_elf_binary, fs/binfmt_elf.c)
+	}
+	maps := make([]area, 0, len(p.maps)+2)
+	at := 0
+	for _, a := range p.maps {
+		if a.Start < m.Start {
+			maps = append(maps, a.part(a.Start, min(a.End, m.Start)))
+			at = len(maps)
+		}
+		if a.End > m.End {
+			maps = append(maps, a.part(max(a.Start, m.End), a.End))
+		}
+	}
+	p.maps = slices.Insert(maps, at, area{Mapping: m})
+}
+
+// part is an area without its beginning or end.
+func (a area) part(start, end uint64) area {
+	a.Offset += start - a.Start
+	a.Start, a.End = start, end
+	return a
+}
