@@ -25,9 +25,14 @@ const (
 	AlwaysCall                  // all that can be: for tests
 )
 
-// worthCalling is by how many nodes of the tree a subprogram must make the
-// program shorter. A node is about three instructions.
-const worthCalling = 60
+// A subprogram has at least minCalled instructions, about, and makes its program
+// shorter by at least worthCalling. A call takes some 7 ns, as long as 30
+// instructions; a run of a function of 180 takes the same either way, because
+// what is shorter is fetched faster (BenchmarkCalls in test/code, Linux 6.18).
+const (
+	minCalled    = 100
+	worthCalling = 120
+)
 
 // maxCallDepth leaves room in the kernel's eight frames (MAX_CALL_FRAMES of
 // include/linux/bpf_verifier.h) for the program and the callback of a loop.
@@ -55,7 +60,7 @@ type callSite struct {
 	pos    plan.Pos
 	inline int64 // of an OpInline, else -1
 	value  types.Type
-	size   int         // nodes of the tree
+	size   int         // instructions, about
 	inLoop bool        // a loop around the call
 	depth  int         // of calls: 1 for one of the handler
 	locals []int64     // by their numbers in the key
@@ -103,7 +108,7 @@ func (f *callee) weigh(o Outlining) string {
 		return "it is only called by functions that are subprograms"
 	case o == BySize && times == 1:
 		return "it is called once"
-	case o == BySize && built[0].size*(times-1) < worthCalling:
+	case o == BySize && built[0].size < minCalled, o == BySize && built[0].size*(times-1) < worthCalling:
 		return "it is short"
 	}
 	f.body = built[0]
@@ -139,7 +144,7 @@ func (f *callFinder) block(blk *tree.Block) {
 }
 
 func (f *callFinder) stmt(s *tree.Stmt) {
-	f.count()
+	f.count(stmtSizes[s.Op])
 	for _, e := range s.Exprs {
 		f.expr(e)
 	}
@@ -157,7 +162,7 @@ func (f *callFinder) stmt(s *tree.Stmt) {
 }
 
 func (f *callFinder) expr(e *tree.Expr) {
-	f.count()
+	f.count(exprSizes[e.Op])
 	for _, a := range e.Args {
 		f.expr(a)
 	}
@@ -168,11 +173,23 @@ func (f *callFinder) expr(e *tree.Expr) {
 	f.block(e.Body)
 }
 
-func (f *callFinder) count() {
+func (f *callFinder) count(more int) {
 	if f.around != nil {
-		f.around.size++
+		f.around.size += 1 + more
 	}
 }
+
+// What is more than an instruction, by how much, about.
+var (
+	stmtSizes = map[tree.StmtOp]int{
+		tree.SFor: 10, tree.STableSet: 30, tree.STableUpdate: 30, tree.STableRemove: 5, tree.SAggAdd: 30,
+	}
+	exprSizes = map[tree.Op]int{
+		tree.OpLoad: 5, tree.OpStr: 15, tree.OpMem: 15, tree.OpStrList: 150, tree.OpJoin: 150, tree.OpPath: 300,
+		tree.OpTableGet: 20, tree.OpTableIndex: 20, tree.OpTablePop: 25, tree.OpTableHas: 8,
+		tree.OpContains: 30, tree.OpMatches: 40,
+	}
+)
 
 // call notes a call and walks its body.
 func (f *callFinder) call(s *callSite, name string) {
@@ -238,7 +255,7 @@ func (c *callees) report() (out []Call) {
 		switch {
 		case f.sub != nil:
 			call.Sub = f.sub.f.Name
-		case f.why == "" || f.sites[0].size*(len(f.sites)-1) < worthCalling:
+		case f.why == "" || f.sites[0].size < minCalled || f.sites[0].size*(len(f.sites)-1) < worthCalling:
 			continue
 		}
 		out = append(out, call)

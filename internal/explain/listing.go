@@ -21,6 +21,8 @@ type Insn struct {
 	Text   string `json:"text"`
 	Pos    string `json:"pos,omitempty"`
 	Source string `json:"source,omitempty"`
+	// Function is the subprogram that begins here.
+	Function string `json:"function,omitempty"`
 }
 
 func (in *Input) listings() (out []Listing) {
@@ -39,6 +41,9 @@ func (in *Input) listing(program string) Listing {
 	for i := range in.Unit.Spec.Programs[program].Instructions {
 		ins := &in.Unit.Spec.Programs[program].Instructions[i]
 		one := Insn{N: raw, Text: insnText(ins, raw)}
+		if raw > 0 {
+			one.Function = ins.Symbol()
+		}
 		if at, ok := startsAt(lines, raw); ok && at.IsValid() {
 			one.Pos, one.Source = at.String(), in.snippet(at)
 		}

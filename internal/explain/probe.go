@@ -58,7 +58,14 @@ func (in *Input) programs(probe int) (out []Program) {
 		if spec := in.Unit.Spec.Programs[p.Name]; spec != nil {
 			n = int(spec.Instructions.Size()) / insnSize
 		}
-		out = append(out, Program{p.Name, attached, times, n})
+		out = append(out, Program{p.Name, attached, times, n, in.called(p.Name)})
+	}
+	return out
+}
+
+func (in *Input) called(program string) (out []Called) {
+	for _, c := range in.Unit.Calls[program] {
+		out = append(out, Called{c.Name, c.Pos.String(), c.Times, c.Insns, c.Why})
 	}
 	return out
 }

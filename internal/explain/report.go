@@ -150,6 +150,19 @@ type Program struct {
 	Attached     string `json:"attached"`
 	Times        int    `json:"attachments"`
 	Instructions int    `json:"instructions"`
+	// Calls are functions of the script that are called at several places.
+	Calls []Called `json:"calls,omitempty"`
+}
+
+// A Called is a function of the script that a program calls at several places in
+// the same way. Its code stands there once, as a subprogram, or at each call,
+// and Why says why.
+type Called struct {
+	Name         string `json:"name"`
+	Pos          string `json:"first_call"`
+	Places       int    `json:"places"`
+	Instructions int    `json:"instructions,omitempty"`
+	Why          string `json:"why,omitempty"`
 }
 
 // A Map is a piece of memory of the kernel.

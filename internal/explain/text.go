@@ -260,7 +260,19 @@ func (t *text) programs(list []Program) {
 			attached = fmt.Sprintf("%s (at %d places)", attached, p.Times)
 		}
 		t.wrapped(2, 4, "program %s, %s, attached to %s", p.Name, count(p.Instructions, "instruction"), attached)
+		for _, c := range p.Calls {
+			t.called(&c)
+		}
 	}
+}
+
+func (t *text) called(c *Called) {
+	where := fmt.Sprintf("%s, called at %s (first %s)", c.Name, count(c.Places, "place"), c.Pos)
+	if c.Instructions > 0 {
+		t.wrapped(6, 2, "%s: a subprogram of %s", where, count(c.Instructions, "instruction"))
+		return
+	}
+	t.wrapped(6, 2, "%s: its code stands at each of them, because %s", where, c.Why)
 }
 
 // notes say what else the author may want to know.
@@ -364,6 +376,9 @@ func (t *text) listing(l *Listing) {
 	t.line(0, "")
 	t.line(0, "program %s, instructions", l.Program)
 	for _, i := range l.Insns {
+		if i.Function != "" {
+			t.line(2, "subprogram %s", i.Function)
+		}
 		if i.Pos == "" {
 			t.line(0, "%5d  %s", i.N, i.Text)
 			continue

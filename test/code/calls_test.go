@@ -1,0 +1,152 @@
+package code
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/bpfgen/build"
+	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/internal/explain"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/starlark/script"
+)
+
+// callsScript makes a script with a function of some statements that is called
+// several times.
+func callsScript(statements, calls int) string {
+	s := "t = table()\nseed = cell(0)\ndef f(x, y):\n    n = x\n"
+	for i := range statements {
+		s += fmt.Sprintf("    if n %% %d == y:\n        n += x * %d\n", i+3, i+7)
+	}
+	s += "    return n\ndef h(e):\n    s = seed.get()\n"
+	for range calls {
+		s += "    s = f(s, e.tid)\n"
+	}
+	return s + "    t[0] = s\nprobe(\"rawtracepoint:sched_switch\", kernel = h)\n"
+}
+
+// BenchmarkCalls compares functions that stand at each call with subprograms:
+// instructions, and how long a run takes.
+func BenchmarkCalls(b *testing.B) {
+	needBPF(b)
+	facts := kernel.Open(kernel.Options{})
+	stats, err := ebpf.EnableStats(unix.BPF_STATS_RUN_TIME)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer stats.Close()
+	for _, statements := range []int{1, 2, 4, 8, 16} {
+		for _, calls := range []int{2, 8} {
+			b.Run(fmt.Sprintf("%dx%d", statements, calls), func(b *testing.B) {
+				for b.Loop() { // it would forget what was reported before
+				}
+				for name, o := range map[string]build.Outlining{"inlined": build.NeverCall, "called": build.AlwaysCall} {
+					u := compile(b, "calls.star", callsScript(statements, calls), facts, bpfgen.Options{RingSize: 1 << 16, Outlining: o})
+					n := 0
+					for _, p := range u.Spec.Programs {
+						n += int(p.Instructions.Size()) / 8
+					}
+					b.ReportMetric(float64(n), name)
+					b.ReportMetric(float64(runTime(b, u).Nanoseconds()), "ns_"+name)
+				}
+			})
+		}
+	}
+}
+
+// runTime is how long a run of the only program takes.
+func runTime(b *testing.B, u *bpfgen.Unit) time.Duration {
+	c, err := ebpf.NewCollection(u.Spec)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+	for _, p := range c.Programs {
+		for range 3000 {
+			if _, err := p.Run(&ebpf.RunOptions{Context: make([]byte, 64)}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		s, err := p.Stats()
+		if err != nil {
+			b.Fatal(err)
+		}
+		return s.Runtime / time.Duration(max(1, s.RunCount))
+	}
+	return 0
+}
+
+// TestCalls: a function that is large and called at two places becomes a
+// subprogram, one that gives a string does not, and explain says both.
+func TestCalls(t *testing.T) {
+	text := callsScript(16, 2) + `
+def name(e, x):
+    s = e.comm
+    if t.get(x) == 1:
+        s = "one"
+    elif t.get(x + 1) == 2:
+        s = "two"
+    elif t.get(x + 2) == 3:
+        s = "three"
+    elif t.get(x + 3) == 4:
+        s = "four"
+    return s
+names = count(by = ("name",))
+def g(e):
+    names[name(e, e.pid)].add(1)
+    names[name(e, e.tid)].add(1)
+probe("rawtracepoint:sched_wakeup", kernel = g)
+`
+	shared := explained(t, text, build.BySize)
+	for _, want := range []string{
+		"f, called at 2 places (first calls.star:40:10): a subprogram of 1",
+		"name, called at 2 places (first calls.star:58:15): its code stands at each of them, because it gives a string",
+		" call f ", " subprogram f ",
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(shared.text), " "), want) {
+			t.Errorf("explain does not say %q:\n%s", want, shared.text)
+		}
+	}
+	apart := explained(t, text, build.NeverCall)
+	if s, a := shared.insns, apart.insns; a-s < 120 {
+		t.Errorf("%d instructions with a subprogram, %d without", s, a)
+	}
+	if strings.Contains(apart.text, "subprogram") {
+		t.Errorf("a subprogram where none was wanted:\n%s", apart.text)
+	}
+}
+
+type explanation struct {
+	text  string
+	insns int // of the first program
+}
+
+func explained(t *testing.T, text string, o build.Outlining) explanation {
+	h := script.New(script.Options{Constant: kernel.Constant})
+	if err := h.ParseText("calls.star", []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Run(nil); err != nil {
+		t.Fatal(err)
+	}
+	res, err := infer.Unit(h.Plan(), smallKernel(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := bpfgen.Generate(res.Tree, bpfgen.Options{Arch: "amd64", Outlining: o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := explain.New(&explain.Input{Script: "calls.star", Plan: h.Plan(), Result: res, Unit: u, Stages: explain.Stages{Asm: true}})
+	var out strings.Builder
+	if err := report.WriteText(&out); err != nil {
+		t.Fatal(err)
+	}
+	return explanation{out.String(), report.Probes[0].Programs[0].Instructions}
+}
