@@ -1,6 +1,7 @@
 package builtins
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -60,7 +61,9 @@ type ProbeControl interface {
 type Probe struct {
 	points []Point
 	name   string
-	pos    plan.Pos
+	// variable is what it was assigned to.
+	variable string
+	pos      plan.Pos
 	// Functions of the script; nil where not given.
 	handler, where, kernel, start *starlark.Function
 
@@ -97,7 +100,7 @@ func probeCall(e *Env, c *call) (starlark.Value, error) {
 		return nil, err
 	}
 	p := &Probe{}
-	_, p.pos = e.CallAt(c.pos())
+	p.variable, p.pos = e.CallAt(c.pos())
 	var err error
 	if p.points, err = toPoints(points, p.pos); err != nil {
 		return nil, fmt.Errorf("probe: %w", err)
@@ -196,6 +199,13 @@ func (p *Probe) Name() string {
 	}
 	return pointsText(p.points)
 }
+
+// Given is name=, "" where there is none.
+func (p *Probe) Given() string { return p.name }
+
+// Called is what the script calls it: name=, else the variable that it was
+// assigned to, else its points.
+func (p *Probe) Called() string { return cmp.Or(p.name, p.variable, p.Name()) }
 
 var errNotLoaded = errors.New("the probe is not loaded yet: this works in callbacks")
 

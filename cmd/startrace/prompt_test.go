@@ -207,7 +207,7 @@ func TestPrompt(t *testing.T) {
 
 	p.want(p.enter(`lines = total()`), "")
 	p.want(p.enter(`w = probe("tracepoint:syscalls:sys_enter_write", kernel = lambda e: lines.add(e.args.count))`),
-		"Detached tracepoint:syscalls:sys_enter_write\nAttached 1 probe\n")
+		"Replaced the probe w of prompt:2:5\nAttached 1 probe\n")
 	p.round()
 	p.want(p.enter(`n["sh"].value`), "2002\n")
 	p.want(p.enter(`lines.value >= 3893`), "True\n")

@@ -23,7 +23,7 @@ type prompt struct {
 	keys  *keyboard
 	term  *terminal
 	edit  *repl.Editor // nil where lines come as they are
-	typed []typedChunk
+	typed []*typedChunk
 
 	containers attach.Shared
 	fixed      infer.Types
@@ -35,10 +35,14 @@ type prompt struct {
 	stopped  []int
 	gone     map[int]bool
 	files    []string // that were loaded with their probes
-	failed   bool
-	inChunk  bool
-	command  *promptCommand // of -c, nil for none
-	asScript bool           // the command runs because the input has ended
+	loaded   []string // the names that they set
+	// repeating: what depends on a name that was set anew is attached again,
+	// which is said once for all of it.
+	repeating bool
+	failed    bool
+	inChunk   bool
+	command   *promptCommand // of -c, nil for none
+	asScript  bool           // the command runs because the input has ended
 }
 
 // promptFile is the file that all that is typed is a part of.

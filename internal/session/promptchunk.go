@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 
@@ -17,12 +18,15 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// A typedChunk is a chunk that ran, for save().
+// A typedChunk is a chunk that ran, for save(), and to run it again when what it
+// uses is set anew.
 type typedChunk struct {
+	line           int
 	text           string
 	assigned, used []string
 	from, to       int // the numbers of its probes
 	acts           bool
+	declares       bool   // functions, points and probes, and does nothing else
 	file           string // it loaded this file
 }
 
@@ -37,7 +41,7 @@ func (p *prompt) run(c repl.Chunk) {
 		return
 	}
 	s := p.s
-	p.inChunk, s.out.eager, p.files = true, p.term.isTerminal, nil
+	p.inChunk, s.out.eager, p.files, p.loaded = true, p.term.isTerminal, nil, nil
 	text := c.Text
 	if loadFile.MatchString(text) {
 		text = loadFile.ReplaceAllString(text, "${1}reload$2")
@@ -55,22 +59,35 @@ func (p *prompt) run(c repl.Chunk) {
 }
 
 func (p *prompt) runChunk(line int, text string) error {
+	old := maps.Clone(p.s.host.Globals())
+	t := &typedChunk{line: line, text: text}
+	value, err := p.declare(t)
+	if err != nil {
+		return err
+	}
+	p.typed = append(p.typed, t)
+	p.sayReplaced(t, old)
+	p.repeat(t, old)
+	return p.show(value, t.from)
+}
+
+// declare runs a chunk and attaches its probes, in the place of those that it
+// had when it ran before.
+func (p *prompt) declare(t *typedChunk) (starlark.Value, error) {
 	s := p.s
 	first, before := len(s.env.Probes()), p.probeGlobals()
-	chunk, err := s.host.RunChunk(promptFile, line, text)
+	chunk, err := s.host.RunChunk(promptFile, t.line, t.text)
+	if err == nil {
+		p.findReplaced(chunk, t, first, before)
+		err = p.attach(first)
+	}
 	if err != nil {
 		s.env.Forget(first)
 		p.putBack(before)
-		return err
+		return nil, err
 	}
-	p.findReplaced(chunk, first, before)
-	if err := p.attach(first); err != nil {
-		s.env.Forget(first)
-		p.putBack(before)
-		return err
-	}
-	p.note(text, chunk, first)
-	return p.show(chunk.Value, first)
+	p.note(t, chunk, first)
+	return chunk.Value, nil
 }
 
 // probeGlobals are the globals that hold probes.
@@ -93,16 +110,21 @@ func (p *prompt) putBack(before map[string]*builtins.Probe) {
 }
 
 // findReplaced finds the probes that the chunk replaces: those whose name it
-// has set anew, and those of a file that it has loaded again.
-func (p *prompt) findReplaced(c *script.Chunk, first int, before map[string]*builtins.Probe) {
+// has set anew, as a global or by name=, those of a file that it has loaded
+// again, and its own if it ran before.
+func (p *prompt) findReplaced(c *script.Chunk, t *typedChunk, first int, before map[string]*builtins.Probe) {
 	p.replaced = nil
-	for id, probe := range p.s.env.Probes()[:first] {
+	probes := p.s.env.Probes()
+	for id, probe := range probes[:first] {
 		if p.gone[id] {
 			continue
 		}
-		again := slices.Contains(p.files, probe.Pos().Filename())
+		again := slices.Contains(p.files, probe.Pos().Filename()) || id >= t.from && id < t.to
 		for name, old := range before {
 			again = again || old == probe && slices.Contains(c.Assigned, name) && p.s.host.Globals()[name] != starlark.Value(old)
+		}
+		for _, other := range probes[first:] {
+			again = again || other.Given() != "" && other.Given() == probe.Given()
 		}
 		if again {
 			p.replaced = append(p.replaced, id)
@@ -116,7 +138,7 @@ func (p *prompt) attach(first int) error {
 	s := p.s
 	if len(s.env.Probes()) == first {
 		p.replace()
-		p.forgetReplaced()
+		p.forgetReplaced(func(probe *builtins.Probe) string { return "Detached " + probe.Name() })
 		return nil
 	}
 	previous := s.part
@@ -130,8 +152,12 @@ func (p *prompt) attach(first int) error {
 		s.part = previous
 		return errors.Join(s.withCause(err), p.putReplacedBack())
 	}
-	p.forgetReplaced()
-	s.sayAttached()
+	p.forgetReplaced(func(probe *builtins.Probe) string {
+		return fmt.Sprintf("Replaced the probe %s of %s", probe.Called(), probe.Pos())
+	})
+	if !p.repeating {
+		s.sayAttached()
+	}
 	return nil
 }
 
@@ -164,10 +190,12 @@ func (p *prompt) putReplacedBack() error {
 }
 
 // forgetReplaced says that they are gone.
-func (p *prompt) forgetReplaced() {
+func (p *prompt) forgetReplaced(say func(*builtins.Probe) string) {
 	for _, id := range p.stopped {
 		p.gone[id] = true
-		p.s.messagef("Detached %s", p.s.env.Probes()[id].Name())
+		if probe := p.s.env.Probes()[id]; !p.repeating {
+			p.s.messagef("%s", say(probe))
+		}
 		if part := p.s.partOf(id); p.allGone(part) {
 			p.retire(part)
 		}
@@ -242,14 +270,13 @@ func (p *prompt) show(v starlark.Value, first int) error {
 // A promptText is a value of the prompt's own that is shown as several lines.
 type promptText interface{ text() string }
 
-// note keeps what was typed for save().
-func (p *prompt) note(text string, c *script.Chunk, first int) {
-	t := typedChunk{text: text, assigned: c.Assigned, used: c.Used, from: first, to: len(p.s.env.Probes())}
-	t.acts = p.acts(c.Tree.Stmts)
-	if len(p.files) > 0 {
+// note keeps what a chunk has done.
+func (p *prompt) note(t *typedChunk, c *script.Chunk, first int) {
+	t.assigned, t.used, t.from, t.to = c.Assigned, c.Used, first, len(p.s.env.Probes())
+	t.acts, t.declares = p.acts(c.Tree.Stmts), p.onlyDeclares(c)
+	if len(p.files) > 0 && !p.repeating {
 		t.file = p.files[len(p.files)-1]
 	}
-	p.typed = append(p.typed, t)
 }
 
 // lasting are the builtins whose calls have an effect that stays.

@@ -90,7 +90,8 @@ func helpText() string {
   n                              what has been counted so far
   [k for k, v in n.items() if v > 10]
 
-A block ends with an empty line. A probe with a name is replaced when the name is set again; p = None detaches it.
+A block ends with an empty line. A name that is set again replaces what it held, also for probes that use it;
+p = None detaches a probe.
 Tab completes names, points in strings, and the fields of an event: e.args.<Tab>
 
 `)
@@ -200,7 +201,9 @@ func (p *prompt) reload(arg starlark.Value) (starlark.Value, error) {
 		name = "std/" + m.Name + ".star"
 	}
 	p.files = append(p.files, name)
-	return starlark.None, p.s.host.RunLoaded(name)
+	names, err := p.s.host.RunLoaded(name)
+	p.loaded = append(p.loaded, names...)
+	return starlark.None, err
 }
 
 // savedHeader begins what save writes; it overwrites nothing else.

@@ -17,7 +17,7 @@ import (
 type Chunk struct {
 	// Value is that of the expression at the end, nil if there is none.
 	Value starlark.Value
-	// Assigned are the globals that it sets, Used the names of others.
+	// Assigned are the globals that it sets, Used those that it reads.
 	Assigned, Used []string
 	Tree           *syntax.File
 }
@@ -41,6 +41,7 @@ func (h *Host) RunChunk(name string, line int, text string) (*Chunk, error) {
 	c.Used = usedNames(f.tree)
 	h.warnChunk(c)
 	env, err := h.runChunk(f, c.Used)
+	c.Used = usedNames(f.tree) // without arguments, now that it is resolved
 	for _, name := range c.Assigned {
 		if v := env[name]; v != nil {
 			h.globals[name] = v
@@ -59,11 +60,8 @@ func (h *Host) parseChunk(name string, line int, text string) (*file, error) {
 		all = &file{name: name, tree: &syntax.File{}, funcs: make(map[place]syntax.Node), calls: make(map[place]callSite)}
 	}
 	defer func() { h.files[name] = all }()
-	if len(all.lines) >= line {
-		all.lines = all.lines[:line-1]
-	}
 	f, err := h.parseAs(chunkOptions, name, []byte(src))
-	all.lines = append(all.lines, strings.Split(src, "\n")[len(all.lines):]...)
+	all.setLines(line, strings.Split(strings.TrimSuffix(text, "\n"), "\n"))
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +75,15 @@ func (h *Host) parseChunk(name string, line int, text string) (*file, error) {
 		}
 	}
 	return f, nil
+}
+
+// setLines puts a chunk's lines in the place that they have: a chunk can be run
+// again.
+func (f *file) setLines(line int, lines []string) {
+	for len(f.lines) < line-1+len(lines) {
+		f.lines = append(f.lines, "")
+	}
+	copy(f.lines[line-1:], lines)
 }
 
 // runChunk gives the names of the chunk with their values.
@@ -104,16 +111,16 @@ func (h *Host) runChunk(f *file, used []string) (starlark.StringDict, error) {
 	return env, nil
 }
 
-// RunLoaded runs a file with its probes as a part of the prompt: its names
-// become globals, and its main() is called.
-func (h *Host) RunLoaded(name string) error {
+// RunLoaded runs a file with its probes as a part of the prompt: its names,
+// which are given, become globals, and its main() is called.
+func (h *Host) RunLoaded(name string) (names []string, err error) {
 	src, err := h.read(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f, err := h.parse(name, src)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	h.env.Flags.Again()
 	for path := range h.modules {
@@ -123,7 +130,7 @@ func (h *Host) RunLoaded(name string) error {
 	}
 	globals, err := h.exec(f)
 	if err != nil {
-		return h.explain(err)
+		return nil, h.explain(err)
 	}
 	if h.globals == nil {
 		h.globals = make(starlark.StringDict)
@@ -134,7 +141,7 @@ func (h *Host) RunLoaded(name string) error {
 	if fn, ok := main.(*starlark.Function); ok {
 		_, err = starlark.Call(h.thread, fn, nil, nil)
 	}
-	return h.explain(err)
+	return globals.Keys(), h.explain(err)
 }
 
 // Source is the text of a file that RunLoaded ran.
@@ -222,8 +229,14 @@ func targets(e syntax.Expr) (out []string) {
 	return out
 }
 
+// isLocal reports whether a name is known to be no global's.
+func isLocal(id *syntax.Ident) bool {
+	b, ok := id.Binding.(*resolve.Binding)
+	return ok && (b.Scope == resolve.Local || b.Scope == resolve.Cell || b.Scope == resolve.Free)
+}
+
 // usedNames are the names that a chunk reads; names of arguments are among
-// them.
+// them until it has been resolved.
 func usedNames(f *syntax.File) (out []string) {
 	skip := map[syntax.Node]bool{}
 	syntax.Walk(f, func(n syntax.Node) bool {
@@ -236,7 +249,7 @@ func usedNames(f *syntax.File) (out []string) {
 		case *syntax.DotExpr:
 			skip[n.Name] = true
 		case *syntax.Ident:
-			if !skip[n] {
+			if !skip[n] && !isLocal(n) {
 				out = append(out, n.Name)
 			}
 		}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// What an attached probe uses is set anew: a filter, a table, a function of the
+// kernel half and one of the user half. Each event meets the old or the new.
+func TestPromptRedefines(t *testing.T) {
+	p := startPrompt(t)
+	p.enter(`n = count()`)
+	p.enter(`least = 4`)
+	p.press("def size(e):\r    return e.args.count\r\r")
+	p.await("6>")
+	p.enter(`w = probe("tracepoint:syscalls:sys_enter_write", lambda e: n[size(e)].add(), where = lambda e: e.args.count >= least and e.comm == "sh")`)
+	p.round()
+	p.want(p.enter(`sorted(n.items())`), "[(4, 900), (5, 1)]\n")
+
+	p.want(p.enter(`n = count()`), "Replaced the count n of prompt:1:5\nAttached again with the new n: w (prompt:6:5)\n")
+	p.round()
+	p.want(p.enter(`sorted(n.items())`), "[(4, 900), (5, 1)]\n")
+
+	p.want(p.enter(`least = 5`), "Attached again with the new least: w (prompt:6:5)\n")
+	p.round()
+	p.want(p.enter(`sorted(n.items())`), "[(4, 900), (5, 2)]\n")
+
+	p.press("def size(e):\r    return e.args.count | 128\r\r")
+	p.await("15>")
+	if !strings.Contains(p.Screen(), "Attached again with the new size: w (prompt:6:5)\n15>") {
+		t.Errorf("screen\n%s", p.Screen())
+	}
+	p.round()
+	p.want(p.enter(`sorted(n.items())`), "[(4, 900), (5, 2), (133, 1)]\n")
+
+	p.press("def tell(e):\r    printf(\"first %d\\n\", e.args.count)\r\r")
+	p.await("19>")
+	p.enter(`v = probe("tracepoint:syscalls:sys_enter_write", tell, where = lambda e: e.args.count == 5)`)
+	p.round()
+	p.awaitText("\nfirst 5\n")
+	p.press("def tell(e):\r    printf(\"second %d\\n\", e.args.count)\r\r")
+	p.await("23>")
+	p.round()
+	p.awaitText("\nsecond 5\n")
+	if strings.Count(p.Screen(), "\nfirst 5\n") != 1 {
+		t.Errorf("the old handler was called for a later event:\n%s", p.Screen())
+	}
+	p.want(p.enter(`len(probes)`), "2\n")
+	p.leave()
+}

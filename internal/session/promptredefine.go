@@ -1,0 +1,209 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/starlark/script"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+// A chunk keeps the globals that there were when it ran: what it declared would
+// go on with the old function or table when a name is set anew. But who writes
+// `lambda e: n[e.comm].add()` means what n is, as in Python. So the chunks that
+// use the name run again, those that use what these set, too. Only chunks that
+// declare and do nothing else can; of the others it is said that they do not
+// know of it.
+
+// sayReplaced says which containers have the names of new ones.
+func (p *prompt) sayReplaced(t *typedChunk, old starlark.StringDict) {
+	for _, name := range p.setNames(t) {
+		was, ok := old[name].(value.Container)
+		now, still := p.s.host.Globals()[name].(value.Container)
+		if ok && still && was != now {
+			p.s.messagef("Replaced the %s %s of %s", was.Decl().Kind, name, was.Decl().Pos)
+		}
+	}
+}
+
+// setNames are the globals that a chunk has set, itself or by loading a file.
+func (p *prompt) setNames(t *typedChunk) []string {
+	return slices.Concat(t.assigned, p.loaded)
+}
+
+// repeat runs what depends on the names that a chunk has set anew.
+func (p *prompt) repeat(latest *typedChunk, old starlark.StringDict) {
+	changed := map[string]string{} // by what the user has set
+	for _, name := range p.setNames(latest) {
+		if was := old[name]; was != nil && !same(was, p.s.host.Globals()[name]) {
+			changed[name] = name
+		}
+	}
+	if len(changed) == 0 {
+		return
+	}
+	p.repeating = true
+	defer func() { p.repeating = false }()
+	var again []*typedChunk
+	for _, t := range p.typed[:len(p.typed)-1] {
+		cause := causeOf(t.used, changed)
+		switch {
+		case cause == "" || !p.stands(t):
+		case t.declares && p.owns(t):
+			again = append(again, t)
+			if p.runAgain(t, cause) {
+				for _, set := range t.assigned {
+					changed[set] = cause
+				}
+			}
+		case p.attached(t) || t.acts:
+			p.s.messagef("%s keeps the old %s: enter it again", p.title(t), cause)
+		}
+	}
+	// They use what is new, so as a script they come behind it.
+	p.typed = append(slices.DeleteFunc(p.typed, func(t *typedChunk) bool { return slices.Contains(again, t) }), again...)
+}
+
+// runAgain declares anew what a chunk declared. If that fails, all stays as it
+// is.
+func (p *prompt) runAgain(t *typedChunk, changed string) bool {
+	attached, title := p.attached(t), p.title(t)
+	if _, err := p.declare(t); err != nil {
+		p.s.messagef("%s keeps the old %s, because of the new one:", title, changed)
+		p.report(err)
+		return false
+	}
+	if attached {
+		p.s.messagef("Attached again with the new %s: %s", changed, title)
+	}
+	return true
+}
+
+// title names a chunk by its probes, else by its line.
+func (p *prompt) title(t *typedChunk) string {
+	var names []string
+	for id := t.from; id < t.to; id++ {
+		if probe := p.s.env.Probes()[id]; !p.gone[id] {
+			names = append(names, fmt.Sprintf("%s (%s)", probe.Called(), probe.Pos()))
+		}
+	}
+	if names == nil {
+		return fmt.Sprintf("%s:%d", promptFile, t.line)
+	}
+	return strings.Join(names, ", ")
+}
+
+// stands reports whether something of a chunk is still there: a probe, or a name
+// that nothing else has set since.
+func (p *prompt) stands(t *typedChunk) bool {
+	return t.acts || p.attached(t) || slices.ContainsFunc(t.assigned, func(name string) bool { return p.setter(name) == t })
+}
+
+func (p *prompt) attached(t *typedChunk) bool {
+	for id := t.from; id < t.to; id++ {
+		if !p.gone[id] {
+			return true
+		}
+	}
+	return false
+}
+
+// owns reports whether a chunk is the last that has set each of its names.
+func (p *prompt) owns(t *typedChunk) bool {
+	return !slices.ContainsFunc(t.assigned, func(name string) bool { return p.setter(name) != t })
+}
+
+// setter is the last chunk that has set a name.
+func (p *prompt) setter(name string) *typedChunk {
+	for _, t := range slices.Backward(p.typed) {
+		if slices.Contains(t.assigned, name) {
+			return t
+		}
+	}
+	return nil
+}
+
+func causeOf(names []string, changed map[string]string) string {
+	for _, name := range names {
+		if cause := changed[name]; cause != "" {
+			return cause
+		}
+	}
+	return ""
+}
+
+// same reports whether a name means the same as before. Lists, dicts and sets
+// are never the same as others: both can be changed.
+func same(was, now starlark.Value) bool {
+	switch was.(type) {
+	case *starlark.List, *starlark.Dict, *starlark.Set:
+		return false
+	}
+	equal, err := starlark.Equal(was, now)
+	return err == nil && equal
+}
+
+// onlyDeclares reports whether a chunk declares functions, points and probes,
+// and does nothing else that a second run would do twice.
+func (p *prompt) onlyDeclares(c *script.Chunk) bool {
+	for _, s := range c.Tree.Stmts {
+		switch s := s.(type) {
+		case *syntax.DefStmt:
+		case *syntax.AssignStmt:
+			if _, name := s.LHS.(*syntax.Ident); !name || s.Op != syntax.EQ || !p.pure(s.RHS) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	for _, name := range c.Assigned {
+		if !declared(p.s.host.Globals()[name]) {
+			return false
+		}
+	}
+	return c.Value == nil || declared(c.Value)
+}
+
+func declared(v starlark.Value) bool {
+	switch v.(type) {
+	case *starlark.Function, *builtins.Probe, *builtins.PointValue:
+		return true
+	}
+	return false
+}
+
+// pure reports whether an expression only calls what declares or computes.
+func (p *prompt) pure(x syntax.Expr) bool {
+	pure := true
+	syntax.Walk(x, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.LambdaExpr:
+			return false
+		case *syntax.CallExpr:
+			id, ok := n.Fn.(*syntax.Ident)
+			pure = pure && ok && p.declaring(id.Name)
+		}
+		return true
+	})
+	return pure
+}
+
+// declaring reports whether a function declares or computes. Those of the
+// script are taken to do so: of what they give it is known.
+func (p *prompt) declaring(name string) bool {
+	if _, own := p.s.host.Globals()[name].(*starlark.Function); own {
+		return true
+	}
+	en, ok := builtins.Lookup(name)
+	if !ok {
+		_, word := promptWords[name]
+		return !word && starlark.Universe.Has(name)
+	}
+	return slices.Contains([]string{"points", "values", "labels"}, en.Family) || name == "probe" || name == "duration" || name == "expression"
+}
