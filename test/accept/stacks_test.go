@@ -194,8 +194,8 @@ func TestStackOfKernel(t *testing.T) {
 				t.Errorf("%s: %d of %q, want do_exit once and at most its caller", point, row.Value, row.Key[0])
 			}
 		}
-		if rows != 1 {
-			t.Errorf("%s: %d stacks, want one", point, rows)
+		if dropped := rows == 0 && dropsSilently(t) && e.lost(t) > 0; rows != 1 && !dropped {
+			t.Errorf("%s: %d stacks, want one\nstderr: %s", point, rows, excerpt(e.stderr))
 		}
 	}
 	e, d := traced(t, `

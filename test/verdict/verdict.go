@@ -99,6 +99,7 @@ var (
 	resultLine  = regexp.MustCompile(`^ *--- (PASS|FAIL|SKIP): (\S+) \(([0-9.]+s)\)`)
 	currentLine = regexp.MustCompile(`^=== (?:RUN|NAME|CONT|PAUSE) +(\S+)`)
 	progress    = regexp.MustCompile(`^(=== (RUN|PAUSE|CONT|NAME) | *--- (PASS|SKIP): |PASS$)`)
+	scriptSkip  = regexp.MustCompile(`^ +> (?:\[.*\] )?skip '(.*)'$`) // of testscript, in the middle of its log
 	logPrefix   = regexp.MustCompile(`^ +\S+\.go:\d+: `)
 )
 
@@ -114,12 +115,22 @@ func (r *Reader) Line(line string) {
 		return
 	}
 	if loc := logPrefix.FindStringIndex(line); loc != nil {
-		if r.said == nil {
-			r.said = map[string]string{}
-		}
-		r.said[r.current] = line[loc[1]:]
+		r.say(line[loc[1]:])
+	} else if m := scriptSkip.FindStringSubmatch(line); m != nil {
+		r.say(m[1])
 	}
 }
+
+// say notes the last words of the test that speaks.
+func (r *Reader) say(text string) {
+	if r.said == nil {
+		r.said = map[string]string{}
+	}
+	r.said[r.current] = text
+}
+
+// Current is the test that began or spoke last.
+func (r *Reader) Current() string { return r.current }
 
 func (r *Reader) result(verdict, test string) {
 	switch verdict {

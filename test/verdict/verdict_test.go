@@ -15,6 +15,12 @@ const output = `=== RUN   TestA
     b_test.go:9: needs kprobes: CONFIG_KPROBES is off
 --- SKIP: TestB (0.00s)
     --- SKIP: TestB/one (0.00s)
+=== RUN   TestS
+    testscript.go:558: WORK=$WORK
+        > [!exec:sh] skip 'never'
+        > [linux] skip 'needs a shell'
+        
+--- SKIP: TestS (0.00s)
 === RUN   TestP
 === PAUSE TestP
 === RUN   TestQ
@@ -40,9 +46,10 @@ func TestReader(t *testing.T) {
 		Skips: []Skip{
 			{"x", "TestB", "no reason given"},
 			{"x", "TestB/one", "needs kprobes: CONFIG_KPROBES is off"},
+			{"x", "TestS", "needs a shell"},
 			{"x", "TestQ", "needs root"},
 		},
-		Times: []Time{{"x", "TestA", 0}, {"x", "TestB", 0}, {"x", "TestB/one", 0}, {"x", "TestQ", 0}, {"x", "TestP", 10 * time.Millisecond}},
+		Times: []Time{{"x", "TestA", 0}, {"x", "TestB", 0}, {"x", "TestB/one", 0}, {"x", "TestS", 0}, {"x", "TestQ", 0}, {"x", "TestP", 10 * time.Millisecond}},
 	}
 	if diff := cmp.Diff(want, r.Tally()); diff != "" {
 		t.Error(diff)

@@ -70,17 +70,20 @@ func runKernel(k fetched, opts options, p *printer) outcome {
 func (o outcome) summarize(w io.Writer, k fetched) verdict.Tally {
 	var total verdict.Tally
 	second := func(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }
-	fmt.Fprintf(w, "kernel %-6s %-24s booted in %s, took %s\n", k.version, k.release, second(o.booted), second(o.took))
+	fmt.Fprintf(w, "kernel %-6s %-24s booted in %s, took %s, %s of CPU\n", k.version, k.release, second(o.booted), second(o.took), second(o.cpu))
 	for _, r := range o.results {
 		word := "ok"
 		if !r.ok() {
 			word = fmt.Sprintf("FAIL (exit status %d)", r.status)
 		}
-		fmt.Fprintf(w, "  %-40s %7s  %s", r.job.name, second(r.took), word)
+		fmt.Fprintf(w, "  %-40s %7s %7s  %s", r.job.name, second(r.took), second(r.cpu), word)
 		if r.job.tests {
 			fmt.Fprintf(w, ", %s", r.tally)
 		}
 		fmt.Fprintln(w)
+		if r.status < 0 && r.job.tests {
+			fmt.Fprintf(w, "    it ended in %s\n", r.current)
+		}
 		for _, name := range r.tally.Failures {
 			fmt.Fprintf(w, "    FAIL %s\n", name)
 		}

@@ -60,7 +60,9 @@ func buildSuite(dir string, patterns []string, flags []string) (load, error) {
 	for _, folder := range shared {
 		l.files = append(l.files, existing(folder)...)
 	}
-	return l, nil
+	programs, err := hostedPrograms()
+	l.files = append(l.files, programs...)
+	return l, err
 }
 
 // addPrograms builds the programs into dir and carries them in.

@@ -5,9 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -94,12 +96,14 @@ func TestTranscript(t *testing.T) {
 	jobs := []job{{name: "a", tests: true}, {name: "b", tests: true}}
 	ready := false
 	v := &voice{printer: &printer{to: &shown, prefix: true}, kernel: fetched{kernel: kernel{version: "6.1"}}}
-	tr := transcript{jobs: jobs, voice: v, ready: func() { ready = true }}
+	used := time.Duration(0)
+	cpu := func() time.Duration { used += time.Second; return used }
+	tr := transcript{jobs: jobs, voice: v, ready: func() { ready = true }, cpu: cpu}
 	tr.follow(strings.NewReader(serial))
 	if !ready || tr.done || len(tr.results) != 2 {
 		t.Fatalf("ready %v, done %v, %d results", ready, tr.done, len(tr.results))
 	}
-	if a := tr.results[0]; !a.ok() || a.tally.Passed != 1 {
+	if a := tr.results[0]; !a.ok() || a.tally.Passed != 1 || a.cpu != time.Second || a.current != "TestA" {
 		t.Errorf("first job: %+v", a)
 	}
 	if b := tr.results[1]; b.ok() || b.status != -1 || len(b.tally.Skips) != 1 || b.tally.Skips[0].Reason != "needs x" {
@@ -151,5 +155,26 @@ func TestQuote(t *testing.T) {
 	out, err := exec.Command("sh", "-c", "printf %s "+quote(odd)).Output()
 	if err != nil || string(out) != odd {
 		t.Errorf("got %q, %v", out, err)
+	}
+}
+
+// A program comes with its libraries and its loader.
+func TestHostedPrograms(t *testing.T) {
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skipf("needs the program bash: %v", err)
+	}
+	found, err := hostedPrograms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, c := range found {
+		names = append(names, c.to)
+	}
+	text := strings.Join(names, "\n")
+	for _, want := range []string{`^/bin/bash\n`, `/libc\.so\.\d+\n`, `/ld-linux\S*\.so\.\d+\n`} {
+		if !regexp.MustCompile(want).MatchString(text + "\n") {
+			t.Errorf("nothing like %s in\n%s", want, text)
+		}
 	}
 }

@@ -11,6 +11,8 @@
 //	workload [flags] spin THREADS DURATION        busy loops, all on one CPU
 //	workload [flags] execs N                      N processes in each of which a second thread executes a program
 //	workload [flags] exits N                      N processes that end with status 0, 1, …, 255, 0, …
+//	workload [flags] tcp N BYTES                  N connections in each of which so much is sent, and one that is refused
+//	workload [flags] backlog N                    N connections for which nobody accepts, until standard input ends
 //
 // The work is done by threads named "wl-" and the name of the work, by raw system calls: what Go's runtime does for
 // itself bears other names or comes before. What was done is printed as one line of JSON.
@@ -65,6 +67,8 @@ var works = map[string]work{
 	"spin":    spin,
 	"execs":   execs,
 	"exits":   exits,
+	"tcp":     tcp,
+	"backlog": backlog,
 }
 
 func main() {

@@ -1,0 +1,307 @@
+package accept
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// wantRows compares the rows of a table, below its header, which is given as words, with patterns in order; each is the
+// whole row, with any number of blanks where it has one.
+func (e ended) wantRows(t *testing.T, header string, patterns ...string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimRight(e.stdout, "\n"), "\n")
+	if got := strings.Join(strings.Fields(lines[0]), " "); got != header {
+		t.Errorf("the header is %q, want %q", got, header)
+	}
+	rows := lines[1:]
+	for i := range max(len(rows), len(patterns)) {
+		switch {
+		case i >= len(rows):
+			t.Errorf("no row %d, want %s", i, patterns[i])
+		case i >= len(patterns):
+			t.Errorf("row %d is too many: %s", i, rows[i])
+		case !regexp.MustCompile(`^ *` + strings.ReplaceAll(patterns[i], " ", " +") + ` *$`).MatchString(rows[i]):
+			t.Errorf("row %d is %q, want %s", i, rows[i], patterns[i])
+		}
+	}
+	if t.Failed() {
+		t.Logf("stdout: %s\nstderr: %s", excerpt(e.stdout), excerpt(e.stderr))
+	}
+}
+
+// Each process that ends has a row, children of the command too, with its status and its parent.
+func TestExitsnoop(t *testing.T) {
+	e, d := tool(t, []string{"exitsnoop"}, "exits", "300")
+	if !strings.HasPrefix(e.stdout, "PCOMM            PID     PPID        AGE_S EXIT\n") {
+		t.Errorf("header %q", excerpt(e.stdout))
+	}
+	for i, pid := range d.TIDs {
+		how := "0"
+		if i%256 > 0 {
+			how = fmt.Sprintf("code %d", i%256)
+		}
+		e.has(t, fmt.Sprintf(`(?m)^\S+ +%d +%d +\d+\.\d{3} %s$`, pid, d.PID, how))
+	}
+	if rows := strings.Count(e.stdout, "\n") - 1; rows != d.Calls+1 {
+		t.Errorf("%d rows, want those of %d processes and of their parent", rows, d.Calls)
+	}
+	e, d = tool(t, []string{"exitsnoop", "-x"}, "exits", "300")
+	if rows, want := strings.Count(e.stdout, "\n")-1, d.Calls-2; rows != want { // the first and the 257th end with 0, as the parent does
+		t.Errorf("%d rows of processes that failed, want %d", rows, want)
+	}
+}
+
+// A signal that ends a process is named.
+func TestExitsnoopSignal(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, "exitsnoop", "-x", "-c", `sh -c "sh -c 'kill -9 \$\$'; true"`).ok(t)
+	e.wantRows(t, "PCOMM PID PPID AGE_S EXIT", `sh \d+ \d+ \d+\.\d+ signal 9 \(SIGKILL\)`)
+}
+
+// signalling sends itself nothing, a signal that it ignores, and one to a process that there cannot be.
+const signalling = `sh -c "trap '' USR1; kill -0 $$; kill -USR1 $$; kill -9 4194303; true"`
+
+func TestKillsnoop(t *testing.T) {
+	needTracing(t)
+	test, sent, gone := `(\d+) sh 0 \d+ 0`, `(\d+) sh SIGUSR1 \d+ 0`, `(\d+) sh SIGKILL 4194303 ESRCH`
+	for _, tt := range []struct {
+		flags []string
+		want  []string
+	}{{nil, []string{test, sent, gone}}, {[]string{"-x"}, []string{gone}}, {[]string{"-s", "10"}, []string{sent}}} {
+		e := startrace(t, append(append([]string{"killsnoop"}, tt.flags...), "-c", signalling)...).ok(t)
+		e.wantRows(t, "PID COMM SIG TPID RESULT", tt.want...)
+		pid := number(t, e.stdout, `(?m)^(\d+) +sh`)
+		if tt.flags == nil {
+			e.has(t, fmt.Sprintf(`(?m)^%d +sh +SIGUSR1 +%d 0$`, pid, pid))
+		}
+	}
+}
+
+func TestSigsnoop(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, "sigsnoop", "-s", "10", "-c", signalling).ok(t)
+	e.wantRows(t, "PID COMM SIG TPID TCOMM BY RESULT", `\d+ sh SIGUSR1 \d+ sh program ignored`)
+	e = startrace(t, "sigsnoop", "-s", "17", "-c", `sh -c "sh -c 'exit 3'; true"`).ok(t)
+	e.has(t, `(?m)^\d+ +sh +SIGCHLD +\d+ +sh +(kernel|program) +(delivered|ignored)$`)
+}
+
+func TestStatsnoop(t *testing.T) {
+	needTracing(t)
+	dir := t.TempDir()
+	command := fmt.Sprintf(`sh -c "test -e %s; test -e %s/gone; true"`, dir, dir)
+	e := startrace(t, "statsnoop", "-c", command).ok(t)
+	e.has(t, `(?m)^\d+ +sh +(new)?f?stat(at|x)? +0 `+regexp.QuoteMeta(dir)+`$`)
+	e.has(t, `(?m)^\d+ +sh +(new)?f?stat(at|x)? +2 `+regexp.QuoteMeta(dir)+`/gone$`)
+	e = startrace(t, "statsnoop", "-x", "-n", "sh", "-c", command).ok(t)
+	if rows := linesWith(e.stdout, dir); len(rows) != 1 || !strings.HasSuffix(rows[0], dir+"/gone") {
+		t.Errorf("want one call that failed: %q", rows)
+	}
+}
+
+func TestSyncsnoop(t *testing.T) {
+	needTracing(t)
+	file := filepath.Join(t.TempDir(), "file")
+	command := fmt.Sprintf("dd if=/dev/zero of=%s bs=100 count=1 conv=fsync", file)
+	e := startrace(t, "syncsnoop", "-c", command).ok(t)
+	e.wantRows(t, "PID COMM CALL MS RET FILE", `\d+ dd fsync \d+\.\d{3} 0 `+regexp.QuoteMeta(file))
+	if e = startrace(t, "syncsnoop", "--min", "1h", "-c", command).ok(t); strings.Count(e.stdout, "\n") > 1 {
+		t.Errorf("calls of less than an hour: %s", e.stdout)
+	}
+}
+
+func TestMountsnoop(t *testing.T) {
+	needTracing(t)
+	if _, err := exec.LookPath("unshare"); err != nil {
+		t.Skipf("needs the program unshare (util-linux, or busybox with CONFIG_UNSHARE): %v", err)
+	}
+	dir := t.TempDir()
+	e := startrace(t, "mountsnoop", "-c", fmt.Sprintf(`unshare -m sh -c "mount -t tmpfs -o ro none %s; umount %s; umount %s/gone; true"`, dir, dir, dir)).ok(t)
+	quoted := regexp.QuoteMeta(dir)
+	e.has(t, `(?m)^\d+ +(mount|busybox|sh) +\d+ +mount +0 +tmpfs +MS_RDONLY\S* +"none" on "`+quoted+`"$`)
+	e.has(t, `(?m)^\d+ +(umount|busybox|sh) +\d+ +umount +0 +- +0 +"`+quoted+`"$`)
+	if strings.Contains(e.stdout, "/gone") { // some versions of umount look first
+		e.has(t, `(?m)^\d+ +(umount|busybox|sh) +\d+ +umount +ENOENT +- +\S+ +"`+quoted+`/gone"$`)
+	}
+	namespaces := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^\d+ +\S+ +(\d{5,}) `).FindAllStringSubmatch(e.stdout, -1) {
+		namespaces[m[1]] = true
+	}
+	own, err := os.Readlink("/proc/self/ns/mnt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ns := range namespaces {
+		if strings.Contains(own, ns) {
+			t.Errorf("%s is the namespace of this process, not of the command", ns)
+		}
+	}
+	if len(namespaces) != 1 {
+		t.Errorf("namespaces %v, want one", namespaces)
+	}
+}
+
+// A thread has the CPU once between two switches, which the kernel counts too.
+func TestCpudist(t *testing.T) {
+	e, d := traced(t, `
+load("std/cpudist.star", "ran")
+runs = count(by = "tid")
+switches = table()
+probe(ran(), kernel = lambda e: runs[e.tid].add(), where = lambda e: e.comm == "wl-spin")
+def last(e):
+    switches[e.tid] = e.task.nvcsw + e.task.nivcsw
+probe("tracepoint:sched:sched_process_exit", last, where = lambda e: e.comm == "wl-spin")
+at_exit(lambda: [printf("tid %d ran %d of %d\n", tid, runs[tid].value, n) for tid, n in switches.items()])
+`, nil, "spin", "3", "500ms")
+	for _, tid := range d.TIDs {
+		ran, switches := number(t, e.stdout, fmt.Sprintf(`(?m)^tid %d ran (\d+) `, tid)), number(t, e.stdout, fmt.Sprintf(`(?m)^tid %d ran \d+ of (\d+)$`, tid))
+		// It began on a CPU that it got under another name, and is switched away a few times more while it ends.
+		if ran < 1 || ran > switches+5 {
+			t.Errorf("thread %d had the CPU %d times, the kernel counts %d switches", tid, ran, switches)
+		}
+	}
+	e, d = tool(t, []string{"cpudist", "-P", "-m"}, "spin", "3", "500ms")
+	if runs := bars(t, e.stdout, fmt.Sprintf("spent[wl-spin, %d] (ms):", d.PID)); runs < 3 {
+		t.Errorf("three threads had the CPU %d times", runs)
+	}
+	// A sleep is time without a CPU, at least as long as was asked for.
+	e = startrace(t, "cpudist", "-O", "-P", "-m", "-c", "sleep 0.3").ok(t)
+	if m := regexp.MustCompile(`(?m)^spent\[sleep, \d+\] \(ms\):\n(?:\[.*\n)*?\[(\d+), \d+\) +1 \|`).FindStringSubmatch(e.stdout); m == nil || !strings.Contains(e.stdout, "[256, 512)") {
+		t.Errorf("no wait of 300 ms in %s", e.stdout)
+	}
+}
+
+// Of three threads on one CPU two wait at any time but the end.
+func TestRunqlen(t *testing.T) {
+	e, _ := tool(t, []string{"runqlen", "-F", "999"}, "spin", "3", "1s")
+	if !strings.HasPrefix(e.stdout, "Sampling the length of run queues; press ^C to finish\n\nwaiting:\n") {
+		t.Errorf("got %s", excerpt(e.stdout))
+	}
+	long := 0
+	for _, m := range regexp.MustCompile(`(?m)^\[(\d+)\] +(\d+) \|`).FindAllStringSubmatch(e.stdout, -1) {
+		if length, _ := strconv.Atoi(m[1]); length >= 2 {
+			n, _ := strconv.Atoi(m[2])
+			long += n
+		}
+	}
+	if all := bars(t, e.stdout, "waiting:"); long == 0 || long > all {
+		t.Errorf("%d of %d samples have two threads waiting: %s", long, all, e.stdout)
+	}
+	e, _ = tool(t, []string{"runqlen", "-O"}, "spin", "3", "1s")
+	e.has(t, `(?m)^ all +(\d\d|100)\.\d\d%$`)
+}
+
+// What sleeps is blocked as long as it sleeps, until its timer wakes it.
+func TestWakeuptime(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, "wakeuptime", "--names", "--min", "100ms", "-c", "sleep 0.3").ok(t)
+	if us := number(t, e.stdout, `(?m)^sleep +\S.* (\d+)$`); us < 300_000 {
+		t.Errorf("blocked for %d us, slept for 300000", us)
+	}
+	e = startrace(t, "wakeuptime", "--min", "100ms", "--format", "folded", "-c", "sleep 0.3").ok(t)
+	e.has(t, `(?m)^sleep;.*hrtimer_wakeup;.*try_to_wake_up.* \d{6,}$`)
+}
+
+// Each slow call of a regular file has a line; devices have none.
+func TestFileslower(t *testing.T) {
+	needTracing(t)
+	file := filepath.Join(t.TempDir(), "file")
+	command := fmt.Sprintf("dd if=/dev/zero of=%s bs=700 count=30", file)
+	e := startrace(t, "fileslower", "--min", "0ms", "-c", command).ok(t)
+	row := regexp.MustCompile(`^dd +\d+ +write +700 +\d+\.\d\d (\S+) +` + regexp.QuoteMeta(file) + `$`)
+	rows := linesWith(e.stdout, file)
+	for _, line := range rows {
+		if !row.MatchString(line) {
+			t.Fatalf("got %q, want %s", line, row)
+		}
+	}
+	checkAccount(t, e, len(rows), 30)
+	if zero := linesWith(e.stdout, "/dev/zero"); len(zero) > 0 {
+		t.Errorf("a device: %s", zero[0])
+	}
+	if len(rows) > 0 {
+		fs := row.FindStringSubmatch(rows[0])[1]
+		e = startrace(t, "fileslower", "--min", "0ms", "--fs", fs, "-c", command).ok(t)
+		checkAccount(t, e, len(linesWith(e.stdout, file)), 30)
+	}
+	for _, flags := range [][]string{{"--min", "1h"}, {"--min", "0ms", "--fs", "nofs"}} {
+		e = startrace(t, append(append([]string{"fileslower"}, flags...), "-c", command)...).ok(t)
+		if strings.Count(e.stdout, "\n") > 1 {
+			t.Errorf("%v: %s", flags, e.stdout)
+		}
+	}
+}
+
+// Who asked for which capability, and whether it had it.
+func TestCapable(t *testing.T) {
+	needTracing(t)
+	if _, err := os.Stat("/sys/kernel/tracing/events/capability/cap_capable"); err != nil && !kernelFunctions(t) {
+		t.Skip("needs the tracepoint capability:cap_capable (Linux 6.14), or CONFIG_KPROBES")
+	}
+	e := startrace(t, "capable", "-c", `sh -c "chroot / true"`).ok(t)
+	e.has(t, `(?m)^0 +\d+ +chroot +CAP_SYS_CHROOT +yes$`)
+	e = startrace(t, "capable", "-U", "-c", `sh -c "chroot / true; chroot / true"`).ok(t)
+	e.has(t, `(?m)^chroot +CAP_SYS_CHROOT +yes +2$`)
+	e = startrace(t, "capable", "-x", "-c", `sh -c "chroot / true"`).ok(t)
+	if rows := linesWith(e.stdout, "CAP_SYS_CHROOT"); len(rows) > 0 {
+		t.Errorf("it was granted: %q", rows)
+	}
+}
+
+// Requests of a disk: one line each, with what was read, and the same by program and by size.
+func TestBiosnoop(t *testing.T) {
+	disk := loopDevice(t, 4<<20)
+	name := strings.TrimPrefix(disk, "/dev/")
+	e, d := tool(t, []string{"biosnoop", "-d", name}, "blocks", "200", disk)
+	row := regexp.MustCompile(fmt.Sprintf(`^wl-blocks +%d +%s +%s +\d+ +4096 +\d+\.\d{3}$`, d.PID, name, directRead(t)))
+	rows := linesWith(e.stdout, name)
+	for _, line := range rows {
+		if !row.MatchString(line) {
+			t.Fatalf("got %q, want %s", line, row)
+		}
+	}
+	checkAccount(t, e, len(rows), d.Calls)
+
+	e, d = tool(t, []string{"biotop", "-i", "1h"}, "blocks", "200", disk)
+	line := fmt.Sprintf(`(?m)^ *%d +wl-blocks +%s +%s +(\d+) +(\d+) +\S+$`, d.PID, directRead(t), name)
+	if m := regexp.MustCompile(line).FindStringSubmatch(e.stdout); m == nil {
+		t.Errorf("nothing like %s in %s", line, e.stdout)
+	} else {
+		checkAccount(t, e, number(t, m[1], `(\d+)`), d.Calls)
+		checkAccount(t, e, number(t, m[2], `(\d+)`)/4096, d.Calls)
+	}
+
+	e, d = tool(t, []string{"bitesize"}, "blocks", "200", disk)
+	if m := regexp.MustCompile(`(?s)bytes\[wl-blocks\]:\n.*?\[4K, 8K\) +(\d+) `).FindStringSubmatch(e.stdout); m == nil {
+		t.Errorf("no requests of 4096 bytes: %s", e.stdout)
+	} else if n := number(t, m[1], `(\d+)`); n+e.lost(t) < d.Calls {
+		t.Errorf("%d requests of 4096 bytes, want %d", n, d.Calls)
+	}
+}
+
+// Memory that is kept is reported with the function that asked for it, to the byte; what was freed is not.
+func TestMemleak(t *testing.T) {
+	path := traceable(t, "heap")
+	e := startrace(t, "memleak", "-l", path, "-c", path).ok(t)
+	for function, want := range map[string]string{"kept": "100000 bytes in 100 allocations", "kept_cleared": "777 bytes in 1 allocations", "grown": "100000 bytes in 1 allocations"} {
+		e.has(t, fmt.Sprintf(`(?m)^%s of process \d+ not freed, from\n(?: +\S.*\n)*? +%s\+0x`, want, function))
+	}
+	if regexp.MustCompile(`(?m)^ +freed\+`).MatchString(e.stdout) {
+		t.Errorf("memory that was freed: %s", e.stdout)
+	}
+	if e = startrace(t, "memleak", "-l", path, "--older", "1h", "-c", path).ok(t); e.stdout != "" {
+		t.Errorf("nothing is an hour old: %s", e.stdout)
+	}
+}
+
+func TestThreadsnoop(t *testing.T) {
+	path := traceable(t, "heap")
+	e := startrace(t, "threadsnoop", "-l", path, "-c", path).ok(t)
+	row := `(\d+) \d+ heap worker`
+	e.wantRows(t, "PID TID COMM FUNCTION", row, row, row)
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// tcp makes N connections over the loopback, one after the other. In each the side that connected sends BYTES, which the
+// other side receives, and closes first. One more connection is refused. FDs has the port of the listening socket.
+func tcp(s settings, args []string) (func() (report, error), error) {
+	n, err := numbers(args, 2, 2)
+	if err != nil {
+		return nil, err
+	}
+	if n[1] > 1<<15 {
+		return nil, fmt.Errorf("%d bytes may not fit into the buffers of a connection", n[1])
+	}
+	const comm = "wl-tcp"
+	return func() (report, error) {
+		port := 0
+		tids, err := onThreads(1, comm, s.pin, func(int) (err error) {
+			port, err = exchanges(n[0], n[1])
+			return err
+		})
+		return report{Comm: comm, Calls: n[0], Bytes: n[1], TIDs: tids, FDs: map[string]int{"port": port}}, err
+	}, nil
+}
+
+func exchanges(n, size int) (port int, err error) {
+	l, err := listen(16)
+	if err != nil {
+		return 0, err
+	}
+	for range n {
+		if err := l.exchange(make([]byte, size)); err != nil {
+			return 0, err
+		}
+	}
+	if err := unix.Close(l.fd); err != nil {
+		return 0, err
+	}
+	fd, err := l.connect(0)
+	if !errors.Is(err, unix.ECONNREFUSED) {
+		return 0, fmt.Errorf("connect to a port without a listener: %v", err)
+	}
+	return l.port, unix.Close(fd)
+}
+
+// backlog listens with the shortest queue and accepts nothing, while N connections begin: of those that find no room in
+// the queue the first segment is sent again and again. It ends with its standard input.
+func backlog(s settings, args []string) (func() (report, error), error) {
+	n, err := numbers(args, 1, 1)
+	if err != nil {
+		return nil, err
+	}
+	const comm = "wl-backlog"
+	return func() (report, error) {
+		tids, err := onThreads(1, comm, s.pin, func(int) error {
+			l, err := listen(0)
+			if err != nil {
+				return err
+			}
+			for range n[0] {
+				if _, err := l.connect(unix.SOCK_NONBLOCK); err != nil && !errors.Is(err, unix.EINPROGRESS) {
+					return err
+				}
+			}
+			fmt.Println("port", l.port)
+			_, _ = os.Stdin.Read(make([]byte, 1)) // whatever comes, or the end
+			return nil
+		})
+		return report{Comm: comm, Calls: n[0], TIDs: tids}, err
+	}, nil
+}
+
+// A listener is a listening socket of 127.0.0.1.
+type listener struct{ fd, port int }
+
+func listen(queue int) (l listener, err error) {
+	if l.fd, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
+		return l, err
+	}
+	if err := unix.Bind(l.fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		return l, err
+	}
+	if err := unix.Listen(l.fd, queue); err != nil {
+		return l, err
+	}
+	at, err := unix.Getsockname(l.fd)
+	if err != nil {
+		return l, err
+	}
+	l.port = at.(*unix.SockaddrInet4).Port
+	return l, nil
+}
+
+// connect gives the socket also where it fails.
+func (l listener) connect(flags int) (int, error) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|flags, 0)
+	if err != nil {
+		return -1, err
+	}
+	return fd, unix.Connect(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}, Port: l.port})
+}
+
+// exchange is one connection.
+func (l listener) exchange(data []byte) error {
+	from, err := l.connect(0)
+	if err != nil {
+		return err
+	}
+	to, _, err := unix.Accept(l.fd)
+	if err != nil {
+		return err
+	}
+	if n, err := unix.Write(from, data); err != nil || n != len(data) {
+		return fmt.Errorf("sent %d bytes of %d: %v", n, len(data), err)
+	}
+	for rest := len(data); rest > 0; {
+		n, err := unix.Read(to, data)
+		if err != nil || n == 0 {
+			return fmt.Errorf("%d bytes are missing: %v", rest, err)
+		}
+		rest -= n
+	}
+	return errors.Join(unix.Close(from), unix.Close(to))
+}
