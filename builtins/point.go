@@ -2,6 +2,7 @@ package builtins
 
 import (
 	"fmt"
+	"regexp"
 	"sort"
 	"strings"
 
@@ -60,6 +61,20 @@ var foreignProviders = map[string]string{
 	"syscalls": "use syscall:NAME, or tracepoint:syscalls:NAME", "sdt": "use tracepoint or usdt",
 	"io": "see std/block.star", "tcp": "see std/tcp.star", "proc": "see tracepoint:sched:*",
 	"sched": "use tracepoint:sched:NAME", "vminfo": "see tracepoint:kmem:*",
+	"test": "there are no test probes", "lsm": "use func:security_NAME", "perf": "use hardware:EVENT, software:EVENT or profile:99hz",
+	"timer": "use every(), or interval:1s", "kernel": "use func:FUNCTION", "process": "use ufunc:BINARY:FUNCTION", "cpu": "use hardware:EVENT",
+}
+
+// systemTap are points of SystemTap as regular expressions, with ours. They are compiled when one is asked for.
+var systemTap = []struct{ form, ours string }{
+	{`^(?:kernel|module\(.*?\))\.(?:function|statement)\("([^"@]*).*"\)`, "func:$1"},
+	{`^kernel\.trace\("([^"]*)"\)`, "rawtracepoint:$1"},
+	{`^process\("([^"]*)"\)\.(?:function|statement)\("([^"@]*).*"\)`, "ufunc:$1:$2"},
+	{`^process\("([^"]*)"\)\.mark\("([^"]*)"\)`, "usdt:$1:$2"},
+	{`^(?:nd_)?syscall\.(\w+)`, "syscall:$1"},
+	{`^timer\.(?:profile|hz)\b.*`, "profile:99hz"},
+	{`^timer\.(ns|us|ms|s)\((\d+)\)`, `every("$2$1", fn), or interval:$2$1`},
+	{`^sys_(?:enter|exit)_(\w+)$`, "syscall:$1"},
 }
 
 // ParsePattern reads a point that is written as a string.
@@ -99,6 +114,12 @@ func UnknownProvider(text, word string) error {
 		ours := map[string]string{"tick": "interval:" + interval + ", or every()", "profile": "profile:" + strings.TrimPrefix(interval, "hz:")}[clock]
 		return fmt.Errorf("%q: there is no provider %s: use %s", text, word, ours)
 	}
+	for _, tap := range systemTap {
+		form := regexp.MustCompile(tap.form)
+		if at := form.FindStringSubmatchIndex(text); at != nil {
+			return fmt.Errorf("%s: here it is %s", text, form.ExpandString(nil, tap.ours, text, at))
+		}
+	}
 	if hint, ok := foreignProviders[word]; ok {
 		return fmt.Errorf("%q: there is no provider %s: %s", text, word, hint)
 	}
@@ -109,6 +130,9 @@ func UnknownProvider(text, word string) error {
 	sort.Strings(names)
 	if near := kernel.Suggest(word, names); near != "" {
 		return fmt.Errorf("%q: there is no provider %s (did you mean %s?)", text, word, near)
+	}
+	if word == text && text != "" {
+		return fmt.Errorf("%q: a point has a provider, such as func:%s; providers are %s", text, text, strings.Join(names, ", "))
 	}
 	return fmt.Errorf("%q: there is no provider %q; providers are %s", text, word, strings.Join(names, ", "))
 }

@@ -31,14 +31,20 @@ var goThrough = map[plan.Builtin]bool{"sorted": true, "list": true, "tuple": tru
 // declares are the builtins that say what is traced, which stands when the script has run.
 var declares = map[plan.Builtin]string{"probe": "declare it at the top level or in main(), and switch it by p.disable() and p.enable()"}
 
+// texts are the builtins that make text of their arguments.
+var texts = map[plan.Builtin]bool{"print": true, "printf": true, "sprintf": true, "str": true, "repr": true}
+
 // checkBuiltin is about the call of a builtin; vals are the values of its arguments.
 func (u *user) checkBuiltin(fn plan.Builtin, x *syntax.CallExpr, vals []uval) {
 	if what, ok := declares[fn]; ok {
 		u.clash(start(x.Fn), "%s in a handler declares nothing any more: %s", fn, what)
 	}
 	for i, a := range x.Args {
-		if _, starred := a.(*syntax.UnaryExpr); starred && argValue(a) != a || argValue(a) != a {
-			return // places are not known
+		if b, ok := vals[i].v.c.(plan.Builtin); ok && vals[i].known && texts[fn] && slices.Contains(fieldNames, string(b)) {
+			u.clash(start(a), "%s is a function here; the field of the event is e.%s", b, b)
+		}
+		if argValue(a) != a { // its place is not known
+			return
 		}
 		wants := builtinWants[fn]
 		typ := typeName(vals[i])

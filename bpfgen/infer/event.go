@@ -167,8 +167,7 @@ func (e *event) mustField(name string, pos plan.Pos) val {
 			wrong(pos, "%s has no e.%s%s", e.point, name, e.whyNot(name))
 		}
 	}
-	names := append([]string{}, fieldNames...)
-	names = append(names, sortedKeys(e.over)...)
+	names := append(slices.Clone(fieldNames), sortedKeys(e.over)...)
 	if e.args != nil {
 		for _, n := range e.args.names() {
 			if n == name {
@@ -176,8 +175,25 @@ func (e *event) mustField(name string, pos plan.Pos) val {
 			}
 		}
 	}
+	if ours, ok := foreignFields[name]; ok {
+		wrong(pos, "an event has no field %s: here it is %s", name, ours)
+	}
 	wrong(pos, "an event has no field %s%s", name, hint(name, names))
 	return val{}
+}
+
+// foreignFields are words of other tracers, and words that one may try, with
+// ours.
+var foreignFields = map[string]string{
+	"retval": "e.ret", "ret_val": "e.ret", "result": "e.ret", "return_value": "e.ret", "errno": "errno(e.ret)", "error": "errno(e.ret)",
+	"nsecs": "e.time", "timestamp": "e.time", "ts": "e.time", "now": "e.time", "elapsed": "e.duration, of a span", "latency": "e.duration, of a span", "delta": "e.duration, of a span",
+	"kstack": "e.stack()", "callstack": "e.stack() or e.ustack()", "backtrace": "e.stack() or e.ustack()",
+	"execname": "e.comm", "command": "e.comm", "process": "e.comm, or e.task", "name": "e.comm, e.func or e.probe", "pcomm": "e.task.real_parent.comm",
+	"parent": "e.task.real_parent", "curtask": "e.task", "current": "e.task", "thread": "e.tid", "cpuid": "e.cpu", "cgroupid": "e.cgroup",
+	"user": "e.uid, the number", "username": "e.uid, the number", "group": "e.gid, the number",
+	"function": "e.func", "probefunc": "e.func", "syscall": "e.func", "probename": "e.probe", "point": "e.probe", "event": "e.probe",
+	"arg0": "e.args[0]", "arg1": "e.args[1]", "arg2": "e.args[2]", "arg3": "e.args[3]", "arg4": "e.args[4]", "arg5": "e.args[5]", "argv": "e.args.argv",
+	"reg": "e.regs.NAME", "registers": "e.regs.NAME", "pc": "e.ip", "exe": "proc(e.pid).exe, in user space", "cmdline": "proc(e.pid).cmdline, in user space", "path": "path(e.args.FILE)",
 }
 
 func (e *event) whyNot(name string) string {

@@ -18,6 +18,7 @@ import (
 // once and misses none, but keeps a bounded number of calls open before 6.14.
 func (u *unit) kernelSpan(p *plan.Pattern) []*target {
 	fields(p, 1, "func:FUNCTION")
+	u.withoutModule(p)
 	t := &target{kind: targetFuncSpan, mech: tree.AttachKprobe, name: p.Args[0], text: p.Text, pos: p.Pos}
 	if kernel.IsPattern(t.name) {
 		t.name = "func"

@@ -114,6 +114,7 @@ func (u *unit) kernelFunctions(p *plan.Pattern) []*target {
 	if len(p.Args) > 1 {
 		return u.bpfPrograms(p)
 	}
+	u.withoutModule(p)
 	name, offset := u.functionOffset(p)
 	if t := u.kernelAddress(p, name); t != nil {
 		return u.byMechanism(t, p)
@@ -145,6 +146,13 @@ func (u *unit) kernelFunctions(p *plan.Pattern) []*target {
 		}
 	}
 	return u.byMechanism(t, p)
+}
+
+// withoutModule refuses MODULE:FUNCTION, as bpftrace writes it.
+func (u *unit) withoutModule(p *plan.Pattern) {
+	if module, name, found := strings.Cut(p.Args[0], ":"); found && len(p.Args) == 1 {
+		wrong(p.Pos, "%s: the module is found by itself: write %s:%s, without %s", p.Text, p.Provider, name, module)
+	}
 }
 
 // funcMechanisms are the ways to attach that the providers name.

@@ -268,6 +268,7 @@ func (u *unit) tracepoints(p *plan.Pattern) []*target {
 }
 
 func (u *unit) rawTracepoints(p *plan.Pattern) []*target {
+	u.withoutModule(p)
 	fields(p, 1, "rawtracepoint:NAME")
 	names, err := u.facts.MatchRawTracepoints(p.Args[0])
 	if err != nil {

@@ -129,6 +129,9 @@ func (b *body) sendable(v val, pos plan.Pos) val {
 		}
 		return v
 	}
+	if m, ok := v.obj.(*eventMethod); ok {
+		wrong(pos, "e.%s is a method: e.%s()", m.name, m.name)
+	}
 	wrong(pos, "%s cannot be sent to user space", v.obj.what())
 	return v
 }

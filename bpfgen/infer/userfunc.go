@@ -100,6 +100,8 @@ func (u *unit) findFunctions(p *plan.Pattern, file, name string) ([]binary.Funct
 		wrong(p.Pos, "%s: %v", p.Text, err)
 	case len(list) == 0 && at.Left > 0:
 		wrong(p.Pos, "%s: none of the %d functions that match can be probed: %s", p.Text, at.Left, at.Why)
+	case len(list) == 0 && strings.HasPrefix(name, "cpp:"):
+		wrong(p.Pos, "%s: no function of %s matches %s: names of C++ stand as they are, without cpp:", p.Text, at.Name, name)
 	case len(list) == 0:
 		wrong(p.Pos, "%s: no function of %s matches %s", p.Text, at.Name, name)
 	case len(list) > maxFunctions:

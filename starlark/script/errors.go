@@ -140,7 +140,7 @@ func (f *file) resolveErrors(err error, names []string) error {
 	}
 	out := make(Errors, len(list))
 	for i, e := range list {
-		out[i] = &Error{Pos: e.Pos, Msg: reword(plainResolve, undefinedHint(e.Msg, names))}
+		out[i] = &Error{Pos: e.Pos, Msg: reword(plainResolve(), undefinedHint(e.Msg, names))}
 	}
 	slices.SortStableFunc(out, func(a, b *Error) int {
 		if a.Pos.Line != b.Pos.Line {

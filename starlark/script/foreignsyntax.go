@@ -3,52 +3,58 @@ package script
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
+
+// foreign is a form of lines, with what is written here.
+type foreign struct {
+	line *regexp.Regexp
+	hint string
+}
 
 // foreignLines are lines of other tracers and languages by how they begin,
 // with what is written here. They are asked only where a line cannot be
 // parsed.
-var foreignLines = []struct {
-	line *regexp.Regexp
-	hint string
-}{
-	{regexp.MustCompile(`^\s*(BEGIN|dtrace:::BEGIN|begin)\s*\{?`), "there is no BEGIN here: the top level of the script runs at the beginning"},
-	{regexp.MustCompile(`^\s*(END|dtrace:::END)\s*\{?`), "there is no END here: at_exit(lambda: …) runs at the end"},
-	{regexp.MustCompile(`^\s*probe\s+(begin|end)\b`), "here the top level runs at the beginning, and at_exit(lambda: …) at the end"},
-	{regexp.MustCompile(`^\s*probe\s+timer\b`), `here it is every("1s", lambda: …)`},
-	{regexp.MustCompile(`^\s*probe\s+(syscall|nd_syscall)\.`), `probes are declared by a call: probe("syscall:NAME", lambda e: …)`},
-	{regexp.MustCompile(`^\s*probe\s+(kernel|module)\b`), `probes are declared by a call: probe("kprobe:FUNCTION", lambda e: …)`},
-	{regexp.MustCompile(`^\s*probe\s+process\b`), `probes are declared by a call: probe("uprobe:BINARY:FUNCTION", lambda e: …)`},
-	{regexp.MustCompile(`^\s*probe\s+[\w.]+`), `probes are declared by a call: probe("POINT", lambda e: …)`},
-	{regexp.MustCompile(`^\s*syscall:[^:]*:[^:]*:(entry|return)`), `probes are declared by a call, and entry and return are one event: probe("syscall:NAME", lambda e: …)`},
-	{regexp.MustCompile(`^\s*(fbt|pid\$\w+|pid\d+):`), `probes are declared by a call: probe("func:FUNCTION", lambda e: …), of a program probe("ufunc:BINARY:FUNCTION", …)`},
-	{regexp.MustCompile(`^\s*(profile|tick|interval)(-|:)`), `probes are declared by a call: probe("profile:99hz", lambda e: …); every("1s", lambda: …) is a timer`},
-	{regexp.MustCompile(`^\s*(kprobe|kretprobe|k|kr|fentry|fexit|kfunc|kretfunc|uprobe|uretprobe|u|ur|usdt|U|tracepoint|t|rawtracepoint|rt|software|s|hardware|h|watchpoint|w|iter|syscall|sched|proc|io|ip|tcp|udp|vminfo):\S`),
-		`probes are declared by a call: probe("POINT", lambda e: …)`},
-	{regexp.MustCompile(`^\s*/[^*/].*/\s*\{?\s*$`), `a filter is a function: probe("POINT", …, where = lambda e: CONDITION)`},
-	{regexp.MustCompile(`^\s*@\w*\[.*\]\s*=\s*(count|sum|avg|min|max|hist|lhist|stats|quantize|lquantize)\b`), `maps are containers here: n = count() at the top, n[KEY].add() in a function`},
-	{regexp.MustCompile(`^\s*@\w*\s*=\s*(count|sum|avg|min|max|hist|lhist|stats|quantize|lquantize)\b`), `maps are containers here: n = count() at the top, n.add() in a function`},
-	{regexp.MustCompile(`^\s*(from\s+\S+\s+)?import\b`), `modules are loaded by load("std/NAME.star", "name")`},
-	{regexp.MustCompile(`^\s*#?include\b`), `modules are loaded by load("std/NAME.star", "name"); kernel types need no headers`},
-	{regexp.MustCompile(`^\s*(function|func|fn|sub)\s+\w+`), "functions are: def NAME(e): and an indented block"},
-	{regexp.MustCompile(`^\s*(let|var|my|local|long|int|char|string|self->|this->)\s+\$?\w+`), "variables are assigned without a declaration: x = 1"},
-	{regexp.MustCompile(`^\s*(global|nonlocal)\s+\w+`), "names need no declaration; a function cannot assign a name of the top level: use a table(), a cell(), or a list"},
-	{regexp.MustCompile(`^\s*else\s+if\b`), "here it is elif"},
-	{regexp.MustCompile(`^\s*for\s*\(.*;.*;`), "loops are: for i in range(10): and an indented block"},
-	{regexp.MustCompile(`^\s*(foreach|unroll)\b`), "loops are: for x in LIST: and an indented block"},
-	{regexp.MustCompile(`^\s*(class|struct)\b`), "there are no classes here: record(a = 1, b = 2) makes a value with named fields"},
-	{regexp.MustCompile(`^\s*(try|except|finally|raise)\b`), "there are no exceptions here: test the value before; fail(…) ends the script"},
-	{regexp.MustCompile(`^\s*assert\b`), `there is no assert here: if not CONDITION: fail("…")`},
-	{regexp.MustCompile(`^\s*with\b`), "there is no with here: a script opens no files"},
-	{regexp.MustCompile(`^\s*(yield|async|await)\b`), "there are no generators here: make a list"},
-	{regexp.MustCompile(`^\s*del\s`), "here it is x.pop(KEY)"},
-	{regexp.MustCompile(`^\s*delete\s*[(@]`), "here it is t.pop(KEY)"},
-	{regexp.MustCompile(`^\s*(switch|case|match)\b`), "here it is if, elif and else, or a dict"},
-	{regexp.MustCompile(`^\s*do\b`), "loops are: for i in range(10): and an indented block"},
-}
+var foreignLines = sync.OnceValue(func() []foreign {
+	return []foreign{
+		{regexp.MustCompile(`^\s*(BEGIN|dtrace:::BEGIN|begin)\s*\{?`), "there is no BEGIN here: the top level of the script runs at the beginning"},
+		{regexp.MustCompile(`^\s*(END|dtrace:::END)\s*\{?`), "there is no END here: at_exit(lambda: …) runs at the end"},
+		{regexp.MustCompile(`^\s*probe\s+(begin|end)\b`), "here the top level runs at the beginning, and at_exit(lambda: …) at the end"},
+		{regexp.MustCompile(`^\s*probe\s+timer\b`), `here it is every("1s", lambda: …)`},
+		{regexp.MustCompile(`^\s*probe\s+(syscall|nd_syscall)\.`), `probes are declared by a call: probe("syscall:NAME", lambda e: …)`},
+		{regexp.MustCompile(`^\s*probe\s+(kernel|module)\b`), `probes are declared by a call: probe("kprobe:FUNCTION", lambda e: …)`},
+		{regexp.MustCompile(`^\s*probe\s+process\b`), `probes are declared by a call: probe("uprobe:BINARY:FUNCTION", lambda e: …)`},
+		{regexp.MustCompile(`^\s*probe\s+[\w.]+`), `probes are declared by a call: probe("POINT", lambda e: …)`},
+		{regexp.MustCompile(`^\s*syscall:[^:]*:[^:]*:(entry|return)`), `probes are declared by a call, and entry and return are one event: probe("syscall:NAME", lambda e: …)`},
+		{regexp.MustCompile(`^\s*(fbt|pid\$\w+|pid\d+):`), `probes are declared by a call: probe("func:FUNCTION", lambda e: …), of a program probe("ufunc:BINARY:FUNCTION", …)`},
+		{regexp.MustCompile(`^\s*(profile|tick|interval)(-|:)`), `probes are declared by a call: probe("profile:99hz", lambda e: …); every("1s", lambda: …) is a timer`},
+		{regexp.MustCompile(`^\s*(kprobe|kretprobe|k|kr|fentry|fexit|kfunc|kretfunc|uprobe|uretprobe|u|ur|usdt|U|tracepoint|t|rawtracepoint|rt|software|s|hardware|h|watchpoint|w|iter|syscall|sched|proc|io|ip|tcp|udp|vminfo):\S`),
+			`probes are declared by a call: probe("POINT", lambda e: …)`},
+		{regexp.MustCompile(`^\s*/[^*/].*/\s*\{?\s*$`), `a filter is a function: probe("POINT", …, where = lambda e: CONDITION)`},
+		{regexp.MustCompile(`^\s*@\w*\[.*\]\s*=\s*(count|sum|avg|min|max|hist|lhist|stats|quantize|lquantize)\b`), `maps are containers here: n = count() at the top, n[KEY].add() in a function`},
+		{regexp.MustCompile(`^\s*@\w*\s*=\s*(count|sum|avg|min|max|hist|lhist|stats|quantize|lquantize)\b`), `maps are containers here: n = count() at the top, n.add() in a function`},
+		{regexp.MustCompile(`^\s*(from\s+\S+\s+)?import\b`), `modules are loaded by load("std/NAME.star", "name")`},
+		{regexp.MustCompile(`^\s*#?include\b`), `modules are loaded by load("std/NAME.star", "name"); kernel types need no headers`},
+		{regexp.MustCompile(`^\s*(function|func|fn|sub)\s+\w+`), "functions are: def NAME(e): and an indented block"},
+		{regexp.MustCompile(`^\s*(let|var|my|local|long|int|char|string|self->|this->)\s+\$?\w+`), "variables are assigned without a declaration: x = 1"},
+		{regexp.MustCompile(`^\s*(global|nonlocal)\s+\w+`), "names need no declaration; a function cannot assign a name of the top level: use a table(), a cell(), or a list"},
+		{regexp.MustCompile(`^\s*else\s+if\b`), "here it is elif"},
+		{regexp.MustCompile(`^\s*for\s*\(.*;.*;`), "loops are: for i in range(10): and an indented block"},
+		{regexp.MustCompile(`^\s*(foreach|unroll)\b`), "loops are: for x in LIST: and an indented block"},
+		{regexp.MustCompile(`^\s*(class|struct)\b`), "there are no classes here: record(a = 1, b = 2) makes a value with named fields"},
+		{regexp.MustCompile(`^\s*(try|except|finally|raise)\b`), "there are no exceptions here: test the value before; fail(…) ends the script"},
+		{regexp.MustCompile(`^\s*assert\b`), `there is no assert here: if not CONDITION: fail("…")`},
+		{regexp.MustCompile(`^\s*with\b`), "there is no with here: a script opens no files"},
+		{regexp.MustCompile(`^\s*(yield|async|await)\b`), "there are no generators here: make a list"},
+		{regexp.MustCompile(`^\s*del\s`), "here it is x.pop(KEY)"},
+		{regexp.MustCompile(`^\s*delete\s*[(@]`), "here it is t.pop(KEY)"},
+		{regexp.MustCompile(`^\s*(switch|case|match)\b`), "here it is if, elif and else, or a dict"},
+		{regexp.MustCompile(`^\s*do\b`), "loops are: for i in range(10): and an indented block"},
+	}
+})
 
 func foreignLine(line string) string {
-	for _, f := range foreignLines {
+	for _, f := range foreignLines() {
 		if f.line.MatchString(line) {
 			return f.hint
 		}
