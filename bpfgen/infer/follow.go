@@ -8,7 +8,7 @@ import (
 
 // follow is the table of processes that -c and -f follow: the children of a
 // followed process join it at their fork, in the kernel, so no event of theirs
-// is missed; a process leaves it when its last thread exits.
+// is missed; a process leaves it when it is gone, waited for.
 type follow struct{ id int }
 
 // followChildren adds the table and the two programs that keep it. Both tell
@@ -29,14 +29,15 @@ func (u *unit) followChildren() {
 	fork.emit(&tree.Stmt{Op: tree.STableSet, Int: int64(u.follow.id), Pos: pos,
 		Exprs: []*tree.Expr{convert(child, types.U32), convert(constExpr(plan.MakeInt(1), pos), types.U64)}})
 
-	// signal->live counts the threads that are left; do_exit() has taken this
-	// one off when the tracepoint fires (kernel/exit.c).
-	exit := u.followProgram("follow_exit", "sched_process_exit")
-	signal := exit.attr(exprVal(exit.taskArg(0, pos)), "signal", pos)
-	left := exit.num(exit.attr(exit.attr(signal, "live", pos), "counter", pos), pos)
-	exit.require(cond{expr: &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{left, constExpr(plan.MakeInt(0), pos)}, Pos: pos}}, pos)
-	gone := exit.num(exit.attr(exprVal(exit.taskArg(0, pos)), "tgid", pos), pos)
-	exit.emit(&tree.Stmt{Op: tree.STableRemove, Int: int64(u.follow.id), Exprs: []*tree.Expr{convert(gone, types.U32)}, Pos: pos})
+	// sched_process_free(p) comes when a dead task has been waited for, so what it does on its way after
+	// sched_process_exit is seen too: it closes its files and sockets, and signals its parent (kernel/exit.c). The leader
+	// of a process is the last to go; one whose number an exec took over has that of the other thread. The number itself
+	// is free a grace period earlier: too short for all numbers to come round.
+	free := u.followProgram("follow_exit", "sched_process_free")
+	tid := free.num(free.attr(exprVal(free.taskArg(0, pos)), "pid", pos), pos)
+	gone := free.num(free.attr(exprVal(free.taskArg(0, pos)), "tgid", pos), pos)
+	free.require(cond{expr: &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{tid, gone}, Pos: pos}}, pos)
+	free.emit(&tree.Stmt{Op: tree.STableRemove, Int: int64(u.follow.id), Exprs: []*tree.Expr{convert(gone, types.U32)}, Pos: pos})
 }
 
 func (u *unit) followProgram(name, point string) *body {
