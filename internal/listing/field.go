@@ -45,14 +45,19 @@ func (s *Source) params(list []kernel.Param) (out []Field) {
 
 // typed is a value that came in one word, with its C type.
 func (s *Source) typed(name string, id kernel.TypeID) Field {
-	f := Field{Name: name, Type: "int"}
-	b, err := s.Facts.BTF()
-	if err != nil {
-		return f
+	f, known := s.byType[id]
+	if b, err := s.Facts.BTF(); err == nil && !known {
+		f.C = b.TypeName(id)
+		f.Size, _ = b.Size(id) // 0 where there is none
+		f.Type = scriptType(b, id)
+		if s.byType == nil {
+			s.byType = map[kernel.TypeID]Field{}
+		}
+		s.byType[id] = f
+	} else if err != nil {
+		f.Type = "int"
 	}
-	f.C = b.TypeName(id)
-	f.Size, _ = b.Size(id) // 0 where there is none
-	f.Type = scriptType(b, id)
+	f.Name = name
 	return f
 }
 

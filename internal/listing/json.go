@@ -14,7 +14,7 @@ func (r *Result) WriteJSON(w io.Writer) error {
 			return err
 		}
 	}
-	for _, p := range r.Points {
+	for p := range r.All() {
 		if err := enc.Encode(p); err != nil {
 			return err
 		}

@@ -6,6 +6,8 @@
 package listing
 
 import (
+	"iter"
+
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/usdt"
@@ -47,6 +49,25 @@ type Result struct {
 	// nothing was found.
 	Problems []error
 	Hints    []string
+
+	verbose bool
+}
+
+// All gives the points one by one, with their details if the source was verbose.
+// A pattern can match a hundred thousand, so these are not kept.
+func (r *Result) All() iter.Seq[*Point] {
+	return func(yield func(*Point) bool) {
+		for _, p := range r.Points {
+			if r.verbose && p.detail != nil {
+				full := *p
+				p = &full
+				p.detail(p)
+			}
+			if !yield(p) {
+				return
+			}
+		}
+	}
 }
 
 // Empty reports whether nothing was found.
@@ -82,6 +103,8 @@ type Source struct {
 	NoCounters bool
 	// Verbose: points have their details.
 	Verbose bool
+
+	byType map[kernel.TypeID]Field // of the types that have been looked at
 }
 
 // Programs finds points of user programs (package binary).

@@ -11,16 +11,8 @@ import (
 // looked for in all of them that are quick to search, `struct NAME`, a kind
 // alone, or "" for all kinds.
 func (s *Source) Find(pattern string) (*Result, error) {
-	r := &Result{}
-	err := s.find(r, strings.TrimSpace(pattern))
-	if s.Verbose {
-		for _, p := range r.Points {
-			if p.detail != nil {
-				p.detail(p)
-			}
-		}
-	}
-	return r, err
+	r := &Result{verbose: s.Verbose}
+	return r, s.find(r, strings.TrimSpace(pattern))
 }
 
 func (s *Source) find(r *Result, pattern string) error {

@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -11,13 +12,14 @@ import (
 // WriteText writes what was found: a line for each point, with its details if
 // verbose; types with their members; kinds as a table.
 func (r *Result) WriteText(w io.Writer, verbose bool) error {
-	out := &writer{w: w}
+	buffered := bufio.NewWriterSize(w, 1<<16)
+	out := &writer{w: buffered}
 	out.kinds(r.Kinds)
 	if len(r.Kinds) == 1 && len(r.Points) > 0 {
 		out.print("\n")
 	}
-	for _, p := range r.Points {
-		out.print("%s\n", p.Name)
+	for p := range r.All() {
+		out.line([]byte(p.Name))
 		if verbose {
 			out.details(p)
 		}
@@ -29,18 +31,30 @@ func (r *Result) WriteText(w io.Writer, verbose bool) error {
 		}
 		out.layout(l)
 	}
+	if out.err == nil {
+		out.err = buffered.Flush()
+	}
 	return out.err
 }
 
 // writer keeps the first error.
 type writer struct {
-	w   io.Writer
-	err error
+	w    io.Writer
+	err  error
+	text []byte // the last line
 }
 
 func (w *writer) print(format string, args ...any) {
 	if w.err == nil {
 		_, w.err = fmt.Fprintf(w.w, format, args...)
+	}
+}
+
+// line writes a line, without what it takes to format one.
+func (w *writer) line(text []byte) {
+	w.text = append(append(w.text[:0], text...), '\n')
+	if w.err == nil {
+		_, w.err = w.w.Write(w.text)
 	}
 }
 
@@ -64,7 +78,7 @@ func (w *writer) columns(indent string, rows [][]string) {
 				line = append(line, ' ')
 			}
 		}
-		w.print("%s\n", bytes.TrimRight(line, " "))
+		w.line(bytes.TrimRight(line, " "))
 	}
 }
 

@@ -175,7 +175,8 @@ func (k known) args(points []string) (out []listing.Field) {
 		if err != nil {
 			continue
 		}
-		for _, p := range r.Points[:min(len(r.Points), enough)] {
+		r.Points = r.Points[:min(len(r.Points), enough)]
+		for p := range r.All() {
 			out = append(out, p.Fields...)
 		}
 	}
