@@ -157,6 +157,7 @@ type builder struct {
 	syscall *ir.Value
 	entry   *spanEntry
 	nested  *nested
+	opened  bool // the entry of a nested span has been made
 	uses    uses
 	locals  locals
 	lazy    map[int64]*tree.Expr // assignments that are made at their use

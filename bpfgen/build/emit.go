@@ -143,9 +143,12 @@ func (b *builder) begin(blk *ir.Block) { b.cur = blk }
 // ret ends the program. A subprogram tells its caller to do so.
 func (b *builder) ret() {
 	var x *ir.Value
-	if b.sub != nil {
+	switch {
+	case b.sub != nil:
 		b.sub.stops = b.sub.stops || b.reached[b.cur]
 		x = b.konst(1)
+	case b.prog.Attach.Session != nil && !b.opened:
+		x = b.konst(1) // no entry was made, so the session need not see the return
 	}
 	b.cur.Ret(b.pos, x)
 	b.end()

@@ -173,6 +173,7 @@ func (b *builder) nestedStart(s *tree.Stmt, span *tree.Span, name string) {
 	b.jump(done)
 	b.enter(done)
 	b.release(m, n.key)
+	b.opened = true
 }
 
 // nestedEnd takes the entry of a call that ends. A thread that has none open

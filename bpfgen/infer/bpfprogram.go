@@ -16,8 +16,8 @@ func (u *unit) bpfPrograms(p *plan.Pattern) []*target {
 	if err != nil {
 		wrong(p.Pos, "%s: %v", p.Text, err)
 	}
-	has := u.facts.Features()
-	u.mustHave(has.Fentry, "trampolines ("+p.Provider+")", has.Why["fentry"], p)
+	has := u.facts.Trampolines()
+	u.mustHave(has.There, "trampolines ("+p.Provider+")", has.Why, p)
 	list, err := u.facts.BPFPrograms()
 	if err != nil {
 		wrong(p.Pos, "%s: %v", p.Text, err)

@@ -29,15 +29,38 @@ func (u *unit) kernelSpan(p *plan.Pattern) []*target {
 	}
 	has := u.facts.Features()
 	multi := has.Kprobe && has.KprobeMulti && (len(t.funcs) > maxTrampolines || u.facts.MissesCalls())
-	if has.Fentry && u.trampolines(t) && !multi {
+	if !multi && u.facts.Trampolines().There && u.trampolines(t) {
 		t.mech = tree.AttachFentry
 		return []*target{t}
 	}
-	if !has.Fentry || !multi {
+	if !multi {
 		u.notef(p.Pos, "%s: %s, so kprobes at entry and return are used", p.Text, u.whyNoTrampoline(t))
 	}
 	u.mustHave(has.Kprobe, "way to probe functions", has.Why["kprobe"], p)
 	return []*target{t}
+}
+
+// sessionIsReturn is the function by which a program that runs at the entry and
+// at the return knows where it is (kernel/trace/bpf_trace.c, 6.10). It takes
+// nothing, from 7.1 on the context.
+const sessionIsReturn = "bpf_session_is_return"
+
+// kprobeSession is its number in BTF where the calls of t can be seen by one
+// program; 0: there are two.
+func (u *unit) kprobeSession(t *target) uint32 {
+	if t.mech != tree.AttachKprobe || !u.facts.Features().KprobeSession {
+		return 0
+	}
+	b, err := u.facts.BTF()
+	if err != nil {
+		return 0
+	}
+	id, ok := b.Named(kernel.KindFunc, sessionIsReturn)
+	if !ok {
+		return 0
+	}
+	u.notef(t.pos, "%s: one program at entry and return (kprobe session)", t.text)
+	return uint32(id)
 }
 
 // maxTrampolines is up to how many functions get trampolines: each takes some
@@ -61,7 +84,7 @@ func (pr *probe) funcSpans(t *target) {
 	if t.mech == tree.AttachUprobe && len(t.funcs[0].returns) == 0 {
 		span.MaxDepth = maxReturnProbes
 	}
-	w := &funcSpanWalk{pr: pr, t: t, span: span, id: len(pr.u.res.Tree.Spans)}
+	w := &funcSpanWalk{pr: pr, t: t, span: span, id: len(pr.u.res.Tree.Spans), session: pr.u.kprobeSession(t)}
 	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, span)
 	for _, f := range t.funcs {
 		if !w.joins(f) {
@@ -81,6 +104,7 @@ type funcSpanWalk struct {
 	span     *tree.Span
 	id       int
 	programs []*spanProgram
+	session  uint32 // see kprobeSession
 }
 
 func (w *funcSpanWalk) joins(f *funcPoint) bool {
@@ -107,6 +131,9 @@ func (w *funcSpanWalk) one(f *funcPoint) {
 	p := &spanProgram{enter: w.program(f, "_in"), exit: w.program(f, "_out")}
 	w.programs = append(w.programs, p)
 	p.enter.Attach, p.exit.Attach = w.t.attachTo(w.pr.placed(f)), w.t.attachTo(w.pr.returns(f)...)
+	if w.session != 0 {
+		p.enter.Attach.Session = &tree.Session{Return: p.exit.Name, IsReturn: w.session}
+	}
 	if p.exit.Attach.Kind = ends[w.t.mech]; len(f.returns) > 0 {
 		p.exit.Attach.Kind = tree.AttachUprobe
 	}

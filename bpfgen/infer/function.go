@@ -208,7 +208,7 @@ func (u *unit) byMechanism(t *target, p *plan.Pattern) []*target {
 	has := u.facts.Features()
 	switch t.mech {
 	case tree.AttachKprobe:
-		if !has.Kprobe && has.Fentry && u.trampolines(t) && t.funcs[0].place.Offset == 0 {
+		if !has.Kprobe && u.facts.Trampolines().There && u.trampolines(t) && t.funcs[0].place.Offset == 0 {
 			t.mech = tree.AttachFentry
 			u.notef(p.Pos, "%s: this kernel has no kprobes (%s), so trampolines (fentry) are used", p.Text, has.Why["kprobe"])
 			break
@@ -217,14 +217,14 @@ func (u *unit) byMechanism(t *target, p *plan.Pattern) []*target {
 	case tree.AttachKretprobe:
 		u.mustHave(has.Kprobe, "kprobes", has.Why["kprobe"], p)
 	case tree.AttachFentry:
-		if !has.Fentry || !u.trampolines(t) {
-			u.mustHave(has.Kprobe, "trampolines (fentry)", has.Why["fentry"], p)
+		if !u.facts.Trampolines().There || !u.trampolines(t) {
+			u.mustHave(has.Kprobe, "trampolines (fentry)", u.facts.Trampolines().Why, p)
 			t.mech = tree.AttachKprobe
 			u.notef(p.Pos, "%s: %s, so kprobes are used", p.Text, u.whyNoTrampoline(t))
 		}
 	case tree.AttachFexit:
-		if !has.Fentry || !u.trampolines(t) {
-			u.mustHave(has.Kprobe, "trampolines (fexit)", has.Why["fentry"], p)
+		if !u.facts.Trampolines().There || !u.trampolines(t) {
+			u.mustHave(has.Kprobe, "trampolines (fexit)", u.facts.Trampolines().Why, p)
 			u.notef(p.Pos, "%s: %s, so kprobes at entry and return are used", p.Text, u.whyNoTrampoline(t))
 			t.kind, t.mech = targetFuncSpan, tree.AttachKprobe
 		}
@@ -233,8 +233,8 @@ func (u *unit) byMechanism(t *target, p *plan.Pattern) []*target {
 }
 
 func (u *unit) whyNoTrampoline(t *target) string {
-	if has := u.facts.Features(); !has.Fentry {
-		return "this kernel has no trampolines (" + has.Why["fentry"] + ")"
+	if has := u.facts.Trampolines(); !has.There {
+		return "this kernel has no trampolines (" + has.Why + ")"
 	}
 	for _, f := range t.funcs {
 		if why := u.noTrampoline(f); why != "" {

@@ -49,6 +49,9 @@ type Attach struct {
 	// Cookies: the program asks for its place (builtin "cookie"), so each place is
 	// attached with its Cookie.
 	Cookies bool
+	// Session is set at the entry of kernel functions where the kernel can run one
+	// program there and at the return: see Session.
+	Session *Session
 	// Binary is the file of user probes, as this process can open it; Process
 	// is the only process to be probed, 0: all.
 	Binary  string
@@ -64,6 +67,13 @@ type Attach struct {
 	Address uint64
 	Length  int
 	Access  string
+}
+
+// A Session says how the program at the entry of functions and the one at their
+// return can be attached as one.
+type Session struct {
+	Return   string // the name of the program at the return
+	IsReturn uint32 // the number in BTF of bpf_session_is_return (6.10)
 }
 
 // A Place is where a probe stands.

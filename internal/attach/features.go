@@ -12,21 +12,27 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// Features tries what the running kernel can do. trampoline is the BTF number
-// of a function to try trampolines on, 0 if there is no BTF.
-func Features(trampoline uint32) kernel.Features {
+// Features tries what the running kernel can do; nothing is attached for it.
+func Features() kernel.Features {
 	f := kernel.Features{Why: map[string]string{}}
 	f.Kprobe = hasSource("kprobe", "CONFIG_KPROBES", f.Why)
 	f.Uprobe = hasSource("uprobe", "CONFIG_UPROBES", f.Why)
-	f.KprobeMulti = f.Kprobe && hasKprobeMulti()
-	f.UprobeMulti = f.Uprobe && tryUprobeMulti() == nil
+	f.KprobeSession = f.Kprobe && knowsKprobes(bpf.KprobeSession)
+	f.KprobeMulti = f.KprobeSession || f.Kprobe && knowsKprobes(bpf.KprobeMulti)
+	f.UprobeMulti = f.Uprobe && tryUprobes(false) == nil
 	f.Cookies = tryCookies() == nil
-	err := tryTrampoline(trampoline)
-	if f.Fentry = err == nil; err != nil {
-		f.Denied = errors.Is(tryAttach(returning(ebpf.Kprobe, ebpf.AttachNone), nil), unix.EPERM)
-		f.Why["fentry"] = explainTrampoline(err, f.Denied)
-	}
 	return f
+}
+
+// Trampolines attaches one for a moment. function is the BTF number of a
+// function to try it on, 0 if there is no BTF.
+func Trampolines(function uint32) (t kernel.Trampolines) {
+	err := tryTrampoline(function)
+	if t.There = err == nil; !t.There {
+		t.Denied = errors.Is(tryAttach(returning(ebpf.Kprobe, ebpf.AttachNone), nil), unix.EPERM)
+		t.Why = explainTrampoline(err, t.Denied)
+	}
+	return t
 }
 
 // hasSource asks whether the kernel has a source of probes.
@@ -43,21 +49,18 @@ func returning(typ ebpf.ProgramType, at ebpf.AttachType, before ...asm.Instructi
 	return &bpf.Program{Name: "startrace_try", Type: typ, AttachType: at, Instructions: append(before, asm.Mov.Imm(asm.R0, 0), asm.Return())}
 }
 
-// hasKprobeMulti asks for a function that there is not: kernels that know the
-// link look for it.
-func hasKprobeMulti() bool {
-	err := tryAttach(returning(ebpf.Kprobe, ebpf.AttachTraceKprobeMulti), func(fd int) (int, error) {
-		return bpf.LinkKprobeMulti(fd, []string{"startrace has no such function"}, nil, false)
-	})
-	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH)
+// knowsKprobes offers names that cannot be read: kernels that know the link
+// say so, before they look for any.
+func knowsKprobes(kind bpf.KprobeLink) bool {
+	err := tryAttach(returning(ebpf.Kprobe, kind.AttachType()), func(fd int) (int, error) { return bpf.LinkNoKprobes(fd, kind) })
+	return errors.Is(err, unix.EFAULT)
 }
 
-// tryUprobeMulti asks for a folder: kernels that know the link say EBADF, for
-// it is no file.
-func tryUprobeMulti() error {
-	err := tryAttach(returning(ebpf.Kprobe, ebpf.AttachTraceUprobeMulti), func(fd int) (int, error) {
-		return bpf.LinkUprobeMulti(fd, &bpf.UprobeMulti{Path: "/", Offsets: []uint64{0}})
-	})
+// tryUprobes asks for a folder: kernels that know the link say EBADF, for it is
+// no file.
+func tryUprobes(session bool) error {
+	u := &bpf.UprobeMulti{Path: "/", Offsets: []uint64{0}, Session: session}
+	err := tryAttach(returning(ebpf.Kprobe, u.AttachType()), func(fd int) (int, error) { return bpf.LinkUprobeMulti(fd, u) })
 	return unless(err, unix.EBADF)
 }
 

@@ -53,9 +53,10 @@ type program struct {
 	detached bool
 	// missed is the last known number of missed runs, kept when fd is closed.
 	missed uint64
-	// multi: it was loaded to be attached by one link (openMulti).
-	multi       bool
-	missedKnown bool
+	// multi: it was loaded to be attached by one link (openMulti). session: it has
+	// the program at the return in it (openSession).
+	multi, session bool
+	missedKnown    bool
 }
 
 // Load creates the maps of u and loads its programs; nothing runs yet. On an
@@ -87,10 +88,16 @@ func load(u *bpfgen.Unit, o Options) (_ *Loaded, err error) {
 	if err := l.createMaps(); err != nil {
 		return nil, err
 	}
+	l.loadSessions()
 	for _, p := range u.Tree.Programs {
-		if err := l.loadProgram(p); err != nil {
+		if l.inSession(p) {
+			continue
+		}
+		loaded, err := l.loadProgram(p)
+		if err != nil {
 			return nil, err
 		}
+		l.programs = append(l.programs, loaded)
 	}
 	if err := l.fillProgramArrays(); err != nil {
 		return nil, err
@@ -179,14 +186,13 @@ func (l *Loaded) program(name string) *program {
 	return nil
 }
 
-func (l *Loaded) loadProgram(p *tree.Program) error {
+func (l *Loaded) loadProgram(p *tree.Program) (*program, error) {
 	multi := l.multiType(&p.Attach)
 	fd, err := l.loadFor(p, multi)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	l.programs = append(l.programs, &program{Program: p, fd: fd, multi: multi != ebpf.AttachNone})
-	return nil
+	return &program{Program: p, fd: fd, multi: multi != ebpf.AttachNone}, nil
 }
 
 // loadFor loads the code of p to be attached by a link of the type multi, or

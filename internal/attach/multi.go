@@ -24,7 +24,7 @@ func (l *Loaded) multiType(a *tree.Attach) ebpf.AttachType {
 	switch a.Kind {
 	case tree.AttachKprobe, tree.AttachKretprobe:
 		if has.KprobeMulti && byName(a.Places) {
-			return ebpf.AttachTraceKprobeMulti
+			return kprobeLink(a).AttachType()
 		}
 	case tree.AttachUprobe, tree.AttachUretprobe:
 		if has.UprobeMulti && len(a.Places) > 1 {
@@ -48,7 +48,7 @@ func byName(places []tree.Place) bool {
 func openMulti(a *tree.Attach, prog int) (points []point, ok bool, err error) {
 	var fd int
 	if probeSource(a.Kind) == "kprobe" {
-		fd, err = linkKprobes(a, prog)
+		fd, err = linkKprobes(a, kprobeLink(a), prog)
 	} else {
 		fd, err = bpf.LinkUprobeMulti(prog, uprobes(a))
 	}
@@ -61,12 +61,20 @@ func openMulti(a *tree.Attach, prog int) (points []point, ok bool, err error) {
 	return nil, false, nil
 }
 
-func linkKprobes(a *tree.Attach, prog int) (int, error) {
+func linkKprobes(a *tree.Attach, kind bpf.KprobeLink, prog int) (int, error) {
 	var names []string
 	for _, p := range a.Places {
 		names = append(names, p.Func)
 	}
-	return bpf.LinkKprobeMulti(prog, names, cookies(a), isReturn(a.Kind))
+	return bpf.LinkKprobes(prog, kind, names, cookies(a))
+}
+
+// kprobeLink is the kind of link for a program that stands alone.
+func kprobeLink(a *tree.Attach) bpf.KprobeLink {
+	if isReturn(a.Kind) {
+		return bpf.KprobeReturns
+	}
+	return bpf.KprobeMulti
 }
 
 // cookies are those of the places, nil if the program does not ask.
@@ -92,6 +100,9 @@ func uprobes(a *tree.Attach) *bpf.UprobeMulti {
 
 // openFunctions attaches p to its functions.
 func (l *Loaded) openFunctions(p *program) ([]point, error) {
+	if p.session {
+		return l.openSession(p)
+	}
 	if p.multi {
 		points, ok, err := openMulti(&p.Attach, p.fd)
 		if ok {

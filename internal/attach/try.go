@@ -39,12 +39,12 @@ func Try(t *Trial) map[kernel.Way]error {
 		kernel.WayHardware:      tryCounter(unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES),
 		kernel.WayWatchpoint:    tryWatchpoint(),
 		kernel.WayKprobe:        t.kprobe(),
-		kernel.WayKprobeMulti:   t.kprobeMulti(),
-		kernel.WayKprobeSession: t.kprobeSession(),
+		kernel.WayKprobeMulti:   t.kprobes(bpf.KprobeMulti),
+		kernel.WayKprobeSession: t.kprobes(bpf.KprobeSession),
 		kernel.WayFentry:        tryTrampoline(t.Trampoline),
 		kernel.WayUprobe:        tryUprobe(),
-		kernel.WayUprobeMulti:   tryUprobeMulti(),
-		kernel.WayUprobeSession: tryUprobeSession(),
+		kernel.WayUprobeMulti:   tryUprobes(false),
+		kernel.WayUprobeSession: tryUprobes(true),
 		kernel.WayCookies:       tryCookies(),
 		kernel.WayIterator:      t.iterator(),
 	}
@@ -121,15 +121,9 @@ func (t *Trial) kprobe() error {
 	})
 }
 
-func (t *Trial) kprobeMulti() error {
-	return tryAttach(returning(ebpf.Kprobe, ebpf.AttachTraceKprobeMulti), func(fd int) (int, error) {
-		return bpf.LinkKprobeMulti(fd, []string{t.Function}, nil, false)
-	})
-}
-
-func (t *Trial) kprobeSession() error {
-	return tryAttach(returning(ebpf.Kprobe, bpf.AttachKprobeSession), func(fd int) (int, error) {
-		return bpf.LinkKprobeSession(fd, t.Function)
+func (t *Trial) kprobes(kind bpf.KprobeLink) error {
+	return tryAttach(returning(ebpf.Kprobe, kind.AttachType()), func(fd int) (int, error) {
+		return bpf.LinkKprobes(fd, kind, []string{t.Function}, nil)
 	})
 }
 
@@ -144,12 +138,6 @@ func tryUprobe() error {
 		p, err := openProbe(pmu, &tree.Attach{Kind: tree.AttachUprobe, Binary: "/"}, &tree.Place{}, 0, fd)
 		return p.fd, err
 	}), unix.EINVAL)
-}
-
-func tryUprobeSession() error {
-	return unless(tryAttach(returning(ebpf.Kprobe, bpf.AttachUprobeSession), func(fd int) (int, error) {
-		return bpf.LinkUprobeSession(fd, "/", 0)
-	}), unix.EBADF)
 }
 
 // iterator does not read, so the program never runs.

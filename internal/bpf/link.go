@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 )
 
@@ -13,9 +14,11 @@ import (
 // The attach types of links that golang.org/x/sys does not name
 // (enum bpf_attach_type).
 const (
-	attachPerfEvent   = 41 // 5.15
-	attachKprobeMulti = 42 // 5.18
-	attachUprobeMulti = 48 // 6.6
+	attachPerfEvent     = 41 // 5.15
+	attachKprobeMulti   = 42 // 5.18
+	attachUprobeMulti   = 48 // 6.6
+	attachKprobeSession = 56 // 6.10
+	attachUprobeSession = 57 // 6.13
 )
 
 // linkHead is what all links begin with.
@@ -50,10 +53,29 @@ func multiFlags(returns bool) uint32 {
 	return 0
 }
 
-// LinkKprobeMulti attaches a program to kernel functions by name, or to their
-// returns. The kernel refuses all of them (ENOENT, ESRCH) if there is one that
-// it does not know or cannot trace. From 5.18.
-func LinkKprobeMulti(prog int, names []string, cookies []uint64, returns bool) (int, error) {
+// A KprobeLink is a kind of links to many kernel functions.
+type KprobeLink uint8
+
+// The kinds of links. A program of KprobeSession runs at the return of a call only
+// where it has given 0 at the entry.
+const (
+	KprobeMulti   KprobeLink = iota // at the entry; 5.18
+	KprobeReturns                   // at the return; 5.18
+	KprobeSession                   // at both; 6.10
+)
+
+// AttachType is what the link's program is loaded for.
+func (k KprobeLink) AttachType() ebpf.AttachType {
+	if k == KprobeSession {
+		return attachKprobeSession
+	}
+	return attachKprobeMulti
+}
+
+// LinkKprobes attaches a program to kernel functions by name. The kernel refuses
+// all of them (ENOENT, ESRCH) if there is one that it does not know or cannot
+// trace.
+func LinkKprobes(prog int, kind KprobeLink, names []string, cookies []uint64) (int, error) {
 	syms := make([]*byte, len(names))
 	for i, n := range names {
 		p, err := unix.BytePtrFromString(n)
@@ -62,18 +84,38 @@ func LinkKprobeMulti(prog int, names []string, cookies []uint64, returns bool) (
 		}
 		syms[i] = p
 	}
+	attr := kprobesAttr(prog, kind, len(names))
+	attr.syms, attr.cookies = unsafe.SliceData(syms), unsafe.SliceData(cookies)
+	return createLink(&attr)
+}
+
+// LinkNoKprobes is LinkKprobes with one name at the address 1, which nobody has:
+// EFAULT says that the kernel knows the link.
+func LinkNoKprobes(prog int, kind KprobeLink) (int, error) {
+	head := kprobesAttr(prog, kind, 1)
 	attr := struct {
 		linkHead
 		flags, count uint32
-		syms         **byte
-		addrs        *uint64
-		cookies      *uint64
-	}{
-		linkHead: linkHead{prog: uint32(prog), attachType: attachKprobeMulti},
-		flags:    multiFlags(returns), count: uint32(len(names)),
-		syms: unsafe.SliceData(syms), cookies: unsafe.SliceData(cookies),
-	}
+		syms         uint64
+		_            [2]uint64
+	}{linkHead: head.linkHead, flags: head.flags, count: head.count, syms: 1}
 	return createLink(&attr)
+}
+
+// kprobes is the kprobe_multi part of union bpf_attr.
+type kprobes struct {
+	linkHead
+	flags, count uint32
+	syms         **byte
+	_            uint64 // addresses, instead of names
+	cookies      *uint64
+}
+
+func kprobesAttr(prog int, kind KprobeLink, count int) kprobes {
+	return kprobes{
+		linkHead: linkHead{prog: uint32(prog), attachType: uint32(kind.AttachType())},
+		flags:    multiFlags(kind == KprobeReturns), count: uint32(count),
+	}
 }
 
 // A UprobeMulti says where LinkUprobeMulti attaches.
@@ -84,6 +126,15 @@ type UprobeMulti struct {
 	Cookies    []uint64 // nil, or one for each offset
 	PID        int      // the only process, 0: all
 	Returns    bool
+	Session    bool // at the entry and at the return (6.13)
+}
+
+// AttachType is what the link's program is loaded for.
+func (u *UprobeMulti) AttachType() ebpf.AttachType {
+	if u.Session {
+		return attachUprobeSession
+	}
+	return attachUprobeMulti
 }
 
 // LinkUprobeMulti attaches a program to places of a binary, or to the returns
@@ -100,7 +151,7 @@ func LinkUprobeMulti(prog int, u *UprobeMulti) (int, error) {
 		count, flags, pid            uint32
 		_                            uint32
 	}{
-		linkHead: linkHead{prog: uint32(prog), attachType: attachUprobeMulti}, path: path,
+		linkHead: linkHead{prog: uint32(prog), attachType: uint32(u.AttachType())}, path: path,
 		offsets: unsafe.SliceData(u.Offsets), semaphores: unsafe.SliceData(u.Semaphores), cookies: unsafe.SliceData(u.Cookies),
 		count: uint32(len(u.Offsets)), flags: multiFlags(u.Returns), pid: uint32(u.PID),
 	}

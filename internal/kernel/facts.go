@@ -24,6 +24,8 @@ type Options struct {
 	OnlyFunction func(name string) bool
 	// Features finds out what the kernel has; it is called once, if at all.
 	Features func() Features
+	// Trampolines finds out whether it has these; it is called once, if at all.
+	Trampolines func() Trampolines
 }
 
 // Facts gathers what is known about one kernel. Nothing is read before it is
@@ -44,6 +46,9 @@ type Facts struct {
 
 	featuresOnce sync.Once
 	features     Features
+
+	trampolinesOnce sync.Once
+	trampolines     Trampolines
 
 	functionsOnce sync.Once
 	functions     []functionName

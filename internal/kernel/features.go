@@ -7,8 +7,9 @@ type Features struct {
 	Kprobe bool
 	// KprobeMulti: one link probes many functions (5.18, CONFIG_FPROBE).
 	KprobeMulti bool
-	// Fentry: trampolines at kernel functions (5.5; Debian's 5.10 has them).
-	Fentry bool
+	// KprobeSession: such a link runs one program at the entry and at the return
+	// (6.10), which decides at the entry whether it does at the return.
+	KprobeSession bool
 	// Uprobe: user functions can be probed (CONFIG_UPROBES).
 	Uprobe bool
 	// UprobeMulti: one link probes many places of a binary (6.6).
@@ -16,16 +17,23 @@ type Features struct {
 	// Cookies: a program learns at which of its places it runs
 	// (bpf_get_attach_cookie, 5.15).
 	Cookies bool
+	// Why has the reason where Kprobe or Uprobe is missing, for messages.
+	Why map[string]string
+}
+
+// Trampolines says whether programs can be attached by trampolines at kernel
+// functions (5.5; Debian's 5.10 has them).
+type Trampolines struct {
+	There bool
+	Why   string // where they are missing, for messages
 	// Denied: this process may not load programs, so that what seems missing may
 	// be there.
 	Denied bool
-	// Why has the reason where one of the first four is missing, for messages.
-	Why map[string]string
 }
 
 // AllFeatures are those of the newest kernels.
 func AllFeatures() Features {
-	return Features{Kprobe: true, KprobeMulti: true, Fentry: true, Uprobe: true, UprobeMulti: true, Cookies: true}
+	return Features{Kprobe: true, KprobeMulti: true, KprobeSession: true, Uprobe: true, UprobeMulti: true, Cookies: true}
 }
 
 // Features gives what Options.Features found; without that, as with fixtures,
@@ -38,4 +46,16 @@ func (f *Facts) Features() Features {
 		}
 	})
 	return f.features
+}
+
+// Trampolines gives what Options.Trampolines found; without that they are there.
+// It is apart from Features because a try takes milliseconds.
+func (f *Facts) Trampolines() Trampolines {
+	f.trampolinesOnce.Do(func() {
+		f.trampolines.There = true
+		if f.opts.Trampolines != nil {
+			f.trampolines = f.opts.Trampolines()
+		}
+	})
+	return f.trampolines
 }

@@ -120,10 +120,10 @@ func (s *Source) missing(k *kind) error {
 	case "kprobe", "kretprobe":
 		ok, why = has.Kprobe, has.Why["kprobe"]
 		if k.name == "kprobe" {
-			ok = ok || has.Fentry // which then takes its place
+			ok = ok || s.Facts.Trampolines().There // which then takes its place
 		}
 	case "fentry", "fexit", "func":
-		ok, why = has.Fentry || has.Kprobe, has.Why["kprobe"]
+		ok, why = has.Kprobe || s.Facts.Trampolines().There, has.Why["kprobe"]
 	case "uprobe", "uretprobe", "ufunc", "usdt":
 		ok, why = has.Uprobe, has.Why["uprobe"]
 	}

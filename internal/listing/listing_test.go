@@ -222,7 +222,8 @@ func TestProblems(t *testing.T) {
 	s := source(t)
 	s.Facts = kernel.Open(kernel.Options{
 		BTF: fixedTypes(t), TracefsPath: "testdata/none",
-		Features: func() kernel.Features { return kernel.Features{Why: map[string]string{"kprobe": "it is a test"}} },
+		Features:    func() kernel.Features { return kernel.Features{Why: map[string]string{"kprobe": "it is a test"}} },
+		Trampolines: func() kernel.Trampolines { return kernel.Trampolines{} },
 	})
 	r, err := s.Find("{sched_wakeup,read}")
 	if err != nil {

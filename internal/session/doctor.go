@@ -85,7 +85,7 @@ func (s *session) explainMistakes(m *doctor.Machine, err error) error {
 			return doctor.Explain(m, &unreadable{err, closed})
 		}
 	}
-	if strings.Contains(text, "this kernel has no") && s.facts.Features().Denied {
+	if strings.Contains(text, "this kernel has no") && s.facts.Trampolines().Denied {
 		return doctor.Explain(m, &unreadable{err, unix.EPERM}) // it may have it
 	}
 	return err

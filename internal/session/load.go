@@ -105,14 +105,14 @@ func (s *session) compile(st explain.Stages) (*infer.Result, error) {
 // trampolines on.
 const tried = "vfs_fsync"
 
-// features tries what the kernel can do; kernel.Facts asks once.
-func (s *session) features() kernel.Features {
+// trampolines tries these; kernel.Facts asks once.
+func (s *session) trampolines() kernel.Trampolines {
 	b, err := s.facts.BTF()
 	if err != nil {
-		return attach.Features(0)
+		return attach.Trampolines(0)
 	}
 	id, _ := b.Named(kernel.KindFunc, tried)
-	return attach.Features(uint32(id))
+	return attach.Trampolines(uint32(id))
 }
 
 func (s *session) tracepointID(group, name string) (uint64, error) {

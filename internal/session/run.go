@@ -42,7 +42,7 @@ func Run(o Options) (exit int, err error) {
 func newSession(o Options) *session {
 	s := &session{Options: o, outside: newOutside(), errors: o.Stderr, wallOffset: wallOffset(), part: &part{}, bound: make(map[int]bool), devices: make(map[uint64]string)}
 	s.out = newOutput(o.Stdout)
-	s.facts = kernel.Open(kernel.Options{Features: s.features, OnlyFunction: attach.OnlyFunction, BPFPrograms: attach.Programs})
+	s.facts = kernel.Open(kernel.Options{Features: attach.Features, Trampolines: s.trampolines, OnlyFunction: attach.OnlyFunction, BPFPrograms: attach.Programs})
 	s.timerErrors = s.newFailures("timer")
 	s.exitErrors = s.newFailures("at_exit")
 	s.host = script.New(script.Options{
@@ -102,8 +102,12 @@ func (s *session) sayAttached() {
 	s.messagef("Attached %d probe%s%s", probes, plural(probes), at)
 }
 
-// sayRefused names the places that patterns matched and that cannot be probed.
+// sayRefused names the places that patterns matched and that cannot be probed,
+// and tells where what was meant to be a session is none.
 func (s *session) sayRefused() {
+	for _, probe := range s.loaded.NoSessions() {
+		s.verbosef("%s: the kernel takes no session there: two programs", probeName(s.part.plan, probe))
+	}
 	const shown = 3
 	for _, r := range s.loaded.Refused() {
 		more := ""

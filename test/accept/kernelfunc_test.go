@@ -94,6 +94,41 @@ at_exit(lambda: [print("call", f, d, r, v) for (f, d, r), v in calls.items()])
 	checkAccount(t, e, number(t, e.stdout, `(?m)^call read 1 64 (\d+)$`), n)
 }
 
+// Calls of many functions are seen by one program at entry and return where the kernel has sessions (6.10), by two
+// elsewhere: none is lost, nor paired with another, whatever a filter at the start lets through.
+func TestKernelSessions(t *testing.T) {
+	needKernelFunctions(t)
+	n := scaled(1000)
+	// More functions than get trampolines, all with a result.
+	const functions = "{vfs_read,read_zero,read_iter_zero,vfs_write,vfs_fsync,vfs_fsync_range,vfs_fallocate,vfs_getattr,vfs_iter_read,vfs_iter_write," +
+		"vfs_rmdir,vfs_link,vfs_unlink,vfs_rename,vfs_symlink,vfs_mknod,vfs_create,vfs_truncate,vfs_setxattr,vfs_getxattr,vfs_listxattr,vfs_statfs}"
+	e, d := traced(t, `
+calls = count()
+timed = count()
+began = count()
+probe("func:`+functions+`", lambda e: calls[e.func if e.func == "vfs_read" else "read", e.depth, e.ret].add(), `+reading+`)
+probe("func:`+functions+`", lambda e: timed[e.ret, e.duration > 0, e.start.time + e.duration == e.time].add(),
+      where = lambda e: e.comm == "wl-reads" and e.func == "vfs_read", start = lambda e: began[e.func].add())
+at_exit(lambda: [print("call", f, d, r, v) for (f, d, r), v in calls.items()])
+at_exit(lambda: [print("timed", k, v) for k, v in timed.items()])
+at_exit(lambda: [print("began", k, v) for k, v in began.items()])
+`, []string{"-v"}, "reads", strconv.Itoa(n), "64,100")
+	for size, want := range d.Sizes {
+		checkAccount(t, e, number(t, e.stdout, fmt.Sprintf(`(?m)^call vfs_read 0 %d (\d+)$`, size)), want)
+		checkAccount(t, e, number(t, e.stdout, fmt.Sprintf(`(?m)^call read 1 %d (\d+)$`, size)), want)
+		checkAccount(t, e, number(t, e.stdout, fmt.Sprintf(`(?m)^timed \(%d, True, True\) (\d+)$`, size)), want)
+	}
+	checkAccount(t, e, number(t, e.stdout, `(?m)^began vfs_read (\d+)$`), n)
+	const session = "one program at entry and return (kprobe session)"
+	want := 0
+	if atLeast(t, 6, 10) {
+		want = 2
+	}
+	if got := strings.Count(e.stderr, session); got != want || strings.Contains(e.stderr, "takes no session") {
+		t.Errorf("%d sessions, want %d:\n%s", got, want, e.stderr)
+	}
+}
+
 // A span between two functions of one's own choice.
 func TestKernelFunctionSpan(t *testing.T) {
 	needKernelFunctions(t)

@@ -1,0 +1,171 @@
+package attach
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/bpf"
+)
+
+// Calls of kernel functions are seen by one program at the entry and one at the
+// return. Where the kernel has sessions (6.10) the two are put into one program,
+// which asks where it runs: it is attached by one link, the kernel has one
+// handler to run instead of two at each entry, and none at the returns of calls
+// that the part for the entry did not want.
+
+// NoSessions gives the probes of which programs were meant to be sessions and
+// are two.
+func (l *Loaded) NoSessions() (probes []int) {
+	for _, p := range l.programs {
+		if p.Attach.Session != nil && !p.session && !slices.Contains(probes, p.Probe) {
+			probes = append(probes, p.Probe)
+		}
+	}
+	return probes
+}
+
+// loadSessions loads the programs that can be sessions. Those that the kernel
+// refuses are loaded as two, which tells why if that is refused too.
+func (l *Loaded) loadSessions() {
+	for _, p := range l.unit.Tree.Programs {
+		s := p.Attach.Session
+		if s == nil || l.multiType(&p.Attach) == ebpf.AttachNone || !l.opts.Features().KprobeSession {
+			continue
+		}
+		insns, ok := l.joined(p)
+		if !ok {
+			continue
+		}
+		spec := l.unit.Spec.Programs[p.Name]
+		fd, err := bpf.Load(&bpf.Program{Name: p.Name, Type: spec.Type, AttachType: bpf.KprobeSession.AttachType(), Instructions: insns}, nil)
+		if err == nil {
+			l.programs = append(l.programs, &program{Program: p, fd: fd, session: true})
+		}
+	}
+}
+
+// inSession reports whether p is a part of a session that was loaded.
+func (l *Loaded) inSession(p *tree.Program) bool {
+	return slices.ContainsFunc(l.programs, func(s *program) bool {
+		return s.session && (s.Program == p || s.Attach.Session.Return == p.Name)
+	})
+}
+
+// joined are the instructions of a session: what asks where it runs, the program
+// at the entry, the one at the return, then the functions that these call. ok is
+// false where they cannot be one.
+func (l *Loaded) joined(p *tree.Program) (_ asm.Instructions, ok bool) {
+	var parts, functions [2]asm.Instructions
+	for i, name := range []string{p.Name, p.Attach.Session.Return} {
+		spec := l.unit.Spec.Programs[name]
+		if spec == nil || l.jumpsToTails(spec.Instructions) {
+			return nil, false
+		}
+		insns, err := l.withMaps(spec.Instructions)
+		if err != nil {
+			return nil, false
+		}
+		parts[i], functions[i] = apart(insns)
+	}
+	renameFunctions(parts[1], functions[1])
+	entry := parts[0]
+	size := 0
+	for _, ins := range entry {
+		size += int(ins.Width())
+	}
+	if size > math.MaxInt16 {
+		return nil, false
+	}
+	ask := asm.Instructions{
+		asm.Mov.Reg(asm.R6, asm.R1), // calls leave R6 as it is
+		asm.Instruction{OpCode: asm.OpCode(asm.JumpClass).SetJumpOp(asm.Call), Src: asm.PseudoKfuncCall, Constant: int64(p.Attach.Session.IsReturn)},
+		asm.Mov.Reg(asm.R1, asm.R6),
+		asm.Instruction{OpCode: asm.JNE.Op(asm.ImmSource), Dst: asm.R0, Offset: int16(size)},
+	}
+	ask[0] = ask[0].WithSymbol(p.Name)
+	for i := range parts {
+		parts[i][0] = parts[i][0].WithSymbol("") // it begins no function any more
+	}
+	return slices.Concat(ask, entry, parts[1], functions[0], functions[1]), true
+}
+
+// jumpsToTails: programs that others jump to are loaded for the same link as
+// these, and are no sessions.
+func (l *Loaded) jumpsToTails(insns asm.Instructions) bool {
+	return slices.ContainsFunc(insns, func(ins asm.Instruction) bool {
+		spec := l.unit.Spec.Maps[ins.Reference()]
+		return ins.IsLoadFromMap() && spec != nil && spec.Type == ebpf.ProgramArray
+	})
+}
+
+// apart splits a program from the functions that it calls, which follow it and
+// begin with their names.
+func apart(insns asm.Instructions) (program, functions asm.Instructions) {
+	for i := 1; i < len(insns); i++ {
+		if insns[i].Symbol() != "" {
+			return insns[:i], insns[i:]
+		}
+	}
+	return insns, nil
+}
+
+// renameFunctions tells functions of one program from those of the other.
+func renameFunctions(program, functions asm.Instructions) {
+	const mark = ".return"
+	for i := range functions {
+		if name := functions[i].Symbol(); name != "" {
+			functions[i] = functions[i].WithSymbol(name + mark)
+		}
+	}
+	for _, insns := range []asm.Instructions{program, functions} {
+		for i := range insns {
+			if insns[i].IsFunctionReference() {
+				insns[i] = insns[i].WithReference(insns[i].Reference() + mark)
+			}
+		}
+	}
+}
+
+// openSession attaches a session, or, where the kernel refuses one of its
+// places, the two programs of which it is made.
+func (l *Loaded) openSession(p *program) ([]point, error) {
+	fd, err := linkKprobes(&p.Attach, bpf.KprobeSession, p.fd)
+	switch {
+	case err == nil:
+		return []point{{fd: fd, kind: probePoint}}, nil
+	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
+		return nil, err
+	}
+	atReturn, err := l.loadProgram(l.treeProgram(p.Attach.Session.Return))
+	if err != nil {
+		return nil, err
+	}
+	l.programs = slices.Insert(l.programs, slices.Index(l.programs, p), atReturn)
+	atEntry, err := l.loadProgram(p.Program)
+	if err != nil {
+		return nil, err
+	}
+	err = unix.Close(p.fd)
+	if p.fd, p.multi, p.session = atEntry.fd, atEntry.multi, false; err != nil {
+		return nil, err
+	}
+	if atReturn.points, err = l.openFunctions(atReturn); err != nil {
+		return nil, err
+	}
+	points, err := l.openFunctions(p)
+	if err != nil {
+		l.detach([]*program{atReturn})
+	}
+	return points, err
+}
+
+func (l *Loaded) treeProgram(name string) *tree.Program {
+	i := slices.IndexFunc(l.unit.Tree.Programs, func(p *tree.Program) bool { return p.Name == name })
+	return l.unit.Tree.Programs[i]
+}
