@@ -44,13 +44,36 @@ func openCounter(a *tree.Attach, prog int) ([]point, error) {
 		attr.Bits |= unix.PerfBitFreq
 	}
 	points, err := openEverywhere(attr, prog)
-	switch {
-	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENODEV):
-		return nil, fmt.Errorf("this machine does not count %s (virtual machines often have no hardware counters): %w", a.Name, err)
-	case errors.Is(err, unix.EBUSY):
-		return nil, fmt.Errorf("all counters for %s are in use: %w", a.Name, err)
+	if err == nil {
+		return points, nil
 	}
-	return points, explainRate(a, err)
+	if rate := explainRate(a, err); rate != err {
+		return nil, rate
+	}
+	return nil, explainCounter(a, err, kernel.HasCounters())
+}
+
+// explainCounter says why an event is not counted and what to do instead.
+// counters: the kernel drives counters of the CPU.
+func explainCounter(a *tree.Attach, err error, counters bool) error {
+	const instead = "profile:99hz samples by time, software: events are counted everywhere"
+	refused := errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.EINVAL)
+	switch {
+	case a.Group == "software" && refused:
+		return fmt.Errorf("this kernel does not have the event; startrace list -v software: shows in which version it came: %w", err)
+	case a.Group == "software":
+		return err
+	case !counters && (refused || errors.Is(err, unix.EOPNOTSUPP)):
+		return fmt.Errorf("the kernel sees no counters of the CPU on this machine, as on most virtual ones: "+
+			"trace on the machine itself, or give the guest counters (QEMU: -cpu host,pmu=on); %s: %w", instead, err)
+	case errors.Is(err, unix.EOPNOTSUPP):
+		return fmt.Errorf("this CPU counts %s, but does not interrupt for it, so it cannot be sampled; %s: %w", a.Name, instead, err)
+	case refused:
+		return fmt.Errorf("this CPU does not count %s; perf list shows what it counts, and its manual the numbers of others (hardware:r01c2); %s: %w", a.Name, instead, err)
+	case errors.Is(err, unix.EBUSY):
+		return fmt.Errorf("all counters of the CPU are in use: end what uses them (perf, or the watchdog: sysctl kernel.nmi_watchdog=0): %w", err)
+	}
+	return err
 }
 
 // The accesses of a watchpoint (include/uapi/linux/hw_breakpoint.h).

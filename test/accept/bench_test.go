@@ -1,6 +1,7 @@
 package accept
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -27,9 +28,20 @@ probe("tracepoint:raw_syscalls:sys_enter", lambda e: n[e.comm].add())
 n = count()
 probe("syscall:*", lambda e: n[e.func].add())
 `,
+		"functions": `
+n = count()
+probe("kprobe:tcp_*", lambda e: n[e.func].add())
+`,
+		"calls": `
+n = count()
+probe("func:tcp_*", lambda e: n[e.func].add())
+`,
 	}
 	for name, text := range scripts {
 		b.Run(name, func(b *testing.B) {
+			if needTracing(b); strings.Contains(text, ":tcp_") && !(inGuest() && kernelFunctions(b)) {
+				b.Skip("needs a kernel with CONFIG_KPROBES, in a virtual machine of its own")
+			}
 			var attach, end time.Duration
 			for b.Loop() {
 				began := time.Now()

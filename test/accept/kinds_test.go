@@ -15,6 +15,8 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/btf"
 	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/kernel"
 )
 
 // faultsAt is where the workload faults.
@@ -44,6 +46,20 @@ at_exit(report)
 				t.Errorf("got %q, want %q\n%s", e.stdout, want, e.stderr)
 			}
 		})
+	}
+}
+
+// Where the CPU counts nothing, hardware events say so and what to do instead.
+func TestNoCounters(t *testing.T) {
+	needTracing(t)
+	if kernel.HasCounters() {
+		t.Skip("needs a machine without counters of the CPU, as most virtual ones: this one has some")
+	}
+	for _, event := range []string{"cycles", "cycles:99hz", "L1-dcache-load-misses:1000", "r01c2"} {
+		e := startrace(t, "-e", fmt.Sprintf(`probe("hardware:%s", lambda e: print(e.cpu))`, event), "-c", "true")
+		if e.status != 1 || !strings.Contains(e.stderr, "the kernel sees no counters of the CPU on this machine") || !strings.Contains(e.stderr, "profile:99hz samples by time") {
+			t.Errorf("%s: status %d: %s", event, e.status, e.stderr)
+		}
 	}
 }
 
