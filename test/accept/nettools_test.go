@@ -93,7 +93,7 @@ func TestTcpstates(t *testing.T) {
 
 func TestSolisten(t *testing.T) {
 	e, d, port := connections(t, "solisten")
-	e.wantRows(t, "PID COMM PROTO BACKLOG ADDR PORT RESULT", fmt.Sprintf(`%d %s IPPROTO_TCP 16 127\.0\.0\.1 %d 0`, d.PID, d.Comm, port))
+	e.wantRows(t, "PID COMM PROTO BACKLOG ADDR PORT RESULT", fmt.Sprintf(`%d %s TCP 16 127\.0\.0\.1 %d 0`, d.PID, d.Comm, port))
 }
 
 // Bytes by connection, both ways, and how many answers there were.

@@ -1,0 +1,181 @@
+package accept
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Calls of the file system by kind, of which the workload's are known.
+func TestVfsstat(t *testing.T) {
+	needKernelFunctions(t)
+	const reads = 999
+	e, _ := tool(t, []string{"vfsstat", "-i", "1h"}, "reads", strconv.Itoa(reads), "64")
+	e.wantRows(t, "READ WRITE FSYNC OPEN CREATE UNLINK MKDIR RMDIR", `\d+ \d+ \d+ \d+ \d+ \d+ \d+ \d+`)
+	row := strings.Fields(e.stdout)[8:]
+	if n, _ := strconv.Atoi(row[0]); n+e.lost(t) < reads || n > reads+200 { // and those of its start
+		t.Errorf("%d reads, want %d and a few", n, reads)
+	}
+	dir := t.TempDir()
+	e = startrace(t, "vfsstat", "-i", "1h", "-c", fmt.Sprintf(`sh -c "for i in 1 2 3; do mkdir %s/d; rmdir %s/d; echo >%s/f; rm %s/f; done"`, dir, dir, dir, dir)).ok(t)
+	e.has(t, `(?m)^ +\d+ +\d+ +0 +\d+ +\d+ +3 +3 +3$`)
+}
+
+// Memory runs out in a cgroup: who asked for it and who was killed are the same.
+func TestOomkill(t *testing.T) {
+	needKernelFunctions(t)
+	procs := memoryLimit(t, 32<<20)
+	e := startrace(t, "oomkill", "-c", fmt.Sprintf(`sh -c "echo \$\$ >%s; %s -report /dev/null faults 50000; true"`, procs, program(t, "workload"))).ok(t)
+	e.wantRows(t, "PID COMM VICTIM VCOMM LIMIT_KB REASON", `(\d+) \S+ \d+ \S+ 32768 limit of a cgroup`)
+	row := strings.Fields(e.stdout)
+	if len(row) < 12 || row[6] != row[8] {
+		t.Errorf("the victim is another than who asked: %s", e.stdout)
+	}
+}
+
+// memoryLimit makes a cgroup of so much memory and gives the file that takes its processes.
+func memoryLimit(t *testing.T, bytes int) (procs string) {
+	t.Helper()
+	root := t.TempDir()
+	limit := "memory.max"
+	if out, err := exec.Command("mount", "-t", "cgroup2", "none", root).CombinedOutput(); err != nil {
+		t.Skipf("needs cgroup2 (CONFIG_CGROUPS): %v: %s", err, out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", root).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v: %s", err, out)
+		}
+	})
+	if err := os.WriteFile(filepath.Join(root, "cgroup.subtree_control"), []byte("+memory"), 0); err != nil {
+		t.Skipf("needs the memory controller of cgroup2 (CONFIG_MEMCG): %v", err)
+	}
+	group := filepath.Join(root, "small")
+	if err := os.Mkdir(group, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Remove(group) })
+	if err := os.WriteFile(filepath.Join(group, limit), []byte(strconv.Itoa(bytes)), 0); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(group, "cgroup.procs")
+}
+
+// What is seen of put-off handlers is no more than the kernel counts meanwhile.
+func TestSoftirqs(t *testing.T) {
+	needGuest(t)
+	needTracing(t)
+	before := softirqs(t)
+	e := startrace(t, "softirqs", "--duration", "3s").ok(t)
+	after := softirqs(t)
+	if !strings.HasPrefix(e.stdout, "Tracing handlers of interrupts; press ^C to finish\n\ntime:\n") {
+		t.Errorf("got %s", excerpt(e.stdout))
+	}
+	seen := 0
+	for _, m := range regexp.MustCompile(`(?m)^([A-Z_]+) +(\d+) +\d`).FindAllStringSubmatch(e.stdout, -1) {
+		n, _ := strconv.Atoi(m[2])
+		if made := after[m[1]] - before[m[1]]; n > made {
+			t.Errorf("%d runs of %s, the kernel counts %d", n, m[1], made)
+		}
+		seen += n
+	}
+	if seen == 0 {
+		t.Errorf("no handler ran in 3 seconds: %s\nstderr: %s", e.stdout, excerpt(e.stderr))
+	}
+}
+
+// softirqs are the runs of each put-off handler since boot, on all CPUs.
+func softirqs(t *testing.T) map[string]int {
+	t.Helper()
+	text, err := os.ReadFile("/proc/softirqs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		words := strings.Fields(line)
+		for _, word := range words[1:] {
+			if n, err := strconv.Atoi(word); err == nil {
+				runs[strings.TrimSuffix(words[0], ":")] += n
+			}
+		}
+	}
+	return runs
+}
+
+// The console of a guest interrupts when something is written to it.
+func TestHardirqs(t *testing.T) {
+	needGuest(t)
+	needTracing(t)
+	r := start(t, "hardirqs", "--dist")
+	r.await(t, "Tracing handlers of interrupts; press ^C to finish")
+	time.Sleep(time.Second) // its timer goes on
+	console, err := os.OpenFile("/dev/console", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer console.Close()
+	if _, err := io.WriteString(console, strings.Repeat(" ", 64)+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Second)
+	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	e := r.end(t).ok(t)
+	if !regexp.MustCompile(`(?m)^time\[\S[^\]]*\] \(us\):\n(?:.*\n)*?\[.* [1-9]\d* \|`).MatchString(e.stdout) {
+		t.Errorf("no handler ran: %s\nstderr: %s", e.stdout, excerpt(e.stderr))
+	}
+}
+
+// Of connections that find no room the first segment is sent again, after 1, 3 and 7 seconds.
+func TestTcpretrans(t *testing.T) {
+	needGuest(t)
+	needTracing(t)
+	for _, flags := range [][]string{nil, {"--count"}} {
+		port, stop := waitingConnections(t)
+		e := startrace(t, append([]string{"tcpretrans", "--duration", "8s"}, flags...)...).ok(t)
+		stop()
+		rows := rowsLike(e, fmt.Sprintf(`127\.0\.0\.1 \d+ 127\.0\.0\.1 %d SYN_SENT`, port))
+		if flags != nil {
+			rows = rowsLike(e, fmt.Sprintf(`127\.0\.0\.1 \d+ 127\.0\.0\.1 %d [1-9]\d*`, port))
+		}
+		if rows < 2 {
+			t.Errorf("%v: %d segments of connections without room\nstdout: %s\nstderr: %s", flags, rows, excerpt(e.stdout), excerpt(e.stderr))
+		}
+	}
+}
+
+// waitingConnections runs the workload backlog and gives its port.
+func waitingConnections(t *testing.T) (port int, stop func()) {
+	t.Helper()
+	cmd := exec.Command(program(t, "workload"), "backlog", "6")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return number(t, line, `^port (\d+)`), func() {
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+}
