@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -298,21 +299,46 @@ func TestPromptCompletes(t *testing.T) {
 		{`probe("tracepoint:syscalls:sys_enter_openat", lambda e: e.args.filen` + "\t", `1> probe("tracepoint:syscalls:sys_enter_openat", lambda e: e.args.filename`},
 		{`probe("rawtracepoint:sched_switch", lambda e: e.args.next.real_pa` + "\t", `1> probe("rawtracepoint:sched_switch", lambda e: e.args.next.real_parent`},
 		{`json.enc` + "\t", "1> json.encode"},
+		{`probe("syscall:close", where = lambda e: e.start.args.` + "\t", `1> probe("syscall:close", where = lambda e: e.start.args.fd`},
 	} {
 		p.press(c.typed)
 		p.await(c.want)
 		p.press("\x15")
 		p.awaitEmpty("1>")
 	}
-	p.press(`probe("tracepoint:sched:sched_wak` + "\t")
-	if err := p.Await("what there is", func(s string) bool {
-		return strings.Contains(s, "tracepoint:sched:sched_wakeup\n") && strings.Contains(s, "tracepoint:sched:sched_waking")
+	for _, c := range []struct {
+		typed string
+		want  []string
+	}{
+		{`probe("tracepoint:sched:s`, []string{"sched_switch", "sched_process_exec", "sched_wakeup_new"}},
+		{`probe("tracepoint:sched:sched_wakeup*`, []string{"sched_wakeup", "sched_wakeup_new"}},
+		{`probe("syscall:read`, []string{"read", "readv", "readahead"}},
+		{`probe("syscall:openat", lambda e: e.args.`, []string{"dfd", "filename", "flags", "mode"}},
+		{`probe("syscall:{openat,close}", lambda e: e.args.`, []string{"dfd", "fd", "filename", "flags", "mode"}},
+		{`def f(e): e.c`, []string{"cgroup", "comm", "cpu"}},
+	} {
+		p.completes(c.typed, c.want)
+	}
+	p.leave()
+}
+
+// completes checks what Tab shows above the line, which stays but for what all
+// of the words have in common.
+func (p *promptTest) completes(typed string, want []string) {
+	p.Helper()
+	p.press(typed)
+	p.await("1> " + typed)
+	before := strings.Count(p.Screen(), "\n")
+	p.press("\t\t")
+	if err := p.Await(fmt.Sprint("words ", want), func(screen string) bool {
+		rows := strings.SplitAfter(screen, "\n")
+		words := strings.Fields(strings.Join(rows[before-1:len(rows)-1], ""))
+		return !slices.ContainsFunc(want, func(w string) bool { return !slices.Contains(words, w) }) && strings.HasPrefix(lastRow(screen), "1> "+typed)
 	}); err != nil {
-		t.Error(err)
+		p.Error(err)
 	}
 	p.press("\x15")
 	p.awaitEmpty("1>")
-	p.leave()
 }
 
 func TestPromptInterrupts(t *testing.T) {

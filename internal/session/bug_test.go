@@ -2,6 +2,8 @@ package session
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 )
@@ -20,5 +22,16 @@ func TestGuard(t *testing.T) {
 	}
 	if !strings.Contains(stderr.String(), "TestGuard") {
 		t.Errorf("-v does not show where: %s", stderr.String())
+	}
+}
+
+// A panic in what was typed is a message; the prompt goes on.
+func TestPromptGuard(t *testing.T) {
+	p := &prompt{s: &session{Options: Options{Stderr: io.Discard}}} // without a host, which nothing that is typed can bring about
+	p.s.inEvent = true
+	err := p.runGuarded(1, "1 + 1")
+	var bug *BugError
+	if !errors.As(err, &bug) || p.s.inEvent {
+		t.Errorf("got %v, in an event: %v", err, p.s.inEvent)
 	}
 }

@@ -46,7 +46,7 @@ func (p *prompt) run(c repl.Chunk) {
 	if loadFile.MatchString(text) {
 		text = loadFile.ReplaceAllString(text, "${1}reload$2")
 	}
-	err := p.runChunk(c.Line, text)
+	err := p.runGuarded(c.Line, text)
 	p.inChunk, s.out.eager = false, false
 	p.keys.done()
 	s.host.Resume()
@@ -56,6 +56,14 @@ func (p *prompt) run(c repl.Chunk) {
 	}
 	s.out.flush()
 	p.term.fresh()
+}
+
+// runGuarded is runChunk, of which a panic is an error that ends nothing.
+func (p *prompt) runGuarded(line int, text string) (err error) {
+	var exit int // the prompt goes on
+	defer func() { p.s.inEvent, p.s.flushing = false, false }()
+	defer guard(p.s.Options, &exit, &err)
+	return p.runChunk(line, text)
 }
 
 func (p *prompt) runChunk(line int, text string) error {

@@ -3,7 +3,6 @@ package session
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -12,10 +11,8 @@ import (
 
 	"go.starlark.net/starlark"
 
-	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/starlark/repl"
-	"github.com/startrace/startrace/starlark/value"
 	"github.com/startrace/startrace/stdlib"
 )
 
@@ -79,96 +76,6 @@ func (w *wordValue) CallInternal(_ *starlark.Thread, args starlark.Tuple, kwargs
 		return nil, err
 	}
 	return w.call(w.p, arg)
-}
-
-func helpText() string {
-	var b strings.Builder
-	b.WriteString(`What is typed is Starlark, as in scripts. Probes attach when a line has been entered, and go on:
-
-  n = count()
-  probe("syscall:openat", lambda e: n[e.comm].add())
-  n                              what has been counted so far
-  [k for k, v in n.items() if v > 10]
-
-A block ends with an empty line. A name that is set again replaces what it held, also for probes that use it;
-p = None detaches a probe.
-Tab completes names, points in strings, and the fields of an event: e.args.<Tab>
-
-`)
-	for _, name := range slices.Sorted(maps.Keys(promptWords)) {
-		fmt.Fprintf(&b, "  %-16s %s\n", promptWords[name].signature, promptWords[name].doc)
-	}
-	b.WriteString("  probes           What is attached, with hits, losses and the time of one hit; probes[0] is a probe.\n")
-	return b.String()
-}
-
-func (p *prompt) print(text string) {
-	p.s.out.buf = append(p.s.out.buf, text...)
-	p.s.out.full()
-}
-
-func (p *prompt) help(arg starlark.Value) (starlark.Value, error) {
-	name := ""
-	switch v := arg.(type) {
-	case nil:
-		p.print(helpText())
-		return starlark.None, nil
-	case starlark.String:
-		name = string(v)
-	case *wordValue:
-		p.print(v.text())
-		return starlark.None, nil
-	case *starlark.Builtin:
-		name = v.Name()
-	case value.Container:
-		p.print(fmt.Sprintf("%s, declared at %s\n\n", v, v.Decl().Pos))
-		name = v.Decl().Kind.String()
-	case *builtins.Probe:
-		p.print(fmt.Sprintf("%s, declared at %s\n\n", v, v.Pos()))
-		name = "probe"
-	case *starlark.Function:
-		p.print(signature(v) + "\n" + indented(v.Doc()))
-		return starlark.None, nil
-	default:
-		p.print(fmt.Sprintf("%s: a %s%s\n", v, v.Type(), attributesOf(v)))
-		return starlark.None, nil
-	}
-	if w, ok := promptWords[name]; ok {
-		p.print(w.signature + "\n\n" + w.doc + "\n")
-		return starlark.None, nil
-	}
-	if _, ours := builtins.Lookup(name); !ours && starlark.Universe.Has(name) {
-		p.print(name + " is the same as in Starlark and Python\n")
-		return starlark.None, nil
-	}
-	return starlark.None, Doc(outputWriter{p.s.out}, name)
-}
-
-func indented(doc string) string {
-	if doc == "" {
-		return ""
-	}
-	return "\n" + strings.TrimSpace(doc) + "\n"
-}
-
-func signature(fn *starlark.Function) string {
-	var params []string
-	for i := range fn.NumParams() {
-		name, _ := fn.Param(i)
-		if d := fn.ParamDefault(i); d != nil {
-			name += " = " + d.String()
-		}
-		params = append(params, name)
-	}
-	return fmt.Sprintf("%s(%s), defined at %s", fn.Name(), strings.Join(params, ", "), fn.Position())
-}
-
-func attributesOf(v starlark.Value) string {
-	a, ok := v.(starlark.HasAttrs)
-	if !ok || len(a.AttrNames()) == 0 {
-		return ""
-	}
-	return " with " + strings.Join(a.AttrNames(), ", ")
 }
 
 func (p *prompt) listWord(arg starlark.Value) (starlark.Value, error) {

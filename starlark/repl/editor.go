@@ -249,8 +249,19 @@ func (e *Editor) tab() Action {
 	case len(c.Words) == 1:
 		return Redraw
 	}
-	e.Offers = append(c.Words, c.Shown...)
+	e.Offers = append(lastParts(c.Words), lastParts(c.Shown)...)
 	return Show
+}
+
+// lastParts are words without the fields or folders that all of them begin
+// with.
+func lastParts(words []string) []string {
+	from := strings.LastIndexAny(commonPrefix(words), ":/") + 1
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w[from:]
+	}
+	return out
 }
 
 func commonPrefix(words []string) string {

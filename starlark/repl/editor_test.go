@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -67,6 +68,23 @@ func TestEditorActions(t *testing.T) {
 		e := NewEditor(&History{}, func(before string) Completion { return Completion{0, []string{"print", "probe"}, nil} })
 		if got := press(t, e, c.keys); got != c.want {
 			t.Errorf("%q asks for %d, want %d", c.keys, got, c.want)
+		}
+	}
+}
+
+// Offers leave out what all of them begin with, up to a field or a folder.
+func TestEditorOffers(t *testing.T) {
+	for _, c := range []struct{ words, shown, want []string }{
+		{[]string{"t:a:one", "t:a:two"}, nil, []string{"one", "two"}},
+		{[]string{"t:a:one", "t:b:two"}, nil, []string{"a:one", "b:two"}},
+		{[]string{"dir/a.star", "dir/b/"}, nil, []string{"a.star", "b/"}},
+		{[]string{"print", "probe"}, nil, []string{"print", "probe"}},
+		{nil, []string{"t:a:one"}, []string{"one"}},
+	} {
+		e := NewEditor(&History{}, func(string) Completion { return Completion{0, c.words, c.shown} })
+		press(t, e, "x")
+		if got := e.Key(Key{Code: Tab}); got != Show || !slices.Equal(e.Offers, c.want) {
+			t.Errorf("%q %q: action %d, %q, want %q", c.words, c.shown, got, e.Offers, c.want)
 		}
 	}
 }

@@ -22,8 +22,12 @@ type place struct {
 
 var _ starlark.HasAttrs = (*place)(nil)
 
-func (p *place) String() string        { return fmt.Sprintf("<entry of %s>", p.agg) }
-func (p *place) Type() string          { return "entry" }
+func (p *place) String() string { return fmt.Sprintf("<entry of %s>", p.agg) }
+func (p *place) Type() string   { return "entry" }
+
+// Of is the aggregation that the entry is one of.
+func (p *place) Of() Container { return p.agg }
+
 func (p *place) Freeze()               {}
 func (p *place) Truth() starlark.Bool  { return starlark.True }
 func (p *place) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: entry") }

@@ -1,0 +1,159 @@
+package session
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+func helpText() string {
+	var b strings.Builder
+	b.WriteString(`What is typed is Starlark, as in scripts. Probes attach when a line has been entered, and go on:
+
+  n = count()
+  probe("syscall:openat", lambda e: n[e.comm].add())
+  n                              what has been counted so far
+  [k for k, v in n.items() if v > 10]
+
+A block ends with an empty line. A name that is set again replaces what it held, also for probes that use it;
+p = None detaches a probe.
+Tab completes names, points in strings, and the fields of an event: e.args.<Tab>
+
+`)
+	for _, name := range slices.Sorted(maps.Keys(promptWords)) {
+		fmt.Fprintf(&b, "  %-16s %s\n", promptWords[name].signature, promptWords[name].doc)
+	}
+	fmt.Fprintf(&b, "  %-16s %s\n", "probes", probesHelp)
+	return b.String()
+}
+
+const probesHelp = "What is attached, with hits, losses and the time of one hit; probes[0] is a probe."
+
+func (p *prompt) print(text string) {
+	p.s.out.buf = append(p.s.out.buf, text...)
+	p.s.out.full()
+}
+
+// help explains a value, or what a text names.
+func (p *prompt) help(arg starlark.Value) (starlark.Value, error) {
+	switch v := arg.(type) {
+	case nil:
+		p.print(helpText())
+	case starlark.String:
+		return starlark.None, p.helpName(string(v))
+	case promptText:
+		p.print(helpOf(v))
+	case *starlark.Builtin:
+		return starlark.None, p.helpBuiltin(v)
+	case value.Container:
+		p.print(fmt.Sprintf("%s, declared at %s\n\n", v, v.Decl().Pos))
+		return starlark.None, p.helpName(v.Decl().Kind.String())
+	case interface{ Of() value.Container }: // an entry
+		return p.help(v.Of())
+	case *builtins.Probe:
+		p.print(fmt.Sprintf("%s, declared at %s\n\n", v, v.Pos()))
+		return starlark.None, p.helpName("probe")
+	case *builtins.PointValue:
+		p.print(fmt.Sprintf("%s\n\n", v))
+		return starlark.None, p.helpName(v.Type())
+	case *starlark.Function:
+		p.print(signature(v) + "\n" + indented(v.Doc()))
+	default:
+		p.print(fmt.Sprintf("%s: %s%s\n", v, withArticle(v.Type()), attributesOf(v)))
+	}
+	return starlark.None, nil
+}
+
+// helpOf explains the prompt's own words.
+func helpOf(v promptText) string {
+	if w, ok := v.(*wordValue); ok {
+		return w.text()
+	}
+	return "probes\n\n" + probesHelp + "\n"
+}
+
+// helpBuiltin explains a function; of a method, what it belongs to.
+func (p *prompt) helpBuiltin(b *starlark.Builtin) error {
+	of := b.Receiver()
+	if of == nil {
+		return p.helpName(b.Name())
+	}
+	p.print(fmt.Sprintf("%s() of %s\n\n", b.Name(), of))
+	switch of.(type) {
+	case starlark.String, starlark.Bytes, *starlark.List, *starlark.Dict, *starlark.Set:
+		p.print("It is the same as in Starlark and Python\n")
+		return nil
+	}
+	_, err := p.help(of)
+	return err
+}
+
+var declaredType = regexp.MustCompile(`^(struct|union|enum|typedef) `)
+
+// helpName explains what has a name: a word, a builtin, a constant, a module, a
+// document, a part of the event, a point, a type of the kernel.
+func (p *prompt) helpName(name string) error {
+	_, ours := builtins.Lookup(name)
+	module, _, inModule := strings.Cut(name, ".")
+	_, known := p.s.host.Predeclared()[module].(starlark.HasAttrs)
+	switch w, isWord := promptWords[name]; {
+	case isWord:
+		p.print(w.signature + "\n\n" + w.doc + "\n")
+	case name == "probes":
+		p.print("probes\n\n" + probesHelp + "\n")
+	case !ours && starlark.Universe.Has(name), slices.Contains(keywords, name):
+		p.print(name + " is the same as in Starlark and Python\n")
+	case name == "e" || strings.HasPrefix(name, "e."):
+		p.print("An event has " + strings.Join(infer.EventFields(), ", ") + ".\nWhat e.args has depends on the point: list(\"POINT\") shows it. More: help(\"language\")\n")
+	case inModule && known:
+		return Doc(outputWriter{p.s.out}, module)
+	case strings.Contains(name, ":") || declaredType.MatchString(name):
+		_, err := p.listWord(starlark.String(name))
+		return err
+	default:
+		return Doc(outputWriter{p.s.out}, name)
+	}
+	return nil
+}
+
+func withArticle(word string) string {
+	if strings.ContainsRune("aeio", rune(word[0])) {
+		return "an " + word
+	}
+	return "a " + word
+}
+
+func indented(doc string) string {
+	if doc == "" {
+		return ""
+	}
+	return "\n" + strings.TrimSpace(doc) + "\n"
+}
+
+func signature(fn *starlark.Function) string {
+	var params []string
+	for i := range fn.NumParams() {
+		name, _ := fn.Param(i)
+		if d := fn.ParamDefault(i); d != nil {
+			name += " = " + d.String()
+		}
+		params = append(params, name)
+	}
+	return fmt.Sprintf("%s(%s), defined at %s", fn.Name(), strings.Join(params, ", "), fn.Position())
+}
+
+func attributesOf(v starlark.Value) string {
+	a, ok := v.(starlark.HasAttrs)
+	if !ok || len(a.AttrNames()) == 0 {
+		return ""
+	}
+	return " with " + strings.Join(a.AttrNames(), ", ")
+}
