@@ -10,7 +10,9 @@
 package builtins
 
 import (
+	"fmt"
 	"go.starlark.net/starlark"
+	"strings"
 
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
@@ -107,7 +109,43 @@ type call struct {
 
 // unpack is starlark.UnpackArgs for the call.
 func (c *call) unpack(pairs ...any) error {
-	return starlark.UnpackArgs(c.name, c.args, c.kwargs, pairs...)
+	err := starlark.UnpackArgs(c.name, c.args, c.kwargs, pairs...)
+	if err != nil {
+		return c.argumentHint(err, pairs)
+	}
+	return nil
+}
+
+// foreignArguments are words that one may try for arguments, with ours.
+var foreignArguments = map[string][]string{
+	"filter": {"where"}, "predicate": {"where"}, "when": {"where"}, "cond": {"where"}, "condition": {"where"}, "pred": {"where"},
+	"callback": {"handler"}, "fn": {"handler"}, "func": {"handler"}, "function": {"handler"}, "action": {"handler"}, "user": {"handler"}, "on_event": {"handler"},
+	"bpf": {"kernel"}, "on_start": {"start"}, "enter": {"start"}, "entry": {"start"},
+	"key": {"by", "key"}, "keys": {"by"}, "columns": {"by"}, "group_by": {"by"}, "max": {"size", "top"}, "limit": {"size", "top"}, "max_entries": {"size"}, "entries": {"size"},
+	"n": {"top"}, "count": {"top"}, "description": {"help"}, "doc": {"help"}, "typ": {"type"}, "kind": {"type"}, "bits": {"sub"}, "buckets": {"sub"},
+	"min": {"lo"}, "low": {"lo"}, "high": {"hi"}, "width": {"step"}, "str": {"string"}, "strlen": {"string"}, "str_max": {"string"},
+}
+
+// argumentHint adds our word to what is said of an argument that is none.
+func (c *call) argumentHint(err error, pairs []any) error {
+	msg := err.Error()
+	if strings.Contains(msg, "did you mean") {
+		return err
+	}
+	for _, kw := range c.kwargs {
+		word := string(kw[0].(starlark.String))
+		if !strings.HasSuffix(msg, "unexpected keyword argument "+kw[0].String()) && !strings.HasSuffix(msg, "unexpected keyword argument "+word) {
+			continue
+		}
+		for _, ours := range foreignArguments[word] {
+			for i := 0; i < len(pairs); i += 2 {
+				if strings.Trim(pairs[i].(string), "?") == ours {
+					return fmt.Errorf("%w (did you mean %s?)", err, ours)
+				}
+			}
+		}
+	}
+	return err
 }
 
 // pos is where the script made the call.

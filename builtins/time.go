@@ -111,8 +111,12 @@ func timer(name string, start func(Runtime, time.Duration, starlark.Callable) er
 			return nil, err
 		}
 		ns, err := toDuration(d)
-		if err == nil && ns <= 0 {
+		switch _, plain := d.(starlark.Int); {
+		case err != nil:
+		case ns <= 0:
 			err = fmt.Errorf("got %s, want more than 0", d)
+		case plain && ns < 1e6:
+			err = fmt.Errorf("got %s, which is in ns; want at least a millisecond: 2 * SEC, or \"2s\"", d)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

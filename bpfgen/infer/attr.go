@@ -192,6 +192,9 @@ func (b *body) index(x, i val, pos plan.Pos) val {
 func (a *argsObj) position(i val, pos plan.Pos) val {
 	n, ok := i.constInt()
 	if !ok {
+		if s, named := i.constStr(); named {
+			wrong(pos, "an argument is a field: e.args.%s", s)
+		}
 		refuse(pos, "e.args takes a constant index")
 	}
 	v, ok := a.ev.args.at(a.ev.b, int(n), pos)

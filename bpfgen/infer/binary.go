@@ -531,7 +531,7 @@ func (b *body) substring(x, y val, pos plan.Pos) cond {
 		return known(strings.Contains(hay, needle))
 	}
 	if !ok {
-		refuse(pos, "in needs a constant on its left in a kernel half, got %s", x.describe())
+		refuse(pos, `in needs a constant on its left in a kernel half, got %s: "part" in s; one of several is s in ("a", "b")`, x.describe())
 	}
 	h := b.present(y, "a string", pos)
 	if needle == "" {

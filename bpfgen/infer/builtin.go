@@ -103,7 +103,10 @@ func (b *body) stringMethod(m *method, args []arg, pos plan.Pos) val {
 	ops := map[string]tree.Op{"startswith": tree.OpStartsWith, "endswith": tree.OpEndsWith}
 	op, ok := ops[m.name]
 	if !ok {
-		refuse(pos, "the string method %s runs in user space only; startswith and endswith run in a kernel half", m.name)
+		if m.name == "contains" || m.name == "find" || m.name == "index" || m.name == "count" {
+			refuse(pos, `a string has no %s in a kernel half: "part" in s says whether it is there`, m.name)
+		}
+		refuse(pos, `the string method %s runs in user space only; startswith, endswith, "part" in s and matches(s, "glob*") run in a kernel half`, m.name)
 	}
 	a := want(args, 1, 1, m.name+"(constant)", pos)
 	s, ok := a[0].constStr()

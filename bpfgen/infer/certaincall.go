@@ -173,3 +173,26 @@ func percentVerbs(text string) (verbs, bad string) {
 	}
 	return verbs, ""
 }
+
+// checkAdd is about a.add(value, weight) of an aggregation.
+func (u *user) checkAdd(dot *syntax.DotExpr, vals []uval) {
+	c, _, ok := u.containerOf(dot.X, u.nameOf(dot.X))
+	if !ok || !c.Kind.IsAggregation() {
+		return
+	}
+	for _, v := range vals {
+		if typ := typeName(v); plainTypes[typ] && typ != "int" {
+			u.clash(dot.Name.NamePos, "%s.add(…): got %s, want int", c.Kind, typ)
+		}
+	}
+}
+
+// nameOf is the value of x if it is a name.
+func (u *user) nameOf(x syntax.Expr) uval {
+	id, ok := unparen(x).(*syntax.Ident)
+	if !ok {
+		return uval{}
+	}
+	v, _ := u.frame.lookup(id)
+	return v
+}

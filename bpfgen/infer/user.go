@@ -250,6 +250,9 @@ func (u *user) index(x *syntax.IndexExpr) uval {
 	recv := u.expr(x.X)
 	i := u.expr(x.Y)
 	u.checkIndex(x, recv, i)
+	if isRef(recv.v) || typeName(recv) == "dict" {
+		u.noEvent(x.Y)
+	}
 	_, isArray := recv.v.obj.(*arrayObj)
 	_, isArgs := recv.v.obj.(*argsObj)
 	if _, ok := recv.v.obj.(*ctxArray); ok {
@@ -430,6 +433,7 @@ func (u *user) unknown(x syntax.Expr) {
 	case *syntax.IndexExpr:
 		recv, i := u.expr(x.X), u.expr(x.Y)
 		u.checkIndex(x, recv, i)
+		u.noEvent(x.Y)
 		u.use(recv)
 		u.use(i)
 	case *syntax.DotExpr:

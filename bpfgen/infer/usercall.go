@@ -44,6 +44,9 @@ func (u *user) call(x *syntax.CallExpr) uval {
 	if dot, ok := x.Fn.(*syntax.DotExpr); ok && dotted(dot) != "" {
 		u.checkMethod(dot, u.expr(dot.X), x.Args, vals)
 	}
+	if dot, ok := x.Fn.(*syntax.DotExpr); ok && dot.Name.Name == "add" {
+		u.checkAdd(dot, vals)
+	}
 	return uval{}
 }
 

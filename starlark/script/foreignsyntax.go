@@ -91,8 +91,9 @@ func (f *file) operatorHint(at place) string {
 	line := []rune(f.line(int(at.line)))
 	col := min(max(int(at.col)-1, 0), len(line))
 	around := string(line[max(0, col-2):min(len(line), col+2)])
+	before := strings.TrimRight(string(line[:col]), " ")
 	for _, h := range foreignSyntax {
-		if strings.Contains(around, h.text) {
+		if strings.Contains(around, h.text) || len(h.text) == 2 && strings.HasSuffix(before, h.text) {
 			return h.hint
 		}
 	}
@@ -129,6 +130,8 @@ func syntaxHint(words []word, at place, got, msg string) string {
 		return "a lambda is one expression and assigns nothing: use def"
 	case got == "=" && strings.HasSuffix(msg, "want ':'"):
 		return "a comparison is =="
+	case got == "=" && strings.HasSuffix(msg, "want ','"):
+		return "a comparison is ==; an argument by name has a plain name before the ="
 	case got == "=" && strings.HasSuffix(msg, "want newline"):
 		return "one assignment a line; a comparison is =="
 	case units[got] != "" && digits.MatchString(prev):

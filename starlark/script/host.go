@@ -188,6 +188,9 @@ func (h *Host) runMain() error {
 	if !ok {
 		return nil
 	}
+	if fn.NumParams() > 0 && fn.ParamDefault(0) == nil && !fn.HasVarargs() && !fn.HasKwargs() {
+		return Errors{{Pos: fn.Position(), Msg: "main is called without arguments: what a user gives the script is flag(\"name\", default, \"help\")"}}
+	}
 	_, err = starlark.Call(h.thread, fn, nil, nil)
 	return err
 }
@@ -205,6 +208,9 @@ func (h *Host) exec(f *file) (starlark.StringDict, error) {
 	prog, err := starlark.FileProgram(f.tree, known)
 	if err != nil {
 		return nil, f.resolveErrors(err, h.names())
+	}
+	if found := f.unassigned(); len(found) > 0 {
+		return nil, found
 	}
 	h.warnRedefined(f)
 	return prog.Init(h.thread, env)

@@ -41,6 +41,9 @@ func (h *Host) load(th *starlark.Thread, name string) (starlark.StringDict, erro
 	if !m.done {
 		return nil, fmt.Errorf("the modules load each other: %s → %s", strings.Join(h.loading, " → "), file)
 	}
+	if m.err == nil && len(m.globals) == 0 {
+		return nil, fmt.Errorf("%s defines no names", file)
+	}
 	return m.globals, m.err
 }
 
