@@ -87,6 +87,10 @@ func (l *Loaded) attach(want func(*program) bool) error {
 		return err
 	}
 	for i, p := range todo {
+		if err := l.opts.stopped(); err != nil {
+			l.detach(todo[:i])
+			return err
+		}
 		points, err := l.open(p)
 		if err != nil {
 			l.detach(todo[:i])

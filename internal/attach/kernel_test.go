@@ -270,6 +270,32 @@ func TestAttachFailureUndoesAll(t *testing.T) {
 	}
 }
 
+// TestStop: what is not wanted any more is given up between programs, and nothing of it stays.
+func TestStop(t *testing.T) {
+	u := unitOf(tree.Attach{Kind: tree.AttachSyscallEnter}, tree.Attach{Kind: tree.AttachSyscallExit})
+	l := mustLoad(t, u)
+	enough := errors.New("enough")
+	asked := 0
+	l.opts.Stop = func() error {
+		if asked++; asked > 1 {
+			return enough
+		}
+		return nil
+	}
+	if err := l.Attach(); !errors.Is(err, enough) {
+		t.Errorf("attach: %v", err)
+	}
+	before := counts(l)
+	getppid(500)
+	if after := counts(l); after[0] > before[0] || after[1] > before[1] {
+		t.Errorf("a program runs: %v, then %v", before, after)
+	}
+	asked = 0
+	if _, err := Load(u, Options{TracepointID: tracefsID, Stop: l.opts.Stop}); !errors.Is(err, enough) {
+		t.Errorf("load: %v", err)
+	}
+}
+
 // TestMissedRuns makes a program miss events by calling what it is attached to.
 func TestMissedRuns(t *testing.T) {
 	u := unitOf(

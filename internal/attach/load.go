@@ -26,8 +26,18 @@ type Options struct {
 	Features func() kernel.Features
 	// Drain takes what programs have sent from the ring; nil: it fits.
 	Drain func() error
+	// Stop gives an error once the user does not want the unit any more: hundreds of programs take a
+	// while to load and attach. It is asked between programs; nil: never.
+	Stop func() error
 	// Shared has the maps that several units use; nil: there is one unit.
 	Shared *Shared
+}
+
+func (o *Options) stopped() error {
+	if o.Stop == nil {
+		return nil
+	}
+	return o.Stop()
 }
 
 // A Loaded is a unit in the kernel.
@@ -92,6 +102,9 @@ func load(u *bpfgen.Unit, o Options) (_ *Loaded, err error) {
 	for _, p := range u.Tree.Programs {
 		if l.inSession(p) {
 			continue
+		}
+		if err := o.stopped(); err != nil {
+			return nil, err
 		}
 		loaded, err := l.loadProgram(p)
 		if err != nil {

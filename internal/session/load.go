@@ -32,9 +32,12 @@ func (s *session) load() error {
 	}
 	s.points, s.part.result = result.Points, result
 	s.freezeCaptures(result)
+	if err := s.unwanted(); err != nil {
+		return err
+	}
 	compiled := time.Now()
 	attach.RaiseMemlock() // the command of -c, which keeps its own limit, waits already
-	o := attach.Options{TracepointID: s.tracepointID, Features: s.facts.Features, Drain: s.drainList, Shared: s.prompt.shared()}
+	o := attach.Options{TracepointID: s.tracepointID, Features: s.facts.Features, Drain: s.drainList, Stop: s.unwanted, Shared: s.prompt.shared()}
 	if s.loaded, err = attach.Load(s.unit, o); err != nil {
 		return s.nameScript(err)
 	}
@@ -66,6 +69,14 @@ func (s *session) load() error {
 	s.sayRefused()
 	s.verbosef("compiled in %s, loaded in %s, attached in %s",
 		millis(compiled.Sub(begin)), millis(loaded.Sub(compiled)), millis(time.Since(loaded)))
+	return nil
+}
+
+// unwanted is an error once a signal has come: what is being loaded has not shown anything yet, and is given up at once.
+func (s *session) unwanted() error {
+	if !s.begun && s.interrupted.Load() || s.prompt.interrupted() {
+		return errors.New("interrupted before all probes were attached")
+	}
 	return nil
 }
 

@@ -229,6 +229,11 @@ func (p *prompt) shared() *attach.Shared {
 	return &p.containers
 }
 
+// interrupted reports whether Ctrl-C ended the chunk that runs, or a signal the session.
+func (p *prompt) interrupted() bool {
+	return p != nil && (p.keys.interrupted() || p.s.interrupted.Load())
+}
+
 func (p *prompt) types() *infer.Types {
 	if p == nil {
 		return nil

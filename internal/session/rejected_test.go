@@ -12,23 +12,16 @@ import (
 	"github.com/startrace/startrace/internal/explain"
 )
 
-// TestRejectedScript: if the compiler makes a program that the kernel refuses,
-// the author of the script reads where, why in plain words, and what to send;
-// never what the verifier wrote. The compiler makes no such program on demand,
-// so the test spoils one.
-func TestRejectedScript(t *testing.T) {
+// declared is a session that has run a script and has not loaded its probes.
+func declared(t *testing.T, out *bytes.Buffer, code ...string) *session {
+	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to load programs")
 	}
-	t.Setenv("TMPDIR", t.TempDir())
-	var stderr bytes.Buffer
-	o := Options{
-		Stdout: &stderr, Stderr: &stderr,
-		Flags: func() []Flag { return nil }, Rest: func([]string, *Settings) error { return nil },
-	}
-	o.Code = []string{"n = count()", "probe('rawtracepoint:sys_enter', kernel = lambda e: n[e.pid].add())"}
+	o := Options{Stdout: out, Stderr: out, Flags: func() []Flag { return nil }, Rest: func([]string, *Settings) error { return nil }}
+	o.Code = code
 	s := newSession(o)
-	defer s.close()
+	t.Cleanup(s.close)
 	args, err := s.prepare()
 	if err != nil {
 		t.Fatal(err)
@@ -37,12 +30,23 @@ func TestRejectedScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.makePlan()
+	return s
+}
+
+// TestRejectedScript: if the compiler makes a program that the kernel refuses,
+// the author of the script reads where, why in plain words, and what to send;
+// never what the verifier wrote. The compiler makes no such program on demand,
+// so the test spoils one.
+func TestRejectedScript(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	s := declared(t, &bytes.Buffer{}, "n = count()", "probe('rawtracepoint:sys_enter', kernel = lambda e: n[e.pid].add())")
 	if _, err := s.compile(explain.Stages{}); err != nil {
 		t.Fatal(err)
 	}
 	name := s.unit.Tree.Programs[0].Name
 	// At the start only R1 and R10 are set.
 	s.unit.Spec.Programs[name].Instructions[0] = asm.Mov.Reg(asm.R0, asm.R5).WithSymbol(name)
+	var err error
 	s.loaded, err = attach.Load(s.unit, attach.Options{})
 	exit, err := s.finish(s.nameScript(err))
 	if exit != Failed || err == nil {
