@@ -8,7 +8,7 @@ import (
 // A signal that comes while probes are made ends the run, and the run says why there is no output.
 func TestInterruptedWhileLoading(t *testing.T) {
 	var out bytes.Buffer
-	s := declared(t, &out, "n = count()", "probe('rawtracepoint:sys_enter', kernel = lambda e: n[e.pid].add())")
+	s := declaredSession(t, &out, "n = count()", "probe('rawtracepoint:sys_enter', kernel = lambda e: n[e.pid].add())")
 	s.interrupted.Store(true)
 	exit, err := s.finish(s.trace())
 	if want := "interrupted before all probes were attached"; exit != Failed || err == nil || err.Error() != want {

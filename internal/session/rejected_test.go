@@ -12,8 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/explain"
 )
 
-// declared is a session that has run a script and has not loaded its probes.
-func declared(t *testing.T, out *bytes.Buffer, code ...string) *session {
+// declaredSession is a session that has run a script and has not loaded its probes.
+func declaredSession(t *testing.T, out *bytes.Buffer, code ...string) *session {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to load programs")
@@ -39,7 +39,7 @@ func declared(t *testing.T, out *bytes.Buffer, code ...string) *session {
 // so the test spoils one.
 func TestRejectedScript(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	s := declared(t, &bytes.Buffer{}, "n = count()", "probe('rawtracepoint:sys_enter', kernel = lambda e: n[e.pid].add())")
+	s := declaredSession(t, &bytes.Buffer{}, "n = count()", "probe('rawtracepoint:sys_enter', kernel = lambda e: n[e.pid].add())")
 	if _, err := s.compile(explain.Stages{}); err != nil {
 		t.Fatal(err)
 	}
