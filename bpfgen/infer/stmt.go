@@ -192,7 +192,11 @@ func constants(list []plan.Value) []val {
 // ifStmt walks both ways unless the condition is known. What a variable is
 // afterwards is the join of both ways.
 func (b *body) ifStmt(s *syntax.IfStmt) bool {
-	c := b.cond(s.Cond)
+	var c cond
+	if r := attempt(func() { c = b.cond(s.Cond) }); r != nil {
+		b.learn(r, s.True, s.False)
+		panic(r)
+	}
 	if c.known {
 		if c.value {
 			return b.stmts(s.True)
@@ -219,6 +223,21 @@ func (b *body) ifStmt(s *syntax.IfStmt) bool {
 		b.frame.vars = ev
 	}
 	return tf || ef
+}
+
+// learn walks the ways of an if whose condition wants the value of a table that
+// nothing has set so far: `if t.get(k) == None: t[k] = …` says there what it is.
+// All else waits for the next round.
+func (b *body) learn(r *refusal, ways ...[]syntax.Stmt) {
+	if !r.silent || len(b.u.unknown) == 0 {
+		return
+	}
+	diags, warns, before := b.u.diags, b.u.warns, b.frame.vars
+	for _, way := range ways {
+		b.frame.vars = cloneVars(before)
+		attempt(func() { b.inBlock(func() { b.stmts(way) }) })
+	}
+	b.u.diags, b.u.warns, b.frame.vars = diags, warns, before
 }
 
 // merge joins the variables of two ways: one that differs gets a local that
