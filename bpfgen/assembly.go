@@ -2,8 +2,10 @@ package bpfgen
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/cilium/ebpf/asm"
+	"github.com/cilium/ebpf/btf"
 
 	"github.com/startrace/startrace/bpfgen/build"
 	"github.com/startrace/startrace/bpfgen/emit"
@@ -47,6 +49,24 @@ func (a *assembly) add(f *ir.Func) error {
 	return nil
 }
 
+// describe gives the functions types, which the kernel wants of all of them
+// where it is to call one itself.
+func (a *assembly) describe() {
+	if !slices.ContainsFunc(a.insns, func(i asm.Instruction) bool { return i.IsFunctionReference() && i.OpCode.IsDWordLoad() }) {
+		return
+	}
+	number := &btf.Int{Name: "long", Size: 8, Encoding: btf.Signed}
+	typ := &btf.FuncProto{Return: number, Params: []btf.FuncParam{{Name: "a", Type: number}, {Name: "b", Type: number}}}
+	n := 0
+	for i := range a.insns {
+		if a.insns[i].Symbol() != "" {
+			f := &btf.Func{Name: "f" + strconv.Itoa(n), Type: typ, Linkage: btf.StaticFunc} // a name of a script need not be one of C
+			a.insns[i] = btf.WithFuncMetadata(a.insns[i], f)
+			n++
+		}
+	}
+}
+
 // frameUnit is what the kernel rounds frames up to where functions call each
 // other, in versions before 6.12 (check_max_stack_depth, kernel/bpf/verifier.c).
 const frameUnit = 32
@@ -75,7 +95,7 @@ func (a *assembly) depth(fr frame) int {
 func calledBy(f *ir.Func) (names []string) {
 	for _, b := range f.Blocks {
 		for _, v := range b.Values {
-			if v.Op == ir.OpCall && v.Sym != "" && !slices.Contains(names, v.Sym) {
+			if (v.Op == ir.OpCall || v.Op == ir.OpFunc) && v.Sym != "" && !slices.Contains(names, v.Sym) {
 				names = append(names, v.Sym)
 			}
 		}

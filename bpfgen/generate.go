@@ -21,6 +21,8 @@ type Options struct {
 	// NoCmpXchg: the kernel has no atomics that give the old value (before
 	// 5.12).
 	NoCmpXchg bool
+	// HasLoop: the kernel has bpf_loop (5.17).
+	HasLoop bool
 	// Arch is a GOARCH; "" for this machine's.
 	Arch string
 	// RingSize is the size of the ring in bytes, a power of two; 0: default.
@@ -70,6 +72,7 @@ func Generate(u *tree.Unit, o Options) (*Unit, error) {
 	if g.dumps() {
 		g.unit.Dumps = map[string]*Dump{}
 	}
+	g.shared.HasLoop = o.HasLoop
 	g.addThreadPrograms(u)
 	for i := 0; i < len(u.Programs); i++ { // splitting appends programs
 		if err := g.program(u.Programs[i]); err != nil {
@@ -149,6 +152,7 @@ func (g *generator) withStack(p *tree.Program, stack int, calls build.Outlining)
 	if err := a.checkStack(); err != nil {
 		return &beyond{funcs[0], err}
 	}
+	a.describe()
 	g.unit.Spec.Programs[p.Name] = &ebpf.ProgramSpec{
 		Name: p.Name, Type: programType(p.Attach.Kind), AttachType: attachTypes[p.Attach.Kind], Instructions: a.insns, License: "GPL",
 	}

@@ -33,6 +33,8 @@ type Shared struct {
 	// NoCmpXchg: the kernel is older than 5.12 and has no atomics that give
 	// the old value. Extremes are then kept in claimed words.
 	NoCmpXchg bool
+	// HasLoop: the kernel has bpf_loop (5.17).
+	HasLoop bool
 	// Sites are the places that programs count at, by number.
 	Sites []tree.Site
 	// Const is the value of MapConst.
@@ -102,8 +104,6 @@ type Code struct {
 // DefaultStack, or less.
 func (s *Shared) Program(p *tree.Program, stack int, o Outlining) (code *Code, err error) {
 	b := newBuilder(s, p)
-	b.budget = stack
-	b.callees, b.subNames = findCallees(p, o, b.locals), map[string]bool{}
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(*bug)
@@ -113,7 +113,16 @@ func (s *Shared) Program(p *tree.Program, stack int, o Outlining) (code *Code, e
 			code, err = nil, fmt.Errorf("program %s: %w", p.Name, e)
 		}
 	}()
-	b.program()
+	loops := map[*tree.Stmt]bool{}
+	if o == AlwaysCall && s.HasLoop {
+		allLoops(p, loops)
+	}
+	for again := true; again; again = b.again {
+		b = newBuilder(s, p)
+		b.budget = stack
+		b.family = &family{callees: findCallees(p, o, b.locals), names: map[string]bool{p.Name: true}, calledLoops: loops}
+		b.program()
+	}
 	prune(b.f)
 	funcs := []*ir.Func{b.f}
 	for todo := b.called; len(todo) > 0; todo = todo[1:] {
@@ -127,7 +136,7 @@ func (s *Shared) Program(p *tree.Program, stack int, o Outlining) (code *Code, e
 			return nil, errors.Join(err, errors.New(f.String()))
 		}
 	}
-	return &Code{funcs, b.callees.report()}, nil
+	return &Code{funcs, append(b.callees.report(), b.reports...)}, nil
 }
 
 // builder builds one program.
@@ -152,7 +161,8 @@ type builder struct {
 	// made is all memory handed out, free what was given back.
 	made, free []*region
 	loadSlot   *ir.Slot
-	regs       *region // of pt_regs
+	halves     *ir.Slot // of forget
+	regs       *region  // of pt_regs
 	// syscall is the number of the system call, in the programs of spans.
 	syscall *ir.Value
 	entry   *spanEntry
@@ -162,14 +172,25 @@ type builder struct {
 	locals  locals
 	lazy    map[int64]*tree.Expr // assignments that are made at their use
 	numbers numbers
+	*family
+	// called are the subprograms that this function calls, sub the one that it
+	// is, round the body of a loop that it is.
+	called []*subprogram
+	sub    *subprogram
+	round  *round
+	words  *ir.Slot                // what goes to and from subprograms
+	lent   map[*subprogram]*region // scratch memory that they use
+	extra  bodyCost                // of the loops so far
+}
+
+// A family is what the functions of a program have in common.
+type family struct {
 	callees *callees
-	// called are the subprograms that this function calls, sub the one that it is.
-	called   []*subprogram
-	sub      *subprogram
-	subNames map[string]bool
-	words    *ir.Slot                // what goes to and from subprograms
-	lent     map[*subprogram]*region // scratch memory that they use
-	extra    bodyCost                // of the loops so far
+	names   map[string]bool // of the functions
+	// calledLoops are those whose bodies are functions; again: there are more.
+	calledLoops map[*tree.Stmt]bool
+	again       bool
+	reports     []Call // of them
 }
 
 func newBuilder(s *Shared, p *tree.Program) *builder {
@@ -178,7 +199,7 @@ func newBuilder(s *Shared, p *tree.Program) *builder {
 		Shared: s, prog: p, f: f, cur: f.Blocks[0], reached: map[*ir.Block]bool{f.Blocks[0]: true},
 		env: make([]val, len(p.Locals)), cache: map[any]val{}, inlines: map[int64]*inline{},
 		uses: usesOf(s, p), locals: countLocals(p), lazy: map[int64]*tree.Expr{}, lent: map[*subprogram]*region{},
-		callees: &callees{},
+		family: &family{callees: &callees{}},
 	}
 }
 

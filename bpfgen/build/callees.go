@@ -245,6 +245,8 @@ type Call struct {
 	Times int      // it is called with the same constants
 	Sub   string   // the name of the subprogram, "" if its code stands at each call
 	Why   string   // it does
+	// Rounds is how often the kernel calls the body of a loop at most.
+	Rounds int64
 }
 
 // report has what is worth telling: what is a subprogram, and what would be one

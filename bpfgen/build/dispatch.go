@@ -30,7 +30,7 @@ func (b *builder) variants(list []tree.Variant) {
 		}
 	}
 	nr := b.syscallNr()
-	again := b.forgotten(nr)
+	again := b.forgetShort(nr)
 	b.search(nr, segs, blocks)
 	done := b.newJoin(types.Type{})
 	for i := -1; i < len(list); i++ {
@@ -55,11 +55,11 @@ func (b *builder) variants(list []tree.Variant) {
 	b.enter(done)
 }
 
-// forgotten puts a number below 65536 where the verifier forgets what it knows
+// forgetShort puts a number below 65536 where the verifier forgets what it knows
 // of it: in a part of a word of the stack that no register is spilled to. A
 // body that several ways lead to is then the same to it on each of them, and
 // verified once.
-func (b *builder) forgotten(x *ir.Value) func() *ir.Value {
+func (b *builder) forgetShort(x *ir.Value) func() *ir.Value {
 	m := b.alloc(8)
 	b.store(2, b.addr(m, 2), 0, x)
 	return func() *ir.Value { return b.load(2, b.addr(m, 2), 0) }

@@ -140,10 +140,14 @@ func (b *builder) unless(c ir.Cond, x *ir.Value, imm int64, cold func()) {
 // begin makes blk current.
 func (b *builder) begin(blk *ir.Block) { b.cur = blk }
 
-// ret ends the program. A subprogram tells its caller to do so.
+// ret ends the program. A subprogram, or the body of a loop, tells its caller
+// to do so.
 func (b *builder) ret() {
 	var x *ir.Value
 	switch {
+	case b.round != nil:
+		b.leaveRounds(leaveProgram)
+		return
 	case b.sub != nil:
 		b.sub.stops = b.sub.stops || b.reached[b.cur]
 		x = b.konst(1)

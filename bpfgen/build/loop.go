@@ -2,6 +2,7 @@ package build
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/startrace/startrace/bpfgen/ir"
@@ -23,6 +24,9 @@ func (b *builder) forStmt(s *tree.Stmt) {
 	bound, err := strconv.ParseInt(s.Str, 10, 32)
 	if err != nil {
 		b.fail("bound of a loop: %v", err)
+	}
+	if b.calledLoops[s] && b.reached[b.cur] && b.inRounds(s, bound) {
+		return
 	}
 	step := s.Exprs[2].Int
 	start, stop := b.expr(s.Exprs[0]).x, b.expr(s.Exprs[1]).x
@@ -71,9 +75,14 @@ func (b *builder) loopBody(s *tree.Stmt, l *loop, ls loopState) {
 	b.jump(l.next)
 	b.enter(l.next)
 	b.loops = b.loops[:len(b.loops)-1]
+	parted := b.parts(append([]*ir.Block{body}, b.f.Blocks[first:]...))
 	args := []*ir.Value{b.imm(ir.OpAdd, ls.k, 1), b.add(ls.x, ls.step)}
 	for _, i := range ls.vars {
-		args = b.comps(b.env[i], args)
+		v := b.env[i]
+		if parted && ls.bound > minBound && isPlain(v.t) {
+			v = b.forgotten(v)
+		}
+		args = b.comps(v, args)
 	}
 	b.cur.Jump(b.pos, ls.head, args...)
 	b.restore(saved)
@@ -88,6 +97,38 @@ func (b *builder) loopBody(s *tree.Stmt, l *loop, ls loopState) {
 	b.enter(l.exit)
 }
 
+// parts reports whether there are several ways through a body.
+func (b *builder) parts(body []*ir.Block) bool {
+	return slices.ContainsFunc(body, func(x *ir.Block) bool { return b.reached[x] && x.Term.Kind == ir.Branch })
+}
+
+// forgotten is v as a value of which the verifier knows nothing. What grows
+// differently on two ways of a body and bounds something later would be another
+// state for each way in each round, and the cost exponential.
+func (b *builder) forgotten(v val) val {
+	var words []*ir.Value
+	for _, x := range b.comps(v, nil) {
+		words = append(words, b.forget(x))
+	}
+	i := -1
+	return assemble(v.t, func() *ir.Value {
+		i++
+		return words[i]
+	})
+}
+
+// forget brings x over a word of the stack that is written in halves: what the
+// verifier knows of a register is kept by whole words only.
+func (b *builder) forget(x *ir.Value) *ir.Value {
+	if b.halves == nil {
+		b.stack += 8
+		b.halves = b.f.NewSlot(8)
+	}
+	b.store(4, b.slotAddr(b.halves, 0), 0, x)
+	b.store(4, b.slotAddr(b.halves, 4), 0, b.imm(ir.OpLShr, x, 32))
+	return b.load(8, b.slotAddr(b.halves, 0), 0)
+}
+
 // bound is how many iterations the loop l may have whose body has been built.
 func (b *builder) bound(s *tree.Stmt, l *loop, most int64, body []*ir.Block) int64 {
 	cost := b.costOf(body, l.inner)
@@ -96,6 +137,9 @@ func (b *builder) bound(s *tree.Stmt, l *loop, most int64, body []*ir.Block) int
 		outer *= o.bound
 	}
 	n := cost.boundFor(s, most, outer)
+	if b.HasLoop && !b.calledLoops[s] && cost.tooMuch(s, most, outer) {
+		b.calledLoops[s], b.again = true, true
+	}
 	more := cost.times(n - 1)
 	if len(b.loops) > 0 {
 		around := b.loops[len(b.loops)-1]

@@ -67,6 +67,19 @@ func (c bodyCost) boundFor(s *tree.Stmt, most, outer int64) int64 {
 	return max(minBound, min(most, ways, insns))
 }
 
+// fewRounds: a computed loop of fewer iterations could end a handler that means
+// no harm.
+const fewRounds = 1024
+
+// tooMuch reports whether the verifier would not follow a loop to the end of
+// most iterations, or a computed one only to few.
+func (c bodyCost) tooMuch(s *tree.Stmt, most, outer int64) bool {
+	if computed(s) {
+		return c.boundFor(s, most, outer) < min(most, fewRounds)
+	}
+	return c.ways*most*outer > maxKeptWays || c.insns*most*outer > maxFollowed
+}
+
 // computed reports whether only the running program knows the range of a loop.
 func computed(s *tree.Stmt) bool {
 	return s.Exprs[0].Op != tree.OpConst || s.Exprs[1].Op != tree.OpConst

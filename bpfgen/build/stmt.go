@@ -146,15 +146,23 @@ func valueType(t types.Type) types.Type {
 }
 
 func (b *builder) returnStmt(s *tree.Stmt) {
-	in := b.inlines[s.Int]
-	if in == nil {
-		b.fail("return from inline %d, which is not open", s.Int)
-	}
 	var v val
 	if len(s.Exprs) > 0 {
 		v = b.expr(s.Exprs[0])
 	}
-	b.jumpWith(in.done, v)
+	b.leaveInline(s.Int, v)
+}
+
+// leaveInline goes on behind inline n with its value v.
+func (b *builder) leaveInline(n int64, v val) {
+	switch in := b.inlines[n]; {
+	case in != nil:
+		b.jumpWith(in.done, v)
+	case b.round != nil:
+		b.returnFromRounds(n, v)
+	default:
+		b.fail("return from inline %d, which is not open", n)
+	}
 }
 
 // site counts at a site of the handler and ends the program.

@@ -31,6 +31,7 @@ type subprogram struct {
 	given   []bool       // of all words that it can be given: it uses them
 	inRegs  int          // how many of those that it uses are in registers
 	cost    bodyCost
+	state   *region // of a loop
 }
 
 // viaStack: its results are on the caller's stack.
@@ -198,7 +199,7 @@ func (b *builder) makeSub(c *callee) *subprogram {
 	n := newBuilder(b.Shared, b.prog)
 	n.f.Name = b.subName(c.name)
 	n.budget = min(b.budget, subStack)
-	n.callees, n.subNames = b.callees, b.subNames
+	n.family = b.family
 	n.sub = &subprogram{f: n.f}
 	n.pos = c.body.pos
 	params := n.receive(c.body)
@@ -211,10 +212,10 @@ func (b *builder) makeSub(c *callee) *subprogram {
 // subName makes a name that no function of the program has.
 func (b *builder) subName(name string) string {
 	unique := name
-	for i := 2; b.subNames[unique] || unique == b.prog.Name; i++ {
+	for i := 2; b.names[unique]; i++ {
 		unique = name + "_" + strconv.Itoa(i)
 	}
-	b.subNames[unique] = true
+	b.names[unique] = true
 	return unique
 }
 

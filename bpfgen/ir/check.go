@@ -244,7 +244,7 @@ func (v *Value) immShape() string {
 			return "no slot"
 		}
 		bad = v.Imm < 0 || v.Imm > int64(v.Slot.Size)
-	case OpMapPtr:
+	case OpMapPtr, OpFunc:
 		bad = v.Sym == ""
 	case OpMapValue:
 		bad = v.Sym == "" || v.Imm < 0 || v.Imm > math.MaxInt32

@@ -13,6 +13,7 @@ const (
 	OpArg      // of a subprogram: what its caller had in argument Imm, from 0; only in the entry block
 	OpSlot     // the address of Slot + Imm
 	OpMapPtr   // the map Sym, for helpers
+	OpFunc     // the subprogram Sym, for helpers that call it
 	OpMapValue // the address of byte Imm in the value of the array map Sym (one entry)
 
 	// Arithmetic: x, y, or x and Imm (32 bits signed) where y is absent.
@@ -92,6 +93,7 @@ var opTable = [numOps]opInfo{
 	OpArg:         {name: "arg", imm: true, result: true},
 	OpSlot:        {name: "slot", imm: true, result: true},
 	OpMapPtr:      {name: "map", result: true},
+	OpFunc:        {name: "func", result: true},
 	OpMapValue:    {name: "mapvalue", imm: true, result: true},
 	OpAdd:         {name: "add", nargs: 2, result: true},
 	OpSub:         {name: "sub", nargs: 2, result: true},

@@ -53,7 +53,7 @@ func onlyValue(s *subst, p *ir.Value, k int, preds []ir.Pred) (*ir.Value, bool) 
 // isMade reports whether v can be made anywhere.
 func isMade(v *ir.Value) bool {
 	switch v.Op {
-	case ir.OpConst, ir.OpSlot, ir.OpMapPtr, ir.OpMapValue, ir.OpScratch:
+	case ir.OpConst, ir.OpSlot, ir.OpMapPtr, ir.OpMapValue, ir.OpScratch, ir.OpFunc:
 		return true
 	}
 	return false

@@ -64,7 +64,7 @@ func tied(v *ir.Value) int {
 // isMade reports whether v is made again where it is needed, not kept.
 func isMade(v *ir.Value) bool {
 	switch v.Op {
-	case ir.OpConst, ir.OpSlot, ir.OpMapPtr, ir.OpMapValue:
+	case ir.OpConst, ir.OpSlot, ir.OpMapPtr, ir.OpMapValue, ir.OpFunc:
 		return true
 	}
 	return false

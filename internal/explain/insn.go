@@ -52,6 +52,8 @@ func wideLoad(ins *asm.Instruction) string {
 	switch {
 	case ins.Reference() == "":
 		return fmt.Sprintf("%s = %d", wide(ins.Dst), ins.Constant)
+	case ins.Src == asm.PseudoFunc:
+		return fmt.Sprintf("%s = subprogram %s", wide(ins.Dst), ins.Reference())
 	case ins.Src == asm.PseudoMapValue:
 		return fmt.Sprintf("%s = memory of %s + %d", wide(ins.Dst), ins.Reference(), uint64(ins.Constant)>>32)
 	}

@@ -108,7 +108,7 @@ func (s *session) compile(st explain.Stages) (*infer.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.unit, err = bpfgen.Generate(result.Tree, bpfgen.Options{NoCmpXchg: !version.AtLeast(5, 12), Dump: st.IR, DumpPass: st.Pass, Containers: s.prompt.room()})
+	s.unit, err = bpfgen.Generate(result.Tree, bpfgen.Options{NoCmpXchg: !version.AtLeast(5, 12), HasLoop: version.AtLeast(5, 17), Dump: st.IR, DumpPass: st.Pass, Containers: s.prompt.room()})
 	return result, err
 }
 

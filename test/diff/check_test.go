@@ -87,7 +87,7 @@ func (c *checker) check(programs []*Program) {
 }
 
 func (c *checker) options() bpfgen.Options {
-	return bpfgen.Options{RingSize: 1 << 16, NoCmpXchg: old(), Outlining: c.outlining}
+	return bpfgen.Options{RingSize: 1 << 16, NoCmpXchg: old(), HasLoop: atLeast(5, 17), Outlining: c.outlining}
 }
 
 func (c *checker) halves(programs []*Program) {

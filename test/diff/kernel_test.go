@@ -121,9 +121,11 @@ func compileFor(src string, facts *kernel.Facts, strMax int, options bpfgen.Opti
 }
 
 // old reports whether this kernel has no atomics that give the old value.
-func old() bool {
+func old() bool { return !atLeast(5, 12) }
+
+func atLeast(major, minor int) bool {
 	v, err := kernel.Release()
-	return err == nil && !v.AtLeast(5, 12)
+	return err == nil && v.AtLeast(major, minor)
 }
 
 // machine runs the programs of a unit in the kernel.

@@ -1,0 +1,399 @@
+package build
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+)
+
+// A loop that the verifier would not follow to its end is left to the kernel
+// (bpf_loop, 5.17): its body is a function that the kernel calls for each round,
+// and the verifier follows it a few times only.
+//
+// It is given an address on the caller's stack, where the addresses are that it
+// needs: the context, the state of the loop, its scratch memory, strings. Numbers
+// are in the state, which lies in a map: of a number on the stack kernels before
+// 6.7 think that it has the value of the first round in all of them. The body
+// gives 0 to go on, 1 to leave the loop.
+
+// The words of a loop on the stack, and those of its state.
+const (
+	roundCtx = iota
+	roundState
+	roundScratch
+	roundAddrs // of strings
+
+	stateLeft  = 0 // why the loop was left
+	stateStart = 1 // the first value of the range
+	stateVars  = 2
+)
+
+// Why a loop was left. Returns from inlines follow.
+const (
+	leftNever = iota
+	leaveLoop // break
+	leaveProgram
+	leaveInlines
+)
+
+// A round is a function that is the body of a loop.
+type round struct {
+	outer   *builder
+	state   *ir.Value // its address
+	size    int       // words of the state so far
+	carried func()    // stores the variables that the loop changes
+	returns []int64   // inlines that are left by a return in the body
+	given   []types.Type
+	values  int // where what they return is, in the state
+	stops   bool
+	broken  bool
+}
+
+// allLoops notes all loops of p.
+func allLoops(p *tree.Program, rounds map[*tree.Stmt]bool) {
+	note := func(s *tree.Stmt) {
+		if s.Op == tree.SFor {
+			rounds[s] = true
+		}
+	}
+	walkBlock(p.Body, note, func(*tree.Expr) {})
+	for _, v := range p.Variants {
+		walkBlock(v.Body, note, func(*tree.Expr) {})
+	}
+}
+
+// A loopCall is a loop that becomes a call of bpf_loop.
+type loopCall struct {
+	s       *tree.Stmt
+	bound   int64
+	in      []int64 // variables that the body uses
+	vars    []int64 // those that it changes
+	b       *boundary
+	n       *builder // of the body
+	sub     *subprogram
+	scalars []*ir.Value // what is given in the state, behind stateVars
+	addrs   []*ir.Value // and on the stack
+}
+
+// inRounds makes s a call of bpf_loop, if it can be one.
+func (b *builder) inRounds(s *tree.Stmt, bound int64) bool {
+	l := &loopCall{s: s, bound: bound, vars: b.loopVars(s.Then), b: &boundary{}}
+	l.b.block(s.Then, 1)
+	if l.b.refused != "" || len(l.b.reads)+len(l.b.epochs) > maxLiveIns || !b.plainLoop(l) {
+		return false
+	}
+	inside := localsOf(s.Then)
+	for i := range b.env {
+		n := int64(i)
+		_, later := b.lazy[n]
+		if inside.used[n] > 0 && inside.assigned[n] == 0 && n != s.Int && (later || b.env[i].t.Kind != types.Bot) {
+			l.in = append(l.in, n)
+		}
+	}
+	b.callLoop(l)
+	return true
+}
+
+// plainLoop reports whether what the loop changes and returns is words.
+func (b *builder) plainLoop(l *loopCall) bool {
+	for _, v := range l.vars {
+		if !isPlain(b.prog.Locals[v].Type) {
+			return false
+		}
+	}
+	open, ok := map[int64]bool{}, true
+	walkBlock(l.s.Then, func(*tree.Stmt) {}, func(e *tree.Expr) {
+		if e.Op == tree.OpInline {
+			open[e.Int] = true
+		}
+	})
+	walkBlock(l.s.Then, func(s *tree.Stmt) {
+		if s.Op == tree.SReturn && !open[s.Int] {
+			ok = ok && isPlain(b.inlineType(s.Int))
+		}
+	}, func(*tree.Expr) {})
+	return ok
+}
+
+// inlineType is the type of what inline n gives.
+func (b *builder) inlineType(n int64) types.Type {
+	if in := b.inlines[n]; in != nil {
+		return in.done.t
+	}
+	if b.round == nil {
+		b.fail("return from inline %d, which is not open", n)
+	}
+	return b.round.outer.inlineType(n)
+}
+
+func (b *builder) callLoop(l *loopCall) {
+	step := l.s.Exprs[2].Int
+	start, stop := b.expr(l.s.Exprs[0]).x, b.expr(l.s.Exprs[1]).x
+	count := b.iterations(start, stop, step)
+	var given []val
+	for _, v := range l.in {
+		t := b.prog.Locals[v].Type
+		given = append(given, b.convert(b.local(&tree.Expr{Op: tree.OpLocal, Int: v, Type: t}), t))
+	}
+	for _, r := range l.b.reads {
+		given = append(given, b.convert(b.expr(r.e), r.e.Type))
+	}
+	for _, c := range l.b.epochs {
+		given = append(given, intVal(types.U64, b.epochOf(c)))
+	}
+	for _, v := range given {
+		b.sortComps(v, l)
+	}
+	l.buildBody(b, step)
+	b.startLoop(l, start, count)
+	b.afterLoop(l, count)
+}
+
+// sortComps parts the words of v into addresses and numbers.
+func (b *builder) sortComps(v val, l *loopCall) {
+	addr := addressComps(v.t, nil)
+	for i, x := range b.comps(v, nil) {
+		if addr[i] {
+			l.addrs = append(l.addrs, x)
+		} else {
+			l.scalars = append(l.scalars, x)
+		}
+	}
+}
+
+// addressComps tells of the words of comps which are addresses.
+func addressComps(t types.Type, out []bool) []bool {
+	if hasTag(t) {
+		out = append(out, false)
+	}
+	switch {
+	case t.Kind == types.None || t.Kind == types.Bot:
+	case isText(t.Kind):
+		out = append(out, true, false, false)
+	case t.Kind == types.Tuple || t.Kind == types.Record:
+		for _, e := range t.Elems {
+			out = addressComps(e, out)
+		}
+	default:
+		out = append(out, false)
+	}
+	return out
+}
+
+// buildBody builds the function.
+func (l *loopCall) buildBody(b *builder, step int64) {
+	n := newBuilder(b.Shared, b.prog)
+	n.f.Name, n.budget, n.family, n.pos = b.subName("loop"), min(b.budget, subStack), b.family, l.s.Pos
+	l.n, l.sub = n, &subprogram{f: n.f}
+	index, words := n.op(ir.OpArg), n.op(ir.OpArg)
+	words.Imm = 1
+	ctx := n.load(8, words, 8*roundCtx)
+	n.cache["ctx"] = intVal(types.U64, ctx)
+	scratch := n.load(8, words, 8*roundScratch)
+	n.round = &round{outer: b, state: n.load(8, words, 8*roundState), size: stateVars + len(l.scalars)}
+	l.receive(n, words)
+	start := n.load(8, n.round.state, 8*stateStart)
+	x := n.op(ir.OpAdd, start, n.op(ir.OpMul, index, n.konst(step)))
+	n.env[l.s.Int] = intVal(b.prog.Locals[l.s.Int].Type, x)
+	n.carry(l.vars, b)
+	n.roundBody(l.s)
+	prune(n.f)
+	l.sub.ctx = usedValues(n.f)[ctx]
+	if l.sub.scratch = n.f.ScratchSize; l.sub.scratch > 0 {
+		replaceScratch(n.f, scratch)
+	}
+	l.sub.calls = n.called
+	l.sub.cost = n.costOf(n.f.Blocks, n.extra).times(roundsFollowed)
+}
+
+// roundsFollowed is how often the verifier follows a body, about.
+const roundsFollowed = 4
+
+// receive takes what the body is given in the order of sortComps.
+func (l *loopCall) receive(n *builder, words *ir.Value) {
+	addr, scalar := int64(roundAddrs), int64(stateVars)
+	take := func(t types.Type) val {
+		kinds, i := addressComps(t, nil), -1
+		return assemble(t, func() *ir.Value {
+			if i++; kinds[i] {
+				addr++
+				return n.load(8, words, 8*(addr-1))
+			}
+			scalar++
+			return n.load(8, n.round.state, 8*(scalar-1))
+		})
+	}
+	for _, v := range l.in {
+		n.env[v] = take(n.prog.Locals[v].Type)
+	}
+	for _, r := range l.b.reads {
+		v := take(r.e.Type)
+		n.cache[r.key] = v
+		if name, ok := readNames[r.key]; ok {
+			n.cache[name] = intVal(types.U64, v.x)
+		}
+	}
+	for _, c := range l.b.epochs {
+		n.cache[epochUse(c)] = take(types.U64)
+	}
+}
+
+// carry gives the variables that the loop changes their places in the state.
+func (b *builder) carry(vars []int64, outer *builder) {
+	r := b.round
+	first := r.size
+	for _, v := range vars {
+		b.env[v] = assemble(outer.env[v].t, func() *ir.Value {
+			r.size++
+			return b.load(8, r.state, int64(8*(r.size-1)))
+		})
+	}
+	r.values = r.size
+	r.carried = func() {
+		var words []*ir.Value
+		for _, v := range vars {
+			words = b.comps(b.convert(b.env[v], outer.env[v].t), words)
+		}
+		for i, x := range words {
+			b.store(8, r.state, int64(8*(first+i)), x)
+		}
+	}
+}
+
+// roundBody builds one round, and its two ends.
+func (b *builder) roundBody(s *tree.Stmt) {
+	l := &loop{exit: b.newJoin(types.Type{}), next: b.newJoin(types.Type{}), bound: 1}
+	b.loops = append(b.loops, l)
+	b.block(s.Then)
+	b.jump(l.next)
+	b.enter(l.next)
+	if b.reached[b.cur] {
+		b.round.carried()
+	}
+	b.cur.Ret(b.pos, nil)
+	b.end()
+	b.enter(l.exit)
+	b.round.broken = b.reached[b.cur]
+	if b.round.broken {
+		b.round.carried()
+	}
+	b.leaveRounds(leaveLoop)
+	b.loops = b.loops[:len(b.loops)-1]
+	b.extra = b.extra.plus(l.inner)
+}
+
+// leaveRounds ends the loop.
+func (b *builder) leaveRounds(why int64) {
+	if why == leaveProgram {
+		b.round.stops = b.round.stops || b.reached[b.cur]
+	}
+	b.store(8, b.round.state, 8*stateLeft, b.konst(why))
+	b.cur.Ret(b.pos, b.konst(1))
+	b.end()
+}
+
+// returnFromRounds leaves the loop for the end of inline n.
+func (b *builder) returnFromRounds(n int64, v val) {
+	if !b.reached[b.cur] {
+		b.end()
+		return
+	}
+	r := b.round
+	i := slices.Index(r.returns, n)
+	if i < 0 {
+		i = len(r.returns)
+		r.returns, r.given = append(r.returns, n), append(r.given, r.outer.inlineType(n))
+	}
+	if t := r.given[i]; t.Kind != types.Bot {
+		words := b.comps(b.convert(v, t), nil)
+		for k, x := range words {
+			b.store(8, r.state, int64(8*(r.values+k)), x)
+		}
+		r.size = max(r.size, r.values+len(words))
+	}
+	b.leaveRounds(leaveInlines + int64(i))
+}
+
+// startLoop fills the words and calls.
+func (b *builder) startLoop(l *loopCall, start, count *ir.Value) {
+	r := l.n.round
+	state := b.allocScratch(8 * r.size)
+	l.sub.state = state
+	put := func(word int, x *ir.Value) { b.store(8, b.addr(state, int64(8*word)), 0, x) }
+	put(stateLeft, b.konst(leftNever))
+	put(stateStart, start)
+	words := slices.Clone(l.scalars)
+	for _, v := range l.vars {
+		words = b.comps(b.env[v], words)
+	}
+	for i, x := range words {
+		put(stateVars+i, x)
+	}
+	addrs := []*ir.Value{roundCtx: b.konst(0), roundState: b.addr(state, 0), roundScratch: b.konst(0)}
+	if l.sub.ctx {
+		addrs[roundCtx] = b.ctx()
+	}
+	if l.sub.scratch > 0 {
+		addrs[roundScratch] = b.addr(b.scratchOf(l.sub), 0)
+	}
+	addrs = append(addrs, l.addrs...)
+	slot := b.callWords(len(addrs))
+	for i, x := range addrs {
+		b.store(8, b.slotAddr(slot, 0), int64(8*i), x)
+	}
+	f := b.op(ir.OpFunc)
+	f.Sym = l.n.f.Name
+	b.call(helperLoop, b.atMost(count, l.bound), f, b.slotAddr(slot, 0), b.konst(0))
+	b.called = append(b.called, l.sub)
+	b.reports = append(b.reports, Call{Name: "loop", Pos: l.s.Pos, Times: 1, Sub: l.n.f.Name, Rounds: l.bound})
+	cost := &b.extra
+	if len(b.loops) > 0 {
+		cost = &b.loops[len(b.loops)-1].inner
+	}
+	*cost = cost.plus(l.sub.cost)
+}
+
+// atMost is the lesser of x and n.
+func (b *builder) atMost(x *ir.Value, n int64) *ir.Value {
+	j := b.newJoin(types.U64)
+	b.unless(ir.UGT, x, n, func() { b.jumpWith(j, intVal(types.U64, b.konst(n))) })
+	b.jumpWith(j, intVal(types.U64, x))
+	return b.enter(j).x
+}
+
+// afterLoop goes on as the body wants.
+func (b *builder) afterLoop(l *loopCall, count *ir.Value) {
+	r, at := l.n.round, func(word int) *ir.Value { return b.load(8, b.addr(l.sub.state, int64(8*word)), 0) }
+	word := stateVars + len(l.scalars)
+	for _, v := range l.vars {
+		b.env[v] = assemble(b.env[v].t, func() *ir.Value {
+			word++
+			return at(word - 1)
+		})
+	}
+	left := at(stateLeft)
+	if r.stops {
+		b.unless(ir.EQ, left, leaveProgram, b.ret)
+	}
+	for i, n := range r.returns {
+		b.unless(ir.EQ, left, leaveInlines+int64(i), func() {
+			word := r.values
+			b.leaveInline(n, assemble(r.given[i], func() *ir.Value {
+				word++
+				return at(word - 1)
+			}))
+		})
+	}
+	if computed(l.s) {
+		done := b.newJoin(types.Type{})
+		if r.broken {
+			b.unless(ir.EQ, left, leaveLoop, func() { b.jump(done) })
+		}
+		b.unless(ir.UGT, count, l.bound, func() { b.errorSite(fmt.Sprintf("loop of more than %d iterations", l.bound)) })
+		b.jump(done)
+		b.enter(done)
+	}
+}

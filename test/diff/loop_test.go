@@ -1,0 +1,71 @@
+package diff
+
+import (
+	"testing"
+
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/bpfgen/build"
+)
+
+// TestLoops runs loops that the verifier would not follow to their ends if they
+// stood in the program as they are: some in another form, which all kernels
+// take, others by bpf_loop.
+func TestLoops(t *testing.T) {
+	needBPF(t)
+	t.Run("followed", func(t *testing.T) { runLoops(t, "testdata/loops_followed.star", build.BySize) })
+	t.Run("called", func(t *testing.T) {
+		if !atLeast(5, 17) {
+			t.Skip("needs bpf_loop (Linux 5.17)")
+		}
+		runLoops(t, "testdata/loops_called.star", build.BySize)
+		runLoops(t, "testdata/loops_called.star", build.AlwaysCall)
+		runLoops(t, "testdata/loops_followed.star", build.AlwaysCall)
+	})
+}
+
+func runLoops(t *testing.T, file string, o build.Outlining) {
+	c := &checker{facts: facts(t), inputs: Inputs(2, 40), outlining: o}
+	programs := written(t, file)
+	for _, p := range programs {
+		c.check([]*Program{p})
+	}
+	for _, f := range c.found {
+		t.Error(f)
+	}
+	if c.limits > 0 || c.programs != len(programs) {
+		t.Errorf("%d loops were too long; %d of %d programs ran", c.limits, c.programs, len(programs))
+	}
+}
+
+// TestLoopsWithout517 has no bpf_loop: what the verifier does not follow to its
+// end is refused by the kernel, and the unit says which loop it is.
+func TestLoopsWithout517(t *testing.T) {
+	needBPF(t)
+	p := &Program{Name: "f", Text: `def f(e):
+    n = 0
+    for i in range(16000):
+        if i & e.args.u8 == 1:
+            n += i
+        elif i & e.args.u16 == 2 or n % 100 == 3:
+            n -= i
+        elif n & 7 == 3 and i > 5:
+            n += 2
+    return n
+`}
+	u, err := compileFor(scriptOf([]*Program{p}), facts(t), StrMax, bpfgen.Options{RingSize: 1 << 16, NoCmpXchg: old()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := load(u); err == nil {
+		m.close()
+		t.Error("the kernel takes a loop of 16000 rounds with branches")
+	}
+	for name, l := range u.Loops {
+		if l.Pos.Line != 3 || l.Steps != 16000 {
+			t.Errorf("%s: the loop to blame is %v of %d rounds", name, l.Pos, l.Steps)
+		}
+	}
+	if len(u.Loops) != 1 {
+		t.Errorf("%d loops to blame, want 1", len(u.Loops))
+	}
+}
