@@ -370,6 +370,28 @@ func TestPromptInterrupts(t *testing.T) {
 	p.leave()
 }
 
+// A callback that does not end is ended by Ctrl-C pressed twice: the first one
+// would end what was typed, and nothing was.
+func TestPromptInterruptsCallback(t *testing.T) {
+	p := newPromptTest(t)
+	p.with(nil, "--allow-write", p.dir)
+	p.press("def busy():\r    write_file(\"begun\", \"\")\r    for x in range(1 << 40): pass\r\r")
+	p.await("5>")
+	p.enter(`after("1ms", busy)`)
+	for !p.exists("begun") {
+		time.Sleep(time.Millisecond)
+	}
+	p.press("\x03")
+	p.press("\x03")
+	p.awaitText("startrace: timer: prompt:3:5: interrupted\n")
+	p.press("2 + 2\r")
+	p.awaitText("\n6> 2 + 2\n4\n7>")
+	p.press("\x04")
+	if err := p.Wait(); err == nil || p.Cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("a callback failed, and the prompt ended with %v", err)
+	}
+}
+
 // What is typed, and what comes meanwhile, on a terminal that cannot move its
 // cursor: it waits for Enter.
 func TestPromptDumbTerminal(t *testing.T) {

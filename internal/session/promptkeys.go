@@ -56,7 +56,7 @@ func (k *keyboard) take(b []byte, ended bool) {
 			k.stopped = true
 			k.cancel(interruptedReason)
 			k.buf, b = nil, b[i+1:]
-		case bytes.IndexByte(k.buf, interruptKey) >= 0:
+		case bytes.Count(k.buf, []byte{interruptKey})+bytes.Count(b, []byte{interruptKey}) > 1:
 			k.cancel(interruptedReason)
 		}
 	}
