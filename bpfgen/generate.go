@@ -157,6 +157,7 @@ func (g *generator) withStack(p *tree.Program, stack int, calls build.Outlining)
 		Name: p.Name, Type: programType(p.Attach.Kind), AttachType: attachTypes[p.Attach.Kind], Instructions: a.insns, License: "GPL",
 	}
 	if hot, ok := hottest(p); ok {
+		hot.Why = g.whyFollowed(hot.Pos, code.Calls)
 		g.unit.Loops[p.Name] = hot
 	}
 	g.unit.Lines[p.Name] = a.lines

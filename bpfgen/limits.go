@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/startrace/startrace/bpfgen/build"
 	"github.com/startrace/startrace/bpfgen/emit"
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/lower"
@@ -114,6 +115,21 @@ type Loop struct {
 	Pos plan.Pos
 	// Steps is how often its body runs at most, with the loops around it.
 	Steps int64
+	// Why the kernel does not run it by bpf_loop, in words; "" where it does.
+	Why string
+}
+
+// whyFollowed says why the verifier follows each round of the loop at a place.
+func (g *generator) whyFollowed(at plan.Pos, calls []build.Call) string {
+	if !g.o.HasLoop {
+		return "kernels before Linux 5.17 cannot run it by themselves (bpf_loop)"
+	}
+	for _, c := range calls {
+		if c.Pos == at && c.Rounds > 0 && c.Why != "" {
+			return "the kernel cannot run it by itself (bpf_loop), because " + c.Why
+		}
+	}
+	return ""
 }
 
 // hottest finds the loop of p in which the verifier spends more than half of
@@ -168,7 +184,7 @@ func (c *coster) loop(s *tree.Stmt, times int64) float64 {
 	times = min(times*max(bound, 1), most)
 	cost := c.block(s.Then, times) + float64(times)
 	if cost > 2*c.cost { // else the loop inside is to blame
-		c.cost, c.hot = cost, Loop{s.Pos, times}
+		c.cost, c.hot = cost, Loop{Pos: s.Pos, Steps: times}
 	}
 	return cost
 }

@@ -82,7 +82,8 @@ type loopCall struct {
 func (b *builder) inRounds(s *tree.Stmt, bound int64) bool {
 	l := &loopCall{s: s, bound: bound, vars: b.loopVars(s.Then), b: &boundary{}}
 	l.b.block(s.Then, 1)
-	if l.b.refused != "" || len(l.b.reads)+len(l.b.epochs) > maxLiveIns || !b.plainLoop(l) {
+	if why := b.loopRefusal(l); why != "" {
+		b.reports = append(b.reports, Call{Name: loopName, Pos: s.Pos, Rounds: bound, Why: why})
 		return false
 	}
 	inside := localsOf(s.Then)
@@ -97,25 +98,35 @@ func (b *builder) inRounds(s *tree.Stmt, bound int64) bool {
 	return true
 }
 
-// plainLoop reports whether what the loop changes and returns is words.
-func (b *builder) plainLoop(l *loopCall) bool {
+// loopName is the name of loops in reports.
+const loopName = "loop"
+
+// loopRefusal says why a loop cannot be a call: what it changes and returns must
+// be words.
+func (b *builder) loopRefusal(l *loopCall) string {
+	switch {
+	case l.b.refused != "":
+		return l.b.refused
+	case len(l.b.reads)+len(l.b.epochs) > maxLiveIns:
+		return "it uses too many values of the event"
+	}
 	for _, v := range l.vars {
 		if !isPlain(b.prog.Locals[v].Type) {
-			return false
+			return "it changes a string"
 		}
 	}
-	open, ok := map[int64]bool{}, true
+	open, why := map[int64]bool{}, ""
 	walkBlock(l.s.Then, func(*tree.Stmt) {}, func(e *tree.Expr) {
 		if e.Op == tree.OpInline {
 			open[e.Int] = true
 		}
 	})
 	walkBlock(l.s.Then, func(s *tree.Stmt) {
-		if s.Op == tree.SReturn && !open[s.Int] {
-			ok = ok && isPlain(b.inlineType(s.Int))
+		if s.Op == tree.SReturn && !open[s.Int] && !isPlain(b.inlineType(s.Int)) {
+			why = "a string is returned from it"
 		}
 	}, func(*tree.Expr) {})
-	return ok
+	return why
 }
 
 // inlineType is the type of what inline n gives.
@@ -186,7 +197,7 @@ func addressComps(t types.Type, out []bool) []bool {
 // buildBody builds the function.
 func (l *loopCall) buildBody(b *builder, step int64) {
 	n := newBuilder(b.Shared, b.prog)
-	n.f.Name, n.budget, n.family, n.pos = b.subName("loop"), min(b.budget, subStack), b.family, l.s.Pos
+	n.f.Name, n.budget, n.family, n.pos = b.subName(loopName), min(b.budget, subStack), b.family, l.s.Pos
 	l.n, l.sub = n, &subprogram{f: n.f}
 	index, words := n.op(ir.OpArg), n.op(ir.OpArg)
 	words.Imm = 1
@@ -348,7 +359,7 @@ func (b *builder) startLoop(l *loopCall, start, count *ir.Value) {
 	f.Sym = l.n.f.Name
 	b.call(helperLoop, b.atMost(count, l.bound), f, b.slotAddr(slot, 0), b.konst(0))
 	b.called = append(b.called, l.sub)
-	b.reports = append(b.reports, Call{Name: "loop", Pos: l.s.Pos, Times: 1, Sub: l.n.f.Name, Rounds: l.bound})
+	b.reports = append(b.reports, Call{Name: loopName, Pos: l.s.Pos, Times: 1, Sub: l.n.f.Name, Rounds: l.bound})
 	cost := &b.extra
 	if len(b.loops) > 0 {
 		cost = &b.loops[len(b.loops)-1].inner

@@ -58,6 +58,7 @@ type ComplexityError struct {
 	Pos     plan.Pos // of the most expensive loop, else where the code begins; not valid if unknown
 	// Steps is how often that loop goes round at most, 0: there is no loop.
 	Steps int64
+	Why   string // that loop is followed; "" if unknown
 	Err   error
 }
 
@@ -67,8 +68,12 @@ func (e *ComplexityError) Error() string {
 		at = e.Pos.String() + ": "
 	}
 	if e.Steps > 0 {
-		return fmt.Sprintf("%sthis kernel's verifier does not follow a loop of this size to its end: it may go round %d times; "+
-			"give its range a smaller end, or move branches out of it", at, e.Steps)
+		why := ""
+		if e.Why != "" {
+			why = ", and " + e.Why
+		}
+		return fmt.Sprintf("%sthis kernel's verifier does not follow a loop of this size to its end: it may go round %d times%s; "+
+			"give its range a smaller end, or move branches out of it", at, e.Steps, why)
 	}
 	return at + "this handler has more branches than this kernel's verifier follows; split it into several probes, or do less in it"
 }
@@ -115,7 +120,7 @@ func instructions(p *bpf.Program) int {
 func newComplexityError(program string, code *bpfgen.Unit, err error) error {
 	e := &ComplexityError{Program: program, Err: err}
 	if hot, ok := code.Loops[program]; ok {
-		e.Pos, e.Steps = hot.Pos, hot.Steps
+		e.Pos, e.Steps, e.Why = hot.Pos, hot.Steps, hot.Why
 	} else if lines := code.Lines[program]; len(lines) > 0 {
 		e.Pos = lines[0].Pos
 	}

@@ -65,7 +65,7 @@ func (in *Input) programs(probe int) (out []Program) {
 
 func (in *Input) called(program string) (out []Called) {
 	for _, c := range in.Unit.Calls[program] {
-		out = append(out, Called{c.Name, c.Pos.String(), c.Times, c.Insns, c.Why})
+		out = append(out, Called{c.Name, c.Pos.String(), c.Times, c.Insns, c.Why, c.Rounds})
 	}
 	return out
 }

@@ -155,7 +155,7 @@ type Program struct {
 }
 
 // A Called is a function of the script that a program calls at several places in
-// the same way. Its code stands there once, as a subprogram, or at each call,
+// the same way, or the body of a loop. Its code stands there once, as a subprogram, or at each call,
 // and Why says why.
 type Called struct {
 	Name         string `json:"name"`
@@ -163,6 +163,9 @@ type Called struct {
 	Places       int    `json:"places"`
 	Instructions int    `json:"instructions,omitempty"`
 	Why          string `json:"why,omitempty"`
+	// Rounds is set for a loop whose body is a function that the kernel calls, or
+	// would if it could be: how often at most.
+	Rounds int64 `json:"rounds,omitempty"`
 }
 
 // A Map is a piece of memory of the kernel.

@@ -267,6 +267,15 @@ func (t *text) programs(list []Program) {
 }
 
 func (t *text) called(c *Called) {
+	switch {
+	case c.Rounds > 0 && c.Instructions > 0:
+		t.wrapped(6, 2, "loop at %s: its body is a subprogram of %s, which the kernel calls up to %d times (bpf_loop)", c.Pos,
+			count(c.Instructions, "instruction"), c.Rounds)
+		return
+	case c.Rounds > 0:
+		t.wrapped(6, 2, "loop at %s: the kernel's verifier follows each of its rounds, because %s", c.Pos, c.Why)
+		return
+	}
 	where := fmt.Sprintf("%s, called at %s (first %s)", c.Name, count(c.Places, "place"), c.Pos)
 	if c.Instructions > 0 {
 		t.wrapped(6, 2, "%s: a subprogram of %s", where, count(c.Instructions, "instruction"))
