@@ -235,6 +235,33 @@ func TestFileslower(t *testing.T) {
 	}
 }
 
+// Each call for a file is in the histogram of its kind and file system.
+func TestFsdist(t *testing.T) {
+	needTracing(t)
+	file := filepath.Join(t.TempDir(), "file")
+	command := fmt.Sprintf("dd if=/dev/zero of=%s bs=700 count=30 conv=fsync", file)
+	e := startrace(t, "fsdist", "-c", command).ok(t)
+	title := regexp.MustCompile(`(?m)^time\[(\S+), write\] \(us\):$`).FindStringSubmatch(e.stdout)
+	if title == nil {
+		t.Fatalf("no writes in %s\nstderr: %s", excerpt(e.stdout), excerpt(e.stderr))
+	}
+	checkAccount(t, e, bars(t, e.stdout, title[0]), 30)
+	checkAccount(t, e, bars(t, e.stdout, fmt.Sprintf("time[%s, sync] (us):", title[1])), 1)
+	e = startrace(t, "fsdist", "--fs", "nofs", "-c", command).ok(t)
+	if strings.Contains(e.stdout, "|") {
+		t.Errorf("calls for another file system: %s", excerpt(e.stdout))
+	}
+}
+
+// A sleep is time off the CPU until its timer wakes it.
+func TestOffwaketime(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, "offwaketime", "--min", "100ms", "--format", "folded", "-c", "sleep 0.3").ok(t)
+	if us := number(t, e.stdout, `(?m)^sleep;.*do_nanosleep.*hrtimer_wakeup.* (\d+)$`); us < 300_000 {
+		t.Errorf("off for %d us, slept for 300000", us)
+	}
+}
+
 // Who asked for which capability, and whether it had it.
 func TestCapable(t *testing.T) {
 	needTracing(t)

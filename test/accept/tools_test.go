@@ -60,6 +60,15 @@ func TestOpensnoop(t *testing.T) {
 	}
 }
 
+// The flags by name, and the whole path of what the program calls by another.
+func TestOpensnoopFull(t *testing.T) {
+	needTracing(t)
+	dir := t.TempDir()
+	e := startrace(t, "opensnoop", "--flags", "--full", "-T", "-c", fmt.Sprintf(`sh -c "cd %s; : >./made"`, dir)).ok(t)
+	e.has(t, `(?m)^TIME +PID +COMM +FD ERR FLAGS +PATH$`)
+	e.has(t, `(?m)^\d\d:\d\d:\d\d +\d+ +sh +\d+ +0 O_WRONLY\|O_CREAT\|O_TRUNC(\|O_\w+)* +`+regexp.QuoteMeta(dir)+`/made$`)
+}
+
 func TestOpensnoopFailed(t *testing.T) {
 	dir := t.TempDir()
 	e, d := tool(t, []string{"opensnoop", "-x"}, "opens", "300", "3", dir)
@@ -93,6 +102,13 @@ func TestExecsnoop(t *testing.T) {
 	} {
 		e.has(t, fmt.Sprintf(pattern, shell))
 	}
+}
+
+// Only what could not be started, and the user's number.
+func TestExecsnoopFailed(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, "execsnoop", "-x", "-U", "-c", `sh -c "/nonexistent/program a; true"`).ok(t)
+	e.wantRows(t, "UID PCOMM PID PPID RET ARGS", `0 \S+ \d+ \d+ -2 /nonexistent/program a`)
 }
 
 // The most frequent calls, by name and by program, and only those that fail.
