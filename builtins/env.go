@@ -26,6 +26,8 @@ type Env struct {
 	// CallAt tells of a call in the source by the position that a traceback
 	// has for it: the name it is assigned to, if any, and where it begins.
 	CallAt func(pos plan.Pos) (name string, begin plan.Pos)
+	// Asks reports whether the script has variable.attr somewhere.
+	Asks func(variable, attr string) bool
 	// Loading reports whether a module's top level is running.
 	Loading func() bool
 	// Labels give text for raw values; the session adds those that need the
@@ -71,6 +73,7 @@ func New(rt Runtime) *Env {
 	e := &Env{
 		Runtime: rt,
 		CallAt:  func(pos plan.Pos) (string, plan.Pos) { return "", pos },
+		Asks:    func(string, string) bool { return false },
 		Loading: func() bool { return false },
 		Flags:   &Flags{},
 		Traced:  &value.Traced{},

@@ -46,6 +46,14 @@ func (p *PointValue) items() ([]starlark.Value, error) {
 	return out, nil
 }
 
+// items gives what is open of the spans of a probe.
+func (p *Probe) items() ([]starlark.Value, error) {
+	if p.control == nil {
+		return nil, errNotLoaded
+	}
+	return p.control.Open()
+}
+
 // openMethod is items() of recv.
 func openMethod(recv starlark.Value, items func() ([]starlark.Value, error)) *starlark.Builtin {
 	return starlark.NewBuiltin("items", func(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {

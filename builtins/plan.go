@@ -31,6 +31,7 @@ func (e *Env) PlanFrom(first int, c Capturer) *plan.Plan {
 			ID: first + i, Name: pr.Name(), Points: points.all(pr.points), Pos: pr.pos,
 			Handler: funcOf(c, pr.handler), Where: funcOf(c, pr.where),
 			Kernel: funcOf(c, pr.kernel), Start: funcOf(c, pr.start), Keep: pr.keep,
+			Open: pr.variable != "" && e.Asks(pr.variable, "items"),
 		})
 	}
 	return p

@@ -18,7 +18,9 @@ var probeFamily = []Entry{
 		Doc: `Declares a probe. points is a string, an event, a span, first(…) or a list of them.
 where is a predicate, compiled into the kernel. kernel is compiled into the kernel, whole; what it returns extends
 the event. handler runs in the kernel where all of it compiles, else in user space with the parts of e that it uses.
-start is a handler for the start of a span. Gives a probe with enable(), disable(), detach() and stats(), for callbacks. stats() gives hits (how often the kernel
+start is a handler for the start of a span. Gives a probe with enable(), disable(), detach(), items() and stats(), for callbacks. items() gives the
+calls and other spans that are open now, each as (key, record), as s.items() of span(): of calls key is the thread, and the record has e.probe, time, when the
+call began, and what handlers take from e.start, by their names, of functions also depth. stats() gives hits (how often the kernel
 ran the probe, also for what where= passed over), sent, lost and time (of the runs, in ns; it is measured in scripts that
 call stats()). enable() of an iterator goes through its list again.
 keep = N makes the kernel keep the last N events and send none: the probe's dump() gives these to the handler (or prints them), in the order of
@@ -53,6 +55,8 @@ type ProbeControl interface {
 	Detach() error
 	// Dump gives the events that the kernel has kept to the handler.
 	Dump() (int, error)
+	// Open gives what spans of the probe are open, as (key, record).
+	Open() ([]starlark.Value, error)
 	// Stats gives the counts: hits, sent, lost, and the run time in ns.
 	Stats() (hits, sent, lost, ns int64, err error)
 }
@@ -190,7 +194,9 @@ func (p *Probe) Type() string          { return "probe" }
 func (p *Probe) Freeze()               {}
 func (p *Probe) Truth() starlark.Bool  { return starlark.True }
 func (p *Probe) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: probe") }
-func (p *Probe) AttrNames() []string   { return []string{"detach", "disable", "dump", "enable", "stats"} }
+func (p *Probe) AttrNames() []string {
+	return []string{"detach", "disable", "dump", "enable", "items", "stats"}
+}
 
 // Name is name=, else the points as written.
 func (p *Probe) Name() string {
@@ -223,6 +229,8 @@ func (p *Probe) Attr(name string) (starlark.Value, error) {
 		f = p.dump
 	case "stats":
 		f = p.stats
+	case "items":
+		return openMethod(p, p.items), nil
 	default:
 		return nil, nil
 	}

@@ -129,6 +129,7 @@ func (pr *probe) consume(b *body, ev *event, t *target) {
 	if ev = pr.armed(b, ev, t); ev == nil {
 		return
 	}
+	pr.keepOpen(b, ev.startEv, t)
 	// A span is tested at its start; its end may happen in another process.
 	if _, named := ev.over["pid"]; t.kind != targetSpan || named {
 		pr.targetTest(b, ev)
@@ -143,6 +144,18 @@ func (pr *probe) consume(b *body, ev *event, t *target) {
 		}
 	}
 	pr.handle(b, ev, t)
+}
+
+// keepOpen keeps of the starts of calls what items() of the probe gives of those
+// that are open: the time and, where the key does not have it, the thread.
+func (pr *probe) keepOpen(b *body, began *event, t *target) {
+	if !pr.p.Open || began == nil || began.b == b {
+		return
+	}
+	names := map[targetKind][]string{targetSyscall: {"time"}, targetFuncSpan: {"time", "tid"}}[t.kind]
+	for _, name := range names {
+		b.rv(began.mustField(name, pr.p.Pos), pr.p.Pos)
+	}
 }
 
 func eventArg(ev *event, pos plan.Pos) []arg { return []arg{{v: objVal(ev), pos: pos}} }

@@ -5,8 +5,9 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// The words before the slots of a nested span's entry. The key is the thread,
-// then the process (u32) and the depth (u32).
+// The words before the slots of a nested span's entry. The key is the
+// address of the thread's task or of its goroutine, then the process (u32) and
+// the depth (u32).
 const (
 	// NestedOpen, of the entry of depth 0, is how many are open.
 	NestedOpen = 0

@@ -19,7 +19,7 @@ const (
 	// the called function begins on the stack, the same at its entry and its
 	// return, and lower for deeper calls (of Go functions, "goframe": relative
 	// to the stack's end, since stacks move). thread: what calls nest in, the
-	// kernel's tid (of Go functions, "goroutine": the address of its g).
+	// address of the task (of Go functions, "goroutine": that of its g).
 	// depth: behind SSpanEnter and SSpanEnd of a nested span, how many calls
 	// around this one are open.
 	OpBuiltin

@@ -54,6 +54,9 @@ type Probe struct {
 	// Keep is how many events the kernel keeps until dump() asks for them; 0: they
 	// are sent as they happen.
 	Keep int
+	// Open: the script asks what spans of calls of this probe are open, so the
+	// time of their starts is kept.
+	Open bool
 	Pos  Pos
 }
 

@@ -78,3 +78,14 @@ func loadWhoami() (*os.File, error) {
 	}
 	return os.NewFile(uintptr(fd), "whoami"), nil
 }
+
+// ThreadEnded reports whether there is no thread of that number, as the kernel
+// counts, any more. From inside of another namespace it cannot be known: false.
+func ThreadEnded(tid int) bool {
+	initial, err := inInitialNamespace()
+	if err != nil || !initial {
+		return false
+	}
+	_, err = os.Stat(fmt.Sprintf("/proc/%d", tid))
+	return errors.Is(err, os.ErrNotExist)
+}

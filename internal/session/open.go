@@ -1,10 +1,8 @@
 package session
 
 import (
-	"encoding/binary"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -15,7 +13,6 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/state"
 	"github.com/startrace/startrace/internal/wire"
-	"github.com/startrace/startrace/starlark/value"
 )
 
 // openSpans are the maps of spans that items() has read.
@@ -36,36 +33,46 @@ func (s *session) bindSpans() {
 // open gives the open entries of a span of the script. Each probe that uses
 // the span keeps its own; a key counts once.
 func (s *session) open(p *plan.Span) ([]starlark.Value, error) {
+	return s.opened(func(span *tree.Span) bool { return span.Plan == p })
+}
+
+// Open gives the open entries of all spans of the probe.
+func (c *probeControl) Open() ([]starlark.Value, error) {
+	return c.s.opened(func(span *tree.Span) bool { return span.Probe == c.probe })
+}
+
+// opened gives the open entries of spans.
+func (s *session) opened(of func(*tree.Span) bool) ([]starlark.Value, error) {
 	var out []starlark.Value
 	seen := map[string]bool{}
-	for part, i := range s.spansOf(p) {
+	for part, i := range s.spansOf(of) {
 		span := part.unit.Tree.Spans[i]
 		entries, err := s.openEntries(part, i)
 		if err != nil {
 			return nil, fmt.Errorf("items: %w", err)
 		}
-		f := layout.Span(span.Slots)
+		reader := s.openReader(part, span)
 		err = entries.Each(func(key, val []byte) bool {
-			began := binary.NativeEndian.Uint64(val[layout.SpanBusy:])
-			if began != 0 && !seen[string(key)] {
+			if who, began, ok := reader.entry(key, val); ok && !seen[string(key)] {
 				seen[string(key)] = true
-				out = append(out, starlark.Tuple{s.decoder.Decode(&openKey(span).Type, key), s.started(span, f, began, val)})
+				out = append(out, starlark.Tuple{who, began})
 			}
 			return true
 		})
 		if err != nil {
 			return nil, fmt.Errorf("items: %w", err)
 		}
+		out = append(out, reader.rest()...)
 	}
 	return out, nil
 }
 
-// spansOf goes over the spans that were made of p: their part and number.
-func (s *session) spansOf(p *plan.Span) iter.Seq2[*part, int] {
+// spansOf goes over spans: their part and number.
+func (s *session) spansOf(of func(*tree.Span) bool) iter.Seq2[*part, int] {
 	return func(yield func(*part, int) bool) {
 		for _, part := range s.parts {
 			for i, span := range part.unit.Tree.Spans {
-				if span.Plan == p && !yield(part, i) {
+				if of(span) && !yield(part, i) {
 					return
 				}
 			}
@@ -85,7 +92,7 @@ func (s *session) openEntries(part *part, i int) (state.Container, error) {
 	}
 	c := &tree.Container{
 		Container: &plan.Container{Kind: plan.Table, Size: span.Size},
-		KeyLayout: openKey(span), ValueLayout: layout.Span(span.Slots),
+		KeyLayout: openKey(span), ValueLayout: openLayout(span),
 	}
 	t, err := state.New(c, m, state.Options{FuncID: s.funcID})
 	if err != nil {
@@ -99,26 +106,23 @@ func (s *session) openEntries(part *part, i int) (state.Container, error) {
 	return t, nil
 }
 
+// openLayout is the layout of a span's entry.
+func openLayout(span *tree.Span) *wire.Fixed {
+	if span.Nested {
+		return layout.Nested(span.Slots)
+	}
+	return layout.Span(span.Slots)
+}
+
 // openKey is the layout of a span's key: the thread if it declares none.
 func openKey(span *tree.Span) *wire.Fixed {
+	if span.Nested { // the thread, then the process and the depth
+		return &wire.Fixed{Type: wire.Type{Kind: wire.Int, Size: 8, TagOff: -1}, Size: layout.NestedKey}
+	}
 	if span.Key.Kind == types.Bot {
 		return &wire.Fixed{Type: wire.Type{Kind: wire.Int, Size: 4, TagOff: -1}, Size: 8}
 	}
 	return layout.Fixed(span.Key)
-}
-
-// started is what is known of a start: its time, and what has been kept under
-// a name of the script.
-func (s *session) started(span *tree.Span, f *wire.Fixed, began uint64, val []byte) starlark.Value {
-	names, vals := []string{"time"}, []starlark.Value{starlark.MakeUint64(began)}
-	for i, name := range span.Names {
-		if !named(name) || slices.Contains(names, name) {
-			continue
-		}
-		names = append(names, name)
-		vals = append(vals, s.decoder.Decode(&f.Type.Elems[i], val))
-	}
-	return value.NewRecord(names, vals)
 }
 
 // named reports whether a slot has a name of the script.

@@ -154,7 +154,7 @@ def change():
 `)
 	h.Plan()
 	_, err := h.Call(h.globals["change"].(starlark.Callable))
-	if err == nil || !strings.Contains(err.Error(), "frozen") {
-		t.Errorf("a change of what a kernel half captured: got %v, want an error that says it is frozen", err)
+	if err == nil || !strings.Contains(err.Error(), "cannot change any more") {
+		t.Errorf("a change of what a kernel half captured: got %v, want an error that says that it cannot", err)
 	}
 }

@@ -90,6 +90,18 @@ func (h *Host) Names(word string) bool {
 	})
 }
 
+// asks is what builtins.Env.Asks asks.
+func (h *Host) asks(variable, attr string) bool {
+	return h.has(func(n syntax.Node) bool {
+		dot, ok := n.(*syntax.DotExpr)
+		if !ok || dot.Name.Name != attr {
+			return false
+		}
+		id, ok := dot.X.(*syntax.Ident)
+		return ok && id.Name == variable
+	})
+}
+
 // has looks through all files that were loaded.
 func (h *Host) has(is func(syntax.Node) bool) bool {
 	found := false

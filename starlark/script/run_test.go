@@ -136,7 +136,7 @@ def change():
 `)
 	h.Plan()
 	_, err := h.Call(h.globals["change"].(starlark.Callable))
-	want := "test.star:10:10: cannot insert into frozen hash table (a kernel half uses it as a constant; what changes belongs into a table())"
+	want := "test.star:10:10: this dict or set cannot change any more (a kernel half uses it as a constant; what changes belongs into a table())"
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v", err)
 	}

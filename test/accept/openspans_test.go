@@ -46,3 +46,64 @@ func TestOpenSpans(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", e.stdout, want)
 	}
 }
+
+// openCalls asks for calls of the system that wait.
+const openCalls = `
+sleeps = probe("syscall:clock_nanosleep", lambda e: print("ended", e.start.comm))
+both = probe("syscall:{clock_nanosleep,pause}", lambda e: None)
+said = []
+
+def waited(r):
+    return 0 < r.time and r.time <= now()
+
+def poll():
+    if said or not sleeps.items():
+        return
+    said.append(True)
+    for tid, r in sleeps.items():
+        print("syscall", proc(tid).exe != None, r.probe, r.comm, waited(r))
+    for tid, r in both.items():
+        print("both", tid == sleeps.items()[0][0], r.probe, waited(r), hasattr(r, "comm"))
+    exit()
+
+every("10ms", poll)
+at_exit(lambda: print("exit", len(sleeps.items()), len(both.items())))
+`
+
+// What calls are open can be asked of a probe, too.
+func TestOpenCalls(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, "-q", script(t, openCalls), "-c", "sleep 600").ok(t)
+	want := `syscall True syscall:clock_nanosleep sleep True
+both True syscall:clock_nanosleep True False
+exit 1 1
+`
+	if e.stdout != want {
+		t.Errorf("got\n%s\nwant\n%s", e.stdout, want)
+	}
+}
+
+// openFunctions asks for functions that wait, one within the other.
+const openFunctions = `
+calls = probe("func:{hrtimer_nanosleep,do_nanosleep}", lambda e: print("ended", e.func))
+said = []
+
+def poll():
+    if said or len(calls.items()) < 2:
+        return
+    said.append(True)
+    for tid, r in calls.items():
+        print(tid == r.tid and tid == r.pid, r.probe, r.depth, 0 < r.time and r.time <= now())
+    exit()
+
+every("10ms", poll)
+`
+
+func TestOpenFunctions(t *testing.T) {
+	needKernelFunctions(t)
+	e := startrace(t, "-q", script(t, openFunctions), "-c", "sleep 600").ok(t)
+	want := "True func:hrtimer_nanosleep 0 True\nTrue func:do_nanosleep 1 True\n"
+	if e.stdout != want {
+		t.Errorf("got\n%s\nwant\n%s", e.stdout, want)
+	}
+}

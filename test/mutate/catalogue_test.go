@@ -52,6 +52,38 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
+// kinds are mistakes that the catalogue must have, by the titles of their chunks. A capture that changes later is a mistake
+// of a callback: TestFrozen of starlark/script.
+var kinds = map[string][]string{
+	"event.txt": {"an unknown field", "the event itself is stored", "the result at a start", "an unknown argument"},
+	"kernel.txt": {
+		"a call of user space in kernel=", "a loop without a bound", "recursion", "two kinds of keys in one table", "two kinds of values in one table",
+		"a float in the kernel", "None in arithmetic", "a handler that prints and uses a table of the kernel", "too few and too many arguments of a function",
+		"too few and too many arguments of builtins", "a dict and a list that the kernel half changes",
+	},
+	"points.txt": {"an unknown system call", "an unknown tracepoint", "a glob without a match"},
+	"syntax.txt": {"a reserved word as a field"},
+	"load.txt":   {"modules that load each other", "a folder", "an empty file, and one with a comment", "modules that probe, have flags and timers at their top level"},
+	"user.txt":   {"unknown families of names", "a field or method that a part of the event does not have", "a field is assigned in a handler", "formats that do not fit"},
+}
+
+// TestKinds finds the mistakes that the catalogue must have, each with a message.
+func TestKinds(t *testing.T) {
+	for file, titles := range kinds {
+		text, err := os.ReadFile(filepath.Join("testdata", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, title := range titles {
+			_, chunk, found := strings.Cut("\n"+string(text), "\n# "+title+"\n")
+			_, message, _ := strings.Cut(chunk, "\n--->\n")
+			if !found || !strings.Contains(strings.SplitN(message, "\n===", 2)[0], ".star:") {
+				t.Errorf("%s has no mistake %q with a message", file, title)
+			}
+		}
+	}
+}
+
 // messages are those for a script, as the command prints them.
 func messages(src string, facts *kernel.Facts) string {
 	res := Compile("t.star", unescape(src), facts)

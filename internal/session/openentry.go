@@ -1,0 +1,128 @@
+package session
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/bpfgen/layout"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/procs"
+	"github.com/startrace/startrace/internal/wire"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+// An openReader reads the entries of one span: those of the script say when they began, those of system calls which call
+// it is, those of functions how deep they lie.
+type openReader struct {
+	s      *session
+	part   *part
+	span   *tree.Span
+	key    *wire.Fixed
+	layout *wire.Fixed
+	// nested are the entries of a nested span: whether one is open is known when
+	// all have been read.
+	nested []nestedEntry
+	open   map[nestedThread]uint32 // how many calls of a thread are
+}
+
+// A nestedThread is a thread, or a goroutine, of a process.
+type nestedThread struct {
+	thread  uint64
+	process uint32
+}
+
+type nestedEntry struct {
+	of    nestedThread
+	depth uint32
+	began *value.Record
+}
+
+// key is the thread, or the process where no more is kept.
+func (e *nestedEntry) key() starlark.Value {
+	if tid := e.began.Get("tid"); tid != nil {
+		return tid
+	}
+	return e.began.Get("pid")
+}
+
+func (s *session) openReader(part *part, span *tree.Span) *openReader {
+	return &openReader{s: s, part: part, span: span, key: openKey(span), layout: openLayout(span), open: map[nestedThread]uint32{}}
+}
+
+// entry is the key and the start of an entry; ok is false where it is closed, or of a nested span.
+func (r *openReader) entry(key, val []byte) (who, began starlark.Value, ok bool) {
+	if r.span.Nested {
+		r.note(key, val)
+		return nil, nil, false
+	}
+	busy := binary.NativeEndian.Uint64(val[layout.SpanBusy:])
+	who = r.s.decoder.Decode(&r.key.Type, key)
+	switch {
+	case busy == 0:
+		return nil, nil, false
+	case r.span.Plan != nil:
+		return who, r.started([]string{"time"}, []starlark.Value{starlark.MakeUint64(busy)}, val), true
+	}
+	probe := starlark.String("syscall:" + kernel.SyscallName(int(busy-1)))
+	return who, r.started([]string{"probe"}, []starlark.Value{probe}, val), true
+}
+
+// note keeps an entry of a nested span. Its words are described in bpfgen/layout.
+func (r *openReader) note(key, val []byte) {
+	of := nestedThread{binary.NativeEndian.Uint64(key), binary.NativeEndian.Uint32(key[8:])}
+	depth := binary.NativeEndian.Uint32(key[12:])
+	if depth == 0 {
+		r.open[of] = uint32(binary.NativeEndian.Uint64(val[layout.NestedOpen:]))
+	}
+	probe := r.point(binary.NativeEndian.Uint64(val[layout.NestedPlace:]))
+	began := r.started([]string{"probe", "pid", "depth"}, []starlark.Value{starlark.String(probe), starlark.MakeUint64(uint64(of.process)), starlark.MakeUint64(uint64(depth))}, val)
+	r.nested = append(r.nested, nestedEntry{of, depth, began})
+}
+
+// rest gives the open entries of a nested span, the outermost call of a thread first. What lies deeper than those that are
+// open has been left; what a thread was in when it was killed stays, and is none.
+func (r *openReader) rest() (out []starlark.Value) {
+	slices.SortFunc(r.nested, func(a, b nestedEntry) int {
+		return cmp.Or(cmp.Compare(a.of.process, b.of.process), cmp.Compare(a.of.thread, b.of.thread), cmp.Compare(a.depth, b.depth))
+	})
+	for _, e := range r.nested {
+		who := e.key()
+		if tid, err := starlark.AsInt32(who); err == nil && e.depth < r.open[e.of] && !procs.ThreadEnded(tid) {
+			out = append(out, starlark.Tuple{who, e.began})
+		}
+	}
+	return out
+}
+
+// point is the name of a point of the probe by its number.
+func (r *openReader) point(number uint64) string {
+	if p, ok := r.s.point(r.span.Probe, number); ok {
+		return p.Name
+	}
+	var names []string // each once, in the order of their numbers
+	for _, name := range r.part.result.Names[r.span.Probe] {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if number < uint64(len(names)) {
+		return names[number]
+	}
+	return "?"
+}
+
+// started is what is known of a start: some values, and what has been kept under a name of the script.
+func (r *openReader) started(names []string, vals []starlark.Value, val []byte) *value.Record {
+	for i, name := range r.span.Names {
+		if !named(name) || slices.Contains(names, name) {
+			continue
+		}
+		names = append(names, name)
+		vals = append(vals, r.s.decoder.Decode(&r.layout.Type.Elems[i], val))
+	}
+	return value.NewRecord(names, vals)
+}
