@@ -42,18 +42,20 @@ func printHelp(o session.Options, name string) int {
 	return session.Done
 }
 
+func explainFlags() []session.Flag { return describeFlags(&explainGrammar{}) }
+
 func explain(o session.Options, args []string) int {
 	var g explainGrammar
 	err := parseInto(&g, args)
 	if err == nil {
-		err = unknownFlag(g.Args, describeFlags(&explainGrammar{}))
+		err = unknownFlag(g.Args, explainFlags)
 	}
 	if err != nil {
 		return report(session.Usage, err)
 	}
 	var st session.Stages
 	g.stages(&st)
-	o.Flags = func() []session.Flag { return describeFlags(&explainGrammar{}) }
+	o.Flags = explainFlags
 	o.Rest = func(args []string, s *session.Settings) error {
 		var behind explainGrammar
 		if err := parseInto(&behind, args); err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -115,9 +116,9 @@ func parseInto(into any, args []string) error {
 
 // unknownFlag refuses what kong takes for the file: a flag that it does not
 // know.
-func unknownFlag(args []string, known []session.Flag) error {
+func unknownFlag(args []string, known func() []session.Flag) error {
 	if len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' {
-		return session.UnknownFlag(args[0], known)
+		return session.UnknownFlag(args[0], known())
 	}
 	return nil
 }
@@ -173,8 +174,9 @@ func override[T comparable](dst *T, v T) {
 	}
 }
 
-// flagList describes the command's flags.
-func flagList() []session.Flag { return describeFlags(&grammar{}) }
+// flagList describes the command's flags. It takes a fifth of a millisecond, so
+// only who needs them asks.
+var flagList = sync.OnceValue(func() []session.Flag { return describeFlags(&grammar{}) })
 
 func describeFlags(of any) (out []session.Flag) {
 	for _, f := range newParser(of).Model.Flags {

@@ -30,7 +30,7 @@ func run(args []string) int {
 	var g grammar
 	err := parseInto(&g, args)
 	if err == nil {
-		err = unknownFlag(g.Args, flagList())
+		err = unknownFlag(g.Args, flagList)
 	}
 	if err != nil {
 		return report(session.Usage, err)

@@ -8,22 +8,19 @@ import (
 )
 
 // plainWords are kong's messages, and ours.
-var plainWords = []struct {
-	kong *regexp.Regexp
-	ours string
-}{
-	{regexp.MustCompile(`^(--\S+): expected .* but got "EOL".*$`), `$1 wants a value`},
-	{regexp.MustCompile(`^(--\S+): expected duration but got (".*?"): .*$`), `$1: got $2, want a duration such as 500ms, 10s, 1m`},
-	{regexp.MustCompile(`^(--\S+): expected a valid .* int but got (".*")$`), `$1: got $2, want a number`},
-	{regexp.MustCompile(`^(--\S+): bool value must be .* but got (".*")$`), `$1: got $2, want true or false`},
-	{regexp.MustCompile(`, did you mean "(.*)"\?$`), ` (did you mean $1?)`},
+var plainWords = []struct{ kong, ours string }{
+	{`^(--\S+): expected .* but got "EOL".*$`, `$1 wants a value`},
+	{`^(--\S+): expected duration but got (".*?"): .*$`, `$1: got $2, want a duration such as 500ms, 10s, 1m`},
+	{`^(--\S+): expected a valid .* int but got (".*")$`, `$1: got $2, want a number`},
+	{`^(--\S+): bool value must be .* but got (".*")$`, `$1: got $2, want true or false`},
+	{`, did you mean "(.*)"\?$`, ` (did you mean $1?)`},
 }
 
 // plain says a mistake in the command line in the words of all other messages.
 func plain(err error) error {
 	text := err.Error()
 	for _, p := range plainWords {
-		text = p.kong.ReplaceAllString(text, p.ours)
+		text = regexp.MustCompile(p.kong).ReplaceAllString(text, p.ours)
 	}
 	return &session.UsageError{Err: errors.New(text)}
 }

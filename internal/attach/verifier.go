@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"sort"
 	"strconv"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -145,10 +146,12 @@ func verifierLog(p *bpf.Program) string {
 
 // lockedHelper matches the complaint about helpers that lockdown forbids, by
 // name since 6.12 and by number before.
-var lockedHelper = regexp.MustCompile(`(helper bpf_probe_read|unknown func (bpf_)?probe_read)\w*(#\d+)?`)
+var lockedHelper = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(helper bpf_probe_read|unknown func (bpf_)?probe_read)\w*(#\d+)?`)
+})
 
 func newVerifierError(program string, lines []bpfgen.Line, log string, err error) error {
-	if mode := kernel.Lockdown(); mode == "confidentiality" && lockedHelper.MatchString(log) {
+	if mode := kernel.Lockdown(); mode == "confidentiality" && lockedHelper().MatchString(log) {
 		return fmt.Errorf("%w (%s): programs may not read the kernel's memory: %w", kernel.ErrLockdown, mode, err)
 	}
 	e := &VerifierError{Program: program, Insn: rejectedInsn(log), Reason: rejection(log), Log: log, Err: err}
@@ -160,15 +163,17 @@ func newVerifierError(program string, lines []bpfgen.Line, log string, err error
 }
 
 var (
-	insnLine = regexp.MustCompile(`(?m)^(\d+): (\([0-9a-f]{2}\)|R\d)`)
-	insnText = regexp.MustCompile(`(?:unreachable insn|back-edge from insn|jump out of range from insn|last insn is not an exit or jmp|invalid insn idx|subprog starts at insn|infinite loop detected at insn|from insn) (\d+)`)
+	insnLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(\d+): (\([0-9a-f]{2}\)|R\d)`) })
+	insnText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:unreachable insn|back-edge from insn|jump out of range from insn|last insn is not an exit or jmp|invalid insn idx|subprog starts at insn|infinite loop detected at insn|from insn) (\d+)`)
+	})
 )
 
 // rejectedInsn finds the raw number of the rejected instruction: the last one
 // that the verifier walked over, or the one that a structural complaint names.
 func rejectedInsn(log string) int {
-	m := insnText.FindStringSubmatch(log)
-	if all := insnLine.FindAllStringSubmatch(log, -1); len(all) > 0 && m == nil {
+	m := insnText().FindStringSubmatch(log)
+	if all := insnLine().FindAllStringSubmatch(log, -1); len(all) > 0 && m == nil {
 		m = all[len(all)-1]
 	}
 	if m == nil {

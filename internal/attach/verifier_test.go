@@ -47,7 +47,7 @@ func TestLockedHelper(t *testing.T) {
 		"unknown func bpf_probe_read_kernel#113":                           true,
 		"unknown func bpf_loop#181":                                        false,
 	} {
-		if got := lockedHelper.MatchString(log); got != want {
+		if got := lockedHelper().MatchString(log); got != want {
 			t.Errorf("%q: %v", log, got)
 		}
 	}

@@ -102,5 +102,5 @@ func isTrace(line string) bool {
 			return true
 		}
 	}
-	return insnLine.MatchString(line)
+	return insnLine().MatchString(line)
 }

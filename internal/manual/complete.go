@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A Candidate is a word that could be typed, and what it is.
@@ -219,11 +220,11 @@ func (c *completer) scripts() (out []Candidate) {
 	return out
 }
 
-var lastField = regexp.MustCompile(`^((?:.*\W)?e\.)((?:\w+\.)*)(\w*)$`)
+var lastField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^((?:.*\W)?e\.)((?:\w+\.)*)(\w*)$`) })
 
 // fields completes the field of e at the end of an expression.
 func (c *completer) fields(open string) (out []Candidate) {
-	m := lastField.FindStringSubmatch(open)
+	m := lastField().FindStringSubmatch(open)
 	if m == nil {
 		if open == "" {
 			out = []Candidate{{"e.", "the event"}}

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // A Format is what the kernel prints of one tracepoint.
@@ -60,7 +61,9 @@ func Parse(s string, enums func(string) (int64, bool)) (*Format, error) {
 }
 
 // conversion is %, flags, width and precision, the size of the number, the verb. What follows %p says how (printk-formats).
-var conversion = regexp.MustCompile(`%([-+ #0]*\d*(?:\.\d+)?)(hh|h|ll|l|z|t|j|q|L)?(%|p[A-Za-z]\w*|[diuxXocsp])`)
+var conversion = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`%([-+ #0]*\d*(?:\.\d+)?)(hh|h|ll|l|z|t|j|q|L)?(%|p[A-Za-z]\w*|[diuxXocsp])`)
+})
 
 var sizes = map[string]int{"hh": 1, "h": 2, "": 4}
 
@@ -72,7 +75,7 @@ func split(format string) ([]part, error) {
 		if at < 0 {
 			return append(parts, part{before: before + format}), nil
 		}
-		m := conversion.FindStringSubmatch(format[at:])
+		m := conversion().FindStringSubmatch(format[at:])
 		if m == nil || !strings.HasPrefix(format[at:], m[0]) {
 			return nil, fmt.Errorf("conversion %q", format[at:])
 		}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // What /proc knows of a process (proc(5)). Each is false where the process has
@@ -52,11 +53,11 @@ func Cgroup(pid int) (string, bool) {
 
 // containerID is how Docker, containerd, CRI-O and Podman name the cgroups of
 // containers: 64 hexadecimal digits, with a prefix or a suffix by systemd.
-var containerID = regexp.MustCompile(`[0-9a-f]{64}`)
+var containerID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9a-f]{64}`) })
 
 // ContainerOf is the id of the innermost container in a cgroup's path.
 func ContainerOf(path string) string {
-	all := containerID.FindAllString(path, -1)
+	all := containerID().FindAllString(path, -1)
 	if len(all) == 0 {
 		return ""
 	}

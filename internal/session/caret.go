@@ -6,13 +6,14 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/stdlib"
 )
 
 // messageAt is a message that begins with its place: file, line and column, which counts characters from 1.
-var messageAt = regexp.MustCompile(`^([^\s:][^:]*\.star):(\d+):(\d+): `)
+var messageAt = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^\s:][^:]*\.star):(\d+):(\d+): `) })
 
 // withSource adds to each message of a script the line that it is about, a mark below the place, and where the
 // reference explains the function that is called there.
@@ -23,7 +24,7 @@ func withSource(text string, source func(file string) string) string {
 			out.WriteByte('\n')
 		}
 		out.WriteString(message)
-		m := messageAt.FindStringSubmatch(message)
+		m := messageAt().FindStringSubmatch(message)
 		if m == nil {
 			continue
 		}
@@ -56,7 +57,7 @@ func marked(line string, column int) string {
 	return string(before) + "^"
 }
 
-var word = regexp.MustCompile(`[A-Za-z_]\w*$`)
+var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_]\w*$`) })
 
 // topic is the builtin that is called at the column, or the innermost around it.
 func topic(line string, column int) string {
@@ -77,7 +78,7 @@ func topic(line string, column int) string {
 				closed--
 				continue
 			}
-			name := word.FindString(string(runes[:i]))
+			name := word().FindString(string(runes[:i]))
 			if _, documented := builtins.Lookup(name); documented {
 				return name
 			}

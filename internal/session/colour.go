@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"sync"
 )
 
 // PrintMistake prints what went wrong, on terminals with the line of the
@@ -24,8 +25,8 @@ func coloured(w io.Writer) bool {
 }
 
 var (
-	placeOfMistake = regexp.MustCompile(`(?m)^(startrace:|[^\s:][^:\n]*:\d+(?::\d+)?:)`)
-	hintOfMistake  = regexp.MustCompile(`\((did you mean|here it is)[^()\n]*\)`)
+	placeOfMistake = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(startrace:|[^\s:][^:\n]*:\d+(?::\d+)?:)`) })
+	hintOfMistake  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\((did you mean|here it is)[^()\n]*\)`) })
 )
 
 const (
@@ -36,6 +37,6 @@ const (
 
 // paint sets off the places at the beginning of lines, and hints.
 func paint(text string) string {
-	text = placeOfMistake.ReplaceAllString(text, boldRed+"$1"+normal)
-	return hintOfMistake.ReplaceAllString(text, green+"$0"+normal)
+	text = placeOfMistake().ReplaceAllString(text, boldRed+"$1"+normal)
+	return hintOfMistake().ReplaceAllString(text, green+"$0"+normal)
 }

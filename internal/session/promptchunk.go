@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"sync"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -32,7 +33,7 @@ type typedChunk struct {
 
 // loadFile is `load("FILE")` without names, which Starlark has no meaning for:
 // it runs the file with its probes.
-var loadFile = regexp.MustCompile(`^(\s*)load(\(\s*("[^"]*"|'[^']*')\s*\)\s*)$`)
+var loadFile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\s*)load(\(\s*("[^"]*"|'[^']*')\s*\)\s*)$`) })
 
 // run runs a chunk, attaches its probes and shows its value.
 func (p *prompt) run(c repl.Chunk) {
@@ -43,8 +44,8 @@ func (p *prompt) run(c repl.Chunk) {
 	s := p.s
 	p.inChunk, s.out.eager, p.files, p.loaded = true, p.term.isTerminal, nil, nil
 	text := c.Text
-	if loadFile.MatchString(text) {
-		text = loadFile.ReplaceAllString(text, "${1}reload$2")
+	if loadFile().MatchString(text) {
+		text = loadFile().ReplaceAllString(text, "${1}reload$2")
 	}
 	err := p.runGuarded(c.Line, text)
 	p.inChunk, s.out.eager = false, false

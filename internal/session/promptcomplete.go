@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.starlark.net/starlark"
 
@@ -50,7 +51,7 @@ func (k known) Names() []string {
 	return out
 }
 
-var argument = regexp.MustCompile(`(\w+)=`)
+var argument = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\w+)=`) })
 
 // Arguments are those of builtins that are written by name, and of functions.
 func (k known) Arguments(function string) (out []string) {
@@ -62,7 +63,7 @@ func (k known) Arguments(function string) (out []string) {
 		return out
 	}
 	en, _ := builtins.Lookup(function)
-	for _, m := range argument.FindAllStringSubmatch(en.Signature, -1) {
+	for _, m := range argument().FindAllStringSubmatch(en.Signature, -1) {
 		out = append(out, m[1])
 	}
 	return out

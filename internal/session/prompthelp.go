@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.starlark.net/starlark"
 
@@ -96,7 +97,7 @@ func (p *prompt) helpBuiltin(b *starlark.Builtin) error {
 	return err
 }
 
-var declaredType = regexp.MustCompile(`^(struct|union|enum|typedef) `)
+var declaredType = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(struct|union|enum|typedef) `) })
 
 // helpName explains what has a name: a word, a builtin, a constant, a module, a
 // document, a part of the event, a point, a type of the kernel.
@@ -115,7 +116,7 @@ func (p *prompt) helpName(name string) error {
 		p.print("An event has " + strings.Join(infer.EventFields(), ", ") + ".\nWhat e.args has depends on the point: list(\"POINT\") shows it. More: help(\"language\")\n")
 	case inModule && known:
 		return Doc(outputWriter{p.s.out}, module)
-	case strings.Contains(name, ":") || declaredType.MatchString(name):
+	case strings.Contains(name, ":") || declaredType().MatchString(name):
 		_, err := p.listWord(starlark.String(name))
 		return err
 	default:

@@ -29,12 +29,19 @@ func (s *session) prepare() (scriptArgs []string, err error) {
 	if err != nil {
 		return nil, s.allMistakes(err, nil)
 	}
-	split := argSplitter{words: s.host.Flags(), flags: s.Flags()}
+	if len(rest) == 0 {
+		return nil, s.apply()
+	}
+	flags := s.Flags()
+	split := argSplitter{words: s.host.Flags(), flags: flags}
 	split.split(rest)
-	for _, f := range unclaimed(s.Flags(), s.host.Flags()) {
+	for _, f := range unclaimed(flags, s.host.Flags()) {
 		s.env.Flags.Others = append(s.env.Flags.Others, f.Long)
 	}
-	if err := s.Rest(split.own, &s.Settings); err != nil {
+	if len(split.own) > 0 {
+		err = s.Rest(split.own, &s.Settings)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return split.script, s.apply()

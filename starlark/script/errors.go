@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
@@ -112,12 +113,14 @@ func runtimeHint(msg string) string {
 
 // operands are the types that an operator was tried on, as the interpreter
 // names them.
-var operands = regexp.MustCompile(`^(?:unknown binary op: )?(\w+) \S+ (\w+)(?: not implemented)?$`)
+var operands = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:unknown binary op: )?(\w+) \S+ (\w+)(?: not implemented)?$`)
+})
 
 // containerHint says where the number of a container is, for one that stands
 // where a number should.
 func containerHint(msg string) string {
-	m := operands.FindStringSubmatch(msg)
+	m := operands().FindStringSubmatch(msg)
 	if m == nil {
 		return ""
 	}

@@ -108,7 +108,7 @@ var reserved = map[string]string{
 	"in": "", "not": "", "and": "", "or": "", "if": "", "else": "", "for": "", "def": "", "lambda": "", "return": "", "pass": "", "break": "", "continue": "", "load": "", "elif": "",
 }
 
-var digits = regexp.MustCompile(`^[0-9]+$`)
+var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+$`) })
 
 // units of durations and rates, as they are written behind a number.
 var units = map[string]string{
@@ -134,9 +134,9 @@ func syntaxHint(words []word, at place, got, msg string) string {
 		return "a comparison is ==; an argument by name has a plain name before the ="
 	case got == "=" && strings.HasSuffix(msg, "want newline"):
 		return "one assignment a line; a comparison is =="
-	case units[got] != "" && digits.MatchString(prev):
+	case units[got] != "" && digits().MatchString(prev):
 		return `a duration is "` + prev + got + `" or ` + prev + " * " + units[got]
-	case strings.EqualFold(got, "hz") && digits.MatchString(prev):
+	case strings.EqualFold(got, "hz") && digits().MatchString(prev):
 		return `a rate stands in a point: "profile:` + prev + `hz"`
 	case prev == "print" || prev == "printf":
 		return prev + " is a function: " + prev + "(…)"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"go.starlark.net/syntax"
@@ -104,9 +105,9 @@ func (f *file) notClosed(words []word, at place, msg string) *Error {
 	return &Error{Pos: f.pos(open.from), Msg: fmt.Sprintf("this %s is not closed: a %s is missing", open.text, closing)}
 }
 
-var assignment = regexp.MustCompile(`^\s*[A-Za-z_]\w*\s*[-+*/%&|^]?=[^=]`)
+var assignment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*[A-Za-z_]\w*\s*[-+*/%&|^]?=[^=]`) })
 
-func assigns(line string) bool { return assignment.MatchString(line) }
+func assigns(line string) bool { return assignment().MatchString(line) }
 
 // plainWords are the parser's names of things.
 var plainWords = strings.NewReplacer(
