@@ -156,7 +156,7 @@ func (g *generator) withStack(p *tree.Program, stack int, calls build.Outlining)
 	g.unit.Spec.Programs[p.Name] = &ebpf.ProgramSpec{
 		Name: p.Name, Type: programType(p.Attach.Kind), AttachType: attachTypes[p.Attach.Kind], Instructions: a.insns, License: "GPL",
 	}
-	if hot, ok := hottest(p); ok {
+	if hot, ok := hottest(p, followed(code.Calls)); ok {
 		hot.Why = g.whyFollowed(hot.Pos, code.Calls)
 		g.unit.Loops[p.Name] = hot
 	}

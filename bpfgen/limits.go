@@ -3,6 +3,7 @@ package bpfgen
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/startrace/startrace/bpfgen/build"
@@ -132,10 +133,17 @@ func (g *generator) whyFollowed(at plan.Pos, calls []build.Call) string {
 	return ""
 }
 
+// followed tells of a loop whether the verifier follows each of its rounds.
+func followed(calls []build.Call) func(plan.Pos) bool {
+	return func(at plan.Pos) bool {
+		return !slices.ContainsFunc(calls, func(c build.Call) bool { return c.Pos == at && c.Rounds > 0 && c.Sub != "" })
+	}
+}
+
 // hottest finds the loop of p in which the verifier spends more than half of
 // its steps, if there is one.
-func hottest(p *tree.Program) (Loop, bool) {
-	c := &coster{}
+func hottest(p *tree.Program, followed func(plan.Pos) bool) (Loop, bool) {
+	c := &coster{followed: followed}
 	total := c.block(p.Body, 1)
 	for _, v := range p.Variants {
 		total += c.block(v.Body, 1)
@@ -145,8 +153,9 @@ func hottest(p *tree.Program) (Loop, bool) {
 
 // A coster estimates by the number of expressions, each as often as it runs.
 type coster struct {
-	hot  Loop
-	cost float64 // of hot
+	followed func(plan.Pos) bool
+	hot      Loop
+	cost     float64 // of hot
 }
 
 func (c *coster) block(blk *tree.Block, times int64) float64 {
@@ -179,6 +188,9 @@ func (c *coster) loop(s *tree.Stmt, times int64) float64 {
 	bound, err := strconv.ParseInt(s.Str, 10, 32)
 	if err != nil {
 		bound = 1 // build refuses such a loop
+	}
+	if !c.followed(s.Pos) {
+		return c.block(s.Then, times)
 	}
 	const most = 1 << 40 // enough to be too much; nested further it would overflow
 	times = min(times*max(bound, 1), most)

@@ -64,7 +64,7 @@ type callSite struct {
 	inLoop bool        // a loop around the call
 	depth  int         // of calls: 1 for one of the handler
 	locals []int64     // by their numbers in the key
-	within []*callSite // calls around this one
+	within []*callSite // calls in its body
 	gone   bool        // an equal body around it was dropped
 }
 
@@ -91,17 +91,19 @@ func findCallees(p *tree.Program, o Outlining, all locals) *callees {
 	// Larger bodies first: what is in those that are dropped is called no more.
 	slices.SortStableFunc(c.list, func(a, b *callee) int { return cmp.Compare(b.sites[0].size, a.sites[0].size) })
 	for _, f := range c.list {
-		if f.why = c.refusal(f); f.why == "" {
-			f.why = f.weigh(o)
+		built := slices.DeleteFunc(slices.Clone(f.sites), func(s *callSite) bool { return s.gone })
+		if f.why = unworthy(built, o); f.why == "" {
+			f.why = c.refusal(f)
+		}
+		if f.why == "" {
+			f.take(built)
 		}
 	}
 	return c
 }
 
-// weigh says why the callee is not worth a subprogram. If it is, the other
-// bodies go, with the calls in them.
-func (f *callee) weigh(o Outlining) string {
-	built := slices.DeleteFunc(slices.Clone(f.sites), func(s *callSite) bool { return s.gone })
+// unworthy says why calls are not worth a subprogram.
+func unworthy(built []*callSite, o Outlining) string {
 	times := len(built)
 	switch {
 	case times == 0:
@@ -111,11 +113,16 @@ func (f *callee) weigh(o Outlining) string {
 	case o == BySize && built[0].size < minCalled, o == BySize && built[0].size*(times-1) < worthCalling:
 		return "it is short"
 	}
+	return ""
+}
+
+// take makes the first body the subprogram. The others go, with the calls in
+// them.
+func (f *callee) take(built []*callSite) {
 	f.body = built[0]
 	for _, s := range built[1:] {
 		s.drop()
 	}
-	return ""
 }
 
 // drop notes that the body of s is not built, nor what is called in it.

@@ -137,7 +137,11 @@ func (b *builder) bound(s *tree.Stmt, l *loop, most int64, body []*ir.Block) int
 		outer *= o.bound
 	}
 	n := cost.boundFor(s, most, outer)
-	if b.HasLoop && !b.calledLoops[s] && cost.tooMuch(s, most, outer) {
+	before := bodyCost{} // in the loop
+	if len(b.loops) == 0 {
+		before = b.extra
+	}
+	if b.HasLoop && !b.calledLoops[s] && cost.tooMuch(s, most, outer, before) {
 		b.calledLoops[s], b.again = true, true
 	}
 	more := cost.times(n - 1)

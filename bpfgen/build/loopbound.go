@@ -72,12 +72,16 @@ func (c bodyCost) boundFor(s *tree.Stmt, most, outer int64) int64 {
 const fewRounds = 1024
 
 // tooMuch reports whether the verifier would not follow a loop to the end of
-// most iterations, or a computed one only to few.
-func (c bodyCost) tooMuch(s *tree.Stmt, most, outer int64) bool {
-	if computed(s) {
-		return c.boundFor(s, most, outer) < min(most, fewRounds)
+// most iterations, behind loops that cost before, or a computed one only to few.
+func (c bodyCost) tooMuch(s *tree.Stmt, most, outer int64, before bodyCost) bool {
+	rounds := min(most, fewRounds)
+	if !computed(s) {
+		rounds = most
+	} else if c.boundFor(s, most, outer) < rounds {
+		return true
 	}
-	return c.ways*most*outer > maxKeptWays || c.insns*most*outer > maxFollowed
+	all := before.plus(c.times(rounds * outer))
+	return all.ways > maxKeptWays || all.insns > maxFollowed
 }
 
 // computed reports whether only the running program knows the range of a loop.

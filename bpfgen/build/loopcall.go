@@ -276,7 +276,7 @@ func (b *builder) carry(vars []int64, outer *builder) {
 
 // roundBody builds one round, and its two ends.
 func (b *builder) roundBody(s *tree.Stmt) {
-	l := &loop{exit: b.newJoin(types.Type{}), next: b.newJoin(types.Type{}), bound: 1}
+	l := &loop{exit: b.newJoin(types.Type{}), next: b.newJoin(types.Type{}), bound: roundsFollowed}
 	b.loops = append(b.loops, l)
 	b.block(s.Then)
 	b.jump(l.next)
