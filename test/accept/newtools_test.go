@@ -262,6 +262,30 @@ func TestOffwaketime(t *testing.T) {
 	}
 }
 
+// Two programs that write one file wait for its lock, in the function of the file system that wants it.
+func TestKlockstat(t *testing.T) {
+	needTracing(t)
+	if _, err := os.Stat("/sys/kernel/tracing/events/lock/contention_begin"); err != nil {
+		t.Skip("needs the tracepoint lock:contention_begin (Linux 5.19)")
+	}
+	dd := fmt.Sprintf("dd if=/dev/zero of=%s bs=1M count=60 conv=notrunc", filepath.Join(t.TempDir(), "file"))
+	command := fmt.Sprintf(`sh -c "%s & %s; wait"`, dd, dd)
+	e := startrace(t, "klockstat", "-P", "-t", "write", "-c", command).ok(t)
+	row := regexp.MustCompile(`(?m)^dd +([1-9]\d*) +(\d+) +\d+\.\d +(\d+) \w*write_iter$`).FindStringSubmatch(e.stdout)
+	if row == nil {
+		t.Fatalf("no wait for the lock of the file: %s\nstderr: %s", excerpt(e.stdout), excerpt(e.stderr))
+	}
+	if sum, most := number(t, row[2], `(\d+)`), number(t, row[3], `(\d+)`); sum < most {
+		t.Errorf("the longest wait, %d us, is longer than all, %d us", most, sum)
+	}
+	e = startrace(t, "klockstat", "-t", "percpu", "-c", "true").ok(t)
+	if rows := linesWith(e.stdout, "write_iter"); len(rows) > 0 {
+		t.Errorf("a lock of another type: %q", rows)
+	}
+	e = startrace(t, "klockstat", "-s", "-c", command).ok(t)
+	e.has(t, `(?m)^ +down_write\S*\n +\w*write_iter`)
+}
+
 // Who asked for which capability, and whether it had it.
 func TestCapable(t *testing.T) {
 	needTracing(t)
