@@ -48,7 +48,7 @@ func (s *session) load() error {
 	}
 	s.bindSpans()
 	if !s.childEnded.Load() {
-		if err := s.followTarget(s.part, s.plan.Target.PID); err != nil {
+		if err := s.part.followTarget(s.plan.Target.PID); err != nil {
 			return err
 		}
 	}
@@ -167,20 +167,17 @@ func (s *session) bindContainers() error {
 	return nil
 }
 
-// followTarget puts a process into the table of followed processes.
-func (s *session) followTarget(p *part, pid int) error {
+// followTarget puts a process into the table of followed processes. Package
+// state has a way that keeps no program from running meanwhile; it takes a
+// program of its own, and here nothing is attached yet, or hardly anything.
+func (p *part) followTarget(pid int) error {
 	if p.result.Follow < 0 {
 		return nil
 	}
 	table := p.unit.Tree.Containers[p.result.Follow]
-	backend, err := state.New(table, p.loaded.Map(tree.ContainerMap(p.result.Follow)), state.Options{FuncID: s.funcID})
-	if err != nil {
-		return err
-	}
-	defer backend.Close()
 	key := make([]byte, table.KeyLayout.Size)
 	binary.NativeEndian.PutUint32(key, uint32(pid))
-	if err := backend.Update(key, make([]byte, table.ValueLayout.Size)); err != nil {
+	if err := p.loaded.Map(tree.ContainerMap(p.result.Follow)).Put(key, make([]byte, table.ValueLayout.Size)); err != nil {
 		return fmt.Errorf("following process %d: %w", pid, err)
 	}
 	return nil

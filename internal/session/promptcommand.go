@@ -142,7 +142,7 @@ func (p *prompt) startAgain() (err error) {
 		return err
 	}
 	for _, part := range s.parts {
-		if err := s.followTarget(part, p.target.PID); err != nil {
+		if err := part.followTarget(p.target.PID); err != nil {
 			return err
 		}
 	}
