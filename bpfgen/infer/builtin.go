@@ -363,12 +363,7 @@ func (b *body) callCast(args []arg, pos plan.Pos) val {
 		wrong(pos, "cast wants the type's name as a constant string first")
 	}
 	id := b.typeByName(tname, pos)
-	v := a[1]
-	at := b
-	if v.start != nil && v.start != b {
-		at = v.start
-	}
-	addr := at.num(val{c: v.c, obj: v.obj, expr: v.expr}, pos)
+	at, addr := b.addressOf(a[1], pos)
 	out := exprVal(&tree.Expr{Op: tree.OpConvert, Type: types.Type{Kind: types.Ptr, BTF: id}, Args: []*tree.Expr{addr}, Pos: pos})
 	if at != b {
 		out.start = at

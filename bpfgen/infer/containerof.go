@@ -21,16 +21,21 @@ func (b *body) callContainerOf(args []arg, pos plan.Pos) val {
 	if err != nil {
 		wrong(pos, "%v", err)
 	}
-	v := a[0]
-	at := b
-	if v.start != nil && v.start != b {
-		at = v.start
-	}
-	addr := at.num(val{c: v.c, obj: v.obj, expr: v.expr}, pos)
+	at, addr := b.addressOf(a[0], pos)
 	whole := &tree.Expr{Op: tree.OpAdd, Type: types.U64, Args: []*tree.Expr{addr, constExpr(plan.MakeInt(-int64(field.Off)), pos)}, Pos: pos}
 	out := exprVal(&tree.Expr{Op: tree.OpConvert, Type: types.Type{Kind: types.Ptr, BTF: id}, Args: []*tree.Expr{whole}, Pos: pos})
 	if at != b {
 		out.start = at
 	}
 	return out
+}
+
+// addressOf is v as an address in the program to which it belongs: what the
+// start of a span has stays there.
+func (b *body) addressOf(v val, pos plan.Pos) (at *body, addr *tree.Expr) {
+	at = b
+	if v.start != nil {
+		at, v.start = v.start, nil
+	}
+	return at, at.num(v, pos)
 }
