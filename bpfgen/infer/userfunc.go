@@ -14,6 +14,8 @@ import (
 // Binaries finds what points in user programs mean (package binary).
 type Binaries interface {
 	Functions(file, pattern string) ([]binary.Function, *binary.File, error)
+	// Inside says why no probe may stand so many bytes behind a function's start.
+	Inside(at *binary.File, fn binary.Function, offset uint64) error
 	Static(file, pattern string) ([]usdt.Probe, *binary.File, error)
 	// Variable is the address of a variable in the traced process.
 	Variable(file, name string) (uint64, error)
@@ -24,7 +26,7 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 	file, name, offset := u.userPattern(p)
 	list, at := u.findFunctions(p, file, name)
 	u.mustHave(u.facts.Features().Uprobe, "uprobes", u.facts.Features().Why["uprobe"], p)
-	t := &target{kind: targetFunc, mech: funcMechanisms[p.Provider], name: name, text: p.Text, pos: p.Pos, binary: at.Path, bare: offset == 0}
+	t := &target{kind: targetFunc, mech: funcMechanisms[p.Provider], name: name, text: p.Text, pos: p.Pos, binary: at.Path, bare: offset == 0 && list[0].Inside == 0}
 	if p.Provider == "ufunc" {
 		t.kind, t.mech = targetFuncSpan, tree.AttachUprobe
 	}
@@ -41,7 +43,11 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 		if offset != 0 {
 			f.text += fmt.Sprintf("+%#x", offset)
 		}
-		f.place = tree.Place{Func: fn.Name, Offset: fn.Entry + offset}
+		f.place = tree.Place{Func: fn.Name, Offset: fn.Entry}
+		if inside := fn.Inside + offset; inside != 0 {
+			u.inside(p, at, fn, inside)
+			f.place.Offset = fn.Start + inside
+		}
 		f.abi, f.returns, f.goroutine = fn.ABI, fn.Returns, fn.Goroutine
 		t.funcs = append(t.funcs, f)
 	}
@@ -56,6 +62,16 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 		u.notef(p.Pos, "%s: %d functions that match cannot be probed: %s", p.Text, at.Left, at.Why)
 	}
 	return []*target{t}
+}
+
+// inside refuses a place in a function at which no instruction begins.
+func (u *unit) inside(p *plan.Pattern, at *binary.File, fn binary.Function, offset uint64) {
+	if u.plan.Unsafe {
+		return
+	}
+	if err := u.binaries.Inside(at, fn, offset); err != nil {
+		wrong(p.Pos, "%s: %v: --unsafe probes it all the same, which can end the program", p.Text, err)
+	}
 }
 
 // userPattern splits BINARY:FUNCTION[+OFFSET], where the binary can be left out,
@@ -88,6 +104,9 @@ func (u *unit) findFunctions(p *plan.Pattern, file, name string) ([]binary.Funct
 	if name == "" {
 		wrong(p.Pos, "%s: the function's name is empty; want %s:BINARY:FUNCTION", p.Text, p.Provider)
 	}
+	if file == "" && (strings.HasPrefix(name, "/") || strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../")) {
+		wrong(p.Pos, "%s: which function of it? want %s:BINARY:FUNCTION", p.Text, p.Provider)
+	}
 	if u.binaries == nil {
 		wrong(p.Pos, "%s: programs cannot be looked at here", p.Text)
 	}
@@ -98,12 +117,14 @@ func (u *unit) findFunctions(p *plan.Pattern, file, name string) ([]binary.Funct
 	switch {
 	case err != nil:
 		wrong(p.Pos, "%s: %v", p.Text, err)
+	case len(list) == 0 && at.Left > 0 && !kernel.IsPattern(name):
+		wrong(p.Pos, "%s: %s", p.Text, at.Why)
 	case len(list) == 0 && at.Left > 0:
 		wrong(p.Pos, "%s: none of the %d functions that match can be probed: %s", p.Text, at.Left, at.Why)
 	case len(list) == 0 && strings.HasPrefix(name, "cpp:"):
 		wrong(p.Pos, "%s: no function of %s matches %s: names of C++ stand as they are, without cpp:", p.Text, at.Name, name)
 	case len(list) == 0:
-		wrong(p.Pos, "%s: no function of %s matches %s", p.Text, at.Name, name)
+		wrong(p.Pos, "%s: no function of %s matches %s; startrace list 'uprobe:%s:*' shows those that it has", p.Text, at.Name, name, at.Name)
 	case len(list) > maxFunctions:
 		wrong(p.Pos, "%s matches %d functions; a probe takes at most %d: narrow the pattern", p.Text, len(list), maxFunctions)
 	}
@@ -116,7 +137,7 @@ func returning(list []binary.Function, at *binary.File) (out []binary.Function) 
 		if fn.NoReturn == "" {
 			out = append(out, fn)
 		} else if at.Left++; at.Left == 1 {
-			at.Why = fmt.Sprintf("the return of %s: %s", fn.Name, fn.NoReturn)
+			at.Why = fmt.Sprintf("the return of %s cannot be probed: %s", fn.Name, fn.NoReturn)
 		}
 	}
 	return out

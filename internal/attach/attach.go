@@ -47,8 +47,15 @@ func pointName(a *tree.Attach) string {
 	case tree.AttachSyscallExit:
 		return "syscall exit"
 	}
+	if short := *a; len(a.Places) > namedPlaces {
+		short.Places, short.Cookies = a.Places[:namedPlaces], false
+		return fmt.Sprintf("%s and %d more", short.String(), len(a.Places)-namedPlaces)
+	}
 	return a.String()
 }
+
+// namedPlaces is how many places of a pattern an error names.
+const namedPlaces = 3
 
 // rank orders programs for attaching: the ends of spans come before their
 // starts, so that no start is recorded whose end is then not seen. Programs at

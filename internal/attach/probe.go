@@ -128,9 +128,13 @@ func probeSource(k tree.AttachKind) string {
 	return "kprobe"
 }
 
+// errNotSupp is ENOTSUPP, which the kernel means for itself (include/linux/errno.h): the
+// instruction cannot be stepped over (uprobe_init_insn, arch/x86/kernel/uprobes.c).
+const errNotSupp = unix.Errno(524)
+
 // placeIsAtFault tells that another place may do where this one did not.
 func placeIsAtFault(err error) bool {
-	for _, e := range []error{unix.ENOENT, unix.EINVAL, unix.EILSEQ, unix.EADDRNOTAVAIL, unix.EOPNOTSUPP, unix.EBUSY} {
+	for _, e := range []error{unix.ENOENT, unix.EINVAL, unix.EILSEQ, unix.EADDRNOTAVAIL, unix.EOPNOTSUPP, errNotSupp, unix.ENOEXEC, unix.EBUSY} {
 		if errors.Is(err, e) {
 			return true
 		}
@@ -265,7 +269,9 @@ func explainUserPlace(a *tree.Attach, p *tree.Place, err error) error {
 	switch {
 	case errors.Is(err, unix.ENOENT):
 		return fmt.Errorf("there is no file %s: %w", a.Binary, err)
-	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.EIO), errors.Is(err, unix.EILSEQ):
+	case errors.Is(err, errNotSupp):
+		return fmt.Errorf("%s of %s cannot be probed: it begins with an instruction that the kernel cannot run elsewhere: %w", p.Func, a.Binary, err)
+	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.EIO), errors.Is(err, unix.EILSEQ), errors.Is(err, unix.ENOEXEC):
 		return fmt.Errorf("%s of %s cannot be probed: no instruction begins at offset %#x of the file, or the kernel cannot emulate it: %w", p.Func, a.Binary, p.Offset, err)
 	case errors.Is(err, unix.ESRCH):
 		return fmt.Errorf("there is no process %d: %w", a.Process, err)

@@ -21,6 +21,9 @@ import (
 // A Function is a function of a file, or a place in one.
 type Function struct {
 	Name string // as its author wrote it, without parameters
+	// Start is the first byte of the function, in bytes of the file, and Inside how
+	// far behind it an address lies that was asked for.
+	Start, Inside uint64
 	// Entry is where a probe at the entry stands, in bytes of the file.
 	Entry uint64
 	// Returns are the places at which it is left, where no probe may be placed on
@@ -114,7 +117,7 @@ func (f *Finder) Functions(file, pattern string) ([]Function, *File, error) {
 		return nil, nil, err
 	}
 	if strings.HasPrefix(pattern, "0x") {
-		fn, err := atAddress(e, pattern)
+		fn, err := atAddress(e, out, pattern)
 		return []Function{fn}, out, err
 	}
 	list, exact, err := match(e, pattern)
@@ -151,31 +154,58 @@ func match(e *elffile.File, pattern string) (list []elffile.Function, exact bool
 	return list, false, err
 }
 
-// atAddress is a place by its address in the file.
-func atAddress(e *elffile.File, text string) (Function, error) {
+// atAddress is a function, or a place in one, by its address in the file. Where
+// the file has no function for it, it is the user's word that one begins there.
+func atAddress(e *elffile.File, f *File, text string) (Function, error) {
 	addr, err := strconv.ParseUint(text, 0, 64)
 	if err != nil {
 		return Function{}, fmt.Errorf("%s is no address", text)
 	}
-	offset, ok := e.Offset(addr)
+	offset, ok := e.CodeOffset(addr)
 	if !ok {
-		return Function{}, fmt.Errorf("%s: %w: %s", e.Path, elffile.ErrNotCode, text)
+		return Function{}, fmt.Errorf("%s: %s is %w, which lies %s", e.Path, text, elffile.ErrNotCode, codeRanges(e))
 	}
-	name := text
-	if fn, ok := e.At(addr); ok {
-		name = elffile.DemangleShort(fn.Name)
+	fn, ok := e.At(addr)
+	switch {
+	case ok && fn.Addr == addr:
+		return describe(e, f, fn)
+	case ok:
+		out := Function{Name: elffile.DemangleShort(fn.Name), Start: fn.Offset, Inside: addr - fn.Addr, Entry: offset}
+		out.NoReturn = text + " is not where it begins"
+		return out, nil
 	}
-	return Function{Name: name, Entry: offset}, nil
+	out := Function{Name: text, Start: offset, Entry: offset}
+	if f.NoReturnProbes != "" {
+		out.NoReturn = f.NoReturnProbes + ", and where it ends is not known"
+	}
+	return out, nil
+}
+
+// codeRanges says where a file's code lies.
+func codeRanges(e *elffile.File) string {
+	var parts []string
+	for _, s := range e.Segments() {
+		if s.Code {
+			parts = append(parts, fmt.Sprintf("from %#x to %#x", s.Addr, s.Addr+s.Size))
+		}
+	}
+	if len(parts) == 0 {
+		return "nowhere"
+	}
+	return strings.Join(parts, " and ")
 }
 
 func describe(e *elffile.File, f *File, fn elffile.Function) (Function, error) {
-	out := Function{Name: fn.Name, Entry: fn.Offset}
+	out := Function{Name: fn.Name, Start: fn.Offset, Entry: fn.Offset}
 	if elffile.Mangled(fn.Name) {
 		out.Name = elffile.DemangleShort(fn.Name)
 	}
 	if fn.IFunc {
 		return out, fmt.Errorf("%s of %s is chosen among several when the program starts, so its calls cannot be probed by that name: "+
 			"probe the one that is used (startrace list 'uprobe:%s:*%s*' shows them)", fn.Name, e.Path, e.Path, fn.Name)
+	}
+	if err := steppable(e, fn); err != nil {
+		return out, fmt.Errorf("%s of %s cannot be probed: %w", fn.Name, e.Path, err)
 	}
 	out.NoReturn = noReturnProbe(e, fn)
 	switch {
@@ -185,6 +215,14 @@ func describe(e *elffile.File, f *File, fn elffile.Function) (Function, error) {
 		return unwound(e, fn, out), nil
 	}
 	return out, nil
+}
+
+func steppable(e *elffile.File, fn elffile.Function) error {
+	code, err := e.Code(fn.Addr, longest)
+	if err != nil {
+		return err
+	}
+	return gofunc.Steppable(runtime.GOARCH, code)
 }
 
 // goFunction adds what is different in a Go program. Its C code is left by RET

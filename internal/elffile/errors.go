@@ -14,8 +14,8 @@ import (
 var (
 	ErrNotRegular = errors.New("not a regular file")
 	ErrNotELF     = errors.New("not an ELF file")
-	ErrTruncated  = errors.New("truncated ELF file")
-	ErrMalformed  = errors.New("malformed ELF file")
+	ErrTruncated  = errors.New("a truncated ELF file")
+	ErrMalformed  = errors.New("a malformed ELF file")
 	ErrStripped   = errors.New("no symbols")
 	ErrNoFunction = errors.New("no such function")
 	ErrNotCode    = errors.New("not in the file's code")
@@ -66,23 +66,23 @@ func openError(path string, err error) error {
 func notELF(path string, first []byte) error {
 	switch what := string(first); {
 	case len(what) == 0:
-		return fmt.Errorf("%s is empty: %w", path, ErrNotELF)
+		return fmt.Errorf("%s is empty, %w: copy or build it anew", path, ErrNotELF)
 	case what[0] == '#' && len(what) > 1 && what[1] == '!':
 		return fmt.Errorf("%s is a script, %w: probe the interpreter that its first line names", path, ErrNotELF)
 	case what[0] == '/' && len(what) > 1 && what[1] == '*':
 		return fmt.Errorf("%s is a linker script, %w: give the shared library that it names", path, ErrNotELF)
 	case len(what) < len(elf.ELFMAG) && elf.ELFMAG[:len(what)] == what:
-		return fmt.Errorf("%s has only %d bytes: %w", path, len(what), ErrTruncated)
+		return fmt.Errorf("%s has only %d bytes, %w: copy or build it anew", path, len(what), ErrTruncated)
 	}
-	return fmt.Errorf("%s is %w: it begins with %q", path, ErrNotELF, first)
+	return fmt.Errorf("%s is %w (it begins with %q): give a program or a shared library", path, ErrNotELF, first)
 }
 
 // formatError tells a file that ends too early from one that is wrong.
 func formatError(path string, err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%s: %w: it ends before its tables do; copy or build it anew", path, ErrTruncated)
+		return fmt.Errorf("%s is %w: it ends before its tables do; copy or build it anew", path, ErrTruncated)
 	}
-	return fmt.Errorf("%s: %w: %v", path, ErrMalformed, err)
+	return fmt.Errorf("%s is %w: %v; copy or build it anew", path, ErrMalformed, err)
 }
 
 // regular opens a file for reading. A device or pipe under that name is
@@ -93,7 +93,7 @@ func regular(path string) (*os.File, int64, error) {
 		return nil, 0, openError(path, err)
 	}
 	if !st.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("%s is %s, %w", path, kindName(st.Mode()), ErrNotRegular)
+		return nil, 0, fmt.Errorf("%s is %s, %w: give a program or a shared library", path, kindName(st.Mode()), ErrNotRegular)
 	}
 	f, err := os.Open(path)
 	if err != nil {

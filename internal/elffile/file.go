@@ -140,7 +140,7 @@ func (f *File) checkRanges() error {
 }
 
 func (f *File) truncated(what string) error {
-	return fmt.Errorf("%s: %w: %s lies behind its end (%d bytes); copy or build it anew", f.Path, ErrTruncated, what, f.size)
+	return fmt.Errorf("%s is %w: %s lies behind its end (%d bytes); copy or build it anew", f.Path, ErrTruncated, what, f.size)
 }
 
 // within says whether n bytes at off lie in a file of a size.
@@ -154,7 +154,7 @@ func (f *File) section(s *elf.Section, most uint64) ([]byte, error) {
 		return nil, fmt.Errorf("%s: section %s has no bytes in the file", f.Path, s.Name)
 	}
 	if s.Size > most {
-		return nil, fmt.Errorf("%s: %w: section %s has %d bytes, more than %d", f.Path, ErrMalformed, s.Name, s.Size, most)
+		return nil, fmt.Errorf("%s is %w: section %s has %d bytes, more than %d", f.Path, ErrMalformed, s.Name, s.Size, most)
 	}
 	b, err := s.Data()
 	if err != nil {
@@ -218,6 +218,16 @@ func (f *File) Offset(addr uint64) (uint64, bool) {
 	for _, p := range f.elf.Progs {
 		if p.Type == elf.PT_LOAD && addr >= p.Vaddr && addr-p.Vaddr < p.Filesz {
 			return addr - p.Vaddr + p.Off, true
+		}
+	}
+	return 0, false
+}
+
+// CodeOffset is Offset for an address of code.
+func (f *File) CodeOffset(addr uint64) (uint64, bool) {
+	for _, s := range f.Segments() {
+		if s.Code && addr >= s.Addr && addr-s.Addr < s.Size {
+			return addr - s.Addr + s.Offset, true
 		}
 	}
 	return 0, false

@@ -107,7 +107,7 @@ func (f *File) add(t *functionTable, from *elf.File, kind elf.SectionType, origi
 		return nil
 	}
 	if s.Size > maxTable || int(s.Link) < len(from.Sections) && from.Sections[s.Link].Size > maxTable {
-		return fmt.Errorf("%s: %w: its %v has %d bytes", f.Path, ErrMalformed, origin, s.Size)
+		return fmt.Errorf("%s is %w: its %v has %d bytes", f.Path, ErrMalformed, origin, s.Size)
 	}
 	read := from.Symbols
 	if kind == elf.SHT_DYNSYM {
@@ -246,7 +246,7 @@ func (f *File) missing(name string, t *functionTable) error {
 			names = append(names, short)
 		}
 	}
-	hint := ""
+	hint := fmt.Sprintf("; startrace list 'uprobe:%s:*' shows those that it has", f.Path)
 	if near := kernel.Suggest(name, names); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	} else if t.stripped {

@@ -75,7 +75,7 @@ func (f *File) readGolang() *Go {
 	if section != nil {
 		magic, out.err = f.readGoTable(out, section)
 	} else {
-		out.err = fmt.Errorf("%s: %w: it has no %s", f.Path, ErrMalformed, goTableSection)
+		out.err = fmt.Errorf("%s is %w: it has no %s", f.Path, ErrMalformed, goTableSection)
 	}
 	out.RegisterABI = registerABI(out.Version, magic, f.Machine)
 	return out
@@ -111,13 +111,13 @@ func (f *File) readGoTable(out *Go, section *elf.Section) (magic uint32, err err
 		return 0, err
 	}
 	if len(data) < 16 {
-		return 0, fmt.Errorf("%s: %w: %s is too short", f.Path, ErrMalformed, goTableSection)
+		return 0, fmt.Errorf("%s is %w: %s is too short", f.Path, ErrMalformed, goTableSection)
 	}
 	magic = f.elf.ByteOrder.Uint32(data)
 	text, sure := f.goText(section.Addr)
 	list, err := goFunctions(data, text)
 	if err != nil {
-		return magic, fmt.Errorf("%s: %w: %s: %w", f.Path, ErrMalformed, goTableSection, err)
+		return magic, fmt.Errorf("%s is %w: %s: %w", f.Path, ErrMalformed, goTableSection, err)
 	}
 	if !sure && !f.startsIn(list) {
 		return magic, fmt.Errorf("%s: where its Go code begins is not known (stripped, and linked by a C linker)", f.Path)

@@ -99,11 +99,28 @@ func (f *Finder) findPath(name string) (Location, error) {
 		return Location{}, fmt.Errorf("find %s: %w", name, err)
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return Location{}, fmt.Errorf("%w: %s does not exist", ErrNotFound, name)
+		return Location{}, fmt.Errorf("%w: %s does not exist%s", ErrNotFound, name, neighbour(path, name))
 	} else if err != nil {
 		return Location{}, fmt.Errorf("find %s: %w", name, err)
 	}
 	return Location{Path: path, Name: path, How: "by its path"}, nil
+}
+
+// neighbour is a hint at what else the folder has, as the path was written.
+func neighbour(path, name string) string {
+	dir, base := filepath.Split(path)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Sprintf("; there is no folder %s", dir)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if near := kernel.Suggest(base, names); near != "" {
+		return fmt.Sprintf("; did you mean %s?", strings.TrimSuffix(name, base)+near)
+	}
+	return ""
 }
 
 // command looks through PATH.

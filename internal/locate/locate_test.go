@@ -213,7 +213,8 @@ func TestFind(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"crul": `did you mean "curl"?`, "gone": "give its path", "/no/such": "does not exist", "./none": "does not exist",
+		"crul": `did you mean "curl"?`, "gone": "give its path", "/no/such": "does not exist; there is no folder /no/", "./none": "does not exist",
+		"./locate.og": "does not exist; did you mean ./locate.go?",
 	} {
 		if got, err := f.Find(name); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %+v, %v", name, got, err)

@@ -21,6 +21,8 @@ func (programs) Functions(file, pattern string) ([]binary.Function, *binary.File
 	return []binary.Function{{Name: pattern, Entry: 0x1000}}, at, nil
 }
 
+func (programs) Inside(*binary.File, binary.Function, uint64) error { return nil }
+
 func (programs) Static(file, pattern string) ([]usdt.Probe, *binary.File, error) {
 	return nil, nil, fmt.Errorf("%s has no static probes (USDT): it was built without them", file)
 }

@@ -1,0 +1,110 @@
+package binary
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/startrace/startrace/internal/elffile"
+)
+
+// source has functions of known instructions.
+const source = `
+__asm__(".globl plain\n.type plain, @function\nplain: push %rbp\n mov %rsp,%rbp\n pop %rbp\n ret\n.size plain, .-plain\n"
+	".globl locked\n.type locked, @function\nlocked: lock incl (%rdi)\n ret\n.size locked, .-locked\n");
+void plain(void);
+void locked(int *);
+int main(void) { int n = 0; plain(); locked(&n); return 0; }
+`
+
+func build(t *testing.T) string {
+	t.Helper()
+	if runtime.GOARCH != "amd64" {
+		t.Skip("needs amd64: the functions are written in its assembly")
+	}
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("needs the program gcc:", err)
+	}
+	dir := t.TempDir()
+	name, out := filepath.Join(dir, "main.c"), filepath.Join(dir, "program")
+	if err := os.WriteFile(name, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := exec.Command("gcc", "-no-pie", "-o", out, name).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return out
+}
+
+func finder(t *testing.T) *Finder {
+	f := &Finder{}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+// A probe stands where an instruction begins, and within the function.
+func TestInside(t *testing.T) {
+	f, path := finder(t), build(t)
+	list, at, err := f.Functions(path, "plain")
+	if err != nil || len(list) != 1 || list[0].Entry != list[0].Start {
+		t.Fatalf("got %+v, %v", list, err)
+	}
+	for offset, want := range map[uint64]string{
+		0: "", 1: "", 4: "", 5: "",
+		2: `middle of an instruction, which begins at plain\+0x1`, 3: `begins at plain\+0x1`, 6: "plain ends before: it has 6 bytes", 1 << 40: "ends before",
+	} {
+		err := f.Inside(at, list[0], offset)
+		if (err == nil) != (want == "") || err != nil && !regexp.MustCompile(want).MatchString(err.Error()) {
+			t.Errorf("+%d: got %v, want %q", offset, err, want)
+		}
+	}
+}
+
+// An address is a function, a place in one, or no code.
+func TestAddress(t *testing.T) {
+	f, path := finder(t), build(t)
+	e, err := elffile.Open(path, elffile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	fns, err := e.Lookup("plain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for inside, returns := range []bool{true, false} {
+		list, _, err := f.Functions(path, fmt.Sprintf("%#x", fns[0].Addr+uint64(inside)))
+		if err != nil || len(list) != 1 {
+			t.Fatalf("got %+v, %v", list, err)
+		}
+		if got := list[0]; got.Name != "plain" || got.Inside != uint64(inside) || got.Entry != fns[0].Offset+uint64(inside) || (got.NoReturn == "") != returns {
+			t.Errorf("+%d: got %+v", inside, got)
+		}
+	}
+	for text, want := range map[string]string{"0x10": "0x10 is not in the file's code, which lies from 0x40", "0xzz": "0xzz is no address"} {
+		if _, _, err := f.Functions(path, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+// What the kernel would refuse is left out of patterns, and named when it is asked for.
+func TestSteppable(t *testing.T) {
+	f, path := finder(t), build(t)
+	list, at, err := f.Functions(path, "{plain,locked,main}")
+	if err != nil || len(list) != 2 || at.Left != 1 || !strings.Contains(at.Why, "locked of ") || !strings.Contains(at.Why, "prefix lock") {
+		t.Errorf("got %+v, left %d: %s, %v", list, at.Left, at.Why, err)
+	}
+	if _, _, err := f.Functions(path, "locked"); err == nil || !strings.Contains(err.Error(), "cannot be probed: it begins with an instruction that the kernel cannot run") {
+		t.Errorf("got %v", err)
+	}
+}
