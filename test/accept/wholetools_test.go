@@ -29,6 +29,24 @@ func TestVfsstat(t *testing.T) {
 	e.has(t, `(?m)^ +\d+ +\d+ +0 +\d+ +\d+ +3 +3 +3$`)
 }
 
+// Files that were made and deleted under the trace, with what lay between.
+func TestFilelife(t *testing.T) {
+	needKernelFunctions(t)
+	file := filepath.Join(t.TempDir(), "short")
+	command := fmt.Sprintf(`sh -c "for i in 1 2 3; do echo >%s; sleep 0.2; rm %s; done"`, file, file)
+	e := startrace(t, "filelife", "-c", command).ok(t)
+	row := `\d+ (?:rm|busybox|sh) sh (\d+\.\d{3}) \S*/short`
+	e.wantRows(t, "PID COMM MAKER AGE_S FILE", row, row, row)
+	for _, m := range regexp.MustCompile(`(?m)(\d+\.\d{3}) \S*/short$`).FindAllStringSubmatch(e.stdout, -1) {
+		if age, err := strconv.ParseFloat(m[1], 64); err != nil || age < 0.2 {
+			t.Errorf("it lived for %s s, want at least 0.2", m[1])
+		}
+	}
+	if e = startrace(t, "filelife", "--max", "100ms", "-c", command).ok(t); strings.Count(e.stdout, "\n") > 1 {
+		t.Errorf("files that lived longer: %s", e.stdout)
+	}
+}
+
 // Memory runs out in a cgroup: who asked for it and who was killed are the same.
 func TestOomkill(t *testing.T) {
 	needKernelFunctions(t)

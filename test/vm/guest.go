@@ -10,10 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -80,6 +82,10 @@ func (m machine) boot(k fetched, initramfs string, l load, v *voice) outcome {
 	}
 	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", m.arguments(k, initramfs)...)
 	cmd.ExtraFiles = serial.guest
+	// A guest does not outlive this command. The signal comes when the thread ends that started it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var complaints bytes.Buffer
 	cmd.Stderr = &complaints
 	err = cmd.Start()
