@@ -108,24 +108,11 @@ func (b *builder) spanStart(s *tree.Stmt) {
 // spanInsert finds or makes the thread's entry, or counts and goes to done.
 func (b *builder) spanInsert(name string, size int, done *join) *ir.Value {
 	key := b.tidKey()
-	have := b.newJoin(types.U64)
-	first := b.call(helperMapLookup, b.mapPtr(name), b.addr(key, 0))
-	hit, miss := b.f.NewBlock(), b.f.NewBlock()
-	from := b.cur
-	b.branchImm(ir.NE, first, 0, hit, miss)
-	b.likely(1, from)
-	b.begin(miss)
-	b.call(helperMapUpdate, b.mapPtr(name), b.addr(key, 0), b.zeros(size), b.konst(updateNoExist))
-	second := b.call(helperMapLookup, b.mapPtr(name), b.addr(key, 0))
-	b.unless(ir.EQ, second, 0, func() {
+	defer b.release(key)
+	return b.insert(name, key, size, func(*ir.Value) {
 		b.countSpan(tree.SiteSpanFull)
 		b.jump(done)
 	})
-	b.jumpWith(have, intVal(types.U64, second))
-	b.begin(hit)
-	b.jumpWith(have, intVal(types.U64, first))
-	b.release(key)
-	return b.enter(have).x
 }
 
 func (b *builder) countSpan(kind tree.SiteKind) {

@@ -120,23 +120,38 @@ func (b *builder) tableRemove(c *tree.Container, k *tree.Expr) {
 // preempted: insert zero if absent, look up again, then add atomically.
 func (b *builder) upsert(c *tree.Container, key *region, size int, body func(p *ir.Value)) {
 	done := b.newJoin(types.Type{})
-	have := b.newJoin(types.U64)
-	first := b.lookup(c, key)
-	hit, miss := b.f.NewBlock(), b.f.NewBlock()
-	from := b.cur
-	b.branchImm(ir.NE, first, 0, hit, miss)
-	b.likely(1, from)
-	b.begin(miss)
-	rc := b.call(helperMapUpdate, b.mapPtr(mapOf(c)), b.addr(key, 0), b.zeros(size), b.konst(updateNoExist))
-	second := b.lookup(c, key)
-	b.unless(ir.EQ, second, 0, func() { b.lost(c, rc, done) })
-	b.jumpWith(have, intVal(types.U64, second))
-	b.begin(hit)
-	b.jumpWith(have, intVal(types.U64, first))
-	p := b.enter(have).x
-	body(p)
+	body(b.insert(mapOf(c), key, size, func(rc *ir.Value) { b.lost(c, rc, done) }))
 	b.jump(done)
 	b.enter(done)
+}
+
+// insert gives the address of the key's value, which it makes of zeros where
+// there is none. lost goes elsewhere with the error of the update. Both look-ups
+// are one: the way back to it is known to the verifier by a bit, which it keeps
+// of a number of which it knows nothing else.
+func (b *builder) insert(name string, key *region, size int, lost func(rc *ir.Value)) *ir.Value {
+	head := b.f.NewBlock()
+	b.cur.Jump(b.pos, head, b.konst(0))
+	b.reach(head)
+	b.begin(head)
+	tried := head.Param(b.pos) // 0, or the result of the update with the lowest bit set: E2BIG stays as it is
+	p := b.call(helperMapLookup, b.mapPtr(name), b.addr(key, 0))
+	hit, miss, fresh := b.f.NewBlock(), b.f.NewBlock(), b.f.NewBlock()
+	b.branchImm(ir.NE, p, 0, hit, miss)
+	b.likely(1, head)
+	saved := b.save()
+	b.begin(miss)
+	again := b.f.NewBlock()
+	b.branchImm(ir.SET, tried, 1, again, fresh)
+	b.begin(again)
+	lost(tried)
+	b.restore(saved)
+	b.begin(fresh)
+	rc := b.call(helperMapUpdate, b.mapPtr(name), b.addr(key, 0), b.zeros(size), b.konst(updateNoExist))
+	b.cur.Jump(b.pos, head, b.imm(ir.OpOr, rc, 1))
+	b.restore(saved)
+	b.begin(hit)
+	return p
 }
 
 // tableUpdate is t[k] op= v: a missing key starts at 0.
