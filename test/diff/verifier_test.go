@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/cilium/ebpf"
+
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/bpfgen/build"
 )
 
 // stringTests are conditions that need a loop over strings.
@@ -43,6 +46,43 @@ func TestVerifierWork(t *testing.T) {
 		default:
 			t.Logf("%s: %d", test, n)
 		}
+	}
+}
+
+// TestVerifierWorkOfCalls: a subprogram is followed at each call as if it stood there, and costs little more.
+func TestVerifierWorkOfCalls(t *testing.T) {
+	needBPF(t)
+	f := facts(t)
+	src := `T = table(size = 8)
+def g(s, x):
+    n = x
+    if "b" in s:
+        n += 1
+    elif s < "bcd":
+        n = n * 3 ^ x
+    if n & 4:
+        T[n & 7] = x
+    return n // 3 if n > 100 else n
+def f(e):
+    n = g(e.args.s, e.args.s64)
+    n = g(e.args.t, n)
+    n = g(e.args.s, n + 5)
+    return g(e.args.t, n + 9)
+`
+	work := map[build.Outlining]int{}
+	for _, o := range []build.Outlining{build.NeverCall, build.AlwaysCall} {
+		u, err := compileFor(scriptOf([]*Program{{Name: "f", Text: src}}), f, 64, bpfgen.Options{RingSize: 1 << 16, NoCmpXchg: old(), Outlining: o})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if work[o], err = verifierWork(u.Spec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	inlined, called := work[build.NeverCall], work[build.AlwaysCall]
+	t.Logf("the verifier followed %d instructions of inlined functions, %d of called ones", inlined, called)
+	if called > inlined*3/2 {
+		t.Errorf("the verifier followed %d instructions of called functions, %d of inlined ones", called, inlined)
 	}
 }
 
