@@ -72,11 +72,14 @@ const (
 	restPause = time.Millisecond
 )
 
+// asked reports whether what is wanted has been asked for: at the prompt, unless
+// the command ran when nothing could be asked any more.
+func (s *session) asked() bool { return s.prompt != nil && !s.prompt.asScript }
+
 // printUnread prints the aggregations with a name that the script did not
-// read; tables and cells are state, not results. At the prompt what is wanted
-// is asked for, unless the command ran when nothing could be asked any more.
+// read; tables and cells are state, not results.
 func (s *session) printUnread() error {
-	if s.prompt != nil && !s.prompt.asScript {
+	if s.asked() {
 		return nil
 	}
 	for _, c := range s.env.Containers() {

@@ -74,7 +74,7 @@ func (s *session) kept(part *part, probe int) (out [][]byte, err error) {
 
 // dumpUnasked shows at the end what was kept, where the script never asks.
 func (s *session) dumpUnasked() error {
-	if s.host.Uses("dump") {
+	if s.asked() || s.host.Uses("dump") {
 		return nil
 	}
 	for _, part := range s.parts {
