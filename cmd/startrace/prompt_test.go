@@ -378,9 +378,7 @@ func TestPromptInterruptsCallback(t *testing.T) {
 	p.press("def busy():\r    write_file(\"begun\", \"\")\r    for x in range(1 << 40): pass\r\r")
 	p.await("5>")
 	p.enter(`after("1ms", busy)`)
-	for !p.exists("begun") {
-		time.Sleep(time.Millisecond)
-	}
+	p.awaitFile("begun")
 	p.press("\x03")
 	p.press("\x03")
 	p.awaitText("startrace: timer: prompt:3:5: interrupted\n")

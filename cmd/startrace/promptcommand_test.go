@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -75,15 +76,22 @@ func TestPromptCommandLeft(t *testing.T) {
 	p.press("go()\r")
 	p.awaitText("\nset\n")
 	p.leave()
-	if !p.exists("it-ended") {
-		t.Errorf("the command did not end with the prompt:\n%s", p.Screen())
-	}
+	p.awaitFile("it-ended")
 }
 
 func (p *promptTest) awaitText(text string) {
 	p.Helper()
 	if err := p.Await(text, func(screen string) bool { return strings.Contains(screen, text) }); err != nil {
 		p.Fatal(err)
+	}
+}
+
+func (p *promptTest) awaitFile(file string) {
+	p.Helper()
+	for end := time.Now().Add(time.Minute); !p.exists(file); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			p.Fatalf("there is no %s", file)
+		}
 	}
 }
 
@@ -124,9 +132,7 @@ func TestPromptFollowsBetweenProbes(t *testing.T) {
 	p.enter(`go()`)
 	p.want(p.enter(`a = None`), "Detached syscall:sync\n")
 	p.touch("fork")
-	for !p.exists("forked") {
-		time.Sleep(time.Millisecond)
-	}
+	p.awaitFile("forked")
 	p.enter(`n = count()`)
 	p.enter(`probe("tracepoint:syscalls:sys_enter_exit_group", lambda e: n[e.args.error_code].add())`)
 	p.touch("exit")
@@ -140,4 +146,33 @@ func (p *promptTest) touch(file string) {
 	if err := os.WriteFile(filepath.Join(p.dir, file), nil, 0o644); err != nil {
 		p.Fatal(err)
 	}
+}
+
+// Ctrl-C ends what a pipe has begun, with the command, in order.
+func TestPromptCommandInterrupted(t *testing.T) {
+	if !canTrace() {
+		t.Skip(needsTypes)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &promptTest{T: t, dir: t.TempDir()}
+	cmd := exec.Command(program, "-c", `sh -c "trap 'touch ended; exit' TERM; touch begun; while :; do sleep 0.01; done"`)
+	cmd.Args[0], cmd.Dir = "startrace", p.dir
+	cmd.Stdin = strings.NewReader("n = count()\nprobe(\"tracepoint:sched:sched_process_exec\", lambda e: n.add())\n")
+	var out strings.Builder
+	cmd.Stdout = &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // it has ended, unless the test failed
+	p.awaitFile("begun")
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil || !strings.HasPrefix(out.String(), "n: ") {
+		t.Errorf("it ended with %v and printed %q", err, out.String())
+	}
+	p.awaitFile("ended")
 }

@@ -179,7 +179,7 @@ func (p *prompt) runToEnd() error {
 			return err
 		}
 	}
-	return p.deliverWhile(func() bool { return p.running() && !p.over() })
+	return p.deliverWhile(func() bool { return p.running() && !p.over() && !p.keys.takeInterrupt() })
 }
 
 // running reports whether the command runs, or has not yet been said to have
