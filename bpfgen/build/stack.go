@@ -38,7 +38,7 @@ func (b *builder) callStack(e *tree.Expr) val {
 	if user {
 		space, absent, owner = userStack, wire.NoUserStack, b.tgid()
 	}
-	count := b.frames(m, 0, e.Int, space|b.skipped(user))
+	count := b.framesBehind(m, e.Int, space|b.skipped(user))
 	b.unless(ir.SLE, count, 0, func() { give(b.konst(absent)) })
 	if user && b.prog.Attach.Bare && b.prog.Attach.Kind == tree.AttachUprobe && e.Int > 1 {
 		count = b.withReturn(m, count, e.Int)
@@ -70,6 +70,31 @@ func (b *builder) frames(m *region, first, n, flags int64) *ir.Value {
 	to := b.addr(m, wire.StackAddrs+8*first)
 	rc := b.call(helperGetStack, b.ctx(), to, b.konst(8*n), b.konst(flags))
 	return b.imm(ir.OpAShr, b.extend(rc, 32, true), 3)
+}
+
+// framesBehind is frames without those of Attach.Tracing: one that comes first is
+// skipped, too. Where nothing is cut user space leaves them out.
+func (b *builder) framesBehind(m *region, n, flags int64) *ir.Value {
+	tracing := b.prog.Attach.Tracing
+	if flags&userStack != 0 || n == wire.MaxStack || len(tracing) == 0 {
+		return b.frames(m, 0, n, flags)
+	}
+	out := b.newJoin(types.U64)
+	done := func(count *ir.Value) { b.jumpWith(out, intVal(types.U64, count)) }
+	for skipped := range tracing {
+		count := b.frames(m, 0, n, flags+int64(skipped))
+		b.unless(ir.SLE, count, 0, func() { done(count) })
+		leaf, again := b.load(8, b.addr(m, 0), wire.StackAddrs), b.f.NewBlock()
+		for _, code := range tracing {
+			other := b.f.NewBlock()
+			b.branchImm(ir.ULT, b.op(ir.OpSub, leaf, b.konst(int64(code.Start))), int64(code.Size), again, other)
+			b.begin(other)
+		}
+		done(count)
+		b.begin(again)
+	}
+	done(b.frames(m, 0, n, flags+int64(len(tracing))))
+	return b.enter(out).x
 }
 
 // withReturn adds the caller where a function has no frame. The kernel goes by

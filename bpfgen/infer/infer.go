@@ -149,6 +149,7 @@ type unit struct {
 	used          map[int]bool // containers that kernel halves use
 	names         map[string]bool
 	strMax        int
+	cutStacks     bool // a kernel stack of fewer frames than there can be
 	// noneEnds makes a None where a value is wanted end the walk as if it were
 	// no mistake.
 	noneEnds bool
@@ -238,6 +239,7 @@ func (u *unit) finish() *Result {
 	for _, prog := range u.res.Tree.Programs {
 		prune(prog)
 	}
+	u.behindTracing()
 	n := 0
 	for id := range u.used {
 		n = max(n, id+1)

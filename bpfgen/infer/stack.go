@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"strings"
+
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -24,6 +26,50 @@ func (b *body) stack(name string, args []arg, pos plan.Pos) val {
 	space := tree.Kernel
 	if name == "ustack" {
 		space, t.UserStacks = tree.User, true
+	} else if n < wire.MaxStack {
+		b.u.cutStacks = true
 	}
 	return exprVal(&tree.Expr{Op: tree.OpStack, Type: types.Type{Kind: types.Stack}, Str: space, Int: n, Pos: pos})
+}
+
+// behindTracing makes cut kernel stacks at tracepoints begin with the caller of
+// the tracepoint. Whether the kernel calls a program directly or through one or
+// two functions depends on its version, and on who else listens: only their
+// addresses tell.
+func (u *unit) behindTracing() {
+	if !u.cutStacks {
+		return
+	}
+	for _, prog := range u.res.Tree.Programs {
+		a := &prog.Attach
+		for _, name := range tracingOf(a) {
+			symbols, err := u.facts.Symbols()
+			if err != nil {
+				return // addresses are hidden: frames have no names either
+			}
+			if start, size, ok := symbols.Extent(name); ok {
+				a.Tracing = append(a.Tracing, tree.Code{Start: start, Size: size})
+			}
+		}
+	}
+}
+
+// tracingOf names these functions (include/trace/perf.h, include/trace/bpf_probe.h,
+// kernel/trace/trace_syscalls.c).
+func tracingOf(a *tree.Attach) []string {
+	switch {
+	case a.Kind == tree.AttachTracepoint && a.Group == "syscalls" && strings.HasPrefix(a.Name, "sys_enter_"):
+		return []string{"perf_syscall_enter", "__traceiter_sys_enter"}
+	case a.Kind == tree.AttachTracepoint && a.Group == "syscalls":
+		return []string{"perf_syscall_exit", "__traceiter_sys_exit"}
+	case a.Kind == tree.AttachTracepoint:
+		return []string{"__traceiter_" + a.Name}
+	case a.Kind == tree.AttachRawTracepoint:
+		return []string{"__bpf_trace_" + a.Name, "__traceiter_" + a.Name}
+	case a.Kind == tree.AttachSyscallEnter:
+		return []string{"__bpf_trace_sys_enter", "__traceiter_sys_enter"}
+	case a.Kind == tree.AttachSyscallExit:
+		return []string{"__bpf_trace_sys_exit", "__traceiter_sys_exit"}
+	}
+	return nil
 }

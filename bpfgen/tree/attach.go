@@ -60,6 +60,10 @@ type Attach struct {
 	// have not made it yet (their entry) or no longer have it (the instruction
 	// that returns). The return address is then where the call left it.
 	Bare bool
+	// Tracing are functions of the kernel that it may call between a tracepoint and
+	// the program, some of them or none: stacks that are cut at a number of frames
+	// begin behind them. Empty where no stack is.
+	Tracing []Code
 	// Type and Config are perf_event_attr's, of AttachPerf.
 	Type   uint32
 	Config uint64
@@ -68,6 +72,9 @@ type Attach struct {
 	Length  int
 	Access  string
 }
+
+// Code is where a function of the kernel lies.
+type Code struct{ Start, Size uint64 }
 
 // A Session says how the program at the entry of functions and the one at their
 // return can be attached as one.

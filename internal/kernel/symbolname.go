@@ -3,6 +3,7 @@ package kernel
 import (
 	"bytes"
 	"fmt"
+	"sort"
 )
 
 // Addrs gives all addresses of a name in ascending order: static functions of
@@ -23,6 +24,18 @@ func (s *Symbols) Addrs(name string) (out []uint64) {
 		}
 	}
 	return out
+}
+
+// Extent gives where a function lies by its name: up to the next symbol.
+func (s *Symbols) Extent(name string) (start, size uint64, ok bool) {
+	if start, ok = s.Addr(name); !ok {
+		return 0, 0, false
+	}
+	i := sort.Search(len(s.addrs), func(i int) bool { return s.addrs[i] > start })
+	if i == len(s.addrs) {
+		return 0, 0, false
+	}
+	return start, s.addrs[i] - start, true
 }
 
 // Text names an address as kernel messages do: vfs_read+0x7, nf_hook+0x4
