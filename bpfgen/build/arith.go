@@ -58,7 +58,7 @@ func (b *builder) number(e *tree.Expr) *ir.Value {
 func (b *builder) plain(e *tree.Expr, op ir.Op) val {
 	x := b.number(e.Args[0])
 	for _, a := range e.Args[1:] {
-		if a.Op == tree.OpConst {
+		if a.Op == tree.OpConst && b.given[a] == nil {
 			x = b.imm(op, x, a.Int)
 		} else {
 			x = b.op(op, x, b.number(a))

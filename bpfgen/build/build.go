@@ -178,9 +178,10 @@ type builder struct {
 	called []*subprogram
 	sub    *subprogram
 	round  *round
-	words  *ir.Slot                // what goes to and from subprograms
-	lent   map[*subprogram]*region // scratch memory that they use
-	extra  bodyCost                // of the loops so far
+	given  map[*tree.Expr]*ir.Value // constants that a subprogram is given
+	words  *ir.Slot                 // what goes to and from subprograms
+	lent   map[*subprogram]*region  // scratch memory that they use
+	extra  bodyCost                 // of the loops so far
 }
 
 // A family is what the functions of a program have in common.
@@ -199,6 +200,7 @@ func newBuilder(s *Shared, p *tree.Program) *builder {
 		Shared: s, prog: p, f: f, cur: f.Blocks[0], reached: map[*ir.Block]bool{f.Blocks[0]: true},
 		env: make([]val, len(p.Locals)), cache: map[any]val{}, inlines: map[int64]*inline{},
 		uses: usesOf(s, p), locals: countLocals(p), lazy: map[int64]*tree.Expr{}, lent: map[*subprogram]*region{},
+		given:  map[*tree.Expr]*ir.Value{},
 		family: &family{callees: &callees{}},
 	}
 }

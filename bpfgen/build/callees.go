@@ -60,10 +60,11 @@ type callSite struct {
 	pos    plan.Pos
 	inline int64 // of an OpInline, else -1
 	value  types.Type
-	size   int         // instructions, about
-	inLoop bool        // a loop around the call
-	depth  int         // of calls: 1 for one of the handler
-	locals []int64     // by their numbers in the key
+	size   int     // instructions, about
+	inLoop bool    // a loop around the call
+	depth  int     // of calls: 1 for one of the handler
+	locals []int64 // by their numbers in the key
+	consts []*tree.Expr
 	within []*callSite // calls in its body
 	gone   bool        // an equal body around it was dropped
 }
@@ -93,6 +94,7 @@ func findCallees(p *tree.Program, o Outlining, all locals) *callees {
 	for _, f := range c.list {
 		built := slices.DeleteFunc(slices.Clone(f.sites), func(s *callSite) bool { return s.gone })
 		if f.why = unworthy(built, o); f.why == "" {
+			f.body = built[0]
 			f.why = c.refusal(f)
 		}
 		if f.why == "" {
@@ -116,10 +118,8 @@ func unworthy(built []*callSite, o Outlining) string {
 	return ""
 }
 
-// take makes the first body the subprogram. The others go, with the calls in
-// them.
+// take drops all bodies but the one of the subprogram, with the calls in them.
 func (f *callee) take(built []*callSite) {
-	f.body = built[0]
 	for _, s := range built[1:] {
 		s.drop()
 	}
@@ -211,13 +211,13 @@ func (f *callFinder) call(s *callSite, name string) {
 		around.size += s.size
 		around.within = append(around.within, s)
 	}
-	text, vars := s.body.Key()
+	text, vars, consts := s.body.Key()
 	text += s.value.String()
 	for _, l := range vars {
 		text += " " + f.c.prog.Locals[l].Type.String()
 	}
 	key := name + " " + firstPos(s.body).String() + "\n" + text
-	s.locals = vars
+	s.locals, s.consts = vars, consts
 	of := f.c.byKey[key]
 	if of == nil {
 		of = &callee{name: name, pos: s.pos}

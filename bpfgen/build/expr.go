@@ -63,6 +63,9 @@ func (b *builder) constExpr(e *tree.Expr) val {
 		s := e.Str
 		return val{t: e.Type, s: &str{konst: &s, room: len(pad(s))}}
 	}
+	if x := b.given[e]; x != nil {
+		return intVal(e.Type, x)
+	}
 	return intVal(e.Type, b.konst(e.Int))
 }
 

@@ -10,6 +10,7 @@ import (
 // A boundary is what passes between a body and what is around it.
 type boundary struct {
 	in, out []int    // locals, by their numbers in the key
+	consts  []int    // constants that are others in other bodies
 	reads   []readIn // of the event, which the caller makes
 	epochs  []int64  // containers whose epoch is read
 	refused string   // why it cannot be a subprogram
@@ -26,10 +27,11 @@ type readIn struct {
 func (c *callees) refusal(f *callee) string {
 	b := c.boundaryOf(f)
 	f.boundary = b
+	b.findConsts(f.body, f.sites)
 	switch {
 	case b.refused != "":
 		return b.refused
-	case len(b.in)+len(b.reads)+len(b.epochs) > maxLiveIns:
+	case len(b.in)+len(b.consts)+len(b.reads)+len(b.epochs) > maxLiveIns:
 		return "it uses too many values of its caller"
 	case !isPlain(f.sites[0].value):
 		return givesText
@@ -50,7 +52,7 @@ const givesText = "it gives a string"
 // boundaryOf looks at the body of f.
 func (c *callees) boundaryOf(f *callee) *boundary {
 	b := &boundary{}
-	first := f.sites[0]
+	first := f.body
 	b.block(first.body, 0)
 	inside := localsOf(first.body)
 	for i, l := range first.locals {
@@ -69,9 +71,24 @@ func (c *callees) boundaryOf(f *callee) *boundary {
 	return b
 }
 
+// findConsts finds the constants that differ between the bodies: also between
+// those that are not built, for what calls one that is may bring them.
+func (b *boundary) findConsts(body *callSite, sites []*callSite) {
+	place := map[*tree.Expr]int{}
+	for i, e := range body.consts {
+		if j, ok := place[e]; ok && slices.ContainsFunc(sites, func(s *callSite) bool { return s.consts[i].Int != s.consts[j].Int }) {
+			b.refuse("its constants are not the same each time")
+		}
+		place[e] = i
+		if slices.ContainsFunc(sites, func(s *callSite) bool { return s.consts[i].Int != e.Int }) {
+			b.consts = append(b.consts, i)
+		}
+	}
+}
+
 // usedOutside reports whether a caller uses local i of f's bodies.
 func (c *callees) usedOutside(f *callee, i int) bool {
-	inside := localsOf(f.sites[0].body).used[f.sites[0].locals[i]] // as often as in the others
+	inside := localsOf(f.body.body).used[f.body.locals[i]] // as often as in the others
 	return slices.ContainsFunc(f.sites, func(s *callSite) bool { return c.locals.used[s.locals[i]] > inside })
 }
 

@@ -74,8 +74,9 @@ type loopCall struct {
 	b       *boundary
 	n       *builder // of the body
 	sub     *subprogram
-	scalars []*ir.Value // what is given in the state, behind stateVars
-	addrs   []*ir.Value // and on the stack
+	consts  []*tree.Expr // that this function is given
+	scalars []*ir.Value  // what is given in the state, behind stateVars
+	addrs   []*ir.Value  // and on the stack
 }
 
 // inRounds makes s a call of bpf_loop, if it can be one.
@@ -155,6 +156,12 @@ func (b *builder) callLoop(l *loopCall) {
 	for _, c := range l.b.epochs {
 		given = append(given, intVal(types.U64, b.epochOf(c)))
 	}
+	walkBlock(l.s.Then, func(*tree.Stmt) {}, func(e *tree.Expr) {
+		if b.given[e] != nil {
+			l.consts = append(l.consts, e)
+			given = append(given, intVal(types.U64, b.given[e]))
+		}
+	})
 	for _, v := range given {
 		b.sortComps(v, l)
 	}
@@ -249,6 +256,9 @@ func (l *loopCall) receive(n *builder, words *ir.Value) {
 	}
 	for _, c := range l.b.epochs {
 		n.cache[epochUse(c)] = take(types.U64)
+	}
+	for _, e := range l.consts {
+		n.given[e] = take(types.U64).x
 	}
 }
 

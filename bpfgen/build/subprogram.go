@@ -127,6 +127,9 @@ func (b *builder) liveIns(s *callSite) []*ir.Value {
 	for _, r := range s.of.reads {
 		out = b.comps(b.convert(b.expr(r.e), r.e.Type), out)
 	}
+	for _, i := range s.of.consts {
+		out = append(out, b.expr(s.consts[i]).x) // which may be given to this function, too
+	}
 	for _, c := range s.of.epochs {
 		out = append(out, b.epochOf(c))
 	}
@@ -236,6 +239,9 @@ func (b *builder) receive(s *callSite) []*ir.Value {
 		if name, ok := readNames[r.key]; ok {
 			b.cache[name] = intVal(types.U64, v.x)
 		}
+	}
+	for _, i := range s.of.consts {
+		b.given[s.consts[i]] = next()
 	}
 	for _, c := range s.of.epochs {
 		b.cache[epochUse(c)] = intVal(types.U64, next())

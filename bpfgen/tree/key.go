@@ -1,19 +1,49 @@
 package tree
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/startrace/startrace/bpfgen/types"
+)
 
 // Key describes all of b that the instructions for it depend on, but for the
-// numbers of its variables: two bodies of one key do the same with other
-// variables. locals are these in the order in which they occur, so that those of
-// one body and of another stand for each other.
-func (b *Block) Key() (text string, locals []int64) {
+// numbers of its variables and for constants that a variable can stand for: two
+// bodies of one key do the same with others. locals and consts are these in the
+// order in which they occur, so that those of one body and of another stand for
+// each other.
+func (b *Block) Key() (text string, locals []int64, consts []*Expr) {
 	p := &printer{names: &names{}}
 	p.block(b)
-	return p.b.String(), p.names.locals
+	return p.b.String(), p.names.locals, p.names.consts
 }
 
 // names numbers what occurs; nil leaves numbers as they are.
-type names struct{ locals, inlines []int64 }
+type names struct {
+	locals, inlines []int64
+	consts          []*Expr
+	literal         bool // constants must be what they are: bounds of loops, of strings
+}
+
+// constant notes an int that a variable can stand for.
+func (n *names) constant(e *Expr) bool {
+	if n == nil || n.literal || e.Type.Kind != types.Int {
+		return false
+	}
+	n.consts = append(n.consts, e)
+	return true
+}
+
+// literally runs f for what must be constant.
+func (n *names) literally(f func()) {
+	if n == nil {
+		f()
+		return
+	}
+	saved := n.literal
+	n.literal = true
+	f()
+	n.literal = saved
+}
 
 func (n *names) local(id int64) int64 {
 	if n == nil {

@@ -195,7 +195,11 @@ func (p *printer) block(b *Block) {
 func (p *printer) stmt(s *Stmt) {
 	head := p.stmtHead(s)
 	for _, e := range s.Exprs {
-		head += " " + p.expr(e)
+		if s.Op == SFor {
+			p.names.literally(func() { head += " " + p.expr(e) })
+		} else {
+			head += " " + p.expr(e)
+		}
 	}
 	if s.Pos.IsValid() && p.names == nil {
 		head += fmt.Sprintf(" @%d:%d", s.Pos.Line, s.Pos.Col)
@@ -247,13 +251,20 @@ func (p *printer) expr(e *Expr) string {
 	}
 	switch e.Op {
 	case OpConst:
+		if p.names.constant(e) {
+			return "const:" + p.typ(e.Type)
+		}
 		return constant(e) + ":" + p.typ(e.Type)
 	case OpLocal:
 		return fmt.Sprintf("$%d:%s", p.names.local(e.Int), p.typ(e.Type))
 	}
 	s := "(" + e.Op.String() + ":" + p.typ(e.Type) + p.detail(e)
-	for _, a := range e.Args {
-		s += " " + p.expr(a)
+	for i, a := range e.Args {
+		if e.Op == OpStr && i == 1 {
+			p.names.literally(func() { s += " " + p.expr(a) })
+		} else {
+			s += " " + p.expr(a)
+		}
 	}
 	if e.Op == OpInline {
 		s += fmt.Sprintf(" %d", p.names.inline(e.Int))
