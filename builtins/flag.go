@@ -60,6 +60,9 @@ func flagCall(e *Env, c *call) (starlark.Value, error) {
 	if f.Choices, err = toNames("choices", choices); err != nil {
 		return nil, fmt.Errorf("flag %s: %w", f.Name, err)
 	}
+	if strings.Trim(f.Name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" || f.Name == "" || f.Name[0] == '-' {
+		return nil, fmt.Errorf("flag: got the name %q, want letters, digits, - and _", f.Name)
+	}
 	f.Short, _ = starlark.AsString(orNone(short))
 	if err := f.setType(typ); err != nil {
 		return nil, fmt.Errorf("flag %s: %w", f.Name, err)

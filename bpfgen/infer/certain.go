@@ -309,3 +309,15 @@ func readOnly(x *syntax.DotExpr, of val) {
 		wrong(x.Dot, "%s cannot be assigned: an event tells what happened; give the value a name of its own", what)
 	}
 }
+
+// checkStored is about t[k] = v of a table.
+func (u *user) checkStored(lhs syntax.Expr, v uval) {
+	index, ok := unparen(lhs).(*syntax.IndexExpr)
+	if !ok {
+		return
+	}
+	ref, ok := u.nameOf(index.X).v.c.(plan.Ref)
+	if typ := typeName(v); ok && ref.Kind == plan.Table && (typ == "list" || typ == "dict") {
+		u.clash(index.Lbrack, "table %s holds values that cannot change, not %s: a tuple, a record, or a dict outside of the table", name(ref.Container), withArticle(typ))
+	}
+}

@@ -217,13 +217,13 @@ func (b *body) choose(c cond, yes, no func() val, pos plan.Pos) val {
 		ye, ne := b.rv(yv, pos), b.rv(nv, pos)
 		t, ok := joinExprs(ye, ne)
 		if !ok {
-			refuse(pos, "this is %s or %s: a kernel half needs one kind of value, or None", yv.describe(), nv.describe())
+			refuse(pos, "this is %s or %s: a kernel half needs one kind of value, or None%s", yv.describe(), nv.describe(), oneOf(yv, nv))
 		}
 		return exprVal(conditional(c.expr, convert(ye, t), convert(ne, t), pos))
 	}
 	out, ok := b.join("", yv, nv, yb, nb, pos)
 	if !ok {
-		refuse(pos, "this is %s or %s: a kernel half needs one kind of value, or None", yv.describe(), nv.describe())
+		refuse(pos, "this is %s or %s: a kernel half needs one kind of value, or None%s", yv.describe(), nv.describe(), oneOf(yv, nv))
 	}
 	b.emit(&tree.Stmt{Op: tree.SIf, Exprs: []*tree.Expr{c.expr}, Then: yb, Else: nb, Pos: pos})
 	return out
@@ -309,4 +309,14 @@ func sameConst(x, y plan.Value) bool {
 		return ok && x.Container == yr.Container
 	}
 	return false
+}
+
+// oneOf is a hint for x == "a" or "b".
+func oneOf(x, y val) string {
+	_, xs := x.constStr()
+	_, ys := y.constStr()
+	if xs && y.typ().Kind == types.Bool || ys && x.typ().Kind == types.Bool {
+		return `; one of several is: s in ("a", "b")`
+	}
+	return ""
 }

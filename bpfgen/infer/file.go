@@ -128,7 +128,11 @@ func (b *body) pathOf(v val, pos plan.Pos) *tree.Expr {
 	} else {
 		e := b.rv(v, pos)
 		if e.Type.Kind != types.Ptr {
-			wrong(pos, "path takes a struct file, path or dentry, got %s", v.describe())
+			descriptor := ""
+			if e.Type.Kind == types.Int {
+				descriptor = "; of a descriptor it is path(e.file(fd))"
+			}
+			wrong(pos, "path takes a struct file, path or dentry, got %s%s", v.describe(), descriptor)
 		}
 		id, addr = e.Type.BTF, e
 	}

@@ -118,6 +118,7 @@ func UnitAfter(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Ty
 		if u.changed || len(u.diags) == 0 && u.settle() {
 			continue
 		}
+		u.checkColumns()
 		if len(u.diags) > 0 {
 			u.res.Warnings = u.warns.sorted()
 			return u.res, u.diags.sorted()

@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"slices"
+
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -41,6 +43,7 @@ type spanWalk struct {
 	// filtered: ends without a start are no loss.
 	filtered bool
 	apart    bool
+	unended  int // ends whose key is always None
 }
 
 type spanStart struct {
@@ -194,6 +197,7 @@ func (w *spanWalk) taken(b *body, t *target) *event {
 	if e := w.keyOf(b, ev, key); e != nil {
 		end.Exprs = []*tree.Expr{e}
 	} else if key != nil {
+		w.unended++
 		return nil // no event of this point ends one
 	}
 	if w.filtered {
@@ -221,6 +225,13 @@ func elapsed(b *body, ev, began *event, pos plan.Pos) val {
 // close ends the start programs when all slots are known.
 func (w *spanWalk) close() {
 	w.span.Key = *w.key
+	begins := func(s *spanStart) bool { return !s.none }
+	if fn := w.t.span.StartKey; len(w.starts) > 0 && !slices.ContainsFunc(w.starts, begins) {
+		w.pr.u.warnf(fn.Pos, "the key of this span is always None at %s, which means that none begins", w.t.starts[0].text)
+	}
+	if fn := w.t.span.EndKey; fn != nil && len(w.t.ends) > 0 && w.unended == len(w.t.ends) {
+		w.pr.u.warnf(fn.Pos, "the key of this span is always None at %s, which means that none ends", w.t.ends[0].text)
+	}
 	for _, s := range w.starts {
 		if s.none {
 			continue

@@ -87,7 +87,9 @@ func (u *user) assignTo(lhs, rhs syntax.Expr) {
 	if _, name := unparen(lhs).(*syntax.Ident); !name {
 		u.noEvent(rhs)
 	}
-	u.use(u.expr(rhs))
+	v := u.expr(rhs)
+	u.checkStored(lhs, v)
+	u.use(v)
 	u.unknown(lhs)
 }
 

@@ -1,0 +1,25 @@
+package infer
+
+import (
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/types"
+)
+
+// checkColumns compares the keys of aggregations with the columns that by= names, when all uses are known: output would
+// have columns without names, or names without columns.
+func (u *unit) checkColumns() {
+	for id := range u.used {
+		t := u.conts[id]
+		if len(t.c.By) == 0 || !t.keyed || t.fixed || t.key.Kind == types.Record {
+			continue
+		}
+		parts := len(t.present)
+		if parts == 1 && t.key.Kind == types.Tuple {
+			parts = len(t.key.Elems)
+		}
+		if parts != len(t.c.By) {
+			u.errorf(t.keyAt, "the key of %s %s has %d parts here, and by= names %d columns: %s", t.c.Kind, name(t.c), parts, len(t.c.By), strings.Join(t.c.By, ", "))
+		}
+	}
+}
