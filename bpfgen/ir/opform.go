@@ -17,6 +17,8 @@ const (
 func (v *Value) immForm() immForm {
 	info := &opTable[v.Op]
 	switch {
+	case v.Op == OpCall && v.Sym != "":
+		return immNone
 	case v.Op == OpConst, v.Op == OpArg, v.Op == OpCall, v.Op == OpCountSite:
 		return immLeading
 	case v.Op == OpCmp:
