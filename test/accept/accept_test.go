@@ -93,6 +93,7 @@ func startrace(t testing.TB, args ...string) ended {
 	cmd := exec.CommandContext(ctx, program(t, "startrace"), args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	tellWhere(cmd)
 	began := time.Now()
 	err := cmd.Run()
 	took := time.Since(began)
@@ -104,6 +105,14 @@ func startrace(t testing.TB, args ...string) ended {
 		e.rss = usage.Maxrss << 10
 	}
 	return e
+}
+
+// tellWhere makes a command that does not end in its time, and what it started, say on standard error where its
+// goroutines are. What does not end then either is not waited for.
+func tellWhere(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGQUIT) }
+	cmd.WaitDelay = 10 * time.Second
 }
 
 // ok fails the test unless the run ended with 0.

@@ -35,8 +35,9 @@ func confined(t *testing.T, flags []string, args ...string) ended {
 	cmd := exec.CommandContext(ctx, program(t, "confine"), words...)
 	var stdout, stderr bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", &stdout, &stderr
+	tellWhere(cmd)
 	if err := cmd.Run(); cmd.ProcessState == nil || ctx.Err() != nil {
-		t.Fatalf("confine %q: %v\n%s", words, err, stderr.String())
+		t.Fatalf("confine %q: %v\n%s", words, err, excerpt(stderr.String()))
 	}
 	return ended{stdout: stdout.String(), stderr: stderr.String(), status: cmd.ProcessState.ExitCode()}
 }

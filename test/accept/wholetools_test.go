@@ -91,7 +91,7 @@ func TestSoftirqs(t *testing.T) {
 	needGuest(t)
 	needTracing(t)
 	before := softirqs(t)
-	e := startrace(t, "softirqs", "--duration", "3s").ok(t)
+	e := startrace(t, "softirqs", "--duration", "2s").ok(t)
 	after := softirqs(t)
 	if !strings.HasPrefix(e.stdout, "Tracing handlers of interrupts; press ^C to finish\n\ntime:\n") {
 		t.Errorf("got %s", excerpt(e.stdout))
@@ -157,7 +157,10 @@ func TestHardirqs(t *testing.T) {
 func TestTcpretrans(t *testing.T) {
 	needGuest(t)
 	needTracing(t)
-	for _, flags := range [][]string{nil, {"--count"}} {
+	for _, flags := range [][]string{{"--count"}, nil} {
+		if flags == nil && testing.Short() {
+			break // it waits for 8 seconds
+		}
 		port, stop := waitingConnections(t)
 		e := startrace(t, append([]string{"tcpretrans", "--duration", "8s"}, flags...)...).ok(t)
 		stop()
