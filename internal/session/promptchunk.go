@@ -283,7 +283,7 @@ type promptText interface{ text() string }
 func (p *prompt) note(t *typedChunk, c *script.Chunk, first int) {
 	t.assigned, t.used, t.from, t.to = c.Assigned, c.Used, first, len(p.s.env.Probes())
 	t.acts, t.declares = p.acts(c.Tree.Stmts), p.onlyDeclares(c)
-	if len(p.files) > 0 && !p.repeating {
+	if len(p.files) > 0 {
 		t.file = p.files[len(p.files)-1]
 	}
 }

@@ -47,7 +47,7 @@ func (p *prompt) repeat(latest *typedChunk, old starlark.StringDict) {
 	if len(changed) == 0 {
 		return
 	}
-	p.repeating = true
+	p.repeating, p.files = true, nil // no file is loaded by what runs now
 	defer func() { p.repeating = false }()
 	var again []*typedChunk
 	for _, t := range p.typed[:len(p.typed)-1] {
