@@ -12,10 +12,11 @@ import (
 type pointKind uint8
 
 const (
-	rawPoint   pointKind = iota // closing detaches, some 0.1 ms
-	clockPoint                  // can be stopped apart from closing
-	probePoint                  // closing detaches and waits for programs that run
-	tracePoint                  // closing detaches but waits for RCU, some 70 ms
+	rawPoint      pointKind = iota // closing detaches, some 0.1 ms
+	clockPoint                     // can be stopped apart from closing
+	probePoint                     // closing detaches and waits for programs that run
+	countingPoint                  // the same, and it counts what it missed (bpf.Missed)
+	tracePoint                     // closing detaches but waits for RCU, some 70 ms
 )
 
 // A point is a descriptor that keeps a program attached.
@@ -102,6 +103,7 @@ func (l *Loaded) Disable() { l.detach(l.selected(func(*program) bool { return tr
 // that take long in the background.
 func (l *Loaded) detach(programs []*program) {
 	for _, p := range slices.Backward(programs) {
+		p.unseen += p.unseenNow()
 		for _, pt := range p.points {
 			pt.stop()
 			if pt.kind == rawPoint {

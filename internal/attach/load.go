@@ -67,6 +67,8 @@ type program struct {
 	// the program at the return in it (openSession).
 	multi, session bool
 	missedKnown    bool
+	// unseen is what its links missed that are closed.
+	unseen uint64
 }
 
 // Load creates the maps of u and loads its programs; nothing runs yet. On an

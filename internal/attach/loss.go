@@ -3,6 +3,7 @@ package attach
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -18,12 +19,16 @@ import (
 // bound: it also counts events that the program would have passed over.
 const LossMissed = bpfgen.SiteKind(255)
 
+// LossUnseen is the kind of a Loss of calls that the kernel did not show: a link
+// to many functions remembers a bounded number of open calls before 6.14.
+const LossUnseen = bpfgen.SiteKind(254)
+
 // A Loss is a number of things that did not get through.
 type Loss struct {
 	Probe int // -1: none
 	Kind  bpfgen.SiteKind
 	Count uint64
-	Site  *bpfgen.Site // nil for LossMissed
+	Site  *bpfgen.Site // nil for LossMissed and LossUnseen
 }
 
 // Losses gives all losses so far that are not zero: first the missed runs,
@@ -32,20 +37,21 @@ type Loss struct {
 // after Disable, and after Close gives what Close found.
 func (l *Loaded) Losses() (losses []Loss, complete bool) {
 	complete = true
-	byProbe := map[int]int{}
+	add := func(kind bpfgen.SiteKind, probe int, n uint64) {
+		i := slices.IndexFunc(losses, func(s Loss) bool { return s.Kind == kind && s.Probe == probe })
+		switch {
+		case n == 0:
+		case i < 0:
+			losses = append(losses, Loss{Probe: probe, Kind: kind, Count: n})
+		default:
+			losses[i].Count += n
+		}
+	}
 	for _, p := range l.programs {
 		p.updateMissed()
 		complete = complete && p.missedKnown
-		if p.missed == 0 {
-			continue
-		}
-		i, ok := byProbe[p.Probe]
-		if !ok {
-			i = len(losses)
-			byProbe[p.Probe] = i
-			losses = append(losses, Loss{Probe: p.Probe, Kind: LossMissed})
-		}
-		losses[i].Count += p.missed
+		add(LossMissed, p.Probe, p.missed)
+		add(LossUnseen, p.Probe, p.unseen+p.unseenNow())
 	}
 	for i := range l.unit.Sites {
 		if n := l.sites.count(i); n != 0 {
@@ -54,6 +60,20 @@ func (l *Loaded) Losses() (losses []Loss, complete bool) {
 		}
 	}
 	return losses, complete
+}
+
+// unseenNow is what the links of p have missed that are open. A kernel that does
+// not tell has none to tell of.
+func (p *program) unseenNow() (n uint64) {
+	for _, pt := range p.points {
+		if pt.kind != countingPoint {
+			continue
+		}
+		if missed, err := bpf.Missed(pt.fd); err == nil {
+			n += missed
+		}
+	}
+	return n
 }
 
 // updateMissed reads the missed runs while the program is loaded.

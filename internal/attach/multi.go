@@ -47,14 +47,16 @@ func byName(places []tree.Place) bool {
 // openMulti attaches p by one link. ok is false where single probes must do.
 func openMulti(a *tree.Attach, prog int) (points []point, ok bool, err error) {
 	var fd int
+	kind := probePoint
 	if probeSource(a.Kind) == "kprobe" {
+		kind = countingPoint
 		fd, err = linkKprobes(a, kprobeLink(a), prog)
 	} else {
 		fd, err = bpf.LinkUprobeMulti(prog, uprobes(a))
 	}
 	switch {
 	case err == nil:
-		return []point{{fd: fd, kind: probePoint}}, true, nil
+		return []point{{fd: fd, kind: kind}}, true, nil
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
 		return nil, true, err
 	}

@@ -64,7 +64,7 @@ func (l *Loaded) joined(p *tree.Program) (_ asm.Instructions, ok bool) {
 	var parts, functions [2]asm.Instructions
 	for i, name := range []string{p.Name, p.Attach.Session.Return} {
 		spec := l.unit.Spec.Programs[name]
-		if spec == nil || l.jumpsToTails(spec.Instructions) {
+		if spec == nil || l.standsAlone(spec.Instructions) {
 			return nil, false
 		}
 		insns, err := l.withMaps(spec.Instructions)
@@ -95,12 +95,14 @@ func (l *Loaded) joined(p *tree.Program) (_ asm.Instructions, ok bool) {
 	return slices.Concat(ask, entry, parts[1], functions[0], functions[1]), true
 }
 
-// jumpsToTails: programs that others jump to are loaded for the same link as
-// these, and are no sessions.
-func (l *Loaded) jumpsToTails(insns asm.Instructions) bool {
+// standsAlone reports whether a program cannot be put together with another:
+// programs that it jumps to are loaded for the same link, and are no sessions;
+// functions that the kernel calls (bpf_loop) have types by their places.
+func (l *Loaded) standsAlone(insns asm.Instructions) bool {
 	return slices.ContainsFunc(insns, func(ins asm.Instruction) bool {
 		spec := l.unit.Spec.Maps[ins.Reference()]
-		return ins.IsLoadFromMap() && spec != nil && spec.Type == ebpf.ProgramArray
+		tails := ins.IsLoadFromMap() && spec != nil && spec.Type == ebpf.ProgramArray
+		return tails || ins.IsFunctionReference() && ins.OpCode.IsDWordLoad()
 	})
 }
 
@@ -138,7 +140,7 @@ func (l *Loaded) openSession(p *program) ([]point, error) {
 	fd, err := linkKprobes(&p.Attach, bpf.KprobeSession, p.fd)
 	switch {
 	case err == nil:
-		return []point{{fd: fd, kind: probePoint}}, nil
+		return []point{{fd: fd, kind: countingPoint}}, nil
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
 		return nil, err
 	}

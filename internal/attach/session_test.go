@@ -79,6 +79,10 @@ func TestNotJoined(t *testing.T) {
 	if _, ok := l.joined(p); ok {
 		t.Error("a program with tails was joined")
 	}
+	l, p = sessionUnit(asm.Instruction{OpCode: asm.LoadImmOp(asm.DWord), Dst: asm.R2, Src: asm.PseudoFunc}.WithReference("give"))
+	if _, ok := l.joined(p); ok {
+		t.Error("a program whose functions the kernel calls was joined")
+	}
 	large := make(asm.Instructions, 1<<15)
 	for i := range large {
 		large[i] = asm.Mov.Imm(asm.R0, 0)

@@ -118,6 +118,26 @@ func kprobesAttr(prog int, kind KprobeLink, count int) kprobes {
 	}
 }
 
+// linkInfo is the start of struct bpf_link_info, with its part for kprobe_multi.
+type linkInfo struct {
+	_      [16]byte // type, id, program
+	_      [16]byte // addresses, how many, flags
+	missed uint64
+}
+
+// Missed gives how many calls a link of LinkKprobes did not see: the kernel had no
+// room to remember a call until its return, or was in another probe. Kernels before
+// 6.7 do not count them: 0.
+func Missed(link int) (uint64, error) {
+	var info linkInfo
+	attr := struct {
+		fd, size uint32
+		info     *linkInfo
+	}{uint32(link), uint32(unsafe.Sizeof(info)), &info}
+	_, err := call(unix.BPF_OBJ_GET_INFO_BY_FD, unsafe.Pointer(&attr), unsafe.Sizeof(attr))
+	return info.missed, err
+}
+
 // A UprobeMulti says where LinkUprobeMulti attaches.
 type UprobeMulti struct {
 	Path       string

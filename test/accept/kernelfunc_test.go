@@ -2,6 +2,8 @@ package accept
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -126,6 +128,24 @@ at_exit(lambda: [print("began", k, v) for k, v in began.items()])
 	}
 	if got := strings.Count(e.stderr, session); got != want || strings.Contains(e.stderr, "takes no session") {
 		t.Errorf("%d sessions, want %d:\n%s", got, want, e.stderr)
+	}
+}
+
+// Calls that are open at the same time are seen to end, or it is said how many were not: links to functions remember few
+// before 6.14.
+func TestKernelFunctionOpenCalls(t *testing.T) {
+	needKernelFunctions(t)
+	const sleepers = 8
+	file := filepath.Join(t.TempDir(), "sleep.sh")
+	if err := os.WriteFile(file, fmt.Appendf(nil, "for i in $(seq %d); do sleep 3 & done\nwait\n", sleepers), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	e := startrace(t, "-f", "-e", `n = count(); probe("kretprobe:hrtimer_nanosleep", lambda e: n.add(), where = lambda e: e.comm == "sleep")`,
+		"-e", `at_exit(lambda: print("seen", n.value))`, "-c", "sh "+file).ok(t)
+	seen := number(t, e.stdout, `seen (\d+)`)
+	checkAccount(t, e, seen, sleepers)
+	if atLeast(t, 6, 14) && seen != sleepers {
+		t.Errorf("%d of %d calls seen: %s", seen, sleepers, e.stderr)
 	}
 }
 
