@@ -9,9 +9,6 @@ import (
 // bpfPrograms gives the targets of fentry:bpf:PROGRAM and fexit:bpf:PROGRAM. A
 // trampoline needs the program's own types (5.5), and its argument is the context.
 func (u *unit) bpfPrograms(p *plan.Pattern) []*target {
-	if p.Args[0] != "bpf" {
-		wrong(p.Pos, "%s: the form is %s:FUNCTION or %s:bpf:PROGRAM", p.Text, p.Provider, p.Provider)
-	}
 	glob, err := kernel.CompileGlob(p.Args[1])
 	if err != nil {
 		wrong(p.Pos, "%s: %v", p.Text, err)

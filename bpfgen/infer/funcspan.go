@@ -18,12 +18,12 @@ import (
 // once and misses none, but keeps a bounded number of calls open before 6.14.
 func (u *unit) kernelSpan(p *plan.Pattern) []*target {
 	fields(p, 1, "func:FUNCTION")
-	u.withoutModule(p)
-	t := &target{kind: targetFuncSpan, mech: tree.AttachKprobe, name: p.Args[0], text: p.Text, pos: p.Pos}
+	_, name := moduleOf(p)
+	t := &target{kind: targetFuncSpan, mech: tree.AttachKprobe, name: name, text: p.Text, pos: p.Pos}
 	if kernel.IsPattern(t.name) {
 		t.name = "func"
 	}
-	for _, fn := range u.matchFunctions(p, p.Args[0]) {
+	for _, fn := range u.matchFunctions(p, name) {
 		place := tree.Place{Func: fn.Name, Module: fn.Module, BTF: fn.BTF}
 		t.funcs = append(t.funcs, &funcPoint{name: fn.Name, text: "func:" + fn.Name, place: place, proto: fn})
 	}

@@ -111,11 +111,11 @@ func serves(log []access, p *funcPoint) bool {
 
 // kernelFunctions gives the target of kprobe:NAME and its like.
 func (u *unit) kernelFunctions(p *plan.Pattern) []*target {
-	if len(p.Args) > 1 {
+	if len(p.Args) > 1 && p.Args[0] == "bpf" {
 		return u.bpfPrograms(p)
 	}
-	u.withoutModule(p)
 	name, offset := u.functionOffset(p)
+	name = name[strings.IndexByte(name, ':')+1:] // behind the module
 	if t := u.kernelAddress(p, name); t != nil {
 		return u.byMechanism(t, p)
 	}
@@ -148,13 +148,6 @@ func (u *unit) kernelFunctions(p *plan.Pattern) []*target {
 	return u.byMechanism(t, p)
 }
 
-// withoutModule refuses MODULE:FUNCTION, as bpftrace writes it.
-func (u *unit) withoutModule(p *plan.Pattern) {
-	if module, name, found := strings.Cut(p.Args[0], ":"); found && len(p.Args) == 1 {
-		wrong(p.Pos, "%s: the module is found by itself: write %s:%s, without %s", p.Text, p.Provider, name, module)
-	}
-}
-
 // funcMechanisms are the ways to attach that the providers name.
 var funcMechanisms = map[string]tree.AttachKind{
 	"kprobe": tree.AttachKprobe, "kretprobe": tree.AttachKretprobe,
@@ -185,7 +178,14 @@ func (u *unit) matchFunctions(p *plan.Pattern, name string) []*kernel.Function {
 	if _, err := kernel.CompileGlob(name); err != nil {
 		wrong(p.Pos, "%s: %v", p.Text, err)
 	}
-	list, err := u.facts.MatchFunctions(name)
+	module, _ := moduleOf(p)
+	if kernel.IsPattern(module) {
+		wrong(p.Pos, "%s: name one module; without one the functions of all are matched", p.Text)
+	}
+	list, err := u.facts.MatchFunctionsOf(module, name)
+	if len(list) == 0 {
+		u.mustBeModule(p, module)
+	}
 	if err != nil {
 		wrong(p.Pos, "%s: %v", p.Text, err)
 	}

@@ -61,6 +61,8 @@ type Result struct {
 	Notes Diags
 	// Choices are what first() chose, in the order of the script.
 	Choices []Choice
+	// Waits are the points that wait for a module.
+	Waits []Wait
 
 	// What later units must know: see Types.
 	conts   map[int]*contType
@@ -106,6 +108,10 @@ func UnitWith(p *plan.Plan, facts *kernel.Facts, binaries Binaries) (*Result, er
 // UnitAfter is UnitWith for a unit that shares containers with those that have
 // been loaded before: earlier has their types; nil: there are none.
 func UnitAfter(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Types) (*Result, error) {
+	return inferUnit(p, facts, binaries, earlier, false)
+}
+
+func inferUnit(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Types, late bool) (*Result, error) {
 	conts := earlier.containers()
 	keys := map[*plan.Span]*types.Type{}
 	apart := map[spanUse]bool{}
@@ -113,6 +119,7 @@ func UnitAfter(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Ty
 		u := newUnit(p, facts, conts)
 		u.binaries = binaries
 		u.share(earlier)
+		u.earlier, u.late = earlier, late
 		u.spanKeys, u.apart = keys, apart
 		u.walk()
 		if u.changed || len(u.diags) == 0 && u.settle() {
@@ -161,6 +168,12 @@ type unit struct {
 	apart    map[spanUse]bool           // as well: spans whose starts are kept apart
 	// unknown are the tables whose values were read before anything set them.
 	unknown map[int]bool
+	// late: only points that no unit of earlier has; has are those of the probe
+	// that is walked. bound: its points do not grow.
+	late, bound bool
+	earlier     *Types
+	probe       int
+	has         map[string]bool
 }
 
 // A touch is a use of a table or cell in a handler that went to user space.

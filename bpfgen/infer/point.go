@@ -157,7 +157,7 @@ func (u *unit) expand(list []plan.Point, pos plan.Pos) []*target {
 	for _, p := range list {
 		out = append(out, u.expandOne(p)...)
 	}
-	if len(out) == 0 {
+	if len(out) == 0 && !u.late && !u.waiting() {
 		wrong(pos, "this probe has no points")
 	}
 	return out
@@ -166,7 +166,15 @@ func (u *unit) expand(list []plan.Point, pos plan.Pos) []*target {
 func (u *unit) expandOne(p plan.Point) []*target {
 	switch p := p.(type) {
 	case *plan.Pattern:
-		return u.expandPattern(p)
+		if u.late {
+			return u.lateTargets(p)
+		}
+		var out []*target
+		r := attempt(func() { out = u.expandPattern(p) })
+		if r != nil && !u.waits(p) {
+			panic(r)
+		}
+		return out
 	case *plan.Event:
 		var out []*target
 		for _, arm := range p.Arms {
@@ -179,9 +187,15 @@ func (u *unit) expandOne(p plan.Point) []*target {
 		}
 		return out
 	case *plan.First:
-		return u.expandFirst(p)
+		if u.late {
+			return nil
+		}
+		return u.bounded(func() []*target { return u.expandFirst(p) })
 	case *plan.Span:
-		return u.expandSpan(p)
+		if u.late {
+			return nil
+		}
+		return u.bounded(func() []*target { return u.expandSpan(p) })
 	}
 	return nil
 }
@@ -268,9 +282,12 @@ func (u *unit) tracepoints(p *plan.Pattern) []*target {
 }
 
 func (u *unit) rawTracepoints(p *plan.Pattern) []*target {
-	u.withoutModule(p)
 	fields(p, 1, "rawtracepoint:NAME")
-	names, err := u.facts.MatchRawTracepoints(p.Args[0])
+	module, name := moduleOf(p)
+	names, err := u.facts.MatchRawTracepoints(name)
+	if len(names) == 0 {
+		u.mustBeModule(p, module)
+	}
 	if err != nil {
 		wrong(p.Pos, "%v", err)
 	}
@@ -279,7 +296,7 @@ func (u *unit) rawTracepoints(p *plan.Pattern) []*target {
 		out = append(out, &target{kind: targetRaw, text: "rawtracepoint:" + n, name: n, pos: p.Pos})
 	}
 	if len(out) == 0 {
-		if _, err := u.facts.RawTracepoint(p.Args[0]); err != nil && !kernel.IsPattern(p.Args[0]) {
+		if _, err := u.facts.RawTracepoint(name); err != nil && !kernel.IsPattern(name) {
 			wrong(p.Pos, "%v", err)
 		}
 		wrong(p.Pos, "no raw tracepoint matches %s", p.Text)

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
@@ -17,7 +18,12 @@ import (
 // they are known by them.
 func (pr *probe) numberPoints() {
 	pr.points = map[tree.Point]int{}
-	var list []tree.Point
+	list, known := pr.u.earlierPoints(pr.p.ID)
+	list = slices.Clone(list)
+	for i, p := range list {
+		pr.points[p] = i
+	}
+	numbered := len(list) > 0
 	add := func(p tree.Point) {
 		if _, known := pr.points[p]; !known {
 			pr.points[p] = len(list)
@@ -34,6 +40,9 @@ func (pr *probe) numberPoints() {
 				add(tree.Point{Name: f.text, Func: f.name})
 			}
 		}
+	}
+	if known { // as in the units that were before
+		pr.cookies = numbered
 	}
 	if pr.cookies = pr.cookies && pr.u.facts.Features().Cookies; pr.cookies {
 		if pr.u.res.Tree.Points == nil {

@@ -35,6 +35,7 @@ func newProbe(u *unit, p *plan.Probe) *probe {
 // probes are walked all the same.
 func (pr *probe) walk() {
 	choices := len(pr.u.res.Choices)
+	pr.u.begin(pr.p.ID)
 	r := attempt(func() { pr.targets = pr.u.expand(pr.p.Points, pr.p.Pos) })
 	for i := range pr.u.res.Choices[choices:] {
 		pr.u.res.Choices[choices+i].Probe = pr.p.ID

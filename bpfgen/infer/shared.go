@@ -11,6 +11,8 @@ import (
 type Types struct {
 	conts map[int]*contType
 	units []*Result // those whose programs are attached
+	// Now: points that wait for a module are a mistake, as at the prompt.
+	Now bool
 }
 
 // Room is how many containers the units that share Types can have. The table

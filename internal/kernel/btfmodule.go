@@ -156,6 +156,11 @@ func (f *Facts) module(name string) (*moduleBTF, error) {
 	if m, ok := f.modules[name]; ok {
 		return m.types, m.err
 	}
+	if f.earlier != nil { // its types have numbers already
+		if m, ok := f.earlier.readModules(name); ok {
+			return m, nil
+		}
+	}
 	m := loadedModule{}
 	if m.types, m.err = f.readModule(b, name); m.err != nil {
 		m.err = fmt.Errorf("read the types of module %s: %w", name, m.err)
@@ -165,6 +170,17 @@ func (f *Facts) module(name string) (*moduleBTF, error) {
 	}
 	f.modules[name] = m
 	return m.types, m.err
+}
+
+// readModules gives the types of a module that have been read.
+func (f *Facts) readModules(name string) (*moduleBTF, bool) {
+	f.modulesMu.Lock()
+	defer f.modulesMu.Unlock()
+	m, ok := f.modules[name]
+	if (!ok || m.err != nil) && f.earlier != nil {
+		return f.earlier.readModules(name)
+	}
+	return m.types, ok && m.err == nil
 }
 
 // A loadedModule is the outcome of reading a module's types.

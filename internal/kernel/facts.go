@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"io/fs"
 	"sync"
 )
 
@@ -24,6 +25,9 @@ type Options struct {
 	OnlyFunction func(name string) bool
 	// Features finds out what the kernel has; it is called once, if at all.
 	Features func() Features
+	// Modules has modules.dep and modules.builtin; nil: those of the running
+	// kernel.
+	Modules fs.FS
 	// Trampolines finds out whether it has these; it is called once, if at all.
 	Trampolines func() Trampolines
 }
@@ -31,7 +35,8 @@ type Options struct {
 // Facts gathers what is known about one kernel. Nothing is read before it is
 // asked for, and then once; methods are safe for concurrent use.
 type Facts struct {
-	opts Options
+	opts    Options
+	earlier *Facts // see Again
 
 	btfOnce sync.Once
 	btf     *BTF
@@ -73,6 +78,8 @@ func Open(opts Options) *Facts { return &Facts{opts: opts} }
 func (f *Facts) BTF() (*BTF, error) {
 	f.btfOnce.Do(func() {
 		switch {
+		case f.earlier != nil:
+			f.btf, f.btfErr = f.earlier.BTF()
 		case f.opts.BTF != nil:
 			f.btf, f.btfErr = ParseBTF(f.opts.BTF)
 		case f.opts.BTFPath != "":
@@ -99,6 +106,10 @@ func (f *Facts) Symbols() (*Symbols, error) {
 // Blacklist gives the functions that must not be probed.
 func (f *Facts) Blacklist() (*Blacklist, error) {
 	f.blacklistOnce.Do(func() {
+		if f.earlier != nil {
+			f.blacklist, f.blacklistErr = f.earlier.Blacklist()
+			return
+		}
 		read := f.opts.Blacklist
 		if read == nil {
 			read = OpenBlacklist

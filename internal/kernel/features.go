@@ -41,7 +41,9 @@ func AllFeatures() Features {
 func (f *Facts) Features() Features {
 	f.featuresOnce.Do(func() {
 		f.features = AllFeatures()
-		if f.opts.Features != nil {
+		if f.earlier != nil {
+			f.features = f.earlier.Features()
+		} else if f.opts.Features != nil {
 			f.features = f.opts.Features()
 		}
 	})
@@ -53,7 +55,9 @@ func (f *Facts) Features() Features {
 func (f *Facts) Trampolines() Trampolines {
 	f.trampolinesOnce.Do(func() {
 		f.trampolines.There = true
-		if f.opts.Trampolines != nil {
+		if f.earlier != nil {
+			f.trampolines = f.earlier.Trampolines()
+		} else if f.opts.Trampolines != nil {
 			f.trampolines = f.opts.Trampolines()
 		}
 	})

@@ -28,10 +28,16 @@ type Function struct {
 
 // A NoFunctionError says that the kernel has no function of that name that
 // could be probed.
-type NoFunctionError struct{ Name, Near string }
+type NoFunctionError struct {
+	Name, Near string
+	Module     string // "" if none was named
+}
 
 func (e *NoFunctionError) Error() string {
 	s := "this kernel has no function " + e.Name
+	if e.Module != "" {
+		s = "the module " + e.Module + " has no function " + e.Name
+	}
 	if e.Near != "" {
 		s += " (did you mean " + e.Near + "?)"
 	}

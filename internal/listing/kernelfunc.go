@@ -11,7 +11,8 @@ import (
 // kernelFunctions finds functions of the kernel and of its modules.
 func (s *Source) kernelFunctions(r *Result, k *kind, rest string) error {
 	name, _, _ := strings.Cut(orAll(rest), "+") // an offset does not change which it is
-	found, err := s.Facts.MatchFunctions(name)
+	module, name := splitModule(name)
+	found, err := s.Facts.MatchFunctionsOf(module, name)
 	var none *kernel.NoFunctionError
 	switch {
 	case errors.As(err, &none):
@@ -38,6 +39,15 @@ func (s *Source) kernelFunctions(r *Result, k *kind, rest string) error {
 		r.problem(s.missing(k))
 	}
 	return nil
+}
+
+// splitModule takes MODULE:FUNCTION apart; the module is "" where none is named.
+func splitModule(text string) (module, name string) {
+	module, name, named := strings.Cut(text, ":")
+	if !named {
+		return "", text
+	}
+	return strings.ReplaceAll(module, "-", "_"), orAll(name)
 }
 
 // inBTF gives the functions that the kernel's types name: everybody may read

@@ -143,10 +143,12 @@ func (s *session) lruLines() (out []string) {
 
 // lostOf sums the losses of one probe.
 func (s *session) lostOf(probe int) (n int64) {
-	losses, _ := s.partOf(probe).loaded.Losses()
-	for _, l := range losses {
-		if l.Probe == probe && l.Kind != attach.LossMissed {
-			n += int64(l.Count)
+	for p := range s.partsOf(probe) {
+		losses, _ := p.loaded.Losses()
+		for _, l := range losses {
+			if l.Probe == probe && l.Kind != attach.LossMissed {
+				n += int64(l.Count)
+			}
 		}
 	}
 	return n

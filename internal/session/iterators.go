@@ -9,6 +9,9 @@ import (
 // onlyLists reports whether all programs are those of iterators: they have run
 // when they are attached.
 func (s *session) onlyLists() bool {
+	if s.growth != nil && s.part.result != nil && len(s.part.result.Waits) > 0 {
+		return false
+	}
 	for _, part := range s.parts {
 		for _, p := range part.unit.Tree.Programs {
 			if p.Attach.Kind != tree.AttachIter && p.Probe >= 0 {

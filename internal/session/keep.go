@@ -23,10 +23,20 @@ func (c *probeControl) Dump() (int, error) {
 	if s.dumping[c.probe] {
 		return 0, errDumping
 	}
-	kept, err := s.kept(c.part, c.probe)
-	if err != nil || len(kept) == 0 {
-		return 0, err
+	var kept [][]byte
+	for part := range s.partsOf(c.probe) {
+		more, err := s.kept(part, c.probe)
+		if err != nil {
+			return 0, err
+		}
+		kept = append(kept, more...)
 	}
+	if len(kept) == 0 {
+		return 0, nil
+	}
+	slices.SortStableFunc(kept, func(a, b []byte) int {
+		return cmp.Compare(binary.NativeEndian.Uint64(a[wire.HeaderTime:]), binary.NativeEndian.Uint64(b[wire.HeaderTime:]))
+	})
 	s.dumping[c.probe] = true
 	defer delete(s.dumping, c.probe)
 	// The caller may be a handler, whose event comes back afterwards.
@@ -47,6 +57,9 @@ func (c *probeControl) Dump() (int, error) {
 // it ends at the number that there was room for.
 func (s *session) kept(part *part, probe int) (out [][]byte, err error) {
 	m := part.loaded.Map(tree.KeepMap(probe))
+	if m == nil && part.points[probe] == 0 {
+		return nil, nil // it has its points in another part, or waits for some
+	}
 	if m == nil {
 		return nil, fmt.Errorf("the unit has no map for the events of %s", probeName(part.plan, probe))
 	}
@@ -66,9 +79,6 @@ func (s *session) kept(part *part, probe int) (out [][]byte, err error) {
 			s.strays++
 		}
 	}
-	slices.SortStableFunc(out, func(a, b []byte) int {
-		return cmp.Compare(binary.NativeEndian.Uint64(a[wire.HeaderTime:]), binary.NativeEndian.Uint64(b[wire.HeaderTime:]))
-	})
 	return out, nil
 }
 
@@ -82,7 +92,7 @@ func (s *session) dumpUnasked() error {
 			if p.Keep == 0 || part.loaded == nil {
 				continue
 			}
-			if _, err := (&probeControl{s, part, p.ID}).Dump(); err != nil {
+			if _, err := (&probeControl{s, p.ID}).Dump(); err != nil {
 				return err
 			}
 		}

@@ -31,18 +31,22 @@ func (s *session) load() error {
 		return err
 	}
 	s.points, s.part.result = result.Points, result
+	s.sayWaits(result)
+	if s.nothingNew(result) {
+		return nil
+	}
 	s.freezeCaptures(result)
 	if err := s.unwanted(); err != nil {
 		return err
 	}
 	compiled := time.Now()
 	attach.RaiseMemlock() // the command of -c, which keeps its own limit, waits already
-	o := attach.Options{TracepointID: s.tracepointID, Features: s.facts.Features, Drain: s.drainList, Stop: s.unwanted, Shared: s.prompt.shared()}
+	o := attach.Options{TracepointID: s.tracepointID, Features: s.facts.Features, Drain: s.drainList, Stop: s.unwanted, Shared: s.shared()}
 	if s.loaded, err = attach.Load(s.unit, o); err != nil {
 		return s.nameScript(err)
 	}
 	s.parts = append(s.parts, s.part)
-	s.prompt.keepTypes(result)
+	s.keepTypes(result)
 	if err := s.bindContainers(); err != nil {
 		return err
 	}
@@ -92,7 +96,7 @@ func (s *session) freezeCaptures(result *infer.Result) {
 
 // compile makes the unit of the plan.
 func (s *session) compile(st explain.Stages) (*infer.Result, error) {
-	result, err := infer.UnitAfter(s.plan, s.facts, s.finder(), s.prompt.types())
+	result, err := s.infer()
 	if err != nil {
 		return result, err
 	}
@@ -108,7 +112,7 @@ func (s *session) compile(st explain.Stages) (*infer.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.unit, err = bpfgen.Generate(result.Tree, bpfgen.Options{NoCmpXchg: !version.AtLeast(5, 12), HasLoop: version.AtLeast(5, 17), Dump: st.IR, DumpPass: st.Pass, Containers: s.prompt.room()})
+	s.unit, err = bpfgen.Generate(result.Tree, bpfgen.Options{NoCmpXchg: !version.AtLeast(5, 12), HasLoop: version.AtLeast(5, 17), Dump: st.IR, DumpPass: st.Pass, Containers: s.room()})
 	return result, err
 }
 
@@ -228,7 +232,7 @@ func (s *session) bindProbes(result *infer.Result) error {
 		r.fn, r.args = fn, starlark.Tuple{s.event}
 	}
 	for _, p := range s.plan.Probes {
-		s.env.Probes()[p.ID].Bind(&probeControl{s, s.part, p.ID})
+		s.env.Probes()[p.ID].Bind(&probeControl{s, p.ID})
 	}
 	return nil
 }
@@ -282,18 +286,31 @@ func (s *session) attach() error {
 	return nil
 }
 
-// A probeControl is a probe of the script in the kernel.
+// A probeControl is a probe of the script in the kernel, in all its parts.
 type probeControl struct {
 	s     *session
-	part  *part
 	probe int
 }
 
 var _ builtins.ProbeControl = (*probeControl)(nil)
 
-func (c *probeControl) Enable() error  { return c.s.withCause(c.part.loaded.AttachProbe(c.probe)) }
-func (c *probeControl) Disable() error { c.part.loaded.DetachProbe(c.probe); return nil }
-func (c *probeControl) Detach() error  { return c.Disable() }
+func (c *probeControl) Enable() error {
+	for p := range c.s.partsOf(c.probe) {
+		if err := p.loaded.AttachProbe(c.probe); err != nil {
+			return c.s.withCause(err)
+		}
+	}
+	return nil
+}
+
+func (c *probeControl) Disable() error {
+	for p := range c.s.partsOf(c.probe) {
+		p.loaded.DetachProbe(c.probe)
+	}
+	return nil
+}
+
+func (c *probeControl) Detach() error { return c.Disable() }
 
 // Stats gives how often the programs of the probe ran and how long, what they
 // sent, and what was lost.
@@ -307,6 +324,12 @@ func (c *probeControl) Stats() (hits, sent, lost, ns int64, err error) {
 	if c.s.uncounted != nil {
 		return 0, 0, 0, 0, c.s.uncounted
 	}
-	runs, time, err := c.part.loaded.Runs(c.probe)
-	return int64(runs), sent, lost, int64(time), err
+	for p := range c.s.partsOf(c.probe) {
+		runs, time, err := p.loaded.Runs(c.probe)
+		if err != nil {
+			return 0, 0, 0, 0, err
+		}
+		hits, ns = hits+int64(runs), ns+int64(time)
+	}
+	return hits, sent, lost, ns, nil
 }

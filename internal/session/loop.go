@@ -36,6 +36,7 @@ func (s *session) turn(begin uint64) error {
 		return err
 	}
 	s.flush(s.settled)
+	s.grow()
 	s.timers.fire(s.settled, begin, func() bool { return s.halted() || s.timeUp })
 	s.settled = begin
 	return nil

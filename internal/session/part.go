@@ -3,7 +3,9 @@ package session
 import (
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"math"
+	"slices"
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/infer"
@@ -29,25 +31,35 @@ type part struct {
 	renumbered []byte
 }
 
-// partOf gives the part that has a probe, nil for none.
-func (s *session) partOf(probe int) *part {
-	for _, p := range s.parts {
-		for _, declared := range p.plan.Probes {
-			if declared.ID == probe {
-				return p
+// partsOf gives the parts that have a probe: one, and those of its points in
+// modules that were loaded later.
+func (s *session) partsOf(probe int) iter.Seq[*part] {
+	return func(yield func(*part) bool) {
+		for _, p := range s.parts {
+			has := slices.ContainsFunc(p.plan.Probes, func(declared *plan.Probe) bool { return declared.ID == probe })
+			if has && !yield(p) {
+				return
 			}
 		}
+	}
+}
+
+// partOf gives the first part that has a probe, nil for none.
+func (s *session) partOf(probe int) *part {
+	for p := range s.partsOf(probe) {
+		return p
 	}
 	return nil
 }
 
 // label is the point of a probe by its number.
 func (s *session) point(probe int, number uint64) (tree.Point, bool) {
-	p := s.partOf(probe)
-	if p == nil || number >= uint64(len(p.unit.Tree.Points[probe])) {
-		return tree.Point{}, false
+	for p := range s.partsOf(probe) { // a later part goes on where those before end
+		if list := p.unit.Tree.Points[probe]; number < uint64(len(list)) {
+			return list[number], true
+		}
 	}
-	return p.unit.Tree.Points[probe][number], true
+	return tree.Point{}, false
 }
 
 // drainPart takes all records from the ring of a part.

@@ -52,6 +52,7 @@ const promptFile = "prompt"
 // or what a pipe gives.
 func Prompt(o Options) (exit int, err error) {
 	p := &prompt{gone: map[int]bool{}}
+	p.fixed.Now = true
 	p.term = newTerminal(&o)
 	p.keys = newKeyboard(o.Stdin)
 	defer guard(o, &exit, &err)

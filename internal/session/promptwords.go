@@ -281,7 +281,7 @@ func (l probeList) text() string {
 func (l probeList) row(id int) string {
 	s := l.p.s
 	probe, part := s.env.Probes()[id], s.partOf(id)
-	hits, _, lost, ns, err := (&probeControl{s, part, id}).Stats()
+	hits, _, lost, ns, err := (&probeControl{s, id}).Stats()
 	each := "-"
 	if err != nil {
 		return fmt.Sprintf("%s\t%s\t%d\t-\t-\t- (%v)", probe.Name(), probe.Pos(), part.points[id], err)

@@ -65,6 +65,7 @@ func (s *session) trace() error {
 		if s.plan.Target, err = s.target(); err != nil {
 			return err
 		}
+		s.mayGrow()
 		if err := s.load(); err != nil {
 			return s.withCause(err)
 		}
@@ -81,7 +82,7 @@ func (s *session) trace() error {
 // dropPrivileges gives up what is not needed any more, unless a callback can
 // attach something.
 func (s *session) dropPrivileges() {
-	if s.host.Uses("enable") {
+	if s.host.Uses("enable") || s.growth != nil {
 		return
 	}
 	if err := attach.DropPrivileges(); err != nil {
@@ -176,6 +177,9 @@ func (s *session) close() {
 	}
 	if s.prompt != nil {
 		s.closing(&s.prompt.containers)
+	}
+	if s.growth != nil {
+		s.closing(s.growth)
 	}
 	if s.binaries != nil {
 		s.closing(s.binaries)

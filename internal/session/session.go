@@ -71,5 +71,7 @@ type session struct {
 	exited bool // exit() was called
 	code   int
 
+	growth *growth // nil: no probe can get points later
+
 	uncounted error // why the kernel does not count the runs of programs
 }

@@ -30,6 +30,9 @@ const blockModule = "loop"
 // functionModule has functions that are called when files are opened, for tests that trace modules.
 const functionModule = "overlay"
 
+// tracepointModule has tracepoints, for tests that load it while they trace.
+const tracepointModule = "nbd"
+
 // shared are the folders that tests may read besides their own testdata.
 var shared = []string{"examples", "stdlib", "docs", "bpfgen/infer/testdata"}
 
@@ -55,7 +58,7 @@ func buildSuite(dir string, patterns []string, flags []string) (load, error) {
 		if err := l.addPrograms(dir); err != nil {
 			return l, err
 		}
-		l.modules = append(l.modules, blockModule, functionModule)
+		l.modules = append(l.modules, blockModule, functionModule, tracepointModule)
 	}
 	for _, folder := range shared {
 		l.files = append(l.files, existing(folder)...)

@@ -1,0 +1,163 @@
+package infer
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// Modules come and go while a script runs. A pattern can match what a module
+// brings, and a point can name a module that is not there yet: the probe then
+// waits for it. When a module has been loaded, the session infers a later unit of
+// the same plan (UnitLate), which has the points that are new.
+
+// A Wait says that a point waits for a module that can be loaded.
+type Wait struct {
+	Probe  int
+	Point  string
+	Module string
+}
+
+// Grows reports whether probes of p can get points when modules are loaded.
+func Grows(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Probes, func(probe *plan.Probe) bool { return growing(probe.Points) })
+}
+
+func growing(list []plan.Point) bool {
+	return slices.ContainsFunc(list, func(p plan.Point) bool {
+		switch p := p.(type) {
+		case *plan.Pattern:
+			return grows(p)
+		case *plan.Event:
+			return slices.ContainsFunc(p.Arms, func(a plan.Arm) bool { return growing(a.Points) })
+		}
+		return false // first() has chosen, and the ends of a span must stay where its starts are
+	})
+}
+
+// grows reports whether a pattern can match more when a module is loaded.
+func grows(p *plan.Pattern) bool {
+	switch p.Provider {
+	case "tracepoint", "rawtracepoint", "kprobe", "kretprobe", "fentry", "fexit", "func":
+	default:
+		return false
+	}
+	named := strings.Contains(strings.Join(p.Args, ":"), ":")
+	return p.Args[0] != "bpf" && (named || kernel.IsPattern(strings.Join(p.Args, ":")))
+}
+
+// UnitLate is UnitAfter for the points that the probes of p have got since the
+// units of earlier were made; facts are read anew. A unit without programs: there
+// are none.
+func UnitLate(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Types) (*Result, error) {
+	return inferUnit(p, facts, binaries, earlier, true)
+}
+
+// module splits MODULE:NAME; "" where no module is named.
+func moduleOf(p *plan.Pattern) (module, name string) {
+	module, name, found := strings.Cut(strings.Join(p.Args, ":"), ":")
+	if !found {
+		return "", p.Args[0]
+	}
+	return strings.ReplaceAll(module, "-", "_"), name
+}
+
+// theKernel is the module of what belongs to none, as bpftrace calls it.
+const theKernel = "vmlinux"
+
+// waits notes that p waits for a module; false: it does not, so that it matches
+// nothing is a mistake. A tracepoint's category is its module's name as a rule.
+func (u *unit) waits(p *plan.Pattern) bool {
+	if !grows(p) || u.bound || u.late || u.earlier != nil && u.earlier.Now {
+		return false
+	}
+	module, _ := moduleOf(p)
+	if p.Provider == "tracepoint" {
+		module = p.Args[0]
+	}
+	if kernel.IsPattern(module) || u.facts.ModuleState(module) != kernel.ModuleInstalled {
+		return false
+	}
+	u.notef(p.Pos, "%s: waits for module %s", p.Text, module)
+	u.res.Waits = append(u.res.Waits, Wait{Probe: u.probe, Point: p.Text, Module: module})
+	return true
+}
+
+// waiting reports whether the probe that is walked waits for a module.
+func (u *unit) waiting() bool {
+	return slices.ContainsFunc(u.res.Waits, func(w Wait) bool { return w.Probe == u.probe })
+}
+
+// mustBeModule refuses a module that is not loaded, and says what it is.
+func (u *unit) mustBeModule(p *plan.Pattern, module string) {
+	if module == "" || module == theKernel {
+		return
+	}
+	switch u.facts.ModuleState(module) {
+	case kernel.ModuleBuiltIn:
+		wrong(p.Pos, "%s: %s is built into this kernel and is no module: leave it out", p.Text, module)
+	case kernel.ModuleInstalled:
+		wrong(p.Pos, "%s: the module %s is not loaded (modprobe %s)", p.Text, module, module)
+	case kernel.ModuleUnknown:
+		wrong(p.Pos, "%s: no module %s is loaded, nor is there one for this kernel%s", p.Text, module, hint(module, u.facts.ModuleNames()))
+	}
+}
+
+// bounded expands points that do not grow: those of a span, and of first().
+func (u *unit) bounded(expand func() []*target) []*target {
+	defer func(old bool) { u.bound = old }(u.bound)
+	u.bound = true
+	return expand()
+}
+
+// lateTargets are the points of p that no earlier unit has.
+func (u *unit) lateTargets(p *plan.Pattern) []*target {
+	if !grows(p) {
+		return nil
+	}
+	var all, out []*target
+	if attempt(func() { all = u.expandPattern(p) }) != nil {
+		return nil // it waits still
+	}
+	for _, t := range all {
+		if len(t.funcs) == 0 && !u.has[t.text] {
+			out = append(out, t)
+		}
+		t.funcs = slices.DeleteFunc(t.funcs, func(f *funcPoint) bool { return u.has[f.text] })
+		if len(t.funcs) > 0 {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// begin prepares for the points of a probe.
+func (u *unit) begin(probe int) {
+	u.probe, u.has = probe, map[string]bool{}
+	if u.earlier == nil || !u.late {
+		return
+	}
+	for _, r := range u.earlier.units {
+		for _, name := range r.Names[probe] {
+			u.has[name] = true
+		}
+	}
+}
+
+// earlierPoints are the numbered points that the probe had in earlier units;
+// known: it had some, numbered or not.
+func (u *unit) earlierPoints(probe int) (list []tree.Point, known bool) {
+	if u.earlier == nil || !u.late {
+		return nil, false
+	}
+	for _, r := range u.earlier.units {
+		known = known || len(r.Names[probe]) > 0
+		if have := r.Tree.Points[probe]; len(have) > len(list) {
+			list = have
+		}
+	}
+	return list, known
+}

@@ -1,0 +1,164 @@
+package accept
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// needModule skips unless the guest has a module that can be loaded and is not needed; it is unloaded then, and loaded
+// again at the end of the test. Lists of modules, which guests lack, are made.
+func needModule(t *testing.T, name string) {
+	t.Helper()
+	needTracing(t)
+	needGuest(t)
+	file := "/modules/" + name + ".ko"
+	if _, err := os.Stat(file); err != nil {
+		t.Skipf("needs the module %s in %s, as test/vm carries it for a whole suite", name, filepath.Dir(file))
+	}
+	version, err := kernel.Release()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := "/lib/modules/" + version.Text
+	if err := errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(folder+"/modules.dep", []byte("kernel/x/loop.ko:\nkernel/fs/overlayfs/overlay.ko.xz:\nkernel/x/nbd.ko:\n"), 0o644),
+		os.WriteFile(folder+"/modules.builtin", []byte("kernel/fs/ext4/ext4.ko\n"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.DeleteModule(name, unix.O_NONBLOCK); err != nil && !errors.Is(err, unix.ENOENT) {
+		t.Fatalf("unload %s: %v", name, err)
+	}
+	t.Cleanup(func() {
+		if _, err := os.Stat("/sys/module/" + name); errors.Is(err, fs.ErrNotExist) {
+			load(t, file)
+		}
+		if err := os.RemoveAll(folder); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func load(t *testing.T, file string) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := unix.FinitModule(int(f.Fd()), "", 0); err != nil {
+		t.Errorf("load %s: %v", file, err)
+	}
+}
+
+// Functions of a module that is loaded during the run are probed then: by the name of the module, and by patterns that
+// matched others before.
+func TestModuleLoadedLater(t *testing.T) {
+	needKernelFunctions(t)
+	needModule(t, "overlay")
+	dir := t.TempDir()
+	for _, name := range []string{"lower", "other", "merged"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(dir+"/lower/file", []byte("x\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	// The file is read until all probes have seen it; the run then ends the command.
+	command := fmt.Sprintf("insmod /modules/overlay.ko\nmount -t overlay -o lowerdir=%[1]s/lower:%[1]s/other overlay %[1]s/merged || exit\n"+
+		"for i in $(seq 600); do cat %[1]s/merged/file; usleep 100000; done\n", dir)
+	file := filepath.Join(t.TempDir(), "load.sh")
+	if err := os.WriteFile(file, []byte(command), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(dir+"/merged", 0) }) // it may not have come to that
+	points := []string{"kprobe:overlay:ovl_open", "kretprobe:overlay:ovl_ope[n]", "kprobe:{vfs_fsync,ovl_open}", "func:overlay:ovl_open", "fentry:overlay:ovl_open"}
+	e := startrace(t, script(t, fmt.Sprintf(`
+points = %q.split(" ")
+calls = count()
+seen = {}
+def declare(i):
+    def hit(e):
+        calls[i, e.probe, e.func].add()
+        seen[i] = getattr(e, "ret", 0)
+        if len(seen) == len(points):
+            exit()
+    probe(points[i], hit, kernel = lambda e: record(named = e.func) if e.func == "ovl_open" else None)
+for i in range(len(points)):
+    declare(i)
+at_exit(lambda: print("seen", sorted(seen.items())))
+at_exit(lambda: print("calls", sorted([key for key, n in calls.items()])))
+`, strings.Join(points, " "))), "-c", "sh "+file).ok(t)
+	want := `seen [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0)]
+calls [(0, "kprobe:ovl_open", "ovl_open"), (1, "kretprobe:ovl_open", "ovl_open"), (2, "kprobe:ovl_open", "ovl_open"), (3, "func:ovl_open", "ovl_open"), (4, "fentry:ovl_open", "ovl_open")]
+`
+	if got := strings.ReplaceAll(e.stdout, "x\n", ""); got != want {
+		t.Errorf("got\n%swant\n%s%s", got, want, e.stderr)
+	}
+	for i, point := range points {
+		if waits := strings.Contains(e.stderr, point+": waits for module overlay\n"); waits != (i != 2) {
+			t.Errorf("%s: waits %v\n%s", point, waits, e.stderr)
+		}
+		if !strings.Contains(e.stderr, point+": 1 point more\n") {
+			t.Errorf("%s has no point more:\n%s", point, e.stderr)
+		}
+	}
+}
+
+// The tracepoints of a module are attached when it is loaded, all of them.
+func TestTracepointsLoadedLater(t *testing.T) {
+	needModule(t, "nbd")
+	file := filepath.Join(t.TempDir(), "load.sh")
+	if err := os.WriteFile(file, []byte("insmod /modules/nbd.ko\nusleep 100000\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	e := startrace(t, "-e", `n = count(); probe("tracepoint:nbd:*", lambda e: n[e.probe].add()); probe("rawtracepoint:nbd:nbd_send_request", lambda e: n[e.probe].add())`,
+		"-c", "sh "+file, "--duration", "30s").ok(t)
+	list, err := os.ReadDir("/sys/kernel/tracing/events/nbd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := 0
+	for _, entry := range list {
+		if entry.IsDir() {
+			events++
+		}
+	}
+	for _, want := range []string{"tracepoint:nbd:*: waits for module nbd\n", "rawtracepoint:nbd:nbd_send_request: waits for module nbd\n",
+		fmt.Sprintf("tracepoint:nbd:*: %d points more\n", events), "rawtracepoint:nbd:nbd_send_request: 1 point more\n"} {
+		if !strings.Contains(e.stderr, want) {
+			t.Errorf("want %q:\n%s", want, e.stderr)
+		}
+	}
+}
+
+// What no module of this kernel has is a mistake, and so is the name of a module that there is not.
+func TestModuleMistakes(t *testing.T) {
+	needKernelFunctions(t)
+	needModule(t, "overlay")
+	for point, want := range map[string]string{
+		"kprobe:overlai:ovl_open":    "no module overlai is loaded, nor is there one for this kernel (did you mean overlay?)",
+		"kprobe:ext4:ext4_file_open": "ext4 is built into this kernel and is no module: leave it out",
+		"tracepoint:overlai:*":       "no tracepoint matches tracepoint:overlai:*",
+		"kprobe:ovl_ope":             "this kernel has no function ovl_ope",
+	} {
+		e := startrace(t, "-e", fmt.Sprintf(`probe(%q)`, point), "-c", "true")
+		if e.status != 1 || !strings.Contains(strings.Join(strings.Fields(e.stderr), " "), want) {
+			t.Errorf("%s: status %d, want %q: %s", point, e.status, want, e.stderr)
+		}
+	}
+	load(t, "/modules/overlay.ko")
+	e := startrace(t, "-e", `probe("kprobe:overlay:ovl_opem")`, "-c", "true")
+	if e.status != 1 || !bytes.Contains([]byte(e.stderr), []byte("the module overlay has no function ovl_opem (did you mean ovl_open?)")) {
+		t.Errorf("status %d: %s", e.status, e.stderr)
+	}
+}
