@@ -38,13 +38,24 @@ func (s *session) listen() {
 	if s.plan.Target.Self != 0 && s.plan.Target.Self != os.Getpid() {
 		return // the numbers of records are those of another pid namespace
 	}
-	band, err := sideband.Open()
+	band, err := s.openBand()
 	if err != nil {
 		s.verbosef("startrace: processes that end within milliseconds may have addresses for names: %v", err)
 		return
 	}
 	u.band = band
 	u.Listen(true)
+}
+
+// openBand listens to the target, or to all processes where there is none.
+func (s *session) openBand() (*sideband.Band, error) {
+	switch {
+	case s.child != nil:
+		return sideband.OpenProcess(s.child.PID())
+	case s.PID > 0:
+		return sideband.OpenProcess(s.PID)
+	}
+	return sideband.Open()
 }
 
 // note keeps news for seeProcesses.

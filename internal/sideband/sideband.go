@@ -7,10 +7,11 @@
 // mapping runs. So whoever has seen that a process did something finds all that
 // it had mapped by then in the next Read.
 //
-// There is one event and one ring for each CPU that is online when the band is
-// opened, for all processes: events that are inherited from one process by its
-// children would cost each fork a copy for each CPU. It takes CAP_PERFMON
-// (before 5.8 CAP_SYS_ADMIN), or kernel.perf_event_paranoid below 1.
+// There is one ring for each CPU that is online when the band is opened. A band
+// of all processes has one event for each, and takes CAP_PERFMON (before 5.8
+// CAP_SYS_ADMIN) or kernel.perf_event_paranoid below 1. A band of one process
+// has an event for each of its threads on each CPU, which children inherit: a
+// copy of all for each fork, but nothing of other processes is ever read.
 //
 // A Band belongs to one goroutine.
 package sideband
@@ -21,6 +22,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -29,6 +31,9 @@ import (
 	"github.com/startrace/startrace/internal/mapping"
 )
 
+// mostEvents bounds the events of a band of one process, each of which is a file.
+const mostEvents = 512
+
 // ringPages is the size of a CPU's ring, a power of two. A short process takes
 // a kilobyte: that is room for some hundred between two reads.
 const ringPages = 32
@@ -36,18 +41,48 @@ const ringPages = 32
 // A Band tells what happens until Close; numbers of processes are those of our
 // pid namespace.
 type Band struct {
-	rings []*ring
+	rings  []*ring
+	events []int // of other threads, which write into the rings
 	// early are events that were written after the last Read had begun: others
 	// that came before them may not have been read.
 	early []mapping.Event
 	lost  uint64
 }
 
-// Open begins to listen.
-func Open() (_ *Band, err error) {
+// all stands for every thread of the system (perf_event_open(2)).
+const all = -1
+
+// Open begins to listen to all processes.
+func Open() (*Band, error) { return open([]int{all}) }
+
+// OpenProcess begins to listen to a process of our pid namespace and to all that
+// it will start.
+func OpenProcess(pid int) (*Band, error) {
+	threads, err := threadsOf(pid)
+	if err != nil {
+		return nil, err
+	}
+	return open(threads)
+}
+
+// threadsOf are those that the process has now.
+func threadsOf(pid int) (threads []int, err error) {
+	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	for _, e := range entries {
+		if tid, err := strconv.Atoi(e.Name()); err == nil {
+			threads = append(threads, tid)
+		}
+	}
+	return threads, err
+}
+
+func open(threads []int) (_ *Band, err error) {
 	cpus, err := kernel.OnlineCPUs()
 	if err != nil {
 		return nil, err
+	}
+	if n := len(threads) * len(cpus); n > mostEvents {
+		return nil, fmt.Errorf("%d threads on %d CPUs are %d events, more than %d", len(threads), len(cpus), n, mostEvents)
 	}
 	b := &Band{}
 	defer func() {
@@ -56,30 +91,58 @@ func Open() (_ *Band, err error) {
 		}
 	}()
 	for _, cpu := range cpus {
-		r, err := openRing(cpu)
-		if errors.Is(err, unix.ENODEV) {
-			continue // the CPU went offline meanwhile
-		}
-		if err != nil {
+		if err := b.listen(threads, cpu); err != nil {
 			return nil, fmt.Errorf("perf_event_open for what processes map: %w", err)
 		}
-		b.rings = append(b.rings, r)
 	}
 	return b, nil
 }
 
-func openRing(cpu int) (*ring, error) {
+// listen opens the ring of a CPU and lets the events of all threads write into it.
+func (b *Band) listen(threads []int, cpu int) error {
+	into := -1
+	for _, thread := range threads {
+		fd, err := openEvent(thread, cpu)
+		switch {
+		case errors.Is(err, unix.ENODEV):
+			return nil // the CPU went offline meanwhile
+		case errors.Is(err, unix.ESRCH) && len(threads) > 1:
+			continue // the thread has ended meanwhile
+		case err != nil:
+			return err
+		case into >= 0:
+			b.events = append(b.events, fd)
+			if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_OUTPUT, into); err != nil {
+				return err
+			}
+			continue
+		}
+		r, err := openRing(fd)
+		if err != nil {
+			return err
+		}
+		b.rings = append(b.rings, r)
+		into = fd
+	}
+	return nil
+}
+
+func openEvent(thread, cpu int) (int, error) {
 	attr := unix.PerfEventAttr{
 		Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_DUMMY, Sample_type: unix.PERF_SAMPLE_TIME,
 		Bits: unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitComm | unix.PerfBitCommExec | unix.PerfBitTask |
 			unix.PerfBitSampleIDAll | unix.PerfBitUseClockID | unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv,
 		Clockid: unix.CLOCK_MONOTONIC,
 	}
-	attr.Size = uint32(unsafe.Sizeof(attr)) // kernels that know less accept zeros behind
-	fd, err := unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
-	if err != nil {
-		return nil, err
+	if thread != all {
+		attr.Bits |= unix.PerfBitInherit
 	}
+	attr.Size = uint32(unsafe.Sizeof(attr)) // kernels that know less accept zeros behind
+	return unix.PerfEventOpen(&attr, thread, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+}
+
+// openRing takes fd.
+func openRing(fd int) (*ring, error) {
 	page := os.Getpagesize()
 	mem, err := unix.Mmap(fd, 0, (1+ringPages)*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
@@ -139,6 +202,9 @@ func (b *Band) Close() error {
 	for _, r := range b.rings {
 		errs = append(errs, r.close())
 	}
-	b.rings = nil
+	for _, fd := range b.events {
+		errs = append(errs, unix.Close(fd))
+	}
+	b.rings, b.events = nil, nil
 	return errors.Join(errs...)
 }

@@ -13,9 +13,10 @@ import (
 	"github.com/startrace/startrace/internal/mapping"
 )
 
-func open(t testing.TB) *Band {
+// openOurs listens to this process and to what it starts.
+func openOurs(t testing.TB) *Band {
 	t.Helper()
-	b, err := Open()
+	b, err := OpenProcess(os.Getpid())
 	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOENT) {
 		t.Skip("needs CAP_PERFMON (before 5.8 CAP_SYS_ADMIN) and CONFIG_PERF_EVENTS:", err)
 	}
@@ -32,7 +33,7 @@ func open(t testing.TB) *Band {
 
 // A child begins as a copy of us, runs a program, maps its code and ends, in this order.
 func TestBand(t *testing.T) {
-	b := open(t)
+	b := openOurs(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +47,15 @@ func TestBand(t *testing.T) {
 	var kinds []mapping.Kind
 	var code []mapping.Mapping
 	last := before
+	var others []int
+	ours := map[int]bool{os.Getpid(): true}
 	if err := b.Read(func(e *mapping.Event) {
+		if e.Kind == mapping.Forked && e.Parent == os.Getpid() {
+			ours[e.PID] = true // the runtime starts one too, to try what the kernel can
+		}
+		if !ours[e.PID] {
+			others = append(others, e.PID)
+		}
 		if e.PID != cmd.Process.Pid || e.Kind == mapping.Forked && e.Parent == e.PID {
 			return
 		}
@@ -74,6 +83,9 @@ func TestBand(t *testing.T) {
 	}
 	if len(code) == 0 || !code[0].Code || code[0].Inode != st.Ino || code[0].End <= code[0].Start || code[0].Deleted {
 		t.Errorf("its own code is %+v, want inode %d", code, st.Ino)
+	}
+	if len(others) > 0 {
+		t.Errorf("it told of processes that are not ours: %v", others)
 	}
 	if b.Lost() != 0 {
 		t.Errorf("%d records lost", b.Lost())
@@ -128,7 +140,7 @@ func FuzzDecode(f *testing.F) {
 
 func BenchmarkOpen(b *testing.B) {
 	for b.Loop() {
-		band, err := Open()
+		band, err := OpenProcess(os.Getpid())
 		if err != nil {
 			b.Skip("needs CAP_PERFMON (before 5.8 CAP_SYS_ADMIN) and CONFIG_PERF_EVENTS:", err)
 		}
@@ -143,7 +155,7 @@ func BenchmarkProcess(b *testing.B) {
 	for _, name := range []string{"without", "with"} {
 		b.Run(name, func(b *testing.B) {
 			if name == "with" {
-				open(b)
+				openOurs(b)
 			}
 			for b.Loop() {
 				if err := exec.Command("/bin/true").Run(); err != nil {
