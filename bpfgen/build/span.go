@@ -45,11 +45,8 @@ func (b *builder) busyWord() *ir.Value {
 	if len(span.Check) == 0 {
 		return word
 	}
-	return b.op(ir.OpAdd, word, b.imm(ir.OpShl, b.registerMix(span), syscallBits))
+	return b.op(ir.OpAdd, word, b.imm(ir.OpShl, b.registerMix(span), layout.SyscallBits))
 }
-
-// syscallBits is room for the number of a system call plus one.
-const syscallBits = 10
 
 // registerMix is a number made of the registers in span.Check, 0 for the
 // calls that are exempt.

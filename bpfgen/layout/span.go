@@ -6,9 +6,15 @@ import (
 )
 
 // SpanBusy is the offset of the word in a span's entry that says whether it
-// is open: 0, or the number of the system call and 1; the time of the start in
-// spans of the script.
+// is open: 0, or the number of the system call and 1, with what its registers
+// were above SyscallBits; the time of the start in spans of the script.
 const SpanBusy = 0
+
+// SyscallBits is room for the number of a system call and 1.
+const SyscallBits = 10
+
+// Syscall is the number of the system call in a busy word.
+func Syscall(busy uint64) int { return int(busy&(1<<SyscallBits-1)) - 1 }
 
 // Span is the layout of a span's entry: the busy word, then the slots, the
 // elements of the Type. 8 bytes more lie at its end, because a string that is

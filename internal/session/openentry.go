@@ -67,7 +67,7 @@ func (r *openReader) entry(key, val []byte) (who, began starlark.Value, ok bool)
 	case r.span.Plan != nil:
 		return who, r.started([]string{"time"}, []starlark.Value{starlark.MakeUint64(busy)}, val), true
 	}
-	probe := starlark.String("syscall:" + kernel.SyscallName(int(busy-1)))
+	probe := starlark.String("syscall:" + kernel.SyscallName(layout.Syscall(busy)))
 	return who, r.started([]string{"probe"}, []starlark.Value{probe}, val), true
 }
 
