@@ -7,7 +7,12 @@
 // script's functions until something ends the run (loop.go, dispatch.go);
 // what is left is delivered, printed and accounted for (end.go).
 //
+// At the prompt (prompt.go) a script is typed while it runs: each chunk is run,
+// compiled, loaded and attached between two turns of the same loop.
+//
 // The script and all its callbacks run on one goroutine, that of Run. The
-// others (outside.go) wait for signals and for the command, and only set
-// flags and wake that one. No other package starts goroutines.
+// others wait for signals and the command (outside.go), at the prompt for keys
+// and what the command prints (promptkeys.go, promptcommand.go). They only set
+// flags, or fill a buffer behind a lock, and wake that one. No other package
+// starts goroutines.
 package session
