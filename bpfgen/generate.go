@@ -94,7 +94,8 @@ type generator struct {
 }
 
 // program compiles p. If the stack does not suffice for its memory and its
-// spilled registers, less memory is put there, and then nothing is called.
+// spilled registers, less memory is put there, and then nothing is called. If
+// jumps would be too far, its variants are parted, or all is called that can be.
 func (g *generator) program(p *tree.Program) error {
 	calls := g.o.Outlining
 	for stack := build.DefaultStack; ; stack -= 96 {
@@ -109,8 +110,13 @@ func (g *generator) program(p *tree.Program) error {
 			continue
 		}
 		var far *emit.DistanceError
-		if errors.As(err, &far) && g.split(p) {
+		switch {
+		case !errors.As(err, &far):
+		case g.split(p):
 			return g.program(p)
+		case calls == build.BySize:
+			calls, stack = build.AlwaysCall, build.DefaultStack+96
+			continue
 		}
 		var over *beyond
 		if errors.As(err, &over) {

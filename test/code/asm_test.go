@@ -10,10 +10,8 @@ import (
 	"github.com/cilium/ebpf/btf"
 
 	"github.com/startrace/startrace/bpfgen"
-	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/explain"
 	"github.com/startrace/startrace/internal/kernel"
-	"github.com/startrace/startrace/starlark/script"
 )
 
 // TestAsm looks at the instructions that stand for lines of the scripts in
@@ -72,22 +70,9 @@ func checkAsm(t *testing.T, text string, facts *kernel.Facts) {
 
 // asmByLine gives the instructions for each line of a script.
 func asmByLine(t *testing.T, text string, facts *kernel.Facts) map[int]string {
-	h := script.New(script.Options{Constant: kernel.Constant})
-	if err := h.ParseText("t.star", []byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Run(nil); err != nil {
-		t.Fatal(err)
-	}
-	res, err := infer.Unit(h.Plan(), facts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	unit, err := bpfgen.Generate(res.Tree, bpfgen.Options{Arch: "amd64"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	report := explain.New(&explain.Input{Script: "t.star", Plan: h.Plan(), Result: res, Unit: unit, Stages: explain.Stages{Asm: true}})
+	in := input(t, "t.star", text, facts, bpfgen.Options{Arch: "amd64"})
+	in.Stages = explain.Stages{Asm: true}
+	report, unit := explain.New(in), in.Unit
 	out := map[int]string{}
 	for _, l := range report.Asm {
 		raw, line := unit.Lines[l.Program], 0

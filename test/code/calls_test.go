@@ -11,10 +11,8 @@ import (
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/build"
-	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/explain"
 	"github.com/startrace/startrace/internal/kernel"
-	"github.com/startrace/startrace/starlark/script"
 )
 
 // callsScript makes a script with a function of some statements that is called
@@ -122,28 +120,34 @@ probe("rawtracepoint:sched_wakeup", kernel = g)
 	}
 }
 
+// TestManyCalls: a function that is short stands where it is called, unless the
+// program would be too large for its jumps then.
+func TestManyCalls(t *testing.T) {
+	text := "t = table()\ndef f(x, y):\n    if t.get(x) != None:\n        t[x ^ y] = x\n        t.pop(y)\n    return x * 3 + y\ndef h(e):\n    if e.cpu == 77:\n        return\n    s = e.tid * 1\n" +
+		strings.Repeat("    s = f(s, e.pid)\n", 620) + "    t[0] = s\nprobe(\"rawtracepoint:sched_switch\", kernel = h)\n"
+	u := compile(t, "calls.star", text, smallKernel(t), bpfgen.Options{Arch: "amd64", RingSize: 1 << 16})
+	for name, calls := range u.Calls {
+		if len(calls) != 1 || calls[0].Insns == 0 || calls[0].Times < 600 {
+			t.Errorf("%s: %+v, want one subprogram", name, calls)
+		}
+	}
+	needBPF(t)
+	for name, n := range translated(t, u.Spec) {
+		if n > 10000 {
+			t.Errorf("%s has %d instructions", name, n)
+		}
+	}
+}
+
 type explanation struct {
 	text  string
 	insns int // of the first program
 }
 
 func explained(t *testing.T, text string, o build.Outlining) explanation {
-	h := script.New(script.Options{Constant: kernel.Constant})
-	if err := h.ParseText("calls.star", []byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Run(nil); err != nil {
-		t.Fatal(err)
-	}
-	res, err := infer.Unit(h.Plan(), smallKernel(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	u, err := bpfgen.Generate(res.Tree, bpfgen.Options{Arch: "amd64", Outlining: o})
-	if err != nil {
-		t.Fatal(err)
-	}
-	report := explain.New(&explain.Input{Script: "calls.star", Plan: h.Plan(), Result: res, Unit: u, Stages: explain.Stages{Asm: true}})
+	in := input(t, "calls.star", text, smallKernel(t), bpfgen.Options{Arch: "amd64", Outlining: o})
+	in.Stages = explain.Stages{Asm: true}
+	report := explain.New(in)
 	var out strings.Builder
 	if err := report.WriteText(&out); err != nil {
 		t.Fatal(err)

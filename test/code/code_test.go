@@ -11,6 +11,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/internal/explain"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/starlark/script"
 )
@@ -28,6 +29,12 @@ func needBPF(t testing.TB) {
 // compile is the way of a script in the product, up to what is loaded.
 func compile(t testing.TB, name, text string, facts *kernel.Facts, o bpfgen.Options) *bpfgen.Unit {
 	t.Helper()
+	return input(t, name, text, facts, o).Unit
+}
+
+// input is what explain gets of a script.
+func input(t testing.TB, name, text string, facts *kernel.Facts, o bpfgen.Options) *explain.Input {
+	t.Helper()
 	h := script.New(script.Options{Constant: kernel.Constant})
 	if err := h.ParseText(name, []byte(text)); err != nil {
 		t.Fatal(err)
@@ -43,7 +50,7 @@ func compile(t testing.TB, name, text string, facts *kernel.Facts, o bpfgen.Opti
 	if err != nil {
 		t.Fatal(err)
 	}
-	return u
+	return &explain.Input{Script: name, Plan: h.Plan(), Result: res, Unit: u}
 }
 
 // translated gives the instructions of each program as the kernel runs them:
