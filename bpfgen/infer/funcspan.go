@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"slices"
+
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
@@ -85,6 +87,7 @@ func (pr *probe) funcSpans(t *target) {
 		span.MaxDepth = maxReturnProbes
 	}
 	w := &funcSpanWalk{pr: pr, t: t, span: span, id: len(pr.u.res.Tree.Spans), session: pr.u.kprobeSession(t)}
+	w.shared = slices.ContainsFunc(t.funcs, func(f *funcPoint) bool { return f.others > 0 })
 	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, span)
 	for _, f := range t.funcs {
 		if !w.joins(f) {
@@ -105,6 +108,9 @@ type funcSpanWalk struct {
 	id       int
 	programs []*spanProgram
 	session  uint32 // see kprobeSession
+	// shared: some ends are those of other functions too, so one without a start
+	// says nothing.
+	shared bool
 }
 
 func (w *funcSpanWalk) joins(f *funcPoint) bool {
@@ -157,7 +163,7 @@ func (w *funcSpanWalk) walk(p *spanProgram, f *funcView) {
 	filtered := pr.atStart(start, startEv, w.t)
 	start.lazy = true
 	s := &tree.Stmt{Op: tree.SSpanEnd, Int: int64(w.id), Exprs: w.identity(f), Pos: pos}
-	if filtered {
+	if filtered || w.shared {
 		s.Str = "filtered"
 	}
 	end.emit(s)

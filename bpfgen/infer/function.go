@@ -36,6 +36,8 @@ type funcPoint struct {
 	// returns are the offsets in the file at which it returns, where no probe may
 	// be placed on the return address (Go).
 	returns []uint64
+	// others are how many other functions return for it: it jumps to them.
+	others int
 	// site is that of a static probe, with its arguments.
 	site *usdt.Site
 }

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -38,7 +39,6 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 	}
 	tails := 0
 	for _, fn := range list {
-		tails += fn.Tails
 		f := &funcPoint{name: fn.Name, text: p.Provider + ":" + at.Name + ":" + fn.Name, user: true}
 		if offset != 0 {
 			f.text += fmt.Sprintf("+%#x", offset)
@@ -48,12 +48,21 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 			u.inside(p, at, fn, inside)
 			f.place.Offset = fn.Start + inside
 		}
-		f.abi, f.returns, f.goroutine = fn.ABI, fn.Returns, fn.Goroutine
+		f.abi, f.goroutine = fn.ABI, fn.Goroutine
+		if t.kind == targetFuncSpan {
+			f.returns, f.others, tails = fn.Ends.At, len(fn.Ends.Others), tails+fn.Ends.Tails
+		} else {
+			f.returns, tails = fn.Returns, tails+fn.Tails
+		}
 		t.funcs = append(t.funcs, f)
 	}
+	endsInOrder(t.funcs)
 	if at.NoReturnProbes != "" && t.mech == tree.AttachUretprobe {
 		t.mech, t.returns = tree.AttachUprobe, true
 		u.notef(p.Pos, "%s: %s, so returns are probed at the instructions that return", p.Text, at.NoReturnProbes)
+	}
+	if n := countOthers(list); n > 0 && p.Provider == "ufunc" {
+		u.notef(p.Pos, "%s: functions leave by jumps to %d others, so the returns of these are probed, too", p.Text, n)
 	}
 	if tails > 0 && p.Provider != "uprobe" {
 		u.notef(p.Pos, "%s: %d times a function leaves by a jump to another one: its end is seen there, and e.ret is not its result", p.Text, tails)
@@ -62,6 +71,24 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 		u.notef(p.Pos, "%s: %d functions that match cannot be probed: %s", p.Text, at.Left, at.Why)
 	}
 	return []*target{t}
+}
+
+// countOthers counts the functions that return for some of the list.
+func countOthers(list []binary.Function) int {
+	others := map[uint64]bool{}
+	for _, fn := range list {
+		for _, other := range fn.Ends.Others {
+			others[other] = true
+		}
+	}
+	return len(others)
+}
+
+// endsInOrder puts functions before those that return for them. Where two calls
+// end at one instruction the inner must end first, and the kernel runs first
+// what was attached last (consumer_add, kernel/events/uprobes.c).
+func endsInOrder(funcs []*funcPoint) {
+	slices.SortStableFunc(funcs, func(a, b *funcPoint) int { return b.others - a.others })
 }
 
 // inside refuses a place in a function at which no instruction begins.

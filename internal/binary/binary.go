@@ -31,6 +31,9 @@ type Function struct {
 	// another function, whose result is not known yet.
 	Returns []uint64
 	Tails   int
+	// Ends are where a call ends whose start is known: as Returns, but those of
+	// the functions to which it jumps for the jumps.
+	Ends Leaves
 	// NoReturn says why the returns cannot be probed, "" if they can.
 	NoReturn string
 	// ABI says where Go passes arguments; nil: as C does. Goroutine: its
@@ -212,7 +215,7 @@ func describe(e *elffile.File, f *File, fn elffile.Function) (Function, error) {
 	case f.Go != "":
 		return goFunction(e, fn, out)
 	case f.NoReturnProbes != "":
-		return unwound(e, fn, out), nil
+		return leave(e, fn, out), nil
 	}
 	return out, nil
 }
@@ -244,13 +247,5 @@ func goFunction(e *elffile.File, fn elffile.Function, out Function) (Function, e
 	case elffile.LanguageGoOnStack:
 		out.ABI = gofunc.StackABI(runtime.GOARCH)
 	}
-	returns, err := gofunc.FindReturns(runtime.GOARCH, code)
-	if err != nil {
-		return out, fmt.Errorf("%s of %s: %w", fn.Name, e.Path, err)
-	}
-	for _, at := range append(returns.At, returns.Tail...) {
-		out.Returns = append(out.Returns, fn.Offset+uint64(at))
-	}
-	out.Tails = len(returns.Tail)
-	return out, nil
+	return leave(e, fn, out), nil
 }

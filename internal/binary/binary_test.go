@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,8 +18,19 @@ import (
 const source = `
 __asm__(".globl plain\n.type plain, @function\nplain: push %rbp\n mov %rsp,%rbp\n pop %rbp\n ret\n.size plain, .-plain\n"
 	".globl locked\n.type locked, @function\nlocked: lock incl (%rdi)\n ret\n.size locked, .-locked\n");
+#define FUNCTION(name, code) __asm__(".globl " #name "\n.type " #name ", @function\n" #name ": " code "\n.size " #name ", .-" #name "\n")
+FUNCTION(landed, "nop\n ret");
+FUNCTION(tailed, "test %rdi,%rdi\n je 1f\n jmp landed\n1: ret");
+FUNCTION(onward, "jmp tailed");
+FUNCTION(elsewhere, "jmp *(%rdi)");
+FUNCTION(mixed, "test %rdi,%rdi\n je elsewhere\n jmp elsewhere");
+FUNCTION(maybe, "test %rdi,%rdi\n je landed\n ret");
+FUNCTION(turn, "dec %rdi\n jmp about");
+FUNCTION(about, "dec %rdi\n jne 1f\n ret\n1: jmp turn");
+FUNCTION(never, "ud2");
 void plain(void);
 void locked(int *);
+void __gxx_personality_v0(void) {} // what C++ has
 int main(void) { int n = 0; plain(); locked(&n); return 0; }
 `
 
@@ -106,5 +118,74 @@ func TestSteppable(t *testing.T) {
 	}
 	if _, _, err := f.Functions(path, "locked"); err == nil || !strings.Contains(err.Error(), "cannot be probed: it begins with an instruction that the kernel cannot run") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A call ends where the functions return to which it is left, as far as that is known.
+func TestEnds(t *testing.T) {
+	f, path := finder(t), build(t)
+	at := map[string]uint64{}
+	for _, name := range []string{"landed", "tailed", "onward", "elsewhere", "mixed", "maybe", "turn", "about"} {
+		list, _, err := f.Functions(path, name)
+		if err != nil || len(list) != 1 || list[0].NoReturn != "" {
+			t.Fatalf("%s: got %+v, %v", name, list, err)
+		}
+		at[name] = list[0].Start
+	}
+	// je is a byte and an offset of 8 bits, jmp one and 8 bits or 32; test and dec take 3.
+	ret := map[string]uint64{"landed": at["landed"] + 1}
+	for _, c := range []struct {
+		name                 string
+		returns, tails, ends int
+		endTails             int
+		others               []uint64
+	}{
+		{"landed", 1, 0, 1, 0, nil},
+		{"tailed", 2, 1, 2, 0, []uint64{at["landed"]}},
+		{"onward", 1, 1, 2, 0, []uint64{at["tailed"], at["landed"]}},
+		{"elsewhere", 1, 1, 1, 1, nil},
+		{"mixed", 1, 1, 1, 1, []uint64{at["elsewhere"]}},
+		{"maybe", 1, 0, 2, 0, []uint64{at["landed"]}},
+		{"turn", 1, 1, 1, 1, nil},
+		{"about", 2, 1, 2, 1, nil},
+	} {
+		list, _, err := f.Functions(path, c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := list[0]
+		if len(got.Returns) != c.returns || got.Tails != c.tails || len(got.Ends.At) != c.ends || got.Ends.Tails != c.endTails || !slices.Equal(got.Ends.Others, c.others) {
+			t.Errorf("%s: got %+v, want %+v", c.name, got, c)
+		}
+		if through := slices.Contains([]string{"landed", "tailed", "onward", "maybe"}, c.name); slices.Contains(got.Ends.At, ret["landed"]) != through {
+			t.Errorf("%s ends at %#x, want %v: %#x", c.name, got.Ends.At, through, ret)
+		}
+	}
+	list, _, err := f.Functions(path, "never")
+	if err != nil || !strings.Contains(list[0].NoReturn, "never returns") {
+		t.Errorf("got %+v, %v", list, err)
+	}
+}
+
+// A function of Go that never returns has no return to probe: a return probe would end the program.
+func TestNeverReturns(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("needs the program go:", err)
+	}
+	dir := t.TempDir()
+	name, out := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
+	const text = "package main\n//go:noinline\nfunc never(n int) { panic(n) }\n//go:noinline\nfunc some(n int) int { if n > 3 { never(n) }; return n }\nfunc main() { println(some(1)) }\n"
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := exec.Command("go", "build", "-o", out, name).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	f := finder(t)
+	for name, returns := range map[string]bool{"main.never": false, "main.some": true} {
+		list, _, err := f.Functions(out, name)
+		if err != nil || len(list) != 1 || (list[0].NoReturn == "") != returns || (len(list[0].Ends.At) > 0) != returns {
+			t.Errorf("%s: got %+v, %v", name, list, err)
+		}
 	}
 }

@@ -15,6 +15,8 @@ type Returns struct {
 	// Targets are where the jumps of Tail go, from the function's start; Elsewhere
 	// if memory says it.
 	Targets []int
+	// Branches are where conditional jumps go that may leave the function.
+	Branches []int
 }
 
 // Elsewhere is the target of a jump through memory.
@@ -39,6 +41,8 @@ func FindReturns(arch string, code []byte) (Returns, error) {
 			out.At = append(out.At, at)
 		case in.kind == jump && (in.target < 0 || in.target >= len(code)), in.kind == leaveByMemory:
 			out.Tail, out.Targets = append(out.Tail, at), append(out.Targets, in.target)
+		case in.kind == branch && (in.target < 0 || in.target >= len(code)):
+			out.Branches = append(out.Branches, in.target)
 		}
 		at += in.size
 	}

@@ -240,6 +240,44 @@ probe('ufunc:BIN:"ns::Thing::twice"', lambda e: print("call", e.func, e.args[1],
 	})
 }
 
+// A function that ends by a jump to another one returns when that does, with its result; one that is called by others, too, does
+// not end those. Where functions jump to each other in turns their ends are seen at the jumps. (-O2: sibling calls)
+func TestUserJumps(t *testing.T) {
+	const rounds = 4
+	var onward []string
+	for i := range rounds {
+		onward = append(onward, fmt.Sprintf("call onward %d %d", i, 2*(i+11)))
+	}
+	e := onTarget(t, "thrower", `probe("ufunc:BIN:onward", lambda e: print("call", e.func, e.args[0], e.ret))`, strconv.Itoa(rounds), "0")
+	equalLines(t, sorted(e.stdout, "call"), onward)
+	if starts, ends := e.unended(t); starts+ends != 0 {
+		t.Errorf("onward alone: %s", e.stderr)
+	}
+	e = onTarget(t, "thrower", `probe("ufunc:BIN:{landed,tailed,onward}", lambda e: print("call", e.func, e.args[0], e.ret, e.depth))`, strconv.Itoa(rounds), "0")
+	var want []string
+	for i := range rounds { // landed(i), tailed(i) → landed(i+1), onward(i) → tailed(i+10) → landed(i+11)
+		want = append(want, fmt.Sprintf("call landed %d %d 0", i, 2*i),
+			fmt.Sprintf("call tailed %d %d 0", i, 2*(i+1)), fmt.Sprintf("call landed %d %d 1", i+1, 2*(i+1)),
+			fmt.Sprintf("call onward %d %d 0", i, 2*(i+11)), fmt.Sprintf("call tailed %d %d 1", i+10, 2*(i+11)), fmt.Sprintf("call landed %d %d 2", i+11, 2*(i+11)))
+	}
+	equalLines(t, sorted(e.stdout, "call"), want)
+	if starts, ends := e.unended(t); starts+ends != 0 {
+		t.Errorf("all three: %s", e.stderr)
+	}
+	e = onTarget(t, "thrower", `
+n = count()
+probe("ufunc:BIN:{turn,about}", lambda e: n[e.func].add())
+at_exit(lambda: print("turns", sorted(n.items())))
+`, strconv.Itoa(rounds), "0")
+	// turn(i) for i to 3: turn, turn about, turn about turn, turn about turn about.
+	if want := `turns [("about", 4), ("turn", 6)]`; !strings.Contains(e.stdout, want) {
+		t.Errorf("got %s, want %s; %s", e.stdout, want, e.stderr)
+	}
+	if starts, ends := e.unended(t); starts+ends != 0 {
+		t.Errorf("in turns: %s", e.stderr)
+	}
+}
+
 // One probe at many functions knows each of them; without BIN the functions are those of the program of -c or -p; an address is
 // one of the file.
 func TestUserPatterns(t *testing.T) {
