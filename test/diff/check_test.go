@@ -199,6 +199,10 @@ func (c *checker) step(p *Program, in Input, want outcome, run func() (outcome, 
 		return !p.keepsState() // it is not known any more
 	}
 	got, err := run()
+	if errors.Is(err, errFull) {
+		c.limits++
+		return false
+	}
 	if err != nil {
 		c.note("rejected", p, "%v", err)
 		return false

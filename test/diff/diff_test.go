@@ -53,7 +53,7 @@ func random(t *testing.T, c *checker) {
 			break
 		}
 	}
-	t.Logf("%d programs of %d instructions, %d runs in %s: %d ended with an error, %d with None; %d were left open; %d loops were too long",
+	t.Logf("%d programs of %d instructions, %d runs in %s: %d ended with an error, %d with None; %d were left open; %d loops were too long, or tables full",
 		c.programs, c.insns/max(1, c.programs), c.runs, time.Since(begin).Round(time.Millisecond), c.errors, c.nones, c.open, c.limits)
 	c.report(t, (*checker).check)
 }

@@ -155,7 +155,7 @@ func (g *gen) absentKey(key *Expr) *Expr {
 	if g.noneFirst {
 		with.Args = []*Expr{none, key}
 	}
-	return &Expr{Form: Given, Type: key.Type, Args: []*Expr{with, key}, Ref: "_second"}
+	return &Expr{Form: Given, Type: key.Type, Args: []*Expr{with}, Ref: "_present"}
 }
 
 func (g *gen) tableStmt(t table) *Stmt {

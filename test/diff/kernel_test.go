@@ -2,6 +2,7 @@ package diff
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -251,7 +252,7 @@ func (m *machine) result(rec *wire.Record) (starlark.Value, error) {
 	return value.NewRecord(names, vals), nil
 }
 
-// failure finds the counter that has grown.
+// failure finds the counter that has grown. All are noted, so that the next program's run does not find them again.
 func (m *machine) failure() (outcome, error) {
 	counters := m.loaded.Maps[bpfgen.MapSites]
 	if counters == nil {
@@ -271,10 +272,17 @@ func (m *machine) failure() (outcome, error) {
 		if s.Kind == tree.SiteOrphanEnd || s.Kind == tree.SiteOpenStart {
 			continue // the reference knows of them, too
 		}
-		if s.Kind != tree.SiteError {
-			return outcome{}, fmt.Errorf("lost something of kind %d: %s", s.Kind, s.What)
+		switch s.Kind {
+		case tree.SiteError:
+			out = outcome{what: s.What, line: int(s.Pos.Line)}
+		case tree.SiteFull:
+			err = errFull
+		default:
+			err = fmt.Errorf("lost something of kind %d: %s", s.Kind, s.What)
 		}
-		out = outcome{what: s.What, line: int(s.Pos.Line)}
 	}
-	return out, nil
+	return out, err
 }
+
+// errFull says that a container was full, which those of the reference never are.
+var errFull = errors.New("a container is full")

@@ -51,7 +51,7 @@ func newReference(src string) (*reference, error) {
 	}
 	env["_shr"] = starlark.NewBuiltin("_shr", shiftRight)
 	for name, fn := range map[string]func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error){
-		"_update": update, "_attr": attr, "_at": element, "_all": elements, "_join": joined, "_second": second,
+		"_update": update, "_attr": attr, "_at": element, "_all": elements, "_join": joined, "_present": present,
 		"_add_s": addWrapped(asInt), "_add_u": addWrapped(asUint), "_cell_add": cellAdd,
 	} {
 		env[name] = starlark.NewBuiltin(name, fn)
@@ -92,9 +92,13 @@ func shiftRight(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ 
 	return starlark.Binary(syntax.GTGT, args[0], args[1])
 }
 
-// second gives the second argument.
-func second(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-	return args[1], nil
+// present gives what is not None of a pair.
+func present(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	pair := args[0].(starlark.Tuple)
+	if pair[0] == starlark.None {
+		return pair[1], nil
+	}
+	return pair[0], nil
 }
 
 // update is t[k] op= v: what scripts do, with the result in 64 bits.
