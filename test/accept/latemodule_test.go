@@ -156,8 +156,12 @@ func TestModuleMistakes(t *testing.T) {
 			t.Errorf("%s: status %d, want %q: %s", point, e.status, want, e.stderr)
 		}
 	}
+	e := startrace(t, "explain", "-e", `probe("kprobe:overlay:ovl_open", lambda e: print(e.comm))`).ok(t)
+	if !strings.Contains(e.stdout, "kprobe:overlay:ovl_open: waits for module overlay") {
+		t.Errorf("explain: %s", e.stdout)
+	}
 	load(t, "/modules/overlay.ko")
-	e := startrace(t, "-e", `probe("kprobe:overlay:ovl_opem")`, "-c", "true")
+	e = startrace(t, "-e", `probe("kprobe:overlay:ovl_opem")`, "-c", "true")
 	if e.status != 1 || !bytes.Contains([]byte(e.stderr), []byte("the module overlay has no function ovl_opem (did you mean ovl_open?)")) {
 		t.Errorf("status %d: %s", e.status, e.stderr)
 	}
