@@ -331,3 +331,14 @@ at_exit(lambda: print("deep", deep.items()))
 		}
 	}
 }
+
+// Functions of Go that never return are left out: a return probe would end the program. Those that recover from a panic return.
+func TestUserGoPanic(t *testing.T) {
+	e := onTarget(t, "goroutines", `probe("ufunc:BIN:main.{never,recovered}", lambda e: print("call", e.func, e.args[0], e.ret))`, "1")
+	equalLines(t, sorted(e.stdout, "call"), []string{"call main.recovered 0 0", "call main.recovered 1 1", "call main.recovered 2 2"})
+	path := traceable(t, "goroutines")
+	e = startrace(t, "-e", fmt.Sprintf("probe('ufunc:%s:main.never', lambda e: None)", path), "-c", path+" 1")
+	if e.status != 1 || !strings.Contains(e.stderr, "the return of main.never cannot be probed: ") || !strings.Contains(e.stderr, "never returns") {
+		t.Errorf("status %d: %s", e.status, e.stderr)
+	}
+}

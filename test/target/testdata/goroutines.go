@@ -24,6 +24,16 @@ func deep(n int) int {
 //go:noinline
 func negative(n int) int { return -n }
 
+//go:noinline
+func never(n int) { panic(n) }
+
+//go:noinline
+func recovered(n int) (r int) {
+	defer func() { r = recover().(int) }()
+	never(n)
+	return -1
+}
+
 type shape interface{ area(scale int) int }
 
 type square struct{ side int }
@@ -40,6 +50,7 @@ func main() {
 		add(i, "abc", int32(-i))
 		negative(i)
 		shape(&square{i}).area(10)
+		recovered(i)
 	}
 	var all sync.WaitGroup
 	sums := make(chan int, n)
