@@ -394,14 +394,16 @@ func TestPromptInterruptsCallback(t *testing.T) {
 // cursor: it waits for Enter.
 func TestPromptDumbTerminal(t *testing.T) {
 	p := startPrompt(t, "TERM=dumb")
+	p.press("1 + 1\r") // nothing sends events, which would wake the prompt
+	p.await("2>")
 	p.enter(`probe("tracepoint:syscalls:sys_enter_write", lambda e: print("wrote", e.args.count), where = lambda e: e.args.count == 5)`)
 	p.press("2 + ")
 	p.round()
 	p.press("2\r")
-	p.await("3>")
-	p.press("wait(\"100ms\")\r")
 	p.await("4>")
-	if !strings.Contains(p.Screen(), "\n2> 2 + 2\n") || strings.Count(p.Screen(), "wrote 5\n") != 1 {
+	p.press("wait(\"100ms\")\r")
+	p.await("5>")
+	if !strings.Contains(p.Screen(), "\n3> 2 + 2\n") || strings.Count(p.Screen(), "wrote 5\n") != 1 {
 		t.Errorf("screen\n%s", p.Screen())
 	}
 	if strings.Contains(p.Raw(), "\x1b") {

@@ -176,3 +176,24 @@ func TestPromptCommandInterrupted(t *testing.T) {
 	}
 	p.awaitFile("ended")
 }
+
+// On a terminal that cannot move its cursor the command's output comes with
+// Enter, too.
+func TestPromptCommandDumbTerminal(t *testing.T) {
+	if !canTrace() {
+		t.Skip(needsTypes)
+	}
+	p := &promptTest{T: t, dir: t.TempDir(), columns: columns}
+	p.with([]string{"TERM=dumb"}, "-c", `sh -c "echo out; touch printed"`)
+	p.press("go()\r")
+	p.await("2>")
+	p.awaitFile("printed")
+	p.press("wait()\r")
+	p.await("3>")
+	p.press("2 + 2\r")
+	p.await("4>")
+	if _, ran, _ := strings.Cut(p.Screen(), "1> go()\n"); lines(ran, `^out|^sh has|^4`) != "4\n4>\nout\nsh has ended with status 0\n" || strings.Contains(p.Raw(), "\x1b") {
+		t.Errorf("screen\n%s", p.Screen())
+	}
+	p.leave()
+}

@@ -114,6 +114,7 @@ func (p *prompt) loop() error {
 		if p.keys.waiting() {
 			continue
 		}
+		p.ask() // for what comes next: nothing may happen for long
 		if err := s.wait(s.untilTimer()); err != nil {
 			return err
 		}
