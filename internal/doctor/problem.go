@@ -151,7 +151,7 @@ func (m *Machine) noTypes() *Problem {
 	}
 	p := &Problem{ID: "btf", Cause: m.BTF.Error(),
 		Loss:   "raw tracepoints, functions of the kernel with their arguments, iterators, fields of structs, -c and -f",
-		Remedy: "boot a kernel with CONFIG_DEBUG_INFO_BTF=y, as those of all big distributions are; tracepoints, system calls and functions of programs can be traced without"}
+		Remedy: "boot a kernel with CONFIG_DEBUG_INFO_BTF=y, as those of all big distributions are; tracepoints, system calls and functions of programs can be traced without, all of them or of a process (-p)"}
 	if strings.Contains(p.Cause, "sysfs is not mounted") {
 		p.Remedy = "mount it, as root: mount -t sysfs sysfs /sys"
 	}

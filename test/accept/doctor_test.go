@@ -156,6 +156,15 @@ func TestWithoutTypes(t *testing.T) {
 	}
 }
 
+// What needs types is told at its place: to follow the children of a command does.
+func TestWithoutTypesCommand(t *testing.T) {
+	needTracing(t)
+	e := confined(t, []string{"-hide", "/sys/kernel/btf"}, "-e", `probe("syscall:getppid", lambda e: None)`, "-c", "true")
+	if flat := strings.Join(strings.Fields(e.stderr), " "); e.status != 1 || !strings.Contains(flat, "-e:1:1: to follow the children of a command (-c)") || !strings.Contains(flat, "trace a running process with -p") {
+		t.Errorf("status %d: %s", e.status, e.stderr)
+	}
+}
+
 // With the capabilities that tracing needs, no root is needed, but where perf events ask for more.
 func TestWithoutRoot(t *testing.T) {
 	needTracing(t)
