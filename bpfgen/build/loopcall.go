@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/layout"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 )
@@ -44,13 +45,24 @@ type round struct {
 	outer   *builder
 	state   *ir.Value // its address
 	size    int       // words of the state so far
-	carried func()    // stores the variables that the loop changes
-	returns []int64   // inlines that are left by a return in the body
+	vars    []carried
+	returns []int64 // inlines that are left by a return in the body
 	given   []types.Type
 	values  int // where what they return is, in the state
 	stops   bool
 	broken  bool
 }
+
+// A carried is a variable that the loop changes, and its place in the state: its
+// words, or the bytes of a string and behind them its length and flags.
+type carried struct {
+	local int64
+	t     types.Type
+	word  int
+}
+
+// room is how many words the bytes of a string take.
+func (c carried) room() int { return layout.StringRoom(c.t.Cap) / 8 }
 
 // allLoops notes all loops of p.
 func allLoops(p *tree.Program, rounds map[*tree.Stmt]bool) {
@@ -102,8 +114,7 @@ func (b *builder) inRounds(s *tree.Stmt, bound int64) bool {
 // loopName is the name of loops in reports.
 const loopName = "loop"
 
-// loopRefusal says why a loop cannot be a call: what it changes and returns must
-// be words.
+// loopRefusal says why a loop cannot be a call.
 func (b *builder) loopRefusal(l *loopCall) string {
 	switch {
 	case l.b.refused != "":
@@ -112,8 +123,8 @@ func (b *builder) loopRefusal(l *loopCall) string {
 		return "it uses too many values of the event"
 	}
 	for _, v := range l.vars {
-		if !isPlain(b.prog.Locals[v].Type) {
-			return "it changes a string"
+		if t := b.prog.Locals[v].Type; !isPlain(t) && !isText(t.Kind) {
+			return "it changes a tuple with a string"
 		}
 	}
 	open, why := map[int64]bool{}, ""
@@ -216,7 +227,7 @@ func (l *loopCall) buildBody(b *builder, step int64) {
 	start := n.load(8, n.round.state, 8*stateStart)
 	x := n.op(ir.OpAdd, start, n.op(ir.OpMul, index, n.konst(step)))
 	n.env[l.s.Int] = intVal(b.prog.Locals[l.s.Int].Type, x)
-	n.carry(l.vars, b)
+	n.carry(l.vars)
 	n.roundBody(l.s)
 	prune(n.f)
 	l.sub.ctx = usedValues(n.f)[ctx]
@@ -263,24 +274,56 @@ func (l *loopCall) receive(n *builder, words *ir.Value) {
 }
 
 // carry gives the variables that the loop changes their places in the state.
-func (b *builder) carry(vars []int64, outer *builder) {
+func (b *builder) carry(vars []int64) {
 	r := b.round
-	first := r.size
 	for _, v := range vars {
-		b.env[v] = assemble(outer.env[v].t, func() *ir.Value {
-			r.size++
-			return b.load(8, r.state, int64(8*(r.size-1)))
-		})
+		c := carried{v, r.outer.env[v].t, r.size}
+		r.vars = append(r.vars, c)
+		if isText(c.t.Kind) {
+			r.size += c.room() + 2
+		} else {
+			r.size += len(addressComps(c.t, nil))
+		}
+		b.env[v] = b.takeCarried(c, r.state)
 	}
 	r.values = r.size
-	r.carried = func() {
-		var words []*ir.Value
-		for _, v := range vars {
-			words = b.comps(b.convert(b.env[v], outer.env[v].t), words)
-		}
-		for i, x := range words {
-			b.store(8, r.state, int64(8*(first+i)), x)
-		}
+}
+
+// takeCarried is the value of c in the state.
+func (b *builder) takeCarried(c carried, state *ir.Value) val {
+	word := c.word
+	if isText(c.t.Kind) {
+		word += c.room()
+	}
+	next := func() *ir.Value {
+		word++
+		return b.load(8, state, int64(8*(word-1)))
+	}
+	if isText(c.t.Kind) {
+		return val{t: c.t, s: &str{addr: b.add(state, int64(8*c.word)), n: next(), flags: next(), room: 8 * c.room()}}
+	}
+	return assemble(c.t, next)
+}
+
+// putCarried stores the value of c in the state.
+func (b *builder) putCarried(c carried, state *ir.Value) {
+	v := b.convert(b.env[c.local], c.t)
+	word, words := c.word, []*ir.Value(nil)
+	if isText(c.t.Kind) {
+		b.copyBytes(b.add(state, int64(8*c.word)), v.s, 8*c.room())
+		word, words = word+c.room(), []*ir.Value{b.strLen(v.s), b.strFlags(v.s)}
+	} else {
+		words = b.comps(v, nil)
+	}
+	for i, x := range words {
+		b.store(8, state, int64(8*(word+i)), x)
+	}
+}
+
+// putAll stores all that the loop changes.
+func (b *builder) putAll() {
+	for _, c := range b.round.vars {
+		b.putCarried(c, b.round.state)
 	}
 }
 
@@ -292,14 +335,14 @@ func (b *builder) roundBody(s *tree.Stmt) {
 	b.jump(l.next)
 	b.enter(l.next)
 	if b.reached[b.cur] {
-		b.round.carried()
+		b.putAll()
 	}
 	b.cur.Ret(b.pos, nil)
 	b.end()
 	b.enter(l.exit)
 	b.round.broken = b.reached[b.cur]
 	if b.round.broken {
-		b.round.carried()
+		b.putAll()
 	}
 	b.leaveRounds(leaveLoop)
 	b.loops = b.loops[:len(b.loops)-1]
@@ -346,12 +389,11 @@ func (b *builder) startLoop(l *loopCall, start, count *ir.Value) {
 	put := func(word int, x *ir.Value) { b.store(8, b.addr(state, int64(8*word)), 0, x) }
 	put(stateLeft, b.konst(leftNever))
 	put(stateStart, start)
-	words := slices.Clone(l.scalars)
-	for _, v := range l.vars {
-		words = b.comps(b.env[v], words)
-	}
-	for i, x := range words {
+	for i, x := range l.scalars {
 		put(stateVars+i, x)
+	}
+	for _, c := range r.vars {
+		b.putCarried(c, b.addr(state, 0))
 	}
 	addrs := []*ir.Value{roundCtx: b.konst(0), roundState: b.addr(state, 0), roundScratch: b.konst(0)}
 	if l.sub.ctx {
@@ -388,12 +430,8 @@ func (b *builder) atMost(x *ir.Value, n int64) *ir.Value {
 // afterLoop goes on as the body wants.
 func (b *builder) afterLoop(l *loopCall, count *ir.Value) {
 	r, at := l.n.round, func(word int) *ir.Value { return b.load(8, b.addr(l.sub.state, int64(8*word)), 0) }
-	word := stateVars + len(l.scalars)
-	for _, v := range l.vars {
-		b.env[v] = assemble(b.env[v].t, func() *ir.Value {
-			word++
-			return at(word - 1)
-		})
+	for _, c := range r.vars {
+		b.env[c.local] = b.takeCarried(c, b.addr(l.sub.state, 0))
 	}
 	left := at(stateLeft)
 	if r.stops {

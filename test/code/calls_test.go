@@ -142,18 +142,21 @@ func TestManyCalls(t *testing.T) {
 // TestLoopsExplained: explain says which loops the kernel runs, and why not the
 // others.
 func TestLoopsExplained(t *testing.T) {
-	loop := func(body string) string {
-		return "t = table()\ndef h(e):\n    s = \"\"\n    n = 0\n    for i in range(9000):\n        if t.get(i) != None:\n            " + body +
-			"\n        elif t.get(i + 1) != None:\n            n += 1\n    t[n] = len(s)\nprobe(\"rawtracepoint:sched_switch\", kernel = h)\n"
+	loop := func(before, body, end string) string {
+		return "t = table()\ndef h(e):\n    s = " + before + "\n    n = 0\n    for i in range(9000):\n        if t.get(i) != None:\n            " + body +
+			"\n        elif t.get(i + 1) != None:\n            n += 1\n    t[n] = len(" + end + ")\nprobe(\"rawtracepoint:sched_switch\", kernel = h)\n"
 	}
 	for body, wants := range map[string][]string{
-		"n += 2": {
+		loop(`""`, "n += 2", "s"): {
 			"loop at calls.star:5:5: its body is a subprogram of ", ", which the kernel calls up to 9000 times (bpf_loop)",
 			" = subprogram loop ", " call bpf_loop ", " subprogram loop ",
 		},
-		"s = e.comm": {"loop at calls.star:5:5: the kernel's verifier follows each of its rounds, because it changes a string"},
+		loop(`""`, "s = e.comm", "s"): {"loop at calls.star:5:5: its body is a subprogram of "},
+		loop(`("", 0)`, "s = (e.comm, 1)", "s[0]"): {
+			"loop at calls.star:5:5: the kernel's verifier follows each of its rounds, because it changes a tuple with a string",
+		},
 	} {
-		got := strings.Join(strings.Fields(explained(t, loop(body), build.BySize).text), " ")
+		got := strings.Join(strings.Fields(explained(t, body, build.BySize).text), " ")
 		for _, want := range wants {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: explain does not say %q:\n%s", body, want, got)
