@@ -54,6 +54,16 @@ func waitingShell(t *testing.T, command string) (*exec.Cmd, io.WriteCloser) {
 // readied starts a command that says that it is ready, and waits for a line on its input.
 func readied(t *testing.T, cmd *exec.Cmd) (*exec.Cmd, io.WriteCloser) {
 	t.Helper()
+	in, line := speaking(t, cmd)
+	if line != "ready\n" {
+		t.Fatalf("%q is not ready: %q", cmd.Args, line)
+	}
+	return cmd, in
+}
+
+// speaking starts a command and gives its input and the first line that it prints.
+func speaking(t *testing.T, cmd *exec.Cmd) (in io.WriteCloser, line string) {
+	t.Helper()
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -66,8 +76,9 @@ func readied(t *testing.T, cmd *exec.Cmd) (*exec.Cmd, io.WriteCloser) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cmd.Process.Kill() })
-	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
-		t.Fatalf("%q is not ready: %q, %v", cmd.Args, line, err)
+	line, err = bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("%q: %q, %v", cmd.Args, line, err)
 	}
-	return cmd, in
+	return in, line
 }

@@ -1,7 +1,6 @@
 package accept
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"os"
@@ -178,21 +177,7 @@ func TestTcpretrans(t *testing.T) {
 func waitingConnections(t *testing.T) (port int, stop func()) {
 	t.Helper()
 	cmd := exec.Command(program(t, "workload"), "backlog", "6")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	in, line := speaking(t, cmd)
 	return number(t, line, `^port (\d+)`), func() {
 		in.Close()
 		if err := cmd.Wait(); err != nil {
