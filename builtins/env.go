@@ -26,6 +26,9 @@ type Env struct {
 	// CallAt tells of a call in the source by the position that a traceback
 	// has for it: the name it is assigned to, if any, and where it begins.
 	CallAt func(pos plan.Pos) (name string, begin plan.Pos)
+	// Declared says that all is declared: the script has run, and its probes are
+	// loaded. At the prompt it stays false.
+	Declared bool
 	// Asks reports whether the script has variable.attr somewhere.
 	Asks func(variable, attr string) bool
 	// Loading reports whether a module's top level is running.

@@ -95,6 +95,9 @@ func probeCall(e *Env, c *call) (starlark.Value, error) {
 	if e.Loading() {
 		return nil, errModule("probe")
 	}
+	if e.Declared {
+		return nil, errors.New("probe() in a callback declares nothing any more: declare it at the top level or in main(), and switch it by p.disable() and p.enable()")
+	}
 	var points, handler, where, kernel, start, name, keep starlark.Value
 	rest := *c
 	if len(c.args) > 2 {

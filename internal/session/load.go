@@ -51,6 +51,7 @@ func (s *session) load() error {
 		return err
 	}
 	s.bindSpans()
+	s.env.Declared = s.prompt == nil
 	if !s.childEnded.Load() {
 		if err := s.part.followTarget(s.plan.Target.PID); err != nil {
 			return err
