@@ -230,7 +230,7 @@ func (l *loopCall) buildBody(b *builder, step int64) {
 	n.carry(l.vars)
 	n.roundBody(l.s)
 	prune(n.f)
-	l.sub.ctx = usedValues(n.f)[ctx]
+	l.sub.ctx = n.f.CountUses()[ctx.ID] > 0
 	if l.sub.scratch = n.f.ScratchSize; l.sub.scratch > 0 {
 		replaceScratch(n.f, scratch)
 	}

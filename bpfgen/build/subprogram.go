@@ -300,7 +300,7 @@ func (b *builder) give(results []*ir.Value) {
 // finish gives the parameters that are used their places.
 func (s *subprogram) finish(params []*ir.Value) {
 	prune(s.f)
-	used := usedValues(s.f)
+	used := s.f.CountUses()
 	reg := int64(0)
 	lead := []*ir.Value{}
 	argument := func(v *ir.Value) {
@@ -318,8 +318,8 @@ func (s *subprogram) finish(params []*ir.Value) {
 	}
 	n := 0
 	for _, p := range params {
-		s.given = append(s.given, used[p])
-		if used[p] {
+		s.given = append(s.given, used[p.ID] > 0)
+		if used[p.ID] > 0 {
 			n++
 		}
 	}
@@ -347,24 +347,6 @@ func (s *subprogram) finish(params []*ir.Value) {
 
 // beginning is a place in the script for what belongs to the whole of f.
 func beginning(f *ir.Func) ir.Pos { return f.Blocks[0].Term.Pos }
-
-func usedValues(f *ir.Func) map[*ir.Value]bool {
-	used := map[*ir.Value]bool{}
-	for _, b := range f.Blocks {
-		for _, v := range b.Values {
-			for _, a := range v.Args {
-				used[a] = true
-			}
-		}
-		used[b.Term.X], used[b.Term.Y] = true, true
-		for _, e := range b.Term.To {
-			for _, a := range e.Args {
-				used[a] = true
-			}
-		}
-	}
-	return used
-}
 
 func usesCtx(f *ir.Func) bool {
 	for _, b := range f.Blocks {

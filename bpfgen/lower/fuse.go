@@ -27,11 +27,11 @@ func fuse(f *ir.Func) {
 func drop(f *ir.Func) {
 	for changed := true; changed; {
 		changed = false
-		used := uses(f)
+		used := f.CountUses()
 		for _, b := range f.Blocks {
 			kept := b.Values[:0]
 			for _, v := range b.Values {
-				if used[v] || v.Op.HasEffect() {
+				if used[v.ID] > 0 || v.Op.HasEffect() {
 					kept = append(kept, v)
 				} else {
 					changed = true
@@ -40,22 +40,4 @@ func drop(f *ir.Func) {
 			b.Values = kept
 		}
 	}
-}
-
-func uses(f *ir.Func) map[*ir.Value]bool {
-	used := map[*ir.Value]bool{}
-	for _, b := range f.Blocks {
-		for _, v := range b.Values {
-			for _, a := range v.Args {
-				used[a] = true
-			}
-		}
-		used[b.Term.X], used[b.Term.Y] = true, true
-		for _, e := range b.Term.To {
-			for _, a := range e.Args {
-				used[a] = true
-			}
-		}
-	}
-	return used
 }

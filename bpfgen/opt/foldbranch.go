@@ -131,33 +131,9 @@ func (o *folder) fuse(t *ir.Term) bool {
 // the pass: a use too many keeps the code as it is.
 func (o *folder) usedOnce(v *ir.Value) bool {
 	if o.uses == nil {
-		o.uses = countUses(o.f)
+		o.uses = o.f.CountUses()
 	}
 	return v.ID < len(o.uses) && o.uses[v.ID] == 1
-}
-
-func countUses(f *ir.Func) []int {
-	uses := make([]int, f.NumValues())
-	count := func(v *ir.Value) {
-		if v != nil {
-			uses[v.ID]++
-		}
-	}
-	for _, b := range f.Blocks {
-		for _, v := range b.Values {
-			for _, a := range v.Args {
-				count(a)
-			}
-		}
-		count(b.Term.X)
-		count(b.Term.Y)
-		for _, e := range b.Term.To {
-			for _, a := range e.Args {
-				count(a)
-			}
-		}
-	}
-	return uses
 }
 
 // simplerCond writes comparisons with 0 and 1 in one form.

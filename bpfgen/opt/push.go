@@ -18,7 +18,7 @@ func push(f *ir.Func) bool {
 	order := f.Order()
 	preds := f.Preds(f.Blocks) // also those that bypass has left behind unreached
 	dom := f.Dominators(order)
-	uses := countUses(f)
+	uses := f.CountUses()
 	for _, b := range order[1:] {
 		back := func(p ir.Pred) bool { return dom.Dominates(b, p.Block) }
 		if len(preds[b.ID]) < 2 || len(b.Params) == 0 || slices.ContainsFunc(preds[b.ID], back) {
