@@ -2,7 +2,7 @@
 //
 //	go run ./test/run [flags of go test] PACKAGES
 //
-// Of packages that pass it shows go test's own line, of those that fail all that they said. The exit status is go
+// Of packages that pass it shows go test's own line, of those that fail what they complained of. The exit status is go
 // test's.
 package main
 
@@ -116,12 +116,16 @@ func (p *goPackage) output(piece string) {
 	}
 }
 
-var summary = regexp.MustCompile(`^(ok  |FAIL)\t`)
+var summary = regexp.MustCompile(`^ok  \t`)
 
-// print shows the last word on a package, or all that it said if it failed.
+// print shows the last word on a package, or what it complained of if it failed.
 func (p *goPackage) print(to io.Writer, action string) {
+	if action == "fail" {
+		fmt.Fprint(to, verdict.Complaints(p.said.String()))
+		return
+	}
 	for line := range strings.Lines(p.said.String()) {
-		if summary.MatchString(line) || action == "fail" && !verdict.Progress(strings.TrimSuffix(line, "\n")) {
+		if summary.MatchString(line) {
 			fmt.Fprint(to, line)
 		}
 	}

@@ -155,8 +155,31 @@ func (r *Reader) time(test, took string) {
 	}
 }
 
-// Progress says whether a line of a test binary says nothing about what went wrong.
-func Progress(line string) bool { return progress.MatchString(line) }
+// Complaints is of the output of a test binary what says something about what went wrong: not the progress, and not
+// what tests said that passed or were skipped.
+func Complaints(output string) string {
+	good := map[string]bool{}
+	for line := range strings.Lines(output) {
+		if m := resultLine.FindStringSubmatch(line); m != nil {
+			good[m[2]] = m[1] != "FAIL"
+		}
+	}
+	var said strings.Builder
+	current := ""
+	for line := range strings.Lines(output) {
+		if m := currentLine.FindStringSubmatch(line); m != nil {
+			current = m[1]
+			continue
+		}
+		if resultLine.MatchString(line) {
+			current = ""
+		}
+		if !good[current] && !progress.MatchString(strings.TrimSuffix(line, "\n")) {
+			said.WriteString(line)
+		}
+	}
+	return said.String()
+}
 
 // Tally returns the counts so far.
 func (r *Reader) Tally() Tally { return r.tally }

@@ -75,13 +75,17 @@ func TestPrintSlowest(t *testing.T) {
 	}
 }
 
-func TestProgress(t *testing.T) {
-	for line, want := range map[string]bool{
-		"=== RUN   TestA": true, "    --- PASS: TestA/b (0.00s)": true, "--- SKIP: TestA (0.00s)": true, "PASS": true,
-		"--- FAIL: TestA (0.00s)": false, "    a_test.go:1: wrong": false, "PASSED": false,
-	} {
-		if Progress(line) != want {
-			t.Errorf("%q: want %v", line, want)
-		}
+func TestComplaints(t *testing.T) {
+	const want = `    p_test.go:1: first
+    p_test.go:3: wrong: got 1
+--- FAIL: TestP (0.01s)
+FAIL
+`
+	if diff := cmp.Diff(want, Complaints(output)); diff != "" {
+		t.Error(diff)
+	}
+	const died = "=== RUN   TestA\nfor nothing\n--- PASS: TestA (0.00s)\n=== RUN   TestB\npanic: b\n\ngoroutine 1\n"
+	if diff := cmp.Diff("panic: b\n\ngoroutine 1\n", Complaints(died)); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -54,13 +54,7 @@ func (v *voice) ended(r result) {
 	if r.ok() {
 		v.printer.lines(v.kernel, fmt.Sprintf("ok   %s %.1fs: %s\n", r.job.name, r.took.Seconds(), r.tally))
 	} else {
-		var said strings.Builder
-		for line := range strings.Lines(v.held.String()) {
-			if !verdict.Progress(strings.TrimSuffix(line, "\n")) {
-				said.WriteString(line)
-			}
-		}
-		v.printer.lines(v.kernel, fmt.Sprintf("%sFAIL %s: exit status %d\n", said.String(), r.job.name, r.status))
+		v.printer.lines(v.kernel, fmt.Sprintf("%sFAIL %s: exit status %d\n", verdict.Complaints(v.held.String()), r.job.name, r.status))
 	}
 	v.held.Reset()
 }
