@@ -212,6 +212,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", c.name, got, err)
 		}
 	}
+	t.Chdir(tree(t, map[string]string{"locate.go": "text"}))
 	for name, want := range map[string]string{
 		"crul": `did you mean "curl"?`, "gone": "give its path", "/no/such": "does not exist; there is no folder /no/", "./none": "does not exist",
 		"./locate.og": "does not exist; did you mean ./locate.go?",
