@@ -15,6 +15,7 @@ type chunk struct {
 	pos   ir.Pos // of the terminator
 	preds int    // that do not come from behind
 	raw   int    // number of the first raw instruction
+	grown int    // the same when the kernel has patched those before
 }
 
 // posOf is the place in the script of step i: moves belong to what they

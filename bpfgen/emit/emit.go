@@ -60,9 +60,9 @@ func Emit(f *ir.Func, a *regalloc.Allocation) (asm.Instructions, []Line, error) 
 
 // A jump is an instruction whose offset is not known yet.
 type jump struct {
-	index, raw int // of the instruction
-	to         *chunk
-	pos        ir.Pos
+	index, raw, grown int // of the instruction
+	to                *chunk
+	pos               ir.Pos
 }
 
 // emitter collects the output.
@@ -71,6 +71,7 @@ type emitter struct {
 	a     *regalloc.Allocation
 	out   asm.Instructions
 	raw   int // raw number of the next instruction
+	grown int // the same when the kernel has patched those before: see growth
 	lines []Line
 	jumps []jump
 	pos   ir.Pos // of what is emitted now
@@ -83,6 +84,7 @@ func (e *emitter) add(ins asm.Instruction) {
 	}
 	e.out = append(e.out, ins)
 	e.raw += int(ins.Width())
+	e.grown += int(ins.Width()) + growth(ins)
 }
 
 func (e *emitter) fail(format string, args ...any) {
@@ -93,7 +95,7 @@ func (e *emitter) fail(format string, args ...any) {
 
 // chunk emits c; next is what follows in the layout.
 func (e *emitter) chunk(c, next *chunk) {
-	c.raw = e.raw
+	c.raw, c.grown = e.raw, e.grown
 	for i := range c.steps {
 		if p := c.posOf(i); p.IsValid() {
 			e.pos = p
@@ -153,17 +155,36 @@ var jumpOps = [...]asm.JumpOp{
 }
 
 func (e *emitter) jump(ins asm.Instruction, to *chunk) {
-	e.jumps = append(e.jumps, jump{len(e.out), e.raw, to, e.pos})
+	e.jumps = append(e.jumps, jump{len(e.out), e.raw, e.grown, to, e.pos})
 	e.add(ins)
 }
 
 // resolve fills in the distances of jumps.
 func (e *emitter) resolve() {
 	for _, j := range e.jumps {
-		d := j.to.raw - j.raw - 1
-		if d != int(int16(d)) && e.err == nil {
-			e.err = &DistanceError{e.f.Name, j.raw, d, j.pos}
+		if far := j.to.grown - j.grown - 1; far != int(int16(far)) && e.err == nil {
+			e.err = &DistanceError{e.f.Name, j.raw, far, j.pos}
 		}
-		e.out[j.index].Offset = int16(d)
+		e.out[j.index].Offset = int16(j.to.raw - j.raw - 1)
 	}
+}
+
+// growth is by how many instructions the kernel makes ins longer at most: it
+// tests divisors, and writes the code of look-ups, of bpf_loop and of some other
+// helpers in place of the call (do_misc_fixups, kernel/bpf/verifier.c; the
+// map_gen_lookup of maps). Jumps over it grow too, and must stay within 16 bits:
+// "insn N cannot be patched due to 16-bit range".
+func growth(ins asm.Instruction) int {
+	op := ins.OpCode
+	switch {
+	case ins.IsBuiltinCall() && asm.BuiltinFunc(ins.Constant) == asm.FnLoop:
+		return 24
+	case ins.IsBuiltinCall():
+		return 8
+	case op.Class().IsALU() && (op.ALUOp() == asm.Div || op.ALUOp() == asm.Mod) && op.Source() == asm.RegSource:
+		return 5
+	case op.Class() == asm.LdXClass: // of the context
+		return 2
+	}
+	return 0
 }

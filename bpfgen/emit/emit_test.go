@@ -135,6 +135,23 @@ func TestDistance(t *testing.T) {
 	}
 }
 
+// TestDistancePatched: what the kernel makes longer counts with its length then.
+func TestDistancePatched(t *testing.T) {
+	for n, fits := range map[int]bool{3000: true, 4000: false} {
+		f := parse(t, "func \"far\" {\nb0:\n v1 = ctx\n v2 = load64 v1 +0\n br eq v2, 0 -> b1, b2 likely\nb2:\n"+
+			strings.Repeat(" call 5\n", n)+" ret\nb1:\n ret v2\n}\n")
+		a, err := regalloc.Allocate(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = Emit(f, a)
+		var far *DistanceError
+		if errors.As(err, &far) == fits {
+			t.Errorf("%d calls: error %v", n, err)
+		}
+	}
+}
+
 func TestOffsetTooFar(t *testing.T) {
 	f := parse(t, "func \"f\" {\n slot s0 8\nb0:\n v1 = slot s0 +0\n v2 = load64 v1 -32768\n ret v2\n}\n")
 	a, err := regalloc.Allocate(f)
