@@ -58,6 +58,27 @@ func BenchmarkCalls(b *testing.B) {
 	}
 }
 
+// BenchmarkLoops compares a loop that stands in the program with one that the
+// kernel runs, by the time of a round.
+func BenchmarkLoops(b *testing.B) {
+	needBPF(b)
+	facts := kernel.Open(kernel.Options{})
+	stats, err := ebpf.EnableStats(unix.BPF_STATS_RUN_TIME)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer stats.Close()
+	const rounds = 2000
+	text := fmt.Sprintf("got = cell(0)\ndef h(e):\n    n = got.get()\n    for i in range(%d):\n        if n & 3 == i & 3:\n            n += i\n"+
+		"        n += 1\n    got.set(n)\nprobe(\"rawtracepoint:sched_switch\", kernel = h)\n", rounds)
+	for b.Loop() { // it would forget what was reported before
+	}
+	for name, o := range map[string]build.Outlining{"followed": build.NeverCall, "called": build.AlwaysCall} {
+		u := compile(b, "loops.star", text, facts, bpfgen.Options{RingSize: 1 << 16, HasLoop: true, Outlining: o})
+		b.ReportMetric(float64(runTime(b, u).Nanoseconds())/rounds, "ns_"+name)
+	}
+}
+
 // runTime is how long a run of the only program takes.
 func runTime(b *testing.B, u *bpfgen.Unit) time.Duration {
 	c, err := ebpf.NewCollection(u.Spec)
