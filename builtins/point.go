@@ -85,6 +85,13 @@ func ParsePattern(text string, pos plan.Pos) (*plan.Pattern, error) {
 	if !known {
 		return nil, UnknownProvider(text, word)
 	}
+	if before, after, several := strings.Cut(text, ","); several && !strings.HasPrefix(name, "u") { // not of C++
+		if second, _, point := strings.Cut(strings.TrimSpace(after), ":"); point {
+			if _, is := Provider(second); is {
+				return nil, fmt.Errorf("%q: several points are a list: [%q, %q]", text, strings.TrimSpace(before), strings.TrimSpace(after))
+			}
+		}
+	}
 	args := SplitFields(rest, p.max)
 	if name == "syscall" && strings.HasPrefix(rest, ":") { // DTrace's syscall::open:entry
 		call, end, _ := strings.Cut(rest[1:], ":")

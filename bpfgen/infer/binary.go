@@ -303,6 +303,8 @@ func (b *body) equal(x, y val, pos plan.Pos) cond {
 		notLabelled(l.Type, pos)
 		notLabelled(r.Type, pos)
 	}
+	b.warnTooLong(l, r, pos)
+	b.warnTooLong(r, l, pos)
 	lk, rk := plainKind(l.Type.Kind), plainKind(r.Type.Kind)
 	if lk != rk {
 		return b.differ(l, r, pos)
@@ -334,6 +336,14 @@ func (b *body) equalName(l *tree.Expr, y val, r *tree.Expr, x val, pos plan.Pos)
 		return known(false), true
 	}
 	return cond{expr: &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{l, constExpr(plan.MakeInt(int64(sc.Nr)), pos)}, Pos: pos}}, true
+}
+
+// warnTooLong warns of a constant that is longer than the string that it is
+// compared with can be, as the name of a command.
+func (b *body) warnTooLong(s, constant *tree.Expr, pos plan.Pos) {
+	if s.Type.Kind == types.Str && s.Op != tree.OpConst && constant.Op == tree.OpConst && constant.Type.Kind == types.Str && len(constant.Str) > s.Type.Cap && s.Type.Cap > 0 {
+		b.u.warnf(pos, "a string of at most %d bytes is compared with one of %d: they are never equal", s.Type.Cap, len(constant.Str))
+	}
 }
 
 // differ is the comparison of kinds that are never equal; both may still be

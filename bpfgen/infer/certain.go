@@ -34,7 +34,8 @@ func (pr *probe) clashes() {
 }
 
 // typeName is the interpreter's name for the type that x has in user space, "" where it is not known. What may be None
-// or FAULT has the name of what it is otherwise: with these even less can be done.
+// or FAULT has the name of what it is otherwise: with these even less can be done. Of what is None nothing is said: a
+// function that gets it mostly tests for it.
 func typeName(x uval) string {
 	switch {
 	case !x.known:
@@ -320,4 +321,54 @@ func (u *user) checkStored(lhs syntax.Expr, v uval) {
 	if typ := typeName(v); ok && ref.Kind == plan.Table && (typ == "list" || typ == "dict") {
 		u.clash(index.Lbrack, "table %s holds values that cannot change, not %s: a tuple, a record, or a dict outside of the table", name(ref.Container), withArticle(typ))
 	}
+}
+
+// checkUnpacked is about a, b = x.
+func (u *user) checkUnpacked(lhs, rhs syntax.Expr, v uval) {
+	names := elementsOf(lhs)
+	if names == nil {
+		return
+	}
+	switch typ := typeName(v); typ {
+	case "int", "float", "bool", "string", "event":
+		u.clash(start(rhs), "got one value (%s) for %d names", typ, len(names))
+	case "tuple", "list":
+		n := len(elementsOf(rhs))
+		if v.known {
+			n = len(v.v.typ().Elems)
+		}
+		if n > 0 && n != len(names) {
+			u.clash(start(rhs), "got %d values for %d names", n, len(names))
+		}
+	}
+}
+
+// checkSlice is about x[i:j], of which at is one of the numbers.
+func (u *user) checkSlice(x *syntax.SliceExpr, recv, at uval) {
+	switch typ := typeName(recv); typ {
+	case "int", "float", "bool", "event", "dict":
+		u.clash(x.Lbrack, "%s has no parts, so no [ : ]", withArticle(typ))
+		return
+	}
+	if typ := typeName(at); plainTypes[typ] && typ != "int" {
+		u.clash(x.Lbrack, "[ : ] takes ints, got %s", typ)
+	}
+}
+
+// sliced is the type of a part of a value.
+func sliced(typ string) string {
+	switch typ {
+	case "string", "tuple", "list", "bytes":
+		return typ
+	}
+	return ""
+}
+
+// checkUnary is about -x, +x and ~x.
+func (u *user) checkUnary(x *syntax.UnaryExpr, v uval) {
+	typ := typeName(v)
+	if x.Op == syntax.NOT || !plainTypes[typ] || typ == "int" || typ == "float" && x.Op != syntax.TILDE {
+		return
+	}
+	u.clash(x.OpPos, "%s%s: this type has no %s", x.Op, typ, x.Op)
 }

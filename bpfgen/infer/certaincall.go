@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/internal/format"
@@ -195,4 +196,29 @@ func (u *user) nameOf(x syntax.Expr) uval {
 	}
 	v, _ := u.frame.lookup(id)
 	return v
+}
+
+// checkArguments is about the number and the names of the arguments of a function of the script.
+func (u *user) checkArguments(fn *plan.Func, def *resolve.Function, x *syntax.CallExpr) {
+	if def.HasVarargs || def.HasKwargs || starred(x.Args) {
+		return
+	}
+	given := map[string]bool{}
+	for i, a := range x.Args {
+		if bin, named := a.(*syntax.BinaryExpr); named && bin.Op == syntax.EQ {
+			given[bin.X.(*syntax.Ident).Name] = true
+		} else if i < len(def.Params) {
+			given[paramIdent(def.Params[i]).Name] = true
+		}
+	}
+	if len(x.Args) > len(def.Params) {
+		u.clash(x.Lparen, "%s takes %d arguments, got %d", fn.Name, len(def.Params), len(x.Args))
+		return
+	}
+	for i, p := range def.Params {
+		name := paramIdent(p).Name
+		if !given[name] && (i >= len(fn.Defaults) || fn.Defaults[i] == nil) {
+			u.clash(x.Lparen, "%s wants an argument for %s", fn.Name, name)
+		}
+	}
 }

@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"strings"
+
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
@@ -170,11 +172,16 @@ func (u *user) expr(x syntax.Expr) uval {
 		}
 		return uval{typ: "dict"}
 	case *syntax.SliceExpr:
-		for _, e := range []syntax.Expr{x.X, x.Lo, x.Hi, x.Step} {
+		recv := u.expr(x.X)
+		u.use(recv)
+		for _, e := range []syntax.Expr{x.Lo, x.Hi, x.Step} {
 			if e != nil {
-				u.use(u.expr(e))
+				at := u.expr(e)
+				u.checkSlice(x, recv, at)
+				u.use(at)
 			}
 		}
+		return uval{typ: sliced(typeName(recv))}
 	case *syntax.LambdaExpr:
 		u.function(x, x.Function.(*resolve.Function))
 	case *syntax.Comprehension:
@@ -274,6 +281,7 @@ func (u *user) unary(x *syntax.UnaryExpr) uval {
 		return uval{}
 	}
 	v := u.expr(x.X)
+	u.checkUnary(x, v)
 	if !v.known {
 		u.use(v)
 		return uval{}
@@ -440,6 +448,9 @@ func (u *user) unknown(x syntax.Expr) {
 		recv := u.expr(x.X)
 		if recv.part && recv.known {
 			readOnly(x, recv.v)
+		}
+		if c, _, ok := u.containerOf(x.X, recv); ok {
+			u.clash(x.Dot, "%s of %s %s cannot be assigned; it has %s", x.Name.Name, c.Kind, name(c), strings.Join(ContainerNames(c, false), ", "))
 		}
 		u.use(recv)
 	}

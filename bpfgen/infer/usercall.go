@@ -239,6 +239,7 @@ func (u *user) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 	}
 	u.touch(fn, x.Lparen)
 	def := resolved(fn)
+	u.checkArguments(fn, def, x)
 	child, ok := u.half.Calls[x]
 	if !part || def.HasVarargs || def.HasKwargs || starred(x.Args) || len(u.chain) > maxInline || !ok && *u.copies >= maxCopies {
 		for _, v := range vals {

@@ -89,6 +89,7 @@ func (u *user) assignTo(lhs, rhs syntax.Expr) {
 	}
 	v := u.expr(rhs)
 	u.checkStored(lhs, v)
+	u.checkUnpacked(lhs, rhs, v)
 	u.use(v)
 	u.unknown(lhs)
 }

@@ -20,8 +20,9 @@ func push(f *ir.Func) bool {
 	dom := f.Dominators(order)
 	uses := f.CountUses()
 	for _, b := range order[1:] {
-		back := func(p ir.Pred) bool { return dom.Dominates(b, p.Block) }
-		if len(preds[b.ID]) < 2 || len(b.Params) == 0 || slices.ContainsFunc(preds[b.ID], back) {
+		// Loops, and edges of blocks left behind that lack arguments of parameters which came since.
+		unfit := func(p ir.Pred) bool { return dom.Dominates(b, p.Block) || len(p.Edge().Args) != len(b.Params) }
+		if len(preds[b.ID]) < 2 || len(b.Params) == 0 || slices.ContainsFunc(preds[b.ID], unfit) {
 			continue
 		}
 		for i := 0; i < len(b.Values); i++ {

@@ -34,6 +34,24 @@ func TestSubprograms(t *testing.T) {
 	t.Logf("%d subprograms", c.subs)
 }
 
+// found are seeds whose programs have found a mistake that no text in testdata shows as well.
+var found = []uint64{777002185, 20262953, 20264481, 20264482}
+
+// TestFound tries these again.
+func TestFound(t *testing.T) {
+	needBPF(t)
+	for _, seed := range found {
+		c := &checker{facts: facts(t), inputs: Inputs(1, 24)}
+		c.check([]*Program{Generate(seed, fmt.Sprintf("f%d", seed))})
+		if c.programs != 1 {
+			t.Errorf("seed %d: no program", seed)
+		}
+		for _, f := range c.found {
+			t.Errorf("seed %d: %s", seed, f)
+		}
+	}
+}
+
 func random(t *testing.T, c *checker) {
 	needBPF(t)
 	otherwise := 300
