@@ -55,7 +55,7 @@ at_exit(lambda: [print("runs", p, v) for p, v in runs.items()])
 	for point, want := range map[string]string{
 		"fentry:bpf:no_such_program":       "no BPF program that is loaded now matches fentry:bpf:no_such_program",
 		"fentry:bpf:observed_by_startrac":  "(did you mean observed_by_startrace?)",
-		"fentry:module:observed_something": "the form is fentry:FUNCTION or fentry:bpf:PROGRAM",
+		"fentry:module:observed_something": "no module module is loaded, nor is there one for this kernel",
 	} {
 		e := startrace(t, "-e", `n = count()`, "-e", `probe("`+point+`", lambda e: n.add())`, "-c", "true")
 		if e.status == 0 || !strings.Contains(e.stderr, want) {

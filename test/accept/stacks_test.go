@@ -90,7 +90,7 @@ func TestStackWithoutFrames(t *testing.T) {
 // program of its own, and as first one and then the other. Their parent is not traced by name, so nothing else keeps
 // their mappings. (issue 5)
 func TestStackOfEnded(t *testing.T) {
-	const each = 200
+	each := scaled(200)
 	for _, name := range []string{"chain", "chain-pie", "chain-shared-pie"} {
 		bin := traceable(t, name)
 		for what, calls := range map[string]int{"brief": 1, "copies": 1, "changes": 2} {
