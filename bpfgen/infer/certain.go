@@ -15,10 +15,31 @@ import (
 // that are added, at the first event. The types of parts of the event are known before, so what is certain to fail is
 // said when the script is compiled. Where a type is not known, or may be another one, nothing is said.
 
-// clash notes what is certain to fail. It waits for the end of the walk, because a handler that asks for type() of a
-// value or whether it has an attribute may do one thing here and another at another point.
+// clash notes what is certain to fail at this point. It waits for the end of the walks, because it must be so at all
+// points of the probe, and because a handler that asks for type() of a value or whether it has an attribute may do one
+// thing here and another there.
 func (u *user) clash(pos plan.Pos, format string, args ...any) {
-	u.proj.clashes = append(u.proj.clashes, Diag{pos, fmt.Sprintf(format, args...)})
+	if u.frame.perhaps() {
+		return
+	}
+	d := Diag{pos, fmt.Sprintf(format, args...)}
+	if u.proj.clashes == nil {
+		u.proj.clashes = map[Diag]map[int]bool{}
+	}
+	if u.proj.clashes[d] == nil {
+		u.proj.clashes[d] = map[int]bool{}
+	}
+	u.proj.clashes[d][u.proj.walks] = true
+}
+
+// perhaps reports whether a place in a function that a handler calls may be for other calls than this one.
+func (f *uframe) perhaps() bool {
+	for ; f != nil; f = f.outer {
+		if f.open && !f.top {
+			return true
+		}
+	}
+	return false
 }
 
 // asksType are the builtins by which a handler tells types apart.
@@ -27,8 +48,13 @@ var asksType = map[plan.Builtin]bool{"type": true, "hasattr": true, "getattr": t
 // clashes reports what is certain to fail in the functions of the probe that run in user space.
 func (pr *probe) clashes() {
 	for _, r := range []*role{pr.handler, pr.starter} {
-		if r.proj != nil && !r.proj.asksType {
-			pr.u.diags = append(pr.u.diags, r.proj.clashes...)
+		if r.proj == nil || r.proj.asksType {
+			continue
+		}
+		for d, walks := range r.proj.clashes {
+			if len(walks) == r.proj.walks {
+				pr.u.diags = append(pr.u.diags, d)
+			}
 		}
 	}
 }

@@ -26,7 +26,9 @@ type projection struct {
 	drops    []drop
 	sends    []*send
 	// clashes are what is certain to fail in user space, unless the handler asksType.
-	clashes  Diags
+	// They have the numbers of the walks, one for each point, that came to them.
+	clashes  map[Diag]map[int]bool
+	walks    int
 	asksType bool
 }
 
@@ -55,6 +57,7 @@ func (p *projection) walk(b *body, ev *event, t *target) {
 	fn := p.role.fn
 	s := &send{b: b, values: map[int]val{}, target: t}
 	p.sends = append(p.sends, s)
+	p.walks++
 	def := resolved(fn)
 	w := &user{proj: p, pr: p.role.pr, b: b, half: p.half, chain: []*plan.Func{fn}, copies: &p.copies}
 	w.frame = &uframe{fn: fn, def: def, vars: map[*resolve.Binding]uval{}, top: true}

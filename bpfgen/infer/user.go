@@ -60,6 +60,10 @@ type uframe struct {
 	// returns collects the values of a function that is walked for a call.
 	returns []uval
 	top     bool
+	// open says that a condition has been met which only the run decides: what
+	// stands behind it in a function may be for other arguments than those of
+	// this call.
+	open bool
 }
 
 func knownVal(v val) uval { return uval{v: v, known: true} }
@@ -369,6 +373,7 @@ func (u *user) andOr(x *syntax.BinaryExpr, l uval) uval {
 		return l
 	}
 	u.use(l)
+	u.frame.open = true
 	u.use(u.expr(x.Y))
 	return uval{}
 }
@@ -400,6 +405,7 @@ func (u *user) condExpr(x *syntax.CondExpr) uval {
 		}
 		return u.expr(x.False).after(c)
 	}
+	u.frame.open = true
 	u.use(u.expr(x.True))
 	u.use(u.expr(x.False))
 	return uval{}
@@ -415,6 +421,7 @@ func (u *user) comprehension(x *syntax.Comprehension) {
 			u.unknown(c.Vars)
 		case *syntax.IfClause:
 			u.use(u.expr(c.Cond))
+			u.frame.open = true
 		}
 	}
 	if entry, ok := x.Body.(*syntax.DictEntry); ok {

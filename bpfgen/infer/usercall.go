@@ -257,7 +257,7 @@ func (u *user) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 	}
 	inner := &user{proj: u.proj, pr: u.pr, b: u.b, half: child, nested: u.nested,
 		chain: append(slices.Clip(u.chain), fn), copies: u.copies}
-	inner.frame = &uframe{fn: fn, def: def, vars: map[*resolve.Binding]uval{}}
+	inner.frame = &uframe{fn: fn, def: def, vars: map[*resolve.Binding]uval{}, open: u.frame.perhaps()}
 	u.params(inner.frame, fn, x, vals)
 	falls := inner.stmts(def.Body)
 	v := u.result(inner, falls)

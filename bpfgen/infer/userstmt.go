@@ -113,6 +113,7 @@ func (u *user) ifStmt(s *syntax.IfStmt) bool {
 		}
 		return u.stmts(s.False)
 	}
+	u.frame.open = true
 	before := u.frame.vars
 	u.frame.vars = cloneUvals(before)
 	tf := u.stmts(s.True)
