@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -19,19 +17,9 @@ const nobody = "65534"
 // confined runs a startrace that others may execute with the rights that the flags of test/confine leave.
 func confined(t *testing.T, flags []string, args ...string) ended {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "startrace-confined")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	copied := filepath.Join(dir, "startrace")
-	binary, err := os.ReadFile(program(t, "startrace"))
-	if err = errors.Join(err, os.WriteFile(copied, binary, 0o755), os.Chmod(dir, 0o755)); err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	words := append(append(append([]string{}, flags...), "--", copied), args...)
+	words := append(append(append([]string{}, flags...), "--", forOthers(t)), args...)
 	cmd := exec.CommandContext(ctx, program(t, "confine"), words...)
 	var stdout, stderr bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", &stdout, &stderr

@@ -3,7 +3,6 @@ package accept
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -157,16 +156,7 @@ func TestListFunctions(t *testing.T) {
 // Without permission what can be listed is, and what cannot is said.
 func TestListWithoutPermission(t *testing.T) {
 	needTracing(t)
-	dir := t.TempDir() // the tree may be closed to others
-	copied := filepath.Join(dir, "startrace")
-	binary, err := os.ReadFile(program(t, "startrace"))
-	if err == nil {
-		err = errors.Join(os.WriteFile(copied, binary, 0o755), os.Chmod(dir, 0o755), os.Chmod(filepath.Dir(dir), 0o755))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(copied, "list", "{openat,sched_switch,vfs_rea?}")
+	cmd := exec.Command(forOthers(t), "list", "{openat,sched_switch,vfs_rea?}")
 	const nobody = 65534
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	cmd.Dir = "/"

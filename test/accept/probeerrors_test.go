@@ -140,16 +140,14 @@ func TestProbePermission(t *testing.T) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for from, to := range map[string]string{path: "calls", program(t, "startrace"): "startrace"} {
-		data, err := os.ReadFile(from)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, to), data, 0o755)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "calls"), data, 0o755)
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(dir, "startrace"), "-e", `probe("uprobe:`+dir+`/calls:add", lambda e: None)`, "-c", "true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(ctx, forOthers(t), "-e", `probe("uprobe:`+dir+`/calls:add", lambda e: None)`, "-c", "true")
 	cmd.Dir, cmd.Env = dir, []string{"PATH=/bin:/usr/bin", "HOME=/"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	var text bytes.Buffer
