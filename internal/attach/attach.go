@@ -101,7 +101,7 @@ func (l *Loaded) attach(want func(*program) bool) error {
 		points, err := l.open(p)
 		if err != nil {
 			l.detach(todo[:i])
-			return &Error{p.Program, markPermission(err)}
+			return &Error{p.Program, markPermission(explainFiles(&p.Attach, err))}
 		}
 		p.points = points
 	}
@@ -118,6 +118,15 @@ func (l *Loaded) selected(want func(*program) bool) []*program {
 	}
 	slices.SortStableFunc(out, func(p, q *program) int { return cmp.Compare(rank(p.Program), rank(q.Program)) })
 	return out
+}
+
+// explainFiles says what to do where the process may open no more files; for
+// patterns of functions openProbes has said it.
+func explainFiles(a *tree.Attach, err error) error {
+	if !errors.Is(err, unix.EMFILE) || len(a.Places) > 0 {
+		return err
+	}
+	return fmt.Errorf("the limit of open files was reached, each point is one: raise it (ulimit -n, as root): %w", err)
 }
 
 // open attaches p to its point.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -154,5 +155,20 @@ func TestProbePermission(t *testing.T) {
 	cmd.Stdout, cmd.Stderr = &text, &text
 	if err := cmd.Run(); err == nil || !regexp.MustCompile(`root|CAP_BPF|CAP_SYS_ADMIN`).MatchString(text.String()) {
 		t.Errorf("%v: %s", err, text.String())
+	}
+}
+
+// Where no more files may be opened, that is said, with what to do. Which limit the points meet depends on what else is open.
+func TestOpenFilesLimit(t *testing.T) {
+	needTracing(t)
+	const text = `probe("rawtracepoint:sched_process_exit", lambda e: None)`
+	said := false
+	for files := 10; files < 30 && !said; files++ {
+		command := fmt.Sprintf(`ulimit -n %d; exec "$0" -e "$1" -c true`, files)
+		out, err := exec.Command("sh", "-c", command, program(t, "startrace"), text).CombinedOutput()
+		said = err != nil && strings.Contains(strings.Join(strings.Fields(string(out)), " "), "the limit of open files was reached, each point is one: raise it (ulimit -n, as root)")
+	}
+	if !said {
+		t.Error("no limit from 10 to 29 was said to be reached")
 	}
 }
