@@ -143,10 +143,15 @@ func lastRow(screen string) string {
 // enter types a line, waits for the next prompt and gives what came between.
 func (p *promptTest) enter(line string) string {
 	p.Helper()
-	number, _, _ := strings.Cut(strings.Trim(lastRow(p.Screen()), " "), ">")
-	n, err := strconv.Atoi(number)
-	if err != nil {
-		p.Fatalf("no prompt in the last row:\n%s", p.Screen())
+	n := 0
+	// What is printed above the line takes it away for a moment.
+	if err := p.Await("a prompt in the last row", func(screen string) bool {
+		number, _, found := strings.Cut(strings.Trim(lastRow(screen), " "), ">")
+		var err error
+		n, err = strconv.Atoi(number)
+		return found && err == nil
+	}); err != nil {
+		p.Fatal(err)
 	}
 	p.press(line + "\r")
 	p.await(fmt.Sprintf("%d>", n+1))
