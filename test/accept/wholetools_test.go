@@ -25,7 +25,7 @@ func TestVfsstat(t *testing.T) {
 	}
 	dir := t.TempDir()
 	e = startrace(t, "vfsstat", "-i", "1h", "-c", fmt.Sprintf(`sh -c "for i in 1 2 3; do mkdir %s/d; rmdir %s/d; echo >%s/f; rm %s/f; done"`, dir, dir, dir, dir)).ok(t)
-	e.has(t, `(?m)^ +\d+ +\d+ +0 +\d+ +\d+ +3 +3 +3$`)
+	e.has(t, `(?m)^ +\d+ +\d+ +0 +\d+ +3 +3 +3 +3$`)
 }
 
 // Files that were made and deleted under the trace, with what lay between.
