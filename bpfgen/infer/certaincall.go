@@ -148,7 +148,7 @@ func (u *user) checkPercent(x *syntax.BinaryExpr, l, r uval) {
 		u.clash(x.OpPos, "the format has %d verbs, and there are %d values", len(verbs), values)
 		return
 	}
-	if typ := typeName(r); values == 1 && plainTypes[typ] && typ != "int" && typ != "float" && typ != "bool" && strings.Contains("dioxXeEfFgG", verbs) {
+	if typ := typeName(r); values == 1 && plainTypes[typ] && typ != "int" && typ != "float" && strings.Contains("dioxXeEfFgG", verbs) {
 		u.clash(x.OpPos, "%%%s wants a number, got %s", verbs, typ)
 	}
 }
