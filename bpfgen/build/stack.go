@@ -34,7 +34,7 @@ func (b *builder) callStack(e *tree.Expr) val {
 	out := b.newJoin(types.Type{Kind: types.Stack})
 	give := func(id *ir.Value) { b.jumpWith(out, val{t: types.Type{Kind: types.Stack}, x: id}) }
 	lost := func() { give(b.konst(wire.LostStack)) }
-	space, absent, owner := int64(0), int64(wire.NoStack), b.konst(b.ofProgram())
+	space, absent, owner := int64(0), int64(wire.NoStack), b.konst(b.ofProgram(e.Int))
 	if user {
 		space, absent, owner = userStack, wire.NoUserStack, b.tgid()
 	}
@@ -152,11 +152,11 @@ func (b *builder) skipped(user bool) int64 {
 // ofProgram is what a kernel stack has in place of a process: of a probe at one
 // function the number of the program, so that the stack begins with the
 // function.
-func (b *builder) ofProgram() int64 {
+func (b *builder) ofProgram(frames int64) int64 {
 	switch a := b.prog.Attach; a.Kind {
 	case tree.AttachFentry, tree.AttachFexit, tree.AttachKretprobe:
-		if i := slices.Index(b.Tree.Programs, b.prog); i >= 0 && len(a.Places) == 1 {
-			return wire.StackProgram | int64(i)
+		if i := slices.Index(b.Tree.Programs, b.prog); i >= 0 && i <= wire.StackProgramNumber && len(a.Places) == 1 {
+			return wire.StackProgram | frames<<wire.StackProgramAsked | int64(i)
 		}
 	}
 	return 0

@@ -138,7 +138,7 @@ func (t *stacks) read(id uint64) *namedStack {
 	}
 	stack := t.kernel(e.addrs, asked, e.mark&wire.MarkTraced != 0)
 	if e.owner != 0 {
-		t.begin(stack, int(e.owner&^wire.StackProgram), asked)
+		t.begin(stack, int(e.owner&wire.StackProgramNumber), asked)
 	}
 	return stack
 }

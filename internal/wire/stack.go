@@ -19,9 +19,15 @@ const (
 	MarkTraced = 0x100
 )
 
-// StackProgram marks the number of a program: that of a probe at the entry or
-// the return of one function, with which its stacks begin.
-const StackProgram = 1 << 31
+// StackProgram marks the number of a program, in the lower half: that of a probe
+// at the entry or the return of one function, with which its stacks begin. In
+// the bits above is how many frames were asked for: with that function in front,
+// the same addresses are another stack where one has to go at the end.
+const (
+	StackProgram       = 1 << 31
+	StackProgramNumber = 1<<16 - 1
+	StackProgramAsked  = 16
+)
 
 // The ids that are no stack; those of stacks are odd.
 const (
