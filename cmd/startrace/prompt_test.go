@@ -413,6 +413,12 @@ func TestPromptDumbTerminal(t *testing.T) {
 	if !strings.Contains(p.Screen(), "\n3> 2 + 2\n") || strings.Count(p.Screen(), "wrote 5\n") != 1 {
 		t.Errorf("screen\n%s", p.Screen())
 	}
+	p.press("1 +")
+	p.await("5> 1 +")
+	p.press("\x03")
+	p.awaitText("5> 1 +^C\n5>")
+	p.press("2\r")
+	p.awaitText("5> 2\n2\n6>")
 	if strings.Contains(p.Raw(), "\x1b") {
 		t.Errorf("a dumb terminal got %q", p.Raw())
 	}

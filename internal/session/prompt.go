@@ -172,8 +172,7 @@ func (p *prompt) takeInput() (ended bool) {
 func (p *prompt) takeLine() (more, ended bool) {
 	if p.keys.takeInterrupt() {
 		p.in.Drop()
-		p.term.Write([]byte("\n"))
-		p.term.asked = false
+		p.term.abandoned()
 		return true, false
 	}
 	line, ok, end := p.keys.line()

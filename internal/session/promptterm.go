@@ -134,6 +134,14 @@ func (t *terminal) answered() {
 	}
 }
 
+// abandoned says that Ctrl-C was pressed.
+func (t *terminal) abandoned() {
+	if t.asked {
+		_ = t.put([]byte("\n"))
+	}
+	t.answered()
+}
+
 // Write shows results and messages.
 func (t *terminal) Write(b []byte) (int, error) {
 	n := len(b)
