@@ -18,11 +18,6 @@ import (
 const kept uint64 = 1<<unix.CAP_BPF | 1<<unix.CAP_PERFMON | 1<<unix.CAP_SYS_PTRACE |
 	1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_SYSLOG | 1<<unix.CAP_KILL
 
-// LaterWithout reports whether probes can be attached with these capabilities
-// alone: before 5.11 loaded programs count against RLIMIT_MEMLOCK, and kernels of
-// Debian before 5.13 want CAP_SYS_ADMIN for perf events (doctor: paranoid).
-func LaterWithout(facts *kernel.Facts) bool { return facts.AtLeast(5, 13) }
-
 // DropPrivileges gives up all other capabilities, for all threads of the
 // process and for good: nothing that needs them can be attached afterwards,
 // such as watchpoints, and perf events where kernel.perf_event_paranoid is 3.

@@ -49,7 +49,8 @@ func parseRelease(s string) Version {
 // preemptible from 7.0 on, and a program that one task holds does not run for
 // others on that CPU. Nothing tells but the version.
 func (f *Facts) MissesCalls() bool {
-	return f.AtLeast(6, 19)
+	v, known := f.release()
+	return known && v.AtLeast(6, 19)
 }
 
 // PointerArguments reports whether programs of trampolines may read arguments
@@ -57,12 +58,6 @@ func (f *Facts) MissesCalls() bool {
 func (f *Facts) PointerArguments() bool {
 	v, known := f.release()
 	return !known || v.AtLeast(5, 17)
-}
-
-// AtLeast reports whether the kernel is known to be of this version or newer.
-func (f *Facts) AtLeast(major, minor int) bool {
-	v, known := f.release()
-	return known && v.AtLeast(major, minor)
 }
 
 // release is the version that the facts are of; that of a fixture is not known.

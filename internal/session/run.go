@@ -82,7 +82,7 @@ func (s *session) trace() error {
 // dropPrivileges gives up what is not needed any more, unless a callback can
 // attach something.
 func (s *session) dropPrivileges() {
-	if s.host.Uses("enable") || s.growth != nil && !attach.LaterWithout(s.facts) {
+	if s.host.Uses("enable") || s.growth != nil {
 		return
 	}
 	if err := attach.DropPrivileges(); err != nil {
