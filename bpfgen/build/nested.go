@@ -26,7 +26,7 @@ type nested struct {
 }
 
 // maxStale bounds the search for an entry: what is above it is stale. An
-// exception can leave tens of calls at once.
+// exception leaves all calls between its throw and its catch at once.
 const maxStale = 32
 
 // identity is the thread, the frame and the place of a call.
@@ -76,7 +76,7 @@ func (b *builder) spanEnter(s *tree.Stmt) {
 
 // stackSize is the distance within which two frames are taken to be on one
 // stack: x86 and arm64 have 16 KiB for a kernel thread; user stacks may be
-// larger, but calls that are left at once seldom go farther.
+// larger, and entries of calls that were left farther away count as another stack's.
 func (b *builder) stackSize() int64 {
 	switch b.prog.Attach.Kind {
 	case tree.AttachUprobe, tree.AttachUretprobe:

@@ -298,7 +298,8 @@ func (u *unit) noTrampoline(f *funcPoint) string {
 	return ""
 }
 
-// maxTrampolineArgs are those in registers: six on x86, eight on arm64.
+// maxTrampolineArgs are those that a trampoline passes on all machines: six registers on x86; arm64 has eight, of which two
+// are not used here.
 const maxTrampolineArgs = 6
 
 // plainPointer: to a struct, or to anything.

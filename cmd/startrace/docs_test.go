@@ -31,7 +31,7 @@ func TestDocs(t *testing.T) {
 		t.Skip(needsTypes)
 	}
 	if testing.Short() {
-		t.Skip("runs each command of the documents, which takes a minute in a guest")
+		t.Skip("the short form, for guests, leaves it out: make test runs it")
 	}
 	files, err := filepath.Glob("../../docs/*.md")
 	if err != nil {

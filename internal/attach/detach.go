@@ -117,8 +117,9 @@ func (l *Loaded) detach(programs []*program) {
 	}
 }
 
-// Close detaches all programs, waits until the kernel has let go of them, and
-// releases everything. Losses keeps its last numbers.
+// Close detaches all programs, waits until none of them runs any more, and
+// releases everything; from 6.13 on the kernel frees the program of a link a
+// grace period later (bpf_link_dealloc). Losses keeps its last numbers.
 func (l *Loaded) Close() error {
 	l.Disable()
 	errs := []error{l.closing.wait()}

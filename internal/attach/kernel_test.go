@@ -312,7 +312,7 @@ func TestMissedRuns(t *testing.T) {
 	l := mustLoad(t, u)
 	if _, complete := l.Losses(); !complete {
 		// Such a kernel also runs a program within itself, here into a deadlock.
-		t.Skip("needs a kernel that counts missed runs (5.12)")
+		t.Skip("needs recursion_misses of programs (Linux 5.12)")
 	}
 	if err := l.Attach(); err != nil {
 		t.Fatal(err)

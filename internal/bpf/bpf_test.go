@@ -14,7 +14,7 @@ func rawTracepoint(t *testing.T, insns ...asm.Instruction) int {
 	t.Helper()
 	fd, err := Load(&Program{Name: "a test/of names", Type: ebpf.RawTracepoint, Instructions: insns}, nil)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSYS) {
-		t.Skip("needs the right to load eBPF programs:", err)
+		t.Skip("needs CAP_BPF and CAP_PERFMON, or root:", err)
 	}
 	if err != nil {
 		t.Fatal(err)

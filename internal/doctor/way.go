@@ -22,7 +22,7 @@ var wayTable = []struct {
 	{kernel.WayTracepoint, "tracepoint:", "", "rawtracepoint: has the same events with other arguments"},
 	{kernel.WayProfile, "profile: and interval:", "", ""},
 	{kernel.WayKprobe, "kprobe: and kretprobe:", "", "tracepoints and system calls"},
-	{kernel.WayKprobeMulti, "many functions of the kernel at once", "5.18", "a probe for each function: thousands take minutes to attach"},
+	{kernel.WayKprobeMulti, "many functions of the kernel at once", "5.18", "a probe for each function, which takes longer to attach"},
 	{kernel.WayKprobeSession, "entry and return of a function by one program", "6.10", "two programs; nothing is missing"},
 	{kernel.WayFentry, "fentry: and fexit:", "5.5", "func: takes kprobes, at several times the cost"},
 	{kernel.WayUprobe, "uprobe:, uretprobe: and usdt:", "", ""},

@@ -30,7 +30,7 @@ func TestKernelPtRegs(t *testing.T) {
 	b := kernelBTF(t)
 	regs := RegisterOffsets("")
 	if regs == nil {
-		t.Skip("no registers for", runtime.GOARCH)
+		t.Skip("needs amd64 or arm64, not", runtime.GOARCH)
 	}
 	id := named(t, b, KindStruct, "pt_regs")
 	check := func(name string, want int) {

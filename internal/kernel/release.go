@@ -45,9 +45,9 @@ func parseRelease(s string) Version {
 }
 
 // MissesCalls reports whether a program at sys_enter or sys_exit can miss calls
-// because a task is preempted while it runs it: tracepoint programs are
-// preemptible from 7.0 on, and a program that one task holds does not run for
-// others on that CPU. Nothing tells but the version.
+// because a task is preempted while it runs it: tracepoint programs have become
+// preemptible after 6.18 (seen on 7.2, and not on 6.18), and a program that one
+// task holds does not run for others on that CPU. Nothing tells but the version.
 func (f *Facts) MissesCalls() bool {
 	v, known := f.release()
 	return known && v.AtLeast(6, 19)

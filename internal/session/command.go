@@ -61,7 +61,8 @@ func (s *session) releaseCommand() error {
 	return nil
 }
 
-// commandGrace is how long a command may take to end after SIGTERM.
+// commandGrace is how long the end of the run waits for a command after SIGTERM:
+// short enough not to be felt after Ctrl-C. One that takes longer goes on alone.
 const commandGrace = 200 * time.Millisecond
 
 // stopCommand ends a command that outlives the run: it was started for it.
