@@ -44,6 +44,13 @@ func parseRelease(s string) Version {
 	return v
 }
 
+// LinksCountMisses reports whether links to kernel functions count the calls that they do not follow (link_info of
+// kprobe_multi, 6.7). Nothing tells but the version.
+func (f *Facts) LinksCountMisses() bool {
+	v, known := f.release()
+	return !known || v.AtLeast(6, 7)
+}
+
 // MissesCalls reports whether a program at sys_enter or sys_exit can miss calls
 // because a task is preempted while it runs it: tracepoint programs have become
 // preemptible after 6.18 (seen on 7.2, and not on 6.18), and a program that one

@@ -132,7 +132,7 @@ at_exit(lambda: [print("began", k, v) for k, v in began.items()])
 }
 
 // Calls that are open at the same time are seen to end, or it is said how many were not: links to functions remember few
-// before 6.14.
+// before 6.14, and before 6.7 they do not count the others.
 func TestKernelFunctionOpenCalls(t *testing.T) {
 	needKernelFunctions(t)
 	const sleepers = 8
@@ -143,6 +143,12 @@ func TestKernelFunctionOpenCalls(t *testing.T) {
 	e := startrace(t, "-f", "-e", `n = count(); probe("kretprobe:hrtimer_nanosleep", lambda e: n.add(), where = lambda e: e.comm == "sleep")`,
 		"-e", `at_exit(lambda: print("seen", n.value))`, "-c", "sh "+file).ok(t)
 	seen := number(t, e.stdout, `seen (\d+)`)
+	if !atLeast(t, 6, 7) { // what is not counted is said before
+		if !strings.Contains(e.stderr, "does not say how many more it misses; fexit:FUNCTION") || seen < 1 || seen > sleepers {
+			t.Errorf("%d of %d calls seen: %s", seen, sleepers, e.stderr)
+		}
+		return
+	}
 	checkAccount(t, e, seen, sleepers)
 	if atLeast(t, 6, 14) && seen != sleepers {
 		t.Errorf("%d of %d calls seen: %s", seen, sleepers, e.stderr)
