@@ -321,7 +321,14 @@ func TestMissedRuns(t *testing.T) {
 	l.Disable()
 	losses, _ := l.Losses()
 	ran := counts(l)
-	if len(losses) < 1 || losses[0].Kind != LossMissed || losses[0].Probe != 0 || losses[0].Count < 100 || losses[0].Count > ran[0] {
+	// On 7.2 the second program can be held by a task that was preempted in it: then it is the one that misses calls.
+	missed := map[int]uint64{}
+	for _, loss := range losses {
+		if loss.Kind == LossMissed {
+			missed[loss.Probe] = loss.Count
+		}
+	}
+	if missed[0]+missed[1] < 100 || missed[1] == 0 && missed[0] > ran[0] {
 		t.Errorf("got %+v, want at least 100 missed of probe 0, which ran %d times", losses, ran[0])
 	}
 	if err := l.Close(); err != nil {
