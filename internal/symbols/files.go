@@ -72,14 +72,20 @@ func (t *Table) vdsoTable(a *area) *file {
 }
 
 func (t *Table) openMapped(p *Process, a *area) *file {
-	at, ok := t.find(p, a)
-	if !ok {
-		return nil
+	for _, at := range t.places(p, a) {
+		if !a.isAt(at) {
+			continue
+		}
+		if f := t.files.known(a.version); f != nil {
+			return f
+		}
+		f, err := elffile.Open(at.path, elffile.Options{Root: at.root})
+		if err != nil && !a.isAt(at) {
+			continue // the process has ended since
+		}
+		return t.files.take(a.version, f, err)
 	}
-	if f := t.files.known(a.version); f != nil {
-		return f
-	}
-	return t.files.read(a.version, at)
+	return nil
 }
 
 // secure makes sure that the files of some addresses can be read later, when
@@ -117,17 +123,24 @@ func (t *Table) hold(p *Process, a *area) {
 // find gives the place at which the file of an area can be opened.
 func (t *Table) find(p *Process, a *area) (place, bool) {
 	for _, at := range t.places(p, a) {
-		st, err := os.Stat(at.path)
-		if err != nil || !st.Mode().IsRegular() {
-			continue
+		if a.isAt(at) {
+			return at, true
 		}
-		if sys, ok := st.Sys().(*syscall.Stat_t); at.check && (!ok || sys.Ino != a.Inode) {
-			continue
-		}
-		a.version = fileVersion{a.id(), st.Size(), st.ModTime()}
-		return at, true
 	}
 	return place{}, false
+}
+
+// isAt reports whether the file of an area is there, and notes which version.
+func (a *area) isAt(at place) bool {
+	st, err := os.Stat(at.path)
+	if err != nil || !st.Mode().IsRegular() {
+		return false
+	}
+	if sys, ok := st.Sys().(*syscall.Stat_t); at.check && (!ok || sys.Ino != a.Inode) {
+		return false
+	}
+	a.version = fileVersion{a.id(), st.Size(), st.ModTime()}
+	return true
 }
 
 // A place is a path by which a mapped file may be opened.
@@ -220,9 +233,8 @@ func (fs *files) get(version fileVersion) *file {
 	return k.file
 }
 
-// read reads a file that was not known.
-func (fs *files) read(version fileVersion, at place) *file {
-	f, err := elffile.Open(at.path, elffile.Options{Root: at.root})
+// take makes the table of an open file, and closes it.
+func (fs *files) take(version fileVersion, f *elffile.File, err error) *file {
 	if err == nil {
 		defer f.Close()
 	}
