@@ -160,8 +160,10 @@ func TestQuote(t *testing.T) {
 
 // A program comes with its libraries and its loader.
 func TestHostedPrograms(t *testing.T) {
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skipf("needs the program bash: %v", err)
+	for _, program := range []string{"bash", "ldd"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("needs the program %s: %v", program, err)
+		}
 	}
 	found, err := hostedPrograms()
 	if err != nil {
