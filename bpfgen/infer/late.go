@@ -81,6 +81,9 @@ func (u *unit) waits(p *plan.Pattern) bool {
 	if kernel.IsPattern(module) || u.facts.ModuleState(module) != kernel.ModuleInstalled {
 		return false
 	}
+	if p.Provider == "rawtracepoint" && !u.facts.TypesOfModules() {
+		wrong(p.Pos, "%s: this kernel does not have the types of modules (Linux 5.11, CONFIG_DEBUG_INFO_BTF_MODULES), which raw tracepoints take: use tracepoint:", p.Text)
+	}
 	u.notef(p.Pos, "%s: waits for module %s", p.Text, module)
 	u.res.Waits = append(u.res.Waits, Wait{Probe: u.probe, Point: p.Text, Module: module})
 	return true

@@ -51,6 +51,13 @@ func (f *Facts) LinksCountMisses() bool {
 	return !known || v.AtLeast(6, 7)
 }
 
+// TypesOfModules reports whether modules have types of their own (BTF, 5.11). Nothing tells but the version as long as none
+// is loaded.
+func (f *Facts) TypesOfModules() bool {
+	v, known := f.release()
+	return !known || v.AtLeast(5, 11)
+}
+
 // MissesCalls reports whether a program at sys_enter or sys_exit can miss calls
 // because a task is preempted while it runs it: tracepoint programs have become
 // preemptible after 6.18 (seen on 7.2, and not on 6.18), and a program that one
