@@ -63,7 +63,7 @@ test-vm:
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append lockdown=integrity -run Lockdown -suite -- ./test/accept
 
 test-vm-short:
-	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -timeout 12m -suite -short
+	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -timeout 15m -suite -short
 
 test-all: test arm64 test-vm fuzz diff mutate bench
 
