@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"runtime"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -216,7 +217,8 @@ func TestSend(t *testing.T) {
 		if got := binary.NativeEndian.Uint32(rec[16:]); int(got) != os.Getpid() {
 			t.Errorf("pid %d, want %d", got, os.Getpid())
 		}
-		if got := recordString(20, rec); got != string(me) {
+		// What is behind the NUL is not sent on by readers, and 6.1 does not write it.
+		if got, _, _ := strings.Cut(recordString(20, rec), "\x00"); got != strings.TrimRight(string(me), "\x00") {
 			t.Errorf("comm %q, want %q", got, me)
 		}
 	}
