@@ -9,12 +9,17 @@ import (
 
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/kernel"
 )
 
 // TestMemory compares the estimates with what the kernel says of maps.
 func TestMemory(t *testing.T) {
 	if unix.Geteuid() != 0 {
 		t.Skip("needs root, to create maps")
+	}
+	if v, err := kernel.Release(); err != nil || !v.AtLeast(6, 4) {
+		t.Skipf("needs Linux 6.4, from which on memlock in /proc/PID/fdinfo is the memory itself: this is %v, %v", v, err)
 	}
 	in := &Input{PossibleCPUs: ebpf.MustPossibleCPU()}
 	for _, spec := range []*ebpf.MapSpec{
@@ -32,7 +37,7 @@ func TestMemory(t *testing.T) {
 		defer m.Close()
 		told, ok := memlock(t, m.FD())
 		if !ok {
-			t.Skip("needs a kernel that says how much memory each kind of map takes (memlock in /proc/self/fdinfo, 6.4 and later)")
+			t.Fatalf("%v: fdinfo has no memlock", spec.Type)
 		}
 		if got := in.memory(spec); got < told*80/100-8192 || got > told*120/100+8192 {
 			t.Errorf("%v: about %d bytes, the kernel says %d", spec.Type, got, told)
@@ -40,8 +45,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// memlock is what fdinfo says: the memory itself since 6.4, before that an
-// estimate of the kernel's own, or 0.
+// memlock is what fdinfo says.
 func memlock(t *testing.T, fd int) (n int, ok bool) {
 	t.Helper()
 	f, err := os.Open(fmt.Sprintf("/proc/self/fdinfo/%d", fd))
