@@ -269,7 +269,7 @@ func TestKlockstat(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/tracing/events/lock/contention_begin"); err != nil {
 		t.Skip("needs the tracepoint lock:contention_begin (Linux 5.19)")
 	}
-	dd := fmt.Sprintf("dd if=/dev/zero of=%s bs=1M count=60 conv=notrunc", filepath.Join(t.TempDir(), "file"))
+	dd := fmt.Sprintf("dd if=/dev/zero of=%s bs=30M count=2 conv=notrunc", filepath.Join(t.TempDir(), "file"))
 	command := fmt.Sprintf(`sh -c "%[1]s & %[1]s & %[1]s & %[1]s; wait"`, dd) // one holds the lock when its turn is over, the others want it
 	e := startrace(t, "klockstat", "-P", "-t", "write", "-c", command).ok(t)
 	row := regexp.MustCompile(`(?m)^dd +([1-9]\d*) +(\d+) +\d+\.\d +(\d+) \w*write_iter$`).FindStringSubmatch(e.stdout)
