@@ -1,11 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/startrace/startrace/internal/kernel"
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/internal/session"
@@ -21,7 +24,16 @@ func TestCommand(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Condition: func(cond string) (bool, error) {
-			return cond == "bpf" && canTrace() || cond == "env-S" && exec.Command("env", "-S", "true").Run() == nil, nil
+			switch cond {
+			case "bpf":
+				return canTrace(), nil
+			case "env-S":
+				return exec.Command("env", "-S", "true").Run() == nil, nil
+			case "skips": // kernels that skip a program while a preempted task is in it, and count that
+				v, err := kernel.Release()
+				return v.AtLeast(6, 19), err
+			}
+			return false, fmt.Errorf("unknown condition %s", cond)
 		},
 		Setup: func(e *testscript.Env) error {
 			if !canTrace() {

@@ -284,7 +284,7 @@ func TestKlockstat(t *testing.T) {
 		t.Errorf("a lock of another type: %q", rows)
 	}
 	e = startrace(t, "klockstat", "-s", "-c", command).ok(t)
-	e.has(t, `(?m)^ +down_write\S*\n +\w*write_iter`)
+	e.has(t, `(?m)^ +\w*down_write\S*\n +\w*write_iter`) // on 6.1 the slow path has the place of its caller
 }
 
 // Who asked for which capability, and whether it had it.
