@@ -7,10 +7,9 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"github.com/startrace/startrace/internal/kernel"
 	"golang.org/x/sys/unix"
 
+	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/session"
 )
 
