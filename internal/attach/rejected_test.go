@@ -57,6 +57,7 @@ const (
 	wordsKind    = "an argument of the wrong kind"
 	wordsEvent   = "a part of the event"
 	wordsForm    = "malformed"
+	wordsUnknown = "this kernel does not know"
 )
 
 var rejectedPrograms = []rejectedProgram{
@@ -214,6 +215,9 @@ func TestPlainWords(t *testing.T) {
 		"R1 invalid mem access 'ringbuf_mem_or_null'":                                                        wordsMissing,
 		"R3 type=scalar expected=fp, pkt, pkt_meta, map_key, map_value, mem, ringbuf_mem, buf, trusted_ptr_": wordsKind,
 		"Unreleased reference id=2 alloc_insn=5":                                                             "not given back",
+		"BPF_STX uses reserved fields":                                                                       wordsUnknown,
+		"unknown opcode db":                                                                                  wordsUnknown,
+		"BPF_ATOMIC uses invalid atomic opcode e1":                                                           wordsUnknown,
 		"last insn is not an exit or jmp":                                                                    wordsForm,
 		"a sentence of a kernel that is not yet written":                                                     "cannot be checked",
 		"invalid access to memory, mem_size=16 off=8 size=16":                                                wordsBeyond,

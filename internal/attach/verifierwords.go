@@ -52,7 +52,9 @@ var complaints = sync.OnceValue(func() []complaint {
 			"a function of the kernel is called with an argument of the wrong kind"),
 		says(`Unreleased reference|would lead to reference leak|leaks addr|[Aa]t program exit the register R0`,
 			"an address of the kernel would get out, something that was taken is not given back, or the result is not one that is allowed"),
-		says(`unreachable insn|jump out of range|last insn is not an exit|unknown opcode|reserved fields|invalid (shift|BPF_\w+|bpf_ld_imm64)|div by zero|invalid insn idx|jump into the middle`,
+		says(`unknown opcode|uses reserved fields|invalid atomic opcode|unknown insn class`,
+			"an instruction is used that this kernel does not know"),
+		says(`unreachable insn|jump out of range|last insn is not an exit|invalid (shift|BPF_\w+|bpf_ld_imm64)|div by zero|invalid insn idx|jump into the middle`,
 			"the instructions themselves are malformed"),
 	}
 })
