@@ -14,6 +14,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/opt"
 	"github.com/startrace/startrace/bpfgen/regalloc"
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/kernel"
 )
 
 // Options are the facts and wishes that Generate depends on.
@@ -37,6 +38,13 @@ type Options struct {
 	// DumpPass keeps the IR after each run of this pass, one of Passes; "" for
 	// none.
 	DumpPass string
+}
+
+// For gives the options for a kernel, so that nothing is emitted that it does
+// not know: it has had atomics that give the old value since 5.12, bpf_loop
+// since 5.17.
+func For(v kernel.Version) Options {
+	return Options{NoCmpXchg: !v.AtLeast(5, 12), HasLoop: v.AtLeast(5, 17)}
 }
 
 // DefaultRing is the size of the ring. It takes twice that of memory in the

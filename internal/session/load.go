@@ -113,7 +113,9 @@ func (s *session) compile(st explain.Stages) (*infer.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.unit, err = bpfgen.Generate(result.Tree, bpfgen.Options{NoCmpXchg: !version.AtLeast(5, 12), HasLoop: version.AtLeast(5, 17), Dump: st.IR, DumpPass: st.Pass, Containers: s.room()})
+	o := bpfgen.For(version)
+	o.Dump, o.DumpPass, o.Containers = st.IR, st.Pass, s.room()
+	s.unit, err = bpfgen.Generate(result.Tree, o)
 	return result, err
 }
 

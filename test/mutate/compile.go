@@ -111,7 +111,11 @@ func compile(h *script.Host, facts *kernel.Facts) Result {
 	if points > mostPoints {
 		return Result{Stage: Skipped}
 	}
-	u, err := bpfgen.Generate(typed.Tree, bpfgen.Options{})
+	version, err := kernel.Release()
+	if err != nil {
+		return Result{Stage: Compiled, Err: &StageError{"release", err}}
+	}
+	u, err := bpfgen.Generate(typed.Tree, bpfgen.For(version))
 	if err != nil {
 		return Result{Stage: Compiled, Err: &StageError{"generate", err}}
 	}
