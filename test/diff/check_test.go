@@ -87,7 +87,9 @@ func (c *checker) check(programs []*Program) {
 }
 
 func (c *checker) options() bpfgen.Options {
-	return bpfgen.Options{RingSize: 1 << 16, NoCmpXchg: old(), HasLoop: atLeast(5, 17), Outlining: c.outlining}
+	o := options()
+	o.Outlining = c.outlining
+	return o
 }
 
 func (c *checker) halves(programs []*Program) {

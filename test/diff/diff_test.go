@@ -35,7 +35,10 @@ func TestSubprograms(t *testing.T) {
 }
 
 // found are seeds whose programs have found a mistake that no text in testdata shows as well.
-var found = []uint64{777002185, 20262953, 20264481, 20264482}
+var found = []uint64{777002185, 20262953, longLoop, 20264482}
+
+// longLoop has a loop that the verifier of 5.10 does not follow to its end: it is run where there is bpf_loop.
+const longLoop = 20264481
 
 // TestFound tries these again.
 func TestFound(t *testing.T) {
@@ -43,8 +46,9 @@ func TestFound(t *testing.T) {
 	for _, seed := range found {
 		c := &checker{facts: facts(t), inputs: Inputs(1, 24)}
 		c.check([]*Program{Generate(seed, fmt.Sprintf("f%d", seed))})
-		if c.programs != 1 {
-			t.Errorf("seed %d: no program", seed)
+		mayBeTooLong := seed == longLoop && !atLeast(5, 17)
+		if c.programs != 1 && !(mayBeTooLong && c.limits == 1) {
+			t.Errorf("seed %d: %d programs ran, %d loops were too long", seed, c.programs, c.limits)
 		}
 		for _, f := range c.found {
 			t.Errorf("seed %d: %s", seed, f)
@@ -198,7 +202,9 @@ func TestUpdatesBefore512(t *testing.T) {
 		if old() && !without {
 			continue
 		}
-		u, err := compileFor(scriptOf([]*Program{p}), f, StrMax, bpfgen.Options{RingSize: 1 << 16, NoCmpXchg: without})
+		o := options()
+		o.NoCmpXchg = without
+		u, err := compileFor(scriptOf([]*Program{p}), f, StrMax, o)
 		if err != nil {
 			t.Fatal(err)
 		}

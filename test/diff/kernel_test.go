@@ -98,7 +98,9 @@ func (p *Program) point() string {
 
 // compile makes the unit of a script. A panic of the compiler is an error.
 func compile(src string, facts *kernel.Facts, strMax int, dump bool) (*bpfgen.Unit, error) {
-	return compileFor(src, facts, strMax, bpfgen.Options{RingSize: 1 << 16, Dump: dump, NoCmpXchg: old()})
+	o := options()
+	o.Dump = dump
+	return compileFor(src, facts, strMax, o)
 }
 
 func compileFor(src string, facts *kernel.Facts, strMax int, options bpfgen.Options) (u *bpfgen.Unit, err error) {
@@ -119,6 +121,14 @@ func compileFor(src string, facts *kernel.Facts, strMax int, options bpfgen.Opti
 		return nil, err
 	}
 	return bpfgen.Generate(res.Tree, options)
+}
+
+// options are those for this kernel, with a ring that takes little memory.
+func options() bpfgen.Options {
+	v, _ := kernel.Release() // what atLeast says where it is not known
+	o := bpfgen.For(v)
+	o.RingSize = 1 << 16
+	return o
 }
 
 // old reports whether this kernel has no atomics that give the old value.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/cilium/ebpf"
 
-	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/build"
 )
 
@@ -55,7 +54,9 @@ func TestLoopsWithout517(t *testing.T) {
             n += 2
     return n
 `}
-	u, err := compileFor(scriptOf([]*Program{p}), facts(t), StrMax, bpfgen.Options{RingSize: 1 << 16, NoCmpXchg: old()})
+	o := options()
+	o.HasLoop = false
+	u, err := compileFor(scriptOf([]*Program{p}), facts(t), StrMax, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func userHalves(src string, facts *kernel.Facts) (h *script.Host, res *infer.Res
 	if res, err = infer.Unit(h.Plan(), facts); err != nil {
 		return nil, nil, nil, err
 	}
-	u, err = bpfgen.Generate(res.Tree, bpfgen.Options{RingSize: 1 << 16, NoCmpXchg: old()})
+	u, err = bpfgen.Generate(res.Tree, options())
 	return h, res, u, err
 }
 

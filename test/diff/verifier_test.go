@@ -8,7 +8,6 @@ import (
 
 	"github.com/cilium/ebpf"
 
-	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/build"
 )
 
@@ -71,7 +70,7 @@ def f(e):
 `
 	work := map[build.Outlining]int{}
 	for _, o := range []build.Outlining{build.NeverCall, build.AlwaysCall} {
-		u, err := compileFor(scriptOf([]*Program{{Name: "f", Text: src}}), f, 64, bpfgen.Options{RingSize: 1 << 16, NoCmpXchg: old(), Outlining: o})
+		u, err := compileFor(scriptOf([]*Program{{Name: "f", Text: src}}), f, 64, (&checker{outlining: o}).options())
 		if err != nil {
 			t.Fatal(err)
 		}
