@@ -175,7 +175,7 @@ func TestSlowprocsTool(t *testing.T) {
 // Three programs on one CPU: a histogram for each, though -c names only the shell that starts them. (S1-16, S1-25)
 func TestSlowprocsPrograms(t *testing.T) {
 	needTracing(t)
-	spin := program(t, "workload") + " -report /dev/null spin 1 1s"
+	spin := program(t, "workload") + " -report /dev/null spin 1 400ms"
 	e := startrace(t, "slowprocs", "--threshold", "1ms", "-c", fmt.Sprintf(`sh -c "%s & %s & %s; wait"`, spin, spin, spin)).ok(t)
 	titles := regexp.MustCompile(`(?m)^slowprocs\[wl-spin, \d+\] \(ms\):$`).FindAllString(e.stdout, -1)
 	if len(titles) != 3 {

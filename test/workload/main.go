@@ -8,7 +8,7 @@
 //	workload [flags] cold N                       N calls of openat with names in untouched pages
 //	workload [flags] faults N                     N page faults, in the pages from 0x200000000000 on
 //	workload [flags] stores N                     N writes of the variable main.watched, and half as many reads
-//	workload [flags] spin THREADS DURATION        busy loops, all on one CPU
+//	workload [flags] spin THREADS DURATION        busy loops, all on one CPU, for so long of its time
 //	workload [flags] execs N                      N processes in each of which a second thread executes a program
 //	workload [flags] exits N                      N processes that end with status 0, 1, …, 255, 0, …
 //	workload [flags] tcp N BYTES                  N connections in each of which so much is sent, and one that is refused
