@@ -93,7 +93,8 @@ func evalError(e *starlark.EvalError) *Error {
 	for len(stack) > 0 && stack[len(stack)-1].Pos.Filename() == "<builtin>" {
 		stack = stack[:len(stack)-1]
 	}
-	out := &Error{Msg: plainRun(e.Msg) + runtimeHint(e.Msg), Cause: e.Unwrap()}
+	plain := plainRun(e.Msg)
+	out := &Error{Msg: plain + runtimeHint(e.Msg, plain), Cause: e.Unwrap()}
 	if len(stack) > 0 {
 		out.Pos = stack[len(stack)-1].Pos
 	}
@@ -103,24 +104,24 @@ func evalError(e *starlark.EvalError) *Error {
 	return out
 }
 
-// runtimeHint adds what to do where the interpreter's words do not say it.
-func runtimeHint(msg string) string {
+// runtimeHint adds what to do where the interpreter's words, and plain ones in
+// their place, do not say it.
+func runtimeHint(msg, plain string) string {
 	if strings.Contains(msg, "frozen") {
 		return " (a kernel half uses it as a constant; what changes belongs into a table())"
 	}
-	return containerHint(msg)
+	return containerHint(plain)
 }
 
-// operands are the types that an operator was tried on, as the interpreter
-// names them.
+// operands are the types that an operator was tried on, as plainRuntime says it.
 var operands = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:unknown binary op: )?(\w+) \S+ (\w+)(?: not implemented)?$`)
+	return regexp.MustCompile(`^(\w+) \S+ (\w+): (?:values of )?these types have no `)
 })
 
 // containerHint says where the number of a container is, for one that stands
 // where a number should.
-func containerHint(msg string) string {
-	m := operands().FindStringSubmatch(msg)
+func containerHint(plain string) string {
+	m := operands().FindStringSubmatch(plain)
 	if m == nil {
 		return ""
 	}

@@ -45,16 +45,16 @@ var plainResolve = sync.OnceValue(func() []rewording {
 // typeNames are the types of the interpreter as scripts know them.
 var typeNames = strings.NewReplacer("NoneType", "None", "builtin_function_or_method", "a builtin function")
 
-// plainRuntime are the messages of the interpreter while a script runs. "not
-// implemented" is the interpreter's own, of its own types and of two that
-// differ; our values say it in plain words by themselves.
+// plainRuntime are the messages of the interpreter while a script runs. That of
+// < > <= >= is known by the operator: the interpreter says it of its own types and
+// of two that differ, and our values say it in plain words by themselves.
 var plainRuntime = sync.OnceValue(func() []rewording {
 	return []rewording{
 		{regexp.MustCompile(`^unhandled index operation (\S+)\[(\S+)\]$`), "$1 has no elements: [KEY] is for lists, dicts, tuples, strings and tables"},
 		{regexp.MustCompile(`^invalid call of non-function \((\S+)\)$`), "$1 is called like a function, and it is none"},
 		{regexp.MustCompile(`^unknown binary op: (\S+) (\S+) (\S+)$`), "$1 $2 $3: these types have no $2"},
 		{regexp.MustCompile(`^unknown unary op: (\S+) (\S+)$`), "$1$2: this type has no $1"},
-		{regexp.MustCompile(`^(\S+) (\S+) (\S+) not implemented$`), "$1 $2 $3: values of these types have no order"},
+		{regexp.MustCompile(`^(\S+) ([<>]=?) (\S+) \w+ \w+$`), "$1 $2 $3: values of these types have no order"},
 		{regexp.MustCompile(`^unhashable( type)?: (list|dict|set)$`), "a $2 cannot be a key: it can change; a tuple can: (a, b)"},
 		{regexp.MustCompile(`^unhashable( type)?: (.*)$`), "a $2 cannot be a key"},
 		{regexp.MustCompile(`^local variable (\S+) referenced before assignment$`), "$1 has no value yet: a function that assigns $1 has its own, also where the top level has one"},
