@@ -18,7 +18,7 @@ import (
 // tail call; wrappers of methods in Go, sibling calls of C++ and Rust). Where
 // that is known its returns are ends of the call too: they find the start of
 // this one by the place on the stack where the call began. Where a jump leads
-// through memory or to a stub of the linker, the end is seen at the jump.
+// through memory or to an entry of the procedure linkage table (PLT), the end is seen at the jump.
 
 // Leaves are where a call of a function ends.
 type Leaves struct {
