@@ -8,12 +8,11 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/cilium/ebpf/btf"
-
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/starlark/script"
+	"github.com/startrace/startrace/test/smallkernel"
 )
 
 // A growing kernel has a tracefs of its own, to which modules add.
@@ -25,20 +24,12 @@ type growingKernel struct {
 
 func growing(t *testing.T) *growingKernel {
 	t.Helper()
-	b, err := btf.NewBuilder(testTypes(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	blob, err := b.Marshal(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	k := &growingKernel{t: t, dir: t.TempDir()}
 	if err := os.CopyFS(k.dir, os.DirFS("testdata/tracefs")); err != nil {
 		t.Fatal(err)
 	}
 	k.facts = kernel.Open(kernel.Options{
-		BTF: blob, TracefsPath: k.dir, Symbols: testSymbols, Blacklist: testBlacklist,
+		BTF: smallkernel.BTF(t, smallkernel.Types()...), TracefsPath: k.dir, Symbols: testSymbols, Blacklist: testBlacklist,
 		Modules: fstest.MapFS{"modules.dep": {Data: []byte("kernel/nbd.ko:\nkernel/fs/over-lay.ko:\n")}, "modules.builtin": {Data: []byte("kernel/fs/ext4.ko\n")}},
 	})
 	return k

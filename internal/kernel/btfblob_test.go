@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/cilium/ebpf/btf"
+
+	"github.com/startrace/startrace/test/smallkernel"
 )
 
 // fixtureBTF is a small kernel, encoded by an independent library.
@@ -66,15 +68,7 @@ func fixtureBTF(t testing.TB) []byte {
 		&btf.Typedef{Name: "user_str", Type: &btf.Pointer{Target: &btf.TypeTag{Type: char, Value: "user"}}},
 		&btf.Struct{Name: "tagged", Size: 4, Members: []btf.Member{{Name: "x", Type: i32, Tags: []string{"a"}}}, Tags: []string{"b"}},
 	}
-	b, err := btf.NewBuilder(types, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	blob, err := b.Marshal(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return blob
+	return smallkernel.BTF(t, types...)
 }
 
 func fixture(t testing.TB) *BTF {

@@ -20,6 +20,7 @@ import (
 	"github.com/startrace/startrace/internal/listing"
 	"github.com/startrace/startrace/internal/locate"
 	"github.com/startrace/startrace/internal/usdt"
+	"github.com/startrace/startrace/test/smallkernel"
 )
 
 var update = flag.Bool("update", false, "write the golden text anew")
@@ -46,27 +47,15 @@ func fixedTypes(t *testing.T) []byte {
 	state := &btf.Enum{Name: "state", Size: 4, Signed: true, Values: []btf.EnumValue{{Name: "GONE", Value: ^uint64(0)}, {Name: "RUN", Value: 3}}}
 	any := &btf.Union{Name: "any", Size: 8, Members: []btf.Member{{Name: "word", Type: u64}, {Name: "state", Type: state}}}
 	meta := &btf.Pointer{Target: &btf.Struct{Name: "bpf_iter_meta", Size: 8, Members: []btf.Member{{Name: "seq_num", Type: u64}}}}
-	function := func(name string, ret btf.Type, params ...btf.FuncParam) btf.Type {
-		return &btf.Func{Name: name, Type: &btf.FuncProto{Return: ret, Params: params}}
-	}
-	probe := &btf.FuncProto{Return: &btf.Void{}, Params: []btf.FuncParam{{Name: "__data", Type: &btf.Pointer{Target: &btf.Void{}}}, {Name: "p", Type: ptr}}}
-	b, err := btf.NewBuilder([]btf.Type{
+	return smallkernel.BTF(t,
 		task, any,
-		function("task_read", s32, btf.FuncParam{Name: "p", Type: ptr}, btf.FuncParam{Name: "from", Type: u64}, btf.FuncParam{Name: "name", Type: &btf.Pointer{Target: char}}),
-		function("task_write", s32, btf.FuncParam{Name: "p", Type: ptr}),
-		function("set_nice", &btf.Void{}, btf.FuncParam{Name: "p", Type: ptr}, btf.FuncParam{Type: s32}),
-		function("bpf_iter_task", s32, btf.FuncParam{Name: "meta", Type: meta}, btf.FuncParam{Name: "task", Type: ptr}),
-		function("bpf_iter_helper", s32, btf.FuncParam{Name: "p", Type: ptr}),
-		&btf.Typedef{Name: "btf_trace_sched_wakeup", Type: &btf.Pointer{Target: probe}},
-	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	blob, err := b.Marshal(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return blob
+		smallkernel.Function("task_read", s32, btf.FuncParam{Name: "p", Type: ptr}, btf.FuncParam{Name: "from", Type: u64}, btf.FuncParam{Name: "name", Type: &btf.Pointer{Target: char}}),
+		smallkernel.Function("task_write", s32, btf.FuncParam{Name: "p", Type: ptr}),
+		smallkernel.Function("set_nice", &btf.Void{}, btf.FuncParam{Name: "p", Type: ptr}, btf.FuncParam{Type: s32}),
+		smallkernel.Function("bpf_iter_task", s32, btf.FuncParam{Name: "meta", Type: meta}, btf.FuncParam{Name: "task", Type: ptr}),
+		smallkernel.Function("bpf_iter_helper", s32, btf.FuncParam{Name: "p", Type: ptr}),
+		smallkernel.Tracepoint("sched_wakeup", btf.FuncParam{Name: "p", Type: ptr}),
+	)
 }
 
 // words are those of probe().

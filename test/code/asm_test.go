@@ -12,6 +12,7 @@ import (
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/internal/explain"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/test/smallkernel"
 )
 
 // TestAsm looks at the instructions that stand for lines of the scripts in
@@ -96,22 +97,10 @@ func smallKernel(t *testing.T) *kernel.Facts {
 	task := &btf.Struct{Name: "task_struct", Size: 16, Members: []btf.Member{
 		{Name: "pid", Type: s32, Offset: 32}, {Name: "tgid", Type: s32, Offset: 64},
 	}}
-	ptr, void := &btf.Pointer{Target: task}, &btf.Pointer{Target: &btf.Void{}}
-	tracepoint := func(name string, params ...btf.FuncParam) btf.Type {
-		proto := &btf.FuncProto{Return: &btf.Void{}, Params: append([]btf.FuncParam{{Name: "__data", Type: void}}, params...)}
-		return &btf.Typedef{Name: "btf_trace_" + name, Type: &btf.Pointer{Target: proto}}
-	}
-	b, err := btf.NewBuilder([]btf.Type{
-		task, tracepoint("sched_wakeup", btf.FuncParam{Name: "p", Type: ptr}),
-		tracepoint("sched_switch", btf.FuncParam{Name: "prev", Type: ptr}, btf.FuncParam{Name: "next", Type: ptr},
+	ptr := &btf.Pointer{Target: task}
+	return kernel.Open(kernel.Options{BTF: smallkernel.BTF(t,
+		task, smallkernel.Tracepoint("sched_wakeup", btf.FuncParam{Name: "p", Type: ptr}),
+		smallkernel.Tracepoint("sched_switch", btf.FuncParam{Name: "prev", Type: ptr}, btf.FuncParam{Name: "next", Type: ptr},
 			btf.FuncParam{Name: "prev_state", Type: u32}),
-	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	blob, err := b.Marshal(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return kernel.Open(kernel.Options{BTF: blob})
+	)})
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/starlark/value"
+	"github.com/startrace/startrace/test/smallkernel"
 )
 
 func needBPF(t testing.TB) {
@@ -45,7 +46,7 @@ func facts(t testing.TB) *kernel.Facts {
 	t.Helper()
 	char := &btf.Int{Name: "char", Size: 1, Encoding: btf.Signed}
 	node := nodeType()
-	params := []btf.FuncParam{{Name: "__data", Type: &btf.Pointer{Target: &btf.Void{}}}}
+	var params []btf.FuncParam
 	for _, f := range Fields {
 		var typ btf.Type = &btf.Int{Name: fmt.Sprintf("u%d", f.Bits), Size: uint32(f.Bits / 8)}
 		switch {
@@ -60,19 +61,7 @@ func facts(t testing.TB) *kernel.Facts {
 		}
 		params = append(params, btf.FuncParam{Name: f.Name, Type: typ})
 	}
-	proto := &btf.FuncProto{Return: &btf.Void{}, Params: params}
-	var points []btf.Type
-	for _, name := range []string{"diff", "done"} {
-		points = append(points, &btf.Typedef{Name: "btf_trace_" + name, Type: &btf.Pointer{Target: proto}})
-	}
-	b, err := btf.NewBuilder(points, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	blob, err := b.Marshal(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	blob := smallkernel.BTF(t, smallkernel.Tracepoint("diff", params...), smallkernel.Tracepoint("done", params...))
 	return kernel.Open(kernel.Options{BTF: blob})
 }
 

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cilium/ebpf/btf"
-
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/test/smallkernel"
 )
 
 var update = flag.Bool("update", false, "rewrite the messages of the catalogue")
@@ -104,40 +103,5 @@ func unescape(src string) string {
 // smallKernel is a kernel of fixed content, so that messages are the same on every machine.
 func smallKernel(t *testing.T) *kernel.Facts {
 	t.Helper()
-	b, err := btf.NewBuilder(smallTypes(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	blob, err := b.Marshal(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return kernel.Open(kernel.Options{BTF: blob, TracefsPath: "../../bpfgen/infer/testdata/tracefs"})
-}
-
-func smallTypes() []btf.Type {
-	s32 := &btf.Int{Name: "int", Size: 4, Encoding: btf.Signed}
-	u32 := &btf.Int{Name: "unsigned int", Size: 4}
-	u64 := &btf.Int{Name: "long unsigned int", Size: 8}
-	boolean := &btf.Int{Name: "_Bool", Size: 1, Encoding: btf.Bool}
-	char := &btf.Int{Name: "char", Size: 1, Encoding: btf.Signed}
-	task := &btf.Struct{Name: "task_struct", Size: 64}
-	ptr := &btf.Pointer{Target: task}
-	mm := &btf.Struct{Name: "mm_struct", Size: 16, Members: []btf.Member{{Name: "owner", Type: ptr}, {Name: "total_vm", Type: u64, Offset: 64}}}
-	task.Members = []btf.Member{
-		{Name: "__state", Type: u32}, {Name: "pid", Type: s32, Offset: 32}, {Name: "tgid", Type: s32, Offset: 64},
-		{Name: "comm", Type: &btf.Array{Index: u32, Type: char, Nelems: 16}, Offset: 128},
-		{Name: "real_parent", Type: ptr, Offset: 256}, {Name: "mm", Type: &btf.Pointer{Target: mm}, Offset: 320},
-		{Name: "cpus", Type: &btf.Array{Index: u32, Type: u32, Nelems: 4}, Offset: 384},
-	}
-	void := &btf.Pointer{Target: &btf.Void{}}
-	tracepoint := func(name string, params ...btf.FuncParam) btf.Type {
-		proto := &btf.FuncProto{Return: &btf.Void{}, Params: append([]btf.FuncParam{{Name: "__data", Type: void}}, params...)}
-		return &btf.Typedef{Name: "btf_trace_" + name, Type: &btf.Pointer{Target: proto}}
-	}
-	return []btf.Type{
-		task, mm, tracepoint("sched_wakeup", btf.FuncParam{Name: "p", Type: ptr}),
-		tracepoint("sched_switch", btf.FuncParam{Name: "preempt", Type: boolean}, btf.FuncParam{Name: "prev", Type: ptr},
-			btf.FuncParam{Name: "next", Type: ptr}, btf.FuncParam{Name: "prev_state", Type: u32}),
-	}
+	return kernel.Open(kernel.Options{BTF: smallkernel.BTF(t, smallkernel.Types()...), TracefsPath: "../../bpfgen/infer/testdata/tracefs"})
 }
