@@ -277,17 +277,8 @@ func (c *checker) dominance() {
 				c.before(dom, b, i, a)
 			}
 		}
-		n := len(b.Values)
-		if b.Term.X != nil {
-			c.before(dom, b, n, b.Term.X)
-		}
-		if b.Term.Y != nil {
-			c.before(dom, b, n, b.Term.Y)
-		}
-		for _, e := range b.Term.To {
-			for _, a := range e.Args {
-				c.before(dom, b, n, a)
-			}
+		for at := range b.Term.Operands() {
+			c.before(dom, b, len(b.Values), *at)
 		}
 	}
 }

@@ -102,42 +102,32 @@ func (j *joint) onEdge(e *ir.Edge, v *ir.Value) *ir.Value {
 // they are. A use where both ways meet again would need a parameter there:
 // it stands against the whole.
 func (j *joint) findUses(dom *ir.DomTree) bool {
-	ok := true
 	for _, b := range j.f.Blocks {
 		if b == j.b {
 			continue
 		}
-		eachOperand(b, func(at **ir.Value) {
-			v := *at
-			if v == nil || v.Block != j.b {
-				return
+		for at := range b.Operands() {
+			if (*at).Block != j.b {
+				continue
 			}
-			for way := range 2 {
-				if j.sole[way] && dom.Dominates(j.b.Term.To[way].Block, b) {
-					j.uses[way] = append(j.uses[way], use{at, v})
-					return
-				}
+			way := j.wayTo(b, dom)
+			if way < 0 {
+				return false
 			}
-			ok = false
-		})
+			j.uses[way] = append(j.uses[way], use{at, *at})
+		}
 	}
-	return ok
+	return true
 }
 
-// eachOperand calls do with each place in b that names a value.
-func eachOperand(b *ir.Block, do func(at **ir.Value)) {
-	for _, v := range b.Values {
-		for i := range v.Args {
-			do(&v.Args[i])
+// wayTo is the way of j's block behind which b is, -1 for none alone.
+func (j *joint) wayTo(b *ir.Block, dom *ir.DomTree) int {
+	for way := range 2 {
+		if j.sole[way] && dom.Dominates(j.b.Term.To[way].Block, b) {
+			return way
 		}
 	}
-	do(&b.Term.X)
-	do(&b.Term.Y)
-	for i := range b.Term.To {
-		for k := range b.Term.To[i].Args {
-			do(&b.Term.To[i].Args[k])
-		}
-	}
+	return -1
 }
 
 // redirect leads the known edges past b.

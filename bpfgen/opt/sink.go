@@ -46,17 +46,9 @@ func allUsers(f *ir.Func, order []*ir.Block) [][]user {
 				users[a.ID] = append(users[a.ID], user{b, v})
 			}
 		}
-		end := func(v *ir.Value) {
-			if v != nil {
-				users[v.ID] = append(users[v.ID], user{b, nil})
-			}
-		}
-		end(b.Term.X)
-		end(b.Term.Y)
-		for _, e := range b.Term.To {
-			for _, a := range e.Args {
-				end(a)
-			}
+		for at := range b.Term.Operands() {
+			id := (*at).ID
+			users[id] = append(users[id], user{b, nil})
 		}
 	}
 	return users

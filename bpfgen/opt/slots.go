@@ -11,7 +11,7 @@ func privateSlots(f *ir.Func) []bool {
 		private[i] = true
 	}
 	lose := func(v *ir.Value) {
-		if v != nil && v.Op == ir.OpSlot {
+		if v.Op == ir.OpSlot {
 			private[v.Slot.ID] = false
 		}
 	}
@@ -23,12 +23,8 @@ func privateSlots(f *ir.Func) []bool {
 				}
 			}
 		}
-		lose(b.Term.X)
-		lose(b.Term.Y)
-		for _, e := range b.Term.To {
-			for _, a := range e.Args {
-				lose(a)
-			}
+		for at := range b.Term.Operands() {
+			lose(*at)
 		}
 	}
 	return private

@@ -24,25 +24,17 @@ func (s *subst) get(v *ir.Value) *ir.Value {
 	return v
 }
 
-func (s *subst) list(vs []*ir.Value) {
-	for i, v := range vs {
-		vs[i] = s.get(v)
+// operands replaces in the operands of v.
+func (s *subst) operands(v *ir.Value) {
+	for i, a := range v.Args {
+		v.Args[i] = s.get(a)
 	}
 }
 
-// operands replaces in the operands of v.
-func (s *subst) operands(v *ir.Value) { s.list(v.Args) }
-
 // term replaces in a terminator.
 func (s *subst) term(t *ir.Term) {
-	if t.X != nil {
-		t.X = s.get(t.X)
-	}
-	if t.Y != nil {
-		t.Y = s.get(t.Y)
-	}
-	for i := range t.To {
-		s.list(t.To[i].Args)
+	for at := range t.Operands() {
+		*at = s.get(*at)
 	}
 }
 

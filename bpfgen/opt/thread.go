@@ -35,22 +35,10 @@ func passableBlocks(f *ir.Func) []bool {
 	for _, b := range f.Blocks[1:] {
 		passable[b.ID] = len(b.Values) == 0 && b.Term.Kind != ir.Ret
 	}
-	use := func(b *ir.Block, v *ir.Value) {
-		if v != nil && v.Op == ir.OpParam && v.Block != b {
-			passable[v.Block.ID] = false
-		}
-	}
 	for _, b := range f.Blocks {
-		for _, v := range b.Values {
-			for _, a := range v.Args {
-				use(b, a)
-			}
-		}
-		use(b, b.Term.X)
-		use(b, b.Term.Y)
-		for _, e := range b.Term.To {
-			for _, a := range e.Args {
-				use(b, a)
+		for at := range b.Operands() {
+			if v := *at; v.Op == ir.OpParam && v.Block != b {
+				passable[v.Block.ID] = false
 			}
 		}
 	}

@@ -141,22 +141,10 @@ func (s *state) withStores(b *ir.Block) []Step {
 // spilled values; it gives the bytes of the former.
 func (s *state) layout(a *Allocation) (int, error) {
 	inUse := make([]bool, len(s.f.Slots))
-	mark := func(v *ir.Value) {
-		if v != nil && v.Op == ir.OpSlot {
-			inUse[v.Slot.ID] = true
-		}
-	}
 	for _, b := range s.order {
-		for _, v := range b.Values {
-			for _, arg := range v.Args {
-				mark(arg)
-			}
-		}
-		mark(b.Term.X)
-		mark(b.Term.Y)
-		for _, e := range b.Term.To {
-			for _, arg := range e.Args {
-				mark(arg)
+		for at := range b.Operands() {
+			if v := *at; v.Op == ir.OpSlot {
+				inUse[v.Slot.ID] = true
 			}
 		}
 	}
