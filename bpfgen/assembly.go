@@ -18,7 +18,6 @@ import (
 type assembly struct {
 	insns  asm.Instructions
 	lines  []Line
-	alloc  string
 	raw    int // instructions, 64-bit loads counted twice
 	frames []frame
 }
@@ -26,7 +25,7 @@ type assembly struct {
 // A frame is what a function takes of the stack.
 type frame struct {
 	f     *ir.Func
-	stack int
+	regs  *regalloc.Allocation
 	insns int
 }
 
@@ -44,9 +43,17 @@ func (a *assembly) add(f *ir.Func) error {
 		a.lines = append(a.lines, Line{a.raw + l.Insn, l.Pos})
 	}
 	size := int(insns.Size()) / asm.InstructionSize
-	a.insns, a.alloc, a.raw = append(a.insns, insns...), a.alloc+regs.String(), a.raw+size
-	a.frames = append(a.frames, frame{f, regs.Stack, size})
+	a.insns, a.raw = append(a.insns, insns...), a.raw+size
+	a.frames = append(a.frames, frame{f, regs, size})
 	return nil
+}
+
+// alloc is the text of what the functions keep in which register.
+func (a *assembly) alloc() (text string) {
+	for _, fr := range a.frames {
+		text += fr.regs.String()
+	}
+	return text
 }
 
 // describe gives the functions types, which the kernel wants of all of them
@@ -88,7 +95,7 @@ func (a *assembly) depth(fr frame) int {
 		i := slices.IndexFunc(a.frames, func(o frame) bool { return o.f.Name == name })
 		deepest = max(deepest, a.depth(a.frames[i]))
 	}
-	return (max(fr.stack, 1)+frameUnit-1)&^(frameUnit-1) + deepest
+	return (max(fr.regs.Stack, 1)+frameUnit-1)&^(frameUnit-1) + deepest
 }
 
 // calledBy gives the names of the subprograms that f calls.

@@ -177,7 +177,7 @@ func (g *generator) withStack(p *tree.Program, stack int, calls build.Outlining)
 	g.unit.Lines[p.Name] = a.lines
 	g.unit.Calls[p.Name] = a.calls(code.Calls)
 	if g.dumps() {
-		d.Alloc, d.Asm = a.alloc, fmt.Sprint(a.insns)
+		d.Alloc, d.Asm = a.alloc(), fmt.Sprint(a.insns)
 		g.unit.Dumps[p.Name] = d
 	}
 	return nil

@@ -1,0 +1,37 @@
+package mutate
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// BenchmarkTools compiles tools of the standard library, from the text to the eBPF of each program.
+func BenchmarkTools(b *testing.B) {
+	for _, name := range []string{"biolatency", "slowprocs", "opensnoop", "fatrace"} {
+		text, err := os.ReadFile(filepath.Join("../../stdlib", name+".star"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(name, func(b *testing.B) {
+			facts := kernel.Open(kernel.Options{})
+			if _, err := facts.BTF(); err != nil {
+				b.Skipf(needBTF, err)
+			}
+			insns := 0
+			for b.Loop() {
+				res := Compile(name+".star", string(text), facts)
+				if res.Err != nil {
+					b.Fatal(res.Err)
+				}
+				insns = 0
+				for _, p := range res.Unit.Spec.Programs {
+					insns += len(p.Instructions)
+				}
+			}
+			b.ReportMetric(float64(insns), "insns")
+		})
+	}
+}
