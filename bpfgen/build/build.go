@@ -123,7 +123,7 @@ func (s *Shared) Program(p *tree.Program, stack int, o Outlining) (code *Code, e
 		b.family = &family{callees: findCallees(p, o, b.locals), names: map[string]bool{p.Name: true}, calledLoops: loops}
 		b.program()
 	}
-	prune(b.f)
+	b.f.Prune()
 	funcs := []*ir.Func{b.f}
 	for todo := b.called; len(todo) > 0; todo = todo[1:] {
 		if !slices.Contains(funcs, todo[0].f) {

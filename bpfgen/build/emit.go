@@ -163,27 +163,3 @@ func (b *builder) ret() {
 func (b *builder) end() {
 	b.cur = b.f.NewBlock()
 }
-
-// prune drops blocks that cannot be reached.
-func prune(f *ir.Func) {
-	reached := map[*ir.Block]bool{}
-	work := []*ir.Block{f.Blocks[0]}
-	for len(work) > 0 {
-		blk := work[len(work)-1]
-		work = work[:len(work)-1]
-		if reached[blk] {
-			continue
-		}
-		reached[blk] = true
-		for _, e := range blk.Term.To {
-			work = append(work, e.Block)
-		}
-	}
-	kept := f.Blocks[:0]
-	for _, blk := range f.Blocks {
-		if reached[blk] {
-			kept = append(kept, blk)
-		}
-	}
-	f.Blocks = kept
-}

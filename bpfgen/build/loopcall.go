@@ -229,7 +229,7 @@ func (l *loopCall) buildBody(b *builder, step int64) {
 	n.env[l.s.Int] = intVal(b.prog.Locals[l.s.Int].Type, x)
 	n.carry(l.vars)
 	n.roundBody(l.s)
-	prune(n.f)
+	n.f.Prune()
 	l.sub.ctx = n.f.CountUses()[ctx.ID] > 0
 	if l.sub.scratch = n.f.ScratchSize; l.sub.scratch > 0 {
 		replaceScratch(n.f, scratch)

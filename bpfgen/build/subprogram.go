@@ -299,7 +299,7 @@ func (b *builder) give(results []*ir.Value) {
 
 // finish gives the parameters that are used their places.
 func (s *subprogram) finish(params []*ir.Value) {
-	prune(s.f)
+	s.f.Prune()
 	used := s.f.CountUses()
 	reg := int64(0)
 	lead := []*ir.Value{}

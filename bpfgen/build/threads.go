@@ -21,7 +21,7 @@ func (s *Shared) SpanExit(p *tree.Program, spans []int) (*ir.Func, error) {
 		b.call(helperMapDelete, b.mapPtr(tree.SpanMap(i)), b.addr(key, 0))
 	}
 	b.ret()
-	prune(b.f)
+	b.f.Prune()
 	return b.f, b.f.Check()
 }
 
@@ -43,7 +43,7 @@ func (s *Shared) SpanExec(p *tree.Program, spans []int) (*ir.Func, error) {
 		b.moveEntry(i, key, to)
 	}
 	b.ret()
-	prune(b.f)
+	b.f.Prune()
 	return b.f, b.f.Check()
 }
 

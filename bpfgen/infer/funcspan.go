@@ -39,7 +39,6 @@ func (u *unit) kernelSpan(p *plan.Pattern) []*target {
 		u.notef(p.Pos, "%s: %s, so kprobes at entry and return are used", p.Text, u.whyNoTrampoline(t))
 	}
 	u.mustHave(has.Kprobe, "way to probe functions", has.Why["kprobe"], p)
-	u.warnOfReturns(p)
 	return []*target{t}
 }
 

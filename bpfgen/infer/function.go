@@ -218,7 +218,6 @@ func (u *unit) byMechanism(t *target, p *plan.Pattern) []*target {
 		u.mustHave(has.Kprobe, "kprobes", has.Why["kprobe"], p)
 	case tree.AttachKretprobe:
 		u.mustHave(has.Kprobe, "kprobes", has.Why["kprobe"], p)
-		u.warnOfReturns(p)
 	case tree.AttachFentry:
 		if !u.facts.Trampolines().There || !u.trampolines(t) {
 			u.mustHave(has.Kprobe, "trampolines (fentry)", u.facts.Trampolines().Why, p)
@@ -230,23 +229,9 @@ func (u *unit) byMechanism(t *target, p *plan.Pattern) []*target {
 			u.mustHave(has.Kprobe, "trampolines (fexit)", u.facts.Trampolines().Why, p)
 			u.notef(p.Pos, "%s: %s, so kprobes at entry and return are used", p.Text, u.whyNoTrampoline(t))
 			t.kind, t.mech = targetFuncSpan, tree.AttachKprobe
-			u.warnOfReturns(p)
 		}
 	}
 	return []*target{t}
-}
-
-// warnOfReturns says where returns can be lost that nobody counts: a kretprobe follows a bounded number of calls at a
-// time (kernel/kprobes.c, kernel/trace/fprobe.c), and only links to many functions count the others.
-func (u *unit) warnOfReturns(p *plan.Pattern) {
-	if u.facts.Features().KprobeMulti && u.facts.LinksCountMisses() {
-		return
-	}
-	instead := ""
-	if u.facts.Trampolines().There {
-		instead = "; fexit:FUNCTION sees all"
-	}
-	u.warnf(p.Pos, "%s: this kernel follows a few calls of a function at a time, some for each CPU, and does not say how many more it misses%s", p.Text, instead)
 }
 
 func (u *unit) whyNoTrampoline(t *target) string {

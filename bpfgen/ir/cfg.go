@@ -1,6 +1,9 @@
 package ir
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // NumBlocks is an upper bound of block numbers, for tables.
 func (f *Func) NumBlocks() int { return f.nextBlock }
@@ -43,6 +46,21 @@ func (f *Func) Order() []*Block {
 		post[i], post[j] = post[j], post[i]
 	}
 	return post
+}
+
+// Prune drops the blocks that cannot be reached, and gives the others in their
+// Order.
+func (f *Func) Prune() []*Block {
+	order := f.Order()
+	if len(order) == len(f.Blocks) {
+		return order
+	}
+	reached := make([]bool, f.NumBlocks())
+	for _, b := range order {
+		reached[b.ID] = true
+	}
+	f.Blocks = slices.DeleteFunc(f.Blocks, func(b *Block) bool { return !reached[b.ID] })
+	return order
 }
 
 // A Pred is an edge seen from its target: edge Index of Block's terminator.

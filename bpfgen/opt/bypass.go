@@ -34,6 +34,9 @@ func bypass(f *ir.Func) bool {
 			changed, dom = true, nil
 		}
 	}
+	if changed {
+		f.Prune() // edges of blocks left behind lack arguments of parameters that came since
+	}
 	return changed
 }
 

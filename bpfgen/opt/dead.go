@@ -9,20 +9,9 @@ import (
 // dead removes blocks that cannot be reached, and values and parameters that
 // no effect and no branch needs.
 func dead(f *ir.Func) bool {
-	order := f.Order()
-	changed := len(order) != len(f.Blocks)
-	reached := make([]bool, f.NumBlocks())
-	for _, b := range order {
-		reached[b.ID] = true
-	}
-	kept := f.Blocks[:0]
-	for _, b := range f.Blocks {
-		if reached[b.ID] {
-			kept = append(kept, b)
-		}
-	}
-	clear(f.Blocks[len(kept):])
-	f.Blocks = kept
+	blocks := len(f.Blocks)
+	order := f.Prune()
+	changed := len(order) != blocks
 	preds := f.Preds(order)
 	used := usedValues(f, order, preds)
 	changed = dropParams(f, used, preds) || changed

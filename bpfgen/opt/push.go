@@ -15,14 +15,13 @@ import (
 // for edges b1(x, 0) and b1(0, 8192). A string's length and flags meet so.
 func push(f *ir.Func) bool {
 	changed := false
-	order := f.Order()
-	preds := f.Preds(f.Blocks) // also those that bypass has left behind unreached
+	order := f.Prune()
+	preds := f.Preds(order)
 	dom := f.Dominators(order)
 	uses := f.CountUses()
 	for _, b := range order[1:] {
-		// Loops, and edges of blocks left behind that lack arguments of parameters which came since.
-		unfit := func(p ir.Pred) bool { return dom.Dominates(b, p.Block) || len(p.Edge().Args) != len(b.Params) }
-		if len(preds[b.ID]) < 2 || len(b.Params) == 0 || slices.ContainsFunc(preds[b.ID], unfit) {
+		back := func(p ir.Pred) bool { return dom.Dominates(b, p.Block) }
+		if len(preds[b.ID]) < 2 || len(b.Params) == 0 || slices.ContainsFunc(preds[b.ID], back) {
 			continue
 		}
 		for i := 0; i < len(b.Values); i++ {
