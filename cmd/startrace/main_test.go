@@ -28,9 +28,8 @@ func TestCommand(t *testing.T) {
 				return canTrace(), nil
 			case "env-S":
 				return exec.Command("env", "-S", "true").Run() == nil, nil
-			case "skips": // kernels that skip a program while a preempted task is in it, and count that
-				v, err := kernel.Release()
-				return v.AtLeast(6, 19), err
+			case "skips":
+				return skips(t), nil
 			}
 			return false, fmt.Errorf("unknown condition %s", cond)
 		},
@@ -43,6 +42,17 @@ func TestCommand(t *testing.T) {
 			return err
 		},
 	})
+}
+
+// skips reports whether this kernel skips a program while a preempted task is in
+// it, and counts that.
+func skips(t *testing.T) bool {
+	t.Helper()
+	release, err := kernel.Release()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return release.AtLeast(6, 19)
 }
 
 // needsTypes is why a test is skipped where canTrace is false.
