@@ -42,6 +42,7 @@ type outcome struct {
 	console []byte
 	files   []byte // a tar archive of the outbox
 	err     error
+	second  *outcome // of the boot for what failed; nil if there was none
 }
 
 // result is what one job came to.
@@ -54,8 +55,11 @@ type result struct {
 	current string // the test that ran last
 }
 
-// ok says that everything ran and succeeded.
+// ok says that everything ran and succeeded, at the latest the second time.
 func (o outcome) ok() bool {
+	if o.second != nil {
+		return o.second.ok()
+	}
 	if o.err != nil || !o.done {
 		return false
 	}

@@ -33,6 +33,7 @@ type options struct {
 
 	suite    bool
 	short    bool
+	again    bool
 	parallel int
 	slowest  int
 	words    []string // the command, or packages
@@ -92,6 +93,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.out, "out", "", "folder for what the guest left in /out, as KERNEL.tar")
 	flags.BoolVar(&o.suite, "suite", false, "build and run the kernel tests of packages")
 	flags.BoolVar(&o.short, "short", false, "with -suite: the short form of the tests")
+	flags.BoolVar(&o.again, "again", false, "run the tests that failed a second time, alone; the timeout is for both")
 	flags.IntVar(&o.slowest, "slowest", 0, "list as many of the tests that took longest")
 	flags.IntVar(&o.parallel, "j", 1, "number of guests that run at a time")
 	flags.BoolVar(&o.renew, "renew", false, "fetch the newest kernels again")

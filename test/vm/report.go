@@ -40,8 +40,22 @@ func runAll(list []fetched, opts options) bool {
 	return good
 }
 
-// runKernel boots one kernel, and once more when it died of the emulator.
+// runKernel boots one kernel, and with -again once more for what failed.
 func runKernel(k fetched, opts options, p *printer) outcome {
+	began := time.Now()
+	p.lines(k, "=== kernel "+k.release)
+	o := bootKernel(k, opts, p)
+	if opts.again && !o.ok() && len(o.results) > 0 {
+		opts.load, opts.machine = o.failed(opts.load), opts.machine.left(began)
+		p.lines(k, "=== what failed, a second time")
+		second := bootKernel(k, opts, p)
+		o.second = &second
+	}
+	return o
+}
+
+// bootKernel boots one kernel, and once more when it died of the emulator.
+func bootKernel(k fetched, opts options, p *printer) outcome {
 	work, err := os.MkdirTemp("", "startrace-vm")
 	if err != nil {
 		return outcome{err: err}
@@ -51,7 +65,6 @@ func runKernel(k fetched, opts options, p *printer) outcome {
 	if err := buildInitramfs(initramfs, k, opts.load); err != nil {
 		return outcome{err: err}
 	}
-	p.lines(k, "=== kernel "+k.release)
 	o := opts.machine.boot(k, initramfs, opts.load, &voice{printer: p, kernel: k})
 	if o.again() {
 		p.lines(k, fmt.Sprintf("=== %v; booting again (an artefact of the emulator)\n%s", o.err, lastLines(o.console, 10)))
@@ -97,6 +110,10 @@ func (o outcome) summarize(w io.Writer, k fetched) verdict.Tally {
 	}
 	if o.err != nil {
 		fmt.Fprintf(w, "  FAIL: %v\n", o.err)
+	}
+	if o.second != nil {
+		fmt.Fprint(w, "what failed, a second time: ")
+		total.Add(o.second.summarize(w, k))
 	}
 	return total
 }

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// failed is the load that runs again what went wrong in o: the tests that failed, alone; of a job that came to no end
+// all tests; and jobs that were not reached.
+func (o outcome) failed(l load) load {
+	l.jobs = slices.Clone(l.jobs)
+	kept := l.jobs[:0]
+	for i, j := range l.jobs {
+		switch {
+		case i >= len(o.results):
+		case o.results[i].ok():
+			continue
+		case j.tests && o.results[i].status == testsFailed:
+			j.args = append(slices.Clone(j.args), "-test.run="+only(o.results[i].tally.Failures))
+		}
+		kept = append(kept, j)
+	}
+	l.jobs = kept
+	return l
+}
+
+// testsFailed is the exit status of a test binary that came to its end.
+const testsFailed = 1
+
+// only matches the tests among failures, which are "PACKAGE TEST" or "PACKAGE TEST/SUBTEST". The last -test.run counts.
+func only(failures []string) string {
+	var names []string
+	for _, f := range failures {
+		_, name, _ := strings.Cut(f, " ")
+		name, _, _ = strings.Cut(name, "/")
+		if name = regexp.QuoteMeta(name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return "^(" + strings.Join(names, "|") + ")$"
+}
+
+// left is what a kernel may still take.
+func (m machine) left(since time.Time) machine {
+	m.timeout -= time.Since(since)
+	return m
+}
