@@ -18,14 +18,16 @@ func (b *builder) half(c *tree.Container, p *ir.Value) *ir.Value {
 	if c.Agg.Halves < 2 {
 		return p
 	}
-	return b.op(ir.OpAdd, p, b.halfOffset(c))
+	// The mask stands here, where the verifier sees it: of an epoch that a body of
+	// a loop is given by memory it knows nothing.
+	return b.op(ir.OpAdd, p, b.imm(ir.OpMul, b.imm(ir.OpAnd, b.epoch(c), 1), int64(c.Agg.Size)))
 }
 
-func (b *builder) halfOffset(c *tree.Container) *ir.Value {
+// epoch is that of a container whose values have two halves.
+func (b *builder) epoch(c *tree.Container) *ir.Value {
 	return b.once(epochUse(int64(c.ID)), func() *ir.Value {
 		b.Uses[tree.MapEpochs] = true
-		epoch := b.load(8, b.mapValue(tree.MapEpochs, int64(8*c.ID)), 0)
-		return b.imm(ir.OpMul, b.imm(ir.OpAnd, epoch, 1), int64(c.Agg.Size))
+		return b.load(8, b.mapValue(tree.MapEpochs, int64(8*c.ID)), 0)
 	})
 }
 
@@ -43,7 +45,7 @@ func (u uses) countAdd(s *tree.Stmt) {
 func (b *builder) hoistEpochs() {
 	for _, c := range b.Tree.Containers {
 		if c != nil && c.Agg != nil && c.Agg.Halves > 1 && b.uses[epochUse(int64(c.ID))] > 1 {
-			b.halfOffset(c)
+			b.epoch(c)
 		}
 	}
 }

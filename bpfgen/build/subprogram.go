@@ -136,10 +136,11 @@ func (b *builder) liveIns(s *callSite) []*ir.Value {
 	return out
 }
 
-// epochOf is the offset of the half of an aggregation that is filled.
+// epochOf is the epoch of a container, which says what half of an aggregation is
+// filled; 0 where there are none.
 func (b *builder) epochOf(id int64) *ir.Value {
 	if c := b.container(id); c.Agg != nil && c.Agg.Halves > 1 {
-		return b.halfOffset(c)
+		return b.epoch(c)
 	}
 	return b.konst(0)
 }
