@@ -17,12 +17,14 @@ const (
 	probePoint                     // closing detaches and waits for programs that run
 	countingPoint                  // the same, and it counts what it missed (bpf.Missed)
 	tracePoint                     // closing detaches but waits for RCU, some 70 ms
+	returnPoint                    // the same, and then its event is to be removed
 )
 
 // A point is a descriptor that keeps a program attached.
 type point struct {
-	fd   int
-	kind pointKind
+	fd    int
+	kind  pointKind
+	event string // of returnPoint, in tracefs
 }
 
 // stop ends the delivery of events as far as that is possible without closing.
@@ -38,7 +40,7 @@ func (p point) stop() {
 // have put up thousands of probes.
 const closings = 64
 
-// A closer closes descriptors, in the background or at once.
+// A closer releases points, in the background or at once.
 type closer struct {
 	wg   sync.WaitGroup
 	free chan struct{} // has room for each closing that goes on
@@ -46,20 +48,20 @@ type closer struct {
 	errs []error
 }
 
-func (c *closer) later(fd int) {
+func (c *closer) later(release func() error) {
 	if c.free == nil {
 		c.free = make(chan struct{}, closings)
 	}
 	free := c.free
 	c.wg.Go(func() {
 		free <- struct{}{}
-		c.now(fd)
+		c.keep(release())
 		<-free
 	})
 }
 
-func (c *closer) now(fd int) {
-	if err := unix.Close(fd); err != nil {
+func (c *closer) keep(err error) {
+	if err != nil {
 		c.mu.Lock()
 		c.errs = append(c.errs, err)
 		c.mu.Unlock()
@@ -103,18 +105,27 @@ func (l *Loaded) Disable() { l.detach(l.selected(func(*program) bool { return tr
 // that take long in the background.
 func (l *Loaded) detach(programs []*program) {
 	for _, p := range slices.Backward(programs) {
-		p.unseen += p.unseenNow()
+		p.unseen += l.unseenNow(p)
 		for _, pt := range p.points {
 			pt.stop()
 			if pt.kind == rawPoint {
-				l.closing.now(pt.fd)
+				l.closing.keep(l.release(pt))
 			} else {
-				l.closing.later(pt.fd)
+				l.closing.later(func() error { return l.release(pt) })
 			}
 		}
 		p.detached = p.detached || p.points != nil
 		p.points = nil
 	}
+}
+
+// release gives back what keeps a program attached.
+func (l *Loaded) release(pt point) error {
+	err := unix.Close(pt.fd)
+	if pt.event != "" {
+		err = errors.Join(err, l.returns.remove(pt.event))
+	}
+	return err
 }
 
 // Close detaches all programs, waits until none of them runs any more, and
@@ -129,6 +140,10 @@ func (l *Loaded) Close() error {
 			errs = append(errs, unix.Close(p.fd))
 			p.fd = -1
 		}
+	}
+	if l.returns != nil {
+		errs = append(errs, l.returns.Close())
+		l.returns = nil
 	}
 	if l.counting {
 		errs = append(errs, unix.Close(l.counts))

@@ -29,7 +29,10 @@ func openOn(cpus []int, attr unix.PerfEventAttr, prog int) (points []point, err 
 			continue // the CPU went offline meanwhile
 		}
 		if err != nil {
-			return nil, errors.Join(err, closePoints(points))
+			for _, p := range points {
+				err = errors.Join(err, unix.Close(p.fd))
+			}
+			return nil, err
 		}
 		points = append(points, point{fd: fd, kind: clockPoint})
 	}

@@ -19,6 +19,9 @@ func Features() kernel.Features {
 	f.Uprobe = hasSource("uprobe", "CONFIG_UPROBES", f.Why)
 	f.KprobeSession = f.Kprobe && knowsKprobes(bpf.KprobeSession)
 	f.KprobeMulti = f.KprobeSession || f.Kprobe && knowsKprobes(bpf.KprobeMulti)
+	if v, err := kernel.Release(); err == nil { // nothing tells but the version
+		f.KprobesCount = f.KprobeMulti && v.AtLeast(6, 7)
+	}
 	f.UprobeMulti = f.Uprobe && tryUprobes(false) == nil
 	f.Cookies = tryCookies() == nil
 	return f

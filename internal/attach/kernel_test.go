@@ -69,6 +69,8 @@ func programType(k tree.AttachKind) ebpf.ProgramType {
 		return ebpf.TracePoint
 	case tree.AttachProfile, tree.AttachInterval:
 		return ebpf.PerfEvent
+	case tree.AttachKretprobe:
+		return ebpf.Kprobe
 	}
 	return ebpf.RawTracepoint
 }

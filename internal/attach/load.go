@@ -24,6 +24,9 @@ type Options struct {
 	// Features says what the kernel can do. It is needed only where a program
 	// stands at functions.
 	Features func() kernel.Features
+	// Tracefs finds that folder. It is needed only where a program stands at returns
+	// of kernel functions; nil: the kernel follows few calls of each.
+	Tracefs func() (string, error)
 	// Drain takes what programs have sent from the ring; nil: it fits.
 	Drain func() error
 	// Stop gives an error once the user does not want the unit any more: hundreds of programs take a
@@ -49,6 +52,7 @@ type Loaded struct {
 	sites    *siteCounters
 	closing  closer
 	refused  []Refused
+	returns  *returnEvents // once it was needed
 	// counts is the descriptor of CountRuns, if counting.
 	counts   int
 	counting bool
@@ -66,7 +70,9 @@ type program struct {
 	// multi: it was loaded to be attached by one link (openMulti). session: it has
 	// the program at the return in it (openSession).
 	multi, session bool
-	missedKnown    bool
+	// fewReturns: see FewReturns.
+	fewReturns  bool
+	missedKnown bool
 	// unseen is what its links missed that are closed.
 	unseen uint64
 }

@@ -19,8 +19,9 @@ import (
 // bound: it also counts events that the program would have passed over.
 const LossMissed = bpfgen.SiteKind(255)
 
-// LossUnseen is the kind of a Loss of calls that the kernel did not show: a link
-// to many functions remembers a bounded number of open calls before 6.14.
+// LossUnseen is the kind of a Loss of calls that the kernel did not show: it
+// remembers a bounded number of open calls for a return probe, and for a link to
+// many functions before 6.14.
 const LossUnseen = bpfgen.SiteKind(254)
 
 // A Loss is a number of things that did not get through.
@@ -51,7 +52,7 @@ func (l *Loaded) Losses() (losses []Loss, complete bool) {
 		p.updateMissed()
 		complete = complete && p.missedKnown
 		add(LossMissed, p.Probe, p.missed)
-		add(LossUnseen, p.Probe, p.unseen+p.unseenNow())
+		add(LossUnseen, p.Probe, p.unseen+l.unseenNow(p))
 	}
 	for i := range l.unit.Sites {
 		if n := l.sites.count(i); n != 0 {
@@ -62,16 +63,22 @@ func (l *Loaded) Losses() (losses []Loss, complete bool) {
 	return losses, complete
 }
 
-// unseenNow is what the links of p have missed that are open. A kernel that does
+// unseenNow is what the points of p have missed that are open. A kernel that does
 // not tell has none to tell of.
-func (p *program) unseenNow() (n uint64) {
+func (l *Loaded) unseenNow(p *program) (n uint64) {
+	events := map[string]bool{}
 	for _, pt := range p.points {
-		if pt.kind != countingPoint {
-			continue
+		switch pt.kind {
+		case countingPoint:
+			if missed, err := bpf.Missed(pt.fd); err == nil {
+				n += missed
+			}
+		case returnPoint:
+			events[pt.event] = true
 		}
-		if missed, err := bpf.Missed(pt.fd); err == nil {
-			n += missed
-		}
+	}
+	if len(events) > 0 {
+		n += l.returns.missed(events)
 	}
 	return n
 }

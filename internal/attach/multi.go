@@ -23,7 +23,8 @@ func (l *Loaded) multiType(a *tree.Attach) ebpf.AttachType {
 	has := l.opts.Features()
 	switch a.Kind {
 	case tree.AttachKprobe, tree.AttachKretprobe:
-		if has.KprobeMulti && byName(a.Places) {
+		alone := isReturn(a.Kind) && !has.KprobesCount && len(a.Places) <= maxAlone
+		if has.KprobeMulti && byName(a.Places) && !alone {
 			return kprobeLink(a).AttachType()
 		}
 	case tree.AttachUprobe, tree.AttachUretprobe:
@@ -33,6 +34,10 @@ func (l *Loaded) multiType(a *tree.Attach) ebpf.AttachType {
 	}
 	return ebpf.AttachNone
 }
+
+// maxAlone is at how many functions return probes stand alone where a link does
+// not count what it misses: each takes some milliseconds.
+const maxAlone = 16
 
 // byName: kprobe_multi takes whole functions.
 func byName(places []tree.Place) bool {

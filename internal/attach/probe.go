@@ -78,6 +78,9 @@ func (m *dynamicPMU) uprobeAttr(p *tree.Place, path *byte, returns bool) unix.Pe
 	return attr
 }
 
+// An opener attaches a program to one of its places.
+type opener func(*tree.Place) (point, error)
+
 // openProbes attaches a program to its places, one by one. Of several
 // places those that the kernel refuses are left out and named, unless these
 // are all.
@@ -91,9 +94,13 @@ func (l *Loaded) openProbes(prog *program) (points []point, err error) {
 	if err != nil {
 		return nil, err
 	}
+	open := func(p *tree.Place) (point, error) { return openProbe(pmu, a, p, cpus[0], prog.fd) }
+	if a.Kind == tree.AttachKretprobe {
+		open = l.returnOpener(prog, cpus[0], open)
+	}
 	var refused []string
 	for i := range a.Places {
-		p, err := openProbe(pmu, a, &a.Places[i], cpus[0], prog.fd)
+		p, err := open(&a.Places[i])
 		switch {
 		case err == nil:
 			points = append(points, p)
@@ -101,7 +108,7 @@ func (l *Loaded) openProbes(prog *program) (points []point, err error) {
 			refused = append(refused, a.Places[i].String())
 		default:
 			err = explainLimit(err, len(points), len(a.Places))
-			return nil, errors.Join(err, closePoints(points))
+			return nil, errors.Join(err, l.releaseAll(points))
 		}
 	}
 	if len(points) == 0 {
@@ -160,10 +167,10 @@ func (l *Loaded) refuse(p *program, places []string) {
 	}
 }
 
-func closePoints(points []point) error {
+func (l *Loaded) releaseAll(points []point) error {
 	var errs []error
 	for _, p := range points {
-		errs = append(errs, unix.Close(p.fd))
+		errs = append(errs, l.release(p))
 	}
 	return errors.Join(errs...)
 }

@@ -21,9 +21,14 @@ import (
 
 // NoSessions gives the probes of which programs were meant to be sessions and
 // are two.
-func (l *Loaded) NoSessions() (probes []int) {
+func (l *Loaded) NoSessions() []int {
+	return l.probesOf(func(p *program) bool { return p.Attach.Session != nil && !p.session })
+}
+
+// probesOf gives the probes of some programs, each once.
+func (l *Loaded) probesOf(programs func(*program) bool) (probes []int) {
 	for _, p := range l.programs {
-		if p.Attach.Session != nil && !p.session && !slices.Contains(probes, p.Probe) {
+		if programs(p) && !slices.Contains(probes, p.Probe) {
 			probes = append(probes, p.Probe)
 		}
 	}

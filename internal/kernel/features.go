@@ -7,6 +7,9 @@ type Features struct {
 	Kprobe bool
 	// KprobeMulti: one link probes many functions (5.18, CONFIG_FPROBE).
 	KprobeMulti bool
+	// KprobesCount: such a link counts the calls that it does not follow to their
+	// return (link_info of kprobe_multi, 6.7).
+	KprobesCount bool
 	// KprobeSession: such a link runs one program at the entry and at the return
 	// (6.10), which decides at the entry whether it does at the return.
 	KprobeSession bool
@@ -33,7 +36,7 @@ type Trampolines struct {
 
 // AllFeatures are those of the newest kernels.
 func AllFeatures() Features {
-	return Features{Kprobe: true, KprobeMulti: true, KprobeSession: true, Uprobe: true, UprobeMulti: true, Cookies: true}
+	return Features{Kprobe: true, KprobeMulti: true, KprobesCount: true, KprobeSession: true, Uprobe: true, UprobeMulti: true, Cookies: true}
 }
 
 // Features gives what Options.Features found; without that, as with fixtures,

@@ -44,13 +44,6 @@ func parseRelease(s string) Version {
 	return v
 }
 
-// LinksCountMisses reports whether links to kernel functions count the calls that they do not follow (link_info of
-// kprobe_multi, 6.7). Nothing tells but the version.
-func (f *Facts) LinksCountMisses() bool {
-	v, known := f.release()
-	return !known || v.AtLeast(6, 7)
-}
-
 // TypesOfModules reports whether modules have types of their own (BTF, 5.11). Nothing tells but the version as long as none
 // is loaded.
 func (f *Facts) TypesOfModules() bool {

@@ -28,7 +28,7 @@ const (
 var lossTexts = map[bpfgen.SiteKind]lossText{
 	attach.LossMissed: {"up to %d events of %s not seen: the kernel skips a program while another runs on the same CPU",
 		"aggregations then count too little by at most that", ofProbe},
-	attach.LossUnseen: {"%d calls of %s not seen: the kernel remembers a few open calls only (before 6.14), or was in another probe",
+	attach.LossUnseen: {"%d calls of %s not seen: the kernel remembers a bounded number of open calls (before 6.14), or was in another probe",
 		"of one function fentry: and fexit: see all", ofProbe},
 	bpfgen.SiteFull: {"%d updates of %s lost: all its entries are in use",
 		"give it a size=, use fewer keys, or table(lru = True) to drop the oldest", ofContainer},

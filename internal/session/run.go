@@ -104,10 +104,19 @@ func (s *session) sayAttached() {
 }
 
 // sayRefused names the places that patterns matched and that cannot be probed,
-// and tells where what was meant to be a session is none.
+// and tells where what was meant to be a session is none, and where returns can
+// be lost that nobody counts.
 func (s *session) sayRefused() {
 	for _, probe := range s.loaded.NoSessions() {
 		s.verbosef("%s: the kernel takes no session there: two programs", probeName(s.part.plan, probe))
+	}
+	for _, probe := range s.loaded.FewReturns() {
+		instead := ""
+		if s.facts.Trampolines().There {
+			instead = "; fexit:FUNCTION sees all"
+		}
+		s.messagef("startrace: %s: warning: the kernel follows a few calls of a function at a time, some for each CPU, and does not say how many more it misses%s",
+			probeName(s.part.plan, probe), instead)
 	}
 	const shown = 3
 	for _, r := range s.loaded.Refused() {

@@ -13,6 +13,7 @@
 //	workload [flags] exits N                      N processes that end with status 0, 1, …, 255, 0, …
 //	workload [flags] tcp N BYTES                  N connections in each of which so much is sent, and one that is refused
 //	workload [flags] backlog N                    N connections for which nobody accepts, until standard input ends
+//	workload [flags] sleeps N DURATION            N threads that sleep until the same moment, so long after the start
 //
 // The work is done by threads named "wl-" and the name of the work, by raw system calls: what Go's runtime does for
 // itself bears other names or comes before. What was done is printed as one line of JSON.
@@ -69,6 +70,7 @@ var works = map[string]work{
 	"exits":   exits,
 	"tcp":     tcp,
 	"backlog": backlog,
+	"sleeps":  sleeps,
 }
 
 func main() {

@@ -1,0 +1,187 @@
+package attach
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+)
+
+// A return probe has memory for a number of calls that are open at a time, and
+// does not see the others return. A perf event gets little of it, some for each
+// CPU (register_kretprobe, kernel/kprobes.c), and does not tell what it missed.
+// An event of tracefs takes a number and counts (Documentation/trace/kprobetrace.rst),
+// but outlives its process: events carry the number of theirs, and who makes the
+// next ones removes those of processes that have ended. While a perf event holds
+// one the kernel removes it for nobody.
+
+// returnGroup is the folder of our events in that of all.
+const returnGroup = "startrace"
+
+// returnEvents makes events for return probes. Its methods but create may be
+// called from several goroutines.
+type returnEvents struct {
+	dir    string   // tracefs
+	file   *os.File // kprobe_events: what is appended is done at once
+	prefix string   // of the names of all that it makes
+	made   int
+}
+
+// openReturnEvents prepares to make events, and removes what others left. nil:
+// tracefs is not there, or not open to this process.
+func openReturnEvents(tracefs func() (string, error)) *returnEvents {
+	if tracefs == nil {
+		return nil
+	}
+	dir, err := tracefs()
+	if err != nil {
+		return nil
+	}
+	file, err := os.OpenFile(filepath.Join(dir, "kprobe_events"), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return nil
+	}
+	r := &returnEvents{dir: dir, file: file, prefix: fmt.Sprintf("ret_%d_%.8s_", os.Getpid(), strings.ToLower(rand.Text()))}
+	r.removeLeft()
+	return r
+}
+
+// removeLeft removes the events of processes that have ended. A process of
+// another namespace may only seem to have: its events are held.
+func (r *returnEvents) removeLeft() {
+	list, err := os.ReadDir(filepath.Join(r.dir, "events", returnGroup))
+	if err != nil {
+		return // there is none
+	}
+	for _, entry := range list {
+		word := strings.Split(entry.Name(), "_")
+		if len(word) != 4 || word[0] != "ret" {
+			continue
+		}
+		pid, err := strconv.Atoi(word[1])
+		if err == nil && errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
+			_ = r.remove(entry.Name()) // another run may be faster, or it is held
+		}
+	}
+}
+
+func (r *returnEvents) Close() error { return r.file.Close() }
+
+// create makes an event at the returns of a function, of which it follows calls
+// at a time, and gives its name and its number for perf_event_open.
+func (r *returnEvents) create(p *tree.Place, calls int) (name string, id uint64, err error) {
+	r.made++
+	name = r.prefix + strconv.Itoa(r.made)
+	if _, err := fmt.Fprintf(r.file, "r%d:%s/%s %s\n", calls, returnGroup, name, returnPlace(p)); err != nil {
+		return "", 0, fmt.Errorf("make a return probe: %w", err)
+	}
+	text, err := os.ReadFile(filepath.Join(r.dir, "events", returnGroup, name, "id"))
+	if err == nil {
+		id, err = strconv.ParseUint(string(bytes.TrimSpace(text)), 10, 64)
+	}
+	if err != nil { // no fault of the function, whatever the reason
+		return "", 0, errors.Join(fmt.Errorf("find the number of a return probe: %v", err), r.remove(name))
+	}
+	return name, id, nil
+}
+
+func returnPlace(p *tree.Place) string {
+	switch {
+	case p.Address != 0:
+		return fmt.Sprintf("%#x", p.Address)
+	case p.Module != "":
+		return p.Module + ":" + p.Func
+	}
+	return p.Func
+}
+
+func (r *returnEvents) remove(name string) error {
+	if _, err := fmt.Fprintf(r.file, "-:%s/%s\n", returnGroup, name); err != nil {
+		return fmt.Errorf("remove a return probe: %w", err)
+	}
+	return nil
+}
+
+// missed sums the calls that events of these names did not follow.
+func (r *returnEvents) missed(names map[string]bool) (n uint64) {
+	file, err := os.Open(filepath.Join(r.dir, "kprobe_profile"))
+	if err != nil {
+		return 0 // as in lockdown, where it could not have been made
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		// NAME HITS MISSED (probes_profile_seq_show, kernel/trace/trace_kprobe.c)
+		word := strings.Fields(lines.Text())
+		if len(word) != 3 || !names[word[0]] {
+			continue
+		}
+		if missed, err := strconv.ParseUint(word[2], 10, 64); err == nil {
+			n += missed
+		}
+	}
+	return n
+}
+
+const (
+	// mostCalls is how many calls of a function the kernel follows at most
+	// (KRETPROBE_MAXACTIVE_MAX, kernel/trace/trace_kprobe.c).
+	mostCalls = 4096
+	// callMemory is what all the places of a program may take, callSize what the
+	// memory of one call takes (struct kretprobe_instance), in bytes.
+	callMemory = 64 << 20
+	callSize   = 64
+)
+
+// followedCalls is how many calls of each of some functions are followed.
+func followedCalls(places int) int { return min(mostCalls, callMemory/callSize/places) }
+
+// returnOpener attaches prog to the returns of functions by events of tracefs,
+// and otherwise where that fails.
+func (l *Loaded) returnOpener(prog *program, cpu int, otherwise opener) opener {
+	if l.returns == nil {
+		l.returns = openReturnEvents(l.opts.Tracefs)
+	}
+	calls := followedCalls(len(prog.Attach.Places))
+	prog.fewReturns = l.returns == nil
+	return func(p *tree.Place) (point, error) {
+		if prog.fewReturns {
+			return otherwise(p)
+		}
+		pt, err := l.openReturn(prog, p, calls, cpu)
+		if err == nil || placeIsAtFault(err) {
+			return pt, err
+		}
+		prog.fewReturns = true
+		return otherwise(p)
+	}
+}
+
+func (l *Loaded) openReturn(prog *program, p *tree.Place, calls, cpu int) (point, error) {
+	name, id, err := l.returns.create(p, calls)
+	if err != nil {
+		return point{}, explainPlace(&prog.Attach, p, err)
+	}
+	attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_TRACEPOINT, Config: id}
+	fd, err := openEvent(&attr, -1, cpu, prog.fd, cookieOf(&prog.Attach, p))
+	if err != nil {
+		return point{}, errors.Join(err, l.returns.remove(name))
+	}
+	return point{fd: fd, kind: returnPoint, event: name}, nil
+}
+
+// FewReturns gives the probes at returns of which the kernel follows a few calls
+// at a time and does not tell how many more it misses.
+func (l *Loaded) FewReturns() []int {
+	return l.probesOf(func(p *program) bool {
+		return p.fewReturns || p.multi && p.Attach.Kind == tree.AttachKretprobe && !l.opts.Features().KprobesCount
+	})
+}

@@ -1,0 +1,164 @@
+package attach
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+)
+
+const tracefs = "/sys/kernel/tracing"
+
+func testReturnEvents(t *testing.T) *returnEvents {
+	t.Helper()
+	if _, err := os.Stat(tracefs + "/kprobe_events"); err != nil {
+		t.Skip("needs root and a kernel with CONFIG_KPROBE_EVENTS:", err)
+	}
+	r := openReturnEvents(func() (string, error) { return tracefs, nil })
+	if r == nil {
+		t.Fatal("kprobe_events cannot be written")
+	}
+	return r
+}
+
+func returnsLeft(t *testing.T) string {
+	t.Helper()
+	list, err := os.ReadFile(tracefs + "/kprobe_events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(list)
+}
+
+// Calls beyond those that are followed are counted, exactly, and their event is
+// gone with the program. Here they are reads of an inotify, which nobody else
+// does, that all wait for files.
+func TestReturnEventsCountMisses(t *testing.T) {
+	r := testReturnEvents(t)
+	const follows, readers = 3, 20
+	place := tree.Place{Func: "inotify_read"}
+	l := mustLoad(t, unitOf(tree.Attach{Kind: tree.AttachKretprobe, Places: []tree.Place{place}}))
+	l.returns = r
+	p := l.programs[0]
+	at, err := l.openReturn(p, &place, follows, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.points = []point{at}
+	missed := func() uint64 {
+		losses, _ := l.Losses()
+		i := slices.IndexFunc(losses, func(loss Loss) bool { return loss.Kind == LossUnseen && loss.Probe == 0 })
+		if i < 0 {
+			return 0
+		}
+		return losses[i].Count
+	}
+	end := waitForFiles(t, readers)
+	for range 1000 {
+		if missed() >= readers-follows {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	end()
+	l.Disable()
+	if err := l.closing.wait(); err != nil {
+		t.Error(err)
+	}
+	if left := returnsLeft(t); strings.Contains(left, at.event) {
+		t.Errorf("left: %s", left)
+	}
+	if n, seen := missed(), counts(l)[0]; n != readers-follows || seen != follows {
+		t.Errorf("%d calls missed and %d seen of %d, of which %d are followed", n, seen, readers, follows)
+	}
+}
+
+// waitForFiles makes readers wait for files of a folder, until end makes these.
+func waitForFiles(t *testing.T, readers int) (end func()) {
+	t.Helper()
+	dir := t.TempDir()
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := unix.InotifyAddWatch(fd, dir, unix.IN_CREATE); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, readers)
+	for range readers {
+		go func() {
+			_, err := unix.Read(fd, make([]byte, 64))
+			ended <- err
+		}()
+	}
+	return func() {
+		for n, i := 0, 0; n < readers; i++ { // a reader can take two
+			if err := os.WriteFile(filepath.Join(dir, strconv.Itoa(i)), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case err := <-ended:
+				if n++; err != nil {
+					t.Error(err)
+				}
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+		if err := unix.Close(fd); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What a process left that was killed is removed by the next that needs such
+// events; those of one that runs stay, and so does what is not ours.
+func TestReturnEventsLeft(t *testing.T) {
+	r := testReturnEvents(t)
+	ended := exec.Command("true")
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	dead := fmt.Sprintf("ret_%d_abcdefgh_1", ended.Process.Pid)
+	if _, err := fmt.Fprintf(r.file, "r:%s/%s vfs_fsync\n", returnGroup, dead); err != nil {
+		t.Fatal(err)
+	}
+	own, _, err := r.create(&tree.Place{Func: "vfs_fsync"}, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := testReturnEvents(t)
+	left := returnsLeft(t)
+	if strings.Contains(left, dead) || !strings.Contains(left, fmt.Sprintf("r10:%s/%s vfs_fsync", returnGroup, own)) {
+		t.Errorf("left: %s", left)
+	}
+	if err := errors.Join(other.remove(own), other.Close(), r.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Without tracefs there are no events, and the kernel's own way must do.
+func TestReturnEventsMissing(t *testing.T) {
+	for _, where := range []func() (string, error){nil, func() (string, error) { return t.TempDir(), nil }, func() (string, error) { return "", unix.ENOENT }} {
+		if r := openReturnEvents(where); r != nil {
+			t.Errorf("got %v", r)
+		}
+	}
+}
+
+func TestFollowedCalls(t *testing.T) {
+	for places, want := range map[int]int{1: 4096, 256: 4096, 512: 2048, 4096: 256} {
+		if got := followedCalls(places); got != want {
+			t.Errorf("%d places: %d, want %d", places, got, want)
+		}
+	}
+}
