@@ -83,19 +83,25 @@ func (a *assembly) checkStack() error {
 	if len(a.frames) == 1 {
 		return nil // which regalloc has looked at
 	}
-	if total := a.depth(a.frames[0]); total > regalloc.MaxStack {
+	if total := a.depth(a.frames[0], map[*ir.Func]int{}); total > regalloc.MaxStack {
 		return &regalloc.StackError{Func: a.frames[0].f.Name, Total: total}
 	}
 	return nil
 }
 
-func (a *assembly) depth(fr frame) int {
+// depth is the stack of a function and of what it calls; known are those that
+// were asked for before.
+func (a *assembly) depth(fr frame, known map[*ir.Func]int) int {
+	if n, ok := known[fr.f]; ok {
+		return n
+	}
 	deepest := 0
 	for _, name := range calledBy(fr.f) {
 		i := slices.IndexFunc(a.frames, func(o frame) bool { return o.f.Name == name })
-		deepest = max(deepest, a.depth(a.frames[i]))
+		deepest = max(deepest, a.depth(a.frames[i], known))
 	}
-	return (max(fr.regs.Stack, 1)+frameUnit-1)&^(frameUnit-1) + deepest
+	known[fr.f] = (max(fr.regs.Stack, 1)+frameUnit-1)&^(frameUnit-1) + deepest
+	return known[fr.f]
 }
 
 // calledBy gives the names of the subprograms that f calls.

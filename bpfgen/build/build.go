@@ -103,7 +103,6 @@ type Code struct {
 // calls. stack is how many bytes of the stack each may use for memory:
 // DefaultStack, or less.
 func (s *Shared) Program(p *tree.Program, stack int, o Outlining) (code *Code, err error) {
-	b := newBuilder(s, p)
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(*bug)
@@ -117,6 +116,7 @@ func (s *Shared) Program(p *tree.Program, stack int, o Outlining) (code *Code, e
 	if o == AlwaysCall && s.HasLoop {
 		allLoops(p, loops)
 	}
+	var b *builder
 	for again := true; again; again = b.again {
 		b = newBuilder(s, p)
 		b.budget = stack

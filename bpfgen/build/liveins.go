@@ -61,7 +61,7 @@ func (c *callees) boundaryOf(f *callee) *boundary {
 			b.in = append(b.in, i)
 		case assigned != c.locals.assigned[l]:
 			b.refuse("it shares a variable with its caller")
-		case c.usedOutside(f, i):
+		case c.usedOutside(f, i, inside.used[l]):
 			b.out = append(b.out, i)
 			if !isPlain(c.prog.Locals[l].Type) {
 				b.refuse(givesText)
@@ -86,9 +86,9 @@ func (b *boundary) findConsts(body *callSite, sites []*callSite) {
 	}
 }
 
-// usedOutside reports whether a caller uses local i of f's bodies.
-func (c *callees) usedOutside(f *callee, i int) bool {
-	inside := localsOf(f.body.body).used[f.body.locals[i]] // as often as in the others
+// usedOutside reports whether a caller uses local i of f's bodies, each of which
+// uses it as often as inside says.
+func (c *callees) usedOutside(f *callee, i, inside int) bool {
 	return slices.ContainsFunc(f.sites, func(s *callSite) bool { return c.locals.used[s.locals[i]] > inside })
 }
 

@@ -111,8 +111,17 @@ func formatKind(typ string) format.Kind {
 // stringArgs are the methods of strings whose arguments are strings.
 var stringArgs = []string{"count", "find", "index", "lstrip", "partition", "removeprefix", "removesuffix", "rfind", "rindex", "rpartition", "rstrip", "split", "strip"}
 
-// checkMethod is about the call of a method of a string.
-func (u *user) checkMethod(dot *syntax.DotExpr, recv uval, args []syntax.Expr, vals []uval) {
+// checkMethod is about the call of a method.
+func (u *user) checkMethod(dot *syntax.DotExpr, args []syntax.Expr, vals []uval) {
+	if dot.Name.Name == "add" {
+		u.checkAdd(dot, vals)
+	}
+	if dotted(dot) != "" {
+		u.checkStringMethod(dot, u.expr(dot.X), args, vals)
+	}
+}
+
+func (u *user) checkStringMethod(dot *syntax.DotExpr, recv uval, args []syntax.Expr, vals []uval) {
 	name := dot.Name.Name
 	if typeName(recv) != "string" || len(args) == 0 || argValue(args[0]) != args[0] {
 		return

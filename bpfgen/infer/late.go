@@ -56,7 +56,7 @@ func UnitLate(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Typ
 	return inferUnit(p, facts, binaries, earlier, true)
 }
 
-// module splits MODULE:NAME; "" where no module is named.
+// moduleOf splits MODULE:NAME; "" where no module is named.
 func moduleOf(p *plan.Pattern) (module, name string) {
 	module, name, found := strings.Cut(strings.Join(p.Args, ":"), ":")
 	if !found {

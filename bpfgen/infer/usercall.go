@@ -35,17 +35,15 @@ func (u *user) call(x *syntax.CallExpr) uval {
 			return u.callFunc(c, x)
 		}
 	}
-	if dot, ok := x.Fn.(*syntax.DotExpr); ok && storing[dot.Name.Name] {
+	dot, method := x.Fn.(*syntax.DotExpr)
+	if method && storing[dot.Name.Name] {
 		for _, a := range x.Args {
 			u.noEvent(argValue(a))
 		}
 	}
 	vals := u.useArgs(x.Args)
-	if dot, ok := x.Fn.(*syntax.DotExpr); ok && dotted(dot) != "" {
-		u.checkMethod(dot, u.expr(dot.X), x.Args, vals)
-	}
-	if dot, ok := x.Fn.(*syntax.DotExpr); ok && dot.Name.Name == "add" {
-		u.checkAdd(dot, vals)
+	if method {
+		u.checkMethod(dot, x.Args, vals)
 	}
 	return uval{}
 }
