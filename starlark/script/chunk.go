@@ -101,11 +101,14 @@ func (h *Host) runChunk(f *file, used []string) (starlark.StringDict, error) {
 			}
 		}
 	}
-	err := starlark.ExecREPLChunk(f.tree, h.thread, env)
-	if _, ok := err.(resolve.ErrorList); ok {
+	// The interpreter resolves the chunk, too, but not apart from running it.
+	if err := resolve.REPLChunk(f.tree, env.Has, starlark.StringDict(nil).Has, starlark.Universe.Has); err != nil {
 		return env, f.resolveErrors(err, append(h.names(), slices.Collect(maps.Keys(h.globals))...))
 	}
-	if err != nil {
+	if found := f.unassigned(); len(found) > 0 {
+		return env, found
+	}
+	if err := starlark.ExecREPLChunk(f.tree, h.thread, env); err != nil {
 		return env, h.explain(err)
 	}
 	return env, nil
