@@ -65,8 +65,9 @@ func (u *unit) kprobeSession(t *target) uint32 {
 	return uint32(id)
 }
 
-// maxTrampolines is up to how many functions get trampolines: each takes some
-// milliseconds to attach.
+// maxTrampolines is up to how many functions get trampolines: each has programs
+// of its own. In an emulated guest with Linux 6.18 (startrace -v) 10 functions took
+// 1.4 s to load and 0.9 s to attach, 78 by one session of kprobes 0.4 s and 0.3 s.
 const maxTrampolines = 16
 
 // ends are the ways to attach to the return that go with those to the entry.
