@@ -61,6 +61,7 @@ test-vm:
 	$(GO) run ./test/vm -kernel $(KERNELS) -smp 2 -append preempt=full -timeout 30m -suite
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append lockdown=confidentiality -run Lockdown -suite -- ./test/accept ./internal/attach
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append lockdown=integrity -run Lockdown -suite -- ./test/accept
+	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -secureboot -run LockdownSecureBoot -suite -- ./test/accept
 
 # The short form, for every change. Retpolines cost the emulator a third of its time; the long form has them.
 test-vm-short:

@@ -224,6 +224,13 @@ func TestLook(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+	for state, want := range map[byte]string{0: "", 1: "", 2: "off", 3: "on"} {
+		params := make([]byte, 4096)
+		params[secureBootAt] = state
+		if got := secureBoot(fstest.MapFS{bootParams: file(string(params))}); got != want {
+			t.Errorf("the kernel found %d: Secure Boot %q, want %q", state, got, want)
+		}
+	}
 	var empty Machine
 	empty.look(fstest.MapFS{})
 	if diff := cmp.Diff(Machine{Settings: map[string]string{}}, empty); diff != "" {

@@ -89,13 +89,30 @@ func findContainer(root fs.FS) string {
 // booted: 4 bytes of attributes, then 1 or 0 (UEFI 2.10, 3.3).
 const secureBootFile = "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 
+// bootParams is what the loader gave to the kernel (x86). A byte of it says what
+// the kernel found, by which it locks itself: 2 is off, 3 is on
+// (arch/x86/include/uapi/asm/bootparam.h; enum efi_secureboot_mode, include/linux/efi.h).
+const (
+	bootParams   = "sys/kernel/boot_params/data"
+	secureBootAt = 0x1ec
+)
+
+// secureBoot asks the firmware, whose variables need not be mounted, then the
+// kernel.
 func secureBoot(root fs.FS) string {
-	v := text(root, secureBootFile)
-	switch {
-	case len(v) != 5:
-		return ""
-	case v[4] == 1:
-		return "on"
+	if v := text(root, secureBootFile); len(v) == 5 {
+		if v[4] == 1 {
+			return "on"
+		}
+		return "off"
 	}
-	return "off"
+	if v := text(root, bootParams); len(v) > secureBootAt {
+		switch v[secureBootAt] {
+		case 2:
+			return "off"
+		case 3:
+			return "on"
+		}
+	}
+	return ""
 }

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 const nobody = "65534"
@@ -213,8 +215,8 @@ func TestDoctorMemlock(t *testing.T) {
 
 // TestLockdownDoctor needs a kernel booted with lockdown=integrity or lockdown=confidentiality.
 func TestLockdownDoctor(t *testing.T) {
-	state, err := os.ReadFile("/sys/kernel/security/lockdown")
-	if err != nil || bytes.Contains(state, []byte("[none]")) {
+	words, err := os.ReadFile("/proc/cmdline")
+	if err != nil || !bytes.Contains(words, []byte("lockdown=")) {
 		t.Skip("needs a kernel booted with lockdown=integrity or lockdown=confidentiality (make test-vm)")
 	}
 	if !lockedDown() {
@@ -241,6 +243,29 @@ func TestLockdownDoctor(t *testing.T) {
 		if e := confined(t, nil, "-e", fmt.Sprintf(first, point)).ok(t); e.stdout == "" {
 			t.Errorf("%s: no event, stderr %q", point, e.stderr)
 		}
+	}
+}
+
+// Where Secure Boot has locked the kernel, it is named, whether the variables of the firmware are mounted or not.
+func TestLockdownSecureBoot(t *testing.T) {
+	needGuest(t)
+	state, err := os.ReadFile("/sys/kernel/security/lockdown")
+	words, cmdErr := os.ReadFile("/proc/cmdline")
+	if err != nil || cmdErr != nil || !bytes.Contains(state, []byte("[integrity]")) || bytes.Contains(words, []byte("lockdown=")) {
+		t.Skip("needs a kernel that locks itself down under Secure Boot (go run ./test/vm -secureboot, make test-vm)")
+	}
+	const cause, remedy = `can be traced\. .*locked down \(integrity\)`, "none is needed to trace; to write, switch Secure Boot off, which locked it"
+	const variables = "/sys/firmware/efi/efivars"
+	begins(t, "doctor without variables", confined(t, nil, "doctor").ok(t).stdout, cause, remedy)
+	if err := unix.Mount("efivarfs", variables, "efivarfs", 0, ""); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Unmount(variables, 0)
+	e := confined(t, nil, "doctor").ok(t)
+	begins(t, "doctor", e.stdout, cause, remedy)
+	e.has(t, `(?m)^  note  Secure Boot +on;`)
+	for _, point := range []string{execPoint, rawExecPoint, syscallPoint, "kprobe:begin_new_exec", "fentry:begin_new_exec"} {
+		attempt{point: point}.check(t, nil)
 	}
 }
 

@@ -28,6 +28,7 @@ type machine struct {
 	cpus    int
 	memory  string        // as QEMU takes it: "2G"
 	append  string        // further words of the kernel's command line
+	secure  bool          // booted by UEFI with Secure Boot
 	startup time.Duration // the longest time until init reports
 	timeout time.Duration
 }
@@ -127,13 +128,26 @@ func (m machine) boot(k fetched, initramfs string, l load, v *voice) outcome {
 // machines that we test on, and tests must not depend on it. Without ERMS the kernel clears and copies pages by words
 // instead of bytes, which the emulator does one by one: starting programs takes a quarter less.
 func (m machine) arguments(k fetched, initramfs string) []string {
-	return []string{
+	words := []string{
 		"-accel", "tcg,thread=multi", "-cpu", "max,erms=off", "-m", m.memory, "-smp", strconv.Itoa(m.cpus),
 		"-kernel", k.vmlinuz(), "-initrd", initramfs,
 		"-append", strings.TrimSpace("console=ttyS0 quiet panic=-1 8250.nr_uarts=4 " + m.append),
 		"-nodefaults", "-display", "none", "-no-reboot",
 		"-serial", "file:/dev/fd/3", "-serial", "file:/dev/fd/4", "-serial", "file:/dev/fd/5",
 	}
+	if m.secure {
+		words = append(words, secureFirmware...)
+	}
+	return words
+}
+
+// secureFirmware is that of Debian's package ovmf, with the keys of usual machines enrolled and Secure Boot on. It does
+// not know Debian's key, but starts what -kernel names by the kernel's own entry for boot loaders, where the kernel
+// reads the state of Secure Boot. What it writes into its variables goes with the guest.
+var secureFirmware = []string{
+	"-machine", "q35,smm=on", "-global", "driver=cfi.pflash01,property=secure,value=on",
+	"-drive", "if=pflash,unit=0,format=raw,readonly=on,file=/usr/share/OVMF/OVMF_CODE_4M.secboot.fd",
+	"-drive", "if=pflash,unit=1,format=raw,snapshot=on,file=/usr/share/OVMF/OVMF_VARS_4M.ms.fd",
 }
 
 // pipes carry the serial lines from QEMU to us.

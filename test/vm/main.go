@@ -87,6 +87,7 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.machine.cpus, "smp", 1, "number of CPUs")
 	flags.StringVar(&o.machine.memory, "m", "2G", "memory")
 	flags.StringVar(&o.machine.append, "append", "", "further words of the kernel's command line, as preempt=full")
+	flags.BoolVar(&o.machine.secure, "secureboot", false, "boot by UEFI with Secure Boot on (needs Debian's package ovmf)")
 	flags.DurationVar(&o.machine.startup, "boot", 2*time.Minute, "the longest time until the guest is up")
 	flags.DurationVar(&o.machine.timeout, "timeout", 10*time.Minute, "the longest time for each kernel")
 	flags.StringVar(&o.run, "run", "", "run only tests that match this, in each test binary")
@@ -108,6 +109,9 @@ func parse(args []string) (options, error) {
 		return o, errors.New("no command: vm [flags] -- COMMAND …, or vm -suite [flags] -- [PACKAGES]")
 	}
 	o.words = flags.Args()
+	if o.machine.secure {
+		modules = append(modules, "efivarfs") // the firmware's variables
+	}
 	o.load = load{modules: modules, env: append(defaultEnv(o.machine.cpus), env...)}
 	for _, spec := range files {
 		o.load.files = append(o.load.files, carrySpec(spec))
