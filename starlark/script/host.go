@@ -213,6 +213,9 @@ func (h *Host) exec(f *file) (starlark.StringDict, error) {
 		return nil, found
 	}
 	h.warnRedefined(f)
+	if f == h.main { // what a loaded file has others can fill
+		h.warnUnfilled(f)
+	}
 	return prog.Init(h.thread, env)
 }
 

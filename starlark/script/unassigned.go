@@ -77,11 +77,18 @@ func noteAssignment(reads map[*resolve.Binding]*syntax.Ident, s *syntax.AssignSt
 }
 
 // mentions reports whether evaluating x reads a variable.
-func mentions(x syntax.Expr, b *resolve.Binding) (found bool) {
+func mentions(x syntax.Expr, b *resolve.Binding) bool {
+	return b != nil && surely(x, func(n syntax.Node) bool {
+		id, ok := n.(*syntax.Ident)
+		return ok && bindingOf(id) == b
+	})
+}
+
+// surely reports whether x has a part that is evaluated whenever x is.
+func surely(x syntax.Expr, part func(syntax.Node) bool) (found bool) {
 	syntax.Walk(x, func(n syntax.Node) bool {
+		found = found || n != nil && part(n)
 		switch n := n.(type) {
-		case *syntax.Ident:
-			found = found || bindingOf(n) == b
 		case *syntax.LambdaExpr, *syntax.Comprehension, *syntax.CondExpr:
 			return false // perhaps later, or not at all
 		case *syntax.BinaryExpr:
@@ -89,7 +96,7 @@ func mentions(x syntax.Expr, b *resolve.Binding) (found bool) {
 		}
 		return true
 	})
-	return found && b != nil
+	return found
 }
 
 func bindingOf(id *syntax.Ident) *resolve.Binding {
