@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -255,6 +256,9 @@ func (a *argsObj) argument(name string, pos plan.Pos) val {
 	names := a.ev.args.names()
 	if b.pr.someArgs(name) {
 		return noneVal() // another point of this probe has it
+	}
+	if b.pr.several() { // one message for all of them
+		wrong(pos, "no point of %s has an argument %s%s", b.pr.p.Name, name, hint(name, slices.Sorted(maps.Keys(b.pr.argNames))))
 	}
 	if len(names) == 0 {
 		wrong(pos, "%s has no arguments", a.ev.point)

@@ -357,6 +357,16 @@ func (pr *probe) someArgs(name string) bool {
 	return pr.argNames[name] || pr.argNames[strings.TrimSuffix(name, "_")]
 }
 
+// several reports whether the arguments of the probe are those of more than one
+// point.
+func (pr *probe) several() bool {
+	n := 0
+	for _, t := range pr.targets {
+		n += max(1, len(t.syscalls), len(t.funcs))
+	}
+	return n > 1
+}
+
 func (t *target) argNames(u *unit) []string {
 	switch t.kind {
 	case targetTracepoint:

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -75,7 +76,7 @@ func report(exit int, err error) int {
 	session.PrintMistake(os.Stderr, text)
 	var usage *session.UsageError
 	if errors.As(err, &usage) {
-		fmt.Fprintln(os.Stderr, "startrace --help shows the usage.")
+		fmt.Fprintf(os.Stderr, "%s --help shows the usage.\n", strings.TrimSpace("startrace "+usage.Of))
 		return session.Usage
 	}
 	return max(exit, session.Failed)

@@ -56,11 +56,14 @@ const (
 )
 
 // A UsageError is a mistake in the command line.
-type UsageError struct{ Err error }
+type UsageError struct {
+	Err error
+	Of  string // the tool whose words they are; "" for those of startrace
+}
 
 func (e *UsageError) Error() string { return e.Err.Error() }
 func (e *UsageError) Unwrap() error { return e.Err }
 
 func usageErrorf(format string, args ...any) error {
-	return &UsageError{fmt.Errorf(format, args...)}
+	return &UsageError{Err: fmt.Errorf(format, args...)}
 }

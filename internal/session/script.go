@@ -69,7 +69,7 @@ func (s *session) apply() (err error) {
 	}
 	if s.Command != "" {
 		if s.argv, err = splitWords(s.Command); err != nil {
-			return &UsageError{err}
+			return &UsageError{Err: err}
 		}
 	}
 	return s.openOutput()
@@ -95,7 +95,11 @@ func (s *session) runScript(args []string) (ended bool, err error) {
 		s.printHelp(s.Stdout, help.Text)
 		return true, nil
 	case errors.As(err, &usage):
-		return true, &UsageError{err}
+		wrong := &UsageError{Err: err}
+		if len(s.Code) == 0 {
+			wrong.Of = s.scriptName()
+		}
+		return true, wrong
 	}
 	return true, s.allMistakes(err, args)
 }
