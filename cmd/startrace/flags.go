@@ -35,7 +35,7 @@ type settings struct {
 type grammar struct {
 	Settings settings `embed:""`
 	Help     bool     `short:"h" help:"Print this help; after FILE also that of the script."`
-	Version  bool     `help:"Print the version."`
+	Version  bool     `help:"Print the version, the commit, and facts of the kernel."`
 	Args     []string `arg:"" optional:"" passthrough:""`
 }
 

@@ -21,15 +21,12 @@ func versionWord() string {
 	return cmp.Or(version, "unknown")
 }
 
-// printVersion says what this is: with -v also on what machine.
+// printVersion says in its first line what this is, then on what machine.
 func printVersion(o session.Options) int {
 	of := ""
 	if commit != "" {
 		of = "commit " + commit + ", "
 	}
 	fmt.Fprintf(o.Stdout, "startrace %s (%s%s %s/%s)\n", versionWord(), of, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	if !o.Verbose {
-		return session.Done
-	}
 	return report(session.Done, session.Machine(o.Stdout))
 }
