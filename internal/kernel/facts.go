@@ -56,7 +56,7 @@ type Facts struct {
 	trampolines     Trampolines
 
 	functionsOnce sync.Once
-	functions     []functionName
+	functions     []FunctionName
 	functionsErr  error
 
 	symbolsOnce sync.Once

@@ -44,31 +44,39 @@ func (e *NoFunctionError) Error() string {
 	return s + "; it may have been inlined everywhere, or have another name in this version"
 }
 
-// Function finds a function by its name. The kernel's BTF is asked first,
-// because that is quick; then the list of functions.
+// Function finds a function by its name.
 func (f *Facts) Function(name string) (*Function, error) {
-	if fn := f.typedFunction(functionName{name: name}); fn.ID != 0 {
-		return fn, nil
-	}
-	names, err := f.functionNames()
+	n, err := f.functionName(name)
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range names {
-		if n.name == name {
-			return f.typedFunction(n), nil
-		}
+	return f.Typed(n), nil
+}
+
+// functionName finds a function in the kernel's BTF first, because that is quick;
+// then in the list of functions.
+func (f *Facts) functionName(name string) (FunctionName, error) {
+	if n := (FunctionName{Name: name}); f.Typed(n).ID != 0 {
+		return n, nil
 	}
-	return nil, &NoFunctionError{Name: name, Near: suggestFunction(name, names)}
+	names, err := f.functionNames()
+	if err != nil {
+		return FunctionName{}, err
+	}
+	i, found := slices.BinarySearchFunc(names, name, func(n FunctionName, name string) int { return strings.Compare(n.Name, name) })
+	if !found {
+		return FunctionName{}, &NoFunctionError{Name: name, Near: suggestFunction(name, names)}
+	}
+	return names[i], nil
 }
 
 // suggestFunction compares only with names that begin alike: there are some
 // 70,000.
-func suggestFunction(name string, names []functionName) string {
+func suggestFunction(name string, names []FunctionName) string {
 	var near []string
 	for _, n := range names {
-		if len(name) > 2 && strings.HasPrefix(n.name, name[:2]) {
-			near = append(near, n.name)
+		if len(name) > 2 && strings.HasPrefix(n.Name, name[:2]) {
+			near = append(near, n.Name)
 		}
 	}
 	return Suggest(name, near)
@@ -76,32 +84,55 @@ func suggestFunction(name string, names []functionName) string {
 
 // MatchFunctions gives the functions whose names match, sorted by name. Of
 // functions with the same name there is one.
-func (f *Facts) MatchFunctions(glob string) ([]*Function, error) {
+func (f *Facts) MatchFunctions(glob string) ([]*Function, error) { return f.MatchFunctionsOf("", glob) }
+
+// MatchFunctionsOf is MatchFunctions for a module; "" are all, theKernel those of
+// none.
+func (f *Facts) MatchFunctionsOf(module, glob string) ([]*Function, error) {
+	names, err := f.MatchFunctionNames(module, glob)
+	if err != nil {
+		return nil, err
+	}
+	var out []*Function
+	for _, n := range names {
+		out = append(out, f.Typed(n))
+	}
+	return out, nil
+}
+
+// MatchFunctionNames is MatchFunctionsOf without the types.
+func (f *Facts) MatchFunctionNames(module, glob string) ([]FunctionName, error) {
 	g, err := CompileGlob(glob)
 	if err != nil {
 		return nil, err
 	}
-	if list, ok := g.Expand(); ok {
+	if list, ok := g.Expand(); ok && module == "" {
 		return f.functionsNamed(list)
 	}
 	names, err := f.functionNames()
 	if err != nil {
 		return nil, err
 	}
-	var out []*Function
+	if module != "" {
+		names = functionsOf(module, names)
+	}
+	var out []FunctionName
 	for _, n := range names {
-		if g.Match(n.name) {
-			out = append(out, f.typedFunction(n))
+		if g.Match(n.Name) {
+			out = append(out, n)
 		}
+	}
+	if len(out) == 0 && module != "" && !IsPattern(glob) {
+		return nil, &NoFunctionError{Name: glob, Near: suggestFunction(glob, names), Module: module}
 	}
 	return out, nil
 }
 
 // functionsNamed gives those of a list of names that the kernel has.
-func (f *Facts) functionsNamed(list []string) ([]*Function, error) {
-	var out []*Function
+func (f *Facts) functionsNamed(list []string) ([]FunctionName, error) {
+	var out []FunctionName
 	for _, name := range list {
-		fn, err := f.Function(name)
+		n, err := f.functionName(name)
 		var none *NoFunctionError
 		switch {
 		case errors.As(err, &none) && len(list) > 1:
@@ -109,14 +140,14 @@ func (f *Facts) functionsNamed(list []string) ([]*Function, error) {
 		case err != nil:
 			return nil, err
 		}
-		out = append(out, fn)
+		out = append(out, n)
 	}
 	return out, nil
 }
 
-// typedFunction adds what BTF knows.
-func (f *Facts) typedFunction(n functionName) *Function {
-	fn := &Function{Name: n.name, Module: n.module}
+// Typed adds what BTF knows.
+func (f *Facts) Typed(n FunctionName) *Function {
+	fn := &Function{Name: n.Name, Module: n.Module}
 	b, err := f.BTF()
 	if err != nil {
 		return fn
@@ -135,26 +166,27 @@ func (f *Facts) typedFunction(n functionName) *Function {
 
 // functionType finds a function in the BTF of the kernel or of its module;
 // number is the kernel's own.
-func (f *Facts) functionType(b *BTF, n functionName) (id TypeID, number uint32, ok bool) {
-	if n.module == "" {
-		id, ok = b.Named(KindFunc, n.name)
+func (f *Facts) functionType(b *BTF, n FunctionName) (id TypeID, number uint32, ok bool) {
+	if n.Module == "" {
+		id, ok = b.Named(KindFunc, n.Name)
 		return id, uint32(id), ok
 	}
-	m, err := f.module(n.module)
+	m, err := f.module(n.Module)
 	if err != nil {
 		return 0, 0, false // then its arguments have no types: modules can be built without
 	}
-	id, ok = m.named(b, KindFunc, n.name)
+	id, ok = m.named(b, KindFunc, n.Name)
 	return id, uint32(id - m.raised), ok
 }
 
-// A functionName is a line of the list of functions.
-type functionName struct{ name, module string }
+// A FunctionName is a line of the list of functions: a name, and the module that
+// has it, "" for the kernel proper.
+type FunctionName struct{ Name, Module string }
 
 // functionNames gives the functions that can be probed, sorted, once each:
 // those that ftrace knows, or, where the kernel does not show these, the text
 // symbols of /proc/kallsyms, of which not all can be.
-func (f *Facts) functionNames() ([]functionName, error) {
+func (f *Facts) functionNames() ([]FunctionName, error) {
 	f.functionsOnce.Do(func() { f.functions, f.functionsErr = f.readFunctions() })
 	return f.functions, f.functionsErr
 }
@@ -162,7 +194,7 @@ func (f *Facts) functionNames() ([]functionName, error) {
 // filterFunctions is the file of tracefs that lists them (CONFIG_DYNAMIC_FTRACE).
 const filterFunctions = "available_filter_functions"
 
-func (f *Facts) readFunctions() ([]functionName, error) {
+func (f *Facts) readFunctions() ([]FunctionName, error) {
 	dir, err := f.TracefsPath()
 	if err == nil {
 		var file *os.File
@@ -189,33 +221,33 @@ func (f *Facts) readFunctions() ([]functionName, error) {
 
 // readFilterFunctions parses lines `name` and `name [module]`
 // (kernel/trace/ftrace.c, t_show).
-func readFilterFunctions(r io.Reader) ([]functionName, error) {
-	var out []functionName
+func readFilterFunctions(r io.Reader) ([]FunctionName, error) {
+	var out []FunctionName
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
 		name, module, _ := strings.Cut(lines.Text(), " [")
 		module = strings.TrimSuffix(module, "]")
 		// Placeholders of functions that were left out (5.19).
 		if name != "" && !strings.HasPrefix(name, "__ftrace_invalid_address__") {
-			out = append(out, functionName{name, module})
+			out = append(out, FunctionName{name, module})
 		}
 	}
 	return sortFunctions(out), lines.Err()
 }
 
-func sortFunctions(list []functionName) []functionName {
-	slices.SortFunc(list, func(a, b functionName) int {
-		if order := strings.Compare(a.name, b.name); order != 0 {
+func sortFunctions(list []FunctionName) []FunctionName {
+	slices.SortFunc(list, func(a, b FunctionName) int {
+		if order := strings.Compare(a.Name, b.Name); order != 0 {
 			return order
 		}
-		return strings.Compare(a.module, b.module) // the kernel's own first
+		return strings.Compare(a.Module, b.Module) // the kernel's own first
 	})
-	return slices.CompactFunc(list, func(a, b functionName) bool { return a.name == b.name })
+	return slices.CompactFunc(list, func(a, b FunctionName) bool { return a.Name == b.Name })
 }
 
 // functions are the symbols that the kernel's linker put into code.
-func (s *Symbols) functions() []functionName {
-	var out []functionName
+func (s *Symbols) functions() []FunctionName {
+	var out []FunctionName
 	for i := range s.addrs {
 		if !s.code[i] {
 			continue
@@ -223,7 +255,7 @@ func (s *Symbols) functions() []functionName {
 		// Loaded BPF programs, and trampolines of ftrace, kprobes and static calls
 		// (kernel/kallsyms.c, get_ksym_bpf and its neighbours) are no functions.
 		if sym := s.at(i); sym.Module != "bpf" && !strings.HasPrefix(sym.Module, "__builtin__") {
-			out = append(out, functionName{sym.Name, sym.Module})
+			out = append(out, FunctionName{sym.Name, sym.Module})
 		}
 	}
 	return sortFunctions(out)

@@ -76,38 +76,17 @@ func (f *Facts) moduleList(list string) (out []string) {
 	return out
 }
 
-// MatchFunctionsOf is MatchFunctions for a module; "" are all, theKernel those of
-// none.
-func (f *Facts) MatchFunctionsOf(module, glob string) ([]*Function, error) {
-	if module == "" {
-		return f.MatchFunctions(glob)
-	}
-	g, err := CompileGlob(glob)
-	if err != nil {
-		return nil, err
-	}
-	names, err := f.functionNames()
-	if err != nil {
-		return nil, err
-	}
-	of := module
+// functionsOf gives those of one module, or of theKernel.
+func functionsOf(module string, names []FunctionName) (out []FunctionName) {
 	if module == theKernel {
-		of = ""
+		module = ""
 	}
-	var out []*Function
-	var have []functionName
 	for _, n := range names {
-		if n.module != of {
-			continue
-		}
-		if have = append(have, n); g.Match(n.name) {
-			out = append(out, f.typedFunction(n))
+		if n.Module == module {
+			out = append(out, n)
 		}
 	}
-	if len(out) == 0 && !IsPattern(glob) {
-		return nil, &NoFunctionError{Name: glob, Near: suggestFunction(glob, have), Module: module}
-	}
-	return out, nil
+	return out
 }
 
 // theKernel is the name of no module: what belongs to none.

@@ -33,7 +33,9 @@ func argName(name string, i int) string {
 }
 
 // params are arguments with types of BTF.
-func (s *Source) params(list []kernel.Param) (out []Field) {
+func (s *Source) params(list []kernel.Param) []Field {
+	const more = 3 // the result, the duration and the depth come behind them
+	out := make([]Field, 0, len(list)+more)
 	for i, p := range list {
 		if p.Type == 0 && p.Name == "" { // the … of printf
 			break
@@ -45,18 +47,18 @@ func (s *Source) params(list []kernel.Param) (out []Field) {
 
 // typed is a value that came in one word, with its C type.
 func (s *Source) typed(name string, id kernel.TypeID) Field {
-	f, known := s.byType[id]
-	if b, err := s.Facts.BTF(); err == nil && !known {
-		f.C = b.TypeName(id)
-		f.Size, _ = b.Size(id) // 0 where there is none
-		f.Type = scriptType(b, id)
-		if s.byType == nil {
-			s.byType = map[kernel.TypeID]Field{}
-		}
-		s.byType[id] = f
-	} else if err != nil {
-		f.Type = "int"
+	if known, ok := s.known.Load(id); ok {
+		f := known.(Field)
+		f.Name = name
+		return f
 	}
+	b, err := s.Facts.BTF()
+	if err != nil {
+		return Field{Name: name, Type: "int"}
+	}
+	size, _ := b.Size(id) // 0 where there is none
+	f := Field{C: b.TypeName(id), Size: size, Type: scriptType(b, id)}
+	s.known.Store(id, f)
 	f.Name = name
 	return f
 }

@@ -7,17 +7,19 @@ import (
 
 // WriteJSON writes an object for each point, type and kind, a line each.
 func (r *Result) WriteJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
+	enc := jsonTo(w)
 	for _, k := range r.Kinds {
 		if err := enc.Encode(k); err != nil {
 			return err
 		}
 	}
-	for p := range r.All() {
-		if err := enc.Encode(p); err != nil {
-			return err
+	err := r.writePoints(w, func(out *writer, p *Point) {
+		if err := jsonTo(out).Encode(p); out.err == nil {
+			out.err = err
 		}
+	})
+	if err != nil {
+		return err
 	}
 	for _, l := range r.Types {
 		if err := enc.Encode(l); err != nil {
@@ -25,4 +27,10 @@ func (r *Result) WriteJSON(w io.Writer) error {
 		}
 	}
 	return nil
+}
+
+func jsonTo(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc
 }

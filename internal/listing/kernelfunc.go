@@ -12,7 +12,7 @@ import (
 func (s *Source) kernelFunctions(r *Result, k *kind, rest string) error {
 	name, _, _ := strings.Cut(orAll(rest), "+") // an offset does not change which it is
 	module, name := splitModule(name)
-	found, err := s.Facts.MatchFunctionsOf(module, name)
+	found, err := s.Facts.MatchFunctionNames(module, name)
 	var none *kernel.NoFunctionError
 	switch {
 	case errors.As(err, &none):
@@ -52,7 +52,7 @@ func splitModule(text string) (module, name string) {
 
 // inBTF gives the functions that the kernel's types name: everybody may read
 // these.
-func (s *Source) inBTF(pattern string) (out []*kernel.Function) {
+func (s *Source) inBTF(pattern string) (out []kernel.FunctionName) {
 	b, err := s.Facts.BTF()
 	if err != nil {
 		return nil
@@ -62,19 +62,17 @@ func (s *Source) inBTF(pattern string) (out []*kernel.Function) {
 		return nil
 	}
 	for _, name := range b.Names(kernel.KindFunc) {
-		if !glob.Match(name) {
-			continue
-		}
-		if fn, err := s.Facts.Function(name); err == nil {
-			out = append(out, fn)
+		if glob.Match(name) {
+			out = append(out, kernel.FunctionName{Name: name})
 		}
 	}
 	return out
 }
 
 // kernelFunction says what a function takes and gives.
-func (s *Source) kernelFunction(k *kind, fn *kernel.Function) func(*Point) {
+func (s *Source) kernelFunction(k *kind, name kernel.FunctionName) func(*Point) {
 	return func(p *Point) {
+		fn := s.Facts.Typed(name)
 		typed := fn.ID != 0
 		if k.has("args") {
 			if p.Fields = s.params(fn.Params); !typed {

@@ -14,14 +14,14 @@ type kind struct {
 	what        string
 	form        string
 	examples    []string
-	gives       string // the parts of e that it adds
+	gives       []string // the parts of e that it adds
 	find        func(s *Source, r *Result, k *kind, rest string) error
 	bare        bool // names without a kind are looked for here
 	counted     bool // its points can be counted without naming a program
 	few         bool // the kind alone lists them
 }
 
-func (k *kind) has(part string) bool { return slices.Contains(strings.Fields(k.gives), part) }
+func (k *kind) has(part string) bool { return slices.Contains(k.gives, part) }
 
 // kinds are in the order in which they are listed.
 var kinds []*kind
@@ -32,25 +32,25 @@ func init() { // the functions refer to the table
 			examples: []string{"tracepoint:sched:sched_switch", "tracepoint:block:*"}, find: (*Source).tracepoints, bare: true, counted: true},
 		{name: "rawtracepoint", short: "rt", what: "the same with the arguments of their call sites", form: "NAME",
 			examples: []string{"rawtracepoint:sched_switch"}, find: (*Source).rawTracepoints, bare: true, counted: true},
-		{name: "syscall", short: "sc", what: "system calls, enter and exit as one event", form: "NAME", gives: "args ret duration",
+		{name: "syscall", short: "sc", what: "system calls, enter and exit as one event", form: "NAME", gives: []string{"args", "ret", "duration"},
 			examples: []string{"syscall:open{,at,at2}", "syscall:*"}, find: (*Source).syscalls, bare: true, counted: true},
-		{name: "func", what: "calls of kernel functions, entry and return as one event", form: "FUNCTION", gives: "args ret duration depth",
+		{name: "func", what: "calls of kernel functions, entry and return as one event", form: "FUNCTION", gives: []string{"args", "ret", "duration", "depth"},
 			examples: []string{"func:vfs_read", "func:tcp_*"}, find: (*Source).kernelFunctions, bare: true, counted: true},
-		{name: "kprobe", short: "k", what: "entries of kernel functions, or places in them", form: "FUNCTION[+OFFSET]", gives: "args",
+		{name: "kprobe", short: "k", what: "entries of kernel functions, or places in them", form: "FUNCTION[+OFFSET]", gives: []string{"args"},
 			examples: []string{"kprobe:vfs_*"}, find: (*Source).kernelFunctions, counted: true},
-		{name: "kretprobe", short: "kr", what: "returns of kernel functions", form: "FUNCTION", gives: "ret",
+		{name: "kretprobe", short: "kr", what: "returns of kernel functions", form: "FUNCTION", gives: []string{"ret"},
 			examples: []string{"kretprobe:vfs_read"}, find: (*Source).kernelFunctions, counted: true},
-		{name: "fentry", short: "f", what: "entries of kernel functions by trampolines", form: "FUNCTION", gives: "args",
+		{name: "fentry", short: "f", what: "entries of kernel functions by trampolines", form: "FUNCTION", gives: []string{"args"},
 			examples: []string{"fentry:vfs_read"}, find: (*Source).kernelFunctions, counted: true},
-		{name: "fexit", short: "fr", what: "returns of kernel functions by trampolines", form: "FUNCTION", gives: "args ret",
+		{name: "fexit", short: "fr", what: "returns of kernel functions by trampolines", form: "FUNCTION", gives: []string{"args", "ret"},
 			examples: []string{"fexit:vfs_read"}, find: (*Source).kernelFunctions, counted: true},
-		{name: "ufunc", what: "calls of user functions, entry and return as one event", form: "PROGRAM:FUNCTION", gives: "args ret duration depth",
+		{name: "ufunc", what: "calls of user functions, entry and return as one event", form: "PROGRAM:FUNCTION", gives: []string{"args", "ret", "duration", "depth"},
 			examples: []string{"ufunc:c:malloc", "ufunc:./a.out:main.*"}, find: (*Source).userFunctions},
-		{name: "uprobe", short: "u", what: "entries of user functions, or places in them", form: "PROGRAM:FUNCTION[+OFFSET]", gives: "args",
+		{name: "uprobe", short: "u", what: "entries of user functions, or places in them", form: "PROGRAM:FUNCTION[+OFFSET]", gives: []string{"args"},
 			examples: []string{"uprobe:c:getaddrinfo", `uprobe:./a.out:"ns::f*"`}, find: (*Source).userFunctions},
-		{name: "uretprobe", short: "ur", what: "returns of user functions", form: "PROGRAM:FUNCTION", gives: "ret",
+		{name: "uretprobe", short: "ur", what: "returns of user functions", form: "PROGRAM:FUNCTION", gives: []string{"ret"},
 			examples: []string{"uretprobe:bash:readline"}, find: (*Source).userFunctions},
-		{name: "usdt", short: "U", what: "static probes of programs", form: "PROGRAM:[PROVIDER:]NAME", gives: "args",
+		{name: "usdt", short: "U", what: "static probes of programs", form: "PROGRAM:[PROVIDER:]NAME", gives: []string{"args"},
 			examples: []string{"usdt:c:*"}, find: (*Source).staticProbes},
 		{name: "profile", short: "p", what: "samples on every CPU", form: "RATE", examples: []string{"profile:99hz", "profile:10ms"},
 			find: (*Source).forms, few: true},
@@ -62,7 +62,7 @@ func init() { // the functions refer to the table
 			find: (*Source).perfEvents, bare: true, counted: true, few: true},
 		{name: "watchpoint", short: "w", what: "accesses of memory", form: "ADDRESS|SYMBOL:LENGTH:rwx",
 			examples: []string{"watchpoint:jiffies:8:w", "watchpoint:0xffffffff81000000:8:rw"}, find: (*Source).forms, few: true},
-		{name: "iter", short: "it", what: "iterators of the kernel: one event for each object that it has", form: "KIND", gives: "args",
+		{name: "iter", short: "it", what: "iterators of the kernel: one event for each object that it has", form: "KIND", gives: []string{"args"},
 			examples: []string{"iter:task"}, find: (*Source).iterators, bare: true, counted: true, few: true},
 	}
 }

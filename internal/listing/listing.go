@@ -7,6 +7,7 @@ package listing
 
 import (
 	"iter"
+	"sync"
 
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
@@ -54,20 +55,25 @@ type Result struct {
 }
 
 // All gives the points one by one, with their details if the source was verbose.
-// A pattern can match a hundred thousand, so these are not kept.
 func (r *Result) All() iter.Seq[*Point] {
 	return func(yield func(*Point) bool) {
 		for _, p := range r.Points {
-			if r.verbose && p.detail != nil {
-				full := *p
-				p = &full
-				p.detail(p)
-			}
-			if !yield(p) {
+			if !yield(r.full(p)) {
 				return
 			}
 		}
 	}
+}
+
+// full is a point with its details if the source was verbose. A pattern can match
+// a hundred thousand, so these are not kept.
+func (r *Result) full(p *Point) *Point {
+	if !r.verbose || p.detail == nil {
+		return p
+	}
+	full := *p
+	p.detail(&full)
+	return &full
 }
 
 // Empty reports whether nothing was found.
@@ -104,7 +110,9 @@ type Source struct {
 	// Verbose: points have their details.
 	Verbose bool
 
-	byType map[kernel.TypeID]Field // of the types that have been looked at
+	// known has the Field of each TypeID that has been looked at, nameless: there are some
+	// thousand, and a hundred times as many arguments.
+	known *sync.Map
 }
 
 // Programs finds points of user programs (package binary).

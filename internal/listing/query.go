@@ -3,6 +3,7 @@ package listing
 import (
 	"errors"
 	"strings"
+	"sync"
 
 	"github.com/startrace/startrace/internal/kernel"
 )
@@ -12,6 +13,9 @@ import (
 // alone, or "" for all kinds.
 func (s *Source) Find(pattern string) (*Result, error) {
 	r := &Result{verbose: s.Verbose}
+	if s.known == nil {
+		s.known = &sync.Map{}
+	}
 	return r, s.find(r, strings.TrimSpace(pattern))
 }
 
@@ -75,20 +79,13 @@ func (s *Source) everywhere(r *Result, name string) error {
 	}
 	var near []string
 	for _, k := range kinds {
-		ofProgram := k.name == "ufunc" && s.Traced
-		if !k.bare && !ofProgram || kernel.IsRawEvent(k.name, name) {
+		if !k.bare && !s.ofProgram(k) || kernel.IsRawEvent(k.name, name) {
 			continue
 		}
-		rest := name
-		if k.name == "tracepoint" {
-			rest = "*:" + name
+		one := s.anyOf(k, name)
+		if one == nil {
+			continue
 		}
-		one := &Result{}
-		err := k.find(s, one, k, rest)
-		if ofProgram && len(one.Points) == 0 {
-			continue // it has no such function, or no symbols: not what was asked first
-		}
-		r.problem(err)
 		r.Points = append(r.Points, one.Points...)
 		near = append(near, one.Hints...)
 		for _, err := range one.Problems {
@@ -107,6 +104,24 @@ func (s *Source) everywhere(r *Result, name string) error {
 		}
 	}
 	return nil
+}
+
+// ofProgram: of one traced program functions are found without its name.
+func (s *Source) ofProgram(k *kind) bool { return k.name == "ufunc" && s.Traced }
+
+// anyOf gives the points of a kind that have a name, nil where nothing is to be
+// said of it.
+func (s *Source) anyOf(k *kind, name string) *Result {
+	if k.name == "tracepoint" {
+		name = "*:" + name
+	}
+	r := &Result{}
+	err := k.find(s, r, k, name)
+	if s.ofProgram(k) && len(r.Points) == 0 {
+		return nil // it has no such function, or no symbols: not what was asked first
+	}
+	r.problem(err)
+	return r
 }
 
 // orAll is the pattern for a field that was left empty.

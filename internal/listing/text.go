@@ -1,7 +1,6 @@
 package listing
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -12,51 +11,54 @@ import (
 // WriteText writes what was found: a line for each point, with its details if
 // verbose; types with their members; kinds as a table.
 func (r *Result) WriteText(w io.Writer, verbose bool) error {
-	buffered := bufio.NewWriterSize(w, 1<<16)
-	out := &writer{w: buffered}
-	out.kinds(r.Kinds)
+	head := &writer{}
+	head.kinds(r.Kinds)
 	if len(r.Kinds) == 1 && len(r.Points) > 0 {
-		out.print("\n")
+		head.put("\n")
 	}
-	for p := range r.All() {
-		out.line([]byte(p.Name))
+	if _, err := head.WriteTo(w); err != nil {
+		return err
+	}
+	err := r.writePoints(w, func(out *writer, p *Point) {
+		out.put(p.Name, "\n")
 		if verbose {
 			out.details(p)
 		}
+	})
+	if err != nil {
+		return err
 	}
+	types := &writer{}
 	for _, l := range r.Types {
-		if !verbose {
-			out.print("%s\n", l.Type)
-			continue
+		if verbose {
+			types.layout(l)
+		} else {
+			types.put(l.Type, "\n")
 		}
-		out.layout(l)
 	}
-	if out.err == nil {
-		out.err = buffered.Flush()
-	}
-	return out.err
+	_, err = types.WriteTo(w)
+	return err
 }
 
-// writer keeps the first error.
+// A writer keeps what is written and the first error of making it.
 type writer struct {
-	w    io.Writer
-	err  error
-	text []byte // the last line
+	bytes.Buffer
+	err error
 }
 
-func (w *writer) print(format string, args ...any) {
-	if w.err == nil {
-		_, w.err = fmt.Fprintf(w.w, format, args...)
+func (w *writer) print(format string, args ...any) { fmt.Fprintf(w, format, args...) }
+
+// put writes words, without what it takes to format them.
+func (w *writer) put(words ...string) {
+	for _, word := range words {
+		w.WriteString(word)
 	}
 }
 
-// line writes a line, without what it takes to format one.
-func (w *writer) line(text []byte) {
-	w.text = append(append(w.text[:0], text...), '\n')
-	if w.err == nil {
-		_, w.err = w.w.Write(w.text)
-	}
-}
+const (
+	indent = "    "
+	gap    = 2 // spaces between columns
+)
 
 // columns writes rows with their cells below each other.
 func (w *writer) columns(indent string, rows [][]string) {
@@ -69,50 +71,68 @@ func (w *writer) columns(indent string, rows [][]string) {
 			width[i] = max(width[i], len(cell))
 		}
 	}
-	var line []byte
 	for _, row := range rows {
-		line = append(line[:0], indent...)
+		line, at := append(w.AvailableBuffer(), indent...), len(indent)
 		for i, cell := range row {
-			line = append(line, cell...)
-			for n := len(cell); n < width[i]+2; n++ {
-				line = append(line, ' ')
-			}
+			at += width[i] + gap
+			line = padded(append(line, cell...), at)
 		}
-		w.line(bytes.TrimRight(line, " "))
+		w.endLine(line)
 	}
+}
+
+// padded adds spaces up to a column.
+func padded(line []byte, column int) []byte {
+	for len(line) < column {
+		line = append(line, ' ')
+	}
+	return line
+}
+
+// endLine writes a line, made in the available buffer, without spaces at its end.
+func (w *writer) endLine(line []byte) {
+	w.Write(append(bytes.TrimRight(line, " "), '\n'))
 }
 
 func (w *writer) details(p *Point) {
-	var place []string
-	for _, s := range []string{p.Module, p.Where} {
-		if s != "" {
-			place = append(place, s)
-		}
-	}
-	if p.Module != "" {
-		place[0] = "module " + p.Module
-	}
-	if len(place) > 0 {
-		w.print("    # %s\n", strings.Join(place, ", "))
+	switch {
+	case p.Module != "" && p.Where != "":
+		w.put(indent, "# module ", p.Module, ", ", p.Where, "\n")
+	case p.Module != "":
+		w.put(indent, "# module ", p.Module, "\n")
+	case p.Where != "":
+		w.put(indent, "# ", p.Where, "\n")
 	}
 	for _, n := range p.Notes {
-		w.print("    # %s\n", n)
+		w.put(indent, "# ", n, "\n")
 	}
-	w.columns("    ", fieldRows(p.Fields))
+	w.fields(p.Fields)
 	if p.Format != "" {
-		w.print("    format: %s\n", p.Format)
+		w.put(indent, "format: ", p.Format, "\n")
 	}
 }
 
-func fieldRows(list []Field) (rows [][]string) {
-	for _, f := range list {
-		note := f.Note
-		if note != "" {
-			note = "# " + note
-		}
-		rows = append(rows, []string{f.Name + ":", f.Type, f.C, note})
+// fields writes the parts of e in columns: their names, types, types in C, notes.
+func (w *writer) fields(list []Field) {
+	var name, typ, c int
+	for i := range list {
+		f := &list[i]
+		name, typ, c = max(name, len(f.Name)+1), max(typ, len(f.Type)), max(c, len(f.C))
 	}
-	return rows
+	name += len(indent) + gap
+	typ += name + gap
+	c += typ + gap
+	for i := range list {
+		f := &list[i]
+		line := append(append(w.AvailableBuffer(), indent...), f.Name...)
+		line = padded(append(line, ':'), name)
+		line = padded(append(line, f.Type...), typ)
+		line = padded(append(line, f.C...), c)
+		if f.Note != "" {
+			line = append(append(line, "# "...), f.Note...)
+		}
+		w.endLine(line)
+	}
 }
 
 func (w *writer) layout(l *Layout) {

@@ -1,0 +1,21 @@
+package session
+
+import (
+	"io"
+	"testing"
+)
+
+// BenchmarkList is `startrace list -v`, from the reading of the kernel's types on.
+func BenchmarkList(b *testing.B) {
+	for _, pattern := range []string{"*", "kprobe:*", "func:*", "tracepoint:*"} {
+		b.Run(pattern, func(b *testing.B) {
+			for b.Loop() {
+				o := Options{Stdout: io.Discard, Stderr: io.Discard}
+				o.Args, o.Verbose = []string{pattern}, true
+				if _, err := List(o); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
