@@ -142,7 +142,11 @@ func (g *gen) earlyReturn() []*Stmt {
 	s := &Stmt{Form: If, Bodies: [][]*Stmt{{g.returnStmt()}}}
 	v, ok := g.optionalName()
 	if !ok || g.one(2) {
+		tested := len(g.tested)
 		c, _ := g.condition(exprDepth - 1)
+		if len(g.tested) > tested { // what is returned may read what is None there
+			s.Bodies[0][0] = g.returnStmt()
+		}
 		s.Exprs = []*Expr{c}
 		return []*Stmt{s}
 	}
