@@ -3,6 +3,8 @@ package builtins
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 
 	"go.starlark.net/starlark"
 
@@ -114,23 +116,31 @@ func checkSize(n int) (int, error) {
 
 // toNames reads a name or a sequence of names.
 func toNames(what string, v starlark.Value) ([]string, error) {
+	var elems starlark.Iterable
 	switch v := v.(type) {
 	case nil, starlark.NoneType:
 		return nil, nil
 	case starlark.String:
-		return []string{string(v)}, nil
-	case *starlark.List, starlark.Tuple:
-		var out []string
-		for elem := range starlark.Elements(v.(starlark.Iterable)) {
-			s, ok := starlark.AsString(elem)
-			if !ok {
-				return nil, fmt.Errorf("%s: got %s in the list, want a name", what, elem.Type())
-			}
-			out = append(out, s)
-		}
-		return out, nil
+		elems = starlark.Tuple{v}
+	case *starlark.List:
+		elems = v
+	case starlark.Tuple:
+		elems = v
+	default:
+		return nil, fmt.Errorf("%s: got %s, want a name or a tuple of names", what, v.Type())
 	}
-	return nil, fmt.Errorf("%s: got %s, want a name or a tuple of names", what, v.Type())
+	var out []string
+	for elem := range starlark.Elements(elems) {
+		s, ok := starlark.AsString(elem)
+		if !ok {
+			return nil, fmt.Errorf("%s: got %s in the list, want a name", what, elem.Type())
+		}
+		if strings.ContainsFunc(s, unicode.IsControl) {
+			return nil, fmt.Errorf("%s: a name is one line of text, got %q", what, s)
+		}
+		out = append(out, s)
+	}
+	return out, nil
 }
 
 // toUnit reads unit= and gives its label.

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"unicode"
 
 	"go.starlark.net/starlark"
 
@@ -139,7 +140,11 @@ func UnknownProvider(text, word string) error {
 		return fmt.Errorf("%q: there is no provider %s (did you mean %s?)", text, word, near)
 	}
 	if word == text && text != "" {
-		return fmt.Errorf("%q: a point has a provider, such as func:%s; providers are %s", text, text, strings.Join(names, ", "))
+		example := text
+		if strings.ContainsFunc(text, unicode.IsSpace) {
+			example = "NAME"
+		}
+		return fmt.Errorf("%q: a point has a provider, such as func:%s; providers are %s", text, example, strings.Join(names, ", "))
 	}
 	return fmt.Errorf("%q: there is no provider %q; providers are %s", text, word, strings.Join(names, ", "))
 }

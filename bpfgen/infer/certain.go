@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -51,8 +52,9 @@ func (pr *probe) clashes() {
 		if r.proj == nil || r.proj.asksType {
 			continue
 		}
-		for d, walks := range r.proj.clashes {
-			if len(walks) == r.proj.walks {
+		inOrder := func(a, b Diag) int { return strings.Compare(a.Msg, b.Msg) } // the places are sorted at the end
+		for _, d := range slices.SortedFunc(maps.Keys(r.proj.clashes), inOrder) {
+			if len(r.proj.clashes[d]) == r.proj.walks {
 				pr.u.diags = append(pr.u.diags, d)
 			}
 		}
@@ -357,14 +359,14 @@ func (u *user) checkUnpacked(lhs, rhs syntax.Expr, v uval) {
 	}
 	switch typ := typeName(v); typ {
 	case "int", "float", "bool", "string", "event":
-		u.clash(start(rhs), "got one value (%s) for %d names", typ, len(names))
+		u.clash(start(rhs), "got one value (%s) for %s", typ, counted(len(names), "name"))
 	case "tuple", "list":
 		n := len(elementsOf(rhs))
 		if v.known {
 			n = len(v.v.typ().Elems)
 		}
 		if n > 0 && n != len(names) {
-			u.clash(start(rhs), "got %d values for %d names", n, len(names))
+			u.clash(start(rhs), "got %s for %s", counted(n, "value"), counted(len(names), "name"))
 		}
 	}
 }

@@ -154,7 +154,7 @@ func (u *user) checkPercent(x *syntax.BinaryExpr, l, r uval) {
 		return
 	}
 	if values != len(verbs) {
-		u.clash(x.OpPos, "the format has %d verbs, and there are %d values", len(verbs), values)
+		u.clash(x.OpPos, "the format wants %s, got %d", counted(len(verbs), "value"), values)
 		return
 	}
 	if typ := typeName(r); values == 1 && plainTypes[typ] && typ != "int" && typ != "float" && strings.Contains("dioxXeEfFgG", verbs) {
@@ -221,7 +221,7 @@ func (u *user) checkArguments(fn *plan.Func, def *resolve.Function, x *syntax.Ca
 		}
 	}
 	if len(x.Args) > len(def.Params) {
-		u.clash(x.Lparen, "%s takes %d arguments, got %d", fn.Name, len(def.Params), len(x.Args))
+		u.clash(x.Lparen, "%s takes %s, got %d", fn.Name, counted(len(def.Params), "argument"), len(x.Args))
 		return
 	}
 	for i, p := range def.Params {

@@ -62,3 +62,11 @@ func listed(elems []types.Type) string {
 	}
 	return strings.Join(out, ", ")
 }
+
+// counted is a number of things.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
