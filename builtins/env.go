@@ -134,16 +134,11 @@ var foreignArguments = map[string][]string{
 
 // argumentHint adds our word to what is said of an argument that is none.
 func (c *call) argumentHint(err error, pairs []any) error {
-	msg := err.Error()
-	if strings.Contains(msg, "did you mean") {
-		return err
-	}
 	for _, kw := range c.kwargs {
-		word := string(kw[0].(starlark.String))
-		if !strings.HasSuffix(msg, "unexpected keyword argument "+kw[0].String()) && !strings.HasSuffix(msg, "unexpected keyword argument "+word) {
+		if !strings.HasSuffix(err.Error(), "unexpected keyword argument "+kw[0].String()) {
 			continue
 		}
-		for _, ours := range foreignArguments[word] {
+		for _, ours := range foreignArguments[string(kw[0].(starlark.String))] {
 			for i := 0; i < len(pairs); i += 2 {
 				if strings.Trim(pairs[i].(string), "?") == ours {
 					return fmt.Errorf("%w (did you mean %s?)", err, ours)

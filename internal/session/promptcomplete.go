@@ -56,11 +56,7 @@ var argument = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // Arguments are those of builtins that are written by name, and of functions.
 func (k known) Arguments(function string) (out []string) {
 	if fn, ok := k.p.s.host.Globals()[function].(*starlark.Function); ok {
-		for i := range fn.NumParams() {
-			name, _ := fn.Param(i)
-			out = append(out, name)
-		}
-		return out
+		return parameters(fn)
 	}
 	en, _ := builtins.Lookup(function)
 	for _, m := range argument().FindAllStringSubmatch(en.Signature, -1) {

@@ -36,6 +36,9 @@ Tab completes names, points in strings, and the fields of an event: e.args.<Tab>
 	return b.String()
 }
 
+// explained is what is said of a word of the prompt.
+func explained(signature, doc string) string { return signature + "\n\n" + doc + "\n" }
+
 const probesHelp = "What is attached, with hits, losses and the time of one hit; probes[0] is a probe."
 
 func (p *prompt) print(text string) {
@@ -78,7 +81,7 @@ func helpOf(v promptText) string {
 	if w, ok := v.(*wordValue); ok {
 		return w.text()
 	}
-	return "probes\n\n" + probesHelp + "\n"
+	return explained("probes", probesHelp)
 }
 
 // helpBuiltin explains a function; of a method, what it belongs to.
@@ -107,9 +110,9 @@ func (p *prompt) helpName(name string) error {
 	_, known := p.s.host.Predeclared()[module].(starlark.HasAttrs)
 	switch w, isWord := promptWords[name]; {
 	case isWord:
-		p.print(w.signature + "\n\n" + w.doc + "\n")
+		p.print(explained(w.signature, w.doc))
 	case name == "probes":
-		p.print("probes\n\n" + probesHelp + "\n")
+		p.print(explained(name, probesHelp))
 	case !ours && starlark.Universe.Has(name), slices.Contains(keywords, name):
 		p.print(name + " is the same as in Starlark and Python\n")
 	case name == "e" || strings.HasPrefix(name, "e."):
@@ -140,15 +143,21 @@ func indented(doc string) string {
 }
 
 func signature(fn *starlark.Function) string {
-	var params []string
-	for i := range fn.NumParams() {
-		name, _ := fn.Param(i)
+	params := parameters(fn)
+	for i := range params {
 		if d := fn.ParamDefault(i); d != nil {
-			name += " = " + d.String()
+			params[i] += " = " + d.String()
 		}
-		params = append(params, name)
 	}
 	return fmt.Sprintf("%s(%s), defined at %s", fn.Name(), strings.Join(params, ", "), fn.Position())
+}
+
+func parameters(fn *starlark.Function) (names []string) {
+	for i := range fn.NumParams() {
+		name, _ := fn.Param(i)
+		names = append(names, name)
+	}
+	return names
 }
 
 func attributesOf(v starlark.Value) string {

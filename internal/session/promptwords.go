@@ -66,7 +66,7 @@ func (w *wordValue) text() string {
 	if w.name == "help" {
 		return helpText()
 	}
-	return w.signature + "\n\n" + w.doc + "\n"
+	return explained(w.signature, w.doc)
 }
 
 // CallInternal calls it.
