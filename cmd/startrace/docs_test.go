@@ -31,7 +31,7 @@ func TestDocs(t *testing.T) {
 		t.Skip(needsTypes)
 	}
 	if testing.Short() {
-		t.Skip("the short form, for guests, leaves it out: make test runs it")
+		t.Skip("needs the long form (no -short): make test runs it here, make test-vm in guests")
 	}
 	files, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
@@ -45,7 +45,7 @@ func TestDocs(t *testing.T) {
 		files = append(append(files, "../../README.md"), tools...)
 	}
 	if len(files) == 0 {
-		t.Skip("the documents are not here: the test runs outside of the source tree")
+		t.Skip("needs docs/ of the source tree, as make test has it")
 	}
 	checked := 0
 	for _, file := range files {

@@ -12,10 +12,10 @@ func TestToolExamples(t *testing.T) {
 		t.Skip(needsTypes)
 	}
 	if testing.Short() {
-		t.Skip("the short form leaves out what takes a minute under emulation: make test and make test-vm run it")
+		t.Skip("needs the long form (no -short): make test runs it here, make test-vm in guests")
 	}
 	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("needs bash, which the examples trace")
+		t.Skip("needs the program bash, which the examples trace")
 	}
 	d := &document{t: t, folder: t.TempDir(), path: binFolder(t)}
 	names, err := d.shell(`startrace tools | sed '/^std/d; s/ .*//'`)

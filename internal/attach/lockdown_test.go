@@ -21,7 +21,7 @@ func reading(read asm.BuiltinFunc) asm.Instructions {
 // TestLockdown needs a kernel booted with lockdown=confidentiality.
 func TestLockdown(t *testing.T) {
 	if mode := kernel.Lockdown(); mode != "confidentiality" {
-		t.Skipf("needs lockdown=confidentiality, not %q", mode)
+		t.Skipf("needs a kernel booted with lockdown=confidentiality, not %q (make test-vm)", mode)
 	}
 	u := unitOf(tree.Attach{Kind: tree.AttachRawTracepoint, Name: "sys_enter"})
 	l := attached(t, u)

@@ -56,7 +56,7 @@ func build(t *testing.T, flags ...string) *elffile.File {
 	}
 	if text, err := exec.Command("gcc", append(flags, "-O2", "-o", out, name)...).CombinedOutput(); err != nil {
 		if strings.Contains(strings.Join(flags, ""), "-m32") {
-			t.Skipf("needs a gcc for 32 bits: %s", text)
+			t.Skipf("needs gcc for 32 bits (Debian's package gcc-multilib): %s", text)
 		}
 		t.Fatalf("%v: %s", err, text)
 	}
