@@ -141,14 +141,8 @@ var (
 	wholeNames = []string{"clear", "get", "items", "take"}
 )
 
-// AttrNames gives what a value of a type has behind a dot in user space; ok is false where that is not known.
-func AttrNames(typ string) (names []string, ok bool) {
-	names, ok = attrNames[typ]
-	return names, ok
-}
-
-// ContainerNames gives what a container has behind a dot, or, of an aggregation, one of its entries.
-func ContainerNames(c *plan.Container, entry bool) []string {
+// containerNames gives what a container has behind a dot, or, of an aggregation, one of its entries.
+func containerNames(c *plan.Container, entry bool) []string {
 	if names, ok := attrNames[c.Kind.String()]; ok {
 		return names
 	}
@@ -169,13 +163,13 @@ func ContainerNames(c *plan.Container, entry bool) []string {
 func (u *user) checkAttr(x *syntax.DotExpr, recv uval) {
 	attr, pos := x.Name.Name, x.Name.NamePos
 	if c, entry, ok := u.containerOf(x.X, recv); ok {
-		if names := ContainerNames(c, entry); !slices.Contains(names, strings.TrimSuffix(attr, "_")) {
+		if names := containerNames(c, entry); !slices.Contains(names, strings.TrimSuffix(attr, "_")) {
 			u.clash(pos, "%s %s has no %s%s; it has %s", c.Kind, name(c), attr, hint(attr, names), strings.Join(names, ", "))
 		}
 		return
 	}
 	typ := typeName(recv)
-	if names, ok := AttrNames(typ); ok && !slices.Contains(names, attr) {
+	if names, ok := attrNames[typ]; ok && !slices.Contains(names, attr) {
 		u.clash(pos, "%s has no field or method %s%s", withArticle(typ), attr, hint(attr, names))
 	}
 }
@@ -324,7 +318,7 @@ func (u *user) checkCalled(x *syntax.CallExpr, fn uval) {
 		u.clash(x.Lparen, "%s cannot be called", what)
 	default:
 		c := fn.v.c.(plan.Ref).Container
-		u.clash(x.Lparen, "%s %s cannot be called; it has %s", c.Kind, name(c), strings.Join(ContainerNames(c, false), ", "))
+		u.clash(x.Lparen, "%s %s cannot be called; it has %s", c.Kind, name(c), strings.Join(containerNames(c, false), ", "))
 	}
 }
 

@@ -457,7 +457,7 @@ func (u *user) unknown(x syntax.Expr) {
 			readOnly(x, recv.v)
 		}
 		if c, _, ok := u.containerOf(x.X, recv); ok {
-			u.clash(x.Dot, "%s of %s %s cannot be assigned; it has %s", x.Name.Name, c.Kind, name(c), strings.Join(ContainerNames(c, false), ", "))
+			u.clash(x.Dot, "%s of %s %s cannot be assigned; it has %s", x.Name.Name, c.Kind, name(c), strings.Join(containerNames(c, false), ", "))
 		}
 		u.use(recv)
 	}
