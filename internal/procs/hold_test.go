@@ -47,7 +47,7 @@ func refuse(name string) error {
 // stub, all else stays as it is.
 func TestRefused(t *testing.T) {
 	if os.Getenv(refusedVariable) != "" {
-		t.Skip("needs to be the outer run: it runs the other tests with "+refusedVariable)
+		t.Skip("needs to be the outer run: it runs the other tests with " + refusedVariable)
 	}
 	for name := range refusable {
 		t.Run(name, func(t *testing.T) {
