@@ -47,9 +47,9 @@ func For(v kernel.Version) Options {
 	return Options{NoCmpXchg: !v.AtLeast(5, 12), HasLoop: v.AtLeast(5, 17)}
 }
 
-// DefaultRing is the size of the ring. It takes twice that of memory in the
+// defaultRing is the size of the ring. It takes twice that of memory in the
 // process, because the data is mapped twice.
-const DefaultRing = 8 << 20
+const defaultRing = 8 << 20
 
 // A Dump is the text of a program after each stage.
 type Dump struct {

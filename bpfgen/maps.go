@@ -120,7 +120,7 @@ func (g *generator) fixedMaps() {
 	if uses[MapRing] {
 		size := g.o.RingSize
 		if size == 0 {
-			size = DefaultRing
+			size = defaultRing
 		}
 		g.add(&ebpf.MapSpec{Name: MapRing, Type: ebpf.RingBuf, MaxEntries: uint32(size)})
 	}

@@ -5,8 +5,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// QuantilesSub is the precision of quantiles(): buckets are at most 1/8 wide.
-const QuantilesSub = 3
+// quantilesSub is the precision of quantiles(): buckets are at most 1/8 wide.
+const quantilesSub = 3
 
 // ClaimSlots is the number of words of an extreme where it must be claimed.
 const ClaimSlots = 8
@@ -94,7 +94,7 @@ func (p *aggPlacer) buckets(c *plan.Container) *wire.Buckets {
 		b.Step = max(1, b.Step)
 		b.N = 2 + int((uint64(b.Hi-b.Lo)+uint64(b.Step)-1)/uint64(b.Step))
 	case plan.Quantiles:
-		b.Sub = QuantilesSub
+		b.Sub = quantilesSub
 		b.N = wire.LogBuckets(b.Sub)
 	default:
 		b.N = wire.LogBuckets(b.Sub)
