@@ -93,14 +93,18 @@ func (l *Loaded) attach(want func(*program) bool) error {
 	if err := l.forgetSpans(todo); err != nil {
 		return err
 	}
-	for i, p := range todo {
+	before := slices.DeleteFunc(slices.Clone(l.programs), func(p *program) bool { return len(p.points) == 0 })
+	undo := func() { // opening one can make another
+		l.detach(l.selected(func(p *program) bool { return !slices.Contains(before, p) }))
+	}
+	for _, p := range todo {
 		if err := l.opts.stopped(); err != nil {
-			l.detach(todo[:i])
+			undo()
 			return err
 		}
 		points, err := l.open(p)
 		if err != nil {
-			l.detach(todo[:i])
+			undo()
 			return &Error{p.Program, markPermission(explainFiles(&p.Attach, err))}
 		}
 		p.points = points

@@ -69,7 +69,7 @@ func programType(k tree.AttachKind) ebpf.ProgramType {
 		return ebpf.TracePoint
 	case tree.AttachProfile, tree.AttachInterval:
 		return ebpf.PerfEvent
-	case tree.AttachKretprobe:
+	case tree.AttachKprobe, tree.AttachKretprobe:
 		return ebpf.Kprobe
 	}
 	return ebpf.RawTracepoint

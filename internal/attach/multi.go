@@ -11,8 +11,8 @@ import (
 )
 
 // Links that probe many functions at once. A program must be loaded for them
-// (its attach type says so), so it is decided at the load; a program whose link
-// the kernel refuses for one of its places is loaded again, for single probes.
+// (its attach type says so), so it is decided at the load; for the places that
+// links do not take it is loaded again, for single probes.
 
 // multiType is the attach type of a program that is to be attached by one link;
 // AttachNone where it is not.
@@ -49,23 +49,57 @@ func byName(places []tree.Place) bool {
 	return true
 }
 
-// openMulti attaches p by one link. ok is false where single probes must do.
-func openMulti(a *tree.Attach, prog int) (points []point, ok bool, err error) {
-	var fd int
-	kind := probePoint
+// maxRefusals is how often the kernel may refuse a link while the places that it
+// takes are looked for: each time it goes through all its symbols, some 10 ms.
+const maxRefusals = 64
+
+// A linker attaches a program by as few links as the kernel takes: a link that it
+// refuses for one of its places is tried in halves.
+type linker struct {
+	link     func(*tree.Attach) (int, error)
+	kind     pointKind
+	points   []point
+	kept     []tree.Place
+	refused  []tree.Place
+	refusals int
+}
+
+func newLinker(a *tree.Attach, prog int) *linker {
 	if probeSource(a.Kind) == "kprobe" {
-		kind = countingPoint
-		fd, err = linkKprobes(a, kprobeLink(a), prog)
-	} else {
-		fd, err = bpf.LinkUprobeMulti(prog, uprobes(a))
+		return &linker{kind: countingPoint, link: func(a *tree.Attach) (int, error) { return linkKprobes(a, kprobeLink(a), prog) }}
 	}
+	return &linker{kind: probePoint, link: func(a *tree.Attach) (int, error) { return bpf.LinkUprobeMulti(prog, uprobes(a)) }}
+}
+
+// open attaches to the places of a. An error says that none can be taken, whatever
+// the places are.
+func (l *linker) open(a tree.Attach) error {
+	if l.refusals == maxRefusals {
+		l.refused = append(l.refused, a.Places...)
+		return nil
+	}
+	fd, err := l.link(&a)
 	switch {
 	case err == nil:
-		return []point{{fd: fd, kind: kind}}, true, nil
+		l.points, l.kept = append(l.points, point{fd: fd, kind: l.kind}), append(l.kept, a.Places...)
+		return nil
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
-		return nil, true, err
+		return err
 	}
-	return nil, false, nil
+	l.refusals++
+	half := len(a.Places) / 2
+	if half == 0 || !placeIsAtFault(err) && !errors.Is(err, unix.ESRCH) {
+		l.refused = append(l.refused, a.Places...)
+		return nil
+	}
+	places := a.Places
+	for _, part := range [][]tree.Place{places[:half], places[half:]} {
+		a.Places = part
+		if err := l.open(a); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func linkKprobes(a *tree.Attach, kind bpf.KprobeLink, prog int) (int, error) {
@@ -105,24 +139,53 @@ func uprobes(a *tree.Attach) *bpf.UprobeMulti {
 	return u
 }
 
-// openFunctions attaches p to its functions.
+// openFunctions attaches p to its functions: by links where it was loaded for
+// these, and alone to those that they do not take.
 func (l *Loaded) openFunctions(p *program) ([]point, error) {
-	if p.session {
+	switch {
+	case p.session:
 		return l.openSession(p)
+	case !p.multi:
+		return l.openProbes(p, false)
 	}
-	if p.multi {
-		points, ok, err := openMulti(&p.Attach, p.fd)
-		if ok {
-			return points, err
-		}
-		fd, err := l.loadFor(p.Program, ebpf.AttachNone)
-		if err != nil {
-			return nil, err
-		}
+	links := newLinker(&p.Attach, p.fd)
+	if err := links.open(p.Attach); err != nil {
+		return nil, errors.Join(err, l.releaseAll(links.points))
+	}
+	if len(links.refused) == 0 {
+		return links.points, nil
+	}
+	fd, err := l.loadFor(p.Program, ebpf.AttachNone)
+	if err != nil {
+		return nil, errors.Join(err, l.releaseAll(links.points))
+	}
+	if len(links.points) == 0 {
 		if err := unix.Close(p.fd); err != nil {
 			return nil, errors.Join(err, unix.Close(fd))
 		}
 		p.fd, p.multi = fd, false
+		return l.openProbes(p, false)
 	}
-	return l.openProbes(p)
+	if err := l.openRefused(p, links, fd); err != nil {
+		return nil, errors.Join(err, l.releaseAll(links.points))
+	}
+	return links.points, nil
+}
+
+// openRefused attaches a program of its own, which is loaded, to the places of p
+// that links do not take; what takes no probe either is left out and named.
+func (l *Loaded) openRefused(p *program, links *linker, fd int) (err error) {
+	rest := &program{Program: withPlaces(p.Program, links.refused), fd: fd, detached: p.detached}
+	p.Program = withPlaces(p.Program, links.kept)
+	if rest.points, err = l.openProbes(rest, true); len(rest.points) == 0 {
+		return errors.Join(err, unix.Close(fd))
+	}
+	l.programs = append(l.programs, rest)
+	return nil
+}
+
+func withPlaces(p *tree.Program, places []tree.Place) *tree.Program {
+	out := *p
+	out.Attach.Places = places
+	return &out
 }

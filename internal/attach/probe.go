@@ -81,10 +81,10 @@ func (m *dynamicPMU) uprobeAttr(p *tree.Place, path *byte, returns bool) unix.Pe
 // An opener attaches a program to one of its places.
 type opener func(*tree.Place) (point, error)
 
-// openProbes attaches a program to its places, one by one. Of several
-// places those that the kernel refuses are left out and named, unless these
-// are all.
-func (l *Loaded) openProbes(prog *program) (points []point, err error) {
+// openProbes attaches a program to its places, one by one. Of several places those
+// that the kernel refuses are left out and named, unless these are all. others:
+// the probe has more places, which are attached.
+func (l *Loaded) openProbes(prog *program, others bool) (points []point, err error) {
 	a := &prog.Attach
 	pmu, err := findPMU(probeSource(a.Kind))
 	if err != nil {
@@ -104,14 +104,14 @@ func (l *Loaded) openProbes(prog *program) (points []point, err error) {
 		switch {
 		case err == nil:
 			points = append(points, p)
-		case len(a.Places) > 1 && placeIsAtFault(err):
+		case (others || len(a.Places) > 1) && placeIsAtFault(err):
 			refused = append(refused, a.Places[i].String())
 		default:
 			err = explainLimit(err, len(points), len(a.Places))
 			return nil, errors.Join(err, l.releaseAll(points))
 		}
 	}
-	if len(points) == 0 {
+	if len(points) == 0 && !others {
 		return nil, fmt.Errorf("none of %d functions can be probed, such as %s", len(a.Places), refused[0])
 	}
 	l.refuse(prog, refused)
