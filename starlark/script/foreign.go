@@ -36,7 +36,7 @@ var foreignWords = map[string]string{
 	"username": "names of users are not there; e.uid is the number", "sarg0": "here it is e.args[6], on arm64 e.args[8]", "ctx": "here it is e.args, and e.regs",
 	"probetype": "e.probe begins with it", "usermode": "here it is e.usermode, of samples (profile:99hz)",
 	"rand": "random numbers are not there; e.time % n == 0 keeps about one in n", "ncpus": "not there", "numaid": "not there; e.cpu is the CPU",
-	"jiffies": "here it is e.time, in ns", "cpid": "-c traces just that process", "has_cpid": "-c traces just that process",
+	"jiffies": "here it is e.time, in ns", "cpid": "-c traces just the command and what it starts", "has_cpid": "-c traces just the command and what it starts",
 	"cgroupid": "e.cgroup is the number", "cgroup_path": "here it is proc(e.pid).cgroup, in user space",
 	"dw_ustack": "here it is e.ustack(), by frame pointers", "percpu_kaddr": "addresses of names are not there",
 	"bswap": "here it is ntohs(n) or ntohl(n)", "pton": "compare the number: ntohl(address) == 0x7f000001", "strerror": "here it is errno", "strerrno": "here it is errno",

@@ -12,11 +12,8 @@ import (
 // unassigned finds such names.
 func (f *file) unassigned() (out Errors) {
 	syntax.Walk(f.tree, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.DefStmt:
-			out = append(out, neverAssigned(n.Function, n.Body)...)
-		case *syntax.LambdaExpr:
-			return true // assigns nothing
+		if def, ok := n.(*syntax.DefStmt); ok { // a lambda assigns nothing
+			out = append(out, neverAssigned(def.Function, def.Body)...)
 		}
 		return true
 	})
