@@ -97,7 +97,6 @@ func (t Type) OrNone() Type { t.MayNone = true; return t }
 // OrFault is t that may also be FAULT.
 func (t Type) OrFault() Type { t.MayFault = true; return t }
 
-
 // Unsigned64 reports whether values of t can exceed the range of an int64.
 func (t Type) Unsigned64() bool { return t.Kind == Int && t.Bits == 64 && !t.Signed || t.Kind == Ptr }
 
