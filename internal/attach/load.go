@@ -134,6 +134,7 @@ func load(u *bpfgen.Unit, o Options) (_ *Loaded, err error) {
 func (l *Loaded) Map(name string) *ebpf.Map { return l.maps[name] }
 
 func (l *Loaded) createMaps() error {
+	var left memoryLeft
 	for _, name := range slices.Sorted(maps.Keys(l.unit.Spec.Maps)) {
 		spec := l.unit.Spec.Maps[name]
 		if m, err := l.opts.Shared.find(name, spec); m != nil || err != nil {
@@ -146,7 +147,7 @@ func (l *Loaded) createMaps() error {
 			spec = spec.Copy()
 			spec.Contents = nil // see fillProgramArrays
 		}
-		if err := l.checkMemory(name, spec); err != nil {
+		if err := l.checkMemory(name, spec, &left); err != nil {
 			return err
 		}
 		m, err := ebpf.NewMap(spec)

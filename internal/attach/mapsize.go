@@ -47,14 +47,28 @@ func mapMemory(m *ebpf.MapSpec) uint64 {
 
 // checkMemory refuses a map that does not fit into three quarters of what is
 // left of the machine's memory: the kernel would start to allocate it, and end
-// other processes to go on.
-func (l *Loaded) checkMemory(name string, m *ebpf.MapSpec) error {
-	left, ok := availableMemory()
-	if need := mapMemory(m); ok && need > left/4*3 {
+// other processes to go on. left is what the maps of one unit leave; it is read
+// once a map needs more than smallMap.
+func (l *Loaded) checkMemory(name string, m *ebpf.MapSpec, left *memoryLeft) error {
+	need := mapMemory(m)
+	if need > smallMap && !left.read {
+		left.bytes, left.known = availableMemory()
+		left.read = true
+	}
+	if left.known && need > left.bytes/4*3 {
 		return l.tooLarge(name, m, unix.ENOMEM)
 	}
+	left.bytes -= min(need, left.bytes)
 	return nil
 }
+
+type memoryLeft struct {
+	bytes       uint64
+	read, known bool
+}
+
+// smallMap is what every machine has.
+const smallMap = 1 << 20
 
 // availableMemory is MemAvailable of proc(5), in bytes.
 func availableMemory() (uint64, bool) {
