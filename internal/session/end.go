@@ -128,9 +128,9 @@ func (s *session) reportLosses() {
 	}
 }
 
-// lruLines names the tables whose losses cannot be counted.
+// lruLines names the tables whose losses cannot be counted, which is no loss yet.
 func (s *session) lruLines() (out []string) {
-	if s.loaded == nil {
+	if s.loaded == nil || s.Quiet {
 		return nil
 	}
 	for _, c := range s.plan.Containers {
