@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"slices"
+
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -104,16 +106,11 @@ func keeps(e *tree.Expr) bool {
 	switch e.Op {
 	case tree.OpTableGet, tree.OpTableHas, tree.OpCellGet:
 	default:
-		if hasEffect(&tree.Expr{Op: e.Op}) {
+		if opHasEffect(e) {
 			return true
 		}
 	}
-	for _, a := range e.Args {
-		if keeps(a) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Args, keeps)
 }
 
 // dropFields replaces fields of returned records that no consumer uses by
