@@ -25,6 +25,8 @@ type point struct {
 	fd    int
 	kind  pointKind
 	event string // of returnPoint, in tracefs
+	// module has the function, "" for the kernel proper and programs.
+	module string
 }
 
 // stop ends the delivery of events as far as that is possible without closing.

@@ -202,7 +202,7 @@ func openProbe(pmu *dynamicPMU, a *tree.Attach, p *tree.Place, cpu, prog int) (p
 	if err != nil {
 		return point{}, explainPlace(a, p, err)
 	}
-	return point{fd: fd, kind: probePoint}, nil
+	return point{fd: fd, kind: probePoint, module: p.Module}, nil
 }
 
 func cookieOf(a *tree.Attach, p *tree.Place) *uint64 {

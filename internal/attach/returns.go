@@ -175,7 +175,7 @@ func (l *Loaded) openReturn(prog *program, p *tree.Place, calls, cpu int) (point
 	if err != nil {
 		return point{}, errors.Join(err, l.returns.remove(name))
 	}
-	return point{fd: fd, kind: returnPoint, event: name}, nil
+	return point{fd: fd, kind: returnPoint, event: name, module: p.Module}, nil
 }
 
 // FewReturns gives the probes at returns of which the kernel follows a few calls

@@ -21,7 +21,8 @@ func (s *session) ksym(addr uint64) string {
 }
 
 // kernelFrame finds an address of the kernel; without a symbol its name is the
-// address.
+// address. Facts may have read the symbols before programs were loaded, whose
+// names are needed to leave them out of stacks.
 func (s *session) kernelFrame(addr uint64) value.Frame {
 	if s.symbols == nil {
 		symbols, err := kernel.OpenSymbols()

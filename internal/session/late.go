@@ -1,6 +1,8 @@
 package session
 
 import (
+	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -12,14 +14,14 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Probes can get points while a script runs: those that its patterns match in
-// modules that are loaded later, and those that wait for a module. They are
-// compiled as a part of their own, which has the containers of the first.
+// Probes can get points while a script or a prompt runs: those that its patterns
+// match in modules that are loaded later, and those that wait for a module. They
+// are compiled as a part of their own, which has the containers of the first.
 
-// growth is what a script has whose probes can get points; nil: they cannot.
+// growth is what a session has whose probes can get points; nil: they cannot.
 type growth struct {
-	containers attach.Shared
-	fixed      infer.Types
+	containers *attach.Shared // at the prompt these two are the prompt's
+	fixed      *infer.Types
 	watch      *kernel.ModuleWatch
 	round      bool // a later part is being made
 
@@ -27,18 +29,33 @@ type growth struct {
 	modules []string // that have been announced since
 }
 
-// mayGrow prepares for modules if a probe of the plan can get points of them.
-// What is loaded from here on is heard of.
+// mayGrow prepares for modules if a probe of the plan can get points of them, as
+// one can that will be typed. What is loaded from here on is heard of.
 func (s *session) mayGrow() {
-	if s.prompt != nil || !infer.Grows(s.plan) {
-		return
+	if s.prompt != nil || infer.Grows(s.plan) {
+		s.watchModules()
 	}
+}
+
+// mayRenew prepares for modules that are unloaded and loaded again, with probes of
+// ours in them.
+func (s *session) mayRenew() {
+	if s.growth == nil && s.loaded.InModules() {
+		s.watchModules()
+	}
+}
+
+func (s *session) watchModules() {
 	watch, err := kernel.WatchModules()
 	if err != nil {
-		s.verbosef("startrace: %v: probes get no points of modules that are loaded later", err)
+		s.verbosef("startrace: %v: probes get no points of modules that are loaded later, or again", err)
 		return // as where there is no network
 	}
-	s.growth = &growth{watch: watch}
+	s.growth = &growth{watch: watch, containers: &attach.Shared{}, fixed: &infer.Types{}}
+	if p := s.prompt; p != nil {
+		s.growth.containers, s.growth.fixed = &p.containers, &p.fixed
+		p.fixed.Now = false
+	}
 	go s.growth.listen(s.wake)
 }
 
@@ -84,10 +101,28 @@ func (s *session) grow() {
 		return
 	}
 	s.awaitLive(modules)
-	if err := s.loadLate(); err != nil {
-		slices.Sort(modules)
-		s.messagef("startrace: module %s: %v", strings.Join(slices.Compact(modules), ", "), tidy(s.withCause(err)))
+	slices.Sort(modules)
+	modules = slices.Compact(modules)
+	if err := errors.Join(s.renew(modules), s.loadLate()); err != nil {
+		s.messagef("startrace: module %s: %v", strings.Join(modules, ", "), tidy(s.withCause(err)))
 	}
+}
+
+// renew attaches again what stood in modules that are not loaded for the first
+// time.
+func (s *session) renew(modules []string) error {
+	var errs []error
+	for _, p := range s.parts {
+		for _, m := range modules {
+			renewed, err := p.loaded.Renew(m)
+			errs = append(errs, err)
+			for _, probe := range slices.Sorted(maps.Keys(renewed)) {
+				s.messagef("%s: attached again at %d point%s of module %s, which was unloaded",
+					probeName(p.plan, probe), renewed[probe], plural(renewed[probe]), m)
+			}
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // liveWait is how long the code with which a module begins may run before its
@@ -106,13 +141,28 @@ func (s *session) awaitLive(modules []string) {
 	}
 }
 
-// loadLate makes a part of the points that there are now and that no part has.
+// loadLate makes parts of the points that there are now and that no part has.
 func (s *session) loadLate() error {
-	first, facts := s.part, s.facts
-	s.part = &part{plan: s.growingPlan()}
-	s.facts = facts.Again()
+	current, captured := s.part, s.host.Captured()
+	s.facts = s.facts.Again()
 	s.growth.round = true
-	defer func() { s.part, s.growth.round = first, false }()
+	defer func() {
+		s.part, s.growth.round = current, false
+		s.host.Recapture(captured)
+	}()
+	var errs []error
+	for _, p := range slices.Clone(s.parts) {
+		if grown := s.growingPlan(p); !p.late && len(grown.Probes) > 0 {
+			s.host.Recapture(p.captured)
+			s.part = &part{plan: grown, late: true}
+			errs = append(errs, s.loadGrown())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// loadGrown loads what a part has got.
+func (s *session) loadGrown() error {
 	if err := s.load(); err != nil {
 		return err
 	}
@@ -124,14 +174,17 @@ func (s *session) loadLate() error {
 	return nil
 }
 
-// growingPlan is the plan of the probes that can get points.
-func (s *session) growingPlan() *plan.Plan {
-	out := *s.plan
-	out.Probes = nil
-	for _, p := range s.plan.Probes {
-		one := plan.Plan{Probes: []*plan.Probe{p}}
-		if infer.Grows(&one) {
-			out.Probes = append(out.Probes, p)
+// growingPlan is the plan of the probes of a part that can get points.
+func (s *session) growingPlan(p *part) *plan.Plan {
+	out := *p.plan
+	out.Probes, out.Containers = nil, nil
+	for _, c := range s.env.Containers() { // at the prompt there can be more by now
+		out.Containers = append(out.Containers, c.Decl())
+	}
+	for _, probe := range p.plan.Probes {
+		one := plan.Plan{Probes: []*plan.Probe{probe}}
+		if infer.Grows(&one) && !s.prompt.isGone(probe.ID) {
+			out.Probes = append(out.Probes, probe)
 		}
 	}
 	return &out
@@ -157,14 +210,14 @@ func (s *session) sayWaits(result *infer.Result) {
 
 func (s *session) shared() *attach.Shared {
 	if s.growth != nil {
-		return &s.growth.containers
+		return s.growth.containers
 	}
 	return s.prompt.shared()
 }
 
 func (s *session) types() *infer.Types {
 	if s.growth != nil {
-		return &s.growth.fixed
+		return s.growth.fixed
 	}
 	return s.prompt.types()
 }
@@ -177,10 +230,9 @@ func (s *session) room() int {
 }
 
 func (s *session) keepTypes(r *infer.Result) {
-	if s.growth != nil {
-		s.growth.fixed.Add(r)
+	if types := s.types(); types != nil {
+		types.Add(r)
 	}
-	s.prompt.keepTypes(r)
 }
 
 // nothingNew reports whether a later part has nothing to load.

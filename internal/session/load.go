@@ -30,7 +30,7 @@ func (s *session) load() error {
 	if err != nil {
 		return err
 	}
-	s.points, s.part.result = result.Points, result
+	s.points, s.part.result, s.captured = result.Points, result, s.host.Captured()
 	s.sayWaits(result)
 	if s.nothingNew(result) {
 		return nil
@@ -45,7 +45,7 @@ func (s *session) load() error {
 	if s.loaded, err = attach.Load(s.unit, o); err != nil {
 		return s.nameScript(err)
 	}
-	s.parts = append(s.parts, s.part)
+	s.parts, s.symbols = append(s.parts, s.part), nil
 	s.keepTypes(result)
 	if err := s.bindContainers(); err != nil {
 		return err

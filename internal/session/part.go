@@ -14,6 +14,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/internal/wire"
+	"github.com/startrace/startrace/starlark/script"
 )
 
 // A part is what is compiled and loaded together: of a script all of it, at the
@@ -27,6 +28,9 @@ type part struct {
 	reader *stream.Reader
 	stacks *stacks // nil unless programs take some
 	first  int     // the number in session.routes of its record 0
+	late   bool    // it has points of modules that were loaded later
+	// captured is what its plan was made with.
+	captured script.Captured
 	// renumbered is where a record gets that number.
 	renumbered []byte
 }
@@ -42,6 +46,24 @@ func (s *session) partsOf(probe int) iter.Seq[*part] {
 			}
 		}
 	}
+}
+
+// pointsOf is how many points a probe has.
+func (s *session) pointsOf(probe int) (n int) {
+	for p := range s.partsOf(probe) {
+		n += p.points[probe]
+	}
+	return n
+}
+
+// isAttached reports whether programs of a probe run.
+func (s *session) isAttached(probe int) bool {
+	for p := range s.partsOf(probe) {
+		if p.loaded.Attached(probe) {
+			return true
+		}
+	}
+	return false
 }
 
 // partOf gives the first part that has a probe, nil for none.

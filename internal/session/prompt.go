@@ -82,6 +82,7 @@ func (p *prompt) start() (err error) {
 		return err
 	}
 	p.addWords()
+	s.mayGrow()
 	s.begin()
 	s.declared.Store(true)
 	p.keys.start(s.outside, s.host.Cancel)
@@ -249,11 +250,7 @@ func (p *prompt) room() int {
 	return infer.Room
 }
 
-func (p *prompt) keepTypes(r *infer.Result) {
-	if p != nil {
-		p.fixed.Add(r)
-	}
-}
+func (p *prompt) isGone(probe int) bool { return p != nil && p.gone[probe] }
 
 // isTerminal reports whether w is one.
 func isTerminal(w any) bool {

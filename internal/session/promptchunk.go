@@ -177,10 +177,12 @@ func (p *prompt) replace() {
 		return
 	}
 	for i, id := range p.replaced {
-		part := p.s.partOf(id)
-		if p.replaced[i] = -1; part.loaded.Attached(id) {
-			part.loaded.DetachProbe(id)
-			p.replaced[i] = id
+		p.replaced[i] = -1
+		for part := range p.s.partsOf(id) {
+			if part.loaded.Attached(id) {
+				part.loaded.DetachProbe(id)
+				p.replaced[i] = id
+			}
 		}
 		p.stopped = append(p.stopped, id)
 	}
@@ -191,7 +193,7 @@ func (p *prompt) putReplacedBack() error {
 	var errs []error
 	for i := range p.stopped {
 		if id := p.replaced[i]; id >= 0 {
-			errs = append(errs, p.s.partOf(id).loaded.AttachProbe(id))
+			errs = append(errs, (&probeControl{p.s, id}).Enable())
 		}
 	}
 	p.stopped, p.replaced = nil, nil
@@ -205,8 +207,10 @@ func (p *prompt) forgetReplaced(say func(*builtins.Probe) string) {
 		if probe := p.s.env.Probes()[id]; !p.repeating {
 			p.s.messagef("%s", say(probe))
 		}
-		if part := p.s.partOf(id); p.allGone(part) {
-			p.retire(part)
+		for _, part := range slices.Collect(p.s.partsOf(id)) {
+			if p.allGone(part) {
+				p.retire(part)
+			}
 		}
 	}
 	p.stopped, p.replaced = nil, nil

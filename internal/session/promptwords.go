@@ -280,18 +280,21 @@ func (l probeList) text() string {
 
 func (l probeList) row(id int) string {
 	s := l.p.s
-	probe, part := s.env.Probes()[id], s.partOf(id)
+	probe, points := s.env.Probes()[id], s.pointsOf(id)
 	hits, _, lost, ns, err := (&probeControl{s, id}).Stats()
 	each := "-"
 	if err != nil {
-		return fmt.Sprintf("%s\t%s\t%d\t-\t-\t- (%v)", probe.Name(), probe.Pos(), part.points[id], err)
+		return fmt.Sprintf("%s\t%s\t%d\t-\t-\t- (%v)", probe.Name(), probe.Pos(), points, err)
 	}
 	if hits > 0 {
 		each = fmt.Sprint(ns / hits)
 	}
 	state := ""
-	if !part.loaded.Attached(id) {
+	switch {
+	case points == 0:
+		state = " (waits)"
+	case !s.isAttached(id):
 		state = " (detached)"
 	}
-	return fmt.Sprintf("%s%s\t%s\t%d\t%d\t%d\t%s", probe.Name(), state, probe.Pos(), part.points[id], hits, lost, each)
+	return fmt.Sprintf("%s%s\t%s\t%d\t%d\t%d\t%s", probe.Name(), state, probe.Pos(), points, hits, lost, each)
 }

@@ -70,6 +70,7 @@ func (s *session) trace() error {
 			return s.withCause(err)
 		}
 		s.sayAttached()
+		s.mayRenew()
 		s.dropPrivileges()
 	}
 	s.begin()

@@ -41,7 +41,7 @@ type session struct {
 	prompt   *prompt // nil: a script runs
 
 	facts   *kernel.Facts
-	symbols *kernel.Symbols // nil until ksym is used
+	symbols *kernel.Symbols // nil until ksym is used, since programs were loaded last
 	devices map[uint64]string
 
 	userSymbols userSymbols

@@ -172,6 +172,19 @@ func (h *Host) PlanFrom(first int) *plan.Plan {
 	return p
 }
 
+// A Captured is what a plan was made with: the functions of its user halves are
+// found in it.
+type Captured struct {
+	captures *captures
+	special  *specialiser
+}
+
+// Captured is that of the last plan.
+func (h *Host) Captured() Captured { return Captured{h.captures, h.special} }
+
+// Recapture goes back to that of an earlier plan.
+func (h *Host) Recapture(c Captured) { h.captures, h.special = c.captures, c.special }
+
 // Resume lets the script run again after Cancel.
 func (h *Host) Resume() { h.thread.Uncancel() }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -64,15 +65,7 @@ func load(t *testing.T, file string) {
 func TestModuleLoadedLater(t *testing.T) {
 	needKernelFunctions(t)
 	needModule(t, "overlay")
-	dir := t.TempDir()
-	for _, name := range []string{"lower", "other", "merged"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(dir+"/lower/file", []byte("x\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	dir := overlayFolders(t)
 	// The file is read until all probes have seen it; the run then ends the command.
 	command := fmt.Sprintf("insmod /modules/overlay.ko\nmount -t overlay -o lowerdir=%[1]s/lower:%[1]s/other overlay %[1]s/merged || exit\n"+
 		"for i in $(seq 600); do cat %[1]s/merged/file; usleep 100000; done\n", dir)
@@ -80,7 +73,6 @@ func TestModuleLoadedLater(t *testing.T) {
 	if err := os.WriteFile(file, []byte(command), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = unix.Unmount(dir+"/merged", 0) }) // it may not have come to that
 	points := []string{"kprobe:overlay:ovl_open", "kretprobe:overlay:ovl_ope[n]", "kprobe:{vfs_fsync,ovl_open}", "func:overlay:ovl_open", "fentry:overlay:ovl_open"}
 	e := startrace(t, script(t, fmt.Sprintf(`
 points = %q.split(" ")
@@ -150,6 +142,95 @@ func TestTracepointsLoadedLater(t *testing.T) {
 			t.Errorf("want %q:\n%s", want, e.stderr)
 		}
 	}
+}
+
+// What is typed gets points of modules as a script does, and what is typed after a module was loaded knows it. A probe that
+// is detached is so in all its points.
+func TestModuleLoadedAtPrompt(t *testing.T) {
+	needKernelFunctions(t)
+	needModule(t, "overlay")
+	dir := overlayFolders(t)
+	cmd := exec.Command(program(t, "startrace"), "--allow-run")
+	var stdout, stderr strings.Builder
+	read := fmt.Sprintf("for i in range(5):\n    x = run([\"cat\", %q])\n\n", dir+"/merged/file")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(`n = count()
+p = probe("kprobe:overlay:ovl_open", lambda e: n[e.func].add(), where = lambda e: e.comm == "cat")
+m = count()
+other = probe("kprobe:{vfs_fsync,ovl_open}", lambda e: m[e.func].add(), where = lambda e: e.comm == "cat")
+x = run(["insmod", "/modules/overlay.ko"])
+wait("3s")
+x = run(["mount", "-t", "overlay", "-o", "lowerdir=`+dir+"/lower:"+dir+`/other", "overlay", "`+dir+`/merged"])
+`+read+`print("attached", n.items(), m.items())
+p.disable()
+`+read+`print("disabled", n.items())
+p.enable()
+`+read+`print("enabled", n.items())
+p = probe("kprobe:ovl_open", lambda e: n["again"].add(), where = lambda e: e.comm == "cat")
+`+read+`print("again", sorted(n.items()))
+`), &stdout, &stderr
+	err := cmd.Run()
+	want := `attached [("ovl_open", 5)] [("ovl_open", 5)]
+disabled [("ovl_open", 5)]
+enabled [("ovl_open", 10)]
+again [("again", 5), ("ovl_open", 10)]
+`
+	if got := stdout.String(); err != nil || !strings.HasPrefix(got, want) {
+		t.Errorf("%v: got\n%swant\n%s%s", err, got, want, stderr.String())
+	}
+	for _, want := range []string{"kprobe:overlay:ovl_open: waits for module overlay\n", "kprobe:overlay:ovl_open: 1 point more\n", "kprobe:{vfs_fsync,ovl_open}: 1 point more\n"} {
+		if !strings.Contains(stderr.String(), want) {
+			t.Errorf("want %q:\n%s", want, stderr.String())
+		}
+	}
+}
+
+// A module that is unloaded takes its probes along, unless it cannot be unloaded for them; loaded again it is probed again.
+func TestModuleLoadedAgain(t *testing.T) {
+	needKernelFunctions(t)
+	needModule(t, "overlay")
+	load(t, "/modules/overlay.ko")
+	dir := overlayFolders(t)
+	reads := fmt.Sprintf("mount -t overlay -o lowerdir=%[1]s/lower:%[1]s/other overlay %[1]s/merged || exit\nfor i in 1 2 3 4 5; do cat %[1]s/merged/file; done\n", dir)
+	file := filepath.Join(t.TempDir(), "again.sh")
+	again := "umount " + dir + "/merged\nif rmmod overlay; then insmod /modules/overlay.ko; echo unloaded; sleep 4; fi\n"
+	if err := os.WriteFile(file, []byte(reads+again+reads), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	e := startrace(t, script(t, `
+n = count()
+for point in ["kprobe:ovl_open", "kretprobe:ovl_open", "kprobe:overlay:ovl_ope[n]"]:
+    probe(point, lambda e: n[e.probe].add(), where = lambda e: e.comm == "cat")
+at_exit(lambda: [print(point, calls) for point, calls in sorted(n.items())])
+`), "-c", "sh "+file).ok(t)
+	for point, want := range map[string]int{"kprobe:ovl_open": 20, "kretprobe:ovl_open": 10} {
+		if got := number(t, e.stdout, `(?m)^`+point+` (\d+)$`); got != want {
+			t.Errorf("%s: %d, want %d:\n%s%s", point, got, want, e.stdout, e.stderr)
+		}
+	}
+	unloaded := strings.Contains(e.stdout, "unloaded")
+	if again := strings.Count(e.stderr, "attached again at 1 point of module overlay"); again != 3 && unloaded || again != 0 && !unloaded {
+		t.Errorf("unloaded %v, attached again %d times:\n%s", unloaded, again, e.stderr)
+	}
+	if !atLeast(t, 6, 7) && !unloaded {
+		t.Error("the probes kept the module")
+	}
+	noReturnEvents(t)
+}
+
+// overlayFolders makes what an overlay is mounted of, with a file, and unmounts it at the end.
+func overlayFolders(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"lower", "other", "merged"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(dir+"/lower/file", []byte("x\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(dir+"/merged", 0) }) // it may not have come to that
+	return dir
 }
 
 // What no module of this kernel has is a mistake, and so is the name of a module that there is not.

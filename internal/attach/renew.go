@@ -1,0 +1,62 @@
+package attach
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+)
+
+// A link or a trampoline holds the module whose functions it stands at; a probe of
+// its own does not, and dies when the module is unloaded (kprobes_module_callback,
+// kernel/kprobes.c).
+
+// InModules reports whether there are such probes.
+func (l *Loaded) InModules() bool {
+	return slices.ContainsFunc(l.programs, func(p *program) bool {
+		return mayDie(p) && slices.ContainsFunc(p.Attach.Places, func(at tree.Place) bool { return at.Module != "" })
+	})
+}
+
+func mayDie(p *program) bool {
+	return (p.Attach.Kind == tree.AttachKprobe || p.Attach.Kind == tree.AttachKretprobe) && !p.multi && !p.session
+}
+
+// Renew attaches again what stood at functions of a module that has been unloaded
+// and loaded again, and gives how many points each probe has of it.
+func (l *Loaded) Renew(module string) (renewed map[int]int, err error) {
+	renewed = map[int]int{}
+	for _, p := range slices.Clone(l.programs) {
+		if !mayDie(p) {
+			continue
+		}
+		dead := &program{Program: withPlaces(p.Program, nil), fd: p.fd}
+		for _, pt := range p.points {
+			if pt.module == module {
+				dead.points = append(dead.points, pt)
+			}
+		}
+		if len(dead.points) > 0 {
+			n, failed := l.renew(p, dead, module)
+			renewed[p.Probe] += n
+			err = errors.Join(err, failed)
+		}
+	}
+	return renewed, err
+}
+
+// renew replaces the dead points of p.
+func (l *Loaded) renew(p, dead *program, module string) (int, error) {
+	for _, at := range p.Attach.Places {
+		if at.Module == module {
+			dead.Attach.Places = append(dead.Attach.Places, at)
+		}
+	}
+	p.unseen += l.unseenNow(dead)
+	p.points = slices.DeleteFunc(p.points, func(pt point) bool { return pt.module == module })
+	err := l.releaseAll(dead.points)
+	points, failed := l.openProbes(dead, true)
+	p.points = append(p.points, points...)
+	p.fewReturns = p.fewReturns || dead.fewReturns
+	return len(points), errors.Join(err, failed)
+}
