@@ -111,8 +111,8 @@ func (g *generator) program(p *tree.Program) error {
 		var full *regalloc.StackError
 		switch {
 		case !errors.As(err, &full):
-		case stack > 0:
-			continue
+		case stack > 0 && full.Spills*8 <= regalloc.MaxStack:
+			continue // of too many values alone memory takes nothing away
 		case calls != build.NeverCall:
 			calls, stack = build.NeverCall, build.DefaultStack+96
 			continue
