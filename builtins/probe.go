@@ -21,8 +21,9 @@ the event. handler runs in the kernel where all of it compiles, else in user spa
 start is a handler for the start of a span. Gives a probe with enable(), disable(), detach(), items() and stats(), for callbacks. items() gives the
 calls and other spans that are open now, each as (key, record), as s.items() of span(): of calls key is the thread, and the record has e.probe, time, when the
 call began, and what handlers take from e.start, by their names, of functions also depth. stats() gives hits (how often the kernel
-ran the probe, also for what where= passed over), sent, lost and time (of the runs, in ns; it is measured in scripts that
-call stats()). enable() of an iterator goes through its list again.
+ran the probe, also for what where= passed over), sent, lost, missed (at most so many events that the kernel did not show, because
+another program ran on that CPU; None before Linux 5.12, which does not count them) and time (of the runs, in ns; it is measured
+in scripts that call stats()). enable() of an iterator goes through its list again.
 keep = N makes the kernel keep the last N events and send none: the probe's dump() gives these to the handler (or prints them), in the order of
 their times, and gives their number. No event is shown twice. A script that nowhere calls dump() is shown them at the end.`,
 		call: probeCall,
@@ -57,8 +58,16 @@ type ProbeControl interface {
 	Dump() (int, error)
 	// Open gives what spans of the probe are open, as (key, record).
 	Open() ([]starlark.Value, error)
-	// Stats gives the counts: hits, sent, lost, and the run time in ns.
-	Stats() (hits, sent, lost, ns int64, err error)
+	Stats() (Stats, error)
+}
+
+// Stats are the counts of a probe.
+type Stats struct {
+	Hits   int64 // runs of its programs
+	Sent   int64 // events
+	Lost   int64
+	Missed int64 // at most so many events were not seen, because the kernel skipped a run; -1: it does not count that (before 5.12)
+	Time   int64 // of the runs, in ns
 }
 
 // A Probe is what probe() gives.
@@ -278,12 +287,16 @@ func (p *Probe) stats() (starlark.Value, error) {
 	if p.control == nil {
 		return nil, errNotLoaded
 	}
-	hits, sent, lost, ns, err := p.control.Stats()
+	s, err := p.control.Stats()
 	if err != nil {
 		return nil, err
 	}
-	return value.NewRecord([]string{"hits", "sent", "lost", "time"}, []starlark.Value{
-		starlark.MakeInt64(hits), starlark.MakeInt64(sent), starlark.MakeInt64(lost), starlark.MakeInt64(ns)}), nil
+	missed := starlark.Value(starlark.None)
+	if s.Missed >= 0 {
+		missed = starlark.MakeInt64(s.Missed)
+	}
+	return value.NewRecord([]string{"hits", "sent", "lost", "missed", "time"}, []starlark.Value{
+		starlark.MakeInt64(s.Hits), starlark.MakeInt64(s.Sent), starlark.MakeInt64(s.Lost), missed, starlark.MakeInt64(s.Time)}), nil
 }
 
 func recordCall(_ *Env, c *call) (starlark.Value, error) {

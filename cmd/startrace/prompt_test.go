@@ -504,7 +504,7 @@ func typeSession(t *testing.T, session string) (screen string, err error) {
 
 // measured are the columns of the probes from the hits on, which count the calls
 // of all processes, and are as wide as their numbers.
-var measured = regexp.MustCompile(`(prompt:\d+:\d+ +1|points) +(?:\d+ +0 +\d+|hits +lost +ns/hit) *`)
+var measured = regexp.MustCompile(`(prompt:\d+:\d+ +1|points) +(?:\d+ +0 +\S+ +\d+|hits +lost +missed +ns/hit) *`)
 
 // sessionOf is the screen without the greeting and what was missed; what is
 // measured is left out.

@@ -141,15 +141,25 @@ func (s *session) lruLines() (out []string) {
 	return out
 }
 
-// lostOf sums the losses of one probe.
-func (s *session) lostOf(probe int) (n int64) {
+// lostOf sums the losses of one probe, and the runs that the kernel skipped: -1
+// if it does not count these.
+func (s *session) lostOf(probe int) (lost, missed int64) {
+	counted := true
 	for p := range s.partsOf(probe) {
-		losses, _ := p.loaded.Losses()
+		losses, complete := p.loaded.Losses()
+		counted = counted && complete
 		for _, l := range losses {
-			if l.Probe == probe && l.Kind != attach.LossMissed {
-				n += int64(l.Count)
+			switch {
+			case l.Probe != probe:
+			case l.Kind == attach.LossMissed:
+				missed += int64(l.Count)
+			default:
+				lost += int64(l.Count)
 			}
 		}
 	}
-	return n
+	if !counted {
+		missed = -1
+	}
+	return lost, missed
 }

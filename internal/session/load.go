@@ -315,24 +315,22 @@ func (c *probeControl) Disable() error {
 
 func (c *probeControl) Detach() error { return c.Disable() }
 
-// Stats gives how often the programs of the probe ran and how long, what they
-// sent, and what was lost.
-func (c *probeControl) Stats() (hits, sent, lost, ns int64, err error) {
+func (c *probeControl) Stats() (st builtins.Stats, err error) {
+	if c.s.uncounted != nil {
+		return st, c.s.uncounted
+	}
 	for i := range c.s.routes {
 		if r := &c.s.routes[i]; r.record.Probe == c.probe {
-			sent += r.sent
+			st.Sent += r.sent
 		}
 	}
-	lost = c.s.lostOf(c.probe)
-	if c.s.uncounted != nil {
-		return 0, 0, 0, 0, c.s.uncounted
-	}
+	st.Lost, st.Missed = c.s.lostOf(c.probe)
 	for p := range c.s.partsOf(c.probe) {
-		runs, time, err := p.loaded.Runs(c.probe)
+		runs, ns, err := p.loaded.Runs(c.probe)
 		if err != nil {
-			return 0, 0, 0, 0, err
+			return st, err
 		}
-		hits, ns = hits+int64(runs), ns+int64(time)
+		st.Hits, st.Time = st.Hits+int64(runs), st.Time+int64(ns)
 	}
-	return hits, sent, lost, ns, nil
+	return st, nil
 }

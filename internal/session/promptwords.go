@@ -268,7 +268,7 @@ func (l probeList) text() string {
 	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "\tprobe\tat\tpoints\thits\tlost\tns/hit\t")
+	fmt.Fprintln(w, "\tprobe\tat\tpoints\thits\tlost\tmissed\tns/hit\t")
 	for i, id := range ids {
 		fmt.Fprintf(w, "%d\t%s\t\n", i, l.row(id))
 	}
@@ -281,13 +281,16 @@ func (l probeList) text() string {
 func (l probeList) row(id int) string {
 	s := l.p.s
 	probe, points := s.env.Probes()[id], s.pointsOf(id)
-	hits, _, lost, ns, err := (&probeControl{s, id}).Stats()
-	each := "-"
+	st, err := (&probeControl{s, id}).Stats()
+	each, missed := "-", "-"
 	if err != nil {
-		return fmt.Sprintf("%s\t%s\t%d\t-\t-\t- (%v)", probe.Name(), probe.Pos(), points, err)
+		return fmt.Sprintf("%s\t%s\t%d\t-\t-\t-\t- (%v)", probe.Name(), probe.Pos(), points, err)
 	}
-	if hits > 0 {
-		each = fmt.Sprint(ns / hits)
+	if st.Hits > 0 {
+		each = fmt.Sprint(st.Time / st.Hits)
+	}
+	if st.Missed >= 0 {
+		missed = fmt.Sprint(st.Missed)
 	}
 	state := ""
 	switch {
@@ -296,5 +299,5 @@ func (l probeList) row(id int) string {
 	case !s.isAttached(id):
 		state = " (detached)"
 	}
-	return fmt.Sprintf("%s%s\t%s\t%d\t%d\t%d\t%s", probe.Name(), state, probe.Pos(), points, hits, lost, each)
+	return fmt.Sprintf("%s%s\t%s\t%d\t%d\t%d\t%s\t%s", probe.Name(), state, probe.Pos(), points, st.Hits, st.Lost, missed, each)
 }
