@@ -62,6 +62,10 @@ func watchSignals() <-chan os.Signal {
 	return signals
 }
 
+// endAtSignals lets signals end a command at once that only prints: there is no
+// run to end in order.
+func endAtSignals() { signal.Reset(unix.SIGINT, unix.SIGTERM, unix.SIGHUP) }
+
 // report prints the error that ended a run, if one did, and gives the exit
 // code.
 func report(exit int, err error) int {
