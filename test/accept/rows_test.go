@@ -95,7 +95,9 @@ probe("rawtracepoint:sched_switch", lambda e: left.add(), where = lambda e: e.co
 probe("syscall:{nanosleep,clock_nanosleep}", lambda e: calls.add(), where = lambda e: e.comm == "sleep")
 `), "-c", `sh -c "sleep 0.05; sleep 0.05; sleep 0.05"`).ok(t)
 	calls, slept, left := number(t, e.stdout, `(?m)^calls: +(\d+)$`), number(t, e.stdout, `(?m)^slept: +(\d+)$`), number(t, e.stdout, `(?m)^left: +(\d+)$`)
-	if calls != 3 || slept < calls || slept > 20 || left+e.lost(t) < slept {
+	// The last sleep may leave the CPU for good when one of the two is detached already: its parent has been told before.
+	const atEnd = 1
+	if calls != 3 || slept < calls || slept > 20 || left+e.lost(t)+atEnd < slept {
 		t.Errorf("%d calls slept %d times by the tracepoint, %d by the raw one, want 3 and as often or a few more\nstderr: %s", calls, slept, left, e.stderr)
 	}
 }
