@@ -68,7 +68,6 @@ func explain(o session.Options, args []string) int {
 	if g.Help {
 		return printHelp(o, "explain")
 	}
-	endAtSignals()
 	return report(session.Explain(o, &st))
 }
 
@@ -82,7 +81,6 @@ func list(o session.Options, args []string) int {
 		return printHelp(o, "list")
 	}
 	o.Settings, o.Args = g.settings(), g.Args
-	endAtSignals()
 	return report(session.List(o))
 }
 
@@ -95,7 +93,6 @@ func doctor(o session.Options, args []string) int {
 	if g.Help {
 		return printHelp(o, "doctor")
 	}
-	endAtSignals()
 	return report(session.Doctor(o, g.JSON))
 }
 

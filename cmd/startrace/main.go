@@ -22,12 +22,14 @@ func main() {
 }
 
 func run(args []string) int {
-	o := session.Options{Rest: parseRest, Flags: flagList, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Signals: watchSignals()}
+	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE) // a closed pipe becomes an error of the write
+	o := session.Options{Rest: parseRest, Flags: flagList, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	if len(args) > 0 {
 		if start, ok := commands[args[0]]; ok {
-			return start(o, args[1:])
+			return start(o, args[1:]) // a signal ends it at once: it only prints
 		}
 	}
+	o.Signals = watchSignals()
 	var g grammar
 	err := parseInto(&g, args)
 	if err == nil {
@@ -52,19 +54,12 @@ func run(args []string) int {
 	return report(session.Run(o))
 }
 
-// watchSignals gives the signals that end a run. A closed pipe becomes an
-// error of the write instead of the end of the process: the run must still
-// end in order.
+// watchSignals gives the signals that end a run, in order.
 func watchSignals() <-chan os.Signal {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
-	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
 	return signals
 }
-
-// endAtSignals lets signals end a command at once that only prints: there is no
-// run to end in order.
-func endAtSignals() { signal.Reset(unix.SIGINT, unix.SIGTERM, unix.SIGHUP) }
 
 // report prints the error that ended a run, if one did, and gives the exit
 // code.
