@@ -32,7 +32,7 @@ var recipes = map[string]recipe{
 
 	"chain":            chain("-fno-omit-frame-pointer", "-static"),
 	"chain-pie":        chain("-fno-omit-frame-pointer", "-static-pie"),
-	"chain-protected":  chain("-fno-omit-frame-pointer", "-static", protection[runtime.GOARCH]),
+	"chain-protected":  chain("-fno-omit-frame-pointer", "-static", protected),
 	"chain-frameless":  chain("-fomit-frame-pointer", "-static"),
 	"chain-shared":     chain("-fno-omit-frame-pointer", "-fno-pie", "-no-pie"),
 	"chain-shared-pie": chain("-fno-omit-frame-pointer", "-pie"),
@@ -42,6 +42,9 @@ var recipes = map[string]recipe{
 func chain(flags ...string) recipe {
 	return recipe{source: "chain.c", command: append([]string{"gcc", "-O1", "-fno-inline", "-fno-optimize-sibling-calls"}, flags...)}
 }
+
+// protected stands for the flag of protection.
+const protected = "-fprotected"
 
 // protection makes functions begin with a mark of where indirect calls may go.
 var protection = map[string]string{"amd64": "-fcf-protection=full", "arm64": "-mbranch-protection=standard"}
@@ -55,24 +58,48 @@ func Compiler(name string) string { return recipes[name].command[0] }
 // ErrNoCompiler says that a program that builds others is missing.
 var ErrNoCompiler = errors.New("no compiler")
 
+// Compilers build programs for an architecture, by its name of Go's. The names
+// of C compilers that build for another one begin with a prefix:
+// aarch64-linux-gnu-.
+type Compilers struct{ Arch, Prefix string }
+
+// Build builds a program for this machine.
+func Build(testdata, dir, name string, flags ...string) (string, error) {
+	return Compilers{Arch: runtime.GOARCH}.Build(testdata, dir, name, flags...)
+}
+
 // Build builds a program into dir. testdata is this package's, as the caller
 // sees it; flags come in addition.
-func Build(testdata, dir, name string, flags ...string) (string, error) {
+func (c Compilers) Build(testdata, dir, name string, flags ...string) (string, error) {
 	recipe, ok := recipes[name]
 	if !ok {
 		return "", fmt.Errorf("no program %q", name)
 	}
-	if _, err := exec.LookPath(recipe.command[0]); err != nil {
+	words := append(c.words(recipe), flags...)
+	if _, err := exec.LookPath(words[0]); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNoCompiler, err)
 	}
 	out := filepath.Join(dir, name)
-	words := append(slices.Clone(recipe.command), flags...)
 	cmd := exec.Command(words[0], append(words[1:], "-o", out, filepath.Join(testdata, recipe.source))...)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOARCH="+c.Arch)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%v: %w: %s", cmd.Args, err, text)
 	}
 	return out, nil
+}
+
+// words are the command of a recipe.
+func (c Compilers) words(of recipe) []string {
+	words := slices.Clone(of.command)
+	if words[0] != "go" {
+		words[0] = c.Prefix + words[0]
+	}
+	for i, word := range words {
+		if word == protected {
+			words[i] = protection[c.Arch]
+		}
+	}
+	return words
 }
 
 // Needs gives the dynamic linker and the libraries of a program, so that they can

@@ -17,7 +17,10 @@ const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 // aptRoot is an apt configuration of our own: its own sources, lists and cache below dir, so that the machine's
 // packages and lists stay as they are. Proxy and authentication settings are still the machine's.
-type aptRoot struct{ dir string }
+type aptRoot struct {
+	dir  string
+	arch arch
+}
 
 // mirrors are the addresses from which this machine gets Debian; security may be empty.
 type mirrors struct{ main, security string }
@@ -74,7 +77,7 @@ func (a aptRoot) update() error {
 			return err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(a.dir, "sources.list"), sources(from), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(a.dir, "sources.list"), a.sources(from), 0o644); err != nil {
 		return err
 	}
 	// A suite that the mirror lacks fails the update; the lists of the others are there nevertheless, and a kernel
@@ -86,15 +89,15 @@ func (a aptRoot) update() error {
 }
 
 // sources is the text of sources.list: package lists only, no descriptions, icons or translations.
-func sources(from mirrors) []byte {
+func (a aptRoot) sources(from mirrors) []byte {
 	var b bytes.Buffer
-	for _, suite := range suites() {
+	for _, suite := range suites(a.arch) {
 		uri := from.main
 		if strings.HasSuffix(suite, "-security") {
 			uri = from.security
 		}
 		if uri != "" {
-			fmt.Fprintf(&b, "deb [target=Packages signed-by=%s] %s %s main\n", keyring, uri, suite)
+			fmt.Fprintf(&b, "deb [arch=%s target=Packages signed-by=%s] %s %s main\n", a.arch.name, keyring, uri, suite)
 		}
 	}
 	return b.Bytes()
@@ -104,7 +107,8 @@ func sources(from mirrors) []byte {
 // name packages that the mirror has not got yet or any more, so the caller tries one after the other.
 func (a aptRoot) candidates(k kernel) ([]string, error) {
 	pattern := k.packages[0]
-	release := strings.ReplaceAll(k.version, ".", "[.]") + `[.][0-9]+([-+][^-]*)?`
+	number, _, _ := strings.Cut(k.version, "-")
+	release := strings.ReplaceAll(number, ".", "[.]") + `[.][0-9]+([-+][^-]*)?`
 	out, err := output("apt-cache", a.options("search", "--names-only", "^"+fmt.Sprintf(pattern, release)+"$")...)
 	if err != nil {
 		return nil, err
@@ -146,6 +150,8 @@ func (a aptRoot) options(args ...string) []string {
 		"-o", "Dir::State=" + filepath.Join(a.dir, "state"),
 		"-o", "Dir::State::status=/dev/null",
 		"-o", "Dir::Cache=" + filepath.Join(a.dir, "cache"),
+		"-o", "APT::Architecture=" + a.arch.name,
+		"-o", "APT::Architectures::=" + a.arch.name,
 		"-o", "Acquire::Languages=none",
 		"-o", "Acquire::Check-Valid-Until=false", // an archived suite is signed, but no longer renewed
 		"-o", "Acquire::Retries=3",

@@ -8,10 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// cache keeps kernels between runs: kernels/VERSION holds vmlinuz, release and modules/ once it is complete.
+// cache keeps kernels between runs: kernels/VERSION holds vmlinuz, release and modules/ once it is complete,
+// and busybox if this machine's does not run there.
 type cache struct{ dir string }
 
 // fetched is a kernel on this machine, ready to boot.
@@ -33,17 +35,17 @@ func userCache() (cache, error) {
 
 // fetch returns all of the kernels, and downloads those that are missing (all of them with renew).
 func (c cache) fetch(list []kernel, renew bool) ([]fetched, error) {
-	apt := aptRoot{filepath.Join(c.dir, "apt")}
-	updated := false
+	updated := map[string]bool{}
 	var ready []fetched
 	for _, k := range list {
 		f, ok := c.have(k)
 		if !ok || renew {
-			if !updated {
+			apt := aptRoot{filepath.Join(c.dir, "apt", k.arch.name), k.arch}
+			if !updated[k.arch.name] {
 				if err := apt.update(); err != nil {
 					return nil, err
 				}
-				updated = true
+				updated[k.arch.name] = true
 			}
 			var err error
 			if f, err = c.download(apt, k); err != nil {
@@ -79,15 +81,19 @@ func (c cache) download(apt aptRoot, k kernel) (fetched, error) {
 	return fetched{}, errors.Join(failed...)
 }
 
-// unpack downloads one release of k and takes vmlinuz and the modules out of its packages.
+// unpack downloads one release of k and takes out of its packages what the cache keeps.
 func (c cache) unpack(apt aptRoot, k kernel, release string) (fetched, error) {
 	dir := filepath.Join(c.dir, "kernels", k.version)
 	if err := os.RemoveAll(dir); err != nil {
 		return fetched{}, err
 	}
 	debs := filepath.Join(dir, "debs")
-	for _, pattern := range k.packages {
-		deb, err := apt.download(fmt.Sprintf(pattern, release), debs)
+	packages := k.packages
+	if !k.arch.own() {
+		packages = append(slices.Clone(packages), "busybox-static")
+	}
+	for _, pattern := range packages {
+		deb, err := apt.download(strings.ReplaceAll(pattern, "%s", release), debs)
 		if err != nil {
 			return fetched{}, err
 		}
@@ -106,7 +112,7 @@ func (c cache) unpack(apt aptRoot, k kernel, release string) (fetched, error) {
 	return fetched{k, release, dir}, err
 }
 
-// extract copies vmlinuz and all modules of a package into dir, the modules flat below modules/: names are unique.
+// extract copies vmlinuz, busybox and all modules of a package into dir, the modules flat below modules/: names are unique.
 func extract(deb, dir string) error {
 	cmd := exec.Command("dpkg-deb", "--fsys-tarfile", deb)
 	cmd.Stderr = os.Stderr
@@ -137,6 +143,8 @@ func extractTar(from io.Reader, dir string) error {
 		base := filepath.Base(header.Name)
 		switch {
 		case header.Typeflag != tar.TypeReg:
+		case header.Name == "./usr/bin/busybox":
+			err = writeFile(filepath.Join(dir, base), archive)
 		case strings.HasPrefix(base, "vmlinuz"):
 			err = writeFile(filepath.Join(dir, "vmlinuz"), archive)
 		case strings.Contains(base, ".ko"):

@@ -85,7 +85,7 @@ func (m machine) boot(k fetched, initramfs string, l load, v *voice) outcome {
 	if err != nil {
 		return outcome{err: err}
 	}
-	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", m.arguments(k, initramfs)...)
+	cmd := exec.CommandContext(ctx, k.arch.emulator, m.arguments(k, initramfs)...)
 	cmd.ExtraFiles = serial.guest
 	// A guest does not outlive this command. The signal comes when the thread ends that started it.
 	runtime.LockOSThread()
@@ -124,17 +124,15 @@ func (m machine) boot(k fetched, initramfs string, l load, v *voice) outcome {
 	return o
 }
 
-// arguments of QEMU. Descriptors 3, 4 and 5 are the serial lines. There is no KVM: guests hang on the one of the
-// machines that we test on, and tests must not depend on it. Without ERMS the kernel clears and copies pages by words
-// instead of bytes, which the emulator does one by one: starting programs takes a quarter less.
+// arguments of QEMU. Descriptors 3, 4 and 5 are the serial lines.
 func (m machine) arguments(k fetched, initramfs string) []string {
-	words := []string{
-		"-accel", "tcg,thread=multi", "-cpu", "max,erms=off", "-m", m.memory, "-smp", strconv.Itoa(m.cpus),
+	words := slices.Concat(k.arch.machine, []string{
+		"-accel", "tcg,thread=multi", "-m", m.memory, "-smp", strconv.Itoa(m.cpus),
 		"-kernel", k.vmlinuz(), "-initrd", initramfs,
-		"-append", strings.TrimSpace("console=ttyS0 quiet panic=-1 8250.nr_uarts=4 " + m.append),
+		"-append", strings.TrimSpace(k.arch.console + " quiet panic=-1 " + m.append),
 		"-nodefaults", "-display", "none", "-no-reboot",
-		"-serial", "file:/dev/fd/3", "-serial", "file:/dev/fd/4", "-serial", "file:/dev/fd/5",
-	}
+		"-serial", "file:/dev/fd/3",
+	}, k.arch.second)
 	if m.secure {
 		words = append(words, secureFirmware...)
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path"
 	"strings"
 )
@@ -45,7 +44,7 @@ func buildInitramfs(name string, k fetched, l load) error {
 		return err
 	}
 	a := newArchive(file)
-	addSystem(a)
+	addSystem(a, k)
 	modules, err := k.modules(l.modules)
 	a.fail(err)
 	for _, m := range modules {
@@ -54,25 +53,21 @@ func buildInitramfs(name string, k fetched, l load) error {
 	for _, c := range l.files {
 		a.tree(strings.TrimPrefix(c.to, "/"), c.from)
 	}
-	a.file("init", modeExec, []byte(initScript(modules, l)))
+	a.file("init", modeExec, []byte(initScript(k.arch, modules, l)))
 	return errors.Join(a.close(), file.Close())
 }
 
-// addSystem adds busybox under all its names and the few files that programs expect of a system.
-func addSystem(a *archive) {
+// addSystem adds busybox, to which init gives all its names, and the few files that programs expect of a system.
+func addSystem(a *archive, k fetched) {
 	for _, dir := range []string{"proc", "sys", "dev", "tmp", "run", "root", "var/tmp", outbox[1:], home[1:]} {
 		a.dir(dir)
 	}
-	busybox, err := exec.LookPath("busybox")
+	busybox, err := k.busybox()
 	a.fail(err)
-	a.tree("bin/busybox", busybox)
-	list, err := output(busybox, "--list")
+	program, err := os.ReadFile(busybox)
 	a.fail(err)
-	for name := range strings.FieldsSeq(list) {
-		if name != "busybox" {
-			a.link("bin/"+name, "busybox")
-		}
-	}
+	a.file("bin/busybox", modeExec, program)
+	a.link("bin/sh", "busybox")
 	a.link("sbin", "bin")
 	a.link("usr/bin", "../bin")
 	a.file("etc/passwd", modeFile, []byte("root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n"))
@@ -80,8 +75,9 @@ func addSystem(a *archive) {
 	a.file("etc/hosts", modeFile, []byte("127.0.0.1 localhost\n"))
 }
 
-// mounts are made in this order. What a kernel lacks is left out: the tests say what they need.
+// mounts are made in this order, by busybox under its other names. What a kernel lacks is left out: the tests say what they need.
 const mounts = `
+/bin/busybox --install -s /bin
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev
@@ -97,13 +93,13 @@ mount -t cgroup2 cgroup2 /sys/fs/cgroup
 ip link set lo up
 `
 
-// initScript is the guest's first process. The console (ttyS0) has the kernel's messages, ttyS1 the output of the
-// jobs with our marker lines, ttyS2 the files that are carried out.
-func initScript(modules []module, l load) string {
+// initScript is the guest's first process. The console has the kernel's messages, the second serial line the
+// output of the jobs with our marker lines, the third the files that are carried out.
+func initScript(of arch, modules []module, l load) string {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\nexport PATH=/bin HOME=/root TMPDIR=/tmp STARTRACE_VM=1\n" + mounts)
 	b.WriteString("ulimit -l unlimited\nulimit -n 65536\n")
-	b.WriteString("stty -F /dev/ttyS1 raw -echo; stty -F /dev/ttyS2 raw -echo\nexec </dev/null >/dev/ttyS1 2>&1\n")
+	fmt.Fprintf(&b, "for line in %s %s; do stty -F /dev/$line raw -echo; done\nexec </dev/null >/dev/%[1]s 2>&1\n", of.jobs, of.files)
 	for _, m := range modules {
 		fmt.Fprintf(&b, "insmod /modules/%s.ko\n", m.name)
 	}
@@ -119,7 +115,7 @@ func initScript(modules []module, l load) string {
 		fmt.Fprintf(&b, "echo '%sbegin %d'\n(cd %s && exec %s)\necho \"%send %d $?\"\n",
 			marker, i, quote(path.Join(home, j.dir)), strings.Join(words, " "), marker, i)
 	}
-	fmt.Fprintf(&b, "cd %s && [ -n \"$(ls -A)\" ] && tar -c . >/dev/ttyS2\n", outbox)
+	fmt.Fprintf(&b, "cd %s && [ -n \"$(ls -A)\" ] && tar -c . >/dev/%s\n", outbox, of.files)
 	fmt.Fprintf(&b, "echo '%sdone'\nsync\npoweroff -f\n", marker)
 	return b.String()
 }

@@ -8,7 +8,8 @@ import (
 
 // kernel is one kernel of the support table and where Debian has it.
 type kernel struct {
-	version  string   // as the user names it: "6.12"
+	version  string // as the user names it: "6.12", "6.12-arm64"
+	arch     arch
 	suites   []string // of Debian, those that may hold it
 	packages []string // regular expressions for apt-cache, all of the same release; %s is the release
 }
@@ -16,19 +17,21 @@ type kernel struct {
 // image is the pattern of a package that holds vmlinuz and modules; since 7.2 they are split in two.
 const image = "linux-image-%s-cloud-amd64"
 
-// The oldest kernel to support, the stable ones of Debian, a current backport and the newest.
+// The oldest kernel to support, the stable ones of Debian, a current backport and the newest; and one of the other
+// architecture.
 var kernels = []kernel{
-	{"5.10", []string{"bullseye", "bullseye-security"}, []string{image + "-unsigned"}},
-	{"6.1", []string{"bookworm", "bookworm-security"}, []string{image + "-unsigned"}},
-	{"6.12", []string{"trixie", "trixie-security"}, []string{image + "-unsigned"}},
-	{"6.18", []string{"trixie-backports"}, []string{image}},
-	{"7.2", []string{"sid"}, []string{"linux-binary-%s-cloud-amd64", "linux-modules-%s-cloud-amd64"}},
+	{"5.10", amd64, []string{"bullseye", "bullseye-security"}, []string{image + "-unsigned"}},
+	{"6.1", amd64, []string{"bookworm", "bookworm-security"}, []string{image + "-unsigned"}},
+	{"6.12", amd64, []string{"trixie", "trixie-security"}, []string{image + "-unsigned"}},
+	{"6.18", amd64, []string{"trixie-backports"}, []string{image}},
+	{"7.2", amd64, []string{"sid"}, []string{"linux-binary-%s-cloud-amd64", "linux-modules-%s-cloud-amd64"}},
+	{"6.12-arm64", arm64, []string{"trixie", "trixie-security"}, []string{"linux-image-%s-cloud-arm64-unsigned"}},
 }
 
-// choose returns the kernels of a comma-separated list of versions; "all" is all of them.
+// choose returns the kernels of a comma-separated list of versions; "all" is all of amd64.
 func choose(list string) ([]kernel, error) {
 	if list == "all" {
-		return kernels, nil
+		return slices.DeleteFunc(slices.Clone(kernels), func(k kernel) bool { return k.arch.name != amd64.name }), nil
 	}
 	var chosen []kernel
 	for version := range strings.SplitSeq(list, ",") {
@@ -49,11 +52,13 @@ func versions() []string {
 	return names
 }
 
-// suites returns every suite that some kernel comes from, once.
-func suites() []string {
+// suites returns every suite that some kernel of an architecture comes from, once.
+func suites(of arch) []string {
 	var all []string
 	for _, k := range kernels {
-		all = append(all, k.suites...)
+		if k.arch.name == of.name {
+			all = append(all, k.suites...)
+		}
 	}
 	return all
 }

@@ -3,6 +3,7 @@
 //	go run ./test/vm -kernel all -- ./some.test -test.v
 //	go run ./test/vm -kernel 5.10 -file testdata -- sh -c 'uname -r; ls /sys/kernel/tracing'
 //	go run ./test/vm -suite -- ./internal/...
+//	go run ./test/vm -kernel 6.12-arm64 -suite -- ./test/accept
 //
 // Words of the command that name files below the current folder are carried into the guest, to the same place below
 // /vm, where the command is run; so are absolute paths that are not the system's, and what -file names. The kernels
@@ -24,6 +25,7 @@ import (
 // options are the command line.
 type options struct {
 	kernels string
+	arch    arch // of all of the kernels
 	machine machine
 	load    load
 	run     string // -test.run for test binaries
@@ -55,6 +57,9 @@ func command(args []string) (int, error) {
 	}
 	chosen, err := choose(opts.kernels)
 	if err != nil {
+		return 2, err
+	}
+	if opts.arch, err = archOf(chosen); err != nil {
 		return 2, err
 	}
 	store, err := userCache()
@@ -129,7 +134,7 @@ func (o *options) prepare(dir string) error {
 	if len(o.words) == 0 {
 		o.words = []string{"./..."}
 	}
-	built, err := buildSuite(dir, o.words, o.testFlags())
+	built, err := buildSuite(dir, o.arch, o.words, o.testFlags())
 	o.load.jobs = built.jobs
 	o.load.files = append(o.load.files, built.files...)
 	o.load.modules = append(o.load.modules, built.modules...)

@@ -38,7 +38,7 @@ var shared = []string{"examples", "stdlib", "docs", "bpfgen/infer/testdata"}
 
 // buildSuite builds the kernel tests among the packages that match the patterns into dir and returns what is to go
 // into a guest: a job for each package, at the place of its folder, so that relative names in the tests hold.
-func buildSuite(dir string, patterns []string, flags []string) (load, error) {
+func buildSuite(dir string, of arch, patterns []string, flags []string) (load, error) {
 	var l load
 	packages, err := kernelPackages(patterns)
 	if err != nil {
@@ -46,7 +46,7 @@ func buildSuite(dir string, patterns []string, flags []string) (load, error) {
 	}
 	for _, p := range packages {
 		binary := filepath.Join(dir, strings.ReplaceAll(p, "/", "_")+".test")
-		if err := build("test", "-c", "-ldflags=-w", "-o", binary, "./"+p); err != nil {
+		if err := of.build("test", "-c", "-ldflags=-w", "-o", binary, "./"+p); err != nil {
 			return l, fmt.Errorf("build the tests of %s: %w", p, err)
 		}
 		name := filepath.Base(binary)
@@ -55,7 +55,7 @@ func buildSuite(dir string, patterns []string, flags []string) (load, error) {
 		l.jobs = append(l.jobs, job{name: p, dir: p, args: append([]string{"./" + name}, flags...), tests: true})
 	}
 	if slices.Contains(packages, drivesCommand) {
-		if err := l.addPrograms(dir); err != nil {
+		if err := l.addPrograms(dir, of); err != nil {
 			return l, err
 		}
 		l.modules = append(l.modules, blockModule, functionModule, tracepointModule)
@@ -63,29 +63,32 @@ func buildSuite(dir string, patterns []string, flags []string) (load, error) {
 	for _, folder := range shared {
 		l.files = append(l.files, existing(folder)...)
 	}
+	if !of.own() {
+		return l, nil // the programs of this machine do not run there
+	}
 	programs, err := hostedPrograms()
 	l.files = append(l.files, programs...)
 	return l, err
 }
 
 // addPrograms builds the programs into dir and carries them in.
-func (l *load) addPrograms(dir string) error {
+func (l *load) addPrograms(dir string, of arch) error {
 	for to, from := range programs {
 		binary := filepath.Join(dir, filepath.Base(to))
-		if err := build("build", "-ldflags=-w", "-o", binary, from); err != nil {
+		if err := of.build("build", "-ldflags=-w", "-o", binary, from); err != nil {
 			return fmt.Errorf("build %s: %w", from, err)
 		}
 		l.files = append(l.files, carry{binary, inGuest(to)})
 	}
 	for _, name := range target.Names() {
-		binary, err := target.Build(targetSources, dir, name)
+		binary, err := of.compilers().Build(targetSources, dir, name)
 		switch {
 		case errors.Is(err, target.ErrNoCompiler): // the tests that want it say so
 		case err != nil:
 			return err
 		default:
 			l.files = append(l.files, carry{binary, inGuest(filepath.Join("bin/target", name))})
-			if err := l.addLibraries(binary); err != nil {
+			if err := l.addLibraries(binary, of); err != nil {
 				return err
 			}
 		}
@@ -94,13 +97,13 @@ func (l *load) addPrograms(dir string) error {
 }
 
 // addLibraries carries in what a program loads, to the places where it looks.
-func (l *load) addLibraries(binary string) error {
-	needs, err := target.Needs(binary)
+func (l *load) addLibraries(binary string, of arch) error {
+	needs, err := of.needs(binary)
 	if err != nil {
 		return err
 	}
-	for _, name := range needs {
-		if c := (carry{name, name}); !slices.Contains(l.files, c) {
+	for _, c := range needs {
+		if !slices.Contains(l.files, c) {
 			l.files = append(l.files, c)
 		}
 	}
@@ -146,7 +149,7 @@ func kernelPackages(patterns []string) ([]string, error) {
 var withoutVariants = regexp.MustCompile(` \[[^]]*\]`)
 
 // build runs the go command for a static binary.
-func build(args ...string) error {
+func (a arch) build(args ...string) error {
 	args = append(args[:1:1], append([]string{"-trimpath"}, args[1:]...)...)
-	return runEnv([]string{"CGO_ENABLED=0"}, "go", args...)
+	return runEnv([]string{"CGO_ENABLED=0", "GOARCH=" + a.name}, "go", args...)
 }

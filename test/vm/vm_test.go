@@ -32,8 +32,19 @@ func TestNewer(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	if all, err := choose("all"); err != nil || len(all) != len(kernels) {
-		t.Errorf("all: got %d kernels, %v", len(all), err)
+	all, err := choose("all")
+	if err != nil || len(all) != 5 || slices.ContainsFunc(all, func(k kernel) bool { return k.arch.name != "amd64" }) {
+		t.Errorf("all: got %v, %v", all, err)
+	}
+	if of, err := archOf(all); err != nil || of.name != "amd64" {
+		t.Errorf("all: got %v, %v", of, err)
+	}
+	mixed, err := choose("6.12,6.12-arm64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := archOf(mixed); err == nil || !strings.Contains(err.Error(), "kernels 6.12 and 6.12-arm64 are of two architectures") {
+		t.Errorf("two architectures: got error %v", err)
 	}
 	some, err := choose("7.2,5.10")
 	if err != nil || len(some) != 2 || some[0].version != "7.2" || some[1].version != "5.10" {
