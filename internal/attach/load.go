@@ -158,6 +158,8 @@ func (l *Loaded) createMaps() error {
 			return l.tooLarge(name, spec, unix.E2BIG)
 		case errors.Is(err, unix.ENOMEM):
 			return l.tooLarge(name, spec, unix.ENOMEM)
+		case errors.Is(err, ebpf.ErrNotSupported) && bpf.Missing():
+			err = unix.ENOSYS // not only the part that ebpf tried
 		}
 		if err != nil {
 			return fmt.Errorf("create %s of %d entries: %w", l.describeMap(name), spec.MaxEntries, err)

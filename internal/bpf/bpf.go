@@ -15,6 +15,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Missing reports whether this kernel has no bpf(2) (CONFIG_BPF_SYSCALL), or a filter of system calls says so.
+func Missing() bool {
+	_, err := call(^uintptr(0), nil, 0) // no command: EINVAL, or EPERM where only some may ask
+	return errors.Is(err, unix.ENOSYS)
+}
+
 // call makes the system call and repeats it while a signal interrupts it:
 // BPF_PROG_LOAD and BPF_PROG_TEST_RUN return EAGAIN and EINTR then.
 func call(cmd uintptr, attr unsafe.Pointer, size uintptr) (int, error) {

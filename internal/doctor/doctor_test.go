@@ -96,6 +96,13 @@ var situations = []struct {
 		m.Version = kernel.Version{Major: 5, Minor: 4, Text: "5.4.0"}
 		m.refuse(syscall.EINVAL, kernel.WayRing)
 	}, Fails, "kernel"},
+	{"no bpf", func(m *Machine) {
+		m.refuse(syscall.ENOSYS, kernel.WayLoad, kernel.WayRing, kernel.WayRaw, kernel.WayKprobe, kernel.WayKprobeMulti, kernel.WayFentry, kernel.WayUprobe)
+	}, Fails, "calls"},
+	{"bpf filtered", func(m *Machine) {
+		m.Seccomp = true
+		m.refuse(syscall.ENOSYS, kernel.WayLoad, kernel.WayRing)
+	}, Fails, "calls"},
 	{"no BTF", func(m *Machine) { m.BTF = errNoBTF }, Partly, "btf"},
 	{"no tracefs", func(m *Machine) { m.Tracefs = kernel.ErrNoTracefs }, Partly, "tracefs"},
 	{"no tracefs in a container", func(m *Machine) { m.Tracefs, m.Container = kernel.ErrNoTracefs, "Podman" }, Partly, "tracefs"},
@@ -177,6 +184,7 @@ func TestExplain(t *testing.T) {
 		{"tracefs for a user", func(m *Machine) { m.unprivileged(); m.Tracefs = tracefs }, fmt.Errorf("x: %w", tracefs), "capabilities"},
 		{"rights, and no tracefs", func(m *Machine) { m.Tracefs = tracefs }, syscall.EPERM, "forbidden"},
 		{"integrity is not it", func(m *Machine) { m.Lockdown = "integrity" }, syscall.EPERM, "forbidden"},
+		{"no bpf", func(m *Machine) {}, fmt.Errorf("x: %w", syscall.ENOSYS), "calls"},
 		{"lockdown", func(m *Machine) { m.Lockdown = "confidentiality" }, fmt.Errorf("x: %w", kernel.ErrLockdown), "lockdown"},
 		{"seccomp", func(m *Machine) { m.Seccomp = true }, syscall.EPERM, "forbidden"},
 		{"perf events", func(m *Machine) {

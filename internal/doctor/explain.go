@@ -35,6 +35,9 @@ func Explain(m *Machine, err error) error {
 func (m *Machine) causeOf(err error) *Problem {
 	permission := errors.Is(err, kernel.ErrLockdown) || denied(err)
 	tracefs := m.Tracefs != nil && errors.Is(err, m.Tracefs)
+	if errors.Is(err, syscall.ENOSYS) {
+		return m.withoutCalls()
+	}
 	types := m.BTF != nil && errors.Is(err, m.BTF)
 	if !permission && !tracefs && !types {
 		return nil

@@ -13,7 +13,7 @@ import (
 // further up is to be cured first. Each gives nil where it does not hold.
 var rules = []func(m *Machine) *Problem{
 	(*Machine).userNamespace, (*Machine).capabilities, (*Machine).confidentiality, (*Machine).lockedMemory,
-	(*Machine).forbidden, (*Machine).oldKernel, (*Machine).noTypes, (*Machine).noTracefs, (*Machine).paranoid,
+	(*Machine).forbidden, (*Machine).oldKernel, (*Machine).noPrograms, (*Machine).noTypes, (*Machine).noTracefs, (*Machine).paranoid,
 	(*Machine).noKprobes, (*Machine).noUprobes, (*Machine).integrity,
 }
 
@@ -126,13 +126,15 @@ func (m *Machine) forbidden() *Problem {
 // perfEvents is what needs perf_event_open.
 const perfEvents = "tracepoints, profiles and perf events"
 
+const unfiltered = "run startrace outside of the container or service that sets the filter, or start that with --privileged, or --security-opt seccomp=unconfined"
+
 func (m *Machine) forbiddenBy() *Problem {
 	p := &Problem{ID: "forbidden", Fatal: true,
 		Cause:  "the kernel refuses although this process has the capabilities: a security module forbids it",
 		Remedy: "look for denials of SELinux or AppArmor in the kernel's messages (dmesg, ausearch -m avc), and allow bpf and perf_event_open"}
 	if m.Seccomp {
 		p.Cause = "the system calls of this process are filtered (seccomp), and the filter forbids bpf or perf_event_open"
-		p.Remedy = "run startrace outside of the container or service that sets the filter, or start that with --privileged, or --security-opt seccomp=unconfined"
+		p.Remedy = unfiltered
 	}
 	return p
 }
@@ -143,6 +145,25 @@ func (m *Machine) oldKernel() *Problem {
 	}
 	return &Problem{ID: "kernel", Fatal: true,
 		Cause: "Linux " + m.Version.Text + " is too old", Remedy: "boot Linux 5.10 or newer"}
+}
+
+// noPrograms: a filter may give ENOSYS, too, so that programs make do without.
+func (m *Machine) noPrograms() *Problem {
+	if !errors.Is(m.Tried[kernel.WayLoad], syscall.ENOSYS) {
+		return nil
+	}
+	return m.withoutCalls()
+}
+
+func (m *Machine) withoutCalls() *Problem {
+	p := &Problem{ID: "calls", Fatal: true,
+		Cause:  "this kernel was built without bpf or perf_event_open (CONFIG_BPF_SYSCALL, CONFIG_PERF_EVENTS)",
+		Remedy: "boot a kernel that has them, as those of all big distributions do; an emulator of programs (qemu-user, gVisor) has none: run startrace outside of it"}
+	if m.Seccomp {
+		p.Cause = "the system calls of this process are filtered (seccomp), as if the kernel had no bpf or perf_event_open"
+		p.Remedy = unfiltered
+	}
+	return p
 }
 
 func (m *Machine) noTypes() *Problem {
@@ -194,7 +215,7 @@ func (m *Machine) paranoidAt(level string) *Problem {
 }
 
 func (m *Machine) noKprobes() *Problem {
-	if err := m.Tried[kernel.WayKprobe]; err == nil || denied(err) || m.Tried[kernel.WayFentry] == nil || m.Tried[kernel.WayKprobeMulti] == nil {
+	if err := m.Tried[kernel.WayKprobe]; err == nil || denied(err) || m.noPrograms() != nil || m.Tried[kernel.WayFentry] == nil || m.Tried[kernel.WayKprobeMulti] == nil {
 		return nil
 	}
 	return &Problem{ID: "kprobes", Cause: "this kernel was built without probes of its functions (CONFIG_KPROBES, CONFIG_FUNCTION_TRACER)", Loss: "functions of the kernel",
@@ -202,7 +223,7 @@ func (m *Machine) noKprobes() *Problem {
 }
 
 func (m *Machine) noUprobes() *Problem {
-	if err := m.Tried[kernel.WayUprobe]; err == nil || denied(err) {
+	if err := m.Tried[kernel.WayUprobe]; err == nil || denied(err) || m.noPrograms() != nil {
 		return nil
 	}
 	return &Problem{ID: "uprobes", Cause: "this kernel was built without probes of programs (CONFIG_UPROBES)", Loss: "functions of programs and libraries",
