@@ -20,6 +20,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/bpf"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -86,8 +87,11 @@ func tracefsID(group, name string) (uint64, error) {
 
 func mustLoad(tb testing.TB, u *bpfgen.Unit) *Loaded {
 	tb.Helper()
+	if bpf.Missing() {
+		tb.Skip("needs a kernel with bpf(2) (CONFIG_BPF_SYSCALL); an emulator of programs has none")
+	}
 	l, err := Load(u, Options{TracepointID: tracefsID})
-	if errors.Is(err, ErrPermission) || errors.Is(err, kernel.ErrLockdown) || errors.Is(err, unix.ENOSYS) {
+	if errors.Is(err, ErrPermission) || errors.Is(err, kernel.ErrLockdown) {
 		tb.Skip("needs the right to load eBPF programs:", err)
 	}
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -74,6 +76,15 @@ func need(t *testing.T, tools ...string) {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skip("needs the program "+tool+":", err)
 		}
+	}
+}
+
+// needOurGCC: under an emulator of programs, gcc is that of the machine.
+func needOurGCC(t *testing.T) {
+	t.Helper()
+	prefix := map[string]string{"amd64": "x86_64-", "arm64": "aarch64-"}[runtime.GOARCH]
+	if out, err := exec.Command("gcc", "-dumpmachine").Output(); err != nil || !strings.HasPrefix(string(out), prefix) {
+		t.Skipf("needs a gcc for %s: this one makes programs for %s, %v", runtime.GOARCH, strings.TrimSpace(string(out)), err)
 	}
 }
 

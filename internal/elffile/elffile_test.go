@@ -264,6 +264,7 @@ func TestGolang(t *testing.T) {
 // C code stands before Go's; a stripped table must not be read from there.
 func TestCgo(t *testing.T) {
 	need(t, "go", "gcc")
+	needOurGCC(t)
 	for _, mode := range []string{"exe", "pie"} {
 		for _, flags := range []string{"-linkmode=external", "-linkmode=external -s -w"} {
 			if mode == "pie" && !strings.Contains(flags, "-s") {

@@ -10,6 +10,7 @@ import (
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
+	"github.com/startrace/startrace/internal/bpf"
 	"github.com/startrace/startrace/internal/kernel"
 )
 
@@ -17,6 +18,9 @@ import (
 func TestMemory(t *testing.T) {
 	if unix.Geteuid() != 0 {
 		t.Skip("needs root, to create maps")
+	}
+	if bpf.Missing() {
+		t.Skip("needs a kernel with bpf(2) (CONFIG_BPF_SYSCALL); an emulator of programs has none")
 	}
 	if v, err := kernel.Release(); err != nil || !v.AtLeast(6, 4) {
 		t.Skipf("needs Linux 6.4, from which on memlock in /proc/PID/fdinfo is the memory itself: this is %v, %v", v, err)

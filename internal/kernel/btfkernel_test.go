@@ -2,10 +2,13 @@ package kernel
 
 import (
 	"errors"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cilium/ebpf/btf"
+	"golang.org/x/sys/unix"
 )
 
 func kernelBTF(tb testing.TB) *BTF {
@@ -15,6 +18,23 @@ func kernelBTF(tb testing.TB) *BTF {
 		tb.Skip("needs BTF of the kernel (CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux):", err)
 	}
 	return b
+}
+
+// needOurArch: an emulator of programs shows files of a kernel of another architecture.
+func needOurArch(t *testing.T) {
+	t.Helper()
+	arch, err := os.ReadFile("/proc/sys/kernel/arch") // since 6.1
+	if err != nil {
+		return
+	}
+	var uts unix.Utsname
+	if err := unix.Uname(&uts); err != nil {
+		t.Fatal(err)
+	}
+	own, kernels := unix.ByteSliceToString(uts.Machine[:]), strings.TrimSpace(string(arch))
+	if own != kernels {
+		t.Skipf("needs a kernel of %s to compare with, not of %s: this is an emulator of programs", own, kernels)
+	}
 }
 
 // Every member of every struct of this kernel, against another reader.

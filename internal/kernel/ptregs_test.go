@@ -27,6 +27,7 @@ func TestRegisterOffsets(t *testing.T) {
 
 // The offsets against the struct of this kernel.
 func TestKernelPtRegs(t *testing.T) {
+	needOurArch(t)
 	b := kernelBTF(t)
 	regs := RegisterOffsets("")
 	if regs == nil {

@@ -98,6 +98,7 @@ var added = map[string][]string{
 }
 
 func TestSyscallTableAgainstTracefs(t *testing.T) {
+	needOurArch(t)
 	f := Open(Options{})
 	root, err := f.TracefsPath()
 	if err != nil {

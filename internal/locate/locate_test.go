@@ -142,6 +142,11 @@ func TestRealCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, ok := c.find("c", elffile.Machine(runtime.GOARCH))
+	for _, other := range []string{"amd64", "arm64"} {
+		if _, foreign := c.find("c", elffile.Machine(other)); foreign && !ok {
+			t.Skipf("needs a C library of %s: this machine's is of %s", runtime.GOARCH, other)
+		}
+	}
 	if !ok || e.soname != "libc.so.6" {
 		t.Fatalf("got %+v, %v", e, ok)
 	}

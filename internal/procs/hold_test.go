@@ -49,6 +49,7 @@ func TestRefused(t *testing.T) {
 	if os.Getenv(refusedVariable) != "" {
 		t.Skip("needs to be the outer run: it runs the other tests with " + refusedVariable)
 	}
+	needOurKernel(t)
 	for name := range refusable {
 		t.Run(name, func(t *testing.T) {
 			cmd := exec.Command("/proc/self/exe", "-test.run=^Test(Child|Start)", "-test.v")

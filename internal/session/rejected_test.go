@@ -9,6 +9,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/bpf"
 	"github.com/startrace/startrace/internal/explain"
 )
 
@@ -17,6 +18,9 @@ func declaredSession(t *testing.T, out *bytes.Buffer, code ...string) *session {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to load programs")
+	}
+	if bpf.Missing() {
+		t.Skip("needs a kernel with bpf(2) (CONFIG_BPF_SYSCALL); an emulator of programs has none")
 	}
 	o := Options{Stdout: out, Stderr: out, Flags: func() []Flag { return nil }, Rest: func([]string, *Settings) error { return nil }}
 	o.Code = code

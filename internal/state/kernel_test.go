@@ -22,6 +22,9 @@ import (
 
 func newMap(tb testing.TB, spec ebpf.MapSpec) *ebpf.Map {
 	tb.Helper()
+	if bpf.Missing() {
+		tb.Skip("needs a kernel with bpf(2) (CONFIG_BPF_SYSCALL); an emulator of programs has none")
+	}
 	m, err := ebpf.NewMap(&spec)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, ebpf.ErrNotSupported) {
 		tb.Skip("needs root or CAP_BPF, to create maps:", err)

@@ -25,6 +25,9 @@ const (
 // found no room.
 func sender(tb testing.TB, size uint32) (ring *ebpf.Map, prog int) {
 	tb.Helper()
+	if bpf.Missing() {
+		tb.Skip("needs a kernel with bpf(2) (CONFIG_BPF_SYSCALL); an emulator of programs has none")
+	}
 	ring, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.RingBuf, MaxEntries: size})
 	if errors.Is(err, unix.EPERM) || errors.Is(err, ebpf.ErrNotSupported) {
 		tb.Skip("needs root or CAP_BPF, to create maps:", err)
