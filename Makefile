@@ -1,6 +1,7 @@
 # make            build bin/startrace
 # make install    it, the man page and what shells complete, below PREFIX (/usr/local) in DESTDIR
 # make test       lint, all tests, race detector: what this machine's kernel allows, with what was skipped at the end
+# make arm64      build for arm64, and run in an emulator the tests that need no kernel
 # make test-vm    the kernel tests on Debian's 5.10, 6.1, 6.12, 6.18 and 7.2 under QEMU
 # make test-all   all of it, the long forms too
 #
@@ -22,6 +23,10 @@ LDFLAGS = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 # The packages in which goroutines meet.
 CONCURRENT = ./internal/session/... ./internal/stream/...
+
+# What runs programs of arm64, and the packages whose tests need little else than that.
+EMULATOR ?= qemu-aarch64-static
+EMULATED = ./bpfgen/... ./internal/... ./starlark/... ./builtins ./stdlib
 
 .PHONY: all install workload lint test race test-vm test-vm-short test-all bench fuzz diff mutate arm64 clean
 
@@ -77,9 +82,13 @@ diff:
 mutate:
 	MUTATE_SCRIPTS=5000 CGO_ENABLED=0 $(GO) test -count=1 -timeout 60m -run 'TestMutated|TestCorpus' -v ./test/mutate
 
+# The tests that need no kernel run as programs of arm64 in an emulator, in their short form.
 arm64:
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) build ./...
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./...
+	@if command -v $(EMULATOR) >/dev/null; then \
+		$(GO) run ./test/run GOARCH=arm64 CGO_ENABLED=0 -short -exec $(EMULATOR) $(EMULATED); \
+	else echo "tests on arm64 skipped: there is no $(EMULATOR) (apt-get install qemu-user-static)"; fi
 
 bench: all workload
 	CGO_ENABLED=0 $(GO) test -run '^$$' -bench . -benchmem ./...

@@ -1,7 +1,8 @@
 // Command run runs go test and ends with what was skipped and why, and with the counts:
 //
-//	go run ./test/run [flags of go test] PACKAGES
+//	go run ./test/run [NAME=VALUE …] [flags of go test] PACKAGES
 //
+// NAME=VALUE is for the environment of go test: GOARCH is not that of this program.
 // Of packages that pass it shows go test's own line, of those that fail what they complained of. The exit status is go
 // test's.
 package main
@@ -14,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/startrace/startrace/test/verdict"
@@ -43,8 +45,21 @@ func main() {
 	os.Exit(status)
 }
 
+// environment splits off what stands before the arguments of go test.
+func environment(args []string) (environment, rest []string) {
+	n := slices.IndexFunc(args, func(arg string) bool { return !assignment.MatchString(arg) })
+	if n < 0 {
+		n = len(args)
+	}
+	return args[:n], args[n:]
+}
+
+var assignment = regexp.MustCompile(`^[A-Z]\w*=`)
+
 func run(args []string, to io.Writer) (int, error) {
+	environment, args := environment(args)
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	cmd.Env = append(os.Environ(), environment...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

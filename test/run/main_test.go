@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -39,5 +40,15 @@ skipped 1: needs root (m/a TestX)
 	}
 	if got, want := total.String(), "0 passed, 1 failed, 1 skipped"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "GOARCH=arm64": 1, "./a": 0, "GOARCH=arm64 CGO_ENABLED=0 -run=X Y=1 ./a": 2} {
+		args := strings.Fields(text)
+		env, rest := environment(args)
+		if len(env) != want || !slices.Equal(slices.Concat(env, rest), args) {
+			t.Errorf("%q: got %q and %q", text, env, rest)
+		}
 	}
 }
