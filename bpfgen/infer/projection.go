@@ -159,9 +159,13 @@ func siteName(x syntax.Expr) string {
 		if name, ok := gotten(x); ok {
 			return name
 		}
-		if id, ok := x.Fn.(*syntax.Ident); ok {
-			parts = append([]string{id.Name}, parts...)
+		parts = append([]string{siteName(x.Fn)}, parts...)
+	case *syntax.IndexExpr:
+		name := siteName(x.X)
+		if lit, ok := x.Y.(*syntax.Literal); ok {
+			name += "[" + lit.Raw + "]"
 		}
+		parts = append([]string{name}, parts...)
 	}
 	return strings.Join(parts, ".")
 }
