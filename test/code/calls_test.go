@@ -144,6 +144,9 @@ probe("rawtracepoint:sched_wakeup", kernel = g)
 // TestManyCalls: a function that is short stands where it is called, unless the
 // program would be too large for its jumps then.
 func TestManyCalls(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiling this takes an emulated CPU 20 s: the long form does it (make test, make test-vm)")
+	}
 	text := "t = table()\ndef f(n, y):\n" + strings.Repeat("    n = n // y\n", 20) + "    return n\ndef h(e):\n    if e.cpu == 77:\n        return\n    s = e.tid * 1\n" +
 		strings.Repeat("    s = f(s, e.pid * 1)\n", 100) + "    t[0] = s\nprobe(\"rawtracepoint:sched_switch\", kernel = h)\n"
 	u := compile(t, "calls.star", text, smallKernel(t), bpfgen.Options{Arch: "amd64", RingSize: 1 << 16})
