@@ -18,11 +18,11 @@ func decodeARM64(code []byte, at int, pool map[int]bool) (instruction, error) {
 		return in, nil
 	}
 	switch word := binary.LittleEndian.Uint32(code[at:]); {
-	case word&0xfffffc1f == 0xd65f0000: // RET Xn
+	case word&0xfffffc1f == 0xd65f0000, word&0xfffffbff == 0xd65f0bff: // RET Xn; RETAA, RETAB
 		in.kind = ret
-	case word&0xfffffc1f == 0xd63f0000, word>>26 == 0b100101: // BLR, BL
+	case word&0xfffffc1f == 0xd63f0000, word>>26 == 0b100101, word&0xfffff81f == 0xd63f081f, word&0xfffff800 == 0xd73f0800: // BLR, BL; BLRAAZ, BLRAA
 		in.kind = call
-	case word&0xfffffc1f == 0xd61f0000: // BR
+	case word&0xfffffc1f == 0xd61f0000, word&0xfffff81f == 0xd61f081f, word&0xfffff800 == 0xd71f0800: // BR; BRAAZ, BRAA
 		in.kind = leave
 	case word>>26 == 0b000101: // B
 		in.kind, in.target = jump, at+signed(word, 0, 26)

@@ -1,6 +1,9 @@
 package gofunc
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
 // unsteppable are bytes with which instructions of amd64 begin that uprobes
 // refuse, since they run instructions elsewhere: segments, LOCK, VEX and EVEX
@@ -9,8 +12,8 @@ var unsteppable = map[byte]string{0x26: "es", 0x2e: "cs", 0x36: "ss", 0x3e: "ds"
 
 // Steppable says why an instruction cannot be probed, nil if it perhaps can.
 func Steppable(arch string, code []byte) error {
-	if arch != "amd64" {
-		return nil
+	if arch == "arm64" {
+		return steppableARM64(code)
 	}
 	for _, c := range code {
 		switch {
@@ -21,4 +24,49 @@ func Steppable(arch string, code []byte) error {
 		}
 	}
 	return nil
+}
+
+// refusedARM64 are instructions of arm64 that uprobes refuse, by their bits (aarch64_insn_is_steppable and
+// arm_probe_decode_insn of arch/arm64/kernel/probes/decode-insn.c, arch/arm64/include/asm/insn.h). The kernel takes the
+// loads into vector registers, and runs them where what they load is something else.
+var refusedARM64 = []struct {
+	mask, bits uint32
+	what       string
+}{
+	{0xff000000, 0xd4000000, "a call of the system or a trap"}, // SVC, HVC, SMC, BRK, HLT
+	{0xfff00000, 0xd5100000, "a write of a system register"},
+	{0xfff8f01f, 0xd500401f, "a write of a system register"},
+	{0x3f800000, 0x08000000, "an exclusive load or store"},
+	{0x3b200c00, 0x19000400, "a copy of memory"},
+	{0xff000000, 0xd8000000, "a prefetch relative to itself"},
+	{0x3f000000, 0x1c000000, "a load relative to itself"},
+	{0xfffffbff, 0xd65f0bff, "an authenticated return"},
+	{0xfffff800, 0xd71f0800, "an authenticated jump"},
+	{0xfffff800, 0xd73f0800, "an authenticated call"},
+	{0xfffff81f, 0xd61f081f, "an authenticated jump"},
+	{0xfffff81f, 0xd63f081f, "an authenticated call"},
+}
+
+// steppableHints are NOP, the signing of addresses and the marks of where indirect calls may go; of the other hints
+// none is allowed.
+var steppableHints = map[uint32]bool{0: true, 7: true, 8: true, 10: true, 24: true, 25: true, 26: true, 27: true, 32: true, 34: true, 36: true, 38: true}
+
+func steppableARM64(code []byte) error {
+	if len(code) < 4 {
+		return nil
+	}
+	word := binary.LittleEndian.Uint32(code)
+	what := ""
+	for _, refused := range refusedARM64 {
+		if word&refused.mask == refused.bits {
+			what = refused.what
+		}
+	}
+	if word&0xfffff01f == 0xd503201f && !steppableHints[word>>5&0x7f] {
+		what = "a hint to the processor"
+	}
+	if what == "" {
+		return nil
+	}
+	return fmt.Errorf("it begins with an instruction that the kernel cannot run at another place (%s)", what)
 }
