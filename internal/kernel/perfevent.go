@@ -47,12 +47,17 @@ var perfEvents = map[string][]PerfEvent{
 	},
 }
 
+// eventSources is where the kernel tells which units count events.
+const eventSources = "/sys/bus/event_source/devices"
+
 // HasCounters reports whether the kernel drives counters of the CPU: the unit
-// is called cpu on x86 (cpu_core and cpu_atom where there are two kinds of
-// cores), and by the core's name on arm64.
-func HasCounters() bool {
-	for _, pattern := range []string{"cpu", "cpu_core", "armv8_*"} {
-		if found, err := filepath.Glob("/sys/bus/event_source/devices/" + pattern); err == nil && len(found) > 0 {
+// is called cpu on x86, and where there are several kinds of cores, or on
+// arm64, it is the one that names its CPUs, as in perf.
+func HasCounters() bool { return hasCounters(eventSources) }
+
+func hasCounters(devices string) bool {
+	for _, pattern := range []string{"cpu", "*/cpus"} {
+		if found, err := filepath.Glob(filepath.Join(devices, pattern)); err == nil && len(found) > 0 {
 			return true
 		}
 	}

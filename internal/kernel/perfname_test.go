@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -52,6 +54,36 @@ func TestNoPerfEvent(t *testing.T) {
 		got, err := MatchPerfEvents(kind, event)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v; want %q", name, got, err, want)
+		}
+	}
+}
+
+// The units of the CPU, by the names of x86, of its two kinds of cores, and of arm64; others are not the CPU's.
+func TestHasCounters(t *testing.T) {
+	for _, c := range []struct {
+		files string // of the units
+		want  bool
+	}{
+		{"cpu/type software/type", true},
+		{"cpu_core/cpus cpu_atom/cpus", true},
+		{"armv8_pmuv3/cpus", true},
+		{"armv9_neoverse_n2/cpus", true},
+		{"apple_icestorm_pmu/cpus", true},
+		{"software/type uncore_imc/cpumask msr/type arm_spe_0/cpumask", false},
+		{"", false},
+	} {
+		devices := t.TempDir()
+		for file := range strings.FieldsSeq(c.files) {
+			file = filepath.Join(devices, file)
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := hasCounters(devices); got != c.want {
+			t.Errorf("%q: got %v", c.files, got)
 		}
 	}
 }
