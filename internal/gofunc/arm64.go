@@ -24,6 +24,9 @@ func decodeARM64(code []byte, at int, pool map[int]bool) (instruction, error) {
 		in.kind = call
 	case word&0xfffffc1f == 0xd61f0000, word&0xfffff81f == 0xd61f081f, word&0xfffff800 == 0xd71f0800: // BR; BRAAZ, BRAA
 		in.kind = leave
+		if loaded(code, at, word>>5&31) {
+			in.kind, in.target = leaveByMemory, Elsewhere
+		}
 	case word>>26 == 0b000101: // B
 		in.kind, in.target = jump, at+signed(word, 0, 26)
 	case word>>24 == 0x54, word>>25&0x3f == 0b011010: // B.cond, CBZ, CBNZ
@@ -57,4 +60,23 @@ func literals(code []byte) map[int]bool {
 		}
 	}
 	return pool
+}
+
+// loaded reports whether the register of a jump was loaded from a place that an instruction says: a method or an import.
+// Tables of a switch are indexed by a register, or have distances, which are added. Between the load and the jump
+// stands what gives back the stack.
+func loaded(code []byte, at int, register uint32) bool {
+	for at -= 4; at >= 0; at -= 4 {
+		word := binary.LittleEndian.Uint32(code[at:])
+		switch {
+		case word>>26&0b111 == 0b101: // branches, returns, calls
+			return false
+		case word&0x1f != register:
+		case word&0xffe0ffe0 == 0xaa0003e0: // MOV Xd, Xm
+			register = word >> 16 & 31
+		default: // LDR Xt, with an unsigned offset; with a signed one, before or behind
+			return word&0xffc00000 == 0xf9400000 || word&0xffe00000 == 0xf8400000
+		}
+	}
+	return false
 }
