@@ -14,40 +14,54 @@ import (
 	"github.com/startrace/startrace/internal/elffile"
 )
 
-// source has functions of known instructions.
-const source = `
-__asm__(".globl plain\n.type plain, @function\nplain: push %rbp\n mov %rsp,%rbp\n pop %rbp\n ret\n.size plain, .-plain\n"
-	".globl locked\n.type locked, @function\nlocked: lock incl (%rdi)\n ret\n.size locked, .-locked\n");
-#define FUNCTION(name, code) __asm__(".globl " #name "\n.type " #name ", @function\n" #name ": " code "\n.size " #name ", .-" #name "\n")
-FUNCTION(landed, "nop\n ret");
-FUNCTION(tailed, "test %rdi,%rdi\n je 1f\n jmp landed\n1: ret");
-FUNCTION(onward, "jmp tailed");
-FUNCTION(elsewhere, "jmp *(%rdi)");
-FUNCTION(mixed, "test %rdi,%rdi\n je elsewhere\n jmp elsewhere");
-FUNCTION(maybe, "test %rdi,%rdi\n je landed\n ret");
-FUNCTION(turn, "dec %rdi\n jmp about");
-FUNCTION(about, "dec %rdi\n jne 1f\n ret\n1: jmp turn");
-FUNCTION(never, "ud2");
-void plain(void);
-void locked(int *);
-void __gxx_personality_v0(void) {} // what C++ has
-int main(void) { int n = 0; plain(); locked(&n); return 0; }
-`
+// assembly are functions of known instructions, by architecture.
+var assembly = map[string][][2]string{
+	"amd64": {
+		{"plain", "push %rbp; mov %rsp,%rbp; pop %rbp; ret"}, {"locked", "lock incl (%rdi); ret"},
+		{"landed", "nop; ret"}, {"tailed", "test %rdi,%rdi; je 1f; jmp landed; 1: ret"}, {"onward", "jmp tailed"}, {"elsewhere", "jmp *(%rdi)"},
+		{"mixed", "test %rdi,%rdi; je elsewhere; jmp elsewhere"}, {"maybe", "test %rdi,%rdi; je landed; ret"},
+		{"turn", "dec %rdi; jmp about"}, {"about", "dec %rdi; jne 1f; ret; 1: jmp turn"}, {"never", "ud2"},
+	},
+	"arm64": {
+		{"plain", "stp x29,x30,[sp,-16]!; ldp x29,x30,[sp],16; ret"}, {"locked", "ldaxr w1,[x0]; stlxr w2,w1,[x0]; ret"},
+		{"landed", "nop; ret"}, {"tailed", "cbz x0,1f; b landed; 1: ret"}, {"onward", "b tailed"}, {"elsewhere", "ldr x1,[x0]; br x1"},
+		{"mixed", "cbz x0,elsewhere; b elsewhere"}, {"maybe", "cbz x0,landed; ret"},
+		{"turn", "sub x0,x0,1; b about"}, {"about", "subs x0,x0,1; bne 1f; ret; 1: b turn"}, {"never", "nop; udf 0"},
+	},
+}
+
+// source is a program that has them, and looks like one in which exceptions pass.
+func source() string {
+	var out strings.Builder
+	for _, f := range assembly[runtime.GOARCH] {
+		fmt.Fprintf(&out, "__asm__(\".globl %[1]s\\n.type %[1]s, %%function\\n%[1]s: %[2]s\\n.size %[1]s, .-%[1]s\\n\");\n", f[0], f[1])
+	}
+	out.WriteString("void plain(void);\nvoid locked(int *);\nvoid __gxx_personality_v0(void) {}\nint main(void) { int n = 0; plain(); locked(&n); return 0; }\n")
+	return out.String()
+}
+
+// compiler is a C compiler for the architecture of this program, which may run in an emulator.
+func compiler(t *testing.T) string {
+	t.Helper()
+	target := map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}[runtime.GOARCH]
+	for _, name := range []string{target + "-gcc", "gcc"} {
+		if out, err := exec.Command(name, "-dumpmachine").Output(); err == nil && strings.HasPrefix(string(out), strings.TrimSuffix(target, "linux-gnu")) {
+			return name
+		}
+	}
+	t.Skipf("needs a gcc that builds for %s (gcc-%s)", runtime.GOARCH, strings.ReplaceAll(target, "_", "-"))
+	return ""
+}
 
 func build(t *testing.T) string {
 	t.Helper()
-	if runtime.GOARCH != "amd64" {
-		t.Skip("needs amd64: the functions are written in its assembly")
-	}
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("needs the program gcc:", err)
-	}
+	cc := compiler(t)
 	dir := t.TempDir()
 	name, out := filepath.Join(dir, "main.c"), filepath.Join(dir, "program")
-	if err := os.WriteFile(name, []byte(source), 0o600); err != nil {
+	if err := os.WriteFile(name, []byte(source()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := exec.Command("gcc", "-no-pie", "-o", out, name).CombinedOutput(); err != nil {
+	if text, err := exec.Command(cc, "-no-pie", "-o", out, name).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
 	return out
@@ -70,10 +84,16 @@ func TestInside(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Entry != list[0].Start {
 		t.Fatalf("got %+v, %v", list, err)
 	}
-	for offset, want := range map[uint64]string{
-		0: "", 1: "", 4: "", 5: "",
-		2: `middle of an instruction, which begins at plain\+0x1`, 3: `begins at plain\+0x1`, 6: "plain ends before: it has 6 bytes", 1 << 40: "ends before",
-	} {
+	for offset, want := range map[string]map[uint64]string{
+		"amd64": {
+			0: "", 1: "", 4: "", 5: "",
+			2: `middle of an instruction, which begins at plain\+0x1`, 3: `begins at plain\+0x1`, 6: "plain ends before: it has 6 bytes", 1 << 40: "ends before",
+		},
+		"arm64": {
+			0: "", 4: "", 8: "",
+			1: `middle of an instruction, which begins at plain\+0x0`, 7: `begins at plain\+0x4`, 12: "plain ends before: it has 12 bytes", 1 << 40: "ends before",
+		},
+	}[runtime.GOARCH] {
 		err := f.Inside(at, list[0], offset)
 		if (err == nil) != (want == "") || err != nil && !regexp.MustCompile(want).MatchString(err.Error()) {
 			t.Errorf("+%d: got %v, want %q", offset, err, want)
@@ -113,7 +133,7 @@ func TestAddress(t *testing.T) {
 func TestSteppable(t *testing.T) {
 	f, path := finder(t), build(t)
 	list, at, err := f.Functions(path, "{plain,locked,main}")
-	if err != nil || len(list) != 2 || at.Left != 1 || !strings.Contains(at.Why, "locked of ") || !strings.Contains(at.Why, "prefix lock") {
+	if err != nil || len(list) != 2 || at.Left != 1 || !strings.Contains(at.Why, "locked of ") || !strings.Contains(at.Why, map[string]string{"amd64": "prefix lock", "arm64": "an exclusive load"}[runtime.GOARCH]) {
 		t.Errorf("got %+v, left %d: %s, %v", list, at.Left, at.Why, err)
 	}
 	if _, _, err := f.Functions(path, "locked"); err == nil || !strings.Contains(err.Error(), "cannot be probed: it begins with an instruction that the kernel cannot run") {
@@ -132,8 +152,9 @@ func TestEnds(t *testing.T) {
 		}
 		at[name] = list[0].Start
 	}
-	// je is a byte and an offset of 8 bits, jmp one and 8 bits or 32; test and dec take 3.
-	ret := map[string]uint64{"landed": at["landed"] + 1}
+	nop := map[string]uint64{"amd64": 1, "arm64": 4}[runtime.GOARCH]
+	// On amd64 je is a byte and an offset of 8 bits, jmp one and 8 bits or 32; test and dec take 3.
+	ret := map[string]uint64{"landed": at["landed"] + nop}
 	for _, c := range []struct {
 		name                 string
 		returns, tails, ends int
