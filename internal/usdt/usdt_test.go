@@ -1,6 +1,7 @@
 package usdt
 
 import (
+	"debug/elf"
 	"encoding/binary"
 	"os"
 	"os/exec"
@@ -44,19 +45,32 @@ int main(int argc, char **argv) {
 }
 `
 
-func build(t *testing.T, flags ...string) *elffile.File {
+// compiler is one for this architecture: in an emulator, gcc is that of the machine.
+func compiler(t *testing.T) string {
 	t.Helper()
-	if _, err := exec.LookPath("gcc"); err != nil {
+	if runtime.GOARCH == "arm64" {
+		if name, err := exec.LookPath("aarch64-linux-gnu-gcc"); err == nil {
+			return name
+		}
+	}
+	name, err := exec.LookPath("gcc")
+	if err != nil {
 		t.Skip("needs the program gcc:", err)
 	}
+	return name
+}
+
+func build(t *testing.T, flags ...string) *elffile.File {
+	t.Helper()
+	cc := compiler(t)
 	dir := t.TempDir()
 	name, out := filepath.Join(dir, "main.c"), filepath.Join(dir, "program")
 	if err := os.WriteFile(name, []byte(source), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := exec.Command("gcc", append(flags, "-O2", "-o", out, name)...).CombinedOutput(); err != nil {
+	if text, err := exec.Command(cc, append(flags, "-O2", "-o", out, name)...).CombinedOutput(); err != nil {
 		if strings.Contains(strings.Join(flags, ""), "-m32") {
-			t.Skipf("needs gcc for 32 bits (Debian's package gcc-multilib): %s", text)
+			t.Skipf("needs gcc for 32 bits (Debian's package gcc-multilib, on amd64): %s", text)
 		}
 		t.Fatalf("%v: %s", err, text)
 	}
@@ -81,6 +95,9 @@ func TestProbes(t *testing.T) {
 	}
 }
 
+// nop is the first byte of the instruction.
+var nop = map[elf.Machine]byte{elf.EM_X86_64: 0x90, elf.EM_386: 0x90, elf.EM_AARCH64: 0x1f}
+
 func checkProbes(t *testing.T, f *elffile.File, probes []Probe) {
 	t.Helper()
 	found, err := Find(probes, "test:inlined")
@@ -90,7 +107,7 @@ func checkProbes(t *testing.T, f *elffile.File, probes []Probe) {
 	constant := 0
 	for _, site := range found[0].Sites {
 		code, err := f.Code(site.Addr, 1)
-		if err != nil || runtime.GOARCH == "amd64" && code[0] != 0x90 {
+		if err != nil || code[0] != nop[f.Machine] {
 			t.Errorf("at %#x is no nop: % x, %v", site.Addr, code, err)
 		}
 		if back, ok := f.Addr(site.Offset); !ok || back != site.Addr {
