@@ -1,6 +1,8 @@
 package elffile
 
 import (
+	"bytes"
+	"debug/elf"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,24 +75,42 @@ func compileGo(t *testing.T, arch string, flags ...string) string {
 func need(t *testing.T, tools ...string) {
 	t.Helper()
 	for _, tool := range tools {
-		if _, err := exec.LookPath(tool); err != nil {
+		if _, err := exec.LookPath(ours(tool)); err != nil {
 			t.Skip("needs the program "+tool+":", err)
 		}
 	}
+}
+
+// ours gives the tool for this architecture, if there is one: in an emulator gcc is that of the machine.
+func ours(tool string) string {
+	if cross := "aarch64-linux-gnu-" + tool; runtime.GOARCH == "arm64" {
+		if _, err := exec.LookPath(cross); err == nil {
+			return cross
+		}
+	}
+	return tool
+}
+
+// endsByReturn reports whether the last instruction of a function's code is a return.
+func endsByReturn(f *File, code []byte) bool {
+	if f.Machine == elf.EM_AARCH64 {
+		return bytes.HasSuffix(code, []byte{0xc0, 0x03, 0x5f, 0xd6})
+	}
+	return bytes.HasSuffix(code, []byte{0xc3})
 }
 
 // needOurGCC: under an emulator of programs, gcc is that of the machine.
 func needOurGCC(t *testing.T) {
 	t.Helper()
 	prefix := map[string]string{"amd64": "x86_64-", "arm64": "aarch64-"}[runtime.GOARCH]
-	if out, err := exec.Command("gcc", "-dumpmachine").Output(); err != nil || !strings.HasPrefix(string(out), prefix) {
+	if out, err := exec.Command(ours("gcc"), "-dumpmachine").Output(); err != nil || !strings.HasPrefix(string(out), prefix) {
 		t.Skipf("needs a gcc for %s: this one makes programs for %s, %v", runtime.GOARCH, strings.TrimSpace(string(out)), err)
 	}
 }
 
 func run(t *testing.T, env []string, name string, args ...string) {
 	t.Helper()
-	cmd := exec.Command(name, args...)
+	cmd := exec.Command(ours(name), args...)
 	cmd.Env = append(os.Environ(), env...)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s %v: %v: %s", name, args, err, text)

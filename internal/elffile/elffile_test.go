@@ -33,7 +33,7 @@ func TestFunctions(t *testing.T) {
 			if err != nil || !bytes.Equal(code, whole[fn.Offset:fn.Offset+fn.Size]) || uint64(len(code)) != fn.Size {
 				t.Errorf("%+v: % x, %v", fn, code, err)
 			}
-			if runtime.GOARCH == "amd64" && code[len(code)-1] != 0xc3 {
+			if !endsByReturn(f, code) {
 				t.Errorf("the function does not end by RET: % x", code)
 			}
 			if back, ok := f.Addr(fn.Offset); !ok || back != fn.Addr {
@@ -172,7 +172,7 @@ func TestDebugFile(t *testing.T) {
 	if fn.From != FromDebugFile || f.DebugFile() != stored {
 		t.Errorf("got %+v from %s", fn, f.DebugFile())
 	}
-	if code, err := f.Code(fn.Addr, fn.Size); err != nil || runtime.GOARCH == "amd64" && code[len(code)-1] != 0xc3 {
+	if code, err := f.Code(fn.Addr, fn.Size); err != nil || !endsByReturn(f, code) {
 		t.Errorf("% x, %v", code, err)
 	}
 	if f := open(t, path, Options{Root: t.TempDir()}); f.DebugFile() != "" {
@@ -273,7 +273,7 @@ func TestCgo(t *testing.T) {
 			dir := t.TempDir()
 			name, out := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
 			write(t, name, []byte(strings.Replace(goSource, "package main", "package main\n// int twice(int a) { return a * 2; }\nimport \"C\"\nvar _ = C.twice(1)", 1)))
-			env := []string{"CGO_ENABLED=1", "GOFLAGS=", "GO111MODULE=off", "GOARCH=" + runtime.GOARCH}
+			env := []string{"CGO_ENABLED=1", "GOFLAGS=", "GO111MODULE=off", "GOARCH=" + runtime.GOARCH, "CC=" + ours("gcc")}
 			run(t, env, "go", "build", "-buildmode="+mode, "-ldflags="+flags, "-o", out, name)
 			f := open(t, out, Options{})
 			fn := lookup(t, f, "main.add")
