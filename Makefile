@@ -2,7 +2,7 @@
 # make install    it, the man page and what shells complete, below PREFIX (/usr/local) in DESTDIR
 # make test       lint, all tests, race detector: what this machine's kernel allows, with what was skipped at the end
 # make arm64      build for arm64, and run in an emulator the tests that need no kernel
-# make test-vm    the kernel tests on Debian's 5.10, 6.1, 6.12, 6.18 and 7.2 under QEMU
+# make test-vm    the kernel tests on Debian's 5.10, 6.1, 6.12, 6.18 and 7.2 under QEMU, and on 6.12 of arm64
 # make test-all   all of it, the long forms too
 #
 # GO is the Go command, FUZZTIME the time for each fuzz target, KERNELS the kernels of test-vm, JOBS how many guests
@@ -24,9 +24,9 @@ LDFLAGS = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 # The packages in which goroutines meet.
 CONCURRENT = ./internal/session/... ./internal/stream/...
 
-# What runs programs of arm64, and the packages whose tests need little else than that.
+# What runs programs of arm64, and the packages in which the architecture can matter.
 EMULATOR ?= qemu-aarch64-static
-EMULATED = ./bpfgen/... ./internal/... ./starlark/... ./builtins ./stdlib
+EMULATED = ./bpfgen/... $(addprefix ./internal/,attach binary elffile gofunc kernel locate mapping procs stream symbols usdt wire) ./starlark/... ./builtins
 
 .PHONY: all install workload lint test race test-vm test-vm-short test-all bench fuzz diff mutate arm64 clean
 
@@ -67,6 +67,8 @@ test-vm:
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append lockdown=confidentiality -run Lockdown -suite -- ./test/accept ./internal/attach
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append lockdown=integrity -run Lockdown -suite -- ./test/accept
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -secureboot -run LockdownSecureBoot -suite -- ./test/accept
+	$(GO) run ./test/vm -kernel 6.12-arm64 -timeout 40m -suite
+	$(GO) run ./test/vm -kernel 6.12-arm64 -icount -run 'Cycles|Instructions|Uncounted' -suite -- ./test/accept
 
 # The short form, for every change. Retpolines cost the emulator a third of its time; the long form has them.
 test-vm-short:
