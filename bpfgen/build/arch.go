@@ -28,6 +28,10 @@ type Arch struct {
 	// Link is the offset in pt_regs of the register that has the return address
 	// at a function's entry; 0: it is on top of the stack.
 	Link int64
+	// Repeats is how often the caller of what the kernel takes registers of comes
+	// again, where it asks for a stack without having any: on arm64 the next frame
+	// is that function's own (perf_arch_fetch_caller_regs, asm/perf_event.h).
+	Repeats int64
 }
 
 // The machines. Offsets are those of struct pt_regs: arch/x86/include/asm/ptrace.h
@@ -36,7 +40,7 @@ type Arch struct {
 var (
 	AMD64 = &Arch{Name: "amd64", IP: 128, Mode: 136, ModeMask: 3, Syscall: 120, SyscallSize: 8, Execve: 59, Execveat: 322,
 		SP: 152, G: 8, ReturnPop: 8}
-	ARM64 = &Arch{Name: "arm64", IP: 256, Mode: 264, ModeMask: 15, UserIsZero: true, Syscall: 280, SyscallSize: 4, SP: 248, G: 224, Link: 240}
+	ARM64 = &Arch{Name: "arm64", IP: 256, Mode: 264, ModeMask: 15, UserIsZero: true, Syscall: 280, SyscallSize: 4, SP: 248, G: 224, Link: 240, Repeats: 1}
 )
 
 // ArchOf gives the description of a GOARCH, nil if there is none.

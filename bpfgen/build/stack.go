@@ -40,8 +40,8 @@ func (b *builder) callStack(e *tree.Expr) val {
 	}
 	count := b.framesBehind(m, e.Int, space|b.skipped(user))
 	b.unless(ir.SLE, count, 0, func() { give(b.konst(absent)) })
-	if user && b.prog.Attach.Bare && b.prog.Attach.Kind == tree.AttachUprobe && e.Int > 1 {
-		count = b.withReturn(m, count, e.Int)
+	if e.Int > 1 && b.lacksCaller(user) {
+		count = b.withReturn(m, count, e.Int, space)
 	}
 	id, check := b.hashWords(m, count, e.Int, owner)
 	key := b.alloc(8)
@@ -81,7 +81,8 @@ func (b *builder) framesBehind(m *region, n, flags int64) *ir.Value {
 	}
 	out := b.newJoin(types.U64)
 	done := func(count *ir.Value) { b.jumpWith(out, intVal(types.U64, count)) }
-	for skipped := range tracing {
+	most := len(tracing) + int(b.Arch.Repeats)
+	for skipped := range most {
 		count := b.frames(m, 0, n, flags+int64(skipped))
 		b.unless(ir.SLE, count, 0, func() { done(count) })
 		leaf, again := b.load(8, b.addr(m, 0), wire.StackAddrs), b.f.NewBlock()
@@ -93,8 +94,19 @@ func (b *builder) framesBehind(m *region, n, flags int64) *ir.Value {
 		done(count)
 		b.begin(again)
 	}
-	done(b.frames(m, 0, n, flags+int64(len(tracing))))
+	done(b.frames(m, 0, n, flags+int64(most)))
 	return b.enter(out).x
+}
+
+// lacksCaller reports whether a stack is one of a function that has no frame of
+// its own yet: arm64's kernel goes by frame pointers, too.
+func (b *builder) lacksCaller(user bool) bool {
+	a := &b.prog.Attach
+	if user {
+		return a.Bare && a.Kind == tree.AttachUprobe
+	}
+	behind := func(p tree.Place) bool { return p.Offset != 0 }
+	return b.Arch.Link != 0 && a.Kind == tree.AttachKprobe && !slices.ContainsFunc(a.Places, behind)
 }
 
 // withReturn adds the caller where a function has no frame. The kernel goes by
@@ -104,7 +116,7 @@ func (b *builder) framesBehind(m *region, n, flags int64) *ir.Value {
 // address in stack traces captured in uprobe"): the caller is there then. A
 // function that calls itself from one place looks the same where the kernel did
 // not look, and one of its frames is missing then.
-func (b *builder) withReturn(m *region, count *ir.Value, n int64) *ir.Value {
+func (b *builder) withReturn(m *region, count *ir.Value, n, space int64) *ir.Value {
 	out := b.newJoin(types.U64)
 	asItIs := func() { b.jumpWith(out, intVal(types.U64, count)) }
 	back := b.returnAddress()
@@ -119,7 +131,7 @@ func (b *builder) withReturn(m *region, count *ir.Value, n int64) *ir.Value {
 	b.begin(alone)
 	b.cur.Jump(b.pos, add)
 	b.begin(add)
-	more := b.frames(m, 1, n-1, userStack)
+	more := b.frames(m, 1, n-1, space)
 	b.store(8, b.addr(m, 0), wire.StackAddrs, b.load(8, b.addr(m, 0), wire.StackAddrs+8))
 	b.store(8, b.addr(m, 0), wire.StackAddrs+8, back)
 	b.jumpWith(out, intVal(types.U64, b.add(more, 1)))
@@ -144,7 +156,7 @@ func (b *builder) skipped(user bool) int64 {
 	}
 	switch b.prog.Attach.Kind {
 	case tree.AttachRawTracepoint, tree.AttachSyscallEnter, tree.AttachSyscallExit, tree.AttachFentry, tree.AttachFexit:
-		return 2 // the program, and what called it: bpf_trace_run or the trampoline
+		return 2 + b.Arch.Repeats // the program, and what called it: bpf_trace_run or the trampoline
 	}
 	return 0
 }

@@ -3,6 +3,7 @@ package attach
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -86,8 +87,26 @@ const (
 	watchExecute = 4
 )
 
+// stepsOver is an error where the kernel goes back to the instruction that was
+// caught and catches it again, for ever, if a program runs there: on arm64 before
+// 6.6 (d11a69873d9a, "hw_breakpoint: fix single-stepping when using
+// bpf_overflow_handler").
+func stepsOver(arch string, release func() (kernel.Version, error)) error {
+	if arch != "arm64" {
+		return nil
+	}
+	v, err := release()
+	if err != nil || v.AtLeast(6, 6) {
+		return err
+	}
+	return fmt.Errorf("watchpoints need Linux 6.6 on arm64, and this is %s: older ones never get past the instruction that was caught", v.Text)
+}
+
 // openWatchpoint sets a hardware breakpoint on each CPU.
 func openWatchpoint(a *tree.Attach, prog int) ([]point, error) {
+	if err := stepsOver(runtime.GOARCH, kernel.Release); err != nil {
+		return nil, err
+	}
 	var access uint32
 	for word, bit := range map[string]uint32{"r": watchRead, "w": watchWrite, "x": watchExecute} {
 		if strings.Contains(a.Access, word) {

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/kernel"
 )
 
 func TestExplainCounter(t *testing.T) {
@@ -32,6 +33,22 @@ func TestExplainCounter(t *testing.T) {
 		got := explainCounter(a, fmt.Errorf("perf_event_open: %w", c.err), c.counters)
 		if !errors.Is(got, c.err) || !strings.Contains(got.Error(), c.want) {
 			t.Errorf("%s, %v, counters %v: got %q, want %q", c.group, c.err, c.counters, got, c.want)
+		}
+	}
+}
+
+// Where an instruction that was caught is caught for ever, no watchpoint is set.
+func TestStepsOver(t *testing.T) {
+	for _, c := range []struct {
+		arch         string
+		major, minor int
+		want         bool
+	}{{"amd64", 5, 10, true}, {"arm64", 6, 5, false}, {"arm64", 6, 6, true}, {"arm64", 7, 2, true}} {
+		release := func() (kernel.Version, error) {
+			return kernel.Version{Text: "this", Major: c.major, Minor: c.minor}, nil
+		}
+		if err := stepsOver(c.arch, release); (err == nil) != c.want {
+			t.Errorf("%s %d.%d: %v", c.arch, c.major, c.minor, err)
 		}
 	}
 }

@@ -264,7 +264,7 @@ func explainPlace(a *tree.Attach, p *tree.Place, err error) error {
 		return fmt.Errorf("the kernel has no symbol %s that could be probed: %w", p.Func, err)
 	case errors.Is(err, unix.EADDRNOTAVAIL):
 		return fmt.Errorf("the kernel has several functions %s and does not know which is meant: %w", p.Func, err)
-	case errors.Is(err, unix.EILSEQ):
+	case errors.Is(err, unix.EILSEQ), runtime.GOARCH == "arm64" && p.Offset%4 != 0: // where instructions have 4 bytes
 		return fmt.Errorf("%s is not the beginning of an instruction: %w", p, err)
 	case errors.Is(err, unix.EINVAL):
 		return fmt.Errorf("%s must not be probed: the kernel forbids it for functions that probes themselves use: %w", p, err)
