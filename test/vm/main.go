@@ -93,6 +93,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.machine.memory, "m", "2G", "memory")
 	flags.StringVar(&o.machine.append, "append", "", "further words of the kernel's command line, as preempt=full")
 	flags.BoolVar(&o.machine.secure, "secureboot", false, "boot by UEFI with Secure Boot on (needs Debian's package ovmf)")
+	flags.BoolVar(&o.machine.counted, "icount", false, "the guest's clock counts instructions, 1 ns each, and arm64 counts them too (slower)")
 	flags.DurationVar(&o.machine.startup, "boot", 2*time.Minute, "the longest time until the guest is up")
 	flags.DurationVar(&o.machine.timeout, "timeout", 10*time.Minute, "the longest time for each kernel")
 	flags.StringVar(&o.run, "run", "", "run only tests that match this, in each test binary")
@@ -118,6 +119,9 @@ func parse(args []string) (options, error) {
 		modules = append(modules, "efivarfs") // the firmware's variables
 	}
 	o.load = load{modules: modules, env: append(defaultEnv(o.machine.cpus), env...)}
+	if o.machine.counted {
+		o.load.env = append(o.load.env, "STARTRACE_VM_ICOUNT=1")
+	}
 	for _, spec := range files {
 		o.load.files = append(o.load.files, carrySpec(spec))
 	}
