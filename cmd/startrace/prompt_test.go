@@ -25,6 +25,9 @@ type promptTest struct {
 	dir  string
 	// columns is how wide the terminal is.
 	columns int
+	// short is by how many events at least a count was too small, where the kernel
+	// skips some: it must have said so at the end.
+	short int
 }
 
 // columns is the usual width: narrow, so that lines do not fit.
@@ -166,7 +169,7 @@ func (p *promptTest) enter(line string) string {
 // missed is said when a probe goes, of kernels that do not run a program where
 // another has been preempted (7.2); an upper bound, of events of all processes.
 // The terminal wraps it anywhere.
-var missed = regexp.MustCompile(`startrace: up to \d+ events(?s:.*?)` + strings.Join(strings.Split("at most that", ""), `\n?`) + `\n`)
+var missed = regexp.MustCompile(`startrace: up to (\d+) events(?s:.*?)` + strings.Join(strings.Split("at most that", ""), `\n?`) + `\n`)
 
 // enterWrapped is enter where a line that comes is longer than the terminal is
 // wide.
@@ -187,13 +190,47 @@ func (p *promptTest) leave() {
 	if err := p.Wait(); err != nil {
 		p.Errorf("the prompt ended with %v:\n%s", err, p.Screen())
 	}
+	said := 0
+	for _, m := range missed.FindAllStringSubmatch(p.Screen()+"\n", -1) {
+		n, _ := strconv.Atoi(m[1])
+		said += n
+	}
+	if said < p.short {
+		p.Errorf("%d events are missing, and the kernel is said to have skipped %d:\n%s", p.short, said, p.Screen())
+	}
 }
 
 func (p *promptTest) want(got, want string) {
 	p.Helper()
-	if got != want {
+	if got == want {
+		return
+	}
+	n, ok := fewer(got, want)
+	switch {
+	case ok && skips(p.T):
+		p.short = max(p.short, n)
+	default:
 		p.Errorf("got  %q\nwant %q\non the screen\n%s", got, want, p.Screen())
 	}
+}
+
+var integer = regexp.MustCompile(`\d+`)
+
+// fewer reports whether got is want but for smaller numbers, and by how much.
+func fewer(got, want string) (n int, ok bool) {
+	have, should := integer.FindAllString(got, -1), integer.FindAllString(want, -1)
+	if integer.ReplaceAllString(got, "") != integer.ReplaceAllString(want, "") || len(have) != len(should) {
+		return 0, false
+	}
+	for i := range have {
+		less, _ := strconv.Atoi(have[i])
+		more, _ := strconv.Atoi(should[i])
+		if less > more {
+			return 0, false
+		}
+		n += more - less
+	}
+	return n, true
 }
 
 // Attach, see live values, err, redefine, save, and run what was saved.
@@ -204,7 +241,7 @@ func TestPrompt(t *testing.T) {
 	p.round()
 	p.want(p.enter(`n["sh"].value`), "1001\n")
 	p.round()
-	p.want(p.enter(`[k for k, v in n.items() if v > 1000]`), "[\"sh\"]\n")
+	p.want(p.enter(`[k for k, v in n.items() if v > 900]`), "[\"sh\"]\n")
 	p.want(p.enter(`n`), "n:\nsh  2002\n")
 
 	p.want(p.enter(`1 // 0`), "prompt:6:3: division by zero\n")
@@ -217,8 +254,8 @@ func TestPrompt(t *testing.T) {
 		"Replaced the probe w of prompt:2:5\nAttached 1 probe\n")
 	p.round()
 	p.want(p.enter(`n["sh"].value`), "2002\n")
-	p.want(p.enter(`lines.value >= 3893`), "True\n")
-	p.want(p.enter(`[(p.stats().lost, p.stats().hits >= 1001) for p in probes]`), "[(0, True)]\n")
+	p.want(p.enter(`lines.value >= 3893 - 5 * (probes[0].stats().missed or 0)`), "True\n")
+	p.want(p.enter(`[(p.stats().lost, p.stats().hits + (p.stats().missed or 0) >= 1001) for p in probes]`), "[(0, True)]\n")
 
 	p.want(p.enter(`save("saved.star")`), "Saved 3 statements: startrace saved.star\n")
 	p.leave()
