@@ -6,7 +6,7 @@
 # make test-all   all of it, the long forms too
 #
 # GO is the Go command, FUZZTIME the time for each fuzz target, KERNELS the kernels of test-vm, JOBS how many guests
-# run at a time.
+# run at a time, VMFLAGS more flags of test/vm for test-vm-short.
 
 SHELL = /bin/bash -o pipefail
 GO ?= go
@@ -72,7 +72,7 @@ test-vm:
 
 # The short form, for every change. Retpolines cost the emulator a third of its time; the long form has them.
 test-vm-short:
-	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append mitigations=off -timeout 14m -suite -short -again
+	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append mitigations=off -timeout 14m -suite -short -again $(VMFLAGS)
 
 test-all: test arm64 test-vm fuzz diff mutate bench
 

@@ -22,7 +22,9 @@ func runAll(list []fetched, opts options) bool {
 	for i, k := range slices.Backward(list) { // the newest takes longest
 		turn <- struct{}{}
 		all.Go(func() {
-			outcomes[i] = runKernel(k, opts, p)
+			mine := opts
+			mine.load = opts.load.share(i, len(list))
+			outcomes[i] = runKernel(k, mine, p)
 			<-turn
 		})
 	}

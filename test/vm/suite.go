@@ -45,7 +45,7 @@ func buildSuite(dir string, of arch, patterns []string, flags []string) (load, e
 		return l, err
 	}
 	for _, p := range packages {
-		binary := filepath.Join(dir, strings.ReplaceAll(p, "/", "_")+".test")
+		binary := suiteBinary(dir, p)
 		if err := of.build("test", "-c", "-ldflags=-w", "-o", binary, "./"+p); err != nil {
 			return l, fmt.Errorf("build the tests of %s: %w", p, err)
 		}
@@ -69,6 +69,11 @@ func buildSuite(dir string, of arch, patterns []string, flags []string) (load, e
 	programs, err := hostedPrograms()
 	l.files = append(l.files, programs...)
 	return l, err
+}
+
+// suiteBinary is the file in dir of the tests of a package.
+func suiteBinary(dir, p string) string {
+	return filepath.Join(dir, strings.ReplaceAll(p, "/", "_")+".test")
 }
 
 // addPrograms builds the programs into dir and carries them in.
