@@ -363,13 +363,13 @@ func TestFatraceClassic(t *testing.T) {
 	}
 }
 
-// checkLines compares the lines of the workload's thread with patterns, in order. Where the kernel may have dropped
+// checkLines compares the lines of the workload's thread with patterns, in order. Where the kernel has skipped
 // events some may be missing.
 func checkLines(t *testing.T, e ended, d done, want []string) {
 	t.Helper()
 	head := fmt.Sprintf("%s(%d)", d.Comm, d.PID)
 	got := linesWith(e.stdout, head)
-	lost := dropsSilently(t) && e.lost(t) > 0
+	lost := e.skipped(t) > 0
 	rest := got
 	for _, pattern := range want {
 		re := regexp.MustCompile("^" + regexp.QuoteMeta(head) + ":? " + pattern + "$")
@@ -385,10 +385,10 @@ func checkLines(t *testing.T, e ended, d done, want []string) {
 	}
 }
 
-// has fails the test unless there is a line as the pattern says, or it may be an event that the kernel dropped.
+// has fails the test unless there is a line as the pattern says, or it may be an event that the kernel skipped.
 func (e ended) has(t *testing.T, pattern string) {
 	t.Helper()
-	if !regexp.MustCompile(pattern).MatchString(e.stdout) && !(dropsSilently(t) && e.lost(t) > 0) {
+	if !regexp.MustCompile(pattern).MatchString(e.stdout) && e.skipped(t) == 0 {
 		t.Errorf("nothing like %s in\n%s\nstderr: %s", pattern, excerpt(e.stdout), excerpt(e.stderr))
 	}
 }
