@@ -15,9 +15,9 @@ import (
 	"github.com/startrace/startrace/bpfgen/layout"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
-	"github.com/startrace/startrace/internal/bpf"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/test/need"
 )
 
 // The tests below run generated programs in the kernel by BPF_PROG_TEST_RUN.
@@ -27,9 +27,7 @@ func needBPF(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root (uid 0) to load BPF programs")
 	}
-	if bpf.Missing() {
-		t.Skip("needs a kernel with bpf(2) (CONFIG_BPF_SYSCALL); an emulator of programs has none")
-	}
+	need.BPF(t)
 	if err := rlimit.RemoveMemlock(); err != nil {
 		t.Skipf("needs CAP_SYS_RESOURCE to lift RLIMIT_MEMLOCK: %v", err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/lower"
 	"github.com/startrace/startrace/bpfgen/opt"
 	"github.com/startrace/startrace/bpfgen/regalloc"
-	"github.com/startrace/startrace/internal/bpf"
+	"github.com/startrace/startrace/test/need"
 )
 
 // TestKernelRandom runs random functions in the kernel and in the interpreter;
@@ -81,9 +81,7 @@ func needSyscallPrograms(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root (uid 0) to load BPF programs")
 	}
-	if bpf.Missing() {
-		t.Skip("needs a kernel with bpf(2) (CONFIG_BPF_SYSCALL); an emulator of programs has none")
-	}
+	need.BPF(t)
 	f, err := ir.Parse("func \"probe\" {\nb0:\n  ret\n}\n")
 	if err != nil {
 		t.Fatal(err)

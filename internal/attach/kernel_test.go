@@ -20,9 +20,9 @@ import (
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/tree"
-	"github.com/startrace/startrace/internal/bpf"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/test/need"
 )
 
 // counting is code that adds one to entry i of the sites, for events of this
@@ -87,9 +87,7 @@ func tracefsID(group, name string) (uint64, error) {
 
 func mustLoad(tb testing.TB, u *bpfgen.Unit) *Loaded {
 	tb.Helper()
-	if bpf.Missing() {
-		tb.Skip("needs a kernel with bpf(2) (CONFIG_BPF_SYSCALL); an emulator of programs has none")
-	}
+	need.BPF(tb)
 	l, err := Load(u, Options{TracepointID: tracefsID})
 	if errors.Is(err, ErrPermission) || errors.Is(err, kernel.ErrLockdown) {
 		tb.Skip("needs the right to load eBPF programs:", err)

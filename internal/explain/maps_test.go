@@ -10,8 +10,8 @@ import (
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
-	"github.com/startrace/startrace/internal/bpf"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/test/need"
 )
 
 // TestMemory compares the estimates with what the kernel says of maps.
@@ -19,9 +19,7 @@ func TestMemory(t *testing.T) {
 	if unix.Geteuid() != 0 {
 		t.Skip("needs root, to create maps")
 	}
-	if bpf.Missing() {
-		t.Skip("needs a kernel with bpf(2) (CONFIG_BPF_SYSCALL); an emulator of programs has none")
-	}
+	need.BPF(t)
 	if v, err := kernel.Release(); err != nil || !v.AtLeast(6, 4) {
 		t.Skipf("needs Linux 6.4, from which on memlock in /proc/PID/fdinfo is the memory itself: this is %v, %v", v, err)
 	}

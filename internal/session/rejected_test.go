@@ -9,8 +9,8 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/startrace/startrace/internal/attach"
-	"github.com/startrace/startrace/internal/bpf"
 	"github.com/startrace/startrace/internal/explain"
+	"github.com/startrace/startrace/test/need"
 )
 
 // declaredSession is a session that has run a script and has not loaded its probes.
@@ -19,9 +19,7 @@ func declaredSession(t *testing.T, out *bytes.Buffer, code ...string) *session {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to load programs")
 	}
-	if bpf.Missing() {
-		t.Skip("needs a kernel with bpf(2) (CONFIG_BPF_SYSCALL); an emulator of programs has none")
-	}
+	need.BPF(t)
 	o := Options{Stdout: out, Stderr: out, Flags: func() []Flag { return nil }, Rest: func([]string, *Settings) error { return nil }}
 	o.Code = code
 	s := newSession(o)

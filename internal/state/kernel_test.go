@@ -18,13 +18,12 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/wire"
+	"github.com/startrace/startrace/test/need"
 )
 
 func newMap(tb testing.TB, spec ebpf.MapSpec) *ebpf.Map {
 	tb.Helper()
-	if bpf.Missing() {
-		tb.Skip("needs a kernel with bpf(2) (CONFIG_BPF_SYSCALL); an emulator of programs has none")
-	}
+	need.BPF(tb)
 	m, err := ebpf.NewMap(&spec)
 	if errors.Is(err, unix.EPERM) || errors.Is(err, ebpf.ErrNotSupported) {
 		tb.Skip("needs root or CAP_BPF, to create maps:", err)

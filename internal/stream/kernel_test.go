@@ -13,6 +13,7 @@ import (
 
 	"github.com/startrace/startrace/internal/bpf"
 	"github.com/startrace/startrace/internal/wire"
+	"github.com/startrace/startrace/test/need"
 )
 
 const (
@@ -25,9 +26,7 @@ const (
 // found no room.
 func sender(tb testing.TB, size uint32) (ring *ebpf.Map, prog int) {
 	tb.Helper()
-	if bpf.Missing() {
-		tb.Skip("needs a kernel with bpf(2) (CONFIG_BPF_SYSCALL); an emulator of programs has none")
-	}
+	need.BPF(tb)
 	ring, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.RingBuf, MaxEntries: size})
 	if errors.Is(err, unix.EPERM) || errors.Is(err, ebpf.ErrNotSupported) {
 		tb.Skip("needs root or CAP_BPF, to create maps:", err)

@@ -11,10 +11,10 @@ import (
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/infer"
-	"github.com/startrace/startrace/internal/bpf"
 	"github.com/startrace/startrace/internal/explain"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/starlark/script"
+	"github.com/startrace/startrace/test/need"
 )
 
 func needBPF(t testing.TB) {
@@ -22,9 +22,7 @@ func needBPF(t testing.TB) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root (uid 0) to load BPF programs")
 	}
-	if bpf.Missing() {
-		t.Skip("needs a kernel with bpf(2) (CONFIG_BPF_SYSCALL); an emulator of programs has none")
-	}
+	need.BPF(t)
 	if err := rlimit.RemoveMemlock(); err != nil {
 		t.Skipf("needs CAP_SYS_RESOURCE to lift RLIMIT_MEMLOCK: %v", err)
 	}
