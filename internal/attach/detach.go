@@ -107,7 +107,7 @@ func (l *Loaded) Disable() { l.detach(l.selected(func(*program) bool { return tr
 // that take long in the background.
 func (l *Loaded) detach(programs []*program) {
 	for _, p := range slices.Backward(programs) {
-		p.unseen += l.unseenNow(p)
+		l.keepUnseen(p, p.points)
 		for _, pt := range p.points {
 			pt.stop()
 			if pt.kind == rawPoint {

@@ -115,7 +115,7 @@ func attached(tb testing.TB, u *bpfgen.Unit) *Loaded {
 // counts gives the sites by number, from the losses.
 func counts(l *Loaded) map[int]uint64 {
 	out := map[int]uint64{}
-	losses, _ := l.Losses()
+	losses, _, _ := l.Losses()
 	for _, loss := range losses {
 		if loss.Site != nil {
 			out[loss.Probe] = loss.Count
@@ -314,7 +314,7 @@ func TestMissedRuns(t *testing.T) {
 		u.Spec.Programs[fmt.Sprint("p", i)].Instructions = slices.Concat(code[:6], printk, code[6:])
 	}
 	l := mustLoad(t, u)
-	if _, complete := l.Losses(); !complete {
+	if _, complete, _ := l.Losses(); !complete {
 		// Such a kernel also runs a program within itself, here into a deadlock.
 		t.Skip("needs recursion_misses of programs (Linux 5.12)")
 	}
@@ -323,7 +323,7 @@ func TestMissedRuns(t *testing.T) {
 	}
 	getppid(100)
 	l.Disable()
-	losses, _ := l.Losses()
+	losses, _, _ := l.Losses()
 	ran := counts(l)
 	// On 7.2 the second program can be held by a task that was preempted in it: then it is the one that misses calls.
 	missed := map[int]uint64{}
@@ -338,7 +338,7 @@ func TestMissedRuns(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
-	if after, _ := l.Losses(); !reflect.DeepEqual(after, losses) {
+	if after, _, _ := l.Losses(); !reflect.DeepEqual(after, losses) {
 		t.Errorf("after Close: %+v, before: %+v", after, losses)
 	}
 }

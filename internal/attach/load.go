@@ -53,6 +53,7 @@ type Loaded struct {
 	closing  closer
 	refused  []Refused
 	returns  *returnEvents // once it was needed
+	unread   error         // why unseen of a program is not all that it missed
 	// counts is the descriptor of CountRuns, if counting.
 	counts   int
 	counting bool

@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -34,10 +35,11 @@ type Loss struct {
 
 // Losses gives all losses so far that are not zero: first the missed runs,
 // summed for each probe, then the sites in their order. complete is false on
-// kernels that do not count missed runs (before 5.12). It may be called also
+// kernels that do not count missed runs (before 5.12); an error says why calls
+// that the kernel did not show are not all among them. It may be called also
 // after Disable, and after Close gives what Close found.
-func (l *Loaded) Losses() (losses []Loss, complete bool) {
-	complete = true
+func (l *Loaded) Losses() (losses []Loss, complete bool, err error) {
+	complete, err = true, l.unread
 	add := func(kind bpfgen.SiteKind, probe int, n uint64) {
 		i := slices.IndexFunc(losses, func(s Loss) bool { return s.Kind == kind && s.Probe == probe })
 		switch {
@@ -52,7 +54,9 @@ func (l *Loaded) Losses() (losses []Loss, complete bool) {
 		p.updateMissed()
 		complete = complete && p.missedKnown
 		add(LossMissed, p.Probe, p.missed)
-		add(LossUnseen, p.Probe, p.unseen+l.unseenNow(p))
+		unseen, unread := l.unseenAt(p.points)
+		add(LossUnseen, p.Probe, p.unseen+unseen)
+		err = cmp.Or(err, unread)
 	}
 	for i := range l.unit.Sites {
 		if n := l.sites.count(i); n != 0 {
@@ -60,27 +64,32 @@ func (l *Loaded) Losses() (losses []Loss, complete bool) {
 			losses = append(losses, Loss{Probe: s.Probe, Kind: s.Kind, Count: n, Site: s})
 		}
 	}
-	return losses, complete
+	return losses, complete, err
 }
 
-// unseenNow is what the points of p have missed that are open. A kernel that does
-// not tell has none to tell of.
-func (l *Loaded) unseenNow(p *program) (n uint64) {
+// keepUnseen adds what points of p have missed that are closed next.
+func (l *Loaded) keepUnseen(p *program, points []point) {
+	unseen, err := l.unseenAt(points)
+	p.unseen, l.unread = p.unseen+unseen, cmp.Or(l.unread, err)
+}
+
+// unseenAt is what points have missed that are open.
+func (l *Loaded) unseenAt(points []point) (n uint64, err error) {
 	events := map[string]bool{}
-	for _, pt := range p.points {
+	for _, pt := range points {
 		switch pt.kind {
 		case countingPoint:
-			if missed, err := bpf.Missed(pt.fd); err == nil {
-				n += missed
-			}
+			missed, unread := bpf.Missed(pt.fd)
+			n, err = n+missed, cmp.Or(err, unread)
 		case returnPoint:
 			events[pt.event] = true
 		}
 	}
 	if len(events) > 0 {
-		n += l.returns.missed(events)
+		missed, unread := l.returns.missed(events)
+		n, err = n+missed, cmp.Or(err, unread)
 	}
-	return n
+	return n, err
 }
 
 // updateMissed reads the missed runs while the program is loaded.

@@ -52,7 +52,7 @@ func (l *Loaded) renew(p, dead *program, module string) (int, error) {
 			dead.Attach.Places = append(dead.Attach.Places, at)
 		}
 	}
-	p.unseen += l.unseenNow(dead)
+	l.keepUnseen(p, dead.points)
 	p.points = slices.DeleteFunc(p.points, func(pt point) bool { return pt.module == module })
 	err := l.releaseAll(dead.points)
 	points, failed := l.openProbes(dead, true)

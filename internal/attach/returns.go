@@ -6,6 +6,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -30,10 +32,11 @@ const returnGroup = "startrace"
 // returnEvents makes events for return probes. Its methods but create may be
 // called from several goroutines.
 type returnEvents struct {
-	dir    string   // tracefs
-	file   *os.File // kprobe_events: what is appended is done at once
-	prefix string   // of the names of all that it makes
-	made   int
+	dir     string   // tracefs
+	file    *os.File // kprobe_events: what is appended is done at once
+	profile *os.File // kprobe_profile: what they counted
+	prefix  string   // of the names of all that it makes
+	made    int
 }
 
 // openReturnEvents prepares to make events, and removes what others left. nil:
@@ -46,11 +49,16 @@ func openReturnEvents(tracefs func() (string, error)) *returnEvents {
 	if err != nil {
 		return nil
 	}
-	file, err := os.OpenFile(filepath.Join(dir, "kprobe_events"), os.O_WRONLY|os.O_APPEND, 0)
+	profile, err := os.Open(filepath.Join(dir, "kprobe_profile"))
 	if err != nil {
 		return nil
 	}
-	r := &returnEvents{dir: dir, file: file, prefix: fmt.Sprintf("ret_%d_%.8s_", os.Getpid(), strings.ToLower(rand.Text()))}
+	file, err := os.OpenFile(filepath.Join(dir, "kprobe_events"), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		_ = profile.Close() // was only to be read
+		return nil
+	}
+	r := &returnEvents{dir: dir, file: file, profile: profile, prefix: fmt.Sprintf("ret_%d_%.8s_", os.Getpid(), strings.ToLower(rand.Text()))}
 	r.removeLeft()
 	return r
 }
@@ -74,7 +82,7 @@ func (r *returnEvents) removeLeft() {
 	}
 }
 
-func (r *returnEvents) Close() error { return r.file.Close() }
+func (r *returnEvents) Close() error { return errors.Join(r.file.Close(), r.profile.Close()) }
 
 // create makes an event at the returns of a function, of which it follows calls
 // at a time, and gives its name and its number for perf_event_open.
@@ -112,23 +120,24 @@ func (r *returnEvents) remove(name string) error {
 }
 
 // missed sums the calls that events of these names did not follow.
-func (r *returnEvents) missed(names map[string]bool) (n uint64) {
-	file, err := os.Open(filepath.Join(r.dir, "kprobe_profile"))
-	if err != nil {
-		return 0 // as in lockdown, where it could not have been made
-	}
-	defer file.Close()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
+func (r *returnEvents) missed(names map[string]bool) (n uint64, err error) {
+	lines := bufio.NewScanner(io.NewSectionReader(r.profile, 0, math.MaxInt64))
+	for lines.Scan() {
 		// NAME HITS MISSED (probes_profile_seq_show, kernel/trace/trace_kprobe.c)
 		word := strings.Fields(lines.Text())
 		if len(word) != 3 || !names[word[0]] {
 			continue
 		}
-		if missed, err := strconv.ParseUint(word[2], 10, 64); err == nil {
-			n += missed
+		missed, err := strconv.ParseUint(word[2], 10, 64)
+		if err != nil {
+			return n, fmt.Errorf("read what return probes missed: %w", err)
 		}
+		n += missed
 	}
-	return n
+	if err := lines.Err(); err != nil {
+		return n, fmt.Errorf("read what return probes missed: %w", err)
+	}
+	return n, nil
 }
 
 const (

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
@@ -56,7 +57,10 @@ func TestReturnEventsCountMisses(t *testing.T) {
 	}
 	p.points = []point{at}
 	missed := func() uint64 {
-		losses, _ := l.Losses()
+		losses, _, err := l.Losses()
+		if err != nil {
+			t.Error(err)
+		}
 		i := slices.IndexFunc(losses, func(loss Loss) bool { return loss.Kind == LossUnseen && loss.Probe == 0 })
 		if i < 0 {
 			return 0
@@ -146,12 +150,54 @@ func TestReturnEventsLeft(t *testing.T) {
 	}
 }
 
-// Without tracefs there are no events, and the kernel's own way must do.
+// Without tracefs there are no events, nor where what they miss cannot be read,
+// and the kernel's own way must do.
 func TestReturnEventsMissing(t *testing.T) {
-	for _, where := range []func() (string, error){nil, func() (string, error) { return t.TempDir(), nil }, func() (string, error) { return "", unix.ENOENT }} {
-		if r := openReturnEvents(where); r != nil {
-			t.Errorf("got %v", r)
+	folder := func(files ...string) func() (string, error) {
+		dir := t.TempDir()
+		for _, f := range files {
+			if err := os.WriteFile(filepath.Join(dir, f), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
+		return func() (string, error) { return dir, nil }
+	}
+	for i, where := range []func() (string, error){
+		nil, func() (string, error) { return "", unix.ENOENT }, folder(), folder("kprobe_events"), folder("kprobe_profile"),
+	} {
+		if r := openReturnEvents(where); r != nil {
+			t.Errorf("%d: got %v", i, r)
+		}
+	}
+}
+
+// What cannot be read is said, not taken for no loss, also after the end.
+func TestReturnEventsUnread(t *testing.T) {
+	for text, want := range map[string]string{"": "is a directory", "  ret_1 5 x\n": `"x": invalid syntax`} {
+		name := t.TempDir()
+		if text != "" {
+			name = filepath.Join(name, "kprobe_profile")
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		profile, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prog := &program{Program: &tree.Program{}, fd: -1, points: []point{{fd: -1, kind: returnPoint, event: "ret_1"}}}
+		l := &Loaded{unit: &bpfgen.Unit{}, returns: &returnEvents{file: profile, profile: profile}, programs: []*program{prog}}
+		check := func() {
+			t.Helper()
+			if _, _, err := l.Losses(); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want: %s", err, want)
+			}
+		}
+		check()
+		l.Disable()
+		_ = l.closing.wait() // there is no such point
+		check()
+		_ = profile.Close()
 	}
 }
 

@@ -134,8 +134,10 @@ func Missed(link int) (uint64, error) {
 		fd, size uint32
 		info     *linkInfo
 	}{uint32(link), uint32(unsafe.Sizeof(info)), &info}
-	_, err := call(unix.BPF_OBJ_GET_INFO_BY_FD, unsafe.Pointer(&attr), unsafe.Sizeof(attr))
-	return info.missed, err
+	if _, err := call(unix.BPF_OBJ_GET_INFO_BY_FD, unsafe.Pointer(&attr), unsafe.Sizeof(attr)); err != nil {
+		return 0, fmt.Errorf("read what a link missed: %w", err)
+	}
+	return info.missed, nil
 }
 
 // A UprobeMulti says where LinkUprobeMulti attaches.

@@ -103,9 +103,12 @@ func (s *session) printUnread() error {
 func (s *session) reportLosses() {
 	var lines []string
 	for _, p := range s.parts {
-		losses, complete := p.loaded.Losses()
+		losses, complete, err := p.loaded.Losses()
 		for _, l := range losses {
 			lines = append(lines, describeLoss(p.plan, l))
+		}
+		if err != nil {
+			lines = append(lines, unknownLosses(err))
 		}
 		if !complete && s.Verbose {
 			lines = append(lines, "this kernel does not count events that it drops itself (5.12 and later do)")
@@ -128,6 +131,8 @@ func (s *session) reportLosses() {
 	}
 }
 
+func unknownLosses(err error) string { return fmt.Sprintf("some losses are not known: %v", err) }
+
 // lruLines names the tables whose losses cannot be counted, which is no loss yet.
 func (s *session) lruLines() (out []string) {
 	if s.loaded == nil || s.Quiet {
@@ -143,10 +148,13 @@ func (s *session) lruLines() (out []string) {
 
 // lostOf sums the losses of one probe, and the runs that the kernel skipped: -1
 // if it does not count these.
-func (s *session) lostOf(probe int) (lost, missed int64) {
+func (s *session) lostOf(probe int) (lost, missed int64, err error) {
 	counted := true
 	for p := range s.partsOf(probe) {
-		losses, complete := p.loaded.Losses()
+		losses, complete, err := p.loaded.Losses()
+		if err != nil {
+			return 0, 0, err
+		}
 		counted = counted && complete
 		for _, l := range losses {
 			switch {
@@ -161,5 +169,5 @@ func (s *session) lostOf(probe int) (lost, missed int64) {
 	if !counted {
 		missed = -1
 	}
-	return lost, missed
+	return lost, missed, nil
 }

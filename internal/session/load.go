@@ -324,7 +324,9 @@ func (c *probeControl) Stats() (st builtins.Stats, err error) {
 			st.Sent += r.sent
 		}
 	}
-	st.Lost, st.Missed = c.s.lostOf(c.probe)
+	if st.Lost, st.Missed, err = c.s.lostOf(c.probe); err != nil {
+		return st, err
+	}
 	for p := range c.s.partsOf(c.probe) {
 		runs, ns, err := p.loaded.Runs(c.probe)
 		if err != nil {

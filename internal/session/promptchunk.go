@@ -236,9 +236,12 @@ func (p *prompt) retire(old *part) {
 	if follows || old.stacks != nil || old.reader != nil && old.reader == p.s.outside.reader {
 		return
 	}
-	losses, _ := old.loaded.Losses()
+	losses, _, err := old.loaded.Losses()
 	for _, l := range losses {
 		p.s.messagef("startrace: %s", describeLoss(old.plan, l))
+	}
+	if err != nil {
+		p.s.messagef("startrace: %s", unknownLosses(err))
 	}
 	p.drop(old)
 }
