@@ -145,8 +145,11 @@ func (b *body) arith(op syntax.Token, x, y val, pos plan.Pos) val {
 			refuse(pos, "%v is a float, which exists in user space only: compute with ints here", float64(f))
 		}
 	}
-	if o == tree.OpFloorDiv || o == tree.OpFloorMod || o == tree.OpShr {
+	switch o {
+	case tree.OpFloorDiv, tree.OpFloorMod, tree.OpShr:
 		wantWord(pos, x, y)
+	case tree.OpShl:
+		wantWord(pos, y)
 	}
 	l, r := b.num(x, pos), b.num(y, pos)
 	b.warnFault(o, r, pos)

@@ -9,7 +9,8 @@ import (
 // Mistakes in numbers that can be seen when a handler is compiled.
 
 // wantWord refuses constants of more than 64 bits where the low ones alone
-// would give something else: in comparisons, divisions and shifts to the right.
+// would give something else: in comparisons, divisions, shifts to the right and
+// as what says how far to shift.
 func wantWord(pos plan.Pos, vals ...val) {
 	for _, v := range vals {
 		if i, ok := v.c.(plan.Int); ok && !i.Big.IsInt64() && !i.Big.IsUint64() {
