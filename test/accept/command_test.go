@@ -157,6 +157,15 @@ func (r interactive) end(t *testing.T) ended {
 	return ended{stdout: string(rest), stderr: r.stderr.String(), status: r.cmd.ProcessState.ExitCode()}
 }
 
+// interrupt ends a run, if it has not ended by itself, and reads the rest.
+func (r interactive) interrupt(t *testing.T) ended {
+	t.Helper()
+	if err := r.cmd.Process.Signal(os.Interrupt); err != nil && err != os.ErrProcessDone {
+		t.Fatal(err)
+	}
+	return r.end(t)
+}
+
 // The first timer fires when everything is attached.
 const attached = `after("1ms", lambda: print("attached"))`
 
@@ -230,20 +239,9 @@ probe("syscall:getppid", lambda e: n[e.pid].add())
 at_exit(lambda: [printf("%d: %d\n", pid, calls) for pid, calls in n.items()])
 `), "-p", fmt.Sprint(watched.Process.Pid))
 	r.await(t, "attached")
-	for _, in := range []io.WriteCloser{watchedIn, otherIn} {
-		if _, err := io.WriteString(in, "\n"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, cmd := range []*exec.Cmd{watched, other} {
-		if err := cmd.Wait(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := r.cmd.Process.Signal(os.Interrupt); err != nil && err != os.ErrProcessDone {
-		t.Fatal(err)
-	}
-	e := r.end(t).ok(t)
+	goOn(t, other, otherIn) // first: with the process that it traces the run ends
+	goOn(t, watched, watchedIn)
+	e := r.interrupt(t).ok(t)
 	if strings.Contains(e.stdout, fmt.Sprintf("%d:", other.Process.Pid)) {
 		t.Errorf("another process was seen: %s", e.stdout)
 	}

@@ -2,7 +2,6 @@ package accept
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,16 +98,8 @@ probe("hardware:cpu-cycles:1000000", sample)
 at_exit(lambda: printf("%d %d\n", n.value, others.value))
 `), "-p", strconv.Itoa(cmd.Process.Pid))
 	r.await(t, "attached")
-	if _, err := io.WriteString(in, "\n"); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.cmd.Process.Signal(os.Interrupt); err != nil && err != os.ErrProcessDone {
-		t.Fatal(err)
-	}
-	e, d := tracedBy(t, r.end(t).ok(t), report)
+	goOn(t, cmd, in)
+	e, d := tracedBy(t, r.interrupt(t).ok(t), report)
 	var samples, others int
 	if _, err := fmt.Sscan(e.stdout, &samples, &others); err != nil || others != 0 {
 		t.Fatalf("%q: %d samples of other processes, %v\n%s", e.stdout, others, err, e.stderr)
@@ -124,9 +115,9 @@ n = count()
 probe("hardware:instructions:1000000", lambda e: n.add(), where = lambda e: e.comm == "wl-spin")
 at_exit(lambda: print(n.value))
 `, nil, "spin", "1", spinning.String())
-	samples, err := strconv.Atoi(strings.TrimSpace(e.stdout))
-	if most := int(d.Nanoseconds / time.Millisecond); err != nil || samples == 0 || samples > most+1 {
-		t.Errorf("%q, %v; want 1 to %d samples\n%s", e.stdout, err, most, e.stderr)
+	samples := number(t, e.stdout, `^(\d+)\n$`)
+	if most := int(d.Nanoseconds / time.Millisecond); samples == 0 || samples > most+1 {
+		t.Errorf("%d samples, want 1 to %d\n%s", samples, most+1, e.stderr)
 	}
 }
 
@@ -138,10 +129,7 @@ n = count()
 probe("hardware:cycles:100hz", lambda e: n.add(), where = lambda e: e.comm == "wl-spin")
 at_exit(lambda: print(n.value))
 `, nil, "spin", "1", "2s")
-	samples, err := strconv.Atoi(strings.TrimSpace(e.stdout))
-	if err != nil {
-		t.Fatalf("%v\n%s", err, e.stderr)
-	}
+	samples := number(t, e.stdout, `^(\d+)\n$`)
 	if most := int(d.Nanoseconds.Seconds() * 100); samples < 100 || samples > 2*most {
 		t.Errorf("%d samples in %v, of which 2 s on the CPU; want about %d\n%s", samples, d.Nanoseconds, most, e.stderr)
 	}

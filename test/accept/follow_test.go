@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -28,16 +27,8 @@ at_exit(lambda: printf("%d calls\n", n.value))
 `), "-p", fmt.Sprint(cmd.Process.Pid)}, tt.flags...)
 			r := start(t, args...)
 			r.await(t, "attached")
-			if _, err := io.WriteString(in, "\n"); err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Wait(); err != nil {
-				t.Fatal(err)
-			}
-			if err := r.cmd.Process.Signal(os.Interrupt); err != nil && err != os.ErrProcessDone {
-				t.Fatal(err)
-			}
-			e := r.end(t).ok(t)
+			goOn(t, cmd, in)
+			e := r.interrupt(t).ok(t)
 			if want := fmt.Sprintf("%d calls\n", tt.want); e.stdout != want && e.skipped(t) == 0 {
 				t.Errorf("got %q, want %q; stderr: %s", e.stdout, want, e.stderr)
 			}
@@ -59,6 +50,17 @@ func readied(t *testing.T, cmd *exec.Cmd) (*exec.Cmd, io.WriteCloser) {
 		t.Fatalf("%q is not ready: %q", cmd.Args, line)
 	}
 	return cmd, in
+}
+
+// goOn gives a command that is ready its line, and waits for its end.
+func goOn(t *testing.T, cmd *exec.Cmd, in io.Writer) {
+	t.Helper()
+	if _, err := io.WriteString(in, "\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // speaking starts a command and gives its input and the first line that it prints.
