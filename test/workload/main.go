@@ -13,7 +13,7 @@
 //	workload [flags] exits N                      N processes that end with status 0, 1, …, 255, 0, …
 //	workload [flags] tcp N BYTES                  N connections in each of which so much is sent, and one that is refused
 //	workload [flags] backlog N                    N connections for which nobody accepts, until standard input ends
-//	workload [flags] sleeps N DURATION            N threads that sleep until the same moment, so long after the start
+//	workload [flags] sleeps THREADS DURATION      threads that sleep until the same moment, so long after the start
 //
 // The work is done by threads named "wl-" and the name of the work, by raw system calls: what Go's runtime does for
 // itself bears other names or comes before. What was done is printed as one line of JSON.
@@ -99,7 +99,7 @@ func run() error {
 	}
 	start, err := do(s, flag.Args()[1:])
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", flag.Arg(0), err)
 	}
 	if s.wait {
 		fmt.Println("ready")
@@ -148,4 +148,17 @@ func numbers(args []string, least, most int) ([]int, error) {
 		all[i] = n
 	}
 	return all, nil
+}
+
+// threadsFor reads the arguments THREADS DURATION.
+func threadsFor(args []string) (threads int, long time.Duration, err error) {
+	if len(args) != 2 {
+		return 0, 0, errors.New("wants a number of threads and a duration")
+	}
+	n, err := numbers(args[:1], 1, 1)
+	if err != nil {
+		return 0, 0, err
+	}
+	long, err = time.ParseDuration(args[1])
+	return n[0], long, err
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"sync/atomic"
 	"time"
 )
@@ -10,21 +9,14 @@ import (
 // a while. Time that the CPU is away, for other programs or with the whole machine, does not count: else a loaded
 // machine could end it before it has run at all.
 func spin(_ settings, args []string) (func() (report, error), error) {
-	if len(args) != 2 {
-		return nil, fmt.Errorf("spin takes a number of threads and a duration")
-	}
-	n, err := numbers(args[:1], 1, 1)
-	if err != nil {
-		return nil, err
-	}
-	length, err := time.ParseDuration(args[1])
+	n, length, err := threadsFor(args)
 	if err != nil {
 		return nil, err
 	}
 	const comm = "wl-spin"
 	return func() (report, error) {
 		var had atomic.Int64 // nanoseconds
-		tids, err := onThreads(n[0], comm, false, func(int) error {
+		tids, err := onThreads(n, comm, false, func(int) error {
 			if err := pinTo(0); err != nil {
 				return err
 			}
