@@ -42,8 +42,9 @@ func only(failures []string) string {
 	return "^(" + strings.Join(names, "|") + ")$"
 }
 
-// left is what a kernel may still take.
-func (m machine) left(since time.Time) machine {
-	m.timeout -= time.Since(since)
-	return m
+// secondRun is what runs again, in what is left of the time, and whether that is enough: a guest must boot first.
+func (o outcome) secondRun(opts options, took time.Duration) (options, bool) {
+	opts.load = o.failed(opts.load)
+	opts.machine.timeout -= took
+	return opts, opts.machine.timeout > o.booted
 }

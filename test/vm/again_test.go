@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/startrace/startrace/test/verdict"
 )
@@ -35,6 +36,21 @@ func TestFailed(t *testing.T) {
 	}
 	if len(jobs) != 4 || len(jobs[1].args) != 2 || !slices.Equal(got.modules, []string{"loop"}) {
 		t.Errorf("the first load has changed: %v, modules %v", jobs, got.modules)
+	}
+}
+
+// A second run has what is left of the time; there is none when a guest would not come up in it.
+func TestSecondRun(t *testing.T) {
+	o := outcome{booted: time.Minute, results: []result{{status: testsFailed, tally: verdict.Tally{Failed: 1, Failures: []string{"x TestA"}}}}}
+	first := options{machine: machine{timeout: 10 * time.Minute}, load: load{jobs: []job{{tests: true}}}}
+	for took, want := range map[time.Duration]bool{8 * time.Minute: true, 9 * time.Minute: false, 11 * time.Minute: false} {
+		second, enough := o.secondRun(first, took)
+		if enough != want || second.machine.timeout != 10*time.Minute-took {
+			t.Errorf("after %v: %v in %v, want %v", took, enough, second.machine.timeout, want)
+		}
+		if args := second.load.jobs[0].args; !slices.Equal(args, []string{"-test.run=^(TestA)$"}) {
+			t.Errorf("after %v: %q", took, args)
+		}
 	}
 }
 

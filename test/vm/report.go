@@ -47,12 +47,17 @@ func runKernel(k fetched, opts options, p *printer) outcome {
 	began := time.Now()
 	p.lines(k, "=== kernel "+k.release)
 	o := bootKernel(k, opts, p)
-	if opts.again && !o.ok() && len(o.results) > 0 {
-		opts.load, opts.machine = o.failed(opts.load), opts.machine.left(began)
-		p.lines(k, "=== what failed, a second time")
-		second := bootKernel(k, opts, p)
-		o.second = &second
+	if !opts.again || o.ok() || len(o.results) == 0 {
+		return o
 	}
+	opts, enough := o.secondRun(opts, time.Since(began))
+	if !enough {
+		p.lines(k, "=== no time is left to run what failed a second time")
+		return o
+	}
+	p.lines(k, "=== what failed, a second time")
+	second := bootKernel(k, opts, p)
+	o.second = &second
 	return o
 }
 
