@@ -119,9 +119,29 @@ func (r *returnEvents) remove(name string) error {
 	return nil
 }
 
-// missed sums the calls that events of these names did not follow.
+// maxPasses is how often the list of events is read for some. The kernel gives a
+// page of it at a time, and finds the next by its number: where an event of before
+// is removed in between, by another process or for another probe, one is left out.
+const maxPasses = 20
+
+// missed sums the calls that events of these names did not follow; what it has
+// found is no longer among the names.
 func (r *returnEvents) missed(names map[string]bool) (n uint64, err error) {
-	lines := bufio.NewScanner(io.NewSectionReader(r.profile, 0, math.MaxInt64))
+	for range maxPasses {
+		missed, err := readMissed(r.profile, names)
+		if n += missed; err != nil {
+			return n, fmt.Errorf("read what return probes missed: %w", err)
+		}
+		if len(names) == 0 {
+			return n, nil
+		}
+	}
+	return n, fmt.Errorf("read what return probes missed: %d of them are not in the list", len(names))
+}
+
+// readMissed goes through the list once.
+func readMissed(list io.ReaderAt, names map[string]bool) (n uint64, err error) {
+	lines := bufio.NewScanner(io.NewSectionReader(list, 0, math.MaxInt64))
 	for lines.Scan() {
 		// NAME HITS MISSED (probes_profile_seq_show, kernel/trace/trace_kprobe.c)
 		word := strings.Fields(lines.Text())
@@ -130,14 +150,12 @@ func (r *returnEvents) missed(names map[string]bool) (n uint64, err error) {
 		}
 		missed, err := strconv.ParseUint(word[2], 10, 64)
 		if err != nil {
-			return n, fmt.Errorf("read what return probes missed: %w", err)
+			return n, err
 		}
 		n += missed
+		delete(names, word[0])
 	}
-	if err := lines.Err(); err != nil {
-		return n, fmt.Errorf("read what return probes missed: %w", err)
-	}
-	return n, nil
+	return n, lines.Err()
 }
 
 const (

@@ -3,6 +3,7 @@ package attach
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,6 +85,54 @@ func TestReturnEventsCountMisses(t *testing.T) {
 	}
 	if n, seen := missed(), counts(l)[0]; n != readers-follows || seen != follows {
 		t.Errorf("%d calls missed and %d seen of %d, of which %d are followed", n, seen, readers, follows)
+	}
+}
+
+// removing is a list of which an event is removed after the first part that is read.
+type removing struct {
+	*os.File
+	remove func() error
+}
+
+func (f *removing) ReadAt(p []byte, at int64) (int, error) {
+	n, err := f.File.ReadAt(p, at)
+	if f.remove != nil {
+		err = errors.Join(err, f.remove())
+		f.remove = nil
+	}
+	return n, err
+}
+
+// What events missed is found in a list that changes while it is read.
+func TestReturnEventsRead(t *testing.T) {
+	r := testReturnEvents(t)
+	const events = 120 // more than a page of the list
+	names := map[string]bool{}
+	for range 1 + events {
+		name, _, err := r.create(&tree.Place{Func: "inotify_read"}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names[name] = true
+	}
+	defer func() {
+		for name := range names {
+			if err := r.remove(name); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	first := r.prefix + "1"
+	delete(names, first)
+	left := maps.Clone(names)
+	if _, err := readMissed(&removing{r.profile, func() error { return r.remove(first) }}, left); err != nil || len(left) == 0 {
+		t.Errorf("%d are left out, %v: then there is no need to read it again", len(left), err)
+	}
+	if _, err := r.missed(left); err != nil || len(left) != 0 {
+		t.Errorf("%d are not found: %v", len(left), err)
 	}
 }
 
