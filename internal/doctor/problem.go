@@ -126,15 +126,18 @@ func (m *Machine) forbidden() *Problem {
 // perfEvents is what needs perf_event_open.
 const perfEvents = "tracepoints, profiles and perf events"
 
-const unfiltered = "run startrace outside of the container or service that sets the filter, or start that with --privileged, or --security-opt seccomp=unconfined"
-
 func (m *Machine) forbiddenBy() *Problem {
-	p := &Problem{ID: "forbidden", Fatal: true,
+	return m.orFiltered("and the filter forbids bpf or perf_event_open", &Problem{ID: "forbidden", Fatal: true,
 		Cause:  "the kernel refuses although this process has the capabilities: a security module forbids it",
-		Remedy: "look for denials of SELinux or AppArmor in the kernel's messages (dmesg, ausearch -m avc), and allow bpf and perf_event_open"}
+		Remedy: "look for denials of SELinux or AppArmor in the kernel's messages (dmesg, ausearch -m avc), and allow bpf and perf_event_open"})
+}
+
+// orFiltered is p; where the system calls of the process are filtered that is its
+// cause, and effect is what the filter does.
+func (m *Machine) orFiltered(effect string, p *Problem) *Problem {
 	if m.Seccomp {
-		p.Cause = "the system calls of this process are filtered (seccomp), and the filter forbids bpf or perf_event_open"
-		p.Remedy = unfiltered
+		p.Cause = "the system calls of this process are filtered (seccomp), " + effect
+		p.Remedy = "run startrace outside of the container or service that sets the filter, or start that with --privileged, or --security-opt seccomp=unconfined"
 	}
 	return p
 }
@@ -156,14 +159,9 @@ func (m *Machine) noPrograms() *Problem {
 }
 
 func (m *Machine) withoutCalls() *Problem {
-	p := &Problem{ID: "calls", Fatal: true,
+	return m.orFiltered("as if the kernel had no bpf or perf_event_open", &Problem{ID: "calls", Fatal: true,
 		Cause:  "this kernel was built without bpf or perf_event_open (CONFIG_BPF_SYSCALL, CONFIG_PERF_EVENTS)",
-		Remedy: "boot a kernel that has them, as those of all big distributions do; an emulator of programs (qemu-user, gVisor) has none: run startrace outside of it"}
-	if m.Seccomp {
-		p.Cause = "the system calls of this process are filtered (seccomp), as if the kernel had no bpf or perf_event_open"
-		p.Remedy = unfiltered
-	}
-	return p
+		Remedy: "boot a kernel that has them, as those of all big distributions do; an emulator of programs (qemu-user, gVisor) has none: run startrace outside of it"})
 }
 
 func (m *Machine) noTypes() *Problem {
