@@ -11,8 +11,8 @@ import (
 
 // Variants of one shape share their code. They may send records of different
 // numbers: these stand in a table by the number of the system call, one for
-// all first sends of variants, one for all second ones, and so on. Of the
-// arguments of some 380 system calls there are about a hundred shapes.
+// all first sends of variants, one for all second ones, and so on. There are fewer
+// shapes than system calls, of their arguments, too.
 
 // numbers are the record numbers that the system call decides.
 type numbers struct {

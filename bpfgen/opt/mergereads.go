@@ -14,7 +14,7 @@ const (
 )
 
 // mergeReads makes one read of several reads of neighbouring kernel memory:
-// the fields of one object. A call costs some 30 ns, a byte next to nothing.
+// the fields of one object. The price of a read is the call, not the bytes.
 // Not of user memory, of which a page may be there and the next not.
 func mergeReads(f *ir.Func) bool {
 	if !hasProbeReads(f) {

@@ -174,8 +174,7 @@ func override[T comparable](dst *T, v T) {
 	}
 }
 
-// flagList describes the command's flags. It takes a fifth of a millisecond, so
-// only who needs them asks.
+// flagList describes the command's flags, for those that need them.
 var flagList = sync.OnceValue(func() []session.Flag { return describeFlags(&grammar{}) })
 
 func describeFlags(of any) (out []session.Flag) {

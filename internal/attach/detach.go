@@ -12,11 +12,11 @@ import (
 type pointKind uint8
 
 const (
-	rawPoint      pointKind = iota // closing detaches, some 0.1 ms
+	rawPoint      pointKind = iota // closing detaches, at once
 	clockPoint                     // can be stopped apart from closing
 	probePoint                     // closing detaches and waits for programs that run
 	countingPoint                  // the same, and it counts what it missed (bpf.Missed)
-	tracePoint                     // closing detaches but waits for RCU, some 70 ms
+	tracePoint                     // closing detaches but waits for RCU
 	returnPoint                    // the same, and then its event is to be removed
 )
 
@@ -94,8 +94,8 @@ func (l *Loaded) Attached(probe int) bool {
 	return false
 }
 
-// Disable begins to end the run and returns within about a millisecond, so that
-// results can be read and printed before Close, which takes longer. Raw
+// Disable begins to end the run and does not wait for what takes long, so that
+// results can be read and printed before Close, which does. Raw
 // tracepoints and clocks are silent then. Programs of perf tracepoints can go
 // on until the kernel has come to them in the background: it takes them off
 // under a lock, one grace period after the other on 6.12 and others

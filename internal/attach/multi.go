@@ -36,7 +36,7 @@ func (l *Loaded) multiType(a *tree.Attach) ebpf.AttachType {
 }
 
 // maxAlone is at how many functions return probes stand alone where a link does
-// not count what it misses: each takes some milliseconds.
+// not count what it misses: each is attached by itself, which adds up.
 const maxAlone = 16
 
 // byName: kprobe_multi takes whole functions.
@@ -50,7 +50,7 @@ func byName(places []tree.Place) bool {
 }
 
 // maxRefusals is how often the kernel may refuse a link while the places that it
-// takes are looked for: each time it goes through all its symbols, some 10 ms.
+// takes are looked for: each time it goes through all its symbols.
 const maxRefusals = 64
 
 // A linker attaches a program by as few links as the kernel takes: a link that it

@@ -13,8 +13,8 @@ import (
 // Static functions of several files can share a name. Newer kernels refuse to
 // probe such a name with EADDRNOTAVAIL (6.6; b022f0c7e404, carried back to 5.10).
 // They look before they look at the place, and at the place before they put a
-// probe there, so a place that cannot be tells without a probe, in
-// microseconds, where reading /proc/kallsyms takes 40 ms.
+// probe there, so a place that cannot be tells without a probe, and without
+// reading /proc/kallsyms.
 
 // nowhere is an offset that leads out of the kernel, and is no instruction's
 // where those have 4 bytes; kprobes keep 32 bits of it.

@@ -98,8 +98,8 @@ func infoOf(prog int) (info progInfo, size uint32, err error) {
 // statsRunTime is BPF_STATS_RUN_TIME.
 const statsRunTime = 0
 
-// CountRuns makes the kernel count the runs of all programs and measure them,
-// which costs each some 40 ns, until the descriptor is closed. From 5.8.
+// CountRuns makes the kernel count the runs of all programs and measure them, for
+// which it reads the clock twice in each, until the descriptor is closed. From 5.8.
 func CountRuns() (int, error) {
 	attr := struct{ kind uint32 }{statsRunTime}
 	fd, err := call(unix.BPF_ENABLE_STATS, unsafe.Pointer(&attr), unsafe.Sizeof(attr))

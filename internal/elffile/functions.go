@@ -53,8 +53,7 @@ type functionTable struct {
 	err       error                 // why there are fewer than there could be
 }
 
-// maxTable bounds a symbol table: those of the largest programs have some
-// 100 MB.
+// maxTable bounds a symbol table.
 const maxTable = 1 << 28
 
 // Functions gives all functions by ascending address; several names of one

@@ -9,8 +9,8 @@ import (
 // Lines finds where the source of code is, by debug information (DWARF).
 type Lines struct{ data *dwarf.Data }
 
-// maxDebug bounds the debug information that is read: that of a large program
-// is some hundred MB, which takes seconds.
+// maxDebug bounds the debug information that is read: the more there is, the longer
+// the first address waits.
 const maxDebug = 256 << 20
 
 // Lines reads the debug information of the file or of its separate debug file;

@@ -29,8 +29,7 @@ func Constant(name string) (int64, bool) { return constantFor(runtime.GOARCH, na
 func constantFor(arch, name string) (int64, bool) {
 	at := 0
 	if !strings.HasPrefix(constantText, name+" ") {
-		// A search of 65 kB takes 25 µs, less than any index for the few names of a
-		// script.
+		// An index would have to read all of the text for the few names of a script.
 		if at = strings.Index(constantText, "\n"+name+" ") + 1; at == 0 || name == "" {
 			return 0, false
 		}

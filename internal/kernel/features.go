@@ -54,7 +54,8 @@ func (f *Facts) Features() Features {
 }
 
 // Trampolines gives what Options.Trampolines found; without that they are there.
-// It is apart from Features because a try takes milliseconds.
+// It is apart from Features because a try has the kernel change its code, and waits
+// for that.
 func (f *Facts) Trampolines() Trampolines {
 	f.trampolinesOnce.Do(func() {
 		f.trampolines.There = true

@@ -134,8 +134,8 @@ func (b *BTF) funcParamNames(fn TypeID) []string {
 // (5.10; include/linux/tracepoint.h): int __traceiter_NAME(void *, ARGS).
 const traceiter = "__traceiter_"
 
-// indexTraceiters fills the index of these functions alone: that of all
-// functions takes 3 ms, this 1. The strings with the prefix are found by a
+// indexTraceiters fills the index of these functions alone, which is less work
+// than that of all functions. The strings with the prefix are found by a
 // search of the whole section; a filter by their offsets then spares the look
 // at the names of nearly all functions.
 func (b *BTF) indexTraceiters() {

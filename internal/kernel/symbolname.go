@@ -10,8 +10,7 @@ import (
 // different files share names, and a probe by name can then mean either (the
 // kernel refuses it since 6.6).
 //
-// It looks through all names, which takes a millisecond: a probe asks once, and
-// sorting them takes longer.
+// It looks through all names: a probe asks once, and sorting them takes longer.
 func (s *Symbols) Addrs(name string) (out []uint64) {
 	if name == "" || !bytes.Contains(s.text, []byte(name)) {
 		return nil

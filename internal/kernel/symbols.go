@@ -25,8 +25,7 @@ type Symbol struct {
 	Module string // "" for the kernel proper
 }
 
-// Symbols are the addresses of /proc/kallsyms: 120,000 entries of 12 bytes
-// beside the text of their names. It is safe for concurrent use.
+// Symbols are the addresses of /proc/kallsyms, beside the text of their names. It is safe for concurrent use.
 type Symbols struct {
 	addrs []uint64
 	names []uint32 // offset in text of the name of the same index
@@ -38,7 +37,8 @@ type Symbols struct {
 	byName     []int32 // indexes by name
 }
 
-// OpenSymbols reads /proc/kallsyms, which takes the kernel some 40 ms.
+// OpenSymbols reads /proc/kallsyms, which the kernel takes its time to write
+// (BenchmarkOpenSymbols): only who needs them asks.
 func OpenSymbols() (*Symbols, error) {
 	f, err := os.Open("/proc/kallsyms")
 	switch {

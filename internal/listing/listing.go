@@ -66,7 +66,7 @@ func (r *Result) All() iter.Seq[*Point] {
 }
 
 // full is a point with its details if the source was verbose. A pattern can match
-// a hundred thousand, so these are not kept.
+// all functions of the kernel, so these are not kept.
 func (r *Result) full(p *Point) *Point {
 	if !r.verbose || p.detail == nil {
 		return p
@@ -110,8 +110,8 @@ type Source struct {
 	// Verbose: points have their details.
 	Verbose bool
 
-	// known has the Field of each TypeID that has been looked at, nameless: there are some
-	// thousand, and a hundred times as many arguments.
+	// known has the Field of each TypeID that has been looked at, nameless: there are far
+	// fewer than arguments.
 	known *sync.Map
 }
 

@@ -11,7 +11,7 @@ import (
 const pieceSize = 512
 
 // writePoints writes the points in their order. Pieces are made by several
-// goroutines at a time: a pattern can match a hundred thousand points, and their
+// goroutines at a time: a pattern can match all functions of the kernel, and their
 // details take longer than finding them.
 func (r *Result) writePoints(w io.Writer, write func(*writer, *Point)) (err error) {
 	type piece chan *writer

@@ -65,8 +65,8 @@ func (s *session) empty() bool {
 	return true
 }
 
-// A program runs for microseconds once it has reserved its record; a preempted
-// one may take some milliseconds.
+// A program soon hands over the record that it has reserved, unless it was
+// preempted: then the wait ends without it.
 const (
 	restTries = 20
 	restPause = time.Millisecond

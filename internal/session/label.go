@@ -15,7 +15,7 @@ func (s *session) labels() map[string]value.LabelFunc {
 }
 
 // ksym names an address of the kernel. The symbols are read when the first
-// is asked for, which takes some 40 ms; without them the address is shown.
+// is asked for (see kernel.OpenSymbols); without them the address is shown.
 func (s *session) ksym(addr uint64) string {
 	return s.kernelFrame(addr).Name
 }

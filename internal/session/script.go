@@ -122,7 +122,7 @@ func (s *session) makePlan() {
 
 // constant looks up a name that the script uses and does not define: among
 // the shipped ones, and with a spelling that constants have among the enums of
-// BTF. Reading BTF takes a millisecond, so other names are not looked up.
+// BTF. BTF is not read for other names.
 func (s *session) constant(name string) (int64, bool) {
 	if v, ok := kernel.Constant(name); ok {
 		return v, true

@@ -34,8 +34,7 @@ import (
 // mostEvents bounds the events of a band of one process, each of which is a file.
 const mostEvents = 512
 
-// ringPages is the size of a CPU's ring, a power of two. A short process takes
-// a kilobyte: that is room for some hundred between two reads.
+// ringPages is the size of a CPU's ring, a power of two.
 const ringPages = 32
 
 // A Band tells what happens until Close; numbers of processes are those of our

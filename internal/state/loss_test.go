@@ -66,7 +66,7 @@ func clock(t *testing.T, cpu int) (ticks func() uint64) {
 }
 
 // TestReadingLosesNoSamples compares the ticks that a profile sees while user
-// space reads a table all the time. By system calls nearly half would go.
+// space reads a table all the time: by a system call for each entry many would go.
 func TestReadingLosesNoSamples(t *testing.T) {
 	s, _ := hash(t, 20000, 8, 8)
 	fill(t, s, 20000, 8, 8)

@@ -17,7 +17,7 @@ const snapshotMax = 16 << 20
 
 // A snapshot reads a table by one run of a program that copies all entries
 // into a mapped array, as many as the table can have
-// (bpf_for_each_map_elem, 5.13; some 50 ns an entry).
+// (bpf_for_each_map_elem, 5.13), the fastest way to read it (BenchmarkEach).
 type snapshot struct {
 	prog         int
 	area         *ebpf.Map

@@ -30,8 +30,7 @@ type kept struct {
 	used uint64
 }
 
-// maxTables bounds the tables in memory: those of a desktop's programs take
-// some 50 MB.
+// maxTables bounds the tables in memory.
 const maxTables = 256 << 20
 
 // A fileVersion is a file as it was when it was read: one that is written anew

@@ -24,7 +24,7 @@ type compiled struct {
 	name        string
 }
 
-// maxPerfMap bounds the file: large programs on Java or Node have some 20 MB.
+// maxPerfMap bounds the file, which has a line for each compiled function.
 const maxPerfMap = 64 << 20
 
 // compiled finds an address of code that a program compiled itself. The file

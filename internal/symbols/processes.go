@@ -14,11 +14,11 @@ type processes struct {
 	proc  string // "" is /proc
 }
 
-// maxProcesses bounds those that are remembered; one takes some 5 kB.
+// maxProcesses bounds those that are remembered.
 const maxProcesses = 8192
 
 // maxBefore is how many programs of one number are remembered: a number is asked
-// for a few milliseconds after it was seen.
+// for soon after it was seen.
 const maxBefore = 4
 
 // get gives the process that has a number, a new one if it is not known.

@@ -7,8 +7,7 @@ import (
 )
 
 // A rewording replaces a message of the interpreter by one in the words of the
-// product. The tables are made when there is a message: most scripts have none,
-// and compiling the expressions takes a millisecond.
+// product. The tables are made when there is a message: most scripts have none.
 type rewording struct {
 	from *regexp.Regexp
 	to   string

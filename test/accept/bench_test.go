@@ -17,7 +17,7 @@ func BenchmarkExit(b *testing.B) {
 }
 
 // BenchmarkAttach measures from the start of the command to the start of what it traces, which is when all is
-// attached (with some 2 ms for the workload's own start), and from the end of that to the end of the command.
+// attached (the workload's own start included), and from the end of that to the end of the command.
 func BenchmarkAttach(b *testing.B) {
 	scripts := map[string]string{
 		"tracepoint": `

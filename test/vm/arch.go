@@ -25,8 +25,7 @@ type arch struct {
 }
 
 // There is no KVM: guests hang on the one of the machines that we test on, and tests must not depend on it. Without
-// ERMS the kernel clears and copies pages by words instead of bytes, which the emulator does one by one: starting
-// programs takes a quarter less.
+// ERMS the kernel clears and copies pages by words instead of bytes, which the emulator does one by one.
 var amd64 = arch{
 	name: "amd64", emulator: "qemu-system-x86_64",
 	machine: []string{"-cpu", "max,erms=off"},
