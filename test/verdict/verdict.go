@@ -34,6 +34,28 @@ type Tally struct {
 	Times          []Time   // of tests, and of their subtests
 }
 
+// FailedTests are the names of the tests that failed, or a subtest of theirs, each once.
+func (t Tally) FailedTests() []string {
+	var names []string
+	for _, failure := range t.Failures {
+		name := failure[strings.LastIndex(failure, " ")+1:]
+		name, _, _ = strings.Cut(name, "/")
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Only is the pattern, for -run and -test.run, of these tests and no other.
+func Only(tests []string) string {
+	names := make([]string, len(tests))
+	for i, name := range tests {
+		names[i] = regexp.QuoteMeta(name)
+	}
+	return "^(" + strings.Join(names, "|") + ")$"
+}
+
 // Add merges the counts of other into t.
 func (t *Tally) Add(other Tally) {
 	t.Passed += other.Passed

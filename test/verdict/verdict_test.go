@@ -66,6 +66,13 @@ func TestPrintSkips(t *testing.T) {
 	}
 }
 
+func TestOnly(t *testing.T) {
+	tally := Tally{Failures: []string{"p TestA", "p TestB/x+y", "p TestB", "TestC"}}
+	if got, want := Only(tally.FailedTests()), "^(TestA|TestB|TestC)$"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestPrintSlowest(t *testing.T) {
 	tally := Tally{Times: []Time{{"p", "A", time.Second}, {"p", "B", 90 * time.Second}, {"q", "C", 2 * time.Second}}}
 	var b strings.Builder

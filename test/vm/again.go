@@ -1,10 +1,10 @@
 package main
 
 import (
-	"regexp"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/startrace/startrace/test/verdict"
 )
 
 // failed is the load that runs again what went wrong in o: the tests that failed, alone; of a job that came to no end
@@ -18,7 +18,8 @@ func (o outcome) failed(l load) load {
 		case o.results[i].ok():
 			continue
 		case j.tests && o.results[i].status == testsFailed:
-			j.args = append(slices.Clone(j.args), "-test.run="+only(o.results[i].tally.Failures))
+			only := verdict.Only(o.results[i].tally.FailedTests())
+			j.args = append(slices.Clone(j.args), "-test.run="+only) // the last one counts
 		}
 		kept = append(kept, j)
 	}
@@ -28,19 +29,6 @@ func (o outcome) failed(l load) load {
 
 // testsFailed is the exit status of a test binary that came to its end.
 const testsFailed = 1
-
-// only matches the tests among failures, which are "PACKAGE TEST" or "PACKAGE TEST/SUBTEST". The last -test.run counts.
-func only(failures []string) string {
-	var names []string
-	for _, f := range failures {
-		_, name, _ := strings.Cut(f, " ")
-		name, _, _ = strings.Cut(name, "/")
-		if name = regexp.QuoteMeta(name); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return "^(" + strings.Join(names, "|") + ")$"
-}
 
 // secondRun is what runs again, in what is left of the time, and whether that is enough: a guest must boot first.
 func (o outcome) secondRun(opts options, took time.Duration) (options, bool) {
