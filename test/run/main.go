@@ -1,14 +1,13 @@
-// Command run runs go test and ends with what was skipped and why, and with the counts:
+// Command run runs go test and ends with what was skipped and why, what failed, in its own words, and the counts:
 //
-//	go run ./test/run [NAME=VALUE …] [flags of go test] PACKAGES
+//	go run ./test/run [-again] [NAME=VALUE …] [flags of go test] PACKAGES
 //
-// NAME=VALUE is for the environment of go test: GOARCH is not that of this program.
-// Of packages that pass it shows go test's own line, of those that fail what they complained of. The exit status is go
-// test's.
+// NAME=VALUE is for the environment of go test: GOARCH is not that of this program. The packages begin with a dot.
+// Of packages that pass it shows go test's own line, of those that fail what they complained of. With -again the tests
+// that failed run a second time, alone. The exit status is go test's, of the last run.
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,131 +16,88 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/startrace/startrace/test/verdict"
 )
 
-// event is a line of go test -json (go doc test2json).
-type event struct {
-	Action     string
-	Package    string
-	Test       string
-	Output     string
-	ImportPath string // of build-output
-}
-
-// goPackage is a package whose tests run.
-type goPackage struct {
-	reader verdict.Reader
-	said   strings.Builder
-	part   string // of a line, whose rest has not come yet
+// order is the command line.
+type order struct {
+	again       bool
+	environment []string
+	flags       []string
+	packages    []string
 }
 
 func main() {
-	status, err := run(os.Args[1:], os.Stdout)
+	status, err := parse(os.Args[1:]).run(os.Stdout)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "run:", err)
 	}
 	os.Exit(status)
 }
 
-// environment splits off what stands before the arguments of go test.
-func environment(args []string) (environment, rest []string) {
-	n := slices.IndexFunc(args, func(arg string) bool { return !assignment.MatchString(arg) })
-	if n < 0 {
-		n = len(args)
+func parse(args []string) order {
+	var o order
+	if len(args) > 0 && args[0] == "-again" {
+		o.again, args = true, args[1:]
 	}
-	return args[:n], args[n:]
+	n := 0
+	for n < len(args) && assignment.MatchString(args[n]) {
+		n++
+	}
+	o.environment, args = args[:n], args[n:]
+	n = len(args)
+	for n > 0 && strings.HasPrefix(args[n-1], ".") {
+		n--
+	}
+	o.flags, o.packages = args[:n], args[n:]
+	return o
 }
 
 var assignment = regexp.MustCompile(`^[A-Z]\w*=`)
 
-func run(args []string, to io.Writer) (int, error) {
-	environment, args := environment(args)
-	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
-	cmd.Env = append(os.Environ(), environment...)
+// run returns the exit status.
+func (o order) run(to io.Writer) (int, error) {
+	first, err := o.test(to, o.packages...)
+	if err != nil {
+		return 2, err
+	}
+	first.report(to)
+	if !o.again || len(first.failed) == 0 {
+		return first.status, nil
+	}
+	fmt.Fprintln(to, "=== what failed, a second time")
+	var second outcome
+	for _, f := range first.failed {
+		once, err := o.test(to, f.again()...)
+		if err != nil {
+			return 2, err
+		}
+		second.add(once)
+	}
+	second.report(to)
+	return second.status, nil
+}
+
+// test runs go test with these arguments after the flags.
+func (o order) test(to io.Writer, args ...string) (outcome, error) {
+	cmd := exec.Command("go", slices.Concat([]string{"test", "-json"}, o.flags, args)...)
+	cmd.Env = append(os.Environ(), o.environment...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return 2, err
+		return outcome{}, err
 	}
 	if err := cmd.Start(); err != nil {
-		return 2, err
+		return outcome{}, err
 	}
-	total, err := follow(out, to)
+	all, err := follow(out, to)
 	if err != nil {
-		return 2, errors.Join(err, cmd.Process.Kill(), cmd.Wait())
+		return all, errors.Join(err, cmd.Process.Kill(), cmd.Wait())
 	}
-	total.PrintSkips(to)
-	for _, name := range total.Failures {
-		fmt.Fprintf(to, "failed: %s\n", name)
-	}
-	fmt.Fprintf(to, "%s\n", total)
 	err = cmd.Wait()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return exit.ExitCode(), nil
+		all.status = exit.ExitCode()
+		return all, nil
 	}
-	return 0, err
-}
-
-// follow reads the events, prints a line for each package and returns the counts of all.
-func follow(from io.Reader, to io.Writer) (verdict.Tally, error) {
-	var total verdict.Tally
-	packages := map[string]*goPackage{}
-	events := json.NewDecoder(from)
-	for {
-		var e event
-		err := events.Decode(&e)
-		if errors.Is(err, io.EOF) {
-			return total, nil
-		}
-		if err != nil {
-			return total, fmt.Errorf("read the output of go test: %w", err)
-		}
-		if e.Action == "build-output" {
-			fmt.Fprint(to, e.Output)
-			continue
-		}
-		p := packages[e.Package]
-		if p == nil {
-			p = &goPackage{reader: verdict.Reader{Package: e.Package}}
-			packages[e.Package] = p
-		}
-		p.output(e.Output)
-		if e.Test == "" && (e.Action == "pass" || e.Action == "fail" || e.Action == "skip") {
-			total.Add(p.reader.Tally())
-			p.print(to, e.Action)
-			delete(packages, e.Package)
-		}
-	}
-}
-
-// output takes a piece of output, which need not be a whole line.
-func (p *goPackage) output(piece string) {
-	p.part += piece
-	for {
-		line, rest, whole := strings.Cut(p.part, "\n")
-		if !whole {
-			return
-		}
-		p.part = rest
-		p.reader.Line(line)
-		p.said.WriteString(line + "\n")
-	}
-}
-
-var summary = regexp.MustCompile(`^ok  \t`)
-
-// print shows the last word on a package, or what it complained of if it failed.
-func (p *goPackage) print(to io.Writer, action string) {
-	if action == "fail" {
-		fmt.Fprint(to, verdict.Complaints(p.said.String()))
-		return
-	}
-	for line := range strings.Lines(p.said.String()) {
-		if summary.MatchString(line) {
-			fmt.Fprint(to, line)
-		}
-	}
+	return all, err
 }

@@ -1,6 +1,10 @@
 package main
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,42 +17,133 @@ const events = `{"ImportPath":"m/c","Action":"build-output","Output":"c.go:1:1: 
 {"Action":"output","Package":"m/a","Test":"TestX","Output":"root\n"}
 {"Action":"output","Package":"m/a","Test":"TestX","Output":"--- SKIP: TestX (0.00s)\n"}
 {"Action":"output","Package":"m/a","Output":"PASS\n"}
-{"Action":"output","Package":"m/b","Test":"TestY","Output":"    y_test.go:9: wrong\n"}
+{"Action":"output","Package":"m/b","Test":"TestZ","Output":"=== RUN   TestZ\n"}
+{"Action":"output","Package":"m/b","Test":"TestZ","Output":"    z_test.go:9: another\n"}
+{"Action":"output","Package":"m/b","Test":"TestZ","Output":"--- FAIL: TestZ (0.00s)\n"}
+{"Action":"output","Package":"m/b","Test":"TestY","Output":"=== RUN   TestY\n"}
+{"Action":"output","Package":"m/b","Test":"TestY/sub","Output":"=== RUN   TestY/sub\n"}
+{"Action":"output","Package":"m/b","Test":"TestY/sub","Output":"    y_test.go:9: wrong\n"}
+{"Action":"output","Package":"m/b","Test":"TestY/sub","Output":"    --- FAIL: TestY/sub (0.00s)\n"}
 {"Action":"output","Package":"m/b","Test":"TestY","Output":"--- FAIL: TestY (0.00s)\n"}
+{"Action":"output","Package":"m/b","Output":"FAIL\n"}
 {"Action":"output","Package":"m/a","Output":"ok  \tm/a\t0.004s\n"}
 {"Action":"pass","Package":"m/a"}
 {"Action":"output","Package":"m/b","Output":"FAIL\tm/b\t0.1s\n"}
 {"Action":"fail","Package":"m/b"}
+{"Action":"output","Package":"m/d","Test":"TestP","Output":"--- FAIL: TestP (0.00s)\n"}
+{"Action":"output","Package":"m/d","Test":"TestP","Output":"panic: p\n"}
+{"Action":"fail","Package":"m/d"}
 `
 
 func TestFollow(t *testing.T) {
 	var shown strings.Builder
-	total, err := follow(strings.NewReader(events), &shown)
+	all, err := follow(strings.NewReader(events), &shown)
 	if err != nil {
 		t.Fatal(err)
 	}
-	total.PrintSkips(&shown)
+	all.report(&shown)
 	const want = `c.go:1:1: expected 'package'
 ok  	m/a	0.004s
+    z_test.go:9: another
+--- FAIL: TestZ (0.00s)
     y_test.go:9: wrong
+    --- FAIL: TestY/sub (0.00s)
 --- FAIL: TestY (0.00s)
+FAIL
 FAIL	m/b	0.1s
+--- FAIL: TestP (0.00s)
+panic: p
 skipped 1: needs root (m/a TestX)
+failed: m/b TestZ
+    z_test.go:9: another
+--- FAIL: TestZ (0.00s)
+failed: m/b TestY
+    y_test.go:9: wrong
+    --- FAIL: TestY/sub (0.00s)
+--- FAIL: TestY (0.00s)
+failed: m/d
+--- FAIL: TestP (0.00s)
+panic: p
+0 passed, 4 failed, 1 skipped
 `
 	if shown.String() != want {
 		t.Errorf("shown:\n%s\nwant:\n%s", shown.String(), want)
 	}
-	if got, want := total.String(), "0 passed, 1 failed, 1 skipped"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+	var again []string
+	for _, f := range all.failed {
+		again = append(again, strings.Join(f.again(), " "))
+	}
+	if want := []string{"-count=1 -run=^(TestZ|TestY)$ m/b", "-count=1 m/d"}; !slices.Equal(again, want) {
+		t.Errorf("got %q, want %q", again, want)
 	}
 }
 
-func TestEnvironment(t *testing.T) {
-	for text, want := range map[string]int{"": 0, "GOARCH=arm64": 1, "./a": 0, "GOARCH=arm64 CGO_ENABLED=0 -run=X Y=1 ./a": 2} {
-		args := strings.Fields(text)
-		env, rest := environment(args)
-		if len(env) != want || !slices.Equal(slices.Concat(env, rest), args) {
-			t.Errorf("%q: got %q and %q", text, env, rest)
+func TestParse(t *testing.T) {
+	for text, want := range map[string]string{
+		"":             "false [] [] []",
+		"GOARCH=arm64": "false [GOARCH=arm64] [] []",
+		"./a":          "false [] [] [./a]",
+		"-again ./...": "true [] [] [./...]",
+		"-again GOARCH=arm64 CGO_ENABLED=0 -exec q -run=X Y=1 ./a ./b/...": "true [GOARCH=arm64 CGO_ENABLED=0] [-exec q -run=X Y=1] [./a ./b/...]",
+	} {
+		o := parse(strings.Fields(text))
+		if got := fmt.Sprint(o.again, o.environment, o.flags, o.packages); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
 	}
+}
+
+func TestExcerpt(t *testing.T) {
+	text := strings.Repeat("a\n", 20) + strings.Repeat("b\n", 20)
+	if got := excerpt(text); got != text {
+		t.Errorf("of 40 lines: got %q", got)
+	}
+	const middle = "a\n… 3 lines that stand above\nb\n"
+	if got := excerpt("a\n" + text + "b\nb\n"); len(got) != len(text)-4+len(middle) || !strings.Contains(got, middle) {
+		t.Errorf("of 43 lines: got %q", got)
+	}
+}
+
+// One test passes when it runs for the second time, another one fails then, too.
+func TestAgain(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"go.mod":           "module m\n\ngo 1.26\n",
+		"first/x_test.go":  fails("first", `if os.Mkdir("mark", 0o755) == nil { t.Error("once") }`),
+		"always/x_test.go": fails("always", `if os.Mkdir("mark", 0o755) == nil { t.Error("once") } else { t.Error("twice") }`),
+	} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		args   []string
+		status int
+		shown  string // without times
+	}{
+		{[]string{"./first"}, 1, "FAIL\tm/first\t|failed: m/first TestX|    x_test.go:5: once|--- FAIL: TestX |1 passed, 1 failed, 0 skipped"},
+		{[]string{"-again", "./first"}, 0, "1 passed, 1 failed, 0 skipped|=== what failed, a second time|ok  \tm/first\t|1 passed, 0 failed, 0 skipped"},
+		{[]string{"-again", "./always"}, 1, "    x_test.go:5: once|--- FAIL: TestX |1 passed, 1 failed, 0 skipped|=== what failed, a second time|    x_test.go:5: twice|--- FAIL: TestX |FAIL|FAIL\tm/always\t|failed: m/always TestX|    x_test.go:5: twice|--- FAIL: TestX |0 passed, 1 failed, 0 skipped"},
+	} {
+		if err := os.RemoveAll(tt.args[len(tt.args)-1] + "/mark"); err != nil {
+			t.Fatal(err)
+		}
+		var shown strings.Builder
+		status, err := parse(tt.args).run(&shown)
+		if err != nil || status != tt.status {
+			t.Errorf("%q: status %d, %v", tt.args, status, err)
+		}
+		text := regexp.MustCompile(`\(?\d+\.\d+s\)?`).ReplaceAllString(shown.String(), "")
+		if want := strings.ReplaceAll(tt.shown, "|", "\n") + "\n"; !strings.HasSuffix(text, want) {
+			t.Errorf("%q: got\n%s\nwant at the end\n%s", tt.args, text, want)
+		}
+	}
+}
+
+// fails is a file of tests, of which one may fail.
+func fails(name, body string) string {
+	return "package " + name + "\n\nimport (\"os\"; \"testing\")\n\nfunc TestX(t *testing.T) { " + body + " }\nfunc TestY(t *testing.T) {}\n"
 }

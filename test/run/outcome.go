@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/startrace/startrace/test/verdict"
+)
+
+// outcome is what go test came to.
+type outcome struct {
+	tally  verdict.Tally
+	failed []failure
+	status int // of the process
+}
+
+// failure is a package that failed.
+type failure struct {
+	name  string
+	tests []complaint // none where the tests came to no end: they panicked, or were not built
+	said  string      // of the whole package
+}
+
+// complaint is what a test that failed said.
+type complaint struct{ test, said string }
+
+// add merges the outcome of another run.
+func (o *outcome) add(other outcome) {
+	o.tally.Add(other.tally)
+	o.failed = append(o.failed, other.failed...)
+	o.status = max(o.status, other.status)
+}
+
+// report ends what is printed: what failed stands here once more, since its place is far above.
+func (o outcome) report(to io.Writer) {
+	o.tally.PrintSkips(to)
+	for _, f := range o.failed {
+		f.print(to)
+	}
+	fmt.Fprintf(to, "%s\n", o.tally)
+}
+
+func (f failure) print(to io.Writer) {
+	if len(f.tests) == 0 {
+		fmt.Fprintf(to, "failed: %s\n%s", f.name, excerpt(f.said))
+	}
+	for _, c := range f.tests {
+		fmt.Fprintf(to, "failed: %s %s\n%s", f.name, c.test, excerpt(c.said))
+	}
+}
+
+// excerpt is the beginning and the end of a text.
+func excerpt(text string) string {
+	const each = 20 // lines
+	lines := slices.Collect(strings.Lines(text))
+	if hidden := len(lines) - 2*each; hidden > 0 {
+		lines = slices.Concat(lines[:each], []string{fmt.Sprintf("… %d lines that stand above\n", hidden)}, lines[len(lines)-each:])
+	}
+	return strings.Join(lines, "")
+}
+
+// again are the arguments that run what failed, and nothing that is known from before: the tests, or where they came to
+// no end all of the package.
+func (f failure) again() []string {
+	args := []string{"-count=1"}
+	if len(f.tests) > 0 {
+		var names []string
+		for _, c := range f.tests {
+			names = append(names, c.test)
+		}
+		args = append(args, "-run="+verdict.Only(names))
+	}
+	return append(args, f.name)
+}
