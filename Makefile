@@ -6,7 +6,7 @@
 # make test-all   all of it, the long forms too
 #
 # GO is the Go command, FUZZTIME the time for each fuzz target, KERNELS the kernels of test-vm, JOBS how many guests
-# run at a time, VMFLAGS more flags of test/vm for test-vm-short.
+# run at a time, TESTFLAGS flags of test/run for test (-again), VMFLAGS more flags of test/vm for test-vm-short.
 
 SHELL = /bin/bash -o pipefail
 GO ?= go
@@ -52,7 +52,7 @@ lint:
 	CGO_ENABLED=0 $(GO) tool staticcheck ./...
 
 test: lint all workload race
-	CGO_ENABLED=0 $(GO) run ./test/run ./...
+	CGO_ENABLED=0 $(GO) run ./test/run $(TESTFLAGS) ./...
 
 # The race detector is a C library.
 race:
