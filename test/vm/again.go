@@ -17,7 +17,7 @@ func (o outcome) failed(l load) load {
 		case i >= len(o.results):
 		case o.results[i].ok():
 			continue
-		case j.tests && o.results[i].status == testsFailed:
+		case j.tests && o.results[i].status == testsFailed && o.results[i].tally.Failed > 0:
 			only := verdict.Only(o.results[i].tally.FailedTests())
 			j.args = append(slices.Clone(j.args), "-test.run="+only) // the last one counts
 		}
@@ -27,7 +27,7 @@ func (o outcome) failed(l load) load {
 	return l
 }
 
-// testsFailed is the exit status of a test binary that came to its end.
+// testsFailed is the exit status of a test binary that came to its end, and of one that ended itself.
 const testsFailed = 1
 
 // secondRun is what runs again, in what is left of the time, and whether that is enough: a guest must boot first.

@@ -13,28 +13,32 @@ func TestFailed(t *testing.T) {
 		{name: "good", tests: true, args: []string{"./good.test"}},
 		{name: "bad", tests: true, args: []string{"./bad.test", "-test.run=Test"}},
 		{name: "panicked", tests: true, args: []string{"./panicked.test"}},
+		{name: "left", tests: true, args: []string{"./left.test"}},
 		{name: "not reached", tests: true, args: []string{"./late.test"}},
 	}
 	o := outcome{results: []result{
 		{job: jobs[0]},
 		{job: jobs[1], status: 1, tally: verdict.Tally{Failed: 3, Failures: []string{"bad TestA", "bad TestB/x+y", "bad TestB"}}},
 		{job: jobs[2], status: 2, tally: verdict.Tally{Failed: 1, Failures: []string{"panicked TestC"}}},
+		{job: jobs[3], status: 1, tally: verdict.Tally{Passed: 1}},
 	}}
 	got := o.failed(load{jobs: jobs, modules: []string{"loop"}})
 	var names []string
 	for _, j := range got.jobs {
 		names = append(names, j.name)
 	}
-	if want := []string{"bad", "panicked", "not reached"}; !slices.Equal(names, want) {
+	if want := []string{"bad", "panicked", "left", "not reached"}; !slices.Equal(names, want) {
 		t.Fatalf("jobs %q, want %q", names, want)
 	}
 	if want := []string{"./bad.test", "-test.run=Test", "-test.run=^(TestA|TestB)$"}; !slices.Equal(got.jobs[0].args, want) {
 		t.Errorf("args %q, want %q", got.jobs[0].args, want)
 	}
-	if want := []string{"./panicked.test"}; !slices.Equal(got.jobs[1].args, want) {
-		t.Errorf("args %q: a job that panicked is run whole", got.jobs[1].args)
+	for _, j := range got.jobs[1:] {
+		if len(j.args) != 1 {
+			t.Errorf("args %q: a job that came to no end is run whole", j.args)
+		}
 	}
-	if len(jobs) != 4 || len(jobs[1].args) != 2 || !slices.Equal(got.modules, []string{"loop"}) {
+	if len(jobs) != 5 || len(jobs[1].args) != 2 || !slices.Equal(got.modules, []string{"loop"}) {
 		t.Errorf("the first load has changed: %v, modules %v", jobs, got.modules)
 	}
 }
