@@ -69,8 +69,7 @@ test-vm:
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -secureboot -run LockdownSecureBoot -suite -- ./test/accept
 	$(GO) run ./test/vm -kernel 6.12-arm64 -icount -run 'Cycles|Instructions|Uncounted' -suite -- ./test/accept
 
-# All of it on arm64. Stacks of n frames at a raw tracepoint of an event class begin one frame too early there, which
-# TestStackOfFrames and TestStackOfKernel say.
+# All of it on arm64.
 test-vm-arm64:
 	$(GO) run ./test/vm -kernel 6.12-arm64 -timeout 40m -suite
 

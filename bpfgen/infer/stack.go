@@ -34,23 +34,40 @@ func (b *body) stack(name string, args []arg, pos plan.Pos) val {
 
 // behindTracing makes cut kernel stacks at tracepoints begin with the caller of
 // the tracepoint. Whether the kernel calls a program directly or through one or
-// two functions depends on its version, and on who else listens: only their
-// addresses tell.
+// two functions depends on its version, on how it was built, and on who else
+// listens: only their addresses tell. Where addresses are hidden frames have no
+// names either.
 func (u *unit) behindTracing() {
 	if !u.cutStacks {
 		return
 	}
+	symbols, err := u.facts.Symbols()
+	if err != nil {
+		return
+	}
+	add := func(a *tree.Attach, start uint64) {
+		if size, ok := symbols.Size(start); ok && start != 0 {
+			a.Tracing = append(a.Tracing, tree.Code{Start: start, Size: size})
+		}
+	}
+	var raw []*tree.Attach
+	var names []string
 	for _, prog := range u.res.Tree.Programs {
 		a := &prog.Attach
 		for _, name := range tracingOf(a) {
-			symbols, err := u.facts.Symbols()
-			if err != nil {
-				return // addresses are hidden: frames have no names either
-			}
-			if start, size, ok := symbols.Extent(name); ok {
-				a.Tracing = append(a.Tracing, tree.Code{Start: start, Size: size})
+			if start, ok := symbols.Addr(name); ok {
+				add(a, start)
 			}
 		}
+		if a.Kind == tree.AttachRawTracepoint {
+			raw, names = append(raw, a), append(names, a.Name)
+		}
+	}
+	if len(raw) == 0 {
+		return
+	}
+	for i, start := range u.facts.ClassFunctions(names) {
+		add(raw[i], start)
 	}
 }
 
@@ -65,7 +82,7 @@ func tracingOf(a *tree.Attach) []string {
 	case a.Kind == tree.AttachTracepoint:
 		return []string{"__traceiter_" + a.Name}
 	case a.Kind == tree.AttachRawTracepoint:
-		return []string{"__bpf_trace_" + a.Name, "__traceiter_" + a.Name}
+		return []string{"__traceiter_" + a.Name} // and that of its class
 	case a.Kind == tree.AttachSyscallEnter:
 		return []string{"__bpf_trace_sys_enter", "__traceiter_sys_enter"}
 	case a.Kind == tree.AttachSyscallExit:

@@ -23,6 +23,9 @@ type Options struct {
 	// OnlyFunction reports that the kernel says it has no two functions of a
 	// name; nil: it does not tell.
 	OnlyFunction func(name string) bool
+	// Words reads words of 8 bytes of the kernel's memory, 0 where it cannot; nil: it
+	// cannot be read.
+	Words func(addrs []uint64) ([]uint64, error)
 	// Features finds out what the kernel has; it is called once, if at all.
 	Features func() Features
 	// Modules has modules.dep and modules.builtin; nil: those of the running

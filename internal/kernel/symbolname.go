@@ -25,16 +25,13 @@ func (s *Symbols) Addrs(name string) (out []uint64) {
 	return out
 }
 
-// Extent gives where a function lies by its name: up to the next symbol.
-func (s *Symbols) Extent(name string) (start, size uint64, ok bool) {
-	if start, ok = s.Addr(name); !ok {
-		return 0, 0, false
-	}
+// Size gives the size of what begins at start: up to the next symbol.
+func (s *Symbols) Size(start uint64) (uint64, bool) {
 	i := sort.Search(len(s.addrs), func(i int) bool { return s.addrs[i] > start })
 	if i == len(s.addrs) {
-		return 0, 0, false
+		return 0, false
 	}
-	return start, s.addrs[i] - start, true
+	return s.addrs[i] - start, true
 }
 
 // Text names an address as kernel messages do: vfs_read+0x7, nf_hook+0x4

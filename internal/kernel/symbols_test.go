@@ -66,17 +66,15 @@ func TestSymbolsAddr(t *testing.T) {
 	}
 }
 
-func TestSymbolsExtent(t *testing.T) {
+func TestSymbolsSize(t *testing.T) {
 	s := parseSymbols(t, "ffffffff81000000 T first\nffffffff81000040 t second\nffffffff81000040 t alias\nffffffff81000100 T last\n")
-	for name, want := range map[string][2]uint64{"first": {0xffffffff81000000, 0x40}, "second": {0xffffffff81000040, 0xc0}, "alias": {0xffffffff81000040, 0xc0}} {
-		if start, size, ok := s.Extent(name); !ok || start != want[0] || size != want[1] {
-			t.Errorf("%s: got %#x, %#x, %v", name, start, size, ok)
+	for start, want := range map[uint64]uint64{0xffffffff81000000: 0x40, 0xffffffff81000040: 0xc0} {
+		if size, ok := s.Size(start); !ok || size != want {
+			t.Errorf("%#x: got %#x, %v", start, size, ok)
 		}
 	}
-	for _, name := range []string{"last", "none"} {
-		if start, size, ok := s.Extent(name); ok {
-			t.Errorf("%s: got %#x, %#x", name, start, size)
-		}
+	if size, ok := s.Size(0xffffffff81000100); ok {
+		t.Errorf("the last: got %#x", size)
 	}
 }
 
