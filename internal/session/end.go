@@ -23,6 +23,9 @@ func (s *session) end() error {
 	}
 	s.spans.over = true
 	err := s.deliverRest()
+	if s.hurried.Load() {
+		s.host.Resume() // the callback that was in the way has ended
+	}
 	s.timers.last()
 	if dumpErr := s.dumpUnasked(); err == nil {
 		err = dumpErr

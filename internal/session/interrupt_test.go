@@ -2,7 +2,11 @@ package session
 
 import (
 	"bytes"
+	"os"
+	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // A signal that comes while probes are made ends the run, and the run says why there is no output.
@@ -16,5 +20,41 @@ func TestInterruptedWhileLoading(t *testing.T) {
 	}
 	if out.Len() > 0 || s.loaded != nil {
 		t.Errorf("it went on: %s", &out)
+	}
+}
+
+// A callback that does not end keeps a run from its end; a second signal ends the
+// callback, with its place, and what comes after it is done.
+func TestInterruptedCallback(t *testing.T) {
+	var out, messages bytes.Buffer
+	signals, running := make(chan os.Signal), make(chan bool)
+	o := Options{Stdout: &out, Stderr: &messages, Signals: signals, Flags: func() []Flag { return nil }}
+	o.Code = []string{"at_exit(lambda: [None for i in range(1 << 60)])", "at_exit(lambda: print('counted'))"}
+	s := newSession(o)
+	t.Cleanup(s.close)
+	s.watch(o.Signals, func() { s.host.Cancel("interrupted") })
+	args, err := s.prepare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.runScript(args); err != nil {
+		t.Fatal(err)
+	}
+	s.declared.Store(true)
+	s.makePlan()
+	endless := s.atExit[0]
+	s.atExit = s.atExit[1:]
+	s.timers.add(&timer{call: func() { close(running); s.callback(endless, s.timerErrors) }})
+	go func() {
+		<-running
+		signals <- unix.SIGINT
+		signals <- unix.SIGINT
+	}()
+	exit, err := s.finish(s.trace())
+	if exit != Failed || err != nil || out.String() != "counted\n" {
+		t.Errorf("exit %d, %v, output %q", exit, err, &out)
+	}
+	if want := "startrace: timer: -e:1:"; !strings.HasPrefix(messages.String(), want) || !strings.Contains(messages.String(), ": interrupted\n") {
+		t.Errorf("messages %q, want the place of the loop", &messages)
 	}
 }

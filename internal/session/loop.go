@@ -44,7 +44,7 @@ func (s *session) turn(begin uint64) error {
 
 // halted reports whether no callback is to be called any more, though records
 // may be left.
-func (s *session) halted() bool { return s.exited || s.out.broken() }
+func (s *session) halted() bool { return s.exited || s.hurried.Load() || s.out.broken() }
 
 // over reports whether the run ends: exit() was called, nobody reads the
 // output, a signal came, the command or the time is over, or there is nothing

@@ -15,6 +15,7 @@ import (
 // outside is what other goroutines tell the one that runs the script.
 type outside struct {
 	interrupted atomic.Bool // a signal asked for the end
+	hurried     atomic.Bool // a second one asked again
 	childEnded  atomic.Bool
 	childStatus atomic.Int32 // as shells have it, once it has ended
 	declared    atomic.Bool  // the script has run; its callbacks end by themselves
@@ -76,18 +77,22 @@ func (o *outside) wait(d time.Duration) error {
 }
 
 // watch passes signals on: the first ends the run in order, or by cancel a
-// script that is still declaring; the second ends all at once.
+// script that is still declaring; the second also a callback that does not end,
+// so that what was counted is printed; the next one ends all at once.
 func (o *outside) watch(signals <-chan os.Signal, cancel func()) {
 	go func() {
 		for n := 0; ; n++ {
 			if _, open := <-signals; !open {
 				return
 			}
-			if n > 0 {
-				o.abort()
-			}
 			o.interrupted.Store(true)
-			if !o.declared.Load() {
+			switch declared := o.declared.Load(); {
+			case n > 1 || n > 0 && !declared:
+				o.abort()
+			case n > 0:
+				o.hurried.Store(true)
+				cancel()
+			case !declared:
 				cancel()
 			}
 			o.wake()
