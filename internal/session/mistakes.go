@@ -10,10 +10,10 @@ import (
 
 // allMistakes gives, for the mistake that ended a script, all that can be
 // found: those further down, and those of the kernel halves that were
-// declared.
+// declared. A signal is no mistake of the script.
 func (s *session) allMistakes(err error, args []string) error {
 	var found script.Errors
-	if !errors.As(err, &found) {
+	if !errors.As(err, &found) || s.interrupted.Load() {
 		return err
 	}
 	return s.host.AllMistakes(found, args, func(p *plan.Plan) error {

@@ -64,7 +64,6 @@ var plainRuntime = sync.OnceValue(func() []rewording {
 		{regexp.MustCompile(`^too (many|few) values to unpack \(got (\d+), want (\d+)\)$`), "got $2 values for $3 names"},
 		{regexp.MustCompile(`^got (\S+) in sequence assignment$`), "got one value ($1) for several names"},
 		{regexp.MustCompile(`^(cannot .* during iteration)$`), "$1: go through a copy, list(x)"},
-		{regexp.MustCompile(`^Starlark computation cancelled: too many steps$`), "the script runs too long before tracing begins"},
 		{regexp.MustCompile(`^Starlark computation cancelled: (.*)$`), "$1"},
 		{regexp.MustCompile(`^(?:\w+: )?cannot .* frozen hash table$`), "this dict or set cannot change any more"},
 		{regexp.MustCompile(`^(?:\w+: )?cannot .* frozen list$`), "this list cannot change any more"},

@@ -16,7 +16,8 @@ import (
 // out of the text, and goes on. What is missing then is unknown, and what
 // follows from that is no mistake.
 
-// mostRuns bounds the mistakes that a survey takes out.
+// mostRuns bounds the mistakes that a survey takes out, mostSteps what it runs of
+// a script each time: what comes after that is not looked at.
 const (
 	mostRuns  = 50
 	mostSteps = 2_000_000
@@ -125,7 +126,7 @@ func (s *surveyor) run() (done bool) {
 		err = h.explain(h.runMain())
 	}
 	var wrong Errors
-	if err == nil || !errors.As(err, &wrong) {
+	if err == nil || !errors.As(err, &wrong) || h.thread.ExecutionSteps() >= mostSteps {
 		s.plan = h.Plan()
 		return true
 	}
