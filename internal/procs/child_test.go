@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -216,6 +217,20 @@ func TestInitPID(t *testing.T) {
 	}
 	if _, err := InitPID(1 << 30); err == nil {
 		t.Error("no error for a process that does not exist")
+	}
+	if !initial {
+		return
+	}
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil || len(threads) < 2 { // the runtime has one beside that of main
+		t.Fatal(threads, err)
+	}
+	tid, err := strconv.Atoi(threads[len(threads)-1].Name()) // the leader is the first
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := InitPID(tid); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("is a thread of process %d", os.Getpid())) {
+		t.Errorf("thread %d: %v", tid, err)
 	}
 }
 

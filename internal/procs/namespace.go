@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
@@ -61,10 +62,28 @@ func InitPID(pid int) (int, error) {
 	case !initial:
 		return 0, fmt.Errorf("process %d: %w", pid, ErrNamespace)
 	}
-	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); errors.Is(err, os.ErrNotExist) {
+	leader, ok := leaderOf(pid)
+	switch {
+	case !ok:
 		return 0, fmt.Errorf("there is no process %d", pid)
+	case leader != pid:
+		return 0, fmt.Errorf("%d is a thread of process %d: give that, and where = lambda e: e.tid == %d for the thread alone", pid, leader, pid)
 	}
 	return pid, nil
+}
+
+// leaderOf is the process that a thread belongs to: itself, where it is one.
+func leaderOf(tid int) (pid int, ok bool) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", tid))
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(text)) {
+		if n, err := fmt.Sscanf(line, "Tgid: %d", &pid); n == 1 && err == nil {
+			return pid, true
+		}
+	}
+	return 0, false
 }
 
 // loadWhoami loads a program that returns the number of the process that runs
