@@ -17,7 +17,7 @@ import (
 type settings struct {
 	Code     []string      `short:"e" sep:"none" placeholder:"CODE" help:"Run CODE; several are lines of one script."`
 	Command  string        `short:"c" placeholder:"CMD" help:"Start CMD under the trace and end when it ends; at the prompt go() starts it."`
-	PID      int           `name:"pid" short:"p" placeholder:"PID" help:"Trace only this process."`
+	PID      int           `name:"pid" short:"p" placeholder:"PID" help:"Trace only this process and end with it."`
 	Follow   bool          `short:"f" help:"With -p: trace also the processes that it starts. With -c they always are."`
 	Duration time.Duration `placeholder:"10s" help:"End after this time."`
 	Output   string        `short:"o" placeholder:"FILE" help:"Write results to FILE."`

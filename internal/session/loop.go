@@ -47,10 +47,10 @@ func (s *session) turn(begin uint64) error {
 func (s *session) halted() bool { return s.exited || s.hurried.Load() || s.out.broken() }
 
 // over reports whether the run ends: exit() was called, nobody reads the
-// output, a signal came, the command or the time is over, or there is nothing
-// left that could happen.
+// output, a signal came, the command, the process of -p or the time is over, or there
+// is nothing left that could happen.
 func (s *session) over() bool {
-	return s.halted() || s.timeUp || s.interrupted.Load() || s.childEnded.Load() || s.idle()
+	return s.halted() || s.timeUp || s.interrupted.Load() || s.childEnded.Load() || s.targetEnded.Load() || s.idle()
 }
 
 // idle reports whether nothing can happen: no probe, or only lists that have

@@ -17,6 +17,7 @@ type outside struct {
 	interrupted atomic.Bool // a signal asked for the end
 	hurried     atomic.Bool // a second one asked again
 	childEnded  atomic.Bool
+	targetEnded atomic.Bool  // the process of -p
 	childStatus atomic.Int32 // as shells have it, once it has ended
 	declared    atomic.Bool  // the script has run; its callbacks end by themselves
 

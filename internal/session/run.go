@@ -79,7 +79,14 @@ func (s *session) trace() error {
 	if err := s.releaseCommand(); err != nil {
 		return err
 	}
-	return s.loop()
+	s.watchTarget()
+	if err := s.loop(); err != nil {
+		return err
+	}
+	if s.targetEnded.Load() {
+		s.messagef("Process %d has ended", s.PID)
+	}
+	return nil
 }
 
 // dropPrivileges gives up what is not needed any more, unless a callback can
