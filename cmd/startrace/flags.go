@@ -108,8 +108,20 @@ func newParser(into any) *kong.Kong {
 }
 
 func parseInto(into any, args []string) error {
-	if _, err := newParser(into).Parse(args); err != nil {
+	given, err := newParser(into).Parse(args)
+	if err != nil {
 		return plain(err)
+	}
+	return noZero(given)
+}
+
+// noZero refuses flags that say nothing, as --pid "$PID" with an empty PID does:
+// zero values mean that a flag was not given, and the run would be another one.
+func noZero(given *kong.Context) error {
+	for _, p := range given.Path {
+		if f := p.Flag; f != nil && !f.IsBool() && f.Target.IsZero() {
+			return &session.UsageError{Err: fmt.Errorf("--%s: got %q, want a value that is neither empty nor 0", f.Name, fmt.Sprint(f.Target))}
+		}
 	}
 	return nil
 }
