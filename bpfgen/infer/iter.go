@@ -1,8 +1,6 @@
 package infer
 
 import (
-	"slices"
-
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
@@ -18,7 +16,7 @@ func (u *unit) iterators(p *plan.Pattern) []*target {
 	fields(p, 1, "iter:NAME")
 	var out []*target
 	for _, it := range u.matchIterators(p) {
-		if slices.Contains(ofOneMap, it.Name) {
+		if ofOne[it.Name] != "" {
 			continue
 		}
 		at := tree.Attach{Kind: tree.AttachIter, Name: it.Name, Places: []tree.Place{{Func: "bpf_iter_" + it.Name, BTF: uint32(it.Func)}}}
@@ -27,13 +25,16 @@ func (u *unit) iterators(p *plan.Pattern) []*target {
 	return out
 }
 
-// ofOneMap are the iterators that go over the elements of one BPF map, which
-// must be given when they are attached.
-var ofOneMap = []string{"bpf_map_elem", "bpf_sk_storage_map", "sockmap"}
+// ofOne are the iterators that go over the parts of one thing, which must be
+// given when they are attached.
+var ofOne = map[string]string{
+	"bpf_map_elem": "the elements of one BPF map", "bpf_sk_storage_map": "the elements of one BPF map", "sockmap": "the elements of one BPF map",
+	"cgroup": "the tree of one cgroup",
+}
 
 func (u *unit) matchIterators(p *plan.Pattern) []kernel.Iterator {
-	if slices.Contains(ofOneMap, p.Args[0]) {
-		wrong(p.Pos, "%s goes over the elements of one BPF map, which a script cannot name", p.Text)
+	if parts, ok := ofOne[p.Args[0]]; ok {
+		wrong(p.Pos, "%s goes over %s, which a script cannot name", p.Text, parts)
 	}
 	list, err := u.facts.MatchIterators(p.Args[0])
 	if err == nil && len(list) == 0 {

@@ -37,6 +37,17 @@ func needOurArch(t *testing.T) {
 	}
 }
 
+// What is called like an iterator is one if it is declared like one.
+func TestIterators(t *testing.T) {
+	var names []string
+	for _, it := range kernelBTF(t).iterators() {
+		names = append(names, it.Name)
+	}
+	if !slices.Contains(names, "task") || slices.Contains(names, "get_info") {
+		t.Errorf("iterators %v", names)
+	}
+}
+
 // Every member of every struct of this kernel, against another reader.
 func TestFieldsAgainstOtherReader(t *testing.T) {
 	b := kernelBTF(t)

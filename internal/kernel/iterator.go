@@ -75,7 +75,7 @@ func (b *BTF) iterators() (out []Iterator) {
 }
 
 // iterator tells an iterator from other functions with the prefix by its first
-// parameter.
+// parameter and its result: bpf_iter_get_info has the first, too.
 func (b *BTF) iterator(id TypeID) (Iterator, bool) {
 	r := b.record(id)
 	proto := b.record(r.ref())
@@ -83,7 +83,7 @@ func (b *BTF) iterator(id TypeID) (Iterator, bool) {
 		return Iterator{}, false
 	}
 	params := b.params(proto)
-	if params[0].Name != "meta" || b.TypeName(params[0].Type) != "struct bpf_iter_meta *" {
+	if params[0].Name != "meta" || b.TypeName(params[0].Type) != "struct bpf_iter_meta *" || b.TypeName(proto.ref()) != "int" {
 		return Iterator{}, false
 	}
 	return Iterator{Name: strings.TrimPrefix(b.string(r.name()), iterPrefix), Func: id, Params: params[1:]}, true
