@@ -286,7 +286,8 @@ at_exit(report)
 	if word != "None" {
 		missed, _ = strconv.Atoi(word)
 	}
-	if hits != sentEvents || hits != heard || lost != 0 || hits > calls || hits+missed < calls {
+	// Hits are those of all processes, and each shell that starts calls getppid; in a guest none starts meanwhile.
+	if hits < sentEvents || hits > sentEvents && inGuest() || sentEvents != heard || lost != 0 || heard > calls || heard+missed < calls {
 		t.Errorf("of %d calls %s\n%s", calls, e.stdout, e.stderr)
 	}
 	if missed == 0 && seen != calls {
