@@ -61,7 +61,7 @@ func runKernel(k fetched, opts options, p *printer) outcome {
 	return o
 }
 
-// bootKernel boots one kernel, and once more when it died of the emulator.
+// bootKernel boots one kernel, and once more when it did not come up.
 func bootKernel(k fetched, opts options, p *printer) outcome {
 	work, err := os.MkdirTemp("", "startrace-vm")
 	if err != nil {
@@ -74,7 +74,7 @@ func bootKernel(k fetched, opts options, p *printer) outcome {
 	}
 	o := opts.machine.boot(k, initramfs, opts.load, &voice{printer: p, kernel: k})
 	if o.again() {
-		p.lines(k, fmt.Sprintf("=== %v; booting again (an artefact of the emulator)\n%s", o.err, lastLines(o.console, 10)))
+		p.lines(k, fmt.Sprintf("=== %v; booting again\n%s", o.err, lastLines(o.console, 10)))
 		o = opts.machine.boot(k, initramfs, opts.load, &voice{printer: p, kernel: k})
 	}
 	if opts.verbose || !o.done {
