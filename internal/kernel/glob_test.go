@@ -128,7 +128,7 @@ func isASCII(s string) bool {
 }
 
 func TestSuggest(t *testing.T) {
-	words := []string{"tgid", "pid", "comm", "sched_switch", "sched_wakeup", "openat", "openat2"}
+	words := []string{"tgid", "pid", "comm", "sched_switch", "sched_wakeup", "openat", "openat2", "e"}
 	for name, want := range map[string]string{
 		"tgidd":       "tgid",
 		"cmom":        "comm", // two neighbours swapped
@@ -137,7 +137,8 @@ func TestSuggest(t *testing.T) {
 		"opneat":      "openat",
 		"qqq":         "",
 		"":            "",
-		"x":           "",
+		"x":           "", // nothing of it is in any
+		"e2":          "e",
 		"comm":        "", // itself
 	} {
 		if got := Suggest(name, words); got != want {

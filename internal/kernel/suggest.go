@@ -1,7 +1,8 @@
 package kernel
 
 // Suggest gives the candidate that name was probably meant to be, "" when
-// none is near: at most a third of its length in edits, and never more than 3.
+// none is near: at most a third of its length in edits, and never more than 3,
+// with something left of what was typed.
 func Suggest(name string, candidates []string) string {
 	best, bestDist := "", min(3, max(1, len(name)/3))+1
 	if len(name) > 128 {
@@ -11,7 +12,7 @@ func Suggest(name string, candidates []string) string {
 		if c == name || len(c)-len(name) >= bestDist || len(name)-len(c) >= bestDist {
 			continue
 		}
-		if d := editDistance(name, c, bestDist); d < bestDist {
+		if d := editDistance(name, c, bestDist); d < bestDist && d < max(len(name), len(c)) {
 			best, bestDist = c, d
 		}
 	}
