@@ -116,7 +116,16 @@ func TestPromptFollows(t *testing.T) {
 		p.enter(strings.ReplaceAll(exits, "n[", "m["))
 		p.round()
 		p.round() // the shell sleeps in children
-		p.want(p.enter(`n["sleep"].value > 0 and m["sleep"].value > 0 if len(n) else len(n)`), c.want)
+		const seen = `n["sleep"].value > 0 and m["sleep"].value > 0 if len(n) else len(n)`
+		got := p.enter(seen)
+		for range 100 { // a signal that comes before the next sleep begins makes a round without one
+			if got == c.want {
+				break
+			}
+			p.round()
+			got = p.enter(seen)
+		}
+		p.want(got, c.want)
 		p.leave()
 	}
 }
