@@ -47,10 +47,16 @@ func (u *unit) kernelSpan(p *plan.Pattern) []*target {
 // nothing, from 7.1 on the context.
 const sessionIsReturn = "bpf_session_is_return"
 
-// kprobeSession is its number in BTF where the calls of t can be seen by one
-// program; 0: there are two.
-func (u *unit) kprobeSession(t *target) uint32 {
-	if t.mech != tree.AttachKprobe || !u.facts.Features().KprobeSession {
+// session is its number in BTF where the calls of t can be seen by one program;
+// 0: there are two.
+func (u *unit) session(t *target) uint32 {
+	var way string
+	switch has := u.facts.Features(); {
+	case t.mech == tree.AttachKprobe && has.KprobeSession:
+		way = "kprobe session"
+	case t.mech == tree.AttachUprobe && has.UprobeSession && len(t.funcs[0].returns) == 0:
+		way = "uprobe session"
+	default:
 		return 0
 	}
 	b, err := u.facts.BTF()
@@ -61,7 +67,7 @@ func (u *unit) kprobeSession(t *target) uint32 {
 	if !ok {
 		return 0
 	}
-	u.notef(t.pos, "%s: one program at entry and return (kprobe session)", t.text)
+	u.notef(t.pos, "%s: one program at entry and return (%s)", t.text, way)
 	return uint32(id)
 }
 
@@ -87,7 +93,7 @@ func (pr *probe) funcSpans(t *target) {
 	if t.mech == tree.AttachUprobe && len(t.funcs[0].returns) == 0 {
 		span.MaxDepth = maxReturnProbes
 	}
-	w := &funcSpanWalk{pr: pr, t: t, span: span, id: len(pr.u.res.Tree.Spans), session: pr.u.kprobeSession(t)}
+	w := &funcSpanWalk{pr: pr, t: t, span: span, id: len(pr.u.res.Tree.Spans), session: pr.u.session(t)}
 	w.shared = slices.ContainsFunc(t.funcs, func(f *funcPoint) bool { return f.others > 0 })
 	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, span)
 	for _, f := range t.funcs {
@@ -108,7 +114,7 @@ type funcSpanWalk struct {
 	span     *tree.Span
 	id       int
 	programs []*spanProgram
-	session  uint32 // see kprobeSession
+	session  uint32 // see unit.session
 	// shared: some ends are those of other functions too, so one without a start
 	// says nothing.
 	shared bool

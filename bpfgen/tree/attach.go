@@ -49,8 +49,8 @@ type Attach struct {
 	// Cookies: the program asks for its place (builtin "cookie"), so each place is
 	// attached with its Cookie.
 	Cookies bool
-	// Session is set at the entry of kernel functions where the kernel can run one
-	// program there and at the return: see Session.
+	// Session is set at the entry of functions where the kernel can run one program
+	// there and at the return: see Session.
 	Session *Session
 	// Binary is the file of user probes, as this process can open it; Process
 	// is the only process to be probed, 0: all.

@@ -22,7 +22,8 @@ func Features() kernel.Features {
 	if v, err := kernel.Release(); err == nil { // nothing tells but the version
 		f.KprobesCount = f.KprobeMulti && v.AtLeast(6, 7)
 	}
-	f.UprobeMulti = f.Uprobe && tryUprobes(false) == nil
+	f.UprobeSession = f.Uprobe && tryUprobes(true) == nil
+	f.UprobeMulti = f.UprobeSession || f.Uprobe && tryUprobes(false) == nil
 	f.Cookies = tryCookies() == nil
 	return f
 }

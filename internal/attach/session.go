@@ -13,11 +13,11 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
-// Calls of kernel functions are seen by one program at the entry and one at the
-// return. Where the kernel has sessions (6.10) the two are put into one program,
-// which asks where it runs: it is attached by one link, the kernel has one
-// handler to run instead of two at each entry, and none at the returns of calls
-// that the part for the entry did not want.
+// Calls of functions are seen by one program at the entry and one at the return.
+// Where the kernel has sessions (of its own functions 6.10, of programs' 6.13) the
+// two are put into one program, which asks where it runs: it is attached by one
+// link, the kernel has one handler to run instead of two at each entry, and none
+// at the returns of calls that the part for the entry did not want.
 
 // NoSessions gives the probes of which programs were meant to be sessions and
 // are two.
@@ -39,8 +39,8 @@ func (l *Loaded) probesOf(programs func(*program) bool) (probes []int) {
 // refuses are loaded as two, which tells why if that is refused too.
 func (l *Loaded) loadSessions() {
 	for _, p := range l.unit.Tree.Programs {
-		s := p.Attach.Session
-		if s == nil || l.multiType(&p.Attach) == ebpf.AttachNone || !l.opts.Features().KprobeSession {
+		at := l.sessionType(&p.Attach)
+		if at == ebpf.AttachNone {
 			continue
 		}
 		insns, ok := l.joined(p)
@@ -48,11 +48,32 @@ func (l *Loaded) loadSessions() {
 			continue
 		}
 		spec := l.unit.Spec.Programs[p.Name]
-		fd, err := bpf.Load(&bpf.Program{Name: p.Name, Type: spec.Type, AttachType: bpf.KprobeSession.AttachType(), Instructions: insns}, nil)
+		fd, err := bpf.Load(&bpf.Program{Name: p.Name, Type: spec.Type, AttachType: at, Instructions: onOwnStack(insns, &p.Attach)}, nil)
 		if err == nil {
 			l.programs = append(l.programs, &program{Program: p, fd: fd, session: true})
 		}
 	}
+}
+
+// sessionType is the attach type of a session at the entry a and the return;
+// AttachNone where the kernel has none.
+func (l *Loaded) sessionType(a *tree.Attach) ebpf.AttachType {
+	switch {
+	case a.Session == nil || l.opts.Features == nil:
+	case a.Kind == tree.AttachUprobe:
+		if l.opts.Features().UprobeSession {
+			return uprobeSession(a).AttachType()
+		}
+	case l.multiType(a) != ebpf.AttachNone && l.opts.Features().KprobeSession:
+		return bpf.KprobeSession.AttachType()
+	}
+	return ebpf.AttachNone
+}
+
+func uprobeSession(a *tree.Attach) *bpf.UprobeMulti {
+	u := uprobes(a)
+	u.Session = true
+	return u
 }
 
 // inSession reports whether p is a part of a session that was loaded.
@@ -142,10 +163,10 @@ func renameFunctions(program, functions asm.Instructions) {
 // openSession attaches a session, or, where the kernel refuses one of its
 // places, the two programs of which it is made.
 func (l *Loaded) openSession(p *program) ([]point, error) {
-	fd, err := linkKprobes(&p.Attach, bpf.KprobeSession, p.fd)
+	at, err := linkSession(&p.Attach, p.fd)
 	switch {
 	case err == nil:
-		return []point{{fd: fd, kind: countingPoint}}, nil
+		return []point{at}, nil
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
 		return nil, err
 	}
@@ -170,6 +191,15 @@ func (l *Loaded) openSession(p *program) ([]point, error) {
 		l.detach([]*program{atReturn})
 	}
 	return points, err
+}
+
+func linkSession(a *tree.Attach, prog int) (point, error) {
+	if a.Kind == tree.AttachUprobe {
+		fd, err := bpf.LinkUprobeMulti(prog, uprobeSession(a))
+		return point{fd: fd, kind: probePoint}, err
+	}
+	fd, err := linkKprobes(a, bpf.KprobeSession, prog)
+	return point{fd: fd, kind: countingPoint}, err
 }
 
 func (l *Loaded) treeProgram(name string) *tree.Program {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/bpf"
+	"github.com/startrace/startrace/internal/kernel"
 )
 
 // sessionUnit has two programs that each give their number, by a function of
@@ -69,6 +71,34 @@ func TestJoined(t *testing.T) {
 	for _, name := range []string{"in", "out"} { // they may be loaded as two later
 		if insns := l.unit.Spec.Programs[name].Instructions; insns[0].Symbol() != name || insns[0].Reference() != "give" {
 			t.Errorf("%s was changed: %v", name, insns)
+		}
+	}
+}
+
+// Sessions are for what the kernel has, at functions of its own for many at once.
+func TestSessionType(t *testing.T) {
+	none, all := kernel.Features{Kprobe: true, KprobeMulti: true, Uprobe: true, UprobeMulti: true}, kernel.AllFeatures()
+	at := func(kind tree.AttachKind, session *tree.Session) *tree.Attach {
+		return &tree.Attach{Kind: kind, Places: []tree.Place{{Func: "f"}}, Session: session}
+	}
+	for _, test := range []struct {
+		a    *tree.Attach
+		has  *kernel.Features
+		want ebpf.AttachType
+	}{
+		{at(tree.AttachKprobe, &tree.Session{}), &all, bpf.KprobeSession.AttachType()},
+		{at(tree.AttachUprobe, &tree.Session{}), &all, (&bpf.UprobeMulti{Session: true}).AttachType()},
+		{at(tree.AttachKprobe, &tree.Session{}), &none, ebpf.AttachNone},
+		{at(tree.AttachUprobe, &tree.Session{}), &none, ebpf.AttachNone},
+		{at(tree.AttachUprobe, nil), &all, ebpf.AttachNone},
+		{at(tree.AttachUprobe, &tree.Session{}), nil, ebpf.AttachNone},
+	} {
+		l := &Loaded{}
+		if test.has != nil {
+			l.opts.Features = func() kernel.Features { return *test.has }
+		}
+		if got := l.sessionType(test.a); got != test.want {
+			t.Errorf("%+v with %+v: got %v, want %v", test.a, test.has, got, test.want)
 		}
 	}
 }

@@ -17,6 +17,9 @@ type Features struct {
 	Uprobe bool
 	// UprobeMulti: one link probes many places of a binary (6.6).
 	UprobeMulti bool
+	// UprobeSession: such a link runs one program at the entry and at the return
+	// (6.13), as KprobeSession does.
+	UprobeSession bool
 	// Cookies: a program learns at which of its places it runs
 	// (bpf_get_attach_cookie, 5.15).
 	Cookies bool
@@ -36,7 +39,7 @@ type Trampolines struct {
 
 // AllFeatures are those of the newest kernels.
 func AllFeatures() Features {
-	return Features{Kprobe: true, KprobeMulti: true, KprobesCount: true, KprobeSession: true, Uprobe: true, UprobeMulti: true, Cookies: true}
+	return Features{Kprobe: true, KprobeMulti: true, KprobesCount: true, KprobeSession: true, Uprobe: true, UprobeMulti: true, UprobeSession: true, Cookies: true}
 }
 
 // Features gives what Options.Features found; without that, as with fixtures,
