@@ -8,6 +8,7 @@ var foreignWords = map[string]string{
 	"tseries": "use every() and show(x.take())",
 	"kstack":  "here it is e.stack()", "ustack": "here it is e.ustack()", "stack": "here it is e.stack()",
 	"jstack": "here it is e.ustack()",
+	"quit":   "here it is exit()",
 	"nsecs":  "here it is e.time", "timestamp": "here it is e.time", "vtimestamp": "here it is e.time",
 	"walltimestamp": "use strftime()", "elapsed": "here it is e.time - T0, with T0 = now() at the top",
 	"pid": "here it is e.pid", "tid": "here it is e.tid", "ppid": "here it is e.ppid",
