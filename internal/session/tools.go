@@ -39,8 +39,11 @@ func toolWord(m stdlib.Module) string {
 // parseScript reads the script that a word of the command line means. A word
 // without a slash and without .star is a tool of the standard library, even if
 // there is a file of that name (./NAME is that file); what is no tool is a
-// file.
+// file, and - is standard input.
 func (s *session) parseScript(word string) error {
+	if word == "-" {
+		word = "/dev/stdin"
+	}
 	if strings.Contains(word, "/") || strings.HasSuffix(word, ".star") {
 		return s.host.ParseFile(word)
 	}
