@@ -136,7 +136,19 @@ func (c *Child) Go() error {
 	case err != nil:
 		return fmt.Errorf("start %s: %w", c.path, err)
 	}
-	return fmt.Errorf("start %s: %w", c.path, syscall.Errno(errno))
+	return fmt.Errorf("start %s: %w%s", c.path, syscall.Errno(errno), whyNot(syscall.Errno(errno)))
+}
+
+// whyNot says what an error of execve(2) means for a file that is there and may
+// be executed.
+func whyNot(errno syscall.Errno) string {
+	switch errno {
+	case syscall.ENOEXEC:
+		return ": it is no program of this machine, nor a script that begins with #!"
+	case syscall.ENOENT:
+		return ": what its line #! names is not there, or the dynamic linker that it wants"
+	}
+	return ""
 }
 
 func (c *Child) release() error {
