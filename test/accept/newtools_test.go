@@ -199,11 +199,7 @@ func TestRunqlen(t *testing.T) {
 func TestWakeuptime(t *testing.T) {
 	needTracing(t)
 	e := startrace(t, "wakeuptime", "--names", "--min", "100ms", "-c", "sleep 0.3").ok(t)
-	// The timer runs before the thread has left the CPU, from where on it is blocked.
-	const leaving = 5_000
-	if us := number(t, e.stdout, `(?m)^sleep +\S.* (\d+)$`); us < 300_000-leaving {
-		t.Errorf("blocked for %d us, slept for 300000", us)
-	}
+	blockedBySleep(t, number(t, e.stdout, `(?m)^sleep +\S.* (\d+)$`))
 	e = startrace(t, "wakeuptime", "--min", "100ms", "--format", "folded", "-c", "sleep 0.3").ok(t)
 	e.has(t, `(?m)^sleep;.*hrtimer_wakeup;.*try_to_wake_up.* \d{6,}$`)
 }
@@ -260,8 +256,16 @@ func TestFsdist(t *testing.T) {
 func TestOffwaketime(t *testing.T) {
 	needTracing(t)
 	e := startrace(t, "offwaketime", "--min", "100ms", "--format", "folded", "-c", "sleep 0.3").ok(t)
-	if us := number(t, e.stdout, `(?m)^sleep;.*do_nanosleep.*hrtimer_wakeup.* (\d+)$`); us < 300_000 {
-		t.Errorf("off for %d us, slept for 300000", us)
+	blockedBySleep(t, number(t, e.stdout, `(?m)^sleep;.*do_nanosleep.*hrtimer_wakeup.* (\d+)$`))
+}
+
+// blockedBySleep checks for how long, in us, "sleep 0.3" was blocked. Its timer runs before the thread has left the CPU,
+// from where on it is blocked: it can be preempted between, for 9 ms on a busy guest.
+func blockedBySleep(t *testing.T, us int) {
+	t.Helper()
+	const slept, leaving = 300_000, 50_000
+	if us < slept-leaving {
+		t.Errorf("blocked for %d us, slept for %d", us, slept)
 	}
 }
 
