@@ -26,7 +26,8 @@ type nested struct {
 }
 
 // maxStale bounds the search for an entry: what is above it is stale. An
-// exception leaves all calls between its throw and its catch at once.
+// exception leaves all calls between its throw and its catch at once. An end that
+// finds so many stale ones drops them, for the ends of calls around it.
 const maxStale = 32
 
 // identity is the thread, the frame and the place of a call.
@@ -62,16 +63,22 @@ func (b *builder) spanEnter(s *tree.Stmt) {
 	b.tgid()
 	first := b.nestedLookup(name, key, b.konst(0))
 	open := b.open(first)
-	depth := b.unwind(name, key, open, func(entry *ir.Value, stale, found func()) {
-		// How far this frame is below the entry's; a huge number where it is above.
-		below := b.op(ir.OpSub, frame, b.load(8, entry, layout.NestedFrame))
-		b.unless(ir.UGE, below, b.stackSize(), found)
-		b.unless(ir.NE, below, 0, stale)
-		b.unlessEqual(b.load(8, entry, layout.NestedPlace), place, stale)
-		found() // a tail call: both return at once
-	}, nil)
+	depth := b.behindLeft(name, key, open, frame, place)
 	b.dropStale(name, key, open, depth)
 	b.nested = &nested{key, frame, place, depth, first}
+}
+
+// behindLeft is the depth behind the entries of calls that have been left when a
+// call of this frame and place begins or ends.
+func (b *builder) behindLeft(name string, key *region, open, frame, place *ir.Value) *ir.Value {
+	return b.unwind(name, key, open, func(entry *ir.Value, stale, found func()) {
+		// How far this frame is above the entry's; a huge number where it is below.
+		above := b.op(ir.OpSub, frame, b.load(8, entry, layout.NestedFrame))
+		b.unless(ir.UGE, above, b.stackSize(), found)
+		b.unless(ir.NE, above, 0, stale)
+		b.unlessEqual(b.load(8, entry, layout.NestedPlace), place, stale)
+		found() // a tail call: both return at once
+	}, nil, nil)
 }
 
 // stackSize is the distance within which two frames are taken to be on one
@@ -87,8 +94,9 @@ func (b *builder) stackSize() int64 {
 
 // unwind walks open entries from the innermost out. test ends each round by
 // found or by stale, which goes on; the depth behind the one found is returned.
-// lost is called where there is none; nil: that is depth 0.
-func (b *builder) unwind(name string, key *region, open *ir.Value, test func(entry *ir.Value, stale, found func()), lost func()) *ir.Value {
+// none is called where all are stale, far where the search ends before; nil: the
+// depth that was reached is returned.
+func (b *builder) unwind(name string, key *region, open *ir.Value, test func(entry *ir.Value, stale, found func()), none, far func()) *ir.Value {
 	head := b.f.NewBlock()
 	b.cur.Jump(b.pos, head, open, b.konst(0))
 	b.reach(head)
@@ -97,12 +105,11 @@ func (b *builder) unwind(name string, key *region, open *ir.Value, test func(ent
 	b.begin(head)
 	depth, round := head.Param(b.pos), head.Param(b.pos)
 	give := func() { b.jumpWith(out, intVal(types.U64, depth)) }
-	end := give
-	if lost != nil {
-		end = lost
+	if none == nil {
+		none, far = give, give
 	}
-	b.unless(ir.EQ, depth, 0, end)
-	b.unless(ir.UGE, round, maxStale, end)
+	b.unless(ir.EQ, depth, 0, none)
+	b.unless(ir.UGE, round, maxStale, far)
 	inner := b.add(depth, -1)
 	next := func() {
 		b.cur.Jump(b.pos, head, inner, b.add(round, 1))
@@ -186,12 +193,19 @@ func (b *builder) nestedEnd(s *tree.Stmt, span *tree.Span, name string) {
 	b.unless(ir.EQ, first, 0, b.ret)
 	m := b.alloc(f.Size - 8)
 	open := b.load(8, first, layout.NestedOpen)
+	noStart := func() { b.noStart(s.Str != spanFiltered) }
 	depth := b.unwind(name, key, open, func(entry *ir.Value, stale, found func()) {
 		b.unlessSame(b.load(8, entry, layout.NestedFrame), frame, stale)
 		b.unlessSame(b.load(8, entry, layout.NestedPlace), place, stale)
 		b.cur.AddImm(ir.OpCopy, b.pos, int64(f.Size)-8, b.addr(m, 0), entry)
 		found()
-	}, func() { b.noStart(s.Str != spanFiltered) })
+	}, noStart, func() {
+		// Its entry may be further out, and is found by the end of a call around it.
+		rest := b.behindLeft(name, key, open, frame, place)
+		b.store(8, first, layout.NestedOpen, rest)
+		b.dropStale(name, key, open, rest)
+		noStart()
+	})
 	b.dropStale(name, key, open, depth)
 	inner := b.add(depth, -1)
 	b.store(8, first, layout.NestedOpen, inner)

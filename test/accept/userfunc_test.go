@@ -136,9 +136,9 @@ n = count()
 began = count()
 probe("ufunc:BIN:down", lambda e: n[e.args[0] == e.ret, e.duration > 0, e.depth < 64].add(), where = lambda e: e.args[0] % 8 == 0, start = lambda e: began.add())
 at_exit(lambda: print("all", n.items(), began.value))
-`, "BIN", path)), "-c", path+" down 200").ok(t)
-	const wanted = 26
-	seen, sessions := 8, 0 // of 200 to 137
+`, "BIN", path)), "-c", path+" down 400").ok(t)
+	const wanted = 51
+	seen, sessions := 8, 0 // of 400 to 337
 	if atLeast(t, 6, 13) {
 		seen, sessions = wanted, 1
 	}
