@@ -26,9 +26,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"time"
 )
+
+// The kernel's events of a process name its first thread, which is to bear the name of the work: main keeps to it.
+func init() { runtime.LockOSThread() }
 
 // settings are the flags.
 type settings struct {
