@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -57,4 +58,11 @@ func TestInterruptedCallback(t *testing.T) {
 	if want := "startrace: timer: -e:1:"; !strings.HasPrefix(messages.String(), want) || !strings.Contains(messages.String(), ": interrupted\n") {
 		t.Errorf("messages %q, want the place of the loop", &messages)
 	}
+}
+
+// What takes long is explained while it goes on, what does not is not.
+func TestPatiently(t *testing.T) {
+	why := make(chan bool)
+	patiently(0, func() { <-why }, func() { why <- true })
+	patiently(time.Hour, func() {}, func() { t.Error("explained") })
 }

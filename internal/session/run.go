@@ -191,9 +191,7 @@ func (s *session) close() {
 	for _, b := range s.backends {
 		s.closing(b)
 	}
-	for _, p := range s.parts {
-		s.closing(p.loaded)
-	}
+	s.detach()
 	if s.prompt != nil {
 		s.closing(&s.prompt.containers)
 	}
@@ -206,6 +204,41 @@ func (s *session) close() {
 	s.closing(&s.userSymbols)
 	if s.file != nil {
 		s.closing(s.file)
+	}
+}
+
+// patience is how long the end of a run may take before it is explained.
+const patience = 3 * time.Second
+
+// detach takes all programs off. Of perf tracepoints the kernel does that under
+// one lock and waits each time for all CPUs (perf_trace_event_unreg,
+// kernel/trace/trace_event_perf.c), after the results have been printed.
+func (s *session) detach() {
+	var errs []error
+	patiently(patience, func() {
+		for _, p := range s.parts {
+			errs = append(errs, p.loaded.Close())
+		}
+	}, func() {
+		s.messagef("The results are complete; the kernel still takes tracepoints off, one after another")
+	})
+	if err := errors.Join(errs...); err != nil {
+		s.verbosef("startrace: %v", err)
+	}
+}
+
+// patiently calls work, and why while that takes longer than usual.
+func patiently(usual time.Duration, work, why func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		work()
+	}()
+	select {
+	case <-done:
+	case <-time.After(usual):
+		why()
+		<-done
 	}
 }
 
