@@ -185,7 +185,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// A second Control-C ends a run at once, even in a callback that goes on.
+// A second Control-C ends a callback that goes on, and with at_exit the run.
 func TestInterruptTwice(t *testing.T) {
 	begun := filepath.Join(t.TempDir(), "begun")
 	r := start(t, script(t, fmt.Sprintf(`
