@@ -2,7 +2,7 @@ package main
 
 import (
 	"fmt"
-	"os"
+	"io"
 	"slices"
 
 	"github.com/startrace/startrace/internal/manual"
@@ -36,10 +36,11 @@ func book() *manual.Book {
 
 // printHelp prints the help of a command.
 func printHelp(o session.Options, name string) int {
-	if c, ok := book().Command(name); ok {
-		c.Help(o.Stdout)
+	c, ok := book().Command(name)
+	if !ok {
+		return session.Done // complete, which is for shells
 	}
-	return session.Done
+	return printed(o, always(c.Help))
 }
 
 func explainFlags() []session.Flag { return describeFlags(&explainGrammar{}) }
@@ -124,10 +125,10 @@ func words(o session.Options, command string, args []string, most int) (rest []s
 // tools is `startrace tools`.
 func tools(o session.Options, args []string) int {
 	_, exit, done := words(o, "tools", args, 0)
-	if !done {
-		session.Tools(os.Stdout)
+	if done {
+		return exit
 	}
-	return exit
+	return printed(o, always(session.Tools))
 }
 
 // doc is `startrace doc [NAME]` and `startrace doc --man`.
@@ -143,10 +144,9 @@ func doc(o session.Options, args []string) int {
 	case g.Help:
 		return printHelp(o, "doc")
 	case g.Man:
-		book().Man(o.Stdout, versionWord())
-		return session.Done
+		return printed(o, always(func(w io.Writer) { book().Man(w, versionWord()) }))
 	}
-	return report(session.Done, session.Doc(os.Stdout, append(g.Args, "")[0]))
+	return printed(o, func(w io.Writer) error { return session.Doc(w, append(g.Args, "")[0]) })
 }
 
 // help is `startrace help [TOPIC]`: the help of a command or a script, else
@@ -158,19 +158,17 @@ func help(o session.Options, args []string) int {
 	}
 	b := book()
 	if len(topic) == 0 {
-		b.Help(o.Stdout)
-		return session.Done
+		return printed(o, always(b.Help))
 	}
 	name := topic[0]
 	if c, ok := b.Command(name); ok {
-		c.Help(o.Stdout)
-		return session.Done
+		return printed(o, always(c.Help))
 	}
 	if slices.Contains(b.Words(), name) {
 		o.Args = []string{name, "--help"}
 		return report(session.Run(o))
 	}
-	return report(session.Done, session.Help(o.Stdout, name, b.Words()))
+	return printed(o, func(w io.Writer) error { return session.Help(w, name, b.Words()) })
 }
 
 // completion is `startrace completion SHELL`.
@@ -183,8 +181,7 @@ func completion(o session.Options, args []string) int {
 	if !ok {
 		return report(session.Usage, &session.UsageError{Err: fmt.Errorf("want one of the shells %v: startrace completion bash", manual.ShellNames)})
 	}
-	fmt.Fprint(o.Stdout, text)
-	return session.Done
+	return printed(o, always(func(w io.Writer) { fmt.Fprint(w, text) }))
 }
 
 // complete is what the shells' completion asks: `startrace complete SHELL

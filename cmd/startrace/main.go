@@ -44,8 +44,7 @@ func run(args []string) int {
 	case g.Version:
 		return printVersion(o)
 	case g.Help && nothing:
-		book().Help(o.Stdout)
-		return session.Done
+		return printed(o, always(book().Help))
 	case g.Help:
 		o.Args = append(o.Args, "--help")
 	case nothing:

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -27,6 +28,8 @@ func printVersion(o session.Options) int {
 	if commit != "" {
 		of = "commit " + commit + ", "
 	}
-	fmt.Fprintf(o.Stdout, "startrace %s (%s%s %s/%s)\n", versionWord(), of, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	return report(session.Done, session.Machine(o.Stdout))
+	return printed(o, func(w io.Writer) error {
+		fmt.Fprintf(w, "startrace %s (%s%s %s/%s)\n", versionWord(), of, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		return session.Machine(w)
+	})
 }

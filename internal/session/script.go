@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -92,8 +93,10 @@ func (s *session) runScript(args []string) (ended bool, err error) {
 		return true, nil
 	case errors.As(err, &help):
 		s.exited = true
-		s.printHelp(s.Stdout, help.Text)
-		return true, nil
+		var text bytes.Buffer
+		s.printHelp(&text, help.Text)
+		_, err = s.Stdout.Write(text.Bytes())
+		return true, err
 	case errors.As(err, &usage):
 		wrong := &UsageError{Err: err}
 		if len(s.Code) == 0 {
