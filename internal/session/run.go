@@ -118,7 +118,7 @@ func (s *session) sayAttached() {
 // be lost that nobody counts.
 func (s *session) sayRefused() {
 	for _, probe := range s.loaded.NoSessions() {
-		s.verbosef("%s: the kernel takes no session there: two programs", probeName(s.part.plan, probe))
+		s.verbosef("%s: no session there: two programs", probeName(s.part.plan, probe))
 	}
 	for _, probe := range s.loaded.FewReturns() {
 		instead := ""

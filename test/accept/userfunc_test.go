@@ -147,7 +147,7 @@ at_exit(lambda: print("all", n.items(), began.value))
 		t.Errorf("got %s, want %s, and that the others never ended\nstderr: %s", e.stdout, want, e.stderr)
 	}
 	const session = "(uprobe session)"
-	if got := strings.Count(strings.Join(strings.Fields(e.stderr), " "), session); got != sessions || strings.Contains(e.stderr, "takes no session") {
+	if got := strings.Count(strings.Join(strings.Fields(e.stderr), " "), session); got != sessions || strings.Contains(e.stderr, "no session there") {
 		t.Errorf("%d sessions, want %d:\n%s", got, sessions, e.stderr)
 	}
 	path = traceable(t, "goroutines")
