@@ -39,7 +39,7 @@ type Options struct {
 	Flags func() []Flag
 
 	Stdout, Stderr io.Writer
-	// Stdin is what the prompt reads.
+	// Stdin is what the prompt reads, or the script -.
 	Stdin *os.File
 	// Signals ends the run, a second one at once.
 	Signals <-chan os.Signal

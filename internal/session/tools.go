@@ -42,7 +42,11 @@ func toolWord(m stdlib.Module) string {
 // file, and - is standard input.
 func (s *session) parseScript(word string) error {
 	if word == "-" {
-		word = "/dev/stdin"
+		text, err := io.ReadAll(s.Stdin)
+		if err != nil {
+			return err
+		}
+		return s.host.ParseText("stdin", text)
 	}
 	if strings.Contains(word, "/") || strings.HasSuffix(word, ".star") {
 		return s.host.ParseFile(word)
