@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -21,7 +22,8 @@ func TestMain(m *testing.M) {
 // TestCommand runs the scripts in testdata. Those that trace say [!bpf] skip.
 func TestCommand(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata",
+		Dir:  "testdata",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"whole": whole},
 		Condition: func(cond string) (bool, error) {
 			switch cond {
 			case "bpf":
@@ -42,6 +44,20 @@ func TestCommand(t *testing.T) {
 			return err
 		},
 	})
+}
+
+// whole runs a command as exec does, and again while the kernel is said to have skipped events: what is compared with a
+// known answer is to be all of it. A kernel that skips in ten runs fails the comparison.
+func whole(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: whole COMMAND…")
+	}
+	for range 10 {
+		ts.Check(ts.Exec(args[0], args[1:]...))
+		if !strings.Contains(ts.ReadFile("stderr"), "the kernel skips") {
+			return
+		}
+	}
 }
 
 // skips reports whether this kernel skips a program while a preempted task is in
