@@ -200,7 +200,7 @@ def chose(e):
 probe("syscall:getppid", chose, kernel = note)
 every("10ms", lambda: exit() if n.value > 0 else None)
 at_exit(lambda: print("seen after:", n.value > 0))
-`), "-c", program(t, "workload")+" getppid 1000000000").ok(t)
+`), "-c", program(t, "workload")+" getppid endless").ok(t)
 	e.has(t, `(?m)^seen after: True$`)
 	e = startrace(t, script(t, `
 t = table()

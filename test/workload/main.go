@@ -15,6 +15,8 @@
 //	workload [flags] backlog N                    N connections for which nobody accepts, until standard input ends
 //	workload [flags] sleeps THREADS DURATION      threads that sleep until the same moment, so long after the start
 //
+// For N calls, faults or stores the word endless may stand: the work goes on until the process is ended.
+//
 // The work is done by threads named "wl-" and the name of the work, by raw system calls: what Go's runtime does for
 // itself bears other names or comes before. What was done is printed as one line of JSON.
 package main
@@ -25,6 +27,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"strconv"
@@ -145,13 +148,26 @@ func numbers(args []string, least, most int) ([]int, error) {
 		if i >= len(args) {
 			continue
 		}
-		n, err := strconv.Atoi(args[i])
-		if err != nil || n <= 0 {
-			return nil, fmt.Errorf("%q is no number above zero", args[i])
+		n, err := number(args[i])
+		if err != nil {
+			return nil, err
 		}
 		all[i] = n
 	}
 	return all, nil
+}
+
+// number reads a number above zero. The word endless stands for more than any machine ever does: for work that is ended
+// from outside, so that a test does not depend on how fast the machine is.
+func number(word string) (int, error) {
+	if word == "endless" {
+		return math.MaxInt, nil
+	}
+	n, err := strconv.Atoi(word)
+	if err != nil || n <= 0 {
+		return 0, fmt.Errorf("%q is no number above zero", word)
+	}
+	return n, nil
 }
 
 // threadsFor reads the arguments THREADS DURATION.
