@@ -56,6 +56,8 @@ func ctxPlace(b *body, off int, pos plan.Pos) place {
 func (a *tracepointArgs) field(b *body, f kernel.TracepointField, pos plan.Pos) val {
 	at := ctxPlace(b, f.Off, pos)
 	switch {
+	case f.Arg != nil:
+		return b.syscallArg(load(at, types.U64, pos), *f.Arg, pos)
 	case f.DataLoc || f.RelLoc:
 		return b.dataLoc(f, at, pos)
 	case f.IsString:
@@ -66,7 +68,7 @@ func (a *tracepointArgs) field(b *body, f kernel.TracepointField, pos plan.Pos) 
 	case f.Size > 8:
 		refuse(pos, "%s has %d bytes; a kernel half computes with 64 bits", f.Name, f.Size)
 	case f.IsPtr:
-		return a.pointer(b, f, at, pos)
+		return b.tracepointPointer(f, at, pos)
 	}
 	e := truthBit(load(at, types.IntOf(uint8(f.Size*8), f.Signed), pos), kernel.Type{Bool: f.CType == "bool"})
 	if name, is := strings.CutPrefix(f.CType, "enum "); is {
@@ -75,14 +77,14 @@ func (a *tracepointArgs) field(b *body, f kernel.TracepointField, pos plan.Pos) 
 	return exprVal(e)
 }
 
-// pointer types a pointer by what the format calls it. A const
+// tracepointPointer types a pointer by what the format calls it. A const
 // char * is a string.
-func (a *tracepointArgs) pointer(b *body, f kernel.TracepointField, at place, pos plan.Pos) val {
+func (b *body) tracepointPointer(f kernel.TracepointField, at place, pos plan.Pos) val {
 	p := load(at, types.U64, pos)
 	ctype := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(f.CType), "*"))
 	ctype = strings.TrimSpace(strings.TrimPrefix(ctype, "const "))
 	if ctype == "char" {
-		return exprVal(b.cstring(place{p, 0, a.space(), b}, b.u.strMax+1, 0, pos))
+		return exprVal(b.cstring(place{p, 0, tree.Auto, b}, b.u.strMax+1, 0, pos))
 	}
 	t := types.Type{Kind: types.Ptr}
 	for word, kind := range map[string]kernel.Kind{"struct ": kernel.KindStruct, "union ": kernel.KindUnion} {
@@ -93,15 +95,6 @@ func (a *tracepointArgs) pointer(b *body, f kernel.TracepointField, at place, po
 		}
 	}
 	return exprVal(&tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{p}, Pos: pos})
-}
-
-// space is where the field's strings lie: the arguments of system calls are
-// the caller's.
-func (a *tracepointArgs) space() tree.Space {
-	if a.tp.Group == "syscalls" {
-		return tree.User
-	}
-	return tree.Auto
 }
 
 // dataLoc is a dynamic array: u32 length<<16 | offset from the start of the

@@ -101,30 +101,47 @@ func parseSyscalls(column int) *syscallTable {
 func parseSyscallArg(text string) SyscallArg {
 	text, buffer := strings.CutSuffix(text, "!")
 	at := strings.LastIndexByte(text, ' ')
-	a := SyscallArg{Name: text[at+1:], CType: text[:max(at, 0)], IsBuffer: buffer}
+	ctype := text[:max(at, 0)]
+	if to, ok := strings.CutSuffix(ctype, "*const"); ok { // a pointer that does not change
+		ctype = to + "*"
+	}
+	a := SyscallArg{Name: text[at+1:], CType: ctype, IsBuffer: buffer}
 	a.Size, a.Signed = scalarSize(a.CType)
-	a.IsPtr = strings.HasSuffix(a.CType, "*") || strings.HasPrefix(a.CType, "cap_user_")
+	a.IsPtr = strings.HasSuffix(a.CType, "*") || strings.HasPrefix(plainC(a.CType), "cap_user_")
 	a.IsString = !buffer && (a.CType == "char *" || a.CType == "const char *")
-	a.IsStringList = a.CType == "const char *const *"
+	a.IsStringList = strings.ReplaceAll(plainC(a.CType), " ", "") == "char*const*"
 	return a
 }
 
+// A scalar is a type of C that fits in a register.
+type scalar struct {
+	size   int
+	signed bool
+}
+
+// scalars are the types of arguments on a 64-bit kernel; TestSyscallScalars compares them with the kernel's own.
+var scalars = map[string]scalar{
+	"int": {4, true}, "pid_t": {4, true}, "key_t": {4, true}, "key_serial_t": {4, true}, "clockid_t": {4, true},
+	"mqd_t": {4, true}, "timer_t": {4, true}, "rwf_t": {4, true}, "s32": {4, true}, "__s32": {4, true},
+	"unsigned": {4, false}, "unsigned int": {4, false}, "uid_t": {4, false}, "gid_t": {4, false}, "qid_t": {4, false},
+	"u32": {4, false}, "__u32": {4, false}, "umode_t": {2, false},
+	"long": {8, true}, "loff_t": {8, true}, "off_t": {8, true},
+	"unsigned long": {8, false}, "size_t": {8, false}, "u64": {8, false}, "__u64": {8, false}, "aio_context_t": {8, false},
+}
+
+// plainC is a type without const in front.
+func plainC(ctype string) string { return strings.TrimPrefix(ctype, "const ") }
+
 // scalarSize gives the size of the types of arguments on a 64-bit kernel.
 func scalarSize(ctype string) (size int, signed bool) {
-	switch ctype {
-	case "int", "pid_t", "key_t", "key_serial_t", "clockid_t", "mqd_t", "timer_t", "rwf_t", "__s32":
-		return 4, true
-	case "unsigned int", "uid_t", "gid_t", "qid_t", "u32", "__u32":
-		return 4, false
-	case "umode_t":
-		return 2, false
-	case "long", "loff_t", "off_t":
-		return 8, true
+	ctype = plainC(ctype)
+	if t, ok := scalars[ctype]; ok {
+		return t.size, t.signed
 	}
 	if strings.HasPrefix(ctype, "enum ") {
 		return 4, false
 	}
-	return 8, false // unsigned long, size_t, u64, pointers
+	return 8, false // pointers
 }
 
 // Syscalls gives the system calls of this architecture by number. They are

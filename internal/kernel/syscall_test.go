@@ -1,8 +1,6 @@
 package kernel
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -90,34 +88,102 @@ func TestSyscallNames(t *testing.T) {
 	}
 }
 
-// The shipped table against what this kernel says of its own calls.
 // added are arguments that newer kernels put behind those of the table, which holds for all: what older ones have in
 // these registers is not an argument.
 var added = map[string][]string{
 	"bpf": {"uattr_common", "size_common"}, // 7.2 has them, 6.18 not
 }
 
-func TestSyscallTableAgainstTracefs(t *testing.T) {
+// entries gives the tracepoints of this kernel's own calls by their names.
+func entries(t *testing.T) map[string]*Tracepoint {
 	needOurArch(t)
 	f := Open(Options{})
-	root, err := f.TracefsPath()
+	names, err := f.MatchTracepoints("syscalls", "sys_enter_*")
 	if err != nil {
-		t.Skip("needs tracefs, mounted or to be mounted by root:", err)
+		t.Skip("needs tracefs, mounted or to be mounted by root, and the right to read it:", err)
 	}
-	dirs, _ := filepath.Glob(filepath.Join(root, "events/syscalls/sys_enter_*"))
-	if len(dirs) == 0 {
+	if len(names) == 0 {
 		t.Skip("needs tracepoints of system calls (CONFIG_FTRACE_SYSCALLS)")
 	}
-	for _, dir := range dirs {
-		name := strings.TrimPrefix(filepath.Base(dir), "sys_enter_")
-		text, err := os.ReadFile(filepath.Join(dir, "format"))
+	out := map[string]*Tracepoint{}
+	for _, n := range names {
+		tp, err := f.Tracepoint(n.Group, n.Name)
 		if err != nil {
-			t.Skip("needs the right to read tracefs (root):", err)
+			t.Fatal(err)
 		}
-		tp, err := ParseFormat(text)
+		out[strings.TrimPrefix(n.Name, "sys_enter_")] = tp
+	}
+	return out
+}
+
+// The arguments of each call mean the same at its tracepoint, whose format has the C types, and in the table.
+func TestSyscallArgumentsAgainstTracefs(t *testing.T) {
+	for name, tp := range entries(t) {
+		s, _ := SyscallByName(name)
+		n := 0
+		for _, field := range tp.Fields {
+			if strings.HasPrefix(field.Name, "common_") || strings.HasPrefix(field.Name, "__") {
+				continue
+			}
+			if field.Arg == nil {
+				t.Errorf("%s: %s has no type", name, field.Name)
+				continue
+			}
+			if n++; n > len(s.Args) { // see added
+				continue
+			}
+			got, want := *field.Arg, s.Args[n-1]
+			got.Name, got.CType, want.Name, want.CType = "", "", "", ""
+			if got != want {
+				t.Errorf("%s: %s %s: got %+v, the table has %+v of %s", name, field.CType, field.Name, got, want, s.Args[n-1].CType)
+			}
+		}
+	}
+}
+
+// Sizes and signs of scalars against the kernel's own types, also of those that only its formats name.
+func TestSyscallScalars(t *testing.T) {
+	b, err := OpenBTF()
+	if err != nil {
+		t.Skip("needs BTF:", err)
+	}
+	names := map[string]bool{}
+	for name := range scalars {
+		names[name] = true
+	}
+	for _, tp := range entries(t) {
+		for _, f := range tp.Fields {
+			if f.Arg != nil && !f.Arg.IsPtr && !strings.HasPrefix(plainC(f.CType), "enum ") {
+				names[plainC(f.CType)] = true
+			}
+		}
+	}
+	checked := 0
+	for name := range names {
+		id, ok := b.Named(KindTypedef, name)
+		if !ok {
+			continue // a word of C itself, or of a kernel with other types
+		}
+		real, err := b.Type(b.Skip(id))
 		if err != nil {
-			t.Fatal(name, err)
+			t.Fatal(err)
 		}
+		if size, signed := scalarSize(name); real.Kind == KindInt && (size != real.Size || signed != real.Signed) {
+			t.Errorf("%s: %d bytes, signed %v; the kernel has %d, %v", name, size, signed, real.Size, real.Signed)
+		}
+		if _, ok := scalars[name]; !ok {
+			t.Errorf("%s is not in the table", name)
+		}
+		checked++
+	}
+	if checked < 15 {
+		t.Errorf("only %d typedefs were found", checked)
+	}
+}
+
+// The shipped table against what this kernel says of its own calls.
+func TestSyscallTableAgainstTracefs(t *testing.T) {
+	for name, tp := range entries(t) {
 		s, ok := SyscallByName(name)
 		if !ok {
 			t.Errorf("the table lacks %s", name)

@@ -50,6 +50,8 @@ type TracepointField struct {
 	DataLoc, RelLoc bool
 	IsString        bool // char arrays, fixed or dynamic
 	IsPtr           bool
+	// Arg is the argument that the field is, at the entry of a system call: then the field has the whole register. nil elsewhere.
+	Arg *SyscallArg
 }
 
 // A TracepointName names a tracepoint.
@@ -115,6 +117,7 @@ func (f *Facts) readTracepoint(group, name string) (*Tracepoint, error) {
 		return nil, fmt.Errorf("format of tracepoint %s:%s: %w", group, name, err)
 	}
 	t.Group, t.Name = group, name
+	f.typeArguments(t)
 	return t, nil
 }
 

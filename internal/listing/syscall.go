@@ -60,20 +60,7 @@ func syscall(k *kind, p *Point, sc *kernel.Syscall) {
 		p.Notes = append(p.Notes, "in unistd.h it is called "+sc.ABI)
 	}
 	for i, a := range sc.Args {
-		f := Field{Name: argName(a.Name, i), C: a.CType, Size: a.Size, Type: "int"}
-		switch {
-		case a.IsStringList:
-			f.Type = "list of strings"
-		case a.IsString:
-			f.Type = "string"
-		case a.IsBuffer:
-			f.Type, f.Note = "pointer", fmt.Sprintf("bytes: mem(%s, n)", f.Name)
-		case a.IsPtr:
-			f.Type = "pointer"
-		default:
-			f.Note = family(sc.Name, a.Name, f.Name)
-		}
-		p.Fields = append(p.Fields, f)
+		p.Fields = append(p.Fields, callArgument(sc.Name, a, i))
 	}
 	if len(sc.Args) > 0 {
 		p.Fields = append(p.Fields, Field{Name: "e.args", Type: "record", Note: "str(e.args) is all of them as text"})
@@ -84,6 +71,24 @@ func syscall(k *kind, p *Point, sc *kernel.Syscall) {
 	}
 	p.Fields = append(p.Fields, Field{Name: "e.ret", C: "long", Type: "int", Size: 8, Note: "errno(e.ret) names an error"})
 	p.Fields = append(p.Fields, spanFields(k)...)
+}
+
+// callArgument is argument i of a system call.
+func callArgument(call string, a kernel.SyscallArg, i int) Field {
+	f := Field{Name: argName(a.Name, i), C: a.CType, Size: a.Size, Type: "int"}
+	switch {
+	case a.IsStringList:
+		f.Type = "list of strings"
+	case a.IsString:
+		f.Type = "string"
+	case a.IsBuffer:
+		f.Type, f.Note = "pointer", fmt.Sprintf("bytes: mem(%s, n)", f.Name)
+	case a.IsPtr:
+		f.Type = "pointer"
+	default:
+		f.Note = family(call, a.Name, f.Name)
+	}
+	return f
 }
 
 // family shows how the flags of an argument are named, where one family of

@@ -78,14 +78,17 @@ func (s *Source) tracepoint(n kernel.TracepointName) func(*Point) {
 		}
 		for _, f := range t.Fields {
 			if !strings.HasPrefix(f.Name, "common_") {
-				p.Fields = append(p.Fields, tracepointField(f))
+				p.Fields = append(p.Fields, tracepointField(t, f))
 			}
 		}
 		p.Format = t.PrintFmt
 	}
 }
 
-func tracepointField(f kernel.TracepointField) Field {
+func tracepointField(t *kernel.Tracepoint, f kernel.TracepointField) Field {
+	if f.Arg != nil {
+		return callArgument(strings.TrimPrefix(t.Name, "sys_enter_"), *f.Arg, 0)
+	}
 	out := Field{Name: argName(f.Name, 0), C: f.CType, Size: f.Size, Type: "int"}
 	switch {
 	case f.DataLoc || f.RelLoc:

@@ -14,6 +14,7 @@
 //	workload [flags] tcp N BYTES                  N connections in each of which so much is sent, and one that is refused
 //	workload [flags] backlog N                    N connections for which nobody accepts, until standard input ends
 //	workload [flags] sleeps THREADS DURATION      threads that sleep until the same moment, so long after the start
+//	workload [flags] raw NUMBER,WORD,… …          system calls with these registers, in hex, whether they fail or not
 //
 // For N calls, faults or stores the word endless may stand: the work goes on until the process is ended.
 //
@@ -78,6 +79,7 @@ var works = map[string]work{
 	"tcp":     tcp,
 	"backlog": backlog,
 	"sleeps":  sleeps,
+	"raw":     rawCalls,
 }
 
 func main() {

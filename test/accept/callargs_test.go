@@ -1,0 +1,114 @@
+package accept
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// A typedCall is a system call that fails, and its arguments as their C types have them: NAME=VALUE …. The upper half of a
+// register that is wider than its type, and more, is filled with what does not belong to it.
+type typedCall struct {
+	words []uint64
+	args  string
+}
+
+// rubbish is what stands in a register above an int.
+const rubbish = 0x1234567800000000
+
+func word(n int32) uint64 { return rubbish | uint64(uint32(n)) }
+
+func long(n int64) uint64 { return uint64(n) }
+
+// typedCalls have an argument of each C type that is not as wide as a register, or has a sign.
+func typedCalls() map[string]typedCall {
+	return map[string]typedCall{
+		"openat": {[]uint64{word(-100), 0, word(-2), rubbish | 0xffff01ff},
+			"dfd=-100 filename=<fault> flags=-2 mode=511"},
+		"mkdirat":     {[]uint64{word(-100), 0, 0x1ffff}, "dfd=-100 mode=65535 pathname=<fault>"},
+		"lseek":       {[]uint64{word(-1), long(-5), word(-9)}, "fd=4294967295 offset=-5 whence=4294967287"},
+		"kill":        {[]uint64{word(-2147483648), word(-1)}, "pid=-2147483648 sig=-1"},
+		"setpriority": {[]uint64{word(-1), word(-7), word(-5)}, "niceval=-5 which=-1 who=-7"},
+		"fallocate": {[]uint64{word(-1), word(-2), long(-3), long(-1 << 63)},
+			"fd=-1 len=-9223372036854775808 mode=-2 offset=-3"},
+		"clock_gettime": {[]uint64{word(-1), 0}, "tp=None which_clock=-1"},
+		"timer_delete":  {[]uint64{word(-3)}, "timer_id=-3"},
+		"add_key":       {[]uint64{0, 0, 0, 0, word(-8)}, "_description=<fault> _type=<fault> plen=0 ringid=-8"},
+		"process_madvise": {[]uint64{word(-1), 0, long(-1), word(-6), word(-1)},
+			"behavior=-6 flags=4294967295 pidfd=-1 vlen=18446744073709551615"},
+		"read":   {[]uint64{word(-1), 0x1000, long(-1)}, "buf=4096 count=18446744073709551615 fd=4294967295"},
+		"fchown": {[]uint64{word(-1), word(-3), word(-4)}, "fd=4294967295 group=4294967292 user=4294967293"},
+		"mq_timedsend": {[]uint64{word(-4), 0x1000, 1 << 63, word(-1)},
+			"mqdes=-4 msg_len=9223372036854775808 msg_prio=4294967295"},
+		"preadv2":      {[]uint64{long(-1), 0, 0, 0, 0, word(-1)}, "fd=18446744073709551615 flags=-1"},
+		"execveat":     {[]uint64{word(-100), 0, 0, 0, word(-1)}, "argv=<fault> fd=-100 filename=<fault> flags=-1"},
+		"io_getevents": {[]uint64{long(-1), long(-2), long(-3), 0, 0}, "ctx_id=18446744073709551615 min_nr=-2 nr=-3"},
+		"landlock_add_rule": {[]uint64{word(-1), word(-1), 0, word(-1)},
+			"flags=4294967295 rule_type=4294967295 ruleset_fd=-1"},
+	}
+}
+
+// forms gives the arguments as a script prints them, what it prints, and a test of those that are numbers in the kernel.
+func (c typedCall) forms() (names, values, is string) {
+	var n, v, tests []string
+	for arg := range strings.FieldsSeq(c.args) {
+		name, value, _ := strings.Cut(arg, "=")
+		n, v = append(n, "e.args."+name), append(v, value)
+		if _, err := strconv.ParseFloat(value, 64); err == nil && name != "buf" {
+			tests = append(tests, fmt.Sprintf("e.args.%s == %s", name, value))
+		}
+	}
+	return strings.Join(n, ", "), strings.Join(v, " "), strings.Join(tests, " and ")
+}
+
+// At the tracepoint of a call and at the span of it an argument is what its C type says, in both halves.
+func TestCallArguments(t *testing.T) {
+	needTracing(t)
+	calls := typedCalls()
+	facts := kernel.Open(kernel.Options{})
+	var text strings.Builder
+	var work, want []string
+	for _, name := range slices.Sorted(maps.Keys(calls)) {
+		sc, ok := kernel.SyscallByName(name)
+		if _, err := facts.Tracepoint("syscalls", "sys_enter_"+name); !ok || err != nil {
+			t.Logf("this kernel has no %s", name)
+			continue
+		}
+		c := calls[name]
+		for _, point := range []string{"tracepoint:syscalls:sys_enter_" + name, "syscall:" + name} {
+			names, values, is := c.forms()
+			fmt.Fprintf(&text, `probe(%q, lambda e: print(e.probe, e.equal, %s),
+      kernel = lambda e: record(equal = %s) if e.comm == "wl-raw" else None)
+`, point, names, is)
+			want = append(want, point+" True "+values)
+		}
+		line := fmt.Sprint(sc.Nr)
+		for _, w := range c.words {
+			line += fmt.Sprintf(",%x", w)
+		}
+		work = append(work, line)
+	}
+	e, d := traced(t, text.String(), nil, append([]string{"raw"}, work...)...)
+	if d.Failed != len(work) {
+		t.Errorf("%d of %d calls failed", d.Failed, len(work))
+	}
+	got := strings.Split(strings.TrimSpace(e.stdout), "\n")
+	slices.Sort(got)
+	slices.Sort(want)
+	missed := e.skipped(t) > 0
+	for _, line := range want {
+		if _, ok := slices.BinarySearch(got, line); !ok && !missed {
+			t.Errorf("no line %q", line)
+		}
+	}
+	for _, line := range got {
+		if _, ok := slices.BinarySearch(want, line); !ok {
+			t.Errorf("line %q", line)
+		}
+	}
+}
