@@ -21,7 +21,7 @@ type projection struct {
 	half     *plan.UserHalf
 	copies   int // of functions, for their calls
 	slots    int
-	sites    map[syntax.Expr]int // capture site → slot before merging
+	sites    map[copySite]int // capture site → slot before merging
 	siteName []string
 	drops    []drop
 	sends    []*send
@@ -32,8 +32,15 @@ type projection struct {
 	asksType bool
 }
 
+// A copySite is an expression of one copy of a function: each call of a function that gets parts of the event, and each
+// round of a loop over such parts, has a copy of its own, in which the same expression is another part.
+type copySite struct {
+	half *plan.UserHalf
+	site syntax.Expr
+}
+
 func newProjection(r *role) *projection {
-	return &projection{role: r, half: newHalf(r.fn), sites: map[syntax.Expr]int{}}
+	return &projection{role: r, half: plan.NewUserHalf(r.fn), sites: map[copySite]int{}}
 }
 
 // A drop is an expression whose value may turn out not to be needed.
@@ -60,7 +67,8 @@ func (p *projection) walk(b *body, ev *event, t *target) {
 	p.walks++
 	def := resolved(fn)
 	w := &user{proj: p, pr: p.role.pr, b: b, half: p.half, chain: []*plan.Func{fn}, copies: &p.copies}
-	w.frame = &uframe{fn: fn, def: def, vars: map[*resolve.Binding]uval{}, top: true}
+	w.frame = newFrame(fn, def)
+	w.frame.top = true
 	if len(def.Params) == 0 {
 		wrong(fn.Pos, "a handler takes the event: def %s(e)", fn.Name)
 	}
@@ -68,7 +76,7 @@ func (p *projection) walk(b *body, ev *event, t *target) {
 		bind := paramIdent(param).Binding.(*resolve.Binding)
 		switch {
 		case i == 0:
-			w.frame.vars[bind] = uval{v: objVal(ev), known: true, part: true}
+			w.bind(bind, uval{v: objVal(ev), known: true, part: true})
 		case i < len(fn.Defaults) && fn.Defaults[i] != nil:
 			w.frame.vars[bind] = knownVal(constant(fn.Defaults[i]))
 		default:
@@ -82,11 +90,12 @@ func (p *projection) walk(b *body, ev *event, t *target) {
 
 // capture makes the value at a site a field of the record.
 func (p *projection) capture(u *user, c capture) {
-	slot, ok := p.sites[c.site]
+	at := copySite{c.half, c.site}
+	slot, ok := p.sites[at]
 	if !ok {
 		slot = p.slots
 		p.slots++
-		p.sites[c.site] = slot
+		p.sites[at] = slot
 		p.siteName = append(p.siteName, siteName(c.site))
 	}
 	c.half.Slots[c.site] = slot
@@ -279,7 +288,7 @@ func renumber(h *plan.UserHalf, into []int) {
 	for site, slot := range h.Slots {
 		h.Slots[site] = into[slot]
 	}
-	for _, c := range h.Calls {
+	for _, c := range h.Parts() {
 		renumber(c, into)
 	}
 }

@@ -19,8 +19,10 @@ type user struct {
 	half  *plan.UserHalf
 	frame *uframe
 	// chain are the functions whose copies are being walked, against recursion;
-	// copies is how many there are of the handler so far.
+	// inside those of them that are inside others. copies is how many there are
+	// of the handler so far.
 	chain  []*plan.Func
+	inside []*resolve.Function
 	copies *int
 	// nested is the function inside the handler that is walked, nil outside.
 	nested syntax.Node
@@ -41,6 +43,11 @@ type uval struct {
 	fails bool
 	// typ is the interpreter's name of its type, where v is not known but that is.
 	typ string
+	// elems are those of a tuple that is made in user space, and of a list as
+	// long as it has no name.
+	elems []uval
+	// fn is a function inside the handler.
+	fn *inner
 }
 
 // A capture is an expression in a user half and the value that the kernel
@@ -64,6 +71,14 @@ type uframe struct {
 	// stands behind it in a function may be for other arguments than those of
 	// this call.
 	open bool
+	// shifting are the variables that functions inside share and that can have
+	// several values; loops are those around the statement that is walked.
+	shifting map[*resolve.Binding]bool
+	loops    []*loopVars
+}
+
+func newFrame(fn *plan.Func, def *resolve.Function) *uframe {
+	return &uframe{fn: fn, def: def, vars: map[*resolve.Binding]uval{}, shifting: shifting(def)}
 }
 
 func knownVal(v val) uval { return uval{v: v, known: true} }
@@ -83,10 +98,12 @@ func (u *user) use(x uval) {
 	}
 }
 
-func (u *user) useAll(list []syntax.Expr) {
-	for _, x := range list {
-		u.useExpr(x)
+func (u *user) useAll(list []syntax.Expr) []uval {
+	out := make([]uval, len(list))
+	for i, x := range list {
+		out[i] = u.useExpr(x)
 	}
+	return out
 }
 
 // useExpr walks an expression whose value user space needs; after a mistake
@@ -163,11 +180,9 @@ func (u *user) expr(x syntax.Expr) uval {
 	case *syntax.CondExpr:
 		return u.condExpr(x)
 	case *syntax.TupleExpr:
-		u.useAll(x.List)
-		return uval{typ: "tuple"}
+		return uval{typ: "tuple", elems: u.useAll(x.List)}
 	case *syntax.ListExpr:
-		u.useAll(x.List)
-		return uval{typ: "list"}
+		return uval{typ: "list", elems: u.useAll(x.List)}
 	case *syntax.DictExpr:
 		for _, e := range x.List {
 			entry := e.(*syntax.DictEntry)
@@ -263,6 +278,10 @@ func (u *user) index(x *syntax.IndexExpr) uval {
 	u.checkIndex(x, recv, i)
 	if isRef(recv.v) || typeName(recv) == "dict" {
 		u.noEvent(x.Y)
+	}
+	if recv.elems != nil {
+		u.use(i)
+		return u.element(x, recv.elems, i)
 	}
 	_, isArray := recv.v.obj.(*arrayObj)
 	_, isArgs := recv.v.obj.(*argsObj)
@@ -374,8 +393,9 @@ func (u *user) andOr(x *syntax.BinaryExpr, l uval) uval {
 	}
 	u.use(l)
 	u.frame.open = true
-	u.use(u.expr(x.Y))
-	return uval{}
+	r := u.expr(x.Y)
+	u.use(r)
+	return undecided(l, r)
 }
 
 // after is x where y is evaluated before it in the same expression.
@@ -406,37 +426,18 @@ func (u *user) condExpr(x *syntax.CondExpr) uval {
 		return u.expr(x.False).after(c)
 	}
 	u.frame.open = true
-	u.use(u.expr(x.True))
-	u.use(u.expr(x.False))
-	return uval{}
-}
-
-func (u *user) comprehension(x *syntax.Comprehension) {
-	for _, clause := range x.Clauses {
-		switch c := clause.(type) {
-		case *syntax.ForClause:
-			list := u.expr(c.X)
-			u.checkElements(start(c.X), list)
-			u.use(list)
-			u.unknown(c.Vars)
-		case *syntax.IfClause:
-			u.use(u.expr(c.Cond))
-			u.frame.open = true
-		}
-	}
-	if entry, ok := x.Body.(*syntax.DictEntry); ok {
-		u.use(u.expr(entry.Key))
-		u.use(u.expr(entry.Value))
-		return
-	}
-	u.use(u.expr(x.Body))
+	yes := u.expr(x.True)
+	u.use(yes)
+	no := u.expr(x.False)
+	u.use(no)
+	return undecided(yes, no)
 }
 
 // unknown makes variables values of user space.
 func (u *user) unknown(x syntax.Expr) {
 	switch x := unparen(x).(type) {
 	case *syntax.Ident:
-		u.frame.vars[x.Binding.(*resolve.Binding)] = uval{}
+		u.bind(x.Binding.(*resolve.Binding), uval{})
 	case *syntax.TupleExpr:
 		for _, e := range x.List {
 			u.unknown(e)
@@ -461,29 +462,4 @@ func (u *user) unknown(x syntax.Expr) {
 		}
 		u.use(recv)
 	}
-}
-
-// function walks a function defined inside the handler: it may run later,
-// when another event is current.
-func (u *user) function(at syntax.Node, def *resolve.Function) {
-	for _, p := range def.Params {
-		if bin, ok := p.(*syntax.BinaryExpr); ok {
-			u.use(u.expr(bin.Y))
-		}
-	}
-	outer, was := u.frame, u.nested
-	u.frame = &uframe{def: def, outer: outer, vars: map[*resolve.Binding]uval{}}
-	if u.nested == nil {
-		u.nested = at
-	}
-	for _, p := range def.Params {
-		if id := paramIdent(p); id != nil {
-			u.frame.vars[id.Binding.(*resolve.Binding)] = uval{}
-		}
-	}
-	u.stmts(def.Body)
-	for _, r := range u.frame.returns {
-		u.use(r)
-	}
-	u.frame, u.nested = outer, was
 }

@@ -19,6 +19,9 @@ var pure = map[plan.Builtin]bool{"ntohs": true, "ntohl": true, "int32": true, "u
 // call walks a call in user code.
 func (u *user) call(x *syntax.CallExpr) uval {
 	fn := u.expr(x.Fn)
+	if fn.fn != nil {
+		return u.callInner(fn.fn, x)
+	}
 	if m, ok := fn.v.obj.(*eventMethod); ok && fn.known {
 		return u.eventCall(m, x)
 	}
@@ -239,28 +242,37 @@ func (u *user) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 	def := resolved(fn)
 	u.checkArguments(fn, def, x)
 	child, ok := u.half.Calls[x]
-	if !part || def.HasVarargs || def.HasKwargs || starred(x.Args) || len(u.chain) > maxInline || !ok && *u.copies >= maxCopies {
+	if !part || !fixed(def, x) || len(u.chain) > maxInline || !ok && *u.copies >= maxCopies {
 		for _, v := range vals {
 			u.use(v)
 		}
 		return uval{}
+	}
+	if ok && child.Fn != fn {
+		wrong(x.Lparen, "which function is called here depends on the point: call each of them behind an if")
 	}
 	if slices.Contains(u.chain, fn) {
 		wrong(x.Lparen, "%s calls itself: Starlark has no recursion", fn.Name)
 	}
 	if !ok {
 		*u.copies++
-		child = newHalf(fn)
+		child = plan.NewUserHalf(fn)
 		u.half.Calls[x] = child
 	}
 	inner := &user{proj: u.proj, pr: u.pr, b: u.b, half: child, nested: u.nested,
-		chain: append(slices.Clip(u.chain), fn), copies: u.copies}
-	inner.frame = &uframe{fn: fn, def: def, vars: map[*resolve.Binding]uval{}, open: u.frame.perhaps()}
-	u.params(inner.frame, fn, x, vals)
+		chain: append(slices.Clip(u.chain), fn), inside: u.inside, copies: u.copies}
+	inner.frame = newFrame(fn, def)
+	inner.frame.open = u.frame.perhaps()
+	u.params(inner, fn, x, vals)
 	falls := inner.stmts(def.Body)
 	v := u.result(inner, falls)
 	v.fails = v.fails || !plain(def.Body)
 	return v
+}
+
+// fixed reports whether it is known which argument of a call goes to which parameter.
+func fixed(def *resolve.Function, x *syntax.CallExpr) bool {
+	return !def.HasKwargs && def.NumKwonlyParams == 0 && !starred(x.Args)
 }
 
 // plain reports whether statements only take parts of what they are given:
@@ -293,47 +305,67 @@ func starred(args []syntax.Expr) bool {
 	return false
 }
 
-func newHalf(fn *plan.Func) *plan.UserHalf {
-	return &plan.UserHalf{
-		Fn: fn, Slots: map[syntax.Expr]int{}, Drop: map[syntax.Expr]bool{},
-		Calls: map[*syntax.CallExpr]*plan.UserHalf{}, Nested: map[syntax.Node]bool{},
+// params binds what is known of the arguments. A part that turns out not to
+// be used as a value is not passed.
+func (u *user) params(inner *user, fn *plan.Func, x *syntax.CallExpr, vals []uval) {
+	def := inner.frame.def
+	named := len(def.Params) // those that are not *rest
+	if def.HasVarargs {
+		named--
+	}
+	for i := range named {
+		v := uval{}
+		if i < len(fn.Defaults) && fn.Defaults[i] != nil {
+			v = knownVal(constant(fn.Defaults[i]))
+		}
+		inner.bind(paramOf(def, i), v)
+	}
+	var rest []uval
+	for i, a := range x.Args {
+		at := i
+		if bin, ok := a.(*syntax.BinaryExpr); ok && bin.Op == syntax.EQ {
+			at = paramIndex(def, bin.X.(*syntax.Ident).Name)
+		}
+		u.mayDrop(u.half, argValue(a), vals[i])
+		switch {
+		case at >= named && def.HasVarargs:
+			rest = append(rest, passed(vals[i]))
+		case at < 0 || at >= named:
+			wrong(start(a), "%s does not take this argument", fn.Name)
+		default:
+			inner.bind(paramOf(def, at), passed(vals[i]))
+		}
+	}
+	if def.HasVarargs {
+		inner.bind(paramOf(def, named), tupleOf(rest))
 	}
 }
 
-// params binds what is known of the arguments. A part that turns out not to
-// be used as a value is not passed.
-func (u *user) params(f *uframe, fn *plan.Func, x *syntax.CallExpr, vals []uval) {
-	for i, p := range f.def.Params {
-		bind := paramIdent(p).Binding.(*resolve.Binding)
-		f.vars[bind] = uval{}
-		if i < len(fn.Defaults) && fn.Defaults[i] != nil {
-			f.vars[bind] = knownVal(constant(fn.Defaults[i]))
-		}
+func paramOf(def *resolve.Function, i int) *resolve.Binding {
+	return paramIdent(def.Params[i]).Binding.(*resolve.Binding)
+}
+
+// tupleOf is a tuple that the interpreter makes of values.
+func tupleOf(elems []uval) uval {
+	out := uval{typ: "tuple", elems: elems}
+	for _, v := range elems {
+		out.part = out.part || v.part
+		out.caps = united(out.caps, v.caps)
 	}
-	next := 0
-	for i, a := range x.Args {
-		at := next
-		if bin, ok := a.(*syntax.BinaryExpr); ok && bin.Op == syntax.EQ {
-			at = paramIndex(f.def, bin.X.(*syntax.Ident).Name)
-		} else {
-			next++
-		}
-		if at < 0 || at >= len(f.def.Params) {
-			wrong(start(a), "%s does not take this argument", fn.Name)
-		}
-		f.vars[paramIdent(f.def.Params[at]).Binding.(*resolve.Binding)] = vals[i]
-		u.mayDrop(u.half, argValue(a), vals[i])
-	}
+	return out
 }
 
 // result is the value of a call: a part if that is all the function returns.
 func (u *user) result(inner *user, falls bool) uval {
 	returns := inner.frame.returns
 	if len(returns) == 1 && returns[0].part && !falls {
-		return returns[0]
+		return passed(returns[0])
 	}
 	for _, r := range returns {
 		u.use(r)
 	}
-	return uval{}
+	if len(returns) == 1 && returns[0].typ == "tuple" && !falls {
+		return passed(returns[0])
+	}
+	return undecided(returns...)
 }

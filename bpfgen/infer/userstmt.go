@@ -35,7 +35,7 @@ func (u *user) stmt(s syntax.Stmt) bool {
 		u.returnStmt(s)
 		return false
 	case *syntax.DefStmt:
-		u.frame.vars[s.Name.Binding.(*resolve.Binding)] = uval{}
+		u.bind(s.Name.Binding.(*resolve.Binding), u.defined(s, s.Name.Name, s.Function.(*resolve.Function)))
 		u.function(s, s.Function.(*resolve.Function))
 	case *syntax.BranchStmt:
 		return s.Token == syntax.PASS
@@ -73,8 +73,11 @@ func (u *user) assign(s *syntax.AssignStmt) {
 func (u *user) assignTo(lhs, rhs syntax.Expr) {
 	if id, ok := unparen(lhs).(*syntax.Ident); ok {
 		v := u.expr(rhs)
-		u.frame.vars[id.Binding.(*resolve.Binding)] = v
 		u.mayDrop(u.half, rhs, v)
+		if l, ok := unparen(rhs).(*syntax.LambdaExpr); ok {
+			v = u.defined(l, id.Name, l.Function.(*resolve.Function))
+		}
+		u.bind(id.Binding.(*resolve.Binding), v)
 		return
 	}
 	to, from := elementsOf(lhs), elementsOf(rhs)
@@ -91,7 +94,7 @@ func (u *user) assignTo(lhs, rhs syntax.Expr) {
 	u.checkStored(lhs, v)
 	u.checkUnpacked(lhs, rhs, v)
 	u.use(v)
-	u.unknown(lhs)
+	u.bindAll(lhs, v)
 }
 
 func elementsOf(x syntax.Expr) []syntax.Expr {
@@ -148,10 +151,10 @@ func (u *user) merge(x, y map[*resolve.Binding]uval) map[*resolve.Binding]uval {
 		case !ok:
 			out[k] = xv
 		case xv.known && yv.known && xv.part == yv.part && same(xv.v, yv.v):
-			xv.caps = append(append([]capture{}, xv.caps...), yv.caps...)
+			xv.caps = united(xv.caps, yv.caps)
 			out[k] = xv
 		default:
-			out[k] = uval{part: xv.part || yv.part, caps: append(append([]capture{}, xv.caps...), yv.caps...)}
+			out[k] = uval{part: xv.part || yv.part, caps: united(xv.caps, yv.caps)}
 		}
 	}
 	for k, yv := range y {
@@ -160,26 +163,6 @@ func (u *user) merge(x, y map[*resolve.Binding]uval) map[*resolve.Binding]uval {
 		}
 	}
 	return out
-}
-
-// forStmt walks a loop: what the body assigns is unknown before it, because
-// an earlier iteration may have set it.
-func (u *user) forStmt(s *syntax.ForStmt) {
-	list := u.expr(s.X)
-	u.checkElements(start(s.X), list)
-	u.use(list)
-	u.unknown(s.Vars)
-	before := u.frame.vars
-	for _, bind := range assigned(s.Body) {
-		if v, ok := before[bind]; ok {
-			v.known = false
-			u.frame.vars[bind] = v
-		}
-	}
-	after := cloneUvals(u.frame.vars)
-	u.frame.vars = cloneUvals(after)
-	u.stmts(s.Body)
-	u.frame.vars = u.merge(u.frame.vars, after)
 }
 
 // assigned gives the local variables that statements assign.

@@ -21,5 +21,54 @@ type UserHalf struct {
 	Calls map[*syntax.CallExpr]*UserHalf
 	// Nested are functions inside Fn that use the event and may outlive the
 	// callback: they must keep the event that was current when they were made.
+	// The parts of a half share it.
 	Nested map[syntax.Node]bool
+	// Rounds are the loops that are written out, for their variables are other
+	// parts of the event in each round: a for statement or a for clause → what
+	// holds of all that is inside of it, in each of its rounds.
+	Rounds map[syntax.Node][]*UserHalf
+	// Copies are those of functions inside Fn, a def or a lambda that a name is
+	// given: one for each call that passes parts of the event on. To says which
+	// of them a call goes to.
+	Copies map[syntax.Node][]*Copy
+	To     map[*syntax.CallExpr]*Copy
+}
+
+// A Copy is a function inside another one, as one call of it needs it.
+type Copy struct {
+	Name string // unique among the copies in the outer function
+	Half *UserHalf
+}
+
+// NewUserHalf is a half of fn of which nothing is read yet.
+func NewUserHalf(fn *Func) *UserHalf {
+	h := (&UserHalf{Fn: fn}).Part()
+	h.Nested = map[syntax.Node]bool{}
+	return h
+}
+
+// Part is a new half of what is inside a part of the function.
+func (h *UserHalf) Part() *UserHalf {
+	return &UserHalf{
+		Fn: h.Fn, Slots: map[syntax.Expr]int{}, Drop: map[syntax.Expr]bool{},
+		Calls: map[*syntax.CallExpr]*UserHalf{}, Nested: h.Nested, Rounds: map[syntax.Node][]*UserHalf{},
+		Copies: map[syntax.Node][]*Copy{}, To: map[*syntax.CallExpr]*Copy{},
+	}
+}
+
+// Parts gives the halves of callees, rounds and copies, in no order.
+func (h *UserHalf) Parts() []*UserHalf {
+	var out []*UserHalf
+	for _, c := range h.Calls {
+		out = append(out, c)
+	}
+	for _, rounds := range h.Rounds {
+		out = append(out, rounds...)
+	}
+	for _, copies := range h.Copies {
+		for _, c := range copies {
+			out = append(out, c.Half)
+		}
+	}
+	return out
 }

@@ -11,6 +11,7 @@ import (
 // original first and may give something else for it.
 type cloner struct {
 	expr func(e syntax.Expr) (syntax.Expr, bool)
+	stmt func(s syntax.Stmt) ([]syntax.Stmt, bool)
 	// enter and leave see the functions inside.
 	enter, leave func(n syntax.Node)
 }
@@ -19,14 +20,18 @@ func (c *cloner) stmts(list []syntax.Stmt) []syntax.Stmt {
 	if list == nil {
 		return nil
 	}
-	out := make([]syntax.Stmt, len(list))
-	for i, s := range list {
-		out[i] = c.stmt(s)
+	out := make([]syntax.Stmt, 0, len(list))
+	for _, s := range list {
+		if instead, ok := c.stmt(s); ok {
+			out = append(out, instead...)
+			continue
+		}
+		out = append(out, c.copied(s))
 	}
 	return out
 }
 
-func (c *cloner) stmt(s syntax.Stmt) syntax.Stmt {
+func (c *cloner) copied(s syntax.Stmt) syntax.Stmt {
 	switch s := s.(type) {
 	case *syntax.AssignStmt:
 		return &syntax.AssignStmt{OpPos: s.OpPos, Op: s.Op, LHS: c.one(s.LHS), RHS: c.one(s.RHS)}

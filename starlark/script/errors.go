@@ -96,6 +96,9 @@ func evalError(e *starlark.EvalError) *Error {
 	plain := plainRun(e.Msg)
 	out := &Error{Msg: plain + runtimeHint(e.Msg, plain), Cause: e.Unwrap()}
 	if len(stack) > 0 {
+		if last := stack[len(stack)-1]; last.Name != "<toplevel>" {
+			out.Msg += addressHint(plain)
+		}
 		out.Pos = stack[len(stack)-1].Pos
 	}
 	if len(stack) > 1 {
@@ -111,6 +114,19 @@ func runtimeHint(msg, plain string) string {
 		return " (a kernel half uses it as a constant; what changes belongs into a table())"
 	}
 	return containerHint(plain)
+}
+
+// ofInt is a field of a number, as plainRuntime says it.
+var ofInt = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^int has no \.(\w+) field or method`) })
+
+// addressHint says what to do about a field of a number that is the address of
+// a struct of the kernel, as functions of user space are given it.
+func addressHint(plain string) string {
+	m := ofInt().FindStringSubmatch(plain)
+	if m == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (a struct of the kernel that is kept in user space is its address: keep the field, as in e.task.%s)", m[1])
 }
 
 // operands are the types that an operator was tried on, as plainRuntime says it.

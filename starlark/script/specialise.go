@@ -28,6 +28,8 @@ const (
 	evName   = "$ev"
 	keptName = "$kept"
 	makeName = "$make"
+
+	enumerateName = "$enumerate"
 )
 
 // Specialise makes the user half of a function: a callable that takes the
@@ -108,6 +110,7 @@ type copying struct {
 	names []string // of the arguments
 	unset []string // names of the script that have no value
 	late  int      // how many functions that keep the event are around
+	loops int      // that are written out
 	pos   syntax.Position
 }
 
@@ -118,6 +121,9 @@ func (s *specialiser) compile(half *plan.UserHalf) (*maker, error) {
 	}
 	c := &copying{half: half, fn: fn, m: &maker{}, pos: fn.Position()}
 	c.collectNames(s.captures)
+	if written(half) {
+		c.arg(enumerateName, starlark.Universe["enumerate"])
+	}
 	def := c.copyDef()
 	file := c.wrap(def)
 	prog, err := starlark.FileProgram(file, func(string) bool { return false })
@@ -171,7 +177,7 @@ func (c *copying) supply(name string, v starlark.Value) {
 // copyDef copies the function as a def, a lambda too.
 func (c *copying) copyDef() *syntax.DefStmt {
 	f := c.half.Fn
-	cl := &cloner{expr: c.replace, enter: c.enter, leave: c.leave}
+	cl := c.cloner()
 	params := c.params(cl)
 	var body []syntax.Stmt
 	if len(c.half.Nested) > 0 {
@@ -238,16 +244,22 @@ func (c *copying) replace(e syntax.Expr) (syntax.Expr, bool) {
 	if c.half.Drop[e] {
 		return &syntax.Ident{NamePos: syntax.Start(e), Name: "None"}, true
 	}
+	if x, ok := e.(*syntax.Comprehension); ok {
+		return c.comprehension(x)
+	}
 	call, ok := e.(*syntax.CallExpr)
 	if !ok {
 		return nil, false
 	}
-	half, ok := c.half.Calls[call]
-	if !ok {
+	var fn syntax.Expr
+	if half, ok := c.half.Calls[call]; ok {
+		fn = c.callee(call, half)
+	} else if to := c.half.To[call]; to != nil {
+		fn = &syntax.Ident{NamePos: syntax.Start(call), Name: to.Name}
+	} else {
 		return nil, false
 	}
-	cl := &cloner{expr: c.replace, enter: c.enter, leave: c.leave}
-	return &syntax.CallExpr{Fn: c.callee(call, half), Lparen: call.Lparen, Args: cl.list(call.Args), Rparen: call.Rparen}, true
+	return &syntax.CallExpr{Fn: fn, Lparen: call.Lparen, Args: c.cloner().list(call.Args), Rparen: call.Rparen}, true
 }
 
 // field is $ev[i] at the place of e.

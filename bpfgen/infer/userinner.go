@@ -1,0 +1,135 @@
+package infer
+
+import (
+	"slices"
+	"strings"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// An inner is a function inside a handler, as user code has it by a name. A call of it that passes parts of the event on
+// goes to a copy, which the host makes next to it.
+type inner struct {
+	node  syntax.Node // the def or lambda
+	name  string
+	def   *resolve.Function
+	outer *uframe
+	half  *plan.UserHalf // where it is defined
+	// nested is the outermost function inside the handler that it is in, or itself.
+	nested syntax.Node
+}
+
+// defined is the function of a def, or of a lambda that a name is given.
+func (u *user) defined(node syntax.Node, name string, def *resolve.Function) uval {
+	f := &inner{node: node, name: name, def: def, outer: u.frame, half: u.half, nested: u.nested}
+	if f.nested == nil {
+		f.nested = node
+	}
+	return uval{fn: f}
+}
+
+// passed is v where it is not seen any more what names stand for: behind a call.
+func passed(v uval) uval {
+	v.fn = nil
+	for i, e := range v.elems {
+		if e.fn != nil {
+			v.elems = slices.Clone(v.elems)
+			v.elems[i] = passed(e)
+		}
+	}
+	return v
+}
+
+// callInner walks a call of a function inside the handler.
+func (u *user) callInner(f *inner, x *syntax.CallExpr) uval {
+	if slices.Contains(u.inside, f.def) {
+		wrong(x.Lparen, "%s calls itself: Starlark has no recursion", f.name)
+	}
+	vals := make([]uval, len(x.Args))
+	for i, a := range x.Args {
+		vals[i] = u.expr(argValue(a))
+	}
+	to, ok := u.half.To[x]
+	if !ok && (!anyLeads(vals) || !f.simple(x) || *u.copies >= maxCopies) {
+		for _, v := range vals {
+			u.use(v)
+		}
+		return uval{}
+	}
+	if !ok {
+		to = u.newCopy(f)
+		u.half.To[x] = to
+	}
+	if !slices.Contains(f.half.Copies[f.node], to) {
+		wrong(x.Lparen, "which function is called here depends on the point: call each of them behind an if")
+	}
+	in := &user{proj: u.proj, pr: u.pr, b: u.b, half: to.Half, nested: f.nested, chain: u.chain,
+		inside: append(slices.Clip(u.inside), f.def), copies: u.copies}
+	in.frame = newFrame(nil, f.def)
+	in.frame.outer, in.frame.open = f.outer, u.frame.perhaps()
+	u.params(in, &plan.Func{Name: f.name}, x, vals)
+	falls := in.stmts(f.def.Body)
+	v := u.result(in, falls)
+	v.fails = v.fails || !plain(f.def.Body)
+	return v
+}
+
+// newCopy gives a copy a name that no script can have.
+func (u *user) newCopy(f *inner) *plan.Copy {
+	*u.copies++
+	to := &plan.Copy{Name: f.name + strings.Repeat(" ", *u.copies), Half: f.half.Part()}
+	f.half.Copies[f.node] = append(f.half.Copies[f.node], to)
+	return to
+}
+
+// simple reports whether the parameters and the arguments of a call are such that it can be known which gets which.
+func (f *inner) simple(x *syntax.CallExpr) bool {
+	def := f.def
+	if def.HasVarargs || !fixed(def, x) || len(x.Args) > len(def.Params) {
+		return false
+	}
+	for _, p := range def.Params {
+		if bin, ok := p.(*syntax.BinaryExpr); ok {
+			if _, literal := bin.Y.(*syntax.Literal); !literal {
+				return false // it would be computed for each copy
+			}
+		}
+	}
+	for _, a := range x.Args {
+		if bin, ok := a.(*syntax.BinaryExpr); ok && bin.Op == syntax.EQ && paramIndex(def, bin.X.(*syntax.Ident).Name) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// function walks a function defined inside the handler: it may run later,
+// when another event is current.
+func (u *user) function(at syntax.Node, def *resolve.Function) {
+	for _, p := range def.Params {
+		if bin, ok := p.(*syntax.BinaryExpr); ok {
+			u.use(u.expr(bin.Y))
+		}
+	}
+	outer, was := u.frame, u.nested
+	u.frame = newFrame(nil, def)
+	u.frame.outer = outer
+	if u.nested == nil {
+		u.nested = at
+	}
+	for _, p := range def.Params {
+		if id := paramIdent(p); id != nil {
+			u.frame.vars[id.Binding.(*resolve.Binding)] = uval{}
+		}
+	}
+	inside := u.inside
+	u.inside = append(slices.Clip(inside), def)
+	u.stmts(def.Body)
+	for _, r := range u.frame.returns {
+		u.use(r)
+	}
+	u.frame, u.nested, u.inside = outer, was, inside
+}
