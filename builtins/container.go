@@ -84,12 +84,12 @@ func (e *Env) declare(c *call, d *plan.Container, make func() value.Container) s
 // common are the arguments that all keyed containers take.
 type common struct {
 	by   starlark.Value
-	size int
+	size *int // nil: the default
 	unit starlark.Value
 }
 
 func (a *common) pairs() []any {
-	return []any{"by?", &a.by, "size?", &a.size, "unit?", &a.unit}
+	return []any{"by?", &a.by, "size?", asked(&a.size), "unit?", &a.unit}
 }
 
 func (a *common) into(d *plan.Container) (err error) {
@@ -107,11 +107,15 @@ func (a *common) into(d *plan.Container) (err error) {
 // allocated for them.
 const maxEntries = 1 << 26
 
-func checkSize(n int) (int, error) {
-	if n < 0 || n > maxEntries {
-		return 0, fmt.Errorf("size: got %d, want 1 to %d", n, maxEntries)
+// checkSize gives 0 for the default.
+func checkSize(n *int) (int, error) {
+	switch {
+	case n == nil:
+		return 0, nil
+	case *n < 1 || *n > maxEntries:
+		return 0, fmt.Errorf("size: got %d, want 1 to %d", *n, maxEntries)
 	}
-	return n, nil
+	return *n, nil
 }
 
 // toNames reads a name or a sequence of names.
@@ -165,12 +169,13 @@ func toUnit(v starlark.Value) (int64, string, error) {
 
 func tableCall(e *Env, c *call) (starlark.Value, error) {
 	d := &plan.Container{Kind: plan.Table}
+	var size *int
 	var by starlark.Value
-	if err := c.unpack("size?", &d.Size, "lru?", &d.LRU, "by?", &by); err != nil {
+	if err := c.unpack("size?", asked(&size), "lru?", &d.LRU, "by?", &by); err != nil {
 		return nil, err
 	}
 	var err error
-	if d.Size, err = checkSize(d.Size); err != nil {
+	if d.Size, err = checkSize(size); err != nil {
 		return nil, fmt.Errorf("table: %w", err)
 	}
 	if d.By, err = toNames("by", by); err != nil {
@@ -272,7 +277,7 @@ func groupCall(e *Env, c *call) (starlark.Value, error) {
 		member.Decl().Name = name
 		d.Members = append(d.Members, plan.GroupMember{Name: name, Agg: member.Decl()})
 	}
-	if err := rest.unpack("by?", &a.by, "size?", &a.size); err != nil {
+	if err := rest.unpack("by?", &a.by, "size?", asked(&a.size)); err != nil {
 		return nil, err
 	}
 	if err := a.into(d); err != nil {

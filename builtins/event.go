@@ -114,7 +114,8 @@ func toArm(v starlark.Value, pos plan.Pos) (a arm, err error) {
 func spanCall(e *Env, c *call) (starlark.Value, error) {
 	var start, end, key, timeout starlark.Value
 	p := &PointValue{kind: "span", again: "last", env: e}
-	if err := c.unpack("start", &start, "end", &end, "key?", &key, "again?", &p.again, "size?", &p.size, "timeout?", &timeout); err != nil {
+	var size *int
+	if err := c.unpack("start", &start, "end", &end, "key?", &key, "again?", &p.again, "size?", asked(&size), "timeout?", &timeout); err != nil {
 		return nil, err
 	}
 	_, p.pos = e.CallAt(c.pos())
@@ -122,6 +123,9 @@ func spanCall(e *Env, c *call) (starlark.Value, error) {
 		return nil, fmt.Errorf("span: again: got %q, want \"last\" or \"first\"", p.again)
 	}
 	var err error
+	if p.size, err = checkSize(size); err != nil {
+		return nil, fmt.Errorf("span: %w", err)
+	}
 	if p.start, err = toPoints(start, p.pos); err != nil {
 		return nil, fmt.Errorf("span: start: %w", err)
 	}

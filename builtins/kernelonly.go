@@ -13,7 +13,8 @@ var kernelFamily = []Entry{
 	kernelEntry("cstr", "cstr(address, n=0)", "The string at an address, of at most n bytes."),
 	kernelEntry("mem", "mem(address, n)", "The n bytes at an address; n is a constant, at most 4096."),
 	kernelEntry("path", "path(file)", "The whole path of a struct file, path or dentry."),
-	kernelEntry("cast", `cast("struct sock", address)`, "A pointer of another type."),
+	kernelEntry("cast", `cast("struct sock", address)`, `A pointer of another type. With a type of ints it is C's conversion:
+cast("unsigned char", n) is the low 8 bits of n.`),
 	kernelEntry("container_of", `container_of(pointer, "struct sock", "member")`, "The struct around a member."),
 	kernelEntry("sizeof", `sizeof("struct sock")`, "The size of a type of the kernel."),
 }

@@ -318,16 +318,35 @@ const maxString = 8184
 const maxStacks = 1 << 20
 
 func limitsCall(e *Env, c *call) (starlark.Value, error) {
-	text, stacks := e.strMax, e.stacks
-	if err := c.unpack("string?", &text, "stacks?", &stacks); err != nil {
+	var text, stacks *int
+	if err := c.unpack("string?", asked(&text), "stacks?", asked(&stacks)); err != nil {
 		return nil, err
 	}
-	if text < 0 || text > maxString {
-		return nil, fmt.Errorf("limits: got string = %d, want 1 to %d", text, maxString)
+	if text != nil {
+		if *text < 1 || *text > maxString {
+			return nil, fmt.Errorf("limits: got string = %d, want 1 to %d", *text, maxString)
+		}
+		e.strMax = *text
 	}
-	if stacks < 0 || stacks > maxStacks {
-		return nil, fmt.Errorf("limits: got stacks = %d, want 1 to %d", stacks, maxStacks)
+	if stacks != nil {
+		if *stacks < 1 || *stacks > maxStacks {
+			return nil, fmt.Errorf("limits: got stacks = %d, want 1 to %d", *stacks, maxStacks)
+		}
+		e.stacks = *stacks
 	}
-	e.strMax, e.stacks = text, stacks
 	return starlark.None, nil
+}
+
+// asked unpacks an int that may not be given: nil then.
+func asked(n **int) starlark.Unpacker { return askedInt{n} }
+
+type askedInt struct{ to **int }
+
+func (a askedInt) Unpack(v starlark.Value) error {
+	n, err := starlark.AsInt32(v)
+	if err != nil {
+		return err
+	}
+	*a.to = &n
+	return nil
 }

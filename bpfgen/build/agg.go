@@ -19,6 +19,9 @@ func (b *builder) aggAdd(c *tree.Container, s *tree.Stmt) {
 	}
 	add := aggSample{c: c, t: s.Exprs[0].Type, v: b.number(s.Exprs[0]), weight: b.number(s.Exprs[1])}
 	if a.Buckets != nil {
+		if s.Exprs[1].Op != tree.OpConst && signed(s.Exprs[1].Type) {
+			b.unless(ir.SLT, add.weight, 0, func() { b.errorSite("a weight of less than 0") })
+		}
 		add.bucket = b.bucket(a.Buckets, add.v, add.t)
 	}
 	if c.KeyLayout == nil {

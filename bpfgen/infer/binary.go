@@ -145,12 +145,6 @@ func (b *body) arith(op syntax.Token, x, y val, pos plan.Pos) val {
 			refuse(pos, "%v is a float, which exists in user space only: compute with ints here", float64(f))
 		}
 	}
-	switch o {
-	case tree.OpFloorDiv, tree.OpFloorMod, tree.OpShr:
-		wantWord(pos, x, y)
-	case tree.OpShl:
-		wantWord(pos, y)
-	}
 	l, r := b.num(x, pos), b.num(y, pos)
 	b.warnFault(o, r, pos)
 	return exprVal(b.now(&tree.Expr{Op: o, Type: arithType(o, l, r), Args: []*tree.Expr{l, r}, Pos: pos}))
@@ -291,7 +285,6 @@ func (b *body) equal(x, y val, pos plan.Pos) cond {
 			return b.equalParts(xe, ye, pos)
 		}
 	}
-	wantWord(pos, x, y)
 	l, r := b.rv(x, pos), b.rv(y, pos)
 	if l.Type.Kind == types.None || r.Type.Kind == types.None {
 		if l.Type.Kind == types.None {
@@ -482,7 +475,6 @@ func (b *body) order(op syntax.Token, x, y val, pos plan.Pos) val {
 	if xk == types.Str || yk == types.Str || xk == types.Bool || yk == types.Bool {
 		wrong(pos, "%s and %s cannot be compared by %s", x.describe(), y.describe(), op)
 	}
-	wantWord(pos, x, y)
 	l, r := b.num(x, pos), b.num(y, pos)
 	return exprVal(&tree.Expr{Op: orderOps[op], Type: types.Boolean, Args: []*tree.Expr{l, r}, Pos: pos})
 }

@@ -234,9 +234,6 @@ func (b *body) minMax(op tree.Op, args []arg, pos plan.Pos) val {
 	if len(args) < 2 {
 		refuse(pos, "min and max take at least two values in a kernel half")
 	}
-	for _, a := range args {
-		wantWord(pos, a.v)
-	}
 	out := &tree.Expr{Op: op, Pos: pos}
 	for _, a := range args {
 		if a.name != "" {
@@ -362,22 +359,6 @@ func (b *body) callCstr(args []arg, pos plan.Pos) val {
 // maxStr is the longest string that an event can carry: the length of a
 // string in a record has 13 bits.
 const maxStr = 8190
-
-// callCast is cast("struct sock", p): p as a pointer to that type.
-func (b *body) callCast(args []arg, pos plan.Pos) val {
-	a := want(args, 2, 2, `cast("struct T", address)`, pos)
-	tname, ok := a[0].constStr()
-	if !ok {
-		wrong(pos, "cast wants the type's name as a constant string first")
-	}
-	id := b.typeByName(tname, pos)
-	at, addr := b.addressOf(a[1], pos)
-	out := exprVal(&tree.Expr{Op: tree.OpConvert, Type: types.Type{Kind: types.Ptr, BTF: id}, Args: []*tree.Expr{addr}, Pos: pos})
-	if at != b {
-		out.start = at
-	}
-	return out
-}
 
 // typeByName finds "struct sock", "union u", "enum e" or a typedef.
 func (b *body) typeByName(s string, pos plan.Pos) kernel.TypeID {

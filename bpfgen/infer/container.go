@@ -40,15 +40,15 @@ type row struct {
 func (r *row) what() string { return "an entry of " + name(r.c) }
 
 func (u *unit) cont(c *plan.Container) *contType {
-	u.used[c.ID] = true
 	t, ok := u.conts[c.ID]
 	if !ok {
-		t = &contType{c: c}
-		u.conts[c.ID] = t
+		t = &contType{c: c, valAt: c.Pos}
 		if c.Kind == plan.Cell && c.Init != nil {
-			t.val = stored(constType(c.Init))
+			t.val = stored(constExpr(c.Init, c.Pos).Type)
 		}
+		u.conts[c.ID] = t
 	}
+	u.used[c.ID] = true
 	return t
 }
 
@@ -272,6 +272,16 @@ func (b *body) hasKey(c *plan.Container, k val, pos plan.Pos) cond {
 	return cond{expr: b.tableOp(tree.OpTableHas, c, k, pos).expr}
 }
 
+// updated is the type that `t[k] op= v` gives an entry, with v of type t: that of the operation, as where it is written out.
+// + - * give signed values.
+func updated(op string, t types.Type) types.Type {
+	switch op {
+	case "+", "-", "*":
+		return types.I64
+	}
+	return t
+}
+
 // update is t[k] op= v.
 func (b *body) update(c *plan.Container, k val, op string, v val, pos plan.Pos) {
 	wantTable(c, pos)
@@ -281,8 +291,7 @@ func (b *body) update(c *plan.Container, k val, op string, v val, pos plan.Pos) 
 	}
 	b.wrote(c, pos)
 	ve := b.num(v, pos)
-	t := b.value(c, ve.Type, pos)
-	if t.Kind != types.Int {
+	if t := b.value(c, updated(op, ve.Type), pos); t.Kind != types.Int {
 		wrong(pos, "%s= changes ints, but the values of %s are %s", op, name(c), t)
 	}
 	switch op {
@@ -397,7 +406,7 @@ func (b *body) cellMethod(c *plan.Container, m string, args []arg, pos plan.Pos)
 		}
 		b.wrote(c, pos)
 		e := b.num(n, pos)
-		if t := b.value(c, e.Type, pos); t.Kind != types.Int {
+		if t := b.value(c, updated("+", e.Type), pos); t.Kind != types.Int {
 			wrong(pos, "add changes ints, but %s holds %s", name(c), t)
 		}
 		b.emit(&tree.Stmt{Op: tree.SCellAdd, Int: int64(c.ID), Str: "+", Exprs: []*tree.Expr{e}, Pos: pos})
@@ -447,7 +456,7 @@ func (b *body) rowMethod(r *row, m string, args []arg, pos plan.Pos) val {
 		agg, sname = r.member.Agg, r.member.Name
 	}
 	v, w := addArgs(agg, args, pos)
-	exprs := []*tree.Expr{b.num(v, pos), b.num(w, pos)}
+	exprs := []*tree.Expr{b.num(v, pos), b.weight(agg, w, pos)}
 	t := b.u.cont(r.c)
 	if r.keyed {
 		if ke, ok := b.key(r.c, r.key[0], pos); ok {
@@ -459,6 +468,16 @@ func (b *body) rowMethod(r *row, m string, args []arg, pos plan.Pos) val {
 	}
 	b.emit(&tree.Stmt{Op: tree.SAggAdd, Int: int64(r.c.ID), Str: sname, Exprs: exprs, Pos: pos})
 	return noneVal()
+}
+
+// weight is what an aggregation counts a value for. One below 0 that the buckets of
+// histograms cannot have ends the handler: see the builder.
+func (b *body) weight(agg *plan.Container, w val, pos plan.Pos) *tree.Expr {
+	e := b.num(w, pos)
+	if agg.Kind.HasBuckets() && e.Op == tree.OpConst && !nonNegative(e) {
+		wrong(pos, "a weight of %d: a %s counts values, so that a weight is at least 0", e.Int, agg.Kind)
+	}
+	return e
 }
 
 // addArgs are the value and the weight of add(value, weight), of a count the

@@ -126,6 +126,7 @@ func inferUnit(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Ty
 			continue
 		}
 		u.checkColumns()
+		u.checkCells()
 		if len(u.diags) > 0 {
 			u.res.Warnings = u.warns.sorted()
 			return u.res, u.diags.sorted()

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"fmt"
 	"math/big"
 
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -137,6 +138,9 @@ func describeConst(c plan.Value) string {
 	case plan.Bool:
 		return "a bool"
 	case plan.Int:
+		if !isWord(c) {
+			return fmt.Sprintf("an int of %d bits (an int of a kernel half has 64)", c.Big.BitLen())
+		}
 		return "an int"
 	case plan.Float:
 		return "a float"
@@ -179,6 +183,7 @@ func constExpr(c plan.Value, pos plan.Pos) *tree.Expr {
 			e.Int = 1
 		}
 	case plan.Int:
+		mustBeWord(pos, c)
 		e.Int = wrapInt(c.Big)
 	case plan.String:
 		if len(c) > maxConst {

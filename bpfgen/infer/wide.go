@@ -8,13 +8,25 @@ import (
 
 // Mistakes in numbers that can be seen when a handler is compiled.
 
-// wantWord refuses constants of more than 64 bits where the low ones alone
-// would give something else: in comparisons, divisions, shifts to the right and
-// as what says how far to shift.
-func wantWord(pos plan.Pos, vals ...val) {
-	for _, v := range vals {
-		if i, ok := v.c.(plan.Int); ok && !i.Big.IsInt64() && !i.Big.IsUint64() {
-			refuse(pos, "%s has %d bits: an int of a kernel half has 64", i.Big, i.Big.BitLen())
+// mustBeWord refuses constants of more than 64 bits: a kernel half would compute
+// with the low ones alone.
+func mustBeWord(pos plan.Pos, i plan.Int) {
+	if !isWord(i) {
+		refuse(pos, "%s has %d bits: an int of a kernel half has 64", i.Big, i.Big.BitLen())
+	}
+}
+
+// isWord reports whether i has a place in 64 bits.
+func isWord(i plan.Int) bool { return i.Big.IsInt64() || i.Big.IsUint64() }
+
+// checkCells refuses cells that begin with more than their values can be: one that is read as signed with 2**63.
+func (u *unit) checkCells() {
+	for id := range u.used {
+		t := u.conts[id]
+		i, ok := t.c.Init.(plan.Int)
+		if t.c.Kind == plan.Cell && ok && t.val.Signed && !i.Big.IsInt64() {
+			u.errorf(t.c.Pos, "%s begins with %s, but what a kernel half does to it makes its values signed ints of 64 bits, at most 9223372036854775807",
+				name(t.c), i.Big)
 		}
 	}
 }

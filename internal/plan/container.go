@@ -31,6 +31,9 @@ func (k Kind) String() string { return kindNames[k] }
 // IsAggregation reports whether kernel halves only add to a container of kind k.
 func (k Kind) IsAggregation() bool { return k >= Count && k <= Quantiles }
 
+// HasBuckets reports whether aggregations of kind k are histograms.
+func (k Kind) HasBuckets() bool { return k == Hist || k == LHist || k == Quantiles }
+
 // A Container is one call of table(), cell(), count(), hist() …
 //
 // Its key and value types are not here: the compiler infers them from all

@@ -157,6 +157,8 @@ func (a *access) store(at int, from []byte) {
 	}
 }
 
+func (a *access) storeWord(at int, w uint64) { atomic.StoreUint64(a.word(at), w) }
+
 func (a *access) load(to []byte, at int) {
 	for i := 0; i < len(to); i += 8 {
 		binary.NativeEndian.PutUint64(to[i:], atomic.LoadUint64(a.word(at+i)))

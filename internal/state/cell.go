@@ -70,6 +70,13 @@ func (c *cell) AddInt(_ []byte, off int, delta int64) error {
 	return nil
 }
 
+func (c *cell) Swap(_ []byte, off int, old, next uint64) (bool, error) {
+	if err := checkOffset(off, len(c.mem)); err != nil {
+		return false, err
+	}
+	return atomic.CompareAndSwapUint64(c.word(off), old, next), nil
+}
+
 func (c *cell) Each(f func(key, val []byte) bool) error {
 	val := make([]byte, len(c.mem))
 	if _, err := c.Lookup(nil, val); err != nil {

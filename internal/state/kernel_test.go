@@ -128,6 +128,34 @@ func TestAddInt(t *testing.T) {
 	}
 }
 
+func TestSwap(t *testing.T) {
+	s, _ := hash(t, 2, 8, 24)
+	if done, err := s.Swap(bytesOf(8, 1), 16, 0, 5); done && !s.noSwap || err != nil {
+		t.Errorf("there is no entry yet: %v, %v", done, err)
+	}
+	if err := s.Update(bytesOf(8, 1), bytesOf(24, 7)); err != nil {
+		t.Fatal(err)
+	}
+	was := make([]byte, 24)
+	if ok, err := s.Lookup(bytesOf(8, 1), was); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	old := first(was[16:])
+	if done, err := s.Swap(bytesOf(8, 1), 16, old, 1<<63+9); !done || err != nil {
+		t.Error(done, err)
+	}
+	if done, err := s.Swap(bytesOf(8, 1), 16, old, 1); !s.noSwap && (done || err != nil) {
+		t.Errorf("the word has changed: %v, %v", done, err)
+	}
+	got := make([]byte, 24)
+	if ok, err := s.Lookup(bytesOf(8, 1), got); !ok || err != nil || !s.noSwap && first(got[16:]) != 1<<63+9 || first(got) != first(was) {
+		t.Errorf("%v, %v: %x", ok, err, got)
+	}
+	if _, err := s.Swap(bytesOf(8, 1), 20, 0, 1); err == nil {
+		t.Error("no error at offset 20")
+	}
+}
+
 func TestFullTable(t *testing.T) {
 	s, _ := hash(t, 2, 8, 8)
 	for i := range uint64(2) {

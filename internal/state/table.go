@@ -15,7 +15,9 @@ type table struct {
 	key, val *wire.Fixed // val is nil for an aggregation
 	half     int         // the size of a half of a value, 0 where there are none
 	opts     Options
-	access   *access // made at first use, like walk
+	access   *access // made at first use, like walk and swap
+	swap     *swapper
+	noSwap   bool // the kernel has no compare-and-exchange
 	walk     walker
 	settled  bool
 	walking  bool
@@ -86,6 +88,31 @@ func (t *table) AddInt(key []byte, off int, delta int64) error {
 	return err
 }
 
+// Swap is false also where there is no entry.
+func (t *table) Swap(key []byte, off int, old, next uint64) (bool, error) {
+	if err := checkOffset(off, t.valueLen()); err != nil {
+		return false, err
+	}
+	if err := t.prepareSwap(); err != nil {
+		return false, err
+	}
+	if t.noSwap {
+		return true, t.AddInt(key, off, int64(next-old))
+	}
+	return t.swap.run(t.access, key, off, old, next)
+}
+
+func (t *table) prepareSwap() error {
+	if err := t.prepare(); err != nil || t.swap != nil || t.noSwap {
+		return err
+	}
+	var err error
+	if t.swap, err = newSwapper(t.m, t.access.area); err != nil {
+		t.noSwap = true // before 5.12 the verifier refuses the instruction
+	}
+	return nil
+}
+
 // Each gives the entries of one moment, more or less: those that programs
 // insert or delete meanwhile can be there or not. f may change the table, but
 // not walk over it again.
@@ -130,6 +157,10 @@ func (t *table) Settle() { t.settled = true }
 
 func (t *table) Close() error {
 	var errs []error
+	if t.swap != nil {
+		errs = append(errs, t.swap.close())
+		t.swap = nil
+	}
 	if t.access != nil {
 		errs = append(errs, t.access.close())
 		t.access = nil

@@ -23,6 +23,10 @@ type Backend interface {
 	// AddInt adds delta to the 64-bit int at off in the value, atomically with
 	// respect to the kernel halves; an absent entry starts at zero.
 	AddInt(key []byte, off int, delta int64) error
+	// Swap sets the 64-bit int at off of an entry from old to next, atomically, and
+	// says whether it was old. Where the kernel cannot (before 5.12) it adds the
+	// difference.
+	Swap(key []byte, off int, old, next uint64) (bool, error)
 	// Each calls f with every entry until it returns false. The slices are
 	// valid during the call only. It makes no program miss events.
 	Each(f func(key, val []byte) bool) error

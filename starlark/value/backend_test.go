@@ -52,6 +52,15 @@ func (m *memory) AddInt(key []byte, off int, delta int64) error {
 	return nil
 }
 
+func (m *memory) Swap(key []byte, off int, old, next uint64) (bool, error) {
+	e := m.entries[string(key)]
+	if e == nil || order.Uint64(e[off:]) != old {
+		return false, nil
+	}
+	order.PutUint64(e[off:], next)
+	return true, nil
+}
+
 func (m *memory) Each(f func(key, val []byte) bool) error {
 	var keys []string
 	for k := range m.entries {

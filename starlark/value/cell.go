@@ -61,12 +61,26 @@ func (c *Cell) Add(delta starlark.Int) error {
 		}
 		return err
 	}
-	t, ok := c.plainInt()
-	d, fits := delta.Int64()
-	if !ok || !fits {
-		return fmt.Errorf("add wants 64-bit ints, the value of %s is %s", c, shape(t))
+	old, err := c.Value()
+	switch {
+	case err != nil:
+		return err
+	case old == starlark.None || old == FAULT:
+		return fmt.Errorf("add to %s, which is %s: an int was wanted", c, old)
 	}
-	return c.be.AddInt(nil, t.Off, d)
+	sum, err := starlark.Binary(plusToken, old, delta)
+	if err != nil {
+		return err
+	}
+	_, layout := c.be.Layout()
+	from, err := rawInt(&layout.Type, old)
+	if err == nil {
+		var to uint64
+		if to, err = rawInt(&layout.Type, sum); err == nil {
+			return c.be.AddInt(nil, layout.Type.Off, int64(to-from))
+		}
+	}
+	return fmt.Errorf("add to %s: %w", c, err)
 }
 
 var cellMethods = map[string]methodFunc[*Cell]{

@@ -6,7 +6,6 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/internal/plan"
-	"github.com/startrace/startrace/internal/wire"
 )
 
 // A Container is a table, cell, aggregation or group as scripts hold it.
@@ -131,14 +130,6 @@ func (b *base) update(k, v starlark.Value) error {
 		return err
 	}
 	return b.be.Update(key, val)
-}
-
-// plainInt reports whether values are 64-bit ints that are always there: only
-// these take an atomic add.
-func (b *base) plainInt() (*wire.Type, bool) {
-	_, layout := b.be.Layout()
-	t := &layout.Type
-	return t, t.Kind == wire.Int && t.Size == 8 && t.TagOff < 0
 }
 
 // A methodFunc implements the method of a container.

@@ -1,9 +1,8 @@
 package value
 
 import (
-	"fmt"
-
 	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -66,33 +65,9 @@ func (t *Table) Remove(k starlark.Value) (bool, error) {
 	return t.be.Delete(key)
 }
 
-// Add is t[k] += delta, an absent entry counting as 0: no update of a kernel
-// half is lost between the read and the write.
+// Add is t[k] += delta.
 func (t *Table) Add(k starlark.Value, delta starlark.Int) error {
-	if t.be != nil {
-		typ, ok := t.plainInt()
-		d, fits := delta.Int64()
-		if ok && fits {
-			key, err := t.encodeKey(k)
-			if err != nil {
-				return err
-			}
-			return t.be.AddInt(key, typ.Off, d)
-		}
-		return fmt.Errorf("+= wants 64-bit ints, values of %s are %s", t, shape(typ))
-	}
-	old, found, err := t.local.Get(k)
-	if err != nil {
-		return err
-	}
-	if !found {
-		return t.local.SetKey(k, delta)
-	}
-	sum, err := starlark.Binary(plusToken, old, delta)
-	if err != nil {
-		return err
-	}
-	return t.local.SetKey(k, sum)
+	return updateTable(t, k, syntax.PLUS, delta)
 }
 
 // Items gives all entries.

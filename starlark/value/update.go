@@ -5,6 +5,8 @@ import (
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/internal/wire"
 )
 
 const plusToken = syntax.PLUS
@@ -22,8 +24,8 @@ func UpdateOp(assign syntax.Token) string {
 	return s[:len(s)-1]
 }
 
-// Update does x[k] op= v. On a table of ints the difference is added, so that
-// no update by a kernel half between read and write is lost; everything else
+// Update does x[k] op= v. On a table of ints it is one operation on the entry, so
+// that no update by a kernel half between read and write is lost; everything else
 // reads, computes and writes.
 func Update(x, k starlark.Value, op string, v starlark.Value) error {
 	tok, ok := updateOps[op]
@@ -44,47 +46,77 @@ func Update(x, k starlark.Value, op string, v starlark.Value) error {
 	return setIndex(x, k, sum)
 }
 
+// updateTries bounds the attempts to change an entry that programs change, too.
+const updateTries = 1000
+
+// updateTable is t[k] op= v, where a missing entry is 0, as in kernel halves.
 func updateTable(t *Table, k starlark.Value, op syntax.Token, v starlark.Value) error {
-	if n, isInt := v.(starlark.Int); isInt {
-		switch op {
-		case syntax.PLUS:
-			return t.Add(k, n)
-		case syntax.MINUS:
-			return t.Add(k, starlark.MakeInt(0).Sub(n))
+	for range updateTries {
+		old, found, err := t.Get(k)
+		switch {
+		case err != nil:
+			return err
+		case !found:
+			old = starlark.MakeInt(0)
+		case old == starlark.None || old == FAULT:
+			return fmt.Errorf("%s= of an entry that is %s, an int was wanted", op, old)
+		}
+		next, err := starlark.Binary(op, old, v)
+		if err != nil {
+			return err
+		}
+		if done, err := t.change(k, op, old, next, found); done || err != nil {
+			return err
 		}
 	}
-	old, found, err := t.Get(k)
-	if err != nil {
-		return err
-	}
-	if !found {
-		old = starlark.MakeInt(0) // as in kernel halves, for all operators
-	}
-	next, err := starlark.Binary(op, old, v)
-	if err != nil {
-		return err
-	}
-	if d, ok := t.difference(old, next); ok {
-		return t.Add(k, d)
-	}
-	return t.SetKey(k, next)
+	return fmt.Errorf("%s= of an entry of %s: programs change it all the time", op, t)
 }
 
-// difference is what to add to one value for the other, where both are ints
-// that the table can add to.
-func (t *Table) difference(old, next starlark.Value) (d starlark.Int, ok bool) {
-	x, isInt := old.(starlark.Int)
-	y, staysInt := next.(starlark.Int)
-	if !isInt || !staysInt {
-		return d, false
+// change makes an entry next where it was old. On an int in a kernel map that is
+// one operation, so that no update of a kernel half is lost: an addition, or, for
+// other operators, an exchange, which fails where the entry has changed.
+func (t *Table) change(k starlark.Value, op syntax.Token, old, next starlark.Value, found bool) (done bool, err error) {
+	typ := t.word()
+	if _, isInt := old.(starlark.Int); !isInt || typ == nil {
+		return true, t.SetKey(k, next)
 	}
-	d = y.Sub(x)
-	if t.be != nil {
-		_, fits := d.Int64()
-		_, plain := t.plainInt()
-		return d, fits && plain
+	key, err := t.encodeKey(k)
+	if err != nil {
+		return false, err
 	}
-	return d, true
+	from, err := t.wordOf(typ, old)
+	if err != nil {
+		return false, err
+	}
+	to, err := t.wordOf(typ, next)
+	if err != nil {
+		return false, err
+	}
+	if op == syntax.PLUS || op == syntax.MINUS || !found {
+		return true, t.be.AddInt(key, typ.Off, int64(to-from))
+	}
+	return t.be.Swap(key, typ.Off, from, to)
+}
+
+// word is the layout of the int that values of a bound table are; nil where they
+// are something else.
+func (t *Table) word() *wire.Type {
+	if t.be == nil {
+		return nil
+	}
+	_, layout := t.be.Layout()
+	if typ := &layout.Type; typ.Size == 8 && (typ.Kind == wire.Int || typ.Kind == wire.Pointer) {
+		return typ
+	}
+	return nil
+}
+
+func (t *Table) wordOf(typ *wire.Type, v starlark.Value) (uint64, error) {
+	raw, err := rawInt(typ, v)
+	if err != nil {
+		return 0, fmt.Errorf("value of %s: %w", t, err)
+	}
+	return raw, nil
 }
 
 // inPlace is the operator as the interpreter applies it in an augmented

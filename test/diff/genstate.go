@@ -161,7 +161,11 @@ func (g *gen) absentKey(key *Expr) *Expr {
 func (g *gen) tableStmt(t table) *Stmt {
 	recv, key := leaf(Type{}, t.name), g.absentKey(g.keyExpr(t.key, exprDepth-1))
 	if t.val.Kind == Int && g.one(2) {
-		return &Stmt{Form: Update, Target: t.name, Op: pick(g, []string{"+", "+", "-", "*", "&", "|", "^"}),
+		ops := []string{"&", "|", "^"}
+		if t.val.Class != Unsigned { // + - * make it signed: TestOpAssign
+			ops = append(ops, "+", "+", "-", "*")
+		}
+		return &Stmt{Form: Update, Target: t.name, Op: pick(g, ops),
 			Exprs: []*Expr{key, g.expr(t.val, exprDepth-1)}, Wrap: wrapTo(t.val)}
 	}
 	switch g.r.IntN(6) {
@@ -172,10 +176,10 @@ func (g *gen) tableStmt(t table) *Stmt {
 	case 2:
 		return &Stmt{Form: Do, Exprs: []*Expr{method(Type{}, recv, "set", key, g.expr(t.val, exprDepth))}}
 	case 3:
-		if t.val.Kind == Int {
+		if t.val.Kind == Int && t.val.Class != Unsigned {
 			add := method(Type{}, recv, "add", key)
-			add.Ref = "_add" + string(wrapTo(t.val))
-			if t.val.Class == Unsigned || g.one(2) { // a constant makes it signed
+			add.Ref = "_add_s"
+			if g.one(2) {
 				add.Args = append(add.Args, g.expr(t.val, exprDepth-1))
 			}
 			return &Stmt{Form: Do, Exprs: []*Expr{add}}

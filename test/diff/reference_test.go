@@ -52,7 +52,7 @@ func newReference(src string) (*reference, error) {
 	env["_shr"] = starlark.NewBuiltin("_shr", shiftRight)
 	for name, fn := range map[string]func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error){
 		"_update": update, "_attr": attr, "_at": element, "_all": elements, "_join": joined, "_present": present,
-		"_add_s": addWrapped(asInt), "_add_u": addWrapped(asUint), "_cell_add": cellAdd,
+		"_add_s": addWrapped(asInt), "_cell_add": cellAdd,
 	} {
 		env[name] = starlark.NewBuiltin(name, fn)
 	}
