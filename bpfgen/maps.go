@@ -51,6 +51,9 @@ func (g *generator) maps() {
 			Name: tree.SpanMap(i), Type: ebpf.Hash, KeySize: spanKeySize(s),
 			ValueSize: spanValueSize(s), MaxEntries: uint32(size),
 		})
+		if s.Ends {
+			g.add(&ebpf.MapSpec{Name: tree.EndsMap(i), Type: ebpf.LRUHash, KeySize: 8, ValueSize: 8, MaxEntries: plan.DefaultSize})
+		}
 	}
 	for probe, n := range g.unit.Tree.Keep {
 		g.add(&ebpf.MapSpec{

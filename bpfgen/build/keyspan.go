@@ -25,13 +25,20 @@ func (b *builder) keyedStart(s *tree.Stmt, span *tree.Span, name string) {
 	key := b.spanKey(span, s.Exprs[0])
 	m := b.alloc(f.Size)
 	at := func(off int64) *ir.Value { return b.addr(m, off) }
+	slots := s.Exprs[1:]
+	busy := b.busyWord()
+	if span.Muted {
+		muted := b.expr(slots[len(slots)-1]).x
+		slots = slots[:len(slots)-1]
+		busy = b.op(ir.OpAnd, busy, b.add(muted, -1))
+	}
 	var ls []leaf
-	for i, e := range s.Exprs[1:] {
+	for i, e := range slots {
 		ls = b.collect(f.Type.Elems[i], span.Slots[i], e, ls)
 	}
 	b.storeLeaves(at, 8, f.Size-8, ls)
 	b.store(8, at(int64(f.Size)-8), 0, b.konst(0))
-	b.store(8, at(layout.SpanBusy), 0, b.busyWord())
+	b.store(8, at(layout.SpanBusy), 0, busy)
 	place := b.racePlace(span, key)
 	b.startBegins(place)
 	done := b.newJoin(types.Type{})
@@ -117,7 +124,7 @@ func (b *builder) age(p *ir.Value) *ir.Value {
 func (b *builder) keyedEnd(s *tree.Stmt, span *tree.Span, name string) {
 	f := layout.Span(span.Slots)
 	key := b.spanKey(span, s.Exprs[0])
-	noStart := func() { b.noStart(s.Str != spanFiltered) }
+	noStart := func() { b.noStart(s) }
 	place := b.racePlace(span, key)
 	seen := b.beforeLookup(place)
 	p := b.call(helperMapLookup, b.mapPtr(name), b.addr(key, 0))
@@ -134,14 +141,20 @@ func (b *builder) keyedEnd(s *tree.Stmt, span *tree.Span, name string) {
 	b.unless(ir.NE, b.raced(place, seen), 0, raced)
 	b.release(key)
 	b.entry = &spanEntry{b.addr(m, 0), f, span.Slots}
+	if span.Muted {
+		b.unless(ir.EQ, b.load(8, b.entry.p, layout.SpanBusy), 0, b.ret)
+	}
 	if span.Timeout != 0 {
 		b.expire(span, b.age(b.entry.p))
 	}
 }
 
 // noStart ends the program at an end without a start.
-func (b *builder) noStart(count bool) {
-	if count {
+func (b *builder) noStart(s *tree.Stmt) {
+	if s.Str != spanFiltered {
+		if s.Else != nil {
+			b.block(s.Else)
+		}
 		b.countSpan(tree.SiteOrphanEnd)
 	}
 	b.ret()

@@ -193,7 +193,7 @@ func (b *builder) nestedEnd(s *tree.Stmt, span *tree.Span, name string) {
 	b.unless(ir.EQ, first, 0, b.ret)
 	m := b.alloc(f.Size - 8)
 	open := b.load(8, first, layout.NestedOpen)
-	noStart := func() { b.noStart(s.Str != spanFiltered) }
+	noStart := func() { b.noStart(s) }
 	depth := b.unwind(name, key, open, func(entry *ir.Value, stale, found func()) {
 		b.unlessSame(b.load(8, entry, layout.NestedFrame), frame, stale)
 		b.unlessSame(b.load(8, entry, layout.NestedPlace), place, stale)

@@ -136,8 +136,7 @@ func (b *builder) countOpen(p *ir.Value, span *tree.Span, done *join) {
 }
 
 // spanEnd takes the entry. A thread without one had no start since the
-// program was attached: a call that was in flight then, or a child's return
-// from fork. That is not counted.
+// program was attached: see startless.
 func (b *builder) spanEnd(s *tree.Stmt) {
 	span, name := b.span()
 	switch {
@@ -151,7 +150,7 @@ func (b *builder) spanEnd(s *tree.Stmt) {
 	key := b.tidKey()
 	p := b.call(helperMapLookup, b.mapPtr(name), b.addr(key, 0))
 	b.release(key)
-	b.unless(ir.EQ, p, 0, b.ret)
+	b.unless(ir.EQ, p, 0, func() { b.startless(s, span) })
 	busy := b.load(8, p, layout.SpanBusy)
 	ours := b.f.NewBlock()
 	other := b.f.NewBlock()
@@ -164,7 +163,7 @@ func (b *builder) spanEnd(s *tree.Stmt) {
 	b.likely(1, from)
 	saved := b.save()
 	b.begin(other)
-	b.orphan(p, busy, s.Str != spanFiltered)
+	b.orphan(p, busy, s)
 	b.begin(ours)
 	b.restore(saved)
 	if span.Timeout != 0 {
@@ -181,16 +180,33 @@ func (b *builder) spanEnd(s *tree.Stmt) {
 // without a start is then usual.
 const spanFiltered = "filtered"
 
+// startless is an end on a thread that had no start. The first of them may be that of a call that began before the
+// tracing, or a child's return from fork, and is only noted.
+func (b *builder) startless(s *tree.Stmt, span *tree.Span) {
+	if !span.Ends {
+		b.ret()
+		return
+	}
+	if s.Else != nil {
+		b.block(s.Else)
+	}
+	key := b.tidKey()
+	rc := b.storeEntry(tree.EndsMap(b.prog.Attach.Span), key, key, updateNoExist)
+	b.release(key)
+	b.unless(ir.EQ, rc, errExist, func() {
+		b.countSpan(tree.SiteOrphanEnd)
+		b.ret()
+	})
+	b.ret()
+}
+
 // orphan is an end that found the entry closed, or open for another call,
 // whose end was then missed.
-func (b *builder) orphan(p, busy *ir.Value, count bool) {
+func (b *builder) orphan(p, busy *ir.Value, s *tree.Stmt) {
 	closed, open := b.f.NewBlock(), b.f.NewBlock()
 	b.branchImm(ir.EQ, busy, 0, closed, open)
 	b.begin(closed)
-	if count {
-		b.countSpan(tree.SiteOrphanEnd)
-	}
-	b.ret()
+	b.noStart(s)
 	b.begin(open)
 	b.countSpan(tree.SiteOpenStart)
 	b.store(8, p, layout.SpanBusy, b.konst(0))

@@ -19,6 +19,9 @@ func (s *Shared) SpanExit(p *tree.Program, spans []int) (*ir.Func, error) {
 	key := b.tidKey()
 	for _, i := range spans {
 		b.call(helperMapDelete, b.mapPtr(tree.SpanMap(i)), b.addr(key, 0))
+		if b.Tree.Spans[i].Ends {
+			b.call(helperMapDelete, b.mapPtr(tree.EndsMap(i)), b.addr(key, 0))
+		}
 	}
 	b.ret()
 	b.f.Prune()

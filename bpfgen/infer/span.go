@@ -42,6 +42,7 @@ type spanWalk struct {
 	key    *types.Type // joined over all rounds
 	// filtered: ends without a start are no loss.
 	filtered bool
+	target   spanTarget
 	apart    bool
 	unended  int // ends whose key is always None
 }
@@ -51,6 +52,7 @@ type spanStart struct {
 	ev   *event
 	key  *tree.Expr
 	none bool // the key of this point is always None
+	mute *tree.Expr
 	vals map[int]*tree.Expr
 }
 
@@ -66,10 +68,11 @@ func (pr *probe) spans(t *target) {
 	}
 	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, w.span)
 	w.keepApart()
-	w.filtered = pr.u.plan.Target.PID > 0 || pr.u.plan.Target.Self > 0 || pr.p.Start != nil && pr.p.Where != nil
+	w.target = w.testedBy()
 	for _, s := range t.starts {
 		w.start(s)
 	}
+	w.span.Ends = d.StartKey == nil && !w.filtered
 	for _, e := range t.ends {
 		w.end(e)
 	}
@@ -96,9 +99,12 @@ func (w *spanWalk) start(t *target) {
 	}
 	ev.name = w.startName(t)
 	s := &spanStart{body: b, ev: ev, vals: w.numbered(t.pos)}
-	w.pr.targetTest(b, ev)
-	w.pr.atStart(b, ev, t)
+	w.filtered = w.filtered || stops(b.block)
+	w.test(s)
+	w.filtered = w.pr.atStart(b, ev, t) || w.filtered
+	tested := len(b.block.Stmts)
 	s.key = w.keyOf(b, ev, w.t.span.StartKey)
+	w.filtered = w.filtered || stops(&tree.Block{Stmts: b.block.Stmts[tested:]})
 	s.none = s.key == nil && w.t.span.StartKey != nil
 	b.lazy = true
 	w.starts = append(w.starts, s)
@@ -200,9 +206,7 @@ func (w *spanWalk) taken(b *body, t *target) *event {
 		w.unended++
 		return nil // no event of this point ends one
 	}
-	if w.filtered {
-		end.Str = "filtered"
-	}
+	w.counts(b, end, t)
 	b.emit(end)
 	return ev
 }
@@ -241,6 +245,9 @@ func (w *spanWalk) close() {
 			st.Exprs = append(st.Exprs, convert(s.key, *w.key))
 		}
 		st.Exprs = append(st.Exprs, slotValues(w.span, s.vals, w.t.pos)...)
+		if s.mute != nil {
+			st.Exprs = append(st.Exprs, s.mute)
+		}
 		s.body.emit(st)
 	}
 }

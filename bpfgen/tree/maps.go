@@ -10,6 +10,7 @@ const (
 	MapScratch   = "scratch"
 	MapContainer = "c"
 	MapSpan      = "span"
+	MapEnds      = "ends"
 	// MapConst holds constant strings, pattern tables and zeros.
 	MapConst = "const"
 	// MapPlaces has the words by which the ends of spans with keys see starts
@@ -31,6 +32,9 @@ func ContainerMap(i int) string { return MapContainer + strconv.Itoa(i) }
 
 // KeepMap is the name of the map of the events that a probe keeps.
 func KeepMap(probe int) string { return MapKeep + strconv.Itoa(probe) }
+
+// EndsMap is the name of the map that notes the threads with ends of span i that had no start (Span.Ends).
+func EndsMap(i int) string { return MapEnds + strconv.Itoa(i) }
 
 // SpanMap is the name of the map of span i.
 func SpanMap(i int) string { return MapSpan + strconv.Itoa(i) }

@@ -172,9 +172,11 @@ const (
 	// frames that are deeper than this one, or the same with the same place.
 	SSpanEnter
 	// SSpanStart opens the entry of the span with Exprs as its slots. A span
-	// with a key has it as the first of Exprs.
+	// with a key has it as the first of Exprs; see also Span.Muted.
 	SSpanStart
 	// With a key, Exprs[0] is it. Of a nested span: thread, frame, place; the
 	// entry is that of this frame and place, and deeper ones are dropped.
-	SSpanEnd // takes the entry; ends the program where there is none (counted unless a start could not be seen, or s is "filtered")
+	// It takes the entry, and ends the program where there is none, which is counted unless a start could not be seen, or s
+	// is "filtered", or Else, which runs before, ends the program.
+	SSpanEnd
 )

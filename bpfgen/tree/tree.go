@@ -143,6 +143,12 @@ type Span struct {
 	// Timeout, if not 0, is the age in ns from which an entry no longer pairs:
 	// its end counts as one without a start.
 	Timeout int64
+	// Ends: an end on a thread that never had a start counts as one without a start, but for the first of the thread, which
+	// may be that of a call that began before the tracing, or a child's return from fork.
+	Ends bool
+	// Muted: the last of a start's expressions says whether it only takes its place: it is a process's that is not traced, and
+	// its end is no event and no loss.
+	Muted bool
 	// Pos is where the span was declared.
 	Pos plan.Pos
 	// Nested keeps the entries of calls by thread and depth (SSpanEnter): the

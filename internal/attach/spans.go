@@ -25,6 +25,11 @@ func (l *Loaded) forgetSpans(todo []*program) error {
 		if err := empty(m); err != nil {
 			return fmt.Errorf("forget the open calls of a span (%s): %w", s.Pos, err)
 		}
+		if ends := l.maps[tree.EndsMap(i)]; ends != nil {
+			if err := empty(ends); err != nil {
+				return fmt.Errorf("forget the ends of a span (%s): %w", s.Pos, err)
+			}
+		}
 	}
 	return nil
 }

@@ -47,6 +47,9 @@ func (in *Input) maps() (out []Map) {
 			one := in.ownMap(m, "calls of "+in.probeName(s.Probe)+" that have begun and not ended, by "+spanKey(s))
 			out = append(out, one)
 		}
+		if m := take(tree.EndsMap(i)); m != nil {
+			out = append(out, in.ownMap(m, "threads with ends of "+in.probeName(s.Probe)+" and no start so far"))
+		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(in.Unit.Tree.Keep)) {
 		n := in.Unit.Tree.Keep[id]
