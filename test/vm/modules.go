@@ -17,7 +17,8 @@ type module struct {
 }
 
 // modules returns the named modules of a kernel and those that they need, in the order in which to load them.
-// A name that the kernel has built in or does not have is an error: the list says what the tests rely on.
+// A name that the kernel has built in or does not have is an error: the list says what the tests rely on. One that
+// ends in ? is left out then.
 func (f fetched) modules(names []string) ([]module, error) {
 	var ordered []module
 	seen := map[string]bool{}
@@ -45,6 +46,10 @@ func (f fetched) modules(names []string) ([]module, error) {
 		return nil
 	}
 	for _, name := range names {
+		name, optional := strings.CutSuffix(name, "?")
+		if optional && !f.has(name) {
+			continue
+		}
 		if err := visit(name); err != nil {
 			return nil, err
 		}
@@ -52,9 +57,20 @@ func (f fetched) modules(names []string) ([]module, error) {
 	return ordered, nil
 }
 
-// module reads one module; the file may spell - for _ and may be compressed.
+// files are those of a module, which may spell - for _ and may be compressed.
+func (f fetched) files(name string) ([]string, error) {
+	name = strings.ReplaceAll(name, "-", "_")
+	return filepath.Glob(filepath.Join(f.dir, "modules", strings.ReplaceAll(name, "_", `[_\-]`)+".ko*"))
+}
+
+func (f fetched) has(name string) bool {
+	files, err := f.files(name)
+	return err == nil && len(files) == 1
+}
+
+// module reads one module.
 func (f fetched) module(name string) ([]byte, error) {
-	files, err := filepath.Glob(filepath.Join(f.dir, "modules", strings.ReplaceAll(name, "_", `[_\-]`)+".ko*"))
+	files, err := f.files(name)
 	if err != nil {
 		return nil, err
 	}

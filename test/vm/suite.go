@@ -30,6 +30,9 @@ const blockModule = "loop"
 // functionModule has functions that are called when files are opened, for tests that trace modules.
 const functionModule = "overlay"
 
+// schedulerModule gives block devices a queue of the system; some kernels have it built in.
+const schedulerModule = "mq-deadline?"
+
 // tracepointModule has tracepoints, for tests that load it while they trace.
 const tracepointModule = "nbd"
 
@@ -58,7 +61,7 @@ func buildSuite(dir string, of arch, patterns []string, flags []string) (load, e
 		if err := l.addPrograms(dir, of); err != nil {
 			return l, err
 		}
-		l.modules = append(l.modules, blockModule, functionModule, tracepointModule)
+		l.modules = append(l.modules, blockModule, functionModule, tracepointModule, schedulerModule)
 	}
 	for _, folder := range shared {
 		l.files = append(l.files, existing(folder)...)

@@ -5,6 +5,7 @@
 //	workload [flags] reads N SIZE,SIZE,…          N calls of read, of these sizes in turn
 //	workload [flags] files DIR                    one file of each kind opened, written, read, closed, deleted
 //	workload [flags] blocks N DEVICE              N reads of 4096 bytes of a block device
+//	workload [flags] flushes N DEVICE             N writes of a block device that are to be on the disk, and N flushes
 //	workload [flags] cold N                       N calls of openat with names in untouched pages
 //	workload [flags] faults N                     N page faults, in the pages from 0x200000000000 on
 //	workload [flags] stores N                     N writes of the variable main.watched, and half as many reads
@@ -70,6 +71,7 @@ var works = map[string]work{
 	"reads":   reads,
 	"files":   files,
 	"blocks":  blocks,
+	"flushes": flushes,
 	"cold":    cold,
 	"faults":  faults,
 	"stores":  stores,
