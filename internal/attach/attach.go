@@ -93,6 +93,9 @@ func (l *Loaded) attach(want func(*program) bool) error {
 	if err := l.forgetSpans(todo); err != nil {
 		return err
 	}
+	if slices.ContainsFunc(todo, func(p *program) bool { return p.detached }) {
+		l.closing.settle() // the kernel does not take a program at a point where it still is
+	}
 	before := slices.DeleteFunc(slices.Clone(l.programs), func(p *program) bool { return len(p.points) == 0 })
 	undo := func() { // opening one can make another
 		l.detach(l.selected(func(p *program) bool { return !slices.Contains(before, p) }))

@@ -70,6 +70,9 @@ func (c *closer) keep(err error) {
 	}
 }
 
+// settle waits for all closing to end. What went wrong is for wait.
+func (c *closer) settle() { c.wg.Wait() }
+
 // wait waits for all closing to end and gives the errors since the last wait.
 func (c *closer) wait() error {
 	c.wg.Wait()

@@ -255,6 +255,22 @@ func TestProbesOneByOne(t *testing.T) {
 	}
 }
 
+// A probe that is detached can be attached again at once, though the kernel takes its program off a tracepoint later.
+func TestAttachAgainAtOnce(t *testing.T) {
+	l := attached(t, unitOf(tree.Attach{Kind: tree.AttachTracepoint, Group: "raw_syscalls", Name: "sys_enter"}))
+	for range 20 {
+		l.DetachProbe(0)
+		if err := l.AttachProbe(0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := counts(l)
+	getppid(500)
+	if after := counts(l); after[0] < before[0]+500 {
+		t.Errorf("attached again: %v, then %v", before, after)
+	}
+}
+
 func TestAttachFailureUndoesAll(t *testing.T) {
 	l := mustLoad(t, unitOf(
 		tree.Attach{Kind: tree.AttachSyscallExit},
