@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"slices"
 	"strings"
 
 	"go.starlark.net/resolve"
@@ -220,7 +221,27 @@ func (u *user) ident(id *syntax.Ident) uval {
 	if x.known {
 		u.touch(x.v.c, id.NamePos)
 	}
+	return whileItRuns(x)
+}
+
+// whileItRuns is x as user code finds it when an event comes: of a list or dict that it captured only the type is known
+// before, for user code may have changed it since.
+func whileItRuns(x uval) uval {
+	if x.known && !x.part && mayChange(x.v.c) {
+		return uval{typ: typeName(x)}
+	}
 	return x
+}
+
+// mayChange reports whether v is a list or a dict, or a tuple of some.
+func mayChange(v plan.Value) bool {
+	switch v := v.(type) {
+	case plan.List, plan.Dict:
+		return true
+	case plan.Tuple:
+		return slices.ContainsFunc(v, mayChange)
+	}
+	return false
 }
 
 // touch notes the tables and cells that user code reaches.
@@ -241,7 +262,7 @@ func (u *user) dot(x *syntax.DotExpr) uval {
 		for _, f := range r {
 			if f.Name == x.Name.Name {
 				u.touch(f.Value, x.Name.NamePos)
-				return knownVal(constant(f.Value))
+				return whileItRuns(knownVal(constant(f.Value)))
 			}
 		}
 	}
