@@ -17,6 +17,9 @@ import (
 // TestKeyedSpanRace starts and ends the same key on all CPUs at once, by system
 // calls: getppid starts, getuid ends. Each start is paired once, or replaced, or
 // lost with an end that came at the same time, and that is counted.
+//
+// > An end of a span with a key that runs at the same moment as another start of that key is not paired: both are
+// > counted as one lost pair.
 func TestKeyedSpanRace(t *testing.T) {
 	for _, first := range []bool{false, true} {
 		testRace(t, first)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -26,6 +27,10 @@ var updateDocs = flag.Bool("update-docs", false, "rewrite the output of commands
 //
 // Outside of fences, lines that begin with ./bin/startrace and the commands in
 // tables are such as a reader would type: what they would run must compile.
+//
+// > With both halves by hand:
+// >
+// > This runs in the kernel, all of it:
 func TestDocs(t *testing.T) {
 	if !canTrace() {
 		t.Skip(needsTypes)
@@ -64,6 +69,7 @@ type document struct {
 	out    []string // the lines as they should be
 	folder string
 	path   string // PATH with startrace
+	shows  bool   // it is a test: commands may fail, what they say on standard error counts, scripts are for them alone
 }
 
 func newDocument(t *testing.T, file string) *document {
@@ -153,6 +159,9 @@ func (d *document) script(name string, at int, lines []string) {
 	text := strings.Join(lines, "\n") + "\n"
 	if err := os.WriteFile(filepath.Join(d.folder, name), []byte(text), 0o644); err != nil {
 		d.t.Fatal(err)
+	}
+	if d.shows {
+		return
 	}
 	if out, err := d.shell("startrace explain " + name); err != nil && !d.lacking(at, out) {
 		d.t.Errorf("%s:%d: the script does not compile: %v\n%s", d.file, at+2, err, out)
@@ -267,7 +276,13 @@ func (d *document) shell(command string) (string, error) {
 	var out, messages bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &messages
 	err := cmd.Run()
-	if err != nil {
+	var exit *exec.ExitError
+	switch {
+	case d.shows && errors.As(err, &exit):
+		fmt.Fprintf(&messages, "exits with %d\n", exit.ExitCode())
+		err = nil
+		fallthrough
+	case d.shows, err != nil:
 		out.Write(messages.Bytes())
 	}
 	return out.String(), err

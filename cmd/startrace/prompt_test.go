@@ -234,6 +234,10 @@ func fewer(got, want string) (n int, ok bool) {
 }
 
 // Attach, see live values, err, redefine, save, and run what was saved.
+//
+// > `startrace` without a script reads Starlark, a statement at a time, and attaches probes while you type ([the
+// > tutorial](tutorial.md) has a session).
+// > All that holds for scripts holds for it; beyond that:
 func TestPrompt(t *testing.T) {
 	p := startPrompt(t)
 	p.want(p.enter(`n = count()`), "")

@@ -142,6 +142,8 @@ func TestSteppable(t *testing.T) {
 }
 
 // A call ends where the functions return to which it is left, as far as that is known.
+//
+// > A jump through a register is not seen.
 func TestEnds(t *testing.T) {
 	f, path := finder(t), build(t)
 	at := map[string]uint64{}

@@ -33,6 +33,9 @@ var someStacks = namedStacks{
 }
 
 // What scripts see of a stack.
+//
+// > It is false if there are no frames, and equal to one of the same addresses, user stacks also of the same
+// > process.
 func TestStack(t *testing.T) {
 	env := starlark.StringDict{"s": Stack{7, someStacks}, "same": Stack{7, someStacks}, "u": Stack{9, someStacks}, "none": Stack{2, someStacks}}
 	for _, c := range []struct{ expr, want string }{

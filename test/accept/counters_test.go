@@ -48,6 +48,9 @@ func checkCycles(t *testing.T, samples int, apart time.Duration, d done) {
 
 // Samples of cycles, by their names and their number in the CPU's manual (r11), come as often as the clock says, and
 // where the program is.
+//
+// > Events that are counted have the names that `perf list` shows: `page-faults`, `cs`, `cycles`,
+// > `L1-dcache-load-misses`, or a number of the CPU's manual (`r01c2`).
 func TestCycles(t *testing.T) {
 	needClock(t)
 	for _, c := range []struct {
@@ -122,6 +125,9 @@ at_exit(lambda: print(n.value))
 }
 
 // A rate makes the kernel choose the period. It begins with single cycles and then looks for the one that suits.
+//
+// > N is a number of events (`software:page-faults:1` is each one) or a rate (`hardware:cycles:99hz`); without it
+// > a number that gives a picture and costs little.
 func TestCyclesByRate(t *testing.T) {
 	needCounters(t)
 	e, d := traced(t, `

@@ -55,6 +55,8 @@ func TestCountExact(t *testing.T) {
 }
 
 // They are also with eight threads on all CPUs and interrupts that update the same aggregation.
+//
+// > Updates are exact on all CPUs.
 func TestCountExactContended(t *testing.T) {
 	ticks := map[string]string{
 		byComm:    `probe("profile:1000hz", lambda e: n["tick"].add())`,

@@ -31,6 +31,10 @@ var programCounter = map[string]string{"amd64": "ip", "arm64": "pc"}[runtime.GOA
 
 // Each way to probe a kernel function sees each call, with its arguments by name and its result.
 // (S1-03, S3-03, S4-03, S4-05, S4-06, S4-15)
+//
+// > | `func:FUNCTION` | | a span: a call of a kernel function, entry and return as one event, by the best way that this kernel has |
+// > | `kprobe:FUNCTION[+OFFSET]`, `kretprobe:FUNCTION` | `k`, `kr` | a kernel function's entry (or a place in it), its return; `e.args` and `e.ret` typed by BTF |
+// > | `fentry:FUNCTION`, `fexit:FUNCTION` | `f`, `fr` | the same by trampolines; `fexit` has arguments and result |
 func TestKernelFunctions(t *testing.T) {
 	needKernelFunctions(t)
 	n := scaled(2000)
@@ -90,6 +94,8 @@ for point in ["kprobe:vfs_*", "kretprobe:vfs_*"]:
 }
 
 // A function of a pattern that another of it calls is one call further in, and both end.
+//
+// > `fexit` and `func` of a few functions use trampolines, which see all.
 func TestKernelFunctionNesting(t *testing.T) {
 	needKernelFunctions(t)
 	n := scaled(1000)
@@ -161,6 +167,10 @@ at_exit(lambda: [print(point, ret, seen) for (point, ret), seen in n.items()])
 }
 
 // Links of 6.7 to 6.13 follow few calls and count the others.
+//
+// > A `kretprobe` follows a bounded number of calls of a function at a time: until Linux 6.14 a few for each CPU
+// > where one link probes many functions (`kprobe_multi`), 4096 where the kernel has no such links, or none that
+// > count (before 6.7; less for patterns of more than 256 functions).
 func TestKernelFunctionCountedCalls(t *testing.T) {
 	needKernelFunctions(t)
 	if !atLeast(t, 6, 7) {
@@ -189,6 +199,8 @@ func noReturnEvents(t *testing.T) {
 }
 
 // What cannot be followed, for tracefs cannot be written, is warned of before.
+//
+// > Those that it misses are counted and reported; where they cannot be, a warning says so.
 func TestKernelFunctionFewReturns(t *testing.T) {
 	needKernelFunctions(t)
 	if atLeast(t, 6, 7) {

@@ -23,6 +23,9 @@ import (
 const faultsAt = 0x200000000000
 
 // Each page fault is seen once, with its address, by each of the names.
+//
+// > `e.addr` is the address that a fault or an access is about, `e.ip`, `e.usermode` and `e.regs` are as in
+// > `profile`.
 func TestPageFaults(t *testing.T) {
 	const text = `
 n = count()
@@ -85,6 +88,8 @@ func workloadSymbol(t *testing.T, name string) uint64 {
 }
 
 // Each write of a variable is seen, each read too if asked for, and each run of an instruction.
+//
+// > | `watchpoint:ADDRESS:LENGTH:rw` | `w` | an access to memory: `r`, `w`, `rw`, or `x` for execution |
 func TestWatchpoints(t *testing.T) {
 	const text = `
 n = count()
@@ -124,6 +129,9 @@ at_exit(lambda: [printf("%%d %%s %%s %%d\n", k[0], str(k[1]), k[2], v) for k, v 
 }
 
 // A watchpoint on a function of the kernel sees each call.
+//
+// > `watchpoint:SYMBOL:LENGTH:w` watches a variable of the kernel, `watchpoint:BINARY:VARIABLE:LENGTH:w` one of
+// > the process of `-p` or `-c`.
 func TestWatchpointOfKernel(t *testing.T) {
 	needGuest(t)
 	const text = `
@@ -169,6 +177,11 @@ func iterated(t *testing.T, text string, flags ...string) []string {
 }
 
 // The iterators of tasks show the threads of a process, its descriptors and its memory, as /proc does.
+//
+// > | `iter:NAME` | `it` | each entry of a list of the kernel's, once |
+// > An iterator runs when it is attached, and again with `.enable()`; a script of iterators alone ends by itself.
+// > `e.args` are the parts of the entry, typed: `e.args.task`, `e.args.fd` and `e.args.file` of `task_file`.
+// > startrace is in the lists itself.
 func TestTaskIterators(t *testing.T) {
 	self := os.Getpid()
 	t.Run("task", func(t *testing.T) {
@@ -378,6 +391,10 @@ at_exit(lambda: printf("%d %d\n", len([fd for fd, n in fds.items() if n > 200]),
 }
 
 // Lists without a process: sockets and tables that this test made.
+//
+// > An entry is no process's doing: where it belongs to a task, `e.pid`, `e.tid`, `e.ppid`, `e.uid`, `e.gid`,
+// > `e.comm` and `e.task` are those of that task (and `-p` keeps its entries), elsewhere (`tcp`, `bpf_map` …)
+// > there are none, and `-p` changes nothing.
 func TestObjectIterators(t *testing.T) {
 	needGuest(t)
 	t.Run("tcp", func(t *testing.T) {

@@ -62,6 +62,9 @@ func load(t *testing.T, file string) {
 
 // Functions of a module that is loaded during the run are probed then: by the name of the module, and by patterns that
 // matched others before.
+//
+// > While a script or the prompt runs, modules can be loaded: patterns then get what the module brings that they
+// > match, and a message says how many points.
 func TestModuleLoadedLater(t *testing.T) {
 	needKernelFunctions(t)
 	needModule(t, "overlay")
@@ -107,6 +110,9 @@ calls [(0, "kprobe:ovl_open", "ovl_open"), (1, "kretprobe:ovl_open", "ovl_open")
 }
 
 // The tracepoints of a module are attached when it is loaded, all of them.
+//
+// > A point that names a module which this kernel has but has not loaded waits for it, and says so; so does a
+// > tracepoint whose category is such a module (`tracepoint:nbd:*`).
 func TestTracepointsLoadedLater(t *testing.T) {
 	needModule(t, "nbd")
 	file := filepath.Join(t.TempDir(), "load.sh")
@@ -185,6 +191,9 @@ again [("again", 5), ("ovl_open", 10)]
 }
 
 // A module that is unloaded takes its probes along, unless it cannot be unloaded for them; loaded again it is probed again.
+//
+// > Links and trampolines keep their modules loaded; single probes (before 6.7 those of `kretprobe`, without
+// > `kprobe_multi` all) die with theirs, and are attached again, with a message, when it is loaded again.
 func TestModuleLoadedAgain(t *testing.T) {
 	needKernelFunctions(t)
 	needModule(t, "overlay")
@@ -234,6 +243,8 @@ func overlayFolders(t *testing.T) string {
 }
 
 // What no module of this kernel has is a mistake, and so is the name of a module that there is not.
+//
+// > A name that nothing has stays a mistake.
 func TestModuleMistakes(t *testing.T) {
 	needKernelFunctions(t)
 	needModule(t, "overlay")

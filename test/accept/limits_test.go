@@ -155,6 +155,12 @@ func loopCases(t *testing.T) []limitCase {
 
 // TestLimits: what is below a limit runs and gives the right result; what is above it is refused with the reason and
 // the place, and never in the words of the verifier.
+//
+// > | tables, cells and aggregations in one handler | 64 less what startrace needs itself, about 3 |
+// > | values that a handler keeps at the same time | 512 bytes |
+// > | strings, keys and records that a handler builds | 32760 bytes |
+// > | steps of `range(…)` with computed bounds | 4096, or fewer before Linux 5.17; a loop that goes on longer ends the handler and is counted |
+// > | branches, and steps of loops times what they do | what the kernel's verifier follows: a million instructions, 8192 undecided branches; loops that the kernel runs count once |
 func TestLimits(t *testing.T) {
 	needTracing(t)
 	for _, c := range slices.Concat(limitCases, loopCases(t)) {
@@ -186,6 +192,8 @@ func (c limitCase) check(t *testing.T) {
 }
 
 // Hash tables take keys above 512 bytes since 5.16.
+//
+// > | a key | 512 bytes before Linux 5.16, else no limit of its own |
 func TestLongKeys(t *testing.T) {
 	needTracing(t)
 	c := limitCase{text: longKey(1000), runs: true, stdout: result(7)}

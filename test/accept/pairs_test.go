@@ -90,6 +90,8 @@ func TestKeyedSpansAgain(t *testing.T) {
 }
 
 // A name that the start of the call could not read, because its page was not in memory, is read at the end.
+//
+// > A string argument that could not be read there is read again at the end.
 func TestColdNames(t *testing.T) {
 	n := scaled(1000)
 	e, d := traced(t, `probe("syscall:openat", lambda e: print("open", e.start.args.filename), where = lambda e: e.comm == "wl-cold")`, nil, "cold", strconv.Itoa(n))
@@ -108,6 +110,9 @@ func TestColdNames(t *testing.T) {
 var execLine = regexp.MustCompile(`(?m)^exec (\S+) (\d+) (\S+) (-?\d+) (\d+) (\d+) (\d+)$`)
 
 // The execve of a thread that is not the leader begins with one number of the thread and ends with another.
+//
+// > A thread that executes a program without being the leader of its process gets another number; its open spans
+// > follow it.
 func TestExecOfThread(t *testing.T) {
 	n := scaled(100)
 	e, d := traced(t, `
@@ -169,6 +174,8 @@ probe(call, lambda e: printf("pair %%d %%d\n", e.start.pid, e.pid if e.start.tid
 }
 
 // The child's return from the call that made it is no end without a start, and takes nobody else's.
+//
+// > The child's return from fork or clone is no end.
 func TestForkReturnsTwice(t *testing.T) {
 	n := scaled(200)
 	e, d := traced(t, `

@@ -286,6 +286,8 @@ at_exit(lambda: show(n, screen = True))
 }
 
 // A module declares events and functions; the script that loads it starts what it wants of them.
+//
+// > Such a file is a tool and a module at once:
 func TestModules(t *testing.T) {
 	needTracing(t)
 	folder := t.TempDir()

@@ -175,6 +175,9 @@ func TestSlowprocsTool(t *testing.T) {
 }
 
 // Three programs on one CPU: a histogram for each, though -c names only the shell that starts them. (S1-16, S1-25)
+//
+// > The test is of `e.pid`, as an event's own fields have it: `-p` works for `slow()`, whose events happen on
+// > another thread's time.
 func TestSlowprocsPrograms(t *testing.T) {
 	needTracing(t)
 	spin := program(t, "workload") + " -report /dev/null spin 1 400ms"
@@ -191,6 +194,8 @@ func TestSlowprocsPrograms(t *testing.T) {
 }
 
 // The whole system, with the threshold of the article.
+//
+// > All, without more.
 func TestSlowprocsSystem(t *testing.T) {
 	needGuest(t)
 	needTracing(t)

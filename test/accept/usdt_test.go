@@ -8,6 +8,8 @@ import (
 )
 
 // Static probes at several sites, with arguments in all forms of operands, by the names that programs and documents use. (S3-06)
+//
+// > | `usdt:BINARY:[PROVIDER:]NAME` | `U` | a static probe of a program |
 func TestStaticProbes(t *testing.T) {
 	const n = 5
 	e := onTarget(t, "static", `

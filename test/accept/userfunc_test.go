@@ -75,6 +75,14 @@ func equalLines(t testing.TB, got, want []string) {
 
 // Arguments in registers and on the stack, results, at the entry, at the return and for calls as spans.
 // (S3-04, S4-07, S4-08, S4-15, S4-23)
+//
+// > | `ufunc:BINARY:FUNCTION` | | a span: a call of a function of a program or library |
+// > | `uprobe:BINARY:FUNCTION[+OFFSET]`, `uretprobe:BINARY:FUNCTION` | `u`, `ur` | its entry, its return |
+// > Without debug information arguments are numbers: `e.args[0]`, of which `int32(…)` and `uint32(…)` take the
+// > lower half.
+// > Without debug information nobody knows the types of a user function: `e.args[i]` and `e.ret` are words of 64
+// > bits, signed; of a C `int` the upper half means nothing: `int32(e.ret)` and `uint32(e.args[0])` take the lower
+// > one.
 func TestUserFunctions(t *testing.T) {
 	e := onTarget(t, "calls", `
 probe("uprobe:BIN:add", lambda e: print("enter", e.args[0], int32(e.args[1]), cstr(e.args[2]), e.func))
@@ -110,6 +118,9 @@ at_exit(lambda: print("all", sorted(n.items())))
 }
 
 // The kernel sees the returns of 64 calls on one stack: what is further in is counted, and the others are right.
+//
+// > What is further in is counted as lost.
+// > `uprobe:` sees all entries.
 func TestUserDeepRecursion(t *testing.T) {
 	e := onTarget(t, "calls", `
 n = count()
@@ -129,6 +140,9 @@ at_exit(lambda: print("all", n.items(), entered.value))
 // Where the kernel has sessions (6.13) it replaces the return addresses of those calls only that a filter at the start
 // lets through, and one program sees both. Elsewhere they count among the 64 with all others. Functions of Go have no
 // return probes, and no sessions.
+//
+// > Where the kernel replaces return addresses (uprobes in programs of C), it does so for 64 calls on one stack;
+// > from Linux 6.13 on, calls that a filter with `start=` drops are not among them.
 func TestUserSessions(t *testing.T) {
 	path := traceable(t, "calls")
 	e := startrace(t, "-v", script(t, strings.ReplaceAll(`
@@ -163,6 +177,9 @@ at_exit(lambda: print("all", n.items()))
 
 // What is not called, or keeps its return address, is left out of patterns and refused by name: a return probe would end the
 // program.
+//
+// > Functions that nobody calls, or that keep their return address for later (`_start`, `setjmp`, `getcontext` and
+// > their like), are left out of patterns, and refused by name.
 func TestUserReturnsThatMustNotBeProbed(t *testing.T) {
 	path := traceable(t, "calls")
 	for _, name := range []string{"_start", "_setjmp", "__sigsetjmp", "swapcontext"} {
@@ -179,6 +196,10 @@ func TestUserReturnsThatMustNotBeProbed(t *testing.T) {
 }
 
 // The depth of a recursion at each call's end, with its result.
+//
+// > At spans of calls `e.depth` says how many calls of the function, on this thread, are open around this one.
+// > `func:` and `ufunc:` pair the entry of a call with its return by the thread (in Go the goroutine), the place
+// > on the stack where the call began, and the function.
 func TestUserRecursion(t *testing.T) {
 	e := onTarget(t, "calls", `probe("ufunc:BIN:factorial", lambda e: print("call", e.args[0], e.ret, e.depth))`, "factorial", "5")
 	equalLines(t, sorted(e.stdout, "call"), []string{"call 1 1 4", "call 2 2 3", "call 3 6 2", "call 4 24 1", "call 5 120 0"})
@@ -196,6 +217,10 @@ func TestUserTailCalls(t *testing.T) {
 }
 
 // Calls that longjmp leaves are dropped and counted, and the depth stays right.
+//
+// > Calls that are left otherwise (longjmp, an exception, a coroutine that is never continued) are dropped when
+// > the next call shows it, and counted; of coroutines that take turns on one thread some calls are counted
+// > instead of paired, and none is paired with another.
 func TestUserLongjmp(t *testing.T) {
 	const rounds = 50
 	e := onTarget(t, "calls", `
@@ -246,6 +271,9 @@ func TestUserCoroutines(t *testing.T) {
 }
 
 // Exceptions pass through probed functions: the program lives, and the calls that they end are counted. (S4-25)
+//
+// > In programs of Go, C++ and Rust no return address is ever replaced: Go moves its stacks, and exceptions find
+// > their way by return addresses, so a return probe would end the program.
 func TestUserExceptions(t *testing.T) {
 	const rounds, depth = 20, 20
 	for _, probes := range []string{
@@ -263,6 +291,8 @@ func TestUserExceptions(t *testing.T) {
 }
 
 // Names of C++ as they are written, with and without parameters.
+//
+// > FUNCTION is as the symbol table has it, C++ and Rust names as they are written (`ufunc:./app:ns::read*`).
 func TestUserNamesOfCPlusPlus(t *testing.T) {
 	e := onTarget(t, "thrower", `
 probe('uprobe:BIN:"ns::f*"', lambda e: print("enter", e.func))
@@ -277,6 +307,13 @@ probe('ufunc:BIN:"ns::Thing::twice"', lambda e: print("call", e.func, e.args[1],
 
 // A function that ends by a jump to another one returns when that does, with its result; one that is called by others, too, does
 // not end those. Where functions jump to each other in turns their ends are seen at the jumps. (-O2: sibling calls)
+//
+// > A function that ends by jumping to another one (a tail call) ends where that returns, with its result:
+// > `ufunc:` probes the returns of the other function too, which costs all its callers something; `-v` says of how
+// > many.
+// > Where the jump leads through memory, to the linker's stub of a library's function or back again (functions
+// > that jump to each other in turns), and at `uretprobe:`, which knows no starts, the end is seen at the jump,
+// > and `e.ret` is not its result; `-v` says how often that can happen.
 func TestUserJumps(t *testing.T) {
 	const rounds = 4
 	var onward []string
@@ -337,6 +374,10 @@ at_exit(lambda: [print("hit", f, k) for f, k in n.items()])
 }
 
 // Two programs at the same functions of a Go program with growing stacks, by many goroutines. (S4-22)
+//
+// > Go programs are recognised: their functions are never given return probes, which would end them, but probes
+// > where they return.
+// > Returns are probed at the instructions that return instead, so there is no bound on the depth.
 func TestUserGo(t *testing.T) {
 	n := scaled(10_000)
 	e := onTarget(t, "goroutines", `

@@ -20,6 +20,10 @@ const perUnit = 50
 
 // TestPrograms runs random programs in the kernel and in the interpreter. DIFF_PROGRAMS is their number, DIFF_SEED the
 // first seed; each program has the seed of its name, so DIFF_SEED=n DIFF_PROGRAMS=1 is that program alone.
+//
+// > A function of a script means the same in the Starlark interpreter and in the kernel.
+// > The differential tests run random functions through both and compare.
+// > This page names every place where the two are not the same, and what is refused instead.
 func TestPrograms(t *testing.T) {
 	random(t, &checker{})
 }
@@ -188,6 +192,9 @@ func written(t *testing.T, file string) (out []*Program) {
 
 // TestUpdatesBefore512 compiles updates of entries for kernels that have no atomics but addition: the others load and
 // store there, and mean the same otherwise.
+//
+// > `|= &= ^= *=` are from 5.12 on; before, two CPUs that change the same entry at the same time can lose one of
+// > the changes.
 func TestUpdatesBefore512(t *testing.T) {
 	needBPF(t)
 	src := "f_T = table()\nf_C = cell(0)\ndef f(e):\n    f_C.add(e.args.s8)\n"

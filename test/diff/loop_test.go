@@ -12,6 +12,11 @@ import (
 // TestLoops runs loops that the verifier would not follow to their ends if they
 // stood in the program as they are: some in another form, which all kernels
 // take, others by bpf_loop.
+//
+// > The kernel's verifier follows each round of a loop.
+// > A loop that is too long for it is run by the kernel itself (`bpf_loop`, from Linux 5.17 on; a round then takes
+// > some 9 ns instead of 6: `go test -run '^$' -bench Loops ./test/code`), unless it changes a tuple with a
+// > string, or a string is returned from it.
 func TestLoops(t *testing.T) {
 	needBPF(t)
 	t.Run("followed", func(t *testing.T) { runLoops(t, "testdata/loops_followed.star", build.BySize) })
@@ -41,6 +46,9 @@ func runLoops(t *testing.T, file string, o build.Outlining) {
 
 // TestLoopsWithout517 has no bpf_loop: what the verifier does not follow to its
 // end is refused by the kernel, and the unit says which loop it is.
+//
+// > Where that cannot be, a constant loop is refused at its line, and a computed one has fewer steps than 4096, as
+// > its branches and what it does allow.
 func TestLoopsWithout517(t *testing.T) {
 	needBPF(t)
 	p := &Program{Name: "f", Text: `def f(e):

@@ -1,0 +1,13 @@
+package docs
+
+// saysNothing are sentences that no test can find true or false, with the reason.
+var saysNothing = map[string]string{
+	"What a function means in the kernel is in [semantics.md](semantics.md).": "a hint to another page",
+	"What the module does while it is being loaded may be over before its points are attached.": "what may happen, or not: " +
+		"a test that waited for it would depend on how long work takes",
+	"Several statements are not one: between `t.get(k)` and `t[k] = v` another CPU may have set it.": "what may happen, or " +
+		"not; that single ones are exact is tested",
+	"Two calls with the same arguments from the same place may then pair across a missed end: their values are the same, " +
+		"the duration is too long.": "what may happen, or not: the kernel decides what it skips",
+	"(On arm64 before 5.12 that cannot be told in every case.)": "no kernel of the tests is that old there",
+}
