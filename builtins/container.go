@@ -77,6 +77,7 @@ func (e *Env) declare(c *call, d *plan.Container, make func() value.Container) s
 		d.Unit = 1
 	}
 	v := make()
+	v.CountDrops(e.Full)
 	e.containers = append(e.containers, v)
 	return v
 }

@@ -54,7 +54,9 @@ type Env struct {
 	Escape format.Escape
 	// Traced are strings whose line feeds and tabs are not the script's.
 	Traced *value.Traced
-	Flags  *Flags
+	// Full counts what containers had no room for in user space.
+	Full  *value.Full
+	Flags *Flags
 	// Muted drops all output: the script runs only for its --help.
 	Muted bool
 
@@ -80,6 +82,7 @@ func New(rt Runtime) *Env {
 		Loading: func() bool { return false },
 		Flags:   &Flags{},
 		Traced:  &value.Traced{},
+		Full:    &value.Full{},
 		formats: make(map[string]*format.Format),
 	}
 	e.Labels = e.labels()

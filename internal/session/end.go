@@ -117,6 +117,9 @@ func (s *session) reportLosses() {
 			lines = append(lines, "this kernel does not count events that it drops itself (5.12 and later do)")
 		}
 	}
+	for _, p := range s.env.Full.Places() {
+		lines = append(lines, describeFull(p))
+	}
 	if n := s.merger.Late(); n > 0 {
 		lines = append(lines, fmt.Sprintf("%d events came late and were delivered out of order: their programs were preempted", n))
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/starlark/value"
 )
 
 // A lossText says in words what a kind of loss is and what to change. %d is
@@ -73,6 +74,16 @@ func describeLoss(p *plan.Plan, l attach.Loss) string {
 		b.WriteString("; " + text.cure)
 	}
 	return b.String()
+}
+
+// describeFull is describeLoss for what user code could not add to a container.
+func describeFull(p value.FullPlace) string {
+	text := lossTexts[bpfgen.SiteFull]
+	out := fmt.Sprintf(text.format, p.Count, containerName(p.Container))
+	if p.Pos.IsValid() {
+		out += " (" + p.Pos.String() + ")"
+	}
+	return out + "; " + text.cure
 }
 
 func lossName(p *plan.Plan, l attach.Loss, of lossSubject) string {

@@ -5,8 +5,10 @@ import (
 	"fmt"
 
 	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/internal/wire"
+	"github.com/startrace/startrace/starlark/value"
 )
 
 // A table is a keyed container: a preallocated hash map.
@@ -75,6 +77,14 @@ func (t *table) Update(key, val []byte) error {
 	}
 	t.access.store(t.keyLen(), val)
 	_, err := t.access.run(opUpdate, key, 0, 0)
+	return full(err)
+}
+
+// full says of an error that there was no room for a new entry.
+func full(err error) error {
+	if errors.Is(err, unix.E2BIG) {
+		return fmt.Errorf("%w: %w", value.ErrFull, err)
+	}
 	return err
 }
 
@@ -85,7 +95,7 @@ func (t *table) AddInt(key []byte, off int, delta int64) error {
 		return err
 	}
 	_, err := t.run(opAdd, key, off, delta)
-	return err
+	return full(err)
 }
 
 // Swap is false also where there is no entry.

@@ -77,6 +77,7 @@ func New(o Options) *Host {
 	h.predeclared = h.env.Predeclared()
 	h.predeclared[plan.UpdateBuiltin] = starlark.NewBuiltin(plan.UpdateBuiltin, update)
 	h.thread = &starlark.Thread{Name: "script", Load: h.load}
+	h.env.Full.Where = h.where
 	h.captures = newCaptures(h)
 	h.special = newSpecialiser(h)
 	return h
@@ -280,6 +281,16 @@ func (h *Host) Call(fn starlark.Callable, args ...starlark.Value) (starlark.Valu
 		return nil, h.explain(err)
 	}
 	return v, nil
+}
+
+// where is the place in the script that is running.
+func (h *Host) where() (at plan.Pos) {
+	for i := range h.thread.CallStackDepth() {
+		if at = h.thread.CallFrame(i).Pos; at.IsValid() && at.Line > 0 {
+			break
+		}
+	}
+	return at
 }
 
 // Cancel stops the script at its next step, from any goroutine.

@@ -26,6 +26,11 @@ type Agg struct {
 	shape *wire.Agg // of the map values, nil until bound
 	local *Snapshot // what user code added since the last take
 	taken map[string][]State
+	keys  starlark.Dict // those that are kept here only: see aggroom.go
+	// mapped are the keys of the map as they were when it was read, which is done
+	// again when there are recount keys here.
+	mapped  starlark.Dict
+	recount int
 	// switched says that halves were taken: entries stay, with nothing in them.
 	switched bool
 }
@@ -192,11 +197,18 @@ func (a *Agg) add(key starlark.Value, col int, v, weight int64) error {
 	if c := columnsOf(a.decl)[col]; weight < 0 && c.Kind.HasBuckets() {
 		return fmt.Errorf("a weight of %d: a %s counts values, so that a weight is at least 0", weight, c.Kind)
 	}
-	key = foldKey(key)
-	if n := len(a.local.entries); n > 0 && (key == nil) != (a.local.entries[n-1].Key == nil) {
+	folded := foldKey(key)
+	if n := len(a.local.entries); n > 0 && (folded == nil) != (a.local.entries[n-1].Key == nil) {
 		return fmt.Errorf("%s is used with and without a key", a)
 	}
-	e, err := a.local.entry(key)
+	i, err := a.local.find(folded)
+	if i < 0 && err == nil {
+		room, err := a.roomFor(key, folded)
+		if !room || err != nil {
+			return err
+		}
+	}
+	e, err := a.local.entry(folded)
 	if err != nil {
 		return fmt.Errorf("key of %s: %w", a, err)
 	}

@@ -16,7 +16,7 @@ type Backend interface {
 	Layout() (key, val *wire.Fixed)
 	// Lookup copies the entry of key into val and says whether there is one.
 	Lookup(key, val []byte) (bool, error)
-	// Update sets the entry.
+	// Update sets the entry; without room for a new one it gives ErrFull, as AddInt.
 	Update(key, val []byte) error
 	// Delete removes the entry and says whether there was one.
 	Delete(key []byte) (bool, error)

@@ -21,6 +21,8 @@ type Container interface {
 	WasRead() bool
 	// MarkRead says that the script has read it.
 	MarkRead()
+	// CountDrops says where the container counts what it has no room for.
+	CountDrops(*Full)
 }
 
 // base is what all containers have.
@@ -28,6 +30,7 @@ type base struct {
 	decl *plan.Container
 	be   Backend
 	dec  *Decoder
+	full *Full
 	read bool
 	// Scratch for one entry, of the sizes of the layout.
 	key, val []byte
@@ -129,7 +132,7 @@ func (b *base) update(k, v starlark.Value) error {
 	if err != nil {
 		return err
 	}
-	return b.be.Update(key, val)
+	return b.roomy(b.be.Update(key, val))
 }
 
 // A methodFunc implements the method of a container.

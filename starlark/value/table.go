@@ -38,7 +38,7 @@ func (t *Table) Bind(be Backend, d *Decoder) error {
 // Get is t[k].
 func (t *Table) Get(k starlark.Value) (starlark.Value, bool, error) {
 	if t.be == nil {
-		return t.local.Get(k)
+		return t.getLocal(k)
 	}
 	v, err := t.lookup(k)
 	return v, v != nil, err
@@ -47,9 +47,55 @@ func (t *Table) Get(k starlark.Value) (starlark.Value, bool, error) {
 // SetKey is t[k] = v.
 func (t *Table) SetKey(k, v starlark.Value) error {
 	if t.be == nil {
-		return t.local.SetKey(k, v)
+		return t.setLocal(k, v)
 	}
 	return t.update(k, v)
+}
+
+// getLocal is Get of a table that no kernel half uses. With lru it makes the entry
+// the youngest.
+func (t *Table) getLocal(k starlark.Value) (starlark.Value, bool, error) {
+	v, found, err := t.local.Get(k)
+	if !found || err != nil || !t.decl.LRU {
+		return v, found, err
+	}
+	return v, true, t.renew(k, v)
+}
+
+// renew puts an entry behind all others.
+func (t *Table) renew(k, v starlark.Value) error {
+	if _, _, err := t.local.Delete(k); err != nil {
+		return err
+	}
+	return t.local.SetKey(k, v)
+}
+
+// setLocal is SetKey of such a table. It has as much room as one in the kernel.
+func (t *Table) setLocal(k, v starlark.Value) error {
+	_, found, err := t.local.Get(k)
+	switch {
+	case err != nil:
+		return err
+	case found && t.decl.LRU:
+		return t.renew(k, v)
+	case found || t.local.Len() < t.decl.Entries():
+		return t.local.SetKey(k, v)
+	case !t.decl.LRU:
+		t.full.dropped(t.decl)
+		return nil
+	}
+	if _, _, err := t.local.Delete(t.oldest()); err != nil {
+		return err
+	}
+	return t.local.SetKey(k, v)
+}
+
+// oldest is the key of the first entry; there is one.
+func (t *Table) oldest() (k starlark.Value) {
+	it := t.local.Iterate()
+	defer it.Done()
+	it.Next(&k)
+	return k
 }
 
 // Remove deletes an entry and says whether there was one.

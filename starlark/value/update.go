@@ -93,7 +93,7 @@ func (t *Table) change(k starlark.Value, op syntax.Token, old, next starlark.Val
 		return false, err
 	}
 	if op == syntax.PLUS || op == syntax.MINUS || !found {
-		return true, t.be.AddInt(key, typ.Off, int64(to-from))
+		return true, t.roomy(t.be.AddInt(key, typ.Off, int64(to-from)))
 	}
 	return t.be.Swap(key, typ.Off, from, to)
 }
