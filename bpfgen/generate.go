@@ -236,7 +236,12 @@ func (g *generator) tree(p *tree.Program, stack int, calls build.Outlining) (*bu
 		f, err := t.build(p, t.spans)
 		return &build.Code{Funcs: []*ir.Func{f}}, err
 	}
-	return g.shared.Program(p, stack, calls)
+	code, err := g.shared.Program(p, stack, calls)
+	var large *build.TooLarge
+	if errors.As(err, &large) {
+		return nil, tooLarge(large.Pos, large.Size)
+	}
+	return code, err
 }
 
 func programType(k tree.AttachKind) ebpf.ProgramType {

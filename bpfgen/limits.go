@@ -80,6 +80,12 @@ func checkScratch(f *ir.Func) error {
 		"shorten strings (--str-max, cstr(p, n)), or split the handler into several probes", f.ScratchSize, maxScratch)
 }
 
+// tooLarge refuses one key, value or record that does not fit into the memory of a handler.
+func tooLarge(pos plan.Pos, size int) error {
+	return limitf(pos, "this takes %d bytes, and a key, a value, a record or a string of a handler takes %d at most: "+
+		"shorten its strings (--str-max, limits(string = N), cstr(p, n))", size, build.MaxPiece)
+}
+
 // begin is the first place in the script that f has code for.
 func begin(f *ir.Func) plan.Pos {
 	for _, b := range f.Order() {

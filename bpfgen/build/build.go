@@ -105,11 +105,14 @@ type Code struct {
 func (s *Shared) Program(p *tree.Program, stack int, o Outlining) (code *Code, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			e, ok := r.(*bug)
-			if !ok {
+			switch e := r.(type) {
+			case *bug:
+				code, err = nil, fmt.Errorf("program %s: %w", p.Name, e)
+			case *TooLarge:
+				code, err = nil, e
+			default:
 				panic(r)
 			}
-			code, err = nil, fmt.Errorf("program %s: %w", p.Name, e)
 		}
 	}()
 	loops := map[*tree.Stmt]bool{}

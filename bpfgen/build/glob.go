@@ -3,9 +3,10 @@ package build
 import (
 	"encoding/binary"
 	"fmt"
-	"strings"
 
 	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/kernel"
 )
 
 // A pattern is a glob as a bit-parallel automaton: element i of the pattern
@@ -24,12 +25,9 @@ type pattern struct {
 	n     int // elements
 }
 
-// maxElements is what fits in the word of states.
-const maxElements = 63
-
 func (p *pattern) element(accepts func(c byte) bool) error {
-	if p.n >= maxElements {
-		return fmt.Errorf("pattern of more than %d characters", maxElements)
+	if p.n >= tree.MaxPattern {
+		return fmt.Errorf("pattern of more than %d characters", tree.MaxPattern)
 	}
 	for c := 1; c < 256; c++ {
 		if accepts(byte(c)) {
@@ -41,101 +39,6 @@ func (p *pattern) element(accepts func(c byte) bool) error {
 }
 
 func (p *pattern) star() { p.stars |= 1 << p.n }
-
-// match runs the automaton here, for constants and tests.
-func (p *pattern) match(s string) bool {
-	d := uint64(1)
-	for i := 0; i < len(s); i++ {
-		d = (p.masks[s[i]]&d)<<1 | d&p.stars
-	}
-	return d>>p.n&1 != 0
-}
-
-// parseGlob reads * ? [ab] [a-z] [!a] and plain characters; \ takes the
-// special meaning from the next one.
-func parseGlob(glob string) (pattern, error) {
-	var p pattern
-	for i := 0; i < len(glob); i++ {
-		c := glob[i]
-		var err error
-		switch c {
-		case '*':
-			p.star()
-			continue
-		case '?':
-			err = p.element(func(byte) bool { return true })
-		case '[':
-			end := strings.IndexByte(glob[i+1:], ']')
-			if end < 0 {
-				return p, fmt.Errorf("[ without ] in %q", glob)
-			}
-			err = p.element(class(glob[i+1 : i+1+end]))
-			i += end + 1
-		default:
-			if c == '\\' && i+1 < len(glob) {
-				i++
-				c = glob[i]
-			}
-			err = p.element(func(x byte) bool { return x == c })
-		}
-		if err != nil {
-			return p, err
-		}
-	}
-	return p, nil
-}
-
-// class is the test of [set].
-func class(set string) func(byte) bool {
-	not := strings.HasPrefix(set, "!") || strings.HasPrefix(set, "^")
-	if not {
-		set = set[1:]
-	}
-	return func(c byte) bool {
-		for i := 0; i < len(set); i++ {
-			lo, hi := set[i], set[i]
-			if i+2 < len(set) && set[i+1] == '-' {
-				hi = set[i+2]
-				i += 2
-			}
-			if lo <= c && c <= hi {
-				return !not
-			}
-		}
-		return not
-	}
-}
-
-// expandBraces gives the alternatives of {a,b}, which may nest.
-func expandBraces(glob string) []string {
-	open := strings.IndexByte(glob, '{')
-	if open < 0 {
-		return []string{glob}
-	}
-	depth, start := 0, open+1
-	var alts []string
-	for i := open; i < len(glob); i++ {
-		switch glob[i] {
-		case '{':
-			depth++
-		case ',':
-			if depth == 1 {
-				alts = append(alts, glob[start:i])
-				start = i + 1
-			}
-		case '}':
-			depth--
-			if depth == 0 {
-				var out []string
-				for _, a := range append(alts, glob[start:i]) {
-					out = append(out, expandBraces(glob[:open]+a+glob[i+1:])...)
-				}
-				return out
-			}
-		}
-	}
-	return []string{glob}
-}
 
 // containsPattern is *c*, its characters without special meaning.
 func (b *builder) containsPattern(c string) pattern {
@@ -150,12 +53,21 @@ func (b *builder) containsPattern(c string) pattern {
 	return p
 }
 
+// patterns are the alternatives of a glob, which infer has checked.
 func (b *builder) patterns(glob string) []pattern {
+	g, err := kernel.CompileGlob(glob)
+	if err != nil {
+		b.fail("%v", err)
+	}
 	var out []pattern
-	for _, alt := range expandBraces(glob) {
-		p, err := parseGlob(alt)
-		if err != nil {
-			b.fail("%v", err)
+	for _, alt := range g.Alternatives() {
+		var p pattern
+		for _, e := range alt {
+			if e.Star {
+				p.star()
+			} else if err := p.element(e.Accepts); err != nil {
+				b.fail("%v", err)
+			}
 		}
 		out = append(out, p)
 	}

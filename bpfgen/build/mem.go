@@ -1,8 +1,11 @@
 package build
 
 import (
+	"fmt"
+
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/plan"
 )
 
 // A piece above smallPiece goes to the stack only while the budget holds; a
@@ -75,8 +78,23 @@ func (b *builder) fresh(size int) *region {
 	return b.scratch(size)
 }
 
+// MaxPiece is the most bytes of one piece of memory, which is also the reach of an instruction's offset: a larger one
+// does not fit into the scratch memory.
+const MaxPiece = 32<<10 - 8
+
+// TooLarge says that one key, value, record or string of a handler is larger than MaxPiece.
+type TooLarge struct {
+	Pos  plan.Pos
+	Size int
+}
+
+func (e *TooLarge) Error() string { return fmt.Sprintf("%s: a piece of %d bytes", e.Pos, e.Size) }
+
 // scratch gives a part of the scratch memory.
 func (b *builder) scratch(size int) *region {
+	if size > MaxPiece {
+		panic(&TooLarge{b.pos, size})
+	}
 	b.Uses[tree.MapScratch] = true
 	off := b.f.ScratchSize
 	b.f.ScratchSize += size

@@ -6,6 +6,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
 )
 
 // compareStr branches on a comparison of strings.
@@ -113,12 +114,8 @@ func constTest(op tree.Op, s, c string) bool {
 	case tree.OpContains:
 		return strings.Contains(s, c)
 	}
-	for _, alt := range expandBraces(c) {
-		if p, err := parseGlob(alt); err == nil && p.match(s) {
-			return true
-		}
-	}
-	return false
+	g, err := kernel.CompileGlob(c)
+	return err == nil && g.Match(s)
 }
 
 func (b *builder) startsWith(s *str, c string, then, els *ir.Block) {

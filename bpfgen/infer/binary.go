@@ -280,6 +280,12 @@ func (b *body) equal(x, y val, pos plan.Pos) cond {
 	if eq, ok := constEqual(x.c, y.c); ok {
 		return known(eq)
 	}
+	if isFault(x.c) {
+		x, y = y, x
+	}
+	if isFault(y.c) {
+		return b.isFault(x, pos)
+	}
 	if xe, ok := b.parts(x); ok {
 		if ye, ok := b.parts(y); ok {
 			return b.equalParts(xe, ye, pos)
@@ -287,10 +293,7 @@ func (b *body) equal(x, y val, pos plan.Pos) cond {
 	}
 	l, r := b.rv(x, pos), b.rv(y, pos)
 	if l.Type.Kind == types.None || r.Type.Kind == types.None {
-		if l.Type.Kind == types.None {
-			l, r = r, l
-		}
-		return b.isNone(exprVal(l), pos)
+		return b.equalAbsent(l, r, pos)
 	}
 	if c, ok := b.equalName(l, y, r, x, pos); ok {
 		return c
@@ -450,6 +453,8 @@ func constEqual(x, y plan.Value) (eq, ok bool) {
 		return false, true
 	case plan.String, plan.Bool, plan.None, plan.Bytes:
 		return x == y, true
+	case plan.Builtin:
+		return x == y, isFault(x)
 	}
 	return false, false
 }
@@ -541,6 +546,9 @@ func (b *body) substring(x, y val, pos plan.Pos) cond {
 	h := b.present(y, "a string", pos)
 	if needle == "" {
 		return known(true)
+	}
+	if len(needle) > tree.MaxPattern {
+		refuse(pos, "a text of %d bytes is looked for; in takes %d in a kernel half: startswith, endswith and == take more", len(needle), tree.MaxPattern)
 	}
 	return cond{expr: &tree.Expr{Op: tree.OpContains, Type: types.Boolean, Args: []*tree.Expr{h, constExpr(plan.String(needle), pos)}, Pos: pos}}
 }

@@ -2,7 +2,6 @@ package infer
 
 import (
 	"go.starlark.net/resolve"
-	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
@@ -71,62 +70,38 @@ func (b *body) bindParams(f *frame, fname string, args []arg, defaults []val, ha
 	if f.def.HasVarargs || f.def.HasKwargs {
 		refuse(pos, "%s takes *args or **kwargs, which a kernel half cannot", fname)
 	}
-	n := len(f.def.Params)
-	got := make([]bool, n)
-	set := func(i int, v val) {
-		got[i] = true
-		bind := paramIdent(f.def.Params[i]).Binding.(*resolve.Binding)
-		f.vars[bind] = v
-	}
+	params, positional := named(f.def)
+	got := make([]bool, len(params))
 	next := 0
 	for _, a := range args {
 		i := next
-		if a.name != "" {
-			i = paramIndex(f.def, a.name)
-			if i < 0 {
+		switch {
+		case a.name != "":
+			if i = paramIndex(f.def, a.name); i < 0 {
 				wrong(a.pos, "%s has no parameter %s", fname, a.name)
 			}
-		} else {
+		case i >= positional && positional < len(params):
+			wrong(pos, "%s takes %s by position, got %d: write %s = … for what stands behind its *", fname, counted(positional, "argument"), len(args), params[positional].Name)
+		case i >= len(params):
+			wrong(pos, "%s takes %d arguments, got %d", fname, len(params), len(args))
+		default:
 			next++
 		}
-		if i >= n {
-			wrong(pos, "%s takes %d arguments, got %d", fname, n, len(args))
-		}
 		if got[i] {
-			wrong(a.pos, "%s got its parameter %s twice", fname, paramIdent(f.def.Params[i]).Name)
+			wrong(a.pos, "%s got its parameter %s twice", fname, params[i].Name)
 		}
-		set(i, b.bind(paramIdent(f.def.Params[i]).Name, a.v, a.pos))
+		got[i] = true
+		f.vars[binding(params[i])] = b.bind(params[i].Name, a.v, a.pos)
 	}
-	for i := range got {
-		if got[i] {
-			continue
-		}
-		if i >= len(has) || !has[i] {
-			wrong(pos, "%s wants an argument for %s", fname, paramIdent(f.def.Params[i]).Name)
-		}
-		set(i, defaults[i])
-	}
-}
-
-func paramIdent(p syntax.Expr) *syntax.Ident {
-	switch p := p.(type) {
-	case *syntax.Ident:
-		return p
-	case *syntax.BinaryExpr:
-		return p.X.(*syntax.Ident)
-	case *syntax.UnaryExpr:
-		return p.X.(*syntax.Ident)
-	}
-	return nil
-}
-
-func paramIndex(def *resolve.Function, name string) int {
-	for i, p := range def.Params {
-		if id := paramIdent(p); id != nil && id.Name == name {
-			return i
+	for i, p := range params {
+		switch {
+		case got[i]:
+		case i >= len(has) || !has[i]:
+			wrong(pos, "%s wants an argument for %s", fname, p.Name)
+		default:
+			f.vars[binding(p)] = defaults[i]
 		}
 	}
-	return -1
 }
 
 // inline walks the body of f's function in place. A function whose only

@@ -213,21 +213,28 @@ func (u *user) checkArguments(fn *plan.Func, def *resolve.Function, x *syntax.Ca
 		return
 	}
 	given := map[string]bool{}
-	for i, a := range x.Args {
+	params, positional := named(def)
+	got := 0
+	for _, a := range x.Args {
 		if bin, named := a.(*syntax.BinaryExpr); named && bin.Op == syntax.EQ {
 			given[bin.X.(*syntax.Ident).Name] = true
-		} else if i < len(def.Params) {
-			given[paramIdent(def.Params[i]).Name] = true
+			continue
+		}
+		if got++; got <= positional {
+			given[params[got-1].Name] = true
 		}
 	}
-	if len(x.Args) > len(def.Params) {
-		u.clash(x.Lparen, "%s takes %s, got %d", fn.Name, counted(len(def.Params), "argument"), len(x.Args))
+	switch {
+	case len(x.Args) > len(params):
+		u.clash(x.Lparen, "%s takes %s, got %d", fn.Name, counted(len(params), "argument"), len(x.Args))
+		return
+	case got > positional:
+		u.clash(x.Lparen, "%s takes %s by position, got %d", fn.Name, counted(positional, "argument"), got)
 		return
 	}
-	for i, p := range def.Params {
-		name := paramIdent(p).Name
-		if !given[name] && (i >= len(fn.Defaults) || fn.Defaults[i] == nil) {
-			u.clash(x.Lparen, "%s wants an argument for %s", fn.Name, name)
+	for i, p := range params {
+		if !given[p.Name] && (i >= len(fn.Defaults) || fn.Defaults[i] == nil) {
+			u.clash(x.Lparen, "%s wants an argument for %s", fn.Name, p.Name)
 		}
 	}
 }

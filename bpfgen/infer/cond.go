@@ -203,8 +203,10 @@ func (b *body) isNone(v val, pos plan.Pos) cond {
 		}
 	}
 	e := b.rv(v, pos)
-	if !e.Type.MayNone && e.Type.Kind != types.Ptr {
-		return known(e.Type.Kind == types.None)
+	switch t := e.Type; {
+	case t.Kind == types.None && t.MayFault:
+	case !t.MayNone && t.Kind != types.Ptr:
+		return known(t.Kind == types.None)
 	}
 	return cond{expr: &tree.Expr{Op: tree.OpIsNone, Type: types.Boolean, Args: []*tree.Expr{e}, Pos: pos}}
 }
@@ -235,7 +237,7 @@ func (b *body) truth(v val, pos plan.Pos) cond {
 	}
 	e := b.rv(v, pos)
 	if e.Type.Kind == types.None {
-		return known(false)
+		return b.isFault(v, pos) // FAULT is true
 	}
 	notLabelled(e.Type, pos)
 	out := b.presentTruth(assume(e), pos)

@@ -97,6 +97,8 @@ func (b *body) present(v val, want string, pos plan.Pos) *tree.Expr {
 	e := b.rv(v, pos)
 	t := e.Type
 	switch {
+	case isFault(v.c):
+		wrong(pos, "this is FAULT, and %s is wanted", want)
 	case t.Kind == types.None:
 		panic(&refusal{Diag: Diag{pos, fmt.Sprintf("this is None, and %s is wanted", want)}, final: true, none: true})
 	case t.MayNone && t.Kind != types.Ptr && !t.MayFault:

@@ -176,20 +176,34 @@ func (b *body) callMatches(args []arg, pos plan.Pos) val {
 		refuse(pos, "matches takes a string, got %s", a[0].describe())
 	}
 	s := b.present(a[0], "a string", pos)
+	test := func(op tree.Op, text string) cond {
+		return cond{expr: &tree.Expr{Op: op, Type: types.Boolean, Args: []*tree.Expr{s, constExpr(plan.String(text), pos)}, Pos: pos}}
+	}
+	words, ok := g.Expand()
+	if !ok {
+		fitsPattern(g, pos)
+		return condVal(test(tree.OpMatches, glob))
+	}
 	any := known(false)
-	for _, one := range alternatives(g, glob) {
-		c := cond{expr: &tree.Expr{Op: tree.OpMatches, Type: types.Boolean, Args: []*tree.Expr{s, constExpr(plan.String(one), pos)}, Pos: pos}}
-		any, _ = connected(tree.OpLOr, any, c, pos)
+	for _, word := range words { // a glob without wildcards
+		any, _ = connected(tree.OpLOr, any, test(tree.OpEq, word), pos)
 	}
 	return condVal(any)
 }
 
-// alternatives is a glob without wildcards as the strings that it stands for.
-func alternatives(g kernel.Glob, glob string) []string {
-	if list, ok := g.Expand(); ok {
-		return list
+// fitsPattern refuses a pattern that is too long for the word in which a kernel half keeps how far it has come.
+func fitsPattern(g kernel.Glob, pos plan.Pos) {
+	for _, alt := range g.Alternatives() {
+		n := 0
+		for _, e := range alt {
+			if !e.Star {
+				n++
+			}
+		}
+		if n > tree.MaxPattern {
+			refuse(pos, "a pattern of %d characters; matches takes %d in a kernel half, not counting each *", n, tree.MaxPattern)
+		}
 	}
-	return []string{glob}
 }
 
 // stringList is a char **: a list of strings.

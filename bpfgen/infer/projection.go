@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/layout"
@@ -69,18 +68,19 @@ func (p *projection) walk(b *body, ev *event, t *target) {
 	w := &user{proj: p, pr: p.role.pr, b: b, half: p.half, chain: []*plan.Func{fn}, copies: &p.copies}
 	w.frame = newFrame(fn, def)
 	w.frame.top = true
-	if len(def.Params) == 0 {
+	params, positional := named(def)
+	if positional == 0 {
 		wrong(fn.Pos, "a handler takes the event: def %s(e)", fn.Name)
 	}
-	for i, param := range def.Params {
-		bind := paramIdent(param).Binding.(*resolve.Binding)
+	for i, param := range params {
+		bind := binding(param)
 		switch {
 		case i == 0:
 			w.bind(bind, uval{v: objVal(ev), known: true, part: true})
 		case i < len(fn.Defaults) && fn.Defaults[i] != nil:
 			w.frame.vars[bind] = knownVal(constant(fn.Defaults[i]))
 		default:
-			wrong(fn.Pos, "a handler gets one argument, the event; %s has no default", paramIdent(param).Name)
+			wrong(fn.Pos, "a handler gets one argument, the event; %s has no default", param.Name)
 		}
 	}
 	b.lazily(func() { w.stmts(def.Body) })

@@ -326,6 +326,9 @@ func (b *body) returnStmt(s *syntax.ReturnStmt) {
 func (b *body) closure(def *resolve.Function, name string) *closure {
 	c := &closure{def: def, outer: b.frame, name: name}
 	for _, p := range def.Params {
+		if _, star := p.(*syntax.UnaryExpr); star {
+			continue // as in named
+		}
 		bin, ok := p.(*syntax.BinaryExpr)
 		c.has = append(c.has, ok)
 		if ok {

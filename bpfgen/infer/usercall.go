@@ -309,40 +309,38 @@ func starred(args []syntax.Expr) bool {
 // be used as a value is not passed.
 func (u *user) params(inner *user, fn *plan.Func, x *syntax.CallExpr, vals []uval) {
 	def := inner.frame.def
-	named := len(def.Params) // those that are not *rest
-	if def.HasVarargs {
-		named--
-	}
-	for i := range named {
+	params, positional := named(def)
+	for i, p := range params {
 		v := uval{}
 		if i < len(fn.Defaults) && fn.Defaults[i] != nil {
 			v = knownVal(constant(fn.Defaults[i]))
 		}
-		inner.bind(paramOf(def, i), v)
+		inner.bind(binding(p), v)
 	}
 	var rest []uval
+	next := 0
 	for i, a := range x.Args {
-		at := i
+		at, isRest := -1, false
 		if bin, ok := a.(*syntax.BinaryExpr); ok && bin.Op == syntax.EQ {
 			at = paramIndex(def, bin.X.(*syntax.Ident).Name)
+		} else if next++; next <= positional {
+			at = next - 1
+		} else {
+			isRest = def.HasVarargs
 		}
 		u.mayDrop(u.half, argValue(a), vals[i])
 		switch {
-		case at >= named && def.HasVarargs:
+		case isRest:
 			rest = append(rest, passed(vals[i]))
-		case at < 0 || at >= named:
+		case at < 0:
 			wrong(start(a), "%s does not take this argument", fn.Name)
 		default:
-			inner.bind(paramOf(def, at), passed(vals[i]))
+			inner.bind(binding(params[at]), passed(vals[i]))
 		}
 	}
-	if def.HasVarargs {
-		inner.bind(paramOf(def, named), tupleOf(rest))
+	if id := restParam(def); id != nil {
+		inner.bind(binding(id), tupleOf(rest))
 	}
-}
-
-func paramOf(def *resolve.Function, i int) *resolve.Binding {
-	return paramIdent(def.Params[i]).Binding.(*resolve.Binding)
 }
 
 // tupleOf is a tuple that the interpreter makes of values.

@@ -105,6 +105,10 @@ func constType(c plan.Value) types.Type {
 			t.Elems = append(t.Elems, constType(e))
 		}
 		return t
+	case plan.Builtin:
+		if isFault(c) {
+			return faultT
+		}
 	case plan.Record:
 		t := types.Type{Kind: types.Record}
 		for _, f := range c {
@@ -157,6 +161,9 @@ func describeConst(c plan.Value) string {
 	case plan.Record:
 		return "a record"
 	case plan.Builtin:
+		if isFault(c) {
+			return "FAULT"
+		}
 		return "the builtin " + string(c)
 	case plan.Ref:
 		return "the " + c.Kind.String() + " " + name(c.Container)
@@ -201,6 +208,10 @@ func constExpr(c plan.Value, pos plan.Pos) *tree.Expr {
 		e.Op = tree.OpRecord
 		for _, f := range c {
 			e.Args = append(e.Args, constExpr(f.Value, pos))
+		}
+	case plan.Builtin:
+		if !isFault(c) {
+			refuse(pos, "%s cannot be a value in a kernel half%s", describeConst(c), instead(c))
 		}
 	default:
 		refuse(pos, "%s cannot be a value in a kernel half%s", describeConst(c), instead(c))

@@ -3,6 +3,9 @@ package tree
 // Op is the operator of an expression.
 type Op uint8
 
+// MaxPattern is the most characters of a glob or a text that is looked for: each is a bit of a word of states.
+const MaxPattern = 63
+
 // The operators of expressions. "n" stands for Int, "s" for Str.
 const (
 	OpInvalid Op = iota

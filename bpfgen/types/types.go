@@ -77,7 +77,9 @@ func TupleOf(elems ...Type) Type { return Type{Kind: Tuple, Elems: elems} }
 // None and FAULT of pointers and strings are encoded in the value.
 func (t Type) Tagged() bool {
 	switch t.Kind {
-	case None, Bot:
+	case None: // FAULT by itself
+		return t.MayFault
+	case Bot:
 		return false
 	case Ptr, Mem:
 		return t.MayFault

@@ -81,6 +81,23 @@ func (g Glob) Expand() ([]string, bool) {
 	return out, true
 }
 
+// A GlobElement is a part of a pattern: any text (Star), or one byte that it accepts.
+type GlobElement struct {
+	Star    bool
+	Accepts func(c byte) bool
+}
+
+// Alternatives gives the pattern without braces: what matches one of these lists of elements matches it.
+func (g Glob) Alternatives() [][]GlobElement {
+	out := make([][]GlobElement, len(g.alts))
+	for i, alt := range g.alts {
+		for _, e := range alt {
+			out[i] = append(out[i], GlobElement{e.kind == '*', e.matches})
+		}
+	}
+	return out
+}
+
 // matchFlat is the usual two-pointer match: on a mismatch go back to the last
 // star and let it take one byte more. Linear for one star, O(n·m) at worst.
 func matchFlat(p []globElem, s string) bool {

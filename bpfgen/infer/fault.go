@@ -1,0 +1,47 @@
+package infer
+
+import (
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// faultT is the type of the constant FAULT: None or FAULT, without a value.
+var faultT = types.NoneT.OrFault()
+
+// isFault reports whether c is the constant FAULT of scripts.
+func isFault(c plan.Value) bool { return c == plan.Builtin("FAULT") }
+
+// isFault is v == FAULT.
+func (b *body) isFault(v val, pos plan.Pos) cond {
+	v.mustKnow()
+	switch {
+	case v.c != nil:
+		return known(isFault(v.c))
+	case v.comp:
+		return known(false)
+	}
+	e := b.rv(v, pos)
+	if !e.Type.MayFault {
+		return known(false)
+	}
+	return cond{expr: &tree.Expr{Op: tree.OpIsFault, Type: types.Boolean, Args: []*tree.Expr{e}, Pos: pos}}
+}
+
+// equalAbsent is l == r where one of them is None or FAULT whenever it is read.
+func (b *body) equalAbsent(l, r *tree.Expr, pos plan.Pos) cond {
+	if l.Type.Kind == types.None {
+		l, r = r, l
+	}
+	none := b.isNone(exprVal(l), pos)
+	if !r.Type.MayFault {
+		return none
+	}
+	both := func(c, d cond) cond {
+		out, _ := connected(tree.OpLAnd, c, d, pos)
+		return out
+	}
+	fault := both(b.isFault(exprVal(l), pos), b.isFault(exprVal(r), pos))
+	out, _ := connected(tree.OpLOr, both(none, b.isNone(exprVal(r), pos)), fault, pos)
+	return out
+}
