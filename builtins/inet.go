@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/starlark/value"
 )
 
 // inet4 gives an IPv4 address that lies in memory in the network's order.
@@ -22,7 +24,7 @@ func inetLabel(b []byte, _ bool) starlark.Value {
 	if a, ok := netip.AddrFromSlice(b); ok {
 		return starlark.String(a.String())
 	}
-	return starlark.Bytes(b)
+	return value.Bytes(b)
 }
 
 func inetCall(_ *Env, c *call) (starlark.Value, error) {
@@ -74,8 +76,8 @@ func macText(b []byte) string {
 
 // addressBytes reads bytes, or the elements of an array of them.
 func addressBytes(v starlark.Value) ([]byte, error) {
-	switch v := v.(type) {
-	case starlark.Bytes:
+	switch v := value.OwnBytes(v).(type) {
+	case value.Bytes:
 		return []byte(v), nil
 	case starlark.Tuple, *starlark.List:
 		var out []byte

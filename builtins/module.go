@@ -1,16 +1,22 @@
 package builtins
 
 import (
+	"maps"
+
 	"go.starlark.net/lib/json"
 	"go.starlark.net/lib/math"
+	"go.starlark.net/starlark"
+	"go.starlark.net/starlarkstruct"
+
+	"github.com/startrace/startrace/starlark/value"
 )
 
 var moduleFamily = []Entry{
 	{
 		Name: "json", Family: "modules",
 		Signature: "json.encode(v), json.decode(s), json.indent(s)",
-		Doc:       "JSON. Records become objects.",
-		value:     json.Module,
+		Doc:       "JSON. Records become objects, bytes lists of ints. A string that was cut ends in `…`, as in all output.",
+		value:     jsonModule,
 	},
 	{
 		Name: "math", Family: "modules",
@@ -19,3 +25,21 @@ var moduleFamily = []Entry{
 		value:     math.Module,
 	},
 }
+
+// jsonModule is the interpreter's, which writes of a string that was cut what
+// people see of it.
+var jsonModule = func() *starlarkstruct.Module {
+	members := maps.Clone(json.Module.Members)
+	encode := members["encode"]
+	members["encode"] = starlark.NewBuiltin("json.encode", func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		texts := make(starlark.Tuple, len(args))
+		for i, v := range args {
+			var err error
+			if texts[i], err = value.Texts(v); err != nil {
+				return nil, err
+			}
+		}
+		return starlark.Call(th, encode, texts, kwargs)
+	})
+	return &starlarkstruct.Module{Name: json.Module.Name, Members: members}
+}()

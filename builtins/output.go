@@ -64,9 +64,15 @@ func printCall(e *Env, c *call) (starlark.Value, error) {
 // appendText appends str(v), the strings escaped.
 func (e *Env) appendText(dst []byte, v starlark.Value) []byte {
 	if s, ok := v.(starlark.String); ok {
-		return format.AppendEscaped(dst, e.Traced.Escape(string(s)), e.Escape)
+		return format.AppendEscaped(dst, e.shown(string(s)), e.Escape)
 	}
-	return append(dst, v.String()...)
+	return append(dst, value.Text(v)...)
+}
+
+// shown is a string as it goes to a screen: with the marks of what was cut, and
+// the line feeds of traced strings escaped.
+func (e *Env) shown(s string) string {
+	return e.Traced.Escape(value.Printed(s))
 }
 
 func (e *Env) write(line []byte) (starlark.Value, error) {
@@ -91,7 +97,10 @@ func printfCall(e *Env, c *call) (starlark.Value, error) {
 func sprintfCall(e *Env, c *call) (starlark.Value, error) {
 	line, err := e.sprintf(e.out[:0], c)
 	e.out = line
-	return starlark.String(line), err
+	if err != nil {
+		return nil, err
+	}
+	return value.Assembled(string(line), c.args[1:]...), nil
 }
 
 // maxFormats bounds the cache: a script that makes formats at run time must
@@ -115,17 +124,28 @@ func (e *Env) sprintf(dst []byte, c *call) ([]byte, error) {
 	}
 	e.fmtArgs = e.fmtArgs[:0]
 	for _, a := range c.args[1:] {
-		arg := FormatArg(a)
-		if c.name == "printf" {
-			arg.Str = e.Traced.Escape(arg.Str)
-		}
-		e.fmtArgs = append(e.fmtArgs, arg)
+		e.fmtArgs = append(e.fmtArgs, e.outputArg(a, c.name == "printf"))
 	}
 	out, err := f.Append(dst, e.fmtArgs)
 	if err != nil {
 		return dst, fmt.Errorf("%s: %w", c.name, err)
 	}
 	return out, nil
+}
+
+// outputArg is an argument of printf, or of sprintf, whose text knows by itself
+// what in it was cut.
+func (e *Env) outputArg(v starlark.Value, printed bool) format.Arg {
+	arg := FormatArg(v)
+	switch {
+	case printed && (arg.Kind == format.Str || arg.Kind == format.Bytes):
+		arg.Shown = e.Traced.Escape(arg.Text())
+	case !printed && arg.Kind == format.Other:
+		arg.Str = v.String()
+	case !printed:
+		arg.Marked = ""
+	}
+	return arg
 }
 
 // format parses a format, or finds it as it was parsed before. What printf
@@ -164,8 +184,8 @@ func FormatArg(v starlark.Value) format.Arg {
 		}
 		return format.Arg{Kind: format.Big, Big: v.BigInt()}
 	case starlark.String:
-		return format.Arg{Kind: format.Str, Str: string(v)}
-	case starlark.Bytes:
+		return format.Arg{Kind: format.Str, Str: string(v), Marked: value.Printed(string(v))}
+	case value.Bytes:
 		return format.Arg{Kind: format.Bytes, Str: string(v)}
 	case starlark.Float:
 		return format.Arg{Kind: format.Float, Float: float64(v)}
@@ -180,7 +200,7 @@ func FormatArg(v starlark.Value) format.Arg {
 	if v == value.FAULT {
 		return format.Arg{Kind: format.Fault}
 	}
-	return format.Arg{Kind: format.Other, Str: v.String(), Type: v.Type()}
+	return format.Arg{Kind: format.Other, Str: value.Text(v), Type: v.Type()}
 }
 
 func showCall(e *Env, c *call) (starlark.Value, error) {

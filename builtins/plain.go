@@ -21,6 +21,8 @@ func PlainValue(v starlark.Value) (plan.Value, bool) {
 		return plan.Float(v), true
 	case starlark.String:
 		return plan.String(v), true
+	case value.Bytes:
+		return plan.Bytes(v), true
 	case starlark.Bytes:
 		return plan.Bytes(v), true
 	case starlark.Tuple:

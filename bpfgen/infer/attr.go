@@ -148,8 +148,14 @@ func (b *body) index(x, i val, pos plan.Pos) val {
 		return o.position(i, pos)
 	case *memObj:
 		n, ok := i.constInt()
-		if !ok || n < 0 || n >= int64(o.n) {
-			wrong(pos, "an index of mem(…, %d) is a constant from 0 to %d", o.n, o.n-1)
+		if !ok {
+			refuse(pos, "mem(…, %d) takes a constant index in a kernel half, from 0 to %d", o.n, o.n-1)
+		}
+		if n < 0 {
+			n += int64(o.n) // from the end
+		}
+		if n < 0 || n >= int64(o.n) {
+			wrong(pos, "an index of mem(…, %d) is from 0 to %d, or from -1 to %d", o.n, o.n-1, -o.n)
 		}
 		at := o.place
 		at.off += n

@@ -263,7 +263,10 @@ func (b *body) callLen(args []arg, pos plan.Pos) val {
 	if arr, ok := a[0].obj.(*arrayObj); ok {
 		return intVal(int64(arr.len))
 	}
-	if a[0].typ().Kind == types.Str {
+	if m, ok := a[0].obj.(*memObj); ok {
+		a[0] = exprVal(b.rv(objVal(m), pos))
+	}
+	if k := a[0].typ().Kind; k == types.Str || k == types.Bytes && a[0].typ().Label == "" {
 		e := b.present(a[0], "a string", pos)
 		return exprVal(&tree.Expr{Op: tree.OpStrLen, Type: types.IntOf(32, false), Args: []*tree.Expr{e}, Pos: pos})
 	}

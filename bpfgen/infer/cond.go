@@ -231,6 +231,9 @@ func (b *body) truth(v val, pos plan.Pos) cond {
 		return known(v.names != nil || len(v.elems) > 0)
 	case v.obj != nil:
 		if a, ok := v.obj.(addressed); ok {
+			if _, isBytes := v.obj.(*memObj); isBytes {
+				return b.truth(exprVal(b.rv(v, pos)), pos) // which may be FAULT
+			}
 			return cond{expr: b.presentTruth(a.value(b, pos), pos)}
 		}
 		return known(true)

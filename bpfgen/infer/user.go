@@ -284,7 +284,8 @@ func leads(caps []capture) bool {
 // value of user space.
 func isText(v val) bool {
 	if v.obj != nil {
-		return false
+		_, isBytes := v.obj.(*memObj)
+		return isBytes
 	}
 	switch v.typ().Kind {
 	case types.Str, types.Bytes, types.Int, types.Bool, types.None, types.Stack:
@@ -310,7 +311,7 @@ func (u *user) index(x *syntax.IndexExpr) uval {
 		isArray = true
 	}
 	if _, ok := recv.v.obj.(*memObj); ok {
-		isArray = true
+		_, isArray = i.v.constInt() // of others user space takes what it wants
 	}
 	if recv.part && recv.known && i.known && (isArray || isArgs || recv.v.comp) {
 		return u.partVal(x, u.b.index(recv.v, i.v, x.Lbrack))

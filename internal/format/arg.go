@@ -30,8 +30,14 @@ type Arg struct {
 	Uint   uint64
 	Float  float64
 	Str    string
-	Big    *big.Int
-	Type   string // of Other and of samples, for messages
+	// Marked is Str with the marks of places where it was cut, for verbs that
+	// show text; "": Str itself.
+	Marked string
+	// Shown is Marked with what must not reach a screen escaped already, for
+	// verbs that do not quote; "": Marked.
+	Shown string
+	Big   *big.Int
+	Type  string // of Other and of samples, for messages
 }
 
 // FaultText is what FAULT prints as.
@@ -45,6 +51,21 @@ func StrArg(s string) Arg { return Arg{Kind: Str, Str: s} }
 
 // FloatArg is the argument for a float.
 func FloatArg(f float64) Arg { return Arg{Kind: Float, Float: f} }
+
+// Text is a string or bytes with marks; shown is what of it goes to a screen.
+func (a *Arg) Text() string {
+	if a.Marked != "" {
+		return a.Marked
+	}
+	return a.Str
+}
+
+func (a *Arg) shown() string {
+	if a.Shown != "" {
+		return a.Shown
+	}
+	return a.Text()
+}
 
 // appendText appends the argument as str() gives it, without escaping.
 func (a *Arg) appendText(dst []byte) []byte {
@@ -67,7 +88,7 @@ func (a *Arg) appendText(dst []byte) []byte {
 	case Float:
 		return AppendFloat(dst, a.Float)
 	}
-	return append(dst, a.Str...)
+	return append(dst, a.shown()...)
 }
 
 // describe gives the argument for an error message: `string "x"`.

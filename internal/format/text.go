@@ -22,7 +22,7 @@ const (
 func (f *Format) appendString(dst []byte, p *part, a *Arg) []byte {
 	start := len(dst)
 	if a.Kind == Str || a.Kind == Bytes {
-		dst = AppendEscaped(dst, cut(a.Str, p.prec), f.Escape)
+		dst = AppendEscaped(dst, cut(a.shown(), p.prec), f.Escape)
 		return p.pad(dst, start)
 	}
 	dst = a.appendText(dst)
@@ -44,7 +44,7 @@ func (f *Format) appendChar(dst []byte, p *part, a *Arg) ([]byte, error) {
 		}
 		return p.pad(AppendEscaped(dst, string(c), f.Escape), start), nil
 	case a.Kind == Str && utf8.RuneCountInString(a.Str) == 1:
-		return p.pad(AppendEscaped(dst, a.Str, f.Escape), start), nil
+		return p.pad(AppendEscaped(dst, a.shown(), f.Escape), start), nil
 	}
 	return dst, p.wants("a character or its number", a)
 }
@@ -54,7 +54,7 @@ func appendQuoted(dst []byte, p *part, a *Arg) ([]byte, error) {
 	start := len(dst)
 	switch {
 	case a.Kind == Str:
-		dst = strconv.AppendQuote(dst, cut(a.Str, p.prec))
+		dst = strconv.AppendQuote(dst, cut(a.Text(), p.prec))
 	case a.Kind == Bytes:
 		dst = strconv.AppendQuote(append(dst, 'b'), cut(a.Str, p.prec))
 	case p.verb == 'r':

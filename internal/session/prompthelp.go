@@ -92,7 +92,7 @@ func (p *prompt) helpBuiltin(b *starlark.Builtin) error {
 	}
 	p.print(fmt.Sprintf("%s() of %s\n\n", b.Name(), of))
 	switch of.(type) {
-	case starlark.String, starlark.Bytes, *starlark.List, *starlark.Dict, *starlark.Set:
+	case starlark.String, value.Bytes, *starlark.List, *starlark.Dict, *starlark.Set:
 		p.print("It is the same as in Starlark and Python\n")
 		return nil
 	}

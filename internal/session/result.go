@@ -196,8 +196,8 @@ func plainValue(v starlark.Value) render.Value {
 	case starlark.Float:
 		return float64(v)
 	case starlark.String:
-		return string(v)
-	case starlark.Bytes:
+		return value.Printed(string(v))
+	case value.Bytes:
 		return []byte(v)
 	case value.Stack:
 		return stackNames(v)
@@ -238,7 +238,9 @@ func plainComposite(v starlark.Value) render.Value {
 		for _, kv := range v.Items() {
 			name, ok := starlark.AsString(kv[0])
 			if !ok {
-				name = kv[0].String()
+				name = value.Text(kv[0])
+			} else {
+				name = value.Printed(name)
 			}
 			o = append(o, render.Field{Name: name, Value: plainValue(kv[1])})
 		}

@@ -76,6 +76,10 @@ func New(o Options) *Host {
 	h.env.Enum, h.env.UserSymbol = o.Enum, o.UserSymbol
 	h.predeclared = h.env.Predeclared()
 	h.predeclared[plan.UpdateBuiltin] = starlark.NewBuiltin(plan.UpdateBuiltin, update)
+	maps.Copy(h.predeclared, instruments)
+	for _, name := range onBytes {
+		h.predeclared[name] = value.OnBytes(name)
+	}
 	h.thread = &starlark.Thread{Name: "script", Load: h.load}
 	h.env.Full.Where = h.where
 	h.captures = newCaptures(h)
@@ -206,7 +210,9 @@ func (h *Host) exec(f *file) (starlark.StringDict, error) {
 		}
 		return ok
 	}
+	restore := instrument(f.tree)
 	prog, err := starlark.FileProgram(f.tree, known)
+	restore()
 	if err != nil {
 		return nil, f.resolveErrors(err, h.names())
 	}

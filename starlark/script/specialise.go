@@ -126,11 +126,12 @@ func (s *specialiser) compile(half *plan.UserHalf) (*maker, error) {
 	}
 	def := c.copyDef()
 	file := c.wrap(def)
-	prog, err := starlark.FileProgram(file, func(string) bool { return false })
+	instrument(file)
+	prog, err := starlark.FileProgram(file, instruments.Has)
 	if err != nil {
 		return nil, err
 	}
-	globals, err := prog.Init(&starlark.Thread{Name: "specialise"}, nil)
+	globals, err := prog.Init(&starlark.Thread{Name: "specialise"}, instruments)
 	if err != nil {
 		return nil, err
 	}

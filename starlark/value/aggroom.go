@@ -20,7 +20,7 @@ func (a *Agg) roomFor(key, folded starlark.Value) (bool, error) {
 		err := a.be.AddInt(raw, 0, 0) // makes the entry, with nothing in it
 		return err == nil, a.roomy(err)
 	}
-	return a.keep(folded)
+	return a.keep(indexKey(folded))
 }
 
 // keep takes a place for a key that cannot be written to the map: nothing in the
@@ -53,7 +53,7 @@ func (a *Agg) readKeys() error {
 	var keyErr error
 	err := a.be.Each(func(key, _ []byte) bool {
 		if k := foldKey(a.decodeKey(key)); k != nil {
-			keyErr = a.mapped.SetKey(k, starlark.None)
+			keyErr = a.mapped.SetKey(indexKey(k), starlark.None)
 		}
 		return keyErr == nil
 	})

@@ -36,7 +36,11 @@ func TestFixed(t *testing.T) {
 		{leaf(wire.Pointer, 0, 8), "4096", ""},
 		{str, `"abcdefg"`, ""},
 		{str, `"abcdefgh"`, "error: got a string of 8 bytes, want at most 7"},
-		{str, `"abcdefg…"`, ""},
+		{str, `cut("abcdefg")`, `"abcdefg…"`},
+		{str, `cut("abc")`, `"abc…"`},
+		{str, `cut("abcdefgh")[1:]`, `"bcdefgh…"`},
+		{str, `cut("abcdefgh")[:7]`, `"abcdefg"`},
+		{str, `"…"`, ""},
 		{str, `"a\x00b"`, "error: got a string with a NUL byte, want one without: it would end there"},
 		{str, `None`, ""},
 		{str, `FAULT`, "<fault>"},
@@ -58,9 +62,20 @@ func TestFixed(t *testing.T) {
 	}
 }
 
+// cutBuiltin makes of a whole string one that was cut at its end.
+var cutBuiltin = starlark.NewBuiltin("cut", func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	return Cut([]byte(string(args[0].(starlark.String)))), nil
+})
+
+// quoted is v as it is shown in a list.
+func quoted(v starlark.Value) string {
+	text := Text(starlark.NewList([]starlark.Value{v}))
+	return text[1 : len(text)-1]
+}
+
 func roundTrip(t *testing.T, typ *wire.Type, expr string) string {
 	t.Helper()
-	env := starlark.StringDict{"FAULT": FAULT, "record": starlark.NewBuiltin("record",
+	env := starlark.StringDict{"FAULT": FAULT, "cut": cutBuiltin, "record": starlark.NewBuiltin("record",
 		func(_ *starlark.Thread, _ *starlark.Builtin, _ starlark.Tuple, kw []starlark.Tuple) (starlark.Value, error) {
 			r := &Record{}
 			for _, kv := range kw {
@@ -76,7 +91,7 @@ func roundTrip(t *testing.T, typ *wire.Type, expr string) string {
 	if err := Encode(typ, v, buf); err != nil {
 		return "error: " + err.Error()
 	}
-	return (&Decoder{}).Decode(typ, buf).String()
+	return quoted((&Decoder{}).Decode(typ, buf))
 }
 
 // record16 is a record of the ring: header, an int, a string reference, then
@@ -100,7 +115,7 @@ func TestEvent(t *testing.T) {
 		if err != nil {
 			return "error: " + err.Error()
 		}
-		return v.String()
+		return quoted(v)
 	}
 	for _, tt := range []struct {
 		flags      uint16

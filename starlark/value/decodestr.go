@@ -9,9 +9,6 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// cutMark ends a string that was longer than its room.
-const cutMark = "…"
-
 // fixedString decodes a string of a fixed layout: padded with NULs, the last
 // byte says whether it is whole.
 func (d *Decoder) fixedString(t *wire.Type, b []byte) starlark.Value {
@@ -93,7 +90,7 @@ func (d *Decoder) text(b []byte, cut bool) starlark.Value {
 
 func uninterned(b []byte, cut bool) starlark.Value {
 	if cut {
-		return starlark.String(string(b) + cutMark)
+		return Cut(b)
 	}
 	return starlark.String(b)
 }

@@ -87,13 +87,14 @@ func encodeRecord(t *wire.Type, v starlark.Value, buf []byte) error {
 
 func encodeString(t *wire.Type, v starlark.Value, b []byte) error {
 	var s string
+	v = OwnBytes(v)
 	switch v := v.(type) {
 	case starlark.String:
 		s = string(v)
-	case starlark.Bytes:
+	case Bytes:
 		s = string(v)
 	}
-	_, isBytes := v.(starlark.Bytes)
+	_, isBytes := v.(Bytes)
 	_, isStr := v.(starlark.String)
 	if isBytes != (t.Kind == wire.Bytes) || isStr != (t.Kind == wire.Str) {
 		return wanted(t, v)
@@ -102,10 +103,6 @@ func encodeString(t *wire.Type, v starlark.Value, b []byte) error {
 	if isBytes {
 		room = max(0, len(b)-wire.BytesTail)
 	}
-	// A string that was read from here and was cut goes back as it was.
-	if whole, cut := strings.CutSuffix(s, cutMark); cut && isStr && len(whole) == room {
-		s, b[room] = whole, wire.StrCut
-	}
 	if len(s) > room {
 		return fmt.Errorf("got a %s of %d bytes, want at most %d", v.Type(), len(s), room)
 	}
@@ -113,6 +110,9 @@ func encodeString(t *wire.Type, v starlark.Value, b []byte) error {
 		return fmt.Errorf("got a string with a NUL byte, want one without: it would end there")
 	}
 	copy(b, s)
+	if isStr && IsCut(s) {
+		b[room] = wire.StrCut
+	}
 	if isBytes {
 		order.PutUint16(b[room:], uint16(len(s)))
 	}

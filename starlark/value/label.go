@@ -66,7 +66,7 @@ func (d *Decoder) label(t *wire.Type, v uint64) starlark.Value {
 func (d *Decoder) bytesValue(t *wire.Type, b []byte, cut bool) starlark.Value {
 	if t.Label == "" {
 		d.Traced.Note(b)
-		return starlark.Bytes(b)
+		return Bytes(b)
 	}
 	if t.Label == strList {
 		return d.stringList(b, cut)
@@ -74,7 +74,7 @@ func (d *Decoder) bytesValue(t *wire.Type, b []byte, cut bool) starlark.Value {
 	if f := d.Labels.Bytes[t.Label]; f != nil {
 		return f(b, cut)
 	}
-	return starlark.Bytes(b)
+	return Bytes(b)
 }
 
 // strList labels the strings of a char **: packed one behind the other, each

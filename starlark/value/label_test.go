@@ -27,7 +27,7 @@ func TestStringList(t *testing.T) {
 		{wire.RefNone, "", `None`},
 	} {
 		v, err := d.DecodeRef(&list, record16(tt.flags, tt.text))
-		if err != nil || v.String() != tt.want {
+		if err != nil || quoted(v) != tt.want {
 			t.Errorf("%q: %v, %v; want %s", tt.text, v, err, tt.want)
 		}
 	}
@@ -53,7 +53,7 @@ func TestStringListFixed(t *testing.T) {
 		copy(b, tt.bytes)
 		order.PutUint16(b[12:], uint16(len(tt.bytes)))
 		b[15] = tt.state
-		if v := d.Decode(&list, b); v.String() != tt.want {
+		if v := d.Decode(&list, b); quoted(v) != tt.want {
 			t.Errorf("%q: %v, want %s", tt.bytes, v, tt.want)
 		}
 	}

@@ -19,7 +19,7 @@ type Entry struct {
 type Snapshot struct {
 	decl    *plan.Container
 	entries []Entry
-	index   starlark.Dict // key → number in entries
+	index   starlark.Dict // indexKey(key) → number in entries
 	single  int           // the number of the entry without a key, -1: none
 }
 
@@ -61,7 +61,7 @@ func (s *Snapshot) entry(key starlark.Value) (*Entry, error) {
 	i := len(s.entries)
 	if key == nil {
 		s.single = i
-	} else if err := s.index.SetKey(key, starlark.MakeInt(i)); err != nil {
+	} else if err := s.index.SetKey(indexKey(key), starlark.MakeInt(i)); err != nil {
 		return nil, err
 	}
 	s.entries = append(s.entries, Entry{key, make([]State, len(columnsOf(s.decl)))})
@@ -80,7 +80,7 @@ func (s *Snapshot) find(key starlark.Value) (int, error) {
 	if key == nil {
 		return s.single, nil
 	}
-	v, found, err := s.index.Get(key)
+	v, found, err := s.index.Get(indexKey(key))
 	if !found || err != nil {
 		return -1, err
 	}

@@ -10,7 +10,7 @@ import (
 // A Table maps keys to values that both halves set.
 type Table struct {
 	base
-	local starlark.Dict // until Bind
+	local starlark.Dict // by indexKey, until Bind
 }
 
 var (
@@ -28,7 +28,7 @@ func NewTable(decl *plan.Container) *Table { return &Table{base: base{decl: decl
 func (t *Table) Bind(be Backend, d *Decoder) error {
 	t.attach(be, d)
 	for _, kv := range t.local.Items() {
-		if err := t.update(kv[0], kv[1]); err != nil {
+		if err := t.update(scriptKey(kv[0]), kv[1]); err != nil {
 			return err
 		}
 	}
@@ -55,6 +55,7 @@ func (t *Table) SetKey(k, v starlark.Value) error {
 // getLocal is Get of a table that no kernel half uses. With lru it makes the entry
 // the youngest.
 func (t *Table) getLocal(k starlark.Value) (starlark.Value, bool, error) {
+	k = indexKey(k)
 	v, found, err := t.local.Get(k)
 	if !found || err != nil || !t.decl.LRU {
 		return v, found, err
@@ -72,6 +73,7 @@ func (t *Table) renew(k, v starlark.Value) error {
 
 // setLocal is SetKey of such a table. It has as much room as one in the kernel.
 func (t *Table) setLocal(k, v starlark.Value) error {
+	k = indexKey(k)
 	_, found, err := t.local.Get(k)
 	switch {
 	case err != nil:
@@ -101,7 +103,7 @@ func (t *Table) oldest() (k starlark.Value) {
 // Remove deletes an entry and says whether there was one.
 func (t *Table) Remove(k starlark.Value) (bool, error) {
 	if t.be == nil {
-		_, found, err := t.local.Delete(k)
+		_, found, err := t.local.Delete(indexKey(k))
 		return found, err
 	}
 	key, err := t.encodeKey(k)
@@ -128,7 +130,11 @@ func (t *Table) Items() []starlark.Tuple {
 func (t *Table) entries() ([]starlark.Tuple, error) {
 	t.read = true
 	if t.be == nil {
-		return t.local.Items(), nil
+		items := t.local.Items()
+		for _, kv := range items {
+			kv[0] = scriptKey(kv[0])
+		}
+		return items, nil
 	}
 	var out []starlark.Tuple
 	err := t.be.Each(func(key, val []byte) bool {

@@ -37,7 +37,8 @@ type Text struct {
 type Input struct {
 	Words [12]uint64 // by the index in Fields
 	Texts [12]Text
-	P     int // where p leads: the number of a node, Null or Nowhere
+	Leads bool // u64 is the address of s
+	P     int  // where p leads: the number of a node, Null or Nowhere
 	Nodes [Nodes]Node
 }
 
@@ -83,17 +84,12 @@ func (g *gen) word() uint64 {
 	return g.r.Uint64() >> g.r.IntN(64)
 }
 
-// text avoids a beginning of "…" (0xe2), which marks strings that were cut, at the limit.
+// text is also at the limit and beyond it, and beyond it with the bytes of another that just fits.
 func (g *gen) text() Text {
-	t := g.anyText()
-	if len(t.S) > StrMax { // what is left of it is no other whole string: as a key it is another one (docs/semantics.md)
-		t.S = t.S[:StrMax-1] + "Z" + t.S[StrMax:]
-	}
-	return t
-}
-
-func (g *gen) anyText() Text {
 	switch g.r.IntN(16) {
+	case 3, 4:
+		const limits = "0123456789abcdefghijklmnopqrst…v"
+		return Text{S: limits[:StrMax] + pick(g, []string{"", "", "x", "\xff"})}
 	case 0:
 		return Text{Fault: true}
 	case 1:

@@ -88,6 +88,9 @@ func (m *memory) context(in Input) ([]uint64, error) {
 			at = pageSize // the second lies at the end of its page, too
 		}
 	}
+	if in.Leads {
+		ctx[3] = ctx[10]
+	}
 	for i := range in.Nodes {
 		m.writeNode(i, &in.Nodes[i])
 	}

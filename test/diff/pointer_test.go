@@ -139,7 +139,10 @@ func textValue(t Text, strMax int) starlark.Value {
 	if t.Fault {
 		return value.FAULT
 	}
-	return starlark.String(t.S[:min(len(t.S), strMax)])
+	if len(t.S) > strMax {
+		return value.Cut([]byte(t.S[:strMax]))
+	}
+	return starlark.String(t.S)
 }
 
 func readInt(b []byte, bits int, t Type) starlark.Value {

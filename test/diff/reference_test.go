@@ -149,7 +149,7 @@ func cellAdd(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, 
 
 // run calls the function of a program.
 func (r *reference) run(p *Program, in Input) outcome {
-	event := attrs{"args": argsOf(&in, StrMax)}
+	event := eventOf(in, StrMax)
 	if p.Span {
 		key, out, ok := r.keyOf(p, event)
 		if !ok {
@@ -187,7 +187,7 @@ func (r *reference) keyOf(p *Program, event starlark.Value) (key string, out out
 	if out.value == nil || out.value == starlark.None {
 		return "", out, false
 	}
-	return out.value.String(), out, true
+	return value.Text(out.value), out, true // with the marks of what was cut: another key
 }
 
 func outcomeOf(v starlark.Value, err error) outcome {
@@ -227,7 +227,17 @@ func (a attrs) Get(k starlark.Value) (v starlark.Value, found bool, err error) {
 }
 
 // eventOf is the event of an input, with strings of at most strMax bytes.
-func eventOf(in Input, strMax int) starlark.Value { return attrs{"args": argsOf(&in, strMax)} }
+func eventOf(in Input, strMax int) attrs {
+	return attrs{"args": argsOf(&in, strMax), "first": firstBytes(in.Texts[10])}
+}
+
+// firstBytes is what mem(p, 4) reads of a string.
+func firstBytes(t Text) starlark.Value {
+	if t.Fault {
+		return value.FAULT
+	}
+	return value.Bytes((t.S + "\x00\x00\x00\x00")[:4])
+}
 
 func argsOf(in *Input, strMax int) starlark.Value {
 	args := attrs{}

@@ -10,7 +10,7 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// same reports whether the kernel's outcome is the reference's. A string that was cut ends with a mark.
+// same reports whether the kernel's outcome is the reference's. Each of two strings was cut, or none.
 func same(k, r outcome) bool {
 	if k.value == nil || r.value == nil {
 		return k.value == nil && r.value == nil
@@ -22,7 +22,7 @@ func sameValue(k, r starlark.Value) bool {
 	switch k := k.(type) {
 	case starlark.String:
 		r, ok := r.(starlark.String)
-		return ok && (k == r || k == r+"…" && len(r) == StrMax)
+		return ok && k == r && value.IsCut(string(k)) == value.IsCut(string(r))
 	case starlark.Tuple:
 		r, ok := r.(starlark.Tuple)
 		return ok && sameValues(k, r)

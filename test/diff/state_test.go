@@ -125,7 +125,7 @@ func held(c starlark.Value) ([]starlark.Value, error) {
 		}
 	}
 	sort.Slice(items, func(i, j int) bool {
-		return strings.TrimSuffix(items[i][0].String(), "…\"") < strings.TrimSuffix(items[j][0].String(), "…\"")
+		return value.Text(items[i][0]) < value.Text(items[j][0])
 	})
 	out := make([]starlark.Value, len(items))
 	for i, x := range items {

@@ -21,20 +21,17 @@ import (
 // compiler does is to find which parts of the event it uses, to read them in the kernel, and to make a copy of the
 // function that gets them. So the script itself is the reference, called with an event that has everything.
 
-// userStrMax is more than the strings of inputs have: one that was cut has a mark in user space.
-const userStrMax = 100
-
 // handlers is the script of programs that run in user space: a list cannot be made in the kernel.
-func handlers(programs []*Program) string {
+func handlers(programs []*Program, text func(*Program) string) string {
 	s := ""
 	for _, p := range programs {
-		s += p.Script() + fmt.Sprintf("def %s_user(e):\n    return [%s(e)]\nprobe(\"rawtracepoint:diff\", %s_user)\n", p.Name, p.Name, p.Name)
+		s += text(p) + fmt.Sprintf("def %s_user(e):\n    return [%s(e)]\nprobe(\"rawtracepoint:diff\", %s_user)\n", p.Name, p.Name, p.Name)
 	}
 	return s
 }
 
 func host(src string) (*script.Host, error) {
-	h := script.New(script.Options{Constant: kernel.Constant, StrMax: userStrMax})
+	h := script.New(script.Options{Constant: kernel.Constant, StrMax: StrMax})
 	if err := h.ParseText("diff.star", []byte(src)); err != nil {
 		return nil, err
 	}
@@ -60,7 +57,7 @@ func userHalves(src string, facts *kernel.Facts) (h *script.Host, res *infer.Res
 
 // checkUser compares the programs in user space; what fails is noted.
 func (c *checker) checkUser(programs []*Program) {
-	src := handlers(programs)
+	src := handlers(programs, (*Program).Script)
 	h, res, u, err := userHalves(src, c.facts)
 	var m *machine
 	if err == nil {
@@ -77,7 +74,7 @@ func (c *checker) checkUser(programs []*Program) {
 		return
 	}
 	defer m.close()
-	ref, err := host(src)
+	ref, err := host(handlers(programs, (*Program).Reference))
 	if err != nil {
 		c.note("reference", programs[0], "%v", err)
 		return
@@ -99,7 +96,7 @@ func (c *checker) checkUser(programs []*Program) {
 
 func (c *checker) compareUser(m *machine, p *Program, probe int, fn starlark.Callable, h, ref *script.Host) {
 	for _, in := range c.inputs {
-		want := outcomeOf(starlark.Call(ref.Thread(), ref.Handler(probe), starlark.Tuple{eventOf(in, userStrMax)}, nil))
+		want := outcomeOf(starlark.Call(ref.Thread(), ref.Handler(probe), starlark.Tuple{eventOf(in, StrMax)}, nil))
 		got, err := m.deliver(probe, in, func() outcome { return outcomeOf(starlark.Call(h.Thread(), fn, starlark.Tuple{m.event}, nil)) })
 		if err != nil {
 			c.note("rejected", p, "%v", err)

@@ -1,0 +1,126 @@
+package value
+
+import (
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// Bytes are bytes as the specification has them: an element is an int, and so
+// is what a loop goes over. (Those of go.starlark.net have elements that are
+// bytes of length 1.) All bytes of scripts are these: what is read, literals
+// and what bytes() gives (starlark/script, instrument.go), so that the
+// interpreter never compares one kind with the other.
+type Bytes string
+
+var (
+	_ starlark.Comparable = Bytes("")
+	_ starlark.Sliceable  = Bytes("")
+	_ starlark.Sequence   = Bytes("")
+	_ starlark.HasBinary  = Bytes("")
+	_ starlark.HasAttrs   = Bytes("")
+	_ starlark.Container  = Bytes("")
+)
+
+func (b Bytes) String() string             { return syntax.Quote(string(b), true) }
+func (Bytes) Type() string                 { return "bytes" }
+func (Bytes) Freeze()                      {}
+func (b Bytes) Truth() starlark.Bool       { return len(b) > 0 }
+func (b Bytes) Hash() (uint32, error)      { return starlark.String(b).Hash() }
+func (b Bytes) Len() int                   { return len(b) }
+func (b Bytes) Index(i int) starlark.Value { return starlark.MakeInt(int(b[i])) }
+func (b Bytes) Iterate() starlark.Iterator { return &bytesIterator{b} }
+
+// Slice is b[start:end:step].
+func (b Bytes) Slice(start, end, step int) starlark.Value {
+	return Bytes(starlark.Bytes(b).Slice(start, end, step).(starlark.Bytes))
+}
+
+// CompareSameType orders by the bytes. Bytes of the interpreter's own kind are
+// the same type to it; they come from no script.
+func (b Bytes) CompareSameType(op syntax.Token, y starlark.Value, depth int) (bool, error) {
+	return starlark.String(b).CompareSameType(op, starlark.String(OwnBytes(y).(Bytes)), depth)
+}
+
+// Has is y in b: a byte, or bytes one behind the other.
+func (b Bytes) Has(y starlark.Value) (bool, error) {
+	if part, ok := y.(Bytes); ok {
+		y = starlark.Bytes(part)
+	}
+	return starlark.Bytes(b).Has(y)
+}
+
+// Binary is b + b and b * n.
+func (b Bytes) Binary(op syntax.Token, y starlark.Value, side starlark.Side) (starlark.Value, error) {
+	var out starlark.Value
+	var err error
+	switch other := y.(type) {
+	case Bytes:
+		if op != syntax.PLUS {
+			return nil, nil
+		}
+		return b + other, nil
+	case starlark.Int:
+		if op != syntax.STAR {
+			return nil, nil
+		}
+		out, err = starlark.Binary(op, starlark.Bytes(b), other)
+	default:
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return Bytes(out.(starlark.Bytes)), nil
+}
+
+// Attr gives b.elems, the only method.
+func (b Bytes) Attr(name string) (starlark.Value, error) {
+	return starlark.Bytes(b).Attr(name)
+}
+
+// AttrNames names the methods.
+func (b Bytes) AttrNames() []string { return starlark.Bytes(b).AttrNames() }
+
+type bytesIterator struct{ left Bytes }
+
+func (it *bytesIterator) Next(p *starlark.Value) bool {
+	if it.left == "" {
+		return false
+	}
+	*p = it.left.Index(0)
+	it.left = it.left[1:]
+	return true
+}
+
+func (*bytesIterator) Done() {}
+
+// OwnBytes gives bytes of the interpreter's own kind as ours; other values stay
+// as they are.
+func OwnBytes(v starlark.Value) starlark.Value {
+	if b, ok := v.(starlark.Bytes); ok {
+		return Bytes(b)
+	}
+	return v
+}
+
+// PlainBytes gives bytes as the interpreter's own builtins know them; other
+// values stay as they are.
+func PlainBytes(v starlark.Value) starlark.Value {
+	if b, ok := v.(Bytes); ok {
+		return starlark.Bytes(b)
+	}
+	return v
+}
+
+// OnBytes is a builtin of the interpreter that takes or gives bytes, for ours.
+func OnBytes(name string) *starlark.Builtin {
+	universal := starlark.Universe[name]
+	return starlark.NewBuiltin(name, func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		plain := make(starlark.Tuple, len(args))
+		for i, v := range args {
+			plain[i] = PlainBytes(v)
+		}
+		v, err := starlark.Call(th, universal, plain, kwargs)
+		return OwnBytes(v), err
+	})
+}
