@@ -44,7 +44,7 @@ var layers = []layer{
 	{"stdlib", nil, nil},
 	{"docs", nil, nil},
 
-	{"bpfgen", []string{"bpfgen", "internal/binary", "internal/format", "internal/gofunc", "internal/plan", "internal/kernel", "internal/usdt", "internal/wire"}, []string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
+	{"bpfgen", []string{"bpfgen", "internal/abi", "internal/binary", "internal/format", "internal/gofunc", "internal/plan", "internal/kernel", "internal/usdt", "internal/wire"}, []string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
 
 	{"internal/explain", []string{"bpfgen", "internal/plan", "internal/wire"}, []string{ebpf, ebpf + "/asm", starlark + "syntax", starlark + "resolve"}},
 	{"internal/manual", nil, nil},
@@ -53,7 +53,8 @@ var layers = []layer{
 	{"internal/format", nil, nil},
 	{"internal/printfmt", nil, nil},
 	{"internal/render", []string{"internal/format", "internal/plan", "internal/wire", "starlark/value"}, []string{starlark}},
-	{"internal/kernel", nil, []string{unix}},
+	{"internal/abi", nil, nil},
+	{"internal/kernel", []string{"internal/abi"}, []string{unix}},
 	{"internal/doctor", []string{"internal/kernel"}, []string{unix}},
 	{"internal/elffile", []string{"internal/kernel"}, []string{"github.com/ianlancetaylor/demangle", "github.com/ulikunitz/xz"}},
 	{"internal/gofunc", nil, []string{"golang.org/x/arch/"}},

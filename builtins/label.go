@@ -15,7 +15,7 @@ import (
 // Labels also stand in kernel halves: there the raw value is stored or sent
 // and readers see the text. Both ways use the same functions.
 var labelFamily = []Entry{
-	label("errno", "errno(n)", "The name of an error as system calls return it: errno(-2) is ENOENT. What is not negative is no error, and stays a number."),
+	label("errno", "errno(n)", "The name of an error as system calls return it: errno(-2) is ENOENT. What is not negative is no error, and stays a number. Of a pointer that is an error (ERR_PTR) it is that error's name, of another one None."),
 	label("signal", "signal(n)", "The name of a signal: SIGTERM."),
 	label("syscall_name", "syscall_name(n)", "The name of a system call by its number."),
 	label("ksym", "ksym(addr)", "The kernel function at an address."),
@@ -103,6 +103,9 @@ func labelCall(e *Env, c *call) (starlark.Value, error) {
 	v, err := c.word(n)
 	if err != nil {
 		return nil, err
+	}
+	if _, small := n.Int64(); c.name == "errno" && !small {
+		return starlark.None, nil // an address, which is no error
 	}
 	return starlark.String(f(v)), nil
 }

@@ -76,6 +76,8 @@ func (b *builder) isAbsent(v val, tag int64, then, els *ir.Block) {
 		b.branchImm(ir.SET, v.s.flags, flag, then, els)
 	case v.tag == nil:
 		b.cond(constBool(false), then, els)
+	case tag == wire.TagFault: // or TagUnreadable
+		b.branchImm(ir.UGE, v.tag, tag, then, els)
 	default:
 		b.branchImm(ir.EQ, v.tag, tag, then, els)
 	}

@@ -38,6 +38,10 @@ func (b *builder) expr(e *tree.Expr) val {
 		return b.tuple(e)
 	case tree.OpElem:
 		return b.expr(e.Args[0]).elems[e.Int]
+	case tree.OpUnreadable:
+		v := intVal(e.Type, b.konst(0))
+		v.tag = b.konst(wire.TagUnreadable)
+		return v
 	case tree.OpInline:
 		return b.inlineExpr(e)
 	case tree.OpTableGet, tree.OpTableIndex, tree.OpTablePop, tree.OpTableHas, tree.OpCellGet:

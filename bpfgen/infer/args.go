@@ -222,6 +222,8 @@ func (b *body) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val {
 		p := b.pointerTo(t.Elem, pos)
 		p.Trusted = p.BTF != 0
 		return as(p)
+	case kernel.KindStruct, kernel.KindUnion, kernel.KindArray:
+		return objVal(&regStruct{words: []wordIn{{from: b, expr: raw}}, id: btf.Skip(id)})
 	}
 	return exprVal(raw)
 }

@@ -69,6 +69,8 @@ func (b *body) objAttr(x val, name string, pos plan.Pos) val {
 		return o.register(name, pos)
 	case *structObj:
 		return b.inPlace(o.place, func(at *body) val { return at.structField(o, name, pos) })
+	case *regStruct:
+		return o.field(b, name, pos)
 	case *row:
 		return b.rowAttr(o, name, pos)
 	}
@@ -168,6 +170,8 @@ func (b *body) index(x, i val, pos plan.Pos) val {
 		return o.element(n, pos)
 	case *arrayObj:
 		return b.inPlace(o.place, func(at *body) val { return at.element(o, i, pos) })
+	case *regStruct:
+		return o.element(b, i, pos)
 	}
 	if ref, ok := x.c.(plan.Ref); ok {
 		return b.getIndex(ref.Container, i, pos)

@@ -308,7 +308,10 @@ func (b *body) equal(x, y val, pos plan.Pos) cond {
 	if lk != rk {
 		return b.differ(l, r, pos)
 	}
-	out := &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{assume(l), assume(r)}, Pos: pos}
+	out, ok := comparePointers(tree.OpEq, l.Type, r.Type, assume(l), assume(r), pos)
+	if !ok {
+		out = &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{assume(l), assume(r)}, Pos: pos}
+	}
 	return cond{expr: tagsEqual(l, r, out, pos)}
 }
 
@@ -481,6 +484,9 @@ func (b *body) order(op syntax.Token, x, y val, pos plan.Pos) val {
 		wrong(pos, "%s and %s cannot be compared by %s", x.describe(), y.describe(), op)
 	}
 	l, r := b.num(x, pos), b.num(y, pos)
+	if e, ok := comparePointers(orderOps[op], x.typ(), y.typ(), l, r, pos); ok {
+		return exprVal(e)
+	}
 	return exprVal(&tree.Expr{Op: orderOps[op], Type: types.Boolean, Args: []*tree.Expr{l, r}, Pos: pos})
 }
 

@@ -140,6 +140,9 @@ func (b *body) rv(v val, pos plan.Pos) *tree.Expr {
 		return e
 	case v.obj != nil:
 		v.mustKnow()
+		if s, ok := v.obj.(*regStruct); ok {
+			return b.rv(s.whole(b, pos), pos)
+		}
 		if p, ok := v.obj.(located); ok && p.origin() != nil && p.origin() != b {
 			return b.here(val{expr: p.value(b, pos), start: p.origin()}).expr
 		}

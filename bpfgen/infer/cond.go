@@ -224,19 +224,18 @@ func (b *body) truthOf(id *syntax.Ident) cond {
 // truth is Starlark's bool(v).
 func (b *body) truth(v val, pos plan.Pos) cond {
 	v.mustKnow()
+	if s, ok := v.obj.(*regStruct); ok {
+		v = s.whole(b, pos)
+	}
 	switch {
 	case v.c != nil:
 		return known(constTruth(v.c))
 	case v.comp:
 		return known(v.names != nil || len(v.elems) > 0)
 	case v.obj != nil:
-		if a, ok := v.obj.(addressed); ok {
-			if _, isBytes := v.obj.(*memObj); isBytes {
-				return b.truth(exprVal(b.rv(v, pos)), pos) // which may be FAULT
-			}
-			return cond{expr: b.presentTruth(a.value(b, pos), pos)}
+		if _, ok := v.obj.(addressed); !ok {
+			return known(true)
 		}
-		return known(true)
 	}
 	e := b.rv(v, pos)
 	if e.Type.Kind == types.None {

@@ -121,6 +121,9 @@ func assume(e *tree.Expr) *tree.Expr {
 // num gives v as a present int. A pointer is its address.
 func (b *body) num(v val, pos plan.Pos) *tree.Expr {
 	v.mustKnow()
+	if s, ok := v.obj.(*regStruct); ok {
+		v = s.whole(b, pos)
+	}
 	if v.obj == nil {
 		switch t := v.typ(); t.Kind {
 		case types.Int, types.None:
@@ -132,7 +135,7 @@ func (b *body) num(v val, pos plan.Pos) *tree.Expr {
 		}
 	} else if a, ok := v.obj.(addressed); ok {
 		if e := a.value(b, pos); e.Type.Kind == types.Int || e.Type.Kind == types.Ptr { // mem() is bytes
-			return e
+			return b.present(exprVal(e), "an int", pos)
 		}
 	}
 	refuse(pos, "got %s, want an int", v.describe())

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/tree"
-	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/abi"
 	"github.com/startrace/startrace/internal/gofunc"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
@@ -38,6 +38,9 @@ type funcPoint struct {
 	returns []uint64
 	// others are how many other functions return for it: it jumps to them.
 	others int
+	// call is where the arguments and the result are; nil where nobody knows, or
+	// before it was asked for.
+	call *abi.Call
 	// site is that of a static probe, with its arguments.
 	site *usdt.Site
 }
@@ -54,7 +57,7 @@ func (p *funcPoint) answer(question string) string {
 		return p.site.Text
 	case "ret":
 		if p.typed() {
-			return fmt.Sprint(p.proto.Ret)
+			return fmt.Sprint(p.proto.Ret, p.resultPlace())
 		}
 		return "untyped"
 	case "":
@@ -65,7 +68,7 @@ func (p *funcPoint) answer(question string) string {
 	}
 	for i, arg := range p.params() {
 		if arg.Name == question || fmt.Sprint(i) == question {
-			return fmt.Sprintf("%d %d", i, arg.Type)
+			return fmt.Sprint(i, arg.Type, p.argPlace(i))
 		}
 	}
 	return ""
@@ -288,12 +291,29 @@ func (u *unit) noTrampoline(f *funcPoint) string {
 	for _, p := range f.params() {
 		t, err := btf.Type(btf.Skip(p.Type))
 		size, sizeErr := btf.Size(p.Type)
+		whole := t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion
 		switch {
 		case err != nil || sizeErr != nil || size > 8:
 			return f.name + " takes " + p.Name + " by value in several words"
+		case whole && !u.facts.StructArguments():
+			return "this kernel has no trampolines for the struct that " + f.name + " takes by value"
 		case t.Kind == kernel.KindPtr && !u.facts.PointerArguments() && !u.plainPointer(btf, t.Elem):
 			return "a program of this kernel may not read the pointer " + p.Name + " of " + f.name
 		}
+	}
+	return u.noResult(btf, f)
+}
+
+// noResult says why a function's result keeps it from having a trampoline: they
+// know none that is a struct (btf_distill_func_proto, kernel/bpf/btf.c).
+func (u *unit) noResult(btf *kernel.BTF, f *funcPoint) string {
+	switch t, err := btf.Type(btf.Skip(f.proto.Ret)); {
+	case err != nil:
+		return err.Error()
+	case t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion:
+		return f.name + " returns a struct"
+	case t.Size > 8:
+		return f.name + " returns several words"
 	}
 	return ""
 }
@@ -422,134 +442,6 @@ func (t *target) funcEvent(b *body, f *funcView) *event {
 	ev.fn = func(pos plan.Pos) val { return b.pr.pointLabel(f, "func", f.name, pos) }
 	ev.name = func(pos plan.Pos) val { return b.pr.pointLabel(f, "point", f.text, pos) }
 	return ev
-}
-
-// funcArgs is e.args of a function: the registers in which its ABI passes them.
-type funcArgs struct {
-	f    *funcView
-	mech tree.AttachKind
-	// start, if set, is the program at the entry, of which the values are; the
-	// memory behind them is read where the walk is.
-	start *body
-}
-
-func (a *funcArgs) names() []string {
-	a.f.ask("")
-	var out []string
-	for _, p := range a.f.params() {
-		if p.Name != "" {
-			out = append(out, p.Name)
-		}
-	}
-	return out
-}
-
-func (a *funcArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
-	a.f.ask(name)
-	for i, p := range a.f.params() {
-		if p.Name == name {
-			return a.at(b, i, pos)
-		}
-	}
-	return val{}, false
-}
-
-func (a *funcArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
-	a.f.ask(fmt.Sprint(i))
-	params := a.f.params()
-	if i < 0 || params != nil && i >= len(params) || i >= maxArgs {
-		return val{}, false
-	}
-	word := a.word(b, i, pos)
-	if params == nil {
-		return exprVal(as(word, untypedWord(a.f.user), pos)), true
-	}
-	return b.typedWord(word, params[i].Type, pos), true
-}
-
-// maxArgs bounds e.args[i] where nobody knows how many there are.
-const maxArgs = 12
-
-// untypedWord is how a word is shown of which no type is known: one of a user
-// function may be negative, one of a kernel function is rather an address.
-func untypedWord(user bool) types.Type {
-	if user {
-		return types.I64
-	}
-	return types.U64
-}
-
-func as(e *tree.Expr, t types.Type, pos plan.Pos) *tree.Expr {
-	return &tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{e}, Pos: pos}
-}
-
-// word is the 64 bits that argument i came in.
-func (a *funcArgs) word(b *body, i int, pos plan.Pos) *tree.Expr {
-	if a.mech == tree.AttachFentry || a.mech == tree.AttachFexit {
-		return load(ctxPlace(b, 8*i, pos), types.U64, pos)
-	}
-	from := b
-	if a.start != nil {
-		from = a.start
-	}
-	word := from.argWord(a.f, i, pos)
-	if a.start == nil {
-		return word
-	}
-	return b.here(val{expr: word, start: a.start}).expr
-}
-
-// argWord reads argument i at the entry of a function: a register, or the
-// stack above the return address.
-func (b *body) argWord(f *funcView, i int, pos plan.Pos) *tree.Expr {
-	if word, ok := b.userWord(f, i, pos); ok {
-		return word
-	}
-	regs := kernel.RegisterOffsets("")
-	if i < len(regs.Args) && regs.Args[i] >= 0 {
-		return register(regs.Args[i], pos)
-	}
-	space := tree.Kernel
-	if f.user {
-		space = tree.User
-	}
-	first := 0
-	for first < len(regs.Args) && regs.Args[first] >= 0 {
-		first++
-	}
-	return b.stackWord(regs.StackArgs+8*(i-first), space, pos)
-}
-
-// stackWord reads a word above the stack pointer.
-func (b *body) stackWord(off int, space tree.Space, pos plan.Pos) *tree.Expr {
-	at := place{register(kernel.RegisterOffsets("").SP, pos), int64(off), space, b}
-	return b.present(exprVal(load(at, types.U64, pos)), "an argument", pos)
-}
-
-func register(off int, pos plan.Pos) *tree.Expr {
-	return &tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: fmt.Sprintf("reg:%d", off), Pos: pos}
-}
-
-// funcResult is e.ret.
-func (b *body) funcResult(f *funcView, mech tree.AttachKind, pos plan.Pos) val {
-	f.ask("ret")
-	if f.program {
-		wrong(pos, "what a BPF program returns cannot be read: where it lies depends on how the verifier took the program's types")
-	}
-	var word *tree.Expr
-	if mech == tree.AttachFexit {
-		f.ask("") // the result lies behind the arguments
-		word = load(ctxPlace(b, 8*len(f.params()), pos), types.U64, pos)
-	} else {
-		word = register(kernel.RegisterOffsets("").Ret, pos)
-	}
-	if !f.typed() {
-		return exprVal(as(word, types.I64, pos))
-	}
-	if f.proto.Ret == 0 {
-		wrong(pos, "%s returns nothing (void), so there is no e.ret", f.name)
-	}
-	return b.typedWord(word, f.proto.Ret, pos)
 }
 
 // single splits the targets of a list: see target.split.

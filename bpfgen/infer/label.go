@@ -30,6 +30,9 @@ func init() {
 // labelled is an int that readers see as text.
 func (b *body) labelled(v val, label string, pos plan.Pos) val {
 	e := b.rv(v, pos)
+	if e.Type.Kind == types.Ptr && label == "errno" {
+		e = b.errorOf(e, pos)
+	}
 	if e.Type.Kind == types.Ptr {
 		t := types.U64
 		t.MayFault = e.Type.MayFault

@@ -130,6 +130,8 @@ func (b *body) sendable(v val, pos plan.Pos) val {
 		return b.arrayValue(o, pos)
 	case *ctxArray:
 		return o.everything(pos)
+	case *regStruct:
+		return o.whole(b, pos)
 	case addressed:
 		return v
 	case nil:

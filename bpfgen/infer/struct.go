@@ -21,12 +21,25 @@ type place struct {
 	from *body
 }
 
+// value is the address. What lies in a struct that a null pointer leads to, or one
+// that could not be read, has none.
 func (p place) value(_ *body, pos plan.Pos) *tree.Expr {
 	a := asAddress(p.addr, pos)
-	if p.off == 0 {
-		return a
+	out := a
+	if p.off != 0 {
+		out = &tree.Expr{Op: tree.OpAdd, Type: types.U64, Args: []*tree.Expr{a, constExpr(plan.MakeInt(p.off), pos)}, Pos: pos}
 	}
-	return &tree.Expr{Op: tree.OpAdd, Type: types.U64, Args: []*tree.Expr{a, constExpr(plan.MakeInt(p.off), pos)}, Pos: pos}
+	if p.addr.Type.Kind != types.Ptr || p.addr.Op == tree.OpBuiltin { // the current task is there
+		return out
+	}
+	null := &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{a, constExpr(plan.MakeInt(0), pos)}, Pos: pos}
+	t := types.U64.OrFault()
+	return &tree.Expr{Op: tree.OpCond, Type: t, Args: []*tree.Expr{null, as(faultExpr(pos), t, pos), as(out, t, pos)}, Pos: pos}
+}
+
+// faultExpr is FAULT.
+func faultExpr(pos plan.Pos) *tree.Expr {
+	return &tree.Expr{Op: tree.OpConst, Type: types.NoneT.OrFault(), Pos: pos}
 }
 
 // asAddress is e as the base of a read: a fault left 0 there, so the read
@@ -152,7 +165,10 @@ func (b *body) read(at place, id kernel.TypeID, name string, pos plan.Pos) val {
 	case kernel.KindStruct, kernel.KindUnion:
 		return objVal(&structObj{at, id})
 	case kernel.KindArray:
-		if b.isChar(t.Elem, pos) && t.Len > 0 {
+		if b.isChar(t.Elem, pos) && t.Len == 0 { // char name[] at the end of a struct
+			return exprVal(b.cstring(at, b.u.strMax+1, 0, pos))
+		}
+		if b.isChar(t.Elem, pos) {
 			room := t.Len + 1
 			if name == "comm" && t.Len == types.Comm.Cap {
 				room = t.Len // the kernel always ends it with a NUL

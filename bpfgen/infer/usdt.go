@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"math/big"
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -78,7 +79,7 @@ func (b *body) operand(o *usdt.Operand, pos plan.Pos) val {
 	case o.Float:
 		wrong(pos, "the argument %s is a floating-point number, which a kernel half cannot read", o.Text)
 	case o.Kind == usdt.Constant:
-		return intVal(o.Const)
+		return constant(plan.Int{Big: cutTo(o.Const, t)})
 	case o.Kind == usdt.InRegister:
 		return exprVal(as(part(o.Register, pos), t, pos))
 	case o.Kind == usdt.InMemory:
@@ -86,6 +87,16 @@ func (b *body) operand(o *usdt.Operand, pos plan.Pos) val {
 	}
 	wrong(pos, "the argument %s cannot be read: %s", o.Text, o.Problem)
 	return val{}
+}
+
+// cutTo is a constant in the width and with the sign of an int type, as a register
+// of that type would have it.
+func cutTo(n int64, t types.Type) *big.Int {
+	bits := uint64(n) << (64 - t.Bits) >> (64 - t.Bits)
+	if t.Signed {
+		return big.NewInt(int64(bits) << (64 - t.Bits) >> (64 - t.Bits))
+	}
+	return new(big.Int).SetUint64(bits)
 }
 
 // operandAddress is base + index·scale.

@@ -15,7 +15,7 @@ var opNames = [...]string{
 	OpContains: "contains", OpMatches: "matches", OpStrConstGet: "strconstget",
 	OpTuple: "tuple", OpRecord: "record", OpElem: "elem",
 	OpTableGet: "tableget", OpTableIndex: "tableindex", OpTablePop: "tablepop",
-	OpTableHas: "tablehas", OpCellGet: "cellget", OpPath: "path", OpMem: "mem", OpStrList: "strlist",
+	OpTableHas: "tablehas", OpCellGet: "cellget", OpPath: "path", OpMem: "mem", OpUnreadable: "unreadable", OpStrList: "strlist",
 	OpJoin: "join", OpStack: "stack", OpSignal: "signal", OpInline: "inline",
 }
 

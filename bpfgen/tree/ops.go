@@ -138,6 +138,10 @@ const (
 	// kernel took it. Type is Boolean.
 	OpSignal
 
+	// OpUnreadable is what lies where no program can read, as in a register for
+	// floats: FAULT, with a tag of its own.
+	OpUnreadable
+
 	// OpInline runs Body; its value is what a SReturn with the same n gives. s is
 	// the function of the script that is called here, "" for parts of a loop.
 	OpInline

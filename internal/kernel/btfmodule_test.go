@@ -45,7 +45,7 @@ func TestModuleTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ module, prefix string }{{"two", "second"}, {"one", "one"}} {
-		fn := f.Typed(FunctionName{c.prefix + "_open", c.module})
+		fn := f.Typed(FunctionName{Name: c.prefix + "_open", Module: c.module})
 		if fn.ID == 0 || fn.BTF != uint32(base.Len())+4 || len(fn.Params) != 1 || fn.Params[0].Name != "dev" || b.TypeName(fn.Ret) != "int" {
 			t.Errorf("%s: got %+v", c.prefix, fn)
 			continue
@@ -70,7 +70,7 @@ func TestModuleTypes(t *testing.T) {
 	if got, err := f.MatchRawTracepoints("*_event"); err != nil || !slices.Equal(got, []string{"one_event", "second_event"}) {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if fn := f.Typed(FunctionName{"one_open", "three"}); fn.ID != 0 || fn.Name != "one_open" {
+	if fn := f.Typed(FunctionName{Name: "one_open", Module: "three"}); fn.ID != 0 || fn.Name != "one_open" {
 		t.Errorf("of a module without types: %+v", fn)
 	}
 }

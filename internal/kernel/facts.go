@@ -23,6 +23,9 @@ type Options struct {
 	// OnlyFunction reports that the kernel says it has no two functions of a
 	// name; nil: it does not tell.
 	OnlyFunction func(name string) bool
+	// TryFunction says why the kernel does not let a function be probed; nil: nobody
+	// knows before it is attached.
+	TryFunction func(name string) error
 	// Words reads words of 8 bytes of the kernel's memory, 0 where it cannot; nil: it
 	// cannot be read.
 	Words func(addrs []uint64) ([]uint64, error)
@@ -76,6 +79,18 @@ type Facts struct {
 
 // Open prepares to read facts; it reads none.
 func Open(opts Options) *Facts { return &Facts{opts: opts} }
+
+// TryFunction says why the kernel does not let a function be probed; nil if it does, or
+// if nobody knows.
+func (f *Facts) TryFunction(name string) error {
+	switch {
+	case f.opts.TryFunction == nil:
+		return nil
+	case !f.Features().Kprobe:
+		return nil
+	}
+	return f.opts.TryFunction(name)
+}
 
 // BTF gives the kernel's types.
 func (f *Facts) BTF() (*BTF, error) {

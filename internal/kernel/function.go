@@ -24,6 +24,8 @@ type Function struct {
 	Params []Param
 	// Ret is the type of the result, 0 for void or unknown.
 	Ret TypeID
+	// types are those that have ID; nil where there is none.
+	types *BTF
 }
 
 // A NoFunctionError says that the kernel has no function of that name that
@@ -63,11 +65,45 @@ func (f *Facts) functionName(name string) (FunctionName, error) {
 	if err != nil {
 		return FunctionName{}, err
 	}
+	if n, found := findFunction(names, name); found {
+		return n, nil
+	}
+	if n, found := f.unlistedFunction(names, name); found {
+		return n, nil
+	}
+	return FunctionName{}, &NoFunctionError{Name: name, Near: suggestFunction(name, names)}
+}
+
+func findFunction(names []FunctionName, name string) (FunctionName, bool) {
 	i, found := slices.BinarySearchFunc(names, name, func(n FunctionName, name string) int { return strings.Compare(n.Name, name) })
 	if !found {
-		return FunctionName{}, &NoFunctionError{Name: name, Near: suggestFunction(name, names)}
+		return FunctionName{}, false
 	}
-	return names[i], nil
+	return names[i], true
+}
+
+// unlistedFunction finds a function that only the kernel's symbols have: another name
+// of one that is in the list, since that has one name of each address, or one that is
+// not in it. Whether the kernel probes that is its word.
+func (f *Facts) unlistedFunction(names []FunctionName, name string) (FunctionName, bool) {
+	symbols, err := f.Symbols()
+	if err != nil {
+		return FunctionName{}, false
+	}
+	also, module, found := symbols.sameCode(name)
+	if !found {
+		return FunctionName{}, false
+	}
+	out := FunctionName{Name: name, Module: module}
+	for _, other := range also {
+		if n, listed := findFunction(names, other); listed {
+			return FunctionName{Name: name, Module: n.Module, As: n.Name}, true
+		}
+		if f.Typed(FunctionName{Name: other, Module: module}).ID != 0 {
+			out.As = other
+		}
+	}
+	return out, true
 }
 
 // suggestFunction compares only with names that begin alike: there are some
@@ -153,6 +189,9 @@ func (f *Facts) Typed(n FunctionName) *Function {
 		return fn
 	}
 	id, number, ok := f.functionType(b, n)
+	if as := (FunctionName{Name: n.As, Module: n.Module}); !ok && n.As != "" {
+		id, number, ok = f.functionType(b, as)
+	}
 	if !ok {
 		return fn
 	}
@@ -160,7 +199,7 @@ func (f *Facts) Typed(n FunctionName) *Function {
 	if proto == nil || proto.kind() != btfProto {
 		return fn
 	}
-	fn.ID, fn.BTF, fn.Params, fn.Ret = id, number, b.params(proto), proto.ref()
+	fn.ID, fn.BTF, fn.Params, fn.Ret, fn.types = id, number, b.params(proto), proto.ref(), b
 	return fn
 }
 
@@ -180,8 +219,9 @@ func (f *Facts) functionType(b *BTF, n FunctionName) (id TypeID, number uint32, 
 }
 
 // A FunctionName is a line of the list of functions: a name, and the module that
-// has it, "" for the kernel proper.
-type FunctionName struct{ Name, Module string }
+// has it, "" for the kernel proper. As is the name by which the list or the types
+// have the same code, "": the same.
+type FunctionName struct{ Name, Module, As string }
 
 // functionNames gives the functions that can be probed, sorted, once each:
 // those that ftrace knows, or, where the kernel does not show these, the text
@@ -229,7 +269,7 @@ func readFilterFunctions(r io.Reader) ([]FunctionName, error) {
 		module = strings.TrimSuffix(module, "]")
 		// Placeholders of functions that were left out (5.19).
 		if name != "" && !strings.HasPrefix(name, "__ftrace_invalid_address__") {
-			out = append(out, FunctionName{name, module})
+			out = append(out, FunctionName{Name: name, Module: module})
 		}
 	}
 	return sortFunctions(out), lines.Err()
@@ -255,7 +295,7 @@ func (s *Symbols) functions() []FunctionName {
 		// Loaded BPF programs, and trampolines of ftrace, kprobes and static calls
 		// (kernel/kallsyms.c, get_ksym_bpf and its neighbours) are no functions.
 		if sym := s.at(i); sym.Module != "bpf" && !strings.HasPrefix(sym.Module, "__builtin__") {
-			out = append(out, FunctionName{sym.Name, sym.Module})
+			out = append(out, FunctionName{Name: sym.Name, Module: sym.Module})
 		}
 	}
 	return sortFunctions(out)

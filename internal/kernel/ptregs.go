@@ -16,11 +16,6 @@ type Registers struct {
 	IP, SP, Ret              int
 	// UserSize is the size of what programs see of them (bpf_user_pt_regs_t).
 	UserSize int
-	// Args are the arguments of a kernel function; -1 where they are on the stack.
-	Args [8]int
-	// StackArgs is where the arguments behind those begin, in bytes above the
-	// stack pointer at the function's entry.
-	StackArgs int
 	// Names are all registers of e.regs, of 8 bytes each.
 	Names map[string]int
 }
@@ -58,12 +53,10 @@ func amd64Registers() *Registers {
 	r := &Registers{
 		SyscallNr: names["orig_ax"], SyscallNrSize: 8,
 		IP: names["ip"], SP: names["sp"], Ret: names["ax"], UserSize: 8 * len(amd64Order),
-		Args: [8]int{-1, -1, -1, -1, -1, -1, -1, -1}, StackArgs: 8, // the return address is below them
 	}
 	for i, n := range [...]string{"di", "si", "dx", "r10", "r8", "r9"} {
-		r.SyscallArgs[i], r.Args[i] = names[n], names[n]
+		r.SyscallArgs[i] = names[n]
 	}
-	r.Args[3] = names["cx"] // functions: the System V ABI
 	r.Names = names
 	return r
 }
@@ -81,9 +74,6 @@ func arm64Registers() *Registers {
 		r.Names["x"+strconv.Itoa(i)] = 8 * i
 		if i < len(r.SyscallArgs) {
 			r.SyscallArgs[i] = 8 * i
-		}
-		if i < len(r.Args) {
-			r.Args[i] = 8 * i
 		}
 	}
 	return r

@@ -8,11 +8,11 @@ import (
 
 func TestRegisterOffsets(t *testing.T) {
 	for arch, want := range map[string]string{
-		"amd64": "[112 104 96 56 72 64] 120/8 128 152 80 [112 104 96 88 72 64 -1 -1]",
-		"arm64": "[0 8 16 24 32 40] 280/4 256 248 0 [0 8 16 24 32 40 48 56]",
+		"amd64": "[112 104 96 56 72 64] 120/8 128 152 80",
+		"arm64": "[0 8 16 24 32 40] 280/4 256 248 0",
 	} {
 		r := RegisterOffsets(arch)
-		got := fmt.Sprintf("%v %d/%d %d %d %d %v", r.SyscallArgs, r.SyscallNr, r.SyscallNrSize, r.IP, r.SP, r.Ret, r.Args)
+		got := fmt.Sprintf("%v %d/%d %d %d %d", r.SyscallArgs, r.SyscallNr, r.SyscallNrSize, r.IP, r.SP, r.Ret)
 		if got != want {
 			t.Errorf("%s: got %s, want %s", arch, got, want)
 		}

@@ -67,6 +67,21 @@ func (f *Facts) PointerArguments() bool {
 	return !known || v.AtLeast(5, 17)
 }
 
+// StructArguments reports whether trampolines can be put at functions that take a
+// struct by value, in one word (6.1, commit 720e6a435194).
+func (f *Facts) StructArguments() bool {
+	v, known := f.release()
+	return !known || v.AtLeast(6, 1)
+}
+
+// ReturnsAsEntries reports whether links of kprobes run the programs at a return in
+// the same order as those at the entry (6.14, commit 4346ba160409: fprobe keeps a list
+// of what it saw begin), and not the other way round. Nothing tells but the version.
+func (f *Facts) ReturnsAsEntries() bool {
+	v, known := f.release()
+	return !known || v.AtLeast(6, 14)
+}
+
 // release is the version that the facts are of; that of a fixture is not known.
 func (f *Facts) release() (v Version, known bool) {
 	switch {

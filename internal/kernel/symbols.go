@@ -154,6 +154,25 @@ func (s *Symbols) Addr(name string) (uint64, bool) {
 	return s.addrs[s.byName[i]], true
 }
 
+// sameCode gives all names of the code that has a name, and its module.
+func (s *Symbols) sameCode(name string) (names []string, module string, found bool) {
+	addr, ok := s.Addr(name)
+	if !ok {
+		return nil, "", false
+	}
+	for i := sort.Search(len(s.addrs), func(i int) bool { return s.addrs[i] >= addr }); i < len(s.addrs) && s.addrs[i] == addr; i++ {
+		if !s.code[i] {
+			continue
+		}
+		sym := s.at(i)
+		names = append(names, sym.Name)
+		if sym.Name == name {
+			module, found = sym.Module, true
+		}
+	}
+	return names, module, found
+}
+
 func (s *Symbols) indexNames() {
 	s.byName = make([]int32, len(s.addrs))
 	for i := range s.byName {

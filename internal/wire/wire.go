@@ -29,7 +29,14 @@ const (
 	TagPresent = 0
 	TagNone    = 1
 	TagFault   = 2
+	// TagUnreadable is FAULT, too: the value lies where eBPF cannot read. Only ints have
+	// it.
+	TagUnreadable = 3
 )
+
+// MaxErrno is the largest number of an error: pointers from -MaxErrno on are errors
+// (include/linux/err.h).
+const MaxErrno = 4095
 
 // Last bytes of a string in a fixed layout.
 const (

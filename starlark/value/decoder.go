@@ -100,6 +100,8 @@ func absent(t *wire.Type, buf []byte) starlark.Value {
 		return starlark.None
 	case wire.TagFault:
 		return FAULT
+	case wire.TagUnreadable:
+		return Unreadable
 	}
 	return nil
 }
@@ -123,6 +125,9 @@ func (d *Decoder) scalar(t *wire.Type, buf []byte) starlark.Value {
 	case wire.Pointer:
 		if raw == 0 {
 			return starlark.None
+		}
+		if n := int64(raw); n < 0 && n >= -wire.MaxErrno { // ERR_PTR
+			return starlark.MakeInt64(n)
 		}
 	}
 	if t.Label != "" {

@@ -14,7 +14,7 @@ import (
 // first by the caller. An error says what was wanted: the types of a container
 // come from its uses in kernel halves.
 func Encode(t *wire.Type, v starlark.Value, buf []byte) error {
-	if v == starlark.None || v == FAULT {
+	if _, fault := v.(faultType); v == starlark.None || fault {
 		return encodeAbsent(t, v, buf)
 	}
 	switch t.Kind {
@@ -42,6 +42,8 @@ func encodeAbsent(t *wire.Type, v starlark.Value, buf []byte) error {
 	switch {
 	case t.TagOff >= 0 && none:
 		buf[t.TagOff] = wire.TagNone
+	case t.TagOff >= 0 && v == Unreadable:
+		buf[t.TagOff] = wire.TagUnreadable
 	case t.TagOff >= 0:
 		buf[t.TagOff] = wire.TagFault
 	case (t.Kind == wire.Str || t.Kind == wire.Bytes) && none:
@@ -135,6 +137,9 @@ func rawInt(t *wire.Type, v starlark.Value) (uint64, error) {
 			return v.ID, nil
 		}
 	case starlark.Int:
+		if n, ok := v.Int64(); t.Kind == wire.Pointer && ok && n < 0 && n >= -wire.MaxErrno { // ERR_PTR
+			return uint64(n), nil
+		}
 		if t.Kind == wire.Int || t.Kind == wire.Pointer {
 			return fitInt(t, v)
 		}

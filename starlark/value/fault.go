@@ -13,6 +13,10 @@ import (
 // ends the handler for that event.
 const FAULT = faultType(0)
 
+// Unreadable is the FAULT of what lies where eBPF cannot read, as a double in its
+// register. It is equal to FAULT, and prints another text.
+const Unreadable = faultType(1)
+
 // faultType is a number, not a struct, so that FAULT can be constant.
 type faultType byte
 
@@ -23,7 +27,13 @@ var (
 	_ starlark.Comparable = FAULT
 )
 
-func (faultType) String() string        { return "<fault>" }
+func (f faultType) String() string {
+	if f == Unreadable {
+		return "<float>"
+	}
+	return "<fault>"
+}
+
 func (faultType) Type() string          { return "fault" }
 func (faultType) Freeze()               {}
 func (faultType) Truth() starlark.Bool  { return starlark.True }

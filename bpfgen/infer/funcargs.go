@@ -1,0 +1,206 @@
+package infer
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/abi"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// This file reads the arguments and the results of functions where the ABI says
+// that they are: a register, several, the stack, or memory that a register leads
+// to. Programs of trampolines get them as words that the kernel copied.
+
+// funcArgs is e.args of a function.
+type funcArgs struct {
+	f    *funcView
+	mech tree.AttachKind
+	// start, if set, is the program at the entry, of which the values are; the
+	// memory behind them is read where the walk is.
+	start *body
+}
+
+func (a *funcArgs) names() []string {
+	a.f.ask("")
+	var out []string
+	for _, p := range a.f.params() {
+		if p.Name != "" {
+			out = append(out, p.Name)
+		}
+	}
+	return out
+}
+
+func (a *funcArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
+	a.f.ask(name)
+	for i, p := range a.f.params() {
+		if p.Name == name {
+			return a.at(b, i, pos)
+		}
+	}
+	return val{}, false
+}
+
+func (a *funcArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
+	a.f.ask(fmt.Sprint(i))
+	params := a.f.params()
+	switch {
+	case i < 0 || params != nil && i >= len(params) || i >= maxArgs:
+		return val{}, false
+	case a.mech == tree.AttachFentry || a.mech == tree.AttachFexit:
+		word := load(ctxPlace(b, 8*i, pos), types.U64, pos)
+		return b.typedWord(word, params[i].Type, pos), true
+	}
+	from := b
+	if a.start != nil {
+		from = a.start
+	}
+	if params == nil {
+		word := b.carry(from, from.argWord(a.f, i, pos))
+		return exprVal(as(word, untypedWord(a.f.user), pos)), true
+	}
+	return b.atPlace(from, a.f.argPlace(i), params[i].Type, pos), true
+}
+
+// carry brings a word of the program at the start to this one.
+func (b *body) carry(from *body, word *tree.Expr) *tree.Expr {
+	if from == b {
+		return word
+	}
+	return b.here(val{expr: word, start: from}).expr
+}
+
+// maxArgs bounds e.args[i] where nobody knows how many there are.
+const maxArgs = 12
+
+// untypedWord is how a word is shown of which no type is known: one of a user
+// function may be negative, one of a kernel function is rather an address.
+func untypedWord(user bool) types.Type {
+	if user {
+		return types.I64
+	}
+	return types.U64
+}
+
+func as(e *tree.Expr, t types.Type, pos plan.Pos) *tree.Expr {
+	return &tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{e}, Pos: pos}
+}
+
+// places is where the arguments and the result of the function are.
+func (p *funcPoint) places() *abi.Call {
+	if p.call == nil && p.proto != nil {
+		p.call = p.proto.Call("")
+	}
+	return p.call
+}
+
+func (p *funcPoint) argPlace(i int) abi.Location {
+	if c := p.places(); c != nil && i < len(c.Params) {
+		return c.Params[i]
+	}
+	return abi.Location{}
+}
+
+func (p *funcPoint) resultPlace() abi.Location {
+	if c := p.places(); c != nil {
+		return c.Result
+	}
+	return abi.Location{}
+}
+
+// atPlace is a value of a type at its place. The program from is at the moment at
+// which it is there.
+func (b *body) atPlace(from *body, l abi.Location, id kernel.TypeID, pos plan.Pos) val {
+	btf := b.u.btf(pos)
+	t, err := btf.Type(btf.Skip(id))
+	whole := t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion
+	switch {
+	case err != nil:
+		wrong(pos, "%v", err)
+	case whole && (l.Indirect || l.InMemory()):
+		return objVal(&structObj{from.placed(l, tree.Kernel, pos), btf.Skip(id)})
+	case whole:
+		s := &regStruct{id: btf.Skip(id)}
+		for _, p := range l.Places {
+			s.words = append(s.words, wordIn{from: from, Place: p})
+		}
+		return objVal(s)
+	case len(l.Places) != 1:
+		refuse(pos, "a %s has %d bytes; a kernel half computes with 64 bits", btf.TypeName(id), t.Size)
+	case l.Places[0].Where == abi.Other:
+		return exprVal(unreadable(pos))
+	}
+	return b.typedWord(b.carry(from, from.wordAt(l.Places[0], tree.Kernel, pos)), id, pos)
+}
+
+// placed is where a value in memory begins: on the stack, or where a word says.
+func (b *body) placed(l abi.Location, space tree.Space, pos plan.Pos) place {
+	if l.Indirect {
+		return place{b.wordAt(l.Places[0], space, pos), 0, space, b}
+	}
+	return place{register(kernel.RegisterOffsets("").SP, pos), int64(l.Places[0].Off), space, b}
+}
+
+// wordAt reads a word that a function was called with, or returns.
+func (b *body) wordAt(p abi.Place, space tree.Space, pos plan.Pos) *tree.Expr {
+	switch p.Where {
+	case abi.Register:
+		return register(kernel.RegisterOffsets("").Names[p.Name], pos)
+	case abi.Stack:
+		return b.stackWord(p.Off, space, pos)
+	case abi.Other:
+		return unreadable(pos)
+	}
+	refuse(pos, "where this result lies only its caller knows, on %s", runtime.GOARCH)
+	return nil
+}
+
+// argWord reads argument i at the entry of a function of which no types are known:
+// word i of its ABI.
+func (b *body) argWord(f *funcView, i int, pos plan.Pos) *tree.Expr {
+	if word, ok := b.userWord(f, i, pos); ok {
+		return word
+	}
+	space := tree.Kernel
+	if f.user {
+		space = tree.User
+	}
+	return b.wordAt(abi.Of(runtime.GOARCH).Word(i), space, pos)
+}
+
+// stackWord reads a word above the stack pointer.
+func (b *body) stackWord(off int, space tree.Space, pos plan.Pos) *tree.Expr {
+	at := place{register(kernel.RegisterOffsets("").SP, pos), int64(off), space, b}
+	return b.present(exprVal(load(at, types.U64, pos)), "an argument", pos)
+}
+
+func register(off int, pos plan.Pos) *tree.Expr {
+	return &tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: fmt.Sprintf("reg:%d", off), Pos: pos}
+}
+
+// unreadable is what lies where a program cannot read: a FAULT that says so.
+func unreadable(pos plan.Pos) *tree.Expr {
+	return &tree.Expr{Op: tree.OpUnreadable, Type: types.I64.OrFault(), Pos: pos}
+}
+
+// funcResult is e.ret.
+func (b *body) funcResult(f *funcView, mech tree.AttachKind, pos plan.Pos) val {
+	f.ask("ret")
+	switch {
+	case f.program:
+		wrong(pos, "what a BPF program returns cannot be read: where it lies depends on how the verifier took the program's types")
+	case !f.typed():
+		return exprVal(as(register(kernel.RegisterOffsets("").Ret, pos), types.I64, pos))
+	case f.proto.Ret == 0:
+		wrong(pos, "%s returns nothing (void), so there is no e.ret", f.name)
+	case mech == tree.AttachFexit:
+		f.ask("") // the result lies behind the arguments
+		word := load(ctxPlace(b, 8*len(f.params()), pos), types.U64, pos)
+		return b.typedWord(word, f.proto.Ret, pos)
+	}
+	return b.atPlace(b, f.resultPlace(), f.proto.Ret, pos)
+}

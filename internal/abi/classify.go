@@ -1,0 +1,118 @@
+package abi
+
+// A class is how a value is passed.
+type class struct {
+	how how
+	// parts are the registers that it takes, in order: of each which file, and how
+	// many bytes.
+	parts []part
+}
+
+type how uint8
+
+const (
+	inRegisters how = iota // if enough are left, else on the stack
+	inMemory               // on the stack
+	byAddress              // the address of a copy is passed as an integer
+	nothing                // it has no bytes
+)
+
+// A part goes into one register, or, if none, is padding.
+type part struct {
+	none  bool
+	float bool
+	bytes int
+}
+
+// classifyAMD64 is 3.2.3 of the System V ABI: a value of up to 16 bytes is taken
+// apart into eightbytes, each of which is an integer if one of its scalars is, and
+// a float otherwise.
+func classifyAMD64(v *Value) class {
+	switch {
+	case v.ByAddress:
+		return class{how: byAddress}
+	case v.Size == 0 || v.Composite && len(v.Scalars) == 0:
+		return class{how: nothing}
+	case v.Size > 16 || !aligned(v):
+		return class{how: inMemory}
+	}
+	parts := make([]part, v.words())
+	for i := range parts {
+		parts[i] = part{none: true, bytes: min(8, v.Size-8*i)}
+	}
+	for _, s := range v.Scalars {
+		if s.Kind == Long {
+			return class{how: inMemory}
+		}
+		if s.Kind == Vector && s.Size > 8 {
+			return class{parts: []part{{float: true, bytes: 16}}}
+		}
+		for i := s.Off / 8; i < len(parts) && 8*i < s.Off+s.Size; i++ {
+			parts[i].float = s.Kind != Int && (parts[i].none || parts[i].float)
+			parts[i].none = false
+		}
+	}
+	return class{parts: parts}
+}
+
+// aligned reports whether each scalar lies at a multiple of its size, as it does
+// unless the struct is packed.
+func aligned(v *Value) bool {
+	for _, s := range v.Scalars {
+		if n := min(s.Size, 16); n > 1 && s.Off%n != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// classifyARM64 is 6.8.2 of AAPCS64: up to four floats of one size take registers
+// of their own, other composites of more than 16 bytes are passed by their address.
+func classifyARM64(v *Value) class {
+	if v.Size == 0 {
+		return class{how: nothing}
+	}
+	if v.ByAddress {
+		return class{how: byAddress}
+	}
+	if n := homogeneous(v); n > 0 {
+		parts := make([]part, n)
+		for i := range parts {
+			parts[i] = part{float: true, bytes: v.Size / n}
+		}
+		return class{parts: parts}
+	}
+	if v.Size > 16 {
+		return class{how: byAddress}
+	}
+	parts := make([]part, v.words())
+	for i := range parts {
+		parts[i].bytes = min(8, v.Size-8*i)
+	}
+	return class{parts: parts}
+}
+
+// maxHomogeneous is how many floats of one size take registers of their own.
+const maxHomogeneous = 4
+
+// homogeneous gives the number of floats if v has nothing else, of one size each;
+// 0 if it is none of that. Members of unions lie over each other and count once.
+func homogeneous(v *Value) int {
+	if len(v.Scalars) == 0 {
+		return 0
+	}
+	first := v.Scalars[0]
+	for _, s := range v.Scalars {
+		if s.Kind == Int || s.Kind != first.Kind || s.Size != first.Size || s.Size == 0 || s.Off%s.Size != 0 {
+			return 0
+		}
+	}
+	at := map[int]bool{}
+	for _, s := range v.Scalars {
+		at[s.Off] = true
+	}
+	if len(at) > maxHomogeneous || len(at)*first.Size != v.Size {
+		return 0
+	}
+	return len(at)
+}

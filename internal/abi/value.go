@@ -1,0 +1,71 @@
+package abi
+
+// A Kind is what a scalar is to the ABI.
+type Kind uint8
+
+// The kinds.
+const (
+	Int    Kind = iota // integers, pointers, bools, enums
+	Float              // float, double, and what goes where they go
+	Long               // long double of amd64 (x87), 16 bytes
+	Vector             // vectors of the machine, and long double of arm64
+)
+
+// A Scalar is a part of a value that has no parts.
+type Scalar struct {
+	Off, Size int
+	Kind      Kind
+}
+
+// A Value is an argument or a result as its type describes it. The value of a
+// scalar type has one Scalar, that of void none and no size.
+type Value struct {
+	Size, Align int
+	// Composite: a struct, a union or an array.
+	Composite bool
+	// ByAddress: the language passes the address of a copy (a class of C++ with a
+	// copy constructor or a destructor of its own).
+	ByAddress bool
+	Scalars   []Scalar
+}
+
+// Scalar gives a value of a scalar type of a size.
+func (k Kind) Value(size int) Value {
+	return Value{Size: size, Align: size, Scalars: []Scalar{{0, size, k}}}
+}
+
+// words is how many words of 8 bytes the value has.
+func (v *Value) words() int { return (v.Size + 7) / 8 }
+
+// Where is the kind of place that a part of a value is in.
+type Where uint8
+
+// The kinds of places.
+const (
+	Nowhere  Where = iota // padding, which is passed in nothing
+	Register              // an integer register, that struct pt_regs has
+	Other                 // a floating-point register, that eBPF cannot read
+	Stack                 // memory from the stack pointer
+)
+
+// A Place is where 8 bytes of a value are, or fewer at its end.
+type Place struct {
+	Where Where
+	Name  string // of the register: as struct pt_regs has it, or as manuals do
+	Off   int    // Stack: bytes from the stack pointer at the entry
+	// Bytes: how many bytes of the value are there. Of arm64's arrays of floats it
+	// can be fewer than 8, each in a register of its own.
+	Bytes int
+}
+
+// A Location is where a value is: its bytes in order, or, if Indirect, the one
+// place that holds its address.
+type Location struct {
+	Places   []Place
+	Indirect bool
+}
+
+// InMemory reports whether the value lies on the stack, whole.
+func (l *Location) InMemory() bool {
+	return !l.Indirect && len(l.Places) > 0 && l.Places[0].Where == Stack
+}
