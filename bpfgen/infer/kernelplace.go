@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"errors"
+
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
@@ -13,11 +15,46 @@ func (u *unit) mayProbe(p *plan.Pattern, name string) {
 	if kernel.IsPattern(name) || p.Provider == "fentry" || p.Provider == "fexit" {
 		return
 	}
-	list, err := u.facts.Blacklist()
-	if err == nil {
-		err = list.Check(name)
+	if err := u.blacklisted(name); err != nil {
+		wrong(p.Pos, "%s: %v", p.Text, err)
 	}
+}
+
+func (u *unit) blacklisted(name string) error {
+	list, err := u.facts.Blacklist()
 	if err != nil {
+		return err
+	}
+	return list.Check(name)
+}
+
+// leftOut reports whether a point of a list is a function that the kernel lets nobody
+// probe: the list goes on without it, with a word.
+func (u *unit) leftOut(one plan.Point) bool {
+	p, ok := one.(*plan.Pattern)
+	if !ok || p.Provider != "kprobe" && p.Provider != "kretprobe" || len(p.Args) != 1 || kernel.IsPattern(p.Args[0]) {
+		return false
+	}
+	err := u.blacklisted(p.Args[0])
+	if errors.Is(err, kernel.ErrNoProbes) {
+		u.warnf(p.Pos, "%s is left out: %v", p.Text, err)
+		return true
+	}
+	return false
+}
+
+// mustBeProbed refuses a function of the kernel that is there, and at which the kernel
+// puts no probe: another point can do in its place.
+func (u *unit) mustBeProbed(one plan.Point, targets []*target) {
+	p, ok := one.(*plan.Pattern)
+	if !ok || p.Provider != "func" && funcMechanisms[p.Provider] == 0 || len(targets) != 1 || len(targets[0].funcs) != 1 {
+		return
+	}
+	f := targets[0].funcs[0]
+	if f.user || f.program || f.place.Module != "" || f.place.Address != 0 {
+		return
+	}
+	if err := u.facts.TryFunction(f.place.Func); err != nil {
 		wrong(p.Pos, "%s: %v", p.Text, err)
 	}
 }

@@ -155,6 +155,9 @@ func (t *target) event(b *body) *event {
 func (u *unit) expand(list []plan.Point, pos plan.Pos) []*target {
 	var out []*target
 	for _, p := range list {
+		if len(list) > 1 && u.leftOut(p) {
+			continue
+		}
 		out = append(out, u.expandOne(p)...)
 	}
 	if len(out) == 0 && !u.late && !u.waiting() {
@@ -205,7 +208,11 @@ func (u *unit) expandFirst(p *plan.First) []*target {
 	var tried []string
 	for i, one := range p.Points {
 		var out []*target
-		r := attempt(func() { out = u.expandOne(one) })
+		r := attempt(func() {
+			if out = u.expandOne(one); i < len(p.Points)-1 {
+				u.mustBeProbed(one, out)
+			}
+		})
 		if r == nil && len(out) > 0 {
 			c := Choice{Pos: p.Pos, Refused: tried, Rest: len(p.Points) - i - 1}
 			for _, t := range out {

@@ -1,7 +1,6 @@
 package attach
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -59,9 +58,9 @@ const namedPlaces = 3
 
 // rank orders programs for attaching: the ends of spans come before their
 // starts, so that no start is recorded whose end is then not seen. Programs at
-// one point run in the order in which they were attached (kernel/tracepoint.c):
-// an entry of a span has its new number before others look for it, and is
-// forgotten after all have.
+// one tracepoint run in the order in which they were attached (order.go): an entry
+// of a span has its new number before others look for it, and is forgotten after
+// all have.
 func rank(p *tree.Program) int {
 	switch {
 	case p.Name == bpfgen.SpanExec:
@@ -100,17 +99,25 @@ func (l *Loaded) attach(want func(*program) bool) error {
 	undo := func() { // opening one can make another
 		l.detach(l.selected(func(p *program) bool { return !slices.Contains(before, p) }))
 	}
+	var left leftOut
 	for _, p := range todo {
+		if left.has(p) {
+			continue
+		}
 		if err := l.opts.stopped(); err != nil {
 			undo()
 			return err
 		}
 		points, err := l.open(p)
-		if err != nil {
+		if err != nil && !l.leave(p, err, &left) {
 			undo()
 			return &Error{p.Program, markPermission(explainFiles(&p.Attach, err))}
 		}
 		p.points = points
+	}
+	if err := l.withoutPoints(&left); err != nil {
+		undo()
+		return err
 	}
 	return nil
 }
@@ -123,7 +130,7 @@ func (l *Loaded) selected(want func(*program) bool) []*program {
 			out = append(out, p)
 		}
 	}
-	slices.SortStableFunc(out, func(p, q *program) int { return cmp.Compare(rank(p.Program), rank(q.Program)) })
+	slices.SortStableFunc(out, l.less)
 	return out
 }
 

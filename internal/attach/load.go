@@ -27,6 +27,9 @@ type Options struct {
 	// Tracefs finds that folder. It is needed only where a program stands at returns
 	// of kernel functions; nil: the kernel follows few calls of each.
 	Tracefs func() (string, error)
+	// ReturnsAsEntries reports whether links of kprobes run programs at returns in the
+	// same order as at entries; nil: the other way round.
+	ReturnsAsEntries func() bool
 	// Drain takes what programs have sent from the ring; nil: it fits.
 	Drain func() error
 	// Stop gives an error once the user does not want the unit any more: hundreds of programs take a

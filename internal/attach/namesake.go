@@ -44,7 +44,18 @@ func OnlyFunction(name string) bool {
 
 // askNowhere asks for a probe where none can be. There is no error only if the
 // kernel put one there all the same.
-func askNowhere(function string) error {
+func askNowhere(function string) error { return askAt(function, nowhere) }
+
+func tryFunction(name string) error {
+	err := askAt(name, 0)
+	if err == nil {
+		return nil
+	}
+	return explainPlace(&tree.Attach{Kind: tree.AttachKprobe}, &tree.Place{Func: name}, err)
+}
+
+// askAt asks for a probe in a function, and takes it away.
+func askAt(function string, offset uint64) error {
 	pmu, err := findPMU("kprobe")
 	if err != nil {
 		return err
@@ -53,7 +64,7 @@ func askNowhere(function string) error {
 	if err != nil {
 		return err
 	}
-	attr := pmu.kprobeAttr(&tree.Place{Offset: nowhere}, name, false)
+	attr := pmu.kprobeAttr(&tree.Place{Offset: offset}, name, false)
 	attr.Size = uint32(unix.PERF_ATTR_SIZE_VER1)
 	fd, err := unix.PerfEventOpen(&attr, -1, 0, -1, unix.PERF_FLAG_FD_CLOEXEC)
 	runtime.KeepAlive(name) // attr holds its address as a number

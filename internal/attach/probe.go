@@ -99,20 +99,21 @@ func (l *Loaded) openProbes(prog *program, others bool) (points []point, err err
 		open = l.returnOpener(prog, cpus[0], open)
 	}
 	var refused []string
+	var last error
 	for i := range a.Places {
 		p, err := open(&a.Places[i])
 		switch {
 		case err == nil:
 			points = append(points, p)
 		case (others || len(a.Places) > 1) && placeIsAtFault(err):
-			refused = append(refused, a.Places[i].String())
+			refused, last = append(refused, a.Places[i].String()), err
 		default:
 			err = explainLimit(err, len(points), len(a.Places))
 			return nil, errors.Join(err, l.releaseAll(points))
 		}
 	}
 	if len(points) == 0 && !others {
-		return nil, fmt.Errorf("none of %d functions can be probed, such as %s", len(a.Places), refused[0])
+		return nil, fmt.Errorf("none of %d functions can be probed: %w", len(a.Places), last)
 	}
 	l.refuse(prog, refused)
 	return points, nil
@@ -267,7 +268,8 @@ func explainPlace(a *tree.Attach, p *tree.Place, err error) error {
 	case errors.Is(err, unix.EILSEQ), runtime.GOARCH == "arm64" && p.Offset%4 != 0: // where instructions have 4 bytes
 		return fmt.Errorf("%s is not the beginning of an instruction: %w", p, err)
 	case errors.Is(err, unix.EINVAL):
-		return fmt.Errorf("%s must not be probed: the kernel forbids it for functions that probes themselves use: %w", p, err)
+		return fmt.Errorf("the kernel refuses a probe at %s, as it does for functions that it built without a place for probes "+
+			"(not in available_filter_functions) and for those that probes use themselves; its log may say which (dmesg | tail): %w", p, err)
 	}
 	return err
 }

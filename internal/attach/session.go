@@ -39,7 +39,7 @@ func (l *Loaded) probesOf(programs func(*program) bool) (probes []int) {
 // refuses are loaded as two, which tells why if that is refused too.
 func (l *Loaded) loadSessions() {
 	for _, p := range l.unit.Tree.Programs {
-		at := l.sessionType(&p.Attach)
+		at := l.sessionType(p)
 		if at == ebpf.AttachNone {
 			continue
 		}
@@ -55,11 +55,12 @@ func (l *Loaded) loadSessions() {
 	}
 }
 
-// sessionType is the attach type of a session at the entry a and the return;
+// sessionType is the attach type of a session whose program at the entry is p;
 // AttachNone where the kernel has none.
-func (l *Loaded) sessionType(a *tree.Attach) ebpf.AttachType {
+func (l *Loaded) sessionType(p *tree.Program) ebpf.AttachType {
+	a := &p.Attach
 	switch {
-	case a.Session == nil || l.opts.Features == nil:
+	case a.Session == nil || l.opts.Features == nil || l.turnsRound(p):
 	case a.Kind == tree.AttachUprobe:
 		if l.opts.Features().UprobeSession {
 			return uprobeSession(a).AttachType()

@@ -93,11 +93,11 @@ func TestSessionType(t *testing.T) {
 		{at(tree.AttachUprobe, nil), &all, ebpf.AttachNone},
 		{at(tree.AttachUprobe, &tree.Session{}), nil, ebpf.AttachNone},
 	} {
-		l := &Loaded{}
+		l := &Loaded{unit: &bpfgen.Unit{Tree: &tree.Unit{}}}
 		if test.has != nil {
 			l.opts.Features = func() kernel.Features { return *test.has }
 		}
-		if got := l.sessionType(test.a); got != test.want {
+		if got := l.sessionType(&tree.Program{Attach: *test.a}); got != test.want {
 			t.Errorf("%+v with %+v: got %v, want %v", test.a, test.has, got, test.want)
 		}
 	}

@@ -15,7 +15,8 @@ func openTrampoline(a *tree.Attach, prog int) ([]point, error) {
 	fd, err := bpf.AttachTracing(prog)
 	switch {
 	case errors.Is(err, unix.EBUSY), errors.Is(err, unix.E2BIG):
-		return nil, fmt.Errorf("%s has as many trampolines as the kernel allows: %w", a.Places[0].Func, err)
+		return nil, fmt.Errorf("the kernel puts no trampoline at %s, as it does where the function is built without a place for probes "+
+			"(not in available_filter_functions), or has as many as it may: %w", a.Places[0].Func, err)
 	case err != nil:
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (s *session) load() error {
 	}
 	compiled := time.Now()
 	attach.RaiseMemlock() // the command of -c, which keeps its own limit, waits already
-	o := attach.Options{TracepointID: s.tracepointID, Features: s.facts.Features, Tracefs: s.facts.TracefsPath, Drain: s.drainList, Stop: s.unwanted, Shared: s.shared()}
+	o := attach.Options{TracepointID: s.tracepointID, Features: s.facts.Features, ReturnsAsEntries: s.facts.ReturnsAsEntries, Tracefs: s.facts.TracefsPath, Drain: s.drainList, Stop: s.unwanted, Shared: s.shared()}
 	if s.loaded, err = attach.Load(s.unit, o); err != nil {
 		return s.nameScript(err)
 	}

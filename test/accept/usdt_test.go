@@ -30,6 +30,19 @@ at_exit(lambda: [print("seen", f, k) for f, k in seen.items()])
 	equalLines(t, sorted(e.stdout, ""), want)
 }
 
+// A constant has the width and the sign that the note gives it, as the same number has in a register, in both halves.
+func TestStaticProbeConstants(t *testing.T) {
+	e := onTarget(t, "static", `
+probe("usdt:BIN:ints:signs", lambda e: print("user", [e.args[0], e.args[2], e.args[4], e.args[6], e.args[8], e.args[10]]))
+probe("usdt:BIN:ints:signs", lambda e: print("user", [e.args[1], e.args[3], e.args[5], e.args[7], e.args[9], e.args[11]]))
+same = count()
+probe("usdt:BIN:ints:signs", lambda e: same[e.args[0] == e.args[1], e.args[2] == e.args[3], e.args[4] == e.args[5], e.args[6] == e.args[7], e.args[8] == e.args[9], e.args[10] == e.args[11]].add())
+at_exit(lambda: [print(k, v) for k, v in same.items()])
+`, "1")
+	const numbers = "user [18446744073709551611, -5, 4294967291, -5, 65531, 251]"
+	equalLines(t, sorted(e.stdout, ""), []string{numbers, numbers, "(True, True, True, True, True, True) 1", "enabled 0"})
+}
+
 // A program that asks whether its probe is in use is told so while it is, and only then.
 func TestStaticProbeSemaphore(t *testing.T) {
 	path := traceable(t, "static")

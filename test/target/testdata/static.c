@@ -36,6 +36,16 @@ PROBED void forms(long a, int b, short c, signed char d, unsigned char e, const 
 #endif
 }
 
+// signs has -5 as a constant and in a register, of each width and sign.
+PROBED void signs(long minus5)
+{
+#ifdef __x86_64__
+	__asm__ volatile(NOTE("0", "ints", "signs", "8@$-5 8@%0 -8@$-5 -8@%0 4@$-5 4@%k0 -4@$-5 -4@%k0 2@$-5 2@%w0 1@$-5 1@%b0") :: "q"(minus5));
+#else
+	__asm__ volatile(NOTE("0", "ints", "signs", "8@-5 8@%x0 -8@-5 -8@%x0 4@-5 4@%w0 -4@-5 -4@%w0 2@-5 2@%w0 1@-5 1@%w0") :: "r"(minus5));
+#endif
+}
+
 static long enabled;
 
 PROBED void guarded(long i)
@@ -55,6 +65,7 @@ int main(int argc, char **argv)
 		inlined(-1);
 		forms(i, (int)-i, (short)-2, -3, 250, "text", i);
 		guarded(i);
+		signs(-5);
 		__asm__ volatile(NOTE("0", "other", "plain", ""));
 	}
 	printf("enabled %ld\n", enabled);

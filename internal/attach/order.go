@@ -1,0 +1,76 @@
+package attach
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+)
+
+// Probes at one point run in the order of the script, at entries and at returns.
+// The kernel runs programs of one point in the order in which they were attached, or
+// the other way round, by the kind of point:
+//
+//   - tracepoints and raw tracepoints append a program (bpf_prog_array_copy,
+//     kernel/bpf/core.c; func_add, kernel/tracepoint.c);
+//   - kprobes, links of kprobes, trampolines, uprobes and counted events put it at the
+//     head (add_new_kprobe, kernel/kprobes.c; add_ftrace_ops, kernel/trace/ftrace.c;
+//     bpf_trampoline_link_prog, kernel/bpf/trampoline.c; consumer_add,
+//     kernel/events/uprobes.c; swevent_hlist, kernel/events/core.c);
+//   - return probes are put on a stack at the entry, so what began last ends first, and
+//     that is the order in which they were attached. Links of them do so until 6.14, when
+//     they came to keep a list.
+//
+// Programs of one probe keep their order, in which ends come before starts.
+
+// less orders programs for attaching.
+func (l *Loaded) less(p, q *program) int {
+	if order := cmp.Compare(rank(p.Program), rank(q.Program)); order != 0 {
+		return order
+	}
+	pHead, qHead := l.atHead(p), l.atHead(q)
+	switch {
+	case pHead != qHead && qHead:
+		return -1
+	case pHead != qHead:
+		return 1
+	case pHead:
+		return cmp.Compare(q.Probe, p.Probe)
+	}
+	return cmp.Compare(p.Probe, q.Probe)
+}
+
+// atHead reports whether the kernel runs p before what was attached earlier.
+func (l *Loaded) atHead(p *program) bool {
+	switch p.Attach.Kind {
+	case tree.AttachKprobe, tree.AttachFentry, tree.AttachFexit, tree.AttachUprobe, tree.AttachUretprobe, tree.AttachPerf:
+		return true
+	case tree.AttachKretprobe:
+		return p.multi && l.returnsAsEntries()
+	}
+	return false
+}
+
+func (l *Loaded) returnsAsEntries() bool {
+	return l.opts.ReturnsAsEntries != nil && l.opts.ReturnsAsEntries()
+}
+
+// turnsRound reports whether the kernel would run the parts of sessions at the return
+// of a function the other way round than those at its entry: then probes that share a
+// function are two programs each.
+func (l *Loaded) turnsRound(p *tree.Program) bool {
+	if p.Attach.Kind != tree.AttachKprobe || l.returnsAsEntries() {
+		return false
+	}
+	return slices.ContainsFunc(l.unit.Tree.Programs, func(q *tree.Program) bool {
+		return q.Probe != p.Probe && q.Attach.Session != nil && q.Attach.Kind == p.Attach.Kind && shareFunction(p.Attach.Places, q.Attach.Places)
+	})
+}
+
+func shareFunction(a, b []tree.Place) bool {
+	names := make(map[string]bool, len(a))
+	for _, p := range a {
+		names[p.Func] = true
+	}
+	return slices.ContainsFunc(b, func(p tree.Place) bool { return names[p.Func] })
+}
