@@ -10,6 +10,9 @@ import (
 
 // A pointer that is an error of the kernel is that negative number, in both halves and at each return: here that of a
 // file that is not there.
+//
+// > A pointer that is an error of the kernel (ERR_PTR) is that error's negative number where it is compared or shown:
+// > `e.ret < 0` and `e.ret == -ENOENT` hold for it, `errno(e.ret)` names it, and `errno(p)` of any other pointer is None.
 func TestErrorPointers(t *testing.T) {
 	needKernelFunctions(t)
 	n := scaled(400)
@@ -41,7 +44,9 @@ at_exit(lambda: [print("user", k, v) for k, v in user.items()])
 	}
 }
 
-// What lies in a struct that a null pointer leads to has no address: the member's offset is none.
+// The member's offset is no address.
+//
+// > A struct that lies in what a null pointer should point at has no address: it is FAULT, too.
 func TestMemberOfNull(t *testing.T) {
 	needTracing(t)
 	e, _ := traced(t, `
