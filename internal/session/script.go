@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/kernel"
@@ -141,17 +142,17 @@ func (s *session) constant(name string) (int64, bool) {
 	return v, ok
 }
 
-// constantSpelling reports whether name is of capitals, digits and
-// underscores with at least one underscore, as nearly all enumerators are.
+// constantSpelling reports whether name has a first word of capitals and
+// digits, an underscore and more, as nearly all enumerators have: TCP_LISTEN,
+// PG_head.
 func constantSpelling(name string) bool {
-	underscore := false
-	for _, c := range name {
-		underscore = underscore || c == '_'
-		if c != '_' && (c < 'A' || c > 'Z') && (c < '0' || c > '9') {
+	first, _, found := strings.Cut(name, "_")
+	for _, c := range first {
+		if (c < 'A' || c > 'Z') && (c < '0' || c > '9') {
 			return false
 		}
 	}
-	return underscore
+	return found && first != ""
 }
 
 func (s *session) warn(pos plan.Pos, msg string) { s.messagef("%s: warning: %s", pos, msg) }

@@ -81,22 +81,3 @@ at_exit(lambda: [print("port", port, "sent", n, "got", got[port].value) for port
 	row := fmt.Sprintf(`segment 127\.0\.0\.1 %d TCP_ESTABLISHED TCPHDR_PSH\|TCPHDR_ACK %d`, port, d.Bytes)
 	checkAccount(t, e, rowsLike(e, row), d.Calls)
 }
-
-// A file that is read twice misses the page cache at most the first time.
-func TestCachestat(t *testing.T) {
-	needKernelFunctions(t)
-	dir := t.TempDir()
-	e := startrace(t, "cachestat", "-i", "500ms", "-c", fmt.Sprintf(`sh -c "dd if=/dev/zero of=%s/f bs=4096 count=1000; sleep 1; dd if=%s/f of=/dev/null bs=4096; sleep 1"`, dir, dir), "-f").ok(t)
-	if !regexp.MustCompile(`(?m)^ +HITS +MISSES +RATIO$`).MatchString(e.stdout) {
-		t.Errorf("header: %s", e.stdout)
-	}
-	most := 0
-	for _, m := range regexp.MustCompile(`(?m)^ +(\d+) +\d+ +[\d.]+%$`).FindAllStringSubmatch(e.stdout, -1) {
-		var n int
-		fmt.Sscan(m[1], &n)
-		most = max(most, n)
-	}
-	if most < 900 {
-		t.Errorf("at most %d hits in a row, want 1000: %s", most, e.stdout)
-	}
-}

@@ -4,6 +4,8 @@
 //	workload [flags] opens N THREADS DIR          N calls of openat, of each thread's own files, some of them missing
 //	workload [flags] reads N SIZE,SIZE,…          N calls of read, of these sizes in turn
 //	workload [flags] files DIR                    one file of each kind opened, written, read, closed, deleted
+//	workload [flags] moves DIR                    bytes moved between files by each call that moves bytes, see moves.go
+//	workload [flags] sendfile FILE                a file sent to /dev/null by sendfile
 //	workload [flags] blocks N DEVICE              N reads of 4096 bytes of a block device
 //	workload [flags] flushes N DEVICE             N writes of a block device that are to be on the disk, and N flushes
 //	workload [flags] cold N                       N calls of openat with names in untouched pages
@@ -67,23 +69,25 @@ type report struct {
 type work func(s settings, args []string) (start func() (report, error), err error)
 
 var works = map[string]work{
-	"getppid": getppid,
-	"opens":   opens,
-	"reads":   reads,
-	"files":   files,
-	"blocks":  blocks,
-	"flushes": flushes,
-	"cold":    cold,
-	"faults":  faults,
-	"stores":  stores,
-	"spin":    spin,
-	"execs":   execs,
-	"exits":   exits,
-	"tcp":     tcp,
-	"backlog": backlog,
-	"sleeps":  sleeps,
-	"raw":     rawCalls,
-	"structs": structs,
+	"getppid":  getppid,
+	"opens":    opens,
+	"reads":    reads,
+	"files":    files,
+	"blocks":   blocks,
+	"flushes":  flushes,
+	"cold":     cold,
+	"faults":   faults,
+	"stores":   stores,
+	"spin":     spin,
+	"execs":    execs,
+	"exits":    exits,
+	"tcp":      tcp,
+	"backlog":  backlog,
+	"sleeps":   sleeps,
+	"raw":      rawCalls,
+	"structs":  structs,
+	"moves":    moves,
+	"sendfile": sendfile,
 }
 
 func main() {

@@ -1,0 +1,127 @@
+package accept
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// movesOf are the calls of workload moves for each file, in its order, and the bytes of each.
+var movesOf = map[string][]struct {
+	call  string
+	bytes int
+}{
+	"from": {
+		{"read", 101}, {"pread64", 102}, {"readv", 103}, {"preadv", 104}, {"preadv2", 105},
+		{"copy_file_range", 301}, {"sendfile64", 302}, {"splice", 303}, {"io_uring", 401},
+	},
+	"to": {
+		{"write", 201}, {"pwrite64", 202}, {"writev", 203}, {"pwritev", 204}, {"pwritev2", 205},
+		{"copy_file_range", 301}, {"sendfile64", 302}, {"splice", 303}, {"io_uring", 402},
+	},
+}
+
+// seenMoves are those that a tool can see: io_uring only from Linux 5.19 on, and where the workload could use it.
+func seenMoves(t *testing.T, d done, file string) (calls []string, bytes []int, sum int) {
+	t.Helper()
+	for _, m := range movesOf[file] {
+		if _, ring := d.FDs["ring"]; m.call == "io_uring" && (!ring || !atLeast(t, 5, 19)) {
+			continue
+		}
+		calls, bytes, sum = append(calls, m.call), append(bytes, m.bytes), sum+m.bytes
+	}
+	return calls, bytes, sum
+}
+
+// Each way to move bytes of a file is in the file's row, to the byte, and pages that are stored into by memory, too.
+func TestFiletopMoves(t *testing.T) {
+	dir := t.TempDir()
+	e, d := tool(t, []string{"filetop", "-i", "1h", "-r", "100"}, "moves", dir)
+	for file, row := range map[string]string{"from": "%[3]d +0 +%[4]d +0 +%[4]d", "to": "0 +%[3]d +0 +%[4]d +%[4]d"} {
+		calls, _, sum := seenMoves(t, d, file)
+		e.has(t, fmt.Sprintf(`(?m)^ *%[1]d +wl-moves +%[2]s +`+row+`$`, d.PID, file, len(calls), sum))
+	}
+	if onDisk(t, dir) {
+		e.has(t, fmt.Sprintf(`(?m)^ *%[1]d +wl-moves +mapped +0 +3 +0 +%[2]d +%[2]d$`, d.PID, 3*os.Getpagesize()))
+	}
+}
+
+// cp is seen, whatever call it makes use of.
+func TestFiletopCopy(t *testing.T) {
+	needTracing(t)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "one"), make([]byte, 123456), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := startrace(t, "filetop", "-i", "1h", "-c", fmt.Sprintf("cp %s/one %[1]s/two", dir)).ok(t)
+	e.has(t, `(?m)^ *\d+ +cp +one +\d+ +0 +123456 +0 +123456$`)
+	e.has(t, `(?m)^ *\d+ +cp +two +0 +\d+ +0 +123456 +123456$`)
+}
+
+// A line for each end of each call that moves bytes.
+func TestFatraceMoves(t *testing.T) {
+	dir := t.TempDir()
+	e, d := tool(t, []string{"fatrace"}, "moves", dir)
+	classic, cd := tool(t, []string{"fatrace", "--classic"}, "moves", dir)
+	for file, letter := range map[string]string{"from": "R", "to": "W"} {
+		calls, bytes, _ := seenMoves(t, d, file)
+		for i, call := range calls {
+			where := fmt.Sprintf("fd %d ", d.FDs[file])
+			if call == "io_uring" {
+				call, where = "io_uring "+map[string]string{"R": "read", "W": "write"}[letter], ""
+			}
+			e.has(t, fmt.Sprintf(`(?m)^\S+\(%d\) %s %ssize %d %s/%s$`, d.PID, call, where, bytes[i], regexp.QuoteMeta(dir), file))
+		}
+		calls, _, _ = seenMoves(t, cd, file)
+		line := fmt.Sprintf("wl-moves(%d): %s %s/%s", cd.PID, letter, dir, file)
+		checkAccount(t, classic, len(linesWith(classic.stdout, line)), len(calls))
+	}
+}
+
+// Each of the calls is a line of fileslower and counts in a histogram of fsdist, with the type of the file system.
+func TestSlowMoves(t *testing.T) {
+	dir := t.TempDir()
+	e, d := tool(t, []string{"fileslower", "--min", "0ms"}, "moves", dir)
+	for file := range movesOf {
+		calls, bytes, _ := seenMoves(t, d, file)
+		for i, call := range calls {
+			e.has(t, fmt.Sprintf(`(?m)^wl-moves +\d+ +%s +%d +\d+\.\d\d \S+ +%s/%s$`, call, bytes[i], regexp.QuoteMeta(dir), file))
+		}
+	}
+	e, d = tool(t, []string{"fsdist"}, "moves", dir)
+	fs := regexp.MustCompile(`(?m)^time\[(\S+), write\] \(us\):$`).FindStringSubmatch(e.stdout)
+	if fs == nil {
+		t.Fatalf("no writes in %s\nstderr: %s", excerpt(e.stdout), excerpt(e.stderr))
+	}
+	calls, _, _ := seenMoves(t, d, "to")
+	if writes := bars(t, e.stdout, fs[0]); writes < len(calls) && e.skipped(t) == 0 {
+		t.Errorf("%d writes, want at least the %d of the file\n%s", writes, len(calls), excerpt(e.stdout))
+	}
+}
+
+// A file that nobody closes is closed by the end of the last process that has it, once, and not when another one leaves it.
+func TestFatraceCloses(t *testing.T) {
+	needKernelFunctions(t)
+	file := filepath.Join(t.TempDir(), "left open")
+	if err := os.WriteFile(file, []byte("text\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := startrace(t, "fatrace", "--classic", "-c", fmt.Sprintf(`sh -c "exec 5<'%s'; true; exec sleep 0"`, file)).ok(t)
+	closed := linesWith(e.stdout, "): C "+file)
+	if e.skipped(t) == 0 && (len(closed) != 1 || !strings.HasPrefix(closed[0], "sleep(")) {
+		t.Errorf("closed: %q, want once, by sleep\n%s", closed, excerpt(e.stdout))
+	}
+}
+
+// The dynamic linker of a program that is executed is opened, too, after the program.
+func TestFatraceInterpreter(t *testing.T) {
+	path := traceable(t, "chain-shared")
+	if !kernelFunctions(t) {
+		t.Skip("needs a kernel with CONFIG_KPROBES")
+	}
+	e := startrace(t, "fatrace", "--classic", "-c", path).ok(t)
+	e.has(t, `(?m)^\S+\(\d+\): RO `+regexp.QuoteMeta(path)+`\n\S+\(\d+\): RO \S*/ld-linux\S*$`)
+}
