@@ -340,21 +340,6 @@ func TestBiosnoop(t *testing.T) {
 	}
 }
 
-// Memory that is kept is reported with the function that asked for it, to the byte; what was freed is not.
-func TestMemleak(t *testing.T) {
-	path := traceable(t, "heap")
-	e := startrace(t, "memleak", "-l", path, "-c", path).ok(t)
-	for function, want := range map[string]string{"kept": "100000 bytes in 100 allocations", "kept_cleared": "777 bytes in 1 allocations", "grown": "100000 bytes in 1 allocations"} {
-		e.has(t, fmt.Sprintf(`(?m)^%s of process \d+ not freed, from\n(?: +\S.*\n)*? +%s\+0x`, want, function))
-	}
-	if regexp.MustCompile(`(?m)^ +freed\+`).MatchString(e.stdout) {
-		t.Errorf("memory that was freed: %s", e.stdout)
-	}
-	if e = startrace(t, "memleak", "-l", path, "--older", "1h", "-c", path).ok(t); e.stdout != "" {
-		t.Errorf("nothing is an hour old: %s", e.stdout)
-	}
-}
-
 func TestThreadsnoop(t *testing.T) {
 	path := traceable(t, "heap")
 	e := startrace(t, "threadsnoop", "-l", path, "-c", path).ok(t)

@@ -6,6 +6,7 @@
 //	workload [flags] files DIR                    one file of each kind opened, written, read, closed, deleted
 //	workload [flags] moves DIR                    bytes moved between files by each call that moves bytes, see moves.go
 //	workload [flags] sendfile FILE                a file sent to /dev/null by sendfile
+//	workload [flags] queues N                     N message queues that stay, and N pipes that do not
 //	workload [flags] blocks N DEVICE              N reads of 4096 bytes of a block device
 //	workload [flags] flushes N DEVICE             N writes of a block device that are to be on the disk, and N flushes
 //	workload [flags] cold N                       N calls of openat with names in untouched pages
@@ -73,6 +74,7 @@ var works = map[string]work{
 	"opens":    opens,
 	"reads":    reads,
 	"files":    files,
+	"queues":   queues,
 	"blocks":   blocks,
 	"flushes":  flushes,
 	"cold":     cold,

@@ -1,7 +1,11 @@
 // Allocations and threads of known number, of which some memory is kept: heap.
+#define _GNU_SOURCE
+#include <malloc.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define PROBED __attribute__((noinline, noclone, noipa))
 
@@ -32,19 +36,110 @@ PROBED void freed(size_t size)
 	free(last);
 }
 
+PROBED void kept_posix(void)
+{
+	void *p;
+
+	if (posix_memalign(&p, 64, 1001) == 0)
+		last = p;
+}
+
+PROBED void kept_aligned(void)
+{
+	last = aligned_alloc(64, 1024);
+}
+
+PROBED void kept_memalign(void)
+{
+	last = memalign(64, 1003);
+}
+
+PROBED void kept_valloc(void)
+{
+	last = valloc(1004);
+}
+
+PROBED void kept_pvalloc(void)
+{
+	last = pvalloc(1005);
+}
+
+PROBED void kept_array(void)
+{
+	last = reallocarray(malloc(10), 3, 335);
+}
+
+// More than the allocator has: it gets memory by mmap for itself.
+PROBED void kept_large(void)
+{
+	last = malloc(5000000);
+}
+
+// There is no such memory, so what was there stays.
+PROBED void refused(void)
+{
+	last = malloc(1006);
+	free(realloc(last, PTRDIFF_MAX - 4096));
+}
+
+#define MAP(pages) mmap(NULL, (pages) * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+
+// Of ten pages the first four are given back.
+PROBED void kept_mapped(void)
+{
+	char *p = MAP(10);
+
+	munmap(p, 4 * 4096);
+	last = p + 4 * 4096;
+}
+
+PROBED void kept_remapped(void)
+{
+	last = mremap(MAP(3), 3 * 4096, 5 * 4096, MREMAP_MAYMOVE);
+}
+
+PROBED void unmapped(void)
+{
+	munmap(MAP(7), 7 * 4096);
+}
+
+// Small and large allocations in turns, so that a sample that takes every second one sees one kind only.
+PROBED void kept_many(int n)
+{
+	for (int i = 0; i < n; i++)
+		last = malloc(i % 2 ? 40 : 400);
+}
+
 PROBED void *worker(void *arg)
 {
 	return arg;
 }
 
-int main(void)
+// With an argument it keeps so many allocations, else some of each kind.
+int main(int argc, char **argv)
 {
+	if (argc > 1) {
+		kept_many(atoi(argv[1]));
+		kept_large();
+		return 0;
+	}
 	for (int i = 0; i < 100; i++) {
 		kept(1000);
 		freed(50000);
 	}
 	kept_cleared(7, 111);
 	grown();
+	kept_posix();
+	kept_aligned();
+	kept_memalign();
+	kept_valloc();
+	kept_pvalloc();
+	kept_array();
+	kept_large();
+	refused();
+	kept_mapped();
+	kept_remapped();
+	unmapped();
 	for (int i = 0; i < 3; i++) {
 		pthread_t thread;
 		if (pthread_create(&thread, NULL, worker, NULL) != 0 || pthread_join(thread, NULL) != 0)

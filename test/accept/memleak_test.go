@@ -1,0 +1,101 @@
+package accept
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// keptByHeap is what the program heap does not free, by the function that asked for it: the bytes and the allocations.
+var keptByHeap = map[string][2]int{
+	"kept": {100000, 100}, "kept_cleared": {777, 1}, "grown": {100000, 1},
+	"kept_posix": {1001, 1}, "kept_aligned": {1024, 1}, "kept_memalign": {1003, 1}, "kept_valloc": {1004, 1},
+	"kept_pvalloc": {1005, 1}, "kept_array": {1005, 1}, "kept_large": {5000000, 1}, "refused": {1006, 1},
+	"kept_mapped": {6 * 4096, 1}, "kept_remapped": {5 * 4096, 1},
+}
+
+// notFreed is the pattern of a report of memory with a function in its stack.
+func notFreed(bytes, allocations, function string) string {
+	return fmt.Sprintf(`(?m)^%s bytes in %s allocations of process \d+ not freed, from\n(?: +\S.*\n)*? +%s\+0x`, bytes, allocations, function)
+}
+
+// Memory that is kept is reported with the function that asked for it, to the byte, by whichever function of the allocator,
+// and once, though the allocator asks the kernel for it in turn; what was freed is not.
+func TestMemleak(t *testing.T) {
+	path := traceable(t, "heap")
+	e := startrace(t, "memleak", "-T", "50", "-l", path, "-c", path).ok(t)
+	for function, want := range keptByHeap {
+		e.has(t, notFreed(fmt.Sprint(want[0]), fmt.Sprint(want[1]), function))
+		if n := len(linesWith(e.stdout, "    "+function+"+0x")); n != 1 && e.skipped(t) == 0 {
+			t.Errorf("%s is in %d stacks\n%s", function, n, excerpt(e.stdout))
+		}
+	}
+	if regexp.MustCompile(`(?m)^ +(freed|unmapped)\+`).MatchString(e.stdout) {
+		t.Errorf("memory that was freed: %s", e.stdout)
+	}
+	if e = startrace(t, "memleak", "--older", "1h", "-l", path, "-c", path).ok(t); e.stdout != "" {
+		t.Errorf("nothing is an hour old: %s", e.stdout)
+	}
+	if e = startrace(t, "memleak", "--min", "4M", "-l", path, "-c", path); e.status != 2 {
+		t.Errorf("--min 4M: status %d\n%s", e.status, e.stderr)
+	}
+	e = startrace(t, "memleak", "--min", "4000000", "-l", path, "-c", path).ok(t)
+	if n := len(linesWith(e.stdout, "not freed")); n != 1 && e.skipped(t) == 0 {
+		t.Errorf("%d stacks of at least 4000000 bytes, want 1: %s", n, excerpt(e.stdout))
+	}
+}
+
+// A sample gives the same numbers, about: of many allocations of two sizes in turns and of a large one, which is surely in it.
+func TestMemleakSample(t *testing.T) {
+	path := traceable(t, "heap")
+	const many = 4000
+	for _, each := range []int{10, 100} {
+		e := startrace(t, "memleak", "--sample", fmt.Sprintf("1/%d", each), "-l", path, "-c", fmt.Sprint(path, " ", many)).ok(t)
+		e.has(t, notFreed("about 5000000", "about 1", "kept_large"))
+		m := regexp.MustCompile(notFreed(`about (\d+)`, `about (\d+)`, "kept_many")).FindStringSubmatch(e.stdout)
+		if m == nil {
+			t.Fatalf("nothing of kept_many in %s\nstderr: %s", excerpt(e.stdout), excerpt(e.stderr))
+		}
+		near(t, "bytes", number(t, m[1], `(\d+)`), many*220, each*2*400)
+		near(t, "allocations", number(t, m[2], `(\d+)`), many, each*4)
+	}
+	for _, wrong := range []string{"1000", "2/3", "1/0", "1/x", "1/9999999"} {
+		if e := startrace(t, "memleak", "--sample", wrong, "-c", "true"); e.status != 2 || !strings.Contains(e.stderr, "--sample wants 1/N") {
+			t.Errorf("--sample %s: status %d\n%s", wrong, e.status, e.stderr)
+		}
+	}
+}
+
+func near(t *testing.T, what string, got, want, off int) {
+	t.Helper()
+	if got < want-off || got > want+off {
+		t.Errorf("%d %s, want %d or at most %d beside it", got, what, want, off)
+	}
+}
+
+// A program that has its allocator in itself says nothing of libc's, and the run says what to do.
+func TestMemleakHint(t *testing.T) {
+	path := traceable(t, "heap")
+	traceable(t, "chain-shared") // with which a libc comes
+	e := startrace(t, "memleak", "-c", path)
+	if want := "Nothing called the allocator of c. A program that is linked statically"; !strings.Contains(e.ok(t).stdout, want) {
+		t.Errorf("want %s in %s", want, excerpt(e.stdout))
+	}
+	e = startrace(t, "memleak", "-T", "50", "-l", path, "-c", path).ok(t)
+	if strings.Contains(e.stdout, "Nothing called") {
+		t.Errorf("a hint without a reason: %s", excerpt(e.stdout))
+	}
+}
+
+// What the kernel allocates for a process and keeps, message queues, and not what it frees again, pipes.
+func TestMemleakKernel(t *testing.T) {
+	needTracing(t)
+	needGuest(t)
+	const queues = 20
+	e, _ := tool(t, []string{"memleak", "-K", "-T", "1000"}, "queues", fmt.Sprint(queues))
+	e.has(t, fmt.Sprintf(`(?m)^\d+ bytes in %d allocations of the kernel not freed, from\n(?: +\S.*\n)*? +newque\+0x`, queues))
+	if pipes := linesWith(e.stdout, "    alloc_pipe_info+0x"); len(pipes) > 0 && e.skipped(t) == 0 {
+		t.Errorf("what is freed with a pipe: %q", pipes)
+	}
+}
