@@ -106,34 +106,6 @@ type DomTree struct {
 	in, out []int
 }
 
-// Dominators makes the tree, by the algorithm of Cooper, Harvey and Kennedy,
-// "A Simple, Fast Dominance Algorithm", 2001.
-func (f *Func) Dominators(order []*Block) *DomTree {
-	t := &DomTree{idom: make([]*Block, f.NumBlocks()), num: make([]int, f.NumBlocks())}
-	for i, b := range order {
-		t.num[b.ID] = i + 1
-	}
-	preds := f.Preds(order)
-	for changed := true; changed; {
-		changed = false
-		for _, b := range order[1:] {
-			var dom *Block
-			for _, p := range preds[b.ID] {
-				if p.Block != order[0] && t.idom[p.Block.ID] == nil {
-					continue
-				}
-				dom = t.Meet(dom, p.Block)
-			}
-			if t.idom[b.ID] != dom {
-				t.idom[b.ID] = dom
-				changed = true
-			}
-		}
-	}
-	t.number(order)
-	return t
-}
-
 // number gives each block its interval: the subtree below a block has the
 // numbers behind its own. A dominator comes before what it dominates in the
 // order, so sizes add up backwards and places forwards.
@@ -167,12 +139,8 @@ func (t *DomTree) Meet(a, b *Block) *Block {
 	if a == nil {
 		return b
 	}
-	for a != b {
-		if t.num[a.ID] > t.num[b.ID] {
-			a = t.idom[a.ID]
-		} else {
-			b = t.idom[b.ID]
-		}
+	for !t.Dominates(a, b) {
+		a = t.idom[a.ID]
 	}
 	return a
 }
@@ -210,7 +178,7 @@ func (f *Func) LoopDepth(order []*Block) []int {
 // from which that is possible without passing it; the head is among them.
 type Loop struct {
 	Head   *Block
-	Blocks []*Block
+	Blocks []*Block // in the order
 }
 
 // Loops gives the loops by their heads in the order.
@@ -220,6 +188,7 @@ func (f *Func) Loops(order []*Block) []Loop {
 		place[b.ID] = i
 	}
 	preds := f.Preds(order)
+	in := make([]int, f.NumBlocks()) // by number: the last loop that the block was found in, counted from 1
 	var loops []Loop
 	for i, head := range order {
 		var work []*Block
@@ -229,25 +198,26 @@ func (f *Func) Loops(order []*Block) []Loop {
 			}
 		}
 		if len(work) > 0 {
-			loops = append(loops, Loop{head, f.reaching(head, work, preds)})
+			blocks := reaching(head, work, preds, in, len(loops)+1)
+			slices.SortFunc(blocks, func(x, y *Block) int { return place[x.ID] - place[y.ID] })
+			loops = append(loops, Loop{head, blocks})
 		}
 	}
 	return loops
 }
 
 // reaching gives head and the blocks from which work can be reached without
-// passing head.
-func (f *Func) reaching(head *Block, work []*Block, preds [][]Pred) []*Block {
-	in := make([]bool, f.NumBlocks())
-	in[head.ID] = true
+// passing head. in is for marks: n is one that it does not have yet.
+func reaching(head *Block, work []*Block, preds [][]Pred, in []int, n int) []*Block {
+	in[head.ID] = n
 	blocks := []*Block{head}
 	for len(work) > 0 {
 		b := work[len(work)-1]
 		work = work[:len(work)-1]
-		if in[b.ID] {
+		if in[b.ID] == n {
 			continue
 		}
-		in[b.ID] = true
+		in[b.ID] = n
 		blocks = append(blocks, b)
 		for _, p := range preds[b.ID] {
 			work = append(work, p.Block)

@@ -1,44 +1,86 @@
 package opt
 
-import "github.com/startrace/startrace/bpfgen/ir"
+import (
+	"slices"
+
+	"github.com/startrace/startrace/bpfgen/ir"
+)
 
 // facts decides branches whose condition a dominating branch has decided.
 func facts(f *ir.Func) bool {
 	order := f.Order()
 	dom := f.Dominators(order)
 	preds := f.Preds(order)
+	slices.SortFunc(order, dom.Compare) // depth first: what dominates a block was just before it
+	known := knownFacts{by: map[factKey][]fact{}}
 	changed := false
-	above := make([]*ir.Block, f.NumBlocks()) // the nearest block, from this one up, that has a fact
 	for _, b := range order {
-		if _, ok := entryFact(b, preds[b.ID]); ok {
-			above[b.ID] = b
-		} else if up := dom.Idom(b); up != nil {
-			above[b.ID] = above[up.ID]
+		for len(known.path) > 0 && !dom.Dominates(known.path[len(known.path)-1].block, b) {
+			known.leave()
+		}
+		if k, ok := entryFact(b, preds[b.ID]); ok {
+			known.enter(b, k)
 		}
 		if b.Term.Kind != ir.Branch {
 			continue
 		}
-		for d := above[b.ID]; d != nil; d = next(above, dom.Idom(d)) {
-			k, ok := entryFact(d, preds[d.ID])
-			if !ok {
-				continue // its branch has been decided since
-			}
-			if holds, known := k.decides(&b.Term); known {
-				decideIf(&b.Term, holds)
-				changed = true
-				break
-			}
+		if holds, ok := known.decide(&b.Term); ok {
+			decideIf(&b.Term, holds)
+			changed = true
 		}
 	}
 	return changed
 }
 
-// next is the nearest block with a fact from b up.
-func next(above []*ir.Block, b *ir.Block) *ir.Block {
-	if b == nil {
-		return nil
+// knownFacts are those that hold at a place: of the blocks that dominate it.
+type knownFacts struct {
+	path []factAt
+	by   map[factKey][]fact
+}
+
+type factAt struct {
+	block *ir.Block
+	fact  fact
+}
+
+// A factKey is what facts are found by: both sides of a comparison, and for a
+// constant its value. A constant that is equal decides all comparisons with others.
+type factKey struct {
+	x, y  *ir.Value
+	imm   int64
+	equal bool
+}
+
+func (k fact) key() factKey {
+	if k.cond == ir.EQ && k.y == nil {
+		return factKey{x: k.x, equal: true}
 	}
-	return above[b.ID]
+	return factKey{x: k.x, y: k.y, imm: k.imm}
+}
+
+func (n *knownFacts) enter(b *ir.Block, k fact) {
+	n.path = append(n.path, factAt{b, k})
+	n.by[k.key()] = append(n.by[k.key()], k)
+}
+
+func (n *knownFacts) leave() {
+	last := len(n.path) - 1
+	key := n.path[last].fact.key()
+	n.by[key] = n.by[key][:len(n.by[key])-1]
+	n.path = n.path[:last]
+}
+
+// decide says whether the condition of t holds, where that is known. Few facts have
+// one key: each condition once.
+func (n *knownFacts) decide(t *ir.Term) (holds, known bool) {
+	for _, key := range []factKey{{x: t.X, y: t.Y, equal: true}, {x: t.X, y: t.Y, imm: t.Imm}} {
+		for _, k := range slices.Backward(n.by[key]) {
+			if holds, known = k.decides(t); known {
+				return holds, true
+			}
+		}
+	}
+	return false, false
 }
 
 // A fact is a condition that holds in a block and all that it dominates.

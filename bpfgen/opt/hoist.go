@@ -14,19 +14,20 @@ func hoist(f *ir.Func) bool {
 	preds := f.Preds(order)
 	dom := f.Dominators(order)
 	changed := false
+	inside := make([]bool, f.NumBlocks())
 	for _, l := range slices.Backward(f.Loops(order)) { // inner ones first
 		before := preheader(l, preds[l.Head.ID], dom)
 		if before == nil {
 			continue
 		}
-		inside := make([]bool, f.NumBlocks())
 		for _, b := range l.Blocks {
 			inside[b.ID] = true
 		}
-		for _, b := range order {
-			if inside[b.ID] {
-				changed = hoistFrom(b, before, inside) || changed
-			}
+		for _, b := range l.Blocks {
+			changed = hoistFrom(b, before, inside) || changed
+		}
+		for _, b := range l.Blocks {
+			inside[b.ID] = false
 		}
 	}
 	return changed

@@ -73,16 +73,20 @@ func sinks(v *ir.Value) bool {
 
 // move takes v, instruction i of b, to where it is first needed.
 func (s *sinker) move(b *ir.Block, i int, v *ir.Value) bool {
-	var at *ir.Block
-	for _, u := range s.users[v.ID] {
-		if at == nil {
-			at = u.b
-		}
-		at = s.dom.Meet(at, u.b)
-	}
-	if at == nil {
+	users := s.users[v.ID]
+	if len(users) == 0 {
 		return false
 	}
+	first, last := users[0].b, users[0].b // in the tree: what dominates both dominates all between
+	for _, u := range users[1:] {
+		if s.dom.Compare(u.b, first) < 0 {
+			first = u.b
+		}
+		if s.dom.Compare(u.b, last) > 0 {
+			last = u.b
+		}
+	}
+	at := s.dom.Meet(first, last)
 	for s.depth[at.ID] > s.depth[b.ID] {
 		at = s.dom.Idom(at)
 	}
