@@ -138,6 +138,9 @@ func (pr *probe) consume(b *body, ev *event, t *target) {
 	if fn := pr.p.Where; fn != nil && pr.p.Start == nil && !pr.holdsEver(b, ev, fn, t) {
 		return
 	}
+	if pr.kernelHandler(b, ev, t) {
+		return
+	}
 	if fn := pr.p.Kernel; fn != nil {
 		pr.place("kernel", fn, false, "")
 		if ev = pr.extend(b, ev, b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos, true); ev == nil {
@@ -145,6 +148,24 @@ func (pr *probe) consume(b *body, ev *event, t *target) {
 		}
 	}
 	pr.handle(b, ev, t)
+}
+
+// kernelHandler is, for tests, a function of kernel= as a handler, if its events
+// go nowhere.
+func (pr *probe) kernelHandler(b *body, ev *event, t *target) bool {
+	fn, placement := pr.p.Kernel, pr.u.plan.Placement
+	if placement == plan.ByNeed || fn == nil || pr.p.Handler != nil || pr.p.Keep > 0 {
+		return false
+	}
+	pr.place("kernel", fn, placement == plan.InUser, "all handlers do")
+	pr.handler.fn, pr.handler.inUser = fn, placement == plan.InUser
+	if placement == plan.InBoth {
+		if pr.extend(b, ev, b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos, true) != nil {
+			wrong(fn.Pos, "%s sends events, so it cannot be placed on both sides", fn.Name)
+		}
+	}
+	pr.handler.project(b, ev, t)
+	return true
 }
 
 // keepOpen keeps of the starts of calls what items() of the probe gives of those
@@ -336,7 +357,7 @@ func (pr *probe) place(role string, fn *plan.Func, user bool, why string) {
 func (pr *probe) touch(c plan.Value, pos plan.Pos, seen map[*plan.Func]bool) {
 	switch c := c.(type) {
 	case plan.Ref:
-		if pr.p.Kernel == nil && pr.p.Keep == 0 && (c.Kind == plan.Table || c.Kind == plan.Cell) {
+		if pr.u.plan.Placement != plan.InBoth && pr.p.Kernel == nil && pr.p.Keep == 0 && (c.Kind == plan.Table || c.Kind == plan.Cell) {
 			pr.u.touched = append(pr.u.touched, touch{c.Container, pos, pr.handler.why + pr.starter.why})
 		}
 	case *plan.Func:

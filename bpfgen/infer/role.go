@@ -23,11 +23,22 @@ type role struct {
 // run gives an event to the function: in the kernel if all of it can run
 // there, else what it uses is sent.
 func (r *role) run(b *body, ev *event, t *target) {
+	if r.pr.u.plan.Placement == plan.InUser && !r.decided {
+		r.decided, r.inUser, r.why = true, true, "all handlers do"
+	}
 	if !r.inUser && r.inKernel(b, ev) {
 		r.pr.place(r.name, r.fn, false, "")
+		if r.pr.u.plan.Placement == plan.InBoth {
+			r.project(b, ev, t)
+		}
 		return
 	}
 	r.pr.place(r.name, r.fn, true, r.why)
+	r.project(b, ev, t)
+}
+
+// project sends what the function needs in user space.
+func (r *role) project(b *body, ev *event, t *target) {
 	if r.proj == nil {
 		r.proj = newProjection(r)
 	}

@@ -351,7 +351,7 @@ func (u *user) unary(x *syntax.UnaryExpr) uval {
 // computed.
 func mayLack(v val) bool {
 	t := v.typ()
-	return t.MayNone || t.MayFault || t.Kind == types.None
+	return v.obj != nil || t.MayNone || t.MayFault || t.Kind == types.None
 }
 
 // mayFail reports whether x op y can be an error.

@@ -18,6 +18,9 @@ var pure = map[plan.Builtin]bool{"ntohs": true, "ntohl": true, "int32": true, "u
 
 // call walks a call in user code.
 func (u *user) call(x *syntax.CallExpr) uval {
+	if l, ok := unparen(x.Fn).(*syntax.LambdaExpr); ok {
+		return u.callInner(u.defined(l, "", l.Function.(*resolve.Function)).fn, x)
+	}
 	fn := u.expr(x.Fn)
 	if fn.fn != nil {
 		return u.callInner(fn.fn, x)

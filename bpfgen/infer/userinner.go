@@ -10,8 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// An inner is a function inside a handler, as user code has it by a name. A call of it that passes parts of the event on
-// goes to a copy, which the host makes next to it.
+// An inner is a function inside a handler, as user code has it by a name, or calls it where it stands. Each call goes to
+// a copy, which the host makes next to it: it may get other parts of the event, or give one back.
 type inner struct {
 	node  syntax.Node // the def or lambda
 	name  string
@@ -53,7 +53,7 @@ func (u *user) callInner(f *inner, x *syntax.CallExpr) uval {
 		vals[i] = u.expr(argValue(a))
 	}
 	to, ok := u.half.To[x]
-	if !ok && (!anyLeads(vals) || !f.simple(x) || *u.copies >= maxCopies) {
+	if !ok && (!f.simple(x) || *u.copies >= maxCopies) {
 		for _, v := range vals {
 			u.use(v)
 		}
@@ -63,7 +63,7 @@ func (u *user) callInner(f *inner, x *syntax.CallExpr) uval {
 		to = u.newCopy(f)
 		u.half.To[x] = to
 	}
-	if !slices.Contains(f.half.Copies[f.node], to) {
+	if f.name != "" && !slices.Contains(f.half.Copies[f.node], to) {
 		wrong(x.Lparen, "which function is called here depends on the point: call each of them behind an if")
 	}
 	in := &user{proj: u.proj, pr: u.pr, b: u.b, half: to.Half, nested: f.nested, chain: u.chain,
@@ -80,6 +80,9 @@ func (u *user) callInner(f *inner, x *syntax.CallExpr) uval {
 // newCopy gives a copy a name that no script can have.
 func (u *user) newCopy(f *inner) *plan.Copy {
 	*u.copies++
+	if f.name == "" {
+		return &plan.Copy{Half: u.half.Part()}
+	}
 	to := &plan.Copy{Name: f.name + strings.Repeat(" ", *u.copies), Half: f.half.Part()}
 	f.half.Copies[f.node] = append(f.half.Copies[f.node], to)
 	return to

@@ -28,8 +28,8 @@ type UserHalf struct {
 	// holds of all that is inside of it, in each of its rounds.
 	Rounds map[syntax.Node][]*UserHalf
 	// Copies are those of functions inside Fn, a def or a lambda that a name is
-	// given: one for each call that passes parts of the event on. To says which
-	// of them a call goes to.
+	// given: one for each call. To says which of them a call goes to; that of a
+	// lambda which is called where it stands has no name.
 	Copies map[syntax.Node][]*Copy
 	To     map[*syntax.CallExpr]*Copy
 }
@@ -67,6 +67,11 @@ func (h *UserHalf) Parts() []*UserHalf {
 	}
 	for _, copies := range h.Copies {
 		for _, c := range copies {
+			out = append(out, c.Half)
+		}
+	}
+	for _, c := range h.To {
+		if c.Name == "" {
 			out = append(out, c.Half)
 		}
 	}

@@ -32,7 +32,23 @@ type Plan struct {
 	Unsafe bool
 	// Target restricts all probes to a process; see Target.
 	Target Target
+	// Placement is for tests.
+	Placement Placement
 }
+
+// A Placement says where handlers run that can run on both sides. What a handler does must not depend on it: tests
+// place the same handlers on one side, on the other and on both.
+type Placement int
+
+// The placements. Functions of kernel= are handlers in this sense if nothing else gets what they return.
+const (
+	// ByNeed: in the kernel, if all of the handler can run there.
+	ByNeed Placement = iota
+	// InUser: in user space.
+	InUser
+	// InBoth: in the kernel, and what the handler needs in user space is sent too, by the same run of the program.
+	InBoth
+)
 
 // Target says which processes a run concerns. It is tested as e.pid in every
 // program, after an event's own fields are applied.

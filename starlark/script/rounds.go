@@ -45,6 +45,11 @@ func written(h *plan.UserHalf) bool {
 			}
 		}
 	}
+	for _, to := range h.To {
+		if written(to.Half) {
+			return true
+		}
+	}
 	return false
 }
 

@@ -255,7 +255,9 @@ func (c *copying) replace(e syntax.Expr) (syntax.Expr, bool) {
 	var fn syntax.Expr
 	if half, ok := c.half.Calls[call]; ok {
 		fn = c.callee(call, half)
-	} else if to := c.half.To[call]; to != nil {
+	} else if to := c.half.To[call]; to != nil && to.Name == "" {
+		fn = within(c, to.Half, func() syntax.Expr { return c.cloner().lambda(unparen(call.Fn).(*syntax.LambdaExpr)) })
+	} else if to != nil {
 		fn = &syntax.Ident{NamePos: syntax.Start(call), Name: to.Name}
 	} else {
 		return nil, false

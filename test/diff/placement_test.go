@@ -1,0 +1,200 @@
+package diff
+
+import (
+	"encoding/binary"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"github.com/cilium/ebpf"
+
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/internal/wire"
+	"github.com/startrace/startrace/starlark/script"
+)
+
+// A handler that can run in the kernel means the same in user space: the programs of the kernel's generator, as handlers
+// that are placed there, with what the kernel reads for them. The reference is the one that kernel halves are compared
+// with, without the limits of 64 bits.
+
+// exactInts follows the text of the reference and takes the place of what it calls: ints of user space have no limit.
+const exactInts = `
+def _s(x): return x
+def _u(x): return x
+def _a(x): return x
+def _shr(x, n): return x >> n
+def _op(x, op, y):
+    return x + y if op == "+" else x - y if op == "-" else x * y if op == "*" else x & y if op == "&" else x | y if op == "|" else x ^ y
+def _update(t, op, _, k, v): t.set(k, _op(t.get(k, 0), op, v))
+def _add_s(t, k, v = 1): t.set(k, t.get(k, 0) + v)
+def _add_u(t, k, v = 1): t.set(k, t.get(k, 0) + v)
+def _cell_add(c, v = 1): c.set(c.get() + v)
+`
+
+// chosen is what the compiler says of a part of the event that only user space could choose (docs/semantics.md).
+const chosen = "which part of the event this is is decided in user space"
+
+// inUser compiles the programs as handlers that run in user space.
+func (c *checker) inUser(programs []*Program) (h *script.Host, res *infer.Result, u *bpfgen.Unit, err error) {
+	src := ""
+	for _, p := range programs {
+		src += p.Script() + fmt.Sprintf("def %s_user(e):\n    return [%s(e)]\nprobe(%s, %s_user)\n", p.Name, p.Name, p.point(), p.Name)
+	}
+	h = script.New(script.Options{StrMax: StrMax})
+	if err = h.ParseText("diff.star", []byte(src)); err == nil {
+		err = h.Run(nil)
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if res, err = infer.Unit(h.Plan(), c.facts); err != nil {
+		return nil, nil, nil, err
+	}
+	u, err = bpfgen.Generate(res.Tree, options())
+	return h, res, u, err
+}
+
+// checkPlaced runs the programs in user space.
+func (c *checker) checkPlaced(programs []*Program) {
+	h, res, u, err := c.inUser(programs)
+	var m *machine
+	if err == nil {
+		m, err = load(u)
+	}
+	if err != nil {
+		if len(programs) == 1 {
+			if strings.Contains(err.Error(), chosen) {
+				c.open++
+				return
+			}
+			c.note("refused", programs[0], "%v", err)
+			return
+		}
+		c.checkPlaced(programs[:len(programs)/2])
+		c.checkPlaced(programs[len(programs)/2:])
+		return
+	}
+	defer m.close()
+	src := ""
+	for _, p := range programs {
+		src += p.Reference() + "\n\n\n" // what stands behind the script
+	}
+	ref, err := newReference(src + exactInts)
+	if err != nil {
+		c.note("reference", programs[0], "%v", err)
+		return
+	}
+	for i, p := range programs {
+		c.programs++
+		fn, err := h.Specialise(res.Halves[i], m.event)
+		if err != nil {
+			c.note("refused", p, "%v", err)
+			continue
+		}
+		c.comparePlaced(&placed{m: m, ref: ref, host: h, fn: fn, probe: i, program: p, lines: strings.Count(src, "\n")})
+	}
+}
+
+// A placed program is one that runs in user space.
+type placed struct {
+	m       *machine
+	ref     *reference
+	host    *script.Host
+	fn      starlark.Callable
+	probe   int
+	program *Program
+	lines   int // of the reference without exactInts
+}
+
+func (c *checker) comparePlaced(p *placed) {
+	runtime.LockOSThread() // spans without a key belong to a thread
+	defer runtime.UnlockOSThread()
+	for i, in := range c.inputs {
+		end := in
+		if p.program.Span {
+			end = c.inputs[(i+1)%len(c.inputs)]
+			begin := func() (outcome, error) { return p.m.begin(p.probe, in) }
+			if !c.step(p.program, in, p.ref.begin(p.program, in), begin) {
+				return
+			}
+		}
+		want := p.ref.run(p.program, end)
+		got, err := p.run(end)
+		if want.line > p.lines {
+			want.line = got.line // it failed in one of exactInts
+		}
+		if !c.step(p.program, end, want, func() (outcome, error) { return got, err }) {
+			return
+		}
+	}
+}
+
+func (p *placed) run(in Input) (outcome, error) {
+	var out outcome
+	ctx, err := p.m.memory.context(in)
+	if err != nil {
+		return outcome{}, err
+	}
+	if _, err := p.m.loaded.Programs[p.m.names[p.probe]].Run(&ebpf.RunOptions{Context: ctx}); err != nil {
+		return outcome{}, err
+	}
+	n, err := p.m.reader.Drain(2, func(buf []byte) {
+		p.m.event.Set(p.m.unit.Tree.Records[binary.NativeEndian.Uint32(buf[wire.HeaderNumber:])], buf)
+		out = outcomeOf(starlark.Call(p.host.Thread(), p.fn, starlark.Tuple{p.m.event}, nil))
+	})
+	switch {
+	case err != nil:
+		return outcome{}, err
+	case n == 0: // no start, or an error of the kernel half
+		return p.m.failure()
+	}
+	if list, ok := out.value.(*starlark.List); ok {
+		out.value = list.Index(0)
+	}
+	return out, nil
+}
+
+// wholeTexts makes the texts of inputs such that none is cut: one that was cut has a mark in user space.
+func wholeTexts(list []Input) []Input {
+	whole := func(t *Text) { t.S = t.S[:min(len(t.S), StrMax)] }
+	for i := range list {
+		for j := range list[i].Texts {
+			whole(&list[i].Texts[j])
+		}
+		for j := range list[i].Nodes {
+			n := &list[i].Nodes[j]
+			whole(&n.Str)
+			whole(&n.Argv[0])
+			whole(&n.Argv[1])
+		}
+	}
+	return list
+}
+
+// alike leaves out what docs/semantics.md says is not the same: keys stay in the kernel, whose ints they have, and
+// join() of a list that could not be read is an error in user space.
+func alike(p *Program) bool { return p.Key == nil && !strings.Contains(p.Script(), ".join(") }
+
+// TestPlacedInUser runs random programs of kernel halves in user space.
+func TestPlacedInUser(t *testing.T) {
+	needBPF(t)
+	n, seed := setting(t, "DIFF_PROGRAMS", 150), setting(t, "DIFF_SEED", 1)
+	c := &checker{facts: facts(t), inputs: wholeTexts(Inputs(3, 12))}
+	begin := time.Now()
+	for at := 0; at < n && len(c.found) < maxFindings; at += perUnit {
+		var programs []*Program
+		for i := at; i < min(n, at+perUnit); i++ {
+			if p := Generate(uint64(seed+i), fmt.Sprintf("f%d", seed+i)); alike(p) {
+				programs = append(programs, p)
+			}
+		}
+		c.checkPlaced(programs)
+	}
+	t.Logf("%d programs, %d runs in %s: %d ended with an error", c.programs, c.runs, time.Since(begin).Round(time.Millisecond), c.errors)
+	c.report(t, (*checker).checkPlaced)
+}
