@@ -40,6 +40,7 @@ type row struct {
 func (r *row) what() string { return "an entry of " + name(r.c) }
 
 func (u *unit) cont(c *plan.Container) *contType {
+	u.uses(c.ID, c.Kind != plan.Table && c.Kind != plan.Cell)
 	t, ok := u.conts[c.ID]
 	if !ok {
 		t = &contType{c: c, valAt: c.Pos}
@@ -217,6 +218,7 @@ func storedAll(t types.Type) types.Type {
 }
 
 func (b *body) wrote(c *plan.Container, pos plan.Pos) {
+	b.u.uses(c.ID, true)
 	if _, ok := b.u.written[c.ID]; !ok {
 		b.u.written[c.ID] = pos
 	}

@@ -63,6 +63,9 @@ type Result struct {
 	Choices []Choice
 	// Waits are the points that wait for a module.
 	Waits []Wait
+	// Alone are, of handlers that are placed on both sides, the containers that
+	// cannot be compared, by number.
+	Alone map[int]bool
 
 	// What later units must know: see Types.
 	conts   map[int]*contType
@@ -175,6 +178,9 @@ type unit struct {
 	earlier     *Types
 	probe       int
 	has         map[string]bool
+	// both: what is walked is placed on both sides; see alone.
+	both    bool
+	useList []use
 }
 
 // A touch is a use of a table or cell in a handler that went to user space.
@@ -268,6 +274,7 @@ func (u *unit) finish() *Result {
 	for id := range u.used {
 		u.res.Tree.Containers[id] = u.conts[id].finish()
 	}
+	u.res.Alone = u.alone()
 	u.res.conts, u.res.written, u.res.touched = u.conts, u.written, u.touched
 	return u.res
 }

@@ -160,7 +160,9 @@ func (pr *probe) kernelHandler(b *body, ev *event, t *target) bool {
 	pr.place("kernel", fn, placement == plan.InUser, "all handlers do")
 	pr.handler.fn, pr.handler.inUser = fn, placement == plan.InUser
 	if placement == plan.InBoth {
-		if pr.extend(b, ev, b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos, true) != nil {
+		var v val
+		pr.u.onBoth(func() { v = b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos) })
+		if pr.extend(b, ev, v, fn.Pos, true) != nil {
 			wrong(fn.Pos, "%s sends events, so it cannot be placed on both sides", fn.Name)
 		}
 	}
@@ -357,7 +359,11 @@ func (pr *probe) place(role string, fn *plan.Func, user bool, why string) {
 func (pr *probe) touch(c plan.Value, pos plan.Pos, seen map[*plan.Func]bool) {
 	switch c := c.(type) {
 	case plan.Ref:
-		if pr.u.plan.Placement != plan.InBoth && pr.p.Kernel == nil && pr.p.Keep == 0 && (c.Kind == plan.Table || c.Kind == plan.Cell) {
+		if pr.handler.inUser || pr.starter.inUser {
+			pr.u.uses(c.ID, true)
+		}
+		if pr.u.plan.Placement != plan.InBoth &&
+			pr.p.Kernel == nil && pr.p.Keep == 0 && (c.Kind == plan.Table || c.Kind == plan.Cell) {
 			pr.u.touched = append(pr.u.touched, touch{c.Container, pos, pr.handler.why + pr.starter.why})
 		}
 	case *plan.Func:

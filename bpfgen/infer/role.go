@@ -54,7 +54,9 @@ func (r *role) inKernel(b *body, ev *event) bool {
 	var v val
 	block := &tree.Block{}
 	bad := attempt(func() {
-		block = b.inBlock(func() { v = b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos) })
+		pr.u.onBoth(func() {
+			block = b.inBlock(func() { v = b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos) })
+		})
 	})
 	if bad == nil {
 		b.block.Stmts = append(b.block.Stmts, block.Stmts...)
@@ -78,13 +80,13 @@ func (r *role) inKernel(b *body, ev *event) bool {
 // containers, and what was to be warned of.
 func (u *unit) undo() func() {
 	written, used, unknown, changed := clone(u.written), clone(u.used), clone(u.unknown), u.changed
-	mistakes, warnings := len(u.diags), len(u.warns)
+	mistakes, warnings, uses := len(u.diags), len(u.warns), len(u.useList)
 	conts := make(map[int]contType, len(u.conts))
 	for id, t := range u.conts {
 		conts[id] = t.copied()
 	}
 	return func() {
-		u.diags, u.warns = u.diags[:mistakes], u.warns[:warnings]
+		u.diags, u.warns, u.useList = u.diags[:mistakes], u.warns[:warnings], u.useList[:uses]
 		u.written, u.used, u.unknown, u.changed = written, used, unknown, changed
 		for id, t := range u.conts {
 			if was, ok := conts[id]; ok {

@@ -269,8 +269,18 @@ func (u *user) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 	u.params(inner, fn, x, vals)
 	falls := inner.stmts(def.Body)
 	v := u.result(inner, falls)
-	v.fails = v.fails || !plain(def.Body)
+	v.fails = v.fails || !plain(def.Body) || anyFails(x, vals)
 	return v
+}
+
+// anyFails reports whether computing an argument can fail or be noticed.
+func anyFails(x *syntax.CallExpr, vals []uval) bool {
+	for i, a := range x.Args {
+		if vals[i].fails || !vals[i].part && !plain([]syntax.Stmt{&syntax.ExprStmt{X: argValue(a)}}) {
+			return true
+		}
+	}
+	return false
 }
 
 // fixed reports whether it is known which argument of a call goes to which parameter.

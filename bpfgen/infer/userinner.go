@@ -73,7 +73,7 @@ func (u *user) callInner(f *inner, x *syntax.CallExpr) uval {
 	u.params(in, &plan.Func{Name: f.name}, x, vals)
 	falls := in.stmts(f.def.Body)
 	v := u.result(in, falls)
-	v.fails = v.fails || !plain(f.def.Body)
+	v.fails = v.fails || !plain(f.def.Body) || anyFails(x, vals)
 	return v
 }
 

@@ -98,10 +98,14 @@ func (u *user) element(x syntax.Expr, elems []uval, i uval) uval {
 	if !ok || !i.known || n < 0 || n >= int64(len(elems)) {
 		return undecided(elems...)
 	}
-	if v := elems[n]; !v.known || !v.leads() {
-		return v
+	v := elems[n]
+	if v.known && v.leads() {
+		v = u.partVal(x, v.v)
 	}
-	return u.partVal(x, elems[n].v)
+	for _, e := range elems {
+		v.fails = v.fails || e.fails || !e.known // it is computed with the tuple
+	}
+	return v
 }
 
 // forStmt walks a loop, over again until nothing more is carried from one round to another.

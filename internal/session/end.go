@@ -23,6 +23,10 @@ func (s *session) end() error {
 	}
 	s.spans.over = true
 	err := s.deliverRest()
+	if s.Twins != nil {
+		s.Twins.Losses, _, err = s.loaded.Losses()
+		s.Twins.compare()
+	}
 	if s.hurried.Load() {
 		s.host.Resume() // the callback that was in the way has ended
 	}

@@ -165,6 +165,9 @@ func (s *session) bindContainers() error {
 		}
 		s.backends = append(s.backends, backend)
 		s.bound[i] = true
+		if s.Twins != nil {
+			c = s.Twins.of(c, decl.Container, s.part.result.Alone[i])
+		}
 		if agg, ok := c.(*value.Agg); ok {
 			agg.BindAgg(backend, s.decoder, decl.Agg)
 		} else if err := c.Bind(backend, s.decoder); err != nil {

@@ -43,6 +43,8 @@ type Options struct {
 	Stdin *os.File
 	// Signals ends the run, a second one at once.
 	Signals <-chan os.Signal
+	// Twins is for tests: handlers run on both sides.
+	Twins *Twins
 }
 
 // A Flag is a flag as help shows it.

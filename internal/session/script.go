@@ -122,6 +122,9 @@ func (s *session) makePlan() {
 		s.plan.StrMax = s.StrMax
 	}
 	s.plan.Unsafe = s.Unsafe
+	if s.Twins != nil {
+		s.plan.Placement = plan.InBoth
+	}
 }
 
 // constant looks up a name that the script uses and does not define: among

@@ -1,0 +1,182 @@
+// Package both runs the tools of the library and the examples with their handlers on both sides: in the kernel, and in
+// user space of the same events. In the end the containers of both sides must hold the same.
+//
+// A tool or example that is new is found by itself.
+package both
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/session"
+	"github.com/startrace/startrace/stdlib"
+	"github.com/startrace/startrace/test/resident"
+)
+
+// asked is the environment variable by which this executable becomes the run of one script, whose answer goes to that file.
+const asked = "STARTRACE_BOTH"
+
+func TestMain(m *testing.M) {
+	session.MaybeCommand()
+	if file := os.Getenv(asked); file != "" {
+		os.Exit(run(file, os.Args[1], os.Args[2:]))
+	}
+	resident.InGuest()
+	os.Exit(m.Run())
+}
+
+// An answer is what a run found.
+type answer struct {
+	Exit int
+	Err  string
+	session.Twins
+}
+
+// run is a run of its own process, since a session gives up its rights. All is done on one CPU: user space gets the
+// events of several in the order of their times, which is not always that of what they do.
+func run(file, command string, args []string) int {
+	os.Unsetenv(asked)
+	var one unix.CPUSet
+	one.Set(0)
+	if err := unix.SchedSetaffinity(0, &one); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	var a answer
+	o := session.Options{Args: args, Stdout: os.Stderr, Stderr: os.Stderr, Twins: &a.Twins}
+	o.Command, o.Quiet, o.Format = command, true, "text"
+	o.Rest = func(args []string, _ *session.Settings) error {
+		if len(args) > 0 {
+			return fmt.Errorf("%s is no flag of it", args[0])
+		}
+		return nil
+	}
+	var err error
+	if a.Exit, err = session.Run(o); err != nil {
+		a.Err = err.Error()
+	}
+	text, err := json.Marshal(a)
+	if err == nil {
+		err = os.WriteFile(file, text, 0o600)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// work is a command that does something of everything that tools look at.
+func work(t *testing.T) string {
+	bin, err := filepath.Abs("../../bin/workload")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(bin); err != nil {
+		t.Skipf("needs bin/workload: make workload builds it: %v", err)
+	}
+	dir := t.TempDir()
+	do := func(what string) string { return bin + " -report /dev/null " + what + "; " }
+	script := do("files "+dir) + do("reads 60 1,64,4096") + do("opens 60 1 "+dir) + do("execs 5") + do("exits 5") + do("tcp 5 1000") + do("faults 50") +
+		fmt.Sprintf("mkdir %s/d; echo text >%s/d/f; cat %s/d/f; mv %s/d/f %s/d/g; rm %s/d/g; rmdir %s/d; sync; sleep 0.01; kill -0 $$; true", dir, dir, dir, dir, dir, dir, dir)
+	return "sh -c '" + script + "'"
+}
+
+// compare runs a script with its arguments and gives how many entries were compared.
+func compare(t *testing.T, command string, args ...string) int {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, append([]string{command}, args...)...)
+	file := filepath.Join(t.TempDir(), "answer")
+	cmd.Env = append(os.Environ(), asked+"="+file)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, stderr.String())
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a answer
+	if err := json.Unmarshal(text, &a); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	switch {
+	case a.Err != "" && os.Getenv("STARTRACE_VM") == "":
+		t.Skipf("needs a kernel that has what it traces: %s", a.Err)
+	case a.Err != "":
+		t.Fatalf("it does not run: %s\n%s", a.Err, stderr.String())
+	case len(a.Losses) > 0:
+		t.Logf("what was lost on one side makes no comparison: %+v\n%s", a.Losses, stderr.String())
+		return 0
+	}
+	for _, d := range a.Differ {
+		t.Errorf("not the same on both sides: %s", d)
+	}
+	sum := 0
+	for name, n := range a.Same {
+		t.Logf("%s: %d entries on both sides", name, n)
+		sum += n
+	}
+	if len(a.Alone) > 0 {
+		t.Logf("changed on one side only: %s", strings.Join(a.Alone, ", "))
+	}
+	return sum
+}
+
+func needTracing(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root")
+	}
+	if _, err := os.Stat("/sys/kernel/btf/vmlinux"); err != nil {
+		t.Skip("needs a kernel with BTF (CONFIG_DEBUG_INFO_BTF)")
+	}
+}
+
+// TestTools runs all tools of the library.
+func TestTools(t *testing.T) {
+	needTracing(t)
+	command := work(t)
+	sum := 0
+	for _, m := range stdlib.Modules() {
+		if m.Tool {
+			t.Run(m.Name, func(t *testing.T) { sum += compare(t, command, m.Name) })
+		}
+	}
+	if sum < 50 {
+		t.Errorf("only %d entries were compared", sum)
+	}
+}
+
+// TestExamples runs all examples.
+func TestExamples(t *testing.T) {
+	needTracing(t)
+	files, err := filepath.Glob("../../examples/*.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Skip("needs the source tree, which guests do not have")
+	}
+	command := work(t)
+	sum := 0
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) { sum += compare(t, command, file) })
+	}
+	if sum < 10 {
+		t.Errorf("only %d entries were compared", sum)
+	}
+}
