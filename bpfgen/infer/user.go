@@ -42,6 +42,9 @@ type uval struct {
 	// fails says that computing it can be an error, or has another effect: it
 	// must not be left out though its value is not needed.
 	fails bool
+	// first is what must be computed before a part of x is taken, since it fails
+	// or has another effect, though its own value is not needed.
+	first syntax.Expr
 	// typ is the interpreter's name of its type, where v is not known but that is.
 	typ string
 	// elems are those of a tuple that is made in user space, and of a list as
@@ -87,6 +90,19 @@ func knownVal(v val) uval { return uval{v: v, known: true} }
 // partVal is a part of the event that stands at x.
 func (u *user) partVal(x syntax.Expr, v val) uval {
 	return uval{v: v, known: true, part: true, caps: []capture{{u.half, x, v, u.nested}}}
+}
+
+// partOf is partVal for a part of another one, of, that stands in x.
+func (u *user) partOf(x, of syntax.Expr, recv uval, v val) uval {
+	out := u.partVal(x, v)
+	if out.first = recv.first; out.first == nil && recv.fails {
+		out.first = of
+	}
+	if out.first != nil {
+		u.half.First[x] = out.first
+		out.fails = true
+	}
+	return out
 }
 
 // use makes x a value of user space.
@@ -253,7 +269,7 @@ func (u *user) dot(x *syntax.DotExpr) uval {
 	recv := u.expr(x.X)
 	u.checkAttr(x, recv)
 	if recv.part && recv.known && !isText(recv.v) {
-		return u.partVal(x, u.b.attr(recv.v, x.Name.Name, x.Name.NamePos))
+		return u.partOf(x, x.X, recv, u.b.attr(recv.v, x.Name.Name, x.Name.NamePos))
 	}
 	if recv.part && !recv.known && leads(recv.caps) {
 		wrong(x.Name.NamePos, "which part of the event this is is decided in user space: take .%s of each part before", x.Name.Name)
@@ -314,7 +330,7 @@ func (u *user) index(x *syntax.IndexExpr) uval {
 		_, isArray = i.v.constInt() // of others user space takes what it wants
 	}
 	if recv.part && recv.known && i.known && (isArray || isArgs || recv.v.comp) {
-		return u.partVal(x, u.b.index(recv.v, i.v, x.Lbrack))
+		return u.partOf(x, x.X, recv, u.b.index(recv.v, i.v, x.Lbrack))
 	}
 	u.use(recv)
 	u.use(i)

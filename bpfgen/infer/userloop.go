@@ -90,7 +90,7 @@ func undecided(list ...uval) uval {
 }
 
 // element is x, an element of a tuple that user code made.
-func (u *user) element(x syntax.Expr, elems []uval, i uval) uval {
+func (u *user) element(x *syntax.IndexExpr, elems []uval, i uval) uval {
 	n, ok := i.v.constInt()
 	if n < 0 {
 		n += int64(len(elems))
@@ -99,11 +99,11 @@ func (u *user) element(x syntax.Expr, elems []uval, i uval) uval {
 		return undecided(elems...)
 	}
 	v := elems[n]
-	if v.known && v.leads() {
-		v = u.partVal(x, v.v)
-	}
 	for _, e := range elems {
 		v.fails = v.fails || e.fails || !e.known // it is computed with the tuple
+	}
+	if v.known && v.leads() {
+		return u.partOf(x, x.X, v, v.v)
 	}
 	return v
 }

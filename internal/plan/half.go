@@ -12,6 +12,9 @@ type UserHalf struct {
 	// Slots says which expressions are read from the event: expression →
 	// number of the field in the event's record.
 	Slots map[syntax.Expr]int
+	// First says what is to be computed before such an expression is read: the
+	// call in f(e).comm, if it does more than to give a part of the event.
+	First map[syntax.Expr]syntax.Expr
 	// Drop holds expressions that stand for e or a part of it and whose value
 	// is not needed: the right side of `sk = e.args.sk`, an argument that
 	// passes e on. They become None.
@@ -50,7 +53,7 @@ func NewUserHalf(fn *Func) *UserHalf {
 // Part is a new half of what is inside a part of the function.
 func (h *UserHalf) Part() *UserHalf {
 	return &UserHalf{
-		Fn: h.Fn, Slots: map[syntax.Expr]int{}, Drop: map[syntax.Expr]bool{},
+		Fn: h.Fn, Slots: map[syntax.Expr]int{}, First: map[syntax.Expr]syntax.Expr{}, Drop: map[syntax.Expr]bool{},
 		Calls: map[*syntax.CallExpr]*UserHalf{}, Nested: h.Nested, Rounds: map[syntax.Node][]*UserHalf{},
 		Copies: map[syntax.Node][]*Copy{}, To: map[*syntax.CallExpr]*Copy{},
 	}

@@ -240,7 +240,7 @@ func (c *copying) leave(n syntax.Node) {
 // replace gives what stands in the copy for an expression of the original.
 func (c *copying) replace(e syntax.Expr) (syntax.Expr, bool) {
 	if i, ok := c.half.Slots[e]; ok {
-		return c.field(e, i), true
+		return c.after(e, c.field(e, i)), true
 	}
 	if c.half.Drop[e] {
 		return &syntax.Ident{NamePos: syntax.Start(e), Name: "None"}, true
@@ -263,6 +263,19 @@ func (c *copying) replace(e syntax.Expr) (syntax.Expr, bool) {
 		return nil, false
 	}
 	return &syntax.CallExpr{Fn: fn, Lparen: call.Lparen, Args: c.cloner().list(call.Args), Rparen: call.Rparen}, true
+}
+
+// after is a field, or `(first, field)[1]` where something is to be computed
+// before it is read.
+func (c *copying) after(e, field syntax.Expr) syntax.Expr {
+	first, ok := c.half.First[e]
+	if !ok {
+		return field
+	}
+	at := syntax.Start(e)
+	return &syntax.IndexExpr{
+		X:      &syntax.ParenExpr{Lparen: at, X: &syntax.TupleExpr{Lparen: at, List: []syntax.Expr{c.cloner().one(first), field}, Rparen: at}, Rparen: at},
+		Lbrack: at, Rbrack: at, Y: &syntax.Literal{Token: syntax.INT, TokenPos: at, Raw: "1", Value: int64(1)}}
 }
 
 // field is $ev[i] at the place of e.
