@@ -16,6 +16,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/script"
+	"github.com/startrace/startrace/starlark/value"
 )
 
 // A handler that can run in the kernel means the same in user space: the programs of the kernel's generator, as handlers
@@ -197,4 +198,41 @@ func TestPlacedInUser(t *testing.T) {
 	}
 	t.Logf("%d programs, %d runs in %s: %d ended with an error", c.programs, c.runs, time.Since(begin).Round(time.Millisecond), c.errors)
 	c.report(t, (*checker).checkPlaced)
+}
+
+// > Of a list that cannot be read at all it is FAULT in a kernel half; in user space joining that is an error.
+func TestJoinOfFault(t *testing.T) {
+	needBPF(t)
+	in := Inputs(1, 1)[0]
+	in.P = Nowhere
+	c := &checker{facts: facts(t)}
+	programs := []*Program{{Name: "f", Text: "def f(e):\n    return \" \".join(e.args.p.argv)\n"}}
+	u, err := compileFor(scriptOf(programs), c.facts, StrMax, options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := load(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.close()
+	if got, err := m.run(0, in); err != nil || got.value != value.FAULT {
+		t.Errorf("the kernel gives %s, %v", got, err)
+	}
+	h, res, u, err := c.inUser(programs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	user, err := load(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer user.close()
+	fn, err := h.Specialise(res.Halves[0], user.event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := (&placed{m: user, host: h, fn: fn}).run(in); err != nil || !strings.Contains(got.what, "join: ") {
+		t.Errorf("user space gives %s, %v", got, err)
+	}
 }
