@@ -18,7 +18,7 @@ import (
 // tail call; wrappers of methods in Go, sibling calls of C++ and Rust). Where
 // that is known its returns are ends of the call too: they find the start of
 // this one by the place on the stack where the call began. Where a jump leads
-// through memory or to an entry of the procedure linkage table (PLT), the end is seen at the jump.
+// through memory or to another library's function, the end is seen at the jump.
 
 // Leaves are where a call of a function ends.
 type Leaves struct {
@@ -141,9 +141,11 @@ func (x *exits) follow(fn elffile.Function, own ways) (out Leaves, ok bool) {
 	defer delete(x.within, fn.Addr)
 	out.At = slices.Clone(own.ret)
 	for _, t := range own.tail {
-		other, known := x.e.At(t.to)
+		other, known := x.begins(t.to)
 		switch {
-		case known && other.Addr == t.to && other.Size > 0:
+		case known:
+		case x.back(t.to): // from a part that was moved away: the returns there are known
+			continue
 		case t.conditional:
 			continue
 		default:
@@ -164,6 +166,28 @@ func (x *exits) follow(fn elffile.Function, own ways) (out Leaves, ok bool) {
 		}
 	}
 	return out, true
+}
+
+// begins gives the function that begins at an address: by its symbol, or without one by the table of exceptions; of an
+// entry of the PLT the function of this file to which it leads.
+func (x *exits) begins(addr uint64) (elffile.Function, bool) {
+	if fn, ok := x.e.At(addr); ok && fn.Addr == addr && fn.Size > 0 {
+		return fn, true
+	}
+	if fn, ok := x.e.Stub(addr); ok {
+		return fn, true
+	}
+	return x.e.Bounded(addr)
+}
+
+// back says whether an address lies in a function that is being followed.
+func (x *exits) back(addr uint64) bool {
+	for begin := range x.within {
+		if fn, ok := x.begins(begin); ok && addr > begin && addr < begin+fn.Size {
+			return true
+		}
+	}
+	return false
 }
 
 // add takes the ends of a function to which this one is left; several jumps can

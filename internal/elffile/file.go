@@ -41,8 +41,10 @@ type File struct {
 	closer io.Closer
 	opts   Options
 
-	functions *functionTable // of Functions
-	golang    *Go            // of Golang
+	functions *functionTable    // of Functions
+	bounds    []bounds          // of Bounded
+	slots     map[uint64]uint64 // of Stub
+	golang    *Go               // of Golang
 	golangRan bool
 }
 

@@ -311,7 +311,7 @@ probe('ufunc:BIN:"ns::Thing::twice"', lambda e: print("call", e.func, e.args[1],
 // > A function that ends by jumping to another one (a tail call) ends where that returns, with its result:
 // > `ufunc:` probes the returns of the other function too, which costs all its callers something; `-v` says of how
 // > many.
-// > Where the jump leads through memory, to the linker's stub of a library's function or back again (functions
+// > Where the jump leads through memory, to the linker's stub of another library's function or back again (functions
 // > that jump to each other in turns), and at `uretprobe:`, which knows no starts, the end is seen at the jump,
 // > and `e.ret` is not its result; `-v` says how often that can happen.
 func TestUserJumps(t *testing.T) {
