@@ -49,7 +49,7 @@ func (a *funcArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 	a.f.ask(fmt.Sprint(i))
 	params := a.f.params()
 	switch {
-	case i < 0 || params != nil && i >= len(params) || i >= maxArgs:
+	case i < 0 || i >= a.count():
 		return val{}, false
 	case a.mech == tree.AttachFentry || a.mech == tree.AttachFexit:
 		word := load(ctxPlace(b, 8*i, pos), types.U64, pos)
@@ -59,11 +59,25 @@ func (a *funcArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 	if a.start != nil {
 		from = a.start
 	}
+	if params == nil && a.f.user {
+		return a.userArg(b, from, i, pos), true
+	}
 	if params == nil {
 		word := b.carry(from, from.argWord(a.f, i, pos))
 		return exprVal(as(word, untypedWord(a.f.user), pos)), true
 	}
 	return b.atPlace(from, a.f.argPlace(i), params[i].Type, pos), true
+}
+
+// count is how many arguments can be asked for.
+func (a *funcArgs) count() int {
+	if a.f.typed() {
+		return len(a.f.params())
+	}
+	if s := a.f.known(); s != nil {
+		return max(maxArgs, len(s.Params))
+	}
+	return maxArgs
 }
 
 // carry brings a word of the program at the start to this one.
@@ -194,6 +208,9 @@ func (b *body) funcResult(f *funcView, mech tree.AttachKind, pos plan.Pos) val {
 	case f.program:
 		wrong(pos, "what a BPF program returns cannot be read: where it lies depends on how the verifier took the program's types")
 	case !f.typed():
+		if v, ok := b.userResult(f, pos); ok {
+			return v
+		}
 		return exprVal(as(register(kernel.RegisterOffsets("").Ret, pos), types.I64, pos))
 	case f.proto.Ret == 0:
 		wrong(pos, "%s returns nothing (void), so there is no e.ret", f.name)

@@ -10,6 +10,7 @@ import (
 	"github.com/startrace/startrace/internal/gofunc"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/usdt"
 )
 
@@ -41,6 +42,8 @@ type funcPoint struct {
 	// call is where the arguments and the result are; nil where nobody knows, or
 	// before it was asked for.
 	call *abi.Call
+	// sig gives what debug information says of a user function; nil: it is not asked.
+	sig func() *signature.Signature
 	// site is that of a static probe, with its arguments.
 	site *usdt.Site
 }
@@ -59,12 +62,15 @@ func (p *funcPoint) answer(question string) string {
 		if p.typed() {
 			return fmt.Sprint(p.proto.Ret, p.resultPlace())
 		}
+		if p.user {
+			return p.userAnswer(question)
+		}
 		return "untyped"
 	case "":
 		return p.signature()
 	}
 	if p.user {
-		return fmt.Sprint(p.abi)
+		return p.userAnswer(question)
 	}
 	for i, arg := range p.params() {
 		if arg.Name == question || fmt.Sprint(i) == question {

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/usdt"
 )
 
@@ -18,6 +20,8 @@ type Binaries interface {
 	// Inside says why no probe may stand so many bytes behind a function's start.
 	Inside(at *binary.File, fn binary.Function, offset uint64) error
 	Static(file, pattern string) ([]usdt.Probe, *binary.File, error)
+	// Signature is what debug information says of a function; nil where there is none.
+	Signature(at *binary.File, fn binary.Function) *signature.Signature
 	// Variable is the address of a variable in the traced process.
 	Variable(file, name string) (uint64, error)
 }
@@ -49,6 +53,9 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 			f.place.Offset = fn.Start + inside
 		}
 		f.abi, f.goroutine = fn.ABI, fn.Goroutine
+		if offset == 0 && len(list) <= maxSignatures {
+			f.sig = sync.OnceValue(func() *signature.Signature { return u.binaries.Signature(at, fn) })
+		}
 		if t.kind == targetFuncSpan {
 			f.returns, f.others, tails = fn.Ends.At, len(fn.Ends.Others), tails+fn.Ends.Tails
 		} else {
@@ -168,17 +175,4 @@ func returning(list []binary.Function, at *binary.File) (out []binary.Function) 
 		}
 	}
 	return out
-}
-
-// userWord reads argument i of a user function at its entry.
-func (b *body) userWord(f *funcView, i int, pos plan.Pos) (*tree.Expr, bool) {
-	if f.abi == nil {
-		return nil, false
-	}
-	at := f.abi.Argument(i)
-	regs := kernel.RegisterOffsets("")
-	if at.Register != "" {
-		return register(regs.Names[at.Register], pos), true
-	}
-	return b.stackWord(at.Offset, tree.User, pos), true
 }

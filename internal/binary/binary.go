@@ -16,6 +16,7 @@ import (
 	"github.com/startrace/startrace/internal/gofunc"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/locate"
+	"github.com/startrace/startrace/internal/signature"
 )
 
 // A Function is a function of a file, or a place in one.
@@ -62,8 +63,9 @@ type Finder struct {
 	// Program is the file that a point without one means: that of -p or -c.
 	Program string
 
-	open  map[string]*elffile.File
-	lines map[string]*elffile.Lines
+	open   map[string]*elffile.File
+	tables map[string]*signature.Table
+	lines  map[string]*elffile.Lines
 }
 
 // Close closes the files.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/usdt"
 )
 
@@ -28,6 +29,8 @@ func (programs) Static(file, pattern string) ([]usdt.Probe, *binary.File, error)
 }
 
 // Variable is not known: no process is traced.
+func (programs) Signature(*binary.File, binary.Function) *signature.Signature { return nil }
+
 func (programs) Variable(file, name string) (uint64, error) {
 	return 0, fmt.Errorf("%s: which process? trace one with -p", file)
 }

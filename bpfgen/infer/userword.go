@@ -1,0 +1,90 @@
+package infer
+
+import (
+	"fmt"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/abi"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/signature"
+)
+
+// This file reads the arguments and results of user functions, which are words:
+// e.args[i] is the i-th of those that the function is called with. Without debug
+// information they are the integer registers in turn, then the stack.
+
+// maxSignatures is up to how many functions of a pattern are looked up in debug
+// information: each takes a while.
+const maxSignatures = 256
+
+// known is what debug information says of the function; nil: nothing.
+func (p *funcPoint) known() *signature.Signature {
+	if p.sig == nil {
+		return nil
+	}
+	return p.sig()
+}
+
+// userAnswer is what a program that reads word i depends on, or, with "ret", the result.
+func (p *funcPoint) userAnswer(question string) string {
+	s := p.known()
+	if s == nil {
+		return fmt.Sprint(p.abi)
+	}
+	if question == "ret" {
+		return fmt.Sprint(p.abi, s.Result)
+	}
+	var i int
+	if _, err := fmt.Sscan(question, &i); err != nil {
+		return fmt.Sprint(p.abi)
+	}
+	return fmt.Sprint(p.abi, s.Param(i))
+}
+
+// userArg is word i, at the entry.
+func (a *funcArgs) userArg(b, from *body, i int, pos plan.Pos) val {
+	if s := a.f.known(); s != nil {
+		return b.userValue(from, s.Param(i), pos)
+	}
+	word := b.carry(from, from.argWord(a.f, i, pos))
+	return exprVal(as(word, untypedWord(true), pos))
+}
+
+// userValue is a word with the width and sign of its type.
+func (b *body) userValue(from *body, w signature.Word, pos plan.Pos) val {
+	if w.Where == abi.Other {
+		return exprVal(unreadable(pos))
+	}
+	word := b.carry(from, from.wordAt(w.Place, tree.User, pos))
+	switch {
+	case w.Address:
+		return exprVal(as(word, types.I64, pos))
+	case w.Size == 1 || w.Size == 2 || w.Size == 4 || w.Size == 8:
+		return exprVal(as(word, types.IntOf(uint8(8*w.Size), w.Signed), pos))
+	}
+	return exprVal(as(word, untypedWord(true), pos))
+}
+
+// userResult is e.ret where debug information tells what it is.
+func (b *body) userResult(f *funcView, pos plan.Pos) (val, bool) {
+	s := f.known()
+	if s == nil || len(s.Result) == 0 || s.Result[0].Where != abi.Register && s.Result[0].Where != abi.Other {
+		return val{}, false
+	}
+	return b.userValue(b, s.Result[0], pos), true
+}
+
+// userWord reads argument i of a user function of Go at its entry.
+func (b *body) userWord(f *funcView, i int, pos plan.Pos) (*tree.Expr, bool) {
+	if f.abi == nil {
+		return nil, false
+	}
+	at := f.abi.Argument(i)
+	regs := kernel.RegisterOffsets("")
+	if at.Register != "" {
+		return register(regs.Names[at.Register], pos), true
+	}
+	return b.stackWord(at.Offset, tree.User, pos), true
+}

@@ -1,0 +1,216 @@
+package signature
+
+import (
+	"debug/dwarf"
+	"strings"
+
+	"github.com/startrace/startrace/internal/abi"
+)
+
+// ofC assigns the parameters and the result by the ABI of C; nil if a type is not one
+// that C passes.
+func (f *finder) ofC(params []dwarf.Type, chain []*dwarf.Entry) (*Signature, error) {
+	var values []abi.Value
+	for _, t := range params {
+		v, ok := f.value(t)
+		if !ok {
+			return nil, nil
+		}
+		values = append(values, v)
+	}
+	result, err := f.typeOf(chain)
+	if err != nil {
+		return nil, err
+	}
+	var returned abi.Value
+	if result != nil {
+		var ok bool
+		if returned, ok = f.value(result); !ok {
+			return nil, nil
+		}
+	}
+	convention := abi.Of(f.arch)
+	call := convention.Assign(values, returned)
+	s := &Signature{more: func(n int) Word {
+		more := append([]abi.Value{}, values...)
+		for range n + 1 {
+			more = append(more, abi.Int.Value(8))
+		}
+		return Word{Place: convention.Assign(more, returned).Params[len(more)-1].Places[0], Size: 8, Signed: true}
+	}}
+	for i, t := range params {
+		s.Params = append(s.Params, words(t, values[i], call.Params[i])...)
+	}
+	if result != nil {
+		if s.Result = words(result, returned, call.Result); len(s.Result) > 1 {
+			s.Result = s.Result[:1]
+		}
+	}
+	return s, nil
+}
+
+// words are those of a value of a type at its place. A float is one word, and one that
+// cannot be read as what it is, also where it lies on the stack.
+func words(t dwarf.Type, v abi.Value, l abi.Location) []Word {
+	if len(l.Places) > 0 && !v.Composite && !l.Indirect && v.Scalars[0].Kind != abi.Int {
+		return []Word{{Place: abi.Place{Where: abi.Other, Bytes: 8}, Size: 8}}
+	}
+	var out []Word
+	off := 0
+	for _, p := range l.Places {
+		w := Word{Place: p, Size: min(p.Bytes, 8), Signed: true}
+		if !l.Indirect && floats(v, off, p.Bytes) {
+			w.Where = abi.Other
+		}
+		off += p.Bytes
+		switch t := bare(t).(type) {
+		case *dwarf.UintType, *dwarf.UcharType, *dwarf.BoolType:
+			w.Signed = false
+		case *dwarf.EnumType:
+			w.Signed = false
+			for _, v := range t.Val {
+				w.Signed = w.Signed || v.Val < 0
+			}
+		case *dwarf.PtrType:
+			w.Address = true
+		}
+		if l.Indirect {
+			w.Size, w.Address = 8, true
+		}
+		if p.Where != abi.Nowhere || l.Indirect {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// floats reports whether there is nothing but floats in some bytes of a value.
+func floats(v abi.Value, off, size int) bool {
+	some := false
+	for _, s := range v.Scalars {
+		if s.Off >= off+size || s.Off+s.Size <= off {
+			continue
+		}
+		if some = true; s.Kind == abi.Int {
+			return false
+		}
+	}
+	return some
+}
+
+// bare is the type behind names and qualifiers.
+func bare(t dwarf.Type) dwarf.Type {
+	for range 64 {
+		switch u := t.(type) {
+		case *dwarf.TypedefType:
+			t = u.Type
+		case *dwarf.QualType:
+			t = u.Type
+		default:
+			return t
+		}
+	}
+	return t
+}
+
+// value takes a type apart for the ABI of C.
+func (f *finder) value(t dwarf.Type) (abi.Value, bool) {
+	t = bare(t)
+	v := abi.Value{Size: int(t.Size()), Align: 1}
+	switch t := t.(type) {
+	case *dwarf.VoidType:
+		return abi.Value{}, true
+	case *dwarf.StructType:
+		v.Composite = true
+		if t.Incomplete || !f.plain(t) {
+			return v, false
+		}
+	case *dwarf.ArrayType: // as an argument it is a vector of the machine
+		if v.Size != 8 && v.Size != 16 {
+			return v, false
+		}
+		return abi.Vector.Value(v.Size), true
+	}
+	ok := f.scalars(&v, t, 0, 0)
+	return v, ok && v.Size >= 0
+}
+
+// mostScalars bounds what is taken apart: a larger value is in memory whatever it has.
+const mostScalars, deepest = 64, 16
+
+// scalars adds what t has at off to v; false for what C has not.
+func (f *finder) scalars(v *abi.Value, t dwarf.Type, off, depth int) bool {
+	t = bare(t)
+	size := int(t.Size())
+	if depth > deepest || len(v.Scalars) > mostScalars {
+		return depth <= deepest
+	}
+	add := func(off, size int, k abi.Kind) {
+		v.Scalars = append(v.Scalars, abi.Scalar{Off: off, Size: size, Kind: k})
+		v.Align = max(v.Align, size)
+	}
+	switch t := t.(type) {
+	case *dwarf.PtrType:
+		add(off, 8, abi.Int)
+	case *dwarf.FloatType:
+		add(off, size, f.floatKind(t.Name, size))
+	case *dwarf.ComplexType:
+		add(off, size/2, f.floatKind(t.Name, size/2))
+		add(off+size/2, size/2, f.floatKind(t.Name, size/2))
+	case *dwarf.StructType:
+		return f.members(v, t, off, depth)
+	case *dwarf.ArrayType:
+		for i := range min(int(t.Count), mostScalars) {
+			if !f.scalars(v, t.Type, off+i*int(t.Type.Size()), depth+1) {
+				return false
+			}
+		}
+		return t.Count >= 0
+	case *dwarf.UnsupportedType: // a reference of C++
+		if t.Tag != dwarf.TagReferenceType && t.Tag != dwarf.TagRvalueReferenceType {
+			return false
+		}
+		if v.Size = max(v.Size, off+8); depth == 0 {
+			v.Size = 8
+		}
+		add(off, 8, abi.Int)
+	case *dwarf.IntType, *dwarf.UintType, *dwarf.CharType, *dwarf.UcharType, *dwarf.BoolType, *dwarf.EnumType, *dwarf.AddrType:
+		add(off, size, abi.Int)
+	default:
+		return false
+	}
+	return true
+}
+
+// members adds those of a struct. Bit-fields are the bytes that they are in: they need
+// not be aligned.
+func (f *finder) members(v *abi.Value, s *dwarf.StructType, off, depth int) bool {
+	for _, m := range s.Field {
+		if m.BitSize != 0 {
+			first := m.DataBitOffset
+			if first == 0 {
+				first = 8 * m.ByteOffset
+			}
+			for b := first / 8; b < (first+m.BitSize+7)/8; b++ {
+				v.Scalars = append(v.Scalars, abi.Scalar{Off: off + int(b), Size: 1})
+			}
+			continue
+		}
+		if !f.scalars(v, m.Type, off+int(m.ByteOffset), depth+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// floatKind: a long double of amd64 is one of the old floating-point unit, _Float128 is
+// none.
+func (f *finder) floatKind(name string, size int) abi.Kind {
+	switch {
+	case size <= 8:
+		return abi.Float
+	case f.arch == "amd64" && !strings.Contains(name, "128"):
+		return abi.Long
+	}
+	return abi.Vector
+}

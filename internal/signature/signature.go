@@ -1,0 +1,231 @@
+package signature
+
+import (
+	"debug/dwarf"
+	"errors"
+	"fmt"
+
+	"github.com/startrace/startrace/internal/abi"
+	"github.com/startrace/startrace/internal/gofunc"
+)
+
+// A Word is one of those that arguments and results are passed in.
+type Word struct {
+	abi.Place
+	// Size is how many bytes of it mean something, Signed whether they are a signed
+	// int; Address: it is one.
+	Size            int
+	Signed, Address bool
+}
+
+// A Signature is what is known of a function's call. Only the first word of a result is
+// given: none, if there is none.
+type Signature struct {
+	Params []Word
+	Result []Word
+	more   func(n int) Word
+}
+
+// Param gives word n of the arguments; behind those that are declared, as of printf,
+// they are ints.
+func (s *Signature) Param(n int) Word {
+	if n < len(s.Params) {
+		return s.Params[n]
+	}
+	return s.more(n - len(s.Params))
+}
+
+// mostInfo bounds the debug information that is read: a start-up must not take seconds.
+const mostInfo = 64 << 20
+
+// A Table has the functions of one file.
+type Table struct {
+	data *dwarf.Data
+	arch string
+}
+
+// Open prepares to read. section gives a section by its name, nil where there is none.
+func Open(arch string, section func(name string) ([]byte, error)) (*Table, error) {
+	info, err := section(".debug_info")
+	if err != nil || len(info) == 0 || len(info) > mostInfo || abi.Of(arch) == nil {
+		return nil, err
+	}
+	var got [3][]byte
+	for i, name := range []string{".debug_abbrev", ".debug_ranges", ".debug_str"} {
+		if got[i], err = section(name); err != nil {
+			return nil, err
+		}
+	}
+	d, err := dwarf.New(got[0], nil, nil, info, nil, nil, got[1], got[2])
+	if err != nil {
+		return nil, fmt.Errorf("read debug information: %w", err)
+	}
+	for _, name := range []string{".debug_line_str", ".debug_str_offsets", ".debug_addr", ".debug_rnglists"} {
+		text, err := section(name)
+		if err == nil && len(text) > 0 {
+			err = d.AddSection(name, text)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read debug information: %w", err)
+		}
+	}
+	return &Table{d, arch}, nil
+}
+
+// Of gives the signature of the function that begins at an address; nil where it is not
+// known.
+func (t *Table) Of(addr uint64) (*Signature, error) {
+	r := t.data.Reader()
+	unit, err := r.SeekPC(addr)
+	if errors.Is(err, dwarf.ErrUnknownPC) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read debug information: %w", err)
+	}
+	f := &finder{Table: t, r: r, unit: unit}
+	f.language, _ = unit.Val(dwarf.AttrLanguage).(int64)
+	e, err := f.function(addr)
+	if e == nil || err != nil {
+		return nil, err
+	}
+	return f.signature(e)
+}
+
+// The languages (DW_LANG_…) whose functions keep to the ABI of C, with those of which
+// structs are classes, and Go.
+const (
+	langGo   = 0x16
+	langRust = 0x1c
+)
+
+var languages = map[int64]bool{
+	0x01: true, 0x02: true, 0x0c: true, 0x1d: true, 0x2c: true, // C
+	0x04: true, 0x1a: true, 0x21: true, 0x2b: true, // C++
+	langGo: true, langRust: true, 0x08: true, 0x0e: true, 0x22: true, 0x23: true, // Fortran
+}
+
+type finder struct {
+	*Table
+	r        *dwarf.Reader
+	unit     *dwarf.Entry
+	language int64
+}
+
+// function finds the entry of the function at addr in the unit that r is in. Functions
+// of C++ stand in namespaces and classes.
+func (f *finder) function(addr uint64) (*dwarf.Entry, error) {
+	depth := 1
+	for {
+		e, err := f.r.Next()
+		if err != nil || e == nil {
+			return nil, err
+		}
+		switch {
+		case e.Tag == 0:
+			if depth--; depth == 0 {
+				return nil, nil
+			}
+			continue
+		case e.Tag == dwarf.TagSubprogram:
+			if low, ok := e.Val(dwarf.AttrLowpc).(uint64); ok && low == addr {
+				return e, nil
+			}
+			f.r.SkipChildren()
+			continue
+		case e.Tag == dwarf.TagCompileUnit:
+			return nil, nil
+		}
+		switch {
+		case !e.Children:
+		case e.Tag == dwarf.TagNamespace || e.Tag == dwarf.TagClassType || e.Tag == dwarf.TagStructType:
+			depth++
+		default:
+			f.r.SkipChildren()
+		}
+	}
+}
+
+// origin follows e to where its attributes are.
+func (f *finder) origin(e *dwarf.Entry) []*dwarf.Entry {
+	out := []*dwarf.Entry{e}
+	for range 4 {
+		next, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+		if !ok {
+			if next, ok = e.Val(dwarf.AttrSpecification).(dwarf.Offset); !ok {
+				break
+			}
+		}
+		r := f.data.Reader()
+		r.Seek(next)
+		var err error
+		if e, err = r.Next(); err != nil || e == nil {
+			break
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+func attribute(chain []*dwarf.Entry, a dwarf.Attr) any {
+	for _, e := range chain {
+		if v := e.Val(a); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// signature reads the parameters and the result of a function.
+func (f *finder) signature(e *dwarf.Entry) (*Signature, error) {
+	chain := f.origin(e)
+	if !languages[f.language] || f.changed(chain) {
+		return nil, nil
+	}
+	params, results, err := f.parameters(e)
+	if err != nil || params == nil && results == nil {
+		return nil, err
+	}
+	if f.language == langGo {
+		return goSignature(gofunc.RegisterABI(f.arch), params, results), nil
+	}
+	return f.ofC(params, chain)
+}
+
+// parameters gives the types of the parameters of e; of Go those of the results stand
+// among them. nil, nil: they are not known.
+func (f *finder) parameters(e *dwarf.Entry) (params, results []dwarf.Type, err error) {
+	params = []dwarf.Type{}
+	for e.Children {
+		p, err := f.r.Next()
+		if err != nil || p == nil || p.Tag == 0 {
+			return params, results, err
+		}
+		f.r.SkipChildren()
+		if p.Tag != dwarf.TagFormalParameter {
+			continue
+		}
+		t, err := f.typeOf(f.origin(p))
+		if err != nil || t == nil {
+			return nil, nil, err
+		}
+		if variable, _ := p.Val(dwarf.AttrVarParam).(bool); variable {
+			results = append(results, t)
+		} else {
+			params = append(params, t)
+		}
+	}
+	return params, results, nil
+}
+
+func (f *finder) typeOf(chain []*dwarf.Entry) (dwarf.Type, error) {
+	off, ok := attribute(chain, dwarf.AttrType).(dwarf.Offset)
+	if !ok {
+		return nil, nil
+	}
+	t, err := f.data.Type(off)
+	if err != nil {
+		return nil, fmt.Errorf("read debug information: %w", err)
+	}
+	return t, nil
+}

@@ -1,0 +1,112 @@
+package accept
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/startrace/startrace/test/target"
+)
+
+// TestRandomSignatures traces programs of random functions, in C, C++ and Go, which print what they are called with and
+// what they return: whole numbers of all widths, pointers, floats, structs by value of all classes, more than six of
+// them. What startrace saw is compared line by line.
+//
+// > With debug information words have the width and the sign of their types.
+// > A struct by value is as many words as it takes, a string of Go two, so `e.args[i]` counts words and not parameters.
+// > What is in a register for floating-point numbers cannot be read by the kernel's programs.
+// > Where types tell it, such a value is FAULT, too, and prints as `<float>`.
+func TestRandomSignatures(t *testing.T) {
+	needTracing(t)
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the classes of structs that the programs print are those of amd64")
+	}
+	n, all := 15, !testing.Short()
+	if all {
+		n = 120
+	}
+	for _, lang := range []struct {
+		name, file, prefix, command string
+		long                        bool
+	}{
+		{"C -O0", "calls.c", "", "gcc -w -g -O0", true},
+		{"C -O2", "calls.c", "", "gcc -w -g -O2", false},
+		{"C DWARF 4", "calls.c", "", "gcc -w -gdwarf-4 -O1", true},
+		{"clang", "calls.c", "", "clang -w -g -O1", true},
+		{"C++", "calls.cc", "", "g++ -w -g -O2", false},
+		{"Go", "calls.go", "main.", "go build", false},
+	} {
+		if lang.long && !all {
+			continue
+		}
+		t.Run(lang.name, func(t *testing.T) {
+			calls := target.RandomC(uint64(len(lang.name)), n, false)
+			if lang.prefix != "" {
+				calls = target.RandomGo(uint64(n), n)
+			}
+			checkCalls(t, calls, lang.file, lang.prefix, lang.command)
+		})
+	}
+}
+
+// Without debug information the words are where the ABI puts words of which nothing is known; their widths are the
+// script's business.
+func TestSignaturesWithoutTypes(t *testing.T) {
+	needTracing(t)
+	calls := target.RandomC(3, 30, true)
+	calls.Source = strings.NewReplacer("static void whole(long long v) { printf(\"%lld\", v); }", "static void whole(long long v) { printf(\"%u\", (unsigned char)v); }",
+		"static void whole_u(unsigned long long v) { printf(\"%llu\", v); }", "static void whole_u(unsigned long long v) { printf(\"%u\", (unsigned char)v); }").Replace(calls.Source)
+	calls.Script = strings.NewReplacer("]", "] & 255", "]]", "] & 255]", "e.ret", "e.ret & 255").Replace(calls.Script)
+	calls.Script = strings.ReplaceAll(calls.Script, "& 255] & 255,", "& 255],")
+	calls.Script = strings.ReplaceAll(calls.Script, "[] & 255,", "[],")
+	checkCalls(t, calls, "calls.c", "", "gcc -w -O2")
+}
+
+func checkCalls(t *testing.T, calls target.Calls, file, prefix, command string) {
+	t.Helper()
+	words := strings.Fields(command)
+	if _, err := exec.LookPath(words[0]); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	source, binary := filepath.Join(dir, file), filepath.Join(dir, "calls")
+	if err := os.WriteFile(source, []byte(calls.Source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(words[0], append(words[1:], "-o", binary, source)...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	text := strings.NewReplacer("BIN", binary, "PREFIX", prefix).Replace(calls.Script)
+	e := startrace(t, "-q", "--output", filepath.Join(dir, "seen"), script(t, text), "-c", binary).ok(t)
+	seen, err := os.ReadFile(filepath.Join(dir, "seen"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := lines(string(seen)), lines(e.stdout)
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || got[i] != want[i] {
+			t.Errorf("saw\n%s\nthe program says\n%s", at(got, i), at(want, i))
+		}
+	}
+	if t.Failed() {
+		t.Log(fmt.Sprint(excerpt(e.stderr)))
+	}
+}
+
+func lines(text string) []string {
+	out := strings.Split(strings.TrimSpace(text), "\n")
+	slices.Sort(out)
+	return out
+}
+
+func at(list []string, i int) string {
+	if i < len(list) {
+		return list[i]
+	}
+	return "nothing"
+}

@@ -1,0 +1,195 @@
+package target
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// A Calls is a program of random functions, each of which prints the words that it was called with and what it returns:
+// "f3 [-1, <float>, 70000] 5". Script has probes that print the same, of what they see. BIN in it is the program.
+type Calls struct{ Source, Script string }
+
+// A part is a parameter or a result: its type, a value of it, and how the function prints its words.
+type part struct {
+	typ, value string
+	words      []string // statements that print one word each
+}
+
+// volatileC keeps the compiler from knowing values, so that it makes no functions of its own for them.
+const headC = `#include <stdio.h>
+#include <string.h>
+static void whole(long long v) { printf("%lld", v); }
+static void whole_u(unsigned long long v) { printf("%llu", v); }
+static void word(const void *p, int off, int size) {
+	long long v = 0; char b; short s; int i;
+	const char *at = (const char *)p + off;
+	switch (size) {
+	case 1: memcpy(&b, at, 1); v = (signed char)b; break;
+	case 2: memcpy(&s, at, 2); v = s; break;
+	case 4: memcpy(&i, at, 4); v = i; break;
+	default: memcpy(&v, at, 8);
+	}
+	printf("%lld", v);
+}
+static void real(void) { printf("<float>"); }
+`
+
+// A shape is a struct without padding, with the sizes of its words; f: of floats only.
+type shape struct {
+	name, members, value string
+	words                []string
+	memory               bool // more than 16 bytes
+}
+
+var shapes = []shape{
+	{"s_ll", "long a, b;", "{-5, 6000000000}", []string{"8", "8"}, false},
+	{"s_ii", "int a, b;", "{-5, 6}", []string{"8"}, false},
+	{"s_i", "int a;", "{-77}", []string{"4"}, false},
+	{"s_iii", "int a, b, c;", "{-5, 6, -7}", []string{"8", "4"}, false},
+	{"s_ssil", "short a, b; int c; long d;", "{-5, 6, -7, 8}", []string{"8", "8"}, false},
+	{"s_c2", "char a[2];", "{-5, 6}", []string{"2"}, false},
+	{"s_dd", "double a, b;", "{1.5, 2.5}", []string{"f", "f"}, false},
+	{"s_ff", "float a, b;", "{1.5f, 2.5f}", []string{"f"}, false},
+	{"s_ld", "long a; double b;", "{-5, 2.5}", []string{"8", "f"}, false},
+	{"s_dl", "double a; long b;", "{1.5, -6}", []string{"f", "8"}, false},
+	{"s_if", "int a; float b;", "{-5, 2.5f}", []string{"8"}, false},
+	{"s_ffd", "float a, b; double c;", "{1.5f, 2.5f, 3.5}", []string{"f", "f"}, false},
+	{"s_lll", "long a, b, c;", "{-5, 6, -7}", []string{"8", "8", "8"}, true},
+	{"s_ldl", "long a; double b; long c;", "{-5, 2.5, -7}", []string{"8", "f", "8"}, true},
+	{"s_i8", "int a[8];", "{1, -2, 3, -4, 5, -6, 7, -8}", []string{"8", "8", "8", "8"}, true},
+}
+
+// whole numbers of C, with the function that prints them.
+var wholes = []struct{ typ, print string }{
+	{"signed char", "whole"}, {"unsigned char", "whole_u"}, {"short", "whole"}, {"unsigned short", "whole_u"}, {"int", "whole"},
+	{"unsigned", "whole_u"}, {"long", "whole"}, {"unsigned long", "whole_u"}, {"long long", "whole"},
+}
+
+// partC is a random part of a function of C; ints: a whole number only.
+func partC(r *rand.Rand, name string, ints bool) (p part, memory bool) {
+	switch n := r.IntN(10); {
+	case ints || n < 5:
+		w := wholes[r.IntN(len(wholes))]
+		value := r.Int64() >> r.IntN(63)
+		return part{w.typ, fmt.Sprintf("(%s)%dLL", w.typ, value), []string{w.print + "(" + name + ");"}}, false
+	case n < 6:
+		return part{"void *", fmt.Sprintf("(void *)%#x", r.Int64N(1<<47)), []string{"whole((long)" + name + ");"}}, false
+	case n < 7:
+		return part{[]string{"float", "double", "long double"}[r.IntN(3)], "2.5", []string{"real();"}}, false
+	}
+	s := shapes[r.IntN(len(shapes))]
+	p = part{typ: "struct " + s.name, value: s.value}
+	for i, w := range s.words {
+		print := "real();"
+		if w != "f" {
+			print = fmt.Sprintf("word(&%s, %d, %s);", name, 8*i, w)
+		}
+		p.words = append(p.words, print)
+	}
+	return p, s.memory
+}
+
+// RandomC is a program of n random functions of C, or C++, which has structs of C here. ints: their parameters are
+// whole numbers, so that each is a word whose place needs no types.
+func RandomC(seed uint64, n int, ints bool) Calls {
+	r := rand.New(rand.NewPCG(seed, 12))
+	var source, main, script strings.Builder
+	source.WriteString(headC)
+	for _, s := range shapes {
+		fmt.Fprintf(&source, "struct %s { %s };\n", s.name, s.members)
+	}
+	for i := range n {
+		var params, words, args []string
+		for j := range r.IntN(11) {
+			name := fmt.Sprintf("a%d", j)
+			p, _ := partC(r, name, ints)
+			params, args, words = append(params, p.typ+" "+name), append(args, fmt.Sprintf("v%d_%d", i, j)), append(words, p.words...)
+			fmt.Fprintf(&source, "static volatile int on%d_%d = 1; static %s v%d_%d = %s;\n", i, j, p.typ, i, j, p.value)
+		}
+		result, memory := partC(r, "r", ints)
+		fmt.Fprintf(&source, "static %s r%d = %s;\n__attribute__((noinline)) %s f%d(%s) {\n\tprintf(\"f%d [\");\n",
+			result.typ, i, result.value, result.typ, i, strings.Join(params, ", "), i)
+		source.WriteString("\t" + strings.Join(words, " printf(\", \"); ") + " printf(\"] \");\n")
+		fmt.Fprintf(&source, "\t%s r = r%d;\n\t%s printf(\"\\n\");\n\treturn r;\n}\n", result.typ, i, returned(result, memory))
+		fmt.Fprintf(&main, "\tf%d(%s);\n", i, strings.Join(args, ", "))
+		script.WriteString(probeOf(i, len(words), memory))
+	}
+	return Calls{source.String() + "int main(void) {\n" + main.String() + "\treturn 0;\n}\n", script.String()}
+}
+
+// returned prints the first word of a result; one in memory is an address that nobody knows before.
+func returned(p part, memory bool) string {
+	if memory {
+		return `printf("memory");`
+	}
+	return p.words[0]
+}
+
+// probeOf prints what f of number i is called with and returns.
+func probeOf(i, words int, memory bool) string {
+	var args []string
+	for j := range words {
+		args = append(args, fmt.Sprintf("e.args[%d]", j))
+	}
+	ret := "e.ret"
+	if memory {
+		ret = `"memory"`
+	}
+	return fmt.Sprintf("probe(\"ufunc:BIN:PREFIXf%d\", lambda e: print(\"f%d\", [%s], %s))\n", i, i, strings.Join(args, ", "), ret)
+}
+
+// RandomGo is a program of n random functions of Go.
+func RandomGo(seed uint64, n int) Calls {
+	r := rand.New(rand.NewPCG(seed, 13))
+	var source, main, script strings.Builder
+	source.WriteString("package main\n\nimport (\n\t\"fmt\"\n\t\"strings\"\n\t\"unsafe\"\n)\n\ntype mixed struct {\n\tA int32\n\tB float64\n\tC uint8\n}\n\n" +
+		"func show(n int, words []any, ret any) { fmt.Printf(\"f%d [%s] %v\\n\", n, strings.Trim(strings.Join(strings.Fields(fmt.Sprintln(words...)), \", \"), \"[]\"), ret) }\n\n" +
+		"var _ = unsafe.Pointer(nil)\n\nconst real = \"<float>\"\n\nvar text = \"some text\"\n\n")
+	for i := range n {
+		var params, args, words []string
+		ints := 0
+		for j := range r.IntN(8) {
+			name := fmt.Sprintf("a%d", j)
+			typ, value, print := partGo(r, name)
+			if ints += len(print); ints > 9 { // what does not fit is on the stack, where words have no places of their own
+				break
+			}
+			params, args, words = append(params, name+" "+typ), append(args, value), append(words, print...)
+		}
+		typ, value, print := partGo(r, "r")
+		fmt.Fprintf(&source, "//go:noinline\nfunc f%d(%s) %s {\n\tvar r %s = %s\n\tshow(%d, []any{%s}, %s)\n\treturn r\n}\n\n",
+			i, strings.Join(params, ", "), typ, typ, value, i, strings.Join(words, ", "), print[0])
+		fmt.Fprintf(&main, "\tf%d(%s)\n", i, strings.Join(args, ", "))
+		script.WriteString(probeOf(i, len(words), false))
+	}
+	return Calls{source.String() + "func main() {\n" + main.String() + "}\n", script.String()}
+}
+
+var wholesGo = []struct {
+	typ  string
+	bits int
+	sign bool
+}{{"int8", 8, true}, {"uint8", 8, false}, {"int16", 16, true}, {"uint16", 16, false}, {"int32", 32, true}, {"uint32", 32, false}, {"int", 64, true}, {"uint64", 64, false}}
+
+// partGo is a random part of a function of Go.
+func partGo(r *rand.Rand, name string) (typ, value string, words []string) {
+	switch r.IntN(8) {
+	case 0:
+		return "float64", "2.5", []string{"real"}
+	case 1:
+		return "float32", "2.5", []string{"real"}
+	case 2:
+		return "string", "text", []string{"uintptr(unsafe.Pointer(unsafe.StringData(" + name + ")))", "len(" + name + ")"}
+	case 3:
+		return "mixed", "mixed{-7, 1.5, 200}", []string{name + ".A", "real", name + ".C"}
+	case 4:
+		return "*string", "&text", []string{"uintptr(unsafe.Pointer(" + name + "))"}
+	}
+	w := wholesGo[r.IntN(len(wholesGo))]
+	v := r.Uint64() >> (64 - w.bits) >> r.IntN(w.bits)
+	if w.sign {
+		return w.typ, fmt.Sprint(-int64(v >> 1)), []string{name}
+	}
+	return w.typ, fmt.Sprint(v), []string{name}
+}
