@@ -104,6 +104,9 @@ func (b *body) andOr(x *syntax.BinaryExpr) proved {
 
 // binary applies an operator.
 func (b *body) binary(op syntax.Token, x, y val, pos plan.Pos) val {
+	if v, ok := fold(op, x.c, y.c, pos); ok {
+		return v
+	}
 	switch op {
 	case syntax.EQL:
 		return condVal(b.equal(x, y, pos))
@@ -115,9 +118,6 @@ func (b *body) binary(op syntax.Token, x, y val, pos plan.Pos) val {
 		return condVal(negate(b.contains(x, y, pos), pos))
 	case syntax.LT, syntax.LE, syntax.GT, syntax.GE:
 		return b.order(op, x, y, pos)
-	}
-	if v, ok := foldBinary(op, x.c, y.c, pos); ok {
-		return v
 	}
 	return b.arith(op, x, y, pos)
 }

@@ -56,6 +56,9 @@ func (b *body) apply1(fn val, args []arg, at, pos plan.Pos) val {
 	case *plan.Func:
 		return b.callFunc(c, args, pos)
 	case plan.Builtin:
+		if v, ok := foldedArgs(c, args); ok {
+			return v
+		}
 		f, ok := kernelBuiltins[string(c)]
 		if !ok {
 			refuse(at, "%s runs in user space only%s", c, userOnly[c])

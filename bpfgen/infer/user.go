@@ -197,7 +197,7 @@ func (u *user) expr(x syntax.Expr) uval {
 	case *syntax.CondExpr:
 		return u.condExpr(x)
 	case *syntax.TupleExpr:
-		return uval{typ: "tuple", elems: u.useAll(x.List)}
+		return constTuple(uval{typ: "tuple", elems: u.useAll(x.List)})
 	case *syntax.ListExpr:
 		return uval{typ: "list", elems: u.useAll(x.List)}
 	case *syntax.DictExpr:
@@ -332,6 +332,12 @@ func (u *user) index(x *syntax.IndexExpr) uval {
 	if recv.part && recv.known && i.known && (isArray || isArgs || recv.v.comp) {
 		return u.partOf(x, x.X, recv, u.b.index(recv.v, i.v, x.Lbrack))
 	}
+	if t, ok := recv.v.c.(plan.Tuple); ok && recv.known && i.known && unchanging(t) {
+		var out val
+		if attempt(func() { out = u.b.index(recv.v, i.v, x.Lbrack) }) == nil {
+			return knownVal(out)
+		}
+	}
 	u.use(recv)
 	u.use(i)
 	return uval{}
@@ -407,7 +413,7 @@ func (u *user) binary(x *syntax.BinaryExpr) uval {
 		}
 	}
 	if l.known && r.known && !l.part && !r.part {
-		if v, ok := foldBinary(x.Op, l.v.c, r.v.c, x.OpPos); ok {
+		if v, ok := fold(x.Op, l.v.c, r.v.c, x.OpPos); ok {
 			return knownVal(v)
 		}
 	}

@@ -50,6 +50,9 @@ func (u *user) call(x *syntax.CallExpr) uval {
 	vals := u.useArgs(x.Args)
 	if method {
 		u.checkMethod(dot, x.Args, vals)
+		if v, ok := u.foldMethod(u.nameOf(dot.X), dot.Name.Name, x, vals); ok {
+			return knownVal(v)
+		}
 	}
 	return uval{}
 }
@@ -148,7 +151,11 @@ func (u *user) builtin(name plan.Builtin, x *syntax.CallExpr) uval {
 		return u.names(x)
 	}
 	if !kernelOnly[name] && !pure[name] {
-		u.checkBuiltin(name, x, u.useArgs(x.Args))
+		vals := u.useArgs(x.Args)
+		u.checkBuiltin(name, x, vals)
+		if v, ok := foldedCall(name, x, vals); ok {
+			return knownVal(v)
+		}
 		return uval{typ: builtinGives[name]}
 	}
 	vals := make([]uval, len(x.Args))
@@ -159,6 +166,9 @@ func (u *user) builtin(name plan.Builtin, x *syntax.CallExpr) uval {
 		part = part || vals[i].part
 		known = known && vals[i].known
 		caps = append(caps, vals[i].caps...)
+	}
+	if v, ok := foldedCall(name, x, vals); ok {
+		return knownVal(v)
 	}
 	if !part {
 		for _, v := range vals {
