@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -57,15 +58,20 @@ func newUserList(list []string) *userList {
 
 func (u *userList) addr() uint64 { return uint64(uintptr(unsafe.Pointer(&u.ptrs[0]))) }
 
-// packed is what OpStrList gives: the strings with their NULs, cut by the
-// number of strings and by the room.
+// packed is what OpStrList gives: the strings with their NULs, each behind the byte that says whether it could be read, cut
+// by the number of strings and by the room.
 func packed(list []string) (text string, cut bool) {
+	return strung(list, "\x01", "\x02")
+}
+
+// strung puts strings together: behind head, or fault in the place of both.
+func strung(list []string, head, fault string) (text string, cut bool) {
 	for i, s := range list {
 		if i == 128 {
 			return text, true
 		}
-		if s == unreadable {
-			s, cut = "", true
+		if s = head + s; s == head+unreadable {
+			s = fault
 		}
 		text += s + "\x00"
 		if len(text) > listRoom {
@@ -77,7 +83,7 @@ func packed(list []string) (text string, cut bool) {
 
 // spaced is the same with spaces, as OpJoin gives it.
 func spaced(list []string) (string, bool) {
-	s, cut := packed(list)
+	s, cut := strung(list, "", "<fault>")
 	if len(s) == listRoom && cut {
 		s = s[:listRoom-1] + "x" // there is no room for the last byte
 	}
@@ -99,7 +105,7 @@ func listSamples() [][]string {
 	many := func(n int, s string) []string { return strings.Split(strings.Repeat(s+",", n)+s, ",") }
 	out := [][]string{
 		{}, {""}, {"", ""}, {"ls", "-l", "/etc"}, {"ls", "", "-l", ""}, {"a b", " ", "c"},
-		{"x", unreadable, "y"}, {unreadable}, {strings.Repeat("long", 100)}, {"x", strings.Repeat("long", 100)},
+		{"x", unreadable, "y"}, {unreadable}, slices.Repeat([]string{unreadable}, 30), slices.Repeat([]string{"a", unreadable}, 4), {strings.Repeat("long", 100)}, {"x", strings.Repeat("long", 100)},
 		many(31, "a"), many(30, "a"), many(32, "a"), many(63, ""), many(64, ""), many(200, ""), many(10, "abcdef"),
 	}
 	for n := range 4 {
@@ -197,12 +203,12 @@ func TestBytes(t *testing.T) {
 	runtime.KeepAlive(words)
 	for range 3 {
 		rec := r.next(t)
-		if got := []string{recordString(16, rec), recordString(20, rec)}; fmt.Sprintf("%q", got) != fmt.Sprintf("%q", []string{"ab\x00\x00\x00", "a\x00\x00\x00"}) {
+		if got := []string{recordString(16, rec), recordString(20, rec)}; fmt.Sprintf("%q", got) != fmt.Sprintf("%q", []string{"ab\x00\x00\x00", "\x01a\x00\x01\x00\x01\x00"}) {
 			t.Errorf("sent %q", got)
 		}
 	}
 	want := make([]byte, u.Containers[0].KeyLayout.Size)
-	for i, s := range []string{"ab\x00\x00\x00", "a\x00\x00\x00"} {
+	for i, s := range []string{"ab\x00\x00\x00", "\x01a\x00\x01\x00\x01\x00"} {
 		w := u.Containers[0].KeyLayout.Type.Elems[i]
 		copy(want[w.Off:], s)
 		want[w.Off+w.Size-wire.BytesTail] = byte(len(s))

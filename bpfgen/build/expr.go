@@ -18,7 +18,8 @@ func (b *builder) expr(e *tree.Expr) val {
 		return b.constExpr(e)
 	case tree.OpLocal:
 		return b.local(e)
-	case tree.OpBuiltin, tree.OpLoad, tree.OpStr, tree.OpMem, tree.OpStrList, tree.OpJoin, tree.OpPath, tree.OpStack:
+	case tree.OpBuiltin, tree.OpLoad, tree.OpStr, tree.OpMem, tree.OpStrList, tree.OpJoin, tree.OpListLen,
+		tree.OpPath, tree.OpStack:
 		return b.read(e)
 	case tree.OpCtx:
 		return intVal(e.Type, b.add(b.ctx(), e.Int))
@@ -124,6 +125,8 @@ func (b *builder) read(e *tree.Expr) val {
 		v = b.builtin(e)
 	case tree.OpLoad:
 		v = b.loadExpr(e)
+	case tree.OpListLen:
+		v = b.listLen(e)
 	case tree.OpStrList, tree.OpJoin:
 		v = b.strList(e)
 	case tree.OpPath:

@@ -1,6 +1,8 @@
 package build
 
 import (
+	"encoding/binary"
+
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/layout"
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -78,22 +80,39 @@ func (r *listReader) round(list, k *ir.Value) {
 	}
 }
 
-// one reads a string and gives its bytes with the NUL. One that cannot be
-// read is empty.
+// one reads a string and gives its bytes with the NUL, in a list also with the byte before it that says whether it could
+// be read.
 func (r *listReader) one(off, p *ir.Value) *ir.Value {
 	b := r.b
 	dst := b.op(ir.OpAdd, b.addr(r.buf, 0), off)
-	rc := b.readWith(r.e.Str, helperProbeReadKernelStr, helperProbeReadUserStr, dst, b.konst(r.room+1), p)
+	head := int64(0)
+	if r.sep == 0 {
+		head = 1
+		b.store(1, dst, 0, b.konst(wire.ListString))
+	}
+	rc := b.readWith(r.e.Str, helperProbeReadKernelStr, helperProbeReadUserStr, b.add(dst, head), b.konst(r.room+1), p)
 	used := b.newJoin(types.I64)
 	b.unless(ir.SLE, rc, 0, func() { // kernels before 6.18 give 0 for ""
-		b.store(1, dst, 0, b.konst(0))
-		flag := b.addr(r.state, listFlag)
-		bit := b.imm(ir.OpAnd, b.imm(ir.OpAShr, rc, 63), wire.RefCut)
-		b.store(8, flag, 0, b.op(ir.OpOr, b.load(8, flag, 0), bit))
-		b.jumpWith(used, intVal(types.I64, b.konst(1)))
+		b.store(1, dst, head, b.konst(0))
+		b.unless(ir.SLT, rc, 0, func() { b.jumpWith(used, intVal(types.I64, r.unreadable(dst))) })
+		b.jumpWith(used, intVal(types.I64, b.konst(1+head)))
 	})
-	b.jumpWith(used, intVal(types.I64, rc))
+	b.jumpWith(used, intVal(types.I64, b.add(rc, head)))
 	return b.enter(used).x
+}
+
+// faultText is what FAULT prints as, in 8 bytes.
+const faultText = "<fault>\x00"
+
+// unreadable is what stands for a string that cannot be read: in a joined list its text.
+func (r *listReader) unreadable(dst *ir.Value) *ir.Value {
+	b := r.b
+	if r.sep == 0 {
+		b.store(1, dst, 0, b.konst(wire.ListFault))
+		return b.konst(2)
+	}
+	b.store(8, dst, 0, b.konst(int64(binary.LittleEndian.Uint64([]byte(faultText)))))
+	return b.konst(int64(len(faultText)))
 }
 
 func (r *listReader) cut() {
@@ -120,4 +139,17 @@ func (r *listReader) withoutLast(n *ir.Value) *ir.Value {
 	b.unless(ir.EQ, n, 0, func() { b.jumpWith(j, intVal(types.I64, n)) })
 	b.jumpWith(j, intVal(types.I64, b.add(n, -1)))
 	return b.enter(j).x
+}
+
+// listLen is OpListLen.
+func (b *builder) listLen(e *tree.Expr) val {
+	list := b.add(b.base(e.Args[0]), e.Int)
+	done := b.newJoin(types.I64)
+	b.rounds(maxStrings+1, func(k *ir.Value) {
+		rc := b.probeRead(e.Str, b.temp(), b.konst(8), b.op(ir.OpAdd, list, b.imm(ir.OpShl, k, 3)))
+		b.unless(ir.NE, rc, 0, func() { b.jumpWith(done, intVal(types.I64, b.konst(-1))) })
+		b.unless(ir.EQ, b.load(8, b.temp(), 0), 0, func() { b.jumpWith(done, intVal(types.I64, k)) })
+	})
+	b.jumpWith(done, intVal(types.I64, b.konst(-1)))
+	return b.enter(done)
 }

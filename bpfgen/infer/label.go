@@ -3,6 +3,8 @@ package infer
 import (
 	"strings"
 
+	"go.starlark.net/syntax"
+
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
@@ -238,4 +240,19 @@ func (b *body) joined(sep string, v val, pos plan.Pos) val {
 		out.start = at
 	}
 	return out
+}
+
+// joined is sep.join(list) of a char ** in user code: the kernel half joins it, for a string of it that could not be read is
+// no string there.
+func (u *user) joined(dot *syntax.DotExpr, x *syntax.CallExpr) (uval, bool) {
+	recv := u.expr(dot.X)
+	sep, ok := recv.v.constStr()
+	if !ok || len(sep) != 1 || len(x.Args) != 1 || argValue(x.Args[0]) != x.Args[0] {
+		return uval{}, false
+	}
+	list := u.expr(x.Args[0])
+	if !list.known || !list.part || list.v.expr == nil || list.v.expr.Op != tree.OpStrList {
+		return uval{}, false
+	}
+	return u.partVal(x, u.b.joined(sep, list.v, x.Lparen)), true
 }

@@ -26,6 +26,8 @@ type spanState struct {
 	differ func()
 	// retry: what the start could not read can be read at the end.
 	retry bool
+	// image is set at calls of execve: what they were given can be read of the new program.
+	image *newImage
 }
 
 // bring makes a value of the start a slot of the span.
@@ -56,6 +58,11 @@ func (st *spanState) bring(b *body, v val) val {
 		i = st.again(v.expr, v.field)
 	}
 	slot := &tree.Expr{Op: tree.OpSpanSlot, Type: st.span.Slots[i], Int: int64(i), Pos: v.expr.Pos}
+	if st.image != nil {
+		if e := st.image.read(b, st, v, slot); e != nil {
+			return exprVal(e)
+		}
+	}
 	if st.retry && v.expr.Op == tree.OpStr && v.expr.Str != tree.Kernel && v.expr.Type.MayFault {
 		slot = st.readAgain(b, v, slot)
 	}
@@ -251,6 +258,9 @@ func (w *syscallWalk) walk(v *variant) {
 	start, end := w.walker(w.enter), w.walker(w.exit)
 	v.enter, v.exit = start.block, end.block
 	st := &spanState{span: w.span, start: start, end: end, vals: map[int]*tree.Expr{}, retry: !readsAtStart(v.args.sc)}
+	if readsAtStart(v.args.sc) {
+		st.image = &newImage{v.args.sc}
+	}
 	v.state = st
 	end.span, start.span = st, st
 	startEv := w.event(v, start, nil)
@@ -423,11 +433,15 @@ func (a *syscallArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 	return a.arg(b, i, pos), true
 }
 
+// syscallRegister is the name of the register of argument i.
+func syscallRegister(i int) string {
+	return fmt.Sprintf("reg:%d", kernel.RegisterOffsets("").SyscallArgs[i])
+}
+
 // arg reads argument i: its value at the start, memory behind it where b is.
 func (a *syscallArgs) arg(b *body, i int, pos plan.Pos) val {
 	spec := a.sc.Args[i]
-	regs := kernel.RegisterOffsets("")
-	word := &tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: fmt.Sprintf("reg:%d", regs.SyscallArgs[i]), Pos: pos}
+	word := &tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: syscallRegister(i), Pos: pos}
 	if !a.end {
 		return b.syscallArg(word, spec, pos)
 	}

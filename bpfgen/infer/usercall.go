@@ -42,6 +42,11 @@ func (u *user) call(x *syntax.CallExpr) uval {
 		}
 	}
 	dot, method := x.Fn.(*syntax.DotExpr)
+	if method && dot.Name.Name == "join" {
+		if v, ok := u.joined(dot, x); ok {
+			return v
+		}
+	}
 	if method && storing[dot.Name.Name] {
 		for _, a := range x.Args {
 			u.noEvent(argValue(a))

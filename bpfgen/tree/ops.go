@@ -120,14 +120,17 @@ const (
 	// OpMem reads Type.Cap bytes at Args[0]+n in space s: Type is Bytes.
 	OpMem
 	// OpStrList reads the strings of a char ** at Args[0]+n in space s, up to the
-	// NULL, packed one behind the other, each with its NUL, into at most
+	// NULL, packed one behind the other, each behind wire.ListString and with its NUL, into at most
 	// Type.Cap bytes: Type is Bytes with the label "strlist". What does not fit
 	// is cut. A list that cannot be read is FAULT; a string that cannot be read
-	// is empty and the list marked as cut.
+	// is empty, behind wire.ListFault.
 	OpStrList
 	// OpJoin is OpStrList as one string: the strings with Args[1], a constant
-	// of one byte, between them.
+	// of one byte, between them, "<fault>" for one that cannot be read.
 	OpJoin
+	// OpListLen is how many strings the char ** at Args[0]+n in space s has: -1 where that cannot be read, or where it is
+	// longer than lists are.
+	OpListLen
 
 	// OpStack is the stack at this moment, of the kernel or of the user program
 	// (s is the space), at most n addresses from the leaf: an id in MapStacks, 0

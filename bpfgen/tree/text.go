@@ -284,7 +284,7 @@ func (p *printer) detail(e *Expr) string {
 		return " " + e.Str
 	case OpStack:
 		return fmt.Sprintf(" %s %d", e.Str, e.Int)
-	case OpLoad, OpStr, OpMem, OpStrList, OpJoin:
+	case OpLoad, OpStr, OpMem, OpStrList, OpJoin, OpListLen:
 		s := fmt.Sprintf(" %s %+d", e.Str, e.Int)
 		if e.BitSize != 0 {
 			s += fmt.Sprintf(" bits %d:%d", e.Bit, e.BitSize)

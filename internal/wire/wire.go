@@ -58,6 +58,12 @@ const (
 	RefFault = 0x8000
 )
 
+// What stands before each string of a list of strings (label "strlist").
+const (
+	ListString = 1
+	ListFault  = 2 // it could not be read, and is empty
+)
+
 // HeaderSize is the size of the header of a record: u32 the record's number
 // in the unit, u32 the CPU, u64 the time (CLOCK_MONOTONIC, ns).
 const (

@@ -78,7 +78,7 @@ func (d *Decoder) bytesValue(t *wire.Type, b []byte, cut bool) starlark.Value {
 }
 
 // strList labels the strings of a char **: packed one behind the other, each
-// with its NUL.
+// with its NUL, behind a byte that says whether it could be read (wire.ListString).
 const strList = "strlist"
 
 // stringList splits a list of strings. The last string of one that was cut
@@ -87,8 +87,12 @@ const strList = "strlist"
 func (d *Decoder) stringList(b []byte, cut bool) starlark.Value {
 	out := starlark.Tuple{}
 	for len(b) > 0 {
-		one, rest, whole := bytes.Cut(b, []byte{0})
-		out = append(out, d.text(one, cut && !whole))
+		one, rest, whole := bytes.Cut(b[1:], []byte{0})
+		if b[0] == wire.ListFault {
+			out = append(out, FAULT)
+		} else {
+			out = append(out, d.text(one, cut && !whole))
+		}
 		cut = cut && whole
 		b = rest
 	}

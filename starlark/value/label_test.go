@@ -17,12 +17,15 @@ func TestStringList(t *testing.T) {
 		flags      uint16
 		text, want string
 	}{
-		{0, "ls\x00-l\x00", `("ls", "-l")`},
+		{0, "\x01ls\x00\x01-l\x00", `("ls", "-l")`},
 		{0, "", `()`},
-		{0, "sh\x00\x00-c\x00\x00", `("sh", "", "-c", "")`},
-		{wire.RefCut, "ls\x00-", `("ls", "-…")`},
-		{wire.RefCut, "ls\x00", `("ls", "…")`},
+		{0, "\x01sh\x00\x01\x00\x01-c\x00\x01\x00", `("sh", "", "-c", "")`},
+		{wire.RefCut, "\x01ls\x00\x01-", `("ls", "-…")`},
+		{wire.RefCut, "\x01ls\x00", `("ls", "…")`},
 		{wire.RefCut, "", `("…",)`},
+		{0, "\x01ls\x00\x02\x00\x02\x00\x01\x02\x00", `("ls", <fault>, <fault>, "\x02")`},
+		{wire.RefCut, "\x01ls\x00\x02\x00", `("ls", <fault>, "…")`},
+		{wire.RefCut, "\x01ls\x00\x01", `("ls", "…")`},
 		{wire.RefFault, "", `<fault>`},
 		{wire.RefNone, "", `None`},
 	} {
@@ -42,11 +45,11 @@ func TestStringListFixed(t *testing.T) {
 		state byte
 		want  string
 	}{
-		{"ls\x00-l\x00", 0, `("ls", "-l")`},
-		{"ls\x00\x00", 0, `("ls", "")`},
+		{"\x01ls\x00\x01-l\x00", 0, `("ls", "-l")`},
+		{"\x01ls\x00\x01\x00", 0, `("ls", "")`},
 		{"", 0, `()`},
-		{"ls\x00-lah-lah-", wire.StrCut, `("ls", "-lah-lah-…")`},
-		{"ls\x00-la\x00", wire.StrCut, `("ls", "-la", "…")`},
+		{"\x01ls\x00\x01-lah-la", wire.StrCut, `("ls", "-lah-la…")`},
+		{"\x01ls\x00\x01-la\x00", wire.StrCut, `("ls", "-la", "…")`},
 		{"", wire.StrFault, `<fault>`},
 	} {
 		b := make([]byte, 16)

@@ -14,6 +14,7 @@
 //	workload [flags] stores N                     N writes of the variable main.watched, and half as many reads
 //	workload [flags] spin THREADS DURATION        busy loops, all on one CPU, for so long of its time
 //	workload [flags] execs N                      N processes in each of which a second thread executes a program
+//	workload [flags] coldexecs N                  N processes that execute a program, with arguments in untouched pages
 //	workload [flags] exits N                      N processes that end with status 0, 1, …, 255, 0, …
 //	workload [flags] tcp N BYTES                  N connections in each of which so much is sent, and one that is refused
 //	workload [flags] backlog N                    N connections for which nobody accepts, until standard input ends
@@ -70,31 +71,35 @@ type report struct {
 type work func(s settings, args []string) (start func() (report, error), err error)
 
 var works = map[string]work{
-	"getppid":  getppid,
-	"opens":    opens,
-	"reads":    reads,
-	"files":    files,
-	"queues":   queues,
-	"blocks":   blocks,
-	"flushes":  flushes,
-	"cold":     cold,
-	"faults":   faults,
-	"stores":   stores,
-	"spin":     spin,
-	"execs":    execs,
-	"exits":    exits,
-	"tcp":      tcp,
-	"backlog":  backlog,
-	"sleeps":   sleeps,
-	"raw":      rawCalls,
-	"structs":  structs,
-	"moves":    moves,
-	"sendfile": sendfile,
+	"getppid":   getppid,
+	"opens":     opens,
+	"reads":     reads,
+	"files":     files,
+	"queues":    queues,
+	"blocks":    blocks,
+	"flushes":   flushes,
+	"cold":      cold,
+	"faults":    faults,
+	"stores":    stores,
+	"spin":      spin,
+	"execs":     execs,
+	"exits":     exits,
+	"tcp":       tcp,
+	"backlog":   backlog,
+	"sleeps":    sleeps,
+	"raw":       rawCalls,
+	"structs":   structs,
+	"moves":     moves,
+	"sendfile":  sendfile,
+	"coldexecs": coldexecs,
 }
 
 func main() {
 	if len(os.Args) == 3 && os.Args[1] == exitWord {
 		exitAs(os.Args[2])
+	}
+	if len(os.Args) == 3 && os.Args[1] == coldExecWord {
+		execCold(os.Args[2])
 	}
 	if len(os.Args) == 3 && os.Args[1] == execWord {
 		execAs(os.Args[2])
