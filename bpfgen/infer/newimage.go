@@ -21,7 +21,7 @@ type newImage struct{ sc *kernel.Syscall }
 // read is the value v of the start, of which slot is what the start could read; nil where the new program does not have it.
 func (n *newImage) read(b *body, st *spanState, v val, slot *tree.Expr) *tree.Expr {
 	arg, word := n.argument(v.expr)
-	if _, err := b.u.facts.BTF(); arg == nil || err != nil {
+	if arg == nil || !b.u.hasFields("mm_struct", "start_stack", "env_end") {
 		return nil
 	}
 	pos := v.expr.Pos
@@ -90,6 +90,21 @@ func wideProgram(pos plan.Pos) *tree.Expr {
 	mode := register(kernel.RegisterOffsets("").Names[name], pos)
 	low := &tree.Expr{Op: tree.OpAnd, Type: types.U64, Args: []*tree.Expr{mode, constExpr(plan.MakeInt(mask), pos)}, Pos: pos}
 	return &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{low, constExpr(plan.MakeInt(want), pos)}, Pos: pos}
+}
+
+// hasFields reports whether the kernel's types have a struct with these fields.
+func (u *unit) hasFields(tag string, fields ...string) bool {
+	btf, err := u.facts.BTF()
+	if err != nil {
+		return false
+	}
+	id, ok := btf.Named(kernel.KindStruct, tag)
+	for _, f := range fields {
+		if _, err := btf.Field(id, f); !ok || err != nil {
+			return false
+		}
+	}
+	return ok
 }
 
 func all(pos plan.Pos, list ...*tree.Expr) *tree.Expr {
