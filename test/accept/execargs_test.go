@@ -11,6 +11,11 @@ import (
 
 // What execve was given and the start of the call could not read is read from the new program where the call succeeds; where
 // it fails, each string that could not be read is FAULT, and the list is whole.
+//
+// > What execve was given is read when it begins; where the call succeeds, it is read from the new program's memory, as the
+// > kernel took it, but of a script with an interpreter and of a 32-bit program.
+// > A string of a `char **` that cannot be read is FAULT: `("sh", <fault>)`.
+// > `" ".join(list)` of one has `<fault>` in its place.
 func TestColdArguments(t *testing.T) {
 	n := scaled(100)
 	e, d := traced(t, `
@@ -51,6 +56,18 @@ probe("tracepoint:syscalls:sys_enter_execve", lambda e: print("tracepoint", e.ar
 	}
 	if t.Failed() {
 		t.Logf("stdout: %s\nstderr: %s", excerpt(e.stdout), excerpt(e.stderr))
+	}
+}
+
+// A join in user space, here one with two bytes between the strings, has no string for FAULT.
+//
+// > Other joins in user space take strings only.
+func TestColdArgumentsJoined(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, "-e", `probe("syscall:execve", lambda e: print(", ".join(e.args.argv)), where = lambda e: e.ret == -2)`,
+		"-c", program(t, "workload")+" coldexecs 1")
+	if e.skipped(t) == 0 && (e.status != 1 || !strings.Contains(e.stderr, "join: in list, want string, got fault")) {
+		t.Errorf("status %d, want 1; stderr: %s", e.status, excerpt(e.stderr))
 	}
 }
 
