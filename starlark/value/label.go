@@ -88,12 +88,13 @@ func (d *Decoder) stringList(b []byte, cut bool) starlark.Value {
 	out := starlark.Tuple{}
 	for len(b) > 0 {
 		one, rest, whole := bytes.Cut(b[1:], []byte{0})
-		if b[0] == wire.ListFault {
+		switch {
+		case b[0] == wire.ListFault:
 			out = append(out, FAULT)
-		} else {
+		case len(one) > 0 || whole: // else of the string nothing was kept
 			out = append(out, d.text(one, cut && !whole))
 		}
-		cut = cut && whole
+		cut = cut && (whole || len(one) == 0)
 		b = rest
 	}
 	if cut {
