@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -102,17 +103,19 @@ func TestSlowMoves(t *testing.T) {
 	}
 }
 
-// A file that nobody closes is closed by the end of the last process that has it, once, and not when another one leaves it.
+// A file that nobody closes is closed by the end of the last process that has it, once, and not when another one leaves
+// it. Without kprobes calls of close are seen, too: sh closes the first number of a file that it gives another one.
 func TestFatraceCloses(t *testing.T) {
-	needKernelFunctions(t)
+	needTracing(t)
 	file := filepath.Join(t.TempDir(), "left open")
 	if err := os.WriteFile(file, []byte("text\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	e := startrace(t, "fatrace", "--classic", "-c", fmt.Sprintf(`sh -c "exec 5<'%s'; true; exec sleep 0"`, file)).ok(t)
 	closed := linesWith(e.stdout, "): C "+file)
-	if e.skipped(t) == 0 && (len(closed) != 1 || !strings.HasPrefix(closed[0], "sleep(")) {
-		t.Errorf("closed: %q, want once, by sleep\n%s", closed, excerpt(e.stdout))
+	byEnd := slices.DeleteFunc(slices.Clone(closed), func(line string) bool { return !strings.HasPrefix(line, "sleep(") })
+	if e.skipped(t) == 0 && (len(byEnd) != 1 || kernelFunctions(t) && len(closed) != 1) {
+		t.Errorf("closed: %q, want once by sleep\n%s", closed, excerpt(e.stdout))
 	}
 }
 
