@@ -57,6 +57,9 @@ func (u *user) callInner(f *inner, x *syntax.CallExpr) uval {
 		for _, v := range vals {
 			u.use(v)
 		}
+		if f.name == "" { // a def or a lambda with a name was walked where that is
+			u.function(f.node, f.def)
+		}
 		return uval{}
 	}
 	if !ok {
