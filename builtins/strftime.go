@@ -21,7 +21,10 @@ func strftimeCall(e *Env, c *call) (starlark.Value, error) {
 	if t, ok := e.Runtime.EventTime(); ok {
 		mono = t
 	}
-	if at != nil && at != starlark.None {
+	if at == starlark.None || at == value.FAULT { // as labels have it: errno(FAULT) is FAULT
+		return at, nil
+	}
+	if at != nil {
 		i, isInt := at.(starlark.Int)
 		if !isInt {
 			return nil, fmt.Errorf("strftime: got %s, want a time in ns such as e.time", at.Type())
