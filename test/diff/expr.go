@@ -22,6 +22,7 @@ const (
 	Lambda              // (lambda Names: Args[0])
 	Apply               // Args[0](Args[1:]…)
 	Given               // Args[0], for the reference Ref(Args…)
+	Shape               // Text, with Args where it has a hole
 )
 
 // An Expr is an expression.
@@ -41,7 +42,8 @@ type Expr struct {
 // writer prints a program in one of its two texts.
 type writer struct {
 	strings.Builder
-	ref bool // the reference
+	ref  bool // the reference
+	user bool // the reference of what runs in user space
 }
 
 func (w *writer) expr(e *Expr) {
@@ -53,10 +55,18 @@ func (w *writer) expr(e *Expr) {
 }
 
 func (w *writer) form(e *Expr) {
-	if w.ref && e.Ref != "" {
+	switch {
+	case w.user && e.Ref == "_mem":
+		w.parts(e.Args[0], ".mem"+e.Args[1].Text)
+	case w.ref && e.Ref != "", w.user && (e.Ref == "_cast" || e.Ref == "_sizeof"):
 		w.spelt(e)
-		return
+	default:
+		w.plain(e)
 	}
+}
+
+// plain writes an expression as the script has it.
+func (w *writer) plain(e *Expr) {
 	switch e.Form {
 	case Leaf:
 		w.WriteString(e.Text)
@@ -77,7 +87,7 @@ func (w *writer) form(e *Expr) {
 		w.parts(e.Args[0], "."+e.Text)
 		w.args(e.Args[1:], nil)
 	case Display:
-		w.display(e.Args)
+		w.display(e)
 	case Index:
 		w.parts(e.Args[0], "[", e.Args[1], "]")
 	case Attr:
@@ -86,6 +96,17 @@ func (w *writer) form(e *Expr) {
 		w.parts("(lambda "+strings.Join(e.Names, ", ")+": ", e.Args[0], ")")
 	case Given:
 		w.expr(e.Args[0])
+	case Shape:
+		if e.Type.Kind != Func {
+			w.WriteString("(")
+			defer w.WriteString(")")
+		}
+		for i, part := range strings.Split(e.Text, hole) {
+			w.WriteString(part)
+			if i < len(e.Args) {
+				w.expr(e.Args[i])
+			}
+		}
 	case Apply:
 		w.expr(e.Args[0])
 		w.args(e.Args[1:], nil)
@@ -131,18 +152,23 @@ func (w *writer) args(list []*Expr, names []string) {
 	w.WriteString(")")
 }
 
-func (w *writer) display(list []*Expr) {
-	w.WriteString("(")
-	for i, a := range list {
+// display writes a tuple, or a list where the text says so.
+func (w *writer) display(e *Expr) {
+	begin, end := "(", ")"
+	switch {
+	case e.Text == "[":
+		begin, end = "[", "]"
+	case len(e.Args) == 1:
+		end = ",)"
+	}
+	w.WriteString(begin)
+	for i, a := range e.Args {
 		if i > 0 {
 			w.WriteString(", ")
 		}
 		w.expr(a)
 	}
-	if len(list) == 1 {
-		w.WriteString(",")
-	}
-	w.WriteString(")")
+	w.WriteString(end)
 }
 
 func leaf(t Type, s string) *Expr { return &Expr{Form: Leaf, Type: t, Text: s} }

@@ -57,7 +57,7 @@ func Generate(seed uint64, name string) *Program { return generate(seed, name, f
 func GenerateUser(seed uint64, name string) *Program { return generate(seed, name, true) }
 
 func generate(seed uint64, name string, user bool) *Program {
-	g := &gen{user: user, tested: map[string]bool{}, r: rand.New(rand.NewPCG(seed, 0x5eed)), p: &Program{Name: name}, nodes: 40, times: 1}
+	g := &gen{user: user, tested: map[string]bool{}, r: rand.New(rand.NewPCG(seed, 0x5eed)), p: &Program{Name: name, User: user}, nodes: 40, times: 1}
 	g.nodes += g.r.IntN(160)
 	g.calls, g.noneFirst = g.r.IntN(12), g.one(2)
 	g.p.Span = !user && g.one(8)
@@ -156,9 +156,18 @@ func (g *gen) valueType() Type {
 // resultType is what is sent: it may hold labels.
 func (g *gen) resultType() Type {
 	t := g.valueType()
+	if g.one(16) { // more than registers hold
+		t = Type{Kind: Record}
+		for i := range 11 + g.r.IntN(6) {
+			t.Elems, t.Names = append(t.Elems, g.scalarType()), append(t.Names, fmt.Sprintf("f%d", i))
+		}
+	}
 	for i := range t.Elems {
-		if g.one(6) {
+		switch {
+		case g.one(6):
 			t.Elems[i] = g.labelType()
+		case g.one(16):
+			t.Elems[i] = octets
 		}
 	}
 	return t
@@ -198,7 +207,7 @@ func (g *gen) signature(fn *Function) {
 	fn.Result = g.valueType()
 	for range g.r.IntN(4) {
 		p := Param{g.name("p"), g.scalarType()}
-		if g.one(8) && !g.user {
+		if g.one(8) {
 			p.Type = pointer
 		}
 		if len(fn.Defaults) > 0 || g.one(4) {

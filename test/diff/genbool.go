@@ -25,6 +25,14 @@ func (g *gen) boolean(d int) *Expr {
 	case 9:
 		return g.noneTest(d)
 	case 10:
+		switch g.r.IntN(4) {
+		case 0:
+			if b := g.mem(); b != nil { // on the left: constants of the reference are the library's bytes
+				return operator(pick(g, []string{"==", "!="}), boolean, b, g.bytes())
+			}
+		case 1:
+			return operator(pick(g, []string{"==", "!="}), boolean, g.expr(g.scalarType().present(), d-1), leaf(Type{Kind: Func}, "FAULT"))
+		}
 		return g.equality(d)
 	case 11:
 		return g.membership(d)
@@ -36,6 +44,9 @@ func (g *gen) boolean(d int) *Expr {
 
 func (g *gen) hugeComparison(d int) *Expr {
 	x, y := g.anyInt(d-1), g.huge()
+	if g.one(3) {
+		y = leaf(y.Type, pick(g, []string{"18446744073709551616", "(-9223372036854775809)", "(1 << 100)", "(-(1 << 64))"}))
+	}
 	if g.one(2) {
 		x, y = y, x
 	}
@@ -114,7 +125,7 @@ func (g *gen) membership(d int) *Expr {
 			return operator(op, boolean, x, leaf(Type{}, l.name))
 		}
 	}
-	list := &Expr{Form: Display}
+	list := g.written()
 	for range 1 + g.r.IntN(3) {
 		list.Args = append(list.Args, g.literal(t))
 	}

@@ -74,7 +74,10 @@ func (g *gen) spanKey() {
 	g.p.Key = fn
 }
 
-var labels = []string{"errno", "signal", "syscall_name", "inet"}
+var labels = []string{"errno", "signal", "syscall_name", "inet", "ksym", "dev_name", "names", "strftime"}
+
+// further are the arguments of labels that have some besides the number.
+var further = map[string]string{"names": `"O_"`, "strftime": `"%H:%M:%S"`}
 
 func (g *gen) labelType() Type {
 	if g.user {
@@ -89,10 +92,17 @@ func (g *gen) label(t Type, d int) *Expr {
 	if g.one(2) {
 		x = leaf(plainInt, pick(g, []string{"1", "2", "13", "(-110)"}))
 	}
-	if t.Names[0] == "inet" {
+	if t.Names[0] == "inet" || t.Names[0] == "strftime" {
 		x = arith("&", g.expr(unsigned, d-1), leaf(plainInt, "0xffffffff"))
 	}
-	return call(t, t.Names[0], x)
+	of := call(t, t.Names[0], x)
+	if more, ok := further[t.Names[0]]; ok {
+		of.Args = append(of.Args, leaf(text, more))
+	}
+	if t.Names[0] == "strftime" {
+		of.Args[0], of.Args[1] = of.Args[1], of.Args[0]
+	}
+	return of
 }
 
 // float is a float.

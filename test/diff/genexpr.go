@@ -6,7 +6,12 @@ func (g *gen) expr(t Type, d int) *Expr {
 	if d <= 0 || g.nodes <= 0 {
 		return g.leafOf(t)
 	}
-	if g.one(4) {
+	if g.user && g.one(4) {
+		if e := g.shaped(t, d); e != nil {
+			return e
+		}
+	}
+	if g.one(4) && !(g.user && t.Kind == Ptr) {
 		if e := g.general(t, d); e != nil {
 			return e
 		}
@@ -23,6 +28,8 @@ func (g *gen) expr(t Type, d int) *Expr {
 		return g.compose(t, d)
 	case Ptr:
 		return g.pointerExpr(d)
+	case Bytes:
+		return g.bytes()
 	case Label:
 		return g.label(t, d)
 	case Float:

@@ -1,6 +1,9 @@
 package diff
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // integer is an int of a class.
 func (g *gen) integer(c Class, d int) *Expr {
@@ -41,6 +44,9 @@ func (g *gen) signed(d int) *Expr {
 	case 8:
 		return g.shift(Signed, d)
 	case 9:
+		if g.one(2) {
+			return g.cast(signed, []string{"s8", "s16", "s32", "s64"}, d)
+		}
 		return call(signed, "int32", g.anyInt(d-1))
 	}
 	return g.few(signed, d)
@@ -60,6 +66,9 @@ func (g *gen) unsigned(d int) *Expr {
 	case 6:
 		return g.conversion(d)
 	}
+	if b := g.memByte(); b != nil && g.one(3) {
+		return b
+	}
 	return g.few(unsigned, d)
 }
 
@@ -74,6 +83,11 @@ func (g *gen) plain(d int) *Expr {
 	case 5:
 		return arith(pick(g, []string{"+", "-", "*"}), g.expr(plainInt, d-1), leaf(plainInt, number(int64(g.r.IntN(9)))))
 	case 6:
+		if g.one(6) {
+			size := call(plainInt, "sizeof", leaf(text, `"struct node"`))
+			size.Ref = "_sizeof"
+			return size
+		}
 		if len(g.lists) > 0 {
 			return call(plainInt, "len", leaf(Type{}, pick(g, g.lists).name))
 		}
@@ -157,7 +171,9 @@ func (g *gen) conversion(d int) *Expr {
 	if !g.event {
 		return g.leafOf(unsigned)
 	}
-	switch g.r.IntN(4) {
+	switch g.r.IntN(5) {
+	case 4:
+		return g.cast(unsigned, []string{"u8", "u16", "u32", "u64"}, d)
 	case 0:
 		return call(unsigned, "len", leaf(text, "e.args."+pick(g, textFields)))
 	case 1:
@@ -166,4 +182,18 @@ func (g *gen) conversion(d int) *Expr {
 		return call(unsigned, pick(g, []string{"ntohs", "ntohl", "uint32"}), g.expr(pick(g, []Type{signed, unsigned}), d-1))
 	}
 	return arith("&", g.expr(pick(g, []Type{signed, unsigned}), d-1), g.huge())
+}
+
+// cast is an int in the bits of a type of C.
+func (g *gen) cast(t Type, names []string, d int) *Expr {
+	x := g.expr(pick(g, []Type{signed, unsigned}), d-1)
+	if g.user { // where the kernel casts for user space
+		if !g.event {
+			return x
+		}
+		x = g.field(signed, pick(g, signedFields))
+	}
+	e := call(t, "cast", leaf(text, strconv.Quote(pick(g, names))), x)
+	e.Ref = "_cast"
+	return e
 }

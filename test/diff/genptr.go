@@ -1,6 +1,9 @@
 package diff
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // path is an expression of a kind of member: it begins at a pointer and goes through members.
 func (g *gen) path(from *Expr, members []Member, fits func(Member) bool) *Expr {
@@ -42,13 +45,55 @@ func (g *gen) somePointer(value bool) *Expr {
 	if !value && g.startArgs() {
 		return leaf(pointer, "e.start.args.p")
 	}
+	if !value && !g.user && g.one(10) {
+		return g.around()
+	}
 	return leaf(pointer, "e.args.p")
+}
+
+// mem is bytes of a node, before the first of its pointers; nil without one.
+func (g *gen) mem() *Expr {
+	if _, ok := g.variable(pointer); !ok && !g.event {
+		return nil
+	}
+	return &Expr{Form: Call, Type: octets, Text: "mem", Args: []*Expr{g.somePointer(false), leaf(plainInt, fmt.Sprint(1+g.r.IntN(56)))}, Ref: "_mem"}
+}
+
+// memByte is one of them.
+func (g *gen) memByte() *Expr {
+	b := g.mem()
+	if b == nil {
+		return nil
+	}
+	n, _ := strconv.Atoi(b.Args[1].Text)
+	return &Expr{Form: Index, Type: unsigned, Args: []*Expr{b, leaf(plainInt, fmt.Sprintf("(%d)", g.r.IntN(2*n)-n))}, Ref: "_byte"}
+}
+
+// bytes is some, or a constant.
+func (g *gen) bytes() *Expr {
+	if b := g.mem(); b != nil && !g.one(3) {
+		return b
+	}
+	return leaf(octets, pick(g, []string{`b""`, `b"\x00"`, `b"\xff\x00"`, `b"ab"`, `b"\x00\x00\x00\x00"`}))
+}
+
+// around is the argument by way of its address, or of what lies in it.
+func (g *gen) around() *Expr {
+	p := leaf(pointer, "e.args.p")
+	if g.one(2) {
+		return &Expr{Form: Call, Type: pointer, Text: "cast", Args: []*Expr{leaf(text, `"struct node"`), p}, Ref: "_cast"}
+	}
+	inner := &Expr{Form: Attr, Text: "inner", Args: []*Expr{p}, Ref: "_attr"}
+	return &Expr{Form: Call, Type: pointer, Text: "container_of", Args: []*Expr{inner, leaf(text, `"struct node"`), leaf(text, `"inner"`)}, Ref: "_around"}
 }
 
 // read is an int, a bool, a string or a pointer in memory; nil without the event.
 func (g *gen) read(t Type) *Expr {
-	if _, ok := g.variable(pointer); !ok && !g.event || g.user || t.Kind == Int && t.Class == Plain {
+	if _, ok := g.variable(pointer); !ok && !g.event || t.Kind == Int && t.Class == Plain {
 		return nil
+	}
+	if t.Kind == Str && g.one(6) && !g.user {
+		return &Expr{Form: Call, Type: text, Text: "cstr", Args: []*Expr{g.read(text)}, Ref: "_same"}
 	}
 	if t.Kind == Str && g.one(6) {
 		list := g.path(g.somePointer(false), Members, func(m Member) bool { return m.Kind == MemberTexts })

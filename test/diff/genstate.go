@@ -161,12 +161,12 @@ func (g *gen) absentKey(key *Expr) *Expr {
 func (g *gen) tableStmt(t table) *Stmt {
 	recv, key := leaf(Type{}, t.name), g.absentKey(g.keyExpr(t.key, exprDepth-1))
 	if t.val.Kind == Int && g.one(2) {
-		ops := []string{"&", "|", "^"}
+		ops, v := []string{"&", "|", "^"}, unsigned
 		if t.val.Class != Unsigned { // + - * make it signed: TestOpAssign
-			ops = append(ops, "+", "+", "-", "*")
+			ops, v = append(ops, "+", "+", "-", "*"), pick(g, []Type{signed, unsigned, plainInt})
 		}
 		return &Stmt{Form: Update, Target: t.name, Op: pick(g, ops),
-			Exprs: []*Expr{key, g.expr(t.val, exprDepth-1)}, Wrap: wrapTo(t.val)}
+			Exprs: []*Expr{key, g.expr(v, exprDepth-1)}, Wrap: wrapTo(t.val)}
 	}
 	switch g.r.IntN(6) {
 	case 0:
@@ -180,7 +180,7 @@ func (g *gen) tableStmt(t table) *Stmt {
 			add := method(Type{}, recv, "add", key)
 			add.Ref = "_add_s"
 			if g.one(2) {
-				add.Args = append(add.Args, g.expr(t.val, exprDepth-1))
+				add.Args = append(add.Args, g.anyInt(exprDepth-1))
 			}
 			return &Stmt{Form: Do, Exprs: []*Expr{add}}
 		}
@@ -194,7 +194,7 @@ func (g *gen) cellCall(c cell) *Expr {
 		add := method(Type{}, recv, "add")
 		add.Ref = "_cell_add"
 		if !g.one(3) {
-			add.Args = append(add.Args, g.expr(signed, exprDepth-1))
+			add.Args = append(add.Args, g.anyInt(exprDepth-1))
 		}
 		return add
 	}

@@ -20,6 +20,9 @@ func (g *gen) body(n int) []*Stmt {
 }
 
 func (g *gen) stmt() []*Stmt {
+	if g.user && g.one(8) {
+		return g.shapedStmt()
+	}
 	switch g.r.IntN(14) {
 	case 0, 1, 2, 3:
 		return []*Stmt{g.declare()}
@@ -45,7 +48,7 @@ func (g *gen) declare() *Stmt {
 		return g.unpack()
 	}
 	t := g.valueType()
-	if g.event && !g.user && g.one(8) {
+	if g.event && g.one(8) {
 		t = pointer
 	}
 	s := &Stmt{Form: Assign, Target: g.name("v"), Exprs: []*Expr{g.expr(t, exprDepth)}}
@@ -87,6 +90,9 @@ func (g *gen) reassign() []*Stmt {
 		return nil
 	}
 	v := pick(g, list)
+	if g.user && v.t.Kind == Ptr { // whose fields are wanted is known when the script is compiled
+		return nil
+	}
 	if v.t.isInt() && g.one(2) {
 		return []*Stmt{g.augment(v)}
 	}
@@ -99,8 +105,9 @@ func (g *gen) augment(v variable) *Stmt {
 	switch v.t.Class {
 	case Signed:
 		t = pick(g, []Type{signed, unsigned, plainInt})
+		ops = append(ops, "//", "%", "|", "^", "<<", ">>")
 	case Unsigned:
-		ops, t = []string{"&", "|", "^", ">>", "%"}, unsigned
+		ops, t = []string{"&", "|", "^", "<<", ">>", "//", "%"}, unsigned
 	}
 	return &Stmt{Form: Augment, Target: v.name, Op: pick(g, ops), Exprs: []*Expr{g.expr(t, exprDepth-1)}, Wrap: wrapTo(v.t)}
 }
@@ -187,14 +194,14 @@ func (g *gen) forStmt() []*Stmt {
 	case 1:
 		s.Exprs, n = []*Expr{g.longRange()}, 1
 	case 2:
-		list := &Expr{Form: Display}
+		list := g.written()
 		vars[0].t = pick(g, []Type{plainInt, text, boolean})
 		for range n {
 			list.Args = append(list.Args, g.literal(vars[0].t))
 		}
 		s.Exprs = []*Expr{list}
 	case 3: // constants or not, the number of elements is known
-		list := &Expr{Form: Display}
+		list := g.written()
 		vars[0].t = pick(g, []Type{signed, unsigned, text, boolean})
 		for range n {
 			list.Args = append(list.Args, g.expr(vars[0].t, 2))
@@ -214,7 +221,7 @@ func (g *gen) forStmt() []*Stmt {
 
 // pairs is a list of n pairs of an int and a string.
 func (g *gen) pairs(n int) *Expr {
-	list := &Expr{Form: Display}
+	list := g.written()
 	for range n {
 		list.Args = append(list.Args, &Expr{Form: Display, Args: []*Expr{g.literal(plainInt), g.literal(text)}})
 	}
@@ -259,3 +266,6 @@ func (g *gen) nested() []*Stmt {
 	g.fns = append(g.fns, callable{fn, false})
 	return []*Stmt{{Form: Def, Func: fn}}
 }
+
+// written is a list or a tuple that is written where it is used.
+func (g *gen) written() *Expr { return &Expr{Form: Display, Text: pick(g, []string{"", "["})} }

@@ -98,7 +98,7 @@ func compileFor(src string, facts *kernel.Facts, strMax int, options bpfgen.Opti
 			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
 		}
 	}()
-	h := script.New(script.Options{Constant: kernel.Constant, StrMax: strMax})
+	h := script.New(script.Options{Constant: kernel.Constant, StrMax: strMax, Labels: machineLabels})
 	if err := h.ParseText("diff.star", []byte(src)); err != nil {
 		return nil, err
 	}

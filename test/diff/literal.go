@@ -79,6 +79,8 @@ func (g *gen) leafOf(t Type) *Expr {
 	switch t.Kind {
 	case Ptr:
 		return g.somePointer(true)
+	case Bytes:
+		return g.bytes()
 	case Label:
 		return g.label(t, 0)
 	case Float:

@@ -1,13 +1,21 @@
 package diff
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 
 	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/starlark/value"
 )
 
 // Attr reads a member where a script is the reference as it stands; what cannot be read is in no input of TestUserParts.
 func (p *place) Attr(name string) (starlark.Value, error) {
+	if n, ok := strings.CutPrefix(name, "mem"); ok { // mem(p, n)
+		n, err := strconv.Atoi(n)
+		return value.Bytes(p.in.Nodes[p.node].Raw[p.off:][:n]), err
+	}
 	return attr(nil, nil, starlark.Tuple{p, starlark.String(name)}, nil)
 }
 
@@ -24,14 +32,7 @@ func (p *place) AttrNames() []string {
 // it stands in a function that is called more than once, or in a loop; and variables with several values.
 func TestUserParts(t *testing.T) {
 	needBPF(t)
-	c := &checker{facts: facts(t), inputs: Inputs(4, 40)}
-	for i := range c.inputs { // None has no fields in the interpreter
-		in := &c.inputs[i]
-		in.P = i % KernelNodes
-		for j := range in.Nodes {
-			in.Nodes[j].Next = (2*j + i + 1) % KernelNodes
-		}
-	}
+	c := &checker{facts: facts(t), inputs: leadingOn(Inputs(4, 40))}
 	programs := written(t, "testdata/parts.star")
 	for _, p := range programs {
 		c.checkUser([]*Program{p})
@@ -42,4 +43,17 @@ func TestUserParts(t *testing.T) {
 	for _, f := range c.found {
 		t.Error(f)
 	}
+}
+
+// leadingOn makes all pointers lead to what can be read: None has no fields in the interpreter.
+func leadingOn(inputs []Input) []Input {
+	for i := range inputs {
+		in := &inputs[i]
+		in.P = i % KernelNodes
+		for j := range in.Nodes {
+			in.Nodes[j].Next = (2*j + i + 1) % KernelNodes
+			in.Nodes[j].Link = (j + i) % KernelNodes
+		}
+	}
+	return inputs
 }

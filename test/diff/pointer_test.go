@@ -4,6 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
+	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/cilium/ebpf/btf"
@@ -90,10 +93,13 @@ func leads(in *Input, node, strMax int) starlark.Value {
 // attr is _attr(x, "name").
 func attr(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 	p, ok := args[0].(*place)
+	name := string(args[1].(starlark.String))
+	if ok && p.node == Nowhere && name == "inner" { // a place, though one that cannot be read
+		return p, nil
+	}
 	if !ok || p.node == Nowhere { // None, FAULT
 		return value.FAULT, nil
 	}
-	name := string(args[1].(starlark.String))
 	for _, m := range p.members {
 		if m.Name == name {
 			return p.member(m), nil
@@ -209,4 +215,62 @@ func joined(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []st
 		parts = append(parts, string(s.(starlark.String)))
 	}
 	return starlark.String(strings.Join(parts, string(args[0].(starlark.String)))), nil
+}
+
+// converted is cast("…", x): a pointer is the same, an int has the bits of the type.
+func converted(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	name := string(args[0].(starlark.String))
+	if strings.HasPrefix(name, "struct ") {
+		return args[1], nil
+	}
+	n, ok := args[1].(starlark.Int)
+	if !ok {
+		return nil, fmt.Errorf("%s where an int was wanted", args[1])
+	}
+	bits, err := strconv.Atoi(name[1:])
+	if err != nil {
+		return nil, err
+	}
+	w := new(big.Int).And(n.BigInt(), new(big.Int).SetUint64(math.MaxUint64)).Uint64()
+	return widen(w<<(64-bits)>>(64-bits), bits, map[byte]Type{'s': signed, 'u': unsigned}[name[0]]), nil
+}
+
+// around is container_of(p.inner, …): p. To compute with FAULT, which p.inner is of None, is an error.
+func around(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	inner, ok := args[0].(*place)
+	if !ok {
+		return nil, fmt.Errorf("%s where an int was wanted", args[0])
+	}
+	return leads(inner.in, inner.node, inner.strMax), nil
+}
+
+// itself is cstr(s) of what is a string.
+func itself(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	return args[0], nil
+}
+
+func sizeOf(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
+	return starlark.MakeInt(NodeSize), nil
+}
+
+// memOf is mem(p, n).
+func memOf(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	p, ok := args[0].(*place)
+	if !ok || p.node == Nowhere {
+		return value.FAULT, nil
+	}
+	return p.Attr("mem" + args[1].String())
+}
+
+// byteOf is mem(p, n)[i], which is FAULT where it cannot be read.
+func byteOf(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	if args[0] == value.FAULT {
+		return value.FAULT, nil
+	}
+	i, err := starlark.AsInt32(args[1])
+	if err != nil {
+		return nil, err
+	}
+	b := string(args[0].(value.Bytes))
+	return starlark.MakeInt(int(b[(i+len(b))%len(b)])), nil
 }

@@ -10,7 +10,6 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
-	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/starlark/value"
 )
 
@@ -43,7 +42,7 @@ type reference struct {
 }
 
 func newReference(src string) (*reference, error) {
-	env := builtins.New(nil).Predeclared()
+	env := environment().Predeclared()
 	for _, w := range []wrap{asInt, asUint, check} {
 		env[string(w)] = starlark.NewBuiltin(string(w), func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 			return wrapValue(w, args[0])
@@ -52,6 +51,7 @@ func newReference(src string) (*reference, error) {
 	env["_shr"] = starlark.NewBuiltin("_shr", shiftRight)
 	for name, fn := range map[string]func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error){
 		"_update": update, "_attr": attr, "_at": element, "_all": elements, "_join": joined, "_present": present,
+		"_cast": converted, "_around": around, "_same": itself, "_sizeof": sizeOf, "_mem": memOf, "_byte": byteOf,
 		"_add_s": addWrapped(asInt), "_cell_add": cellAdd,
 	} {
 		env[name] = starlark.NewBuiltin(name, fn)

@@ -15,7 +15,21 @@ import (
 )
 
 // decoder makes text of labels as a session does.
-func decoder() *value.Decoder { return &value.Decoder{Labels: builtins.New(nil).Labels} }
+func decoder() *value.Decoder { return &value.Decoder{Labels: environment().Labels} }
+
+// environment are the builtins, with labels of a machine that is none.
+func environment() *builtins.Env {
+	env := builtins.New(builtins.Idle{})
+	for name, f := range machineLabels {
+		env.Labels.Ints[name] = f
+	}
+	return env
+}
+
+var machineLabels = map[string]value.LabelFunc{
+	"ksym":     func(v uint64) string { return fmt.Sprintf("symbol_%d", v>>8) },
+	"dev_name": func(v uint64) string { return fmt.Sprintf("disk%d", v%16) },
+}
 
 // bind makes values of the containers in maps, with what they begin with.
 func (m *machine) bind() error {

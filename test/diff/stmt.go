@@ -21,6 +21,7 @@ const (
 	SetItem                 // Target[Exprs[0]] = Exprs[1]
 	Branch                  // Op: break or continue
 	Pass
+	Lines // of Exprs[0]
 )
 
 // A Stmt is a statement.
@@ -61,6 +62,8 @@ type Program struct {
 	// Span: the event is a span; Key gives the keys of its start and its end, nil: they belong together by thread.
 	Span bool
 	Key  *Function
+	// User: it is for user space, where functions mean what they mean to the interpreter.
+	User bool
 	// Text is a program that was not generated: both texts are this one, unless RefText is that of the reference.
 	Text, RefText string
 }
@@ -145,6 +148,12 @@ func (w *writer) stmt(s *Stmt, depth int) {
 		w.line(depth, s.Op)
 	case Pass:
 		w.line(depth, "pass")
+	case Lines:
+		text := &writer{ref: w.ref, user: w.user}
+		text.expr(s.Exprs[0])
+		for line := range strings.Lines(text.String()) {
+			w.line(depth, strings.TrimSuffix(line, "\n"))
+		}
 	default:
 		w.compound(s, depth)
 	}
@@ -182,7 +191,7 @@ func (p *Program) text(ref bool) string {
 	if p.Text != "" {
 		return p.Text
 	}
-	w := &writer{ref: ref}
+	w := &writer{ref: ref && !p.User, user: ref && p.User}
 	w.program(p)
 	return w.String()
 }

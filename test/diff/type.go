@@ -24,6 +24,7 @@ const (
 	Func
 	Ptr   // to the struct of Members; it may be None, or lead nowhere
 	Float // only in user space
+	Bytes
 	Label // an int that reads as text; Names[0] is the label
 )
 
@@ -56,6 +57,7 @@ var (
 	text     = Type{Kind: Str}
 	floating = Type{Kind: Float}
 	pointer  = Type{Kind: Ptr}
+	octets   = Type{Kind: Bytes}
 )
 
 // Equal reports whether t and u are the same type.
