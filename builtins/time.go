@@ -91,9 +91,9 @@ var timeFamily = []Entry{
 	{
 		Name: "strftime", Family: "time",
 		Signature: `strftime(format, time=None)`,
-		Doc:       `The time of the event in a handler, else now, or a time such as e.time as text: strftime("%H:%M:%S"). %f: microseconds.
+		Doc: `The time of the event in a handler, else now, or a time such as e.time as text: strftime("%H:%M:%S"). %f: microseconds.
 Of a time that is None or FAULT it gives that.`,
-		call:      strftimeCall,
+		call: strftimeCall,
 	},
 }
 
