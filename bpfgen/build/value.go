@@ -151,6 +151,9 @@ func same(v, w val) bool {
 
 // absent is a value of t that is not there: everything but the tag is zero.
 func (b *builder) absent(t types.Type, tag int64) val {
+	if t.Kind == types.Ptr && tag == wire.TagNone {
+		tag = wire.TagPresent // None is the address 0, and has no tag of its own
+	}
 	v := val{t: t}
 	if hasTag(t) {
 		v.tag = b.konst(tag)
@@ -251,6 +254,8 @@ func (b *builder) convertNone(v val, t types.Type) val {
 	out := b.absent(t, wire.TagFault)
 	if isText(t.Kind) { // tag 1, 2 -> RefNone, RefFault
 		out.s.flags = b.imm(ir.OpShl, v.tag, 14)
+	} else if t.Kind == types.Ptr && hasTag(t) {
+		out.tag = b.imm(ir.OpAnd, v.tag, wire.TagFault)
 	} else if hasTag(t) {
 		out.tag = v.tag
 	}
