@@ -69,6 +69,7 @@ const (
 	SiteTimeout    = tree.SiteTimeout
 	SiteSpanRace   = tree.SiteSpanRace
 	SiteSpanDeep   = tree.SiteSpanDeep
+	SiteLRU        = tree.SiteLRU
 )
 
 // A Site is a place in a script where something can be lost.

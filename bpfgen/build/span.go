@@ -106,7 +106,7 @@ func (b *builder) spanStart(s *tree.Stmt) {
 func (b *builder) spanInsert(name string, size int, done *join) *ir.Value {
 	key := b.tidKey()
 	defer b.release(key)
-	return b.insert(name, key, size, func(*ir.Value) {
+	return b.insert(name, key, size, func() {}, func(*ir.Value) {
 		b.countSpan(tree.SiteSpanFull)
 		b.jump(done)
 	})

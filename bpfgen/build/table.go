@@ -90,9 +90,18 @@ func isWord(c *tree.Container) bool {
 
 // update stores the entry and counts a failure.
 func (b *builder) update(c *tree.Container, key, v *region, j *join) {
+	b.countEntry(c)
 	rc := b.call(helperMapUpdate, b.mapPtr(mapOf(c)), b.addr(key, 0), b.addr(v, 0), b.konst(updateAny))
 	b.unless(ir.NE, rc, 0, func() { b.lost(c, rc, j) })
 	b.jump(j)
+}
+
+// countEntry counts what is put into a table that drops its oldest entries: as
+// long as that is less than it has room for, none was dropped.
+func (b *builder) countEntry(c *tree.Container) {
+	if c.LRU {
+		b.countSite(tree.Site{Kind: tree.SiteLRU, Probe: b.prog.Probe, Container: c.ID, Pos: c.Pos})
+	}
 }
 
 // lost counts an insert that failed and goes on at j. Before 6.4 a map's
@@ -120,16 +129,17 @@ func (b *builder) tableRemove(c *tree.Container, k *tree.Expr) {
 // preempted: insert zero if absent, look up again, then add atomically.
 func (b *builder) upsert(c *tree.Container, key *region, size int, body func(p *ir.Value)) {
 	done := b.newJoin(types.Type{})
-	body(b.insert(mapOf(c), key, size, func(rc *ir.Value) { b.lost(c, rc, done) }))
+	made := func() { b.countEntry(c) }
+	body(b.insert(mapOf(c), key, size, made, func(rc *ir.Value) { b.lost(c, rc, done) }))
 	b.jump(done)
 	b.enter(done)
 }
 
 // insert gives the address of the key's value, which it makes of zeros where
-// there is none. lost goes elsewhere with the error of the update. Both look-ups
+// there is none, after made. lost goes elsewhere with the error of the update. Both look-ups
 // are one: the way back to it is known to the verifier by a bit, which it keeps
 // of a number of which it knows nothing else.
-func (b *builder) insert(name string, key *region, size int, lost func(rc *ir.Value)) *ir.Value {
+func (b *builder) insert(name string, key *region, size int, made func(), lost func(rc *ir.Value)) *ir.Value {
 	head := b.f.NewBlock()
 	b.cur.Jump(b.pos, head, b.konst(0))
 	b.reach(head)
@@ -147,6 +157,7 @@ func (b *builder) insert(name string, key *region, size int, lost func(rc *ir.Va
 	lost(tried)
 	b.restore(saved)
 	b.begin(fresh)
+	made()
 	rc := b.call(helperMapUpdate, b.mapPtr(name), b.addr(key, 0), b.zeros(size), b.konst(updateNoExist))
 	b.cur.Jump(b.pos, head, b.imm(ir.OpOr, rc, 1))
 	b.restore(saved)

@@ -59,12 +59,22 @@ func (l *Loaded) Losses() (losses []Loss, complete bool, err error) {
 		err = cmp.Or(err, unread)
 	}
 	for i := range l.unit.Sites {
-		if n := l.sites.count(i); n != 0 {
-			s := &l.unit.Sites[i]
+		if n, s := l.sites.count(i), &l.unit.Sites[i]; n != 0 && s.Kind != bpfgen.SiteLRU {
 			losses = append(losses, Loss{Probe: s.Probe, Kind: s.Kind, Count: n, Site: s})
 		}
 	}
 	return losses, complete, err
+}
+
+// Entries is how many entries programs have put into a table that drops its
+// oldest when it is full.
+func (l *Loaded) Entries(container int) (n uint64) {
+	for i, s := range l.unit.Sites {
+		if s.Kind == bpfgen.SiteLRU && s.Container == container {
+			n += l.sites.count(i)
+		}
+	}
+	return n
 }
 
 // keepUnseen adds what points of p have missed that are closed next.

@@ -143,19 +143,6 @@ func (s *session) reportLosses() {
 
 func unknownLosses(err error) string { return fmt.Sprintf("some losses are not known: %v", err) }
 
-// lruLines names the tables whose losses cannot be counted, which is no loss yet.
-func (s *session) lruLines() (out []string) {
-	if s.loaded == nil || s.Quiet {
-		return nil
-	}
-	for _, c := range s.plan.Containers {
-		if c.LRU {
-			out = append(out, fmt.Sprintf("%s drops its oldest entries when it is full, which is not counted", containerName(c)))
-		}
-	}
-	return out
-}
-
 // lostOf sums the losses of one probe, and the runs that the kernel skipped: -1
 // if it does not count these.
 func (s *session) lostOf(probe int) (lost, missed int64, err error) {

@@ -165,6 +165,9 @@ func (s *session) bindContainers() error {
 		}
 		s.backends = append(s.backends, backend)
 		s.bound[i] = true
+		if w, ok := backend.(writtenTable); ok && decl.LRU {
+			s.oldest = append(s.oldest, oldestGoes{decl, w})
+		}
 		if s.Twins != nil {
 			c = s.Twins.of(c, decl.Container, s.part.result.Alone[i])
 		}

@@ -23,7 +23,11 @@ type table struct {
 	walk     walker
 	settled  bool
 	walking  bool
+	written  uint64 // how often user space wrote to an entry, maybe a new one
 }
+
+// Written is how many entries user space can have put into the table.
+func (t *table) Written() uint64 { return t.written }
 
 // A walker is a way to read all entries without disturbing programs.
 type walker interface {
@@ -40,6 +44,9 @@ func (t *table) valueLen() int { return int(t.m.ValueSize()) }
 func (t *table) run(op uint64, key []byte, off int, delta int64) (bool, error) {
 	if err := t.prepare(); err != nil {
 		return false, err
+	}
+	if op == opAdd {
+		t.written++
 	}
 	return t.access.run(op, key, off, delta)
 }
@@ -76,6 +83,7 @@ func (t *table) Update(key, val []byte) error {
 		return err
 	}
 	t.access.store(t.keyLen(), val)
+	t.written++
 	_, err := t.access.run(opUpdate, key, 0, 0)
 	return full(err)
 }

@@ -11,7 +11,11 @@ import (
 type Table struct {
 	base
 	local starlark.Dict // by indexKey, until Bind
+	gone  uint64        // entries of local that were dropped for new ones
 }
+
+// Gone is how many entries made room for others, as lru= says, before Bind.
+func (t *Table) Gone() uint64 { return t.gone }
 
 var (
 	_ Container                = (*Table)(nil)
@@ -89,6 +93,7 @@ func (t *Table) setLocal(k, v starlark.Value) error {
 	if _, _, err := t.local.Delete(t.oldest()); err != nil {
 		return err
 	}
+	t.gone++
 	return t.local.SetKey(k, v)
 }
 

@@ -115,6 +115,7 @@ probe("syscall:getppid", user, kernel = number)
 at_exit(lambda: print(sorted(t.keys())))
 `,
 			work: []string{"getppid", "100"}, stdout: []string{`\[1, 92, 93, 94, 95, 96, 97, 98, 99, 100\]`},
+			stderr: []string{`startrace: t dropped 90 of its oldest entries`},
 		},
 		"before the tracing": {
 			script: `

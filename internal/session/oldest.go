@@ -1,0 +1,57 @@
+package session
+
+import (
+	"fmt"
+
+	"github.com/cilium/ebpf"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+// oldestGoes is a table that drops its oldest entries when it is full. The
+// kernel does not count these, but no entry was dropped as long as fewer were
+// put into the table than it has room for.
+type oldestGoes struct {
+	decl  *tree.Container
+	table writtenTable
+}
+
+// writtenTable is a table in a kernel map, which knows what user space wrote.
+type writtenTable interface{ Written() uint64 }
+
+// localEntries is how many free entries of such a map a CPU keeps for itself,
+// and so from the others (LOCAL_FREE_TARGET, kernel/bpf/bpf_lru_list.c).
+const localEntries = 128
+
+// sureRoom is how many entries there is room for, whatever CPUs put them there.
+func sureRoom(entries, cpus int) int {
+	if entries <= localEntries {
+		return entries
+	}
+	return max(localEntries, entries-localEntries*(cpus-1))
+}
+
+// lruLines names the tables that can have dropped entries.
+func (s *session) lruLines() (out []string) {
+	if s.Quiet {
+		return nil
+	}
+	for i, c := range s.env.Containers() {
+		if t, ok := c.(*value.Table); ok && t.Gone() > 0 {
+			out = append(out, fmt.Sprintf("%s dropped %d of its oldest entries", containerName(s.plan.Containers[i]), t.Gone()))
+		}
+	}
+	cpus, err := ebpf.PossibleCPU()
+	for _, o := range s.oldest {
+		put := o.table.Written()
+		for _, p := range s.parts {
+			put += p.loaded.Entries(o.decl.ID)
+		}
+		if err != nil || put > uint64(sureRoom(o.decl.Entries(), cpus)) {
+			out = append(out, fmt.Sprintf("%s may have dropped its oldest entries, which is not counted: %d were put into it, it has room for %d",
+				containerName(o.decl.Container), put, o.decl.Entries()))
+		}
+	}
+	return out
+}
