@@ -15,7 +15,7 @@ func TestCallindent(t *testing.T) {
 	path := traceable(t, "calls")
 	e := startrace(t, "callindent", path, "-F", "factorial", "-c", path+" factorial 3").ok(t)
 	want := []string{"-> factorial", "  -> factorial", "    -> factorial", "    <- factorial 0x1", "  <- factorial 0x2", "<- factorial 0x6"}
-	got := regexp.MustCompile(`(?m)^ *\d+ calls\(\d+\): ( *[-<]. factorial(?: 0x\d)?)`).FindAllStringSubmatch(e.stdout, -1)
+	got := regexp.MustCompile(`(?m)^ *\d+ calls\(\d+\): ( *[-<]. factorial(?: 0x\d)?)$`).FindAllStringSubmatch(e.stdout, -1)
 	if len(got) != len(want) {
 		t.Fatalf("got %s\nstderr: %s", e.stdout, e.stderr)
 	}
@@ -80,4 +80,40 @@ at_exit(lambda: [print("port", port, "sent", n, "got", got[port].value) for port
 	}
 	row := fmt.Sprintf(`segment 127\.0\.0\.1 %d TCP_ESTABLISHED TCPHDR_PSH\|TCPHDR_ACK %d`, port, d.Bytes)
 	checkAccount(t, e, rowsLike(e, row), d.Calls)
+}
+
+// How connections begin and end is seen, too: each begins by a SYN, which a SYN-ACK answers, and both of its sides end
+// it. Who is refused has no socket: its SYN is dropped, by name.
+func TestTcpBeginsAndEnds(t *testing.T) {
+	needKernelFunctions(t)
+	report := filepath.Join(t.TempDir(), "report.json")
+	cmd, in := readied(t, exec.Command(program(t, "workload"), "-wait", "-report", report, "tcp", "20", "1000"))
+	r := start(t, script(t, `
+load("std/tcp.star", "tcp")
+seen = count(by = ("way", "port", "what"))
+TYPES = {1: "fin", 2: "syn", 17: "fin", 18: "syn-ack"}
+def type(e):
+    return TYPES.get(mem(e.th, 14)[13] & 0x17, "other")
+probe(tcp.input, kernel = lambda e: seen["in", e.dport, type(e)].add())
+probe(tcp.input, kernel = lambda e: seen["to", e.sport, type(e)].add())
+probe(tcp.output, kernel = lambda e: seen["out", e.sport, type(e)].add())
+probe(tcp.drop, lambda e: print("drop", e.daddr, e.sport, e.flags, e.reason, e.sk == None), where = lambda e: mem(e.th, 14)[13] == 2)
+`+attached+`
+at_exit(lambda: [print(way, port, what, n) for (way, port, what), n in seen.take().items()])
+`))
+	r.await(t, "attached")
+	goOn(t, cmd, in)
+	e, d := tracedBy(t, r.interrupt(t).ok(t), report)
+	port := d.FDs["port"]
+	for what, want := range map[string]int{
+		"to %d syn": d.Calls, "in %d syn-ack": d.Calls, "out %d syn-ack": d.Calls, // to who listens, from there
+		"to %d fin": d.Calls, "in %d fin": d.Calls, // of who connected, of who accepted
+	} {
+		if row := fmt.Sprintf(what, port) + fmt.Sprintf(" %d\n", want); !strings.Contains(e.stdout, row) && e.lost(t) == 0 {
+			t.Errorf("want %s in %s\nstderr: %s", row, excerpt(e.stdout), excerpt(e.stderr))
+		}
+	}
+	if atLeast(t, 5, 19) { // before, what has no socket is not told from what has been dealt with
+		checkAccount(t, e, rowsLike(e, fmt.Sprintf(`drop 127\.0\.0\.1 %d TCPHDR_SYN SKB_DROP_REASON_NO_SOCKET True`, port)), 1)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -82,6 +83,15 @@ func TestKillsnoop(t *testing.T) {
 	}
 }
 
+// Each call that sends a signal, with whom it is for: also where a descriptor of a process says that.
+func TestKillsnoopCalls(t *testing.T) {
+	e, d := tool(t, []string{"killsnoop", "-s", "0"}, "signals")
+	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%d wl-signals 0 %d 0`, d.PID, d.PID)), 3)
+	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%d wl-signals 0 %d 0`, d.PID, d.TIDs[0])), 3)
+	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%d wl-signals 0 - EBADF`, d.PID)), d.Failed)
+	checkAccount(t, e, strings.Count(e.stdout, "\n")-1, d.Calls)
+}
+
 func TestSigsnoop(t *testing.T) {
 	needTracing(t)
 	e := startrace(t, "sigsnoop", "-s", "10", "-c", signalling).ok(t)
@@ -143,6 +153,38 @@ func TestMountsnoop(t *testing.T) {
 	if len(namespaces) != 1 {
 		t.Errorf("namespaces %v, want one", namespaces)
 	}
+}
+
+// A mount that is made step by step is one line, with what it became; each step that fails is one, too.
+func TestMountsnoopSteps(t *testing.T) {
+	dir := t.TempDir()
+	e, d := tool(t, []string{"mountsnoop"}, "mounts", dir)
+	const who = `%d wl-mounts \d+ `
+	at := regexp.QuoteMeta(dir)
+	want := []string{
+		`mount 0 \S* ?REC\|PRIVATE "" on "/"`,
+		`move_mount 0 tmpfs NOSUID(\|NODEV)? "wl-source" on "` + at + `"`,
+		`mount_setattr 0 - NOEXEC\|-NODEV "` + at + `"`,
+		`fsconfig 0 tmpfs RDONLY\|REMOUNT "` + at + `"`,
+		`umount 0 - 0 "` + at + `"`,
+		`fsopen ENODEV wl-none 0`,
+		`fsmount EINVAL tmpfs 0`,
+		`move_mount ENOENT tmpfs RDONLY "none" on "` + at + `/wl-gone"`,
+		`open_tree ENOENT - BIND "` + at + `/wl-gone"`,
+		`mount_setattr ENOENT - RDONLY "` + at + `/wl-gone"`,
+	}
+	if !atLeast(t, 5, 12) { // no mount_setattr
+		want = slices.DeleteFunc(want, func(row string) bool { return strings.HasPrefix(row, "mount_setattr") })
+	}
+	for _, row := range want {
+		checkAccount(t, e, min(rowsLike(e, fmt.Sprintf(who, d.PID)+row), 1), 1)
+	}
+	if n := strings.Count(e.stdout, "\n") - 1; n > len(want) {
+		t.Errorf("%d lines of %d mounts and failures:\n%s", n, len(want), e.stdout)
+	}
+	e, d = tool(t, []string{"mountsnoop", "-x"}, "mounts", dir)
+	checkAccount(t, e, rowsLike(e, `\d+ wl-mounts \d+ \w+ E[A-Z]+ .*`), d.Failed)
+	checkAccount(t, e, strings.Count(e.stdout, "\n")-1, d.Failed)
 }
 
 // A thread has the CPU once between two switches, which the kernel counts too.
@@ -239,13 +281,16 @@ func TestFsdist(t *testing.T) {
 	needTracing(t)
 	file := filepath.Join(t.TempDir(), "file")
 	command := fmt.Sprintf("dd if=/dev/zero of=%s bs=700 count=30 conv=fsync", file)
-	e := startrace(t, "fsdist", "-c", command).ok(t)
+	e := startrace(t, "fsdist", "-c", fmt.Sprintf(`sh -c "cat %s.gone; %s"`, file, command)).ok(t)
 	title := regexp.MustCompile(`(?m)^time\[(\S+), write\] \(us\):$`).FindStringSubmatch(e.stdout)
 	if title == nil {
 		t.Fatalf("no writes in %s\nstderr: %s", excerpt(e.stdout), excerpt(e.stderr))
 	}
 	checkAccount(t, e, bars(t, e.stdout, title[0]), 30)
 	checkAccount(t, e, bars(t, e.stdout, fmt.Sprintf("time[%s, sync] (us):", title[1])), 1)
+	if strings.Contains(e.stderr, "ended early") { // the start of the program fails to open some files
+		t.Errorf("an open that failed is no error of the tool: %s", excerpt(e.stderr))
+	}
 	e = startrace(t, "fsdist", "--fs", "nofs", "-c", command).ok(t)
 	if strings.Contains(e.stdout, "|") {
 		t.Errorf("calls for another file system: %s", excerpt(e.stdout))
@@ -278,7 +323,7 @@ func TestKlockstat(t *testing.T) {
 	dd := fmt.Sprintf("dd if=/dev/zero of=%s bs=30M count=2 conv=notrunc", filepath.Join(t.TempDir(), "file"))
 	command := fmt.Sprintf(`sh -c "%[1]s & %[1]s & %[1]s & %[1]s; wait"`, dd) // one holds the lock when its turn is over, the others want it
 	e := startrace(t, "klockstat", "-P", "-t", "write", "-c", command).ok(t)
-	row := regexp.MustCompile(`(?m)^dd +([1-9]\d*) +(\d+) +\d+\.\d +(\d+) \w*write_iter$`).FindStringSubmatch(e.stdout)
+	row := regexp.MustCompile(`(?m)^dd +([1-9]\d*) +(\d+) +\d+\.\d +(\d+) rwsem +\w*write_iter$`).FindStringSubmatch(e.stdout)
 	if row == nil {
 		t.Fatalf("no wait for the lock of the file: %s\nstderr: %s", excerpt(e.stdout), excerpt(e.stderr))
 	}
@@ -291,6 +336,56 @@ func TestKlockstat(t *testing.T) {
 	}
 	e = startrace(t, "klockstat", "-s", "-c", command).ok(t)
 	e.has(t, `(?m)^ +\w*down_write\S*\n +\w*write_iter`) // on 6.1 the slow path has the place of its caller
+}
+
+// Who spins for a lock and then sleeps for it has waited once: there are as many waits as ends of waits, and none of them
+// is said to be lost.
+func TestKlockstatWaits(t *testing.T) {
+	needTracing(t)
+	if _, err := os.Stat("/sys/kernel/tracing/events/lock/contention_begin"); err != nil {
+		t.Skip("needs the tracepoint lock:contention_begin (Linux 5.19)")
+	}
+	const text = `
+load("std/klockstat.star", "waited")
+n = group(waits = count(), mutexes = count(), ends = count(), time = total())
+def add(e):
+    n.waits.add()
+    n.time.add(e.duration)
+probe(waited(), kernel = add)
+probe(waited("mutex"), kernel = lambda e: n.mutexes.add())
+probe("tracepoint:lock:contention_end", kernel = lambda e: n.ends.add())
+at_exit(lambda: printf("waits %d mutexes %d ends %d time %d\n", n.waits.value, n.mutexes.value, n.ends.value, n.time.value))
+`
+	const writer = "dd if=/dev/zero bs=16M count=2" // the place in the file is locked as long as a write takes
+	e := startrace(t, script(t, text), "-c", fmt.Sprintf(`sh -c "{ %[1]s & %[1]s & %[1]s & %[1]s; wait; } > %[2]s"`, writer, filepath.Join(t.TempDir(), "file"))).ok(t)
+	waits, ends := number(t, e.stdout, `waits (\d+)`), number(t, e.stdout, `ends (\d+)`)
+	checkAccount(t, e, waits, ends)
+	if waits == 0 || number(t, e.stdout, `mutexes (\d+)`) == 0 {
+		t.Errorf("four writers by one descriptor waited for nothing: %s", e.stdout)
+	}
+	if found := alarms.FindString(e.stderr); found != "" && e.skipped(t) == 0 {
+		t.Errorf("nothing was lost: %s", found)
+	}
+}
+
+// A file is locked once for each write, for as long as that takes.
+func TestKlockstatHold(t *testing.T) {
+	needKernelFunctions(t)
+	const writes = 30
+	dd := fmt.Sprintf("dd if=/dev/zero of=%s bs=64k count=%d conv=notrunc", filepath.Join(t.TempDir(), "file"), writes)
+	e := startrace(t, "klockstat", "--hold", "-P", "-t", "write", "-c", dd).ok(t)
+	row := regexp.MustCompile(`(?m)^dd +(\d+) +(\d+) +\d+\.\d +(\d+) rwsem +\w*write_iter$`).FindStringSubmatch(e.stdout)
+	if row == nil {
+		t.Fatalf("the lock of the file was not held: %s\nstderr: %s", excerpt(e.stdout), excerpt(e.stderr))
+	}
+	checkAccount(t, e, number(t, row[1], `(\d+)`), writes)
+	if sum, most := number(t, row[2], `(\d+)`), number(t, row[3], `(\d+)`); sum < most || most == 0 {
+		t.Errorf("the longest hold, %d us, and all, %d us", most, sum)
+	}
+	e = startrace(t, "klockstat", "--hold", "-t", "mutex", "-c", dd).ok(t)
+	if rows := linesWith(e.stdout, "rwsem"); len(rows) > 0 {
+		t.Errorf("a lock of another type: %q", rows)
+	}
 }
 
 // Who asked for which capability, and whether it had it.

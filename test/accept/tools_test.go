@@ -193,6 +193,19 @@ func TestSlowprocsPrograms(t *testing.T) {
 	}
 }
 
+// The processes of one name together have one histogram, however many there are: the table does not grow with them.
+func TestSlowprocsByComm(t *testing.T) {
+	needTracing(t)
+	spin := program(t, "workload") + " -report /dev/null spin 1 400ms"
+	e := startrace(t, "slowprocs", "--by", "comm", "--threshold", "1ms", "-c", fmt.Sprintf(`sh -c "%s & %s & %s; wait"`, spin, spin, spin)).ok(t)
+	if waits := bars(t, e.stdout, "slowprocs[wl-spin] (ms):"); waits < 3 {
+		t.Errorf("%d waits of three programs on one CPU\n%s", waits, excerpt(e.stdout))
+	}
+	if regexp.MustCompile(`slowprocs\[[^\]]*, `).MatchString(e.stdout) {
+		t.Errorf("a histogram for each process: %s", excerpt(e.stdout))
+	}
+}
+
 // The whole system, with the threshold of the article.
 //
 // > All, without more.

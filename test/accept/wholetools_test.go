@@ -51,10 +51,14 @@ func TestOomkill(t *testing.T) {
 	needKernelFunctions(t)
 	procs := memoryLimit(t, 32<<20)
 	e := startrace(t, "oomkill", "-c", fmt.Sprintf(`sh -c "echo \$\$ >%s; %s -report /dev/null faults 50000; true"`, procs, program(t, "workload"))).ok(t)
-	e.wantRows(t, "PID COMM VICTIM VCOMM LIMIT_KB REASON", `(\d+) \S+ \d+ \S+ 32768 limit of a cgroup`)
+	e.wantRows(t, "PID COMM VICTIM VCOMM RSS_KB LIMIT_KB REASON", `(\d+) \S+ \d+ \S+ \d+ 32768 limit of a cgroup`)
 	row := strings.Fields(e.stdout)
-	if len(row) < 12 || row[6] != row[8] {
+	if len(row) < 12 || row[7] != row[9] {
 		t.Errorf("the victim is another than who asked: %s", e.stdout)
+	}
+	// It has what is allowed but for the memory of the kernel's own, and the pages of its program that others have asked for.
+	if kb := number(t, row[11], `(\d+)`); kb < 24<<10 || kb > 40<<10 {
+		t.Errorf("the victim has %d KB of %d", kb, 32<<10)
 	}
 }
 
@@ -163,13 +167,29 @@ func TestTcpretrans(t *testing.T) {
 		port, stop := waitingConnections(t)
 		e := startrace(t, append([]string{"tcpretrans", "--duration", "8s"}, flags...)...).ok(t)
 		stop()
-		rows := rowsLike(e, fmt.Sprintf(`127\.0\.0\.1 \d+ 127\.0\.0\.1 %d SYN_SENT`, port))
+		rows := rowsLike(e, fmt.Sprintf(`127\.0\.0\.1 \d+ 127\.0\.0\.1 %d segment SYN_SENT`, port))
 		if flags != nil {
-			rows = rowsLike(e, fmt.Sprintf(`127\.0\.0\.1 \d+ 127\.0\.0\.1 %d [1-9]\d*`, port))
+			rows = rowsLike(e, fmt.Sprintf(`127\.0\.0\.1 \d+ 127\.0\.0\.1 %d segment [1-9]\d*`, port))
 		}
 		if rows < 2 {
 			t.Errorf("%v: %d segments of connections without room\nstdout: %s\nstderr: %s", flags, rows, excerpt(e.stdout), excerpt(e.stderr))
 		}
+	}
+}
+
+// What is sent again, and why: data that nobody hears, first as a probe for losses; the first segment of a connection
+// whose answer is not heard, and that answer.
+func TestTcpretransKinds(t *testing.T) {
+	needKernelFunctions(t)
+	e, d := wholeSystem(t, []string{"tcpretrans"}, "", "unheard", "3")
+	port := d.FDs["port"]
+	to := fmt.Sprintf(`127\.0\.0\.1 \d+ 127\.0\.0\.1 %d`, port)
+	probes, again := rowsLike(e, to+" TLP ESTABLISHED"), rowsLike(e, to+" segment ESTABLISHED")
+	checkAccount(t, e, probes, d.Calls)
+	checkAccount(t, e, probes+again, d.Sizes[1])
+	checkAccount(t, e, rowsLike(e, to+" segment SYN_SENT"), d.Sizes[0])
+	if n := rowsLike(e, fmt.Sprintf(`127\.0\.0\.1 %d 127\.0\.0\.1 \d+ SYN-ACK SYN_RECV`, port)); n == 0 && e.lost(t) == 0 {
+		t.Errorf("no answer was sent again: %s\nstderr: %s", e.stdout, excerpt(e.stderr))
 	}
 }
 

@@ -9,6 +9,8 @@
 //	workload [flags] queues N                     N message queues that stay, and N pipes that do not
 //	workload [flags] blocks N DEVICE              N reads of 4096 bytes of a block device
 //	workload [flags] flushes N DEVICE             N writes of a block device that are to be on the disk, and N flushes
+//	workload [flags] mounts DIR                   file systems that are mounted step by step, and steps that fail
+//	workload [flags] signals                      signal 0 by each call that sends signals
 //	workload [flags] cold N                       N calls of openat with names in untouched pages
 //	workload [flags] faults N                     N page faults, in the pages from 0x200000000000 on
 //	workload [flags] stores N                     N writes of the variable main.watched, and half as many reads
@@ -17,6 +19,7 @@
 //	workload [flags] coldexecs N                  N processes that execute a program, with arguments in untouched pages
 //	workload [flags] exits N                      N processes that end with status 0, 1, …, 255, 0, …
 //	workload [flags] tcp N BYTES                  N connections in each of which so much is sent, and one that is refused
+//	workload [flags] unheard N                    N connections whose data is not heard, and one whose answer is not
 //	workload [flags] backlog N                    N connections for which nobody accepts, until standard input ends
 //	workload [flags] sleeps THREADS DURATION      threads that sleep until the same moment, so long after the start
 //	workload [flags] raw NUMBER,WORD,… …          system calls with these registers, in hex, whether they fail or not
@@ -92,6 +95,9 @@ var works = map[string]work{
 	"moves":     moves,
 	"sendfile":  sendfile,
 	"coldexecs": coldexecs,
+	"mounts":    mounts,
+	"signals":   signals,
+	"unheard":   unheard,
 }
 
 func main() {
