@@ -25,7 +25,10 @@ func guard(o Options, exit *int, err *error) {
 	if p == nil {
 		return
 	}
-	bug := &BugError{p, debug.Stack()}
+	bug, known := p.(*BugError) // of another goroutine, with its stack
+	if !known {
+		bug = &BugError{p, debug.Stack()}
+	}
 	if o.Verbose {
 		fmt.Fprintf(o.Stderr, "%s\n", bug.Stack)
 	}

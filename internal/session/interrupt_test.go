@@ -66,3 +66,39 @@ func TestPatiently(t *testing.T) {
 	patiently(0, func() { <-why }, func() { why <- true })
 	patiently(time.Hour, func() {}, func() { t.Error("explained") })
 }
+
+// A signal that comes while a script is compiled ends the run at once, however long that would take.
+func TestInterruptedWhileCompiling(t *testing.T) {
+	var out bytes.Buffer
+	s := declaredSession(t, &out, "n = count()", "probe('rawtracepoint:sys_enter', kernel = lambda e: n[e.pid].add())")
+	signals, compiling, never := make(chan os.Signal), make(chan bool), make(chan bool)
+	defer close(never)
+	s.watch(signals, func() {})
+	go func() {
+		<-compiling
+		signals <- unix.SIGTERM
+	}()
+	err := s.aside(func() error {
+		close(compiling)
+		<-never
+		return nil
+	})
+	if want := "interrupted before all probes were attached"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
+// A panic of the compiler is reported as a bug, with its own stack.
+func TestPanicAside(t *testing.T) {
+	var out bytes.Buffer
+	s := declaredSession(t, &out, "n = count()")
+	run := func() (exit int, err error) {
+		defer guard(s.Options, &exit, &err)
+		return 0, s.aside(func() error { panic("broken") })
+	}
+	_, err := run()
+	bug, ok := err.(*BugError)
+	if !ok || bug.What != "broken" || !strings.Contains(string(bug.Stack), "TestPanicAside") {
+		t.Errorf("%v", err)
+	}
+}

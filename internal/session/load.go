@@ -26,7 +26,11 @@ import (
 // the kernel is touched.
 func (s *session) load() error {
 	begin := time.Now()
-	result, err := s.compile(explain.Stages{})
+	var result *infer.Result
+	err := s.aside(func() (err error) {
+		result, err = s.compile(explain.Stages{})
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,16 @@ func (s *session) allMistakes(err error, args []string) error {
 	if !errors.As(err, &found) || s.interrupted.Load() {
 		return err
 	}
-	return s.host.AllMistakes(found, args, func(p *plan.Plan) error {
-		_, err := infer.UnitWith(p, s.facts, s.finder())
-		return err
+	var all script.Errors
+	interrupted := s.aside(func() error {
+		all = s.host.AllMistakes(found, args, func(p *plan.Plan) error {
+			_, err := infer.UnitWith(p, s.facts, s.finder())
+			return err
+		})
+		return nil
 	})
+	if interrupted != nil {
+		return err
+	}
+	return all
 }

@@ -1,0 +1,40 @@
+package session
+
+import "runtime/debug"
+
+// aside runs work that takes long, as compiling does, and does not wait for its end
+// once a signal has come: the process is about to end then. It is for a run that has
+// shown nothing yet; at the prompt, which goes on, the work is done in place.
+//
+// While it waits the caller touches nothing that the work does.
+func (s *session) aside(work func() error) error {
+	if s.begun || s.prompt != nil {
+		return work()
+	}
+	done := make(chan struct{})
+	var err error
+	var bug *BugError
+	go func() {
+		defer close(done)
+		defer func() {
+			if p := recover(); p != nil {
+				bug = &BugError{p, debug.Stack()}
+			}
+		}()
+		err = work()
+	}()
+	defer s.wake() // of what the wait has taken the next one must hear, too
+	for {
+		select {
+		case <-done:
+			if bug != nil {
+				panic(bug)
+			}
+			return err
+		case <-s.bell:
+			if err := s.unwanted(); err != nil {
+				return err
+			}
+		}
+	}
+}
