@@ -159,8 +159,17 @@ func (f *file) resolveErrors(err error, names []string) error {
 		return err
 	}
 	out := make(Errors, len(list))
+	hints := map[string]string{} // by the message
 	for i, e := range list {
-		out[i] = &Error{Pos: e.Pos, Msg: reword(plainResolve(), undefinedHint(e.Msg, names))}
+		msg, known := hints[e.Msg]
+		if !known {
+			if msg = e.Msg; len(hints) < mostSought {
+				msg = undefinedHint(msg, names)
+			}
+			msg = reword(plainResolve(), msg)
+			hints[e.Msg] = msg
+		}
+		out[i] = &Error{Pos: e.Pos, Msg: msg}
 	}
 	slices.SortStableFunc(out, func(a, b *Error) int {
 		if a.Pos.Line != b.Pos.Line {

@@ -211,9 +211,10 @@ func (h *Host) exec(f *file) (starlark.StringDict, error) {
 		return ok
 	}
 	restore := instrument(f.tree)
-	prog, err := starlark.FileProgram(f.tree, known)
+	names := newNameCheck(known)
+	prog, err := starlark.FileProgram(f.tree, names.has)
 	restore()
-	if err != nil {
+	if err = names.errors(f.tree, err); err != nil {
 		return nil, f.resolveErrors(err, h.names())
 	}
 	if found := f.unassigned(); len(found) > 0 {

@@ -31,7 +31,7 @@ const unknownName = "unknown_"
 // given to compile, for the mistakes of its kernel halves: an error with
 // Unwrap() []error, each a Placed.
 func (h *Host) AllMistakes(first Errors, args []string, compile func(*plan.Plan) error) Errors {
-	s := &surveyor{from: h, args: args, lost: make(map[string]bool), lines: strings.Split(h.text, "\n")}
+	s := &surveyor{from: h, args: args, lost: make(map[string]bool), noted: make(map[string]bool), lines: strings.Split(h.text, "\n")}
 	s.note(first)
 	for range mostRuns {
 		if s.run() {
@@ -84,13 +84,15 @@ type surveyor struct {
 	lost  map[string]bool // names that were assigned in what was taken out
 	whole bool            // what is left could be parsed once
 	found Errors
+	noted map[string]bool // the texts of found
 	plan  *plan.Plan
 }
 
 // note keeps mistakes that are new and follow from none before.
 func (s *surveyor) note(es Errors) {
 	for _, e := range es {
-		if !strings.Contains(e.Msg, plan.UnknownType) && !slices.ContainsFunc(s.found, func(f *Error) bool { return f.Error() == e.Error() }) {
+		if text := e.Error(); !strings.Contains(e.Msg, plan.UnknownType) && !s.noted[text] {
+			s.noted[text] = true
 			s.found = append(s.found, e)
 		}
 	}
