@@ -47,12 +47,14 @@ func (c *nameCheck) errors(tree *syntax.File, err error) error {
 	if len(c.missed) == 0 || err != nil && !errors.As(err, &list) {
 		return err
 	}
+	told := map[string]bool{} // the resolver, too, tells of the first use
 	syntax.Walk(tree, func(n syntax.Node) bool {
 		id, ok := n.(*syntax.Ident)
-		if !ok || !c.missed[id.Name] {
+		if !ok || !c.missed[id.Name] || told[id.Name] {
 			return true
 		}
 		if b, ok := id.Binding.(*resolve.Binding); ok && b.Scope == resolve.Predeclared {
+			told[id.Name] = true
 			list = append(list, resolve.Error{Pos: id.NamePos, Msg: "undefined: " + id.Name})
 		}
 		return true
