@@ -56,7 +56,7 @@ func label(name, sig, doc string) Entry {
 // passAbsent lets what is not there through, as a label in a kernel half does: errno(FAULT) is FAULT.
 func passAbsent(f func(*Env, *call) (starlark.Value, error)) func(*Env, *call) (starlark.Value, error) {
 	return func(e *Env, c *call) (starlark.Value, error) {
-		if len(c.args) > 0 && (c.args[0] == value.FAULT || c.args[0] == starlark.None) {
+		if len(c.args) > 0 && (value.IsFault(c.args[0]) || c.args[0] == starlark.None) {
 			return c.args[0], nil
 		}
 		return f(e, c)

@@ -197,8 +197,8 @@ func FormatArg(v starlark.Value) format.Arg {
 	case starlark.NoneType:
 		return format.Arg{Kind: format.None}
 	}
-	if v == value.FAULT {
-		return format.Arg{Kind: format.Fault}
+	if value.IsFault(v) {
+		return format.Arg{Kind: format.Fault, Str: v.String()}
 	}
 	return format.Arg{Kind: format.Other, Str: value.Text(v), Type: v.Type()}
 }

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"cmp"
 	"math/big"
 	"strconv"
 )
@@ -40,7 +41,7 @@ type Arg struct {
 	Type  string // of Other and of samples, for messages
 }
 
-// FaultText is what FAULT prints as.
+// FaultText is what FAULT prints as, unless Str of its Arg says more.
 const FaultText = "<fault>"
 
 // IntArg is the argument for a signed integer.
@@ -73,7 +74,7 @@ func (a *Arg) appendText(dst []byte) []byte {
 	case None:
 		return append(dst, "None"...)
 	case Fault:
-		return append(dst, FaultText...)
+		return append(dst, cmp.Or(a.Str, FaultText)...)
 	case Bool:
 		if a.Int != 0 {
 			return append(dst, "True"...)

@@ -96,7 +96,7 @@ func FromArg(a *format.Arg) Value {
 	case format.None:
 		return nil
 	case format.Fault:
-		return Fault{}
+		return Fault{a.Str}
 	case format.Bool:
 		return a.Int != 0
 	case format.Int:

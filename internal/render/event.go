@@ -95,7 +95,7 @@ func Arg(v Value) format.Arg {
 	case []byte:
 		return format.Arg{Kind: format.Bytes, Str: string(v)}
 	case Fault:
-		return format.Arg{Kind: format.Fault}
+		return format.Arg{Kind: format.Fault, Str: v.Text}
 	}
 	return format.Arg{Kind: format.Other, Str: plainText(v), Type: "value"}
 }

@@ -15,8 +15,9 @@ type Value any
 
 // The values that Go has no type for.
 type (
-	// Fault is a read in the kernel that failed.
-	Fault struct{}
+	// Fault is a read in the kernel that failed; Text is what it prints as, if not as
+	// others.
+	Fault struct{ Text string }
 	// Stack is a call stack of a program or of the kernel, leaf first. Short says why there are no frames, or
 	// why there may be more.
 	Stack struct {

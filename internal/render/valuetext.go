@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"math/big"
 	"strconv"
 
@@ -30,7 +31,7 @@ func appendValue(dst []byte, v Value) []byte {
 	case []byte:
 		return format.AppendEscaped(dst, string(v), format.OneLine)
 	case Fault:
-		return append(dst, format.FaultText...)
+		return append(dst, cmp.Or(v.Text, format.FaultText)...)
 	}
 	return appendComposite(dst, v)
 }

@@ -206,8 +206,8 @@ func plainValue(v starlark.Value) render.Value {
 	case *value.Histogram:
 		return histOf(v)
 	}
-	if v == value.FAULT {
-		return render.Fault{}
+	if value.IsFault(v) {
+		return render.Fault{Text: v.String()}
 	}
 	return plainComposite(v)
 }

@@ -65,7 +65,7 @@ func (c *Cell) Add(delta starlark.Int) error {
 	switch {
 	case err != nil:
 		return err
-	case old == starlark.None || old == FAULT:
+	case old == starlark.None || IsFault(old):
 		return fmt.Errorf("add to %s, which is %s: an int was wanted", c, old)
 	}
 	sum, err := starlark.Binary(plusToken, old, delta)

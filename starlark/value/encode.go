@@ -14,7 +14,7 @@ import (
 // first by the caller. An error says what was wanted: the types of a container
 // come from its uses in kernel halves.
 func Encode(t *wire.Type, v starlark.Value, buf []byte) error {
-	if _, fault := v.(faultType); v == starlark.None || fault {
+	if v == starlark.None || IsFault(v) {
 		return encodeAbsent(t, v, buf)
 	}
 	switch t.Kind {

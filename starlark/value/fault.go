@@ -17,6 +17,12 @@ const FAULT = faultType(0)
 // register. It is equal to FAULT, and prints another text.
 const Unreadable = faultType(1)
 
+// IsFault reports whether v is FAULT, of whatever kind.
+func IsFault(v starlark.Value) bool {
+	_, fault := v.(faultType)
+	return fault
+}
+
 // faultType is a number, not a struct, so that FAULT can be constant.
 type faultType byte
 

@@ -58,7 +58,7 @@ func updateTable(t *Table, k starlark.Value, op syntax.Token, v starlark.Value) 
 			return err
 		case !found:
 			old = starlark.MakeInt(0)
-		case old == starlark.None || old == FAULT:
+		case old == starlark.None || IsFault(old):
 			return fmt.Errorf("%s= of an entry that is %s, an int was wanted", op, old)
 		}
 		next, err := starlark.Binary(op, old, v)
