@@ -1,0 +1,49 @@
+package accept
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const floatSource = `#include <stdio.h>
+__attribute__((noinline)) double half(int a, double d, long c) { volatile double r = d / 2 + a + c; return r; }
+int main(void) { printf("%d\n", half(-3, 2.5, 5000000000) > 1); return 0; }
+`
+
+// What is in a register for floats is FAULT to whatever asks, in both halves, and prints as what it is.
+func TestFloatIsFault(t *testing.T) {
+	needTracing(t)
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	source, binary := filepath.Join(dir, "half.c"), filepath.Join(dir, "half")
+	if err := os.WriteFile(source, []byte(floatSource), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("gcc", "-g", "-O1", "-o", binary, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	e := startrace(t, "-q", script(t, strings.ReplaceAll(`
+probe("ufunc:BIN:half", lambda e: printf("format %d %x %6s|\n", e.ret, e.args[1], e.args[1]))
+probe("ufunc:BIN:half", lambda e: print("user", e.args[0], e.args[1] == None, e.args[1] == FAULT, e.args[1] == 3, bool(e.args[1]), errno(e.args[1]), e.args[2]))
+kept, seen = table(), count()
+def keep(e):
+    kept[e.pid] = e.args[1]
+    seen[e.args[0], e.args[1] == None, e.args[1] == FAULT, e.args[1] == 3, bool(e.args[1]), errno(e.args[1]), e.args[2]].add()
+probe("uprobe:BIN:half", keep)
+at_exit(lambda: [print("kept", v, v == FAULT) for k, v in kept.items()])
+at_exit(lambda: [print("kernel", k, n) for k, n in seen.items()])
+probe("ufunc:BIN:half", kernel = lambda e: e.args[1] + 1)
+`, "BIN", binary)), "-c", binary).ok(t)
+	equalLines(t, sorted(e.stdout, " "), []string{
+		"format <float> <float> <float>|", "user -3 False True False True <float> 5000000000", "kept <float> True",
+		"kernel (-3, False, True, False, True, <float>, 5000000000) 1",
+	})
+	if !strings.Contains(e.stderr, "1 events of ufunc:"+binary+":half ended early: FAULT where an int was wanted") {
+		t.Errorf("nothing says that there was no number to compute with: %s", e.stderr)
+	}
+}
