@@ -229,7 +229,7 @@ func (b *body) assignPin(p *pin, v val, pos plan.Pos) {
 	e := b.rv(v, pos)
 	t, ok := types.Join(p.t, e.Type)
 	if !ok {
-		refuse(pos, "this is %s, but the variable was %s before the loop", v.describe(), p.t)
+		refuse(pos, "this is %s, but the variable was %s before the loop", v.describe(), inWords(p.t))
 	}
 	if !t.Equal(p.t) {
 		p.t, p.widened = t, true

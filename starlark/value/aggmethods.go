@@ -106,7 +106,7 @@ func (p *place) add(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.T
 	}
 	n, ok := i.Int64()
 	if !ok {
-		return nil, fmt.Errorf("add to %s: %s does not fit in 64 bits", p.agg, i)
+		return nil, fmt.Errorf("add to %s: %s does not fit in 64 bits with a sign", p.agg, i)
 	}
 	return starlark.None, p.agg.add(p.key, p.col, n, weight)
 }
