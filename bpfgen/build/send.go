@@ -144,10 +144,12 @@ func (p *packer) text(l leaf) {
 func (p *packer) counted(s *str, w wire.Type, start *ir.Value) {
 	b := p.b
 	j := b.newJoin(types.I64)
-	b.unless(ir.UGT, s.n, int64(s.room), func() { b.jumpWith(j, intVal(types.I64, start)) })
-	b.call(helperProbeReadKernel, p.place(), s.n, b.strAddr(s, 0))
-	p.reference(w, start, s)
-	b.jumpWith(j, intVal(types.I64, b.op(ir.OpAdd, start, s.n)))
+	sane := *s
+	sane.n = b.saneLen(s.n)
+	b.unless(ir.UGT, sane.n, int64(s.room), func() { b.jumpWith(j, intVal(types.I64, start)) })
+	b.call(helperProbeReadKernel, p.place(), sane.n, b.strAddr(s, 0))
+	p.reference(w, start, &sane)
+	b.jumpWith(j, intVal(types.I64, b.op(ir.OpAdd, start, sane.n)))
 	p.off = b.enter(j).x
 }
 

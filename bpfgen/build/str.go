@@ -131,11 +131,20 @@ func (b *builder) copyBytes(dst *ir.Value, s *str, room int) {
 func (b *builder) copyCounted(dst *ir.Value, s *str, room int) {
 	b.clearStack(dst, room)
 	j := b.newJoin(types.Type{})
-	b.unless(ir.UGT, s.n, int64(room), func() { b.jump(j) })
-	b.call(helperProbeReadKernel, dst, s.n, b.strAddr(s, 0))
+	n := b.saneLen(s.n)
+	b.unless(ir.UGT, n, int64(room), func() { b.jump(j) })
+	b.call(helperProbeReadKernel, dst, n, b.strAddr(s, 0))
 	b.jump(j)
 	b.enter(j)
 }
+
+// saneLen is the length n for use as an offset or a size, behind a test of its
+// own. What comparisons have taught the verifier about n may contradict itself on
+// a way that is never taken (more than 6 and less than 3), which it does not see;
+// an address that such an offset was added to is no address any more to it
+// (adjust_ptr_min_max_vals, kernel/bpf/verifier.c), and it refuses the program.
+// An AND leaves nothing that contradicts.
+func (b *builder) saneLen(n *ir.Value) *ir.Value { return b.imm(ir.OpAnd, n, wire.RefLen) }
 
 // clearStack makes a piece of stack defined: a helper that writes a number of
 // bytes that the verifier does not know must find it so before 6.3 ("invalid

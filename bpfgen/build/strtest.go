@@ -139,7 +139,7 @@ func (b *builder) endsWith(s *str, c string, then, els *ir.Block) {
 		b.cond(constBool(false), then, els)
 		return
 	}
-	n := b.strLen(s)
+	n := b.saneLen(b.strLen(s))
 	long, on := b.f.NewBlock(), b.f.NewBlock()
 	b.branchImm(ir.UGE, n, int64(len(c)), long, els)
 	b.begin(long)
