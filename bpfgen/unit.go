@@ -70,6 +70,7 @@ const (
 	SiteSpanRace   = tree.SiteSpanRace
 	SiteSpanDeep   = tree.SiteSpanDeep
 	SiteLRU        = tree.SiteLRU
+	SiteCompat     = tree.SiteCompat
 )
 
 // A Site is a place in a script where something can be lost.

@@ -266,7 +266,9 @@ func (w *syscallWalk) walk(v *variant) {
 	startEv := w.event(v, start, nil)
 	ev := w.event(v, end, startEv)
 	w.pr.targetTest(start, startEv)
+	start.notCompat("compat", w.pr.p.Pos)
 	w.pr.targetTest(end, ev)
+	end.notCompat("", w.pr.p.Pos)
 	filtered := w.pr.atStart(start, startEv, w.t)
 	start.lazy = true
 	w.child(end, v)
@@ -326,6 +328,7 @@ func (w *syscallWalk) walkNoReturn(v *variant) {
 	ev.ret = func(plan.Pos) val { return noneVal() }
 	ev.duration = func(plan.Pos) val { return intVal(0) }
 	w.pr.targetTest(b, ev)
+	b.notCompat("compat", w.pr.p.Pos)
 	w.pr.consume(b, ev, w.t)
 }
 

@@ -164,7 +164,7 @@ const (
 	SContinue
 	SReturn // from inline n with Exprs[0] (absent where the inline has no value)
 	SCall   // Then: the statements of function s of the script, which is called here
-	SStop   // the handler ends here: where failed, a None key
+	SStop   // the handler ends here: where failed, a None key; s "compat": counted as SiteCompat
 	SSend   // record n with Exprs, one a field of the wire.Record
 
 	STableSet    // container n, key, value

@@ -239,7 +239,7 @@ func (p *printer) stmtHead(s *Stmt) string {
 			return fmt.Sprintf("%s c%d.%s", name, s.Int, s.Str)
 		}
 		return fmt.Sprintf("%s c%d", name, s.Int)
-	case SSpanEnd:
+	case SSpanEnd, SStop:
 		return strings.TrimSpace(name + " " + s.Str)
 	}
 	return name
