@@ -47,7 +47,7 @@ var lossTexts = map[bpfgen.SiteKind]lossText{
 	bpfgen.SiteSpanDeep: {"%d calls of %s lost: they were further in than 64 others",
 		"the kernel sees no more returns on one stack; uprobe: sees all the starts", ofProbe},
 	bpfgen.SiteTimeout:  {"%d calls of %s took longer than timeout=", "", ofProbe},
-	bpfgen.SiteCompat: {"%d calls of the kernel's 32-bit interface, whose numbers are those of %s, not shown", "they are other calls", ofProbe},
+	bpfgen.SiteCompat:   {"%d calls of the kernel's 32-bit interface, whose numbers are those of %s, not shown", "they are other calls", ofProbe},
 	bpfgen.SiteSpanRace: {"%d pairs of %s lost: an end came together with another start of its key", "", ofProbe},
 	bpfgen.SiteStackFull: {"%d stacks of %s lost: the table of stacks is full",
 		"keep more with limits(stacks = N), select with where=, or take fewer frames: e.stack(8)", ofProbe},
