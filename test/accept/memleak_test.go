@@ -34,6 +34,9 @@ func TestMemleak(t *testing.T) {
 	if regexp.MustCompile(`(?m)^ +(freed|unmapped)\+`).MatchString(e.stdout) {
 		t.Errorf("memory that was freed: %s", e.stdout)
 	}
+	if testing.Short() {
+		return // each run compiles for seconds in a guest
+	}
 	if e = startrace(t, "memleak", "--older", "1h", "-l", path, "-c", path).ok(t); e.stdout != "" {
 		t.Errorf("nothing is an hour old: %s", e.stdout)
 	}
@@ -50,7 +53,11 @@ func TestMemleak(t *testing.T) {
 func TestMemleakSample(t *testing.T) {
 	path := traceable(t, "heap")
 	const many = 4000
-	for _, each := range []int{10, 100} {
+	shares := []int{10, 100}
+	if testing.Short() {
+		shares = shares[:1]
+	}
+	for _, each := range shares {
 		e := startrace(t, "memleak", "--sample", fmt.Sprintf("1/%d", each), "-l", path, "-c", fmt.Sprint(path, " ", many)).ok(t)
 		e.has(t, notFreed("about 5000000", "about 1", "kept_large"))
 		m := regexp.MustCompile(notFreed(`about (\d+)`, `about (\d+)`, "kept_many")).FindStringSubmatch(e.stdout)
