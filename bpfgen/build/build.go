@@ -154,11 +154,13 @@ type builder struct {
 	pos     ir.Pos
 	// env holds the variables, cache what was read of the event; both are
 	// valid where cur is.
-	env     []val
-	cache   map[any]val
-	inlines map[int64]*inline
-	loops   []*loop
-	bounds  int // loops over strings so far
+	env   []val
+	cache map[any]val
+	// keptEnv and keptCache say that a state has these, too: see save.
+	keptEnv, keptCache bool
+	inlines            map[int64]*inline
+	loops              []*loop
+	bounds             int // loops over strings so far
 	// stack is the bytes of slots, budget how many there may be.
 	stack, budget int
 	// made is all memory handed out, free what was given back.

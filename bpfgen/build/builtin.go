@@ -15,7 +15,7 @@ func (b *builder) ctx() *ir.Value {
 		return v.x
 	}
 	x := b.op(ir.OpCtx)
-	b.cache["ctx"] = intVal(types.U64, x)
+	b.remember("ctx", intVal(types.U64, x))
 	return x
 }
 
@@ -24,7 +24,7 @@ func (b *builder) once(key string, f func() *ir.Value) *ir.Value {
 	v, ok := b.cache[key]
 	if !ok {
 		v = intVal(types.U64, f())
-		b.cache[key] = v
+		b.remember(key, v)
 	}
 	return v.x
 }
@@ -160,7 +160,7 @@ func (b *builder) registers() (int64, *region) {
 	if _, ok := b.cache["regs"]; !ok {
 		regs := b.load(8, b.ctx(), 0)
 		b.call(helperProbeReadKernel, b.addr(b.regs, 0), b.konst(hi-lo), b.add(regs, lo))
-		b.cache["regs"] = val{t: types.NoneT}
+		b.remember("regs", val{t: types.NoneT})
 	}
 	return lo, b.regs
 }

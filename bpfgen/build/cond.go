@@ -115,7 +115,7 @@ func (b *builder) condExpr(e *tree.Expr) val {
 	v, ok := b.cache[key]
 	if !ok {
 		v = b.choose(e)
-		b.cache[key] = v
+		b.remember(key, v)
 	}
 	return v
 }

@@ -136,6 +136,6 @@ func (b *builder) read(e *tree.Expr) val {
 	default:
 		v = b.strExpr(e)
 	}
-	b.cache[key] = v
+	b.remember(key, v)
 	return v
 }

@@ -2,6 +2,7 @@ package build
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -14,13 +15,32 @@ type state struct {
 	cache map[any]val
 }
 
-// save copies the state, for the ways of a branch.
+// save keeps the state, for the ways of a branch. It is copied by the next change:
+// most ways change nothing.
 func (b *builder) save() state {
-	return state{append([]val(nil), b.env...), maps.Clone(b.cache)}
+	b.keptEnv, b.keptCache = true, true
+	return state{b.env, b.cache}
 }
 
 func (b *builder) restore(s state) {
-	b.env, b.cache = append([]val(nil), s.env...), maps.Clone(s.cache)
+	b.env, b.cache = s.env, s.cache
+	b.keptEnv, b.keptCache = true, true
+}
+
+// setVar gives a variable its value.
+func (b *builder) setVar(local int64, v val) {
+	if b.keptEnv {
+		b.env, b.keptEnv = slices.Clone(b.env), false
+	}
+	b.env[local] = v
+}
+
+// remember keeps what was read.
+func (b *builder) remember(key any, v val) {
+	if b.keptCache {
+		b.cache, b.keptCache = maps.Clone(b.cache), false
+	}
+	b.cache[key] = v
 }
 
 // A join is a place where ways meet. Each way brings its variables and, where
@@ -52,8 +72,9 @@ func (b *builder) jumpWith(j *join, v val) {
 		if j.t.Kind != types.Bot {
 			v = b.convert(v, j.t)
 		}
-		j.edges = append(j.edges, incoming{b.cur, append([]val(nil), b.env...), v, b.pos})
+		j.edges = append(j.edges, incoming{b.cur, b.env, v, b.pos})
 		b.reached[j.block] = true
+		b.keptEnv = true
 	}
 	b.end()
 }
@@ -62,10 +83,7 @@ func (b *builder) jumpWith(j *join, v val) {
 // the joined value.
 func (b *builder) enter(j *join) val {
 	args := make([][]*ir.Value, len(j.edges))
-	env := append([]val(nil), j.saved.env...)
-	for i := range env {
-		env[i] = b.meet(j, args, func(e incoming) val { return e.env[i] })
-	}
+	env := b.meetVars(j, args)
 	var out val
 	if j.t.Kind != types.Bot && len(j.edges) > 0 {
 		out = b.meet(j, args, func(e incoming) val { return e.v })
@@ -73,12 +91,26 @@ func (b *builder) enter(j *join) val {
 	for i, e := range j.edges {
 		e.from.Jump(e.pos, j.block, args[i]...)
 	}
-	b.env, b.cache = env, maps.Clone(j.saved.cache)
+	b.restore(state{env, j.saved.cache})
 	b.begin(j.block)
 	if j.t.Kind != types.Bot && len(j.edges) == 0 {
 		out = b.absent(j.t, tree.TagPresent)
 	}
 	return out
+}
+
+// meetVars joins the variables. Where no way has changed one they are what they were.
+func (b *builder) meetVars(j *join, args [][]*ir.Value) []val {
+	before := j.saved.env
+	changed := func(e incoming) bool { return len(e.env) != len(before) || len(before) > 0 && &e.env[0] != &before[0] }
+	if len(j.edges) > 0 && !slices.ContainsFunc(j.edges, changed) {
+		return before
+	}
+	env := slices.Clone(before)
+	for i := range env {
+		env[i] = b.meet(j, args, func(e incoming) val { return e.env[i] })
+	}
+	return env
 }
 
 // meet joins one value of all ways: itself where it is the same, else

@@ -47,7 +47,7 @@ func (b *builder) forStmt(s *tree.Stmt) {
 	b.begin(head)
 	k, x := head.Param(b.pos), head.Param(b.pos)
 	for _, i := range vars {
-		b.env[i] = assemble(b.env[i].t, func() *ir.Value { return head.Param(b.pos) })
+		b.setVar(int64(i), assemble(b.env[i].t, func() *ir.Value { return head.Param(b.pos) }))
 	}
 	l.exit.saved = b.save()
 	b.loopBody(s, l, loopState{head, k, x, n, bound, step, vars})
@@ -68,7 +68,7 @@ func (b *builder) loopBody(s *tree.Stmt, l *loop, ls loopState) {
 	b.begin(more)
 	b.reach(body)
 	b.begin(body)
-	b.env[s.Int] = intVal(b.prog.Locals[s.Int].Type, ls.x)
+	b.setVar(s.Int, intVal(b.prog.Locals[s.Int].Type, ls.x))
 	l.next = b.newJoin(types.Type{})
 	b.loops = append(b.loops, l)
 	b.block(s.Then)

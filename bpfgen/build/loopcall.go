@@ -226,7 +226,7 @@ func (l *loopCall) buildBody(b *builder, step int64) {
 	l.receive(n, words)
 	start := n.load(8, n.round.state, 8*stateStart)
 	x := n.op(ir.OpAdd, start, n.op(ir.OpMul, index, n.konst(step)))
-	n.env[l.s.Int] = intVal(b.prog.Locals[l.s.Int].Type, x)
+	n.setVar(l.s.Int, intVal(b.prog.Locals[l.s.Int].Type, x))
 	n.carry(l.vars)
 	n.roundBody(l.s)
 	n.f.Prune()
@@ -256,7 +256,7 @@ func (l *loopCall) receive(n *builder, words *ir.Value) {
 		})
 	}
 	for _, v := range l.in {
-		n.env[v] = take(n.prog.Locals[v].Type)
+		n.setVar(int64(v), take(n.prog.Locals[v].Type))
 	}
 	for _, r := range l.b.reads {
 		v := take(r.e.Type)
@@ -284,7 +284,7 @@ func (b *builder) carry(vars []int64) {
 		} else {
 			r.size += len(addressComps(c.t, nil))
 		}
-		b.env[v] = b.takeCarried(c, r.state)
+		b.setVar(int64(v), b.takeCarried(c, r.state))
 	}
 	r.values = r.size
 }
@@ -431,7 +431,7 @@ func (b *builder) atMost(x *ir.Value, n int64) *ir.Value {
 func (b *builder) afterLoop(l *loopCall, count *ir.Value) {
 	r, at := l.n.round, func(word int) *ir.Value { return b.load(8, b.addr(l.sub.state, int64(8*word)), 0) }
 	for _, c := range r.vars {
-		b.env[c.local] = b.takeCarried(c, b.addr(l.sub.state, 0))
+		b.setVar(int64(c.local), b.takeCarried(c, b.addr(l.sub.state, 0)))
 	}
 	left := at(stateLeft)
 	if r.stops {

@@ -222,7 +222,7 @@ func (b *builder) spanSlot(e *tree.Expr) val {
 	}
 	n := e.Int
 	v := b.convert(b.loadFixed(b.entry.p, b.entry.layout.Type.Elems[n], b.entry.slots[n]), e.Type)
-	b.cache[slotKey(n)] = v
+	b.remember(slotKey(n), v)
 	return v
 }
 

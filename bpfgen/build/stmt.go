@@ -82,7 +82,7 @@ func (b *builder) assign(local int64, v val) {
 	if len(b.loops) > 0 {
 		v = b.own(v)
 	}
-	b.env[local] = v
+	b.setVar(local, v)
 }
 
 // own copies the strings of v that lie in memory.

@@ -108,7 +108,7 @@ func (b *builder) callSub(s *callSite) val {
 		return b.load(8, b.slotAddr(b.words, 0), at-8)
 	}
 	for k, i := range s.of.out {
-		b.env[s.locals[i]] = assemble(sub.out[k], next)
+		b.setVar(s.locals[i], assemble(sub.out[k], next))
 	}
 	if s.value.Kind == types.Bot {
 		return val{}
@@ -232,20 +232,20 @@ func (b *builder) receive(s *callSite) []*ir.Value {
 	}
 	for _, i := range s.of.in {
 		l := s.locals[i]
-		b.env[l] = assemble(b.prog.Locals[l].Type, next)
+		b.setVar(l, assemble(b.prog.Locals[l].Type, next))
 	}
 	for _, r := range s.of.reads {
 		v := assemble(r.e.Type, next)
-		b.cache[r.key] = v
+		b.remember(r.key, v)
 		if name, ok := readNames[r.key]; ok {
-			b.cache[name] = intVal(types.U64, v.x)
+			b.remember(name, intVal(types.U64, v.x))
 		}
 	}
 	for _, i := range s.of.consts {
 		b.given[s.consts[i]] = next()
 	}
 	for _, c := range s.of.epochs {
-		b.cache[epochUse(c)] = intVal(types.U64, next())
+		b.remember(epochUse(c), intVal(types.U64, next()))
 	}
 	return params
 }

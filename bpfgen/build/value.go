@@ -83,7 +83,7 @@ func (b *builder) strLen(s *str) *ir.Value {
 		return v.x
 	}
 	n := b.scanLen(s)
-	b.cache[s] = intVal(types.U64, n)
+	b.remember(s, intVal(types.U64, n))
 	return n
 }
 
