@@ -359,7 +359,7 @@ func (b *body) callCstr(args []arg, pos plan.Pos) val {
 	if a, ok := v.obj.(addressed); ok {
 		return exprVal(b.cstring(place{a.value(b, pos), 0, tree.Auto, b}, room, 0, pos))
 	}
-	return exprVal(b.cstring(place{b.num(v, pos), 0, tree.Auto, b}, room, 0, pos))
+	return exprVal(b.cstring(place{b.readable(v, pos), 0, tree.Auto, b}, room, 0, pos))
 }
 
 // maxStr is the longest string that an event can carry: the length of a

@@ -39,3 +39,13 @@ func (b *body) addressOf(v val, pos plan.Pos) (at *body, addr *tree.Expr) {
 	}
 	return at, at.num(v, pos)
 }
+
+// readable is v as an address from which something is read: from FAULT that is FAULT.
+func (b *body) readable(v val, pos plan.Pos) *tree.Expr {
+	if e := v.expr; v.obj == nil && e != nil && e.Type.MayFault && !e.Type.MayNone {
+		if e.Type.Kind == types.Ptr || e.Type.Kind == types.Int && e.Type.Label == "" {
+			return e
+		}
+	}
+	return b.num(v, pos)
+}

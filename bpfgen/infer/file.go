@@ -183,7 +183,7 @@ func (b *body) callMem(args []arg, pos plan.Pos) val {
 	} else if o, ok := v.obj.(*arrayObj); ok {
 		p = o.place
 	} else {
-		p = place{at.num(v, pos), 0, tree.Auto, at}
+		p = place{at.readable(v, pos), 0, tree.Auto, at}
 	}
 	return objVal(&memObj{p, int(n)})
 }

@@ -39,7 +39,7 @@ func TestSubprograms(t *testing.T) {
 }
 
 // found are seeds whose programs have found a mistake that no text in testdata shows as well.
-var found = []uint64{777002185, 20262953, longLoop, 20264482, 2026123928, 2026126079}
+var found = []uint64{777002185, 20262953, longLoop, 20264482, 2026123928, 2026126079, 40005}
 
 // longLoop has a loop that the verifier of 5.10 does not follow to its end: it is run where there is bpf_loop.
 const longLoop = 20264481
