@@ -232,6 +232,7 @@ func wantTable(c *plan.Container, pos plan.Pos) {
 
 // getIndex is t[k], or the row a[k] of an aggregation.
 func (b *body) getIndex(c *plan.Container, k val, pos plan.Pos) val {
+	b.asks(c)
 	if c.Kind.IsAggregation() || c.Kind == plan.Group {
 		r := &row{c: c, keyed: true, key: []val{b.bind("", k, pos)}}
 		return objVal(r)
@@ -270,6 +271,7 @@ func (b *body) tableOp(op tree.Op, c *plan.Container, k val, pos plan.Pos) val {
 func (b *body) valueType(c *plan.Container) types.Type { return b.u.cont(c).val }
 
 func (b *body) hasKey(c *plan.Container, k val, pos plan.Pos) cond {
+	b.asks(c)
 	wantTable(c, pos)
 	return cond{expr: b.tableOp(tree.OpTableHas, c, k, pos).expr}
 }
@@ -308,6 +310,9 @@ func (b *body) update(c *plan.Container, k val, op string, v val, pos plan.Pos) 
 
 // containerMethod is a method of a container.
 func (b *body) containerMethod(c *plan.Container, m string, args []arg, pos plan.Pos) val {
+	if m == "get" || m == "pop" {
+		b.asks(c)
+	}
 	if c.Kind.IsAggregation() || c.Kind == plan.Group {
 		return b.rowMethod(&row{c: c}, m, args, pos)
 	}

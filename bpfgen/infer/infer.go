@@ -181,6 +181,8 @@ type unit struct {
 	// both: what is walked is placed on both sides; see alone.
 	both    bool
 	useList []use
+	// reads gets the containers that are read; nil: nobody wants to know.
+	reads map[int]bool
 }
 
 // A touch is a use of a table or cell in a handler that went to user space.

@@ -20,6 +20,8 @@ type probe struct {
 	// points are the numbers of the points; cookies: programs know them by it.
 	points  map[tree.Point]int
 	cookies bool
+	// filterReads are the containers that what runs before the handler asks.
+	filterReads map[int]bool
 	// closers complete the programs of spans when all values are known.
 	closers []func()
 }
@@ -117,7 +119,8 @@ func (pr *probe) atStart(b *body, ev *event, t *target) bool {
 func (pr *probe) armed(b *body, ev *event, t *target) *event {
 	for _, fn := range t.arms {
 		pr.place("event", fn, false, "")
-		if ev = pr.extend(b, ev, b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos, false); ev == nil {
+		pr.reading(func() { ev = pr.extend(b, ev, b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos, false) })
+		if ev == nil {
 			return nil
 		}
 	}
@@ -143,7 +146,8 @@ func (pr *probe) consume(b *body, ev *event, t *target) {
 	}
 	if fn := pr.p.Kernel; fn != nil {
 		pr.place("kernel", fn, false, "")
-		if ev = pr.extend(b, ev, b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos, true); ev == nil {
+		pr.reading(func() { ev = pr.extend(b, ev, b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos, true) })
+		if ev == nil {
 			return
 		}
 	}
@@ -210,8 +214,10 @@ func (pr *probe) holdsEver(b *body, ev *event, fn *plan.Func, t *target) bool {
 func (pr *probe) filter(b *body, ev *event, fn *plan.Func) {
 	pr.place("where", fn, false, "")
 	pr.early(b, func() {
-		c := b.truth(b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos)
-		b.require(c, fn.Pos)
+		pr.reading(func() {
+			c := b.truth(b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos)
+			b.require(c, fn.Pos)
+		})
 	})
 }
 

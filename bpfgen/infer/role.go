@@ -54,9 +54,12 @@ func (r *role) inKernel(b *body, ev *event) bool {
 	var v val
 	block := &tree.Block{}
 	bad := attempt(func() {
-		pr.u.onBoth(func() {
-			block = b.inBlock(func() { v = b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos) })
-		})
+		walk := func() { block = b.inBlock(func() { v = b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos) }) }
+		if r.start {
+			pr.reading(walk)
+			return
+		}
+		pr.u.onBoth(walk)
 	})
 	if bad == nil {
 		b.block.Stmts = append(b.block.Stmts, block.Stmts...)

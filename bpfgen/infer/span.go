@@ -135,7 +135,8 @@ func (w *spanWalk) keyOf(b *body, ev *event, fn *plan.Func) *tree.Expr {
 	}
 	w.pr.place("key", fn, false, "")
 	var e *tree.Expr
-	known := w.pr.early(b, func() { e = b.rv(b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos) })
+	key := func() { e = b.rv(b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos) }
+	known := w.pr.early(b, func() { w.pr.reading(key) })
 	if !known || e.Type.Kind == types.None && len(w.pr.u.unknown) > 0 {
 		return &tree.Expr{Op: tree.OpConst, Type: *w.key, Pos: fn.Pos} // for this round only
 	}

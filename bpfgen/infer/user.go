@@ -492,6 +492,7 @@ func (u *user) unknown(x syntax.Expr) {
 		}
 	case *syntax.IndexExpr:
 		recv, i := u.expr(x.X), u.expr(x.Y)
+		u.changesAt(x, recv)
 		u.checkIndex(x, recv, i)
 		u.noEvent(x.Y)
 		u.use(recv)

@@ -54,6 +54,7 @@ func (u *user) call(x *syntax.CallExpr) uval {
 	}
 	vals := u.useArgs(x.Args)
 	if method {
+		u.changesBy(dot, x)
 		u.checkMethod(dot, x.Args, vals)
 		if v, ok := u.foldMethod(u.nameOf(dot.X), dot.Name.Name, x, vals); ok {
 			return knownVal(v)
@@ -157,6 +158,9 @@ func (u *user) builtin(name plan.Builtin, x *syntax.CallExpr) uval {
 	}
 	if !kernelOnly[name] && !pure[name] {
 		vals := u.useArgs(x.Args)
+		if name == plan.UpdateBuiltin {
+			u.changesIn(vals[0], x)
+		}
 		u.checkBuiltin(name, x, vals)
 		if v, ok := foldedCall(name, x, vals); ok {
 			return knownVal(v)

@@ -22,6 +22,9 @@ func (u *user) stmts(list []syntax.Stmt) bool {
 }
 
 func (u *user) stmt(s syntax.Stmt) bool {
+	if u.moves(s) {
+		return true
+	}
 	switch s := s.(type) {
 	case *syntax.ExprStmt:
 		u.mayDrop(u.half, s.X, u.expr(s.X))

@@ -19,6 +19,8 @@ type UserHalf struct {
 	// is not needed: the right side of `sk = e.args.sk`, an argument that
 	// passes e on. They become None.
 	Drop map[syntax.Expr]bool
+	// Moved are statements that the kernel half runs, before it sends the event.
+	Moved map[syntax.Stmt]bool
 	// Calls says which calls go to a copy made for their arguments, where a
 	// part of the event is passed on. The callee is then replaced.
 	Calls map[*syntax.CallExpr]*UserHalf
@@ -54,6 +56,7 @@ func NewUserHalf(fn *Func) *UserHalf {
 func (h *UserHalf) Part() *UserHalf {
 	return &UserHalf{
 		Fn: h.Fn, Slots: map[syntax.Expr]int{}, First: map[syntax.Expr]syntax.Expr{}, Drop: map[syntax.Expr]bool{},
+		Moved: map[syntax.Stmt]bool{},
 		Calls: map[*syntax.CallExpr]*UserHalf{}, Nested: h.Nested, Rounds: map[syntax.Node][]*UserHalf{},
 		Copies: map[syntax.Node][]*Copy{}, To: map[*syntax.CallExpr]*Copy{},
 	}

@@ -55,6 +55,9 @@ func written(h *plan.UserHalf) bool {
 
 // replaceStmt gives the statements that stand in the copy for one of the original.
 func (c *copying) replaceStmt(s syntax.Stmt) ([]syntax.Stmt, bool) {
+	if c.half.Moved[s] {
+		return []syntax.Stmt{&syntax.BranchStmt{Token: syntax.PASS, TokenPos: syntax.Start(s)}}, true
+	}
 	switch s := s.(type) {
 	case *syntax.ForStmt:
 		if rounds := c.half.Rounds[s]; len(rounds) > 0 {

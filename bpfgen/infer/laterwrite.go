@@ -1,0 +1,201 @@
+package infer
+
+import (
+	"fmt"
+
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A filter runs when the event happens, a user half some milliseconds later. A handler of user space that writes what its
+// own filter reads is meant to change what the filter says of the next event, but many have passed by then. So the kernel
+// does it, before it sends the event. Where it cannot, that is refused, with what to write instead. The writes of other callbacks are of a time of their own (docs/semantics.md).
+
+// changing are the methods of tables and cells that change them.
+var changing = map[string]bool{"set": true, "add": true, "pop": true, "remove": true, "clear": true, "take": true}
+
+// reading walks a function before the handler, and notes which tables and cells it asks.
+func (pr *probe) reading(f func()) {
+	if pr.filterReads == nil {
+		pr.filterReads = map[int]bool{}
+	}
+	was := pr.u.reads
+	pr.u.reads = pr.filterReads
+	defer func() { pr.u.reads = was }()
+	f()
+}
+
+// asks notes a container that a kernel half reads.
+func (b *body) asks(c *plan.Container) {
+	if b.u.reads != nil {
+		b.u.reads[c.ID] = true
+	}
+}
+
+// changes refuses that user code changes what the filter of its own probe reads. what is the change as kernel= has it.
+func (u *user) changes(of uval, pos plan.Pos, what func(name string) string) {
+	ref, ok := of.v.c.(plan.Ref)
+	if !ok || !of.known || !u.pr.filterReads[ref.ID] || u.pr.u.plan.Placement != plan.ByNeed {
+		return
+	}
+	c := ref.Container
+	wrong(pos, "%s %s is read by the filter of this probe when an event happens, but changed here in user space, some milliseconds later: "+
+		"events that come meanwhile pass. What changes it belongs into kernel=, which runs with the filter: def mark(e): %s; return True, and probe(…, kernel = mark)",
+		c.Kind, name(c), what(name(c)))
+}
+
+// changesAt is changes for x[k] on the left of an assignment.
+func (u *user) changesAt(x *syntax.IndexExpr, recv uval) {
+	u.changes(recv, x.Lbrack, func(name string) string { return fmt.Sprintf("%s[%s] = …", name, keyText(x.Y)) })
+}
+
+// changesBy is changes for a method of x.
+func (u *user) changesBy(dot *syntax.DotExpr, x *syntax.CallExpr) {
+	if !changing[dot.Name.Name] || dotted(dot.X) == "" {
+		return
+	}
+	u.changes(u.expr(dot.X), dot.Name.NamePos, func(name string) string {
+		key := ""
+		if len(x.Args) > 0 {
+			key = keyText(x.Args[0])
+		}
+		if len(x.Args) > 1 {
+			key += ", …"
+		}
+		return fmt.Sprintf("%s.%s(%s)", name, dot.Name.Name, key)
+	})
+}
+
+// changesIn is changes for x[k] op= v, which is a call of plan.UpdateBuiltin.
+func (u *user) changesIn(of uval, x *syntax.CallExpr) {
+	u.changes(of, x.Lparen, func(name string) string {
+		op := ""
+		if lit, ok := x.Args[2].(*syntax.Literal); ok {
+			op, _ = lit.Value.(string)
+		}
+		return fmt.Sprintf("%s[%s] %s= …", name, keyText(x.Args[1]), op)
+	})
+}
+
+// keyText is a key as it stands in the script, if that is short.
+func keyText(x syntax.Expr) string {
+	if text := dotted(x); text != "" {
+		return text
+	}
+	return "…"
+}
+
+// moves takes a change of what the filter asks over to the kernel, before the event is sent, and reports whether it did:
+// it stands in the handler itself where each event comes, and the kernel knows the key and the value.
+func (u *user) moves(s syntax.Stmt) bool {
+	if u.pr.u.plan.Placement != plan.ByNeed || !u.always(s) {
+		return false
+	}
+	c, emit := u.change(s)
+	if c == nil || !u.pr.filterReads[c.ID] {
+		return false
+	}
+	undo, locals, lazy := u.pr.u.undo(), len(u.b.prog.Locals), u.b.lazy
+	var block *tree.Block
+	u.b.lazy = false
+	r := attempt(func() { block = u.b.inBlock(emit) })
+	u.b.lazy = lazy
+	if r != nil {
+		undo()
+		u.b.prog.Locals = u.b.prog.Locals[:locals]
+		return false
+	}
+	u.b.block.Stmts = append(u.b.block.Stmts, block.Stmts...)
+	u.half.Moved[s] = true
+	return true
+}
+
+// always reports whether a statement of the handler runs at each event: it is in no branch and no loop, and behind no return.
+func (u *user) always(s syntax.Stmt) bool {
+	if !u.frame.top {
+		return false
+	}
+	for _, t := range u.frame.def.Body {
+		if t == s {
+			return true
+		}
+		returns := false
+		syntax.Walk(t, func(n syntax.Node) bool {
+			_, is := n.(*syntax.ReturnStmt)
+			returns = returns || is
+			return !returns
+		})
+		if returns {
+			return false
+		}
+	}
+	return false
+}
+
+// change is the container that a statement changes, with what does so in the kernel: x[k] = v, x[k] op= v, x.set(…), x.add(…).
+func (u *user) change(s syntax.Stmt) (*plan.Container, func()) {
+	switch s := s.(type) {
+	case *syntax.AssignStmt:
+		at, ok := unparen(s.LHS).(*syntax.IndexExpr)
+		if !ok || s.Op != syntax.EQ {
+			return nil, nil
+		}
+		of := u.nameOf(at.X)
+		return containerIn(of), func() { u.b.setIndex(of.v, u.inKernel(at.Y), u.inKernel(s.RHS), at.Lbrack) }
+	case *syntax.ExprStmt:
+		x, ok := unparen(s.X).(*syntax.CallExpr)
+		if !ok {
+			return nil, nil
+		}
+		if u.nameOf(x.Fn).v.c == plan.Value(plan.Builtin(plan.UpdateBuiltin)) {
+			of := u.nameOf(x.Args[0])
+			return containerIn(of), func() { u.b.callUpdate(u.argsInKernel(x.Args), x.Lparen) }
+		}
+		dot, ok := x.Fn.(*syntax.DotExpr)
+		if !ok || dot.Name.Name != "set" && dot.Name.Name != "add" {
+			return nil, nil
+		}
+		c := containerIn(u.nameOf(dot.X))
+		return c, func() { u.b.containerMethod(c, dot.Name.Name, u.argsInKernel(x.Args), x.Lparen) }
+	}
+	return nil, nil
+}
+
+func containerIn(of uval) *plan.Container {
+	if ref, ok := of.v.c.(plan.Ref); ok && of.known {
+		return ref.Container
+	}
+	return nil
+}
+
+func (u *user) argsInKernel(list []syntax.Expr) []arg {
+	args := make([]arg, len(list))
+	for i, a := range list {
+		args[i] = arg{v: u.inKernel(argValue(a)), pos: start(a)}
+		if bin, ok := a.(*syntax.BinaryExpr); ok && bin.Op == syntax.EQ {
+			args[i].name = bin.X.(*syntax.Ident).Name
+		}
+	}
+	return args
+}
+
+// inKernel is the value of x as a kernel half has it.
+func (u *user) inKernel(x syntax.Expr) val {
+	if t, ok := unparen(x).(*syntax.TupleExpr); ok {
+		out := val{comp: true}
+		for _, e := range t.List {
+			out.elems = append(out.elems, u.inKernel(e))
+		}
+		return out
+	}
+	if v := u.nameOf(x); containerIn(v) != nil {
+		return v.v
+	}
+	v := u.expr(x)
+	if !v.known {
+		refuse(start(x), "only user space knows this")
+	}
+	return v.v
+}
