@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/bpf"
 )
 
@@ -31,6 +32,9 @@ type Loss struct {
 	Kind  bpfgen.SiteKind
 	Count uint64
 	Site  *bpfgen.Site // nil for LossMissed and LossUnseen
+	// AnyCall: of LossMissed, the count is of system calls of any name, though
+	// the program is about some of them.
+	AnyCall bool
 }
 
 // Losses gives all losses so far that are not zero: first the missed runs,
@@ -40,8 +44,11 @@ type Loss struct {
 // after Disable, and after Close gives what Close found.
 func (l *Loaded) Losses() (losses []Loss, complete bool, err error) {
 	complete, err = true, l.unread
+	of := func(kind bpfgen.SiteKind, probe int) int {
+		return slices.IndexFunc(losses, func(s Loss) bool { return s.Kind == kind && s.Probe == probe })
+	}
 	add := func(kind bpfgen.SiteKind, probe int, n uint64) {
-		i := slices.IndexFunc(losses, func(s Loss) bool { return s.Kind == kind && s.Probe == probe })
+		i := of(kind, probe)
 		switch {
 		case n == 0:
 		case i < 0:
@@ -54,6 +61,9 @@ func (l *Loaded) Losses() (losses []Loss, complete bool, err error) {
 		p.updateMissed()
 		complete = complete && p.missedKnown
 		add(LossMissed, p.Probe, p.missed)
+		if p.missed > 0 && l.someCalls(p) {
+			losses[of(LossMissed, p.Probe)].AnyCall = true
+		}
 		unseen, unread := l.unseenAt(p.points)
 		add(LossUnseen, p.Probe, p.unseen+unseen)
 		err = cmp.Or(err, unread)
@@ -64,6 +74,15 @@ func (l *Loaded) Losses() (losses []Loss, complete bool, err error) {
 		}
 	}
 	return losses, complete, err
+}
+
+// someCalls reports whether a program runs at each system call and passes over
+// those with other numbers than it is for.
+func (l *Loaded) someCalls(p *program) bool {
+	if p.Attach.Kind != tree.AttachSyscallEnter && p.Attach.Kind != tree.AttachSyscallExit {
+		return false
+	}
+	return l.unit.Tree.Spans[p.Attach.Span].Syscalls != nil
 }
 
 // Entries is how many entries programs have put into a table that drops its

@@ -71,6 +71,9 @@ func describeLoss(p *plan.Plan, l attach.Loss) string {
 			b.WriteString(" (" + l.Site.Pos.String() + ")")
 		}
 	}
+	if l.AnyCall {
+		b.WriteString(", and counts that at system calls of whatever name and process")
+	}
 	if text.cure != "" {
 		b.WriteString("; " + text.cure)
 	}
