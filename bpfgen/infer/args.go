@@ -48,6 +48,20 @@ func (a *tracepointArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 	return a.field(b, own[i], pos), true
 }
 
+// argument is argument i of a system call.
+func (a *tracepointArgs) argument(b *body, i int, pos plan.Pos) val {
+	for _, f := range a.tp.Fields {
+		if f.Arg == nil {
+			continue
+		}
+		if i == 0 {
+			return a.field(b, f, pos)
+		}
+		i--
+	}
+	return noneVal()
+}
+
 func ctxPlace(b *body, off int, pos plan.Pos) place {
 	return place{&tree.Expr{Op: tree.OpCtx, Type: types.U64, Pos: pos}, int64(off), tree.Ctx, b}
 }
@@ -57,7 +71,8 @@ func (a *tracepointArgs) field(b *body, f kernel.TracepointField, pos plan.Pos) 
 	at := ctxPlace(b, f.Off, pos)
 	switch {
 	case f.Arg != nil:
-		return b.syscallArg(load(at, types.U64, pos), *f.Arg, pos)
+		v := b.syscallArg(load(at, types.U64, pos), *f.Arg, pos)
+		return b.created(v, *f.Arg, func(i int) *tree.Expr { return b.rv(a.argument(b, i, pos), pos) })
 	case f.DataLoc || f.RelLoc:
 		return b.dataLoc(f, at, pos)
 	case f.IsString:

@@ -27,6 +27,21 @@ type SyscallArg struct {
 	// whose number another argument or the result gives.
 	IsString, IsBuffer bool
 	IsStringList       bool // argv, envp: an array of char * that ends in NULL
+	// Creating is, of a mode that the call uses only where it may create a file, 1 and the place of the argument with the
+	// flags; 0 elsewhere. Without O_CREAT the kernel takes 0 for the mode (build_open_how, fs/open.c).
+	Creating int
+}
+
+// creatingFlags are the arguments that decide it.
+var creatingFlags = map[string]string{"open": "flags", "openat": "flags", "mq_open": "oflag"}
+
+func (s *Syscall) markMode() {
+	at := slices.IndexFunc(s.Args, func(a SyscallArg) bool { return a.Name == creatingFlags[s.Name] })
+	for i := range s.Args {
+		if at >= 0 && s.Args[i].CType == "umode_t" {
+			s.Args[i].Creating = 1 + at
+		}
+	}
 }
 
 // IsNoReturn reports whether the call never gives an event at its exit. That
@@ -85,6 +100,7 @@ func parseSyscalls(column int) *syscallTable {
 				s.Args = append(s.Args, parseSyscallArg(arg))
 			}
 		}
+		s.markMode()
 		t.list = append(t.list, s)
 	}
 	slices.SortFunc(t.list, func(a, b Syscall) int { return a.Nr - b.Nr })

@@ -35,7 +35,7 @@ func TestSyscallOpenat(t *testing.T) {
 			{Name: "dfd", CType: "int", Size: 4, Signed: true},
 			{Name: "filename", CType: "const char *", Size: 8, IsPtr: true, IsString: true},
 			{Name: "flags", CType: "int", Size: 4, Signed: true},
-			{Name: "mode", CType: "umode_t", Size: 2},
+			{Name: "mode", CType: "umode_t", Size: 2, Creating: 3},
 		}
 		if s.Nr != nr || s.ABI != "openat" || !slices.Equal(s.Args, want) {
 			t.Errorf("%s: got %+v", arch, s)

@@ -23,6 +23,9 @@ func (f *Facts) typeArguments(t *Tracepoint) {
 		if sc != nil && n < len(sc.Args) && arg.IsString && sc.Args[n].IsBuffer {
 			arg.IsString, arg.IsBuffer = false, true
 		}
+		if sc != nil && n < len(sc.Args) && sc.Args[n].CType == arg.CType {
+			arg.Creating = sc.Args[n].Creating
+		}
 		field.Arg = &arg
 		n++
 	}

@@ -112,3 +112,37 @@ func TestCallArguments(t *testing.T) {
 		}
 	}
 }
+
+// The mode of a call that creates no file is 0, as it is for the kernel, whatever the register holds.
+//
+// > Without `O_CREAT` or `O_TMPFILE` the mode of `open`, `openat` and `mq_open` is 0, which the kernel takes it for: programs leave rubbish there.
+func TestModeOfOpen(t *testing.T) {
+	needTracing(t)
+	const mode = rubbish | 0x5a01a0 // of 16 bits: 0640
+	var work, want []string
+	var text strings.Builder
+	for _, name := range []string{"open", "openat", "mq_open"} {
+		sc, ok := kernel.SyscallByName(name)
+		if !ok {
+			continue
+		}
+		flags := map[bool]string{true: "oflag", false: "flags"}[name == "mq_open"]
+		dir := map[bool]string{true: fmt.Sprintf("%x,", word(-100)), false: ""}[name == "openat"]
+		for _, how := range []struct{ flags, mode uint64 }{{0, 0}, {0x80000, 0}, {0x40, 0o640}, {0x410002, 0o640}, {0x10000, 0}} {
+			work = append(work, fmt.Sprintf("%d,%s0,%x,%x", sc.Nr, dir, how.flags, uint64(mode)))
+			for _, point := range []string{"syscall:", "tracepoint:syscalls:sys_enter_"} {
+				want = append(want, fmt.Sprintf("%s%s %x %o %d", point, name, how.flags, how.mode, how.mode))
+			}
+		}
+		fmt.Fprintf(&text, `probe(["syscall:%s", "tracepoint:syscalls:sys_enter_%s"], kernel = lambda e: record(mode = e.args.mode + 0),
+      handler = lambda e: printf("%%s %%x %%o %%d\n", e.probe, e.args.%s, e.args.mode, e.mode), where = lambda e: e.comm == "wl-raw")
+`, name, name, flags)
+	}
+	e, _ := traced(t, text.String(), nil, append([]string{"raw"}, work...)...)
+	got := strings.Split(strings.TrimSpace(e.stdout), "\n")
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) && e.skipped(t) == 0 {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
