@@ -29,6 +29,8 @@ type projection struct {
 	clashes  map[Diag]map[int]bool
 	walks    int
 	asksType bool
+	// unsigned are sites at which a field is sent without its sign, mixed those where a walk has no field (see ownwidth.go).
+	unsigned, mixed map[copySite]bool
 }
 
 // A copySite is an expression of one copy of a function: each call of a function that gets parts of the event, and each
@@ -39,7 +41,7 @@ type copySite struct {
 }
 
 func newProjection(r *role) *projection {
-	return &projection{role: r, half: plan.NewUserHalf(r.fn), sites: map[copySite]int{}}
+	return &projection{role: r, half: plan.NewUserHalf(r.fn), sites: map[copySite]int{}, unsigned: map[copySite]bool{}, mixed: map[copySite]bool{}}
 }
 
 // A drop is an expression whose value may turn out not to be needed.
@@ -211,6 +213,7 @@ func (u *user) mayDrop(half *plan.UserHalf, x syntax.Expr, v uval) {
 
 // finish completes what is known only when all points have been walked.
 func (p *projection) finish() {
+	p.finishUnsigned()
 	p.finishDrops()
 	names := p.mergeSlots()
 	for _, s := range p.sends {

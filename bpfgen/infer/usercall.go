@@ -162,6 +162,7 @@ func (u *user) builtin(name plan.Builtin, x *syntax.CallExpr) uval {
 			u.changesIn(vals[0], x)
 		}
 		u.checkBuiltin(name, x, vals)
+		u.ownWidth(name, x, vals)
 		if v, ok := foldedCall(name, x, vals); ok {
 			return knownVal(v)
 		}

@@ -42,3 +42,20 @@ func (f *Format) sampleStars(kinds []Kind, args []Arg) {
 		}
 	}
 }
+
+// Verbs gives the verb of each argument, * for a width or a precision.
+func (f *Format) Verbs() (out []byte) {
+	for i := range f.parts {
+		p := &f.parts[i]
+		if p.starWidth {
+			out = append(out, '*')
+		}
+		if p.starPrec {
+			out = append(out, '*')
+		}
+		if p.verb != 0 {
+			out = append(out, p.verb)
+		}
+	}
+	return out
+}

@@ -146,3 +146,40 @@ func TestModeOfOpen(t *testing.T) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
 }
+
+// A negative field shows its own bits wherever it comes from, also where one of two points has another width.
+//
+// > `%x`, `%o`, `%b` and `%u` of `printf` and `sprintf` show the bits of a negative field as many as it has: `ffffff9c` for an `int` of -100.
+// > What was computed has 64 bits there.
+func TestOwnWidth(t *testing.T) {
+	needTracing(t)
+	sc, _ := kernel.SyscallByName("openat")
+	e, _ := traced(t, `
+def helper(fd):
+    return sprintf("%x", fd)
+
+def show(e):
+    fd = e.args.dfd
+    printf("%s %x %d %x %x %X %o %u %b %s %x %x\n", e.probe, e.args.dfd, e.args.dfd, fd, (fd), int32(fd), fd, fd, fd, helper(fd), fd + 0, e.args.flags)
+
+def either(e):
+    v = e.args.dfd if hasattr(e.args, "dfd") else e.args.ret
+    w = e.args.dfd if hasattr(e.args, "dfd") else now() * 0 - 1
+    printf("either %x %x %d %x\n", v, e.args.dfd if hasattr(e.args, "dfd") else e.args.ret, v, w)
+
+mine = lambda e: e.comm == "wl-raw"
+probe("syscall:openat", show, where = mine)
+probe("tracepoint:syscalls:sys_enter_openat", show, where = mine)
+probe(["tracepoint:syscalls:sys_enter_openat", "tracepoint:syscalls:sys_exit_openat"], either, where = mine)
+`, nil, "raw", fmt.Sprintf("%d,%x,0,%x", sc.Nr, word(-100), word(-2)))
+	numbers := " ffffff9c -100 ffffff9c ffffff9c FFFFFF9C 37777777634 4294967196 11111111111111111111111110011100 ffffff9c ffffffffffffff9c fffffffe"
+	want := []string{
+		"either ffffff9c ffffff9c -100 ffffffffffffff9c", "either fffffffffffffff2 fffffffffffffff2 -14 ffffffffffffffff",
+		"syscall:openat" + numbers, "tracepoint:syscalls:sys_enter_openat" + numbers,
+	}
+	got := strings.Split(strings.TrimSpace(e.stdout), "\n")
+	slices.Sort(got)
+	if !slices.Equal(got, want) && e.skipped(t) == 0 {
+		t.Errorf("got %q\nwant %q; stderr: %s", got, want, e.stderr)
+	}
+}
