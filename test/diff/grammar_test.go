@@ -141,7 +141,7 @@ func grammar() (out []string) {
 }
 
 func isBinary(tok syntax.Token) bool {
-	_, err := syntax.ParseExpr("", "a "+tok.String()+" b", 0)
+	_, err := new(syntax.FileOptions).ParseExpr("", "a "+tok.String()+" b", 0)
 	return err == nil && tok != syntax.DOT && tok != syntax.COMMA
 }
 
