@@ -177,7 +177,7 @@ func (g *gen) applyLambda(t Type, d int) *Expr {
 		fn.Names = append(fn.Names, p.name)
 		e.Args = append(e.Args, g.expr(p.t, d-2))
 	}
-	g.knowing(params, func() { fn.Args = []*Expr{g.expr(t, d-1)} })
+	g.withoutRounds(func() { g.knowing(params, func() { fn.Args = []*Expr{g.expr(t, d-1)} }) })
 	e.Args[0] = fn
 	return e
 }
