@@ -66,7 +66,7 @@ func (t *Twins) compare() {
 		switch {
 		case err != nil || kernelErr != nil:
 			t.Differ = append(t.Differ, fmt.Sprintf("%s: %v, %v", name, err, kernelErr))
-		case maps.Equal(script, kernel):
+		case maps.EqualFunc(script, kernel, slices.Equal):
 			t.Same[name] = len(kernel)
 		default:
 			t.Differ = append(t.Differ, name+":\n"+differences(script, kernel))
@@ -74,20 +74,25 @@ func (t *Twins) compare() {
 	}
 }
 
-// contents are the entries of a container as text.
-func contents(c value.Container) (map[string]string, error) {
-	out := map[string]string{}
+// contents are the entries of a container as text. Keys with the same text are several where they have numbers, too, as
+// the stacks of two processes of one program.
+func contents(c value.Container) (map[string][]string, error) {
+	out := map[string][]string{}
+	add := func(key, v string) {
+		out[key] = append(out[key], v)
+		slices.Sort(out[key])
+	}
 	switch c := c.(type) {
 	case *value.Table:
 		for _, item := range c.Items() {
-			out[item[0].String()] = item[1].String()
+			add(item[0].String(), item[1].String())
 		}
 	case *value.Cell:
 		v, err := c.Value()
 		if err != nil {
 			return nil, err
 		}
-		out[""] = v.String()
+		add("", v.String())
 	case *value.Agg:
 		snapshot, err := c.Peek()
 		if err != nil {
@@ -98,7 +103,7 @@ func contents(c value.Container) (map[string]string, error) {
 			if e.Key != nil {
 				key = e.Key.String()
 			}
-			out[key] = resultText(snapshot.Columns(), e.States)
+			add(key, resultText(snapshot.Columns(), e.States))
 		}
 	}
 	return out, nil
@@ -121,13 +126,13 @@ func resultText(columns []*plan.Container, states []value.State) string {
 }
 
 // differences has the first few entries that are not the same.
-func differences(script, kernel map[string]string) string {
+func differences(script, kernel map[string][]string) string {
 	const most = 5
 	var lines []string
 	keys := maps.Clone(script)
 	maps.Copy(keys, kernel)
 	for _, k := range slices.Sorted(maps.Keys(keys)) {
-		if len(lines) < most && script[k] != kernel[k] {
+		if len(lines) < most && !slices.Equal(script[k], kernel[k]) {
 			lines = append(lines, fmt.Sprintf("  %s: user space has %q, the kernel %q", k, script[k], kernel[k]))
 		}
 	}
