@@ -88,7 +88,7 @@ func (b *builder) covered() []int {
 	}
 	out := slices.Clone(span.Syscalls)
 	if b.prog.Attach.Kind == tree.AttachSyscallEnter {
-		out = append(out, span.NoReturn...)
+		out = append(append(out, span.NoReturn...), span.Compat...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

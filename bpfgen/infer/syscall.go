@@ -151,6 +151,7 @@ func (pr *probe) syscalls(t *target) {
 	if !t.all {
 		span.Syscalls = numbers(t.syscalls)
 	}
+	s.countCompat()
 	s.assemble()
 	pr.u.res.Tree.Programs = append(pr.u.res.Tree.Programs, s.exit, s.enter)
 }
@@ -203,6 +204,7 @@ type syscallWalk struct {
 	span        *tree.Span
 	enter, exit *tree.Program
 	variants    []*variant
+	compat      *tree.Variant // see countCompat
 }
 
 // A variant is what the probe does for some system calls.
@@ -266,9 +268,9 @@ func (w *syscallWalk) walk(v *variant) {
 	startEv := w.event(v, start, nil)
 	ev := w.event(v, end, startEv)
 	w.pr.targetTest(start, startEv)
-	start.notCompat("compat", w.pr.p.Pos)
+	w.notCompat(start, true)
 	w.pr.targetTest(end, ev)
-	end.notCompat("", w.pr.p.Pos)
+	w.notCompat(end, false)
 	filtered := w.pr.atStart(start, startEv, w.t)
 	start.lazy = true
 	w.child(end, v)
@@ -328,7 +330,7 @@ func (w *syscallWalk) walkNoReturn(v *variant) {
 	ev.ret = func(plan.Pos) val { return noneVal() }
 	ev.duration = func(plan.Pos) val { return intVal(0) }
 	w.pr.targetTest(b, ev)
-	b.notCompat("compat", w.pr.p.Pos)
+	w.notCompat(b, true)
 	w.pr.consume(b, ev, w.t)
 }
 
@@ -375,6 +377,9 @@ func (w *syscallWalk) assemble() {
 				w.exit.Variants = append(w.exit.Variants, tree.Variant{Syscalls: list, Body: v.exit})
 			}
 			w.enter.Variants = append(w.enter.Variants, tree.Variant{Syscalls: list, Body: v.enter})
+		}
+		if w.compat != nil {
+			w.enter.Variants = append(w.enter.Variants, *w.compat)
 		}
 	})
 }

@@ -158,6 +158,8 @@ type Span struct {
 	MaxDepth int
 	// Syscalls are the numbers that the span covers, sorted; nil for all.
 	Syscalls []int
+	// Compat are numbers at which the start only counts calls of the 32-bit interface.
+	Compat []int
 	// NoReturn are the numbers that fire at the start and open no entry.
 	NoReturn []int
 }
