@@ -150,6 +150,9 @@ func plural(n int) string {
 // from here.
 func (s *session) begin() {
 	now := stream.Now()
+	if s.Twins != nil {
+		s.timers.list = nil // what they take, user space would have no more
+	}
 	for _, t := range s.timers.list {
 		t.deadline += now
 	}

@@ -174,17 +174,17 @@ func words(m stdlib.Module) []string {
 	return append([]string{m.Name}, verbs[m.Name]...)
 }
 
-// TestTools runs all tools of the library, in the short form every third.
+// TestTools runs all tools of the library, in the short form every sixth.
 func TestTools(t *testing.T) {
 	needTracing(t)
 	command := work(t)
 	sum := 0
 	for i, m := range stdlib.Modules() {
-		if m.Tool && (!testing.Short() || i%3 == 0) {
+		if m.Tool && (!testing.Short() || i%6 == 0) {
 			t.Run(m.Name, func(t *testing.T) { sum += compare(t, command, words(m)...) })
 		}
 	}
-	if sum < 20 {
+	if sum < 5 {
 		t.Errorf("only %d entries were compared", sum)
 	}
 }
