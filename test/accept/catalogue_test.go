@@ -92,11 +92,11 @@ func TestTcpBeginsAndEnds(t *testing.T) {
 load("std/tcp.star", "tcp")
 seen = count(by = ("way", "port", "what"))
 TYPES = {1: "fin", 2: "syn", 17: "fin", 18: "syn-ack"}
-def type(e):
+def of(e):
     return TYPES.get(mem(e.th, 14)[13] & 0x17, "other")
-probe(tcp.input, kernel = lambda e: seen["in", e.dport, type(e)].add())
-probe(tcp.input, kernel = lambda e: seen["to", e.sport, type(e)].add())
-probe(tcp.output, kernel = lambda e: seen["out", e.sport, type(e)].add())
+probe(tcp.input, kernel = lambda e: seen["in", e.dport, of(e)].add())
+probe(tcp.input, kernel = lambda e: seen["to", e.sport, of(e)].add())
+probe(tcp.output, kernel = lambda e: seen["out", e.sport, of(e)].add())
 probe(tcp.drop, lambda e: print("drop", e.daddr, e.sport, e.flags, e.reason, e.sk == None), where = lambda e: mem(e.th, 14)[13] == 2)
 `+attached+`
 at_exit(lambda: [print(way, port, what, n) for (way, port, what), n in seen.take().items()])

@@ -9,9 +9,9 @@ import (
 )
 
 // unheard makes N connections over the loopback whose one side does not hear what the other sends, since a filter drops
-// it, until each has sent data again twice: by a probe for losses, and after a time without an answer. Then one begins
-// that does not hear the answer, until it has asked again. FDs has the port of the listening socket, Sizes how often
-// segments of data were sent again, and the first one of the last connection, both as the kernel counts them.
+// it, until each has sent data again, the first time by a probe for losses. Then one begins that does not hear the
+// answer, until it has asked again. FDs has the port of the listening socket, Sizes how often the first segment of the
+// last connection was sent again, as the kernel counts it.
 func unheard(s settings, args []string) (func() (report, error), error) {
 	n, err := numbers(args, 1, 1)
 	if err != nil {
@@ -24,12 +24,11 @@ func unheard(s settings, args []string) (func() (report, error), error) {
 			if err != nil {
 				return err
 			}
-			data, err := l.dataUnheard(n[0])
-			if err != nil {
+			if err := l.dataUnheard(n[0]); err != nil {
 				return err
 			}
 			first, err := l.answerUnheard()
-			done = report{Comm: comm, Calls: n[0], FDs: map[string]int{"port": l.port}, Sizes: map[int]int{0: first, 1: data}}
+			done = report{Comm: comm, Calls: n[0], FDs: map[string]int{"port": l.port}, Sizes: map[int]int{0: first}}
 			return err
 		})
 		done.TIDs = tids
@@ -43,34 +42,32 @@ func deaf(fd int) error {
 	return unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &drop})
 }
 
-func (l listener) dataUnheard(n int) (again int, err error) {
+func (l listener) dataUnheard(n int) error {
 	for range n {
 		from, err := l.connect(0)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		to, _, err := unix.Accept(l.fd)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if err := errors.Join(deaf(to), unix.SetsockoptInt(from, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)); err != nil {
-			return 0, err
+			return err
 		}
 		for range 3 {
 			if _, err := unix.Write(from, make([]byte, 100)); err != nil {
-				return 0, err
+				return err
 			}
 		}
-		sent, err := sentAgain(from, 2)
-		if err != nil {
-			return 0, err
+		if _, err := sentAgain(from, 1); err != nil {
+			return err
 		}
-		again += sent
 		if err := errors.Join(abort(from), unix.Close(to)); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	return again, nil
+	return nil
 }
 
 func (l listener) answerUnheard() (again int, err error) {
