@@ -130,6 +130,10 @@ func (b *body) exprAttr(x val, name string, pos plan.Pos) val {
 		wrong(pos, "the record has no field %s%s", name, hint(name, e.Type.Names))
 	case types.Str:
 		return objVal(&method{x, name})
+	case types.Int:
+		if e.Type.IsName() {
+			return objVal(&method{x, name})
+		}
 	}
 	wrong(pos, "%s has no field %s", x.describe(), name)
 	return val{}

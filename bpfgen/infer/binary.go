@@ -298,7 +298,9 @@ func (b *body) equal(x, y val, pos plan.Pos) cond {
 	if c, ok := b.equalName(l, y, r, x, pos); ok {
 		return c
 	}
-	if l.Type.Label != r.Type.Label || !oneName(l.Type) {
+	if ln, rn, ok := sameName(l, r); ok {
+		l, r = ln, rn
+	} else if l.Type.Label != r.Type.Label || !oneName(l.Type) {
 		notLabelled(l.Type, pos)
 		notLabelled(r.Type, pos)
 	}
@@ -325,8 +327,14 @@ func (b *body) equalName(l *tree.Expr, y val, r *tree.Expr, x val, pos plan.Pos)
 			return cond{}, false
 		}
 	}
-	if kind, _, found := strings.Cut(l.Type.Label, ":"); found && (kind == "func" || kind == "point") {
-		return b.equalPoint(l, b.pr.namedPoints(kind, s), pos), true
+	if l.Type.Label == types.Name.Label {
+		return equalNumber(l, b.u.nameTable.number(s), pos), true
+	}
+	if kind, _, found := strings.Cut(l.Type.Label, ":"); found && l.Type.IsName() {
+		if l.Type.Label == b.pr.labelOf(kind) && !l.Type.MayNone && !l.Type.MayFault {
+			return b.testOwn(l, kind, nameTest{holds: func(name string) bool { return name == s }}, pos), true
+		}
+		return equalNumber(l, b.u.nameTable.number(s), pos), true
 	}
 	prefix, ok := map[string]string{"syscall_name": "", "syscall_point": "syscall:"}[l.Type.Label]
 	if !ok {
@@ -337,7 +345,7 @@ func (b *body) equalName(l *tree.Expr, y val, r *tree.Expr, x val, pos plan.Pos)
 	if !cut || !found {
 		return known(false), true
 	}
-	return cond{expr: &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{l, constExpr(plan.MakeInt(int64(sc.Nr)), pos)}, Pos: pos}}, true
+	return equalNumber(l, int64(sc.Nr), pos), true
 }
 
 // warnTooLong warns of a constant that is longer than the string that it is
@@ -523,6 +531,9 @@ func foldOrder(op syntax.Token, x, y plan.Value) (result, ok bool) {
 func (b *body) contains(x, y val, pos plan.Pos) cond {
 	if ref, ok := y.c.(plan.Ref); ok {
 		return b.hasKey(ref.Container, x, pos)
+	}
+	if c, ok := b.partOfName(x, y, pos); ok {
+		return c
 	}
 	if y.typ().Kind == types.Str {
 		return b.substring(x, y, pos)

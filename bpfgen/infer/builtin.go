@@ -96,6 +96,9 @@ func (b *body) callMethod(m *method, args []arg, pos plan.Pos) val {
 	case plan.Builtin:
 		refuse(pos, "%s.%s runs in user space only", c, m.name)
 	}
+	if v, ok := b.edgeOfName(m, args, pos); ok {
+		return v
+	}
 	if m.recv.typ().Kind == types.Str {
 		return b.stringMethod(m, args, pos)
 	}

@@ -206,5 +206,8 @@ func convert(e *tree.Expr, t types.Type) *tree.Expr {
 	if e.Type.Equal(t) {
 		return e
 	}
+	if t.Label == types.Name.Label && e.Type.IsName() {
+		e = asName(e)
+	}
 	return &tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{e}, Pos: e.Pos}
 }

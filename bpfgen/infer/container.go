@@ -45,7 +45,7 @@ func (u *unit) cont(c *plan.Container) *contType {
 	if !ok {
 		t = &contType{c: c, valAt: c.Pos}
 		if c.Kind == plan.Cell && c.Init != nil {
-			t.val = stored(constExpr(c.Init, c.Pos).Type)
+			t.val = storedAll(literals(constExpr(c.Init, c.Pos)))
 		}
 		u.conts[c.ID] = t
 	}
@@ -74,6 +74,9 @@ func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos,
 	if !ok {
 		wrong(pos, "the %s of %s %s is %s here, but %s at %s: one %s holds one kind, so use a second one", what, c.Kind, name(c), inWords(t), inWords(*have), *at, c.Kind)
 	}
+	if !j.Equal(*have) && unmarked(j).Equal(unmarked(*have)) {
+		*have = j
+	}
 	if !j.Equal(*have) {
 		from, to := inWords(*have), inWords(j)
 		if from == to { // of another size
@@ -87,7 +90,7 @@ func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos,
 
 // finish gives the container as the rest of the compiler sees it.
 func (t *contType) finish() *tree.Container {
-	out := &tree.Container{Container: t.c, Key: t.key, Value: t.val, Present: t.present}
+	out := &tree.Container{Container: t.c, Key: unmarked(t.key), Value: unmarked(t.val), Present: t.present}
 	if out.Key.Kind == types.Bot {
 		out.Key = types.NoneT
 	}
@@ -114,16 +117,15 @@ func (b *body) key(c *plan.Container, k val, pos plan.Pos) (*tree.Expr, bool) {
 	if len(parts) == 0 {
 		return nil, false
 	}
-	var e *tree.Expr
+	k = parts[0]
 	if len(parts) > 1 {
-		e = b.rv(val{comp: true, elems: parts}, pos)
-	} else {
-		e = b.rv(parts[0], pos)
+		k = val{comp: true, elems: parts}
 	}
+	e := b.rv(b.fitting(k, t.key, pos), pos)
 	checkKey(e.Type, pos)
-	b.u.widen(&t.key, &t.keyAt, keyType(e.Type), pos, "key", c)
+	b.u.widen(&t.key, &t.keyAt, keyType(literals(e)), pos, "key", c)
 	t.keyed = true
-	return convert(e, t.key), true
+	return convert(e, unmarked(t.key)), true
 }
 
 // presentParts gives the parts of a key that some use of the container has.
@@ -200,16 +202,25 @@ func (b *body) tableSet(c *plan.Container, k, v val, pos plan.Pos) {
 		wrong(pos, "the key is None")
 	}
 	b.wrote(c, pos)
-	ve := b.rv(v, pos)
-	ve = convert(ve, b.value(c, ve.Type, pos))
+	ve := b.kept(c, v, pos)
 	b.emit(&tree.Stmt{Op: tree.STableSet, Int: int64(c.ID), Exprs: []*tree.Expr{ke, ve}, Pos: pos})
+}
+
+// kept is v as the values of c are kept.
+func (b *body) kept(c *plan.Container, v val, pos plan.Pos) *tree.Expr {
+	have := b.u.cont(c).val
+	if v.obj == nil && v.typ().IsName() {
+		have = types.Name // a value takes 8 bytes anyway
+	}
+	e := b.rv(b.fitting(v, have, pos), pos)
+	return convert(e, b.value(c, literals(e), pos))
 }
 
 // value widens the value type of a table or cell and gives it.
 func (b *body) value(c *plan.Container, t types.Type, pos plan.Pos) types.Type {
 	ct := b.u.cont(c)
 	b.u.widen(&ct.val, &ct.valAt, storedAll(t), pos, "value", c)
-	return ct.val
+	return unmarked(ct.val)
 }
 
 func storedAll(t types.Type) types.Type {
@@ -268,7 +279,7 @@ func (b *body) tableOp(op tree.Op, c *plan.Container, k val, pos plan.Pos) val {
 }
 
 // valueType is what is known so far of a table's values.
-func (b *body) valueType(c *plan.Container) types.Type { return b.u.cont(c).val }
+func (b *body) valueType(c *plan.Container) types.Type { return unmarked(b.u.cont(c).val) }
 
 func (b *body) hasKey(c *plan.Container, k val, pos plan.Pos) cond {
 	b.asks(c)
@@ -401,8 +412,7 @@ func (b *body) cellMethod(c *plan.Container, m string, args []arg, pos plan.Pos)
 	case "set":
 		a := want(args, 1, 1, "set(value)", pos)
 		b.wrote(c, pos)
-		e := b.rv(a[0], pos)
-		e = convert(e, b.value(c, e.Type, pos))
+		e := b.kept(c, a[0], pos)
 		b.emit(&tree.Stmt{Op: tree.SCellSet, Int: int64(c.ID), Exprs: []*tree.Expr{e}, Pos: pos})
 		return noneVal()
 	case "add":

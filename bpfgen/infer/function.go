@@ -411,7 +411,7 @@ func (pr *probe) returns(f *funcPoint) []tree.Place {
 // placed is a place with its cookie.
 func (pr *probe) placed(f *funcPoint) tree.Place {
 	p := f.place
-	p.Cookie = uint64(pr.pointNumber(f.text, f.name))
+	p.Cookie = uint64(pr.pointCookie(f))
 	return p
 }
 

@@ -118,12 +118,13 @@ func inferUnit(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Ty
 	conts := earlier.containers()
 	keys := map[*plan.Span]*types.Type{}
 	apart := map[spanUse]bool{}
+	names := newNameTable(earlier)
 	for range maxRounds {
 		u := newUnit(p, facts, conts)
 		u.binaries = binaries
 		u.share(earlier)
 		u.earlier, u.late = earlier, late
-		u.spanKeys, u.apart = keys, apart
+		u.spanKeys, u.apart, u.nameTable = keys, apart, names
 		u.walk()
 		if u.changed || len(u.diags) == 0 && u.settle() {
 			continue
@@ -134,6 +135,7 @@ func inferUnit(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Ty
 			u.res.Warnings = u.warns.sorted()
 			return u.res, u.diags.sorted()
 		}
+		u.res.Tree.Names = names.list
 		return u.finish(), nil
 	}
 	return nil, fmt.Errorf("infer: the types of containers did not settle")
@@ -169,7 +171,9 @@ type unit struct {
 	families map[string]error           // what names() knows: see mustBeFamily
 	follow   *follow                    // nil: only one process, or all
 	spanKeys map[*plan.Span]*types.Type // lives through all rounds
-	apart    map[spanUse]bool           // as well: spans whose starts are kept apart
+	// nameTable lives through all rounds, too.
+	nameTable *nameTable
+	apart     map[spanUse]bool // as well: spans whose starts are kept apart
 	// unknown are the tables whose values were read before anything set them.
 	unknown map[int]bool
 	// late: only points that no unit of earlier has; has are those of the probe

@@ -63,7 +63,7 @@ func labelName(t types.Type) string {
 // oneName reports whether different numbers have different texts.
 func oneName(t types.Type) bool {
 	name := labelName(t)
-	return strings.HasPrefix(name, "syscall_") || name == "func" || name == "point"
+	return strings.HasPrefix(name, "syscall_") || name == "func" || name == "point" || name == "name"
 }
 
 // callNames is names(v, family): the family may be left out where v is a field
@@ -176,6 +176,9 @@ func (b *body) callMatches(args []arg, pos plan.Pos) val {
 	}
 	if s, ok := a[0].constStr(); ok {
 		return boolVal(g.Match(s))
+	}
+	if c, ok := b.testName(a[0], nameTest{g.Match, glob}, pos); ok {
+		return condVal(c)
 	}
 	if a[0].typ().Kind != types.Str {
 		refuse(pos, "matches takes a string, got %s", a[0].describe())

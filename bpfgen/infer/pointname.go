@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -10,8 +11,8 @@ import (
 )
 
 // A program that serves several points knows at which of them it runs by the
-// cookie that it was attached with: the number of the point in its probe's
-// list. Readers see the name. Where the kernel has no cookies (before 5.15) each
+// cookie that it was attached with: the numbers of the names of its function and
+// of the point (see nameTable). Readers see the name. Where the kernel has no cookies (before 5.15) each
 // point whose name is asked for has a program of its own.
 
 // numberPoints gives the points of the probe their numbers, and decides whether
@@ -41,6 +42,11 @@ func (pr *probe) numberPoints() {
 			}
 		}
 	}
+	for _, p := range list { // those of functions one after the other, for tests of them: see oneOfNumbers
+		if p.Func != "" {
+			pr.u.nameTable.number(p.Func)
+		}
+	}
 	if known { // as in the units that were before
 		pr.cookies = numbered
 	}
@@ -60,8 +66,11 @@ func (t *target) parts() []*target {
 	return []*target{t}
 }
 
-// pointNumber is the number of a point of the probe.
-func (pr *probe) pointNumber(text, fn string) int { return pr.points[tree.Point{Name: text, Func: fn}] }
+// pointCookie is the cookie of a function's point: both of its names.
+func (pr *probe) pointCookie(f *funcPoint) int64 {
+	number := func(s string) int64 { return mustFitCookie(pr.u.nameTable.number(s), pr.p.Pos) }
+	return number(f.name)<<32 | number(f.text)&math.MaxUint32
+}
 
 // pointLabel is e.func or e.probe at a function: text, or the cookie with the
 // label that readers see as text.
@@ -70,7 +79,15 @@ func (pr *probe) pointLabel(f *funcView, label, text string, pos plan.Pos) val {
 		f.ask("func")
 		return strVal(text)
 	}
-	return exprVal(pr.labelled(pr.cookie(f, pos), label))
+	if !f.shared {
+		return exprVal(pr.labelled(pr.u.nameConst(text, pos), label))
+	}
+	e := pr.cookie(f, pos)
+	e.Type = types.I64
+	if label == "point" {
+		e = halfShifted(tree.OpShl, e, pos)
+	}
+	return exprVal(pr.labelled(halfShifted(tree.OpShr, e, pos), label))
 }
 
 // cookie is the number of the point that was hit. A trampoline has one.
@@ -78,13 +95,21 @@ func (pr *probe) cookie(f *funcView, pos plan.Pos) *tree.Expr {
 	if pr.cookies && f.shared {
 		return &tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: "cookie", Pos: pos}
 	}
-	e := constExpr(plan.MakeInt(int64(pr.pointNumber(f.text, f.name))), pos)
+	e := constExpr(plan.MakeInt(pr.pointCookie(f.funcPoint)), pos)
 	e.Type = types.U64
 	return e
 }
 
+// halfShifted is e shifted by half a cookie.
+func halfShifted(op tree.Op, e *tree.Expr, pos plan.Pos) *tree.Expr {
+	return &tree.Expr{Op: op, Type: types.I64, Args: []*tree.Expr{e, constExpr(plan.MakeInt(32), pos)}, Pos: pos}
+}
+
+// labelOf is the label of e.func ("func") or e.probe ("point") at points of the probe.
+func (pr *probe) labelOf(kind string) string { return fmt.Sprintf("%s:%d", kind, pr.p.ID) }
+
 func (pr *probe) labelled(e *tree.Expr, label string) *tree.Expr {
-	e.Type.Label = fmt.Sprintf("%s:%d", label, pr.p.ID)
+	e.Type.Label = pr.labelOf(label)
 	return e
 }
 
@@ -93,28 +118,5 @@ func (pr *probe) plainName(text string, pos plan.Pos) val {
 	if !pr.cookies {
 		return strVal(text)
 	}
-	n := constExpr(plan.MakeInt(int64(pr.pointNumber(text, ""))), pos)
-	n.Type = types.U64
-	return exprVal(pr.labelled(n, "point"))
-}
-
-// namedPoints are the numbers of the points whose name or function is s.
-func (pr *probe) namedPoints(label, s string) []int {
-	var out []int
-	for i, p := range pr.u.res.Tree.Points[pr.p.ID] {
-		if label == "func" && p.Func == s || label == "point" && p.Name == s {
-			out = append(out, i)
-		}
-	}
-	return out
-}
-
-// equalPoint is whether e, the number of a point, is one of these.
-func (b *body) equalPoint(e *tree.Expr, numbers []int, pos plan.Pos) cond {
-	out := known(false)
-	for _, n := range numbers {
-		c := &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{e, constExpr(plan.MakeInt(int64(n)), pos)}, Pos: pos}
-		out, _ = connected(tree.OpLOr, out, cond{expr: c}, pos)
-	}
-	return out
+	return exprVal(pr.labelled(pr.u.nameConst(text, pos), "point"))
 }

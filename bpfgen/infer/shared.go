@@ -11,6 +11,7 @@ import (
 type Types struct {
 	conts map[int]*contType
 	units []*Result // those whose programs are attached
+	names []string  // those that units have numbered
 	// Now: points that wait for a module are a mistake, as at the prompt.
 	Now bool
 }
@@ -32,9 +33,13 @@ func (t *Types) Add(r *Result) {
 		fixed := *c
 		fixed.fixed = true
 		fixed.fill(r.Tree.Containers[id].Key, r.Tree.Containers[id].Value)
+		fixed.key, fixed.val = unmarked(fixed.key), unmarked(fixed.val) // their maps keep what they keep
 		t.conts[id] = &fixed
 	}
 	t.units = append(t.units, r)
+	if len(r.Tree.Names) > len(t.names) {
+		t.names = r.Tree.Names
+	}
 }
 
 // Remove says that the programs of a unit do not run any more: what they did

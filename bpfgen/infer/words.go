@@ -42,6 +42,8 @@ func labelInWords(label string) string {
 	switch name = strings.TrimRight(name, "46"); name {
 	case "strlist":
 		return "a list of strings"
+	case "name":
+		return "the name of a function or point"
 	case "func":
 		return "e.func"
 	case "point", "syscall_point":

@@ -184,9 +184,11 @@ type Unit struct {
 	Containers []*Container
 	Target     plan.Target
 	// Points are the points of a probe, by its number, where its programs know
-	// them by cookie: the number that the labels "func:PROBE" and "point:PROBE"
-	// name.
+	// them by cookie.
 	Points map[int][]Point
+	// Names are those of functions and points that programs keep as numbers below
+	// 0: see NameOf. Those of units before are the same.
+	Names []string
 	// StackFrames is the room for addresses in an entry of MapStacks.
 	StackFrames int
 	// UserStacks: some of them are of programs.

@@ -29,6 +29,9 @@ func joinPresent(t, u Type) (Type, bool) {
 		return t, true
 	case isAddress(t) && isAddress(u) && (t.Kind != u.Kind || t.Label != u.Label):
 		return Type{Kind: Bytes, Cap: max(t.Cap, u.Cap, 4), Label: "inet"}, true
+	case t.IsName() && u.IsName() && t.Label != u.Label,
+		t.IsName() && u.Literal, t.Literal && u.IsName():
+		return Name, true
 	case t.Kind != u.Kind && t.Label+u.Label != "":
 		return t, false
 	case t.Kind != u.Kind:
@@ -45,6 +48,7 @@ func joinPresent(t, u Type) (Type, bool) {
 		return joinInts(t, u), true
 	case Str, Bytes:
 		t.Cap = max(t.Cap, u.Cap)
+		t.Literal = t.Literal && u.Literal
 		return t, true
 	case Tuple, Record:
 		return joinElems(t, u)

@@ -48,6 +48,8 @@ type Type struct {
 	Label    string // Int whose readers see text: "syscall_name", "ksym" …
 	MayNone  bool
 	MayFault bool
+	// Literal marks a Str of a container that only constants have been put into so far.
+	Literal bool
 	// Trusted marks a Ptr that is known to be a kernel address: one that the
 	// kernel itself handed over, not one read from memory.
 	Trusted bool
@@ -62,6 +64,7 @@ var (
 	Boolean = Type{Kind: Bool}
 	NoneT   = Type{Kind: None}
 	Comm    = Type{Kind: Str, Cap: 16}
+	Name    = Type{Kind: Int, Bits: 64, Signed: true, Label: "name"} // of a function or point
 )
 
 // StrOf is the type of a string of at most room bytes, NUL included.
@@ -87,6 +90,14 @@ func (t Type) Tagged() bool {
 	return t.MayNone || t.MayFault
 }
 
+// IsName reports whether t is the name of a function or a point as a number, in
+// the range that all have in common ("name"), of the points of one probe ("func:PROBE",
+// "point:PROBE") or of a system call.
+func (t Type) IsName() bool {
+	kind, _, _ := strings.Cut(t.Label, ":")
+	return t.Kind == Int && (kind == Name.Label || kind == "func" || kind == "point" || kind == "syscall_name" || kind == "syscall_point")
+}
+
 // Present is t without the possibility to be None or FAULT.
 func (t Type) Present() Type {
 	t.MayNone, t.MayFault = false, false
@@ -105,7 +116,7 @@ func (t Type) Unsigned64() bool { return t.Kind == Int && t.Bits == 64 && !t.Sig
 // Equal reports whether t and u are the same type.
 func (t Type) Equal(u Type) bool {
 	if t.Kind != u.Kind || t.Bits != u.Bits || t.Signed != u.Signed || t.Cap != u.Cap ||
-		t.BTF != u.BTF || t.Trusted != u.Trusted || t.Label != u.Label || t.MayNone != u.MayNone || t.MayFault != u.MayFault ||
+		t.BTF != u.BTF || t.Trusted != u.Trusted || t.Label != u.Label || t.Literal != u.Literal || t.MayNone != u.MayNone || t.MayFault != u.MayFault ||
 		len(t.Elems) != len(u.Elems) || len(t.Names) != len(u.Names) {
 		return false
 	}

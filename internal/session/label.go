@@ -71,22 +71,60 @@ func (s *session) enumerators(name string) []kernel.EnumValue {
 	return b.Enumerators(name)
 }
 
-// labelPoints makes the labels of points, which programs know by number, mean
-// their names.
+// labelPoints makes the labels of points and functions, which programs know by
+// number, mean their names.
 func (s *session) labelPoints() {
-	label := func(text func(tree.Point) string) func(string) value.LabelFunc {
-		return func(probe string) value.LabelFunc {
-			return func(v uint64) string {
-				id, err := strconv.Atoi(probe)
-				if err == nil {
-					if p, ok := s.point(id, v); ok {
-						return text(p)
-					}
-				}
-				return "point " + strconv.FormatUint(v, 10)
-			}
-		}
+	s.env.Labels.Ints["name"] = s.nameText
+	of := func(string) value.LabelFunc { return s.nameText }
+	s.env.Labels.With["func"], s.env.Labels.With["point"] = of, of
+	s.env.Labels.Number = s.nameNumber
+}
+
+// nameText is the name of a function or point by its number.
+func (s *session) nameText(v uint64) string {
+	n := int64(v)
+	if text, ok := tree.NameOf(n, s.names.kernel); ok {
+		return text
 	}
-	s.env.Labels.With["func"] = label(func(p tree.Point) string { return p.Func })
-	s.env.Labels.With["point"] = label(func(p tree.Point) string { return p.Name })
+	if i := ownName - n; i >= 0 && i < int64(len(s.names.own)) {
+		return s.names.own[i]
+	}
+	return "point " + strconv.FormatInt(n, 10)
+}
+
+// names are those of functions and points. User halves can put others beside
+// them, which get numbers from ownName down.
+type names struct {
+	kernel []string // of the units: tree.Unit.Names
+	own    []string
+	number map[string]int64
+}
+
+const ownName = -(1 << 40)
+
+// learnNames takes the names of a unit, which begin with those of units before.
+func (s *session) learnNames(list []string) {
+	if s.names.number == nil {
+		s.names.number = map[string]int64{}
+	}
+	for i := len(s.names.kernel); i < len(list); i++ {
+		s.names.number[list[i]] = -int64(i) - 1
+	}
+	if len(list) > len(s.names.kernel) {
+		s.names.kernel = list
+	}
+}
+
+// nameNumber is the number by which programs keep a name.
+func (s *session) nameNumber(text string) uint64 {
+	if n, ok := tree.SyscallNumber(text); ok {
+		return uint64(n)
+	}
+	n, ok := s.names.number[text]
+	if !ok {
+		n = ownName - int64(len(s.names.own))
+		s.names.own = append(s.names.own, text)
+		s.names.number[text] = n
+	}
+	return uint64(n)
 }

@@ -51,6 +51,7 @@ func (s *session) load() error {
 	}
 	s.parts, s.symbols = append(s.parts, s.part), nil
 	s.keepTypes(result)
+	s.learnNames(result.Tree.Names)
 	if err := s.bindContainers(); err != nil {
 		return err
 	}

@@ -98,22 +98,8 @@ func (r *openReader) rest() (out []starlark.Value) {
 	return out
 }
 
-// point is the name of a point of the probe by its number.
-func (r *openReader) point(number uint64) string {
-	if p, ok := r.s.point(r.span.Probe, number); ok {
-		return p.Name
-	}
-	var names []string // each once, in the order of their numbers
-	for _, name := range r.part.result.Names[r.span.Probe] {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	if number < uint64(len(names)) {
-		return names[number]
-	}
-	return "?"
-}
+// point is the name of the point of a call by its place: the lower half of the point's cookie.
+func (r *openReader) point(place uint64) string { return r.s.nameText(uint64(int64(int32(place)))) }
 
 // started is what is known of a start: some values, and what has been kept under a name of the script.
 func (r *openReader) started(names []string, vals []starlark.Value, val []byte) *value.Record {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/infer"
-	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/stream"
@@ -72,16 +71,6 @@ func (s *session) partOf(probe int) *part {
 		return p
 	}
 	return nil
-}
-
-// label is the point of a probe by its number.
-func (s *session) point(probe int, number uint64) (tree.Point, bool) {
-	for p := range s.partsOf(probe) { // a later part goes on where those before end
-		if list := p.unit.Tree.Points[probe]; number < uint64(len(list)) {
-			return list[number], true
-		}
-	}
-	return tree.Point{}, false
 }
 
 // drainPart takes all records from the ring of a part.

@@ -23,6 +23,7 @@ type session struct {
 	*outside
 	errors io.Writer
 
+	names      names
 	out        *output
 	file       *os.File // of -o, nil for standard output
 	printer    render.Printer

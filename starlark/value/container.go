@@ -75,7 +75,7 @@ func (b *base) encodeKey(k starlark.Value) ([]byte, error) {
 		return nil, fmt.Errorf("%s has no keys: write %s without […]", b, b.name())
 	}
 	clear(b.key)
-	if err := Encode(&layout.Type, k, b.key); err != nil {
+	if err := Encode(&layout.Type, b.dec.Labels.numbered(&layout.Type, k), b.key); err != nil {
 		return nil, fmt.Errorf("key of %s: %w", b, err)
 	}
 	return b.key, nil
@@ -84,7 +84,7 @@ func (b *base) encodeKey(k starlark.Value) ([]byte, error) {
 func (b *base) encodeValue(v starlark.Value) ([]byte, error) {
 	_, layout := b.be.Layout()
 	clear(b.val)
-	if err := Encode(&layout.Type, v, b.val); err != nil {
+	if err := Encode(&layout.Type, b.dec.Labels.numbered(&layout.Type, v), b.val); err != nil {
 		return nil, fmt.Errorf("value of %s: %w", b, err)
 	}
 	return b.val, nil

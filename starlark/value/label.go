@@ -2,6 +2,8 @@ package value
 
 import (
 	"bytes"
+	"math"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -23,6 +25,58 @@ type Labels struct {
 	// With makes the function of a label with an argument.
 	With  map[string]func(arg string) LabelFunc
 	Bytes map[string]BytesLabelFunc
+	// Number is the number of a name of a function or point; nil: there are none.
+	Number func(name string) uint64
+}
+
+// numbered gives v with the numbers of its names where t keeps these.
+func (l *Labels) numbered(t *wire.Type, v starlark.Value) starlark.Value {
+	switch v := v.(type) {
+	case starlark.String:
+		if l.keepsName(t) {
+			return l.numberOf(t, v)
+		}
+	case starlark.Tuple:
+		if len(v) != len(t.Elems) {
+			return v
+		}
+		out := make(starlark.Tuple, len(v))
+		for i, e := range v {
+			out[i] = l.numbered(&t.Elems[i], e)
+		}
+		return out
+	case *Record:
+		if len(v.names) != len(t.Names) {
+			return v
+		}
+		out := *v
+		out.vals = slices.Clone(v.vals)
+		for i, name := range v.names {
+			if at := slices.Index(t.Names, name); at >= 0 {
+				out.vals[i] = l.numbered(&t.Elems[at], v.vals[i])
+			}
+		}
+		return &out
+	}
+	return v
+}
+
+// keepsName reports whether t keeps a name as a number that has it alone: other
+// labels give several numbers one text.
+func (l *Labels) keepsName(t *wire.Type) bool {
+	return l.Number != nil && (t.Label == "name" || t.Size == 4 && (t.Label == "syscall_name" || t.Label == "syscall_point"))
+}
+
+// numberOf is a name as t keeps it; v where t cannot.
+func (l *Labels) numberOf(t *wire.Type, v starlark.String) starlark.Value {
+	n := l.Number(string(v))
+	switch {
+	case t.Label == "name":
+		return starlark.MakeInt64(int64(n))
+	case t.Label == "syscall_name" && n>>32 == 0, t.Label == "syscall_point" && n>>32 == 1:
+		return starlark.MakeUint64(n & math.MaxUint32)
+	}
+	return v
 }
 
 // find gives the function for ints of a label, nil where there is none.

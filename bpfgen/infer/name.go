@@ -1,0 +1,288 @@
+package infer
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// Names of functions and points are numbers in kernel halves. One text has one
+// number in all units that share containers, whatever kind of point gives it:
+//
+//	0 … 1<<32-1    a system call, by its number
+//	from 1<<32 on  the same with "syscall:" before it
+//	below 0        the others, in the order in which they were met: see numberedName
+//
+// A program that serves several functions gets two of them as its cookie: that
+// of e.func in the upper half, that of e.probe in the lower one.
+
+// nameTable numbers the names; it lives through all rounds.
+type nameTable struct {
+	list    []string
+	numbers map[string]int64
+}
+
+func newNameTable(earlier *Types) *nameTable {
+	t := &nameTable{numbers: map[string]int64{}}
+	if earlier != nil {
+		for _, s := range earlier.names {
+			t.number(s)
+		}
+	}
+	return t
+}
+
+// number is the number of a name, a new one if need be.
+func (t *nameTable) number(s string) int64 {
+	if n, ok := tree.SyscallNumber(s); ok {
+		return n
+	}
+	n, ok := t.numbers[s]
+	if !ok {
+		t.list = append(t.list, s)
+		n = -int64(len(t.list))
+		t.numbers[s] = n
+	}
+	return n
+}
+
+// nameConst is a name as its number.
+func (u *unit) nameConst(s string, pos plan.Pos) *tree.Expr {
+	e := constExpr(plan.MakeInt(u.nameTable.number(s)), pos)
+	e.Type = types.Name
+	return e
+}
+
+// asName gives what reads as a name its number among all names.
+func asName(e *tree.Expr) *tree.Expr {
+	t, label := e.Type, e.Type.Label
+	if label == types.Name.Label {
+		return e
+	}
+	name := types.Name
+	name.MayNone, name.MayFault = t.MayNone, t.MayFault
+	if label == "syscall_name" || label == "syscall_point" {
+		low := types.U32
+		low.MayNone, low.MayFault = t.MayNone, t.MayFault
+		e = &tree.Expr{Op: tree.OpConvert, Type: low, Args: []*tree.Expr{e}, Pos: e.Pos}
+	}
+	if label == "syscall_point" && !t.MayNone && !t.MayFault {
+		wide := &tree.Expr{Op: tree.OpConvert, Type: types.I64, Args: []*tree.Expr{e}, Pos: e.Pos}
+		return &tree.Expr{Op: tree.OpOr, Type: name, Args: []*tree.Expr{wide, constExpr(plan.MakeInt(tree.SyscallPoints), e.Pos)}, Pos: e.Pos}
+	}
+	return &tree.Expr{Op: tree.OpConvert, Type: name, Args: []*tree.Expr{e}, Pos: e.Pos}
+}
+
+// fitting gives v as a container keeps it whose type is have so far: the name of
+// a function or point by its number where they differ.
+func (b *body) fitting(v val, have types.Type, pos plan.Pos) val {
+	switch {
+	case v.comp:
+		elems := make([]val, len(v.elems))
+		for i, e := range v.elems {
+			t := types.Type{}
+			if len(have.Elems) == len(v.elems) {
+				t = have.Elems[i]
+			}
+			elems[i] = b.fitting(e, t, pos)
+		}
+		v.elems = elems
+		return v
+	case v.obj != nil:
+		return v
+	}
+	if s, ok := v.constStr(); ok && have.Label == types.Name.Label {
+		return exprVal(b.u.nameConst(s, pos))
+	}
+	t := v.typ()
+	if t.IsName() && (have.Label == types.Name.Label || !isSyscallLabel(t.Label)) {
+		return exprVal(asName(b.rv(v, pos)))
+	}
+	return v
+}
+
+func isSyscallLabel(label string) bool { return strings.HasPrefix(label, "syscall_") }
+
+// literals is the type of e with its constant strings marked: where names come
+// to them, they are names.
+func literals(e *tree.Expr) types.Type {
+	t := e.Type
+	switch e.Op {
+	case tree.OpConst:
+		t.Literal = t.Kind == types.Str
+	case tree.OpTuple, tree.OpRecord:
+		t.Elems = make([]types.Type, len(e.Args))
+		for i, a := range e.Args {
+			t.Elems[i] = literals(a)
+		}
+	}
+	return t
+}
+
+// unmarked is t without these marks.
+func unmarked(t types.Type) types.Type {
+	t.Literal = false
+	return ofElems(t, unmarked)
+}
+
+// A nameTest asks for a property of a name.
+type nameTest struct {
+	holds func(string) bool
+	// glob matches the same, for the numbers of calls that have no name.
+	glob string
+}
+
+// testName is the test of v, a name that is known by its number: of one of those
+// that it can be. false: v is no such name.
+func (b *body) testName(v val, test nameTest, pos plan.Pos) (cond, bool) {
+	label := v.typ().Label
+	if v.obj != nil || !v.typ().IsName() {
+		return cond{}, false
+	}
+	kind, _, _ := strings.Cut(label, ":")
+	e := b.present(v, "a name", pos)
+	switch {
+	case isSyscallLabel(label):
+		return b.testSyscall(e, strings.TrimPrefix(label, "syscall_") == "point", test, pos), true
+	case label == b.pr.labelOf(kind):
+		return b.testOwn(e, kind, test, pos), true
+	}
+	refuse(pos, "which names this can be is not known in a kernel half: == and in (…) compare it with whole names here; test e.func itself before it is kept")
+	return cond{}, false
+}
+
+// partOfName is x in y where y is a name that is known by its number.
+func (b *body) partOfName(x, y val, pos plan.Pos) (cond, bool) {
+	part, ok := x.constStr()
+	if !ok || y.obj != nil || !y.typ().IsName() {
+		return cond{}, false
+	}
+	return b.testName(y, nameTest{func(s string) bool { return strings.Contains(s, part) }, "*" + part + "*"}, pos)
+}
+
+// edgeOfName is startswith or endswith of a name that is known by its number.
+func (b *body) edgeOfName(m *method, args []arg, pos plan.Pos) (val, bool) {
+	test := nameTest{}
+	if m.recv.obj != nil || !m.recv.typ().IsName() || m.name != "startswith" && m.name != "endswith" {
+		return val{}, false
+	}
+	part, ok := want(args, 1, 1, m.name+"(constant)", pos)[0].constStr()
+	switch {
+	case !ok:
+		refuse(pos, "%s needs a constant in a kernel half", m.name)
+	case m.name == "startswith":
+		test = nameTest{func(s string) bool { return strings.HasPrefix(s, part) }, part + "*"}
+	default:
+		test = nameTest{func(s string) bool { return strings.HasSuffix(s, part) }, "*" + part}
+	}
+	c, ok := b.testName(m.recv, test, pos)
+	return condVal(c), ok
+}
+
+// testOwn is a test of e.func or e.probe of the handler's own points.
+func (b *body) testOwn(e *tree.Expr, kind string, test nameTest, pos plan.Pos) cond {
+	yes, no := []int64{}, 0
+	for p := range b.pr.points {
+		text := p.Name
+		if kind == "func" {
+			text = p.Func
+		}
+		if test.holds(text) {
+			yes = append(yes, b.u.nameTable.number(text))
+		} else {
+			no++
+		}
+	}
+	if no == 0 {
+		return known(true)
+	}
+	return oneOfNumbers(e, yes, pos)
+}
+
+// testSyscall is a test of a system call, whose number may have no name.
+func (b *body) testSyscall(e *tree.Expr, point bool, test nameTest, pos plan.Pos) cond {
+	prefix := ""
+	if point {
+		prefix = "syscall:"
+	}
+	others, ok := ofNameless(prefix+"syscall_", test)
+	if !ok {
+		refuse(pos, "whether this is so depends on the numbers of calls that have no name, such as syscall_1000: compare with whole names")
+	}
+	var differ []int64
+	for _, sc := range kernel.Syscalls() {
+		if test.holds(prefix+sc.Name) != others {
+			differ = append(differ, int64(sc.Nr))
+		}
+	}
+	e = &tree.Expr{Op: tree.OpConvert, Type: types.U32, Args: []*tree.Expr{e}, Pos: pos}
+	c := oneOfNumbers(e, differ, pos)
+	if others {
+		c = negate(c, pos)
+	}
+	return c
+}
+
+// ofNameless says what a test gives for prefix and any number. false: it depends
+// on the number.
+func ofNameless(prefix string, test nameTest) (holds, ok bool) {
+	if !strings.ContainsAny(test.glob, "0123456789-?[]{}\\") {
+		return test.holds(prefix + "7"), true
+	}
+	first := test.glob[0]
+	return false, first != prefix[0] && !strings.ContainsRune(`*?[{\`, rune(first))
+}
+
+// maxRuns bounds the comparisons of a test of a name.
+const maxRuns = 1000
+
+// oneOfNumbers is whether e is one of numbers, by the runs without a gap.
+func oneOfNumbers(e *tree.Expr, numbers []int64, pos plan.Pos) cond {
+	out, runs := known(false), runsOf(numbers)
+	if len(runs) > maxRuns {
+		refuse(pos, "this holds for %d groups of names; a kernel half tests %d", len(runs), maxRuns)
+	}
+	test := func(op tree.Op, n int64) *tree.Expr {
+		c := constExpr(plan.MakeInt(n), pos)
+		return &tree.Expr{Op: op, Type: types.Boolean, Args: []*tree.Expr{e, c}, Pos: pos}
+	}
+	for _, r := range runs {
+		c := test(tree.OpEq, r.first)
+		if r.last > r.first {
+			c = logic(tree.OpLAnd, test(tree.OpGe, r.first), test(tree.OpLe, r.last), pos)
+		}
+		out, _ = connected(tree.OpLOr, out, cond{expr: c}, pos)
+	}
+	return out
+}
+
+// sameName compares two names that are kept in different ways.
+func sameName(l, r *tree.Expr) (_, _ *tree.Expr, ok bool) {
+	if !l.Type.IsName() || !r.Type.IsName() {
+		return l, r, false
+	}
+	if l.Type.Label != r.Type.Label {
+		l, r = asName(l), asName(r)
+	}
+	return l, r, true
+}
+
+// equalNumber is whether e, which may be None or FAULT, is the number n.
+func equalNumber(e *tree.Expr, n int64, pos plan.Pos) cond {
+	c := constExpr(plan.MakeInt(n), pos)
+	eq := &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{assume(e), c}, Pos: pos}
+	return cond{expr: tagsEqual(e, c, eq, pos)}
+}
+
+// mustFitCookie refuses more names than there is room for in a cookie.
+func mustFitCookie(n int64, pos plan.Pos) int64 {
+	if n < math.MinInt32 || n > math.MaxInt32 {
+		refuse(pos, "%s names are more than a kernel half can tell apart", strconv.FormatInt(n, 10))
+	}
+	return n
+}
