@@ -71,6 +71,10 @@ func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos,
 		*at = pos
 	}
 	j, ok := types.Join(*have, t)
+	if !ok && (have.IsName() || t.IsName()) {
+		wrong(pos, "the %s of %s %s is %s here, but %s at %s: names of functions and points are numbers in a kernel half, which share a %s with constant strings only, so use a second one",
+			what, c.Kind, name(c), inWords(t), inWords(*have), *at, c.Kind)
+	}
 	if !ok {
 		wrong(pos, "the %s of %s %s is %s here, but %s at %s: one %s holds one kind, so use a second one", what, c.Kind, name(c), inWords(t), inWords(*have), *at, c.Kind)
 	}

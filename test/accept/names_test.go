@@ -1,0 +1,144 @@
+package accept
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Names from points of all kinds share a container, two patterns of each kind and each pair of them: an entry counts what the
+// patterns count alone, in kernel halves, in user halves and in one of each.
+//
+// > `e.func` and `e.probe` where a probe has several points are numbers too, and one name has one number in the whole script:
+// > `n[e.func].add()` in probes of any kinds counts a name in one entry.
+func TestNamesShareContainers(t *testing.T) {
+	points := []string{
+		"uprobe:BIN:{forms,signs}", "uprobe:BIN:{signs,main}", "uretprobe:BIN:{forms,signs}", "uretprobe:BIN:signs",
+		"ufunc:BIN:{forms,signs}", "ufunc:BIN:{signs,forms}", "usdt:BIN:work:{forms,inlined}", "usdt:BIN:work:forms",
+		"syscall:{write,exit_group}", "syscall:write",
+	}
+	if inGuest() {
+		points = append(points, "kprobe:vfs_{read,write}", "kprobe:{vfs_read,ksys_read}", "func:{vfs_read,vfs_write}", "fentry:vfs_read")
+	}
+	for name, inUser := range map[string]func(i int) bool{
+		"kernel": func(int) bool { return false }, "user": func(int) bool { return true },
+		"mixed": func(i int) bool { return i%2 == 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := onTarget(t, "static", pairsOfNames(points, inUser), "2")
+			equalLines(t, sorted(e.stdout, "differs"), nil)
+			e.has(t, `(?m)^forms as text: True$`)
+			e.has(t, fmt.Sprintf(`(?m)^patterns that counted: %d$`, len(points)))
+		})
+	}
+}
+
+// pairsOfNames is a script that counts names at points: of each pattern alone, and of each two in a container of both.
+func pairsOfNames(points []string, inUser func(int) bool) string {
+	var s strings.Builder
+	for i := range points {
+		fmt.Fprintf(&s, "a%d = count()\n", i)
+		for j := range i {
+			fmt.Fprintf(&s, "b%d_%d = count()\n", j, i)
+		}
+	}
+	for i, p := range points {
+		fmt.Fprintf(&s, "def h%d(e):\n", i)
+		if inUser(i) {
+			s.WriteString("    unused = [1 for i in range(2)]\n")
+		}
+		fmt.Fprintf(&s, "    a%d[e.func].add()\n", i)
+		for j := range points {
+			if j != i {
+				fmt.Fprintf(&s, "    b%d_%d[e.func].add()\n", min(i, j), max(i, j))
+			}
+		}
+		fmt.Fprintf(&s, "probe(%q, h%d)\n", p, i)
+	}
+	s.WriteString("def both(x, y, z):\n    want = dict(x.items())\n    for k, v in y.items():\n        want[k] = want.get(k, 0) + v\n" +
+		"    if sorted(want.items()) != sorted(z.items()): print(\"differs\", z, sorted(want.items()), sorted(z.items()))\n" +
+		"    for k, v in want.items():\n        if z[k].value != v: print(\"differs\", k, v, z[k].value)\n")
+	s.WriteString("def done():\n")
+	for i := range points {
+		for j := range i {
+			fmt.Fprintf(&s, "    both(a%d, a%d, b%d_%d)\n", j, i, j, i)
+		}
+	}
+	s.WriteString("    print(\"forms as text:\", b0_2[\"forms\"].value == 4)\n    print(\"patterns that counted:\", len([x for x in (")
+	for i := range points {
+		fmt.Fprintf(&s, "a%d, ", i)
+	}
+	s.WriteString(") if x.items()]))\nat_exit(done)\n")
+	return s.String()
+}
+
+// Names in tables and cells, set and looked up by both halves, and their tests in kernel halves.
+//
+// > A constant string beside names is one of them, and `t["read"]` of user space finds the entry.
+// > `==`, `in (…)`, `startswith`, `endswith`, `"part" in e.func` and `matches(e.func, "glob")` work with them in a kernel half;
+// > of a name that comes from a container `==` and `in (…)` do.
+func TestNamesInTables(t *testing.T) {
+	e := onTarget(t, "static", `
+t, last, k, n, s = table(), table(), cell("none"), count(), count()
+def keep(e):
+    t[e.func] = t.get(e.func, 0) + 1
+    last[0] = e.func
+    k.set(e.func)
+probe("uprobe:BIN:{forms,signs}", keep)
+probe("syscall:{write,exit_group}", keep)
+probe("usdt:BIN:work:forms", lambda e: n["write"].add(5))
+probe("syscall:{write,exit_group}", lambda e: n[e.func].add(100), where = lambda e: e.func == "write")
+def tests(e):
+    s[e.func, e.func.startswith("f"), e.func.endswith("s"), "igns" in e.probe, matches(e.func, "*o*"), e.func in ("main", "signs"),
+      last.get(0) == e.func].add()
+probe("uprobe:BIN:{forms,main}", tests)
+probe("uprobe:BIN:{signs,main}", tests)
+probe("syscall:*", lambda e: print("call", e.func) , where = lambda e: e.func.startswith("exi") or "syscall:exit_g" in e.probe or matches(e.func, "e?it_group"))
+def done():
+    print("table", t["forms"], t["signs"], "nothing" in t, t["exit_group"], n["write"].value % 100, n["write"].value > 100, len(n.items()))
+    t["new"] = 5
+    t["forms"] += 1
+    print("changed", t["new"], t.pop("forms"), "forms" in t, sorted([x for x in t.keys() if x != "write"]), k.get(), last[0])
+    k.set("forms")
+    print("cell", k.get())
+    for key, v in sorted(s.items()): print("tests", key, v)
+at_exit(done)
+`, "2")
+	equalLines(t, sorted(e.stdout, ""), []string{
+		"call exit_group",
+		"table 2 2 False 1 10 True 1",
+		`changed 5 3 False ["exit_group", "new", "signs"] exit_group exit_group`,
+		"cell forms", "enabled 0",
+		`tests ("forms", True, True, False, True, False, True) 2`,
+		`tests ("main", False, False, False, False, True, False) 2`,
+		`tests ("signs", False, True, True, False, True, True) 2`,
+	})
+}
+
+// What names cannot do in kernel halves is said with what they can.
+//
+// > Other strings, such as `e.comm`, want a container of their own.
+// > A test of a system call's name in a kernel half that could depend on the number of a call without a name (`syscall_1000`) is
+// > refused: `e.func.endswith("64")` at `syscall:*`.
+func TestNamesRefused(t *testing.T) {
+	path := traceable(t, "static")
+	for text, want := range map[string]string{
+		`
+n = count()
+probe("uprobe:BIN:{forms,signs}", lambda e: n[e.func].add())
+probe("syscall:write", lambda e: n[e.comm].add())`: "the key of count n is a string here, but the name of a function or point at ",
+		`
+n = count()
+probe("syscall:*", kernel = lambda e: n[1 if e.func.endswith("64") else 0].add())`: `compare with whole names`,
+		`
+last = table()
+n = count()
+probe("uprobe:BIN:{forms,signs}", kernel = lambda e: last.set(0, e.func))
+probe("syscall:write", kernel = lambda e: n[last[0].startswith("f")].add())`: `test e.func itself before it is kept`,
+	} {
+		e := startrace(t, "-q", script(t, strings.ReplaceAll(text, "BIN", path)), "-c", "true")
+		if e.status == 0 || !strings.Contains(e.stderr, want) {
+			t.Errorf("%s\ngot %d, %s\nwant %s", text, e.status, e.stderr, want)
+		}
+	}
+}
