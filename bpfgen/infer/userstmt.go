@@ -73,31 +73,41 @@ func (u *user) assign(s *syntax.AssignStmt) {
 
 // assignTo binds names to parts; a tuple of values to a tuple of names is
 // bound one by one.
-func (u *user) assignTo(lhs, rhs syntax.Expr) {
+func (u *user) assignTo(lhs, rhs syntax.Expr) { u.assignment(lhs, rhs)() }
+
+// assignment evaluates the right side and gives what binds the left side to it: in a, b = b, a all of the right side is
+// evaluated before the first name changes.
+func (u *user) assignment(lhs, rhs syntax.Expr) (bind func()) {
 	if id, ok := unparen(lhs).(*syntax.Ident); ok {
 		v := u.expr(rhs)
 		u.mayDrop(u.half, rhs, v)
 		if l, ok := unparen(rhs).(*syntax.LambdaExpr); ok {
 			v = u.defined(l, id.Name, l.Function.(*resolve.Function))
 		}
-		u.bind(id.Binding.(*resolve.Binding), v)
-		return
+		return func() { u.bind(id.Binding.(*resolve.Binding), v) }
 	}
 	to, from := elementsOf(lhs), elementsOf(rhs)
 	if to != nil && len(to) == len(from) {
-		for i := range to {
-			u.assignTo(to[i], from[i])
-		}
-		return
+		return u.assignments(to, from)
 	}
-	if _, name := unparen(lhs).(*syntax.Ident); !name {
-		u.noEvent(rhs)
-	}
+	u.noEvent(rhs)
 	v := u.expr(rhs)
 	u.checkStored(lhs, v)
 	u.checkUnpacked(lhs, rhs, v)
 	u.use(v)
-	u.bindAll(lhs, v)
+	return func() { u.bindAll(lhs, v) }
+}
+
+func (u *user) assignments(to, from []syntax.Expr) (bind func()) {
+	binds := make([]func(), len(to))
+	for i := range to {
+		binds[i] = u.assignment(to[i], from[i])
+	}
+	return func() {
+		for _, bind := range binds {
+			bind()
+		}
+	}
 }
 
 func elementsOf(x syntax.Expr) []syntax.Expr {
