@@ -343,8 +343,8 @@ func asked(n **int) starlark.Unpacker { return askedInt{n} }
 type askedInt struct{ to **int }
 
 func (a askedInt) Unpack(v starlark.Value) error {
-	n, err := starlark.AsInt32(v)
-	if err != nil {
+	var n int
+	if err := starlark.AsInt(v, &n); err != nil {
 		return err
 	}
 	*a.to = &n

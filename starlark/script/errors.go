@@ -163,10 +163,11 @@ func (f *file) resolveErrors(err error, names []string) error {
 	for i, e := range list {
 		msg, known := hints[e.Msg]
 		if !known {
-			if msg = e.Msg; len(hints) < mostSought {
-				msg = undefinedHint(msg, names)
+			near := names
+			if len(hints) >= mostSought {
+				near = nil // words of other tracers are known at once, a name like this one is sought
 			}
-			msg = reword(plainResolve(), msg)
+			msg = reword(plainResolve(), undefinedHint(e.Msg, near))
 			hints[e.Msg] = msg
 		}
 		out[i] = &Error{Pos: e.Pos, Msg: msg}
@@ -182,7 +183,7 @@ func (f *file) resolveErrors(err error, names []string) error {
 
 // undefinedHint says what an undefined name probably meant. The resolver's
 // own hint knows the names of the file only; ours come first where the name
-// is a word of another tracer.
+// is a word of another tracer. Without names nothing like it is sought.
 func undefinedHint(msg string, names []string) string {
 	rest, ok := strings.CutPrefix(msg, "undefined: ")
 	if !ok {
@@ -195,7 +196,7 @@ func undefinedHint(msg string, names []string) string {
 	if ours, ok := foreignWords[name]; ok {
 		return "undefined: " + name + " (" + ours + ")"
 	}
-	if hint != "" {
+	if hint != "" || names == nil {
 		return msg
 	}
 	if near := didYouMean(name, names); near != "" || name != strings.ToUpper(name) {

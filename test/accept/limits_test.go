@@ -117,7 +117,7 @@ var limitCases = []limitCase{
 	{name: "50 locals", text: locals(50), runs: true, stdout: result(50 * 49 / 2)},
 	{name: "90 locals", slow: true, text: locals(90), stderr: `script.star:\d+:1: this handler keeps \d+ bytes of values at the same time, and a program has 512`},
 	{name: "80 strings", text: fields(80), runs: true, stdout: `a79=`},
-	{name: "130 strings", text: fields(130), stderr: `script.star:1:\d+: this handler needs \d+ bytes of memory for its strings, keys and records, and the kernel gives 32760`},
+	{name: "130 strings", text: fields(130), stderr: `script.star:1:\d+: this takes \d+ bytes, and a key, a value, a record or a string of a handler takes 32760 at most`},
 	{name: "47 calls", text: nestedCalls(47), runs: true, stdout: result(47)},
 	{name: "60 calls", text: nestedCalls(60), stderr: `script.star:\d+:\d+: calls are nested more than 48 deep`},
 	{name: "400 ifs", text: nestedIfs(400), runs: true, stdout: result(7)},

@@ -3,6 +3,7 @@ package diff
 import (
 	"encoding/binary"
 	"fmt"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/starlark/value"
@@ -46,7 +49,7 @@ func (c *checker) inUser(programs []*Program) (h *script.Host, res *infer.Result
 	for _, p := range programs {
 		src += p.Script() + fmt.Sprintf("def %s_user(e):\n    return [%s(e)]\nprobe(%s, %s_user)\n", p.Name, p.Name, p.point(), p.Name)
 	}
-	h = script.New(script.Options{StrMax: StrMax})
+	h = script.New(script.Options{Constant: kernel.Constant, StrMax: StrMax, Runtime: builtins.Idle{}, Labels: machineLabels})
 	if err = h.ParseText("diff.star", []byte(src)); err == nil {
 		err = h.Run(nil)
 	}
@@ -177,8 +180,12 @@ func wholeTexts(list []Input) []Input {
 	return list
 }
 
-// alike leaves out what docs/semantics.md says is not the same: keys stay in the kernel, whose ints they have.
-func alike(p *Program) bool { return p.Key == nil }
+// alike leaves out what docs/semantics.md says is not the same: keys stay in the kernel, whose ints they have. A cast to a
+// type of ints in a user half is computed in the kernel, which ends the handler where its operand is FAULT, though an
+// earlier line may end it before: the place of that mistake is not the same yet.
+func alike(p *Program) bool { return p.Key == nil && !castsInt.MatchString(p.Reference()) }
+
+var castsInt = regexp.MustCompile(`_cast\("[su]\d`)
 
 // TestPlacedInUser runs random programs of kernel halves in user space.
 func TestPlacedInUser(t *testing.T) {

@@ -227,6 +227,9 @@ func converted(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ [
 	if !ok {
 		return nil, fmt.Errorf("%s where an int was wanted", args[1])
 	}
+	if name == "" { // a program that is being made smaller
+		return nil, errors.New("cast without a type")
+	}
 	bits, err := strconv.Atoi(name[1:])
 	if err != nil {
 		return nil, err
