@@ -197,7 +197,6 @@ func TestUserReturnsThatMustNotBeProbed(t *testing.T) {
 
 // The depth of a recursion at each call's end, with its result.
 //
-// > At spans of calls `e.depth` says how many calls of the function, on this thread, are open around this one.
 // > `func:` and `ufunc:` pair the entry of a call with its return by the thread (in Go the goroutine), the place
 // > on the stack where the call began, and the function.
 func TestUserRecursion(t *testing.T) {
@@ -206,6 +205,8 @@ func TestUserRecursion(t *testing.T) {
 }
 
 // Calls that the next one replaces on the stack return with it.
+//
+// > At spans of calls `e.depth` says how many calls of the probe's functions, on this thread, are open around this one.
 func TestUserTailCalls(t *testing.T) {
 	e := onTarget(t, "calls", `probe("ufunc:BIN:{odd,even}", lambda e: print("call", e.func, e.args[0], e.ret, e.depth))`, "tails", "4")
 	equalLines(t, sorted(e.stdout, "call"), []string{

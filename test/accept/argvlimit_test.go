@@ -1,0 +1,24 @@
+package accept
+
+import (
+	"strings"
+	"testing"
+)
+
+// > | a list of strings, as `e.args.argv`; one that was cut has `…` as its last element | 128 strings, 1024 bytes together |
+func TestArgvLimits(t *testing.T) {
+	needTracing(t)
+	const text = `probe("syscall:execve", lambda e: printf("argv %d %d %s\n", len(e.args.argv), len(e.args.argv[-2]), e.args.argv[-1]))`
+	for _, c := range []struct{ name, command, want string }{
+		{"whole", "true" + strings.Repeat(" a", 127), "argv 128 1 a\n"},
+		{"many", "true" + strings.Repeat(" a", 128), "argv 129 1 …\n"},
+		{"long", "true " + strings.Repeat("b", 300) + " a", "argv 3 300 a\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := startrace(t, script(t, text), "-c", c.command).ok(t)
+			if !strings.HasSuffix(e.stdout, c.want) {
+				t.Errorf("got %q, want %q", excerpt(e.stdout), c.want)
+			}
+		})
+	}
+}
