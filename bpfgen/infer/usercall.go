@@ -208,10 +208,29 @@ func (u *user) builtin(name plan.Builtin, x *syntax.CallExpr) uval {
 	}
 	v := f(u.b, args, x.Lparen)
 	if kernelOnly[name] {
-		return u.partVal(x, v)
+		return u.instead(x, vals, v)
 	}
 	fails := slices.ContainsFunc(vals, func(v uval) bool { return v.fails || mayLack(v.v) })
 	return uval{v: v, known: true, part: true, caps: caps, fails: fails}
+}
+
+// instead is a call that the kernel half makes. Arguments that fail or have an
+// effect are computed in user space all the same.
+func (u *user) instead(x *syntax.CallExpr, vals []uval, v val) uval {
+	out := u.partVal(x, v)
+	first := &syntax.TupleExpr{Lparen: x.Lparen, Rparen: x.Rparen}
+	for i, a := range x.Args {
+		if vals[i].fails {
+			u.use(vals[i])
+			first.List = append(first.List, argValue(a))
+		}
+	}
+	if first.List == nil {
+		return out
+	}
+	u.half.First[x] = first
+	out.first, out.fails = first, true
+	return out
 }
 
 // hasOrGetAttr folds for the point; the result is sent, because another

@@ -15,8 +15,6 @@ import (
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/infer"
-	"github.com/startrace/startrace/builtins"
-	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/starlark/value"
@@ -43,17 +41,16 @@ def _cell_add(c, v = 1): c.set(c.get() + v)
 // chosen is what the compiler says of a part of the event that only user space could choose (docs/semantics.md).
 const chosen = "which part of the event this is is decided in user space"
 
+// inUserSpace is what it says of an argument of cast, mem and their like that only user space knows.
+const inUserSpace = "runs in the kernel, but an argument is computed in user space"
+
 // inUser compiles the programs as handlers that run in user space.
 func (c *checker) inUser(programs []*Program) (h *script.Host, res *infer.Result, u *bpfgen.Unit, err error) {
 	src := ""
 	for _, p := range programs {
 		src += p.Script() + fmt.Sprintf("def %s_user(e):\n    return [%s(e)]\nprobe(%s, %s_user)\n", p.Name, p.Name, p.point(), p.Name)
 	}
-	h = script.New(script.Options{Constant: kernel.Constant, StrMax: StrMax, Runtime: builtins.Idle{}, Labels: machineLabels})
-	if err = h.ParseText("diff.star", []byte(src)); err == nil {
-		err = h.Run(nil)
-	}
-	if err != nil {
+	if h, err = host(src); err != nil {
 		return nil, nil, nil, err
 	}
 	if res, err = infer.Unit(h.Plan(), c.facts); err != nil {
@@ -72,7 +69,7 @@ func (c *checker) checkPlaced(programs []*Program) {
 	}
 	if err != nil {
 		if len(programs) == 1 {
-			if strings.Contains(err.Error(), chosen) {
+			if strings.Contains(err.Error(), chosen) || strings.Contains(err.Error(), inUserSpace) {
 				c.open++
 				return
 			}
@@ -113,6 +110,8 @@ type placed struct {
 	probe   int
 	program *Program
 	lines   int // of the reference without exactInts
+	// unread: the kernel half of the last run ended with an error.
+	unread bool
 }
 
 func (c *checker) comparePlaced(p *placed) {
@@ -129,6 +128,12 @@ func (c *checker) comparePlaced(p *placed) {
 		}
 		want := p.ref.run(p.program, end)
 		got, err := p.run(end)
+		if got.value == nil && (p.unread || strings.Contains(got.what, "works on parts of an event")) && computedThere.MatchString(p.program.Script()) {
+			if c.open++; p.program.keepsState() {
+				return
+			}
+			continue
+		}
 		if want.line > p.lines {
 			want.line = got.line // it failed in one of exactInts
 		}
@@ -155,8 +160,11 @@ func (p *placed) run(in Input) (outcome, error) {
 	case err != nil:
 		return outcome{}, err
 	case n == 0: // no start, or an error of the kernel half
-		return p.m.failure()
+		out, err := p.m.failure()
+		p.unread = err == nil && out.value == nil
+		return out, err
 	}
+	p.unread = false
 	if list, ok := out.value.(*starlark.List); ok {
 		out.value = list.Index(0)
 	}
@@ -180,12 +188,12 @@ func wholeTexts(list []Input) []Input {
 	return list
 }
 
-// alike leaves out what docs/semantics.md says is not the same: keys stay in the kernel, whose ints they have. A cast to a
-// type of ints in a user half is computed in the kernel, which ends the handler where its operand is FAULT, though an
-// earlier line may end it before: the place of that mistake is not the same yet.
-func alike(p *Program) bool { return p.Key == nil && !castsInt.MatchString(p.Reference()) }
+// alike leaves out what docs/semantics.md says is not the same: keys stay in the kernel, whose ints they have.
+func alike(p *Program) bool { return p.Key == nil }
 
-var castsInt = regexp.MustCompile(`_cast\("[su]\d`)
+// computedThere is what the kernel computes for a user half. With what cannot be read it ends the handler before that
+// begins, wherever it stands.
+var computedThere = regexp.MustCompile(`\b(cast|container_of|mem|cstr)\(`)
 
 // TestPlacedInUser runs random programs of kernel halves in user space.
 func TestPlacedInUser(t *testing.T) {

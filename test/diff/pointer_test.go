@@ -232,7 +232,7 @@ func converted(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ [
 	}
 	bits, err := strconv.Atoi(name[1:])
 	if err != nil {
-		return nil, err
+		return nil, err // made by Shrink
 	}
 	w := new(big.Int).And(n.BigInt(), new(big.Int).SetUint64(math.MaxUint64)).Uint64()
 	return widen(w<<(64-bits)>>(64-bits), bits, map[byte]Type{'s': signed, 'u': unsigned}[name[0]]), nil
