@@ -102,7 +102,7 @@ func (b *builder) comps(v val, out []*ir.Value) []*ir.Value {
 	switch {
 	case v.t.Kind == types.None || v.t.Kind == types.Bot:
 	case isText(v.t.Kind):
-		out = append(out, b.strAddr(v.s, 0), b.strLen(v.s), b.strFlags(v.s))
+		out = append(out, b.joinedAddr(v), b.strLen(v.s), b.strFlags(v.s))
 	case v.t.Kind == types.Tuple || v.t.Kind == types.Record:
 		for _, e := range v.elems {
 			out = b.comps(e, out)
@@ -111,6 +111,17 @@ func (b *builder) comps(v val, out []*ir.Value) []*ir.Value {
 		out = append(out, v.x)
 	}
 	return out
+}
+
+// joinedAddr is the address of a string that comes to a join, where its memory
+// counts as large as its type says. Kernels before 5.12 do not always know there
+// that a constant is shorter, so it is as long for them.
+func (b *builder) joinedAddr(v val) *ir.Value {
+	if v.s.konst == nil || !b.NoCmpXchg {
+		return b.strAddr(v.s, 0)
+	}
+	text := pad(*v.s.konst)
+	return b.constAddr(text + string(make([]byte, max(0, layout.StringRoom(v.t.Cap)-len(text)))))
 }
 
 // assemble is the opposite of comps: it takes components from next.
