@@ -52,7 +52,7 @@ lint:
 	CGO_ENABLED=0 $(GO) tool staticcheck ./...
 
 test: lint all workload race
-	CGO_ENABLED=0 $(GO) run ./test/run $(TESTFLAGS) ./...
+	CGO_ENABLED=0 $(GO) run ./test/run $(TESTFLAGS) -timeout 20m ./...
 
 # The race detector is a C library.
 race:
@@ -75,7 +75,7 @@ test-vm-arm64:
 
 # The short form, for every change. Retpolines cost the emulator a third of its time; the long form has them.
 test-vm-short:
-	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append mitigations=off -timeout 14m -suite -short -again $(VMFLAGS)
+	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append mitigations=off -timeout 20m -suite -short -again $(VMFLAGS)
 
 test-all: test arm64 test-vm test-vm-arm64 fuzz diff mutate bench
 
