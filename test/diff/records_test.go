@@ -103,7 +103,7 @@ func (g *recordGen) program(name string) *Program {
 // TestRecordsOfStrings loads and compares such functions.
 func TestRecordsOfStrings(t *testing.T) {
 	needBPF(t)
-	n, seed := setting(t, "DIFF_RECORDS", 40), setting(t, "DIFF_SEED", 1)
+	n, seed := setting(t, "DIFF_RECORDS", 10), setting(t, "DIFF_SEED", 1)
 	c := &checker{facts: facts(t), inputs: Inputs(5, 12)}
 	for i := seed; i < seed+n && len(c.found) < maxFindings; i++ {
 		g := &recordGen{r: rand.New(rand.NewPCG(uint64(i), 0x5ec))}
