@@ -46,8 +46,8 @@ func Update(x, k starlark.Value, op string, v starlark.Value) error {
 	return setIndex(x, k, sum)
 }
 
-// updateTries bounds the attempts to change an entry that programs change, too.
-const updateTries = 1000
+// updateTries bounds the attempts to change an entry that programs change, too: some tenths of a second.
+const updateTries = 100_000
 
 // updateTable is t[k] op= v, where a missing entry is 0, as in kernel halves.
 func updateTable(t *Table, k starlark.Value, op syntax.Token, v starlark.Value) error {
@@ -64,6 +64,9 @@ func updateTable(t *Table, k starlark.Value, op syntax.Token, v starlark.Value) 
 		next, err := starlark.Binary(op, old, v)
 		if err != nil {
 			return err
+		}
+		if same, err := starlark.Equal(old, next); found && same && err == nil {
+			return nil // the entry was next when it was read
 		}
 		if done, err := t.change(k, op, old, next, found); done || err != nil {
 			return err
