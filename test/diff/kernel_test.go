@@ -13,10 +13,12 @@ import (
 	"github.com/cilium/ebpf/btf"
 	"github.com/cilium/ebpf/rlimit"
 	"go.starlark.net/starlark"
+	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/bpf"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/state"
 	"github.com/startrace/startrace/internal/stream"
@@ -137,6 +139,7 @@ type machine struct {
 	// names and starts are programs by the probe; a span has both.
 	names, starts map[int]string
 	sites         []uint64
+	counters      []byte // the map of sites, mapped
 	memory        *memory
 	state         map[string]starlark.Value // containers by their names
 	backends      []state.Container
@@ -164,7 +167,12 @@ func load(u *bpfgen.Unit) (_ *machine, err error) {
 			return nil, err
 		}
 	}
-	if m.memory, err = newMemory(); err != nil {
+	if counters := m.loaded.Maps[bpfgen.MapSites]; counters != nil {
+		if m.counters, err = unix.Mmap(counters.FD(), 0, 8*len(u.Sites), unix.PROT_READ, unix.MAP_SHARED); err != nil {
+			return nil, fmt.Errorf("map the counters of sites: %w", err)
+		}
+	}
+	if m.memory, err = theMemory(); err != nil {
 		return nil, err
 	}
 	return m, m.bind()
@@ -174,8 +182,8 @@ func (m *machine) close() {
 	if m.reader != nil {
 		m.reader.Close()
 	}
-	if m.memory != nil {
-		m.memory.close()
+	if m.counters != nil {
+		_ = unix.Munmap(m.counters)
 	}
 	for _, b := range m.backends {
 		_ = b.Close()
@@ -197,18 +205,22 @@ func (m *machine) runProgram(name string, probe int, in Input) (outcome, error) 
 	if name == "" {
 		return outcome{value: starlark.None}, nil
 	}
-	ctx, err := m.memory.context(in)
-	if err != nil {
+	if err := m.trigger(name, in); err != nil {
 		return outcome{}, err
-	}
-	if _, err := m.loaded.Programs[name].Run(&ebpf.RunOptions{Context: ctx}); err != nil {
-		return outcome{}, fmt.Errorf("run %s: %w", name, err)
 	}
 	out, err := m.record(probe)
 	if out.value == nil && err == nil {
 		return m.failure()
 	}
 	return out, err
+}
+
+// trigger runs a program once with an input.
+func (m *machine) trigger(name string, in Input) error {
+	if _, err := bpf.Run(m.loaded.Programs[name].FD(), m.memory.context(in)); err != nil {
+		return fmt.Errorf("run %s: %w", name, err)
+	}
+	return nil
 }
 
 // record decodes what the program sent.
@@ -252,18 +264,13 @@ func (m *machine) result(rec *wire.Record) (starlark.Value, error) {
 }
 
 // failure finds the counter that has grown. All are noted, so that the next program's run does not find them again.
-func (m *machine) failure() (outcome, error) {
-	counters := m.loaded.Maps[bpfgen.MapSites]
-	if counters == nil {
-		return outcome{value: starlark.None}, nil
-	}
-	b, err := counters.LookupBytes(uint32(0))
-	if err != nil {
-		return outcome{}, err
-	}
+func (m *machine) failure() (_ outcome, err error) {
 	out := outcome{value: starlark.None}
+	if m.counters == nil {
+		return out, nil
+	}
 	for i, s := range m.unit.Sites {
-		n := binary.NativeEndian.Uint64(b[8*i:])
+		n := binary.NativeEndian.Uint64(m.counters[8*i:])
 		if n == m.sites[i] {
 			continue
 		}

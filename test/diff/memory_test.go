@@ -3,6 +3,7 @@ package diff
 import (
 	"encoding/binary"
 	"fmt"
+	"sync"
 	"unsafe"
 
 	"github.com/cilium/ebpf"
@@ -12,6 +13,9 @@ import (
 
 const pageSize = 4096
 
+// theMemory is what all units share.
+var theMemory = sync.OnceValues(newMemory)
+
 // memory is what the arguments of events point to: strings and nodes of this process, and nodes of the kernel, which lie
 // in a map.
 type memory struct {
@@ -19,7 +23,7 @@ type memory struct {
 	used   int    // of the rest
 	kernel *ebpf.Map
 	base   uint64 // where the map's value lies
-	block  [pageSize]byte
+	block  []byte // the map's value, mapped
 }
 
 func newMemory() (*memory, error) {
@@ -39,6 +43,9 @@ func newMemory() (*memory, error) {
 
 func (m *memory) close() {
 	_ = unix.Munmap(m.own)
+	if m.block != nil {
+		_ = unix.Munmap(m.block)
+	}
 	if m.kernel != nil {
 		m.kernel.Close()
 	}
@@ -46,8 +53,12 @@ func (m *memory) close() {
 
 // openKernel makes the map. A program writes the address of its value into it.
 func (m *memory) openKernel() (err error) {
-	if m.kernel, err = ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: pageSize, MaxEntries: 1}); err != nil {
+	spec := &ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: pageSize, MaxEntries: 1, Flags: unix.BPF_F_MMAPABLE}
+	if m.kernel, err = ebpf.NewMap(spec); err != nil {
 		return err
+	}
+	if m.block, err = unix.Mmap(m.kernel.FD(), 0, pageSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
+		return fmt.Errorf("map the memory of an array: %w", err)
 	}
 	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.RawTracepoint, License: "GPL", Instructions: asm.Instructions{
 		asm.LoadMapValue(asm.R1, m.kernel.FD(), 0),
@@ -62,16 +73,13 @@ func (m *memory) openKernel() (err error) {
 	if _, err := p.Run(&ebpf.RunOptions{Context: make([]uint64, 12)}); err != nil {
 		return err
 	}
-	b, err := m.kernel.LookupBytes(uint32(0))
-	if err == nil {
-		m.base = binary.NativeEndian.Uint64(b)
-	}
-	return err
+	m.base = binary.NativeEndian.Uint64(m.block)
+	return nil
 }
 
 // context writes what an input points to and gives the words of the tracepoint. The first string lies at the end of its
 // page, before memory that cannot be read.
-func (m *memory) context(in Input) ([]uint64, error) {
+func (m *memory) context(in Input) []uint64 {
 	ctx := in.Words
 	at := 2 * pageSize
 	m.used = 3 * pageSize
@@ -94,7 +102,7 @@ func (m *memory) context(in Input) ([]uint64, error) {
 	for i := range in.Nodes {
 		m.writeNode(i, &in.Nodes[i])
 	}
-	return ctx[:], m.kernel.Put(uint32(0), m.block[:])
+	return ctx[:]
 }
 
 // put writes bytes at an offset of this process's memory and gives their address.

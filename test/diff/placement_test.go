@@ -11,8 +11,6 @@ import (
 
 	"go.starlark.net/starlark"
 
-	"github.com/cilium/ebpf"
-
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/wire"
@@ -145,11 +143,7 @@ func (c *checker) comparePlaced(p *placed) {
 
 func (p *placed) run(in Input) (outcome, error) {
 	var out outcome
-	ctx, err := p.m.memory.context(in)
-	if err != nil {
-		return outcome{}, err
-	}
-	if _, err := p.m.loaded.Programs[p.m.names[p.probe]].Run(&ebpf.RunOptions{Context: ctx}); err != nil {
+	if err := p.m.trigger(p.m.names[p.probe], in); err != nil {
 		return outcome{}, err
 	}
 	n, err := p.m.reader.Drain(2, func(buf []byte) {

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cilium/ebpf"
 	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/bpfgen"
@@ -135,11 +134,7 @@ func (c *checker) compareUser(m *machine, p *Program, probe int, fn starlark.Cal
 
 // deliver runs the program and calls f with the record as m.event.
 func (m *machine) deliver(probe int, in Input, f func() outcome) (out outcome, err error) {
-	ctx, err := m.memory.context(in)
-	if err != nil {
-		return outcome{}, err
-	}
-	if _, err := m.loaded.Programs[m.names[probe]].Run(&ebpf.RunOptions{Context: ctx}); err != nil {
+	if err := m.trigger(m.names[probe], in); err != nil {
 		return outcome{}, err
 	}
 	n, err := m.reader.Drain(2, func(buf []byte) {
