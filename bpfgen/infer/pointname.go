@@ -13,10 +13,10 @@ import (
 // A program that serves several points knows at which of them it runs by the
 // cookie that it was attached with: the numbers of the names of its function and
 // of the point (see nameTable). Readers see the name. Where the kernel has no cookies (before 5.15) each
-// point whose name is asked for has a program of its own.
+// point whose name is asked for has a program of its own, with its number as a constant: a script means the same there.
 
 // numberPoints gives the points of the probe their numbers, and decides whether
-// they are known by them.
+// they are known by them, and whether the kernel tells a program the number of its point.
 func (pr *probe) numberPoints() {
 	pr.points = map[tree.Point]int{}
 	list, known := pr.u.earlierPoints(pr.p.ID)
@@ -33,7 +33,7 @@ func (pr *probe) numberPoints() {
 	}
 	for _, t := range pr.targets {
 		for _, one := range t.parts() {
-			pr.cookies = pr.cookies || len(one.funcs) > 1
+			pr.names = pr.names || len(one.funcs) > 1
 			if len(one.funcs) == 0 {
 				add(tree.Point{Name: one.text})
 			}
@@ -48,9 +48,10 @@ func (pr *probe) numberPoints() {
 		}
 	}
 	if known { // as in the units that were before
-		pr.cookies = numbered
+		pr.names = numbered
 	}
-	if pr.cookies = pr.cookies && pr.u.facts.Features().Cookies; pr.cookies {
+	pr.cookies = pr.names && pr.u.facts.Features().Cookies
+	if pr.names {
 		if pr.u.res.Tree.Points == nil {
 			pr.u.res.Tree.Points = map[int][]tree.Point{}
 		}
@@ -77,9 +78,11 @@ func (pr *probe) pointCookie(f *funcPoint) int64 {
 func (pr *probe) pointLabel(f *funcView, label, text string, pos plan.Pos) val {
 	if !pr.cookies {
 		f.ask("func")
-		return strVal(text)
 	}
-	if !f.shared {
+	switch {
+	case !pr.names:
+		return strVal(text)
+	case !f.shared || !pr.cookies:
 		return exprVal(pr.labelled(pr.u.nameConst(text, pos), label))
 	}
 	e := pr.cookie(f, pos)
@@ -115,7 +118,7 @@ func (pr *probe) labelled(e *tree.Expr, label string) *tree.Expr {
 
 // plainName is e.probe at a point that is not one of functions.
 func (pr *probe) plainName(text string, pos plan.Pos) val {
-	if !pr.cookies {
+	if !pr.names {
 		return strVal(text)
 	}
 	return exprVal(pr.labelled(pr.u.nameConst(text, pos), "point"))

@@ -17,9 +17,10 @@ type probe struct {
 	// handler and starter are the functions that may run on either side.
 	handler, starter *role
 	argNames         map[string]bool
-	// points are the numbers of the points; cookies: programs know them by it.
-	points  map[tree.Point]int
-	cookies bool
+	// points are the numbers of the points; names says that readers know them by these, cookies that the kernel tells
+	// a program that stands at several of them at which it runs.
+	points         map[tree.Point]int
+	names, cookies bool
 	// filterReads are the containers that what runs before the handler asks.
 	filterReads map[int]bool
 	// closers complete the programs of spans when all values are known.

@@ -18,7 +18,7 @@ func TestNamesShareContainers(t *testing.T) {
 		"syscall:{write,exit_group}", "syscall:write",
 	}
 	if inGuest() {
-		points = append(points, "kprobe:vfs_{read,write}", "kprobe:{vfs_read,ksys_read}", "func:{vfs_read,vfs_write}", "fentry:vfs_read")
+		points = append(points, "kprobe:vfs_{read,write}", "kprobe:{vfs_write,ksys_write}", "func:{vfs_read,vfs_write}", "fentry:vfs_write")
 	}
 	for name, inUser := range map[string]func(i int) bool{
 		"kernel": func(int) bool { return false }, "user": func(int) bool { return true },
