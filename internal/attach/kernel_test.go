@@ -45,7 +45,7 @@ func counting(i int) asm.Instructions {
 // probe and a site of its number.
 func unitOf(points ...tree.Attach) *bpfgen.Unit {
 	u := &bpfgen.Unit{
-		Tree: &tree.Unit{},
+		Tree: &tree.Unit{Spans: []*tree.Span{{}}}, // the one of all points at system calls
 		Spec: &ebpf.CollectionSpec{
 			Maps: map[string]*ebpf.MapSpec{bpfgen.MapSites: {
 				Name: "sites", Type: ebpf.Array, KeySize: 4, ValueSize: uint32(8 * len(points)),
