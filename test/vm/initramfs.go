@@ -25,7 +25,7 @@ type load struct {
 	files   []carry
 	modules []string
 	env     []string
-	shared  []string // the tests of which each kernel takes a part
+	shared  map[string][]string // by package, the tests of which each kernel takes a part
 }
 
 const (

@@ -102,7 +102,7 @@ func parse(args []string) (options, error) {
 	flags.BoolVar(&o.suite, "suite", false, "build and run the kernel tests of packages")
 	flags.BoolVar(&o.short, "short", false, "with -suite: the short form of the tests")
 	flags.BoolVar(&o.again, "again", false, "run the tests that failed a second time, alone; the timeout is for both")
-	flags.BoolVar(&o.share, "share", false, "with -suite: each kernel takes a part of the tests that drive the command, not all of them")
+	flags.BoolVar(&o.share, "share", false, "with -suite: each kernel takes a part of the tests that take long and are much the same on each, not all of them")
 	flags.IntVar(&o.slowest, "slowest", 0, "list as many of the tests that took longest")
 	flags.IntVar(&o.parallel, "j", 1, "number of guests that run at a time")
 	flags.BoolVar(&o.renew, "renew", false, "fetch the newest kernels again")
@@ -142,7 +142,7 @@ func (o *options) prepare(dir string) error {
 	}
 	built, err := buildSuite(dir, o.arch, o.words, o.testFlags())
 	if err == nil && o.share {
-		err = built.shareTests(suiteBinary(dir, drivesCommand))
+		err = built.shareTests(dir)
 	}
 	o.load.jobs = built.jobs
 	o.load.files = append(o.load.files, built.files...)

@@ -6,15 +6,19 @@ import (
 )
 
 func TestShare(t *testing.T) {
-	l := load{jobs: []job{{name: "bpfgen", args: []string{"./bpfgen.test"}}, {name: drivesCommand, args: []string{"./accept.test"}}}}
+	l := load{jobs: []job{
+		{name: "bpfgen", args: []string{"./bpfgen.test"}}, {name: drivesCommand, args: []string{"./accept.test"}},
+		{name: "cmd/startrace", args: []string{"./startrace.test"}},
+	}}
 	if got := l.share(0, 2); len(got.jobs[1].args) != 1 {
 		t.Errorf("nothing is shared, and the job got %q", got.jobs[1].args)
 	}
-	l.shared = []string{"TestA", "TestB", "TestC"}
-	for kernel, want := range []string{"-test.run=^(TestA|TestC)$", "-test.run=^(TestB)$"} {
+	l.shared = map[string][]string{drivesCommand: {"TestA", "TestB", "TestC"}, "cmd/startrace": {"TestD", "TestE"}}
+	for kernel, want := range [][]string{{"^(TestA)$", "^(TestD)$"}, {"^(TestB|TestC)$", "^(TestE)$"}} {
 		got := l.share(kernel, 2)
-		if !slices.Equal(got.jobs[1].args, []string{"./accept.test", want}) || len(got.jobs[0].args) != 1 {
-			t.Errorf("kernel %d: %q and %q", kernel, got.jobs[0].args, got.jobs[1].args)
+		if len(got.jobs[0].args) != 1 || !slices.Equal(got.jobs[1].args, []string{"./accept.test", "-test.run=" + want[0]}) ||
+			!slices.Equal(got.jobs[2].args, []string{"./startrace.test", "-test.run=" + want[1]}) {
+			t.Errorf("kernel %d: %v", kernel, got.jobs)
 		}
 	}
 	if len(l.jobs[1].args) != 1 {
