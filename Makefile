@@ -28,7 +28,7 @@ CONCURRENT = ./internal/session/... ./internal/stream/...
 EMULATOR ?= qemu-aarch64-static
 EMULATED = ./bpfgen/... $(addprefix ./internal/,attach binary elffile gofunc kernel locate mapping procs stream symbols usdt wire) ./starlark/... ./builtins
 
-.PHONY: all install workload lint test race test-vm test-vm-arm64 test-vm-short test-all bench fuzz diff mutate arm64 clean
+.PHONY: all install workload lint test race test-vm test-vm-arm64 test-vm-short test-all bench fuzz diff diff-vm mutate arm64 clean
 
 all:
 	$(BUILD) -ldflags '$(LDFLAGS)' -o bin/startrace ./cmd/startrace
@@ -79,9 +79,14 @@ test-vm-short:
 
 test-all: test arm64 test-vm test-vm-arm64 fuzz diff mutate bench
 
-# Random functions in the kernel and in the interpreter; DIFF_SEED and DIFF_DUMP=1 look at one of them.
+# Random functions in the kernel and in the interpreter; DIFF_SEED and DIFF_DUMP=1 look at one of them. With DIFF_KERNEL=5.10
+# they are compiled here and run in guests with that kernel.
 diff:
-	DIFF_PROGRAMS=20000 CGO_ENABLED=0 $(GO) test -count=1 -timeout 60m -run 'TestPrograms|TestUserHalves' -v ./test/diff
+	DIFF_PROGRAMS=100000 CGO_ENABLED=0 $(GO) test -count=1 -timeout 10h -run 'TestPrograms$$' -v ./test/diff
+	DIFF_PROGRAMS=20000 CGO_ENABLED=0 $(GO) test -count=1 -timeout 10h -run 'TestUserHalves$$' -v ./test/diff
+
+diff-vm:
+	@set -e; for kernel in 5.10 7.2; do $(MAKE) diff DIFF_KERNEL=$$kernel; done
 
 # Good scripts with random changes: messages or programs that the kernel takes; MUTATE_SEED and MUTATE_SHOW=1 look at one.
 mutate:

@@ -34,6 +34,7 @@ type checker struct {
 	found     []*finding
 	outlining build.Outlining
 	subs      int // subprograms
+	guests    *guests
 	// Counts of runs: compared, those left open by the documentation, those that ended with an error, with None.
 	runs, open, errors, nones, programs, insns, limits int
 }
@@ -124,11 +125,7 @@ func programAt(programs []*Program, line int) *Program {
 func (c *checker) rejected(programs []*Program, u *bpfgen.Unit, err error) {
 	for _, p := range u.Tree.Programs {
 		if strings.Contains(err.Error(), "program "+p.Name+":") {
-			if tooLong(programs[p.Probe], err) {
-				c.limits++
-			} else {
-				c.note("rejected", programs[p.Probe], "%+v", err)
-			}
+			c.refusedBy(programs[p.Probe], err)
 			c.check(keep(programs, map[*Program]bool{programs[p.Probe]: true}))
 			return
 		}
@@ -146,15 +143,14 @@ func tooLong(p *Program, err error) bool {
 
 // execute loads the unit and runs all programs on all inputs.
 func (c *checker) execute(programs []*Program, u *bpfgen.Unit) {
-	m, err := load(u)
-	if err != nil {
-		c.rejected(programs, u, err)
-		return
-	}
-	defer m.close()
 	for _, s := range u.Spec.Programs {
 		c.insns += len(s.Instructions)
 	}
+	then := func(m *machine) { c.compareAll(programs, m) }
+	c.on(u, programs, then, func(err error) { c.rejected(programs, u, err) })
+}
+
+func (c *checker) compareAll(programs []*Program, m *machine) {
 	src := ""
 	for _, p := range programs {
 		src += p.Reference() + "\n" // a line for probe()
@@ -169,8 +165,21 @@ func (c *checker) execute(programs []*Program, u *bpfgen.Unit) {
 		return
 	}
 	for i, p := range programs {
+		if err := m.refused(i); err != nil {
+			c.refusedBy(p, err)
+			continue
+		}
 		c.programs++
 		c.compare(m, r, i, p)
+	}
+}
+
+// refusedBy notes that the kernel refused a program.
+func (c *checker) refusedBy(p *Program, err error) {
+	if tooLong(p, err) {
+		c.limits++
+	} else {
+		c.note("rejected", p, "%+v", err)
 	}
 }
 

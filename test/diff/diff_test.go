@@ -68,6 +68,7 @@ func random(t *testing.T, c *checker) {
 	}
 	n, seed := setting(t, "DIFF_PROGRAMS", otherwise), setting(t, "DIFF_SEED", 1)
 	c.facts, c.inputs = facts(t), Inputs(1, 24)
+	c.guests = guestsFor(c.inputs)
 	begin := time.Now()
 	for at := 0; at < n; at += perUnit {
 		var programs []*Program
@@ -75,6 +76,9 @@ func random(t *testing.T, c *checker) {
 			programs = append(programs, Generate(uint64(seed+i), fmt.Sprintf("f%d", seed+i)))
 		}
 		c.check(programs)
+		if err := c.flush(at+perUnit >= n); err != nil {
+			t.Fatal(err)
+		}
 		if len(c.found) >= maxFindings {
 			break
 		}

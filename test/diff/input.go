@@ -35,11 +35,12 @@ type Text struct {
 
 // An Input is what one event carries.
 type Input struct {
-	Words [12]uint64 // by the index in Fields
-	Texts [12]Text
-	Leads bool // u64 is the address of s
-	P     int  // where p leads: the number of a node, Null or Nowhere
-	Nodes [Nodes]Node
+	Number int        // among those of a seed
+	Words  [12]uint64 // by the index in Fields
+	Texts  [12]Text
+	Leads  bool // u64 is the address of s
+	P      int  // where p leads: the number of a node, Null or Nowhere
+	Nodes  [Nodes]Node
 }
 
 // Inputs makes n inputs of a seed.
@@ -47,6 +48,7 @@ func Inputs(seed uint64, n int) []Input {
 	g := &gen{r: rand.New(rand.NewPCG(seed, 0x19))}
 	out := make([]Input, n)
 	for i := range out {
+		out[i].Number = i
 		for j, f := range Fields {
 			switch {
 			case f.Bits == 0:

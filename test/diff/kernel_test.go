@@ -116,19 +116,25 @@ func compileFor(src string, facts *kernel.Facts, strMax int, options bpfgen.Opti
 
 // options are those for this kernel, with a ring that takes little memory.
 func options() bpfgen.Options {
-	v, _ := kernel.Release() // what atLeast says where it is not known
-	o := bpfgen.For(v)
+	o := bpfgen.For(release())
 	o.RingSize = 1 << 16
 	return o
+}
+
+// release is the version of the kernel that programs run on, which may be a guest's; 0 where it is not known.
+func release() kernel.Version {
+	v, _ := kernel.Release()
+	if name := os.Getenv(guestKernel); name != "" {
+		v = kernel.Version{Text: name}
+		_, _ = fmt.Sscanf(name, "%d.%d", &v.Major, &v.Minor)
+	}
+	return v
 }
 
 // old reports whether this kernel has no atomics that give the old value.
 func old() bool { return !atLeast(5, 12) }
 
-func atLeast(major, minor int) bool {
-	v, err := kernel.Release()
-	return err == nil && v.AtLeast(major, minor)
-}
+func atLeast(major, minor int) bool { return release().AtLeast(major, minor) }
 
 // machine runs the programs of a unit in the kernel.
 type machine struct {
@@ -141,11 +147,12 @@ type machine struct {
 	sites         []uint64
 	counters      []byte // the map of sites, mapped
 	memory        *memory
+	guest         *replay                   // what a guest did, where the unit ran in one
 	state         map[string]starlark.Value // containers by their names
 	backends      []state.Container
 }
 
-func load(u *bpfgen.Unit) (_ *machine, err error) {
+func newMachine(u *bpfgen.Unit) *machine {
 	m := &machine{unit: u, names: map[int]string{}, starts: map[int]string{}, event: value.NewEvent(decoder()), sites: make([]uint64, len(u.Sites))}
 	for _, p := range u.Tree.Programs {
 		if len(u.Tree.Spans) > 0 && strings.HasSuffix(p.Name, "_in") {
@@ -154,6 +161,11 @@ func load(u *bpfgen.Unit) (_ *machine, err error) {
 		}
 		m.names[p.Probe] = p.Name
 	}
+	return m
+}
+
+func load(u *bpfgen.Unit) (_ *machine, err error) {
+	m := newMachine(u)
 	if m.loaded, err = ebpf.NewCollection(u.Spec); err != nil {
 		return nil, err
 	}
@@ -167,10 +179,8 @@ func load(u *bpfgen.Unit) (_ *machine, err error) {
 			return nil, err
 		}
 	}
-	if counters := m.loaded.Maps[bpfgen.MapSites]; counters != nil {
-		if m.counters, err = unix.Mmap(counters.FD(), 0, 8*len(u.Sites), unix.PROT_READ, unix.MAP_SHARED); err != nil {
-			return nil, fmt.Errorf("map the counters of sites: %w", err)
-		}
+	if err := m.mapCounters(); err != nil {
+		return nil, err
 	}
 	if m.memory, err = theMemory(); err != nil {
 		return nil, err
@@ -178,13 +188,37 @@ func load(u *bpfgen.Unit) (_ *machine, err error) {
 	return m, m.bind()
 }
 
+// mapCounters maps the counters of the unit's sites, if it has some.
+func (m *machine) mapCounters() (err error) {
+	counters := m.loaded.Maps[bpfgen.MapSites]
+	if counters == nil {
+		return nil
+	}
+	if m.counters, err = unix.Mmap(counters.FD(), 0, int(counters.ValueSize()), unix.PROT_READ, unix.MAP_SHARED); err != nil {
+		return fmt.Errorf("map the counters of sites: %w", err)
+	}
+	return nil
+}
+
+func (m *machine) unmapCounters() {
+	if m.counters != nil && m.guest == nil {
+		_ = unix.Munmap(m.counters)
+	}
+}
+
+// drain gives the records that were sent.
+func (m *machine) drain(f func([]byte)) (int, error) {
+	if m.reader == nil {
+		return m.guest.drain(f), nil
+	}
+	return m.reader.Drain(2, f)
+}
+
 func (m *machine) close() {
 	if m.reader != nil {
 		m.reader.Close()
 	}
-	if m.counters != nil {
-		_ = unix.Munmap(m.counters)
-	}
+	m.unmapCounters()
 	for _, b := range m.backends {
 		_ = b.Close()
 	}
@@ -217,6 +251,9 @@ func (m *machine) runProgram(name string, probe int, in Input) (outcome, error) 
 
 // trigger runs a program once with an input.
 func (m *machine) trigger(name string, in Input) error {
+	if m.guest != nil {
+		return m.guest.run(m, name, in)
+	}
 	if _, err := bpf.Run(m.loaded.Programs[name].FD(), m.memory.context(in)); err != nil {
 		return fmt.Errorf("run %s: %w", name, err)
 	}
@@ -225,10 +262,7 @@ func (m *machine) trigger(name string, in Input) error {
 
 // record decodes what the program sent.
 func (m *machine) record(probe int) (out outcome, err error) {
-	if m.reader == nil {
-		return outcome{}, nil
-	}
-	_, err = m.reader.Drain(2, func(buf []byte) {
+	_, err = m.drain(func(buf []byte) {
 		rec := m.unit.Tree.Records[binary.NativeEndian.Uint32(buf[wire.HeaderNumber:])]
 		m.event.Set(rec, buf)
 		switch {

@@ -60,25 +60,16 @@ func (c *checker) inUser(programs []*Program) (h *script.Host, res *infer.Result
 
 // checkPlaced runs the programs in user space.
 func (c *checker) checkPlaced(programs []*Program) {
+	failed := func(err error) { c.apart(programs, err, c.checkPlaced) }
 	h, res, u, err := c.inUser(programs)
-	var m *machine
-	if err == nil {
-		m, err = load(u)
-	}
 	if err != nil {
-		if len(programs) == 1 {
-			if strings.Contains(err.Error(), chosen) || strings.Contains(err.Error(), inUserSpace) {
-				c.open++
-				return
-			}
-			c.note("refused", programs[0], "%v", err)
-			return
-		}
-		c.checkPlaced(programs[:len(programs)/2])
-		c.checkPlaced(programs[len(programs)/2:])
+		failed(err)
 		return
 	}
-	defer m.close()
+	c.on(u, programs, func(m *machine) { c.compareAllPlaced(m, programs, h, res) }, failed)
+}
+
+func (c *checker) compareAllPlaced(m *machine, programs []*Program, h *script.Host, res *infer.Result) {
 	src := ""
 	for _, p := range programs {
 		src += p.Reference() + "\n\n\n" // what stands behind the script
@@ -90,6 +81,10 @@ func (c *checker) checkPlaced(programs []*Program) {
 	}
 	for i, p := range programs {
 		c.programs++
+		if err := m.refused(i); err != nil {
+			c.refusedBy(p, err)
+			continue
+		}
 		fn, err := h.Specialise(res.Halves[i], m.event)
 		if err != nil {
 			c.note("refused", p, "%v", err)
@@ -146,7 +141,7 @@ func (p *placed) run(in Input) (outcome, error) {
 	if err := p.m.trigger(p.m.names[p.probe], in); err != nil {
 		return outcome{}, err
 	}
-	n, err := p.m.reader.Drain(2, func(buf []byte) {
+	n, err := p.m.drain(func(buf []byte) {
 		p.m.event.Set(p.m.unit.Tree.Records[binary.NativeEndian.Uint32(buf[wire.HeaderNumber:])], buf)
 		out = outcomeOf(starlark.Call(p.host.Thread(), p.fn, starlark.Tuple{p.m.event}, nil))
 	})
@@ -194,6 +189,7 @@ func TestPlacedInUser(t *testing.T) {
 	needBPF(t)
 	n, seed := setting(t, "DIFF_PROGRAMS", 150), setting(t, "DIFF_SEED", 1)
 	c := &checker{facts: facts(t), inputs: wholeTexts(Inputs(3, 12))}
+	c.guests = guestsFor(c.inputs)
 	begin := time.Now()
 	for at := 0; at < n && len(c.found) < maxFindings; at += perUnit {
 		var programs []*Program
@@ -203,6 +199,9 @@ func TestPlacedInUser(t *testing.T) {
 			}
 		}
 		c.checkPlaced(programs)
+		if err := c.flush(at+perUnit >= n); err != nil {
+			t.Fatal(err)
+		}
 	}
 	t.Logf("%d programs, %d runs in %s: %d ended with an error", c.programs, c.runs, time.Since(begin).Round(time.Millisecond), c.errors)
 	c.report(t, (*checker).checkPlaced)

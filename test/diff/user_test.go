@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,22 +70,31 @@ func userHalves(src string, facts *kernel.Facts) (h *script.Host, res *infer.Res
 // checkUser compares the programs in user space; what fails is noted.
 func (c *checker) checkUser(programs []*Program) {
 	src := handlers(programs, (*Program).Script)
+	failed := func(err error) { c.apart(programs, err, c.checkUser) }
 	h, res, u, err := userHalves(src, c.facts)
-	var m *machine
-	if err == nil {
-		m, err = load(u)
-	}
 	if err != nil {
-		if len(programs) == 1 {
-			c.note("refused", programs[0], "%v", err)
-			return
-		}
-		half := len(programs) / 2
-		c.checkUser(programs[:half])
-		c.checkUser(programs[half:])
+		failed(err)
 		return
 	}
-	defer m.close()
+	c.on(u, programs, func(m *machine) { c.compareUsers(m, programs, h, res) }, failed)
+}
+
+// apart checks the halves of what was refused together. A program whose handler wants a part of the event that user space
+// chooses is refused as it should be.
+func (c *checker) apart(programs []*Program, err error, check func([]*Program)) {
+	half := len(programs) / 2
+	switch {
+	case half > 0:
+		check(programs[:half])
+		check(programs[half:])
+	case strings.Contains(err.Error(), chosen) || strings.Contains(err.Error(), inUserSpace):
+		c.open++
+	default:
+		c.note("refused", programs[0], "%v", err)
+	}
+}
+
+func (c *checker) compareUsers(m *machine, programs []*Program, h *script.Host, res *infer.Result) {
 	ref, err := host(handlers(programs, (*Program).Reference) + spelled)
 	if err != nil {
 		c.note("reference", programs[0], "%v", err)
@@ -94,6 +104,10 @@ func (c *checker) checkUser(programs []*Program) {
 		c.programs++
 		if res.Halves[i] == nil {
 			c.note("placed", p, "the handler has no user half")
+			continue
+		}
+		if err := m.refused(i); err != nil {
+			c.refusedBy(p, err)
 			continue
 		}
 		fn, err := h.Specialise(res.Halves[i], m.event)
@@ -137,7 +151,7 @@ func (m *machine) deliver(probe int, in Input, f func() outcome) (out outcome, e
 	if err := m.trigger(m.names[probe], in); err != nil {
 		return outcome{}, err
 	}
-	n, err := m.reader.Drain(2, func(buf []byte) {
+	n, err := m.drain(func(buf []byte) {
 		m.event.Set(m.unit.Tree.Records[binary.NativeEndian.Uint32(buf[wire.HeaderNumber:])], buf)
 		out = f()
 	})
@@ -153,6 +167,7 @@ func TestUserHalves(t *testing.T) {
 	needBPF(t)
 	n, seed := setting(t, "DIFF_PROGRAMS", 150), setting(t, "DIFF_SEED", 1)
 	c := &checker{facts: facts(t), inputs: leadingOn(Inputs(3, 12))}
+	c.guests = guestsFor(c.inputs)
 	begin := time.Now()
 	for at := 0; at < n && len(c.found) < maxFindings; at += perUnit {
 		var programs []*Program
@@ -160,8 +175,15 @@ func TestUserHalves(t *testing.T) {
 			programs = append(programs, GenerateUser(uint64(seed+i), fmt.Sprintf("f%d", seed+i)))
 		}
 		c.checkUser(programs)
+		if err := c.flush(at+perUnit >= n); err != nil {
+			t.Fatal(err)
+		}
 	}
-	t.Logf("%d programs, %d runs in %s: %d ended with an error", c.programs, c.runs, time.Since(begin).Round(time.Millisecond), c.errors)
+	t.Logf("%d programs, %d runs in %s: %d ended with an error; %d were refused, as they should be",
+		c.programs, c.runs, time.Since(begin).Round(time.Millisecond), c.errors, c.open)
+	if c.open > 1+n/200 {
+		t.Errorf("%d programs of %d are refused: the test shows little", c.open, n)
+	}
 	c.report(t, (*checker).checkUser)
 }
 
