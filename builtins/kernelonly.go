@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/starlark/value"
 )
 
 // kernelFamily has the builtins that only kernel halves know. In a handler
@@ -23,6 +25,12 @@ func kernelEntry(name, sig, doc string) Entry {
 	return Entry{Name: name, Family: "kernel", Signature: sig, Doc: doc, call: kernelOnly}
 }
 
+// kernelOnly gives FAULT of FAULT, as kernel halves do.
 func kernelOnly(_ *Env, c *call) (starlark.Value, error) {
+	for _, v := range c.args {
+		if value.IsFault(v) {
+			return v, nil
+		}
+	}
 	return nil, fmt.Errorf("%s works on parts of an event (e.args…) and in kernel functions; here it got a value of user space", c.name)
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/value"
 )
 
@@ -104,7 +105,7 @@ func labelCall(e *Env, c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, small := n.Int64(); c.name == "errno" && !small {
+	if _, small := n.Int64(); c.name == "errno" && !small && !isErrno(v) {
 		return starlark.None, nil // an address, which is no error
 	}
 	return starlark.String(f(v)), nil
@@ -150,14 +151,16 @@ func usymCall(e *Env, c *call) (starlark.Value, error) {
 // ErrnoName names an error as system calls return it, at most MAX_ERRNO
 // (include/linux/err.h) below 0; what is no error stays a number.
 func ErrnoName(v uint64) string {
-	n := int64(v)
-	if n < 0 && n >= -4095 {
-		if name := kernel.ErrnoName(int(n)); name != "" {
+	if isErrno(v) {
+		if name := kernel.ErrnoName(int(int64(v))); name != "" {
 			return name
 		}
 	}
-	return strconv.FormatInt(n, 10)
+	return strconv.FormatInt(int64(v), 10)
 }
+
+// isErrno reports whether a word of 64 bits is an error of the kernel.
+func isErrno(v uint64) bool { n := int64(v); return n < 0 && n >= -wire.MaxErrno }
 
 // SignalName names a signal. Numbers from 34 on are those of the real-time
 // signals, counted from glibc's SIGRTMIN.

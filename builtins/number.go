@@ -8,6 +8,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/starlark/value"
 )
 
 var numberFamily = []Entry{
@@ -21,26 +22,26 @@ var numberFamily = []Entry{
 		Name: "ntohs", Family: "values",
 		Signature: "ntohs(n)",
 		Doc:       "A 16-bit number of the network in the order of this machine.",
-		call:      swapCall(16, func(v uint64) uint64 { return uint64(bits.ReverseBytes16(uint16(v))) }),
+		call:      passFault(swapCall(16, func(v uint64) uint64 { return uint64(bits.ReverseBytes16(uint16(v))) })),
 	},
 	{
 		Name: "ntohl", Family: "values",
 		Signature: "ntohl(n)",
 		Doc:       "A 32-bit number of the network in the order of this machine.",
-		call:      swapCall(32, func(v uint64) uint64 { return uint64(bits.ReverseBytes32(uint32(v))) }),
+		call:      passFault(swapCall(32, func(v uint64) uint64 { return uint64(bits.ReverseBytes32(uint32(v))) })),
 	},
 	{
 		Name: "int32", Family: "values",
 		Signature: "int32(n)",
 		Doc: `The low 32 bits of a number as a C int. Arguments and results of user functions are whole
 registers, of which an int fills only the low half: int32(e.ret) < 0.`,
-		call: wordCall(func(v uint32) starlark.Value { return starlark.MakeInt64(int64(int32(v))) }),
+		call: passFault(wordCall(func(v uint32) starlark.Value { return starlark.MakeInt64(int64(int32(v))) })),
 	},
 	{
 		Name: "uint32", Family: "values",
 		Signature: "uint32(n)",
 		Doc:       "The low 32 bits of a number as a C unsigned int.",
-		call:      wordCall(func(v uint32) starlark.Value { return starlark.MakeUint64(uint64(v)) }),
+		call:      passFault(wordCall(func(v uint32) starlark.Value { return starlark.MakeUint64(uint64(v)) })),
 	},
 	{
 		Name: "matches", Family: "values",
@@ -73,6 +74,16 @@ func sumCall(_ *Env, c *call) (starlark.Value, error) {
 		}
 	}
 	return total, nil
+}
+
+// passFault lets FAULT through: a number that could not be read is not there in another form either.
+func passFault(f func(*Env, *call) (starlark.Value, error)) func(*Env, *call) (starlark.Value, error) {
+	return func(e *Env, c *call) (starlark.Value, error) {
+		if len(c.args) > 0 && value.IsFault(c.args[0]) {
+			return c.args[0], nil
+		}
+		return f(e, c)
+	}
 }
 
 // swapCall turns the bytes of a number of the given width; both machines that

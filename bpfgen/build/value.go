@@ -242,7 +242,7 @@ func (b *builder) retag(out, v val, t types.Type) val {
 	switch {
 	case !hasTag(t):
 		out.tag = nil
-	case v.t.Kind == types.Ptr && t.Kind != types.Ptr && v.t.MayNone:
+	case v.t.Kind == types.Ptr && t.Kind != types.Ptr && (v.t.MayNone || t.MayNone):
 		isNull := b.cmp(ir.EQ, v.x, b.konst(0))
 		out.tag = b.op(ir.OpOr, isNull, b.tagOf(v))
 	}

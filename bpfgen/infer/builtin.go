@@ -324,17 +324,26 @@ func (b *body) callRecord(args []arg, pos plan.Pos) val {
 // swap is ntohs and ntohl on a little-endian machine.
 func (b *body) swap(args []arg, bits uint8, pos plan.Pos) val {
 	a := want(args, 1, 1, "ntohs(x)", pos)
-	e := b.num(a[0], pos)
-	if e.Type.Bits != bits || e.Type.Signed {
-		e = &tree.Expr{Op: tree.OpConvert, Type: types.IntOf(bits, false), Args: []*tree.Expr{e}, Pos: pos}
+	if isFault(a[0].c) {
+		return a[0]
 	}
-	return exprVal(&tree.Expr{Op: tree.OpBswap, Type: types.IntOf(bits, false), Int: int64(bits / 8), Args: []*tree.Expr{e}, Pos: pos})
+	return exprVal(orFault(b.numOrFault(a[0], pos), pos, func(e *tree.Expr) *tree.Expr {
+		if e.Type.Bits != bits || e.Type.Signed {
+			e = as(e, types.IntOf(bits, false), pos)
+		}
+		return &tree.Expr{Op: tree.OpBswap, Type: types.IntOf(bits, false), Int: int64(bits / 8), Args: []*tree.Expr{e}, Pos: pos}
+	}))
 }
 
 // word is int32(n) and uint32(n).
 func (b *body) word(args []arg, signed bool, pos plan.Pos) val {
 	n := want(args, 1, 1, "int32(n)", pos)[0]
-	return exprVal(&tree.Expr{Op: tree.OpConvert, Type: types.IntOf(32, signed), Args: []*tree.Expr{b.num(n, pos)}, Pos: pos})
+	if isFault(n.c) {
+		return n
+	}
+	e, t := b.numOrFault(n, pos), types.IntOf(32, signed)
+	t.MayFault = e.Type.MayFault
+	return exprVal(as(e, t, pos))
 }
 
 // callCstr is cstr(p, n=): the string at an address.
@@ -342,7 +351,7 @@ func (b *body) callCstr(args []arg, pos plan.Pos) val {
 	if len(args) == 0 || len(args) > 2 {
 		wrong(pos, "cstr(address, n) got %d arguments", len(args))
 	}
-	if k := args[0].v.typ().Kind; k == types.Str {
+	if k := args[0].v.typ().Kind; k == types.Str || isFault(args[0].v.c) {
 		return args[0].v // a char * is a string by itself
 	}
 	room := b.u.strMax + 1

@@ -11,7 +11,7 @@ import (
 )
 
 // callCast is cast("struct sock", p): p as a pointer to that type. With a type of
-// numbers it is C's conversion: cast("unsigned char", n) is n & 255.
+// numbers it is C's conversion: cast("unsigned char", n) is n & 255. Of FAULT it is FAULT.
 func (b *body) callCast(args []arg, pos plan.Pos) val {
 	a := want(args, 2, 2, `cast("struct T", address)`, pos)
 	tname, ok := a[0].constStr()
@@ -24,8 +24,12 @@ func (b *body) callCast(args []arg, pos plan.Pos) val {
 			return b.convertNumber(a[1], t, pos)
 		}
 	}
+	if isFault(a[1].c) {
+		return a[1]
+	}
 	at, addr := b.addressOf(a[1], pos)
 	t := b.pointerTo(id, pos)
+	t.MayFault = addr.Type.MayFault
 	out := exprVal(&tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{addr}, Pos: pos})
 	if at != b {
 		out.start = at
@@ -55,13 +59,37 @@ func (b *body) convertNumber(v val, t types.Type, pos plan.Pos) val {
 		}
 		return constant(plan.Int{Big: lowBits(i.Big, t)})
 	}
+	if isFault(v.c) {
+		return v
+	}
 	if v.typ().Kind == types.Bool {
 		if t.Kind == types.Bool {
 			return v
 		}
-		v = b.callInt([]arg{{v: v}}, pos)
+		v = b.boolNumber(v, pos)
 	}
-	return exprVal(&tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{b.num(v, pos)}, Pos: pos})
+	e := b.numOrFault(v, pos)
+	t.MayFault = e.Type.MayFault
+	return exprVal(as(e, t, pos))
+}
+
+// boolNumber is a bool as 0 or 1.
+func (b *body) boolNumber(v val, pos plan.Pos) val {
+	if v.typ().MayFault && !v.typ().MayNone {
+		return exprVal(as(b.rv(v, pos), types.IntOf(8, false).OrFault(), pos))
+	}
+	return b.callInt([]arg{{v: v}}, pos)
+}
+
+// numOrFault is v as an int that may be FAULT: what only reads or converts it passes that on.
+func (b *body) numOrFault(v val, pos plan.Pos) *tree.Expr {
+	e := b.readable(b.here(v), pos)
+	if e.Type.Kind != types.Ptr {
+		return e
+	}
+	t := types.U64
+	t.MayFault = e.Type.MayFault
+	return as(e, t, pos)
 }
 
 // lowBits are those of n that a number of type t has.

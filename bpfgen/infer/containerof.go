@@ -3,6 +3,7 @@ package infer
 import (
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -21,13 +22,26 @@ func (b *body) callContainerOf(args []arg, pos plan.Pos) val {
 	if err != nil {
 		wrong(pos, "%v", err)
 	}
+	if isFault(a[0].c) {
+		return a[0]
+	}
 	at, addr := b.addressOf(a[0], pos)
-	whole := &tree.Expr{Op: tree.OpAdd, Type: types.U64, Args: []*tree.Expr{addr, constExpr(plan.MakeInt(-int64(field.Off)), pos)}, Pos: pos}
-	out := exprVal(&tree.Expr{Op: tree.OpConvert, Type: types.Type{Kind: types.Ptr, BTF: id}, Args: []*tree.Expr{whole}, Pos: pos})
+	out := exprVal(aroundMember(addr, field.Off, id, pos))
 	if at != b {
 		out.start = at
 	}
 	return out
+}
+
+// aroundMember is the struct whose member lies at addr. Of what is null or could not be read it is FAULT.
+func aroundMember(addr *tree.Expr, off int, id kernel.TypeID, pos plan.Pos) *tree.Expr {
+	whole := &tree.Expr{Op: tree.OpAdd, Type: types.U64, Args: []*tree.Expr{assume(addr), constExpr(plan.MakeInt(-int64(off)), pos)}, Pos: pos}
+	null := &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{assume(addr), constExpr(plan.MakeInt(0), pos)}, Pos: pos}
+	if addr.Type.MayFault {
+		fault := &tree.Expr{Op: tree.OpIsFault, Type: types.Boolean, Args: []*tree.Expr{addr}, Pos: pos}
+		null = logic(tree.OpLOr, fault, null, pos)
+	}
+	return chooseFault(null, as(whole, types.Type{Kind: types.Ptr, BTF: id}, pos), pos)
 }
 
 // addressOf is v as an address in the program to which it belongs: what the
@@ -37,13 +51,18 @@ func (b *body) addressOf(v val, pos plan.Pos) (at *body, addr *tree.Expr) {
 	if v.start != nil {
 		at, v.start = v.start, nil
 	}
-	return at, at.num(v, pos)
+	return at, at.numOrFault(v, pos)
 }
 
 // readable is v as an address from which something is read: from FAULT that is FAULT.
 func (b *body) readable(v val, pos plan.Pos) *tree.Expr {
 	if e := v.expr; v.obj == nil && e != nil && e.Type.MayFault && !e.Type.MayNone {
 		if e.Type.Kind == types.Ptr || e.Type.Kind == types.Int && e.Type.Label == "" {
+			return e
+		}
+	}
+	if a, ok := v.obj.(addressed); ok {
+		if e := a.value(b, pos); e.Type.Kind == types.Int && e.Type.MayFault {
 			return e
 		}
 	}

@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"go.starlark.net/syntax"
+
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -43,14 +45,31 @@ func comparePointers(op tree.Op, x, y types.Type, l, r *tree.Expr, pos plan.Pos)
 
 // errorOf is what errno() names of a pointer: its number where it is an error, else
 // None.
-func (b *body) errorOf(p *tree.Expr, pos plan.Pos) *tree.Expr {
-	t := types.I64.OrNone()
-	t.MayFault = p.Type.MayFault
-	number := as(as(assume(p), types.I64, pos), t, pos)
-	e := &tree.Expr{Op: tree.OpCond, Type: t, Args: []*tree.Expr{isError(assume(p), pos), number, as(constExpr(plan.None{}, pos), t, pos)}, Pos: pos}
-	if !t.MayFault {
-		return e
+func errorOf(p *tree.Expr, pos plan.Pos) *tree.Expr {
+	return orFault(p, pos, func(p *tree.Expr) *tree.Expr {
+		return orNone(isError(p, pos), as(p, types.I64, pos), pos)
+	})
+}
+
+// errnoOfPointer is errno(p) in user code: only the kernel half knows that p is a pointer and no number.
+func (u *user) errnoOfPointer(name plan.Builtin, x *syntax.CallExpr, vals []uval) (uval, bool) {
+	if name != "errno" || len(vals) != 1 || !vals[0].part || !vals[0].known || vals[0].v.typ().Kind != types.Ptr {
+		return uval{}, false
 	}
-	fault := &tree.Expr{Op: tree.OpIsFault, Type: types.Boolean, Args: []*tree.Expr{p}, Pos: pos}
-	return &tree.Expr{Op: tree.OpCond, Type: t, Args: []*tree.Expr{fault, as(faultExpr(pos), t, pos), e}, Pos: pos}
+	return u.partVal(x, u.b.labelled(vals[0].v, "errno", x.Lparen)), true
+}
+
+// wordError is what errno() names of an unsigned number of 64 bits: one that fits into no signed number of that size
+// is an address. It is an error's number, or None.
+func wordError(n *tree.Expr, pos plan.Pos) *tree.Expr {
+	return orFault(n, pos, func(n *tree.Expr) *tree.Expr {
+		small := &tree.Expr{Op: tree.OpGe, Type: types.Boolean, Args: []*tree.Expr{as(n, types.I64, pos), constExpr(plan.MakeInt(0), pos)}, Pos: pos}
+		return orNone(logic(tree.OpLOr, small, isError(n, pos), pos), as(n, types.I64, pos), pos)
+	})
+}
+
+// orNone is e where the condition holds, else None.
+func orNone(condition, e *tree.Expr, pos plan.Pos) *tree.Expr {
+	t := e.Type.OrNone()
+	return &tree.Expr{Op: tree.OpCond, Type: t, Args: []*tree.Expr{condition, as(e, t, pos), as(constExpr(plan.None{}, pos), t, pos)}, Pos: pos}
 }

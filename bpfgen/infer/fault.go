@@ -28,6 +28,22 @@ func (b *body) isFault(v val, pos plan.Pos) cond {
 	return cond{expr: &tree.Expr{Op: tree.OpIsFault, Type: types.Boolean, Args: []*tree.Expr{e}, Pos: pos}}
 }
 
+// orFault is f of a value that is there, and FAULT where e is that.
+func orFault(e *tree.Expr, pos plan.Pos, f func(*tree.Expr) *tree.Expr) *tree.Expr {
+	out := f(assume(e))
+	if !e.Type.MayFault {
+		return out
+	}
+	fault := &tree.Expr{Op: tree.OpIsFault, Type: types.Boolean, Args: []*tree.Expr{e}, Pos: pos}
+	return chooseFault(fault, out, pos)
+}
+
+// chooseFault is FAULT where the condition holds, else e.
+func chooseFault(condition, e *tree.Expr, pos plan.Pos) *tree.Expr {
+	t := e.Type.OrFault()
+	return &tree.Expr{Op: tree.OpCond, Type: t, Args: []*tree.Expr{condition, as(faultExpr(pos), t, pos), as(e, t, pos)}, Pos: pos}
+}
+
 // equalAbsent is l == r where one of them is None or FAULT whenever it is read.
 func (b *body) equalAbsent(l, r *tree.Expr, pos plan.Pos) cond {
 	if l.Type.Kind == types.None {

@@ -101,8 +101,8 @@ func orConst(n *tree.Expr, v val, pos plan.Pos) *tree.Expr {
 func (b *body) callPath(args []arg, pos plan.Pos) val {
 	a := want(args, 1, 1, "path(file)", pos)
 	v := a[0]
-	if v.isNone() {
-		return noneVal()
+	if v.isNone() || isFault(v.c) {
+		return v
 	}
 	at := b
 	if v.start != nil {
@@ -172,6 +172,9 @@ func (b *body) callMem(args []arg, pos plan.Pos) val {
 	n, ok := a[1].constInt()
 	if !ok || n < 1 || n > maxMem {
 		wrong(args[1].pos, "mem takes a constant number of bytes from 1 to %d", maxMem)
+	}
+	if isFault(a[0].c) {
+		return a[0]
 	}
 	v, at := a[0], b
 	if v.start != nil {

@@ -29,23 +29,31 @@ func init() {
 	kernelBuiltins["matches"] = (*body).callMatches
 }
 
-// labelled is an int that readers see as text.
+// labelled is an int that readers see as text. A label of None or FAULT is that.
 func (b *body) labelled(v val, label string, pos plan.Pos) val {
 	e := b.rv(v, pos)
-	if e.Type.Kind == types.Ptr && label == "errno" {
-		e = b.errorOf(e, pos)
-	}
-	if e.Type.Kind == types.Ptr {
-		t := types.U64
-		t.MayFault = e.Type.MayFault
-		e = &tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{e}, Pos: pos}
-	}
-	if e.Type.Kind != types.Int {
+	switch {
+	case e.Type.Kind == types.None:
+		return v
+	case e.Type.Kind == types.Ptr && label == "errno":
+		e = errorOf(e, pos)
+	case e.Type.Kind == types.Ptr:
+		e = pointerNumber(e, pos)
+	case e.Type.Unsigned64() && label == "errno":
+		e = wordError(e, pos)
+	case e.Type.Kind != types.Int:
 		refuse(pos, "%s takes an int, got %s", strings.SplitN(label, ":", 2)[0], v.describe())
 	}
 	t := e.Type
 	t.Label = label
-	return exprVal(&tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{e}, Pos: pos})
+	return exprVal(as(e, t, pos))
+}
+
+// pointerNumber is the address that a pointer is, None of a null pointer.
+func pointerNumber(p *tree.Expr, pos plan.Pos) *tree.Expr {
+	t := types.U64
+	t.MayNone, t.MayFault = true, p.Type.MayFault
+	return as(p, t, pos)
 }
 
 // notLabelled refuses what the text of a label would be needed for.
@@ -118,8 +126,17 @@ func (b *body) callInet(args []arg, pos plan.Pos) val {
 		}
 		return exprVal(m.bytes(map[int]string{4: "inet4", 16: "inet6"}[m.n], pos))
 	}
-	e := b.num(v, pos)
-	return b.labelled(exprVal(convert(e, types.U32)), "inet4", pos)
+	e := b.rv(v, pos)
+	if e.Type.Kind == types.Ptr {
+		e = pointerNumber(e, pos)
+	}
+	if e.Type.Kind != types.Int {
+		return b.labelled(v, "inet4", pos)
+	}
+	notLabelled(e.Type, pos)
+	t := types.U32
+	t.MayNone, t.MayFault = e.Type.MayNone, e.Type.MayFault
+	return b.labelled(exprVal(convert(e, t)), "inet4", pos)
 }
 
 func (b *body) callMac(args []arg, pos plan.Pos) val {

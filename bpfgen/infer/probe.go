@@ -304,10 +304,10 @@ func (pr *probe) extend(b *body, ev *event, r val, pos plan.Pos, plain bool) *ev
 		return &out
 	}
 	e := b.rv(r, pos)
-	if e.Type.Kind == types.None {
+	if e.Type.Kind == types.None && !e.Type.MayFault {
 		return nil
 	}
-	if e.Type.MayNone {
+	if e.Type.MayNone || e.Type.Kind == types.None && !isFault(r.c) {
 		b.require(negate(b.isNone(exprVal(e), pos), pos), pos)
 		e = assumeNotNone(e)
 	}

@@ -114,10 +114,13 @@ func (p *projection) capture(u *user, c capture) {
 // span's start.
 func (b *body) settled(v val, pos plan.Pos) val {
 	v = b.sendable(v, pos)
-	if _, ok := v.obj.(addressed); ok {
-		return exprVal(b.rv(v, pos))
+	if a, ok := v.obj.(addressed); ok {
+		v = val{expr: a.value(b, pos), start: v.start}
+		if l, ok := a.(located); ok {
+			v.start = l.origin()
+		}
 	}
-	return b.here(v)
+	return b.here(absorbed(v))
 }
 
 // sendable is v as what a record can carry: e itself is all of its fields.

@@ -163,6 +163,9 @@ func (u *user) builtin(name plan.Builtin, x *syntax.CallExpr) uval {
 		}
 		u.checkBuiltin(name, x, vals)
 		u.ownWidth(name, x, vals)
+		if v, ok := u.errnoOfPointer(name, x, vals); ok {
+			return v
+		}
 		if v, ok := foldedCall(name, x, vals); ok {
 			return knownVal(v)
 		}

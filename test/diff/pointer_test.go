@@ -223,6 +223,9 @@ func converted(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ [
 	if strings.HasPrefix(name, "struct ") {
 		return args[1], nil
 	}
+	if args[1] == value.FAULT {
+		return value.FAULT, nil
+	}
 	n, ok := args[1].(starlark.Int)
 	if !ok {
 		return nil, fmt.Errorf("%s where an int was wanted", args[1])
@@ -238,11 +241,11 @@ func converted(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ [
 	return widen(w<<(64-bits)>>(64-bits), bits, map[byte]Type{'s': signed, 'u': unsigned}[name[0]]), nil
 }
 
-// around is container_of(p.inner, …): p. To compute with FAULT, which p.inner is of None, is an error.
+// around is container_of(p.inner, …): p. Of FAULT, which p.inner is of None, it is that.
 func around(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 	inner, ok := args[0].(*place)
 	if !ok {
-		return nil, fmt.Errorf("%s where an int was wanted", args[0])
+		return value.FAULT, nil
 	}
 	return leads(inner.in, inner.node, inner.strMax), nil
 }

@@ -34,6 +34,8 @@ func handlers(programs []*Program, text func(*Program) string) string {
 // spelled is what the reference has instead of what only the kernel can do.
 const spelled = `
 def _cast(name, x):
+    if x == FAULT:
+        return x
     bits = int(name[1:])
     low = x & ((1 << bits) - 1)
     return low - (1 << bits) if name[0] == "s" and low >> (bits - 1) else low
