@@ -1,11 +1,13 @@
 package diff
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"go.starlark.net/starlark"
 
+	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/starlark/value"
 )
 
@@ -71,67 +73,12 @@ func TestAbsent(t *testing.T) {
 	needBPF(t)
 	in := Inputs(1, 1)[0]
 	in.P, in.Words[0], in.Words[3], in.Words[7] = Nowhere, 100, ^uint64(13), 1<<63+1<<40
-	c := &checker{facts: facts(t)}
-	var programs []*Program
-	var want []string
-	for text, gives := range absent {
-		text = strings.ReplaceAll(strings.ReplaceAll(text, "$", "e.args.p.s64"), "@", `cast("struct node", e.args.u8 - 100)`)
-		programs = append(programs, &Program{Name: "f" + string(rune('a'+len(want)/26)) + string(rune('a'+len(want)%26)), Text: "X"})
-		programs[len(want)].Text = "def " + programs[len(want)].Name + "(e):\n    return " + text + "\n"
-		want = append(want, gives)
+	spelled := strings.NewReplacer("$", "e.args.p.s64", "@", `cast("struct node", e.args.u8 - 100)`)
+	wants := map[string]string{}
+	for text, want := range absent {
+		wants[spelled.Replace(text)] = want
 	}
-	for i, p := range programs {
-		c.expect(t, p, in, want[i])
-	}
-}
-
-// expect runs a program in both halves.
-func (c *checker) expect(t *testing.T, p *Program, in Input, want string) {
-	t.Helper()
-	text := strings.TrimSpace(p.Text)
-	u, err := compileFor(scriptOf([]*Program{p}), c.facts, StrMax, options())
-	if err != nil {
-		t.Errorf("%s: %v", text, err)
-		return
-	}
-	m, err := load(u)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.close()
-	if got, err := m.run(0, in); err != nil || shown(got) != want {
-		t.Errorf("%s: the kernel gives %s, %v, want %s", text, got, err, want)
-	}
-	h, res, u, err := c.inUser([]*Program{p})
-	if err != nil {
-		t.Errorf("%s in user space: %v", text, err)
-		return
-	}
-	user, err := load(u)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer user.close()
-	fn, err := h.Specialise(res.Halves[0], user.event)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := (&placed{m: user, host: h, fn: fn}).run(in); err != nil || shown(got) != want {
-		t.Errorf("%s: user space gives %s, %v, want %s", text, got, err, want)
-	}
-}
-
-func shown(o outcome) string {
-	if o.value == nil {
-		return o.what
-	}
-	if s, ok := o.value.(starlark.String); ok {
-		return string(s)
-	}
-	if b, ok := o.value.(value.Bytes); ok {
-		return string(b)
-	}
-	return value.Text(o.value)
+	(&checker{facts: facts(t)}).expect(t, wants, in)
 }
 
 // > * What the kernel reads for a user half never ends an event: where an argument of `cstr`, `mem` or `cast` cannot be computed, that is an error of the
@@ -140,13 +87,67 @@ func TestUnreached(t *testing.T) {
 	needBPF(t)
 	in := Inputs(1, 1)[0]
 	in.P, in.Words[3] = Nowhere, 0
-	c := &checker{facts: facts(t)}
-	for _, x := range []string{
-		`cstr(e.args.p.u64 + 8) if e.args.u64 != 0 else "0"`, `mem(e.args.p.u64 // e.args.u64, 4) if e.args.u64 != 0 else b"0"`,
-		`cast("u64", e.args.p.s64 << e.args.p.s8) if e.args.u64 != 0 else e.args.u64`,
-		`cast("struct node", e.args.u8 // e.args.u64).s8 if e.args.u64 != 0 else e.args.u64`,
-		`cast("u8", e.args.u8 % e.args.u64) if e.args.u64 != 0 else e.args.u64`,
-	} {
-		c.expect(t, &Program{Name: "f", Text: "def f(e):\n    return " + x + "\n"}, in, "0")
+	(&checker{facts: facts(t)}).expect(t, map[string]string{
+		`cstr(e.args.p.u64 + 8) if e.args.u64 != 0 else "0"`:                        "0",
+		`mem(e.args.p.u64 // e.args.u64, 4) if e.args.u64 != 0 else b"0"`:           "0",
+		`cast("u64", e.args.p.s64 << e.args.p.s8) if e.args.u64 != 0 else 0`:        "0",
+		`cast("struct node", e.args.u8 // e.args.u64).s8 if e.args.u64 != 0 else 0`: "0",
+		`cast("u8", e.args.u8 % e.args.u64) if e.args.u64 != 0 else 0`:              "0",
+	}, in)
+}
+
+// expect evaluates expressions in both halves.
+func (c *checker) expect(t *testing.T, wants map[string]string, in Input) {
+	t.Helper()
+	var programs []*Program
+	var texts []string
+	for text := range wants {
+		name := fmt.Sprintf("f%d", len(programs))
+		programs = append(programs, &Program{Name: name, Text: "def " + name + "(e):\n    return " + text + "\n"})
+		texts = append(texts, text)
 	}
+	u, err := compileFor(scriptOf(programs), c.facts, StrMax, options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernelHalf := loaded(t, u)
+	h, res, u, err := c.inUser(programs)
+	if err != nil {
+		t.Fatalf("in user space: %v", err)
+	}
+	userHalf := loaded(t, u)
+	for i, text := range texts {
+		if got, err := kernelHalf.run(i, in); err != nil || shown(got) != wants[text] {
+			t.Errorf("%s: the kernel gives %s, %v, want %s", text, got, err, wants[text])
+		}
+		fn, err := h.Specialise(res.Halves[i], userHalf.event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := (&placed{m: userHalf, host: h, fn: fn, probe: i}).run(in); err != nil || shown(got) != wants[text] {
+			t.Errorf("%s: user space gives %s, %v, want %s", text, got, err, wants[text])
+		}
+	}
+}
+
+func loaded(t *testing.T, u *bpfgen.Unit) *machine {
+	m, err := load(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.close)
+	return m
+}
+
+// shown is a value as it is printed, or the error.
+func shown(o outcome) string {
+	switch v := o.value.(type) {
+	case nil:
+		return o.what
+	case starlark.String:
+		return string(v)
+	case value.Bytes:
+		return string(v)
+	}
+	return value.Text(o.value)
 }
