@@ -102,7 +102,7 @@ func (g *gen) globals() {
 	if g.one(8) {
 		g.constantRecord()
 	}
-	if g.one(3) {
+	if g.one(2) {
 		g.state()
 	}
 	g.own = len(g.vars)
@@ -241,8 +241,60 @@ func hasParam(fn *Function, t Type) bool {
 
 func (g *gen) main() {
 	fn := &Function{Name: g.p.Name, Params: []Param{{Name: "e"}}, Result: g.resultType()}
+	twice := g.calledTwice()
+	if twice != nil && !g.one(2) {
+		twice = nil
+	}
+	if twice != nil {
+		fn.Result = Type{Kind: Tuple, Elems: []Type{twice.fn.Result, twice.fn.Result}}
+	}
 	g.event = true
 	g.function(fn, 2+g.r.IntN(7))
 	fn.Body = append(g.fill(), fn.Body...)
+	if twice != nil {
+		g.returnTwice(fn, *twice)
+	}
 	g.p.Main = fn
+}
+
+// calledTwice is a helper whose result can be part of a tuple.
+func (g *gen) calledTwice() *callable {
+	for _, f := range g.fns {
+		if f.fn.Result.Kind <= Str && len(f.fn.Params) > len(f.fn.Defaults) {
+			return &f
+		}
+	}
+	return nil
+}
+
+// returnTwice makes fn end with the values of two calls of a function, with different parts of the event: each call has its own.
+func (g *gen) returnTwice(fn *Function, f callable) {
+	g.event, g.nodes = true, 10
+	defer func() { g.event = false }()
+	pair := &Expr{Form: Display, Type: fn.Result}
+	for i := range 2 {
+		x := g.callOf(f, 2)
+		for j, p := range f.fn.Params[:len(x.Args)] {
+			if part := g.part(p.Type, i); part != nil && x.Names[j] == "" {
+				x.Args[j] = part
+			}
+		}
+		pair.Args = append(pair.Args, x)
+	}
+	if n := len(fn.Body); n > 0 && fn.Body[n-1].Form == Return {
+		fn.Body = fn.Body[:n-1]
+	}
+	fn.Body = append(fn.Body, &Stmt{Form: Return, Exprs: []*Expr{pair}})
+}
+
+// part is the first or the second part of the event of a type; nil if there is none.
+func (g *gen) part(t Type, i int) *Expr {
+	names := map[Kind][]string{Str: textFields, Bool: {"flag", "flag"}}[t.Kind]
+	if t.Kind == Int {
+		names = map[Class][]string{Signed: {"s8", "s64"}, Unsigned: {"u16", "u32"}}[t.Class]
+	}
+	if names == nil || t.Opt {
+		return nil
+	}
+	return leaf(t, "e.args."+names[i])
 }

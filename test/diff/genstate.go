@@ -3,6 +3,7 @@ package diff
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // A table is a container of the program.
@@ -49,7 +50,7 @@ func (g *gen) state() {
 	default:
 		g.aggregation()
 	}
-	if g.one(4) {
+	if g.one(3) {
 		g.state()
 	}
 }
@@ -57,7 +58,7 @@ func (g *gen) state() {
 func (g *gen) declareGlobal(name, value string) { g.p.Globals = append(g.p.Globals, name+" = "+value) }
 
 func (g *gen) table() {
-	t := table{g.global("T"), g.keyType(), pick(g, []Type{signed, signed, unsigned, text, boolean, {Kind: Tuple, Elems: []Type{signed, boolean}}})}
+	t := table{g.global("T"), g.keyType(), pick(g, []Type{signed, signed, signed, signed, unsigned, text, boolean, {Kind: Tuple, Elems: []Type{signed, boolean}}})}
 	g.tables = append(g.tables, t)
 	g.declareGlobal(t.name, "table(size = 512)")
 }
@@ -88,10 +89,13 @@ func (g *gen) aggregation() {
 			m := pick(g, aggKinds)
 			if !slices.Contains(a.members, m) {
 				a.members = append(a.members, m)
-				made += m + " = " + aggregations[m] + ", "
+				made += m + " = " + aggregations[m] + ","
 			}
 		}
-		made += ")"
+		made = strings.TrimSuffix(made, ",") + ")"
+	}
+	if a.keyed { // less memory than the default takes, which is made anew for each unit
+		made = strings.Replace(strings.TrimSuffix(made, ")")+", size = 512)", "(, ", "(", 1)
 	}
 	g.aggs = append(g.aggs, a)
 	g.declareGlobal(a.name, made)
@@ -117,15 +121,24 @@ func (g *gen) usable() (out []table) {
 	return out
 }
 
-// fill is what the main function begins with, so that the compiler knows what the tables hold.
+// fill is what the main function begins with, so that the compiler knows what the tables hold. What stands here is done for
+// each input: behind an early return it would be for few.
 func (g *gen) fill() (out []*Stmt) {
 	g.event = true
 	defer func() { g.event = false }()
 	for _, t := range g.tables {
 		out = append(out, &Stmt{Form: SetItem, Target: t.name, Exprs: []*Expr{g.keyExpr(t.key, 0), g.leafOf(t.val)}})
 	}
+	if g.hasState() {
+		g.nodes = max(g.nodes, 20)
+		for range 1 + g.r.IntN(3) {
+			out = append(out, g.stateStmt()...)
+		}
+	}
 	return out
 }
+
+func (g *gen) hasState() bool { return len(g.tables)+len(g.cells)+len(g.aggs) > 0 }
 
 // stateStmt changes a container.
 func (g *gen) stateStmt() []*Stmt {
@@ -163,7 +176,7 @@ func (g *gen) tableStmt(t table) *Stmt {
 	if t.val.Kind == Int && g.one(2) {
 		ops, v := []string{"&", "|", "^"}, unsigned
 		if t.val.Class != Unsigned { // + - * make it signed: TestOpAssign
-			ops, v = append(ops, "+", "+", "-", "*"), pick(g, []Type{signed, unsigned, plainInt})
+			ops, v = append(ops, "+", "+", "-", "-", "*"), pick(g, []Type{signed, unsigned, plainInt})
 		}
 		return &Stmt{Form: Update, Target: t.name, Op: pick(g, ops),
 			Exprs: []*Expr{key, g.expr(v, exprDepth-1)}, Wrap: wrapTo(t.val)}
@@ -175,12 +188,12 @@ func (g *gen) tableStmt(t table) *Stmt {
 		return &Stmt{Form: Do, Exprs: []*Expr{method(boolean, recv, "remove", key)}}
 	case 2:
 		return &Stmt{Form: Do, Exprs: []*Expr{method(Type{}, recv, "set", key, g.expr(t.val, exprDepth))}}
-	case 3:
+	case 3, 4:
 		if t.val.Kind == Int && t.val.Class != Unsigned {
 			add := method(Type{}, recv, "add", key)
 			add.Ref = "_add_s"
-			if g.one(2) {
-				add.Args = append(add.Args, g.anyInt(exprDepth-1))
+			if !g.one(4) {
+				add.Args = append(add.Args, g.expr(pick(g, []Type{signed, unsigned, plainInt}), exprDepth-1))
 			}
 			return &Stmt{Form: Do, Exprs: []*Expr{add}}
 		}

@@ -23,6 +23,9 @@ func (g *gen) stmt() []*Stmt {
 	if g.user && g.one(8) {
 		return g.shapedStmt()
 	}
+	if g.hasState() && g.one(5) {
+		return g.stateStmt()
+	}
 	switch g.r.IntN(14) {
 	case 0, 1, 2, 3:
 		return []*Stmt{g.declare()}

@@ -69,7 +69,17 @@ func Inputs(seed uint64, n int) []Input {
 			out[i].Nodes[j] = g.node()
 		}
 	}
+	classes := textClasses
+	for i := range min(len(out), len(classes)) { // each class at least once, beside others
+		out[i].Texts[10+i%2] = Text{S: classes[i].S, Fault: classes[i].Fault}
+	}
 	return out
+}
+
+// textClasses are the kinds of strings that a run must meet: of StrMax bytes, more, cut within a character, and so on.
+var textClasses = []Text{
+	{Fault: true}, {}, {S: "0123456789abcdefghijklmnopqrstuv"}, {S: "0123456789abcdefghijklmnopqrstuvw"}, {S: "0123456789abcdefghijklmnopqrstué"},
+	{S: "0123456789abcdefghijklmnopqrstu"}, {S: "ab\xff\x80"}, {S: "a\x01\n…"},
 }
 
 func (g *gen) word() uint64 {

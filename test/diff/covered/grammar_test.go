@@ -1,4 +1,4 @@
-package diff
+package covered
 
 import (
 	"fmt"
@@ -14,6 +14,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/docs"
+	"github.com/startrace/startrace/test/diff"
 )
 
 // programsToCover is how many programs of each kind the tests of what they have look at.
@@ -147,11 +148,11 @@ func isBinary(tok syntax.Token) bool {
 
 // usedByUser and usedByKernel are what the functions of programs have, by the generators.
 var (
-	usedByUser   = sync.OnceValues(func() (map[string]bool, error) { return usedBy(GenerateUser) })
-	usedByKernel = sync.OnceValues(func() (map[string]bool, error) { return usedBy(Generate) })
+	usedByUser   = sync.OnceValues(func() (map[string]bool, error) { return usedBy(diff.GenerateUser) })
+	usedByKernel = sync.OnceValues(func() (map[string]bool, error) { return usedBy(diff.Generate) })
 )
 
-func usedBy(generate func(uint64, string) *Program) (map[string]bool, error) {
+func usedBy(generate func(uint64, string) *diff.Program) (map[string]bool, error) {
 	used := map[string]bool{}
 	for seed := uint64(1); seed <= programsToCover; seed++ {
 		f, err := (&syntax.FileOptions{Set: true}).Parse("f.star", generate(seed, "f").Script(), 0)
