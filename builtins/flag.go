@@ -1,6 +1,7 @@
 package builtins
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,10 +14,12 @@ import (
 var flagFamily = []Entry{
 	{
 		Name: "flag", Family: "flags",
-		Signature: `flag(name, default=None, help="", short=None, type=None, positional=False, choices=None, required=False)`,
+		Signature: `flag(name, default=None, help="", short=None, type=None, positional=False, choices=None, required=False,
+         least=None, most=None)`,
 		Doc: `Declares a flag of the script and gives its value: --name VALUE, or -s VALUE with short. A default of True or False
 makes a switch. type is int, float, str, bool, duration, expression or a function that gets the text; it follows the
-default where it is not given. positional takes the next argument that is no flag. One that is required must be given.`,
+default where it is not given. positional takes the next argument that is no flag. One that is required must be given.
+What is given must be from least to most: a number, a time in ns, or the length of a text in bytes.`,
 		call: flagCall,
 	},
 	{
@@ -35,6 +38,7 @@ type Flag struct {
 	Positional        bool
 	Switch, Required  bool
 	Choices           []string
+	Least, Most       starlark.Value // nil where there is no such end
 }
 
 // A UsageError is a mistake in the arguments of the script.
@@ -51,9 +55,9 @@ func flagCall(e *Env, c *call) (starlark.Value, error) {
 		return nil, errModule("flag")
 	}
 	f := &Flag{Default: starlark.None}
-	var short, typ, choices starlark.Value
+	var short, typ, choices, least, most starlark.Value
 	if err := c.unpack("name", &f.Name, "default?", &f.Default, "help?", &f.Help, "short?", &short,
-		"type?", &typ, "positional?", &f.Positional, "choices?", &choices, "required?", &f.Required); err != nil {
+		"type?", &typ, "positional?", &f.Positional, "choices?", &choices, "required?", &f.Required, "least?", &least, "most?", &most); err != nil {
 		return nil, err
 	}
 	var err error
@@ -65,6 +69,9 @@ func flagCall(e *Env, c *call) (starlark.Value, error) {
 	}
 	f.Short, _ = starlark.AsString(orNone(short))
 	if err := f.setType(typ); err != nil {
+		return nil, fmt.Errorf("flag %s: %w", f.Name, err)
+	}
+	if err := f.setRange(least, most); err != nil {
 		return nil, fmt.Errorf("flag %s: %w", f.Name, err)
 	}
 	if err := e.Flags.declare(f); err != nil {
@@ -122,7 +129,11 @@ func (e *Env) flagValue(th *starlark.Thread, f *Flag) (starlark.Value, error) {
 	case f.Type.Name() == expressionName:
 		return e.expressionOf(f.title(), text)
 	}
-	return f.convert(th, text)
+	v, err := f.convert(th, text)
+	if err == nil {
+		err = f.inRange(v, text)
+	}
+	return v, err
 }
 
 // convert makes a value of what was written.
@@ -141,6 +152,9 @@ func (f *Flag) convert(th *starlark.Thread, text string) (starlark.Value, error)
 		return starlark.Bool(b), nil
 	case starlark.Universe["int"]:
 		i, err := strconv.ParseInt(text, 0, 64)
+		if errors.Is(err, strconv.ErrRange) {
+			return nil, usagef("%s: got %q, want a number that fits in 64 bits", f.title(), text)
+		}
 		if err != nil {
 			return nil, usagef("%s: got %q, want a number", f.title(), text)
 		}

@@ -82,7 +82,7 @@ func (f *Flag) remark() string {
 		}
 		return fmt.Sprintf(" (default %s)", string(d))
 	case starlark.Int:
-		if f.Type.Name() == "duration" {
+		if f.Type.Name() == durationName {
 			return " (default " + durationText(d) + ")"
 		}
 	}

@@ -16,13 +16,16 @@ var timeUnits = []struct {
 	{"NSEC", "", 1}, {"USEC", "us", 1e3}, {"MSEC", "ms", 1e6}, {"SEC", "s", 1e9},
 }
 
+// durationName is the type of flags whose value is a time in ns.
+const durationName = "duration"
+
 var timeFamily = []Entry{
 	constant("NSEC", "time", 1, "A nanosecond: times are ints in ns."),
 	constant("USEC", "time", 1e3, "A microsecond in ns."),
 	constant("MSEC", "time", 1e6, "A millisecond in ns."),
 	constant("SEC", "time", 1e9, "A second in ns."),
 	{
-		Name: "duration", Family: "time",
+		Name: durationName, Family: "time",
 		Signature: `duration("5ms")`,
 		Doc:       `Reads a duration in ns: "100ns", "20us", "5ms", "1.5s", "2m", "1h30m". An int is taken as ns.`,
 		call: func(_ *Env, c *call) (starlark.Value, error) {

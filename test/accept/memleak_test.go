@@ -68,7 +68,7 @@ func TestMemleakSample(t *testing.T) {
 		near(t, "allocations", number(t, m[2], `(\d+)`), many, each*4)
 	}
 	for _, wrong := range []string{"1000", "2/3", "1/0", "1/x", "1/9999999"} {
-		if e := startrace(t, "memleak", "--sample", wrong, "-c", "true"); e.status != 2 || !strings.Contains(e.stderr, "--sample wants 1/N") {
+		if e := startrace(t, "memleak", "--sample", wrong, "-c", "true"); e.status != 2 || !strings.Contains(e.stderr, "--sample: got ") {
 			t.Errorf("--sample %s: status %d\n%s", wrong, e.status, e.stderr)
 		}
 	}

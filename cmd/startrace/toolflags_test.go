@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/startrace/startrace/internal/session"
+	"github.com/startrace/startrace/stdlib"
+)
+
+// A toolFlag is a flag of a tool that takes a value, of the kind that its help says.
+type toolFlag struct{ name, kind string }
+
+var flagLine = regexp.MustCompile(`(?m)^ +(?:-\w, +)?--([\w-]+) ([A-Z]+) `)
+
+// toolFlags reads a tool's own flags from its help.
+func toolFlags(t *testing.T, tool string) (flags []toolFlag) {
+	t.Helper()
+	var out bytes.Buffer
+	o := session.Options{Rest: parseRest, Flags: flagList, Args: []string{tool, "--help"}, Stdout: &out, Stderr: &out}
+	if _, err := session.Run(o); err != nil {
+		t.Fatal(err)
+	}
+	own, _, _ := strings.Cut(out.String(), "Flags of every script")
+	for _, m := range flagLine.FindAllStringSubmatch(own, -1) {
+		flags = append(flags, toolFlag{m[1], m[2]})
+	}
+	return flags
+}
+
+// mistaken are values that no flag of a kind takes. Some numbers and texts may be anything.
+var mistaken = map[string][]string{
+	"INT":      {"-1", "", "x", "1.5", "99999999999999999999"},
+	"DURATION": {"-1s", "", "x", "5", "9999999999h"},
+	"VALUE":    {""},
+}
+
+// anyValue are the flags of which a negative number or an empty text means something.
+var anyValue = map[string]bool{"lhist --lo -1": true, "lhist --hi -1": true}
+
+// Each flag of each tool refuses what it cannot use by its own name: no place of the library, where nobody has written
+// anything, and no run that shows nothing.
+func TestToolFlags(t *testing.T) {
+	seen := 0
+	for _, m := range stdlib.Modules() {
+		if !m.Tool {
+			continue
+		}
+		for _, f := range toolFlags(t, m.Name) {
+			for _, value := range mistaken[f.kind] {
+				if !anyValue[fmt.Sprintf("%s --%s %s", m.Name, f.name, value)] {
+					seen++
+					checkRefusal(t, m.Name, f.name, value)
+				}
+			}
+		}
+	}
+	if seen < 200 {
+		t.Errorf("%d mistakes were tried: the help of tools is not as this test reads it", seen)
+	}
+}
+
+// Values outside of what means something are refused, too: ports, rates, signals, names that no program can have.
+func TestToolFlagRanges(t *testing.T) {
+	long := strings.Repeat("n", 16)
+	for _, words := range []string{
+		"tcplife port 0", "tcpconnect port 65536", "profile rate 0", "runqlen rate 1000001", "biotop rows 0", "syscount top 0",
+		"killsnoop signal 65", "sigsnoop signal 0", "opensnoop name " + long, "filetop interval 0", "biolatency interval 1us",
+		"count every 0.1ns", "hist sub 7", "stack frames 128",
+	} {
+		w := strings.Fields(words)
+		checkRefusal(t, w[0], w[1], w[2])
+	}
+}
+
+func checkRefusal(t *testing.T, tool, flag, value string) {
+	t.Helper()
+	args := []string{tool}
+	if m, _ := stdlib.Find(tool); m.Verb {
+		args = append(args, "syscall:read")
+	}
+	if tool == "lhist" && flag != "hi" {
+		args = append(args, "--hi=100")
+	}
+	args = append(args, "--"+flag+"="+value)
+	var out bytes.Buffer
+	o := session.Options{Rest: parseRest, Flags: flagList, Args: args, Stdout: &out, Stderr: &out}
+	_, err := session.Explain(o, &session.Stages{})
+	var usage *session.UsageError
+	if want := "--" + flag + ": got "; !errors.As(err, &usage) || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("startrace %q: got %v, want %s…", args, err, want)
+	}
+}
