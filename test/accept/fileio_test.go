@@ -1,13 +1,18 @@
 package accept
 
 import (
+	"compress/gzip"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // movesOf are the calls of workload moves for each file, in its order, and the bytes of each.
@@ -25,11 +30,11 @@ var movesOf = map[string][]struct {
 	},
 }
 
-// seenMoves are those that a tool can see: io_uring only from Linux 5.19 on, and where the workload could use it.
+// seenMoves are those that a tool can see: io_uring where the workload could use it.
 func seenMoves(t *testing.T, d done, file string) (calls []string, bytes []int, sum int) {
 	t.Helper()
 	for _, m := range movesOf[file] {
-		if _, ring := d.FDs["ring"]; m.call == "io_uring" && (!ring || !atLeast(t, 5, 19)) {
+		if _, ring := d.FDs["ring"]; m.call == "io_uring" && !ring {
 			continue
 		}
 		calls, bytes, sum = append(calls, m.call), append(bytes, m.bytes), sum+m.bytes
@@ -62,11 +67,20 @@ func TestFiletopCopy(t *testing.T) {
 	e.has(t, `(?m)^ *\d+ +cp +two +0 +\d+ +0 +123456 +123456$`)
 }
 
-// A line for each end of each call that moves bytes.
+// A line for each end of each call that moves bytes. In the short form only the lines of fatrace(8): each of the two
+// compiles for many seconds in a guest, and what the others say is what fileslower says.
 func TestFatraceMoves(t *testing.T) {
 	dir := t.TempDir()
-	e, d := tool(t, []string{"fatrace"}, "moves", dir)
 	classic, cd := tool(t, []string{"fatrace", "--classic"}, "moves", dir)
+	for file, letter := range map[string]string{"from": "R", "to": "W"} {
+		calls, _, _ := seenMoves(t, cd, file)
+		line := fmt.Sprintf("wl-moves(%d): %s %s/%s", cd.PID, letter, dir, file)
+		checkAccount(t, classic, len(linesWith(classic.stdout, line)), len(calls))
+	}
+	if testing.Short() {
+		return
+	}
+	e, d := tool(t, []string{"fatrace"}, "moves", dir)
 	for file, letter := range map[string]string{"from": "R", "to": "W"} {
 		calls, bytes, _ := seenMoves(t, d, file)
 		for i, call := range calls {
@@ -76,10 +90,71 @@ func TestFatraceMoves(t *testing.T) {
 			}
 			e.has(t, fmt.Sprintf(`(?m)^\S+\(%d\) %s %ssize %d %s/%s$`, d.PID, call, where, bytes[i], regexp.QuoteMeta(dir), file))
 		}
-		calls, _, _ = seenMoves(t, cd, file)
-		line := fmt.Sprintf("wl-moves(%d): %s %s/%s", cd.PID, letter, dir, file)
-		checkAccount(t, classic, len(linesWith(classic.stdout, line)), len(calls))
 	}
+}
+
+// clonesOf are the clones that workload clones makes of the file origin, and the bytes of each.
+var clonesOf = []struct {
+	file, call string
+	bytes      int
+}{{"whole", "FICLONE", 100000}, {"range", "FICLONERANGE", 8192}, {"tail", "FICLONERANGE", 100000 - 65536}}
+
+// reflinks is a folder of a file system in which files can share bytes, empty, or a skip. The image is what
+// mkfs.xfs --unsupported -d agcount=1 -m crc=1,reflink=1,rmapbt=0,bigtime=0,inobtcount=0 made of 16 MB.
+func reflinks(t *testing.T) string {
+	t.Helper()
+	disk := loopDevice(t, 16<<20)
+	packed, err := os.Open("testdata/reflinks.xfs.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	image, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	device, err := os.OpenFile(disk, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(device, image); err != nil {
+		t.Fatal(err)
+	}
+	if err := device.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := unix.Mount(disk, dir, "xfs", 0, "nouuid"); errors.Is(err, unix.ENODEV) {
+		t.Skip("needs a kernel with xfs (CONFIG_XFS_FS, modprobe xfs)")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// A clone moves bytes from one file into another, though no disk does, as cp --reflink=auto: by filetop and by fatrace.
+func TestClones(t *testing.T) {
+	dir := reflinks(t)
+	e, d := tool(t, []string{"filetop", "-i", "1h", "-r", "100"}, "clones", dir)
+	sum := 0
+	for _, c := range clonesOf {
+		sum += c.bytes
+		e.has(t, fmt.Sprintf(`(?m)^ *%d +wl-clones +%s +0 +1 +0 +%[3]d +%[3]d$`, d.PID, c.file, c.bytes))
+	}
+	e.has(t, fmt.Sprintf(`(?m)^ *%d +wl-clones +origin +%d +0 +%[3]d +0 +%[3]d$`, d.PID, len(clonesOf), sum))
+
+	e, d = tool(t, []string{"fatrace"}, "clones", dir)
+	for _, c := range clonesOf {
+		for _, file := range []string{"origin", c.file} {
+			e.has(t, fmt.Sprintf(`(?m)^\S+\(%d\) %s fd \d+ size %d %s/%s$`, d.PID, c.call, c.bytes, regexp.QuoteMeta(dir), file))
+		}
+	}
+	e.has(t, fmt.Sprintf(`(?m)^\S+\(%d\) FICLONE fd \d+ size -18 %s/whole$`, d.PID, regexp.QuoteMeta(dir)))
 }
 
 // Each of the calls is a line of fileslower and counts in a histogram of fsdist, with the type of the file system.
@@ -103,6 +178,24 @@ func TestSlowMoves(t *testing.T) {
 	}
 }
 
+// seenFiles are probes of a few of fatrace's events, each a line of fatrace --classic. The whole tool has many probes
+// more, which a guest needs half a minute for.
+const seenFiles = `
+load("std/fatrace.star", "closed", "executed")
+load("std/fileio.star", "fileio")
+
+def say(e, letters, file):
+    printf("%s(%d): %s %s\n", e.comm, e.pid, letters, file)
+
+def closes():
+    probe(closed(), lambda e: say(e, "C", e.file))
+    ended, left = fileio.left()
+    probe(ended, lambda e: [say(e, "C", file) for file in left(e)], kernel = lambda e: record())
+
+def opens():
+    probe(executed(), lambda e: say(e, "RO", e.file))
+`
+
 // A file that nobody closes is closed by the end of the last process that has it, once, and not when another one leaves
 // it. Without kprobes calls of close are seen, too: sh closes the first number of a file that it gives another one.
 func TestFatraceCloses(t *testing.T) {
@@ -111,7 +204,7 @@ func TestFatraceCloses(t *testing.T) {
 	if err := os.WriteFile(file, []byte("text\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := startrace(t, "fatrace", "--classic", "-c", fmt.Sprintf(`sh -c "exec 5<'%s'; true; exec sleep 0"`, file)).ok(t)
+	e := startrace(t, script(t, seenFiles+"closes()\n"), "-c", fmt.Sprintf(`sh -c "exec 5<'%s'; true; exec sleep 0"`, file)).ok(t)
 	closed := linesWith(e.stdout, "): C "+file)
 	byEnd := slices.DeleteFunc(slices.Clone(closed), func(line string) bool { return !strings.HasPrefix(line, "sleep(") })
 	if e.skipped(t) == 0 && (len(byEnd) != 1 || kernelFunctions(t) && len(closed) != 1) {
@@ -125,6 +218,6 @@ func TestFatraceInterpreter(t *testing.T) {
 	if !kernelFunctions(t) {
 		t.Skip("needs a kernel with CONFIG_KPROBES")
 	}
-	e := startrace(t, "fatrace", "--classic", "-c", path).ok(t)
+	e := startrace(t, script(t, seenFiles+"opens()\n"), "-c", path).ok(t)
 	e.has(t, `(?m)^\S+\(\d+\): RO `+regexp.QuoteMeta(path)+`\n\S+\(\d+\): RO \S*/ld-linux\S*$`)
 }

@@ -5,6 +5,7 @@
 //	workload [flags] reads N SIZE,SIZE,…          N calls of read, of these sizes in turn
 //	workload [flags] files DIR                    one file of each kind opened, written, read, closed, deleted
 //	workload [flags] moves DIR                    bytes moved between files by each call that moves bytes, see moves.go
+//	workload [flags] clones DIR                   bytes of a file cloned into others (reflinks), see clones.go
 //	workload [flags] sendfile FILE                a file sent to /dev/null by sendfile
 //	workload [flags] queues N                     N message queues that stay, and N pipes that do not
 //	workload [flags] blocks N DEVICE              N reads of 4096 bytes of a block device
@@ -93,6 +94,7 @@ var works = map[string]work{
 	"raw":       rawCalls,
 	"structs":   structs,
 	"moves":     moves,
+	"clones":    clones,
 	"sendfile":  sendfile,
 	"coldexecs": coldexecs,
 	"mounts":    mounts,
