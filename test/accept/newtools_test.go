@@ -330,6 +330,13 @@ func TestKlockstat(t *testing.T) {
 	if sum, most := number(t, row[2], `(\d+)`), number(t, row[3], `(\d+)`); sum < most {
 		t.Errorf("the longest wait, %d us, is longer than all, %d us", most, sum)
 	}
+	if testing.Short() {
+		return
+	}
+	e = startrace(t, "klockstat", "-t", "write", "--lock", "rwsem", "--caller", "write_iter", "-c", command).ok(t)
+	if rows := linesWith(e.stdout, "rwsem"); len(rows) == 0 || len(rows) != len(linesWith(e.stdout, "write_iter")) {
+		t.Errorf("want rows of rwsem in write_iter only: %q", rows)
+	}
 	e = startrace(t, "klockstat", "-t", "percpu", "-c", "true").ok(t)
 	if rows := linesWith(e.stdout, "write_iter"); len(rows) > 0 {
 		t.Errorf("a lock of another type: %q", rows)
