@@ -72,7 +72,7 @@ func (a *tracepointArgs) field(b *body, f kernel.TracepointField, pos plan.Pos) 
 	switch {
 	case f.Arg != nil:
 		v := b.syscallArg(load(at, types.U64, pos), *f.Arg, pos)
-		return b.created(v, *f.Arg, func(i int) *tree.Expr { return b.rv(a.argument(b, i, pos), pos) })
+		return b.takenArg(v, *f.Arg, func(i int) *tree.Expr { return b.rv(a.argument(b, i, pos), pos) })
 	case f.DataLoc || f.RelLoc:
 		return b.dataLoc(f, at, pos)
 	case f.IsString:

@@ -405,7 +405,7 @@ func answer(sc *kernel.Syscall, question string) string {
 	}
 	for i, arg := range sc.Args {
 		if arg.Name == question || fmt.Sprint(i) == question {
-			return fmt.Sprintf("%d %s %t %d", i, arg.CType, readsAtStart(sc), arg.Creating)
+			return fmt.Sprintf("%d %s %t %d %s", i, arg.CType, readsAtStart(sc), arg.Creating, arg.Use)
 		}
 	}
 	return ""
@@ -451,7 +451,7 @@ func (a *syscallArgs) arg(b *body, i int, pos plan.Pos) val {
 	spec := a.sc.Args[i]
 	word := &tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: syscallRegister(i), Pos: pos}
 	if !a.end {
-		return b.created(b.syscallArg(word, spec, pos), spec, func(i int) *tree.Expr { return b.rv(a.arg(b, i, pos), pos) })
+		return b.takenArg(b.syscallArg(word, spec, pos), spec, func(i int) *tree.Expr { return b.rv(a.arg(b, i, pos), pos) })
 	}
 	if readsAtStart(a.sc) && (spec.IsString || spec.IsStringList) {
 		v := a.start.syscallArg(word, spec, pos)
@@ -459,23 +459,7 @@ func (a *syscallArgs) arg(b *body, i int, pos plan.Pos) val {
 		return v
 	}
 	kept := b.here(val{expr: word, start: a.start, field: spec.Name})
-	return b.created(b.syscallArg(kept.expr, spec, pos), spec, func(i int) *tree.Expr { return b.rv(a.arg(b, i, pos), pos) })
-}
-
-// The flags with which the kernel looks at the mode: O_CREAT and __O_TMPFILE (WILL_CREATE in include/linux/fcntl.h), whose
-// values amd64 and arm64 share.
-const willCreate = 0x40 | 0x400000
-
-// created is the mode v of a call that may create a file, and 0 as for the kernel where it does not.
-func (b *body) created(v val, spec kernel.SyscallArg, arg func(i int) *tree.Expr) val {
-	if spec.Creating == 0 {
-		return v
-	}
-	pos := v.expr.Pos
-	bits := &tree.Expr{Op: tree.OpAnd, Type: types.U64, Args: []*tree.Expr{arg(spec.Creating - 1), constExpr(plan.MakeInt(willCreate), pos)}, Pos: pos}
-	zero := constExpr(plan.MakeInt(0), pos)
-	will := &tree.Expr{Op: tree.OpNe, Type: types.Boolean, Args: []*tree.Expr{bits, zero}, Pos: pos}
-	return exprVal(&tree.Expr{Op: tree.OpCond, Type: v.expr.Type, Args: []*tree.Expr{will, v.expr, convert(zero, v.expr.Type)}, Pos: pos})
+	return b.takenArg(b.syscallArg(kept.expr, spec, pos), spec, func(i int) *tree.Expr { return b.rv(a.arg(b, i, pos), pos) })
 }
 
 // syscallArg gives a register the meaning of an argument.

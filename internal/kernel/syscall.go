@@ -30,6 +30,8 @@ type SyscallArg struct {
 	// Creating is, of a mode that the call uses only where it may create a file, 1 and the place of the argument with the
 	// flags; 0 elsewhere. Without O_CREAT the kernel takes 0 for the mode (build_open_how, fs/open.c).
 	Creating int
+	// Use says when the call uses the argument, nil: always.
+	Use *ArgumentUse
 }
 
 // creatingFlags are the arguments that decide it.
@@ -101,6 +103,7 @@ func parseSyscalls(column int) *syscallTable {
 			}
 		}
 		s.markMode()
+		markUses(s.Name, pointers(s.Args))
 		t.list = append(t.list, s)
 	}
 	slices.SortFunc(t.list, func(a, b Syscall) int { return a.Nr - b.Nr })
@@ -112,6 +115,13 @@ func parseSyscalls(column int) *syscallTable {
 		t.byName[s.Name] = i
 	}
 	return t
+}
+
+func pointers(args []SyscallArg) (out []*SyscallArg) {
+	for i := range args {
+		out = append(out, &args[i])
+	}
+	return out
 }
 
 func parseSyscallArg(text string) SyscallArg {

@@ -14,6 +14,7 @@ func (f *Facts) typeArguments(t *Tracepoint) {
 	}
 	sc, _ := SyscallByName(call)
 	n := 0
+	var args []*SyscallArg
 	for i := range t.Fields {
 		field := &t.Fields[i]
 		if strings.HasPrefix(field.Name, "common_") || field.Name == "__syscall_nr" || field.DataLoc || field.Size != 8 {
@@ -27,8 +28,10 @@ func (f *Facts) typeArguments(t *Tracepoint) {
 			arg.Creating = sc.Args[n].Creating
 		}
 		field.Arg = &arg
+		args = append(args, &arg)
 		n++
 	}
+	markUses(call, args)
 }
 
 // syscallArgument is an argument by its declaration in the format. What the table of C types lacks is a typedef of the

@@ -1,0 +1,70 @@
+package infer
+
+import (
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// takenArg is the argument v of a call as the kernel takes it: nothing of what programs leave in registers for arguments
+// that the call does not use. arg gives argument i.
+func (b *body) takenArg(v val, spec kernel.SyscallArg, arg func(i int) *tree.Expr) val {
+	if spec.Use != nil {
+		return usedArg(v, spec.Use, arg(spec.Use.Selector))
+	}
+	return b.created(v, spec, arg)
+}
+
+// usedArg is v, and None where the call does not use it. That it is there is seldom tested, for the selector was: so
+// computing with it is not refused, but ends the handler where it is None.
+func usedArg(v val, use *kernel.ArgumentUse, selector *tree.Expr) val {
+	pos := v.expr.Pos
+	number := func(n uint64) *tree.Expr { return constExpr(plan.MakeInt(int64(n)), pos) }
+	if use.Mask != 0 {
+		selector = &tree.Expr{Op: tree.OpAnd, Type: types.U64, Args: []*tree.Expr{selector, number(use.Mask)}, Pos: pos}
+	}
+	compare := func(op tree.Op, n uint64) *tree.Expr {
+		return &tree.Expr{Op: op, Type: types.Boolean, Args: []*tree.Expr{selector, number(n)}, Pos: pos}
+	}
+	var listed *tree.Expr
+	for _, r := range append(use.Only, use.Except...) {
+		in := compare(tree.OpEq, r.From)
+		if r.From != r.To {
+			in = logic(tree.OpLAnd, compare(tree.OpGe, r.From), compare(tree.OpLe, r.To), pos)
+		}
+		if listed == nil {
+			listed = in
+			continue
+		}
+		listed = logic(tree.OpLOr, listed, in, pos)
+	}
+	if listed == nil {
+		listed = compare(tree.OpNe, 0)
+	}
+	t := v.expr.Type
+	if t.Kind != types.Ptr {
+		t = t.OrNone().OrFault()
+	}
+	choice := []*tree.Expr{listed, as(v.expr, t, pos), as(constExpr(plan.None{}, pos), t, pos)}
+	if use.Except != nil {
+		choice[1], choice[2] = choice[2], choice[1]
+	}
+	return exprVal(&tree.Expr{Op: tree.OpCond, Type: t, Args: choice, Pos: pos})
+}
+
+// The flags with which the kernel looks at the mode: O_CREAT and __O_TMPFILE (WILL_CREATE in include/linux/fcntl.h), whose
+// values amd64 and arm64 share.
+const willCreate = 0x40 | 0x400000
+
+// created is the mode v of a call that may create a file, and 0 as for the kernel where it does not.
+func (b *body) created(v val, spec kernel.SyscallArg, arg func(i int) *tree.Expr) val {
+	if spec.Creating == 0 {
+		return v
+	}
+	pos := v.expr.Pos
+	bits := &tree.Expr{Op: tree.OpAnd, Type: types.U64, Args: []*tree.Expr{arg(spec.Creating - 1), constExpr(plan.MakeInt(willCreate), pos)}, Pos: pos}
+	zero := constExpr(plan.MakeInt(0), pos)
+	will := &tree.Expr{Op: tree.OpNe, Type: types.Boolean, Args: []*tree.Expr{bits, zero}, Pos: pos}
+	return exprVal(&tree.Expr{Op: tree.OpCond, Type: v.expr.Type, Args: []*tree.Expr{will, v.expr, convert(zero, v.expr.Type)}, Pos: pos})
+}
