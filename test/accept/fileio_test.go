@@ -157,6 +157,20 @@ func TestClones(t *testing.T) {
 	e.has(t, fmt.Sprintf(`(?m)^\S+\(%d\) FICLONE fd \d+ size -18 %s/whole$`, d.PID, regexp.QuoteMeta(dir)))
 }
 
+// Two requests of io_uring with one number at a time: where the kernel does not say which of them ends, they count, and
+// their file is not known, instead of that of the other.
+func TestTwinRequests(t *testing.T) {
+	e, d := tool(t, []string{"filetop", "-i", "1h", "-r", "100"}, "twins", t.TempDir())
+	if d.Calls == 0 {
+		t.Skip("needs a kernel with io_uring")
+	}
+	row := `twin +1 +0 +401 +0 +401` // and the pipe has no name
+	if !atLeast(t, 5, 18) {
+		row = `<fault> +2 +0 +402 +0 +402`
+	}
+	e.has(t, fmt.Sprintf(`(?m)^ *%d +wl-twins +%s$`, d.PID, row))
+}
+
 // Each of the calls is a line of fileslower and counts in a histogram of fsdist, with the type of the file system.
 func TestSlowMoves(t *testing.T) {
 	dir := t.TempDir()

@@ -6,6 +6,7 @@
 //	workload [flags] files DIR                    one file of each kind opened, written, read, closed, deleted
 //	workload [flags] moves DIR                    bytes moved between files by each call that moves bytes, see moves.go
 //	workload [flags] clones DIR                   bytes of a file cloned into others (reflinks), see clones.go
+//	workload [flags] twins DIR                    two requests of io_uring with one number at a time, see ring.go
 //	workload [flags] sendfile FILE                a file sent to /dev/null by sendfile
 //	workload [flags] queues N                     N message queues that stay, and N pipes that do not
 //	workload [flags] blocks N DEVICE              N reads of 4096 bytes of a block device
@@ -95,6 +96,7 @@ var works = map[string]work{
 	"structs":   structs,
 	"moves":     moves,
 	"clones":    clones,
+	"twins":     twins,
 	"sendfile":  sendfile,
 	"coldexecs": coldexecs,
 	"mounts":    mounts,

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -143,71 +142,4 @@ func sendAll(name string) (calls, bytes int, err error) {
 		}
 		calls, bytes = calls+1, bytes+n
 	}
-}
-
-// The numbers of io_uring, of include/uapi/linux/io_uring.h.
-const (
-	ringRead, ringWrite = 22, 23
-	ringSQEs            = 0x10000000
-	ringGetEvents       = 1
-)
-
-// ringOffsets are where the parts of a queue lie in its memory.
-type ringOffsets struct {
-	head, tail, mask, entries, flags, dropped, array, resv1 uint32
-	address                                                 uint64
-}
-
-// ringParams is struct io_uring_params.
-type ringParams struct {
-	sqEntries, cqEntries, flags, threadCPU, threadIdle, features, wqFD uint32
-	resv                                                               [3]uint32
-	sq, cq                                                             ringOffsets
-}
-
-// ringRequest is struct io_uring_sqe.
-type ringRequest struct {
-	opcode, flags uint8
-	ioprio        uint16
-	fd            int32
-	offset        uint64
-	address       uint64
-	length        uint32
-	rwFlags       uint32
-	userData      uint64
-	_             [3]uint64
-}
-
-// byRing makes a request to read and one to write, one after the other. Where the kernel has no io_uring it does nothing.
-func byRing(from, to int, fds map[string]int) error {
-	var p ringParams
-	fd, _, errno := unix.Syscall(unix.SYS_IO_URING_SETUP, 4, uintptr(unsafe.Pointer(&p)), 0)
-	if errno == unix.ENOSYS || errno == unix.EPERM || errno == unix.EACCES {
-		return nil
-	}
-	if errno != 0 {
-		return errno
-	}
-	ring := int(fd)
-	queue, err := unix.Mmap(ring, 0, int(p.sq.array+4*p.sqEntries), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-	if err != nil {
-		return err
-	}
-	size := int(unsafe.Sizeof(ringRequest{}))
-	requests, err := unix.Mmap(ring, ringSQEs, int(p.sqEntries)*size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-	if err != nil {
-		return err
-	}
-	fds["ring"] = ring
-	buffer := make([]byte, 512)
-	for i, r := range []ringRequest{{opcode: ringRead, fd: int32(from), length: 401}, {opcode: ringWrite, fd: int32(to), length: 402}} {
-		r.address = uint64(uintptr(unsafe.Pointer(&buffer[0])))
-		*(*ringRequest)(unsafe.Pointer(&requests[i*size])) = r
-		*(*uint32)(unsafe.Pointer(&queue[int(p.sq.array)+4*i])) = uint32(i)
-		*(*uint32)(unsafe.Pointer(&queue[p.sq.tail])) = uint32(i + 1)
-		if n, _, errno := unix.Syscall6(unix.SYS_IO_URING_ENTER, fd, 1, uintptr(i+1), ringGetEvents, 0, 0); n != 1 {
-			return fmt.Errorf("io_uring took %d of 1 requests: %w", n, errno)
-		}
-	}
-	return errors.Join(unix.Munmap(requests), unix.Munmap(queue), unix.Close(ring))
 }
