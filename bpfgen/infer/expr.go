@@ -222,16 +222,23 @@ func (b *body) choose(c cond, yes, no func() val, pos plan.Pos) val {
 		ye, ne := b.rv(yv, pos), b.rv(nv, pos)
 		t, ok := joinExprs(ye, ne)
 		if !ok {
-			refuse(pos, "this is %s or %s: a kernel half needs one kind of value, or None%s", yv.describe(), nv.describe(), oneOf(yv, nv))
+			mixed(yv, nv, pos)
 		}
 		return exprVal(conditional(c.expr, convert(ye, t), convert(ne, t), pos))
 	}
 	out, ok := b.join("", yv, nv, yb, nb, pos)
 	if !ok {
-		refuse(pos, "this is %s or %s: a kernel half needs one kind of value, or None%s", yv.describe(), nv.describe(), oneOf(yv, nv))
+		mixed(yv, nv, pos)
 	}
 	b.emit(&tree.Stmt{Op: tree.SIf, Exprs: []*tree.Expr{c.expr}, Then: yb, Else: nb, Pos: pos})
 	return out
+}
+
+// mixed refuses a value that is x or y. A constant that no kernel half has is the cause, where there is one.
+func mixed(x, y val, pos plan.Pos) {
+	mustHaveWords(pos, x)
+	mustHaveWords(pos, y)
+	refuse(pos, "this is %s or %s: a kernel half needs one kind of value, or None%s", x.describe(), y.describe(), oneOf(x, y))
 }
 
 // joinExprs is the type of one of two values. A constant that is not negative

@@ -16,6 +16,16 @@ func mustBeWord(pos plan.Pos, i plan.Int) {
 	}
 }
 
+// mustHaveWords refuses such constants in v.
+func mustHaveWords(pos plan.Pos, v val) {
+	if i, ok := v.c.(plan.Int); ok {
+		mustBeWord(pos, i)
+	}
+	for _, e := range v.elems {
+		mustHaveWords(pos, e)
+	}
+}
+
 // isWord reports whether i has a place in 64 bits.
 func isWord(i plan.Int) bool { return i.Big.IsInt64() || i.Big.IsUint64() }
 
