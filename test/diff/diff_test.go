@@ -25,13 +25,13 @@ const perUnit = 50
 // > The differential tests run random functions through both and compare.
 // > This page names every place where the two are not the same, and what is refused instead.
 func TestPrograms(t *testing.T) {
-	random(t, &checker{})
+	random(t, &checker{}, 2000)
 }
 
 // TestSubprograms does it where each function that can be called is, instead of standing where it is called.
 func TestSubprograms(t *testing.T) {
 	c := &checker{outlining: build.AlwaysCall}
-	random(t, c)
+	random(t, c, 300)
 	if c.subs < c.programs/4 {
 		t.Errorf("%d programs have %d subprograms: the test shows little", c.programs, c.subs)
 	}
@@ -60,13 +60,9 @@ func TestFound(t *testing.T) {
 	}
 }
 
-func random(t *testing.T, c *checker) {
+func random(t *testing.T, c *checker, otherwise int) {
 	needBPF(t)
-	otherwise := 300
-	if testing.Short() {
-		otherwise = 50
-	}
-	n, seed := setting(t, "DIFF_PROGRAMS", otherwise), setting(t, "DIFF_SEED", 1)
+	n, seed := howMany(t, otherwise), setting(t, "DIFF_SEED", 1)
 	c.facts, c.inputs = facts(t), Inputs(1, 24)
 	c.guests = guestsFor(c.inputs)
 	begin := time.Now()
@@ -90,6 +86,15 @@ func random(t *testing.T, c *checker) {
 
 // maxFindings ends a run: the rest is likely to be the same.
 var maxFindings = 60
+
+// howMany programs run: DIFF_PROGRAMS, or so many. In the short form, which guests have, it is few: with DIFF_KERNEL more of
+// them run there than the guests can compile.
+func howMany(t *testing.T, otherwise int) int {
+	if testing.Short() {
+		otherwise = 50
+	}
+	return setting(t, "DIFF_PROGRAMS", otherwise)
+}
 
 func setting(t *testing.T, name string, otherwise int) int {
 	s := os.Getenv(name)

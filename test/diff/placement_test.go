@@ -177,7 +177,7 @@ func alike(p *Program) bool { return p.Key == nil }
 // TestPlacedInUser runs random programs of kernel halves in user space.
 func TestPlacedInUser(t *testing.T) {
 	needBPF(t)
-	n, seed := setting(t, "DIFF_PROGRAMS", 150), setting(t, "DIFF_SEED", 1)
+	n, seed := howMany(t, 300), setting(t, "DIFF_SEED", 1)
 	c := &checker{facts: facts(t), inputs: wholeTexts(Inputs(3, 12))}
 	c.guests = guestsFor(c.inputs)
 	begin := time.Now()

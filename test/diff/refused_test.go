@@ -50,7 +50,7 @@ var wide = []string{
 	"e.args.u64 + W", "W - e.args.s64", "e.args.u8 * W", "e.args.u64 & W", "e.args.u64 | -W", "W ^ e.args.u64", "e.args.u64 // W",
 	"W % e.args.u8", "e.args.u8 << W", "W << e.args.u8", "W >> e.args.u8", "-W + e.args.u8", "~W & e.args.u8",
 	"e.args.u64 < W", "-W >= e.args.s64", "e.args.u64 == W", "W != e.args.s64", "e.args.u64 in (1, W)", "e.args.u64 in L", "D.get(e.args.u64, 1)",
-	`((e.args.u8, 0) if e.args.flag else (container_of(e.args.p.inner, "struct node", "inner").low, W))[1]`,
+	"((e.args.u8, 0) if e.args.flag else (T.pop(e.args.u8, 1), W))",
 	"W", "(e.args.u8, W)", "record(a = W)", "W if e.args.flag else 1", "e.args.u8 or W", "min(e.args.u8, W)", "max(W, e.args.u8)",
 	"T.get(W)", "T.pop(W)", "T.get(e.args.u8, W)", "T.set(1, W)", "T.set(W, 1)", "T.add(W)", "T.add(1, W)", "T.remove(W)", "T[W]", "W in T",
 	"N[W].add()", "N[1].add(W)", "H[1].add(W)", "H[1].add(1, W)", "C.set(W)", "C.add(W)", "B.get()", "V()", "P()", "F()",

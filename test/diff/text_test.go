@@ -80,8 +80,11 @@ func checkAll(t *testing.T, programs []*Program, inputs []Input, check func(*che
 	t.Helper()
 	needBPF(t)
 	c := &checker{facts: facts(t), inputs: inputs}
-	for _, p := range programs {
-		check(c, []*Program{p})
+	if testing.Short() { // each string with each other takes half a minute in a guest
+		c.inputs = slices.DeleteFunc(slices.Clone(inputs), func(in Input) bool { return in.Number%4 != 0 })
+	}
+	for batch := range slices.Chunk(programs, perUnit) {
+		check(c, batch)
 	}
 	for _, f := range c.found {
 		what, _, _ := strings.Cut(f.detail, ", with ")

@@ -167,7 +167,7 @@ func (m *machine) deliver(probe int, in Input, f func() outcome) (out outcome, e
 // TestUserHalves runs random functions in user space with what the kernel read for them.
 func TestUserHalves(t *testing.T) {
 	needBPF(t)
-	n, seed := setting(t, "DIFF_PROGRAMS", 150), setting(t, "DIFF_SEED", 1)
+	n, seed := howMany(t, 300), setting(t, "DIFF_SEED", 1)
 	c := &checker{facts: facts(t), inputs: leadingOn(Inputs(3, 12))}
 	c.guests = guestsFor(c.inputs)
 	begin := time.Now()
