@@ -12,27 +12,28 @@ import (
 
 // An absorber makes copies of expressions that cannot end the program.
 type absorber struct {
+	done   map[*tree.Expr]bool // what has been absorbed before
 	copies map[*tree.Expr]*tree.Expr
 	ends   []*tree.Expr // the conditions for an end, in the order of evaluation
 }
 
 // absorbed is v with FAULT where computing it would end the program.
-func absorbed(v val) val {
+func (b *body) absorbed(v val) val {
 	if v.comp {
 		elems := make([]val, len(v.elems))
 		for i, e := range v.elems {
-			elems[i] = absorbed(e)
+			elems[i] = b.absorbed(e)
 		}
 		v.elems = elems
 	}
 	if v.expr != nil {
-		v.expr = orEnds(v.expr)
+		v.expr = b.u.orEnds(v.expr)
 	}
 	return v
 }
 
-func orEnds(e *tree.Expr) *tree.Expr {
-	a := &absorber{copies: map[*tree.Expr]*tree.Expr{}}
+func (u *unit) orEnds(e *tree.Expr) *tree.Expr {
+	a := &absorber{done: u.absorbed, copies: map[*tree.Expr]*tree.Expr{}}
 	out := a.copy(e)
 	if a.ends == nil {
 		return e
@@ -41,13 +42,18 @@ func orEnds(e *tree.Expr) *tree.Expr {
 	for _, c := range a.ends[1:] {
 		condition = logic(tree.OpLOr, condition, c, e.Pos)
 	}
-	return chooseFault(condition, out, e.Pos)
+	out = chooseFault(condition, out, e.Pos)
+	u.absorbed[out] = true
+	return out
 }
 
 // copy gives e without ends. What is evaluated once has one copy.
 func (a *absorber) copy(e *tree.Expr) *tree.Expr {
 	if out, ok := a.copies[e]; ok {
 		return out
+	}
+	if a.done[e] {
+		return e
 	}
 	out := e
 	args := make([]*tree.Expr, len(e.Args))
@@ -85,9 +91,15 @@ func (a *absorber) endless(e *tree.Expr, args []*tree.Expr) *tree.Expr {
 		return &tree.Expr{Op: tree.OpAssume, Type: e.Type, Args: args, Pos: e.Pos}
 	case tree.OpFloorDiv, tree.OpFloorMod:
 		test(tree.OpEq, args[1], number(0))
-	case tree.OpShl, tree.OpShr:
+	case tree.OpShl:
 		test(tree.OpLt, args[1], number(0))
 		test(tree.OpGt, args[1], number(511))
+	case tree.OpShr: // user space shifts by any count to the right, and nothing but the sign is left
+		test(tree.OpLt, args[1], number(0))
+		over := &tree.Expr{Op: tree.OpGt, Type: types.Boolean, Args: []*tree.Expr{args[1], number(511)}, Pos: e.Pos}
+		out := *e
+		out.Args = []*tree.Expr{args[0], conditional(over, as(number(511), args[1].Type, e.Pos), args[1], e.Pos)}
+		return &out
 	}
 	return e
 }

@@ -168,6 +168,7 @@ type unit struct {
 	// no mistake.
 	noneEnds bool
 	enums    map[*tree.Expr]string      // reads of fields whose type is an enum
+	absorbed map[*tree.Expr]bool        // values for user halves that cannot end the program
 	families map[string]error           // what names() knows: see mustBeFamily
 	follow   *follow                    // nil: only one process, or all
 	spanKeys map[*plan.Span]*types.Type // lives through all rounds
@@ -200,7 +201,7 @@ func newUnit(p *plan.Plan, facts *kernel.Facts, conts map[int]*contType) *unit {
 	u := &unit{
 		plan: p, facts: facts, conts: conts,
 		written: map[int]plan.Pos{}, used: map[int]bool{}, names: map[string]bool{},
-		strMax: p.StrMax, enums: map[*tree.Expr]string{}, families: map[string]error{}, unknown: map[int]bool{},
+		strMax: p.StrMax, enums: map[*tree.Expr]string{}, absorbed: map[*tree.Expr]bool{}, families: map[string]error{}, unknown: map[int]bool{},
 		res: &Result{
 			Tree:   &tree.Unit{Keep: map[int]int{}},
 			Halves: map[int]*plan.UserHalf{}, StartHalves: map[int]*plan.UserHalf{},

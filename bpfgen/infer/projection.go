@@ -120,7 +120,7 @@ func (b *body) settled(v val, pos plan.Pos) val {
 			v.start = l.origin()
 		}
 	}
-	return b.here(absorbed(v))
+	return b.here(b.absorbed(v))
 }
 
 // sendable is v as what a record can carry: e itself is all of its fields.

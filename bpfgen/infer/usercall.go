@@ -211,7 +211,7 @@ func (u *user) builtin(name plan.Builtin, x *syntax.CallExpr) uval {
 	}
 	v := f(u.b, args, x.Lparen)
 	if kernelOnly[name] {
-		return u.instead(x, vals, v)
+		return u.instead(x, vals, u.b.absorbed(v))
 	}
 	fails := slices.ContainsFunc(vals, func(v uval) bool { return v.fails || mayLack(v.v) })
 	return uval{v: v, known: true, part: true, caps: caps, fails: fails}

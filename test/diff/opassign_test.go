@@ -124,7 +124,8 @@ func (c opCase) fits(v starlark.Value) bool {
 
 func TestOpAssign(t *testing.T) {
 	needBPF(t)
-	f, inputs := facts(t), Inputs(5, 8)
+	f := facts(t)
+	inputs := slices.DeleteFunc(Inputs(5, 12), func(in Input) bool { return in.Texts[10].Fault }) // which has no len
 	all := opCases()
 	if testing.Short() { // each operator, operand and entry is among them
 		all = slices.DeleteFunc(all, func(c opCase) bool { return c.n%5 != 0 })
