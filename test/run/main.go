@@ -1,10 +1,11 @@
 // Command run runs go test and ends with what was skipped and why, what failed, in its own words, and the counts:
 //
-//	go run ./test/run [-again] [NAME=VALUE …] [flags of go test] PACKAGES
+//	go run ./test/run [-again] [-passed FILE] [NAME=VALUE …] [flags of go test] PACKAGES
 //
 // NAME=VALUE is for the environment of go test: GOARCH is not that of this program. The packages begin with a dot.
 // Of packages that pass it shows go test's own line, of those that fail what they complained of. With -again the tests
-// that failed run a second time, alone. The exit status is go test's, of the last run.
+// that failed run a second time, alone. FILE gets a line for each test that passed at the first run with nothing
+// skipped, for test/vm -passed. The exit status is go test's, of the last run.
 package main
 
 import (
@@ -21,6 +22,7 @@ import (
 // order is the command line.
 type order struct {
 	again       bool
+	passed      string // a file, "" for none
 	environment []string
 	flags       []string
 	packages    []string
@@ -38,6 +40,9 @@ func parse(args []string) order {
 	var o order
 	if len(args) > 0 && args[0] == "-again" {
 		o.again, args = true, args[1:]
+	}
+	if len(args) > 1 && args[0] == "-passed" {
+		o.passed, args = args[1], args[2:]
 	}
 	n := 0
 	for n < len(args) && assignment.MatchString(args[n]) {
@@ -61,6 +66,9 @@ func (o order) run(to io.Writer) (int, error) {
 		return 2, err
 	}
 	first.report(to)
+	if err := o.notePassed(first); err != nil {
+		return 2, err
+	}
 	if !o.again || len(first.failed) == 0 {
 		return first.status, nil
 	}
@@ -75,6 +83,15 @@ func (o order) run(to io.Writer) (int, error) {
 	}
 	second.report(to)
 	return second.status, nil
+}
+
+// notePassed writes what passed with nothing skipped.
+func (o order) notePassed(first outcome) error {
+	if o.passed == "" {
+		return nil
+	}
+	lines := strings.Join(first.tally.Whole(), "\n") + "\n"
+	return os.WriteFile(o.passed, []byte(lines), 0o644)
 }
 
 // test runs go test with these arguments after the flags.

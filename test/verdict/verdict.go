@@ -56,6 +56,31 @@ func Only(tests []string) string {
 	return "^(" + strings.Join(names, "|") + ")$"
 }
 
+// Whole are the tests that passed with all of their subtests, none of which was skipped: "package test".
+func (t Tally) Whole() []string {
+	lacks := map[string]bool{}
+	for _, s := range t.Skips {
+		lacks[wholeTest(s.Package+" "+s.Test)] = true
+	}
+	for _, failure := range t.Failures {
+		lacks[wholeTest(failure)] = true
+	}
+	var whole []string
+	for _, one := range t.Times {
+		if name := strings.TrimSpace(one.Package + " " + one.Test); name == wholeTest(name) && !lacks[name] {
+			whole = append(whole, name)
+		}
+	}
+	return whole
+}
+
+// wholeTest is the test that a "package test" belongs to, whose test may be a subtest.
+func wholeTest(name string) string {
+	at := strings.LastIndex(name, " ") + 1
+	test, _, _ := strings.Cut(name[at:], "/")
+	return strings.TrimSpace(name[:at] + test)
+}
+
 // Add merges the counts of other into t.
 func (t *Tally) Add(other Tally) {
 	t.Passed += other.Passed

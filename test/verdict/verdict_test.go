@@ -56,6 +56,23 @@ func TestReader(t *testing.T) {
 	}
 }
 
+func TestWhole(t *testing.T) {
+	took := func(tests ...string) (times []Time) {
+		for _, name := range tests {
+			times = append(times, Time{"p", name, 0})
+		}
+		return times
+	}
+	tally := Tally{
+		Times:    took("A/one", "A", "B/one", "B", "C/one/two", "C/one", "C", "D"),
+		Skips:    []Skip{{"p", "B/one", "needs root"}, {"q", "D", "needs root"}},
+		Failures: []string{"p C/one/two"},
+	}
+	if diff := cmp.Diff([]string{"p A", "p D"}, tally.Whole()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestPrintSkips(t *testing.T) {
 	tally := Tally{Skips: []Skip{{"p", "A", "needs root"}, {"p", "B", "needs BTF"}, {"p", "C", "needs BTF"}}}
 	var b strings.Builder

@@ -26,6 +26,7 @@ type load struct {
 	modules []string
 	env     []string
 	shared  map[string][]string // by package, the tests of which each kernel takes a part
+	passed  map[string]bool     // "package test" that passed on this machine, of which it has taken a part
 }
 
 const (

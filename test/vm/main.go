@@ -37,6 +37,7 @@ type options struct {
 	short    bool
 	again    bool
 	share    bool
+	passed   string
 	parallel int
 	slowest  int
 	words    []string // the command, or packages
@@ -103,6 +104,7 @@ func parse(args []string) (options, error) {
 	flags.BoolVar(&o.short, "short", false, "with -suite: the short form of the tests")
 	flags.BoolVar(&o.again, "again", false, "run the tests that failed a second time, alone; the timeout is for both")
 	flags.BoolVar(&o.share, "share", false, "with -suite: each kernel takes a part of the tests that take long and are much the same on each, not all of them")
+	flags.StringVar(&o.passed, "passed", "", "with -share: a file of test/run -passed, of whose tests this machine has taken a part")
 	flags.IntVar(&o.slowest, "slowest", 0, "list as many of the tests that took longest")
 	flags.IntVar(&o.parallel, "j", 1, "number of guests that run at a time")
 	flags.BoolVar(&o.renew, "renew", false, "fetch the newest kernels again")
@@ -144,10 +146,13 @@ func (o *options) prepare(dir string) error {
 	if err == nil && o.share {
 		err = built.shareTests(dir)
 	}
+	if err == nil && o.passed != "" {
+		err = built.readPassed(o.passed)
+	}
 	o.load.jobs = built.jobs
 	o.load.files = append(o.load.files, built.files...)
 	o.load.modules = append(o.load.modules, built.modules...)
-	o.load.shared = built.shared
+	o.load.shared, o.load.passed = built.shared, built.passed
 	return err
 }
 

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -9,7 +12,8 @@ import (
 )
 
 // The tests that drive the command, and those of whole scripts, take most of the time of a guest, and most of what they
-// test is the same on every kernel. With -share each kernel takes a part of them: none is left out.
+// test is the same on every kernel. With -share each kernel takes a part of them: none is left out. With -passed this
+// machine's kernel has a part of those that passed here, with nothing skipped: the guests take the rest.
 
 // sharedPackages are those whose tests the kernels share.
 var sharedPackages = []string{drivesCommand, "cmd/startrace", "test/both", "test/mutate"}
@@ -40,20 +44,44 @@ func (l load) share(kernel, kernels int) load {
 	for i := range l.jobs {
 		j := &l.jobs[i]
 		if tests := l.shared[j.name]; len(tests) > 0 {
-			j.args = append(slices.Clone(j.args), "-test.run="+verdict.Only(part(tests, kernel, kernels)))
+			mine := part(tests, kernel, kernels, func(test string) bool { return l.passed[modulePath+"/"+j.name+" "+test] })
+			j.args = append(slices.Clone(j.args), "-test.run="+verdict.Only(mine))
 		}
 	}
 	return l
 }
 
 // part is what one of some kernels takes of the tests: of two kernels the first, the second, the second, the first and so
-// on, so that tests of one file, which tend to take as long as each other, are spread.
-func part(tests []string, kernel, kernels int) (mine []string) {
-	for i, name := range tests {
-		turn := i % (2 * kernels)
-		if turn == kernel || turn == 2*kernels-1-kernel {
+// on, so that tests of one file, which tend to take as long as each other, are spread. Of the tests that passed here,
+// each third is left to that.
+func part(tests []string, kernel, kernels int, passed func(string) bool) (mine []string) {
+	here, elsewhere := 0, 0
+	for _, name := range tests {
+		n, takers := &elsewhere, kernels
+		if passed(name) {
+			n, takers = &here, kernels+1
+		}
+		turn := *n % (2 * takers)
+		if *n++; turn == kernel || turn == 2*takers-1-kernel {
 			mine = append(mine, name)
 		}
 	}
 	return mine
+}
+
+// readPassed reads what test/run -passed wrote. Where that did not come to its end there is no file, and guests take all.
+func (l *load) readPassed(file string) error {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		fmt.Printf("=== there is no %s: the guests take the tests that passed here, too\n", file)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	l.passed = map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		l.passed[strings.TrimSpace(line)] = true
+	}
+	return nil
 }
