@@ -123,6 +123,10 @@ func programAt(programs []*Program, line int) *Program {
 
 // rejected takes out the program that an error of the loader names.
 func (c *checker) rejected(programs []*Program, u *bpfgen.Unit, err error) {
+	if errors.Is(err, errWideKey) {
+		c.apart(programs, err, c.check)
+		return
+	}
 	for _, p := range u.Tree.Programs {
 		if strings.Contains(err.Error(), "program "+p.Name+":") {
 			c.refusedBy(programs[p.Probe], err)

@@ -54,6 +54,10 @@ func guestsFor(inputs []Input) *guests {
 
 // on calls then with the programs of a unit in the kernel, or failed. Where that is a guest's it does so later (flush).
 func (c *checker) on(u *bpfgen.Unit, programs []*Program, then func(*machine), failed func(error)) {
+	if !atLeast(5, 16) && hasWideKey(u) {
+		failed(errWideKey)
+		return
+	}
 	if c.guests != nil {
 		carried, err := carryUnit(u, programs, len(c.inputs))
 		if err != nil {
@@ -72,6 +76,18 @@ func (c *checker) on(u *bpfgen.Unit, programs []*Program, then func(*machine), f
 	}
 	defer m.close()
 	then(m)
+}
+
+// errWideKey says that a key has more bytes than the kernel takes, as docs/semantics.md says of those before 5.16.
+var errWideKey = errors.New("a key of more than 512 bytes")
+
+func hasWideKey(u *bpfgen.Unit) bool {
+	for _, m := range u.Spec.Maps {
+		if m.KeySize > 512 {
+			return true
+		}
+	}
+	return false
 }
 
 // flush runs in guests what waits for that, if it is enough or the end. What comes of that may have to run, too.

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -91,6 +92,8 @@ func (c *checker) apart(programs []*Program, err error, check func([]*Program)) 
 		check(programs[half:])
 	case strings.Contains(err.Error(), chosen) || strings.Contains(err.Error(), inUserSpace):
 		c.open++
+	case errors.Is(err, errWideKey):
+		c.limits++
 	default:
 		c.note("refused", programs[0], "%v", err)
 	}
