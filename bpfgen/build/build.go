@@ -152,15 +152,10 @@ type builder struct {
 	cur     *ir.Block
 	reached map[*ir.Block]bool
 	pos     ir.Pos
-	// env holds the variables, cache what was read of the event; both are
-	// valid where cur is.
-	env   []val
-	cache map[any]val
-	// keptEnv and keptCache say that a state has these, too: see save.
-	keptEnv, keptCache bool
-	inlines            map[int64]*inline
-	loops              []*loop
-	bounds             int // loops over strings so far
+	state
+	inlines map[int64]*inline
+	loops   []*loop
+	bounds  int // loops over strings so far
 	// stack is the bytes of slots, budget how many there may be.
 	stack, budget int
 	// made is all memory handed out, free what was given back.
@@ -203,8 +198,8 @@ func newBuilder(s *Shared, p *tree.Program) *builder {
 	f := ir.NewFunc(p.Name)
 	return &builder{
 		Shared: s, prog: p, f: f, cur: f.Blocks[0], reached: map[*ir.Block]bool{f.Blocks[0]: true},
-		env: make([]val, len(p.Locals)), cache: map[any]val{}, inlines: map[int64]*inline{},
-		uses: usesOf(s, p), locals: countLocals(p), lazy: map[int64]*tree.Expr{}, lent: map[*subprogram]*region{},
+		inlines: map[int64]*inline{},
+		uses:    usesOf(s, p), locals: countLocals(p), lazy: map[int64]*tree.Expr{}, lent: map[*subprogram]*region{},
 		given:  map[*tree.Expr]*ir.Value{},
 		family: &family{callees: &callees{}},
 	}

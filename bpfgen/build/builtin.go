@@ -11,7 +11,7 @@ import (
 
 // ctx is the context; the entry holds it once.
 func (b *builder) ctx() *ir.Value {
-	if v, ok := b.cache["ctx"]; ok {
+	if v, ok := b.cache.Get("ctx"); ok {
 		return v.x
 	}
 	x := b.op(ir.OpCtx)
@@ -21,7 +21,7 @@ func (b *builder) ctx() *ir.Value {
 
 // once gives a 64-bit value that is made by f where it is first needed.
 func (b *builder) once(key string, f func() *ir.Value) *ir.Value {
-	v, ok := b.cache[key]
+	v, ok := b.cache.Get(key)
 	if !ok {
 		v = intVal(types.U64, f())
 		b.remember(key, v)
@@ -157,7 +157,7 @@ func (b *builder) registers() (int64, *region) {
 	if b.regs == nil {
 		b.regs = b.fresh(int(hi - lo)) // kept by the builder: never free
 	}
-	if _, ok := b.cache["regs"]; !ok {
+	if _, ok := b.cache.Get("regs"); !ok {
 		regs := b.load(8, b.ctx(), 0)
 		b.call(helperProbeReadKernel, b.addr(b.regs, 0), b.konst(hi-lo), b.add(regs, lo))
 		b.remember("regs", val{t: types.NoneT})

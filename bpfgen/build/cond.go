@@ -112,7 +112,7 @@ func (b *builder) condExpr(e *tree.Expr) val {
 		return b.choose(e)
 	}
 	key := b.readKey(e)
-	v, ok := b.cache[key]
+	v, ok := b.cache.Get(key)
 	if !ok {
 		v = b.choose(e)
 		b.remember(key, v)

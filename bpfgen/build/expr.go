@@ -80,7 +80,7 @@ func (b *builder) local(e *tree.Expr) val {
 	if x := b.behind(e); x != e {
 		return b.expr(x)
 	}
-	v := b.env[e.Int]
+	v := b.variable(e.Int)
 	if v.t.Kind != types.Bot {
 		return v
 	}
@@ -113,7 +113,7 @@ func (b *builder) readKey(e *tree.Expr) any {
 // is seen: builtins by name, reads by their expression.
 func (b *builder) read(e *tree.Expr) val {
 	key := b.readKey(e)
-	if v, ok := b.cache[key]; ok {
+	if v, ok := b.cache.Get(key); ok {
 		if e.Op == tree.OpBuiltin {
 			v.t = e.Type
 		}

@@ -1,47 +1,33 @@
 package build
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/persistent"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
-// state is what is valid at a place: variables and what was read.
+// state is what is valid at a place: variables and what was read of the event.
 type state struct {
-	env   []val
-	cache map[any]val
+	env   persistent.Map[int64, val]
+	cache persistent.Map[any, val]
 }
 
-// save keeps the state, for the ways of a branch. It is copied by the next change:
-// most ways change nothing.
-func (b *builder) save() state {
-	b.keptEnv, b.keptCache = true, true
-	return state{b.env, b.cache}
-}
+// save keeps the state, for the ways of a branch.
+func (b *builder) save() state { return b.state }
 
-func (b *builder) restore(s state) {
-	b.env, b.cache = s.env, s.cache
-	b.keptEnv, b.keptCache = true, true
-}
+func (b *builder) restore(s state) { b.state = s }
+
+// variable is the value of a variable, one of the type Bot where it is not set.
+func (b *builder) variable(local int64) val { return b.env.At(local) }
 
 // setVar gives a variable its value.
-func (b *builder) setVar(local int64, v val) {
-	if b.keptEnv {
-		b.env, b.keptEnv = slices.Clone(b.env), false
-	}
-	b.env[local] = v
-}
+func (b *builder) setVar(local int64, v val) { b.env.Set(local, v) }
 
 // remember keeps what was read.
-func (b *builder) remember(key any, v val) {
-	if b.keptCache {
-		b.cache, b.keptCache = maps.Clone(b.cache), false
-	}
-	b.cache[key] = v
-}
+func (b *builder) remember(key any, v val) { b.cache.Set(key, v) }
 
 // A join is a place where ways meet. Each way brings its variables and, where
 // the join is that of an expression, a value.
@@ -54,7 +40,7 @@ type join struct {
 
 type incoming struct {
 	from *ir.Block
-	env  []val
+	env  persistent.Map[int64, val]
 	v    val
 	pos  ir.Pos
 }
@@ -74,7 +60,6 @@ func (b *builder) jumpWith(j *join, v val) {
 		}
 		j.edges = append(j.edges, incoming{b.cur, b.env, v, b.pos})
 		b.reached[j.block] = true
-		b.keptEnv = true
 	}
 	b.end()
 }
@@ -91,7 +76,7 @@ func (b *builder) enter(j *join) val {
 	for i, e := range j.edges {
 		e.from.Jump(e.pos, j.block, args[i]...)
 	}
-	b.restore(state{env, j.saved.cache})
+	b.restore(state{env: env, cache: j.saved.cache})
 	b.begin(j.block)
 	if j.t.Kind != types.Bot && len(j.edges) == 0 {
 		out = b.absent(j.t, tree.TagPresent)
@@ -99,16 +84,29 @@ func (b *builder) enter(j *join) val {
 	return out
 }
 
-// meetVars joins the variables. Where no way has changed one they are what they were.
-func (b *builder) meetVars(j *join, args [][]*ir.Value) []val {
-	before := j.saved.env
-	changed := func(e incoming) bool { return len(e.env) != len(before) || len(before) > 0 && &e.env[0] != &before[0] }
-	if len(j.edges) > 0 && !slices.ContainsFunc(j.edges, changed) {
-		return before
+// meetVars joins the variables: those that two ways, one behind the other, have
+// set differently. It begins with the way on which the fewest are set, for what is
+// unset on a way is unset after it.
+func (b *builder) meetVars(j *join, args [][]*ir.Value) persistent.Map[int64, val] {
+	if len(j.edges) == 0 {
+		return persistent.Map[int64, val]{}
 	}
-	env := slices.Clone(before)
-	for i := range env {
-		env[i] = b.meet(j, args, func(e incoming) val { return e.env[i] })
+	var differ []int64
+	env := j.edges[0].env
+	for i, e := range j.edges[1:] {
+		persistent.Diff(j.edges[i].env, e.env, func(local int64, _, _ *val) { differ = append(differ, local) })
+		if e.env.Len() < env.Len() {
+			env = e.env
+		}
+	}
+	slices.Sort(differ)
+	for _, local := range slices.Compact(differ) {
+		v := b.meet(j, args, func(e incoming) val { return e.env.At(local) })
+		if v.t.Kind == types.Bot {
+			env.Delete(local)
+		} else {
+			env.Set(local, v)
+		}
 	}
 	return env
 }

@@ -36,7 +36,7 @@ func (b *builder) forStmt(s *tree.Stmt) {
 	vars := b.loopVars(s.Then)
 	args := []*ir.Value{b.konst(0), start}
 	for _, i := range vars {
-		args = b.comps(b.env[i], args)
+		args = b.comps(b.variable(i), args)
 	}
 	l := &loop{exit: b.newJoin(types.Type{}), bound: bound}
 	if computed(s) {
@@ -47,7 +47,7 @@ func (b *builder) forStmt(s *tree.Stmt) {
 	b.begin(head)
 	k, x := head.Param(b.pos), head.Param(b.pos)
 	for _, i := range vars {
-		b.setVar(int64(i), assemble(b.env[i].t, func() *ir.Value { return head.Param(b.pos) }))
+		b.setVar(int64(i), assemble(b.variable(i).t, func() *ir.Value { return head.Param(b.pos) }))
 	}
 	l.exit.saved = b.save()
 	b.loopBody(s, l, loopState{head, k, x, n, bound, step, vars})
@@ -78,7 +78,7 @@ func (b *builder) loopBody(s *tree.Stmt, l *loop, ls loopState) {
 	parted := b.parts(append([]*ir.Block{body}, b.f.Blocks[first:]...))
 	args := []*ir.Value{b.imm(ir.OpAdd, ls.k, 1), b.add(ls.x, ls.step)}
 	for _, i := range ls.vars {
-		v := b.env[i]
+		v := b.variable(i)
 		if parted && ls.bound > minBound && isPlain(v.t) {
 			v = b.forgotten(v)
 		}
@@ -182,7 +182,7 @@ func (b *builder) loopVars(body *tree.Block) []int64 {
 	var out []int64
 	seen := map[int64]bool{}
 	walkBlock(body, func(s *tree.Stmt) {
-		if (s.Op == tree.SAssign || s.Op == tree.SFor) && !seen[s.Int] && b.env[s.Int].t.Kind != types.Bot {
+		if (s.Op == tree.SAssign || s.Op == tree.SFor) && !seen[s.Int] && b.variable(s.Int).t.Kind != types.Bot {
 			seen[s.Int] = true
 			out = append(out, s.Int)
 		}

@@ -2,6 +2,7 @@ package build
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/startrace/startrace/bpfgen/ir"
@@ -100,10 +101,9 @@ func (b *builder) inRounds(s *tree.Stmt, bound int64) bool {
 		return false
 	}
 	inside := localsOf(s.Then)
-	for i := range b.env {
-		n := int64(i)
+	for _, n := range slices.Sorted(maps.Keys(inside.used)) {
 		_, later := b.lazy[n]
-		if inside.used[n] > 0 && inside.assigned[n] == 0 && n != s.Int && (later || b.env[i].t.Kind != types.Bot) {
+		if inside.assigned[n] == 0 && n != s.Int && (later || b.variable(n).t.Kind != types.Bot) {
 			l.in = append(l.in, n)
 		}
 	}
@@ -220,7 +220,7 @@ func (l *loopCall) buildBody(b *builder, step int64) {
 	index, words := n.op(ir.OpArg), n.op(ir.OpArg)
 	words.Imm = 1
 	ctx := n.load(8, words, 8*roundCtx)
-	n.cache["ctx"] = intVal(types.U64, ctx)
+	n.remember("ctx", intVal(types.U64, ctx))
 	scratch := n.load(8, words, 8*roundScratch)
 	n.round = &round{outer: b, state: n.load(8, words, 8*roundState), size: stateVars + len(l.scalars)}
 	l.receive(n, words)
@@ -260,13 +260,13 @@ func (l *loopCall) receive(n *builder, words *ir.Value) {
 	}
 	for _, r := range l.b.reads {
 		v := take(r.e.Type)
-		n.cache[r.key] = v
+		n.remember(r.key, v)
 		if name, ok := readNames[r.key]; ok {
-			n.cache[name] = intVal(types.U64, v.x)
+			n.remember(name, intVal(types.U64, v.x))
 		}
 	}
 	for _, c := range l.b.epochs {
-		n.cache[epochUse(c)] = take(types.U64)
+		n.remember(epochUse(c), take(types.U64))
 	}
 	for _, e := range l.consts {
 		n.given[e] = take(types.U64).x
@@ -277,7 +277,7 @@ func (l *loopCall) receive(n *builder, words *ir.Value) {
 func (b *builder) carry(vars []int64) {
 	r := b.round
 	for _, v := range vars {
-		c := carried{v, r.outer.env[v].t, r.size}
+		c := carried{v, r.outer.variable(v).t, r.size}
 		r.vars = append(r.vars, c)
 		if isText(c.t.Kind) {
 			r.size += c.room() + 2
@@ -307,7 +307,7 @@ func (b *builder) takeCarried(c carried, state *ir.Value) val {
 
 // putCarried stores the value of c in the state.
 func (b *builder) putCarried(c carried, state *ir.Value) {
-	v := b.convert(b.env[c.local], c.t)
+	v := b.convert(b.variable(c.local), c.t)
 	word, words := c.word, []*ir.Value(nil)
 	if isText(c.t.Kind) {
 		b.copyBytes(b.add(state, int64(8*c.word)), v.s, 8*c.room())

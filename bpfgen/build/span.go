@@ -214,7 +214,7 @@ func (b *builder) orphan(p, busy *ir.Value, s *tree.Stmt) {
 }
 
 func (b *builder) spanSlot(e *tree.Expr) val {
-	if v, ok := b.cache[slotKey(e.Int)]; ok {
+	if v, ok := b.cache.Get(slotKey(e.Int)); ok {
 		return v // of a subprogram, its caller has read it
 	}
 	if b.entry == nil {

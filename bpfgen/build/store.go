@@ -46,10 +46,10 @@ func (b *builder) inPlace(e *tree.Expr, t types.Type) bool {
 	}
 	switch e.Op {
 	case tree.OpStr, tree.OpMem:
-		_, known := b.cache[b.readKey(e)]
+		_, known := b.cache.Get(b.readKey(e))
 		return !known
 	case tree.OpBuiltin:
-		_, known := b.cache[e.Str]
+		_, known := b.cache.Get(e.Str)
 		return e.Str == "comm" && t.Cap == 16 && !known
 	}
 	return false

@@ -77,7 +77,7 @@ func (b *builder) callStmt(s *tree.Stmt) {
 func (b *builder) callable(s *callSite) bool {
 	return !slices.ContainsFunc(s.of.in, func(i int) bool {
 		_, later := b.lazy[s.locals[i]]
-		return !later && b.env[s.locals[i]].t.Kind == types.Bot
+		return !later && b.variable(s.locals[i]).t.Kind == types.Bot
 	})
 }
 

@@ -79,7 +79,7 @@ func (b *builder) strLen(s *str) *ir.Value {
 	case s.n != nil:
 		return s.n
 	}
-	if v, ok := b.cache[s]; ok {
+	if v, ok := b.cache.Get(s); ok {
 		return v.x
 	}
 	n := b.scanLen(s)

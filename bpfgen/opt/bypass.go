@@ -16,22 +16,19 @@ import (
 //
 // where an edge to b1(0, x) becomes one to b3(x). Such blocks stand behind
 // every value that may be missing.
+//
+// The dominator tree is made once. An edge that goes past a block takes nothing
+// but that block from ways through the function, so what else dominated a block
+// does so still. Where the tree would have to say what a block dominates that was
+// passed, the next run of the pass does it.
 func bypass(f *ir.Func) bool {
+	w := newBypasser(f, f.Order())
 	changed := false
-	var dom *ir.DomTree // nil where edges have changed
-	var preds [][]ir.Pred
-	for i := 1; i < len(f.Blocks); i++ {
-		j := &joint{f: f, b: f.Blocks[i]}
-		if !j.onlyBranches() {
-			continue
-		}
-		if dom == nil {
-			order := f.Order()
-			dom, preds = f.Dominators(order), f.Preds(order)
-		}
-		if j.analyse(dom, preds) {
+	for _, b := range f.Blocks[1:] {
+		j := &joint{bypasser: w, b: b}
+		if j.onlyBranches() && j.analyse() {
 			j.redirect()
-			changed, dom = true, nil
+			changed = true
 		}
 	}
 	if changed {
@@ -40,19 +37,94 @@ func bypass(f *ir.Func) bool {
 	return changed
 }
 
+// A bypasser is what the pass knows of the function.
+type bypasser struct {
+	dom    *ir.DomTree // as it was at first
+	preds  [][]ir.Pred // by block: edges that led there
+	live   []int       // by block: how many lead there, from blocks that are reached
+	uses   [][]use     // by block: of its values, in other blocks
+	passed []bool      // by block: it was a joint that edges were led past
+}
+
+func newBypasser(f *ir.Func, order []*ir.Block) *bypasser {
+	w := &bypasser{
+		dom: f.Dominators(order), preds: f.Preds(order), live: make([]int, f.NumBlocks()),
+		uses: usesElsewhere(f), passed: make([]bool, f.NumBlocks()),
+	}
+	for id, list := range w.preds {
+		w.live[id] = len(list)
+	}
+	return w
+}
+
+// reached reports whether a block can be reached still.
+func (w *bypasser) reached(b *ir.Block) bool {
+	return w.dom.Reached(b) && (w.live[b.ID] > 0 || b == b.Func.Blocks[0])
+}
+
+// unlink takes an edge to b out; what cannot be reached any more has no edges, either.
+func (w *bypasser) unlink(b *ir.Block) {
+	if w.live[b.ID]--; w.live[b.ID] == 0 {
+		for _, e := range b.Term.To {
+			w.unlink(e.Block)
+		}
+	}
+}
+
 // A joint is a block that edges may be led past.
 type joint struct {
-	f     *ir.Func
+	*bypasser
 	b     *ir.Block
 	known [2][]ir.Pred // edges that go on by way 0 or 1
 	sole  [2]bool      // the target of the way has no other predecessor
-	uses  [2][]use     // of values of b, in what the target dominates
+	after [2][]use     // of values of b, in what the target dominates
 }
 
-// A use is an operand that is a value of the joint.
+// A use is an operand of in: of one of its instructions or its terminator, or
+// argument arg of edge way.
 type use struct {
-	at    **ir.Value
-	value *ir.Value
+	in       *ir.Block
+	at       **ir.Value // nil on an edge, whose arguments move
+	way, arg int
+}
+
+// place is where the operand is now, nil where the edge has become another.
+func (u use) place() **ir.Value {
+	if u.at != nil {
+		return u.at
+	}
+	if e := &u.in.Term.To[u.way]; u.arg < len(e.Args) {
+		return &e.Args[u.arg]
+	}
+	return nil
+}
+
+// usesElsewhere finds the uses of each block's values in other blocks.
+func usesElsewhere(f *ir.Func) [][]use {
+	uses := make([][]use, f.NumBlocks())
+	note := func(v *ir.Value, u use) {
+		if v.Block != u.in {
+			uses[v.Block.ID] = append(uses[v.Block.ID], u)
+		}
+	}
+	for _, b := range f.Blocks {
+		for _, v := range b.Values {
+			for i := range v.Args {
+				note(v.Args[i], use{in: b, at: &v.Args[i]})
+			}
+		}
+		for _, at := range []**ir.Value{&b.Term.X, &b.Term.Y} {
+			if *at != nil {
+				note(*at, use{in: b, at: at})
+			}
+		}
+		for way := range b.Term.To {
+			for i, v := range b.Term.To[way].Args {
+				note(v, use{in: b, way: way, arg: i})
+			}
+		}
+	}
+	return uses
 }
 
 // onlyBranches reports whether b makes nothing but constants and addresses.
@@ -69,13 +141,13 @@ func (j *joint) onlyBranches() bool {
 
 // analyse finds the edges whose way is known, and all uses of b's values; it
 // reports whether edges can be led past b.
-func (j *joint) analyse(dom *ir.DomTree, preds [][]ir.Pred) bool {
-	if !dom.Reached(j.b) {
+func (j *joint) analyse() bool {
+	t := &j.b.Term
+	if !j.reached(j.b) || j.passed[t.To[0].Block.ID] || j.passed[t.To[1].Block.ID] {
 		return false
 	}
-	t := &j.b.Term
-	for _, p := range preds[j.b.ID] {
-		if dom.Dominates(j.b, p.Block) {
+	for _, p := range j.preds[j.b.ID] {
+		if j.dom.Dominates(j.b, p.Block) || !j.reached(p.Block) {
 			continue // not to unroll loops
 		}
 		e := p.Edge()
@@ -88,9 +160,9 @@ func (j *joint) analyse(dom *ir.DomTree, preds [][]ir.Pred) bool {
 		return false
 	}
 	for way := range 2 {
-		j.sole[way] = len(preds[t.To[way].Block.ID]) == 1
+		j.sole[way] = j.live[t.To[way].Block.ID] == 1
 	}
-	return j.findUses(dom)
+	return j.findUses()
 }
 
 // onEdge gives what v is when b is entered by e.
@@ -104,29 +176,25 @@ func (j *joint) onEdge(e *ir.Edge, v *ir.Value) *ir.Value {
 // findUses sorts the uses of b's values outside of b by the way behind which
 // they are. A use where both ways meet again would need a parameter there:
 // it stands against the whole.
-func (j *joint) findUses(dom *ir.DomTree) bool {
-	for _, b := range j.f.Blocks {
-		if b == j.b {
-			continue
+func (j *joint) findUses() bool {
+	for _, u := range j.uses[j.b.ID] {
+		at := u.place()
+		if at == nil || (*at).Block != j.b || !j.reached(u.in) {
+			continue // gone
 		}
-		for at := range b.Operands() {
-			if (*at).Block != j.b {
-				continue
-			}
-			way := j.wayTo(b, dom)
-			if way < 0 {
-				return false
-			}
-			j.uses[way] = append(j.uses[way], use{at, *at})
+		way := j.wayTo(u.in)
+		if way < 0 {
+			return false
 		}
+		j.after[way] = append(j.after[way], u)
 	}
 	return true
 }
 
 // wayTo is the way of j's block behind which b is, -1 for none alone.
-func (j *joint) wayTo(b *ir.Block, dom *ir.DomTree) int {
+func (j *joint) wayTo(b *ir.Block) int {
 	for way := range 2 {
-		if j.sole[way] && dom.Dominates(j.b.Term.To[way].Block, b) {
+		if j.sole[way] && j.dom.Dominates(j.b.Term.To[way].Block, b) {
 			return way
 		}
 	}
@@ -135,6 +203,7 @@ func (j *joint) wayTo(b *ir.Block, dom *ir.DomTree) int {
 
 // redirect leads the known edges past b.
 func (j *joint) redirect() {
+	j.passed[j.b.ID] = true
 	for way := range 2 {
 		if len(j.known[way]) == 0 {
 			continue
@@ -143,19 +212,29 @@ func (j *joint) redirect() {
 			j.addParams(way)
 		}
 		for _, p := range j.known[way] {
-			e := p.Edge()
-			on := &j.b.Term.To[way]
-			next := ir.Edge{Block: on.Block}
-			for _, a := range on.Args {
-				a = j.onEdge(e, a)
-				if a.Block == j.b {
-					a = j.makeIn(p.Block, a)
-				}
-				next.Args = append(next.Args, a)
-			}
-			*e = next
+			j.lead(p, &j.b.Term.To[way])
 		}
 	}
+}
+
+// lead makes the edge p one that leaves b by on.
+func (j *joint) lead(p ir.Pred, on *ir.Edge) {
+	e := p.Edge()
+	next := ir.Edge{Block: on.Block}
+	for i, a := range on.Args {
+		a = j.onEdge(e, a)
+		if a.Block == j.b {
+			a = j.makeIn(p.Block, a)
+		}
+		next.Args = append(next.Args, a)
+		if a.Block != p.Block {
+			j.uses[a.Block.ID] = append(j.uses[a.Block.ID], use{in: p.Block, way: p.Index, arg: i})
+		}
+	}
+	*e = next
+	j.preds[on.Block.ID] = append(j.preds[on.Block.ID], p)
+	j.live[on.Block.ID]++
+	j.unlink(j.b)
 }
 
 // addParams gives the target of a way parameters for b's values that are used
@@ -163,12 +242,17 @@ func (j *joint) redirect() {
 func (j *joint) addParams(way int) {
 	on := &j.b.Term.To[way]
 	params := map[*ir.Value]*ir.Value{}
-	for _, u := range j.uses[way] {
-		if params[u.value] == nil {
-			params[u.value] = on.Block.Param(u.value.Pos)
-			on.Args = append(slices.Clip(on.Args), u.value)
+	for _, u := range j.after[way] {
+		at := u.place()
+		value := *at
+		if params[value] == nil {
+			params[value] = on.Block.Param(value.Pos)
+			on.Args = append(slices.Clip(on.Args), value)
 		}
-		*u.at = params[u.value]
+		*at = params[value]
+		if u.in != on.Block {
+			j.uses[on.Block.ID] = append(j.uses[on.Block.ID], u)
+		}
 	}
 }
 
