@@ -4,6 +4,7 @@ import (
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/persistent"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -180,12 +181,15 @@ func (b *body) bind(name string, v val, pos plan.Pos) val {
 	return exprVal(b.assign(name, v.expr))
 }
 
+// vars are the values of variables; the ways of a branch begin with copies.
+type vars = persistent.Map[*resolve.Binding, val]
+
 // A frame has the variables of one function that is walked.
 type frame struct {
 	fn    *plan.Func // nil for a nested function
 	def   *resolve.Function
 	outer *frame // of a nested function: where it was defined
-	vars  map[*resolve.Binding]val
+	vars  vars
 	// returns collects what the function gives back.
 	returns []returned
 	inline  int64
@@ -214,10 +218,10 @@ func (f *frame) lookup(id *syntax.Ident) (val, bool) {
 	bind := id.Binding.(*resolve.Binding)
 	switch bind.Scope {
 	case resolve.Local, resolve.Cell:
-		v, ok := f.vars[bind]
+		v, ok := f.vars.Get(bind)
 		return v, ok
 	case resolve.Free:
-		if v, ok := f.vars[bind]; ok {
+		if v, ok := f.vars.Get(bind); ok {
 			return v, true // narrowed in this function
 		}
 		return f.free(bind.Index)
@@ -242,18 +246,9 @@ func (f *frame) free(i int) (val, bool) {
 		return constant(f.fn.Free[i]), true
 	}
 	outer := f.def.FreeVars[i]
-	v, ok := f.outer.vars[outer]
+	v, ok := f.outer.vars.Get(outer)
 	if !ok && outer.Scope == resolve.Free {
 		return f.outer.free(outer.Index)
 	}
 	return v, ok
-}
-
-// cloneVars copies the variables of f, for the two ways of a branch.
-func cloneVars(m map[*resolve.Binding]val) map[*resolve.Binding]val {
-	out := make(map[*resolve.Binding]val, len(m))
-	for k, v := range m {
-		out[k] = v
-	}
-	return out
 }

@@ -41,7 +41,7 @@ func (b *body) callFunc(fn *plan.Func, args []arg, pos plan.Pos) val {
 	}
 	b.calls = append(b.calls, fn)
 	defer func() { b.calls = b.calls[:len(b.calls)-1] }()
-	f := &frame{fn: fn, def: resolved(fn), vars: map[*resolve.Binding]val{}}
+	f := &frame{fn: fn, def: resolved(fn)}
 	defaults := make([]val, len(fn.Defaults))
 	has := make([]bool, len(fn.Defaults))
 	for i, d := range fn.Defaults {
@@ -60,7 +60,7 @@ func (b *body) callClosure(c *closure, args []arg, pos plan.Pos) val {
 			refuse(pos, "%s calls itself: Starlark has no recursion", c.name)
 		}
 	}
-	f := &frame{def: c.def, outer: c.outer, vars: map[*resolve.Binding]val{}}
+	f := &frame{def: c.def, outer: c.outer}
 	b.bindParams(f, c.name, args, c.defaults, c.has, pos)
 	return b.inline(f, pos)
 }
@@ -91,7 +91,7 @@ func (b *body) bindParams(f *frame, fname string, args []arg, defaults []val, ha
 			wrong(a.pos, "%s got its parameter %s twice", fname, params[i].Name)
 		}
 		got[i] = true
-		f.vars[binding(params[i])] = b.bind(params[i].Name, a.v, a.pos)
+		f.vars.Set(binding(params[i]), b.bind(params[i].Name, a.v, a.pos))
 	}
 	for i, p := range params {
 		switch {
@@ -99,7 +99,7 @@ func (b *body) bindParams(f *frame, fname string, args []arg, defaults []val, ha
 		case i >= len(has) || !has[i]:
 			wrong(pos, "%s wants an argument for %s", fname, p.Name)
 		default:
-			f.vars[binding(p)] = defaults[i]
+			f.vars.Set(binding(p), defaults[i])
 		}
 	}
 }

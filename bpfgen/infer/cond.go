@@ -26,7 +26,7 @@ type facts map[*resolve.Binding]val
 
 func (b *body) apply(f facts) {
 	for bind, v := range f {
-		b.frame.vars[bind] = v
+		b.frame.vars.Set(bind, v)
 	}
 }
 
@@ -85,7 +85,6 @@ func (b *body) both(x *syntax.BinaryExpr, all bool) cond {
 		proved = l.ifFalse
 	}
 	before := b.frame.vars
-	b.frame.vars = cloneVars(before)
 	b.apply(proved)
 	var r cond
 	block := b.inBlock(func() { r = b.cond(x.Y) })

@@ -201,7 +201,7 @@ func (b *body) condExpr(x *syntax.CondExpr) val {
 func (b *body) choose(c cond, yes, no func() val, pos plan.Pos) val {
 	before := b.frame.vars
 	way := func(f func() val, facts facts) (v val, block *tree.Block) {
-		b.frame.vars = cloneVars(before)
+		b.frame.vars = before
 		b.apply(facts)
 		block = b.inBlock(func() { v = f() })
 		return v, block

@@ -114,24 +114,28 @@ func (u *user) moves(s syntax.Stmt) bool {
 
 // always reports whether a statement of the handler runs at each event: it is in no branch and no loop, and behind no return.
 func (u *user) always(s syntax.Stmt) bool {
-	if !u.frame.top {
-		return false
+	if u.frame.top && u.frame.always == nil {
+		u.frame.always = beforeReturns(u.frame.def.Body)
 	}
-	for _, t := range u.frame.def.Body {
-		if t == s {
-			return true
-		}
+	return u.frame.always[s]
+}
+
+// beforeReturns are the statements up to the first that contains a return.
+func beforeReturns(list []syntax.Stmt) map[syntax.Stmt]bool {
+	out := map[syntax.Stmt]bool{}
+	for _, s := range list {
+		out[s] = true
 		returns := false
-		syntax.Walk(t, func(n syntax.Node) bool {
+		syntax.Walk(s, func(n syntax.Node) bool {
 			_, is := n.(*syntax.ReturnStmt)
 			returns = returns || is
 			return !returns
 		})
 		if returns {
-			return false
+			break
 		}
 	}
-	return false
+	return out
 }
 
 // change is the container that a statement changes, with what does so in the kernel: x[k] = v, x[k] op= v, x.set(…), x.add(…).

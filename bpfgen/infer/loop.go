@@ -2,6 +2,8 @@ package infer
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
@@ -152,18 +154,18 @@ func (b *body) pinned(s *syntax.ForStmt, walk func()) {
 	for _, p := range pins {
 		b.prog.Locals[p.local].Type = p.t
 	}
-	for _, bind := range ordered(b.frame.vars) {
-		if p := pins[bind]; p != nil {
-			b.assignPin(p, b.frame.vars[bind], start(s))
-			b.frame.vars[bind] = exprVal(b.local(p.local, start(s)))
-		}
+	list := slices.Collect(maps.Keys(pins))
+	sortBindings(list)
+	for _, bind := range list {
+		p := pins[bind]
+		b.assignPin(p, b.frame.vars.At(bind), start(s))
+		b.frame.vars.Set(bind, exprVal(b.local(p.local, start(s))))
 	}
 	before := b.frame.vars
-	b.frame.vars = cloneVars(before)
 	walk()
 	b.frame.vars = before // temporaries of the body are gone, pins are in place
 	for bind, p := range pins {
-		b.frame.vars[bind] = exprVal(b.local(p.local, start(s)))
+		b.frame.vars.Set(bind, exprVal(b.local(p.local, start(s))))
 		delete(b.frame.pins, bind)
 	}
 }
@@ -182,7 +184,7 @@ func widened(pins map[*resolve.Binding]*pin) bool {
 func (b *body) pinVars(s *syntax.ForStmt) map[*resolve.Binding]*pin {
 	pins := map[*resolve.Binding]*pin{}
 	for _, bind := range assigned([]syntax.Stmt{s}) {
-		v, ok := b.frame.vars[bind]
+		v, ok := b.frame.vars.Get(bind)
 		if !ok || b.frame.pins[bind] != nil || pins[bind] != nil {
 			continue
 		}
@@ -202,10 +204,9 @@ func (b *body) pinVars(s *syntax.ForStmt) map[*resolve.Binding]*pin {
 func (b *body) rehearse(walk func()) {
 	vars, locals, inlines := b.frame.vars, len(b.prog.Locals), b.prog.Inlines
 	returns, mistakes := len(b.frame.returns), len(b.u.diags)
-	b.frame.vars = cloneVars(vars)
 	for bind, p := range b.frame.pins {
 		b.prog.Locals[p.local].Type = p.t
-		b.frame.vars[bind] = exprVal(b.local(p.local, plan.Pos{}))
+		b.frame.vars.Set(bind, exprVal(b.local(p.local, plan.Pos{})))
 	}
 	b.inBlock(walk)
 	b.frame.vars = vars
@@ -218,11 +219,11 @@ func (b *body) set(id *syntax.Ident, v val, pos plan.Pos) {
 	bind := id.Binding.(*resolve.Binding)
 	p := b.frame.pins[bind]
 	if p == nil {
-		b.frame.vars[bind] = b.bind(id.Name, v, pos)
+		b.frame.vars.Set(bind, b.bind(id.Name, v, pos))
 		return
 	}
 	b.assignPin(p, v, pos)
-	b.frame.vars[bind] = exprVal(b.local(p.local, pos))
+	b.frame.vars.Set(bind, exprVal(b.local(p.local, pos)))
 }
 
 func (b *body) assignPin(p *pin, v val, pos plan.Pos) {
@@ -265,7 +266,7 @@ func (b *body) unrolledLoop(s *syntax.ForStmt, elems []val) {
 		for _, v := range elems {
 			b.writeOut(pos)
 			// What an iteration learned or set, another way out of it did not.
-			b.frame.vars = cloneVars(before)
+			b.frame.vars = before
 			l.next = int64(b.prog.Inlines)
 			b.prog.Inlines++
 			b.frame.loop = l

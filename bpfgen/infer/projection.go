@@ -80,7 +80,7 @@ func (p *projection) walk(b *body, ev *event, t *target) {
 		case i == 0:
 			w.bind(bind, uval{v: objVal(ev), known: true, part: true})
 		case i < len(fn.Defaults) && fn.Defaults[i] != nil:
-			w.frame.vars[bind] = knownVal(constant(fn.Defaults[i]))
+			w.frame.vars.Set(bind, knownVal(constant(fn.Defaults[i])))
 		default:
 			wrong(fn.Pos, "a handler gets one argument, the event; %s has no default", param.Name)
 		}

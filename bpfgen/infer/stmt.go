@@ -6,6 +6,7 @@ import (
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/persistent"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -36,7 +37,7 @@ func (b *body) tryStmt(s syntax.Stmt) (falls bool) {
 	b.u.mistake(r)
 	b.frame, b.calls = frame, calls
 	for _, bind := range assigned([]syntax.Stmt{s}) {
-		b.frame.vars[bind] = objVal(poison{})
+		b.frame.vars.Set(bind, objVal(poison{}))
 	}
 	return true
 }
@@ -53,7 +54,7 @@ func (b *body) stmt(s syntax.Stmt) bool {
 		b.returnStmt(s)
 		return false
 	case *syntax.DefStmt:
-		b.frame.vars[s.Name.Binding.(*resolve.Binding)] = objVal(b.closure(s.Function.(*resolve.Function), s.Name.Name))
+		b.frame.vars.Set(s.Name.Binding.(*resolve.Binding), objVal(b.closure(s.Function.(*resolve.Function), s.Name.Name)))
 	case *syntax.ForStmt:
 		return b.forStmt(s)
 	case *syntax.BranchStmt:
@@ -216,8 +217,8 @@ func (b *body) ifStmt(s *syntax.IfStmt) bool {
 		return b.stmts(s.False)
 	}
 	before := b.frame.vars
-	way := func(list []syntax.Stmt, facts facts) (*tree.Block, map[*resolve.Binding]val, bool) {
-		b.frame.vars = cloneVars(before)
+	way := func(list []syntax.Stmt, facts facts) (*tree.Block, vars, bool) {
+		b.frame.vars = before
 		b.apply(facts)
 		var falls bool
 		block := b.inBlock(func() { falls = b.stmts(list) })
@@ -246,33 +247,43 @@ func (b *body) learn(r *refusal, ways ...[]syntax.Stmt) {
 	}
 	diags, warns, before := b.u.diags, b.u.warns, b.frame.vars
 	for _, way := range ways {
-		b.frame.vars = cloneVars(before)
+		b.frame.vars = before
 		attempt(func() { b.inBlock(func() { b.stmts(way) }) })
 	}
 	b.u.diags, b.u.warns, b.frame.vars = diags, warns, before
 }
 
 // merge joins the variables of two ways: one that differs gets a local that
-// both ways assign.
-func (b *body) merge(x, y map[*resolve.Binding]val, then, els *tree.Block, pos plan.Pos) map[*resolve.Binding]val {
-	out := map[*resolve.Binding]val{}
-	for _, bind := range ordered(x) {
-		xv := x[bind]
-		yv, ok := y[bind]
-		if !ok {
-			continue // unset on one way: a use says so
-		}
-		if same(xv, yv) {
-			out[bind] = xv
-			continue
-		}
-		if v, ok := b.join(bind.First.Name, xv, yv, then, els, pos); ok {
-			out[bind] = v
-		} else {
-			out[bind] = objVal(&unjoined{bind.First.Name, xv.describe(), yv.describe()})
+// both ways assign. One that is unset on one way is unset: a use says so.
+func (b *body) merge(x, y vars, then, els *tree.Block, pos plan.Pos) vars {
+	var differ []*resolve.Binding
+	persistent.Diff(x, y, func(bind *resolve.Binding, _, _ *val) { differ = append(differ, bind) })
+	sortBindings(differ) // so that the tree is the same every time
+	out := x
+	if y.Len() < x.Len() {
+		out = y
+	}
+	for _, bind := range differ {
+		xv, inX := x.Get(bind)
+		yv, inY := y.Get(bind)
+		switch {
+		case !inX || !inY:
+			out.Delete(bind)
+		case same(xv, yv):
+			out.Set(bind, xv)
+		default:
+			out.Set(bind, b.joinVar(bind.First.Name, xv, yv, then, els, pos))
 		}
 	}
 	return out
+}
+
+// joinVar is a variable that is x on one way and y on the other.
+func (b *body) joinVar(name string, x, y val, then, els *tree.Block, pos plan.Pos) val {
+	if v, ok := b.join(name, x, y, then, els, pos); ok {
+		return v
+	}
+	return objVal(&unjoined{name, x.describe(), y.describe()})
 }
 
 // unjoined is a variable with different kinds of values on two ways; using
@@ -300,17 +311,6 @@ func (b *body) join(name string, x, y val, then, els *tree.Block, pos plan.Pos) 
 		out, ok = exprVal(b.local(id, pos)), true
 	})
 	return out, ok && r == nil
-}
-
-// ordered gives the variables in the order of their first use, so that the
-// tree is the same every time.
-func ordered(m map[*resolve.Binding]val) []*resolve.Binding {
-	var out []*resolve.Binding
-	for k := range m {
-		out = append(out, k)
-	}
-	sortBindings(out)
-	return out
 }
 
 func (b *body) returnStmt(s *syntax.ReturnStmt) {

@@ -7,6 +7,7 @@ import (
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/persistent"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -63,11 +64,14 @@ type capture struct {
 	in   syntax.Node // the nested function that holds the site
 }
 
+// uvals are the values of variables; the ways of a branch begin with copies.
+type uvals = persistent.Map[*resolve.Binding, uval]
+
 type uframe struct {
 	fn    *plan.Func
 	def   *resolve.Function
 	outer *uframe
-	vars  map[*resolve.Binding]uval
+	vars  uvals
 	// returns collects the values of a function that is walked for a call.
 	returns []uval
 	top     bool
@@ -79,10 +83,13 @@ type uframe struct {
 	// several values; loops are those around the statement that is walked.
 	shifting map[*resolve.Binding]bool
 	loops    []*loopVars
+	// always are the statements of a handler that run at each event; nil: nobody
+	// has asked.
+	always map[syntax.Stmt]bool
 }
 
 func newFrame(fn *plan.Func, def *resolve.Function) *uframe {
-	return &uframe{fn: fn, def: def, vars: map[*resolve.Binding]uval{}, shifting: shifting(def)}
+	return &uframe{fn: fn, def: def, shifting: shifting(def)}
 }
 
 func knownVal(v val) uval { return uval{v: v, known: true} }
@@ -141,7 +148,7 @@ func (f *uframe) lookup(id *syntax.Ident) (uval, bool) {
 	bind := id.Binding.(*resolve.Binding)
 	switch bind.Scope {
 	case resolve.Local, resolve.Cell:
-		v, ok := f.vars[bind]
+		v, ok := f.vars.Get(bind)
 		return v, ok
 	case resolve.Free:
 		return f.free(bind.Index)
@@ -167,7 +174,7 @@ func (f *uframe) free(i int) (uval, bool) {
 	if outer.Scope == resolve.Free {
 		return f.outer.free(outer.Index)
 	}
-	v, ok := f.outer.vars[outer]
+	v, ok := f.outer.vars.Get(outer)
 	return v, ok
 }
 

@@ -128,7 +128,7 @@ func (u *user) function(at syntax.Node, def *resolve.Function) {
 	}
 	for _, p := range def.Params {
 		if id := paramIdent(p); id != nil {
-			u.frame.vars[id.Binding.(*resolve.Binding)] = uval{}
+			u.frame.vars.Set(id.Binding.(*resolve.Binding), uval{})
 		}
 	}
 	inside := u.inside

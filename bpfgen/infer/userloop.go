@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"slices"
+
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 )
@@ -33,7 +35,7 @@ func (u *user) bind(to *resolve.Binding, v uval) {
 	for _, l := range u.frame.loops {
 		l.carried[to] = either(l.carried[to], carried(v))
 	}
-	u.frame.vars[to] = v
+	u.frame.vars.Set(to, v)
 }
 
 // bindAll gives a value to what stands on the left of an assignment or a loop.
@@ -63,6 +65,12 @@ func either(x, y uval) uval {
 
 // united are the captures of x and y, each once.
 func united(x, y []capture) []capture {
+	switch {
+	case len(y) == 0 || len(x) == len(y) && &x[0] == &y[0]:
+		return slices.Clip(x)
+	case len(x) == 0:
+		return slices.Clip(y)
+	}
 	have := map[copySite]bool{}
 	out := make([]capture, 0, len(x)+len(y))
 	for _, list := range [][]capture{x, y} {
@@ -112,17 +120,18 @@ func (u *user) element(x *syntax.IndexExpr, elems []uval, i uval) uval {
 func (u *user) forStmt(s *syntax.ForStmt) {
 	list := u.iterated(s, s.X)
 	assigned := append(bound(s.Vars, nil), assignedIn(s.Body)...)
-	begin := cloneUvals(u.frame.vars)
-	u.forget(begin, assigned)
+	begin := u.frame.vars
+	u.forget(&begin, assigned)
 	loop := &loopVars{carried: map[*resolve.Binding]uval{}}
 	u.frame.loops = append(u.frame.loops, loop)
 	for grown := true; grown; {
 		u.each(s, s.Vars, list, func() { u.stmts(s.Body) }, begin)
 		grown = false
 		for _, to := range assigned {
-			v := either(begin[to], loop.carried[to])
-			grown = grown || len(v.caps) > len(begin[to].caps)
-			begin[to] = v
+			was := begin.At(to)
+			v := either(was, loop.carried[to])
+			grown = grown || len(v.caps) > len(was.caps)
+			begin.Set(to, v)
 		}
 	}
 	u.frame.loops = u.frame.loops[:len(u.frame.loops)-1]
@@ -130,9 +139,9 @@ func (u *user) forStmt(s *syntax.ForStmt) {
 }
 
 // forget makes variables such that only what they can be is known.
-func (u *user) forget(vars map[*resolve.Binding]uval, list []*resolve.Binding) {
+func (u *user) forget(vars *uvals, list []*resolve.Binding) {
 	for _, to := range list {
-		vars[to] = carried(vars[to])
+		vars.Set(to, carried(vars.At(to)))
 	}
 }
 
@@ -212,9 +221,9 @@ func anyLeads(list []uval) bool {
 }
 
 // each walks the body of a loop, with the variables that hold before it.
-func (u *user) each(at syntax.Node, vars syntax.Expr, list uval, body func(), before map[*resolve.Binding]uval) {
+func (u *user) each(at syntax.Node, vars syntax.Expr, list uval, body func(), before uvals) {
 	if list.elems == nil {
-		u.frame.vars = cloneUvals(before)
+		u.frame.vars = before
 		u.unknown(vars)
 		body()
 		return
@@ -222,7 +231,7 @@ func (u *user) each(at syntax.Node, vars syntax.Expr, list uval, body func(), be
 	half := u.half
 	for i, v := range list.elems {
 		u.half = half.Rounds[at][i]
-		u.frame.vars = cloneUvals(before)
+		u.frame.vars = before
 		u.bindAll(vars, v)
 		body()
 	}

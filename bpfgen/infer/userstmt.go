@@ -3,6 +3,8 @@ package infer
 import (
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen/persistent"
 )
 
 // stmts walks statements of user code and reports whether their end can be
@@ -131,10 +133,9 @@ func (u *user) ifStmt(s *syntax.IfStmt) bool {
 	}
 	u.frame.open = true
 	before := u.frame.vars
-	u.frame.vars = cloneUvals(before)
 	tf := u.stmts(s.True)
 	tv := u.frame.vars
-	u.frame.vars = cloneUvals(before)
+	u.frame.vars = before
 	ef := u.stmts(s.False)
 	ev := u.frame.vars
 	switch {
@@ -146,35 +147,27 @@ func (u *user) ifStmt(s *syntax.IfStmt) bool {
 	return tf || ef
 }
 
-func cloneUvals(m map[*resolve.Binding]uval) map[*resolve.Binding]uval {
-	out := make(map[*resolve.Binding]uval, len(m))
-	for k, v := range m {
-		out[k] = v
-	}
-	return out
-}
-
 // merge joins the variables of two ways. A variable with different parts on
 // the two ways is a value of user space from here on.
-func (u *user) merge(x, y map[*resolve.Binding]uval) map[*resolve.Binding]uval {
-	out := map[*resolve.Binding]uval{}
-	for k, xv := range x {
-		yv, ok := y[k]
+func (u *user) merge(x, y uvals) uvals {
+	out := x
+	if y.Len() > x.Len() {
+		out = y
+	}
+	persistent.Diff(x, y, func(k *resolve.Binding, xv, yv *uval) {
 		switch {
-		case !ok:
-			out[k] = xv
+		case yv == nil:
+			out.Set(k, *xv)
+		case xv == nil:
+			out.Set(k, *yv)
 		case xv.known && yv.known && xv.part == yv.part && same(xv.v, yv.v):
-			xv.caps = united(xv.caps, yv.caps)
-			out[k] = xv
+			v := *xv
+			v.caps = united(xv.caps, yv.caps)
+			out.Set(k, v)
 		default:
-			out[k] = uval{part: xv.part || yv.part, caps: united(xv.caps, yv.caps)}
+			out.Set(k, uval{part: xv.part || yv.part, caps: united(xv.caps, yv.caps)})
 		}
-	}
-	for k, yv := range y {
-		if _, ok := x[k]; !ok {
-			out[k] = yv
-		}
-	}
+	})
 	return out
 }
 
