@@ -41,6 +41,7 @@ func (r *row) what() string { return "an entry of " + name(r.c) }
 
 func (u *unit) cont(c *plan.Container) *contType {
 	u.uses(c.ID, c.Kind != plan.Table && c.Kind != plan.Cell)
+	u.changing(c.ID)
 	t, ok := u.conts[c.ID]
 	if !ok {
 		t = &contType{c: c, valAt: c.Pos}
@@ -234,6 +235,7 @@ func storedAll(t types.Type) types.Type {
 
 func (b *body) wrote(c *plan.Container, pos plan.Pos) {
 	b.u.uses(c.ID, true)
+	b.u.changing(c.ID)
 	if _, ok := b.u.written[c.ID]; !ok {
 		b.u.written[c.ID] = pos
 	}
@@ -266,6 +268,7 @@ func (b *body) tableOp(op tree.Op, c *plan.Container, k val, pos plan.Pos) val {
 	if op != tree.OpTableHas && t.Kind == types.Bot {
 		// What the table holds is not known in this round: nothing can be
 		// said about a use of it.
+		b.u.changing(c.ID)
 		b.u.unknown[c.ID] = true
 		return objVal(poison{})
 	}
@@ -409,6 +412,7 @@ func (b *body) cellMethod(c *plan.Container, m string, args []arg, pos plan.Pos)
 	case "get":
 		want(args, 0, 0, "get()", pos)
 		if b.valueType(c).Kind == types.Bot {
+			b.u.changing(c.ID)
 			b.u.unknown[c.ID] = true
 			return objVal(poison{})
 		}

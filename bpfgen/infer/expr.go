@@ -14,7 +14,6 @@ import (
 
 // expr gives the value of an expression.
 func (b *body) expr(x syntax.Expr) val {
-	pos := start(x)
 	switch x := x.(type) {
 	case *syntax.ParenExpr:
 		return b.expr(x.X)
@@ -38,6 +37,15 @@ func (b *body) expr(x syntax.Expr) val {
 		return b.tuple(x.List)
 	case *syntax.LambdaExpr:
 		return objVal(b.closure(x.Function.(*resolve.Function), "lambda"))
+	}
+	refuseExpr(x)
+	return val{}
+}
+
+// refuseExpr says of an expression that no kernel half has what to write instead.
+func refuseExpr(x syntax.Expr) {
+	pos := start(x)
+	switch x.(type) {
 	case *syntax.ListExpr:
 		refuse(pos, "a list cannot be made in a kernel half: use a tuple")
 	case *syntax.DictExpr:
@@ -48,7 +56,6 @@ func (b *body) expr(x syntax.Expr) val {
 		refuse(pos, "a slice cannot run in a kernel half")
 	}
 	refuse(pos, "this expression cannot run in a kernel half")
-	return val{}
 }
 
 func literal(x *syntax.Literal) val {

@@ -162,6 +162,7 @@ type unit struct {
 	followID      int          // of the table of followed processes
 	used          map[int]bool // containers that kernel halves use
 	names         map[string]bool
+	nextNames     map[string]nextName // by a name without a number
 	strMax        int
 	cutStacks     bool // a kernel stack of fewer frames than there can be
 	// noneEnds makes a None where a value is wanted end the walk as if it were
@@ -185,6 +186,7 @@ type unit struct {
 	has         map[string]bool
 	// both: what is walked is placed on both sides; see alone.
 	both    bool
+	trial   *trial // nil: what is learnt stays
 	useList []use
 	// reads gets the containers that are read; nil: nobody wants to know.
 	reads map[int]bool
@@ -200,7 +202,7 @@ type touch struct {
 func newUnit(p *plan.Plan, facts *kernel.Facts, conts map[int]*contType) *unit {
 	u := &unit{
 		plan: p, facts: facts, conts: conts,
-		written: map[int]plan.Pos{}, used: map[int]bool{}, names: map[string]bool{},
+		written: map[int]plan.Pos{}, used: map[int]bool{}, names: map[string]bool{}, nextNames: map[string]nextName{},
 		strMax: p.StrMax, enums: map[*tree.Expr]string{}, absorbed: map[*tree.Expr]bool{}, families: map[string]error{}, unknown: map[int]bool{},
 		res: &Result{
 			Tree:   &tree.Unit{Keep: map[int]int{}},
@@ -296,12 +298,23 @@ func (u *unit) programName(probe int, what string) string {
 	if len(base) > 15 {
 		base = base[:15]
 	}
-	for n := 2; u.names[base]; n++ {
-		suffix := fmt.Sprintf("_%d", n)
-		base = base[:min(len(base), 15-len(suffix))] + suffix
+	next, ok := u.nextNames[base]
+	if !ok {
+		next = nextName{base, 2}
 	}
-	u.names[base] = true
-	return base
+	for ; u.names[next.name]; next.n++ {
+		suffix := fmt.Sprintf("_%d", next.n)
+		next.name = next.name[:min(len(next.name), 15-len(suffix))] + suffix
+	}
+	u.names[next.name], u.nextNames[base] = true, next
+	return next.name
+}
+
+// A nextName is where the search for a name that is not taken goes on, and which
+// number makes the one behind it.
+type nextName struct {
+	name string
+	n    int
 }
 
 func cleanName(s string) string {

@@ -97,13 +97,14 @@ func (u *user) moves(s syntax.Stmt) bool {
 	if c == nil || !u.pr.filterReads[c.ID] {
 		return false
 	}
-	undo, locals, lazy := u.pr.u.undo(), len(u.b.prog.Locals), u.b.lazy
+	t, locals, lazy := u.pr.u.try(), len(u.b.prog.Locals), u.b.lazy
+	defer t.end()
 	var block *tree.Block
 	u.b.lazy = false
 	r := attempt(func() { block = u.b.inBlock(emit) })
 	u.b.lazy = lazy
 	if r != nil {
-		undo()
+		t.undo()
 		u.b.prog.Locals = u.b.prog.Locals[:locals]
 		return false
 	}

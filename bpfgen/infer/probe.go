@@ -340,14 +340,6 @@ func (pr *probe) handle(b *body, ev *event, t *target) {
 	pr.handler.run(b, ev, t)
 }
 
-func clone[K comparable, V any](m map[K]V) map[K]V {
-	out := make(map[K]V, len(m))
-	for k, v := range m {
-		out[k] = v
-	}
-	return out
-}
-
 // place notes where a function runs, once.
 func (pr *probe) place(role string, fn *plan.Func, user bool, why string) {
 	for _, p := range pr.u.res.Placed {

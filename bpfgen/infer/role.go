@@ -1,7 +1,6 @@
 package infer
 
 import (
-	"slices"
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/plan"
@@ -50,7 +49,8 @@ func (r *role) inKernel(b *body, ev *event) bool {
 	fn, pr := r.fn, r.pr
 	saved := *b
 	locals, inlines := len(b.prog.Locals), b.prog.Inlines
-	undo := pr.u.undo()
+	t := pr.u.try()
+	defer t.end()
 	var v val
 	block := &tree.Block{}
 	bad := attempt(func() {
@@ -74,37 +74,9 @@ func (r *role) inKernel(b *body, ev *event) bool {
 	}
 	*b = saved
 	b.prog.Locals, b.prog.Inlines = b.prog.Locals[:locals], inlines
-	undo()
+	t.undo()
 	r.decided, r.inUser, r.why = true, true, bad.Error()
 	return false
-}
-
-// undo gives a function that forgets what has been learnt since about
-// containers, and what was to be warned of.
-func (u *unit) undo() func() {
-	written, used, unknown, changed := clone(u.written), clone(u.used), clone(u.unknown), u.changed
-	mistakes, warnings, uses := len(u.diags), len(u.warns), len(u.useList)
-	conts := make(map[int]contType, len(u.conts))
-	for id, t := range u.conts {
-		conts[id] = t.copied()
-	}
-	return func() {
-		u.diags, u.warns, u.useList = u.diags[:mistakes], u.warns[:warnings], u.useList[:uses]
-		u.written, u.used, u.unknown, u.changed = written, used, unknown, changed
-		for id, t := range u.conts {
-			if was, ok := conts[id]; ok {
-				*t = was
-			} else {
-				delete(u.conts, id)
-			}
-		}
-	}
-}
-
-func (t *contType) copied() contType {
-	out := *t
-	out.present = slices.Clone(t.present)
-	return out
 }
 
 // sent is how often the function has been given events to send.

@@ -12,9 +12,36 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// start is where a node begins. Its Span would go to its end, too, which is far
+// where many stand in each other.
 func start(n syntax.Node) plan.Pos {
-	p, _ := n.Span()
-	return p
+	for {
+		switch x := n.(type) {
+		case *syntax.IfStmt:
+			return x.If
+		case *syntax.ForStmt:
+			return x.For
+		case *syntax.DefStmt:
+			return x.Def
+		case *syntax.BinaryExpr:
+			n = x.X
+		case *syntax.CallExpr:
+			n = x.Fn
+		case *syntax.DotExpr:
+			n = x.X
+		case *syntax.IndexExpr:
+			n = x.X
+		case *syntax.SliceExpr:
+			n = x.X
+		case *syntax.CondExpr:
+			n = x.True
+		case *syntax.AssignStmt:
+			n = x.LHS
+		default:
+			p, _ := n.Span()
+			return p
+		}
+	}
 }
 
 // stmts walks statements and reports whether control reaches their end.

@@ -80,6 +80,13 @@ func New(o Options) *Host {
 	for _, name := range onBytes {
 		h.predeclared[name] = value.OnBytes(name)
 	}
+	for _, name := range takeAll {
+		f, ok := h.predeclared[name]
+		if !ok {
+			f = starlark.Universe[name]
+		}
+		h.predeclared[name] = boundedBuiltin(f.(*starlark.Builtin))
+	}
 	h.thread = &starlark.Thread{Name: "script", Load: h.load}
 	h.env.Full.Where = h.where
 	h.captures = newCaptures(h)

@@ -13,6 +13,9 @@ import (
 
 // Operate is x op y for + and %.
 func Operate(op syntax.Token, x, y starlark.Value) (starlark.Value, error) {
+	if err := checkOperands(op, x, y); err != nil {
+		return nil, err
+	}
 	z, err := starlark.Binary(op, x, y)
 	s, isText := z.(starlark.String)
 	if err != nil || !isText || cuts.count.Load() == 0 {

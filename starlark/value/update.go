@@ -135,10 +135,16 @@ func inPlace(op syntax.Token, x, y starlark.Value) (starlark.Value, error) {
 			return l, merge(l, d)
 		}
 	}
+	if err := checkOperands(op, x, y); err != nil {
+		return nil, err
+	}
 	return starlark.Binary(op, x, y)
 }
 
 func extendList(l *starlark.List, it starlark.Iterable) error {
+	if err := CheckElements(it); err != nil {
+		return err
+	}
 	var elems []starlark.Value
 	for v := range starlark.Elements(it) {
 		elems = append(elems, v)

@@ -1,0 +1,65 @@
+package value
+
+import (
+	"fmt"
+	"math/big"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// What a script makes takes memory, and much of it is known before it is made:
+// list(range(1 << 62)), [0] * (1 << 40). That is refused at its place, instead of
+// using up the machine's memory or ending the process.
+const (
+	// MostElements is how many elements a list, tuple, set or dict gets at once. They
+	// take 16 bytes each.
+	MostElements = 1 << 26
+	// MostText is how many bytes a string gets at once.
+	MostText = 1 << 30
+)
+
+// CheckElements refuses what makes something of all elements of v, if these are too
+// many. What goes over them one at a time needs no such check.
+func CheckElements(v starlark.Value) error {
+	if n := starlark.Len(v); n > MostElements {
+		return fmt.Errorf("this goes over %d elements at once, and %d are the most: they take memory, or the time; "+
+			"want fewer, or a loop that ends: for x in …: …; break", n, MostElements)
+	}
+	return nil
+}
+
+// checkRepeat refuses x * n with too large a result.
+func checkRepeat(x, y starlark.Value) error {
+	if _, first := x.(starlark.Int); first {
+		x, y = y, x
+	}
+	times, isInt := y.(starlark.Int)
+	most, unit := MostElements, "elements"
+	switch x.(type) {
+	case starlark.String, starlark.Bytes, Bytes:
+		most, unit = MostText, "bytes"
+	case *starlark.List, starlark.Tuple:
+	default:
+		return nil
+	}
+	if !isInt {
+		return nil
+	}
+	if times.Sign() < 0 { // the interpreter takes no large negative ones
+		return nil
+	}
+	size := new(big.Int).Mul(times.BigInt(), big.NewInt(int64(starlark.Len(x))))
+	if size.Cmp(big.NewInt(int64(most))) <= 0 {
+		return nil
+	}
+	return fmt.Errorf("this would be a %s of %s %s, and %d are the most that are made at once: want a smaller number", x.Type(), size, unit, most)
+}
+
+// checkOperands is what is known of the size of x op y.
+func checkOperands(op syntax.Token, x, y starlark.Value) error {
+	if op == syntax.STAR {
+		return checkRepeat(x, y)
+	}
+	return nil
+}
