@@ -55,8 +55,8 @@ func (u *user) sendUnsigned(x syntax.Expr, v uval) {
 	if !narrow && !u.pr.several() {
 		return
 	}
-	if own := v.caps; len(own) == 1 && own[0].half == u.half && own[0].site == at.site {
-		u.proj.replace(u, own[0], sent)
+	if own := v.caps; own != nil && own.x == nil && own.one.half == u.half && own.one.site == at.site {
+		u.proj.replace(u, own.one, sent)
 		return
 	}
 	u.proj.unsigned[at] = true

@@ -58,12 +58,13 @@ type send struct {
 	stmt   *tree.Stmt
 	values map[int]val
 	target *target
+	used   map[*captures]bool
 }
 
 // walk walks the function for one point and sends what it uses.
 func (p *projection) walk(b *body, ev *event, t *target) {
 	fn := p.role.fn
-	s := &send{b: b, values: map[int]val{}, target: t}
+	s := &send{b: b, values: map[int]val{}, target: t, used: map[*captures]bool{}}
 	p.sends = append(p.sends, s)
 	p.walks++
 	def := resolved(fn)
@@ -237,14 +238,11 @@ func (p *projection) finish() {
 
 // finishDrops decides which expressions have no value in user space.
 func (p *projection) finishDrops() {
+	seen, unsent := map[*captures]bool{}, map[*captures]bool{}
 	for _, d := range p.drops {
 		// All that it is made of: one of them may be sent for another use.
-		sent := true
-		for _, c := range d.v.caps {
-			_, ok := c.half.Slots[c.site]
-			sent = sent && ok
-		}
-		if _, ok := d.half.Slots[d.x]; !ok && !sent {
+		_, ok := d.half.Slots[d.x]
+		if !d.v.caps.sent(seen, unsent) && !ok {
 			d.half.Drop[unparen(d.x)] = true
 		}
 	}

@@ -1,7 +1,6 @@
 package infer
 
 import (
-
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/plan"
 )

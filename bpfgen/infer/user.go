@@ -39,7 +39,7 @@ type uval struct {
 	// part marks what is derived from the event: using it as a value of user
 	// space captures caps.
 	part bool
-	caps []capture
+	caps *captures
 	// fails says that computing it can be an error, or has another effect: it
 	// must not be left out though its value is not needed.
 	fails bool
@@ -96,7 +96,7 @@ func knownVal(v val) uval { return uval{v: v, known: true} }
 
 // partVal is a part of the event that stands at x.
 func (u *user) partVal(x syntax.Expr, v val) uval {
-	return uval{v: v, known: true, part: true, caps: []capture{{u.half, x, v, u.nested}}}
+	return uval{v: v, known: true, part: true, caps: oneCapture(capture{u.half, x, v, u.nested})}
 }
 
 // partOf is partVal for a part of another one, of, that stands in x.
@@ -117,9 +117,8 @@ func (u *user) use(x uval) {
 	if !x.part {
 		return
 	}
-	for _, c := range x.caps {
-		u.proj.capture(u, c)
-	}
+	used := u.proj.sends[len(u.proj.sends)-1].used
+	x.caps.each(used, func(c capture) { u.proj.capture(u, c) })
 }
 
 func (u *user) useAll(list []syntax.Expr) []uval {
@@ -278,7 +277,7 @@ func (u *user) dot(x *syntax.DotExpr) uval {
 	if recv.part && recv.known && !isText(recv.v) {
 		return u.partOf(x, x.X, recv, u.b.attr(recv.v, x.Name.Name, x.Name.NamePos))
 	}
-	if recv.part && !recv.known && leads(recv.caps) {
+	if recv.part && !recv.known && recv.caps.lead() {
 		wrong(x.Name.NamePos, "which part of the event this is is decided in user space: take .%s of each part before", x.Name.Name)
 	}
 	if r, ok := recv.v.c.(plan.Record); ok && recv.known {
@@ -291,16 +290,6 @@ func (u *user) dot(x *syntax.DotExpr) uval {
 	}
 	u.use(recv)
 	return uval{}
-}
-
-// leads reports whether one of the captures has fields of its own.
-func leads(caps []capture) bool {
-	for _, c := range caps {
-		if !isText(c.v) {
-			return true
-		}
-	}
-	return false
 }
 
 // isText reports whether v is a value whose attributes are methods of a
@@ -415,7 +404,7 @@ func (u *user) binary(x *syntax.BinaryExpr) uval {
 	if l.known && r.known && (l.part || r.part) && !isRef(r.v) {
 		var out val
 		if attempt(func() { out = u.b.binary(x.Op, l.v, r.v, x.OpPos) }) == nil {
-			return uval{v: out, known: true, part: true, caps: append(append([]capture{}, l.caps...), r.caps...),
+			return uval{v: out, known: true, part: true, caps: united(l.caps, r.caps),
 				fails: l.fails || r.fails || mayFail(x.Op, l.v, r.v)}
 		}
 	}

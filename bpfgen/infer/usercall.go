@@ -173,12 +173,12 @@ func (u *user) builtin(name plan.Builtin, x *syntax.CallExpr) uval {
 	}
 	vals := make([]uval, len(x.Args))
 	part, known := false, true
-	var caps []capture
+	var caps *captures
 	for i, a := range x.Args {
 		vals[i] = u.expr(argValue(a))
 		part = part || vals[i].part
 		known = known && vals[i].known
-		caps = append(caps, vals[i].caps...)
+		caps = united(caps, vals[i].caps)
 	}
 	if v, ok := foldedCall(name, x, vals); ok {
 		return knownVal(v)

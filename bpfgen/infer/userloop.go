@@ -1,8 +1,6 @@
 package infer
 
 import (
-	"slices"
-
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 )
@@ -63,27 +61,6 @@ func either(x, y uval) uval {
 	return uval{part: x.part || y.part, caps: united(x.caps, y.caps)}
 }
 
-// united are the captures of x and y, each once.
-func united(x, y []capture) []capture {
-	switch {
-	case len(y) == 0 || len(x) == len(y) && &x[0] == &y[0]:
-		return slices.Clip(x)
-	case len(x) == 0:
-		return slices.Clip(y)
-	}
-	have := map[copySite]bool{}
-	out := make([]capture, 0, len(x)+len(y))
-	for _, list := range [][]capture{x, y} {
-		for _, c := range list {
-			if at := (copySite{c.half, c.site}); !have[at] {
-				have[at] = true
-				out = append(out, c)
-			}
-		}
-	}
-	return out
-}
-
 // undecided is the value that is one of several, of which user space decides. Where all of them lead to other parts of the
 // event, that is remembered, so that asking for one can be refused.
 func undecided(list ...uval) uval {
@@ -130,7 +107,7 @@ func (u *user) forStmt(s *syntax.ForStmt) {
 		for _, to := range assigned {
 			was := begin.At(to)
 			v := either(was, loop.carried[to])
-			grown = grown || len(v.caps) > len(was.caps)
+			grown = grown || !v.caps.within(was.caps)
 			begin.Set(to, v)
 		}
 	}
@@ -207,7 +184,7 @@ func (x uval) leads() bool {
 	if x.known {
 		return x.part && !isText(x.v)
 	}
-	return x.part && leads(x.caps)
+	return x.part && x.caps.lead()
 }
 
 // anyLeads reports whether a value has fields that only the kernel half can read.

@@ -91,7 +91,7 @@ func asmByLine(t *testing.T, text string, facts *kernel.Facts) map[int]string {
 }
 
 // smallKernel has the types that the scripts use, on every machine the same.
-func smallKernel(t *testing.T) *kernel.Facts {
+func smallKernel(t testing.TB) *kernel.Facts {
 	s32 := &btf.Int{Name: "int", Size: 4, Encoding: btf.Signed}
 	u32 := &btf.Int{Name: "unsigned int", Size: 4}
 	task := &btf.Struct{Name: "task_struct", Size: 16, Members: []btf.Member{

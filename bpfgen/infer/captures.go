@@ -1,0 +1,89 @@
+package infer
+
+// captures are the captures of all that a value can be, in their order: one, or
+// those of two others. A variable that many branches set has many, and each branch
+// adds to those before it; so they are shared, and what goes over them passes each
+// part once.
+type captures struct {
+	one  capture
+	x, y *captures // nil: it is one
+	// leads: one of them has fields that only the kernel half can read.
+	leads bool
+}
+
+func oneCapture(c capture) *captures { return &captures{one: c, leads: !isText(c.v)} }
+
+// united are the captures of x and y.
+func united(x, y *captures) *captures {
+	switch {
+	case y == nil || x == y:
+		return x
+	case x == nil:
+		return y
+	}
+	return &captures{x: x, y: y, leads: x.leads || y.leads}
+}
+
+// lead reports whether one of them has fields that only the kernel half can read.
+func (c *captures) lead() bool { return c != nil && c.leads }
+
+// each calls f for the captures in parts that are not in seen, and notes these.
+func (c *captures) each(seen map[*captures]bool, f func(capture)) {
+	for todo := []*captures{c}; len(todo) > 0; {
+		c := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		switch {
+		case c == nil || seen[c]:
+		case c.x == nil:
+			seen[c] = true
+			f(c.one)
+		default:
+			seen[c] = true
+			todo = append(todo, c.y, c.x)
+		}
+	}
+}
+
+// has adds the sites of all captures to a set.
+func (c *captures) has(sites map[copySite]bool) {
+	c.each(map[*captures]bool{}, func(one capture) { sites[copySite{one.half, one.site}] = true })
+}
+
+// within reports whether all captures of c are among those of d.
+func (c *captures) within(d *captures) bool {
+	if c == d || c == nil {
+		return true
+	}
+	mine, theirs := map[copySite]bool{}, map[copySite]bool{}
+	c.has(mine)
+	d.has(theirs)
+	for at := range mine {
+		if !theirs[at] {
+			return false
+		}
+	}
+	return true
+}
+
+// sent reports whether fields of the record have all captures of c. What is known
+// of parts is in seen and unsent.
+func (c *captures) sent(seen, unsent map[*captures]bool) bool {
+	for todo := []*captures{c}; len(todo) > 0; {
+		c := todo[len(todo)-1]
+		switch {
+		case c == nil || seen[c]:
+		case c.x == nil:
+			seen[c] = true
+			_, ok := c.one.half.Slots[c.one.site]
+			unsent[c] = !ok
+		case !seen[c.x] || !seen[c.y]:
+			todo = append(todo, c.y, c.x)
+			continue
+		default:
+			seen[c] = true
+			unsent[c] = unsent[c.x] || unsent[c.y]
+		}
+		todo = todo[:len(todo)-1]
+	}
+	return !unsent[c]
+}
