@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is known to be too large before it is made is refused at its place.
+// > | elements that user code goes over or makes at once, as by `list(range(n))`, a comprehension or `[0] * n`; bytes of a string | 67108864; 1073741824 |
 func TestTooLarge(t *testing.T) {
 	const elements, text = " and 67108864 are the most", " and 1073741824 are the most"
 	for code, want := range map[string]string{
