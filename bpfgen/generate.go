@@ -82,6 +82,13 @@ func Generate(u *tree.Unit, o Options) (*Unit, error) {
 	}
 	g.shared.HasLoop = o.HasLoop
 	g.addThreadPrograms(u)
+	for _, p := range u.Programs {
+		if t, ok := g.threads[p]; ok {
+			if err := checkSpans(u, t.spans); err != nil {
+				return nil, fmt.Errorf("generate: %w", err)
+			}
+		}
+	}
 	for i := 0; i < len(u.Programs); i++ { // splitting appends programs
 		if err := g.program(u.Programs[i]); err != nil {
 			return nil, fmt.Errorf("generate: %w", err)

@@ -37,6 +37,7 @@ func (g *generator) addThreadPrograms(u *tree.Unit) {
 	g.threads = map[*tree.Program]threadProgram{}
 	// A tree that is generated again has them already.
 	u.Programs = slices.DeleteFunc(u.Programs, func(p *tree.Program) bool { return p.Name == SpanExec || IsSpanExit(p) })
+	seeing := seeExits(u)
 	var all []int
 	exits := map[int][]int{} // by probe
 	for i, s := range u.Spans {
@@ -45,7 +46,7 @@ func (g *generator) addThreadPrograms(u *tree.Unit) {
 		}
 		all = append(all, i)
 		probe := -1
-		if seesExit(u, s.Probe) {
+		if seeing[s.Probe] {
 			probe = s.Probe
 		}
 		exits[probe] = append(exits[probe], i)
@@ -72,11 +73,15 @@ func (g *generator) addThreadProgram(name string, probe int, point string, t thr
 // IsSpanExit reports whether p is a SpanExit, of all probes or of one.
 func IsSpanExit(p *tree.Program) bool { return strings.HasPrefix(p.Name, SpanExit) }
 
-// seesExit reports whether a program of the probe runs where threads end.
-func seesExit(u *tree.Unit, probe int) bool {
-	return slices.ContainsFunc(u.Programs, func(p *tree.Program) bool {
-		return p.Probe == probe && p.Attach.Name == exitPoint
-	})
+// seeExits are the probes of which a program runs where threads end.
+func seeExits(u *tree.Unit) map[int]bool {
+	out := map[int]bool{}
+	for _, p := range u.Programs {
+		if p.Attach.Name == exitPoint {
+			out[p.Probe] = true
+		}
+	}
+	return out
 }
 
 func sortedKeys(m map[int][]int) []int {

@@ -139,7 +139,7 @@ func (st *spanState) close(pos plan.Pos) {
 // the probe does the same share a variant.
 func (pr *probe) syscalls(t *target) {
 	id := len(pr.u.res.Tree.Spans)
-	span := &tree.Span{Probe: pr.p.ID, Size: plan.DefaultSize}
+	span := &tree.Span{Probe: pr.p.ID, Size: plan.DefaultSize, Pos: pr.p.Pos}
 	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, span)
 	span.Check, span.Exempt = pr.u.spanCheck(t)
 	s := &syscallWalk{pr: pr, t: t, span: span,

@@ -111,7 +111,7 @@ func (l *Loaded) attach(want func(*program) bool) error {
 		points, err := l.open(p)
 		if err != nil && !l.leave(p, err, &left) {
 			undo()
-			return &Error{p.Program, markPermission(explainFiles(&p.Attach, err))}
+			return &Error{p.Program, markPermission(explainCrowd(&p.Attach, explainFiles(&p.Attach, err)))}
 		}
 		p.points = points
 	}
@@ -141,6 +141,22 @@ func explainFiles(a *tree.Attach, err error) error {
 		return err
 	}
 	return fmt.Errorf("the limit of open files was reached, each point is one: raise it (ulimit -n, as root): %w", err)
+}
+
+// explainCrowd says what to do where a point has as many programs as it can have:
+// BPF_TRACE_MAX_PROGS of kernel/trace/bpf_trace.c, BPF_MAX_TRAMP_LINKS of
+// include/linux/bpf.h. Those of other tracers are among them.
+func explainCrowd(a *tree.Attach, err error) error {
+	const better = "let one handler do what those of several probes do"
+	switch {
+	case !errors.Is(err, unix.E2BIG):
+		return err
+	case a.Kind == tree.AttachTracepoint:
+		return fmt.Errorf("a tracepoint runs 64 programs at most, and this one has as many: %s, or take rawtracepoint:, which has no such limit: %w", better, err)
+	case a.Kind == tree.AttachFentry || a.Kind == tree.AttachFexit:
+		return fmt.Errorf("a function runs 38 programs by trampolines at most, and this one has as many: %s, or take kprobe: or kretprobe: %w", better, err)
+	}
+	return fmt.Errorf("this point has as many programs as it can run: %s: %w", better, err)
 }
 
 // open attaches p to its point.

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/plan"
 )
 
 // A BugError is a panic in startrace itself, as a message.
@@ -33,6 +36,30 @@ func guard(o Options, exit *int, err *error) {
 		fmt.Fprintf(o.Stderr, "%s\n", bug.Stack)
 	}
 	*exit, *err = Failed, bug
+}
+
+// A crowdError is a point that has no room for the program of a probe.
+type crowdError struct {
+	error
+	pos plan.Pos // of the probe
+}
+
+func (e *crowdError) Error() string   { return e.pos.String() + ": " + e.error.Error() }
+func (e *crowdError) Place() plan.Pos { return e.pos }
+func (e *crowdError) Unwrap() error   { return e.error }
+
+// placeCrowd says by which probe a point had more programs than it can run.
+func (s *session) placeCrowd(err error) error {
+	var at *attach.Error
+	if !errors.As(err, &at) || !errors.Is(err, unix.E2BIG) {
+		return err
+	}
+	for _, p := range s.plan.Probes {
+		if p.ID == at.Program.Probe {
+			return &crowdError{err, p.Pos}
+		}
+	}
+	return err
 }
 
 // nameScript puts into the report of a program that the kernel refuses which

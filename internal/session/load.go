@@ -74,7 +74,7 @@ func (s *session) load() error {
 	s.prompt.replace()
 	loaded := time.Now()
 	if err := s.attach(); err != nil {
-		return err
+		return s.placeCrowd(err)
 	}
 	s.sayRefused()
 	s.verbosef("compiled in %s, loaded in %s, attached in %s",
