@@ -82,7 +82,7 @@ func (a *tracepointArgs) field(b *body, f kernel.TracepointField, pos plan.Pos) 
 		return b.tracepointArray(f, at, pos)
 	case f.Size > 8:
 		refuse(pos, "%s has %d bytes; a kernel half computes with 64 bits", f.Name, f.Size)
-	case f.IsPtr:
+	case b.u.facts.IsPointer(f):
 		return b.tracepointPointer(f, at, pos)
 	}
 	e := truthBit(load(at, types.IntOf(uint8(f.Size*8), f.Signed), pos), kernel.Type{Bool: f.CType == "bool"})

@@ -54,6 +54,26 @@ type TracepointField struct {
 	Arg *SyscallArg
 }
 
+// IsPointer reports whether a field is a pointer. The format shows a typedef of one, as initcall_t, by its name alone.
+func (f *Facts) IsPointer(t TracepointField) bool {
+	if t.IsPtr || t.Array || t.Size != 8 || strings.Contains(plainC(t.CType), " ") {
+		return t.IsPtr
+	}
+	if _, number := scalars[plainC(t.CType)]; number {
+		return false
+	}
+	b, err := f.BTF()
+	if err != nil {
+		return false
+	}
+	id, ok := b.Named(KindTypedef, plainC(t.CType))
+	if !ok {
+		return false
+	}
+	typ, err := b.Type(b.Skip(id))
+	return err == nil && typ.Kind == KindPtr
+}
+
 // A TracepointName names a tracepoint.
 type TracepointName struct{ Group, Name string }
 

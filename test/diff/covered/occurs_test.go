@@ -225,6 +225,9 @@ func ofBoth() []string {
 		}
 		out = append(out, "table.add of an int that is "+sign, "cell.add of an int that is "+sign)
 	}
+	for _, op := range []string{"+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>"} {
+		out = append(out, "a variable "+op+"= a value")
+	}
 	for _, op := range []string{"&", "|", "^"} {
 		out = append(out, fmt.Sprintf("table %s= an int that is unsigned", op))
 	}
