@@ -192,13 +192,6 @@ type unit struct {
 	reads map[int]bool
 }
 
-// A touch is a use of a table or cell in a handler that went to user space.
-type touch struct {
-	c   *plan.Container
-	pos plan.Pos
-	why string
-}
-
 func newUnit(p *plan.Plan, facts *kernel.Facts, conts map[int]*contType) *unit {
 	u := &unit{
 		plan: p, facts: facts, conts: conts,
@@ -231,12 +224,7 @@ func (u *unit) walk() {
 	for _, p := range u.plan.Probes {
 		newProbe(u, p).walk()
 	}
-	for _, t := range append(u.touchedBefore, u.touched...) {
-		if at, ok := u.whereWritten(t); ok {
-			u.errorf(t.pos, "%s %s is also written by a kernel half (%s), but this handler runs in user space (%s): give the kernel's part as kernel=, or keep the handler to what the kernel can run",
-				t.c.Kind, name(t.c), at, t.why)
-		}
-	}
+	u.checkTouched()
 }
 
 func name(c *plan.Container) string {

@@ -3,6 +3,8 @@ package infer
 import (
 	"slices"
 
+	"go.starlark.net/syntax"
+
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
@@ -23,6 +25,8 @@ type probe struct {
 	names, cookies bool
 	// filterReads are the containers that what runs before the handler asks.
 	filterReads map[int]bool
+	// asks are names of containers where user code only asks them.
+	asks map[*syntax.Ident]bool
 	// closers complete the programs of spans when all values are known.
 	closers []func()
 }
@@ -352,33 +356,6 @@ func (pr *probe) place(role string, fn *plan.Func, user bool, why string) {
 		side = "user"
 	}
 	pr.u.res.Placed = append(pr.u.res.Placed, Placement{Probe: pr.p.ID, Role: role, Fn: fn, Side: side, Why: why})
-}
-
-// touch notes the tables and cells that a value of user code leads to.
-func (pr *probe) touch(c plan.Value, pos plan.Pos, seen map[*plan.Func]bool) {
-	switch c := c.(type) {
-	case plan.Ref:
-		if pr.handler.inUser || pr.starter.inUser {
-			pr.u.uses(c.ID, true)
-		}
-		if pr.u.plan.Placement != plan.InBoth &&
-			pr.p.Kernel == nil && pr.p.Keep == 0 && (c.Kind == plan.Table || c.Kind == plan.Cell) {
-			pr.u.touched = append(pr.u.touched, touch{c.Container, pos, pr.handler.why + pr.starter.why})
-		}
-	case *plan.Func:
-		if seen[c] {
-			return
-		}
-		seen[c] = true
-		for _, name := range sortedKeys(c.Names) {
-			pr.touch(c.Names[name], pos, seen)
-		}
-		for _, v := range c.Free {
-			if v != nil {
-				pr.touch(v, pos, seen)
-			}
-		}
-	}
 }
 
 // finish completes what is known only when all points have been walked.

@@ -96,16 +96,6 @@ func (u *unit) share(t *Types) {
 	}
 }
 
-// whereWritten says where a kernel half writes what a handler in user space
-// uses; at least one of both is of this unit.
-func (u *unit) whereWritten(t touch) (plan.Pos, bool) {
-	if at, ok := u.written[t.c.ID]; ok {
-		return at, true
-	}
-	at, ok := u.writtenBefore[t.c.ID]
-	return at, ok
-}
-
 // mayChange refuses to change the type of a container whose map exists.
 func (u *unit) mayChange(c *plan.Container, what, from, to string, at, pos plan.Pos) {
 	if t := u.conts[c.ID]; t == nil || !t.fixed {

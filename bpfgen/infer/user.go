@@ -241,7 +241,7 @@ func (u *user) ident(id *syntax.Ident) uval {
 		return u.partVal(id, x.v)
 	}
 	if x.known {
-		u.touch(x.v.c, id.NamePos)
+		u.pr.touch(x.v.c, id.NamePos, u.pr.asks[id], map[*plan.Func]bool{})
 	}
 	return whileItRuns(x)
 }
@@ -268,10 +268,13 @@ func mayChange(v plan.Value) bool {
 
 // touch notes the tables and cells that user code reaches.
 func (u *user) touch(c plan.Value, pos plan.Pos) {
-	u.pr.touch(c, pos, map[*plan.Func]bool{})
+	u.pr.touch(c, pos, false, map[*plan.Func]bool{})
 }
 
 func (u *user) dot(x *syntax.DotExpr) uval {
+	if !changing[x.Name.Name] {
+		u.onlyAsks(x.X)
+	}
 	recv := u.expr(x.X)
 	u.checkAttr(x, recv)
 	if recv.part && recv.known && !isText(recv.v) {
@@ -307,6 +310,7 @@ func isText(v val) bool {
 }
 
 func (u *user) index(x *syntax.IndexExpr) uval {
+	u.onlyAsks(x.X)
 	recv := u.expr(x.X)
 	i := u.expr(x.Y)
 	u.checkIndex(x, recv, i)
@@ -395,6 +399,9 @@ func (u *user) binary(x *syntax.BinaryExpr) uval {
 	l := u.expr(x.X)
 	if x.Op == syntax.AND || x.Op == syntax.OR {
 		return u.andOr(x, l)
+	}
+	if x.Op == syntax.IN || x.Op == syntax.NOT_IN {
+		u.onlyAsks(x.Y)
 	}
 	r := u.expr(x.Y)
 	u.checkBinary(x, l, r)

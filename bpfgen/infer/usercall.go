@@ -157,6 +157,11 @@ func (u *user) builtin(name plan.Builtin, x *syntax.CallExpr) uval {
 		return u.names(x)
 	}
 	if !kernelOnly[name] && !pure[name] {
+		if name != plan.UpdateBuiltin {
+			for _, a := range x.Args {
+				u.onlyAsks(a)
+			}
+		}
 		vals := u.useArgs(x.Args)
 		if name == plan.UpdateBuiltin {
 			u.changesIn(vals[0], x)

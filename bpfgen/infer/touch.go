@@ -1,0 +1,94 @@
+package infer
+
+import (
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A handler that runs in user space comes some milliseconds after its event. With a table that kernel halves write it finds
+// what is there by then: reading that is warned about, and changing it refused, where the author has not said by kernel=
+// which part of the work is the kernel's.
+
+// A touch is the use of a table or cell by a handler that was placed in user space.
+type touch struct {
+	c     *plan.Container
+	pos   plan.Pos
+	why   string // the handler runs there
+	probe int
+	reads bool // and changes nothing
+}
+
+// touch notes the tables and cells that a value of user code leads to. reads says that this place only asks them.
+func (pr *probe) touch(c plan.Value, pos plan.Pos, reads bool, seen map[*plan.Func]bool) {
+	switch c := c.(type) {
+	case plan.Ref:
+		if pr.handler.inUser || pr.starter.inUser {
+			pr.u.uses(c.ID, true)
+		}
+		if pr.u.plan.Placement != plan.InBoth &&
+			pr.p.Kernel == nil && pr.p.Keep == 0 && (c.Kind == plan.Table || c.Kind == plan.Cell) {
+			pr.u.touched = append(pr.u.touched, touch{c.Container, pos, pr.handler.why + pr.starter.why, pr.p.ID, reads})
+		}
+	case *plan.Func:
+		if seen[c] {
+			return
+		}
+		seen[c] = true
+		for _, name := range sortedKeys(c.Names) {
+			pr.touch(c.Names[name], pos, false, seen)
+		}
+		for _, v := range c.Free {
+			if v != nil {
+				pr.touch(v, pos, false, seen)
+			}
+		}
+	}
+}
+
+// onlyAsks notes that x, if it is the name of a table or cell, is asked here and not changed.
+func (u *user) onlyAsks(x syntax.Expr) {
+	if id, ok := unparen(x).(*syntax.Ident); ok {
+		if u.pr.asks == nil {
+			u.pr.asks = map[*syntax.Ident]bool{}
+		}
+		u.pr.asks[id] = true
+	}
+}
+
+// checkTouched says once of each handler and container what it means that both sides use it.
+func (u *unit) checkTouched() {
+	type use struct{ probe, container int }
+	list := append(u.touchedBefore, u.touched...)
+	changed, said := map[use]bool{}, map[use]bool{}
+	for _, t := range list {
+		if !t.reads {
+			changed[use{t.probe, t.c.ID}] = true
+		}
+	}
+	for _, t := range list {
+		at, ok := u.whereWritten(t)
+		of := use{t.probe, t.c.ID}
+		if !ok || said[of] || t.reads && changed[of] {
+			continue
+		}
+		said[of] = true
+		if t.reads {
+			u.warnf(t.pos, "%s %s is written by a kernel half (%s) and read here in user space (%s), some milliseconds after the event: "+
+				"what it held at the moment of the event can be read in kernel=", t.c.Kind, name(t.c), at, t.why)
+			continue
+		}
+		u.errorf(t.pos, "%s %s is also written by a kernel half (%s), but this handler, which may change it, runs in user space (%s): "+
+			"give the kernel's part as kernel=, or keep the handler to what the kernel can run", t.c.Kind, name(t.c), at, t.why)
+	}
+}
+
+// whereWritten says where a kernel half writes what a handler in user space
+// uses; at least one of both is of this unit.
+func (u *unit) whereWritten(t touch) (plan.Pos, bool) {
+	if at, ok := u.written[t.c.ID]; ok {
+		return at, true
+	}
+	at, ok := u.writtenBefore[t.c.ID]
+	return at, ok
+}
