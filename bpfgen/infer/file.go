@@ -185,10 +185,21 @@ func (b *body) callMem(args []arg, pos plan.Pos) val {
 		p = o.place
 	} else if o, ok := v.obj.(*arrayObj); ok {
 		p = o.place
+	} else if s, ok := textPlace(v, at); ok {
+		p = s
 	} else {
 		p = place{at.readable(v, pos), 0, tree.Auto, at}
 	}
 	return objVal(&memObj{p, int(n)})
+}
+
+// textPlace is where a string lies that is read of memory: that of a char *.
+func textPlace(v val, at *body) (place, bool) {
+	e := v.expr
+	if e == nil || e.Op != tree.OpStr || e.Str == tree.Ctx || e.Args[0].Op == tree.OpCtx {
+		return place{}, false
+	}
+	return place{e.Args[0], e.Int, e.Str, at}, true
 }
 
 // maxMem bounds mem(): a record's bytes have a length of 13 bits.

@@ -176,7 +176,10 @@ func (u *unit) functionOffset(p *plan.Pattern) (name string, offset uint64) {
 		wrong(p.Pos, "%s: only kprobe and uprobe take an offset", p.Text)
 	}
 	offset, err := strconv.ParseUint(text, 0, 64)
-	if err != nil || offset == 0 || offset > 1<<30 {
+	if err == nil && offset == 0 {
+		wrong(p.Pos, "%s: an offset of 0 is where the function begins: leave +%s out", p.Text, text)
+	}
+	if err != nil || offset > 1<<30 {
 		wrong(p.Pos, "%s: the offset is a number of bytes, such as +16 or +0x10, got %q", p.Text, text)
 	}
 	if kernel.IsPattern(name) {

@@ -163,6 +163,24 @@ func AppendEscaped(dst []byte, s string, how Escape) []byte {
 	return dst
 }
 
+// ValidText gives s with bytes that are not UTF-8 as \xff, for formats that have text only.
+func ValidText(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var out []byte
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && size == 1 {
+			out = appendByteEscape(out, s[i])
+		} else {
+			out = append(out, s[i:i+size]...)
+		}
+		i += size
+	}
+	return string(out)
+}
+
 // isFormatting reports whether r acts on the text around it: the C1 controls
 // (U+009b begins a terminal sequence), line breaks and changes of direction.
 func isFormatting(r rune) bool {

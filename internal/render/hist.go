@@ -15,7 +15,9 @@ type Bucket struct {
 	Lo, Hi int64
 	// Below and Above mark the open ends: no lower or no upper bound.
 	Below, Above bool
-	Count        uint64
+	// Unsigned says that the bounds are unsigned numbers.
+	Unsigned bool
+	Count    uint64
 }
 
 // Count is the number of values.
@@ -87,24 +89,31 @@ func (b Bucket) label(suffixes bool) string {
 	case b.Below && b.Above:
 		return "(...)"
 	case b.Below:
-		return "(..., " + bound(b.Hi, suffixes) + ")"
+		return "(..., " + b.bound(b.Hi, suffixes) + ")"
 	case b.Above:
-		return "[" + bound(b.Lo, suffixes) + ", ...)"
+		return "[" + b.bound(b.Lo, suffixes) + ", ...)"
 	case b.Hi == b.Lo+1:
-		return "[" + bound(b.Lo, suffixes) + "]"
+		return "[" + b.bound(b.Lo, suffixes) + "]"
 	}
-	return "[" + bound(b.Lo, suffixes) + ", " + bound(b.Hi, suffixes) + ")"
+	return "[" + b.bound(b.Lo, suffixes) + ", " + b.bound(b.Hi, suffixes) + ")"
 }
 
 // bound writes a bound as bpftrace does: 2048 as 2K.
-func bound(n int64, suffixes bool) string {
+func (b Bucket) bound(v int64, suffixes bool) string {
+	negative, n := v < 0 && !b.Unsigned, uint64(v)
+	if negative {
+		n = -n
+	}
 	const units = "KMGTPE"
 	unit := 0
 	for suffixes && n != 0 && n%1024 == 0 && unit < len(units) {
 		n /= 1024
 		unit++
 	}
-	s := strconv.FormatInt(n, 10)
+	s := strconv.FormatUint(n, 10)
+	if negative {
+		s = "-" + s
+	}
 	if unit > 0 {
 		s += units[unit-1 : unit]
 	}

@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/startrace/startrace/internal/format"
 )
 
 // appendTableJSON renders one object on a line for each row:
@@ -150,7 +152,7 @@ func (q Quantiles) object() Object {
 func (h *Hist) tuple() Tuple {
 	out := Tuple{}
 	for _, b := range h.filled() {
-		from, to := Value(b.Lo), Value(b.Hi)
+		from, to := b.value(b.Lo), b.value(b.Hi)
 		if b.Below {
 			from = nil
 		}
@@ -160,6 +162,14 @@ func (h *Hist) tuple() Tuple {
 		out = append(out, Object{{"from", from}, {"to", to}, {"count", b.Count}})
 	}
 	return out
+}
+
+// value is a bound of the bucket.
+func (b Bucket) value(bound int64) Value {
+	if b.Unsigned {
+		return uint64(bound)
+	}
+	return bound
 }
 
 func appendJSONFloat(dst []byte, f float64) []byte {
@@ -173,7 +183,7 @@ func appendJSONFloat(dst []byte, f float64) []byte {
 func appendJSONString(dst []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf || c == 0x7f {
-			quoted, _ := json.Marshal(s) // a string cannot fail
+			quoted, _ := json.Marshal(format.ValidText(s)) // a string cannot fail
 			return append(dst, quoted...)
 		}
 	}

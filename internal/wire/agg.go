@@ -134,7 +134,8 @@ func (b *Buckets) log(v uint64) int {
 }
 
 // Bounds gives the range of bucket i in units: lo ≤ v < hi. The first and
-// the last bucket are open: there ok of that side is false.
+// the last bucket are open: there ok of that side is false. Those of powers of
+// two are unsigned numbers.
 func (b *Buckets) Bounds(i int) (lo, hi int64, hasLo, hasHi bool) {
 	if b.Linear {
 		lo = min(b.Lo+int64(i-1)*b.Step, b.Hi)
@@ -148,7 +149,7 @@ func (b *Buckets) Bounds(i int) (lo, hi int64, hasLo, hasHi bool) {
 		return 0, 0, false, true
 	}
 	l, h := b.logLow(i-1), b.logLow(i)
-	return int64(l), int64(h), true, h < 1<<63 && h > l
+	return int64(l), int64(h), true, h > l
 }
 
 // logLow is the least value of bucket i among the ones that are not negative.

@@ -24,7 +24,11 @@ func TestBuckets(t *testing.T) {
 			i := b.Index(v)
 			lo, hi, hasLo, hasHi := b.Bounds(i)
 			u := floorDiv(v, b.Unit)
-			if i < 0 || i >= b.N || hasLo && u < lo || hasHi && u >= hi {
+			above, below := u >= lo, u < hi
+			if !b.Linear && i > 0 { // unsigned ones
+				above, below = uint64(u) >= uint64(lo), uint64(u) < uint64(hi)
+			}
+			if i < 0 || i >= b.N || hasLo && !above || hasHi && !below {
 				t.Errorf("%+v: %d (%d units) in bucket %d [%d, %d) %v %v", b, v, u, i, lo, hi, hasLo, hasHi)
 			}
 		}

@@ -117,6 +117,9 @@ var units = map[string]string{
 
 // syntaxHint says what was probably meant by the words around a mistake.
 func syntaxHint(words []word, at place, got, msg string) string {
+	if strings.Contains(msg, "non-ASCII") && strings.Contains(msg, "escape") {
+		return `a string of bytes that are not UTF-8 is str(b"\xff")`
+	}
 	prev := before(words, at)
 	hint, kept := reserved[got]
 	switch {

@@ -39,7 +39,9 @@ func newHistogram(c *plan.Container, s *State) *Histogram {
 type Bucket struct {
 	Lo, Hi       int64
 	HasLo, HasHi bool
-	Count        uint64
+	// Unsigned says that the bounds are unsigned numbers.
+	Unsigned bool
+	Count    uint64
 }
 
 // Bars gives the buckets from the first to the last that is not empty.
@@ -59,7 +61,7 @@ func (h *Histogram) Bars() []Bucket {
 	out := make([]Bucket, 0, last-first+1)
 	for i := first; i <= last; i++ {
 		lo, hi, hasLo, hasHi := h.shape.Bounds(i)
-		out = append(out, Bucket{lo, hi, hasLo, hasHi, h.counts[i]})
+		out = append(out, Bucket{lo, hi, hasLo, hasHi, !h.shape.Linear && i > 0, h.counts[i]})
 	}
 	return out
 }
@@ -97,13 +99,21 @@ func (h *Histogram) Quantile(q float64) (float64, bool) {
 
 // within is the point at a share of the bucket; open ones have one bound.
 func (b Bucket) within(share float64) float64 {
+	lo, hi := b.float(b.Lo), b.float(b.Hi)
 	switch {
 	case !b.HasLo:
-		return float64(b.Hi)
-	case !b.HasHi || b.Hi-b.Lo == 1:
-		return float64(b.Lo)
+		return hi
+	case !b.HasHi || hi-lo == 1:
+		return lo
 	}
-	return float64(b.Lo) + share*float64(b.Hi-b.Lo)
+	return lo + share*(hi-lo)
+}
+
+func (b Bucket) float(bound int64) float64 {
+	if b.Unsigned {
+		return float64(uint64(bound))
+	}
+	return float64(bound)
 }
 
 func (h *Histogram) String() string        { return fmt.Sprintf("<histogram of %d values>", h.Count()) }
@@ -149,14 +159,17 @@ func (h *Histogram) list() starlark.Value {
 	var out []starlark.Value
 	for _, b := range h.Bars() {
 		out = append(out, NewRecord([]string{"lo", "hi", "count"},
-			[]starlark.Value{bound(b.Lo, b.HasLo), bound(b.Hi, b.HasHi), starlark.MakeUint64(b.Count)}))
+			[]starlark.Value{b.bound(b.Lo, b.HasLo), b.bound(b.Hi, b.HasHi), starlark.MakeUint64(b.Count)}))
 	}
 	return starlark.NewList(out)
 }
 
-func bound(v int64, ok bool) starlark.Value {
-	if !ok {
+func (b Bucket) bound(v int64, ok bool) starlark.Value {
+	switch {
+	case !ok:
 		return starlark.None
+	case b.Unsigned:
+		return starlark.MakeUint64(uint64(v))
 	}
 	return starlark.MakeInt64(v)
 }

@@ -2,9 +2,12 @@ package value
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/internal/format"
 )
 
 // Text gives v as print writes it, without escapes: a string as it is, other
@@ -13,7 +16,7 @@ func Text(v starlark.Value) string {
 	if s, ok := v.(starlark.String); ok {
 		return Printed(string(s))
 	}
-	if cuts.count.Load() == 0 || !holdsCut(v, maxDepth) {
+	if cuts.count.Load() == 0 || !holds(v, maxDepth, wasCut) {
 		return v.String()
 	}
 	var b strings.Builder
@@ -25,17 +28,19 @@ func Text(v starlark.Value) string {
 // text of it says.
 const maxDepth = 20
 
-// holdsCut reports whether there is a string in v that was cut.
-func holdsCut(v starlark.Value, depth int) bool {
+// holds reports whether there is a string in v for which the test holds.
+func holds(v starlark.Value, depth int, test func(string) bool) bool {
 	if s, ok := v.(starlark.String); ok {
-		return len(cutsOf(string(s))) > 0
+		return test(string(s))
 	}
 	found := false
 	for _, e := range partsOf(v) {
-		found = found || depth > 0 && holdsCut(e, depth-1)
+		found = found || depth > 0 && holds(e, depth-1, test)
 	}
 	return found && depth > 0
 }
+
+func wasCut(s string) bool { return len(cutsOf(s)) > 0 }
 
 // partsOf are the values that the text of v shows.
 func partsOf(v starlark.Value) []starlark.Value {
@@ -120,14 +125,15 @@ func writePairs(b *strings.Builder, begin string, pairs []starlark.Tuple, betwee
 	b.WriteString(end)
 }
 
-// Texts gives v with the marks of cut strings written out, for encoders.
+// Texts gives v as encoders of text show it: with the marks of cut strings written out, and bytes that are not UTF-8 as in
+// all output.
 func Texts(v starlark.Value) (starlark.Value, error) {
-	if cuts.count.Load() == 0 || !holdsCut(v, maxDepth) {
+	if !holds(v, maxDepth, func(s string) bool { return wasCut(s) || !utf8.ValidString(s) }) {
 		return v, nil
 	}
 	switch v := v.(type) {
 	case starlark.String:
-		return starlark.String(Printed(string(v))), nil
+		return starlark.String(format.ValidText(Printed(string(v)))), nil
 	case starlark.Tuple, *starlark.List, *starlark.Set:
 		parts, err := textsIn(partsOf(v))
 		return starlark.NewList(parts), err
