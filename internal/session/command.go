@@ -61,24 +61,6 @@ func (s *session) releaseCommand() error {
 	return nil
 }
 
-// watchTarget ends the run when the process of -p has ended, unless what it
-// started is traced as well.
-func (s *session) watchTarget() {
-	if s.PID == 0 || s.Follow {
-		return
-	}
-	await, err := procs.Ending(s.PID)
-	if err != nil {
-		s.verbosef("startrace: %v: its end does not end the run", err)
-		return
-	}
-	go func() {
-		await()
-		s.targetEnded.Store(true)
-		s.wake()
-	}()
-}
-
 // commandGrace is how long the end of the run waits for a command after SIGTERM:
 // short enough not to be felt after Ctrl-C. One that takes longer goes on alone.
 const commandGrace = 200 * time.Millisecond
