@@ -223,9 +223,13 @@ func (f *fieldUses) clear(e *tree.Expr, l int64) bool {
 	return changed
 }
 
+// isZero reports whether e costs nothing, as what zeroOf makes of any type does not: prune ends when all that is unused is such.
 func isZero(e *tree.Expr) bool {
-	if e.Op == tree.OpConvert {
-		e = e.Args[0]
+	switch e.Op {
+	case tree.OpConvert:
+		return isZero(e.Args[0])
+	case tree.OpTuple, tree.OpRecord:
+		return !slices.ContainsFunc(e.Args, func(a *tree.Expr) bool { return !isZero(a) })
 	}
 	return e.Op == tree.OpConst
 }
