@@ -179,7 +179,7 @@ func (s *session) bindContainers() error {
 		if agg, ok := c.(*value.Agg); ok {
 			agg.BindAgg(backend, s.decoder, decl.Agg)
 		} else if err := c.Bind(backend, s.decoder); err != nil {
-			return err
+			return fmt.Errorf("%s: what the script itself put into it does not fit what kernel halves do: %w", decl.Pos, err)
 		}
 	}
 	return nil
