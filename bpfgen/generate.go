@@ -38,6 +38,9 @@ type Options struct {
 	// DumpPass keeps the IR after each run of this pass, one of Passes; "" for
 	// none.
 	DumpPass string
+	// Stop is asked again and again; once it gives an error, nobody wants the unit
+	// any more, and Generate gives that. nil: nobody asks.
+	Stop func() error
 }
 
 // For gives the options for a kernel, so that nothing is emitted that it does
@@ -61,7 +64,8 @@ type Dump struct {
 
 // Generate compiles a tree. It sets the layouts of containers that are not
 // set and appends programs to u.Programs where spans want them (SpanExit).
-func Generate(u *tree.Unit, o Options) (*Unit, error) {
+func Generate(u *tree.Unit, o Options) (_ *Unit, err error) {
+	defer whenStopped(&err)
 	if o.Arch == "" {
 		o.Arch = runtime.GOARCH
 	}
@@ -90,6 +94,7 @@ func Generate(u *tree.Unit, o Options) (*Unit, error) {
 		}
 	}
 	for i := 0; i < len(u.Programs); i++ { // splitting appends programs
+		g.poll()
 		if err := g.program(u.Programs[i]); err != nil {
 			return nil, fmt.Errorf("generate: %w", err)
 		}
@@ -219,6 +224,10 @@ func (g *generator) lower(p *tree.Program, f *ir.Func, d *Dump) error {
 	note(&d.IR)
 	watch := newPassWatch(g.o.DumpPass, f, d)
 	watch.after(PassBuild)
+	after := func(pass string) {
+		g.poll()
+		watch.after(pass)
+	}
 	o := lower.Options{}
 	if lower.NeedsLogTable(f) {
 		o.HasLogTable, o.LogTable = true, g.shared.Constant(lower.LogTable())
@@ -227,13 +236,13 @@ func (g *generator) lower(p *tree.Program, f *ir.Func, d *Dump) error {
 		g.shared.Uses[tree.MapSites] = true
 		o.ScratchSite = g.shared.Site(tree.Site{Kind: SiteScratch, Probe: p.Probe, Container: -1})
 	}
-	opt.RunWatched(f, watch.after)
+	opt.RunWatched(f, after)
 	note(&d.Opt)
 	if err := lower.Run(f, o); err != nil {
 		return err
 	}
 	watch.lower()
-	opt.RunWatched(f, watch.after)
+	opt.RunWatched(f, after)
 	note(&d.Machine)
 	return f.CheckMachine()
 }

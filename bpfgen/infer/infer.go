@@ -111,17 +111,18 @@ func UnitWith(p *plan.Plan, facts *kernel.Facts, binaries Binaries) (*Result, er
 // UnitAfter is UnitWith for a unit that shares containers with those that have
 // been loaded before: earlier has their types; nil: there are none.
 func UnitAfter(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Types) (*Result, error) {
-	return inferUnit(p, facts, binaries, earlier, false)
+	return UnitUntil(p, facts, binaries, earlier, nil)
 }
 
-func inferUnit(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Types, late bool) (*Result, error) {
+func inferUnit(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Types, late bool, stop func() error) (_ *Result, err error) {
+	defer whenStopped(&err)
 	conts := earlier.containers()
 	keys := map[*plan.Span]*types.Type{}
 	apart := map[spanUse]bool{}
 	names := newNameTable(earlier)
 	for range maxRounds {
 		u := newUnit(p, facts, conts)
-		u.binaries = binaries
+		u.binaries, u.stop = binaries, stop
 		u.share(earlier)
 		u.earlier, u.late = earlier, late
 		u.spanKeys, u.apart, u.nameTable = keys, apart, names
@@ -186,7 +187,8 @@ type unit struct {
 	has         map[string]bool
 	// both: what is walked is placed on both sides; see alone.
 	both    bool
-	trial   *trial // nil: what is learnt stays
+	trial   *trial       // nil: what is learnt stays
+	stop    func() error // nil: to the end
 	useList []use
 	// reads gets the containers that are read; nil: nobody wants to know.
 	reads map[int]bool
@@ -222,6 +224,7 @@ func (u *unit) walk() {
 		}
 	}
 	for _, p := range u.plan.Probes {
+		u.poll()
 		newProbe(u, p).walk()
 	}
 	u.checkTouched()

@@ -53,7 +53,7 @@ func grows(p *plan.Pattern) bool {
 // units of earlier were made; facts are read anew. A unit without programs: there
 // are none.
 func UnitLate(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Types) (*Result, error) {
-	return inferUnit(p, facts, binaries, earlier, true)
+	return inferUnit(p, facts, binaries, earlier, true, nil)
 }
 
 // moduleOf splits MODULE:NAME; "" where no module is named.

@@ -11,6 +11,7 @@ import (
 // reached.
 func (u *user) stmts(list []syntax.Stmt) bool {
 	for _, s := range list {
+		u.pr.u.poll()
 		frame, nested, falls := u.frame, u.nested, true
 		if r := attempt(func() { falls = u.stmt(s) }); r != nil {
 			u.pr.u.mistake(r)

@@ -4,7 +4,8 @@ import "runtime/debug"
 
 // aside runs work that takes long, as compiling does, and does not wait for its end
 // once a signal has come: the process is about to end then. It is for a run that has
-// shown nothing yet; at the prompt, which goes on, the work is done in place.
+// shown nothing yet; at the prompt, which goes on, the work is done in place, and
+// asks by itself whether it is wanted still (unwanted).
 //
 // While it waits the caller touches nothing that the work does.
 func (s *session) aside(work func() error) error {

@@ -195,7 +195,7 @@ func (s *session) infer() (*infer.Result, error) {
 	if s.growth != nil && s.growth.round {
 		return infer.UnitLate(s.plan, s.facts, s.finder(), s.types())
 	}
-	return infer.UnitAfter(s.plan, s.facts, s.finder(), s.types())
+	return infer.UnitUntil(s.plan, s.facts, s.finder(), s.types(), s.unwanted)
 }
 
 // sayWaits names the modules that points wait for.

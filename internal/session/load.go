@@ -119,7 +119,7 @@ func (s *session) compile(st explain.Stages) (*infer.Result, error) {
 		return nil, err
 	}
 	o := bpfgen.For(version)
-	o.Dump, o.DumpPass, o.Containers = st.IR, st.Pass, s.room()
+	o.Dump, o.DumpPass, o.Containers, o.Stop = st.IR, st.Pass, s.room(), s.unwanted
 	s.unit, err = bpfgen.Generate(result.Tree, o)
 	return result, err
 }
