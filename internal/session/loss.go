@@ -33,7 +33,7 @@ var lossTexts = map[bpfgen.SiteKind]lossText{
 		"of one function fentry: and fexit: see all", ofProbe},
 	bpfgen.SiteFull: {"%d updates of %s lost: all its entries are in use",
 		"give it a size=, use fewer keys, or table(lru = True) to drop the oldest", ofContainer},
-	bpfgen.SiteNoMem: {"%d updates of %s lost: the kernel had no memory for a new entry", "", ofContainer},
+	bpfgen.SiteNoMem: {"%d updates of %s lost: the kernel had no memory for a new entry, or another program removed it at once", "", ofContainer},
 	bpfgen.SiteRing: {"%d events of %s lost: the ring buffer was full",
 		"select with where=, aggregate with kernel=, or do less for each event", ofProbe},
 	bpfgen.SiteKeep:    {"%d events of %s lost: they interrupted others that were being kept", "", ofProbe},

@@ -30,7 +30,7 @@ func TestDescribeLoss(t *testing.T) {
 		{attach.Loss{Kind: bpfgen.SiteFull, Count: 12, Site: site(bpfgen.SiteFull, 0, "")},
 			"12 updates of n lost: all its entries are in use (x.star:3:7); give it a size=, use fewer keys, or table(lru = True) to drop the oldest"},
 		{attach.Loss{Kind: bpfgen.SiteNoMem, Count: 1, Site: site(bpfgen.SiteNoMem, 1, "")},
-			"1 updates of a hist lost: the kernel had no memory for a new entry (x.star:3:7)"},
+			"1 updates of a hist lost: the kernel had no memory for a new entry, or another program removed it at once (x.star:3:7)"},
 		{attach.Loss{Kind: bpfgen.SiteError, Count: 2, Site: site(bpfgen.SiteError, -1, "division by zero")},
 			"2 events of syscall:openat ended early: division by zero (x.star:3:7)"},
 		{attach.Loss{Kind: 99, Probe: -1, Count: 1}, "1 losses of an unknown kind at the script"},

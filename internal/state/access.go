@@ -20,6 +20,7 @@ const (
 	opUpdate        // key, value
 	opDelete        // key
 	opAdd           // key; the second argument is an offset, the third is added there
+	opPop           // key → value
 	opClear         // key; the second argument is the number of the half to make zero
 )
 
@@ -79,6 +80,7 @@ func accessCode(m, area *ebpf.Map, half int) asm.Instructions {
 		asm.JEq.Imm(asm.R6, opUpdate, "update"),
 		asm.JEq.Imm(asm.R6, opDelete, "delete"),
 		asm.JEq.Imm(asm.R6, opAdd, "add"),
+		asm.JEq.Imm(asm.R6, opPop, "pop"),
 		asm.JEq.Imm(asm.R6, opClear, "clear"),
 
 		find, asm.JEq.Imm(asm.R0, 0, "absent"),
@@ -87,6 +89,9 @@ func accessCode(m, area *ebpf.Map, half int) asm.Instructions {
 		mapPtr(asm.R1, m).WithSymbol("update"),
 		asm.Mov.Reg(asm.R2, asm.R9), address(asm.R3, asm.R9, keyLen), asm.Mov.Imm(asm.R4, int32(ebpf.UpdateAny)),
 		asm.FnMapUpdateElem.Call(), asm.JEq.Imm(asm.R0, 0, "ok"), asm.Return(),
+
+		labelled("pop", find), asm.JEq.Imm(asm.R0, 0, "absent"),
+		copyWords(asm.R9, keyLen, asm.R0, 0, vLen), asm.Ja.Label("delete"),
 
 		mapPtr(asm.R1, m).WithSymbol("delete"),
 		asm.Mov.Reg(asm.R2, asm.R9), asm.FnMapDeleteElem.Call(),
@@ -102,7 +107,7 @@ func accessCode(m, area *ebpf.Map, half int) asm.Instructions {
 // clearCode makes a half zero, word by word; nobody fills it meanwhile.
 func clearCode(find asm.Instructions, half int) asm.Instructions {
 	out := code(
-		find[0].WithSymbol("clear"), find[1:], asm.JEq.Imm(asm.R0, 0, "absent"),
+		labelled("clear", find), asm.JEq.Imm(asm.R0, 0, "absent"),
 		asm.And.Imm(asm.R7, 1), asm.Mul.Imm(asm.R7, int32(half)), asm.Add.Reg(asm.R0, asm.R7), asm.Mov.Imm(asm.R1, 0))
 	for off := 0; off < half; off += 8 {
 		out = append(out, asm.StoreMem(asm.R0, int16(off), asm.R1, asm.DWord))
@@ -113,9 +118,8 @@ func clearCode(find asm.Instructions, half int) asm.Instructions {
 // addCode adds as programs of scripts do: insert zeros if the key is new,
 // whoever inserts; look up again; add atomically.
 func addCode(m *ebpf.Map, find asm.Instructions, keyLen, vLen int) asm.Instructions {
-	first := append(asm.Instructions{find[0].WithSymbol("add")}, find[1:]...)
 	return code(
-		first, asm.JNE.Imm(asm.R0, 0, "have"),
+		labelled("add", find), asm.JNE.Imm(asm.R0, 0, "have"),
 		mapPtr(asm.R1, m), asm.Mov.Reg(asm.R2, asm.R9), address(asm.R3, asm.R9, keyLen+vLen), asm.Mov.Imm(asm.R4, int32(ebpf.UpdateNoExist)),
 		asm.FnMapUpdateElem.Call(), asm.Mov.Reg(asm.R6, asm.R0),
 		find, asm.JNE.Imm(asm.R0, 0, "have"),

@@ -62,6 +62,17 @@ func (c *cell) Delete(_ []byte) (bool, error) {
 	return true, nil
 }
 
+// Pop gives the words as they were when each was made zero.
+func (c *cell) Pop(_, val []byte) (bool, error) {
+	if len(val) != len(c.mem) {
+		return false, badSize("value", len(val), len(c.mem))
+	}
+	for off := 0; off < len(val); off += 8 {
+		binary.NativeEndian.PutUint64(val[off:], atomic.SwapUint64(c.word(off), 0))
+	}
+	return true, nil
+}
+
 func (c *cell) AddInt(_ []byte, off int, delta int64) error {
 	if err := checkOffset(off, len(c.mem)); err != nil {
 		return err

@@ -46,6 +46,11 @@ func withMap(ins asm.Instruction, m *ebpf.Map) asm.Instruction {
 	return ins
 }
 
+// labelled gives a piece of code the label where it begins.
+func labelled(label string, piece asm.Instructions) asm.Instructions {
+	return append(asm.Instructions{piece[0].WithSymbol(label)}, piece[1:]...)
+}
+
 // address sets dst to base+off.
 func address(dst, base asm.Register, off int) asm.Instructions {
 	return asm.Instructions{asm.Mov.Reg(dst, base), asm.Add.Imm(dst, int32(off))}

@@ -9,10 +9,10 @@
 // from 5.10), which the kernel does not guard that way. Keys and values pass
 // through an array that both sides have mapped.
 //
-//	Lookup, Update, Delete, AddInt   one program a map, see access.go
-//	Each                             a program with bpf_for_each_map_elem
-//	                                 (5.13), else a map iterator (5.10)
-//	Each after Settle                batches of bpf(2), nothing to disturb
+//	Lookup, Update, Delete, Pop, AddInt   one program a map, see access.go
+//	Each                                  a program with bpf_for_each_map_elem
+//	                                      (5.13), else a map iterator (5.10)
+//	Each after Settle                     batches of bpf(2), nothing to disturb
 //
 // Programs are loaded at first use. A container belongs to one goroutine.
 package state

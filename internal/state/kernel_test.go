@@ -229,6 +229,97 @@ func TestAddIntBesidePrograms(t *testing.T) {
 	}
 }
 
+// taker loads a program that makes the entry of a key where there is none, and
+// otherwise deletes it, args[1] times. It counts both in the words of counts.
+func taker(t *testing.T, m, counts *ebpf.Map) int {
+	t.Helper()
+	find := func(label string) asm.Instructions {
+		return code(mapPtr(asm.R1, m).WithSymbol(label), address(asm.R2, asm.RFP, -8))
+	}
+	fd, err := bpf.Load(&bpf.Program{Name: "taker", Type: ebpf.RawTracepoint, Instructions: code(
+		asm.LoadMem(asm.R6, asm.R1, 0, asm.DWord), asm.StoreMem(asm.RFP, -8, asm.R6, asm.DWord),
+		asm.LoadMem(asm.R7, asm.R1, 8, asm.DWord), mapMem(asm.R9, counts), asm.Mov.Imm(asm.R8, 0),
+		find("again"), asm.FnMapLookupElem.Call(), asm.JNE.Imm(asm.R0, 0, "take"),
+		find("make"), address(asm.R3, asm.RFP, -8), asm.Mov.Imm(asm.R4, int32(ebpf.UpdateNoExist)), asm.FnMapUpdateElem.Call(),
+		asm.JNE.Imm(asm.R0, 0, "next"), asm.Mov.Imm(asm.R1, 1), asm.AddAtomic.Mem(asm.R9, asm.R1, asm.DWord, 0), asm.Ja.Label("next"),
+		find("take"), asm.FnMapDeleteElem.Call(),
+		asm.JNE.Imm(asm.R0, 0, "next"), asm.Mov.Imm(asm.R1, 1), asm.AddAtomic.Mem(asm.R9, asm.R1, asm.DWord, 8),
+		asm.Add.Imm(asm.R8, 1).WithSymbol("next"), asm.JGE.Imm(asm.R8, 500, "end"), asm.JLT.Reg(asm.R8, asm.R7, "again"),
+		give("end", 0),
+	)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Close(fd) })
+	return fd
+}
+
+// Each entry that is made is taken once, by a program or by user space, or is left.
+func TestPopBesidePrograms(t *testing.T) {
+	s, m := hash(t, 8, 8, 8)
+	counts, mem, err := newArea(1, 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeArea(counts, mem)
+	prog := taker(t, m, counts)
+	const runs, batch = 300, 500
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for range runs {
+			if _, err := bpf.Run(prog, []uint64{5, batch}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	done := make(chan struct{})
+	go func() { wg.Wait(); close(done) }()
+	popped, val := uint64(0), make([]byte, 8)
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		ok, err := s.Pop(bytesOf(8, 5), val)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok {
+			popped++
+		}
+	}
+	if made, taken := first(mem), first(mem[8:]); made != taken+popped || made == 0 {
+		t.Errorf("%d entries were made, %d deleted by programs, %d popped, none is left", made, taken, popped)
+	}
+}
+
+// An addition goes on when a program deletes the entry that it has just made.
+func TestAddIntBesideTakers(t *testing.T) {
+	s, m := hash(t, 8, 8, 8)
+	counts, mem, err := newArea(1, 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeArea(counts, mem)
+	prog := taker(t, m, counts)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for range 300 {
+			if _, err := bpf.Run(prog, []uint64{5, 500}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for range 3000 {
+		if err := s.AddInt(bytesOf(8, 5), 0, 1); err != nil {
+			t.Error(err)
+			break
+		}
+	}
+	wg.Wait()
+}
+
 // fill adds n entries i → 3i, the values in both words.
 func fill(tb testing.TB, s Container, n, keyLen, vLen int) map[uint64]uint64 {
 	tb.Helper()

@@ -98,11 +98,33 @@ func full(err error) error {
 
 func (t *table) Delete(key []byte) (bool, error) { return t.run(opDelete, key, 0, 0) }
 
+// Pop looks the entry up and removes it within one run of the program, so that as
+// little as possible comes between. What a program adds there is lost.
+func (t *table) Pop(key, val []byte) (bool, error) {
+	if len(val) != t.valueLen() {
+		return false, badSize("value", len(val), t.valueLen())
+	}
+	ok, err := t.run(opPop, key, 0, 0)
+	if ok {
+		t.access.load(val, t.keyLen())
+	}
+	return ok, err
+}
+
+// addTries bounds how often AddInt begins anew because a program has deleted the
+// entry that it made.
+const addTries = 1000
+
 func (t *table) AddInt(key []byte, off int, delta int64) error {
 	if err := checkOffset(off, t.valueLen()); err != nil {
 		return err
 	}
-	_, err := t.run(opAdd, key, off, delta)
+	var err error
+	for range addTries {
+		if _, err = t.run(opAdd, key, off, delta); !errors.Is(err, unix.EAGAIN) {
+			break
+		}
+	}
 	return full(err)
 }
 

@@ -20,6 +20,8 @@ type Backend interface {
 	Update(key, val []byte) error
 	// Delete removes the entry and says whether there was one.
 	Delete(key []byte) (bool, error)
+	// Pop is Lookup and Delete: of several that want an entry it is true for one.
+	Pop(key, val []byte) (bool, error)
 	// AddInt adds delta to the 64-bit int at off in the value, atomically with
 	// respect to the kernel halves; an absent entry starts at zero.
 	AddInt(key []byte, off int, delta int64) error

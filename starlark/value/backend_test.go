@@ -42,6 +42,13 @@ func (m *memory) Delete(key []byte) (bool, error) {
 	return ok, nil
 }
 
+func (m *memory) Pop(key, val []byte) (bool, error) {
+	if ok, err := m.Lookup(key, val); !ok || err != nil {
+		return false, err
+	}
+	return m.Delete(key)
+}
+
 func (m *memory) AddInt(key []byte, off int, delta int64) error {
 	e := m.entries[string(key)]
 	if e == nil {

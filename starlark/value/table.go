@@ -118,6 +118,27 @@ func (t *Table) Remove(k starlark.Value) (bool, error) {
 	return t.be.Delete(key)
 }
 
+// pop removes an entry and gives its value, nil where there was none: programs may
+// have removed it first.
+func (t *Table) pop(k starlark.Value) (starlark.Value, error) {
+	if t.be == nil {
+		v, found, err := t.local.Delete(indexKey(k))
+		if !found || err != nil {
+			return nil, err
+		}
+		return v, nil
+	}
+	key, err := t.encodeKey(k)
+	if err != nil {
+		return nil, err
+	}
+	found, err := t.be.Pop(key, t.val)
+	if !found || err != nil {
+		return nil, err
+	}
+	return t.decodeValue(t.val), nil
+}
+
 // Add is t[k] += delta.
 func (t *Table) Add(k starlark.Value, delta starlark.Int) error {
 	return updateTable(t, k, syntax.PLUS, delta)

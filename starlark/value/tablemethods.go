@@ -46,15 +46,11 @@ func tablePop(t *Table, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.
 	if err := starlark.UnpackArgs("pop", args, kwargs, "key", &k, "default?", &dflt); err != nil {
 		return nil, err
 	}
-	v, found, err := t.Get(k)
-	if err != nil {
-		return nil, err
+	v, err := t.pop(k)
+	if err != nil || v != nil {
+		return v, err
 	}
-	if !found {
-		return dflt, nil
-	}
-	_, err = t.Remove(k)
-	return v, err
+	return dflt, nil
 }
 
 func tableSet(t *Table, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {

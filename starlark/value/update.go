@@ -95,8 +95,12 @@ func (t *Table) change(k starlark.Value, op syntax.Token, old, next starlark.Val
 	if err != nil {
 		return false, err
 	}
-	if op == syntax.PLUS || op == syntax.MINUS || !found {
+	switch {
+	case op == syntax.PLUS || op == syntax.MINUS:
 		return true, t.roomy(t.be.AddInt(key, typ.Off, int64(to-from)))
+	case !found:
+		err := t.be.AddInt(key, typ.Off, 0) // makes an entry of 0, as kernel halves do, unless one has come
+		return err != nil, t.roomy(err)
 	}
 	return t.be.Swap(key, typ.Off, from, to)
 }
