@@ -108,5 +108,5 @@ func FromArg(a *format.Arg) Value {
 	case format.Float:
 		return a.Float
 	}
-	return a.Str
+	return a.Text()
 }

@@ -280,7 +280,7 @@ func (p *prompt) show(v starlark.Value, first int) error {
 		p.s.out.buf = append(p.s.out.buf, v.text()...)
 		return nil
 	}
-	return runtime{p.s}.Show(starlarkText(v.String()), builtins.ShowOptions{})
+	return runtime{p.s}.Show(starlarkText(value.Quoted(v)), builtins.ShowOptions{})
 }
 
 // A promptText is a value of the prompt's own that is shown as several lines.

@@ -10,6 +10,7 @@ import (
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/internal/stream"
+	"github.com/startrace/startrace/starlark/value"
 )
 
 // runtime is the session as the script's builtins see it.
@@ -93,7 +94,7 @@ func (r runtime) Show(v starlark.Value, o builtins.ShowOptions) error {
 		r.out.buf = append(r.out.buf, "\x1b[H\x1b[2J"...)
 	}
 	if t == nil {
-		line := r.printer.AppendLine(nil, append(format.AppendEscaped(nil, v.String(), format.Screen), '\n'))
+		line := r.printer.AppendLine(nil, append(format.AppendEscaped(nil, value.Quoted(v), format.Screen), '\n'))
 		r.out.buf = append(r.out.buf, line...)
 		return nil
 	}

@@ -24,6 +24,14 @@ func Text(v starlark.Value) string {
 	return b.String()
 }
 
+// Quoted gives v as str() gives a part of a list, its strings in quotes, with the marks of strings that were cut.
+func Quoted(v starlark.Value) string {
+	if s, ok := v.(starlark.String); ok {
+		return syntax.Quote(Printed(string(s)), false)
+	}
+	return Text(v)
+}
+
 // maxDepth bounds the walk: a list may hold itself, which the interpreter's own
 // text of it says.
 const maxDepth = 20
