@@ -72,7 +72,7 @@ var fieldNames = []string{
 // field gives e.name; ok is false where this event has no such field.
 func (e *event) field(name string, pos plan.Pos) (v val, ok bool) {
 	if v, ok := e.over[name]; ok {
-		return v, true
+		return e.mine(v), true // of a start: a variable of its program
 	}
 	if v, known, ok := e.ofEntry(name, pos); known {
 		return v, ok
@@ -115,7 +115,7 @@ func (e *event) field(name string, pos plan.Pos) (v val, ok bool) {
 		}
 	case "value":
 		if e.value != nil {
-			return *e.value, true
+			return e.mine(*e.value), true
 		}
 	}
 	return e.optional(name, pos)

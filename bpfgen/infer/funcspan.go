@@ -126,13 +126,19 @@ func (w *funcSpanWalk) joins(f *funcPoint) bool {
 	}
 	for _, p := range w.programs {
 		if serves(p.log, f) {
-			p.enter.Attach.Places = append(p.enter.Attach.Places, w.pr.placed(f))
-			p.exit.Attach.Places = append(p.exit.Attach.Places, w.pr.returns(f)...)
+			p.enter.Attach.Places = append(p.enter.Attach.Places, w.entry(f)...)
+			p.exit.Attach.Places = append(p.exit.Attach.Places, w.ends(f)...)
 			return true
 		}
 	}
 	return false
 }
+
+func (w *funcSpanWalk) entry(f *funcPoint) []tree.Place {
+	return w.pr.withCookie(f, []tree.Place{f.place})
+}
+
+func (w *funcSpanWalk) ends(f *funcPoint) []tree.Place { return w.pr.withCookie(f, f.ends()) }
 
 func (w *funcSpanWalk) program(f *funcPoint, suffix string) *tree.Program {
 	name := cleanName(f.name)
@@ -143,7 +149,7 @@ func (w *funcSpanWalk) program(f *funcPoint, suffix string) *tree.Program {
 func (w *funcSpanWalk) one(f *funcPoint) {
 	p := &spanProgram{enter: w.program(f, "_in"), exit: w.program(f, "_out")}
 	w.programs = append(w.programs, p)
-	p.enter.Attach, p.exit.Attach = w.t.attachTo(w.pr.placed(f)), w.t.attachTo(w.pr.returns(f)...)
+	p.enter.Attach, p.exit.Attach = w.t.attachTo(w.entry(f)...), w.t.attachTo(w.ends(f)...)
 	if w.session != 0 {
 		p.enter.Attach.Session = &tree.Session{Return: p.exit.Name, IsReturn: w.session}
 	}

@@ -388,34 +388,40 @@ func (pr *probe) joins(programs []*funcProgram, t *target, f *funcPoint) bool {
 	return false
 }
 
-// places are those of f for one program.
+// places are those of f for one program of t, with their cookie.
 func (pr *probe) places(t *target, f *funcPoint) []tree.Place {
-	if t.returns {
-		return pr.returns(f)
-	}
-	return []tree.Place{pr.placed(f)}
+	return pr.withCookie(f, f.placesOf(t))
 }
 
-// returns are the places at which f returns: all at once, or those of its
-// instructions that do.
-func (pr *probe) returns(f *funcPoint) []tree.Place {
-	if len(f.returns) == 0 {
-		return []tree.Place{pr.placed(f)}
+func (pr *probe) withCookie(f *funcPoint, places []tree.Place) []tree.Place {
+	for i := range places {
+		places[i].Cookie = uint64(pr.pointCookie(f))
+	}
+	return places
+}
+
+// placesOf are where programs of t stand at the function. Whatever attaches to a target of
+// functions asks here: place alone is where the function begins.
+func (p *funcPoint) placesOf(t *target) []tree.Place {
+	if t.returns {
+		return p.ends()
+	}
+	return []tree.Place{p.place}
+}
+
+// ends are the places of probes of the function's return: all its returns at once, or the
+// instructions that return.
+func (p *funcPoint) ends() []tree.Place {
+	if len(p.returns) == 0 {
+		return []tree.Place{p.place}
 	}
 	var out []tree.Place
-	for _, off := range f.returns {
-		p := pr.placed(f)
-		p.Offset = off
-		out = append(out, p)
+	for _, off := range p.returns {
+		at := p.place
+		at.Offset = off
+		out = append(out, at)
 	}
 	return out
-}
-
-// placed is a place with its cookie.
-func (pr *probe) placed(f *funcPoint) tree.Place {
-	p := f.place
-	p.Cookie = uint64(pr.pointCookie(f))
-	return p
 }
 
 func (pr *probe) function(t *target, f *funcPoint) *funcProgram {

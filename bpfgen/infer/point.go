@@ -116,7 +116,7 @@ func (t *target) attach() tree.Attach {
 	case targetPerf, targetWatch, targetIter:
 		return t.at
 	case targetFunc:
-		return t.attachTo(t.funcs[0].place)
+		return t.attachTo(t.funcs[0].placesOf(t)...)
 	}
 	return tree.Attach{Kind: tree.AttachTracepoint, Group: t.group, Name: t.name}
 }

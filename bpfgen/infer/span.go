@@ -69,14 +69,36 @@ func (pr *probe) spans(t *target) {
 	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, w.span)
 	w.keepApart()
 	w.target = w.testedBy()
+	first := len(pr.u.res.Tree.Programs)
 	for _, s := range t.starts {
 		w.start(s)
 	}
+	middle := len(pr.u.res.Tree.Programs)
 	w.span.Ends = d.StartKey == nil && !w.filtered
 	for _, e := range t.ends {
 		w.end(e)
 	}
+	if t.returnsAtOnce() {
+		startsLast(pr.u.res.Tree.Programs[first:], middle-first)
+	}
 	pr.closers = append(pr.closers, w.close)
+}
+
+// returnsAtOnce reports whether an end is the return of a function at the very instruction by which
+// it begins: it has no other (Go).
+func (t *target) returnsAtOnce() bool {
+	return slices.ContainsFunc(t.ends, func(end *target) bool {
+		return end.returns && slices.ContainsFunc(t.starts, func(start *target) bool {
+			return start.kind == targetFunc && !start.returns && start.binary == end.binary &&
+				slices.ContainsFunc(end.funcs[0].ends(), func(p tree.Place) bool { return p.Offset == start.funcs[0].place.Offset })
+		})
+	})
+}
+
+// startsLast puts the first n programs behind the others: at one instruction the kernel runs first what was
+// attached last (consumer_add, kernel/events/uprobes.c), and the start comes first.
+func startsLast(programs []*tree.Program, n int) {
+	copy(programs, slices.Concat(programs[n:], programs[:n]))
 }
 
 func (w *spanWalk) program(t *target, suffix string) *tree.Program {

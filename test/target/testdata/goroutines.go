@@ -25,6 +25,9 @@ func deep(n int) int {
 func negative(n int) int { return -n }
 
 //go:noinline
+func nothing() {}
+
+//go:noinline
 func never(n int) { panic(n) }
 
 //go:noinline
@@ -49,6 +52,7 @@ func main() {
 	for i := range 3 {
 		add(i, "abc", int32(-i))
 		negative(i)
+		nothing()
 		shape(&square{i}).area(10)
 		recovered(i)
 	}
