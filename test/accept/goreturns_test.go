@@ -29,7 +29,7 @@ probe(span("uprobe:BIN:main.{add,negative}", "uretprobe:BIN:main.{add,negative}"
 probe(span("uprobe:BIN:main.nothing", "uretprobe:BIN:main.nothing", key = one), lambda e: print("at once"))
 `, "1")
 	equalLines(t, sorted(e.stdout, ""), []string{
-		"1", "alone 0", "alone -1", "alone -2", "event 0", "event -1", "event -2", "first 0", "first -1", "first -2",
+		"0", "alone 0", "alone -1", "alone -2", "event 0", "event -1", "event -2", "first 0", "first -1", "first -2",
 		"call 0 0", "call 1 -1", "call 2 -2", "between 0 1", "between -1 2",
 		"to event 0 0", "to event 1 -1", "to event 2 -2", "from event 0 1", "from event -1 2",
 		"to first 0 0", "to first 1 -1", "to first 2 -2", "returns 0 -1", "returns -1 -2",
