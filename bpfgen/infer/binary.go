@@ -129,6 +129,21 @@ var arithOps = map[syntax.Token]tree.Op{
 	syntax.LTLT: tree.OpShl, syntax.GTGT: tree.OpShr,
 }
 
+// insteadOf is what to do instead of an operator between values that are no ints.
+func insteadOf(op syntax.Token, x, y val) string {
+	for _, v := range []val{x, y} {
+		switch k := v.typ().Kind; {
+		case k == types.Str && (op == syntax.PLUS || op == syntax.PERCENT):
+			return ": send the parts, and the handler puts the text together"
+		case op == syntax.PLUS && x.typ().Kind == types.Tuple && y.typ().Kind == types.Tuple:
+			return ": write all elements, (x[0], x[1], y)"
+		case k == types.Bool:
+			return ": make an int of the bool, int(x)"
+		}
+	}
+	return ""
+}
+
 func (b *body) arith(op syntax.Token, x, y val, pos plan.Pos) val {
 	o, ok := arithOps[op]
 	if !ok {
@@ -139,7 +154,7 @@ func (b *body) arith(op syntax.Token, x, y val, pos plan.Pos) val {
 	}
 	for _, v := range []val{x, y} {
 		if k := v.typ().Kind; k == types.Str || k == types.Bool || k == types.Tuple {
-			refuse(pos, "%s between %s and %s cannot run in a kernel half", op, x.describe(), y.describe())
+			refuse(pos, "%s between %s and %s cannot run in a kernel half%s", op, x.describe(), y.describe(), insteadOf(op, x, y))
 		}
 		if f, ok := v.c.(plan.Float); ok {
 			refuse(pos, "%v is a float, which exists in user space only: compute with ints here", float64(f))

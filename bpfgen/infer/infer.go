@@ -120,6 +120,7 @@ func inferUnit(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Ty
 	keys := map[*plan.Span]*types.Type{}
 	apart := map[spanUse]bool{}
 	names := newNameTable(earlier)
+	settles := 1
 	for range maxRounds {
 		u := newUnit(p, facts, conts)
 		u.binaries, u.stop = binaries, stop
@@ -127,7 +128,7 @@ func inferUnit(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Ty
 		u.earlier, u.late = earlier, late
 		u.spanKeys, u.apart, u.nameTable = keys, apart, names
 		u.walk()
-		if u.changed || len(u.diags) == 0 && u.settle() {
+		if u.changed || len(u.diags) == 0 && u.settle(&settles) {
 			continue
 		}
 		u.checkColumns()
@@ -235,23 +236,6 @@ func name(c *plan.Container) string {
 		return c.Name
 	}
 	return fmt.Sprintf("declared at %s", c.Pos)
-}
-
-// settle gives a type to the values of tables that only user space sets, and
-// reports whether there was one: that of the default of get, or an int.
-func (u *unit) settle() bool {
-	for id := range u.unknown {
-		t := u.conts[id]
-		switch {
-		case t.val.Kind != types.Bot:
-			delete(u.unknown, id)
-		case t.other.Kind != types.Bot:
-			t.val = t.other
-		default:
-			t.val = types.I64
-		}
-	}
-	return len(u.unknown) > 0
 }
 
 // finish completes the result of the last round.

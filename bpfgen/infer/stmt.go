@@ -62,8 +62,15 @@ func (b *body) tryStmt(s syntax.Stmt) (falls bool) {
 	if r == nil {
 		return falls
 	}
+	if b.u.trial == nil { // it must run in the kernel: what cannot is as wrong as any mistake
+		r.final = true
+	}
 	b.u.mistake(r)
 	b.frame, b.calls = frame, calls
+	if ret, ok := s.(*syntax.ReturnStmt); ok {
+		b.returned(objVal(poison{}), start(ret))
+		return false
+	}
 	for _, bind := range assigned([]syntax.Stmt{s}) {
 		b.frame.vars.Set(bind, objVal(poison{}))
 	}
@@ -346,7 +353,11 @@ func (b *body) returnStmt(s *syntax.ReturnStmt) {
 	if s.Result != nil {
 		v = b.bind("", b.expr(s.Result), start(s))
 	}
-	st := &tree.Stmt{Op: tree.SReturn, Int: b.frame.inline, Pos: start(s)}
+	b.returned(v, start(s))
+}
+
+func (b *body) returned(v val, pos plan.Pos) {
+	st := &tree.Stmt{Op: tree.SReturn, Int: b.frame.inline, Pos: pos}
 	b.emit(st)
 	b.frame.returns = append(b.frame.returns, returned{st, v, b.block})
 }
