@@ -9,6 +9,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/value"
 )
 
@@ -249,7 +250,7 @@ func checkBuckets(d *plan.Container) error {
 	if d.Step < 1 || d.Hi <= d.Lo {
 		return fmt.Errorf("got lo = %d, hi = %d, step = %d; want lo < hi and a step of at least 1", d.Lo, d.Hi, d.Step)
 	}
-	if n := uint64(d.Hi-d.Lo) / uint64(d.Step); n > maxBuckets {
+	if n := wire.LinearBuckets(d.Lo, d.Hi, d.Step) - 2; n > maxBuckets {
 		return fmt.Errorf("%d buckets, want at most %d: use a larger step", n, maxBuckets)
 	}
 	return nil

@@ -92,7 +92,7 @@ func (p *aggPlacer) buckets(c *plan.Container) *wire.Buckets {
 	case plan.LHist:
 		b.Linear = true
 		b.Step = max(1, b.Step)
-		b.N = 2 + int((uint64(b.Hi-b.Lo)+uint64(b.Step)-1)/uint64(b.Step))
+		b.N = int(wire.LinearBuckets(b.Lo, b.Hi, b.Step))
 	case plan.Quantiles:
 		b.Sub = quantilesSub
 		b.N = wire.LogBuckets(b.Sub)

@@ -109,6 +109,12 @@ type Buckets struct {
 // values up to 2^64-1.
 func LogBuckets(sub int) int { return 1 + (65-sub)<<sub }
 
+// LinearBuckets is the number of buckets between lo and hi, which is greater, and
+// of those below and above. What lies between may take all of 64 bits.
+func LinearBuckets(lo, hi, step int64) uint64 {
+	return 3 + (uint64(hi)-uint64(lo)-1)/uint64(step)
+}
+
 // Index gives the bucket of v.
 func (b *Buckets) Index(v int64) int {
 	v = floorDiv(v, b.Unit)
@@ -138,18 +144,24 @@ func (b *Buckets) log(v uint64) int {
 // two are unsigned numbers.
 func (b *Buckets) Bounds(i int) (lo, hi int64, hasLo, hasHi bool) {
 	if b.Linear {
-		lo = min(b.Lo+int64(i-1)*b.Step, b.Hi)
-		hi = min(lo+b.Step, b.Hi)
-		if i == 0 {
-			hi = b.Lo
-		}
-		return lo, hi, i > 0, i < b.N-1
+		return b.edge(i - 1), b.edge(i), i > 0, i < b.N-1
 	}
 	if i == 0 {
 		return 0, 0, false, true
 	}
 	l, h := b.logLow(i-1), b.logLow(i)
 	return int64(l), int64(h), true, h > l
+}
+
+// edge is where the linear bucket i ends: Lo for the one below it.
+func (b *Buckets) edge(i int) int64 {
+	switch {
+	case i < 0:
+		return 0
+	case i >= b.N-2:
+		return b.Hi
+	}
+	return int64(uint64(b.Lo) + uint64(i)*uint64(b.Step))
 }
 
 // logLow is the least value of bucket i among the ones that are not negative.

@@ -17,18 +17,30 @@ func TestBuckets(t *testing.T) {
 		{N: LogBuckets(0), Unit: 1},
 		{N: LogBuckets(0), Unit: 1000},
 		{N: LogBuckets(3), Unit: 1, Sub: 3},
-		{N: 12, Unit: 1, Linear: true, Lo: -3, Hi: 95, Step: 10},
+	}
+	for _, l := range [][3]int64{
+		{-3, 95, 10}, {0, 1, 1}, {0, 100, 10}, {0, 100, 101}, {math.MaxInt64 - 7, math.MaxInt64, 3},
+		{-math.MaxInt64, math.MaxInt64, 1 << 60}, {math.MinInt64, math.MaxInt64, 1 << 60}, {math.MinInt64, math.MaxInt64, math.MaxInt64},
+		{math.MinInt64, math.MinInt64 + 1, 1}, {math.MinInt64, 0, 1<<62 + 1},
+	} {
+		n := int(LinearBuckets(l[0], l[1], l[2]))
+		buckets = append(buckets, &Buckets{N: n, Unit: 1, Linear: true, Lo: l[0], Hi: l[1], Step: l[2]})
+		values = append(values, l[0], l[0]+1, l[1]-1, l[1])
 	}
 	for _, b := range buckets {
 		for _, v := range values {
 			i := b.Index(v)
+			if i < 0 || i >= b.N {
+				t.Errorf("%+v: %d in bucket %d", b, v, i)
+				continue
+			}
 			lo, hi, hasLo, hasHi := b.Bounds(i)
 			u := floorDiv(v, b.Unit)
 			above, below := u >= lo, u < hi
 			if !b.Linear && i > 0 { // unsigned ones
 				above, below = uint64(u) >= uint64(lo), uint64(u) < uint64(hi)
 			}
-			if i < 0 || i >= b.N || hasLo && !above || hasHi && !below {
+			if hasLo && !above || hasHi && !below {
 				t.Errorf("%+v: %d (%d units) in bucket %d [%d, %d) %v %v", b, v, u, i, lo, hi, hasLo, hasHi)
 			}
 		}

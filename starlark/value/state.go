@@ -31,7 +31,7 @@ func bucketsOf(c *plan.Container) *wire.Buckets {
 		b.Sub = quantilesSub
 	case plan.LHist:
 		b.Linear, b.Step = true, max(1, c.Step)
-		b.N = 2 + int((uint64(b.Hi-b.Lo)+uint64(b.Step)-1)/uint64(b.Step))
+		b.N = int(wire.LinearBuckets(b.Lo, b.Hi, b.Step))
 		return b
 	default:
 		return nil

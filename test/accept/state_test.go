@@ -147,6 +147,28 @@ at_exit(report)
 `,
 			work: []string{"getppid", "1000"}, stdout: []string{`median True left \[\]`},
 		},
+		"linear, of all 64 bits": {
+			script: `
+TOP = 9223372036854775807
+VALUES = [-TOP - 1, -TOP, -6 << 60, -1, 0, 1, 5, 1 << 60, 6 << 60, 7 << 60, TOP - 1, TOP]
+k, u = lhist(-TOP, TOP, 1 << 60), lhist(-TOP, TOP, 1 << 60)
+
+def note(e):
+    for v in VALUES:
+        k.add(v)
+
+def report():
+    for v in VALUES:
+        u.add(v, 4)
+    rows = [(b.lo, b.hi, b.count) for b in k.value.buckets]
+    print(rows == [(b.lo, b.hi, b.count) for b in u.value.buckets], k.value.count)
+    print(rows[0][1] == -TOP, rows[-1][0] == TOP, all([rows[i][1] == rows[i + 1][0] for i in range(len(rows) - 1)]))
+
+probe("syscall:getppid", kernel = note)
+at_exit(report)
+`,
+			stdout: []string{`True 48`, `True True True`},
+		},
 		"linear": {
 			script: numbering + `
 h = lhist(0, 40, 10)
