@@ -16,7 +16,7 @@ import (
 // Labels also stand in kernel halves: there the raw value is stored or sent
 // and readers see the text. Both ways use the same functions.
 var labelFamily = []Entry{
-	label("errno", "errno(n)", "The name of an error as system calls return it: errno(-2) is ENOENT. What is not negative is no error, and stays a number. Of a pointer that is an error (ERR_PTR) it is that error's name, of another one None."),
+	label("errno", "errno(n)", "The name of an error as system calls return it: errno(-2) is ENOENT. What is not negative is no error, and stays a number, as an error without a name does. Of a pointer that is an error (ERR_PTR) it is that error's name, of another one None."),
 	label("signal", "signal(n)", "The name of a signal: SIGTERM."),
 	label("syscall_name", "syscall_name(n)", "The name of a system call by its number."),
 	label("ksym", "ksym(addr)", "The kernel function at an address."),
@@ -108,7 +108,10 @@ func labelCall(e *Env, c *call) (starlark.Value, error) {
 	if _, small := n.Int64(); c.name == "errno" && !small && !isErrno(v) {
 		return starlark.None, nil // an address, which is no error
 	}
-	return starlark.String(f(v)), nil
+	if text := f(v); text != "" {
+		return starlark.String(text), nil
+	}
+	return n, nil
 }
 
 // word is an int of either sign in 64 bits.
@@ -149,14 +152,12 @@ func usymCall(e *Env, c *call) (starlark.Value, error) {
 }
 
 // ErrnoName names an error as system calls return it, at most MAX_ERRNO
-// (include/linux/err.h) below 0; what is no error stays a number.
+// (include/linux/err.h) below 0; "" for what is no error or has no name, which stays a number.
 func ErrnoName(v uint64) string {
 	if isErrno(v) {
-		if name := kernel.ErrnoName(int(int64(v))); name != "" {
-			return name
-		}
+		return kernel.ErrnoName(int(int64(v)))
 	}
-	return strconv.FormatInt(int64(v), 10)
+	return ""
 }
 
 // isErrno reports whether a word of 64 bits is an error of the kernel.

@@ -83,6 +83,8 @@ func typeName(x uval) string {
 	switch {
 	case t.Label == "strlist":
 		return "list"
+	case t.Label == "errno":
+		return "" // a name, or the number of what is no error
 	case t.Label != "":
 		return "string"
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// A LabelFunc gives the text of a labelled int, sign-extended to 64 bits.
+// A LabelFunc gives the text of a labelled int, sign-extended to 64 bits; "" where that has none, so that it stays a number.
 type LabelFunc func(v uint64) string
 
 // A BytesLabelFunc gives what labelled bytes stand for. cut says that the
@@ -102,18 +102,26 @@ func (d *Decoder) label(t *wire.Type, v uint64) starlark.Value {
 		f = d.Labels.find(t.Label)
 		d.labelFuncs[t.Label] = f
 	}
-	if f == nil {
-		if t.Signed {
-			return starlark.MakeInt64(int64(v))
-		}
-		return starlark.MakeUint64(v)
+	text := ""
+	if f != nil {
+		text = f(v)
+	}
+	if text == "" {
+		return number(t, v)
 	}
 	if d.labelled == nil || len(d.labelled) >= internMax {
 		d.labelled = make(map[labelKey]starlark.Value)
 	}
-	s := starlark.Value(starlark.String(f(v)))
+	s := starlark.Value(starlark.String(text))
 	d.labelled[k] = s
 	return s
+}
+
+func number(t *wire.Type, v uint64) starlark.Value {
+	if t.Signed {
+		return starlark.MakeInt64(int64(v))
+	}
+	return starlark.MakeUint64(v)
 }
 
 // bytesValue gives bytes, or what they stand for by their label.

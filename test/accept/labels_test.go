@@ -22,7 +22,7 @@ def report():
         printf("%s %s %s: %d\n", flags, error, matches(year, "20[0-9][0-9]"), n)
     print("as items:", merged.items())
     print("by text:", merged["made"].value, merged.get("other"))
-    print("results:", results["ENOENT"].value, results["2"].value)
+    print("results:", results["ENOENT"].value, results[2].value)
 
 at_exit(report)
 `
