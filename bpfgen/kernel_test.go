@@ -120,7 +120,7 @@ func siteName(s Site) string {
 	}
 	return map[SiteKind]string{
 		SiteFull: "full", SiteNoMem: "nomem", SiteRing: "ring", SiteScratch: "scratch", SiteOrphanEnd: "orphan",
-		SiteOpenStart: "open", SiteSpanFull: "spanfull", SiteContention: "contention", SiteTimeout: "timeout", SiteSpanRace: "race", SiteSpanDeep: "deep", SiteCompat: "compat",
+		SiteOpenStart: "open", SiteSpanFull: "spanfull", SiteContention: "contention", SiteTimeout: "timeout", SiteSpanRace: "race", SiteSpanDeep: "deep",
 	}[s.Kind]
 }
 

@@ -70,7 +70,6 @@ const (
 	SiteSpanRace   = tree.SiteSpanRace
 	SiteSpanDeep   = tree.SiteSpanDeep
 	SiteLRU        = tree.SiteLRU
-	SiteCompat     = tree.SiteCompat
 )
 
 // A Site is a place in a script where something can be lost.

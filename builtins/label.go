@@ -18,7 +18,7 @@ import (
 var labelFamily = []Entry{
 	label("errno", "errno(n)", "The name of an error as system calls return it: errno(-2) is ENOENT. What is not negative is no error, and stays a number, as an error without a name does. Of a pointer that is an error (ERR_PTR) it is that error's name, of another one None."),
 	label("signal", "signal(n)", "The name of a signal: SIGTERM."),
-	label("syscall_name", "syscall_name(n)", "The name of a system call by its number."),
+	label("syscall_name", "syscall_name(n)", "The name of a system call by its number: that of a call of a program of 32 bits is 1024 and the number there."),
 	label("ksym", "ksym(addr)", "The kernel function at an address."),
 	{
 		Name: "usym", Family: "labels",

@@ -78,6 +78,8 @@ func (b *builder) number64(e *tree.Expr) *ir.Value {
 		return b.load(8, b.ctx(), b.Arch.IP)
 	case "syscall_nr":
 		return b.syscallNr()
+	case "syscall_name":
+		return b.nameInTable(b.syscallNr())
 	case "thread":
 		return b.helperOnce("task_raw", helperGetCurrentTask)
 	case "goroutine":
@@ -113,26 +115,6 @@ const commSize = 16
 func (b *builder) commInto(dst func() *ir.Value) {
 	b.cur.AddImm(ir.OpZero, b.pos, commSize, dst())
 	b.call(helperGetCurrentComm, dst(), b.konst(commSize))
-}
-
-// syscallNr is the number of the system call: an argument at the start, read
-// from the registers at the end.
-func (b *builder) syscallNr() *ir.Value {
-	if b.syscall != nil {
-		return b.syscall
-	}
-	return b.once("syscall", func() *ir.Value {
-		if b.prog.Attach.Kind == tree.AttachSyscallEnter {
-			return b.load(8, b.ctx(), 8)
-		}
-		regs := b.load(8, b.ctx(), 0)
-		b.call(helperProbeReadKernel, b.temp(), b.konst(int64(b.Arch.SyscallSize)), b.add(regs, b.Arch.Syscall))
-		nr := b.extend(b.load(b.Arch.SyscallSize, b.temp(), 0), 8*b.Arch.SyscallSize, true)
-		if b.mistakesExec() {
-			return b.execNr(nr)
-		}
-		return nr
-	})
 }
 
 // register is 8 bytes of pt_regs. Those of a system call are read together.

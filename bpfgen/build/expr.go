@@ -19,7 +19,7 @@ func (b *builder) expr(e *tree.Expr) val {
 	case tree.OpLocal:
 		return b.local(e)
 	case tree.OpBuiltin, tree.OpLoad, tree.OpStr, tree.OpMem, tree.OpStrList, tree.OpJoin, tree.OpListLen,
-		tree.OpPath, tree.OpStack:
+		tree.OpSyscallName, tree.OpPath, tree.OpStack:
 		return b.read(e)
 	case tree.OpCtx:
 		return intVal(e.Type, b.add(b.ctx(), e.Int))
@@ -127,6 +127,9 @@ func (b *builder) read(e *tree.Expr) val {
 		v = b.loadExpr(e)
 	case tree.OpListLen:
 		v = b.listLen(e)
+	case tree.OpSyscallName:
+		v = b.expr(e.Args[0])
+		v.t, v.x = e.Type, b.nameNumber(v.x)
 	case tree.OpStrList, tree.OpJoin:
 		v = b.strList(e)
 	case tree.OpPath:

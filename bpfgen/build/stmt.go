@@ -35,9 +35,6 @@ func (b *builder) stmt(s *tree.Stmt) {
 	case tree.SReturn:
 		b.returnStmt(s)
 	case tree.SStop:
-		if s.Str != "" {
-			b.countSpan(tree.SiteCompat)
-		}
 		b.ret()
 	case tree.SCall:
 		b.callStmt(s)

@@ -58,9 +58,9 @@ func (b *builder) strList(e *tree.Expr) val {
 // round reads one string, or finds the end of the list.
 func (r *listReader) round(list, k *ir.Value) {
 	b := r.b
-	rc := b.probeRead(r.e.Str, b.temp(), b.konst(8), b.op(ir.OpAdd, list, b.imm(ir.OpShl, k, 3)))
+	rc := b.listPointer(r.e, list, k)
 	b.unless(ir.NE, rc, 0, func() { b.jump(r.fault) })
-	p := b.load(8, b.temp(), 0)
+	p := b.load(pointerSize(r.e), b.temp(), 0)
 	b.unless(ir.EQ, p, 0, func() { b.jump(r.done) })
 	b.unless(ir.UGE, k, maxStrings, func() {
 		r.cut()
@@ -141,14 +141,31 @@ func (r *listReader) withoutLast(n *ir.Value) *ir.Value {
 	return b.enter(j).x
 }
 
+// pointerSize is how many bytes the pointers of the list have.
+func pointerSize(e *tree.Expr) int {
+	if e.BitSize == 32 {
+		return 4
+	}
+	return 8
+}
+
+// listPointer reads pointer k of the list into b.temp(); it gives what the helper returns.
+func (b *builder) listPointer(e *tree.Expr, list, k *ir.Value) *ir.Value {
+	size, shift := pointerSize(e), int64(3)
+	if size == 4 {
+		shift = 2
+	}
+	return b.probeRead(e.Str, b.temp(), b.konst(int64(size)), b.op(ir.OpAdd, list, b.imm(ir.OpShl, k, shift)))
+}
+
 // listLen is OpListLen.
 func (b *builder) listLen(e *tree.Expr) val {
 	list := b.add(b.base(e.Args[0]), e.Int)
 	done := b.newJoin(types.I64)
 	b.rounds(maxStrings+1, func(k *ir.Value) {
-		rc := b.probeRead(e.Str, b.temp(), b.konst(8), b.op(ir.OpAdd, list, b.imm(ir.OpShl, k, 3)))
+		rc := b.listPointer(e, list, k)
 		b.unless(ir.NE, rc, 0, func() { b.jumpWith(done, intVal(types.I64, b.konst(-1))) })
-		b.unless(ir.EQ, b.load(8, b.temp(), 0), 0, func() { b.jumpWith(done, intVal(types.I64, k)) })
+		b.unless(ir.EQ, b.load(pointerSize(e), b.temp(), 0), 0, func() { b.jumpWith(done, intVal(types.I64, k)) })
 	})
 	b.jumpWith(done, intVal(types.I64, b.konst(-1)))
 	return b.enter(done)

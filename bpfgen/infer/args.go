@@ -89,6 +89,9 @@ func (a *tracepointArgs) field(b *body, f kernel.TracepointField, pos plan.Pos) 
 	if name, is := strings.CutPrefix(f.CType, "enum "); is {
 		b.u.enums[e] = name
 	}
+	if a.tp.Group == "raw_syscalls" && f.Name == "id" {
+		e = b.rawNumber(e, pos)
+	}
 	return exprVal(e)
 }
 
@@ -208,6 +211,9 @@ func (a *rawArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 		return val{}, false
 	}
 	raw := load(ctxPlace(b, 8*i, pos), types.U64, pos)
+	if a.rt.Name == "sys_enter" && a.rt.Params[i].Name == "id" {
+		return exprVal(b.rawNumber(convert(raw, types.I64), pos)), true
+	}
 	return b.typedWord(raw, a.rt.Params[i].Type, pos), true
 }
 

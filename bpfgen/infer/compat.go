@@ -13,81 +13,138 @@ import (
 // A call of the kernel's 32-bit interface (int 0x80, AArch32) has a number of another table and other registers. The kernel
 // marks the thread while it is in one: TS_COMPAT in thread_info.status (arch/x86/include/asm/thread_info.h); on arm64 a
 // 32-bit program's threads have TIF_32BIT in thread_info.flags (arch/arm64/include/asm/thread_info.h).
-type compatMark struct {
+var compatMarks = map[string]struct {
 	field string
 	mask  int64
+}{"amd64": {"status", 0x0002}, "arm64": {"flags", 1 << 22}}
+
+// compatMark is where the mark is; nil where the kernel's types do not tell it.
+func (u *unit) compatMark() *tree.CompatMark {
+	mark, ok := compatMarks[runtime.GOARCH]
+	btf, err := u.facts.BTF()
+	if !ok || err != nil {
+		return nil
+	}
+	at, err := offset(btf, "task_struct", "thread_info", mark.field)
+	if err != nil {
+		return nil
+	}
+	return &tree.CompatMark{Offset: int64(at), Mask: mark.mask}
 }
 
-var compatMarks = map[string]compatMark{"amd64": {"status", 0x0002}, "arm64": {"flags", 1 << 22}}
-
-// maxCompatTests bounds the numbers that are compared one by one; where there are more, all calls of the interface count.
-const maxCompatTests = 40
+// knownCalls leaves out the calls of the 32-bit interface where they cannot be told from others, and those of x32 where the
+// kernel has none: there they fail as the native ones that they are called after (ENOSYS).
+func (u *unit) knownCalls(list []kernel.Syscall) []kernel.Syscall {
+	tr := u.res.Tree
+	if tr.Compat == nil {
+		tr.Compat = u.compatMark()
+	}
+	if btf, err := u.facts.BTF(); err == nil {
+		_, tr.X32 = btf.Named(kernel.KindFunc, "__x64_compat_sys_execve")
+	}
+	return slices.DeleteFunc(list, func(sc kernel.Syscall) bool {
+		return sc.Entry == kernel.EntryCompat && tr.Compat == nil || sc.Entry == kernel.EntryX32 && !tr.X32
+	})
+}
 
 // isCompat is whether the thread is in a call of the 32-bit interface; nil where that cannot be known.
 func (b *body) isCompat(pos plan.Pos) *tree.Expr {
-	mark, ok := compatMarks[runtime.GOARCH]
-	if !ok || !b.u.hasFields("task_struct", "thread_info") || !b.u.hasFields("thread_info", mark.field) {
+	mark := b.u.compatMark()
+	if mark == nil {
 		return nil
 	}
-	word := assume(b.rv(b.attr(b.attr(exprVal(b.task(pos)), "thread_info", pos), mark.field, pos), pos))
-	bit := &tree.Expr{Op: tree.OpAnd, Type: types.U64, Args: []*tree.Expr{word, constExpr(plan.MakeInt(mark.mask), pos)}, Pos: pos}
-	return &tree.Expr{Op: tree.OpNe, Type: types.Boolean, Args: []*tree.Expr{bit, constExpr(plan.MakeInt(0), pos)}, Pos: pos}
+	word := assume(load(place{b.task(pos), mark.Offset, tree.Kernel, b}, types.U32, pos))
+	bit := binaryExpr(tree.OpAnd, types.U32, word, constExpr(plan.MakeInt(mark.Mask), pos))
+	return binaryExpr(tree.OpNe, types.Boolean, bit, constExpr(plan.MakeInt(0), pos))
 }
 
-// compatNumbers are the numbers that the probed calls have there.
-func (t *target) compatNumbers() []int {
-	if t.all {
-		return kernel.AllCompatNumbers()
-	}
-	return kernel.CompatNumbers(t.syscalls)
+func binaryExpr(op tree.Op, t types.Type, x, y *tree.Expr) *tree.Expr {
+	return &tree.Expr{Op: op, Type: t, Args: []*tree.Expr{x, y}, Pos: x.Pos}
 }
 
-// notCompat ends the program in a call of the 32-bit interface, whose number is that of another call. At the start those that
-// the probe would show are counted.
-func (w *syscallWalk) notCompat(b *body, starts bool) {
-	pos := w.pr.p.Pos
+// rawNumber is the number of a system call as the tracepoints of all calls have it, as startrace's own: that of a call of the
+// 32-bit interface has kernel.CompatBase added, so that it has a name.
+func (b *body) rawNumber(nr *tree.Expr, pos plan.Pos) *tree.Expr {
 	is := b.isCompat(pos)
 	if is == nil {
-		return
+		return nr
 	}
-	stop := &tree.Block{Stmts: []*tree.Stmt{{Op: tree.SStop, Pos: pos}}}
-	if starts {
-		counted := &tree.Block{Stmts: []*tree.Stmt{{Op: tree.SStop, Str: "compat", Pos: pos}}}
-		if list := w.t.compatNumbers(); w.t.all || len(list) > maxCompatTests {
-			stop = counted
-		} else if one := hasNumber(list, pos); one != nil {
-			stop.Stmts = append([]*tree.Stmt{{Op: tree.SIf, Exprs: []*tree.Expr{one}, Then: counted, Pos: pos}}, stop.Stmts...)
-		}
+	is = logic(tree.OpLAnd, binaryExpr(tree.OpGe, types.Boolean, nr, constExpr(plan.MakeInt(0), pos)), is, pos)
+	own := binaryExpr(tree.OpAdd, types.I64, nr, constExpr(plan.MakeInt(kernel.CompatBase), pos))
+	if runtime.GOARCH == "arm64" {
+		base := int64(kernel.CompatExtras)
+		extra := binaryExpr(tree.OpGe, types.Boolean, nr, constExpr(plan.MakeInt(base), pos))
+		shift := constExpr(plan.MakeInt(kernel.CompatBase+kernel.TableSize-kernel.Extras-base), pos)
+		own = condExpr(extra, binaryExpr(tree.OpAdd, types.I64, nr, shift), own)
 	}
-	b.emit(&tree.Stmt{Op: tree.SIf, Exprs: []*tree.Expr{is}, Then: stop, Pos: pos})
+	return condExpr(is, own, convert(nr, types.I64))
 }
 
-// hasNumber is whether the call has one of the numbers; nil if there are none.
-func hasNumber(list []int, pos plan.Pos) (out *tree.Expr) {
-	for _, nr := range list {
-		args := []*tree.Expr{syscallNr(pos), constExpr(plan.MakeInt(int64(nr)), pos)}
-		c := &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: args, Pos: pos}
-		if out != nil {
-			c = logic(tree.OpLOr, out, c, pos)
-		}
-		out = c
-	}
-	return out
+func condExpr(c, x, y *tree.Expr) *tree.Expr {
+	return &tree.Expr{Op: tree.OpCond, Type: x.Type, Args: []*tree.Expr{c, x, y}, Pos: c.Pos}
 }
 
-// countCompat makes the variant of the start for numbers that only the 32-bit interface gives to the probed calls.
-func (w *syscallWalk) countCompat() {
-	b := w.walker(w.enter)
-	if b.isCompat(w.pr.p.Pos) == nil {
-		return
+// nameNumber is the number that stands for the name of the system call with the number e.
+func nameNumber(e *tree.Expr) *tree.Expr {
+	return &tree.Expr{Op: tree.OpSyscallName, Type: e.Type, Args: []*tree.Expr{e}, Pos: e.Pos}
+}
+
+// result is the value that a call gives to the program: on arm64 one of 32 bits to a program of 32 bits, of which the kernel
+// takes the upper half for a sign.
+func (a *syscallArgs) result(ret *tree.Expr, pos plan.Pos) *tree.Expr {
+	if runtime.GOARCH != "arm64" {
+		return ret
 	}
-	native := numbers(w.t.syscalls)
-	others := slices.DeleteFunc(w.t.compatNumbers(), func(nr int) bool { return slices.Contains(native, nr) })
-	if len(others) == 0 {
-		return
+	a.note(askInterface)
+	if a.sc.Entry != kernel.EntryCompat {
+		return ret
 	}
-	w.pr.targetTest(b, w.event(&variant{args: &syscallArgs{sc: &w.t.syscalls[0]}}, b, nil))
-	w.notCompat(b, true)
-	w.span.Compat = others
-	w.compat = &tree.Variant{Syscalls: others, Body: b.block}
+	low := convert(ret, types.U32)
+	failed := binaryExpr(tree.OpGe, types.Boolean, low, constExpr(plan.MakeInt(1<<32-4095), pos))
+	return condExpr(failed, convert(convert(ret, types.S32), types.I64), convert(low, types.I64))
+}
+
+// askInterface is the question of which interface a call is.
+const askInterface = "interface"
+
+// argRegister is the register with the number i among those of the call's arguments.
+func argRegister(sc *kernel.Syscall, i int, pos plan.Pos) *tree.Expr {
+	regs := kernel.RegisterOffsets("").SyscallArgs
+	if sc.Entry == kernel.EntryCompat {
+		regs = kernel.RegisterOffsets("").CompatArgs
+	}
+	return register(regs[i], pos)
+}
+
+// word is argument i as it is in the registers.
+func (a *syscallArgs) word(i int, pos plan.Pos) *tree.Expr {
+	at := a.sc.Place(i)
+	switch {
+	case a.sc.Entry == kernel.EntryNative:
+		return argRegister(a.sc, i, pos)
+	case at.Register < 0:
+		return convert(constExpr(plan.MakeInt(0), pos), types.U64)
+	case !at.Wide && !at.Half:
+		return argRegister(a.sc, at.Register, pos)
+	}
+	low := convert(convert(argRegister(a.sc, at.Register, pos), types.IntOf(32, a.sc.Args[i].Signed && at.Half)), types.U64)
+	switch {
+	case at.Shift > 0:
+		return binaryExpr(tree.OpShl, types.U64, low, constExpr(plan.MakeInt(int64(at.Shift)), pos))
+	case at.Wide:
+		high := binaryExpr(tree.OpShl, types.U64, convert(argRegister(a.sc, at.Register+1, pos), types.U64), constExpr(plan.MakeInt(32), pos))
+		return binaryExpr(tree.OpOr, types.U64, low, high)
+	}
+	return low
+}
+
+// narrowField is a field of a struct in the memory of a program of 32 bits: FAULT where the kernel's types do not have it.
+func (b *body) narrowField(p *tree.Expr, name string, pos plan.Pos) val {
+	if p.Type.BTF != 0 {
+		if _, err := b.u.btf(pos).Field(p.Type.BTF, name); err == nil {
+			return b.structField(&structObj{place{p, 0, tree.User, b}, p.Type.BTF}, name, pos)
+		}
+	}
+	nowhere := convert(constExpr(plan.MakeInt(0), pos), types.U64)
+	return exprVal(load(place{nowhere, 0, tree.User, b}, types.I64, pos))
 }

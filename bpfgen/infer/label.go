@@ -46,6 +46,9 @@ func (b *body) labelled(v val, label string, pos plan.Pos) val {
 	}
 	t := e.Type
 	t.Label = label
+	if label == "syscall_name" {
+		e = nameNumber(e)
+	}
 	return exprVal(as(e, t, pos))
 }
 

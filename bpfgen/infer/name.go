@@ -2,6 +2,7 @@ package infer
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -215,8 +216,8 @@ func (b *body) testSyscall(e *tree.Expr, point bool, test nameTest, pos plan.Pos
 		refuse(pos, "whether this is so depends on the numbers of calls that have no name, such as syscall_1000: compare with whole names")
 	}
 	var differ []int64
-	for _, sc := range kernel.Syscalls() {
-		if test.holds(prefix+sc.Name) != others {
+	for _, sc := range slices.Concat(kernel.Syscalls(), kernel.OtherSyscalls()) {
+		if test.holds(prefix+sc.Name) != others && kernel.NameNumber(sc.Nr) == sc.Nr {
 			differ = append(differ, int64(sc.Nr))
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // the environment (create_elf_tables, fs/binfmt_elf.c); the name of the file lies behind the text of both, at mm->env_end
 // (bprm->exec, fs/exec.c). A script's interpreter has other arguments, and more (load_script, fs/binfmt_script.c): those of
 // the call are taken only if their number is the same.
-type newImage struct{ sc *kernel.Syscall }
+type newImage struct{ args *syscallArgs }
 
 // read is the value v of the start, of which slot is what the start could read; nil where the new program does not have it.
 func (n *newImage) read(b *body, st *spanState, v val, slot *tree.Expr) *tree.Expr {
@@ -28,6 +28,7 @@ func (n *newImage) read(b *body, st *spanState, v val, slot *tree.Expr) *tree.Ex
 	stack, fine := n.stack(b, pos)
 	count := load(place{stack, 0, tree.User, b}, types.U64, pos)
 	e := *v.expr
+	e.BitSize = 0 // the new program is one of 64 bits
 	switch {
 	case arg.IsString && arg.Name == "filename":
 		end := b.rv(b.attr(b.attr(exprVal(b.task(pos)), "mm", pos), "env_end", pos), pos)
@@ -36,7 +37,7 @@ func (n *newImage) read(b *body, st *spanState, v val, slot *tree.Expr) *tree.Ex
 		failed := not(succeeded(b, pos), pos) // the old program goes on, and the call has read the name
 		slot = &tree.Expr{Op: tree.OpCond, Type: e.Type, Args: []*tree.Expr{failed, st.readAgain(b, v, slot), slot}, Pos: pos}
 	case arg.IsStringList && arg.Name == "argv":
-		given := &tree.Expr{Op: tree.OpListLen, Type: types.I64, Str: tree.User, Args: []*tree.Expr{word}, Pos: pos}
+		given := &tree.Expr{Op: tree.OpListLen, Type: types.I64, Str: tree.User, Args: []*tree.Expr{word}, BitSize: v.expr.BitSize, Pos: pos}
 		given = st.bring(b, val{expr: given, start: st.start}).expr
 		same := &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{assume(count), given}, Pos: pos}
 		fine = all(pos, fine, present(count, pos), same)
@@ -58,15 +59,19 @@ func (n *newImage) argument(e *tree.Expr) (*kernel.SyscallArg, *tree.Expr) {
 		return nil, nil
 	}
 	word := e.Args[0]
-	for word.Op == tree.OpConvert {
-		word = word.Args[0]
-	}
-	for i := range n.sc.Args {
-		if word.Op == tree.OpBuiltin && word.Str == syscallRegister(i) && e.Int == 0 {
-			return &n.sc.Args[i], word
+	for i := range n.args.sc.Args {
+		if sameExpr(innermost(word), innermost(n.args.word(i, e.Pos))) && e.Int == 0 {
+			return &n.args.sc.Args[i], word
 		}
 	}
 	return nil, nil
+}
+
+func innermost(e *tree.Expr) *tree.Expr {
+	for e.Op == tree.OpConvert {
+		e = e.Args[0]
+	}
+	return e
 }
 
 // stack is the bottom of the new program's stack, and whether there is one, of 64-bit words.

@@ -63,7 +63,7 @@ type target struct {
 // points is how many points the target is, for "Attached N probes".
 func (t *target) points() int {
 	if t.kind == targetSyscall {
-		return len(t.syscalls)
+		return len(t.names())
 	}
 	if t.kind == targetSpan {
 		return len(t.starts) + len(t.ends)
@@ -77,7 +77,9 @@ func (t *target) names() []string {
 	switch t.kind {
 	case targetSyscall:
 		for _, sc := range t.syscalls {
-			out = append(out, "syscall:"+sc.Name)
+			if name := "syscall:" + sc.Name; sc.Entry == kernel.EntryNative || !slices.Contains(out, name) {
+				out = append(out, name)
+			}
 		}
 	case targetSpan:
 		for _, one := range slices.Concat(t.starts, t.ends) {
@@ -313,7 +315,7 @@ func (u *unit) rawTracepoints(p *plan.Pattern) []*target {
 
 func (u *unit) syscalls(p *plan.Pattern) []*target {
 	fields(p, 1, "syscall:NAME")
-	list := kernel.MatchSyscalls(p.Args[0])
+	list := u.knownCalls(kernel.MatchSyscalls(p.Args[0]))
 	if len(list) == 0 {
 		wrong(p.Pos, "no system call matches %s%s", p.Text, hint(p.Args[0], kernel.SyscallNames()))
 	}

@@ -91,6 +91,9 @@ func (b *body) pointerField(p *tree.Expr, name string, pos plan.Pos) val {
 	if p.Type.Trusted {
 		space = tree.Kernel
 	}
+	if p.Type.Kind == types.Ptr && p.Type.Narrow {
+		return b.narrowField(p, name, pos)
+	}
 	if p.Type.Kind != types.Ptr || p.Type.BTF == 0 {
 		wrong(pos, "%s has no field %s", exprVal(p).describe(), name)
 	}

@@ -151,7 +151,6 @@ func (pr *probe) syscalls(t *target) {
 	if !t.all {
 		span.Syscalls = numbers(t.syscalls)
 	}
-	s.countCompat()
 	s.assemble()
 	pr.u.res.Tree.Programs = append(pr.u.res.Tree.Programs, s.exit, s.enter)
 }
@@ -169,8 +168,8 @@ func (u *unit) spanCheck(t *target) (check, exempt []int) {
 			check = append(check, off)
 		}
 	}
-	for _, name := range []string{"execve", "execveat"} {
-		if sc, ok := kernel.SyscallByName(name); ok && t.has(sc.Nr) {
+	for _, sc := range t.syscalls {
+		if readsAtStart(&sc) {
 			exempt = append(exempt, sc.Nr)
 		}
 	}
@@ -204,13 +203,13 @@ type syscallWalk struct {
 	span        *tree.Span
 	enter, exit *tree.Program
 	variants    []*variant
-	compat      *tree.Variant // see countCompat
 }
 
 // A variant is what the probe does for some system calls.
 type variant struct {
 	syscalls []int
 	noReturn bool
+	forks    bool
 	log      []access
 	enter    *tree.Block
 	exit     *tree.Block
@@ -224,12 +223,12 @@ type access struct{ question, answer string }
 
 func (w *syscallWalk) one(sc *kernel.Syscall) {
 	for _, v := range w.variants {
-		if v.noReturn == sc.IsNoReturn() && v.serves(sc) {
+		if v.noReturn == sc.IsNoReturn() && v.forks == forks(sc) && v.serves(sc) {
 			v.syscalls = append(v.syscalls, sc.Nr)
 			return
 		}
 	}
-	v := &variant{syscalls: []int{sc.Nr}, noReturn: sc.IsNoReturn(), args: &syscallArgs{sc: sc}}
+	v := &variant{syscalls: []int{sc.Nr}, noReturn: sc.IsNoReturn(), forks: forks(sc), args: &syscallArgs{sc: sc}}
 	w.variants = append(w.variants, v)
 	if v.noReturn {
 		w.span.NoReturn = append(w.span.NoReturn, sc.Nr)
@@ -261,16 +260,14 @@ func (w *syscallWalk) walk(v *variant) {
 	v.enter, v.exit = start.block, end.block
 	st := &spanState{span: w.span, start: start, end: end, vals: map[int]*tree.Expr{}, retry: !readsAtStart(v.args.sc)}
 	if readsAtStart(v.args.sc) {
-		st.image = &newImage{v.args.sc}
+		st.image = &newImage{v.args}
 	}
 	v.state = st
 	end.span, start.span = st, st
 	startEv := w.event(v, start, nil)
 	ev := w.event(v, end, startEv)
 	w.pr.targetTest(start, startEv)
-	w.notCompat(start, true)
 	w.pr.targetTest(end, ev)
-	w.notCompat(end, false)
 	filtered := w.pr.atStart(start, startEv, w.t)
 	start.lazy = true
 	w.child(end, v)
@@ -285,35 +282,17 @@ func (w *syscallWalk) walk(v *variant) {
 // child leaves out the return of a new process or thread from fork and
 // clone: it has no entry of its own, and that is no loss.
 func (w *syscallWalk) child(end *body, v *variant) {
-	pos := w.pr.p.Pos
-	var forks *tree.Expr
-	for _, name := range []string{"clone", "clone3", "fork", "vfork"} {
-		sc, ok := kernel.SyscallByName(name)
-		if !ok || !w.t.has(sc.Nr) {
-			continue
-		}
-		c := &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{syscallNr(pos), constExpr(plan.MakeInt(int64(sc.Nr)), pos)}, Pos: pos}
-		if forks == nil {
-			forks = c
-		} else {
-			forks = logic(tree.OpLOr, forks, c, pos)
-		}
-	}
-	if forks == nil {
+	if !v.forks {
 		return
 	}
-	ret := load(ctxPlace(end, 8, pos), types.I64, pos)
-	zero := &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{ret, constExpr(plan.MakeInt(0), pos)}, Pos: pos}
-	end.require(cond{expr: not(logic(tree.OpLAnd, zero, forks, pos), pos)}, pos)
+	pos := w.pr.p.Pos
+	zero := binaryExpr(tree.OpNe, types.Boolean, load(ctxPlace(end, 8, pos), types.I64, pos), constExpr(plan.MakeInt(0), pos))
+	end.require(cond{expr: zero}, pos)
 }
 
-func (t *target) has(nr int) bool {
-	for _, sc := range t.syscalls {
-		if sc.Nr == nr {
-			return true
-		}
-	}
-	return false
+// forks reports whether the call returns twice.
+func forks(sc *kernel.Syscall) bool {
+	return slices.Contains([]string{"clone", "clone3", "fork", "vfork"}, sc.Name)
 }
 
 func syscallNr(pos plan.Pos) *tree.Expr {
@@ -330,7 +309,6 @@ func (w *syscallWalk) walkNoReturn(v *variant) {
 	ev.ret = func(plan.Pos) val { return noneVal() }
 	ev.duration = func(plan.Pos) val { return intVal(0) }
 	w.pr.targetTest(b, ev)
-	w.notCompat(b, true)
 	w.pr.consume(b, ev, w.t)
 }
 
@@ -346,7 +324,7 @@ func (w *syscallWalk) event(v *variant, b *body, startEv *event) *event {
 	ev.fn = func(pos plan.Pos) val { return w.named("syscall_name", "", pos) }
 	ev.name = func(pos plan.Pos) val { return w.named("syscall_point", "syscall:", pos) }
 	if startEv != nil {
-		ev.ret = func(pos plan.Pos) val { return exprVal(load(ctxPlace(b, 8, pos), types.I64, pos)) }
+		ev.ret = func(pos plan.Pos) val { return exprVal(args.result(load(ctxPlace(b, 8, pos), types.I64, pos), pos)) }
 		ev.duration = func(pos plan.Pos) val { return elapsed(b, ev, startEv, pos) }
 	}
 	return ev
@@ -355,10 +333,13 @@ func (w *syscallWalk) event(v *variant, b *body, startEv *event) *event {
 // named is the system call by name: a constant if there is only one, else
 // its number, which readers see as text.
 func (w *syscallWalk) named(label, prefix string, pos plan.Pos) val {
-	if len(w.t.syscalls) == 1 {
-		return strVal(prefix + w.t.syscalls[0].Name)
+	if list := w.t.names(); len(list) == 1 {
+		return strVal(prefix + strings.TrimPrefix(list[0], "syscall:"))
 	}
 	e := syscallNr(pos)
+	if slices.ContainsFunc(w.t.syscalls, func(sc kernel.Syscall) bool { return sc.Entry != kernel.EntryNative }) {
+		e.Str = "syscall_name"
+	}
 	e.Type.Label = label
 	return exprVal(e)
 }
@@ -368,6 +349,11 @@ func (w *syscallWalk) assemble() {
 	w.pr.closers = append(w.pr.closers, func() {
 		for _, v := range w.variants {
 			slices.Sort(v.syscalls)
+		}
+		slices.SortStableFunc(w.variants, func(v, x *variant) int { // what is alike is together where a program is split
+			return kernel.NameNumber(v.syscalls[0]) - kernel.NameNumber(x.syscalls[0])
+		})
+		for _, v := range w.variants {
 			list := v.syscalls
 			if len(w.variants) == 1 && w.t.all {
 				list = nil
@@ -377,9 +363,6 @@ func (w *syscallWalk) assemble() {
 				w.exit.Variants = append(w.exit.Variants, tree.Variant{Syscalls: list, Body: v.exit})
 			}
 			w.enter.Variants = append(w.enter.Variants, tree.Variant{Syscalls: list, Body: v.enter})
-		}
-		if w.compat != nil {
-			w.enter.Variants = append(w.enter.Variants, *w.compat)
 		}
 	})
 }
@@ -400,12 +383,15 @@ func (a *syscallArgs) note(question string) {
 
 // answer gives what a variant depends on.
 func answer(sc *kernel.Syscall, question string) string {
-	if question == "" {
-		return sc.Name // everything about the call
+	switch question {
+	case "":
+		return fmt.Sprint(sc.Nr) // everything about the call
+	case askInterface:
+		return fmt.Sprint(sc.Entry)
 	}
 	for i, arg := range sc.Args {
 		if arg.Name == question || fmt.Sprint(i) == question {
-			return fmt.Sprintf("%d %s %t %d %s", i, arg.CType, readsAtStart(sc), arg.Creating, arg.Use)
+			return fmt.Sprintf("%d %s %t %d %s %d %v", i, arg.CType, readsAtStart(sc), arg.Creating, arg.Use, sc.Entry, sc.Place(i))
 		}
 	}
 	return ""
@@ -441,15 +427,10 @@ func (a *syscallArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 	return a.arg(b, i, pos), true
 }
 
-// syscallRegister is the name of the register of argument i.
-func syscallRegister(i int) string {
-	return fmt.Sprintf("reg:%d", kernel.RegisterOffsets("").SyscallArgs[i])
-}
-
 // arg reads argument i: its value at the start, memory behind it where b is.
 func (a *syscallArgs) arg(b *body, i int, pos plan.Pos) val {
 	spec := a.sc.Args[i]
-	word := &tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: syscallRegister(i), Pos: pos}
+	word := a.word(i, pos)
 	if !a.end {
 		return b.takenArg(b.syscallArg(word, spec, pos), spec, func(i int) *tree.Expr { return b.rv(a.arg(b, i, pos), pos) })
 	}
@@ -471,9 +452,13 @@ func (b *body) syscallArg(word *tree.Expr, spec kernel.SyscallArg, pos plan.Pos)
 	case spec.IsString:
 		return exprVal(b.cstring(place{word, 0, tree.User, b}, b.u.strMax+1, 0, pos))
 	case spec.IsStringList:
-		return exprVal(b.stringList(place{word, 0, tree.User, b}, pos))
+		list := b.stringList(place{word, 0, tree.User, b}, pos)
+		if spec.Narrow {
+			list.BitSize = 32
+		}
+		return exprVal(list)
 	case spec.IsPtr:
-		t := types.Type{Kind: types.Ptr}
+		t := types.Type{Kind: types.Ptr, Narrow: spec.Narrow}
 		ctype := strings.TrimSpace(strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(spec.CType), "*"), "const "))
 		if tag, ok := strings.CutPrefix(ctype, "struct "); ok {
 			if btf, err := b.u.facts.BTF(); err == nil {

@@ -11,7 +11,7 @@ import (
 const SpanBusy = 0
 
 // SyscallBits is room for the number of a system call and 1.
-const SyscallBits = 10
+const SyscallBits = 12
 
 // Syscall is the number of the system call in a busy word.
 func Syscall(busy uint64) int { return int(busy&(1<<SyscallBits-1)) - 1 }

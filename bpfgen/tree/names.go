@@ -16,7 +16,7 @@ var opNames = [...]string{
 	OpTuple: "tuple", OpRecord: "record", OpElem: "elem",
 	OpTableGet: "tableget", OpTableIndex: "tableindex", OpTablePop: "tablepop",
 	OpTableHas: "tablehas", OpCellGet: "cellget", OpPath: "path", OpMem: "mem", OpUnreadable: "unreadable", OpStrList: "strlist",
-	OpJoin: "join", OpListLen: "listlen", OpStack: "stack", OpSignal: "signal", OpInline: "inline",
+	OpJoin: "join", OpListLen: "listlen", OpSyscallName: "syscallname", OpStack: "stack", OpSignal: "signal", OpInline: "inline",
 }
 
 // String gives the name in the text form.

@@ -16,7 +16,7 @@ const (
 
 	// The event and the machine. s: pid tid ppid uid gid comm cpu time cgroup
 	// task ip usermode. syscall_nr: the number of the system call
-	// (AttachSyscall*). reg:N: 8 bytes of pt_regs at offset N, read through
+	// (AttachSyscall*), syscall_name: the number that stands for its name (see OpSyscallName). reg:N: 8 bytes of pt_regs at offset N, read through
 	// the pointer in ctx[0] (AttachSyscall*) or directly (pt_regs and perf events).
 	// cookie: Place.Cookie of the place that was hit. frame: where the frame of
 	// the called function begins on the stack, the same at its entry and its
@@ -123,14 +123,18 @@ const (
 	// NULL, packed one behind the other, each behind wire.ListString and with its NUL, into at most
 	// Type.Cap bytes: Type is Bytes with the label "strlist". What does not fit
 	// is cut. A list that cannot be read is FAULT; a string that cannot be read
-	// is empty, behind wire.ListFault.
+	// is empty, behind wire.ListFault. BitSize 32: its pointers have 4 bytes.
 	OpStrList
 	// OpJoin is OpStrList as one string: the strings with Args[1], a constant
 	// of one byte, between them, "<fault>" for one that cannot be read.
 	OpJoin
 	// OpListLen is how many strings the char ** at Args[0]+n in space s has: -1 where that cannot be read, or where it is
-	// longer than lists are.
+	// longer than lists are. BitSize as for OpStrList.
 	OpListLen
+
+	// OpSyscallName is the number that stands for the name of the system call whose number Args[0] is: calls that different
+	// interfaces have under one name have one.
+	OpSyscallName
 
 	// OpStack is the stack at this moment, of the kernel or of the user program
 	// (s is the space), at most n addresses from the leaf: an id in MapStacks, 0
@@ -164,7 +168,7 @@ const (
 	SContinue
 	SReturn // from inline n with Exprs[0] (absent where the inline has no value)
 	SCall   // Then: the statements of function s of the script, which is called here
-	SStop   // the handler ends here: where failed, a None key; s "compat": counted as SiteCompat
+	SStop   // the handler ends here: where failed, a None key
 	SSend   // record n with Exprs, one a field of the wire.Record
 
 	STableSet    // container n, key, value

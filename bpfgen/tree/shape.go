@@ -9,11 +9,11 @@ import (
 )
 
 // Shape describes all of b that the instructions for it depend on, but for
-// the numbers of the records that it sends: the variants of many system calls
+// the numbers of its variables and of the records that it sends: the variants of many system calls
 // differ in these, in the names of arguments and in what these point to.
 // sends are the statements that send, in order.
 func (b *Block) Shape(records []*wire.Record) (text string, sends []*Stmt) {
-	p := &printer{shape: true}
+	p := &printer{shape: true, names: &names{literal: true}}
 	p.block(b)
 	for _, s := range p.sends {
 		r := records[s.Int]

@@ -23,7 +23,6 @@ const (
 	SiteKeep                       // the queue of kept events was being worked on: an event is lost
 	SiteSpanDeep                   // a call further in than returns are seen
 	SiteLRU                        // an entry was put into a table that drops its oldest when it is full: no loss yet
-	SiteCompat                     // a system call of the kernel's 32-bit interface
 )
 
 // A Site is a place in a script where something can be lost.

@@ -201,7 +201,7 @@ func (p *printer) stmt(s *Stmt) {
 			head += " " + p.expr(e)
 		}
 	}
-	if s.Pos.IsValid() && p.names == nil {
+	if s.Pos.IsValid() && (p.names == nil || p.shape) {
 		head += fmt.Sprintf(" @%d:%d", s.Pos.Line, s.Pos.Col)
 	}
 	p.line("%s", head)

@@ -158,8 +158,6 @@ type Span struct {
 	MaxDepth int
 	// Syscalls are the numbers that the span covers, sorted; nil for all.
 	Syscalls []int
-	// Compat are numbers at which the start only counts calls of the 32-bit interface.
-	Compat []int
 	// NoReturn are the numbers that fire at the start and open no entry.
 	NoReturn []int
 }
@@ -197,9 +195,17 @@ type Unit struct {
 	Stacks int
 	// Path has what OpPath needs of this kernel; nil where no program uses it.
 	Path *PathOffsets
+	// Compat is how a call of the 32-bit interface is known; nil where the kernel's types do not tell it.
+	Compat *CompatMark
+	// X32: the kernel has the calls of x32.
+	X32 bool
 	// StrMax is the limit of strings in bytes.
 	StrMax int
 }
+
+// A CompatMark is a word of 4 bytes at an offset in struct task_struct in which the bits of Mask are not 0 while the thread
+// is in a system call of the 32-bit interface.
+type CompatMark struct{ Offset, Mask int64 }
 
 // PathOffsets are the places, in bytes, of what a walk from a file to the root
 // reads (see docs of OpPath; include/linux/fs.h, dcache.h, fs/mount.h).

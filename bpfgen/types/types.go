@@ -53,6 +53,8 @@ type Type struct {
 	// Trusted marks a Ptr that is known to be a kernel address: one that the
 	// kernel itself handed over, not one read from memory.
 	Trusted bool
+	// Narrow marks a Ptr to memory of a program of 32 bits.
+	Narrow bool
 }
 
 // The plain types.
@@ -116,7 +118,7 @@ func (t Type) Unsigned64() bool { return t.Kind == Int && t.Bits == 64 && !t.Sig
 // Equal reports whether t and u are the same type.
 func (t Type) Equal(u Type) bool {
 	if t.Kind != u.Kind || t.Bits != u.Bits || t.Signed != u.Signed || t.Cap != u.Cap ||
-		t.BTF != u.BTF || t.Trusted != u.Trusted || t.Label != u.Label || t.Literal != u.Literal || t.MayNone != u.MayNone || t.MayFault != u.MayFault ||
+		t.BTF != u.BTF || t.Trusted != u.Trusted || t.Narrow != u.Narrow || t.Label != u.Label || t.Literal != u.Literal || t.MayNone != u.MayNone || t.MayFault != u.MayFault ||
 		len(t.Elems) != len(u.Elems) || len(t.Names) != len(u.Names) {
 		return false
 	}

@@ -11,6 +11,8 @@ import (
 type Registers struct {
 	// SyscallArgs are the arguments of a system call at its entry.
 	SyscallArgs [6]int
+	// CompatArgs are those of a call of the 32-bit interface, the lower halves of the registers.
+	CompatArgs [6]int
 	// SyscallNr is the number of the system call: SyscallNrSize bytes, signed.
 	SyscallNr, SyscallNrSize int
 	IP, SP, Ret              int
@@ -57,6 +59,9 @@ func amd64Registers() *Registers {
 	for i, n := range [...]string{"di", "si", "dx", "r10", "r8", "r9"} {
 		r.SyscallArgs[i] = names[n]
 	}
+	for i, n := range [...]string{"bx", "cx", "dx", "si", "di", "bp"} {
+		r.CompatArgs[i] = names[n]
+	}
 	r.Names = names
 	return r
 }
@@ -73,7 +78,7 @@ func arm64Registers() *Registers {
 	for i := range 31 {
 		r.Names["x"+strconv.Itoa(i)] = 8 * i
 		if i < len(r.SyscallArgs) {
-			r.SyscallArgs[i] = 8 * i
+			r.SyscallArgs[i], r.CompatArgs[i] = 8*i, 8*i
 		}
 	}
 	return r

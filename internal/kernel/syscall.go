@@ -15,6 +15,8 @@ type Syscall struct {
 	Name string // the kernel's and its tracepoints' name: newstat
 	ABI  string // the name in unistd.h: stat; mostly the same
 	Args []SyscallArg
+	// Entry is the interface that the call belongs to: Nr is one of startrace's own numbers, see MaxSyscall.
+	Entry Entry
 }
 
 // A SyscallArg is an argument of a system call.
@@ -32,6 +34,8 @@ type SyscallArg struct {
 	Creating int
 	// Use says when the call uses the argument, nil: always.
 	Use *ArgumentUse
+	// Narrow: programs of 32 bits have something else there: a list of pointers of 4 bytes, or a struct of another layout.
+	Narrow bool
 }
 
 // creatingFlags are the arguments that decide it.
@@ -50,7 +54,7 @@ func (s *Syscall) markMode() {
 // of rt_sigreturn has the number -1 (restore_sigcontext sets orig_ax so), and
 // its result is a register of the interrupted code.
 func (s *Syscall) IsNoReturn() bool {
-	return s.Name == "exit" || s.Name == "exit_group" || s.Name == "rt_sigreturn"
+	return s.Name == "exit" || s.Name == "exit_group" || s.Name == "rt_sigreturn" || s.Name == "sigreturn"
 }
 
 // syscallText is from Linux 7.2: the numbers from asm/unistd_64.h of both
@@ -66,13 +70,21 @@ var syscallText string
 
 type syscallTable struct {
 	list   []Syscall // by number
+	others []Syscall // of other interfaces, by number
 	byNr   map[int]int
-	byName map[string]int
+	byName map[string]int // those of others lie behind the list
+}
+
+func (t *syscallTable) at(i int) *Syscall {
+	if i >= len(t.list) {
+		return &t.others[i-len(t.list)]
+	}
+	return &t.list[i]
 }
 
 var syscallTables = map[string]func() *syscallTable{
-	"amd64": sync.OnceValue(func() *syscallTable { return parseSyscalls(1) }),
-	"arm64": sync.OnceValue(func() *syscallTable { return parseSyscalls(2) }),
+	"amd64": sync.OnceValue(func() *syscallTable { return parseSyscalls("amd64", 1) }),
+	"arm64": sync.OnceValue(func() *syscallTable { return parseSyscalls("arm64", 2) }),
 }
 
 var noSyscalls syscallTable
@@ -84,7 +96,7 @@ func syscallsOf(arch string) *syscallTable {
 	return &noSyscalls
 }
 
-func parseSyscalls(column int) *syscallTable {
+func parseSyscalls(arch string, column int) *syscallTable {
 	t := &syscallTable{byNr: map[int]int{}, byName: map[string]int{}}
 	for line := range strings.Lines(syscallText) {
 		words := strings.SplitN(strings.TrimSpace(line), " ", 4)
@@ -107,14 +119,28 @@ func parseSyscalls(column int) *syscallTable {
 		t.list = append(t.list, s)
 	}
 	slices.SortFunc(t.list, func(a, b Syscall) int { return a.Nr - b.Nr })
+	t.others = parseOtherCalls(arch)
+	t.index()
+	return t
+}
+
+// index finds the calls by number and by name. The kernel's names win, and native calls.
+func (t *syscallTable) index() {
 	for i, s := range t.list {
 		t.byNr[s.Nr] = i
 		t.byName[s.ABI] = i
 	}
-	for i, s := range t.list { // the kernel's names win
+	for i, s := range t.list {
 		t.byName[s.Name] = i
 	}
-	return t
+	for _, name := range []func(*Syscall) string{func(s *Syscall) string { return s.Name }, func(s *Syscall) string { return s.ABI }} {
+		for i := range t.others {
+			t.byNr[t.others[i].Nr] = len(t.list) + i
+			if _, ok := t.byName[name(&t.others[i])]; !ok {
+				t.byName[name(&t.others[i])] = len(t.list) + i
+			}
+		}
+	}
 }
 
 func pointers(args []SyscallArg) (out []*SyscallArg) {
@@ -184,11 +210,12 @@ func SyscallByName(name string) (*Syscall, bool) {
 	if !ok {
 		return nil, false
 	}
-	return &t.list[i], true
+	return t.at(i), true
 }
 
 // MatchSyscalls gives the calls of this architecture one of whose names
-// matches the glob, by number. A bad glob matches nothing.
+// matches the glob, by number, and those of its other interfaces that have such a name
+// or do the same. A bad glob matches nothing.
 func MatchSyscalls(glob string) []Syscall {
 	g, err := CompileGlob(glob)
 	if err != nil {
@@ -200,15 +227,15 @@ func MatchSyscalls(glob string) []Syscall {
 			out = append(out, s)
 		}
 	}
-	return out
+	return append(out, syscallsOf(runtime.GOARCH).matchOthers(g, out)...)
 }
 
 // SyscallName gives the kernel's name of a number, "syscall_N" for a number
 // that the table does not have.
 func SyscallName(nr int) string {
 	t := syscallsOf(runtime.GOARCH)
-	if i, ok := t.byNr[nr]; ok {
-		return t.list[i].Name
+	if i, ok := t.byNr[withoutX32(nr)]; ok {
+		return t.at(i).Name
 	}
 	return "syscall_" + strconv.Itoa(nr)
 }
@@ -216,7 +243,7 @@ func SyscallName(nr int) string {
 // SyscallNames gives all names, for spelling hints.
 func SyscallNames() []string {
 	var out []string
-	for _, s := range Syscalls() {
+	for _, s := range slices.Concat(Syscalls(), OtherSyscalls()) {
 		out = append(out, s.Name)
 		if s.ABI != s.Name {
 			out = append(out, s.ABI)

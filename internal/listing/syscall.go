@@ -12,12 +12,12 @@ func (s *Source) syscalls(r *Result, k *kind, rest string) error {
 	if _, err := kernel.CompileGlob(rest); err != nil {
 		return err
 	}
-	found := kernel.MatchSyscalls(orAll(rest))
+	found := onePerName(kernel.MatchSyscalls(orAll(rest)))
 	for i := range found {
 		sc := &found[i]
 		r.Points = append(r.Points, &Point{Name: "syscall:" + sc.Name, Kind: k.name, detail: func(p *Point) {
 			syscall(k, p, sc)
-			if s.lacks(sc.Name) {
+			if sc.Entry == kernel.EntryNative && s.lacks(sc.Name) {
 				p.Notes = append(p.Notes, "this kernel does not seem to have it")
 			}
 		}})
@@ -28,6 +28,18 @@ func (s *Source) syscalls(r *Result, k *kind, rest string) error {
 		}
 	}
 	return nil
+}
+
+// onePerName leaves out calls of other interfaces under the name of one before.
+func onePerName(list []kernel.Syscall) (out []kernel.Syscall) {
+	seen := map[string]bool{}
+	for _, sc := range list {
+		if !seen[sc.Name] {
+			out = append(out, sc)
+		}
+		seen[sc.Name] = true
+	}
+	return out
 }
 
 // lacks reports whether nothing in the kernel shows a system call, while
@@ -56,6 +68,9 @@ func (s *Source) shows(name string) bool {
 
 func syscall(k *kind, p *Point, sc *kernel.Syscall) {
 	p.Where = fmt.Sprintf("number %d", sc.Nr)
+	if sc.Entry == kernel.EntryCompat {
+		p.Where = fmt.Sprintf("number %d of programs of 32 bits", sc.Number())
+	}
 	if sc.ABI != sc.Name {
 		p.Notes = append(p.Notes, "in unistd.h it is called "+sc.ABI)
 	}

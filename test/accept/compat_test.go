@@ -1,92 +1,218 @@
 package accept
 
 import (
-	"bytes"
 	"debug/elf"
-	"encoding/binary"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 )
 
-// compat32 makes a program of 64 bits that makes each of these calls by int 0x80 n times, and exits by it: no library.
-func compat32(t *testing.T, n int, numbers ...uint32) string {
-	t.Helper()
-	if runtime.GOARCH != "amd64" {
-		t.Skipf("needs amd64, whose 64-bit programs can make 32-bit calls, not %s", runtime.GOARCH)
-	}
-	const base, head = 0x400000, 64 + 56
-	const name = "/nonexistent/compat\x00"
-	call := func(number uint32) []byte { // mov ebx, name; xor ecx, ecx; xor edx, edx; mov eax, number; int 0x80
-		code := binary.LittleEndian.AppendUint32([]byte{0xbb}, base+head)
-		return append(binary.LittleEndian.AppendUint32(append(code, 0x31, 0xc9, 0x31, 0xd2, 0xb8), number), 0xcd, 0x80)
-	}
-	code := []byte(name)
-	for _, number := range numbers {
-		code = append(code, bytes.Repeat(call(number), n)...)
-	}
-	code = slices.Concat(code, []byte{0x31, 0xdb, 0xb8, 1, 0, 0, 0, 0xcd, 0x80}) // exit(0)
-	size := uint64(head + len(code))
-	var b bytes.Buffer
-	for _, part := range []any{
-		elf.Header64{
-			Ident: [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)},
-			Type:  uint16(elf.ET_EXEC), Machine: uint16(elf.EM_X86_64), Version: uint32(elf.EV_CURRENT),
-			Entry: base + head + uint64(len(name)), Phoff: 64, Ehsize: 64, Phentsize: 56, Phnum: 1,
-		},
-		elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Vaddr: base, Filesz: size, Memsz: size, Align: 1 << 16},
-		code,
-	} {
-		if err := binary.Write(&b, binary.LittleEndian, part); err != nil {
-			t.Fatal(err)
-		}
-	}
-	file := filepath.Join(t.TempDir(), "compat32")
-	if err := os.WriteFile(file, b.Bytes(), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := exec.Command(file).Run(); err != nil {
-		t.Skipf("needs a kernel with 32-bit calls (CONFIG_IA32_EMULATION): %v", err)
-	}
-	return file
+const atFdCwd = 0xffffff9c // -100
+
+// knownCalls is a program that makes calls with arguments of all kinds that a program of 32 bits has, and what startrace
+// prints of them.
+func knownCalls(t *testing.T) (*program32, string) {
+	p := &program32{}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a")
+	name := p.text(file)
+	buffer := p.text("hello, world")
+	p.call(5, 5, name, 0o102, 0o640) // open, O_RDWR|O_CREAT
+	p.onResult(4, 4, buffer, 12)     // write; its result is no descriptor, so the rest knows that of open
+	fd := uint32(3)
+	p.call(19, 19, fd, 0xfffffffb, 2)                        // lseek -5 from the end
+	p.call(3, 3, fd, buffer, 100)                            // read 5
+	p.call(180, 180, fd, buffer, 4, 7, 0)                    // pread64 at 7
+	p.pairs(fd, buffer, 4, 0, 7, 0)                          //
+	p.call(180, 180, fd, buffer, 4, 5, 1)                    // pread64 at 1<<32 + 5
+	p.pairs(fd, buffer, 4, 0, 5, 1)                          //
+	p.call(194, 194, fd, 9, 1)                               // ftruncate64 to 1<<32 + 9
+	p.pairs(fd, 0, 9, 1)                                     //
+	p.call(146, 146, fd, p.words(buffer, 3, buffer, 4), 2)   // writev
+	p.call(197, 197, fd, p.put(strings.Repeat("\x00", 128))) // fstat64
+	p.call(6, 6, fd)                                         // close
+	p.call(295, 322, atFdCwd, p.text("/nonexistent/x"), 0, 0xffff)
+	p.call(162, 162, p.words(0, 2000), 0)                // nanosleep
+	p.call(407, 407, 1, 0, p.words(0, 0, 3000, 0))       // clock_nanosleep_time64
+	p.call(192, 192, 0, 4096, 1, 0x22, 0xffffffff, 0x10) // mmap2, anonymous, page 16
+	p.call(37, 37, 0xffffffff-1<<20, 0)                  // kill no process
+	p.call(10, 10, name)                                 // unlink
+	want := fmt.Sprintf(`open %[1]q 66 416 3
+write 3 12 12
+lseek 3 -5 2 7
+read 3 100 5
+pread64 3 4 7 4
+pread64 3 4 4294967301 0
+ftruncate64 3 4294967305
+writev 3 2 3 7
+fstat64 3 True 0
+close 3 0
+openat -100 "/nonexistent/x" 0 0 -2
+nanosleep 0 2000 0
+clock_nanosleep_time64 1 3000 0
+mmap2 4096 1 34 65536 True
+kill -1048577 0 -3
+unlink %[1]q 0
+exit 0 None
+`, file)
+	return p, want
 }
 
-var compatLine = regexp.MustCompile(`(?m)^startrace: (\d+) calls of .* not shown: a program made them by the kernel's 32-bit interface`)
+const knownScript = `
+def shown(e): return e.comm == NAME
+probe("syscall:open", lambda e: print(e.func, '"%s"' % e.args.filename, e.args.flags, e.args.mode, e.ret), where = shown)
+probe("syscall:openat", lambda e: print(e.func, e.args.dfd, '"%s"' % e.args.filename, e.args.flags, e.args.mode, e.ret), where = shown)
+probe("syscall:{read,write}", lambda e: print(e.func, e.args.fd, e.args.count, e.ret), where = shown)
+probe("syscall:pread64", lambda e: print(e.func, e.args.fd, e.args.count, e.args.pos, e.ret), where = shown)
+probe("syscall:lseek", lambda e: print(e.func, e.args.fd, e.args.offset, e.args.whence, e.ret), where = shown)
+probe("syscall:ftruncate", lambda e: print(e.func, e.args.fd, e.args.length), where = shown)
+probe("syscall:writev", lambda e: print(e.func, e.args.fd, e.args.vlen, e.args.vec.iov_len, e.ret), where = shown)
+probe("syscall:fstat", lambda e: print(e.func, e.args.fd, e.args.statbuf != None, e.ret), where = shown)
+probe("syscall:close", lambda e: print(e.func, e.args.fd, e.ret), where = shown)
+probe("syscall:nanosleep", lambda e: print(e.func, e.args.rqtp.tv_sec, e.args.rqtp.tv_nsec, e.ret), where = shown)
+probe("syscall:clock_nanosleep", lambda e: print(e.func, e.args.which_clock, e.args.rqtp.tv_nsec, e.ret), where = shown)
+probe("syscall:mmap", lambda e: print(e.func, e.args.len, e.args.prot, e.args.flags, e.args.off, e.ret > 0), where = shown)
+probe("syscall:kill", lambda e: print(e.func, e.args.pid, e.args.sig, e.ret), where = shown)
+probe("syscall:unlink", lambda e: print(e.func, '"%s"' % e.args.pathname, e.ret), where = shown)
+probe("syscall:exit", lambda e: print(e.func, e.args.error_code, e.ret), where = shown)
+`
 
-// Calls by int 0x80 are never shown as those that have their numbers among the 64-bit ones: 5 (open, there fstat),
-// 10 (unlink, there mprotect), 3 (read, there close), 1 (exit, there write). They are counted.
+// Calls by the 32-bit interface have their own names, arguments and results, from programs of 32 bits and of 64.
 //
-// > Calls of the kernel's 32-bit interface (`int 0x80`, AArch32) are not shown at `syscall:`.
-// > Those of the probed names are counted and reported.
-// > Tracepoints of single calls do not have them; at `raw_syscalls` they have their own numbers and registers.
+// > A pattern also means what does the same there with wider arguments, under its own name: `syscall:fstat` means `fstat64`.
+// > Of structs that such programs have otherwise, `e.args` knows the layouts that the kernel's types have; other fields are FAULT.
+func TestCompatCalls(t *testing.T) {
+	needTracing(t)
+	for _, e := range entries32() {
+		t.Run(e.name, func(t *testing.T) {
+			p, want := knownCalls(t)
+			file := p.file(t, e)
+			need32(t, file)
+			got := startrace(t, "-q", script(t, strings.ReplaceAll(knownScript, "NAME", fmt.Sprintf("%q", e.name))), "-c", file).ok(t)
+			if got.skipped(t) == 0 && got.stdout != want {
+				t.Errorf("got:\n%s\nwant:\n%s\nstderr: %s", got.stdout, want, excerpt(got.stderr))
+			}
+		})
+	}
+}
+
+// What programs of 32 bits do is found where the native call is asked for, and not where another call has its number.
+//
+// > A program of 32 bits (`int 0x80`, AArch32) makes its calls by numbers and registers of its own.
+// > `syscall:` shows them under the kernel's names, with the arguments that they have there: `syscall:open` means
+// > all opens.
+// > Tracepoints of single calls, as `tracepoint:syscalls:sys_enter_open`, do not have them: the kernel leaves them out.
+// > At `raw_syscalls` `e.args.id` of such a call is 1024 and its number, so `syscall_name(e.args.id)` is its name.
 func TestCompatCallsHaveNoWrongName(t *testing.T) {
 	needTracing(t)
-	file := compat32(t, 3, 5, 10, 3)
-	raw := startrace(t, "-q", "-e", `probe("tracepoint:raw_syscalls:sys_enter", lambda e: print("call", e.args.id))`,
-		"-e", `probe("tracepoint:syscalls:sys_enter_*stat*", lambda e: print("single"), where = lambda e: e.comm == "compat32")`, "-c", file).ok(t)
-	if n := strings.Count(raw.stdout, "call 5\n"); raw.skipped(t) == 0 && (n != 3 || strings.Contains(raw.stdout, "single")) {
-		t.Errorf("%d calls of number 5, want 3: %s", n, excerpt(raw.stdout))
-	}
-	for point, want := range map[string]int{"*": 10, "{newfstat,mprotect,close,write,newstat}": 0, "newfstat": 0, "open": 3, "open{,at,at2}": 3,
-		"{open,unlink,read}": 9, "exit": 1, "{read,close}": 3, "socket": 0} {
-		e := startrace(t, "-q", "-e", fmt.Sprintf(`probe("syscall:%s", lambda e: print(e.comm, e.func))`, point), "-c", file).ok(t)
-		for line := range strings.Lines(e.stdout) {
-			if line = strings.TrimSpace(line); strings.HasPrefix(line, "compat32 ") && line != "compat32 execve" {
-				t.Errorf("syscall:%s shows %q", point, line)
+	for _, e := range entries32() {
+		p := &program32{}
+		name := p.text("/nonexistent/compat")
+		for range 3 {
+			p.call(5, 5, name, 0, 0)
+			p.call(10, 10, name)
+			p.call(3, 3, 0xffffffff, name, 0)
+		}
+		file := p.file(t, e)
+		need32(t, file)
+		got := startrace(t, "-q", script(t, strings.ReplaceAll(`
+n = count()
+m = count()
+names = count()
+raw = count()
+ids = count()
+left = count()
+shown = lambda e: e.comm == NAME
+probe("syscall:*", lambda e: n[e.func].add(), where = shown)
+probe("syscall:*", lambda e: names[e.func, "open" in e.func, e.func == "open", e.func.startswith("unl")].add(), where = shown)
+probe("syscall:{newfstat,mprotect,munmap,io_setup,removexattr}", lambda e: print("wrong", e.func), where = shown)
+probe("syscall:{unlink*,open,openat,read}", lambda e: m[e.func].add(), where = shown)
+probe("tracepoint:raw_syscalls:sys_enter", lambda e: raw[syscall_name(e.args.id)].add(), where = shown)
+probe("rawtracepoint:sys_enter", lambda e: ids[e.args.id].add(), where = shown)
+probe("tracepoint:raw_syscalls:sys_exit", lambda e: left[syscall_name(e.args.id), e.args.ret].add(), where = shown)
+probe("tracepoint:raw_syscalls:sys_enter", lambda e: print(e.args.id, syscall_name(e.args.id)), where = lambda e: e.comm == NAME and e.args.id == 1029)
+probe("tracepoint:syscalls:sys_enter_*stat*", lambda e: print("single", e.probe), where = shown)
+def report():
+    for table in (n, m, names, raw, ids, left):
+        print(sorted([(str(k), v) for k, v in table.items()]))
+at_exit(report)
+`, "NAME", fmt.Sprintf("%q", e.name))), "-c", file).ok(t)
+		if got.skipped(t) == 0 {
+			want := wantNames
+			if got.stdout != want {
+				t.Errorf("%s: got:\n%s\nwant:\n%s\nstderr: %s", e.name, got.stdout, want, excerpt(got.stderr))
 			}
 		}
-		got := "0"
-		if m := compatLine.FindStringSubmatch(e.stderr); m != nil {
-			got = m[1]
+	}
+}
+
+const wantNames = `1029 open
+1029 open
+1029 open
+[("execve", 1), ("exit", 1), ("open", 3), ("read", 3), ("unlink", 3)]
+[("open", 3), ("read", 3), ("unlink", 3)]
+[("(\"execve\", False, False, False)", 1), ("(\"exit\", False, False, False)", 1), ("(\"open\", True, True, False)", 3), ` +
+	`("(\"read\", False, False, False)", 3), ("(\"unlink\", False, False, True)", 3)]
+[("exit", 1), ("open", 3), ("read", 3), ("unlink", 3)]
+[("1025", 1), ("1027", 3), ("1029", 3), ("1034", 3)]
+[("(\"execve\", 0)", 1), ("(\"open\", -2)", 3), ("(\"read\", -9)", 3), ("(\"unlink\", -2)", 3)]
+`
+
+// A program of one width starts one of another: the call ends as what it began as, and its arguments are those of the caller.
+func TestCompatExec(t *testing.T) {
+	needTracing(t)
+	var targets []string
+	for _, e := range entries32() {
+		file := (&program32{}).file(t, e)
+		need32(t, file)
+		targets = append(targets, file)
+	}
+	if runtime.GOARCH == "arm64" {
+		targets = append(targets, program(t, "workload"))
+	}
+	for _, e := range entries32() {
+		for _, target := range targets {
+			p := &program32{}
+			name := p.text(target)
+			list := p.words(p.text("zero"), p.text("one two"), p.text("exit"), 0)
+			p.call(11, 11, p.text("/nonexistent/x"), list, 0)
+			p.call(11, 11, name, list, p.words(p.text("A=b"), 0))
+			file := p.file(t, e)
+			got := startrace(t, "-q", "-e", `probe("syscall:execve", lambda e: print(e.func, e.start.args.filename, e.start.args.argv, e.ret))`, "-c", file).ok(t)
+			want := fmt.Sprintf("execve %[1]s (%[1]q,) 0\nexecve /nonexistent/x (\"zero\", \"one two\", \"exit\") -2\nexecve %[2]s (\"zero\", \"one two\", \"exit\") 0\n", file, target)
+			if got.skipped(t) == 0 && got.stdout != want {
+				t.Errorf("%s, %s: got:\n%s\nwant:\n%s\nstderr: %s", e.name, target, got.stdout, want, excerpt(got.stderr))
+			}
 		}
-		if got != fmt.Sprint(want) && e.skipped(t) == 0 {
-			t.Errorf("syscall:%s: %s calls counted, want %d; stderr: %s", point, got, want, excerpt(e.stderr))
-		}
+	}
+}
+
+// > Calls of x32 are shown as the calls of their names. A kernel without x32 gives all of them `-ENOSYS`.
+//
+// Calls of x32 are those that they are called after, also where the kernel has no x32 and gives an error to all of them.
+func TestX32Calls(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skipf("needs amd64, which has x32, not %s", runtime.GOARCH)
+	}
+	needTracing(t)
+	p := &program32{}
+	name := p.text("/nonexistent/x32")
+	p.call(257, 0, atFdCwd, name, 0, 0)                 // openat
+	p.call(520, 0, name, p.words(p.text("zero"), 0), 0) // execve
+	p.call(514, 0, 7, 0x5401, 0)                        // ioctl
+	p.call(2, 0, name, 0, 0)                            // open
+	file := p.file(t, entry32{"x32", elf.ELFCLASS64, elf.EM_X86_64, codeX32})
+	need32(t, file)
+	got := startrace(t, "-q", script(t, `
+shown = lambda e: e.comm == "x32"
+probe("syscall:*", lambda e: print(e.func, e.ret == -ENOSYS or e.ret == -ENOENT or e.ret == -EBADF), where = lambda e: e.comm == "x32" and e.func != "exit" and e.ret != 0)
+probe("syscall:{open,openat}", lambda e: print(e.args.filename), where = shown)
+probe("tracepoint:raw_syscalls:sys_enter", lambda e: print(syscall_name(e.args.id)), where = lambda e: e.comm == "x32" and e.args.id == (1 << 30) + 2)
+`), "-c", file).ok(t)
+	want := "openat True\n/nonexistent/x32\nexecve True\nioctl True\nopen\nopen True\n/nonexistent/x32\n"
+	if got.skipped(t) == 0 && got.stdout != want {
+		t.Errorf("got:\n%s\nwant:\n%s\nstderr: %s", got.stdout, want, excerpt(got.stderr))
 	}
 }
