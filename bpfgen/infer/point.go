@@ -371,7 +371,7 @@ func (pr *probe) someArgs(name string) bool {
 func (pr *probe) several() bool {
 	n := 0
 	for _, t := range pr.targets {
-		n += max(1, len(t.syscalls), len(t.funcs))
+		n += t.points()
 	}
 	return n > 1
 }
