@@ -2,7 +2,6 @@ package kernel
 
 import (
 	_ "embed"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -98,8 +97,13 @@ var compatScalars = map[string]scalar{
 	"old_uid_t": {2, false}, "old_gid_t": {2, false}, "old_sigset_t": {4, false}, "pages": {8, false},
 }
 
-// compatStructs are the structs that programs of 32 bits have in the place of others.
-var compatStructs = regexp.MustCompile(`struct (compat_|old_|__compat_|stat64 |mmap_arg_struct32 )`)
+// compatStructs are the what the names of structs begin with that programs of 32 bits have in the place of others.
+var compatStructs = []string{"compat_", "old_", "__compat_", "stat64 ", "mmap_arg_struct32 "}
+
+func hasCompatStruct(ctype string) bool {
+	_, tag, ok := strings.Cut(ctype, "struct ")
+	return ok && slices.ContainsFunc(compatStructs, func(s string) bool { return strings.HasPrefix(tag, s) })
+}
 
 func parseCompatArg(text string, entry Entry) SyscallArg {
 	if entry == EntryX32 { // which has the times of 64 bits
@@ -109,7 +113,7 @@ func parseCompatArg(text string, entry Entry) SyscallArg {
 	if t, ok := compatScalars[plainC(a.CType)]; ok {
 		a.Size, a.Signed = t.size, t.signed
 	}
-	a.Narrow = a.IsStringList || compatStructs.MatchString(a.CType)
+	a.Narrow = a.IsStringList || hasCompatStruct(a.CType)
 	return a
 }
 
