@@ -53,6 +53,30 @@ func (b *builder) addSample(a *wire.Agg, p *ir.Value, s aggSample) {
 		}
 		atomicAdd(a.Sum, x)
 	}
+	if a.Buckets != nil {
+		b.addBucket(a.Buckets, p, s)
+	}
+	if a.Lowest >= 0 || a.Highest >= 0 || a.Set >= 0 {
+		b.ifWeighs(s, func() { b.extremes(a, p, s) })
+	}
+}
+
+// ifWeighs runs f unless the sample's weight is 0: that is no value.
+func (b *builder) ifWeighs(s aggSample, f func()) {
+	if s.weight.Op == ir.OpConst {
+		if s.weight.Imm != 0 {
+			f()
+		}
+		return
+	}
+	done := b.newJoin(types.Type{})
+	b.unless(ir.EQ, s.weight, 0, func() { b.jump(done) })
+	f()
+	b.jump(done)
+	b.enter(done)
+}
+
+func (b *builder) extremes(a *wire.Agg, p *ir.Value, s aggSample) {
 	if a.Lowest >= 0 {
 		b.raise(a, p, a.Lowest, b.op(ir.OpXor, s.v, b.konst(1<<63-1)), s)
 	}
@@ -61,9 +85,6 @@ func (b *builder) addSample(a *wire.Agg, p *ir.Value, s aggSample) {
 	}
 	if a.Set >= 0 {
 		b.store(8, p, int64(a.Set), b.konst(1))
-	}
-	if a.Buckets != nil {
-		b.addBucket(a.Buckets, p, s)
 	}
 }
 

@@ -53,7 +53,9 @@ func (s *State) add(c *plan.Container, v, weight int64) {
 		}
 		s.Buckets[b.Index(v)] += uint64(weight)
 	}
-	s.extremes(v, v)
+	if weight != 0 { // one of weight 0 is no value
+		s.extremes(v, v)
+	}
 	s.Count += weight
 	s.Sum += v * weight
 }

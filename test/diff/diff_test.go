@@ -168,6 +168,8 @@ func (c *checker) shrink(f *finding, check func(*checker, []*Program)) *finding 
 }
 
 // TestRegress runs the programs of testdata, each of which differed once.
+//
+// > A value of weight 0 is none: it changes no lowest and no highest one.
 func TestRegress(t *testing.T) {
 	needBPF(t)
 	for _, outlining := range []build.Outlining{build.BySize, build.AlwaysCall} {
