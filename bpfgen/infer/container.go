@@ -127,7 +127,7 @@ func (b *body) key(c *plan.Container, k val, pos plan.Pos) (*tree.Expr, bool) {
 		k = val{comp: true, elems: parts}
 	}
 	e := b.rv(b.fitting(k, t.key, pos), pos)
-	checkKey(e.Type, pos)
+	checkKey(c, e.Type, pos)
 	b.u.widen(&t.key, &t.keyAt, keyType(literals(e)), pos, "key", c)
 	t.keyed = true
 	return convert(e, unmarked(t.key)), true
@@ -184,10 +184,23 @@ func ofElems(t types.Type, f func(types.Type) types.Type) types.Type {
 	return t
 }
 
-func checkKey(t types.Type, pos plan.Pos) {
-	switch t.Kind {
-	case types.Mem:
+func checkKey(c *plan.Container, t types.Type, pos plan.Pos) {
+	if t.Kind == types.Mem {
 		wrong(pos, "a struct cannot be a key: use its fields")
+	}
+	if c.Kind == plan.Table {
+		oneEntryEach(t, pos)
+	}
+}
+
+// oneEntryEach refuses a table's key with a label that gives many numbers one text, as all times of a year: the map would have
+// an entry of each number, where a script sees one key. Aggregations add such entries up; what a table holds cannot be.
+func oneEntryEach(t types.Type, pos plan.Pos) {
+	if name := labelName(t); name == "strftime" || name == "ksym" || t.Label == "names:mode" {
+		refuse(pos, "a table's key with %s, of which many numbers have one text, is made in user space: use the number, or an aggregation, which adds up the entries of one text", inWords(t))
+	}
+	for _, e := range t.Elems {
+		oneEntryEach(e, pos)
 	}
 }
 

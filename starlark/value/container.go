@@ -34,6 +34,7 @@ type base struct {
 	read bool
 	// Scratch for one entry, of the sizes of the layout.
 	key, val []byte
+	texts    starlark.Dict // what keys of the map read as → their bytes: see textkey.go
 }
 
 func (b *base) Decl() *plan.Container { return b.decl }
@@ -99,8 +100,8 @@ func (b *base) name() string {
 
 // lookup gives the value of an entry, nil where there is none.
 func (b *base) lookup(k starlark.Value) (starlark.Value, error) {
-	key, err := b.encodeKey(k)
-	if err != nil {
+	key, err := b.findKey(k)
+	if err != nil || key == nil && k != nil {
 		return nil, err
 	}
 	ok, err := b.be.Lookup(key, b.val)
@@ -124,7 +125,7 @@ func (b *base) decodeKey(key []byte) starlark.Value {
 }
 
 func (b *base) update(k, v starlark.Value) error {
-	key, err := b.encodeKey(k)
+	key, err := b.keyToWrite(k)
 	if err != nil {
 		return err
 	}

@@ -194,6 +194,9 @@ func shape(t *wire.Type) string {
 	case wire.Str:
 		return fmt.Sprintf("a string of at most %d bytes", t.Size-1)
 	case wire.Bytes:
+		if t.Label != "" {
+			return fmt.Sprintf("what %s gives, of an entry that is there", labelWords(t.Label))
+		}
 		return fmt.Sprintf("at most %d bytes", t.Size-wire.BytesTail)
 	case wire.Pointer:
 		return "an address"
@@ -204,15 +207,14 @@ func shape(t *wire.Type) string {
 	case wire.Record_:
 		return "record(" + shapes(t) + ")"
 	}
+	if t.Label != "" {
+		return fmt.Sprintf("what %s gives, of an entry that is there, or its number", labelWords(t.Label))
+	}
 	sign := "an unsigned"
 	if t.Signed {
 		sign = "a signed"
 	}
-	s := fmt.Sprintf("%s %d-bit int", sign, 8*t.Size)
-	if t.Label != "" {
-		s += " (the number that " + t.Label + " names)"
-	}
-	return s
+	return fmt.Sprintf("%s %d-bit int", sign, 8*t.Size)
 }
 
 func shapes(t *wire.Type) string {

@@ -111,8 +111,8 @@ func (t *Table) Remove(k starlark.Value) (bool, error) {
 		_, found, err := t.local.Delete(indexKey(k))
 		return found, err
 	}
-	key, err := t.encodeKey(k)
-	if err != nil {
+	key, err := t.findKey(k)
+	if err != nil || key == nil {
 		return false, err
 	}
 	return t.be.Delete(key)
@@ -128,8 +128,8 @@ func (t *Table) pop(k starlark.Value) (starlark.Value, error) {
 		}
 		return v, nil
 	}
-	key, err := t.encodeKey(k)
-	if err != nil {
+	key, err := t.findKey(k)
+	if err != nil || key == nil {
 		return nil, err
 	}
 	found, err := t.be.Pop(key, t.val)

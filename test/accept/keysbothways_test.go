@@ -2,6 +2,7 @@ package accept
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/startrace/startrace/internal/kernel"
@@ -37,4 +38,67 @@ at_exit(lambda: print("keys", n.items(), n.get(18), n.get("EBADF"), n.get("18"))
 			},
 		},
 	})
+}
+
+// keysOf counts three calls in a table and an aggregation by a key. In the end each key that items() gives must find its
+// entry, and one that no entry can have finds none.
+const keysOf = `
+t, n = table(), count()
+
+def h(e):
+    t[KEY] += 1
+    n[KEY].add()
+    SEEN
+
+probe("syscall:close", h, where = lambda e: e.comm == "wl-raw" and e.args[0] > 2000)
+
+def report():
+    print("items", sorted([str(i) for i in t.items()]), sorted([str(i) for i in n.items()]), len(t))
+    for k in ("nope", "", -1, 1 << 70, (1, 2), None, b"x", True, record(a = 1), "x" * 600):
+        if k in t or (t.get(k), t.get(k, 5), t.pop(k), t.pop(k, 6), t.remove(k), n.get(k)) != (None, 5, None, 6, False, None):
+            print("found", k)
+    for k, v in t.items():
+        ways = [k in t, t[k] == v, t.get(k) == v, n.get(k) == v]
+        t[k] += 1
+        ways.append(t[k] == v + 1)
+        t[k] = 9
+        ways += [t.pop(k) == 9, k not in t, not t.remove(k)]
+        print("ways", all(ways), ways)
+    print("left", len(t))
+
+at_exit(report)
+`
+
+// Keys are what scripts see of them, in a table that a kernel half fills as in one of a user half, and numbers of one text
+// are one key.
+//
+// > * The keys of a table are what a script sees of them: a key of text that `items()` gives finds its entry. Where many numbers have
+// >   one text (`strftime`, `ksym` and `names(v, "mode")`), a handler with such a key of a table runs in user space, and `kernel=` refuses it: a map would have an
+// >   entry of each number. Aggregations add such entries up.
+// > `t[k]` of a missing key ends the handler (counted); `get` and `pop` give None; `t[k] += n` starts at 0, and so do
+// > the other operators.
+func TestTableKeysBothWays(t *testing.T) {
+	needTracing(t)
+	for i, key := range []string{
+		"e.args.fd", "errno(e.ret)", "signal(e.args.fd & 15)", `names(e.args.fd, "O_")`, "inet(e.args.fd)", "dev_name(e.args.fd)", "syscall_name(e.args.fd & 15)",
+		"e.func", "e.comm", "e.probe", `strftime("%Y", e.time)`, `names(e.args.fd, "mode")`, "ksym(e.args.fd)", "(errno(e.ret), e.comm)", "(inet(e.args.fd), e.args.fd, e.func)",
+	} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if testing.Short() && i%5 != 3 {
+				t.Skip("needs the long form")
+			}
+			outputs := map[string]string{}
+			for _, seen := range []string{"", `print("seen")`} {
+				text := strings.NewReplacer("KEY", key, "SEEN", seen).Replace(keysOf)
+				e, _ := traced(t, text, []string{"-q"}, "raw", rawCall(t, "close", ",801"), rawCall(t, "close", ",802"), rawCall(t, "close", ",801"))
+				outputs[seen] = strings.ReplaceAll(e.stdout, "seen\n", "")
+				if !strings.Contains(e.stdout, "ways True") || strings.Contains(e.stdout, "ways False") || strings.Contains(e.stdout, "found") || !strings.Contains(e.stdout, "left 0") {
+					t.Errorf("%s with %q: %s%s", key, seen, e.stdout, e.stderr)
+				}
+			}
+			if kernel, user := outputs[""], outputs[`print("seen")`]; kernel != user {
+				t.Errorf("the kernel half gives\n%sthe user half\n%s", kernel, user)
+			}
+		})
+	}
 }
