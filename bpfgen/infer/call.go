@@ -164,7 +164,7 @@ func (b *body) inlined(f *frame, block *tree.Block, falls bool, pos plan.Pos) va
 		e := b.rv(r.v, r.stmt.Pos)
 		var ok bool
 		if t, ok = types.Join(t, signless(e, t)); !ok {
-			refuse(r.stmt.Pos, "this returns %s, elsewhere %s: a function in a kernel half returns one kind of value, or None", r.v.describe(), t)
+			refuse(r.stmt.Pos, "this returns %s, elsewhere %s: a function in a kernel half returns one kind of value, or None", returnedInWords(r.v), inWords(t))
 		}
 	}
 	for _, r := range f.returns {

@@ -327,7 +327,7 @@ func (b *body) update(c *plan.Container, k val, op string, v val, pos plan.Pos) 
 	b.wrote(c, pos)
 	ve := b.num(v, pos)
 	if t := b.value(c, updated(op, ve.Type), pos); t.Kind != types.Int {
-		wrong(pos, "%s= changes ints, but the values of %s are %s", op, name(c), t)
+		wrong(pos, "%s= changes ints, but the values of %s are %s", op, name(c), inWords(t))
 	}
 	switch op {
 	case "-":
@@ -445,7 +445,7 @@ func (b *body) cellMethod(c *plan.Container, m string, args []arg, pos plan.Pos)
 		b.wrote(c, pos)
 		e := b.num(n, pos)
 		if t := b.value(c, updated("+", e.Type), pos); t.Kind != types.Int {
-			wrong(pos, "add changes ints, but %s holds %s", name(c), t)
+			wrong(pos, "add changes ints, but %s holds %s", name(c), inWords(t))
 		}
 		b.emit(&tree.Stmt{Op: tree.SCellAdd, Int: int64(c.ID), Str: "+", Exprs: []*tree.Expr{e}, Pos: pos})
 		return noneVal()

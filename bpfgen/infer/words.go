@@ -36,6 +36,14 @@ func inWords(t types.Type) string {
 	return t.String()
 }
 
+// returnedInWords names what a function returns; of a tuple or record also its parts.
+func returnedInWords(v val) string {
+	if v.comp {
+		return inWords(v.typ())
+	}
+	return v.describe()
+}
+
 // labelInWords names what readers see of a value with a label.
 func labelInWords(label string) string {
 	name, of, _ := strings.Cut(label, ":")
