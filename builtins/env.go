@@ -65,6 +65,7 @@ type Env struct {
 	containers []value.Container
 	points     *pointMaker
 	spelled    expressionParts
+	typedTexts map[string]string // what was given for flags, with their titles
 	strMax     int
 	stacks     int
 	formats    map[string]*format.Format

@@ -133,6 +133,9 @@ func (e *Env) flagValue(th *starlark.Thread, f *Flag) (starlark.Value, error) {
 	if err == nil {
 		err = f.inRange(v, text)
 	}
+	if f.Type == starlark.Universe["str"] {
+		e.typed(f, text)
+	}
 	return v, err
 }
 

@@ -19,6 +19,7 @@ func (Idle) After(time.Duration, starlark.Callable) error { return nil }
 func (Idle) AtExit(starlark.Callable) error               { return nil }
 func (Idle) Exit(int)                                     {}
 func (Idle) Out() io.Writer                               { return io.Discard }
+func (Idle) Announce(string)                              {}
 func (Idle) Now() int64                                   { return 0 }
 func (Idle) EventTime() (int64, bool)                     { return 0, false }
 func (Idle) Wall(int64) time.Time                         { return time.Time{} }

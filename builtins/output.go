@@ -19,6 +19,13 @@ of a file forges no line.`,
 		call: printCall,
 	},
 	{
+		Name: "announce", Family: "output",
+		Signature: "announce(text)",
+		Doc: `Tells on standard error what is being done, and what will end it: announce("Tracing writes") writes "Tracing writes; press ^C to
+finish", with -c "Tracing writes until the command ends". It is a message and no result: -q leaves it out.`,
+		call: announceCall,
+	},
+	{
 		Name: "printf", Family: "output",
 		Signature: "printf(format, *values)",
 		Doc:       `Prints by a format with the verbs of C and Go, widths and precisions: printf("%-16s %6d %#o %5.2f\n", …).`,
@@ -59,6 +66,17 @@ func printCall(e *Env, c *call) (starlark.Value, error) {
 		e.out = e.appendText(e.out, v)
 	}
 	return e.write(append(e.out, '\n'))
+}
+
+func announceCall(e *Env, c *call) (starlark.Value, error) {
+	var text string
+	if err := c.unpack("text", &text); err != nil {
+		return nil, err
+	}
+	if !e.Muted {
+		e.Runtime.Announce(string(format.AppendEscaped(nil, e.shown(text), e.Escape)))
+	}
+	return starlark.None, nil
 }
 
 // appendText appends str(v), the strings escaped.

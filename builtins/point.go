@@ -89,7 +89,7 @@ func ParsePattern(text string, pos plan.Pos) (*plan.Pattern, error) {
 	if before, after, several := strings.Cut(text, ","); several && !strings.HasPrefix(name, "u") { // not of C++
 		if second, _, point := strings.Cut(strings.TrimSpace(after), ":"); point {
 			if _, is := Provider(second); is {
-				return nil, fmt.Errorf("%q: several points are a list: [%q, %q]", text, strings.TrimSpace(before), strings.TrimSpace(after))
+				return nil, &severalPoints{text, strings.TrimSpace(before), strings.TrimSpace(after)}
 			}
 		}
 	}

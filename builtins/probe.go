@@ -118,7 +118,7 @@ func probeCall(e *Env, c *call) (starlark.Value, error) {
 	p := &Probe{}
 	p.variable, p.pos = e.CallAt(c.pos())
 	var err error
-	if p.points, err = toPoints(points, p.pos); err != nil {
+	if p.points, err = e.pointsAt(points, p.pos); err != nil {
 		return nil, fmt.Errorf("probe: %w", err)
 	}
 	for _, f := range []struct {

@@ -23,6 +23,8 @@ type Runtime interface {
 	Exit(code int)
 	// Out takes what print and printf write: a whole line or a part of one.
 	Out() io.Writer
+	// Announce tells on standard error what is being done, and what will end it.
+	Announce(text string)
 	// Now is the time.
 	Now() int64
 	// EventTime is the time of the event that is being delivered; false

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"io"
 	"time"
 
@@ -62,6 +63,21 @@ func (w lineWriter) Write(line []byte) (int, error) {
 	w.out.buf = w.printer.AppendLine(w.out.buf, line)
 	w.out.full()
 	return len(line), nil
+}
+
+func (r runtime) Announce(text string) { r.messagef("%s%s", text, r.ending()) }
+
+// ending says what will end the run, behind words such as "Tracing writes".
+func (s *session) ending() string {
+	switch {
+	case s.Command != "" && s.Duration > 0:
+		return fmt.Sprintf(" until the command ends, at most for %v", s.Duration)
+	case s.Command != "":
+		return " until the command ends"
+	case s.Duration > 0:
+		return fmt.Sprintf(" for %v", s.Duration)
+	}
+	return "; press ^C to finish"
 }
 
 func (r runtime) Now() int64 { return int64(stream.Now()) }

@@ -70,6 +70,7 @@ func (h *Host) explain(err error) error {
 	var usage *builtins.UsageError
 	var found Errors
 	var eval *starlark.EvalError
+	var placed *builtins.PlacedError
 	switch {
 	case errors.As(err, &exit):
 		return exit
@@ -77,6 +78,8 @@ func (h *Host) explain(err error) error {
 		return usage
 	case errors.As(err, &found):
 		return found
+	case errors.As(err, &placed):
+		return Errors{{Pos: placed.Pos, Msg: placed.Err.Error(), Cause: placed.Err}}
 	case errors.As(err, &eval):
 		return Errors{evalError(eval)}
 	}

@@ -49,6 +49,7 @@ func (r *testRuntime) AtExit(fn starlark.Callable) error {
 
 func (r *testRuntime) Exit(code int)            { r.exit = code }
 func (r *testRuntime) Out() io.Writer           { return &r.out }
+func (r *testRuntime) Announce(string)          {}
 func (r *testRuntime) Now() int64               { return 5_000_000_000 }
 func (r *testRuntime) EventTime() (int64, bool) { return r.event, r.event != 0 }
 func (r *testRuntime) Wall(mono int64) time.Time {

@@ -220,7 +220,7 @@ at_exit(lambda: [printf("tid %d ran %d of %d\n", tid, runs[tid].value, n) for ti
 // Of three threads on one CPU two wait at any time but the end.
 func TestRunqlen(t *testing.T) {
 	e, _ := tool(t, []string{"runqlen", "-F", "999"}, "spin", "3", "1s")
-	if !strings.HasPrefix(e.stdout, "Sampling the length of run queues; press ^C to finish\n\nwaiting:\n") {
+	if !strings.HasPrefix(e.stdout, "waiting:\n") || !strings.Contains(e.stderr, "Sampling the length of run queues until the command ends\n") {
 		t.Errorf("got %s", excerpt(e.stdout))
 	}
 	long := 0
