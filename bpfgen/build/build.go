@@ -123,7 +123,7 @@ func (s *Shared) Program(p *tree.Program, stack int, o Outlining) (code *Code, e
 	for again := true; again; again = b.again {
 		b = newBuilder(s, p)
 		b.budget = stack
-		b.family = &family{callees: findCallees(p, o, b.locals), names: map[string]bool{p.Name: true}, calledLoops: loops}
+		b.family = &family{callees: findCallees(p, o, b.locals), names: map[string]bool{p.Name: true}, calledLoops: loops, loopsInAll: -1}
 		b.program()
 	}
 	b.f.Prune()
@@ -192,6 +192,7 @@ type family struct {
 	calledLoops map[*tree.Stmt]bool
 	again       bool
 	reports     []Call // of them
+	loopsInAll  int    // of the program; -1: not counted yet
 }
 
 func newBuilder(s *Shared, p *tree.Program) *builder {
@@ -201,7 +202,7 @@ func newBuilder(s *Shared, p *tree.Program) *builder {
 		inlines: map[int64]*inline{},
 		uses:    usesOf(s, p), locals: countLocals(p), lazy: map[int64]*tree.Expr{}, lent: map[*subprogram]*region{},
 		given:  map[*tree.Expr]*ir.Value{},
-		family: &family{callees: &callees{}},
+		family: &family{callees: &callees{}, loopsInAll: -1},
 	}
 }
 

@@ -95,6 +95,37 @@ func (b *builder) loopBody(s *tree.Stmt, l *loop, ls loopState) {
 	b.begin(done)
 	b.jump(l.exit)
 	b.enter(l.exit)
+	if computed(s) && b.severalLoops() {
+		b.forgetVars(ls.vars)
+	}
+}
+
+// forgetVars makes the verifier forget what variables are behind a loop that ends
+// after any number of rounds. It knows a sum after each of them, and would follow
+// what comes behind once for each: another loop some thousand times.
+func (b *builder) forgetVars(vars []int64) {
+	for _, i := range vars {
+		if v := b.variable(i); v.t.Kind != types.Bot && isPlain(v.t) && b.reached[b.cur] {
+			b.setVar(i, b.forgotten(v))
+		}
+	}
+}
+
+// severalLoops reports whether the program has more than one.
+func (b *builder) severalLoops() bool {
+	if b.loopsInAll < 0 {
+		b.loopsInAll = 0
+		count := func(s *tree.Stmt) {
+			if s.Op == tree.SFor {
+				b.loopsInAll++
+			}
+		}
+		walkBlock(b.prog.Body, count, func(*tree.Expr) {})
+		for _, v := range b.prog.Variants {
+			walkBlock(v.Body, count, func(*tree.Expr) {})
+		}
+	}
+	return b.loopsInAll > 1
 }
 
 // parts reports whether there are several ways through a body.
