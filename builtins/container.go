@@ -1,6 +1,7 @@
 package builtins
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -276,6 +277,9 @@ func groupCall(e *Env, c *call) (starlark.Value, error) {
 		if !e.release(member) {
 			return nil, fmt.Errorf("group: %s belongs to another group, make one for each", name)
 		}
+		if member.Used() {
+			return nil, fmt.Errorf("group: %s has been added to: make the group before, and add to its member", name)
+		}
 		member.Decl().Name = name
 		d.Members = append(d.Members, plan.GroupMember{Name: name, Agg: member.Decl()})
 	}
@@ -288,7 +292,11 @@ func groupCall(e *Env, c *call) (starlark.Value, error) {
 	if len(d.Members) == 0 {
 		return nil, fmt.Errorf("group: no aggregations, want group(reads = count(), …)")
 	}
-	return e.declare(c, d, func() value.Container { return value.NewAgg(d) }), nil
+	g := e.declare(c, d, func() value.Container { return value.NewAgg(d) })
+	for _, m := range d.Members {
+		m.Agg.Group = cmp.Or(d.Name, "the group")
+	}
+	return g, nil
 }
 
 // release takes a container out of the plan: a member of a group lives in the

@@ -11,11 +11,11 @@ import (
 func (u *unit) checkColumns() {
 	for id := range u.used {
 		t := u.conts[id]
-		if len(t.c.By) == 0 || !t.keyed || t.fixed || t.key.Kind == types.Record {
+		if len(t.c.By) == 0 || !t.keyed || t.fixed {
 			continue
 		}
 		parts := len(t.present)
-		if parts == 1 && t.key.Kind == types.Tuple {
+		if parts == 1 && (t.key.Kind == types.Tuple || t.key.Kind == types.Record) {
 			parts = len(t.key.Elems)
 		}
 		if parts != len(t.c.By) {

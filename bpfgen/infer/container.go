@@ -486,6 +486,9 @@ func (b *body) rowMethod(r *row, m string, args []arg, pos plan.Pos) val {
 	if m != "add" {
 		refuse(pos, "a kernel half only adds to an aggregation: .add(…), not .%s", m)
 	}
+	if why := r.c.Alone(); why != "" {
+		wrong(pos, "%s", why)
+	}
 	if r.c.Kind == plan.Group && r.member == nil {
 		wrong(pos, "a group has no add: its members do, %s.%s.add(…)", name(r.c), r.c.Members[0].Name)
 	}

@@ -1,5 +1,7 @@
 package plan
 
+import "fmt"
+
 // Kind is the kind of a container.
 type Kind uint8
 
@@ -53,7 +55,16 @@ type Container struct {
 	Step     int64         // lhist
 	Init     Value         // cell: the first value
 	Members  []GroupMember // group
+	Group    string        // the name of the group that it is a member of; "" for none
 	Pos      Pos
+}
+
+// Alone says why a member of a group is not used without it; "" where c is none.
+func (c *Container) Alone() string {
+	if c.Group == "" {
+		return ""
+	}
+	return fmt.Sprintf("the %s is the member %s of %s, which holds its values: write %s.%[2]s or %[3]s[…].%[2]s", c.Kind, c.Name, c.Group, c.Group)
 }
 
 // DefaultSize is the number of entries of a keyed container.

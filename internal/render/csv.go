@@ -16,8 +16,9 @@ func (p *Printer) appendTableCSV(dst []byte, t *Table, rows []Row) ([]byte, erro
 	w := csv.NewWriter(&b)
 	if flat := t.flat(rows); len(flat) > 0 {
 		p.header = writeHeader(w, p.header, t.csvHeader(rows, flat))
+		width := len(t.csvKeyNames(rows))
 		for _, r := range rows {
-			line := append([]string{t.Name}, t.csvKey(r)...)
+			line := append([]string{t.Name}, csvKey(r, width)...)
 			for _, c := range flat {
 				line = append(line, csvText(c.get(r)))
 			}
@@ -42,7 +43,7 @@ func (p *Printer) writeHistograms(w *csv.Writer, t *Table, rows []Row) {
 				continue
 			}
 			for _, bucket := range h.tuple() {
-				line := append([]string{qualified(t.Name, c.Name)}, t.csvKey(r)...)
+				line := append([]string{qualified(t.Name, c.Name)}, csvKey(r, len(names)-1)...)
 				for _, f := range bucket.(Object) {
 					line = append(line, csvText(f.Value))
 				}
@@ -94,9 +95,11 @@ func (t *Table) csvKeyNames(rows []Row) (out []string) {
 	return out
 }
 
-func (t *Table) csvKey(r Row) (out []string) {
-	for _, v := range r.Key {
-		out = append(out, csvText(v))
+// csvKey gives the fields of a key, as many as the header names.
+func csvKey(r Row, width int) []string {
+	out := make([]string, width)
+	for i, v := range r.Key {
+		out[i] = csvText(v)
 	}
 	return out
 }

@@ -23,7 +23,11 @@ func appendTableJSON(dst []byte, t *Table, rows []Row) ([]byte, error) {
 		dst = appendJSONString(dst, t.Name)
 		if t.Keyed {
 			dst = append(dst, `,"key":`...)
-			dst = appendKeyJSON(dst, t.By, r.Key)
+			by := t.By
+			if len(by) == 0 {
+				by = r.Names
+			}
+			dst = appendKeyJSON(dst, by, r.Key)
 		}
 		dst = appendValuesJSON(dst, t, r)
 		dst = append(dst, "}\n"...)

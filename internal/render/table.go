@@ -65,6 +65,7 @@ type Column struct {
 // A Row is one key and its values.
 type Row struct {
 	Key    []Value
+	Names  []string // of the parts of this key, where rows have different ones
 	Values []Value
 }
 

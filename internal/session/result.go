@@ -2,6 +2,7 @@ package session
 
 import (
 	"go.starlark.net/starlark"
+	"slices"
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/plan"
@@ -53,11 +54,8 @@ func (s *session) snapshotTable(snapshot *value.Snapshot) *render.Table {
 	for _, e := range snapshot.Entries() {
 		row := render.Row{}
 		if e.Key != nil {
-			key, names := keyColumns(e.Key)
-			if t.By == nil {
-				t.By = names
-			}
-			row.Key, t.Keyed = key, true
+			row.Key, row.Names = keyColumns(e.Key)
+			t.Keyed = true
 		}
 		for i, c := range columns {
 			row.Values = append(row.Values, aggValue(c, &e.States[i]))
@@ -67,7 +65,23 @@ func (s *session) snapshotTable(snapshot *value.Snapshot) *render.Table {
 	if len(t.Rows) == 0 && !s.keyed(decl) {
 		t.Rows = emptyRow(columns)
 	}
+	nameColumns(t)
 	return t
+}
+
+// nameColumns takes the names of the columns from keys that are records, where by=
+// names none and they all have the same.
+func nameColumns(t *render.Table) {
+	if t.By != nil || len(t.Rows) == 0 {
+		return
+	}
+	names := t.Rows[0].Names
+	for _, r := range t.Rows {
+		if !slices.Equal(r.Names, names) {
+			return
+		}
+	}
+	t.By = names
 }
 
 // keyed reports whether an aggregation has keys, as far as is known before it
@@ -118,11 +132,9 @@ func itemsTable(name string, by []string, kind string, items []starlark.Tuple) *
 	t := &render.Table{Name: name, Kind: kind, By: by, Keyed: true, Columns: make([]render.Column, 1)}
 	for _, kv := range items {
 		key, names := keyColumns(kv[0])
-		if t.By == nil {
-			t.By = names
-		}
-		t.Rows = append(t.Rows, render.Row{Key: key, Values: []render.Value{plainValue(kv[1])}})
+		t.Rows = append(t.Rows, render.Row{Key: key, Names: names, Values: []render.Value{plainValue(kv[1])}})
 	}
+	nameColumns(t)
 	return t
 }
 

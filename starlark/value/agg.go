@@ -36,10 +36,11 @@ type Agg struct {
 }
 
 var (
-	_ Container         = (*Agg)(nil)
-	_ starlark.Mapping  = (*Agg)(nil)
-	_ starlark.Sequence = (*Agg)(nil)
-	_ starlark.HasAttrs = (*Agg)(nil)
+	_ Container          = (*Agg)(nil)
+	_ starlark.Mapping   = (*Agg)(nil)
+	_ starlark.Container = (*Agg)(nil)
+	_ starlark.Sequence  = (*Agg)(nil)
+	_ starlark.HasAttrs  = (*Agg)(nil)
 )
 
 // NewAgg makes the aggregation or group of a declaration.
@@ -62,8 +63,22 @@ func (a *Agg) BindAgg(be Backend, d *Decoder, shape *wire.Agg) {
 	a.val = make([]byte, shape.ValueSize())
 }
 
+// usable is an error for a member of a group, used without it.
+func (a *Agg) usable() error {
+	if why := a.decl.Alone(); why != "" {
+		return errors.New(why)
+	}
+	return nil
+}
+
+// Used reports whether user code has added to it.
+func (a *Agg) Used() bool { return len(a.local.entries) > 0 }
+
 // Snapshot reads everything since the last take or clear.
 func (a *Agg) Snapshot() (*Snapshot, error) {
+	if err := a.usable(); err != nil {
+		return nil, err
+	}
 	a.read = true
 	return a.Peek()
 }
@@ -98,19 +113,29 @@ func (a *Agg) collect() (out *Snapshot, raw map[string][]State, err error) {
 func (a *Agg) collectEntry(out *Snapshot, raw map[string][]State, key, val []byte) error {
 	states := a.readValue(val)
 	raw[string(key)] = states
-	since := make([]State, len(states))
+	since := a.since(key, states)
+	if since == nil {
+		return nil
+	}
+	return out.merge(a.decodeKey(key), since)
+}
+
+// since is what was added to the entry of a map since the last take; nil: nothing,
+// and the entry is there for its place only.
+func (a *Agg) since(key []byte, states []State) []State {
 	old, fresh := a.taken[string(key)], false
+	out := make([]State, len(states))
 	for i, c := range columnsOf(a.decl) {
-		since[i] = states[i].clone()
+		out[i] = states[i].clone()
 		if old != nil {
-			since[i].subtract(&old[i])
+			out[i].subtract(&old[i])
 		}
-		fresh = fresh || !since[i].empty(c.Kind)
+		fresh = fresh || !out[i].empty(c.Kind)
 	}
 	if !fresh && (old != nil || a.switched || a.unkeyed()) {
 		return nil
 	}
-	return out.merge(a.decodeKey(key), since)
+	return out
 }
 
 // one reads the entry of a key as it was written; nil where there is none.
@@ -141,25 +166,23 @@ func (a *Agg) encodeIfShaped(key starlark.Value) ([]byte, error) {
 
 func (a *Agg) oneRaw(raw []byte, key starlark.Value) ([]State, error) {
 	a.read = true
-	out := make([]State, len(columnsOf(a.decl)))
 	found, err := a.be.Lookup(raw, a.val)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", a, err)
 	}
+	var out []State
 	if found {
-		out = a.readValue(a.val)
-		for i, old := range a.taken[string(raw)] {
-			out[i].subtract(&old)
-		}
+		out = a.since(raw, a.readValue(a.val))
 	}
 	i, err := a.local.find(foldKey(key))
-	if err != nil || i < 0 && !found {
-		return nil, err
+	if err != nil || i < 0 {
+		return out, err
 	}
-	if i >= 0 {
-		for col := range out {
-			out[col].Merge(&a.local.entries[i].States[col])
-		}
+	if out == nil {
+		out = make([]State, len(columnsOf(a.decl)))
+	}
+	for col := range out {
+		out[col].Merge(&a.local.entries[i].States[col])
 	}
 	return out, nil
 }
@@ -197,6 +220,9 @@ func (a *Agg) add(key starlark.Value, col int, v, weight int64) error {
 	if c := columnsOf(a.decl)[col]; weight < 0 && c.Kind.HasBuckets() {
 		return fmt.Errorf("a weight of %d: a %s counts values, so that a weight is at least 0", weight, c.Kind)
 	}
+	if err := a.checkColumns(key); err != nil {
+		return err
+	}
 	folded := foldKey(key)
 	if n := len(a.local.entries); n > 0 && (folded == nil) != (a.local.entries[n-1].Key == nil) {
 		return fmt.Errorf("%s is used with and without a key", a)
@@ -216,10 +242,28 @@ func (a *Agg) add(key starlark.Value, col int, v, weight int64) error {
 	return nil
 }
 
+// Has is `k in a`: a[k] is a place to add to, also where there is no entry.
+func (a *Agg) Has(k starlark.Value) (bool, error) {
+	if _, err := k.Hash(); err != nil {
+		return false, fmt.Errorf("key of %s: %w", a, err)
+	}
+	if err := a.usable(); err != nil {
+		return false, err
+	}
+	if foldKey(k) == nil {
+		return false, nil
+	}
+	states, err := a.one(k)
+	return states != nil, err
+}
+
 // Get is a[k]: a place to add to, whether there is an entry or not.
 func (a *Agg) Get(k starlark.Value) (starlark.Value, bool, error) {
 	if _, err := k.Hash(); err != nil {
 		return nil, false, fmt.Errorf("key of %s: %w", a, err)
+	}
+	if err := a.usable(); err != nil {
+		return nil, false, err
 	}
 	return &place{a, k, a.member()}, true, nil
 }

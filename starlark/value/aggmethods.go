@@ -153,6 +153,9 @@ var aggMethods = map[string]methodFunc[*Agg]{
 
 // Attr gives a method, a group's member, or what the place without a key has.
 func (a *Agg) Attr(name string) (starlark.Value, error) {
+	if err := a.usable(); err != nil {
+		return nil, err
+	}
 	if m := a.memberPlace(nil, name); m != nil {
 		return m, nil
 	}

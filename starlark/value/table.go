@@ -77,6 +77,9 @@ func (t *Table) renew(k, v starlark.Value) error {
 
 // setLocal is SetKey of such a table. It has as much room as one in the kernel.
 func (t *Table) setLocal(k, v starlark.Value) error {
+	if err := t.checkColumns(k); err != nil {
+		return err
+	}
 	k = indexKey(k)
 	_, found, err := t.local.Get(k)
 	switch {
