@@ -15,9 +15,11 @@ import (
 // others that are attached there. SpanExit forgets threads that end, and comes
 // after all others. A probe that itself looks at threads that end has one of its
 // own, SpanExit with its number, so that attaching the probe keeps the order.
+// CallExec closes the calls of user code that exec leaves.
 const (
 	SpanExec = "span_exec"
 	SpanExit = "span_exit"
+	CallExec = "call_exec"
 )
 
 // execPoint and exitPoint are the tracepoints sched:… of both.
@@ -36,11 +38,14 @@ type threadProgram struct {
 func (g *generator) addThreadPrograms(u *tree.Unit) {
 	g.threads = map[*tree.Program]threadProgram{}
 	// A tree that is generated again has them already.
-	u.Programs = slices.DeleteFunc(u.Programs, func(p *tree.Program) bool { return p.Name == SpanExec || IsSpanExit(p) })
+	u.Programs = slices.DeleteFunc(u.Programs, func(p *tree.Program) bool { return p.Name == SpanExec || p.Name == CallExec || IsSpanExit(p) })
 	seeing := seeExits(u)
-	var all []int
+	var all, calls []int
 	exits := map[int][]int{} // by probe
 	for i, s := range u.Spans {
+		if s.Nested && s.User {
+			calls = append(calls, i)
+		}
 		if s.Key.Kind != types.Bot || s.Nested {
 			continue
 		}
@@ -50,6 +55,9 @@ func (g *generator) addThreadPrograms(u *tree.Unit) {
 			probe = s.Probe
 		}
 		exits[probe] = append(exits[probe], i)
+	}
+	if len(calls) > 0 {
+		g.addThreadProgram(CallExec, -1, execPoint, threadProgram{g.shared.CallExec, calls})
 	}
 	if len(all) == 0 {
 		return

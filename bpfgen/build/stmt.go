@@ -175,3 +175,9 @@ func (b *builder) countSite(s tree.Site) {
 	b.Uses[tree.MapSites] = true
 	b.cur.AddImm(ir.OpCountSite, b.pos, int64(b.Site(s)))
 }
+
+// countSiteBy counts n things at once.
+func (b *builder) countSiteBy(s tree.Site, n *ir.Value) {
+	b.Uses[tree.MapSites] = true
+	b.op(ir.OpAtomicAdd64, b.mapValue(tree.MapSites, 8*int64(b.Site(s))), n)
+}

@@ -50,6 +50,29 @@ func (s *Shared) SpanExec(p *tree.Program, spans []int) (*ir.Func, error) {
 	return b.f, b.f.Check()
 }
 
+// CallExec builds the program that closes the calls of a thread that executes
+// another program: they never end. It belongs at raw tracepoint
+// sched_process_exec, before the new program's first instruction. The task is the
+// same before and after, whichever thread of a process it was.
+func (s *Shared) CallExec(p *tree.Program, spans []int) (*ir.Func, error) {
+	b := newBuilder(s, p)
+	b.budget = DefaultStack
+	task := b.helperOnce("task_raw", helperGetCurrentTask)
+	b.tgid()
+	for _, i := range spans {
+		p.Attach.Span = i
+		_, name := b.span()
+		key := b.alloc(layout.NestedKey)
+		b.store(8, b.addr(key, 0), 0, task)
+		first, zero := b.nestedLookup(name, key, b.konst(0)), b.konst(0)
+		b.dropStale(name, key, first, b.open(first), zero)
+		b.release(key)
+	}
+	b.ret()
+	b.f.Prune()
+	return b.f, b.f.Check()
+}
+
 // moveEntry moves the entry of a span to another key. One that is not open has
 // nothing to be moved.
 func (b *builder) moveEntry(i int, from, to *region) {

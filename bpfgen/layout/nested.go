@@ -14,8 +14,10 @@ const (
 	// NestedFrame and NestedPlace tell whose entry it is.
 	NestedFrame = 8
 	NestedPlace = 16
+	// NestedReturn is the return address of a call of user code.
+	NestedReturn = 24
 	// NestedSlots is where the slots begin.
-	NestedSlots = 24
+	NestedSlots = 32
 	// NestedKey is the size of the key.
 	NestedKey = 16
 )

@@ -154,6 +154,8 @@ type Span struct {
 	// Nested keeps the entries of calls by thread and depth (SSpanEnter): the
 	// calls of functions nest, those of the system do not.
 	Nested bool
+	// User calls are those of user code: exec leaves them.
+	User bool
 	// MaxDepth is how many calls of one stack are seen to end, 0: all.
 	MaxDepth int
 	// Syscalls are the numbers that the span covers, sorted; nil for all.

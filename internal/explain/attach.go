@@ -112,6 +112,8 @@ func own(name string) string {
 	switch name {
 	case bpfgen.SpanExit:
 		return "; forgets the open calls of threads that end"
+	case bpfgen.CallExec:
+		return "; closes the calls that a thread is in when it executes another program"
 	case "span_exec":
 		return "; keeps the open call of a thread whose number exec changes"
 	case "follow_fork":

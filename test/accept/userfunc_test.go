@@ -237,9 +237,35 @@ at_exit(lambda: [print("began", k, n) for k, n in depths.items()])
 	if got := linesWith(e.stdout, "ended"); len(got) != 1 || got[0] != "ended negative" {
 		t.Errorf("ended: %q", got)
 	}
-	// The outermost of the last round looks like a call that negative replaced.
-	if starts, ends := e.unended(t); starts < 4*rounds-1 || starts > 4*rounds || ends != 0 {
+	if starts, ends := e.unended(t); starts != 4*rounds || ends != 0 {
 		t.Errorf("%d starts without an end, %d ends without a start, want %d and 0", starts, ends, 4*rounds)
+	}
+}
+
+// However many calls a longjmp leaves, the call that goes on ends with its own depth, and those of the frame to which it
+// went begin with theirs.
+//
+// > It does not matter how many calls are left at once.
+func TestUserLongjmpOfMany(t *testing.T) {
+	for _, depth := range []int{1, 31, 32, 33, 55} {
+		e := onTarget(t, "calls", `probe("ufunc:BIN:{vault,leap,negative}", lambda e: print("call", e.func, e.args[0], e.depth))`,
+			"vaults", strconv.Itoa(depth))
+		equalLines(t, sorted(e.stdout, "call"), []string{
+			fmt.Sprintf("call vault %d 0", depth), "call negative 1 0", "call negative 2 0", "call negative 3 0"})
+		if starts, ends := e.unended(t); starts != 2*(depth+1) || ends != 0 {
+			t.Errorf("%d starts without an end, %d ends without a start, want %d and 0", starts, ends, 2*(depth+1))
+		}
+	}
+}
+
+// A call that exec leaves is not open in the new program, and is counted.
+//
+// > A call that is open when its thread executes another program has ended without a return, too.
+func TestUserCallsAcrossExec(t *testing.T) {
+	e := onTarget(t, "calls", `probe("ufunc:BIN:{executes,factorial}", lambda e: print("call", e.func, e.args[0], e.depth))`, "executes")
+	equalLines(t, sorted(e.stdout, "call"), []string{"call factorial 1 2", "call factorial 2 1", "call factorial 3 0"})
+	if starts, ends := e.unended(t); starts != 1 || ends != 0 {
+		t.Errorf("%d starts without an end, %d ends without a start, want 1 and 0", starts, ends)
 	}
 }
 
@@ -276,13 +302,13 @@ func TestUserCoroutines(t *testing.T) {
 // > In programs of Go, C++ and Rust no return address is ever replaced: Go moves its stacks, and exceptions find
 // > their way by return addresses, so a return probe would end the program.
 func TestUserExceptions(t *testing.T) {
-	const rounds, depth = 20, 20
+	const rounds, depth = 20, 200
 	for _, probes := range []string{
 		`probe("ufunc:BIN:{caught,thrown}", lambda e: print("call", e.func, e.args[0], e.ret, e.depth))`,
-		`probe("uretprobe:BIN:{caught,thrown}", lambda e: print("call", e.func, 20, e.ret, 0))`,
+		`probe("uretprobe:BIN:{caught,thrown}", lambda e: print("call", e.func, 200, e.ret, 0))`,
 	} {
 		e := onTarget(t, "thrower", probes, strconv.Itoa(rounds), strconv.Itoa(depth))
-		if got := linesWith(e.stdout, "call"); len(got) != rounds || got[0] != "call caught 20 42 0" {
+		if got := linesWith(e.stdout, "call"); len(got) != rounds || got[0] != "call caught 200 42 0" {
 			t.Errorf("%d lines: %q", len(got), excerpt(e.stdout))
 		}
 		if starts, ends := e.unended(t); strings.Contains(probes, "ufunc") && (starts != rounds*(depth+1) || ends != 0) {

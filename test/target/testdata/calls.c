@@ -96,6 +96,31 @@ static void leaps(long n)
 	negative(7);
 }
 
+PROBED long vault(int depth)
+{
+	if (setjmp(back) == 0)
+		leap(depth);
+	return depth;
+}
+
+// vaults leaves n calls at once, first to a call that goes on, then to main's frame.
+static void vaults(long n)
+{
+	vault((int)n);
+	negative(1);
+	if (setjmp(back) == 0)
+		leap((int)n);
+	negative(2);
+	negative(3);
+}
+
+// executes leaves its call by executing the program anew.
+PROBED long executes(long n)
+{
+	execl("/proc/self/exe", "calls", "factorial", "3", NULL);
+	return n;
+}
+
 static void signals(long n)
 {
 	static char stack[1 << 16];
@@ -167,6 +192,10 @@ int main(int argc, char **argv)
 		tails(n);
 	else if (!strcmp(what, "leaps"))
 		leaps(n);
+	else if (!strcmp(what, "vaults"))
+		vaults(n);
+	else if (!strcmp(what, "executes"))
+		executes(n);
 	else if (!strcmp(what, "signals"))
 		signals(n);
 	else if (!strcmp(what, "coroutines"))
