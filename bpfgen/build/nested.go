@@ -31,12 +31,12 @@ type nested struct {
 // that many are stale the others are found by halving.
 const maxStale = 32
 
-// maxHalvings is enough for any number of open calls.
-const maxHalvings = 32
+// maxHalvings is enough for a million open calls, more than a map of entries holds.
+const maxHalvings = 20
 
 // maxDropped bounds how many stale entries are deleted at once. Those that are
 // left in the map are not open, and the next calls of their depths replace them.
-const maxDropped = 128
+const maxDropped = 32
 
 // identity is the thread, the frame and the place of a call.
 func (b *builder) identity(s *tree.Stmt) (key *region, frame, place *ir.Value) {
