@@ -245,7 +245,9 @@ at_exit(lambda: [print("began", k, n) for k, n in depths.items()])
 // However many calls a longjmp leaves, the call that goes on ends with its own depth, and those of the frame to which it
 // went begin with theirs.
 //
-// > It does not matter how many calls are left at once.
+// > It does not matter how many calls are left at once, if they took less than 1 MiB of stack; until a call or return
+// > shows it that lies no deeper in the stack, and where the same instruction calls another function next (through a
+// > pointer), they count in `e.depth`.
 func TestUserLongjmpOfMany(t *testing.T) {
 	for _, depth := range []int{1, 31, 32, 33, 55} {
 		e := onTarget(t, "calls", `probe("ufunc:BIN:{vault,leap,negative}", lambda e: print("call", e.func, e.args[0], e.depth))`,
@@ -260,7 +262,8 @@ func TestUserLongjmpOfMany(t *testing.T) {
 
 // A call that exec leaves is not open in the new program, and is counted.
 //
-// > A call that is open when its thread executes another program has ended without a return, too.
+// > A call that is open when its thread executes another program has ended without a return, too, and is counted; in
+// > Go the next call shows it.
 func TestUserCallsAcrossExec(t *testing.T) {
 	e := onTarget(t, "calls", `probe("ufunc:BIN:{executes,factorial}", lambda e: print("call", e.func, e.args[0], e.depth))`, "executes")
 	equalLines(t, sorted(e.stdout, "call"), []string{"call factorial 1 2", "call factorial 2 1", "call factorial 3 0"})
