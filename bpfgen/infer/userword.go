@@ -70,7 +70,7 @@ func (b *body) userValue(from *body, w signature.Word, pos plan.Pos) val {
 // userResult is e.ret where debug information tells what it is.
 func (b *body) userResult(f *funcView, pos plan.Pos) (val, bool) {
 	s := f.known()
-	if s == nil || len(s.Result) == 0 || s.Result[0].Where != abi.Register && s.Result[0].Where != abi.Other {
+	if s == nil || len(s.Result) == 0 || s.Result[0].Where == abi.Nowhere {
 		return val{}, false
 	}
 	return b.userValue(b, s.Result[0], pos), true

@@ -7,10 +7,15 @@ import (
 	"github.com/startrace/startrace/internal/gofunc"
 )
 
+// mostWords bounds the words of a function of Go that are told: a large array on the stack is one word for
+// each element. Those behind cannot be asked for.
+const mostWords = 1024
+
 // goSignature assigns the words of a function of Go by ABIInternal
-// (cmd/compile/abi-internal.md): a value goes into registers whole, a scalar each, or on
-// the stack. Only registers are told here: from the first value on the stack on, the words
-// are those that positions give.
+// (cmd/compile/abi-internal.md, internal/abi/abiutils.go): a value goes into registers whole, a scalar each,
+// or on the stack; later ones that are smaller may still find registers. Of values on
+// the stack each scalar is a word, too, so that a value has as many words wherever it is. Results have all
+// registers again, and their part of the stack behind that of the parameters.
 func goSignature(convention *gofunc.ABI, params, results []dwarf.Type) *Signature {
 	if convention == nil {
 		return nil
@@ -18,20 +23,22 @@ func goSignature(convention *gofunc.ABI, params, results []dwarf.Type) *Signatur
 	a := &goAssigner{abi: convention}
 	s := &Signature{}
 	for _, t := range params {
-		w, ok := a.take(t)
+		w, ok := a.next(t)
 		if !ok {
 			return nil
 		}
 		s.Params = append(s.Params, w...)
 	}
-	s.more = func(n int) Word { return goPlace(convention.Argument(a.ints + n)) }
-	a = &goAssigner{abi: convention}
-	for _, t := range results[:min(1, len(results))] {
-		w, ok := a.take(t)
+	s.Params = s.Params[:min(len(s.Params), mostWords)]
+	ints := a.ints
+	s.more = func(n int) Word { return goPlace(convention.Argument(ints + n)) }
+	a = &goAssigner{abi: convention, stack: upTo(a.stack, 8)}
+	for _, t := range results {
+		w, ok := a.next(t)
 		if !ok {
 			return nil
 		}
-		s.Result = w[:min(1, len(w))]
+		s.Result = append(s.Result, w[:min(1-len(s.Result), len(w))]...)
 	}
 	return s
 }
@@ -43,61 +50,110 @@ func goPlace(p gofunc.Place) Word {
 	return Word{Place: abi.Place{Where: abi.Register, Name: p.Register, Bytes: 8}, Size: 8, Signed: true}
 }
 
+// A goAssigner gives out registers and the stack, from the first parameter or result on.
 type goAssigner struct {
 	abi          *gofunc.ABI
-	ints, floats int
+	ints, floats int // registers that are taken
+	stack        int // bytes that are taken, behind abi.Stack
 }
 
-// take gives the registers of a value; false where it does not fit into those that are
-// left.
-func (a *goAssigner) take(t dwarf.Type) ([]Word, bool) {
-	var out []Word
-	if !a.scalar(t, &out, 0) || a.ints > len(a.abi.Ints) || a.floats > a.abi.Floats {
+// next gives the words of the next value; false where its type is none that is known.
+func (a *goAssigner) next(t dwarf.Type) ([]Word, bool) {
+	v := &goValue{registers: true, align: 1}
+	if !v.add(t, 0, 0) {
 		return nil, false
 	}
-	return out, true
+	if size := int(t.Size()); size == 0 || !v.registers || a.ints+v.ints > len(a.abi.Ints) || a.floats+v.floats > a.abi.Floats {
+		at := upTo(a.stack, v.align)
+		a.stack = at + size
+		for i := range v.words {
+			w := &v.words[i]
+			w.Off += a.abi.Stack + at
+			if w.Where != abi.Other {
+				w.Where = abi.Stack
+			}
+		}
+		return v.words, true
+	}
+	for i := range v.words {
+		w := &v.words[i]
+		w.Off = 0
+		if w.Where == abi.Register {
+			w.Name = a.abi.Ints[a.ints]
+			a.ints++
+		}
+	}
+	a.floats += v.floats
+	return v.words, true
 }
 
-// scalar adds the words of t.
-func (a *goAssigner) scalar(t dwarf.Type, out *[]Word, depth int) bool {
+func upTo(n, align int) int { return (n + align - 1) / align * align }
+
+// A goValue is a value that is taken apart: its scalars with their offsets, as if all were in registers.
+type goValue struct {
+	words        []Word
+	ints, floats int
+	align        int
+	registers    bool // it may go there: it has no array of several elements
+}
+
+// scalar adds one at an offset. Those that nobody can ask for are counted only.
+func (v *goValue) scalar(off, size int, signed, float bool) {
+	w := Word{Size: size, Signed: signed, Place: abi.Place{Where: abi.Register, Off: off, Bytes: 8}}
+	if float {
+		w.Where = abi.Other
+		v.floats++
+	} else {
+		v.ints++
+	}
+	v.align = max(v.align, min(size, 8))
+	if len(v.words) < mostWords {
+		v.words = append(v.words, w)
+	}
+}
+
+// add adds the scalars of t at an offset of the value.
+func (v *goValue) add(t dwarf.Type, off, depth int) bool {
 	t = bare(t)
-	if depth > deepest || len(*out) > mostScalars {
+	if depth > deepest {
 		return false
 	}
-	add := func(size int, signed bool) {
-		w := Word{Size: size, Signed: signed, Place: abi.Place{Where: abi.Register, Bytes: 8}}
-		if a.ints < len(a.abi.Ints) {
-			w.Name = a.abi.Ints[a.ints]
-		}
-		a.ints++
-		*out = append(*out, w)
-	}
-	float := func() {
-		a.floats++
-		*out = append(*out, Word{Size: 8, Place: abi.Place{Where: abi.Other, Bytes: 8}})
-	}
+	size := int(t.Size())
 	switch t := t.(type) {
 	case *dwarf.FloatType:
-		float()
+		v.scalar(off, size, false, true)
 	case *dwarf.ComplexType:
-		float()
-		float()
+		v.scalar(off, size/2, false, true)
+		v.scalar(off+size/2, size/2, false, true)
 	case *dwarf.UintType, *dwarf.UcharType, *dwarf.BoolType:
-		add(int(t.Size()), false)
+		v.scalar(off, size, false, false)
 	case *dwarf.StructType:
 		for _, m := range t.Field {
-			if !a.scalar(m.Type, out, depth+1) {
+			if !v.add(m.Type, off+int(m.ByteOffset), depth+1) {
 				return false
 			}
 		}
 	case *dwarf.ArrayType:
-		return t.Count == 0 || t.Count == 1 && a.scalar(t.Type, out, depth+1)
+		return v.array(t, off, depth)
 	case *dwarf.IntType, *dwarf.CharType, *dwarf.EnumType:
-		add(int(t.Size()), true)
+		v.scalar(off, size, true, false)
 	case *dwarf.PtrType, *dwarf.FuncType, *dwarf.AddrType, *dwarf.UnspecifiedType, *dwarf.UnsupportedType:
-		add(8, true)
+		v.scalar(off, 8, true, false)
 	default:
 		return false
+	}
+	return true
+}
+
+func (v *goValue) array(t *dwarf.ArrayType, off, depth int) bool {
+	v.registers = v.registers && t.Count <= 1
+	for i := range int(t.Count) {
+		if !v.add(t.Type, off+i*int(t.Type.Size()), depth+1) {
+			return false
+		}
+		if len(v.words) == mostWords {
+			break
+		}
 	}
 	return true
 }

@@ -139,27 +139,76 @@ func probeOf(i, words int, memory bool) string {
 	return fmt.Sprintf("probe(\"ufunc:BIN:PREFIXf%d\", lambda e: print(\"f%d\", [%s], %s))\n", i, i, strings.Join(args, ", "), ret)
 }
 
-// RandomGo is a program of n random functions of Go.
+// headGo begins a program of Go.
+const headGo = `package main
+
+import (
+	"fmt"
+	"strings"
+	"unsafe"
+)
+
+type mixed struct {
+	A int32
+	B float64
+	C uint8
+}
+
+type small struct {
+	_ struct{}
+	A [1]int16
+	B int8
+}
+
+type large struct {
+	A int8
+	B [3]int16
+	C small
+	D int64
+}
+
+type both struct {
+	S string
+	F float32
+	L []byte
+}
+
+func show(n int, words []any, ret any) {
+	fmt.Printf("f%d [%s] %v\n", n, strings.Trim(strings.Join(strings.Fields(fmt.Sprintln(words...)), ", "), "[]"), ret)
+}
+
+func address(p unsafe.Pointer) uintptr { return uintptr(p) }
+
+const real = "<float>"
+
+var (
+	text  = "some text"
+	bytes = []byte(text)
+)
+
+`
+
+// RandomGo is a program of n random functions of Go: with values that fit into registers, values that do not, and smaller
+// ones behind these, which may still.
 func RandomGo(seed uint64, n int) Calls {
 	r := rand.New(rand.NewPCG(seed, 13))
 	var source, main, script strings.Builder
-	source.WriteString("package main\n\nimport (\n\t\"fmt\"\n\t\"strings\"\n\t\"unsafe\"\n)\n\ntype mixed struct {\n\tA int32\n\tB float64\n\tC uint8\n}\n\n" +
-		"func show(n int, words []any, ret any) { fmt.Printf(\"f%d [%s] %v\\n\", n, strings.Trim(strings.Join(strings.Fields(fmt.Sprintln(words...)), \", \"), \"[]\"), ret) }\n\n" +
-		"var _ = unsafe.Pointer(nil)\n\nconst real = \"<float>\"\n\nvar text = \"some text\"\n\n")
+	source.WriteString(headGo)
 	for i := range n {
 		var params, args, words []string
-		ints := 0
-		for j := range r.IntN(8) {
+		for j := range r.IntN(14) {
 			name := fmt.Sprintf("a%d", j)
 			typ, value, print := partGo(r, name)
-			if ints += len(print); ints > 9 { // what does not fit is on the stack, where words have no places of their own
-				break
-			}
 			params, args, words = append(params, name+" "+typ), append(args, value), append(words, print...)
 		}
 		typ, value, print := partGo(r, "r")
-		fmt.Fprintf(&source, "//go:noinline\nfunc f%d(%s) %s {\n\tvar r %s = %s\n\tshow(%d, []any{%s}, %s)\n\treturn r\n}\n\n",
-			i, strings.Join(params, ", "), typ, typ, value, i, strings.Join(words, ", "), print[0])
+		other, otherValue, _ := partGo(r, "o")
+		if len(print) == 0 {
+			print = []string{"o"}
+			other, otherValue = "int16", "-5"
+		}
+		fmt.Fprintf(&source, "//go:noinline\nfunc f%d(%s) (%s, %s) {\n\tvar r %s = %s\n\tvar o %s = %s\n\tshow(%d, []any{%s}, %s)\n\treturn r, o\n}\n\n",
+			i, strings.Join(params, ", "), typ, other, typ, value, other, otherValue, i, strings.Join(words, ", "), print[0])
 		fmt.Fprintf(&main, "\tf%d(%s)\n", i, strings.Join(args, ", "))
 		script.WriteString(probeOf(i, len(words), false))
 	}
@@ -174,17 +223,43 @@ var wholesGo = []struct {
 
 // partGo is a random part of a function of Go.
 func partGo(r *rand.Rand, name string) (typ, value string, words []string) {
-	switch r.IntN(8) {
+	of := func(words ...string) []string {
+		for i := range words {
+			words[i] = strings.ReplaceAll(words[i], "$", name)
+		}
+		return words
+	}
+	switch r.IntN(18) {
 	case 0:
 		return "float64", "2.5", []string{"real"}
 	case 1:
 		return "float32", "2.5", []string{"real"}
 	case 2:
-		return "string", "text", []string{"uintptr(unsafe.Pointer(unsafe.StringData(" + name + ")))", "len(" + name + ")"}
+		return "string", "text", of("address(unsafe.Pointer(unsafe.StringData($)))", "len($)")
 	case 3:
-		return "mixed", "mixed{-7, 1.5, 200}", []string{name + ".A", "real", name + ".C"}
+		return "mixed", "mixed{-7, 1.5, 200}", of("$.A", "real", "$.C")
 	case 4:
-		return "*string", "&text", []string{"uintptr(unsafe.Pointer(" + name + "))"}
+		return "*string", "&text", of("address(unsafe.Pointer($))")
+	case 5:
+		return "[]byte", "bytes", of("address(unsafe.Pointer(unsafe.SliceData($)))", "len($)", "cap($)")
+	case 6:
+		return "complex64", "complex(1, 2)", []string{"real", "real"}
+	case 7:
+		return "struct{}", "struct{}{}", nil
+	case 8:
+		return "[1]int32", "[1]int32{-9}", of("$[0]")
+	case 9:
+		return "[3]int16", "[3]int16{-1, 2, -3}", of("$[0]", "$[1]", "$[2]")
+	case 10:
+		return "small", "small{A: [1]int16{-300}, B: -4}", of("$.A[0]", "$.B")
+	case 11:
+		return "large", "large{-1, [3]int16{-2, 3, -4}, small{A: [1]int16{-300}, B: -4}, -1 << 40}",
+			of("$.A", "$.B[0]", "$.B[1]", "$.B[2]", "$.C.A[0]", "$.C.B", "$.D")
+	case 12:
+		return "both", "both{text, 2.5, bytes}", of("address(unsafe.Pointer(unsafe.StringData($.S)))", "len($.S)", "real",
+			"address(unsafe.Pointer(unsafe.SliceData($.L)))", "len($.L)", "cap($.L)")
+	case 13:
+		return "bool", "len(text) > 3", []string{"map[bool]int{true: 1}[" + name + "]"}
 	}
 	w := wholesGo[r.IntN(len(wholesGo))]
 	v := r.Uint64() >> (64 - w.bits) >> r.IntN(w.bits)
