@@ -213,7 +213,7 @@ func (a *argsObj) position(i val, pos plan.Pos) val {
 	}
 	v, ok := a.ev.args.at(a.ev.b, int(n), pos)
 	if !ok {
-		wrong(pos, "%s has no argument %d", a.ev.point, n)
+		return a.missing(n, pos)
 	}
 	return a.ev.mine(v)
 }

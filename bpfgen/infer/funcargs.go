@@ -49,7 +49,7 @@ func (a *funcArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 	a.f.ask(fmt.Sprint(i))
 	params := a.f.params()
 	switch {
-	case i < 0 || i >= a.count():
+	case i < 0 || i >= a.f.argCount():
 		return val{}, false
 	case a.mech == tree.AttachFentry || a.mech == tree.AttachFexit:
 		word := load(ctxPlace(b, 8*i, pos), types.U64, pos)
@@ -67,17 +67,6 @@ func (a *funcArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 		return exprVal(as(word, untypedWord(a.f.user), pos)), true
 	}
 	return b.atPlace(from, a.f.argPlace(i), params[i].Type, pos), true
-}
-
-// count is how many arguments can be asked for.
-func (a *funcArgs) count() int {
-	if a.f.typed() {
-		return len(a.f.params())
-	}
-	if s := a.f.known(); s != nil {
-		return max(maxArgs, len(s.Params))
-	}
-	return maxArgs
 }
 
 // carry brings a word of the program at the start to this one.

@@ -40,7 +40,7 @@ func (p *funcPoint) userAnswer(question string) string {
 	if _, err := fmt.Sscan(question, &i); err != nil {
 		return fmt.Sprint(p.abi)
 	}
-	return fmt.Sprint(p.abi, s.Param(i))
+	return fmt.Sprint(p.abi, s.Param(i), i < p.argCount())
 }
 
 // userArg is word i, at the entry.

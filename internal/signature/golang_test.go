@@ -85,6 +85,18 @@ func goPlaces(list []Word) string {
 	return strings.Join(out, " ")
 }
 
+// By position alone a number that follows a string on the stack seems to be the string.
+//
+// > Without debug information nobody knows what Go passes on the stack (an array, a string or a struct for which too few
+// > registers are left): words from there on are not those of the parameters.
+func TestGoPositions(t *testing.T) {
+	convention := gofunc.RegisterABI("amd64")
+	s := goSignature(convention, append(times(8, goInt(8)), goStruct(goInt(8), goInt(8)), goInt(1)), nil)
+	if typed, positional := goPlaces(s.Params[8:11]), convention.Argument(8).Register; typed != "8 16 r11" || positional != "r11" {
+		t.Errorf("got %s by types and %s by position", typed, positional)
+	}
+}
+
 // A value that nobody can take apart as a whole costs no memory, and what follows it keeps its place.
 func TestGoLargeArray(t *testing.T) {
 	large := &dwarf.ArrayType{Type: goInt(8), Count: 1 << 40}

@@ -19,6 +19,7 @@ import (
 //
 // > With debug information words have the width and the sign of their types.
 // > A struct by value is as many words as it takes, a string of Go two, so `e.args[i]` counts words and not parameters.
+// > `e.ret` is the first word of the results; where that is an array, its first element.
 // > What is in a register for floating-point numbers cannot be read by the kernel's programs.
 // > Where types tell it, such a value is FAULT, too, and prints as `<float>`.
 func TestRandomSignatures(t *testing.T) {

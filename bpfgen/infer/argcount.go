@@ -1,0 +1,65 @@
+package infer
+
+import "github.com/startrace/startrace/internal/plan"
+
+// An argument that only some of the matched points have is None at the others, by its name (probe.someArgs) and by its
+// number.
+
+// missing is e.args[n] at a point that has fewer.
+func (a *argsObj) missing(n int64, pos plan.Pos) val {
+	pr := a.ev.b.pr
+	most := pr.mostArgs()
+	switch {
+	case n >= 0 && n < int64(most):
+		return noneVal()
+	case pr.several(): // one message for all of them
+		wrong(pos, "no point of %s has an argument %d: the last that one has is e.args[%d]", pr.p.Name, n, most-1)
+	}
+	wrong(pos, "%s has no argument %d: the last is e.args[%d]", a.ev.point, n, most-1)
+	return val{}
+}
+
+// mostArgs is how many arguments the point of the probe has that has most of them.
+func (pr *probe) mostArgs() (most int) {
+	for _, t := range pr.targets {
+		most = max(most, t.argCount(pr.u))
+	}
+	return most
+}
+
+func (t *target) argCount(u *unit) (n int) {
+	for _, one := range t.parts() {
+		for _, f := range one.funcs {
+			n = max(n, f.argCount())
+		}
+		for _, sc := range one.syscalls {
+			n = max(n, len(sc.Args))
+		}
+		switch one.kind {
+		case targetTracepoint:
+			if tp, err := u.facts.Tracepoint(one.group, one.name); err == nil {
+				n = max(n, len((&tracepointArgs{tp}).own()))
+			}
+		case targetRaw:
+			if rt, err := u.facts.RawTracepoint(one.name); err == nil {
+				n = max(n, len(rt.Params))
+			}
+		case targetIter:
+			n = max(n, len(one.iter.Params))
+		}
+	}
+	return n
+}
+
+// argCount is how many arguments can be asked for.
+func (p *funcPoint) argCount() int {
+	switch s := p.known(); {
+	case p.site != nil:
+		return len(p.site.Args)
+	case p.typed():
+		return len(p.params())
+	case s != nil:
+		return max(maxArgs, len(s.Params))
+	}
+	return maxArgs
+}
