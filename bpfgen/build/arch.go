@@ -27,6 +27,8 @@ type Arch struct {
 	// SP and G are offsets in pt_regs: of the stack pointer, and of the register
 	// in which Go keeps the current goroutine (from 1.17; cmd/compile/abi-internal.md).
 	SP, G int
+	// BP is that of the frame pointer, where it is needed; else 0.
+	BP int64
 	// ReturnPop is by how much the stack pointer has grown when a probe at a
 	// return runs, against the function's entry.
 	ReturnPop int64
@@ -45,7 +47,7 @@ type Arch struct {
 var (
 	AMD64 = &Arch{Name: "amd64", IP: 128, Mode: 136, ModeMask: 3, Syscall: 120, SyscallSize: 8,
 		X32: true, Execs: []int{59, 322, 520, 545, kernel.CompatBase + 11, kernel.CompatBase + 358}, ExecEnds: []int{59, 520, kernel.CompatBase + 11},
-		SP: 152, G: 8, ReturnPop: 8}
+		SP: 152, G: 8, BP: 32, ReturnPop: 8}
 	ARM64 = &Arch{Name: "arm64", IP: 256, Mode: 264, ModeMask: 15, UserIsZero: true, Syscall: 280, SyscallSize: 4, SP: 248, G: 224, Link: 240, Repeats: 1,
 		Execs:    []int{221, 281, kernel.CompatBase + 11, kernel.CompatBase + 387},
 		ExecEnds: []int{11, 221, 281, 387, kernel.CompatBase + 11, kernel.CompatBase + 221, kernel.CompatBase + 281, kernel.CompatBase + 387}}

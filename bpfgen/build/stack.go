@@ -103,7 +103,7 @@ func (b *builder) framesBehind(m *region, n, flags int64) *ir.Value {
 func (b *builder) lacksCaller(user bool) bool {
 	a := &b.prog.Attach
 	if user {
-		return a.Bare && a.Kind == tree.AttachUprobe
+		return a.Bare && a.Kind == tree.AttachUprobe && b.caller() != tree.CallerThere
 	}
 	behind := func(p tree.Place) bool { return p.Offset != 0 }
 	return b.Arch.Link != 0 && a.Kind == tree.AttachKprobe && !slices.ContainsFunc(a.Places, behind)
@@ -111,31 +111,55 @@ func (b *builder) lacksCaller(user bool) bool {
 
 // withReturn adds the caller where a function has no frame. The kernel goes by
 // frame pointers, and the one it finds is the caller's: so it gives the
-// caller's caller. Since 6.11 it looks for itself, if the function begins as
-// amd64's do that make a frame (cfa7f3d2c526, "perf,x86: avoid missing caller
-// address in stack traces captured in uprobe"): the caller is there then. A
-// function that calls itself from one place looks the same where the kernel did
-// not look, and one of its frames is missing then.
+// caller's caller. Where it looks for the caller itself, it is there (tree.Caller); where nobody knows
+// whether it does, and in the kernel, the second address tells.
 func (b *builder) withReturn(m *region, count *ir.Value, n, space int64) *ir.Value {
 	out := b.newJoin(types.U64)
 	asItIs := func() { b.jumpWith(out, intVal(types.U64, count)) }
 	back := b.returnAddress()
 	b.unless(ir.EQ, back, 0, asItIs)
-	alone := b.f.NewBlock()
-	several, add := b.f.NewBlock(), b.f.NewBlock()
-	b.branchImm(ir.SLE, count, 1, alone, several)
-	b.begin(several)
-	b.unless(ir.EQ, b.op(ir.OpSub, b.load(8, b.addr(m, 0), wire.StackAddrs+8), back), 0, asItIs)
-	b.cur.Jump(b.pos, add)
-	b.reach(add)
-	b.begin(alone)
-	b.cur.Jump(b.pos, add)
-	b.begin(add)
+	if space&userStack == 0 || b.caller() == tree.CallerUnknown {
+		b.unlessSecond(m, count, back, space, asItIs)
+	}
 	more := b.frames(m, 1, n-1, space)
 	b.store(8, b.addr(m, 0), wire.StackAddrs, b.load(8, b.addr(m, 0), wire.StackAddrs+8))
 	b.store(8, b.addr(m, 0), wire.StackAddrs+8, back)
 	b.jumpWith(out, intVal(types.U64, b.add(more, 1)))
 	return b.enter(out).x
+}
+
+// unlessSecond does something where the second address is that of the caller already. A function that calls
+// itself from one place has the same address there without: its caller's frame tells, if it is a program's.
+func (b *builder) unlessSecond(m *region, count, back *ir.Value, space int64, there func()) {
+	saved, add, several := b.save(), b.f.NewBlock(), b.f.NewBlock()
+	b.branchImm(ir.SLE, count, 1, add, several)
+	b.begin(several)
+	same, other := b.f.NewBlock(), b.f.NewBlock()
+	b.branchImm(ir.EQ, b.op(ir.OpSub, b.load(8, b.addr(m, 0), wire.StackAddrs+8), back), 0, same, other)
+	b.begin(other)
+	b.cur.Jump(b.pos, add)
+	b.reach(add)
+	b.begin(same)
+	if space&userStack != 0 && b.Arch.BP != 0 {
+		b.call(helperProbeReadUser, b.temp(), b.konst(8), b.imm(ir.OpAdd, b.load(8, b.ctx(), b.Arch.BP), 8))
+		recursive, first := b.f.NewBlock(), b.f.NewBlock()
+		b.branchImm(ir.EQ, b.op(ir.OpSub, b.load(8, b.temp(), 0), back), 0, recursive, first)
+		b.begin(recursive)
+		b.cur.Jump(b.pos, add)
+		b.reach(add)
+		b.begin(first)
+	}
+	there()
+	b.begin(add)
+	b.restore(saved)
+}
+
+// caller is what holds at all places of the program: those of which it does not are served by others.
+func (b *builder) caller() tree.Caller {
+	if len(b.prog.Attach.Places) == 0 {
+		return tree.CallerMissing
+	}
+	return b.prog.Attach.Places[0].Caller
 }
 
 // returnAddress is where a function that has no frame returns to, 0 if it

@@ -12,6 +12,8 @@ func (a *argsObj) missing(n int64, pos plan.Pos) val {
 	switch {
 	case n >= 0 && n < int64(most):
 		return noneVal()
+	case most == 0:
+		wrong(pos, "%s has no arguments", a.ev.point)
 	case pr.several(): // one message for all of them
 		wrong(pos, "no point of %s has an argument %d: the last that one has is e.args[%d]", pr.p.Name, n, most-1)
 	}

@@ -28,9 +28,10 @@ type event struct {
 	addr     func(pos plan.Pos) val
 	// listed are the fields of the task that an iterator is at; nil elsewhere.
 	listed   map[string]func(pos plan.Pos) val
-	regs     bool // the registers are at hand
-	noReturn bool // a call that never returns: e is its start
-	atStart  bool // the start of a span
+	unwound  func() // a stack of the program is taken
+	regs     bool   // the registers are at hand
+	noReturn bool   // a call that never returns: e is its start
+	atStart  bool   // the start of a span
 	// over shadows fields: what kernel= or an event's function returned.
 	over map[string]val
 	// value is e.value, where kernel= returned no record.

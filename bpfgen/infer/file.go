@@ -18,6 +18,9 @@ func (m *eventMethod) what() string { return "the method e." + m.name }
 // callEvent calls a method of the event in the program that it belongs to.
 func (b *body) callEvent(m *eventMethod, args []arg, pos plan.Pos) val {
 	at := m.ev.b
+	if m.name == "ustack" && m.ev.unwound != nil {
+		m.ev.unwound()
+	}
 	if m.name != "file" {
 		return m.ev.mine(at.stack(m.name, args, pos))
 	}

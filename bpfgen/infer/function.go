@@ -56,6 +56,8 @@ func (p *funcPoint) answer(question string) string {
 	switch question {
 	case "func":
 		return p.text
+	case "caller":
+		return fmt.Sprint(p.place.Caller)
 	case "operands":
 		return p.site.Text
 	case "ret":
@@ -418,7 +420,7 @@ func (p *funcPoint) ends() []tree.Place {
 	var out []tree.Place
 	for _, off := range p.returns {
 		at := p.place
-		at.Offset = off
+		at.Offset, at.Caller = off, tree.CallerMissing
 		out = append(out, at)
 	}
 	return out
@@ -442,6 +444,7 @@ func (t *target) attachTo(places ...tree.Place) tree.Attach {
 func (t *target) funcEvent(b *body, f *funcView) *event {
 	ev := &event{b: b, point: f.text, regs: t.shares()}
 	ev.profile = ev.regs // the registers tell ip and the mode
+	ev.unwound = func() { f.ask("caller") }
 	result := func(pos plan.Pos) val { return b.funcResult(f, t.mech, pos) }
 	switch {
 	case f.site != nil:

@@ -52,6 +52,7 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 			u.inside(p, at, fn, inside)
 			f.place.Offset = fn.Start + inside
 		}
+		f.place.Caller = u.callerAt(fn)
 		f.abi, f.goroutine = fn.ABI, fn.Goroutine
 		if offset == 0 && len(list) <= maxSignatures {
 			f.sig = sync.OnceValue(func() *signature.Signature { return u.binaries.Signature(at, fn) })
@@ -78,6 +79,17 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 		u.notef(p.Pos, "%s: %d functions that match cannot be probed: %s", p.Text, at.Left, at.Why)
 	}
 	return []*target{t}
+}
+
+// callerAt says whether the kernel adds the caller to stacks at the entry of a function.
+func (u *unit) callerAt(fn binary.Function) tree.Caller {
+	switch {
+	case !fn.MakesFrame:
+		return tree.CallerMissing
+	case u.facts.AddsCaller():
+		return tree.CallerThere
+	}
+	return tree.CallerUnknown
 }
 
 // countOthers counts the functions that return for some of the list.

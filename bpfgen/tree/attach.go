@@ -103,7 +103,22 @@ type Place struct {
 	Cookie uint64
 	// BTF is the kernel function's type, in the BTF of Module.
 	BTF uint32
+	// Caller says of a place of Attach.Bare whether the kernel puts the caller into stacks itself.
+	Caller Caller
 }
+
+// Caller says whether stacks that the kernel takes where a function has no frame have its caller all the same. Since
+// 6.11 that of amd64 adds it where the instruction is one by which functions begin that make a frame (cfa7f3d2c526,
+// "perf,x86: avoid missing caller address in stack traces captured in uprobe"; is_uprobe_at_func_entry,
+// arch/x86/events/core.c).
+type Caller uint8
+
+// The answers.
+const (
+	CallerMissing Caller = iota
+	CallerThere
+	CallerUnknown // the kernel is older, but may have been given the change
+)
 
 // A Point is one of the points that a probe matched, by its name (e.probe) and
 // by its function (e.func).

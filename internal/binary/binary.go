@@ -35,6 +35,8 @@ type Function struct {
 	// Ends are where a call ends whose start is known: as Returns, but those of
 	// the functions to which it jumps for the jumps.
 	Ends Leaves
+	// MakesFrame: at Entry stands an instruction of amd64 by which functions begin that make a frame.
+	MakesFrame bool
 	// NoReturn says why the returns cannot be probed, "" if they can.
 	NoReturn string
 	// ABI says where Go passes arguments; nil: as C does. Goroutine: its
@@ -212,7 +214,7 @@ func describe(e *elffile.File, f *File, fn elffile.Function) (Function, error) {
 	if err := steppable(e, fn); err != nil {
 		return out, fmt.Errorf("%s of %s cannot be probed: %w", fn.Name, e.Path, err)
 	}
-	out.NoReturn = noReturnProbe(e, fn)
+	out.NoReturn, out.MakesFrame = noReturnProbe(e, fn), makesFrame(e, fn.Addr)
 	switch {
 	case f.Go != "":
 		return goFunction(e, fn, out)
@@ -220,6 +222,16 @@ func describe(e *elffile.File, f *File, fn elffile.Function) (Function, error) {
 		return leave(e, fn, out), nil
 	}
 	return out, nil
+}
+
+// makesFrame reports whether an instruction at an address is push %rbp or endbr64 (is_uprobe_at_func_entry,
+// arch/x86/events/core.c).
+func makesFrame(e *elffile.File, addr uint64) bool {
+	if runtime.GOARCH != "amd64" {
+		return false
+	}
+	code, err := e.Code(addr, 4)
+	return err == nil && (code[0] == 0x55 || len(code) >= 4 && [4]byte(code) == [4]byte{0xf3, 0x0f, 0x1e, 0xfa})
 }
 
 func steppable(e *elffile.File, fn elffile.Function) error {
@@ -246,6 +258,7 @@ func goFunction(e *elffile.File, fn elffile.Function, out Function) (Function, e
 			return out, fmt.Errorf("%s of %s: %w", fn.Name, e.Path, err)
 		}
 		out.Entry += uint64(behind)
+		out.MakesFrame = makesFrame(e, fn.Addr+uint64(behind))
 	case elffile.LanguageGoOnStack:
 		out.ABI = gofunc.StackABI(runtime.GOARCH)
 	}

@@ -82,6 +82,13 @@ func (f *Facts) ReturnsAsEntries() bool {
 	return !known || v.AtLeast(6, 14)
 }
 
+// AddsCaller reports whether stacks of the program at the entry of a function that makes a frame have its caller
+// (amd64 from 6.11 on, commit cfa7f3d2c526).
+func (f *Facts) AddsCaller() bool {
+	v, known := f.release()
+	return !known || v.AtLeast(6, 11)
+}
+
 // release is the version that the facts are of; that of a fixture is not known.
 func (f *Facts) release() (v Version, known bool) {
 	switch {
