@@ -223,7 +223,7 @@ func (s *session) detach() {
 			errs = append(errs, p.loaded.Close())
 		}
 	}, func() {
-		s.messagef("The results are complete; the kernel still takes tracepoints off, one after another")
+		s.messagef("The results are complete; the kernel still takes programs off, one after another")
 	})
 	if err := errors.Join(errs...); err != nil {
 		s.verbosef("startrace: %v", err)
