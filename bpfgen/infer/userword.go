@@ -34,13 +34,13 @@ func (p *funcPoint) userAnswer(question string) string {
 		return fmt.Sprint(p.abi)
 	}
 	if question == "ret" {
-		return fmt.Sprint(p.abi, s.Result)
+		return fmt.Sprint(p.abi, s.Result, s.Void)
 	}
 	var i int
 	if _, err := fmt.Sscan(question, &i); err != nil {
 		return fmt.Sprint(p.abi)
 	}
-	return fmt.Sprint(p.abi, s.Param(i), i < p.argCount())
+	return fmt.Sprint(p.abi, s.Param(i))
 }
 
 // userArg is word i, at the entry.
@@ -70,10 +70,19 @@ func (b *body) userValue(from *body, w signature.Word, pos plan.Pos) val {
 // userResult is e.ret where debug information tells what it is.
 func (b *body) userResult(f *funcView, pos plan.Pos) (val, bool) {
 	s := f.known()
-	if s == nil || len(s.Result) == 0 || s.Result[0].Where == abi.Nowhere {
+	if s != nil && s.Void {
+		return exprVal(absentInt(pos)), true
+	}
+	if s == nil || len(s.Result) == 0 || s.Result[0].Where != abi.Register && s.Result[0].Where != abi.Other {
 		return val{}, false
 	}
 	return b.userValue(b, s.Result[0], pos), true
+}
+
+// absentInt is a number that is not there, of the type of those of which one hardly tests that they are: computing with
+// it ends the handler.
+func absentInt(pos plan.Pos) *tree.Expr {
+	return as(constExpr(plan.None{}, pos), types.I64.OrNone().OrFault(), pos)
 }
 
 // userWord reads argument i of a user function of Go at its entry.

@@ -38,6 +38,7 @@ func (f *finder) ofC(params []dwarf.Type, chain []*dwarf.Entry) (*Signature, err
 		}
 		return Word{Place: convention.Assign(more, returned).Params[len(more)-1].Places[0], Size: 8, Signed: true}
 	}}
+	s.Void = returned.Size == 0
 	for i, t := range params {
 		s.Params = append(s.Params, words(t, values[i], call.Params[i])...)
 	}

@@ -23,7 +23,9 @@ type Word struct {
 type Signature struct {
 	Params []Word
 	Result []Word
-	more   func(n int) Word
+	// Void: it returns nothing. Of Go that is not known: its debug information has nothing of the results of assembly.
+	Void bool
+	more func(n int) Word
 }
 
 // Param gives word n of the arguments; behind those that are declared, as of printf,
