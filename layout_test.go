@@ -44,7 +44,9 @@ var layers = []layer{
 	{"stdlib", nil, nil},
 	{"docs", nil, nil},
 
-	{"bpfgen", []string{"bpfgen", "internal/abi", "internal/binary", "internal/format", "internal/gofunc", "internal/plan", "internal/kernel", "internal/signature", "internal/usdt", "internal/wire"}, []string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
+	{"bpfgen", []string{"bpfgen", "internal/abi", "internal/binary", "internal/format", "internal/gofunc",
+		"internal/plan", "internal/kernel", "internal/signature", "internal/usdt", "internal/wire"},
+		[]string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
 
 	{"internal/explain", []string{"bpfgen", "internal/plan", "internal/wire"}, []string{ebpf, ebpf + "/asm", starlark + "syntax", starlark + "resolve"}},
 	{"internal/manual", nil, nil},
@@ -61,7 +63,8 @@ var layers = []layer{
 	{"internal/signature", []string{"internal/abi", "internal/gofunc"}, nil},
 	{"internal/mapping", nil, nil},
 	{"internal/locate", []string{"internal/elffile", "internal/kernel", "internal/mapping"}, nil},
-	{"internal/binary", []string{"internal/elffile", "internal/gofunc", "internal/kernel", "internal/locate", "internal/mapping", "internal/signature", "internal/usdt"}, nil},
+	{"internal/binary", []string{"internal/elffile", "internal/gofunc", "internal/kernel", "internal/locate",
+		"internal/mapping", "internal/signature", "internal/usdt"}, nil},
 	{"internal/listing", []string{"internal/binary", "internal/kernel", "internal/locate", "internal/usdt"}, nil},
 	{"internal/usdt", []string{"internal/elffile", "internal/kernel"}, nil},
 	{"internal/symbols", []string{"internal/elffile", "internal/mapping"}, nil},

@@ -26,8 +26,10 @@ func TestTooManySpans(t *testing.T) {
 	}
 	_, err := Generate(unit(2000), Options{Arch: "amd64"})
 	var limit *LimitError
-	if !errors.As(err, &limit) || !strings.HasPrefix(limit.Error(), "t.star:63:1: the script has 2000 probes and spans") ||
-		!strings.Contains(limit.Error(), "62 are the most") || !strings.Contains(limit.Error(), "give one probe several points") {
+	if !errors.As(err, &limit) || !strings.HasPrefix(limit.Error(),
+		"t.star:63:1: the script has 2000 probes and spans") ||
+		!strings.Contains(limit.Error(), "62 are the most") ||
+		!strings.Contains(limit.Error(), "give one probe several points") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -52,7 +52,8 @@ func (g *generator) maps() {
 			ValueSize: spanValueSize(s), MaxEntries: uint32(size),
 		})
 		if s.Ends {
-			g.add(&ebpf.MapSpec{Name: tree.EndsMap(i), Type: ebpf.LRUHash, KeySize: 8, ValueSize: 8, MaxEntries: plan.DefaultSize})
+			g.add(&ebpf.MapSpec{Name: tree.EndsMap(i), Type: ebpf.LRUHash, KeySize: 8, ValueSize: 8,
+				MaxEntries: plan.DefaultSize})
 		}
 	}
 	for probe, n := range g.unit.Tree.Keep {

@@ -58,8 +58,8 @@ func newUserList(list []string) *userList {
 
 func (u *userList) addr() uint64 { return uint64(uintptr(unsafe.Pointer(&u.ptrs[0]))) }
 
-// packed is what OpStrList gives: the strings with their NULs, each behind the byte that says whether it could be read, cut
-// by the number of strings and by the room.
+// packed is what OpStrList gives: the strings with their NULs, each behind the byte that says whether it could be read,
+// cut by the number of strings and by the room.
 func packed(list []string) (text string, cut bool) {
 	return strung(list, "\x01", "\x02")
 }
@@ -105,7 +105,9 @@ func listSamples() [][]string {
 	many := func(n int, s string) []string { return strings.Split(strings.Repeat(s+",", n)+s, ",") }
 	out := [][]string{
 		{}, {""}, {"", ""}, {"ls", "-l", "/etc"}, {"ls", "", "-l", ""}, {"a b", " ", "c"},
-		{"x", unreadable, "y"}, {unreadable}, slices.Repeat([]string{unreadable}, 30), slices.Repeat([]string{"a", unreadable}, 4), {strings.Repeat("long", 100)}, {"x", strings.Repeat("long", 100)},
+		{"x", unreadable, "y"}, {unreadable}, slices.Repeat([]string{unreadable}, 30),
+		slices.Repeat([]string{"a", unreadable}, 4), {strings.Repeat("long", 100)},
+		{"x", strings.Repeat("long", 100)},
 		many(31, "a"), many(30, "a"), many(32, "a"), many(63, ""), many(64, ""), many(200, ""), many(10, "abcdef"),
 	}
 	for n := range 4 {
@@ -203,7 +205,8 @@ func TestBytes(t *testing.T) {
 	runtime.KeepAlive(words)
 	for range 3 {
 		rec := r.next(t)
-		if got := []string{recordString(16, rec), recordString(20, rec)}; fmt.Sprintf("%q", got) != fmt.Sprintf("%q", []string{"ab\x00\x00\x00", "\x01a\x00\x01\x00\x01\x00"}) {
+		if got := []string{recordString(16, rec), recordString(20, rec)}; fmt.Sprintf("%q", got) != fmt.Sprintf("%q",
+			[]string{"ab\x00\x00\x00", "\x01a\x00\x01\x00\x01\x00"}) {
 			t.Errorf("sent %q", got)
 		}
 	}

@@ -38,7 +38,10 @@ type threadProgram struct {
 func (g *generator) addThreadPrograms(u *tree.Unit) {
 	g.threads = map[*tree.Program]threadProgram{}
 	// A tree that is generated again has them already.
-	u.Programs = slices.DeleteFunc(u.Programs, func(p *tree.Program) bool { return p.Name == SpanExec || p.Name == CallExec || IsSpanExit(p) })
+	u.Programs = slices.DeleteFunc(u.Programs, func(p *tree.Program) bool {
+		return p.Name == SpanExec ||
+			p.Name == CallExec || IsSpanExit(p)
+	})
 	seeing := seeExits(u)
 	var all, calls []int
 	exits := map[int][]int{} // by probe

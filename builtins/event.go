@@ -115,7 +115,8 @@ func spanCall(e *Env, c *call) (starlark.Value, error) {
 	var start, end, key, timeout starlark.Value
 	p := &PointValue{kind: "span", again: "last", env: e}
 	var size *int
-	if err := c.unpack("start", &start, "end", &end, "key?", &key, "again?", &p.again, "size?", asked(&size), "timeout?", &timeout); err != nil {
+	if err := c.unpack("start", &start, "end", &end, "key?", &key, "again?", &p.again, "size?", asked(&size),
+		"timeout?", &timeout); err != nil {
 		return nil, err
 	}
 	_, p.pos = e.CallAt(c.pos())

@@ -57,7 +57,8 @@ func flagCall(e *Env, c *call) (starlark.Value, error) {
 	f := &Flag{Default: starlark.None}
 	var short, typ, choices, least, most starlark.Value
 	if err := c.unpack("name", &f.Name, "default?", &f.Default, "help?", &f.Help, "short?", &short,
-		"type?", &typ, "positional?", &f.Positional, "choices?", &choices, "required?", &f.Required, "least?", &least, "most?", &most); err != nil {
+		"type?", &typ, "positional?", &f.Positional, "choices?", &choices, "required?", &f.Required, "least?", &least,
+		"most?", &most); err != nil {
 		return nil, err
 	}
 	var err error

@@ -13,7 +13,8 @@ import (
 // reaches these functions stood on something else.
 var kernelFamily = []Entry{
 	kernelEntry("cstr", "cstr(address, n=0)", "The string at an address, of at most n bytes."),
-	kernelEntry("mem", "mem(address, n)", "The n bytes at an address; n is a constant, at most 4096. An element, b[0], is an int."),
+	kernelEntry("mem", "mem(address, n)",
+		"The n bytes at an address; n is a constant, at most 4096. An element, b[0], is an int."),
 	kernelEntry("path", "path(file)", "The whole path of a struct file, path or dentry."),
 	kernelEntry("cast", `cast("struct sock", address)`, `A pointer of another type. With a type of ints it is C's conversion:
 cast("unsigned char", n) is the low 8 bits of n.`),

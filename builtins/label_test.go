@@ -13,7 +13,8 @@ import (
 func TestLabels(t *testing.T) {
 	neg := func(i int64) uint64 { return uint64(i) }
 	for _, tt := range []struct{ got, want string }{
-		{ErrnoName(neg(-2)), "ENOENT"}, {ErrnoName(2), ""}, {ErrnoName(0), ""}, {ErrnoName(neg(-512)), "ERESTARTSYS"}, {ErrnoName(neg(-4000)), ""}, {ErrnoName(neg(-5000)), ""},
+		{ErrnoName(neg(-2)), "ENOENT"}, {ErrnoName(2), ""}, {ErrnoName(0), ""}, {ErrnoName(neg(-512)), "ERESTARTSYS"},
+		{ErrnoName(neg(-4000)), ""}, {ErrnoName(neg(-5000)), ""},
 		{ErrnoName(1 << 40), ""}, {ErrnoName(1 << 63), ""},
 		{SignalName(9), "SIGKILL"}, {SignalName(34), "SIGRTMIN"}, {SignalName(64), "SIGRTMIN+30"}, {SignalName(0), "0"}, {SignalName(99), "99"},
 	} {

@@ -31,7 +31,8 @@ var moduleFamily = []Entry{
 var jsonModule = func() *starlarkstruct.Module {
 	members := maps.Clone(json.Module.Members)
 	encode := members["encode"]
-	members["encode"] = starlark.NewBuiltin("json.encode", func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	members["encode"] = starlark.NewBuiltin("json.encode", func(th *starlark.Thread, _ *starlark.Builtin,
+		args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		texts := make(starlark.Tuple, len(args))
 		for i, v := range args {
 			var err error

@@ -17,14 +17,14 @@ const remedy = "Show it by a script in cmd/startrace/testdata/sentences, or, whe
 // described are the pages of which each sentence is to be true.
 var described = []string{"language", "semantics"}
 
-// TestSentences holds the pages to what they say: each sentence, each row of a table and each line of a listing that has a
-// remark stands word for word in the quotation of a test. Tests quote in comments of Go and in documents that are tests,
-// with > before each line:
+// TestSentences holds the pages to what they say: each sentence, each row of a table and each line of a listing that
+// has a remark stands word for word in the quotation of a test. Tests quote in comments of Go and in documents that are
+// tests, with > before each line:
 //
 //	// > A key of None means "not this one".
 //
-// The documents are those of cmd/startrace/testdata/sentences, whose scripts TestSentences there runs. A quotation that no
-// page has any more fails, too: its test is about something that the page says otherwise now.
+// The documents are those of cmd/startrace/testdata/sentences, whose scripts TestSentences there runs. A quotation that
+// no page has any more fails, too: its test is about something that the page says otherwise now.
 func TestSentences(t *testing.T) {
 	if _, err := os.Stat("../go.mod"); err != nil {
 		t.Skipf("needs the source tree, which guests do not have: %v", err)

@@ -20,9 +20,9 @@ type Arch struct {
 	SyscallSize int
 	// X32: there is a third interface, x32.
 	X32 bool
-	// Execs are the numbers of execve and execveat, ExecEnds those that the end of one that succeeded can bear: it is that of
-	// execve on amd64, by the interface of the new program (set_personality_64bit, arch/x86/kernel/process_64.c), and on
-	// arm64 that of the call, read as one by the interface of the new program.
+	// Execs are the numbers of execve and execveat, ExecEnds those that the end of one that succeeded can bear: it is
+	// that of execve on amd64, by the interface of the new program (set_personality_64bit,
+	// arch/x86/kernel/process_64.c), and on arm64 that of the call, read as one by the interface of the new program.
 	Execs, ExecEnds []int
 	// SP and G are offsets in pt_regs: of the stack pointer, and of the register
 	// in which Go keeps the current goroutine (from 1.17; cmd/compile/abi-internal.md).
@@ -46,11 +46,14 @@ type Arch struct {
 // arch/arm64/include/asm/ptrace.h (pc, pstate; mode 0 is EL0; s32 syscallno).
 var (
 	AMD64 = &Arch{Name: "amd64", IP: 128, Mode: 136, ModeMask: 3, Syscall: 120, SyscallSize: 8,
-		X32: true, Execs: []int{59, 322, 520, 545, kernel.CompatBase + 11, kernel.CompatBase + 358}, ExecEnds: []int{59, 520, kernel.CompatBase + 11},
-		SP: 152, G: 8, BP: 32, ReturnPop: 8}
-	ARM64 = &Arch{Name: "arm64", IP: 256, Mode: 264, ModeMask: 15, UserIsZero: true, Syscall: 280, SyscallSize: 4, SP: 248, G: 224, Link: 240, Repeats: 1,
-		Execs:    []int{221, 281, kernel.CompatBase + 11, kernel.CompatBase + 387},
-		ExecEnds: []int{11, 221, 281, 387, kernel.CompatBase + 11, kernel.CompatBase + 221, kernel.CompatBase + 281, kernel.CompatBase + 387}}
+		X32: true, Execs: []int{59, 322, 520, 545, kernel.CompatBase + 11, kernel.CompatBase + 358},
+		ExecEnds: []int{59, 520, kernel.CompatBase + 11},
+		SP:       152, G: 8, BP: 32, ReturnPop: 8}
+	ARM64 = &Arch{Name: "arm64", IP: 256, Mode: 264, ModeMask: 15, UserIsZero: true, Syscall: 280, SyscallSize: 4,
+		SP: 248, G: 224, Link: 240, Repeats: 1,
+		Execs: []int{221, 281, kernel.CompatBase + 11, kernel.CompatBase + 387},
+		ExecEnds: []int{11, 221, 281, 387, kernel.CompatBase + 11, kernel.CompatBase + 221, kernel.CompatBase + 281,
+			kernel.CompatBase + 387}}
 )
 
 // ArchOf gives the description of a GOARCH, nil if there is none.

@@ -123,7 +123,8 @@ func (s *Shared) Program(p *tree.Program, stack int, o Outlining) (code *Code, e
 	for again := true; again; again = b.again {
 		b = newBuilder(s, p)
 		b.budget = stack
-		b.family = &family{callees: findCallees(p, o, b.locals), names: map[string]bool{p.Name: true}, calledLoops: loops, loopsInAll: -1}
+		b.family = &family{callees: findCallees(p, o, b.locals), names: map[string]bool{p.Name: true},
+			calledLoops: loops, loopsInAll: -1}
 		b.program()
 	}
 	b.f.Prune()

@@ -152,7 +152,8 @@ func (b *builder) stackBits() int64 {
 // After maxStale rounds those of deeper frames are passed at once.
 // none is called where all are stale, far where the search ends before; nil: the
 // depth that was reached is returned.
-func (b *builder) unwind(name string, key *region, open, frame *ir.Value, test func(entry *ir.Value, stale, found func()), none, far func()) *ir.Value {
+func (b *builder) unwind(name string, key *region, open, frame *ir.Value,
+	test func(entry *ir.Value, stale, found func()), none, far func()) *ir.Value {
 	head := b.f.NewBlock()
 	b.cur.Jump(b.pos, head, open, b.konst(0))
 	b.reach(head)

@@ -11,8 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// The kernel shows the number of a system call without the interface that it was made by: 5 is fstat, and open by int 0x80.
-// Programs know it by startrace's own number (kernel.MaxSyscall).
+// The kernel shows the number of a system call without the interface that it was made by: 5 is fstat, and open by int
+// 0x80. Programs know it by startrace's own number (kernel.MaxSyscall).
 
 // syscallNr is that number, found once.
 func (b *builder) syscallNr() *ir.Value {
@@ -32,8 +32,8 @@ func (b *builder) rawNumber() *ir.Value {
 	return b.extend(b.load(b.Arch.SyscallSize, b.temp(), 0), 8*b.Arch.SyscallSize, true)
 }
 
-// syscallFilter ends the program for system calls that it does not cover. First the kernel's number is tested, so that most
-// calls are not asked for their interface.
+// syscallFilter ends the program for system calls that it does not cover. First the kernel's number is tested, so that
+// most calls are not asked for their interface.
 func (b *builder) syscallFilter() {
 	set := b.covered()
 	b.syscall = b.ownNumber(b.rawNumber(), func(raw *ir.Value) {
@@ -83,8 +83,8 @@ func (b *builder) oneOf(nr *ir.Value, set []int) {
 	b.unless(ir.EQ, bit, 0, b.ret)
 }
 
-// ownNumber is startrace's number of a call that has a number in a table of the kernel; the program ends for other numbers,
-// and for those that filter ends it for. At the end of rt_sigreturn the number is -1.
+// ownNumber is startrace's number of a call that has a number in a table of the kernel; the program ends for other
+// numbers, and for those that filter ends it for. At the end of rt_sigreturn the number is -1.
 func (b *builder) ownNumber(raw *ir.Value, filter func(*ir.Value)) *ir.Value {
 	j := b.newJoin(types.U64)
 	b.unless(ir.UGE, raw, kernel.TableSize, func() { b.farNumber(raw, j) })
@@ -134,13 +134,15 @@ func (b *builder) inCompat() *ir.Value {
 	return b.imm(ir.OpAnd, b.load(4, b.temp(), 0), b.Tree.Compat.Mask)
 }
 
-// mistakesExec reports whether the program sees ends of calls of execve, which may bear another number than their starts.
+// mistakesExec reports whether the program sees ends of calls of execve, which may bear another number than their
+// starts.
 func (b *builder) mistakesExec() bool {
 	if b.prog.Attach.Kind != tree.AttachSyscallExit {
 		return false
 	}
 	span, _ := b.span()
-	return span.Syscalls == nil || slices.ContainsFunc(b.Arch.Execs, func(n int) bool { return slices.Contains(span.Syscalls, n) })
+	return span.Syscalls == nil || slices.ContainsFunc(b.Arch.Execs,
+		func(n int) bool { return slices.Contains(span.Syscalls, n) })
 }
 
 // execNr is nr, or the number of the call of execve for which the thread's entry is open if nr is that of such an end.

@@ -80,8 +80,8 @@ func (r *listReader) round(list, k *ir.Value) {
 	}
 }
 
-// one reads a string and gives its bytes with the NUL, in a list also with the byte before it that says whether it could
-// be read.
+// one reads a string and gives its bytes with the NUL, in a list also with the byte before it that says whether it
+// could be read.
 func (r *listReader) one(off, p *ir.Value) *ir.Value {
 	b := r.b
 	dst := b.op(ir.OpAdd, b.addr(r.buf, 0), off)

@@ -7,8 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// takenArg is the argument v of a call as the kernel takes it: nothing of what programs leave in registers for arguments
-// that the call does not use. arg gives argument i.
+// takenArg is the argument v of a call as the kernel takes it: nothing of what programs leave in registers for
+// arguments that the call does not use. arg gives argument i.
 func (b *body) takenArg(v val, spec kernel.SyscallArg, arg func(i int) *tree.Expr) val {
 	if spec.Use != nil {
 		return usedArg(v, spec.Use, arg(spec.Use.Selector))
@@ -53,8 +53,8 @@ func usedArg(v val, use *kernel.ArgumentUse, selector *tree.Expr) val {
 	return exprVal(&tree.Expr{Op: tree.OpCond, Type: t, Args: choice, Pos: pos})
 }
 
-// The flags with which the kernel looks at the mode: O_CREAT and __O_TMPFILE (WILL_CREATE in include/linux/fcntl.h), whose
-// values amd64 and arm64 share.
+// The flags with which the kernel looks at the mode: O_CREAT and __O_TMPFILE (WILL_CREATE in include/linux/fcntl.h),
+// whose values amd64 and arm64 share.
 const willCreate = 0x40 | 0x400000
 
 // created is the mode v of a call that may create a file, and 0 as for the kernel where it does not.
@@ -63,8 +63,10 @@ func (b *body) created(v val, spec kernel.SyscallArg, arg func(i int) *tree.Expr
 		return v
 	}
 	pos := v.expr.Pos
-	bits := &tree.Expr{Op: tree.OpAnd, Type: types.U64, Args: []*tree.Expr{arg(spec.Creating - 1), constExpr(plan.MakeInt(willCreate), pos)}, Pos: pos}
+	bits := &tree.Expr{Op: tree.OpAnd, Type: types.U64, Args: []*tree.Expr{arg(spec.Creating - 1),
+		constExpr(plan.MakeInt(willCreate), pos)}, Pos: pos}
 	zero := constExpr(plan.MakeInt(0), pos)
 	will := &tree.Expr{Op: tree.OpNe, Type: types.Boolean, Args: []*tree.Expr{bits, zero}, Pos: pos}
-	return exprVal(&tree.Expr{Op: tree.OpCond, Type: v.expr.Type, Args: []*tree.Expr{will, v.expr, convert(zero, v.expr.Type)}, Pos: pos})
+	return exprVal(&tree.Expr{Op: tree.OpCond, Type: v.expr.Type,
+		Args: []*tree.Expr{will, v.expr, convert(zero, v.expr.Type)}, Pos: pos})
 }

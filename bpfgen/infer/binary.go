@@ -154,7 +154,8 @@ func (b *body) arith(op syntax.Token, x, y val, pos plan.Pos) val {
 	}
 	for _, v := range []val{x, y} {
 		if k := v.typ().Kind; k == types.Str || k == types.Bool || k == types.Tuple {
-			refuse(pos, "%s between %s and %s cannot run in a kernel half%s", op, x.describe(), y.describe(), insteadOf(op, x, y))
+			refuse(pos, "%s between %s and %s cannot run in a kernel half%s", op, x.describe(), y.describe(),
+				insteadOf(op, x, y))
 		}
 		if f, ok := v.c.(plan.Float); ok {
 			refuse(pos, "%v is a float, which exists in user space only: compute with ints here", float64(f))

@@ -4,7 +4,8 @@ import "github.com/startrace/startrace/internal/plan"
 
 // For tests a handler can be placed on both sides (plan.InBoth). The kernel's containers are then changed by the
 // kernel half, those of the script by the user half, and in the end they must hold the same. A container that is also
-// changed by what runs on one side only is not compared, nor one that is changed by a handler which reads such a container.
+// changed by what runs on one side only is not compared, nor one that is changed by a handler which reads such a
+// container.
 
 // A use is one of a container by a function of a probe.
 type use struct {

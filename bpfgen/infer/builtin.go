@@ -331,7 +331,8 @@ func (b *body) swap(args []arg, bits uint8, pos plan.Pos) val {
 		if e.Type.Bits != bits || e.Type.Signed {
 			e = as(e, types.IntOf(bits, false), pos)
 		}
-		return &tree.Expr{Op: tree.OpBswap, Type: types.IntOf(bits, false), Int: int64(bits / 8), Args: []*tree.Expr{e}, Pos: pos}
+		return &tree.Expr{Op: tree.OpBswap, Type: types.IntOf(bits, false), Int: int64(bits / 8), Args: []*tree.Expr{e},
+			Pos: pos}
 	}))
 }
 

@@ -81,7 +81,8 @@ func (b *body) bindParams(f *frame, fname string, args []arg, defaults []val, ha
 				wrong(a.pos, "%s has no parameter %s", fname, a.name)
 			}
 		case i >= positional && positional < len(params):
-			wrong(pos, "%s takes %s by position, got %d: write %s = … for what stands behind its *", fname, counted(positional, "argument"), len(args), params[positional].Name)
+			wrong(pos, "%s takes %s by position, got %d: write %s = … for what stands behind its *", fname,
+				counted(positional, "argument"), len(args), params[positional].Name)
 		case i >= len(params):
 			wrong(pos, "%s takes %d arguments, got %d", fname, len(params), len(args))
 		default:

@@ -10,9 +10,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A call of the kernel's 32-bit interface (int 0x80, AArch32) has a number of another table and other registers. The kernel
-// marks the thread while it is in one: TS_COMPAT in thread_info.status (arch/x86/include/asm/thread_info.h); on arm64 a
-// 32-bit program's threads have TIF_32BIT in thread_info.flags (arch/arm64/include/asm/thread_info.h).
+// A call of the kernel's 32-bit interface (int 0x80, AArch32) has a number of another table and other registers. The
+// kernel marks the thread while it is in one: TS_COMPAT in thread_info.status (arch/x86/include/asm/thread_info.h); on
+// arm64 a 32-bit program's threads have TIF_32BIT in thread_info.flags (arch/arm64/include/asm/thread_info.h).
 var compatMarks = map[string]struct {
 	field string
 	mask  int64
@@ -32,8 +32,8 @@ func (u *unit) compatMark() *tree.CompatMark {
 	return &tree.CompatMark{Offset: int64(at), Mask: mark.mask}
 }
 
-// knownCalls leaves out the calls of the 32-bit interface where they cannot be told from others, and those of x32 where the
-// kernel has none: there they fail as the native ones that they are called after (ENOSYS).
+// knownCalls leaves out the calls of the 32-bit interface where they cannot be told from others, and those of x32 where
+// the kernel has none: there they fail as the native ones that they are called after (ENOSYS).
 func (u *unit) knownCalls(list []kernel.Syscall) []kernel.Syscall {
 	tr := u.res.Tree
 	if tr.Compat == nil {
@@ -62,8 +62,8 @@ func binaryExpr(op tree.Op, t types.Type, x, y *tree.Expr) *tree.Expr {
 	return &tree.Expr{Op: op, Type: t, Args: []*tree.Expr{x, y}, Pos: x.Pos}
 }
 
-// rawNumber is the number of a system call as the tracepoints of all calls have it, as startrace's own: that of a call of the
-// 32-bit interface has kernel.CompatBase added, so that it has a name.
+// rawNumber is the number of a system call as the tracepoints of all calls have it, as startrace's own: that of a call
+// of the 32-bit interface has kernel.CompatBase added, so that it has a name.
 func (b *body) rawNumber(nr *tree.Expr, pos plan.Pos) *tree.Expr {
 	is := b.isCompat(pos)
 	if is == nil {
@@ -89,8 +89,8 @@ func nameNumber(e *tree.Expr) *tree.Expr {
 	return &tree.Expr{Op: tree.OpSyscallName, Type: e.Type, Args: []*tree.Expr{e}, Pos: e.Pos}
 }
 
-// result is the value that a call gives to the program: on arm64 one of 32 bits to a program of 32 bits, of which the kernel
-// takes the upper half for a sign.
+// result is the value that a call gives to the program: on arm64 one of 32 bits to a program of 32 bits, of which the
+// kernel takes the upper half for a sign.
 func (a *syscallArgs) result(ret *tree.Expr, pos plan.Pos) *tree.Expr {
 	if runtime.GOARCH != "arm64" {
 		return ret
@@ -127,18 +127,21 @@ func (a *syscallArgs) word(i int, pos plan.Pos) *tree.Expr {
 	case !at.Wide && !at.Half:
 		return argRegister(a.sc, at.Register, pos)
 	}
-	low := convert(convert(argRegister(a.sc, at.Register, pos), types.IntOf(32, a.sc.Args[i].Signed && at.Half)), types.U64)
+	low := convert(convert(argRegister(a.sc, at.Register, pos), types.IntOf(32, a.sc.Args[i].Signed && at.Half)),
+		types.U64)
 	switch {
 	case at.Shift > 0:
 		return binaryExpr(tree.OpShl, types.U64, low, constExpr(plan.MakeInt(int64(at.Shift)), pos))
 	case at.Wide:
-		high := binaryExpr(tree.OpShl, types.U64, convert(argRegister(a.sc, at.Register+1, pos), types.U64), constExpr(plan.MakeInt(32), pos))
+		high := binaryExpr(tree.OpShl, types.U64, convert(argRegister(a.sc, at.Register+1, pos), types.U64),
+			constExpr(plan.MakeInt(32), pos))
 		return binaryExpr(tree.OpOr, types.U64, low, high)
 	}
 	return low
 }
 
-// narrowField is a field of a struct in the memory of a program of 32 bits: FAULT where the kernel's types do not have it.
+// narrowField is a field of a struct in the memory of a program of 32 bits: FAULT where the kernel's types do not have
+// it.
 func (b *body) narrowField(p *tree.Expr, name string, pos plan.Pos) val {
 	if p.Type.BTF != 0 {
 		if _, err := b.u.btf(pos).Field(p.Type.BTF, name); err == nil {

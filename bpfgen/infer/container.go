@@ -193,8 +193,9 @@ func checkKey(c *plan.Container, t types.Type, pos plan.Pos) {
 	}
 }
 
-// oneEntryEach refuses a table's key with a label that gives many numbers one text, as all times of a year: the map would have
-// an entry of each number, where a script sees one key. Aggregations add such entries up; what a table holds cannot be.
+// oneEntryEach refuses a table's key with a label that gives many numbers one text, as all times of a year: the map
+// would have an entry of each number, where a script sees one key. Aggregations add such entries up; what a table holds
+// cannot be.
 func oneEntryEach(t types.Type, pos plan.Pos) {
 	if name := labelName(t); name == "strftime" || name == "ksym" || t.Label == "names:mode" {
 		refuse(pos, "a table's key with %s, of which many numbers have one text, is made in user space: use the number, or an aggregation, which adds up the entries of one text", inWords(t))
@@ -307,8 +308,8 @@ func (b *body) hasKey(c *plan.Container, k val, pos plan.Pos) cond {
 	return cond{expr: b.tableOp(tree.OpTableHas, c, k, pos).expr}
 }
 
-// updated is the type that `t[k] op= v` gives an entry, with v of type t: that of the operation, as where it is written out.
-// + - * give signed values.
+// updated is the type that `t[k] op= v` gives an entry, with v of type t: that of the operation, as where it is written
+// out. + - * give signed values.
 func updated(op string, t types.Type) types.Type {
 	switch op {
 	case "+", "-", "*":

@@ -63,7 +63,8 @@ func (u *user) errnoOfPointer(name plan.Builtin, x *syntax.CallExpr, vals []uval
 // is an address. It is an error's number, or None.
 func wordError(n *tree.Expr, pos plan.Pos) *tree.Expr {
 	return orFault(n, pos, func(n *tree.Expr) *tree.Expr {
-		small := &tree.Expr{Op: tree.OpGe, Type: types.Boolean, Args: []*tree.Expr{as(n, types.I64, pos), constExpr(plan.MakeInt(0), pos)}, Pos: pos}
+		small := &tree.Expr{Op: tree.OpGe, Type: types.Boolean,
+			Args: []*tree.Expr{as(n, types.I64, pos), constExpr(plan.MakeInt(0), pos)}, Pos: pos}
 		return orNone(logic(tree.OpLOr, small, isError(n, pos), pos), as(n, types.I64, pos), pos)
 	})
 }
@@ -71,5 +72,6 @@ func wordError(n *tree.Expr, pos plan.Pos) *tree.Expr {
 // orNone is e where the condition holds, else None.
 func orNone(condition, e *tree.Expr, pos plan.Pos) *tree.Expr {
 	t := e.Type.OrNone()
-	return &tree.Expr{Op: tree.OpCond, Type: t, Args: []*tree.Expr{condition, as(e, t, pos), as(constExpr(plan.None{}, pos), t, pos)}, Pos: pos}
+	return &tree.Expr{Op: tree.OpCond, Type: t, Args: []*tree.Expr{condition, as(e, t, pos),
+		as(constExpr(plan.None{}, pos), t, pos)}, Pos: pos}
 }

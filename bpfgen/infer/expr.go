@@ -245,7 +245,8 @@ func (b *body) choose(c cond, yes, no func() val, pos plan.Pos) val {
 func mixed(x, y val, pos plan.Pos) {
 	mustHaveWords(pos, x)
 	mustHaveWords(pos, y)
-	refuse(pos, "this is %s or %s: a kernel half needs one kind of value, or None%s", x.describe(), y.describe(), oneOf(x, y))
+	refuse(pos, "this is %s or %s: a kernel half needs one kind of value, or None%s", x.describe(), y.describe(),
+		oneOf(x, y))
 }
 
 // joinExprs is the type of one of two values. A constant that is not negative

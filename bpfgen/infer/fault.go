@@ -41,7 +41,8 @@ func orFault(e *tree.Expr, pos plan.Pos, f func(*tree.Expr) *tree.Expr) *tree.Ex
 // chooseFault is FAULT where the condition holds, else e.
 func chooseFault(condition, e *tree.Expr, pos plan.Pos) *tree.Expr {
 	t := e.Type.OrFault()
-	return &tree.Expr{Op: tree.OpCond, Type: t, Args: []*tree.Expr{condition, as(faultExpr(pos), t, pos), as(e, t, pos)}, Pos: pos}
+	return &tree.Expr{Op: tree.OpCond, Type: t, Args: []*tree.Expr{condition, as(faultExpr(pos), t, pos),
+		as(e, t, pos)}, Pos: pos}
 }
 
 // equalAbsent is l == r where one of them is None or FAULT whenever it is read.

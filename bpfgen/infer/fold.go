@@ -11,8 +11,8 @@ import (
 )
 
 // What is known when the script is compiled is computed then, by the same functions for both halves: a condition on it
-// decides which branch is looked at. Only what cannot change is known: a list or a dict that user space has captured may
-// be another one when the event comes.
+// decides which branch is looked at. Only what cannot change is known: a list or a dict that user space has captured
+// may be another one when the event comes.
 
 // unchanging reports whether a constant is the same for ever.
 func unchanging(c plan.Value) bool {

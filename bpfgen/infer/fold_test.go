@@ -11,11 +11,15 @@ import (
 
 // held are conditions on constants that hold; what stands behind their opposite is looked at in neither half.
 var held = []string{
-	`on`, `not off`, `zero == 0`, `three > 0`, `three >= 3 and zero < 1`, `off or three != 4`, `name == "x,y"`, `name != "z"`,
+	`on`, `not off`, `zero == 0`, `three > 0`, `three >= 3 and zero < 1`, `off or three != 4`, `name == "x,y"`,
+	`name != "z"`,
 	`name < "z"`, `"," in name`, `"q" not in name`, `name`, `none == None`, `rate > 0`, `rate == 0.5`, `rate < three`,
-	`three - 3 == zero`, `-three < 0`, `~three == -4`, `three // 2 == 1`, `three << 2 > 11`, `three % 2`, `"a" in pair`, `"z" not in pair`,
-	`pair[0] == "a"`, `len(pair) == 2`, `len(name) > 2`, `bool(three)`, `abs(zero - 3) == 3`, `min(three, 5) == 3`, `max(three, 5, 1) > 4`,
-	`name.startswith("x")`, `name.endswith("y")`, `pair == ("a", "b")`, `pair != ("a", "c")`, `rec.n == 3`, `big > 18446744073709551615`,
+	`three - 3 == zero`, `-three < 0`, `~three == -4`, `three // 2 == 1`, `three << 2 > 11`, `three % 2`, `"a" in pair`,
+	`"z" not in pair`,
+	`pair[0] == "a"`, `len(pair) == 2`, `len(name) > 2`, `bool(three)`, `abs(zero - 3) == 3`, `min(three, 5) == 3`,
+	`max(three, 5, 1) > 4`,
+	`name.startswith("x")`, `name.endswith("y")`, `pair == ("a", "b")`, `pair != ("a", "c")`, `rec.n == 3`,
+	`big > 18446744073709551615`,
 	`on == True`, `True > False`, `(three if on else zero) == 3`, `raw == b"ab"`,
 }
 
@@ -29,7 +33,8 @@ func TestFoldsAlike(t *testing.T) {
 	facts := testFacts(t)
 	for _, cond := range held {
 		for half, effect := range map[string]string{"kernel": "", "user": "    print(1)\n"} {
-			text := constants + "n = count()\ndef f(e):\n    if not (" + cond + "):\n        n[e.args.nonesuch].add()\n" + effect + "probe(\"rawtracepoint:sched_switch\", f)\n"
+			text := constants + "n = count()\ndef f(e):\n    if not (" + cond +
+				"):\n        n[e.args.nonesuch].add()\n" + effect + "probe(\"rawtracepoint:sched_switch\", f)\n"
 			if err := inferred(t, text, facts); err != nil {
 				t.Errorf("not (%s) does not fold in the %s half: %v", cond, half, err)
 			}

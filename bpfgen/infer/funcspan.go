@@ -89,7 +89,8 @@ type spanProgram struct {
 
 // funcSpans makes the programs of a target of calls.
 func (pr *probe) funcSpans(t *target) {
-	span := &tree.Span{Probe: pr.p.ID, Size: plan.DefaultSize, Nested: true, User: t.mech == tree.AttachUprobe, Pos: t.pos}
+	span := &tree.Span{Probe: pr.p.ID, Size: plan.DefaultSize, Nested: true, User: t.mech == tree.AttachUprobe,
+		Pos: t.pos}
 	if t.mech == tree.AttachUprobe && len(t.funcs[0].returns) == 0 {
 		span.MaxDepth = maxReturnProbes
 	}

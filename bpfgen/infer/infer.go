@@ -114,7 +114,8 @@ func UnitAfter(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Ty
 	return UnitUntil(p, facts, binaries, earlier, nil)
 }
 
-func inferUnit(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Types, late bool, stop func() error) (_ *Result, err error) {
+func inferUnit(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Types, late bool,
+	stop func() error) (_ *Result, err error) {
 	defer whenStopped(&err)
 	conts := earlier.containers()
 	keys := map[*plan.Span]*types.Type{}
@@ -199,7 +200,8 @@ func newUnit(p *plan.Plan, facts *kernel.Facts, conts map[int]*contType) *unit {
 	u := &unit{
 		plan: p, facts: facts, conts: conts,
 		written: map[int]plan.Pos{}, used: map[int]bool{}, names: map[string]bool{}, nextNames: map[string]nextName{},
-		strMax: p.StrMax, enums: map[*tree.Expr]string{}, absorbed: map[*tree.Expr]bool{}, families: map[string]error{}, unknown: map[int]bool{},
+		strMax: p.StrMax, enums: map[*tree.Expr]string{}, absorbed: map[*tree.Expr]bool{}, families: map[string]error{},
+		unknown: map[int]bool{},
 		res: &Result{
 			Tree:   &tree.Unit{Keep: map[int]int{}},
 			Halves: map[int]*plan.UserHalf{}, StartHalves: map[int]*plan.UserHalf{},

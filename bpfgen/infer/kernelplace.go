@@ -47,7 +47,8 @@ func (u *unit) leftOut(one plan.Point) bool {
 // puts no probe: another point can do in its place.
 func (u *unit) mustBeProbed(one plan.Point, targets []*target) {
 	p, ok := one.(*plan.Pattern)
-	if !ok || p.Provider != "func" && funcMechanisms[p.Provider] == 0 || len(targets) != 1 || len(targets[0].funcs) != 1 {
+	if !ok || p.Provider != "func" && funcMechanisms[p.Provider] == 0 || len(targets) != 1 ||
+		len(targets[0].funcs) != 1 {
 		return
 	}
 	f := targets[0].funcs[0]

@@ -205,7 +205,8 @@ func (b *body) callMatches(args []arg, pos plan.Pos) val {
 	}
 	s := b.present(a[0], "a string", pos)
 	test := func(op tree.Op, text string) cond {
-		return cond{expr: &tree.Expr{Op: op, Type: types.Boolean, Args: []*tree.Expr{s, constExpr(plan.String(text), pos)}, Pos: pos}}
+		return cond{expr: &tree.Expr{Op: op, Type: types.Boolean,
+			Args: []*tree.Expr{s, constExpr(plan.String(text), pos)}, Pos: pos}}
 	}
 	words, ok := g.Expand()
 	if !ok {
@@ -229,7 +230,8 @@ func fitsPattern(g kernel.Glob, pos plan.Pos) {
 			}
 		}
 		if n > tree.MaxPattern {
-			refuse(pos, "a pattern of %d characters; matches takes %d in a kernel half, not counting each *", n, tree.MaxPattern)
+			refuse(pos, "a pattern of %d characters; matches takes %d in a kernel half, not counting each *", n,
+				tree.MaxPattern)
 		}
 	}
 }
@@ -265,8 +267,8 @@ func (b *body) joined(sep string, v val, pos plan.Pos) val {
 	return out
 }
 
-// joined is sep.join(list) of a char ** in user code: the kernel half joins it, for a string of it that could not be read is
-// no string there.
+// joined is sep.join(list) of a char ** in user code: the kernel half joins it, for a string of it that could not be
+// read is no string there.
 func (u *user) joined(dot *syntax.DotExpr, x *syntax.CallExpr) (uval, bool) {
 	recv := u.expr(dot.X)
 	sep, ok := recv.v.constStr()

@@ -9,9 +9,10 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A filter runs when the event happens, a user half some milliseconds later. A handler of user space that writes what its
-// own filter reads is meant to change what the filter says of the next event, but many have passed by then. So the kernel
-// does it, before it sends the event. Where it cannot, that is refused, with what to write instead. The writes of other callbacks are of a time of their own (docs/semantics.md).
+// A filter runs when the event happens, a user half some milliseconds later. A handler of user space that writes what
+// its own filter reads is meant to change what the filter says of the next event, but many have passed by then. So the
+// kernel does it, before it sends the event. Where it cannot, that is refused, with what to write instead. The writes
+// of other callbacks are of a time of their own (docs/semantics.md).
 
 // changing are the methods of tables and cells that change them.
 var changing = map[string]bool{"set": true, "add": true, "pop": true, "remove": true, "clear": true, "take": true}
@@ -87,8 +88,8 @@ func keyText(x syntax.Expr) string {
 	return "…"
 }
 
-// moves takes a change of what the filter asks over to the kernel, before the event is sent, and reports whether it did:
-// it stands in the handler itself where each event comes, and the kernel knows the key and the value.
+// moves takes a change of what the filter asks over to the kernel, before the event is sent, and reports whether it
+// did: it stands in the handler itself where each event comes, and the kernel knows the key and the value.
 func (u *user) moves(s syntax.Stmt) bool {
 	if u.pr.u.plan.Placement != plan.ByNeed || !u.always(s) {
 		return false
@@ -113,7 +114,8 @@ func (u *user) moves(s syntax.Stmt) bool {
 	return true
 }
 
-// always reports whether a statement of the handler runs at each event: it is in no branch and no loop, and behind no return.
+// always reports whether a statement of the handler runs at each event: it is in no branch and no loop, and behind no
+// return.
 func (u *user) always(s syntax.Stmt) bool {
 	if u.frame.top && u.frame.always == nil {
 		u.frame.always = beforeReturns(u.frame.def.Body)
@@ -139,7 +141,8 @@ func beforeReturns(list []syntax.Stmt) map[syntax.Stmt]bool {
 	return out
 }
 
-// change is the container that a statement changes, with what does so in the kernel: x[k] = v, x[k] op= v, x.set(…), x.add(…).
+// change is the container that a statement changes, with what does so in the kernel: x[k] = v, x[k] op= v, x.set(…),
+// x.add(…).
 func (u *user) change(s syntax.Stmt) (*plan.Container, func()) {
 	switch s := s.(type) {
 	case *syntax.AssignStmt:

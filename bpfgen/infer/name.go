@@ -74,7 +74,8 @@ func asName(e *tree.Expr) *tree.Expr {
 	}
 	if label == "syscall_point" && !t.MayNone && !t.MayFault {
 		wide := &tree.Expr{Op: tree.OpConvert, Type: types.I64, Args: []*tree.Expr{e}, Pos: e.Pos}
-		return &tree.Expr{Op: tree.OpOr, Type: name, Args: []*tree.Expr{wide, constExpr(plan.MakeInt(tree.SyscallPoints), e.Pos)}, Pos: e.Pos}
+		return &tree.Expr{Op: tree.OpOr, Type: name, Args: []*tree.Expr{wide,
+			constExpr(plan.MakeInt(tree.SyscallPoints), e.Pos)}, Pos: e.Pos}
 	}
 	return &tree.Expr{Op: tree.OpConvert, Type: name, Args: []*tree.Expr{e}, Pos: e.Pos}
 }

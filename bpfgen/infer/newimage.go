@@ -9,16 +9,17 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// newImage reads what execve was given from the new program's memory, where the call succeeded. There it is as the kernel
-// took it, and in memory; at the start of the call its pages may not have been.
+// newImage reads what execve was given from the new program's memory, where the call succeeded. There it is as the
+// kernel took it, and in memory; at the start of the call its pages may not have been.
 //
-// At the bottom of the stack lie, from mm->start_stack on, the number of arguments, a pointer to each, NULL, and the same of
-// the environment (create_elf_tables, fs/binfmt_elf.c); the name of the file lies behind the text of both, at mm->env_end
-// (bprm->exec, fs/exec.c). A script's interpreter has other arguments, and more (load_script, fs/binfmt_script.c): those of
-// the call are taken only if their number is the same.
+// At the bottom of the stack lie, from mm->start_stack on, the number of arguments, a pointer to each, NULL, and the
+// same of the environment (create_elf_tables, fs/binfmt_elf.c); the name of the file lies behind the text of both, at
+// mm->env_end (bprm->exec, fs/exec.c). A script's interpreter has other arguments, and more (load_script,
+// fs/binfmt_script.c): those of the call are taken only if their number is the same.
 type newImage struct{ args *syscallArgs }
 
-// read is the value v of the start, of which slot is what the start could read; nil where the new program does not have it.
+// read is the value v of the start, of which slot is what the start could read; nil where the new program does not have
+// it.
 func (n *newImage) read(b *body, st *spanState, v val, slot *tree.Expr) *tree.Expr {
 	arg, word := n.argument(v.expr)
 	if arg == nil || !b.u.hasFields("mm_struct", "start_stack", "env_end") {
@@ -33,17 +34,21 @@ func (n *newImage) read(b *body, st *spanState, v val, slot *tree.Expr) *tree.Ex
 	case arg.IsString && arg.Name == "filename":
 		end := b.rv(b.attr(b.attr(exprVal(b.task(pos)), "mm", pos), "env_end", pos), pos)
 		e.Args = append([]*tree.Expr{assume(end)}, e.Args[1:]...)
-		fine = all(pos, &tree.Expr{Op: tree.OpIsFault, Type: types.Boolean, Args: []*tree.Expr{slot}, Pos: pos}, fine, present(end, pos))
+		fine = all(pos, &tree.Expr{Op: tree.OpIsFault, Type: types.Boolean, Args: []*tree.Expr{slot}, Pos: pos}, fine,
+			present(end, pos))
 		failed := not(succeeded(b, pos), pos) // the old program goes on, and the call has read the name
-		slot = &tree.Expr{Op: tree.OpCond, Type: e.Type, Args: []*tree.Expr{failed, st.readAgain(b, v, slot), slot}, Pos: pos}
+		slot = &tree.Expr{Op: tree.OpCond, Type: e.Type, Args: []*tree.Expr{failed, st.readAgain(b, v, slot), slot},
+			Pos: pos}
 	case arg.IsStringList && arg.Name == "argv":
-		given := &tree.Expr{Op: tree.OpListLen, Type: types.I64, Str: tree.User, Args: []*tree.Expr{word}, BitSize: v.expr.BitSize, Pos: pos}
+		given := &tree.Expr{Op: tree.OpListLen, Type: types.I64, Str: tree.User, Args: []*tree.Expr{word},
+			BitSize: v.expr.BitSize, Pos: pos}
 		given = st.bring(b, val{expr: given, start: st.start}).expr
 		same := &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{assume(count), given}, Pos: pos}
 		fine = all(pos, fine, present(count, pos), same)
 		e.Args = append([]*tree.Expr{plus(stack, 8, pos)}, e.Args[1:]...)
 	case arg.IsStringList && arg.Name == "envp":
-		behind := &tree.Expr{Op: tree.OpMul, Type: types.U64, Args: []*tree.Expr{assume(count), constExpr(plan.MakeInt(8), pos)}, Pos: pos}
+		behind := &tree.Expr{Op: tree.OpMul, Type: types.U64,
+			Args: []*tree.Expr{assume(count), constExpr(plan.MakeInt(8), pos)}, Pos: pos}
 		sum := &tree.Expr{Op: tree.OpAdd, Type: types.U64, Args: []*tree.Expr{stack, behind}, Pos: pos}
 		fine = all(pos, fine, present(count, pos))
 		e.Args = append([]*tree.Expr{plus(sum, 16, pos)}, e.Args[1:]...)
@@ -82,19 +87,22 @@ func (n *newImage) stack(b *body, pos plan.Pos) (at, fine *tree.Expr) {
 
 func succeeded(b *body, pos plan.Pos) *tree.Expr {
 	ret := load(ctxPlace(b, 8, pos), types.I64, pos)
-	return &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{ret, constExpr(plan.MakeInt(0), pos)}, Pos: pos}
+	return &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{ret, constExpr(plan.MakeInt(0), pos)},
+		Pos: pos}
 }
 
-// wideProgram is whether the program that runs is one of 64 bits, by the registers of its system call: the code segment is
-// __USER_CS (arch/x86/include/asm/segment.h), the mode is not that of AArch32 (PSR_MODE32_BIT).
+// wideProgram is whether the program that runs is one of 64 bits, by the registers of its system call: the code segment
+// is __USER_CS (arch/x86/include/asm/segment.h), the mode is not that of AArch32 (PSR_MODE32_BIT).
 func wideProgram(pos plan.Pos) *tree.Expr {
 	name, mask, want := "cs", int64(0xff), int64(0x33)
 	if runtime.GOARCH == "arm64" {
 		name, mask, want = "pstate", 0x10, 0
 	}
 	mode := register(kernel.RegisterOffsets("").Names[name], pos)
-	low := &tree.Expr{Op: tree.OpAnd, Type: types.U64, Args: []*tree.Expr{mode, constExpr(plan.MakeInt(mask), pos)}, Pos: pos}
-	return &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{low, constExpr(plan.MakeInt(want), pos)}, Pos: pos}
+	low := &tree.Expr{Op: tree.OpAnd, Type: types.U64, Args: []*tree.Expr{mode, constExpr(plan.MakeInt(mask), pos)},
+		Pos: pos}
+	return &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{low, constExpr(plan.MakeInt(want), pos)},
+		Pos: pos}
 }
 
 // hasFields reports whether the kernel's types have a struct with these fields.

@@ -29,7 +29,8 @@ type projection struct {
 	clashes  map[Diag]map[int]bool
 	walks    int
 	asksType bool
-	// unsigned are sites at which a field is sent without its sign, mixed those where a walk has no field (see ownwidth.go).
+	// unsigned are sites at which a field is sent without its sign, mixed those where a walk has no field (see
+	// ownwidth.go).
 	unsigned, mixed map[copySite]bool
 }
 
@@ -41,7 +42,8 @@ type copySite struct {
 }
 
 func newProjection(r *role) *projection {
-	return &projection{role: r, half: plan.NewUserHalf(r.fn), sites: map[copySite]int{}, unsigned: map[copySite]bool{}, mixed: map[copySite]bool{}}
+	return &projection{role: r, half: plan.NewUserHalf(r.fn), sites: map[copySite]int{}, unsigned: map[copySite]bool{},
+		mixed: map[copySite]bool{}}
 }
 
 // A drop is an expression whose value may turn out not to be needed.

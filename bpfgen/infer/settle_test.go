@@ -70,7 +70,8 @@ func permutations(list []string, f func([]string)) {
 		return
 	}
 	for i, first := range list {
-		permutations(slices.Delete(slices.Clone(list), i, i+1), func(rest []string) { f(append([]string{first}, rest...)) })
+		permutations(slices.Delete(slices.Clone(list), i, i+1),
+			func(rest []string) { f(append([]string{first}, rest...)) })
 	}
 }
 

@@ -90,7 +90,8 @@ func (t *target) returnsAtOnce() bool {
 	return slices.ContainsFunc(t.ends, func(end *target) bool {
 		return end.returns && slices.ContainsFunc(t.starts, func(start *target) bool {
 			return start.kind == targetFunc && !start.returns && start.binary == end.binary &&
-				slices.ContainsFunc(end.funcs[0].ends(), func(p tree.Place) bool { return p.Offset == start.funcs[0].place.Offset })
+				slices.ContainsFunc(end.funcs[0].ends(),
+					func(p tree.Place) bool { return p.Offset == start.funcs[0].place.Offset })
 		})
 	})
 }

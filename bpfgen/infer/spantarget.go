@@ -9,8 +9,8 @@ import (
 )
 
 // An end without a start is a loss, and counted, where the start was to be seen. It was not where the script lets some
-// starts go (a where= that decides at the start, an event that returns None, a key of None), and where it was the doing of
-// a process that is not traced. How that is known depends on what tells which start belongs to an end.
+// starts go (a where= that decides at the start, an event that returns None, a key of None), and where it was the doing
+// of a process that is not traced. How that is known depends on what tells which start belongs to an end.
 
 // A spanTarget is how the starts and ends of a span are told from those of processes that are not traced.
 type spanTarget uint8
@@ -20,7 +20,8 @@ const (
 	byThread spanTarget = iota
 	// byStart: a start of startrace itself leaves a muted entry, by which its end is known.
 	byStart
-	// byEnd: the start of another process leaves none, so only those ends count that the traced process itself brings about.
+	// byEnd: the start of another process leaves none, so only those ends count that the traced process itself brings
+	// about.
 	byEnd
 	// byNothing: the event's own pid decides, or it is nobody's.
 	byNothing
@@ -54,7 +55,8 @@ func (w *spanWalk) test(s *spanStart) {
 	pos := w.pr.p.Pos
 	pid := s.body.rv(s.ev.mustField("pid", pos), pos)
 	w.span.Muted = true
-	s.mute = &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{pid, constExpr(plan.MakeInt(int64(self)), pos)}, Pos: pos}
+	s.mute = &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{pid,
+		constExpr(plan.MakeInt(int64(self)), pos)}, Pos: pos}
 }
 
 // counts says of the end which of those without a start are losses.

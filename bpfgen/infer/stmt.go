@@ -89,7 +89,8 @@ func (b *body) stmt(s syntax.Stmt) bool {
 		b.returnStmt(s)
 		return false
 	case *syntax.DefStmt:
-		b.frame.vars.Set(s.Name.Binding.(*resolve.Binding), objVal(b.closure(s.Function.(*resolve.Function), s.Name.Name)))
+		b.frame.vars.Set(s.Name.Binding.(*resolve.Binding), objVal(b.closure(s.Function.(*resolve.Function),
+			s.Name.Name)))
 	case *syntax.ForStmt:
 		return b.forStmt(s)
 	case *syntax.BranchStmt:

@@ -7,7 +7,8 @@ import (
 
 // UnitUntil is UnitAfter for somebody who may want no result any more: once stop
 // gives an error, that comes back soon. nil: nobody will.
-func UnitUntil(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Types, stop func() error) (*Result, error) {
+func UnitUntil(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Types, stop func() error) (*Result,
+	error) {
 	return inferUnit(p, facts, binaries, earlier, false, stop)
 }
 

@@ -27,14 +27,17 @@ func (p place) value(_ *body, pos plan.Pos) *tree.Expr {
 	a := asAddress(p.addr, pos)
 	out := a
 	if p.off != 0 {
-		out = &tree.Expr{Op: tree.OpAdd, Type: types.U64, Args: []*tree.Expr{a, constExpr(plan.MakeInt(p.off), pos)}, Pos: pos}
+		out = &tree.Expr{Op: tree.OpAdd, Type: types.U64, Args: []*tree.Expr{a, constExpr(plan.MakeInt(p.off), pos)},
+			Pos: pos}
 	}
 	if p.addr.Type.Kind != types.Ptr || p.addr.Op == tree.OpBuiltin { // the current task is there
 		return out
 	}
-	null := &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{a, constExpr(plan.MakeInt(0), pos)}, Pos: pos}
+	null := &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{a, constExpr(plan.MakeInt(0), pos)},
+		Pos: pos}
 	t := types.U64.OrFault()
-	return &tree.Expr{Op: tree.OpCond, Type: t, Args: []*tree.Expr{null, as(faultExpr(pos), t, pos), as(out, t, pos)}, Pos: pos}
+	return &tree.Expr{Op: tree.OpCond, Type: t, Args: []*tree.Expr{null, as(faultExpr(pos), t, pos), as(out, t, pos)},
+		Pos: pos}
 }
 
 // faultExpr is FAULT.

@@ -286,7 +286,8 @@ func (w *syscallWalk) child(end *body, v *variant) {
 		return
 	}
 	pos := w.pr.p.Pos
-	zero := binaryExpr(tree.OpNe, types.Boolean, load(ctxPlace(end, 8, pos), types.I64, pos), constExpr(plan.MakeInt(0), pos))
+	zero := binaryExpr(tree.OpNe, types.Boolean, load(ctxPlace(end, 8, pos), types.I64, pos),
+		constExpr(plan.MakeInt(0), pos))
 	end.require(cond{expr: zero}, pos)
 }
 
@@ -350,9 +351,10 @@ func (w *syscallWalk) assemble() {
 		for _, v := range w.variants {
 			slices.Sort(v.syscalls)
 		}
-		slices.SortStableFunc(w.variants, func(v, x *variant) int { // what is alike is together where a program is split
-			return kernel.NameNumber(v.syscalls[0]) - kernel.NameNumber(x.syscalls[0])
-		})
+		slices.SortStableFunc(w.variants,
+			func(v, x *variant) int { // what is alike is together where a program is split
+				return kernel.NameNumber(v.syscalls[0]) - kernel.NameNumber(x.syscalls[0])
+			})
 		for _, v := range w.variants {
 			list := v.syscalls
 			if len(w.variants) == 1 && w.t.all {
@@ -391,7 +393,8 @@ func answer(sc *kernel.Syscall, question string) string {
 	}
 	for i, arg := range sc.Args {
 		if arg.Name == question || fmt.Sprint(i) == question {
-			return fmt.Sprintf("%d %s %t %d %s %d %v", i, arg.CType, readsAtStart(sc), arg.Creating, arg.Use, sc.Entry, sc.Place(i))
+			return fmt.Sprintf("%d %s %t %d %s %d %v", i, arg.CType, readsAtStart(sc), arg.Creating, arg.Use, sc.Entry,
+				sc.Place(i))
 		}
 	}
 	return ""
@@ -432,7 +435,8 @@ func (a *syscallArgs) arg(b *body, i int, pos plan.Pos) val {
 	spec := a.sc.Args[i]
 	word := a.word(i, pos)
 	if !a.end {
-		return b.takenArg(b.syscallArg(word, spec, pos), spec, func(i int) *tree.Expr { return b.rv(a.arg(b, i, pos), pos) })
+		return b.takenArg(b.syscallArg(word, spec, pos), spec,
+			func(i int) *tree.Expr { return b.rv(a.arg(b, i, pos), pos) })
 	}
 	if readsAtStart(a.sc) && (spec.IsString || spec.IsStringList) {
 		v := a.start.syscallArg(word, spec, pos)
@@ -440,7 +444,8 @@ func (a *syscallArgs) arg(b *body, i int, pos plan.Pos) val {
 		return v
 	}
 	kept := b.here(val{expr: word, start: a.start, field: spec.Name})
-	return b.takenArg(b.syscallArg(kept.expr, spec, pos), spec, func(i int) *tree.Expr { return b.rv(a.arg(b, i, pos), pos) })
+	return b.takenArg(b.syscallArg(kept.expr, spec, pos), spec,
+		func(i int) *tree.Expr { return b.rv(a.arg(b, i, pos), pos) })
 }
 
 // syscallArg gives a register the meaning of an argument.

@@ -6,9 +6,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A handler that runs in user space comes some milliseconds after its event. With a table that kernel halves write it finds
-// what is there by then: reading that is warned about, and changing it refused, where the author has not said by kernel=
-// which part of the work is the kernel's.
+// A handler that runs in user space comes some milliseconds after its event. With a table that kernel halves write it
+// finds what is there by then: reading that is warned about, and changing it refused, where the author has not said by
+// kernel= which part of the work is the kernel's.
 
 // A touch is the use of a table or cell by a handler that was placed in user space.
 type touch struct {
@@ -28,7 +28,8 @@ func (pr *probe) touch(c plan.Value, pos plan.Pos, reads bool, seen map[*plan.Fu
 		}
 		if pr.u.plan.Placement != plan.InBoth &&
 			pr.p.Kernel == nil && pr.p.Keep == 0 && (c.Kind == plan.Table || c.Kind == plan.Cell) {
-			pr.u.touched = append(pr.u.touched, touch{c.Container, pos, pr.handler.why + pr.starter.why, pr.p.ID, reads})
+			pr.u.touched = append(pr.u.touched, touch{c.Container, pos, pr.handler.why + pr.starter.why, pr.p.ID,
+				reads})
 		}
 	case *plan.Func:
 		if seen[c] {
@@ -79,7 +80,8 @@ func (u *unit) checkTouched() {
 			continue
 		}
 		u.errorf(t.pos, "%s %s is also written by a kernel half (%s), but this handler, which may change it, runs in user space (%s): "+
-			"give the kernel's part as kernel=, or keep the handler to what the kernel can run", t.c.Kind, name(t.c), at, t.why)
+			"give the kernel's part as kernel=, or keep the handler to what the kernel can run", t.c.Kind, name(t.c),
+			at, t.why)
 	}
 }
 

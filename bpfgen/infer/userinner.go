@@ -10,8 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// An inner is a function inside a handler, as user code has it by a name, or calls it where it stands. Each call goes to
-// a copy, which the host makes next to it: it may get other parts of the event, or give one back.
+// An inner is a function inside a handler, as user code has it by a name, or calls it where it stands. Each call goes
+// to a copy, which the host makes next to it: it may get other parts of the event, or give one back.
 type inner struct {
 	node  syntax.Node // the def or lambda
 	name  string
@@ -105,7 +105,8 @@ func (f *inner) simple(x *syntax.CallExpr) bool {
 		}
 	}
 	for _, a := range x.Args {
-		if bin, ok := a.(*syntax.BinaryExpr); ok && bin.Op == syntax.EQ && paramIndex(def, bin.X.(*syntax.Ident).Name) < 0 {
+		if bin, ok := a.(*syntax.BinaryExpr); ok && bin.Op == syntax.EQ &&
+			paramIndex(def, bin.X.(*syntax.Ident).Name) < 0 {
 			return false
 		}
 	}

@@ -61,8 +61,8 @@ func either(x, y uval) uval {
 	return uval{part: x.part || y.part, caps: united(x.caps, y.caps)}
 }
 
-// undecided is the value that is one of several, of which user space decides. Where all of them lead to other parts of the
-// event, that is remembered, so that asking for one can be refused.
+// undecided is the value that is one of several, of which user space decides. Where all of them lead to other parts of
+// the event, that is remembered, so that asking for one can be refused.
 func undecided(list ...uval) uval {
 	out := uval{}
 	for _, v := range list {
@@ -257,7 +257,8 @@ func (u *user) overElements(c *syntax.ForClause, may bool) uval {
 // shifting gives the variables of a function that functions inside of it share and that are not the same from then on:
 // these see the value of the moment when they are called. Their values are used wherever they are assigned.
 func shifting(def *resolve.Function) map[*resolve.Binding]bool {
-	s := &shifts{assigned: map[*resolve.Binding]bool{}, shared: map[*resolve.Binding]bool{}, out: map[*resolve.Binding]bool{}}
+	s := &shifts{assigned: map[*resolve.Binding]bool{}, shared: map[*resolve.Binding]bool{},
+		out: map[*resolve.Binding]bool{}}
 	for _, p := range def.Params {
 		if un, ok := p.(*syntax.UnaryExpr); !ok || un.X != nil {
 			s.assign(paramIdent(p), false)

@@ -10,7 +10,8 @@ import (
 // Dominators of random functions are those of the definition: without a block, what it dominates cannot be reached.
 func TestDominators(t *testing.T) {
 	for seed := range uint64(60) {
-		f := irtest.Random(seed, irtest.Options{Values: 10 + int(seed*3), Depth: int(seed%6) + 1, Live: 5, Macros: true})
+		f := irtest.Random(seed, irtest.Options{Values: 10 + int(seed*3), Depth: int(seed%6) + 1, Live: 5,
+			Macros: true})
 		checkDominators(t, seed, f)
 	}
 }

@@ -15,8 +15,10 @@ var opNames = [...]string{
 	OpContains: "contains", OpMatches: "matches", OpStrConstGet: "strconstget",
 	OpTuple: "tuple", OpRecord: "record", OpElem: "elem",
 	OpTableGet: "tableget", OpTableIndex: "tableindex", OpTablePop: "tablepop",
-	OpTableHas: "tablehas", OpCellGet: "cellget", OpPath: "path", OpMem: "mem", OpUnreadable: "unreadable", OpStrList: "strlist",
-	OpJoin: "join", OpListLen: "listlen", OpSyscallName: "syscallname", OpStack: "stack", OpSignal: "signal", OpInline: "inline",
+	OpTableHas: "tablehas", OpCellGet: "cellget", OpPath: "path", OpMem: "mem", OpUnreadable: "unreadable",
+	OpStrList: "strlist",
+	OpJoin:    "join", OpListLen: "listlen", OpSyscallName: "syscallname", OpStack: "stack", OpSignal: "signal",
+	OpInline: "inline",
 }
 
 // String gives the name in the text form.

@@ -16,8 +16,8 @@ const (
 
 	// The event and the machine. s: pid tid ppid uid gid comm cpu time cgroup
 	// task ip usermode. syscall_nr: the number of the system call
-	// (AttachSyscall*), syscall_name: the number that stands for its name (see OpSyscallName). reg:N: 8 bytes of pt_regs at offset N, read through
-	// the pointer in ctx[0] (AttachSyscall*) or directly (pt_regs and perf events).
+	// (AttachSyscall*), syscall_name: the number that stands for its name (see OpSyscallName). reg:N: 8 bytes of
+	// pt_regs at offset N, read through the pointer in ctx[0] (AttachSyscall*) or directly (pt_regs and perf events).
 	// cookie: Place.Cookie of the place that was hit. frame: where the frame of
 	// the called function begins on the stack, the same at its entry and its
 	// return, and lower for deeper calls (of Go functions, "goframe": relative
@@ -128,12 +128,12 @@ const (
 	// OpJoin is OpStrList as one string: the strings with Args[1], a constant
 	// of one byte, between them, "<fault>" for one that cannot be read.
 	OpJoin
-	// OpListLen is how many strings the char ** at Args[0]+n in space s has: -1 where that cannot be read, or where it is
-	// longer than lists are. BitSize as for OpStrList.
+	// OpListLen is how many strings the char ** at Args[0]+n in space s has: -1 where that cannot be read, or where it
+	// is longer than lists are. BitSize as for OpStrList.
 	OpListLen
 
-	// OpSyscallName is the number that stands for the name of the system call whose number Args[0] is: calls that different
-	// interfaces have under one name have one.
+	// OpSyscallName is the number that stands for the name of the system call whose number Args[0] is: calls that
+	// different interfaces have under one name have one.
 	OpSyscallName
 
 	// OpStack is the stack at this moment, of the kernel or of the user program
@@ -190,7 +190,7 @@ const (
 	SSpanStart
 	// With a key, Exprs[0] is it. Of a nested span: thread, frame, place; the
 	// entry is that of this frame and place, and deeper ones are dropped.
-	// It takes the entry, and ends the program where there is none, which is counted unless a start could not be seen, or s
-	// is "filtered", or Else, which runs before, ends the program.
+	// It takes the entry, and ends the program where there is none, which is counted unless a start could not be seen,
+	// or s is "filtered", or Else, which runs before, ends the program.
 	SSpanEnd
 )

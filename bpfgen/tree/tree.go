@@ -143,11 +143,11 @@ type Span struct {
 	// Timeout, if not 0, is the age in ns from which an entry no longer pairs:
 	// its end counts as one without a start.
 	Timeout int64
-	// Ends: an end on a thread that never had a start counts as one without a start, but for the first of the thread, which
-	// may be that of a call that began before the tracing, or a child's return from fork.
+	// Ends: an end on a thread that never had a start counts as one without a start, but for the first of the thread,
+	// which may be that of a call that began before the tracing, or a child's return from fork.
 	Ends bool
-	// Muted: the last of a start's expressions says whether it only takes its place: it is a process's that is not traced, and
-	// its end is no event and no loss.
+	// Muted: the last of a start's expressions says whether it only takes its place: it is a process's that is not
+	// traced, and its end is no event and no loss.
 	Muted bool
 	// Pos is where the span was declared.
 	Pos plan.Pos
@@ -205,8 +205,8 @@ type Unit struct {
 	StrMax int
 }
 
-// A CompatMark is a word of 4 bytes at an offset in struct task_struct in which the bits of Mask are not 0 while the thread
-// is in a system call of the 32-bit interface.
+// A CompatMark is a word of 4 bytes at an offset in struct task_struct in which the bits of Mask are not 0 while the
+// thread is in a system call of the 32-bit interface.
 type CompatMark struct{ Offset, Mask int64 }
 
 // PathOffsets are the places, in bytes, of what a walk from a file to the root

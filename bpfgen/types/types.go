@@ -97,7 +97,8 @@ func (t Type) Tagged() bool {
 // "point:PROBE") or of a system call.
 func (t Type) IsName() bool {
 	kind, _, _ := strings.Cut(t.Label, ":")
-	return t.Kind == Int && (kind == Name.Label || kind == "func" || kind == "point" || kind == "syscall_name" || kind == "syscall_point")
+	return t.Kind == Int && (kind == Name.Label || kind == "func" || kind == "point" || kind == "syscall_name" ||
+		kind == "syscall_point")
 }
 
 // Present is t without the possibility to be None or FAULT.
@@ -118,7 +119,8 @@ func (t Type) Unsigned64() bool { return t.Kind == Int && t.Bits == 64 && !t.Sig
 // Equal reports whether t and u are the same type.
 func (t Type) Equal(u Type) bool {
 	if t.Kind != u.Kind || t.Bits != u.Bits || t.Signed != u.Signed || t.Cap != u.Cap ||
-		t.BTF != u.BTF || t.Trusted != u.Trusted || t.Narrow != u.Narrow || t.Label != u.Label || t.Literal != u.Literal || t.MayNone != u.MayNone || t.MayFault != u.MayFault ||
+		t.BTF != u.BTF || t.Trusted != u.Trusted || t.Narrow != u.Narrow || t.Label != u.Label ||
+		t.Literal != u.Literal || t.MayNone != u.MayNone || t.MayFault != u.MayFault ||
 		len(t.Elems) != len(u.Elems) || len(t.Names) != len(u.Names) {
 		return false
 	}

@@ -68,8 +68,10 @@ func TestToolFlags(t *testing.T) {
 func TestToolFlagRanges(t *testing.T) {
 	long := strings.Repeat("n", 16)
 	for _, words := range []string{
-		"tcplife port 0", "tcpconnect port 65536", "profile rate 0", "runqlen rate 1000001", "biotop rows 0", "syscount top 0",
-		"killsnoop signal 65", "sigsnoop signal 0", "opensnoop name " + long, "filetop interval 0", "biolatency interval 1us",
+		"tcplife port 0", "tcpconnect port 65536", "profile rate 0", "runqlen rate 1000001", "biotop rows 0",
+		"syscount top 0",
+		"killsnoop signal 65", "sigsnoop signal 0", "opensnoop name " + long, "filetop interval 0",
+		"biolatency interval 1us",
 		"count every 0.1ns", "hist sub 7", "stack frames 128",
 	} {
 		w := strings.Fields(words)

@@ -83,7 +83,8 @@ func TestAssign(t *testing.T) {
 		{"amd64", "i4: i8, i4, i4, {i8 i1}, i4", "ax: di, si, dx, cx+r8, r9"},
 		// One that does not fit leaves its register to others on amd64, to none on arm64.
 		{"amd64", "void: i8, i8, i8, i8, i8, {i8 i8}, i8", "nothing: di, si, dx, cx, r8, [8]+[16], r9"},
-		{"arm64", "void: i8, i8, i8, i8, i8, i8, i8, {i8 i8}, i8", "nothing: x0, x1, x2, x3, x4, x5, x6, [0]+[8], [16]"},
+		{"arm64", "void: i8, i8, i8, i8, i8, i8, i8, {i8 i8}, i8",
+			"nothing: x0, x1, x2, x3, x4, x5, x6, [0]+[8], [16]"},
 		{"amd64", "void: i8, {i8 i8 i8}, i4", "nothing: di, [8]+[16]+[24], si"},
 		{"arm64", "void: i8, {i8 i8 i8}, i4", "nothing: x0, *x1, x2"},
 		{"amd64", "{i8 i8 i8}: i4", "*ax: si"},

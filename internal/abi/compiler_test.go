@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// compilers are those of both architectures, with what runs their programs on this one. clang before 18 does not keep to
-// the ABI with __int128 on the stack, and moves a long double by instructions that change what is no number.
+// compilers are those of both architectures, with what runs their programs on this one. clang before 18 does not keep
+// to the ABI with __int128 on the stack, and moves a long double by instructions that change what is no number.
 var compilers = []struct {
 	arch, compiler, runner string
 	plain                  []plainType
@@ -95,7 +95,8 @@ type plainType struct {
 }
 
 var plainTypes = []plainType{
-	{"char", Int.Value(1)}, {"short", Int.Value(2)}, {"int", Int.Value(4)}, {"long", Int.Value(8)}, {"void *", Int.Value(8)},
+	{"char", Int.Value(1)}, {"short", Int.Value(2)}, {"int", Int.Value(4)}, {"long", Int.Value(8)},
+	{"void *", Int.Value(8)},
 	{"float", Float.Value(4)}, {"double", Float.Value(8)}, {"long double", Value{}}, {"__int128", Int.Value(16)},
 }
 

@@ -49,7 +49,8 @@ func (l *Loaded) leave(p *program, err error, left *leftOut) bool {
 
 // sameCalls reports whether p and q are the two ends of calls of the same functions.
 func (l *Loaded) sameCalls(p, q *tree.Program) bool {
-	if p.Probe != q.Probe || p.Attach.Span != q.Attach.Span || p.Attach.Span >= len(l.unit.Tree.Spans) || len(q.Attach.Places) == 0 {
+	if p.Probe != q.Probe || p.Attach.Span != q.Attach.Span || p.Attach.Span >= len(l.unit.Tree.Spans) ||
+		len(q.Attach.Places) == 0 {
 		return false
 	}
 	span := l.unit.Tree.Spans[p.Attach.Span]

@@ -43,7 +43,8 @@ func (l *Loaded) less(p, q *program) int {
 // atHead reports whether the kernel runs p before what was attached earlier.
 func (l *Loaded) atHead(p *program) bool {
 	switch p.Attach.Kind {
-	case tree.AttachKprobe, tree.AttachFentry, tree.AttachFexit, tree.AttachUprobe, tree.AttachUretprobe, tree.AttachPerf:
+	case tree.AttachKprobe, tree.AttachFentry, tree.AttachFexit, tree.AttachUprobe, tree.AttachUretprobe,
+		tree.AttachPerf:
 		return true
 	case tree.AttachKretprobe:
 		return p.multi && l.returnsAsEntries()
@@ -63,7 +64,8 @@ func (l *Loaded) turnsRound(p *tree.Program) bool {
 		return false
 	}
 	return slices.ContainsFunc(l.unit.Tree.Programs, func(q *tree.Program) bool {
-		return q.Probe != p.Probe && q.Attach.Session != nil && q.Attach.Kind == p.Attach.Kind && shareFunction(p.Attach.Places, q.Attach.Places)
+		return q.Probe != p.Probe && q.Attach.Session != nil && q.Attach.Kind == p.Attach.Kind &&
+			shareFunction(p.Attach.Places, q.Attach.Places)
 	})
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
-// Programs are attached so that those of one point run in the order of the probes, by the kind of point: what the kernel
-// puts at the head of its list is attached last first. Ends of a probe come before its starts.
+// Programs are attached so that those of one point run in the order of the probes, by the kind of point: what the
+// kernel puts at the head of its list is attached last first. Ends of a probe come before its starts.
 func TestOrderOfAttaching(t *testing.T) {
 	at := func(probe int, kind tree.AttachKind, multi bool) *program {
 		return &program{Program: &tree.Program{Probe: probe, Attach: tree.Attach{Kind: kind}}, multi: multi}
@@ -21,16 +21,21 @@ func TestOrderOfAttaching(t *testing.T) {
 		asEntry  bool // returns of links run as entries do
 		want     string
 	}{
-		{"tracepoints", []*program{at(0, tree.AttachTracepoint, false), at(1, tree.AttachTracepoint, false)}, true, "0 1"},
-		{"kprobes", []*program{at(0, tree.AttachKprobe, true), at(1, tree.AttachKprobe, false), at(2, tree.AttachKprobe, true)}, true, "2 1 0"},
-		{"return probes", []*program{at(0, tree.AttachKretprobe, false), at(1, tree.AttachKretprobe, false)}, true, "0 1"},
-		{"links of them", []*program{at(0, tree.AttachKretprobe, true), at(1, tree.AttachKretprobe, true)}, true, "1 0"},
+		{"tracepoints", []*program{at(0, tree.AttachTracepoint, false), at(1, tree.AttachTracepoint, false)}, true,
+			"0 1"},
+		{"kprobes", []*program{at(0, tree.AttachKprobe, true), at(1, tree.AttachKprobe, false),
+			at(2, tree.AttachKprobe, true)}, true, "2 1 0"},
+		{"return probes", []*program{at(0, tree.AttachKretprobe, false), at(1, tree.AttachKretprobe, false)}, true,
+			"0 1"},
+		{"links of them", []*program{at(0, tree.AttachKretprobe, true), at(1, tree.AttachKretprobe, true)}, true,
+			"1 0"},
 		{"before 6.14", []*program{at(0, tree.AttachKretprobe, true), at(1, tree.AttachKretprobe, true)}, false, "0 1"},
 		{"calls", []*program{at(0, tree.AttachFexit, false), at(0, tree.AttachFentry, false),
 			at(1, tree.AttachFexit, false), at(1, tree.AttachFentry, false)}, true, "1 1 0 0"},
 		{"iterators last", []*program{at(0, tree.AttachIter, false), at(1, tree.AttachUprobe, false)}, true, "1 0"},
 	} {
-		l := &Loaded{unit: &bpfgen.Unit{Tree: &tree.Unit{}}, programs: test.programs, opts: Options{ReturnsAsEntries: func() bool { return test.asEntry }}}
+		l := &Loaded{unit: &bpfgen.Unit{Tree: &tree.Unit{}}, programs: test.programs,
+			opts: Options{ReturnsAsEntries: func() bool { return test.asEntry }}}
 		var got []string
 		for _, p := range l.selected(func(*program) bool { return true }) {
 			got = append(got, fmt.Sprint(p.Probe))
@@ -44,13 +49,16 @@ func TestOrderOfAttaching(t *testing.T) {
 // Where returns of links run the other way round, probes that share a function have no sessions.
 func TestSessionsThatTurnRound(t *testing.T) {
 	session := func(probe int, function string) *tree.Program {
-		return &tree.Program{Probe: probe, Attach: tree.Attach{Kind: tree.AttachKprobe, Session: &tree.Session{}, Places: []tree.Place{{Func: function}}}}
+		return &tree.Program{Probe: probe, Attach: tree.Attach{Kind: tree.AttachKprobe, Session: &tree.Session{},
+			Places: []tree.Place{{Func: function}}}}
 	}
 	one, two, other := session(0, "f"), session(1, "f"), session(2, "g")
 	for _, asEntry := range []bool{false, true} {
-		l := &Loaded{unit: &bpfgen.Unit{Tree: &tree.Unit{Programs: []*tree.Program{one, two, other}}}, opts: Options{ReturnsAsEntries: func() bool { return asEntry }}}
+		l := &Loaded{unit: &bpfgen.Unit{Tree: &tree.Unit{Programs: []*tree.Program{one, two, other}}},
+			opts: Options{ReturnsAsEntries: func() bool { return asEntry }}}
 		if l.turnsRound(one) == asEntry || l.turnsRound(two) == asEntry || l.turnsRound(other) {
-			t.Errorf("returns as entries %v: %v %v %v", asEntry, l.turnsRound(one), l.turnsRound(two), l.turnsRound(other))
+			t.Errorf("returns as entries %v: %v %v %v", asEntry, l.turnsRound(one), l.turnsRound(two),
+				l.turnsRound(other))
 		}
 	}
 }

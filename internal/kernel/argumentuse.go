@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// Some arguments of system calls are used for some values of another one only: programs that do not give them leave in their
-// registers what was there before.
+// Some arguments of system calls are used for some values of another one only: programs that do not give them leave in
+// their registers what was there before.
 
-// An ArgumentUse says when a call uses an argument: where the bits Mask of the argument Selector are one of Only, or none of
-// Except, or, where neither is given, not all 0.
+// An ArgumentUse says when a call uses an argument: where the bits Mask of the argument Selector are one of Only, or
+// none of Except, or, where neither is given, not all 0.
 type ArgumentUse struct {
 	Selector     int
 	Mask         uint64 // 0: all bits
@@ -33,8 +33,10 @@ var argumentUses = []struct {
 }{
 	// fs/fcntl.c: F_GETFD, F_GETFL, F_GETOWN, F_GETSIG, F_GETLEASE, F_CREATED_QUERY, F_GETPIPE_SZ, F_GET_SEALS
 	{"fcntl", "arg", "cmd", ArgumentUse{Except: values(1, 3, 9, 11, 1025, 1028, 1032, 1034)}},
-	// fs/ioctl.c, drivers/tty: FIONCLEX, FIOCLEX, TIOCEXCL, TIOCNXCL, TIOCNOTTY, TIOCSBRK, TIOCCBRK, TIOCVHANGUP, FIFREEZE, FITHAW
-	{"ioctl", "arg", "cmd", ArgumentUse{Except: values(0x5450, 0x5451, 0x540c, 0x540d, 0x5422, 0x5427, 0x5428, 0x5437, 0xc0045877, 0xc0045878)}},
+	// fs/ioctl.c, drivers/tty: FIONCLEX, FIOCLEX, TIOCEXCL, TIOCNXCL, TIOCNOTTY, TIOCSBRK, TIOCCBRK, TIOCVHANGUP,
+	// FIFREEZE, FITHAW
+	{"ioctl", "arg", "cmd", ArgumentUse{Except: values(0x5450, 0x5451, 0x540c, 0x540d, 0x5422, 0x5427, 0x5428, 0x5437,
+		0xc0045877, 0xc0045878)}},
 	// mm/mremap.c: MREMAP_FIXED, MREMAP_DONTUNMAP
 	{"mremap", "new_addr", "flags", ArgumentUse{Mask: 2 | 4}},
 	// kernel/futex/syscalls.c: FUTEX_WAIT 0, WAKE 1, REQUEUE 3, CMP_REQUEUE 4, WAKE_OP 5, LOCK_PI 6, UNLOCK_PI 7,
@@ -54,7 +56,8 @@ var argumentUses = []struct {
 	// kernel/ptrace.c: TRACEME 0, KILL 8, ATTACH 16, INTERRUPT 0x4207, LISTEN 0x4208; also without an address CONT 7,
 	// SINGLESTEP 9, DETACH 17, SYSCALL 24, SETOPTIONS, GETEVENTMSG, GETSIGINFO, SETSIGINFO 0x4200 to 0x4203
 	{"ptrace", "pid", "request", ArgumentUse{Except: values(0)}},
-	{"ptrace", "addr", "request", ArgumentUse{Except: values(0, 7, 8, 9, 16, 17, 24, 0x4200, 0x4201, 0x4202, 0x4203, 0x4207, 0x4208)}},
+	{"ptrace", "addr", "request", ArgumentUse{Except: values(0, 7, 8, 9, 16, 17, 24, 0x4200, 0x4201, 0x4202, 0x4203,
+		0x4207, 0x4208)}},
 	{"ptrace", "data", "request", ArgumentUse{Except: values(0, 8, 16, 0x4207, 0x4208)}},
 	// kernel/sys.c: those that take nothing, one argument, two
 	{"prctl", "arg2", "option", ArgumentUse{Except: prctlNone}},
@@ -65,7 +68,8 @@ var argumentUses = []struct {
 	{"keyctl", "arg2", "option", ArgumentUse{Except: values(18)}},
 	{"keyctl", "arg3", "option", ArgumentUse{Except: values(1, 3, 7, 14, 16, 18, 21)}},
 	{"keyctl", "arg4", "option", ArgumentUse{Except: values(0, 1, 3, 5, 7, 8, 9, 14, 15, 16, 18, 21, 22)}},
-	{"keyctl", "arg5", "option", ArgumentUse{Except: values(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 14, 15, 16, 17, 18, 21, 22)}},
+	{"keyctl", "arg5", "option", ArgumentUse{Except: values(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 14, 15, 16, 17, 18,
+		21, 22)}},
 	{"reboot", "arg", "cmd", ArgumentUse{Only: values(0xa1b2c3d4)}}, // LINUX_REBOOT_CMD_RESTART2
 	{"membarrier", "cpu_id", "flags", ArgumentUse{Mask: 1}},         // MEMBARRIER_CMD_FLAG_CPU
 	{"kcmp", "idx1", "type", ArgumentUse{Except: []Range{{1, 6}}}},  // KCMP_VM to KCMP_SYSVSEM

@@ -11,20 +11,23 @@ import (
 	"github.com/startrace/startrace/test/smallkernel"
 )
 
-// valueFunction takes structs of all classes: a pointer and a flag in two words, one of three words, one of bit-fields, and
-// an array of doubles.
+// valueFunction takes structs of all classes: a pointer and a flag in two words, one of three words, one of bit-fields,
+// and an array of doubles.
 func valueFunction(t *testing.T) *Facts {
 	i32, u64 := &btf.Int{Name: "int", Size: 4, Encoding: btf.Signed}, &btf.Int{Name: "long unsigned int", Size: 8}
 	u8, double := &btf.Int{Name: "unsigned char", Size: 1}, &btf.Float{Name: "double", Size: 8}
 	pointer := &btf.Struct{Name: "ptr", Size: 16, Members: []btf.Member{
-		{Type: &btf.Union{Size: 8, Members: []btf.Member{{Name: "kernel", Type: &btf.Pointer{Target: &btf.Void{}}}, {Name: "user", Type: u64}}}},
+		{Type: &btf.Union{Size: 8, Members: []btf.Member{{Name: "kernel", Type: &btf.Pointer{Target: &btf.Void{}}},
+			{Name: "user", Type: u64}}}},
 		{Name: "is_kernel", Type: u8, Offset: 64, BitfieldSize: 1},
 	}}
-	large := &btf.Struct{Name: "large", Size: 24, Members: []btf.Member{{Name: "w", Type: &btf.Array{Index: i32, Type: u64, Nelems: 3}}}}
+	large := &btf.Struct{Name: "large", Size: 24, Members: []btf.Member{{Name: "w",
+		Type: &btf.Array{Index: i32, Type: u64, Nelems: 3}}}}
 	bits := &btf.Struct{Name: "bits", Size: 4, Members: []btf.Member{
 		{Name: "a", Type: i32, BitfieldSize: 7}, {Name: "b", Type: i32, Offset: 7, BitfieldSize: 20},
 	}}
-	floats := &btf.Struct{Name: "floats", Size: 16, Members: []btf.Member{{Name: "d", Type: &btf.Array{Index: i32, Type: double, Nelems: 2}}}}
+	floats := &btf.Struct{Name: "floats", Size: 16, Members: []btf.Member{{Name: "d",
+		Type: &btf.Array{Index: i32, Type: double, Nelems: 2}}}}
 	proto := &btf.FuncProto{Return: large, Params: []btf.FuncParam{
 		{Name: "p", Type: &btf.Typedef{Name: "ptr_t", Type: pointer}}, {Name: "n", Type: i32}, {Name: "l", Type: large},
 		{Name: "b", Type: bits}, {Name: "f", Type: floats}, {Name: "last", Type: u64},

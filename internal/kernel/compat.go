@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// An Entry is the interface by which a program makes a system call. Each has its own table of numbers and its own registers.
+// An Entry is the interface by which a program makes a system call. Each has its own table of numbers and its own
+// registers.
 type Entry uint8
 
 const (
@@ -19,9 +20,9 @@ const (
 	EntryX32
 )
 
-// The numbers by which startrace knows system calls. A native call has its own, below TableSize, and so have those that x32
-// has for itself, below X32Size. A call of the 32-bit interface has its own and CompatBase; the last Extras of these are the
-// calls that arm has from CompatExtras on (__ARM_NR_BASE).
+// The numbers by which startrace knows system calls. A native call has its own, below TableSize, and so have those that
+// x32 has for itself, below X32Size. A call of the 32-bit interface has its own and CompatBase; the last Extras of
+// these are the calls that arm has from CompatExtras on (__ARM_NR_BASE).
 const (
 	TableSize    = 512
 	X32Size      = 548
@@ -38,8 +39,8 @@ const (
 //	name[=the kernel's name] number-on-i386 number-on-arm number-on-x32 type name, type name …
 //
 // with - for none. Names and numbers are those of unistd.h (arch/x86/entry/syscalls/syscall_32.tbl, syscall_64.tbl,
-// arch/arm64/tools/syscall_32.tbl). The types are those of programs of 32 bits: a long, a size_t and a pointer are the lower
-// half of a register, a loff_t is in two. pages is a number of pages of 4096 bytes.
+// arch/arm64/tools/syscall_32.tbl). The types are those of programs of 32 bits: a long, a size_t and a pointer are the
+// lower half of a register, a loff_t is in two. pages is a number of pages of 4096 bytes.
 //
 //go:embed tables/compat.txt
 var compatText string
@@ -51,7 +52,8 @@ type compatColumn struct {
 	base   int
 }
 
-var compatColumns = []compatColumn{{"amd64", 1, EntryCompat, CompatBase}, {"arm64", 2, EntryCompat, CompatBase}, {"amd64", 3, EntryX32, 0}}
+var compatColumns = []compatColumn{{"amd64", 1, EntryCompat, CompatBase}, {"arm64", 2, EntryCompat, CompatBase},
+	{"amd64", 3, EntryX32, 0}}
 
 // parseOtherCalls gives the calls of an architecture's other interfaces, by number.
 func parseOtherCalls(arch string) []Syscall {
@@ -194,7 +196,8 @@ func (s *Syscall) sameCall() []string {
 }
 
 var compatNames = map[string][]string{
-	"mmap": {"mmap2"}, "getrlimit": {"ugetrlimit"}, "newfstatat": {"fstatat64"}, "sync_file_range": {"arm_sync_file_range"}, "fadvise64": {"arm_fadvise64_64"},
+	"mmap": {"mmap2"}, "getrlimit": {"ugetrlimit"}, "newfstatat": {"fstatat64"},
+	"sync_file_range": {"arm_sync_file_range"}, "fadvise64": {"arm_fadvise64_64"},
 }
 
 // does reports whether the call has what programs know of the native one: all of its arguments.
@@ -221,7 +224,8 @@ func (t *syscallTable) matchOthers(g Glob, native []Syscall) (out []Syscall) {
 	}
 	for _, s := range t.others {
 		n := same[s.ABI]
-		own := t.at(t.byName[s.ABI]).Name == s.Name || t.byName[s.ABI] >= len(t.list) // it is not that of another native call
+		own := t.at(t.byName[s.ABI]).Name == s.Name ||
+			t.byName[s.ABI] >= len(t.list) // it is not that of another native call
 		if g.Match(s.Name) || own && g.Match(s.ABI) || n != nil && s.does(n) {
 			out = append(out, s)
 		}

@@ -22,7 +22,8 @@ func otherCall(t *testing.T, arch string, nr int) *Syscall {
 	return tab.at(i)
 }
 
-// Numbers of which the kernel's tables are known (arch/x86/entry/syscalls/syscall_32.tbl, arch/arm64/tools/syscall_32.tbl).
+// Numbers of which the kernel's tables are known (arch/x86/entry/syscalls/syscall_32.tbl,
+// arch/arm64/tools/syscall_32.tbl).
 func TestCompatTables(t *testing.T) {
 	line := regexp.MustCompile(`^[a-z0-9_]+(=[a-z0-9_]+)? (-|\d+) (-|\d+) (-|\d+)( [a-zA-Z0-9_*, !]+)?$`)
 	for l := range strings.Lines(compatText) {
@@ -31,9 +32,12 @@ func TestCompatTables(t *testing.T) {
 		}
 	}
 	for arch, calls := range map[string]map[int]string{
-		"amd64": {CompatBase + 5: "open", CompatBase + 295: "openat", CompatBase + 108: "newfstat", CompatBase + 197: "fstat64", CompatBase + 22: "oldumount",
-			CompatBase + 52: "umount", CompatBase + 90: "old_mmap", CompatBase + 182: "chown", CompatBase + 212: "chown", 520: "execve", 545: "execveat"},
-		"arm64": {CompatBase + 5: "open", CompatBase + 322: "openat", CompatBase + 11: "execve", CompatBase + 192: "mmap2", CompatBase + 498: "cacheflush", CompatBase + 501: "set_tls"},
+		"amd64": {CompatBase + 5: "open", CompatBase + 295: "openat", CompatBase + 108: "newfstat", CompatBase +
+			197: "fstat64", CompatBase + 22: "oldumount",
+			CompatBase + 52: "umount", CompatBase + 90: "old_mmap", CompatBase + 182: "chown", CompatBase +
+				212: "chown", 520: "execve", 545: "execveat"},
+		"arm64": {CompatBase + 5: "open", CompatBase + 322: "openat", CompatBase + 11: "execve", CompatBase +
+			192: "mmap2", CompatBase + 498: "cacheflush", CompatBase + 501: "set_tls"},
 	} {
 		for nr, name := range calls {
 			if s := otherCall(t, arch, nr); s.Name != name {
@@ -57,7 +61,8 @@ func TestCompatTables(t *testing.T) {
 func TestCompatNumbersAgainstHeaders(t *testing.T) {
 	goroot, _ := exec.Command("go", "env", "GOROOT").Output()
 	source := filepath.Join(strings.TrimSpace(string(goroot)), "src/syscall/zsysnum_linux_")
-	goLine, cLine := regexp.MustCompile(`(?m)^\s+SYS_(\w+)\s+= (\d+)$`), regexp.MustCompile(`(?m)^#define __NR_(\w+) (\d+)$`)
+	goLine, cLine := regexp.MustCompile(`(?m)^\s+SYS_(\w+)\s+= (\d+)$`),
+		regexp.MustCompile(`(?m)^#define __NR_(\w+) (\d+)$`)
 	x32Line := regexp.MustCompile(`(?m)^#define __NR_(\w+) \(__X32_SYSCALL_BIT \+ (5\d\d)\)$`)
 	ran := false
 	for _, from := range []struct {
@@ -101,10 +106,12 @@ func TestCompatNumbersAgainstHeaders(t *testing.T) {
 	}
 }
 
-// noCalls are names in these files that are no calls of the kernel's table: other names, and what EABI programs do not have.
+// noCalls are names in these files that are no calls of the kernel's table: other names, and what EABI programs do not
+// have.
 var noCalls = map[string][]string{
 	"amd64": {"madvise1"},
-	"arm64": {"oabi_syscall_base", "syscall_base", "time", "umount", "stime", "alarm", "utime", "getrlimit", "select", "readdir", "mmap", "socketcall",
+	"arm64": {"oabi_syscall_base", "syscall_base", "time", "umount", "stime", "alarm", "utime", "getrlimit", "select",
+		"readdir", "mmap", "socketcall",
 		"syscall", "ipc"},
 }
 
@@ -114,7 +121,8 @@ func unistdName(nr int, arch string) string {
 	return tab.at(tab.byNr[nr]).ABI
 }
 
-// Where arguments are, as the kernel's own entry points have it (arch/x86/kernel/sys_ia32.c, arch/arm64/kernel/sys32.c).
+// Where arguments are, as the kernel's own entry points have it (arch/x86/kernel/sys_ia32.c,
+// arch/arm64/kernel/sys32.c).
 func TestCompatPlaces(t *testing.T) {
 	one := func(r int) Place { return Place{Register: r} }              // int, and what is no larger
 	half := func(r int) Place { return Place{Register: r, Half: true} } // long, size_t, a pointer
@@ -132,12 +140,18 @@ func TestCompatPlaces(t *testing.T) {
 		{"arm64", CompatBase + 341, []Place{one(0), one(1), pair(2), pair(4)}},
 		{"amd64", CompatBase + 339, []Place{one(0), one(1), pair(2), one(4), half(5)}}, // fanotify_mark
 		{"arm64", CompatBase + 368, []Place{one(0), one(1), pair(2), one(4), half(5)}},
-		{"amd64", CompatBase + 324, []Place{one(0), one(1), pair(2), pair(4)}},                                                  // fallocate
-		{"amd64", CompatBase + 250, []Place{one(0), pair(1), half(3), one(4)}},                                                  // fadvise64
-		{"arm64", CompatBase + 225, []Place{one(0), pair(2), half(4)}},                                                          // readahead
-		{"amd64", CompatBase + 192, []Place{half(0), half(1), half(2), half(3), half(4), {Register: 5, Half: true, Shift: 12}}}, // mmap2
-		{"amd64", 546, []Place{half(0), half(1), half(2), one(3), one(-1), one(4)}},                                             // preadv2 of x32
-		{"amd64", 0, []Place{one(0), one(1), one(2)}},                                                                           // read
+		{"amd64", CompatBase + 324, []Place{one(0), one(1), pair(2), pair(4)}},
+		// fallocate
+		{"amd64", CompatBase + 250, []Place{one(0), pair(1), half(3), one(4)}},
+		// fadvise64
+		{"arm64", CompatBase + 225, []Place{one(0), pair(2), half(4)}},
+		// readahead
+		{"amd64", CompatBase + 192, []Place{half(0), half(1), half(2), half(3), half(4),
+			{Register: 5, Half: true, Shift: 12}}}, // mmap2
+		{"amd64", 546, []Place{half(0), half(1), half(2), one(3), one(-1), one(4)}},
+		// preadv2 of x32
+		{"amd64", 0, []Place{one(0), one(1), one(2)}},
+		// read
 	} {
 		s := otherCall(t, tt.arch, tt.nr)
 		var got []Place
@@ -162,14 +176,16 @@ func TestCompatPlaces(t *testing.T) {
 // A probe of a call has those of the other interfaces that do the same, and none that lacks an argument.
 func TestCompatMatches(t *testing.T) {
 	for glob, want := range map[string]map[string][]int{
-		"openat":   {"amd64": {257, CompatBase + 295}, "arm64": {56, CompatBase + 322}},
-		"newfstat": {"amd64": {5, CompatBase + 108, CompatBase + 197}, "arm64": {80, CompatBase + 108, CompatBase + 197}},
-		"open":     {"amd64": {2, CompatBase + 5}, "arm64": {CompatBase + 5}},
-		"execve":   {"amd64": {59, 520, CompatBase + 11}, "arm64": {221, CompatBase + 11}},
-		"mmap":     {"amd64": {9, CompatBase + 192}, "arm64": {222, CompatBase + 192}},
-		"umount":   {"amd64": {166, CompatBase + 52}, "arm64": {39, CompatBase + 52}},
-		"futex":    {"amd64": {202, CompatBase + 240, CompatBase + 422}, "arm64": {98, CompatBase + 240, CompatBase + 422}},
-		"lseek":    {"amd64": {8, CompatBase + 19}, "arm64": {62, CompatBase + 19}},
+		"openat": {"amd64": {257, CompatBase + 295}, "arm64": {56, CompatBase + 322}},
+		"newfstat": {"amd64": {5, CompatBase + 108, CompatBase + 197},
+			"arm64": {80, CompatBase + 108, CompatBase + 197}},
+		"open":   {"amd64": {2, CompatBase + 5}, "arm64": {CompatBase + 5}},
+		"execve": {"amd64": {59, 520, CompatBase + 11}, "arm64": {221, CompatBase + 11}},
+		"mmap":   {"amd64": {9, CompatBase + 192}, "arm64": {222, CompatBase + 192}},
+		"umount": {"amd64": {166, CompatBase + 52}, "arm64": {39, CompatBase + 52}},
+		"futex": {"amd64": {202, CompatBase + 240, CompatBase + 422},
+			"arm64": {98, CompatBase + 240, CompatBase + 422}},
+		"lseek": {"amd64": {8, CompatBase + 19}, "arm64": {62, CompatBase + 19}},
 	} {
 		var got []int
 		for _, s := range MatchSyscalls(glob) {

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// The record of a tracepoint is described twice: by its format, which is what scripts read by, and by BTF, as the struct
-// trace_event_raw_CLASS. TestFormatsAgreeWithBTF compares each field of each event of this kernel whose class has its name.
+// The record of a tracepoint is described twice: by its format, which is what scripts read by, and by BTF, as the
+// struct trace_event_raw_CLASS. TestFormatsAgreeWithBTF compares each field of each event of this kernel whose class
+// has its name.
 func TestFormatsAgreeWithBTF(t *testing.T) {
 	f := Open(Options{})
 	b, err := f.BTF()

@@ -160,7 +160,8 @@ func (s *Symbols) sameCode(name string) (names []string, module string, found bo
 	if !ok {
 		return nil, "", false
 	}
-	for i := sort.Search(len(s.addrs), func(i int) bool { return s.addrs[i] >= addr }); i < len(s.addrs) && s.addrs[i] == addr; i++ {
+	for i := sort.Search(len(s.addrs), func(i int) bool { return s.addrs[i] >= addr }); i < len(s.addrs) &&
+		s.addrs[i] == addr; i++ {
 		if !s.code[i] {
 			continue
 		}

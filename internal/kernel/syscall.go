@@ -29,12 +29,13 @@ type SyscallArg struct {
 	// whose number another argument or the result gives.
 	IsString, IsBuffer bool
 	IsStringList       bool // argv, envp: an array of char * that ends in NULL
-	// Creating is, of a mode that the call uses only where it may create a file, 1 and the place of the argument with the
-	// flags; 0 elsewhere. Without O_CREAT the kernel takes 0 for the mode (build_open_how, fs/open.c).
+	// Creating is, of a mode that the call uses only where it may create a file, 1 and the place of the argument with
+	// the flags; 0 elsewhere. Without O_CREAT the kernel takes 0 for the mode (build_open_how, fs/open.c).
 	Creating int
 	// Use says when the call uses the argument, nil: always.
 	Use *ArgumentUse
-	// Narrow: programs of 32 bits have something else there: a list of pointers of 4 bytes, or a struct of another layout.
+	// Narrow: programs of 32 bits have something else there: a list of pointers of 4 bytes, or a struct of another
+	// layout.
 	Narrow bool
 }
 
@@ -133,7 +134,8 @@ func (t *syscallTable) index() {
 	for i, s := range t.list {
 		t.byName[s.Name] = i
 	}
-	for _, name := range []func(*Syscall) string{func(s *Syscall) string { return s.Name }, func(s *Syscall) string { return s.ABI }} {
+	for _, name := range []func(*Syscall) string{func(s *Syscall) string { return s.Name },
+		func(s *Syscall) string { return s.ABI }} {
 		for i := range t.others {
 			t.byNr[t.others[i].Nr] = len(t.list) + i
 			if _, ok := t.byName[name(&t.others[i])]; !ok {
@@ -178,7 +180,8 @@ var scalars = map[string]scalar{
 	"unsigned": {4, false}, "unsigned int": {4, false}, "uid_t": {4, false}, "gid_t": {4, false}, "qid_t": {4, false},
 	"u32": {4, false}, "__u32": {4, false}, "umode_t": {2, false},
 	"long": {8, true}, "loff_t": {8, true}, "off_t": {8, true},
-	"unsigned long": {8, false}, "size_t": {8, false}, "u64": {8, false}, "__u64": {8, false}, "aio_context_t": {8, false},
+	"unsigned long": {8, false}, "size_t": {8, false}, "u64": {8, false}, "__u64": {8, false},
+	"aio_context_t": {8, false},
 }
 
 // plainC is a type without const in front.

@@ -136,7 +136,8 @@ func TestSyscallArgumentsAgainstTracefs(t *testing.T) {
 			uses := []string{got.Use.String(), want.Use.String()}
 			got.Name, got.CType, got.Use, want.Name, want.CType, want.Use = "", "", nil, "", "", nil
 			if got != want || uses[0] != uses[1] {
-				t.Errorf("%s: %s %s: got %+v, the table has %+v of %s", name, field.CType, field.Name, got, want, s.Args[n-1].CType)
+				t.Errorf("%s: %s %s: got %+v, the table has %+v of %s", name, field.CType, field.Name, got, want,
+					s.Args[n-1].CType)
 			}
 		}
 	}

@@ -17,7 +17,8 @@ func (f *Facts) typeArguments(t *Tracepoint) {
 	var args []*SyscallArg
 	for i := range t.Fields {
 		field := &t.Fields[i]
-		if strings.HasPrefix(field.Name, "common_") || field.Name == "__syscall_nr" || field.DataLoc || field.Size != 8 {
+		if strings.HasPrefix(field.Name, "common_") || field.Name == "__syscall_nr" || field.DataLoc ||
+			field.Size != 8 {
 			continue
 		}
 		arg := f.syscallArgument(field)

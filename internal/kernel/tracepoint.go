@@ -50,7 +50,8 @@ type TracepointField struct {
 	DataLoc, RelLoc bool
 	IsString        bool // char arrays, fixed or dynamic
 	IsPtr           bool
-	// Arg is the argument that the field is, at the entry of a system call: then the field has the whole register. nil elsewhere.
+	// Arg is the argument that the field is, at the entry of a system call: then the field has the whole register. nil
+	// elsewhere.
 	Arg *SyscallArg
 }
 

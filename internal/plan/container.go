@@ -64,7 +64,8 @@ func (c *Container) Alone() string {
 	if c.Group == "" {
 		return ""
 	}
-	return fmt.Sprintf("the %s is the member %s of %s, which holds its values: write %s.%[2]s or %[3]s[…].%[2]s", c.Kind, c.Name, c.Group, c.Group)
+	return fmt.Sprintf("the %s is the member %s of %s, which holds its values: write %s.%[2]s or %[3]s[…].%[2]s",
+		c.Kind, c.Name, c.Group, c.Group)
 }
 
 // DefaultSize is the number of entries of a keyed container.

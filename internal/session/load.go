@@ -45,7 +45,9 @@ func (s *session) load() error {
 	}
 	compiled := time.Now()
 	attach.RaiseMemlock() // the command of -c, which keeps its own limit, waits already
-	o := attach.Options{TracepointID: s.tracepointID, Features: s.facts.Features, ReturnsAsEntries: s.facts.ReturnsAsEntries, Tracefs: s.facts.TracefsPath, Drain: s.drainList, Stop: s.unwanted, Shared: s.shared()}
+	o := attach.Options{TracepointID: s.tracepointID, Features: s.facts.Features,
+		ReturnsAsEntries: s.facts.ReturnsAsEntries, Tracefs: s.facts.TracefsPath, Drain: s.drainList, Stop: s.unwanted,
+		Shared: s.shared()}
 	if s.loaded, err = attach.Load(s.unit, o); err != nil {
 		return s.nameScript(err)
 	}
@@ -179,7 +181,8 @@ func (s *session) bindContainers() error {
 		if agg, ok := c.(*value.Agg); ok {
 			agg.BindAgg(backend, s.decoder, decl.Agg)
 		} else if err := c.Bind(backend, s.decoder); err != nil {
-			return fmt.Errorf("%s: what the script itself put into it does not fit what kernel halves do: %w", decl.Pos, err)
+			return fmt.Errorf("%s: what the script itself put into it does not fit what kernel halves do: %w", decl.Pos,
+				err)
 		}
 	}
 	return nil

@@ -39,7 +39,8 @@ func (s *session) lruLines() (out []string) {
 	}
 	for i, c := range s.env.Containers() {
 		if t, ok := c.(*value.Table); ok && t.Gone() > 0 {
-			out = append(out, fmt.Sprintf("%s dropped %d of its oldest entries", containerName(s.plan.Containers[i]), t.Gone()))
+			out = append(out, fmt.Sprintf("%s dropped %d of its oldest entries", containerName(s.plan.Containers[i]),
+				t.Gone()))
 		}
 	}
 	cpus, err := ebpf.PossibleCPU()

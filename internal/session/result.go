@@ -157,7 +157,8 @@ func aggValue(c *plan.Container, s *value.State) render.Value {
 func histOf(h *value.Histogram) *render.Hist {
 	out := &render.Hist{}
 	for _, b := range h.Bars() {
-		out.Buckets = append(out.Buckets, render.Bucket{Lo: b.Lo, Hi: b.Hi, Below: !b.HasLo, Above: !b.HasHi, Unsigned: b.Unsigned, Count: b.Count})
+		out.Buckets = append(out.Buckets, render.Bucket{Lo: b.Lo, Hi: b.Hi, Below: !b.HasLo, Above: !b.HasHi,
+			Unsigned: b.Unsigned, Count: b.Count})
 	}
 	return out
 }

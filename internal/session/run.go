@@ -43,7 +43,8 @@ func newSession(o Options) *session {
 	s := &session{Options: o, outside: newOutside(), errors: o.Stderr, wallOffset: wallOffset(), part: &part{}, bound: make(map[int]bool), devices: make(map[uint64]string)}
 	s.out = newOutput(o.Stdout)
 	s.facts = kernel.Open(kernel.Options{
-		Features: attach.Features, Trampolines: s.trampolines, OnlyFunction: attach.OnlyFunction, TryFunction: attach.TryFunction, BPFPrograms: attach.Programs, Words: attach.Words,
+		Features: attach.Features, Trampolines: s.trampolines, OnlyFunction: attach.OnlyFunction,
+		TryFunction: attach.TryFunction, BPFPrograms: attach.Programs, Words: attach.Words,
 	})
 	s.timerErrors = s.newFailures("timer")
 	s.exitErrors = s.newFailures("at_exit")

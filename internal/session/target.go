@@ -10,7 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/procs"
 )
 
-// watchTarget ends the run when the process of -p has ended; where what it started is traced as well, when all of these have.
+// watchTarget ends the run when the process of -p has ended; where what it started is traced as well, when all of these
+// have.
 func (s *session) watchTarget() {
 	if s.PID == 0 {
 		return
@@ -42,8 +43,8 @@ func (s *session) followed() *ebpf.Map {
 	return s.loaded.Map(tree.ContainerMap(s.result.Follow))
 }
 
-// allEnded reports whether none of the processes in the table of the followed runs any more. One stays there until it has been
-// waited for.
+// allEnded reports whether none of the processes in the table of the followed runs any more. One stays there until it
+// has been waited for.
 func allEnded(followed *ebpf.Map) bool {
 	if followed == nil {
 		return true

@@ -11,9 +11,9 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// Twins is for tests: handlers that can run in the kernel run there and in user space, of the same events (plan.InBoth).
-// The kernel's containers are then others than those of the script, and when all events have been delivered both must
-// hold the same.
+// Twins is for tests: handlers that can run in the kernel run there and in user space, of the same events
+// (plan.InBoth). The kernel's containers are then others than those of the script, and when all events have been
+// delivered both must hold the same.
 type Twins struct {
 	// Same says of each container that was compared how many entries it had, Differ what was not the same; Alone are
 	// those that are changed on one side only, as well.

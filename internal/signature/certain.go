@@ -58,7 +58,8 @@ func (f *finder) membersOnly(s *dwarf.StructType) bool {
 		name, _ := e.Val(dwarf.AttrName).(string)
 		size, _ := e.Val(dwarf.AttrByteSize).(int64)
 		switch {
-		case (e.Tag == dwarf.TagStructType || e.Tag == dwarf.TagUnionType) && name == s.StructName && size == s.ByteSize:
+		case (e.Tag == dwarf.TagStructType || e.Tag == dwarf.TagUnionType) && name == s.StructName &&
+			size == s.ByteSize:
 			return onlyMembers(r, e)
 		case e.Tag == dwarf.TagSubprogram:
 			r.SkipChildren()

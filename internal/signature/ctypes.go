@@ -175,7 +175,8 @@ func (f *finder) scalars(v *abi.Value, t dwarf.Type, off, depth int) bool {
 			v.Size = 8
 		}
 		add(off, 8, abi.Int)
-	case *dwarf.IntType, *dwarf.UintType, *dwarf.CharType, *dwarf.UcharType, *dwarf.BoolType, *dwarf.EnumType, *dwarf.AddrType:
+	case *dwarf.IntType, *dwarf.UintType, *dwarf.CharType, *dwarf.UcharType, *dwarf.BoolType, *dwarf.EnumType,
+		*dwarf.AddrType:
 		add(off, size, abi.Int)
 	default:
 		return false

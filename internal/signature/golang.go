@@ -63,7 +63,8 @@ func (a *goAssigner) next(t dwarf.Type) ([]Word, bool) {
 	if !v.add(t, 0, 0) {
 		return nil, false
 	}
-	if size := int(t.Size()); size == 0 || !v.registers || a.ints+v.ints > len(a.abi.Ints) || a.floats+v.floats > a.abi.Floats {
+	if size := int(t.Size()); size == 0 || !v.registers || a.ints+v.ints > len(a.abi.Ints) ||
+		a.floats+v.floats > a.abi.Floats {
 		at := upTo(a.stack, v.align)
 		a.stack = at + size
 		for i := range v.words {

@@ -43,7 +43,8 @@ func times(n int, t dwarf.Type) (out []dwarf.Type) {
 }
 
 // The places of Go's words are those that cmd/compile/abi-internal.md gives, worked out by hand: what does not fit is
-// on the stack whole, and what is smaller may still find a register. Programs say the same of amd64 in TestRandomSignatures.
+// on the stack whole, and what is smaller may still find a register. Programs say the same of amd64 in
+// TestRandomSignatures.
 //
 // > In Go each scalar of a struct or an array is a word of its own, wherever it lies.
 func TestGoPlaces(t *testing.T) {
@@ -54,12 +55,15 @@ func TestGoPlaces(t *testing.T) {
 		params, results []dwarf.Type
 		amd64, arm64    string
 	}{
-		{"a string that does not fit, and a number that does", append(times(8, goInt(8)), text, goInt(1), goInt(2)), times(1, goInt(2)),
+		{"a string that does not fit, and a number that does", append(times(8, goInt(8)), text, goInt(1), goInt(2)),
+			times(1, goInt(2)),
 			"ax bx cx di si r8 r9 r10 8 16 r11 24 → ax", "x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 x10 x11 → x0"},
-		{"numbers on the stack lie close", append(times(16, goInt(8)), goInt(1), goInt(1), goInt(4), goInt(8)), times(1, goInt(8)),
+		{"numbers on the stack lie close", append(times(16, goInt(8)), goInt(1), goInt(1), goInt(4), goInt(8)),
+			times(1, goInt(8)),
 			"ax bx cx di si r8 r9 r10 r11 8 16 24 32 40 48 56 64 65 68 72 → ax",
 			"x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 x10 x11 x12 x13 x14 x15 8 9 12 16 → x0"},
-		{"arrays", []dwarf.Type{goInt(1), array(2, goInt(8)), array(1, goInt(4)), array(0, goInt(8)), goStruct(array(3, goInt(2)), goInt(1)), goInt(8)},
+		{"arrays", []dwarf.Type{goInt(1), array(2, goInt(8)), array(1, goInt(4)), array(0, goInt(8)),
+			goStruct(array(3, goInt(2)), goInt(1)), goInt(8)},
 			[]dwarf.Type{array(2, goInt(8)), goInt(8)},
 			"ax 8 16 bx 24 26 28 30 cx → 32", "x0 8 16 x1 24 26 28 30 x2 → 32"},
 		{"an empty result", nil, []dwarf.Type{goStruct(), goInt(4)}, " → ax", " → x0"},
@@ -87,12 +91,13 @@ func goPlaces(list []Word) string {
 
 // By position alone a number that follows a string on the stack seems to be the string.
 //
-// > Without debug information nobody knows what Go passes on the stack (an array, a string or a struct for which too few
-// > registers are left): words from there on are not those of the parameters.
+// > Without debug information nobody knows what Go passes on the stack (an array, a string or a struct for which too
+// > few registers are left): words from there on are not those of the parameters.
 func TestGoPositions(t *testing.T) {
 	convention := gofunc.RegisterABI("amd64")
 	s := goSignature(convention, append(times(8, goInt(8)), goStruct(goInt(8), goInt(8)), goInt(1)), nil)
-	if typed, positional := goPlaces(s.Params[8:11]), convention.Argument(8).Register; typed != "8 16 r11" || positional != "r11" {
+	if typed, positional := goPlaces(s.Params[8:11]), convention.Argument(8).Register; typed != "8 16 r11" ||
+		positional != "r11" {
 		t.Errorf("got %s by types and %s by position", typed, positional)
 	}
 }

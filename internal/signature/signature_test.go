@@ -141,15 +141,17 @@ func TestSignatures(t *testing.T) {
 
 // What a compiler may have changed, and what no ABI promises, is not known.
 //
-// > Functions that the compiler may have changed (clones, static functions of clang), classes of C++ and structs of Rust
-// > by value, generic functions of Go, and files with more than 64 MB of debug information are as without.
+// > Functions that the compiler may have changed (clones, static functions of clang), classes of C++ and structs of
+// > Rust by value, generic functions of Go, and files with more than 64 MB of debug information are as without.
 func TestNotCertain(t *testing.T) {
 	for _, test := range []struct{ command, file, source, symbol string }{
 		{"clang -g -O1", "x.c", ofC, "hidden"},
 		{"g++ -g -O1", "x.cc", ofCpp, "owned"},
 		{"go build", "x.go", ofGo, "main.generic["},
 		{"gcc -O1", "x.c", ofC, "scaled"},
-		{"rustc -g -o out", "x.rs", "#[inline(never)] fn pair(p: (i64, f64)) -> i64 { p.0 } fn main() { println!(\"{}\", pair((1, 2.0))); }", "pair"},
+		{"rustc -g -o out", "x.rs",
+			"#[inline(never)] fn pair(p: (i64, f64)) -> i64 { p.0 } fn main() { println!(\"{}\", pair((1, 2.0))); }",
+			"pair"},
 	} {
 		t.Run(test.symbol, func(t *testing.T) {
 			if _, err := exec.LookPath(strings.Fields(test.command)[0]); err != nil {
@@ -162,7 +164,8 @@ func TestNotCertain(t *testing.T) {
 				}
 				return
 			}
-			if got := build(t, strings.TrimSuffix(test.command, " -o out"), test.file, test.source)(test.symbol); got != nil {
+			if got := build(t, strings.TrimSuffix(test.command, " -o out"), test.file,
+				test.source)(test.symbol); got != nil {
 				t.Errorf("got %s", text(got))
 			}
 		})

@@ -148,7 +148,8 @@ func TestSwap(t *testing.T) {
 		t.Errorf("the word has changed: %v, %v", done, err)
 	}
 	got := make([]byte, 24)
-	if ok, err := s.Lookup(bytesOf(8, 1), got); !ok || err != nil || !s.noSwap && first(got[16:]) != 1<<63+9 || first(got) != first(was) {
+	if ok, err := s.Lookup(bytesOf(8, 1), got); !ok || err != nil || !s.noSwap && first(got[16:]) != 1<<63+9 ||
+		first(got) != first(was) {
 		t.Errorf("%v, %v: %x", ok, err, got)
 	}
 	if _, err := s.Swap(bytesOf(8, 1), 20, 0, 1); err == nil {
@@ -240,11 +241,14 @@ func taker(t *testing.T, m, counts *ebpf.Map) int {
 		asm.LoadMem(asm.R6, asm.R1, 0, asm.DWord), asm.StoreMem(asm.RFP, -8, asm.R6, asm.DWord),
 		asm.LoadMem(asm.R7, asm.R1, 8, asm.DWord), mapMem(asm.R9, counts), asm.Mov.Imm(asm.R8, 0),
 		find("again"), asm.FnMapLookupElem.Call(), asm.JNE.Imm(asm.R0, 0, "take"),
-		find("make"), address(asm.R3, asm.RFP, -8), asm.Mov.Imm(asm.R4, int32(ebpf.UpdateNoExist)), asm.FnMapUpdateElem.Call(),
-		asm.JNE.Imm(asm.R0, 0, "next"), asm.Mov.Imm(asm.R1, 1), asm.AddAtomic.Mem(asm.R9, asm.R1, asm.DWord, 0), asm.Ja.Label("next"),
+		find("make"), address(asm.R3, asm.RFP, -8), asm.Mov.Imm(asm.R4, int32(ebpf.UpdateNoExist)),
+		asm.FnMapUpdateElem.Call(),
+		asm.JNE.Imm(asm.R0, 0, "next"), asm.Mov.Imm(asm.R1, 1), asm.AddAtomic.Mem(asm.R9, asm.R1, asm.DWord, 0),
+		asm.Ja.Label("next"),
 		find("take"), asm.FnMapDeleteElem.Call(),
 		asm.JNE.Imm(asm.R0, 0, "next"), asm.Mov.Imm(asm.R1, 1), asm.AddAtomic.Mem(asm.R9, asm.R1, asm.DWord, 8),
-		asm.Add.Imm(asm.R8, 1).WithSymbol("next"), asm.JGE.Imm(asm.R8, 500, "end"), asm.JLT.Reg(asm.R8, asm.R7, "again"),
+		asm.Add.Imm(asm.R8, 1).WithSymbol("next"), asm.JGE.Imm(asm.R8, 500, "end"),
+		asm.JLT.Reg(asm.R8, asm.R7, "again"),
 		give("end", 0),
 	)}, nil)
 	if err != nil {

@@ -20,7 +20,8 @@ func TestBuckets(t *testing.T) {
 	}
 	for _, l := range [][3]int64{
 		{-3, 95, 10}, {0, 1, 1}, {0, 100, 10}, {0, 100, 101}, {math.MaxInt64 - 7, math.MaxInt64, 3},
-		{-math.MaxInt64, math.MaxInt64, 1 << 60}, {math.MinInt64, math.MaxInt64, 1 << 60}, {math.MinInt64, math.MaxInt64, math.MaxInt64},
+		{-math.MaxInt64, math.MaxInt64, 1 << 60}, {math.MinInt64, math.MaxInt64, 1 << 60},
+		{math.MinInt64, math.MaxInt64, math.MaxInt64},
 		{math.MinInt64, math.MinInt64 + 1, 1}, {math.MinInt64, 0, 1<<62 + 1},
 	} {
 		n := int(LinearBuckets(l[0], l[1], l[2]))

@@ -9,7 +9,8 @@ import (
 func TestTooLarge(t *testing.T) {
 	const elements, text = " and 67108864 are the most", " and 1073741824 are the most"
 	for code, want := range map[string]string{
-		"x = list(range(1 << 62))":                 "1:9: list: this goes over 4611686018427387904 elements at once," + elements,
+		"x = list(range(1 << 62))": "1:9: list: this goes over 4611686018427387904 elements at once," +
+			elements,
 		"x = tuple(range(1 << 62))":                "1:10: tuple: this goes over",
 		"x = set(range(1 << 40))":                  "1:8: set: this goes over",
 		"x = dict(range(1 << 40))":                 "1:9: dict: this goes over",
@@ -41,7 +42,8 @@ func TestTooLarge(t *testing.T) {
 		if err == nil {
 			_, err = h.exec(f)
 		}
-		if err = h.explain(err); err == nil || !strings.HasPrefix(err.Error(), "t.star:"+want) || strings.Contains(err.Error(), "$") {
+		if err = h.explain(err); err == nil || !strings.HasPrefix(err.Error(), "t.star:"+want) ||
+			strings.Contains(err.Error(), "$") {
 			t.Errorf("%q: %v, want t.star:%s", code, err, want)
 		}
 	}

@@ -13,7 +13,8 @@ import (
 
 // The interpreter's strings cannot say that they were cut, and its bytes are
 // not quite those of the specification: an element of them is bytes again; and it
-// makes whatever is asked for, however large. So while a tree is compiled for the interpreter, some expressions are others:
+// makes whatever is asked for, however large. So while a tree is compiled for the interpreter, some expressions are
+// others:
 //
 //	x + y           $plus(x, y)
 //	x % y           $percent(x, y)
@@ -52,14 +53,16 @@ var onBytes = []string{"bytes", "str", "ord", "hash"}
 type operation func(op syntax.Token, x, y starlark.Value) (starlark.Value, error)
 
 func operator(name string, op syntax.Token, f operation) *starlark.Builtin {
-	return starlark.NewBuiltin(name, func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	return starlark.NewBuiltin(name, func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
+		_ []starlark.Tuple) (starlark.Value, error) {
 		return f(op, args[0], args[1])
 	})
 }
 
 // called calls a method of a string that makes a text of others, or one that adds
 // many elements to a list or set.
-func called(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func called(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+	error) {
 	if err := checkGrowth(args); err != nil {
 		return nil, err
 	}
@@ -126,11 +129,13 @@ func bounded(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []s
 
 // takeAll are the builtins that go over all elements of their arguments before they
 // give a result.
-var takeAll = []string{"list", "tuple", "set", "dict", "sorted", "reversed", "enumerate", "zip", "min", "max", "all", "any", "sum"}
+var takeAll = []string{"list", "tuple", "set", "dict", "sorted", "reversed", "enumerate", "zip", "min", "max", "all",
+	"any", "sum"}
 
 // boundedBuiltin is a builtin that takes no more elements than there may be.
 func boundedBuiltin(f *starlark.Builtin) *starlark.Builtin {
-	return starlark.NewBuiltin(f.Name(), func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	return starlark.NewBuiltin(f.Name(), func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
+		kwargs []starlark.Tuple) (starlark.Value, error) {
 		check := checkAll
 		if f.Name() == "zip" {
 			check = checkZip
@@ -150,7 +155,8 @@ func onlyIterable(args starlark.Tuple) (starlark.Iterable, bool) {
 	return it, ok
 }
 
-func bytesLiteral(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+func bytesLiteral(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value,
+	error) {
 	return value.Bytes(args[0].(starlark.String)), nil
 }
 

@@ -76,7 +76,8 @@ func TestInstrumentedErrors(t *testing.T) {
 		if err == nil {
 			_, err = h.exec(f)
 		}
-		if err = h.explain(err); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "$") {
+		if err = h.explain(err); err == nil || !strings.HasPrefix(err.Error(), want) ||
+			strings.Contains(err.Error(), "$") {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}

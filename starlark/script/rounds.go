@@ -117,7 +117,8 @@ func (c *copying) numbered(round *syntax.Ident, vars, x syntax.Expr) (syntax.Exp
 	cl := c.cloner()
 	pos := syntax.Start(x)
 	return &syntax.TupleExpr{List: []syntax.Expr{round, cl.one(unparen(vars))}},
-		&syntax.CallExpr{Fn: &syntax.Ident{NamePos: pos, Name: enumerateName}, Lparen: pos, Args: []syntax.Expr{cl.one(x)}, Rparen: pos}
+		&syntax.CallExpr{Fn: &syntax.Ident{NamePos: pos, Name: enumerateName}, Lparen: pos,
+			Args: []syntax.Expr{cl.one(x)}, Rparen: pos}
 }
 
 // isRound is `$round == n`.
@@ -134,7 +135,8 @@ func (c *copying) forStmt(s *syntax.ForStmt, rounds []*plan.UserHalf) syntax.Stm
 	for i := len(rounds) - 1; i >= 0; i-- {
 		body := within(c, rounds[i], func() []syntax.Stmt { return c.cloner().stmts(s.Body) })
 		if i < len(rounds)-1 {
-			body = []syntax.Stmt{&syntax.IfStmt{If: s.For, Cond: isRound(round(), i), True: body, ElsePos: s.For, False: out.Body}}
+			body = []syntax.Stmt{&syntax.IfStmt{If: s.For, Cond: isRound(round(), i), True: body, ElsePos: s.For,
+				False: out.Body}}
 		}
 		out.Body = body
 	}
@@ -164,7 +166,8 @@ func (c *copying) comprehension(x *syntax.Comprehension) (syntax.Expr, bool) {
 	for _, n := range x.Clauses[at+1:] {
 		switch n := n.(type) {
 		case *syntax.ForClause:
-			out.Clauses = append(out.Clauses, &syntax.ForClause{For: n.For, Vars: c.cloner().one(n.Vars), In: n.In, X: chosen(n.X)})
+			out.Clauses = append(out.Clauses, &syntax.ForClause{For: n.For, Vars: c.cloner().one(n.Vars), In: n.In,
+				X: chosen(n.X)})
 		case *syntax.IfClause:
 			out.Clauses = append(out.Clauses, &syntax.IfClause{If: n.If, Cond: chosen(n.Cond)})
 		}

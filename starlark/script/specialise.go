@@ -274,7 +274,8 @@ func (c *copying) after(e, field syntax.Expr) syntax.Expr {
 	}
 	at := syntax.Start(e)
 	return &syntax.IndexExpr{
-		X:      &syntax.ParenExpr{Lparen: at, X: &syntax.TupleExpr{Lparen: at, List: []syntax.Expr{c.cloner().one(first), field}, Rparen: at}, Rparen: at},
+		X: &syntax.ParenExpr{Lparen: at, X: &syntax.TupleExpr{Lparen: at,
+			List: []syntax.Expr{c.cloner().one(first), field}, Rparen: at}, Rparen: at},
 		Lbrack: at, Rbrack: at, Y: &syntax.Literal{Token: syntax.INT, TokenPos: at, Raw: "1", Value: int64(1)}}
 }
 

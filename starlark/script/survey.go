@@ -31,7 +31,8 @@ const unknownName = "unknown_"
 // given to compile, for the mistakes of its kernel halves: an error with
 // Unwrap() []error, each a Placed.
 func (h *Host) AllMistakes(first Errors, args []string, compile func(*plan.Plan) error) Errors {
-	s := &surveyor{from: h, args: args, lost: make(map[string]bool), noted: make(map[string]bool), lines: strings.Split(h.text, "\n")}
+	s := &surveyor{from: h, args: args, lost: make(map[string]bool), noted: make(map[string]bool),
+		lines: strings.Split(h.text, "\n")}
 	s.note(first)
 	for range mostRuns {
 		if s.run() {

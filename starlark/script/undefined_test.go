@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// All undefined names are told, each at its first use and in the order of the text, also where there are more than the resolver seeks
-// something like.
+// All undefined names are told, each at its first use and in the order of the text, also where there are more than the
+// resolver seeks something like.
 func TestManyUndefined(t *testing.T) {
 	const n = 3 * mostSought
 	src := "begun = 1\nprint(begin, missing0)\ndef f(e):\n"

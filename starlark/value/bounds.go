@@ -53,7 +53,8 @@ func checkRepeat(x, y starlark.Value) error {
 	if size.Cmp(big.NewInt(int64(most))) <= 0 {
 		return nil
 	}
-	return fmt.Errorf("this would be a %s of %s %s, and %d are the most that are made at once: want a smaller number", x.Type(), size, unit, most)
+	return fmt.Errorf("this would be a %s of %s %s, and %d are the most that are made at once: want a smaller number",
+		x.Type(), size, unit, most)
 }
 
 // checkOperands is what is known of the size of x op y.

@@ -112,11 +112,12 @@ func PlainBytes(v starlark.Value) starlark.Value {
 	return v
 }
 
-// OnBytes is a builtin of the interpreter that takes or gives bytes, for ours. What has been traced need not be UTF-8: of
-// that, too, bytes(s) and str(b) have the bytes as they are.
+// OnBytes is a builtin of the interpreter that takes or gives bytes, for ours. What has been traced need not be UTF-8:
+// of that, too, bytes(s) and str(b) have the bytes as they are.
 func OnBytes(name string) *starlark.Builtin {
 	universal := starlark.Universe[name]
-	return starlark.NewBuiltin(name, func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	return starlark.NewBuiltin(name, func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
+		kwargs []starlark.Tuple) (starlark.Value, error) {
 		if len(args) == 1 && len(kwargs) == 0 {
 			switch v := args[0].(type) {
 			case starlark.String:

@@ -17,8 +17,10 @@ func TestCut(t *testing.T) {
 		t.Errorf("%q, cut %v, prints as %q", s, IsCut(string(s)), Printed(string(s)))
 	}
 	for _, c := range []struct{ part, want string }{
-		{string(s[5:]), "share/do…"}, {string(s[:5]), "/usr/"}, {string(s[:0]), ""}, {strings.Clone(string(s)), "/usr/share/do"},
-		{strings.Split(string(s), "/")[3], "do…"}, {strings.TrimPrefix(string(s), "/usr"), "/share/do…"}, {string(s[12:]), "o…"},
+		{string(s[5:]), "share/do…"}, {string(s[:5]), "/usr/"}, {string(s[:0]), ""},
+		{strings.Clone(string(s)), "/usr/share/do"},
+		{strings.Split(string(s), "/")[3], "do…"}, {strings.TrimPrefix(string(s), "/usr"), "/share/do…"},
+		{string(s[12:]), "o…"},
 	} {
 		if got := Printed(c.part); got != c.want {
 			t.Errorf("%q prints as %q, want %q", c.part, got, c.want)
@@ -61,7 +63,8 @@ func TestAssembled(t *testing.T) {
 	if err != nil || plus != starlark.String("abc-abcd") || Text(plus) != "abc…-abcd…" {
 		t.Errorf("+: %v prints as %q (%v)", plus, Text(plus), err)
 	}
-	percent, err := Operate(syntax.PERCENT, starlark.String("%s %s|%s %d"), starlark.Tuple{starlark.String("abc"), a, b, starlark.MakeInt(3)})
+	percent, err := Operate(syntax.PERCENT, starlark.String("%s %s|%s %d"),
+		starlark.Tuple{starlark.String("abc"), a, b, starlark.MakeInt(3)})
 	if err != nil || Text(percent) != "abc abc…|abcd… 3" {
 		t.Errorf("%%: prints as %q (%v)", Text(percent), err)
 	}
@@ -93,7 +96,8 @@ func TestCutKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	again := []starlark.Value{starlark.String("abc"), Cut([]byte("abc")), starlark.Tuple{whole, Cut([]byte("abc"))}, starlark.Tuple{Cut([]byte("abc")), whole}}
+	again := []starlark.Value{starlark.String("abc"), Cut([]byte("abc")), starlark.Tuple{whole, Cut([]byte("abc"))},
+		starlark.Tuple{Cut([]byte("abc")), whole}}
 	for i, k := range again {
 		v, found, err := table.Get(k)
 		if err != nil || !found || v != starlark.MakeInt(i) {

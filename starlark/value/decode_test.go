@@ -63,7 +63,8 @@ func TestFixed(t *testing.T) {
 }
 
 // cutBuiltin makes of a whole string one that was cut at its end.
-var cutBuiltin = starlark.NewBuiltin("cut", func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+var cutBuiltin = starlark.NewBuiltin("cut", func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
+	_ []starlark.Tuple) (starlark.Value, error) {
 	return Cut([]byte(string(args[0].(starlark.String)))), nil
 })
 

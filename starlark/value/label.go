@@ -11,7 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// A LabelFunc gives the text of a labelled int, sign-extended to 64 bits; "" where that has none, so that it stays a number.
+// A LabelFunc gives the text of a labelled int, sign-extended to 64 bits; "" where that has none, so that it stays a
+// number.
 type LabelFunc func(v uint64) string
 
 // A BytesLabelFunc gives what labelled bytes stand for. cut says that the
@@ -64,7 +65,8 @@ func (l *Labels) numbered(t *wire.Type, v starlark.Value) starlark.Value {
 // keepsName reports whether t keeps a name as a number that has it alone: other
 // labels give several numbers one text.
 func (l *Labels) keepsName(t *wire.Type) bool {
-	return l.Number != nil && (t.Label == "name" || t.Size == 4 && (t.Label == "syscall_name" || t.Label == "syscall_point"))
+	return l.Number != nil && (t.Label == "name" || t.Size == 4 &&
+		(t.Label == "syscall_name" || t.Label == "syscall_point"))
 }
 
 // numberOf is a name as t keeps it; v where t cannot.

@@ -64,7 +64,8 @@ func newContended(t *testing.T, before, between *uint64) *Table {
 // whatever the operator, also where there was none when user code looked.
 func TestUpdateBesideProgram(t *testing.T) {
 	was, six := uint64(32), uint64(6)
-	for op, want := range map[string]int{"+": 9, "-": 3, "*": 18, "//": 2, "%": 0, "&": 2, "|": 7, "^": 5, "<<": 48, ">>": 0} {
+	for op, want := range map[string]int{"+": 9, "-": 3, "*": 18, "//": 2, "%": 0, "&": 2, "|": 7, "^": 5, "<<": 48,
+		">>": 0} {
 		for _, before := range []*uint64{nil, &was} {
 			tb := newContended(t, before, &six)
 			evals(t, tb, [2]string{fmt.Sprintf("update(x, 'a', %q, 3)", op), "None"})

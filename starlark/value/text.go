@@ -133,8 +133,8 @@ func writePairs(b *strings.Builder, begin string, pairs []starlark.Tuple, betwee
 	b.WriteString(end)
 }
 
-// Texts gives v as encoders of text show it: with the marks of cut strings written out, and bytes that are not UTF-8 as in
-// all output.
+// Texts gives v as encoders of text show it: with the marks of cut strings written out, and bytes that are not UTF-8 as
+// in all output.
 func Texts(v starlark.Value) (starlark.Value, error) {
 	if !holds(v, maxDepth, func(s string) bool { return wasCut(s) || !utf8.ValidString(s) }) {
 		return v, nil

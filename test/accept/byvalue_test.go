@@ -12,8 +12,9 @@ import (
 // Structs that are passed and returned by value are read where the ABI puts them, and what comes behind them too, by
 // each way to probe: of two words (timestamp_truncate, do_tcp_setsockopt), and of more than 16 bytes (do_pages_move).
 //
-// > A struct that a kernel function takes or returns by value is read where the ABI of the machine puts it, in registers
-// > or on the stack: `e.args.optval.is_kernel` at `kprobe:do_tcp_setsockopt`, `e.ret.tv_sec` at `fexit:timestamp_truncate`.
+// > A struct that a kernel function takes or returns by value is read where the ABI of the machine puts it, in
+// > registers or on the stack: `e.args.optval.is_kernel` at `kprobe:do_tcp_setsockopt`, `e.ret.tv_sec` at
+// > `fexit:timestamp_truncate`.
 func TestStructsByValue(t *testing.T) {
 	needKernelFunctions(t)
 	n := scaled(200)
@@ -65,7 +66,8 @@ for kind in "`+strings.Join(test.ways, " ")+`".split():
 				sum = 4 * n
 			}
 			for _, way := range test.ways {
-				checkAccount(t, e, number(t, e.stdout, fmt.Sprintf(`(?m)^seen %s:%s True (\d+)$`, way, test.function)), calls)
+				checkAccount(t, e, number(t, e.stdout, fmt.Sprintf(`(?m)^seen %s:%s True (\d+)$`, way, test.function)),
+					calls)
 				checkAccount(t, e, number(t, e.stdout, fmt.Sprintf(`(?m)^sum %s:%s (\d+)$`, way, test.function)), sum)
 			}
 		})
@@ -80,7 +82,8 @@ mine = lambda e: e.comm == "wl-structs"
 probe("kprobe:timestamp_truncate", lambda e: print("time", e.args.t), where = lambda e: mine(e) and e.args.t.tv_sec < 100000)
 probe("func:make_kuid", lambda e: print("user", e.ret, e.ret.val, e.ret == e.args.uid), where = mine)
 `, nil, "structs", "2", t.TempDir())
-	equalLines(t, slices.Compact(sorted(e.stdout, "time")), []string{"time record(tv_sec = 1, tv_nsec = 1000)", "time record(tv_sec = 2, tv_nsec = 2000)"})
+	equalLines(t, slices.Compact(sorted(e.stdout, "time")), []string{"time record(tv_sec = 1, tv_nsec = 1000)",
+		"time record(tv_sec = 2, tv_nsec = 2000)"})
 	equalLines(t, slices.Compact(sorted(e.stdout, "user")), []string{"user 100 100 True", "user 200 200 True"})
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// A typedCall is a system call that fails, and its arguments as their C types have them: NAME=VALUE …. The upper half of a
-// register that is wider than its type, and more, is filled with what does not belong to it.
+// A typedCall is a system call that fails, and its arguments as their C types have them: NAME=VALUE …. The upper half
+// of a register that is wider than its type, and more, is filled with what does not belong to it.
 type typedCall struct {
 	words []uint64
 	args  string
@@ -53,7 +53,8 @@ func typedCalls() map[string]typedCall {
 	}
 }
 
-// forms gives the arguments as a script prints them, what it prints, and a test of those that are numbers in the kernel.
+// forms gives the arguments as a script prints them, what it prints, and a test of those that are numbers in the
+// kernel.
 func (c typedCall) forms() (names, values, is string) {
 	var n, v, tests []string
 	for arg := range strings.FieldsSeq(c.args) {
@@ -115,7 +116,8 @@ func TestCallArguments(t *testing.T) {
 
 // The mode of a call that creates no file is 0, as it is for the kernel, whatever the register holds.
 //
-// > Without `O_CREAT` or `O_TMPFILE` the mode of `open`, `openat` and `mq_open` is 0, which the kernel takes it for: programs leave rubbish there.
+// > Without `O_CREAT` or `O_TMPFILE` the mode of `open`, `openat` and `mq_open` is 0, which the kernel takes it for:
+// > programs leave rubbish there.
 func TestModeOfOpen(t *testing.T) {
 	needTracing(t)
 	const mode = rubbish | 0x5a01a0 // of 16 bits: 0640
@@ -128,7 +130,8 @@ func TestModeOfOpen(t *testing.T) {
 		}
 		flags := map[bool]string{true: "oflag", false: "flags"}[name == "mq_open"]
 		dir := map[bool]string{true: fmt.Sprintf("%x,", word(-100)), false: ""}[name == "openat"]
-		for _, how := range []struct{ flags, mode uint64 }{{0, 0}, {0x80000, 0}, {0x40, 0o640}, {0x410002, 0o640}, {0x10000, 0}} {
+		for _, how := range []struct{ flags, mode uint64 }{{0, 0}, {0x80000, 0}, {0x40, 0o640}, {0x410002, 0o640},
+			{0x10000, 0}} {
 			work = append(work, fmt.Sprintf("%d,%s0,%x,%x", sc.Nr, dir, how.flags, uint64(mode)))
 			for _, point := range []string{"syscall:", "tracepoint:syscalls:sys_enter_"} {
 				want = append(want, fmt.Sprintf("%s%s %x %o %d", point, name, how.flags, how.mode, how.mode))
@@ -149,8 +152,8 @@ func TestModeOfOpen(t *testing.T) {
 
 // A negative field shows its own bits wherever it comes from, also where one of two points has another width.
 //
-// > `%x`, `%o`, `%b` and `%u` of `printf` and `sprintf` show the bits of a negative field as many as it has: `ffffff9c` for an `int` of -100.
-// > What was computed has 64 bits there.
+// > `%x`, `%o`, `%b` and `%u` of `printf` and `sprintf` show the bits of a negative field as many as it has: `ffffff9c`
+// > for an `int` of -100. What was computed has 64 bits there.
 func TestOwnWidth(t *testing.T) {
 	needTracing(t)
 	sc, _ := kernel.SyscallByName("openat")
@@ -174,7 +177,8 @@ probe(["tracepoint:syscalls:sys_enter_openat", "tracepoint:syscalls:sys_exit_ope
 `, nil, "raw", fmt.Sprintf("%d,%x,0,%x", sc.Nr, word(-100), word(-2)))
 	numbers := " ffffff9c -100 ffffff9c ffffff9c FFFFFF9C 37777777634 4294967196 11111111111111111111111110011100 ffffff9c ffffffffffffff9c fffffffe"
 	want := []string{
-		"either ffffff9c ffffff9c -100 ffffffffffffff9c", "either fffffffffffffff2 fffffffffffffff2 -14 ffffffffffffffff",
+		"either ffffff9c ffffff9c -100 ffffffffffffff9c",
+		"either fffffffffffffff2 fffffffffffffff2 -14 ffffffffffffffff",
 		"syscall:openat" + numbers, "tracepoint:syscalls:sys_enter_openat" + numbers,
 	}
 	got := strings.Split(strings.TrimSpace(e.stdout), "\n")

@@ -15,7 +15,8 @@ func TestCallindent(t *testing.T) {
 	path := traceable(t, "calls")
 	e := startrace(t, "callindent", path, "-F", "factorial", "-c", path+" factorial 3").ok(t)
 	want := []string{"-> factorial", "  -> factorial", "    -> factorial", "    <- factorial 0x1", "  <- factorial 0x2", "<- factorial 0x6"}
-	got := regexp.MustCompile(`(?m)^ *\d+ calls\(\d+\): ( *[-<]. factorial(?: 0x\d)?)$`).FindAllStringSubmatch(e.stdout, -1)
+	got := regexp.MustCompile(`(?m)^ *\d+ calls\(\d+\): ( *[-<]. factorial(?: 0x\d)?)$`).FindAllStringSubmatch(e.stdout,
+		-1)
 	if len(got) != len(want) {
 		t.Fatalf("got %s\nstderr: %s", e.stdout, e.stderr)
 	}
@@ -109,11 +110,13 @@ at_exit(lambda: [print(way, port, what, n) for (way, port, what), n in seen.take
 		"to %d syn": d.Calls, "in %d syn-ack": d.Calls, "out %d syn-ack": d.Calls, // to who listens, from there
 		"to %d fin": d.Calls, "in %d fin": d.Calls, // of who connected, of who accepted
 	} {
-		if row := fmt.Sprintf(what, port) + fmt.Sprintf(" %d\n", want); !strings.Contains(e.stdout, row) && e.lost(t) == 0 {
+		if row := fmt.Sprintf(what, port) + fmt.Sprintf(" %d\n", want); !strings.Contains(e.stdout, row) &&
+			e.lost(t) == 0 {
 			t.Errorf("want %s in %s\nstderr: %s", row, excerpt(e.stdout), excerpt(e.stderr))
 		}
 	}
 	if atLeast(t, 5, 19) { // before, what has no socket is not told from what has been dealt with
-		checkAccount(t, e, rowsLike(e, fmt.Sprintf(`drop 127\.0\.0\.1 %d TCPHDR_SYN SKB_DROP_REASON_NO_SOCKET True`, port)), 1)
+		checkAccount(t, e, rowsLike(e, fmt.Sprintf(`drop 127\.0\.0\.1 %d TCPHDR_SYN SKB_DROP_REASON_NO_SOCKET True`,
+			port)), 1)
 	}
 }

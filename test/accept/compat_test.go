@@ -11,8 +11,8 @@ import (
 
 const atFdCwd = 0xffffff9c // -100
 
-// knownCalls is a program that makes calls with arguments of all kinds that a program of 32 bits has, and what startrace
-// prints of them.
+// knownCalls is a program that makes calls with arguments of all kinds that a program of 32 bits has, and what
+// startrace prints of them.
 func knownCalls(t *testing.T) (*program32, string) {
 	p := &program32{}
 	dir := t.TempDir()
@@ -81,8 +81,9 @@ probe("syscall:exit", lambda e: print(e.func, e.args.error_code, e.ret), where =
 
 // Calls by the 32-bit interface have their own names, arguments and results, from programs of 32 bits and of 64.
 //
-// > A pattern also means what does the same there with wider arguments, under its own name: `syscall:fstat` means `fstat64`.
-// > Of structs that such programs have otherwise, `e.args` knows the layouts that the kernel's types have; other fields are FAULT.
+// > A pattern also means what does the same there with wider arguments, under its own name: `syscall:fstat` means
+// > `fstat64`. Of structs that such programs have otherwise, `e.args` knows the layouts that the kernel's types have;
+// > other fields are FAULT.
 func TestCompatCalls(t *testing.T) {
 	needTracing(t)
 	for _, e := range entries32() {
@@ -90,7 +91,8 @@ func TestCompatCalls(t *testing.T) {
 			p, want := knownCalls(t)
 			file := p.file(t, e)
 			need32(t, file)
-			got := startrace(t, "-q", script(t, strings.ReplaceAll(knownScript, "NAME", fmt.Sprintf("%q", e.name))), "-c", file).ok(t)
+			got := startrace(t, "-q", script(t, strings.ReplaceAll(knownScript, "NAME", fmt.Sprintf("%q", e.name))),
+				"-c", file).ok(t)
 			if got.skipped(t) == 0 && got.stdout != want {
 				t.Errorf("got:\n%s\nwant:\n%s\nstderr: %s", got.stdout, want, excerpt(got.stderr))
 			}
@@ -162,7 +164,8 @@ const wantNames = `1029 open
 [("(\"execve\", 0)", 1), ("(\"open\", -2)", 3), ("(\"read\", -9)", 3), ("(\"syscall_1535\", -38)", 1), ("(\"unlink\", -2)", 3)]
 `
 
-// A program of one width starts one of another: the call ends as what it began as, and its arguments are those of the caller.
+// A program of one width starts one of another: the call ends as what it began as, and its arguments are those of the
+// caller.
 func TestCompatExec(t *testing.T) {
 	needTracing(t)
 	var targets []string
@@ -182,10 +185,13 @@ func TestCompatExec(t *testing.T) {
 			p.call(11, 11, p.text("/nonexistent/x"), list, 0)
 			p.call(11, 11, name, list, p.words(p.text("A=b"), 0))
 			file := p.file(t, e)
-			got := startrace(t, "-q", "-e", `probe("syscall:execve", lambda e: print(e.func, e.start.args.filename, e.start.args.argv, e.ret))`, "-c", file).ok(t)
+			got := startrace(t, "-q", "-e",
+				`probe("syscall:execve", lambda e: print(e.func, e.start.args.filename, e.start.args.argv, e.ret))`,
+				"-c", file).ok(t)
 			want := fmt.Sprintf("execve %[1]s (%[1]q,) 0\nexecve /nonexistent/x (\"zero\", \"one two\", \"exit\") -2\nexecve %[2]s (\"zero\", \"one two\", \"exit\") 0\n", file, target)
 			if got.skipped(t) == 0 && got.stdout != want {
-				t.Errorf("%s, %s: got:\n%s\nwant:\n%s\nstderr: %s", e.name, target, got.stdout, want, excerpt(got.stderr))
+				t.Errorf("%s, %s: got:\n%s\nwant:\n%s\nstderr: %s", e.name, target, got.stdout, want,
+					excerpt(got.stderr))
 			}
 		}
 	}
@@ -193,7 +199,8 @@ func TestCompatExec(t *testing.T) {
 
 // > Calls of x32 are shown as the calls of their names. A kernel without x32 gives all of them `-ENOSYS`.
 //
-// Calls of x32 are those that they are called after, also where the kernel has no x32 and gives an error to all of them.
+// Calls of x32 are those that they are called after, also where the kernel has no x32 and gives an error to all of
+// them.
 func TestX32Calls(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skipf("needs amd64, which has x32, not %s", runtime.GOARCH)

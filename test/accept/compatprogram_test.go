@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// A call32 is a system call of a program of 32 bits: its number on i386 and on arm, and its arguments there. Where a value of
-// 64 bits takes two registers, those of arm are even and odd: arm has its own arguments then.
+// A call32 is a system call of a program of 32 bits: its number on i386 and on arm, and its arguments there. Where a
+// value of 64 bits takes two registers, those of arm are even and odd: arm has its own arguments then.
 type call32 struct {
 	i386, arm uint32
 	args      []uint32
@@ -75,7 +75,8 @@ type entry32 struct {
 	code    func(call32) []byte
 }
 
-// entries32 are those of this machine: a program of 32 bits, and on amd64 also one of 64 bits that makes the same calls.
+// entries32 are those of this machine: a program of 32 bits, and on amd64 also one of 64 bits that makes the same
+// calls.
 func entries32() []entry32 {
 	if runtime.GOARCH == "arm64" {
 		return []entry32{{"aarch32", elf.ELFCLASS32, elf.EM_ARM, codeARM}}
@@ -85,7 +86,8 @@ func entries32() []entry32 {
 
 // code386 is the call in instructions that are the same in programs of 32 and of 64 bits.
 func code386(c call32) (code []byte) {
-	for i, reg := range []byte{0xbb, 0xb9, 0xba, 0xbe, 0xbf, 0xbd}[:len(c.args)] { // mov ebx ecx edx esi edi ebp, immediate
+	for i, reg := range []byte{0xbb, 0xb9, 0xba, 0xbe, 0xbf,
+		0xbd}[:len(c.args)] { // mov ebx ecx edx esi edi ebp, immediate
 		if i == 0 && c.sameFd {
 			code = append(code, 0x89, 0xc3) // mov ebx, eax
 			continue
@@ -98,7 +100,8 @@ func code386(c call32) (code []byte) {
 
 // codeX32 makes a call of x32: one of 64 bits with a bit in its number.
 func codeX32(c call32) (code []byte) {
-	for i, reg := range []string{"\xbf", "\xbe", "\xba", "\x41\xba", "\x41\xb8", "\x41\xb9"}[:len(c.args)] { // mov edi esi edx r10d r8d r9d
+	for i, reg := range []string{"\xbf", "\xbe", "\xba", "\x41\xba", "\x41\xb8",
+		"\x41\xb9"}[:len(c.args)] { // mov edi esi edx r10d r8d r9d
 		code = binary.LittleEndian.AppendUint32(append(code, reg...), c.args[i])
 	}
 	code = binary.LittleEndian.AppendUint32(append(code, 0xb8), c.i386|1<<30)
@@ -157,15 +160,19 @@ func headers32(e entry32, entry, size uint32) []any {
 	ident := [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(e.class), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)}
 	flags := uint32(elf.PF_R | elf.PF_W | elf.PF_X)
 	if e.class == elf.ELFCLASS32 {
-		h := elf.Header32{Ident: ident, Type: uint16(elf.ET_EXEC), Machine: uint16(e.machine), Version: 1, Entry: entry, Phoff: 52, Ehsize: 52, Phentsize: 32, Phnum: 1}
+		h := elf.Header32{Ident: ident, Type: uint16(elf.ET_EXEC), Machine: uint16(e.machine), Version: 1, Entry: entry,
+			Phoff: 52, Ehsize: 52, Phentsize: 32, Phnum: 1}
 		if e.machine == elf.EM_ARM {
 			h.Flags = 0x5000000 // EABI 5
 		}
-		return []any{h, elf.Prog32{Type: uint32(elf.PT_LOAD), Flags: flags, Vaddr: base32, Paddr: base32, Filesz: size, Memsz: size, Align: 1 << 16}}
+		return []any{h, elf.Prog32{Type: uint32(elf.PT_LOAD), Flags: flags, Vaddr: base32, Paddr: base32, Filesz: size,
+			Memsz: size, Align: 1 << 16}}
 	}
 	return []any{
-		elf.Header64{Ident: ident, Type: uint16(elf.ET_EXEC), Machine: uint16(e.machine), Version: 1, Entry: uint64(entry), Phoff: 64, Ehsize: 64, Phentsize: 56, Phnum: 1},
-		elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: flags, Vaddr: base32, Paddr: base32, Filesz: uint64(size), Memsz: uint64(size), Align: 1 << 16},
+		elf.Header64{Ident: ident, Type: uint16(elf.ET_EXEC), Machine: uint16(e.machine), Version: 1,
+			Entry: uint64(entry), Phoff: 64, Ehsize: 64, Phentsize: 56, Phnum: 1},
+		elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: flags, Vaddr: base32, Paddr: base32, Filesz: uint64(size),
+			Memsz: uint64(size), Align: 1 << 16},
 	}
 }
 

@@ -37,7 +37,8 @@ def shows():
 at_exit(shows)
 `
 
-// > That it was cut is printed, as `…` behind the last byte: by `print`, `printf`, tables, `--format json` and `csv`, `json.encode` and `show`.
+// > That it was cut is printed, as `…` behind the last byte: by `print`, `printf`, tables, `--format json` and `csv`,
+// > `json.encode` and `show`.
 func TestCutMarks(t *testing.T) {
 	needTracing(t)
 	dir := "/tmp/a-directory-of-no-name" // openat fails
@@ -58,7 +59,8 @@ func TestCutMarks(t *testing.T) {
 			if found < least {
 				t.Errorf("found %d strings that were cut, want %d at least:\n%s", found, least, e.stdout)
 			}
-			v, _ := tool(t, []string{"trace", "syscall:openat", "e.args.filename", "--where", `e.comm == "wl-opens"`, "-q", "--str-max", "8", "--format", format}, "opens", "1", "1", dir)
+			v, _ := tool(t, []string{"trace", "syscall:openat", "e.args.filename", "--where", `e.comm == "wl-opens"`,
+				"-q", "--str-max", "8", "--format", format}, "opens", "1", "1", dir)
 			if !strings.Contains(v.stdout, read+"…") {
 				t.Errorf("trace writes no mark: %s", v.stdout)
 			}

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// What execve was given and the start of the call could not read is read from the new program where the call succeeds; where
-// it fails, each string that could not be read is FAULT, and the list is whole.
+// What execve was given and the start of the call could not read is read from the new program where the call succeeds;
+// where it fails, each string that could not be read is FAULT, and the list is whole.
 //
-// > What execve was given is read when it begins; where the call succeeds, it is read from the new program's memory, as the
-// > kernel took it, but of a script with an interpreter and of a 32-bit program.
+// > What execve was given is read when it begins; where the call succeeds, it is read from the new program's memory, as
+// > the kernel took it, but of a script with an interpreter and of a 32-bit program.
 // > A string of a `char **` that cannot be read is FAULT: `("sh", <fault>)`.
 // > `" ".join(list)` of one has `<fault>` in its place.
 func TestColdArguments(t *testing.T) {
@@ -39,7 +39,8 @@ probe("tracepoint:syscalls:sys_enter_execve", lambda e: print("tracepoint", e.ar
 	want[fmt.Sprintf(`tracepoint <fault> (%s)`, thirty)] = n
 	want[`tracepoint <fault> (<fault>, <fault>, <fault>)`] = n
 	for i := range n {
-		want[fmt.Sprintf(`cold 0 3 %s ("wl-after", "-exit-as", "%d") ("COLD=1",) "wl-after -exit-as %d"`, program(t, "workload"), i%256, i%256)]++
+		want[fmt.Sprintf(`cold 0 3 %s ("wl-after", "-exit-as", "%d") ("COLD=1",) "wl-after -exit-as %d"`,
+			program(t, "workload"), i%256, i%256)]++
 		want[fmt.Sprintf("kernel %d wl-after -exit-as %d", d.TIDs[i], i%256)]++
 	}
 	got := map[string]int{}
@@ -64,7 +65,8 @@ probe("tracepoint:syscalls:sys_enter_execve", lambda e: print("tracepoint", e.ar
 // > Other joins in user space take strings only.
 func TestColdArgumentsJoined(t *testing.T) {
 	needTracing(t)
-	e := startrace(t, "-e", `probe("syscall:execve", lambda e: print(", ".join(e.args.argv)), where = lambda e: e.ret == -2)`,
+	e := startrace(t, "-e",
+		`probe("syscall:execve", lambda e: print(", ".join(e.args.argv)), where = lambda e: e.ret == -2)`,
 		"-c", program(t, "workload")+" coldexecs 1")
 	if e.skipped(t) == 0 && (e.status != 1 || !strings.Contains(e.stderr, "join: in list, want string, got fault")) {
 		t.Errorf("status %d, want 1; stderr: %s", e.status, excerpt(e.stderr))
@@ -75,7 +77,8 @@ func TestColdArgumentsJoined(t *testing.T) {
 func TestScriptArguments(t *testing.T) {
 	needTracing(t)
 	file := executable(t, "#!/bin/sh -f\nexit 0\n")
-	e := startrace(t, "-q", "-e", `probe("syscall:execve", lambda e: print(e.ret, e.args.filename, e.args.argv))`, "-c", file+" a b").ok(t)
+	e := startrace(t, "-q", "-e", `probe("syscall:execve", lambda e: print(e.ret, e.args.filename, e.args.argv))`, "-c",
+		file+" a b").ok(t)
 	if want := fmt.Sprintf("0 %s (%q, \"a\", \"b\")\n", file, file); e.stdout != want && e.skipped(t) == 0 {
 		t.Errorf("got %q, want %q", e.stdout, want)
 	}

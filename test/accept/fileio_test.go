@@ -67,8 +67,8 @@ func TestFiletopCopy(t *testing.T) {
 	e.has(t, `(?m)^ *\d+ +cp +two +0 +\d+ +0 +123456 +123456$`)
 }
 
-// A line for each end of each call that moves bytes. The lines of fatrace(8) only in the long form: TestFatraceClassic has
-// them, and a guest compiles each of the two for many seconds.
+// A line for each end of each call that moves bytes. The lines of fatrace(8) only in the long form: TestFatraceClassic
+// has them, and a guest compiles each of the two for many seconds.
 func TestFatraceMoves(t *testing.T) {
 	dir := t.TempDir()
 	e, d := tool(t, []string{"fatrace"}, "moves", dir)
@@ -79,7 +79,8 @@ func TestFatraceMoves(t *testing.T) {
 			if call == "io_uring" {
 				call, where = "io_uring "+map[string]string{"R": "read", "W": "write"}[letter], ""
 			}
-			e.has(t, fmt.Sprintf(`(?m)^\S+\(%d\) %s %ssize %d %s/%s$`, d.PID, call, where, bytes[i], regexp.QuoteMeta(dir), file))
+			e.has(t, fmt.Sprintf(`(?m)^\S+\(%d\) %s %ssize %d %s/%s$`, d.PID, call, where, bytes[i],
+				regexp.QuoteMeta(dir), file))
 		}
 	}
 	if testing.Short() {
@@ -151,7 +152,8 @@ func TestClones(t *testing.T) {
 	e, d = tool(t, []string{"fatrace"}, "clones", dir)
 	for _, c := range clonesOf {
 		for _, file := range []string{"origin", c.file} {
-			e.has(t, fmt.Sprintf(`(?m)^\S+\(%d\) %s fd \d+ size %d %s/%s$`, d.PID, c.call, c.bytes, regexp.QuoteMeta(dir), file))
+			e.has(t, fmt.Sprintf(`(?m)^\S+\(%d\) %s fd \d+ size %d %s/%s$`, d.PID, c.call, c.bytes,
+				regexp.QuoteMeta(dir), file))
 		}
 	}
 	e.has(t, fmt.Sprintf(`(?m)^\S+\(%d\) FICLONE fd \d+ size -18 %s/whole$`, d.PID, regexp.QuoteMeta(dir)))
@@ -178,7 +180,8 @@ func TestSlowMoves(t *testing.T) {
 	for file := range movesOf {
 		calls, bytes, _ := seenMoves(t, d, file)
 		for i, call := range calls {
-			e.has(t, fmt.Sprintf(`(?m)^wl-moves +\d+ +%s +%d +\d+\.\d\d \S+ +%s/%s$`, call, bytes[i], regexp.QuoteMeta(dir), file))
+			e.has(t, fmt.Sprintf(`(?m)^wl-moves +\d+ +%s +%d +\d+\.\d\d \S+ +%s/%s$`, call, bytes[i],
+				regexp.QuoteMeta(dir), file))
 		}
 	}
 	e, d = tool(t, []string{"fsdist"}, "moves", dir)
@@ -218,9 +221,13 @@ func TestFatraceCloses(t *testing.T) {
 	if err := os.WriteFile(file, []byte("text\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := startrace(t, script(t, seenFiles+"closes()\n"), "-c", fmt.Sprintf(`sh -c "exec 5<'%s'; true; exec sleep 0"`, file)).ok(t)
+	e := startrace(t, script(t, seenFiles+"closes()\n"), "-c",
+		fmt.Sprintf(`sh -c "exec 5<'%s'; true; exec sleep 0"`, file)).ok(t)
 	closed := linesWith(e.stdout, "): C "+file)
-	byEnd := slices.DeleteFunc(slices.Clone(closed), func(line string) bool { return !strings.HasPrefix(line, "sleep(") })
+	byEnd := slices.DeleteFunc(slices.Clone(closed), func(line string) bool {
+		return !strings.HasPrefix(line,
+			"sleep(")
+	})
 	if e.skipped(t) == 0 && (len(byEnd) != 1 || kernelFunctions(t) && len(closed) != 1) {
 		t.Errorf("closed: %q, want once by sleep\n%s", closed, excerpt(e.stdout))
 	}

@@ -19,7 +19,8 @@ func wholeSystem(t *testing.T, words []string, more string, work ...string) (end
 	t.Helper()
 	needGuest(t)
 	report := filepath.Join(t.TempDir(), "report.json")
-	cmd, in := readied(t, exec.Command(program(t, "workload"), append([]string{"-wait", "-report", report}, work...)...))
+	cmd, in := readied(t, exec.Command(program(t, "workload"),
+		append([]string{"-wait", "-report", report}, work...)...))
 	text := fmt.Sprintf("load(%q, tool = \"main\")\ntool()\n%s\n%s\n", "std/"+words[0]+".star", more, attached)
 	r := start(t, append([]string{script(t, text)}, words[1:]...)...)
 	r.await(t, "attached")

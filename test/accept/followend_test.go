@@ -18,7 +18,8 @@ func TestFollowedEnd(t *testing.T) {
 	needTracing(t)
 	for _, flags := range [][]string{nil, {"-f"}} {
 		t.Run(strings.Join(flags, ""), func(t *testing.T) {
-			cmd, in := readied(t, exec.Command("sh", "-c", "exec 3<&0; echo ready; read line; { read line; exit 7; } <&3 & exit 5"))
+			cmd, in := readied(t,
+				exec.Command("sh", "-c", "exec 3<&0; echo ready; read line; { read line; exit 7; } <&3 & exit 5"))
 			pid := cmd.Process.Pid
 			r := start(t, append([]string{script(t, `
 probe("syscall:exit_group", lambda e: print("exits with", e.args.error_code))
@@ -39,7 +40,8 @@ probe("syscall:exit_group", lambda e: print("exits with", e.args.error_code))
 				last = "exits with 7\n"
 			}
 			e := r.end(t).ok(t)
-			if e.skipped(t) == 0 && !strings.HasSuffix(e.stdout, last) || !strings.Contains(e.stderr, fmt.Sprintf("Process %d has ended", pid)) {
+			if e.skipped(t) == 0 && !strings.HasSuffix(e.stdout, last) ||
+				!strings.Contains(e.stderr, fmt.Sprintf("Process %d has ended", pid)) {
 				t.Errorf("got %q, which should end in %q; stderr: %s", e.stdout, last, e.stderr)
 			}
 			if err := in.Close(); err != nil {

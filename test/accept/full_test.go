@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// fullScript is a handler that gives each call of a workload a key of its own, in containers of ten entries. What stands for
-// PLACE decides where it runs.
+// fullScript is a handler that gives each call of a workload a key of its own, in containers of ten entries. What
+// stands for PLACE decides where it runs.
 const fullScript = numbering + `
 n, h, g = count(size = 10), hist(size = 10), group(size = 10, a = count(), b = highest())
 t, s = table(size = 10), table(size = 10)
@@ -38,7 +38,8 @@ PROBE
 func TestFullContainers(t *testing.T) {
 	var stderr []string
 	for _, line := range []string{"13:13", "14:13", "15:15", "16:[56]", "17:10", "18:10", "19:10"} {
-		stderr = append(stderr, `startrace: 90 updates of [nhgts] lost: all its entries are in use \(.*:`+line+`\); give it a size=.*`)
+		stderr = append(stderr,
+			`startrace: 90 updates of [nhgts] lost: all its entries are in use \(.*:`+line+`\); give it a size=.*`)
 	}
 	var stdout []string
 	for range 5 {
@@ -57,8 +58,10 @@ func TestFullContainers(t *testing.T) {
 	}
 	work := []string{"getppid", "100"}
 	tell(t, map[string]telling{
-		"kernel half": {script: place("number(e)", `probe("syscall:getppid", kernel = handler)`), work: work, stdout: stdout, stderr: stderr},
-		"user half":   {script: place("e.value", `probe("syscall:getppid", handler, kernel = number)`), work: work, stdout: stdout, stderr: stderr},
+		"kernel half": {script: place("number(e)", `probe("syscall:getppid", kernel = handler)`), work: work,
+			stdout: stdout, stderr: stderr},
+		"user half": {script: place("e.value", `probe("syscall:getppid", handler, kernel = number)`), work: work,
+			stdout: stdout, stderr: stderr},
 	})
 }
 
@@ -101,7 +104,8 @@ def user(e):
 probe("syscall:getppid", user, kernel = kern)
 at_exit(lambda: print(len(n), n["1"].value, n["4"].value))
 `,
-			work: []string{"getppid", "100"}, stdout: []string{"10 2 98"}, stderr: []string{`startrace: 90 updates of n lost.*`},
+			work: []string{"getppid", "100"}, stdout: []string{"10 2 98"},
+			stderr: []string{`startrace: 90 updates of n lost.*`},
 		},
 		"lru": {
 			script: numbering + `
@@ -126,7 +130,8 @@ for i in range(30):
 probe("syscall:getppid", lambda e: t.set(e.pid, 1))
 at_exit(lambda: print(sorted(t.items())[-1], len(t), len(n)))
 `,
-			stdout: []string{`\(9, 9\) 10 10`}, stderr: []string{`startrace: 20 updates of t lost.*`, `startrace: 20 updates of n lost.*`, `startrace: 4 updates of t lost.*`},
+			stdout: []string{`\(9, 9\) 10 10`}, stderr: []string{`startrace: 20 updates of t lost.*`,
+				`startrace: 20 updates of n lost.*`, `startrace: 4 updates of t lost.*`},
 		},
 	})
 }

@@ -40,7 +40,8 @@ func resultsProgram(t *testing.T) string {
 func TestCallindentResults(t *testing.T) {
 	binary := resultsProgram(t)
 	e := startrace(t, "-q", "callindent", binary, "-c", binary).ok(t)
-	for _, want := range []string{"<- negative 0xfffffffb", "<- narrow 0xfffa", "<- real <float>", "<- nothing", "<- main 0/NULL"} {
+	for _, want := range []string{"<- negative 0xfffffffb", "<- narrow 0xfffa", "<- real <float>", "<- nothing",
+		"<- main 0/NULL"} {
 		if !regexp.MustCompile(`(?m)` + want + `$`).MatchString(e.stdout) {
 			t.Errorf("no line ends with %q:\n%s\nstderr: %s", want, e.stdout, e.stderr)
 		}

@@ -40,8 +40,8 @@ at_exit(lambda: print("keys", n.items(), n.get(18), n.get("EBADF"), n.get("18"))
 	})
 }
 
-// keysOf counts three calls in a table and an aggregation by a key. In the end each key that items() gives must find its
-// entry, and one that no entry can have finds none.
+// keysOf counts three calls in a table and an aggregation by a key. In the end each key that items() gives must find
+// its entry, and one that no entry can have finds none.
 const keysOf = `
 t, n = table(), count()
 
@@ -69,19 +69,22 @@ def report():
 at_exit(report)
 `
 
-// Keys are what scripts see of them, in a table that a kernel half fills as in one of a user half, and numbers of one text
-// are one key.
+// Keys are what scripts see of them, in a table that a kernel half fills as in one of a user half, and numbers of one
+// text are one key.
 //
-// > * The keys of a table are what a script sees of them: a key of text that `items()` gives finds its entry. Where many numbers have
-// >   one text (`strftime`, `ksym` and `names(v, "mode")`), a handler with such a key of a table runs in user space, and `kernel=` refuses it: a map would have an
+// > * The keys of a table are what a script sees of them: a key of text that `items()` gives finds its entry. Where
+// >   many numbers have one text (`strftime`, `ksym` and `names(v, "mode")`), a handler with such a key of a table runs
+// > in user space, and `kernel=` refuses it: a map would have an
 // >   entry of each number. Aggregations add such entries up.
 // > `t[k]` of a missing key ends the handler (counted); `get` and `pop` give None; `t[k] += n` starts at 0, and so do
 // > the other operators.
 func TestTableKeysBothWays(t *testing.T) {
 	needTracing(t)
 	for i, key := range []string{
-		"e.args.fd", "errno(e.ret)", "signal(e.args.fd & 15)", `names(e.args.fd, "O_")`, "inet(e.args.fd)", "dev_name(e.args.fd)", "syscall_name(e.args.fd & 15)",
-		"e.func", "e.comm", "e.probe", `strftime("%Y", e.time)`, `names(e.args.fd, "mode")`, "ksym(e.args.fd)", "(errno(e.ret), e.comm)", "(inet(e.args.fd), e.args.fd, e.func)",
+		"e.args.fd", "errno(e.ret)", "signal(e.args.fd & 15)", `names(e.args.fd, "O_")`, "inet(e.args.fd)",
+		"dev_name(e.args.fd)", "syscall_name(e.args.fd & 15)",
+		"e.func", "e.comm", "e.probe", `strftime("%Y", e.time)`, `names(e.args.fd, "mode")`, "ksym(e.args.fd)",
+		"(errno(e.ret), e.comm)", "(inet(e.args.fd), e.args.fd, e.func)",
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			if testing.Short() && i%5 != 3 {
@@ -90,9 +93,11 @@ func TestTableKeysBothWays(t *testing.T) {
 			outputs := map[string]string{}
 			for _, seen := range []string{"", `print("seen")`} {
 				text := strings.NewReplacer("KEY", key, "SEEN", seen).Replace(keysOf)
-				e, _ := traced(t, text, []string{"-q"}, "raw", rawCall(t, "close", ",801"), rawCall(t, "close", ",802"), rawCall(t, "close", ",801"))
+				e, _ := traced(t, text, []string{"-q"}, "raw", rawCall(t, "close", ",801"), rawCall(t, "close", ",802"),
+					rawCall(t, "close", ",801"))
 				outputs[seen] = strings.ReplaceAll(e.stdout, "seen\n", "")
-				if !strings.Contains(e.stdout, "ways True") || strings.Contains(e.stdout, "ways False") || strings.Contains(e.stdout, "found") || !strings.Contains(e.stdout, "left 0") {
+				if !strings.Contains(e.stdout, "ways True") || strings.Contains(e.stdout, "ways False") ||
+					strings.Contains(e.stdout, "found") || !strings.Contains(e.stdout, "left 0") {
 					t.Errorf("%s with %q: %s%s", key, seen, e.stdout, e.stderr)
 				}
 			}

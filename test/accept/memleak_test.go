@@ -17,11 +17,12 @@ var keptByHeap = map[string][2]int{
 
 // notFreed is the pattern of a report of memory with a function in its stack.
 func notFreed(bytes, allocations, function string) string {
-	return fmt.Sprintf(`(?m)^%s bytes in %s allocations of process \d+ not freed, from\n(?: +\S.*\n)*? +%s\+0x`, bytes, allocations, function)
+	return fmt.Sprintf(`(?m)^%s bytes in %s allocations of process \d+ not freed, from\n(?: +\S.*\n)*? +%s\+0x`, bytes,
+		allocations, function)
 }
 
-// Memory that is kept is reported with the function that asked for it, to the byte, by whichever function of the allocator,
-// and once, though the allocator asks the kernel for it in turn; what was freed is not.
+// Memory that is kept is reported with the function that asked for it, to the byte, by whichever function of the
+// allocator, and once, though the allocator asks the kernel for it in turn; what was freed is not.
 func TestMemleak(t *testing.T) {
 	path := traceable(t, "heap")
 	e := startrace(t, "memleak", "-T", "50", "-l", path, "-c", path).ok(t)
@@ -49,7 +50,8 @@ func TestMemleak(t *testing.T) {
 	}
 }
 
-// A sample gives the same numbers, about: of many allocations of two sizes in turns and of a large one, which is surely in it.
+// A sample gives the same numbers, about: of many allocations of two sizes in turns and of a large one, which is surely
+// in it.
 func TestMemleakSample(t *testing.T) {
 	path := traceable(t, "heap")
 	const many = 4000
@@ -58,7 +60,8 @@ func TestMemleakSample(t *testing.T) {
 		shares = shares[:1]
 	}
 	for _, each := range shares {
-		e := startrace(t, "memleak", "--sample", fmt.Sprintf("1/%d", each), "-l", path, "-c", fmt.Sprint(path, " ", many)).ok(t)
+		e := startrace(t, "memleak", "--sample", fmt.Sprintf("1/%d", each), "-l", path, "-c",
+			fmt.Sprint(path, " ", many)).ok(t)
 		e.has(t, notFreed("about 5000000", "about 1", "kept_large"))
 		m := regexp.MustCompile(notFreed(`about (\d+)`, `about (\d+)`, "kept_many")).FindStringSubmatch(e.stdout)
 		if m == nil {
@@ -68,7 +71,8 @@ func TestMemleakSample(t *testing.T) {
 		near(t, "allocations", number(t, m[2], `(\d+)`), many, each*4)
 	}
 	for _, wrong := range []string{"1000", "2/3", "1/0", "1/x", "1/9999999"} {
-		if e := startrace(t, "memleak", "--sample", wrong, "-c", "true"); e.status != 2 || !strings.Contains(e.stderr, "--sample: got ") {
+		if e := startrace(t, "memleak", "--sample", wrong, "-c", "true"); e.status != 2 ||
+			!strings.Contains(e.stderr, "--sample: got ") {
 			t.Errorf("--sample %s: status %d\n%s", wrong, e.status, e.stderr)
 		}
 	}
@@ -101,7 +105,8 @@ func TestMemleakKernel(t *testing.T) {
 	needGuest(t)
 	const queues = 20
 	e, _ := tool(t, []string{"memleak", "-K", "-T", "1000"}, "queues", fmt.Sprint(queues))
-	e.has(t, fmt.Sprintf(`(?m)^\d+ bytes in %d allocations of the kernel not freed, from\n(?: +\S.*\n)*? +newque\+0x`, queues))
+	e.has(t, fmt.Sprintf(`(?m)^\d+ bytes in %d allocations of the kernel not freed, from\n(?: +\S.*\n)*? +newque\+0x`,
+		queues))
 	if pipes := linesWith(e.stdout, "    alloc_pipe_info+0x"); len(pipes) > 0 && e.skipped(t) == 0 {
 		t.Errorf("what is freed with a pipe: %q", pipes)
 	}

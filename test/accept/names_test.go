@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// Names from points of all kinds share a container, two patterns of each kind and each pair of them: an entry counts what the
-// patterns count alone, in kernel halves, in user halves and in one of each.
+// Names from points of all kinds share a container, two patterns of each kind and each pair of them: an entry counts
+// what the patterns count alone, in kernel halves, in user halves and in one of each.
 //
-// > `e.func` and `e.probe` where a probe has several points are numbers too, and one name has one number in the whole script:
-// > `n[e.func].add()` in probes of any kinds counts a name in one entry.
+// > `e.func` and `e.probe` where a probe has several points are numbers too, and one name has one number in the whole
+// > script: `n[e.func].add()` in probes of any kinds counts a name in one entry.
 func TestNamesShareContainers(t *testing.T) {
 	points := []string{
 		"uprobe:BIN:{forms,signs}", "uprobe:BIN:{signs,main}", "uretprobe:BIN:{forms,signs}", "uretprobe:BIN:signs",
@@ -18,7 +18,8 @@ func TestNamesShareContainers(t *testing.T) {
 		"syscall:{write,exit_group}", "syscall:write",
 	}
 	if inGuest() {
-		points = append(points, "kprobe:vfs_{read,write}", "kprobe:{vfs_write,ksys_write}", "func:{vfs_read,vfs_write}", "fentry:vfs_write")
+		points = append(points, "kprobe:vfs_{read,write}", "kprobe:{vfs_write,ksys_write}", "func:{vfs_read,vfs_write}",
+			"fentry:vfs_write")
 	}
 	for name, inUser := range map[string]func(i int) bool{
 		"kernel": func(int) bool { return false }, "user": func(int) bool { return true },
@@ -75,8 +76,8 @@ func pairsOfNames(points []string, inUser func(int) bool) string {
 // Names in tables and cells, set and looked up by both halves, and their tests in kernel halves.
 //
 // > A constant string beside names is one of them, and `t["read"]` of user space finds the entry.
-// > `==`, `in (…)`, `startswith`, `endswith`, `"part" in e.func` and `matches(e.func, "glob")` work with them in a kernel half;
-// > of a name that comes from a container `==` and `in (…)` do.
+// > `==`, `in (…)`, `startswith`, `endswith`, `"part" in e.func` and `matches(e.func, "glob")` work with them in a
+// > kernel half; of a name that comes from a container `==` and `in (…)` do.
 func TestNamesInTables(t *testing.T) {
 	e := onTarget(t, "static", `
 t, last, k, n, s = table(), table(), cell("none"), count(), count()
@@ -118,8 +119,8 @@ at_exit(done)
 // What names cannot do in kernel halves is said with what they can.
 //
 // > Other strings, such as `e.comm`, want a container of their own.
-// > A test of a system call's name in a kernel half that could depend on the number of a call without a name (`syscall_1000`) is
-// > refused: `e.func.endswith("64")` at `syscall:*`.
+// > A test of a system call's name in a kernel half that could depend on the number of a call without a name
+// > (`syscall_1000`) is refused: `e.func.endswith("64")` at `syscall:*`.
 func TestNamesRefused(t *testing.T) {
 	path := traceable(t, "static")
 	for text, want := range map[string]string{

@@ -220,7 +220,8 @@ at_exit(lambda: [printf("tid %d ran %d of %d\n", tid, runs[tid].value, n) for ti
 // Of three threads on one CPU two wait at any time but the end.
 func TestRunqlen(t *testing.T) {
 	e, _ := tool(t, []string{"runqlen", "-F", "999"}, "spin", "3", "1s")
-	if !strings.HasPrefix(e.stdout, "waiting:\n") || !strings.Contains(e.stderr, "Sampling the length of run queues until the command ends\n") {
+	if !strings.HasPrefix(e.stdout, "waiting:\n") || !strings.Contains(e.stderr,
+		"Sampling the length of run queues until the command ends\n") {
 		t.Errorf("got %s", excerpt(e.stdout))
 	}
 	long := 0
@@ -345,8 +346,8 @@ func TestKlockstat(t *testing.T) {
 	e.has(t, `(?m)^ +\w*down_write\S*\n +\w*write_iter`) // on 6.1 the slow path has the place of its caller
 }
 
-// Who spins for a lock and then sleeps for it has waited once: there are as many waits as ends of waits, and none of them
-// is said to be lost.
+// Who spins for a lock and then sleeps for it has waited once: there are as many waits as ends of waits, and none of
+// them is said to be lost.
 func TestKlockstatWaits(t *testing.T) {
 	needTracing(t)
 	if _, err := os.Stat("/sys/kernel/tracing/events/lock/contention_begin"); err != nil {
@@ -364,7 +365,8 @@ probe("tracepoint:lock:contention_end", kernel = lambda e: n.ends.add())
 at_exit(lambda: printf("waits %d mutexes %d ends %d time %d\n", n.waits.value, n.mutexes.value, n.ends.value, n.time.value))
 `
 	const writer = "dd if=/dev/zero bs=16M count=2" // the place in the file is locked as long as a write takes
-	e := startrace(t, script(t, text), "-c", fmt.Sprintf(`sh -c "{ %[1]s & %[1]s & %[1]s & %[1]s; wait; } > %[2]s"`, writer, filepath.Join(t.TempDir(), "file"))).ok(t)
+	e := startrace(t, script(t, text), "-c", fmt.Sprintf(`sh -c "{ %[1]s & %[1]s & %[1]s & %[1]s; wait; } > %[2]s"`,
+		writer, filepath.Join(t.TempDir(), "file"))).ok(t)
 	waits, ends := number(t, e.stdout, `waits (\d+)`), number(t, e.stdout, `ends (\d+)`)
 	checkAccount(t, e, waits, ends)
 	if waits == 0 || number(t, e.stdout, `mutexes (\d+)`) == 0 {

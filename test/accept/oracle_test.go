@@ -60,8 +60,10 @@ func TestRandomSignatures(t *testing.T) {
 func TestSignaturesWithoutTypes(t *testing.T) {
 	needTracing(t)
 	calls := target.RandomC(3, 30, true)
-	calls.Source = strings.NewReplacer("static void whole(long long v) { printf(\"%lld\", v); }", "static void whole(long long v) { printf(\"%u\", (unsigned char)v); }",
-		"static void whole_u(unsigned long long v) { printf(\"%llu\", v); }", "static void whole_u(unsigned long long v) { printf(\"%u\", (unsigned char)v); }").Replace(calls.Source)
+	calls.Source = strings.NewReplacer("static void whole(long long v) { printf(\"%lld\", v); }",
+		"static void whole(long long v) { printf(\"%u\", (unsigned char)v); }",
+		"static void whole_u(unsigned long long v) { printf(\"%llu\", v); }",
+		"static void whole_u(unsigned long long v) { printf(\"%u\", (unsigned char)v); }").Replace(calls.Source)
 	calls.Script = strings.NewReplacer("]", "] & 255", "]]", "] & 255]", "e.ret", "e.ret & 255").Replace(calls.Script)
 	calls.Script = strings.ReplaceAll(calls.Script, "& 255] & 255,", "& 255],")
 	calls.Script = strings.ReplaceAll(calls.Script, "[] & 255,", "[],")

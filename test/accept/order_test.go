@@ -55,7 +55,8 @@ func checkTurns(t *testing.T, e ended, n int, points ...string) {
 	for _, p := range points {
 		for turn, want := range map[string]int{"10": 1, "13": n - 1, "21": n, "32": n} {
 			if got[p+" "+turn] != want {
-				t.Errorf("%s: probe %c ran %d times behind probe %c, want %d", p, turn[0], got[p+" "+turn], turn[1], want)
+				t.Errorf("%s: probe %c ran %d times behind probe %c, want %d", p, turn[0], got[p+" "+turn], turn[1],
+					want)
 			}
 		}
 	}
@@ -77,7 +78,8 @@ declare(["kprobe:vfs_read", "kretprobe:vfs_read", "fentry:vfs_read", "fexit:vfs_
         ["func:vfs_read", "syscall:read"], reads)
 declare(["rawtracepoint:sys_enter"], [], lambda e: e.comm == "wl-reads" and e.args.id == 0)
 `, nil, "reads", strconv.Itoa(n), "64")
-	checkTurns(t, e, n, "kprobe", "kretprobe", "fentry", "fexit", "tracepoint", "rawtracepoint", "func", "func+", "syscall", "syscall+")
+	checkTurns(t, e, n, "kprobe", "kretprobe", "fentry", "fexit", "tracepoint", "rawtracepoint", "func", "func+",
+		"syscall", "syscall+")
 }
 
 // Links of many functions, and sessions, keep the order as single probes do.
@@ -107,20 +109,25 @@ declare(["software:page-faults:1"], [], lambda e: e.comm == "wl-faults" and e.ad
 	checkTurns(t, e, n, "software")
 }
 
-// In programs, too: at entries, returns, and at static probes, in C and in Go, whose returns are probed at instructions.
+// In programs, too: at entries, returns, and at static probes, in C and in Go, whose returns are probed at
+// instructions.
 func TestOrderInPrograms(t *testing.T) {
 	for _, test := range []struct {
 		program, points, spans, words string
 		calls                         int
 		want                          []string
 	}{
-		{"calls", "uprobe:BIN:negative uretprobe:BIN:negative", "ufunc:BIN:negative", "calls 50", 50, []string{"uprobe", "uretprobe", "ufunc", "ufunc+"}},
-		{"calls", "uprobe:BIN:neg* uretprobe:BIN:neg*", "ufunc:BIN:neg*", "calls 50", 50, []string{"uprobe", "uretprobe", "ufunc", "ufunc+"}},
-		{"goroutines", "uprobe:BIN:main.negative uretprobe:BIN:main.negative", "ufunc:BIN:main.negative", "1", 3, []string{"uprobe", "uretprobe", "ufunc", "ufunc+"}},
+		{"calls", "uprobe:BIN:negative uretprobe:BIN:negative", "ufunc:BIN:negative", "calls 50", 50,
+			[]string{"uprobe", "uretprobe", "ufunc", "ufunc+"}},
+		{"calls", "uprobe:BIN:neg* uretprobe:BIN:neg*", "ufunc:BIN:neg*", "calls 50", 50,
+			[]string{"uprobe", "uretprobe", "ufunc", "ufunc+"}},
+		{"goroutines", "uprobe:BIN:main.negative uretprobe:BIN:main.negative", "ufunc:BIN:main.negative", "1", 3,
+			[]string{"uprobe", "uretprobe", "ufunc", "ufunc+"}},
 		{"static", "usdt:BIN:work:forms", "", "50", 50, []string{"usdt"}},
 	} {
 		t.Run(test.program, func(t *testing.T) {
-			e := onTarget(t, test.program, inTurn+fmt.Sprintf("declare(%q.split(), %q.split(), None)\n", test.points, test.spans),
+			e := onTarget(t, test.program, inTurn+fmt.Sprintf("declare(%q.split(), %q.split(), None)\n", test.points,
+				test.spans),
 				strings.Fields(test.words)...)
 			checkTurns(t, e, test.calls, test.want...)
 		})

@@ -42,7 +42,8 @@ func orphanWork(t *testing.T) []string {
 		return strconv.Itoa(sc.Nr)
 	}
 	end := number("getpgid") + ",0"
-	return slices.Concat([]string{"raw"}, slices.Repeat([]string{end}, 3), []string{number("getppid")}, slices.Repeat([]string{end}, 5))
+	return slices.Concat([]string{"raw"}, slices.Repeat([]string{end}, 3), []string{number("getppid")},
+		slices.Repeat([]string{end}, 5))
 }
 
 var orphanLine = regexp.MustCompile(`(?m)(\d+) ends of (\w+) had no start`)
@@ -54,7 +55,8 @@ func checkOrphans(t *testing.T, e ended) {
 	for _, m := range orphanLine.FindAllStringSubmatch(e.stderr, -1) {
 		got[m[2]] = m[1]
 	}
-	if want := map[string]string{"threads": "6", "keys": "7"}; fmt.Sprint(got) != fmt.Sprint(want) && e.skipped(t) == 0 {
+	if want := map[string]string{"threads": "6", "keys": "7"}; fmt.Sprint(got) != fmt.Sprint(want) &&
+		e.skipped(t) == 0 {
 		t.Errorf("ends without a start: got %v, want %v; stderr: %s", got, want, excerpt(e.stderr))
 	}
 	if n := strings.Count(e.stdout, "pair wl-raw\n"); n != 2 && e.skipped(t) == 0 {
@@ -62,17 +64,19 @@ func checkOrphans(t *testing.T, e ended) {
 	}
 }
 
-// Ends without a start are reported in a run with -c as in one with -p; what a child's return from fork ends, and what began
-// before the tracing, is not among them.
+// Ends without a start are reported in a run with -c as in one with -p; what a child's return from fork ends, and what
+// began before the tracing, is not among them.
 func TestEndsWithoutStart(t *testing.T) {
 	needTracing(t)
-	workload := exec.Command(program(t, "workload"), append([]string{"-report", filepath.Join(t.TempDir(), "report")}, orphanWork(t)...)...)
+	workload := exec.Command(program(t, "workload"), append([]string{"-report", filepath.Join(t.TempDir(), "report")},
+		orphanWork(t)...)...)
 	text := script(t, orphans+attached)
 	t.Run("command", func(t *testing.T) {
 		checkOrphans(t, startrace(t, text, "-c", strings.Join(workload.Args, " ")).ok(t))
 	})
 	t.Run("shell", func(t *testing.T) { // with children
-		checkOrphans(t, startrace(t, text, "-c", fmt.Sprintf("sh -c '(true); (true); %s; (true)'", strings.Join(workload.Args, " "))).ok(t))
+		checkOrphans(t, startrace(t, text, "-c", fmt.Sprintf("sh -c '(true); (true); %s; (true)'",
+			strings.Join(workload.Args, " "))).ok(t))
 	})
 	t.Run("process", func(t *testing.T) {
 		watched, in := readied(t, exec.Command(workload.Path, append([]string{"-wait"}, workload.Args[1:]...)...))

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// Each page that a write makes dirty is counted once, for its inode, however many of them the kernel keeps in one folio. (S1-23)
+// Each page that a write makes dirty is counted once, for its inode, however many of them the kernel keeps in one
+// folio. (S1-23)
 func TestDirtied(t *testing.T) {
 	disk := loopDevice(t, 16<<20)
 	var size int64 = 5 << 20

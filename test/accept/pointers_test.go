@@ -12,7 +12,8 @@ import (
 // file that is not there.
 //
 // > A pointer that is an error of the kernel (ERR_PTR) is that error's negative number where it is compared or shown:
-// > `e.ret < 0` and `e.ret == -ENOENT` hold for it, `errno(e.ret)` names it, and `errno(p)` of any other pointer is None.
+// > `e.ret < 0` and `e.ret == -ENOENT` hold for it, `errno(e.ret)` names it, and `errno(p)` of any other pointer is
+// > None.
 func TestErrorPointers(t *testing.T) {
 	needKernelFunctions(t)
 	n := scaled(400)
@@ -35,7 +36,8 @@ probe("kretprobe:do_filp_open", counted, where = mine)
 at_exit(lambda: [print("kernel", k, v) for k, v in found.items()])
 at_exit(lambda: [print("user", k, v) for k, v in user.items()])
 `, "do_filp_open", opener), nil, "opens", strconv.Itoa(n), "1", t.TempDir())
-	for _, who := range []string{`kernel \("kretprobe:` + opener + `", `, `kernel \("fexit:` + opener + `", `, `kernel \("func:` + opener + `", `, `user \(`} {
+	for _, who := range []string{`kernel \("kretprobe:` + opener + `", `, `kernel \("fexit:` + opener + `", `,
+		`kernel \("func:` + opener + `", `, `user \(`} {
 		failed := number(t, e.stdout, `(?m)^`+who+`True, True, True, True, False, "ENOENT"\) (\d+)$`)
 		opened := number(t, e.stdout, `(?m)^`+who+`False, False, False, False, True, "?None"?\) (\d+)$`)
 		checkAccount(t, e, failed+opened, n)

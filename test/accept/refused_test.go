@@ -7,15 +7,16 @@ import (
 	"testing"
 )
 
-// unlisted is a function of the kernel's symbols and types at which it puts no probe; "" if this kernel has none of those
-// that are known to be so somewhere.
+// unlisted is a function of the kernel's symbols and types at which it puts no probe; "" if this kernel has none of
+// those that are known to be so somewhere.
 func unlisted(t *testing.T) string {
 	t.Helper()
 	symbols, err := os.ReadFile("/proc/kallsyms")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"blk_account_io_start", "rcu_read_lock_sched_held", "native_sched_clock", "__virt_addr_valid", "ct_idle_enter"} {
+	for _, name := range []string{"blk_account_io_start", "rcu_read_lock_sched_held", "native_sched_clock",
+		"__virt_addr_valid", "ct_idle_enter"} {
 		if strings.Contains(string(symbols), " "+name+"\n") && !kernelHas(t, name) {
 			return name
 		}
@@ -23,8 +24,8 @@ func unlisted(t *testing.T) string {
 	return ""
 }
 
-// A function that the kernel does not let be probed is refused with the kernel's word; a list, a pattern and first() go on
-// without it, with a line. Where all are refused, that is an error.
+// A function that the kernel does not let be probed is refused with the kernel's word; a list, a pattern and first() go
+// on without it, with a line. Where all are refused, that is an error.
 func TestRefusedFunction(t *testing.T) {
 	needKernelFunctions(t)
 	name := unlisted(t)
@@ -33,7 +34,8 @@ func TestRefusedFunction(t *testing.T) {
 	}
 	for _, kind := range []string{"kprobe", "fentry", "func"} {
 		alone := startrace(t, "-e", `probe("`+kind+`:`+name+`", lambda e: None)`, "-c", "true")
-		if alone.status != 1 || !strings.Contains(alone.stderr, name) || strings.Contains(alone.stderr, "must not be probed") {
+		if alone.status != 1 || !strings.Contains(alone.stderr, name) ||
+			strings.Contains(alone.stderr, "must not be probed") {
 			t.Errorf("%s: status %d: %s", kind, alone.status, alone.stderr)
 		}
 	}

@@ -37,6 +37,7 @@ func TestTcpdropReasons(t *testing.T) {
 	}
 	m := regexp.MustCompile(`(?m)^ *(\d+) +SOCKET_FILTER +tcp_v4_rcv$`).FindStringSubmatch(e.stdout)
 	if m == nil || number(t, m[1], `(\d+)`) < 3*d.Calls && !strings.Contains(e.stderr, "lost") {
-		t.Errorf("want at least %d segments for filters in %s\nstderr: %s", 3*d.Calls, excerpt(e.stdout), excerpt(e.stderr))
+		t.Errorf("want at least %d segments for filters in %s\nstderr: %s", 3*d.Calls, excerpt(e.stdout),
+			excerpt(e.stderr))
 	}
 }

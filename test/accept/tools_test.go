@@ -197,7 +197,8 @@ func TestSlowprocsPrograms(t *testing.T) {
 func TestSlowprocsByComm(t *testing.T) {
 	needTracing(t)
 	spin := program(t, "workload") + " -report /dev/null spin 1 400ms"
-	e := startrace(t, "slowprocs", "--by", "comm", "--threshold", "1ms", "-c", fmt.Sprintf(`sh -c "%s & %s & %s; wait"`, spin, spin, spin)).ok(t)
+	e := startrace(t, "slowprocs", "--by", "comm", "--threshold", "1ms", "-c",
+		fmt.Sprintf(`sh -c "%s & %s & %s; wait"`, spin, spin, spin)).ok(t)
 	if waits := bars(t, e.stdout, "slowprocs[wl-spin] (ms):"); waits < 3 {
 		t.Errorf("%d waits of three programs on one CPU\n%s", waits, excerpt(e.stdout))
 	}
@@ -324,7 +325,8 @@ func TestHotkernel(t *testing.T) {
 func TestFiletop(t *testing.T) {
 	const reads = 999
 	e, d := tool(t, []string{"filetop", "-i", "1h"}, "reads", strconv.Itoa(reads), "1,64,4096")
-	row := regexp.MustCompile(fmt.Sprintf(`(?m)^ *%d +wl-reads +zero +(\d+) +0 +(\d+) +0 +\d+$`, d.PID)).FindStringSubmatch(e.stdout)
+	row := regexp.MustCompile(fmt.Sprintf(`(?m)^ *%d +wl-reads +zero +(\d+) +0 +(\d+) +0 +\d+$`,
+		d.PID)).FindStringSubmatch(e.stdout)
 	if row == nil {
 		t.Fatalf("no row of the reads in %s", excerpt(e.stdout))
 	}

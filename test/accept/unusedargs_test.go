@@ -9,8 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// unusedCalls are calls that fail and change nothing. Of each argument is said what it is given, in hex, and in brackets
-// where the call does not use it.
+// unusedCalls are calls that fail and change nothing. Of each argument is said what it is given, in hex, and in
+// brackets where the call does not use it.
 var unusedCalls = []string{
 	"fcntl fd=ffffffff cmd=1 [arg]",
 	"fcntl fd=ffffffff cmd=2 arg=1",
@@ -59,10 +59,13 @@ var unusedCalls = []string{
 
 // Arguments that a call does not use are None, in both halves, though there is something in their registers.
 //
-// > * An argument that the call does not use is None: the third of `fcntl(fd, F_GETFD)`, the new address of `mremap` without `MREMAP_FIXED`.
-// >   Programs leave rubbish there. That is so where the calls of C libraries have arguments that can be left out: `fcntl`, `ioctl` of the
-// >   commands that all files and terminals have, `mremap`, `futex`, `prctl`, `clone`, `ptrace`, `keyctl`, `semctl`, `shmctl`, `msgctl`,
-// >   `reboot`, `membarrier`, `kcmp` and `epoll_ctl`. Computing with such an argument ends the handler where it is None.
+// > * An argument that the call does not use is None: the third of `fcntl(fd, F_GETFD)`, the new address of `mremap`
+// >   without `MREMAP_FIXED`. Programs leave rubbish there. That is so where the calls of C libraries have arguments
+// > that can be left out: `fcntl`, `ioctl` of the
+// >   commands that all files and terminals have, `mremap`, `futex`, `prctl`, `clone`, `ptrace`, `keyctl`, `semctl`,
+// > `shmctl`, `msgctl`,
+// >   `reboot`, `membarrier`, `kcmp` and `epoll_ctl`. Computing with such an argument ends the handler where it is
+// > None.
 func TestUnusedArguments(t *testing.T) {
 	needTracing(t)
 	var work, want []string
@@ -90,7 +93,8 @@ func TestUnusedArguments(t *testing.T) {
 	slices.Sort(want)
 	if !slices.Equal(got, want) && e.skipped(t) == 0 {
 		differ := func(line string) bool { return slices.Contains(got, line) == slices.Contains(want, line) }
-		t.Errorf("got %q\nwant %q\n%s", slices.DeleteFunc(slices.Clone(got), differ), slices.DeleteFunc(slices.Clone(want), differ), e.stderr)
+		t.Errorf("got %q\nwant %q\n%s", slices.DeleteFunc(slices.Clone(got), differ),
+			slices.DeleteFunc(slices.Clone(want), differ), e.stderr)
 	}
 }
 
@@ -132,4 +136,5 @@ probe(["syscall:%s", "tracepoint:syscalls:sys_enter_%s"], lambda e: printf("%%s%
 }
 
 // notOfGo tell the calls of the test from those that the run-time system of Go makes on the same thread.
-var notOfGo = map[string]string{"futex": " and e.args.uaddr == 1", "clone": " and e.args.newsp == 0", "prctl": " and e.args.option != PR_SET_NAME"}
+var notOfGo = map[string]string{"futex": " and e.args.uaddr == 1", "clone": " and e.args.newsp == 0",
+	"prctl": " and e.args.option != PR_SET_NAME"}

@@ -40,7 +40,8 @@ probe("usdt:BIN:ints:signs", lambda e: same[e.args[0] == e.args[1], e.args[2] ==
 at_exit(lambda: [print(k, v) for k, v in same.items()])
 `, "1")
 	const numbers = "user [18446744073709551611, -5, 4294967291, -5, 65531, 251]"
-	equalLines(t, sorted(e.stdout, ""), []string{numbers, numbers, "(True, True, True, True, True, True) 1", "enabled 0"})
+	equalLines(t, sorted(e.stdout, ""), []string{numbers, numbers, "(True, True, True, True, True, True) 1",
+		"enabled 0"})
 }
 
 // A program that asks whether its probe is in use is told so while it is, and only then.

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// > `k in a` asks whether an aggregation has the key, as `items()` shows it: what was added since the last `take()`. `a[k]`
-// > makes no entry.
+// > `k in a` asks whether an aggregation has the key, as `items()` shows it: what was added since the last `take()`.
+// > `a[k]` makes no entry.
 //
 // What user code asks of an aggregation agrees, however it asks, also after take().
 func TestAsksOfAggregations(t *testing.T) {
@@ -33,8 +33,8 @@ at_exit(at_end)
 	e.has(t, `(?m)^True True False True\nFalse False None True 0$`)
 }
 
-// > An aggregation that is a member of a group holds no values of its own: `c.add()` after `g = group(a = c)` is refused
-// > in both halves. `g.a.add()` is meant.
+// > An aggregation that is a member of a group holds no values of its own: `c.add()` after `g = group(a = c)` is
+// > refused in both halves. `g.a.add()` is meant.
 //
 // User code is told where a key has not the columns that by= names, and where a member of a group is used without it,
 // as a kernel half is.
@@ -75,5 +75,6 @@ show(t)
 `
 	startrace(t, "--format", "json", script(t, mixed)).ok(t).has(t,
 		`"key":\{"a":1\},"value":1\}\n.*"key":\[5\],"value":2\}\n.*"key":\{"a":2,"b":3\}`)
-	startrace(t, "--format", "csv", script(t, mixed)).ok(t).has(t, `(?m)^name,key1,key2,value\nt,1,,1\nt,5,,2\nt,2,3,4$`)
+	startrace(t, "--format", "csv", script(t, mixed)).ok(t).has(t,
+		`(?m)^name,key1,key2,value\nt,1,,1\nt,5,,2\nt,2,3,4$`)
 }

@@ -242,15 +242,16 @@ at_exit(lambda: [print("began", k, n) for k, n in depths.items()])
 	}
 }
 
-// However many calls a longjmp leaves, the call that goes on ends with its own depth, and those of the frame to which it
-// went begin with theirs.
+// However many calls a longjmp leaves, the call that goes on ends with its own depth, and those of the frame to which
+// it went begin with theirs.
 //
 // > It does not matter how many calls are left at once, if they took less than 1 MiB of stack; until a call or return
 // > shows it that lies no deeper in the stack, and where the same instruction calls another function next (through a
 // > pointer), they count in `e.depth`.
 func TestUserLongjmpOfMany(t *testing.T) {
 	for _, depth := range []int{1, 31, 32, 33, 55} {
-		e := onTarget(t, "calls", `probe("ufunc:BIN:{vault,leap,negative}", lambda e: print("call", e.func, e.args[0], e.depth))`,
+		e := onTarget(t, "calls",
+			`probe("ufunc:BIN:{vault,leap,negative}", lambda e: print("call", e.func, e.args[0], e.depth))`,
 			"vaults", strconv.Itoa(depth))
 		equalLines(t, sorted(e.stdout, "call"), []string{
 			fmt.Sprintf("call vault %d 0", depth), "call negative 1 0", "call negative 2 0", "call negative 3 0"})
@@ -265,7 +266,8 @@ func TestUserLongjmpOfMany(t *testing.T) {
 // > A call that is open when its thread executes another program has ended without a return, too, and is counted; in
 // > Go the next call shows it.
 func TestUserCallsAcrossExec(t *testing.T) {
-	e := onTarget(t, "calls", `probe("ufunc:BIN:{executes,factorial}", lambda e: print("call", e.func, e.args[0], e.depth))`, "executes")
+	e := onTarget(t, "calls",
+		`probe("ufunc:BIN:{executes,factorial}", lambda e: print("call", e.func, e.args[0], e.depth))`, "executes")
 	equalLines(t, sorted(e.stdout, "call"), []string{"call factorial 1 2", "call factorial 2 1", "call factorial 3 0"})
 	if starts, ends := e.unended(t); starts != 1 || ends != 0 {
 		t.Errorf("%d starts without an end, %d ends without a start, want 1 and 0", starts, ends)

@@ -56,7 +56,8 @@ func TestOomkill(t *testing.T) {
 	if len(row) < 12 || row[7] != row[9] {
 		t.Errorf("the victim is another than who asked: %s", e.stdout)
 	}
-	// It has what is allowed but for the memory of the kernel's own, and the pages of its program that others have asked for.
+	// It has what is allowed but for the memory of the kernel's own, and the pages of its program that others have
+	// asked for.
 	if kb := number(t, row[11], `(\d+)`); kb < 24<<10 || kb > 40<<10 {
 		t.Errorf("the victim has %d KB of %d", kb, 32<<10)
 	}
@@ -96,7 +97,8 @@ func TestSoftirqs(t *testing.T) {
 	before := softirqs(t)
 	e := startrace(t, "softirqs", "--duration", "2s").ok(t)
 	after := softirqs(t)
-	if !strings.HasPrefix(e.stdout, "time:\n") || !strings.Contains(e.stderr, "Tracing handlers of interrupts for 2s\n") {
+	if !strings.HasPrefix(e.stdout, "time:\n") || !strings.Contains(e.stderr,
+		"Tracing handlers of interrupts for 2s\n") {
 		t.Errorf("got %s", excerpt(e.stdout))
 	}
 	seen := 0
@@ -135,7 +137,8 @@ func softirqs(t *testing.T) map[string]int {
 func TestHardirqs(t *testing.T) {
 	needGuest(t)
 	needTracing(t)
-	r := start(t, script(t, "load(\"std/hardirqs.star\", tool = \"main\")\n\ndef main():\n    tool()\n    print(\"begun\")\n"), "--dist")
+	r := start(t, script(t,
+		"load(\"std/hardirqs.star\", tool = \"main\")\n\ndef main():\n    tool()\n    print(\"begun\")\n"), "--dist")
 	r.await(t, "begun")
 	time.Sleep(time.Second) // its timer goes on
 	console, err := os.OpenFile("/dev/console", os.O_WRONLY, 0)
@@ -193,13 +196,16 @@ at_exit(lambda: [print("all", sport, dport, times) for (sport, dport), times in 
 	probes, again := rowsLike(e, to+" TLP ESTABLISHED"), rowsLike(e, to+" segment (?:ESTABLISHED|SYN_SENT)")
 	checkAccount(t, e, probes, d.Calls)
 	every := 0
-	for _, m := range regexp.MustCompile(fmt.Sprintf(`(?m)^all \d+ %d (\d+)$`, port)).FindAllStringSubmatch(e.stdout, -1) {
+	for _, m := range regexp.MustCompile(fmt.Sprintf(`(?m)^all \d+ %d (\d+)$`, port)).FindAllStringSubmatch(e.stdout,
+		-1) {
 		every += number(t, m[1], `(\d+)`)
 	}
 	checkAccount(t, e, probes+again, every)
-	first, answers := rowsLike(e, to+" segment SYN_SENT"), rowsLike(e, fmt.Sprintf(`127\.0\.0\.1 %d 127\.0\.0\.1 \d+ SYN-ACK SYN_RECV`, port))
+	first, answers := rowsLike(e, to+" segment SYN_SENT"), rowsLike(e,
+		fmt.Sprintf(`127\.0\.0\.1 %d 127\.0\.0\.1 \d+ SYN-ACK SYN_RECV`, port))
 	if (first != d.Sizes[0] || answers == 0) && e.lost(t) == 0 {
-		t.Errorf("the first segment was sent again %d times, want %d, the answer %d times: %s\nstderr: %s", first, d.Sizes[0], answers, e.stdout, excerpt(e.stderr))
+		t.Errorf("the first segment was sent again %d times, want %d, the answer %d times: %s\nstderr: %s", first,
+			d.Sizes[0], answers, e.stdout, excerpt(e.stderr))
 	}
 }
 

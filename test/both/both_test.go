@@ -21,7 +21,8 @@ import (
 	"github.com/startrace/startrace/test/resident"
 )
 
-// asked is the environment variable by which this executable becomes the run of one script, whose answer goes to that file.
+// asked is the environment variable by which this executable becomes the run of one script, whose answer goes to that
+// file.
 const asked = "STARTRACE_BOTH"
 
 // plainly says that the run is to place handlers as they would be without this test.
@@ -92,7 +93,8 @@ func work(t *testing.T) string {
 	}
 	dir := t.TempDir()
 	do := func(what string) string { return bin + " -report /dev/null " + what + "; " }
-	script := do("files "+dir) + do("reads 60 1,64,4096") + do("opens 60 1 "+dir) + do("execs 5") + do("exits 5") + do("tcp 5 1000") + do("faults 50") +
+	script := do("files "+dir) + do("reads 60 1,64,4096") + do("opens 60 1 "+dir) + do("execs 5") + do("exits 5") +
+		do("tcp 5 1000") + do("faults 50") +
 		fmt.Sprintf("mkdir %s/d; echo text >%s/d/f; cat %s/d/f; mv %s/d/f %s/d/g; rm %s/d/g; rmdir %s/d; sync; sleep 0.01; kill -0 $$; true", dir, dir, dir, dir, dir, dir, dir)
 	return "sh -c '" + script + "'"
 }
@@ -127,7 +129,8 @@ func compare(t *testing.T, command string, args ...string) int {
 	t.Helper()
 	a, stderr := answerOf(t, plainly+"=", command, args)
 	if a.Err != "" {
-		if plain, _ := answerOf(t, plainly+"=1", command, args); plain.Err != "" && !strings.Contains(plain.Err, "internal error") {
+		if plain, _ := answerOf(t, plainly+"=1", command, args); plain.Err != "" &&
+			!strings.Contains(plain.Err, "internal error") {
 			t.Skipf("needs a machine that has what it traces: %s", plain.Err)
 		}
 		t.Fatalf("it does not run on both sides: %s\n%s", a.Err, stderr)

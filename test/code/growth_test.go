@@ -128,16 +128,19 @@ const head = "c = cell(0)\nt = table()\nn = count()\ndef f(e):\n"
 
 var growths = []growth{
 	{"elif", 100, false, func(n int) string {
-		return head + "  x = 0\n  if e.pid == 1: x = 1\n" + lines(n, "  elif e.pid == # + 2: x = # * 3") + "  t[e.tid] = x\n" + wakeup
+		return head + "  x = 0\n  if e.pid == 1: x = 1\n" + lines(n, "  elif e.pid == # + 2: x = # * 3") +
+			"  t[e.tid] = x\n" + wakeup
 	}},
 	{"elifadd", 100, false, func(n int) string {
 		return head + "  if e.pid == 1: c.add(1)\n" + lines(n, "  elif e.pid == # + 2: c.add(#)") + wakeup
 	}},
 	{"elifreturn", 100, false, func(n int) string {
-		return head + lines(n, "  if e.pid == #: return #") + "  return 7\n" + "probe('rawtracepoint:sched_wakeup', kernel = f)\n"
+		return head + lines(n, "  if e.pid == #: return #") + "  return 7\n" +
+			"probe('rawtracepoint:sched_wakeup', kernel = f)\n"
 	}},
 	{"inlinereturn", 100, false, func(n int) string {
-		return "c = cell(0)\ndef g(p):\n" + lines(n, "  if p == #: return # * 3") + "  return 7\ndef f(e): c.add(g(e.pid))\n" + wakeup
+		return "c = cell(0)\ndef g(p):\n" + lines(n, "  if p == #: return # * 3") +
+			"  return 7\ndef f(e): c.add(g(e.pid))\n" + wakeup
 	}},
 	{"ifs", 50, false, func(n int) string {
 		return head + lines(n, "  if t.get(e.pid) == #: c.add(#)") + wakeup
@@ -149,7 +152,8 @@ var growths = []growth{
 		return head + "  x = 0\n" + lines(n, "  if e.pid == #: x = x + #") + "  c.add(x)\n" + wakeup
 	}},
 	{"manyvars", 10, false, func(n int) string {
-		return head + lines(n, "  x# = 0\n  if e.pid == #: x# = e.tid") + "  c.add(" + list(n, " + ", "x#") + ")\n" + wakeup
+		return head + lines(n, "  x# = 0\n  if e.pid == #: x# = e.tid") + "  c.add(" + list(n, " + ", "x#") + ")\n" +
+			wakeup
 	}},
 	{"body", 100, false, func(n int) string {
 		return head + lines(n, "  y# = e.pid * #\n  c.add(y#)") + wakeup
@@ -176,7 +180,8 @@ var growths = []growth{
 		return head + "  c.add(D.get(e.pid, 0))\n" + "D = {" + list(n, ", ", "# * 3: #") + "}\n" + wakeup
 	}},
 	{"dictstr", 200, false, func(n int) string {
-		return "n = count()\ndef f(e):\n  n[D.get(e.pid, '?')].add()\n" + "D = {" + list(n, ", ", "# * 3: 's#'") + "}\n" + wakeup
+		return "n = count()\ndef f(e):\n  n[D.get(e.pid, '?')].add()\n" + "D = {" + list(n, ", ", "# * 3: 's#'") +
+			"}\n" + wakeup
 	}},
 	{"undefined", 250, true, func(n int) string {
 		return "def f(e):\n" + lines(n, "  print(undefined#)")
@@ -184,7 +189,8 @@ var growths = []growth{
 	{"undeftop", 250, true, func(n int) string { return lines(n, "print(undefined#)") }},
 	{"undefdefs", 250, true, func(n int) string { return lines(n, "def f#(): return undefined#") }},
 	{"kmistakes", 100, true, func(n int) string {
-		return "c = cell(0)\ndef f(e):\n" + lines(n, "  c.add(e.nothing#)") + "probe('rawtracepoint:sched_wakeup', kernel = f)\n"
+		return "c = cell(0)\ndef f(e):\n" + lines(n, "  c.add(e.nothing#)") +
+			"probe('rawtracepoint:sched_wakeup', kernel = f)\n"
 	}},
 	{"probes", 25, false, func(n int) string {
 		return "c = cell(0)\n" + lines(n, "probe('rawtracepoint:sched_wakeup', lambda e: c.add(#))")
@@ -193,10 +199,12 @@ var growths = []growth{
 		return lines(n, "probe('rawtracepoint:sched_wakeup', lambda e: print(e.pid, #))")
 	}},
 	{"functions", 50, false, func(n int) string {
-		return "c = cell(0)\n" + lines(n, "def g#(x): return x * # + 1") + "def f(e):\n" + lines(n, "  c.add(g#(e.pid))") + wakeup
+		return "c = cell(0)\n" + lines(n, "def g#(x): return x * # + 1") + "def f(e):\n" +
+			lines(n, "  c.add(g#(e.pid))") + wakeup
 	}},
 	{"callsame", 50, false, func(n int) string {
-		return "c = cell(0)\ndef g(x):\n  if x > 5: return 3\n  return x\n" + "def f(e):\n" + lines(n, "  c.add(g(e.pid + #))") + wakeup
+		return "c = cell(0)\ndef g(x):\n  if x > 5: return 3\n  return x\n" + "def f(e):\n" +
+			lines(n, "  c.add(g(e.pid + #))") + wakeup
 	}},
 	{"unused", 500, false, func(n int) string {
 		return "c = cell(0)\n" + lines(n, "def g#(x): return x * # + 1") + "def f(e): c.add(1)\n" + wakeup
@@ -233,10 +241,13 @@ var growths = []growth{
 		return s + strings.Repeat(" ", n+2) + "c.add(1)\n" + wakeup
 	}},
 	{"fields", 25, false, func(n int) string {
-		return "probe('rawtracepoint:sched_wakeup', lambda e: print(e.a0, e.a1), kernel = lambda e: record(" + list(n, ", ", "a# = e.pid + #") + "))\n"
+		return "probe('rawtracepoint:sched_wakeup', lambda e: print(e.a0, e.a1), kernel = lambda e: record(" +
+			list(n, ", ", "a# = e.pid + #") + "))\n"
 	}},
 	{"usefields", 25, false, func(n int) string {
-		return "def f(e):\n" + lines(n, "  print(e.a#)") + "probe('rawtracepoint:sched_wakeup', f, kernel = lambda e: record(" + list(n, ", ", "a# = e.pid + #") + "))\n"
+		return "def f(e):\n" + lines(n, "  print(e.a#)") +
+			"probe('rawtracepoint:sched_wakeup', f, kernel = lambda e: record(" + list(n, ", ", "a# = e.pid + #") +
+			"))\n"
 	}},
 	{"tables", 15, false, func(n int) string {
 		return lines(n, "t# = table()\nprobe('rawtracepoint:sched_wakeup', lambda e: t#.set(e.pid, #))")
@@ -244,10 +255,14 @@ var growths = []growth{
 	{"shared", 15, false, func(n int) string {
 		return "t = table()\n" + lines(n, "probe('rawtracepoint:sched_wakeup', lambda e: t.set(e.pid, #))")
 	}},
-	{"userbody", 100, false, func(n int) string { return "def f(e):\n" + lines(n, "  print(e.pid, e.comm, #)") + wakeup }},
+	{"userbody", 100, false, func(n int) string {
+		return "def f(e):\n" + lines(n, "  print(e.pid, e.comm, #)") +
+			wakeup
+	}},
 	{"userparts", 50, false, func(n int) string { return "def f(e):\n" + lines(n, "  print(e.pid + #)") + wakeup }},
 	{"userelif", 50, false, func(n int) string {
-		return "def f(e):\n  x = 0\n  if e.pid == 1: x = 1\n" + lines(n, "  elif e.pid == # + 2: x = # * 3") + "  print(x)\n" + wakeup
+		return "def f(e):\n  x = 0\n  if e.pid == 1: x = 1\n" + lines(n, "  elif e.pid == # + 2: x = # * 3") +
+			"  print(x)\n" + wakeup
 	}},
 	{"userifs", 50, false, func(n int) string {
 		return "def f(e):\n  x = 0\n" + lines(n, "  if e.pid == #: x = e.tid") + "  print(x)\n" + wakeup

@@ -47,7 +47,8 @@ func TestStop(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, n := range []int{1, 20} {
-			if _, err := bpfgen.Generate(res.Tree, bpfgen.Options{Arch: "amd64", Stop: until(n)}); err != gone || asked != n {
+			if _, err := bpfgen.Generate(res.Tree, bpfgen.Options{Arch: "amd64", Stop: until(n)}); err != gone ||
+				asked != n {
 				t.Errorf("%s: %v, asked %d times, want %d", g.name, err, asked, n)
 			}
 		}

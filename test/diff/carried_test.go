@@ -24,8 +24,8 @@ import (
 	"github.com/startrace/startrace/internal/stream"
 )
 
-// An emulated guest needs ten times longer for everything. So units for another kernel are compiled on this machine (see
-// guests), carried into the guest, and only loaded and run there; what they did is carried back as bytes.
+// An emulated guest needs ten times longer for everything. So units for another kernel are compiled on this machine
+// (see guests), carried into the guest, and only loaded and run there; what they did is carried back as bytes.
 
 // runCarriedFile is what the guest runs: this binary, with the name of a file of units in this variable.
 const runCarriedFile = "DIFF_CARRIED"
@@ -136,7 +136,8 @@ func init() {
 func carryUnit(u *bpfgen.Unit, programs []*Program, inputs int) (*carriedUnit, error) {
 	out := &carriedUnit{Sites: len(u.Sites), Start: map[string][]ebpf.MapKV{}}
 	for _, m := range u.Spec.Maps {
-		out.Maps = append(out.Maps, carriedMap{m.Name, m.Type, m.KeySize, m.ValueSize, m.MaxEntries, m.Flags, m.Contents})
+		out.Maps = append(out.Maps, carriedMap{m.Name, m.Type, m.KeySize, m.ValueSize, m.MaxEntries, m.Flags,
+			m.Contents})
 	}
 	for name, p := range u.Spec.Programs {
 		out.Programs = append(out.Programs, carriedProgram{name, p.Type, carryInstructions(p.Instructions)})
@@ -202,7 +203,8 @@ func (p *carriedProgram) instructions() asm.Instructions {
 	typ := &btf.FuncProto{Return: number, Params: []btf.FuncParam{{Name: "a", Type: number}, {Name: "b", Type: number}}}
 	for n := range out {
 		if called && out[n].Symbol() != "" {
-			out[n] = btf.WithFuncMetadata(out[n], &btf.Func{Name: fmt.Sprintf("f%d", functions), Type: typ, Linkage: btf.StaticFunc})
+			out[n] = btf.WithFuncMetadata(out[n], &btf.Func{Name: fmt.Sprintf("f%d", functions), Type: typ,
+				Linkage: btf.StaticFunc})
 			functions++
 		}
 	}
@@ -284,10 +286,12 @@ func runUnits(r io.Reader, w io.Writer) error {
 func (u *carriedUnit) spec() *ebpf.CollectionSpec {
 	spec := &ebpf.CollectionSpec{Maps: map[string]*ebpf.MapSpec{}, Programs: map[string]*ebpf.ProgramSpec{}}
 	for _, m := range u.Maps {
-		spec.Maps[m.Name] = &ebpf.MapSpec{Name: m.Name, Type: m.Type, KeySize: m.KeySize, ValueSize: m.ValueSize, MaxEntries: m.MaxEntries, Flags: m.Flags, Contents: m.Contents}
+		spec.Maps[m.Name] = &ebpf.MapSpec{Name: m.Name, Type: m.Type, KeySize: m.KeySize, ValueSize: m.ValueSize,
+			MaxEntries: m.MaxEntries, Flags: m.Flags, Contents: m.Contents}
 	}
 	for _, p := range u.Programs {
-		spec.Programs[p.Name] = &ebpf.ProgramSpec{Name: p.Name, Type: p.Type, Instructions: p.instructions(), License: "GPL"}
+		spec.Programs[p.Name] = &ebpf.ProgramSpec{Name: p.Name, Type: p.Type, Instructions: p.instructions(),
+			License: "GPL"}
 	}
 	return spec
 }

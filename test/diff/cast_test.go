@@ -22,7 +22,8 @@ func TestCast(t *testing.T) {
 	for _, bits := range []int{8, 16, 32, 64} {
 		for _, sign := range []string{"u", "s"} {
 			typ := fmt.Sprintf("%s%d", sign, bits)
-			src := "def f(e):\n    return (cast(\"" + typ + "\", e.args.p) == cast(\"" + typ + "\", cast(\"u64\", e.args.p)),"
+			src := "def f(e):\n    return (cast(\"" + typ + "\", e.args.p) == cast(\"" + typ +
+				"\", cast(\"u64\", e.args.p)),"
 			for _, x := range castOperands {
 				src += "\n        cast(\"" + typ + "\", " + x + "),"
 			}
@@ -52,7 +53,8 @@ func compareCasts(t *testing.T, typ string, bits int, signed bool, in Input, got
 		t.Errorf("cast of a pointer to %s is not that of its address", typ)
 	}
 	for i, x := range castOperands {
-		v, err := starlark.EvalOptions(&syntax.FileOptions{}, &starlark.Thread{}, "cast", x, starlark.StringDict{"e": eventOf(in, StrMax)})
+		v, err := starlark.EvalOptions(&syntax.FileOptions{}, &starlark.Thread{}, "cast", x,
+			starlark.StringDict{"e": eventOf(in, StrMax)})
 		if err != nil {
 			t.Fatal(err)
 		}

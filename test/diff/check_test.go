@@ -47,8 +47,8 @@ func (c *checker) note(kind string, p *Program, format string, args ...any) {
 // the low ones alone would give something else.
 const wideConstant = "an int of a kernel half has 64"
 
-// tooMuchMemory is what it says of a handler that builds more strings, keys and records than 32760 bytes hold, as joins of a
-// char ** in a loop that is written out (docs/semantics.md).
+// tooMuchMemory is what it says of a handler that builds more strings, keys and records than 32760 bytes hold, as joins
+// of a char ** in a loop that is written out (docs/semantics.md).
 const tooMuchMemory = "bytes of memory for its strings, keys and records"
 
 // check compiles the programs as one unit. What is refused is noted and left out.

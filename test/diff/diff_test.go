@@ -38,12 +38,12 @@ func TestSubprograms(t *testing.T) {
 	t.Logf("%d subprograms", c.subs)
 }
 
-// longLoop is the program of testdata/found.star with a loop that the verifier of 5.10 does not follow to its end: it is run
-// where there is bpf_loop.
+// longLoop is the program of testdata/found.star with a loop that the verifier of 5.10 does not follow to its end: it
+// is run where there is bpf_loop.
 const longLoop = 2
 
-// TestFound runs the programs of testdata/found.star: generated ones that have found a mistake that no text in regress.star
-// shows as well. Those with e.start are spans.
+// TestFound runs the programs of testdata/found.star: generated ones that have found a mistake that no text in
+// regress.star shows as well. Those with e.start are spans.
 func TestFound(t *testing.T) {
 	needBPF(t)
 	for i, p := range written(t, "testdata/found.star") {
@@ -87,8 +87,8 @@ func random(t *testing.T, c *checker, otherwise int) {
 // maxFindings ends a run: the rest is likely to be the same.
 var maxFindings = 60
 
-// howMany programs run: DIFF_PROGRAMS, or so many. In the short form, which guests have, it is few: with DIFF_KERNEL more of
-// them run there than the guests can compile.
+// howMany programs run: DIFF_PROGRAMS, or so many. In the short form, which guests have, it is few: with DIFF_KERNEL
+// more of them run there than the guests can compile.
 func howMany(t *testing.T, otherwise int) int {
 	if testing.Short() {
 		otherwise = 50

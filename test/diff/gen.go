@@ -57,7 +57,8 @@ func Generate(seed uint64, name string) *Program { return generate(seed, name, f
 func GenerateUser(seed uint64, name string) *Program { return generate(seed, name, true) }
 
 func generate(seed uint64, name string, user bool) *Program {
-	g := &gen{user: user, tested: map[string]bool{}, r: rand.New(rand.NewPCG(seed, 0x5eed)), p: &Program{Name: name, User: user}, nodes: 40, times: 1}
+	g := &gen{user: user, tested: map[string]bool{}, r: rand.New(rand.NewPCG(seed, 0x5eed)),
+		p: &Program{Name: name, User: user}, nodes: 40, times: 1}
 	g.nodes += g.r.IntN(160)
 	g.calls, g.noneFirst = g.r.IntN(12), g.one(2)
 	g.p.Span = !user && g.one(8)
@@ -267,7 +268,8 @@ func (g *gen) calledTwice() *callable {
 	return nil
 }
 
-// returnTwice makes fn end with the values of two calls of a function, with different parts of the event: each call has its own.
+// returnTwice makes fn end with the values of two calls of a function, with different parts of the event: each call has
+// its own.
 func (g *gen) returnTwice(fn *Function, f callable) {
 	g.event, g.nodes = true, 10
 	defer func() { g.event = false }()

@@ -31,7 +31,8 @@ func (g *gen) boolean(d int) *Expr {
 				return operator(pick(g, []string{"==", "!="}), boolean, b, g.bytes())
 			}
 		case 1:
-			return operator(pick(g, []string{"==", "!="}), boolean, g.expr(g.scalarType().present(), d-1), leaf(Type{Kind: Func}, "FAULT"))
+			return operator(pick(g, []string{"==", "!="}), boolean, g.expr(g.scalarType().present(), d-1),
+				leaf(Type{Kind: Func}, "FAULT"))
 		}
 		return g.equality(d)
 	case 11:
@@ -45,7 +46,8 @@ func (g *gen) boolean(d int) *Expr {
 func (g *gen) hugeComparison(d int) *Expr {
 	x, y := g.anyInt(d-1), g.huge()
 	if g.one(3) {
-		y = leaf(y.Type, pick(g, []string{"18446744073709551616", "(-9223372036854775809)", "(1 << 100)", "(-(1 << 64))"}))
+		y = leaf(y.Type, pick(g, []string{"18446744073709551616", "(-9223372036854775809)", "(1 << 100)",
+			"(-(1 << 64))"}))
 	}
 	if g.one(2) {
 		x, y = y, x

@@ -56,7 +56,8 @@ func (g *gen) mem() *Expr {
 	if _, ok := g.variable(pointer); !ok && !g.event {
 		return nil
 	}
-	return &Expr{Form: Call, Type: octets, Text: "mem", Args: []*Expr{g.somePointer(false), leaf(plainInt, fmt.Sprint(1+g.r.IntN(56)))}, Ref: "_mem"}
+	return &Expr{Form: Call, Type: octets, Text: "mem", Args: []*Expr{g.somePointer(false),
+		leaf(plainInt, fmt.Sprint(1+g.r.IntN(56)))}, Ref: "_mem"}
 }
 
 // memByte is one of them.
@@ -66,7 +67,8 @@ func (g *gen) memByte() *Expr {
 		return nil
 	}
 	n, _ := strconv.Atoi(b.Args[1].Text)
-	return &Expr{Form: Index, Type: unsigned, Args: []*Expr{b, leaf(plainInt, fmt.Sprintf("(%d)", g.r.IntN(2*n)-n))}, Ref: "_byte"}
+	return &Expr{Form: Index, Type: unsigned, Args: []*Expr{b, leaf(plainInt, fmt.Sprintf("(%d)", g.r.IntN(2*n)-n))},
+		Ref: "_byte"}
 }
 
 // bytes is some, or a constant.
@@ -81,10 +83,12 @@ func (g *gen) bytes() *Expr {
 func (g *gen) around() *Expr {
 	p := leaf(pointer, "e.args.p")
 	if g.one(2) {
-		return &Expr{Form: Call, Type: pointer, Text: "cast", Args: []*Expr{leaf(text, `"struct node"`), p}, Ref: "_cast"}
+		return &Expr{Form: Call, Type: pointer, Text: "cast", Args: []*Expr{leaf(text, `"struct node"`), p},
+			Ref: "_cast"}
 	}
 	inner := &Expr{Form: Attr, Text: "inner", Args: []*Expr{p}, Ref: "_attr"}
-	return &Expr{Form: Call, Type: pointer, Text: "container_of", Args: []*Expr{inner, leaf(text, `"struct node"`), leaf(text, `"inner"`)}, Ref: "_around"}
+	return &Expr{Form: Call, Type: pointer, Text: "container_of",
+		Args: []*Expr{inner, leaf(text, `"struct node"`), leaf(text, `"inner"`)}, Ref: "_around"}
 }
 
 // read is an int, a bool, a string or a pointer in memory; nil without the event.

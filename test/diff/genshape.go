@@ -92,10 +92,14 @@ func (g *gen) argument(kind string, d int) *Expr {
 	return g.expr(pick(g, []Type{plainInt, signed, unsigned, text, boolean, floating}), d)
 }
 
-// withoutRounds runs f without the pointers of comprehensions: a function within that reads the fields of one is refused.
+// withoutRounds runs f without the pointers of comprehensions: a function within that reads the fields of one is
+// refused.
 func (g *gen) withoutRounds(f func()) {
 	vars := g.vars
-	g.vars = slices.DeleteFunc(slices.Clone(vars), func(v variable) bool { return v.t.Kind == Ptr && strings.HasPrefix(v.name, "w") })
+	g.vars = slices.DeleteFunc(slices.Clone(vars), func(v variable) bool {
+		return v.t.Kind == Ptr &&
+			strings.HasPrefix(v.name, "w")
+	})
 	f()
 	g.vars = vars
 }

@@ -58,7 +58,8 @@ func (g *gen) state() {
 func (g *gen) declareGlobal(name, value string) { g.p.Globals = append(g.p.Globals, name+" = "+value) }
 
 func (g *gen) table() {
-	t := table{g.global("T"), g.keyType(), pick(g, []Type{signed, signed, signed, signed, unsigned, text, boolean, {Kind: Tuple, Elems: []Type{signed, boolean}}})}
+	t := table{g.global("T"), g.keyType(), pick(g, []Type{signed, signed, signed, signed, unsigned, text, boolean,
+		{Kind: Tuple, Elems: []Type{signed, boolean}}})}
 	g.tables = append(g.tables, t)
 	g.declareGlobal(t.name, "table(size = 512)")
 }
@@ -121,8 +122,8 @@ func (g *gen) usable() (out []table) {
 	return out
 }
 
-// fill is what the main function begins with, so that the compiler knows what the tables hold. What stands here is done for
-// each input: behind an early return it would be for few.
+// fill is what the main function begins with, so that the compiler knows what the tables hold. What stands here is done
+// for each input: behind an early return it would be for few.
 func (g *gen) fill() (out []*Stmt) {
 	g.event = true
 	defer func() { g.event = false }()

@@ -18,8 +18,8 @@ import (
 	"github.com/startrace/startrace/bpfgen"
 )
 
-// guestKernel is the variable that names a kernel of test/vm: the programs are compiled for it and run there. Without it
-// they run on this one.
+// guestKernel is the variable that names a kernel of test/vm: the programs are compiled for it and run there. Without
+// it they run on this one.
 const guestKernel = "DIFF_KERNEL"
 
 // vmCommand is the variable with the command that starts a guest.
@@ -148,7 +148,8 @@ func (g *guests) boot(dir string) error {
 		command = []string{"go", "run", "./test/vm"}
 	}
 	units := filepath.Join(dir, "units")
-	args := append(command[1:len(command):len(command)], "-kernel", g.kernel, "-append", "mitigations=off", "-timeout", "5h", "-out", dir,
+	args := append(command[1:len(command):len(command)], "-kernel", g.kernel, "-append", "mitigations=off", "-timeout",
+		"5h", "-out", dir,
 		"-file", self+":/diff", "-file", units+":/units", "-env", runCarriedFile+"=/units", "--", "/diff")
 	cmd := exec.Command(command[0], args...)
 	cmd.Dir = "../.." // where the module is
@@ -205,8 +206,8 @@ type replay struct {
 	pending [][]byte // records of the last run
 }
 
-// replayed is a machine whose programs ran in a guest. The maps of the containers are here, with what those of the guest
-// held in the end.
+// replayed is a machine whose programs ran in a guest. The maps of the containers are here, with what those of the
+// guest held in the end.
 func replayed(u *bpfgen.Unit, carried *carriedUnit, res *carriedResult) (*machine, error) {
 	u.Spec.Programs = map[string]*ebpf.ProgramSpec{}
 	m, err := load(withoutPrograms(u))

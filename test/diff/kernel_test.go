@@ -194,7 +194,8 @@ func (m *machine) mapCounters() (err error) {
 	if counters == nil {
 		return nil
 	}
-	if m.counters, err = unix.Mmap(counters.FD(), 0, int(counters.ValueSize()), unix.PROT_READ, unix.MAP_SHARED); err != nil {
+	if m.counters, err = unix.Mmap(counters.FD(), 0, int(counters.ValueSize()), unix.PROT_READ,
+		unix.MAP_SHARED); err != nil {
 		return fmt.Errorf("map the counters of sites: %w", err)
 	}
 	return nil

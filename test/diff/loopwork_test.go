@@ -28,7 +28,8 @@ func TestVerifierWorkOfLoops(t *testing.T) {
 	for _, body := range loopBodies {
 		src := "def f(e):\n"
 		for i := range 3 {
-			src += fmt.Sprintf("    n%d = 0\n    m%d = 1\n    for i in range(e.args.u%d):\n        %s\n", i, i, 8<<i, strings.ReplaceAll(body, "#", fmt.Sprint(i)))
+			src += fmt.Sprintf("    n%d = 0\n    m%d = 1\n    for i in range(e.args.u%d):\n        %s\n", i, i, 8<<i,
+				strings.ReplaceAll(body, "#", fmt.Sprint(i)))
 		}
 		src += "    if n0 > n1: return m1\n    if n1 > n2 or m0 == m2: return n2\n    return n0\n"
 		u, err := compile(scriptOf([]*Program{{Name: "f", Text: src}}), f, 64, false)

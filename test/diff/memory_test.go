@@ -57,7 +57,8 @@ func (m *memory) openKernel() (err error) {
 	if m.kernel, err = ebpf.NewMap(spec); err != nil {
 		return err
 	}
-	if m.block, err = unix.Mmap(m.kernel.FD(), 0, pageSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
+	if m.block, err = unix.Mmap(m.kernel.FD(), 0, pageSize, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_SHARED); err != nil {
 		return fmt.Errorf("map the memory of an array: %w", err)
 	}
 	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.RawTracepoint, License: "GPL", Instructions: asm.Instructions{

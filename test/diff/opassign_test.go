@@ -14,8 +14,9 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// Every operator of `t[k] op= v`, with v of every type, on entries of every type: what a kernel half makes of an entry is what
-// the interpreter makes of it, in 64 bits; what user code makes of the same entry afterwards is that, too, or refused.
+// Every operator of `t[k] op= v`, with v of every type, on entries of every type: what a kernel half makes of an entry
+// is what the interpreter makes of it, in 64 bits; what user code makes of the same entry afterwards is that, too, or
+// refused.
 
 // updateOperators are those of both halves; the others run in user space only.
 var (
@@ -39,7 +40,8 @@ var entries = []struct {
 	text           string // "": nothing
 	unsigned, none bool
 }{
-	{"", true, false}, {"e.args.u64", true, false}, {"e.args.u8", true, false}, {"e.args.s32", false, false}, {"7", false, false},
+	{"", true, false}, {"e.args.u64", true, false}, {"e.args.u8", true, false}, {"e.args.s32", false, false},
+	{"7", false, false},
 	{"(e.args.s64 if e.args.flag else None)", false, true}, {"(e.args.u32 if e.args.flag else None)", true, true},
 }
 
@@ -60,7 +62,8 @@ func opCases() (out []opCase) {
 	for _, v := range operands {
 		for _, e := range entries {
 			for _, op := range kernelOperators {
-				add(opCase{op: op, operand: v.text, entry: e.text, unsigned: e.unsigned && v.unsigned && strings.Contains("&|^", op)})
+				add(opCase{op: op, operand: v.text, entry: e.text, unsigned: e.unsigned && v.unsigned &&
+					strings.Contains("&|^", op)})
 			}
 		}
 		add(opCase{op: "+", operand: v.text, cell: true})
@@ -72,12 +75,14 @@ func opCases() (out []opCase) {
 func (c opCase) program() *Program {
 	s := "def " + c.name + "(e):\n"
 	if c.cell {
-		return &Program{Name: c.name, Text: c.name + "_T = cell(0)\n" + s + "    " + c.name + "_T.add(" + c.operand + ")\n"}
+		return &Program{Name: c.name, Text: c.name + "_T = cell(0)\n" + s + "    " + c.name + "_T.add(" + c.operand +
+			")\n"}
 	}
 	if c.entry != "" {
 		s += "    " + c.name + "_T[1] = " + c.entry + "\n"
 	}
-	return &Program{Name: c.name, Text: c.name + "_T = table(size = 4)\n" + s + "    " + c.name + "_T[1] " + c.op + "= " + c.operand + "\n"}
+	return &Program{Name: c.name, Text: c.name + "_T = table(size = 4)\n" + s + "    " + c.name + "_T[1] " + c.op +
+		"= " + c.operand + "\n"}
 }
 
 // interpreter gives v and the entry for an input, as the interpreter has them; nil: there is none.
@@ -85,7 +90,8 @@ func (c opCase) interpreter(t *testing.T, text string, in Input) starlark.Value 
 	if text == "" {
 		return nil
 	}
-	v, err := starlark.EvalOptions(&syntax.FileOptions{}, &starlark.Thread{}, "op", text, starlark.StringDict{"e": eventOf(in, StrMax)})
+	v, err := starlark.EvalOptions(&syntax.FileOptions{}, &starlark.Thread{}, "op", text,
+		starlark.StringDict{"e": eventOf(in, StrMax)})
 	if err != nil {
 		t.Fatal(c.name, text, err)
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// Attr reads a member where a script is the reference as it stands; what cannot be read is in no input of TestUserParts.
+// Attr reads a member where a script is the reference as it stands; what cannot be read is in no input of
+// TestUserParts.
 func (p *place) Attr(name string) (starlark.Value, error) {
 	if n, ok := strings.CutPrefix(name, "mem"); ok { // mem(p, n)
 		n, err := strconv.Atoi(n)

@@ -17,9 +17,9 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// A handler that can run in the kernel means the same in user space: the programs of the kernel's generator, as handlers
-// that are placed there, with what the kernel reads for them. The reference is the one that kernel halves are compared
-// with, without the limits of 64 bits.
+// A handler that can run in the kernel means the same in user space: the programs of the kernel's generator, as
+// handlers that are placed there, with what the kernel reads for them. The reference is the one that kernel halves are
+// compared with, without the limits of 64 bits.
 
 // exactInts follows the text of the reference and takes the place of what it calls: ints of user space have no limit.
 const exactInts = `
@@ -45,7 +45,8 @@ const inUserSpace = "runs in the kernel, but an argument is computed in user spa
 func (c *checker) inUser(programs []*Program) (h *script.Host, res *infer.Result, u *bpfgen.Unit, err error) {
 	src := ""
 	for _, p := range programs {
-		src += p.Script() + fmt.Sprintf("def %s_user(e):\n    return [%s(e)]\nprobe(%s, %s_user)\n", p.Name, p.Name, p.point(), p.Name)
+		src += p.Script() + fmt.Sprintf("def %s_user(e):\n    return [%s(e)]\nprobe(%s, %s_user)\n", p.Name, p.Name,
+			p.point(), p.Name)
 	}
 	if h, err = host(src); err != nil {
 		return nil, nil, nil, err
@@ -193,7 +194,8 @@ func TestPlacedInUser(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("%d programs, %d runs in %s: %d ended with an error", c.programs, c.runs, time.Since(begin).Round(time.Millisecond), c.errors)
+	t.Logf("%d programs, %d runs in %s: %d ended with an error", c.programs, c.runs,
+		time.Since(begin).Round(time.Millisecond), c.errors)
 	c.report(t, (*checker).checkPlaced)
 }
 

@@ -218,7 +218,8 @@ func joined(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []st
 }
 
 // converted is cast("…", x): a pointer is the same, an int has the bits of the type.
-func converted(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+func converted(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value,
+	error) {
 	name := string(args[0].(starlark.String))
 	if strings.HasPrefix(name, "struct ") {
 		return args[1], nil

@@ -50,7 +50,8 @@ func (g *recordGen) cond(depth int) string {
 	case 2:
 		return g.pick(`"ss" in `, `"a" in `) + x
 	case 3:
-		return fmt.Sprintf("e.args.%s %s %s", g.pick("u8", "s64", "u16", "u32"), g.pick(">", "=="), g.pick("0", "1", "e.args.s8"))
+		return fmt.Sprintf("e.args.%s %s %s", g.pick("u8", "s64", "u16", "u32"), g.pick(">", "=="),
+			g.pick("0", "1", "e.args.s8"))
 	case 4:
 		return fmt.Sprintf("(%s %s %s)", g.cond(depth-1), g.pick("or", "and"), g.cond(depth-1))
 	}
@@ -62,7 +63,8 @@ func (g *recordGen) number(depth int) string {
 	case 0:
 		return "len(" + g.text(depth) + ")"
 	case 1:
-		return fmt.Sprintf("(%s if %s else %s)", g.pick("1", "e.args.u64", "e.args.s32"), g.cond(depth), g.pick("2", "e.args.u16"))
+		return fmt.Sprintf("(%s if %s else %s)", g.pick("1", "e.args.u64", "e.args.s32"), g.cond(depth),
+			g.pick("2", "e.args.u16"))
 	case 2:
 		return "int(" + g.cond(depth) + ")"
 	}

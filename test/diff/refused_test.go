@@ -47,20 +47,27 @@ func TestRefused(t *testing.T) {
 
 // wide is where a constant of more than 64 bits would be used with its low ones.
 var wide = []string{
-	"e.args.u64 + W", "W - e.args.s64", "e.args.u8 * W", "e.args.u64 & W", "e.args.u64 | -W", "W ^ e.args.u64", "e.args.u64 // W",
+	"e.args.u64 + W", "W - e.args.s64", "e.args.u8 * W", "e.args.u64 & W", "e.args.u64 | -W", "W ^ e.args.u64",
+	"e.args.u64 // W",
 	"W % e.args.u8", "e.args.u8 << W", "W << e.args.u8", "W >> e.args.u8", "-W + e.args.u8", "~W & e.args.u8",
-	"e.args.u64 < W", "-W >= e.args.s64", "e.args.u64 == W", "W != e.args.s64", "e.args.u64 in (1, W)", "e.args.u64 in L", "D.get(e.args.u64, 1)",
+	"e.args.u64 < W", "-W >= e.args.s64", "e.args.u64 == W", "W != e.args.s64", "e.args.u64 in (1, W)",
+	"e.args.u64 in L", "D.get(e.args.u64, 1)",
 	"((e.args.u8, 0) if e.args.flag else (T.pop(e.args.u8, 1), W))",
-	"W", "(e.args.u8, W)", "record(a = W)", "W if e.args.flag else 1", "e.args.u8 or W", "min(e.args.u8, W)", "max(W, e.args.u8)",
-	"T.get(W)", "T.pop(W)", "T.get(e.args.u8, W)", "T.set(1, W)", "T.set(W, 1)", "T.add(W)", "T.add(1, W)", "T.remove(W)", "T[W]", "W in T",
-	"N[W].add()", "N[1].add(W)", "H[1].add(W)", "H[1].add(1, W)", "C.set(W)", "C.add(W)", "B.get()", "V()", "P()", "F()",
+	"W", "(e.args.u8, W)", "record(a = W)", "W if e.args.flag else 1", "e.args.u8 or W", "min(e.args.u8, W)",
+	"max(W, e.args.u8)",
+	"T.get(W)", "T.pop(W)", "T.get(e.args.u8, W)", "T.set(1, W)", "T.set(W, 1)", "T.add(W)", "T.add(1, W)",
+	"T.remove(W)", "T[W]", "W in T",
+	"N[W].add()", "N[1].add(W)", "H[1].add(W)", "H[1].add(1, W)", "C.set(W)", "C.add(W)", "B.get()", "V()", "P()",
+	"F()",
 }
 
 // TestWideConstants compiles each; flags, defaults and lists have such numbers, too.
 func TestWideConstants(t *testing.T) {
 	f := facts(t)
-	for _, number := range []string{"18446744073709551616", "100000000000000000000", "(-9223372036854775809)", "(1 << 64)"} {
-		head := "W = " + number + "\nL = [1, W]\nD = {W: 1, 2: 3}\nT, N, H, C, B = table(), count(), hist(), cell(0), cell(W)\n" +
+	for _, number := range []string{"18446744073709551616", "100000000000000000000", "(-9223372036854775809)",
+		"(1 << 64)"} {
+		head := "W = " + number +
+			"\nL = [1, W]\nD = {W: 1, 2: 3}\nT, N, H, C, B = table(), count(), hist(), cell(0), cell(W)\n" +
 			"def V(x = W):\n    return x\ndef P():\n    x = W\n    return x\nF = lambda: flag(\"w\", W)\n" +
 			"WF = flag(\"wide\", W)\nF = lambda: WF\n"
 		for _, x := range wide {

@@ -27,7 +27,8 @@ import (
 func handlers(programs []*Program, text func(*Program) string) string {
 	s := ""
 	for _, p := range programs {
-		s += text(p) + fmt.Sprintf("def %s_user(e):\n    return [%s(e)]\nprobe(\"rawtracepoint:diff\", %s_user)\n", p.Name, p.Name, p.Name)
+		s += text(p) + fmt.Sprintf("def %s_user(e):\n    return [%s(e)]\nprobe(\"rawtracepoint:diff\", %s_user)\n",
+			p.Name, p.Name, p.Name)
 	}
 	return s
 }
@@ -46,7 +47,8 @@ def _sizeof(name):
 `
 
 func host(src string) (*script.Host, error) {
-	h := script.New(script.Options{Constant: kernel.Constant, StrMax: StrMax, Runtime: builtins.Idle{}, Labels: machineLabels})
+	h := script.New(script.Options{Constant: kernel.Constant, StrMax: StrMax, Runtime: builtins.Idle{},
+		Labels: machineLabels})
 	if err := h.ParseText("diff.star", []byte(src)); err != nil {
 		return nil, err
 	}
@@ -82,8 +84,8 @@ func (c *checker) checkUser(programs []*Program) {
 	c.on(u, programs, func(m *machine) { c.compareUsers(m, programs, h, res) }, failed)
 }
 
-// apart checks the halves of what was refused together. A program whose handler wants a part of the event that user space
-// chooses is refused as it should be.
+// apart checks the halves of what was refused together. A program whose handler wants a part of the event that user
+// space chooses is refused as it should be.
 func (c *checker) apart(programs []*Program, err error, check func([]*Program)) {
 	half := len(programs) / 2
 	switch {

@@ -62,7 +62,8 @@ var shapes = []shape{
 
 // whole numbers of C, with the function that prints them.
 var wholes = []struct{ typ, print string }{
-	{"signed char", "whole"}, {"unsigned char", "whole_u"}, {"short", "whole"}, {"unsigned short", "whole_u"}, {"int", "whole"},
+	{"signed char", "whole"}, {"unsigned char", "whole_u"}, {"short", "whole"}, {"unsigned short", "whole_u"},
+	{"int", "whole"},
 	{"unsigned", "whole_u"}, {"long", "whole"}, {"unsigned long", "whole_u"}, {"long long", "whole"},
 }
 
@@ -74,7 +75,8 @@ func partC(r *rand.Rand, name string, ints bool) (p part, memory bool) {
 		value := r.Int64() >> r.IntN(63)
 		return part{w.typ, fmt.Sprintf("(%s)%dLL", w.typ, value), []string{w.print + "(" + name + ");"}}, false
 	case n < 6:
-		return part{"void *", fmt.Sprintf("(void *)%#x", r.Int64N(1<<47)), []string{"whole((long)" + name + ");"}}, false
+		return part{"void *", fmt.Sprintf("(void *)%#x", r.Int64N(1<<47)), []string{"whole((long)" + name + ");"}},
+			false
 	case n < 7:
 		return part{[]string{"float", "double", "long double"}[r.IntN(3)], "2.5", []string{"real();"}}, false
 	}
@@ -104,14 +106,17 @@ func RandomC(seed uint64, n int, ints bool) Calls {
 		for j := range r.IntN(11) {
 			name := fmt.Sprintf("a%d", j)
 			p, _ := partC(r, name, ints)
-			params, args, words = append(params, p.typ+" "+name), append(args, fmt.Sprintf("v%d_%d", i, j)), append(words, p.words...)
-			fmt.Fprintf(&source, "static volatile int on%d_%d = 1; static %s v%d_%d = %s;\n", i, j, p.typ, i, j, p.value)
+			params, args, words = append(params, p.typ+" "+name), append(args, fmt.Sprintf("v%d_%d", i, j)),
+				append(words, p.words...)
+			fmt.Fprintf(&source, "static volatile int on%d_%d = 1; static %s v%d_%d = %s;\n", i, j, p.typ, i, j,
+				p.value)
 		}
 		result, memory := partC(r, "r", ints)
 		fmt.Fprintf(&source, "static %s r%d = %s;\n__attribute__((noinline)) %s f%d(%s) {\n\tprintf(\"f%d [\");\n",
 			result.typ, i, result.value, result.typ, i, strings.Join(params, ", "), i)
 		source.WriteString("\t" + strings.Join(words, " printf(\", \"); ") + " printf(\"] \");\n")
-		fmt.Fprintf(&source, "\t%s r = r%d;\n\t%s printf(\"\\n\");\n\treturn r;\n}\n", result.typ, i, returned(result, memory))
+		fmt.Fprintf(&source, "\t%s r = r%d;\n\t%s printf(\"\\n\");\n\treturn r;\n}\n", result.typ, i,
+			returned(result, memory))
 		fmt.Fprintf(&main, "\tf%d(%s);\n", i, strings.Join(args, ", "))
 		script.WriteString(probeOf(i, len(words), memory))
 	}
@@ -136,7 +141,8 @@ func probeOf(i, words int, memory bool) string {
 	if memory {
 		ret = `"memory"`
 	}
-	return fmt.Sprintf("probe(\"ufunc:BIN:PREFIXf%d\", lambda e: print(\"f%d\", [%s], %s))\n", i, i, strings.Join(args, ", "), ret)
+	return fmt.Sprintf("probe(\"ufunc:BIN:PREFIXf%d\", lambda e: print(\"f%d\", [%s], %s))\n", i, i,
+		strings.Join(args, ", "), ret)
 }
 
 // headGo begins a program of Go.
@@ -188,8 +194,8 @@ var (
 
 `
 
-// RandomGo is a program of n random functions of Go: with values that fit into registers, values that do not, and smaller
-// ones behind these, which may still.
+// RandomGo is a program of n random functions of Go: with values that fit into registers, values that do not, and
+// smaller ones behind these, which may still.
 func RandomGo(seed uint64, n int) Calls {
 	r := rand.New(rand.NewPCG(seed, 13))
 	var source, main, script strings.Builder
@@ -208,7 +214,8 @@ func RandomGo(seed uint64, n int) Calls {
 			other, otherValue = "int16", "-5"
 		}
 		fmt.Fprintf(&source, "//go:noinline\nfunc f%d(%s) (%s, %s) {\n\tvar r %s = %s\n\tvar o %s = %s\n\tshow(%d, []any{%s}, %s)\n\treturn r, o\n}\n\n",
-			i, strings.Join(params, ", "), typ, other, typ, value, other, otherValue, i, strings.Join(words, ", "), print[0])
+			i, strings.Join(params, ", "), typ, other, typ, value, other, otherValue, i, strings.Join(words, ", "),
+			print[0])
 		fmt.Fprintf(&main, "\tf%d(%s)\n", i, strings.Join(args, ", "))
 		script.WriteString(probeOf(i, len(words), false))
 	}
@@ -219,7 +226,8 @@ var wholesGo = []struct {
 	typ  string
 	bits int
 	sign bool
-}{{"int8", 8, true}, {"uint8", 8, false}, {"int16", 16, true}, {"uint16", 16, false}, {"int32", 32, true}, {"uint32", 32, false}, {"int", 64, true}, {"uint64", 64, false}}
+}{{"int8", 8, true}, {"uint8", 8, false}, {"int16", 16, true}, {"uint16", 16, false}, {"int32", 32, true},
+	{"uint32", 32, false}, {"int", 64, true}, {"uint64", 64, false}}
 
 // partGo is a random part of a function of Go.
 func partGo(r *rand.Rand, name string) (typ, value string, words []string) {
@@ -256,7 +264,8 @@ func partGo(r *rand.Rand, name string) (typ, value string, words []string) {
 		return "large", "large{-1, [3]int16{-2, 3, -4}, small{A: [1]int16{-300}, B: -4}, -1 << 40}",
 			of("$.A", "$.B[0]", "$.B[1]", "$.B[2]", "$.C.A[0]", "$.C.B", "$.D")
 	case 12:
-		return "both", "both{text, 2.5, bytes}", of("address(unsafe.Pointer(unsafe.StringData($.S)))", "len($.S)", "real",
+		return "both", "both{text, 2.5, bytes}", of("address(unsafe.Pointer(unsafe.StringData($.S)))", "len($.S)",
+			"real",
 			"address(unsafe.Pointer(unsafe.SliceData($.L)))", "len($.L)", "cap($.L)")
 	case 13:
 		return "bool", "len(text) > 3", []string{"map[bool]int{true: 1}[" + name + "]"}

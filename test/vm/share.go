@@ -44,16 +44,17 @@ func (l load) share(kernel, kernels int) load {
 	for i := range l.jobs {
 		j := &l.jobs[i]
 		if tests := l.shared[j.name]; len(tests) > 0 {
-			mine := part(tests, kernel, kernels, func(test string) bool { return l.passed[modulePath+"/"+j.name+" "+test] })
+			mine := part(tests, kernel, kernels,
+				func(test string) bool { return l.passed[modulePath+"/"+j.name+" "+test] })
 			j.args = append(slices.Clone(j.args), "-test.run="+verdict.Only(mine))
 		}
 	}
 	return l
 }
 
-// part is what one of some kernels takes of the tests: of two kernels the first, the second, the second, the first and so
-// on, so that tests of one file, which tend to take as long as each other, are spread. Of the tests that passed here,
-// each third is left to that.
+// part is what one of some kernels takes of the tests: of two kernels the first, the second, the second, the first and
+// so on, so that tests of one file, which tend to take as long as each other, are spread. Of the tests that passed
+// here, each third is left to that.
 func part(tests []string, kernel, kernels int, passed func(string) bool) (mine []string) {
 	here, elsewhere := 0, 0
 	for _, name := range tests {
@@ -69,7 +70,8 @@ func part(tests []string, kernel, kernels int, passed func(string) bool) (mine [
 	return mine
 }
 
-// readPassed reads what test/run -passed wrote. Where that did not come to its end there is no file, and guests take all.
+// readPassed reads what test/run -passed wrote. Where that did not come to its end there is no file, and guests take
+// all.
 func (l *load) readPassed(file string) error {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {

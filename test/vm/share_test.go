@@ -16,7 +16,8 @@ func TestShare(t *testing.T) {
 	l.shared = map[string][]string{drivesCommand: {"TestA", "TestB", "TestC"}, "cmd/startrace": {"TestD", "TestE"}}
 	for kernel, want := range [][]string{{"^(TestA)$", "^(TestD)$"}, {"^(TestB|TestC)$", "^(TestE)$"}} {
 		got := l.share(kernel, 2)
-		if len(got.jobs[0].args) != 1 || !slices.Equal(got.jobs[1].args, []string{"./accept.test", "-test.run=" + want[0]}) ||
+		if len(got.jobs[0].args) != 1 || !slices.Equal(got.jobs[1].args,
+			[]string{"./accept.test", "-test.run=" + want[0]}) ||
 			!slices.Equal(got.jobs[2].args, []string{"./startrace.test", "-test.run=" + want[1]}) {
 			t.Errorf("kernel %d: %v", kernel, got.jobs)
 		}

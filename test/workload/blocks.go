@@ -30,8 +30,9 @@ func blocks(s settings, args []string) (func() (report, error), error) {
 	}, nil
 }
 
-// flushes writes N blocks of a block device by requests of their own, each with O_DSYNC: what it writes has to be on the
-// disk when the call returns, so each write goes with a flush of the disk's cache. Then it asks for N flushes alone.
+// flushes writes N blocks of a block device by requests of their own, each with O_DSYNC: what it writes has to be on
+// the disk when the call returns, so each write goes with a flush of the disk's cache. Then it asks for N flushes
+// alone.
 func flushes(s settings, args []string) (func() (report, error), error) {
 	if len(args) != 2 {
 		return nil, fmt.Errorf("flushes takes a number and a block device")

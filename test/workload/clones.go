@@ -12,9 +12,9 @@ import (
 // clonedBytes is the size of the file that clones clones.
 const clonedBytes = 100000
 
-// clones clones the bytes of the file "origin" into three others of a folder, whose file system must be able to do that:
-// all of them into "whole", 8192 into "range", and those from the 65536th on, to the end, into "tail". At last it tries to
-// clone a file of another file system into "whole", which fails.
+// clones clones the bytes of the file "origin" into three others of a folder, whose file system must be able to do
+// that: all of them into "whole", 8192 into "range", and those from the 65536th on, to the end, into "tail". At last it
+// tries to clone a file of another file system into "whole", which fails.
 func clones(s settings, args []string) (func() (report, error), error) {
 	if len(args) != 1 {
 		return nil, errors.New("clones takes a folder")

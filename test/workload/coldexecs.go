@@ -12,9 +12,9 @@ import (
 
 const coldExecWord = "-exec-cold"
 
-// coldexecs starts N processes. Each tries to execute /nonexistent/cold with 30 arguments, and then executes a program that
-// ends with its number modulo 256 as the status. The names, the arguments and the environment lie in pages which nothing
-// has touched.
+// coldexecs starts N processes. Each tries to execute /nonexistent/cold with 30 arguments, and then executes a program
+// that ends with its number modulo 256 as the status. The names, the arguments and the environment lie in pages which
+// nothing has touched.
 func coldexecs(_ settings, args []string) (func() (report, error), error) {
 	return processes(args, execComm, "wl-before", coldExecWord)
 }
@@ -70,7 +70,8 @@ func coldWords(list ...string) ([]*byte, error) {
 
 func execve(name *byte, args, env []*byte) unix.Errno {
 	argv, envp := append(slices.Clone(args), nil), append(slices.Clone(env), nil)
-	_, _, errno := unix.RawSyscall(unix.SYS_EXECVE, uintptr(pointer(name)), uintptr(pointers(argv)), uintptr(pointers(envp)))
+	_, _, errno := unix.RawSyscall(unix.SYS_EXECVE, uintptr(pointer(name)), uintptr(pointers(argv)),
+		uintptr(pointers(envp)))
 	runtime.KeepAlive(argv)
 	runtime.KeepAlive(envp)
 	return errno

@@ -25,7 +25,9 @@
 //	workload [flags] backlog N                    N connections for which nobody accepts, until standard input ends
 //	workload [flags] sleeps THREADS DURATION      threads that sleep until the same moment, so long after the start
 //	workload [flags] raw NUMBER,WORD,… …          system calls with these registers, in hex, whether they fail or not
-//	workload [flags] structs N DIR                N calls each of some for which structs are passed by value in the kernel
+//	workload [flags] structs N DIR                N calls each of some for which structs are passed by value in the
+//
+// kernel
 //
 // For N calls, faults or stores the word endless may stand: the work goes on until the process is ended.
 //

@@ -8,8 +8,8 @@ import (
 )
 
 // mounts makes file systems by the calls that make a mount step by step, in a namespace of its own: one that is mounted
-// at DIR with attributes, changed, mounted anew and unmounted, and others each of which fails at another step. Calls are
-// the steps that succeed, Failed those that do not. Before 5.12 attributes are not changed.
+// at DIR with attributes, changed, mounted anew and unmounted, and others each of which fails at another step. Calls
+// are the steps that succeed, Failed those that do not. Before 5.12 attributes are not changed.
 func mounts(s settings, args []string) (func() (report, error), error) {
 	if len(args) != 1 {
 		return nil, errors.New("wants a folder")
@@ -70,7 +70,8 @@ func (m *stepByStep) good() {
 	m.want("fsmount", err, nil)
 	m.setattr(mount, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NODEV}, nil)
 	m.want("move_mount", unix.MoveMount(mount, "", unix.AT_FDCWD, m.dir, unix.MOVE_MOUNT_F_EMPTY_PATH), nil)
-	m.setattr(unix.AT_FDCWD, m.dir, 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOEXEC, Attr_clr: unix.MOUNT_ATTR_NODEV}, nil)
+	m.setattr(unix.AT_FDCWD, m.dir, 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_NOEXEC,
+		Attr_clr: unix.MOUNT_ATTR_NODEV}, nil)
 	picked, err := unix.Fspick(unix.AT_FDCWD, m.dir, unix.FSPICK_CLOEXEC)
 	m.want("fspick", err, nil)
 	m.want("fsconfig", unix.FsconfigSetFlag(picked, "ro"), nil)
@@ -103,7 +104,8 @@ func (m *stepByStep) bad() {
 	m.want("fsconfig", unix.FsconfigCreate(fs), nil)
 	mount, err := unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, unix.MOUNT_ATTR_RDONLY)
 	m.want("fsmount", err, nil)
-	m.want("move_mount", unix.MoveMount(mount, "", unix.AT_FDCWD, m.dir+"/wl-gone", unix.MOVE_MOUNT_F_EMPTY_PATH), unix.ENOENT)
+	m.want("move_mount", unix.MoveMount(mount, "", unix.AT_FDCWD, m.dir+"/wl-gone", unix.MOVE_MOUNT_F_EMPTY_PATH),
+		unix.ENOENT)
 	_, err = unix.OpenTree(unix.AT_FDCWD, m.dir+"/wl-gone", unix.OPEN_TREE_CLONE)
 	m.want("open_tree", err, unix.ENOENT)
 	m.setattr(unix.AT_FDCWD, m.dir+"/wl-gone", 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}, unix.ENOENT)

@@ -44,7 +44,8 @@ func move(dir string, fds map[string]int) error {
 		return err
 	}
 	fds["from"], fds["to"] = from, to
-	err = errors.Join(transfer(from, to), between(from, to), byRing(from, to, fds), byMapping(filepath.Join(dir, "mapped")))
+	err = errors.Join(transfer(from, to), between(from, to), byRing(from, to, fds),
+		byMapping(filepath.Join(dir, "mapped")))
 	return errors.Join(err, unix.Close(from), unix.Close(to))
 }
 
@@ -84,7 +85,8 @@ func between(from, to int) error {
 	in, inErr := unix.Splice(from, nil, pipe[1], nil, 303, 0)
 	out, outErr := unix.Splice(pipe[0], nil, to, nil, 303, 0)
 	if copied != 301 || sent != 302 || in != 303 || out != 303 {
-		return fmt.Errorf("copied %d, sent %d, spliced %d and %d bytes: %w", copied, sent, in, out, errors.Join(err, sendErr, inErr, outErr))
+		return fmt.Errorf("copied %d, sent %d, spliced %d and %d bytes: %w", copied, sent, in, out,
+			errors.Join(err, sendErr, inErr, outErr))
 	}
 	return errors.Join(unix.Close(pipe[0]), unix.Close(pipe[1]))
 }

@@ -62,7 +62,8 @@ func newRing() (*ring, error) {
 	}
 	r.fd = int(fd)
 	var err, requestsErr error
-	r.queue, err = unix.Mmap(r.fd, 0, int(r.p.sq.array+4*r.p.sqEntries), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	r.queue, err = unix.Mmap(r.fd, 0, int(r.p.sq.array+4*r.p.sqEntries), unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_SHARED)
 	size := int(r.p.sqEntries) * int(unsafe.Sizeof(ringRequest{}))
 	r.requests, requestsErr = unix.Mmap(r.fd, ringSQEs, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	return r, errors.Join(err, requestsErr)
@@ -94,7 +95,8 @@ func (r *ring) close() error {
 	return errors.Join(unix.Munmap(r.requests), unix.Munmap(r.queue), unix.Close(r.fd))
 }
 
-// byRing makes a request to read and one to write, one after the other. Where the kernel has no io_uring it does nothing.
+// byRing makes a request to read and one to write, one after the other. Where the kernel has no io_uring it does
+// nothing.
 func byRing(from, to int, fds map[string]int) error {
 	r, err := newRing()
 	if r == nil || err != nil {
@@ -111,7 +113,8 @@ func byRing(from, to int, fds map[string]int) error {
 }
 
 // twins makes two requests of io_uring that have the same number and are under way at one time: to read a pipe, into
-// which a byte is written at the end, and 401 bytes of the file "twin" of a folder. Calls is 0 where there is no io_uring.
+// which a byte is written at the end, and 401 bytes of the file "twin" of a folder. Calls is 0 where there is no
+// io_uring.
 func twins(s settings, args []string) (func() (report, error), error) {
 	if len(args) != 1 {
 		return nil, errors.New("twins takes a folder")
@@ -150,5 +153,6 @@ func twinReads(name string) (int, error) {
 		r.submit(ringRequest{opcode: ringRead, fd: int32(file), address: address, length: 401, userData: 7}, 1),
 	)
 	_, writeErr := unix.Write(pipe[1], make([]byte, 1))
-	return 2, errors.Join(err, writeErr, r.wait(2), unix.Close(pipe[0]), unix.Close(pipe[1]), unix.Close(file), r.close())
+	return 2, errors.Join(err, writeErr, r.wait(2), unix.Close(pipe[0]), unix.Close(pipe[1]), unix.Close(file),
+		r.close())
 }

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// structs makes N calls each of system calls for which the kernel calls functions that take structs by value: in call i,
-// from 1 on, the time of DIR is set to i seconds and i*1000 nanoseconds, its owner to 100*i, TCP_KEEPIDLE of a socket to i, and i pages are
-// to be moved to the node 0. What is moved or not does not matter.
+// structs makes N calls each of system calls for which the kernel calls functions that take structs by value: in call
+// i, from 1 on, the time of DIR is set to i seconds and i*1000 nanoseconds, its owner to 100*i, TCP_KEEPIDLE of a
+// socket to i, and i pages are to be moved to the node 0. What is moved or not does not matter.
 func structs(s settings, args []string) (func() (report, error), error) {
 	if len(args) != 2 {
 		return nil, fmt.Errorf("structs takes a number and a folder")
@@ -31,7 +31,8 @@ func structs(s settings, args []string) (func() (report, error), error) {
 			for i := 1; i <= n[0]; i++ {
 				at := []unix.Timespec{{Sec: int64(i), Nsec: int64(i) * 1000}, {Sec: int64(i), Nsec: int64(i) * 1000}}
 				err := unix.UtimesNanoAt(unix.AT_FDCWD, args[1], at, 0)
-				err = errors.Join(err, unix.Chown(args[1], 100*i, -1), unix.SetsockoptInt(socket, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, i))
+				err = errors.Join(err, unix.Chown(args[1], 100*i, -1),
+					unix.SetsockoptInt(socket, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, i))
 				movePages(i, &page[0])
 				if err != nil {
 					return err

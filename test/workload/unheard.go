@@ -78,7 +78,8 @@ func (l listener) answerUnheard() (again int, err error) {
 	if err := deaf(fd); err != nil {
 		return 0, err
 	}
-	if err := unix.Connect(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}, Port: l.port}); err != unix.EINPROGRESS {
+	if err := unix.Connect(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1},
+		Port: l.port}); err != unix.EINPROGRESS {
 		return 0, fmt.Errorf("connect: %v", err)
 	}
 	again, err = sentAgain(fd, 1)
@@ -98,5 +99,6 @@ func sentAgain(fd, least int) (int, error) {
 
 // abort closes a connection at once: nothing is sent again.
 func abort(fd int) error {
-	return errors.Join(unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1}), unix.Close(fd))
+	return errors.Join(unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1}),
+		unix.Close(fd))
 }

@@ -1,5 +1,5 @@
-// Package covered checks that the programs of test/diff have what the documentation says of both halves. It needs no kernel,
-// so guests of test/vm need not run it.
+// Package covered checks that the programs of test/diff have what the documentation says of both halves. It needs no
+// kernel, so guests of test/vm need not run it.
 package covered
 
 import (
@@ -53,7 +53,8 @@ var covered = []struct{ what, pattern string }{
 	{"a loop over an array field", `for i\d+ in .*\.(ints|words):`},
 	{"break and continue", `(?s)\bbreak\b.*\bcontinue\b|\bcontinue\b.*\bbreak\b`},
 	{"abs", `abs\(`}, {"min", `min\(`}, {"max", `max\(`}, {"len", `len\(`}, {"bool", `bool\(`}, {"int", `int\(e`},
-	{"hasattr", `hasattr\(`}, {"getattr", `getattr\(`}, {"ntohs, ntohl", `ntoh[sl]\(`}, {"int32", `\bint32\(`}, {"uint32", `uint32\(`},
+	{"hasattr", `hasattr\(`}, {"getattr", `getattr\(`}, {"ntohs, ntohl", `ntoh[sl]\(`}, {"int32", `\bint32\(`},
+	{"uint32", `uint32\(`},
 	{"== of strings", `\(e\.args\.[st] == e\.args\.[st]\)`},
 	{"< of strings", `\(e\.args\.[st] <=? `},
 	{"in a string", `\("\w+" in e\.args\.[st]\)`},
@@ -81,29 +82,39 @@ var covered = []struct{ what, pattern string }{
 	{"t[k] op= v", `(?m)^ +f\d+_T\d+\[.*\] (\+|-|\*|&|\||\^)= `},
 	{"t[k]", `[( ]f\d+_T\d+\[[^=]*\]`},
 	{"k in t", ` in f\d+_T\d+\)`},
-	{"get, pop, set, add, remove of a table", `_T\d+\.get\(`}, {"pop", `_T\d+\.pop\(`}, {"set", `_T\d+\.set\(`}, {"add", `_T\d+\.add\(`}, {"remove", `_T\d+\.remove\(`},
+	{"get, pop, set, add, remove of a table", `_T\d+\.get\(`}, {"pop", `_T\d+\.pop\(`}, {"set", `_T\d+\.set\(`},
+	{"add", `_T\d+\.add\(`}, {"remove", `_T\d+\.remove\(`},
 	{"None in a key, known", `_[TA]\d+\[\((None, .*|.*, None)\)\]`},
 	{"None in a key, not known", `if e\.args\.flag else None\)\)\]`},
 	{"cells", `_C\d+\.get\(`}, {"set of a cell", `_C\d+\.set\(`}, {"add of a cell", `_C\d+\.add\(`},
-	{"count", `= count\(`}, {"total", `= total\(`}, {"mean", `= mean\(`}, {"lowest", `= lowest\(`}, {"highest", `= highest\(`}, {"stats", `= stats\(`},
-	{"hist", `= hist\(\)`}, {"hist with a unit", `hist\(unit`}, {"fine hist", `hist\(sub`}, {"lhist", `= lhist\(`}, {"quantiles", `= quantiles\(`}, {"group", `= group\(`},
-	{"add with a key", `_A\d+\[.*\](\.\w+)?\.add\(`}, {"add without one", `_A\d+(\.\w+)?\.add\(`}, {"add with a weight", `\.add\(.*, \d\)`},
+	{"count", `= count\(`}, {"total", `= total\(`}, {"mean", `= mean\(`}, {"lowest", `= lowest\(`},
+	{"highest", `= highest\(`}, {"stats", `= stats\(`},
+	{"hist", `= hist\(\)`}, {"hist with a unit", `hist\(unit`}, {"fine hist", `hist\(sub`}, {"lhist", `= lhist\(`},
+	{"quantiles", `= quantiles\(`}, {"group", `= group\(`},
+	{"add with a key", `_A\d+\[.*\](\.\w+)?\.add\(`}, {"add without one", `_A\d+(\.\w+)?\.add\(`},
+	{"add with a weight", `\.add\(.*, \d\)`},
 	{"errno", `errno\(`}, {"signal", `signal\(`}, {"syscall_name", `syscall_name\(`}, {"inet", `inet\(`},
 	{"a span by thread", `e\.start\.args`}, {"a span by key", `(?m)^def f\d+_key\d+\(e`},
 	{"what the start read through a pointer", `e\.start\.args\.p\.`},
 }
 
-// elsewhere is what the documentation says of kernel halves that is no matter of values, with the file and the test of it.
+// elsewhere is what the documentation says of kernel halves that is no matter of values, with the file and the test of
+// it.
 var elsewhere = []struct{ what, file, test string }{
-	{"integers wrap; bounds, signs and widths of each operator", "../../../bpfgen/arith_kernel_test.go", "func TestBinaryOps("},
-	{"floats and lists are refused, captured lists do not change, a bound is exceeded, a missing test of None", "../refused_test.go", "func TestRefused("},
+	{"integers wrap; bounds, signs and widths of each operator", "../../../bpfgen/arith_kernel_test.go",
+		"func TestBinaryOps("},
+	{"floats and lists are refused, captured lists do not change, a bound is exceeded, a missing test of None",
+		"../refused_test.go", "func TestRefused("},
 	{"calls of functions of loaded modules", "../../../starlark/script/run_test.go", "func TestLoadFiles("},
 	{"captured values are frozen; the error names table()", "../../../starlark/script/run_test.go", "func TestFrozen("},
-	{"closures are compiled by what they captured", "../../../starlark/script/capture_test.go", "func TestCaptureClosures("},
-	{"all messages of a file at once, at line and column", "../../../bpfgen/infer/testdata/errors.star", "# fields that do not exist, all at once"},
+	{"closures are compiled by what they captured", "../../../starlark/script/capture_test.go",
+		"func TestCaptureClosures("},
+	{"all messages of a file at once, at line and column", "../../../bpfgen/infer/testdata/errors.star",
+		"# fields that do not exist, all at once"},
 	{"other tracers' words get ours", "../../../starlark/script/testdata/errors.star", "kstack"},
 	{"redefining a builtin is warned about", "../../../starlark/script/run_test.go", "this file redefines it"},
-	{"a rejection by the verifier is reported at the line of the script", "../../../internal/attach/verifier_test.go", "func TestRejectionOfLogs("},
+	{"a rejection by the verifier is reported at the line of the script", "../../../internal/attach/verifier_test.go",
+		"func TestRejectionOfLogs("},
 	{"before 5.12 only addition is atomic", "../diff_test.go", "func TestUpdatesBefore512("},
 }
 

@@ -22,11 +22,15 @@ const programsToCover = 1200
 
 // absentHere is what no generated program has, with the reason. What is not in this list and in no program fails.
 var absentHere = map[string]string{
-	"builtin probe": declares, "builtin event": declares, "builtin first": declares, "builtin limits": declares, "builtin flag": declares,
+	"builtin probe": declares, "builtin event": declares, "builtin first": declares, "builtin limits": declares,
+	"builtin flag":  declares,
 	"builtin usage": declares, "builtin expression": declares, "builtin spelling": declares,
-	"builtin every": later, "builtin after": later, "builtin at_exit": later, "builtin exit": later, "builtin now": "has another value each time",
-	"builtin print": outside, "builtin printf": outside, "builtin show": outside, "builtin columns": outside, "builtin write_file": outside,
-	"builtin append_file": outside, "builtin run": outside, "builtin send_signal": outside, "builtin fail": "ends with an error at once: what follows would show nothing",
+	"builtin every": later, "builtin after": later, "builtin at_exit": later, "builtin exit": later,
+	"builtin now":   "has another value each time",
+	"builtin print": outside, "builtin printf": outside, "builtin show": outside, "builtin columns": outside,
+	"builtin write_file":  outside,
+	"builtin append_file": outside, "builtin run": outside, "builtin send_signal": outside,
+	"builtin fail": "ends with an error at once: what follows would show nothing",
 	"builtin proc": "has what this machine runs", "builtin usym": "has what this machine runs",
 	"builtin path": "wants a struct file: the kernel of these programs has none (TestPath of bpfgen has)",
 	"builtin NSEC": "1, which is there as a number", "builtin SEC": unit, "builtin MSEC": unit,
@@ -43,12 +47,13 @@ const (
 // refusedInKernel are operators and forms that a kernel half refuses, as TestRefused and the scripts for
 // docs/semantics.md show.
 var refusedInKernel = []string{
-	"op /", "assign /=", "unary +", "form list comprehension", "form dict comprehension", "form dict", "form slice", "form *args", "form **kwargs",
+	"op /", "assign /=", "unary +", "form list comprehension", "form dict comprehension", "form dict", "form slice",
+	"form *args", "form **kwargs",
 	"form def *args", "form def **kwargs", "form keyword-only",
 }
 
-// TestGrammarCovered finds every operator and form of Starlark's grammar in programs for user space, and those that kernel
-// halves take in programs for the kernel.
+// TestGrammarCovered finds every operator and form of Starlark's grammar in programs for user space, and those that
+// kernel halves take in programs for the kernel.
 func TestGrammarCovered(t *testing.T) {
 	user, kernel := must(t, usedByUser), must(t, usedByKernel)
 	for _, what := range grammar() {
@@ -61,8 +66,8 @@ func TestGrammarCovered(t *testing.T) {
 	}
 }
 
-// TestBuiltinsCovered finds every builtin that the reference describes, and every function and method of Starlark's own, in
-// a program.
+// TestBuiltinsCovered finds every builtin that the reference describes, and every function and method of Starlark's
+// own, in a program.
 func TestBuiltinsCovered(t *testing.T) {
 	used := maps.Clone(must(t, usedByUser))
 	maps.Copy(used, must(t, usedByKernel))
@@ -76,7 +81,8 @@ func TestBuiltinsCovered(t *testing.T) {
 			all["builtin "+name] = true
 		}
 	}
-	for _, v := range []starlark.HasAttrs{starlark.String(""), starlark.Bytes(""), starlark.NewList(nil), starlark.NewDict(0), starlark.NewSet(0)} {
+	for _, v := range []starlark.HasAttrs{starlark.String(""), starlark.Bytes(""), starlark.NewList(nil),
+		starlark.NewDict(0), starlark.NewSet(0)} {
 		for _, name := range v.AttrNames() {
 			all["method "+name] = true
 		}
@@ -136,9 +142,12 @@ func grammar() (out []string) {
 			out = append(out, "op "+tok.String())
 		}
 	}
-	return append(out, "op not in", "unary +", "unary -", "unary ~", "unary not", "form list", "form dict", "form tuple", "form list comprehension", "form dict comprehension",
-		"form slice", "form index", "form field", "form conditional", "form lambda", "form *args", "form **kwargs", "form argument by name", "form def", "form default",
-		"form def *args", "form def **kwargs", "form keyword-only", "form if", "form for", "form break", "form continue", "form pass", "form return", "form unpacking")
+	return append(out, "op not in", "unary +", "unary -", "unary ~", "unary not", "form list", "form dict",
+		"form tuple", "form list comprehension", "form dict comprehension",
+		"form slice", "form index", "form field", "form conditional", "form lambda", "form *args", "form **kwargs",
+		"form argument by name", "form def", "form default",
+		"form def *args", "form def **kwargs", "form keyword-only", "form if", "form for", "form break",
+		"form continue", "form pass", "form return", "form unpacking")
 }
 
 func isBinary(tok syntax.Token) bool {
@@ -231,8 +240,9 @@ func note(used map[string]bool, n syntax.Node) {
 }
 
 var forms = map[string]string{
-	"*syntax.ListExpr": "list", "*syntax.DictExpr": "dict", "*syntax.TupleExpr": "tuple", "*syntax.SliceExpr": "slice", "*syntax.IndexExpr": "index",
-	"*syntax.CondExpr": "conditional", "*syntax.IfStmt": "if", "*syntax.ForStmt": "for", "*syntax.ReturnStmt": "return",
+	"*syntax.ListExpr": "list", "*syntax.DictExpr": "dict", "*syntax.TupleExpr": "tuple", "*syntax.SliceExpr": "slice",
+	"*syntax.IndexExpr": "index",
+	"*syntax.CondExpr":  "conditional", "*syntax.IfStmt": "if", "*syntax.ForStmt": "for", "*syntax.ReturnStmt": "return",
 }
 
 func noteArgs(used map[string]bool, args []syntax.Expr) {

@@ -13,8 +13,8 @@ import (
 	"github.com/startrace/startrace/test/diff"
 )
 
-// What a grammar can say need not happen: a production that stands in one program of a thousand finds nothing in a short
-// run. These tests count.
+// What a grammar can say need not happen: a production that stands in one program of a thousand finds nothing in a
+// short run. These tests count.
 
 // programsOfRun is the number of programs of a short run, of which each has what is counted at least so often.
 const (
@@ -216,7 +216,8 @@ func (w *walk) method(e *diff.Expr) {
 // ofBoth is what programs for both halves have.
 func ofBoth() []string {
 	out := []string{
-		"a helper called more than once", "a helper called with different parts of the event", "bytes", "a label", "a constant of over 64 bits",
+		"a helper called more than once", "a helper called with different parts of the event", "bytes", "a label",
+		"a constant of over 64 bits",
 		"a record with over ten fields", "table.add of nothing", "cell.add of nothing", "count.add of nothing",
 	}
 	for _, sign := range []string{"signed", "unsigned", "a constant"} {
@@ -231,7 +232,8 @@ func ofBoth() []string {
 	for _, op := range []string{"&", "|", "^"} {
 		out = append(out, fmt.Sprintf("table %s= an int that is unsigned", op))
 	}
-	for _, kind := range []string{"count", "total", "mean", "lowest", "highest", "stats", "hist", "lhist", "quantiles", "group"} {
+	for _, kind := range []string{"count", "total", "mean", "lowest", "highest", "stats", "hist", "lhist", "quantiles",
+		"group"} {
 		out = append(out, kind+".add of an int")
 	}
 	return out
@@ -267,7 +269,8 @@ func TestInputsOccur(t *testing.T) {
 				}
 			}
 		}
-		for _, what := range []string{"unreadable", "empty", "at the limit", "one below the limit or shorter", "cut", "cut in two", "not UTF-8"} {
+		for _, what := range []string{"unreadable", "empty", "at the limit", "one below the limit or shorter", "cut",
+			"cut in two", "not UTF-8"} {
 			t.Logf("seed %d, %d inputs: %d strings are %s", run.seed, run.inputs, counts[what], what)
 			if counts[what] == 0 {
 				t.Errorf("the inputs of seed %d have no string that is %s", run.seed, what)
