@@ -33,6 +33,7 @@ const nobody = 1 << 22
 func Explain(o Options, st *Stages) (exit int, err error) {
 	defer guard(o, &exit, &err)
 	s := newSession(o)
+	s.untraced = true
 	defer s.close()
 	args, err := s.prepare()
 	if err == nil {

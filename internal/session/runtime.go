@@ -65,7 +65,11 @@ func (w lineWriter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-func (r runtime) Announce(text string) { r.messagef("%s%s", text, r.ending()) }
+func (r runtime) Announce(text string) {
+	if !r.untraced {
+		r.messagef("%s%s", text, r.ending())
+	}
+}
 
 // ending says what will end the run, behind words such as "Tracing writes".
 func (s *session) ending() string {

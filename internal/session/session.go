@@ -40,6 +40,7 @@ type session struct {
 	*part            // the unit that is made now, or was last
 	parts    []*part // those that are loaded
 	prompt   *prompt // nil: a script runs
+	untraced bool    // the script is only looked at: nothing will be loaded
 
 	facts   *kernel.Facts
 	symbols *kernel.Symbols // nil until ksym is used, since programs were loaded last

@@ -27,8 +27,9 @@ func TestAnnounce(t *testing.T) {
 			t.Errorf("%q: stdout %s\nstderr %s", one.args, e.stdout, e.stderr)
 		}
 	}
-	e := startrace(t, "cpudist", "--help").ok(t)
-	if strings.Contains(e.stdout+e.stderr, "Tracing") {
-		t.Errorf("--help traces: %s%s", e.stdout, e.stderr)
+	for _, args := range [][]string{{"cpudist", "--help"}, {"explain", "cpudist"}} {
+		if e := startrace(t, args...).ok(t); strings.Contains(e.stdout+e.stderr, "Tracing") {
+			t.Errorf("%q traces: %s%s", args, e.stdout, e.stderr)
+		}
 	}
 }
