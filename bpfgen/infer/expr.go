@@ -243,6 +243,8 @@ func (b *body) choose(c cond, yes, no func() val, pos plan.Pos) val {
 
 // mixed refuses a value that is x or y. A constant that no kernel half has is the cause, where there is one.
 func mixed(x, y val, pos plan.Pos) {
+	x.mustKnowAll()
+	y.mustKnowAll()
 	mustHaveWords(pos, x)
 	mustHaveWords(pos, y)
 	refuse(pos, "this is %s or %s: a kernel half needs one kind of value, or None%s", x.describe(), y.describe(),

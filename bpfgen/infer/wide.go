@@ -26,6 +26,14 @@ func mustHaveWords(pos plan.Pos, v val) {
 	}
 }
 
+// mustKnowAll is mustKnow of v and of what it is made of.
+func (v val) mustKnowAll() {
+	v.mustKnow()
+	for _, e := range v.elems {
+		e.mustKnowAll()
+	}
+}
+
 // isWord reports whether i has a place in 64 bits.
 func isWord(i plan.Int) bool { return i.Big.IsInt64() || i.Big.IsUint64() }
 
