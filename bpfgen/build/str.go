@@ -104,9 +104,16 @@ func pairOf(t types.Type, x, y *ir.Value) val {
 	return val{t: t, elems: []val{intVal(types.I64, x), intVal(types.I64, y)}}
 }
 
-// copyStr copies the bytes of s to memory of its own.
+// copyStr copies the bytes of s to memory of its own. They may lie there already, since the last round of a loop: then
+// they take another way, for copyCounted clears a piece of stack before it copies.
 func (b *builder) copyStr(s *str, t types.Type) *str {
 	m := b.allocText(s.room)
+	if m.slot != nil && s.mem == nil && s.n != nil {
+		way := b.allocText(s.room)
+		b.copyBytes(b.addr(way, 0), s, s.room)
+		s = &str{mem: way, room: s.room, n: s.n, flags: s.flags}
+		defer b.release(way)
+	}
 	out := &str{mem: m, room: s.room, n: s.n, flags: s.flags}
 	b.copyBytes(b.addr(m, 0), s, s.room)
 	return out
