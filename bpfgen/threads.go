@@ -15,7 +15,7 @@ import (
 // others that are attached there. SpanExit forgets threads that end, and comes
 // after all others. A probe that itself looks at threads that end has one of its
 // own, SpanExit with its number, so that attaching the probe keeps the order.
-// CallExec closes the calls of user code that exec leaves.
+// CallExec closes the calls of user code that exec leaves; there are several, with numbers, where there are many spans.
 const (
 	SpanExec = "span_exec"
 	SpanExit = "span_exit"
@@ -40,7 +40,7 @@ func (g *generator) addThreadPrograms(u *tree.Unit) {
 	// A tree that is generated again has them already.
 	u.Programs = slices.DeleteFunc(u.Programs, func(p *tree.Program) bool {
 		return p.Name == SpanExec ||
-			p.Name == CallExec || IsSpanExit(p)
+			IsCallExec(p.Name) || IsSpanExit(p)
 	})
 	seeing := seeExits(u)
 	var all, calls []int
@@ -59,8 +59,12 @@ func (g *generator) addThreadPrograms(u *tree.Unit) {
 		}
 		exits[probe] = append(exits[probe], i)
 	}
-	if len(calls) > 0 {
-		g.addThreadProgram(CallExec, -1, execPoint, threadProgram{g.shared.CallExec, calls})
+	for part := range slices.Chunk(calls, callsPerProgram) {
+		name := CallExec
+		if part[0] != calls[0] {
+			name += "_" + strconv.Itoa(part[0])
+		}
+		g.addThreadProgram(name, -1, execPoint, threadProgram{g.shared.CallExec, part})
 	}
 	if len(all) == 0 {
 		return
@@ -80,6 +84,12 @@ func (g *generator) addThreadProgram(name string, probe int, point string, t thr
 	g.threads[p] = t
 	g.unit.Tree.Programs = append(g.unit.Tree.Programs, p)
 }
+
+// callsPerProgram is how many spans a CallExec is for: each is a map of the 64 that a program may use, and a search in it.
+const callsPerProgram = 16
+
+// IsCallExec reports whether name is that of a CallExec, of some spans.
+func IsCallExec(name string) bool { return strings.HasPrefix(name, CallExec) }
 
 // IsSpanExit reports whether p is a SpanExit, of all probes or of one.
 func IsSpanExit(p *tree.Program) bool { return strings.HasPrefix(p.Name, SpanExit) }

@@ -86,7 +86,7 @@ func (u *unit) callerAt(fn binary.Function) tree.Caller {
 	switch {
 	case !fn.MakesFrame:
 		return tree.CallerMissing
-	case u.facts.AddsCaller():
+	case u.facts.AddsCaller() && !fn.Protected:
 		return tree.CallerThere
 	}
 	return tree.CallerUnknown

@@ -40,7 +40,7 @@ func (p *funcPoint) userAnswer(question string) string {
 	if _, err := fmt.Sscan(question, &i); err != nil {
 		return fmt.Sprint(p.abi)
 	}
-	return fmt.Sprint(p.abi, s.Param(i))
+	return fmt.Sprint(p.abi, s.Param(i), i < p.argCount())
 }
 
 // userArg is word i, at the entry.
@@ -73,7 +73,7 @@ func (b *body) userResult(f *funcView, pos plan.Pos) (val, bool) {
 	if s != nil && s.Void {
 		return exprVal(absentInt(pos)), true
 	}
-	if s == nil || len(s.Result) == 0 || s.Result[0].Where != abi.Register && s.Result[0].Where != abi.Other {
+	if s == nil || len(s.Result) == 0 || s.Result[0].Where == abi.Nowhere {
 		return val{}, false
 	}
 	return b.userValue(b, s.Result[0], pos), true

@@ -37,6 +37,8 @@ type Function struct {
 	Ends Leaves
 	// MakesFrame: at Entry stands an instruction of amd64 by which functions begin that make a frame.
 	MakesFrame bool
+	// Protected: it is endbr64, which kernels that are not protected so themselves take for no beginning.
+	Protected bool
 	// NoReturn says why the returns cannot be probed, "" if they can.
 	NoReturn string
 	// ABI says where Go passes arguments; nil: as C does. Goroutine: its
@@ -214,7 +216,8 @@ func describe(e *elffile.File, f *File, fn elffile.Function) (Function, error) {
 	if err := steppable(e, fn); err != nil {
 		return out, fmt.Errorf("%s of %s cannot be probed: %w", fn.Name, e.Path, err)
 	}
-	out.NoReturn, out.MakesFrame = noReturnProbe(e, fn), makesFrame(e, fn.Addr)
+	out.NoReturn = noReturnProbe(e, fn)
+	out.MakesFrame, out.Protected = makesFrame(e, fn.Addr)
 	switch {
 	case f.Go != "":
 		return goFunction(e, fn, out)
@@ -225,13 +228,18 @@ func describe(e *elffile.File, f *File, fn elffile.Function) (Function, error) {
 }
 
 // makesFrame reports whether an instruction at an address is push %rbp or endbr64 (is_uprobe_at_func_entry,
-// arch/x86/events/core.c).
-func makesFrame(e *elffile.File, addr uint64) bool {
+// arch/x86/events/core.c), and whether it is the latter: is_endbr is false without CONFIG_X86_KERNEL_IBT
+// (arch/x86/include/asm/ibt.h).
+func makesFrame(e *elffile.File, addr uint64) (makes, protected bool) {
 	if runtime.GOARCH != "amd64" {
-		return false
+		return false, false
 	}
 	code, err := e.Code(addr, 4)
-	return err == nil && (code[0] == 0x55 || len(code) >= 4 && [4]byte(code) == [4]byte{0xf3, 0x0f, 0x1e, 0xfa})
+	if err != nil {
+		return false, false
+	}
+	protected = len(code) >= 4 && [4]byte(code) == [4]byte{0xf3, 0x0f, 0x1e, 0xfa}
+	return code[0] == 0x55 || protected, protected
 }
 
 func steppable(e *elffile.File, fn elffile.Function) error {
@@ -258,7 +266,7 @@ func goFunction(e *elffile.File, fn elffile.Function, out Function) (Function, e
 			return out, fmt.Errorf("%s of %s: %w", fn.Name, e.Path, err)
 		}
 		out.Entry += uint64(behind)
-		out.MakesFrame = makesFrame(e, fn.Addr+uint64(behind))
+		out.MakesFrame, out.Protected = makesFrame(e, fn.Addr+uint64(behind))
 	case elffile.LanguageGoOnStack:
 		out.ABI = gofunc.StackABI(runtime.GOARCH)
 	}

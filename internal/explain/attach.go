@@ -109,16 +109,16 @@ func (in *Input) attachment(p *tree.Program) (string, int) {
 
 // own says what the programs that startrace adds are for.
 func own(name string) string {
-	switch name {
-	case bpfgen.SpanExit:
+	switch {
+	case name == bpfgen.SpanExit:
 		return "; forgets the open calls of threads that end"
-	case bpfgen.CallExec:
+	case bpfgen.IsCallExec(name):
 		return "; closes the calls that a thread is in when it executes another program"
-	case "span_exec":
+	case name == bpfgen.SpanExec:
 		return "; keeps the open call of a thread whose number exec changes"
-	case "follow_fork":
+	case name == "follow_fork":
 		return "; adds the children of followed processes"
-	case "follow_exit":
+	case name == "follow_exit":
 		return "; forgets followed processes that end"
 	}
 	return ""

@@ -8,7 +8,7 @@ import (
 
 // cutForms are all ways in which a script shows a string; each has a word of its own in what it writes.
 const cutForms = `
-t, n, held, kept = table(), count(by = ("keyed",)), cell("none yet"), []
+t, n, held, kept = table(), count(by = ("kind", "keyed")), cell("none yet"), []
 row = columns(column = "%-20s", listed = "%s")
 
 def h(e):

@@ -102,7 +102,7 @@ def user(e):
     n[errno(e.value)].add()
 
 probe("syscall:getppid", user, kernel = kern)
-at_exit(lambda: print(len(n), n["1"].value, n["4"].value))
+at_exit(lambda: print(len(n), n[1].value, n[4].value))
 `,
 			work: []string{"getppid", "100"}, stdout: []string{"10 2 98"},
 			stderr: []string{`startrace: 90 updates of n lost.*`},

@@ -61,7 +61,7 @@ func TestStaticProbeErrors(t *testing.T) {
 	for _, tt := range []struct{ point, pattern string }{
 		{static + ":work:inlinde", `inlinde.*did you mean .*inlined`},
 		{calls + ":work:inlined", `calls has no static probes`},
-		{static + ":work:inlined", `has no argument 1`},
+		{static + ":work:inlined", `no point of .* has an argument 1`},
 	} {
 		e := startrace(t, "-e", fmt.Sprintf(`probe("usdt:%s", lambda e: print(e.args[1]))`, tt.point), "-c", "true")
 		if e.status != 1 || !regexp.MustCompile(tt.pattern).MatchString(e.stderr) {

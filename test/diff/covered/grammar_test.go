@@ -27,7 +27,7 @@ var absentHere = map[string]string{
 	"builtin usage": declares, "builtin expression": declares, "builtin spelling": declares,
 	"builtin every": later, "builtin after": later, "builtin at_exit": later, "builtin exit": later,
 	"builtin now":   "has another value each time",
-	"builtin print": outside, "builtin printf": outside, "builtin show": outside, "builtin columns": outside,
+	"builtin announce": outside, "builtin print": outside, "builtin printf": outside, "builtin show": outside, "builtin columns": outside,
 	"builtin write_file":  outside,
 	"builtin append_file": outside, "builtin run": outside, "builtin send_signal": outside,
 	"builtin fail": "ends with an error at once: what follows would show nothing",
