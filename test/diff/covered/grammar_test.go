@@ -26,7 +26,7 @@ var absentHere = map[string]string{
 	"builtin flag":  declares,
 	"builtin usage": declares, "builtin expression": declares, "builtin spelling": declares,
 	"builtin every": later, "builtin after": later, "builtin at_exit": later, "builtin exit": later,
-	"builtin now":   "has another value each time",
+	"builtin now":      "has another value each time",
 	"builtin announce": outside, "builtin print": outside, "builtin printf": outside, "builtin show": outside, "builtin columns": outside,
 	"builtin write_file":  outside,
 	"builtin append_file": outside, "builtin run": outside, "builtin send_signal": outside,
