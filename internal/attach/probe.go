@@ -1,10 +1,12 @@
 package attach
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -158,7 +160,9 @@ type Refused struct {
 }
 
 // Refused gives what was left out when probes were attached first.
-func (l *Loaded) Refused() []Refused { return l.refused }
+func (l *Loaded) Refused() []Refused {
+	return slices.SortedStableFunc(slices.Values(l.refused), func(a, b Refused) int { return cmp.Compare(a.Probe, b.Probe) })
+}
 
 // refuse notes what was left out; when a program is attached again that is the
 // same.

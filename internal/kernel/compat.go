@@ -245,7 +245,11 @@ func withoutX32(nr int) int {
 func NameNumber(nr int) int {
 	t := syscallsOf(runtime.GOARCH)
 	if i, ok := t.byNr[withoutX32(nr)]; ok {
-		return t.at(t.byName[t.at(i).Name]).Nr
+		one := t.at(i)
+		if first := t.at(t.byName[one.Name]); first.Name == one.Name { // not one that is called so besides its own name
+			return first.Nr
+		}
+		return one.Nr
 	}
 	return nr
 }

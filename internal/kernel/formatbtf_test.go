@@ -78,7 +78,7 @@ func disagreement(b *BTF, id TypeID, f TracepointField) string {
 	case f.IsPtr:
 		return sameSize(f.Size, 8)
 	case typ.Kind == KindInt || typ.Kind == KindEnum:
-		if f.Signed != typ.Signed && !typ.Bool && typ.Kind == KindInt {
+		if f.Signed != typ.Signed && !typ.Bool && typ.Kind == KindInt && hasSign(typ) {
 			return fmt.Sprintf("signed: %v, in BTF %v", f.Signed, typ.Signed)
 		}
 		if typ.Bool != (f.CType == "bool") && f.CType != "_Bool" {
@@ -87,6 +87,9 @@ func disagreement(b *BTF, id TypeID, f TracepointField) string {
 	}
 	return sameSize(f.Size, typ.Size)
 }
+
+// hasSign reports whether BTF tells the sign of an int: of characters, and s8 is one, older ones do not.
+func hasSign(t Type) bool { return t.Size > 1 }
 
 func sameSize(format, btf int) string {
 	if format != btf {
@@ -107,7 +110,7 @@ func arraysDisagree(b *BTF, f TracepointField, typ Type) string {
 		return fmt.Sprintf("%d elements, in BTF %d", f.ArrayLen, typ.Len)
 	case f.IsString != (elem.Kind == KindInt && elem.Size == 1 && b.TypeName(typ.Elem) == "char"):
 		return fmt.Sprintf("a string: %v, in BTF of %s", f.IsString, b.TypeName(typ.Elem))
-	case f.ArrayLen != 0 && elem.Kind == KindInt && !f.IsString && f.Signed != elem.Signed:
+	case f.ArrayLen != 0 && elem.Kind == KindInt && !f.IsString && hasSign(elem) && f.Signed != elem.Signed:
 		return fmt.Sprintf("signed: %v, in BTF %v", f.Signed, elem.Signed)
 	}
 	return sameSize(f.Size, typ.Len*elem.Size)
