@@ -75,7 +75,7 @@ test-vm-arm64:
 
 # The short form, for every change. Retpolines cost the emulator a third of its time; the long form has them.
 test-vm-short:
-	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append mitigations=off -timeout 20m -suite -short -again $(VMFLAGS)
+	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append mitigations=off -timeout 22m -suite -short -again $(VMFLAGS)
 
 test-all: test arm64 test-vm test-vm-arm64 fuzz diff mutate bench
 

@@ -16,7 +16,7 @@ import (
 // machine's kernel has a part of those that passed here, with nothing skipped: the guests take the rest.
 
 // sharedPackages are those whose tests the kernels share.
-var sharedPackages = []string{drivesCommand, "cmd/startrace", "test/both", "test/mutate"}
+var sharedPackages = []string{drivesCommand, "cmd/startrace", "test/both", "test/code", "test/mutate"}
 
 // shareTests notes the tests of the shared packages among the jobs; their binaries are in dir and run here.
 func (l *load) shareTests(dir string) error {
@@ -52,20 +52,23 @@ func (l load) share(kernel, kernels int) load {
 	return l
 }
 
-// part is what one of some kernels takes of the tests: of two kernels the first, the second, the second, the first and
-// so on, so that tests of one file, which tend to take as long as each other, are spread. Of the tests that passed
-// here, each third is left to that.
+// part is what one of some kernels takes of the tests: of two kernels the first, the second, the second, the first and so
+// on, so that tests of one file, which tend to take as long as each other, are spread. Of the tests that passed here,
+// two of three are left to that.
 func part(tests []string, kernel, kernels int, passed func(string) bool) (mine []string) {
 	here, elsewhere := 0, 0
 	for _, name := range tests {
-		n, takers := &elsewhere, kernels
 		if passed(name) {
-			n, takers = &here, kernels+1
+			if here%(3*kernels) == kernel {
+				mine = append(mine, name)
+			}
+			here++
+			continue
 		}
-		turn := *n % (2 * takers)
-		if *n++; turn == kernel || turn == 2*takers-1-kernel {
+		if turn := elsewhere % (2 * kernels); turn == kernel || turn == 2*kernels-1-kernel {
 			mine = append(mine, name)
 		}
+		elsewhere++
 	}
 	return mine
 }
