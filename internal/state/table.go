@@ -111,8 +111,8 @@ func (t *table) Pop(key, val []byte) (bool, error) {
 	return ok, err
 }
 
-// addTries bounds how often AddInt begins anew because a program has deleted the
-// entry that it made.
+// addTries bounds how often AddInt begins anew because a program has deleted the entry that it made, or (EEXIST) the
+// one that another had made meanwhile.
 const addTries = 1000
 
 func (t *table) AddInt(key []byte, off int, delta int64) error {
@@ -121,7 +121,7 @@ func (t *table) AddInt(key []byte, off int, delta int64) error {
 	}
 	var err error
 	for range addTries {
-		if _, err = t.run(opAdd, key, off, delta); !errors.Is(err, unix.EAGAIN) {
+		if _, err = t.run(opAdd, key, off, delta); !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EEXIST) {
 			break
 		}
 	}
