@@ -45,7 +45,7 @@ var layers = []layer{
 	{"docs", nil, nil},
 
 	{"bpfgen", []string{"bpfgen", "internal/abi", "internal/binary", "internal/format", "internal/gofunc",
-		"internal/plan", "internal/kernel", "internal/signature", "internal/usdt", "internal/wire"},
+		"internal/plan", "internal/kernel", "internal/signature", "internal/until", "internal/usdt", "internal/wire"},
 		[]string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
 
 	{"internal/explain", []string{"bpfgen", "internal/plan", "internal/wire"}, []string{ebpf, ebpf + "/asm", starlark + "syntax", starlark + "resolve"}},
@@ -69,6 +69,7 @@ var layers = []layer{
 	{"internal/usdt", []string{"internal/elffile", "internal/kernel"}, nil},
 	{"internal/symbols", []string{"internal/elffile", "internal/mapping"}, nil},
 	{"internal/sideband", []string{"internal/kernel", "internal/mapping"}, []string{unix}},
+	{"internal/until", nil, nil},
 	{"internal/bpf", nil, []string{ebpf, ebpf + "/asm", ebpf + "/btf", unix}},
 	{"internal/procs", []string{"internal/bpf"}, []string{ebpf, ebpf + "/asm", unix}},
 	{"internal/attach", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/plan", "internal/wire"}, []string{ebpf, ebpf + "/asm", unix}},

@@ -15,6 +15,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/regalloc"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/until"
 )
 
 // Options are the facts and wishes that Generate depends on.
@@ -40,7 +41,7 @@ type Options struct {
 	DumpPass string
 	// Stop is asked again and again; once it gives an error, nobody wants the unit
 	// any more, and Generate gives that. nil: nobody asks.
-	Stop func() error
+	Stop until.Stop
 }
 
 // For gives the options for a kernel, so that nothing is emitted that it does
@@ -65,7 +66,7 @@ type Dump struct {
 // Generate compiles a tree. It sets the layouts of containers that are not
 // set and appends programs to u.Programs where spans want them (SpanExit).
 func Generate(u *tree.Unit, o Options) (_ *Unit, err error) {
-	defer whenStopped(&err)
+	defer until.End(&err)
 	if o.Arch == "" {
 		o.Arch = runtime.GOARCH
 	}
@@ -94,7 +95,7 @@ func Generate(u *tree.Unit, o Options) (_ *Unit, err error) {
 		}
 	}
 	for i := 0; i < len(u.Programs); i++ { // splitting appends programs
-		g.poll()
+		g.o.Stop.Poll()
 		if err := g.program(u.Programs[i]); err != nil {
 			return nil, fmt.Errorf("generate: %w", err)
 		}
@@ -225,7 +226,7 @@ func (g *generator) lower(p *tree.Program, f *ir.Func, d *Dump) error {
 	watch := newPassWatch(g.o.DumpPass, f, d)
 	watch.after(PassBuild)
 	after := func(pass string) {
-		g.poll()
+		g.o.Stop.Poll()
 		watch.after(pass)
 	}
 	o := lower.Options{}

@@ -3,6 +3,7 @@ package build
 import (
 	"encoding/binary"
 	"slices"
+	"sync"
 
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/layout"
@@ -182,12 +183,17 @@ func (b *builder) nameNumber(nr *ir.Value) *ir.Value {
 	return b.enter(j).x
 }
 
-// nameInTable looks up a number below maxSyscall.
-func (b *builder) nameInTable(nr *ir.Value) *ir.Value {
+// nameTable is the number of its name for each number of a call.
+var nameTable = sync.OnceValue(func() string {
 	var data [2 * maxSyscall]byte
 	for n := range maxSyscall {
 		binary.LittleEndian.PutUint16(data[2*n:], uint16(kernel.NameNumber(n)))
 	}
+	return string(data[:])
+})
+
+// nameInTable looks up a number below maxSyscall.
+func (b *builder) nameInTable(nr *ir.Value) *ir.Value {
 	at := b.imm(ir.OpShl, b.imm(ir.OpAnd, nr, maxSyscall-1), 1)
-	return b.load(2, b.op(ir.OpAdd, b.constAddr(string(data[:])), at), 0)
+	return b.load(2, b.op(ir.OpAdd, b.constAddr(nameTable()), at), 0)
 }

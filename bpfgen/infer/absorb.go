@@ -3,7 +3,6 @@ package infer
 import (
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
-	"github.com/startrace/startrace/internal/plan"
 )
 
 // What ends a handler of the kernel must not end an event on its way to user space: whether the value is reached there
@@ -79,7 +78,7 @@ func (a *absorber) endless(e *tree.Expr, args []*tree.Expr) *tree.Expr {
 	test := func(op tree.Op, args ...*tree.Expr) {
 		a.ends = append(a.ends, &tree.Expr{Op: op, Type: types.Boolean, Args: args, Pos: e.Pos})
 	}
-	number := func(n int64) *tree.Expr { return constExpr(plan.MakeInt(n), e.Pos) }
+	number := func(n int64) *tree.Expr { return intExpr(n, e.Pos) }
 	switch e.Op {
 	case tree.OpPresent:
 		if t := args[0].Type; t.MayNone || t.Kind == types.None {
@@ -96,7 +95,7 @@ func (a *absorber) endless(e *tree.Expr, args []*tree.Expr) *tree.Expr {
 		test(tree.OpGt, args[1], number(511))
 	case tree.OpShr: // user space shifts by any count to the right, and nothing but the sign is left
 		test(tree.OpLt, args[1], number(0))
-		over := &tree.Expr{Op: tree.OpGt, Type: types.Boolean, Args: []*tree.Expr{args[1], number(511)}, Pos: e.Pos}
+		over := operation(tree.OpGt, types.Boolean, args[1], number(511), e.Pos)
 		out := *e
 		out.Args = []*tree.Expr{args[0], conditional(over, as(number(511), args[1].Type, e.Pos), args[1], e.Pos)}
 		return &out

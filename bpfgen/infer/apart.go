@@ -47,7 +47,7 @@ func (w *spanWalk) numbered(pos plan.Pos) map[int]*tree.Expr {
 	if !w.apart {
 		return map[int]*tree.Expr{}
 	}
-	return map[int]*tree.Expr{0: convert(constExpr(plan.MakeInt(int64(len(w.starts))), pos), types.U32)}
+	return map[int]*tree.Expr{0: convert(intExpr(int64(len(w.starts)), pos), types.U32)}
 }
 
 // endApart walks an end point with a branch for each start point.
@@ -62,7 +62,7 @@ func (w *spanWalk) endApart(b *body, t *target) {
 			b.span = &spanState{span: w.span, start: s.body, end: b, vals: s.vals}
 			w.pr.consume(b, w.endOf(b, ev, s), w.t)
 		})
-		this := &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{which, constExpr(plan.MakeInt(int64(k)), w.t.pos)}, Pos: w.t.pos}
+		this := operation(tree.OpEq, types.Boolean, which, intExpr(int64(k), w.t.pos), w.t.pos)
 		b.emit(&tree.Stmt{Op: tree.SIf, Exprs: []*tree.Expr{this}, Then: branch, Pos: w.t.pos})
 	}
 }

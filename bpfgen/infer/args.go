@@ -123,14 +123,12 @@ func (b *body) dataLoc(f kernel.TracepointField, at place, pos plan.Pos) val {
 		refuse(pos, "%s is a dynamic array of %s, which cannot be read yet", f.Name, f.CType)
 	}
 	loc := load(at, types.U32, pos)
-	bin := func(op tree.Op, x, y *tree.Expr, t types.Type) *tree.Expr {
-		return &tree.Expr{Op: op, Type: t, Args: []*tree.Expr{x, y}, Pos: pos}
-	}
-	off := bin(tree.OpAnd, loc, constExpr(plan.MakeInt(0xffff), pos), types.IntOf(16, false))
+	bin := func(op tree.Op, x, y *tree.Expr, t types.Type) *tree.Expr { return operation(op, t, x, y, pos) }
+	off := bin(tree.OpAnd, loc, intExpr(0xffff, pos), types.IntOf(16, false))
 	if f.RelLoc {
-		off = bin(tree.OpAdd, off, constExpr(plan.MakeInt(int64(f.Off+4)), pos), types.I64)
+		off = bin(tree.OpAdd, off, intExpr(int64(f.Off+4), pos), types.I64)
 	}
-	n := bin(tree.OpShr, loc, constExpr(plan.MakeInt(16), pos), types.IntOf(16, false))
+	n := bin(tree.OpShr, loc, intExpr(16, pos), types.IntOf(16, false))
 	addr := bin(tree.OpAdd, at.addr, off, types.U64)
 	e := &tree.Expr{Op: tree.OpStr, Type: types.StrOf(b.u.strMax + 1).OrFault(), Str: tree.Kernel, Args: []*tree.Expr{addr, n}, Pos: pos}
 	return exprVal(e)

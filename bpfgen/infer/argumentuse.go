@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"slices"
+
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
@@ -20,15 +22,15 @@ func (b *body) takenArg(v val, spec kernel.SyscallArg, arg func(i int) *tree.Exp
 // computing with it is not refused, but ends the handler where it is None.
 func usedArg(v val, use *kernel.ArgumentUse, selector *tree.Expr) val {
 	pos := v.expr.Pos
-	number := func(n uint64) *tree.Expr { return constExpr(plan.MakeInt(int64(n)), pos) }
+	number := func(n uint64) *tree.Expr { return intExpr(int64(n), pos) }
 	if use.Mask != 0 {
-		selector = &tree.Expr{Op: tree.OpAnd, Type: types.U64, Args: []*tree.Expr{selector, number(use.Mask)}, Pos: pos}
+		selector = operation(tree.OpAnd, types.U64, selector, number(use.Mask), pos)
 	}
 	compare := func(op tree.Op, n uint64) *tree.Expr {
 		return &tree.Expr{Op: op, Type: types.Boolean, Args: []*tree.Expr{selector, number(n)}, Pos: pos}
 	}
 	var listed *tree.Expr
-	for _, r := range append(use.Only, use.Except...) {
+	for _, r := range slices.Concat(use.Only, use.Except) {
 		in := compare(tree.OpEq, r.From)
 		if r.From != r.To {
 			in = logic(tree.OpLAnd, compare(tree.OpGe, r.From), compare(tree.OpLe, r.To), pos)
@@ -63,10 +65,9 @@ func (b *body) created(v val, spec kernel.SyscallArg, arg func(i int) *tree.Expr
 		return v
 	}
 	pos := v.expr.Pos
-	bits := &tree.Expr{Op: tree.OpAnd, Type: types.U64, Args: []*tree.Expr{arg(spec.Creating - 1),
-		constExpr(plan.MakeInt(willCreate), pos)}, Pos: pos}
-	zero := constExpr(plan.MakeInt(0), pos)
-	will := &tree.Expr{Op: tree.OpNe, Type: types.Boolean, Args: []*tree.Expr{bits, zero}, Pos: pos}
+	bits := operation(tree.OpAnd, types.U64, arg(spec.Creating-1), intExpr(willCreate, pos), pos)
+	zero := intExpr(0, pos)
+	will := operation(tree.OpNe, types.Boolean, bits, zero, pos)
 	return exprVal(&tree.Expr{Op: tree.OpCond, Type: v.expr.Type,
 		Args: []*tree.Expr{will, v.expr, convert(zero, v.expr.Type)}, Pos: pos})
 }

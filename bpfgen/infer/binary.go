@@ -328,7 +328,7 @@ func (b *body) equal(x, y val, pos plan.Pos) cond {
 	}
 	out, ok := comparePointers(tree.OpEq, l.Type, r.Type, assume(l), assume(r), pos)
 	if !ok {
-		out = &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{assume(l), assume(r)}, Pos: pos}
+		out = operation(tree.OpEq, types.Boolean, assume(l), assume(r), pos)
 	}
 	return cond{expr: tagsEqual(l, r, out, pos)}
 }
@@ -583,5 +583,5 @@ func (b *body) substring(x, y val, pos plan.Pos) cond {
 	if len(needle) > tree.MaxPattern {
 		refuse(pos, "a text of %d bytes is looked for; in takes %d in a kernel half: startswith, endswith and == take more", len(needle), tree.MaxPattern)
 	}
-	return cond{expr: &tree.Expr{Op: tree.OpContains, Type: types.Boolean, Args: []*tree.Expr{h, constExpr(plan.String(needle), pos)}, Pos: pos}}
+	return cond{expr: operation(tree.OpContains, types.Boolean, h, constExpr(plan.String(needle), pos), pos)}
 }

@@ -54,12 +54,8 @@ func (b *body) isCompat(pos plan.Pos) *tree.Expr {
 		return nil
 	}
 	word := assume(load(place{b.task(pos), mark.Offset, tree.Kernel, b}, types.U32, pos))
-	bit := binaryExpr(tree.OpAnd, types.U32, word, constExpr(plan.MakeInt(mark.Mask), pos))
-	return binaryExpr(tree.OpNe, types.Boolean, bit, constExpr(plan.MakeInt(0), pos))
-}
-
-func binaryExpr(op tree.Op, t types.Type, x, y *tree.Expr) *tree.Expr {
-	return &tree.Expr{Op: op, Type: t, Args: []*tree.Expr{x, y}, Pos: x.Pos}
+	bit := operation(tree.OpAnd, types.U32, word, intExpr(mark.Mask, pos), pos)
+	return operation(tree.OpNe, types.Boolean, bit, intExpr(0, pos), pos)
 }
 
 // rawNumber is the number of a system call as the tracepoints of all calls have it, as startrace's own: that of a call
@@ -69,19 +65,15 @@ func (b *body) rawNumber(nr *tree.Expr, pos plan.Pos) *tree.Expr {
 	if is == nil {
 		return nr
 	}
-	is = logic(tree.OpLAnd, binaryExpr(tree.OpGe, types.Boolean, nr, constExpr(plan.MakeInt(0), pos)), is, pos)
-	own := binaryExpr(tree.OpAdd, types.I64, nr, constExpr(plan.MakeInt(kernel.CompatBase), pos))
+	is = logic(tree.OpLAnd, operation(tree.OpGe, types.Boolean, nr, intExpr(0, pos), pos), is, pos)
+	own := operation(tree.OpAdd, types.I64, nr, intExpr(kernel.CompatBase, pos), pos)
 	if runtime.GOARCH == "arm64" {
 		base := int64(kernel.CompatExtras)
-		extra := binaryExpr(tree.OpGe, types.Boolean, nr, constExpr(plan.MakeInt(base), pos))
-		shift := constExpr(plan.MakeInt(kernel.CompatBase+kernel.TableSize-kernel.Extras-base), pos)
-		own = condExpr(extra, binaryExpr(tree.OpAdd, types.I64, nr, shift), own)
+		extra := operation(tree.OpGe, types.Boolean, nr, intExpr(base, pos), pos)
+		shift := intExpr(kernel.CompatBase+kernel.TableSize-kernel.Extras-base, pos)
+		own = conditional(extra, operation(tree.OpAdd, types.I64, nr, shift, pos), own, pos)
 	}
-	return condExpr(is, own, convert(nr, types.I64))
-}
-
-func condExpr(c, x, y *tree.Expr) *tree.Expr {
-	return &tree.Expr{Op: tree.OpCond, Type: x.Type, Args: []*tree.Expr{c, x, y}, Pos: c.Pos}
+	return conditional(is, own, convert(nr, types.I64), pos)
 }
 
 // nameNumber is the number that stands for the name of the system call with the number e.
@@ -100,8 +92,8 @@ func (a *syscallArgs) result(ret *tree.Expr, pos plan.Pos) *tree.Expr {
 		return ret
 	}
 	low := convert(ret, types.U32)
-	failed := binaryExpr(tree.OpGe, types.Boolean, low, constExpr(plan.MakeInt(1<<32-4095), pos))
-	return condExpr(failed, convert(convert(ret, types.S32), types.I64), convert(low, types.I64))
+	failed := operation(tree.OpGe, types.Boolean, low, intExpr(1<<32-4095, pos), pos)
+	return conditional(failed, convert(convert(ret, types.S32), types.I64), convert(low, types.I64), pos)
 }
 
 // askInterface is the question of which interface a call is.
@@ -123,7 +115,7 @@ func (a *syscallArgs) word(i int, pos plan.Pos) *tree.Expr {
 	case a.sc.Entry == kernel.EntryNative:
 		return argRegister(a.sc, i, pos)
 	case at.Register < 0:
-		return convert(constExpr(plan.MakeInt(0), pos), types.U64)
+		return convert(intExpr(0, pos), types.U64)
 	case !at.Wide && !at.Half:
 		return argRegister(a.sc, at.Register, pos)
 	}
@@ -131,11 +123,11 @@ func (a *syscallArgs) word(i int, pos plan.Pos) *tree.Expr {
 		types.U64)
 	switch {
 	case at.Shift > 0:
-		return binaryExpr(tree.OpShl, types.U64, low, constExpr(plan.MakeInt(int64(at.Shift)), pos))
+		return operation(tree.OpShl, types.U64, low, intExpr(int64(at.Shift), pos), pos)
 	case at.Wide:
-		high := binaryExpr(tree.OpShl, types.U64, convert(argRegister(a.sc, at.Register+1, pos), types.U64),
-			constExpr(plan.MakeInt(32), pos))
-		return binaryExpr(tree.OpOr, types.U64, low, high)
+		high := operation(tree.OpShl, types.U64, convert(argRegister(a.sc, at.Register+1, pos), types.U64),
+			intExpr(32, pos), pos)
+		return operation(tree.OpOr, types.U64, low, high, pos)
 	}
 	return low
 }
@@ -148,6 +140,6 @@ func (b *body) narrowField(p *tree.Expr, name string, pos plan.Pos) val {
 			return b.structField(&structObj{place{p, 0, tree.User, b}, p.Type.BTF}, name, pos)
 		}
 	}
-	nowhere := convert(constExpr(plan.MakeInt(0), pos), types.U64)
+	nowhere := convert(intExpr(0, pos), types.U64)
 	return exprVal(load(place{nowhere, 0, tree.User, b}, types.I64, pos))
 }

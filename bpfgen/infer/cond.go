@@ -268,13 +268,13 @@ func (b *body) presentTruth(e *tree.Expr, pos plan.Pos) *tree.Expr {
 	case types.Bool:
 		return e
 	case types.Stack: // the ids of stacks are odd: wire.NoStack
-		odd := &tree.Expr{Op: tree.OpAnd, Type: types.U64, Args: []*tree.Expr{e, constExpr(plan.MakeInt(1), pos)}, Pos: pos}
-		return &tree.Expr{Op: tree.OpNe, Type: types.Boolean, Args: []*tree.Expr{odd, constExpr(plan.MakeInt(0), pos)}, Pos: pos}
+		odd := operation(tree.OpAnd, types.U64, e, intExpr(1, pos), pos)
+		return operation(tree.OpNe, types.Boolean, odd, intExpr(0, pos), pos)
 	case types.Int, types.Ptr:
-		return &tree.Expr{Op: tree.OpNe, Type: types.Boolean, Args: []*tree.Expr{e, constExpr(plan.MakeInt(0), pos)}, Pos: pos}
+		return operation(tree.OpNe, types.Boolean, e, intExpr(0, pos), pos)
 	case types.Str, types.Bytes:
 		n := &tree.Expr{Op: tree.OpStrLen, Type: types.IntOf(32, false), Args: []*tree.Expr{e}, Pos: pos}
-		return &tree.Expr{Op: tree.OpNe, Type: types.Boolean, Args: []*tree.Expr{n, constExpr(plan.MakeInt(0), pos)}, Pos: pos}
+		return operation(tree.OpNe, types.Boolean, n, intExpr(0, pos), pos)
 	}
 	return constExpr(plan.Bool(e.Type.Kind == types.Record || len(e.Type.Elems) > 0), pos)
 }

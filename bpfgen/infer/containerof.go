@@ -35,10 +35,8 @@ func (b *body) callContainerOf(args []arg, pos plan.Pos) val {
 
 // aroundMember is the struct whose member lies at addr. Of what is null or could not be read it is FAULT.
 func aroundMember(addr *tree.Expr, off int, id kernel.TypeID, pos plan.Pos) *tree.Expr {
-	whole := &tree.Expr{Op: tree.OpAdd, Type: types.U64, Args: []*tree.Expr{assume(addr),
-		constExpr(plan.MakeInt(-int64(off)), pos)}, Pos: pos}
-	null := &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{assume(addr),
-		constExpr(plan.MakeInt(0), pos)}, Pos: pos}
+	whole := operation(tree.OpAdd, types.U64, assume(addr), intExpr(-int64(off), pos), pos)
+	null := operation(tree.OpEq, types.Boolean, assume(addr), intExpr(0, pos), pos)
 	if addr.Type.MayFault {
 		fault := &tree.Expr{Op: tree.OpIsFault, Type: types.Boolean, Args: []*tree.Expr{addr}, Pos: pos}
 		null = logic(tree.OpLOr, fault, null, pos)

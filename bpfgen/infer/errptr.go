@@ -16,7 +16,7 @@ import (
 // isError is the test whether a pointer, as an int, is an error.
 func isError(p *tree.Expr, pos plan.Pos) *tree.Expr {
 	least := &tree.Expr{Op: tree.OpConst, Type: types.U64, Int: -wire.MaxErrno, Pos: pos}
-	return &tree.Expr{Op: tree.OpGe, Type: types.Boolean, Args: []*tree.Expr{as(p, types.U64, pos), least}, Pos: pos}
+	return operation(tree.OpGe, types.Boolean, as(p, types.U64, pos), least, pos)
 }
 
 // pointerCompare applies a comparison to two ints of which one is a pointer: compare
@@ -63,8 +63,7 @@ func (u *user) errnoOfPointer(name plan.Builtin, x *syntax.CallExpr, vals []uval
 // is an address. It is an error's number, or None.
 func wordError(n *tree.Expr, pos plan.Pos) *tree.Expr {
 	return orFault(n, pos, func(n *tree.Expr) *tree.Expr {
-		small := &tree.Expr{Op: tree.OpGe, Type: types.Boolean,
-			Args: []*tree.Expr{as(n, types.I64, pos), constExpr(plan.MakeInt(0), pos)}, Pos: pos}
+		small := operation(tree.OpGe, types.Boolean, as(n, types.I64, pos), intExpr(0, pos), pos)
 		return orNone(logic(tree.OpLOr, small, isError(n, pos), pos), as(n, types.I64, pos), pos)
 	})
 }

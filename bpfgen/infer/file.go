@@ -83,9 +83,9 @@ func (b *body) file(fd val, pos plan.Pos) *tree.Expr {
 	op := func(op tree.Op, t types.Type, args ...*tree.Expr) *tree.Expr {
 		return &tree.Expr{Op: op, Type: t, Args: args, Pos: pos}
 	}
-	zero := constExpr(plan.MakeInt(0), pos)
+	zero := intExpr(0, pos)
 	inside := logic(tree.OpLAnd, op(tree.OpGe, types.Boolean, n, zero), op(tree.OpLt, types.Boolean, n, assume(most)), pos)
-	at := op(tree.OpAdd, types.U64, asAddress(array, pos), op(tree.OpShl, types.U64, n, constExpr(plan.MakeInt(3), pos)))
+	at := op(tree.OpAdd, types.U64, asAddress(array, pos), op(tree.OpShl, types.U64, n, intExpr(3, pos)))
 	t := types.Type{Kind: types.Ptr, BTF: id, Trusted: true}
 	entry := load(place{at, 0, tree.Kernel, b}, t, pos)
 	none := convert(constExpr(plan.None{}, pos), entry.Type.OrNone())

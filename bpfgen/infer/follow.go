@@ -30,7 +30,7 @@ func (u *unit) followChildren() {
 	child := fork.num(fork.attr(exprVal(fork.taskArg(1, pos)), "tgid", pos), pos)
 	fork.require(cond{expr: u.follow.has(convert(parent, types.U32), pos)}, pos)
 	fork.emit(&tree.Stmt{Op: tree.STableSet, Int: int64(u.follow.id), Pos: pos,
-		Exprs: []*tree.Expr{convert(child, types.U32), convert(constExpr(plan.MakeInt(1), pos), types.U64)}})
+		Exprs: []*tree.Expr{convert(child, types.U32), convert(intExpr(1, pos), types.U64)}})
 
 	// sched_process_free(p) comes when a dead task has been waited for, so what it does on its way after
 	// sched_process_exit is seen too: it closes its files and sockets, and signals its parent (kernel/exit.c). The leader
@@ -39,7 +39,7 @@ func (u *unit) followChildren() {
 	free := u.followProgram("follow_exit", "sched_process_free")
 	tid := free.num(free.attr(exprVal(free.taskArg(0, pos)), "pid", pos), pos)
 	gone := free.num(free.attr(exprVal(free.taskArg(0, pos)), "tgid", pos), pos)
-	free.require(cond{expr: &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{tid, gone}, Pos: pos}}, pos)
+	free.require(cond{expr: operation(tree.OpEq, types.Boolean, tid, gone, pos)}, pos)
 	free.emit(&tree.Stmt{Op: tree.STableRemove, Int: int64(u.follow.id), Exprs: []*tree.Expr{convert(gone, types.U32)}, Pos: pos})
 }
 

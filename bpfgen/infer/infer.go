@@ -36,6 +36,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/until"
 )
 
 // A Result is what inference makes of a plan.
@@ -114,9 +115,15 @@ func UnitAfter(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Ty
 	return UnitUntil(p, facts, binaries, earlier, nil)
 }
 
+// UnitUntil is UnitAfter for somebody who may want no result any more: once stop
+// gives an error, that comes back soon.
+func UnitUntil(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Types, stop until.Stop) (*Result, error) {
+	return inferUnit(p, facts, binaries, earlier, false, stop)
+}
+
 func inferUnit(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Types, late bool,
-	stop func() error) (_ *Result, err error) {
-	defer whenStopped(&err)
+	stop until.Stop) (_ *Result, err error) {
+	defer until.End(&err)
 	conts := earlier.containers()
 	keys := map[*plan.Span]*types.Type{}
 	apart := map[spanUse]bool{}
@@ -189,8 +196,8 @@ type unit struct {
 	has         map[string]bool
 	// both: what is walked is placed on both sides; see alone.
 	both    bool
-	trial   *trial       // nil: what is learnt stays
-	stop    func() error // nil: to the end
+	trial   *trial // nil: what is learnt stays
+	stop    until.Stop
 	useList []use
 	// reads gets the containers that are read; nil: nobody wants to know.
 	reads map[int]bool
@@ -227,7 +234,7 @@ func (u *unit) walk() {
 		}
 	}
 	for _, p := range u.plan.Probes {
-		u.poll()
+		u.stop.Poll()
 		newProbe(u, p).walk()
 	}
 	u.checkTouched()

@@ -251,7 +251,7 @@ func (b *body) rangeLoop(s *syntax.ForStmt, r *rangeObj) {
 	})
 	b.frame.loop = saved
 	b.emit(&tree.Stmt{Op: tree.SFor, Int: i, Then: blk, Str: fmt.Sprint(r.bound), Pos: pos,
-		Exprs: []*tree.Expr{b.num(r.start, pos), b.num(r.stop, pos), constExpr(plan.MakeInt(r.step), pos)}})
+		Exprs: []*tree.Expr{b.num(r.start, pos), b.num(r.stop, pos), intExpr(r.step, pos)}})
 }
 
 // unrolledLoop writes out a loop with break or continue: leaving it is a

@@ -54,7 +54,7 @@ func (t *nameTable) number(s string) int64 {
 
 // nameConst is a name as its number.
 func (u *unit) nameConst(s string, pos plan.Pos) *tree.Expr {
-	e := constExpr(plan.MakeInt(u.nameTable.number(s)), pos)
+	e := intExpr(u.nameTable.number(s), pos)
 	e.Type = types.Name
 	return e
 }
@@ -74,8 +74,7 @@ func asName(e *tree.Expr) *tree.Expr {
 	}
 	if label == "syscall_point" && !t.MayNone && !t.MayFault {
 		wide := &tree.Expr{Op: tree.OpConvert, Type: types.I64, Args: []*tree.Expr{e}, Pos: e.Pos}
-		return &tree.Expr{Op: tree.OpOr, Type: name, Args: []*tree.Expr{wide,
-			constExpr(plan.MakeInt(tree.SyscallPoints), e.Pos)}, Pos: e.Pos}
+		return operation(tree.OpOr, name, wide, intExpr(tree.SyscallPoints, e.Pos), e.Pos)
 	}
 	return &tree.Expr{Op: tree.OpConvert, Type: name, Args: []*tree.Expr{e}, Pos: e.Pos}
 }
@@ -250,7 +249,7 @@ func oneOfNumbers(e *tree.Expr, numbers []int64, pos plan.Pos) cond {
 		refuse(pos, "this holds for %d groups of names; a kernel half tests %d", len(runs), maxRuns)
 	}
 	test := func(op tree.Op, n int64) *tree.Expr {
-		c := constExpr(plan.MakeInt(n), pos)
+		c := intExpr(n, pos)
 		return &tree.Expr{Op: op, Type: types.Boolean, Args: []*tree.Expr{e, c}, Pos: pos}
 	}
 	for _, r := range runs {
@@ -276,8 +275,8 @@ func sameName(l, r *tree.Expr) (_, _ *tree.Expr, ok bool) {
 
 // equalNumber is whether e, which may be None or FAULT, is the number n.
 func equalNumber(e *tree.Expr, n int64, pos plan.Pos) cond {
-	c := constExpr(plan.MakeInt(n), pos)
-	eq := &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{assume(e), c}, Pos: pos}
+	c := intExpr(n, pos)
+	eq := operation(tree.OpEq, types.Boolean, assume(e), c, pos)
 	return cond{expr: tagsEqual(e, c, eq, pos)}
 }
 

@@ -43,13 +43,12 @@ func (n *newImage) read(b *body, st *spanState, v val, slot *tree.Expr) *tree.Ex
 		given := &tree.Expr{Op: tree.OpListLen, Type: types.I64, Str: tree.User, Args: []*tree.Expr{word},
 			BitSize: v.expr.BitSize, Pos: pos}
 		given = st.bring(b, val{expr: given, start: st.start}).expr
-		same := &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{assume(count), given}, Pos: pos}
+		same := operation(tree.OpEq, types.Boolean, assume(count), given, pos)
 		fine = all(pos, fine, present(count, pos), same)
 		e.Args = append([]*tree.Expr{plus(stack, 8, pos)}, e.Args[1:]...)
 	case arg.IsStringList && arg.Name == "envp":
-		behind := &tree.Expr{Op: tree.OpMul, Type: types.U64,
-			Args: []*tree.Expr{assume(count), constExpr(plan.MakeInt(8), pos)}, Pos: pos}
-		sum := &tree.Expr{Op: tree.OpAdd, Type: types.U64, Args: []*tree.Expr{stack, behind}, Pos: pos}
+		behind := operation(tree.OpMul, types.U64, assume(count), intExpr(8, pos), pos)
+		sum := operation(tree.OpAdd, types.U64, stack, behind, pos)
 		fine = all(pos, fine, present(count, pos))
 		e.Args = append([]*tree.Expr{plus(sum, 16, pos)}, e.Args[1:]...)
 	default:
@@ -87,8 +86,7 @@ func (n *newImage) stack(b *body, pos plan.Pos) (at, fine *tree.Expr) {
 
 func succeeded(b *body, pos plan.Pos) *tree.Expr {
 	ret := load(ctxPlace(b, 8, pos), types.I64, pos)
-	return &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{ret, constExpr(plan.MakeInt(0), pos)},
-		Pos: pos}
+	return operation(tree.OpEq, types.Boolean, ret, intExpr(0, pos), pos)
 }
 
 // wideProgram is whether the program that runs is one of 64 bits, by the registers of its system call: the code segment
@@ -99,10 +97,8 @@ func wideProgram(pos plan.Pos) *tree.Expr {
 		name, mask, want = "pstate", 0x10, 0
 	}
 	mode := register(kernel.RegisterOffsets("").Names[name], pos)
-	low := &tree.Expr{Op: tree.OpAnd, Type: types.U64, Args: []*tree.Expr{mode, constExpr(plan.MakeInt(mask), pos)},
-		Pos: pos}
-	return &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{low, constExpr(plan.MakeInt(want), pos)},
-		Pos: pos}
+	low := operation(tree.OpAnd, types.U64, mode, intExpr(mask, pos), pos)
+	return operation(tree.OpEq, types.Boolean, low, intExpr(want, pos), pos)
 }
 
 // hasFields reports whether the kernel's types have a struct with these fields.
@@ -123,7 +119,7 @@ func (u *unit) hasFields(tag string, fields ...string) bool {
 func all(pos plan.Pos, list ...*tree.Expr) *tree.Expr {
 	out := list[0]
 	for _, e := range list[1:] {
-		out = &tree.Expr{Op: tree.OpLAnd, Type: types.Boolean, Args: []*tree.Expr{out, e}, Pos: pos}
+		out = operation(tree.OpLAnd, types.Boolean, out, e, pos)
 	}
 	return out
 }
@@ -137,5 +133,5 @@ func present(e *tree.Expr, pos plan.Pos) *tree.Expr {
 }
 
 func plus(e *tree.Expr, n int64, pos plan.Pos) *tree.Expr {
-	return &tree.Expr{Op: tree.OpAdd, Type: types.U64, Args: []*tree.Expr{e, constExpr(plan.MakeInt(n), pos)}, Pos: pos}
+	return operation(tree.OpAdd, types.U64, e, intExpr(n, pos), pos)
 }

@@ -98,14 +98,14 @@ func (pr *probe) cookie(f *funcView, pos plan.Pos) *tree.Expr {
 	if pr.cookies && f.shared {
 		return &tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: "cookie", Pos: pos}
 	}
-	e := constExpr(plan.MakeInt(pr.pointCookie(f.funcPoint)), pos)
+	e := intExpr(pr.pointCookie(f.funcPoint), pos)
 	e.Type = types.U64
 	return e
 }
 
 // halfShifted is e shifted by half a cookie.
 func halfShifted(op tree.Op, e *tree.Expr, pos plan.Pos) *tree.Expr {
-	return &tree.Expr{Op: op, Type: types.I64, Args: []*tree.Expr{e, constExpr(plan.MakeInt(32), pos)}, Pos: pos}
+	return &tree.Expr{Op: op, Type: types.I64, Args: []*tree.Expr{e, intExpr(32, pos)}, Pos: pos}
 }
 
 // labelOf is the label of e.func ("func") or e.probe ("point") at points of the probe.

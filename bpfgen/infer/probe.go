@@ -277,7 +277,7 @@ func (pr *probe) targetTest(b *body, ev *event) {
 		wrong(pr.p.Pos, "the event's own field pid is %s, not a process", v.describe())
 	}
 	e = b.present(exprVal(e), "a pid", pr.p.Pos)
-	test := &tree.Expr{Op: op, Type: types.Boolean, Args: []*tree.Expr{e, constExpr(plan.MakeInt(int64(pid)), pr.p.Pos)}, Pos: pr.p.Pos}
+	test := &tree.Expr{Op: op, Type: types.Boolean, Args: []*tree.Expr{e, intExpr(int64(pid), pr.p.Pos)}, Pos: pr.p.Pos}
 	if pr.u.follow != nil && op == tree.OpEq {
 		test = logic(tree.OpLOr, test, pr.u.follow.has(e, pr.p.Pos), pr.p.Pos)
 	}

@@ -256,5 +256,5 @@ func zeroOf(t types.Type, pos plan.Pos) *tree.Expr {
 	case types.None:
 		return constExpr(plan.None{}, pos)
 	}
-	return convert(constExpr(plan.MakeInt(0), pos), t)
+	return convert(intExpr(0, pos), t)
 }

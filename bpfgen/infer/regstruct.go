@@ -81,17 +81,14 @@ func shifted(word *tree.Expr, by int, pos plan.Pos) *tree.Expr {
 	if by == 0 {
 		return word
 	}
-	return &tree.Expr{Op: tree.OpShr, Type: types.U64, Args: []*tree.Expr{word,
-		constExpr(plan.MakeInt(int64(by)), pos)}, Pos: pos}
+	return operation(tree.OpShr, types.U64, word, intExpr(int64(by), pos), pos)
 }
 
 // bitsOf takes size bits of a word from a place on, as an int of that sign.
 func bitsOf(word *tree.Expr, at, size int, signed bool, pos plan.Pos) *tree.Expr {
-	up := &tree.Expr{Op: tree.OpShl, Type: types.U64, Args: []*tree.Expr{word,
-		constExpr(plan.MakeInt(int64(64-at-size)), pos)}, Pos: pos}
+	up := operation(tree.OpShl, types.U64, word, intExpr(int64(64-at-size), pos), pos)
 	t := types.IntOf(64, signed)
-	return &tree.Expr{Op: tree.OpShr, Type: t, Args: []*tree.Expr{as(up, t, pos),
-		constExpr(plan.MakeInt(int64(64-size)), pos)}, Pos: pos}
+	return operation(tree.OpShr, t, as(up, t, pos), intExpr(int64(64-size), pos), pos)
 }
 
 // element is s[i].

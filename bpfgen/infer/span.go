@@ -247,7 +247,7 @@ func (w *spanWalk) endOf(b *body, ev *event, s *spanStart) *event {
 func elapsed(b *body, ev, began *event, pos plan.Pos) val {
 	then := b.rv(began.mustField("time", pos), pos)
 	now := b.rv(ev.mustField("time", pos), pos)
-	return exprVal(&tree.Expr{Op: tree.OpSub, Type: types.I64, Args: []*tree.Expr{now, then}, Pos: pos})
+	return exprVal(operation(tree.OpSub, types.I64, now, then, pos))
 }
 
 // close ends the start programs when all slots are known.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
-	"github.com/startrace/startrace/internal/plan"
 )
 
 // An end without a start is a loss, and counted, where the start was to be seen. It was not where the script lets some
@@ -55,8 +54,7 @@ func (w *spanWalk) test(s *spanStart) {
 	pos := w.pr.p.Pos
 	pid := s.body.rv(s.ev.mustField("pid", pos), pos)
 	w.span.Muted = true
-	s.mute = &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{pid,
-		constExpr(plan.MakeInt(int64(self)), pos)}, Pos: pos}
+	s.mute = operation(tree.OpEq, types.Boolean, pid, intExpr(int64(self), pos), pos)
 }
 
 // counts says of the end which of those without a start are losses.

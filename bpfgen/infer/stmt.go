@@ -56,7 +56,7 @@ func (b *body) stmts(list []syntax.Stmt) bool {
 
 // tryStmt walks s; after a mistake in it the walk goes on behind it.
 func (b *body) tryStmt(s syntax.Stmt) (falls bool) {
-	b.u.poll()
+	b.u.stop.Poll()
 	frame, calls := b.frame, b.calls
 	r := attempt(func() { falls = b.stmt(s) })
 	if r == nil {

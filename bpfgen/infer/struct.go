@@ -27,14 +27,12 @@ func (p place) value(_ *body, pos plan.Pos) *tree.Expr {
 	a := asAddress(p.addr, pos)
 	out := a
 	if p.off != 0 {
-		out = &tree.Expr{Op: tree.OpAdd, Type: types.U64, Args: []*tree.Expr{a, constExpr(plan.MakeInt(p.off), pos)},
-			Pos: pos}
+		out = operation(tree.OpAdd, types.U64, a, intExpr(p.off, pos), pos)
 	}
 	if p.addr.Type.Kind != types.Ptr || p.addr.Op == tree.OpBuiltin { // the current task is there
 		return out
 	}
-	null := &tree.Expr{Op: tree.OpEq, Type: types.Boolean, Args: []*tree.Expr{a, constExpr(plan.MakeInt(0), pos)},
-		Pos: pos}
+	null := operation(tree.OpEq, types.Boolean, a, intExpr(0, pos), pos)
 	t := types.U64.OrFault()
 	return &tree.Expr{Op: tree.OpCond, Type: t, Args: []*tree.Expr{null, as(faultExpr(pos), t, pos), as(out, t, pos)},
 		Pos: pos}
@@ -232,7 +230,7 @@ func (b *body) cstring(at place, room, limit int, pos plan.Pos) *tree.Expr {
 	}
 	e.Args = []*tree.Expr{addr}
 	if limit > 0 {
-		e.Args = append(e.Args, constExpr(plan.MakeInt(int64(limit)), pos))
+		e.Args = append(e.Args, intExpr(int64(limit), pos))
 	}
 	return e
 }

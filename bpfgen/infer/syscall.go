@@ -286,8 +286,8 @@ func (w *syscallWalk) child(end *body, v *variant) {
 		return
 	}
 	pos := w.pr.p.Pos
-	zero := binaryExpr(tree.OpNe, types.Boolean, load(ctxPlace(end, 8, pos), types.I64, pos),
-		constExpr(plan.MakeInt(0), pos))
+	zero := operation(tree.OpNe, types.Boolean, load(ctxPlace(end, 8, pos), types.I64, pos),
+		intExpr(0, pos), pos)
 	end.require(cond{expr: zero}, pos)
 }
 

@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"slices"
+
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/internal/plan"
@@ -60,7 +62,7 @@ func (u *user) onlyAsks(x syntax.Expr) {
 // checkTouched says once of each handler and container what it means that both sides use it.
 func (u *unit) checkTouched() {
 	type use struct{ probe, container int }
-	list := append(u.touchedBefore, u.touched...)
+	list := slices.Concat(u.touchedBefore, u.touched)
 	changed, said := map[use]bool{}, map[use]bool{}
 	for _, t := range list {
 		if !t.reads {

@@ -101,7 +101,7 @@ func cutTo(n int64, t types.Type) *big.Int {
 
 // operandAddress is base + index·scale.
 func operandAddress(o *usdt.Operand, pos plan.Pos) *tree.Expr {
-	sum := constExpr(plan.MakeInt(0), pos)
+	sum := intExpr(0, pos)
 	if o.Register.Name != "" {
 		sum = part(o.Register, pos)
 	}
@@ -110,16 +110,16 @@ func operandAddress(o *usdt.Operand, pos plan.Pos) *tree.Expr {
 	}
 	scaled := part(o.Index, pos)
 	if o.Scale > 1 {
-		scaled = &tree.Expr{Op: tree.OpMul, Type: types.I64, Args: []*tree.Expr{scaled, constExpr(plan.MakeInt(int64(o.Scale)), pos)}, Pos: pos}
+		scaled = operation(tree.OpMul, types.I64, scaled, intExpr(int64(o.Scale), pos), pos)
 	}
-	return as(&tree.Expr{Op: tree.OpAdd, Type: types.I64, Args: []*tree.Expr{sum, scaled}, Pos: pos}, types.U64, pos)
+	return as(operation(tree.OpAdd, types.I64, sum, scaled, pos), types.U64, pos)
 }
 
 // part is a register, or some bits of one.
 func part(r usdt.Register, pos plan.Pos) *tree.Expr {
 	e := register(kernel.RegisterOffsets("").Names[r.Name], pos)
 	if r.Shift != 0 {
-		e = &tree.Expr{Op: tree.OpShr, Type: types.U64, Args: []*tree.Expr{e, constExpr(plan.MakeInt(int64(r.Shift)), pos)}, Pos: pos}
+		e = operation(tree.OpShr, types.U64, e, intExpr(int64(r.Shift), pos), pos)
 	}
 	if r.Bytes == 8 {
 		return e

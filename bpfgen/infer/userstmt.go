@@ -11,7 +11,7 @@ import (
 // reached.
 func (u *user) stmts(list []syntax.Stmt) bool {
 	for _, s := range list {
-		u.pr.u.poll()
+		u.pr.u.stop.Poll()
 		frame, nested, falls := u.frame, u.nested, true
 		if r := attempt(func() { falls = u.stmt(s) }); r != nil {
 			u.pr.u.mistake(r)

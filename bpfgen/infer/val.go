@@ -180,6 +180,14 @@ func describeConst(c plan.Value) string {
 // maxConst bounds the bytes of a constant: more do not fit into a record.
 const maxConst = 8184
 
+// intExpr makes the expression of a constant int.
+func intExpr(n int64, pos plan.Pos) *tree.Expr { return constExpr(plan.MakeInt(n), pos) }
+
+// binary makes the expression of an operator with two operands.
+func operation(op tree.Op, t types.Type, x, y *tree.Expr, pos plan.Pos) *tree.Expr {
+	return &tree.Expr{Op: op, Type: t, Args: []*tree.Expr{x, y}, Pos: pos}
+}
+
 // constExpr makes the expression of a constant.
 func constExpr(c plan.Value, pos plan.Pos) *tree.Expr {
 	e := &tree.Expr{Op: tree.OpConst, Type: constType(c), Pos: pos}

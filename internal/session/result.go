@@ -1,8 +1,9 @@
 package session
 
 import (
-	"go.starlark.net/starlark"
 	"slices"
+
+	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/plan"
