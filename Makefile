@@ -52,12 +52,12 @@ lint:
 	CGO_ENABLED=0 $(GO) tool staticcheck ./...
 
 test: lint all workload race
-	CGO_ENABLED=0 $(GO) run ./test/run $(TESTFLAGS) -timeout 20m ./...
+	CGO_ENABLED=0 $(GO) run ./test/run $(TESTFLAGS) -vet=off -timeout 20m ./...
 
 # The race detector is a C library.
 race:
 	@if command -v $$($(GO) env CC) >/dev/null; then \
-		echo "$(GO) test -race $(CONCURRENT)"; CGO_ENABLED=1 $(GO) test -race $(CONCURRENT); \
+		echo "$(GO) test -race $(CONCURRENT)"; CGO_ENABLED=1 $(GO) test -race -vet=off $(CONCURRENT); \
 	else echo "race detector skipped: there is no C compiler ($$($(GO) env CC))"; fi
 
 # One CPU with eight threads of Go's; then two CPUs and full preemption, which brings out what the first hides.
@@ -97,7 +97,7 @@ arm64:
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) build ./...
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./...
 	@if command -v $(EMULATOR) >/dev/null; then \
-		$(GO) run ./test/run GOARCH=arm64 CGO_ENABLED=0 -short -exec $(EMULATOR) $(EMULATED); \
+		$(GO) run ./test/run GOARCH=arm64 CGO_ENABLED=0 -vet=off -short -exec $(EMULATOR) $(EMULATED); \
 	else echo "tests on arm64 skipped: there is no $(EMULATOR) (apt-get install qemu-user-static)"; fi
 
 bench: all workload

@@ -11,18 +11,20 @@ import (
 	"github.com/startrace/startrace/test/verdict"
 )
 
-// The tests that drive the command, and those of whole scripts, take most of the time of a guest, and most of what they
-// test is the same on every kernel. With -share each kernel takes a part of them: none is left out. With -passed this
-// machine's kernel has a part of those that passed here, with nothing skipped: the guests take the rest.
+// Most of what is tested is the same on every kernel. With -share each kernel takes a part of the tests: none is left
+// out. With -passed this machine's kernel has a part of those that passed here, with nothing skipped: the guests take
+// the rest.
 
-// sharedPackages are those whose tests the kernels share.
-var sharedPackages = []string{drivesCommand, "cmd/startrace", "test/both", "test/code", "test/mutate"}
+// wholePackages are those that speak to the kernel themselves: every kernel has all of their tests.
+var wholePackages = []string{"internal/attach", "internal/bpf", "internal/procs", "internal/sideband", "internal/state",
+	"internal/stream"}
 
-// shareTests notes the tests of the shared packages among the jobs; their binaries are in dir and run here.
+// shareTests notes the tests of the packages among the jobs that the kernels share; their binaries are in dir and run
+// here.
 func (l *load) shareTests(dir string) error {
 	l.shared = map[string][]string{}
 	for _, j := range l.jobs {
-		if !slices.Contains(sharedPackages, j.name) {
+		if slices.Contains(wholePackages, j.name) {
 			continue
 		}
 		list, err := output(suiteBinary(dir, j.name), "-test.list", "^Test")
