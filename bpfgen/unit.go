@@ -69,6 +69,7 @@ const (
 	SiteTimeout    = tree.SiteTimeout
 	SiteSpanRace   = tree.SiteSpanRace
 	SiteSpanDeep   = tree.SiteSpanDeep
+	SiteReturnDeep = tree.SiteReturnDeep
 	SiteLRU        = tree.SiteLRU
 )
 

@@ -40,6 +40,8 @@ func (b *builder) stmt(s *tree.Stmt) {
 		b.callStmt(s)
 	case tree.SSend:
 		b.send(s)
+	case tree.SCount:
+		b.countSpan(tree.SiteKind(s.Int))
 	case tree.SSpanEnter:
 		b.spanEnter(s)
 	case tree.SSpanStart:

@@ -371,6 +371,7 @@ func (pr *probe) functions(t *target) {
 			programs = append(programs, pr.function(t, f))
 		}
 	}
+	pr.countDeep(t, programs)
 }
 
 // shares: a program can stand at several functions. A trampoline serves one.

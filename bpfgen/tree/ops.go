@@ -170,6 +170,7 @@ const (
 	SCall   // Then: the statements of function s of the script, which is called here
 	SStop   // the handler ends here: where failed, a None key
 	SSend   // record n with Exprs, one a field of the wire.Record
+	SCount  // one more is lost: n is the SiteKind
 
 	STableSet    // container n, key, value
 	STableUpdate // container n, key, value; s is the operator: + - * & | ^

@@ -22,6 +22,7 @@ const (
 	SiteSpanRace                   // an end and a start of one key at the same time: one pair is lost
 	SiteKeep                       // the queue of kept events was being worked on: an event is lost
 	SiteSpanDeep                   // a call further in than returns are seen
+	SiteReturnDeep                 // a call further in than returns are seen, of which only the return is probed
 	SiteLRU                        // an entry was put into a table that drops its oldest when it is full: no loss yet
 )
 

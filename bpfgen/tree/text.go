@@ -230,6 +230,8 @@ func (p *printer) stmtHead(s *Stmt) string {
 			return name
 		}
 		return fmt.Sprintf("%s r%d", name, s.Int)
+	case SCount:
+		return fmt.Sprintf("%s %d", name, s.Int)
 	case STableSet, STableRemove, SCellSet:
 		return fmt.Sprintf("%s c%d", name, s.Int)
 	case STableUpdate, SCellAdd:

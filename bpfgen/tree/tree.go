@@ -74,7 +74,9 @@ const (
 type Program struct {
 	Name string // unique; the symbol of the program
 	// Probe is the plan's probe that the program serves, -1 for none.
-	Probe  int
+	Probe int
+	// Beside: it only counts what the probe's other programs do not see. Its runs are none of the probe's.
+	Beside bool
 	Attach Attach
 	Locals []Local
 	// Inlines is the number of OpInline labels used.

@@ -184,7 +184,7 @@ func (s *siteCounters) close() error {
 // CountRuns. Runs that a filter ended are among them.
 func (l *Loaded) Runs(probe int) (runs, ns uint64, err error) {
 	for _, p := range l.programs {
-		if p.Probe != probe || p.fd < 0 {
+		if p.Probe != probe || p.fd < 0 || p.Beside {
 			continue
 		}
 		n, time, err := bpf.Runs(p.fd)

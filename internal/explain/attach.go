@@ -102,6 +102,9 @@ func (in *Input) attachment(p *tree.Program) (string, int) {
 	}
 	if way := ways[p.Attach.Kind]; way != nil {
 		text, n := way(in, p)
+		if p.Beside {
+			text += "; counts the calls of which the kernel does not see the return"
+		}
 		return text + own(p.Name), n
 	}
 	return "(" + strings.TrimSpace(p.Attach.String()) + ")" + own(p.Name), 1

@@ -46,6 +46,8 @@ var lossTexts = map[bpfgen.SiteKind]lossText{
 		"select with where=, or give the span a size=", ofProbe},
 	bpfgen.SiteSpanDeep: {"%d calls of %s lost: they were further in than 64 others",
 		"the kernel sees no more returns on one stack; uprobe: sees all the starts", ofProbe},
+	bpfgen.SiteReturnDeep: {"%d returns of %s not seen: the calls were further in than 64 others whose returns are probed",
+		"the kernel sees no more returns on one stack; uprobe: sees all the starts", ofProbe},
 	bpfgen.SiteTimeout:  {"%d calls of %s took longer than timeout=", "", ofProbe},
 	bpfgen.SiteSpanRace: {"%d pairs of %s lost: an end came together with another start of its key", "", ofProbe},
 	bpfgen.SiteStackFull: {"%d stacks of %s lost: the table of stacks is full",

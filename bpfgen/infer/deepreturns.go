@@ -1,0 +1,46 @@
+package infer
+
+import (
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// The kernel replaces the return addresses of 64 calls on one stack and leaves those further in alone, without a
+// word (prepare_uretprobe, kernel/events/uprobes.c). Where only returns are probed nobody else sees these calls
+// begin, so a program at the entry, where the kernel has its breakpoint in any case, counts them by the number of
+// addresses that are replaced at that moment.
+
+// deepCounter is the suffix of the names of these programs.
+const deepCounter = "_deep"
+
+// countDeep adds to the programs at returns of t one that counts the calls of which the kernel does not see the
+// return.
+func (pr *probe) countDeep(t *target, programs []*funcProgram) {
+	if t.mech != tree.AttachUretprobe || !pr.u.hasFields("task_struct", "utask") ||
+		!pr.u.hasFields("uprobe_task", "depth") {
+		return
+	}
+	at := *t
+	at.mech = tree.AttachUprobe
+	prog := &tree.Program{Name: pr.u.programName(pr.p.ID, cleanName(t.name)+deepCounter), Probe: pr.p.ID, Beside: true}
+	prog.Attach = at.attachTo()
+	for _, p := range programs {
+		prog.Attach.Places = append(prog.Attach.Places, p.prog.Attach.Places...)
+	}
+	b, pos := newBody(pr, prog), t.pos
+	pr.targetTest(b, (&at).funcEvent(b, at.view(t.funcs[0], &[]access{})))
+	count := b.inBlock(func() { b.emit(&tree.Stmt{Op: tree.SCount, Int: int64(tree.SiteReturnDeep), Pos: pos}) })
+	b.emit(&tree.Stmt{Op: tree.SIf, Exprs: []*tree.Expr{b.deep(pos)}, Then: count, Pos: pos})
+	pr.u.res.Tree.Programs = append(pr.u.res.Tree.Programs, prog)
+}
+
+// deep is whether as many return addresses are replaced on this thread's stack as the kernel replaces. A thread
+// without struct uprobe_task has none.
+func (b *body) deep(pos plan.Pos) *tree.Expr {
+	depth := b.rv(b.attr(b.attr(exprVal(b.task(pos)), "utask", pos), "depth", pos), pos)
+	full := &tree.Expr{Op: tree.OpGe, Type: types.Boolean,
+		Args: []*tree.Expr{assume(depth), constExpr(plan.MakeInt(maxReturnProbes), pos)}, Pos: pos}
+	none := &tree.Expr{Op: tree.OpIsNone, Type: types.Boolean, Args: []*tree.Expr{depth}, Pos: pos}
+	return all(pos, not(none, pos), present(depth, pos), full)
+}
