@@ -65,15 +65,18 @@ func flagCall(e *Env, c *call) (starlark.Value, error) {
 	if f.Choices, err = toNames("choices", choices); err != nil {
 		return nil, fmt.Errorf("flag %s: %w", f.Name, err)
 	}
-	if strings.Trim(f.Name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" || f.Name == "" || f.Name[0] == '-' {
+	if strings.Trim(f.Name, flagLetters+"-_") != "" || f.Name == "" || f.Name[0] == '-' {
 		return nil, fmt.Errorf("flag: got the name %q, want letters, digits, - and _", f.Name)
 	}
-	f.Short, _ = starlark.AsString(orNone(short))
-	if err := f.setType(typ); err != nil {
-		return nil, fmt.Errorf("flag %s: %w", f.Name, err)
-	}
-	if err := f.setRange(least, most); err != nil {
-		return nil, fmt.Errorf("flag %s: %w", f.Name, err)
+	for _, set := range []func() error{
+		func() error { return f.setShort(orNone(short)) },
+		func() error { return f.setType(typ) },
+		func() error { return f.setRange(least, most) },
+		f.checkChoices,
+	} {
+		if err := set(); err != nil {
+			return nil, fmt.Errorf("flag %s: %w", f.Name, err)
+		}
 	}
 	if err := e.Flags.declare(f); err != nil {
 		return nil, err
@@ -90,6 +93,29 @@ func usageCall(e *Env, c *call) (starlark.Value, error) {
 		return starlark.None, nil // no arguments were read
 	}
 	return nil, &UsageError{msg}
+}
+
+const flagLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+// setShort takes the one letter of short=.
+func (f *Flag) setShort(v starlark.Value) error {
+	if v == starlark.None {
+		return nil
+	}
+	s, ok := starlark.AsString(v)
+	if !ok || len(s) != 1 || !strings.Contains(flagLetters, s) {
+		return fmt.Errorf("short: got %s, want one letter or digit", v)
+	}
+	f.Short = s
+	return nil
+}
+
+// checkChoices refuses a default that is not among the choices; None and "" stand for a flag that was not given.
+func (f *Flag) checkChoices() error {
+	if text, ok := starlark.AsString(f.Default); ok && text != "" && len(f.Choices) > 0 && !contains(f.Choices, text) {
+		return fmt.Errorf("default: got %q, want one of the choices: %s%s", text, strings.Join(f.Choices, ", "), near(text, f.Choices))
+	}
+	return nil
 }
 
 // setType takes the type from type=, or from the default.

@@ -94,7 +94,14 @@ func syscallName(v uint64) string { return kernel.SyscallName(int(int32(v))) }
 // labelCall is a label that is a function of one int.
 func labelCall(e *Env, c *call) (starlark.Value, error) {
 	var n starlark.Int
-	if err := c.unpack("n", &n); err != nil {
+	argument := "n"
+	switch c.name {
+	case "ksym":
+		argument = "addr"
+	case "dev_name":
+		argument = "dev"
+	}
+	if err := c.unpack(argument, &n); err != nil {
 		return nil, err
 	}
 	f := e.Labels.Ints[c.name]

@@ -235,13 +235,19 @@ func showCall(e *Env, c *call) (starlark.Value, error) {
 		}
 		o.Sort = s
 	}
+	if o.Top < 0 {
+		return nil, fmt.Errorf("show: top: got %d, want a number of rows, or 0 for all", o.Top)
+	}
 	if cont, ok := v.(value.Container); ok {
 		cont.MarkRead()
 	}
 	if e.Muted {
 		return starlark.None, nil
 	}
-	return starlark.None, e.Runtime.Show(v, o)
+	if err := e.Runtime.Show(v, o); err != nil {
+		return nil, fmt.Errorf("show: %w", err)
+	}
+	return starlark.None, nil
 }
 
 func columnsCall(e *Env, c *call) (starlark.Value, error) {

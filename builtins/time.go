@@ -41,13 +41,13 @@ var timeFamily = []Entry{
 		Name: "every", Family: "time",
 		Signature: `every(interval, fn)`,
 		Doc:       `Calls fn() each interval ("1s", or ns), and once more at the end for the last part.`,
-		call:      timer("every", func(rt Runtime, d time.Duration, fn starlark.Callable) error { return rt.Every(d, fn) }),
+		call:      timer("every", "interval", func(rt Runtime, d time.Duration, fn starlark.Callable) error { return rt.Every(d, fn) }),
 	},
 	{
 		Name: "after", Family: "time",
 		Signature: `after(delay, fn)`,
 		Doc:       "Calls fn() once after a delay.",
-		call:      timer("after", func(rt Runtime, d time.Duration, fn starlark.Callable) error { return rt.After(d, fn) }),
+		call:      timer("after", "delay", func(rt Runtime, d time.Duration, fn starlark.Callable) error { return rt.After(d, fn) }),
 	},
 	{
 		Name: "at_exit", Family: "time",
@@ -59,6 +59,9 @@ var timeFamily = []Entry{
 			}
 			var fn starlark.Callable
 			if err := c.unpack("fn", &fn); err != nil {
+				return nil, err
+			}
+			if err := takesNothing(c.name, fn); err != nil {
 				return nil, err
 			}
 			return starlark.None, e.Runtime.AtExit(fn)
@@ -104,14 +107,15 @@ func constant(name, family string, v int64, doc string) Entry {
 	return Entry{Name: name, Family: family, Signature: name, Doc: doc, value: starlark.MakeInt64(v)}
 }
 
-func timer(name string, start func(Runtime, time.Duration, starlark.Callable) error) func(*Env, *call) (starlark.Value, error) {
+// timer makes a builtin that calls a function later; when is the name of its first argument.
+func timer(name, when string, start func(Runtime, time.Duration, starlark.Callable) error) func(*Env, *call) (starlark.Value, error) {
 	return func(e *Env, c *call) (starlark.Value, error) {
 		if e.Loading() {
 			return nil, errModule(name)
 		}
 		var d starlark.Value
 		var fn starlark.Callable
-		if err := c.unpack("interval", &d, "fn", &fn); err != nil {
+		if err := c.unpack(when, &d, "fn", &fn); err != nil {
 			return nil, err
 		}
 		ns, err := toDuration(d)
@@ -125,8 +129,32 @@ func timer(name string, start func(Runtime, time.Duration, starlark.Callable) er
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		if err := takesNothing(name, fn); err != nil {
+			return nil, err
+		}
 		return starlark.None, start(e.Runtime, time.Duration(ns), fn)
 	}
+}
+
+// takesNothing refuses a function that is to be called without arguments and wants some.
+func takesNothing(name string, fn starlark.Callable) error {
+	f, ok := fn.(*starlark.Function)
+	if !ok {
+		return nil
+	}
+	starred := 0 // *args and **kwargs, which stand last
+	if f.HasVarargs() {
+		starred++
+	}
+	if f.HasKwargs() {
+		starred++
+	}
+	for i := range f.NumParams() - starred {
+		if word, _ := f.Param(i); f.ParamDefault(i) == nil {
+			return fmt.Errorf("%s: fn: %s is called without arguments, but wants %s", name, f.Name(), word)
+		}
+	}
+	return nil
 }
 
 // toDuration reads a string such as "5ms", or an int in ns.

@@ -173,14 +173,14 @@ func (g *grid) percent(t *Table, rows []Row, o Options) {
 	value, _, _ := t.sortColumn(o.Sort) // checked by order
 	sum := 0.0
 	for _, r := range t.Rows {
-		sum += magnitude(r.Values[value])
+		sum += magnitude(value(r))
 	}
 	g.head = append(g.head, "%")
 	g.right = append(g.right, true)
 	for i, r := range rows {
 		share := 0.0
 		if sum != 0 {
-			share = 100 * magnitude(r.Values[value]) / sum
+			share = 100 * magnitude(value(r)) / sum
 		}
 		g.cells[i] = append(g.cells[i], strconv.FormatFloat(share, 'f', 1, 64)+"%")
 	}

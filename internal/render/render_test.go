@@ -139,13 +139,6 @@ func checkSyntax(t *testing.T, f Format, out []byte) {
 	}
 }
 
-func TestUnknownColumn(t *testing.T) {
-	_, err := new(Printer).AppendTable(nil, files(), Options{Sort: "writes"})
-	if err == nil || err.Error() != `no column "writes" to sort by (pid, file, reads, time)` {
-		t.Error(err)
-	}
-}
-
 func TestEvent(t *testing.T) {
 	e := &Event{Time: 12_000_345_678, CPU: 1, Comm: "cat\x07", PID: int64(41), Probe: "tracepoint:a:b",
 		Args: Object{{"filename", "/etc/\n"}, {"flags", int64(0)}, {"bad", Fault{}}}}

@@ -2,9 +2,7 @@ package render
 
 import (
 	"cmp"
-	"fmt"
 	"math/big"
-	"slices"
 	"strings"
 )
 
@@ -88,90 +86,12 @@ type Quantile struct {
 type Options struct {
 	// Top keeps the rows with the greatest values; 0 keeps all.
 	Top int
-	// Sort names the column to sort by, greatest first for values and
+	// Sort names the column to sort by, as its heading does, greatest first for values and
 	// ascending for columns of the key; a leading "-" turns it around. Without
 	// it rows ascend by the first value: the greatest is the last line read.
 	Sort string
 	// Percent adds each row's share of the sum of the sorted column.
 	Percent bool
-}
-
-// order gives the rows to show, sorted and cut. The table is left as it is.
-func (t *Table) order(o Options) ([]Row, error) {
-	rows := slices.Clone(t.Rows)
-	name, reverse := strings.CutPrefix(o.Sort, "-")
-	value, key, err := t.sortColumn(name)
-	if err != nil {
-		return nil, err
-	}
-	if key >= 0 {
-		slices.SortStableFunc(rows, func(a, b Row) int { return compareAt(a.Key, b.Key, key) })
-		if reverse {
-			slices.Reverse(rows)
-		}
-		return rows[:cutTop(len(rows), o.Top)], nil
-	}
-	slices.SortStableFunc(rows, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(magnitude(a.Values[value]), magnitude(b.Values[value])), compareKeys(a.Key, b.Key))
-	})
-	if n := cutTop(len(rows), o.Top); reverse {
-		rows = rows[:n]
-	} else {
-		rows = rows[len(rows)-n:]
-	}
-	if o.Sort != "" && !reverse {
-		slices.Reverse(rows)
-	}
-	return rows, nil
-}
-
-func cutTop(n, top int) int {
-	if top > 0 {
-		return min(n, top)
-	}
-	return n
-}
-
-// sortColumn finds a column by name: the number of a value, or with key ≥ 0
-// of a column of the key.
-func (t *Table) sortColumn(name string) (value, key int, err error) {
-	if name == "" || name == "value" && t.column(name) < 0 {
-		return 0, -1, nil
-	}
-	if i := t.column(name); i >= 0 {
-		return i, -1, nil
-	}
-	if i := slices.Index(t.By, name); i >= 0 {
-		return 0, i, nil
-	}
-	if name == "key" {
-		return 0, 0, nil
-	}
-	if len(t.Columns) == 1 && t.Columns[0].Name == "" && name == t.Columns[0].Kind { // "count"
-		return 0, -1, nil
-	}
-	return 0, -1, fmt.Errorf("no column %q to sort by (%s)", name, strings.Join(t.names(), ", "))
-}
-
-func (t *Table) column(name string) int {
-	return slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
-}
-
-// names are the words that Sort takes.
-func (t *Table) names() []string {
-	out := slices.Clone(t.By)
-	for _, c := range t.Columns {
-		if c.Name != "" {
-			out = append(out, c.Name)
-		}
-	}
-	if len(out) == 0 {
-		return []string{"key", "value"}
-	}
-	if len(t.Columns) == 1 && t.Columns[0].Name == "" {
-		out = append(out, t.Columns[0].Kind)
-	}
-	return out
 }
 
 // magnitude is what rows are sorted by: of a histogram the number of values.

@@ -114,6 +114,9 @@ func (r runtime) Show(v starlark.Value, o builtins.ShowOptions) error {
 		r.out.buf = append(r.out.buf, "\x1b[H\x1b[2J"...)
 	}
 	if t == nil {
+		if o.Sort != "" || o.Top != 0 || o.Percent {
+			return fmt.Errorf("top, sort and percent are for what has rows, got %s", v.Type())
+		}
 		line := r.printer.AppendLine(nil, append(format.AppendEscaped(nil, value.Quoted(v), format.Screen), '\n'))
 		r.out.buf = append(r.out.buf, line...)
 		return nil

@@ -1,0 +1,65 @@
+package render
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestUnknownColumn(t *testing.T) {
+	for table, want := range map[*Table]string{
+		files():    `sort: got "writes", want one of pid, file, reads, time`,
+		counts():   `sort: got "writes", want one of key, value`,
+		mixed()[2]: `sort: got "writes", want one of key, count, mean, lowest, highest, total`,
+		mixed()[3]: `sort: got "writes", want one of comm, p50, p99, p99.9`,
+	} {
+		_, err := new(Printer).AppendTable(nil, table, Options{Sort: "writes"})
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v\nwant %s", err, want)
+		}
+	}
+}
+
+// Whatever heading show() prints can be sorted by, and a message names no other.
+func TestEveryHeadingSorts(t *testing.T) {
+	unit := regexp.MustCompile(` ?\(\w+\)$`)
+	for _, table := range append(mixed(), files(), counts()) {
+		words := table.sortNames(table.sortable())
+		var columns []flatColumn
+		if len(table.Rows) > 0 && !slices.ContainsFunc(table.Columns, isHistogram) {
+			columns = table.flat(table.Rows)
+		}
+		for _, c := range columns {
+			words = append(words, unit.ReplaceAllString(table.heading(c, len(columns)), ""))
+		}
+		for _, word := range words {
+			for _, sign := range []string{"", "-"} {
+				if _, err := table.order(Options{Sort: sign + word}); err != nil {
+					t.Errorf("%s: %v", table.Name, err)
+				}
+			}
+		}
+	}
+}
+
+// Parts of stats() sort by their own values, numbers of 64 bits by all of their bits.
+func TestSortByParts(t *testing.T) {
+	row := func(key string, count, highest int64) Row {
+		return Row{Key: []Value{key}, Values: []Value{&Stats{Count: count, Highest: highest}}}
+	}
+	table := &Table{Keyed: true, By: []string{"k"}, Columns: []Column{{Kind: "stats"}},
+		Rows: []Row{row("a", 3, 1<<60+1), row("b", 2, 1<<60+2), row("c", 1, -5)}}
+	for sort, want := range map[string]string{
+		"highest": "bac", "-highest": "cab", "count": "abc", "value": "abc", "-count": "cba", "k": "abc", "-k": "cba", "": "cba",
+	} {
+		rows, err := table.order(Options{Sort: sort})
+		var got strings.Builder
+		for _, r := range rows {
+			got.WriteString(r.Key[0].(string))
+		}
+		if err != nil || got.String() != want {
+			t.Errorf("sort %q: got %s, %v, want %s", sort, got.String(), err, want)
+		}
+	}
+}
