@@ -19,6 +19,9 @@ import (
 var wholePackages = []string{"internal/attach", "internal/bpf", "internal/procs", "internal/sideband", "internal/state",
 	"internal/stream"}
 
+// wholeTests are tests of other packages that every kernel has: its verifier is what they try.
+var wholeTests = []string{"TestPrograms", "TestUserHalves"}
+
 // shareTests notes the tests of the packages among the jobs that the kernels share; their binaries are in dir and run
 // here.
 func (l *load) shareTests(dir string) error {
@@ -60,6 +63,10 @@ func (l load) share(kernel, kernels int) load {
 func part(tests []string, kernel, kernels int, passed func(string) bool) (mine []string) {
 	here, elsewhere := 0, 0
 	for _, name := range tests {
+		if slices.Contains(wholeTests, name) {
+			mine = append(mine, name)
+			continue
+		}
 		if passed(name) {
 			if here%(3*kernels) == kernel {
 				mine = append(mine, name)
