@@ -9,8 +9,9 @@ var saysNothing = map[string]string{
 		"not; that single ones are exact is tested",
 	"Two calls with the same arguments from the same place may then pair across a missed end: their values are the same, " +
 		"the duration is too long.": "what may happen, or not: the kernel decides what it skips",
-	"In which order the kernel runs probes of different kinds at one function (`kprobe:f`, `fentry:f` and `func:f`, or `func:f` and " +
-		"`func:*` of more than 16 functions), and what comes later (a probe that is enabled again, points of a module that is loaded, " +
-		"a probe at the prompt), is the kernel's choice.": "nothing is promised",
+	"In which order the kernel runs probes of different kinds at one place (`kprobe:f`, `fentry:f` and `func:f`; `func:f` and " +
+		"`func:*` of more than 16 functions; `syscall:read` and `tracepoint:syscalls:sys_exit_read`), and what comes later (a probe " +
+		"that is enabled again, points of a module that is loaded, a probe at the prompt), is the kernel's choice, which other " +
+		"tracers on the machine can change.": "nothing is promised",
 	"(On arm64 before 5.12 that cannot be told in every case.)": "no kernel of the tests is that old there",
 }
