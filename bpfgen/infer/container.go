@@ -1,7 +1,6 @@
 package infer
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/startrace/startrace/bpfgen/layout"
@@ -137,7 +136,7 @@ func (b *body) key(c *plan.Container, k val, pos plan.Pos) (*tree.Expr, bool) {
 // One that was None so far changes the type of the key.
 func (u *unit) presentParts(t *contType, k val, pos plan.Pos) []val {
 	parts := []val{k}
-	if k.comp && !k.isRecord() {
+	if k.comp && !k.isRecord() && len(k.elems) != 1 {
 		parts = k.elems
 	}
 	if t.present == nil {
@@ -148,8 +147,7 @@ func (u *unit) presentParts(t *contType, k val, pos plan.Pos) []val {
 	}
 	for i, part := range parts {
 		if !part.isNone() && !t.present[i] {
-			u.mayChange(t.c, "key", fmt.Sprintf("without its part %d", i+1), "with it", t.keyAt, pos)
-			t.present[i], t.key, u.changed = true, types.Type{}, true
+			u.partAppears(t, i, pos)
 		}
 	}
 	var out []val

@@ -68,6 +68,10 @@ type Result struct {
 	// cannot be compared, by number.
 	Alone map[int]bool
 
+	// KeyParts say of containers which parts of their keys are there; the others are
+	// None wherever the container is used, and disappear.
+	KeyParts map[int][]bool
+
 	// What later units must know: see Types.
 	conts   map[int]*contType
 	written map[int]plan.Pos
@@ -128,6 +132,7 @@ func inferUnit(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Ty
 	keys := map[*plan.Span]*types.Type{}
 	apart := map[spanUse]bool{}
 	names := newNameTable(earlier)
+	userKeys := map[int]*keyUse{}
 	settles := 1
 	for range maxRounds {
 		u := newUnit(p, facts, conts)
@@ -135,7 +140,9 @@ func inferUnit(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Ty
 		u.share(earlier)
 		u.earlier, u.late = earlier, late
 		u.spanKeys, u.apart, u.nameTable = keys, apart, names
+		u.userKeys = userKeys
 		u.walk()
+		u.joinKeys()
 		if u.changed || len(u.diags) == 0 && u.settle(&settles) {
 			continue
 		}
@@ -158,7 +165,8 @@ type unit struct {
 	// binaries is nil where no user programs can be looked at.
 	binaries Binaries
 	conts    map[int]*contType
-	changed  bool // a container's type was widened in this round
+	userKeys map[int]*keyUse // of user halves
+	changed  bool            // a container's type was widened in this round
 	diags    Diags
 	warns    Diags
 	res      *Result
@@ -267,7 +275,12 @@ func (u *unit) finish() *Result {
 	for id := range u.used {
 		u.res.Tree.Containers[id] = u.conts[id].finish()
 	}
-	u.res.Alone = u.alone()
+	u.res.Alone, u.res.KeyParts = u.alone(), map[int][]bool{}
+	for _, c := range u.plan.Containers {
+		if parts := u.keyParts(c.ID); parts != nil {
+			u.res.KeyParts[c.ID] = parts
+		}
+	}
 	u.res.conts, u.res.written, u.res.touched = u.conts, u.written, u.touched
 	return u.res
 }

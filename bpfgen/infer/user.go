@@ -314,6 +314,7 @@ func (u *user) index(x *syntax.IndexExpr) uval {
 	recv := u.expr(x.X)
 	i := u.expr(x.Y)
 	u.checkIndex(x, recv, i)
+	u.keyed(recv, i, start(x.Y))
 	if isRef(recv.v) || typeName(recv) == "dict" {
 		u.noEvent(x.Y)
 	}
@@ -404,6 +405,9 @@ func (u *user) binary(x *syntax.BinaryExpr) uval {
 		u.onlyAsks(x.Y)
 	}
 	r := u.expr(x.Y)
+	if c := containerIn(r); c != nil && c.Kind == plan.Table && (x.Op == syntax.IN || x.Op == syntax.NOT_IN) {
+		u.keyed(r, l, start(x.X))
+	}
 	u.checkBinary(x, l, r)
 	if x.Op == syntax.PERCENT {
 		u.checkPercent(x, l, r)
@@ -497,6 +501,7 @@ func (u *user) unknown(x syntax.Expr) {
 		recv, i := u.expr(x.X), u.expr(x.Y)
 		u.changesAt(x, recv)
 		u.checkIndex(x, recv, i)
+		u.keyed(recv, i, start(x.Y))
 		u.noEvent(x.Y)
 		u.use(recv)
 		u.use(i)

@@ -55,6 +55,7 @@ func (u *user) call(x *syntax.CallExpr) uval {
 	vals := u.useArgs(x.Args)
 	if method {
 		u.changesBy(dot, x)
+		u.tableKey(dot, x.Args, vals)
 		u.checkMethod(dot, x.Args, vals)
 		if v, ok := u.foldMethod(u.nameOf(dot.X), dot.Name.Name, x, vals); ok {
 			return knownVal(v)
@@ -165,6 +166,7 @@ func (u *user) builtin(name plan.Builtin, x *syntax.CallExpr) uval {
 		vals := u.useArgs(x.Args)
 		if name == plan.UpdateBuiltin {
 			u.changesIn(vals[0], x)
+			u.keyed(vals[0], vals[1], start(x.Args[1]))
 		}
 		u.checkBuiltin(name, x, vals)
 		u.ownWidth(name, x, vals)

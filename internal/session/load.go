@@ -36,6 +36,9 @@ func (s *session) load() error {
 	}
 	s.points, s.part.result, s.captured = result.Points, result, s.host.Captured()
 	s.sayWaits(result)
+	for id, parts := range result.KeyParts {
+		s.env.Containers()[id].SetKeyParts(parts)
+	}
 	if s.nothingNew(result) {
 		return nil
 	}
@@ -177,6 +180,7 @@ func (s *session) bindContainers() error {
 		}
 		if s.Twins != nil {
 			c = s.Twins.of(c, decl.Container, s.part.result.Alone[i])
+			c.SetKeyParts(s.part.result.KeyParts[i])
 		}
 		if agg, ok := c.(*value.Agg); ok {
 			agg.BindAgg(backend, s.decoder, decl.Agg)

@@ -104,20 +104,12 @@ func (s *session) compiled(decl *plan.Container) *tree.Container {
 	return nil
 }
 
-// keyNames are the names that by= gives, of those parts of the key that did
-// not disappear.
+// keyNames are the columns of the keys of a container that have names.
 func (s *session) keyNames(decl *plan.Container) []string {
-	c := s.compiled(decl)
-	if c == nil || len(c.Present) != len(decl.By) {
-		return decl.By
+	if all := s.env.Containers(); decl.ID < len(all) && all[decl.ID].Decl() == decl {
+		return all[decl.ID].KeyNames()
 	}
-	names := []string{}
-	for i, name := range decl.By {
-		if c.Present[i] {
-			names = append(names, name)
-		}
-	}
-	return names
+	return decl.By
 }
 
 // emptyRow shows that nothing was counted: 0 is a result.

@@ -45,7 +45,7 @@ var (
 
 // NewAgg makes the aggregation or group of a declaration.
 func NewAgg(decl *plan.Container) *Agg {
-	return &Agg{base: base{decl: decl}, local: newSnapshot(decl)}
+	return &Agg{base: base{decl: decl}, local: newSnapshot(decl, nil)}
 }
 
 // Bind is for tables and cells; aggregations need the shape of their values.
@@ -62,6 +62,8 @@ func (a *Agg) BindAgg(be Backend, d *Decoder, shape *wire.Agg) {
 	}
 	a.val = make([]byte, shape.ValueSize())
 }
+
+func (a *Agg) newSnapshot() *Snapshot { return newSnapshot(a.decl, a.parts) }
 
 // usable is an error for a member of a group, used without it.
 func (a *Agg) usable() error {
@@ -92,7 +94,7 @@ func (a *Agg) Peek() (*Snapshot, error) {
 // collect reads the maps and what user code added. raw has the states of the
 // maps by the bytes of their keys, nothing subtracted.
 func (a *Agg) collect() (out *Snapshot, raw map[string][]State, err error) {
-	out, raw = newSnapshot(a.decl), make(map[string][]State)
+	out, raw = a.newSnapshot(), make(map[string][]State)
 	if a.be != nil {
 		eachErr := a.be.Each(func(key, val []byte) bool {
 			err = a.collectEntry(out, raw, key, val)
@@ -140,16 +142,16 @@ func (a *Agg) since(key []byte, states []State) []State {
 
 // one reads the entry of a key as it was written; nil where there is none.
 func (a *Agg) one(key starlark.Value) ([]State, error) {
+	key = foldKey(key, a.parts)
 	if raw, err := a.encodeIfShaped(key); err == nil && raw != nil {
 		return a.oneRaw(raw, key)
 	}
-	// The key is text for a label, or None was dropped from it: compare with
-	// what the keys decode to.
+	// The key is text for a label: compare with what the keys decode to.
 	s, err := a.Snapshot()
 	if err != nil {
 		return nil, err
 	}
-	i, err := s.find(foldKey(key))
+	i, err := s.find(key)
 	if i < 0 || err != nil {
 		return nil, err
 	}
@@ -174,7 +176,7 @@ func (a *Agg) oneRaw(raw []byte, key starlark.Value) ([]State, error) {
 	if found {
 		out = a.since(raw, a.readValue(a.val))
 	}
-	i, err := a.local.find(foldKey(key))
+	i, err := a.local.find(key)
 	if err != nil || i < 0 {
 		return out, err
 	}
@@ -223,13 +225,13 @@ func (a *Agg) add(key starlark.Value, col int, v, weight int64) error {
 	if err := a.checkColumns(key); err != nil {
 		return err
 	}
-	folded := foldKey(key)
+	folded := foldKey(key, a.parts)
 	if n := len(a.local.entries); n > 0 && (folded == nil) != (a.local.entries[n-1].Key == nil) {
 		return fmt.Errorf("%s is used with and without a key", a)
 	}
 	i, err := a.local.find(folded)
 	if i < 0 && err == nil {
-		room, err := a.roomFor(key, folded)
+		room, err := a.roomFor(folded)
 		if !room || err != nil {
 			return err
 		}
@@ -250,7 +252,7 @@ func (a *Agg) Has(k starlark.Value) (bool, error) {
 	if err := a.usable(); err != nil {
 		return false, err
 	}
-	if foldKey(k) == nil {
+	if foldKey(k, a.parts) == nil {
 		return false, nil
 	}
 	states, err := a.one(k)
@@ -289,7 +291,7 @@ func (a *Agg) Len() int {
 func (a *Agg) Iterate() starlark.Iterator {
 	s, err := a.Snapshot()
 	if err != nil {
-		s = newSnapshot(a.decl) // iteration cannot fail; items() reports it
+		s = a.newSnapshot() // iteration cannot fail; items() reports it
 	}
 	return s.Iterate()
 }

@@ -131,7 +131,7 @@ var aggMethods = map[string]methodFunc[*Agg]{
 		if err != nil || states == nil {
 			return dflt, err
 		}
-		return newSnapshot(a.decl).result(states), nil
+		return a.newSnapshot().result(states), nil
 	},
 	"take": func(a *Agg, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		if err := starlark.UnpackArgs("take", args, kwargs); err != nil {

@@ -11,16 +11,16 @@ import (
 // as in the kernel's map.
 
 // roomFor reports whether an update of a key that user code has not added to since
-// the last take() has room. folded is the key as it is kept here.
-func (a *Agg) roomFor(key, folded starlark.Value) (bool, error) {
-	if folded == nil {
+// the last take() has room.
+func (a *Agg) roomFor(key starlark.Value) (bool, error) {
+	if key == nil {
 		return true, nil
 	}
 	if raw, err := a.encodeIfShaped(key); err == nil && raw != nil {
 		err := a.be.AddInt(raw, 0, 0) // makes the entry, with nothing in it
 		return err == nil, a.roomy(err)
 	}
-	return a.keep(indexKey(folded))
+	return a.keep(indexKey(key))
 }
 
 // keep takes a place for a key that cannot be written to the map: nothing in the
@@ -52,7 +52,7 @@ func (a *Agg) readKeys() error {
 	}
 	var keyErr error
 	err := a.be.Each(func(key, _ []byte) bool {
-		if k := foldKey(a.decodeKey(key)); k != nil {
+		if k := a.decodeKey(key); k != nil {
 			keyErr = a.mapped.SetKey(indexKey(k), starlark.None)
 		}
 		return keyErr == nil

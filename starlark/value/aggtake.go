@@ -20,7 +20,7 @@ func (a *Agg) Take() (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.local = newSnapshot(a.decl)
+	a.local = a.newSnapshot()
 	a.taken = raw
 	return out, nil
 }
@@ -54,7 +54,7 @@ func (a *Agg) takeHalf() (*Snapshot, error) {
 		return nil, fmt.Errorf("take from %s: %w", a, err)
 	}
 	a.switched = true
-	out := newSnapshot(a.decl)
+	out := a.newSnapshot()
 	var filled [][]byte
 	eachErr := be.Each(func(key, val []byte) bool {
 		states := a.readStates(val[half*a.shape.Size:])
@@ -77,7 +77,7 @@ func (a *Agg) takeHalf() (*Snapshot, error) {
 			return nil, err
 		}
 	}
-	a.local = newSnapshot(a.decl)
+	a.local = a.newSnapshot()
 	return out, nil
 }
 

@@ -12,7 +12,7 @@ import (
 // names, or names without columns. A None counts as the part that it is elsewhere.
 func (b *base) checkColumns(key starlark.Value) error {
 	by := b.decl.By
-	if parts := keyParts(key); len(by) > 0 && parts > 0 && parts != len(by) {
+	if parts := keyParts(key); len(by) > 0 && parts > 0 && parts != len(by) && parts != len(b.KeyNames()) {
 		return fmt.Errorf("the key of %s %s has %s here, and by= names %s: %s",
 			b.decl.Kind, b.name(), counted(parts, "part"), counted(len(by), "column"), strings.Join(by, ", "))
 	}

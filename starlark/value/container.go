@@ -23,6 +23,10 @@ type Container interface {
 	MarkRead()
 	// CountDrops says where the container counts what it has no room for.
 	CountDrops(*Full)
+	// SetKeyParts says which parts of the keys are there: see keyparts.go.
+	SetKeyParts(parts []bool)
+	// KeyNames are the columns of the keys that by= names.
+	KeyNames() []string
 }
 
 // base is what all containers have.
@@ -34,6 +38,7 @@ type base struct {
 	read bool
 	// Scratch for one entry, of the sizes of the layout.
 	key, val []byte
+	parts    []bool        // of the key, those that are there; nil: all. See keyparts.go
 	texts    starlark.Dict // what keys of the map read as → their bytes: see textkey.go
 }
 

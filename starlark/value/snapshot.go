@@ -18,6 +18,7 @@ type Entry struct {
 // take() gives, and what reports are printed from.
 type Snapshot struct {
 	decl    *plan.Container
+	parts   []bool // of the key, those that are there: see keyparts.go
 	entries []Entry
 	index   starlark.Dict // indexKey(key) → number in entries
 	single  int           // the number of the entry without a key, -1: none
@@ -29,8 +30,8 @@ var (
 	_ starlark.HasAttrs = (*Snapshot)(nil)
 )
 
-func newSnapshot(decl *plan.Container) *Snapshot {
-	return &Snapshot{decl: decl, single: -1}
+func newSnapshot(decl *plan.Container, parts []bool) *Snapshot {
+	return &Snapshot{decl: decl, parts: parts, single: -1}
 }
 
 // Decl is the declaration of the aggregation.
@@ -119,7 +120,7 @@ func (s *Snapshot) result(states []State) starlark.Value {
 func (s *Snapshot) Get(k starlark.Value) (starlark.Value, bool, error) {
 	i, err := s.find(k)
 	if i < 0 && err == nil {
-		i, err = s.find(foldKey(k))
+		i, err = s.find(foldKey(k, s.parts))
 	}
 	if i < 0 || err != nil {
 		return nil, false, err
@@ -162,30 +163,3 @@ func (s *Snapshot) Type() string          { return "snapshot" }
 func (s *Snapshot) Freeze()               {}
 func (s *Snapshot) Truth() starlark.Bool  { return len(s.entries) > 0 }
 func (s *Snapshot) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: snapshot") }
-
-// foldKey drops None from a key, as kernel halves do for elements that are
-// always None: wait[e.pid if each else None] has no key when each is false.
-func foldKey(k starlark.Value) starlark.Value {
-	if k == nil || k == starlark.None {
-		return nil
-	}
-	t, ok := k.(starlark.Tuple)
-	if !ok {
-		return k
-	}
-	var kept starlark.Tuple
-	for _, v := range t {
-		if v != starlark.None {
-			kept = append(kept, v)
-		}
-	}
-	switch {
-	case len(kept) == len(t):
-		return t
-	case len(kept) == 0:
-		return nil
-	case len(kept) == 1:
-		return kept[0]
-	}
-	return kept
-}

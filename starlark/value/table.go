@@ -41,6 +41,7 @@ func (t *Table) Bind(be Backend, d *Decoder) error {
 
 // Get is t[k].
 func (t *Table) Get(k starlark.Value) (starlark.Value, bool, error) {
+	k = t.foldKey(k)
 	if t.be == nil {
 		return t.getLocal(k)
 	}
@@ -50,6 +51,10 @@ func (t *Table) Get(k starlark.Value) (starlark.Value, bool, error) {
 
 // SetKey is t[k] = v.
 func (t *Table) SetKey(k, v starlark.Value) error {
+	if err := t.checkColumns(k); err != nil {
+		return err
+	}
+	k = t.foldKey(k)
 	if t.be == nil {
 		return t.setLocal(k, v)
 	}
@@ -77,9 +82,6 @@ func (t *Table) renew(k, v starlark.Value) error {
 
 // setLocal is SetKey of such a table. It has as much room as one in the kernel.
 func (t *Table) setLocal(k, v starlark.Value) error {
-	if err := t.checkColumns(k); err != nil {
-		return err
-	}
 	k = indexKey(k)
 	_, found, err := t.local.Get(k)
 	switch {
@@ -110,6 +112,7 @@ func (t *Table) oldest() (k starlark.Value) {
 
 // Remove deletes an entry and says whether there was one.
 func (t *Table) Remove(k starlark.Value) (bool, error) {
+	k = t.foldKey(k)
 	if t.be == nil {
 		_, found, err := t.local.Delete(indexKey(k))
 		return found, err
@@ -124,6 +127,7 @@ func (t *Table) Remove(k starlark.Value) (bool, error) {
 // pop removes an entry and gives its value, nil where there was none: programs may
 // have removed it first.
 func (t *Table) pop(k starlark.Value) (starlark.Value, error) {
+	k = t.foldKey(k)
 	if t.be == nil {
 		v, found, err := t.local.Delete(indexKey(k))
 		if !found || err != nil {

@@ -83,7 +83,7 @@ func (t *Table) change(k starlark.Value, op syntax.Token, old, next starlark.Val
 	if _, isInt := old.(starlark.Int); !isInt || typ == nil {
 		return true, t.SetKey(k, next)
 	}
-	key, err := t.keyToWrite(k)
+	key, err := t.keyToWrite(t.foldKey(k))
 	if err != nil {
 		return false, err
 	}

@@ -190,16 +190,11 @@ func (r *reference) keyOf(p *Program, event starlark.Value) (key string, out out
 	return value.Text(out.value), out, true // with the marks of what was cut: another key
 }
 
-// absentKeyMixed is what an aggregation of user space says of a key that is None when the program runs, as errno(n) can
-// be, beside others that are not: aggregations drop such a part there, and kernel halves keep it as None
-// (docs/semantics.md).
-const absentKeyMixed = "is used with and without a key"
-
 func outcomeOf(v starlark.Value, err error) outcome {
 	if err == nil {
 		return outcome{value: v}
 	}
-	o := outcome{what: err.Error(), skip: errors.Is(err, errOpen) || strings.Contains(err.Error(), absentKeyMixed)}
+	o := outcome{what: err.Error(), skip: errors.Is(err, errOpen)}
 	var eval *starlark.EvalError
 	if errors.As(err, &eval) {
 		for _, fr := range eval.CallStack {

@@ -1,0 +1,124 @@
+package infer
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A part of a key that is None when the script is compiled, wherever the container is used, disappears:
+// wait[e.pid if each else None]. That must not depend on where a handler runs, so user halves tell, too, which parts
+// they give. Any other None is a part of the key as in Starlark.
+
+// keyUse is what user halves give as the key of a container. It lives through all rounds.
+type keyUse struct {
+	parts []bool   // by position: some use has something else there than None
+	any   bool     // some use has a key of which only the run decides what it is
+	at    plan.Pos // of the last use, for messages
+}
+
+// keyed notes the key that user code uses with a container.
+func (u *user) keyed(of, key uval, pos plan.Pos) {
+	ref, ok := of.v.c.(plan.Ref)
+	if !ok || !of.known {
+		return
+	}
+	use := u.pr.u.userKeys[ref.ID]
+	if use == nil {
+		use = &keyUse{}
+		u.pr.u.userKeys[ref.ID] = use
+	}
+	use.at = pos
+	use.add(key)
+}
+
+// add notes one use.
+func (k *keyUse) add(key uval) {
+	parts := keyParts(key)
+	for len(k.parts) < len(parts) {
+		k.parts = append(k.parts, false)
+	}
+	for i, none := range parts {
+		k.parts[i] = k.parts[i] || !none
+	}
+	k.any = k.any || parts == nil
+}
+
+// keyParts says of each part of a key whether it is None for certain; nil where the number of parts is not known.
+func keyParts(key uval) []bool {
+	if t, ok := key.v.c.(plan.Tuple); ok && key.known && len(t) != 1 {
+		return noneParts(t, func(e plan.Value) bool { return e == plan.Value(plan.None{}) })
+	}
+	if key.typ == "tuple" && key.elems != nil && len(key.elems) != 1 {
+		return noneParts(key.elems, func(e uval) bool { return e.known && e.v.isNone() })
+	}
+	if key.known && key.v.comp && !key.v.isRecord() && len(key.v.elems) != 1 {
+		return noneParts(key.v.elems, val.isNone)
+	}
+	if !key.known && (key.typ == "" || key.typ == "tuple") {
+		return nil
+	}
+	return []bool{key.known && key.v.isNone()}
+}
+
+func noneParts[E any](list []E, none func(E) bool) []bool {
+	out := make([]bool, len(list))
+	for i, e := range list {
+		out[i] = none(e)
+	}
+	return out
+}
+
+// tableKey notes the key of a method of a table.
+func (u *user) tableKey(dot *syntax.DotExpr, args []syntax.Expr, vals []uval) {
+	of := u.nameOf(dot.X)
+	if c := containerIn(of); c == nil || c.Kind != plan.Table || len(vals) == 0 {
+		return
+	}
+	switch dot.Name.Name {
+	case "get", "pop", "set", "add", "remove":
+		u.keyed(of, vals[0], start(argValue(args[0])))
+	}
+}
+
+// joinKeys gives the keys of kernel halves the parts that they have in user halves only.
+func (u *unit) joinKeys() {
+	for _, id := range slices.Sorted(maps.Keys(u.userKeys)) {
+		t, use := u.conts[id], u.userKeys[id]
+		if t == nil || !u.used[id] || len(t.present) != len(use.parts) && !use.any {
+			continue
+		}
+		for i := range t.present {
+			if t.present[i] || !use.any && !use.parts[i] {
+				continue
+			}
+			if r := attempt(func() { u.partAppears(t, i, use.at) }); r != nil {
+				u.diags = append(u.diags, r.Diag)
+			}
+		}
+	}
+}
+
+// keyParts says of each part of a container's key whether some use of this unit has it; nil where nothing is known or
+// all parts are there.
+func (u *unit) keyParts(id int) []bool {
+	use, t := u.userKeys[id], u.conts[id]
+	switch {
+	case t != nil && u.used[id]:
+		return t.present
+	case use == nil || use.any:
+		return nil
+	}
+	return use.parts
+}
+
+// partAppears says that a use has part i of a key, which was None so far: the type of the key is another one.
+func (u *unit) partAppears(t *contType, i int, pos plan.Pos) {
+	u.mayChange(t.c, "key", fmt.Sprintf("without its part %d", i+1), "with it", t.keyAt, pos)
+	t.present[i], t.key, u.changed = true, types.Type{}, true
+}
