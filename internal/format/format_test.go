@@ -247,3 +247,32 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+// A precision counts characters of the value, and whatever it is, the outcome begins as the whole does and ends with a
+// whole character or escape sequence.
+func TestPrecisionSplitsNothing(t *testing.T) {
+	for _, c := range []struct {
+		verb  string
+		arg   Arg
+		parts []string // what the characters are shown as
+	}{
+		{"s", StrArg("é\x01\xff漢"), []string{"é", `\x01`, `\xff`, "漢"}},
+		{"v", StrArg("a\u202eb\\x"), []string{"a", `\u202e`, "b", `\`, "x"}},
+		{"s", Arg{Kind: Str, Str: "q\n\tz\\n", Shown: `q\n\tz\n`}, []string{"q", `\n`, `\t`, "z", `\`, "n"}},
+		{"s", Arg{Kind: Str, Str: "a\n", Marked: "a\n…", Shown: `a\n…`}, []string{"a", `\n`, "…"}},
+		{"s", Arg{Kind: Bytes, Str: "\x01b\xc3"}, []string{`\x01`, "b", `\xc3`}},
+		{"s", Arg{Kind: Other, Str: `["\x01\u00e9\n\\\"é"]`}, []string{"[", `"`, `\x01`, `\u00e9`, `\n`, `\\`, `\"`, "é", `"`, "]"}},
+	} {
+		for n := range len(c.parts) + 2 {
+			f, err := Parse(fmt.Sprintf("%%.%d%s", n, c.verb))
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Escape = OneLine
+			got, err := f.Append(nil, []Arg{c.arg})
+			if want := strings.Join(c.parts[:min(n, len(c.parts))], ""); err != nil || string(got) != want {
+				t.Errorf("%%.%d%s of %q: got %q, %v, want %q", n, c.verb, c.arg.Str, got, err, want)
+			}
+		}
+	}
+}

@@ -18,11 +18,18 @@ const (
 )
 
 // appendString applies %s and %v. The precision counts characters of the
-// value, the width those of the outcome.
+// value, an escape sequence as the one that it stands for, the width those of
+// the outcome.
 func (f *Format) appendString(dst []byte, p *part, a *Arg) []byte {
 	start := len(dst)
 	if a.Kind == Str || a.Kind == Bytes {
-		dst = AppendEscaped(dst, cut(a.shown(), p.prec), f.Escape)
+		shown := a.shown()
+		if a.Shown == "" {
+			shown = cut(shown, p.prec)
+		} else if p.prec >= 0 {
+			shown = shown[:escapedLen(shown, cut(a.Text(), p.prec))]
+		}
+		dst = AppendEscaped(dst, shown, f.Escape)
 		return p.pad(dst, start)
 	}
 	dst = a.appendText(dst)
@@ -126,13 +133,48 @@ func cut(s string, n int) string {
 	return s
 }
 
+// escapedLen is how much of shown, in which some control characters are escaped, the text that it begins with takes.
+func escapedLen(shown, text string) int {
+	at := 0
+	for i := range len(text) {
+		if shown[at] != text[i] {
+			at++ // the backslash before its letter
+		}
+		at++
+	}
+	return at
+}
+
+// cutLen is how many bytes the first n characters of a value's text take. An
+// escape sequence in it is one.
 func cutLen(b []byte, n int) int {
 	i := 0
 	for ; n > 0 && i < len(b); n-- {
+		if size := escapeLen(b[i:]); size > 0 {
+			i += size
+			continue
+		}
 		_, size := utf8.DecodeRune(b[i:])
 		i += size
 	}
 	return i
+}
+
+// escapeLen is the length of the escape sequence that b begins with, as strings are quoted with them; 0 where there is none.
+func escapeLen(b []byte) int {
+	if len(b) < 2 || b[0] != '\\' {
+		return 0
+	}
+	size := 2
+	switch b[1] {
+	case 'x':
+		size = 4
+	case 'u':
+		size = 6
+	case 'U':
+		size = 10
+	}
+	return min(size, len(b))
 }
 
 // AppendEscaped appends s with its control characters, and bytes that are not
