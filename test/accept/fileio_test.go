@@ -67,6 +67,21 @@ func TestFiletopCopy(t *testing.T) {
 	e.has(t, `(?m)^ *\d+ +cp +two +0 +\d+ +0 +123456 +123456$`)
 }
 
+// A read at the end of a file counts, with 0 bytes, also where it is the only one; the end of a copy does not.
+func TestFiletopAtTheEnd(t *testing.T) {
+	needTracing(t)
+	dir := t.TempDir()
+	for name, size := range map[string]int{"empty": 0, "three": 3 * 512} {
+		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := startrace(t, "filetop", "-i", "1h", "-r", "100", "-c",
+		fmt.Sprintf("sh -c 'dd if=%s/three of=/dev/null; dd if=%[1]s/empty of=/dev/null'", dir)).ok(t)
+	e.has(t, `(?m)^ *\d+ +dd +three +4 +0 +1536 +0 +1536$`)
+	e.has(t, `(?m)^ *\d+ +dd +empty +1 +0 +0 +0 +0$`)
+}
+
 // A line for each end of each call that moves bytes. The lines of fatrace(8) only in the long form: TestFatraceClassic
 // has them, and a guest compiles each of the two for many seconds.
 func TestFatraceMoves(t *testing.T) {

@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// Each page that a write makes dirty is counted once, for its inode, however many of them the kernel keeps in one
-// folio. (S1-23)
+// Each page that a write makes dirty is counted once, for its inode and its disk, however many of them the kernel keeps
+// in one folio, and whether it is a file's or the disk's own. (S1-23)
 func TestDirtied(t *testing.T) {
 	disk := loopDevice(t, 16<<20)
 	var size int64 = 5 << 20
 	e := startrace(t, "dirtied", "-c", fmt.Sprintf("dd if=/dev/zero of=%s bs=1M count=5 conv=notrunc", disk)).ok(t)
-	checkDirtied(t, e, `\d+`, size)
+	checkDirtied(t, e, filepath.Base(disk), `\d+`, size)
 
 	// A file of a disk has folios of many pages where its file system has them, as ext4 from Linux 6.16 on.
 	file := filepath.Join(t.TempDir(), "file")
@@ -26,15 +26,15 @@ func TestDirtied(t *testing.T) {
 		t.Fatal(err)
 	}
 	if onDisk(t, file) {
-		checkDirtied(t, e, fmt.Sprint(st.Ino), st.Size)
+		checkDirtied(t, e, `\S+`, fmt.Sprint(st.Ino), st.Size)
 	}
 }
 
 // checkDirtied compares the row of dd's writes to an inode, the largest if there are several, with the bytes written.
-func checkDirtied(t *testing.T, e ended, inode string, bytes int64) {
+func checkDirtied(t *testing.T, e ended, disk, inode string, bytes int64) {
 	t.Helper()
 	most := 0
-	for _, m := range regexp.MustCompile(`(?m)^ *\d+ +dd +\S+ +`+inode+` +(\d+)$`).FindAllStringSubmatch(e.stdout, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^ *\d+ +dd +`+disk+` +`+inode+` +(\d+)$`).FindAllStringSubmatch(e.stdout, -1) {
 		most = max(most, number(t, m[1], `(\d+)`))
 	}
 	checkAccount(t, e, most, int(bytes)/os.Getpagesize())
