@@ -28,9 +28,9 @@ finish", with -c "Tracing writes until the command ends". It is a message and no
 	{
 		Name: "printf", Family: "output",
 		Signature: "printf(format, *values)",
-		Doc:       `Prints by a format with the verbs of C and Go, widths and precisions: printf("%-16s %6d %#o %5.2f\n", …).
+		Doc: `Prints by a format with the verbs of C and Go, widths and precisions: printf("%-16s %6d %#o %5.2f\n", …).
 The precision of a text, "%.3s", is a number of characters. What is printed as an escape sequence, "\x01", is one.`,
-		call:      printfCall,
+		call: printfCall,
 	},
 	{
 		Name: "sprintf", Family: "output",
