@@ -39,6 +39,8 @@ type Env struct {
 	// Enum gives the enumerators of an enum of the kernel by its name, else all
 	// whose names begin so. nil: there are none.
 	Enum func(name string) []kernel.EnumValue
+	// Number gives a type of ints of the kernel as C spells it. nil: there are none.
+	Number func(name string) (t kernel.Type, ok bool)
 	// UserSymbol names an address of a process; pid 0 is the one that is
 	// traced.
 	UserSymbol func(pid int, addr uint64) (string, error)

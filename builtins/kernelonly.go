@@ -2,6 +2,7 @@ package builtins
 
 import (
 	"fmt"
+	"strings"
 
 	"go.starlark.net/starlark"
 
@@ -16,8 +17,9 @@ var kernelFamily = []Entry{
 	kernelEntry("mem", "mem(address, n)",
 		"The n bytes at an address; n is a constant, at most 4096. An element, b[0], is an int."),
 	kernelEntry("path", "path(file)", "The whole path of a struct file, path or dentry."),
-	kernelEntry("cast", `cast("struct sock", address)`, `A pointer of another type. With a type of ints it is C's conversion:
-cast("unsigned char", n) is the low 8 bits of n.`),
+	{Name: "cast", Family: "kernel", Signature: `cast("struct sock", address)`, call: convert,
+		Doc: `A pointer of another type. With a type of ints it is C's conversion:
+cast("unsigned char", n) is the low 8 bits of n.`},
 	kernelEntry("container_of", `container_of(pointer, "struct sock", "member")`, "The struct around a member."),
 	kernelEntry("sizeof", `sizeof("struct sock")`, "The size of a type of the kernel."),
 }
@@ -34,4 +36,43 @@ func kernelOnly(_ *Env, c *call) (starlark.Value, error) {
 		}
 	}
 	return nil, fmt.Errorf("%s works on parts of an event (e.args…) and in kernel functions; here it got a value of user space", c.name)
+}
+
+// convert is C's conversion to a type of ints, also of what user space computed. Pointers are the kernel's.
+func convert(e *Env, c *call) (starlark.Value, error) {
+	if e.Number == nil || len(c.args) != 2 || len(c.kwargs) > 0 {
+		return kernelOnly(e, c)
+	}
+	name, ok := starlark.AsString(c.args[0])
+	t, number := e.Number(strings.TrimSpace(name))
+	if !ok || !number || value.IsFault(c.args[1]) {
+		return kernelOnly(e, c)
+	}
+	n, err := number64(c.args[1])
+	if err != nil {
+		return nil, err
+	}
+	if t.Bool {
+		return starlark.Bool(n.Sign() != 0), nil
+	}
+	low := lowBits(n, 8*t.Size)
+	if !t.Signed {
+		return starlark.MakeUint64(low), nil
+	}
+	unused := 64 - 8*t.Size
+	return starlark.MakeInt64(int64(low<<unused) >> unused), nil
+}
+
+// number64 is the int that a conversion begins with: C's bools are 0 and 1.
+func number64(v starlark.Value) (starlark.Int, error) {
+	switch v := v.(type) {
+	case starlark.Int:
+		return v, nil
+	case starlark.Bool:
+		if v {
+			return starlark.MakeInt(1), nil
+		}
+		return starlark.MakeInt(0), nil
+	}
+	return starlark.Int{}, fmt.Errorf("cast: got %s, want an int", v.Type())
 }

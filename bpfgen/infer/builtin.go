@@ -383,26 +383,15 @@ const maxStr = 8190
 func (b *body) typeByName(s string, pos plan.Pos) kernel.TypeID {
 	btf := b.u.btf(pos)
 	clean := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), "*"))
-	kinds := map[string]kernel.Kind{"struct": kernel.KindStruct, "union": kernel.KindUnion, "enum": kernel.KindEnum}
-	word, rest, ok := strings.Cut(clean, " ")
-	if k, known := kinds[word]; ok && known {
-		if id, found := btf.Named(k, strings.TrimSpace(rest)); found {
-			return id
-		}
+	if id, ok := btf.Spelled(clean); ok {
+		return id
+	}
+	switch word, _, _ := strings.Cut(clean, " "); word {
+	case "struct", "union", "enum":
 		wrong(pos, "the kernel has no %s", clean)
 	}
-	for _, k := range []kernel.Kind{kernel.KindTypedef, kernel.KindInt, kernel.KindStruct} {
-		if id, found := btf.Named(k, clean); found {
-			if k == kernel.KindStruct {
-				wrong(pos, "write struct %s", clean)
-			}
-			return btf.Skip(id)
-		}
-	}
-	for _, name := range intNames(clean) {
-		if id, found := btf.Named(kernel.KindInt, name); found {
-			return id
-		}
+	if _, ok := btf.Named(kernel.KindStruct, clean); ok {
+		wrong(pos, "write struct %s", clean)
 	}
 	wrong(pos, "the kernel has no type %s", clean)
 	return 0

@@ -37,6 +37,20 @@ func (b *body) callCast(args []arg, pos plan.Pos) val {
 	return out
 }
 
+// castsNumber reports whether a call is a conversion of C, which user space does, too.
+func (u *user) castsNumber(name plan.Builtin, args []uval) bool {
+	if name != "cast" || len(args) != 2 || !args[0].known {
+		return false
+	}
+	to, ok := args[0].v.constStr()
+	b, err := u.b.u.facts.BTF()
+	if !ok || err != nil {
+		return false
+	}
+	_, ok = b.Number(strings.TrimSpace(to))
+	return ok
+}
+
 // numberType is the type of ints, bools and enums.
 func (b *body) numberType(id kernel.TypeID, pos plan.Pos) (types.Type, bool) {
 	t, err := b.u.btf(pos).Type(id)

@@ -197,7 +197,7 @@ func (u *user) builtin(name plan.Builtin, x *syntax.CallExpr) uval {
 		return uval{}
 	}
 	if !known {
-		if kernelOnly[name] {
+		if kernelOnly[name] && !u.castsNumber(name, vals) {
 			wrong(x.Lparen, "%s runs in the kernel, but an argument is computed in user space", name)
 		}
 		for _, v := range vals {

@@ -71,6 +71,15 @@ func (s *session) enumerators(name string) []kernel.EnumValue {
 	return b.Enumerators(name)
 }
 
+// number is a type of ints of the kernel.
+func (s *session) number(name string) (kernel.Type, bool) {
+	b, err := s.facts.BTF()
+	if err != nil {
+		return kernel.Type{}, false
+	}
+	return b.Number(name)
+}
+
 // labelPoints makes the labels of points and functions, which programs know by
 // number, mean their names.
 func (s *session) labelPoints() {

@@ -50,7 +50,8 @@ func newSession(o Options) *session {
 	s.exitErrors = s.newFailures("at_exit")
 	s.host = script.New(script.Options{
 		Runtime: runtime{s}, Constant: s.constant, Warn: s.warn, Escape: format.Screen,
-		Labels: s.labels(), Enum: s.enumerators, UserSymbol: s.userSymbol, Std: stdlib.Files(),
+		Labels: s.labels(), Enum: s.enumerators, Number: s.number, UserSymbol: s.userSymbol,
+		Std: stdlib.Files(),
 	})
 	s.env, s.thread = s.host.Env(), s.host.Thread()
 	s.env.Outside = &world{&s.Settings, s.env.Traced}

@@ -30,8 +30,9 @@ type Options struct {
 	Warn func(plan.Pos, string)
 	// Labels are labels of ints that need the machine: ksym.
 	Labels map[string]value.LabelFunc
-	// Enum and UserSymbol are those of builtins.Env.
+	// Enum, Number and UserSymbol are those of builtins.Env.
 	Enum       func(name string) []kernel.EnumValue
+	Number     func(name string) (kernel.Type, bool)
 	UserSymbol func(pid int, addr uint64) (string, error)
 	// Escape is applied to the strings that print and printf write.
 	Escape format.Escape
@@ -73,7 +74,7 @@ func New(o Options) *Host {
 	h.env.Escape = o.Escape
 	h.env.Expression = h.expression
 	maps.Copy(h.env.Labels.Ints, o.Labels)
-	h.env.Enum, h.env.UserSymbol = o.Enum, o.UserSymbol
+	h.env.Enum, h.env.Number, h.env.UserSymbol = o.Enum, o.Number, o.UserSymbol
 	h.predeclared = h.env.Predeclared()
 	h.predeclared[plan.UpdateBuiltin] = starlark.NewBuiltin(plan.UpdateBuiltin, update)
 	maps.Copy(h.predeclared, instruments)

@@ -35,8 +35,9 @@ type checker struct {
 	outlining build.Outlining
 	subs      int // subprograms
 	guests    *guests
-	// Counts of runs: compared, those left open by the documentation, those that ended with an error, with None.
-	runs, open, errors, nones, programs, insns, limits int
+	// Counts of runs: compared, those that ended with an error, with None.
+	runs, errors, nones, programs, insns int
+	excepted                             map[exception]int
 }
 
 func (c *checker) note(kind string, p *Program, format string, args ...any) {
@@ -69,20 +70,9 @@ func (c *checker) check(programs []*Program) {
 			c.execute(programs, u)
 			return
 		case errors.As(err, &diags):
-			bad := map[*Program]bool{}
-			for _, d := range diags {
-				p := programAt(programs, int(d.Pos.Line))
-				switch {
-				case strings.Contains(d.Msg, wideConstant):
-					c.open++ // the generator does not calculate, and cannot know
-				case !bad[p]:
-					c.note("refused", p, "%s", d.Msg)
-				}
-				bad[p] = true
-			}
-			programs = keep(programs, bad)
+			programs = keep(programs, c.refused(programs, diags))
 		case len(programs) == 1 && strings.Contains(err.Error(), tooMuchMemory):
-			c.limits++
+			c.except(overMemory, programs[0])
 			return
 		case len(programs) == 1:
 			c.note("refused", programs[0], "%v", err)
@@ -92,6 +82,23 @@ func (c *checker) check(programs []*Program) {
 			return
 		}
 	}
+}
+
+// refused notes the programs that the compiler refuses.
+func (c *checker) refused(programs []*Program, diags infer.Diags) map[*Program]bool {
+	bad := map[*Program]bool{}
+	for _, d := range diags {
+		p := programAt(programs, int(d.Pos.Line))
+		switch {
+		case bad[p]:
+		case strings.Contains(d.Msg, wideConstant):
+			c.except(wideFolded, p)
+		default:
+			c.note("refused", p, "%s", d.Msg)
+		}
+		bad[p] = true
+	}
+	return bad
 }
 
 func (c *checker) options() bpfgen.Options {
@@ -188,7 +195,7 @@ func (c *checker) compareAll(programs []*Program, m *machine) {
 // refusedBy notes that the kernel refused a program.
 func (c *checker) refusedBy(p *Program, err error) {
 	if tooLong(p, err) {
-		c.limits++
+		c.except(longLoops, p)
 	} else {
 		c.note("rejected", p, "%+v", err)
 	}
@@ -217,12 +224,12 @@ func (c *checker) compare(m *machine, r *reference, probe int, p *Program) {
 // step compares one run; it reports whether the next one can be compared.
 func (c *checker) step(p *Program, in Input, want outcome, run func() (outcome, error)) bool {
 	if want.skip {
-		c.open++
+		c.except(notDocumented, p)
 		return !p.keepsState() // it is not known any more
 	}
 	got, err := run()
 	if errors.Is(err, errFull) {
-		c.limits++
+		c.except(fullTable, p)
 		return false
 	}
 	if err != nil {

@@ -94,7 +94,10 @@ func shiftRight(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ 
 
 // present gives what is not None of a pair.
 func present(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-	pair := args[0].(starlark.Tuple)
+	pair, ok := args[0].(starlark.Tuple)
+	if !ok || len(pair) != 2 {
+		return args[0], nil // made by Shrink
+	}
 	if pair[0] == starlark.None {
 		return pair[1], nil
 	}

@@ -1,0 +1,56 @@
+package kernel
+
+import "strings"
+
+// Spelled finds a type as C spells it: "struct sock", "u32", "unsigned long". A typedef gives what it stands for.
+func (b *BTF) Spelled(name string) (TypeID, bool) {
+	kinds := map[string]Kind{"struct": KindStruct, "union": KindUnion, "enum": KindEnum}
+	word, rest, ok := strings.Cut(name, " ")
+	if k, known := kinds[word]; ok && known {
+		return b.Named(k, strings.TrimSpace(rest))
+	}
+	if id, ok := b.Named(KindTypedef, name); ok {
+		return b.Skip(id), true
+	}
+	for _, name := range append([]string{name}, intNames(name)...) {
+		if id, ok := b.Named(KindInt, name); ok {
+			return id, true
+		}
+	}
+	return 0, false
+}
+
+// Number finds a type of ints, enums or bools as C spells it.
+func (b *BTF) Number(name string) (Type, bool) {
+	id, ok := b.Spelled(name)
+	if !ok {
+		return Type{}, false
+	}
+	t, err := b.Type(b.Skip(id))
+	return t, err == nil && (t.Kind == KindInt || t.Kind == KindEnum) && t.Size <= 8
+}
+
+// intNames are the names that BTF may have for an integer type as C spells it: compilers write the words in an order of
+// their own, gcc "long unsigned int", clang "unsigned long".
+func intNames(spelled string) []string {
+	count := map[string]int{}
+	for _, word := range strings.Fields(spelled) {
+		switch word {
+		case "long", "short", "signed", "unsigned", "int", "char":
+			count[word]++
+		default:
+			return []string{spelled}
+		}
+	}
+	if count["char"] > 0 {
+		return []string{spelled}
+	}
+	width := strings.TrimSpace(strings.Repeat("long ", count["long"]) + strings.Repeat("short ", count["short"]))
+	sign := ""
+	if count["unsigned"] > 0 {
+		sign = "unsigned"
+	}
+	gcc := strings.Join(strings.Fields(width+" "+sign+" int"), " ")
+	clang := strings.Join(strings.Fields(sign+" "+width), " ")
+	return []string{gcc, clang}
+}
