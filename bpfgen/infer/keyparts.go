@@ -19,6 +19,7 @@ import (
 type keyUse struct {
 	parts []bool   // by position: some use has something else there than None
 	any   bool     // some use has a key of which only the run decides what it is
+	bare  []int    // the lengths of keys that have fewer parts than others: without what disappeared
 	at    plan.Pos // of the last use, for messages
 }
 
@@ -40,13 +41,33 @@ func (u *user) keyed(of, key uval, pos plan.Pos) {
 // add notes one use.
 func (k *keyUse) add(key uval) {
 	parts := keyParts(key)
-	for len(k.parts) < len(parts) {
-		k.parts = append(k.parts, false)
+	switch {
+	case parts == nil:
+		k.any = true
+		return
+	case len(parts) < len(k.parts):
+		k.bare = append(k.bare, len(parts))
+		return
+	case len(parts) > len(k.parts) && k.parts != nil:
+		k.bare = append(k.bare, len(k.parts))
+		fallthrough
+	case k.parts == nil:
+		k.parts = make([]bool, len(parts))
 	}
 	for i, none := range parts {
 		k.parts[i] = k.parts[i] || !none
 	}
-	k.any = k.any || parts == nil
+}
+
+// agree reports whether keys that have fewer parts are those that others are without what disappears.
+func (k *keyUse) agree() bool {
+	left := 0
+	for _, there := range k.parts {
+		if there {
+			left++
+		}
+	}
+	return !slices.ContainsFunc(k.bare, func(n int) bool { return n != left })
 }
 
 // keyParts says of each part of a key whether it is None for certain; nil where the number of parts is not known.
@@ -105,13 +126,14 @@ func (u *unit) joinKeys() {
 }
 
 // keyParts says of each part of a container's key whether some use of this unit has it; nil where nothing is known or
-// all parts are there.
+// all parts are there. A key of which only the run decides what it is does not count here: it is kept whole, but where it
+// is None in the same places.
 func (u *unit) keyParts(id int) []bool {
 	use, t := u.userKeys[id], u.conts[id]
 	switch {
 	case t != nil && u.used[id]:
 		return t.present
-	case use == nil || use.any:
+	case use == nil || !use.agree():
 		return nil
 	}
 	return use.parts

@@ -51,7 +51,7 @@ func (c *checker) inUser(programs []*Program) (h *script.Host, res *infer.Result
 	if h, err = host(src, c.facts); err != nil {
 		return nil, nil, nil, err
 	}
-	if res, err = infer.Unit(h.Plan(), c.facts); err != nil {
+	if res, err = inferred(h, c.facts); err != nil {
 		return nil, nil, nil, err
 	}
 	u, err = bpfgen.Generate(res.Tree, options())
@@ -175,6 +175,19 @@ func TestPlacedInUser(t *testing.T) {
 		time.Since(begin).Round(time.Millisecond), c.errors, c.exceptions())
 	c.bounded(t)
 	c.report(t, (*checker).checkPlaced)
+}
+
+// TestPlacedRegress runs the programs of testdata/placed.star, each of which differed once, on both sides.
+func TestPlacedRegress(t *testing.T) {
+	needBPF(t)
+	c := &checker{facts: facts(t), inputs: Inputs(4, 24)}
+	for _, p := range written(t, "testdata/placed.star") {
+		c.check([]*Program{p})
+		c.checkPlaced([]*Program{p})
+	}
+	for _, f := range c.found {
+		t.Error(f)
+	}
 }
 
 // > Of a list that cannot be read at all it is FAULT.

@@ -59,6 +59,18 @@ func host(src string, facts *kernel.Facts) (*script.Host, error) {
 	return h, h.Run(nil)
 }
 
+// inferred is what the compiler finds, of which containers of user space know the parts of their keys.
+func inferred(h *script.Host, facts *kernel.Facts) (*infer.Result, error) {
+	res, err := infer.Unit(h.Plan(), facts)
+	if err != nil {
+		return nil, err
+	}
+	for id, parts := range res.KeyParts {
+		h.Env().Containers()[id].SetKeyParts(parts)
+	}
+	return res, nil
+}
+
 // userHalves compiles the handlers and gives the copies, by the probe.
 func userHalves(src string, facts *kernel.Facts) (h *script.Host, res *infer.Result, u *bpfgen.Unit, err error) {
 	defer func() {
@@ -69,7 +81,7 @@ func userHalves(src string, facts *kernel.Facts) (h *script.Host, res *infer.Res
 	if h, err = host(src, facts); err != nil {
 		return nil, nil, nil, err
 	}
-	if res, err = infer.Unit(h.Plan(), facts); err != nil {
+	if res, err = inferred(h, facts); err != nil {
 		return nil, nil, nil, err
 	}
 	u, err = bpfgen.Generate(res.Tree, options())
