@@ -196,6 +196,9 @@ func cellCall(e *Env, c *call) (starlark.Value, error) {
 	if !ok {
 		return nil, fmt.Errorf("cell: got %s, want an int, bool, string, tuple or record: what kernel halves can hold", init.Type())
 	}
+	if err := value.CheckWords(init); err != nil {
+		return nil, fmt.Errorf("cell: %w", err)
+	}
 	d := &plan.Container{Kind: plan.Cell, Init: first}
 	return e.declare(c, d, func() value.Container { return value.NewCell(d, init) }), nil
 }

@@ -46,6 +46,9 @@ func (c *Cell) Value() (starlark.Value, error) {
 // Set stores a value.
 func (c *Cell) Set(v starlark.Value) error {
 	if c.be == nil {
+		if err := c.checkWords("value", v); err != nil {
+			return err
+		}
 		c.local = v
 		return nil
 	}
@@ -54,13 +57,6 @@ func (c *Cell) Set(v starlark.Value) error {
 
 // Add adds to an int, atomically with respect to kernel halves.
 func (c *Cell) Add(delta starlark.Int) error {
-	if c.be == nil {
-		sum, err := starlark.Binary(plusToken, c.local, delta)
-		if err == nil {
-			c.local = sum
-		}
-		return err
-	}
 	old, err := c.Value()
 	switch {
 	case err != nil:
@@ -70,6 +66,12 @@ func (c *Cell) Add(delta starlark.Int) error {
 	}
 	sum, err := starlark.Binary(plusToken, old, delta)
 	if err != nil {
+		return err
+	}
+	if c.be == nil {
+		if err = c.checkResult(plusToken, sum); err == nil {
+			c.local = sum
+		}
 		return err
 	}
 	_, layout := c.be.Layout()

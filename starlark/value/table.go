@@ -1,6 +1,8 @@
 package value
 
 import (
+	"errors"
+
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
@@ -82,6 +84,9 @@ func (t *Table) renew(k, v starlark.Value) error {
 
 // setLocal is SetKey of such a table. It has as much room as one in the kernel.
 func (t *Table) setLocal(k, v starlark.Value) error {
+	if err := errors.Join(t.checkWords("key", k), t.checkWords("value", v)); err != nil {
+		return err
+	}
 	k = indexKey(k)
 	_, found, err := t.local.Get(k)
 	switch {

@@ -65,6 +65,9 @@ func updateTable(t *Table, k starlark.Value, op syntax.Token, v starlark.Value) 
 		if err != nil {
 			return err
 		}
+		if err := t.checkResult(op, next); err != nil {
+			return err
+		}
 		if same, err := starlark.Equal(old, next); found && same && err == nil {
 			return nil // the entry was next when it was read
 		}

@@ -107,17 +107,31 @@ func present(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []s
 // update is t[k] op= v: what scripts do, with the result in 64 bits.
 func update(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 	t := args[0].(*value.Table)
-	if err := value.Update(t, args[3], string(args[1].(starlark.String)), args[4]); err != nil {
+	old, found, err := t.Get(args[3])
+	switch {
+	case err != nil:
 		return nil, err
+	case !found:
+		old = starlark.MakeInt(0)
 	}
-	sum, _, err := t.Get(args[3])
+	sum, err := wrapped(string(args[1].(starlark.String)), wrap(args[2].(starlark.String)), old, args[4])
 	if err != nil {
 		return nil, err
 	}
-	if sum, err = wrapValue(wrap(args[2].(starlark.String)), sum); err != nil {
+	return starlark.None, t.SetKey(args[3], sum)
+}
+
+// operators are those that change entries.
+var operators = map[string]syntax.Token{"+": syntax.PLUS, "-": syntax.MINUS, "*": syntax.STAR, "&": syntax.AMP,
+	"|": syntax.PIPE, "^": syntax.CIRCUMFLEX}
+
+// wrapped is x op y in 64 bits.
+func wrapped(op string, w wrap, x, y starlark.Value) (starlark.Value, error) {
+	result, err := starlark.Binary(operators[op], x, y)
+	if err != nil {
 		return nil, err
 	}
-	return starlark.None, t.SetKey(args[3], sum)
+	return wrapValue(w, result)
 }
 
 // addWrapped is t.add(k, n).
@@ -131,20 +145,17 @@ func addWrapped(w wrap) func(*starlark.Thread, *starlark.Builtin, starlark.Tuple
 }
 
 // cellAdd is c.add(n).
-func cellAdd(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-	c := args[0].(*value.Cell)
-	add, err := c.Attr("add")
+func cellAdd(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	c, n := args[0].(*value.Cell), starlark.Value(starlark.MakeInt(1))
+	if len(args) > 1 {
+		n = args[1]
+	}
+	old, err := c.Value()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := starlark.Call(thread, add, args[1:], nil); err != nil {
-		return nil, err
-	}
-	sum, err := c.Value()
+	sum, err := wrapped("+", asInt, old, n)
 	if err != nil {
-		return nil, err
-	}
-	if sum, err = wrapValue(asInt, sum); err != nil {
 		return nil, err
 	}
 	return starlark.None, c.Set(sum)

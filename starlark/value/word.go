@@ -1,0 +1,54 @@
+package value
+
+import (
+	"fmt"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// Ints of tables and cells have 64 bits. That holds for those that no kernel half uses, too: a handler means the same
+// wherever it runs, and where it runs is not the script's to say.
+
+// checkWords refuses ints of more than 64 bits in what is kept.
+func (b *base) checkWords(what string, v starlark.Value) error {
+	if err := CheckWords(v); err != nil {
+		return fmt.Errorf("%s of %s: %w", what, b, err)
+	}
+	return nil
+}
+
+// CheckWords refuses ints of more than 64 bits in v, also in tuples and records.
+func CheckWords(v starlark.Value) error {
+	var list []starlark.Value
+	switch v := v.(type) {
+	case starlark.Int:
+		_, signed := v.Int64()
+		if _, unsigned := v.Uint64(); !signed && !unsigned {
+			return fmt.Errorf("got %s, want an int of at most 64 bits", v)
+		}
+	case starlark.Tuple:
+		list = v
+	case *Record:
+		_, list = v.Fields()
+	}
+	for _, e := range list {
+		if err := CheckWords(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkResult refuses what an operator makes of an entry that lives here, if a kernel half could not keep it: + - and *
+// make values signed, also where the entry or the operand is not.
+func (b *base) checkResult(op syntax.Token, next starlark.Value) error {
+	n, isInt := next.(starlark.Int)
+	if !isInt || b.be != nil || op != syntax.PLUS && op != syntax.MINUS && op != syntax.STAR {
+		return nil
+	}
+	if _, ok := n.Int64(); !ok {
+		return fmt.Errorf("value of %s: got %s, want a signed 64-bit int", b, n)
+	}
+	return nil
+}
