@@ -83,6 +83,8 @@ type uframe struct {
 	// several values; loops are those around the statement that is walked.
 	shifting map[*resolve.Binding]bool
 	loops    []*loopVars
+	// generic: a function inside that is walked where it is defined, for calls of which nothing is known.
+	generic bool
 	// always are the statements of a handler that run at each event; nil: nobody
 	// has asked.
 	always map[syntax.Stmt]bool
@@ -332,6 +334,9 @@ func (u *user) index(x *syntax.IndexExpr) uval {
 	}
 	if recv.part && recv.known && i.known && (isArray || isArgs || recv.v.comp) {
 		return u.partOf(x, x.X, recv, u.b.index(recv.v, i.v, x.Lbrack))
+	}
+	if isArgs && recv.part && recv.known && !u.frame.inGeneric() {
+		chosenArg(x)
 	}
 	if t, ok := recv.v.c.(plan.Tuple); ok && recv.known && i.known && unchanging(t) {
 		var out val

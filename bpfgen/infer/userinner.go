@@ -123,7 +123,7 @@ func (u *user) function(at syntax.Node, def *resolve.Function) {
 	}
 	outer, was := u.frame, u.nested
 	u.frame = newFrame(nil, def)
-	u.frame.outer = outer
+	u.frame.outer, u.frame.generic = outer, true
 	if u.nested == nil {
 		u.nested = at
 	}

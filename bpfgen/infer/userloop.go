@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"slices"
+
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 )
@@ -95,7 +97,7 @@ func (u *user) element(x *syntax.IndexExpr, elems []uval, i uval) uval {
 
 // forStmt walks a loop, over again until nothing more is carried from one round to another.
 func (u *user) forStmt(s *syntax.ForStmt) {
-	list := u.iterated(s, s.X)
+	list := u.iterated(s, s.X, bodyOf(s))
 	assigned := append(bound(s.Vars, nil), assignedIn(s.Body)...)
 	begin := u.frame.vars
 	u.forget(&begin, assigned)
@@ -139,18 +141,22 @@ func assignedIn(list []syntax.Stmt) []*resolve.Binding {
 
 // iterated walks what a loop goes over. Only if the loop is to be written out the result has elements; they are not
 // used then.
-func (u *user) iterated(at syntax.Node, x syntax.Expr) uval {
+func (u *user) iterated(at syntax.Node, x syntax.Expr, loop loopBody) uval {
 	var v uval
 	list := elementsOf(x)
 	if list == nil {
 		v = u.expr(x)
 		u.checkElements(start(x), v)
 		u.use(v)
+		if known := u.constants(x, v); known != nil {
+			v.elems = known
+		}
 	}
 	for _, e := range list {
 		v.elems = append(v.elems, u.expr(e))
 	}
-	if u.writtenOut(at, v.elems) {
+	wanted := anyLeads(v.elems) || len(v.elems) > 0 && len(v.elems) <= maxUnroll && u.selects(loop)
+	if u.writtenOut(at, v.elems, wanted) {
 		for i, e := range list {
 			u.mayDrop(u.half, e, v.elems[i])
 		}
@@ -165,9 +171,9 @@ func (u *user) iterated(at syntax.Node, x syntax.Expr) uval {
 
 // writtenOut reports whether a loop is walked once for each of the elements. What is decided at the first point holds
 // for the others.
-func (u *user) writtenOut(at syntax.Node, elems []uval) bool {
+func (u *user) writtenOut(at syntax.Node, elems []uval, wanted bool) bool {
 	rounds, decided := u.half.Rounds[at]
-	if decided && rounds == nil || !decided && (!anyLeads(elems) || *u.copies+len(elems) > maxCopies) {
+	if decided && rounds == nil || !decided && (!wanted || *u.copies+len(elems) > maxCopies) {
 		u.half.Rounds[at] = nil
 		return false
 	}
@@ -236,7 +242,7 @@ func (u *user) clauses(x *syntax.Comprehension, list []syntax.Node, may bool) {
 		u.frame.open = true
 		u.clauses(x, list[1:], may)
 	case *syntax.ForClause:
-		v := u.overElements(c, may)
+		v := u.overElements(c, loopBody{c.Vars, append(slices.Clone(list[1:]), x.Body)}, may)
 		before := u.frame.vars
 		u.each(c, c.Vars, v, func() { u.clauses(x, list[1:], may && v.elems == nil) }, before)
 		u.frame.vars = before
@@ -244,9 +250,9 @@ func (u *user) clauses(x *syntax.Comprehension, list []syntax.Node, may bool) {
 }
 
 // overElements is what a for clause goes over.
-func (u *user) overElements(c *syntax.ForClause, may bool) uval {
+func (u *user) overElements(c *syntax.ForClause, loop loopBody, may bool) uval {
 	if may {
-		return u.iterated(c, c.X)
+		return u.iterated(c, c.X, loop)
 	}
 	v := u.expr(c.X)
 	u.checkElements(start(c.X), v)

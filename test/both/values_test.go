@@ -47,6 +47,13 @@ var sameValues = []sameCase{
 		"x: (\"s\", 8999)=1 (None, 8999)=1 (None, 9000)=2\ny: (None, 1)=2"},
 	{"a tuple of one", "read", "x = count()\ny = table()", "x[(e.args.buf,)].add()\ny[(e.args.fd,)] = 1",
 		"x: (1,)=1 (None,)=2\ny: (8999,)=1 (9000,)=1"},
+	{"arguments by number", "lseek",
+		"x = count()\ny = table()\nWHICH = (2, 1)\ndef pick(a, i):\n    return a[i]\ndef summed(e, n):\n    s = 0\n" +
+			"    for i in range(n):\n        s += e.args[i]\n    return s",
+		"for i in WHICH:\n    k = i - 1\n    x[k, pick(e.args, k)].add()\n    if e.args[i] == 2: continue\n" +
+			"    if i == 1: break\n    for j, n in ((0, i), (i, 1)): y[i, j] = e.args[n]\ny[5, 5] = summed(e, 2)",
+		"x: (0, 4294967295)=1 (0, 8999)=2 (1, -5)=1 (1, -9223372036854775808)=1 (1, 5)=1\n" +
+			"y: (2, 0)=1 (2, 2)=-5 (5, 5)=-9223372032559808513"},
 	{"groups", "read", "x = group(by = ('a', 'b'), n = count(), t = total())",
 		"x[e.args.buf, None].n.add()\nx[e.args.buf, None].t.add(e.args.count)",
 		"x: 1=record(n = 1, t = 11) None=record(n = 2, t = 21)"},

@@ -1,0 +1,204 @@
+package infer
+
+import (
+	"math/big"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// Which part of the event is meant can depend on the round of a loop over constants:
+//
+//	for i in range(3):
+//	    print(e.args[i])
+//
+// The kernel half reads the parts, so it must know each of them. Such a loop is written out as one over parts is.
+
+// A loopBody is what a loop runs over and over: its variables, and all that is inside.
+type loopBody struct {
+	vars   syntax.Expr
+	inside []syntax.Node
+}
+
+func bodyOf(s *syntax.ForStmt) loopBody {
+	inside := make([]syntax.Node, len(s.Body))
+	for i, stmt := range s.Body {
+		inside[i] = stmt
+	}
+	return loopBody{s.Vars, inside}
+}
+
+// selects reports whether the body may choose a part of the event by what the loop gives its variables.
+func (u *user) selects(loop loopBody) bool {
+	names := map[*resolve.Binding]bool{}
+	for _, to := range bound(loop.vars, nil) {
+		names[to] = true
+	}
+	u.inLoop(loop, func(n syntax.Node) bool {
+		for _, to := range boundBy(n) {
+			names[to] = true
+		}
+		return false
+	})
+	return u.inLoop(loop, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.IndexExpr:
+			return mentions(n.Y, names) && u.eventual(n.X, names)
+		case *syntax.CallExpr:
+			return u.handsOver(n, names)
+		}
+		return false
+	})
+}
+
+// inLoop asks something of all nodes inside a loop, until the answer is yes.
+func (u *user) inLoop(loop loopBody, asked func(syntax.Node) bool) bool {
+	found := false
+	for _, n := range loop.inside {
+		syntax.Walk(n, func(n syntax.Node) bool {
+			found = found || n != nil && asked(n)
+			return !found
+		})
+	}
+	return found
+}
+
+// boundBy gives the variables to which a node gives values.
+func boundBy(n syntax.Node) []*resolve.Binding {
+	switch n := n.(type) {
+	case *syntax.AssignStmt:
+		return bound(n.LHS, nil)
+	case *syntax.ForStmt:
+		return bound(n.Vars, nil)
+	case *syntax.ForClause:
+		return bound(n.Vars, nil)
+	}
+	return nil
+}
+
+// handsOver reports whether a call gives a function variables of the loop and parts of the event, so that the function
+// may choose.
+func (u *user) handsOver(x *syntax.CallExpr, names map[*resolve.Binding]bool) bool {
+	given, part := false, u.nameOf(x.Fn).fn != nil
+	for _, a := range x.Args {
+		given = given || mentions(a, names)
+		part = part || u.eventual(argValue(a), names)
+	}
+	return given && part
+}
+
+// mentions reports whether one of the variables stands in x.
+func mentions(x syntax.Expr, names map[*resolve.Binding]bool) bool {
+	found := false
+	syntax.Walk(x, func(n syntax.Node) bool {
+		if id, ok := n.(*syntax.Ident); ok {
+			bind, _ := id.Binding.(*resolve.Binding)
+			found = found || names[bind]
+		}
+		return !found
+	})
+	return found
+}
+
+// eventual reports whether x may be the event or a part of it.
+func (u *user) eventual(x syntax.Expr, names map[*resolve.Binding]bool) bool {
+	switch x := unparen(x).(type) {
+	case *syntax.Ident:
+		if bind, _ := x.Binding.(*resolve.Binding); names[bind] {
+			return true
+		}
+		v, _ := u.frame.lookup(x)
+		return v.part
+	case *syntax.DotExpr:
+		return u.eventual(x.X, names)
+	case *syntax.IndexExpr:
+		return u.eventual(x.X, names)
+	case *syntax.CallExpr:
+		for _, a := range x.Args {
+			if u.eventual(argValue(a), names) {
+				return true
+			}
+		}
+		return u.eventual(x.Fn, names)
+	}
+	return false
+}
+
+// constants are the elements of what a loop goes over, if all of it is known now.
+func (u *user) constants(x syntax.Expr, v uval) []uval {
+	if call, ok := unparen(x).(*syntax.CallExpr); ok && u.nameOf(call.Fn).v.c == plan.Value(plan.Builtin("range")) {
+		return u.rangeOf(call)
+	}
+	t, ok := v.v.c.(plan.Tuple)
+	if !ok || !v.known || !unchanging(t) {
+		return nil
+	}
+	out := make([]uval, len(t))
+	for i, e := range t {
+		out[i] = constantElem(e)
+	}
+	return out
+}
+
+// constantElem is an element that is known; of a tuple the elements are, too, so that it can be unpacked.
+func constantElem(e plan.Value) uval {
+	out := knownVal(constant(e))
+	if t, ok := e.(plan.Tuple); ok {
+		out.typ = "tuple"
+		for _, x := range t {
+			out.elems = append(out.elems, constantElem(x))
+		}
+	}
+	return out
+}
+
+// rangeOf is range(…) of few constants.
+func (u *user) rangeOf(x *syntax.CallExpr) []uval {
+	at := [3]int64{0, 0, 1}
+	if len(x.Args) == 0 || len(x.Args) > 3 {
+		return nil
+	}
+	for i, a := range x.Args {
+		v := u.expr(argValue(a))
+		n, ok := v.v.constInt()
+		if !ok || !v.known || argValue(a) != a {
+			return nil
+		}
+		at[i] = n
+	}
+	if len(x.Args) == 1 {
+		at[0], at[1] = 0, at[0]
+	}
+	var out []uval
+	for n, end := at[0], at[1]; at[2] > 0 && n < end || at[2] < 0 && n > end; {
+		if len(out) == maxUnroll {
+			return nil
+		}
+		out = append(out, knownVal(constant(plan.Int{Big: big.NewInt(n)})))
+		next := n + at[2]
+		if (next > n) != (at[2] > 0) {
+			break // beyond 64 bits
+		}
+		n = next
+	}
+	return out
+}
+
+// inGeneric reports whether f is inside a function whose parameters are not known.
+func (f *uframe) inGeneric() bool {
+	for ; f != nil; f = f.outer {
+		if f.generic {
+			return true
+		}
+	}
+	return false
+}
+
+// chosenArg refuses e.args[i] where user space has computed i: which of them to read the kernel must know.
+func chosenArg(x *syntax.IndexExpr) {
+	wrong(x.Lbrack, "which argument this is is decided in user space, and the kernel reads it: want a constant, or what "+
+		"follows from the variable of a loop over a tuple of constants, or over a range of at most %d, as for i in range(3)",
+		maxUnroll)
+}
