@@ -2,6 +2,7 @@ package infer
 
 import (
 	"math/big"
+	"slices"
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
@@ -32,25 +33,47 @@ func bodyOf(s *syntax.ForStmt) loopBody {
 
 // selects reports whether the body may choose a part of the event by what the loop gives its variables.
 func (u *user) selects(loop loopBody) bool {
-	names := map[*resolve.Binding]bool{}
+	follow, assigned := map[*resolve.Binding]bool{}, map[*resolve.Binding]bool{}
 	for _, to := range bound(loop.vars, nil) {
-		names[to] = true
+		follow[to] = true
 	}
-	u.inLoop(loop, func(n syntax.Node) bool {
-		for _, to := range boundBy(n) {
-			names[to] = true
-		}
-		return false
-	})
-	return u.inLoop(loop, func(n syntax.Node) bool {
+	for grown := true; grown; {
+		grown = u.inLoop(loop, func(n syntax.Node) bool {
+			more := false
+			to, from := boundBy(n)
+			for _, to := range to {
+				assigned[to] = true
+				if !follow[to] && mentions(from, follow) {
+					follow[to], more = true, true
+				}
+			}
+			return more
+		})
+	}
+	return !u.laterParts(loop) && u.inLoop(loop, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.IndexExpr:
-			return mentions(n.Y, names) && u.eventual(n.X, names)
+			return mentions(n.Y, follow) && u.eventual(n.X, assigned)
 		case *syntax.CallExpr:
-			return u.handsOver(n, names)
+			return u.handsOver(n, follow, assigned)
 		}
 		return false
 	})
+}
+
+// laterParts reports whether a later loop of a comprehension goes over parts of the event: one of its loops is written
+// out.
+func (u *user) laterParts(loop loopBody) bool {
+	for _, n := range loop.inside {
+		if c, ok := n.(*syntax.ForClause); ok {
+			for _, x := range append(slices.Clip(elementsOf(c.X)), c.X) {
+				if u.eventual(x, nil) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // inLoop asks something of all nodes inside a loop, until the answer is yes.
@@ -65,26 +88,26 @@ func (u *user) inLoop(loop loopBody, asked func(syntax.Node) bool) bool {
 	return found
 }
 
-// boundBy gives the variables to which a node gives values.
-func boundBy(n syntax.Node) []*resolve.Binding {
+// boundBy gives the variables to which a node gives values, and what these follow from.
+func boundBy(n syntax.Node) ([]*resolve.Binding, syntax.Expr) {
 	switch n := n.(type) {
 	case *syntax.AssignStmt:
-		return bound(n.LHS, nil)
+		return bound(n.LHS, nil), n.RHS
 	case *syntax.ForStmt:
-		return bound(n.Vars, nil)
+		return bound(n.Vars, nil), n.X
 	case *syntax.ForClause:
-		return bound(n.Vars, nil)
+		return bound(n.Vars, nil), n.X
 	}
-	return nil
+	return nil, nil
 }
 
 // handsOver reports whether a call gives a function variables of the loop and parts of the event, so that the function
 // may choose.
-func (u *user) handsOver(x *syntax.CallExpr, names map[*resolve.Binding]bool) bool {
+func (u *user) handsOver(x *syntax.CallExpr, follow, assigned map[*resolve.Binding]bool) bool {
 	given, part := false, u.nameOf(x.Fn).fn != nil
 	for _, a := range x.Args {
-		given = given || mentions(a, names)
-		part = part || u.eventual(argValue(a), names)
+		given = given || mentions(a, follow)
+		part = part || u.eventual(argValue(a), assigned)
 	}
 	return given && part
 }
@@ -102,26 +125,26 @@ func mentions(x syntax.Expr, names map[*resolve.Binding]bool) bool {
 	return found
 }
 
-// eventual reports whether x may be the event or a part of it.
-func (u *user) eventual(x syntax.Expr, names map[*resolve.Binding]bool) bool {
+// eventual reports whether x may be the event or a part of it. assigned are variables of which that is not known.
+func (u *user) eventual(x syntax.Expr, assigned map[*resolve.Binding]bool) bool {
 	switch x := unparen(x).(type) {
 	case *syntax.Ident:
-		if bind, _ := x.Binding.(*resolve.Binding); names[bind] {
+		if bind, _ := x.Binding.(*resolve.Binding); assigned[bind] {
 			return true
 		}
 		v, _ := u.frame.lookup(x)
 		return v.part
 	case *syntax.DotExpr:
-		return u.eventual(x.X, names)
+		return u.eventual(x.X, assigned)
 	case *syntax.IndexExpr:
-		return u.eventual(x.X, names)
+		return u.eventual(x.X, assigned)
 	case *syntax.CallExpr:
 		for _, a := range x.Args {
-			if u.eventual(argValue(a), names) {
+			if u.eventual(argValue(a), assigned) {
 				return true
 			}
 		}
-		return u.eventual(x.Fn, names)
+		return u.eventual(x.Fn, assigned)
 	}
 	return false
 }
