@@ -8,7 +8,6 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
-	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -352,16 +351,16 @@ func (b *body) equalName(l *tree.Expr, y val, r *tree.Expr, x val, pos plan.Pos)
 		}
 		return equalNumber(l, b.u.nameTable.number(s), pos), true
 	}
-	prefix, ok := map[string]string{"syscall_name": "", "syscall_point": "syscall:"}[l.Type.Label]
+	base, ok := map[string]int64{"syscall_name": 0, "syscall_point": tree.SyscallPoints}[l.Type.Label]
 	if !ok {
 		return cond{}, false
 	}
-	name, cut := strings.CutPrefix(s, prefix)
-	sc, found := kernel.SyscallByName(name)
-	if !cut || !found {
+	n, found := tree.SyscallNumber(s)
+	if !found || n < base || n-base >= tree.SyscallPoints {
+		b.warnNoCall(l.Type.Label, s, pos)
 		return known(false), true
 	}
-	return equalNumber(l, int64(sc.Nr), pos), true
+	return equalNumber(l, n-base, pos), true
 }
 
 // warnTooLong warns of a constant that is longer than the string that it is

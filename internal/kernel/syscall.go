@@ -216,6 +216,20 @@ func SyscallByName(name string) (*Syscall, bool) {
 	return t.at(i), true
 }
 
+// libraryNames are the names that C libraries and the manual have for calls whose name is another one in the kernel and
+// in unistd.h. Some of them are names of calls that only programs of 32 bits make.
+var libraryNames = map[string]string{
+	"pread64": "pread", "pwrite64": "pwrite", "newfstatat": "fstatat", "prlimit64": "prlimit", "fadvise64": "posix_fadvise",
+	"rt_sigaction": "sigaction", "rt_sigprocmask": "sigprocmask", "rt_sigpending": "sigpending",
+	"rt_sigsuspend": "sigsuspend", "rt_sigreturn": "sigreturn", "rt_sigtimedwait": "sigtimedwait", "wait4": "waitpid",
+}
+
+// matches reports whether a pattern means the call: by one of its names, or by that of C libraries where that is
+// written out.
+func (s *Syscall) matches(g Glob, pattern string) bool {
+	return g.Match(s.Name) || g.Match(s.ABI) || !strings.ContainsAny(pattern, "*?[") && g.Match(libraryNames[s.Name])
+}
+
 // MatchSyscalls gives the calls of this architecture one of whose names
 // matches the glob, by number, and those of its other interfaces that have such a name
 // or do the same. A bad glob matches nothing.
@@ -226,7 +240,7 @@ func MatchSyscalls(glob string) []Syscall {
 	}
 	var out []Syscall
 	for _, s := range Syscalls() {
-		if g.Match(s.Name) || g.Match(s.ABI) {
+		if s.matches(g, glob) {
 			out = append(out, s)
 		}
 	}

@@ -81,6 +81,20 @@ func TestSyscallNames(t *testing.T) {
 	if !slices.Equal(got, []string{"openat", "openat2", "openat", "openat2"}) { // also of the 32-bit interface
 		t.Errorf("got %v", got)
 	}
+	for alias, name := range map[string]string{"pread": "pread64", "umount2": "umount", "fstatat": "newfstatat",
+		"sigaction": "rt_sigaction", "{pread,nothing}": "pread64", "sendfile": "sendfile64", "waitpid": "wait4"} {
+		if s := MatchSyscalls(alias); len(s) == 0 || s[0].Name != name {
+			t.Errorf("%s: got %+v, want %s", alias, s, name)
+		}
+	}
+	for call := range libraryNames {
+		if s, ok := SyscallByName(call); !ok || s.Name != call {
+			t.Errorf("there is no call %s", call)
+		}
+	}
+	if s := MatchSyscalls("sigac*"); len(s) > 1 || len(s) == 1 && s[0].Entry == EntryNative {
+		t.Errorf("got %+v, want none of this machine's own", s)
+	}
 	for name, want := range map[string]bool{"exit_group": true, "rt_sigreturn": true, "read": false} {
 		if s, _ := SyscallByName(name); s.IsNoReturn() != want {
 			t.Errorf("%s: IsNoReturn %v", name, !want)

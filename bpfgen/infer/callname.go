@@ -1,0 +1,27 @@
+package infer
+
+import (
+	"strings"
+
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// warnNoCall warns of a comparison of a label, the name of a system call or that of its point, with what is never such a
+// name, as one of those that only C libraries have.
+func (b *body) warnNoCall(label, s string, pos plan.Pos) {
+	prefix := ""
+	if label == "syscall_point" {
+		prefix = "syscall:"
+	}
+	name := strings.TrimPrefix(s, prefix)
+	if calls := kernel.MatchSyscalls(name); len(calls) > 0 && !strings.ContainsAny(name, "*?[{") {
+		b.u.warnf(pos, "no system call has the name %q: the kernel's name is %q", s, prefix+calls[0].Name)
+		return
+	}
+	near := ""
+	if sc, found := kernel.SyscallByName(kernel.Suggest(name, kernel.SyscallNames())); found {
+		near = " (did you mean " + prefix + sc.Name + "?)"
+	}
+	b.u.warnf(pos, "no system call has the name %q%s", s, near)
+}
