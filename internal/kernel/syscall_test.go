@@ -88,7 +88,8 @@ func TestSyscallNames(t *testing.T) {
 		}
 	}
 	for call := range libraryNames {
-		if s, ok := SyscallByName(call); !ok || s.Name != call {
+		is := func(s Syscall) bool { return s.Name == call }
+		if !slices.ContainsFunc(SyscallsFor("amd64"), is) && !slices.ContainsFunc(SyscallsFor("arm64"), is) {
 			t.Errorf("there is no call %s", call)
 		}
 	}
