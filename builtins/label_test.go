@@ -68,6 +68,10 @@ func TestNames(t *testing.T) {
 		{`names(0x100000, "MAP_")`, "MAP_FIXED_NOREPLACE"},
 		{`names(-100, "AT_")`, "AT_FDCWD"},
 		{`names(-7, "AF_")`, "-7"},
+		{`names(-8, "MADV_")`, "-8"},
+		{`names(-8, "TCPHDR_")`, "TCPHDR_PSH|TCPHDR_ACK|TCPHDR_URG|TCPHDR_ECE|TCPHDR_CWR|TCPHDR_AE|0xfffffe00"}, // as %x of a C int
+		{`names(-1 << 31, "O_")`, "O_RDONLY|0x80000000"},
+		{`names(-1 << 40, "O_")`, "O_RDONLY|0xffffff0000000000"},
 		{`names(0o644, "mode")`, "rw-r--r--"},
 		{`names(0o104755, "mode")`, "-rwsr-xr-x"},
 		{`names(0o41776, "mode")`, "drwxrwxrwT"},

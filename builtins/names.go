@@ -3,6 +3,7 @@ package builtins
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -131,6 +132,7 @@ func (f *nameFamily) inField(v int64) bool {
 // itself, before.
 func (f *nameFamily) text(v uint64) string {
 	var parts []string
+	isInt := int64(v) < 0 && int64(v) >= math.MinInt32
 	for _, mask := range f.fields {
 		if name, ok := f.exact[int64(v)&mask]; ok {
 			parts = append(parts, name)
@@ -141,6 +143,9 @@ func (f *nameFamily) text(v uint64) string {
 		return strings.Join(append(parts, name), "|")
 	}
 	parts = append(parts, f.bits(&v)...)
+	if isInt && len(f.flags) > 0 {
+		v = uint64(uint32(v)) // the bits of a C int, which flags are
+	}
 	if v != 0 || len(parts) == 0 {
 		parts = append(parts, rest(v, len(f.flags) > 0))
 	}

@@ -54,6 +54,10 @@ var sameValues = []sameCase{
 			"    if i == 1: break\n    for j, n in ((0, i), (i, 1)): y[i, j] = e.args[n]\ny[5, 5] = summed(e, 2)",
 		"x: (0, 4294967295)=1 (0, 8999)=2 (1, -5)=1 (1, -9223372036854775808)=1 (1, 5)=1\n" +
 			"y: (2, 0)=1 (2, 2)=-5 (5, 5)=-9223372032559808513"},
+	{"names of a negative int", "openat", "x = count()\ny = table()",
+		"x[names(e.args.dfd, 'PROT_')].add()\ny[names(e.args.dfd, 'AT_')] = names(e.args.dfd, 'PROT_')",
+		"x: PROT_EXEC|PROT_SEM|PROT_GROWSDOWN|PROT_GROWSUP|0xfcffff90=2\n" +
+			"y: AT_FDCWD=PROT_EXEC|PROT_SEM|PROT_GROWSDOWN|PROT_GROWSUP|0xfcffff90"},
 	{"groups", "read", "x = group(by = ('a', 'b'), n = count(), t = total())",
 		"x[e.args.buf, None].n.add()\nx[e.args.buf, None].t.add(e.args.count)",
 		"x: 1=record(n = 1, t = 11) None=record(n = 2, t = 21)"},
