@@ -186,9 +186,12 @@ func percentVerbs(text string) (verbs, bad string) {
 
 // checkAdd is about a.add(value, weight) of an aggregation.
 func (u *user) checkAdd(dot *syntax.DotExpr, vals []uval) {
-	c, _, ok := u.containerOf(dot.X, u.nameOf(dot.X))
+	c, entry, ok := u.containerOf(dot.X, u.nameOf(dot.X))
 	if !ok || !c.Kind.IsAggregation() {
 		return
+	}
+	if !entry && len(c.By) > 0 {
+		u.clash(dot.Name.NamePos, "%s", c.WithoutKey())
 	}
 	for _, v := range vals {
 		if typ := typeName(v); plainTypes[typ] && typ != "int" {

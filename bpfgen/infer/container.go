@@ -503,6 +503,9 @@ func (b *body) rowMethod(r *row, m string, args []arg, pos plan.Pos) val {
 			exprs = append(exprs, ke)
 		}
 	}
+	if !r.keyed && len(r.c.By) > 0 {
+		wrong(pos, "%s", r.c.WithoutKey())
+	}
 	if len(exprs) == 2 && t.keyed {
 		wrong(pos, "%s is used with a key at %s and without one here", name(r.c), t.keyAt)
 	}

@@ -1,6 +1,9 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Kind is the kind of a container.
 type Kind uint8
@@ -66,6 +69,16 @@ func (c *Container) Alone() string {
 	}
 	return fmt.Sprintf("the %s is the member %s of %s, which holds its values: write %s.%[2]s or %[3]s[…].%[2]s",
 		c.Kind, c.Name, c.Group, c.Group)
+}
+
+// WithoutKey says that a use without a key leaves the columns of by= without anything.
+func (c *Container) WithoutKey() string {
+	name, gaps := c.Name, strings.Repeat(", …", len(c.By))
+	if name == "" {
+		name = "x"
+	}
+	return fmt.Sprintf("%s %s is used without a key here, and by= names the columns of one: %s; write %s[%s]",
+		c.Kind, name, strings.Join(c.By, ", "), name, gaps[2:])
 }
 
 // DefaultSize is the number of entries of a keyed container.

@@ -55,7 +55,7 @@ func (s *session) snapshotTable(snapshot *value.Snapshot) *render.Table {
 	for _, e := range snapshot.Entries() {
 		row := render.Row{}
 		if e.Key != nil {
-			row.Key, row.Names = keyColumns(e.Key)
+			row.Key, row.Names = keyColumns(e.Key, len(decl.By))
 			t.Keyed = true
 		}
 		for i, c := range columns {
@@ -124,7 +124,7 @@ func emptyRow(columns []*plan.Container) []render.Row {
 func itemsTable(name string, by []string, kind string, items []starlark.Tuple) *render.Table {
 	t := &render.Table{Name: name, Kind: kind, By: by, Keyed: true, Columns: make([]render.Column, 1)}
 	for _, kv := range items {
-		key, names := keyColumns(kv[0])
+		key, names := keyColumns(kv[0], len(by))
 		t.Rows = append(t.Rows, render.Row{Key: key, Names: names, Values: []render.Value{plainValue(kv[1])}})
 	}
 	nameColumns(t)
@@ -170,10 +170,14 @@ func quantilesOf(h *value.Histogram) render.Quantiles {
 	return out
 }
 
-// keyColumns splits a key into columns: those of a record have names.
-func keyColumns(k starlark.Value) (key []render.Value, names []string) {
+// keyColumns splits a key into columns: those of a record have names. A list of strings is one of by= (columns is their
+// number).
+func keyColumns(k starlark.Value, columns int) (key []render.Value, names []string) {
 	switch k := k.(type) {
 	case starlark.Tuple:
+		if columns == 1 && len(k) != 1 {
+			return []render.Value{plainValue(k)}, nil
+		}
 		return plainValues(k), nil
 	case *value.Record:
 		names, values := k.Fields()

@@ -143,6 +143,9 @@ func (a *Agg) since(key []byte, states []State) []State {
 // one reads the entry of a key as it was written; nil where there is none.
 func (a *Agg) one(key starlark.Value) ([]State, error) {
 	key = foldKey(key, a.parts)
+	if err := a.checkKeyed(key); err != nil {
+		return nil, err
+	}
 	if raw, err := a.encodeIfShaped(key); err == nil && raw != nil {
 		return a.oneRaw(raw, key)
 	}
@@ -226,8 +229,8 @@ func (a *Agg) add(key starlark.Value, col int, v, weight int64) error {
 		return err
 	}
 	folded := foldKey(key, a.parts)
-	if n := len(a.local.entries); n > 0 && (folded == nil) != (a.local.entries[n-1].Key == nil) {
-		return fmt.Errorf("%s is used with and without a key", a)
+	if err := a.checkKeyed(folded); err != nil {
+		return err
 	}
 	i, err := a.local.find(folded)
 	if i < 0 && err == nil {
@@ -252,7 +255,7 @@ func (a *Agg) Has(k starlark.Value) (bool, error) {
 	if err := a.usable(); err != nil {
 		return false, err
 	}
-	if foldKey(k, a.parts) == nil {
+	if folded := foldKey(k, a.parts); folded == nil || a.checkKeyed(folded) != nil {
 		return false, nil
 	}
 	states, err := a.one(k)

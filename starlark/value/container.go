@@ -76,15 +76,22 @@ func (b *base) encodeKey(k starlark.Value) ([]byte, error) {
 	case k == nil && layout == nil:
 		return nil, nil
 	case k == nil:
-		return nil, fmt.Errorf("%s has keys: write %s[…]", b, b.name())
+		return nil, b.keyMissing()
 	case layout == nil:
-		return nil, fmt.Errorf("%s has no keys: write %s without […]", b, b.name())
+		return nil, b.keyTooMuch()
 	}
 	clear(b.key)
 	if err := Encode(&layout.Type, b.dec.Labels.numbered(&layout.Type, k), b.key); err != nil {
 		return nil, fmt.Errorf("key of %s: %w", b, err)
 	}
 	return b.key, nil
+}
+
+// keyMissing and keyTooMuch are about uses without a key and with one.
+func (b *base) keyMissing() error { return fmt.Errorf("%s has keys: write %s[…]", b, b.name()) }
+
+func (b *base) keyTooMuch() error {
+	return fmt.Errorf("%s has no keys: write %s without […]", b, b.name())
 }
 
 func (b *base) encodeValue(v starlark.Value) ([]byte, error) {
