@@ -133,6 +133,14 @@ func (b *builder) choose(e *tree.Expr) val {
 	return b.enter(j)
 }
 
+// faultOf says what the FAULT is that e can be.
+func faultOf(e *tree.Expr) string {
+	if e.Op == tree.OpUnreadable {
+		return "a floating-point number, which is in a register that eBPF programs cannot read,"
+	}
+	return "FAULT"
+}
+
 // present is OpPresent: v without its tag, or the handler's end.
 func (b *builder) present(e *tree.Expr) val {
 	v := b.expr(e.Args[0])
@@ -140,7 +148,7 @@ func (b *builder) present(e *tree.Expr) val {
 		b.refuseAbsent(v, wire.TagNone, "None where "+e.Str+" was wanted")
 	}
 	if v.t.MayFault {
-		b.refuseAbsent(v, wire.TagFault, "FAULT where "+e.Str+" was wanted")
+		b.refuseAbsent(v, wire.TagFault, faultOf(e.Args[0])+" where "+e.Str+" was wanted")
 	}
 	return b.assume(v, e.Type)
 }

@@ -171,7 +171,7 @@ func (b *body) bind(name string, v val, pos plan.Pos) val {
 		return v
 	}
 	switch v.expr.Op {
-	case tree.OpConst, tree.OpSpanSlot:
+	case tree.OpConst, tree.OpSpanSlot, tree.OpUnreadable:
 		return v
 	case tree.OpLocal:
 		if !b.pinLocals[v.expr.Int] {

@@ -143,7 +143,7 @@ func (a *Agg) since(key []byte, states []State) []State {
 // one reads the entry of a key as it was written; nil where there is none.
 func (a *Agg) one(key starlark.Value) ([]State, error) {
 	key = foldKey(key, a.parts)
-	if err := a.checkKeyed(key); err != nil {
+	if err := a.checkKeyed(key); err != nil && key != nil {
 		return nil, err
 	}
 	if raw, err := a.encodeIfShaped(key); err == nil && raw != nil {

@@ -46,36 +46,43 @@ func (faultType) Truth() starlark.Bool  { return starlark.True }
 func (faultType) Hash() (uint32, error) { return 0xfa017, nil }
 func (faultType) AttrNames() []string   { return nil }
 
-func (faultType) CompareSameType(op syntax.Token, _ starlark.Value, _ int) (bool, error) {
+func (f faultType) CompareSameType(op syntax.Token, _ starlark.Value, _ int) (bool, error) {
 	switch op {
 	case syntax.EQL:
 		return true, nil
 	case syntax.NEQ:
 		return false, nil
 	}
-	return false, faultError("compare " + op.String())
+	return false, f.fails("compare " + op.String())
 }
 
 // Binary refuses all operators but membership in a list, which is the other
 // operand's business and compares only.
-func (faultType) Binary(op syntax.Token, _ starlark.Value, _ starlark.Side) (starlark.Value, error) {
+func (f faultType) Binary(op syntax.Token, _ starlark.Value, _ starlark.Side) (starlark.Value, error) {
 	if op == syntax.IN || op == syntax.NOT_IN {
 		return nil, nil
 	}
-	return nil, faultError("apply " + op.String() + " to")
+	return nil, f.fails("apply " + op.String() + " to")
 }
 
-func (faultType) Unary(op syntax.Token) (starlark.Value, error) {
-	return nil, faultError("apply " + op.String() + " to")
+func (f faultType) Unary(op syntax.Token) (starlark.Value, error) {
+	return nil, f.fails("apply " + op.String() + " to")
 }
 
-func (faultType) Attr(name string) (starlark.Value, error) {
-	return nil, faultError("read ." + name + " of")
+func (f faultType) Attr(name string) (starlark.Value, error) {
+	return nil, f.fails("read ." + name + " of")
 }
 
 // ErrFault is wrapped by all errors that come from using FAULT as a value.
 var ErrFault = errors.New("a read of memory failed")
 
-func faultError(what string) error {
-	return fmt.Errorf("cannot %s <fault>: %w (test it before: x == FAULT)", what, ErrFault)
+// errFloat is the ErrFault of Unreadable.
+var errFloat = errors.New("a floating-point number is in a register that eBPF programs cannot read")
+
+func (f faultType) fails(what string) error {
+	why := ErrFault
+	if f == Unreadable {
+		why = errFloat
+	}
+	return fmt.Errorf("cannot %s %s: %w (test it before: x == FAULT)", what, f, why)
 }
