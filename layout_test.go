@@ -48,7 +48,7 @@ var layers = []layer{
 		"internal/plan", "internal/kernel", "internal/signature", "internal/until", "internal/usdt", "internal/wire"},
 		[]string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
 
-	{"internal/explain", []string{"bpfgen", "internal/plan", "internal/wire"}, []string{ebpf, ebpf + "/asm", starlark + "syntax", starlark + "resolve"}},
+	{"internal/explain", []string{"bpfgen", "internal/format", "internal/plan", "internal/wire"}, []string{ebpf, ebpf + "/asm", starlark + "syntax", starlark + "resolve"}},
 	{"internal/manual", nil, nil},
 	{"internal/plan", nil, []string{starlark + "syntax"}},
 	{"internal/wire", nil, nil},
@@ -72,7 +72,7 @@ var layers = []layer{
 	{"internal/until", nil, nil},
 	{"internal/bpf", nil, []string{ebpf, ebpf + "/asm", ebpf + "/btf", unix}},
 	{"internal/procs", []string{"internal/bpf"}, []string{ebpf, ebpf + "/asm", unix}},
-	{"internal/attach", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/plan", "internal/wire"}, []string{ebpf, ebpf + "/asm", unix}},
+	{"internal/attach", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/format", "internal/plan", "internal/wire"}, []string{ebpf, ebpf + "/asm", unix}},
 	{"internal/stream", []string{"bpfgen", "internal/bpf", "internal/wire"}, []string{ebpf, unix}},
 	{"internal/state", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/plan", "internal/wire", "starlark/value"}, []string{ebpf, ebpf + "/asm", ebpf + "/btf", unix}},
 

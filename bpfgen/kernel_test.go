@@ -121,7 +121,7 @@ func siteName(s Site) string {
 	return map[SiteKind]string{
 		SiteFull: "full", SiteNoMem: "nomem", SiteRing: "ring", SiteScratch: "scratch", SiteOrphanEnd: "orphan",
 		SiteOpenStart: "open", SiteSpanFull: "spanfull", SiteContention: "contention", SiteTimeout: "timeout", SiteSpanRace: "race", SiteSpanDeep: "deep",
-		SiteReturnDeep: "deepreturn",
+		SiteReturnDeep: "deepreturn", SiteThreadEnded: "ended",
 	}[s.Kind]
 }
 

@@ -15,17 +15,20 @@ import (
 // others that are attached there. SpanExit forgets threads that end, and comes
 // after all others. A probe that itself looks at threads that end has one of its
 // own, SpanExit with its number, so that attaching the probe keeps the order.
-// CallExec closes the calls of user code that exec leaves; there are several, with numbers, where there are many spans.
+// CallExec closes the calls of user code that exec leaves, CallFree those of threads that have ended; there are
+// several, with numbers, where there are many spans.
 const (
 	SpanExec = "span_exec"
 	SpanExit = "span_exit"
 	CallExec = "call_exec"
+	CallFree = "call_free"
 )
 
-// execPoint and exitPoint are the tracepoints sched:… of both.
+// execPoint, exitPoint and freePoint are the tracepoints sched:… of these.
 const (
 	execPoint = "sched_process_exec"
 	exitPoint = "sched_process_exit"
+	freePoint = "sched_process_free"
 )
 
 // threadProgram is what a program does for spans by thread.
@@ -39,13 +42,15 @@ func (g *generator) addThreadPrograms(u *tree.Unit) {
 	g.threads = map[*tree.Program]threadProgram{}
 	// A tree that is generated again has them already.
 	u.Programs = slices.DeleteFunc(u.Programs, func(p *tree.Program) bool {
-		return p.Name == SpanExec ||
-			IsCallExec(p.Name) || IsSpanExit(p)
+		return p.Name == SpanExec || IsCallExec(p.Name) || IsCallFree(p.Name) || IsSpanExit(p)
 	})
 	seeing := seeExits(u)
-	var all, calls []int
+	var all, calls, nested []int
 	exits := map[int][]int{} // by probe
 	for i, s := range u.Spans {
+		if s.Nested {
+			nested = append(nested, i)
+		}
 		if s.Nested && s.User {
 			calls = append(calls, i)
 		}
@@ -59,12 +64,9 @@ func (g *generator) addThreadPrograms(u *tree.Unit) {
 		}
 		exits[probe] = append(exits[probe], i)
 	}
-	for part := range slices.Chunk(calls, callsPerProgram) {
-		name := CallExec
-		if part[0] != calls[0] {
-			name += "_" + strconv.Itoa(part[0])
-		}
-		g.addThreadProgram(name, -1, execPoint, threadProgram{g.shared.CallExec, part})
+	g.addCallPrograms(CallExec, execPoint, g.shared.CallExec, calls)
+	if u.TaskProcess != 0 {
+		g.addCallPrograms(CallFree, freePoint, g.shared.CallFree, nested)
 	}
 	if len(all) == 0 {
 		return
@@ -79,17 +81,32 @@ func (g *generator) addThreadPrograms(u *tree.Unit) {
 	}
 }
 
+// addCallPrograms adds programs for the spans of calls.
+func (g *generator) addCallPrograms(name, point string, build func(*tree.Program, []int) (*ir.Func, error),
+	spans []int) {
+	for part := range slices.Chunk(spans, callsPerProgram) {
+		own := name
+		if part[0] != spans[0] {
+			own += "_" + strconv.Itoa(part[0])
+		}
+		g.addThreadProgram(own, -1, point, threadProgram{build, part})
+	}
+}
+
 func (g *generator) addThreadProgram(name string, probe int, point string, t threadProgram) {
 	p := &tree.Program{Name: name, Probe: probe, Attach: tree.Attach{Kind: tree.AttachRawTracepoint, Name: point}}
 	g.threads[p] = t
 	g.unit.Tree.Programs = append(g.unit.Tree.Programs, p)
 }
 
-// callsPerProgram is how many spans a CallExec is for: each is a map of the 64 that a program may use, and a search in it.
+// callsPerProgram is how many spans a CallExec or CallFree is for: each is a map of the 64 that a program may use, and a search in it.
 const callsPerProgram = 16
 
 // IsCallExec reports whether name is that of a CallExec, of some spans.
 func IsCallExec(name string) bool { return strings.HasPrefix(name, CallExec) }
+
+// IsCallFree reports whether name is that of a CallFree, of some spans.
+func IsCallFree(name string) bool { return strings.HasPrefix(name, CallFree) }
 
 // IsSpanExit reports whether p is a SpanExit, of all probes or of one.
 func IsSpanExit(p *tree.Program) bool { return strings.HasPrefix(p.Name, SpanExit) }

@@ -71,6 +71,8 @@ const (
 	SiteSpanDeep   = tree.SiteSpanDeep
 	SiteReturnDeep = tree.SiteReturnDeep
 	SiteLRU        = tree.SiteLRU
+	// SiteThreadEnded is no loss, as SiteLRU.
+	SiteThreadEnded = tree.SiteThreadEnded
 )
 
 // A Site is a place in a script where something can be lost.

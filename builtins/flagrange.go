@@ -5,6 +5,8 @@ import (
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/internal/format"
 )
 
 // setRange takes least= and most=, the ends of what a flag accepts: of a number, of a time, of the bytes of a text.
@@ -35,7 +37,7 @@ func (f *Flag) inRange(v starlark.Value, written string) error {
 	size, unit := v, ""
 	if s, ok := v.(starlark.String); ok {
 		size, unit = starlark.MakeInt(len(s)), " bytes"
-		written = fmt.Sprintf("%d bytes", len(s))
+		written = format.Count(len(s), "byte")
 	} else {
 		written = fmt.Sprintf("%q", written)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/starlark/value"
 )
 
@@ -45,7 +46,7 @@ func inetCall(_ *Env, c *call) (starlark.Value, error) {
 	}
 	a, ok := netip.AddrFromSlice(b)
 	if !ok {
-		return nil, fmt.Errorf("inet: got %d bytes, want 4 or 16", len(b))
+		return nil, fmt.Errorf("inet: got %s, want 4 or 16", format.Count(len(b), "byte"))
 	}
 	return starlark.String(a.String()), nil
 }
@@ -61,7 +62,7 @@ func macCall(_ *Env, c *call) (starlark.Value, error) {
 	}
 	// The longest address of a device is that of InfiniBand (MAX_ADDR_LEN is 32).
 	if len(b) < 6 || len(b) > 32 {
-		return nil, fmt.Errorf("mac: got %d bytes, want 6", len(b))
+		return nil, fmt.Errorf("mac: got %s, want 6", format.Count(len(b), "byte"))
 	}
 	return starlark.String(macText(b)), nil
 }

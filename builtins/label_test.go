@@ -104,7 +104,7 @@ func TestAddresses(t *testing.T) {
 		{`inet(1 << 32)`, "error: inet: got 4294967296, want 32 bits"},
 		{`inet("x")`, "error: inet: got string, want bytes"},
 		{`mac(b"\x02\x42\xac\x11\x00\x02")`, "02:42:ac:11:00:02"},
-		{`mac(b"\x02")`, "error: mac: got 1 bytes, want 6"},
+		{`mac(b"\x02")`, "error: mac: got 1 byte, want 6"},
 		{`usym(4096)`, "error: usym works on parts of an event (e.args…) and in kernel functions; here it got a value of user space"},
 	} {
 		if got := eval(tt[0]); got != tt[1] {

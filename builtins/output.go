@@ -269,7 +269,8 @@ func columnsCall(e *Env, c *call) (starlark.Value, error) {
 	}
 	return starlark.NewBuiltin("columns("+strings.Join(names, ", ")+")", func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		if len(kwargs) > 0 || len(args) != len(names) {
-			return nil, fmt.Errorf("a row has %d columns (%s), got %d values", len(names), strings.Join(names, ", "), len(args))
+			return nil, fmt.Errorf("a row has %s (%s), got %s", format.Count(len(names), "column"), strings.Join(names, ", "),
+				format.Count(len(args), "value"))
 		}
 		e.fmtArgs = e.fmtArgs[:0]
 		for _, a := range args {

@@ -7,6 +7,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/starlark/value"
 )
@@ -178,7 +179,8 @@ func toFunction(what string, v starlark.Value, n int) (*starlark.Function, error
 		return nil, fmt.Errorf("%s: got %s, want a function", what, v.Type())
 	}
 	if got := required(fn); got > n || fn.NumParams() < n && !fn.HasVarargs() {
-		return nil, fmt.Errorf("%s: function %s takes %d arguments, it is called with %d: the event", what, fn.Name(), max(got, fn.NumParams()), n)
+		return nil, fmt.Errorf("%s: function %s takes %s, it is called with %d: the event", what, fn.Name(),
+			format.Count(max(got, fn.NumParams()), "argument"), n)
 	}
 	return fn, nil
 }

@@ -216,12 +216,22 @@ func (b *builder) behindDeeper(name string, key *region, open, frame *ir.Value) 
 // dropStale deletes the entries that are open at depth and above, and counts
 // them.
 func (b *builder) dropStale(name string, key *region, first, open, depth *ir.Value) {
+	span, _ := b.span()
+	b.drop(name, key, first, open, depth, dropping{left(span, tree.SiteOpenStart), maxDropped})
+}
+
+// dropping is where entries are counted that are deleted, and how many are at once.
+type dropping struct {
+	site tree.Site
+	most int64
+}
+
+func (b *builder) drop(name string, key *region, first, open, depth *ir.Value, how dropping) {
 	head, out := b.f.NewBlock(), b.newJoin(types.Type{})
 	stale := b.op(ir.OpSub, open, depth)
 	b.unless(ir.EQ, stale, 0, func() { b.jump(out) })
 	b.unless(ir.EQ, first, 0, func() { b.jump(out) })
-	span, _ := b.span()
-	b.countSiteBy(tree.Site{Kind: tree.SiteOpenStart, Probe: span.Probe, Container: -1, Pos: span.Pos}, stale)
+	b.countSiteBy(how.site, stale)
 	b.store(8, first, layout.NestedOpen, depth)
 	b.cur.Jump(b.pos, head, open, b.konst(0))
 	b.reach(head)
@@ -229,7 +239,7 @@ func (b *builder) dropStale(name string, key *region, first, open, depth *ir.Val
 	b.begin(head)
 	top, round := head.Param(b.pos), head.Param(b.pos)
 	b.unlessEqual(top, depth, func() { b.jump(out) })
-	b.unless(ir.UGE, round, maxDropped, func() { b.jump(out) })
+	b.unless(ir.UGE, round, how.most, func() { b.jump(out) })
 	inner := b.add(top, -1)
 	b.store(8, b.addr(key, 0), 8, b.op(ir.OpOr, b.tgid(), b.imm(ir.OpShl, inner, 32)))
 	b.call(helperMapDelete, b.mapPtr(name), b.addr(key, 0))

@@ -18,6 +18,7 @@ func (s *Shared) SpanExit(p *tree.Program, spans []int) (*ir.Func, error) {
 	b.budget = DefaultStack
 	key := b.tidKey()
 	for _, i := range spans {
+		b.countEnded(i, key)
 		b.call(helperMapDelete, b.mapPtr(tree.SpanMap(i)), b.addr(key, 0))
 		if b.Tree.Spans[i].Ends {
 			b.call(helperMapDelete, b.mapPtr(tree.EndsMap(i)), b.addr(key, 0))
@@ -26,6 +27,53 @@ func (s *Shared) SpanExit(p *tree.Program, spans []int) (*ir.Func, error) {
 	b.ret()
 	b.f.Prune()
 	return b.f, b.f.Check()
+}
+
+// countEnded counts the call that a thread which ends has not ended.
+func (b *builder) countEnded(i int, key *region) {
+	span, none := b.Tree.Spans[i], b.newJoin(types.Type{})
+	p := b.call(helperMapLookup, b.mapPtr(tree.SpanMap(i)), b.addr(key, 0))
+	b.unless(ir.EQ, p, 0, func() { b.jump(none) })
+	b.unless(ir.EQ, b.load(8, p, layout.SpanBusy), 0, func() { b.jump(none) })
+	b.countSite(left(span, tree.SiteThreadEnded))
+	b.jump(none)
+	b.enter(none)
+}
+
+// left is where calls of a span are counted that are left by other ways than a return.
+func left(span *tree.Span, kind tree.SiteKind) tree.Site {
+	return tree.Site{Kind: kind, Probe: span.Probe, Container: -1, Pos: span.Pos}
+}
+
+// CallFree builds the program that removes the calls of a thread that has ended. It belongs at raw tracepoint
+// sched_process_free: (task), after which nothing runs on that task's stack, and before which no other task lies at
+// its address.
+func (s *Shared) CallFree(p *tree.Program, spans []int) (*ir.Func, error) {
+	b := newBuilder(s, p)
+	b.budget = DefaultStack
+	task := b.load(8, b.ctx(), 0)
+	b.probeRead(tree.Kernel, b.temp(), b.konst(4), b.add(task, b.Tree.TaskProcess))
+	b.remember("pid", intVal(types.U64, b.load(4, b.temp(), 0)))
+	for _, i := range spans {
+		p.Attach.Span = i
+		b.closeAll(task, tree.SiteThreadEnded, maxForgotten)
+	}
+	b.ret()
+	b.f.Prune()
+	return b.f, b.f.Check()
+}
+
+// maxForgotten is up to how many calls of a thread that has ended are removed.
+const maxForgotten = 512
+
+// closeAll removes the calls of a thread that are open.
+func (b *builder) closeAll(task *ir.Value, kind tree.SiteKind, most int64) {
+	span, name := b.span()
+	key := b.alloc(layout.NestedKey)
+	b.store(8, b.addr(key, 0), 0, task)
+	first, zero := b.nestedLookup(name, key, b.konst(0)), b.konst(0)
+	b.drop(name, key, first, b.open(first), zero, dropping{left(span, kind), most})
+	b.release(key)
 }
 
 // SpanExec builds the program that gives the entries of a thread to its new
@@ -61,12 +109,7 @@ func (s *Shared) CallExec(p *tree.Program, spans []int) (*ir.Func, error) {
 	b.tgid()
 	for _, i := range spans {
 		p.Attach.Span = i
-		_, name := b.span()
-		key := b.alloc(layout.NestedKey)
-		b.store(8, b.addr(key, 0), 0, task)
-		first, zero := b.nestedLookup(name, key, b.konst(0)), b.konst(0)
-		b.dropStale(name, key, first, b.open(first), zero)
-		b.release(key)
+		b.closeAll(task, tree.SiteOpenStart, maxDropped)
 	}
 	b.ret()
 	b.f.Prune()
@@ -84,7 +127,7 @@ func (b *builder) moveEntry(i int, from, to *region) {
 	b.unless(ir.EQ, b.load(8, p, layout.SpanBusy), 0, func() { b.jump(closed) })
 	rc := b.call(helperMapUpdate, b.mapPtr(name), b.addr(to, 0), p, b.konst(updateAny))
 	b.unless(ir.NE, rc, 0, func() {
-		b.countSite(tree.Site{Kind: tree.SiteSpanFull, Probe: span.Probe, Container: -1, Pos: span.Pos})
+		b.countSite(left(span, tree.SiteSpanFull))
 		b.jump(closed)
 	})
 	b.jump(closed)

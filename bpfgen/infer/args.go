@@ -5,6 +5,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -155,7 +156,7 @@ func (b *body) tracepointArray(f kernel.TracepointField, at place, pos plan.Pos)
 
 func (a *ctxArray) element(i int64, pos plan.Pos) val {
 	if i < 0 || i >= int64(a.len) {
-		wrong(pos, "index %d of %s, which has %d elements", i, a.fname, a.len)
+		wrong(pos, "index %d of %s, which has %s", i, a.fname, format.Count(a.len, "element"))
 	}
 	at := a.at
 	at.off += i * int64(a.elem.Bits/8)

@@ -3,6 +3,7 @@ package infer
 import (
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -197,7 +198,7 @@ func (b *body) index(x, i val, pos plan.Pos) val {
 		at += int64(len(elems))
 	}
 	if at < 0 || at >= int64(len(elems)) {
-		wrong(pos, "index %d, and %s has %d elements here", n, x.describe(), len(elems))
+		wrong(pos, "index %d, and %s has %s here", n, x.describe(), format.Count(len(elems), "element"))
 	}
 	return elems[at]
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -367,7 +368,7 @@ func (b *body) equalName(l *tree.Expr, y val, r *tree.Expr, x val, pos plan.Pos)
 // compared with can be, as the name of a command.
 func (b *body) warnTooLong(s, constant *tree.Expr, pos plan.Pos) {
 	if s.Type.Kind == types.Str && s.Op != tree.OpConst && constant.Op == tree.OpConst && constant.Type.Kind == types.Str && len(constant.Str) > s.Type.Cap && s.Type.Cap > 0 {
-		b.u.warnf(pos, "a string of at most %d bytes is compared with one of %d: they are never equal", s.Type.Cap, len(constant.Str))
+		b.u.warnf(pos, "a string of at most %s is compared with one of %d: they are never equal", format.Count(s.Type.Cap, "byte"), len(constant.Str))
 	}
 }
 

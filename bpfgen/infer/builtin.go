@@ -8,6 +8,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -167,7 +168,7 @@ func stripped(m *method, args []arg, pos plan.Pos) (val, bool) {
 func (b *body) hasOrGetAttr(fn string, x *syntax.CallExpr) val {
 	pos := x.Lparen
 	if len(x.Args) < 2 || len(x.Args) > 3 || fn == "hasattr" && len(x.Args) != 2 {
-		wrong(pos, "%s got %d arguments", fn, len(x.Args))
+		wrong(pos, "%s got %s", fn, format.Count(len(x.Args), "argument"))
 	}
 	unnamed(fn, x)
 	obj := b.expr(x.Args[0])
@@ -350,7 +351,7 @@ func (b *body) word(args []arg, signed bool, pos plan.Pos) val {
 // callCstr is cstr(p, n=): the string at an address.
 func (b *body) callCstr(args []arg, pos plan.Pos) val {
 	if len(args) == 0 || len(args) > 2 {
-		wrong(pos, "cstr(address, n) got %d arguments", len(args))
+		wrong(pos, "cstr(address, n) got %s", format.Count(len(args), "argument"))
 	}
 	if k := args[0].v.typ().Kind; k == types.Str || isFault(args[0].v.c) {
 		return args[0].v // a char * is a string by itself

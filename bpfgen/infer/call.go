@@ -5,6 +5,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -84,7 +85,7 @@ func (b *body) bindParams(f *frame, fname string, args []arg, defaults []val, ha
 			wrong(pos, "%s takes %s by position, got %d: write %s = … for what stands behind its *", fname,
 				counted(positional, "argument"), len(args), params[positional].Name)
 		case i >= len(params):
-			wrong(pos, "%s takes %d arguments, got %d", fname, len(params), len(args))
+			wrong(pos, "%s takes %s, got %d", fname, format.Count(len(params), "argument"), len(args))
 		default:
 			next++
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/layout"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -407,7 +408,7 @@ func (u *unit) roomy(t types.Type) types.Type {
 // want gives the positional arguments of a method.
 func want(args []arg, least, most int, form string, pos plan.Pos) []val {
 	if len(args) < least || len(args) > most {
-		wrong(pos, "%s got %d arguments", form, len(args))
+		wrong(pos, "%s got %s", form, format.Count(len(args), "argument"))
 	}
 	out := make([]val, len(args))
 	for i, a := range args {

@@ -97,6 +97,7 @@ func (pr *probe) funcSpans(t *target) {
 	w := &funcSpanWalk{pr: pr, t: t, span: span, id: len(pr.u.res.Tree.Spans), session: pr.u.session(t)}
 	w.shared = slices.ContainsFunc(t.funcs, func(f *funcPoint) bool { return f.others > 0 })
 	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, span)
+	pr.u.findTaskProcess()
 	for _, f := range t.funcs {
 		if !w.joins(f) {
 			w.one(f)
@@ -108,6 +109,17 @@ func (pr *probe) funcSpans(t *target) {
 // (MAX_URETPROBE_DEPTH, include/linux/uprobes.h): calls further in are not seen
 // to end.
 const maxReturnProbes = 64
+
+// findTaskProcess notes where a task has the number of its process, for CallFree.
+func (u *unit) findTaskProcess() {
+	btf, err := u.facts.BTF()
+	if err != nil {
+		return
+	}
+	if at, err := offset(btf, "task_struct", "tgid"); err == nil {
+		u.res.Tree.TaskProcess = int64(at)
+	}
+}
 
 type funcSpanWalk struct {
 	pr       *probe

@@ -4,6 +4,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/abi"
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -102,7 +103,7 @@ func (s *regStruct) element(b *body, i val, pos plan.Pos) val {
 	case !ok:
 		refuse(pos, "an array field takes a constant index in a kernel half")
 	case n < 0 || n >= int64(t.Len):
-		wrong(pos, "index %d of an array of %d elements", n, t.Len)
+		wrong(pos, "index %d of an array of %s", n, format.Count(t.Len, "element"))
 	}
 	size, err := btf.Size(t.Elem)
 	if err != nil {

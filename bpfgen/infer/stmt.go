@@ -9,6 +9,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/persistent"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -184,7 +185,7 @@ func (b *body) unpack(to []syntax.Expr, v val, pos plan.Pos) {
 		refuse(pos, "%s cannot be unpacked in a kernel half", v.describe())
 	}
 	if len(elems) != len(to) {
-		wrong(pos, "%d values for %d names", len(elems), len(to))
+		wrong(pos, "%s for %s", format.Count(len(elems), "value"), format.Count(len(to), "name"))
 	}
 	for i, x := range to {
 		b.assignTo(x, elems[i], pos)

@@ -3,6 +3,7 @@ package infer
 import (
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -248,7 +249,7 @@ func (b *body) element(a *arrayObj, i val, pos plan.Pos) val {
 		refuse(pos, "an array field takes a constant index in a kernel half")
 	}
 	if a.len > 0 && (n < 0 || n >= int64(a.len)) {
-		wrong(pos, "index %d of an array of %d elements", n, a.len)
+		wrong(pos, "index %d of an array of %s", n, format.Count(a.len, "element"))
 	}
 	at := a.place
 	at.off += n * int64(size)

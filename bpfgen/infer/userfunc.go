@@ -8,6 +8,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/binary"
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/signature"
@@ -70,13 +71,14 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 		u.notef(p.Pos, "%s: %s, so returns are probed at the instructions that return", p.Text, at.NoReturnProbes)
 	}
 	if n := countOthers(list); n > 0 && p.Provider == "ufunc" {
-		u.notef(p.Pos, "%s: functions leave by jumps to %d others, so the returns of these are probed, too", p.Text, n)
+		u.notef(p.Pos, "%s: functions leave by jumps to %s more, whose returns are probed, too", p.Text, format.Count(n, "function"))
 	}
 	if tails > 0 && p.Provider != "uprobe" {
-		u.notef(p.Pos, "%s: %d times a function leaves by a jump to another one: its end is seen there, and e.ret is not its result", p.Text, tails)
+		u.notef(p.Pos, "%s: %s a function leaves by a jump to another one: its end is seen there, and e.ret is not its result", p.Text,
+			format.Count(tails, "time"))
 	}
 	if at.Left > 0 {
-		u.notef(p.Pos, "%s: %d functions that match cannot be probed: %s", p.Text, at.Left, at.Why)
+		u.notef(p.Pos, "%s: of what matches %s cannot be probed: %s", p.Text, format.Count(at.Left, "function"), at.Why)
 	}
 	return []*target{t}
 }
@@ -166,7 +168,7 @@ func (u *unit) findFunctions(p *plan.Pattern, file, name string) ([]binary.Funct
 	case len(list) == 0 && at.Left > 0 && !kernel.IsPattern(name):
 		wrong(p.Pos, "%s: %s", p.Text, at.Why)
 	case len(list) == 0 && at.Left > 0:
-		wrong(p.Pos, "%s: none of the %d functions that match can be probed: %s", p.Text, at.Left, at.Why)
+		wrong(p.Pos, "%s: of what matches nothing can be probed (%s): %s", p.Text, format.Count(at.Left, "function"), at.Why)
 	case len(list) == 0 && strings.HasPrefix(name, "cpp:"):
 		wrong(p.Pos, "%s: no function of %s matches %s: names of C++ stand as they are, without cpp:", p.Text, at.Name, name)
 	case len(list) == 0:

@@ -7,23 +7,24 @@ type SiteKind uint8
 
 // The kinds of failures that programs count.
 const (
-	SiteFull       SiteKind = iota // a map was full; the key was not stored
-	SiteNoMem                      // another failure of an insert
-	SiteRing                       // the ring was full: an event is lost
-	SiteScratch                    // no scratch memory was free: an event is lost
-	SiteError                      // a handler ended early: What says why
-	SiteOrphanEnd                  // a span's end without a start
-	SiteOpenStart                  // a start found an open one: that never ended
-	SiteSpanFull                   // a start found no room
-	SiteContention                 // an extreme gave up after its tries
-	SiteStackFull                  // the table of stacks was full
-	SiteStackClash                 // two stacks have one id
-	SiteTimeout                    // a span's end came later than its timeout
-	SiteSpanRace                   // an end and a start of one key at the same time: one pair is lost
-	SiteKeep                       // the queue of kept events was being worked on: an event is lost
-	SiteSpanDeep                   // a call further in than returns are seen
-	SiteReturnDeep                 // a call further in than returns are seen, of which only the return is probed
-	SiteLRU                        // an entry was put into a table that drops its oldest when it is full: no loss yet
+	SiteFull        SiteKind = iota // a map was full; the key was not stored
+	SiteNoMem                       // another failure of an insert
+	SiteRing                        // the ring was full: an event is lost
+	SiteScratch                     // no scratch memory was free: an event is lost
+	SiteError                       // a handler ended early: What says why
+	SiteOrphanEnd                   // a span's end without a start
+	SiteOpenStart                   // a start found an open one: that never ended
+	SiteSpanFull                    // a start found no room
+	SiteContention                  // an extreme gave up after its tries
+	SiteStackFull                   // the table of stacks was full
+	SiteStackClash                  // two stacks have one id
+	SiteTimeout                     // a span's end came later than its timeout
+	SiteSpanRace                    // an end and a start of one key at the same time: one pair is lost
+	SiteKeep                        // the queue of kept events was being worked on: an event is lost
+	SiteSpanDeep                    // a call further in than returns are seen
+	SiteReturnDeep                  // a call further in than returns are seen, of which only the return is probed
+	SiteThreadEnded                 // a thread ended in a call: that never ended, which is no loss
+	SiteLRU                         // an entry was put into a table that drops its oldest when it is full: no loss yet
 )
 
 // A Site is a place in a script where something can be lost.

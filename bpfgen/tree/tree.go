@@ -201,6 +201,8 @@ type Unit struct {
 	Path *PathOffsets
 	// Compat is how a call of the 32-bit interface is known; nil where the kernel's types do not tell it.
 	Compat *CompatMark
+	// TaskProcess is the offset in struct task_struct of the number of its process; 0: it is not known.
+	TaskProcess int64
 	// X32: the kernel has the calls of x32.
 	X32 bool
 	// StrMax is the limit of strings in bytes.

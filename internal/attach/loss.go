@@ -69,11 +69,25 @@ func (l *Loaded) Losses() (losses []Loss, complete bool, err error) {
 		err = cmp.Or(err, unread)
 	}
 	for i := range l.unit.Sites {
-		if n, s := l.sites.count(i), &l.unit.Sites[i]; n != 0 && s.Kind != bpfgen.SiteLRU {
+		if n, s := l.sites.count(i), &l.unit.Sites[i]; n != 0 && isLoss(s.Kind) {
 			losses = append(losses, Loss{Probe: s.Probe, Kind: s.Kind, Count: n, Site: s})
 		}
 	}
 	return losses, complete, err
+}
+
+func isLoss(kind bpfgen.SiteKind) bool {
+	return kind != bpfgen.SiteLRU && kind != bpfgen.SiteThreadEnded
+}
+
+// EndedIn is how many calls of a span of a probe had not ended when their thread did.
+func (l *Loaded) EndedIn(probe int) (n uint64) {
+	for i, s := range l.unit.Sites {
+		if s.Kind == bpfgen.SiteThreadEnded && s.Probe == probe {
+			n += l.sites.count(i)
+		}
+	}
+	return n
 }
 
 // someCalls reports whether a program runs at each system call and passes over

@@ -15,6 +15,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/bpf"
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
 )
 
@@ -115,7 +116,7 @@ func (l *Loaded) openProbes(prog *program, others bool) (points []point, err err
 		}
 	}
 	if len(points) == 0 && !others {
-		return nil, fmt.Errorf("none of %d functions can be probed: %w", len(a.Places), last)
+		return nil, fmt.Errorf("none of %s can be probed: %w", format.Count(len(a.Places), "function"), last)
 	}
 	l.refuse(prog, refused)
 	return points, nil

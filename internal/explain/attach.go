@@ -7,6 +7,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/format"
 )
 
 // ways say in words how programs of a kind are attached and how often. Kinds
@@ -25,7 +26,7 @@ var ways = map[tree.AttachKind]func(in *Input, p *tree.Program) (string, int){
 		return "raw tracepoint sys_exit, where each system call ends; " + in.goesOn(p), 1
 	},
 	tree.AttachProfile: func(in *Input, p *tree.Program) (string, int) {
-		return fmt.Sprintf("a perf event on each of %d CPU%s: its clock, %s", in.CPUs, plural(in.CPUs), rate(&p.Attach)), in.CPUs
+		return fmt.Sprintf("a perf event on each of %s: its clock, %s", format.Count(in.CPUs, "CPU"), rate(&p.Attach)), in.CPUs
 	},
 	tree.AttachInterval: func(_ *Input, p *tree.Program) (string, int) {
 		return "a perf event on one CPU: its clock, " + rate(&p.Attach), 1
@@ -49,11 +50,12 @@ var ways = map[tree.AttachKind]func(in *Input, p *tree.Program) (string, int){
 		return p.Attach.Binary + ": " + places(p) + ", by a probe of its returns (uretprobe)" + process(&p.Attach), len(p.Attach.Places)
 	},
 	tree.AttachPerf: func(in *Input, p *tree.Program) (string, int) {
-		return fmt.Sprintf("a perf event on each of %d CPU%s: %s, %s", in.CPUs, plural(in.CPUs), p.Attach.Name, samples(&p.Attach)), in.CPUs
+		return fmt.Sprintf("a perf event on each of %s: %s, %s", format.Count(in.CPUs, "CPU"), p.Attach.Name, samples(&p.Attach)), in.CPUs
 	},
 	tree.AttachWatchpoint: func(in *Input, p *tree.Program) (string, int) {
 		a := &p.Attach
-		return fmt.Sprintf("a watch of the CPUs on %d bytes at %#x, %s (%s)", a.Length, a.Address, a.Name, a.Access), in.CPUs
+		return fmt.Sprintf("a watch of the CPUs on %s at %#x, %s (%s)", format.Count(a.Length, "byte"), a.Address, a.Name,
+			a.Access), in.CPUs
 	},
 	tree.AttachIter: func(_ *Input, p *tree.Program) (string, int) {
 		return "the kernel's list of " + p.Attach.Name + "; runs once for each entry when startrace reads it", 1
@@ -115,6 +117,8 @@ func own(name string) string {
 	switch {
 	case name == bpfgen.SpanExit:
 		return "; forgets the open calls of threads that end"
+	case bpfgen.IsCallFree(name):
+		return "; forgets the open calls of threads that have ended"
 	case bpfgen.IsCallExec(name):
 		return "; closes the calls that a thread is in when it executes another program"
 	case name == bpfgen.SpanExec:
@@ -141,12 +145,5 @@ func rate(a *tree.Attach) string {
 	if a.Period != 0 {
 		return "every " + time.Duration(a.Period).String()
 	}
-	return fmt.Sprintf("%d times a second", a.Freq)
-}
-
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
+	return format.Count(a.Freq, "time") + " a second"
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/wire"
 )
 
@@ -54,7 +55,7 @@ func (in *Input) maps() (out []Map) {
 	for _, id := range slices.Sorted(maps.Keys(in.Unit.Tree.Keep)) {
 		n := in.Unit.Tree.Keep[id]
 		if m := take(tree.KeepMap(id)); m != nil {
-			out = append(out, in.ownMap(m, "the last "+count(n, "event")+" of "+in.probeName(id)))
+			out = append(out, in.ownMap(m, "the last "+format.Count(n, "event")+" of "+in.probeName(id)))
 		}
 	}
 	for _, name := range rest {

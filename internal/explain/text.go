@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/startrace/startrace/internal/format"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -46,7 +48,7 @@ func (r *Report) WritePlacement(w io.Writer) error {
 	t := &text{drop: r.folder()}
 	for i := range r.Probes {
 		p := &r.Probes[i]
-		t.line(0, "probe %s: %s", p.Name, count(len(p.Points), "point"))
+		t.line(0, "probe %s: %s", p.Name, format.Count(len(p.Points), "point"))
 		t.choices(p.Choices)
 		t.functions(p)
 	}
@@ -117,14 +119,14 @@ func (t *text) summary(r *Report) {
 			insns += prog.Instructions
 		}
 	}
-	parts := []string{count(len(r.Probes), "probe"), count(points, "point")}
+	parts := []string{format.Count(len(r.Probes), "probe"), format.Count(points, "point")}
 	if r.compiled {
 		memory := 0
 		for _, m := range r.Maps {
 			memory += m.Memory
 		}
-		parts = append(parts, count(programs, "program")+" of "+count(insns, "instruction"),
-			count(events, "kind")+" of event", size(memory)+" of kernel memory")
+		parts = append(parts, format.Count(programs, "program")+" of "+format.Count(insns, "instruction"),
+			format.Count(events, "kind")+" of event", size(memory)+" of kernel memory")
 	}
 	t.wrapped(0, 2, "%s: %s", r.Script, strings.Join(parts, ", "))
 	if r.Who != "" {
@@ -151,13 +153,13 @@ func (t *text) probe(p *Probe, compiled bool) {
 		t.event(&p.Events[i])
 	}
 	if p.Keep > 0 {
-		t.line(2, "keeps the last %s in the kernel, until dump() or the end", count(p.Keep, "event"))
+		t.line(2, "keeps the last %s in the kernel, until dump() or the end", format.Count(p.Keep, "event"))
 	}
 	if len(p.Events) == 0 {
 		t.line(2, "sends no events: what it finds stays in tables of the kernel")
 	}
 	for _, s := range p.Spans {
-		t.wrapped(2, 4, "pairs start and end by %s; until the end it keeps %s: %s", s.By, count(s.Bytes, "byte"), listOr(s.Kept, "only that the call has begun"))
+		t.wrapped(2, 4, "pairs start and end by %s; until the end it keeps %s: %s", s.By, format.Count(s.Bytes, "byte"), listOr(s.Kept, "only that the call has begun"))
 	}
 	t.programs(p.Programs)
 }
@@ -172,7 +174,7 @@ func (t *text) points(points []string) {
 	case n > shownPoints:
 		t.wrapped(2, 4, "happens at %d points: %s … and %d more", n, strings.Join(points[:shownPoints], ", "), n-shownPoints)
 	default:
-		t.wrapped(2, 4, "happens at %s: %s", count(n, "point"), strings.Join(points, ", "))
+		t.wrapped(2, 4, "happens at %s: %s", format.Count(n, "point"), strings.Join(points, ", "))
 	}
 }
 
@@ -183,7 +185,7 @@ func (t *text) choices(choices []Choice) {
 			t.wrapped(4, 4, "passed over: %s", why)
 		}
 		if c.Rest > 0 {
-			t.line(4, "not looked at: %s behind it", count(c.Rest, "alternative"))
+			t.line(4, "not looked at: %s behind it", format.Count(c.Rest, "alternative"))
 		}
 	}
 }
@@ -234,7 +236,7 @@ func (t *text) event(e *Event) {
 		of += fmt.Sprintf(" (in %d variants, by how its points get the fields)", n+1)
 	}
 	if e.Max == e.Min {
-		t.line(2, "sends an event%s of %d bytes", of, e.Min)
+		t.line(2, "sends an event%s of %s", of, format.Count(e.Min, "byte"))
 	} else {
 		t.line(2, "sends an event%s of %d to %d bytes", of, e.Min, e.Max)
 	}
@@ -259,7 +261,7 @@ func (t *text) programs(list []Program) {
 		if p.Times > 1 {
 			attached = fmt.Sprintf("%s (at %d places)", attached, p.Times)
 		}
-		t.wrapped(2, 4, "program %s, %s, attached to %s", p.Name, count(p.Instructions, "instruction"), attached)
+		t.wrapped(2, 4, "program %s, %s, attached to %s", p.Name, format.Count(p.Instructions, "instruction"), attached)
 		for _, c := range p.Calls {
 			t.called(&c)
 		}
@@ -270,15 +272,15 @@ func (t *text) called(c *Called) {
 	switch {
 	case c.Rounds > 0 && c.Instructions > 0:
 		t.wrapped(6, 2, "loop at %s: its body is a subprogram of %s, which the kernel calls up to %d times (bpf_loop)", c.Pos,
-			count(c.Instructions, "instruction"), c.Rounds)
+			format.Count(c.Instructions, "instruction"), c.Rounds)
 		return
 	case c.Rounds > 0:
 		t.wrapped(6, 2, "loop at %s: the kernel's verifier follows each of its rounds, because %s", c.Pos, c.Why)
 		return
 	}
-	where := fmt.Sprintf("%s, called at %s (first %s)", c.Name, count(c.Places, "place"), c.Pos)
+	where := fmt.Sprintf("%s, called at %s (first %s)", c.Name, format.Count(c.Places, "place"), c.Pos)
 	if c.Instructions > 0 {
-		t.wrapped(6, 2, "%s: a subprogram of %s", where, count(c.Instructions, "instruction"))
+		t.wrapped(6, 2, "%s: a subprogram of %s", where, format.Count(c.Instructions, "instruction"))
 		return
 	}
 	t.wrapped(6, 2, "%s: its code stands at each of them, because %s", where, c.Why)
@@ -327,10 +329,10 @@ func (t *text) oneMap(m *Map) {
 		return
 	}
 	if len(m.Key) > 0 {
-		t.wrapped(6, 2, "room for %s", count(m.Entries, "entry"))
-		t.wrapped(6, 2, "key, %d bytes: %s", m.KeySize, layoutText(m.Key))
+		t.wrapped(6, 2, "room for %s", format.Count(m.Entries, "entry"))
+		t.wrapped(6, 2, "key, %s: %s", format.Count(m.KeySize, "byte"), layoutText(m.Key))
 	}
-	t.wrapped(6, 2, "value, %d bytes: %s", m.ValSize, layoutText(m.Value))
+	t.wrapped(6, 2, "value, %s: %s", format.Count(m.ValSize, "byte"), layoutText(m.Value))
 }
 
 // layoutText lists the parts of a key or value.
@@ -403,17 +405,6 @@ func listOr(list []string, none string) string {
 	return strings.Join(list, ", ")
 }
 
-func count(n int, of string) string {
-	switch {
-	case n == 1:
-	case strings.HasSuffix(of, "y"):
-		of = strings.TrimSuffix(of, "y") + "ies"
-	default:
-		of += "s"
-	}
-	return fmt.Sprintf("%d %s", n, of)
-}
-
 // size is a number of bytes in words.
 func size(n int) string {
 	switch {
@@ -422,5 +413,5 @@ func size(n int) string {
 	case n >= 1<<10:
 		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
 	}
-	return count(n, "byte")
+	return format.Count(n, "byte")
 }

@@ -40,7 +40,7 @@ func count(n int) string {
 	if n == 1 {
 		return "1 argument"
 	}
-	return fmt.Sprintf("%d arguments", n)
+	return Count(n, "argument")
 }
 
 // appendStarred keeps the copy of a part whose width came from an argument

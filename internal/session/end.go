@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/starlark/value"
 )
@@ -125,12 +126,15 @@ func (s *session) reportLosses() {
 		lines = append(lines, describeFull(p))
 	}
 	if n := s.merger.Late(); n > 0 {
-		lines = append(lines, fmt.Sprintf("%d events came late and were delivered out of order: their programs were preempted", n))
+		lines = append(lines, format.Count(n, "event")+" came late, out of order: programs were preempted")
 	}
 	if s.strays > 0 {
-		lines = append(lines, fmt.Sprintf("%d records could not be read; this is a bug of startrace", s.strays))
+		lines = append(lines, format.Count(s.strays, "record")+" could not be read; this is a bug of startrace")
 	}
 	lines = append(lines, s.lruLines()...)
+	if s.Verbose {
+		lines = append(lines, s.notEnded()...)
+	}
 	for _, p := range s.parts {
 		if p.stacks != nil {
 			lines = append(lines, p.stacks.short.lines()...)

@@ -8,6 +8,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/format"
 )
 
 // failures counts what the callbacks of one probe, or the timers, raised. The
@@ -49,7 +50,7 @@ func (s *session) reportFailures(w io.Writer) bool {
 	for _, f := range s.failures {
 		any = any || f.count > 0
 		if f.count > 1 {
-			fmt.Fprintf(w, "startrace: %s failed %d times; the first is shown above\n", f.of, f.count)
+			fmt.Fprintf(w, "startrace: %s failed %s; the first is shown above\n", f.of, format.Count(f.count, "time"))
 		}
 	}
 	return any

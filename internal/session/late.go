@@ -10,6 +10,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -117,8 +118,8 @@ func (s *session) renew(modules []string) error {
 			renewed, err := p.loaded.Renew(m)
 			errs = append(errs, err)
 			for _, probe := range slices.Sorted(maps.Keys(renewed)) {
-				s.messagef("%s: attached again at %d point%s of module %s, which was unloaded",
-					probeName(p.plan, probe), renewed[probe], plural(renewed[probe]), m)
+				s.messagef("%s: attached again at %s of module %s, which was unloaded",
+					probeName(p.plan, probe), format.Count(renewed[probe], "point"), m)
 			}
 		}
 	}
@@ -168,7 +169,7 @@ func (s *session) loadGrown() error {
 	}
 	for _, p := range s.plan.Probes {
 		if n := s.points[p.ID]; n > 0 {
-			s.messagef("%s: %d point%s more", p.Name, n, plural(n))
+			s.messagef("%s: %s more", p.Name, format.Count(n, "point"))
 		}
 	}
 	return nil

@@ -6,16 +6,18 @@ import (
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// A lossText says in words what a kind of loss is and what to change. %d is
-// the number, %s the probe or the container it concerns.
+// A lossText says in words what a kind of loss is and what to change. The first %s
+// is the number with the noun, the second the probe or the container it concerns.
 type lossText struct {
+	noun   string
 	format string
 	cure   string
-	// of says what %s names.
+	// of says what the second %s names.
 	of lossSubject
 }
 
@@ -27,43 +29,45 @@ const (
 )
 
 var lossTexts = map[bpfgen.SiteKind]lossText{
-	attach.LossMissed: {"up to %d events of %s not seen: the kernel skips a program while another runs on the same CPU",
+	attach.LossMissed: {"event", "up to %s of %s not seen: the kernel skips a program while another runs on the same CPU",
 		"aggregations then count too little by at most that", ofProbe},
-	attach.LossUnseen: {"%d calls of %s not seen: the kernel remembers a bounded number of open calls (before 6.14), or was in another probe",
+	attach.LossUnseen: {"call",
+		"%s of %s not seen: the kernel remembers a bounded number of open calls (before 6.14), or was in another probe",
 		"of one function fentry: and fexit: see all", ofProbe},
-	bpfgen.SiteFull: {"%d updates of %s lost: all its entries are in use",
-		"give it a size=, use fewer keys, or table(lru = True) to drop the oldest", ofContainer},
-	bpfgen.SiteNoMem: {"%d updates of %s lost: the kernel had no memory for a new entry, or another program removed it at once", "", ofContainer},
-	bpfgen.SiteRing: {"%d events of %s lost: the ring buffer was full",
+	bpfgen.SiteFull: {"update", "%s of %s lost: all its entries are in use", "", ofContainer},
+	bpfgen.SiteNoMem: {"update",
+		"%s of %s lost: the kernel had no memory for a new entry, or another program removed it at once", "", ofContainer},
+	bpfgen.SiteRing: {"event", "%s of %s lost: the ring buffer was full",
 		"select with where=, aggregate with kernel=, or do less for each event", ofProbe},
-	bpfgen.SiteKeep:    {"%d events of %s lost: they interrupted others that were being kept", "", ofProbe},
-	bpfgen.SiteScratch: {"%d events of %s lost: they interrupted others that held all scratch memory", "", ofProbe},
-	bpfgen.SiteError:   {"%d events of %s ended early", "", ofProbe},
-	bpfgen.SiteOrphanEnd: {"%d ends of %s had no start",
+	bpfgen.SiteKeep:    {"event", "%s of %s lost: interrupted others that were being kept", "", ofProbe},
+	bpfgen.SiteScratch: {"event", "%s of %s lost: interrupted others that held all scratch memory", "", ofProbe},
+	bpfgen.SiteError:   {"event", "%s of %s ended early", "", ofProbe},
+	bpfgen.SiteOrphanEnd: {"end", "%s of %s had no start",
 		"calls that began before the tracing, or whose start was lost", ofProbe},
-	bpfgen.SiteOpenStart: {"%d calls of %s never ended: another one began before, of the same thread or key", "", ofProbe},
-	bpfgen.SiteSpanFull: {"%d calls of %s lost: too many were open at once",
-		"select with where=, or give the span a size=", ofProbe},
-	bpfgen.SiteSpanDeep: {"%d calls of %s lost: they were further in than 64 others",
+	bpfgen.SiteOpenStart: {"call", "%s of %s never ended: another one began before, of the same thread or key", "",
+		ofProbe},
+	bpfgen.SiteSpanFull: {"call", "%s of %s lost: too many were open at once", "select with where=", ofProbe},
+	bpfgen.SiteSpanDeep: {"call", "%s of %s lost: further in than 64 others",
 		"the kernel sees no more returns on one stack; uprobe: sees all the starts", ofProbe},
-	bpfgen.SiteReturnDeep: {"%d returns of %s not seen: the calls were further in than 64 others whose returns are probed",
+	bpfgen.SiteReturnDeep: {"return", "%s of %s not seen: further in than 64 others whose returns are probed",
 		"the kernel sees no more returns on one stack; uprobe: sees all the starts", ofProbe},
-	bpfgen.SiteTimeout:  {"%d calls of %s took longer than timeout=", "", ofProbe},
-	bpfgen.SiteSpanRace: {"%d pairs of %s lost: an end came together with another start of its key", "", ofProbe},
-	bpfgen.SiteStackFull: {"%d stacks of %s lost: the table of stacks is full",
+	bpfgen.SiteTimeout:  {"call", "%s of %s took longer than timeout=", "", ofProbe},
+	bpfgen.SiteSpanRace: {"pair", "%s of %s lost: an end came together with another start of its key", "", ofProbe},
+	bpfgen.SiteStackFull: {"stack", "%s of %s lost: the table of stacks is full",
 		"keep more with limits(stacks = N), select with where=, or take fewer frames: e.stack(8)", ofProbe},
-	bpfgen.SiteStackClash: {"%d stacks of %s lost: they have the id of another one", "", ofProbe},
-	bpfgen.SiteContention: {"%d values of %s may be missing in the extremes: too many CPUs wrote at once", "", ofContainer},
+	bpfgen.SiteStackClash: {"stack", "%s of %s lost: another one has the same id", "", ofProbe},
+	bpfgen.SiteContention: {"value", "%s of %s may be missing in the extremes: too many CPUs wrote at once", "",
+		ofContainer},
 }
 
 // describeLoss gives the line for one loss: what, where, and what to do.
 func describeLoss(p *plan.Plan, l attach.Loss) string {
 	text, ok := lossTexts[l.Kind]
 	if !ok {
-		text.format = "%d losses of an unknown kind at %s"
+		text.noun, text.format = "loss", "%s of an unknown kind at %s"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, text.format, l.Count, lossName(p, l, text.of))
+	fmt.Fprintf(&b, text.format, format.Count(l.Count, text.noun), lossName(p, l, text.of))
 	if l.Site != nil {
 		if l.Site.What != "" && l.Kind == bpfgen.SiteError {
 			b.WriteString(": " + l.Site.What)
@@ -75,8 +79,8 @@ func describeLoss(p *plan.Plan, l attach.Loss) string {
 	if l.AnyCall {
 		b.WriteString(", and counts that at system calls of whatever name and process")
 	}
-	if text.cure != "" {
-		b.WriteString("; " + text.cure)
+	if cure := lossCure(p, l, text); cure != "" {
+		b.WriteString("; " + cure)
 	}
 	return b.String()
 }
@@ -84,16 +88,16 @@ func describeLoss(p *plan.Plan, l attach.Loss) string {
 // describeFull is describeLoss for what user code could not add to a container.
 func describeFull(p value.FullPlace) string {
 	text := lossTexts[bpfgen.SiteFull]
-	out := fmt.Sprintf(text.format, p.Count, containerName(p.Container))
+	out := fmt.Sprintf(text.format, format.Count(p.Count, text.noun), containerName(p.Container))
 	if p.Pos.IsValid() {
 		out += " (" + p.Pos.String() + ")"
 	}
-	return out + "; " + text.cure
+	return out + "; " + fullCure(p.Container)
 }
 
 func lossName(p *plan.Plan, l attach.Loss, of lossSubject) string {
-	if of == ofContainer && l.Site != nil && l.Site.Container >= 0 && l.Site.Container < len(p.Containers) {
-		return containerName(p.Containers[l.Site.Container])
+	if c := lossContainer(p, l); of == ofContainer && c != nil {
+		return containerName(c)
 	}
 	return probeName(p, l.Probe)
 }

@@ -71,10 +71,23 @@ func (r *openReader) entry(key, val []byte) (who, began starlark.Value, ok bool)
 	return who, r.started([]string{"probe"}, []starlark.Value{probe}, val), true
 }
 
+// openIn is how many calls an entry says are open: of a nested span that of depth 0 has the number.
+func openIn(span *tree.Span, key, val []byte) uint64 {
+	switch {
+	case !span.Nested && binary.NativeEndian.Uint64(val[layout.SpanBusy:]) != 0:
+		return 1
+	case span.Nested && nestedDepth(key) == 0:
+		return binary.NativeEndian.Uint64(val[layout.NestedOpen:])
+	}
+	return 0
+}
+
+func nestedDepth(key []byte) uint32 { return binary.NativeEndian.Uint32(key[12:]) }
+
 // note keeps an entry of a nested span. Its words are described in bpfgen/layout.
 func (r *openReader) note(key, val []byte) {
 	of := nestedThread{binary.NativeEndian.Uint64(key), binary.NativeEndian.Uint32(key[8:])}
-	depth := binary.NativeEndian.Uint32(key[12:])
+	depth := nestedDepth(key)
 	if depth == 0 {
 		r.open[of] = uint32(binary.NativeEndian.Uint64(val[layout.NestedOpen:]))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/starlark/repl"
 	"github.com/startrace/startrace/stdlib"
@@ -131,7 +132,7 @@ func (p *prompt) save(arg starlark.Value) (starlark.Value, error) {
 	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 		return nil, err
 	}
-	p.s.messagef("Saved %d statement%s: startrace %s", n, plural(n), name)
+	p.s.messagef("Saved %s: startrace %s", format.Count(n, "statement"), name)
 	return starlark.None, nil
 }
 

@@ -110,9 +110,9 @@ func (s *session) sayAttached() {
 	}
 	at := ""
 	if points != probes {
-		at = fmt.Sprintf(" at %d point%s", points, plural(points))
+		at = " at " + format.Count(points, "point")
 	}
-	s.messagef("Attached %d probe%s%s", probes, plural(probes), at)
+	s.messagef("Attached %s%s", format.Count(probes, "probe"), at)
 }
 
 // sayRefused names the places that patterns matched and that cannot be probed,
@@ -139,13 +139,6 @@ func (s *session) sayRefused() {
 		s.messagef("startrace: %s: the kernel takes no probe at %s%s; the others are attached",
 			probeName(s.part.plan, r.Probe), strings.Join(r.Places[:min(shown, len(r.Places))], ", "), more)
 	}
-}
-
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
 }
 
 // begin starts the clock of the run: the timers that the script set count

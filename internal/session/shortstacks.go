@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/starlark/value"
 )
 
@@ -50,8 +51,8 @@ func (s *shortStacks) unseen(pid int) {
 func (s *shortStacks) lines() (out []string) {
 	for program, n := range s.frameless {
 		if all := s.all[program]; 2*n >= all { // single ones are of moments at which functions have no frame
-			out = append(out, fmt.Sprintf("%d of %d stacks of %s end after one or two frames: it, or a library that it uses, is built without frame pointers (gcc and clang: -fno-omit-frame-pointer)",
-				n, all, program))
+			out = append(out, fmt.Sprintf("%d of %s of %s ended after one or two frames: it, or a library that it uses, is built without frame pointers (gcc and clang: -fno-omit-frame-pointer)",
+				n, format.Count(all, "stack"), program))
 		}
 	}
 	sort.Strings(out)

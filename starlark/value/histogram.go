@@ -7,6 +7,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/wire"
 )
@@ -116,7 +117,7 @@ func (b Bucket) float(bound int64) float64 {
 	return float64(bound)
 }
 
-func (h *Histogram) String() string        { return fmt.Sprintf("<histogram of %d values>", h.Count()) }
+func (h *Histogram) String() string        { return "<histogram of " + format.Count(h.Count(), "value") + ">" }
 func (h *Histogram) Type() string          { return "histogram" }
 func (h *Histogram) Freeze()               {}
 func (h *Histogram) Truth() starlark.Bool  { return h.Count() > 0 }

@@ -6,6 +6,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/wire"
 )
 
@@ -218,7 +219,7 @@ func position(x starlark.Indexable, k starlark.Value) (int, error) {
 		at += n
 	}
 	if at < 0 || at >= n {
-		return 0, fmt.Errorf("%s index %d out of range: %d elements", x.(starlark.Value).Type(), i, n)
+		return 0, fmt.Errorf("%s index %d out of range: %s", x.(starlark.Value).Type(), i, format.Count(n, "element"))
 	}
 	return at, nil
 }

@@ -159,7 +159,7 @@ probe(one, lambda e: print("one", e.probe, e.comm, e.start.comm, e.duration > 0)
 life = span("rawtracepoint:sched_process_exec", "tracepoint:syscalls:sys_enter_getppid", key = lambda e: e.pid, timeout = "1us")
 probe(life, lambda e: print("too late"))
 `,
-			stderr: []string{`startrace: 1 calls of .* took longer than timeout= \(.*script.star:2:8\)`},
+			stderr: []string{`startrace: 1 call of .* took longer than timeout= \(.*script.star:2:8\)`},
 		},
 	})
 }

@@ -46,7 +46,7 @@ func orphanWork(t *testing.T) []string {
 		slices.Repeat([]string{end}, 5))
 }
 
-var orphanLine = regexp.MustCompile(`(?m)(\d+) ends of (\w+) had no start`)
+var orphanLine = regexp.MustCompile(`(?m)(\d+) ends? of (\w+) had no start`)
 
 // checkOrphans: the first end of a thread may be that of a call that began before the tracing.
 func checkOrphans(t *testing.T, e ended) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -121,6 +122,25 @@ PROBED long executes(long n)
 	return n;
 }
 
+PROBED void dies(int depth)
+{
+	if (depth == 0)
+		raise(SIGKILL);
+	dies(depth - 1);
+	KEPT(depth);
+}
+
+// deaths are n processes, each killed within 60 calls.
+static void deaths(long n)
+{
+	for (long i = 0; i < n; i++) {
+		if (fork() == 0)
+			dies(59);
+		wait(NULL);
+	}
+	negative(4);
+}
+
 static void signals(long n)
 {
 	static char stack[1 << 16];
@@ -196,6 +216,8 @@ int main(int argc, char **argv)
 		vaults(n);
 	else if (!strcmp(what, "executes"))
 		executes(n);
+	else if (!strcmp(what, "deaths"))
+		deaths(n);
 	else if (!strcmp(what, "signals"))
 		signals(n);
 	else if (!strcmp(what, "coroutines"))

@@ -1,0 +1,26 @@
+package format
+
+import (
+	"fmt"
+	"strings"
+)
+
+// plurals are those that do not only end in s; of a noun of several words the last one decides.
+var plurals = map[string]string{"process": "processes", "entry": "entries", "loss": "losses", "index": "indexes"}
+
+// Count is a number with its noun: 1 event, 2 events.
+func Count[N int | int64 | uint32 | uint64](n N, noun string) string {
+	return fmt.Sprintf("%d %s", n, Noun(n, noun))
+}
+
+// Noun is a noun as it stands behind a number.
+func Noun[N int | int64 | uint32 | uint64](n N, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	last := noun[strings.LastIndexByte(noun, ' ')+1:]
+	if many, ok := plurals[last]; ok {
+		return strings.TrimSuffix(noun, last) + many
+	}
+	return noun + "s"
+}

@@ -1,0 +1,54 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// lossCure is what can be done about a loss. Only tables can drop their oldest, and only spans of the script have a
+// size.
+func lossCure(p *plan.Plan, l attach.Loss, text lossText) string {
+	c := lossContainer(p, l)
+	switch {
+	case l.Kind == bpfgen.SiteFull && c != nil:
+		return fullCure(c)
+	case l.Kind == bpfgen.SiteSpanFull && slices.ContainsFunc(p.Probes, func(probe *plan.Probe) bool {
+		return probe.ID == l.Probe && hasSpan(probe.Points)
+	}):
+		return text.cure + ", or give the span a size="
+	}
+	return text.cure
+}
+
+func fullCure(c *plan.Container) string {
+	if c.Kind != plan.Table {
+		return "give it a size=, or use fewer keys"
+	}
+	return "give it a size=, use fewer keys, or table(lru = True) to drop the oldest"
+}
+
+// hasSpan reports whether a point is, or is made of, a span of the script.
+func hasSpan(points []plan.Point) bool {
+	return slices.ContainsFunc(points, func(p plan.Point) bool {
+		switch p := p.(type) {
+		case *plan.Span:
+			return true
+		case *plan.Event:
+			return slices.ContainsFunc(p.Arms, func(a plan.Arm) bool { return hasSpan(a.Points) })
+		case *plan.First:
+			return hasSpan(p.Points)
+		}
+		return false
+	})
+}
+
+// lossContainer is the container that a loss concerns; nil: none.
+func lossContainer(p *plan.Plan, l attach.Loss) *plan.Container {
+	if l.Site == nil || l.Site.Container < 0 || l.Site.Container >= len(p.Containers) {
+		return nil
+	}
+	return p.Containers[l.Site.Container]
+}
