@@ -73,6 +73,7 @@ var plainRuntime = sync.OnceValue(func() []rewording {
 		{regexp.MustCompile(`(?s)^int: invalid literal with base (\d+): .*$`), "int: the string is no number in base $1"},
 		{regexp.MustCompile(`(?s)^(?:float: )?invalid float literal: .*$`), "float: the string is no number"},
 		{regexp.MustCompile(`^Starlark stack overflow$`), "functions call each other too deeply"},
+		{regexp.MustCompile(`^(\w+) index (-?\d+) out of range \[-1:\d+\]$`), "index $2, and the $1 has 1 element"},
 		{regexp.MustCompile(`^(\w+) index (-?\d+) out of range \[-(\d+):\d+\]$`), "index $2, and the $1 has $3 elements"},
 		{regexp.MustCompile(`^(.*) index (-?\d+) out of range: empty (.*)$`), "$1 index $2 out of range: the $3 is empty"},
 		{regexp.MustCompile(`^function (\S+) accepts no arguments \((\d+) given\)$`), "$1 takes no arguments, got $2"},
