@@ -52,7 +52,8 @@ var timeFamily = []Entry{
 	{
 		Name: "at_exit", Family: "time",
 		Signature: "at_exit(fn)",
-		Doc:       "Calls fn() when the run ends.",
+		Doc: "Calls fn() when the run ends, in the order of the calls of at_exit. There it is an error to ask for another call,\n" +
+			"by at_exit, every or after; exit(code) ends the function and sets the code of the run.",
 		call: func(e *Env, c *call) (starlark.Value, error) {
 			if e.Loading() {
 				return nil, errModule(c.name)

@@ -78,9 +78,18 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 			format.Count(tails, "time"))
 	}
 	if at.Left > 0 {
-		u.notef(p.Pos, "%s: of what matches %s cannot be probed: %s", p.Text, format.Count(at.Left, "function"), at.Why)
+		u.tellLeft(p, name, at)
 	}
 	return []*target{t}
+}
+
+// tellLeft tells of functions that match and cannot be probed. Who writes names, as in mem{cpy,set}, means each of them.
+func (u *unit) tellLeft(p *plan.Pattern, name string, at *binary.File) {
+	tell := u.notef
+	if !strings.ContainsAny(name, "*?[") {
+		tell = u.warnf
+	}
+	tell(p.Pos, "%s: of what matches %s cannot be probed: %s", p.Text, format.Count(at.Left, "function"), at.Why)
 }
 
 // callerAt says whether the kernel adds the caller to stacks at the entry of a function.

@@ -114,6 +114,8 @@ func (f *Finder) file(name string) (*elffile.File, *File, error) {
 		out.NoReturnProbes = "Go moves stacks"
 	} else if e.Unwinds() {
 		out.NoReturnProbes = "exceptions go by return addresses"
+	} else if e.SwitchesStacks() {
+		out.NoReturnProbes = "the program switches stacks"
 	}
 	return e, out, nil
 }

@@ -35,6 +35,7 @@ func (s *session) end() error {
 	if dumpErr := s.dumpUnasked(); err == nil {
 		err = dumpErr
 	}
+	s.leaving = true
 	for _, fn := range s.atExit {
 		s.callback(fn, s.exitErrors)
 	}

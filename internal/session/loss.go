@@ -43,7 +43,7 @@ var lossTexts = map[bpfgen.SiteKind]lossText{
 	bpfgen.SiteScratch: {"event", "%s of %s lost: interrupted others that held all scratch memory", "", ofProbe},
 	bpfgen.SiteError:   {"event", "%s of %s ended early", "", ofProbe},
 	bpfgen.SiteOrphanEnd: {"end", "%s of %s had no start",
-		"calls that began before the tracing, or whose start was lost", ofProbe},
+		"calls that began before the tracing, that seccomp denied, or whose start was lost", ofProbe},
 	bpfgen.SiteOpenStart: {"call", "%s of %s never ended: another one began before, of the same thread or key", "",
 		ofProbe},
 	bpfgen.SiteSpanFull: {"call", "%s of %s lost: too many were open at once", "select with where=", ofProbe},

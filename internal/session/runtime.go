@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -30,6 +31,9 @@ func (r runtime) After(d time.Duration, fn starlark.Callable) error {
 // addTimer starts to count when tracing starts, for timers that are set
 // before: loading takes time that is not part of the first interval.
 func (r runtime) addTimer(d, period time.Duration, fn starlark.Callable) error {
+	if r.leaving {
+		return errLeaving
+	}
 	t := &timer{deadline: uint64(d), period: uint64(period), fn: fn, call: func() { r.callback(fn, r.timerErrors) }}
 	if r.begun {
 		t.deadline += stream.Now()
@@ -39,9 +43,15 @@ func (r runtime) addTimer(d, period time.Duration, fn starlark.Callable) error {
 }
 
 func (r runtime) AtExit(fn starlark.Callable) error {
+	if r.leaving {
+		return errLeaving
+	}
 	r.atExit = append(r.atExit, fn)
 	return nil
 }
+
+// errLeaving is for what a function of at_exit wants to be called later.
+var errLeaving = errors.New("this is called at the exit, after which nothing is: call the function here")
 
 func (r runtime) Exit(code int) {
 	r.exited = true

@@ -73,6 +73,8 @@ type session struct {
 	timeUp bool // --duration is over
 	exited bool // exit() was called
 	code   int
+	// leaving: the functions of at_exit are being called, after which none is.
+	leaving bool
 
 	growth *growth // nil: no probe can get points later
 

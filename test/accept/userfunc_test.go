@@ -292,7 +292,7 @@ func TestUserSignals(t *testing.T) {
 // paired with something else.
 func TestUserCoroutines(t *testing.T) {
 	const rounds = 25
-	e := onTarget(t, "calls", `probe("ufunc:BIN:work", lambda e: print("call", e.ret - e.args[0]))`, "coroutines", strconv.Itoa(rounds))
+	e := onTarget(t, "coroutines", `probe("ufunc:BIN:work", lambda e: print("call", e.ret - e.args[0]))`, "turns", strconv.Itoa(rounds))
 	paired := len(linesWith(e.stdout, "call 100"))
 	if all := len(linesWith(e.stdout, "call")); all != paired {
 		t.Errorf("%d of %d pairs are wrong", all-paired, all)

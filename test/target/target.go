@@ -24,12 +24,15 @@ type recipe struct {
 }
 
 var recipes = map[string]recipe{
-	"calls":            {source: "calls.c", command: []string{"gcc", "-O2", "-static"}},
-	"thrower":          {source: "thrower.cc", command: []string{"g++", "-O2", "-static"}},
-	"heap":             {source: "heap.c", command: []string{"gcc", "-O1", "-static", "-fno-omit-frame-pointer"}},
-	"static":           {source: "static.c", command: []string{"gcc", "-O2", "-static"}},
-	"factorial":        {source: "factorial.c", command: []string{"gcc", "-O1", "-fno-omit-frame-pointer", "-static"}},
-	"factorial-pushed": {source: "factorial.c", command: []string{"gcc", "-O0", "-static"}},
+	"calls":             {source: "calls.c", command: []string{"gcc", "-O2", "-static"}},
+	"coroutines":        {source: "coroutines.c", command: []string{"gcc", "-O2", "-static"}},
+	"coroutines-shared": {source: "coroutines.c", command: []string{"gcc", "-O2"}},
+	"results":           {source: "results.c", command: []string{"gcc", "-O1", "-static", "-pthread"}},
+	"thrower":           {source: "thrower.cc", command: []string{"g++", "-O2", "-static"}},
+	"heap":              {source: "heap.c", command: []string{"gcc", "-O1", "-static", "-fno-omit-frame-pointer"}},
+	"static":            {source: "static.c", command: []string{"gcc", "-O2", "-static"}},
+	"factorial":         {source: "factorial.c", command: []string{"gcc", "-O1", "-fno-omit-frame-pointer", "-static"}},
+	"factorial-pushed":  {source: "factorial.c", command: []string{"gcc", "-O0", "-static"}},
 
 	"goroutines": {source: "goroutines.go", command: []string{"go", "build", "-trimpath"}},
 

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #define PROBED __attribute__((noinline, noclone, noipa))
@@ -71,8 +70,6 @@ static void on_signal(int number)
 {
 	handled += (int)tick(2 * handled + 1);
 }
-
-PROBED long work(long n);
 
 static void calls(long n)
 {
@@ -152,35 +149,6 @@ static void signals(long n)
 		tick(2 * i);
 }
 
-static ucontext_t mainly, routine[2];
-
-PROBED long work(long n)
-{
-	swapcontext(&routine[n % 2], &mainly);
-	return n + 100;
-}
-
-static void body(int which, int rounds)
-{
-	for (int i = 0; i < rounds; i++)
-		work(2 * i + which);
-}
-
-// coroutines runs two that take turns within work: the calls of one begin and end between those of the other.
-static void coroutines(long n)
-{
-	for (int i = 0; i < 2; i++) {
-		getcontext(&routine[i]);
-		routine[i].uc_stack.ss_size = 1 << 16;
-		routine[i].uc_stack.ss_sp = mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		routine[i].uc_link = &mainly;
-		makecontext(&routine[i], (void (*)(void))body, 2, i, (int)n);
-	}
-	for (long i = 0; i <= n; i++)
-		for (int j = 0; j < 2; j++)
-			swapcontext(&mainly, &routine[j]);
-}
-
 static void *thread(void *n)
 {
 	for (long i = 0; i < (long)n; i++)
@@ -220,8 +188,6 @@ int main(int argc, char **argv)
 		deaths(n);
 	else if (!strcmp(what, "signals"))
 		signals(n);
-	else if (!strcmp(what, "coroutines"))
-		coroutines(n);
 	else if (!strcmp(what, "threads"))
 		threads(n);
 	else if (!strcmp(what, "wait")) {

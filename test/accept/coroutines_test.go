@@ -1,0 +1,56 @@
+package accept
+
+import (
+	"strings"
+	"testing"
+)
+
+// A program that goes on with a stack at a lower address while a call is open lives, linked statically or not, and
+// calls on each stack pair.
+//
+// > Nor is one in programs that switch stacks, by `swapcontext`, `setcontext`, `jump_fcontext`
+// > or `coroutine_transfer`: the kernel forgets what it replaced on the other stack.
+func TestStacksBelow(t *testing.T) {
+	for _, name := range []string{"coroutines", "coroutines-shared"} {
+		for _, kind := range []string{"ufunc", "uretprobe"} {
+			e := onTarget(t, name, `probe("`+kind+`:BIN:{within,switches}", lambda e: print("call", e.func, e.ret))`, "below")
+			equalLines(t, sorted(e.stdout, "call"), []string{"call switches 7", "call within 1", "call within 1",
+				"call within 2", "call within 2", "call within 3"})
+		}
+	}
+}
+
+// The kernel ends a program that a return probe of a library's function meets on a stack that it has left.
+//
+// > Of the functions of libraries, as the C library, nobody knows who calls them: a return probe of a call within which its
+// > program goes on with a stack at a lower address ends the program, by SIGILL. `uprobe:` does no harm.
+func TestLibraryOnOtherStacks(t *testing.T) {
+	path := traceable(t, "coroutines-shared")
+	for kind, want := range map[string]string{"uretprobe": "132", "uprobe": "0"} {
+		e := startrace(t, script(t, `n = count()`+"\n"+`probe("`+kind+`:c:qsort", lambda e: n.add())`+"\n"), "-c",
+			"sh -c '"+path+" library; echo status $?'").ok(t)
+		if !strings.Contains(e.stdout, "status "+want+"\n") {
+			t.Errorf("%s: want status %s: %s%s", kind, want, e.stdout, e.stderr)
+		}
+	}
+}
+
+// > A name that stands for one of several functions, which
+// > the program chooses when it starts (`memcpy` of the C library), cannot be probed: it is refused, and left out of
+// > patterns, with a warning where the pattern has it without `*`, else a note of `-v`.
+func TestChosenFunctions(t *testing.T) {
+	traceable(t, "coroutines-shared") // with which a libc comes
+	const chosen = "is chosen among several when the program starts"
+	for _, tt := range []struct {
+		point, flag string
+		status      int
+		said        bool
+	}{{"uprobe:c:memcpy", "--format=text", 1, true}, {"uprobe:c:{memcpy,qsort}", "--format=text", 0, true}, {"uprobe:c:{memcp*,qsort}", "--format=text", 0, false},
+		{"uprobe:c:{memcp*,qsort}", "-v", 0, true}} {
+		e := startrace(t, tt.flag, script(t, `probe("`+tt.point+`", lambda e: None)`+"\n"), "-c", "true")
+		said := strings.Contains(strings.Join(strings.Fields(e.stderr), " "), chosen)
+		if e.status != tt.status || said != tt.said {
+			t.Errorf("%s %s: status %d, said %v: %s", tt.flag, tt.point, e.status, said, e.stderr)
+		}
+	}
+}
