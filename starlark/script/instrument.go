@@ -48,7 +48,7 @@ var instruments = starlark.StringDict{
 }
 
 // onBytes are the interpreter's builtins that take or give bytes, for ours.
-var onBytes = []string{"bytes", "str", "ord", "hash"}
+var onBytes = []string{"bytes", "str", "repr", "ord", "hash"}
 
 type operation func(op syntax.Token, x, y starlark.Value) (starlark.Value, error)
 

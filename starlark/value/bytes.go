@@ -113,7 +113,7 @@ func PlainBytes(v starlark.Value) starlark.Value {
 }
 
 // OnBytes is a builtin of the interpreter that takes or gives bytes, for ours. What has been traced need not be UTF-8:
-// of that, too, bytes(s) and str(b) have the bytes as they are.
+// of that, too, bytes(s) and str(b) have the bytes as they are. A text of strings that were cut has their marks.
 func OnBytes(name string) *starlark.Builtin {
 	universal := starlark.Universe[name]
 	return starlark.NewBuiltin(name, func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
@@ -135,6 +135,9 @@ func OnBytes(name string) *starlark.Builtin {
 			plain[i] = PlainBytes(v)
 		}
 		v, err := starlark.Call(th, universal, plain, kwargs)
+		if s, ok := v.(starlark.String); ok {
+			return Assembled(string(s), args...), err
+		}
 		return OwnBytes(v), err
 	})
 }
