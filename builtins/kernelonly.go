@@ -13,7 +13,8 @@ import (
 // they stand on parts of the event, and the compiler has replaced those; what
 // reaches these functions stood on something else.
 var kernelFamily = []Entry{
-	kernelEntry("cstr", "cstr(address, n=0)", "The string at an address, of at most n bytes."),
+	kernelEntry("cstr", "cstr(address, n=0)",
+		"The string at an address, of at most n bytes, a constant; without n, of as many as `limits(string = N)` says."),
 	kernelEntry("mem", "mem(address, n)",
 		"The n bytes at an address; n is a constant, at most 4096. An element, b[0], is an int."),
 	kernelEntry("path", "path(file)", "The whole path of a struct file, path or dentry."),

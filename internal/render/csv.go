@@ -72,8 +72,8 @@ func writeHeader(w *csv.Writer, last string, header []string) string {
 func (t *Table) csvHeader(rows []Row, flat []flatColumn) []string {
 	out := append([]string{"name"}, t.csvKeyNames(rows)...)
 	for _, c := range flat {
-		if c.name == "" {
-			c.name = "value"
+		if c.name == "" || strings.HasPrefix(c.name, "(") { // a unit alone
+			c.name = strings.TrimSpace("value " + c.name)
 		}
 		out = append(out, c.name)
 	}

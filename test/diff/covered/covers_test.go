@@ -35,7 +35,7 @@ var covered = []struct{ what, pattern string }{
 	{"& | ^", ` [&|^] `},
 	{"<< >>", ` (<<|>>) `},
 	{"// and %", ` (//|%) `},
-	{"chained tests", `\(\(.* (and|or) .*\) (and|or) `},
+	{"and, or in one another", `\(\(.* (and|or) .*\) (and|or) `},
 	{"comparisons of any signs", `e\.args\.s\d+ [<>]=? .*e\.args\.u\d+`},
 	{"a constant that only an unsigned int holds", `\b18446744073709551615\b`},
 	{"tuples", `\(e\.args\.\w+, e\.`},
@@ -131,7 +131,7 @@ func TestElsewhere(t *testing.T) {
 // TestCovers finds everything that is covered in programs of the generator.
 //
 // > Functions, nested functions, lambdas and closures; parameters with defaults; local variables; `if`,
-// > conditional expressions, `and`, `or`, `not`; chained tests; arithmetic and bit operators; tuples, unpacking
+// > conditional expressions, `and`, `or`, `not`, one in another; arithmetic and bit operators; tuples, unpacking
 // > and records; `for` with `break` and `continue`; calls of other functions of the script, also of loaded
 // > modules.
 func TestCovers(t *testing.T) {
