@@ -152,7 +152,7 @@ func (b *body) rv(v val, pos plan.Pos) *tree.Expr {
 		}
 		refuse(pos, "%s cannot be stored or computed with in a kernel half: use its parts", v.obj.what())
 	}
-	return constExpr(v.c, pos)
+	return constExpr(v.c, v.place(pos))
 }
 
 // bind gives v with everything evaluated here and now, once.

@@ -59,6 +59,12 @@ func refuseExpr(x syntax.Expr) {
 }
 
 func literal(x *syntax.Literal) val {
+	v := literalValue(x)
+	v.at = x.TokenPos
+	return v
+}
+
+func literalValue(x *syntax.Literal) val {
 	switch v := x.Value.(type) {
 	case int64:
 		return intVal(v)
@@ -145,7 +151,7 @@ func (b *body) num(v val, pos plan.Pos) *tree.Expr {
 			return b.present(exprVal(e), "an int", pos)
 		}
 	}
-	refuse(pos, "got %s, want an int", v.describe())
+	refuse(v.place(pos), "got %s, want an int%s", v.describe(), instead(v.c))
 	return nil
 }
 

@@ -3,6 +3,7 @@ package infer
 import (
 	"fmt"
 	"math/big"
+	"strings"
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
@@ -29,7 +30,27 @@ type val struct {
 	start *body
 	// field is the name by which a value of the span's start was asked for.
 	field string
+	// at is where a literal was written.
+	at plan.Pos
 }
+
+// place is where to say that v cannot be used at pos: there, unless that is in the library, as where a verb uses the
+// expression of the command line, which is what the author can change.
+func (v val) place(pos plan.Pos) plan.Pos {
+	at := v.at
+	switch {
+	case v.expr != nil:
+		at = v.expr.Pos
+	case len(v.elems) > 0:
+		return v.elems[0].place(pos)
+	}
+	if at.IsValid() && inLibrary(pos) && !inLibrary(at) {
+		return at
+	}
+	return pos
+}
+
+func inLibrary(pos plan.Pos) bool { return strings.HasPrefix(pos.Filename(), "std/") }
 
 // object is a compile-time object; see event.go, container.go, struct.go.
 type object interface{ what() string }
