@@ -73,8 +73,13 @@ func (b *body) userResult(f *funcView, pos plan.Pos) (val, bool) {
 	if s != nil && s.Void {
 		return exprVal(absentInt(pos)), true
 	}
-	if s == nil || len(s.Result) == 0 || s.Result[0].Where == abi.Nowhere {
+	switch {
+	case s == nil || len(s.Result) == 0:
 		return val{}, false
+	case s.Result[0].Where == abi.Nowhere: // only the caller knows
+		return exprVal(as(faultExpr(pos), types.I64.OrFault(), pos)), true
+	case len(s.Result) == 2: // an int of 128 bits
+		return val{comp: true, elems: []val{b.userValue(b, s.Result[0], pos), b.userValue(b, s.Result[1], pos)}}, true
 	}
 	return b.userValue(b, s.Result[0], pos), true
 }

@@ -43,7 +43,7 @@ func (f *finder) ofC(params []dwarf.Type, chain []*dwarf.Entry) (*Signature, err
 		s.Params = append(s.Params, words(t, values[i], call.Params[i])...)
 	}
 	if result != nil {
-		if s.Result = words(result, returned, call.Result); len(s.Result) > 1 {
+		if s.Result = words(result, returned, call.Result); len(s.Result) > 1 && !wideInt(returned) {
 			s.Result = s.Result[:1]
 		}
 	}
@@ -58,8 +58,8 @@ func words(t dwarf.Type, v abi.Value, l abi.Location) []Word {
 	}
 	var out []Word
 	off := 0
-	for _, p := range l.Places {
-		w := Word{Place: p, Size: min(p.Bytes, 8), Signed: true}
+	for i, p := range l.Places {
+		w := Word{Place: p, Size: min(p.Bytes, 8), Signed: !wideInt(v) || i > 0} // the sign is in the last word
 		if !l.Indirect && floats(v, off, p.Bytes) {
 			w.Where = abi.Other
 		}
@@ -83,6 +83,11 @@ func words(t dwarf.Type, v abi.Value, l abi.Location) []Word {
 		}
 	}
 	return out
+}
+
+// wideInt reports whether v is an int of 128 bits, of which the first word is the lower half.
+func wideInt(v abi.Value) bool {
+	return !v.Composite && v.Size == 16 && len(v.Scalars) == 1 && v.Scalars[0].Kind == abi.Int
 }
 
 // floats reports whether there is nothing but floats in some bytes of a value.

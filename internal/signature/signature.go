@@ -19,7 +19,7 @@ type Word struct {
 }
 
 // A Signature is what is known of a function's call. Only the first word of a result is
-// given: none, if there is none.
+// given, of an int of 128 bits both: none, if there is none.
 type Signature struct {
 	Params []Word
 	Result []Word

@@ -1,0 +1,66 @@
+package accept
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+const wideSource = `
+typedef struct { long a, b, c; } three;
+__attribute__((noinline)) __int128 times(__int128 a, int n) { __asm__ volatile(""); return a * n; }
+__attribute__((noinline)) unsigned __int128 plus(int k, unsigned __int128 a) { __asm__ volatile(""); return a + k; }
+__attribute__((noinline)) three next(three t) { __asm__ volatile(""); t.a += 41; return t; }
+int main(void) {
+	times(((__int128)7 << 64) + 5, -1);
+	plus(3, ((unsigned __int128)9 << 64) + 0xfffffffffffffff0);
+	return (int)next((three){1, 2, 3}).b - 2;
+}
+`
+
+// > An `__int128` is two words, the lower half first, and as a result a tuple of both.
+// > A struct that C returns in memory is its address; on arm64, where only the caller knows that, FAULT.
+//
+// What has more than 64 bits is never cut to a number that looks like it.
+func TestWideInt(t *testing.T) {
+	needTracing(t)
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	source, binary := filepath.Join(dir, "wide.c"), filepath.Join(dir, "wide")
+	if err := os.WriteFile(source, []byte(wideSource), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("gcc", "-g", "-O1", "-o", binary, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	e := startrace(t, "-q", script(t, strings.ReplaceAll(`
+n, t = count(), table()
+
+def kept(e):
+    n[e.ret].add()
+    t[e.ret[1]] = e.ret[0]
+
+for f in ("times", "plus"):
+    probe("ufunc:BIN:" + f, kept)
+    probe("ufunc:BIN:" + f, lambda e, f = f: print(f, e.ret, [e.start.args[i] for i in range(3)][:2 if f == "times" else 3]))
+    probe("uretprobe:BIN:" + f, lambda e, f = f: print("return of", f, e.ret[0], e.ret[1]))
+probe("ufunc:BIN:next", lambda e: print("next", e.ret == FAULT or mem(e.ret, 1)[0]))
+at_exit(lambda: [print(*sorted(x.items())) for x in (n, t)])
+`, "BIN", binary)), "-c", binary).ok(t)
+	next := map[string]string{"amd64": "next 42", "arm64": "next True"}[runtime.GOARCH]
+	equalLines(t, sorted(e.stdout, " "), []string{
+		"times (18446744073709551611, -8) [5, 7]", "return of times 18446744073709551611 -8",
+		"plus (18446744073709551603, 9) [3, 18446744073709551600, 9]", "return of plus 18446744073709551603 9", next,
+		"((18446744073709551603, 9), 1) ((18446744073709551611, -8), 1)",
+		"(-8, 18446744073709551611) (9, 18446744073709551603)",
+	})
+	e = startrace(t, "-q", script(t, `probe("ufunc:`+binary+`:times", kernel = lambda e: e.ret + 1)`), "-c", binary)
+	if !strings.Contains(e.stderr, "tuple") {
+		t.Errorf("nothing says that it is no number: %s", e.stderr)
+	}
+}
