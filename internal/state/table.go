@@ -19,6 +19,7 @@ type table struct {
 	opts     Options
 	access   *access // made at first use, like walk and swap
 	swap     *swapper
+	operator *operator
 	noSwap   bool // the kernel has no compare-and-exchange
 	walk     walker
 	settled  bool
@@ -197,6 +198,10 @@ func (t *table) Settle() { t.settled = true }
 
 func (t *table) Close() error {
 	var errs []error
+	if t.operator != nil {
+		errs = append(errs, t.operator.close())
+		t.operator = nil
+	}
 	if t.swap != nil {
 		errs = append(errs, t.swap.close())
 		t.swap = nil

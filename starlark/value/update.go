@@ -53,6 +53,9 @@ const updateTries = 100_000
 // updateTable is t[k] op= v, where a missing entry is 0, as in kernel halves.
 func updateTable(t *Table, k starlark.Value, op syntax.Token, v starlark.Value) error {
 	for range updateTries {
+		if done, err := t.operate(k, op, v); done || err != nil {
+			return err
+		}
 		old, found, err := t.Get(k)
 		switch {
 		case err != nil:
@@ -76,7 +79,9 @@ func updateTable(t *Table, k starlark.Value, op syntax.Token, v starlark.Value) 
 			return err
 		}
 	}
-	return fmt.Errorf("%s= of an entry of %s: programs change it all the time", op, t)
+	return fmt.Errorf("%s= of an entry of %s: kernel halves changed it between reading and writing, %d times one after "+
+		"the other; let them do this change, or use an operator that is one step (+ - * & | ^ on ints, from Linux 5.12 on)",
+		op, t, updateTries)
 }
 
 // change makes an entry next where it was old. On an int in a kernel map that is
