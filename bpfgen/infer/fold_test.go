@@ -21,11 +21,28 @@ var held = []string{
 	`name.startswith("x")`, `name.endswith("y")`, `pair == ("a", "b")`, `pair != ("a", "c")`, `rec.n == 3`,
 	`big > 18446744073709551615`,
 	`on == True`, `True > False`, `(three if on else zero) == 3`, `raw == b"ab"`,
+	`sum(3) == 6`, `sum(n = 2, by = 5) == 10`, `level(three) == "high"`, `level(1) == None`, `level(sum(1)) == None`,
+	`(lambda n: n + 1)(2) == 3`, `pair[sum(0)] == "a"`, `both(1)[1] == 2`,
 }
 
 const constants = `
 on, off, zero, three, name, none, rate, pair = True, False, 0, 3, "x,y", None, 0.5, ("a", "b")
 rec, big, raw = record(n = 3), 1 << 70, b"ab"
+
+def sum(n, by = 2):
+    s = 0
+    for i in range(n):
+        s += by
+    return s
+
+def level(n):
+    if n > 2:
+        return "high"
+    return None
+
+def both(n):
+    return (n, n + 1)
+
 `
 
 // TestFoldsAlike compiles each condition in both halves, before a field that does not exist.

@@ -209,6 +209,8 @@ type unit struct {
 	useList []use
 	// reads gets the containers that are read; nil: nobody wants to know.
 	reads map[int]bool
+	// foldedFuncs are the calls with constants that user code makes.
+	foldedFuncs map[string]foldedFunc
 }
 
 func newUnit(p *plan.Plan, facts *kernel.Facts, conts map[int]*contType) *unit {
@@ -216,7 +218,7 @@ func newUnit(p *plan.Plan, facts *kernel.Facts, conts map[int]*contType) *unit {
 		plan: p, facts: facts, conts: conts,
 		written: map[int]plan.Pos{}, used: map[int]bool{}, names: map[string]bool{}, nextNames: map[string]nextName{},
 		strMax: p.StrMax, enums: map[*tree.Expr]string{}, absorbed: map[*tree.Expr]bool{}, families: map[string]error{},
-		unknown: map[int]bool{},
+		unknown: map[int]bool{}, foldedFuncs: map[string]foldedFunc{},
 		res: &Result{
 			Tree:   &tree.Unit{Keep: map[int]int{}},
 			Halves: map[int]*plan.UserHalf{}, StartHalves: map[int]*plan.UserHalf{},

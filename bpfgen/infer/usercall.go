@@ -293,6 +293,9 @@ func (u *user) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 	u.touch(fn, x.Lparen)
 	def := resolved(fn)
 	u.checkArguments(fn, def, x)
+	if v, ok := u.foldFunc(fn, x, vals); ok {
+		return knownVal(v)
+	}
 	child, ok := u.half.Calls[x]
 	if !part || !fixed(def, x) || len(u.chain) > maxInline || !ok && *u.copies >= maxCopies {
 		for _, v := range vals {
@@ -420,6 +423,9 @@ func (u *user) result(inner *user, falls bool) uval {
 	returns := inner.frame.returns
 	if len(returns) == 1 && returns[0].part && !falls {
 		return passed(returns[0])
+	}
+	if v, ok := resultKnown(returns, falls); ok {
+		return v
 	}
 	for _, r := range returns {
 		u.use(r)

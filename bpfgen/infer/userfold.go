@@ -1,0 +1,123 @@
+package infer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A function of the script that user code calls with constants is computed when the script is compiled, as in kernel
+// halves and by the same walk: where it decides a condition, the branch that is not taken is not looked at, and nothing
+// is sent for it.
+
+// foldedFunc is what a function gives for some constants; ok: that is known.
+type foldedFunc struct {
+	v  val
+	ok bool
+}
+
+// foldFunc is the value of a call, if nothing but that comes of it.
+func (u *user) foldFunc(fn *plan.Func, x *syntax.CallExpr, vals []uval) (val, bool) {
+	args := make([]arg, len(vals))
+	var key strings.Builder
+	fmt.Fprintf(&key, "%p", fn)
+	for i, v := range vals {
+		if !v.known || v.part || v.fails || !unchanging(v.v.c) {
+			return val{}, false
+		}
+		args[i] = arg{v: v.v, pos: start(x.Args[i])}
+		switch a := x.Args[i].(type) {
+		case *syntax.BinaryExpr:
+			if a.Op == syntax.EQ {
+				args[i].name = a.X.(*syntax.Ident).Name
+			}
+		case *syntax.UnaryExpr:
+			if a.Op == syntax.STAR || a.Op == syntax.STARSTAR {
+				return val{}, false
+			}
+		}
+		fmt.Fprintf(&key, " %s=%T%v", args[i].name, v.v.c, v.v.c)
+	}
+	known, asked := u.pr.u.foldedFuncs[key.String()]
+	if !asked {
+		known.v, known.ok = u.b.computed(fn, args, x.Lparen)
+		u.pr.u.foldedFuncs[key.String()] = known
+	}
+	return known.v, known.ok
+}
+
+// computed walks a function for its value alone, and leaves nothing else of the walk.
+func (b *body) computed(fn *plan.Func, args []arg, pos plan.Pos) (out val, ok bool) {
+	if capturesChanging(fn, map[*plan.Func]bool{}) {
+		return val{}, false // the list may be another one when the event comes
+	}
+	t, saved := b.u.try(), *b
+	locals, inlines := len(b.prog.Locals), b.prog.Inlines
+	defer t.end()
+	b.lazy = false
+	var block *tree.Block
+	r := attempt(func() { block = b.inBlock(func() { out = b.callFunc(fn, args, pos) }) })
+	*b = saved
+	b.prog.Locals, b.prog.Inlines = b.prog.Locals[:locals], inlines
+	t.undo()
+	if r != nil || len(block.Stmts) > 0 {
+		return val{}, false
+	}
+	c := constantOf(out)
+	return constant(c), unchanging(c)
+}
+
+// constantOf is v as one constant, if all of its elements are; else nil.
+func constantOf(v val) plan.Value {
+	if !v.comp || v.isRecord() {
+		return v.c
+	}
+	out := plan.Tuple{}
+	for _, e := range v.elems {
+		c := constantOf(e)
+		if c == nil {
+			return nil
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// capturesChanging reports whether a function reaches a list or a dict of the script.
+func capturesChanging(fn *plan.Func, seen map[*plan.Func]bool) bool {
+	if seen[fn] {
+		return false
+	}
+	seen[fn] = true
+	changes := func(v plan.Value) bool {
+		if f, ok := v.(*plan.Func); ok {
+			return capturesChanging(f, seen)
+		}
+		return v != nil && mayChange(v)
+	}
+	for _, v := range fn.Names {
+		if changes(v) {
+			return true
+		}
+	}
+	for _, v := range slices.Concat(fn.Free, fn.Defaults) {
+		if changes(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// resultKnown is the value of a function inside the handler that was walked for a call, if that is known.
+func resultKnown(returns []uval, falls bool) (uval, bool) {
+	if falls || len(returns) != 1 {
+		return uval{}, false
+	}
+	v := returns[0]
+	return knownVal(v.v), v.known && !v.part && unchanging(v.v.c)
+}
