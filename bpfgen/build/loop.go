@@ -31,6 +31,9 @@ func (b *builder) forStmt(s *tree.Stmt) {
 	step := s.Exprs[2].Int
 	start, stop := b.expr(s.Exprs[0]).x, b.expr(s.Exprs[1]).x
 	n := b.iterations(start, stop, step)
+	if computed(s) && b.severalLoops() {
+		n = b.forget(n) // a loop that ends after k rounds tells that n is k, to all that share it
+	}
 
 	head := b.f.NewBlock()
 	vars := b.loopVars(s.Then)
@@ -163,6 +166,7 @@ func (b *builder) forget(x *ir.Value) *ir.Value {
 // bound is how many iterations the loop l may have whose body has been built.
 func (b *builder) bound(s *tree.Stmt, l *loop, most int64, body []*ir.Block) int64 {
 	cost := b.costOf(body, l.inner)
+	cost.asks = cost.asks || b.asksOuter(body)
 	outer := int64(1)
 	for _, o := range b.loops {
 		outer *= o.bound

@@ -1,6 +1,9 @@
 package build
 
 import (
+	"math"
+	"slices"
+
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/tree"
 )
@@ -24,11 +27,47 @@ const (
 )
 
 // A bodyCost is what one iteration costs the verifier.
-type bodyCost struct{ ways, insns int64 }
+type bodyCost struct {
+	ways, insns int64
+	// asks: the body decides by a value that no iteration changes. On one way the verifier then knows more of it than on
+	// the other, in all iterations that follow: it follows the rest of the loop anew from each.
+	asks bool
+}
 
-func (c bodyCost) plus(d bodyCost) bodyCost { return bodyCost{c.ways + d.ways, c.insns + d.insns} }
+func (c bodyCost) plus(d bodyCost) bodyCost {
+	return bodyCost{c.ways + d.ways, c.insns + d.insns, c.asks || d.asks}
+}
 
-func (c bodyCost) times(n int64) bodyCost { return bodyCost{c.ways * n, c.insns * n} }
+func (c bodyCost) times(n int64) bodyCost { return bodyCost{c.ways * n, c.insns * n, c.asks} }
+
+// askedAgain is how many iterations there may be of which each makes the verifier follow the others.
+func (c bodyCost) askedAgain(outer int64) int64 {
+	return int64(math.Sqrt(2 * float64(maxFollowed/outer/max(c.insns, 1))))
+}
+
+// asksOuter reports whether one of the blocks of a body ends by a branch on a value that no iteration changes.
+func (b *builder) asksOuter(body []*ir.Block) bool {
+	inside, known := map[*ir.Block]bool{}, map[*ir.Value]bool{}
+	for _, x := range body {
+		inside[x] = true
+	}
+	var fixed func(v *ir.Value) bool
+	fixed = func(v *ir.Value) bool {
+		if f, ok := known[v]; ok {
+			return f
+		}
+		f := !inside[v.Block] || v.Op == ir.OpConst || v.Op.IsLoad() && v.Args[0].Op == ir.OpCtx
+		if !f && len(v.Args) > 0 && !v.Op.HasEffect() && !v.Op.ReadsMemory() {
+			f = !slices.ContainsFunc(v.Args, func(a *ir.Value) bool { return !fixed(a) })
+		}
+		known[v] = f
+		return f
+	}
+	return slices.ContainsFunc(body, func(x *ir.Block) bool {
+		t := &x.Term
+		return b.reached[x] && t.Kind == ir.Branch && t.X.Op != ir.OpConst && fixed(t.X) && (t.Y == nil || fixed(t.Y))
+	})
+}
 
 // costOf adds up blocks; inner is what loops among them cost beyond their
 // first iteration.
@@ -64,6 +103,9 @@ func (c bodyCost) boundFor(s *tree.Stmt, most, outer int64) int64 {
 	}
 	ways := maxKeptWays / outer / (c.ways + 1)
 	insns := maxFollowed / outer / max(c.insns, 1)
+	if c.asks {
+		insns = min(insns, c.askedAgain(outer))
+	}
 	return max(minBound, min(most, ways, insns))
 }
 
