@@ -117,6 +117,9 @@ func (t *contType) finish() *tree.Container {
 // key makes the key expression of a container's entry: one value, or a tuple.
 // Parts that are None by folding wherever the container is used disappear.
 func (b *body) key(c *plan.Container, k val, pos plan.Pos) (*tree.Expr, bool) {
+	if k.comp && !k.isRecord() && len(k.elems) == 0 {
+		refuse(pos, "a key of no parts is made in user space: () has nothing that a map could keep")
+	}
 	t := b.u.cont(c)
 	parts := b.u.presentParts(t, k, pos)
 	if len(parts) == 0 {

@@ -21,7 +21,8 @@ var held = []string{
 	`name.startswith("x")`, `name.endswith("y")`, `pair == ("a", "b")`, `pair != ("a", "c")`, `rec.n == 3`,
 	`big > 18446744073709551615`,
 	`on == True`, `True > False`, `(three if on else zero) == 3`, `raw == b"ab"`,
-	`sum(3) == 6`, `sum(n = 2, by = 5) == 10`, `level(three) == "high"`, `level(1) == None`, `level(sum(1)) == None`,
+	`sum(3) == 6`, `sum(n = 2, by = 5) == 10`, `level(three) == "high"`, `level(1) == None`,
+	`level(sum(1)) == None`,
 	`(lambda n: n + 1)(2) == 3`, `pair[sum(0)] == "a"`, `both(1)[1] == 2`,
 }
 

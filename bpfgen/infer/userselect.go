@@ -221,7 +221,7 @@ func (f *uframe) inGeneric() bool {
 
 // chosenArg refuses e.args[i] where user space has computed i: which of them to read the kernel must know.
 func chosenArg(x *syntax.IndexExpr) {
-	wrong(x.Lbrack, "which argument this is is decided in user space, and the kernel reads it: want a constant, or what "+
-		"follows from the variable of a loop over a tuple of constants, or over a range of at most %d, as for i in range(3)",
-		maxUnroll)
+	wrong(x.Lbrack, "which argument this is is decided in user space, and the kernel reads it: want a constant, or "+
+		"what follows from the variable of a loop over a tuple of constants, or over a range of at most %d, "+
+		"as for i in range(3)", maxUnroll)
 }

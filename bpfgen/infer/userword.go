@@ -79,7 +79,8 @@ func (b *body) userResult(f *funcView, pos plan.Pos) (val, bool) {
 	case s.Result[0].Where == abi.Nowhere: // only the caller knows
 		return exprVal(as(faultExpr(pos), types.I64.OrFault(), pos)), true
 	case len(s.Result) == 2: // an int of 128 bits
-		return val{comp: true, elems: []val{b.userValue(b, s.Result[0], pos), b.userValue(b, s.Result[1], pos)}}, true
+		low, high := b.userValue(b, s.Result[0], pos), b.userValue(b, s.Result[1], pos)
+		return val{comp: true, elems: []val{low, high}}, true
 	}
 	return b.userValue(b, s.Result[0], pos), true
 }

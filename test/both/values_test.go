@@ -58,6 +58,49 @@ var sameValues = []sameCase{
 		"x[names(e.args.dfd, 'PROT_')].add()\ny[names(e.args.dfd, 'AT_')] = names(e.args.dfd, 'PROT_')",
 		"x: PROT_EXEC|PROT_SEM|PROT_GROWSDOWN|PROT_GROWSUP|0xfcffff90=2\n" +
 			"y: AT_FDCWD=PROT_EXEC|PROT_SEM|PROT_GROWSDOWN|PROT_GROWSUP|0xfcffff90"},
+	{"bools", "read", "x = count()\ny = table()\nz = cell(False)",
+		"x[e.args.fd == 9000].add()\ny[e.args.count > 10] = e.args.fd == 8999\nz.set(e.args.count == 11)",
+		"x: False=1 True=2\ny: False=True True=False\nz: True"},
+	{"texts that cannot be read", "openat", "x = count()\ny = table()\nz = table()",
+		"f = e.args.filename\nx[f, e.args.flags].add()\ny[f == FAULT, f == None, bool(f)] = f\n" +
+			"z[e.args.flags] = record(f = f, d = e.args.dfd, b = e.args.dfd < 0)",
+		"x: (<fault>, 0)=1 (<fault>, 2048)=1\ny: (True, False, True)=<fault>\n" +
+			"z: 0=record(f = <fault>, d = -100, b = True) 2048=record(f = <fault>, d = -100, b = True)"},
+	{"values of None and FAULT", "read", "x = table()\ny = count()\nz = table()",
+		"x[e.args.count] = None if e.args.fd == 9000 else e.args.fd\ny[x.get(e.args.count)].add()\n" +
+			"z[e.args.fd] = FAULT if e.args.fd == 9000 else e.args.count\ny[z.get(e.args.fd)].add()",
+		"x: 10=8999 11=None\ny: 10=1 8999=1 <fault>=2 None=2\nz: 8999=10 9000=<fault>"},
+	{"what pop and in find", "read", "x = table()\ny = count()\nz = count()",
+		"z[e.args.fd in x].add()\nv = x.pop(e.args.fd, 7)\ny[v].add()\nx[e.args.fd] = e.args.count",
+		"x: 8999=10 9000=11\ny: 11=1 7=2\nz: False=2 True=1"},
+	{"extremes", "lseek", "x = total()\ny = lowest()\nz = highest()\nw = mean()",
+		"x[e.args.whence].add(e.args.fd)\ny.add(e.args.offset)\nz.add(e.args.fd)\nw.add(e.args.whence)",
+		"x: 0=8999 1=8999 2=4294967295\ny: None=-9223372036854775808\nz: None=4294967295\nw: None=1.0"},
+	{"updates", "lseek", "x = table()\ny = cell(-5)\nz = cell('a')",
+		"x['a'] += e.args.whence\nx['b'] -= e.args.fd\nx['c'] |= e.args.whence\nx['d'] ^= e.args.fd\nx['e'] *= 3\n" +
+			"y.add(-1)\nz.set(e.comm)",
+		"x: a=3 b=-4294985293 c=3 d=4294967295 e=0\ny: -8\nz: wl-raw"},
+	{"numbers", "lseek", "x = table()\ny = table()",
+		"o, w = e.args.offset, e.args.whence\nx[w] = (o >> 1, o // 3, o % 7, -w, ~w)\n" +
+			"y[w] = (min(o, 3), max(o, 3), abs(w - 1), int(w == 2), w and e.args.fd, w or o)",
+		"x: 0=(2, 1, 5, 0, -1) 1=(-3, -2, 2, -1, -2) 2=(-4611686018427387904, -3074457345618258603, 6, -2, -3)\n" +
+			"y: 0=(3, 5, 1, 0, 0, 5) 1=(-5, 3, 0, 0, 8999, 1) 2=(-9223372036854775808, 3, 1, 1, 4294967295, 2)"},
+	{"tuples in tuples", "lseek", "x = table()",
+		"w = e.args.whence\nx[(w, (e.args.fd, None if w else 3))] = (None, w or None)",
+		"x: (0, (8999, 3))=(None, None) (1, (8999, None))=(None, 1) (2, (4294967295, None))=(None, 2)"},
+	{"records", "lseek", "x = table(by = ('a', 'b'))",
+		"x[record(a = e.args.whence, b = e.comm)] = record(x = 1, y = (e.args.fd, e.args.fd == 8999))",
+		"x: record(a = 0, b = \"wl-raw\")=record(x = 1, y = (8999, True)) " +
+			"record(a = 1, b = \"wl-raw\")=record(x = 1, y = (8999, True)) " +
+			"record(a = 2, b = \"wl-raw\")=record(x = 1, y = (4294967295, False))"},
+	{"bytes and labels", "lseek", "x = table()\ny = count()\nz = table()",
+		"x[mem(e.task.comm, 3)] = mem(e.task.comm, 6)\ny[errno(e.ret), signal(e.args.whence)].add()\n" +
+			"z[e.args.whence] = errno(e.ret)",
+		"x: wl-=wl-raw\ny: (\"EBADF\", \"0\")=1 (\"EBADF\", \"SIGHUP\")=1 (\"EBADF\", \"SIGINT\")=1\n" +
+			"z: 0=EBADF 1=EBADF 2=EBADF"},
+	{"strings", "lseek", "x = count()",
+		"c = e.comm\nx[c.startswith('wl'), 'raw' in c, c.endswith('x'), matches(c, 'w*w'), c < 'z', len(c)].add()",
+		"x: (True, True, False, True, True, 6)=3"},
 	{"groups", "read", "x = group(by = ('a', 'b'), n = count(), t = total())",
 		"x[e.args.buf, None].n.add()\nx[e.args.buf, None].t.add(e.args.count)",
 		"x: 1=record(n = 1, t = 11) None=record(n = 2, t = 21)"},
@@ -99,18 +142,26 @@ func TestValues(t *testing.T) {
 	work(t)
 	bin, _ := filepath.Abs("../../bin/workload")
 	command := bin + " -report /dev/null raw " + strings.Join(rawCalls, " ")
-	for _, c := range sameValues {
+	for i, c := range sameValues {
+		if testing.Short() && i%3 != 0 {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "case.star")
 			if err := os.WriteFile(file, []byte(c.script()), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, text := answerOf(t, plainly+"=1", command, []string{file}); printed(text) != c.want {
-				t.Errorf("in the kernel alone: got\n%s\nwant\n%s", text, c.want)
+			if !testing.Short() {
+				if _, text := answerOf(t, plainly+"=1", command, []string{file}); printed(text) != c.want {
+					t.Errorf("in the kernel alone: got\n%s\nwant\n%s", text, c.want)
+				}
 			}
 			a, text := answerOf(t, plainly+"=", command, []string{file})
-			if a.Err != "" || a.Exit != 0 || len(a.Losses) > 0 || len(a.Alone) > 0 {
-				t.Fatalf("exit %d: %s, lost %v, alone %v\n%s%s", a.Exit, a.Err, a.Losses, a.Alone, text, c.script())
+			for n := 0; n < 5 && len(a.Losses) > 0 && (len(a.Differ) > 0 || printed(text) != c.want); n++ {
+				a, text = answerOf(t, plainly+"=", command, []string{file}) // the kernel has skipped programs (7.2)
+			}
+			if a.Err != "" || a.Exit != 0 || len(a.Alone) > 0 {
+				t.Fatalf("exit %d: %s, alone %v\n%s%s", a.Exit, a.Err, a.Alone, text, c.script())
 			}
 			for _, d := range a.Differ {
 				t.Errorf("not the same on both sides: %s", d)
