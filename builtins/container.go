@@ -30,12 +30,12 @@ items, clear. A full table is counted and reported; with lru the oldest entry go
 		Doc:       "One value that both halves read and set: get(), set(v), add(n).",
 		call:      cellCall,
 	},
-	aggEntry(plan.Count, "Counts: n[k].add()."+aggDoc),
-	aggEntry(plan.Total, "Adds up: t[k].add(v)."+aggDoc),
-	aggEntry(plan.Mean, "The mean of what was added: m[k].add(v)."+aggDoc),
+	aggEntry(plan.Count, "Counts: n[k].add(); n[k].add(3) counts three."+aggDoc),
+	aggEntry(plan.Total, "Adds up: t[k].add(v, weight=1)."+aggDoc),
+	aggEntry(plan.Mean, "The mean of what was added: m[k].add(v, weight=1)."+aggDoc),
 	aggEntry(plan.Lowest, "The lowest value that was added: m[k].add(v)."+aggDoc),
 	aggEntry(plan.Highest, "The highest value that was added: m[k].add(v)."+aggDoc),
-	aggEntry(plan.Stats, "Count, mean, total, lowest and highest: s[k].add(v)."+aggDoc),
+	aggEntry(plan.Stats, "Count, mean, total, lowest and highest: s[k].add(v, weight=1)."+aggDoc),
 	{
 		Name: "hist", Family: "state",
 		Signature: "hist(by=None, size=10240, unit=1, sub=0)",
@@ -51,7 +51,7 @@ items, clear. A full table is counted and reported; with lru the oldest entry go
 	{
 		Name: "quantiles", Family: "state",
 		Signature: "quantiles(by=None, size=10240, unit=1)",
-		Doc:       "A fine histogram for quantiles: q[k].add(v), q[k].quantile(0.99)." + aggDoc,
+		Doc:       "A fine histogram for quantiles: q[k].add(v, weight=1), q[k].quantile(0.99)." + aggDoc,
 		call:      quantilesCall,
 	},
 	{

@@ -21,7 +21,8 @@ whose fields are the event's. A function that returns None only keeps state.`,
 		Name: "span", Family: "points",
 		Signature: `span(start, end, key=None, again="last", size=10240, timeout=None)`,
 		Doc: `Makes one event of a start and an end that belong together: by thread, or by key, a function or
-(start_fn, end_fn). A key of None means: not this one. again says which start counts when there is one already.
+(start_fn, end_fn). A key of None means: not this one. again says which start counts when there is one already,
+"last" or "first". An end that comes later than timeout ("5s", or ns) after its start is counted and not paired.
 s.items() gives those that are open now, each as (key, record): key is that of key=, else the thread; the record has the
 time of the start and what handlers take from e.start, by their names.`,
 		call: spanCall,

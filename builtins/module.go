@@ -15,7 +15,7 @@ var moduleFamily = []Entry{
 	{
 		Name: "json", Family: "modules",
 		Signature: "json.encode(v), json.decode(s), json.indent(s)",
-		Doc:       "JSON. Records become objects, bytes lists of ints. A string that was cut ends in `…`, as in all output.",
+		Doc:       "JSON. Records become objects, bytes lists of ints. A string that was cut has `…` at its end, as in all output.",
 		value:     jsonModule,
 	},
 	{

@@ -38,7 +38,7 @@ their times, and gives their number. No event is shown twice. A script that nowh
 	{
 		Name: "limits", Family: "probes",
 		Signature: "limits(string=256, stacks=8192)",
-		Doc: `Sets how many bytes of a string are captured at most, and how many different stacks are kept. A string that was cut ends in …;
+		Doc: `Sets how many bytes of a string are captured at most, and how many different stacks are kept. A string that was cut prints with … at its end;
 a stack for which there was no room is counted, and the end of the run says so.`,
 		call: limitsCall,
 	},

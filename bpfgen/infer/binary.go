@@ -107,6 +107,12 @@ func (b *body) binary(op syntax.Token, x, y val, pos plan.Pos) val {
 	if v, ok := fold(op, x.c, y.c, pos); ok {
 		return v
 	}
+	if at := b.addressAtStart(op, x, y); at != nil {
+		x.start, y.start = nil, nil
+		v := at.binary(op, x, y, pos)
+		v.start = at
+		return v
+	}
 	switch op {
 	case syntax.EQL:
 		return condVal(b.equal(x, y, pos))

@@ -20,6 +20,7 @@ type Listed struct {
 	Size     uint64
 	Language string // how it is called: "C", "Go"
 	Problem  string // why it cannot be probed, "" if it can
+	NoReturn string // why its returns cannot be, "" if they can
 }
 
 // Names gives the functions of a file that match a pattern, by name.
@@ -46,8 +47,9 @@ func listed(e *elffile.File, fn elffile.Function) Listed {
 		out.Name, out.Full = elffile.DemangleShort(fn.Name), elffile.Demangle(fn.Name)
 	}
 	if fn.IFunc {
-		out.Problem = "it is chosen among several when the program starts: its calls cannot be probed by this name"
+		out.Problem = "it is chosen among several when the program starts"
 	}
+	out.NoReturn = noReturnProbe(e, fn)
 	return out
 }
 
@@ -74,7 +76,7 @@ func (f *Finder) Line(at *File, addr uint64) string {
 // program first.
 func (f *Finder) Mapped() (out []string, err error) {
 	if f.Locate.PID == 0 {
-		return nil, errors.New("a pattern of programs needs a process: give it with -p")
+		return nil, errors.New("a program is given by its path or its name; of a process, given by -p, patterns list what it has mapped")
 	}
 	list, err := mapping.Read(fmt.Sprintf("/proc/%d", f.Locate.PID))
 	if errors.Is(err, fs.ErrNotExist) {

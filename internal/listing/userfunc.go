@@ -70,6 +70,7 @@ func (s *Source) userFunctions(r *Result, k *kind, rest string) error {
 		pattern, _, _ = strings.Cut(pattern, "+")
 	}
 	var failed []error
+	var left unprobed
 	for _, file := range files {
 		list, at, err := s.Programs.Names(file, pattern)
 		if err != nil {
@@ -80,6 +81,9 @@ func (s *Source) userFunctions(r *Result, k *kind, rest string) error {
 			continue
 		}
 		for i := range list {
+			if left.add(k, &list[i]) {
+				continue
+			}
 			line := ""
 			if s.Verbose && len(list) <= maxLines {
 				line = s.Programs.Line(at, list[i].Addr)
@@ -87,8 +91,43 @@ func (s *Source) userFunctions(r *Result, k *kind, rest string) error {
 			r.Points = append(r.Points, userFunction(k, &list[i], at, line))
 		}
 	}
+	if s.Verbose || len(r.Points) == 0 {
+		r.problem(left.err(k))
+	}
 	s.judge(r, k, files, failed)
 	return nil
+}
+
+// unprobed are functions that match a pattern and that probes of the kind leave out.
+type unprobed struct {
+	n            int
+	example, why string
+}
+
+// add reports whether a function is one of them.
+func (u *unprobed) add(k *kind, fn *binary.Listed) bool {
+	why := fn.Problem
+	if why == "" && k.has("ret") {
+		why = fn.NoReturn
+	}
+	if why == "" {
+		return false
+	}
+	if u.n++; u.n == 1 {
+		u.example, u.why = fn.Name, why
+	}
+	return true
+}
+
+// err says that they are left out, nil if there are none.
+func (u *unprobed) err(k *kind) error {
+	switch u.n {
+	case 0:
+		return nil
+	case 1:
+		return fmt.Errorf("%s:%s cannot be probed: %s", k.name, u.example, u.why)
+	}
+	return fmt.Errorf("%d functions that match cannot be probed, as %s:%s: %s", u.n, k.name, u.example, u.why)
 }
 
 // judge reports why files gave nothing: of several, most have no such function,
@@ -131,9 +170,6 @@ func userFunction(k *kind, fn *binary.Listed, at *binary.File, line string) *Poi
 			p.Fields = append(p.Fields, Field{Name: "e.ret", Type: "int", Size: 8})
 		}
 		p.Fields = append(p.Fields, spanFields(k)...)
-		if fn.Problem != "" {
-			p.Notes = append(p.Notes, fn.Problem)
-		}
 	}
 	return p
 }

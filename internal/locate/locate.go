@@ -83,8 +83,14 @@ func (f *Finder) notFound(name string) error {
 	if f.PID != 0 {
 		places = fmt.Sprintf("process %d has not mapped one, and its %s", f.PID, places)
 	}
+	if kernel.IsPattern(name) {
+		return fmt.Errorf("%w %q%s", ErrNotFound, name, onePlace)
+	}
 	return fmt.Errorf("%w %q: %s; %s", ErrNotFound, name, places, hint)
 }
+
+// onePlace is the hint where a pattern stands for a file.
+const onePlace = "; a program or library is one path or name, as c for libc, and no pattern; probe() takes a list of points"
 
 // findPath takes a path; an absolute one is the process's, if it has that
 // file, else ours.
@@ -108,6 +114,9 @@ func (f *Finder) findPath(name string) (Location, error) {
 
 // neighbour is a hint at what else the folder has, as the path was written.
 func neighbour(path, name string) string {
+	if kernel.IsPattern(name) {
+		return onePlace
+	}
 	dir, base := filepath.Split(path)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
