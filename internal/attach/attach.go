@@ -119,7 +119,7 @@ func (l *Loaded) attach(want func(*program) bool) error {
 		undo()
 		return err
 	}
-	return nil
+	return l.pairsFrom(todo)
 }
 
 // selected gives the programs that want accepts, in the order of rank.

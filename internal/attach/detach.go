@@ -109,6 +109,7 @@ func (l *Loaded) Disable() { l.detach(l.selected(func(*program) bool { return tr
 // detach detaches programs in the order opposite to attaching, and those
 // that take long in the background.
 func (l *Loaded) detach(programs []*program) {
+	l.pairsUntil(programs)
 	for _, p := range slices.Backward(programs) {
 		l.keepUnseen(p, p.points)
 		for _, pt := range p.points {

@@ -55,8 +55,9 @@ type Loaded struct {
 	sites    *siteCounters
 	closing  closer
 	refused  []Refused
-	returns  *returnEvents // once it was needed
-	unread   error         // why unseen of a program is not all that it missed
+	returns  *returnEvents   // once it was needed
+	pairings map[int]pairing // by the number of a site
+	unread   error           // why unseen of a program is not all that it missed
 	// counts is the descriptor of CountRuns, if counting.
 	counts   int
 	counting bool

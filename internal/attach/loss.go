@@ -69,7 +69,7 @@ func (l *Loaded) Losses() (losses []Loss, complete bool, err error) {
 		err = cmp.Or(err, unread)
 	}
 	for i := range l.unit.Sites {
-		if n, s := l.sites.count(i), &l.unit.Sites[i]; n != 0 && isLoss(s.Kind) {
+		if n, s := l.siteCount(i), &l.unit.Sites[i]; n != 0 && isLoss(s.Kind) {
 			losses = append(losses, Loss{Probe: s.Probe, Kind: s.Kind, Count: n, Site: s})
 		}
 	}
