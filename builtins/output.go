@@ -41,8 +41,10 @@ The precision of a text, "%.3s", is a number of characters. What is printed as a
 	{
 		Name: "show", Family: "output",
 		Signature: "show(value, top=0, sort=None, percent=False, screen=False)",
-		Doc: `Prints an aggregation, a table, or what take() gave as a report. top limits the rows, sort names the column to sort
-by, percent adds a column, screen clears the terminal before. What was shown is not printed again at exit.`,
+		Doc: `Prints an aggregation, a table, or what take() gave as a report. top limits the rows to those with
+the greatest values. sort names the column to sort by, as its heading does: values greatest first, parts of the key
+ascending; a - before the name turns that around. percent adds a column, screen clears the terminal before. What was
+shown is not printed again at exit.`,
 		call: showCall,
 	},
 	{
