@@ -36,21 +36,65 @@ func classifyAMD64(v *Value) class {
 	case v.Size > 16 || !aligned(v):
 		return class{how: inMemory}
 	}
-	parts := make([]part, v.words())
-	for i := range parts {
-		parts[i] = part{none: true, bytes: min(8, v.Size-8*i)}
-	}
+	classes := make([]eightbyte, v.words())
 	for _, s := range v.Scalars {
-		if s.Kind == Long {
-			return class{how: inMemory}
-		}
 		if s.Kind == Vector && s.Size > 8 {
 			return class{parts: []part{{float: true, bytes: 16}}}
 		}
-		for i := s.Off / 8; i < len(parts) && 8*i < s.Off+s.Size; i++ {
-			parts[i].float = s.Kind != Int && (parts[i].none || parts[i].float)
-			parts[i].none = false
+		for i := s.Off / 8; i < len(classes) && 8*i < s.Off+s.Size; i++ {
+			classes[i] = classes[i].merge(eightbyteOf(s, i))
 		}
+	}
+	return passed(classes, v.Size)
+}
+
+// An eightbyte is the class of eight bytes of a value of amd64.
+type eightbyte uint8
+
+const (
+	padding eightbyte = iota
+	integer
+	sse
+	x87
+	x87up
+	memory
+)
+
+func eightbyteOf(s Scalar, i int) eightbyte {
+	switch {
+	case s.Kind == Int:
+		return integer
+	case s.Kind != Long:
+		return sse
+	case s.Off == 8*i:
+		return x87
+	}
+	return x87up
+}
+
+// merge is 3.2.3, 4: the class of eight bytes in which several scalars are, or over which members of a union lie.
+func (e eightbyte) merge(other eightbyte) eightbyte {
+	switch {
+	case e == other || other == padding:
+		return e
+	case e == padding:
+		return other
+	case e == memory || other == memory:
+		return memory
+	case e == integer || other == integer:
+		return integer
+	}
+	return memory // a float and a long double
+}
+
+// passed is 3.2.3, 5: where a value of such classes goes as an argument.
+func passed(classes []eightbyte, size int) class {
+	parts := make([]part, len(classes))
+	for i, e := range classes {
+		if e > sse {
+			return class{how: inMemory}
+		}
+		parts[i] = part{none: e == padding, float: e == sse, bytes: min(8, size-8*i)}
 	}
 	return class{parts: parts}
 }

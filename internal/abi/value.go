@@ -34,6 +34,14 @@ func (k Kind) Value(size int) Value {
 	return Value{Size: size, Align: size, Scalars: []Scalar{{0, size, k}}}
 }
 
+// BitField adds one: the bytes that it is in, which need not be aligned. (gcc and clang do not agree about structs of
+// bit-fields within packed structs, where these are not at a multiple of their size.)
+func (v *Value) BitField(first, bits, off int) {
+	for b := first / 8; b < (first+bits+7)/8; b++ {
+		v.Scalars = append(v.Scalars, Scalar{Off: off + b, Size: 1})
+	}
+}
+
 // words is how many words of 8 bytes the value has.
 func (v *Value) words() int { return (v.Size + 7) / 8 }
 

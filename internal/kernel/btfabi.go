@@ -28,18 +28,18 @@ func (b *BTF) value(id TypeID) abi.Value {
 	if err != nil {
 		return abi.Value{}
 	}
-	v := abi.Value{Size: size, Align: 1}
+	v := abi.Value{Size: size}
 	t, err := b.Type(b.Skip(id))
 	if err != nil {
 		return abi.Value{}
 	}
 	v.Composite = t.Kind == KindStruct || t.Kind == KindUnion || t.Kind == KindArray
 	b.scalars(&v, id, 0, 0)
+	v.Aligned()
 	return v
 }
 
-// scalars adds what id has at off to v. Bit-fields are the bytes that they are in:
-// they need not be aligned.
+// scalars adds what id has at off to v.
 func (b *BTF) scalars(v *abi.Value, id TypeID, off, depth int) {
 	t, err := b.Type(b.Skip(id))
 	if err != nil || depth > maxNesting || len(v.Scalars) > mostScalars {
@@ -47,7 +47,6 @@ func (b *BTF) scalars(v *abi.Value, id TypeID, off, depth int) {
 	}
 	add := func(off, size int, k abi.Kind) {
 		v.Scalars = append(v.Scalars, abi.Scalar{Off: off, Size: size, Kind: k})
-		v.Align = max(v.Align, size)
 	}
 	switch t.Kind {
 	case KindInt, KindEnum, KindPtr:
@@ -60,9 +59,7 @@ func (b *BTF) scalars(v *abi.Value, id TypeID, off, depth int) {
 				b.scalars(v, m.Type, off+m.Off, depth+1)
 				continue
 			}
-			for i := int(m.Bit) / 8; i < (int(m.Bit)+int(m.BitSize)+7)/8; i++ {
-				add(off+m.Off+i, 1, abi.Int)
-			}
+			v.BitField(8*m.Off+int(m.Bit), int(m.BitSize), off)
 		}
 	case KindArray:
 		each, err := b.Size(t.Elem)

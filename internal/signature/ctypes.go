@@ -122,7 +122,7 @@ func bare(t dwarf.Type) dwarf.Type {
 // value takes a type apart for the ABI of C.
 func (f *finder) value(t dwarf.Type) (abi.Value, bool) {
 	t = bare(t)
-	v := abi.Value{Size: int(t.Size()), Align: 1}
+	v := abi.Value{Size: int(t.Size())}
 	switch t := t.(type) {
 	case *dwarf.VoidType:
 		return abi.Value{}, true
@@ -138,6 +138,7 @@ func (f *finder) value(t dwarf.Type) (abi.Value, bool) {
 		return abi.Vector.Value(v.Size), true
 	}
 	ok := f.scalars(&v, t, 0, 0)
+	v.Aligned()
 	return v, ok && v.Size >= 0
 }
 
@@ -153,7 +154,6 @@ func (f *finder) scalars(v *abi.Value, t dwarf.Type, off, depth int) bool {
 	}
 	add := func(off, size int, k abi.Kind) {
 		v.Scalars = append(v.Scalars, abi.Scalar{Off: off, Size: size, Kind: k})
-		v.Align = max(v.Align, size)
 	}
 	switch t := t.(type) {
 	case *dwarf.PtrType:
@@ -189,25 +189,39 @@ func (f *finder) scalars(v *abi.Value, t dwarf.Type, off, depth int) bool {
 	return true
 }
 
-// members adds those of a struct. Bit-fields are the bytes that they are in: they need
-// not be aligned.
+// members adds those of a struct.
 func (f *finder) members(v *abi.Value, s *dwarf.StructType, off, depth int) bool {
-	for _, m := range s.Field {
+	for i, m := range s.Field {
 		if m.BitSize != 0 {
-			first := m.DataBitOffset
-			if first == 0 {
-				first = 8 * m.ByteOffset
-			}
-			for b := first / 8; b < (first+m.BitSize+7)/8; b++ {
-				v.Scalars = append(v.Scalars, abi.Scalar{Off: off + int(b), Size: 1})
-			}
+			v.BitField(int(firstBit(m)), int(m.BitSize), off)
 			continue
 		}
-		if !f.scalars(v, m.Type, off+int(m.ByteOffset), depth+1) {
+		t := m.Type
+		if i+1 < len(s.Field) && s.Kind != "union" {
+			t = ofOne(t, firstBit(s.Field[i+1])/8-m.ByteOffset)
+		}
+		if !f.scalars(v, t, off+int(m.ByteOffset), depth+1) {
 			return false
 		}
 	}
 	return true
+}
+
+func firstBit(m *dwarf.StructField) int64 {
+	if m.DataBitOffset != 0 {
+		return m.DataBitOffset
+	}
+	return 8 * m.ByteOffset
+}
+
+// ofOne is a type with so much room until the next member: debug/dwarf takes an array of one element before a bit-field
+// for one of none.
+func ofOne(t dwarf.Type, room int64) dwarf.Type {
+	a, ok := bare(t).(*dwarf.ArrayType)
+	if !ok || a.Count != 0 || room < a.Type.Size() || a.Type.Size() == 0 {
+		return t
+	}
+	return a.Type
 }
 
 // floatKind: a long double of amd64 is one of the old floating-point unit, _Float128 is
