@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 )
 
 var parameter = regexp.MustCompile(`(?:[(,]\s*)([a-z_]+)\s*(=[^,)]*)?`)
@@ -49,7 +50,7 @@ func TestUnknownOptions(t *testing.T) {
 		`hist(unit = "ms")`:                               `hist: unit: got "ms", want NSEC, USEC, MSEC, SEC or a positive int`,
 		`span("syscall:a", "syscall:b", again = "frist")`: `span: again: got "frist", want "last" or "first"`,
 	} {
-		_, err := starlark.ExecFile(new(starlark.Thread), "x.star", src, New(Idle{}).Predeclared())
+		_, err := starlark.ExecFileOptions(&syntax.FileOptions{}, new(starlark.Thread), "x.star", src, New(Idle{}).Predeclared())
 		got := ""
 		if err != nil {
 			got = err.Error()
