@@ -25,6 +25,7 @@ type recipe struct {
 
 var recipes = map[string]recipe{
 	"calls":             {source: "calls.c", command: []string{"gcc", "-O2", "-static"}},
+	"accounts":          {source: "accounts.c", command: []string{"gcc", "-O1", "-static", "-pthread"}},
 	"coroutines":        {source: "coroutines.c", command: []string{"gcc", "-O2", "-static"}},
 	"coroutines-shared": {source: "coroutines.c", command: []string{"gcc", "-O2"}},
 	"results":           {source: "results.c", command: []string{"gcc", "-O1", "-static", "-pthread"}},
