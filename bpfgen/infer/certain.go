@@ -82,7 +82,7 @@ func typeName(x uval) string {
 	t := x.v.typ()
 	switch {
 	case t.Label == "strlist":
-		return "list"
+		return "tuple"
 	case t.Label == "errno":
 		return "" // a name, or the number of what is no error
 	case t.Label != "":

@@ -190,7 +190,7 @@ func (u *user) builtin(name plan.Builtin, x *syntax.CallExpr) uval {
 	if v, ok := foldedCall(name, x, vals); ok {
 		return knownVal(v)
 	}
-	if !part {
+	if !part && !(known && kernelOnly[name]) { // the kernel reads at a constant address, too
 		for _, v := range vals {
 			u.use(v)
 		}

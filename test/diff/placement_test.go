@@ -27,12 +27,10 @@ def _s(x): return x
 def _u(x): return x
 def _a(x): return x
 def _shr(x, n): return x >> n
-def _op(x, op, y):
-    return x + y if op == "+" else x - y if op == "-" else x * y if op == "*" else x & y if op == "&" else x | y if op == "|" else x ^ y
-def _update(t, op, _, k, v): t.set(k, _op(t.get(k, 0), op, v))
-def _add_s(t, k, v = 1): t.set(k, t.get(k, 0) + v)
-def _add_u(t, k, v = 1): t.set(k, t.get(k, 0) + v)
-def _cell_add(c, v = 1): c.set(c.get() + v)
+def _update(t, op, _, k, v): _exact(t, k, op, v)
+def _add_s(t, k, v = 1): _exact(t, k, "+", v)
+def _add_u(t, k, v = 1): _exact(t, k, "+", v)
+def _cell_add(c, v = 1): c.add(v)
 `
 
 // chosen is what the compiler says of a part of the event that only user space could choose (docs/semantics.md).

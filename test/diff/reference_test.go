@@ -52,7 +52,7 @@ func newReference(src string) (*reference, error) {
 	for name, fn := range map[string]func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error){
 		"_update": update, "_attr": attr, "_at": element, "_all": elements, "_join": joined, "_present": present,
 		"_cast": converted, "_around": around, "_same": itself, "_sizeof": sizeOf, "_mem": memOf, "_byte": byteOf,
-		"_add_s": addWrapped(asInt), "_cell_add": cellAdd,
+		"_add_s": addWrapped(asInt), "_cell_add": cellAdd, "_exact": updateExactly,
 	} {
 		env[name] = starlark.NewBuiltin(name, fn)
 	}
@@ -119,6 +119,11 @@ func update(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []st
 		return nil, err
 	}
 	return starlark.None, t.SetKey(args[3], sum)
+}
+
+// updateExactly is t[k] op= v as user code has it.
+func updateExactly(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	return starlark.None, value.Update(args[0], args[1], string(args[2].(starlark.String)), args[3])
 }
 
 // operators are those that change entries.
