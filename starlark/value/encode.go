@@ -40,6 +40,7 @@ func Encode(t *wire.Type, v starlark.Value, buf []byte) error {
 func encodeAbsent(t *wire.Type, v starlark.Value, buf []byte) error {
 	none := v == starlark.None
 	switch {
+	case t.Kind == wire.Pointer && none: // 0, and no tag, as in kernel halves
 	case t.TagOff >= 0 && none:
 		buf[t.TagOff] = wire.TagNone
 	case t.TagOff >= 0 && v == Unreadable:
@@ -50,7 +51,7 @@ func encodeAbsent(t *wire.Type, v starlark.Value, buf []byte) error {
 		buf[t.Off+t.Size-1] = wire.StrNone
 	case t.Kind == wire.Str || t.Kind == wire.Bytes:
 		buf[t.Off+t.Size-1] = wire.StrFault
-	case none && (t.Kind == wire.None || t.Kind == wire.Pointer):
+	case none && t.Kind == wire.None:
 	default:
 		return wanted(t, v)
 	}
