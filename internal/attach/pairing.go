@@ -3,6 +3,7 @@ package attach
 import (
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
 )
 
 // The programs of a span are attached one after another, ends first, and those of perf tracepoints are taken off in any
@@ -53,16 +54,22 @@ func (l *Loaded) pairingSites(programs []*program, f func(i int, p *pairing)) {
 	}
 }
 
-// pairsFrom counts pairs from now on, when programs have been attached. The first end of a thread is once more no loss.
+// pairsFrom counts pairs from now on, when programs have been attached. A start that was seen before, whose end may not
+// have been, is forgotten, and the first end of a thread is once more no loss.
 func (l *Loaded) pairsFrom(programs []*program) error {
 	probes := map[int]bool{}
 	for _, p := range programs {
 		probes[p.Probe] = true
 	}
 	for i, s := range l.unit.Tree.Spans {
-		if ends := l.maps[tree.EndsMap(i)]; ends != nil && probes[s.Probe] {
-			if err := empty(ends); err != nil {
-				return err
+		if !probes[s.Probe] || s.Nested || s.Key.Kind != types.Bot {
+			continue
+		}
+		for _, name := range []string{tree.SpanMap(i), tree.EndsMap(i)} {
+			if m := l.maps[name]; m != nil {
+				if err := empty(m); err != nil {
+					return err
+				}
 			}
 		}
 	}

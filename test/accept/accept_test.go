@@ -195,7 +195,7 @@ var lossLine = regexp.MustCompile(`(?m)(\d[\d,]*) (?:events?|updates?|calls?|ret
 
 // skipLine is one about programs that the kernel did not run. It counts those of all processes, so the number is an
 // upper bound of what is missing of the traced ones.
-var skipLine = regexp.MustCompile(`(?m)up to (\d[\d,]*) events of .*? not seen: the kernel skips`)
+var skipLine = regexp.MustCompile(`(?m)up to (\d[\d,]*) events? of .*? not seen: the kernel skips`)
 
 // lost adds up the losses that a run reported, with what the kernel skipped.
 func (e ended) lost(t testing.TB) int {
