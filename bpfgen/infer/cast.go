@@ -51,6 +51,11 @@ func (u *user) castsNumber(name plan.Builtin, args []uval) bool {
 	return ok
 }
 
+// computed reports whether a value is what operators make of ints.
+func computed(v uval) bool {
+	return v.known && v.v.expr != nil && !isField(v.v.expr) && v.v.typ().Kind == types.Int
+}
+
 // numberType is the type of ints, bools and enums.
 func (b *body) numberType(id kernel.TypeID, pos plan.Pos) (types.Type, bool) {
 	t, err := b.u.btf(pos).Type(id)

@@ -196,6 +196,10 @@ func (u *user) builtin(name plan.Builtin, x *syntax.CallExpr) uval {
 		}
 		return uval{}
 	}
+	if u.castsNumber(name, vals) && computed(vals[1]) {
+		u.use(vals[1]) // ints of user space have no limit, and those of the kernel have 64 bits
+		return uval{typ: "int"}
+	}
 	if !known {
 		if kernelOnly[name] && !u.castsNumber(name, vals) {
 			wrong(x.Lparen, "%s runs in the kernel, but an argument is computed in user space", name)

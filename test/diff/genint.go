@@ -187,12 +187,6 @@ func (g *gen) conversion(d int) *Expr {
 // cast is an int in the bits of a type of C.
 func (g *gen) cast(t Type, names []string, d int) *Expr {
 	x := g.expr(pick(g, []Type{signed, unsigned}), d-1)
-	if g.user { // what is cast of the event is computed in the kernel, in 64 bits: of more than a field that shows
-		if !g.event {
-			return x
-		}
-		x = g.field(signed, pick(g, signedFields))
-	}
 	e := call(t, "cast", leaf(text, strconv.Quote(pick(g, names))), x)
 	e.Ref = "_cast"
 	return e
