@@ -15,7 +15,7 @@ var notEndedLine = regexp.MustCompile(`(?m)^startrace: (\d+) calls? of .* had be
 func TestAccounts(t *testing.T) {
 	path := traceable(t, "accounts")
 	const byThread = `span("uprobe:BIN:mid", "uretprobe:BIN:mid")`
-	const byKey = `span("uprobe:BIN:mid", "uretprobe:BIN:mid", key = lambda e: e.tid, size = 4)`
+	const byKey = `span("uprobe:BIN:mid", "uretprobe:BIN:mid", key = lambda e: e.tid)`
 	for _, tt := range []struct {
 		point, work string
 		made        int
