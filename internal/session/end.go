@@ -28,22 +28,30 @@ func (s *session) end() error {
 		s.Twins.Losses, _, err = s.loaded.Losses()
 		s.Twins.compare()
 	}
-	if s.hurried.Load() {
-		s.host.Resume() // the callback that was in the way has ended
-	}
+	s.resume()
 	s.timers.last()
 	if dumpErr := s.dumpUnasked(); err == nil {
 		err = dumpErr
 	}
 	s.leaving = true
 	for _, fn := range s.atExit {
+		s.resume()
 		s.callback(fn, s.exitErrors)
 	}
+	s.resume()
 	if printErr := s.printUnread(); err == nil {
 		err = printErr
 	}
 	s.out.flush()
 	return err
+}
+
+// resume lets callbacks run again once the one that was in the way has ended: a second signal ends that one, and not
+// those behind it.
+func (s *session) resume() {
+	if s.hurried.Load() {
+		s.host.Resume()
+	}
 }
 
 // deliverRest drains until the programs that were running have ended: one that

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"go.starlark.net/starlark"
 	"golang.org/x/sys/unix"
 )
 
@@ -57,6 +58,42 @@ func TestInterruptedCallback(t *testing.T) {
 	}
 	if want := "startrace: timer: -e:1:"; !strings.HasPrefix(messages.String(), want) || !strings.Contains(messages.String(), ": interrupted\n") {
 		t.Errorf("messages %q, want the place of the loop", &messages)
+	}
+}
+
+// The same of at_exit: those behind the one that does not end run.
+func TestInterruptedAtExit(t *testing.T) {
+	var out, messages bytes.Buffer
+	signals, running := make(chan os.Signal), make(chan bool)
+	o := Options{Stdout: &out, Stderr: &messages, Signals: signals, Flags: func() []Flag { return nil }}
+	o.Code = []string{"at_exit(lambda: [None for i in range(1 << 60) if i < 0])", "at_exit(lambda: print('counted'))"}
+	s := newSession(o)
+	t.Cleanup(s.close)
+	s.watch(o.Signals, func() { s.host.Cancel("interrupted") })
+	args, err := s.prepare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.runScript(args); err != nil {
+		t.Fatal(err)
+	}
+	s.declared.Store(true)
+	s.makePlan()
+	endless := s.atExit[0]
+	s.atExit[0] = starlark.NewBuiltin("endless", func(th *starlark.Thread, _ *starlark.Builtin, _ starlark.Tuple,
+		_ []starlark.Tuple) (starlark.Value, error) {
+		close(running)
+		return starlark.Call(th, endless, nil, nil)
+	})
+	go func() {
+		<-running
+		signals <- unix.SIGINT
+		signals <- unix.SIGINT
+	}()
+	runtime{s}.Exit(0)
+	exit, err := s.finish(s.trace())
+	if exit != Failed || err != nil || out.String() != "counted\n" || !strings.Contains(messages.String(), ": interrupted") {
+		t.Errorf("exit %d, %v, output %q, messages %q", exit, err, &out, &messages)
 	}
 }
 
