@@ -141,8 +141,8 @@ func spanCall(e *Env, c *call) (starlark.Value, error) {
 		if p.timeout, err = toDuration(timeout); err != nil {
 			return nil, fmt.Errorf("span: timeout: %w", err)
 		}
-		if p.timeout < 0 {
-			return nil, fmt.Errorf("span: timeout: got %s, want a time such as \"5s\"", timeout)
+		if p.timeout <= 0 {
+			return nil, fmt.Errorf("span: timeout: got %s, want a time such as \"5s\", or None for no limit", timeout)
 		}
 	}
 	return p, nil
