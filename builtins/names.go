@@ -17,7 +17,8 @@ import (
 
 // A nameFamily is a set of constants that give names to values.
 type nameFamily struct {
-	// exact has the name of a value, of several the first.
+	// exact has the name of a value. Constants of several sets can begin alike (MS_RDONLY of mount, MS_ASYNC of
+	// msync): of those which one is meant is not known, and all names stand there, "MS_ASYNC/MS_RDONLY".
 	exact map[int64]string
 	// flags are the values that may stand together, those with most bits first.
 	flags []kernel.EnumValue
@@ -38,9 +39,35 @@ var bitFields = []struct {
 	{"SOCK_", []int64{0xf}},          // SOCK_TYPE_MASK
 }
 
+// ownSets are sets of constants that begin as those of another set do, and then have a beginning of their own: they
+// are meant only where that is asked for.
+var ownSets = []string{
+	"CLOCK_DEFAULT", "CLOCK_EXT", "CLOCK_INT", "CLOCK_TX", // of serial lines (linux/hdlc/ioctl.h)
+	"EPOLL_CTL_", "F_OWNER_", "F_SEAL_", "POLL_", "FUTEX_OP_", "FUTEX_ROBUST_", "IN_CLASS", "SO_VM_SOCKETS_",
+	"PTRACE_EVENT", "PTRACE_PEEKSIGINFO_SHARED", "PTRACE_O_", "PTRACE_SYSCALL_INFO_", "PR_CAP_AMBIENT_", "PR_CFI_",
+	"PR_ENDIAN_", "PR_FPEMU_", "PR_FP_EXC_", "PR_FP_MODE_", "PR_FUTEX_HASH_", "PR_MCE_KILL_CLEAR", "PR_MCE_KILL_SET",
+	"PR_MCE_KILL_EARLY", "PR_MCE_KILL_LATE", "PR_MCE_KILL_DEFAULT", "PR_MDWE_", "PR_MTE_", "PR_PAC_AP",
+	"PR_RSEQ_SLICE_EXT_", "PR_SHADOW_STACK_", "PR_TAGGED_ADDR_", "PR_THP_DISABLE_EXCEPT_", "PR_PPC_DEXCR_",
+	"PR_RISCV_CTX_", "PR_RISCV_SCOPE_", "PR_RISCV_V_", "PR_SCHED_CORE_", "PR_SET_MM_", "PR_SET_VMA_", "PR_SPEC_",
+	"PR_SVE_VL_", "PR_SME_VL_", "PR_SYS_DISPATCH_", "PR_TIMER_CREATE_", "PR_TIMING_", "PR_TSC_", "PR_UNALIGN_",
+	"SHM_NORESERVE", "SKB_DROP_REASON_SUBSYS_", "STATX_ATTR_", "TCP_ACCECN_", "TCP_AO_", "TCP_MD5SIG_",
+	"TCP_RECEIVE_", "TCP_REPAIR_",
+}
+
+// ofOther reports whether a constant of a prefix belongs to a set with a longer one.
+func ofOther(name, prefix string) bool {
+	return slices.ContainsFunc(ownSets, func(set string) bool {
+		return len(prefix) < len(set) && strings.HasPrefix(name, set)
+	})
+}
+
 // noNames are constants that are a mask, or a second name of another one, or
 // belong to another set that begins alike.
 var noNames = map[string]bool{
+	"CAP_LAST_CAP": true, "FUTEX_32": true, "FUTEX_PRIVATE_FLAG": true, "FUTEX_WAITV_MAX": true, "INADDR_NONE": true,
+	"RTM_BASE": true, "SA_ONESHOT": true, "SEEK_MAX": true, "SECCOMP_RET_KILL": true, "SECCOMP_RET_ACTION": true,
+	"SO_DETACH_BPF": true, "SO_GET_FILTER": true, "PACKET_FASTROUTE": true, "F_LINUX_SPECIFIC_BASE": true,
+	"TIOCM_CD": true, "TIOCM_RI": true,
 	"AF_LOCAL": true, "AF_ROUTE": true, "PF_LOCAL": true, "PF_ROUTE": true, "IPPROTO_HOPOPTS": true,
 	"MAP_FILE": true, "MAP_TYPE": true, "O_ACCMODE": true, "O_NDELAY": true,
 	"S_IALLUGO": true, "S_IFMT": true, "S_IMA": true, "S_IMMUTABLE": true, "S_IRUGO": true, "S_IRWXUGO": true, "S_IWUGO": true, "S_IXUGO": true,
@@ -101,10 +128,13 @@ func newNameFamily(prefix string, list []kernel.EnumValue) *nameFamily {
 	}
 	single := 0
 	for _, c := range list {
-		if noNames[c.Name] || strings.HasSuffix(c.Name, "_MASK") || strings.HasSuffix(c.Name, "_SHIFT") {
+		if !isName(c.Name) || ofOther(c.Name, prefix) {
 			continue
 		}
-		if _, second := f.exact[c.Val]; second {
+		if first, second := f.exact[c.Val]; second {
+			if strings.HasPrefix(c.Name, prefix) { // an enum's second name is one of the same thing
+				f.exact[c.Val] = first + "/" + c.Name
+			}
 			continue
 		}
 		f.exact[c.Val] = c.Name
@@ -115,6 +145,9 @@ func newNameFamily(prefix string, list []kernel.EnumValue) *nameFamily {
 			}
 		}
 	}
+	for i, c := range f.flags {
+		f.flags[i].Name = f.exact[c.Val]
+	}
 	if 2*single < len(f.flags) {
 		f.flags = nil // a list, 1 2 3 …: a sum of its values means nothing
 	}
@@ -122,6 +155,16 @@ func newNameFamily(prefix string, list []kernel.EnumValue) *nameFamily {
 		return cmp.Compare(bits.OnesCount64(uint64(b.Val)), bits.OnesCount64(uint64(a.Val)))
 	})
 	return f
+}
+
+// isName reports whether a constant is the name of a value.
+func isName(name string) bool {
+	for _, end := range []string{"_MASK", "_SHIFT", "_OLD"} {
+		if strings.HasSuffix(name, end) {
+			return false
+		}
+	}
+	return !noNames[name]
 }
 
 func (f *nameFamily) inField(v int64) bool {
