@@ -37,10 +37,12 @@ var layers = []layer{
 	{"cmd", []string{"internal/session", "internal/manual"}, []string{anything}},
 	{"internal/session", []string{"internal", "bpfgen", "builtins", "docs", "starlark", "stdlib"}, []string{anything}},
 
-	{"builtins", []string{"internal/plan", "internal/format", "internal/kernel", "internal/wire", "internal/render", "starlark/value", "stdlib"}, []string{starlark, unix}},
+	{"builtins", []string{"internal/plan", "internal/format", "internal/kernel", "internal/wire", "internal/render",
+		"starlark/value", "stdlib"}, []string{starlark, unix}},
 	{"starlark/repl", nil, []string{"github.com/mattn/go-runewidth"}},
 	{"starlark/value", []string{"internal/plan", "internal/format", "internal/wire"}, []string{starlark}},
-	{"starlark/script", []string{"builtins", "internal/format", "internal/kernel", "internal/plan", "internal/wire", "starlark/value", "stdlib"}, []string{starlark}},
+	{"starlark/script", []string{"builtins", "internal/format", "internal/kernel", "internal/plan", "internal/wire",
+		"starlark/value", "stdlib"}, []string{starlark}},
 	{"stdlib", nil, nil},
 	{"docs", nil, nil},
 
@@ -48,17 +50,20 @@ var layers = []layer{
 		"internal/plan", "internal/kernel", "internal/signature", "internal/until", "internal/usdt", "internal/wire"},
 		[]string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
 
-	{"internal/explain", []string{"bpfgen", "internal/format", "internal/plan", "internal/wire"}, []string{ebpf, ebpf + "/asm", starlark + "syntax", starlark + "resolve"}},
+	{"internal/explain", []string{"bpfgen", "internal/format", "internal/plan", "internal/wire"},
+		[]string{ebpf, ebpf + "/asm", starlark + "syntax", starlark + "resolve"}},
 	{"internal/manual", nil, nil},
 	{"internal/plan", nil, []string{starlark + "syntax"}},
 	{"internal/wire", nil, nil},
 	{"internal/format", nil, nil},
 	{"internal/printfmt", nil, nil},
-	{"internal/render", []string{"internal/format", "internal/plan", "internal/wire", "starlark/value"}, []string{starlark}},
+	{"internal/render", []string{"internal/format", "internal/plan", "internal/wire", "starlark/value"},
+		[]string{starlark}},
 	{"internal/abi", nil, nil},
 	{"internal/kernel", []string{"internal/abi"}, []string{unix}},
 	{"internal/doctor", []string{"internal/kernel"}, []string{unix}},
-	{"internal/elffile", []string{"internal/kernel"}, []string{"github.com/ianlancetaylor/demangle", "github.com/ulikunitz/xz"}},
+	{"internal/elffile", []string{"internal/kernel"}, []string{"github.com/ianlancetaylor/demangle",
+		"github.com/ulikunitz/xz"}},
 	{"internal/gofunc", nil, []string{"golang.org/x/arch/"}},
 	{"internal/signature", []string{"internal/abi", "internal/gofunc"}, nil},
 	{"internal/mapping", nil, nil},
@@ -72,9 +77,11 @@ var layers = []layer{
 	{"internal/until", nil, nil},
 	{"internal/bpf", nil, []string{ebpf, ebpf + "/asm", ebpf + "/btf", unix}},
 	{"internal/procs", []string{"internal/bpf"}, []string{ebpf, ebpf + "/asm", unix}},
-	{"internal/attach", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/format", "internal/plan", "internal/wire"}, []string{ebpf, ebpf + "/asm", unix}},
+	{"internal/attach", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/format", "internal/plan",
+		"internal/wire"}, []string{ebpf, ebpf + "/asm", unix}},
 	{"internal/stream", []string{"bpfgen", "internal/bpf", "internal/wire"}, []string{ebpf, unix}},
-	{"internal/state", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/plan", "internal/wire", "starlark/value"}, []string{ebpf, ebpf + "/asm", ebpf + "/btf", unix}},
+	{"internal/state", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/plan", "internal/wire",
+		"starlark/value"}, []string{ebpf, ebpf + "/asm", ebpf + "/btf", unix}},
 
 	{"test", []string{"test", "internal", "bpfgen", "builtins", "starlark", "stdlib"}, []string{anything}},
 }
@@ -128,16 +135,19 @@ func within(folder, top string) bool { return folder == top || strings.HasPrefix
 // holders are the packages that may make descriptors of the kernel's, and so must close them. internal/kernel maps
 // BTF, internal/bpf makes the calls for the others.
 var holders = []string{
-	"internal/attach", "internal/stream", "internal/state", "internal/procs", "internal/sideband", "internal/bpf", "internal/kernel", "test",
+	"internal/attach", "internal/stream", "internal/state", "internal/procs", "internal/sideband", "internal/bpf",
+	"internal/kernel", "test",
 }
 
 // makers make descriptors or mappings, by package and function; an empty function stands for the whole package.
 var makers = map[string][]string{
-	ebpf:              {"NewMap", "NewMapWithOptions", "NewProgram", "NewProgramWithOptions", "NewCollection", "NewCollectionWithOptions", "LoadCollection", "NewMapFromID", "NewProgramFromID"},
+	ebpf: {"NewMap", "NewMapWithOptions", "NewProgram", "NewProgramWithOptions", "NewCollection",
+		"NewCollectionWithOptions", "LoadCollection", "NewMapFromID", "NewProgramFromID"},
 	ebpf + "/link":    {""},
 	ebpf + "/ringbuf": {""},
 	ebpf + "/perf":    {""},
-	unix:              {"Mmap", "MmapPtr", "PerfEventOpen", "EpollCreate1", "Eventfd", "PidfdOpen", "MemfdCreate", "TimerfdCreate", "Open", "Openat", "Socket"},
+	unix: {"Mmap", "MmapPtr", "PerfEventOpen", "EpollCreate1", "Eventfd", "PidfdOpen", "MemfdCreate",
+		"TimerfdCreate", "Open", "Openat", "Socket"},
 }
 
 func TestDescriptorHolders(t *testing.T) {
@@ -154,7 +164,8 @@ func TestDescriptorHolders(t *testing.T) {
 			if of, ok := selector.X.(*ast.Ident); ok {
 				functions := makers[names[of.Name]]
 				if slices.Contains(functions, selector.Sel.Name) || slices.Contains(functions, "") {
-					t.Errorf("%s: %s.%s makes a descriptor: only %s may", f.position(n), of.Name, selector.Sel.Name, strings.Join(holders, ", "))
+					t.Errorf("%s: %s.%s makes a descriptor: only %s may", f.position(n), of.Name, selector.Sel.Name,
+						strings.Join(holders, ", "))
 				}
 			}
 			return true

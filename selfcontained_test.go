@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// What is written here must be understood from here, on any machine: a relative path stays within the module, an absolute
-// one names a folder that every Linux has, and only documents name pages of the web (where Debian's packages and kernels
-// come from is the configuration of the machine).
+// What is written here must be understood from here, on any machine: a relative path stays within the module, an
+// absolute one names a folder that every Linux has, and only documents name pages of the web (where Debian's packages
+// and kernels come from is the configuration of the machine).
 func TestSelfContained(t *testing.T) {
 	root, err := os.Getwd()
 	if err != nil {

@@ -62,7 +62,8 @@ func TestFunctionLengths(t *testing.T) {
 	for _, limit := range []struct{ percent, lines int }{{50, 10}, {90, 45}} {
 		at := functions[(len(functions)-1)*limit.percent/100]
 		if at.lines > limit.lines {
-			t.Errorf("%d %% of %d functions are within %d lines, want %d", limit.percent, len(functions), at.lines, limit.lines)
+			t.Errorf("%d %% of %d functions are within %d lines, want %d", limit.percent, len(functions), at.lines,
+				limit.lines)
 			for _, f := range functions[max(0, len(functions)-10):] {
 				t.Logf("%d lines: %s", f.lines, f.name)
 			}

@@ -216,7 +216,8 @@ func TestUnaryOps(t *testing.T) {
 	}
 	exprs := []*tree.Expr{
 		op(tree.OpNeg, types.I64, x), op(tree.OpNot, types.I64, x), op(tree.OpAbs, types.I64, x),
-		op(tree.OpConvert, types.IntOf(16, true), x), op(tree.OpConvert, types.U32, x), op(tree.OpConvert, types.IntOf(8, false), x),
+		op(tree.OpConvert, types.IntOf(16, true), x), op(tree.OpConvert, types.U32, x),
+		op(tree.OpConvert, types.IntOf(8, false), x),
 		swap(4, types.U32), op(tree.OpCond, types.I64, op(tree.OpLt, types.Boolean, x, konst(0)), konst(-5), konst(5)),
 	}
 	c, _ := load(t, evaluator(exprs...), Options{})

@@ -59,7 +59,9 @@ func (a *assembly) alloc() (text string) {
 // describe gives the functions types, which the kernel wants of all of them
 // where it is to call one itself.
 func (a *assembly) describe() {
-	if !slices.ContainsFunc(a.insns, func(i asm.Instruction) bool { return i.IsFunctionReference() && i.OpCode.IsDWordLoad() }) {
+	if !slices.ContainsFunc(a.insns, func(i asm.Instruction) bool {
+		return i.IsFunctionReference() && i.OpCode.IsDWordLoad()
+	}) {
 		return
 	}
 	number := &btf.Int{Name: "long", Size: 8, Encoding: btf.Signed}
@@ -67,7 +69,8 @@ func (a *assembly) describe() {
 	n := 0
 	for i := range a.insns {
 		if a.insns[i].Symbol() != "" {
-			f := &btf.Func{Name: "f" + strconv.Itoa(n), Type: typ, Linkage: btf.StaticFunc} // a name of a script need not be one of C
+			f := &btf.Func{Name: "f" + strconv.Itoa(n), Type: typ,
+				Linkage: btf.StaticFunc} // a name of a script need not be one of C
 			a.insns[i] = btf.WithFuncMetadata(a.insns[i], f)
 			n++
 		}

@@ -48,7 +48,8 @@ func TestLoop(t *testing.T) {
 		}
 		c, unit := load(t, u, Options{})
 		tooMany := int64(0)
-		for _, r := range [][2]int64{{0, 0}, {0, 10}, {5, 9}, {0, 50}, {10, 0}, {-5, 5}, {60, 100}, {100, 20}, {60, 200}} {
+		for _, r := range [][2]int64{{0, 0}, {0, 10}, {5, 9}, {0, 50}, {10, 0}, {-5, 5}, {60, 100}, {100, 20},
+			{60, 200}} {
 			run(t, c, uint64(r[0]), uint64(r[1]))
 			want, n, broke := int64(1000), 0, false
 			for x := r[0]; step > 0 && x < r[1] || step < 0 && x > r[1]; x += step {
@@ -168,7 +169,8 @@ func TestLoads(t *testing.T) {
 		bits(0, 3, types.U32), bits(3, 5, types.S32), bits(12, 9, types.U32), bits(31, 2, types.IntOf(64, false)),
 		fault,
 		// Of the task's own memory, in the kernel, a field that stays.
-		op(tree.OpEq, types.Boolean, at(tree.Auto, files, types.U64, builtin("task", types.U64)), at(tree.Kernel, files, types.U64, builtin("task", types.U64))),
+		op(tree.OpEq, types.Boolean, at(tree.Auto, files, types.U64, builtin("task", types.U64)),
+			at(tree.Kernel, files, types.U64, builtin("task", types.U64))),
 	}
 	c, _ := load(t, evaluator(exprs...), Options{})
 	mem := []byte{0xfe, 0x34, 0x12, 0, 0, 0, 0, 0x80, 0xa5, 0x5a, 0xc3, 0x3c, 0x01, 0, 0, 0}
@@ -194,7 +196,8 @@ func TestScratch(t *testing.T) {
 	filter := stmt(tree.SIf, 0, op(tree.OpEq, types.Boolean, present(long), text("drop")))
 	filter.Then = block(stmt(tree.SStop, 0))
 	for _, o := range []Options{{}, {NoCmpXchg: true}} {
-		u := &tree.Unit{Records: []*wire.Record{rec}, Programs: []*tree.Program{program(nil, filter, stmt(tree.SSend, 0, long, div, other))}}
+		u := &tree.Unit{Records: []*wire.Record{rec}, Programs: []*tree.Program{program(nil, filter,
+			stmt(tree.SSend, 0, long, div, other))}}
 		c, unit := load(t, u, o)
 		if c.Maps[MapScratch] == nil {
 			t.Fatal("no scratch memory is used")

@@ -181,7 +181,8 @@ func (g *generator) withStack(p *tree.Program, stack int, calls build.Outlining)
 	}
 	a.describe()
 	g.unit.Spec.Programs[p.Name] = &ebpf.ProgramSpec{
-		Name: p.Name, Type: programType(p.Attach.Kind), AttachType: attachTypes[p.Attach.Kind], Instructions: a.insns, License: "GPL",
+		Name: p.Name, Type: programType(p.Attach.Kind), AttachType: attachTypes[p.Attach.Kind], Instructions: a.insns,
+		License: "GPL",
 	}
 	if hot, ok := hottest(p, followed(code.Calls)); ok {
 		hot.Why = g.whyFollowed(hot.Pos, code.Calls)
@@ -277,5 +278,6 @@ func programType(k tree.AttachKind) ebpf.ProgramType {
 
 // attachTypes are those that programs of the type Tracing must be loaded with.
 var attachTypes = map[tree.AttachKind]ebpf.AttachType{
-	tree.AttachFentry: ebpf.AttachTraceFEntry, tree.AttachFexit: ebpf.AttachTraceFExit, tree.AttachIter: ebpf.AttachTraceIter,
+	tree.AttachFentry: ebpf.AttachTraceFEntry, tree.AttachFexit: ebpf.AttachTraceFExit,
+	tree.AttachIter: ebpf.AttachTraceIter,
 }

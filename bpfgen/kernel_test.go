@@ -120,7 +120,8 @@ func siteName(s Site) string {
 	}
 	return map[SiteKind]string{
 		SiteFull: "full", SiteNoMem: "nomem", SiteRing: "ring", SiteScratch: "scratch", SiteOrphanEnd: "orphan",
-		SiteOpenStart: "open", SiteSpanFull: "spanfull", SiteContention: "contention", SiteTimeout: "timeout", SiteSpanRace: "race", SiteSpanDeep: "deep",
+		SiteOpenStart: "open", SiteSpanFull: "spanfull", SiteContention: "contention", SiteTimeout: "timeout",
+		SiteSpanRace: "race", SiteSpanDeep: "deep",
 		SiteReturnDeep: "deepreturn", SiteThreadEnded: "ended",
 	}[s.Kind]
 }
@@ -132,7 +133,8 @@ func container(kind plan.Kind, key, value types.Type) *tree.Container {
 // program makes a raw tracepoint program with locals of the types.
 func program(locals []types.Type, stmts ...*tree.Stmt) *tree.Program {
 	p := &tree.Program{
-		Name: "p0", Attach: tree.Attach{Kind: tree.AttachRawTracepoint, Name: "sys_enter"}, Body: &tree.Block{Stmts: stmts},
+		Name: "p0", Attach: tree.Attach{Kind: tree.AttachRawTracepoint, Name: "sys_enter"},
+		Body: &tree.Block{Stmts: stmts},
 	}
 	for _, t := range locals {
 		p.Locals = append(p.Locals, tree.Local{Type: t})
@@ -141,7 +143,8 @@ func program(locals []types.Type, stmts ...*tree.Stmt) *tree.Program {
 }
 
 func arg(n int64, t types.Type) *tree.Expr {
-	return &tree.Expr{Op: tree.OpLoad, Type: t, Str: tree.Ctx, Int: 8 * n, Args: []*tree.Expr{{Op: tree.OpCtx, Type: types.U64}}}
+	return &tree.Expr{Op: tree.OpLoad, Type: t, Str: tree.Ctx, Int: 8 * n,
+		Args: []*tree.Expr{{Op: tree.OpCtx, Type: types.U64}}}
 }
 
 func konst(n int64) *tree.Expr { return &tree.Expr{Op: tree.OpConst, Type: types.I64, Int: n} }
@@ -173,7 +176,8 @@ func comm(t *testing.T) []byte {
 func TestCountByComm(t *testing.T) {
 	u := &tree.Unit{
 		Containers: []*tree.Container{container(plan.Count, types.Comm, types.Type{})},
-		Programs:   []*tree.Program{program(nil, stmt(tree.SAggAdd, 0, konst(1), konst(1), builtin("comm", types.Comm)))},
+		Programs: []*tree.Program{program(nil, stmt(tree.SAggAdd, 0, konst(1), konst(1),
+			builtin("comm", types.Comm)))},
 	}
 	c, unit := load(t, u, Options{})
 	runtime.LockOSThread()
@@ -190,7 +194,8 @@ func TestCountByComm(t *testing.T) {
 
 // TestSend sends pid, comm and a string of user memory.
 func TestSend(t *testing.T) {
-	name := &tree.Expr{Op: tree.OpStr, Type: types.StrOf(16).OrFault(), Str: tree.User, Args: []*tree.Expr{arg(0, types.U64)}}
+	name := &tree.Expr{Op: tree.OpStr, Type: types.StrOf(16).OrFault(), Str: tree.User,
+		Args: []*tree.Expr{arg(0, types.U64)}}
 	fields := []*tree.Expr{builtin("pid", types.U32), builtin("comm", types.Comm), name, arg(1, types.I64)}
 	var ts []types.Type
 	for _, f := range fields {

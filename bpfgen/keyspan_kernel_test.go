@@ -243,6 +243,7 @@ func TestKeyedSpanThreads(t *testing.T) {
 		seen[p] = true
 	}
 	if left := s.open(t); ended+int(lost["open"]+lost["race"])+left != threads*rounds {
-		t.Errorf("%d ended, %d replaced and %d left of %d starts: losses %v", ended, lost["open"], left, threads*rounds, lost)
+		t.Errorf("%d ended, %d replaced and %d left of %d starts: losses %v", ended, lost["open"], left, threads*rounds,
+			lost)
 	}
 }

@@ -92,8 +92,9 @@ func checkScratch(f *ir.Func) error {
 	if f.ScratchSize <= maxScratch {
 		return nil
 	}
-	return limitf(begin(f), "this handler needs %d bytes of memory for its strings, keys and records, and the kernel gives %d: "+
-		"shorten strings (--str-max, cstr(p, n)), or split the handler into several probes", f.ScratchSize, maxScratch)
+	return limitf(begin(f),
+		"this handler needs %d bytes of memory for its strings, keys and records, and the kernel gives %d: "+
+			"shorten strings (--str-max, cstr(p, n)), or split the handler into several probes", f.ScratchSize, maxScratch)
 }
 
 // tooLarge refuses one key, value or record that does not fit into the memory of a handler.
@@ -124,11 +125,13 @@ func explainLimit(f *ir.Func, err error) error {
 	var far *emit.DistanceError
 	switch {
 	case errors.As(err, &stack):
-		return limitf(begin(f), "this handler keeps %d bytes of values at the same time, and a program has %d bytes of stack: "+
-			"use values soon after they are computed, or keep some in a table", stack.Total, regalloc.MaxStack)
+		return limitf(begin(f),
+			"this handler keeps %d bytes of values at the same time, and a program has %d bytes of stack: "+
+				"use values soon after they are computed, or keep some in a table", stack.Total, regalloc.MaxStack)
 	case errors.As(err, &far):
-		return limitf(begin(f), "this handler is too large: it jumps over %d instructions, and the kernel's jumps reach over 32767; "+
-			"split it into several probes", max(far.Distance, -far.Distance))
+		return limitf(begin(f),
+			"this handler is too large: it jumps over %d instructions, and the kernel's jumps reach over 32767; "+
+				"split it into several probes", max(far.Distance, -far.Distance))
 	}
 	return err
 }
@@ -158,7 +161,9 @@ func (g *generator) whyFollowed(at plan.Pos, calls []build.Call) string {
 // followed tells of a loop whether the verifier follows each of its rounds.
 func followed(calls []build.Call) func(plan.Pos) bool {
 	return func(at plan.Pos) bool {
-		return !slices.ContainsFunc(calls, func(c build.Call) bool { return c.Pos == at && c.Rounds > 0 && c.Sub != "" })
+		return !slices.ContainsFunc(calls, func(c build.Call) bool {
+			return c.Pos == at && c.Rounds > 0 && c.Sub != ""
+		})
 	}
 }
 

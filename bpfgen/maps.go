@@ -58,7 +58,8 @@ func (g *generator) maps() {
 	}
 	for probe, n := range g.unit.Tree.Keep {
 		g.add(&ebpf.MapSpec{
-			Name: tree.KeepMap(probe), Type: ebpf.Queue, ValueSize: uint32(g.unit.Tree.KeepSize(probe)), MaxEntries: uint32(n),
+			Name: tree.KeepMap(probe), Type: ebpf.Queue, ValueSize: uint32(g.unit.Tree.KeepSize(probe)),
+			MaxEntries: uint32(n),
 		})
 	}
 	g.fixedMaps()
@@ -105,7 +106,8 @@ func (g *generator) fixedMaps() {
 	if uses[tree.MapStacks] {
 		g.add(&ebpf.MapSpec{
 			Name: tree.MapStacks, Type: ebpf.Hash, KeySize: 8,
-			ValueSize: uint32(wire.StackAddrs + 8*g.unit.Tree.StackFrames), MaxEntries: uint32(cmp.Or(g.unit.Tree.Stacks, defaultStacks)),
+			ValueSize:  uint32(wire.StackAddrs + 8*g.unit.Tree.StackFrames),
+			MaxEntries: uint32(cmp.Or(g.unit.Tree.Stacks, defaultStacks)),
 		})
 	}
 	if g.scratch > 0 {
@@ -115,7 +117,8 @@ func (g *generator) fixedMaps() {
 		})
 	}
 	if tails := g.shared.Tails; len(tails) > 0 {
-		m := &ebpf.MapSpec{Name: tree.MapTails, Type: ebpf.ProgramArray, KeySize: 4, ValueSize: 4, MaxEntries: uint32(len(tails))}
+		m := &ebpf.MapSpec{Name: tree.MapTails, Type: ebpf.ProgramArray, KeySize: 4, ValueSize: 4,
+			MaxEntries: uint32(len(tails))}
 		for i, name := range tails {
 			m.Contents = append(m.Contents, ebpf.MapKV{Key: uint32(i), Value: name})
 		}

@@ -162,8 +162,9 @@ func namedFiles(t *testing.T) map[string]int {
 		"deep": open(t, deep+"/leaf", createFile), "folder": open(t, dir, unix.O_RDONLY),
 		"root": open(t, "/", unix.O_RDONLY), "null": open(t, "/dev/null", unix.O_RDONLY),
 		"proc": open(t, "/proc/self/status", unix.O_RDONLY), "proc root": open(t, "/proc", unix.O_RDONLY),
-		"namespace": open(t, "/proc/self/ns/mnt", unix.O_RDONLY), "long namespace": open(t, "/proc/self/ns/pid_for_children", unix.O_RDONLY),
-		"place only": open(t, "/proc/self/fd", unix.O_PATH),
+		"namespace":      open(t, "/proc/self/ns/mnt", unix.O_RDONLY),
+		"long namespace": open(t, "/proc/self/ns/pid_for_children", unix.O_RDONLY),
+		"place only":     open(t, "/proc/self/fd", unix.O_PATH),
 	}
 	lost := makeDir(t, dir+"/folder")
 	fds["deleted folder"] = open(t, lost, unix.O_RDONLY)
@@ -239,7 +240,8 @@ func TestPathCut(t *testing.T) {
 	file := fileOf(t, btf)
 	dir := t.TempDir()
 	many := makeDir(t, filepath.Join(dir, strings.Repeat("a/", 90)))
-	names := []string{dir + "/x", dir + "/" + strings.Repeat("n", 255), makeDir(t, dir+"/"+strings.Repeat("d", 255)) + "/" + strings.Repeat("e", 255), many + "/y"}
+	names := []string{dir + "/x", dir + "/" + strings.Repeat("n", 255), makeDir(t, dir+"/"+strings.Repeat("d", 255)) +
+		"/" + strings.Repeat("e", 255), many + "/y"}
 	for n := 40; n < 70; n++ { // every length about the least room, and about 200
 		names = append(names, dir+"/"+strings.Repeat("p", n), dir+"/"+strings.Repeat("q", 160-len(dir)+n))
 	}
@@ -302,7 +304,8 @@ func TestPathMounts(t *testing.T) {
 		fd     int
 		dentry string
 	}{
-		{open(t, one, unix.O_RDONLY), "/"}, {open(t, one+"/f", createFile), "/f"}, {open(t, two+"/f", createFile), "/f"},
+		{open(t, one, unix.O_RDONLY), "/"}, {open(t, one+"/f", createFile), "/f"},
+		{open(t, two+"/f", createFile), "/f"},
 		{open(t, bound, unix.O_RDONLY), "/inner"}, {open(t, bound+"/f", createFile), "/inner/f"},
 		{detached, "/sub/f"},
 	} {
@@ -347,7 +350,8 @@ func TestPathAsString(t *testing.T) {
 	)
 	c := loadPaths(t, u, btf)
 	for name, want := range map[string][]int64{
-		"/dev/null": {1, 1, 1, 1, 1, 9, 1, 1, 0, 0}, "/dev/zero": {0, 1, 0, 0, 0, 9, 0, 1, 0, 0}, "/": {0, 0, 0, 0, 0, 1, 1, 1, 0, 0},
+		"/dev/null": {1, 1, 1, 1, 1, 9, 1, 1, 0, 0}, "/dev/zero": {0, 1, 0, 0, 0, 9, 0, 1, 0, 0},
+		"/": {0, 0, 0, 0, 0, 1, 1, 1, 0, 0},
 	} {
 		run(t, c, uint64(open(t, name, unix.O_RDONLY)))
 		if got := cells(t, c, len(want)); fmt.Sprint(got) != fmt.Sprint(want) {

@@ -37,7 +37,8 @@ func testRace(t *testing.T, first bool) {
 	}
 	threads := 2 * runtime.NumCPU()
 	// The number that the caller of getppid leaves in its first register.
-	number := &tree.Expr{Op: tree.OpLoad, Type: types.U64, Str: tree.Kernel, Int: int64(kernel.RegisterOffsets("").SyscallArgs[0]), Args: []*tree.Expr{arg(0, types.U64)}}
+	number := &tree.Expr{Op: tree.OpLoad, Type: types.U64, Str: tree.Kernel,
+		Int: int64(kernel.RegisterOffsets("").SyscallArgs[0]), Args: []*tree.Expr{arg(0, types.U64)}}
 	slot := &tree.Expr{Op: tree.OpSpanSlot, Type: types.U64}
 	number.Type.MayFault, slot.Type.MayFault = true, true
 	// An entry that takes long to copy: more comes in between.
@@ -53,7 +54,8 @@ func testRace(t *testing.T, first bool) {
 	pairs := container(plan.Count, slot.Type, types.Type{})
 	pairs.Size = threads * calls
 	u := &tree.Unit{
-		Spans:      []*tree.Span{{Key: types.I64, Size: 10, First: first, Slots: []types.Type{slot.Type, types.StrOf(longText)}}},
+		Spans: []*tree.Span{{Key: types.I64, Size: 10, First: first,
+			Slots: []types.Type{slot.Type, types.StrOf(longText)}}},
 		Programs:   []*tree.Program{start, end},
 		Containers: []*tree.Container{pairs},
 	}
@@ -80,10 +82,12 @@ func testRace(t *testing.T, first bool) {
 	starts, ends := paired+lost["open"]+lost["spanfull"]+lost["race"]+left, paired+lost["orphan"]+lost["race"]
 	t.Logf("%d paired, %d left, losses %v, missed %d", paired, left, lost, missed)
 	if starts > all || starts+missed < all {
-		t.Errorf("%d of %d starts are accounted for: %d paired, %d left, losses %v, %d missed runs", starts, all, paired, left, lost, missed)
+		t.Errorf("%d of %d starts are accounted for: %d paired, %d left, losses %v, %d missed runs", starts, all,
+			paired, left, lost, missed)
 	}
 	if ends > all || ends+missed < all {
-		t.Errorf("%d of %d ends are accounted for: %d paired, losses %v, %d missed runs", ends, all, paired, lost, missed)
+		t.Errorf("%d of %d ends are accounted for: %d paired, losses %v, %d missed runs", ends, all, paired, lost,
+			missed)
 	}
 }
 

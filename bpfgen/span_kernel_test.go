@@ -62,10 +62,12 @@ func TestSpan(t *testing.T) {
 	if runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
 		t.Skip("needs amd64 or arm64")
 	}
-	name := &tree.Expr{Op: tree.OpStr, Type: types.StrOf(64).OrFault(), Str: tree.User, Args: []*tree.Expr{syscallArg(1, types.U64)}}
+	name := &tree.Expr{Op: tree.OpStr, Type: types.StrOf(64).OrFault(), Str: tree.User,
+		Args: []*tree.Expr{syscallArg(1, types.U64)}}
 	slots := []types.Type{name.Type, types.U64, types.S32}
 	slot := func(n int64) *tree.Expr { return &tree.Expr{Op: tree.OpSpanSlot, Type: slots[n], Int: n} }
-	fields := []*tree.Expr{slot(0), op(tree.OpSub, types.I64, builtin("time", types.U64), slot(1)), arg(1, types.I64), slot(2)}
+	fields := []*tree.Expr{slot(0), op(tree.OpSub, types.I64, builtin("time", types.U64), slot(1)), arg(1, types.I64),
+		slot(2)}
 	var ts []types.Type
 	for _, f := range fields {
 		ts = append(ts, f.Type)
@@ -75,7 +77,8 @@ func TestSpan(t *testing.T) {
 		Spans:   []*tree.Span{{Slots: slots, Size: 1000, Syscalls: []int{unix.SYS_OPENAT}}},
 		Records: []*wire.Record{layout.Record(0, 0, []string{"name", "duration", "ret", "dfd"}, ts)},
 		Programs: []*tree.Program{
-			spanProgram(tree.AttachSyscallEnter, "start", stmt(tree.SSpanStart, 0, name, builtin("time", types.U64), syscallArg(0, types.S32))),
+			spanProgram(tree.AttachSyscallEnter, "start", stmt(tree.SSpanStart, 0, name, builtin("time", types.U64),
+				syscallArg(0, types.S32))),
 			spanProgram(tree.AttachSyscallExit, "end", stmt(tree.SSpanEnd, 0), stmt(tree.SSend, 0, fields...)),
 		},
 	}

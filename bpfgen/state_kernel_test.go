@@ -53,7 +53,8 @@ func TestTable(t *testing.T) {
 		set(tableOp(tree.OpTableIndex, types.IntOf(32, true), key)),
 		{Op: tree.STableUpdate, Str: "+", Exprs: []*tree.Expr{key, arg(2, types.I64)}},
 	}
-	p := program([]types.Type{got}, stmt(tree.SCellSet, 1, konst(-99)), stmt(tree.SAssign, 0, op(tree.OpConvert, got, &tree.Expr{Op: tree.OpConst, Type: types.NoneT})))
+	p := program([]types.Type{got}, stmt(tree.SCellSet, 1, konst(-99)),
+		stmt(tree.SAssign, 0, op(tree.OpConvert, got, &tree.Expr{Op: tree.OpConst, Type: types.NoneT})))
 	for i, s := range cases {
 		c := stmt(tree.SIf, 0, op(tree.OpEq, types.Boolean, arg(1, types.I64), konst(int64(i))))
 		c.Then = &tree.Block{Stmts: []*tree.Stmt{s}}
@@ -69,7 +70,8 @@ func TestTable(t *testing.T) {
 	}{
 		{5, get, 0, none}, {5, has, 0, 0}, {5, pop, 0, none}, {5, remove, 0, none}, {5, index, 0, none},
 		{5, doSet, math.MaxUint64 - 6, none}, {5, get, 0, -7}, {5, has, 0, 1}, {5, index, 0, -7}, {6, get, 0, none},
-		{5, doSet, 12, none}, {5, get, 0, 12}, {5, update, 30, none}, {5, get, 0, 42}, {5, pop, 0, 42}, {5, pop, 0, none},
+		{5, doSet, 12, none}, {5, get, 0, 12}, {5, update, 30, none}, {5, get, 0, 42}, {5, pop, 0, 42},
+		{5, pop, 0, none},
 		{5, update, 3, none}, {5, get, 0, 3}, {5, remove, 0, none}, {5, has, 0, 0},
 		{0xffff, doSet, 9, none}, {0xfffff, get, 0, 9}, // only 16 bits are the key
 	} {
@@ -107,7 +109,8 @@ func TestFullTable(t *testing.T) {
 
 // TestKeys stores keys of every shape and compares the bytes.
 func TestKeys(t *testing.T) {
-	kt := types.TupleOf(types.U32, types.StrOf(16).OrFault(), types.IntOf(16, true).OrNone(), types.Boolean, types.StrOf(5).OrNone())
+	kt := types.TupleOf(types.U32, types.StrOf(16).OrFault(), types.IntOf(16, true).OrNone(), types.Boolean,
+		types.StrOf(5).OrNone())
 	none := &tree.Expr{Op: tree.OpConst, Type: types.NoneT}
 	u32 := op(tree.OpConvert, types.U32, arg(1, types.U64))
 	key := &tree.Expr{Op: tree.OpTuple, Type: kt, Args: []*tree.Expr{
@@ -158,7 +161,8 @@ func keysOf(m *ebpf.Map) string {
 // TestStringValue passes a string through a table, all of its states.
 func TestStringValue(t *testing.T) {
 	vt := types.TupleOf(types.StrOf(16).OrFault(), types.U32)
-	value := &tree.Expr{Op: tree.OpTuple, Type: vt, Args: []*tree.Expr{userString(0, 16), op(tree.OpConvert, types.U32, konst(7))}}
+	value := &tree.Expr{Op: tree.OpTuple, Type: vt, Args: []*tree.Expr{userString(0, 16),
+		op(tree.OpConvert, types.U32, konst(7))}}
 	table := container(plan.Table, types.I64, vt)
 	rec := layout.Record(0, 0, []string{"s", "n"}, []types.Type{vt.Elems[0].OrNone(), types.U32.OrNone()})
 	got := local(0, vt.OrNone())

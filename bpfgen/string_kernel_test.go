@@ -13,7 +13,8 @@ import (
 )
 
 func userString(n int64, room int) *tree.Expr {
-	return &tree.Expr{Op: tree.OpStr, Type: types.StrOf(room).OrFault(), Str: tree.User, Args: []*tree.Expr{arg(n, types.U64)}}
+	return &tree.Expr{Op: tree.OpStr, Type: types.StrOf(room).OrFault(), Str: tree.User,
+		Args: []*tree.Expr{arg(n, types.U64)}}
 }
 
 func text(s string) *tree.Expr {
@@ -40,8 +41,10 @@ func runStrings(t *testing.T, c *ebpf.Collection, list ...string) {
 }
 
 var sampleStrings = []string{
-	"", "a", "lib", "libc.so", "/usr/lib/libc.so.6", "/etc/passwd", "/etc/passwdx", "/etc/passwe", "xx/etc/passwd", "libx.so",
-	"/lib/a.so", "/lib/a.so.1", "12345678", "1234567", "123456789", strings.Repeat("ab", 14) + "lib.so", strings.Repeat("l", 60),
+	"", "a", "lib", "libc.so", "/usr/lib/libc.so.6", "/etc/passwd", "/etc/passwdx", "/etc/passwe", "xx/etc/passwd",
+	"libx.so",
+	"/lib/a.so", "/lib/a.so.1", "12345678", "1234567", "123456789", strings.Repeat("ab", 14) + "lib.so",
+	strings.Repeat("l", 60),
 }
 
 // TestStringTests compares the tests on strings with Go's, for strings from
@@ -129,7 +132,8 @@ func TestComm(t *testing.T) {
 	me := strings.TrimRight(string(comm(t)), "\x00")
 	c, _ := load(t, evaluator(
 		op(tree.OpEq, types.Boolean, name, text(me)), op(tree.OpEq, types.Boolean, name, text(me[:3])),
-		op(tree.OpStartsWith, types.Boolean, name, text(me[:3])), op(tree.OpEndsWith, types.Boolean, name, text(me[3:])),
+		op(tree.OpStartsWith, types.Boolean, name, text(me[:3])),
+		op(tree.OpEndsWith, types.Boolean, name, text(me[3:])),
 		op(tree.OpContains, types.Boolean, name, text(me[2:5])), op(tree.OpStrLen, types.I64, name),
 	), Options{})
 	run(t, c)

@@ -111,7 +111,8 @@ func listSamples() [][]string {
 		many(31, "a"), many(30, "a"), many(32, "a"), many(63, ""), many(64, ""), many(200, ""), many(10, "abcdef"),
 	}
 	for n := range 4 {
-		out = append(out, []string{strings.Repeat("e", listRoom-3+n)}, []string{"ab", strings.Repeat("e", listRoom-6+n)})
+		out = append(out, []string{strings.Repeat("e", listRoom-3+n)},
+			[]string{"ab", strings.Repeat("e", listRoom-6+n)})
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 100 {
@@ -129,7 +130,8 @@ func TestStringLists(t *testing.T) {
 	list := arg(0, types.U64)
 	fields := []*tree.Expr{stringList(list), joinedList(list)}
 	u := &tree.Unit{
-		Records:  []*wire.Record{layout.Record(0, 0, []string{"list", "text"}, []types.Type{fields[0].Type, fields[1].Type})},
+		Records: []*wire.Record{layout.Record(0, 0, []string{"list", "text"},
+			[]types.Type{fields[0].Type, fields[1].Type})},
 		Programs: []*tree.Program{program(nil, stmt(tree.SSend, 0, fields...))},
 	}
 	c, unit := load(t, u, Options{})
@@ -182,14 +184,16 @@ func lastPointer(t *testing.T) uint64 {
 // they may end in NULs.
 func TestBytes(t *testing.T) {
 	mem := &tree.Expr{
-		Op: tree.OpMem, Type: types.Type{Kind: types.Bytes, Cap: 5, MayFault: true}, Int: 1, Str: tree.User, Args: []*tree.Expr{arg(1, types.U64)},
+		Op: tree.OpMem, Type: types.Type{Kind: types.Bytes, Cap: 5, MayFault: true}, Int: 1, Str: tree.User,
+		Args: []*tree.Expr{arg(1, types.U64)},
 	}
 	list := stringList(arg(0, types.U64))
 	key := types.TupleOf(mem.Type, list.Type)
 	found := &tree.Expr{Op: tree.OpTableGet, Type: list.Type.OrNone(), Args: []*tree.Expr{mem}}
 	u := &tree.Unit{
-		Containers: []*tree.Container{container(plan.Count, key, types.Type{}), container(plan.Table, mem.Type, list.Type)},
-		Records:    []*wire.Record{layout.Record(0, 0, []string{"mem", "list"}, []types.Type{mem.Type, found.Type})},
+		Containers: []*tree.Container{container(plan.Count, key, types.Type{}),
+			container(plan.Table, mem.Type, list.Type)},
+		Records: []*wire.Record{layout.Record(0, 0, []string{"mem", "list"}, []types.Type{mem.Type, found.Type})},
 	}
 	u.Containers[1].ID, found.Int = 1, 1
 	u.Programs = []*tree.Program{program(nil,

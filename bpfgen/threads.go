@@ -99,7 +99,8 @@ func (g *generator) addThreadProgram(name string, probe int, point string, t thr
 	g.unit.Tree.Programs = append(g.unit.Tree.Programs, p)
 }
 
-// callsPerProgram is how many spans a CallExec or CallFree is for: each is a map of the 64 that a program may use, and a search in it.
+// callsPerProgram is how many spans a CallExec or CallFree is for: each is a map of the 64 that a program may use, and
+// a search in it.
 const callsPerProgram = 16
 
 // IsCallExec reports whether name is that of a CallExec, of some spans.

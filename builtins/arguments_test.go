@@ -14,7 +14,8 @@ var parameter = regexp.MustCompile(`(?:[(,]\s*)([a-z_]+)\s*(=[^,)]*)?`)
 // TestDocumentedArguments gives each builtin the arguments that its signature has, by their names.
 func TestDocumentedArguments(t *testing.T) {
 	for _, en := range Entries() {
-		if en.call == nil || strings.Contains(en.Signature, "…") || strings.Contains(en.Signature, `("`) || strings.Contains(en.Signature, "*values") {
+		if en.call == nil || strings.Contains(en.Signature, "…") || strings.Contains(en.Signature, `("`) ||
+			strings.Contains(en.Signature, "*values") {
 			continue // by position, or an example
 		}
 		env := New(Idle{})
@@ -22,7 +23,8 @@ func TestDocumentedArguments(t *testing.T) {
 		for _, m := range parameter.FindAllStringSubmatch("("+arguments, -1) {
 			kwargs := []starlark.Tuple{{starlark.String(m[1]), starlark.None}}
 			_, err := starlark.Call(new(starlark.Thread), en.bind(env), nil, kwargs)
-			if err != nil && (strings.Contains(err.Error(), "unexpected keyword") || strings.Contains(err.Error(), "keyword arguments")) {
+			if err != nil && (strings.Contains(err.Error(), "unexpected keyword") ||
+				strings.Contains(err.Error(), "keyword arguments")) {
 				t.Errorf("%s has no argument %s: %v", en.Signature, m[1], err)
 			}
 		}
@@ -50,7 +52,8 @@ func TestUnknownOptions(t *testing.T) {
 		`hist(unit = "ms")`:                               `hist: unit: got "ms", want NSEC, USEC, MSEC, SEC or a positive int`,
 		`span("syscall:a", "syscall:b", again = "frist")`: `span: again: got "frist", want "last" or "first"`,
 	} {
-		_, err := starlark.ExecFileOptions(&syntax.FileOptions{}, new(starlark.Thread), "x.star", src, New(Idle{}).Predeclared())
+		_, err := starlark.ExecFileOptions(&syntax.FileOptions{}, new(starlark.Thread), "x.star", src,
+			New(Idle{}).Predeclared())
 		got := ""
 		if err != nil {
 			got = err.Error()

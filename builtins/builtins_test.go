@@ -112,7 +112,8 @@ func TestStrftime(t *testing.T) {
 
 func TestParseDuration(t *testing.T) {
 	for text, want := range map[string]int64{
-		"5ms": 5e6, "100ns": 100, "1.5s": 15e8, "1h30m": 5400e9, "20us": 20e3, "3µs": 3000, "0": 0, "2d": 172800e9, "1m1s": 61e9,
+		"5ms": 5e6, "100ns": 100, "1.5s": 15e8, "1h30m": 5400e9, "20us": 20e3, "3µs": 3000, "0": 0, "2d": 172800e9,
+		"1m1s": 61e9,
 	} {
 		if got, err := ParseDuration(text); err != nil || got != want {
 			t.Errorf("%s: %d %v, want %d", text, got, err, want)
@@ -130,7 +131,8 @@ func FuzzFlags(f *testing.F) {
 	f.Add("--rows 3 -xD --no-disk -- a")
 	f.Add("-r=5 --rows= - --")
 	f.Fuzz(func(t *testing.T, args string) {
-		fs := &Flags{Args: strings.Fields(args), Words: []FlagWord{{Name: "rows", Short: "r"}, {Name: "disk", Short: "D", Switch: true}, {Name: "all", Short: "x", Switch: true}}}
+		fs := &Flags{Args: strings.Fields(args), Words: []FlagWord{{Name: "rows", Short: "r"},
+			{Name: "disk", Short: "D", Switch: true}, {Name: "all", Short: "x", Switch: true}}}
 		p := fs.parse()
 		if n := len(p.rest) + len(p.given) + len(p.unknown); n > len(args) {
 			t.Errorf("%d outcomes of %q", n, args)
@@ -151,12 +153,14 @@ func TestPlainValue(t *testing.T) {
 // FuzzPattern reads any text as a point: what is read has a provider and its
 // fields.
 func FuzzPattern(f *testing.F) {
-	for _, text := range []string{"syscall:open{,at}", "tracepoint:sched:sched_*", "k:vfs_read+4", "profile:99hz", "usdt:/bin/x:a:b", "w:0x10:8:rw", "k:{", "::", ""} {
+	for _, text := range []string{"syscall:open{,at}", "tracepoint:sched:sched_*", "k:vfs_read+4", "profile:99hz",
+		"usdt:/bin/x:a:b", "w:0x10:8:rw", "k:{", "::", ""} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := ParsePattern(text, plan.Pos{})
-		if err == nil && (providers[p.Provider].name == "" || len(p.Args) < providers[p.Provider].min || p.Args[0] == "") {
+		if err == nil && (providers[p.Provider].name == "" || len(p.Args) < providers[p.Provider].min ||
+			p.Args[0] == "") {
 			t.Errorf("%q is read as %+v", text, p)
 		}
 	})
@@ -164,7 +168,8 @@ func FuzzPattern(f *testing.F) {
 
 // FuzzDuration reads any text as a duration: none is negative.
 func FuzzDuration(f *testing.F) {
-	for _, text := range []string{"1s", "1.5ms", "1h30m", "9223372036854775807ns", "999999999999h", "-1s", "1", "s", ".5s"} {
+	for _, text := range []string{"1s", "1.5ms", "1h30m", "9223372036854775807ns", "999999999999h", "-1s", "1", "s",
+		".5s"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -130,12 +130,17 @@ func (c *call) unpack(pairs ...any) error {
 
 // foreignArguments are words that one may try for arguments, with ours.
 var foreignArguments = map[string][]string{
-	"filter": {"where"}, "predicate": {"where"}, "when": {"where"}, "cond": {"where"}, "condition": {"where"}, "pred": {"where"},
-	"callback": {"handler"}, "fn": {"handler"}, "func": {"handler"}, "function": {"handler"}, "action": {"handler"}, "user": {"handler"}, "on_event": {"handler"},
+	"filter": {"where"}, "predicate": {"where"}, "when": {"where"}, "cond": {"where"}, "condition": {"where"},
+	"pred":     {"where"},
+	"callback": {"handler"}, "fn": {"handler"}, "func": {"handler"}, "function": {"handler"}, "action": {"handler"},
+	"user": {"handler"}, "on_event": {"handler"},
 	"bpf": {"kernel"}, "on_start": {"start"}, "enter": {"start"}, "entry": {"start"},
-	"key": {"by", "key"}, "keys": {"by"}, "columns": {"by"}, "group_by": {"by"}, "max": {"size", "top"}, "limit": {"size", "top"}, "max_entries": {"size"}, "entries": {"size"},
-	"n": {"top"}, "count": {"top"}, "description": {"help"}, "doc": {"help"}, "typ": {"type"}, "kind": {"type"}, "bits": {"sub"}, "buckets": {"sub"},
-	"min": {"lo"}, "low": {"lo"}, "high": {"hi"}, "width": {"step"}, "str": {"string"}, "strlen": {"string"}, "str_max": {"string"},
+	"key": {"by", "key"}, "keys": {"by"}, "columns": {"by"}, "group_by": {"by"}, "max": {"size", "top"},
+	"limit": {"size", "top"}, "max_entries": {"size"}, "entries": {"size"},
+	"n": {"top"}, "count": {"top"}, "description": {"help"}, "doc": {"help"}, "typ": {"type"}, "kind": {"type"},
+	"bits": {"sub"}, "buckets": {"sub"},
+	"min": {"lo"}, "low": {"lo"}, "high": {"hi"}, "width": {"step"}, "str": {"string"}, "strlen": {"string"},
+	"str_max": {"string"},
 }
 
 // argumentHint adds our word to what is said of an argument that is none.
@@ -206,7 +211,8 @@ func (en Entry) bind(e *Env) starlark.Value {
 	if en.value != nil {
 		return en.value
 	}
-	return starlark.NewBuiltin(en.Name, func(th *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	return starlark.NewBuiltin(en.Name, func(th *starlark.Thread, b *starlark.Builtin, args starlark.Tuple,
+		kwargs []starlark.Tuple) (starlark.Value, error) {
 		return en.call(e, &call{th, b.Name(), args, kwargs})
 	})
 }

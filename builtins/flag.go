@@ -113,7 +113,8 @@ func (f *Flag) setShort(v starlark.Value) error {
 // checkChoices refuses a default that is not among the choices; None and "" stand for a flag that was not given.
 func (f *Flag) checkChoices() error {
 	if text, ok := starlark.AsString(f.Default); ok && text != "" && len(f.Choices) > 0 && !contains(f.Choices, text) {
-		return fmt.Errorf("default: got %q, want one of the choices: %s%s", text, strings.Join(f.Choices, ", "), near(text, f.Choices))
+		return fmt.Errorf("default: got %q, want one of the choices: %s%s", text, strings.Join(f.Choices, ", "),
+			near(text, f.Choices))
 	}
 	return nil
 }
@@ -169,7 +170,8 @@ func (e *Env) flagValue(th *starlark.Thread, f *Flag) (starlark.Value, error) {
 // convert makes a value of what was written.
 func (f *Flag) convert(th *starlark.Thread, text string) (starlark.Value, error) {
 	if len(f.Choices) > 0 && !contains(f.Choices, text) {
-		return nil, usagef("%s: got %q, want one of %s%s", f.title(), text, strings.Join(f.Choices, ", "), near(text, f.Choices))
+		return nil, usagef("%s: got %q, want one of %s%s", f.title(), text, strings.Join(f.Choices, ", "),
+			near(text, f.Choices))
 	}
 	switch f.Type {
 	case starlark.Universe["str"]:

@@ -17,7 +17,8 @@ var kernelFamily = []Entry{
 		"The string at an address, of at most n bytes, a constant; without n, of as many as `limits(string = N)` says."),
 	kernelEntry("mem", "mem(address, n)",
 		"The n bytes at an address; n is a constant, at most 4096. An element, b[0], is an int."),
-	kernelEntry("path", "path(file)", "The whole path of a struct file or path; of a dentry that within its file system."),
+	kernelEntry("path", "path(file)",
+		"The whole path of a struct file or path; of a dentry that within its file system."),
 	{Name: "cast", Family: "kernel", Signature: `cast("struct sock", address)`, call: convert,
 		Doc: `A pointer of another type. With a type of ints it is C's conversion:
 cast("unsigned char", n) is the low 8 bits of n.`},

@@ -39,7 +39,8 @@ MODULE+0xOFFSET. The process must still be there; code that a program made at ru
 		Doc:       "A hardware address as text, of its bytes.",
 		call:      passAbsent(macCall),
 	},
-	label("dev_name", "dev_name(dev)", "The name of a block device by the kernel's number for it (major << 20 | minor); 8,0 where it has none."),
+	label("dev_name", "dev_name(dev)",
+		"The name of a block device by the kernel's number for it (major << 20 | minor); 8,0 where it has none."),
 	{
 		Name: "names", Family: "labels",
 		Signature: `names(v, family="")`,

@@ -70,8 +70,10 @@ var noNames = map[string]bool{
 	"TIOCM_CD": true, "TIOCM_RI": true,
 	"AF_LOCAL": true, "AF_ROUTE": true, "PF_LOCAL": true, "PF_ROUTE": true, "IPPROTO_HOPOPTS": true,
 	"MAP_FILE": true, "MAP_TYPE": true, "O_ACCMODE": true, "O_NDELAY": true,
-	"S_IALLUGO": true, "S_IFMT": true, "S_IMA": true, "S_IMMUTABLE": true, "S_IRUGO": true, "S_IRWXUGO": true, "S_IWUGO": true, "S_IXUGO": true,
-	"SOCK_RCVBUF_LOCK": true, "SOCK_SNDBUF_LOCK": true, "SOCK_TXREHASH_DEFAULT": true, "SOCK_TXREHASH_DISABLED": true, "SOCK_TXREHASH_ENABLED": true,
+	"S_IALLUGO": true, "S_IFMT": true, "S_IMA": true, "S_IMMUTABLE": true, "S_IRUGO": true, "S_IRWXUGO": true,
+	"S_IWUGO": true, "S_IXUGO": true,
+	"SOCK_RCVBUF_LOCK": true, "SOCK_SNDBUF_LOCK": true, "SOCK_TXREHASH_DEFAULT": true, "SOCK_TXREHASH_DISABLED": true,
+	"SOCK_TXREHASH_ENABLED": true,
 }
 
 // tcpStates are the states of a connection (include/net/tcp_states.h), which
@@ -222,7 +224,8 @@ func rest(v uint64, flags bool) string {
 // modeText gives permissions as ls shows them, after the kind of file if there
 // is one.
 func modeText(v uint64) string {
-	kinds := map[uint64]string{0o140000: "s", 0o120000: "l", 0o100000: "-", 0o060000: "b", 0o040000: "d", 0o020000: "c", 0o010000: "p"}
+	kinds := map[uint64]string{0o140000: "s", 0o120000: "l", 0o100000: "-", 0o060000: "b", 0o040000: "d", 0o020000: "c",
+		0o010000: "p"}
 	b := []byte("rwxrwxrwx")
 	for i := range b {
 		if v>>(8-i)&1 == 0 {

@@ -56,7 +56,8 @@ func (p *Probe) items() ([]starlark.Value, error) {
 
 // openMethod is items() of recv.
 func openMethod(recv starlark.Value, items func() ([]starlark.Value, error)) *starlark.Builtin {
-	return starlark.NewBuiltin("items", func(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	return starlark.NewBuiltin("items", func(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple,
+		kwargs []starlark.Tuple) (starlark.Value, error) {
 		if err := starlark.UnpackArgs(b.Name(), args, kwargs); err != nil {
 			return nil, err
 		}

@@ -228,7 +228,8 @@ func showCall(e *Env, c *call) (starlark.Value, error) {
 	var v starlark.Value
 	var o ShowOptions
 	var sort starlark.Value
-	if err := c.unpack("value", &v, "top?", &o.Top, "sort?", &sort, "percent?", &o.Percent, "screen?", &o.Screen); err != nil {
+	if err := c.unpack("value", &v, "top?", &o.Top, "sort?", &sort, "percent?", &o.Percent, "screen?",
+		&o.Screen); err != nil {
 		return nil, err
 	}
 	if sort != nil && sort != starlark.None {
@@ -269,18 +270,21 @@ func columnsCall(e *Env, c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, fmt.Errorf("columns: %w", err)
 	}
-	return starlark.NewBuiltin("columns("+strings.Join(names, ", ")+")", func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		if len(kwargs) > 0 || len(args) != len(names) {
-			return nil, fmt.Errorf("a row has %s (%s), got %s", format.Count(len(names), "column"), strings.Join(names, ", "),
-				format.Count(len(args), "value"))
-		}
-		e.fmtArgs = e.fmtArgs[:0]
-		for _, a := range args {
-			e.fmtArgs = append(e.fmtArgs, FormatArg(a))
-		}
-		if e.Muted {
-			return starlark.None, nil
-		}
-		return starlark.None, row(e.fmtArgs)
-	}), nil
+	return starlark.NewBuiltin("columns("+strings.Join(names, ", ")+")",
+		func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+			error) {
+			if len(kwargs) > 0 || len(args) != len(names) {
+				return nil, fmt.Errorf("a row has %s (%s), got %s", format.Count(len(names), "column"),
+					strings.Join(names, ", "),
+					format.Count(len(args), "value"))
+			}
+			e.fmtArgs = e.fmtArgs[:0]
+			for _, a := range args {
+				e.fmtArgs = append(e.fmtArgs, FormatArg(a))
+			}
+			if e.Muted {
+				return starlark.None, nil
+			}
+			return starlark.None, row(e.fmtArgs)
+		}), nil
 }

@@ -62,8 +62,10 @@ var foreignProviders = map[string]string{
 	"syscalls": "use syscall:NAME, or tracepoint:syscalls:NAME", "sdt": "use tracepoint or usdt",
 	"io": "see std/block.star", "tcp": "see std/tcp.star", "proc": "see tracepoint:sched:*",
 	"sched": "use tracepoint:sched:NAME", "vminfo": "see tracepoint:kmem:*",
-	"test": "there are no test probes", "lsm": "use func:security_NAME", "perf": "use hardware:EVENT, software:EVENT or profile:99hz",
-	"timer": "use every(), or interval:1s", "kernel": "use func:FUNCTION", "process": "use ufunc:BINARY:FUNCTION", "cpu": "use hardware:EVENT",
+	"test": "there are no test probes", "lsm": "use func:security_NAME",
+	"perf":  "use hardware:EVENT, software:EVENT or profile:99hz",
+	"timer": "use every(), or interval:1s", "kernel": "use func:FUNCTION", "process": "use ufunc:BINARY:FUNCTION",
+	"cpu": "use hardware:EVENT",
 }
 
 // systemTap are points of SystemTap as regular expressions, with ours. They are compiled when one is asked for.
@@ -119,7 +121,8 @@ func Provider(word string) (string, bool) {
 // UnknownProvider explains a first field that is no provider.
 func UnknownProvider(text, word string) error {
 	if clock, interval, ok := strings.Cut(word, "-"); ok && (clock == "tick" || clock == "profile") && interval != "" {
-		ours := map[string]string{"tick": "interval:" + interval + ", or every()", "profile": "profile:" + strings.TrimPrefix(interval, "hz:")}[clock]
+		ours := map[string]string{"tick": "interval:" + interval + ", or every()", "profile": "profile:" +
+			strings.TrimPrefix(interval, "hz:")}[clock]
 		return fmt.Errorf("%q: there is no provider %s: use %s", text, word, ours)
 	}
 	for _, tap := range systemTap {
@@ -144,7 +147,8 @@ func UnknownProvider(text, word string) error {
 		if strings.ContainsFunc(text, unicode.IsSpace) {
 			example = "NAME"
 		}
-		return fmt.Errorf("%q: a point has a provider, such as func:%s; providers are %s", text, example, strings.Join(names, ", "))
+		return fmt.Errorf("%q: a point has a provider, such as func:%s; providers are %s", text, example,
+			strings.Join(names, ", "))
 	}
 	return fmt.Errorf("%q: there is no provider %q; providers are %s", text, word, strings.Join(names, ", "))
 }

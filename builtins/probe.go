@@ -113,7 +113,8 @@ func probeCall(e *Env, c *call) (starlark.Value, error) {
 	if len(c.args) > 2 {
 		return nil, fmt.Errorf("probe: got %d positional arguments, want points and a handler; the others are written by name", len(c.args))
 	}
-	if err := rest.unpack("points", &points, "handler?", &handler, "where?", &where, "kernel?", &kernel, "start?", &start, "name?", &name, "keep?", &keep); err != nil {
+	if err := rest.unpack("points", &points, "handler?", &handler, "where?", &where, "kernel?", &kernel, "start?",
+		&start, "name?", &name, "keep?", &keep); err != nil {
 		return nil, err
 	}
 	p := &Probe{}
@@ -126,7 +127,8 @@ func probeCall(e *Env, c *call) (starlark.Value, error) {
 		name string
 		from starlark.Value
 		to   **starlark.Function
-	}{{"handler", handler, &p.handler}, {"where", where, &p.where}, {"kernel", kernel, &p.kernel}, {"start", start, &p.start}} {
+	}{{"handler", handler, &p.handler}, {"where", where, &p.where}, {"kernel", kernel, &p.kernel},
+		{"start", start, &p.start}} {
 		if *f.to, err = toFunction(f.name, f.from, 1); err != nil {
 			return nil, fmt.Errorf("probe: %w", err)
 		}
@@ -162,7 +164,8 @@ func orNone(v starlark.Value) starlark.Value {
 
 // errModule refuses a call at the top level of a loaded file.
 func errModule(name string) error {
-	return fmt.Errorf("%s() at the top level of a loaded file: modules declare events and functions; call it in main()", name)
+	return fmt.Errorf("%s() at the top level of a loaded file: modules declare events and functions; call it in main()",
+		name)
 }
 
 // toFunction checks a function that the compiler or the event path calls with
@@ -174,7 +177,8 @@ func toFunction(what string, v starlark.Value, n int) (*starlark.Function, error
 	fn, ok := v.(*starlark.Function)
 	if !ok {
 		if _, callable := v.(starlark.Callable); callable {
-			return nil, fmt.Errorf("%s: got builtin %s, want a function of the script: lambda e: %s(…)", what, v.(starlark.Callable).Name(), v.(starlark.Callable).Name())
+			return nil, fmt.Errorf("%s: got builtin %s, want a function of the script: lambda e: %s(…)", what,
+				v.(starlark.Callable).Name(), v.(starlark.Callable).Name())
 		}
 		return nil, fmt.Errorf("%s: got %s, want a function", what, v.Type())
 	}
@@ -248,7 +252,8 @@ func (p *Probe) Attr(name string) (starlark.Value, error) {
 	default:
 		return nil, nil
 	}
-	return starlark.NewBuiltin(name, func(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	return starlark.NewBuiltin(name, func(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple,
+		kwargs []starlark.Tuple) (starlark.Value, error) {
 		if err := starlark.UnpackArgs(b.Name(), args, kwargs); err != nil {
 			return nil, err
 		}
@@ -298,7 +303,8 @@ func (p *Probe) stats() (starlark.Value, error) {
 		missed = starlark.MakeInt64(s.Missed)
 	}
 	return value.NewRecord([]string{"hits", "sent", "lost", "missed", "time"}, []starlark.Value{
-		starlark.MakeInt64(s.Hits), starlark.MakeInt64(s.Sent), starlark.MakeInt64(s.Lost), missed, starlark.MakeInt64(s.Time)}), nil
+		starlark.MakeInt64(s.Hits), starlark.MakeInt64(s.Sent), starlark.MakeInt64(s.Lost), missed,
+		starlark.MakeInt64(s.Time)}), nil
 }
 
 func recordCall(_ *Env, c *call) (starlark.Value, error) {

@@ -41,13 +41,17 @@ var timeFamily = []Entry{
 		Name: "every", Family: "time",
 		Signature: `every(interval, fn)`,
 		Doc:       `Calls fn() each interval ("1s", or ns), and once more at the end for the last part.`,
-		call:      timer("every", "interval", func(rt Runtime, d time.Duration, fn starlark.Callable) error { return rt.Every(d, fn) }),
+		call: timer("every", "interval", func(rt Runtime, d time.Duration, fn starlark.Callable) error {
+			return rt.Every(d, fn)
+		}),
 	},
 	{
 		Name: "after", Family: "time",
 		Signature: `after(delay, fn)`,
 		Doc:       "Calls fn() once after a delay.",
-		call:      timer("after", "delay", func(rt Runtime, d time.Duration, fn starlark.Callable) error { return rt.After(d, fn) }),
+		call: timer("after", "delay", func(rt Runtime, d time.Duration, fn starlark.Callable) error {
+			return rt.After(d, fn)
+		}),
 	},
 	{
 		Name: "at_exit", Family: "time",
@@ -109,7 +113,8 @@ func constant(name, family string, v int64, doc string) Entry {
 }
 
 // timer makes a builtin that calls a function later; when is the name of its first argument.
-func timer(name, when string, start func(Runtime, time.Duration, starlark.Callable) error) func(*Env, *call) (starlark.Value, error) {
+func timer(name, when string, start func(Runtime, time.Duration, starlark.Callable) error) func(*Env,
+	*call) (starlark.Value, error) {
 	return func(e *Env, c *call) (starlark.Value, error) {
 		if e.Loading() {
 			return nil, errModule(name)

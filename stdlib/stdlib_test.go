@@ -20,7 +20,8 @@ func TestModules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.HasPrefix(string(text), `"""`+m.Summary()) || len(m.Summary()) < 20 || !strings.HasSuffix(m.Summary(), ".") {
+		if !strings.HasPrefix(string(text), `"""`+m.Summary()) || len(m.Summary()) < 20 ||
+			!strings.HasSuffix(m.Summary(), ".") {
 			t.Errorf("%s: must begin with a text whose first line is a sentence, got %q", m.Name, m.Summary())
 		}
 		tree, err := (&syntax.FileOptions{}).Parse(m.Name, text, 0)

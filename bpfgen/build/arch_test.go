@@ -24,8 +24,10 @@ func TestArchRegisters(t *testing.T) {
 			continue
 		}
 		link := int64(regs.Names[want.link]) // 0 for none
-		got := [...]int64{arch.IP, int64(arch.SP), int64(arch.G), arch.ReturnPop, arch.Link, arch.Syscall, int64(arch.SyscallSize)}
-		wanted := [...]int64{int64(regs.IP), int64(regs.SP), int64(regs.Names[abi.G]), want.returnPop, link, int64(regs.SyscallNr), int64(regs.SyscallNrSize)}
+		got := [...]int64{arch.IP, int64(arch.SP), int64(arch.G), arch.ReturnPop, arch.Link, arch.Syscall,
+			int64(arch.SyscallSize)}
+		wanted := [...]int64{int64(regs.IP), int64(regs.SP), int64(regs.Names[abi.G]), want.returnPop, link,
+			int64(regs.SyscallNr), int64(regs.SyscallNrSize)}
 		if got != wanted {
 			t.Errorf("%s: IP, SP, G, ReturnPop, Link, Syscall, SyscallSize are %v, want %v", name, got, wanted)
 		}

@@ -56,7 +56,8 @@ func (b *builder) stable(e *tree.Expr) bool {
 	ok := true
 	walkExpr(e, func(*tree.Stmt) { ok = false }, func(x *tree.Expr) {
 		switch x.Op {
-		case tree.OpTableGet, tree.OpTableIndex, tree.OpTablePop, tree.OpTableHas, tree.OpCellGet, tree.OpInline, tree.OpSignal:
+		case tree.OpTableGet, tree.OpTableIndex, tree.OpTablePop, tree.OpTableHas, tree.OpCellGet, tree.OpInline,
+			tree.OpSignal:
 			ok = false
 		case tree.OpLocal:
 			ok = ok && b.locals.assigned[x.Int] == 1

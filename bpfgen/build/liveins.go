@@ -76,7 +76,9 @@ func (c *callees) boundaryOf(f *callee) *boundary {
 func (b *boundary) findConsts(body *callSite, sites []*callSite) {
 	place := map[*tree.Expr]int{}
 	for i, e := range body.consts {
-		if j, ok := place[e]; ok && slices.ContainsFunc(sites, func(s *callSite) bool { return s.consts[i].Int != s.consts[j].Int }) {
+		if j, ok := place[e]; ok && slices.ContainsFunc(sites, func(s *callSite) bool {
+			return s.consts[i].Int != s.consts[j].Int
+		}) {
 			b.refuse("its constants are not the same each time")
 		}
 		place[e] = i

@@ -29,8 +29,8 @@ const (
 // A bodyCost is what one iteration costs the verifier.
 type bodyCost struct {
 	ways, insns int64
-	// asks: the body decides by a value that no iteration changes. On one way the verifier then knows more of it than on
-	// the other, in all iterations that follow: it follows the rest of the loop anew from each.
+	// asks: the body decides by a value that no iteration changes. On one way the verifier then knows more of it than
+	// on the other, in all iterations that follow: it follows the rest of the loop anew from each.
 	asks bool
 }
 

@@ -451,7 +451,9 @@ func (b *builder) afterLoop(l *loopCall, count *ir.Value) {
 		if r.broken {
 			b.unless(ir.EQ, left, leaveLoop, func() { b.jump(done) })
 		}
-		b.unless(ir.UGT, count, l.bound, func() { b.errorSite(fmt.Sprintf("loop of more than %d iterations", l.bound)) })
+		b.unless(ir.UGT, count, l.bound, func() {
+			b.errorSite(fmt.Sprintf("loop of more than %d iterations", l.bound))
+		})
 		b.jump(done)
 		b.enter(done)
 	}

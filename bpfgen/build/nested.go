@@ -11,8 +11,8 @@ import (
 // depth; the one of depth 0 also says how many are open. An entry is found
 // again by its frame, the place on the stack where the call began: an end whose
 // start was missed finds none, and a start that finds entries of frames deeper
-// than its own drops them, as does an end that finds its own behind others, for these calls have been left by other ways than a
-// return (longjmp, an exception, the end of a coroutine). Frames are compared only
+// than its own drops them, as does an end that finds its own behind others, for these calls have been left by other
+// ways than a return (longjmp, an exception, the end of a coroutine). Frames are compared only
 // within one stack: interrupts and signals run on others.
 //
 // Only the thread itself touches its entries.

@@ -113,7 +113,8 @@ func (w *pathWalk) alloc() {
 	room := layout.StringRoom(w.e.Type.Cap)
 	w.buf = w.b.allocScratch(int(w.end) + max(room, maxName+1) + 8)
 	w.state = w.b.allocScratch(walkSize)
-	w.dent = w.b.newPiece(field{o.DentryPprev, 8}, field{o.DentryParent, 8}, field{o.DentryName, 8}, field{o.DentryNameLen, 4})
+	w.dent = w.b.newPiece(field{o.DentryPprev, 8}, field{o.DentryParent, 8}, field{o.DentryName, 8},
+		field{o.DentryNameLen, 4})
 	w.mnt = w.b.newPiece(field{o.MountParent, 8}, field{o.MountMountpoint, 8})
 }
 

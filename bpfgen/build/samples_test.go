@@ -15,7 +15,8 @@ func builtinExpr(name string, t types.Type) *tree.Expr {
 func konstExpr(n int64) *tree.Expr { return &tree.Expr{Op: tree.OpConst, Type: types.I64, Int: n} }
 
 func ctxWord(n int64, t types.Type) *tree.Expr {
-	return &tree.Expr{Op: tree.OpLoad, Type: t, Str: tree.Ctx, Int: 8 * n, Args: []*tree.Expr{{Op: tree.OpCtx, Type: types.U64}}}
+	return &tree.Expr{Op: tree.OpLoad, Type: t, Str: tree.Ctx, Int: 8 * n,
+		Args: []*tree.Expr{{Op: tree.OpCtx, Type: types.U64}}}
 }
 
 func keyed(kind plan.Kind, key types.Type) *tree.Container {

@@ -273,5 +273,6 @@ func (b *builder) announce(m *region, id *ir.Value) {
 	b.store(8, b.addr(m, 0), wire.HeaderTime, b.call(helperKtimeGetNS))
 	b.store(8, b.addr(m, 0), wire.ProcessStack, id)
 	b.store(8, b.addr(m, 0), wire.ProcessNumber, b.tgid())
-	b.call(helperRingbufOutput, b.mapPtr(tree.MapRing), b.addr(m, 0), b.konst(wire.ProcessSize), b.konst(ringForceWakeup))
+	b.call(helperRingbufOutput, b.mapPtr(tree.MapRing), b.addr(m, 0), b.konst(wire.ProcessSize),
+		b.konst(ringForceWakeup))
 }

@@ -34,7 +34,8 @@ type DistanceError struct {
 }
 
 func (e *DistanceError) Error() string {
-	return fmt.Sprintf("%s is too large: the jump at instruction %d goes %d instructions far", e.Func, e.From, e.Distance)
+	return fmt.Sprintf("%s is too large: the jump at instruction %d goes %d instructions far", e.Func, e.From,
+		e.Distance)
 }
 
 // Emit writes f with the registers of a. The first instruction bears the

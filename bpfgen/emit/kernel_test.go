@@ -58,7 +58,8 @@ func TestKernelRandom(t *testing.T) {
 }
 
 func optionsFor(seed uint64) irtest.Options {
-	return irtest.Options{Values: 5 + int(seed%150), Depth: int(seed % 5), Live: 2 + int(seed%29), Atomics: true, Macros: seed%2 == 0}
+	return irtest.Options{Values: 5 + int(seed%150), Depth: int(seed % 5), Live: 2 + int(seed%29), Atomics: true,
+		Macros: seed%2 == 0}
 }
 
 // improve takes f through the stages before register allocation; of some
@@ -118,7 +119,8 @@ func load(f *ir.Func) (*ebpf.Program, *ebpf.Map, error) {
 			Name: "f", Type: ebpf.Syscall, Flags: 1 << 4 /* BPF_F_SLEEPABLE */, License: "GPL", Instructions: insns,
 		}},
 	}
-	c, err := ebpf.NewCollectionWithOptions(spec, ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{LogDisabled: true}})
+	c, err := ebpf.NewCollectionWithOptions(spec,
+		ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{LogDisabled: true}})
 	if err != nil {
 		if isTooComplex(err) {
 			return nil, nil, errTooComplex
@@ -186,7 +188,8 @@ func compareOne(p *ebpf.Program, m *ebpf.Map, f *ir.Func, in []byte) error {
 	}
 	if got != uint32(want) || !bytes.Equal(out, machine.Ctx) || !bytes.Equal(value, machine.Maps[irtest.MapName]) {
 		return fmt.Errorf("input %x: kernel %#x %x %x, interpreter %#x %x %x",
-			in, got, out[irtest.Inputs:], value, uint32(want), machine.Ctx[irtest.Inputs:], machine.Maps[irtest.MapName])
+			in, got, out[irtest.Inputs:], value, uint32(want), machine.Ctx[irtest.Inputs:],
+			machine.Maps[irtest.MapName])
 	}
 	return nil
 }

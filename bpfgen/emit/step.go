@@ -35,7 +35,8 @@ func (e *emitter) make(dst asm.Register, v *ir.Value) {
 	case ir.OpMapPtr:
 		e.add(asm.LoadMapPtr(dst, 0).WithReference(v.Sym))
 	case ir.OpFunc:
-		e.add(asm.Instruction{OpCode: asm.LoadImmOp(asm.DWord), Dst: dst, Src: asm.PseudoFunc, Constant: -1}.WithReference(v.Sym))
+		e.add(asm.Instruction{OpCode: asm.LoadImmOp(asm.DWord), Dst: dst, Src: asm.PseudoFunc,
+			Constant: -1}.WithReference(v.Sym))
 	case ir.OpMapValue:
 		e.add(asm.LoadMapValue(dst, 0, uint32(v.Imm)).WithReference(v.Sym))
 	}

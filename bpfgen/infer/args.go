@@ -131,7 +131,8 @@ func (b *body) dataLoc(f kernel.TracepointField, at place, pos plan.Pos) val {
 	}
 	n := bin(tree.OpShr, loc, intExpr(16, pos), types.IntOf(16, false))
 	addr := bin(tree.OpAdd, at.addr, off, types.U64)
-	e := &tree.Expr{Op: tree.OpStr, Type: types.StrOf(b.u.strMax + 1).OrFault(), Str: tree.Kernel, Args: []*tree.Expr{addr, n}, Pos: pos}
+	e := &tree.Expr{Op: tree.OpStr, Type: types.StrOf(b.u.strMax + 1).OrFault(), Str: tree.Kernel,
+		Args: []*tree.Expr{addr, n}, Pos: pos}
 	return exprVal(e)
 }
 
@@ -178,7 +179,9 @@ func (a *ctxArray) everything(pos plan.Pos) val {
 func (b *body) arrayValue(a *arrayObj, pos plan.Pos) val {
 	v := val{comp: true}
 	for i := range min(a.len, maxArray) {
-		v.elems = append(v.elems, b.inPlace(a.place, func(at *body) val { return at.element(a, intVal(int64(i)), pos) }))
+		v.elems = append(v.elems, b.inPlace(a.place, func(at *body) val {
+			return at.element(a, intVal(int64(i)), pos)
+		}))
 	}
 	return v
 }

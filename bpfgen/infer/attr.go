@@ -125,7 +125,8 @@ func (b *body) exprAttr(x val, name string, pos plan.Pos) val {
 		}
 		for i, n := range e.Type.Names {
 			if n == name {
-				return exprVal(&tree.Expr{Op: tree.OpElem, Type: e.Type.Elems[i], Int: int64(i), Args: []*tree.Expr{assume(e)}, Pos: pos})
+				return exprVal(&tree.Expr{Op: tree.OpElem, Type: e.Type.Elems[i], Int: int64(i),
+					Args: []*tree.Expr{assume(e)}, Pos: pos})
 			}
 		}
 		wrong(pos, "the record has no field %s%s", name, hint(name, e.Type.Names))
@@ -191,7 +192,8 @@ func (b *body) index(x, i val, pos plan.Pos) val {
 	}
 	n, ok := i.constInt()
 	if !ok {
-		refuse(pos, "%s takes a constant index in a kernel half; a constant dict takes any: d.get(key, default)", x.describe())
+		refuse(pos, "%s takes a constant index in a kernel half; a constant dict takes any: d.get(key, default)",
+			x.describe())
 	}
 	at := n
 	if at < 0 {

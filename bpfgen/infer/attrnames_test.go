@@ -19,7 +19,8 @@ func TestAttrNames(t *testing.T) {
 			t.Errorf("%s: the compiler has %q, the interpreter %q", what, got, want)
 		}
 	}
-	for _, v := range []starlark.HasAttrs{starlark.String(""), starlark.Bytes(""), &starlark.List{}, &starlark.Dict{}, value.Stack{}} {
+	for _, v := range []starlark.HasAttrs{starlark.String(""), starlark.Bytes(""), &starlark.List{}, &starlark.Dict{},
+		value.Stack{}} {
 		names, ok := attrNames[v.Type()]
 		if !ok {
 			t.Errorf("the compiler does not know the type %s", v.Type())

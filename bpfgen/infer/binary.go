@@ -373,8 +373,10 @@ func (b *body) equalName(l *tree.Expr, y val, r *tree.Expr, x val, pos plan.Pos)
 // warnTooLong warns of a constant that is longer than the string that it is
 // compared with can be, as the name of a command.
 func (b *body) warnTooLong(s, constant *tree.Expr, pos plan.Pos) {
-	if s.Type.Kind == types.Str && s.Op != tree.OpConst && constant.Op == tree.OpConst && constant.Type.Kind == types.Str && len(constant.Str) > s.Type.Cap && s.Type.Cap > 0 {
-		b.u.warnf(pos, "a string of at most %s is compared with one of %d: they are never equal", format.Count(s.Type.Cap, "byte"), len(constant.Str))
+	if s.Type.Kind == types.Str && s.Op != tree.OpConst && constant.Op == tree.OpConst &&
+		constant.Type.Kind == types.Str && len(constant.Str) > s.Type.Cap && s.Type.Cap > 0 {
+		b.u.warnf(pos, "a string of at most %s is compared with one of %d: they are never equal",
+			format.Count(s.Type.Cap, "byte"), len(constant.Str))
 	}
 }
 
@@ -433,7 +435,8 @@ func (b *body) parts(v val) ([]val, bool) {
 	case v.expr != nil && (v.expr.Type.Kind == types.Tuple || v.expr.Type.Kind == types.Record) && !v.expr.Type.MayNone:
 		var out []val
 		for i, t := range v.expr.Type.Elems {
-			out = append(out, exprVal(&tree.Expr{Op: tree.OpElem, Type: t, Int: int64(i), Args: []*tree.Expr{v.expr}, Pos: v.expr.Pos}))
+			out = append(out, exprVal(&tree.Expr{Op: tree.OpElem, Type: t, Int: int64(i), Args: []*tree.Expr{v.expr},
+				Pos: v.expr.Pos}))
 		}
 		return out, true
 	}

@@ -26,7 +26,8 @@ func (u *unit) bpfPrograms(p *plan.Pattern) []*target {
 		switch {
 		case !glob.Match(prog.Name):
 		case prog.Func == 0 && !kernel.IsPattern(p.Args[1]):
-			wrong(p.Pos, "%s: program %d was loaded without types (BTF), and nothing can be attached to it", p.Text, prog.ID)
+			wrong(p.Pos, "%s: program %d was loaded without types (BTF), and nothing can be attached to it", p.Text,
+				prog.ID)
 		case prog.Func != 0:
 			t.funcs = append(t.funcs, u.bpfProgram(p, prog))
 		}
@@ -44,7 +45,8 @@ func (u *unit) bpfProgram(p *plan.Pattern, prog kernel.BPFProgram) *funcPoint {
 	}
 	if btf, err := u.facts.BTF(); err == nil {
 		if word, ok := btf.Named(kernel.KindInt, "long unsigned int"); ok {
-			f.proto = &kernel.Function{Name: prog.Name, ID: word, BTF: prog.Func, Params: []kernel.Param{{Name: "ctx", Type: word}}}
+			f.proto = &kernel.Function{Name: prog.Name, ID: word, BTF: prog.Func,
+				Params: []kernel.Param{{Name: "ctx", Type: word}}}
 		}
 	}
 	return f

@@ -73,9 +73,12 @@ func (b *body) apply1(fn val, args []arg, at, pos plan.Pos) val {
 // userOnly is what a kernel half has for builtins that run in user space only.
 var userOnly = map[plan.Builtin]string{
 	"duration": ": write 5 * MSEC, or give duration(…) a name outside of the function", "now": ": here it is e.time",
-	"str": ": send the value, text is made of it in the handler", "sprintf": ": send the values, the handler makes text of them", "repr": ": send the value",
-	"float": ": kernel halves compute with ints; divide in the handler", "type": ": types are known when the script is compiled; hasattr tells points apart",
-	"flag": ": give it a name at the top, outside of the function", "proc": ": e.task has what the kernel knows of the process", "sorted": ": sort in the handler",
+	"str":     ": send the value, text is made of it in the handler",
+	"sprintf": ": send the values, the handler makes text of them", "repr": ": send the value",
+	"float": ": kernel halves compute with ints; divide in the handler",
+	"type":  ": types are known when the script is compiled; hasattr tells points apart",
+	"flag":  ": give it a name at the top, outside of the function",
+	"proc":  ": e.task has what the kernel knows of the process", "sorted": ": sort in the handler",
 }
 
 func (b *body) callMethod(m *method, args []arg, pos plan.Pos) val {
@@ -138,7 +141,8 @@ func (b *body) stringMethod(m *method, args []arg, pos plan.Pos) val {
 	if s == "" {
 		return boolVal(true)
 	}
-	return exprVal(&tree.Expr{Op: op, Type: types.Boolean, Args: []*tree.Expr{e, constExpr(plan.String(s), pos)}, Pos: pos})
+	return exprVal(&tree.Expr{Op: op, Type: types.Boolean, Args: []*tree.Expr{e, constExpr(plan.String(s), pos)},
+		Pos: pos})
 }
 
 // stripped is strip, lstrip or rstrip of a constant.

@@ -14,11 +14,13 @@ func TestDoublingCalls(t *testing.T) {
 		fmt.Fprintf(&chain, "def f%d(x): return f%d(x) + f%d(x + 1)\n", i, i-1, i-1)
 	}
 	facts := testFacts(t)
-	kernelHalf := inferText(t, chain.String()+`probe("tracepoint:sched:sched_switch", kernel=lambda e: f40(e.pid))`, facts)
+	kernelHalf := inferText(t, chain.String()+`probe("tracepoint:sched:sched_switch", kernel=lambda e: f40(e.pid))`,
+		facts)
 	if !strings.Contains(kernelHalf, "call each other more than 8192 times") {
 		t.Errorf("kernel half: %.300s", kernelHalf)
 	}
-	userHalf := inferText(t, chain.String()+`probe("tracepoint:sched:sched_switch", lambda e: print(f40(e.pid)))`, facts)
+	userHalf := inferText(t, chain.String()+`probe("tracepoint:sched:sched_switch", lambda e: print(f40(e.pid)))`,
+		facts)
 	if calls := strings.Count(userHalf, " calls\n"); calls != 2000 {
 		t.Errorf("%d calls in the user half: %.2000s", calls, userHalf)
 	}

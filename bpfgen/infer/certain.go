@@ -125,9 +125,12 @@ func constTypeName(c plan.Value) string {
 var attrNames = map[string][]string{
 	"int": nil, "bool": nil, "float": nil, "tuple": nil,
 	"string": {
-		"capitalize", "codepoint_ords", "codepoints", "count", "elem_ords", "elems", "endswith", "find", "format", "index", "isalnum", "isalpha",
-		"isdigit", "islower", "isspace", "istitle", "isupper", "join", "lower", "lstrip", "partition", "removeprefix", "removesuffix", "replace",
-		"rfind", "rindex", "rpartition", "rsplit", "rstrip", "split", "splitlines", "startswith", "strip", "title", "upper",
+		"capitalize", "codepoint_ords", "codepoints", "count", "elem_ords", "elems", "endswith", "find", "format",
+		"index", "isalnum", "isalpha",
+		"isdigit", "islower", "isspace", "istitle", "isupper", "join", "lower", "lstrip", "partition", "removeprefix",
+		"removesuffix", "replace",
+		"rfind", "rindex", "rpartition", "rsplit", "rstrip", "split", "splitlines", "startswith", "strip", "title",
+		"upper",
 	},
 	"bytes": {"elems"},
 	"list":  {"append", "clear", "extend", "index", "insert", "pop", "remove"},
@@ -166,7 +169,8 @@ func (u *user) checkAttr(x *syntax.DotExpr, recv uval) {
 	attr, pos := x.Name.Name, x.Name.NamePos
 	if c, entry, ok := u.containerOf(x.X, recv); ok {
 		if names := containerNames(c, entry); !slices.Contains(names, strings.TrimSuffix(attr, "_")) {
-			u.clash(pos, "%s %s has no %s%s; it has %s", c.Kind, name(c), attr, hint(attr, names), strings.Join(names, ", "))
+			u.clash(pos, "%s %s has no %s%s; it has %s", c.Kind, name(c), attr, hint(attr, names),
+				strings.Join(names, ", "))
 		}
 		return
 	}
@@ -219,7 +223,8 @@ func withArticle(typ string) string {
 }
 
 // plainTypes are those of which it is known what operators and builtins do with them.
-var plainTypes = map[string]bool{"int": true, "float": true, "bool": true, "string": true, "tuple": true, "list": true, "dict": true, "stack": true, "event": true}
+var plainTypes = map[string]bool{"int": true, "float": true, "bool": true, "string": true, "tuple": true, "list": true,
+	"dict": true, "stack": true, "event": true}
 
 func isNumber(typ string) bool { return typ == "int" || typ == "float" }
 
@@ -320,7 +325,8 @@ func (u *user) checkCalled(x *syntax.CallExpr, fn uval) {
 		u.clash(x.Lparen, "%s cannot be called", what)
 	default:
 		c := fn.v.c.(plan.Ref).Container
-		u.clash(x.Lparen, "%s %s cannot be called; it has %s", c.Kind, name(c), strings.Join(containerNames(c, false), ", "))
+		u.clash(x.Lparen, "%s %s cannot be called; it has %s", c.Kind, name(c),
+			strings.Join(containerNames(c, false), ", "))
 	}
 }
 
@@ -343,7 +349,9 @@ func (u *user) checkStored(lhs syntax.Expr, v uval) {
 	}
 	ref, ok := u.nameOf(index.X).v.c.(plan.Ref)
 	if typ := typeName(v); ok && ref.Kind == plan.Table && (typ == "list" || typ == "dict") {
-		u.clash(index.Lbrack, "table %s holds values that cannot change, not %s: a tuple, a record, or a dict outside of the table", name(ref.Container), withArticle(typ))
+		u.clash(index.Lbrack,
+			"table %s holds values that cannot change, not %s: a tuple, a record, or a dict outside of the table",
+			name(ref.Container), withArticle(typ))
 	}
 }
 

@@ -13,21 +13,28 @@ import (
 
 // builtinWants are the types that builtins want of their arguments, by their places.
 var builtinWants = map[plan.Builtin][][]string{
-	"errno": {{"int"}}, "signal": {{"int"}}, "syscall_name": {{"int"}}, "dev_name": {{"int"}}, "ksym": {{"int"}}, "usym": {{"int"}, {"int"}},
-	"names": {{"int"}, {"string"}}, "strftime": {{"string"}, {"int"}}, "matches": {{"string"}, {"string"}}, "proc": {{"int"}}, "exit": {{"int"}},
-	"len": {{"string", "tuple", "list", "dict", "stack", "bytes"}}, "abs": {{"int", "float"}}, "chr": {{"int"}}, "ord": {{"string", "bytes"}},
+	"errno": {{"int"}}, "signal": {{"int"}}, "syscall_name": {{"int"}}, "dev_name": {{"int"}}, "ksym": {{"int"}},
+	"usym":  {{"int"}, {"int"}},
+	"names": {{"int"}, {"string"}}, "strftime": {{"string"}, {"int"}}, "matches": {{"string"}, {"string"}},
+	"proc": {{"int"}}, "exit": {{"int"}},
+	"len": {{"string", "tuple", "list", "dict", "stack", "bytes"}}, "abs": {{"int", "float"}}, "chr": {{"int"}},
+	"ord":    {{"string", "bytes"}},
 	"printf": {{"string"}}, "sprintf": {{"string"}}, "range": {{"int"}, {"int"}, {"int"}},
 }
 
 // builtinGives are the types of what builtins give.
 var builtinGives = map[plan.Builtin]string{
-	"str": "string", "repr": "string", "sprintf": "string", "strftime": "string", "errno": "string", "signal": "string", "inet": "string", "mac": "string",
-	"ksym": "string", "usym": "string", "syscall_name": "string", "dev_name": "string", "type": "string", "chr": "string",
-	"len": "int", "ord": "int", "now": "int", "hash": "int", "float": "float", "sorted": "list", "list": "list", "tuple": "tuple", "dict": "dict",
+	"str": "string", "repr": "string", "sprintf": "string", "strftime": "string", "errno": "string", "signal": "string",
+	"inet": "string", "mac": "string",
+	"ksym": "string", "usym": "string", "syscall_name": "string", "dev_name": "string", "type": "string",
+	"chr": "string",
+	"len": "int", "ord": "int", "now": "int", "hash": "int", "float": "float", "sorted": "list", "list": "list",
+	"tuple": "tuple", "dict": "dict",
 }
 
 // goThrough are the builtins that go through their first argument.
-var goThrough = map[plan.Builtin]bool{"sorted": true, "list": true, "tuple": true, "set": true, "enumerate": true, "reversed": true, "sum": true, "any": true, "all": true}
+var goThrough = map[plan.Builtin]bool{"sorted": true, "list": true, "tuple": true, "set": true, "enumerate": true,
+	"reversed": true, "sum": true, "any": true, "all": true}
 
 // declares are the builtins that say what is traced, which stands when the script has run.
 var declares = map[plan.Builtin]string{"probe": "declare it at the top level or in main(), and switch it by p.disable() and p.enable()"}
@@ -41,7 +48,8 @@ func (u *user) checkBuiltin(fn plan.Builtin, x *syntax.CallExpr, vals []uval) {
 		u.clash(start(x.Fn), "%s in a handler declares nothing any more: %s", fn, what)
 	}
 	for i, a := range x.Args {
-		if b, ok := vals[i].v.c.(plan.Builtin); ok && vals[i].known && texts[fn] && slices.Contains(fieldNames, string(b)) {
+		if b, ok := vals[i].v.c.(plan.Builtin); ok && vals[i].known && texts[fn] &&
+			slices.Contains(fieldNames, string(b)) {
 			u.clash(start(a), "%s is a function here; the field of the event is e.%s", b, b)
 		}
 		if argValue(a) != a { // its place is not known
@@ -109,7 +117,8 @@ func formatKind(typ string) format.Kind {
 }
 
 // stringArgs are the methods of strings whose arguments are strings.
-var stringArgs = []string{"count", "find", "index", "lstrip", "partition", "removeprefix", "removesuffix", "rfind", "rindex", "rpartition", "rstrip", "split", "strip"}
+var stringArgs = []string{"count", "find", "index", "lstrip", "partition", "removeprefix", "removesuffix", "rfind",
+	"rindex", "rpartition", "rstrip", "split", "strip"}
 
 // checkMethod is about the call of a method.
 func (u *user) checkMethod(dot *syntax.DotExpr, args []syntax.Expr, vals []uval) {
@@ -144,7 +153,8 @@ func (u *user) checkPercent(x *syntax.BinaryExpr, l, r uval) {
 	}
 	verbs, bad := percentVerbs(text)
 	if bad != "" {
-		u.clash(x.OpPos, `%s is no verb of the operator %%, which has no widths: use printf or sprintf("%s", …)`, bad, bad)
+		u.clash(x.OpPos, `%s is no verb of the operator %%, which has no widths: use printf or sprintf("%s", …)`, bad,
+			bad)
 		return
 	}
 	values := 1
@@ -157,7 +167,8 @@ func (u *user) checkPercent(x *syntax.BinaryExpr, l, r uval) {
 		u.clash(x.OpPos, "the format wants %s, got %d", counted(len(verbs), "value"), values)
 		return
 	}
-	if typ := typeName(r); values == 1 && plainTypes[typ] && typ != "int" && typ != "float" && strings.Contains("dioxXeEfFgG", verbs) {
+	if typ := typeName(r); values == 1 && plainTypes[typ] && typ != "int" && typ != "float" &&
+		strings.Contains("dioxXeEfFgG", verbs) {
 		u.clash(x.OpPos, "%%%s wants a number, got %s", verbs, typ)
 	}
 }

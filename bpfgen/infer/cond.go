@@ -243,7 +243,8 @@ func (b *body) truth(v val, pos plan.Pos) cond {
 	notLabelled(e.Type, pos)
 	out := b.presentTruth(assume(e), pos)
 	if e.Type.MayFault {
-		out = logic(tree.OpLOr, &tree.Expr{Op: tree.OpIsFault, Type: types.Boolean, Args: []*tree.Expr{e}, Pos: pos}, out, pos)
+		out = logic(tree.OpLOr, &tree.Expr{Op: tree.OpIsFault, Type: types.Boolean, Args: []*tree.Expr{e}, Pos: pos},
+			out, pos)
 	}
 	if e.Type.MayNone && e.Type.Kind != types.Ptr {
 		none := &tree.Expr{Op: tree.OpIsNone, Type: types.Boolean, Args: []*tree.Expr{e}, Pos: pos}

@@ -77,7 +77,8 @@ func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos,
 			what, c.Kind, name(c), inWords(t), inWords(*have), *at, c.Kind)
 	}
 	if !ok {
-		wrong(pos, "the %s of %s %s is %s here, but %s at %s: one %s holds one kind, so use a second one", what, c.Kind, name(c), inWords(t), inWords(*have), *at, c.Kind)
+		wrong(pos, "the %s of %s %s is %s here, but %s at %s: one %s holds one kind, so use a second one", what, c.Kind,
+			name(c), inWords(t), inWords(*have), *at, c.Kind)
 	}
 	if !j.Equal(*have) && unmarked(j).Equal(unmarked(*have)) {
 		*have = j
@@ -381,7 +382,8 @@ func (b *body) containerMethod(c *plan.Container, m string, args []arg, pos plan
 		b.emit(&tree.Stmt{Op: tree.STableRemove, Int: int64(c.ID), Exprs: []*tree.Expr{ke}, Pos: pos})
 		return noneVal()
 	}
-	refuse(pos, "a table has no method %s in a kernel half%s", m, hint(m, []string{"get", "pop", "set", "add", "remove"}))
+	refuse(pos, "a table has no method %s in a kernel half%s", m,
+		hint(m, []string{"get", "pop", "set", "add", "remove"}))
 	return val{}
 }
 

@@ -155,7 +155,8 @@ func (b *body) task(pos plan.Pos) *tree.Expr {
 	if !ok {
 		wrong(pos, "the kernel's types have no task_struct")
 	}
-	return &tree.Expr{Op: tree.OpBuiltin, Type: types.Type{Kind: types.Ptr, BTF: id, Trusted: true}, Str: "task", Pos: pos}
+	return &tree.Expr{Op: tree.OpBuiltin, Type: types.Type{Kind: types.Ptr, BTF: id, Trusted: true}, Str: "task",
+		Pos: pos}
 }
 
 // mustField is e.name with the message for a field that is not there.
@@ -187,15 +188,22 @@ func (e *event) mustField(name string, pos plan.Pos) val {
 // foreignFields are words of other tracers, and words that one may try, with
 // ours.
 var foreignFields = map[string]string{
-	"retval": "e.ret", "ret_val": "e.ret", "result": "e.ret", "return_value": "e.ret", "errno": "errno(e.ret)", "error": "errno(e.ret)",
-	"nsecs": "e.time", "timestamp": "e.time", "ts": "e.time", "now": "e.time", "elapsed": "e.duration, of a span", "latency": "e.duration, of a span", "delta": "e.duration, of a span",
+	"retval": "e.ret", "ret_val": "e.ret", "result": "e.ret", "return_value": "e.ret", "errno": "errno(e.ret)",
+	"error": "errno(e.ret)",
+	"nsecs": "e.time", "timestamp": "e.time", "ts": "e.time", "now": "e.time", "elapsed": "e.duration, of a span",
+	"latency": "e.duration, of a span", "delta": "e.duration, of a span",
 	"kstack": "e.stack()", "callstack": "e.stack() or e.ustack()", "backtrace": "e.stack() or e.ustack()",
-	"execname": "e.comm", "command": "e.comm", "process": "e.comm, or e.task", "name": "e.comm, e.func or e.probe", "pcomm": "e.task.real_parent.comm",
-	"parent": "e.task.real_parent", "curtask": "e.task", "current": "e.task", "thread": "e.tid", "cpuid": "e.cpu", "cgroupid": "e.cgroup",
-	"user": "e.uid, the number", "username": "e.uid, the number", "group": "e.gid, the number",
-	"function": "e.func", "probefunc": "e.func", "syscall": "e.func", "probename": "e.probe", "point": "e.probe", "event": "e.probe",
-	"arg0": "e.args[0]", "arg1": "e.args[1]", "arg2": "e.args[2]", "arg3": "e.args[3]", "arg4": "e.args[4]", "arg5": "e.args[5]", "argv": "e.args.argv",
-	"reg": "e.regs.NAME", "registers": "e.regs.NAME", "pc": "e.ip", "exe": "proc(e.pid).exe, in user space", "cmdline": "proc(e.pid).cmdline, in user space", "path": "path(e.args.FILE)",
+	"execname": "e.comm", "command": "e.comm", "process": "e.comm, or e.task", "name": "e.comm, e.func or e.probe",
+	"pcomm":  "e.task.real_parent.comm",
+	"parent": "e.task.real_parent", "curtask": "e.task", "current": "e.task", "thread": "e.tid", "cpuid": "e.cpu",
+	"cgroupid": "e.cgroup",
+	"user":     "e.uid, the number", "username": "e.uid, the number", "group": "e.gid, the number",
+	"function": "e.func", "probefunc": "e.func", "syscall": "e.func", "probename": "e.probe", "point": "e.probe",
+	"event": "e.probe",
+	"arg0":  "e.args[0]", "arg1": "e.args[1]", "arg2": "e.args[2]", "arg3": "e.args[3]", "arg4": "e.args[4]",
+	"arg5": "e.args[5]", "argv": "e.args.argv",
+	"reg": "e.regs.NAME", "registers": "e.regs.NAME", "pc": "e.ip", "exe": "proc(e.pid).exe, in user space",
+	"cmdline": "proc(e.pid).cmdline, in user space", "path": "path(e.args.FILE)",
 }
 
 func (e *event) whyNot(name string) string {
@@ -259,7 +267,8 @@ func (a *argsObj) argument(name string, pos plan.Pos) val {
 		return noneVal() // another point of this probe has it
 	}
 	if b.pr.several() { // one message for all of them
-		wrong(pos, "no point of %s has an argument %s%s", b.pr.p.Name, name, hint(name, slices.Sorted(maps.Keys(b.pr.argNames))))
+		wrong(pos, "no point of %s has an argument %s%s", b.pr.p.Name, name,
+			hint(name, slices.Sorted(maps.Keys(b.pr.argNames))))
 	}
 	if len(names) == 0 {
 		wrong(pos, "%s has no arguments", a.ev.point)

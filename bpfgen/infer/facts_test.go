@@ -12,7 +12,8 @@ import (
 // same on every machine.
 func testFacts(t *testing.T) *kernel.Facts {
 	t.Helper()
-	return kernel.Open(kernel.Options{BTF: smallkernel.BTF(t, smallkernel.Types()...), TracefsPath: "testdata/tracefs", Symbols: testSymbols, Blacklist: testBlacklist})
+	return kernel.Open(kernel.Options{BTF: smallkernel.BTF(t, smallkernel.Types()...), TracefsPath: "testdata/tracefs",
+		Symbols: testSymbols, Blacklist: testBlacklist})
 }
 
 func testBlacklist() (*kernel.Blacklist, error) {

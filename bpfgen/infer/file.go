@@ -84,7 +84,8 @@ func (b *body) file(fd val, pos plan.Pos) *tree.Expr {
 		return &tree.Expr{Op: op, Type: t, Args: args, Pos: pos}
 	}
 	zero := intExpr(0, pos)
-	inside := logic(tree.OpLAnd, op(tree.OpGe, types.Boolean, n, zero), op(tree.OpLt, types.Boolean, n, assume(most)), pos)
+	inside := logic(tree.OpLAnd, op(tree.OpGe, types.Boolean, n, zero), op(tree.OpLt, types.Boolean, n, assume(most)),
+		pos)
 	at := op(tree.OpAdd, types.U64, asAddress(array, pos), op(tree.OpShl, types.U64, n, intExpr(3, pos)))
 	t := types.Type{Kind: types.Ptr, BTF: id, Trusted: true}
 	entry := load(place{at, 0, tree.Kernel, b}, t, pos)
@@ -166,7 +167,8 @@ func (m *memObj) value(b *body, pos plan.Pos) *tree.Expr { return m.bytes("", po
 // bytes reads all of it.
 func (m *memObj) bytes(label string, pos plan.Pos) *tree.Expr {
 	t := types.Type{Kind: types.Bytes, Cap: m.n, Label: label, MayFault: true}
-	return &tree.Expr{Op: tree.OpMem, Type: t, Int: m.off, Str: m.space, Args: []*tree.Expr{asAddress(m.addr, pos)}, Pos: pos}
+	return &tree.Expr{Op: tree.OpMem, Type: t, Int: m.off, Str: m.space, Args: []*tree.Expr{asAddress(m.addr, pos)},
+		Pos: pos}
 }
 
 // callMem is mem(address, n).

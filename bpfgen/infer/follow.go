@@ -33,14 +33,15 @@ func (u *unit) followChildren() {
 		Exprs: []*tree.Expr{convert(child, types.U32), convert(intExpr(1, pos), types.U64)}})
 
 	// sched_process_free(p) comes when a dead task has been waited for, so what it does on its way after
-	// sched_process_exit is seen too: it closes its files and sockets, and signals its parent (kernel/exit.c). The leader
-	// of a process is the last to go; one whose number an exec took over has that of the other thread. The number itself
-	// is free a grace period earlier: too short for all numbers to come round.
+	// sched_process_exit is seen too: it closes its files and sockets, and signals its parent (kernel/exit.c). The
+	// leader of a process is the last to go; one whose number an exec took over has that of the other thread. The
+	// number itself is free a grace period earlier: too short for all numbers to come round.
 	free := u.followProgram("follow_exit", "sched_process_free")
 	tid := free.num(free.attr(exprVal(free.taskArg(0, pos)), "pid", pos), pos)
 	gone := free.num(free.attr(exprVal(free.taskArg(0, pos)), "tgid", pos), pos)
 	free.require(cond{expr: operation(tree.OpEq, types.Boolean, tid, gone, pos)}, pos)
-	free.emit(&tree.Stmt{Op: tree.STableRemove, Int: int64(u.follow.id), Exprs: []*tree.Expr{convert(gone, types.U32)}, Pos: pos})
+	free.emit(&tree.Stmt{Op: tree.STableRemove, Int: int64(u.follow.id), Exprs: []*tree.Expr{convert(gone, types.U32)},
+		Pos: pos})
 }
 
 func (u *unit) followProgram(name, point string) *body {
@@ -59,5 +60,6 @@ func (b *body) taskArg(i int, pos plan.Pos) *tree.Expr {
 
 // has is the test whether a process is followed.
 func (f *follow) has(pid *tree.Expr, pos plan.Pos) *tree.Expr {
-	return &tree.Expr{Op: tree.OpTableHas, Type: types.Boolean, Int: int64(f.id), Args: []*tree.Expr{convert(pid, types.U32)}, Pos: pos}
+	return &tree.Expr{Op: tree.OpTableHas, Type: types.Boolean, Int: int64(f.id),
+		Args: []*tree.Expr{convert(pid, types.U32)}, Pos: pos}
 }

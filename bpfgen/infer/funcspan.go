@@ -78,7 +78,8 @@ const maxTrampolines = 16
 
 // ends are the ways to attach to the return that go with those to the entry.
 var ends = map[tree.AttachKind]tree.AttachKind{
-	tree.AttachKprobe: tree.AttachKretprobe, tree.AttachFentry: tree.AttachFexit, tree.AttachUprobe: tree.AttachUretprobe,
+	tree.AttachKprobe: tree.AttachKretprobe, tree.AttachFentry: tree.AttachFexit,
+	tree.AttachUprobe: tree.AttachUretprobe,
 }
 
 // A spanProgram are the two programs of some functions.

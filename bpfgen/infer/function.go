@@ -209,7 +209,8 @@ func (u *unit) matchFunctions(p *plan.Pattern, name string) []*kernel.Function {
 		wrong(p.Pos, "no function of the kernel matches %s", p.Text)
 	}
 	if len(list) > maxFunctions {
-		wrong(p.Pos, "%s matches %d functions; a probe takes at most %d: narrow the pattern", p.Text, len(list), maxFunctions)
+		wrong(p.Pos, "%s matches %d functions; a probe takes at most %d: narrow the pattern", p.Text, len(list),
+			maxFunctions)
 	}
 	return list
 }
@@ -226,7 +227,8 @@ func (u *unit) byMechanism(t *target, p *plan.Pattern) []*target {
 	case tree.AttachKprobe:
 		if !has.Kprobe && u.facts.Trampolines().There && u.trampolines(t) && t.funcs[0].place.Offset == 0 {
 			t.mech = tree.AttachFentry
-			u.notef(p.Pos, "%s: this kernel has no kprobes (%s), so trampolines (fentry) are used", p.Text, has.Why["kprobe"])
+			u.notef(p.Pos, "%s: this kernel has no kprobes (%s), so trampolines (fentry) are used", p.Text,
+				has.Why["kprobe"])
 			break
 		}
 		u.mustHave(has.Kprobe, "kprobes", has.Why["kprobe"], p)
@@ -329,8 +331,8 @@ func (u *unit) noResult(btf *kernel.BTF, f *funcPoint) string {
 	return ""
 }
 
-// maxTrampolineArgs are those that a trampoline passes on all machines: six registers on x86; arm64 has eight, of which two
-// are not used here.
+// maxTrampolineArgs are those that a trampoline passes on all machines: six registers on x86; arm64 has eight, of which
+// two are not used here.
 const maxTrampolineArgs = 6
 
 // plainPointer: to a struct, or to anything.

@@ -48,8 +48,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// goldenName is NAME.GOARCH.tree where there is one, else NAME.tree: scripts whose tree has registers or numbers of system
-// calls have a file for each architecture.
+// goldenName is NAME.GOARCH.tree where there is one, else NAME.tree: scripts whose tree has registers or numbers of
+// system calls have a file for each architecture.
 func goldenName(file string) string {
 	name := strings.TrimSuffix(file, ".star")
 	if own := name + "." + runtime.GOARCH + ".tree"; exists(own) {

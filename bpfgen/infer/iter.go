@@ -19,8 +19,10 @@ func (u *unit) iterators(p *plan.Pattern) []*target {
 		if ofOne[it.Name] != "" {
 			continue
 		}
-		at := tree.Attach{Kind: tree.AttachIter, Name: it.Name, Places: []tree.Place{{Func: "bpf_iter_" + it.Name, BTF: uint32(it.Func)}}}
-		out = append(out, &target{kind: targetIter, text: "iter:" + it.Name, name: it.Name, at: at, iter: it, pos: p.Pos})
+		at := tree.Attach{Kind: tree.AttachIter, Name: it.Name,
+			Places: []tree.Place{{Func: "bpf_iter_" + it.Name, BTF: uint32(it.Func)}}}
+		out = append(out, &target{kind: targetIter, text: "iter:" + it.Name, name: it.Name, at: at, iter: it,
+			pos: p.Pos})
 	}
 	return out
 }
@@ -28,8 +30,9 @@ func (u *unit) iterators(p *plan.Pattern) []*target {
 // ofOne are the iterators that go over the parts of one thing, which must be
 // given when they are attached.
 var ofOne = map[string]string{
-	"bpf_map_elem": "the elements of one BPF map", "bpf_sk_storage_map": "the elements of one BPF map", "sockmap": "the elements of one BPF map",
-	"cgroup": "the tree of one cgroup",
+	"bpf_map_elem": "the elements of one BPF map", "bpf_sk_storage_map": "the elements of one BPF map",
+	"sockmap": "the elements of one BPF map",
+	"cgroup":  "the tree of one cgroup",
 }
 
 func (u *unit) matchIterators(p *plan.Pattern) []kernel.Iterator {

@@ -36,7 +36,8 @@ func (u *unit) kernelAddress(p *plan.Pattern, name string) *target {
 			}
 		}
 	}
-	return &target{kind: targetFunc, name: "address", text: p.Text, pos: p.Pos, mech: funcMechanisms[p.Provider], funcs: []*funcPoint{f}}
+	return &target{kind: targetFunc, name: "address", text: p.Text, pos: p.Pos, mech: funcMechanisms[p.Provider],
+		funcs: []*funcPoint{f}}
 }
 
 // within refuses an offset that leads out of its function: what is there is
@@ -61,5 +62,6 @@ func (u *unit) within(p *plan.Pattern, f *funcPoint) {
 	if found {
 		there = symbols.Text(start + f.place.Offset)
 	}
-	wrong(p.Pos, "%s: %s ends before, and at that offset is %s: --unsafe probes it all the same", p.Text, f.place.Func, there)
+	wrong(p.Pos, "%s: %s ends before, and at that offset is %s: --unsafe probes it all the same", p.Text, f.place.Func,
+		there)
 }

@@ -126,8 +126,8 @@ func (u *unit) joinKeys() {
 }
 
 // keyParts says of each part of a container's key whether some use of this unit has it; nil where nothing is known or
-// all parts are there. A key of which only the run decides what it is does not count here: it is kept whole, but where it
-// is None in the same places.
+// all parts are there. A key of which only the run decides what it is does not count here: it is kept whole, but where
+// it is None in the same places.
 func (u *unit) keyParts(id int) []bool {
 	use, t := u.userKeys[id], u.conts[id]
 	switch {

@@ -239,7 +239,8 @@ func fitsPattern(g kernel.Glob, pos plan.Pos) {
 // stringList is a char **: a list of strings.
 func (b *body) stringList(at place, pos plan.Pos) *tree.Expr {
 	t := types.Type{Kind: types.Bytes, Cap: maxStringList, Label: "strlist", MayFault: true}
-	return &tree.Expr{Op: tree.OpStrList, Type: t, Int: at.off, Str: at.space, Args: []*tree.Expr{asAddress(at.addr, pos)}, Pos: pos}
+	return &tree.Expr{Op: tree.OpStrList, Type: t, Int: at.off, Str: at.space,
+		Args: []*tree.Expr{asAddress(at.addr, pos)}, Pos: pos}
 }
 
 // maxStringList bounds the bytes of a list of strings.

@@ -105,7 +105,8 @@ func (u *unit) mustBeModule(p *plan.Pattern, module string) {
 	case kernel.ModuleInstalled:
 		wrong(p.Pos, "%s: the module %s is not loaded (modprobe %s)", p.Text, module, module)
 	case kernel.ModuleUnknown:
-		wrong(p.Pos, "%s: no module %s is loaded, nor is there one for this kernel%s", p.Text, module, hint(module, u.facts.ModuleNames()))
+		wrong(p.Pos, "%s: no module %s is loaded, nor is there one for this kernel%s", p.Text, module,
+			hint(module, u.facts.ModuleNames()))
 	}
 }
 

@@ -29,8 +29,10 @@ func growing(t *testing.T) *growingKernel {
 		t.Fatal(err)
 	}
 	k.facts = kernel.Open(kernel.Options{
-		BTF: smallkernel.BTF(t, smallkernel.Types()...), TracefsPath: k.dir, Symbols: testSymbols, Blacklist: testBlacklist,
-		Modules: fstest.MapFS{"modules.dep": {Data: []byte("kernel/nbd.ko:\nkernel/fs/over-lay.ko:\n")}, "modules.builtin": {Data: []byte("kernel/fs/ext4.ko\n")}},
+		BTF: smallkernel.BTF(t, smallkernel.Types()...), TracefsPath: k.dir, Symbols: testSymbols,
+		Blacklist: testBlacklist,
+		Modules: fstest.MapFS{"modules.dep": {Data: []byte("kernel/nbd.ko:\nkernel/fs/over-lay.ko:\n")},
+			"modules.builtin": {Data: []byte("kernel/fs/ext4.ko\n")}},
 	})
 	return k
 }
@@ -40,7 +42,8 @@ func (k *growingKernel) load(tracepoints, functions []string) {
 	k.t.Helper()
 	for _, name := range tracepoints {
 		folder := filepath.Join(k.dir, "events/nbd", name)
-		format := "name: " + name + "\nID: 4711\nformat:\n\tfield:int nr;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"%d\", REC->nr\n"
+		format := "name: " + name +
+			"\nID: 4711\nformat:\n\tfield:int nr;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"%d\", REC->nr\n"
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			k.t.Fatal(err)
 		}
@@ -143,7 +146,8 @@ func TestLateMistakes(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", c.point, err, c.want)
 		}
 	}
-	for _, src := range []string{`probe("kprobe:vfs_read", kernel = lambda e: record(x = 1))`, `probe("syscall:*", kernel = lambda e: record(x = 1))`,
+	for _, src := range []string{`probe("kprobe:vfs_read", kernel = lambda e: record(x = 1))`,
+		`probe("syscall:*", kernel = lambda e: record(x = 1))`,
 		`probe(first("kprobe:n*", "tracepoint:nbd:*"), kernel = lambda e: record(x = 1))`} {
 		if infer.Grows(planOf(t, src)) {
 			t.Errorf("%s grows", src)

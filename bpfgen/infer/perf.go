@@ -19,7 +19,8 @@ func (u *unit) perfEvents(p *plan.Pattern) []*target {
 	}
 	var out []*target
 	for _, e := range events {
-		at := tree.Attach{Kind: tree.AttachPerf, Group: p.Provider, Name: e.Name, Type: e.Type, Config: e.Config, Period: e.Period()}
+		at := tree.Attach{Kind: tree.AttachPerf, Group: p.Provider, Name: e.Name, Type: e.Type, Config: e.Config,
+			Period: e.Period()}
 		if len(p.Args) == 2 {
 			at.Period, at.Freq = samplePeriod(p)
 		}

@@ -279,7 +279,8 @@ func (u *unit) tracepoints(p *plan.Pattern) []*target {
 	}
 	var out []*target
 	for _, n := range names {
-		out = append(out, &target{kind: targetTracepoint, text: "tracepoint:" + n.String(), group: n.Group, name: n.Name, pos: p.Pos})
+		out = append(out, &target{kind: targetTracepoint, text: "tracepoint:" + n.String(), group: n.Group,
+			name: n.Name, pos: p.Pos})
 	}
 	if len(out) == 0 {
 		if _, err := u.facts.Tracepoint(p.Args[0], p.Args[1]); err != nil && !kernel.IsPattern(p.Args[0]+p.Args[1]) {
@@ -323,7 +324,8 @@ func (u *unit) syscalls(p *plan.Pattern) []*target {
 	if kernel.IsPattern(name) {
 		name = "syscalls"
 	}
-	return []*target{{kind: targetSyscall, text: "syscall:" + p.Args[0], name: name, syscalls: list, all: p.Args[0] == "*", pos: p.Pos}}
+	return []*target{{kind: targetSyscall, text: "syscall:" + p.Args[0], name: name, syscalls: list,
+		all: p.Args[0] == "*", pos: p.Pos}}
 }
 
 // timer is profile:99hz, profile:hz:99, interval:1s, interval:ms:100.

@@ -317,7 +317,8 @@ func (pr *probe) extend(b *body, ev *event, r val, pos plan.Pos, plain bool) *ev
 	}
 	if e.Type.Kind == types.Record {
 		for i, n := range e.Type.Names {
-			out.over[n] = exprVal(&tree.Expr{Op: tree.OpElem, Type: e.Type.Elems[i], Int: int64(i), Args: []*tree.Expr{e}, Pos: pos})
+			out.over[n] = exprVal(&tree.Expr{Op: tree.OpElem, Type: e.Type.Elems[i], Int: int64(i),
+				Args: []*tree.Expr{e}, Pos: pos})
 		}
 		return &out
 	}

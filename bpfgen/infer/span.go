@@ -62,7 +62,8 @@ func (pr *probe) spans(t *target) {
 		pr.u.spanKeys[d] = &types.Type{}
 	}
 	w := &spanWalk{pr: pr, t: t, id: len(pr.u.res.Tree.Spans), key: pr.u.spanKeys[d]}
-	w.span = &tree.Span{Probe: pr.p.ID, Plan: d, Size: d.Size, First: d.Again == "first", Timeout: d.Timeout, Pos: d.Pos}
+	w.span = &tree.Span{Probe: pr.p.ID, Plan: d, Size: d.Size, First: d.Again == "first", Timeout: d.Timeout,
+		Pos: d.Pos}
 	if w.span.Size <= 0 {
 		w.span.Size = plan.DefaultSize
 	}
@@ -198,7 +199,8 @@ func (w *spanWalk) end(t *target) {
 			b = newBody(w.pr, &tree.Program{Attach: prog.Attach})
 		}
 		r := w.repetition(b)
-		b.span = &spanState{span: w.span, start: s.body, end: b, vals: s.vals, order: order, first: k == 0, differ: w.differ}
+		b.span = &spanState{span: w.span, start: s.body, end: b, vals: s.vals, order: order, first: k == 0,
+			differ: w.differ}
 		if ev := w.taken(b, t); ev != nil {
 			w.pr.consume(b, w.endOf(b, ev, s), w.t)
 		}
@@ -255,7 +257,8 @@ func (w *spanWalk) close() {
 	w.span.Key = *w.key
 	begins := func(s *spanStart) bool { return !s.none }
 	if fn := w.t.span.StartKey; len(w.starts) > 0 && !slices.ContainsFunc(w.starts, begins) {
-		w.pr.u.warnf(fn.Pos, "the key of this span is always None at %s, which means that none begins", w.t.starts[0].text)
+		w.pr.u.warnf(fn.Pos, "the key of this span is always None at %s, which means that none begins",
+			w.t.starts[0].text)
 	}
 	if fn := w.t.span.EndKey; fn != nil && len(w.t.ends) > 0 && w.unended == len(w.t.ends) {
 		w.pr.u.warnf(fn.Pos, "the key of this span is always None at %s, which means that none ends", w.t.ends[0].text)

@@ -7,8 +7,8 @@ import (
 )
 
 // addressAtStart gives the program at the start of a span where a sum or a difference is of what is known there: it may
-// be an address, and what lies at an address that is rooted in e.start is read at the start. A sum that can fail is made
-// where the script has it: it must not end the program at the start.
+// be an address, and what lies at an address that is rooted in e.start is read at the start. A sum that can fail is
+// made where the script has it: it must not end the program at the start.
 func (b *body) addressAtStart(op syntax.Token, x, y val) *body {
 	if op != syntax.PLUS && op != syntax.MINUS {
 		return nil

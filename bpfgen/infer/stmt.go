@@ -154,7 +154,8 @@ func (b *body) augmented(s *syntax.AssignStmt) {
 		readOnly(dot, b.expr(dot.X))
 	}
 	if !ok {
-		refuse(start(s), "%s= works on names and on elements of tables in a kernel half", s.Op-syntax.PLUS_EQ+syntax.PLUS)
+		refuse(start(s), "%s= works on names and on elements of tables in a kernel half",
+			s.Op-syntax.PLUS_EQ+syntax.PLUS)
 	}
 	x := b.expr(id)
 	op := s.Op - syntax.PLUS_EQ + syntax.PLUS
@@ -341,7 +342,8 @@ func (b *body) join(name string, x, y val, then, els *tree.Block, pos plan.Pos) 
 		}
 		id := b.newLocal(name, t)
 		add := func(to *tree.Block, e *tree.Expr) {
-			to.Stmts = append(to.Stmts, &tree.Stmt{Op: tree.SAssign, Int: id, Exprs: []*tree.Expr{convert(e, t)}, Pos: pos})
+			to.Stmts = append(to.Stmts, &tree.Stmt{Op: tree.SAssign, Int: id, Exprs: []*tree.Expr{convert(e, t)},
+				Pos: pos})
 		}
 		add(then, xe)
 		add(els, ye)

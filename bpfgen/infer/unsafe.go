@@ -19,6 +19,7 @@ func (b *body) callSendSignal(args []arg, pos plan.Pos) val {
 	if n, ok := a[0].constInt(); ok && (n < 1 || n > maxSignal) {
 		wrong(pos, "send_signal: %d is no signal; they have the numbers 1 to %d", n, maxSignal)
 	}
-	e := &tree.Expr{Op: tree.OpSignal, Type: types.Boolean, Args: []*tree.Expr{convert(b.num(a[0], pos), types.U32)}, Pos: pos}
+	e := &tree.Expr{Op: tree.OpSignal, Type: types.Boolean, Args: []*tree.Expr{convert(b.num(a[0], pos), types.U32)},
+		Pos: pos}
 	return exprVal(b.assign("", e))
 }

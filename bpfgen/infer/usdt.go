@@ -34,8 +34,10 @@ func (u *unit) staticProbes(p *plan.Pattern) []*target {
 	for _, probe := range list {
 		for i := range probe.Sites {
 			site := &probe.Sites[i]
-			f := &funcPoint{name: probe.Name, text: "usdt:" + at.Name + ":" + probe.Provider + ":" + probe.Name, user: true, site: site}
-			f.place = tree.Place{Func: probe.Provider + ":" + probe.Name, Offset: site.Offset, Semaphore: site.Semaphore}
+			f := &funcPoint{name: probe.Name, text: "usdt:" + at.Name + ":" + probe.Provider + ":" + probe.Name,
+				user: true, site: site}
+			f.place = tree.Place{Func: probe.Provider + ":" + probe.Name, Offset: site.Offset,
+				Semaphore: site.Semaphore}
 			t.funcs = append(t.funcs, f)
 		}
 	}

@@ -283,7 +283,8 @@ func (u *user) dot(x *syntax.DotExpr) uval {
 		return u.partOf(x, x.X, recv, u.b.attr(recv.v, x.Name.Name, x.Name.NamePos))
 	}
 	if recv.part && !recv.known && recv.caps.lead() {
-		wrong(x.Name.NamePos, "which part of the event this is is decided in user space: take .%s of each part before", x.Name.Name)
+		wrong(x.Name.NamePos, "which part of the event this is is decided in user space: take .%s of each part before",
+			x.Name.Name)
 	}
 	if r, ok := recv.v.c.(plan.Record); ok && recv.known {
 		for _, f := range r {
@@ -516,7 +517,8 @@ func (u *user) unknown(x syntax.Expr) {
 			readOnly(x, recv.v)
 		}
 		if c, _, ok := u.containerOf(x.X, recv); ok {
-			u.clash(x.Dot, "%s of %s %s cannot be assigned; it has %s", x.Name.Name, c.Kind, name(c), strings.Join(containerNames(c, false), ", "))
+			u.clash(x.Dot, "%s of %s %s cannot be assigned; it has %s", x.Name.Name, c.Kind, name(c),
+				strings.Join(containerNames(c, false), ", "))
 		}
 		u.use(recv)
 	}

@@ -65,7 +65,8 @@ func (u *user) call(x *syntax.CallExpr) uval {
 }
 
 // storing are the methods that keep what they are given.
-var storing = map[string]bool{"append": true, "insert": true, "extend": true, "add": true, "set": true, "setdefault": true, "update": true}
+var storing = map[string]bool{"append": true, "insert": true, "extend": true, "add": true, "set": true,
+	"setdefault": true, "update": true}
 
 // noEvent refuses to store an event: all that can be known of one would have
 // to be read and sent.
@@ -74,7 +75,8 @@ func (u *user) noEvent(x syntax.Expr) {
 	case *syntax.Ident:
 		if v, ok := u.frame.lookup(x); ok && v.part {
 			if _, is := v.v.obj.(*event); is {
-				wrong(x.NamePos, "%s itself cannot be stored: store its parts, as %s.pid, or a record of them", x.Name, x.Name)
+				wrong(x.NamePos, "%s itself cannot be stored: store its parts, as %s.pid, or a record of them", x.Name,
+					x.Name)
 			}
 		}
 	case *syntax.TupleExpr, *syntax.ListExpr:
@@ -353,7 +355,8 @@ func plain(list []syntax.Stmt) bool {
 			switch n := n.(type) {
 			case *syntax.BinaryExpr:
 				ok = ok && (n.Op == syntax.EQL || n.Op == syntax.NEQ || n.Op == syntax.AND || n.Op == syntax.OR)
-			case *syntax.CallExpr, *syntax.IndexExpr, *syntax.SliceExpr, *syntax.UnaryExpr, *syntax.Comprehension, *syntax.ForStmt:
+			case *syntax.CallExpr, *syntax.IndexExpr, *syntax.SliceExpr, *syntax.UnaryExpr, *syntax.Comprehension,
+				*syntax.ForStmt:
 				ok = false
 			case *syntax.AssignStmt:
 				_, name := unparen(n.LHS).(*syntax.Ident)

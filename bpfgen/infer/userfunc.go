@@ -32,7 +32,8 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 	file, name, offset := u.userPattern(p)
 	list, at := u.findFunctions(p, file, name)
 	u.mustHave(u.facts.Features().Uprobe, "uprobes", u.facts.Features().Why["uprobe"], p)
-	t := &target{kind: targetFunc, mech: funcMechanisms[p.Provider], name: name, text: p.Text, pos: p.Pos, binary: at.Path, bare: offset == 0 && list[0].Inside == 0}
+	t := &target{kind: targetFunc, mech: funcMechanisms[p.Provider], name: name, text: p.Text, pos: p.Pos,
+		binary: at.Path, bare: offset == 0 && list[0].Inside == 0}
 	if p.Provider == "ufunc" {
 		t.kind, t.mech = targetFuncSpan, tree.AttachUprobe
 	}
@@ -71,7 +72,8 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 		u.notef(p.Pos, "%s: %s, so returns are probed at the instructions that return", p.Text, at.NoReturnProbes)
 	}
 	if n := countOthers(list); n > 0 && p.Provider == "ufunc" {
-		u.notef(p.Pos, "%s: functions leave by jumps to %s more, whose returns are probed, too", p.Text, format.Count(n, "function"))
+		u.notef(p.Pos, "%s: functions leave by jumps to %s more, whose returns are probed, too", p.Text,
+			format.Count(n, "function"))
 	}
 	if tails > 0 && p.Provider != "uprobe" {
 		u.notef(p.Pos, "%s: %s a function leaves by a jump to another one: its end is seen there, and e.ret is not its result", p.Text,
@@ -83,7 +85,8 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 	return []*target{t}
 }
 
-// tellLeft tells of functions that match and cannot be probed. Who writes names, as in mem{cpy,set}, means each of them.
+// tellLeft tells of functions that match and cannot be probed. Who writes names, as in mem{cpy,set}, means each of
+// them.
 func (u *unit) tellLeft(p *plan.Pattern, name string, at *binary.File) {
 	tell := u.notef
 	if !strings.ContainsAny(name, "*?[") {
@@ -177,13 +180,17 @@ func (u *unit) findFunctions(p *plan.Pattern, file, name string) ([]binary.Funct
 	case len(list) == 0 && at.Left > 0 && !kernel.IsPattern(name):
 		wrong(p.Pos, "%s: %s", p.Text, at.Why)
 	case len(list) == 0 && at.Left > 0:
-		wrong(p.Pos, "%s: of what matches nothing can be probed (%s): %s", p.Text, format.Count(at.Left, "function"), at.Why)
+		wrong(p.Pos, "%s: of what matches nothing can be probed (%s): %s", p.Text, format.Count(at.Left, "function"),
+			at.Why)
 	case len(list) == 0 && strings.HasPrefix(name, "cpp:"):
-		wrong(p.Pos, "%s: no function of %s matches %s: names of C++ stand as they are, without cpp:", p.Text, at.Name, name)
+		wrong(p.Pos, "%s: no function of %s matches %s: names of C++ stand as they are, without cpp:", p.Text, at.Name,
+			name)
 	case len(list) == 0:
-		wrong(p.Pos, "%s: no function of %s matches %s; startrace list 'uprobe:%s:*' shows those that it has", p.Text, at.Name, name, at.Name)
+		wrong(p.Pos, "%s: no function of %s matches %s; startrace list 'uprobe:%s:*' shows those that it has", p.Text,
+			at.Name, name, at.Name)
 	case len(list) > maxFunctions:
-		wrong(p.Pos, "%s matches %d functions; a probe takes at most %d: narrow the pattern", p.Text, len(list), maxFunctions)
+		wrong(p.Pos, "%s matches %d functions; a probe takes at most %d: narrow the pattern", p.Text, len(list),
+			maxFunctions)
 	}
 	return list, at
 }

@@ -79,7 +79,8 @@ func TestRecord(t *testing.T) {
 func TestAgg(t *testing.T) {
 	c := func(k plan.Kind) *plan.Container { return &plan.Container{Kind: k, Unit: 1} }
 	g := c(plan.Group)
-	g.Members = []plan.GroupMember{{Name: "n", Agg: c(plan.Count)}, {Name: "s", Agg: c(plan.Stats)}, {Name: "h", Agg: c(plan.Hist)}}
+	g.Members = []plan.GroupMember{{Name: "n", Agg: c(plan.Count)}, {Name: "s", Agg: c(plan.Stats)},
+		{Name: "h", Agg: c(plan.Hist)}}
 	a := Agg(g)
 	s, h := a.Member("s"), a.Member("h")
 	if a.Member("n").Count != 0 || s.Count != 8 || s.Sum != 16 || s.Lowest != 24 || s.Highest != 32 ||

@@ -20,10 +20,13 @@ func TestGolden(t *testing.T) {
 
 // TestMacros executes functions before and after they are lowered.
 func TestMacros(t *testing.T) {
-	values := []int64{0, 1, -1, 2, 3, 7, -7, 8, 100, -100, 1 << 20, math.MaxInt32, math.MinInt32, math.MaxInt64, math.MinInt64}
+	values := []int64{0, 1, -1, 2, 3, 7, -7, 8, 100, -100, 1 << 20, math.MaxInt32, math.MinInt32, math.MaxInt64,
+		math.MinInt64}
 	for _, body := range []string{
-		"v9 = sext v2, 8", "v9 = sext v2, 33", "v9 = zext v2, 16", "v9 = zext v2, 32", "v9 = zext v2, 40", "v9 = log2 v2",
-		"v9 = floordiv v2, v4", "v9 = floormod v2, v4", "v5 = const 10\n  v9 = floordiv v2, v5", "v5 = const 10\n  v9 = floormod v2, v5",
+		"v9 = sext v2, 8", "v9 = sext v2, 33", "v9 = zext v2, 16", "v9 = zext v2, 32", "v9 = zext v2, 40",
+		"v9 = log2 v2",
+		"v9 = floordiv v2, v4", "v9 = floormod v2, v4", "v5 = const 10\n  v9 = floordiv v2, v5",
+		"v5 = const 10\n  v9 = floormod v2, v5",
 		"v5 = const 16\n  v9 = floordiv v2, v5", "v5 = const 16\n  v9 = floormod v2, v5",
 		"v9 = cmp slt v2, v3", "v9 = cmp uge v2, v3",
 	} {

@@ -23,7 +23,8 @@ func callZero(f *ir.Func) bool {
 // zeroEdge is the edge on which the call that b ends with has given 0.
 func zeroEdge(b *ir.Block) *ir.Edge {
 	t := &b.Term
-	if t.Kind != ir.Branch || t.Y != nil || t.Imm != 0 || t.X.Op != ir.OpCall || len(b.Values) == 0 || b.Values[len(b.Values)-1] != t.X {
+	if t.Kind != ir.Branch || t.Y != nil || t.Imm != 0 || t.X.Op != ir.OpCall || len(b.Values) == 0 ||
+		b.Values[len(b.Values)-1] != t.X {
 		return nil
 	}
 	switch t.Cond {

@@ -7,7 +7,8 @@ import "github.com/startrace/startrace/bpfgen/ir"
 // not migrate), get_current_pid_tgid, get_current_uid_gid, get_current_task,
 // get_numa_node_id, get_current_cgroup_id, get_current_task_btf,
 // get_func_ip, get_attach_cookie.
-var steadyHelpers = map[int64]bool{8: true, 14: true, 15: true, 35: true, 42: true, 80: true, 158: true, 173: true, 174: true}
+var steadyHelpers = map[int64]bool{8: true, 14: true, 15: true, 35: true, 42: true, 80: true, 158: true, 173: true,
+	174: true}
 
 // pureHelpers only give a value: a call whose result is not used may go.
 // ktime_get_ns, get_prandom_u32, ktime_get_boot_ns, ktime_get_coarse_ns.

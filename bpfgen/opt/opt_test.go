@@ -39,7 +39,8 @@ func TestRandom(t *testing.T) {
 		n = 150
 	}
 	for seed := range n {
-		o := irtest.Options{Values: 5 + int(seed%80), Depth: int(seed % 5), Live: 2 + int(seed%17), Atomics: true, Macros: seed%2 == 0}
+		o := irtest.Options{Values: 5 + int(seed%80), Depth: int(seed % 5), Live: 2 + int(seed%17), Atomics: true,
+			Macros: seed%2 == 0}
 		if err := sameAfterPasses(seed, o); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -49,7 +50,8 @@ func TestRandom(t *testing.T) {
 func FuzzRandom(f *testing.F) {
 	f.Add(uint64(1), uint8(40), uint8(2), uint8(12))
 	f.Fuzz(func(t *testing.T, seed uint64, values, depth, live uint8) {
-		o := irtest.Options{Values: int(values), Depth: int(depth % 5), Live: 1 + int(live%40), Atomics: true, Macros: true}
+		o := irtest.Options{Values: int(values), Depth: int(depth % 5), Live: 1 + int(live%40), Atomics: true,
+			Macros: true}
 		if err := sameAfterPasses(seed, o); err != nil {
 			t.Fatal(err)
 		}
@@ -82,8 +84,10 @@ func sameBehindPasses(f *ir.Func, seed uint64) error {
 			return
 		}
 		got, gotM, err := execute(f, in)
-		if err != nil || got != want || !bytes.Equal(gotM.Ctx, wantM.Ctx) || !bytes.Equal(gotM.Maps["m"], wantM.Maps["m"]) {
-			bad = fmt.Errorf("after %s: result %#x, want %#x, error %v\n%s\nbecame\n%s", name, got, want, err, before, f)
+		if err != nil || got != want || !bytes.Equal(gotM.Ctx, wantM.Ctx) ||
+			!bytes.Equal(gotM.Maps["m"], wantM.Maps["m"]) {
+			bad = fmt.Errorf("after %s: result %#x, want %#x, error %v\n%s\nbecame\n%s", name, got, want, err, before,
+				f)
 			return
 		}
 		before = f.String()

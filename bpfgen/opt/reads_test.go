@@ -50,7 +50,8 @@ func randomReads(seed uint64) *ir.Func {
 			v.Slot = s
 			return v
 		}
-		status := b.AddImm(ir.OpCall, pos, irtest.HelperProbeReadKernel, at(), b.Const(pos, size), b.AddImm(ir.OpAdd, pos, off, ctx))
+		status := b.AddImm(ir.OpCall, pos, irtest.HelperProbeReadKernel, at(), b.Const(pos, size),
+			b.AddImm(ir.OpAdd, pos, off, ctx))
 		load := map[int64]ir.Op{1: ir.OpLoad8, 2: ir.OpLoad16, 4: ir.OpLoad32, 8: ir.OpLoad64}[size]
 		vals = append(vals, b.AddImm(load, pos, 0, at()))
 		if rng.IntN(3) == 0 {

@@ -125,10 +125,12 @@ const (
 type Point struct{ Name, Func string }
 
 var attachWords = map[AttachKind]string{
-	AttachTracepoint: "tracepoint", AttachRawTracepoint: "rawtracepoint", AttachProfile: "profile", AttachInterval: "interval",
+	AttachTracepoint: "tracepoint", AttachRawTracepoint: "rawtracepoint", AttachProfile: "profile",
+	AttachInterval:     "interval",
 	AttachSyscallEnter: "syscall-enter", AttachSyscallExit: "syscall-exit",
 	AttachKprobe: "kprobe", AttachKretprobe: "kretprobe", AttachFentry: "fentry", AttachFexit: "fexit",
-	AttachUprobe: "uprobe", AttachUretprobe: "uretprobe", AttachPerf: "perf", AttachWatchpoint: "watchpoint", AttachIter: "iter",
+	AttachUprobe: "uprobe", AttachUretprobe: "uretprobe", AttachPerf: "perf", AttachWatchpoint: "watchpoint",
+	AttachIter: "iter",
 }
 
 // String names what the program is attached to.

@@ -26,7 +26,8 @@ func (o Op) String() string { return nameOf(opNames[:], int(o)) }
 
 var stmtNames = [...]string{
 	SInvalid: "invalid", SAssign: "assign", SDo: "do", SIf: "if", SFor: "for",
-	SBreak: "break", SContinue: "continue", SReturn: "return", SCall: "call", SStop: "stop", SSend: "send", SCount: "count",
+	SBreak: "break", SContinue: "continue", SReturn: "return", SCall: "call", SStop: "stop", SSend: "send",
+	SCount:    "count",
 	STableSet: "tableset", STableUpdate: "tableupdate", STableRemove: "tableremove",
 	SCellSet: "cellset", SCellAdd: "celladd", SAggAdd: "aggadd",
 	SSpanEnter: "spanenter", SSpanStart: "spanstart", SSpanEnd: "spanend",

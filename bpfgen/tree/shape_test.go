@@ -15,7 +15,8 @@ func TestShape(t *testing.T) {
 		ptr := types.Type{Kind: types.Ptr, BTF: btf}
 		arg := &Expr{Op: OpConvert, Type: ptr, Args: []*Expr{{Op: OpSpanSlot, Type: types.U64, Int: slot}}}
 		rec := types.Type{Kind: types.Record, Names: []string{name}, Elems: []types.Type{ptr}}
-		return &Block{Stmts: []*Stmt{{Op: SSend, Int: record, Exprs: []*Expr{{Op: OpRecord, Type: rec, Args: []*Expr{arg}}}}}}
+		return &Block{Stmts: []*Stmt{{Op: SSend, Int: record,
+			Exprs: []*Expr{{Op: OpRecord, Type: rec, Args: []*Expr{arg}}}}}}
 	}
 	layout := func(name string, off int) *wire.Record {
 		leaf := wire.Type{Kind: wire.Pointer, Off: off, Size: 8, TagOff: -1}

@@ -29,7 +29,8 @@ func TestUnitString(t *testing.T) {
 			Body: &Block{Stmts: []*Stmt{
 				{Op: SAssign, Int: 0, Exprs: []*Expr{pid}, Pos: pos},
 				{
-					Op: SIf, Exprs: []*Expr{{Op: OpGt, Type: types.Boolean, Args: []*Expr{{Op: OpLocal, Type: types.U32}, inline}}},
+					Op: SIf, Exprs: []*Expr{{Op: OpGt, Type: types.Boolean,
+						Args: []*Expr{{Op: OpLocal, Type: types.U32}, inline}}},
 					Then: &Block{Stmts: []*Stmt{{Op: STableUpdate, Int: 1, Str: "+", Exprs: []*Expr{pid, inline}}}},
 					Else: &Block{Stmts: []*Stmt{{Op: SStop}}},
 				},

@@ -216,13 +216,14 @@ type CompatMark struct{ Offset, Mask int64 }
 // PathOffsets are the places, in bytes, of what a walk from a file to the root
 // reads (see docs of OpPath; include/linux/fs.h, dcache.h, fs/mount.h).
 type PathOffsets struct {
-	FilePath                                             int // struct file: f_path
-	PathMnt, PathDentry                                  int // struct path
-	DentryParent, DentryName, DentryNameLen              int // struct dentry: d_parent, d_name.name, d_name.len
-	DentryInode, DentryPprev                             int // d_inode, d_hash.pprev
-	InodeMode, InodeIno, InodeSb, SbMagic                int
-	InodePrivate, NsOps, NsOpsName                       int // i_private of nsfs: struct ns_common: ops, its name
-	MountMnt, MountParent, MountMountpoint, VfsmountRoot int // struct mount: mnt, mnt_parent, mnt_mountpoint; vfsmount: mnt_root
+	FilePath                                int // struct file: f_path
+	PathMnt, PathDentry                     int // struct path
+	DentryParent, DentryName, DentryNameLen int // struct dentry: d_parent, d_name.name, d_name.len
+	DentryInode, DentryPprev                int // d_inode, d_hash.pprev
+	InodeMode, InodeIno, InodeSb, SbMagic   int
+	InodePrivate, NsOps, NsOpsName          int // i_private of nsfs: struct ns_common: ops, its name
+	MountMnt, MountParent, MountMountpoint,
+	VfsmountRoot int // struct mount: mnt, mnt_parent, mnt_mountpoint; vfsmount: mnt_root
 }
 
 // A Container is a container of the plan with the types of its uses.

@@ -23,7 +23,8 @@ func init() { // the functions refer to the table
 func book() *manual.Book {
 	b := &manual.Book{Flags: flagList(), Commands: manual.Commands()}
 	session.Library(b)
-	grammars := map[string]any{"explain": &explainGrammar{}, "list": &listGrammar{}, "doctor": &doctorGrammar{}, "doc": &docGrammar{}}
+	grammars := map[string]any{"explain": &explainGrammar{}, "list": &listGrammar{}, "doctor": &doctorGrammar{},
+		"doc": &docGrammar{}}
 	for i := range b.Commands {
 		c := &b.Commands[i]
 		c.Flags = describeFlags(&wordsGrammar{})
@@ -179,7 +180,9 @@ func completion(o session.Options, args []string) int {
 	}
 	text, ok := manual.Completion(append(shell, "")[0])
 	if !ok {
-		return report(session.Usage, &session.UsageError{Err: fmt.Errorf("want one of the shells %v: startrace completion bash", manual.ShellNames)})
+		return report(session.Usage,
+			&session.UsageError{Err: fmt.Errorf("want one of the shells %v: startrace completion bash",
+				manual.ShellNames)})
 	}
 	return printed(o, always(func(w io.Writer) { fmt.Fprint(w, text) }))
 }

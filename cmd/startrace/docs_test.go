@@ -212,7 +212,8 @@ func (d *document) printed(command string, at int, want []string, once bool) []s
 		}
 	}
 	if diff != "" && !*updateDocs {
-		d.t.Errorf("%s:%d: %s prints something else (-document +command); run with -update-docs if that is right:\n%s", d.file, at+1, command, diff)
+		d.t.Errorf("%s:%d: %s prints something else (-document +command); run with -update-docs if that is right:\n%s",
+			d.file, at+1, command, diff)
 	}
 	return got
 }

@@ -120,7 +120,8 @@ func parseInto(into any, args []string) error {
 func noZero(given *kong.Context) error {
 	for _, p := range given.Path {
 		if f := p.Flag; f != nil && !f.IsBool() && f.Target.IsZero() {
-			return &session.UsageError{Err: fmt.Errorf("--%s: got %q, want a value that is neither empty nor 0", f.Name, fmt.Sprint(f.Target))}
+			return &session.UsageError{Err: fmt.Errorf("--%s: got %q, want a value that is neither empty nor 0", f.Name,
+				fmt.Sprint(f.Target))}
 		}
 	}
 	return nil

@@ -47,8 +47,8 @@ func TestCommand(t *testing.T) {
 }
 
 // whole runs a command as exec does, and again while the kernel is said to have skipped events: what is compared with a
-// known answer is to be all of it. A kernel that skips in ten runs fails the comparison. What stdin gives, the first run
-// takes.
+// known answer is to be all of it. A kernel that skips in ten runs fails the comparison. What stdin gives, the first
+// run takes.
 func whole(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: whole COMMAND…")

@@ -9,7 +9,8 @@ import (
 
 // plainWords are kong's messages, and ours.
 var plainWords = []struct{ kong, ours string }{
-	{`^(--\S+): expected .* but got "(-.*)" \(\w+ flag\); perhaps .*$`, `$1 wants a value; one that begins with - is written $1=$2`},
+	{`^(--\S+): expected .* but got "(-.*)" \(\w+ flag\); perhaps .*$`,
+		`$1 wants a value; one that begins with - is written $1=$2`},
 	{`^(--\S+): expected .* but got "EOL".*$`, `$1 wants a value`},
 	{`^(--\S+): expected duration but got (".*?"): .*$`, `$1: got $2, want a duration such as 500ms, 10s, 1m`},
 	{`^(--\S+): expected a valid .* int but got (".*")$`, `$1: got $2, want a number`},

@@ -125,7 +125,9 @@ func (p *promptTest) press(keys string) {
 // await waits until the last row begins with a text.
 func (p *promptTest) await(last string) {
 	p.Helper()
-	if err := p.Await("a last row "+last, func(screen string) bool { return strings.HasPrefix(lastRow(screen), strings.TrimRight(last, " ")) }); err != nil {
+	if err := p.Await("a last row "+last, func(screen string) bool {
+		return strings.HasPrefix(lastRow(screen), strings.TrimRight(last, " "))
+	}); err != nil {
 		p.Fatal(err)
 	}
 }
@@ -169,7 +171,8 @@ func (p *promptTest) enter(line string) string {
 // missed is said when a probe goes, of kernels that do not run a program where
 // another has been preempted (7.2); an upper bound, of events of all processes.
 // The terminal wraps it anywhere.
-var missed = regexp.MustCompile(`startrace: up to (\d+) events(?s:.*?)` + strings.Join(strings.Split("at most that", ""), `\n?`) + `\n`)
+var missed = regexp.MustCompile(`startrace: up to (\d+) events(?s:.*?)` +
+	strings.Join(strings.Split("at most that", ""), `\n?`) + `\n`)
 
 // enterWrapped is enter where a line that comes is longer than the terminal is
 // wide.
@@ -241,7 +244,8 @@ func fewer(got, want string) (n int, ok bool) {
 func TestPrompt(t *testing.T) {
 	p := startPrompt(t)
 	p.want(p.enter(`n = count()`), "")
-	p.want(p.enter(`w = probe("tracepoint:syscalls:sys_enter_write", kernel = lambda e: n[e.comm].add())`), "Attached 1 probe\n")
+	p.want(p.enter(`w = probe("tracepoint:syscalls:sys_enter_write", kernel = lambda e: n[e.comm].add())`),
+		"Attached 1 probe\n")
 	p.round()
 	p.want(p.enter(`n["sh"].value`), "1001\n")
 	p.round()
@@ -259,7 +263,8 @@ func TestPrompt(t *testing.T) {
 	p.round()
 	p.want(p.enter(`n["sh"].value`), "2002\n")
 	p.want(p.enter(`lines.value >= 3893 - 5 * (probes[0].stats().missed or 0)`), "True\n")
-	p.want(p.enter(`[(p.stats().lost, p.stats().hits + (p.stats().missed or 0) >= 1001) for p in probes]`), "[(0, True)]\n")
+	p.want(p.enter(`[(p.stats().lost, p.stats().hits + (p.stats().missed or 0) >= 1001) for p in probes]`),
+		"[(0, True)]\n")
 
 	p.want(p.enter(`save("saved.star")`), "Saved 3 statements: startrace saved.star\n")
 	p.leave()
@@ -329,7 +334,9 @@ func TestPromptEventsAboveLine(t *testing.T) {
 func (p *promptTest) shownEvents() (n int) {
 	p.Helper()
 	if !skips(p.T) {
-		if err := p.Await("2002 events", func(screen string) bool { return strings.Count(screen, " of sh\n") >= 2002 }); err != nil {
+		if err := p.Await("2002 events", func(screen string) bool {
+			return strings.Count(screen, " of sh\n") >= 2002
+		}); err != nil {
 			p.Fatal(err)
 		}
 		return strings.Count(p.Screen(), " of sh\n")
@@ -350,10 +357,13 @@ func TestPromptCompletes(t *testing.T) {
 		{`probe("tracep` + "\t", `1> probe("tracepoint:`},
 		{`probe("tracepoint:syscalls:sys_enter_openat2` + "\t", `1> probe("tracepoint:syscalls:sys_enter_openat2`},
 		{`probe("tracepoint:sched:sched_wakeup_n` + "\t", `1> probe("tracepoint:sched:sched_wakeup_new`},
-		{`probe("tracepoint:syscalls:sys_enter_openat", lambda e: e.args.filen` + "\t", `1> probe("tracepoint:syscalls:sys_enter_openat", lambda e: e.args.filename`},
-		{`probe("rawtracepoint:sched_switch", lambda e: e.args.next.real_pa` + "\t", `1> probe("rawtracepoint:sched_switch", lambda e: e.args.next.real_parent`},
+		{`probe("tracepoint:syscalls:sys_enter_openat", lambda e: e.args.filen` + "\t",
+			`1> probe("tracepoint:syscalls:sys_enter_openat", lambda e: e.args.filename`},
+		{`probe("rawtracepoint:sched_switch", lambda e: e.args.next.real_pa` + "\t",
+			`1> probe("rawtracepoint:sched_switch", lambda e: e.args.next.real_parent`},
 		{`json.enc` + "\t", "1> json.encode"},
-		{`probe("syscall:close", where = lambda e: e.start.args.` + "\t", `1> probe("syscall:close", where = lambda e: e.start.args.fd`},
+		{`probe("syscall:close", where = lambda e: e.start.args.` + "\t",
+			`1> probe("syscall:close", where = lambda e: e.start.args.fd`},
 	} {
 		p.press(c.typed)
 		p.await(c.want)
@@ -387,7 +397,9 @@ func (p *promptTest) completes(typed string, want []string) {
 	if err := p.Await(fmt.Sprint("words ", want), func(screen string) bool {
 		rows := strings.SplitAfter(screen, "\n")
 		words := strings.Fields(strings.Join(rows[before-1:len(rows)-1], ""))
-		return !slices.ContainsFunc(want, func(w string) bool { return !slices.Contains(words, w) }) && strings.HasPrefix(lastRow(screen), "1> "+typed)
+		return !slices.ContainsFunc(want, func(w string) bool {
+			return !slices.Contains(words, w)
+		}) && strings.HasPrefix(lastRow(screen), "1> "+typed)
 	}); err != nil {
 		p.Error(err)
 	}
@@ -531,7 +543,9 @@ func typeSession(t *testing.T, session string) (screen string, err error) {
 			continue
 		}
 		want := unmeasured(session[:end] + next)
-		if err = p.Await("what the tutorial has:\n"+want+"\n", func(s string) bool { return sessionOf(s) == want }); err != nil {
+		if err = p.Await("what the tutorial has:\n"+want+"\n", func(s string) bool {
+			return sessionOf(s) == want
+		}); err != nil {
 			break
 		}
 	}

@@ -25,7 +25,8 @@ func TestPromptCommand(t *testing.T) {
 		t.Errorf("screen\n%s", p.Screen())
 	}
 	p.enter(`n = count()`)
-	p.want(p.enter(`probe("tracepoint:syscalls:sys_enter_exit_group", lambda e: n[e.comm, e.args.error_code].add())`), "Attached 1 probe\n")
+	p.want(p.enter(`probe("tracepoint:syscalls:sys_enter_exit_group", lambda e: n[e.comm, e.args.error_code].add())`),
+		"Attached 1 probe\n")
 	p.want(p.enter(`probe("tracepoint:sched:sched_process_exec", lambda e: print("runs", e.comm), where = lambda e: e.comm == "sh")`), "Attached 1 probe\n")
 	p.press("go()\r")
 	p.await("5>")
@@ -43,7 +44,8 @@ func TestPromptCommand(t *testing.T) {
 	p.enter(`go()`)
 	p.enter(`wait()`)
 	_, ran, _ = strings.Cut(p.Screen(), "7> go()\n")
-	p.want(lines(ran, `^runs|^from|^sh has|partial`), "from the command\npartial\nruns sh\nsh has ended with status 4\n")
+	p.want(lines(ran, `^runs|^from|^sh has|partial`),
+		"from the command\npartial\nruns sh\nsh has ended with status 4\n")
 	p.want(p.enter(`n["sh", 4].value`), "2\n")
 	p.leave()
 }
@@ -167,7 +169,8 @@ func TestPromptCommandInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &promptTest{T: t, dir: t.TempDir()}
-	cmd := exec.Command(program, "-c", `sh -c "trap 'touch ended; exit' TERM; touch begun; while :; do sleep 0.01; done"`)
+	cmd := exec.Command(program, "-c",
+		`sh -c "trap 'touch ended; exit' TERM; touch begun; while :; do sleep 0.01; done"`)
 	cmd.Args[0], cmd.Dir = "startrace", p.dir
 	cmd.Stdin = strings.NewReader("n = count()\nprobe(\"tracepoint:sched:sched_process_exec\", lambda e: n.add())\n")
 	var out strings.Builder
@@ -201,7 +204,8 @@ func TestPromptCommandDumbTerminal(t *testing.T) {
 	p.await("3>")
 	p.press("2 + 2\r")
 	p.await("4>")
-	if _, ran, _ := strings.Cut(p.Screen(), "1> go()\n"); lines(ran, `^out|^sh has|^4`) != "4\n4>\nout\nsh has ended with status 0\n" || strings.Contains(p.Raw(), "\x1b") {
+	if _, ran, _ := strings.Cut(p.Screen(), "1> go()\n"); lines(ran,
+		`^out|^sh has|^4`) != "4\n4>\nout\nsh has ended with status 0\n" || strings.Contains(p.Raw(), "\x1b") {
 		t.Errorf("screen\n%s", p.Screen())
 	}
 	p.leave()

@@ -17,7 +17,8 @@ func TestPromptRedefines(t *testing.T) {
 	p.round()
 	p.want(p.enter(`sorted(n.items())`), "[(4, 900), (5, 1)]\n")
 
-	p.want(p.enter(`n = count()`), "Replaced the count n of prompt:1:5\nAttached again with the new n: w (prompt:6:5)\n")
+	p.want(p.enter(`n = count()`),
+		"Replaced the count n of prompt:1:5\nAttached again with the new n: w (prompt:6:5)\n")
 	p.round()
 	p.want(p.enter(`sorted(n.items())`), "[(4, 900), (5, 1)]\n")
 

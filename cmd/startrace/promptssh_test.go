@@ -42,7 +42,8 @@ func newSSHTest(t *testing.T) *sshTest {
 	keys := t.TempDir()
 	host, own, config := filepath.Join(keys, "host"), filepath.Join(keys, "own"), filepath.Join(keys, "config")
 	for _, key := range []string{host, own} {
-		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key).CombinedOutput(); err != nil {
+		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f",
+			key).CombinedOutput(); err != nil {
 			t.Fatalf("ssh-keygen: %v\n%s", err, out)
 		}
 	}
@@ -54,7 +55,8 @@ func newSSHTest(t *testing.T) *sshTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.client = []string{"-tt", "-q", "-F", "none", "-i", own, "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null",
+	x.client = []string{"-tt", "-q", "-F", "none", "-i", own, "-o", "StrictHostKeyChecking=no", "-o",
+		"UserKnownHostsFile=/dev/null",
 		"-o", fmt.Sprintf("ProxyCommand=%s -i -f %s", server, config), me.Username + "@localhost"}
 	x.bin, _, _ = strings.Cut(binFolder(t), ":")
 	return x
@@ -63,7 +65,8 @@ func newSSHTest(t *testing.T) *sshTest {
 // connect starts a prompt at the other end, whose process is given.
 func (x *sshTest) connect() (pid int) {
 	x.Helper()
-	remote := fmt.Sprintf("cd %[1]s && echo $$ >pid && XDG_STATE_HOME=%[1]s exec %[2]s/startrace -p %[3]d", x.dir, x.bin, x.load.Process.Pid)
+	remote := fmt.Sprintf("cd %[1]s && echo $$ >pid && XDG_STATE_HOME=%[1]s exec %[2]s/startrace -p %[3]d", x.dir,
+		x.bin, x.load.Process.Pid)
 	cmd := exec.Command("ssh", append(x.client, remote)...)
 	cmd.Env = append(os.Environ(), "TERM=xterm")
 	var err error

@@ -50,7 +50,8 @@ func TestPromptTmux(t *testing.T) {
 	}
 	x := &tmuxTest{promptTest: newPromptTest(t), path: binFolder(t)}
 	x.socket = filepath.Join(x.dir, "tmux")
-	x.tmux("new-session", "-d", "-x", "60", "-y", "10", "startrace -p "+strconv.Itoa(x.load.Process.Pid)+"; echo status $?; read wait")
+	x.tmux("new-session", "-d", "-x", "60", "-y", "10",
+		"startrace -p "+strconv.Itoa(x.load.Process.Pid)+"; echo status $?; read wait")
 	t.Cleanup(func() { x.tmux("kill-server") })
 	x.awaitPane("1>")
 	x.tmux("send-keys", "-l", `w = probe("tracepoint:syscalls:sys_enter_wri`)

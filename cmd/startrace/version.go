@@ -29,7 +29,8 @@ func printVersion(o session.Options) int {
 		of = "commit " + commit + ", "
 	}
 	return printed(o, func(w io.Writer) error {
-		fmt.Fprintf(w, "startrace %s (%s%s %s/%s)\n", versionWord(), of, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		fmt.Fprintf(w, "startrace %s (%s%s %s/%s)\n", versionWord(), of, runtime.Version(), runtime.GOOS,
+			runtime.GOARCH)
 		return session.Machine(w)
 	})
 }

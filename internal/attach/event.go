@@ -71,7 +71,8 @@ func explainCounter(a *tree.Attach, err error, counters bool) error {
 		return fmt.Errorf("the kernel sees no counters of the CPU on this machine, as on most virtual ones: "+
 			"trace on the machine itself, or give the guest counters (QEMU: -cpu host,pmu=on); %s: %w", instead, err)
 	case errors.Is(err, unix.EOPNOTSUPP):
-		return fmt.Errorf("this CPU counts %s, but does not interrupt for it, so it cannot be sampled; %s: %w", a.Name, instead, err)
+		return fmt.Errorf("this CPU counts %s, but does not interrupt for it, so it cannot be sampled; %s: %w", a.Name,
+			instead, err)
 	case refused:
 		return fmt.Errorf("this CPU does not count %s; perf list shows what it counts, and its manual the numbers of others (hardware:r01c2); %s: %w", a.Name, instead, err)
 	case errors.Is(err, unix.EBUSY):

@@ -50,13 +50,16 @@ func hasSource(name, config string, why map[string]string) bool {
 
 // returning is the least program.
 func returning(typ ebpf.ProgramType, at ebpf.AttachType, before ...asm.Instruction) *bpf.Program {
-	return &bpf.Program{Name: "startrace_try", Type: typ, AttachType: at, Instructions: append(before, asm.Mov.Imm(asm.R0, 0), asm.Return())}
+	return &bpf.Program{Name: "startrace_try", Type: typ, AttachType: at,
+		Instructions: append(before, asm.Mov.Imm(asm.R0, 0), asm.Return())}
 }
 
 // knowsKprobes offers names that cannot be read: kernels that know the link
 // say so, before they look for any.
 func knowsKprobes(kind bpf.KprobeLink) bool {
-	err := tryAttach(returning(ebpf.Kprobe, kind.AttachType()), func(fd int) (int, error) { return bpf.LinkNoKprobes(fd, kind) })
+	err := tryAttach(returning(ebpf.Kprobe, kind.AttachType()), func(fd int) (int, error) {
+		return bpf.LinkNoKprobes(fd, kind)
+	})
 	return errors.Is(err, unix.EFAULT)
 }
 
@@ -64,7 +67,9 @@ func knowsKprobes(kind bpf.KprobeLink) bool {
 // no file.
 func tryUprobes(session bool) error {
 	u := &bpf.UprobeMulti{Path: "/", Offsets: []uint64{0}, Session: session}
-	err := tryAttach(returning(ebpf.Kprobe, u.AttachType()), func(fd int) (int, error) { return bpf.LinkUprobeMulti(fd, u) })
+	err := tryAttach(returning(ebpf.Kprobe, u.AttachType()), func(fd int) (int, error) {
+		return bpf.LinkUprobeMulti(fd, u)
+	})
 	return unless(err, unix.EBADF)
 }
 

@@ -58,7 +58,8 @@ func unitOf(points ...tree.Attach) *bpfgen.Unit {
 	for i, a := range points {
 		name := fmt.Sprint("p", i)
 		u.Tree.Programs = append(u.Tree.Programs, &tree.Program{Name: name, Probe: i, Attach: a})
-		u.Spec.Programs[name] = &ebpf.ProgramSpec{Name: name, Type: programType(a.Kind), Instructions: counting(i), License: "GPL"}
+		u.Spec.Programs[name] = &ebpf.ProgramSpec{Name: name, Type: programType(a.Kind), Instructions: counting(i),
+			License: "GPL"}
 		u.Sites = append(u.Sites, bpfgen.Site{Kind: bpfgen.SiteRing, Probe: i, Container: -1})
 	}
 	return u
@@ -414,7 +415,8 @@ func TestComplexityError(t *testing.T) {
 }
 
 func TestProgramArray(t *testing.T) {
-	u := unitOf(tree.Attach{Kind: tree.AttachSyscallEnter}, tree.Attach{Kind: tree.AttachRawTracepoint, Name: "sys_exit"})
+	u := unitOf(tree.Attach{Kind: tree.AttachSyscallEnter}, tree.Attach{Kind: tree.AttachRawTracepoint,
+		Name: "sys_exit"})
 	u.Spec.Maps["calls"] = &ebpf.MapSpec{
 		Name: "calls", Type: ebpf.ProgramArray, KeySize: 4, ValueSize: 4, MaxEntries: 4,
 		Contents: []ebpf.MapKV{{Key: uint32(2), Value: "p1"}},

@@ -236,7 +236,8 @@ func (l *Loaded) loadFor(p *tree.Program, multi ebpf.AttachType) (int, error) {
 		return -1, fmt.Errorf("program %s: %w", p.Name, err)
 	}
 	load := &bpf.Program{
-		Name: p.Name, Type: spec.Type, AttachType: spec.AttachType, Flags: spec.Flags, Instructions: onOwnStack(insns, &p.Attach),
+		Name: p.Name, Type: spec.Type, AttachType: spec.AttachType, Flags: spec.Flags,
+		Instructions: onOwnStack(insns, &p.Attach),
 	}
 	if multi != ebpf.AttachNone {
 		load.AttachType = multi

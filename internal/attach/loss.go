@@ -160,7 +160,8 @@ func mapSites(m *ebpf.Map, n int) (*siteCounters, error) {
 		return &siteCounters{}, nil
 	}
 	if m.ValueSize()%8 != 0 || uint64(m.MaxEntries())*uint64(m.ValueSize()) < uint64(8*n) {
-		return nil, fmt.Errorf("map %s has %d entries of %d bytes: too few for %d counters", bpfgen.MapSites, m.MaxEntries(), m.ValueSize(), n)
+		return nil, fmt.Errorf("map %s has %d entries of %d bytes: too few for %d counters", bpfgen.MapSites,
+			m.MaxEntries(), m.ValueSize(), n)
 	}
 	mem, err := unix.Mmap(m.FD(), 0, 8*n, unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {

@@ -107,7 +107,8 @@ func (l *Loaded) tooLarge(name string, m *ebpf.MapSpec, err error) error {
 	case errors.Is(err, unix.E2BIG):
 		e.Msg = need + ", more than this kernel allows: give it a smaller size="
 	case known:
-		e.Msg = fmt.Sprintf("%s, and may take three quarters of the %s that are free: give it a smaller size=", need, megabytes(left))
+		e.Msg = fmt.Sprintf("%s, and may take three quarters of the %s that are free: give it a smaller size=", need,
+			megabytes(left))
 	default:
 		e.Msg = need + ", and the kernel does not have it: give it a smaller size="
 	}

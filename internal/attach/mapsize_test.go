@@ -31,14 +31,16 @@ func withTable(m ebpf.MapSpec) *bpfgen.Unit {
 //
 // > | a table | three quarters of the machine's free memory |
 func TestTableTooLarge(t *testing.T) {
-	_, err := Load(withTable(ebpf.MapSpec{Type: ebpf.Hash, KeySize: 4096, ValueSize: 8, MaxEntries: 1 << 31}), Options{})
+	_, err := Load(withTable(ebpf.MapSpec{Type: ebpf.Hash, KeySize: 4096, ValueSize: 8, MaxEntries: 1 << 31}),
+		Options{})
 	var e *MapError
 	if !errors.As(err, &e) || !errors.Is(err, unix.ENOMEM) || e.Place().Line != 3 {
 		t.Fatalf("got %v", err)
 	}
 	want := `a.star:3:5: table "t" of 2147483648 entries needs about 8536064 MB of memory (4096 bytes of key and 8 of value each), ` +
 		`and may take three quarters of the `
-	if !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), " that are free: give it a smaller size=") {
+	if !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(),
+		" that are free: give it a smaller size=") {
 		t.Errorf("got %q", err)
 	}
 }
@@ -58,7 +60,8 @@ func TestTooLargeWords(t *testing.T) {
 	} {
 		u := withTable(c.m)
 		l := &Loaded{unit: u}
-		if got := l.tooLarge(tree.ContainerMap(0), u.Spec.Maps[tree.ContainerMap(0)], c.err); got.Error() != c.want || !errors.Is(got, c.err) {
+		if got := l.tooLarge(tree.ContainerMap(0), u.Spec.Maps[tree.ContainerMap(0)], c.err); got.Error() != c.want ||
+			!errors.Is(got, c.err) {
 			t.Errorf("got %q\nwant %q", got, c.want)
 		}
 	}

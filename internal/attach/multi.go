@@ -66,9 +66,13 @@ type linker struct {
 
 func newLinker(a *tree.Attach, prog int) *linker {
 	if probeSource(a.Kind) == "kprobe" {
-		return &linker{kind: countingPoint, link: func(a *tree.Attach) (int, error) { return linkKprobes(a, kprobeLink(a), prog) }}
+		return &linker{kind: countingPoint, link: func(a *tree.Attach) (int, error) {
+			return linkKprobes(a, kprobeLink(a), prog)
+		}}
 	}
-	return &linker{kind: probePoint, link: func(a *tree.Attach) (int, error) { return bpf.LinkUprobeMulti(prog, uprobes(a)) }}
+	return &linker{kind: probePoint, link: func(a *tree.Attach) (int, error) {
+		return bpf.LinkUprobeMulti(prog, uprobes(a))
+	}}
 }
 
 // open attaches to the places of a. An error says that none can be taken, whatever

@@ -24,8 +24,10 @@ func TestLinkWithoutRefused(t *testing.T) {
 	for _, name := range []string{"getppid", "getpgid", "getsid", "umask", "alarm", "times"} {
 		places = append(places, tree.Place{Func: syscallFunction(name)})
 	}
-	places = slices.Insert(places, 3, tree.Place{Func: "startrace_has_no_such_function"}, tree.Place{Func: "notify_die"})
-	unit := unitOf(tree.Attach{Kind: tree.AttachKprobe, Places: places}, tree.Attach{Kind: tree.AttachKretprobe, Places: places})
+	places = slices.Insert(places, 3, tree.Place{Func: "startrace_has_no_such_function"},
+		tree.Place{Func: "notify_die"})
+	unit := unitOf(tree.Attach{Kind: tree.AttachKprobe, Places: places},
+		tree.Attach{Kind: tree.AttachKretprobe, Places: places})
 	l, err := Load(unit, Options{Features: Features})
 	if err != nil {
 		t.Fatal(err)

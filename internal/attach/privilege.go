@@ -34,9 +34,11 @@ func DropPrivileges() error {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3} // of the calling thread
 	var data [2]unix.CapUserData
 	for i := range data {
-		data[i] = unix.CapUserData{Effective: uint32((held.Effective & keep) >> (32 * i)), Permitted: uint32((held.Permitted & keep) >> (32 * i))}
+		data[i] = unix.CapUserData{Effective: uint32((held.Effective & keep) >> (32 * i)),
+			Permitted: uint32((held.Permitted & keep) >> (32 * i))}
 	}
-	_, _, errno := syscall.AllThreadsSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&hdr)), uintptr(unsafe.Pointer(&data[0])), 0)
+	_, _, errno := syscall.AllThreadsSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&hdr)),
+		uintptr(unsafe.Pointer(&data[0])), 0)
 	if errno != 0 {
 		return fmt.Errorf("give up capabilities: %w", errno)
 	}

@@ -145,7 +145,8 @@ const errNotSupp = unix.Errno(524)
 
 // placeIsAtFault tells that another place may do where this one did not.
 func placeIsAtFault(err error) bool {
-	for _, e := range []error{unix.ENOENT, unix.EINVAL, unix.EILSEQ, unix.EADDRNOTAVAIL, unix.EOPNOTSUPP, errNotSupp, unix.ENOEXEC, unix.EBUSY} {
+	for _, e := range []error{unix.ENOENT, unix.EINVAL, unix.EILSEQ, unix.EADDRNOTAVAIL, unix.EOPNOTSUPP, errNotSupp,
+		unix.ENOEXEC, unix.EBUSY} {
 		if errors.Is(err, e) {
 			return true
 		}
@@ -162,7 +163,9 @@ type Refused struct {
 
 // Refused gives what was left out when probes were attached first.
 func (l *Loaded) Refused() []Refused {
-	return slices.SortedStableFunc(slices.Values(l.refused), func(a, b Refused) int { return cmp.Compare(a.Probe, b.Probe) })
+	return slices.SortedStableFunc(slices.Values(l.refused), func(a, b Refused) int {
+		return cmp.Compare(a.Probe, b.Probe)
+	})
 }
 
 // refuse notes what was left out; when a program is attached again that is the
@@ -285,7 +288,8 @@ func explainUserPlace(a *tree.Attach, p *tree.Place, err error) error {
 		return fmt.Errorf("there is no file %s: %w", a.Binary, err)
 	case errors.Is(err, errNotSupp):
 		return fmt.Errorf("%s of %s cannot be probed: it begins with an instruction that the kernel cannot run elsewhere: %w", p.Func, a.Binary, err)
-	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.EIO), errors.Is(err, unix.EILSEQ), errors.Is(err, unix.ENOEXEC):
+	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.EIO), errors.Is(err, unix.EILSEQ),
+		errors.Is(err, unix.ENOEXEC):
 		return fmt.Errorf("%s of %s cannot be probed: no instruction begins at offset %#x of the file, or the kernel cannot emulate it: %w", p.Func, a.Binary, p.Offset, err)
 	case errors.Is(err, unix.ESRCH):
 		return fmt.Errorf("there is no process %d: %w", a.Process, err)

@@ -62,20 +62,24 @@ const (
 
 var rejectedPrograms = []rejectedProgram{
 	{"unbounded", wordsLimit, func() asm.Instructions {
-		return end(argument(asm.R2), mapValue(asm.R3), asm.Add.Reg(asm.R3, asm.R2), asm.LoadMem(asm.R0, asm.R3, 0, asm.DWord))
+		return end(argument(asm.R2), mapValue(asm.R3), asm.Add.Reg(asm.R3, asm.R2),
+			asm.LoadMem(asm.R0, asm.R3, 0, asm.DWord))
 	}},
 	{"unboundedstack", wordsLimit, func() asm.Instructions {
-		return end(argument(asm.R2), asm.Mov.Reg(asm.R3, asm.RFP), asm.Add.Reg(asm.R3, asm.R2), asm.LoadMem(asm.R0, asm.R3, 0, asm.DWord))
+		return end(argument(asm.R2), asm.Mov.Reg(asm.R3, asm.RFP), asm.Add.Reg(asm.R3, asm.R2),
+			asm.LoadMem(asm.R0, asm.R3, 0, asm.DWord))
 	}},
 	{"negative", wordsLimit, func() asm.Instructions {
-		code := asm.Instructions{argument(asm.R2), asm.JSGT.Imm(asm.R2, 8, "out"), mapValue(asm.R1), asm.Mov.Imm(asm.R3, 0), asm.FnProbeReadKernel.Call()}
+		code := asm.Instructions{argument(asm.R2), asm.JSGT.Imm(asm.R2, 8, "out"), mapValue(asm.R1),
+			asm.Mov.Imm(asm.R3, 0), asm.FnProbeReadKernel.Call()}
 		return append(code, asm.Mov.Imm(asm.R0, 0).WithSymbol("out"), asm.Return())
 	}},
 	{"beyond", wordsBeyond, func() asm.Instructions {
 		return end(mapValue(asm.R3), asm.LoadMem(asm.R0, asm.R3, 4096, asm.DWord))
 	}},
 	{"beyondvariable", wordsBeyond, func() asm.Instructions {
-		return end(argument(asm.R2), mapValue(asm.R3), asm.And.Imm(asm.R2, 0xfff), asm.Add.Reg(asm.R3, asm.R2), asm.LoadMem(asm.R0, asm.R3, 0, asm.DWord))
+		return end(argument(asm.R2), mapValue(asm.R3), asm.And.Imm(asm.R2, 0xfff), asm.Add.Reg(asm.R3, asm.R2),
+			asm.LoadMem(asm.R0, asm.R3, 0, asm.DWord))
 	}},
 	{"missing", wordsMissing, func() asm.Instructions {
 		return append(lookup(), end(asm.LoadMem(asm.R0, asm.R0, 0, asm.DWord))...)
@@ -93,11 +97,13 @@ var rejectedPrograms = []rejectedProgram{
 		return end(asm.Mov.Imm(asm.R0, 0), asm.StoreMem(asm.RFP, -520, asm.R0, asm.DWord))
 	}},
 	{"stackhelper", wordsStack, func() asm.Instructions {
-		return end(asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, -8), asm.Mov.Imm(asm.R2, 16), asm.Mov.Imm(asm.R3, 0), asm.FnProbeReadKernel.Call())
+		return end(asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, -8), asm.Mov.Imm(asm.R2, 16),
+			asm.Mov.Imm(asm.R3, 0), asm.FnProbeReadKernel.Call())
 	}},
 	{"unset", wordsUnset, func() asm.Instructions { return end(asm.Mov.Reg(asm.R1, asm.R4)) }},
 	{"endless", wordsLoop, func() asm.Instructions {
-		code := asm.Instructions{asm.Mov.Imm(asm.R2, 0), asm.Mov.Imm(asm.R0, 0).WithSymbol("again"), asm.JEq.Imm(asm.R2, 0, "again")}
+		code := asm.Instructions{asm.Mov.Imm(asm.R2, 0), asm.Mov.Imm(asm.R0, 0).WithSymbol("again"),
+			asm.JEq.Imm(asm.R2, 0, "again")}
 		return append(code, asm.Return())
 	}},
 	{"helper", wordsHelper, func() asm.Instructions {

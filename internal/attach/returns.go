@@ -58,7 +58,8 @@ func openReturnEvents(tracefs func() (string, error)) *returnEvents {
 		_ = profile.Close() // was only to be read
 		return nil
 	}
-	r := &returnEvents{dir: dir, file: file, profile: profile, prefix: fmt.Sprintf("ret_%d_%.8s_", os.Getpid(), strings.ToLower(rand.Text()))}
+	r := &returnEvents{dir: dir, file: file, profile: profile,
+		prefix: fmt.Sprintf("ret_%d_%.8s_", os.Getpid(), strings.ToLower(rand.Text()))}
 	r.removeLeft()
 	return r
 }

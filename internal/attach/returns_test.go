@@ -128,7 +128,9 @@ func TestReturnEventsRead(t *testing.T) {
 	first := r.prefix + "1"
 	delete(names, first)
 	left := maps.Clone(names)
-	if _, err := readMissed(&removing{r.profile, func() error { return r.remove(first) }}, left); err != nil || len(left) == 0 {
+	if _, err := readMissed(&removing{r.profile, func() error {
+		return r.remove(first)
+	}}, left); err != nil || len(left) == 0 {
 		t.Errorf("%d are left out, %v: then there is no need to read it again", len(left), err)
 	}
 	if _, err := r.missed(left); err != nil || len(left) != 0 {
@@ -215,7 +217,9 @@ func TestReturnEventsMissing(t *testing.T) {
 		return func() (string, error) { return dir, nil }
 	}
 	for i, where := range []func() (string, error){
-		nil, func() (string, error) { return "", unix.ENOENT }, folder(), folder("kprobe_events"), folder("kprobe_profile"),
+		nil, func() (string, error) {
+			return "", unix.ENOENT
+		}, folder(), folder("kprobe_events"), folder("kprobe_profile"),
 	} {
 		if r := openReturnEvents(where); r != nil {
 			t.Errorf("%d: got %v", i, r)
@@ -238,7 +242,8 @@ func TestReturnEventsUnread(t *testing.T) {
 			t.Fatal(err)
 		}
 		prog := &program{Program: &tree.Program{}, fd: -1, points: []point{{fd: -1, kind: returnPoint, event: "ret_1"}}}
-		l := &Loaded{unit: &bpfgen.Unit{}, returns: &returnEvents{file: profile, profile: profile}, programs: []*program{prog}}
+		l := &Loaded{unit: &bpfgen.Unit{}, returns: &returnEvents{file: profile, profile: profile},
+			programs: []*program{prog}}
 		check := func() {
 			t.Helper()
 			if _, _, err := l.Losses(); err == nil || !strings.Contains(err.Error(), want) {

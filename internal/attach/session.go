@@ -48,7 +48,8 @@ func (l *Loaded) loadSessions() {
 			continue
 		}
 		spec := l.unit.Spec.Programs[p.Name]
-		fd, err := bpf.Load(&bpf.Program{Name: p.Name, Type: spec.Type, AttachType: at, Instructions: onOwnStack(insns, &p.Attach)}, nil)
+		fd, err := bpf.Load(&bpf.Program{Name: p.Name, Type: spec.Type, AttachType: at,
+			Instructions: onOwnStack(insns, &p.Attach)}, nil)
 		if err == nil {
 			l.programs = append(l.programs, &program{Program: p, fd: fd, session: true})
 		}
@@ -111,7 +112,8 @@ func (l *Loaded) joined(p *tree.Program) (_ asm.Instructions, ok bool) {
 	}
 	ask := asm.Instructions{
 		asm.Mov.Reg(asm.R6, asm.R1), // calls leave R6 as it is
-		asm.Instruction{OpCode: asm.OpCode(asm.JumpClass).SetJumpOp(asm.Call), Src: asm.PseudoKfuncCall, Constant: int64(p.Attach.Session.IsReturn)},
+		asm.Instruction{OpCode: asm.OpCode(asm.JumpClass).SetJumpOp(asm.Call), Src: asm.PseudoKfuncCall,
+			Constant: int64(p.Attach.Session.IsReturn)},
 		asm.Mov.Reg(asm.R1, asm.R6),
 		asm.Instruction{OpCode: asm.JNE.Op(asm.ImmSource), Dst: asm.R0, Offset: int16(size)},
 	}

@@ -69,7 +69,8 @@ func TestJoined(t *testing.T) {
 		t.Errorf("%d instructions", n)
 	}
 	for _, name := range []string{"in", "out"} { // they may be loaded as two later
-		if insns := l.unit.Spec.Programs[name].Instructions; insns[0].Symbol() != name || insns[0].Reference() != "give" {
+		if insns := l.unit.Spec.Programs[name].Instructions; insns[0].Symbol() != name ||
+			insns[0].Reference() != "give" {
 			t.Errorf("%s was changed: %v", name, insns)
 		}
 	}
@@ -109,7 +110,8 @@ func TestNotJoined(t *testing.T) {
 	if _, ok := l.joined(p); ok {
 		t.Error("a program with tails was joined")
 	}
-	l, p = sessionUnit(asm.Instruction{OpCode: asm.LoadImmOp(asm.DWord), Dst: asm.R2, Src: asm.PseudoFunc}.WithReference("give"))
+	l, p = sessionUnit(asm.Instruction{OpCode: asm.LoadImmOp(asm.DWord), Dst: asm.R2,
+		Src: asm.PseudoFunc}.WithReference("give"))
 	if _, ok := l.joined(p); ok {
 		t.Error("a program whose functions the kernel calls was joined")
 	}

@@ -30,7 +30,8 @@ func (s *Shared) find(name string, spec *ebpf.MapSpec) (*ebpf.Map, error) {
 		return nil, nil
 	}
 	m := s.maps[name]
-	if m.Type() != spec.Type || m.KeySize() != spec.KeySize || m.ValueSize() != spec.ValueSize || m.MaxEntries() != spec.MaxEntries {
+	if m.Type() != spec.Type || m.KeySize() != spec.KeySize || m.ValueSize() != spec.ValueSize ||
+		m.MaxEntries() != spec.MaxEntries {
 		return nil, fmt.Errorf("the map has keys of %d bytes and values of %d, the programs %d and %d",
 			m.KeySize(), m.ValueSize(), spec.KeySize, spec.ValueSize)
 	}

@@ -54,7 +54,8 @@ func Try(t *Trial) map[kernel.Way]error {
 // helper refuses.
 func readingMemory() *bpf.Program {
 	return returning(ebpf.RawTracepoint, ebpf.AttachNone,
-		asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, -8), asm.Mov.Imm(asm.R2, 8), asm.Mov.Imm(asm.R3, 0), asm.FnProbeReadKernel.Call())
+		asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, -8), asm.Mov.Imm(asm.R2, 8), asm.Mov.Imm(asm.R3, 0),
+		asm.FnProbeReadKernel.Call())
 }
 
 func tryRing() error {

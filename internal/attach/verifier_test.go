@@ -35,7 +35,8 @@ func TestRejectionOfLogs(t *testing.T) {
 func TestExplainTooComplex(t *testing.T) {
 	for _, errno := range []error{unix.E2BIG, unix.EFAULT} {
 		var c *ComplexityError
-		if err := explainLoad(&bpf.Program{Name: "p"}, &bpfgen.Unit{}, errno); !errors.As(err, &c) || !errors.Is(err, errno) {
+		if err := explainLoad(&bpf.Program{Name: "p"}, &bpfgen.Unit{}, errno); !errors.As(err, &c) ||
+			!errors.Is(err, errno) {
 			t.Errorf("%v became %v", errno, err)
 		}
 	}

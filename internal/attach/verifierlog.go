@@ -13,7 +13,8 @@ func keepLog(e *VerifierError) string {
 	if err != nil {
 		return ""
 	}
-	_, err = fmt.Fprintf(f, "program %s\nplace %s\ninstruction %d\nreason %s\nerror %v\n\n%s", e.Program, e.Pos, e.Insn, e.Reason, e.Err, e.Log)
+	_, err = fmt.Fprintf(f, "program %s\nplace %s\ninstruction %d\nreason %s\nerror %v\n\n%s", e.Program, e.Pos, e.Insn,
+		e.Reason, e.Err, e.Log)
 	if closeErr := f.Close(); err != nil || closeErr != nil {
 		_ = os.Remove(f.Name()) // half a log would mislead
 		return ""

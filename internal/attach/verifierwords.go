@@ -99,7 +99,8 @@ func rejection(log string) string {
 // isTrace reports whether a line of the log tells what the verifier did, not
 // why it refused.
 func isTrace(line string) bool {
-	for _, prefix := range []string{"processed ", "insns processed", "verification time", "stack depth", "mark_precise", "from ", "; ", "func#", "cur state", "old state"} {
+	for _, prefix := range []string{"processed ", "insns processed", "verification time", "stack depth", "mark_precise",
+		"from ", "; ", "func#", "cur state", "old state"} {
 		if strings.HasPrefix(line, prefix) {
 			return true
 		}

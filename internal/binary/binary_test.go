@@ -18,13 +18,16 @@ import (
 var assembly = map[string][][2]string{
 	"amd64": {
 		{"plain", "push %rbp; mov %rsp,%rbp; pop %rbp; ret"}, {"locked", "lock incl (%rdi); ret"},
-		{"landed", "nop; ret"}, {"tailed", "test %rdi,%rdi; je 1f; jmp landed; 1: ret"}, {"onward", "jmp tailed"}, {"elsewhere", "jmp *(%rdi)"},
+		{"landed", "nop; ret"}, {"tailed", "test %rdi,%rdi; je 1f; jmp landed; 1: ret"}, {"onward", "jmp tailed"},
+		{"elsewhere", "jmp *(%rdi)"},
 		{"mixed", "test %rdi,%rdi; je elsewhere; jmp elsewhere"}, {"maybe", "test %rdi,%rdi; je landed; ret"},
 		{"turn", "dec %rdi; jmp about"}, {"about", "dec %rdi; jne 1f; ret; 1: jmp turn"}, {"never", "ud2"},
 	},
 	"arm64": {
-		{"plain", "stp x29,x30,[sp,-16]!; ldp x29,x30,[sp],16; ret"}, {"locked", "ldaxr w1,[x0]; stlxr w2,w1,[x0]; ret"},
-		{"landed", "nop; ret"}, {"tailed", "cbz x0,1f; b landed; 1: ret"}, {"onward", "b tailed"}, {"elsewhere", "ldr x1,[x0]; br x1"},
+		{"plain", "stp x29,x30,[sp,-16]!; ldp x29,x30,[sp],16; ret"},
+		{"locked", "ldaxr w1,[x0]; stlxr w2,w1,[x0]; ret"},
+		{"landed", "nop; ret"}, {"tailed", "cbz x0,1f; b landed; 1: ret"}, {"onward", "b tailed"},
+		{"elsewhere", "ldr x1,[x0]; br x1"},
 		{"mixed", "cbz x0,elsewhere; b elsewhere"}, {"maybe", "cbz x0,landed; ret"},
 		{"turn", "sub x0,x0,1; b about"}, {"about", "subs x0,x0,1; bne 1f; ret; 1: b turn"}, {"never", "nop; udf 0"},
 	},
@@ -45,7 +48,8 @@ func compiler(t *testing.T) string {
 	t.Helper()
 	target := map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}[runtime.GOARCH]
 	for _, name := range []string{target + "-gcc", "gcc"} {
-		if out, err := exec.Command(name, "-dumpmachine").Output(); err == nil && strings.HasPrefix(string(out), strings.TrimSuffix(target, "linux-gnu")) {
+		if out, err := exec.Command(name, "-dumpmachine").Output(); err == nil &&
+			strings.HasPrefix(string(out), strings.TrimSuffix(target, "linux-gnu")) {
 			return name
 		}
 	}
@@ -87,11 +91,13 @@ func TestInside(t *testing.T) {
 	for offset, want := range map[string]map[uint64]string{
 		"amd64": {
 			0: "", 1: "", 4: "", 5: "",
-			2: `middle of an instruction, which begins at plain\+0x1`, 3: `begins at plain\+0x1`, 6: "plain ends before: it has 6 bytes", 1 << 40: "ends before",
+			2: `middle of an instruction, which begins at plain\+0x1`, 3: `begins at plain\+0x1`,
+			6: "plain ends before: it has 6 bytes", 1 << 40: "ends before",
 		},
 		"arm64": {
 			0: "", 4: "", 8: "",
-			1: `middle of an instruction, which begins at plain\+0x0`, 7: `begins at plain\+0x4`, 12: "plain ends before: it has 12 bytes", 1 << 40: "ends before",
+			1: `middle of an instruction, which begins at plain\+0x0`, 7: `begins at plain\+0x4`,
+			12: "plain ends before: it has 12 bytes", 1 << 40: "ends before",
 		},
 	}[runtime.GOARCH] {
 		err := f.Inside(at, list[0], offset)
@@ -118,11 +124,13 @@ func TestAddress(t *testing.T) {
 		if err != nil || len(list) != 1 {
 			t.Fatalf("got %+v, %v", list, err)
 		}
-		if got := list[0]; got.Name != "plain" || got.Inside != uint64(inside) || got.Entry != fns[0].Offset+uint64(inside) || (got.NoReturn == "") != returns {
+		if got := list[0]; got.Name != "plain" || got.Inside != uint64(inside) ||
+			got.Entry != fns[0].Offset+uint64(inside) || (got.NoReturn == "") != returns {
 			t.Errorf("+%d: got %+v", inside, got)
 		}
 	}
-	for text, want := range map[string]string{"0x10": "0x10 is not in the file's code, which lies from 0x40", "0xzz": "0xzz is no address"} {
+	for text, want := range map[string]string{"0x10": "0x10 is not in the file's code, which lies from 0x40",
+		"0xzz": "0xzz is no address"} {
 		if _, _, err := f.Functions(path, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", text, err, want)
 		}
@@ -133,10 +141,13 @@ func TestAddress(t *testing.T) {
 func TestSteppable(t *testing.T) {
 	f, path := finder(t), build(t)
 	list, at, err := f.Functions(path, "{plain,locked,main}")
-	if err != nil || len(list) != 2 || at.Left != 1 || !strings.Contains(at.Why, "locked of ") || !strings.Contains(at.Why, map[string]string{"amd64": "prefix lock", "arm64": "an exclusive load"}[runtime.GOARCH]) {
+	if err != nil || len(list) != 2 || at.Left != 1 || !strings.Contains(at.Why, "locked of ") ||
+		!strings.Contains(at.Why, map[string]string{"amd64": "prefix lock",
+			"arm64": "an exclusive load"}[runtime.GOARCH]) {
 		t.Errorf("got %+v, left %d: %s, %v", list, at.Left, at.Why, err)
 	}
-	if _, _, err := f.Functions(path, "locked"); err == nil || !strings.Contains(err.Error(), "cannot be probed: it begins with an instruction that the kernel cannot run") {
+	if _, _, err := f.Functions(path, "locked"); err == nil ||
+		!strings.Contains(err.Error(), "cannot be probed: it begins with an instruction that the kernel cannot run") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -177,10 +188,12 @@ func TestEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := list[0]
-		if len(got.Returns) != c.returns || got.Tails != c.tails || len(got.Ends.At) != c.ends || got.Ends.Tails != c.endTails || !slices.Equal(got.Ends.Others, c.others) {
+		if len(got.Returns) != c.returns || got.Tails != c.tails || len(got.Ends.At) != c.ends ||
+			got.Ends.Tails != c.endTails || !slices.Equal(got.Ends.Others, c.others) {
 			t.Errorf("%s: got %+v, want %+v", c.name, got, c)
 		}
-		if through := slices.Contains([]string{"landed", "tailed", "onward", "maybe"}, c.name); slices.Contains(got.Ends.At, ret["landed"]) != through {
+		if through := slices.Contains([]string{"landed", "tailed", "onward", "maybe"},
+			c.name); slices.Contains(got.Ends.At, ret["landed"]) != through {
 			t.Errorf("%s ends at %#x, want %v: %#x", c.name, got.Ends.At, through, ret)
 		}
 	}
@@ -207,7 +220,8 @@ func TestNeverReturns(t *testing.T) {
 	f := finder(t)
 	for name, returns := range map[string]bool{"main.never": false, "main.some": true} {
 		list, _, err := f.Functions(out, name)
-		if err != nil || len(list) != 1 || (list[0].NoReturn == "") != returns || (len(list[0].Ends.At) > 0) != returns {
+		if err != nil || len(list) != 1 || (list[0].NoReturn == "") != returns ||
+			(len(list[0].Ends.At) > 0) != returns {
 			t.Errorf("%s: got %+v, %v", name, list, err)
 		}
 	}

@@ -41,5 +41,6 @@ func missingStatic(all []usdt.Probe, file, pattern string) error {
 	if near := kernel.Suggest(pattern, full); near != "" {
 		return fmt.Errorf("%s has no static probe %s; did you mean %s?", file, pattern, near)
 	}
-	return fmt.Errorf("%s has no static probe %s; startrace list 'usdt:%s:*' shows the %d that it has", file, pattern, file, len(all))
+	return fmt.Errorf("%s has no static probe %s; startrace list 'usdt:%s:*' shows the %d that it has", file, pattern,
+		file, len(all))
 }

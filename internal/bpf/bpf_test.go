@@ -30,7 +30,8 @@ func TestLoadLog(t *testing.T) {
 	rawTracepoint(t, asm.Mov.Imm(asm.R0, 0), asm.Return()) // skips without rights
 	bad := &Program{Type: ebpf.RawTracepoint, Instructions: asm.Instructions{asm.Mov.Reg(asm.R0, asm.R3), asm.Return()}}
 	log := make([]byte, 4096)
-	if _, err := Load(bad, log); !errors.Is(err, unix.EACCES) || !strings.Contains(unix.ByteSliceToString(log), "R3 !read_ok") {
+	if _, err := Load(bad, log); !errors.Is(err, unix.EACCES) ||
+		!strings.Contains(unix.ByteSliceToString(log), "R3 !read_ok") {
 		t.Errorf("got %v and the log %q", err, unix.ByteSliceToString(log))
 	}
 	if _, err := Load(bad, log[:130]); !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EACCES) {

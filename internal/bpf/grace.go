@@ -61,7 +61,8 @@ func waitByMap() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, unix.Close(inner)) }()
-	outer, err := createMap(&mapAttr{typ: mapArrayOfMaps, keySize: 4, valueSize: 4, maxEntries: 1, inner: uint32(inner)})
+	outer, err := createMap(&mapAttr{typ: mapArrayOfMaps, keySize: 4, valueSize: 4, maxEntries: 1,
+		inner: uint32(inner)})
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,8 @@ import (
 func slowProgram(t *testing.T) (prog int, begun, ended *uint64) {
 	t.Helper()
 	rawTracepoint(t, asm.Mov.Imm(asm.R0, 0), asm.Return()) // skips without rights
-	m, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: 16, MaxEntries: 1, Flags: unix.BPF_F_MMAPABLE})
+	m, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: 16, MaxEntries: 1,
+		Flags: unix.BPF_F_MMAPABLE})
 	if err != nil {
 		t.Fatal(err)
 	}

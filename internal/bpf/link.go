@@ -174,8 +174,9 @@ func LinkUprobeMulti(prog int, u *UprobeMulti) (int, error) {
 		_                            uint32
 	}{
 		linkHead: linkHead{prog: uint32(prog), attachType: uint32(u.AttachType())}, path: path,
-		offsets: unsafe.SliceData(u.Offsets), semaphores: unsafe.SliceData(u.Semaphores), cookies: unsafe.SliceData(u.Cookies),
-		count: uint32(len(u.Offsets)), flags: multiFlags(u.Returns), pid: uint32(u.PID),
+		offsets: unsafe.SliceData(u.Offsets), semaphores: unsafe.SliceData(u.Semaphores),
+		cookies: unsafe.SliceData(u.Cookies),
+		count:   uint32(len(u.Offsets)), flags: multiFlags(u.Returns), pid: uint32(u.PID),
 	}
 	return createLink(&attr)
 }

@@ -57,8 +57,9 @@ type loadAttr struct {
 // while it would accept the original.
 func Load(p *Program, log []byte) (int, error) {
 	attr := loadAttr{
-		typ: uint32(p.Type), attachType: uint32(p.AttachType), flags: p.Flags, attachBTF: p.AttachBTF, attachTo: uint32(p.AttachTo),
-		license: unsafe.StringData("GPL\x00"),
+		typ: uint32(p.Type), attachType: uint32(p.AttachType), flags: p.Flags, attachBTF: p.AttachBTF,
+		attachTo: uint32(p.AttachTo),
+		license:  unsafe.StringData("GPL\x00"),
 	}
 	setName(&attr.name, p.Name)
 	if len(log) > 0 {
@@ -100,8 +101,10 @@ func (attr *loadAttr) describe(insns asm.Instructions) (*btf.Handle, error) {
 		return nil, fmt.Errorf("load the types of functions: %w", err)
 	}
 	attr.btf = uint32(h.FD())
-	attr.funcs, attr.funcRec, attr.funcCount = unsafe.SliceData(funcs), btf.FuncInfoSize, uint32(len(funcs))/btf.FuncInfoSize
-	attr.lines, attr.lineRec, attr.lineCount = unsafe.SliceData(lines), btf.LineInfoSize, uint32(len(lines))/btf.LineInfoSize
+	attr.funcs, attr.funcRec, attr.funcCount = unsafe.SliceData(funcs), btf.FuncInfoSize,
+		uint32(len(funcs))/btf.FuncInfoSize
+	attr.lines, attr.lineRec, attr.lineCount = unsafe.SliceData(lines), btf.LineInfoSize,
+		uint32(len(lines))/btf.LineInfoSize
 	return h, nil
 }
 

@@ -18,7 +18,8 @@ var (
 	capPtrace     = capability{"CAP_SYS_PTRACE", 19, "to name functions in the stacks of other users' processes"}
 	capSyslog     = capability{"CAP_SYSLOG", 34, "to name functions of the kernel"}
 	capResource   = capability{"CAP_SYS_RESOURCE", 24, "to raise the limit of locked memory before Linux 5.11"}
-	capAdmin      = capability{"CAP_SYS_ADMIN", 21, "includes CAP_BPF and CAP_PERFMON; to mount tracefs, and to watch addresses of the kernel"}
+	capAdmin      = capability{"CAP_SYS_ADMIN", 21,
+		"includes CAP_BPF and CAP_PERFMON; to mount tracefs, and to watch addresses of the kernel"}
 )
 
 // tracing are those that startrace wants, the first two for everything.

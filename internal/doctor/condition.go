@@ -18,7 +18,8 @@ func (m *Machine) conditions() []Finding {
 	}
 	out = append(out, m.lockdown(), m.secureBoot(), m.rights())
 	for _, c := range m.lacking(tracing...) {
-		out = append(out, Finding{c.name, No, "is missing; it is needed " + c.use, "run as root, or: " + setcap + " PATH/TO/startrace"})
+		out = append(out, Finding{c.name, No, "is missing; it is needed " + c.use, "run as root, or: " + setcap +
+			" PATH/TO/startrace"})
 	}
 	out = append(out, m.surroundings()...)
 	for _, name := range settingNames {
@@ -37,7 +38,8 @@ func readable(subject string, err error, text string) Finding {
 }
 
 func (m *Machine) lockdown() Finding {
-	f := Finding{"lockdown", OK, cmp.Or(m.Lockdown, "this kernel has none, or securityfs is not mounted at /sys/kernel/security"), ""}
+	f := Finding{"lockdown", OK,
+		cmp.Or(m.Lockdown, "this kernel has none, or securityfs is not mounted at /sys/kernel/security"), ""}
 	switch m.Lockdown {
 	case "integrity":
 		f.State, f.Text = Note, "integrity: programs may read all memory, but not change that of processes"
@@ -73,9 +75,12 @@ func (m *Machine) surroundings() (out []Finding) {
 		}
 		out = append(out, f)
 	}
-	note(m.Container != "", "container", m.Container+"; what happens outside can be traced too, where the kernel permits it", "none was recognised")
-	note(m.UserNamespace, "user namespace", "not the machine's own: capabilities in it do not count for tracing", "the machine's own")
-	note(m.PIDNamespace, "pid namespace", "not the machine's own: -p does not know the numbers that the kernel uses", "the machine's own")
+	note(m.Container != "", "container",
+		m.Container+"; what happens outside can be traced too, where the kernel permits it", "none was recognised")
+	note(m.UserNamespace, "user namespace", "not the machine's own: capabilities in it do not count for tracing",
+		"the machine's own")
+	note(m.PIDNamespace, "pid namespace", "not the machine's own: -p does not know the numbers that the kernel uses",
+		"the machine's own")
 	note(m.Seccomp, "seccomp", "system calls of this process are filtered", "system calls are not filtered")
 	return out
 }

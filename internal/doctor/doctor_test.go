@@ -97,7 +97,8 @@ var situations = []struct {
 		m.refuse(syscall.EINVAL, kernel.WayRing)
 	}, Fails, "kernel"},
 	{"no bpf", func(m *Machine) {
-		m.refuse(syscall.ENOSYS, kernel.WayLoad, kernel.WayRing, kernel.WayRaw, kernel.WayKprobe, kernel.WayKprobeMulti, kernel.WayFentry, kernel.WayUprobe)
+		m.refuse(syscall.ENOSYS, kernel.WayLoad, kernel.WayRing, kernel.WayRaw, kernel.WayKprobe, kernel.WayKprobeMulti,
+			kernel.WayFentry, kernel.WayUprobe)
 	}, Fails, "calls"},
 	{"bpf filtered", func(m *Machine) {
 		m.Seccomp = true
@@ -105,7 +106,9 @@ var situations = []struct {
 	}, Fails, "calls"},
 	{"no BTF", func(m *Machine) { m.BTF = errNoBTF }, Partly, "btf"},
 	{"no tracefs", func(m *Machine) { m.Tracefs = kernel.ErrNoTracefs }, Partly, "tracefs"},
-	{"no tracefs in a container", func(m *Machine) { m.Tracefs, m.Container = kernel.ErrNoTracefs, "Podman" }, Partly, "tracefs"},
+	{"no tracefs in a container", func(m *Machine) {
+		m.Tracefs, m.Container = kernel.ErrNoTracefs, "Podman"
+	}, Partly, "tracefs"},
 	{"paranoid", func(m *Machine) {
 		m.unprivileged(capBPF, capPerfmon, capReadSearch)
 		m.Tracefs, m.Settings["perf_event_paranoid"] = nil, "3"
@@ -181,11 +184,16 @@ func TestExplain(t *testing.T) {
 		{"types do not matter", func(m *Machine) { m.BTF = errNoBTF }, syscall.ENOENT, ""},
 		{"types", func(m *Machine) { m.BTF = errNoBTF }, fmt.Errorf("x: %w", errNoBTF), "btf"},
 		{"tracefs", func(m *Machine) { m.Tracefs = tracefs }, fmt.Errorf("x: %w", tracefs), "tracefs"},
-		{"tracefs for a user", func(m *Machine) { m.unprivileged(); m.Tracefs = tracefs }, fmt.Errorf("x: %w", tracefs), "capabilities"},
+		{"tracefs for a user", func(m *Machine) {
+			m.unprivileged()
+			m.Tracefs = tracefs
+		}, fmt.Errorf("x: %w", tracefs), "capabilities"},
 		{"rights, and no tracefs", func(m *Machine) { m.Tracefs = tracefs }, syscall.EPERM, "forbidden"},
 		{"integrity is not it", func(m *Machine) { m.Lockdown = "integrity" }, syscall.EPERM, "forbidden"},
 		{"no bpf", func(m *Machine) {}, fmt.Errorf("x: %w", syscall.ENOSYS), "calls"},
-		{"lockdown", func(m *Machine) { m.Lockdown = "confidentiality" }, fmt.Errorf("x: %w", kernel.ErrLockdown), "lockdown"},
+		{"lockdown", func(m *Machine) {
+			m.Lockdown = "confidentiality"
+		}, fmt.Errorf("x: %w", kernel.ErrLockdown), "lockdown"},
 		{"seccomp", func(m *Machine) { m.Seccomp = true }, syscall.EPERM, "forbidden"},
 		{"perf events", func(m *Machine) {
 			m.unprivileged(capBPF, capPerfmon)
@@ -267,7 +275,8 @@ func TestWrite(t *testing.T) {
 			t.Errorf("the text lacks %+v", f)
 		}
 	}
-	if lines := strings.Split(text.String(), "\n"); !strings.HasPrefix(lines[0], "This machine can be traced, but for tracepoints: user 1000") || !strings.HasPrefix(lines[1], "Remedy: ") {
+	if lines := strings.Split(text.String(), "\n"); !strings.HasPrefix(lines[0],
+		"This machine can be traced, but for tracepoints: user 1000") || !strings.HasPrefix(lines[1], "Remedy: ") {
 		t.Errorf("%s", text.String())
 	}
 }

@@ -13,7 +13,8 @@ import (
 // further up is to be cured first. Each gives nil where it does not hold.
 var rules = []func(m *Machine) *Problem{
 	(*Machine).userNamespace, (*Machine).capabilities, (*Machine).confidentiality, (*Machine).lockedMemory,
-	(*Machine).forbidden, (*Machine).oldKernel, (*Machine).noPrograms, (*Machine).noTypes, (*Machine).noTracefs, (*Machine).paranoid,
+	(*Machine).forbidden, (*Machine).oldKernel, (*Machine).noPrograms, (*Machine).noTypes, (*Machine).noTracefs,
+	(*Machine).paranoid,
 	(*Machine).noKprobes, (*Machine).noUprobes, (*Machine).integrity,
 }
 
@@ -65,8 +66,9 @@ func (m *Machine) capabilities() *Problem {
 		missing = append(missing, m.lacking(capReadSearch)...)
 	}
 	p := &Problem{ID: "capabilities", Fatal: true,
-		Cause:  fmt.Sprintf("user %d may not trace without %s", m.User, names(missing)),
-		Remedy: "run it as root (sudo startrace …), or give the program the rights once, as root: " + setcap + " PATH/TO/startrace"}
+		Cause: fmt.Sprintf("user %d may not trace without %s", m.User, names(missing)),
+		Remedy: "run it as root (sudo startrace …), or give the program the rights once, as root: " + setcap +
+			" PATH/TO/startrace"}
 	if m.User == 0 {
 		p.Remedy = "run it with all capabilities of root; a container gets them by --cap-add BPF --cap-add PERFMON --cap-add DAC_READ_SEARCH, or --privileged"
 	}
@@ -109,7 +111,8 @@ func (m *Machine) lockedMemory() *Problem {
 
 // forbidden: the rights are there, and still the kernel said no.
 func (m *Machine) forbidden() *Problem {
-	if len(m.lacking(capBPF, capPerfmon)) > 0 || m.UserNamespace || m.Lockdown == "confidentiality" || m.lockedMemory() != nil {
+	if len(m.lacking(capBPF, capPerfmon)) > 0 || m.UserNamespace || m.Lockdown == "confidentiality" ||
+		m.lockedMemory() != nil {
 		return nil
 	}
 	switch {
@@ -200,7 +203,8 @@ func (m *Machine) noTracefs() *Problem {
 // know the levels 3 and 4, at which kernels before 5.12 or so want CAP_SYS_ADMIN.
 func (m *Machine) paranoid() *Problem {
 	level := m.Settings["perf_event_paranoid"]
-	if m.Capabilities>>capAdmin.bit&1 != 0 || level != "3" && level != "4" || !m.notPermitted(kernel.WayProfile) || !m.has(capPerfmon) {
+	if m.Capabilities>>capAdmin.bit&1 != 0 || level != "3" && level != "4" || !m.notPermitted(kernel.WayProfile) ||
+		!m.has(capPerfmon) {
 		return nil
 	}
 	return m.paranoidAt(level)
@@ -208,15 +212,19 @@ func (m *Machine) paranoid() *Problem {
 
 func (m *Machine) paranoidAt(level string) *Problem {
 	return &Problem{ID: "paranoid", Loss: perfEvents,
-		Cause:  "kernel.perf_event_paranoid is " + level + ", at which this kernel wants CAP_SYS_ADMIN for perf events (CAP_PERFMON is not enough)",
+		Cause: "kernel.perf_event_paranoid is " + level +
+			", at which this kernel wants CAP_SYS_ADMIN for perf events (CAP_PERFMON is not enough)",
 		Remedy: "lower it, as root: sysctl kernel.perf_event_paranoid=2; or run as root"}
 }
 
 func (m *Machine) noKprobes() *Problem {
-	if err := m.Tried[kernel.WayKprobe]; err == nil || denied(err) || m.noPrograms() != nil || m.Tried[kernel.WayFentry] == nil || m.Tried[kernel.WayKprobeMulti] == nil {
+	if err := m.Tried[kernel.WayKprobe]; err == nil || denied(err) || m.noPrograms() != nil ||
+		m.Tried[kernel.WayFentry] == nil || m.Tried[kernel.WayKprobeMulti] == nil {
 		return nil
 	}
-	return &Problem{ID: "kprobes", Cause: "this kernel was built without probes of its functions (CONFIG_KPROBES, CONFIG_FUNCTION_TRACER)", Loss: "functions of the kernel",
+	return &Problem{ID: "kprobes",
+		Cause:  "this kernel was built without probes of its functions (CONFIG_KPROBES, CONFIG_FUNCTION_TRACER)",
+		Loss:   "functions of the kernel",
 		Remedy: "boot a kernel that has them, as those of all big distributions do; tracepoints, system calls and programs can be traced without"}
 }
 
@@ -224,7 +232,8 @@ func (m *Machine) noUprobes() *Problem {
 	if err := m.Tried[kernel.WayUprobe]; err == nil || denied(err) || m.noPrograms() != nil {
 		return nil
 	}
-	return &Problem{ID: "uprobes", Cause: "this kernel was built without probes of programs (CONFIG_UPROBES)", Loss: "functions of programs and libraries",
+	return &Problem{ID: "uprobes", Cause: "this kernel was built without probes of programs (CONFIG_UPROBES)",
+		Loss:   "functions of programs and libraries",
 		Remedy: "boot a kernel that has them, as those of all big distributions do"}
 }
 
@@ -233,6 +242,7 @@ func (m *Machine) integrity() *Problem {
 	if m.Lockdown != "integrity" {
 		return nil
 	}
-	return &Problem{ID: "lockdown", Cause: "the kernel is locked down (integrity): programs may read all memory, but not change that of processes",
+	return &Problem{ID: "lockdown",
+		Cause:  "the kernel is locked down (integrity): programs may read all memory, but not change that of processes",
 		Remedy: "none is needed to trace; to write, " + m.unlock()}
 }

@@ -22,15 +22,19 @@ var wayTable = []struct {
 	{kernel.WayTracepoint, "tracepoint:", "", "rawtracepoint: has the same events with other arguments"},
 	{kernel.WayProfile, "profile: and interval:", "", ""},
 	{kernel.WayKprobe, "kprobe: and kretprobe:", "", "tracepoints and system calls"},
-	{kernel.WayKprobeMulti, "many functions of the kernel at once", "5.18", "a probe for each function, which takes longer to attach"},
-	{kernel.WayKprobeSession, "entry and return of a function by one program", "6.10", "two programs; nothing is missing"},
+	{kernel.WayKprobeMulti, "many functions of the kernel at once", "5.18",
+		"a probe for each function, which takes longer to attach"},
+	{kernel.WayKprobeSession, "entry and return of a function by one program", "6.10",
+		"two programs; nothing is missing"},
 	{kernel.WayFentry, "fentry: and fexit:", "5.5", "func: takes kprobes, at several times the cost"},
 	{kernel.WayUprobe, "uprobe:, uretprobe: and usdt:", "", ""},
 	{kernel.WayUprobeMulti, "many functions of programs at once", "6.6", "a probe for each function"},
-	{kernel.WayUprobeSession, "entry and return of a function of a program by one program", "6.13", "two programs; nothing is missing"},
+	{kernel.WayUprobeSession, "entry and return of a function of a program by one program", "6.13",
+		"two programs; nothing is missing"},
 	{kernel.WayCookies, "one program knows at which of many functions it runs", "5.15", "a program for each function"},
 	{kernel.WayIterator, "iter:", "5.8", ""},
-	{kernel.WayHardware, "hardware:, counters of the CPU", "", "software: and profile:; virtual machines often have no counters"},
+	{kernel.WayHardware, "hardware:, counters of the CPU", "",
+		"software: and profile:; virtual machines often have no counters"},
 	{kernel.WayWatchpoint, "watchpoint:", "", ""},
 }
 
@@ -67,7 +71,8 @@ func (m *Machine) refusal(err error, since string) string {
 	case m.Lockdown == "confidentiality" && errors.Is(err, syscall.EINVAL):
 		return "refused, for the kernel is locked down"
 	}
-	for _, missing := range []error{syscall.EINVAL, syscall.ENOENT, syscall.EOPNOTSUPP, syscall.ENOSYS, syscall.EBADF, syscall.ENODEV} {
+	for _, missing := range []error{syscall.EINVAL, syscall.ENOENT, syscall.EOPNOTSUPP, syscall.ENOSYS, syscall.EBADF,
+		syscall.ENODEV} {
 		if !errors.Is(err, missing) {
 			continue
 		}

@@ -103,8 +103,10 @@ func endsByReturn(f *File, code []byte) bool {
 func needOurGCC(t *testing.T) {
 	t.Helper()
 	prefix := map[string]string{"amd64": "x86_64-", "arm64": "aarch64-"}[runtime.GOARCH]
-	if out, err := exec.Command(ours("gcc"), "-dumpmachine").Output(); err != nil || !strings.HasPrefix(string(out), prefix) {
-		t.Skipf("needs a gcc for %s: this one makes programs for %s, %v", runtime.GOARCH, strings.TrimSpace(string(out)), err)
+	if out, err := exec.Command(ours("gcc"), "-dumpmachine").Output(); err != nil ||
+		!strings.HasPrefix(string(out), prefix) {
+		t.Skipf("needs a gcc for %s: this one makes programs for %s, %v", runtime.GOARCH,
+			strings.TrimSpace(string(out)), err)
 	}
 }
 

@@ -17,7 +17,8 @@ import (
 
 // All ways to link: the bytes at the place in the file are the function's.
 func TestFunctions(t *testing.T) {
-	for _, flags := range [][]string{{"-pie", "-fPIE"}, {"-no-pie"}, {"-static"}, {"-static-pie", "-fPIE"}, {"-shared", "-fPIC"}} {
+	for _, flags := range [][]string{{"-pie", "-fPIE"}, {"-no-pie"}, {"-static"}, {"-static-pie", "-fPIE"},
+		{"-shared", "-fPIC"}} {
 		t.Run(strings.Join(flags, ""), func(t *testing.T) {
 			path := compile(t, "gcc", cSource, append(flags, "-O0")...)
 			f := open(t, path, Options{})
@@ -147,7 +148,8 @@ func TestStripped(t *testing.T) {
 	if fn := lookup(t, f, "shown"); fn.From != FromDynsym {
 		t.Errorf("got %+v", fn)
 	}
-	if _, err := f.Lookup("hidden_away"); !errors.Is(err, ErrNoFunction) || !strings.Contains(err.Error(), "it is stripped") {
+	if _, err := f.Lookup("hidden_away"); !errors.Is(err, ErrNoFunction) ||
+		!strings.Contains(err.Error(), "it is stripped") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -225,7 +227,8 @@ func TestMiniDebug(t *testing.T) {
 		t.Errorf("got %+v", fn)
 	}
 	run(t, nil, "objcopy", "--update-section=.gnu_debugdata="+path, path)
-	if _, err := open(t, path, Options{DebugDirs: []string{}}).Functions(); !errors.Is(err, ErrStripped) || !strings.Contains(err.Error(), ".gnu_debugdata") {
+	if _, err := open(t, path, Options{DebugDirs: []string{}}).Functions(); !errors.Is(err, ErrStripped) ||
+		!strings.Contains(err.Error(), ".gnu_debugdata") {
 		t.Errorf("a broken section: %v", err)
 	}
 }
@@ -236,7 +239,8 @@ func TestGolang(t *testing.T) {
 		flags []string
 		from  Origin
 	}{
-		{"amd64", nil, FromSymtab}, {"amd64", []string{"-ldflags=-s -w"}, FromGoTable}, {"arm64", []string{"-ldflags=-s -w"}, FromGoTable},
+		{"amd64", nil, FromSymtab}, {"amd64", []string{"-ldflags=-s -w"}, FromGoTable},
+		{"arm64", []string{"-ldflags=-s -w"}, FromGoTable},
 		{"amd64", []string{"-buildmode=pie", "-ldflags=-s -w"}, FromGoTable},
 	} {
 		path := compileGo(t, c.arch, c.flags...)
@@ -254,7 +258,8 @@ func TestGolang(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.arch == "amd64" && name == "main.add" && !bytes.HasPrefix(code, []byte{0x48, 0x01, 0xd8, 0xc3}) { // ADDQ BX, AX; RET
+			if c.arch == "amd64" && name == "main.add" && !bytes.HasPrefix(code,
+				[]byte{0x48, 0x01, 0xd8, 0xc3}) { // ADDQ BX, AX; RET
 				t.Errorf("%v: %s is % x", c, name, code)
 			}
 		}
@@ -272,8 +277,10 @@ func TestCgo(t *testing.T) {
 			}
 			dir := t.TempDir()
 			name, out := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
-			write(t, name, []byte(strings.Replace(goSource, "package main", "package main\n// int twice(int a) { return a * 2; }\nimport \"C\"\nvar _ = C.twice(1)", 1)))
-			env := []string{"CGO_ENABLED=1", "GOFLAGS=", "GO111MODULE=off", "GOARCH=" + runtime.GOARCH, "CC=" + ours("gcc")}
+			write(t, name, []byte(strings.Replace(goSource, "package main",
+				"package main\n// int twice(int a) { return a * 2; }\nimport \"C\"\nvar _ = C.twice(1)", 1)))
+			env := []string{"CGO_ENABLED=1", "GOFLAGS=", "GO111MODULE=off", "GOARCH=" + runtime.GOARCH, "CC=" +
+				ours("gcc")}
 			run(t, env, "go", "build", "-buildmode="+mode, "-ldflags="+flags, "-o", out, name)
 			f := open(t, out, Options{})
 			fn := lookup(t, f, "main.add")
@@ -349,7 +356,8 @@ func TestOtherMachine(t *testing.T) {
 	path := compileGo(t, "arm64")
 	_, err := Open(path, Options{Machine: Machine("amd64")})
 	var wrong *ArchError
-	if !errors.As(err, &wrong) || wrong.Have != elf.EM_AARCH64 || !strings.Contains(err.Error(), "is for arm64 (aarch64), this machine runs amd64") {
+	if !errors.As(err, &wrong) || wrong.Have != elf.EM_AARCH64 ||
+		!strings.Contains(err.Error(), "is for arm64 (aarch64), this machine runs amd64") {
 		t.Errorf("got %v", err)
 	}
 }

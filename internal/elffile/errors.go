@@ -28,11 +28,13 @@ type ArchError struct {
 }
 
 func (e *ArchError) Error() string {
-	return fmt.Sprintf("%s is for %s, this machine runs %s: give the file of this machine", e.Path, machineName(e.Have), machineName(e.Want))
+	return fmt.Sprintf("%s is for %s, this machine runs %s: give the file of this machine", e.Path, machineName(e.Have),
+		machineName(e.Want))
 }
 
 var machineNames = map[elf.Machine]string{
-	elf.EM_X86_64: "amd64 (x86-64)", elf.EM_386: "386 (32-bit x86)", elf.EM_AARCH64: "arm64 (aarch64)", elf.EM_ARM: "arm (32 bits)",
+	elf.EM_X86_64: "amd64 (x86-64)", elf.EM_386: "386 (32-bit x86)", elf.EM_AARCH64: "arm64 (aarch64)",
+	elf.EM_ARM:   "arm (32 bits)",
 	elf.EM_RISCV: "RISC-V", elf.EM_PPC64: "ppc64", elf.EM_S390: "s390x", elf.EM_BPF: "BPF",
 }
 
@@ -93,7 +95,8 @@ func regular(path string) (*os.File, int64, error) {
 		return nil, 0, openError(path, err)
 	}
 	if !st.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("%s is %s, %w: give a program or a shared library", path, kindName(st.Mode()), ErrNotRegular)
+		return nil, 0, fmt.Errorf("%s is %s, %w: give a program or a shared library", path, kindName(st.Mode()),
+			ErrNotRegular)
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -142,7 +142,8 @@ func (f *File) checkRanges() error {
 }
 
 func (f *File) truncated(what string) error {
-	return fmt.Errorf("%s is %w: %s lies behind its end (%d bytes); copy or build it anew", f.Path, ErrTruncated, what, f.size)
+	return fmt.Errorf("%s is %w: %s lies behind its end (%d bytes); copy or build it anew", f.Path, ErrTruncated, what,
+		f.size)
 }
 
 // within says whether n bytes at off lie in a file of a size.
@@ -156,7 +157,8 @@ func (f *File) section(s *elf.Section, most uint64) ([]byte, error) {
 		return nil, fmt.Errorf("%s: section %s has no bytes in the file", f.Path, s.Name)
 	}
 	if s.Size > most {
-		return nil, fmt.Errorf("%s is %w: section %s has %d bytes, more than %d", f.Path, ErrMalformed, s.Name, s.Size, most)
+		return nil, fmt.Errorf("%s is %w: section %s has %d bytes, more than %d", f.Path, ErrMalformed, s.Name, s.Size,
+			most)
 	}
 	b, err := s.Data()
 	if err != nil {

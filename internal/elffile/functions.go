@@ -135,8 +135,10 @@ func (f *File) add(t *functionTable, from *elf.File, kind elf.SectionType, origi
 // then with few underscores in front. A name that two tables have stays once.
 func (t *functionTable) sort() {
 	slices.SortStableFunc(t.list, func(a, b Function) int {
-		return cmp.Or(cmp.Compare(a.Addr, b.Addr), compareFlags(a.Part(), b.Part()), compareFlags(a.Size == 0, b.Size == 0),
-			cmp.Compare(underscores(a.Name), underscores(b.Name)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.From, b.From))
+		return cmp.Or(cmp.Compare(a.Addr, b.Addr), compareFlags(a.Part(), b.Part()),
+			compareFlags(a.Size == 0, b.Size == 0),
+			cmp.Compare(underscores(a.Name), underscores(b.Name)), cmp.Compare(a.Name, b.Name),
+			cmp.Compare(a.From, b.From))
 	})
 	t.list = slices.CompactFunc(t.list, func(a, b Function) bool { return a.Addr == b.Addr && a.Name == b.Name })
 	t.list = slices.Clip(t.list)
@@ -158,7 +160,9 @@ func compareFlags(a, b bool) int {
 // that begins before.
 func (f *File) At(addr uint64) (Function, bool) {
 	list := f.table().list
-	i, found := slices.BinarySearchFunc(list, addr, func(fn Function, addr uint64) int { return cmp.Compare(fn.Addr, addr) })
+	i, found := slices.BinarySearchFunc(list, addr, func(fn Function, addr uint64) int {
+		return cmp.Compare(fn.Addr, addr)
+	})
 	if found {
 		return list[i], true
 	}
@@ -175,7 +179,9 @@ func (f *File) At(addr uint64) (Function, bool) {
 // Aliases gives all names of an address, the best first.
 func (f *File) Aliases(addr uint64) (names []string) {
 	list := f.table().list
-	i, _ := slices.BinarySearchFunc(list, addr, func(fn Function, addr uint64) int { return cmp.Compare(fn.Addr, addr) })
+	i, _ := slices.BinarySearchFunc(list, addr, func(fn Function, addr uint64) int {
+		return cmp.Compare(fn.Addr, addr)
+	})
 	for ; i < len(list) && list[i].Addr == addr; i++ {
 		names = append(names, list[i].Name)
 	}
@@ -216,7 +222,8 @@ func (f *File) Find(pattern kernel.Glob) ([]Function, error) {
 		if fn.Part() && !parts {
 			return false
 		}
-		return pattern.Match(fn.Name) || forms.full != "" && pattern.Match(forms.full) || forms.short != "" && pattern.Match(forms.short)
+		return pattern.Match(fn.Name) || forms.full != "" && pattern.Match(forms.full) || forms.short != "" &&
+			pattern.Match(forms.short)
 	})), nil
 }
 

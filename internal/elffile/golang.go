@@ -120,7 +120,8 @@ func (f *File) readGoTable(out *Go, section *elf.Section) (magic uint32, err err
 		return magic, fmt.Errorf("%s is %w: %s: %w", f.Path, ErrMalformed, goTableSection, err)
 	}
 	if !sure && !f.startsIn(list) {
-		return magic, fmt.Errorf("%s: where its Go code begins is not known (stripped, and linked by a C linker)", f.Path)
+		return magic, fmt.Errorf("%s: where its Go code begins is not known (stripped, and linked by a C linker)",
+			f.Path)
 	}
 	out.table = list
 	if n := len(out.table); n > 0 {
@@ -154,7 +155,8 @@ func (f *File) addGoTable(t *functionTable) error {
 		if !ok || fn.Sym == nil || fn.End < fn.Entry {
 			continue
 		}
-		t.list = append(t.list, Function{Name: fn.Name, Addr: fn.Entry, Size: fn.End - fn.Entry, Offset: offset, From: FromGoTable})
+		t.list = append(t.list, Function{Name: fn.Name, Addr: fn.Entry, Size: fn.End - fn.Entry, Offset: offset,
+			From: FromGoTable})
 	}
 	return info.err
 }

@@ -62,7 +62,8 @@ func (f *File) moduleData(table uint64) (moduleWords, bool) {
 		for at := 0; at+moduleBytes <= len(section.Data); at += 8 {
 			if bytes.Equal(section.Data[at:at+8], first) {
 				word := func(i int) uint64 { return f.elf.ByteOrder.Uint64(section.Data[at+8*i:]) }
-				if w := (moduleWords{word(minpcWord), word(textWord), word(etextWord)}); w.minpc == w.text && w.text != 0 {
+				if w := (moduleWords{word(minpcWord), word(textWord), word(etextWord)}); w.minpc == w.text &&
+					w.text != 0 {
 					return w, true
 				}
 			}

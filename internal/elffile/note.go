@@ -30,7 +30,8 @@ func Notes(data []byte, order binary.ByteOrder, align uint64) iter.Seq[Note] {
 			if 12+nameSize > uint64(len(data)) || end > uint64(len(data)) {
 				return
 			}
-			note := Note{strings.TrimRight(string(data[12:12+nameSize]), "\x00"), order.Uint32(data[8:]), data[desc:end]}
+			note := Note{strings.TrimRight(string(data[12:12+nameSize]), "\x00"), order.Uint32(data[8:]),
+				data[desc:end]}
 			if !yield(note) {
 				return
 			}

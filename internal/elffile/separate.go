@@ -153,7 +153,8 @@ func (f *File) addMiniDebug(t *functionTable) error {
 	if len(data) > maxMiniDebug {
 		return fmt.Errorf("%s is %w: .gnu_debugdata unpacks to more than %d bytes", f.Path, ErrMalformed, maxMiniDebug)
 	}
-	inner, err := Read(f.Path+" (.gnu_debugdata)", bytes.NewReader(data), int64(len(data)), Options{Machine: f.Machine, companion: true})
+	inner, err := Read(f.Path+" (.gnu_debugdata)", bytes.NewReader(data), int64(len(data)),
+		Options{Machine: f.Machine, companion: true})
 	if err != nil {
 		return err
 	}

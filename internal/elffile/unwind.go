@@ -30,7 +30,8 @@ func (f *File) Unwinds() bool {
 // legacyRust: names that rustc mangles itself have the crate's hash.
 func legacyRust(name string) bool {
 	const suffix = "17h0123456789abcdefE"
-	return len(name) > len(suffix) && name[:3] == "_ZN" && name[len(name)-len(suffix):][:3] == "17h" && name[len(name)-1] == 'E'
+	return len(name) > len(suffix) && name[:3] == "_ZN" && name[len(name)-len(suffix):][:3] == "17h" &&
+		name[len(name)-1] == 'E'
 }
 
 // Entry is the address at which the program begins, 0 of libraries.

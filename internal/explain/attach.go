@@ -14,7 +14,8 @@ import (
 // that are not here are named as the compiler does, attached once.
 var ways = map[tree.AttachKind]func(in *Input, p *tree.Program) (string, int){
 	tree.AttachTracepoint: func(_ *Input, p *tree.Program) (string, int) {
-		return fmt.Sprintf("tracepoint %s:%s, through a perf event; runs on every CPU", p.Attach.Group, p.Attach.Name), 1
+		return fmt.Sprintf("tracepoint %s:%s, through a perf event; runs on every CPU", p.Attach.Group, p.Attach.Name),
+			1
 	},
 	tree.AttachRawTracepoint: func(_ *Input, p *tree.Program) (string, int) {
 		return fmt.Sprintf("raw tracepoint %s; runs on every CPU", p.Attach.Name), 1
@@ -26,7 +27,8 @@ var ways = map[tree.AttachKind]func(in *Input, p *tree.Program) (string, int){
 		return "raw tracepoint sys_exit, where each system call ends; " + in.goesOn(p), 1
 	},
 	tree.AttachProfile: func(in *Input, p *tree.Program) (string, int) {
-		return fmt.Sprintf("a perf event on each of %s: its clock, %s", format.Count(in.CPUs, "CPU"), rate(&p.Attach)), in.CPUs
+		return fmt.Sprintf("a perf event on each of %s: its clock, %s", format.Count(in.CPUs, "CPU"), rate(&p.Attach)),
+			in.CPUs
 	},
 	tree.AttachInterval: func(_ *Input, p *tree.Program) (string, int) {
 		return "a perf event on one CPU: its clock, " + rate(&p.Attach), 1
@@ -44,17 +46,21 @@ var ways = map[tree.AttachKind]func(in *Input, p *tree.Program) (string, int){
 		return "kernel function " + places(p) + ", by a call around it (trampoline, fexit)", len(p.Attach.Places)
 	},
 	tree.AttachUprobe: func(_ *Input, p *tree.Program) (string, int) {
-		return p.Attach.Binary + ": " + places(p) + ", by a breakpoint in the program (uprobe)" + process(&p.Attach), len(p.Attach.Places)
+		return p.Attach.Binary + ": " + places(p) + ", by a breakpoint in the program (uprobe)" + process(&p.Attach),
+			len(p.Attach.Places)
 	},
 	tree.AttachUretprobe: func(_ *Input, p *tree.Program) (string, int) {
-		return p.Attach.Binary + ": " + places(p) + ", by a probe of its returns (uretprobe)" + process(&p.Attach), len(p.Attach.Places)
+		return p.Attach.Binary + ": " + places(p) + ", by a probe of its returns (uretprobe)" + process(&p.Attach),
+			len(p.Attach.Places)
 	},
 	tree.AttachPerf: func(in *Input, p *tree.Program) (string, int) {
-		return fmt.Sprintf("a perf event on each of %s: %s, %s", format.Count(in.CPUs, "CPU"), p.Attach.Name, samples(&p.Attach)), in.CPUs
+		return fmt.Sprintf("a perf event on each of %s: %s, %s", format.Count(in.CPUs, "CPU"), p.Attach.Name,
+			samples(&p.Attach)), in.CPUs
 	},
 	tree.AttachWatchpoint: func(in *Input, p *tree.Program) (string, int) {
 		a := &p.Attach
-		return fmt.Sprintf("a watch of the CPUs on %s at %#x, %s (%s)", format.Count(a.Length, "byte"), a.Address, a.Name,
+		return fmt.Sprintf("a watch of the CPUs on %s at %#x, %s (%s)", format.Count(a.Length, "byte"), a.Address,
+			a.Name,
 			a.Access), in.CPUs
 	},
 	tree.AttachIter: func(_ *Input, p *tree.Program) (string, int) {

@@ -67,7 +67,8 @@ func aluText(ins *asm.Instruction) string {
 	case op == asm.Neg:
 		return fmt.Sprintf("%s = -%s", dst, dst)
 	case op == asm.Swap:
-		return fmt.Sprintf("%s = %s%d(%s)", wide(ins.Dst), strings.ToLower(ins.OpCode.Endianness().String()), ins.Constant, wide(ins.Dst))
+		return fmt.Sprintf("%s = %s%d(%s)", wide(ins.Dst), strings.ToLower(ins.OpCode.Endianness().String()),
+			ins.Constant, wide(ins.Dst))
 	case ins.OpCode.Source() == asm.ImmSource:
 		src = fmt.Sprint(ins.Constant)
 	}

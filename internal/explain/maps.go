@@ -133,7 +133,8 @@ func aggFields(prefix string, a *wire.Agg) (out []Field) {
 	word("lowest", a.Lowest, slots)
 	word("highest", a.Highest, slots)
 	if b := a.Buckets; b != nil {
-		out = append(out, Field{Name: prefix + "buckets", Type: fmt.Sprintf("%d counters of 64 bits", b.N), Off: b.Off, Bytes: 8 * b.N})
+		out = append(out, Field{Name: prefix + "buckets", Type: fmt.Sprintf("%d counters of 64 bits", b.N), Off: b.Off,
+			Bytes: 8 * b.N})
 	}
 	for _, m := range a.Members {
 		out = append(out, aggFields(prefix+m.Name+".", m.Agg)...)

@@ -21,7 +21,8 @@ func TestMemory(t *testing.T) {
 	}
 	need.BPF(t)
 	if v, err := kernel.Release(); err != nil || !v.AtLeast(6, 4) {
-		t.Skipf("needs Linux 6.4, from which on memlock in /proc/PID/fdinfo is the memory itself: this is %v, %v", v, err)
+		t.Skipf("needs Linux 6.4, from which on memlock in /proc/PID/fdinfo is the memory itself: this is %v, %v", v,
+			err)
 	}
 	in := &Input{PossibleCPUs: ebpf.MustPossibleCPU()}
 	for _, spec := range []*ebpf.MapSpec{

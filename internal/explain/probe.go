@@ -74,7 +74,8 @@ func (in *Input) called(program string) (out []Called) {
 const insnSize = 8
 
 func event(rec *wire.Record) Event {
-	e := Event{Number: rec.Number, Start: rec.Start, Header: wire.HeaderSize, Min: rec.FixedSize, Max: rec.MaxSize, Fields: []Field{}}
+	e := Event{Number: rec.Number, Start: rec.Start, Header: wire.HeaderSize, Min: rec.FixedSize, Max: rec.MaxSize,
+		Fields: []Field{}}
 	for _, f := range rec.Fields {
 		e.Fields = append(e.Fields, fields(f.Name, f.Type, f.Room, true)...)
 	}

@@ -199,7 +199,8 @@ type IR struct {
 
 // New makes the report of in.
 func New(in *Input) *Report {
-	r := &Report{Script: in.Script, Who: in.Who, Callbacks: in.Callbacks, Errors: in.Errors, Note: in.Note, Probes: []Probe{}}
+	r := &Report{Script: in.Script, Who: in.Who, Callbacks: in.Callbacks, Errors: in.Errors, Note: in.Note,
+		Probes: []Probe{}}
 	for _, p := range in.Plan.Probes {
 		r.Probes = append(r.Probes, in.probe(p))
 	}
@@ -233,7 +234,8 @@ func (in *Input) intermediate() (out []IR) {
 			continue
 		}
 		if in.Stages.IR {
-			out = append(out, IR{p.Name, "built", d.IR}, IR{p.Name, "improved", d.Opt}, IR{p.Name, "lowered", d.Machine})
+			out = append(out, IR{p.Name, "built", d.IR}, IR{p.Name, "improved", d.Opt},
+				IR{p.Name, "lowered", d.Machine})
 		}
 		for _, run := range d.Passes {
 			out = append(out, IR{p.Name, passStage(in.Stages.Pass, run), run.Text})

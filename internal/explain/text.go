@@ -159,7 +159,8 @@ func (t *text) probe(p *Probe, compiled bool) {
 		t.line(2, "sends no events: what it finds stays in tables of the kernel")
 	}
 	for _, s := range p.Spans {
-		t.wrapped(2, 4, "pairs start and end by %s; until the end it keeps %s: %s", s.By, format.Count(s.Bytes, "byte"), listOr(s.Kept, "only that the call has begun"))
+		t.wrapped(2, 4, "pairs start and end by %s; until the end it keeps %s: %s", s.By, format.Count(s.Bytes, "byte"),
+			listOr(s.Kept, "only that the call has begun"))
 	}
 	t.programs(p.Programs)
 }
@@ -172,7 +173,8 @@ func (t *text) points(points []string) {
 	case n == 0:
 		t.line(2, "its points are not found: see the messages")
 	case n > shownPoints:
-		t.wrapped(2, 4, "happens at %d points: %s … and %d more", n, strings.Join(points[:shownPoints], ", "), n-shownPoints)
+		t.wrapped(2, 4, "happens at %d points: %s … and %d more", n, strings.Join(points[:shownPoints], ", "),
+			n-shownPoints)
 	default:
 		t.wrapped(2, 4, "happens at %s: %s", format.Count(n, "point"), strings.Join(points, ", "))
 	}
@@ -191,7 +193,8 @@ func (t *text) choices(choices []Choice) {
 }
 
 // roles are the words for what a function is to its probe.
-var roles = map[string]string{"where": "where=", "kernel": "kernel=", "start": "start=", "handler": "handler", "event": "event", "key": "span key"}
+var roles = map[string]string{"where": "where=", "kernel": "kernel=", "start": "start=", "handler": "handler",
+	"event": "event", "key": "span key"}
 
 func (t *text) functions(p *Probe) {
 	for _, f := range p.Functions {
@@ -271,7 +274,8 @@ func (t *text) programs(list []Program) {
 func (t *text) called(c *Called) {
 	switch {
 	case c.Rounds > 0 && c.Instructions > 0:
-		t.wrapped(6, 2, "loop at %s: its body is a subprogram of %s, which the kernel calls up to %d times (bpf_loop)", c.Pos,
+		t.wrapped(6, 2, "loop at %s: its body is a subprogram of %s, which the kernel calls up to %d times (bpf_loop)",
+			c.Pos,
 			format.Count(c.Instructions, "instruction"), c.Rounds)
 		return
 	case c.Rounds > 0:

@@ -114,9 +114,13 @@ func sampleTree() *tree.Unit {
 		Records: []*wire.Record{layout.Record(0, 1, []string{"pid", "comm"}, []types.Type{types.U32, types.Comm})},
 		Programs: []*tree.Program{
 			{Name: "p0_profile", Attach: tree.Attach{Kind: tree.AttachProfile, Freq: 999},
-				Body: body(&tree.Stmt{Op: tree.SAggAdd, Str: "reads", Exprs: []*tree.Expr{one, one, key}, Pos: at(2, 11)})},
-			{Name: "p1_exec", Probe: 1, Attach: tree.Attach{Kind: tree.AttachTracepoint, Group: "sched", Name: "sched_process_exec"}, Body: body(send)},
-			{Name: "p2_functions", Probe: 2, Attach: tree.Attach{Kind: tree.AttachKprobe, Places: samplePlaces()}, Body: body(&tree.Stmt{Op: tree.STableSet, Int: 1, Exprs: []*tree.Expr{pid, builtin("time", types.U64)}})},
+				Body: body(&tree.Stmt{Op: tree.SAggAdd, Str: "reads", Exprs: []*tree.Expr{one, one, key},
+					Pos: at(2, 11)})},
+			{Name: "p1_exec", Probe: 1, Attach: tree.Attach{Kind: tree.AttachTracepoint, Group: "sched",
+				Name: "sched_process_exec"}, Body: body(send)},
+			{Name: "p2_functions", Probe: 2, Attach: tree.Attach{Kind: tree.AttachKprobe, Places: samplePlaces()},
+				Body: body(&tree.Stmt{Op: tree.STableSet, Int: 1,
+					Exprs: []*tree.Expr{pid, builtin("time", types.U64)}})},
 		},
 	}
 }
@@ -139,7 +143,8 @@ func samplePlan() *plan.Plan {
 func sampleResult(unit *bpfgen.Unit) *infer.Result {
 	refs := sampleContainers()
 	counts := &plan.Func{Name: "lambda", Pos: at(3, 40), Names: map[string]plan.Value{
-		"g": plan.Ref{Container: refs[0]}, "limit": plan.MakeInt(4096), "names": plan.List{plan.String("a"), plan.None{}}, "True": plan.Bool(true),
+		"g": plan.Ref{Container: refs[0]}, "limit": plan.MakeInt(4096),
+		"names": plan.List{plan.String("a"), plan.None{}}, "True": plan.Bool(true),
 		"helper": &plan.Func{Name: "helper", Pos: at(7, 1), Names: map[string]plan.Value{"far": plan.Bool(false)}},
 	}}
 	prints := &plan.Func{Name: "out", Pos: at(4, 40), Names: map[string]plan.Value{"limit": plan.MakeInt(4096)}}
@@ -147,12 +152,15 @@ func sampleResult(unit *bpfgen.Unit) *infer.Result {
 		Tree: unit.Tree, Follow: -1, Halves: map[int]*plan.UserHalf{1: {Fn: prints}},
 		Names: map[int][]string{
 			0: {"profile:999hz"}, 1: {"tracepoint:sched:sched_process_exec"},
-			2: {"kprobe:a", "kprobe:b", "kprobe:c", "kprobe:d", "kprobe:e", "kprobe:f", "kprobe:g", "kprobe:h", "kprobe:i", "kprobe:j"},
+			2: {"kprobe:a", "kprobe:b", "kprobe:c", "kprobe:d", "kprobe:e", "kprobe:f", "kprobe:g", "kprobe:h",
+				"kprobe:i", "kprobe:j"},
 		},
-		Choices: []infer.Choice{{Probe: 1, Chosen: []string{"tracepoint:sched:sched_process_exec"}, Refused: []string{"this kernel has no tracepoint sched:exec"}, Rest: 2}},
+		Choices: []infer.Choice{{Probe: 1, Chosen: []string{"tracepoint:sched:sched_process_exec"},
+			Refused: []string{"this kernel has no tracepoint sched:exec"}, Rest: 2}},
 		Placed: []infer.Placement{
 			{Probe: 0, Role: "kernel", Fn: counts, Side: "kernel"},
-			{Probe: 1, Role: "handler", Fn: prints, Side: "user", Why: "sample.star:4:50: print runs in user space only", Sends: []string{"pid", "comm"}},
+			{Probe: 1, Role: "handler", Fn: prints, Side: "user",
+				Why: "sample.star:4:50: print runs in user space only", Sends: []string{"pid", "comm"}},
 		},
 	}
 }

@@ -6,9 +6,11 @@ const Unknown Kind = 255
 // samples stand for all values of their kinds; all verbs take a None.
 var samples = map[Kind]Arg{
 	Unknown: {Kind: None}, None: {Kind: None}, Fault: {Kind: Fault},
-	Bool: {Kind: Bool, sample: true, Type: "bool"}, Int: {Kind: Int, sample: true, Type: "int"}, Uint: {Kind: Uint, sample: true, Type: "int"},
+	Bool: {Kind: Bool, sample: true, Type: "bool"}, Int: {Kind: Int, sample: true, Type: "int"},
+	Uint:  {Kind: Uint, sample: true, Type: "int"},
 	Float: {Kind: Float, sample: true, Type: "float"}, Str: {Kind: Str, Str: "a", sample: true, Type: "string"},
-	Bytes: {Kind: Bytes, sample: true, Type: "bytes"}, Other: {Kind: Other, sample: true, Type: "a value of several parts"},
+	Bytes: {Kind: Bytes, sample: true, Type: "bytes"}, Other: {Kind: Other, sample: true,
+		Type: "a value of several parts"},
 }
 
 // Check says what is wrong with arguments of these kinds, whatever their values are.

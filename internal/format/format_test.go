@@ -21,18 +21,23 @@ func TestAppend(t *testing.T) {
 		{"%6d|%-6d|%06d|%+d|% d", []Arg{i(-42), i(42), i(-42), i(7), i(7)}, "   -42|42    |-00042|+7| 7"},
 		{"%.3d|%6.3d|%-6.3d|", []Arg{i(7), i(-7), i(7)}, "007|  -007|007   |"},
 		{"%i %u %lu %lld %hhd", []Arg{i(1), i(-1), i(2), i(3), i(4)}, "1 18446744073709551615 2 3 4"},
-		{"%x %X %#x %#X %08x %#08x", []Arg{i(255), i(255), i(255), i(255), i(255), i(255)}, "ff FF 0xff 0XFF 000000ff 0x0000ff"},
+		{"%x %X %#x %#X %08x %#08x", []Arg{i(255), i(255), i(255), i(255), i(255), i(255)},
+			"ff FF 0xff 0XFF 000000ff 0x0000ff"},
 		{"%o %#o %#o %b %#b", []Arg{i(0644), i(0644), i(0), i(5), i(5)}, "644 0644 0 101 0b101"},
 		{"%x %p", []Arg{i(-1), {Kind: Uint, Uint: math.MaxUint64}}, "ffffffffffffffff 0xffffffffffffffff"},
-		{"%d %d", []Arg{i(math.MinInt64), {Kind: Uint, Uint: math.MaxUint64}}, "-9223372036854775808 18446744073709551615"},
+		{"%d %d", []Arg{i(math.MinInt64), {Kind: Uint, Uint: math.MaxUint64}},
+			"-9223372036854775808 18446744073709551615"},
 		{"%d %x %v", []Arg{{Kind: Big, Big: two70}, {Kind: Big, Big: two70}, {Kind: Big, Big: new(big.Int).Neg(two70)}},
 			"1180591620717411303424 400000000000000000 -1180591620717411303424"},
 		{"%.3s|%5s|%-5s|%.0s|", []Arg{s("häuser"), s("é"), s("é"), s("x")}, "häu|    é|é    ||"},
-		{"%s %s %s %v", []Arg{i(1), {Kind: Bool, Int: 1}, f(2), {Kind: Other, Str: "[1, 2]", Type: "list"}}, "1 True 2.0 [1, 2]"},
+		{"%s %s %s %v", []Arg{i(1), {Kind: Bool, Int: 1}, f(2), {Kind: Other, Str: "[1, 2]", Type: "list"}},
+			"1 True 2.0 [1, 2]"},
 		{"%q %r %r %-6q|", []Arg{s("a\"b\n"), s("x"), i(3), s("y")}, `"a\"b\n" "x" 3 "y"   |`},
 		{"%c%c%c", []Arg{i('A'), s("é"), i(0x1F600)}, "Aé😀"},
-		{"%f %5.2f|%-8.1f|%08.3f|%+.1f", []Arg{f(1.5), f(3.14159), f(2.25), f(-1.5), i(2)}, "1.500000  3.14|2.2     |-001.500|+2.0"},
-		{"%e %.2E %g %g %g %G", []Arg{f(1234.5), f(1234.5), f(0.1 + 0.2), f(1e6), f(100000), f(1e-7)}, "1.234500e+03 1.23E+03 0.3 1e+06 100000 1E-07"},
+		{"%f %5.2f|%-8.1f|%08.3f|%+.1f", []Arg{f(1.5), f(3.14159), f(2.25), f(-1.5), i(2)},
+			"1.500000  3.14|2.2     |-001.500|+2.0"},
+		{"%e %.2E %g %g %g %G", []Arg{f(1234.5), f(1234.5), f(0.1 + 0.2), f(1e6), f(100000), f(1e-7)},
+			"1.234500e+03 1.23E+03 0.3 1e+06 100000 1E-07"},
 		{"%f %08f %5.1f", []Arg{f(math.NaN()), f(math.Inf(-1)), f(math.Inf(1))}, "nan     -inf   inf"},
 		{"%d %d", []Arg{{Kind: Bool, Int: 1}, f(-2.9)}, "1 -2"},
 		{"%d|%5x|%-8s|%f", []Arg{{}, {}, {Kind: Fault}, {Kind: Fault}}, "None| None|<fault> |<fault>"},
@@ -165,7 +170,8 @@ func TestEscape(t *testing.T) {
 func TestNoAllocation(t *testing.T) {
 	f, _ := Parse("%-16s %-7d %08x %5.2f %*d %c %v\n")
 	f.Escape = Screen
-	args := []Arg{StrArg("systemd-journal"), IntArg(4711), IntArg(255), FloatArg(2.5), IntArg(9), IntArg(3), IntArg('x'), {}}
+	args := []Arg{StrArg("systemd-journal"), IntArg(4711), IntArg(255), FloatArg(2.5), IntArg(9), IntArg(3),
+		IntArg('x'), {}}
 	buf := make([]byte, 0, 256)
 	if n := testing.AllocsPerRun(100, func() { buf, _ = f.Append(buf[:0], args) }); n != 0 {
 		t.Errorf("%v allocations", n)
@@ -209,7 +215,8 @@ func BenchmarkAppend(b *testing.B) {
 func BenchmarkAppendEscaped(b *testing.B) {
 	f, _ := Parse("%-16s %-7d %-12s %s\n")
 	f.Escape = Screen
-	args := []Arg{StrArg("bash"), IntArg(41350), StrArg("ENOENT"), StrArg("/usr/share/locale/de/LC_MESSAGES/coreutils.mo")}
+	args := []Arg{StrArg("bash"), IntArg(41350), StrArg("ENOENT"),
+		StrArg("/usr/share/locale/de/LC_MESSAGES/coreutils.mo")}
 	buf := make([]byte, 0, 256)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -261,7 +268,8 @@ func TestPrecisionSplitsNothing(t *testing.T) {
 		{"s", Arg{Kind: Str, Str: "q\n\tz\\n", Shown: `q\n\tz\n`}, []string{"q", `\n`, `\t`, "z", `\`, "n"}},
 		{"s", Arg{Kind: Str, Str: "a\n", Marked: "a\n…", Shown: `a\n…`}, []string{"a", `\n`, "…"}},
 		{"s", Arg{Kind: Bytes, Str: "\x01b\xc3"}, []string{`\x01`, "b", `\xc3`}},
-		{"s", Arg{Kind: Other, Str: `["\x01\u00e9\n\\\"é"]`}, []string{"[", `"`, `\x01`, `\u00e9`, `\n`, `\\`, `\"`, "é", `"`, "]"}},
+		{"s", Arg{Kind: Other, Str: `["\x01\u00e9\n\\\"é"]`},
+			[]string{"[", `"`, `\x01`, `\u00e9`, `\n`, `\\`, `\"`, "é", `"`, "]"}},
 	} {
 		for n := range len(c.parts) + 2 {
 			f, err := Parse(fmt.Sprintf("%%.%d%s", n, c.verb))

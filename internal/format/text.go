@@ -160,7 +160,8 @@ func cutLen(b []byte, n int) int {
 	return i
 }
 
-// escapeLen is the length of the escape sequence that b begins with, as strings are quoted with them; 0 where there is none.
+// escapeLen is the length of the escape sequence that b begins with, as strings are quoted with them; 0 where there is
+// none.
 func escapeLen(b []byte) int {
 	if len(b) < 2 || b[0] != '\\' {
 		return 0

@@ -30,7 +30,8 @@ func RegisterABI(arch string) *ABI {
 		}
 	case "arm64":
 		return &ABI{
-			Ints:   []string{"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15"},
+			Ints: []string{"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13",
+				"x14", "x15"},
 			Floats: 16, G: "x28", Context: "x26", Stack: 8,
 		}
 	}

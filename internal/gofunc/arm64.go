@@ -20,7 +20,8 @@ func decodeARM64(code []byte, at int, pool map[int]bool) (instruction, error) {
 	switch word := binary.LittleEndian.Uint32(code[at:]); {
 	case word&0xfffffc1f == 0xd65f0000, word&0xfffffbff == 0xd65f0bff: // RET Xn; RETAA, RETAB
 		in.kind = ret
-	case word&0xfffffc1f == 0xd63f0000, word>>26 == 0b100101, word&0xfffff81f == 0xd63f081f, word&0xfffff800 == 0xd73f0800: // BLR, BL; BLRAAZ, BLRAA
+	case word&0xfffffc1f == 0xd63f0000, word>>26 == 0b100101, word&0xfffff81f == 0xd63f081f,
+		word&0xfffff800 == 0xd73f0800: // BLR, BL; BLRAAZ, BLRAA
 		in.kind = call
 	case word&0xfffffc1f == 0xd61f0000, word&0xfffff81f == 0xd61f081f, word&0xfffff800 == 0xd71f0800: // BR; BRAAZ, BRAA
 		in.kind = leave
@@ -62,9 +63,9 @@ func literals(code []byte) map[int]bool {
 	return pool
 }
 
-// loaded reports whether the register of a jump was loaded from a place that an instruction says: a method or an import.
-// Tables of a switch are indexed by a register, or have distances, which are added. Between the load and the jump
-// stands what gives back the stack.
+// loaded reports whether the register of a jump was loaded from a place that an instruction says: a method or an
+// import. Tables of a switch are indexed by a register, or have distances, which are added. Between the load and the
+// jump stands what gives back the stack.
 func loaded(code []byte, at int, register uint32) bool {
 	for at -= 4; at >= 0; at -= 4 {
 		word := binary.LittleEndian.Uint32(code[at:])

@@ -40,7 +40,8 @@ func Entry(arch string, code []byte) (int, error) {
 			break
 		}
 		in, err := next(code, at)
-		if err != nil || in.kind == ret || in.kind == jump || in.kind == leave || in.kind == leaveByMemory || in.kind == call {
+		if err != nil || in.kind == ret || in.kind == jump || in.kind == leave || in.kind == leaveByMemory ||
+			in.kind == call {
 			break // what was found stands
 		}
 		at += in.size

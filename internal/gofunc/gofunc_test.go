@@ -60,7 +60,8 @@ func build(t *testing.T, arch string) *elf.File {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(tool, "build", "-o", out, source)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOARCH="+arch, "GOOS=linux", "CGO_ENABLED=0", "GOFLAGS=", "GO111MODULE=off")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOARCH="+arch, "GOOS=linux", "CGO_ENABLED=0", "GOFLAGS=",
+		"GO111MODULE=off")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
@@ -166,7 +167,8 @@ func TestWholeProgram(t *testing.T) {
 		}
 		decoded, checked, returning := 0, 0, 0
 		for _, s := range list {
-			if elf.ST_TYPE(s.Info) != elf.STT_FUNC || s.Size == 0 || strings.HasPrefix(s.Name, "go:") { // go: marks places
+			if elf.ST_TYPE(s.Info) != elf.STT_FUNC || s.Size == 0 ||
+				strings.HasPrefix(s.Name, "go:") { // go: marks places
 				continue
 			}
 			code := symbolCode(t, f, s)
@@ -243,27 +245,38 @@ func TestFindReturnsForms(t *testing.T) {
 	}{
 		{"in an immediate", "amd64", []byte{0xb8, 0xc3, 0xc3, 0xc3, 0xc3, 0xc3}, []int{5}, nil},
 		{"tail call", "amd64", []byte{0xe9, 0x10, 0, 0, 0}, nil, []int{0}},
-		{"AVX", "amd64", []byte{0xc5, 0xf8, 0x77, 0xc4, 0xe2, 0xf1, 0xb9, 0xc2, 0xc3}, []int{8}, nil},                                // VZEROUPPER; VFMADD231SD
-		{"ADX", "amd64", []byte{0xf3, 0x4c, 0x0f, 0x38, 0xf6, 0xc3, 0x66, 0x0f, 0x38, 0xf6, 0x44, 0x24, 0xc3, 0xc3}, []int{13}, nil}, // ADOXQ BX, R8; ADCXL -61(SP), AX
-		{"EVEX with SIB and displacement", "amd64", []byte{0x62, 0xf1, 0xfe, 0x48, 0x6f, 0x44, 0x24, 0xc3, 0xc3}, []int{8}, nil},
-		{"hints", "amd64", []byte{0xf3, 0x0f, 0x1e, 0xfa, 0xf3, 0x48, 0x0f, 0x1e, 0xc8, 0xc3}, []int{9}, nil},                    // ENDBR64; RDSSPQ RAX
-		{"with an immediate", "amd64", []byte{0x66, 0x0f, 0x3a, 0x0f, 0xc1, 0xc3, 0x0f, 0x38, 0xc8, 0xc3, 0xc3}, []int{10}, nil}, // PALIGNR; SHA1NEXTE
-		{"a method", "amd64", []byte{0xff, 0x60, 0x10}, nil, []int{0}},                                                           // JMP 16(RAX)
-		{"a switch", "amd64", []byte{0xff, 0x24, 0xc5, 0, 0, 0, 0, 0x3e, 0xff, 0xe0, 0xc3}, []int{10}, nil},                      // JMP table(, RAX, 8); JMP RAX
+		{"AVX", "amd64", []byte{0xc5, 0xf8, 0x77, 0xc4, 0xe2, 0xf1, 0xb9, 0xc2, 0xc3}, []int{8}, nil},
+		// VZEROUPPER; VFMADD231SD
+		{"ADX", "amd64", []byte{0xf3, 0x4c, 0x0f, 0x38, 0xf6, 0xc3, 0x66, 0x0f, 0x38, 0xf6, 0x44, 0x24, 0xc3, 0xc3},
+			[]int{13}, nil}, // ADOXQ BX, R8; ADCXL -61(SP), AX
+		{"EVEX with SIB and displacement", "amd64", []byte{0x62, 0xf1, 0xfe, 0x48, 0x6f, 0x44, 0x24, 0xc3, 0xc3},
+			[]int{8}, nil},
+		{"hints", "amd64", []byte{0xf3, 0x0f, 0x1e, 0xfa, 0xf3, 0x48, 0x0f, 0x1e, 0xc8, 0xc3}, []int{9}, nil},
+		// ENDBR64; RDSSPQ RAX
+		{"with an immediate", "amd64", []byte{0x66, 0x0f, 0x3a, 0x0f, 0xc1, 0xc3, 0x0f, 0x38, 0xc8, 0xc3, 0xc3},
+			[]int{10}, nil}, // PALIGNR; SHA1NEXTE
+		{"a method", "amd64", []byte{0xff, 0x60, 0x10}, nil, []int{0}},
+		// JMP 16(RAX)
+		{"a switch", "amd64", []byte{0xff, 0x24, 0xc5, 0, 0, 0, 0, 0x3e, 0xff, 0xe0, 0xc3}, []int{10}, nil},
+		// JMP table(, RAX, 8); JMP RAX
 		{"a constant that looks like RET", "arm64", []byte{
 			0x41, 0, 0, 0x58, // LDR X1, +8
 			0xc0, 0x03, 0x5f, 0xd6, // RET
 			0xc0, 0x03, 0x5f, 0xd6, 0xc0, 0x03, 0x5f, 0xd6,
 		}, []int{4}, nil},
-		{"signed returns", "arm64", []byte{0xff, 0x0b, 0x5f, 0xd6, 0xff, 0x0f, 0x5f, 0xd6, 0x1f, 0x08, 0x1f, 0xd6}, []int{0, 4}, nil}, // RETAA; RETAB; BRAAZ X0
+		{"signed returns", "arm64", []byte{0xff, 0x0b, 0x5f, 0xd6, 0xff, 0x0f, 0x5f, 0xd6, 0x1f, 0x08, 0x1f, 0xd6},
+			[]int{0, 4}, nil}, // RETAA; RETAB; BRAAZ X0
 		{"a method", "arm64", []byte{
-			0x01, 0x00, 0x40, 0xf9, 0x21, 0x08, 0x40, 0xf9, 0xf0, 0x03, 0x01, 0xaa, // LDR X1, [X0]; LDR X1, [X1, 16]; MOV X16, X1
+			0x01, 0x00, 0x40, 0xf9, 0x21, 0x08, 0x40, 0xf9, 0xf0, 0x03, 0x01, 0xaa,
+			// LDR X1, [X0]; LDR X1, [X1, 16]; MOV X16, X1
 			0xfd, 0x7b, 0xc1, 0xa8, 0x00, 0x02, 0x1f, 0xd6, // LDP X29, X30, [SP], 16; BR X16
 		}, nil, []int{16}},
 		{"a switch", "arm64", []byte{
 			0x63, 0x7b, 0x60, 0xf8, 0x60, 0x00, 0x1f, 0xd6, // LDR X3, [X27, X0, LSL 3]; BR X3
-			0x01, 0x00, 0x40, 0xf9, 0x21, 0x00, 0x00, 0x8b, 0x20, 0x00, 0x1f, 0xd6, // LDR X1, [X0]; ADD X1, X1, X0; BR X1
-			0x01, 0x00, 0x40, 0xf9, 0x01, 0x00, 0x00, 0x94, 0x20, 0x00, 0x1f, 0xd6, 0xc0, 0x03, 0x5f, 0xd6, // LDR X1, [X0]; BL; BR X1; RET
+			0x01, 0x00, 0x40, 0xf9, 0x21, 0x00, 0x00, 0x8b, 0x20, 0x00, 0x1f, 0xd6,
+			// LDR X1, [X0]; ADD X1, X1, X0; BR X1
+			0x01, 0x00, 0x40, 0xf9, 0x01, 0x00, 0x00, 0x94, 0x20, 0x00, 0x1f, 0xd6, 0xc0, 0x03, 0x5f, 0xd6,
+			// LDR X1, [X0]; BL; BR X1; RET
 		}, []int{32}, nil},
 		{"tail call", "arm64", []byte{0x00, 0x01, 0, 0x14}, nil, []int{0}},
 	} {
@@ -280,7 +293,8 @@ func TestFindReturnsForms(t *testing.T) {
 func TestABI(t *testing.T) {
 	amd64, arm64 := RegisterABI("amd64"), RegisterABI("arm64")
 	for i, c := range []struct{ got, want Place }{
-		{amd64.Argument(0), Place{Register: "ax"}}, {amd64.Argument(3), Place{Register: "di"}}, {amd64.Argument(8), Place{Register: "r11"}},
+		{amd64.Argument(0), Place{Register: "ax"}}, {amd64.Argument(3), Place{Register: "di"}},
+		{amd64.Argument(8), Place{Register: "r11"}},
 		{amd64.Argument(9), Place{Offset: 8}}, {amd64.Argument(10), Place{Offset: 16}},
 		{arm64.Argument(15), Place{Register: "x15"}}, {arm64.Argument(16), Place{Offset: 8}},
 		{amd64.Result(1, 0), Place{Register: "bx"}}, {StackABI("amd64").Argument(1), Place{Offset: 16}},

@@ -8,7 +8,8 @@ import (
 // unsteppable are bytes with which instructions of amd64 begin that uprobes
 // refuse, since they run instructions elsewhere: segments, LOCK, VEX and EVEX
 // as prefixes (is_prefix_bad and good_insns_64 of arch/x86/kernel/uprobes.c).
-var unsteppable = map[byte]string{0x26: "es", 0x2e: "cs", 0x36: "ss", 0x3e: "ds", 0xf0: "lock", 0xc4: "vex", 0xc5: "vex", 0x62: "evex"}
+var unsteppable = map[byte]string{0x26: "es", 0x2e: "cs", 0x36: "ss", 0x3e: "ds", 0xf0: "lock", 0xc4: "vex",
+	0xc5: "vex", 0x62: "evex"}
 
 // Steppable says why an instruction cannot be probed, nil if it perhaps can.
 func Steppable(arch string, code []byte) error {
@@ -18,7 +19,8 @@ func Steppable(arch string, code []byte) error {
 	for _, c := range code {
 		switch {
 		case unsteppable[c] != "":
-			return fmt.Errorf("it begins with an instruction that the kernel cannot run at another place (prefix %s)", unsteppable[c])
+			return fmt.Errorf("it begins with an instruction that the kernel cannot run at another place (prefix %s)",
+				unsteppable[c])
 		case c != 0x66 && c != 0xf2 && c != 0xf3:
 			return nil
 		}
@@ -49,7 +51,8 @@ var refusedARM64 = []struct {
 
 // steppableHints are NOP, the signing of addresses and the marks of where indirect calls may go; of the other hints
 // none is allowed.
-var steppableHints = map[uint32]bool{0: true, 7: true, 8: true, 10: true, 24: true, 25: true, 26: true, 27: true, 32: true, 34: true, 36: true, 38: true}
+var steppableHints = map[uint32]bool{0: true, 7: true, 8: true, 10: true, 24: true, 25: true, 26: true, 27: true,
+	32: true, 34: true, 36: true, 38: true}
 
 func steppableARM64(code []byte) error {
 	if len(code) < 4 {

@@ -8,7 +8,8 @@ import (
 func TestSteppable(t *testing.T) {
 	for code, ok := range map[string]bool{
 		"\x55": true, "\xf3\x0f\x1e\xfa": true, "\x66\x0f\xef\xc0": true, "\x48\x89\xe5": true, "": true,
-		"\xf0\x0f\xba\xaf": false, "\x2e\x66\x0f\x1f": false, "\x66\xf0\xff\x0f": false, "\xc5\xf9\x6e\xc6": false, "\x62\xf2\x7d\x28": false,
+		"\xf0\x0f\xba\xaf": false, "\x2e\x66\x0f\x1f": false, "\x66\xf0\xff\x0f": false, "\xc5\xf9\x6e\xc6": false,
+		"\x62\xf2\x7d\x28": false,
 	} {
 		if err := Steppable("amd64", []byte(code)); (err == nil) != ok {
 			t.Errorf("% x: %v", code, err)
@@ -19,18 +20,24 @@ func TestSteppable(t *testing.T) {
 // The words are those of GNU as (-march=armv8.8-a+mops).
 func TestSteppableARM64(t *testing.T) {
 	for name, word := range map[string]uint32{
-		"svc": 0xd4000001, "brk": 0xd4207d00, "ldaxr": 0x885ffc20, "stxr": 0x88027c20, "ldr q, literal": 0x9c000000, "ldr d, literal": 0x5c000001,
-		"prfm literal": 0xd8000000, "msr tpidr_el0": 0xd51bd040, "msr daifset": 0xd50342df, "yield": 0xd503203f, "autiasp": 0xd50323bf, "csdb": 0xd503229f,
-		"retaa": 0xd65f0bff, "retab": 0xd65f0fff, "braa": 0xd71f0801, "blraa": 0xd73f0801, "braaz": 0xd61f081f, "blraaz": 0xd63f081f, "cpyfp": 0x19010440,
+		"svc": 0xd4000001, "brk": 0xd4207d00, "ldaxr": 0x885ffc20, "stxr": 0x88027c20, "ldr q, literal": 0x9c000000,
+		"ldr d, literal": 0x5c000001,
+		"prfm literal":   0xd8000000, "msr tpidr_el0": 0xd51bd040, "msr daifset": 0xd50342df, "yield": 0xd503203f,
+		"autiasp": 0xd50323bf, "csdb": 0xd503229f,
+		"retaa": 0xd65f0bff, "retab": 0xd65f0fff, "braa": 0xd71f0801, "blraa": 0xd73f0801, "braaz": 0xd61f081f,
+		"blraaz": 0xd63f081f, "cpyfp": 0x19010440,
 	} {
 		if err := Steppable("arm64", binary.LittleEndian.AppendUint32(nil, word)); err == nil {
 			t.Errorf("%s (%#x) is refused by the kernel", name, word)
 		}
 	}
 	for name, word := range map[string]uint32{
-		"nop": 0xd503201f, "bti c": 0xd503245f, "paciasp": 0xd503233f, "pacibsp": 0xd503237f, "stp": 0xa9bf7bfd, "ldr x, literal": 0x58000000,
-		"ldrsw literal": 0x98000000, "adrp": 0x90000000, "b": 0x14000000, "ret": 0xd65f03c0, "cbz": 0xb4000000, "mrs": 0xd53bd040, "ldar": 0x88dffc20,
-		"cas": 0x88a07c41, "ldr q": 0x3dc00020, "mov": 0xd2800028, "add": 0x91000400, "dmb": 0xd5033bbf, "ldadd": 0xb8200041,
+		"nop": 0xd503201f, "bti c": 0xd503245f, "paciasp": 0xd503233f, "pacibsp": 0xd503237f, "stp": 0xa9bf7bfd,
+		"ldr x, literal": 0x58000000,
+		"ldrsw literal":  0x98000000, "adrp": 0x90000000, "b": 0x14000000, "ret": 0xd65f03c0, "cbz": 0xb4000000,
+		"mrs": 0xd53bd040, "ldar": 0x88dffc20,
+		"cas": 0x88a07c41, "ldr q": 0x3dc00020, "mov": 0xd2800028, "add": 0x91000400, "dmb": 0xd5033bbf,
+		"ldadd": 0xb8200041,
 	} {
 		if err := Steppable("arm64", binary.LittleEndian.AppendUint32(nil, word)); err != nil {
 			t.Errorf("%s (%#x): %v", name, word, err)

@@ -42,7 +42,8 @@ func TestField(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if f.Name != strings.TrimSuffix(c.name, "_") || f.Off != c.off || f.Bit != c.bit || f.BitSize != c.bitSize || f.Load != c.load {
+		if f.Name != strings.TrimSuffix(c.name, "_") || f.Off != c.off || f.Bit != c.bit || f.BitSize != c.bitSize ||
+			f.Load != c.load {
 			t.Errorf("%s: got %+v", c.name, f)
 		}
 		if got := b.TypeName(f.Type); got != c.typ {
@@ -110,7 +111,8 @@ func TestType(t *testing.T) {
 	if ty := get(KindEnum, "state"); !ty.Signed || !slices.Equal(ty.Enums, []EnumValue{{"GONE", -1}, {"RUN", 3}}) {
 		t.Errorf("state: %+v", ty)
 	}
-	if ty := get(KindEnum, "wide"); ty.Signed || ty.Size != 8 || ty.Bits != 64 || !slices.Equal(ty.Enums, []EnumValue{{"HUGE", 1 << 40}}) {
+	if ty := get(KindEnum, "wide"); ty.Signed || ty.Size != 8 || ty.Bits != 64 ||
+		!slices.Equal(ty.Enums, []EnumValue{{"HUGE", 1 << 40}}) {
 		t.Errorf("wide: %+v", ty)
 	}
 	if ty := get(KindFwd, "hiddenu"); !ty.Union {
@@ -118,10 +120,12 @@ func TestType(t *testing.T) {
 	}
 	fn := get(KindFunc, "__traceiter_task_wake")
 	proto, _ := b.Type(fn.Elem)
-	if proto.Kind != KindProto || len(proto.Params) != 3 || proto.Params[1].Name != "p" || b.TypeName(proto.Elem) != "int" {
+	if proto.Kind != KindProto || len(proto.Params) != 3 || proto.Params[1].Name != "p" ||
+		b.TypeName(proto.Elem) != "int" {
 		t.Errorf("proto: %+v", proto)
 	}
-	if ty := get(KindStruct, "task"); len(ty.Members) != 9 || ty.Members[2].Name != "" || ty.Members[2].Off != 8 || ty.Size != 64 {
+	if ty := get(KindStruct, "task"); len(ty.Members) != 9 || ty.Members[2].Name != "" || ty.Members[2].Off != 8 ||
+		ty.Size != 64 {
 		t.Errorf("task: %+v", ty)
 	}
 	if ty, err := b.Type(0); err != nil || ty.Kind != KindVoid {
@@ -150,7 +154,8 @@ func TestSkipAndSize(t *testing.T) {
 			t.Errorf("%s: got %d, %v", b.TypeName(id), got, err)
 		}
 	}
-	for _, id := range []TypeID{0, 9999, named(t, b, KindFunc, "__traceiter_task_wake"), named(t, b, KindFwd, "hidden")} {
+	for _, id := range []TypeID{0, 9999, named(t, b, KindFunc, "__traceiter_task_wake"),
+		named(t, b, KindFwd, "hidden")} {
 		if n, err := b.Size(id); err == nil {
 			t.Errorf("type %d: got %d", id, n)
 		}

@@ -43,7 +43,8 @@ func fixtureBTF(t testing.TB) []byte {
 	}}
 	ptask := &btf.Pointer{Target: task}
 	proto := &btf.FuncProto{Return: i32, Params: []btf.FuncParam{
-		{Name: "__data", Type: &btf.Pointer{Target: &btf.Void{}}}, {Name: "p", Type: ptask}, {Name: "flag", Type: boolean},
+		{Name: "__data", Type: &btf.Pointer{Target: &btf.Void{}}}, {Name: "p", Type: ptask},
+		{Name: "flag", Type: boolean},
 	}}
 	unnamed := &btf.FuncProto{Return: &btf.Void{}, Params: []btf.FuncParam{
 		{Type: &btf.Pointer{Target: &btf.Void{}}}, {Type: ptask}, {Type: boolean},
@@ -58,7 +59,8 @@ func fixtureBTF(t testing.TB) []byte {
 		&btf.Typedef{Name: "btf_trace_task_wake", Type: &btf.Pointer{Target: unnamed}},
 		&btf.Typedef{Name: "btf_trace_task_strange", Type: &btf.Pointer{Target: unnamed}},
 		&btf.Typedef{Name: "btf_trace_cpu_idle", Type: &btf.Pointer{Target: idle}},
-		&btf.Enum{Name: "state", Size: 4, Signed: true, Values: []btf.EnumValue{{Name: "GONE", Value: ^uint64(0)}, {Name: "RUN", Value: 3}}},
+		&btf.Enum{Name: "state", Size: 4, Signed: true, Values: []btf.EnumValue{{Name: "GONE", Value: ^uint64(0)},
+			{Name: "RUN", Value: 3}}},
 		&btf.Enum{Name: "wide", Size: 8, Values: []btf.EnumValue{{Name: "HUGE", Value: 1 << 40}}},
 		&btf.Enum{Name: "plain", Size: 4, Values: []btf.EnumValue{{Name: "TOP", Value: 1<<32 - 1}}},
 		&btf.Float{Name: "double", Size: 8},
@@ -66,7 +68,8 @@ func fixtureBTF(t testing.TB) []byte {
 		&btf.Fwd{Name: "hiddenu", Kind: btf.FwdUnion},
 		&btf.Datasec{Name: ".data", Size: 8, Vars: []btf.VarSecinfo{{Type: counter, Size: 8}}},
 		&btf.Typedef{Name: "user_str", Type: &btf.Pointer{Target: &btf.TypeTag{Type: char, Value: "user"}}},
-		&btf.Struct{Name: "tagged", Size: 4, Members: []btf.Member{{Name: "x", Type: i32, Tags: []string{"a"}}}, Tags: []string{"b"}},
+		&btf.Struct{Name: "tagged", Size: 4, Members: []btf.Member{{Name: "x", Type: i32, Tags: []string{"a"}}},
+			Tags: []string{"b"}},
 	}
 	return smallkernel.BTF(t, types...)
 }

@@ -34,7 +34,8 @@ func moduleBlob(t *testing.T, base *BTF, prefix string) []byte {
 	})
 }
 
-// Functions and raw tracepoints of modules have the types of their module's BTF, also where several modules number theirs alike.
+// Functions and raw tracepoints of modules have the types of their module's BTF, also where several modules number
+// theirs alike.
 func TestModuleTypes(t *testing.T) {
 	base := fixture(t)
 	f := Open(Options{BTF: fixtureBTF(t), TracefsPath: t.TempDir(), ModuleBTF: map[string][]byte{
@@ -46,7 +47,8 @@ func TestModuleTypes(t *testing.T) {
 	}
 	for _, c := range []struct{ module, prefix string }{{"two", "second"}, {"one", "one"}} {
 		fn := f.Typed(FunctionName{Name: c.prefix + "_open", Module: c.module})
-		if fn.ID == 0 || fn.BTF != uint32(base.Len())+4 || len(fn.Params) != 1 || fn.Params[0].Name != "dev" || b.TypeName(fn.Ret) != "int" {
+		if fn.ID == 0 || fn.BTF != uint32(base.Len())+4 || len(fn.Params) != 1 || fn.Params[0].Name != "dev" ||
+			b.TypeName(fn.Ret) != "int" {
 			t.Errorf("%s: got %+v", c.prefix, fn)
 			continue
 		}
@@ -67,7 +69,8 @@ func TestModuleTypes(t *testing.T) {
 			t.Errorf("%s: the raw tracepoint is %+v, %v", c.prefix, rt, err)
 		}
 	}
-	if got, err := f.MatchRawTracepoints("*_event"); err != nil || !slices.Equal(got, []string{"one_event", "second_event"}) {
+	if got, err := f.MatchRawTracepoints("*_event"); err != nil ||
+		!slices.Equal(got, []string{"one_event", "second_event"}) {
 		t.Errorf("got %v, %v", got, err)
 	}
 	if fn := f.Typed(FunctionName{Name: "one_open", Module: "three"}); fn.ID != 0 || fn.Name != "one_open" {

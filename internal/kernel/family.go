@@ -36,7 +36,8 @@ func (f *Facts) NameFamily(family string) error {
 // nearFamily is the family that was probably meant. The case of letters is often what is wrong: constants have large
 // ones, enums small ones, and the names of an enum's values mostly begin with its own.
 func nearFamily(name string, b *BTF) string {
-	if upper := strings.ReplaceAll(strings.ToUpper(name), "0", "O"); len(Constants(upper)) > 0 || len(b.Enumerators(upper)) > 0 {
+	if upper := strings.ReplaceAll(strings.ToUpper(name), "0", "O"); len(Constants(upper)) > 0 ||
+		len(b.Enumerators(upper)) > 0 {
 		return upper
 	}
 	enums := append(b.Names(KindEnum), OwnFamilies...)

@@ -75,7 +75,9 @@ func (f *Facts) functionName(name string) (FunctionName, error) {
 }
 
 func findFunction(names []FunctionName, name string) (FunctionName, bool) {
-	i, found := slices.BinarySearchFunc(names, name, func(n FunctionName, name string) int { return strings.Compare(n.Name, name) })
+	i, found := slices.BinarySearchFunc(names, name, func(n FunctionName, name string) int {
+		return strings.Compare(n.Name, name)
+	})
 	if !found {
 		return FunctionName{}, false
 	}

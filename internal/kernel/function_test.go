@@ -19,7 +19,8 @@ func functionFacts(t *testing.T, list string) *Facts {
 }
 
 func TestMatchFunctions(t *testing.T) {
-	f := functionFacts(t, "vfs_read\nnf_hook [nf_tables]\nvfs_write\nvfs_read\n__ftrace_invalid_address___8\nvfs_readv\n")
+	f := functionFacts(t,
+		"vfs_read\nnf_hook [nf_tables]\nvfs_write\nvfs_read\n__ftrace_invalid_address___8\nvfs_readv\n")
 	for _, c := range []struct{ glob, want string }{
 		{"vfs_*", "vfs_read vfs_readv vfs_write"},
 		{"vfs_{read,write}", "vfs_read vfs_write"},

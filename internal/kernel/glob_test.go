@@ -61,7 +61,8 @@ func TestGlobEmpty(t *testing.T) {
 func TestBadGlob(t *testing.T) {
 	many := strings.Repeat("{a,b}", 13) // 8192
 	for pattern, want := range map[string]string{
-		"[a": "[ without ]", "[]": "[ without ]", "{a,b": "{ without }", "{a,{b}": "{ without }", `a\`: `ends in \`, many: "too many alternatives",
+		"[a": "[ without ]", "[]": "[ without ]", "{a,b": "{ without }", "{a,{b}": "{ without }", `a\`: `ends in \`,
+		many: "too many alternatives",
 	} {
 		if _, err := CompileGlob(pattern); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v", pattern, err)
@@ -158,7 +159,8 @@ func TestEditDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"a", "", 1}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"kitten", "sitting", 3}, {"ab", "ba", 1}, {"aaaa", "bbbb", 4}} {
+	}{{"", "", 0}, {"a", "", 1}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"kitten", "sitting", 3}, {"ab", "ba", 1},
+		{"aaaa", "bbbb", 4}} {
 		if got := editDistance(c.a, c.b, 10); got != c.want {
 			t.Errorf("%s %s: got %d", c.a, c.b, got)
 		}

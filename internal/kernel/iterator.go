@@ -83,7 +83,8 @@ func (b *BTF) iterator(id TypeID) (Iterator, bool) {
 		return Iterator{}, false
 	}
 	params := b.params(proto)
-	if params[0].Name != "meta" || b.TypeName(params[0].Type) != "struct bpf_iter_meta *" || b.TypeName(proto.ref()) != "int" {
+	if params[0].Name != "meta" || b.TypeName(params[0].Type) != "struct bpf_iter_meta *" ||
+		b.TypeName(proto.ref()) != "int" {
 		return Iterator{}, false
 	}
 	return Iterator{Name: strings.TrimPrefix(b.string(r.name()), iterPrefix), Func: id, Params: params[1:]}, true

@@ -16,7 +16,8 @@ var modulesOfFixture fs.FS = fstest.MapFS{
 func TestModuleState(t *testing.T) {
 	f := Open(Options{Modules: modulesOfFixture})
 	for name, want := range map[string]ModuleState{
-		"xfs": ModuleInstalled, "br_netfilter": ModuleInstalled, "ext4": ModuleBuiltIn, "xsf": ModuleUnknown, "": ModuleUnknown, "../xfs": ModuleUnknown,
+		"xfs": ModuleInstalled, "br_netfilter": ModuleInstalled, "ext4": ModuleBuiltIn, "xsf": ModuleUnknown,
+		"": ModuleUnknown, "../xfs": ModuleUnknown,
 	} {
 		if got := f.ModuleState(name); got != want {
 			t.Errorf("%q: %d, want %d", name, got, want)
@@ -49,7 +50,8 @@ func TestLoadedModuleIn(t *testing.T) {
 func TestMatchFunctionsOf(t *testing.T) {
 	f := Open(Options{TracefsPath: "testdata/functions", BTF: fixtureBTF(t)})
 	for pattern, want := range map[string]string{
-		"some_module:*": "handler helper", "some_module:h*r": "handler helper", "vmlinux:*": "do_thing helper_of_all", "some_module:handler": "handler", "none:*": "",
+		"some_module:*": "handler helper", "some_module:h*r": "handler helper", "vmlinux:*": "do_thing helper_of_all",
+		"some_module:handler": "handler", "none:*": "",
 	} {
 		module, glob, _ := strings.Cut(pattern, ":")
 		list, err := f.MatchFunctionsOf(module, glob)

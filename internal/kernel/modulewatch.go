@@ -22,7 +22,8 @@ const kernelEvents = 1
 // WatchModules begins to listen. In a network namespace of another user namespace
 // nothing is heard.
 func WatchModules() (*ModuleWatch, error) {
-	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, unix.NETLINK_KOBJECT_UEVENT)
+	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK,
+		unix.NETLINK_KOBJECT_UEVENT)
 	if err != nil {
 		return nil, fmt.Errorf("watch for modules: %w", err)
 	}

@@ -41,8 +41,10 @@ var perfEvents = map[string][]PerfEvent{
 		{"branch-instructions", []string{"branches"}, perfTypeHardware, 4, "branches that were completed"},
 		{"branch-misses", nil, perfTypeHardware, 5, "branches that were predicted wrong"},
 		{"bus-cycles", nil, perfTypeHardware, 6, "cycles of the bus"},
-		{"stalled-cycles-frontend", []string{"frontend-stalls", "idle-cycles-frontend"}, perfTypeHardware, 7, "cycles that waited for instructions"},
-		{"stalled-cycles-backend", []string{"backend-stalls", "idle-cycles-backend"}, perfTypeHardware, 8, "cycles that waited for results"},
+		{"stalled-cycles-frontend", []string{"frontend-stalls", "idle-cycles-frontend"}, perfTypeHardware, 7,
+			"cycles that waited for instructions"},
+		{"stalled-cycles-backend", []string{"backend-stalls", "idle-cycles-backend"}, perfTypeHardware, 8,
+			"cycles that waited for results"},
 		{"ref-cycles", nil, perfTypeHardware, 9, "cycles at a constant frequency"},
 	},
 }

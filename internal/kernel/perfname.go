@@ -28,7 +28,8 @@ func cacheEvents() (out []PerfEvent) {
 			config := uint64(c | o<<8)
 			out = append(out,
 				PerfEvent{cache + "-" + op[0], nil, perfTypeCache, config, op[0] + " of " + cache},
-				PerfEvent{cache + "-" + op[1] + "-misses", nil, perfTypeCache, config | 1<<16, op[0] + " of " + cache + " that missed"})
+				PerfEvent{cache + "-" + op[1] + "-misses", nil, perfTypeCache, config | 1<<16, op[0] + " of " + cache +
+					" that missed"})
 		}
 	}
 	return out

@@ -31,7 +31,8 @@ func TestMatchPerfEvents(t *testing.T) {
 			continue
 		}
 		if e := got[0]; e.Name != c.full || e.Type != c.typ || e.Config != c.config || e.Period() != c.period {
-			t.Errorf("%s:%s is %s %d:%#x every %d; want %s %d:%#x every %d", c.kind, c.name, e.Name, e.Type, e.Config, e.Period(), c.full, c.typ, c.config, c.period)
+			t.Errorf("%s:%s is %s %d:%#x every %d; want %s %d:%#x every %d", c.kind, c.name, e.Name, e.Type, e.Config,
+				e.Period(), c.full, c.typ, c.config, c.period)
 		}
 	}
 	faults, err := MatchPerfEvents("software", "*-faults")

@@ -73,7 +73,8 @@ func arm64Registers() *Registers {
 	r := &Registers{
 		SyscallNr: 35 * 8, SyscallNrSize: 4,
 		SP: 31 * 8, IP: 32 * 8, Ret: 0, UserSize: 34 * 8,
-		Names: map[string]int{"lr": 30 * 8, "fp": 29 * 8, "sp": 31 * 8, "pc": 32 * 8, "pstate": 33 * 8, "orig_x0": 34 * 8},
+		Names: map[string]int{"lr": 30 * 8, "fp": 29 * 8, "sp": 31 * 8, "pc": 32 * 8, "pstate": 33 * 8,
+			"orig_x0": 34 * 8},
 	}
 	for i := range 31 {
 		r.Names["x"+strconv.Itoa(i)] = 8 * i

@@ -44,8 +44,8 @@ func parseRelease(s string) Version {
 	return v
 }
 
-// TypesOfModules reports whether modules have types of their own (BTF, 5.11). Nothing tells but the version as long as none
-// is loaded.
+// TypesOfModules reports whether modules have types of their own (BTF, 5.11). Nothing tells but the version as long as
+// none is loaded.
 func (f *Facts) TypesOfModules() bool {
 	v, known := f.release()
 	return !known || v.AtLeast(5, 11)

@@ -11,7 +11,8 @@ import (
 func TestSymbolsAddrs(t *testing.T) {
 	s := parseSymbols(t, symbolText)
 	for name, want := range map[string][]uint64{
-		"do_thing": {0xffffffff81000100, 0xffffffff81000200}, "helper": {0xffffffffc0201000}, "absent": nil, "do_thin": nil, "": nil,
+		"do_thing": {0xffffffff81000100, 0xffffffff81000200}, "helper": {0xffffffffc0201000}, "absent": nil,
+		"do_thin": nil, "": nil,
 	} {
 		if got := s.Addrs(name); !slices.Equal(got, want) {
 			t.Errorf("%s: got %x, want %x", name, got, want)

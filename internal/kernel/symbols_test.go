@@ -54,7 +54,8 @@ func TestSymbolsFind(t *testing.T) {
 
 func TestSymbolsAddr(t *testing.T) {
 	s := parseSymbols(t, symbolText)
-	for name, want := range map[string]uint64{"_text": 0xffffffff81000000, "do_thing": 0xffffffff81000100, "helper": 0xffffffffc0201000} {
+	for name, want := range map[string]uint64{"_text": 0xffffffff81000000, "do_thing": 0xffffffff81000100,
+		"helper": 0xffffffffc0201000} {
 		if got, ok := s.Addr(name); !ok || got != want {
 			t.Errorf("%s: got %x, %v", name, got, ok)
 		}

@@ -219,7 +219,8 @@ func SyscallByName(name string) (*Syscall, bool) {
 // libraryNames are the names that C libraries and the manual have for calls whose name is another one in the kernel and
 // in unistd.h. Some of them are names of calls that only programs of 32 bits make.
 var libraryNames = map[string]string{
-	"pread64": "pread", "pwrite64": "pwrite", "newfstatat": "fstatat", "prlimit64": "prlimit", "fadvise64": "posix_fadvise",
+	"pread64": "pread", "pwrite64": "pwrite", "newfstatat": "fstatat", "prlimit64": "prlimit",
+	"fadvise64":    "posix_fadvise",
 	"fadvise64_64": "posix_fadvise",
 	"rt_sigaction": "sigaction", "rt_sigprocmask": "sigprocmask", "rt_sigpending": "sigpending",
 	"rt_sigsuspend": "sigsuspend", "rt_sigreturn": "sigreturn", "rt_sigtimedwait": "sigtimedwait", "wait4": "waitpid",

@@ -45,8 +45,9 @@ func TestSyscallOpenat(t *testing.T) {
 
 func TestSyscallArgKinds(t *testing.T) {
 	for text, want := range map[string]SyscallArg{
-		"char * buf!":                   {Name: "buf", CType: "char *", Size: 8, IsPtr: true, IsBuffer: true},
-		"const char *const * argv":      {Name: "argv", CType: "const char *const *", Size: 8, IsPtr: true, IsStringList: true},
+		"char * buf!": {Name: "buf", CType: "char *", Size: 8, IsPtr: true, IsBuffer: true},
+		"const char *const * argv": {Name: "argv", CType: "const char *const *", Size: 8, IsPtr: true,
+			IsStringList: true},
 		"cap_user_data_t dataptr":       {Name: "dataptr", CType: "cap_user_data_t", Size: 8, IsPtr: true},
 		"unsigned long len":             {Name: "len", CType: "unsigned long", Size: 8},
 		"loff_t pos":                    {Name: "pos", CType: "loff_t", Size: 8, Signed: true},

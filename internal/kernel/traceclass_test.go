@@ -16,7 +16,8 @@ import (
 // points to.
 func TestClassFunctions(t *testing.T) {
 	word := &btf.Int{Name: "long unsigned int", Size: 8}
-	blob := smallkernel.BTF(t, &btf.Struct{Name: "bpf_raw_event_map", Size: 24, Members: []btf.Member{{Name: "tp", Type: word}, {Name: "bpf_func", Type: word, Offset: 128}}})
+	blob := smallkernel.BTF(t, &btf.Struct{Name: "bpf_raw_event_map", Size: 24,
+		Members: []btf.Member{{Name: "tp", Type: word}, {Name: "bpf_func", Type: word, Offset: 128}}})
 	const text = "ffffffff81000000 t __bpf_trace_alone\nffffffff81000040 t __bpf_trace_family\n" +
 		"ffffffff82000000 d __bpf_trace_tp_map_alone\nffffffff82000020 d __bpf_trace_tp_map_child\nffffffff82000040 d __bpf_trace_tp_map_sister\n"
 	var read []uint64
@@ -33,7 +34,9 @@ func TestClassFunctions(t *testing.T) {
 		{failing, []uint64{0xffffffff81000000, 0, 0, 0}},
 		{nil, []uint64{0xffffffff81000000, 0, 0, 0}},
 	} {
-		f := kernel.Open(kernel.Options{BTF: blob, Words: test.words, Symbols: func() (*kernel.Symbols, error) { return kernel.ReadSymbols(strings.NewReader(text)) }})
+		f := kernel.Open(kernel.Options{BTF: blob, Words: test.words, Symbols: func() (*kernel.Symbols, error) {
+			return kernel.ReadSymbols(strings.NewReader(text))
+		}})
 		if got := f.ClassFunctions([]string{"alone", "child", "sister", "none"}); !slices.Equal(got, test.want) {
 			t.Errorf("got %#x, want %#x", got, test.want)
 		}

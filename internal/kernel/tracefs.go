@@ -71,7 +71,8 @@ func findTracefs() (string, error) {
 		if err := lockedDown(); err != nil {
 			return "", err
 		}
-		return "", fmt.Errorf("%w: %s has no folder events; was the kernel built without CONFIG_FTRACE?", ErrNoTracefs, dir)
+		return "", fmt.Errorf("%w: %s has no folder events; was the kernel built without CONFIG_FTRACE?", ErrNoTracefs,
+			dir)
 	}
 	return dir, nil
 }

@@ -19,7 +19,8 @@ func TestTracepoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tp.Group != "made" || tp.Name != "odd" || tp.ID != 4711 || tp.PrintFmt != `"fn=%ps", REC->fn` || len(tp.Fields) != 13 {
+	if tp.Group != "made" || tp.Name != "odd" || tp.ID != 4711 || tp.PrintFmt != `"fn=%ps", REC->fn` ||
+		len(tp.Fields) != 13 {
 		t.Errorf("got %+v", tp)
 	}
 	want := []TracepointField{
@@ -199,7 +200,8 @@ func TestRawTracepoint(t *testing.T) {
 		}
 	}
 	_, err := f.RawTracepoint("task_wakee")
-	if want := "this kernel has no raw tracepoint task_wakee (did you mean task_wake?)"; err == nil || err.Error() != want {
+	if want := "this kernel has no raw tracepoint task_wakee (did you mean task_wake?)"; err == nil ||
+		err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 }
@@ -251,7 +253,8 @@ func TestKernelRawTracepoints(t *testing.T) {
 
 func TestParseLockdown(t *testing.T) {
 	for text, want := range map[string]string{
-		"none [integrity] confidentiality\n": "integrity", "[none] integrity confidentiality\n": "none", "": "", "[": "",
+		"none [integrity] confidentiality\n": "integrity", "[none] integrity confidentiality\n": "none", "": "",
+		"[": "",
 	} {
 		if got := ParseLockdown(text); got != want {
 			t.Errorf("%q: got %q", text, got)

@@ -76,7 +76,8 @@ func (s *Source) kernelFunction(k *kind, name kernel.FunctionName) func(*Point) 
 		typed := fn.ID != 0
 		if k.has("args") {
 			if p.Fields = s.params(fn.Params); !typed {
-				p.Fields = append(p.Fields, Field{Name: "e.args[0]", Type: "int", Note: "and so on: its types are not known here"})
+				p.Fields = append(p.Fields, Field{Name: "e.args[0]", Type: "int",
+					Note: "and so on: its types are not known here"})
 			}
 		}
 		switch {
@@ -112,7 +113,8 @@ func (s *Source) refusal(name string) []string {
 // spanFields are those that e has at the end of any span.
 func spanFields(k *kind) (out []Field) {
 	if k.has("duration") {
-		out = append(out, Field{Name: "e.duration", Type: "int", Size: 8, Note: "ns; e.start is the event at the start"})
+		out = append(out, Field{Name: "e.duration", Type: "int", Size: 8,
+			Note: "ns; e.start is the event at the start"})
 	}
 	if k.has("depth") {
 		out = append(out, Field{Name: "e.depth", Type: "int", Note: "calls of it that are open around this one"})

@@ -34,7 +34,8 @@ func fixedTypes(t *testing.T) []byte {
 	u64, char := &btf.Int{Name: "long unsigned int", Size: 8}, &btf.Int{Name: "char", Size: 1, Encoding: btf.Signed}
 	task := &btf.Struct{Name: "task_struct", Size: 48}
 	ptr := &btf.Pointer{Target: task}
-	mm := &btf.Struct{Name: "mm_struct", Size: 16, Members: []btf.Member{{Name: "users", Type: u64}, {Name: "owner", Type: ptr, Offset: 64}}}
+	mm := &btf.Struct{Name: "mm_struct", Size: 16, Members: []btf.Member{{Name: "users", Type: u64},
+		{Name: "owner", Type: ptr, Offset: 64}}}
 	exit := &btf.Union{Size: 8, Members: []btf.Member{{Name: "exit_code", Type: s32}, {Name: "exit_word", Type: u64}}}
 	task.Members = []btf.Member{
 		{Name: "pid", Type: &btf.Typedef{Name: "pid_t", Type: s32}},
@@ -44,15 +45,20 @@ func fixedTypes(t *testing.T) []byte {
 		{Name: "", Type: exit, Offset: 192},
 		{Name: "mm", Type: &btf.Pointer{Target: mm}, Offset: 256},
 	}
-	state := &btf.Enum{Name: "state", Size: 4, Signed: true, Values: []btf.EnumValue{{Name: "GONE", Value: ^uint64(0)}, {Name: "RUN", Value: 3}}}
-	any := &btf.Union{Name: "any", Size: 8, Members: []btf.Member{{Name: "word", Type: u64}, {Name: "state", Type: state}}}
-	meta := &btf.Pointer{Target: &btf.Struct{Name: "bpf_iter_meta", Size: 8, Members: []btf.Member{{Name: "seq_num", Type: u64}}}}
+	state := &btf.Enum{Name: "state", Size: 4, Signed: true, Values: []btf.EnumValue{{Name: "GONE", Value: ^uint64(0)},
+		{Name: "RUN", Value: 3}}}
+	any := &btf.Union{Name: "any", Size: 8, Members: []btf.Member{{Name: "word", Type: u64},
+		{Name: "state", Type: state}}}
+	meta := &btf.Pointer{Target: &btf.Struct{Name: "bpf_iter_meta", Size: 8,
+		Members: []btf.Member{{Name: "seq_num", Type: u64}}}}
 	return smallkernel.BTF(t,
 		task, any,
-		smallkernel.Function("task_read", s32, btf.FuncParam{Name: "p", Type: ptr}, btf.FuncParam{Name: "from", Type: u64}, btf.FuncParam{Name: "name", Type: &btf.Pointer{Target: char}}),
+		smallkernel.Function("task_read", s32, btf.FuncParam{Name: "p", Type: ptr},
+			btf.FuncParam{Name: "from", Type: u64}, btf.FuncParam{Name: "name", Type: &btf.Pointer{Target: char}}),
 		smallkernel.Function("task_write", s32, btf.FuncParam{Name: "p", Type: ptr}),
 		smallkernel.Function("set_nice", &btf.Void{}, btf.FuncParam{Name: "p", Type: ptr}, btf.FuncParam{Type: s32}),
-		smallkernel.Function("bpf_iter_task", s32, btf.FuncParam{Name: "meta", Type: meta}, btf.FuncParam{Name: "task", Type: ptr}),
+		smallkernel.Function("bpf_iter_task", s32, btf.FuncParam{Name: "meta", Type: meta},
+			btf.FuncParam{Name: "task", Type: ptr}),
 		smallkernel.Function("bpf_iter_helper", s32, btf.FuncParam{Name: "p", Type: ptr}),
 		smallkernel.Tracepoint("sched_wakeup", btf.FuncParam{Name: "p", Type: ptr}),
 	)
@@ -211,7 +217,9 @@ func TestProblems(t *testing.T) {
 	s := source(t)
 	s.Facts = kernel.Open(kernel.Options{
 		BTF: fixedTypes(t), TracefsPath: "testdata/none",
-		Features:    func() kernel.Features { return kernel.Features{Why: map[string]string{"kprobe": "it is a test"}} },
+		Features: func() kernel.Features {
+			return kernel.Features{Why: map[string]string{"kprobe": "it is a test"}}
+		},
 		Trampolines: func() kernel.Trampolines { return kernel.Trampolines{} },
 	})
 	r, err := s.Find("{sched_wakeup,read}")
@@ -225,7 +233,8 @@ func TestProblems(t *testing.T) {
 	if want := []string{"rawtracepoint:sched_wakeup", "syscall:read"}; !slices.Equal(names, want) {
 		t.Errorf("found %v, want %v", names, want)
 	}
-	if r, _ = s.Find("kprobe:task_read"); len(r.Points) != 1 || len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Error(), "it is a test") {
+	if r, _ = s.Find("kprobe:task_read"); len(r.Points) != 1 || len(r.Problems) != 1 ||
+		!strings.Contains(r.Problems[0].Error(), "it is a test") {
 		t.Errorf("points %v, problems %v", r.Points, r.Problems)
 	}
 	if r, _ = s.Find("tracepoint:*:*"); len(r.Problems) != 1 || !errors.Is(r.Problems[0], os.ErrNotExist) {

@@ -15,7 +15,9 @@ func (s *Source) iterators(r *Result, k *kind, rest string) error {
 		return nil
 	}
 	for _, it := range found {
-		r.Points = append(r.Points, &Point{Name: "iter:" + it.Name, Kind: k.name, detail: func(p *Point) { p.Fields = s.params(it.Params) }})
+		r.Points = append(r.Points, &Point{Name: "iter:" + it.Name, Kind: k.name, detail: func(p *Point) {
+			p.Fields = s.params(it.Params)
+		}})
 	}
 	if len(found) == 0 && !kernel.IsPattern(rest) {
 		var none *kernel.NoIteratorError

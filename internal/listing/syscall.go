@@ -84,7 +84,8 @@ func syscall(k *kind, p *Point, sc *kernel.Syscall) {
 		p.Notes = append(p.Notes, "it never returns: the event is its start")
 		return
 	}
-	p.Fields = append(p.Fields, Field{Name: "e.ret", C: "long", Type: "int", Size: 8, Note: "errno(e.ret) names an error"})
+	p.Fields = append(p.Fields, Field{Name: "e.ret", C: "long", Type: "int", Size: 8,
+		Note: "errno(e.ret) names an error"})
 	p.Fields = append(p.Fields, spanFields(k)...)
 }
 
@@ -111,13 +112,15 @@ func callArgument(call string, a kernel.SyscallArg, i int) Field {
 func family(call, arg, expr string) string {
 	prefix := ""
 	switch {
-	case strings.HasPrefix(call, "open") && !strings.HasPrefix(call, "open_tree") && arg == "flags": // those have OPEN_TREE_ and AT_
+	case strings.HasPrefix(call, "open") && !strings.HasPrefix(call, "open_tree") &&
+		arg == "flags": // those have OPEN_TREE_ and AT_
 		prefix = "O_"
 	case arg == "dfd" || arg == "dirfd":
 		return "AT_FDCWD, or a file: e.file(" + expr + ")"
 	case arg == "fd":
 		return "path(e.file(" + expr + ")) is the file's"
-	case arg == "mode" && (strings.HasPrefix(call, "open") || strings.HasPrefix(call, "mk") || strings.Contains(call, "chmod")):
+	case arg == "mode" && (strings.HasPrefix(call, "open") || strings.HasPrefix(call, "mk") ||
+		strings.Contains(call, "chmod")):
 		prefix = "mode"
 	case arg == "prot":
 		prefix = "PROT_"

@@ -163,7 +163,8 @@ func (w *writer) members(list []Member, indent string) {
 		}
 		at, size := strconv.Itoa(m.Offset), strconv.Itoa(m.Size)
 		if m.Bits > 0 {
-			at, size = fmt.Sprintf("%d:%d", m.Offset, m.Bit), fmt.Sprintf("%d bit%s", m.Bits, strings.Repeat("s", min(1, m.Bits-1)))
+			at, size = fmt.Sprintf("%d:%d", m.Offset, m.Bit),
+				fmt.Sprintf("%d bit%s", m.Bits, strings.Repeat("s", min(1, m.Bits-1)))
 		}
 		w.print("%10s %7s  %s%s\n", at, size, indent, m.C)
 	}

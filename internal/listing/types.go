@@ -38,7 +38,8 @@ type Value struct {
 
 // typeKinds are the words that begin a type's name.
 var typeKinds = map[string]*kernel.Kind{
-	"struct": kindOf(kernel.KindStruct), "union": kindOf(kernel.KindUnion), "enum": kindOf(kernel.KindEnum), "typedef": kindOf(kernel.KindTypedef),
+	"struct": kindOf(kernel.KindStruct), "union": kindOf(kernel.KindUnion), "enum": kindOf(kernel.KindEnum),
+	"typedef": kindOf(kernel.KindTypedef),
 }
 
 func kindOf(k kernel.Kind) *kernel.Kind { return &k }

@@ -23,7 +23,8 @@ func (s *Source) files(k *kind, rest string) (files []string, pattern string, er
 		return []string{""}, orAll(rest), nil
 	}
 	if f[0] == "" && !s.Traced || f[0] == "*" && !s.Traced {
-		return nil, "", fmt.Errorf("%s: which program? Give its path or name, as %s:c:*, or one process with -p", k.name, k.name)
+		return nil, "", fmt.Errorf("%s: which program? Give its path or name, as %s:c:*, or one process with -p",
+			k.name, k.name)
 	}
 	pattern = "*"
 	if len(f) == 2 {
@@ -137,7 +138,8 @@ func (s *Source) judge(r *Result, k *kind, files []string, failed []error) {
 	case len(r.Points) > 0:
 		r.problem(s.missing(k))
 	case len(files) > 1 && len(failed) == len(files):
-		r.problem(fmt.Errorf("none of the %d files that the process has mapped has one; the first: %w", len(files), failed[0]))
+		r.problem(fmt.Errorf("none of the %d files that the process has mapped has one; the first: %w", len(files),
+			failed[0]))
 	case len(files) == 1 && len(failed) == 1:
 		r.problem(failed[0])
 	}

@@ -66,7 +66,8 @@ func newCache(libs []lib) []byte {
 	out[orderPlace] = orderLittle
 	texts, start := "", newHeader+len(libs)*newEntry
 	for _, l := range libs {
-		for _, word := range []uint32{l.flags, uint32(start + len(texts)), uint32(start + len(texts) + len(l.soname) + 1), 0} {
+		for _, word := range []uint32{l.flags, uint32(start + len(texts)),
+			uint32(start + len(texts) + len(l.soname) + 1), 0} {
 			out = binary.LittleEndian.AppendUint32(out, word)
 		}
 		out = binary.LittleEndian.AppendUint64(out, l.hwcap)
@@ -91,7 +92,8 @@ func oldCache(libs []lib) []byte {
 var someLibs = []lib{
 	{0x0303, "libssl.so.3", "/lib/libssl.so.3", 0}, {0x0303, "libssl.so.1.1", "/lib/libssl.so.1.1", 0},
 	{0x0303, "libssl.so.3", "/lib/glibc-hwcaps/libssl.so.3", 1 << 62}, {0x0a03, "libssl.so.9", "/arm/libssl.so.9", 0},
-	{0x0003, "libc.so.6", "/lib32/libc.so.6", 0}, {0x0303, "libc.so.6", "/lib/libc.so.6", 0}, {0x0303, "libcrypto.so.3", "/lib/libcrypto.so.3", 0},
+	{0x0003, "libc.so.6", "/lib32/libc.so.6", 0}, {0x0303, "libc.so.6", "/lib/libc.so.6", 0},
+	{0x0303, "libcrypto.so.3", "/lib/libcrypto.so.3", 0},
 }
 
 func TestCache(t *testing.T) {
@@ -157,7 +159,8 @@ func TestRealCache(t *testing.T) {
 
 func TestIsLibrary(t *testing.T) {
 	for _, c := range []struct{ name, yes, no string }{
-		{"c", "libc.so libc.so.6 libc-2.31.so ld-musl-x86_64.so.1 libc.musl-x86_64.so.1", "libcrypto.so.3 libc++.so.1 libc.a libc_malloc_debug.so"},
+		{"c", "libc.so libc.so.6 libc-2.31.so ld-musl-x86_64.so.1 libc.musl-x86_64.so.1",
+			"libcrypto.so.3 libc++.so.1 libc.a libc_malloc_debug.so"},
 		{"libc", "libc.so.6 ld-musl-aarch64.so.1", "liblibc.so"},
 		{"ssl", "libssl.so.3 libssl.so", "libssl3.so libssl.so3"},
 		{"stdc++", "libstdc++.so.6", "libstdc.so.6"},
@@ -179,7 +182,8 @@ func TestIsLibrary(t *testing.T) {
 }
 
 func TestNewer(t *testing.T) {
-	for _, order := range []string{"libx.so.10 libx.so.9", "libx.so.1.10.2 libx.so.1.9", "libx.so.1.1 libx.so.1", "libx.so.1 libx.so", "libx.so.1.1b libx.so.1.1a"} {
+	for _, order := range []string{"libx.so.10 libx.so.9", "libx.so.1.10.2 libx.so.1.9", "libx.so.1.1 libx.so.1",
+		"libx.so.1 libx.so", "libx.so.1.1b libx.so.1.1a"} {
 		a, b, _ := strings.Cut(order, " ")
 		if !newer(a, b) || newer(b, a) || newer(a, a) {
 			t.Errorf("%s: %v, %v, %v", order, newer(a, b), newer(b, a), newer(a, a))
@@ -189,7 +193,8 @@ func TestNewer(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	root := tree(t, map[string]string{
-		"etc/ld.so.cache":         string(newCache([]lib{{0x0303, "libcurl.so.4", "/usr/lib/libcurl.so.4", 0}, {0x0303, "libgone.so.1", "/usr/lib/libgone.so.1", 0}})),
+		"etc/ld.so.cache": string(newCache([]lib{{0x0303, "libcurl.so.4", "/usr/lib/libcurl.so.4", 0},
+			{0x0303, "libgone.so.1", "/usr/lib/libgone.so.1", 0}})),
 		"usr/lib/libcurl.so.4":    "→/opt/deep/libcurl.so.4.8", // from the root of the tree
 		"opt/deep":                "→../store",
 		"store/libcurl.so.4.8":    "ELF",
@@ -213,13 +218,15 @@ func TestFind(t *testing.T) {
 		{"/lib/libm.so.6", "usr/lib/libm.so.6", "/lib/libm.so.6", ""},
 	} {
 		got, err := f.Find(c.name)
-		if err != nil || got.Path != filepath.Join(root, c.path) || got.Name != c.known || got.Also != c.also || got.Root != root {
+		if err != nil || got.Path != filepath.Join(root, c.path) || got.Name != c.known || got.Also != c.also ||
+			got.Root != root {
 			t.Errorf("%s: got %+v, %v", c.name, got, err)
 		}
 	}
 	t.Chdir(tree(t, map[string]string{"locate.go": "text"}))
 	for name, want := range map[string]string{
-		"crul": `did you mean "curl"?`, "gone": "give its path", "/no/such": "does not exist; there is no folder /no/", "./none": "does not exist",
+		"crul": `did you mean "curl"?`, "gone": "give its path", "/no/such": "does not exist; there is no folder /no/",
+		"./none":      "does not exist",
 		"./locate.og": "does not exist; did you mean ./locate.go?",
 	} {
 		if got, err := f.Find(name); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), want) {
@@ -267,7 +274,8 @@ func TestMapped(t *testing.T) {
 			t.Errorf("%s: got %+v, %v, want %s", name, got, err, want)
 		}
 	}
-	if got, err := f.Find("ssl"); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "process 7 has not mapped one") {
+	if got, err := f.Find("ssl"); !errors.Is(err, ErrNotFound) ||
+		!strings.Contains(err.Error(), "process 7 has not mapped one") {
 		t.Errorf("mapped but not as code: %+v, %v", got, err)
 	}
 	f.PID = 8

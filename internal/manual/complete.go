@@ -118,7 +118,9 @@ func (c *completer) ownFlags(open string) (out []Candidate) {
 		if f.Long == "" {
 			word = "-" + f.Short
 		}
-		if strings.HasPrefix(word, open) && !slices.ContainsFunc(out, func(o Candidate) bool { return o.Word == word }) {
+		if strings.HasPrefix(word, open) && !slices.ContainsFunc(out, func(o Candidate) bool {
+			return o.Word == word
+		}) {
 			out = append(out, Candidate{word, f.Help})
 		}
 	}
@@ -259,7 +261,9 @@ func plain(words []string) (out []Candidate) {
 
 func beginning(list []Candidate, with string) (out []Candidate) {
 	for _, c := range list {
-		if strings.HasPrefix(c.Word, with) && !slices.ContainsFunc(out, func(o Candidate) bool { return o.Word == c.Word }) {
+		if strings.HasPrefix(c.Word, with) && !slices.ContainsFunc(out, func(o Candidate) bool {
+			return o.Word == c.Word
+		}) {
 			out = append(out, c)
 		}
 	}

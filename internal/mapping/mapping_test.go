@@ -18,10 +18,13 @@ zz-10 r-xp 0 00:00 0
 `
 	want := []Mapping{
 		{Start: 0x559e0c29f000, End: 0x559e0c2a1000, Dev: "fe:00", Inode: 1234, Path: "/usr/bin/cat"},
-		{Start: 0x559e0c2a1000, End: 0x559e0c2a5000, Offset: 0x2000, Code: true, Dev: "fe:00", Inode: 1234, Path: "/usr/bin/cat"},
+		{Start: 0x559e0c2a1000, End: 0x559e0c2a5000, Offset: 0x2000, Code: true, Dev: "fe:00", Inode: 1234,
+			Path: "/usr/bin/cat"},
 		{Start: 0x7f0000000000, End: 0x7f0000001000, Code: true, Dev: "00:00"},
-		{Start: 0x7f0000001000, End: 0x7f0000002000, Offset: 0x1000, Code: true, Dev: "00:2a", Inode: 77, Path: "/srv/a b/lib  x.so", Deleted: true},
-		{Start: 0x7f0000003000, End: 0x7f0000004000, Offset: 0x1000, Code: true, Dev: "00:2a", Inode: 78, Path: "/srv/new\nline"},
+		{Start: 0x7f0000001000, End: 0x7f0000002000, Offset: 0x1000, Code: true, Dev: "00:2a", Inode: 77,
+			Path: "/srv/a b/lib  x.so", Deleted: true},
+		{Start: 0x7f0000003000, End: 0x7f0000004000, Offset: 0x1000, Code: true, Dev: "00:2a", Inode: 78,
+			Path: "/srv/new\nline"},
 		{Start: 0x7ffd1c1e0000, End: 0x7ffd1c1e2000, Code: true, Dev: "00:00", Path: "[vdso]"},
 	}
 	got := Parse(text)

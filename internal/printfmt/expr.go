@@ -71,7 +71,8 @@ func (p *parser) choice() (node, error) {
 }
 
 // levels are the binary operators of C, those that bind least first.
-var levels = [][]string{{"||"}, {"&&"}, {"|"}, {"^"}, {"&"}, {"==", "!="}, {"<", ">", "<=", ">="}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}}
+var levels = [][]string{{"||"}, {"&&"}, {"|"}, {"^"}, {"&"}, {"==", "!="}, {"<", ">", "<=", ">="}, {"<<", ">>"},
+	{"+", "-"}, {"*", "/", "%"}}
 
 func (p *parser) binary(level int) (node, error) {
 	if level == len(levels) {

@@ -90,6 +90,7 @@ func constant(s string) (token, int, error) {
 	suffix := strings.ToUpper(s[len(digits):n])
 	decimal := !strings.HasPrefix(digits, "0") || digits == "0"
 	t := token{kind: number, val: v, wide: strings.Contains(suffix, "L") || v > 1<<32-1 || decimal && v > 1<<31-1}
-	t.neg = !strings.Contains(suffix, "U") && (t.wide && v < 1<<63 || v < 1<<31) // C 6.4.4.1: the first type that holds it
+	t.neg = !strings.Contains(suffix, "U") && (t.wide && v < 1<<63 ||
+		v < 1<<31) // C 6.4.4.1: the first type that holds it
 	return t, n, err
 }

@@ -55,12 +55,14 @@ func Parse(s string, enums func(string) (int64, bool)) (*Format, error) {
 		out.args = append(out.args, x)
 	}
 	if p.peek().kind != end || len(out.args) != len(out.parts)-1 {
-		return nil, fmt.Errorf("%d arguments for %d conversions, then %q", len(out.args), len(out.parts)-1, p.peek().text)
+		return nil, fmt.Errorf("%d arguments for %d conversions, then %q", len(out.args), len(out.parts)-1,
+			p.peek().text)
 	}
 	return out, nil
 }
 
-// conversion is %, flags, width and precision, the size of the number, the verb. What follows %p says how (printk-formats).
+// conversion is %, flags, width and precision, the size of the number, the verb. What follows %p says how
+// (printk-formats).
 var conversion = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`%([-+ #0]*\d*(?:\.\d+)?)(hh|h|ll|l|z|t|j|q|L)?(%|p[A-Za-z]\w*|[diuxXocsp])`)
 })

@@ -7,8 +7,10 @@ import (
 )
 
 var record = map[string]Value{
-	"dev": Int(266338304, 4, false), "dir": Int(246947, 8, false), "mode": Int(16895, 2, false), "comm": String("cat"), "pid": Int(7, 4, true),
-	"state": Int(0x101, 8, true), "left": Int(-2, 4, true), "yes": Int(1, 1, false), "vec": Int(9, 4, false), "addr": Int(-1<<40, 8, false), "long": Int(-5, 8, true),
+	"dev": Int(266338304, 4, false), "dir": Int(246947, 8, false), "mode": Int(16895, 2, false), "comm": String("cat"),
+	"pid":   Int(7, 4, true),
+	"state": Int(0x101, 8, true), "left": Int(-2, 4, true), "yes": Int(1, 1, false), "vec": Int(9, 4, false),
+	"addr": Int(-1<<40, 8, false), "long": Int(-5, 8, true),
 }
 
 func fieldsOf(r map[string]Value) Fields {
@@ -22,10 +24,12 @@ func TestAppend(t *testing.T) {
 	for _, tt := range []struct{ format, want string }{
 		{`"dev %d,%d dir %lu mode 0%o", ((unsigned int) ((REC->dev) >> 20)), ((unsigned int) ((REC->dev) & ((1U << 20) - 1))), (unsigned long) REC->dir, REC->mode`,
 			"dev 254,0 dir 246947 mode 040777"},
-		{`"comm=%s pid=%d group_dead=%s", REC->comm, REC->pid, REC->yes ? "true" : "false"`, "comm=cat pid=7 group_dead=true"},
+		{`"comm=%s pid=%d group_dead=%s", REC->comm, REC->pid, REC->yes ? "true" : "false"`,
+			"comm=cat pid=7 group_dead=true"},
 		{`"%s%s|", (REC->state & ((((0x00000000 | 0x00000001 | 0x00000002) + 1) << 1) - 1)) ? __print_flags(REC->state & 7, "|", { 0x01, "S" }, { 0x02, "D" }) : "R", REC->state & 0x100 ? "+" : ""`, "S+|"},
 		{`"%s", __print_flags(REC->state, "|", { 0x02, "D" }, { ( unsigned long)((1UL) << (0)), "S" }, { 0, ((void *)0) } )`, "S|0x100"},
-		{`"vec=%u [action=%s]", REC->vec, __print_symbolic(REC->vec, { 0, "HI" }, { NINE, "RCU" })`, "vec=9 [action=RCU]"},
+		{`"vec=%u [action=%s]", REC->vec, __print_symbolic(REC->vec, { 0, "HI" }, { NINE, "RCU" })`,
+			"vec=9 [action=RCU]"},
 		{`"%s", __print_symbolic(REC->pid, { 0, "HI" })`, "0x7"},
 		{`"%d %u %x %ld %hhu", REC->left, REC->left, REC->left, REC->left, REC->left`, "-2 4294967294 fffffffe -2 254"},
 		{`"%08x|%-6s|%5d|%.2s|%%|%c", REC->pid, REC->comm, REC->pid, REC->comm, 65`, "00000007|cat   |    7|ca|%|A"},

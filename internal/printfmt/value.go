@@ -35,12 +35,17 @@ type ctype struct {
 	signed bool
 }
 
-// types are those that casts in the kernel's formats name; all others count as 64 bits without a sign, which addresses are.
+// types are those that casts in the kernel's formats name; all others count as 64 bits without a sign, which addresses
+// are.
 var types = map[string]ctype{
-	"char": {1, true}, "signed char": {1, true}, "unsigned char": {1, false}, "u8": {1, false}, "__u8": {1, false}, "s8": {1, true}, "bool": {1, false},
-	"short": {2, true}, "unsigned short": {2, false}, "u16": {2, false}, "__u16": {2, false}, "s16": {2, true}, "umode_t": {2, false},
-	"int": {4, true}, "unsigned": {4, false}, "unsigned int": {4, false}, "u32": {4, false}, "__u32": {4, false}, "s32": {4, true}, "dev_t": {4, false}, "gfp_t": {4, false},
-	"long": {8, true}, "long long": {8, true}, "s64": {8, true}, "__s64": {8, true}, "ssize_t": {8, true}, "loff_t": {8, true},
+	"char": {1, true}, "signed char": {1, true}, "unsigned char": {1, false}, "u8": {1, false}, "__u8": {1, false},
+	"s8": {1, true}, "bool": {1, false},
+	"short": {2, true}, "unsigned short": {2, false}, "u16": {2, false}, "__u16": {2, false}, "s16": {2, true},
+	"umode_t": {2, false},
+	"int":     {4, true}, "unsigned": {4, false}, "unsigned int": {4, false}, "u32": {4, false}, "__u32": {4, false},
+	"s32": {4, true}, "dev_t": {4, false}, "gfp_t": {4, false},
+	"long": {8, true}, "long long": {8, true}, "s64": {8, true}, "__s64": {8, true}, "ssize_t": {8, true},
+	"loff_t": {8, true},
 }
 
 func typeOf(spelled string) ctype {

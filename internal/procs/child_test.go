@@ -188,7 +188,8 @@ func TestStartErrors(t *testing.T) {
 	if _, err := Start([]string{"no-such-command-anywhere"}); !errors.Is(err, exec.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	for text, want := range map[string]error{"no program": syscall.ENOEXEC, "#!/no/such/interpreter\n": syscall.ENOENT} {
+	for text, want := range map[string]error{"no program": syscall.ENOEXEC,
+		"#!/no/such/interpreter\n": syscall.ENOENT} {
 		file := filepath.Join(t.TempDir(), "not-a-program")
 		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
 			t.Fatal(err)
@@ -229,7 +230,8 @@ func TestInitPID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := InitPID(tid); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("is a thread of process %d", os.Getpid())) {
+	if _, err := InitPID(tid); err == nil || !strings.Contains(err.Error(),
+		fmt.Sprintf("is a thread of process %d", os.Getpid())) {
 		t.Errorf("thread %d: %v", tid, err)
 	}
 }
@@ -293,7 +295,9 @@ func TestStartApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	c, err := StartApart([]string{"sh", "-c", `cat; readlink /proc/self/fd/0; readlink /proc/self/fd/2; echo $$; exec cut -d" " -f5 /proc/$$/stat`}, &Streams{In: null, Out: out})
+	c, err := StartApart([]string{"sh", "-c",
+		`cat; readlink /proc/self/fd/0; readlink /proc/self/fd/2; echo $$; exec cut -d" " -f5 /proc/$$/stat`},
+		&Streams{In: null, Out: out})
 	if err != nil {
 		t.Fatal(err)
 	}

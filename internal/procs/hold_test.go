@@ -73,7 +73,8 @@ func checkWaiting(t *testing.T, c *Child) {
 		t.Errorf("without %s: unheld is %v", refused, c.Unheld())
 	}
 	if refused == "memfd_create" {
-		if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", c.PID())); err != nil || !strings.HasSuffix(exe, "procs.test") {
+		if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", c.PID())); err != nil ||
+			!strings.HasSuffix(exe, "procs.test") {
 			t.Errorf("the child is %s, %v", exe, err)
 		}
 		checkUncaught(t, c)

@@ -32,6 +32,7 @@ func leaveSignals() {
 }
 
 func sigaction(n uintptr, set, old *signalAction) bool {
-	_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, n, uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(old)), unsafe.Sizeof(set.mask), 0, 0)
+	_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, n, uintptr(unsafe.Pointer(set)),
+		uintptr(unsafe.Pointer(old)), unsafe.Sizeof(set.mask), 0, 0)
 	return errno == 0
 }

@@ -56,8 +56,9 @@ var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AA
 func image(p params) []byte {
 	const size = codeAt + stubSize
 	header := elf.Header64{
-		Ident: [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)},
-		Type:  uint16(elf.ET_EXEC), Machine: uint16(machines[runtime.GOARCH]), Version: uint32(elf.EV_CURRENT),
+		Ident: [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB),
+			byte(elf.EV_CURRENT)},
+		Type: uint16(elf.ET_EXEC), Machine: uint16(machines[runtime.GOARCH]), Version: uint32(elf.EV_CURRENT),
 		Entry: imageBase + codeAt, Phoff: 64, Ehsize: 64, Phentsize: 56, Phnum: 1,
 	}
 	segment := elf.Prog64{

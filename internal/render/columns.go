@@ -26,7 +26,8 @@ func NewColumns(names, formats []string) (*Columns, error) {
 			return nil, fmt.Errorf("column %s: %w", names[i], err)
 		}
 		if f.Wanted() != 1 {
-			return nil, fmt.Errorf("column %s: format %q takes %s, want 1", names[i], text, format.Count(f.Wanted(), "value"))
+			return nil, fmt.Errorf("column %s: format %q takes %s, want 1", names[i], text,
+				format.Count(f.Wanted(), "value"))
 		}
 		if i > 0 {
 			c.heading = append(c.heading, ' ')
@@ -46,7 +47,8 @@ func NewColumns(names, formats []string) (*Columns, error) {
 // AppendRow renders a row, before the first one the header.
 func (p *Printer) AppendRow(dst []byte, c *Columns, args []format.Arg) ([]byte, error) {
 	if len(args) != len(c.names) {
-		return dst, fmt.Errorf("a row has %s, got %s", format.Count(len(c.names), "column"), format.Count(len(args), "value"))
+		return dst, fmt.Errorf("a row has %s, got %s", format.Count(len(c.names), "column"),
+			format.Count(len(args), "value"))
 	}
 	p.started = true
 	switch p.Format {

@@ -28,7 +28,8 @@ func (p *Printer) AppendEvent(dst []byte, e *Event) ([]byte, error) {
 			{"pid", e.PID}, {"probe", e.Probe}, {"args", e.Args}})
 		return append(dst, '\n'), nil
 	case CSV:
-		return p.appendTableCSV(dst, &Table{Name: e.Probe, Columns: []Column{{Name: "time"}, {Name: "cpu"}, {Name: "comm"}, {Name: "pid"}, {Name: "args"}}},
+		return p.appendTableCSV(dst, &Table{Name: e.Probe, Columns: []Column{{Name: "time"}, {Name: "cpu"},
+			{Name: "comm"}, {Name: "pid"}, {Name: "args"}}},
 			[]Row{{Values: []Value{e.Time, int64(e.CPU), e.Comm, e.PID, e.Args}}})
 	case Folded:
 		return dst, nil

@@ -72,8 +72,8 @@ func (t *Table) sortColumn(name string) (value func(Row) Value, key int, err err
 // plain says that the table is one aggregation and no group.
 func (t *Table) plain() bool { return len(t.Columns) == 1 && t.Columns[0].Name == "" }
 
-// sortable gives what rows can be sorted by besides their keys, by the names that show() prints, without units. A column of
-// stats or quantiles is sorted by as a whole, too, and so has its name as well.
+// sortable gives what rows can be sorted by besides their keys, by the names that show() prints, without units. A
+// column of stats or quantiles is sorted by as a whole, too, and so has its name as well.
 func (t *Table) sortable() []flatColumn {
 	var out []flatColumn
 	for i, c := range t.Columns {

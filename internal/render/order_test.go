@@ -51,7 +51,8 @@ func TestSortByParts(t *testing.T) {
 	table := &Table{Keyed: true, By: []string{"k"}, Columns: []Column{{Kind: "stats"}},
 		Rows: []Row{row("a", 3, 1<<60+1), row("b", 2, 1<<60+2), row("c", 1, -5)}}
 	for sort, want := range map[string]string{
-		"highest": "bac", "-highest": "cab", "count": "abc", "value": "abc", "-count": "cba", "k": "abc", "-k": "cba", "": "cba",
+		"highest": "bac", "-highest": "cab", "count": "abc", "value": "abc", "-count": "cba", "k": "abc", "-k": "cba",
+		"": "cba",
 	} {
 		rows, err := table.order(Options{Sort: sort})
 		var got strings.Builder

@@ -20,7 +20,8 @@ var update = flag.Bool("update", false, "write the golden files")
 // slowprocs is the histogram of S1's article, the style to match.
 func slowprocs() *Table {
 	row := func(comm string, pid int64, four, eight uint64) Row {
-		h := &Hist{Buckets: []Bucket{{Lo: 2, Hi: 4}, {Lo: 4, Hi: 8, Count: four}, {Lo: 8, Hi: 16, Count: eight}, {Lo: 16, Hi: 32}}}
+		h := &Hist{Buckets: []Bucket{{Lo: 2, Hi: 4}, {Lo: 4, Hi: 8, Count: four}, {Lo: 8, Hi: 16, Count: eight},
+			{Lo: 16, Hi: 32}}}
 		return Row{Key: []Value{comm, pid}, Values: []Value{h}}
 	}
 	return &Table{Name: "slowprocs", Kind: "hist", Keyed: true, Columns: []Column{{Kind: "hist"}},
@@ -51,22 +52,34 @@ func mixed() []*Table {
 		{Name: "lat", Kind: "stats", Columns: []Column{{Kind: "stats"}}, Rows: []Row{{Values: []Value{
 			&Stats{Count: 3, Total: int64(16), Mean: 16.0 / 3, Lowest: int64(-2), Highest: int64(9)}}}}},
 		{Name: "lat2", Kind: "stats", Keyed: true, Columns: []Column{{Kind: "stats", Unit: "us"}}, Rows: []Row{
-			{Key: []Value{"a", true}, Values: []Value{&Stats{Count: 30, Total: int64(16), Mean: 0.533, Lowest: int64(0), Highest: int64(9)}}},
-			{Key: []Value{"b", nil}, Values: []Value{&Stats{Count: 1, Total: uint64(1 << 63), Mean: 1e18, Lowest: Fault{}, Highest: int64(9)}}}}},
-		{Name: "q", Kind: "quantiles", By: []string{"comm"}, Keyed: true, Columns: []Column{{Kind: "quantiles"}}, Rows: []Row{
-			{Key: []Value{"a"}, Values: []Value{Quantiles{{0.5, int64(10)}, {0.99, int64(400)}, {0.999, int64(401)}}}}}},
-		{Name: "big", Kind: "hist", Columns: []Column{{Kind: "hist", Unit: "us"}}, Rows: []Row{{Values: []Value{&Hist{Buckets: []Bucket{
-			{Hi: 0, Below: true, Count: 2}, {Lo: 0, Hi: 1, Count: 1}, {Lo: 1, Hi: 2}, {Lo: 512, Hi: 1024, Count: 9}, {Lo: 1024, Hi: 2048, Count: 100000000},
-			{Lo: 1 << 20, Hi: 1 << 21, Count: 3}, {Lo: 1 << 62, Above: true, Count: 1}}}}}}},
-		{Name: "sub", Kind: "hist", Columns: []Column{{Kind: "hist"}}, Rows: []Row{{Values: []Value{&Hist{Buckets: []Bucket{
-			{Lo: 896, Hi: 1024, Count: 1}, {Lo: 1024, Hi: 1280, Count: 2}}}}}}},
-		{Name: "lin", Kind: "lhist", Columns: []Column{{Kind: "lhist"}}, Rows: []Row{{Values: []Value{&Hist{Buckets: []Bucket{
-			{Hi: 0, Below: true}, {Lo: 0, Hi: 10, Count: 1}, {Lo: 10, Hi: 20, Count: 4}, {Lo: 20, Above: true, Count: 2}}}}}}},
+			{Key: []Value{"a", true}, Values: []Value{&Stats{Count: 30, Total: int64(16), Mean: 0.533, Lowest: int64(0),
+				Highest: int64(9)}}},
+			{Key: []Value{"b", nil}, Values: []Value{&Stats{Count: 1, Total: uint64(1 << 63), Mean: 1e18,
+				Lowest: Fault{}, Highest: int64(9)}}}}},
+		{Name: "q", Kind: "quantiles", By: []string{"comm"}, Keyed: true, Columns: []Column{{Kind: "quantiles"}},
+			Rows: []Row{
+				{Key: []Value{"a"}, Values: []Value{Quantiles{{0.5, int64(10)}, {0.99, int64(400)},
+					{0.999, int64(401)}}}}}},
+		{Name: "big", Kind: "hist", Columns: []Column{{Kind: "hist", Unit: "us"}},
+			Rows: []Row{{Values: []Value{&Hist{Buckets: []Bucket{
+				{Hi: 0, Below: true, Count: 2}, {Lo: 0, Hi: 1, Count: 1}, {Lo: 1, Hi: 2}, {Lo: 512, Hi: 1024, Count: 9},
+				{Lo: 1024, Hi: 2048, Count: 100000000},
+				{Lo: 1 << 20, Hi: 1 << 21, Count: 3}, {Lo: 1 << 62, Above: true, Count: 1}}}}}}},
+		{Name: "sub", Kind: "hist", Columns: []Column{{Kind: "hist"}},
+			Rows: []Row{{Values: []Value{&Hist{Buckets: []Bucket{
+				{Lo: 896, Hi: 1024, Count: 1}, {Lo: 1024, Hi: 1280, Count: 2}}}}}}},
+		{Name: "lin", Kind: "lhist", Columns: []Column{{Kind: "lhist"}},
+			Rows: []Row{{Values: []Value{&Hist{Buckets: []Bucket{
+				{Hi: 0, Below: true}, {Lo: 0, Hi: 10, Count: 1}, {Lo: 10, Hi: 20, Count: 4},
+				{Lo: 20, Above: true, Count: 2}}}}}}},
 		{Name: "samples", Kind: "count", Keyed: true, Columns: []Column{{Kind: "count"}}, Rows: []Row{
-			{Key: []Value{"cat", Stack{Frames: []Frame{{"vfs_read", "vfs_read+0x1", "vfs_read+0x1 [nf_tables]"}, {"ksys_read", "ksys_read", "ksys_read"}, {"a;b", "a;b", "a;b"}}, Short: "cut at 3 frames"}}, Values: []Value{int64(12)}}}},
+			{Key: []Value{"cat", Stack{Frames: []Frame{{"vfs_read", "vfs_read+0x1", "vfs_read+0x1 [nf_tables]"},
+				{"ksys_read", "ksys_read", "ksys_read"}, {"a;b", "a;b", "a;b"}}, Short: "cut at 3 frames"}},
+				Values: []Value{int64(12)}}}},
 		{Name: "t", Kind: "table", Keyed: true, Columns: []Column{{Kind: "table"}}, Rows: []Row{
 			{Key: []Value{Tuple{int64(1), "x"}}, Values: []Value{Object{{"a", int64(1)}, {"b", "y"}}}}}},
-		{Name: "both", Kind: "group", Keyed: true, Columns: []Column{{Name: "n", Kind: "count"}, {Name: "size", Kind: "hist"}}, Rows: []Row{
+		{Name: "both", Kind: "group", Keyed: true, Columns: []Column{{Name: "n", Kind: "count"},
+			{Name: "size", Kind: "hist"}}, Rows: []Row{
 			{Key: []Value{"cat"}, Values: []Value{int64(2), &Hist{Buckets: []Bucket{{Lo: 1, Hi: 2, Count: 2}}}}}}},
 		{Name: "empty", Kind: "count", Keyed: true, Columns: []Column{{Kind: "count"}}},
 	}
@@ -183,13 +196,15 @@ func TestColumns(t *testing.T) {
 
 func TestUnits(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "0 ns", 999: "999 ns", 1500: "1.50 us", 12345678: "12.35 ms", -2 * time.Second: "-2 s", 3 * time.Minute: "180 s",
+		0: "0 ns", 999: "999 ns", 1500: "1.50 us", 12345678: "12.35 ms", -2 * time.Second: "-2 s",
+		3 * time.Minute: "180 s",
 	} {
 		if got := string(AppendDuration(nil, d)); got != want {
 			t.Errorf("%d: got %s, want %s", d, got, want)
 		}
 	}
-	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1536: "1.50 KiB", 1 << 30: "1 GiB", -1 << 63: "-8 EiB"} {
+	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1536: "1.50 KiB", 1 << 30: "1 GiB",
+		-1 << 63: "-8 EiB"} {
 		if got := string(AppendBytes(nil, n)); got != want {
 			t.Errorf("%d: got %s, want %s", n, got, want)
 		}

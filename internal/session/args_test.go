@@ -8,7 +8,8 @@ import (
 )
 
 func TestSplitArgs(t *testing.T) {
-	words := []builtins.FlagWord{{Name: "name", Short: "n"}, {Name: "pids", Short: "p", Switch: true}, {Name: "by-file", Switch: true}}
+	words := []builtins.FlagWord{{Name: "name", Short: "n"}, {Name: "pids", Short: "p", Switch: true},
+		{Name: "by-file", Switch: true}}
 	flags := []Flag{{Long: "pid", Short: "p", Value: "PID"}, {Long: "quiet", Short: "q"}, {Long: "format", Value: "F"},
 		{Long: "output", Short: "o", Value: "FILE"}, {Long: "help", Short: "h"}}
 	tests := []struct{ args, script, own string }{

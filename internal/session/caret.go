@@ -13,7 +13,9 @@ import (
 )
 
 // messageAt is a message that begins with its place: file, line and column, which counts characters from 1.
-var messageAt = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^\s:][^:]*\.star):(\d+):(\d+): `) })
+var messageAt = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([^\s:][^:]*\.star):(\d+):(\d+): `)
+})
 
 // withSource adds to each message of a script the line that it is about, a mark below the place, and where the
 // reference explains the function that is called there.
@@ -63,7 +65,8 @@ var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-
 func topic(line string, column int) string {
 	runes := []rune(line)
 	end := column - 1
-	for end < len(runes) && (runes[end] == '_' || runes[end] >= '0' && runes[end] <= '9' || runes[end]|0x20 >= 'a' && runes[end]|0x20 <= 'z') {
+	for end < len(runes) && (runes[end] == '_' || runes[end] >= '0' && runes[end] <= '9' || runes[end]|0x20 >= 'a' &&
+		runes[end]|0x20 <= 'z') {
 		end++
 	}
 	closed := 0

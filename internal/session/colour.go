@@ -25,8 +25,12 @@ func coloured(w io.Writer) bool {
 }
 
 var (
-	placeOfMistake = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(startrace:|[^\s:][^:\n]*:\d+(?::\d+)?:)`) })
-	hintOfMistake  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\((did you mean|here it is)[^()\n]*\)`) })
+	placeOfMistake = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^(startrace:|[^\s:][^:\n]*:\d+(?::\d+)?:)`)
+	})
+	hintOfMistake = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\((did you mean|here it is)[^()\n]*\)`)
+	})
 )
 
 const (

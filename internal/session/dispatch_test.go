@@ -29,7 +29,8 @@ func newFakeRun(f func(*fakeRun) error) *fakeRun {
 	r.event = value.NewEvent(&value.Decoder{})
 	rec := &wire.Record{FixedSize: wire.HeaderSize + 8, Fields: []wire.Field{
 		{Name: "args.n", Type: wire.Type{Kind: wire.Int, Off: wire.HeaderSize, Size: 8, TagOff: -1}}}}
-	fn := starlark.NewBuiltin("handler", func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
+	fn := starlark.NewBuiltin("handler", func(*starlark.Thread, *starlark.Builtin, starlark.Tuple,
+		[]starlark.Tuple) (starlark.Value, error) {
 		n, err := r.event.Field(0)
 		if err != nil {
 			return nil, err
@@ -127,7 +128,8 @@ func TestDamagedRecords(t *testing.T) {
 // TestDeliverAllocations: beyond what the interpreter does for a call.
 func TestDeliverAllocations(t *testing.T) {
 	r := newFakeRun(func(*fakeRun) error { return nil })
-	r.routes[0].fn = starlark.NewBuiltin("handler", func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
+	r.routes[0].fn = starlark.NewBuiltin("handler", func(*starlark.Thread, *starlark.Builtin, starlark.Tuple,
+		[]starlark.Tuple) (starlark.Value, error) {
 		return starlark.None, nil
 	})
 	rec := make([]byte, wire.HeaderSize+8)

@@ -150,7 +150,8 @@ func (s *session) report(result *infer.Result, failed error) *explain.Report {
 }
 
 func (s *session) reportInput(result *infer.Result, failed error) *explain.Input {
-	in := &explain.Input{Script: s.scriptName(), Plan: s.plan, Result: result, Source: s.host.Line, CPUs: attach.CPUs(), PossibleCPUs: 1}
+	in := &explain.Input{Script: s.scriptName(), Plan: s.plan, Result: result, Source: s.host.Line, CPUs: attach.CPUs(),
+		PossibleCPUs: 1}
 	if n, err := ebpf.PossibleCPU(); err == nil {
 		in.PossibleCPUs = n
 	}

@@ -56,7 +56,8 @@ func TestInterruptedCallback(t *testing.T) {
 	if exit != Failed || err != nil || out.String() != "counted\n" {
 		t.Errorf("exit %d, %v, output %q", exit, err, &out)
 	}
-	if want := "startrace: timer: -e:1:"; !strings.HasPrefix(messages.String(), want) || !strings.Contains(messages.String(), ": interrupted\n") {
+	if want := "startrace: timer: -e:1:"; !strings.HasPrefix(messages.String(), want) ||
+		!strings.Contains(messages.String(), ": interrupted\n") {
 		t.Errorf("messages %q, want the place of the loop", &messages)
 	}
 }
@@ -92,7 +93,8 @@ func TestInterruptedAtExit(t *testing.T) {
 	}()
 	runtime{s}.Exit(0)
 	exit, err := s.finish(s.trace())
-	if exit != Failed || err != nil || out.String() != "counted\n" || !strings.Contains(messages.String(), ": interrupted") {
+	if exit != Failed || err != nil || out.String() != "counted\n" ||
+		!strings.Contains(messages.String(), ": interrupted") {
 		t.Errorf("exit %d, %v, output %q, messages %q", exit, err, &out, &messages)
 	}
 }

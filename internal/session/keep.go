@@ -35,7 +35,8 @@ func (c *probeControl) Dump() (int, error) {
 		return 0, nil
 	}
 	slices.SortStableFunc(kept, func(a, b []byte) int {
-		return cmp.Compare(binary.NativeEndian.Uint64(a[wire.HeaderTime:]), binary.NativeEndian.Uint64(b[wire.HeaderTime:]))
+		return cmp.Compare(binary.NativeEndian.Uint64(a[wire.HeaderTime:]),
+			binary.NativeEndian.Uint64(b[wire.HeaderTime:]))
 	})
 	s.dumping[c.probe] = true
 	defer delete(s.dumping, c.probe)

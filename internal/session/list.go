@@ -81,7 +81,8 @@ func (s *session) list(pattern string) (found bool, err error) {
 // listing says what can be probed here.
 func (s *session) listing() *listing.Source {
 	finder := s.finder()
-	return &listing.Source{Facts: s.facts, Programs: finder, Words: pointWords{}, Traced: finder.Program != "", NoCounters: !kernel.HasCounters()}
+	return &listing.Source{Facts: s.facts, Programs: finder, Words: pointWords{}, Traced: finder.Program != "",
+		NoCounters: !kernel.HasCounters()}
 }
 
 func listHint(hints []string) string {

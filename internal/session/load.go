@@ -87,7 +87,8 @@ func (s *session) load() error {
 	return nil
 }
 
-// unwanted is an error once a signal has come: what is being loaded has not shown anything yet, and is given up at once.
+// unwanted is an error once a signal has come: what is being loaded has not shown anything yet, and is given up at
+// once.
 func (s *session) unwanted() error {
 	if !s.begun && s.interrupted.Load() || s.prompt.interrupted() {
 		return errors.New("interrupted before all probes were attached")
@@ -202,7 +203,8 @@ func (p *part) followTarget(pid int) error {
 	table := p.unit.Tree.Containers[p.result.Follow]
 	key := make([]byte, table.KeyLayout.Size)
 	binary.NativeEndian.PutUint32(key, uint32(pid))
-	if err := p.loaded.Map(tree.ContainerMap(p.result.Follow)).Put(key, make([]byte, table.ValueLayout.Size)); err != nil {
+	if err := p.loaded.Map(tree.ContainerMap(p.result.Follow)).Put(key,
+		make([]byte, table.ValueLayout.Size)); err != nil {
 		return fmt.Errorf("following process %d: %w", pid, err)
 	}
 	return nil

@@ -29,14 +29,16 @@ const (
 )
 
 var lossTexts = map[bpfgen.SiteKind]lossText{
-	attach.LossMissed: {"event", "up to %s of %s not seen: the kernel skips a program while another runs on the same CPU",
+	attach.LossMissed: {"event",
+		"up to %s of %s not seen: the kernel skips a program while another runs on the same CPU",
 		"aggregations then count too little by at most that", ofProbe},
 	attach.LossUnseen: {"call",
 		"%s of %s not seen: the kernel remembers a bounded number of open calls (before 6.14), or was in another probe",
 		"of one function fentry: and fexit: see all", ofProbe},
 	bpfgen.SiteFull: {"update", "%s of %s lost: all its entries are in use", "", ofContainer},
 	bpfgen.SiteNoMem: {"update",
-		"%s of %s lost: the kernel had no memory for a new entry, or another program removed it at once", "", ofContainer},
+		"%s of %s lost: the kernel had no memory for a new entry, or another program removed it at once", "",
+		ofContainer},
 	bpfgen.SiteRing: {"event", "%s of %s lost: the ring buffer was full",
 		"select with where=, aggregate with kernel=, or do less for each event", ofProbe},
 	bpfgen.SiteKeep:    {"event", "%s of %s lost: interrupted others that were being kept", "", ofProbe},

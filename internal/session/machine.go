@@ -25,7 +25,8 @@ func Machine(w io.Writer) error {
 	fmt.Fprintf(w, "types     %s\n", orProblem(typesOf(facts)))
 	fmt.Fprintf(w, "tracefs   %s\n", orProblem(facts.TracefsPath()))
 	fmt.Fprintf(w, "cpus      %d\n", attach.CPUs())
-	fmt.Fprintf(w, "lockdown  %s\n", cmp.Or(kernel.Lockdown(), "unknown: this kernel has none, or /sys/kernel/security/lockdown cannot be read"))
+	fmt.Fprintf(w, "lockdown  %s\n", cmp.Or(kernel.Lockdown(),
+		"unknown: this kernel has none, or /sys/kernel/security/lockdown cannot be read"))
 	_, err := fmt.Fprintf(w, "user      %d\n", unix.Geteuid())
 	return err
 }

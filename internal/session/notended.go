@@ -16,11 +16,13 @@ func (s *session) notEnded() (lines []string) {
 		for _, probe := range p.plan.Probes {
 			open, err := s.openCalls(p, probe.ID)
 			if err != nil {
-				lines = append(lines, fmt.Sprintf("%s: how many calls have not ended is not known: %v", probe.Name, err))
+				lines = append(lines, fmt.Sprintf("%s: how many calls have not ended is not known: %v", probe.Name,
+					err))
 				continue
 			}
 			if n := open + p.loaded.EndedIn(probe.ID); n > 0 {
-				lines = append(lines, fmt.Sprintf("%s of %s had begun and not ended", format.Count(n, "call"), probe.Name))
+				lines = append(lines, fmt.Sprintf("%s of %s had begun and not ended", format.Count(n, "call"),
+					probe.Name))
 			}
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// An openReader reads the entries of one span: those of the script say when they began, those of system calls which call
-// it is, those of functions how deep they lie.
+// An openReader reads the entries of one span: those of the script say when they began, those of system calls which
+// call it is, those of functions how deep they lie.
 type openReader struct {
 	s      *session
 	part   *part
@@ -50,7 +50,8 @@ func (e *nestedEntry) key() starlark.Value {
 }
 
 func (s *session) openReader(part *part, span *tree.Span) *openReader {
-	return &openReader{s: s, part: part, span: span, key: openKey(span), layout: openLayout(span), open: map[nestedThread]uint32{}}
+	return &openReader{s: s, part: part, span: span, key: openKey(span), layout: openLayout(span),
+		open: map[nestedThread]uint32{}}
 }
 
 // entry is the key and the start of an entry; ok is false where it is closed, or of a nested span.
@@ -92,15 +93,17 @@ func (r *openReader) note(key, val []byte) {
 		r.open[of] = uint32(binary.NativeEndian.Uint64(val[layout.NestedOpen:]))
 	}
 	probe := r.point(binary.NativeEndian.Uint64(val[layout.NestedPlace:]))
-	began := r.started([]string{"probe", "pid", "depth"}, []starlark.Value{starlark.String(probe), starlark.MakeUint64(uint64(of.process)), starlark.MakeUint64(uint64(depth))}, val)
+	began := r.started([]string{"probe", "pid", "depth"}, []starlark.Value{starlark.String(probe),
+		starlark.MakeUint64(uint64(of.process)), starlark.MakeUint64(uint64(depth))}, val)
 	r.nested = append(r.nested, nestedEntry{of, depth, began})
 }
 
-// rest gives the open entries of a nested span, the outermost call of a thread first. What lies deeper than those that are
-// open has been left; what a thread was in when it was killed stays, and is none.
+// rest gives the open entries of a nested span, the outermost call of a thread first. What lies deeper than those that
+// are open has been left; what a thread was in when it was killed stays, and is none.
 func (r *openReader) rest() (out []starlark.Value) {
 	slices.SortFunc(r.nested, func(a, b nestedEntry) int {
-		return cmp.Or(cmp.Compare(a.of.process, b.of.process), cmp.Compare(a.of.thread, b.of.thread), cmp.Compare(a.depth, b.depth))
+		return cmp.Or(cmp.Compare(a.of.process, b.of.process), cmp.Compare(a.of.thread, b.of.thread),
+			cmp.Compare(a.depth, b.depth))
 	})
 	for _, e := range r.nested {
 		who := e.key()

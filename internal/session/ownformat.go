@@ -15,8 +15,8 @@ type ownFormat struct {
 	of      *kernel.Tracepoint
 }
 
-// ownFormat is that of a tracepoint; nil where it has none that can be followed here. Those of system calls show addresses
-// where the event has the text.
+// ownFormat is that of a tracepoint; nil where it has none that can be followed here. Those of system calls show
+// addresses where the event has the text.
 func (s *session) ownFormat(probe string) *ownFormat {
 	names, ok := strings.CutPrefix(probe, "tracepoint:")
 	group, name, found := strings.Cut(names, ":")

@@ -33,7 +33,9 @@ type typedChunk struct {
 
 // loadFile is `load("FILE")` without names, which Starlark has no meaning for:
 // it runs the file with its probes.
-var loadFile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\s*)load(\(\s*("[^"]*"|'[^']*')\s*\)\s*)$`) })
+var loadFile = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\s*)load(\(\s*("[^"]*"|'[^']*')\s*\)\s*)$`)
+})
 
 // run runs a chunk, attaches its probes and shows its value.
 func (p *prompt) run(c repl.Chunk) {
@@ -130,7 +132,8 @@ func (p *prompt) findReplaced(c *script.Chunk, t *typedChunk, first int, before 
 		}
 		again := slices.Contains(p.files, probe.Pos().Filename()) || id >= t.from && id < t.to
 		for name, old := range before {
-			again = again || old == probe && slices.Contains(c.Assigned, name) && p.s.host.Globals()[name] != starlark.Value(old)
+			again = again || old == probe && slices.Contains(c.Assigned, name) &&
+				p.s.host.Globals()[name] != starlark.Value(old)
 		}
 		for _, other := range probes[first:] {
 			again = again || other.Given() != "" && other.Given() == probe.Given()
@@ -331,7 +334,8 @@ func (p *prompt) callActs(c *syntax.CallExpr) bool {
 		}
 		switch p.s.host.Globals()[root.Name].(type) {
 		case *starlark.List, *starlark.Dict, *starlark.Set:
-			return slices.Contains([]string{"append", "extend", "insert", "remove", "pop", "clear", "update", "setdefault", "popitem", "add", "discard"}, fn.Name.Name)
+			return slices.Contains([]string{"append", "extend", "insert", "remove", "pop", "clear", "update",
+				"setdefault", "popitem", "add", "discard"}, fn.Name.Name)
 		case *builtins.Probe:
 			return fn.Name.Name == "enable" || fn.Name.Name == "disable"
 		}

@@ -36,7 +36,8 @@ type known struct{ p *prompt }
 
 var _ repl.Source = known{}
 
-var keywords = []string{"and", "break", "continue", "def", "elif", "else", "for", "if", "in", "lambda", "load", "not", "or", "pass", "return"}
+var keywords = []string{"and", "break", "continue", "def", "elif", "else", "for", "if", "in", "lambda", "load", "not",
+	"or", "pass", "return"}
 
 // Names are those of globals, builtins and words.
 func (k known) Names() []string {

@@ -116,7 +116,8 @@ func (p *prompt) helpName(name string) error {
 	case !ours && starlark.Universe.Has(name), slices.Contains(keywords, name):
 		p.print(name + " is the same as in Starlark and Python\n")
 	case name == "e" || strings.HasPrefix(name, "e."):
-		p.print("An event has " + strings.Join(infer.EventFields(), ", ") + ".\nWhat e.args has depends on the point: list(\"POINT\") shows it. More: help(\"language\")\n")
+		p.print("An event has " + strings.Join(infer.EventFields(), ", ") +
+			".\nWhat e.args has depends on the point: list(\"POINT\") shows it. More: help(\"language\")\n")
 	case inModule && known:
 		return Doc(outputWriter{p.s.out}, module)
 	case strings.Contains(name, ":") || declaredType().MatchString(name):

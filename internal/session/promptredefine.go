@@ -66,7 +66,9 @@ func (p *prompt) repeat(latest *typedChunk, old starlark.StringDict) {
 		}
 	}
 	// They use what is new, so as a script they come behind it.
-	p.typed = append(slices.DeleteFunc(p.typed, func(t *typedChunk) bool { return slices.Contains(again, t) }), again...)
+	p.typed = append(slices.DeleteFunc(p.typed, func(t *typedChunk) bool {
+		return slices.Contains(again, t)
+	}), again...)
 }
 
 // runAgain declares anew what a chunk declared. If that fails, all stays as it
@@ -101,7 +103,9 @@ func (p *prompt) title(t *typedChunk) string {
 // stands reports whether something of a chunk is still there: a probe, or a name
 // that nothing else has set since.
 func (p *prompt) stands(t *typedChunk) bool {
-	return t.acts || p.attached(t) || slices.ContainsFunc(t.assigned, func(name string) bool { return p.setter(name) == t })
+	return t.acts || p.attached(t) || slices.ContainsFunc(t.assigned, func(name string) bool {
+		return p.setter(name) == t
+	})
 }
 
 func (p *prompt) attached(t *typedChunk) bool {
@@ -205,5 +209,6 @@ func (p *prompt) declaring(name string) bool {
 		_, word := promptWords[name]
 		return !word && starlark.Universe.Has(name)
 	}
-	return slices.Contains([]string{"points", "values", "labels"}, en.Family) || name == "probe" || name == "duration" || name == "expression"
+	return slices.Contains([]string{"points", "values", "labels"}, en.Family) || name == "probe" ||
+		name == "duration" || name == "expression"
 }

@@ -119,7 +119,8 @@ func (t *terminal) ask(prompt string) {
 
 // entered leaves the line where it is: what is written now comes below.
 func (t *terminal) entered() {
-	out := t.screen.Erase(t.width()) + t.screen.Draw(t.prompt, t.text, len(t.text), t.width()) + t.screen.Below(t.width())
+	out := t.screen.Erase(t.width()) + t.screen.Draw(t.prompt, t.text, len(t.text), t.width()) +
+		t.screen.Below(t.width())
 	t.screen, t.editing = repl.Screen{}, false
 	_ = t.put([]byte(out))
 }

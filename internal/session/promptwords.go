@@ -28,8 +28,12 @@ var promptWords map[string]promptWord
 
 func init() { // the functions refer to the table
 	promptWords = map[string]promptWord{
-		"help":   {"help(x)", "Explains a builtin, a function, a container, a probe, a module of the standard library or a constant.", (*prompt).help},
-		"list":   {`list("PATTERN")`, "Shows what can be probed, as `startrace list -v` does. Of anything else it makes a list, as in scripts.", (*prompt).listWord},
+		"help": {"help(x)",
+			"Explains a builtin, a function, a container, a probe, a module of the standard library or a constant.",
+			(*prompt).help},
+		"list": {`list("PATTERN")`,
+			"Shows what can be probed, as `startrace list -v` does. Of anything else it makes a list, as in scripts.",
+			(*prompt).listWord},
 		"reload": {`reload("FILE")`, "Runs a file again, or a tool: its probes take the place of those that it declared before. load(\"FILE\") is the same.", (*prompt).reload},
 		"save":   {`save("FILE")`, "Writes what was typed and still stands as a script.", (*prompt).save},
 		"wait":   {"wait(duration)", "Delivers events for a time: wait(\"2s\"). wait() goes on until the command of -c has ended. Ctrl-C ends it.", (*prompt).wait},
@@ -71,7 +75,8 @@ func (w *wordValue) text() string {
 }
 
 // CallInternal calls it.
-func (w *wordValue) CallInternal(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func (w *wordValue) CallInternal(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+	error) {
 	var arg starlark.Value
 	if err := starlark.UnpackArgs(w.name, args, kwargs, "argument?", &arg); err != nil {
 		return nil, err
@@ -300,5 +305,6 @@ func (l probeList) row(id int) string {
 	case !s.isAttached(id):
 		state = " (detached)"
 	}
-	return fmt.Sprintf("%s%s\t%s\t%d\t%d\t%d\t%s\t%s", probe.Name(), state, probe.Pos(), points, st.Hits, st.Lost, missed, each)
+	return fmt.Sprintf("%s%s\t%s\t%d\t%d\t%d\t%s\t%s", probe.Name(), state, probe.Pos(), points, st.Hits, st.Lost,
+		missed, each)
 }

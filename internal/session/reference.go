@@ -37,7 +37,8 @@ func Doc(w io.Writer, name string) error {
 		_, err := io.WriteString(w, text)
 		return err
 	}
-	return usageErrorf("there is nothing of the name %s%s; startrace doc prints the whole reference", name, nearName(name))
+	return usageErrorf("there is nothing of the name %s%s; startrace doc prints the whole reference", name,
+		nearName(name))
 }
 
 // Help is Doc for a word that is no command; commands are the words that may
@@ -72,7 +73,8 @@ func docModule(w io.Writer, m stdlib.Module) error {
 	}
 	fmt.Fprintln(w, strings.TrimRight(m.Doc, "\n"))
 	if m.Tool {
-		fmt.Fprintf(w, "\nstartrace %s --help shows its flags, startrace doc tools/%s what it prints.\n", m.Name, m.Name)
+		fmt.Fprintf(w, "\nstartrace %s --help shows its flags, startrace doc tools/%s what it prints.\n", m.Name,
+			m.Name)
 	}
 	var names []string
 	for _, stmt := range tree.Stmts {

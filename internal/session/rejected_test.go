@@ -20,7 +20,9 @@ func declaredSession(t *testing.T, out *bytes.Buffer, code ...string) *session {
 		t.Skip("needs root, to load programs")
 	}
 	need.BPF(t)
-	o := Options{Stdout: out, Stderr: out, Flags: func() []Flag { return nil }, Rest: func([]string, *Settings) error { return nil }}
+	o := Options{Stdout: out, Stderr: out, Flags: func() []Flag { return nil }, Rest: func([]string, *Settings) error {
+		return nil
+	}}
 	o.Code = code
 	s := newSession(o)
 	t.Cleanup(s.close)
@@ -41,7 +43,8 @@ func declaredSession(t *testing.T, out *bytes.Buffer, code ...string) *session {
 // so the test spoils one.
 func TestRejectedScript(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	s := declaredSession(t, &bytes.Buffer{}, "n = count()", "probe('rawtracepoint:sys_enter', kernel = lambda e: n[e.pid].add())")
+	s := declaredSession(t, &bytes.Buffer{}, "n = count()",
+		"probe('rawtracepoint:sys_enter', kernel = lambda e: n[e.pid].add())")
 	if _, err := s.compile(explain.Stages{}); err != nil {
 		t.Fatal(err)
 	}

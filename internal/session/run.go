@@ -40,7 +40,8 @@ func Run(o Options) (exit int, err error) {
 }
 
 func newSession(o Options) *session {
-	s := &session{Options: o, outside: newOutside(), errors: o.Stderr, wallOffset: wallOffset(), part: &part{}, bound: make(map[int]bool), devices: make(map[uint64]string)}
+	s := &session{Options: o, outside: newOutside(), errors: o.Stderr, wallOffset: wallOffset(), part: &part{},
+		bound: make(map[int]bool), devices: make(map[uint64]string)}
 	s.out = newOutput(o.Stdout)
 	s.facts = kernel.Open(kernel.Options{
 		Features: attach.Features, Trampolines: s.trampolines, OnlyFunction: attach.OnlyFunction,

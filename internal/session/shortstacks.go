@@ -68,8 +68,10 @@ func (s *shortStacks) lines() (out []string) {
 // starts are the functions at which the stacks of programs end: of C libraries,
 // their threads and Go.
 var starts = map[string]bool{
-	"_start": true, "__libc_start_main": true, "__libc_start_call_main": true, "__libc_start_main_impl": true, "generic_start_main": true,
-	"_dl_start": true, "_dl_start_user": true, "start_thread": true, "clone": true, "__clone": true, "clone3": true, "__clone3": true, "thread_start": true,
+	"_start": true, "__libc_start_main": true, "__libc_start_call_main": true, "__libc_start_main_impl": true,
+	"generic_start_main": true,
+	"_dl_start":          true, "_dl_start_user": true, "start_thread": true, "clone": true, "__clone": true, "clone3": true,
+	"__clone3": true, "thread_start": true,
 	"runtime.goexit": true, "runtime.mstart": true, "runtime.rt0_go": true, "runtime.asmcgocall": true,
 }
 
@@ -84,13 +86,15 @@ func startsProgram(frames []value.Frame) bool {
 	if name == "main" || starts[name] || strings.HasPrefix(name, "_rt0_") {
 		return true
 	}
-	return len(frames) > 1 && root.Offset == 0 && strings.HasPrefix(root.Name, root.Module+"+") && strings.HasPrefix(root.Module, "libc.so")
+	return len(frames) > 1 && root.Offset == 0 && strings.HasPrefix(root.Name, root.Module+"+") &&
+		strings.HasPrefix(root.Module, "libc.so")
 }
 
 // kernelStarts are how the outermost functions of kernel stacks begin: entries
 // from user space, of interrupts, and of threads.
 var kernelStarts = []string{
-	"entry_", "asm_", "ret_from_fork", "secondary_startup", "common_startup", "el0t_", "el1h_", "kthread", "cpu_startup_entry", "start_kernel",
+	"entry_", "asm_", "ret_from_fork", "secondary_startup", "common_startup", "el0t_", "el1h_", "kthread",
+	"cpu_startup_entry", "start_kernel",
 	"x86_64_start_", "__switch_to_asm", "nmi_", "error_entry", "paranoid_entry",
 }
 

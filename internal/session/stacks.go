@@ -212,8 +212,10 @@ func (t *stacks) kernel(addrs []uint64, asked int, traced bool) *namedStack {
 
 // tracingFunctions are what lies between a point and a program that it runs.
 var tracingFunctions = []string{
-	"bpf_prog_", "bpf_trampoline_", "bpf_trace_run", "__bpf_trace_", "__bpf_prog_", "__traceiter_", "perf_trace_", "trace_call_bpf", "perf_call_bpf_",
-	"perf_syscall_enter", "perf_syscall_exit", "perf_ftrace_", "bpf_get_stack", "kprobe_", "kretprobe_", "aggr_pre_handler", "ftrace_", "fprobe_",
+	"bpf_prog_", "bpf_trampoline_", "bpf_trace_run", "__bpf_trace_", "__bpf_prog_", "__traceiter_", "perf_trace_",
+	"trace_call_bpf", "perf_call_bpf_",
+	"perf_syscall_enter", "perf_syscall_exit", "perf_ftrace_", "bpf_get_stack", "kprobe_", "kretprobe_",
+	"aggr_pre_handler", "ftrace_", "fprobe_",
 	"arch_ftrace_", "arch_rethook_", "rethook_", "perf_kprobe_", "kprobe_multi_",
 }
 

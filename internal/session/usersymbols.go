@@ -61,7 +61,8 @@ func (s *session) openBand() (*sideband.Band, error) {
 // note keeps news for seeProcesses.
 func (u *userSymbols) note(t *stacks, rec []byte) {
 	word := func(at int) uint64 { return binary.NativeEndian.Uint64(rec[at:]) }
-	u.news = append(u.news, processNews{t, int(word(wire.ProcessNumber)), word(wire.HeaderTime), word(wire.ProcessStack)})
+	u.news = append(u.news, processNews{t, int(word(wire.ProcessNumber)), word(wire.HeaderTime),
+		word(wire.ProcessStack)})
 }
 
 // seeProcesses takes what the kernel has told, and then looks at the processes

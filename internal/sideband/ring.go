@@ -45,7 +45,8 @@ func (r *ring) drain(f func(kind uint32, misc uint16, body []byte)) (lost uint64
 	}
 	for at < head {
 		header := r.bytes(at, headerSize)
-		kind, misc, size := binary.NativeEndian.Uint32(header), binary.NativeEndian.Uint16(header[4:]), uint64(binary.NativeEndian.Uint16(header[6:]))
+		kind, misc, size := binary.NativeEndian.Uint32(header), binary.NativeEndian.Uint16(header[4:]),
+			uint64(binary.NativeEndian.Uint16(header[6:]))
 		if size < headerSize || size > head-at {
 			return lost, fmt.Errorf("ring of perf events is damaged: record of %d bytes at %d, head %d", size, at, head)
 		}

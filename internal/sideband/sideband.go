@@ -81,7 +81,8 @@ func open(threads []int) (_ *Band, err error) {
 		return nil, err
 	}
 	if n := len(threads) * len(cpus); n > mostEvents {
-		return nil, fmt.Errorf("%d threads on %d CPUs are %d events, more than %d", len(threads), len(cpus), n, mostEvents)
+		return nil, fmt.Errorf("%d threads on %d CPUs are %d events, more than %d", len(threads), len(cpus), n,
+			mostEvents)
 	}
 	b := &Band{}
 	defer func() {

@@ -17,7 +17,8 @@ import (
 func openOurs(t testing.TB) *Band {
 	t.Helper()
 	b, err := OpenProcess(os.Getpid())
-	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOSYS) {
+	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOENT) ||
+		errors.Is(err, unix.ENOSYS) {
 		t.Skip("needs CAP_PERFMON (before 5.8 CAP_SYS_ADMIN) and CONFIG_PERF_EVENTS:", err)
 	}
 	if err != nil {

@@ -56,7 +56,8 @@ func newAccess(m *ebpf.Map, half int) (_ *access, err error) {
 // newArea makes an array of n elements and maps it.
 func newArea(n, size int) (*ebpf.Map, []byte, error) {
 	m, err := ebpf.NewMap(&ebpf.MapSpec{
-		Name: "area", Type: ebpf.Array, KeySize: 4, ValueSize: uint32(size), MaxEntries: uint32(n), Flags: unix.BPF_F_MMAPABLE,
+		Name: "area", Type: ebpf.Array, KeySize: 4, ValueSize: uint32(size), MaxEntries: uint32(n),
+		Flags: unix.BPF_F_MMAPABLE,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -120,7 +121,8 @@ func clearCode(find asm.Instructions, half int) asm.Instructions {
 func addCode(m *ebpf.Map, find asm.Instructions, keyLen, vLen int) asm.Instructions {
 	return code(
 		labelled("add", find), asm.JNE.Imm(asm.R0, 0, "have"),
-		mapPtr(asm.R1, m), asm.Mov.Reg(asm.R2, asm.R9), address(asm.R3, asm.R9, keyLen+vLen), asm.Mov.Imm(asm.R4, int32(ebpf.UpdateNoExist)),
+		mapPtr(asm.R1, m), asm.Mov.Reg(asm.R2, asm.R9), address(asm.R3, asm.R9, keyLen+vLen),
+		asm.Mov.Imm(asm.R4, int32(ebpf.UpdateNoExist)),
 		asm.FnMapUpdateElem.Call(), asm.Mov.Reg(asm.R6, asm.R0),
 		find, asm.JNE.Imm(asm.R0, 0, "have"),
 		asm.Mov.Reg(asm.R0, asm.R6), asm.JNE.Imm(asm.R0, 0, "failed"),

@@ -24,8 +24,10 @@ func halvedContainer(t *testing.T, key *wire.Fixed) (value.HalvedBackend, Contai
 		spec = ebpf.MapSpec{Type: ebpf.Hash, KeySize: 8, ValueSize: 32, MaxEntries: 8}
 	}
 	m := newMap(t, spec)
-	epochs := newMap(t, ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: 24, MaxEntries: 1, Flags: unix.BPF_F_MMAPABLE})
-	c := &tree.Container{Container: &plan.Container{Name: "t", ID: 2}, KeyLayout: key, Agg: &wire.Agg{Size: 16, Halves: 2}}
+	epochs := newMap(t, ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: 24, MaxEntries: 1,
+		Flags: unix.BPF_F_MMAPABLE})
+	c := &tree.Container{Container: &plan.Container{Name: "t", ID: 2}, KeyLayout: key,
+		Agg: &wire.Agg{Size: 16, Halves: 2}}
 	s, err := New(c, m, Options{FuncID: funcID, Epochs: epochs})
 	if err != nil {
 		t.Fatal(err)
@@ -114,11 +116,13 @@ func TestHalvedCell(t *testing.T) {
 
 func TestHalvesNeedEpochs(t *testing.T) {
 	m := newMap(t, ebpf.MapSpec{Type: ebpf.Hash, KeySize: 8, ValueSize: 32, MaxEntries: 8})
-	c := &tree.Container{Container: &plan.Container{Name: "t", ID: 3}, KeyLayout: &wire.Fixed{Size: 8}, Agg: &wire.Agg{Size: 16, Halves: 2}}
+	c := &tree.Container{Container: &plan.Container{Name: "t", ID: 3}, KeyLayout: &wire.Fixed{Size: 8},
+		Agg: &wire.Agg{Size: 16, Halves: 2}}
 	if _, err := New(c, m, Options{}); err == nil || !strings.Contains(err.Error(), "no epochs") {
 		t.Errorf("without epochs: %v", err)
 	}
-	epochs := newMap(t, ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: 24, MaxEntries: 1, Flags: unix.BPF_F_MMAPABLE})
+	epochs := newMap(t, ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: 24, MaxEntries: 1,
+		Flags: unix.BPF_F_MMAPABLE})
 	if _, err := New(c, m, Options{Epochs: epochs}); err == nil || !strings.Contains(err.Error(), "no epoch at 24") {
 		t.Errorf("with too few: %v", err)
 	}

@@ -38,7 +38,8 @@ func newMap(tb testing.TB, spec ebpf.MapSpec) *ebpf.Map {
 // hash makes a table of n entries with keys and values of some bytes.
 func hash(tb testing.TB, n, keyLen, vLen int) (*table, *ebpf.Map) {
 	tb.Helper()
-	m := newMap(tb, ebpf.MapSpec{Type: ebpf.Hash, KeySize: uint32(keyLen), ValueSize: uint32(vLen), MaxEntries: uint32(n)})
+	m := newMap(tb, ebpf.MapSpec{Type: ebpf.Hash, KeySize: uint32(keyLen), ValueSize: uint32(vLen),
+		MaxEntries: uint32(n)})
 	return bind(tb, m, &wire.Fixed{Size: keyLen}, vLen).(*table), m
 }
 
@@ -118,7 +119,8 @@ func TestAddInt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if ok, err := s.Lookup(bytesOf(8, 1), val); !ok || err != nil || first(val[16:]) != 1<<40-3 || first(val) != 0 || first(val[8:]) != 0 {
+	if ok, err := s.Lookup(bytesOf(8, 1), val); !ok || err != nil || first(val[16:]) != 1<<40-3 || first(val) != 0 ||
+		first(val[8:]) != 0 {
 		t.Errorf("%v, %v: %x", ok, err, val)
 	}
 	for _, off := range []int{-8, 4, 24} {
@@ -183,7 +185,8 @@ func adder(t *testing.T, m *ebpf.Map) int {
 		asm.LoadMem(asm.R6, asm.R1, 0, asm.DWord), asm.StoreMem(asm.RFP, -8, asm.R6, asm.DWord),
 		asm.LoadMem(asm.R7, asm.R1, 8, asm.DWord),
 		asm.Mov.Imm(asm.R8, 0), asm.StoreMem(asm.RFP, -16, asm.R8, asm.DWord),
-		insert("again"), address(asm.R3, asm.RFP, -16), asm.Mov.Imm(asm.R4, int32(ebpf.UpdateNoExist)), asm.FnMapUpdateElem.Call(),
+		insert("again"), address(asm.R3, asm.RFP, -16), asm.Mov.Imm(asm.R4, int32(ebpf.UpdateNoExist)),
+		asm.FnMapUpdateElem.Call(),
 		insert("find"), asm.FnMapLookupElem.Call(), asm.JEq.Imm(asm.R0, 0, "end"),
 		asm.Mov.Imm(asm.R1, 1), asm.AddAtomic.Mem(asm.R0, asm.R1, asm.DWord, 0),
 		asm.Add.Imm(asm.R8, 1), asm.JGE.Imm(asm.R8, 1000, "end"), asm.JLT.Reg(asm.R8, asm.R7, "again"),
@@ -474,7 +477,8 @@ func TestNewRefusesOtherSizes(t *testing.T) {
 		{KeyLayout: &wire.Fixed{Size: 8}, Agg: &wire.Agg{Size: 8}},
 	} {
 		c.Container = &plan.Container{Name: "t"}
-		if _, err := New(c, m, Options{}); err == nil || !strings.Contains(err.Error(), "of the map") && !strings.Contains(err.Error(), "a map of type") {
+		if _, err := New(c, m, Options{}); err == nil || !strings.Contains(err.Error(), "of the map") &&
+			!strings.Contains(err.Error(), "a map of type") {
 			t.Errorf("got %v", err)
 		}
 	}

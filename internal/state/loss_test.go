@@ -47,13 +47,15 @@ func clock(t *testing.T, cpu int) (ticks func() uint64) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { unix.Close(prog) })
-	attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: 1e6, Size: unix.PERF_ATTR_SIZE_VER1}
+	attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: 1e6,
+		Size: unix.PERF_ATTR_SIZE_VER1}
 	fd, err := unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
 	if err != nil {
 		t.Skip("needs root and perf events of the CPU's clock (CONFIG_PERF_EVENTS):", err)
 	}
 	t.Cleanup(func() { unix.Close(fd) })
-	if err := errors.Join(unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_BPF, prog), unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_ENABLE, 0)); err != nil {
+	if err := errors.Join(unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_BPF, prog),
+		unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_ENABLE, 0)); err != nil {
 		t.Fatal(err)
 	}
 	val := make([]byte, 8)

@@ -25,15 +25,16 @@ const (
 )
 
 func newOperator(m, area *ebpf.Map) (*operator, error) {
-	prog, err := bpf.Load(&bpf.Program{Name: "operate", Type: ebpf.RawTracepoint, Instructions: operatorCode(m, area)}, nil)
+	prog, err := bpf.Load(&bpf.Program{Name: "operate", Type: ebpf.RawTracepoint, Instructions: operatorCode(m, area)},
+		nil)
 	if err != nil {
 		return nil, fmt.Errorf("prepare the change of a word: %w", err)
 	}
 	return &operator{prog}, nil
 }
 
-// operatorCode is the program: its arguments are an offset in the value, the operator, v, and the lowest and the highest
-// word, as signed ones, that it may change.
+// operatorCode is the program: its arguments are an offset in the value, the operator, v, and the lowest and the
+// highest word, as signed ones, that it may change.
 func operatorCode(m, area *ebpf.Map) asm.Instructions {
 	argument := func(dst asm.Register, n int16) asm.Instruction { return asm.LoadMem(dst, asm.R6, 8*n, asm.DWord) }
 	out := code(
@@ -51,7 +52,8 @@ func operatorCode(m, area *ebpf.Map) asm.Instructions {
 			asm.LoadMem(asm.R0, asm.R1, 0, asm.DWord),
 			asm.JSLT.Reg(asm.R0, asm.R4, "beyond"), asm.JSGT.Reg(asm.R0, asm.R5, "beyond"),
 			asm.Mov.Reg(asm.R2, asm.R0), asm.Mov.Reg(asm.R3, asm.R0),
-			asm.JEq.Imm(asm.R9, int32(value.Times), label("times")), asm.JEq.Imm(asm.R9, int32(value.BitsAnd), label("and")),
+			asm.JEq.Imm(asm.R9, int32(value.Times), label("times")),
+			asm.JEq.Imm(asm.R9, int32(value.BitsAnd), label("and")),
 			asm.JEq.Imm(asm.R9, int32(value.BitsOr), label("or")),
 			asm.Xor.Reg(asm.R2, asm.R8), asm.Ja.Label(label("set")),
 			asm.Mul.Reg(asm.R2, asm.R8).WithSymbol(label("times")), asm.Ja.Label(label("set")),

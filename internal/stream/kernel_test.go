@@ -35,7 +35,8 @@ func sender(tb testing.TB, size uint32) (ring *ebpf.Map, prog int) {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { ring.Close() })
-	prog, err = bpf.Load(&bpf.Program{Name: "sender", Type: ebpf.RawTracepoint, Instructions: senderCode(tb, ring)}, nil)
+	prog, err = bpf.Load(&bpf.Program{Name: "sender", Type: ebpf.RawTracepoint, Instructions: senderCode(tb, ring)},
+		nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -61,10 +62,12 @@ func senderCode(tb testing.TB, ring *ebpf.Map) asm.Instructions {
 		asm.StoreMem(asm.RFP, record+wire.HeaderSize, asm.R6, asm.DWord),
 		asm.FnKtimeGetNs.Call().WithSymbol("next"),
 		asm.StoreMem(asm.RFP, record+wire.HeaderTime, asm.R0, asm.DWord),
-		load, asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, record), asm.Mov.Imm(asm.R3, 24), asm.Mov.Reg(asm.R4, asm.R7),
+		load, asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, record), asm.Mov.Imm(asm.R3, 24),
+		asm.Mov.Reg(asm.R4, asm.R7),
 		asm.FnRingbufOutput.Call(),
 		asm.JEq.Imm(asm.R0, 0, "sent"),
-		asm.LoadMem(asm.R1, asm.RFP, -8, asm.DWord), asm.Add.Imm(asm.R1, 1), asm.StoreMem(asm.RFP, -8, asm.R1, asm.DWord),
+		asm.LoadMem(asm.R1, asm.RFP, -8, asm.DWord), asm.Add.Imm(asm.R1, 1),
+		asm.StoreMem(asm.RFP, -8, asm.R1, asm.DWord),
 		asm.Add.Imm(asm.R9, 1).WithSymbol("sent"),
 		asm.JGE.Imm(asm.R9, 1000, "end"), asm.JLT.Reg(asm.R9, asm.R8, "next"),
 		asm.LoadMem(asm.R0, asm.RFP, -8, asm.DWord).WithSymbol("end"), asm.Return(),

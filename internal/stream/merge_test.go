@@ -84,7 +84,8 @@ func TestMergeRandom(t *testing.T) {
 		}
 		m.Flush(^uint64(0), func(rec []byte) bool { got = append(got, timeOf(rec)); return true })
 		if !slices.IsSorted(got) || len(got) != int(serial) || m.Late() != 0 {
-			t.Errorf("jitter %d: %d of %d records, sorted %v, late %d", jitter, len(got), serial, slices.IsSorted(got), m.Late())
+			t.Errorf("jitter %d: %d of %d records, sorted %v, late %d", jitter, len(got), serial, slices.IsSorted(got),
+				m.Late())
 		}
 	}
 }

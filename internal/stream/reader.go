@@ -58,7 +58,8 @@ func newReader(m *ebpf.Map, shared *poller) (_ *Reader, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r.ring = newRing((*uint64)(unsafe.Pointer(&r.consumer[0])), (*uint64)(unsafe.Pointer(&r.mapped[0])), r.mapped[page:])
+	r.ring = newRing((*uint64)(unsafe.Pointer(&r.consumer[0])), (*uint64)(unsafe.Pointer(&r.mapped[0])),
+		r.mapped[page:])
 	return r, nil
 }
 

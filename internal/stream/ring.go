@@ -31,7 +31,8 @@ type DamageError struct {
 }
 
 func (e *DamageError) Error() string {
-	return fmt.Sprintf("ring buffer is damaged: record of %d bytes at %d, producer at %d", e.Length, e.Consumer, e.Producer)
+	return fmt.Sprintf("ring buffer is damaged: record of %d bytes at %d, producer at %d", e.Length, e.Consumer,
+		e.Producer)
 }
 
 func newRing(consumer, producer *uint64, data []byte) *ring {

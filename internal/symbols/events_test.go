@@ -28,7 +28,8 @@ func mappedAt(time uint64, pid int, m mapping.Mapping) mapping.Event {
 	return mapping.Event{Kind: mapping.Mapped, Time: time, PID: pid, Mapping: m}
 }
 
-// A process is what had its number at the time: what runs a program, its copies, these after exec, and what comes later.
+// A process is what had its number at the time: what runs a program, its copies, these after exec, and what comes
+// later.
 func TestEvents(t *testing.T) {
 	const shell, child = 100, 101
 	table := told(t,
@@ -78,7 +79,8 @@ func TestOverlay(t *testing.T) {
 		{0x6000, 0x7000, "1000-2000 a0; 5000-6000 b100; 6000-7000 n0; 7000-8000 b2100"},
 		{0x9000, 0xa000, "1000-2000 a0; 5000-8000 b100; 9000-a000 n0"},
 	} {
-		p := &Process{maps: []area{{Mapping: code(0x1000, 0x2000, 0, "/a")}, {Mapping: code(0x5000, 0x8000, 0x100, "/b")}}}
+		p := &Process{maps: []area{{Mapping: code(0x1000, 0x2000, 0, "/a")},
+			{Mapping: code(0x5000, 0x8000, 0x100, "/b")}}}
 		p.add(code(c.start, c.end, 0, "/n"))
 		got := ""
 		for i, a := range p.maps {
@@ -93,8 +95,8 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
-// A process that maps, and ends before anybody looks at it: its own file has its names, another at the path has not. The file
-// of one that lived when it was seen may be gone later.
+// A process that maps, and ends before anybody looks at it: its own file has its names, another at the path has not.
+// The file of one that lived when it was seen may be gone later.
 func TestToldFiles(t *testing.T) {
 	p := start(t)
 	list, err := mapping.Read(fmt.Sprintf("/proc/%d", p.pid))
@@ -121,7 +123,8 @@ func TestToldFiles(t *testing.T) {
 	if got := ended.Stack(ended.SeeStack(p.pid, 3, addrs), addrs)[0].Name(); got != "tell" {
 		t.Errorf("ended before it was seen: %s", got)
 	}
-	if got := another.Stack(another.SeeStack(p.pid, 3, addrs), addrs)[0]; got.Function != "" || got.Module() != "program" {
+	if got := another.Stack(another.SeeStack(p.pid, 3, addrs), addrs)[0]; got.Function != "" ||
+		got.Module() != "program" {
 		t.Errorf("another file at its path: %v", got)
 	}
 	if err := os.Remove(p.path); err != nil {

@@ -41,7 +41,8 @@ func newFile(f *elffile.File) *file {
 			continue
 		}
 		name := fn.Name[:min(len(fn.Name), maxName)]
-		out.functions = append(out.functions, function{fn.Offset, uint32(min(fn.Size, math.MaxUint32)), uint32(len(out.names))})
+		out.functions = append(out.functions, function{fn.Offset, uint32(min(fn.Size, math.MaxUint32)),
+			uint32(len(out.names))})
 		out.names = append(append(out.names, byte(len(name)), byte(len(name)>>8)), name...)
 	}
 	out.names = bytes.Clone(out.names)
@@ -90,7 +91,8 @@ func readVDSO() (*file, uint64) {
 		if _, err := mem.ReadAt(image, int64(m.Start)); err != nil {
 			break
 		}
-		f, err := elffile.Read(vdsoName, bytes.NewReader(image), int64(len(image)), elffile.Options{DebugDirs: []string{}})
+		f, err := elffile.Read(vdsoName, bytes.NewReader(image), int64(len(image)),
+			elffile.Options{DebugDirs: []string{}})
 		if err != nil {
 			break
 		}

@@ -18,7 +18,8 @@ func TestFind(t *testing.T) {
 		f.names = append(append(f.names, byte(len(fn.name)), 0), fn.name...)
 	}
 	for off, want := range map[uint64]string{
-		0x1000: "first+0", 0x100f: "first+15", 0x1010: "", 0x1020: "second+0", 0x103f: "second+31", 0x1040: "", 0x14f0: "assembly+240", 0xfff: "",
+		0x1000: "first+0", 0x100f: "first+15", 0x1010: "", 0x1020: "second+0", 0x103f: "second+31", 0x1040: "",
+		0x14f0: "assembly+240", 0xfff: "",
 	} {
 		got := ""
 		if name, start, ok := f.find(off); ok {
@@ -32,7 +33,8 @@ func TestFind(t *testing.T) {
 
 func TestPerfMap(t *testing.T) {
 	m := perfMap{functions: parsePerfMap("1000 20 first with blanks\n0x1010 0x8 inner\n1000 10 again\nbroken\nffffffffffffffff 10 over\n3000 0 empty\n4000 10 \n2000 10 half")}
-	for addr, want := range map[uint64]string{0x1000: "again", 0x100f: "again", 0x1010: "inner", 0x1018: "first with blanks", 0x1020: "", 0x2000: "", 0x3000: "", 0x4000: "", 0: ""} {
+	for addr, want := range map[uint64]string{0x1000: "again", 0x100f: "again", 0x1010: "inner",
+		0x1018: "first with blanks", 0x1020: "", 0x2000: "", 0x3000: "", 0x4000: "", 0: ""} {
 		if got, _ := m.find(addr); got.name != want {
 			t.Errorf("%#x: got %q, want %q", addr, got.name, want)
 		}

@@ -132,7 +132,9 @@ func (t *Table) reread(p *Process) {
 	if !alive || err != nil || len(list) == 0 || p.is != (identity{}) && is != p.is {
 		return // it has ended, or is another program by now
 	}
-	if p.is == (identity{}) && p.Seen() && !slices.ContainsFunc(list, func(a area) bool { return a.Start == p.maps[0].Start }) {
+	if p.is == (identity{}) && p.Seen() && !slices.ContainsFunc(list, func(a area) bool {
+		return a.Start == p.maps[0].Start
+	}) {
 		return // known by events only: the program that these told of lies elsewhere
 	}
 	t.remember(p, is, list)

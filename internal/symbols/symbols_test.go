@@ -92,10 +92,12 @@ func TestProgram(t *testing.T) {
 		t.Run(strings.Join(flags, ""), func(t *testing.T) {
 			p := start(t, flags...)
 			var table Table
-			stack := table.Stack(table.Process(p.pid), []uint64{p.addresses["tell"] + 4, p.addresses["last"], p.addresses["malloc"] + 8, p.addresses["stack"], 16})
+			stack := table.Stack(table.Process(p.pid), []uint64{p.addresses["tell"] + 4, p.addresses["last"],
+				p.addresses["malloc"] + 8, p.addresses["stack"], 16})
 			checkFrames(t, stack, p)
 			p.end()
-			checkFrames(t, table.Stack(table.Process(p.pid), []uint64{p.addresses["tell"] + 4, p.addresses["last"], p.addresses["malloc"] + 8, p.addresses["stack"], 16}), p)
+			checkFrames(t, table.Stack(table.Process(p.pid), []uint64{p.addresses["tell"] + 4, p.addresses["last"],
+				p.addresses["malloc"] + 8, p.addresses["stack"], 16}), p)
 		})
 	}
 }
@@ -106,7 +108,8 @@ func checkFrames(t *testing.T, stack []Frame, p *target) {
 	for _, f := range stack {
 		got = append(got, f.String())
 	}
-	for i, want := range []string{"tell+0x4", "last+0x", "malloc+0x8", fmt.Sprintf("0x%x", p.addresses["stack"]), "0x10"} {
+	for i, want := range []string{"tell+0x4", "last+0x", "malloc+0x8", fmt.Sprintf("0x%x", p.addresses["stack"]),
+		"0x10"} {
 		if !strings.HasPrefix(got[i], want) {
 			t.Errorf("got %q, want %q at %d", got, want, i)
 		}
@@ -239,7 +242,8 @@ func TestContainer(t *testing.T) {
 	}
 	dir := fake(t, proc, "1", strings.ReplaceAll(string(f), p.path, "/srv"))
 	for link, to := range map[string]string{"root": root, "ns/mnt": "mnt:[1]"} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, link)), 0o700), os.Symlink(to, filepath.Join(dir, link))); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, link)), 0o700),
+			os.Symlink(to, filepath.Join(dir, link))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -86,7 +86,8 @@ func (p parser) amd64Memory(op *Operand, before, inside string) error {
 	}
 	if symbol != "" {
 		if parts[0] != "%rip" && parts[0] != "%eip" || len(parts) > 1 {
-			return fmt.Errorf("%s(%s) adds registers to an address that is known only once the file is loaded", before, inside)
+			return fmt.Errorf("%s(%s) adds registers to an address that is known only once the file is loaded", before,
+				inside)
 		}
 		return p.relative(op, "ip", symbol, disp)
 	}

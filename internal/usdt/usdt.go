@@ -142,7 +142,8 @@ func (r *reader) variable(name string) (uint64, bool) {
 
 func (r *reader) group() []Probe {
 	slices.SortStableFunc(r.found, func(a, b named) int {
-		return cmp.Or(cmp.Compare(a.provider, b.provider), cmp.Compare(a.name, b.name), cmp.Compare(a.site.Addr, b.site.Addr))
+		return cmp.Or(cmp.Compare(a.provider, b.provider), cmp.Compare(a.name, b.name),
+			cmp.Compare(a.site.Addr, b.site.Addr))
 	})
 	var out []Probe
 	for _, n := range r.found {

@@ -83,7 +83,8 @@ func build(t *testing.T, flags ...string) *elffile.File {
 }
 
 func TestProbes(t *testing.T) {
-	for _, flags := range [][]string{{"-pie", "-fPIE"}, {"-no-pie"}, {"-static"}, {"-m32", "-nostdlib", "-ffreestanding", "-Wl,-e,main"}} {
+	for _, flags := range [][]string{{"-pie", "-fPIE"}, {"-no-pie"}, {"-static"},
+		{"-m32", "-nostdlib", "-ffreestanding", "-Wl,-e,main"}} {
 		t.Run(strings.Join(flags, ""), func(t *testing.T) {
 			f := build(t, flags...)
 			probes, err := Read(f)
@@ -121,10 +122,12 @@ func checkProbes(t *testing.T, f *elffile.File, probes []Probe) {
 		t.Errorf("%d sites have the constant 7: %+v", constant, found[0].Sites)
 	}
 	checkSemaphore(t, f, probes)
-	if found, err := Find(probes, "other:plain"); err != nil || len(found) != 1 || found[0].Args() != 0 || found[0].Sites[0].Semaphore != 0 {
+	if found, err := Find(probes, "other:plain"); err != nil || len(found) != 1 || found[0].Args() != 0 ||
+		found[0].Sites[0].Semaphore != 0 {
 		t.Errorf("got %+v, %v", found, err)
 	}
-	if found, err := Find(probes, "variable"); err != nil || f.Machine == elffile.Machine("amd64") && !f.Is32 && !readsCounter(f, found) {
+	if found, err := Find(probes, "variable"); err != nil || f.Machine == elffile.Machine("amd64") && !f.Is32 &&
+		!readsCounter(f, found) {
 		t.Errorf("got %+v, %v", found, err)
 	}
 }

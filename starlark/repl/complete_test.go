@@ -53,7 +53,8 @@ func TestComplete(t *testing.T) {
 		{"# pro", "5"},
 	} {
 		got := Complete(c.text, source{})
-		if text := strings.TrimSpace(strings.Join(append([]string{strconv.Itoa(got.From)}, got.Words...), " ")); text != strings.TrimSpace(c.want) {
+		if text := strings.TrimSpace(strings.Join(append([]string{strconv.Itoa(got.From)}, got.Words...),
+			" ")); text != strings.TrimSpace(c.want) {
 			t.Errorf("%q: %q, want %q", c.text, text, c.want)
 		}
 	}

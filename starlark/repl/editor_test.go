@@ -65,7 +65,9 @@ func TestEditorActions(t *testing.T) {
 	}{
 		{"a\r", Submit}, {"a\x03", Abandon}, {"\x04", Leave}, {"a\x04", Redraw}, {"\x0c", Wipe}, {"pr\t", Show},
 	} {
-		e := NewEditor(&History{}, func(before string) Completion { return Completion{0, []string{"print", "probe"}, nil} })
+		e := NewEditor(&History{}, func(before string) Completion {
+			return Completion{0, []string{"print", "probe"}, nil}
+		})
 		if got := press(t, e, c.keys); got != c.want {
 			t.Errorf("%q asks for %d, want %d", c.keys, got, c.want)
 		}

@@ -84,7 +84,8 @@ func state(text string) (open, block bool) {
 			block = block || depth == 0 && last.text == ":"
 			continue
 		case t.kind == stringToken && t.unclosed:
-			return strings.Contains(text[t.start:t.content()], `"""`) || strings.Contains(text[t.start:t.content()], "'''"), block
+			return strings.Contains(text[t.start:t.content()], `"""`) ||
+				strings.Contains(text[t.start:t.content()], "'''"), block
 		case strings.Contains("([{", t.text):
 			depth++
 		case strings.Contains(")]}", t.text):

@@ -14,13 +14,19 @@ func TestInput(t *testing.T) {
 		typed, pasted []Chunk
 	}{
 		{"lines", "a = 1\n\nb = 2\n", []Chunk{{1, "a = 1\n"}, {3, "b = 2\n"}}, []Chunk{{1, "a = 1\n"}, {3, "b = 2\n"}}},
-		{"brackets", "probe(\n\n  'x',\n)\n", []Chunk{{1, "probe(\n\n  'x',\n)\n"}}, []Chunk{{1, "probe(\n\n  'x',\n)\n"}}},
-		{"block", "def f(e):\n    a\n\nb\n", []Chunk{{1, "def f(e):\n    a\n\n"}, {4, "b\n"}}, []Chunk{{1, "def f(e):\n    a\n\n"}, {4, "b\n"}}},
-		{"an empty line in a block", "def f(e):\n    a\n\n    b\n", []Chunk{{1, "def f(e):\n    a\n\n"}, {4, "    b\n"}}, []Chunk{{1, "def f(e):\n    a\n\n    b\n"}}},
-		{"a block that a line ends", "if a:\n    b\nelse:\n    c\nd\n", []Chunk{{1, "if a:\n    b\nelse:\n    c\n"}, {5, "d\n"}}, []Chunk{{1, "if a:\n    b\nelse:\n    c\n"}, {5, "d\n"}}},
+		{"brackets", "probe(\n\n  'x',\n)\n", []Chunk{{1, "probe(\n\n  'x',\n)\n"}},
+			[]Chunk{{1, "probe(\n\n  'x',\n)\n"}}},
+		{"block", "def f(e):\n    a\n\nb\n", []Chunk{{1, "def f(e):\n    a\n\n"}, {4, "b\n"}},
+			[]Chunk{{1, "def f(e):\n    a\n\n"}, {4, "b\n"}}},
+		{"an empty line in a block", "def f(e):\n    a\n\n    b\n",
+			[]Chunk{{1, "def f(e):\n    a\n\n"}, {4, "    b\n"}}, []Chunk{{1, "def f(e):\n    a\n\n    b\n"}}},
+		{"a block that a line ends", "if a:\n    b\nelse:\n    c\nd\n",
+			[]Chunk{{1, "if a:\n    b\nelse:\n    c\n"}, {5, "d\n"}},
+			[]Chunk{{1, "if a:\n    b\nelse:\n    c\n"}, {5, "d\n"}}},
 		{"a block on one line", "if a: b\n", []Chunk{{1, "if a: b\n"}}, []Chunk{{1, "if a: b\n"}}},
 		{"a colon in a slice", "x[1:\n2]\n", []Chunk{{1, "x[1:\n2]\n"}}, []Chunk{{1, "x[1:\n2]\n"}}},
-		{"a long string", "x = \"\"\"a\n\nb:\"\"\"\n", []Chunk{{1, "x = \"\"\"a\n\nb:\"\"\"\n"}}, []Chunk{{1, "x = \"\"\"a\n\nb:\"\"\"\n"}}},
+		{"a long string", "x = \"\"\"a\n\nb:\"\"\"\n", []Chunk{{1, "x = \"\"\"a\n\nb:\"\"\"\n"}},
+			[]Chunk{{1, "x = \"\"\"a\n\nb:\"\"\"\n"}}},
 		{"a quote that is not closed", "x = \"a\n", []Chunk{{1, "x = \"a\n"}}, []Chunk{{1, "x = \"a\n"}}},
 		{"a continued line", "x = 1 + \\\n2\n", []Chunk{{1, "x = 1 + \\\n2\n"}}, []Chunk{{1, "x = 1 + \\\n2\n"}}},
 		{"a comment with brackets", "x = 1 # (:\n", []Chunk{{1, "x = 1 # (:\n"}}, []Chunk{{1, "x = 1 # (:\n"}}},
@@ -63,7 +69,8 @@ func TestStanding(t *testing.T) {
 	for _, c := range Standing(all) {
 		got = append(got, c.Text)
 	}
-	want := []string{"n = count()", "old = 2", "limit = 1", "double = limit * 2", "limit = 5", "w = probe(2)", "probe(3)", "n = total()"}
+	want := []string{"n = count()", "old = 2", "limit = 1", "double = limit * 2", "limit = 5", "w = probe(2)",
+		"probe(3)", "n = total()"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

@@ -44,8 +44,10 @@ type Key struct {
 }
 
 var controls = map[byte]Code{
-	1: Home, 2: Left, 3: Interrupt, 4: End, 5: LineEnd, 6: Right, 7: Cancel, 8: Backspace, 9: Tab, 10: Enter, 11: KillToEnd,
-	12: ClearScreen, 13: Enter, 14: Following, 16: Previous, 18: Search, 21: KillToStart, 23: KillWord, 25: Yank, 127: Backspace,
+	1: Home, 2: Left, 3: Interrupt, 4: End, 5: LineEnd, 6: Right, 7: Cancel, 8: Backspace, 9: Tab, 10: Enter,
+	11: KillToEnd,
+	12: ClearScreen, 13: Enter, 14: Following, 16: Previous, 18: Search, 21: KillToStart, 23: KillWord, 25: Yank,
+	127: Backspace,
 }
 
 // Sequences after ESC, as terminals send them (xterm's ctlseqs, "PC-Style

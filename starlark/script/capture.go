@@ -41,7 +41,8 @@ func (c *captures) Func(fn *starlark.Function) *plan.Func {
 	if f, ok := c.funcs[fn]; ok {
 		return f
 	}
-	f := &plan.Func{ID: len(c.funcs), Name: fn.Name(), Pos: fn.Position(), Doc: fn.Doc(), Names: make(map[string]plan.Value)}
+	f := &plan.Func{ID: len(c.funcs), Name: fn.Name(), Pos: fn.Position(), Doc: fn.Doc(),
+		Names: make(map[string]plan.Value)}
 	c.funcs[fn] = f // before its captures, which may hold it
 	c.origin[f] = fn
 	switch n := c.tree(fn).(type) {

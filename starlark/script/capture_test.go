@@ -108,7 +108,8 @@ func TestDeclarations(t *testing.T) {
 	if u.Provider != "uprobe" || !slices.Equal(u.Args, []string{"/bin/x", "f:g"}) || u.Pos.Line != 22 {
 		t.Errorf("pattern %+v", u)
 	}
-	if sc := p.Probes[0].Points[0].(*plan.Pattern); sc.Provider != "syscall" || sc.Args[0] != "open{,at}" || p.Probes[0].Name != "p1" {
+	if sc := p.Probes[0].Points[0].(*plan.Pattern); sc.Provider != "syscall" || sc.Args[0] != "open{,at}" ||
+		p.Probes[0].Name != "p1" {
 		t.Errorf("pattern %+v", sc)
 	}
 }
@@ -125,13 +126,15 @@ probe(ev2, kernel = lambda e: ev)
 	f := p.Probes[0].Points[0].(*plan.First)
 	ev := f.Points[1].(*plan.Event)
 	sp := ev.Arms[0].Points[0].(*plan.Span)
-	if sp.StartKey == nil || sp.StartKey != sp.EndKey || sp.Timeout != 2e9 || sp.Again != "first" || len(sp.Start) != 2 {
+	if sp.StartKey == nil || sp.StartKey != sp.EndKey || sp.Timeout != 2e9 || sp.Again != "first" ||
+		len(sp.Start) != 2 {
 		t.Errorf("span %+v", sp)
 	}
 	if ev.Doc != "d" || ev.Arms[1].Fn != nil || ev.Pos.Line != 4 {
 		t.Errorf("event %+v", ev)
 	}
-	if ev.Arms[0].Fn.Names["ev2"] != (plan.PointValue{Point: f}) || p.Probes[0].Kernel.Names["ev"] != (plan.PointValue{Point: ev}) {
+	if ev.Arms[0].Fn.Names["ev2"] != (plan.PointValue{Point: f}) ||
+		p.Probes[0].Kernel.Names["ev"] != (plan.PointValue{Point: ev}) {
 		t.Error("points held by variables are not those of the probe")
 	}
 }

@@ -57,7 +57,8 @@ func (h *Host) parseChunk(name string, line int, text string) (*file, error) {
 	src := strings.Repeat("\n", line-1) + text
 	all := h.files[name]
 	if all == nil {
-		all = &file{name: name, tree: &syntax.File{}, funcs: make(map[place]syntax.Node), calls: make(map[place]callSite)}
+		all = &file{name: name, tree: &syntax.File{}, funcs: make(map[place]syntax.Node),
+			calls: make(map[place]callSite)}
 	}
 	defer func() { h.files[name] = all }()
 	f, err := h.parseAs(chunkOptions, name, []byte(src))
@@ -71,7 +72,8 @@ func (h *Host) parseChunk(name string, line int, text string) (*file, error) {
 	if n := len(f.tree.Stmts); n > 0 {
 		if last, ok := f.tree.Stmts[n-1].(*syntax.ExprStmt); ok {
 			at := syntax.Start(last)
-			f.tree.Stmts[n-1] = &syntax.AssignStmt{OpPos: at, Op: syntax.EQ, LHS: &syntax.Ident{NamePos: at, Name: valueName}, RHS: last.X}
+			f.tree.Stmts[n-1] = &syntax.AssignStmt{OpPos: at, Op: syntax.EQ,
+				LHS: &syntax.Ident{NamePos: at, Name: valueName}, RHS: last.X}
 		}
 	}
 	return f, nil

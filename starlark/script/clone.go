@@ -46,7 +46,8 @@ func (c *cloner) copied(s syntax.Stmt) syntax.Stmt {
 	case *syntax.WhileStmt:
 		return &syntax.WhileStmt{While: s.While, Cond: c.one(s.Cond), Body: c.stmts(s.Body)}
 	case *syntax.IfStmt:
-		return &syntax.IfStmt{If: s.If, Cond: c.one(s.Cond), True: c.stmts(s.True), ElsePos: s.ElsePos, False: c.stmts(s.False)}
+		return &syntax.IfStmt{If: s.If, Cond: c.one(s.Cond), True: c.stmts(s.True), ElsePos: s.ElsePos,
+			False: c.stmts(s.False)}
 	case *syntax.ReturnStmt:
 		return &syntax.ReturnStmt{Return: s.Return, Result: c.opt(s.Result)}
 	}
@@ -132,11 +133,13 @@ func (c *cloner) one(e syntax.Expr) syntax.Expr {
 	case *syntax.IndexExpr:
 		return &syntax.IndexExpr{X: c.one(e.X), Lbrack: e.Lbrack, Y: c.one(e.Y), Rbrack: e.Rbrack}
 	case *syntax.SliceExpr:
-		return &syntax.SliceExpr{X: c.one(e.X), Lbrack: e.Lbrack, Lo: c.opt(e.Lo), Hi: c.opt(e.Hi), Step: c.opt(e.Step), Rbrack: e.Rbrack}
+		return &syntax.SliceExpr{X: c.one(e.X), Lbrack: e.Lbrack, Lo: c.opt(e.Lo), Hi: c.opt(e.Hi), Step: c.opt(e.Step),
+			Rbrack: e.Rbrack}
 	case *syntax.ParenExpr:
 		return &syntax.ParenExpr{Lparen: e.Lparen, X: c.one(e.X), Rparen: e.Rparen}
 	case *syntax.CondExpr:
-		return &syntax.CondExpr{If: e.If, Cond: c.one(e.Cond), True: c.one(e.True), ElsePos: e.ElsePos, False: c.one(e.False)}
+		return &syntax.CondExpr{If: e.If, Cond: c.one(e.Cond), True: c.one(e.True), ElsePos: e.ElsePos,
+			False: c.one(e.False)}
 	case *syntax.LambdaExpr:
 		return c.lambda(e)
 	}

@@ -22,11 +22,13 @@ func (h *Host) expression(name, text string) (fn *starlark.Function, parts []str
 	lambda, ok := body.(*syntax.LambdaExpr)
 	if !ok {
 		at := f.pos(place{1, 1})
-		lambda = &syntax.LambdaExpr{Lambda: at, Params: []syntax.Expr{&syntax.Ident{NamePos: at, Name: "e"}}, Body: body}
+		lambda = &syntax.LambdaExpr{Lambda: at, Params: []syntax.Expr{&syntax.Ident{NamePos: at, Name: "e"}},
+			Body: body}
 	}
 	const result = "$expression" // no name that a script could have
 	f.tree = &syntax.File{Path: f.name, Options: parseOptions, Stmts: []syntax.Stmt{
-		&syntax.AssignStmt{OpPos: lambda.Lambda, Op: syntax.EQ, LHS: &syntax.Ident{NamePos: lambda.Lambda, Name: result}, RHS: lambda},
+		&syntax.AssignStmt{OpPos: lambda.Lambda, Op: syntax.EQ,
+			LHS: &syntax.Ident{NamePos: lambda.Lambda, Name: result}, RHS: lambda},
 	}}
 	f.index()
 	h.files[f.name] = f
@@ -38,10 +40,12 @@ func (h *Host) expression(name, text string) (fn *starlark.Function, parts []str
 }
 
 func (h *Host) parseExpression(name, text string) (*file, syntax.Expr, error) {
-	f := &file{name: name, lines: strings.Split(text, "\n"), funcs: make(map[place]syntax.Node), calls: make(map[place]callSite)}
+	f := &file{name: name, lines: strings.Split(text, "\n"), funcs: make(map[place]syntax.Node),
+		calls: make(map[place]callSite)}
 	content := strings.TrimLeft(text, " \t") // at the beginning of a line it would be an indent
 	if content == "" {
-		return nil, nil, Errors{{Pos: f.pos(place{1, 1}), Msg: "an empty text, want an expression of e, such as e.comm"}}
+		return nil, nil, Errors{{Pos: f.pos(place{1, 1}),
+			Msg: "an empty text, want an expression of e, such as e.comm"}}
 	}
 	if err := checkText(name, text); err != nil {
 		return nil, nil, err

@@ -17,32 +17,47 @@ type foreign struct {
 // parsed.
 var foreignLines = sync.OnceValue(func() []foreign {
 	return []foreign{
-		{regexp.MustCompile(`^\s*(BEGIN|dtrace:::BEGIN|begin)\s*\{?`), "there is no BEGIN here: the top level of the script runs at the beginning"},
-		{regexp.MustCompile(`^\s*(END|dtrace:::END)\s*\{?`), "there is no END here: at_exit(lambda: …) runs at the end"},
-		{regexp.MustCompile(`^\s*probe\s+(begin|end)\b`), "here the top level runs at the beginning, and at_exit(lambda: …) at the end"},
+		{regexp.MustCompile(`^\s*(BEGIN|dtrace:::BEGIN|begin)\s*\{?`),
+			"there is no BEGIN here: the top level of the script runs at the beginning"},
+		{regexp.MustCompile(`^\s*(END|dtrace:::END)\s*\{?`),
+			"there is no END here: at_exit(lambda: …) runs at the end"},
+		{regexp.MustCompile(`^\s*probe\s+(begin|end)\b`),
+			"here the top level runs at the beginning, and at_exit(lambda: …) at the end"},
 		{regexp.MustCompile(`^\s*probe\s+timer\b`), `here it is every("1s", lambda: …)`},
-		{regexp.MustCompile(`^\s*probe\s+(syscall|nd_syscall)\.`), `probes are declared by a call: probe("syscall:NAME", lambda e: …)`},
-		{regexp.MustCompile(`^\s*probe\s+(kernel|module)\b`), `probes are declared by a call: probe("kprobe:FUNCTION", lambda e: …)`},
-		{regexp.MustCompile(`^\s*probe\s+process\b`), `probes are declared by a call: probe("uprobe:BINARY:FUNCTION", lambda e: …)`},
+		{regexp.MustCompile(`^\s*probe\s+(syscall|nd_syscall)\.`),
+			`probes are declared by a call: probe("syscall:NAME", lambda e: …)`},
+		{regexp.MustCompile(`^\s*probe\s+(kernel|module)\b`),
+			`probes are declared by a call: probe("kprobe:FUNCTION", lambda e: …)`},
+		{regexp.MustCompile(`^\s*probe\s+process\b`),
+			`probes are declared by a call: probe("uprobe:BINARY:FUNCTION", lambda e: …)`},
 		{regexp.MustCompile(`^\s*probe\s+[\w.]+`), `probes are declared by a call: probe("POINT", lambda e: …)`},
-		{regexp.MustCompile(`^\s*syscall:[^:]*:[^:]*:(entry|return)`), `probes are declared by a call, and entry and return are one event: probe("syscall:NAME", lambda e: …)`},
+		{regexp.MustCompile(`^\s*syscall:[^:]*:[^:]*:(entry|return)`),
+			`probes are declared by a call, and entry and return are one event: probe("syscall:NAME", lambda e: …)`},
 		{regexp.MustCompile(`^\s*(fbt|pid\$\w+|pid\d+):`), `probes are declared by a call: probe("func:FUNCTION", lambda e: …), of a program probe("ufunc:BINARY:FUNCTION", …)`},
-		{regexp.MustCompile(`^\s*(profile|tick|interval)(-|:)`), `probes are declared by a call: probe("profile:99hz", lambda e: …); every("1s", lambda: …) is a timer`},
+		{regexp.MustCompile(`^\s*(profile|tick|interval)(-|:)`),
+			`probes are declared by a call: probe("profile:99hz", lambda e: …); every("1s", lambda: …) is a timer`},
 		{regexp.MustCompile(`^\s*(kprobe|kretprobe|k|kr|fentry|fexit|kfunc|kretfunc|uprobe|uretprobe|u|ur|usdt|U|tracepoint|t|rawtracepoint|rt|software|s|hardware|h|watchpoint|w|iter|syscall|sched|proc|io|ip|tcp|udp|vminfo):\S`),
 			`probes are declared by a call: probe("POINT", lambda e: …)`},
-		{regexp.MustCompile(`^\s*/[^*/].*/\s*\{?\s*$`), `a filter is a function: probe("POINT", …, where = lambda e: CONDITION)`},
-		{regexp.MustCompile(`^\s*@\w*\[.*\]\s*=\s*(count|sum|avg|min|max|hist|lhist|stats|quantize|lquantize)\b`), `maps are containers here: n = count() at the top, n[KEY].add() in a function`},
-		{regexp.MustCompile(`^\s*@\w*\s*=\s*(count|sum|avg|min|max|hist|lhist|stats|quantize|lquantize)\b`), `maps are containers here: n = count() at the top, n.add() in a function`},
+		{regexp.MustCompile(`^\s*/[^*/].*/\s*\{?\s*$`),
+			`a filter is a function: probe("POINT", …, where = lambda e: CONDITION)`},
+		{regexp.MustCompile(`^\s*@\w*\[.*\]\s*=\s*(count|sum|avg|min|max|hist|lhist|stats|quantize|lquantize)\b`),
+			`maps are containers here: n = count() at the top, n[KEY].add() in a function`},
+		{regexp.MustCompile(`^\s*@\w*\s*=\s*(count|sum|avg|min|max|hist|lhist|stats|quantize|lquantize)\b`),
+			`maps are containers here: n = count() at the top, n.add() in a function`},
 		{regexp.MustCompile(`^\s*(from\s+\S+\s+)?import\b`), `modules are loaded by load("std/NAME.star", "name")`},
-		{regexp.MustCompile(`^\s*#?include\b`), `modules are loaded by load("std/NAME.star", "name"); kernel types need no headers`},
+		{regexp.MustCompile(`^\s*#?include\b`),
+			`modules are loaded by load("std/NAME.star", "name"); kernel types need no headers`},
 		{regexp.MustCompile(`^\s*(function|func|fn|sub)\s+\w+`), "functions are: def NAME(e): and an indented block"},
-		{regexp.MustCompile(`^\s*(let|var|my|local|long|int|char|string|self->|this->)\s+\$?\w+`), "variables are assigned without a declaration: x = 1"},
+		{regexp.MustCompile(`^\s*(let|var|my|local|long|int|char|string|self->|this->)\s+\$?\w+`),
+			"variables are assigned without a declaration: x = 1"},
 		{regexp.MustCompile(`^\s*(global|nonlocal)\s+\w+`), "names need no declaration; a function cannot assign a name of the top level: use a table(), a cell(), or a list"},
 		{regexp.MustCompile(`^\s*else\s+if\b`), "here it is elif"},
 		{regexp.MustCompile(`^\s*for\s*\(.*;.*;`), "loops are: for i in range(10): and an indented block"},
 		{regexp.MustCompile(`^\s*(foreach|unroll)\b`), "loops are: for x in LIST: and an indented block"},
-		{regexp.MustCompile(`^\s*(class|struct)\b`), "there are no classes here: record(a = 1, b = 2) makes a value with named fields"},
-		{regexp.MustCompile(`^\s*(try|except|finally|raise)\b`), "there are no exceptions here: test the value before; fail(…) ends the script"},
+		{regexp.MustCompile(`^\s*(class|struct)\b`),
+			"there are no classes here: record(a = 1, b = 2) makes a value with named fields"},
+		{regexp.MustCompile(`^\s*(try|except|finally|raise)\b`),
+			"there are no exceptions here: test the value before; fail(…) ends the script"},
 		{regexp.MustCompile(`^\s*assert\b`), `there is no assert here: if not CONDITION: fail("…")`},
 		{regexp.MustCompile(`^\s*with\b`), "there is no with here: a script opens no files"},
 		{regexp.MustCompile(`^\s*(yield|async|await)\b`), "there are no generators here: make a list"},
@@ -102,17 +117,21 @@ func (f *file) operatorHint(at place) string {
 
 // reserved are Python's words that Starlark keeps free.
 var reserved = map[string]string{
-	"is": "here it is ==", "while": "loops are: for i in range(10):", "import": `modules are loaded by load("std/NAME.star", "name")`,
-	"from": "", "as": "", "assert": "", "async": "", "await": "", "class": "", "del": "", "except": "", "finally": "", "global": "", "nonlocal": "",
+	"is": "here it is ==", "while": "loops are: for i in range(10):",
+	"import": `modules are loaded by load("std/NAME.star", "name")`,
+	"from":   "", "as": "", "assert": "", "async": "", "await": "", "class": "", "del": "", "except": "", "finally": "",
+	"global": "", "nonlocal": "",
 	"raise": "", "try": "", "with": "", "yield": "",
-	"in": "", "not": "", "and": "", "or": "", "if": "", "else": "", "for": "", "def": "", "lambda": "", "return": "", "pass": "", "break": "", "continue": "", "load": "", "elif": "",
+	"in": "", "not": "", "and": "", "or": "", "if": "", "else": "", "for": "", "def": "", "lambda": "", "return": "",
+	"pass": "", "break": "", "continue": "", "load": "", "elif": "",
 }
 
 var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+$`) })
 
 // units of durations and rates, as they are written behind a number.
 var units = map[string]string{
-	"ns": "NSEC", "us": "USEC", "ms": "MSEC", "s": "SEC", "sec": "SEC", "msec": "MSEC", "usec": "USEC", "nsec": "NSEC", "m": "60 * SEC", "min": "60 * SEC",
+	"ns": "NSEC", "us": "USEC", "ms": "MSEC", "s": "SEC", "sec": "SEC", "msec": "MSEC", "usec": "USEC", "nsec": "NSEC",
+	"m": "60 * SEC", "min": "60 * SEC",
 }
 
 // syntaxHint says what was probably meant by the words around a mistake.
@@ -143,7 +162,8 @@ func syntaxHint(words []word, at place, got, msg string) string {
 		return `a rate stands in a point: "profile:` + prev + `hz"`
 	case prev == "print" || prev == "printf":
 		return prev + " is a function: " + prev + "(…)"
-	case (prev == "f" || prev == "F") && len(got) > 1 && strings.ContainsAny(got[:1], `"'`), len(got) > 1 && strings.ContainsAny(got[:1], "fF") && strings.ContainsAny(got[1:2], `"'`):
+	case (prev == "f" || prev == "F") && len(got) > 1 && strings.ContainsAny(got[:1], `"'`), len(got) > 1 &&
+		strings.ContainsAny(got[:1], "fF") && strings.ContainsAny(got[1:2], `"'`):
 		return `there are no f-strings: sprintf("%d", x), or "…" + str(x)`
 	case strings.HasPrefix(msg, "not an identifier") && prev == "lambda":
 		return "the parameters of a lambda stand without parentheses: lambda e: …"
@@ -160,11 +180,13 @@ func missing(msg string) string {
 	switch {
 	case strings.HasPrefix(msg, "got newline, want ':'"):
 		return "def, if, elif, else and for end in a colon"
-	case strings.HasSuffix(msg, "want ')'"), strings.HasSuffix(msg, "want ']'"), strings.HasSuffix(msg, "want '}'"), strings.HasSuffix(msg, "want ','"):
+	case strings.HasSuffix(msg, "want ')'"), strings.HasSuffix(msg, "want ']'"), strings.HasSuffix(msg, "want '}'"),
+		strings.HasSuffix(msg, "want ','"):
 		if strings.HasPrefix(msg, "got ')'") || strings.HasPrefix(msg, "got ']'") || strings.HasPrefix(msg, "got '}'") {
 			return "the brackets do not match"
 		}
-		if strings.HasPrefix(msg, "got int") || strings.HasPrefix(msg, "got string") || strings.HasPrefix(msg, "got ident") {
+		if strings.HasPrefix(msg, "got int") || strings.HasPrefix(msg, "got string") ||
+			strings.HasPrefix(msg, "got ident") {
 			return "is a comma missing?"
 		}
 	case strings.HasPrefix(msg, "got indent"):

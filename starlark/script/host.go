@@ -202,7 +202,8 @@ func (h *Host) runMain() error {
 		return nil
 	}
 	if fn.NumParams() > 0 && fn.ParamDefault(0) == nil && !fn.HasVarargs() && !fn.HasKwargs() {
-		return Errors{{Pos: fn.Position(), Msg: "main is called without arguments: what a user gives the script is flag(\"name\", default, \"help\")"}}
+		return Errors{{Pos: fn.Position(),
+			Msg: "main is called without arguments: what a user gives the script is flag(\"name\", default, \"help\")"}}
 	}
 	_, err = starlark.Call(h.thread, fn, nil, nil)
 	return err

@@ -57,12 +57,14 @@ func (l *lexer) next() int {
 		return span(l.rest, func(c byte) bool { return c >= '0' && c <= '9' }) // 100ms is two words to the parser
 	case isWord(c):
 		n := span(l.rest, isWord)
-		if n < len(l.rest) && n <= 2 && (l.rest[n] == '"' || l.rest[n] == '\'') && strings.Trim(l.rest[:n], "rbRBfFuU") == "" {
+		if n < len(l.rest) && n <= 2 && (l.rest[n] == '"' || l.rest[n] == '\'') &&
+			strings.Trim(l.rest[:n], "rbRBfFuU") == "" {
 			return n + stringLen(l.rest[n:])
 		}
 		return n
 	}
-	for _, op := range []string{"//=", "<<=", ">>=", "**", "//", "<<", ">>", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="} {
+	for _, op := range []string{"//=", "<<=", ">>=", "**", "//", "<<", ">>", "==", "!=", "<=", ">=", "+=", "-=", "*=",
+		"/=", "%=", "&=", "|=", "^="} {
 		if strings.HasPrefix(l.rest, op) {
 			return len(op)
 		}

@@ -15,7 +15,8 @@ import (
 
 func TestRunCode(t *testing.T) {
 	h, rt, warnings := newTest()
-	err := h.RunCode([]string{"count = count()", `probe("t:raw_syscalls:sys_enter", lambda e: count[e.comm].add())`, "print('hi', 1, sep = '-')"}, nil)
+	err := h.RunCode([]string{"count = count()", `probe("t:raw_syscalls:sys_enter", lambda e: count[e.comm].add())`,
+		"print('hi', 1, sep = '-')"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,8 @@ at_exit(bad)
 // TestTraceback checks what is shown of an error below several calls.
 func TestTraceback(t *testing.T) {
 	h, _, _ := newTest()
-	err := h.RunCode([]string{"def f(x):", "    return sorted([1], key = lambda y: x // 0)", "def g():", "    f(1)", "g()"}, nil)
+	err := h.RunCode([]string{"def f(x):", "    return sorted([1], key = lambda y: x // 0)", "def g():", "    f(1)",
+		"g()"}, nil)
 	var e *Error
 	if !errors.As(err, &e) {
 		t.Fatal(err)

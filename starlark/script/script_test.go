@@ -113,14 +113,16 @@ func runTest(t *testing.T, src string, args ...string) (*Host, *testRuntime) {
 
 // addAsserts gives test scripts eq(x, y) and fails(fn, regexp).
 func addAsserts(h *Host) {
-	h.predeclared["eq"] = starlark.NewBuiltin("eq", func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	h.predeclared["eq"] = starlark.NewBuiltin("eq", func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
+		_ []starlark.Tuple) (starlark.Value, error) {
 		ok, err := starlark.Equal(args[0], args[1])
 		if err == nil && !ok {
 			err = fmt.Errorf("%s != %s", args[0], args[1])
 		}
 		return starlark.None, err
 	})
-	h.predeclared["fails"] = starlark.NewBuiltin("fails", func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	h.predeclared["fails"] = starlark.NewBuiltin("fails", func(th *starlark.Thread, _ *starlark.Builtin,
+		args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 		_, err := starlark.Call(th, args[0], nil, nil)
 		if err == nil {
 			return nil, errors.New("did not fail")

@@ -97,7 +97,8 @@ func (s *specialiser) instance(th *starlark.Thread, half *plan.UserHalf, ev star
 // calleeOf makes the function that nested functions call to get a callee that
 // reads from the event that they kept.
 func (s *specialiser) calleeOf(half *plan.UserHalf) starlark.Value {
-	return starlark.NewBuiltin("$of", func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	return starlark.NewBuiltin("$of", func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
+		_ []starlark.Tuple) (starlark.Value, error) {
 		return s.instance(th, half, args[0])
 	})
 }

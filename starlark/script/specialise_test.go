@@ -63,7 +63,8 @@ func halve(f *plan.Func, slots map[string]int, calls map[string]*plan.UserHalf) 
 func fieldsEvent(n int) (*value.Event, func(vals ...uint64)) {
 	rec := &wire.Record{}
 	for i := range n {
-		rec.Fields = append(rec.Fields, wire.Field{Type: wire.Type{Kind: wire.Int, Off: wire.HeaderSize + 8*i, Size: 8, Signed: true, TagOff: -1}})
+		rec.Fields = append(rec.Fields, wire.Field{Type: wire.Type{Kind: wire.Int, Off: wire.HeaderSize + 8*i, Size: 8,
+			Signed: true, TagOff: -1}})
 	}
 	ev := value.NewEvent(&value.Decoder{})
 	return ev, func(vals ...uint64) {
@@ -201,7 +202,8 @@ func TestSpecialisePositions(t *testing.T) {
 	}
 	set(^uint64(0), 1)
 	show := p.Probes[0].Handler.Names["show"].(*plan.Func)
-	if got := call(show, map[string]int{"e.pid": 0, "a.size": 1}); got != "test.star:8:37: undefined_yet has no value yet: it is assigned further down" {
+	if got := call(show, map[string]int{"e.pid": 0,
+		"a.size": 1}); got != "test.star:8:37: undefined_yet has no value yet: it is assigned further down" {
 		t.Errorf("error %s", got)
 	}
 }
@@ -214,7 +216,8 @@ func BenchmarkHandler(b *testing.B) {
 		b.Fatal(err)
 	}
 	ev, set := fieldsEvent(4)
-	fn, err := h.Specialise(halve(h.Plan().Probes[0].Handler, map[string]int{"e.a": 0, "e.b": 1, "e.c": 2, "e.d": 3}, nil), ev)
+	fn, err := h.Specialise(halve(h.Plan().Probes[0].Handler, map[string]int{"e.a": 0, "e.b": 1, "e.c": 2, "e.d": 3},
+		nil), ev)
 	if err != nil {
 		b.Fatal(err)
 	}

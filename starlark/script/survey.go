@@ -239,7 +239,8 @@ func (s *surveyor) takeBlock(line int) bool {
 
 // atMargin reports whether a line begins a statement at the margin.
 func atMargin(line string) bool {
-	return line != "" && !strings.ContainsAny(line[:1], " \t#)]}\r") && !strings.HasPrefix(line, "else") && !strings.HasPrefix(line, "elif")
+	return line != "" && !strings.ContainsAny(line[:1], " \t#)]}\r") && !strings.HasPrefix(line, "else") &&
+		!strings.HasPrefix(line, "elif")
 }
 
 // statementAt is the smallest statement around a place.

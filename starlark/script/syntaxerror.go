@@ -97,15 +97,19 @@ func (f *file) notClosed(words []word, at place, msg string) *Error {
 	if !ok || open.from.line == at.line && !atEnd {
 		return nil
 	}
-	first := strings.TrimSpace(string([]rune(f.line(int(at.line)))[:max(0, min(int(at.col)-1, utf8.RuneCountInString(f.line(int(at.line)))))]))
-	if first != "" && !atEnd && !strings.HasPrefix(strings.TrimSpace(f.line(int(at.line))), "def ") && !assigns(f.line(int(at.line))) {
+	first := strings.TrimSpace(string([]rune(f.line(int(at.line)))[:max(0,
+		min(int(at.col)-1, utf8.RuneCountInString(f.line(int(at.line)))))]))
+	if first != "" && !atEnd && !strings.HasPrefix(strings.TrimSpace(f.line(int(at.line))), "def ") &&
+		!assigns(f.line(int(at.line))) {
 		return nil
 	}
 	closing := map[string]string{"(": ")", "[": "]", "{": "}"}[open.text]
 	return &Error{Pos: f.pos(open.from), Msg: fmt.Sprintf("this %s is not closed: a %s is missing", open.text, closing)}
 }
 
-var assignment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*[A-Za-z_]\w*\s*[-+*/%&|^]?=[^=]`) })
+var assignment = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*[A-Za-z_]\w*\s*[-+*/%&|^]?=[^=]`)
+})
 
 func assigns(line string) bool { return assignment().MatchString(line) }
 
@@ -124,10 +128,13 @@ var plainWords = strings.NewReplacer(
 	"conditional expression without else clause", "a condition wants both values: A if CONDITION else B",
 	"keyword argument must have form name=expr", "want NAME = VALUE here",
 	"obsolete form of octal literal; use ", "octal numbers are written ",
-	"first operand of load statement must be a string literal", "load wants the module as a string: load(\"std/NAME.star\", \"name\")",
-	"load statement must import at least 1 symbol", "load wants the names that you need from the module: load(\"std/NAME.star\", \"name\")",
+	"first operand of load statement must be a string literal",
+	"load wants the module as a string: load(\"std/NAME.star\", \"name\")",
+	"load statement must import at least 1 symbol",
+	"load wants the names that you need from the module: load(\"std/NAME.star\", \"name\")",
 	"does not associate with", "cannot follow", "(use parens)", "without parentheses",
-	"unexpected input character `\\u00a0`", "a space that is no plain space", "unexpected input character '\\u00a0'", "a space that is no plain space",
+	"unexpected input character `\\u00a0`", "a space that is no plain space", "unexpected input character '\\u00a0'",
+	"a space that is no plain space",
 	"unexpected input character", "unexpected character", "invalid float literal", "this is no number",
 	"not an identifier", "want a name here",
 )
@@ -170,7 +177,8 @@ func checkText(name, text string) error {
 		msg := ""
 		switch {
 		case c == utf8.RuneError && n == 1:
-			msg = fmt.Sprintf("the byte 0x%02x is not UTF-8, and scripts are: write \\x%02x in a b\"…\" string", l.rest[0], l.rest[0])
+			msg = fmt.Sprintf("the byte 0x%02x is not UTF-8, and scripts are: write \\x%02x in a b\"…\" string",
+				l.rest[0], l.rest[0])
 		case c == 0:
 			msg = "a NUL character: a script is text"
 		}

@@ -29,7 +29,8 @@ func TestForeignWords(t *testing.T) {
 // FuzzSyntax parses and runs any text: mistakes have a place inside the text
 // and a message.
 func FuzzSyntax(f *testing.F) {
-	for _, text := range []string{"x = (1", "def f(e)\n  x\n", "kprobe:f { @[comm] = count(); }", "x = \"", "x = 1\x00", "\xff", "x = '''", "\tx", "a.if", "f\"x\"", ")"} {
+	for _, text := range []string{"x = (1", "def f(e)\n  x\n", "kprobe:f { @[comm] = count(); }", "x = \"", "x = 1\x00",
+		"\xff", "x = '''", "\tx", "a.if", "f\"x\"", ")"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

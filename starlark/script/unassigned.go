@@ -5,9 +5,9 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// A function that assigns a name has its own of that name. Where each assignment first reads it, as n += 1 does, there is
-// never a value, and the interpreter would say so when the function runs for the first time: in a handler at the first
-// event, when everything is attached.
+// A function that assigns a name has its own of that name. Where each assignment first reads it, as n += 1 does, there
+// is never a value, and the interpreter would say so when the function runs for the first time: in a handler at the
+// first event, when everything is attached.
 
 // unassigned finds such names.
 func (f *file) unassigned() (out Errors) {
@@ -49,8 +49,10 @@ func neverAssigned(function any, body []syntax.Stmt) (out Errors) {
 	}
 	for _, b := range def.Locals {
 		if id := reads[b]; id != nil {
-			out = append(out, &Error{Pos: id.NamePos, Msg: id.Name + " has no value yet: a function that assigns " + id.Name +
-				" has its own, also where the top level has one; keep what changes in a cell: " + id.Name + " = cell(0), " + id.Name + ".add(1)"})
+			out = append(out, &Error{Pos: id.NamePos, Msg: id.Name + " has no value yet: a function that assigns " +
+				id.Name +
+				" has its own, also where the top level has one; keep what changes in a cell: " + id.Name +
+				" = cell(0), " + id.Name + ".add(1)"})
 		}
 	}
 	return out

@@ -7,8 +7,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// A table whose only assignments are as t[k] = t[k] + 1 never gets an entry: the first one reads what is not there, which
-// ends the handler. The author wants t[k] += 1, which begins at 0.
+// A table whose only assignments are as t[k] = t[k] + 1 never gets an entry: the first one reads what is not there,
+// which ends the handler. The author wants t[k] += 1, which begins at 0.
 
 // warnUnfilled warns about tables that never get an entry.
 func (h *Host) warnUnfilled(f *file) {
@@ -17,14 +17,16 @@ func (h *Host) warnUnfilled(f *file) {
 	}
 	for _, at := range f.unfilled() {
 		name := at.X.(*syntax.Ident)
-		h.opts.Warn(name.NamePos, fmt.Sprintf("%[1]s never gets an entry: %[1]s[KEY] of one that is missing ends the handler; "+
-			"%[1]s[KEY] += 1 begins at 0, and %[1]s.get(KEY, 0) gives 0", name.Name))
+		h.opts.Warn(name.NamePos,
+			fmt.Sprintf("%[1]s never gets an entry: %[1]s[KEY] of one that is missing ends the handler; "+
+				"%[1]s[KEY] += 1 begins at 0, and %[1]s.get(KEY, 0) gives 0", name.Name))
 	}
 }
 
 // unfilled finds such tables, of which a file says all that is done with them: their first such assignments.
 func (f *file) unfilled() (out []*syntax.IndexExpr) {
-	u := &tableUses{fills: map[*syntax.Ident]*syntax.IndexExpr{}, other: map[*syntax.Ident]bool{}, seen: map[*syntax.Ident]bool{}}
+	u := &tableUses{fills: map[*syntax.Ident]*syntax.IndexExpr{}, other: map[*syntax.Ident]bool{},
+		seen: map[*syntax.Ident]bool{}}
 	syntax.Walk(f.tree, u.visit)
 	for _, table := range u.tables {
 		if at := u.fills[table]; at != nil && !u.other[table] {

@@ -194,7 +194,8 @@ func (s *Snapshot) Attr(name string) (starlark.Value, error) {
 			return h.Attr(name)
 		}
 	case "get", "items":
-		return method(name, s, func(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		return method(name, s, func(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+			error) {
 			if name == "get" {
 				return snapshotGet(s, args, kwargs)
 			}

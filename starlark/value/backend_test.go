@@ -95,11 +95,12 @@ var (
 // eval evaluates an expression of Starlark in which x is a value.
 func eval(t *testing.T, expr string, x starlark.Value) (string, error) {
 	t.Helper()
-	v, err := starlark.EvalOptions(&syntax.FileOptions{}, &starlark.Thread{}, "test", expr, starlark.StringDict{"x": x, "update": starlark.NewBuiltin("update",
-		func(_ *starlark.Thread, _ *starlark.Builtin, a starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-			op, _ := starlark.AsString(a[2])
-			return starlark.None, Update(a[0], a[1], op, a[3])
-		})})
+	v, err := starlark.EvalOptions(&syntax.FileOptions{}, &starlark.Thread{}, "test", expr,
+		starlark.StringDict{"x": x, "update": starlark.NewBuiltin("update",
+			func(_ *starlark.Thread, _ *starlark.Builtin, a starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+				op, _ := starlark.AsString(a[2])
+				return starlark.None, Update(a[0], a[1], op, a[3])
+			})})
 	if err != nil {
 		return "", err
 	}
@@ -140,7 +141,8 @@ func TestBoundTable(t *testing.T) {
 		[2]string{`x["early"]`, `error: key "early" not in table`},
 		[2]string{`x.set(1, 1)`, "error: key of <table t>: got int, want a string of at most 15 bytes"},
 		[2]string{`x.set("a", "b")`, "error: value of <table t>: got string, want a signed 64-bit int"},
-		[2]string{`x.set("a", 1 << 63)`, "error: value of <table t>: got 9223372036854775808, want a signed 64-bit int"},
+		[2]string{`x.set("a", 1 << 63)`,
+			"error: value of <table t>: got 9223372036854775808, want a signed 64-bit int"},
 		[2]string{`x.set("a", None)`, "error: value of <table t>: got NoneType, want a signed 64-bit int"},
 		[2]string{`x.set("0123456789abcdef", 1)`, "error: key of <table t>: got a string of 16 bytes, want at most 15"},
 		[2]string{`x.clear()`, "None"},
@@ -183,7 +185,8 @@ func TestBoundAgg(t *testing.T) {
 	a := NewAgg(&plan.Container{Kind: plan.Mean, Name: "m", Unit: 10})
 	evals(t, a, [2]string{`x["a"].add(100)`, "None"})
 	m := newMemory(commKey, nil, 16)
-	a.BindAgg(m, &Decoder{}, &wire.Agg{Kind: wire.AggMean, Count: 0, Sum: 8, Lowest: -1, Highest: -1, Set: -1, Slots: 1, Size: 16})
+	a.BindAgg(m, &Decoder{}, &wire.Agg{Kind: wire.AggMean, Count: 0, Sum: 8, Lowest: -1, Highest: -1, Set: -1, Slots: 1,
+		Size: 16})
 	kernelAdd(m, "a", 200, 300)
 	kernelAdd(m, "b", 50)
 	if a.WasRead() {
@@ -212,7 +215,9 @@ func TestBoundLabels(t *testing.T) {
 	key.Type.Label = "half"
 	a := NewAgg(&plan.Container{Kind: plan.Count, Name: "n", Unit: 1})
 	m := newMemory(key, nil, 8)
-	d := &Decoder{Labels: Labels{Ints: map[string]LabelFunc{"half": func(v uint64) string { return fmt.Sprint("h", v/2) }}}}
+	d := &Decoder{Labels: Labels{Ints: map[string]LabelFunc{"half": func(v uint64) string {
+		return fmt.Sprint("h", v/2)
+	}}}}
 	a.BindAgg(m, d, &wire.Agg{Kind: wire.AggCount, Sum: -1, Lowest: -1, Highest: -1, Set: -1, Slots: 1, Size: 8})
 	for i := range 5 {
 		_ = m.AddInt([]byte{byte(i), 0, 0, 0, 0, 0, 0, 0}, 0, 1) // never fails
@@ -254,13 +259,15 @@ func (h *halved) raise(key []byte, off int, w uint64) {
 
 func TestBoundExtremes(t *testing.T) {
 	g := NewAgg(&plan.Container{Kind: plan.Group, Name: "g", Members: []plan.GroupMember{
-		{Name: "lo", Agg: &plan.Container{Kind: plan.Lowest, Unit: 1}}, {Name: "hi", Agg: &plan.Container{Kind: plan.Highest, Unit: 1}}}})
+		{Name: "lo", Agg: &plan.Container{Kind: plan.Lowest, Unit: 1}},
+		{Name: "hi", Agg: &plan.Container{Kind: plan.Highest, Unit: 1}}}})
 	m := &halved{memory: newMemory(nil, nil, 56)}
 	none := wire.Agg{Count: -1, Sum: -1, Lowest: -1, Highest: -1, Set: -1, Slots: 1}
 	lo, hi := none, none
 	lo.Set, lo.Lowest, lo.Slots = 0, 8, 2 // two slots with claims for the lowest
 	hi.Set, hi.Highest = 40, 48
-	g.BindAgg(m, &Decoder{}, &wire.Agg{Kind: wire.AggGroup, Size: 56, Halves: 2, Members: []wire.AggMember{{Name: "lo", Agg: &lo}, {Name: "hi", Agg: &hi}}})
+	g.BindAgg(m, &Decoder{}, &wire.Agg{Kind: wire.AggGroup, Size: 56, Halves: 2,
+		Members: []wire.AggMember{{Name: "lo", Agg: &lo}, {Name: "hi", Agg: &hi}}})
 	set := func(low int64, high ...int64) {
 		m.raise(nil, 0, 1)
 		m.raise(nil, 8, wire.EncodeLowest(5))
@@ -291,7 +298,8 @@ func TestBoundExtremes(t *testing.T) {
 func TestTakeHalves(t *testing.T) {
 	a := NewAgg(&plan.Container{Kind: plan.Highest, Name: "h", Unit: 1})
 	m := &halved{memory: newMemory(commKey, nil, 16)}
-	a.BindAgg(m, &Decoder{}, &wire.Agg{Kind: wire.AggHighest, Count: -1, Sum: -1, Lowest: -1, Set: 0, Highest: 8, Slots: 1, Size: 16, Halves: 2})
+	a.BindAgg(m, &Decoder{}, &wire.Agg{Kind: wire.AggHighest, Count: -1, Sum: -1, Lowest: -1, Set: 0, Highest: 8,
+		Slots: 1, Size: 16, Halves: 2})
 	add := func(key string, v int64) {
 		b := make([]byte, 16)
 		copy(b, key)
@@ -302,7 +310,8 @@ func TestTakeHalves(t *testing.T) {
 	add("b", 5)
 	evals(t, a, [2]string{`x.take().items()`, `[("a", 3), ("b", 5)]`}, [2]string{`x.items()`, "[]"})
 	add("a", 1)
-	evals(t, a, [2]string{`x.items()`, `[("a", 1)]`}, [2]string{`x["a"].value, x["b"].value`, "(1, None)"}, [2]string{`x.take().items()`, `[("a", 1)]`})
+	evals(t, a, [2]string{`x.items()`, `[("a", 1)]`}, [2]string{`x["a"].value, x["b"].value`, "(1, None)"},
+		[2]string{`x.take().items()`, `[("a", 1)]`})
 	add("b", 2)
 	add("c", -4)
 	evals(t, a, [2]string{`x.take().items()`, `[("b", 2), ("c", -4)]`}, [2]string{`x.take().items()`, "[]"})
@@ -312,5 +321,6 @@ func TestTakeHalves(t *testing.T) {
 	whole := *a.shape
 	whole.Halves = 1
 	plain.BindAgg(m.memory, &Decoder{}, &whole)
-	evals(t, plain, [2]string{`x.take()`, "error: take from <highest h>: extremes have no difference, and its map has no halves"})
+	evals(t, plain, [2]string{`x.take()`,
+		"error: take from <highest h>: extremes have no difference, and its map has no halves"})
 }

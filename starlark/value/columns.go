@@ -8,8 +8,8 @@ import (
 )
 
 // checkColumns compares a key that user code writes with the columns that by= names, as bpfgen/infer does with those of
-// kernel halves: output would have columns without names, or names without columns. A None counts as the part that it is
-// elsewhere. A list of strings is one part.
+// kernel halves: output would have columns without names, or names without columns. A None counts as the part that it
+// is elsewhere. A list of strings is one part.
 func (b *base) checkColumns(key starlark.Value) error {
 	by, parts := b.decl.By, keyParts(key)
 	switch {
@@ -24,7 +24,8 @@ func (b *base) checkColumns(key starlark.Value) error {
 		b.decl.Kind, b.name(), counted(parts, "part"), counted(len(by), "column"), strings.Join(by, ", "))
 }
 
-// isStringList reports whether a key may be a list of strings of the event, as e.args.argv: it is a tuple in user space.
+// isStringList reports whether a key may be a list of strings of the event, as e.args.argv: it is a tuple in user
+// space.
 func isStringList(key starlark.Value) bool {
 	t, ok := key.(starlark.Tuple)
 	for _, v := range t {

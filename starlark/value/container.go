@@ -157,7 +157,8 @@ func bindMethod[C starlark.Value](c C, table map[string]methodFunc[C], name stri
 	if !ok {
 		return nil
 	}
-	return method(name, c, func(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	return method(name, c, func(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+		error) {
 		return f(c, args, kwargs)
 	})
 }

@@ -48,10 +48,15 @@ func TestFixed(t *testing.T) {
 		{signed(0, 4, 4), "None", ""},
 		{signed(0, 4, 4), "FAULT", "<fault>"},
 		{signed(0, 4, -1), "None", "error: got NoneType, want a signed 32-bit int"},
-		{wire.Type{Kind: wire.Tuple, TagOff: -1, Elems: []wire.Type{signed(0, 4, -1), leaf(wire.Str, 8, 8)}}, `(1, "x")`, ""},
-		{wire.Type{Kind: wire.Tuple, TagOff: -1, Elems: []wire.Type{signed(0, 4, -1), leaf(wire.Str, 8, 8)}}, `(1, 2)`, "error: element 1: got int, want a string of at most 7 bytes"},
-		{wire.Type{Kind: wire.Record_, TagOff: 17, Names: []string{"a", "b"}, Elems: []wire.Type{signed(0, 4, -1), leaf(wire.Bool, 4, 1)}}, `record(b = True, a = 3)`, `record(a = 3, b = True)`},
-		{wire.Type{Kind: wire.Record_, TagOff: 17, Names: []string{"a", "b"}, Elems: []wire.Type{signed(0, 4, -1), leaf(wire.Bool, 4, 1)}}, `None`, ``},
+		{wire.Type{Kind: wire.Tuple, TagOff: -1, Elems: []wire.Type{signed(0, 4, -1), leaf(wire.Str, 8, 8)}},
+			`(1, "x")`, ""},
+		{wire.Type{Kind: wire.Tuple, TagOff: -1, Elems: []wire.Type{signed(0, 4, -1), leaf(wire.Str, 8, 8)}}, `(1, 2)`,
+			"error: element 1: got int, want a string of at most 7 bytes"},
+		{wire.Type{Kind: wire.Record_, TagOff: 17, Names: []string{"a", "b"},
+			Elems: []wire.Type{signed(0, 4, -1), leaf(wire.Bool, 4, 1)}}, `record(b = True, a = 3)`,
+			`record(a = 3, b = True)`},
+		{wire.Type{Kind: wire.Record_, TagOff: 17, Names: []string{"a", "b"},
+			Elems: []wire.Type{signed(0, 4, -1), leaf(wire.Bool, 4, 1)}}, `None`, ``},
 		{wire.Type{Kind: wire.None, TagOff: -1}, "None", ""},
 		{leaf(wire.StackID, 0, 8), "1", "error: got int, want a stack"},
 	}
@@ -107,7 +112,8 @@ func record16(flags uint16, text string) []byte {
 	return append(buf, text...)
 }
 
-var textRecord = &wire.Record{Fields: []wire.Field{{Name: "n", Type: leaf(wire.Int, 16, 4)}, {Name: "s", Type: leaf(wire.Str, 24, 4)}}}
+var textRecord = &wire.Record{Fields: []wire.Field{{Name: "n", Type: leaf(wire.Int, 16, 4)},
+	{Name: "s", Type: leaf(wire.Str, 24, 4)}}}
 
 func TestEvent(t *testing.T) {
 	ev := NewEvent(&Decoder{})
@@ -122,7 +128,8 @@ func TestEvent(t *testing.T) {
 		flags      uint16
 		text, want string
 	}{
-		{0, "hello", `"hello"`}, {0, "ls\x00\x00", `"ls"`}, {wire.RefCut, "hel", `"hel…"`}, {wire.RefNone, "", "None"}, {wire.RefFault, "", "<fault>"},
+		{0, "hello", `"hello"`}, {0, "ls\x00\x00", `"ls"`}, {wire.RefCut, "hel", `"hel…"`}, {wire.RefNone, "", "None"},
+		{wire.RefFault, "", "<fault>"},
 		{0, strings.Repeat("x", 100), `"` + strings.Repeat("x", 100) + `"`},
 	} {
 		ev.Set(textRecord, record16(tt.flags, tt.text))
@@ -183,7 +190,8 @@ func TestStrings(t *testing.T) {
 }
 
 func TestBucketsAgree(t *testing.T) {
-	for _, c := range []*plan.Container{{Kind: plan.LHist, Lo: 0, Hi: 95, Step: 10, Unit: 1}, {Kind: plan.Hist, Unit: 1000}} {
+	for _, c := range []*plan.Container{{Kind: plan.LHist, Lo: 0, Hi: 95, Step: 10, Unit: 1},
+		{Kind: plan.Hist, Unit: 1000}} {
 		b, s := bucketsOf(c), &State{}
 		for _, v := range []int64{-1, 0, 1, 999, 1000, 95, 1 << 62} {
 			s.add(c, v, 1)

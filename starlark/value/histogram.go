@@ -132,7 +132,8 @@ func (h *Histogram) Attr(name string) (starlark.Value, error) {
 	case "buckets":
 		return h.list(), nil
 	case "quantile":
-		return method("quantile", h, func(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		return method("quantile", h, func(_ *starlark.Thread, args starlark.Tuple,
+			kwargs []starlark.Tuple) (starlark.Value, error) {
 			return h.quantile(args, kwargs)
 		}), nil
 	}

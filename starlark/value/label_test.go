@@ -70,7 +70,9 @@ func TestLabelArgument(t *testing.T) {
 			made++
 			return func(v uint64) string { return fmt.Sprint(arg, int64(v)) }
 		}},
-		Bytes: map[string]BytesLabelFunc{"mac": func(b []byte, _ bool) starlark.Value { return starlark.String(fmt.Sprintf("% x", b)) }},
+		Bytes: map[string]BytesLabelFunc{"mac": func(b []byte, _ bool) starlark.Value {
+			return starlark.String(fmt.Sprintf("% x", b))
+		}},
 	}}
 	typ := signed(0, 4, -1)
 	typ.Label = "names:X_"

@@ -26,7 +26,8 @@ func Result(c *plan.Container, s *State) starlark.Value {
 		s := *s
 		s.Set = s.Count != 0 // of no values, or of values with weight 0, there are no extremes
 		return NewRecord(statsNames, []starlark.Value{
-			starlark.MakeInt64(s.Count), mean(c, &s), inUnits(c, s.Sum), ifSet(c, &s, s.Lowest), ifSet(c, &s, s.Highest)})
+			starlark.MakeInt64(s.Count), mean(c, &s), inUnits(c, s.Sum), ifSet(c, &s, s.Lowest),
+			ifSet(c, &s, s.Highest)})
 	}
 	return newHistogram(c, s)
 }

@@ -127,7 +127,8 @@ func (s Stack) Attr(name string) (starlark.Value, error) {
 	if name != "folded" {
 		return nil, nil
 	}
-	return method("folded", s, func(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	return method("folded", s, func(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+		error) {
 		if err := starlark.UnpackArgs("folded", args, kwargs); err != nil {
 			return nil, err
 		}
@@ -150,8 +151,10 @@ func (s Stack) CompareSameType(op syntax.Token, y starlark.Value, _ int) (bool, 
 }
 
 // method makes a bound method.
-func method(name string, recv starlark.Value, f func(*starlark.Thread, starlark.Tuple, []starlark.Tuple) (starlark.Value, error)) starlark.Value {
-	fn := func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func method(name string, recv starlark.Value, f func(*starlark.Thread, starlark.Tuple,
+	[]starlark.Tuple) (starlark.Value, error)) starlark.Value {
+	fn := func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+		error) {
 		return f(th, args, kwargs)
 	}
 	return starlark.NewBuiltin(name, fn).BindReceiver(recv)

@@ -28,8 +28,10 @@ func (n namedStacks) Short(id uint64) string {
 }
 
 var someStacks = namedStacks{
-	7: {{Name: "vfs_write", Offset: 1, Addr: 0x101}, {Name: "nft_do", Offset: 0x20, Module: "nf_tables", Addr: 0x220}, {Name: "a;b", Addr: 0x300}},
-	9: {{Name: "write", Offset: 0x10, Module: "libc.so.6", Addr: 0x10, User: true}, {Name: "app+0x20", Module: "app", Addr: 0x20, User: true}, {Name: "0x30", Addr: 0x30, User: true}},
+	7: {{Name: "vfs_write", Offset: 1, Addr: 0x101}, {Name: "nft_do", Offset: 0x20, Module: "nf_tables", Addr: 0x220},
+		{Name: "a;b", Addr: 0x300}},
+	9: {{Name: "write", Offset: 0x10, Module: "libc.so.6", Addr: 0x10, User: true},
+		{Name: "app+0x20", Module: "app", Addr: 0x20, User: true}, {Name: "0x30", Addr: 0x30, User: true}},
 }
 
 // What scripts see of a stack.
@@ -37,7 +39,8 @@ var someStacks = namedStacks{
 // > It is false if there are no frames, and equal to one of the same addresses, user stacks also of the same
 // > process.
 func TestStack(t *testing.T) {
-	env := starlark.StringDict{"s": Stack{7, someStacks}, "same": Stack{7, someStacks}, "u": Stack{9, someStacks}, "none": Stack{2, someStacks}}
+	env := starlark.StringDict{"s": Stack{7, someStacks}, "same": Stack{7, someStacks}, "u": Stack{9, someStacks},
+		"none": Stack{2, someStacks}}
 	for _, c := range []struct{ expr, want string }{
 		{"len(s), len(u), len(none)", "(3, 3, 0)"},
 		{"s[0]", "vfs_write+0x1"},

@@ -94,7 +94,8 @@ func tableValues(t *Table, args starlark.Tuple, kwargs []starlark.Tuple) (starla
 	return tableList("values", t, args, kwargs, func(kv starlark.Tuple) starlark.Value { return kv[1] })
 }
 
-func tableList(name string, t *Table, args starlark.Tuple, kwargs []starlark.Tuple, pick func(starlark.Tuple) starlark.Value) (starlark.Value, error) {
+func tableList(name string, t *Table, args starlark.Tuple, kwargs []starlark.Tuple,
+	pick func(starlark.Tuple) starlark.Value) (starlark.Value, error) {
 	if err := starlark.UnpackArgs(name, args, kwargs); err != nil {
 		return nil, err
 	}

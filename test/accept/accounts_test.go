@@ -10,8 +10,8 @@ import (
 // notEndedLine is what -v says of calls that have begun and not ended.
 var notEndedLine = regexp.MustCompile(`(?m)^startrace: (\d+) calls? of .* had begun and not ended$`)
 
-// What was made is what was seen and what was reported, to the last call, however they begin and end: in threads, across
-// fork, vfork and exec, under ptrace, in another pid namespace, and where all threads are killed in their calls.
+// What was made is what was seen and what was reported, to the last call, however they begin and end: in threads,
+// across fork, vfork and exec, under ptrace, in another pid namespace, and where all threads are killed in their calls.
 func TestAccounts(t *testing.T) {
 	path := traceable(t, "accounts")
 	const byThread = `span("uprobe:BIN:mid", "uretprobe:BIN:mid")`
@@ -20,7 +20,8 @@ func TestAccounts(t *testing.T) {
 		point, work string
 		made        int
 	}{
-		{`"ufunc:BIN:mid"`, "threads 100", 800}, {`"ufunc:BIN:mid"`, "executes 1", 11}, {`"ufunc:BIN:mid"`, "stopped 100", 100},
+		{`"ufunc:BIN:mid"`, "threads 100", 800}, {`"ufunc:BIN:mid"`, "executes 1", 11},
+		{`"ufunc:BIN:mid"`, "stopped 100", 100},
 		{`"ufunc:BIN:mid"`, "apart 100", 100}, {`"uretprobe:BIN:mid"`, "executes 1", 11},
 		{`"uretprobe:BIN:mid"`, "apart 100", 100}, {byThread, "threads 100", 800}, {byKey, "threads 100", 800},
 		{`"ufunc:BIN:{forks,leaf}"`, "forks 20", 60}, {`"ufunc:BIN:{vforks,leaf}"`, "vforks 20", 60},
@@ -39,7 +40,8 @@ at_exit(lambda: print("seen", n.value))
 		starts, ends := e.unended(t)
 		told := e.lost(t) + starts + ends + e.sum(t, notEndedLine)
 		if seen+told != tt.made {
-			t.Errorf("%s, %s: made %d, saw %d, told of %d\nstderr: %s", tt.point, tt.work, tt.made, seen, told, e.stderr)
+			t.Errorf("%s, %s: made %d, saw %d, told of %d\nstderr: %s", tt.point, tt.work, tt.made, seen, told,
+				e.stderr)
 		}
 	}
 }

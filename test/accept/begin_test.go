@@ -28,11 +28,14 @@ func tiny(t *testing.T, calls int) string {
 	var b bytes.Buffer
 	for _, part := range []any{
 		elf.Header64{
-			Ident: [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)},
-			Type:  uint16(elf.ET_EXEC), Machine: uint16(map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[runtime.GOARCH]),
+			Ident: [elf.EI_NIDENT]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB),
+				byte(elf.EV_CURRENT)},
+			Type: uint16(elf.ET_EXEC), Machine: uint16(map[string]elf.Machine{"amd64": elf.EM_X86_64,
+				"arm64": elf.EM_AARCH64}[runtime.GOARCH]),
 			Version: uint32(elf.EV_CURRENT), Entry: base + head, Phoff: 64, Ehsize: 64, Phentsize: 56, Phnum: 1,
 		},
-		elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Vaddr: base, Filesz: size, Memsz: size, Align: 1 << 16},
+		elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Vaddr: base, Filesz: size,
+			Memsz: size, Align: 1 << 16},
 		code,
 	} {
 		if err := binary.Write(&b, binary.LittleEndian, part); err != nil {
@@ -68,16 +71,20 @@ func TestCommandBegins(t *testing.T) {
 probe("tracepoint:raw_syscalls:sys_enter", lambda e: printf("%s enters %d\n", e.comm, e.args.id))
 probe("tracepoint:raw_syscalls:sys_exit", lambda e: printf("%s leaves %d\n", e.comm, e.args.id))
 `), "-c", tiny(t, 3)).ok(t)
-	want := []string{fmt.Sprintf("startrace enters %d", unix.SYS_EXECVE), fmt.Sprintf("tiny leaves %d", unix.SYS_EXECVE)}
+	want := []string{fmt.Sprintf("startrace enters %d", unix.SYS_EXECVE),
+		fmt.Sprintf("tiny leaves %d", unix.SYS_EXECVE)}
 	for range 3 {
-		want = append(want, fmt.Sprintf("tiny enters %d", unix.SYS_GETPPID), fmt.Sprintf("tiny leaves %d", unix.SYS_GETPPID))
+		want = append(want, fmt.Sprintf("tiny enters %d", unix.SYS_GETPPID),
+			fmt.Sprintf("tiny leaves %d", unix.SYS_GETPPID))
 	}
 	want = append(want, fmt.Sprintf("tiny enters %d", unix.SYS_EXIT_GROUP))
 	got := strings.Split(strings.TrimSpace(e.stdout), "\n")
 	if !slices.Equal(got, want) && e.skipped(t) == 0 {
 		t.Errorf("got %q\nwant %q; stderr: %s", got, want, e.stderr)
 	}
-	if got[0] != want[0] && e.skipped(t) == 0 || slices.ContainsFunc(got[1:], func(line string) bool { return !strings.HasPrefix(line, "tiny ") }) {
+	if got[0] != want[0] && e.skipped(t) == 0 || slices.ContainsFunc(got[1:], func(line string) bool {
+		return !strings.HasPrefix(line, "tiny ")
+	}) {
 		t.Errorf("something else than the command was seen: %q", got)
 	}
 }
@@ -117,7 +124,8 @@ at_exit(lambda: [printf("%s %s %d\n", what, comm, calls) for (what, comm), calls
 func TestCommandExecve(t *testing.T) {
 	needTracing(t)
 	file := tiny(t, 0)
-	e := startrace(t, "-e", `probe("syscall:execve", lambda e: print(e.comm, e.ret, e.args.filename))`, "-c", file).ok(t)
+	e := startrace(t, "-e", `probe("syscall:execve", lambda e: print(e.comm, e.ret, e.args.filename))`, "-c",
+		file).ok(t)
 	if want := fmt.Sprintf("tiny 0 %s\n", file); e.stdout != want && e.skipped(t) == 0 {
 		t.Errorf("got %q, want %q", e.stdout, want)
 	}
@@ -149,8 +157,10 @@ func TestCommandImpossible(t *testing.T) {
 	for command, want := range tests {
 		t.Run(filepath.Base(command), func(t *testing.T) {
 			e := startrace(t, "-e", `probe("syscall:getppid", lambda e: print(e.comm))`, "-c", command)
-			if e.status != 1 || !strings.Contains(e.stderr, command) || !strings.Contains(e.stderr, want) || e.stdout != "" {
-				t.Errorf("status %d, stdout %q, stderr %q; want 1 and %q of the command", e.status, e.stdout, e.stderr, want)
+			if e.status != 1 || !strings.Contains(e.stderr, command) || !strings.Contains(e.stderr, want) ||
+				e.stdout != "" {
+				t.Errorf("status %d, stdout %q, stderr %q; want 1 and %q of the command", e.status, e.stdout, e.stderr,
+					want)
 			}
 		})
 	}

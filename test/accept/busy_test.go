@@ -21,7 +21,8 @@ func TestBusyWhileAttaching(t *testing.T) {
 		}
 		_ = busy.Wait() // it was killed
 	}()
-	for _, point := range []string{`span("t:syscalls:sys_enter_read", "t:syscalls:sys_exit_read")`, `"syscall:{read,write}"`} {
+	for _, point := range []string{`span("t:syscalls:sys_enter_read", "t:syscalls:sys_exit_read")`,
+		`"syscall:{read,write}"`} {
 		for range 3 {
 			e := startrace(t, "-q", script(t, fmt.Sprintf(`
 n = count()
@@ -32,7 +33,8 @@ at_exit(lambda: print("some", n.value > 100))
 			if e.stdout != "some True\n" {
 				t.Errorf("%s: got %q", point, e.stdout)
 			}
-			if e.skipped(t) == 0 && (strings.Contains(e.stderr, "never ended") || strings.Contains(e.stderr, "had no start")) {
+			if e.skipped(t) == 0 && (strings.Contains(e.stderr, "never ended") ||
+				strings.Contains(e.stderr, "had no start")) {
 				t.Errorf("%s: %s", point, e.stderr)
 			}
 		}

@@ -14,7 +14,8 @@ import (
 func TestCallindent(t *testing.T) {
 	path := traceable(t, "calls")
 	e := startrace(t, "callindent", path, "-F", "factorial", "-c", path+" factorial 3").ok(t)
-	want := []string{"-> factorial", "  -> factorial", "    -> factorial", "    <- factorial 0x1", "  <- factorial 0x2", "<- factorial 0x6"}
+	want := []string{"-> factorial", "  -> factorial", "    -> factorial", "    <- factorial 0x1", "  <- factorial 0x2",
+		"<- factorial 0x6"}
 	got := regexp.MustCompile(`(?m)^ *\d+ calls\(\d+\): ( *[-<]. factorial(?: 0x\d)?)$`).FindAllStringSubmatch(e.stdout,
 		-1)
 	if len(got) != len(want) {
@@ -33,7 +34,8 @@ func TestBashreadline(t *testing.T) {
 	if _, err := os.Stat("/bin/bash"); err != nil {
 		t.Skipf("needs the program bash: %v", err)
 	}
-	e := startrace(t, "bashreadline", "-f", "-c", `sh -c "printf 'echo typed\nexit\n' | bash --norc --noprofile -i"`).ok(t)
+	e := startrace(t, "bashreadline", "-f", "-c",
+		`sh -c "printf 'echo typed\nexit\n' | bash --norc --noprofile -i"`).ok(t)
 	e.has(t, `(?m)^\d\d:\d\d:\d\d +\d+ +echo typed$`)
 }
 
@@ -50,7 +52,8 @@ func TestGethostlatency(t *testing.T) {
 // A connection to a known port.
 func TestTcpconnect(t *testing.T) {
 	needKernelFunctions(t)
-	e := startrace(t, "tcpconnect", "-P", "7788", "-f", "-c", `sh -c "nc -l -p 7788 >/dev/null & sleep 1; echo x | nc 127.0.0.1 7788; nc 127.0.0.1 7789; true"`).ok(t)
+	e := startrace(t, "tcpconnect", "-P", "7788", "-f", "-c",
+		`sh -c "nc -l -p 7788 >/dev/null & sleep 1; echo x | nc 127.0.0.1 7788; nc 127.0.0.1 7789; true"`).ok(t)
 	rows := linesWith(e.stdout, "7788")
 	if len(rows) != 1 || !regexp.MustCompile(`^\d+ +nc +127\.0\.0\.1 +127\.0\.0\.1 +7788$`).MatchString(rows[0]) {
 		t.Errorf("got %s\nstderr: %s", e.stdout, e.stderr)
@@ -76,7 +79,8 @@ at_exit(lambda: [print("port", port, "sent", n, "got", got[port].value) for port
 	goOn(t, cmd, in)
 	e, d := tracedBy(t, r.interrupt(t).ok(t), report)
 	port := d.FDs["port"]
-	if want := fmt.Sprintf("port %d sent %d got %d\n", port, d.Calls*d.Bytes, d.Calls*d.Bytes); !strings.Contains(e.stdout, want) && e.lost(t) == 0 {
+	if want := fmt.Sprintf("port %d sent %d got %d\n", port, d.Calls*d.Bytes,
+		d.Calls*d.Bytes); !strings.Contains(e.stdout, want) && e.lost(t) == 0 {
 		t.Errorf("want %s in %s\nstderr: %s", want, excerpt(e.stdout), excerpt(e.stderr))
 	}
 	row := fmt.Sprintf(`segment 127\.0\.0\.1 %d TCP_ESTABLISHED TCPHDR_PSH\|TCPHDR_ACK %d`, port, d.Bytes)

@@ -179,7 +179,8 @@ func TestInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := r.end(t).ok(t)
-	part, exit, summary := strings.Index(e.stdout, "last part"), strings.Index(e.stdout, "at exit"), strings.LastIndex(e.stdout, "x")
+	part, exit, summary := strings.Index(e.stdout, "last part"), strings.Index(e.stdout, "at exit"),
+		strings.LastIndex(e.stdout, "x")
 	if part < 0 || exit < part || summary < exit || !strings.ContainsAny(e.stdout[max(summary, 0):], "123456789") {
 		t.Errorf("want the last part, at exit and a summary in this order; stdout: %s", e.stdout)
 	}
@@ -253,13 +254,15 @@ at_exit(lambda: [printf("%d: %d\n", pid, calls) for pid, calls in n.items()])
 // waiting starts a workload that begins with the first line on its input.
 func waiting(t *testing.T, calls string) (*exec.Cmd, io.WriteCloser) {
 	t.Helper()
-	return readied(t, exec.Command(program(t, "workload"), "-wait", "-report", filepath.Join(t.TempDir(), "report"), "getppid", calls))
+	return readied(t, exec.Command(program(t, "workload"), "-wait", "-report", filepath.Join(t.TempDir(), "report"),
+		"getppid", calls))
 }
 
 // The tracer never reports itself unless asked (S1-07).
 func TestNotItself(t *testing.T) {
 	needGuest(t)
-	r := start(t, "-e", "n = count()", "-e", `probe("rawtracepoint:sys_enter", lambda e: n[e.pid].add())`, "-e", attached,
+	r := start(t, "-e", "n = count()", "-e", `probe("rawtracepoint:sys_enter", lambda e: n[e.pid].add())`, "-e",
+		attached,
 		"-e", `at_exit(lambda: [printf("pid %d.\n", pid) for pid, calls in n.items()])`, "--duration", "1s")
 	r.await(t, "attached")
 	e := r.end(t).ok(t)

@@ -13,7 +13,8 @@ import (
 func TestStacksBelow(t *testing.T) {
 	for _, name := range []string{"coroutines", "coroutines-shared"} {
 		for _, kind := range []string{"ufunc", "uretprobe"} {
-			e := onTarget(t, name, `probe("`+kind+`:BIN:{within,switches}", lambda e: print("call", e.func, e.ret))`, "below")
+			e := onTarget(t, name, `probe("`+kind+`:BIN:{within,switches}", lambda e: print("call", e.func, e.ret))`,
+				"below")
 			equalLines(t, sorted(e.stdout, "call"), []string{"call switches 7", "call within 1", "call within 1",
 				"call within 2", "call within 2", "call within 3"})
 		}
@@ -22,8 +23,8 @@ func TestStacksBelow(t *testing.T) {
 
 // The kernel ends a program that a return probe of a library's function meets on a stack that it has left.
 //
-// > Of the functions of libraries, as the C library, nobody knows who calls them: a return probe of a call within which its
-// > program goes on with a stack at a lower address ends the program, by SIGILL. `uprobe:` does no harm.
+// > Of the functions of libraries, as the C library, nobody knows who calls them: a return probe of a call within which
+// > its program goes on with a stack at a lower address ends the program, by SIGILL. `uprobe:` does no harm.
 func TestLibraryOnOtherStacks(t *testing.T) {
 	path := traceable(t, "coroutines-shared")
 	for kind, want := range map[string]string{"uretprobe": "132", "uprobe": "0"} {
@@ -45,7 +46,8 @@ func TestChosenFunctions(t *testing.T) {
 		point, flag string
 		status      int
 		said        bool
-	}{{"uprobe:c:memcpy", "--format=text", 1, true}, {"uprobe:c:{memcpy,qsort}", "--format=text", 0, true}, {"uprobe:c:{memcp*,qsort}", "--format=text", 0, false},
+	}{{"uprobe:c:memcpy", "--format=text", 1, true}, {"uprobe:c:{memcpy,qsort}", "--format=text", 0, true},
+		{"uprobe:c:{memcp*,qsort}", "--format=text", 0, false},
 		{"uprobe:c:{memcp*,qsort}", "-v", 0, true}} {
 		e := startrace(t, tt.flag, script(t, `probe("`+tt.point+`", lambda e: None)`+"\n"), "-c", "true")
 		said := strings.Contains(strings.Join(strings.Fields(e.stderr), " "), chosen)

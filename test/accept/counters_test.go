@@ -22,8 +22,8 @@ func needCounters(t *testing.T) {
 	}
 }
 
-// needClock skips where the frequency of the CPU is not known: QEMU's has 1 GHz by the clock of its machine. Unless that
-// clock counts instructions, its counters are off by a factor of two and more, startrace or not.
+// needClock skips where the frequency of the CPU is not known: QEMU's has 1 GHz by the clock of its machine. Unless
+// that clock counts instructions, its counters are off by a factor of two and more, startrace or not.
 func needClock(t *testing.T) {
 	t.Helper()
 	needCounters(t)
@@ -87,7 +87,8 @@ at_exit(report)
 func TestCyclesOfProcess(t *testing.T) {
 	needClock(t)
 	report := filepath.Join(t.TempDir(), "report.json")
-	cmd, in := readied(t, exec.Command(program(t, "workload"), "-wait", "-report", report, "spin", "1", spinning.String()))
+	cmd, in := readied(t, exec.Command(program(t, "workload"), "-wait", "-report", report, "spin", "1",
+		spinning.String()))
 	r := start(t, script(t, `
 n = count()
 others = count()

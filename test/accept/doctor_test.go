@@ -36,7 +36,8 @@ func confined(t *testing.T, flags []string, args ...string) ended {
 func begins(t *testing.T, what, text, cause, remedy string) {
 	t.Helper()
 	lines := strings.SplitN(text, "\n", 3)
-	if len(lines) < 3 || !regexp.MustCompile(cause).MatchString(lines[0]) || !regexp.MustCompile(remedy).MatchString(lines[1]) {
+	if len(lines) < 3 || !regexp.MustCompile(cause).MatchString(lines[0]) ||
+		!regexp.MustCompile(remedy).MatchString(lines[1]) {
 		t.Errorf("%s: want %q and %q in the first two lines of\n%s", what, cause, remedy, excerpt(text))
 	}
 }
@@ -77,34 +78,49 @@ func TestDoctorCauses(t *testing.T) {
 		cause, remedy string
 		attempts      []attempt
 	}{
-		{"unprivileged", []string{"-uid", nobody, "-caps", ""}, 1, "cannot be traced: " + unprivileged, setcap, []attempt{
-			{execPoint, unprivileged, setcap}, {rawExecPoint, unprivileged, setcap}, {syscallPoint, unprivileged, setcap},
-			{"fentry:begin_new_exec", unprivileged, setcap}, {"profile:hz:99", unprivileged, setcap},
-		}},
-		{"bpf", []string{"-uid", nobody, "-caps", "bpf"}, 1, "cannot be traced: user 65534 may not trace without CAP_PERFMON", setcap, []attempt{
-			{rawExecPoint, "user 65534 may not trace without CAP_PERFMON", setcap},
-		}},
-		{"root without capabilities", []string{"-caps", ""}, 1, "cannot be traced: user 0 may not trace without CAP_BPF and CAP_PERFMON", "--cap-add BPF", []attempt{
-			{rawExecPoint, "user 0 may not trace without CAP_BPF", "--cap-add BPF"},
-		}},
-		{"bpf and perfmon", []string{"-uid", nobody, "-caps", "bpf,perfmon"}, 0, "can be traced, but for tracepoints: user 65534 may not read tracefs", "CAP_DAC_READ_SEARCH", []attempt{
-			{execPoint, "user 65534 may not read tracefs", "CAP_DAC_READ_SEARCH"}, {point: rawExecPoint}, {point: syscallPoint},
-		}},
-		{"user namespace", []string{"-userns"}, 1, "cannot be traced: this process is in a user namespace", "outside of the namespace", []attempt{
-			{execPoint, "in a user namespace", "outside of the namespace"}, {rawExecPoint, "in a user namespace", "outside of the namespace"},
-		}},
-		{"filter", []string{"-refuse", "bpf"}, 1, `cannot be traced: the system calls of this process are filtered \(seccomp\)`, "--privileged", []attempt{
-			{rawExecPoint, `are filtered \(seccomp\)`, "--privileged"}, {execPoint, `are filtered \(seccomp\)`, "--privileged"},
-		}},
-		{"filter of perf events", []string{"-refuse", "perf_event_open"}, 0, `can be traced, but for tracepoints, profiles.*filtered \(seccomp\)`, "--privileged", []attempt{
-			{execPoint, `are filtered \(seccomp\)`, "--privileged"}, {point: rawExecPoint},
-		}},
-		{"no types", []string{"-hide", "/sys/kernel/btf"}, 0, "can be traced, but for .*raw tracepoints.*: this kernel has no BTF", "CONFIG_DEBUG_INFO_BTF", []attempt{
-			{rawExecPoint, "this kernel has no BTF", "CONFIG_DEBUG_INFO_BTF"}, {execPoint, "this kernel has no BTF", "CONFIG_DEBUG_INFO_BTF"}, // -c
-		}},
-		{"no tracefs", []string{"-caps", "bpf,perfmon", "-hide", "/sys/kernel/tracing", "-hide", "/sys/kernel/debug"}, 0,
+		{"unprivileged", []string{"-uid", nobody, "-caps", ""}, 1, "cannot be traced: " + unprivileged, setcap,
+			[]attempt{
+				{execPoint, unprivileged, setcap}, {rawExecPoint, unprivileged, setcap},
+				{syscallPoint, unprivileged, setcap},
+				{"fentry:begin_new_exec", unprivileged, setcap}, {"profile:hz:99", unprivileged, setcap},
+			}},
+		{"bpf", []string{"-uid", nobody, "-caps", "bpf"}, 1,
+			"cannot be traced: user 65534 may not trace without CAP_PERFMON", setcap, []attempt{
+				{rawExecPoint, "user 65534 may not trace without CAP_PERFMON", setcap},
+			}},
+		{"root without capabilities", []string{"-caps", ""}, 1,
+			"cannot be traced: user 0 may not trace without CAP_BPF and CAP_PERFMON", "--cap-add BPF", []attempt{
+				{rawExecPoint, "user 0 may not trace without CAP_BPF", "--cap-add BPF"},
+			}},
+		{"bpf and perfmon", []string{"-uid", nobody, "-caps", "bpf,perfmon"}, 0,
+			"can be traced, but for tracepoints: user 65534 may not read tracefs", "CAP_DAC_READ_SEARCH", []attempt{
+				{execPoint, "user 65534 may not read tracefs", "CAP_DAC_READ_SEARCH"}, {point: rawExecPoint},
+				{point: syscallPoint},
+			}},
+		{"user namespace", []string{"-userns"}, 1, "cannot be traced: this process is in a user namespace",
+			"outside of the namespace", []attempt{
+				{execPoint, "in a user namespace", "outside of the namespace"},
+				{rawExecPoint, "in a user namespace", "outside of the namespace"},
+			}},
+		{"filter", []string{"-refuse", "bpf"}, 1,
+			`cannot be traced: the system calls of this process are filtered \(seccomp\)`, "--privileged", []attempt{
+				{rawExecPoint, `are filtered \(seccomp\)`, "--privileged"},
+				{execPoint, `are filtered \(seccomp\)`, "--privileged"},
+			}},
+		{"filter of perf events", []string{"-refuse", "perf_event_open"}, 0,
+			`can be traced, but for tracepoints, profiles.*filtered \(seccomp\)`, "--privileged", []attempt{
+				{execPoint, `are filtered \(seccomp\)`, "--privileged"}, {point: rawExecPoint},
+			}},
+		{"no types", []string{"-hide", "/sys/kernel/btf"}, 0,
+			"can be traced, but for .*raw tracepoints.*: this kernel has no BTF", "CONFIG_DEBUG_INFO_BTF", []attempt{
+				{rawExecPoint, "this kernel has no BTF", "CONFIG_DEBUG_INFO_BTF"},
+				{execPoint, "this kernel has no BTF", "CONFIG_DEBUG_INFO_BTF"}, // -c
+			}},
+		{"no tracefs", []string{"-caps", "bpf,perfmon", "-hide", "/sys/kernel/tracing", "-hide", "/sys/kernel/debug"},
+			0,
 			"can be traced, but for tracepoints: tracefs.* is not mounted", "mount", []attempt{
-				{execPoint, "tracefs.* is not mounted at /sys/kernel/tracing", "mount"}, {point: rawExecPoint}, {point: syscallPoint},
+				{execPoint, "tracefs.* is not mounted at /sys/kernel/tracing", "mount"}, {point: rawExecPoint},
+				{point: syscallPoint},
 			}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -149,8 +165,11 @@ func TestWithoutTypes(t *testing.T) {
 // What needs types is told at its place: to follow the children of a command does.
 func TestWithoutTypesCommand(t *testing.T) {
 	needTracing(t)
-	e := confined(t, []string{"-hide", "/sys/kernel/btf"}, "-e", `probe("syscall:getppid", lambda e: None)`, "-c", "true")
-	if flat := strings.Join(strings.Fields(e.stderr), " "); e.status != 1 || !strings.Contains(flat, "-e:1:1: to follow the children of a command (-c)") || !strings.Contains(flat, "trace a running process with -p") {
+	e := confined(t, []string{"-hide", "/sys/kernel/btf"}, "-e", `probe("syscall:getppid", lambda e: None)`, "-c",
+		"true")
+	if flat := strings.Join(strings.Fields(e.stderr), " "); e.status != 1 ||
+		!strings.Contains(flat, "-e:1:1: to follow the children of a command (-c)") ||
+		!strings.Contains(flat, "trace a running process with -p") {
 		t.Errorf("status %d: %s", e.status, e.stderr)
 	}
 }
@@ -164,8 +183,10 @@ func TestWithoutRoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	if level := strings.TrimSpace(string(setting)); level == "3" || level == "4" {
-		begins(t, "doctor", confined(t, flags, "doctor").stdout, "but for tracepoints.* kernel.perf_event_paranoid is "+level, "sysctl kernel.perf_event_paranoid=2")
-		attempt{execPoint, "kernel.perf_event_paranoid is " + level, "sysctl kernel.perf_event_paranoid=2"}.check(t, flags)
+		begins(t, "doctor", confined(t, flags, "doctor").stdout,
+			"but for tracepoints.* kernel.perf_event_paranoid is "+level, "sysctl kernel.perf_event_paranoid=2")
+		attempt{execPoint, "kernel.perf_event_paranoid is " + level, "sysctl kernel.perf_event_paranoid=2"}.check(t,
+			flags)
 		needGuest(t)
 		lower(t, setting)
 	}
@@ -235,7 +256,8 @@ func TestLockdownDoctor(t *testing.T) {
 		t.Errorf("exit status %d", e.status)
 	}
 	attempt{execPoint, cause, remedy}.check(t, nil)
-	reads := confined(t, nil, "-e", `probe("rawtracepoint:sched_process_exec", lambda e: print(e.args.bprm.filename))`, "-c", "true")
+	reads := confined(t, nil, "-e", `probe("rawtracepoint:sched_process_exec", lambda e: print(e.args.bprm.filename))`,
+		"-c", "true")
 	begins(t, "a script that reads memory", reads.stderr, cause, remedy)
 	// What reads nothing works; -c does not, for it reads who started whom, nor do spans, which read whose they are.
 	const first = "def seen(e):\n    print(e.pid)\n    exit()\n\nprobe(%q, seen)"
@@ -251,10 +273,12 @@ func TestLockdownSecureBoot(t *testing.T) {
 	needGuest(t)
 	state, err := os.ReadFile("/sys/kernel/security/lockdown")
 	words, cmdErr := os.ReadFile("/proc/cmdline")
-	if err != nil || cmdErr != nil || !bytes.Contains(state, []byte("[integrity]")) || bytes.Contains(words, []byte("lockdown=")) {
+	if err != nil || cmdErr != nil || !bytes.Contains(state, []byte("[integrity]")) ||
+		bytes.Contains(words, []byte("lockdown=")) {
 		t.Skip("needs a kernel that locks itself down under Secure Boot (go run ./test/vm -secureboot, make test-vm)")
 	}
-	const cause, remedy = `can be traced\. .*locked down \(integrity\)`, "none is needed to trace; to write, switch Secure Boot off, which locked it"
+	const cause, remedy = `can be traced\. .*locked down \(integrity\)`,
+		"none is needed to trace; to write, switch Secure Boot off, which locked it"
 	const variables = "/sys/firmware/efi/efivars"
 	begins(t, "doctor without variables", confined(t, nil, "doctor").ok(t).stdout, cause, remedy)
 	if err := unix.Mount("efivarfs", variables, "efivarfs", 0, ""); err != nil {
@@ -264,7 +288,8 @@ func TestLockdownSecureBoot(t *testing.T) {
 	e := confined(t, nil, "doctor").ok(t)
 	begins(t, "doctor", e.stdout, cause, remedy)
 	e.has(t, `(?m)^  note  Secure Boot +on;`)
-	for _, point := range []string{execPoint, rawExecPoint, syscallPoint, "kprobe:begin_new_exec", "fentry:begin_new_exec"} {
+	for _, point := range []string{execPoint, rawExecPoint, syscallPoint, "kprobe:begin_new_exec",
+		"fentry:begin_new_exec"} {
 		attempt{point: point}.check(t, nil)
 	}
 }
@@ -287,7 +312,8 @@ func TestDoctorJSON(t *testing.T) {
 	for _, f := range r.Findings {
 		states[f["subject"].(string)] = f["state"]
 	}
-	for subject, state := range map[string]string{"kernel": "ok", "types (BTF)": "ok", "CAP_BPF": "no", "CAP_SYSLOG": "no", "programs": "no", "ring buffer": "no"} {
+	for subject, state := range map[string]string{"kernel": "ok", "types (BTF)": "ok", "CAP_BPF": "no",
+		"CAP_SYSLOG": "no", "programs": "no", "ring buffer": "no"} {
 		if states[subject] != state {
 			t.Errorf("%s is %v, want %s", subject, states[subject], state)
 		}
@@ -313,14 +339,16 @@ func TestPrivilegesDropped(t *testing.T) {
 	// CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SYS_PTRACE, CAP_SYSLOG, CAP_PERFMON, CAP_BPF
 	const want = "000000c400080024"
 	if len(full) != 1 || len(dropped) != 1 || !dropped[want] || full[want] {
-		t.Errorf("with .enable() in the script %v, without %v, want all of the first and %s of the second\n%s", full, dropped, want, e.stderr)
+		t.Errorf("with .enable() in the script %v, without %v, want all of the first and %s of the second\n%s", full,
+			dropped, want, e.stderr)
 	}
 }
 
 // capabilitySets are the different sets of a process's threads.
 func capabilitySets(text string) map[string]bool {
 	out := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?m)^/proc/\S*:Cap(?:Prm|Eff):\s*([0-9a-f]+)$`).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^/proc/\S*:Cap(?:Prm|Eff):\s*([0-9a-f]+)$`).FindAllStringSubmatch(text,
+		-1) {
 		out[m[1]] = true
 	}
 	return out

@@ -130,7 +130,9 @@ func TestSlowprocs(t *testing.T) {
 	defer spin.Wait()
 	defer spin.Process.Kill()
 	e := startrace(t, script(t, slowprocs), "--duration", "4s").ok(t)
-	if want := "wl-spin"; !strings.Contains(e.stdout, want) || !strings.Contains(e.stdout, strconv.Itoa(spin.Process.Pid)) {
-		t.Errorf("no histogram of %s, %d\nstdout: %s\nstderr: %s", want, spin.Process.Pid, excerpt(e.stdout), excerpt(e.stderr))
+	if want := "wl-spin"; !strings.Contains(e.stdout, want) ||
+		!strings.Contains(e.stdout, strconv.Itoa(spin.Process.Pid)) {
+		t.Errorf("no histogram of %s, %d\nstdout: %s\nstderr: %s", want, spin.Process.Pid, excerpt(e.stdout),
+			excerpt(e.stderr))
 	}
 }

@@ -43,8 +43,9 @@ probe("ufunc:BIN:half", kernel = lambda e: e.args[1] + 1)
 		"format <float> <float> <float>|", "user -3 False True False True <float> 5000000000", "kept <float> True",
 		"kernel (-3, False, True, False, True, <float>, 5000000000) 1",
 	})
-	if !strings.Contains(e.stderr, "1 event of ufunc:"+binary+":half ended early: a floating-point number, which is in a "+
-		"register that eBPF programs cannot read, where an int was wanted") {
+	if !strings.Contains(e.stderr,
+		"1 event of ufunc:"+binary+":half ended early: a floating-point number, which is in a "+
+			"register that eBPF programs cannot read, where an int was wanted") {
 		t.Errorf("nothing says that there was no number to compute with: %s", e.stderr)
 	}
 	e = startrace(t, "-q", script(t, `probe("ufunc:`+binary+`:half", lambda e: print(e.ret + 1))`), "-c", binary)

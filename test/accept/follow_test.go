@@ -21,7 +21,8 @@ func TestFollow(t *testing.T) {
 		want  int
 	}{{nil, 0}, {[]string{"-f"}, 100}} {
 		t.Run(strings.Join(append(tt.flags, "p"), ""), func(t *testing.T) {
-			cmd, in := waitingShell(t, fmt.Sprintf("(%s -report %s getppid 100; exit 0)", program(t, "workload"), filepath.Join(t.TempDir(), "report")))
+			cmd, in := waitingShell(t, fmt.Sprintf("(%s -report %s getppid 100; exit 0)", program(t, "workload"),
+				filepath.Join(t.TempDir(), "report")))
 			args := append([]string{script(t, `
 n = count()
 probe("syscall:getppid", lambda e: n.add(), where = lambda e: e.comm == "wl-getppid")

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// openNumbered makes files f1 … fn and last in a folder, and gives the folder, and a command that opens them in this order.
+// openNumbered makes files f1 … fn and last in a folder, and gives the folder, and a command that opens them in this
+// order.
 func openNumbered(t *testing.T, n int) (dir, command string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -36,7 +37,8 @@ func numbered(prefix string, from, to int) (out []string) {
 	return out
 }
 
-// keeping is a script that keeps the last opens of f1, f2 … and shows them when asked; %s are the folder, keep= and what asks.
+// keeping is a script that keeps the last opens of f1, f2 … and shows them when asked; %s are the folder, keep= and
+// what asks.
 const keeping = `
 DIR = "%s/"
 p = probe("syscall:openat", lambda e: print(e.args.filename.removeprefix(DIR), e.ret >= 0), keep = %s,
@@ -51,8 +53,10 @@ func TestKeep(t *testing.T) {
 		name, keep, ask string
 		want            []string
 	}{
-		{"the last of many", "5", `at_exit(lambda: print("shown", p.dump(), p.dump()))`, append(opens(16, 20), "shown 5 0")},
-		{"fewer than there is room for", "50", `at_exit(lambda: print("shown", p.dump()))`, append(opens(1, 20), "shown 20")},
+		{"the last of many", "5", `at_exit(lambda: print("shown", p.dump(), p.dump()))`,
+			append(opens(16, 20), "shown 5 0")},
+		{"fewer than there is room for", "50", `at_exit(lambda: print("shown", p.dump()))`,
+			append(opens(1, 20), "shown 20")},
 		{"one", "1", `at_exit(lambda: print("shown", p.dump()))`, append(opens(20, 20), "shown 1")},
 		{"for another event", "3", `probe("syscall:openat", lambda e: print("at", e.args.filename.removeprefix(DIR), p.dump(), e.args.filename.removeprefix(DIR)),
 			where = lambda e: e.args.filename == DIR + "last")`, append(opens(18, 20), "at last 3 last")},
@@ -119,9 +123,10 @@ at_exit(end)
 func TestKeepMistakes(t *testing.T) {
 	needTracing(t)
 	for text, want := range map[string]string{
-		`probe("syscall:read", keep = 0)`:                                             `probe: got keep = 0, want a number of events from 1 to 1048576`,
-		`probe("syscall:read", keep = "5")`:                                           `probe: got keep = "5", want a number of events from 1 to 1048576`,
-		`p = probe("syscall:read", keep = 1)` + "\n" + `p.dump()`:                     `the probe is not loaded yet: this works in callbacks`,
+		`probe("syscall:read", keep = 0)`:   `probe: got keep = 0, want a number of events from 1 to 1048576`,
+		`probe("syscall:read", keep = "5")`: `probe: got keep = "5", want a number of events from 1 to 1048576`,
+		`p = probe("syscall:read", keep = 1)` + "\n" +
+			`p.dump()`: `the probe is not loaded yet: this works in callbacks`,
 		`p = probe("syscall:read", lambda e: 0)` + "\n" + `at_exit(lambda: p.dump())`: `dump: this probe sends its events as they happen; keep = N keeps the last N for dump()`,
 	} {
 		e := startrace(t, script(t, text), "-c", "true")

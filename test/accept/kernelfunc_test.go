@@ -67,8 +67,10 @@ at_exit(lambda: [print("named", k, v) for k, v in named.items()])
 		hits := number(t, e.stdout, fmt.Sprintf(`(?m)^hit %s:vfs_read (\d+)$`, provider))
 		checkAccount(t, e, hits, n)
 		for size, want := range d.Sizes {
-			for _, kind := range map[string][]string{"kprobe": {"size"}, "fentry": {"size"}, "kretprobe": {"ret"}, "fexit": {"size", "ret"}, "func": {"size", "ret"}}[provider] {
-				checkAccount(t, e, number(t, e.stdout, fmt.Sprintf(`(?m)^%s %s:vfs_read %d (\d+)$`, kind, provider, size)), want)
+			for _, kind := range map[string][]string{"kprobe": {"size"}, "fentry": {"size"}, "kretprobe": {"ret"},
+				"fexit": {"size", "ret"}, "func": {"size", "ret"}}[provider] {
+				checkAccount(t, e, number(t, e.stdout, fmt.Sprintf(`(?m)^%s %s:vfs_read %d (\d+)$`, kind, provider,
+					size)), want)
 			}
 		}
 	}
@@ -135,7 +137,8 @@ at_exit(lambda: [print("began", k, v) for k, v in began.items()])
 	checkAccount(t, e, number(t, e.stdout, `(?m)^began vfs_read (\d+)$`), n)
 	const session = "one program at entry and return (kprobe session)"
 	want := 0
-	if atLeast(t, 6, 10) && runtime.GOARCH == "amd64" || atLeast(t, 6, 14) { // sessions are fprobes, which arm64 has since 6.14
+	if atLeast(t, 6, 10) && runtime.GOARCH == "amd64" || atLeast(t, 6,
+		14) { // sessions are fprobes, which arm64 has since 6.14
 		want = 2
 	}
 	if got := strings.Count(e.stderr, session); got != want || strings.Contains(e.stderr, "no session there") {
@@ -160,7 +163,8 @@ probe("kretprobe:hrtimer_nanosleep", end, where = asleep)
 probe("kretprobe:hrtimer_nanosleep{,_x}", end, where = asleep)
 at_exit(lambda: [print(point, ret, seen) for (point, ret), seen in n.items()])
 `, nil, "sleeps", strconv.Itoa(sleepers), "5s")
-	if seen := number(t, e.stdout, `(?m)^kretprobe:hrtimer_nanosleep 0 (\d+)$`); seen != 2*sleepers || strings.Contains(e.stderr, "warning") || strings.Contains(e.stderr, "calls of") {
+	if seen := number(t, e.stdout, `(?m)^kretprobe:hrtimer_nanosleep 0 (\d+)$`); seen != 2*sleepers ||
+		strings.Contains(e.stderr, "warning") || strings.Contains(e.stderr, "calls of") {
 		t.Errorf("%d of 2 × %d calls seen: %s", seen, sleepers, e.stderr)
 	}
 	noReturnEvents(t)
@@ -178,10 +182,12 @@ func TestKernelFunctionCountedCalls(t *testing.T) {
 	}
 	const sleepers = 8
 	file := filepath.Join(t.TempDir(), "sleep.sh")
-	if err := os.WriteFile(file, fmt.Appendf(nil, "for i in $(seq %d); do sleep 3 & done\nwait\n", sleepers), 0o644); err != nil {
+	if err := os.WriteFile(file, fmt.Appendf(nil, "for i in $(seq %d); do sleep 3 & done\nwait\n", sleepers),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
-	e := startrace(t, "-f", "-e", `n = count(); probe("kretprobe:hrtimer_nanosleep", lambda e: n.add(), where = lambda e: e.comm == "sleep")`,
+	e := startrace(t, "-f", "-e",
+		`n = count(); probe("kretprobe:hrtimer_nanosleep", lambda e: n.add(), where = lambda e: e.comm == "sleep")`,
 		"-e", `at_exit(lambda: print("seen", n.value))`, "-c", "sh "+file).ok(t)
 	checkAccount(t, e, number(t, e.stdout, `seen (\d+)`), sleepers)
 }
@@ -224,7 +230,8 @@ n = count()
 probe("kretprobe:hrtimer_nanosleep", lambda e: n.add(), where = lambda e: e.comm == "wl-sleeps")
 at_exit(lambda: print("seen", n.value))
 `, nil, "sleeps", strconv.Itoa(sleepers), "3s")
-	if seen := number(t, e.stdout, `seen (\d+)`); seen >= sleepers || !strings.Contains(e.stderr, "does not say how many more it misses; fexit:FUNCTION") {
+	if seen := number(t, e.stdout, `seen (\d+)`); seen >= sleepers ||
+		!strings.Contains(e.stderr, "does not say how many more it misses; fexit:FUNCTION") {
 		t.Errorf("%d of %d calls seen: %s", seen, sleepers, e.stderr)
 	}
 }
@@ -242,8 +249,8 @@ at_exit(lambda: [print("pairs", k, v) for k, v in pairs.items()])
 	checkAccount(t, e, number(t, e.stdout, `(?m)^pairs \(True, True\) (\d+)$`), n)
 }
 
-// An offset is that of an instruction, here the one behind the call that every function of a traced kernel begins with; one in
-// the middle of an instruction is refused.
+// An offset is that of an instruction, here the one behind the call that every function of a traced kernel begins with;
+// one in the middle of an instruction is refused.
 func TestKernelFunctionOffset(t *testing.T) {
 	needKernelFunctions(t)
 	n := scaled(100)
@@ -254,7 +261,8 @@ at_exit(lambda: print("hits", hits.value))
 `
 	found := false
 	for _, offset := range map[string][]int{"amd64": {5, 9}, "arm64": {6, 8}}[runtime.GOARCH] {
-		e := startrace(t, script(t, fmt.Sprintf(text, offset)), "-c", program(t, "workload")+" reads "+strconv.Itoa(n)+" 64")
+		e := startrace(t, script(t, fmt.Sprintf(text, offset)), "-c",
+			program(t, "workload")+" reads "+strconv.Itoa(n)+" 64")
 		if e.status == 0 {
 			found = true
 			checkAccount(t, e, number(t, e.stdout, `hits (\d+)`), n)
@@ -266,7 +274,8 @@ at_exit(lambda: print("hits", hits.value))
 		t.Error("no offset does")
 	}
 	e := startrace(t, script(t, fmt.Sprintf(text, 1)), "-c", "true")
-	if e.status != 1 || !strings.Contains(strings.Join(strings.Fields(e.stderr), " "), "is not the beginning of an instruction") {
+	if e.status != 1 || !strings.Contains(strings.Join(strings.Fields(e.stderr), " "),
+		"is not the beginning of an instruction") {
 		t.Errorf("+1: status %d: %s", e.status, e.stderr)
 	}
 }

@@ -42,7 +42,8 @@ at_exit(lambda: [print("hit", f, size, v) for (f, size), v in hits.items()])
 		checkAccount(t, e, number(t, e.stdout, fmt.Sprintf(`(?m)^hit vfs_read %d (\d+)$`, size)), want)
 	}
 	refused := startrace(t, script(t, text), "-c", "true")
-	if want := "give the name (kprobe:FUNCTION+OFFSET), or --unsafe"; refused.status == 0 || !strings.Contains(refused.stderr, want) {
+	if want := "give the name (kprobe:FUNCTION+OFFSET), or --unsafe"; refused.status == 0 ||
+		!strings.Contains(refused.stderr, want) {
 		t.Errorf("without --unsafe: status %d, %s", refused.status, refused.stderr)
 	}
 }
@@ -51,7 +52,8 @@ at_exit(lambda: [print("hit", f, size, v) for (f, size), v in hits.items()])
 func TestKernelOffsetsBeyond(t *testing.T) {
 	needKernelFunctions(t)
 	e := startrace(t, "-e", `n = count()`, "-e", `probe("kprobe:vfs_read+0x8000", lambda e: n.add())`, "-c", "true")
-	if want := "kprobe:vfs_read+0x8000: vfs_read ends before, and at that offset is "; e.status == 0 || !strings.Contains(e.stderr, want) {
+	if want := "kprobe:vfs_read+0x8000: vfs_read ends before, and at that offset is "; e.status == 0 ||
+		!strings.Contains(e.stderr, want) {
 		t.Errorf("status %d, %s", e.status, e.stderr)
 	}
 }

@@ -44,7 +44,8 @@ at_exit(report)
 	pages := scaled(2000)
 	for _, event := range []string{"page-faults:1", "faults:1", "minor-faults:1"} {
 		t.Run(event, func(t *testing.T) {
-			e, _ := traced(t, fmt.Sprintf(text, faultsAt, event, faultsAt, faultsAt+4096*pages), nil, "faults", strconv.Itoa(pages))
+			e, _ := traced(t, fmt.Sprintf(text, faultsAt, event, faultsAt, faultsAt+4096*pages), nil, "faults",
+				strconv.Itoa(pages))
 			if want := fmt.Sprintf("%d faults in %d pages from 0 to %d\n", pages, pages, pages-1); e.stdout != want {
 				t.Errorf("got %q, want %q\n%s", e.stdout, want, e.stderr)
 			}
@@ -60,7 +61,8 @@ func TestNoCounters(t *testing.T) {
 	}
 	for _, event := range []string{"cycles", "cycles:99hz", "L1-dcache-load-misses:1000", "r01c2"} {
 		e := startrace(t, "-e", fmt.Sprintf(`probe("hardware:%s", lambda e: print(e.cpu))`, event), "-c", "true")
-		if e.status != 1 || !strings.Contains(e.stderr, "the kernel sees no counters of the CPU on this machine") || !strings.Contains(e.stderr, "profile:99hz samples by time") {
+		if e.status != 1 || !strings.Contains(e.stderr, "the kernel sees no counters of the CPU on this machine") ||
+			!strings.Contains(e.stderr, "profile:99hz samples by time") {
 			t.Errorf("%s: status %d: %s", event, e.status, e.stderr)
 		}
 	}
@@ -186,7 +188,8 @@ func TestTaskIterators(t *testing.T) {
 	self := os.Getpid()
 	t.Run("task", func(t *testing.T) {
 		needIterator(t, "task")
-		got := iterated(t, `probe("iter:task", lambda e: printf("%d %d %d %s\n", e.tid, e.ppid, e.uid, e.comm))`, "-p", strconv.Itoa(self))
+		got := iterated(t, `probe("iter:task", lambda e: printf("%d %d %d %s\n", e.tid, e.ppid, e.uid, e.comm))`, "-p",
+			strconv.Itoa(self))
 		threads, err := os.ReadDir("/proc/self/task")
 		if err != nil {
 			t.Fatal(err)
@@ -197,7 +200,8 @@ func TestTaskIterators(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want = append(want, fmt.Sprintf("%s %d %d %s", th.Name(), os.Getppid(), os.Getuid(), strings.TrimSpace(string(comm))))
+			want = append(want, fmt.Sprintf("%s %d %d %s", th.Name(), os.Getppid(), os.Getuid(),
+				strings.TrimSpace(string(comm))))
 		}
 		slices.Sort(want)
 		if extra := strangers(got, want); len(extra) > 0 || len(got) == 0 {
@@ -290,7 +294,8 @@ at_exit(report)
 	var seen, hits, sentEvents, heard, lost int
 	missed := 0
 	var word string
-	if _, err := fmt.Sscanf(e.stdout, "%d %d %d %d %d %s\nTrue True\n", &seen, &hits, &sentEvents, &heard, &lost, &word); err != nil {
+	if _, err := fmt.Sscanf(e.stdout, "%d %d %d %d %d %s\nTrue True\n", &seen, &hits, &sentEvents, &heard, &lost,
+		&word); err != nil {
 		t.Fatalf("got %q: %v\n%s", e.stdout, err, e.stderr)
 	}
 	if counts := atLeast(t, 5, 12); counts != (word != "None") {
@@ -300,7 +305,8 @@ at_exit(report)
 		missed, _ = strconv.Atoi(word)
 	}
 	// Hits are those of all processes, and each shell that starts calls getppid; in a guest none starts meanwhile.
-	if hits < sentEvents || hits > sentEvents && inGuest() || sentEvents != heard || lost != 0 || heard > calls || heard+missed < calls {
+	if hits < sentEvents || hits > sentEvents && inGuest() || sentEvents != heard || lost != 0 || heard > calls ||
+		heard+missed < calls {
 		t.Errorf("of %d calls %s\n%s", calls, e.stdout, e.stderr)
 	}
 	if missed == 0 && seen != calls {
@@ -338,7 +344,8 @@ def look():
 
 every("50ms", look)
 `
-	for _, point := range []string{"software:cpu-clock:1000000", "profile:999hz", "interval:1ms", "tracepoint:raw_syscalls:sys_enter", "rawtracepoint:sys_enter", "syscall:getppid",
+	for _, point := range []string{"software:cpu-clock:1000000", "profile:999hz", "interval:1ms",
+		"tracepoint:raw_syscalls:sys_enter", "rawtracepoint:sys_enter", "syscall:getppid",
 		program(t, "workload") + ":main.watched:8:w"} {
 		t.Run(point, func(t *testing.T) {
 			work := "getppid endless"
@@ -430,7 +437,8 @@ func TestObjectIterators(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		if got := iterated(t, `probe("iter:unix", lambda e: printf("%d\n", e.args.unix_sk.sk.sk_type))`); !slices.Contains(got, "1") {
+		if got := iterated(t,
+			`probe("iter:unix", lambda e: printf("%d\n", e.args.unix_sk.sk.sk_type))`); !slices.Contains(got, "1") {
 			t.Errorf("got %q, want a stream", got)
 		}
 	})
@@ -444,7 +452,8 @@ func TestObjectIterators(t *testing.T) {
 		if err := unix.Bind(fd, &unix.SockaddrNetlink{Family: unix.AF_NETLINK, Pid: 4711}); err != nil {
 			t.Fatal(err)
 		}
-		if got := iterated(t, `probe("iter:netlink", lambda e: printf("%d\n", e.args.sk.portid))`); !slices.Contains(got, "4711") {
+		if got := iterated(t,
+			`probe("iter:netlink", lambda e: printf("%d\n", e.args.sk.portid))`); !slices.Contains(got, "4711") {
 			t.Errorf("got %q, want 4711 among them", got)
 		}
 	})
@@ -511,9 +520,11 @@ func TestNamesakes(t *testing.T) {
 		if n != 2 || traced[name] != 2 || strings.ContainsAny(name, ".") {
 			continue
 		}
-		e := startrace(t, "-v", "-e", fmt.Sprintf("probe('kprobe:%s', lambda e: None)\nafter('10ms', lambda: exit())", name)).ok(t)
+		e := startrace(t, "-v", "-e", fmt.Sprintf("probe('kprobe:%s', lambda e: None)\nafter('10ms', lambda: exit())",
+			name)).ok(t)
 		said := strings.Join(strings.Fields(e.stderr), " ") // notes are wrapped
-		if want := "the kernel has 2 functions of that name, and all are probed"; !strings.Contains(said, want) || !strings.Contains(said, "at 2 points") {
+		if want := "the kernel has 2 functions of that name, and all are probed"; !strings.Contains(said, want) ||
+			!strings.Contains(said, "at 2 points") {
 			t.Errorf("kprobe:%s: %s", name, e.stderr)
 		}
 		return

@@ -31,7 +31,8 @@ func needModule(t *testing.T, name string) {
 		t.Fatal(err)
 	}
 	folder := "/lib/modules/" + version.Text
-	if err := errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(folder+"/modules.dep", []byte("kernel/x/loop.ko:\nkernel/fs/overlayfs/overlay.ko.xz:\nkernel/x/nbd.ko:\n"), 0o644),
+	if err := errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(folder+"/modules.dep",
+		[]byte("kernel/x/loop.ko:\nkernel/fs/overlayfs/overlay.ko.xz:\nkernel/x/nbd.ko:\n"), 0o644),
 		os.WriteFile(folder+"/modules.builtin", []byte("kernel/fs/ext4/ext4.ko\n"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,8 @@ func TestModuleLoadedLater(t *testing.T) {
 	if err := os.WriteFile(file, []byte(command), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	points := []string{"kprobe:overlay:ovl_open", "kretprobe:overlay:ovl_ope[n]", "kprobe:{vfs_fsync,ovl_open}", "func:overlay:ovl_open", "fentry:overlay:ovl_open"}
+	points := []string{"kprobe:overlay:ovl_open", "kretprobe:overlay:ovl_ope[n]", "kprobe:{vfs_fsync,ovl_open}",
+		"func:overlay:ovl_open", "fentry:overlay:ovl_open"}
 	e := startrace(t, script(t, fmt.Sprintf(`
 points = %q.split(" ")
 calls = count()
@@ -139,9 +141,11 @@ func TestTracepointsLoadedLater(t *testing.T) {
 			events++
 		}
 	}
-	wanted := []string{"tracepoint:nbd:*: waits for module nbd\n", fmt.Sprintf("tracepoint:nbd:*: %d points more\n", events)}
+	wanted := []string{"tracepoint:nbd:*: waits for module nbd\n",
+		fmt.Sprintf("tracepoint:nbd:*: %d points more\n", events)}
 	if len(code) > 2 {
-		wanted = append(wanted, "rawtracepoint:nbd:nbd_send_request: waits for module nbd\n", "rawtracepoint:nbd:nbd_send_request: 1 point more\n")
+		wanted = append(wanted, "rawtracepoint:nbd:nbd_send_request: waits for module nbd\n",
+			"rawtracepoint:nbd:nbd_send_request: 1 point more\n")
 	}
 	for _, want := range wanted {
 		if !strings.Contains(e.stderr, want) {
@@ -150,8 +154,8 @@ func TestTracepointsLoadedLater(t *testing.T) {
 	}
 }
 
-// What is typed gets points of modules as a script does, and what is typed after a module was loaded knows it. A probe that
-// is detached is so in all its points.
+// What is typed gets points of modules as a script does, and what is typed after a module was loaded knows it. A probe
+// that is detached is so in all its points.
 func TestModuleLoadedAtPrompt(t *testing.T) {
 	needKernelFunctions(t)
 	needModule(t, "overlay")
@@ -183,14 +187,16 @@ again [("again", 5), ("ovl_open", 10)]
 	if got := stdout.String(); err != nil || !strings.HasPrefix(got, want) {
 		t.Errorf("%v: got\n%swant\n%s%s", err, got, want, stderr.String())
 	}
-	for _, want := range []string{"kprobe:overlay:ovl_open: waits for module overlay\n", "kprobe:overlay:ovl_open: 1 point more\n", "kprobe:{vfs_fsync,ovl_open}: 1 point more\n"} {
+	for _, want := range []string{"kprobe:overlay:ovl_open: waits for module overlay\n",
+		"kprobe:overlay:ovl_open: 1 point more\n", "kprobe:{vfs_fsync,ovl_open}: 1 point more\n"} {
 		if !strings.Contains(stderr.String(), want) {
 			t.Errorf("want %q:\n%s", want, stderr.String())
 		}
 	}
 }
 
-// A module that is unloaded takes its probes along, unless it cannot be unloaded for them; loaded again it is probed again.
+// A module that is unloaded takes its probes along, unless it cannot be unloaded for them; loaded again it is probed
+// again.
 //
 // > Links and trampolines keep their modules loaded; single probes (before 6.7 those of `kretprobe`, without
 // > `kprobe_multi` all) die with theirs, and are attached again, with a message, when it is loaded again.
@@ -201,7 +207,8 @@ func TestModuleLoadedAgain(t *testing.T) {
 	dir := overlayFolders(t)
 	reads := fmt.Sprintf("mount -t overlay -o lowerdir=%[1]s/lower:%[1]s/other overlay %[1]s/merged || exit\nfor i in 1 2 3 4 5; do cat %[1]s/merged/file; done\n", dir)
 	file := filepath.Join(t.TempDir(), "again.sh")
-	again := "umount " + dir + "/merged\nif rmmod overlay; then insmod /modules/overlay.ko; echo unloaded; sleep 4; fi\n"
+	again := "umount " + dir +
+		"/merged\nif rmmod overlay; then insmod /modules/overlay.ko; echo unloaded; sleep 4; fi\n"
 	if err := os.WriteFile(file, []byte(reads+again+reads), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +224,8 @@ at_exit(lambda: [print(point, calls) for point, calls in sorted(n.items())])
 		}
 	}
 	unloaded := strings.Contains(e.stdout, "unloaded")
-	if again := strings.Count(e.stderr, "attached again at 1 point of module overlay"); again != 3 && unloaded || again != 0 && !unloaded {
+	if again := strings.Count(e.stderr, "attached again at 1 point of module overlay"); again != 3 && unloaded ||
+		again != 0 && !unloaded {
 		t.Errorf("unloaded %v, attached again %d times:\n%s", unloaded, again, e.stderr)
 	}
 	if !atLeast(t, 6, 7) && !unloaded {
@@ -265,7 +273,8 @@ func TestModuleMistakes(t *testing.T) {
 	}
 	load(t, "/modules/overlay.ko")
 	e = startrace(t, "-e", `probe("kprobe:overlay:ovl_opem")`, "-c", "true")
-	if e.status != 1 || !bytes.Contains([]byte(e.stderr), []byte("the module overlay has no function ovl_opem (did you mean ovl_open?)")) {
+	if e.status != 1 || !bytes.Contains([]byte(e.stderr),
+		[]byte("the module overlay has no function ovl_opem (did you mean ovl_open?)")) {
 		t.Errorf("status %d: %s", e.status, e.stderr)
 	}
 }

@@ -41,17 +41,23 @@ func tables(n int) string {
 	return handler(
 		repeat(n, func(i int) string { return fmt.Sprintf("t%d = table()\n", i) }),
 		repeat(n, func(i int) string { return fmt.Sprintf("    t%d[0] = %d\n", i, i) })+
-			"    sum = 0\n"+repeat(n, func(i int) string { return fmt.Sprintf("    sum += t%d.get(0, 0)\n", i) })+"    got[0] = sum")
+			"    sum = 0\n"+repeat(n, func(i int) string {
+			return fmt.Sprintf("    sum += t%d.get(0, 0)\n", i)
+		})+"    got[0] = sum")
 }
 
 func branches(n int) string {
 	return handler("n = count()", "    x = e.args[1]\n"+
-		repeat(n, func(i int) string { return fmt.Sprintf("    if x == %d:\n        n.add(%d)\n", 7*i+1, i%5+1) })+"    got[0] = 7")
+		repeat(n, func(i int) string {
+			return fmt.Sprintf("    if x == %d:\n        n.add(%d)\n", 7*i+1, i%5+1)
+		})+"    got[0] = 7")
 }
 
 func locals(n int) string {
 	return handler("", repeat(n, func(i int) string { return fmt.Sprintf("    v%d = got.get(%d, 1)\n", i, i+1) })+
-		"    sum = 0\n"+repeat(n, func(i int) string { return fmt.Sprintf("    sum += v%d * %d\n", i, i) })+"    got[0] = sum")
+		"    sum = 0\n"+repeat(n, func(i int) string {
+		return fmt.Sprintf("    sum += v%d * %d\n", i, i)
+	})+"    got[0] = sum")
 }
 
 func fields(n int) string {
@@ -76,7 +82,8 @@ func constantLoop(n int) string {
 }
 
 func computedLoop(n int) string {
-	return handler(fmt.Sprintf("n = cell(%d)", n), "    a = 0\n    for i in range(n.get()):\n        a += i\n    got[0] = a")
+	return handler(fmt.Sprintf("n = cell(%d)", n),
+		"    a = 0\n    for i in range(n.get()):\n        a += i\n    got[0] = a")
 }
 
 // branchingLoop is a computed loop whose body has branches that the verifier cannot decide.
@@ -97,7 +104,8 @@ func forkedLoop(n int) string {
 // stringLoop returns a string from a loop, which one that the kernel runs cannot.
 func stringLoop(n int) string {
 	return handler("seen = table()\n"+fmt.Sprintf("def find(e):\n    for i in range(%d):\n        if seen.get(i) != None:\n            return e.comm\n"+
-		"        elif seen.get(i + 1) != None:\n            seen[i] = 1\n    return \"\"\n", n), "    got[0] = len(find(e))")
+		"        elif seen.get(i + 1) != None:\n            seen[i] = 1\n    return \"\"\n", n),
+		"    got[0] = len(find(e))")
 }
 
 func nestedLoops(n int) string {
@@ -110,19 +118,24 @@ func longKey(n int) string {
 
 var limitCases = []limitCase{
 	{name: "60 tables", text: tables(60), runs: true, stdout: result(60 * 59 / 2)},
-	{name: "63 tables", text: tables(63), stderr: `script.star:\d+:\d+: this handler uses 6\d of the kernel's maps, and a program may use 64`},
-	{name: "200 tables", slow: true, text: tables(200), stderr: `script.star:\d+:\d+: this handler uses 20\d of the kernel's maps`},
+	{name: "63 tables", text: tables(63),
+		stderr: `script.star:\d+:\d+: this handler uses 6\d of the kernel's maps, and a program may use 64`},
+	{name: "200 tables", slow: true, text: tables(200),
+		stderr: `script.star:\d+:\d+: this handler uses 20\d of the kernel's maps`},
 	{name: "600 branches", text: branches(600), runs: true, stdout: result(7)},
-	{name: "3000 branches", slow: true, text: branches(3000), stderr: `script.star:\d+:1: this handler has more branches than this kernel's verifier follows`},
+	{name: "3000 branches", slow: true, text: branches(3000),
+		stderr: `script.star:\d+:1: this handler has more branches than this kernel's verifier follows`},
 	{name: "50 locals", text: locals(50), runs: true, stdout: result(50 * 49 / 2)},
-	{name: "90 locals", slow: true, text: locals(90), stderr: `script.star:\d+:1: this handler keeps \d+ bytes of values at the same time, and a program has 512`},
+	{name: "90 locals", slow: true, text: locals(90),
+		stderr: `script.star:\d+:1: this handler keeps \d+ bytes of values at the same time, and a program has 512`},
 	{name: "80 strings", text: fields(80), runs: true, stdout: `a79=`},
 	{name: "130 strings", text: fields(130), stderr: `script.star:1:\d+: this takes \d+ bytes, and a key, a value, a record or a string of a handler takes 32760 at most`},
 	{name: "47 calls", text: nestedCalls(47), runs: true, stdout: result(47)},
 	{name: "60 calls", text: nestedCalls(60), stderr: `script.star:\d+:\d+: calls are nested more than 48 deep`},
 	{name: "400 ifs", text: nestedIfs(400), runs: true, stdout: result(7)},
 	{name: "16384 steps", text: constantLoop(16384), runs: true, stdout: result(16384 * 16383 / 2)},
-	{name: "16385 steps", text: constantLoop(16385), stderr: `script.star:5:19: this range has 16385 steps; a kernel half takes 16384`},
+	{name: "16385 steps", text: constantLoop(16385),
+		stderr: `script.star:5:19: this range has 16385 steps; a kernel half takes 16384`},
 	{name: "4096 computed steps", text: computedLoop(4096), runs: true, stdout: result(4096 * 4095 / 2)},
 	{name: "4097 computed steps", text: computedLoop(4097), runs: true, stdout: `(?m)^got None$`,
 		stderr: `ended early: loop of more than 4096 iterations \(\S*script.star:5:5\)`},
@@ -146,8 +159,9 @@ func loopCases(t *testing.T) []limitCase {
 		}
 	}
 	return []limitCase{
-		{name: "1000 by 1000 steps", text: nestedLoops(1000), stderr: `script.star:6:9: this kernel's verifier does not follow a loop of this size to its end: ` +
-			`it may go round 1000000 times, and kernels before Linux 5.17 cannot run it by themselves \(bpf_loop\)`},
+		{name: "1000 by 1000 steps", text: nestedLoops(1000),
+			stderr: `script.star:6:9: this kernel's verifier does not follow a loop of this size to its end: ` +
+				`it may go round 1000000 times, and kernels before Linux 5.17 cannot run it by themselves \(bpf_loop\)`},
 		{name: "4000 computed steps with many branches", text: forkedLoop(4000), runs: true, stdout: `(?m)^got None$`,
 			stderr: `ended early: loop of more than \d+ iterations \(\S*script.star:5:5\)`},
 	}
@@ -198,7 +212,8 @@ func TestLongKeys(t *testing.T) {
 	needTracing(t)
 	c := limitCase{text: longKey(1000), runs: true, stdout: result(7)}
 	if !atLeast(t, 5, 16) {
-		c = limitCase{text: longKey(1000), stderr: `script.star:1:8: the keys of count "seen" take \d+ bytes, and this kernel allows 512`}
+		c = limitCase{text: longKey(1000),
+			stderr: `script.star:1:8: the keys of count "seen" take \d+ bytes, and this kernel allows 512`}
 	}
 	c.check(t)
 }

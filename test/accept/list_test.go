@@ -81,14 +81,17 @@ func TestListCalls(t *testing.T) {
 			t.Errorf("listed %q, want %s among them", names, want)
 		}
 	}
-	want := []string{"e.args.dfd int: AT_FDCWD, or a file: e.file(e.args.dfd)", "e.args.filename string: ", `e.args.flags int: names(e.args.flags, "O_") is text`,
-		`e.args.mode int: names(e.args.mode, "mode") is text`, "e.args record: str(e.args) is all of them as text", "e.ret int: errno(e.ret) names an error"}
+	want := []string{"e.args.dfd int: AT_FDCWD, or a file: e.file(e.args.dfd)", "e.args.filename string: ",
+		`e.args.flags int: names(e.args.flags, "O_") is text`,
+		`e.args.mode int: names(e.args.mode, "mode") is text`, "e.args record: str(e.args) is all of them as text",
+		"e.ret int: errno(e.ret) names an error"}
 	if len(fields) < len(want) || !slices.Equal(fields[:len(want)], want) {
 		t.Errorf("fields\n%s\nwant\n%s", strings.Join(fields, "\n"), strings.Join(want, "\n"))
 	}
 	dir := t.TempDir()
 	e, _ := traced(t, `probe("syscall:openat", lambda e: print(names(e.args.flags, "O_"), str(e.args)), where = lambda e: e.comm == "wl-opens" and e.ret < 0)`, nil, "opens", "3", "1", dir)
-	if want := fmt.Sprintf("O_RDONLY record(dfd = -100, filename = \"%s/missing-0-0\", flags = 0, mode = 0)\n", dir); e.stdout != want {
+	if want := fmt.Sprintf("O_RDONLY record(dfd = -100, filename = \"%s/missing-0-0\", flags = 0, mode = 0)\n",
+		dir); e.stdout != want {
 		t.Errorf("got %q, want %q", e.stdout, want)
 	}
 }
@@ -143,7 +146,8 @@ func TestListFunctions(t *testing.T) {
 		t.Errorf("fields %s, want %s", got, want)
 	}
 	e := startrace(t, "list", "kprobe:*").ok(t)
-	if n := strings.Count(e.stdout, "\n"); n < 20_000 || !strings.Contains(e.stdout, "\nkprobe:vfs_read\n") || e.stderr != "" {
+	if n := strings.Count(e.stdout, "\n"); n < 20_000 || !strings.Contains(e.stdout, "\nkprobe:vfs_read\n") ||
+		e.stderr != "" {
 		t.Errorf("%d functions, stderr %q", n, e.stderr)
 	}
 	t.Logf("%d functions in %v", strings.Count(e.stdout, "\n"), e.took)
@@ -165,7 +169,8 @@ func TestListWithoutPermission(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
-	if !strings.Contains(stdout.String(), "rawtracepoint:sched_switch\n") || !strings.Contains(stdout.String(), "syscall:openat\nfunc:vfs_read\n") {
+	if !strings.Contains(stdout.String(), "rawtracepoint:sched_switch\n") ||
+		!strings.Contains(stdout.String(), "syscall:openat\nfunc:vfs_read\n") {
 		t.Errorf("stdout %q", stdout.String())
 	}
 	if !strings.Contains(stderr.String(), "no permission to read /sys/kernel/tracing") {

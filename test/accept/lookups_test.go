@@ -23,8 +23,10 @@ func TestLookups(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.row, func(t *testing.T) {
-			e, d := tool(t, append([]string{"lookups", "-n", "wl-opens"}, tt.word...), "opens", fmt.Sprint(times), "1", dir)
-			row := regexp.MustCompile(fmt.Sprintf(`^%d +wl-opens +%s +%s/missing-\S+$`, d.PID, tt.what, regexp.QuoteMeta(dir)))
+			e, d := tool(t, append([]string{"lookups", "-n", "wl-opens"}, tt.word...), "opens", fmt.Sprint(times), "1",
+				dir)
+			row := regexp.MustCompile(fmt.Sprintf(`^%d +wl-opens +%s +%s/missing-\S+$`, d.PID, tt.what,
+				regexp.QuoteMeta(dir)))
 			rows := linesWith(e.stdout, filepath.Join(dir, "missing-"))
 			for _, line := range rows {
 				if !row.MatchString(line) {

@@ -27,7 +27,8 @@ func TestTcplife(t *testing.T) {
 	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%s \d+ 127\.0\.0\.1 %d 4\.9 0\.0 \d+\.\d\d`, who, port)), d.Calls)
 	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%s %d 127\.0\.0\.1 \d+ 0\.0 4\.9 \d+\.\d\d`, who, port)), d.Calls)
 	// The one that was refused.
-	if n := rowsLike(e, fmt.Sprintf(`%s \d+ 127\.0\.0\.1 %d 0\.0 0\.0 \d+\.\d\d`, who, port)); n != 1 && e.lost(t) == 0 {
+	if n := rowsLike(e, fmt.Sprintf(`%s \d+ 127\.0\.0\.1 %d 0\.0 0\.0 \d+\.\d\d`, who, port)); n != 1 &&
+		e.lost(t) == 0 {
 		t.Errorf("%d connections without data, want one\n%s", n, excerpt(e.stdout))
 	}
 	if rows := strings.Count(e.stdout, "\n") - 1; rows > 2*d.Calls+1 {
@@ -47,7 +48,8 @@ def add(e):
 probe(tcp.life(), add)
 at_exit(lambda: print("sent", bytes.sent.value, "received", bytes.received.value))
 `, nil, "tcp", "50", "5000")
-	if want := fmt.Sprintf("sent %d received %d\n", d.Calls*d.Bytes, d.Calls*d.Bytes); e.stdout != want && e.lost(t) == 0 {
+	if want := fmt.Sprintf("sent %d received %d\n", d.Calls*d.Bytes, d.Calls*d.Bytes); e.stdout != want &&
+		e.lost(t) == 0 {
 		t.Errorf("got %s, want %s", e.stdout, want)
 	}
 }
@@ -93,7 +95,8 @@ func TestTcpstates(t *testing.T) {
 
 func TestSolisten(t *testing.T) {
 	e, d, port := connections(t, "solisten")
-	e.wantRows(t, "PID COMM PROTO BACKLOG ADDR PORT RESULT", fmt.Sprintf(`%d %s TCP 16 127\.0\.0\.1 %d 0`, d.PID, d.Comm, port))
+	e.wantRows(t, "PID COMM PROTO BACKLOG ADDR PORT RESULT", fmt.Sprintf(`%d %s TCP 16 127\.0\.0\.1 %d 0`, d.PID,
+		d.Comm, port))
 }
 
 // Bytes by connection, both ways, and how many answers there were.

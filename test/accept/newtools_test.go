@@ -130,7 +130,9 @@ func TestMountsnoop(t *testing.T) {
 		t.Skipf("needs the program unshare (util-linux, or busybox with CONFIG_UNSHARE): %v", err)
 	}
 	dir := t.TempDir()
-	e := startrace(t, "mountsnoop", "-c", fmt.Sprintf(`unshare -m sh -c "mount -t tmpfs -o ro none %s; umount %s; umount %s/gone; true"`, dir, dir, dir)).ok(t)
+	e := startrace(t, "mountsnoop", "-c",
+		fmt.Sprintf(`unshare -m sh -c "mount -t tmpfs -o ro none %s; umount %s; umount %s/gone; true"`, dir, dir,
+			dir)).ok(t)
 	quoted := regexp.QuoteMeta(dir)
 	e.has(t, `(?m)^\d+ +(mount|busybox|sh) +\d+ +mount +0 +tmpfs +RDONLY\S* +"none" on "`+quoted+`"$`)
 	e.has(t, `(?m)^\d+ +(umount|busybox|sh) +\d+ +umount +0 +- +0 +"`+quoted+`"$`)
@@ -200,7 +202,8 @@ probe("tracepoint:sched:sched_process_exit", last, where = lambda e: e.comm == "
 at_exit(lambda: [printf("tid %d ran %d of %d\n", tid, runs[tid].value, n) for tid, n in switches.items()])
 `, nil, "spin", "3", "500ms")
 	for _, tid := range d.TIDs {
-		ran, switches := number(t, e.stdout, fmt.Sprintf(`(?m)^tid %d ran (\d+) `, tid)), number(t, e.stdout, fmt.Sprintf(`(?m)^tid %d ran \d+ of (\d+)$`, tid))
+		ran, switches := number(t, e.stdout, fmt.Sprintf(`(?m)^tid %d ran (\d+) `, tid)),
+			number(t, e.stdout, fmt.Sprintf(`(?m)^tid %d ran \d+ of (\d+)$`, tid))
 		// It began on a CPU that it got under another name, and is switched away a few times more while it ends.
 		if ran < 1 || ran > switches+5 {
 			t.Errorf("thread %d had the CPU %d times, the kernel counts %d switches", tid, ran, switches)
@@ -305,8 +308,8 @@ func TestOffwaketime(t *testing.T) {
 	blockedBySleep(t, number(t, e.stdout, `(?m)^sleep;.*do_nanosleep.*hrtimer_wakeup.* (\d+)$`))
 }
 
-// blockedBySleep checks for how long, in us, "sleep 0.3" was blocked. Its timer runs before the thread has left the CPU,
-// from where on it is blocked: it can be preempted between, for 9 ms on a busy guest.
+// blockedBySleep checks for how long, in us, "sleep 0.3" was blocked. Its timer runs before the thread has left the
+// CPU, from where on it is blocked: it can be preempted between, for 9 ms on a busy guest.
 func blockedBySleep(t *testing.T, us int) {
 	t.Helper()
 	const slept, leaving = 300_000, 50_000
@@ -322,7 +325,8 @@ func TestKlockstat(t *testing.T) {
 		t.Skip("needs the tracepoint lock:contention_begin (Linux 5.19)")
 	}
 	dd := fmt.Sprintf("dd if=/dev/zero of=%s bs=30M count=2 conv=notrunc", filepath.Join(t.TempDir(), "file"))
-	command := fmt.Sprintf(`sh -c "%[1]s & %[1]s & %[1]s & %[1]s; wait"`, dd) // one holds the lock when its turn is over, the others want it
+	command := fmt.Sprintf(`sh -c "%[1]s & %[1]s & %[1]s & %[1]s; wait"`,
+		dd) // one holds the lock when its turn is over, the others want it
 	e := startrace(t, "klockstat", "-P", "-t", "write", "-c", command).ok(t)
 	row := regexp.MustCompile(`(?m)^dd +([1-9]\d*) +(\d+) +\d+\.\d +(\d+) rwsem +\w*write_iter$`).FindStringSubmatch(e.stdout)
 	if row == nil {

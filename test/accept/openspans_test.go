@@ -40,7 +40,8 @@ func TestOpenSpans(t *testing.T) {
 	e := startrace(t, "-q", script(t, opened), "-c", "sleep 600").ok(t)
 	want := ""
 	for _, when := range []string{"running", "exit"} {
-		want += fmt.Sprintf("%s thread True sleep True True False\n%s key True sleep 0 0 True\n%s []\n", when, when, when)
+		want += fmt.Sprintf("%s thread True sleep True True False\n%s key True sleep 0 0 True\n%s []\n", when, when,
+			when)
 	}
 	if e.stdout != want {
 		t.Errorf("got\n%s\nwant\n%s", e.stdout, want)

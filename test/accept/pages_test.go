@@ -34,7 +34,8 @@ func TestDirtied(t *testing.T) {
 func checkDirtied(t *testing.T, e ended, disk, inode string, bytes int64) {
 	t.Helper()
 	most := 0
-	for _, m := range regexp.MustCompile(`(?m)^ *\d+ +dd +`+disk+` +`+inode+` +(\d+)$`).FindAllStringSubmatch(e.stdout, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^ *\d+ +dd +`+disk+` +`+inode+` +(\d+)$`).FindAllStringSubmatch(e.stdout,
+		-1) {
 		most = max(most, number(t, m[1], `(\d+)`))
 	}
 	checkAccount(t, e, most, int(bytes)/os.Getpagesize())

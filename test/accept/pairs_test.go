@@ -84,7 +84,8 @@ func TestKeyedSpansAgain(t *testing.T) {
 			replaced, _ = strconv.Atoi(m[1])
 		}
 		if (missing > 0 || replaced < n) && e.skipped(t) == 0 {
-			t.Errorf("again = %q: of %d processes %d were not seen, %d starts replaced\nstderr: %s", which, n, missing, replaced, excerpt(e.stderr))
+			t.Errorf("again = %q: of %d processes %d were not seen, %d starts replaced\nstderr: %s", which, n, missing,
+				replaced, excerpt(e.stderr))
 		}
 	}
 }
@@ -134,7 +135,8 @@ probe("syscall:execve{,at}", where = lambda e: e.start.comm == "wl-execs",
 		}
 		paired += len(lines)
 		call := []string{"execve", "execveat"}[i%2]
-		if want := fmt.Sprintf("exec %s %d wl-after,-exit-as,%d 0 ", call, pid, i%256); len(lines) == 1 && !strings.HasPrefix(lines[0], want) {
+		if want := fmt.Sprintf("exec %s %d wl-after,-exit-as,%d 0 ", call, pid, i%256); len(lines) == 1 &&
+			!strings.HasPrefix(lines[0], want) {
 			t.Errorf("got %q, want it to begin with %q", lines[0], want)
 		}
 	}
@@ -162,7 +164,8 @@ probe(call, lambda e: printf("pair %%d %%d\n", e.start.pid, e.pid if e.start.tid
 		e, d := traced(t, fmt.Sprintf(c.script, c.end), nil, c.work, strconv.Itoa(n))
 		pairs := strings.Count(e.stdout, "pair ")
 		for _, pid := range d.TIDs {
-			if seen := strings.Count(e.stdout, fmt.Sprintf("pair %d %d\n", pid, pid)); seen > 1 || seen == 0 && e.skipped(t) == 0 {
+			if seen := strings.Count(e.stdout, fmt.Sprintf("pair %d %d\n", pid, pid)); seen > 1 || seen == 0 &&
+				e.skipped(t) == 0 {
 				t.Errorf("%s: process %d is paired %d times", c.end, pid, seen)
 			}
 		}
@@ -182,7 +185,8 @@ func TestForkReturnsTwice(t *testing.T) {
 probe("syscall:{clone,clone3,fork,vfork}", lambda e: printf("made %d by %d\n", e.ret, e.start.pid))
 `, nil, "exits", strconv.Itoa(n))
 	for _, pid := range d.TIDs {
-		if seen := strings.Count(e.stdout, fmt.Sprintf("made %d by %d\n", pid, d.PID)); seen > 1 || seen == 0 && e.skipped(t) == 0 {
+		if seen := strings.Count(e.stdout, fmt.Sprintf("made %d by %d\n", pid, d.PID)); seen > 1 || seen == 0 &&
+			e.skipped(t) == 0 {
 			t.Errorf("process %d was made %d times", pid, seen)
 		}
 	}

@@ -50,25 +50,40 @@ func TestUserProbeErrors(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, point, pattern string }{
 		{"missing symbol", path + ":facotrial", `no such function: "facotrial"; did you mean "factorial"\?`},
-		{"missing symbol unlike any", path + ":zzz", `no such function: "zzz"; startrace list 'uprobe:.*/calls:\*' shows those that it has`},
+		{"missing symbol unlike any", path + ":zzz",
+			`no such function: "zzz"; startrace list 'uprobe:.*/calls:\*' shows those that it has`},
 		{"missing binary", filepath.Dir(path) + "/clals:f", `clals does not exist; did you mean .*/calls\?`},
 		{"missing folder", "/no/such/program:f", `/no/such/program does not exist; there is no folder /no/such/`},
 		{"missing library", "nosuchlibrary:f", `no such program or library "nosuchlibrary".*give its path`},
 		{"folder", "/tmp:f", `/tmp is a folder, not a regular file: give a program or a shared library`},
-		{"script", script + ":f", `script.sh is a script, not an ELF file: probe the interpreter that its first line names`},
-		{"empty file", changed(t, path, func([]byte) []byte { return nil }) + ":f", `program is empty, not an ELF file: copy or build it anew`},
-		{"text", changed(t, path, func([]byte) []byte { return []byte("hello") }) + ":f", `program is not an ELF file \(it begins with "hello"\): give a program`},
-		{"truncated", changed(t, path, func(b []byte) []byte { return b[:300] }) + ":add", `program is a truncated ELF file: .*copy or build it anew`},
-		{"cut in the middle", changed(t, path, func(b []byte) []byte { return b[:len(b)/2] }) + ":add", `program is a truncated ELF file: .*copy or build it anew`},
-		{"machine", changed(t, path, otherMachine) + ":add", `(?i)program is for .*sparc.*this machine runs .*give the file of this machine`},
-		{"stripped", changed(t, path, withoutSections) + ":add", `no symbols are left in it: it is stripped; .*(install its debug symbols|build it without)`},
-		{"indirect", path + ":strlen", `strlen.*chosen among several when the program starts.*probe the one that is used`},
+		{"script", script + ":f",
+			`script.sh is a script, not an ELF file: probe the interpreter that its first line names`},
+		{"empty file", changed(t, path, func([]byte) []byte {
+			return nil
+		}) + ":f", `program is empty, not an ELF file: copy or build it anew`},
+		{"text", changed(t, path, func([]byte) []byte {
+			return []byte("hello")
+		}) + ":f", `program is not an ELF file \(it begins with "hello"\): give a program`},
+		{"truncated", changed(t, path, func(b []byte) []byte {
+			return b[:300]
+		}) + ":add", `program is a truncated ELF file: .*copy or build it anew`},
+		{"cut in the middle", changed(t, path, func(b []byte) []byte {
+			return b[:len(b)/2]
+		}) + ":add", `program is a truncated ELF file: .*copy or build it anew`},
+		{"machine", changed(t, path, otherMachine) + ":add",
+			`(?i)program is for .*sparc.*this machine runs .*give the file of this machine`},
+		{"stripped", changed(t, path, withoutSections) + ":add",
+			`no symbols are left in it: it is stripped; .*(install its debug symbols|build it without)`},
+		{"indirect", path + ":strlen",
+			`strlen.*chosen among several when the program starts.*probe the one that is used`},
 		{"address outside", path + ":0x10", `0x10 is not in the file's code, which lies from 0x`},
 		{"no such pattern", path + ":zzz*", `no function of .* matches zzz\*; startrace list`},
 		{"empty", path + ":", `name is empty`},
 		{"no function", path, `which function of it\? want uprobe:BINARY:FUNCTION`},
-		{"offset inside an instruction", path + ":factorial+2", `in the middle of an instruction, which begins at factorial\+0x[01]: --unsafe`},
-		{"offset behind the function", path + ":factorial+0x10000", `factorial ends before: it has \d+ bytes: --unsafe`},
+		{"offset inside an instruction", path + ":factorial+2",
+			`in the middle of an instruction, which begins at factorial\+0x[01]: --unsafe`},
+		{"offset behind the function", path + ":factorial+0x10000",
+			`factorial ends before: it has \d+ bytes: --unsafe`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := startrace(t, "-e", `probe('uprobe:`+tt.point+`', lambda e: None)`, "-c", "true")
@@ -111,7 +126,8 @@ func TestKernelProbeErrors(t *testing.T) {
 		return
 	}
 	for point, why := range map[string]string{
-		"kprobe:vfs_read": "it was built without CONFIG_KPROBES", "func:vfs_read": "it was built without CONFIG_KPROBES",
+		"kprobe:vfs_read": "it was built without CONFIG_KPROBES",
+		"func:vfs_read":   "it was built without CONFIG_KPROBES",
 		"fentry:vfs_read": `it was built without what they need .* forbids them`,
 	} {
 		e := startrace(t, "-e", `probe("`+point+`", lambda e: None)`, "-c", "true")
@@ -148,7 +164,8 @@ func TestProbePermission(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(ctx, forOthers(t), "-e", `probe("uprobe:`+dir+`/calls:add", lambda e: None)`, "-c", "true")
+	cmd := exec.CommandContext(ctx, forOthers(t), "-e", `probe("uprobe:`+dir+`/calls:add", lambda e: None)`, "-c",
+		"true")
 	cmd.Dir, cmd.Env = dir, []string{"PATH=/bin:/usr/bin", "HOME=/"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	var text bytes.Buffer
@@ -158,7 +175,8 @@ func TestProbePermission(t *testing.T) {
 	}
 }
 
-// Where no more files may be opened, that is said, with what to do. Which limit the points meet depends on what else is open.
+// Where no more files may be opened, that is said, with what to do. Which limit the points meet depends on what else is
+// open.
 func TestOpenFilesLimit(t *testing.T) {
 	needTracing(t)
 	const text = `probe("rawtracepoint:sched_process_exit", lambda e: None)`
@@ -166,7 +184,8 @@ func TestOpenFilesLimit(t *testing.T) {
 	for files := 10; files < 30 && !said; files++ {
 		command := fmt.Sprintf(`ulimit -n %d; exec "$0" -e "$1" -c true`, files)
 		out, err := exec.Command("sh", "-c", command, program(t, "startrace"), text).CombinedOutput()
-		said = err != nil && strings.Contains(strings.Join(strings.Fields(string(out)), " "), "the limit of open files was reached, each point is one: raise it (ulimit -n, as root)")
+		said = err != nil && strings.Contains(strings.Join(strings.Fields(string(out)), " "),
+			"the limit of open files was reached, each point is one: raise it (ulimit -n, as root)")
 	}
 	if !said {
 		t.Error("no limit from 10 to 29 was said to be reached")

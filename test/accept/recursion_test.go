@@ -16,7 +16,8 @@ func TestStackOfRecursion(t *testing.T) {
 		e := onTarget(t, name, countFrames+`
 probe("uprobe:BIN:factorial", lambda e: print("entry", e.args[0], frames(e.ustack()), frames(e.ustack(3))))
 `, "5")
-		equalLines(t, sorted(e.stdout, ""), []string{"entry 5 1 1", "entry 4 2 2", "entry 3 3 3", "entry 2 4 3", "entry 1 5 3"})
+		equalLines(t, sorted(e.stdout, ""), []string{"entry 5 1 1", "entry 4 2 2", "entry 3 3 3", "entry 2 4 3",
+			"entry 1 5 3"})
 	}
 }
 

@@ -12,9 +12,12 @@ func TestSyscallShapes(t *testing.T) {
 	const text = `probe("syscall:*", lambda e: print(e.probe, e.args) if hasattr(e, "args") else None)`
 	e, _ := traced(t, text, nil, "getppid", "3")
 	names := map[string]string{
-		"openat": "dfd filename flags mode", "close": "fd", "read": "fd buf count", "write": "fd buf count", "mmap": "addr len prot flags fd off",
-		"munmap": "addr len", "mprotect": "start len prot", "pread64": "fd buf count pos", "futex": "uaddr op val utime uaddr2 val3",
-		"rt_sigprocmask": "how nset oset sigsetsize", "rt_sigaction": "sig act oact sigsetsize", "brk": "brk", "madvise": "start len_in behavior",
+		"openat": "dfd filename flags mode", "close": "fd", "read": "fd buf count", "write": "fd buf count",
+		"mmap":   "addr len prot flags fd off",
+		"munmap": "addr len", "mprotect": "start len prot", "pread64": "fd buf count pos",
+		"futex":          "uaddr op val utime uaddr2 val3",
+		"rt_sigprocmask": "how nset oset sigsetsize", "rt_sigaction": "sig act oact sigsetsize", "brk": "brk",
+		"madvise":           "start len_in behavior",
 		"sched_getaffinity": "pid len user_mask_ptr", "sigaltstack": "uss uoss",
 	}
 	line, field := regexp.MustCompile(`^syscall:(\w+) record\((.*)\)$`), regexp.MustCompile(`(?:^|, )(\w+) = `)

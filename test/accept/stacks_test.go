@@ -63,7 +63,8 @@ probe("ufunc:%[1]s:c", kernel = lambda e: middle[e.start.ustack(9)].add())
 				if row.Name == "two" {
 					want = "c b"
 				}
-				if got := functions(row.Key[0]); row.Value != 50 || !strings.HasPrefix(got+" ", want+" ") || row.Name == "two" && got != want {
+				if got := functions(row.Key[0]); row.Value != 50 || !strings.HasPrefix(got+" ", want+" ") ||
+					row.Name == "two" && got != want {
 					t.Errorf("%s: %d of %s, want 50 of %s …\n%s", row.Name, row.Value, got, want, e.stderr)
 				}
 			}
@@ -88,7 +89,8 @@ func TestStackWithoutFrames(t *testing.T) {
 	}
 	text = "n = count()\nprobe(\"tracepoint:syscalls:sys_enter_write\", kernel = lambda e: n[e.ustack()].add())\n"
 	e = startrace(t, script(t, text), "-c", bin+" 20").ok(t)
-	if want := "stacks of " + bin + " ended after one or two frames"; strings.Count(e.stderr, want) != 1 || !strings.Contains(e.stderr, "-fno-omit-frame-pointer") {
+	if want := "stacks of " + bin + " ended after one or two frames"; strings.Count(e.stderr, want) != 1 ||
+		!strings.Contains(e.stderr, "-fno-omit-frame-pointer") {
 		t.Errorf("messages %q, want one of %s", e.stderr, want)
 	}
 }
@@ -169,11 +171,13 @@ func TestStacksFull(t *testing.T) {
 	if kept+lost != made || kept != room {
 		t.Errorf("%d calls with a stack and %d without, want %d and %d", kept, lost, room, made-room)
 	}
-	if said := number(t, e.stderr, `(?m)^startrace: (\d+) stacks of .*lost: the table of stacks is full \(.*script\.star:4:\d+\)`); said != lost {
+	if said := number(t, e.stderr,
+		`(?m)^startrace: (\d+) stacks of .*lost: the table of stacks is full \(.*script\.star:4:\d+\)`); said != lost {
 		t.Errorf("said that %d stacks were lost, and %d were", said, lost)
 	}
 
-	e = startrace(t, script(t, strings.Replace(text, "stacks = 10", "stacks = 1000", 1)), "--format", "json", "-c", fmt.Sprintf("%s 0 %d", bin, made)).ok(t)
+	e = startrace(t, script(t, strings.Replace(text, "stacks = 10", "stacks = 1000", 1)), "--format", "json", "-c",
+		fmt.Sprintf("%s 0 %d", bin, made)).ok(t)
 	if rows := stackRows(t, e); len(rows) != made || strings.Contains(e.stderr, "lost") {
 		t.Errorf("%d different stacks, want %d; %s", len(rows), made, e.stderr)
 	}
@@ -204,8 +208,10 @@ var tracing = regexp.MustCompile(`bpf_|__traceiter|perf_|kprobe|fprobe|rethook`)
 func TestStackOfFrames(t *testing.T) {
 	needTracing(t)
 	points := []string{
-		"tracepoint:sched:sched_process_exit", "rawtracepoint:sched_process_exit", "tracepoint:syscalls:sys_enter_close", "tracepoint:syscalls:sys_exit_close",
-		"tracepoint:raw_syscalls:sys_enter", "rawtracepoint:sys_exit", "syscall:close", "kprobe:vfs_read", "kretprobe:vfs_read", "fentry:vfs_read", "fexit:vfs_read",
+		"tracepoint:sched:sched_process_exit", "rawtracepoint:sched_process_exit",
+		"tracepoint:syscalls:sys_enter_close", "tracepoint:syscalls:sys_exit_close",
+		"tracepoint:raw_syscalls:sys_enter", "rawtracepoint:sys_exit", "syscall:close", "kprobe:vfs_read",
+		"kretprobe:vfs_read", "fentry:vfs_read", "fexit:vfs_read",
 	}
 	seen := 0
 	for _, point := range points {
@@ -227,7 +233,8 @@ def check(e):
 
 probe(POINT, check)
 `
-		e := startrace(t, script(t, strings.Replace(text, "POINT", strconv.Quote(point), 1)), "-c", "cat /proc/self/stat")
+		e := startrace(t, script(t, strings.Replace(text, "POINT", strconv.Quote(point), 1)), "-c",
+			"cat /proc/self/stat")
 		if e.status != 0 && strings.Contains(e.stderr, "this kernel has no") {
 			t.Logf("%s: %s", point, excerpt(e.stderr))
 			continue
@@ -240,10 +247,12 @@ probe(POINT, check)
 			t.Errorf("%s: no stack\n%s", point, e.stderr)
 		}
 		for _, line := range lines {
-			if strings.HasPrefix(line, "whole 0") && strings.HasPrefix(point, "tracepoint:syscalls:") && !atLeast(t, 6, 13) {
+			if strings.HasPrefix(line, "whole 0") && strings.HasPrefix(point, "tracepoint:syscalls:") &&
+				!atLeast(t, 6, 13) {
 				continue // the kernel gives the registers of the program there
 			}
-			if depth := number(t, line, `^whole (\d+)`); depth < 2 && !strings.HasPrefix(point, "kretprobe") || tracing.MatchString(line) && !strings.Contains(line, "kretprobe_trampoline") {
+			if depth := number(t, line, `^whole (\d+)`); depth < 2 && !strings.HasPrefix(point, "kretprobe") ||
+				tracing.MatchString(line) && !strings.Contains(line, "kretprobe_trampoline") {
 				t.Errorf("%s: %s", point, line)
 			}
 			seen++
@@ -264,7 +273,8 @@ func TestStackOfKernel(t *testing.T) {
 		rows := 0
 		for _, row := range stackRows(t, e) {
 			rows++
-			if names := functions(row.Key[0]); !strings.HasPrefix(names, "do_exit ") || len(row.Key[0]) != 2 || row.Value != 1 {
+			if names := functions(row.Key[0]); !strings.HasPrefix(names, "do_exit ") || len(row.Key[0]) != 2 ||
+				row.Value != 1 {
 				t.Errorf("%s: %d of %q, want do_exit and its caller once", point, row.Value, row.Key[0])
 			}
 		}
@@ -279,7 +289,8 @@ probe("syscall:read", kernel = lambda e: n[e.start.stack()].add(), where = lambd
 	seen := 0
 	for _, row := range stackRows(t, e) {
 		names := functions(row.Key[0])
-		if tracing.MatchString(names) || !strings.Contains(names, "do_syscall_64") && !strings.Contains(names, "el0_svc") {
+		if tracing.MatchString(names) || !strings.Contains(names, "do_syscall_64") &&
+			!strings.Contains(names, "el0_svc") {
 			t.Errorf("syscall: %s", names)
 		}
 		seen += row.Value
@@ -297,7 +308,8 @@ func TestStackOfKernelFunction(t *testing.T) {
 	for _, kind := range []string{"kprobe", "kretprobe", "fentry", "fexit", "func"} {
 		text := fmt.Sprintf("n = count()\nprobe(\"%s:vfs_read\", kernel = lambda e: n[e.stack()].add(), where = lambda e: e.comm == \"wl-reads\")\n", kind)
 		report := filepath.Join(t.TempDir(), "report.json")
-		e := startrace(t, script(t, text), "--format", "json", "-c", program(t, "workload")+" -report "+report+" reads 100 64")
+		e := startrace(t, script(t, text), "--format", "json", "-c",
+			program(t, "workload")+" -report "+report+" reads 100 64")
 		if e.status != 0 {
 			t.Logf("%s: %s", kind, excerpt(e.stderr))
 			continue

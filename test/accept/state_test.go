@@ -100,7 +100,8 @@ def report():
 probe("syscall:getppid", kernel = note)
 at_exit(report)
 `,
-			work: hundred, stdout: []string{`before \[\("wl-getppid", 100\)\] \[\("wl-getppid", 1\)\]`, `after \[\] \[\]`},
+			work: hundred, stdout: []string{`before \[\("wl-getppid", 100\)\] \[\("wl-getppid", 1\)\]`,
+				`after \[\] \[\]`},
 		},
 	})
 }
@@ -132,7 +133,8 @@ def report():
 probe("syscall:getppid", kernel = note)
 at_exit(report)
 `,
-			stdout: []string{`both True True`, `less True`, `\[1\] +12 \|@+\|`, `\[512, 1K\) +4 \|@+ *\|`, `\[1\] +4 \|@+ *\|`},
+			stdout: []string{`both True True`, `less True`, `\[1\] +12 \|@+\|`, `\[512, 1K\) +4 \|@+ *\|`,
+				`\[1\] +4 \|@+ *\|`},
 		},
 		"taken": {
 			script: numbering + `
@@ -174,7 +176,8 @@ at_exit(report)
 h = lhist(0, 40, 10)
 probe("syscall:getppid", kernel = lambda e: h.add(number(e)))
 `,
-			work: []string{"getppid", "100"}, stdout: []string{`\[0, 10\) +9 .*`, `\[10, 20\) +10 .*`, `\[30, 40\) +10 .*`, `\[40, ….* +61 .*|.*40.* +61 .*`},
+			work: []string{"getppid", "100"}, stdout: []string{`\[0, 10\) +9 .*`, `\[10, 20\) +10 .*`,
+				`\[30, 40\) +10 .*`, `\[40, ….* +61 .*|.*40.* +61 .*`},
 		},
 	})
 }
@@ -233,7 +236,8 @@ def refused(key, value):
 probe("syscall:getppid", kernel = lambda e: t.set(e.pid, 1))
 at_exit(lambda: refused("text", 1))
 `), "-c", program(t, "workload")+" -report /dev/null getppid 4")
-	if e.status != 1 || len(linesWith(e.stderr, "script.star:5:6: key of <table t>: got string, want an unsigned 32-bit int")) != 1 {
+	if e.status != 1 || len(linesWith(e.stderr,
+		"script.star:5:6: key of <table t>: got string, want an unsigned 32-bit int")) != 1 {
 		t.Errorf("status %d, stderr %s", e.status, excerpt(e.stderr))
 	}
 }
@@ -250,9 +254,12 @@ probe("syscall:getppid", lambda e: out(7, e.comm, 1.5, "a,\"b\"\n"))
 		t.Fatal(err)
 	}
 	tell(t, map[string]telling{
-		"columns text": {script: rows, stdout: []string{`PID     COMM                SHARE TEXT`, `7       wl-getppid           1\.50 a,"b"\\n`}},
-		"columns json": {script: rows, flags: []string{"--format", "json"}, stdout: []string{`\{"pid":7,"comm":"wl-getppid","share":1\.5,"text":"a,\\"b\\"\\n"\}`}},
-		"columns csv":  {script: rows, flags: []string{"--format", "csv"}, stdout: []string{`pid,comm,share,text`, `7,wl-getppid,1\.5,"a,""b""`}},
+		"columns text": {script: rows, stdout: []string{`PID     COMM                SHARE TEXT`,
+			`7       wl-getppid           1\.50 a,"b"\\n`}},
+		"columns json": {script: rows, flags: []string{"--format", "json"},
+			stdout: []string{`\{"pid":7,"comm":"wl-getppid","share":1\.5,"text":"a,\\"b\\"\\n"\}`}},
+		"columns csv": {script: rows, flags: []string{"--format", "csv"},
+			stdout: []string{`pid,comm,share,text`, `7,wl-getppid,1\.5,"a,""b""`}},
 		"top": {
 			script: `
 n = count(by = "weight")
@@ -290,7 +297,8 @@ probe("syscall:getppid", kernel = note)
 n = count(by = ("who", "number"))
 probe("syscall:getppid", kernel = lambda e: n[e.comm, -5].add())
 `,
-			flags: []string{"--format", "csv"}, work: ten, stdout: []string{`name,who,number,value`, `n,wl-getppid,-5,10`},
+			flags: []string{"--format", "csv"}, work: ten, stdout: []string{`name,who,number,value`,
+				`n,wl-getppid,-5,10`},
 		},
 		"screen": {
 			script: `
@@ -351,7 +359,8 @@ load("./starts.star", "anything")
 		}
 	}
 	command := program(t, "workload") + " -report /dev/null getppid 4"
-	e := startrace(t, filepath.Join(folder, "user.star"), "-t", "21", "--unit=us", "word", "--long", "2s", "-o", "-c", command).ok(t)
+	e := startrace(t, filepath.Join(folder, "user.star"), "-t", "21", "--unit=us", "word", "--long", "2s", "-o", "-c",
+		command).ok(t)
 	e.has(t, `(?m)^flags 21 us word 2000000000$`)
 	e.has(t, `(?m)^called 42 wl-getppid$`)
 	if lines := linesWith(e.stdout, "main of the module"); len(lines) > 0 {

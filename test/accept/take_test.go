@@ -48,7 +48,8 @@ func TestTakeExtremes(t *testing.T) {
 			t.Fatalf("line %q: %v", line, err)
 		}
 		if low != next[tid]+1 || high-low+1 != calls || count != calls || lowest != low || highest != high {
-			t.Fatalf("thread %d: calls %d to %d, %d of them, after call %d; stats: %d, %d to %d", tid, low, high, calls, next[tid], count, lowest, highest)
+			t.Fatalf("thread %d: calls %d to %d, %d of them, after call %d; stats: %d, %d to %d", tid, low, high, calls,
+				next[tid], count, lowest, highest)
 		}
 		next[tid] = high
 		total += calls

@@ -85,7 +85,8 @@ func TestFailedopensTool(t *testing.T) {
 	e, d := tool(t, []string{"failedopens"}, "opens", "300", "3", dir)
 	rows := linesWith(e.stdout, dir+"/missing")
 	checkAccount(t, e, len(rows), d.Failed)
-	if want := fmt.Sprintf("%-16s %-7d %-12s %s/missing-", d.Comm, d.PID, "ENOENT", dir); !strings.HasPrefix(rows[0], want) {
+	if want := fmt.Sprintf("%-16s %-7d %-12s %s/missing-", d.Comm, d.PID, "ENOENT", dir); !strings.HasPrefix(rows[0],
+		want) {
 		t.Errorf("got %q, want %q…", rows[0], want)
 	}
 }
@@ -93,7 +94,8 @@ func TestFailedopensTool(t *testing.T) {
 // Programs with their arguments; one that is not there is shown by the name of who tried.
 func TestExecsnoop(t *testing.T) {
 	needTracing(t)
-	e := startrace(t, "execsnoop", "-c", `sh -c "`+program(t, "workload")+` -report /dev/null 'getppid' 1; /nonexistent/program 'a b' c; true"`).ok(t)
+	e := startrace(t, "execsnoop", "-c", `sh -c "`+program(t,
+		"workload")+` -report /dev/null 'getppid' 1; /nonexistent/program 'a b' c; true"`).ok(t)
 	if !strings.HasPrefix(e.stdout, "PCOMM            PID     PPID    RET ARGS\n") {
 		t.Errorf("header %q", excerpt(e.stdout))
 	}
@@ -181,7 +183,8 @@ func TestSlowprocsTool(t *testing.T) {
 func TestSlowprocsPrograms(t *testing.T) {
 	needTracing(t)
 	spin := program(t, "workload") + " -report /dev/null spin 1 400ms"
-	e := startrace(t, "slowprocs", "--threshold", "1ms", "-c", fmt.Sprintf(`sh -c "%s & %s & %s; wait"`, spin, spin, spin)).ok(t)
+	e := startrace(t, "slowprocs", "--threshold", "1ms", "-c",
+		fmt.Sprintf(`sh -c "%s & %s & %s; wait"`, spin, spin, spin)).ok(t)
 	titles := regexp.MustCompile(`(?m)^slowprocs\[wl-spin, \d+\] \(ms\):$`).FindAllString(e.stdout, -1)
 	if len(titles) != 3 {
 		t.Fatalf("%d histograms of three programs\n%s\nstderr: %s", len(titles), excerpt(e.stdout), excerpt(e.stderr))
@@ -221,7 +224,8 @@ func TestSlowprocsSystem(t *testing.T) {
 	defer spin.Process.Kill()
 	e := startrace(t, "slowprocs", "--threshold", "5ms", "--duration", "4s").ok(t)
 	if waits := bars(t, e.stdout, fmt.Sprintf("slowprocs[wl-spin, %d] (ms):", spin.Process.Pid)); waits < fewestWaits {
-		t.Errorf("%d waits of four threads on one CPU for 4 seconds\n%s\nstderr: %s", waits, excerpt(e.stdout), excerpt(e.stderr))
+		t.Errorf("%d waits of four threads on one CPU for 4 seconds\n%s\nstderr: %s", waits, excerpt(e.stdout),
+			excerpt(e.stderr))
 	}
 	if strings.Contains(e.stdout, "swapper") {
 		t.Errorf("the idle task waited: %s", excerpt(e.stdout))
@@ -266,8 +270,10 @@ probe(slow(2 * MSEC), lambda e: printf("%s %d %d %d\n", e.comm, e.pid, e.tid, e.
 	}
 	for _, line := range lines {
 		var pid, tid, waited int
-		if _, err := fmt.Sscanf(line, "wl-spin %d %d %d", &pid, &tid, &waited); err != nil || pid != d.PID || !threads[tid] || waited < 2e6 || waited > 60e9 {
-			t.Fatalf("line %q: want process %d, one of the threads %v and a wait above 2 ms; %v", line, d.PID, d.TIDs, err)
+		if _, err := fmt.Sscanf(line, "wl-spin %d %d %d", &pid, &tid, &waited); err != nil || pid != d.PID ||
+			!threads[tid] || waited < 2e6 || waited > 60e9 {
+			t.Fatalf("line %q: want process %d, one of the threads %v and a wait above 2 ms; %v", line, d.PID, d.TIDs,
+				err)
 		}
 	}
 }
@@ -301,7 +307,8 @@ func TestRunqlat(t *testing.T) {
 func TestHotkernel(t *testing.T) {
 	e, _ := tool(t, []string{"hotkernel"}, "reads", strconv.Itoa(scaled(1_000_000)), "4096")
 	samples, share, seen := 0, 0.0, map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?m)^([a-zA-Z_][\w.]*) +(\d+) +(\d+\.\d)%$`).FindAllStringSubmatch(e.stdout, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^([a-zA-Z_][\w.]*) +(\d+) +(\d+\.\d)%$`).FindAllStringSubmatch(e.stdout,
+		-1) {
 		n, err := strconv.Atoi(m[2])
 		if err != nil {
 			t.Fatal(err)
@@ -316,7 +323,8 @@ func TestHotkernel(t *testing.T) {
 		}
 		seen[m[1]] = true
 	}
-	if rounded := 0.05*float64(len(seen)) + 0.01; samples < 10 || share < 100-rounded || share > 100+rounded { // each has one decimal
+	if rounded := 0.05*float64(len(seen)) + 0.01; samples < 10 || share < 100-rounded ||
+		share > 100+rounded { // each has one decimal
 		t.Errorf("%d samples, %.1f%% in all\n%s\nstderr: %s", samples, share, excerpt(e.stdout), excerpt(e.stderr))
 	}
 }
@@ -386,7 +394,8 @@ func checkLines(t *testing.T, e ended, d done, want []string) {
 		case len(rest) > 0 && re.MatchString(rest[0]):
 			rest = rest[1:]
 		case !lost:
-			t.Fatalf("want %s in line %d of\n%s\nstderr: %s", re, len(got)-len(rest), strings.Join(got, "\n"), excerpt(e.stderr))
+			t.Fatalf("want %s in line %d of\n%s\nstderr: %s", re, len(got)-len(rest), strings.Join(got, "\n"),
+				excerpt(e.stderr))
 		}
 	}
 	if len(rest) > 0 {

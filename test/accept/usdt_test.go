@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Static probes at several sites, with arguments in all forms of operands, by the names that programs and documents use. (S3-06)
+// Static probes at several sites, with arguments in all forms of operands, by the names that programs and documents
+// use. (S3-06)
 //
 // > | `usdt:BINARY:[PROVIDER:]NAME` | `U` | a static probe of a program |
 func TestStaticProbes(t *testing.T) {
@@ -23,10 +24,12 @@ at_exit(lambda: [print("seen", f, k) for f, k in seen.items()])
 `, fmt.Sprint(n))
 	var want []string
 	for i := range n {
-		want = append(want, fmt.Sprintf("forms -17 %d %d -2 -3 250 text %d", i, -i, -i), fmt.Sprint("inlined ", i), "inlined -1",
+		want = append(want, fmt.Sprintf("forms -17 %d %d -2 -3 250 text %d", i, -i, -i), fmt.Sprint("inlined ", i),
+			"inlined -1",
 			`plain ["other", "plain"]`, fmt.Sprint("guarded ", i))
 	}
-	want = append(want, "seen forms 5", "seen inlined 10", "seen guarded__name 5", "seen plain 5", fmt.Sprint("enabled ", n))
+	want = append(want, "seen forms 5", "seen inlined 10", "seen guarded__name 5", "seen plain 5",
+		fmt.Sprint("enabled ", n))
 	equalLines(t, sorted(e.stdout, ""), want)
 }
 

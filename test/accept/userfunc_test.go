@@ -92,7 +92,8 @@ probe("ufunc:BIN:{negative,many}", lambda e: print("call", e.func, int32(e.args[
 `, "calls", "3")
 	var want []string
 	for i := range 3 {
-		want = append(want, fmt.Sprintf("enter %d -3 abc add", i), fmt.Sprintf("leave %d add", i), fmt.Sprintf("call negative %d %d", i, -i),
+		want = append(want, fmt.Sprintf("enter %d -3 abc add", i), fmt.Sprintf("leave %d add", i),
+			fmt.Sprintf("call negative %d %d", i, -i),
 			fmt.Sprintf("call many %d 6 7 -8 9 %d %d 0 True", i, 10+i, i+2+3+4+5+6+7-8+9+10+i))
 	}
 	equalLines(t, sorted(e.stdout, ""), want)
@@ -109,7 +110,8 @@ at_exit(lambda: print("all", sorted(n.items())))
 	for _, tt := range []struct {
 		words []string
 		want  int
-	}{{[]string{"down", "63"}, 64}, {[]string{"threads", strconv.Itoa(each)}, 8 * each / 8 * (1 + 2 + 3 + 4 + 5 + 6 + 7 + 8)}} {
+	}{{[]string{"down", "63"}, 64}, {[]string{"threads", strconv.Itoa(each)},
+		8 * each / 8 * (1 + 2 + 3 + 4 + 5 + 6 + 7 + 8)}} {
 		e := onTarget(t, "calls", text, tt.words...)
 		if want := fmt.Sprintf("all [((True, True), %d)]", tt.want); !strings.Contains(e.stdout, want) {
 			t.Errorf("%v: got %s, want %s\nstderr: %s", tt.words, e.stdout, want, e.stderr)
@@ -161,7 +163,8 @@ at_exit(lambda: print("all", n.items(), began.value))
 		t.Errorf("got %s, want %s, and that the others never ended\nstderr: %s", e.stdout, want, e.stderr)
 	}
 	const session = "(uprobe session)"
-	if got := strings.Count(strings.Join(strings.Fields(e.stderr), " "), session); got != sessions || strings.Contains(e.stderr, "no session there") {
+	if got := strings.Count(strings.Join(strings.Fields(e.stderr), " "), session); got != sessions ||
+		strings.Contains(e.stderr, "no session there") {
 		t.Errorf("%d sessions, want %d:\n%s", got, sessions, e.stderr)
 	}
 	path = traceable(t, "goroutines")
@@ -170,13 +173,14 @@ n = count()
 probe("ufunc:`+path+`:main.negative", lambda e: n[int32(e.args[0]) + int32(e.ret)].add())
 at_exit(lambda: print("all", n.items()))
 `), "-c", path+" 100").ok(t)
-	if want := "all [(0, 3)]"; !strings.Contains(e.stdout, want) || strings.Contains(strings.Join(strings.Fields(e.stderr), " "), session) {
+	if want := "all [(0, 3)]"; !strings.Contains(e.stdout, want) ||
+		strings.Contains(strings.Join(strings.Fields(e.stderr), " "), session) {
 		t.Errorf("got %s, want %s\nstderr: %s", e.stdout, want, e.stderr)
 	}
 }
 
-// What is not called, or keeps its return address, is left out of patterns and refused by name: a return probe would end the
-// program.
+// What is not called, or keeps its return address, is left out of patterns and refused by name: a return probe would
+// end the program.
 //
 // > Functions that nobody calls, or that keep their return address for later (`_start`, `setjmp`, `getcontext` and
 // > their like), are left out of patterns, and refused by name.
@@ -187,7 +191,8 @@ func TestUserReturnsThatMustNotBeProbed(t *testing.T) {
 		if e.status != 1 || !strings.Contains(e.stderr, "the return of "+name) {
 			t.Errorf("%s: status %d, %s", name, e.status, e.stderr)
 		}
-		e = startrace(t, "-e", `n = count()`, "-e", `probe("uprobe:`+path+":"+name+`", lambda e: n.add())`, "-e", `at_exit(lambda: print("entered", n.value))`,
+		e = startrace(t, "-e", `n = count()`, "-e", `probe("uprobe:`+path+":"+name+`", lambda e: n.add())`, "-e",
+			`at_exit(lambda: print("entered", n.value))`,
 			"-c", path+" leaps 2").ok(t)
 		if strings.HasSuffix(name, "start") && !strings.Contains(e.stdout, "entered 1") {
 			t.Errorf("%s: %s", name, e.stdout)
@@ -200,15 +205,18 @@ func TestUserReturnsThatMustNotBeProbed(t *testing.T) {
 // > `func:` and `ufunc:` pair the entry of a call with its return by the thread (in Go the goroutine), the place
 // > on the stack where the call began, and the function.
 func TestUserRecursion(t *testing.T) {
-	e := onTarget(t, "calls", `probe("ufunc:BIN:factorial", lambda e: print("call", e.args[0], e.ret, e.depth))`, "factorial", "5")
-	equalLines(t, sorted(e.stdout, "call"), []string{"call 1 1 4", "call 2 2 3", "call 3 6 2", "call 4 24 1", "call 5 120 0"})
+	e := onTarget(t, "calls", `probe("ufunc:BIN:factorial", lambda e: print("call", e.args[0], e.ret, e.depth))`,
+		"factorial", "5")
+	equalLines(t, sorted(e.stdout, "call"), []string{"call 1 1 4", "call 2 2 3", "call 3 6 2", "call 4 24 1",
+		"call 5 120 0"})
 }
 
 // Calls that the next one replaces on the stack return with it.
 //
 // > At spans of calls `e.depth` says how many calls of the probe's functions, on this thread, are open around this one.
 func TestUserTailCalls(t *testing.T) {
-	e := onTarget(t, "calls", `probe("ufunc:BIN:{odd,even}", lambda e: print("call", e.func, e.args[0], e.ret, e.depth))`, "tails", "4")
+	e := onTarget(t, "calls",
+		`probe("ufunc:BIN:{odd,even}", lambda e: print("call", e.func, e.args[0], e.ret, e.depth))`, "tails", "4")
 	equalLines(t, sorted(e.stdout, "call"), []string{
 		"call even 0 1 0",
 		"call even 1 0 0", "call odd 0 0 1",
@@ -277,7 +285,8 @@ func TestUserCallsAcrossExec(t *testing.T) {
 // A signal's handler on a stack of its own calls a function that is open on the other one.
 func TestUserSignals(t *testing.T) {
 	const rounds = 20
-	e := onTarget(t, "calls", `probe("ufunc:BIN:tick", lambda e: print("call", e.depth, e.ret - e.args[0]))`, "signals", strconv.Itoa(rounds))
+	e := onTarget(t, "calls", `probe("ufunc:BIN:tick", lambda e: print("call", e.depth, e.ret - e.args[0]))`, "signals",
+		strconv.Itoa(rounds))
 	for depth := range 2 {
 		if n := len(linesWith(e.stdout, fmt.Sprintf("call %d 1", depth))); n != rounds {
 			t.Errorf("%d calls of depth %d, want %d", n, depth, rounds)
@@ -288,11 +297,12 @@ func TestUserSignals(t *testing.T) {
 	}
 }
 
-// Coroutines end their calls in another order than that in which they begin: what cannot be paired is counted, and nothing is
-// paired with something else.
+// Coroutines end their calls in another order than that in which they begin: what cannot be paired is counted, and
+// nothing is paired with something else.
 func TestUserCoroutines(t *testing.T) {
 	const rounds = 25
-	e := onTarget(t, "coroutines", `probe("ufunc:BIN:work", lambda e: print("call", e.ret - e.args[0]))`, "turns", strconv.Itoa(rounds))
+	e := onTarget(t, "coroutines", `probe("ufunc:BIN:work", lambda e: print("call", e.ret - e.args[0]))`, "turns",
+		strconv.Itoa(rounds))
 	paired := len(linesWith(e.stdout, "call 100"))
 	if all := len(linesWith(e.stdout, "call")); all != paired {
 		t.Errorf("%d of %d pairs are wrong", all-paired, all)
@@ -316,7 +326,8 @@ func TestUserExceptions(t *testing.T) {
 		if got := linesWith(e.stdout, "call"); len(got) != rounds || got[0] != "call caught 200 42 0" {
 			t.Errorf("%d lines: %q", len(got), excerpt(e.stdout))
 		}
-		if starts, ends := e.unended(t); strings.Contains(probes, "ufunc") && (starts != rounds*(depth+1) || ends != 0) {
+		if starts, ends := e.unended(t); strings.Contains(probes, "ufunc") &&
+			(starts != rounds*(depth+1) || ends != 0) {
 			t.Errorf("%d starts without an end, %d ends without a start, want %d and 0", starts, ends, rounds*(depth+1))
 		}
 	}
@@ -332,13 +343,15 @@ probe('ufunc:BIN:"ns::first(long)"', lambda e: print("call", e.func, e.args[0], 
 probe('ufunc:BIN:"ns::Thing::twice"', lambda e: print("call", e.func, e.args[1], e.ret))
 `, "2", "1")
 	equalLines(t, sorted(e.stdout, " ns::"), []string{
-		"enter ns::first", "enter ns::first", "enter ns::folded<long>", "enter ns::first", "enter ns::first", "enter ns::folded<long>",
+		"enter ns::first", "enter ns::first", "enter ns::folded<long>", "enter ns::first", "enter ns::first",
+		"enter ns::folded<long>",
 		"call ns::first 0 1", "call ns::first 1 2", "call ns::Thing::twice 0 5", "call ns::Thing::twice 1 7",
 	})
 }
 
-// A function that ends by a jump to another one returns when that does, with its result; one that is called by others, too, does
-// not end those. Where functions jump to each other in turns their ends are seen at the jumps. (-O2: sibling calls)
+// A function that ends by a jump to another one returns when that does, with its result; one that is called by others,
+// too, does not end those. Where functions jump to each other in turns their ends are seen at the jumps. (-O2: sibling
+// calls)
 //
 // > A function that ends by jumping to another one (a tail call) ends where that returns, with its result:
 // > `ufunc:` probes the returns of the other function too, which costs all its callers something; `-v` says of how
@@ -352,17 +365,21 @@ func TestUserJumps(t *testing.T) {
 	for i := range rounds {
 		onward = append(onward, fmt.Sprintf("call onward %d %d", i, 2*(i+11)))
 	}
-	e := onTarget(t, "thrower", `probe("ufunc:BIN:onward", lambda e: print("call", e.func, e.args[0], e.ret))`, strconv.Itoa(rounds), "0")
+	e := onTarget(t, "thrower", `probe("ufunc:BIN:onward", lambda e: print("call", e.func, e.args[0], e.ret))`,
+		strconv.Itoa(rounds), "0")
 	equalLines(t, sorted(e.stdout, "call"), onward)
 	if starts, ends := e.unended(t); starts+ends != 0 {
 		t.Errorf("onward alone: %s", e.stderr)
 	}
-	e = onTarget(t, "thrower", `probe("ufunc:BIN:{landed,tailed,onward}", lambda e: print("call", e.func, e.args[0], e.ret, e.depth))`, strconv.Itoa(rounds), "0")
+	e = onTarget(t, "thrower",
+		`probe("ufunc:BIN:{landed,tailed,onward}", lambda e: print("call", e.func, e.args[0], e.ret, e.depth))`,
+		strconv.Itoa(rounds), "0")
 	var want []string
 	for i := range rounds { // landed(i), tailed(i) → landed(i+1), onward(i) → tailed(i+10) → landed(i+11)
 		want = append(want, fmt.Sprintf("call landed %d %d 0", i, 2*i),
 			fmt.Sprintf("call tailed %d %d 0", i, 2*(i+1)), fmt.Sprintf("call landed %d %d 1", i+1, 2*(i+1)),
-			fmt.Sprintf("call onward %d %d 0", i, 2*(i+11)), fmt.Sprintf("call tailed %d %d 1", i+10, 2*(i+11)), fmt.Sprintf("call landed %d %d 2", i+11, 2*(i+11)))
+			fmt.Sprintf("call onward %d %d 0", i, 2*(i+11)), fmt.Sprintf("call tailed %d %d 1", i+10, 2*(i+11)),
+			fmt.Sprintf("call landed %d %d 2", i+11, 2*(i+11)))
 	}
 	equalLines(t, sorted(e.stdout, "call"), want)
 	if starts, ends := e.unended(t); starts+ends != 0 {
@@ -382,8 +399,8 @@ at_exit(lambda: print("turns", sorted(n.items())))
 	}
 }
 
-// One probe at many functions knows each of them; without BIN the functions are those of the program of -c or -p; an address is
-// one of the file.
+// One probe at many functions knows each of them; without BIN the functions are those of the program of -c or -p; an
+// address is one of the file.
 func TestUserPatterns(t *testing.T) {
 	path := traceable(t, "calls")
 	e := startrace(t, script(t, `
@@ -432,7 +449,8 @@ at_exit(lambda: print("deep", deep.items()))
 		t.Errorf("got %q, want %s\nstderr: %s", linesWith(e.stdout, "deep"), want, e.stderr)
 	}
 	for i := range 3 {
-		for _, want := range []string{fmt.Sprintf("call %d abc 3 %d %d\n", i, -i, i+3), fmt.Sprintf("leave %d\n", -i), "enter 10\n"} {
+		for _, want := range []string{fmt.Sprintf("call %d abc 3 %d %d\n", i, -i, i+3), fmt.Sprintf("leave %d\n", -i),
+			"enter 10\n"} {
 			if !strings.Contains(e.stdout, want) {
 				t.Errorf("no %q in %s", want, excerpt(e.stdout))
 			}
@@ -440,13 +458,17 @@ at_exit(lambda: print("deep", deep.items()))
 	}
 }
 
-// Functions of Go that never return are left out: a return probe would end the program. Those that recover from a panic return.
+// Functions of Go that never return are left out: a return probe would end the program. Those that recover from a panic
+// return.
 func TestUserGoPanic(t *testing.T) {
-	e := onTarget(t, "goroutines", `probe("ufunc:BIN:main.{never,recovered}", lambda e: print("call", e.func, e.args[0], e.ret))`, "1")
-	equalLines(t, sorted(e.stdout, "call"), []string{"call main.recovered 0 0", "call main.recovered 1 1", "call main.recovered 2 2"})
+	e := onTarget(t, "goroutines",
+		`probe("ufunc:BIN:main.{never,recovered}", lambda e: print("call", e.func, e.args[0], e.ret))`, "1")
+	equalLines(t, sorted(e.stdout, "call"), []string{"call main.recovered 0 0", "call main.recovered 1 1",
+		"call main.recovered 2 2"})
 	path := traceable(t, "goroutines")
 	e = startrace(t, "-e", fmt.Sprintf("probe('ufunc:%s:main.never', lambda e: None)", path), "-c", path+" 1")
-	if e.status != 1 || !strings.Contains(e.stderr, "the return of main.never cannot be probed: ") || !strings.Contains(e.stderr, "never returns") {
+	if e.status != 1 || !strings.Contains(e.stderr, "the return of main.never cannot be probed: ") ||
+		!strings.Contains(e.stderr, "never returns") {
 		t.Errorf("status %d: %s", e.status, e.stderr)
 	}
 }

@@ -24,7 +24,9 @@ func TestVfsstat(t *testing.T) {
 		t.Errorf("%d reads, want %d and a few", n, reads)
 	}
 	dir := t.TempDir()
-	e = startrace(t, "vfsstat", "-i", "1h", "-c", fmt.Sprintf(`sh -c "for i in 1 2 3; do mkdir %s/d; rmdir %s/d; echo >%s/f; rm %s/f; done"`, dir, dir, dir, dir)).ok(t)
+	e = startrace(t, "vfsstat", "-i", "1h", "-c",
+		fmt.Sprintf(`sh -c "for i in 1 2 3; do mkdir %s/d; rmdir %s/d; echo >%s/f; rm %s/f; done"`, dir, dir, dir,
+			dir)).ok(t)
 	e.has(t, `(?m)^ +\d+ +\d+ +0 +\d+ +3 +3 +3 +3$`)
 }
 
@@ -50,7 +52,8 @@ func TestFilelife(t *testing.T) {
 func TestOomkill(t *testing.T) {
 	needKernelFunctions(t)
 	procs := memoryLimit(t, 32<<20)
-	e := startrace(t, "oomkill", "-c", fmt.Sprintf(`sh -c "echo \$\$ >%s; %s -report /dev/null faults 50000; true"`, procs, program(t, "workload"))).ok(t)
+	e := startrace(t, "oomkill", "-c", fmt.Sprintf(`sh -c "echo \$\$ >%s; %s -report /dev/null faults 50000; true"`,
+		procs, program(t, "workload"))).ok(t)
 	e.wantRows(t, "PID COMM VICTIM VCOMM RSS_KB LIMIT_KB REASON", `(\d+) \S+ \d+ \S+ \d+ 32768 limit of a cgroup`)
 	row := strings.Fields(e.stdout)
 	if len(row) < 12 || row[7] != row[9] {
@@ -175,7 +178,8 @@ func TestTcpretrans(t *testing.T) {
 			rows = rowsLike(e, fmt.Sprintf(`127\.0\.0\.1 \d+ 127\.0\.0\.1 %d segment [1-9]\d*`, port))
 		}
 		if rows < 2 {
-			t.Errorf("%v: %d segments of connections without room\nstdout: %s\nstderr: %s", flags, rows, excerpt(e.stdout), excerpt(e.stderr))
+			t.Errorf("%v: %d segments of connections without room\nstdout: %s\nstderr: %s", flags, rows,
+				excerpt(e.stdout), excerpt(e.stderr))
 		}
 	}
 }

@@ -59,7 +59,8 @@ func checkAsm(t *testing.T, text string, facts *kernel.Facts) {
 			}
 			n := len(re.FindAllString(lines[i+1], -1))
 			if kind == "asm" && n == 0 || kind == "once" && n != 1 || kind == "not" && n != 0 {
-				t.Errorf("line %d: %s: %q matches %d times in\n%s", i+1, kind, expr, n, strings.ReplaceAll(lines[i+1], "; ", "\n"))
+				t.Errorf("line %d: %s: %q matches %d times in\n%s", i+1, kind, expr, n,
+					strings.ReplaceAll(lines[i+1], "; ", "\n"))
 			}
 			wishes++
 		}
@@ -100,7 +101,8 @@ func smallKernel(t testing.TB) *kernel.Facts {
 	ptr := &btf.Pointer{Target: task}
 	return kernel.Open(kernel.Options{BTF: smallkernel.BTF(t,
 		task, smallkernel.Tracepoint("sched_wakeup", btf.FuncParam{Name: "p", Type: ptr}),
-		smallkernel.Tracepoint("sched_switch", btf.FuncParam{Name: "prev", Type: ptr}, btf.FuncParam{Name: "next", Type: ptr},
+		smallkernel.Tracepoint("sched_switch", btf.FuncParam{Name: "prev", Type: ptr},
+			btf.FuncParam{Name: "next", Type: ptr},
 			btf.FuncParam{Name: "prev_state", Type: u32}),
 	)})
 }

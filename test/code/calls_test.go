@@ -44,8 +44,10 @@ func BenchmarkCalls(b *testing.B) {
 			b.Run(fmt.Sprintf("%dx%d", statements, calls), func(b *testing.B) {
 				for b.Loop() { // it would forget what was reported before
 				}
-				for name, o := range map[string]build.Outlining{"inlined": build.NeverCall, "called": build.AlwaysCall} {
-					u := compile(b, "calls.star", callsScript(statements, calls), facts, bpfgen.Options{RingSize: 1 << 16, Outlining: o})
+				for name, o := range map[string]build.Outlining{"inlined": build.NeverCall,
+					"called": build.AlwaysCall} {
+					u := compile(b, "calls.star", callsScript(statements, calls), facts,
+						bpfgen.Options{RingSize: 1 << 16, Outlining: o})
 					n := 0
 					for _, p := range u.Spec.Programs {
 						n += int(p.Instructions.Size()) / 8
@@ -147,8 +149,10 @@ func TestManyCalls(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiling this takes an emulated CPU 20 s: the long form does it (make test, make test-vm)")
 	}
-	text := "t = table()\ndef f(n, y):\n" + strings.Repeat("    n = n // y\n", 20) + "    return n\ndef h(e):\n    if e.cpu == 77:\n        return\n    s = e.tid * 1\n" +
-		strings.Repeat("    s = f(s, e.pid * 1)\n", 100) + "    t[0] = s\nprobe(\"rawtracepoint:sched_switch\", kernel = h)\n"
+	text := "t = table()\ndef f(n, y):\n" + strings.Repeat("    n = n // y\n", 20) +
+		"    return n\ndef h(e):\n    if e.cpu == 77:\n        return\n    s = e.tid * 1\n" +
+		strings.Repeat("    s = f(s, e.pid * 1)\n", 100) +
+		"    t[0] = s\nprobe(\"rawtracepoint:sched_switch\", kernel = h)\n"
 	u := compile(t, "calls.star", text, smallKernel(t), bpfgen.Options{Arch: "amd64", RingSize: 1 << 16})
 	for name, calls := range u.Calls {
 		if len(calls) != 1 || calls[0].Insns == 0 || calls[0].Times < 50 {
@@ -167,12 +171,15 @@ func TestManyCalls(t *testing.T) {
 // others.
 func TestLoopsExplained(t *testing.T) {
 	loop := func(before, body, end string) string {
-		return "t = table()\ndef h(e):\n    s = " + before + "\n    n = 0\n    for i in range(9000):\n        if t.get(i) != None:\n            " + body +
-			"\n        elif t.get(i + 1) != None:\n            n += 1\n    t[n] = len(" + end + ")\nprobe(\"rawtracepoint:sched_switch\", kernel = h)\n"
+		return "t = table()\ndef h(e):\n    s = " + before +
+			"\n    n = 0\n    for i in range(9000):\n        if t.get(i) != None:\n            " + body +
+			"\n        elif t.get(i + 1) != None:\n            n += 1\n    t[n] = len(" + end +
+			")\nprobe(\"rawtracepoint:sched_switch\", kernel = h)\n"
 	}
 	for body, wants := range map[string][]string{
 		loop(`""`, "n += 2", "s"): {
-			"loop at calls.star:5:5: its body is a subprogram of ", ", which the kernel calls up to 9000 times (bpf_loop)",
+			"loop at calls.star:5:5: its body is a subprogram of ",
+			", which the kernel calls up to 9000 times (bpf_loop)",
 			" = subprogram loop ", " call bpf_loop ", " subprogram loop ",
 		},
 		loop(`""`, "s = e.comm", "s"): {"loop at calls.star:5:5: its body is a subprogram of "},

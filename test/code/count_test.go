@@ -98,7 +98,8 @@ func basicBlocks(insns asm.Instructions) []basicBlock {
 
 // readsMemory: the helpers probe_read_{user,kernel}{,_str}.
 func readsMemory(ins asm.Instruction) bool {
-	return ins.IsBuiltinCall() && ins.Constant >= int64(asm.FnProbeReadUser) && ins.Constant <= int64(asm.FnProbeReadKernelStr)
+	return ins.IsBuiltinCall() && ins.Constant >= int64(asm.FnProbeReadUser) &&
+		ins.Constant <= int64(asm.FnProbeReadKernelStr)
 }
 
 // testsResult: a conditional jump by what a helper returned.
@@ -115,9 +116,11 @@ func TestCountingInsns(t *testing.T) {
 	site := asm.LoadMapValue(asm.R5, 0, 0).WithReference(tree.MapSites)
 	insns := asm.Instructions{
 		asm.Mov.Imm(asm.R0, 0),
-		{OpCode: asm.OpCode(asm.JumpClass).SetJumpOp(asm.JNE).SetSource(asm.ImmSource), Dst: asm.R1, Offset: 1}, // to the test
+		{OpCode: asm.OpCode(asm.JumpClass).SetJumpOp(asm.JNE).SetSource(asm.ImmSource), Dst: asm.R1, Offset: 1},
+		// to the test
 		asm.Return(),
-		{OpCode: asm.OpCode(asm.JumpClass).SetJumpOp(asm.JEq).SetSource(asm.ImmSource), Dst: asm.R1, Offset: 4}, // only between two sites
+		{OpCode: asm.OpCode(asm.JumpClass).SetJumpOp(asm.JEq).SetSource(asm.ImmSource), Dst: asm.R1, Offset: 4},
+		// only between two sites
 		site, // two
 		asm.StoreXAdd(asm.R5, asm.R4, asm.DWord),
 		{OpCode: asm.OpCode(asm.JumpClass).SetJumpOp(asm.Ja), Offset: -6},

@@ -33,7 +33,8 @@ func main() {
 
 func run() (int, error) {
 	uid := flag.Int("uid", 0, "the user, also the group")
-	caps := flag.String("caps", "all", "the capabilities: all (that the user has by itself), or names without CAP_, with commas between")
+	caps := flag.String("caps", "all",
+		"the capabilities: all (that the user has by itself), or names without CAP_, with commas between")
 	namespace := flag.Bool("userns", false, "in a user namespace of its own, as root there")
 	refused := flag.String("refuse", "", "a system call that a filter (seccomp) is to refuse: bpf or perf_event_open")
 	memlock := flag.Int64("memlock", -1, "limit of locked memory in bytes")
@@ -81,7 +82,8 @@ func hideFolders(folders []string) error {
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("make a mount namespace: %w", err)
 	}
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil && !errors.Is(err, unix.EINVAL) { // EINVAL: an initramfs is no mount point
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil &&
+		!errors.Is(err, unix.EINVAL) { // EINVAL: an initramfs is no mount point
 		return fmt.Errorf("keep mounts from the other namespace: %w", err)
 	}
 	for _, folder := range folders {

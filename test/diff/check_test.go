@@ -154,7 +154,8 @@ func (c *checker) rejected(programs []*Program, u *bpfgen.Unit, err error) {
 // loops are those of a program, written out or not. The join of a char ** is one, too.
 var loops = regexp.MustCompile(`(?m)^ +for \w|"\.join\(.*argv`)
 
-// tooLong reports whether the verifier gave up on a loop, as the documentation says that it may. EFAULT is too many branches that it has not followed yet.
+// tooLong reports whether the verifier gave up on a loop, as the documentation says that it may. EFAULT is too many
+// branches that it has not followed yet.
 func tooLong(p *Program, err error) bool {
 	return loops.MatchString(p.Script()) && (errors.Is(err, unix.E2BIG) || errors.Is(err, unix.EFAULT))
 }

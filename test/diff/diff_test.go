@@ -80,7 +80,8 @@ func random(t *testing.T, c *checker, otherwise int) {
 		}
 	}
 	t.Logf("%d programs of %d instructions, %d runs in %s: %d ended with an error, %d with None; %s",
-		c.programs, c.insns/max(1, c.programs), c.runs, time.Since(begin).Round(time.Millisecond), c.errors, c.nones, c.exceptions())
+		c.programs, c.insns/max(1, c.programs), c.runs, time.Since(begin).Round(time.Millisecond), c.errors, c.nones,
+		c.exceptions())
 	c.bounded(t)
 	c.report(t, (*checker).check)
 }
@@ -124,7 +125,8 @@ func (c *checker) report(t *testing.T, check func(*checker, []*Program)) {
 		t.Errorf("%s: %s", seed, small)
 		o := c.options()
 		o.Dump = true
-		if u, err := compileFor(scriptOf([]*Program{small.program}), c.facts, StrMax, o); err == nil && os.Getenv("DIFF_DUMP") != "" {
+		if u, err := compileFor(scriptOf([]*Program{small.program}), c.facts, StrMax, o); err == nil &&
+			os.Getenv("DIFF_DUMP") != "" {
 			for _, d := range u.Dumps {
 				t.Logf("%s\n%s\n%s", d.Tree, d.Opt, d.Asm)
 			}
@@ -184,8 +186,8 @@ func TestRegress(t *testing.T) {
 	}
 }
 
-// written are the programs of a file, each of which has a function f. Those that read through pointers spell out for the
-// reference what that is.
+// written are the programs of a file, each of which has a function f. Those that read through pointers spell out for
+// the reference what that is.
 func written(t *testing.T, file string) (out []*Program) {
 	src, err := os.ReadFile(file)
 	if err != nil {
@@ -242,7 +244,8 @@ func TestUpdatesBefore512(t *testing.T) {
 func exchanges(u *bpfgen.Unit) bool {
 	for _, p := range u.Spec.Programs {
 		for _, ins := range p.Instructions {
-			if ins.OpCode.Class() == asm.StXClass && ins.OpCode.Mode() == asm.AtomicMode && ins.OpCode.AtomicOp() != asm.AddAtomic {
+			if ins.OpCode.Class() == asm.StXClass && ins.OpCode.Mode() == asm.AtomicMode &&
+				ins.OpCode.AtomicOp() != asm.AddAtomic {
 				return true
 			}
 		}

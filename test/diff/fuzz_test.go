@@ -17,7 +17,8 @@ import (
 // FuzzInfer compiles any text: there is a unit or messages for the author, never a panic or a mistake of the
 // compiler's own. The types are those of the running kernel where it has some.
 func FuzzInfer(f *testing.F) {
-	for _, pattern := range []string{"../../examples/*.star", "../../stdlib/*.star", "../../bpfgen/infer/testdata/*.star", "testdata/*.star"} {
+	for _, pattern := range []string{"../../examples/*.star", "../../stdlib/*.star",
+		"../../bpfgen/infer/testdata/*.star", "testdata/*.star"} {
 		addSeeds(f, pattern)
 	}
 	for seed := range uint64(20) {

@@ -59,7 +59,8 @@ func (g *gen) stringTest(d int) *Expr {
 	s, constant := g.expr(text, d-1), leaf(text, strconv.Quote(pick(g, texts)))
 	switch g.r.IntN(6) {
 	case 5:
-		glob := pick(g, []string{"*", "a*", "*b", "a?c", "[ab]*", "*/*", "{a,b,abc}", "/etc*", "*pass*", "?", "[!a]*", ""})
+		glob := pick(g, []string{"*", "a*", "*b", "a?c", "[ab]*", "*/*", "{a,b,abc}", "/etc*", "*pass*", "?", "[!a]*",
+			""})
 		return call(boolean, "matches", s, leaf(text, strconv.Quote(glob)))
 	case 0:
 		return operator(pick(g, []string{"in", "not in"}), boolean, constant, s)

@@ -116,5 +116,6 @@ func (g *gen) float(d int) *Expr {
 	case 2:
 		return call(floating, "float", number())
 	}
-	return cond(operator(pick(g, orderings), boolean, g.expr(floating, d-1), number()), g.expr(floating, d-1), g.expr(floating, d-1))
+	return cond(operator(pick(g, orderings), boolean, g.expr(floating, d-1), number()), g.expr(floating, d-1),
+		g.expr(floating, d-1))
 }

@@ -229,7 +229,8 @@ func (g *gen) lookup(t Type, d int) *Expr {
 	}
 	for _, l := range g.lists {
 		if l.t.Equal(t) && g.one(2) {
-			return &Expr{Form: Index, Type: t, Args: []*Expr{leaf(Type{}, l.name), leaf(plainInt, number(int64(g.r.IntN(2*l.n)-l.n)))}}
+			return &Expr{Form: Index, Type: t, Args: []*Expr{leaf(Type{}, l.name),
+				leaf(plainInt, number(int64(g.r.IntN(2*l.n)-l.n)))}}
 		}
 	}
 	for _, c := range g.dicts {

@@ -77,11 +77,13 @@ func (g *gen) plain(d int) *Expr {
 	case 0, 1:
 		return g.literal(plainInt)
 	case 2, 3:
-		return arith(pick(g, []string{"+", "-", "*", "|", "^", "&", "//", "%"}), g.expr(plainInt, d-1), g.expr(plainInt, d-1))
+		return arith(pick(g, []string{"+", "-", "*", "|", "^", "&", "//", "%"}), g.expr(plainInt, d-1),
+			g.expr(plainInt, d-1))
 	case 4:
 		return arith(pick(g, []string{"//", "%", "|", "^"}), g.expr(unsigned, d-1), g.expr(plainInt, d-1))
 	case 5:
-		return arith(pick(g, []string{"+", "-", "*"}), g.expr(plainInt, d-1), leaf(plainInt, number(int64(g.r.IntN(9)))))
+		return arith(pick(g, []string{"+", "-", "*"}), g.expr(plainInt, d-1),
+			leaf(plainInt, number(int64(g.r.IntN(9)))))
 	case 6:
 		if g.one(6) {
 			size := call(plainInt, "sizeof", leaf(text, `"struct node"`))
@@ -179,7 +181,8 @@ func (g *gen) conversion(d int) *Expr {
 	case 1:
 		return call(unsigned, "int", leaf(boolean, "e.args.flag"))
 	case 2:
-		return call(unsigned, pick(g, []string{"ntohs", "ntohl", "uint32"}), g.expr(pick(g, []Type{signed, unsigned}), d-1))
+		return call(unsigned, pick(g, []string{"ntohs", "ntohl", "uint32"}),
+			g.expr(pick(g, []Type{signed, unsigned}), d-1))
 	}
 	return arith("&", g.expr(pick(g, []Type{signed, unsigned}), d-1), g.huge())
 }

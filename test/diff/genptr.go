@@ -101,7 +101,8 @@ func (g *gen) read(t Type) *Expr {
 	}
 	if t.Kind == Str && g.one(6) {
 		list := g.path(g.somePointer(false), Members, func(m Member) bool { return m.Kind == MemberTexts })
-		return &Expr{Form: Method, Type: text, Text: "join", Args: []*Expr{leaf(text, pick(g, []string{`" "`, `"/"`})), list}, Ref: "_join"}
+		return &Expr{Form: Method, Type: text, Text: "join", Args: []*Expr{leaf(text, pick(g, []string{`" "`, `"/"`})),
+			list}, Ref: "_join"}
 	}
 	if t.Kind == Int && g.one(4) {
 		array := func(m Member) bool { return m.Kind == MemberArray && m.Type.Class == t.Class }

@@ -34,11 +34,14 @@ var keyTypes = []Type{
 
 // aggregations are the kinds with how they are made.
 var aggregations = map[string]string{
-	"count": "count()", "total": "total()", "mean": "mean()", "lowest": "lowest()", "highest": "highest()", "stats": "stats()",
-	"hist": "hist()", "fine": "hist(sub = 2)", "usec": "hist(unit = USEC)", "lhist": "lhist(-100, 1000, 50)", "quantiles": "quantiles()",
+	"count": "count()", "total": "total()", "mean": "mean()", "lowest": "lowest()", "highest": "highest()",
+	"stats": "stats()",
+	"hist":  "hist()", "fine": "hist(sub = 2)", "usec": "hist(unit = USEC)", "lhist": "lhist(-100, 1000, 50)",
+	"quantiles": "quantiles()",
 }
 
-var aggKinds = []string{"count", "total", "mean", "lowest", "highest", "stats", "hist", "fine", "usec", "lhist", "quantiles"}
+var aggKinds = []string{"count", "total", "mean", "lowest", "highest", "stats", "hist", "fine", "usec", "lhist",
+	"quantiles"}
 
 // state declares containers.
 func (g *gen) state() {

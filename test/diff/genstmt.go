@@ -112,7 +112,8 @@ func (g *gen) augment(v variable) *Stmt {
 	case Unsigned:
 		ops, t = []string{"&", "|", "^", "<<", ">>", "//", "%"}, unsigned
 	}
-	return &Stmt{Form: Augment, Target: v.name, Op: pick(g, ops), Exprs: []*Expr{g.expr(t, exprDepth-1)}, Wrap: wrapTo(v.t)}
+	return &Stmt{Form: Augment, Target: v.name, Op: pick(g, ops), Exprs: []*Expr{g.expr(t, exprDepth-1)},
+		Wrap: wrapTo(v.t)}
 }
 
 func (g *gen) ifStmt() *Stmt {
@@ -234,13 +235,15 @@ func (g *gen) pairs(n int) *Expr {
 // longRange is a range that is not written out: it has many steps, or a number of steps that the kernel computes.
 func (g *gen) longRange() *Expr {
 	few := func() *Expr {
-		return arith("&", g.expr(pick(g, []Type{signed, unsigned}), 2), leaf(plainInt, pick(g, []string{"1", "3", "7"})))
+		return arith("&", g.expr(pick(g, []Type{signed, unsigned}), 2),
+			leaf(plainInt, pick(g, []string{"1", "3", "7"})))
 	}
 	switch g.r.IntN(4) {
 	case 0:
 		return leaf(Type{}, fmt.Sprintf("range(%d)", 65+g.r.IntN(40)))
 	case 3:
-		return call(Type{}, "range", few(), arith("-", few(), leaf(plainInt, "4")), leaf(plainInt, pick(g, []string{"-1", "-2", "2"})))
+		return call(Type{}, "range", few(), arith("-", few(), leaf(plainInt, "4")),
+			leaf(plainInt, pick(g, []string{"-1", "-2", "2"})))
 	case 1:
 		return call(Type{}, "range", few(), arith("+", few(), leaf(plainInt, "2")))
 	}

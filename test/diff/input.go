@@ -88,7 +88,8 @@ func (g *gen) word() uint64 {
 	case 0:
 		return 0
 	case 1:
-		return pick(g, []uint64{1, math.MaxUint64, 2, 1 << 63, 1<<63 - 1, 1<<63 + 1, 1 << 31, 1<<31 - 1, 1<<32 - 1, 1 << 32, 127, 128, 255, 0x8000})
+		return pick(g, []uint64{1, math.MaxUint64, 2, 1 << 63, 1<<63 - 1, 1<<63 + 1, 1 << 31, 1<<31 - 1, 1<<32 - 1,
+			1 << 32, 127, 128, 255, 0x8000})
 	case 2:
 		return uint64(g.r.IntN(64))
 	case 3:

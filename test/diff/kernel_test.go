@@ -153,7 +153,8 @@ type machine struct {
 }
 
 func newMachine(u *bpfgen.Unit) *machine {
-	m := &machine{unit: u, names: map[int]string{}, starts: map[int]string{}, event: value.NewEvent(decoder()), sites: make([]uint64, len(u.Sites))}
+	m := &machine{unit: u, names: map[int]string{}, starts: map[int]string{}, event: value.NewEvent(decoder()),
+		sites: make([]uint64, len(u.Sites))}
 	for _, p := range u.Tree.Programs {
 		if len(u.Tree.Spans) > 0 && strings.HasSuffix(p.Name, "_in") {
 			m.starts[p.Probe] = p.Name

@@ -8,7 +8,8 @@ import (
 )
 
 // Texts are the strings that scripts and inputs share, so that they meet.
-var texts = []string{"", "a", "b", "ab", "abc", "b/c", "/etc", "/etc/passwd", "passwd", "aaaaaaaaaaaaaaaaaaaaaaaa", "é", "abcdefghijklmnopqrstuvwxyz012345"}
+var texts = []string{"", "a", "b", "ab", "abc", "b/c", "/etc", "/etc/passwd", "passwd", "aaaaaaaaaaaaaaaaaaaaaaaa", "é",
+	"abcdefghijklmnopqrstuvwxyz012345"}
 
 // literal is a constant of a scalar type; an int is Plain.
 func (g *gen) literal(t Type) *Expr {
@@ -17,7 +18,8 @@ func (g *gen) literal(t Type) *Expr {
 		return leaf(boolean, pick(g, []string{"True", "False"}))
 	case Str:
 		if g.one(20) {
-			return leaf(text, strconv.Quote(" "+pick(g, texts)+" \t")+pick(g, []string{".strip()", ".lstrip()", ".rstrip()", `.strip(" a")`}))
+			return leaf(text, strconv.Quote(" "+pick(g, texts)+" \t")+pick(g,
+				[]string{".strip()", ".lstrip()", ".rstrip()", `.strip(" a")`}))
 		}
 		return leaf(text, strconv.Quote(pick(g, texts)))
 	}

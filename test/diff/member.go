@@ -1,7 +1,7 @@
 package diff
 
-// A Member is a field of the struct that pointers lead to: BTF, the bytes of inputs, the reference and the generator all
-// have it from here.
+// A Member is a field of the struct that pointers lead to: BTF, the bytes of inputs, the reference and the generator
+// all have it from here.
 type Member struct {
 	Name string
 	Off  int // in bytes; in a struct within the struct from its beginning

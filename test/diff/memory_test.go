@@ -16,8 +16,8 @@ const pageSize = 4096
 // theMemory is what all units share.
 var theMemory = sync.OnceValues(newMemory)
 
-// memory is what the arguments of events point to: strings and nodes of this process, and nodes of the kernel, which lie
-// in a map.
+// memory is what the arguments of events point to: strings and nodes of this process, and nodes of the kernel, which
+// lie in a map.
 type memory struct {
 	own    []byte // two pages for the string arguments, one that cannot be read, two for the rest
 	used   int    // of the rest
@@ -29,7 +29,8 @@ type memory struct {
 func newMemory() (*memory, error) {
 	m := &memory{}
 	var err error
-	if m.own, err = unix.Mmap(-1, 0, 5*pageSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON); err != nil {
+	if m.own, err = unix.Mmap(-1, 0, 5*pageSize, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANON); err != nil {
 		return nil, err
 	}
 	if err = unix.Mprotect(m.own[2*pageSize:3*pageSize], unix.PROT_NONE); err == nil {
@@ -61,12 +62,13 @@ func (m *memory) openKernel() (err error) {
 		unix.MAP_SHARED); err != nil {
 		return fmt.Errorf("map the memory of an array: %w", err)
 	}
-	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.RawTracepoint, License: "GPL", Instructions: asm.Instructions{
-		asm.LoadMapValue(asm.R1, m.kernel.FD(), 0),
-		asm.StoreMem(asm.R1, 0, asm.R1, asm.DWord),
-		asm.Mov.Imm(asm.R0, 0),
-		asm.Return(),
-	}})
+	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.RawTracepoint, License: "GPL",
+		Instructions: asm.Instructions{
+			asm.LoadMapValue(asm.R1, m.kernel.FD(), 0),
+			asm.StoreMem(asm.R1, 0, asm.R1, asm.DWord),
+			asm.Mov.Imm(asm.R0, 0),
+			asm.Return(),
+		}})
 	if err != nil {
 		return fmt.Errorf("a program that finds the address of a map: %w", err)
 	}

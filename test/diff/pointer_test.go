@@ -64,7 +64,8 @@ func btfInt(bits int, t Type) btf.Type {
 }
 
 // A place is a struct in memory as the interpreter sees it: where a pointer leads, or the struct within. What is read
-// through None or FAULT is FAULT (docs/semantics.md); the interpreter has no way to say so, so the reference calls _attr.
+// through None or FAULT is FAULT (docs/semantics.md); the interpreter has no way to say so, so the reference calls
+// _attr.
 type place struct {
 	in      *Input
 	node    int
@@ -189,7 +190,8 @@ func element(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []s
 }
 
 // elements is _all(x, n): the elements of an array of n.
-func elements(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+func elements(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value,
+	error) {
 	if list, ok := args[0].(starlark.Tuple); ok {
 		return list, nil
 	}

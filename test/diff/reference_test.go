@@ -44,12 +44,14 @@ type reference struct {
 func newReference(src string) (*reference, error) {
 	env := environment().Predeclared()
 	for _, w := range []wrap{asInt, asUint, check} {
-		env[string(w)] = starlark.NewBuiltin(string(w), func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+		env[string(w)] = starlark.NewBuiltin(string(w), func(_ *starlark.Thread, _ *starlark.Builtin,
+			args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 			return wrapValue(w, args[0])
 		})
 	}
 	env["_shr"] = starlark.NewBuiltin("_shr", shiftRight)
-	for name, fn := range map[string]func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error){
+	for name, fn := range map[string]func(*starlark.Thread, *starlark.Builtin, starlark.Tuple,
+		[]starlark.Tuple) (starlark.Value, error){
 		"_update": update, "_attr": attr, "_at": element, "_all": elements, "_join": joined, "_present": present,
 		"_cast": converted, "_around": around, "_same": itself, "_sizeof": sizeOf, "_mem": memOf, "_byte": byteOf,
 		"_add_s": addWrapped(asInt), "_cell_add": cellAdd, "_exact": updateExactly,
@@ -83,7 +85,8 @@ func wrapValue(w wrap, v starlark.Value) (starlark.Value, error) {
 }
 
 // shiftRight refuses counts as << does.
-func shiftRight(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+func shiftRight(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value,
+	error) {
 	if n, ok := args[1].(starlark.Int); ok {
 		if i, ok := n.Int64(); !ok || i < 0 || i > 511 {
 			return nil, fmt.Errorf("shift count %s", n)
@@ -122,7 +125,8 @@ func update(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []st
 }
 
 // updateExactly is t[k] op= v as user code has it.
-func updateExactly(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+func updateExactly(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value,
+	error) {
 	return starlark.None, value.Update(args[0], args[1], string(args[2].(starlark.String)), args[3])
 }
 
@@ -140,8 +144,10 @@ func wrapped(op string, w wrap, x, y starlark.Value) (starlark.Value, error) {
 }
 
 // addWrapped is t.add(k, n).
-func addWrapped(w wrap) func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
-	return func(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+func addWrapped(w wrap) func(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value,
+	error) {
+	return func(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value,
+		error) {
 		if len(args) < 3 {
 			args = append(args, starlark.MakeInt(1))
 		}

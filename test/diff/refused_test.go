@@ -77,7 +77,8 @@ func TestWideConstants(t *testing.T) {
 				continue // 9223372036854775809
 			}
 			_, err := compile(scriptOf([]*Program{{Name: "f", Text: src}}), f, StrMax, false)
-			if err == nil || !strings.Contains(err.Error(), wideConstant) || strings.Contains(err.Error(), "one kind of value") {
+			if err == nil || !strings.Contains(err.Error(), wideConstant) ||
+				strings.Contains(err.Error(), "one kind of value") {
 				t.Errorf("%s with %s: %v, want %q", x, number, err, wideConstant)
 			}
 		}

@@ -103,7 +103,8 @@ func (m *machine) compareState(r *reference, p *Program) string {
 func apart(got, want []starlark.Value) string {
 	for i := range min(len(got), len(want)) {
 		if !sameValue(got[i], want[i]) {
-			return fmt.Sprintf("%s, in the interpreter %s (entry %d of %d, %d)", got[i], want[i], i, len(got), len(want))
+			return fmt.Sprintf("%s, in the interpreter %s (entry %d of %d, %d)", got[i], want[i], i, len(got),
+				len(want))
 		}
 	}
 	return fmt.Sprintf("%d entries, in the interpreter %d", len(got), len(want))

@@ -130,7 +130,8 @@ func (w *writer) stmt(s *Stmt, depth int) {
 		w.line(depth, s.Target+" "+s.Op+"= ", s.Exprs[0])
 	case Update:
 		if w.ref {
-			w.line(depth, fmt.Sprintf("_update(%s, %q, %q, ", s.Target, s.Op, s.Wrap), s.Exprs[0], ", ", s.Exprs[1], ")")
+			w.line(depth, fmt.Sprintf("_update(%s, %q, %q, ", s.Target, s.Op, s.Wrap), s.Exprs[0], ", ", s.Exprs[1],
+				")")
 			return
 		}
 		w.line(depth, s.Target+"[", s.Exprs[0], "] "+s.Op+"= ", s.Exprs[1])

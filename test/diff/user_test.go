@@ -147,7 +147,9 @@ func (c *checker) compareUsers(m *machine, programs []*Program, h *script.Host, 
 func (c *checker) compareUser(m *machine, p *Program, probe int, fn starlark.Callable, h, ref *script.Host) {
 	for _, in := range c.inputs {
 		want := outcomeOf(starlark.Call(ref.Thread(), ref.Handler(probe), starlark.Tuple{eventOf(in, StrMax)}, nil))
-		got, err := m.deliver(probe, in, func() outcome { return outcomeOf(starlark.Call(h.Thread(), fn, starlark.Tuple{m.event}, nil)) })
+		got, err := m.deliver(probe, in, func() outcome {
+			return outcomeOf(starlark.Call(h.Thread(), fn, starlark.Tuple{m.event}, nil))
+		})
 		if err != nil {
 			c.note("rejected", p, "%v", err)
 			return

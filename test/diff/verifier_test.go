@@ -88,7 +88,8 @@ def f(e):
 var processed = regexp.MustCompile(`processed (\d+) insns`)
 
 func verifierWork(spec *ebpf.CollectionSpec) (int, error) {
-	c, err := ebpf.NewCollectionWithOptions(spec, ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{LogLevel: ebpf.LogLevelStats}})
+	c, err := ebpf.NewCollectionWithOptions(spec,
+		ebpf.CollectionOptions{Programs: ebpf.ProgramOptions{LogLevel: ebpf.LogLevelStats}})
 	if err != nil {
 		return 0, err
 	}

@@ -51,19 +51,23 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// kinds are mistakes that the catalogue must have, by the titles of their chunks. A capture that changes later is a mistake
-// of a callback: TestFrozen of starlark/script.
+// kinds are mistakes that the catalogue must have, by the titles of their chunks. A capture that changes later is a
+// mistake of a callback: TestFrozen of starlark/script.
 var kinds = map[string][]string{
 	"event.txt": {"an unknown field", "the event itself is stored", "the result at a start", "an unknown argument"},
 	"kernel.txt": {
-		"a call of user space in kernel=", "a loop without a bound", "recursion", "two kinds of keys in one table", "two kinds of values in one table",
-		"a float in the kernel", "None in arithmetic", "a handler that prints and uses a table of the kernel", "too few and too many arguments of a function",
+		"a call of user space in kernel=", "a loop without a bound", "recursion", "two kinds of keys in one table",
+		"two kinds of values in one table",
+		"a float in the kernel", "None in arithmetic", "a handler that prints and uses a table of the kernel",
+		"too few and too many arguments of a function",
 		"too few and too many arguments of builtins", "a dict and a list that the kernel half changes",
 	},
 	"points.txt": {"an unknown system call", "an unknown tracepoint", "a glob without a match"},
 	"syntax.txt": {"a reserved word as a field"},
-	"load.txt":   {"modules that load each other", "a folder", "an empty file, and one with a comment", "modules that probe, have flags and timers at their top level"},
-	"user.txt":   {"unknown families of names", "a field or method that a part of the event does not have", "a field is assigned in a handler", "formats that do not fit"},
+	"load.txt": {"modules that load each other", "a folder", "an empty file, and one with a comment",
+		"modules that probe, have flags and timers at their top level"},
+	"user.txt": {"unknown families of names", "a field or method that a part of the event does not have",
+		"a field is assigned in a handler", "formats that do not fit"},
 }
 
 // TestKinds finds the mistakes that the catalogue must have, each with a message.
@@ -97,11 +101,13 @@ func messages(src string, facts *kernel.Facts) string {
 
 // unescape makes the characters that a text file should not have: a NUL, a byte that is not UTF-8, a tab, much of one.
 func unescape(src string) string {
-	return strings.NewReplacer("<NUL>", "\x00", "<FF>", "\xff", "<TAB>", "\t", "<DEEP>", strings.Repeat("(", 2000), "<LONG>", strings.Repeat("x", 1<<20)).Replace(src)
+	return strings.NewReplacer("<NUL>", "\x00", "<FF>", "\xff", "<TAB>", "\t", "<DEEP>", strings.Repeat("(", 2000),
+		"<LONG>", strings.Repeat("x", 1<<20)).Replace(src)
 }
 
 // smallKernel is a kernel of fixed content, so that messages are the same on every machine.
 func smallKernel(t *testing.T) *kernel.Facts {
 	t.Helper()
-	return kernel.Open(kernel.Options{BTF: smallkernel.BTF(t, smallkernel.Types()...), TracefsPath: "../../bpfgen/infer/testdata/tracefs"})
+	return kernel.Open(kernel.Options{BTF: smallkernel.BTF(t, smallkernel.Types()...),
+		TracefsPath: "../../bpfgen/infer/testdata/tracefs"})
 }

@@ -123,13 +123,20 @@ func (m *maker) subtree(s *Script) string {
 func (m *maker) around(x string) string {
 	y := m.oddPart()
 	forms := []string{
-		"(" + x + " + " + y + ")", "(" + x + " // " + y + ")", "(" + x + " << " + y + ")", "(" + x + " if " + y + " else " + x + ")",
-		"(" + x + " and " + y + ")", "(" + x + " == " + y + ")", "(" + x + " < " + y + ")", "(" + x + " in " + y + ")", "-" + x, "not " + x, "~" + x,
-		x + "." + "pid", x + "[" + y + "]", x + "[0:1]", x + "(" + y + ")", x + "()", "len(" + x + ")", "int(" + x + ")", "str(" + x + ")", "(" + x + ", " + y + ")",
-		"[" + x + "]", "record(a = " + x + ")", "(lambda q: q)(" + x + ")", "[i for i in (" + x + ",)][0]", "(" + x + " or None)", "path(" + x + ")", "cstr(" + x + ")",
-		"mem(" + x + ", 8)", "names(" + x + ")", "ksym(" + x + ")", "cast(\"struct task_struct\", " + x + ")", "sizeof(" + x + ")", "getattr(" + x + ", \"pid\", None)", "hasattr(" + x + ", \"pid\")",
-		x + ".get(" + y + ")", x + ".add(" + y + ")", x + ".pop(" + y + ", None)", x + ".startswith(" + y + ")", x + ".args.filename", "max(" + x + ", " + y + ")",
-		"(" + x + " % " + y + ")", "(" + x + " * " + y + ")", "(" + y + " - " + x + ")", "abs(" + x + ")", "bool(" + x + ")", "inet(" + x + ")", "matches(" + x + ", \"a*\")",
+		"(" + x + " + " + y + ")", "(" + x + " // " + y + ")", "(" + x + " << " + y + ")", "(" + x + " if " + y +
+			" else " + x + ")",
+		"(" + x + " and " + y + ")", "(" + x + " == " + y + ")", "(" + x + " < " + y + ")", "(" + x + " in " + y + ")",
+		"-" + x, "not " + x, "~" + x,
+		x + "." + "pid", x + "[" + y + "]", x + "[0:1]", x + "(" + y + ")", x + "()", "len(" + x + ")", "int(" + x +
+			")", "str(" + x + ")", "(" + x + ", " + y + ")",
+		"[" + x + "]", "record(a = " + x + ")", "(lambda q: q)(" + x + ")", "[i for i in (" + x + ",)][0]", "(" + x +
+			" or None)", "path(" + x + ")", "cstr(" + x + ")",
+		"mem(" + x + ", 8)", "names(" + x + ")", "ksym(" + x + ")", "cast(\"struct task_struct\", " + x + ")",
+		"sizeof(" + x + ")", "getattr(" + x + ", \"pid\", None)", "hasattr(" + x + ", \"pid\")",
+		x + ".get(" + y + ")", x + ".add(" + y + ")", x + ".pop(" + y + ", None)", x + ".startswith(" + y + ")", x +
+			".args.filename", "max(" + x + ", " + y + ")",
+		"(" + x + " % " + y + ")", "(" + x + " * " + y + ")", "(" + y + " - " + x + ")", "abs(" + x + ")", "bool(" + x +
+			")", "inet(" + x + ")", "matches(" + x + ", \"a*\")",
 	}
 	return forms[m.IntN(len(forms))]
 }

@@ -19,7 +19,8 @@ func (c *Call) Check(arch string, at *abi.Call) (wrong []string) {
 		}
 	}
 	l := at.Result
-	if l.Indirect && l.Places[0].Where == abi.Nowhere || onX87(l) { // nothing promises where it is, or we cannot read it
+	if l.Indirect && l.Places[0].Where == abi.Nowhere ||
+		onX87(l) { // nothing promises where it is, or we cannot read it
 		return wrong
 	}
 	if d := c.Result.Differs(c.Return.gather(convention.Results, convention.FloatResults, l)); d != "" {

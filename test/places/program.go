@@ -101,7 +101,8 @@ func (g *generator) call(i int) (call Call, text string) {
 		result.name)
 	f := fmt.Sprintf("static %s r%d;\n__attribute__((noinline)) %s %s(%s) { asm volatile(\"\"); return r%d; }\n",
 		result.name, i, result.name, call.Function, strings.Join(params, ", "), i)
-	f += fmt.Sprintf("static __attribute__((noinline)) %s r%d_of(void) { asm volatile(\"\"); return r%d; }\n", result.name, i, i)
+	f += fmt.Sprintf("static __attribute__((noinline)) %s r%d_of(void) { asm volatile(\"\"); return r%d; }\n",
+		result.name, i, i)
 	return call, f + b.String()
 }
 

@@ -31,7 +31,8 @@ func Start(cmd *exec.Cmd, columns int) (*Terminal, error) {
 		return nil, fmt.Errorf("open a terminal: %w", err)
 	}
 	defer slave.Close()
-	if err := unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)}); err != nil {
+	if err := unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ,
+		&unix.Winsize{Row: 24, Col: uint16(columns)}); err != nil {
 		return nil, err
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave

@@ -108,9 +108,10 @@ func TestExcerpt(t *testing.T) {
 func TestAgain(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
-		"go.mod":           "module m\n\ngo 1.26\n",
-		"first/x_test.go":  fails("first", `if os.Mkdir("mark", 0o755) == nil { t.Error("once") }`),
-		"always/x_test.go": fails("always", `if os.Mkdir("mark", 0o755) == nil { t.Error("once") } else { t.Error("twice") }`),
+		"go.mod":          "module m\n\ngo 1.26\n",
+		"first/x_test.go": fails("first", `if os.Mkdir("mark", 0o755) == nil { t.Error("once") }`),
+		"always/x_test.go": fails("always",
+			`if os.Mkdir("mark", 0o755) == nil { t.Error("once") } else { t.Error("twice") }`),
 	} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
@@ -145,5 +146,6 @@ func TestAgain(t *testing.T) {
 
 // fails is a file of tests, of which one may fail.
 func fails(name, body string) string {
-	return "package " + name + "\n\nimport (\"os\"; \"testing\")\n\nfunc TestX(t *testing.T) { " + body + " }\nfunc TestY(t *testing.T) {}\n"
+	return "package " + name + "\n\nimport (\"os\"; \"testing\")\n\nfunc TestX(t *testing.T) { " + body +
+		" }\nfunc TestY(t *testing.T) {}\n"
 }

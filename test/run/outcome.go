@@ -56,7 +56,8 @@ func excerpt(text string) string {
 	const each = 20 // lines
 	lines := slices.Collect(strings.Lines(text))
 	if hidden := len(lines) - 2*each; hidden > 0 {
-		lines = slices.Concat(lines[:each], []string{fmt.Sprintf("… %d lines that stand above\n", hidden)}, lines[len(lines)-each:])
+		lines = slices.Concat(lines[:each], []string{fmt.Sprintf("… %d lines that stand above\n", hidden)},
+			lines[len(lines)-each:])
 	}
 	return strings.Join(lines, "")
 }

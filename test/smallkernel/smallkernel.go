@@ -28,7 +28,8 @@ var pointer = &btf.Pointer{Target: &btf.Void{}}
 
 // Tracepoint is how BTF tells of the raw tracepoint of a name.
 func Tracepoint(name string, params ...btf.FuncParam) btf.Type {
-	proto := &btf.FuncProto{Return: &btf.Void{}, Params: append([]btf.FuncParam{{Name: "__data", Type: pointer}}, params...)}
+	proto := &btf.FuncProto{Return: &btf.Void{}, Params: append([]btf.FuncParam{{Name: "__data", Type: pointer}},
+		params...)}
 	return &btf.Typedef{Name: "btf_trace_" + name, Type: &btf.Pointer{Target: proto}}
 }
 
@@ -73,12 +74,15 @@ func Types() []btf.Type {
 	meta := &btf.Struct{Name: "bpf_iter_meta", Size: 8, Members: []btf.Member{{Name: "seq", Type: pointer}}}
 	iterator := func(name string, params ...btf.FuncParam) []btf.Type {
 		state := btf.FuncParam{Name: "meta", Type: &btf.Pointer{Target: meta}}
-		return []btf.Type{&btf.Struct{Name: "bpf_iter__" + name}, Function("bpf_iter_"+name, s32, append([]btf.FuncParam{state}, params...)...)}
+		return []btf.Type{&btf.Struct{Name: "bpf_iter__" + name},
+			Function("bpf_iter_"+name, s32, append([]btf.FuncParam{state}, params...)...)}
 	}
 	iterators := slices.Concat(
 		iterator("task", btf.FuncParam{Name: "task", Type: ptr}),
-		iterator("task_file", btf.FuncParam{Name: "task", Type: ptr}, btf.FuncParam{Name: "fd", Type: u32}, btf.FuncParam{Name: "file", Type: &btf.Pointer{Target: file}}),
-		iterator("files", btf.FuncParam{Name: "file", Type: &btf.Pointer{Target: file}}, btf.FuncParam{Name: "uid", Type: u32}),
+		iterator("task_file", btf.FuncParam{Name: "task", Type: ptr}, btf.FuncParam{Name: "fd", Type: u32},
+			btf.FuncParam{Name: "file", Type: &btf.Pointer{Target: file}}),
+		iterator("files", btf.FuncParam{Name: "file", Type: &btf.Pointer{Target: file}},
+			btf.FuncParam{Name: "uid", Type: u32}),
 	)
 	byTask := []btf.FuncParam{{Name: "p", Type: ptr}, {Name: "nice", Type: s32}}
 	return append([]btf.Type{
@@ -86,10 +90,12 @@ func Types() []btf.Type {
 		Function("set_user_nice", &btf.Void{}, byTask...),
 		Function("task_read", s32, byTask...),
 		Function("task_write", s32, byTask...),
-		Function("task_name", &btf.Pointer{Target: char}, btf.FuncParam{Name: "nice", Type: u64}, btf.FuncParam{Name: "p", Type: ptr}),
+		Function("task_name", &btf.Pointer{Target: char}, btf.FuncParam{Name: "nice", Type: u64},
+			btf.FuncParam{Name: "p", Type: ptr}),
 		Tracepoint("sched_wakeup", btf.FuncParam{Name: "p", Type: ptr}),
 		Tracepoint("sched_wakeup_new", btf.FuncParam{Name: "p", Type: ptr}),
-		Tracepoint("sched_switch", btf.FuncParam{Name: "preempt", Type: boolean}, btf.FuncParam{Name: "prev", Type: ptr},
+		Tracepoint("sched_switch", btf.FuncParam{Name: "preempt", Type: boolean},
+			btf.FuncParam{Name: "prev", Type: ptr},
 			btf.FuncParam{Name: "next", Type: ptr}, btf.FuncParam{Name: "prev_state", Type: u32}),
 	}, iterators...)
 }

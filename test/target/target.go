@@ -47,7 +47,8 @@ var recipes = map[string]recipe{
 
 // chain builds the program whose stacks are known.
 func chain(flags ...string) recipe {
-	return recipe{source: "chain.c", command: append([]string{"gcc", "-O1", "-fno-inline", "-fno-optimize-sibling-calls"}, flags...)}
+	return recipe{source: "chain.c", command: append([]string{"gcc", "-O1", "-fno-inline",
+		"-fno-optimize-sibling-calls"}, flags...)}
 }
 
 // protected stands for the flag of protection.

@@ -49,7 +49,8 @@ func TestReader(t *testing.T) {
 			{"x", "TestS", "needs a shell"},
 			{"x", "TestQ", "needs root"},
 		},
-		Times: []Time{{"x", "TestA", 0}, {"x", "TestB", 0}, {"x", "TestB/one", 0}, {"x", "TestS", 0}, {"x", "TestQ", 0}, {"x", "TestP", 10 * time.Millisecond}},
+		Times: []Time{{"x", "TestA", 0}, {"x", "TestB", 0}, {"x", "TestB/one", 0}, {"x", "TestS", 0}, {"x", "TestQ", 0},
+			{"x", "TestP", 10 * time.Millisecond}},
 	}
 	if diff := cmp.Diff(want, r.Tally()); diff != "" {
 		t.Error(diff)

@@ -18,7 +18,8 @@ func TestFailed(t *testing.T) {
 	}
 	o := outcome{results: []result{
 		{job: jobs[0]},
-		{job: jobs[1], status: 1, tally: verdict.Tally{Failed: 3, Failures: []string{"bad TestA", "bad TestB/x+y", "bad TestB"}}},
+		{job: jobs[1], status: 1, tally: verdict.Tally{Failed: 3,
+			Failures: []string{"bad TestA", "bad TestB/x+y", "bad TestB"}}},
 		{job: jobs[2], status: 2, tally: verdict.Tally{Failed: 1, Failures: []string{"panicked TestC"}}},
 		{job: jobs[3], status: 1, tally: verdict.Tally{Passed: 1}},
 	}}
@@ -30,7 +31,8 @@ func TestFailed(t *testing.T) {
 	if want := []string{"bad", "panicked", "left", "not reached"}; !slices.Equal(names, want) {
 		t.Fatalf("jobs %q, want %q", names, want)
 	}
-	if want := []string{"./bad.test", "-test.run=Test", "-test.run=^(TestA|TestB)$"}; !slices.Equal(got.jobs[0].args, want) {
+	if want := []string{"./bad.test", "-test.run=Test", "-test.run=^(TestA|TestB)$"}; !slices.Equal(got.jobs[0].args,
+		want) {
 		t.Errorf("args %q, want %q", got.jobs[0].args, want)
 	}
 	for _, j := range got.jobs[1:] {
@@ -45,9 +47,11 @@ func TestFailed(t *testing.T) {
 
 // A second run has what is left of the time; there is none when a guest would not come up in it.
 func TestSecondRun(t *testing.T) {
-	o := outcome{booted: time.Minute, results: []result{{status: testsFailed, tally: verdict.Tally{Failed: 1, Failures: []string{"x TestA"}}}}}
+	o := outcome{booted: time.Minute, results: []result{{status: testsFailed,
+		tally: verdict.Tally{Failed: 1, Failures: []string{"x TestA"}}}}}
 	first := options{machine: machine{timeout: 10 * time.Minute}, load: load{jobs: []job{{tests: true}}}}
-	for took, want := range map[time.Duration]bool{8 * time.Minute: true, 9 * time.Minute: false, 11 * time.Minute: false} {
+	for took, want := range map[time.Duration]bool{8 * time.Minute: true, 9 * time.Minute: false,
+		11 * time.Minute: false} {
 		second, enough := o.secondRun(first, took)
 		if enough != want || second.machine.timeout != 10*time.Minute-took {
 			t.Errorf("after %v: %v in %v, want %v", took, enough, second.machine.timeout, want)

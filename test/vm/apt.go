@@ -31,7 +31,8 @@ func findMirrors() (mirrors, error) {
 	if err != nil {
 		return mirrors{}, err
 	}
-	out, err := output("apt-get", "indextargets", "--format", "$(RELEASE) $(COMPONENT) $(REPO_URI)", "Created-By: Packages")
+	out, err := output("apt-get", "indextargets", "--format", "$(RELEASE) $(COMPONENT) $(REPO_URI)",
+		"Created-By: Packages")
 	if err != nil {
 		return mirrors{}, fmt.Errorf("read the apt configuration: %w", err)
 	}
@@ -120,7 +121,8 @@ func (a aptRoot) candidates(k kernel) ([]string, error) {
 		found = append(found, strings.TrimSuffix(strings.TrimPrefix(name, before), after))
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("no package %s for kernel %s in %s", fmt.Sprintf(pattern, "*"), k.version, strings.Join(k.suites, ", "))
+		return nil, fmt.Errorf("no package %s for kernel %s in %s", fmt.Sprintf(pattern, "*"), k.version,
+			strings.Join(k.suites, ", "))
 	}
 	sort.Slice(found, func(i, j int) bool { return newer(found[i], found[j]) })
 	return found, nil

@@ -66,7 +66,8 @@ func archOf(list []kernel) (arch, error) {
 	}
 	for _, k := range list[1:] {
 		if k.arch.name != list[0].arch.name {
-			return arch{}, fmt.Errorf("kernels %s and %s are of two architectures: one run is for one", list[0].version, k.version)
+			return arch{}, fmt.Errorf("kernels %s and %s are of two architectures: one run is for one", list[0].version,
+				k.version)
 		}
 	}
 	return list[0].arch, nil

@@ -112,7 +112,8 @@ func (c cache) unpack(apt aptRoot, k kernel, release string) (fetched, error) {
 	return fetched{k, release, dir}, err
 }
 
-// extract copies vmlinuz, busybox and all modules of a package into dir, the modules flat below modules/: names are unique.
+// extract copies vmlinuz, busybox and all modules of a package into dir, the modules flat below modules/: names are
+// unique.
 func extract(deb, dir string) error {
 	cmd := exec.Command("dpkg-deb", "--fsys-tarfile", deb)
 	cmd.Stderr = os.Stderr

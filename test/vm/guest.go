@@ -99,7 +99,9 @@ func (m machine) boot(k fetched, initramfs string, l load, v *voice) outcome {
 	var readers sync.WaitGroup
 	readers.Go(func() { o.console, _ = io.ReadAll(serial.host[0]) })
 	readers.Go(func() { o.files, _ = io.ReadAll(serial.host[2]) })
-	t := transcript{jobs: l.jobs, start: start, voice: v, ready: func() { boot.Stop() }, cpu: func() time.Duration { return cpuTime(cmd.Process.Pid) }}
+	t := transcript{jobs: l.jobs, start: start, voice: v, ready: func() { boot.Stop() }, cpu: func() time.Duration {
+		return cpuTime(cmd.Process.Pid)
+	}}
 	t.follow(serial.host[1])
 	readers.Wait()
 	err = cmd.Wait()
@@ -136,8 +138,8 @@ func (m machine) arguments(k fetched, initramfs string) []string {
 }
 
 // clock is that of this machine; or each instruction takes the guest 1 ns, so that its counters are exact. One thread
-// runs all CPUs in turn: with a thread each, kernels died of "Oops: int3" where one CPU patched a tracepoint that another
-// one was executing.
+// runs all CPUs in turn: with a thread each, kernels died of "Oops: int3" where one CPU patched a tracepoint that
+// another one was executing.
 func (m machine) clock() []string {
 	one := []string{"-accel", "tcg,thread=single"}
 	if m.counted {

@@ -77,7 +77,8 @@ func addSystem(a *archive, k fetched) {
 	a.file("etc/hosts", modeFile, []byte("127.0.0.1 localhost\n"))
 }
 
-// mounts are made in this order, by busybox under its other names. What a kernel lacks is left out: the tests say what they need.
+// mounts are made in this order, by busybox under its other names. What a kernel lacks is left out: the tests say what
+// they need.
 const mounts = `
 /bin/busybox --install -s /bin
 mount -t proc proc /proc
@@ -101,7 +102,8 @@ func initScript(of arch, modules []module, l load) string {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\nexport PATH=/bin HOME=/root TMPDIR=/tmp STARTRACE_VM=1\n" + mounts)
 	b.WriteString("ulimit -l unlimited\nulimit -n 65536\n")
-	fmt.Fprintf(&b, "for line in %s %s; do stty -F /dev/$line raw -echo; done\nexec </dev/null >/dev/%[1]s 2>&1\n", of.jobs, of.files)
+	fmt.Fprintf(&b, "for line in %s %s; do stty -F /dev/$line raw -echo; done\nexec </dev/null >/dev/%[1]s 2>&1\n",
+		of.jobs, of.files)
 	for _, m := range modules {
 		fmt.Fprintf(&b, "insmod /modules/%s.ko\n", m.name)
 	}

@@ -94,8 +94,10 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.machine.cpus, "smp", 1, "number of CPUs")
 	flags.StringVar(&o.machine.memory, "m", "2G", "memory")
 	flags.StringVar(&o.machine.append, "append", "", "further words of the kernel's command line, as preempt=full")
-	flags.BoolVar(&o.machine.secure, "secureboot", false, "boot by UEFI with Secure Boot on (needs Debian's package ovmf)")
-	flags.BoolVar(&o.machine.counted, "icount", false, "the guest's clock counts instructions, 1 ns each, and arm64 counts them too (slower)")
+	flags.BoolVar(&o.machine.secure, "secureboot", false,
+		"boot by UEFI with Secure Boot on (needs Debian's package ovmf)")
+	flags.BoolVar(&o.machine.counted, "icount", false,
+		"the guest's clock counts instructions, 1 ns each, and arm64 counts them too (slower)")
 	flags.DurationVar(&o.machine.startup, "boot", 2*time.Minute, "the longest time until the guest is up")
 	flags.DurationVar(&o.machine.timeout, "timeout", 10*time.Minute, "the longest time for each kernel")
 	flags.StringVar(&o.run, "run", "", "run only tests that match this, in each test binary")

@@ -54,7 +54,8 @@ func (v *voice) ended(r result) {
 	if r.ok() {
 		v.printer.lines(v.kernel, fmt.Sprintf("ok   %s %.1fs: %s\n", r.job.name, r.took.Seconds(), r.tally))
 	} else {
-		v.printer.lines(v.kernel, fmt.Sprintf("%sFAIL %s: exit status %d\n", verdict.Complaints(v.held.String()), r.job.name, r.status))
+		v.printer.lines(v.kernel, fmt.Sprintf("%sFAIL %s: exit status %d\n", verdict.Complaints(v.held.String()),
+			r.job.name, r.status))
 	}
 	v.held.Reset()
 }

@@ -90,7 +90,8 @@ func bootKernel(k fetched, opts options, p *printer) outcome {
 func (o outcome) summarize(w io.Writer, k fetched) verdict.Tally {
 	var total verdict.Tally
 	second := func(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }
-	fmt.Fprintf(w, "kernel %-6s %-24s booted in %s, took %s, %s of CPU\n", k.version, k.release, second(o.booted), second(o.took), second(o.cpu))
+	fmt.Fprintf(w, "kernel %-6s %-24s booted in %s, took %s, %s of CPU\n", k.version, k.release, second(o.booted),
+		second(o.took), second(o.cpu))
 	for _, r := range o.results {
 		word := "ok"
 		if !r.ok() {

@@ -30,7 +30,8 @@ func TestShare(t *testing.T) {
 func TestPart(t *testing.T) {
 	tests := []string{"A", "b", "C", "d", "E", "F", wholeTests[0], "G", "H"}
 	passed := func(name string) bool { return name < "a" }
-	for kernel, want := range [][]string{{"A", "b", wholeTests[0]}, {"C", "d", wholeTests[0]}} { // E to H are this machine's
+	for kernel, want := range [][]string{{"A", "b", wholeTests[0]},
+		{"C", "d", wholeTests[0]}} { // E to H are this machine's
 		if got := part(tests, kernel, 2, passed); !slices.Equal(got, want) {
 			t.Errorf("kernel %d takes %q", kernel, got)
 		}

@@ -22,7 +22,8 @@ const drivesCommand = "test/accept"
 const modulePath = "github.com/startrace/startrace"
 
 // programs are built beside the tests, as the Makefile does, for tests that run them.
-var programs = map[string]string{"bin/startrace": "./cmd/startrace", "bin/workload": "./test/workload", "bin/confine": "./test/confine"}
+var programs = map[string]string{"bin/startrace": "./cmd/startrace", "bin/workload": "./test/workload",
+	"bin/confine": "./test/confine"}
 
 // blockModule makes block devices of files, for tests that trace block I/O.
 const blockModule = "loop"

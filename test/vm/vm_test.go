@@ -43,7 +43,8 @@ func TestChoose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := archOf(mixed); err == nil || !strings.Contains(err.Error(), "kernels 6.12 and 6.12-arm64 are of two architectures") {
+	if _, err := archOf(mixed); err == nil || !strings.Contains(err.Error(),
+		"kernels 6.12 and 6.12-arm64 are of two architectures") {
 		t.Errorf("two architectures: got error %v", err)
 	}
 	some, err := choose("7.2,5.10")
@@ -120,7 +121,8 @@ func TestTranscript(t *testing.T) {
 	if b := tr.results[1]; b.ok() || b.status != -1 || len(b.tally.Skips) != 1 || b.tally.Skips[0].Reason != "needs x" {
 		t.Errorf("second job: %+v", b)
 	}
-	if want := "[6.1] no newline\n"; !strings.Contains(shown.String(), want) || !strings.HasSuffix(shown.String(), "[6.1] half\n") {
+	if want := "[6.1] no newline\n"; !strings.Contains(shown.String(), want) ||
+		!strings.HasSuffix(shown.String(), "[6.1] half\n") {
 		t.Errorf("shown:\n%s", shown.String())
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cold calls openat N times with names that lie in pages which nothing has touched: the call itself is the first to read
-// them. The names are those that coldName gives; there are no such files.
+// cold calls openat N times with names that lie in pages which nothing has touched: the call itself is the first to
+// read them. The names are those that coldName gives; there are no such files.
 func cold(s settings, args []string) (func() (report, error), error) {
 	n, err := numbers(args, 1, 1)
 	if err != nil {
@@ -48,7 +48,8 @@ func openCold(fd, i, size int) error {
 	if err != nil {
 		return err
 	}
-	_, _, errno := unix.RawSyscall6(unix.SYS_OPENAT, 0, uintptr(unsafe.Pointer(unsafe.SliceData(page))), unix.O_RDONLY, 0, 0, 0)
+	_, _, errno := unix.RawSyscall6(unix.SYS_OPENAT, 0, uintptr(unsafe.Pointer(unsafe.SliceData(page))), unix.O_RDONLY,
+		0, 0, 0)
 	if errno != unix.ENOENT {
 		return fmt.Errorf("open %s: %w", coldName(i), errno)
 	}

@@ -20,7 +20,10 @@
 //	workload [flags] execs N                      N processes in each of which a second thread executes a program
 //	workload [flags] coldexecs N                  N processes that execute a program, with arguments in untouched pages
 //	workload [flags] exits N                      N processes that end with status 0, 1, …, 255, 0, …
-//	workload [flags] tcp N BYTES                  N connections in each of which so much is sent, and one that is refused
+//	workload [flags] tcp N BYTES                  N connections in each of which so much is sent, and one that is
+//
+// refused
+//
 //	workload [flags] unheard N                    N connections whose data is not heard, and one whose answer is not
 //	workload [flags] backlog N                    N connections for which nobody accepts, until standard input ends
 //	workload [flags] sleeps THREADS DURATION      threads that sleep until the same moment, so long after the start

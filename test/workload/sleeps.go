@@ -17,7 +17,8 @@ func sleeps(s settings, args []string) (func() (report, error), error) {
 		until := unix.NsecToTimespec(now.Nano() + long.Nanoseconds())
 		tids, err := onThreads(n, comm, s.pin, func(int) error {
 			for { // not raw: Go's runtime interrupts what holds one of its processors for long
-				if err := unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &until, nil); err != unix.EINTR {
+				if err := unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &until,
+					nil); err != unix.EINTR {
 					return err
 				}
 			}

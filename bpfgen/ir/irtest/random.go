@@ -82,7 +82,8 @@ func (g *generator) any() *ir.Value {
 }
 
 func (g *generator) constant() int64 {
-	c := [...]int64{0, 1, -1, 2, 7, 64, 255, 1 << 20, 1<<31 - 1, -1 << 31, 1 << 31, 1<<32 - 1, 1 << 32, 1<<63 - 1, -1 << 63, 0x0123456789abcdef}
+	c := [...]int64{0, 1, -1, 2, 7, 64, 255, 1 << 20, 1<<31 - 1, -1 << 31, 1 << 31, 1<<32 - 1, 1 << 32, 1<<63 - 1,
+		-1 << 63, 0x0123456789abcdef}
 	return c[g.rng.IntN(len(c))]
 }
 
@@ -117,7 +118,8 @@ func (g *generator) statements(n, depth int) {
 }
 
 var (
-	twoOps  = [...]ir.Op{ir.OpAdd, ir.OpSub, ir.OpMul, ir.OpUDiv, ir.OpUMod, ir.OpAnd, ir.OpOr, ir.OpXor, ir.OpShl, ir.OpLShr, ir.OpAShr}
+	twoOps = [...]ir.Op{ir.OpAdd, ir.OpSub, ir.OpMul, ir.OpUDiv, ir.OpUMod, ir.OpAnd, ir.OpOr, ir.OpXor, ir.OpShl,
+		ir.OpLShr, ir.OpAShr}
 	oneOps  = [...]ir.Op{ir.OpNeg, ir.OpBswap16, ir.OpBswap32, ir.OpBswap64}
 	loads   = [...]ir.Op{ir.OpLoad8, ir.OpLoad16, ir.OpLoad32, ir.OpLoad64}
 	stores  = [...]ir.Op{ir.OpStore8, ir.OpStore16, ir.OpStore32, ir.OpStore64}
@@ -196,7 +198,8 @@ func (g *generator) call() {
 		g.keep(g.b.AddImm(ir.OpCall, ir.Pos{}, HelperProbeReadKernel, g.slot(dst, 0), size, g.slot(src, 8)))
 	case 3:
 		flags := g.b.Const(ir.Pos{}, int64(g.rng.IntN(2)))
-		status := g.b.AddImm(ir.OpCall, ir.Pos{}, HelperMapUpdate, m(), g.slot(g.slots[0], 0), g.slot(g.slots[2], 0), flags)
+		status := g.b.AddImm(ir.OpCall, ir.Pos{}, HelperMapUpdate, m(), g.slot(g.slots[0], 0), g.slot(g.slots[2], 0),
+			flags)
 		// An int in older kernels (6.1): the upper half of the register is not its sign.
 		by := g.b.Const(ir.Pos{}, 32)
 		g.keep(g.b.Add(ir.OpAShr, ir.Pos{}, g.b.Add(ir.OpShl, ir.Pos{}, status, by), by))
@@ -301,7 +304,8 @@ func (g *generator) loop(n, depth int) {
 	if g.rng.IntN(2) == 0 {
 		again[1], again[len(again)-1] = carried[len(carried)-1], carried[0]
 	}
-	g.b.BranchImm(ir.Pos{}, ir.ULT, next, int64(2+g.rng.IntN(2)), ir.Edge{Block: head, Args: again}, ir.Edge{Block: exit})
+	g.b.BranchImm(ir.Pos{}, ir.ULT, next, int64(2+g.rng.IntN(2)), ir.Edge{Block: head, Args: again},
+		ir.Edge{Block: exit})
 	g.b, g.vals = exit, append(g.vals[:outer:outer], carried...)
 }
 

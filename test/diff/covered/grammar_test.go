@@ -27,7 +27,8 @@ var absentHere = map[string]string{
 	"builtin usage": declares, "builtin expression": declares, "builtin spelling": declares,
 	"builtin every": later, "builtin after": later, "builtin at_exit": later, "builtin exit": later,
 	"builtin now":      "has another value each time",
-	"builtin announce": outside, "builtin print": outside, "builtin printf": outside, "builtin show": outside, "builtin columns": outside,
+	"builtin announce": outside, "builtin print": outside, "builtin printf": outside, "builtin show": outside,
+	"builtin columns":     outside,
 	"builtin write_file":  outside,
 	"builtin append_file": outside, "builtin run": outside, "builtin send_signal": outside,
 	"builtin fail": "ends with an error at once: what follows would show nothing",
@@ -242,7 +243,8 @@ func note(used map[string]bool, n syntax.Node) {
 var forms = map[string]string{
 	"*syntax.ListExpr": "list", "*syntax.DictExpr": "dict", "*syntax.TupleExpr": "tuple", "*syntax.SliceExpr": "slice",
 	"*syntax.IndexExpr": "index",
-	"*syntax.CondExpr":  "conditional", "*syntax.IfStmt": "if", "*syntax.ForStmt": "for", "*syntax.ReturnStmt": "return",
+	"*syntax.CondExpr":  "conditional", "*syntax.IfStmt": "if", "*syntax.ForStmt": "for",
+	"*syntax.ReturnStmt": "return",
 }
 
 func noteArgs(used map[string]bool, args []syntax.Expr) {
