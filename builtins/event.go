@@ -14,7 +14,8 @@ var pointFamily = []Entry{
 		Name: "event", Family: "points",
 		Signature: `event((points, fn), …, doc="")`,
 		Doc: `Makes a point of your own: it happens when one of the functions, which run in the kernel, returns a record,
-whose fields are the event's. A function that returns None only keeps state.`,
+whose fields are the event's. A function that returns None only keeps state. A field
+that handlers take is in the records of all functions; one without a value is None there: record(a = 1, b = None).`,
 		call: eventCall,
 	},
 	{
