@@ -124,7 +124,7 @@ func (s *Shared) Program(p *tree.Program, stack int, o Outlining) (code *Code, e
 		b = newBuilder(s, p)
 		b.budget = stack
 		b.family = &family{callees: findCallees(p, o, b.locals), names: map[string]bool{p.Name: true},
-			calledLoops: loops, loopsInAll: -1}
+			calledLoops: loops}
 		b.program()
 	}
 	b.f.Prune()
@@ -192,8 +192,8 @@ type family struct {
 	// calledLoops are those whose bodies are functions; again: there are more.
 	calledLoops map[*tree.Stmt]bool
 	again       bool
-	reports     []Call // of them
-	loopsInAll  int    // of the program; -1: not counted yet
+	reports     []Call       // of them
+	loopNumbers *loopNumbers // of the program; nil: not counted yet
 }
 
 func newBuilder(s *Shared, p *tree.Program) *builder {
@@ -203,7 +203,7 @@ func newBuilder(s *Shared, p *tree.Program) *builder {
 		inlines: map[int64]*inline{},
 		uses:    usesOf(s, p), locals: countLocals(p), lazy: map[int64]*tree.Expr{}, lent: map[*subprogram]*region{},
 		given:  map[*tree.Expr]*ir.Value{},
-		family: &family{callees: &callees{}, loopsInAll: -1},
+		family: &family{callees: &callees{}},
 	}
 }
 

@@ -31,7 +31,7 @@ func (b *builder) forStmt(s *tree.Stmt) {
 	step := s.Exprs[2].Int
 	start, stop := b.expr(s.Exprs[0]).x, b.expr(s.Exprs[1]).x
 	n := b.iterations(start, stop, step)
-	if computed(s) && b.severalLoops() {
+	if !b.HasLoop && computed(s) && b.severalLoops() {
 		n = b.forget(n) // a loop that ends after k rounds tells that n is k, to all that share it
 	}
 
@@ -115,20 +115,36 @@ func (b *builder) forgetVars(vars []int64) {
 }
 
 // severalLoops reports whether the program has more than one.
-func (b *builder) severalLoops() bool {
-	if b.loopsInAll < 0 {
-		b.loopsInAll = 0
-		count := func(s *tree.Stmt) {
-			if s.Op == tree.SFor {
-				b.loopsInAll++
-			}
-		}
-		walkBlock(b.prog.Body, count, func(*tree.Expr) {})
-		for _, v := range b.prog.Variants {
-			walkBlock(v.Body, count, func(*tree.Expr) {})
-		}
+func (b *builder) severalLoops() bool { return b.loopsOf().all > 1 }
+
+// loopNumbers are how many loops a program has.
+type loopNumbers struct {
+	all  int
+	side int // over ranges that are computed, none of which is in another loop
+}
+
+func (b *builder) loopsOf() loopNumbers {
+	if b.loopNumbers != nil {
+		return *b.loopNumbers
 	}
-	return b.loopsInAll > 1
+	var n loopNumbers
+	inside := map[*tree.Stmt]bool{}
+	count := func(s *tree.Stmt) {
+		if s.Op != tree.SFor {
+			return
+		}
+		n.all++
+		if computed(s) && !inside[s] {
+			n.side++
+		}
+		walkBlock(s.Then, func(s *tree.Stmt) { inside[s] = true }, func(*tree.Expr) {})
+	}
+	walkBlock(b.prog.Body, count, func(*tree.Expr) {})
+	for _, v := range b.prog.Variants {
+		walkBlock(v.Body, count, func(*tree.Expr) {})
+	}
+	b.loopNumbers = &n
+	return n
 }
 
 // parts reports whether there are several ways through a body.
@@ -171,7 +187,7 @@ func (b *builder) bound(s *tree.Stmt, l *loop, most int64, body []*ir.Block) int
 	for _, o := range b.loops {
 		outer *= o.bound
 	}
-	n := cost.boundFor(s, most, outer)
+	n := cost.boundFor(s, most, outer*b.share())
 	before := bodyCost{} // in the loop
 	if len(b.loops) == 0 {
 		before = b.extra
@@ -187,6 +203,15 @@ func (b *builder) bound(s *tree.Stmt, l *loop, most int64, body []*ir.Block) int
 		b.extra = b.extra.plus(more)
 	}
 	return n
+}
+
+// share is by how much less a loop may cost because of those behind each other. Two may cost all of it. With bpf_loop the
+// later ones are called.
+func (b *builder) share() int64 {
+	if side := b.loopsOf().side; !b.HasLoop && len(b.loops) == 0 && side > 2 {
+		return int64(side+1) / 2
+	}
+	return 1
 }
 
 // iterations is how often range(start, stop, step) steps, as unsigned.

@@ -9,7 +9,9 @@ import (
 
 // All programs can be built, and do their work to the end.
 func TestBuild(t *testing.T) {
-	words := map[string][]string{"calls": {"calls", "2"}, "thrower": {"2", "3"}, "static": {"2"}, "goroutines": {"2"}}
+	words := map[string][]string{"calls": {"calls", "2"}, "thrower": {"2", "3"}, "static": {"2"}, "goroutines": {"2"},
+		"accounts": {"threads", "2"}, "coroutines": {"turns", "2"}, "coroutines-shared": {"turns", "2"},
+		"results": {"denied"}}
 	for _, name := range Names() {
 		if words[name] == nil { // the chains
 			words[name] = []string{"changes", "2"}
