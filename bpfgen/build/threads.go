@@ -56,14 +56,15 @@ func (s *Shared) CallFree(p *tree.Program, spans []int) (*ir.Func, error) {
 	b.remember("pid", intVal(types.U64, b.load(4, b.temp(), 0)))
 	for _, i := range spans {
 		p.Attach.Span = i
-		b.closeAll(task, tree.SiteThreadEnded, maxForgotten)
+		b.closeAll(task, tree.SiteThreadEnded, min(maxForgotten, maxKeptWays/2/int64(len(spans))))
 	}
 	b.ret()
 	b.f.Prune()
 	return b.f, b.f.Check()
 }
 
-// maxForgotten is up to how many calls of a thread that has ended are removed.
+// maxForgotten is up to how many calls of a thread that has ended are removed. The verifier keeps a way for each, of all
+// spans together.
 const maxForgotten = 512
 
 // closeAll removes the calls of a thread that are open.
