@@ -114,8 +114,11 @@ func labelCall(e *Env, c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, small := n.Int64(); c.name == "errno" && !small && !isErrno(v) {
-		return starlark.None, nil // an address, which is no error
+	if _, small := n.Int64(); c.name == "errno" && !small {
+		if !isErrno(v) {
+			return starlark.None, nil // an address, which is no error
+		}
+		n = starlark.MakeInt64(int64(v))
 	}
 	if text := f(v); text != "" {
 		return starlark.String(text), nil

@@ -164,6 +164,28 @@ func (f *uframe) lookup(id *syntax.Ident) (uval, bool) {
 	return uval{}, false
 }
 
+// within is lookup of a name that may stand in a function inside of the one that is walked. What is that function's own
+// has no value here.
+func (f *uframe) within(id *syntax.Ident) (uval, bool) {
+	bind := id.Binding.(*resolve.Binding)
+	switch bind.Scope {
+	case resolve.Local, resolve.Cell, resolve.Free:
+	default:
+		return f.lookup(id)
+	}
+	for _, local := range f.def.Locals {
+		if local.First == bind.First {
+			return f.vars.Get(local)
+		}
+	}
+	for i, free := range f.def.FreeVars {
+		if free.First == bind.First {
+			return f.free(i)
+		}
+	}
+	return uval{}, false
+}
+
 func (f *uframe) free(i int) (uval, bool) {
 	if f.fn != nil {
 		if i >= len(f.fn.Free) || f.fn.Free[i] == nil {

@@ -17,6 +17,9 @@ import (
 //
 // The kernel half reads the parts, so it must know each of them. Such a loop is written out as one over parts is.
 
+// variables are some, by where they are bound first: a function inside has bindings of its own for what it finds outside.
+type variables map[*syntax.Ident]bool
+
 // A loopBody is what a loop runs over and over: its variables, and all that is inside.
 type loopBody struct {
 	vars   syntax.Expr
@@ -33,18 +36,18 @@ func bodyOf(s *syntax.ForStmt) loopBody {
 
 // selects reports whether the body may choose a part of the event by what the loop gives its variables.
 func (u *user) selects(loop loopBody) bool {
-	follow, assigned := map[*resolve.Binding]bool{}, map[*resolve.Binding]bool{}
+	follow, assigned := variables{}, variables{}
 	for _, to := range bound(loop.vars, nil) {
-		follow[to] = true
+		follow[to.First] = true
 	}
 	for grown := true; grown; {
 		grown = u.inLoop(loop, func(n syntax.Node) bool {
 			more := false
 			to, from := boundBy(n)
 			for _, to := range to {
-				assigned[to] = true
-				if !follow[to] && mentions(from, follow) {
-					follow[to], more = true, true
+				assigned[to.First] = true
+				if !follow[to.First] && mentions(from, follow) {
+					follow[to.First], more = true, true
 				}
 			}
 			return more
@@ -103,8 +106,12 @@ func boundBy(n syntax.Node) ([]*resolve.Binding, syntax.Expr) {
 
 // handsOver reports whether a call gives a function variables of the loop and parts of the event, so that the function
 // may choose.
-func (u *user) handsOver(x *syntax.CallExpr, follow, assigned map[*resolve.Binding]bool) bool {
-	given, part := false, u.nameOf(x.Fn).fn != nil
+func (u *user) handsOver(x *syntax.CallExpr, follow, assigned variables) bool {
+	given, part := false, false
+	if id, ok := unparen(x.Fn).(*syntax.Ident); ok {
+		v, _ := u.frame.within(id)
+		part = v.fn != nil
+	}
 	for _, a := range x.Args {
 		given = given || mentions(a, follow)
 		part = part || u.eventual(argValue(a), assigned)
@@ -113,12 +120,12 @@ func (u *user) handsOver(x *syntax.CallExpr, follow, assigned map[*resolve.Bindi
 }
 
 // mentions reports whether one of the variables stands in x.
-func mentions(x syntax.Expr, names map[*resolve.Binding]bool) bool {
+func mentions(x syntax.Expr, names variables) bool {
 	found := false
 	syntax.Walk(x, func(n syntax.Node) bool {
 		if id, ok := n.(*syntax.Ident); ok {
 			bind, _ := id.Binding.(*resolve.Binding)
-			found = found || names[bind]
+			found = found || bind != nil && names[bind.First]
 		}
 		return !found
 	})
@@ -126,13 +133,13 @@ func mentions(x syntax.Expr, names map[*resolve.Binding]bool) bool {
 }
 
 // eventual reports whether x may be the event or a part of it. assigned are variables of which that is not known.
-func (u *user) eventual(x syntax.Expr, assigned map[*resolve.Binding]bool) bool {
+func (u *user) eventual(x syntax.Expr, assigned variables) bool {
 	switch x := unparen(x).(type) {
 	case *syntax.Ident:
-		if bind, _ := x.Binding.(*resolve.Binding); assigned[bind] {
+		if bind, _ := x.Binding.(*resolve.Binding); bind != nil && assigned[bind.First] {
 			return true
 		}
-		v, _ := u.frame.lookup(x)
+		v, _ := u.frame.within(x)
 		return v.part
 	case *syntax.DotExpr:
 		return u.eventual(x.X, assigned)

@@ -51,17 +51,23 @@ type dict struct {
 }
 
 // Generate makes the program of a seed. Its names begin with name.
-func Generate(seed uint64, name string) *Program { return generate(seed, name, false) }
+func Generate(seed uint64, name string) *Program { return generate(seed, &Program{Name: name}) }
+
+// GenerateAt makes one that runs at a site.
+func GenerateAt(seed uint64, name string, site *Site) *Program {
+	return generate(seed, &Program{Name: name, Site: site})
+}
 
 // GenerateUser makes one for user space, where there are floats and no spans.
-func GenerateUser(seed uint64, name string) *Program { return generate(seed, name, true) }
+func GenerateUser(seed uint64, name string) *Program {
+	return generate(seed, &Program{Name: name, User: true})
+}
 
-func generate(seed uint64, name string, user bool) *Program {
-	g := &gen{user: user, tested: map[string]bool{}, r: rand.New(rand.NewPCG(seed, 0x5eed)),
-		p: &Program{Name: name, User: user}, nodes: 40, times: 1}
+func generate(seed uint64, p *Program) *Program {
+	g := &gen{user: p.User, tested: map[string]bool{}, r: rand.New(rand.NewPCG(seed, 0x5eed)), p: p, nodes: 40, times: 1}
 	g.nodes += g.r.IntN(160)
 	g.calls, g.noneFirst = g.r.IntN(12), g.one(2)
-	g.p.Span = !user && g.one(8)
+	g.p.Span = !p.User && p.Site == nil && g.one(8)
 	g.globals()
 	for range g.r.IntN(4) {
 		g.helper()
@@ -208,7 +214,7 @@ func (g *gen) signature(fn *Function) {
 	fn.Result = g.valueType()
 	for range g.r.IntN(4) {
 		p := Param{g.name("p"), g.scalarType()}
-		if g.one(8) {
+		if g.one(8) && g.nodesThere() {
 			p.Type = pointer
 		}
 		if len(fn.Defaults) > 0 || g.one(4) {
@@ -291,12 +297,9 @@ func (g *gen) returnTwice(fn *Function, f callable) {
 
 // part is the first or the second part of the event of a type; nil if there is none.
 func (g *gen) part(t Type, i int) *Expr {
-	names := map[Kind][]string{Str: textFields, Bool: {"flag", "flag"}}[t.Kind]
-	if t.Kind == Int {
-		names = map[Class][]string{Signed: {"s8", "s64"}, Unsigned: {"u16", "u32"}}[t.Class]
-	}
-	if names == nil || t.Opt {
+	fields := g.fields(t)
+	if len(fields) == 0 {
 		return nil
 	}
-	return leaf(t, "e.args."+names[i])
+	return leaf(t, fields[i*(len(fields)-1)].path())
 }

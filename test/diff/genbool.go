@@ -90,7 +90,7 @@ func (g *gen) connective(d int) *Expr {
 }
 
 func (g *gen) noneTest(d int) *Expr {
-	if g.event && !g.user && g.one(3) {
+	if g.event && !g.user && g.one(3) && g.nodesThere() {
 		return g.pointerTest(d)
 	}
 	t := g.scalarType().opt()
@@ -140,8 +140,8 @@ func (g *gen) membership(d int) *Expr {
 }
 
 func (g *gen) conversionToBool(d int) *Expr {
-	if g.event && g.one(3) {
-		name := pick(g, append([]string{"zz", "missing"}, signedFields...))
+	if names := g.argNames(signed); g.event && g.one(3) && len(names) > 0 {
+		name := pick(g, append([]string{"zz", "missing"}, names...))
 		return call(boolean, "hasattr", leaf(Type{}, "e.args"), leaf(text, strconv.Quote(name)))
 	}
 	return call(boolean, "bool", g.expr(g.valueType(), d-1))

@@ -1,5 +1,7 @@
 package diff
 
+import "strings"
+
 // expr is an expression of type t; d bounds its depth.
 func (g *gen) expr(t Type, d int) *Expr {
 	g.nodes--
@@ -156,10 +158,11 @@ func (g *gen) attribute(t Type, d int) *Expr {
 		return nil
 	}
 	field := g.leafOf(t) // getattr(e.args, "u8", default)
-	if field.Form != Leaf || len(field.Text) < 8 || field.Text[:7] != "e.args." {
+	name, ok := strings.CutPrefix(field.Text, "e.args.")
+	if field.Form != Leaf || !ok || strings.ContainsAny(name, ".[") {
 		return nil
 	}
-	args := []*Expr{leaf(Type{}, "e.args"), leaf(text, `"`+field.Text[7:]+`"`)}
+	args := []*Expr{leaf(Type{}, "e.args"), leaf(text, `"`+name+`"`)}
 	if g.one(2) {
 		args = append(args, g.literal(t))
 	}

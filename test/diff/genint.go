@@ -85,7 +85,7 @@ func (g *gen) plain(d int) *Expr {
 		return arith(pick(g, []string{"+", "-", "*"}), g.expr(plainInt, d-1),
 			leaf(plainInt, number(int64(g.r.IntN(9)))))
 	case 6:
-		if g.one(6) {
+		if g.one(6) && g.nodesThere() {
 			size := call(plainInt, "sizeof", leaf(text, `"struct node"`))
 			size.Ref = "_sizeof"
 			return size
@@ -158,8 +158,9 @@ func (g *gen) shift(c Class, d int) *Expr {
 	case 2:
 		n = arith("&", g.anyInt(d-1), leaf(plainInt, pick(g, []string{"7", "63", "255", "511"})))
 	case 3:
-		n = leaf(unsigned, "e.args.u8")
-		if !g.event {
+		if fields := g.fields(unsigned); g.event && len(fields) > 0 {
+			n = leaf(unsigned, fields[0].path())
+		} else {
 			n = g.expr(unsigned, d-1)
 		}
 	default:
@@ -177,9 +178,13 @@ func (g *gen) conversion(d int) *Expr {
 	case 4:
 		return g.cast(unsigned, []string{"u8", "u16", "u32", "u64"}, d)
 	case 0:
-		return call(unsigned, "len", leaf(text, "e.args."+pick(g, textFields)))
+		if fields := g.fields(text); len(fields) > 0 {
+			return call(unsigned, "len", leaf(text, pick(g, fields).path()))
+		}
 	case 1:
-		return call(unsigned, "int", leaf(boolean, "e.args.flag"))
+		if fields := g.fields(boolean); len(fields) > 0 {
+			return call(unsigned, "int", leaf(boolean, fields[0].path()))
+		}
 	case 2:
 		return call(unsigned, pick(g, []string{"ntohs", "ntohl", "uint32"}),
 			g.expr(pick(g, []Type{signed, unsigned}), d-1))

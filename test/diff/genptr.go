@@ -53,7 +53,7 @@ func (g *gen) somePointer(value bool) *Expr {
 
 // mem is bytes of a node, before the first of its pointers; nil without one.
 func (g *gen) mem() *Expr {
-	if _, ok := g.variable(pointer); !ok && !g.event {
+	if _, ok := g.variable(pointer); !ok && !g.event || !g.nodesThere() {
 		return nil
 	}
 	return &Expr{Form: Call, Type: octets, Text: "mem", Args: []*Expr{g.somePointer(false),
@@ -93,7 +93,7 @@ func (g *gen) around() *Expr {
 
 // read is an int, a bool, a string or a pointer in memory; nil without the event.
 func (g *gen) read(t Type) *Expr {
-	if _, ok := g.variable(pointer); !ok && !g.event || t.Kind == Int && t.Class == Plain {
+	if _, ok := g.variable(pointer); !ok && !g.event || t.Kind == Int && t.Class == Plain || !g.nodesThere() {
 		return nil
 	}
 	if t.Kind == Str && g.one(6) && !g.user {

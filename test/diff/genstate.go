@@ -111,7 +111,7 @@ func (g *gen) keyExpr(t Type, d int) *Expr {
 	if t.Kind != Tuple || !t.Elems[1].Opt {
 		return g.expr(t, d)
 	}
-	sometimes := leaf(t.Elems[1], "(e.args.s64 if e.args.flag else None)").proof()
+	sometimes := leaf(t.Elems[1], g.sometimes()).proof()
 	return &Expr{Form: Display, Type: t, Args: []*Expr{g.expr(t.Elems[0], d), sometimes}}
 }
 

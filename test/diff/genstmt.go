@@ -51,7 +51,7 @@ func (g *gen) declare() *Stmt {
 		return g.unpack()
 	}
 	t := g.valueType()
-	if g.event && g.one(8) {
+	if g.event && g.one(8) && g.nodesThere() {
 		t = pointer
 	}
 	s := &Stmt{Form: Assign, Target: g.name("v"), Exprs: []*Expr{g.expr(t, exprDepth)}}
@@ -178,7 +178,7 @@ func (g *gen) forStmt() []*Stmt {
 	case 0:
 		s.Exprs = []*Expr{leaf(Type{}, fmt.Sprintf("range(%d)", n))}
 	case 5:
-		if !g.event || g.user {
+		if !g.event || g.user || !g.nodesThere() {
 			return nil
 		}
 		s.Exprs = []*Expr{nil}

@@ -17,6 +17,13 @@ type Field struct {
 	Signed bool
 	Bool   bool
 	Ptr    bool // to a node
+	// Path is how scripts name it at a site, Alias another name. ABI says what it is an example of, where its width and
+	// sign do not.
+	Path, Alias, ABI string
+	From             int // which of the values of the input it is, at a site
+	// Far: it lies where the kernel's programs cannot read, so it is FAULT. Void: there is none. Address: it points to
+	// anything.
+	Far, Void, Address bool
 }
 
 // Fields are the arguments of the event in their order. A raw tracepoint has at most twelve.
@@ -27,6 +34,9 @@ var Fields = []Field{
 	{Name: "flag", Bits: 8, Bool: true}, {Name: "s"}, {Name: "t"},
 }
 
+// MostFields is how many a site has at most.
+const MostFields = 32
+
 // A Text is a string argument.
 type Text struct {
 	S     string
@@ -35,22 +45,34 @@ type Text struct {
 
 // An Input is what one event carries.
 type Input struct {
-	Number int        // among those of a seed
-	Words  [12]uint64 // by the index in Fields
-	Texts  [12]Text
+	Number int                // among those of a seed
+	Words  [MostFields]uint64 // by the index in Fields
+	Texts  [MostFields]Text
 	Leads  bool // u64 is the address of s
 	P      int  // where p leads: the number of a node, Null or Nowhere
 	Nodes  [Nodes]Node
+	fields []Field // nil: Fields
 }
 
 // Inputs makes n inputs of a seed.
 func Inputs(seed uint64, n int) []Input {
+	out := InputsOf(Fields, seed, n)
+	classes := textClasses
+	for i := range min(len(out), len(classes)) { // each class at least once, beside others
+		out[i].Texts[10+i%2] = Text{S: classes[i].S, Fault: classes[i].Fault}
+	}
+	return out
+}
+
+// InputsOf makes n inputs for a list of fields.
+func InputsOf(fields []Field, seed uint64, n int) []Input {
 	g := &gen{r: rand.New(rand.NewPCG(seed, 0x19))}
 	out := make([]Input, n)
 	for i := range out {
 		out[i].Number = i
-		for j, f := range Fields {
+		for j, f := range fields {
 			switch {
+			case f.Far || f.Void:
 			case f.Bits == 0:
 				out[i].Texts[j] = g.text()
 			case f.Ptr:
@@ -61,17 +83,13 @@ func Inputs(seed uint64, n int) []Input {
 				out[i].Words[j] = g.word() & (math.MaxUint64 >> (64 - f.Bits))
 			}
 		}
-		if g.one(4) { // equal ones meet more often than by chance
+		if len(fields) == len(Fields) && g.one(4) { // equal ones meet more often than by chance
 			out[i].Words[3] = out[i].Words[7]
 			out[i].Texts[11] = out[i].Texts[10]
 		}
 		for j := range out[i].Nodes {
 			out[i].Nodes[j] = g.node()
 		}
-	}
-	classes := textClasses
-	for i := range min(len(out), len(classes)) { // each class at least once, beside others
-		out[i].Texts[10+i%2] = Text{S: classes[i].S, Fault: classes[i].Fault}
 	}
 	return out
 }
@@ -120,8 +138,14 @@ func (g *gen) text() Text {
 
 // String gives the input as a script would see it.
 func (in Input) String() string {
-	s := ""
-	for i, f := range Fields {
+	s, fields := "", in.fields
+	if fields == nil {
+		fields = Fields
+	}
+	for i, f := range fields {
+		if f.Path != "" {
+			i, f.Name = f.From, f.Path
+		}
 		switch {
 		case f.Bits == 0 && in.Texts[i].Fault:
 			s += f.Name + "=FAULT "

@@ -190,8 +190,9 @@ func load(u *bpfgen.Unit) (_ *machine, err error) {
 }
 
 // mapCounters maps the counters of the unit's sites, if it has some.
-func (m *machine) mapCounters() (err error) {
-	counters := m.loaded.Maps[bpfgen.MapSites]
+func (m *machine) mapCounters() error { return m.mapCountersOf(m.loaded.Maps[bpfgen.MapSites]) }
+
+func (m *machine) mapCountersOf(counters *ebpf.Map) (err error) {
 	if counters == nil {
 		return nil
 	}

@@ -3,7 +3,6 @@ package diff
 import (
 	"fmt"
 	"math/big"
-	"slices"
 	"strconv"
 )
 
@@ -57,13 +56,6 @@ func (g *gen) huge() *Expr {
 	return leaf(Type{Kind: Func, Class: Unsigned}, n.String()) // a kind of its own: other places do not take it
 }
 
-// The arguments of the event by type.
-var (
-	unsignedFields = []string{"u8", "u16", "u32", "u64"}
-	signedFields   = []string{"s8", "s16", "s32", "s64"}
-	textFields     = []string{"s", "t"}
-)
-
 // leafOf is an expression of type t without operators where there is one.
 func (g *gen) leafOf(t Type) *Expr {
 	if t.Opt && g.one(3) {
@@ -91,11 +83,11 @@ func (g *gen) leafOf(t Type) *Expr {
 		return g.compose(t, 0)
 	case Bool:
 		if g.event && g.one(2) {
-			return g.field(boolean, "flag")
+			return g.field(boolean)
 		}
 	case Str:
 		if g.event && !g.one(3) {
-			return g.field(text, pick(g, textFields))
+			return g.field(text)
 		}
 	case Int:
 		return g.intLeaf(t.Class)
@@ -107,31 +99,14 @@ func (g *gen) intLeaf(c Class) *Expr {
 	if c == Plain {
 		return g.literal(plainInt)
 	}
-	t, fields := signed, signedFields
-	if c == Unsigned {
-		t, fields = unsigned, unsignedFields
-	}
+	t := Type{Class: c}
 	if g.event {
-		return g.field(t, pick(g, fields))
+		return g.field(t)
 	}
 	if v, ok := g.variable(t); ok {
 		return v
 	}
 	panic("diff: a function without the event needs parameters of both classes")
-}
-
-// field is an argument of the event, by its name or its place.
-func (g *gen) field(t Type, name string) *Expr {
-	args := "e.args"
-	if g.startArgs() {
-		args = "e.start.args"
-	}
-	e := leaf(t, args+"."+name)
-	if g.one(12) {
-		i := slices.IndexFunc(Fields, func(f Field) bool { return f.Name == name })
-		e.Text = fmt.Sprintf("%s[%d]", args, i)
-	}
-	return e
 }
 
 // startArgs reports whether the next argument is one of a span's start.

@@ -105,7 +105,7 @@ func (m *memory) context(in Input) []uint64 {
 	for i := range in.Nodes {
 		m.writeNode(i, &in.Nodes[i])
 	}
-	return ctx[:]
+	return ctx[:len(Fields)]
 }
 
 // put writes bytes at an offset of this process's memory and gives their address.

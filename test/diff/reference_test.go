@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"regexp"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -54,6 +55,7 @@ func newReference(src string) (*reference, error) {
 		[]starlark.Tuple) (starlark.Value, error){
 		"_update": update, "_attr": attr, "_at": element, "_all": elements, "_join": joined, "_present": present,
 		"_cast": converted, "_around": around, "_same": itself, "_sizeof": sizeOf, "_mem": memOf, "_byte": byteOf,
+		"cstr":   itself, // of a field of a site, as _same
 		"_add_s": addWrapped(asInt), "_cell_add": cellAdd, "_exact": updateExactly,
 	} {
 		env[name] = starlark.NewBuiltin(name, fn)
@@ -175,6 +177,9 @@ func cellAdd(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []s
 // run calls the function of a program.
 func (r *reference) run(p *Program, in Input) outcome {
 	event := eventOf(in, StrMax)
+	if p.Site != nil {
+		event = eventAt(p.Site, &in)
+	}
 	if p.Span {
 		key, out, ok := r.keyOf(p, event)
 		if !ok {
@@ -244,6 +249,9 @@ func (a attrs) AttrNames() []string                      { return nil }
 
 // Get is e.args[i].
 func (a attrs) Get(k starlark.Value) (v starlark.Value, found bool, err error) {
+	if v, ok := a["["+k.String()+"]"]; ok { // of a site
+		return v, true, nil
+	}
 	i, err := starlark.AsInt32(k)
 	if err != nil || i < 0 || i >= len(Fields) {
 		return nil, false, fmt.Errorf("no argument %s", k)
@@ -267,19 +275,61 @@ func firstBytes(t Text) starlark.Value {
 func argsOf(in *Input, strMax int) starlark.Value {
 	args := attrs{}
 	for i, f := range Fields {
-		w := in.Words[i]
-		switch {
-		case f.Bits == 0:
-			args[f.Name] = textValue(in.Texts[i], strMax)
-		case f.Ptr:
-			args[f.Name] = leads(in, in.P, strMax)
-		case f.Bool:
-			args[f.Name] = starlark.Bool(w != 0)
-		case f.Signed:
-			args[f.Name] = widen(w, f.Bits, signed)
-		default:
-			args[f.Name] = widen(w, f.Bits, unsigned)
-		}
+		args[f.Name] = in.value(i, f, strMax)
 	}
 	return args
+}
+
+// value is that of a field.
+func (in *Input) value(i int, f Field, strMax int) starlark.Value {
+	if f.Path != "" {
+		i = f.From
+	}
+	w := in.Words[i]
+	switch {
+	case f.Far:
+		return value.FAULT
+	case f.Void, f.Address && w == 0:
+		return starlark.None
+	case f.Address && w > math.MaxUint64-4095: // an error of the kernel
+		return starlark.MakeInt64(int64(w))
+	case f.Bits == 0:
+		return textValue(in.Texts[i], strMax)
+	case f.Ptr:
+		return leads(in, in.P, strMax)
+	case f.Bool:
+		return starlark.Bool(w != 0)
+	case f.Signed:
+		return widen(w, f.Bits, signed)
+	}
+	return widen(w, f.Bits, unsigned)
+}
+
+var pathPart = regexp.MustCompile(`\w+|\[\d+\]`)
+
+// eventAt is the event of a site.
+func eventAt(site *Site, in *Input) attrs {
+	root := attrs{}
+	for i, f := range site.Fields {
+		for _, path := range []string{f.Path, f.Alias} {
+			if path != "" {
+				root.put(pathPart.FindAllString(strings.TrimPrefix(path, "cstr("), -1)[1:], in.value(i, f, StrMax))
+			}
+		}
+	}
+	return root
+}
+
+// put sets what a path leads to.
+func (a attrs) put(path []string, v starlark.Value) {
+	if len(path) == 1 {
+		a[path[0]] = v
+		return
+	}
+	next, ok := a[path[0]].(attrs)
+	if !ok {
+		next = attrs{}
+		a[path[0]] = next
+	}
+	next.put(path[1:], v)
 }

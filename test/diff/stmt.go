@@ -62,6 +62,8 @@ type Program struct {
 	// Span: the event is a span; Key gives the keys of its start and its end, nil: they belong together by thread.
 	Span bool
 	Key  *Function
+	// Site is where it runs; nil: at the raw tracepoint of this package.
+	Site *Site
 	// User: it is for user space, where functions mean what they mean to the interpreter.
 	User bool
 	// Text is a program that was not generated: both texts are this one, unless RefText is that of the reference.

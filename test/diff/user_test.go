@@ -108,6 +108,10 @@ func (c *checker) apart(programs []*Program, err error, check func([]*Program)) 
 	case half > 0:
 		check(programs[:half])
 		check(programs[half:])
+	case strings.Contains(err.Error(), wideConstant):
+		c.except(wideFolded, programs[0])
+	case strings.Contains(err.Error(), tooMuchMemory):
+		c.except(overMemory, programs[0])
 	case strings.Contains(err.Error(), chosen):
 		c.except(partChosen, programs[0])
 	case strings.Contains(err.Error(), inUserSpace):

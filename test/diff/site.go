@@ -1,0 +1,137 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Site is a point of the kernel or of a program at which programs of this package run.
+type Site struct {
+	// Point is its name in scripts, Where a filter of its events, "" if it needs none.
+	Point, Where string
+	Fields       []Field
+}
+
+// Kind is the kind of point.
+func (s *Site) Kind() string {
+	kind, _, _ := strings.Cut(s.Point, ":")
+	return kind
+}
+
+// All is a program that gives each field of the site, in a record.
+func (s *Site) All(name string) *Program {
+	var parts []string
+	for i, f := range s.Fields {
+		parts = append(parts, fmt.Sprintf("f%d = %s", i, f.path()))
+	}
+	return &Program{Name: name, Site: s,
+		Text: fmt.Sprintf("def %s(e):\n    return record(%s)\n", name, strings.Join(parts, ", "))}
+}
+
+// fields are those of the event of a program.
+func (p *Program) fields() []Field {
+	if p.Site != nil {
+		return p.Site.Fields
+	}
+	return Fields
+}
+
+// path is how scripts name a field.
+func (f Field) path() string {
+	if f.Path != "" {
+		return f.Path
+	}
+	return "e.args." + f.Name
+}
+
+// is reports whether a field is of a type that programs compute with.
+func (f Field) is(t Type) bool {
+	switch {
+	case t.Opt || f.Ptr || f.Far || f.Void || f.Address:
+		return false
+	case f.Bits == 0:
+		return t.Kind == Str
+	case f.Bool:
+		return t.Kind == Bool
+	case f.Signed:
+		return t.Kind == Int && t.Class == Signed
+	}
+	return t.Kind == Int && t.Class == Unsigned
+}
+
+// fields are the arguments of the event of a type.
+func (g *gen) fields(t Type) (out []Field) {
+	for _, f := range g.p.fields() {
+		if f.is(t) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// nodesThere reports whether the event has a pointer to a node.
+func (g *gen) nodesThere() bool { return g.p.Site == nil }
+
+// field is an argument of the event of a type, by its name or its place.
+func (g *gen) field(t Type) *Expr {
+	list := g.fields(t)
+	if len(list) == 0 {
+		return g.converted(t)
+	}
+	f := pick(g, list)
+	if g.p.Site != nil {
+		if f.Alias != "" && g.one(6) {
+			return leaf(t, f.Alias)
+		}
+		return leaf(t, f.Path)
+	}
+	args := "e.args"
+	if g.startArgs() {
+		args = "e.start.args"
+	}
+	if g.one(12) {
+		for i := range Fields {
+			if Fields[i].Name == f.Name {
+				return leaf(t, fmt.Sprintf("%s[%d]", args, i))
+			}
+		}
+	}
+	return leaf(t, args+"."+f.Name)
+}
+
+// converted is a value of a type at a site that has none: an int of the other sign, or a constant.
+func (g *gen) converted(t Type) *Expr {
+	if t.Kind != Int {
+		return g.literal(t)
+	}
+	other, function := signed, "uint32"
+	if t.Class == Signed {
+		other, function = unsigned, "int32"
+	}
+	if len(g.fields(other)) == 0 {
+		panic("diff: a site without an int has no random programs")
+	}
+	return call(t, function, g.field(other))
+}
+
+// argNames are the names in e.args of the fields of a type.
+func (g *gen) argNames(t Type) (out []string) {
+	for _, f := range g.fields(t) {
+		if name, ok := strings.CutPrefix(f.path(), "e.args."); ok && !strings.ContainsAny(name, ".[") {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// sometimes is an int that is None when the program runs, or not.
+func (g *gen) sometimes() string {
+	n, when := g.fields(signed), g.fields(boolean)
+	switch {
+	case len(n) == 0:
+		return "(1 if " + g.intLeaf(Unsigned).Text + " else None)"
+	case len(when) == 0:
+		return fmt.Sprintf("(%s if %[1]s < 9 else None)", n[len(n)-1].path())
+	}
+	return fmt.Sprintf("(%s if %s else None)", n[len(n)-1].path(), when[0].path())
+}
