@@ -164,12 +164,10 @@ func (a *ctxArray) element(i int64, pos plan.Pos) val {
 	return exprVal(load(at, a.elem, pos))
 }
 
-// maxArray bounds the elements of an array that is sent as a whole.
-const maxArray = 64
-
+// everything is the array as a tuple of its elements.
 func (a *ctxArray) everything(pos plan.Pos) val {
 	v := val{comp: true}
-	for i := range min(a.len, maxArray) {
+	for i := range a.len {
 		v.elems = append(v.elems, a.element(int64(i), pos))
 	}
 	return v
@@ -178,7 +176,7 @@ func (a *ctxArray) everything(pos plan.Pos) val {
 // arrayValue is an array in memory as a tuple of its elements.
 func (b *body) arrayValue(a *arrayObj, pos plan.Pos) val {
 	v := val{comp: true}
-	for i := range min(a.len, maxArray) {
+	for i := range a.len {
 		v.elems = append(v.elems, b.inPlace(a.place, func(at *body) val {
 			return at.element(a, intVal(int64(i)), pos)
 		}))

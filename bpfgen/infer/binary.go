@@ -305,6 +305,8 @@ func (b *body) equal(x, y val, pos plan.Pos) cond {
 	if isFault(x.c) {
 		x, y = y, x
 	}
+	x, _ = b.unfolded(x, pos)
+	y, _ = b.unfolded(y, pos)
 	if isFault(y.c) {
 		return b.isFault(x, pos)
 	}

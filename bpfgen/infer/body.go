@@ -141,8 +141,8 @@ func (b *body) rv(v val, pos plan.Pos) *tree.Expr {
 		return e
 	case v.obj != nil:
 		v.mustKnow()
-		if s, ok := v.obj.(*regStruct); ok {
-			return b.rv(s.whole(b, pos), pos)
+		if w, ok := b.unfolded(v, pos); ok {
+			return b.rv(w, pos)
 		}
 		if p, ok := v.obj.(located); ok && p.origin() != nil && p.origin() != b {
 			return b.here(val{expr: p.value(b, pos), start: p.origin()}).expr
@@ -153,6 +153,33 @@ func (b *body) rv(v val, pos plan.Pos) *tree.Expr {
 		refuse(pos, "%s cannot be stored or computed with in a kernel half: use its parts", v.obj.what())
 	}
 	return constExpr(v.c, v.place(pos))
+}
+
+// unfolded is the value of what has no address of its own, or is known by its parts: of a struct in registers its word
+// or a record, of an array a tuple.
+func (b *body) unfolded(v val, pos plan.Pos) (val, bool) {
+	switch o := v.obj.(type) {
+	case *regStruct:
+		return o.whole(b, pos), true
+	case *arrayObj:
+		v.carried(pos)
+		return b.arrayValue(o, pos), true
+	case *ctxArray:
+		v.carried(pos)
+		return o.everything(pos), true
+	}
+	return v, false
+}
+
+// maxArray bounds the elements of an array that is a value as a whole.
+const maxArray = 64
+
+// carried refuses arrays that are too long to be a value.
+func (v val) carried(pos plan.Pos) {
+	if n := v.arrayLen(); n > maxArray {
+		refuse(pos, "an array of %d elements is no value as a whole, one of %d is: take the elements that are needed, "+
+			"as a[0], or their bytes, by mem(…)", n, maxArray)
+	}
 }
 
 // bind gives v with everything evaluated here and now, once.

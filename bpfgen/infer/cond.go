@@ -223,9 +223,7 @@ func (b *body) truthOf(id *syntax.Ident) cond {
 // truth is Starlark's bool(v).
 func (b *body) truth(v val, pos plan.Pos) cond {
 	v.mustKnow()
-	if s, ok := v.obj.(*regStruct); ok {
-		v = s.whole(b, pos)
-	}
+	v, _ = b.unfolded(v, pos)
 	switch {
 	case v.c != nil:
 		return known(constTruth(v.c))

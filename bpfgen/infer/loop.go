@@ -75,6 +75,9 @@ func (b *body) forStmt(s *syntax.ForStmt) bool {
 		b.pinned(s, func() { b.rangeLoop(s, r) })
 		return true
 	}
+	if n := over.arrayLen(); n > maxUnroll {
+		refuse(pos, "this loop has %d iterations; a kernel half takes %d of an array", n, maxUnroll)
+	}
 	elems, ok := b.elements(over, start(s.X))
 	if !ok {
 		refuse(pos, "a loop in a kernel half goes over range(…), a constant list or an array, got %s", over.describe())

@@ -129,17 +129,14 @@ func (b *body) settled(v val, pos plan.Pos) val {
 // sendable is v as what a record can carry: e itself is all of its fields.
 func (b *body) sendable(v val, pos plan.Pos) val {
 	v.mustKnow()
+	if w, ok := b.unfolded(v, pos); ok {
+		return w
+	}
 	switch o := v.obj.(type) {
 	case *event:
 		return o.everything(pos)
 	case *argsObj:
 		return o.everything(pos)
-	case *arrayObj:
-		return b.arrayValue(o, pos)
-	case *ctxArray:
-		return o.everything(pos)
-	case *regStruct:
-		return o.whole(b, pos)
 	case addressed:
 		return v
 	case nil:

@@ -193,6 +193,17 @@ func (b *body) unpack(to []syntax.Expr, v val, pos plan.Pos) {
 	}
 }
 
+// arrayLen is how many elements an array field has, 0 of anything else.
+func (v val) arrayLen() int {
+	switch o := v.obj.(type) {
+	case *arrayObj:
+		return o.len
+	case *ctxArray:
+		return o.len
+	}
+	return 0
+}
+
 // elements gives the parts of a tuple or constant list.
 func (b *body) elements(v val, pos plan.Pos) ([]val, bool) {
 	v.mustKnow()
