@@ -11,6 +11,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/point"
 )
 
 var update = flag.Bool("update", false, "write docs/builtins.md")
@@ -159,8 +160,11 @@ func FuzzPattern(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := ParsePattern(text, plan.Pos{})
-		if err == nil && (providers[p.Provider].name == "" || len(p.Args) < providers[p.Provider].min ||
-			p.Args[0] == "") {
+		if err != nil {
+			return
+		}
+		kind, known := point.Named(p.Provider)
+		if !known || len(p.Args) < kind.Min || len(p.Args) > kind.Max || p.Args[0] == "" {
 			t.Errorf("%q is read as %+v", text, p)
 		}
 	})

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/startrace/startrace/builtins"
-	"github.com/startrace/startrace/internal/listing"
+	"github.com/startrace/startrace/internal/point"
 )
 
 // The description of the language names each word of it.
@@ -14,7 +14,10 @@ func TestLanguageIsComplete(t *testing.T) {
 	if !ok {
 		t.Fatal("there is no page language")
 	}
-	words := listing.KindNames()
+	var words []string
+	for _, kind := range point.Kinds() {
+		words = append(words, kind.Name)
+	}
 	for _, entry := range builtins.Entries() {
 		words = append(words, entry.Name)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/point"
 )
 
 // healthy is root on a machine without limits.
@@ -25,8 +26,8 @@ func healthy() *Machine {
 		Settings: map[string]string{"perf_event_paranoid": "2", "kptr_restrict": "0"},
 		Tried:    map[kernel.Way]error{},
 	}
-	for _, w := range wayTable {
-		m.Tried[w.way] = nil
+	for _, w := range point.Ways() {
+		m.Tried[w.Name] = nil
 	}
 	return m
 }

@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/point"
 )
 
 // kernelFunctions finds functions of the kernel and of its modules.
-func (s *Source) kernelFunctions(r *Result, k *kind, rest string) error {
+func (s *Source) kernelFunctions(r *Result, k *point.Kind, rest string) error {
 	name, _, _ := strings.Cut(orAll(rest), "+") // an offset does not change which it is
 	module, name := splitModule(name)
 	found, err := s.Facts.MatchFunctionNames(module, name)
@@ -17,7 +18,7 @@ func (s *Source) kernelFunctions(r *Result, k *kind, rest string) error {
 	switch {
 	case errors.As(err, &none):
 		if none.Near != "" {
-			r.hint(didYouMean(k.name + ":" + none.Near))
+			r.hint(didYouMean(k.Name + ":" + none.Near))
 		}
 		return nil
 	case err != nil:
@@ -29,7 +30,7 @@ func (s *Source) kernelFunctions(r *Result, k *kind, rest string) error {
 	}
 	points := make([]Point, len(found))
 	for i, fn := range found {
-		points[i] = Point{Name: k.name + ":" + fn.Name, Kind: k.name, Module: fn.Module}
+		points[i] = Point{Name: k.Name + ":" + fn.Name, Kind: k.Name, Module: fn.Module}
 		if s.Verbose {
 			points[i].detail = s.kernelFunction(k, fn)
 		}
@@ -70,30 +71,30 @@ func (s *Source) inBTF(pattern string) (out []kernel.FunctionName) {
 }
 
 // kernelFunction says what a function takes and gives.
-func (s *Source) kernelFunction(k *kind, name kernel.FunctionName) func(*Point) {
+func (s *Source) kernelFunction(k *point.Kind, name kernel.FunctionName) func(*Point) {
 	return func(p *Point) {
 		fn := s.Facts.Typed(name)
 		typed := fn.ID != 0
-		if k.has("args") {
+		if k.Has("args") {
 			if p.Fields = s.params(fn.Params); !typed {
 				p.Fields = append(p.Fields, Field{Name: "e.args[0]", Type: "int",
 					Note: "and so on: its types are not known here"})
 			}
 		}
 		switch {
-		case k.has("ret") && !typed:
+		case k.Has("ret") && !typed:
 			p.Fields = append(p.Fields, Field{Name: "e.ret", Type: "int", Note: "its type is not known here"})
-		case k.has("ret") && fn.Ret != 0:
+		case k.Has("ret") && fn.Ret != 0:
 			p.Fields = append(p.Fields, s.typed("e.ret", fn.Ret))
-		case k.has("ret"):
+		case k.Has("ret"):
 			p.Notes = append(p.Notes, "it returns nothing (void)")
 		}
 		p.Fields = append(p.Fields, spanFields(k)...)
-		if k.short != "f" && k.short != "fr" {
+		if k.Blacklisted {
 			p.Notes = append(p.Notes, s.refusal(fn.Name)...)
 		}
-		if k.name == "func" {
-			p.Notes = append(p.Notes, "also kprobe:, kretprobe:, fentry:, fexit:"+fn.Name)
+		if k.Has("duration") {
+			p.Notes = append(p.Notes, "also "+others(k)+":"+fn.Name)
 		}
 	}
 }
@@ -111,37 +112,39 @@ func (s *Source) refusal(name string) []string {
 }
 
 // spanFields are those that e has at the end of any span.
-func spanFields(k *kind) (out []Field) {
-	if k.has("duration") {
+func spanFields(k *point.Kind) (out []Field) {
+	if k.Has("duration") {
 		out = append(out, Field{Name: "e.duration", Type: "int", Size: 8,
 			Note: "ns; e.start is the event at the start"})
 	}
-	if k.has("depth") {
+	if k.Has("depth") {
 		out = append(out, Field{Name: "e.depth", Type: "int", Note: "calls of it that are open around this one"})
 	}
 	return out
 }
 
-// missing says which way to probe this kernel lacks.
-func (s *Source) missing(k *kind) error {
-	has := s.Facts.Features()
-	ok, why := true, ""
-	switch k.name {
-	case "kprobe", "kretprobe":
-		ok, why = has.Kprobe, has.Why["kprobe"]
-		if k.name == "kprobe" {
-			ok = ok || s.Facts.Trampolines().There // which then takes its place
+// others are the other kinds of a family by their names.
+func others(k *point.Kind) string {
+	var names []string
+	for _, other := range k.Family.Kinds {
+		if other != k {
+			names = append(names, other.Name)
 		}
-	case "fentry", "fexit", "func":
-		ok, why = has.Kprobe || s.Facts.Trampolines().There, has.Why["kprobe"]
-	case "uprobe", "uretprobe", "ufunc", "usdt":
-		ok, why = has.Uprobe, has.Why["uprobe"]
 	}
-	if ok {
+	return strings.Join(names, ":, ")
+}
+
+// missing says that this kernel cannot attach probes of the kind.
+func (s *Source) missing(k *point.Kind) error {
+	if k.Lacking == nil {
+		return nil
+	}
+	lacking, why := k.Lacking(s.Facts)
+	if !lacking {
 		return nil
 	}
 	if why != "" {
 		why = ": " + why
 	}
-	return errors.New("this kernel cannot attach " + k.name + " probes" + why)
+	return errors.New("this kernel cannot attach " + k.Name + " probes" + why)
 }

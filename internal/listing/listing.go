@@ -101,8 +101,6 @@ func (r *Result) hint(text string) {
 type Source struct {
 	Facts    *kernel.Facts
 	Programs Programs
-	// Words reads the kinds of points as probe() does.
-	Words Words
 	// Traced says that there is one traced program, which patterns may leave out.
 	Traced bool
 	// NoCounters: the CPU of this machine counts nothing.
@@ -122,14 +120,4 @@ type Programs interface {
 	// Line gives the file and line of the source, "" if they are not known.
 	Line(at *binary.File, addr uint64) string
 	Mapped() ([]string, error)
-}
-
-// Words are the kinds of points by the names that scripts use.
-type Words interface {
-	// Kind gives the full name of a kind: "tracepoint" of "t".
-	Kind(word string) (string, bool)
-	// Unknown explains a word that is none.
-	Unknown(pattern, word string) error
-	// Fields splits what follows a kind into at most n fields.
-	Fields(text string, n int) []string
 }

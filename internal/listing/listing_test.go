@@ -14,7 +14,6 @@ import (
 
 	"github.com/cilium/ebpf/btf"
 
-	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/listing"
@@ -63,13 +62,6 @@ func fixedTypes(t *testing.T) []byte {
 		smallkernel.Tracepoint("sched_wakeup", btf.FuncParam{Name: "p", Type: ptr}),
 	)
 }
-
-// words are those of probe().
-type words struct{}
-
-func (words) Kind(word string) (string, bool)    { return builtins.Provider(word) }
-func (words) Unknown(pattern, word string) error { return builtins.UnknownProvider(pattern, word) }
-func (words) Fields(text string, n int) []string { return builtins.SplitFields(text, n) }
 
 // programs has one library.
 type programs struct{}
@@ -131,7 +123,7 @@ func source(t *testing.T) *listing.Source {
 				return kernel.ReadBlacklist(strings.NewReader("0xffffffff81000500-0xffffffff81000510\tuntyped\n"))
 			},
 		}),
-		Programs: programs{}, Words: words{},
+		Programs: programs{},
 	}
 }
 

@@ -5,17 +5,18 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/point"
 )
 
 // iterators finds the iterators that the kernel's BTF names.
-func (s *Source) iterators(r *Result, k *kind, rest string) error {
+func (s *Source) iterators(r *Result, k *point.Kind, rest string) error {
 	found, err := s.Facts.MatchIterators(orAll(rest))
 	if err != nil {
 		r.problem(err)
 		return nil
 	}
 	for _, it := range found {
-		r.Points = append(r.Points, &Point{Name: "iter:" + it.Name, Kind: k.name, detail: func(p *Point) {
+		r.Points = append(r.Points, &Point{Name: "iter:" + it.Name, Kind: k.Name, detail: func(p *Point) {
 			p.Fields = s.params(it.Params)
 		}})
 	}
@@ -30,26 +31,26 @@ func (s *Source) iterators(r *Result, k *kind, rest string) error {
 
 // perfEvents finds the events that perf_event_open(2) counts, and raw ones of
 // the CPU, r and a number in hex.
-func (s *Source) perfEvents(r *Result, k *kind, rest string) error {
+func (s *Source) perfEvents(r *Result, k *point.Kind, rest string) error {
 	name, _, _ := strings.Cut(orAll(rest), ":") // the number of events between two
 	if _, err := kernel.CompileGlob(name); err != nil {
 		return err
 	}
-	found, err := kernel.MatchPerfEvents(k.name, name)
+	found, err := kernel.MatchPerfEvents(k.Name, name)
 	if err != nil { // there is none: a name without a kind can mean something else
-		if near := kernel.Suggest(name, kernel.PerfEventNames(k.name)); near != "" {
-			r.hint(didYouMean(k.name + ":" + near))
+		if near := kernel.Suggest(name, kernel.PerfEventNames(k.Name)); near != "" {
+			r.hint(didYouMean(k.Name + ":" + near))
 		}
 		return nil
 	}
 	for _, e := range found {
-		p := &Point{Name: k.name + ":" + e.Name, Kind: k.name, Notes: []string{e.What}}
+		p := &Point{Name: k.Name + ":" + e.Name, Kind: k.Name, Notes: []string{e.What}}
 		if len(e.Aliases) > 0 {
 			p.Notes = append(p.Notes, "also "+strings.Join(e.Aliases, ", "))
 		}
 		r.Points = append(r.Points, p)
 	}
-	if k.name == "hardware" && s.NoCounters {
+	if k.AttachedBy(kernel.WayHardware) && s.NoCounters {
 		r.problem(errNoCounters)
 	}
 	return nil

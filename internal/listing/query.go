@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/point"
 )
 
 // Find gives what matches a pattern: KIND:…, a name without a kind, which is
@@ -21,14 +22,14 @@ func (s *Source) Find(pattern string) (*Result, error) {
 
 func (s *Source) find(r *Result, pattern string) error {
 	if pattern == "" {
-		s.summarize(r, kinds)
+		s.summarize(r, point.Kinds())
 		return nil
 	}
 	if word, rest, ok := strings.Cut(pattern, " "); ok && typeKinds[word] != nil {
 		return s.types(r, word, strings.TrimSpace(rest))
 	}
 	word, rest, hasKind := strings.Cut(pattern, ":")
-	list, err := s.kindsOf(word)
+	list, err := kindsOf(word)
 	switch {
 	case err != nil:
 		return err
@@ -40,7 +41,7 @@ func (s *Source) find(r *Result, pattern string) error {
 		return s.otherKind(r, pattern, word)
 	}
 	for _, k := range list {
-		if err := k.find(s, r, k, rest); err != nil {
+		if err := s.findPoints(r, k, rest); err != nil {
 			return err
 		}
 	}
@@ -49,14 +50,16 @@ func (s *Source) find(r *Result, pattern string) error {
 
 // kindsOf gives the kinds that a word means: one by its name, or those that a
 // pattern matches.
-func (s *Source) kindsOf(word string) (out []*kind, err error) {
+func kindsOf(word string) (out []*point.Kind, err error) {
 	glob, err := kernel.CompileGlob(word)
 	if err != nil {
 		return nil, err
 	}
-	name, _ := s.Words.Kind(word)
-	for _, k := range kinds {
-		if k.name == name || kernel.IsPattern(word) && glob.Match(k.name) {
+	if k, known := point.Named(word); known {
+		out = append(out, k)
+	}
+	for _, k := range point.Kinds() {
+		if kernel.IsPattern(word) && glob.Match(k.Name) {
 			out = append(out, k)
 		}
 	}
@@ -65,11 +68,13 @@ func (s *Source) kindsOf(word string) (out []*kind, err error) {
 
 // otherKind takes `sched:sched_switch`, as perf writes it, for a tracepoint.
 func (s *Source) otherKind(r *Result, pattern, word string) error {
-	if err := s.tracepoints(r, kindNamed("tracepoint"), pattern); err == nil && len(r.Points) > 0 {
-		return nil
+	for _, k := range point.Tracepoints.Kinds {
+		if err := s.findPoints(r, k, pattern); err == nil && len(r.Points) > 0 {
+			return nil
+		}
 	}
 	r.Hints = nil
-	return s.Words.Unknown(pattern, word)
+	return point.Unknown(pattern, word)
 }
 
 // everywhere looks for a name in all kinds that are quick to search.
@@ -78,8 +83,8 @@ func (s *Source) everywhere(r *Result, name string) error {
 		return err
 	}
 	var near []string
-	for _, k := range kinds {
-		if !k.bare && !s.ofProgram(k) || kernel.IsRawEvent(k.name, name) {
+	for _, k := range point.Kinds() {
+		if !k.Bare && !s.ofProgram(k) || kernel.IsRawEvent(k.Name, name) {
 			continue
 		}
 		one := s.anyOf(k, name)
@@ -107,16 +112,16 @@ func (s *Source) everywhere(r *Result, name string) error {
 }
 
 // ofProgram: of one traced program functions are found without its name.
-func (s *Source) ofProgram(k *kind) bool { return k.name == "ufunc" && s.Traced }
+func (s *Source) ofProgram(k *point.Kind) bool { return k.BareTraced && s.Traced }
 
 // anyOf gives the points of a kind that have a name, nil where nothing is to be
 // said of it.
-func (s *Source) anyOf(k *kind, name string) *Result {
-	if k.name == "tracepoint" {
+func (s *Source) anyOf(k *point.Kind, name string) *Result {
+	if k.Categories {
 		name = "*:" + name
 	}
 	r := &Result{}
-	err := k.find(s, r, k, name)
+	err := s.findPoints(r, k, name)
 	if s.ofProgram(k) && len(r.Points) == 0 {
 		return nil // it has no such function, or no symbols: not what was asked first
 	}

@@ -5,17 +5,18 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/point"
 )
 
 // syscalls finds system calls by the kernel's names and those of unistd.h.
-func (s *Source) syscalls(r *Result, k *kind, rest string) error {
+func (s *Source) syscalls(r *Result, k *point.Kind, rest string) error {
 	if _, err := kernel.CompileGlob(rest); err != nil {
 		return err
 	}
 	found := onePerName(kernel.MatchSyscalls(orAll(rest)))
 	for i := range found {
 		sc := &found[i]
-		r.Points = append(r.Points, &Point{Name: "syscall:" + sc.Name, Kind: k.name, detail: func(p *Point) {
+		r.Points = append(r.Points, &Point{Name: "syscall:" + sc.Name, Kind: k.Name, detail: func(p *Point) {
 			syscall(k, p, sc)
 			if sc.Entry == kernel.EntryNative && s.lacks(sc.Name) {
 				p.Notes = append(p.Notes, "this kernel does not seem to have it")
@@ -66,7 +67,7 @@ func (s *Source) shows(name string) bool {
 	return false
 }
 
-func syscall(k *kind, p *Point, sc *kernel.Syscall) {
+func syscall(k *point.Kind, p *Point, sc *kernel.Syscall) {
 	p.Where = fmt.Sprintf("number %d", sc.Nr)
 	if sc.Entry == kernel.EntryCompat {
 		p.Where = fmt.Sprintf("number %d of programs of 32 bits", sc.Number())

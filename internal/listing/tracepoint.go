@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/point"
 )
 
 // tracepoints finds CATEGORY:NAME; a category alone means all of it.
-func (s *Source) tracepoints(r *Result, k *kind, rest string) error {
-	f := s.Words.Fields(rest, 2)
+func (s *Source) tracepoints(r *Result, k *point.Kind, rest string) error {
+	f := point.Split(rest, 2)
 	group, name := orAll(f[0]), "*"
 	if len(f) == 2 {
 		name = orAll(f[1])
@@ -25,7 +26,7 @@ func (s *Source) tracepoints(r *Result, k *kind, rest string) error {
 		return nil
 	}
 	for _, n := range found {
-		r.Points = append(r.Points, &Point{Name: "tracepoint:" + n.String(), Kind: k.name, detail: s.tracepoint(n)})
+		r.Points = append(r.Points, &Point{Name: "tracepoint:" + n.String(), Kind: k.Name, detail: s.tracepoint(n)})
 	}
 	if len(found) == 0 {
 		r.hint(s.nearTracepoint(group, name))
@@ -130,14 +131,14 @@ func pointerWord(ctype string) string {
 
 // rawTracepoints finds tracepoints by their names alone, with the arguments
 // of their call sites.
-func (s *Source) rawTracepoints(r *Result, k *kind, rest string) error {
+func (s *Source) rawTracepoints(r *Result, k *point.Kind, rest string) error {
 	found, err := s.Facts.MatchRawTracepoints(orAll(rest))
 	if err != nil {
 		r.problem(err)
 		return nil
 	}
 	for _, name := range found {
-		r.Points = append(r.Points, &Point{Name: "rawtracepoint:" + name, Kind: k.name, detail: s.rawTracepoint(name)})
+		r.Points = append(r.Points, &Point{Name: "rawtracepoint:" + name, Kind: k.Name, detail: s.rawTracepoint(name)})
 	}
 	var none *kernel.NoTracepointError
 	if len(found) == 0 && !kernel.IsPattern(rest) {

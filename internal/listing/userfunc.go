@@ -8,23 +8,24 @@ import (
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/locate"
+	"github.com/startrace/startrace/internal/point"
 	"github.com/startrace/startrace/internal/usdt"
 )
 
 // files gives the programs that the first field of a pattern names, and the
 // rest of the pattern. Of one traced process a pattern means all that is
 // mapped.
-func (s *Source) files(k *kind, rest string) (files []string, pattern string, err error) {
+func (s *Source) files(k *point.Kind, rest string) (files []string, pattern string, err error) {
 	if s.Programs == nil {
 		return nil, "", errNoPrograms
 	}
-	f := s.Words.Fields(rest, 2)
+	f := point.Split(rest, 2)
 	if len(f) == 1 && s.Traced && !strings.Contains(rest, "/") {
 		return []string{""}, orAll(rest), nil
 	}
 	if f[0] == "" && !s.Traced || f[0] == "*" && !s.Traced {
 		return nil, "", fmt.Errorf("%s: which program? Give its path or name, as %s:c:*, or one process with -p",
-			k.name, k.name)
+			k.Name, k.Name)
 	}
 	pattern = "*"
 	if len(f) == 2 {
@@ -59,7 +60,7 @@ func (s *Source) mapped(pattern string) (out []string, err error) {
 }
 
 // userFunctions finds functions of programs and libraries.
-func (s *Source) userFunctions(r *Result, k *kind, rest string) error {
+func (s *Source) userFunctions(r *Result, k *point.Kind, rest string) error {
 	files, pattern, err := s.files(k, rest)
 	if err != nil {
 		return err
@@ -77,7 +78,7 @@ func (s *Source) userFunctions(r *Result, k *kind, rest string) error {
 		if err != nil {
 			failed = append(failed, err)
 			if errors.Is(err, locate.ErrNotFound) && !strings.Contains(rest, ":") {
-				r.hint("a function stands behind its program: " + k.name + ":PROGRAM:" + rest)
+				r.hint("a function stands behind its program: " + k.Name + ":PROGRAM:" + rest)
 			}
 			continue
 		}
@@ -106,9 +107,9 @@ type unprobed struct {
 }
 
 // add reports whether a function is one of them.
-func (u *unprobed) add(k *kind, fn *binary.Listed) bool {
+func (u *unprobed) add(k *point.Kind, fn *binary.Listed) bool {
 	why := fn.Problem
-	if why == "" && k.has("ret") {
+	if why == "" && k.Has("ret") {
 		why = fn.NoReturn
 	}
 	if why == "" {
@@ -121,19 +122,19 @@ func (u *unprobed) add(k *kind, fn *binary.Listed) bool {
 }
 
 // err says that they are left out, nil if there are none.
-func (u *unprobed) err(k *kind) error {
+func (u *unprobed) err(k *point.Kind) error {
 	switch u.n {
 	case 0:
 		return nil
 	case 1:
-		return fmt.Errorf("%s:%s cannot be probed: %s", k.name, u.example, u.why)
+		return fmt.Errorf("%s:%s cannot be probed: %s", k.Name, u.example, u.why)
 	}
-	return fmt.Errorf("%d functions that match cannot be probed, as %s:%s: %s", u.n, k.name, u.example, u.why)
+	return fmt.Errorf("%d functions that match cannot be probed, as %s:%s: %s", u.n, k.Name, u.example, u.why)
 }
 
 // judge reports why files gave nothing: of several, most have no such function,
 // which matters only where none has it.
-func (s *Source) judge(r *Result, k *kind, files []string, failed []error) {
+func (s *Source) judge(r *Result, k *point.Kind, files []string, failed []error) {
 	switch {
 	case len(r.Points) > 0:
 		r.problem(s.missing(k))
@@ -149,8 +150,8 @@ func (s *Source) judge(r *Result, k *kind, files []string, failed []error) {
 // walk through the file's units.
 const maxLines = 64
 
-func userFunction(k *kind, fn *binary.Listed, at *binary.File, line string) *Point {
-	p := &Point{Name: k.name + ":" + at.Name + ":" + quoted(fn.Name), Kind: k.name, File: at.Name}
+func userFunction(k *point.Kind, fn *binary.Listed, at *binary.File, line string) *Point {
+	p := &Point{Name: k.Name + ":" + at.Name + ":" + quoted(fn.Name), Kind: k.Name, File: at.Name}
 	p.detail = func(p *Point) {
 		p.Where = fmt.Sprintf("address %#x", fn.Addr)
 		if fn.Size != 0 {
@@ -165,10 +166,10 @@ func userFunction(k *kind, fn *binary.Listed, at *binary.File, line string) *Poi
 		if fn.Language != "C" {
 			p.Notes = append(p.Notes, "called as "+fn.Language+" does")
 		}
-		if k.has("args") {
+		if k.Has("args") {
 			p.Fields = append(p.Fields, Field{Name: "e.args[0]", Type: "int", Size: 8, Note: "and so on, by the ABI"})
 		}
-		if k.has("ret") {
+		if k.Has("ret") {
 			p.Fields = append(p.Fields, Field{Name: "e.ret", Type: "int", Size: 8})
 		}
 		p.Fields = append(p.Fields, spanFields(k)...)
@@ -185,7 +186,7 @@ func quoted(name string) string {
 }
 
 // staticProbes finds the static probes of programs.
-func (s *Source) staticProbes(r *Result, k *kind, rest string) error {
+func (s *Source) staticProbes(r *Result, k *point.Kind, rest string) error {
 	files, pattern, err := s.files(k, rest)
 	if err != nil {
 		return err
@@ -199,7 +200,7 @@ func (s *Source) staticProbes(r *Result, k *kind, rest string) error {
 		}
 		for _, probe := range list {
 			name := "usdt:" + at.Name + ":" + probe.Provider + ":" + probe.Name
-			r.Points = append(r.Points, &Point{Name: name, Kind: k.name, File: at.Name, detail: staticProbe(probe)})
+			r.Points = append(r.Points, &Point{Name: name, Kind: k.Name, File: at.Name, detail: staticProbe(probe)})
 		}
 	}
 	s.judge(r, k, files, failed)

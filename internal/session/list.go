@@ -3,7 +3,6 @@ package session
 import (
 	"strings"
 
-	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/listing"
 	"github.com/startrace/startrace/internal/render"
@@ -81,7 +80,7 @@ func (s *session) list(pattern string) (found bool, err error) {
 // listing says what can be probed here.
 func (s *session) listing() *listing.Source {
 	finder := s.finder()
-	return &listing.Source{Facts: s.facts, Programs: finder, Words: pointWords{}, Traced: finder.Program != "",
+	return &listing.Source{Facts: s.facts, Programs: finder, Traced: finder.Program != "",
 		NoCounters: !kernel.HasCounters()}
 }
 
@@ -91,10 +90,3 @@ func listHint(hints []string) string {
 	}
 	return ": " + strings.Join(hints, " ")
 }
-
-// pointWords reads patterns as probe() does.
-type pointWords struct{}
-
-func (pointWords) Kind(word string) (string, bool)    { return builtins.Provider(word) }
-func (pointWords) Unknown(pattern, word string) error { return builtins.UnknownProvider(pattern, word) }
-func (pointWords) Fields(text string, n int) []string { return builtins.SplitFields(text, n) }

@@ -16,6 +16,7 @@ import (
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/listing"
+	"github.com/startrace/startrace/internal/point"
 	"github.com/startrace/startrace/starlark/repl"
 	"github.com/startrace/startrace/stdlib"
 )
@@ -91,28 +92,28 @@ func (k known) Attributes(path []string) []string {
 
 // Points completes field by field: a kind, a category, a name.
 func (k known) Points(typed string) (words, shown []string) {
-	kind, rest, ok := strings.Cut(typed, ":")
+	word, rest, ok := strings.Cut(typed, ":")
 	if !ok {
-		for _, kind := range listing.KindNames() { // quicker than Find, which counts
-			words = append(words, kind+":")
+		for _, kind := range point.Kinds() { // quicker than Find, which counts
+			words = append(words, kind.Name+":")
 		}
 		return words, nil
 	}
-	full, ok := builtins.Provider(kind)
+	kind, ok := point.Named(word)
 	if !ok {
 		return nil, nil
 	}
-	pattern := full + ":" + rest + "*"
-	if full == "tracepoint" && !strings.Contains(rest, ":") {
+	pattern := kind.Name + ":" + rest + "*"
+	if kind.Categories && !strings.Contains(rest, ":") {
 		pattern += ":*"
 	}
 	r, err := k.p.s.listing().Find(pattern)
 	if err != nil {
 		return nil, nil
 	}
-	for _, point := range r.Points {
-		_, name, _ := strings.Cut(point.Name, ":")
-		words = append(words, kind+":"+name)
+	for _, p := range r.Points {
+		_, name, _ := strings.Cut(p.Name, ":")
+		words = append(words, word+":"+name)
 	}
 	if kernel.IsPattern(rest) {
 		return nil, words

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/startrace/startrace/internal/point"
 )
 
 // foreign is a form of lines, with what is written here.
@@ -36,7 +38,7 @@ var foreignLines = sync.OnceValue(func() []foreign {
 		{regexp.MustCompile(`^\s*(fbt|pid\$\w+|pid\d+):`), `probes are declared by a call: probe("func:FUNCTION", lambda e: …), of a program probe("ufunc:BINARY:FUNCTION", …)`},
 		{regexp.MustCompile(`^\s*(profile|tick|interval)(-|:)`),
 			`probes are declared by a call: probe("profile:99hz", lambda e: …); every("1s", lambda: …) is a timer`},
-		{regexp.MustCompile(`^\s*(kprobe|kretprobe|k|kr|fentry|fexit|kfunc|kretfunc|uprobe|uretprobe|u|ur|usdt|U|tracepoint|t|rawtracepoint|rt|software|s|hardware|h|watchpoint|w|iter|syscall|sched|proc|io|ip|tcp|udp|vminfo):\S`),
+		{regexp.MustCompile(`^\s*(proc|io|ip|tcp|udp|vminfo|` + strings.Join(point.Words(), "|") + `):\S`),
 			`probes are declared by a call: probe("POINT", lambda e: …)`},
 		{regexp.MustCompile(`^\s*/[^*/].*/\s*\{?\s*$`),
 			`a filter is a function: probe("POINT", …, where = lambda e: CONDITION)`},

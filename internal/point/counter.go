@@ -1,0 +1,30 @@
+package point
+
+import "github.com/startrace/startrace/internal/kernel"
+
+var byCounter = &Way{kernel.WayHardware, "hardware:, counters of the CPU", "",
+	"software: and profile:; virtual machines often have no counters"}
+
+// Counters are events that are counted, of which each so many-th runs a program. Those of the kernel need what the clock
+// needs.
+var Counters = &Family{Name: "counters", Kinds: []*Kind{
+	{
+		Name: "software", Short: "s",
+		Form: "EVENT[:N]", Wanted: "EVENT[:N]", Min: 1, Max: 2,
+		What:     "events that the kernel counts",
+		Examples: []string{"software:page-faults:1"},
+		Set:      "events of the kernel", Bare: true, Few: true,
+		Ways: []*Way{byClock},
+	},
+	{
+		Name: "hardware", Short: "h",
+		Form: "EVENT[:N]", Wanted: "EVENT[:N]", Min: 1, Max: 2,
+		What:     "events that the CPU counts",
+		Examples: []string{"hardware:cache-misses:10000"},
+		Set:      "events of the CPU", Bare: true, Few: true,
+		Ways: []*Way{byCounter},
+		Foreign: map[string]string{
+			"perf": "use hardware:EVENT, software:EVENT or profile:99hz", "cpu": "use hardware:EVENT",
+		},
+	},
+}}

@@ -1,0 +1,16 @@
+package point
+
+import "github.com/startrace/startrace/internal/kernel"
+
+var byIterator = &Way{kernel.WayIterator, "iter:", "5.8", ""}
+
+// Iterators go over lists of the kernel's.
+var Iterators = &Family{Name: "iterators", Kinds: []*Kind{{
+	Name: "iter", Short: "it",
+	Form: "KIND", Wanted: "NAME", Min: 1, Max: 1,
+	What:     "iterators of the kernel: one event for each object that it has",
+	Examples: []string{"iter:task"},
+	Gives:    []string{"args"},
+	Set:      "iterators", Bare: true, Few: true,
+	Ways: []*Way{byIterator},
+}}}

@@ -1,0 +1,80 @@
+package point
+
+import "github.com/startrace/startrace/internal/kernel"
+
+var (
+	byKprobe  = &Way{kernel.WayKprobe, "kprobe: and kretprobe:", "", "tracepoints and system calls"}
+	byKprobes = &Way{kernel.WayKprobeMulti, "many functions of the kernel at once", "5.18",
+		"a probe for each function, which takes longer to attach"}
+	byKprobeSession = &Way{kernel.WayKprobeSession, "entry and return of a function by one program", "6.10",
+		"two programs; nothing is missing"}
+	byTrampoline = &Way{kernel.WayFentry, "fentry: and fexit:", "5.5", "func: takes kprobes, at several times the cost"}
+)
+
+// functions is the set of the kernel's functions.
+const functions = "functions"
+
+// KernelFunctions are functions of the kernel and its modules, by the mechanism that is named, or by the best one.
+var KernelFunctions = &Family{Name: "functions of the kernel", Kinds: []*Kind{
+	{
+		Name: "func",
+		Form: "FUNCTION", Wanted: "FUNCTION", Min: 1, Max: 1,
+		What:     "calls of kernel functions, entry and return as one event",
+		Examples: []string{"func:vfs_read", "func:tcp_*"},
+		Gives:    []string{"args", "ret", "duration", "depth"},
+		Set:      functions, Bare: true, OfModules: true, Blacklisted: true,
+		Ways: []*Way{byTrampoline, byKprobes, byKprobeSession, byKprobe}, Lacking: noWayIntoFunctions,
+		Foreign: map[string]string{
+			"fbt": "use func:FUNCTION", "kernel": "use func:FUNCTION", "lsm": "use func:security_NAME",
+		},
+	},
+	{
+		Name: "kprobe", Short: "k",
+		Form: "FUNCTION[+OFFSET]", Wanted: "FUNCTION[+OFFSET]", Min: 1, Max: 1, TakesOffset: true,
+		What:     "entries of kernel functions, or places in them",
+		Examples: []string{"kprobe:vfs_*"},
+		Gives:    []string{"args"},
+		Set:      functions, OfModules: true, Blacklisted: true,
+		Ways: []*Way{byKprobe, byKprobes, byTrampoline}, Lacking: noWayIntoFunctions,
+	},
+	{
+		Name: "kretprobe", Short: "kr",
+		Form: "FUNCTION", Wanted: "FUNCTION", Min: 1, Max: 1,
+		What:     "returns of kernel functions",
+		Examples: []string{"kretprobe:vfs_read"},
+		Gives:    []string{"ret"},
+		Set:      functions, OfModules: true, Blacklisted: true,
+		Ways: []*Way{byKprobe, byKprobes}, Lacking: noKprobes,
+	},
+	{
+		Name: "fentry", Short: "f",
+		Form: "FUNCTION", Wanted: "FUNCTION, or bpf:PROGRAM", Min: 1, Max: 2,
+		What:     "entries of kernel functions by trampolines",
+		Examples: []string{"fentry:vfs_read"},
+		Gives:    []string{"args"},
+		Set:      functions, OfModules: true,
+		Ways: []*Way{byTrampoline, byKprobe}, Lacking: noWayIntoFunctions,
+		Foreign: map[string]string{"kfunc": "use fentry, or func for entry and return"},
+	},
+	{
+		Name: "fexit", Short: "fr",
+		Form: "FUNCTION", Wanted: "FUNCTION, or bpf:PROGRAM", Min: 1, Max: 2,
+		What:     "returns of kernel functions by trampolines",
+		Examples: []string{"fexit:vfs_read"},
+		Gives:    []string{"args", "ret"},
+		Set:      functions, OfModules: true,
+		Ways: []*Way{byTrampoline, byKprobe}, Lacking: noWayIntoFunctions,
+		Foreign: map[string]string{"kretfunc": "use fexit, or func for entry and return"},
+	},
+}}
+
+func noKprobes(f *kernel.Facts) (lacking bool, why string) {
+	has := f.Features()
+	return !has.Kprobe, has.Why["kprobe"]
+}
+
+// noWayIntoFunctions: trampolines and kprobes take each other's place.
+func noWayIntoFunctions(f *kernel.Facts) (lacking bool, why string) {
+	lacking, why = noKprobes(f)
+	return lacking && !f.Trampolines().There, why
+}

@@ -1,0 +1,16 @@
+package point
+
+import "github.com/startrace/startrace/internal/kernel"
+
+var byRawTracepoint = &Way{kernel.WayRaw, "rawtracepoint: and syscall:", "4.17", ""}
+
+// RawTracepoints are the kernel's tracepoints, with the arguments of the places that call them.
+var RawTracepoints = &Family{Name: "raw tracepoints", Kinds: []*Kind{{
+	Name: "rawtracepoint", Short: "rt",
+	Form: "NAME", Wanted: "NAME", Min: 1, Max: 1,
+	What:     "the same with the arguments of their call sites",
+	Examples: []string{"rawtracepoint:sched_switch"},
+	Set:      "raw tracepoints", Bare: true, OfModules: true,
+	Ways:    []*Way{byRawTracepoint},
+	Foreign: map[string]string{"rawtp": "use rawtracepoint", "raw_tp": "use rawtracepoint"},
+}}}

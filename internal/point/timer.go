@@ -1,0 +1,26 @@
+package point
+
+import "github.com/startrace/startrace/internal/kernel"
+
+var byClock = &Way{kernel.WayProfile, "profile: and interval:", "", ""}
+
+// Timers run programs by the clock.
+var Timers = &Family{Name: "timers", Kinds: []*Kind{
+	{
+		Name: "profile", Short: "p",
+		Form: "RATE", Wanted: "99hz", Min: 1, Max: 2,
+		What:     "samples on every CPU",
+		Examples: []string{"profile:99hz", "profile:10ms"},
+		Few:      true,
+		Ways:     []*Way{byClock},
+	},
+	{
+		Name: "interval", Short: "i",
+		Form: "TIME", Wanted: "1s", Min: 1, Max: 2,
+		What:     "a timer on one CPU",
+		Examples: []string{"interval:1s", "interval:100ms"},
+		Few:      true,
+		Ways:     []*Way{byClock},
+		Foreign:  map[string]string{"tick": "use every(), or interval:1s", "timer": "use every(), or interval:1s"},
+	},
+}}

@@ -1,0 +1,19 @@
+package point
+
+import "github.com/startrace/startrace/internal/kernel"
+
+var byTracepoint = &Way{kernel.WayTracepoint, "tracepoint:", "",
+	"rawtracepoint: has the same events with other arguments"}
+
+// Tracepoints are the kernel's, with the arguments of their format.
+var Tracepoints = &Family{Name: "tracepoints", Kinds: []*Kind{{
+	Name: "tracepoint", Short: "t",
+	Form: "CATEGORY:NAME", Wanted: "CATEGORY:NAME", Min: 2, Max: 2,
+	What:     "tracepoints of the kernel",
+	Examples: []string{"tracepoint:sched:sched_switch", "tracepoint:block:*"},
+	Set:      "tracepoints", Bare: true, Categories: true, OfModules: true,
+	Ways: []*Way{byTracepoint},
+	Foreign: map[string]string{
+		"tp": "use tracepoint", "sdt": "use tracepoint or usdt", "sched": "use tracepoint:sched:NAME",
+	},
+}}}

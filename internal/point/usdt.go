@@ -1,0 +1,11 @@
+package point
+
+// StaticProbes are those that the makers of a program put into it.
+var StaticProbes = &Family{Name: "static probes", Kinds: []*Kind{{
+	Name: "usdt", Short: "U",
+	Form: "PROGRAM:[PROVIDER:]NAME", Wanted: "BINARY:[PROVIDER:]NAME", Min: 1, Max: 3, InPrograms: true,
+	What:     "static probes of programs",
+	Examples: []string{"usdt:c:*"},
+	Gives:    []string{"args"},
+	Ways:     []*Way{byUprobe, byUprobes}, Lacking: noUprobes,
+}}}

@@ -1,0 +1,46 @@
+package point
+
+import "github.com/startrace/startrace/internal/kernel"
+
+var (
+	byUprobe        = &Way{kernel.WayUprobe, "uprobe:, uretprobe: and usdt:", "", ""}
+	byUprobes       = &Way{kernel.WayUprobeMulti, "many functions of programs at once", "6.6", "a probe for each function"}
+	byUprobeSession = &Way{kernel.WayUprobeSession, "entry and return of a function of a program by one program", "6.13",
+		"two programs; nothing is missing"}
+)
+
+// UserFunctions are functions of programs and libraries.
+var UserFunctions = &Family{Name: "functions of programs", Kinds: []*Kind{
+	{
+		Name: "ufunc",
+		Form: "PROGRAM:FUNCTION", Wanted: "BINARY:FUNCTION", Min: 1, Max: 2, InPrograms: true,
+		What:       "calls of user functions, entry and return as one event",
+		Examples:   []string{"ufunc:c:malloc", "ufunc:./a.out:main.*"},
+		Gives:      []string{"args", "ret", "duration", "depth"},
+		BareTraced: true,
+		Ways:       []*Way{byUprobes, byUprobeSession, byUprobe}, Lacking: noUprobes,
+		Foreign: map[string]string{"pid": "use ufunc:BINARY:FUNCTION", "process": "use ufunc:BINARY:FUNCTION"},
+	},
+	{
+		Name: "uprobe", Short: "u",
+		Form: "PROGRAM:FUNCTION[+OFFSET]", Wanted: "BINARY:FUNCTION[+OFFSET]", Min: 1, Max: 2, InPrograms: true,
+		TakesOffset: true,
+		What:        "entries of user functions, or places in them",
+		Examples:    []string{"uprobe:c:getaddrinfo", `uprobe:./a.out:"ns::f*"`},
+		Gives:       []string{"args"},
+		Ways:        []*Way{byUprobe, byUprobes}, Lacking: noUprobes,
+	},
+	{
+		Name: "uretprobe", Short: "ur",
+		Form: "PROGRAM:FUNCTION", Wanted: "BINARY:FUNCTION", Min: 1, Max: 2, InPrograms: true,
+		What:     "returns of user functions",
+		Examples: []string{"uretprobe:bash:readline"},
+		Gives:    []string{"ret"},
+		Ways:     []*Way{byUprobe, byUprobes}, Lacking: noUprobes,
+	},
+}}
+
+func noUprobes(f *kernel.Facts) (lacking bool, why string) {
+	has := f.Features()
+	return !has.Uprobe, has.Why["uprobe"]
+}

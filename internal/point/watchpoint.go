@@ -1,0 +1,16 @@
+package point
+
+import "github.com/startrace/startrace/internal/kernel"
+
+var byWatchpoint = &Way{kernel.WayWatchpoint, "watchpoint:", "", ""}
+
+// Watchpoints are accesses to memory, which the CPU notices by its debug registers.
+var Watchpoints = &Family{Name: "watchpoints", Kinds: []*Kind{{
+	Name: "watchpoint", Short: "w",
+	Form: "ADDRESS|SYMBOL:LENGTH:rwx", Wanted: "ADDRESS:LENGTH:rw", Min: 3, Max: 4,
+	What:     "accesses of memory",
+	Examples: []string{"watchpoint:jiffies:8:w", "watchpoint:0xffffffff81000000:8:rw"},
+	Few:      true,
+	Ways:     []*Way{byWatchpoint},
+	Foreign:  map[string]string{"asyncwatchpoint": "use watchpoint"},
+}}}
