@@ -47,7 +47,7 @@ var layers = []layer{
 	{"docs", nil, nil},
 
 	{"bpfgen", []string{"bpfgen", "internal/abi", "internal/binary", "internal/format", "internal/gofunc",
-		"internal/plan", "internal/kernel", "internal/signature", "internal/until", "internal/usdt", "internal/wire"},
+		"internal/plan", "internal/kernel", "internal/point", "internal/signature", "internal/until", "internal/usdt", "internal/wire"},
 		[]string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
 
 	{"internal/explain", []string{"bpfgen", "internal/format", "internal/plan", "internal/wire"},

@@ -23,7 +23,7 @@ type spanUse struct {
 
 // differ notes that the start points have to be kept apart, in the next round.
 func (w *spanWalk) differ() {
-	u, use := w.pr.u, spanUse{w.t.span, w.pr.p.ID}
+	u, use := w.pr.u, spanUse{w.of.plan, w.pr.p.ID}
 	if u.apart[use] {
 		return
 	}
@@ -37,7 +37,7 @@ func (w *spanWalk) differ() {
 // keepApart makes the slot for the number of the start point, if an earlier
 // round found that it is needed.
 func (w *spanWalk) keepApart() {
-	if w.apart = w.pr.u.apart[spanUse{w.t.span, w.pr.p.ID}]; w.apart {
+	if w.apart = w.pr.u.apart[spanUse{w.of.plan, w.pr.p.ID}]; w.apart {
 		w.span.Slots, w.span.Names = []types.Type{types.U32}, []string{tree.StartNumber}
 	}
 }

@@ -29,30 +29,6 @@ func (pr *probe) mostArgs() (most int) {
 	return most
 }
 
-func (t *target) argCount(u *unit) (n int) {
-	for _, one := range t.parts() {
-		for _, f := range one.funcs {
-			n = max(n, f.argCount())
-		}
-		for _, sc := range one.syscalls {
-			n = max(n, len(sc.Args))
-		}
-		switch one.kind {
-		case targetTracepoint:
-			if tp, err := u.facts.Tracepoint(one.group, one.name); err == nil {
-				n = max(n, len((&tracepointArgs{tp}).own()))
-			}
-		case targetRaw:
-			if rt, err := u.facts.RawTracepoint(one.name); err == nil {
-				n = max(n, len(rt.Params))
-			}
-		case targetIter:
-			n = max(n, len(one.iter.Params))
-		}
-	}
-	return n
-}
-
 // argCount is how many arguments can be asked for.
 func (p *funcPoint) argCount() int {
 	switch s := p.known(); {

@@ -19,7 +19,7 @@ func (u *unit) bpfPrograms(p *plan.Pattern) []*target {
 	if err != nil {
 		wrong(p.Pos, "%s: %v", p.Text, err)
 	}
-	t := &target{kind: targetFunc, name: p.Args[1], text: p.Text, pos: p.Pos, mech: funcMechanisms[p.Provider]}
+	fs := &functions{mech: kindOf(p).mech}
 	var names []string
 	for _, prog := range list {
 		names = append(names, prog.Name)
@@ -29,13 +29,13 @@ func (u *unit) bpfPrograms(p *plan.Pattern) []*target {
 			wrong(p.Pos, "%s: program %d was loaded without types (BTF), and nothing can be attached to it", p.Text,
 				prog.ID)
 		case prog.Func != 0:
-			t.funcs = append(t.funcs, u.bpfProgram(p, prog))
+			fs.funcs = append(fs.funcs, u.bpfProgram(p, prog))
 		}
 	}
-	if len(t.funcs) == 0 {
+	if len(fs.funcs) == 0 {
 		wrong(p.Pos, "no BPF program that is loaded now matches %s%s", p.Text, hint(p.Args[1], names))
 	}
-	return []*target{t}
+	return []*target{{source: fs, text: p.Text, name: p.Args[1], pos: p.Pos}}
 }
 
 func (u *unit) bpfProgram(p *plan.Pattern, prog kernel.BPFProgram) *funcPoint {

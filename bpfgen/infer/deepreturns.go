@@ -16,12 +16,12 @@ const deepCounter = "_deep"
 
 // countDeep adds to the programs at returns of t one that counts the calls of which the kernel does not see the
 // return.
-func (pr *probe) countDeep(t *target, programs []*funcProgram) {
-	if t.mech != tree.AttachUretprobe || !pr.u.hasFields("task_struct", "utask") ||
+func (pr *probe) countDeep(t *target, fs *functions, programs []*funcProgram) {
+	if fs.mech != tree.AttachUretprobe || !pr.u.hasFields("task_struct", "utask") ||
 		!pr.u.hasFields("uprobe_task", "depth") {
 		return
 	}
-	at := *t
+	at := *fs
 	at.mech = tree.AttachUprobe
 	prog := &tree.Program{Name: pr.u.programName(pr.p.ID, cleanName(t.name)+deepCounter), Probe: pr.p.ID, Beside: true}
 	prog.Attach = at.attachTo()
@@ -29,7 +29,7 @@ func (pr *probe) countDeep(t *target, programs []*funcProgram) {
 		prog.Attach.Places = append(prog.Attach.Places, p.prog.Attach.Places...)
 	}
 	b, pos := newBody(pr, prog), t.pos
-	pr.targetTest(b, (&at).funcEvent(b, at.view(t.funcs[0], &[]access{})))
+	pr.targetTest(b, (&at).funcEvent(b, at.view(fs.funcs[0], &[]access{})))
 	count := b.inBlock(func() { b.emit(&tree.Stmt{Op: tree.SCount, Int: int64(tree.SiteReturnDeep), Pos: pos}) })
 	b.emit(&tree.Stmt{Op: tree.SIf, Exprs: []*tree.Expr{b.deep(pos)}, Then: count, Pos: pos})
 	pr.u.res.Tree.Programs = append(pr.u.res.Tree.Programs, prog)

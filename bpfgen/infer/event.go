@@ -31,7 +31,9 @@ type event struct {
 	unwound  func() // a stack of the program is taken
 	regs     bool   // the registers are at hand
 	noReturn bool   // a call that never returns: e is its start
-	atStart  bool   // the start of a span
+	// othersReturn: the probe has other calls, which return.
+	othersReturn bool
+	atStart      bool // the start of a span
 	// over shadows fields: what kernel= or an event's function returned.
 	over map[string]val
 	// value is e.value, where kernel= returned no record.

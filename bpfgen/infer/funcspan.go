@@ -14,6 +14,18 @@ import (
 // the same. Calls of functions nest, so their entries are kept by thread and
 // depth (tree.Span.Nested).
 
+// functionCalls are the calls of functions: spans.
+type functionCalls struct{ *functions }
+
+func (*functionCalls) span() bool                   { return true }
+func (c *functionCalls) single(t *target) []*target { return []*target{t} }
+func (*functionCalls) attach(t *target) tree.Attach { return ofSpan{}.attach(t) }
+
+func (*functionCalls) event(t *target, b *body) *event { return ofSpan{}.event(t, b) }
+
+// kept: the key is the thread's, or the goroutine's, and the depth.
+func (*functionCalls) kept() []string { return []string{"time", "tid"} }
+
 // kernelSpan gives the target of func:NAME with the best way to attach that
 // this kernel has. Trampolines are cheap but one for each function, and where
 // the kernel preempts them (6.14 on) they miss calls; kprobe_multi attaches many at
@@ -21,22 +33,23 @@ import (
 func (u *unit) kernelSpan(p *plan.Pattern) []*target {
 	fields(p, 1, "func:FUNCTION")
 	_, name := moduleOf(p)
-	t := &target{kind: targetFuncSpan, mech: tree.AttachKprobe, name: name, text: p.Text, pos: p.Pos}
+	fs := &functions{mech: tree.AttachKprobe}
+	t := &target{source: &functionCalls{functions: fs}, name: name, text: p.Text, pos: p.Pos}
 	if kernel.IsPattern(t.name) {
 		t.name = "func"
 	}
 	for _, fn := range u.matchFunctions(p, name) {
 		place := tree.Place{Func: fn.Name, Module: fn.Module, BTF: fn.BTF}
-		t.funcs = append(t.funcs, &funcPoint{name: fn.Name, text: "func:" + fn.Name, place: place, proto: fn})
+		fs.funcs = append(fs.funcs, &funcPoint{name: fn.Name, text: "func:" + fn.Name, place: place, proto: fn})
 	}
 	has := u.facts.Features()
-	multi := has.Kprobe && has.KprobeMulti && (len(t.funcs) > maxTrampolines || u.facts.MissesCalls())
-	if !multi && u.facts.Trampolines().There && u.trampolines(t) {
-		t.mech = tree.AttachFentry
+	multi := has.Kprobe && has.KprobeMulti && (len(fs.funcs) > maxTrampolines || u.facts.MissesCalls())
+	if !multi && u.facts.Trampolines().There && u.trampolines(fs) {
+		fs.mech = tree.AttachFentry
 		return []*target{t}
 	}
 	if !multi {
-		u.notef(p.Pos, "%s: %s, so kprobes at entry and return are used", p.Text, u.whyNoTrampoline(t))
+		u.notef(p.Pos, "%s: %s, so kprobes at entry and return are used", p.Text, u.whyNoTrampoline(fs))
 	}
 	u.mustHave(has.Kprobe, "way to probe functions", has.Why["kprobe"], p)
 	return []*target{t}
@@ -49,12 +62,12 @@ const sessionIsReturn = "bpf_session_is_return"
 
 // session is its number in BTF where the calls of t can be seen by one program;
 // 0: there are two.
-func (u *unit) session(t *target) uint32 {
+func (u *unit) session(t *target, fs *functions) uint32 {
 	var way string
 	switch has := u.facts.Features(); {
-	case t.mech == tree.AttachKprobe && has.KprobeSession:
+	case fs.mech == tree.AttachKprobe && has.KprobeSession:
 		way = "kprobe session"
-	case t.mech == tree.AttachUprobe && has.UprobeSession && len(t.funcs[0].returns) == 0:
+	case fs.mech == tree.AttachUprobe && has.UprobeSession && len(fs.funcs[0].returns) == 0:
 		way = "uprobe session"
 	default:
 		return 0
@@ -88,18 +101,19 @@ type spanProgram struct {
 	log         []access
 }
 
-// funcSpans makes the programs of a target of calls.
-func (pr *probe) funcSpans(t *target) {
-	span := &tree.Span{Probe: pr.p.ID, Size: plan.DefaultSize, Nested: true, User: t.mech == tree.AttachUprobe,
+// program makes the programs of a target of calls.
+func (c *functionCalls) program(pr *probe, t *target) {
+	span := &tree.Span{Probe: pr.p.ID, Size: plan.DefaultSize, Nested: true, User: c.mech == tree.AttachUprobe,
 		Pos: t.pos}
-	if t.mech == tree.AttachUprobe && len(t.funcs[0].returns) == 0 {
+	if c.mech == tree.AttachUprobe && len(c.funcs[0].returns) == 0 {
 		span.MaxDepth = maxReturnProbes
 	}
-	w := &funcSpanWalk{pr: pr, t: t, span: span, id: len(pr.u.res.Tree.Spans), session: pr.u.session(t)}
-	w.shared = slices.ContainsFunc(t.funcs, func(f *funcPoint) bool { return f.others > 0 })
+	w := &funcSpanWalk{pr: pr, t: t, fs: c.functions, span: span, id: len(pr.u.res.Tree.Spans),
+		session: pr.u.session(t, c.functions)}
+	w.shared = slices.ContainsFunc(c.funcs, func(f *funcPoint) bool { return f.others > 0 })
 	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, span)
 	pr.u.findTaskProcess()
-	for _, f := range t.funcs {
+	for _, f := range c.funcs {
 		if !w.joins(f) {
 			w.one(f)
 		}
@@ -125,6 +139,7 @@ func (u *unit) findTaskProcess() {
 type funcSpanWalk struct {
 	pr       *probe
 	t        *target
+	fs       *functions
 	span     *tree.Span
 	id       int
 	programs []*spanProgram
@@ -135,7 +150,7 @@ type funcSpanWalk struct {
 }
 
 func (w *funcSpanWalk) joins(f *funcPoint) bool {
-	if !w.t.shares() {
+	if !w.fs.shares() {
 		return false
 	}
 	for _, p := range w.programs {
@@ -163,17 +178,17 @@ func (w *funcSpanWalk) program(f *funcPoint, suffix string) *tree.Program {
 func (w *funcSpanWalk) one(f *funcPoint) {
 	p := &spanProgram{enter: w.program(f, "_in"), exit: w.program(f, "_out")}
 	w.programs = append(w.programs, p)
-	p.enter.Attach, p.exit.Attach = w.t.attachTo(w.entry(f)...), w.t.attachTo(w.ends(f)...)
+	p.enter.Attach, p.exit.Attach = w.fs.attachTo(w.entry(f)...), w.fs.attachTo(w.ends(f)...)
 	if w.session != 0 {
 		p.enter.Attach.Session = &tree.Session{Return: p.exit.Name, IsReturn: w.session}
 	}
-	if p.exit.Attach.Kind = ends[w.t.mech]; len(f.returns) > 0 {
+	if p.exit.Attach.Kind = ends[w.fs.mech]; len(f.returns) > 0 {
 		p.exit.Attach.Kind = tree.AttachUprobe
 	}
 	for _, a := range []*tree.Attach{&p.enter.Attach, &p.exit.Attach} {
-		a.Cookies, a.Span = w.pr.cookies && w.t.shares(), w.id
+		a.Cookies, a.Span = w.pr.cookies && w.fs.shares(), w.id
 	}
-	w.walk(p, w.t.view(f, &p.log))
+	w.walk(p, w.fs.view(f, &p.log))
 	w.pr.u.res.Tree.Programs = append(w.pr.u.res.Tree.Programs, p.exit, p.enter)
 }
 
@@ -214,14 +229,14 @@ func (w *funcSpanWalk) identity(f *funcView) []*tree.Expr {
 
 // event is e in one of the two programs.
 func (w *funcSpanWalk) event(b *body, f *funcView, startEv *event) *event {
-	ev := w.t.funcEvent(b, f)
+	ev := w.fs.funcEvent(b, f)
 	ev.depth = func(pos plan.Pos) val {
 		return exprVal(&tree.Expr{Op: tree.OpBuiltin, Type: types.U32, Str: "depth", Pos: pos})
 	}
 	if startEv == nil {
 		return ev
 	}
-	mech := ends[w.t.mech]
+	mech := ends[w.fs.mech]
 	ev.args = &funcArgs{f: f, mech: mech, start: startEv.b}
 	ev.ret = func(pos plan.Pos) val { return b.funcResult(f, mech, pos) }
 	ev.startEv = startEv

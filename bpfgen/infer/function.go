@@ -10,6 +10,7 @@ import (
 	"github.com/startrace/startrace/internal/gofunc"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/point"
 	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/usdt"
 )
@@ -104,7 +105,9 @@ type funcView struct {
 	shared bool // the program may stand at other functions, too
 }
 
-func (t *target) view(f *funcPoint, log *[]access) *funcView { return &funcView{f, log, t.shares()} }
+func (fs *functions) view(f *funcPoint, log *[]access) *funcView {
+	return &funcView{f, log, fs.shares()}
+}
 
 func (v *funcView) ask(question string) string {
 	a := v.answer(question)
@@ -129,10 +132,13 @@ func (u *unit) kernelFunctions(p *plan.Pattern) []*target {
 	}
 	name, offset := u.functionOffset(p)
 	name = name[strings.IndexByte(name, ':')+1:] // behind the module
-	if t := u.kernelAddress(p, name); t != nil {
-		return u.byMechanism(t, p)
+	t := &target{name: name, text: p.Text, pos: p.Pos}
+	if fs := u.kernelAddress(p, name); fs != nil {
+		t.source, t.name = fs, "address"
+		return u.byMechanism(t, fs, p)
 	}
-	t := &target{kind: targetFunc, name: name, text: p.Text, pos: p.Pos, mech: funcMechanisms[p.Provider]}
+	fs := &functions{mech: kindOf(p).mech}
+	t.source = fs
 	if kernel.IsPattern(name) {
 		t.name = p.Provider
 	}
@@ -150,22 +156,15 @@ func (u *unit) kernelFunctions(p *plan.Pattern) []*target {
 		for _, at := range places {
 			f := &funcPoint{name: fn.Name, text: text, place: at, proto: fn}
 			u.within(p, f)
-			t.funcs = append(t.funcs, f)
+			fs.funcs = append(fs.funcs, f)
 		}
 	}
 	if offset != 0 { // in the middle of a function its arguments are gone
-		for _, f := range t.funcs {
+		for _, f := range fs.funcs {
 			f.proto = nil
 		}
 	}
-	return u.byMechanism(t, p)
-}
-
-// funcMechanisms are the ways to attach that the providers name.
-var funcMechanisms = map[string]tree.AttachKind{
-	"kprobe": tree.AttachKprobe, "kretprobe": tree.AttachKretprobe,
-	"fentry": tree.AttachFentry, "fexit": tree.AttachFexit,
-	"uprobe": tree.AttachUprobe, "uretprobe": tree.AttachUretprobe,
+	return u.byMechanism(t, fs, p)
 }
 
 // functionOffset splits FUNC+OFFSET.
@@ -174,7 +173,7 @@ func (u *unit) functionOffset(p *plan.Pattern) (name string, offset uint64) {
 	if !found {
 		return name, 0
 	}
-	if p.Provider != "kprobe" && p.Provider != "uprobe" {
+	if !point.Must(p.Provider).TakesOffset {
 		wrong(p.Pos, "%s: only kprobe and uprobe take an offset", p.Text)
 	}
 	offset, err := strconv.ParseUint(text, 0, 64)
@@ -221,12 +220,12 @@ const maxFunctions = 4096
 
 // byMechanism replaces a way to attach that this kernel does not have by the
 // next best.
-func (u *unit) byMechanism(t *target, p *plan.Pattern) []*target {
+func (u *unit) byMechanism(t *target, fs *functions, p *plan.Pattern) []*target {
 	has := u.facts.Features()
-	switch t.mech {
+	switch fs.mech {
 	case tree.AttachKprobe:
-		if !has.Kprobe && u.facts.Trampolines().There && u.trampolines(t) && t.funcs[0].place.Offset == 0 {
-			t.mech = tree.AttachFentry
+		if !has.Kprobe && u.facts.Trampolines().There && u.trampolines(fs) && fs.funcs[0].place.Offset == 0 {
+			fs.mech = tree.AttachFentry
 			u.notef(p.Pos, "%s: this kernel has no kprobes (%s), so trampolines (fentry) are used", p.Text,
 				has.Why["kprobe"])
 			break
@@ -235,26 +234,27 @@ func (u *unit) byMechanism(t *target, p *plan.Pattern) []*target {
 	case tree.AttachKretprobe:
 		u.mustHave(has.Kprobe, "kprobes", has.Why["kprobe"], p)
 	case tree.AttachFentry:
-		if !u.facts.Trampolines().There || !u.trampolines(t) {
+		if !u.facts.Trampolines().There || !u.trampolines(fs) {
 			u.mustHave(has.Kprobe, "trampolines (fentry)", u.facts.Trampolines().Why, p)
-			t.mech = tree.AttachKprobe
-			u.notef(p.Pos, "%s: %s, so kprobes are used", p.Text, u.whyNoTrampoline(t))
+			fs.mech = tree.AttachKprobe
+			u.notef(p.Pos, "%s: %s, so kprobes are used", p.Text, u.whyNoTrampoline(fs))
 		}
 	case tree.AttachFexit:
-		if !u.facts.Trampolines().There || !u.trampolines(t) {
+		if !u.facts.Trampolines().There || !u.trampolines(fs) {
 			u.mustHave(has.Kprobe, "trampolines (fexit)", u.facts.Trampolines().Why, p)
-			u.notef(p.Pos, "%s: %s, so kprobes at entry and return are used", p.Text, u.whyNoTrampoline(t))
-			t.kind, t.mech = targetFuncSpan, tree.AttachKprobe
+			u.notef(p.Pos, "%s: %s, so kprobes at entry and return are used", p.Text, u.whyNoTrampoline(fs))
+			fs.mech = tree.AttachKprobe
+			t.source = &functionCalls{functions: fs}
 		}
 	}
 	return []*target{t}
 }
 
-func (u *unit) whyNoTrampoline(t *target) string {
+func (u *unit) whyNoTrampoline(fs *functions) string {
 	if has := u.facts.Trampolines(); !has.There {
 		return "this kernel has no trampolines (" + has.Why + ")"
 	}
-	for _, f := range t.funcs {
+	for _, f := range fs.funcs {
 		if why := u.noTrampoline(f); why != "" {
 			return why
 		}
@@ -277,9 +277,9 @@ func (u *unit) mustHave(has bool, what, why string, p *plan.Pattern) {
 	wrong(p.Pos, "%s: this kernel has no %s%s", p.Text, what, why)
 }
 
-// trampolines reports whether all functions of t can have one.
-func (u *unit) trampolines(t *target) bool {
-	for _, f := range t.funcs {
+// trampolines reports whether all functions can have one.
+func (u *unit) trampolines(fs *functions) bool {
+	for _, f := range fs.funcs {
 		if u.noTrampoline(f) != "" {
 			return false
 		}
@@ -344,58 +344,46 @@ func (u *unit) plainPointer(btf *kernel.BTF, to kernel.TypeID) bool {
 	return err == nil && (t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion)
 }
 
-// split gives the target as one for each function, for programs that cannot be
-// shared.
-func (t *target) split() []*target {
-	if t.kind != targetFunc || len(t.funcs) < 2 {
-		return []*target{t}
-	}
-	var out []*target
-	for _, f := range t.funcs {
-		one := *t
-		one.funcs, one.text, one.name = []*funcPoint{f}, f.text, f.name
-		out = append(out, &one)
-	}
-	return out
-}
-
 // A funcProgram is a program with the walk's questions.
 type funcProgram struct {
 	prog *tree.Program
 	log  []access
 }
 
-// functions makes the programs of a target of functions.
-func (pr *probe) functions(t *target) {
+// program makes the programs of a target of functions.
+func (fs *functions) program(pr *probe, t *target) {
+	pr.mustNotStart(t)
 	var programs []*funcProgram
-	for _, f := range t.funcs {
-		if !pr.joins(programs, t, f) {
-			programs = append(programs, pr.function(t, f))
+	for _, f := range fs.funcs {
+		if !pr.joins(programs, fs, f) {
+			programs = append(programs, pr.function(t, fs, f))
 		}
 	}
-	pr.countDeep(t, programs)
+	pr.countDeep(t, fs, programs)
 }
 
 // shares: a program can stand at several functions. A trampoline serves one.
-func (t *target) shares() bool { return t.mech != tree.AttachFentry && t.mech != tree.AttachFexit }
+func (fs *functions) shares() bool {
+	return fs.mech != tree.AttachFentry && fs.mech != tree.AttachFexit
+}
 
 // joins adds f to a program that does for it.
-func (pr *probe) joins(programs []*funcProgram, t *target, f *funcPoint) bool {
-	if !t.shares() {
+func (pr *probe) joins(programs []*funcProgram, fs *functions, f *funcPoint) bool {
+	if !fs.shares() {
 		return false
 	}
 	for _, p := range programs {
 		if serves(p.log, f) {
-			p.prog.Attach.Places = append(p.prog.Attach.Places, pr.places(t, f)...)
+			p.prog.Attach.Places = append(p.prog.Attach.Places, pr.places(fs, f)...)
 			return true
 		}
 	}
 	return false
 }
 
-// places are those of f for one program of t, with their cookie.
-func (pr *probe) places(t *target, f *funcPoint) []tree.Place {
-	return pr.withCookie(f, f.placesOf(t))
+// places are those of f for one program, with their cookie.
+func (pr *probe) places(fs *functions, f *funcPoint) []tree.Place {
+	return pr.withCookie(f, fs.placesOf(f))
 }
 
 func (pr *probe) withCookie(f *funcPoint, places []tree.Place) []tree.Place {
@@ -405,13 +393,13 @@ func (pr *probe) withCookie(f *funcPoint, places []tree.Place) []tree.Place {
 	return places
 }
 
-// placesOf are where programs of t stand at the function. Whatever attaches to a target of
-// functions asks here: place alone is where the function begins.
-func (p *funcPoint) placesOf(t *target) []tree.Place {
-	if t.returns {
-		return p.ends()
+// placesOf are where programs stand at the function. Whatever attaches to functions asks here: place alone is where
+// the function begins.
+func (fs *functions) placesOf(f *funcPoint) []tree.Place {
+	if fs.returns {
+		return f.ends()
 	}
-	return []tree.Place{p.place}
+	return []tree.Place{f.place}
 }
 
 // ends are the places of probes of the function's return: all its returns at once, or the
@@ -429,47 +417,38 @@ func (p *funcPoint) ends() []tree.Place {
 	return out
 }
 
-func (pr *probe) function(t *target, f *funcPoint) *funcProgram {
+func (pr *probe) function(t *target, fs *functions, f *funcPoint) *funcProgram {
 	fp := &funcProgram{prog: &tree.Program{Name: pr.u.programName(pr.p.ID, f.name), Probe: pr.p.ID}}
-	fp.prog.Attach = t.attachTo(pr.places(t, f)...)
-	fp.prog.Attach.Cookies = pr.cookies && t.shares()
+	fp.prog.Attach = fs.attachTo(pr.places(fs, f)...)
+	fp.prog.Attach.Cookies = pr.cookies && fs.shares()
 	b := newBody(pr, fp.prog)
-	pr.consume(b, t.funcEvent(b, t.view(f, &fp.log)), t)
+	pr.consume(b, fs.funcEvent(b, fs.view(f, &fp.log)), t)
 	pr.u.res.Tree.Programs = append(pr.u.res.Tree.Programs, fp.prog)
 	return fp
 }
 
-func (t *target) attachTo(places ...tree.Place) tree.Attach {
-	return tree.Attach{Kind: t.mech, Binary: t.binary, Process: t.process, Places: places, Bare: t.bare}
+func (fs *functions) attachTo(places ...tree.Place) tree.Attach {
+	return tree.Attach{Kind: fs.mech, Binary: fs.binary, Process: fs.process, Places: places, Bare: fs.bare}
 }
 
 // funcEvent is e at a function's entry or return.
-func (t *target) funcEvent(b *body, f *funcView) *event {
-	ev := &event{b: b, point: f.text, regs: t.shares()}
+func (fs *functions) funcEvent(b *body, f *funcView) *event {
+	ev := &event{b: b, point: f.text, regs: fs.shares()}
 	ev.profile = ev.regs // the registers tell ip and the mode
 	ev.unwound = func() { f.ask("caller") }
-	result := func(pos plan.Pos) val { return b.funcResult(f, t.mech, pos) }
+	result := func(pos plan.Pos) val { return b.funcResult(f, fs.mech, pos) }
 	switch {
 	case f.site != nil:
 		ev.args = &operandArgs{f}
-	case t.returns, t.mech == tree.AttachKretprobe, t.mech == tree.AttachUretprobe:
+	case fs.returns, fs.mech == tree.AttachKretprobe, fs.mech == tree.AttachUretprobe:
 		ev.ret = result
-	case t.mech == tree.AttachFexit:
+	case fs.mech == tree.AttachFexit:
 		ev.ret = result
 		fallthrough
 	default:
-		ev.args = &funcArgs{f: f, mech: t.mech}
+		ev.args = &funcArgs{f: f, mech: fs.mech}
 	}
 	ev.fn = func(pos plan.Pos) val { return b.pr.pointLabel(f, "func", f.name, pos) }
 	ev.name = func(pos plan.Pos) val { return b.pr.pointLabel(f, "point", f.text, pos) }
 	return ev
-}
-
-// single splits the targets of a list: see target.split.
-func single(list []*target) []*target {
-	var out []*target
-	for _, t := range list {
-		out = append(out, t.split()...)
-	}
-	return out
 }

@@ -11,6 +11,13 @@ import (
 // e.pid and its like are those of the entry's task, and where the entry is no
 // task's, there are none.
 
+// An iterator is a list of the kernel's.
+type iterator struct {
+	onePoint
+	of kernel.Iterator
+	at tree.Attach
+}
+
 // iterators gives the targets of iter:NAME.
 func (u *unit) iterators(p *plan.Pattern) []*target {
 	fields(p, 1, "iter:NAME")
@@ -21,8 +28,7 @@ func (u *unit) iterators(p *plan.Pattern) []*target {
 		}
 		at := tree.Attach{Kind: tree.AttachIter, Name: it.Name,
 			Places: []tree.Place{{Func: "bpf_iter_" + it.Name, BTF: uint32(it.Func)}}}
-		out = append(out, &target{kind: targetIter, text: "iter:" + it.Name, name: it.Name, at: at, iter: it,
-			pos: p.Pos})
+		out = append(out, &target{source: &iterator{of: it, at: at}, text: "iter:" + it.Name, name: it.Name, pos: p.Pos})
 	}
 	return out
 }
@@ -80,14 +86,23 @@ func (a *iterArgs) at(_ *body, i int, _ plan.Pos) (val, bool) {
 	return a.known[i], true
 }
 
-// iterEvent is e at an iterator. Behind the last entry the kernel runs the
+func (it *iterator) attach(*target) tree.Attach { return it.at }
+
+func (it *iterator) argNames(*unit) []string { return (&iterArgs{params: it.of.Params}).names() }
+
+func (it *iterator) argCount(*unit) int { return len(it.of.Params) }
+
+// nobodys: the entries are of all processes.
+func (*iterator) nobodys() bool { return true }
+
+// event is e at an iterator. Behind the last entry the kernel runs the
 // program once more, without one: its pointers are NULL then, and the verifier
 // wants them to be tested before they are used.
-func (t *target) iterEvent(b *body) *event {
-	args := &iterArgs{params: t.iter.Params}
+func (it *iterator) event(t *target, b *body) *event {
+	args := &iterArgs{params: it.of.Params}
 	ev := &event{b: b, point: t.text, args: args, listed: map[string]func(plan.Pos) val{}}
-	raw := &rawArgs{&kernel.RawTracepoint{Params: append([]kernel.Param{{}}, t.iter.Params...)}}
-	for i, p := range t.iter.Params {
+	raw := &rawArgs{&kernel.RawTracepoint{Params: append([]kernel.Param{{}}, it.of.Params...)}}
+	for i, p := range it.of.Params {
 		v, _ := raw.at(b, i+1, t.pos)
 		if b.u.isPointer(p.Type, t.pos) {
 			v = b.bind(p.Name, v, t.pos)

@@ -11,7 +11,7 @@ import (
 // kernelAddress gives the target of kprobe:0xffffffff81234567. A number says
 // nothing about what is there, today or after the next boot, so that it is right
 // is the user's word.
-func (u *unit) kernelAddress(p *plan.Pattern, name string) *target {
+func (u *unit) kernelAddress(p *plan.Pattern, name string) *functions {
 	if !strings.HasPrefix(name, "0x") {
 		return nil
 	}
@@ -19,7 +19,7 @@ func (u *unit) kernelAddress(p *plan.Pattern, name string) *target {
 	switch {
 	case err != nil || addr>>63 == 0:
 		wrong(p.Pos, "%s: %s is no address of the kernel, such as 0xffffffff81234560", p.Text, name)
-	case p.Provider != "kprobe" && p.Provider != "kretprobe":
+	case !byKprobe(p):
 		wrong(p.Pos, "%s: only kprobe and kretprobe take an address; give the name of the function", p.Text)
 	case !u.plan.Unsafe:
 		wrong(p.Pos, "%s: an address can be another function's at the next boot, or in the middle of one: give the name (kprobe:FUNCTION+OFFSET), or --unsafe", p.Text)
@@ -36,8 +36,7 @@ func (u *unit) kernelAddress(p *plan.Pattern, name string) *target {
 			}
 		}
 	}
-	return &target{kind: targetFunc, name: "address", text: p.Text, pos: p.Pos, mech: funcMechanisms[p.Provider],
-		funcs: []*funcPoint{f}}
+	return &functions{mech: kindOf(p).mech, funcs: []*funcPoint{f}}
 }
 
 // within refuses an offset that leads out of its function: what is there is

@@ -8,11 +8,17 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// byKprobe reports whether a pattern asks for kprobes, at entries or returns.
+func byKprobe(p *plan.Pattern) bool {
+	mech := kindOf(p).mech
+	return mech == tree.AttachKprobe || mech == tree.AttachKretprobe
+}
+
 // mayProbe refuses a function that the kernel lets nobody probe, with the
 // reason; such functions are missing in the lists of others, so it comes first.
 // Trampolines have a list of their own, which the kernel does not show.
 func (u *unit) mayProbe(p *plan.Pattern, name string) {
-	if kernel.IsPattern(name) || p.Provider == "fentry" || p.Provider == "fexit" {
+	if kernel.IsPattern(name) || !byKprobe(p) {
 		return
 	}
 	if err := u.blacklisted(name); err != nil {
@@ -32,7 +38,7 @@ func (u *unit) blacklisted(name string) error {
 // probe: the list goes on without it, with a word.
 func (u *unit) leftOut(one plan.Point) bool {
 	p, ok := one.(*plan.Pattern)
-	if !ok || p.Provider != "kprobe" && p.Provider != "kretprobe" || len(p.Args) != 1 || kernel.IsPattern(p.Args[0]) {
+	if !ok || !byKprobe(p) || len(p.Args) != 1 || kernel.IsPattern(p.Args[0]) {
 		return false
 	}
 	err := u.blacklisted(p.Args[0])
@@ -47,15 +53,10 @@ func (u *unit) leftOut(one plan.Point) bool {
 // puts no probe: another point can do in its place.
 func (u *unit) mustBeProbed(one plan.Point, targets []*target) {
 	p, ok := one.(*plan.Pattern)
-	if !ok || p.Provider != "func" && funcMechanisms[p.Provider] == 0 || len(targets) != 1 ||
-		len(targets[0].funcs) != 1 {
+	if !ok || len(targets) != 1 || targets[0].wholeFunction() == "" {
 		return
 	}
-	f := targets[0].funcs[0]
-	if f.user || f.program || f.place.Module != "" || f.place.Address != 0 {
-		return
-	}
-	if err := u.facts.TryFunction(f.place.Func); err != nil {
+	if err := u.facts.TryFunction(targets[0].wholeFunction()); err != nil {
 		wrong(p.Pos, "%s: %v", p.Text, err)
 	}
 }
@@ -64,7 +65,7 @@ func (u *unit) mustBeProbed(one plan.Point, targets []*target) {
 // several files share one, and by name the kernel would take the first, or none
 // (6.6). nil where the name says it all.
 func (u *unit) namesakes(p *plan.Pattern, at tree.Place) []tree.Place {
-	if p.Provider != "kprobe" && p.Provider != "kretprobe" || kernel.IsPattern(p.Args[0]) {
+	if !byKprobe(p) || kernel.IsPattern(p.Args[0]) {
 		return nil
 	}
 	addrs, err := u.facts.Namesakes(at.Func)

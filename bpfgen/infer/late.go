@@ -7,6 +7,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/point"
 )
 
 // Modules come and go while a script runs. A pattern can match what a module
@@ -40,9 +41,7 @@ func growing(list []plan.Point) bool {
 
 // grows reports whether a pattern can match more when a module is loaded.
 func grows(p *plan.Pattern) bool {
-	switch p.Provider {
-	case "tracepoint", "rawtracepoint", "kprobe", "kretprobe", "fentry", "fexit", "func":
-	default:
+	if !point.Must(p.Provider).OfModules {
 		return false
 	}
 	named := strings.Contains(strings.Join(p.Args, ":"), ":")
@@ -75,14 +74,14 @@ func (u *unit) waits(p *plan.Pattern) bool {
 		return false
 	}
 	module, _ := moduleOf(p)
-	if p.Provider == "tracepoint" {
+	if point.Must(p.Provider).Categories {
 		module = p.Args[0]
 	}
 	if kernel.IsPattern(module) || u.facts.ModuleState(module) != kernel.ModuleInstalled {
 		return false
 	}
-	if p.Provider == "rawtracepoint" && !u.facts.TypesOfModules() {
-		wrong(p.Pos, "%s: this kernel does not have the types of modules (Linux 5.11, CONFIG_DEBUG_INFO_BTF_MODULES), which raw tracepoints take: use tracepoint:", p.Text)
+	if refuse := kindOf(p).mayWait; refuse != nil {
+		refuse(u, p)
 	}
 	u.notef(p.Pos, "%s: waits for module %s", p.Text, module)
 	u.res.Waits = append(u.res.Waits, Wait{Probe: u.probe, Point: p.Text, Module: module})
@@ -127,11 +126,7 @@ func (u *unit) lateTargets(p *plan.Pattern) []*target {
 		return nil // it waits still
 	}
 	for _, t := range all {
-		if len(t.funcs) == 0 && !u.has[t.text] {
-			out = append(out, t)
-		}
-		t.funcs = slices.DeleteFunc(t.funcs, func(f *funcPoint) bool { return u.has[f.text] })
-		if len(t.funcs) > 0 {
+		if t.without(t, u.has) {
 			out = append(out, t)
 		}
 	}

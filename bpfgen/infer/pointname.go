@@ -32,14 +32,9 @@ func (pr *probe) numberPoints() {
 		}
 	}
 	for _, t := range pr.targets {
-		for _, one := range t.parts() {
-			pr.names = pr.names || len(one.funcs) > 1
-			if len(one.funcs) == 0 {
-				add(tree.Point{Name: one.text})
-			}
-			for _, f := range one.funcs {
-				add(tree.Point{Name: f.text, Func: f.name})
-			}
+		pr.names = pr.names || t.pattern()
+		for _, p := range t.points(t) {
+			add(p)
 		}
 	}
 	for _, p := range list { // those of functions one after the other, for tests of them: see oneOfNumbers
@@ -57,14 +52,6 @@ func (pr *probe) numberPoints() {
 		}
 		pr.u.res.Tree.Points[pr.p.ID] = list
 	}
-}
-
-// parts are the targets with points of their own that t consists of.
-func (t *target) parts() []*target {
-	if t.kind == targetSpan {
-		return append(append([]*target{}, t.starts...), t.ends...)
-	}
-	return []*target{t}
 }
 
 // pointCookie is the cookie of a function's point: both of its names.

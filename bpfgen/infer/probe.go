@@ -1,13 +1,10 @@
 package infer
 
 import (
-	"slices"
-
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
-	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -58,10 +55,11 @@ func (pr *probe) walk() {
 	}
 	defer pr.clashes()
 	for _, t := range pr.targets {
-		pr.u.res.Points[pr.p.ID] += t.points()
-		pr.u.res.Names[pr.p.ID] = append(pr.u.res.Names[pr.p.ID], t.names()...)
+		names := t.names(t)
+		pr.u.res.Points[pr.p.ID] += len(names)
+		pr.u.res.Names[pr.p.ID] = append(pr.u.res.Names[pr.p.ID], names...)
 		mistakes := len(pr.u.diags)
-		if r := attempt(func() { pr.program(t) }); r != nil {
+		if r := attempt(func() { t.program(pr, t) }); r != nil {
 			r.final = true
 			pr.u.mistake(r)
 		}
@@ -73,32 +71,6 @@ func (pr *probe) walk() {
 		r.final = true
 		pr.u.mistake(r)
 	}
-}
-
-// program makes the programs of one point.
-func (pr *probe) program(t *target) {
-	switch t.kind {
-	case targetSyscall:
-		pr.syscalls(t)
-		return
-	case targetSpan:
-		pr.spans(t)
-		return
-	case targetFuncSpan:
-		pr.funcSpans(t)
-		return
-	}
-	if pr.p.Start != nil {
-		wrong(pr.p.Start.Pos, "start= is for spans (syscall:NAME), and %s is none", t.text)
-	}
-	if t.kind == targetFunc {
-		pr.functions(t)
-		return
-	}
-	prog := &tree.Program{Name: pr.u.programName(pr.p.ID, t.short()), Probe: pr.p.ID, Attach: t.attach()}
-	b := newBody(pr, prog)
-	pr.consume(b, t.event(b), t)
-	pr.u.res.Tree.Programs = append(pr.u.res.Tree.Programs, prog)
 }
 
 // atStart is where= and start= of a probe with a handler for the start of its
@@ -140,10 +112,10 @@ func (pr *probe) consume(b *body, ev *event, t *target) {
 	}
 	pr.keepOpen(b, ev.startEv, t)
 	// A span is tested at its start; its end may happen in another process.
-	if _, named := ev.over["pid"]; t.kind != targetSpan || named {
+	if _, named := ev.over["pid"]; !t.testsStart() || named {
 		pr.targetTest(b, ev)
 	}
-	if fn := pr.p.Where; fn != nil && pr.p.Start == nil && !pr.holdsEver(b, ev, fn, t) {
+	if fn := pr.p.Where; fn != nil && pr.p.Start == nil && !pr.holdsEver(b, ev, fn) {
 		return
 	}
 	if pr.kernelHandler(b, ev, t) {
@@ -185,8 +157,7 @@ func (pr *probe) keepOpen(b *body, began *event, t *target) {
 	if !pr.p.Open || began == nil || began.b == b {
 		return
 	}
-	names := map[targetKind][]string{targetSyscall: {"time"}, targetFuncSpan: {"time", "tid"}}[t.kind]
-	for _, name := range names {
+	for _, name := range t.kept() {
 		b.rv(began.mustField(name, pr.p.Pos), pr.p.Pos)
 	}
 }
@@ -195,8 +166,8 @@ func eventArg(ev *event, pos plan.Pos) []arg { return []arg{{v: objVal(ev), pos:
 
 // holdsEver is filter; it is false where the predicate asks for the result of
 // a call that never returns, among others that do: e.ret < 0 of syscall:*.
-func (pr *probe) holdsEver(b *body, ev *event, fn *plan.Func, t *target) bool {
-	if !ev.noReturn || !slices.ContainsFunc(t.syscalls, func(sc kernel.Syscall) bool { return !sc.IsNoReturn() }) {
+func (pr *probe) holdsEver(b *body, ev *event, fn *plan.Func) bool {
+	if !ev.noReturn || !ev.othersReturn {
 		pr.filter(b, ev, fn)
 		return true
 	}

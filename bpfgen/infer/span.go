@@ -20,22 +20,66 @@ import (
 // constant of the start point or only some have it, the span's starts are kept
 // apart: see apart.go.
 
+// An ownSpan is one that the script declares.
+type ownSpan struct {
+	ofSpan
+	plan         *plan.Span
+	starts, ends []*target
+}
+
 // expandSpan gives the span as one target.
 func (u *unit) expandSpan(p *plan.Span) []*target {
-	t := &target{kind: targetSpan, text: "span", name: "span", pos: p.Pos, span: p}
-	t.starts, t.ends = single(u.expand(p.Start, p.Pos)), single(u.expand(p.End, p.Pos))
-	for _, one := range append(append([]*target{}, t.starts...), t.ends...) {
-		if one.kind == targetSyscall || one.kind == targetSpan || one.kind == targetFuncSpan {
+	s := &ownSpan{plan: p, starts: single(u.expand(p.Start, p.Pos)), ends: single(u.expand(p.End, p.Pos))}
+	for _, one := range s.parts() {
+		if one.span() {
 			wrong(p.Pos, "%s is a span itself, so it cannot begin or end one: use its tracepoints", one.text)
 		}
 	}
-	return []*target{t}
+	return []*target{{source: s, text: "span", name: "span", pos: p.Pos}}
 }
+
+// parts are the targets with points of their own of which it consists.
+func (s *ownSpan) parts() []*target { return slices.Concat(s.starts, s.ends) }
+
+func (s *ownSpan) points(*target) (out []tree.Point) {
+	for _, one := range s.parts() {
+		out = append(out, one.points(one)...)
+	}
+	return out
+}
+
+func (s *ownSpan) names(*target) (out []string) {
+	for _, one := range s.parts() {
+		out = append(out, one.names(one)...)
+	}
+	return out
+}
+
+func (s *ownSpan) pattern() bool {
+	return slices.ContainsFunc(s.parts(), func(one *target) bool { return one.pattern() })
+}
+
+func (s *ownSpan) argNames(u *unit) (out []string) {
+	for _, one := range s.parts() {
+		out = append(out, one.argNames(u)...)
+	}
+	return out
+}
+
+func (s *ownSpan) argCount(u *unit) (n int) {
+	for _, one := range s.parts() {
+		n = max(n, one.argCount(u))
+	}
+	return n
+}
+
+func (*ownSpan) testsStart() bool { return true }
 
 // spanWalk makes the programs of one span for one probe.
 type spanWalk struct {
 	pr     *probe
 	t      *target
+	of     *ownSpan
 	id     int
 	span   *tree.Span
 	starts []*spanStart
@@ -56,12 +100,12 @@ type spanStart struct {
 	vals map[int]*tree.Expr
 }
 
-func (pr *probe) spans(t *target) {
-	d := t.span
+func (s *ownSpan) program(pr *probe, t *target) {
+	d := s.plan
 	if pr.u.spanKeys[d] == nil {
 		pr.u.spanKeys[d] = &types.Type{}
 	}
-	w := &spanWalk{pr: pr, t: t, id: len(pr.u.res.Tree.Spans), key: pr.u.spanKeys[d]}
+	w := &spanWalk{pr: pr, t: t, of: s, id: len(pr.u.res.Tree.Spans), key: pr.u.spanKeys[d]}
 	w.span = &tree.Span{Probe: pr.p.ID, Plan: d, Size: d.Size, First: d.Again == "first", Timeout: d.Timeout,
 		Pos: d.Pos}
 	if w.span.Size <= 0 {
@@ -71,15 +115,15 @@ func (pr *probe) spans(t *target) {
 	w.keepApart()
 	w.target = w.testedBy()
 	first := len(pr.u.res.Tree.Programs)
-	for _, s := range t.starts {
-		w.start(s)
+	for _, start := range s.starts {
+		w.start(start)
 	}
 	middle := len(pr.u.res.Tree.Programs)
 	w.span.Ends = d.StartKey == nil && !w.filtered
-	for _, e := range t.ends {
+	for _, e := range s.ends {
 		w.end(e)
 	}
-	if t.returnsAtOnce() {
+	if s.returnsAtOnce() {
 		startsLast(pr.u.res.Tree.Programs[first:], middle-first)
 	}
 	pr.closers = append(pr.closers, w.close)
@@ -87,12 +131,10 @@ func (pr *probe) spans(t *target) {
 
 // returnsAtOnce reports whether an end is the return of a function at the very instruction by which
 // it begins: it has no other (Go).
-func (t *target) returnsAtOnce() bool {
-	return slices.ContainsFunc(t.ends, func(end *target) bool {
-		return end.returns && slices.ContainsFunc(t.starts, func(start *target) bool {
-			return start.kind == targetFunc && !start.returns && start.binary == end.binary &&
-				slices.ContainsFunc(end.funcs[0].ends(),
-					func(p tree.Place) bool { return p.Offset == start.funcs[0].place.Offset })
+func (s *ownSpan) returnsAtOnce() bool {
+	return slices.ContainsFunc(s.ends, func(end *target) bool {
+		return slices.ContainsFunc(end.returnsAt(), func(at instruction) bool {
+			return slices.ContainsFunc(s.starts, func(start *target) bool { return slices.Contains(start.entries(), at) })
 		})
 	})
 }
@@ -104,11 +146,8 @@ func startsLast(programs []*tree.Program, n int) {
 }
 
 func (w *spanWalk) program(t *target, suffix string) *tree.Program {
-	name := t.short()
-	if len(name) > 8 {
-		name = name[:8]
-	}
-	p := &tree.Program{Name: w.pr.u.programName(w.pr.p.ID, name+suffix), Probe: w.pr.p.ID, Attach: t.attach()}
+	name := t.name[:min(len(t.name), 8)]
+	p := &tree.Program{Name: w.pr.u.programName(w.pr.p.ID, name+suffix), Probe: w.pr.p.ID, Attach: t.attach(t)}
 	p.Attach.Span = w.id
 	return p
 }
@@ -117,7 +156,7 @@ func (w *spanWalk) program(t *target, suffix string) *tree.Program {
 func (w *spanWalk) start(t *target) {
 	prog := w.program(t, "_in")
 	b := newBody(w.pr, prog)
-	ev := w.pr.armed(b, t.event(b), t)
+	ev := w.pr.armed(b, t.event(t, b), t)
 	if ev == nil {
 		return
 	}
@@ -127,9 +166,9 @@ func (w *spanWalk) start(t *target) {
 	w.test(s)
 	w.filtered = w.pr.atStart(b, ev, t) || w.filtered
 	tested := len(b.block.Stmts)
-	s.key = w.keyOf(b, ev, w.t.span.StartKey)
+	s.key = w.keyOf(b, ev, w.of.plan.StartKey)
 	w.filtered = w.filtered || stops(&tree.Block{Stmts: b.block.Stmts[tested:]})
-	s.none = s.key == nil && w.t.span.StartKey != nil
+	s.none = s.key == nil && w.of.plan.StartKey != nil
 	b.lazy = true
 	w.starts = append(w.starts, s)
 	w.pr.u.res.Tree.Programs = append(w.pr.u.res.Tree.Programs, prog)
@@ -138,11 +177,11 @@ func (w *spanWalk) start(t *target) {
 // startName is e.start.probe: with several start points not a constant for
 // the end, which does not know by which of them it began.
 func (w *spanWalk) startName(t *target) func(plan.Pos) val {
-	if len(w.t.starts) == 1 || w.apart {
+	if len(w.of.starts) == 1 || w.apart {
 		return nil
 	}
 	room := 0
-	for _, s := range w.t.starts {
+	for _, s := range w.of.starts {
 		room = max(room, len(s.text)+1)
 	}
 	return func(pos plan.Pos) val {
@@ -220,12 +259,12 @@ func (w *spanWalk) end(t *target) {
 // taken emits what takes the entry and gives the event of the end; nil: it is
 // never one.
 func (w *spanWalk) taken(b *body, t *target) *event {
-	ev := w.pr.armed(b, t.event(b), t)
+	ev := w.pr.armed(b, t.event(t, b), t)
 	if ev == nil {
 		return nil
 	}
 	end := &tree.Stmt{Op: tree.SSpanEnd, Int: int64(w.id), Pos: w.t.pos}
-	key := w.t.span.EndKey
+	key := w.of.plan.EndKey
 	if e := w.keyOf(b, ev, key); e != nil {
 		end.Exprs = []*tree.Expr{e}
 	} else if key != nil {
@@ -256,12 +295,12 @@ func elapsed(b *body, ev, began *event, pos plan.Pos) val {
 func (w *spanWalk) close() {
 	w.span.Key = *w.key
 	begins := func(s *spanStart) bool { return !s.none }
-	if fn := w.t.span.StartKey; len(w.starts) > 0 && !slices.ContainsFunc(w.starts, begins) {
+	if fn := w.of.plan.StartKey; len(w.starts) > 0 && !slices.ContainsFunc(w.starts, begins) {
 		w.pr.u.warnf(fn.Pos, "the key of this span is always None at %s, which means that none begins",
-			w.t.starts[0].text)
+			w.of.starts[0].text)
 	}
-	if fn := w.t.span.EndKey; fn != nil && len(w.t.ends) > 0 && w.unended == len(w.t.ends) {
-		w.pr.u.warnf(fn.Pos, "the key of this span is always None at %s, which means that none ends", w.t.ends[0].text)
+	if fn := w.of.plan.EndKey; fn != nil && len(w.of.ends) > 0 && w.unended == len(w.of.ends) {
+		w.pr.u.warnf(fn.Pos, "the key of this span is always None at %s, which means that none ends", w.of.ends[0].text)
 	}
 	for _, s := range w.starts {
 		if s.none {

@@ -27,13 +27,13 @@ const (
 )
 
 func (w *spanWalk) testedBy() spanTarget {
-	for _, t := range slices.Concat(w.t.starts, w.t.ends) {
-		if t.kind == targetInterval || t.kind == targetIter {
+	for _, t := range w.of.parts() {
+		if t.nobodys() {
 			return byNothing
 		}
 	}
 	switch {
-	case w.t.span.StartKey == nil:
+	case w.of.plan.StartKey == nil:
 		return byThread
 	case w.pr.u.plan.Target.PID == 0:
 		return byStart
@@ -64,13 +64,8 @@ func (w *spanWalk) counts(b *body, end *tree.Stmt, t *target) {
 	case w.filtered, w.target == byNothing, w.target == byEnd && !tested:
 		end.Str = "filtered"
 	case tested:
-		end.Else = b.inBlock(func() { w.pr.targetTest(b, t.event(b)) })
+		end.Else = b.inBlock(func() { w.pr.targetTest(b, t.event(t, b)) })
 	}
-}
-
-// ownDoing reports whether the process that is current at a point brings it about: an interrupt does not.
-func (t *target) ownDoing() bool {
-	return t.group == "syscalls" || t.group == "raw_syscalls" || t.binary != ""
 }
 
 // stops reports whether statements can end the handler quietly.

@@ -135,30 +135,81 @@ func (st *spanState) close(pos plan.Pos) {
 	st.start.emit(s)
 }
 
-// syscalls makes the two programs of syscall:NAME. System calls for which
+// systemCalls are those that a pattern matched. Their calls are spans.
+type systemCalls struct {
+	ofSpan
+	list []kernel.Syscall
+	all  bool // syscall:*
+}
+
+// syscalls gives the target of syscall:NAME.
+func (u *unit) syscalls(p *plan.Pattern) []*target {
+	fields(p, 1, "syscall:NAME")
+	list := u.knownCalls(kernel.MatchSyscalls(p.Args[0]))
+	if len(list) == 0 {
+		wrong(p.Pos, "no system call matches %s%s", p.Text, hint(p.Args[0], kernel.SyscallNames()))
+	}
+	name := p.Args[0]
+	if kernel.IsPattern(name) {
+		name = "syscalls"
+	}
+	return []*target{{source: &systemCalls{list: list, all: p.Args[0] == "*"}, text: "syscall:" + p.Args[0], name: name,
+		pos: p.Pos}}
+}
+
+// names has those of other interfaces once.
+func (s *systemCalls) names(*target) (out []string) {
+	for _, sc := range s.list {
+		if name := "syscall:" + sc.Name; sc.Entry == kernel.EntryNative || !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func (s *systemCalls) argNames(*unit) (out []string) {
+	for _, sc := range s.list {
+		for _, a := range sc.Args {
+			out = append(out, a.Name)
+		}
+	}
+	return out
+}
+
+func (s *systemCalls) argCount(*unit) (n int) {
+	for _, sc := range s.list {
+		n = max(n, len(sc.Args))
+	}
+	return n
+}
+
+// kept: the thread is the key.
+func (*systemCalls) kept() []string { return []string{"time"} }
+
+// program makes the two programs of syscall:NAME. System calls for which
 // the probe does the same share a variant.
-func (pr *probe) syscalls(t *target) {
+func (s *systemCalls) program(pr *probe, t *target) {
 	id := len(pr.u.res.Tree.Spans)
 	span := &tree.Span{Probe: pr.p.ID, Size: plan.DefaultSize, Pos: pr.p.Pos}
 	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, span)
-	span.Check, span.Exempt = pr.u.spanCheck(t)
-	s := &syscallWalk{pr: pr, t: t, span: span,
+	span.Check, span.Exempt = pr.u.spanCheck(s.list)
+	w := &syscallWalk{pr: pr, t: t, of: s, span: span,
 		enter: pr.syscallProgram(t, id, tree.AttachSyscallEnter, "in"),
 		exit:  pr.syscallProgram(t, id, tree.AttachSyscallExit, "out")}
-	for i := range t.syscalls {
-		s.one(&t.syscalls[i])
+	for i := range s.list {
+		w.one(&s.list[i])
 	}
-	if !t.all {
-		span.Syscalls = numbers(t.syscalls)
+	if !s.all {
+		span.Syscalls = numbers(s.list)
 	}
-	s.assemble()
-	pr.u.res.Tree.Programs = append(pr.u.res.Tree.Programs, s.exit, s.enter)
+	w.assemble()
+	pr.u.res.Tree.Programs = append(pr.u.res.Tree.Programs, w.exit, w.enter)
 }
 
 // spanCheck gives the registers by which the end of a call is known to belong
 // to its start, on kernels where calls can be missed. arm64 returns the result
 // in the register of the first argument.
-func (u *unit) spanCheck(t *target) (check, exempt []int) {
+func (u *unit) spanCheck(list []kernel.Syscall) (check, exempt []int) {
 	if !u.facts.MissesCalls() {
 		return nil, nil
 	}
@@ -168,7 +219,7 @@ func (u *unit) spanCheck(t *target) (check, exempt []int) {
 			check = append(check, off)
 		}
 	}
-	for _, sc := range t.syscalls {
+	for _, sc := range list {
 		if readsAtStart(&sc) {
 			exempt = append(exempt, sc.Nr)
 		}
@@ -177,10 +228,7 @@ func (u *unit) spanCheck(t *target) (check, exempt []int) {
 }
 
 func (pr *probe) syscallProgram(t *target, span int, kind tree.AttachKind, suffix string) *tree.Program {
-	what := t.short()
-	if len(what) > 8 {
-		what = what[:8]
-	}
+	what := t.name[:min(len(t.name), 8)]
 	return &tree.Program{
 		Name:  pr.u.programName(pr.p.ID, what+"_"+suffix),
 		Probe: pr.p.ID, Attach: tree.Attach{Kind: kind, Span: span},
@@ -200,6 +248,7 @@ func numbers(list []kernel.Syscall) []int {
 type syscallWalk struct {
 	pr          *probe
 	t           *target
+	of          *systemCalls
 	span        *tree.Span
 	enter, exit *tree.Program
 	variants    []*variant
@@ -307,6 +356,7 @@ func (w *syscallWalk) walkNoReturn(v *variant) {
 	v.enter = b.block
 	ev := w.event(v, b, nil)
 	ev.startEv, ev.noReturn = ev, true
+	ev.othersReturn = slices.ContainsFunc(w.of.list, func(sc kernel.Syscall) bool { return !sc.IsNoReturn() })
 	ev.ret = func(plan.Pos) val { return noneVal() }
 	ev.duration = func(plan.Pos) val { return intVal(0) }
 	w.pr.targetTest(b, ev)
@@ -334,11 +384,11 @@ func (w *syscallWalk) event(v *variant, b *body, startEv *event) *event {
 // named is the system call by name: a constant if there is only one, else
 // its number, which readers see as text.
 func (w *syscallWalk) named(label, prefix string, pos plan.Pos) val {
-	if list := w.t.names(); len(list) == 1 {
+	if list := w.t.names(w.t); len(list) == 1 {
 		return strVal(prefix + strings.TrimPrefix(list[0], "syscall:"))
 	}
 	e := syscallNr(pos)
-	if slices.ContainsFunc(w.t.syscalls, func(sc kernel.Syscall) bool { return sc.Entry != kernel.EntryNative }) {
+	if slices.ContainsFunc(w.of.list, func(sc kernel.Syscall) bool { return sc.Entry != kernel.EntryNative }) {
 		e.Str = "syscall_name"
 	}
 	e.Type.Label = label
@@ -357,7 +407,7 @@ func (w *syscallWalk) assemble() {
 			})
 		for _, v := range w.variants {
 			list := v.syscalls
-			if len(w.variants) == 1 && w.t.all {
+			if len(w.variants) == 1 && w.of.all {
 				list = nil
 			}
 			if v.state != nil {

@@ -27,10 +27,7 @@ func (u *unit) staticProbes(p *plan.Pattern) []*target {
 		wrong(p.Pos, "%s: %v", p.Text, err)
 	}
 	u.mustHave(u.facts.Features().Uprobe, "uprobes", u.facts.Features().Why["uprobe"], p)
-	t := &target{kind: targetFunc, mech: tree.AttachUprobe, name: "usdt", text: p.Text, pos: p.Pos, binary: at.Path}
-	if target := u.plan.Target; target.PID > 0 && !target.Follow {
-		t.process = target.PID
-	}
+	fs := &functions{mech: tree.AttachUprobe, binary: at.Path, process: u.onlyProcess()}
 	for _, probe := range list {
 		for i := range probe.Sites {
 			site := &probe.Sites[i]
@@ -38,10 +35,10 @@ func (u *unit) staticProbes(p *plan.Pattern) []*target {
 				user: true, site: site}
 			f.place = tree.Place{Func: probe.Provider + ":" + probe.Name, Offset: site.Offset,
 				Semaphore: site.Semaphore}
-			t.funcs = append(t.funcs, f)
+			fs.funcs = append(fs.funcs, f)
 		}
 	}
-	return []*target{t}
+	return []*target{{source: fs, text: p.Text, name: "usdt", pos: p.Pos}}
 }
 
 // operandArgs is e.args of a static probe.

@@ -11,6 +11,7 @@ import (
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/point"
 	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/usdt"
 )
@@ -32,16 +33,16 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 	file, name, offset := u.userPattern(p)
 	list, at := u.findFunctions(p, file, name)
 	u.mustHave(u.facts.Features().Uprobe, "uprobes", u.facts.Features().Why["uprobe"], p)
-	t := &target{kind: targetFunc, mech: funcMechanisms[p.Provider], name: name, text: p.Text, pos: p.Pos,
-		binary: at.Path, bare: offset == 0 && list[0].Inside == 0}
-	if p.Provider == "ufunc" {
-		t.kind, t.mech = targetFuncSpan, tree.AttachUprobe
+	fs := &functions{mech: kindOf(p).mech, binary: at.Path, process: u.onlyProcess(),
+		bare: offset == 0 && list[0].Inside == 0}
+	t := &target{source: fs, name: name, text: p.Text, pos: p.Pos}
+	gives := point.Must(p.Provider)
+	calls := gives.Has("duration")
+	if calls {
+		t.source = &functionCalls{functions: fs}
 	}
 	if kernel.IsPattern(name) {
 		t.name = p.Provider
-	}
-	if target := u.plan.Target; target.PID > 0 && !target.Follow {
-		t.process = target.PID
 	}
 	tails := 0
 	for _, fn := range list {
@@ -59,23 +60,23 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 		if offset == 0 && len(list) <= maxSignatures {
 			f.sig = sync.OnceValue(func() *signature.Signature { return u.binaries.Signature(at, fn) })
 		}
-		if t.kind == targetFuncSpan {
+		if calls {
 			f.returns, f.others, tails = fn.Ends.At, len(fn.Ends.Others), tails+fn.Ends.Tails
 		} else {
 			f.returns, tails = fn.Returns, tails+fn.Tails
 		}
-		t.funcs = append(t.funcs, f)
+		fs.funcs = append(fs.funcs, f)
 	}
-	endsInOrder(t.funcs)
-	if at.NoReturnProbes != "" && t.mech == tree.AttachUretprobe {
-		t.mech, t.returns = tree.AttachUprobe, true
+	endsInOrder(fs.funcs)
+	if at.NoReturnProbes != "" && fs.mech == tree.AttachUretprobe {
+		fs.mech, fs.returns = tree.AttachUprobe, true
 		u.notef(p.Pos, "%s: %s, so returns are probed at the instructions that return", p.Text, at.NoReturnProbes)
 	}
-	if n := countOthers(list); n > 0 && p.Provider == "ufunc" {
+	if n := countOthers(list); n > 0 && calls {
 		u.notef(p.Pos, "%s: functions leave by jumps to %s more, whose returns are probed, too", p.Text,
 			format.Count(n, "function"))
 	}
-	if tails > 0 && p.Provider != "uprobe" {
+	if tails > 0 && gives.Has("ret") {
 		u.notef(p.Pos, "%s: %s a function leaves by a jump to another one: its end is seen there, and e.ret is not its result", p.Text,
 			format.Count(tails, "time"))
 	}
@@ -83,6 +84,14 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 		u.tellLeft(p, name, at)
 	}
 	return []*target{t}
+}
+
+// onlyProcess is the one process whose user probes are wanted, 0: those of all.
+func (u *unit) onlyProcess() int {
+	if target := u.plan.Target; target.PID > 0 && !target.Follow {
+		return target.PID
+	}
+	return 0
 }
 
 // tellLeft tells of functions that match and cannot be probed. Who writes names, as in mem{cpy,set}, means each of
@@ -171,7 +180,7 @@ func (u *unit) findFunctions(p *plan.Pattern, file, name string) ([]binary.Funct
 		wrong(p.Pos, "%s: programs cannot be looked at here", p.Text)
 	}
 	list, at, err := u.binaries.Functions(file, name)
-	if p.Provider != "uprobe" && err == nil {
+	if point.Must(p.Provider).Has("ret") && err == nil {
 		list = returning(list, at)
 	}
 	switch {

@@ -12,6 +12,16 @@ import (
 
 const watchForm = "watchpoint:ADDRESS:LENGTH:rw, watchpoint:SYMBOL:LENGTH:rw for a variable of the kernel, or watchpoint:BINARY:VARIABLE:LENGTH:rw for one of a program"
 
+// A watchpoint is an access to memory.
+type watchpoint struct {
+	onePoint
+	at tree.Attach
+}
+
+func (w *watchpoint) attach(*target) tree.Attach { return w.at }
+
+func (w *watchpoint) event(t *target, b *body) *event { return sample(t, b) }
+
 // watchpoint gives the target of watchpoint:ADDRESS:LENGTH:ACCESS and its like.
 func (u *unit) watchpoint(p *plan.Pattern) []*target {
 	if len(p.Args) < 3 {
@@ -25,7 +35,7 @@ func (u *unit) watchpoint(p *plan.Pattern) []*target {
 		wrong(p.Pos, "%s: the CPU watches %d bytes only at a multiple of %d, and the address is %#x: watch fewer bytes, or from %#x on",
 			p.Text, at.Length, at.Length, at.Address, at.Address&^uint64(at.Length-1))
 	}
-	return []*target{{kind: targetWatch, text: p.Text, name: "watch", at: at, pos: p.Pos}}
+	return []*target{{source: &watchpoint{at: at}, text: p.Text, name: "watch", pos: p.Pos}}
 }
 
 // watchAccess is a set of r, w and x as the CPU can watch it: x86 has no

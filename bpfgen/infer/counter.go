@@ -10,6 +10,12 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// A counter runs its program at each so many-th event that the kernel or the CPU counts.
+type counter struct {
+	onePoint
+	at tree.Attach
+}
+
 // perfEvents gives the targets of software:EVENT[:N] and hardware:EVENT[:N]. N
 // is a number of events, or with hz how many samples a second there shall be.
 func (u *unit) perfEvents(p *plan.Pattern) []*target {
@@ -24,13 +30,22 @@ func (u *unit) perfEvents(p *plan.Pattern) []*target {
 		if len(p.Args) == 2 {
 			at.Period, at.Freq = samplePeriod(p)
 		}
-		t := &target{kind: targetPerf, text: p.Text, name: e.Name, at: at, pos: p.Pos}
+		t := &target{source: &counter{at: at}, text: p.Text, name: e.Name, pos: p.Pos}
 		if len(events) > 1 {
 			t.text = strings.Join(append([]string{p.Provider, e.Name}, p.Args[1:]...), ":")
 		}
 		out = append(out, t)
 	}
 	return out
+}
+
+func (c *counter) attach(*target) tree.Attach { return c.at }
+
+func (c *counter) event(t *target, b *body) *event { return sample(t, b) }
+
+// sample is e where a perf event hit: with the registers, and the address that the event is about.
+func sample(t *target, b *body) *event {
+	return &event{b: b, point: t.text, profile: true, regs: true, addr: perfAddress(b)}
 }
 
 // maxFreq is what no kernel allows.
