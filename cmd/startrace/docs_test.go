@@ -218,11 +218,14 @@ func (d *document) printed(command string, at int, want []string, once bool) []s
 	return got
 }
 
-var numbers = regexp.MustCompile(`[-.:0-9]+`)
+var (
+	numbers = regexp.MustCompile(`[-.:0-9]+`)
+	keys    = regexp.MustCompile(`^(\w+)\[.*\]`)
+)
 
-// shape is a line without what differs from run to run.
+// shape is a line without what differs from run to run: numbers, and which key of a table comes first.
 func shape(line string) string {
-	return strings.Join(strings.Fields(numbers.ReplaceAllString(line, "0")), " ")
+	return strings.Join(strings.Fields(numbers.ReplaceAllString(keys.ReplaceAllString(line, "$1[]"), "0")), " ")
 }
 
 // asIs are the commands that may simply run.
