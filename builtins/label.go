@@ -123,6 +123,9 @@ func labelCall(e *Env, c *call) (starlark.Value, error) {
 	if text := f(v); text != "" {
 		return starlark.String(text), nil
 	}
+	if c.name == "errno" { // one without a name, which may have come as a word without sign
+		return starlark.MakeInt64(int64(v)), nil
+	}
 	return n, nil
 }
 

@@ -173,7 +173,8 @@ func (b *builder) nameNumber(nr *ir.Value) *ir.Value {
 	b.unless(ir.UGE, nr, kernel.TableSize, func() {
 		if b.Arch.X32 {
 			b.unless(ir.ULT, b.imm(ir.OpSub, nr, kernel.X32Bit), kernel.X32Size, func() {
-				b.jumpWith(j, intVal(types.U64, b.nameInTable(b.imm(ir.OpSub, nr, kernel.X32Bit))))
+				at := b.imm(ir.OpShl, b.imm(ir.OpAnd, nr, x32Table-1), 2)
+				b.jumpWith(j, intVal(types.U64, b.load(4, b.op(ir.OpAdd, b.constAddr(x32NameTable()), at), 0)))
 			})
 		}
 		b.unless(ir.UGE, nr, maxSyscall, func() { b.jumpWith(j, intVal(types.U64, nr)) })
@@ -188,6 +189,19 @@ var nameTable = sync.OnceValue(func() string {
 	var data [2 * maxSyscall]byte
 	for n := range maxSyscall {
 		binary.LittleEndian.PutUint16(data[2*n:], uint16(kernel.NameNumber(n)))
+	}
+	return string(data[:])
+})
+
+// x32Table is how many numbers x32NameTable has, a power of two.
+const x32Table = 1024
+
+// x32NameTable is the number of its name for each number of a call of x32, without the bit that says so. One without a
+// name stays what it is, with that bit.
+var x32NameTable = sync.OnceValue(func() string {
+	var data [4 * x32Table]byte
+	for n := range x32Table {
+		binary.LittleEndian.PutUint32(data[4*n:], uint32(kernel.NameNumber(n|kernel.X32Bit)))
 	}
 	return string(data[:])
 })

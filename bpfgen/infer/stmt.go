@@ -332,6 +332,9 @@ func (b *body) joinVar(name string, x, y val, then, els *tree.Block, pos plan.Po
 	if v, ok := b.join(name, x, y, then, els, pos); ok {
 		return v
 	}
+	if x.obj == (poison{}) || y.obj == (poison{}) {
+		return objVal(poison{})
+	}
 	return objVal(&unjoined{name, x.describe(), y.describe()})
 }
 

@@ -152,7 +152,7 @@ func (f *uframe) lookup(id *syntax.Ident) (uval, bool) {
 		v, ok := f.vars.Get(bind)
 		return v, ok
 	case resolve.Free:
-		return f.free(bind.Index)
+		return f.around(bind.First)
 	}
 	for g := f; g != nil; g = g.outer {
 		if g.fn != nil {
@@ -164,41 +164,25 @@ func (f *uframe) lookup(id *syntax.Ident) (uval, bool) {
 	return uval{}, false
 }
 
-// within is lookup of a name that may stand in a function inside of the one that is walked. What is that function's own
-// has no value here.
-func (f *uframe) within(id *syntax.Ident) (uval, bool) {
-	bind := id.Binding.(*resolve.Binding)
-	switch bind.Scope {
-	case resolve.Local, resolve.Cell, resolve.Free:
-	default:
-		return f.lookup(id)
-	}
-	for _, local := range f.def.Locals {
-		if local.First == bind.First {
-			return f.vars.Get(local)
+// around is a variable of the functions around, by where it is first named: what asks may stand in a function inside
+// that is not walked yet, so that its own numbers of variables say nothing here.
+func (f *uframe) around(first *syntax.Ident) (uval, bool) {
+	for g := f; g != nil; g = g.outer {
+		for _, bind := range g.def.Locals {
+			if bind.First == first {
+				return g.vars.Get(bind)
+			}
 		}
-	}
-	for i, free := range f.def.FreeVars {
-		if free.First == bind.First {
-			return f.free(i)
+		if g.fn == nil {
+			continue
+		}
+		for i, bind := range g.def.FreeVars {
+			if bind.First == first && i < len(g.fn.Free) && g.fn.Free[i] != nil {
+				return knownVal(constant(g.fn.Free[i])), true
+			}
 		}
 	}
 	return uval{}, false
-}
-
-func (f *uframe) free(i int) (uval, bool) {
-	if f.fn != nil {
-		if i >= len(f.fn.Free) || f.fn.Free[i] == nil {
-			return uval{}, false
-		}
-		return knownVal(constant(f.fn.Free[i])), true
-	}
-	outer := f.def.FreeVars[i]
-	if outer.Scope == resolve.Free {
-		return f.outer.free(outer.Index)
-	}
-	v, ok := f.outer.vars.Get(outer)
-	return v, ok
 }
 
 // expr walks an expression of user code.

@@ -107,11 +107,7 @@ func boundBy(n syntax.Node) ([]*resolve.Binding, syntax.Expr) {
 // handsOver reports whether a call gives a function variables of the loop and parts of the event, so that the function
 // may choose.
 func (u *user) handsOver(x *syntax.CallExpr, follow, assigned variables) bool {
-	given, part := false, false
-	if id, ok := unparen(x.Fn).(*syntax.Ident); ok {
-		v, _ := u.frame.within(id)
-		part = v.fn != nil
-	}
+	given, part := false, u.nameOf(x.Fn).fn != nil
 	for _, a := range x.Args {
 		given = given || mentions(a, follow)
 		part = part || u.eventual(argValue(a), assigned)
@@ -139,7 +135,7 @@ func (u *user) eventual(x syntax.Expr, assigned variables) bool {
 		if bind, _ := x.Binding.(*resolve.Binding); bind != nil && assigned[bind.First] {
 			return true
 		}
-		v, _ := u.frame.within(x)
+		v, _ := u.frame.lookup(x)
 		return v.part
 	case *syntax.DotExpr:
 		return u.eventual(x.X, assigned)

@@ -4,6 +4,8 @@ import (
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/internal/plan"
+
 	"github.com/startrace/startrace/bpfgen/persistent"
 )
 
@@ -51,6 +53,7 @@ func (u *user) stmt(s syntax.Stmt) bool {
 
 func (u *user) returnStmt(s *syntax.ReturnStmt) {
 	if s.Result == nil {
+		u.frame.returns = append(u.frame.returns, knownVal(constant(plan.None{})))
 		return
 	}
 	v := u.expr(s.Result)

@@ -164,7 +164,7 @@ func describeConst(c plan.Value) string {
 		return "a bool"
 	case plan.Int:
 		if !isWord(c) {
-			return fmt.Sprintf("an int of %d bits (an int of a kernel half has 64)", c.Big.BitLen())
+			return fmt.Sprintf("an int of %d bits (an int of a kernel half has 64)", bitLength(c.Big))
 		}
 		return "an int"
 	case plan.Float:

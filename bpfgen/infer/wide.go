@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"math/big"
+
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -12,7 +14,7 @@ import (
 // with the low ones alone.
 func mustBeWord(pos plan.Pos, i plan.Int) {
 	if !isWord(i) {
-		refuse(pos, "%s has %d bits: an int of a kernel half has 64", i.Big, i.Big.BitLen())
+		refuse(pos, "%s has %d bits: an int of a kernel half has 64", i.Big, bitLength(i.Big))
 	}
 }
 
@@ -67,4 +69,12 @@ func (b *body) warnFault(op tree.Op, r *tree.Expr, pos plan.Pos) {
 			b.u.warnf(pos, "a shift by %d: this ends the handler at each event that comes here", r.Int)
 		}
 	}
+}
+
+// bitLength is how many bits a number takes: one more where it is negative, for the sign.
+func bitLength(n *big.Int) int {
+	if n.Sign() < 0 {
+		return new(big.Int).Not(n).BitLen() + 1
+	}
+	return n.BitLen()
 }
