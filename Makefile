@@ -64,7 +64,7 @@ race:
 test-vm:
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -timeout 30m -suite
 	$(GO) run ./test/vm -kernel $(KERNELS) -smp 2 -append preempt=full -timeout 30m -suite
-	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append lockdown=confidentiality -run Lockdown -suite -- ./test/accept ./internal/attach
+	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append lockdown=confidentiality -run Lockdown -suite -- ./test/accept ./internal/attach ./internal/bpf
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append lockdown=integrity -run Lockdown -suite -- ./test/accept
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -secureboot -run LockdownSecureBoot -suite -- ./test/accept
 	$(GO) run ./test/vm -kernel 6.12-arm64 -icount -run 'Cycles|Instructions|Uncounted' -suite -- ./test/accept

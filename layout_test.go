@@ -77,7 +77,7 @@ var layers = []layer{
 	{"internal/symbols", []string{"internal/elffile", "internal/mapping"}, nil},
 	{"internal/sideband", []string{"internal/kernel", "internal/mapping"}, []string{unix}},
 	{"internal/until", nil, nil},
-	{"internal/bpf", nil, []string{ebpf, ebpf + "/asm", ebpf + "/btf", unix}},
+	{"internal/bpf", nil, []string{ebpf, ebpf + "/asm", ebpf + "/btf", ebpf + "/link", unix}},
 	{"internal/procs", []string{"internal/bpf"}, []string{ebpf, ebpf + "/asm", unix}},
 	{"internal/attach", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/format", "internal/plan",
 		"internal/wire"}, []string{ebpf, ebpf + "/asm", unix}},
@@ -144,7 +144,8 @@ var holders = []string{
 // makers make descriptors or mappings, by package and function; an empty function stands for the whole package.
 var makers = map[string][]string{
 	ebpf: {"NewMap", "NewMapWithOptions", "NewProgram", "NewProgramWithOptions", "NewCollection",
-		"NewCollectionWithOptions", "LoadCollection", "NewMapFromID", "NewProgramFromID"},
+		"NewCollectionWithOptions", "LoadCollection", "NewMapFromID", "NewProgramFromID", "NewProgramFromFD",
+		"EnableStats"},
 	ebpf + "/link":    {""},
 	ebpf + "/ringbuf": {""},
 	ebpf + "/perf":    {""},

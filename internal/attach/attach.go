@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen"
@@ -164,31 +165,31 @@ func (l *Loaded) open(p *program) ([]point, error) {
 	a := &p.Attach
 	switch a.Kind {
 	case tree.AttachTracepoint:
-		return l.openTracepoint(a, p.fd)
+		return l.openTracepoint(a, p.code)
 	case tree.AttachRawTracepoint:
-		return openRaw(a.Name, p.fd)
+		return openRaw(a.Name, p.code)
 	case tree.AttachSyscallEnter:
-		return openRaw("sys_enter", p.fd)
+		return openRaw("sys_enter", p.code)
 	case tree.AttachSyscallExit:
-		return openRaw("sys_exit", p.fd)
+		return openRaw("sys_exit", p.code)
 	case tree.AttachProfile, tree.AttachInterval:
-		return openClock(a, p.fd)
+		return openClock(a, p.code)
 	case tree.AttachKprobe, tree.AttachKretprobe, tree.AttachUprobe, tree.AttachUretprobe:
 		return l.openFunctions(p)
 	case tree.AttachFentry, tree.AttachFexit:
-		return openTrampoline(a, p.fd)
+		return openTrampoline(a, p.code)
 	case tree.AttachPerf:
-		return openCounter(a, p.fd)
+		return openCounter(a, p.code)
 	case tree.AttachWatchpoint:
-		return openWatchpoint(a, p.fd)
+		return openWatchpoint(a, p.code)
 	case tree.AttachIter:
-		return nil, l.runIterator(p.fd)
+		return nil, l.runIterator(p.code)
 	}
 	return nil, errors.New("unknown kind of point")
 }
 
-func openRaw(name string, prog int) ([]point, error) {
-	fd, err := bpf.OpenRawTracepoint(name, prog)
+func openRaw(name string, prog *ebpf.Program) ([]point, error) {
+	link, err := bpf.AttachRawTracepoint(name, prog)
 	switch {
 	case errors.Is(err, unix.ENOENT):
 		return nil, fmt.Errorf("this kernel has no raw tracepoint %s", name)
@@ -197,5 +198,5 @@ func openRaw(name string, prog int) ([]point, error) {
 	case err != nil:
 		return nil, err
 	}
-	return []point{{fd: fd, kind: rawPoint}}, nil
+	return []point{{link: link, kind: rawPoint}}, nil
 }

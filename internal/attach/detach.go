@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"golang.org/x/sys/unix"
+	"github.com/startrace/startrace/internal/bpf"
 )
 
 // pointKind says how a point is stopped and how long that takes.
@@ -20,9 +20,9 @@ const (
 	returnPoint                    // the same, and then its event is to be removed
 )
 
-// A point is a descriptor that keeps a program attached.
+// A point is where a program is attached.
 type point struct {
-	fd    int
+	link  bpf.Link // keeps it attached; a *bpf.PerfEvent, if of clockPoint
 	kind  pointKind
 	event string // of returnPoint, in tracefs
 	// module has the function, "" for the kernel proper and programs.
@@ -33,8 +33,8 @@ type point struct {
 // Disabling the perf event of a tracepoint would not keep its program from
 // running. An error means that the event is dead already.
 func (p point) stop() {
-	if p.kind == clockPoint {
-		_ = unix.IoctlSetInt(p.fd, unix.PERF_EVENT_IOC_DISABLE, 0)
+	if event, ok := p.link.(*bpf.PerfEvent); ok && p.kind == clockPoint {
+		_ = event.Stop()
 	}
 }
 
@@ -127,7 +127,7 @@ func (l *Loaded) detach(programs []*program) {
 
 // release gives back what keeps a program attached.
 func (l *Loaded) release(pt point) error {
-	err := unix.Close(pt.fd)
+	err := pt.link.Close()
 	if pt.event != "" {
 		err = errors.Join(err, l.returns.remove(pt.event))
 	}
@@ -142,18 +142,16 @@ func (l *Loaded) Close() error {
 	errs := []error{l.closing.wait()}
 	for _, p := range l.programs {
 		p.updateMissed()
-		if p.fd >= 0 {
-			errs = append(errs, unix.Close(p.fd))
-			p.fd = -1
-		}
+		errs = append(errs, p.code.Close())
+		p.code = nil
 	}
 	if l.returns != nil {
 		errs = append(errs, l.returns.Close())
 		l.returns = nil
 	}
-	if l.counting {
-		errs = append(errs, unix.Close(l.counts))
-		l.counting = false
+	if l.counts != nil {
+		errs = append(errs, l.counts.Close())
+		l.counts = nil
 	}
 	errs = append(errs, l.sites.close())
 	for name, m := range l.maps {

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -13,7 +14,7 @@ import (
 )
 
 // openEverywhere opens a perf event on each CPU.
-func openEverywhere(attr unix.PerfEventAttr, prog int) ([]point, error) {
+func openEverywhere(attr unix.PerfEventAttr, prog *ebpf.Program) ([]point, error) {
 	cpus, err := kernel.OnlineCPUs()
 	if err != nil {
 		return nil, err
@@ -22,26 +23,26 @@ func openEverywhere(attr unix.PerfEventAttr, prog int) ([]point, error) {
 }
 
 // openOn opens a perf event on CPUs, for all processes: programs choose theirs.
-func openOn(cpus []int, attr unix.PerfEventAttr, prog int) (points []point, err error) {
+func openOn(cpus []int, attr unix.PerfEventAttr, prog *ebpf.Program) (points []point, err error) {
 	for _, cpu := range cpus {
 		one := attr
-		fd, err := openPerf(&one, cpu, prog)
+		event, err := openPerf(&one, cpu, prog)
 		if errors.Is(err, unix.ENODEV) && len(cpus) > 1 {
 			continue // the CPU went offline meanwhile
 		}
 		if err != nil {
 			for _, p := range points {
-				err = errors.Join(err, unix.Close(p.fd))
+				err = errors.Join(err, p.link.Close())
 			}
 			return nil, err
 		}
-		points = append(points, point{fd: fd, kind: clockPoint})
+		points = append(points, point{link: event, kind: clockPoint})
 	}
 	return points, nil
 }
 
 // openCounter attaches a program to every a.Period-th event of a counter.
-func openCounter(a *tree.Attach, prog int) ([]point, error) {
+func openCounter(a *tree.Attach, prog *ebpf.Program) ([]point, error) {
 	attr := unix.PerfEventAttr{Type: a.Type, Config: a.Config, Sample: a.Period, Bits: unix.PerfBitDisabled}
 	if a.Period == 0 {
 		attr.Sample = a.Freq
@@ -104,7 +105,7 @@ func stepsOver(arch string, release func() (kernel.Version, error)) error {
 }
 
 // openWatchpoint sets a hardware breakpoint on each CPU.
-func openWatchpoint(a *tree.Attach, prog int) ([]point, error) {
+func openWatchpoint(a *tree.Attach, prog *ebpf.Program) ([]point, error) {
 	if err := stepsOver(runtime.GOARCH, kernel.Release); err != nil {
 		return nil, err
 	}

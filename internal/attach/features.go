@@ -57,18 +57,20 @@ func returning(typ ebpf.ProgramType, at ebpf.AttachType, before ...asm.Instructi
 // knowsKprobes offers names that cannot be read: kernels that know the link
 // say so, before they look for any.
 func knowsKprobes(kind bpf.KprobeLink) bool {
-	err := tryAttach(returning(ebpf.Kprobe, kind.AttachType()), func(fd int) (int, error) {
-		return bpf.LinkNoKprobes(fd, kind)
-	})
-	return errors.Is(err, unix.EFAULT)
+	p, err := bpf.Load(returning(ebpf.Kprobe, kind.AttachType()), nil)
+	if err != nil {
+		return false
+	}
+	knows := bpf.KnowsKprobes(p, kind)
+	return p.Close() == nil && knows
 }
 
 // tryUprobes asks for a folder: kernels that know the link say EBADF, for it is
 // no file.
 func tryUprobes(session bool) error {
 	u := &bpf.UprobeMulti{Path: "/", Offsets: []uint64{0}, Session: session}
-	err := tryAttach(returning(ebpf.Kprobe, u.AttachType()), func(fd int) (int, error) {
-		return bpf.LinkUprobeMulti(fd, u)
+	err := tryAttach(returning(ebpf.Kprobe, u.AttachType()), func(p *ebpf.Program) (bpf.Link, error) {
+		return bpf.LinkUprobes(p, u)
 	})
 	return unless(err, unix.EBADF)
 }
@@ -87,18 +89,18 @@ func tryCookies() error {
 }
 
 // tryAttach loads a program and attaches it for a moment; attach may be nil.
-func tryAttach(p *bpf.Program, attach func(fd int) (int, error)) error {
-	fd, err := bpf.Load(p, nil)
+func tryAttach(code *bpf.Program, attach func(*ebpf.Program) (bpf.Link, error)) error {
+	p, err := bpf.Load(code, nil)
 	if err != nil {
 		return err
 	}
 	if attach != nil {
-		var point int
-		if point, err = attach(fd); err == nil {
-			err = unix.Close(point)
+		var link bpf.Link
+		if link, err = attach(p); err == nil {
+			err = link.Close()
 		}
 	}
-	return errors.Join(err, unix.Close(fd))
+	return errors.Join(err, p.Close())
 }
 
 // tryTrampoline attaches a program to a function for a moment.

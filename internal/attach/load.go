@@ -3,6 +3,7 @@ package attach
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 
@@ -58,19 +59,17 @@ type Loaded struct {
 	returns  *returnEvents   // once it was needed
 	pairings map[int]pairing // by the number of a site
 	unread   error           // why unseen of a program is not all that it missed
-	// counts is the descriptor of CountRuns, if counting.
-	counts   int
-	counting bool
+	counts   io.Closer       // of CountRuns; nil: the kernel does not count for us
 }
 
-// A program is a loaded program with the descriptors that attach it.
+// A program is a loaded program with what attaches it.
 type program struct {
 	*tree.Program
-	fd     int
+	code   *ebpf.Program // nil once it is closed
 	points []point
 	// detached: it was attached before.
 	detached bool
-	// missed is the last known number of missed runs, kept when fd is closed.
+	// missed is the last known number of missed runs, kept when code is closed.
 	missed uint64
 	// multi: it was loaded to be attached by one link (openMulti). session: it has
 	// the program at the return in it (openSession).
@@ -198,7 +197,7 @@ func (l *Loaded) fillProgramArrays() error {
 			if p == nil {
 				return fmt.Errorf("program array %s: no program %v", name, kv.Value)
 			}
-			if err := l.maps[name].Put(kv.Key, uint32(p.fd)); err != nil {
+			if err := l.maps[name].Put(kv.Key, p.code); err != nil {
 				return fmt.Errorf("program array %s: %w", name, err)
 			}
 		}
@@ -217,23 +216,23 @@ func (l *Loaded) program(name string) *program {
 
 func (l *Loaded) loadProgram(p *tree.Program) (*program, error) {
 	multi := l.multiType(&p.Attach)
-	fd, err := l.loadFor(p, multi)
+	code, err := l.loadFor(p, multi)
 	if err != nil {
 		return nil, err
 	}
-	return &program{Program: p, fd: fd, multi: multi != ebpf.AttachNone}, nil
+	return &program{Program: p, code: code, multi: multi != ebpf.AttachNone}, nil
 }
 
 // loadFor loads the code of p to be attached by a link of the type multi, or
 // as its kind wants.
-func (l *Loaded) loadFor(p *tree.Program, multi ebpf.AttachType) (int, error) {
+func (l *Loaded) loadFor(p *tree.Program, multi ebpf.AttachType) (*ebpf.Program, error) {
 	spec := l.unit.Spec.Programs[p.Name]
 	if spec == nil {
-		return -1, fmt.Errorf("the unit has no code for program %s", p.Name)
+		return nil, fmt.Errorf("the unit has no code for program %s", p.Name)
 	}
 	insns, err := l.withMaps(spec.Instructions)
 	if err != nil {
-		return -1, fmt.Errorf("program %s: %w", p.Name, err)
+		return nil, fmt.Errorf("program %s: %w", p.Name, err)
 	}
 	load := &bpf.Program{
 		Name: p.Name, Type: spec.Type, AttachType: spec.AttachType, Flags: spec.Flags,
@@ -246,16 +245,16 @@ func (l *Loaded) loadFor(p *tree.Program, multi ebpf.AttachType) (int, error) {
 		load.AttachBTF = p.Attach.Places[0].BTF
 		owner, err := ownerOf(&p.Attach.Places[0])
 		if err != nil {
-			return -1, err
+			return nil, err
 		}
 		defer owner.Close()
 		load.AttachTo = owner.FD()
 	}
-	fd, err := bpf.Load(load, nil)
+	code, err := bpf.Load(load, nil)
 	if err != nil {
-		return -1, explainLoad(load, l.unit, err)
+		return nil, explainLoad(load, l.unit, err)
 	}
-	return fd, nil
+	return code, nil
 }
 
 // withMaps is a copy of insns in which references to maps are resolved.

@@ -122,7 +122,7 @@ func (l *Loaded) unseenAt(points []point) (n uint64, err error) {
 	for _, pt := range points {
 		switch pt.kind {
 		case countingPoint:
-			missed, unread := bpf.Missed(pt.fd)
+			missed, unread := bpf.Missed(pt.link)
 			n, err = n+missed, cmp.Or(err, unread)
 		case returnPoint:
 			events[pt.event] = true
@@ -137,10 +137,10 @@ func (l *Loaded) unseenAt(points []point) (n uint64, err error) {
 
 // updateMissed reads the missed runs while the program is loaded.
 func (p *program) updateMissed() {
-	if p.fd < 0 {
+	if p.code == nil {
 		return
 	}
-	n, err := bpf.Misses(p.fd)
+	n, err := bpf.Misses(p.code)
 	p.missed, p.missedKnown = n, err == nil
 }
 
@@ -199,30 +199,30 @@ func (s *siteCounters) close() error {
 // CountRuns. Runs that a filter ended are among them.
 func (l *Loaded) Runs(probe int) (runs, ns uint64, err error) {
 	for _, p := range l.programs {
-		if p.Probe != probe || p.fd < 0 || p.Beside {
+		if p.Probe != probe || p.code == nil || p.Beside {
 			continue
 		}
-		n, time, err := bpf.Runs(p.fd)
+		stats, err := p.code.Stats()
 		if err != nil {
 			return 0, 0, fmt.Errorf("read the runs of program %s: %w", p.Name, err)
 		}
-		runs, ns = runs+n, ns+time
+		runs, ns = runs+stats.RunCount, ns+uint64(stats.Runtime)
 	}
 	return runs, ns, nil
 }
 
 // CountRuns makes the kernel count runs, until Close. Before 5.8 it cannot.
 func (l *Loaded) CountRuns() error {
-	if l.counting {
+	if l.counts != nil {
 		return nil
 	}
-	fd, err := bpf.CountRuns()
+	counts, err := ebpf.EnableStats(unix.BPF_STATS_RUN_TIME)
 	switch {
 	case errors.Is(err, unix.EPERM):
 		return fmt.Errorf("the kernel counts the runs of programs only for CAP_SYS_ADMIN: %w", err)
 	case err != nil:
 		return fmt.Errorf("count the runs of programs: %w", err)
 	}
-	l.counts, l.counting = fd, true
+	l.counts = counts
 	return nil
 }

@@ -56,7 +56,7 @@ const maxRefusals = 64
 // A linker attaches a program by as few links as the kernel takes: a link that it
 // refuses for one of its places is tried in halves.
 type linker struct {
-	link     func(*tree.Attach) (int, error)
+	link     func(*tree.Attach) (bpf.Link, error)
 	kind     pointKind
 	points   []point
 	kept     []tree.Place
@@ -64,14 +64,14 @@ type linker struct {
 	refusals int
 }
 
-func newLinker(a *tree.Attach, prog int) *linker {
+func newLinker(a *tree.Attach, prog *ebpf.Program) *linker {
 	if probeSource(a.Kind) == "kprobe" {
-		return &linker{kind: countingPoint, link: func(a *tree.Attach) (int, error) {
+		return &linker{kind: countingPoint, link: func(a *tree.Attach) (bpf.Link, error) {
 			return linkKprobes(a, kprobeLink(a), prog)
 		}}
 	}
-	return &linker{kind: probePoint, link: func(a *tree.Attach) (int, error) {
-		return bpf.LinkUprobeMulti(prog, uprobes(a))
+	return &linker{kind: probePoint, link: func(a *tree.Attach) (bpf.Link, error) {
+		return bpf.LinkUprobes(prog, uprobes(a))
 	}}
 }
 
@@ -82,10 +82,10 @@ func (l *linker) open(a tree.Attach) error {
 		l.refused = append(l.refused, a.Places...)
 		return nil
 	}
-	fd, err := l.link(&a)
+	link, err := l.link(&a)
 	switch {
 	case err == nil:
-		l.points, l.kept = append(l.points, point{fd: fd, kind: l.kind}), append(l.kept, a.Places...)
+		l.points, l.kept = append(l.points, point{link: link, kind: l.kind}), append(l.kept, a.Places...)
 		return nil
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
 		return err
@@ -106,7 +106,7 @@ func (l *linker) open(a tree.Attach) error {
 	return nil
 }
 
-func linkKprobes(a *tree.Attach, kind bpf.KprobeLink, prog int) (int, error) {
+func linkKprobes(a *tree.Attach, kind bpf.KprobeLink, prog *ebpf.Program) (bpf.Link, error) {
 	var names []string
 	for _, p := range a.Places {
 		names = append(names, p.Func)
@@ -152,25 +152,25 @@ func (l *Loaded) openFunctions(p *program) ([]point, error) {
 	case !p.multi:
 		return l.openProbes(p, false)
 	}
-	links := newLinker(&p.Attach, p.fd)
+	links := newLinker(&p.Attach, p.code)
 	if err := links.open(p.Attach); err != nil {
 		return nil, errors.Join(err, l.releaseAll(links.points))
 	}
 	if len(links.refused) == 0 {
 		return links.points, nil
 	}
-	fd, err := l.loadFor(p.Program, ebpf.AttachNone)
+	code, err := l.loadFor(p.Program, ebpf.AttachNone)
 	if err != nil {
 		return nil, errors.Join(err, l.releaseAll(links.points))
 	}
 	if len(links.points) == 0 {
-		if err := unix.Close(p.fd); err != nil {
-			return nil, errors.Join(err, unix.Close(fd))
+		if err := p.code.Close(); err != nil {
+			return nil, errors.Join(err, code.Close())
 		}
-		p.fd, p.multi = fd, false
+		p.code, p.multi = code, false
 		return l.openProbes(p, false)
 	}
-	if err := l.openRefused(p, links, fd); err != nil {
+	if err := l.openRefused(p, links, code); err != nil {
 		return nil, errors.Join(err, l.releaseAll(links.points))
 	}
 	return links.points, nil
@@ -178,11 +178,11 @@ func (l *Loaded) openFunctions(p *program) ([]point, error) {
 
 // openRefused attaches a program of its own, which is loaded, to the places of p
 // that links do not take; what takes no probe either is left out and named.
-func (l *Loaded) openRefused(p *program, links *linker, fd int) (err error) {
-	rest := &program{Program: withPlaces(p.Program, links.refused), fd: fd, detached: p.detached}
+func (l *Loaded) openRefused(p *program, links *linker, code *ebpf.Program) (err error) {
+	rest := &program{Program: withPlaces(p.Program, links.refused), code: code, detached: p.detached}
 	p.Program = withPlaces(p.Program, links.kept)
 	if rest.points, err = l.openProbes(rest, true); len(rest.points) == 0 {
-		return errors.Join(err, unix.Close(fd))
+		return errors.Join(err, code.Close())
 	}
 	l.programs = append(l.programs, rest)
 	return nil

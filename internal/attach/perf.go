@@ -7,9 +7,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/bpf"
 	"github.com/startrace/startrace/internal/kernel"
 )
 
@@ -18,7 +20,7 @@ import (
 // tracepoint on all CPUs (perf_trace_run_bpf_submit, kernel/events/core.c).
 // It takes no samples: some tracepoints do not allow that
 // (TRACE_EVENT_PERF_PERM of irq_work_exit, arch/x86/include/asm/trace/irq_vectors.h).
-func (l *Loaded) openTracepoint(a *tree.Attach, prog int) ([]point, error) {
+func (l *Loaded) openTracepoint(a *tree.Attach, prog *ebpf.Program) ([]point, error) {
 	if l.opts.TracepointID == nil {
 		return nil, errors.New("no source of tracepoint numbers")
 	}
@@ -31,16 +33,16 @@ func (l *Loaded) openTracepoint(a *tree.Attach, prog int) ([]point, error) {
 		return nil, err
 	}
 	attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_TRACEPOINT, Config: id}
-	fd, err := openPerf(&attr, cpus[0], prog)
+	event, err := openPerf(&attr, cpus[0], prog)
 	if err != nil {
 		return nil, err
 	}
-	return []point{{fd: fd, kind: tracePoint}}, nil
+	return []point{{link: event, kind: tracePoint}}, nil
 }
 
 // openClock makes a program run by a timer: on each CPU for a profile, on one
 // for an interval.
-func openClock(a *tree.Attach, prog int) ([]point, error) {
+func openClock(a *tree.Attach, prog *ebpf.Program) ([]point, error) {
 	cpus, err := kernel.OnlineCPUs()
 	if err != nil {
 		return nil, err
@@ -80,6 +82,6 @@ func explainRate(a *tree.Attach, err error) error {
 
 // openPerf opens a perf event for all processes on one CPU, gives it the
 // program and starts it.
-func openPerf(attr *unix.PerfEventAttr, cpu, prog int) (int, error) {
-	return openEvent(attr, -1, cpu, prog, nil)
+func openPerf(attr *unix.PerfEventAttr, cpu int, prog *ebpf.Program) (*bpf.PerfEvent, error) {
+	return bpf.OpenPerfEvent(attr, -1, cpu, prog, nil)
 }

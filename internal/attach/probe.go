@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -97,7 +98,7 @@ func (l *Loaded) openProbes(prog *program, others bool) (points []point, err err
 	if err != nil {
 		return nil, err
 	}
-	open := func(p *tree.Place) (point, error) { return openProbe(pmu, a, p, cpus[0], prog.fd) }
+	open := func(p *tree.Place) (point, error) { return openProbe(pmu, a, p, cpus[0], prog.code) }
 	if a.Kind == tree.AttachKretprobe {
 		open = l.returnOpener(prog, cpus[0], open)
 	}
@@ -139,13 +140,10 @@ func probeSource(k tree.AttachKind) string {
 	return "kprobe"
 }
 
-// errNotSupp is ENOTSUPP, which the kernel means for itself (include/linux/errno.h): the
+// placeIsAtFault tells that another place may do where this one did not. ENOTSUPP: the
 // instruction cannot be stepped over (uprobe_init_insn, arch/x86/kernel/uprobes.c).
-const errNotSupp = unix.Errno(524)
-
-// placeIsAtFault tells that another place may do where this one did not.
 func placeIsAtFault(err error) bool {
-	for _, e := range []error{unix.ENOENT, unix.EINVAL, unix.EILSEQ, unix.EADDRNOTAVAIL, unix.EOPNOTSUPP, errNotSupp,
+	for _, e := range []error{unix.ENOENT, unix.EINVAL, unix.EILSEQ, unix.EADDRNOTAVAIL, unix.EOPNOTSUPP, bpf.ENOTSUPP,
 		unix.ENOEXEC, unix.EBUSY} {
 		if errors.Is(err, e) {
 			return true
@@ -186,7 +184,7 @@ func (l *Loaded) releaseAll(points []point) error {
 
 // openProbe opens the perf event of one place and gives it the program. The
 // event is on one CPU, and the program runs on all of them (see openTracepoint).
-func openProbe(pmu *dynamicPMU, a *tree.Attach, p *tree.Place, cpu, prog int) (point, error) {
+func openProbe(pmu *dynamicPMU, a *tree.Attach, p *tree.Place, cpu int, prog *ebpf.Program) (point, error) {
 	user := probeSource(a.Kind) == "uprobe"
 	text := p.Func
 	if user {
@@ -206,12 +204,12 @@ func openProbe(pmu *dynamicPMU, a *tree.Attach, p *tree.Place, cpu, prog int) (p
 	} else {
 		attr = pmu.kprobeAttr(p, name, isReturn(a.Kind))
 	}
-	fd, err := openEvent(&attr, pid, cpu, prog, cookieOf(a, p))
+	event, err := bpf.OpenPerfEvent(&attr, pid, cpu, prog, cookieOf(a, p))
 	runtime.KeepAlive(name) // attr holds its address as a number
 	if err != nil {
 		return point{}, explainPlace(a, p, err)
 	}
-	return point{fd: fd, kind: probePoint, module: p.Module}, nil
+	return point{link: event, kind: probePoint, module: p.Module}, nil
 }
 
 func cookieOf(a *tree.Attach, p *tree.Place) *uint64 {
@@ -219,48 +217,6 @@ func cookieOf(a *tree.Attach, p *tree.Place) *uint64 {
 		return &p.Cookie
 	}
 	return nil
-}
-
-// openEvent opens a perf event, gives it the program, with a cookie if there
-// is one, and starts it.
-func openEvent(attr *unix.PerfEventAttr, pid, cpu, prog int, cookie *uint64) (int, error) {
-	attr.Size = uint32(unix.PERF_ATTR_SIZE_VER1)
-	fd, err := unix.PerfEventOpen(attr, pid, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
-	if err != nil {
-		return -1, fmt.Errorf("perf_event_open: %w", err)
-	}
-	if cookie == nil {
-		return startEvent(fd, prog)
-	}
-	link, err := bpf.LinkPerfEvent(prog, fd, *cookie)
-	if err == nil {
-		if err = unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_ENABLE, 0); err != nil {
-			err = errors.Join(fmt.Errorf("start the perf event: %w", err), unix.Close(link))
-		}
-	} else {
-		err = fmt.Errorf("link the program to the perf event: %w", err)
-	}
-	if closing := unix.Close(fd); err == nil && closing != nil {
-		err = errors.Join(closing, unix.Close(link))
-	}
-	if err != nil {
-		return -1, err
-	}
-	return link, nil
-}
-
-// startEvent gives a perf event its program and starts it.
-func startEvent(fd, prog int) (int, error) {
-	err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_BPF, prog)
-	if err != nil {
-		err = fmt.Errorf("give the program to the perf event: %w", err)
-	} else if err = unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_ENABLE, 0); err != nil {
-		err = fmt.Errorf("start the perf event: %w", err)
-	}
-	if err != nil {
-		return -1, errors.Join(err, unix.Close(fd))
-	}
-	return fd, nil
 }
 
 // explainPlace says what the kernel has against a probe there.
@@ -286,7 +242,7 @@ func explainUserPlace(a *tree.Attach, p *tree.Place, err error) error {
 	switch {
 	case errors.Is(err, unix.ENOENT):
 		return fmt.Errorf("there is no file %s: %w", a.Binary, err)
-	case errors.Is(err, errNotSupp):
+	case errors.Is(err, bpf.ENOTSUPP):
 		return fmt.Errorf("%s of %s cannot be probed: it begins with an instruction that the kernel cannot run elsewhere: %w", p.Func, a.Binary, err)
 	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.EIO), errors.Is(err, unix.EILSEQ),
 		errors.Is(err, unix.ENOEXEC):

@@ -30,7 +30,7 @@ func (l *Loaded) Renew(module string) (renewed map[int]int, err error) {
 		if !mayDie(p) {
 			continue
 		}
-		dead := &program{Program: withPlaces(p.Program, nil), fd: p.fd}
+		dead := &program{Program: withPlaces(p.Program, nil), code: p.code}
 		for _, pt := range p.points {
 			if pt.module == module {
 				dead.points = append(dead.points, pt)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/bpf"
 )
 
 // A return probe has memory for a number of calls that are open at a time, and
@@ -199,11 +200,11 @@ func (l *Loaded) openReturn(prog *program, p *tree.Place, calls, cpu int) (point
 		return point{}, explainPlace(&prog.Attach, p, err)
 	}
 	attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_TRACEPOINT, Config: id}
-	fd, err := openEvent(&attr, -1, cpu, prog.fd, cookieOf(&prog.Attach, p))
+	event, err := bpf.OpenPerfEvent(&attr, -1, cpu, prog.code, cookieOf(&prog.Attach, p))
 	if err != nil {
 		return point{}, errors.Join(err, l.returns.remove(name))
 	}
-	return point{fd: fd, kind: returnPoint, event: name, module: p.Module}, nil
+	return point{link: event, kind: returnPoint, event: name, module: p.Module}, nil
 }
 
 // FewReturns gives the probes at returns of which the kernel follows a few calls

@@ -227,6 +227,10 @@ func TestReturnEventsMissing(t *testing.T) {
 	}
 }
 
+type noLink struct{}
+
+func (noLink) Close() error { return nil }
+
 // What cannot be read is said, not taken for no loss, also after the end.
 func TestReturnEventsUnread(t *testing.T) {
 	for text, want := range map[string]string{"": "is a directory", "  ret_1 5 x\n": `"x": invalid syntax`} {
@@ -241,7 +245,7 @@ func TestReturnEventsUnread(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		prog := &program{Program: &tree.Program{}, fd: -1, points: []point{{fd: -1, kind: returnPoint, event: "ret_1"}}}
+		prog := &program{Program: &tree.Program{}, points: []point{{link: noLink{}, kind: returnPoint, event: "ret_1"}}}
 		l := &Loaded{unit: &bpfgen.Unit{}, returns: &returnEvents{file: profile, profile: profile},
 			programs: []*program{prog}}
 		check := func() {

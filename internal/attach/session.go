@@ -48,10 +48,10 @@ func (l *Loaded) loadSessions() {
 			continue
 		}
 		spec := l.unit.Spec.Programs[p.Name]
-		fd, err := bpf.Load(&bpf.Program{Name: p.Name, Type: spec.Type, AttachType: at,
+		code, err := bpf.Load(&bpf.Program{Name: p.Name, Type: spec.Type, AttachType: at,
 			Instructions: onOwnStack(insns, &p.Attach)}, nil)
 		if err == nil {
-			l.programs = append(l.programs, &program{Program: p, fd: fd, session: true})
+			l.programs = append(l.programs, &program{Program: p, code: code, session: true})
 		}
 	}
 }
@@ -166,7 +166,7 @@ func renameFunctions(program, functions asm.Instructions) {
 // openSession attaches a session, or, where the kernel refuses one of its
 // places, the two programs of which it is made.
 func (l *Loaded) openSession(p *program) ([]point, error) {
-	at, err := linkSession(&p.Attach, p.fd)
+	at, err := linkSession(&p.Attach, p.code)
 	switch {
 	case err == nil:
 		return []point{at}, nil
@@ -182,8 +182,8 @@ func (l *Loaded) openSession(p *program) ([]point, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = unix.Close(p.fd)
-	if p.fd, p.multi, p.session = atEntry.fd, atEntry.multi, false; err != nil {
+	err = p.code.Close()
+	if p.code, p.multi, p.session = atEntry.code, atEntry.multi, false; err != nil {
 		return nil, err
 	}
 	if atReturn.points, err = l.openFunctions(atReturn); err != nil {
@@ -196,13 +196,13 @@ func (l *Loaded) openSession(p *program) ([]point, error) {
 	return points, err
 }
 
-func linkSession(a *tree.Attach, prog int) (point, error) {
+func linkSession(a *tree.Attach, prog *ebpf.Program) (point, error) {
 	if a.Kind == tree.AttachUprobe {
-		fd, err := bpf.LinkUprobeMulti(prog, uprobeSession(a))
-		return point{fd: fd, kind: probePoint}, err
+		link, err := bpf.LinkUprobes(prog, uprobeSession(a))
+		return point{link: link, kind: probePoint}, err
 	}
-	fd, err := linkKprobes(a, bpf.KprobeSession, prog)
-	return point{fd: fd, kind: countingPoint}, err
+	link, err := linkKprobes(a, bpf.KprobeSession, prog)
+	return point{link: link, kind: countingPoint}, err
 }
 
 func (l *Loaded) treeProgram(name string) *tree.Program {

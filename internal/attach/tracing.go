@@ -3,7 +3,9 @@ package attach
 import (
 	"errors"
 	"fmt"
+	"io"
 
+	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -11,8 +13,8 @@ import (
 )
 
 // openTrampoline attaches a program to the function that it was loaded for.
-func openTrampoline(a *tree.Attach, prog int) ([]point, error) {
-	fd, err := bpf.AttachTracing(prog)
+func openTrampoline(a *tree.Attach, prog *ebpf.Program) ([]point, error) {
+	link, err := bpf.AttachTracing(prog)
 	switch {
 	case errors.Is(err, unix.EBUSY), errors.Is(err, unix.E2BIG):
 		return nil, fmt.Errorf("the kernel puts no trampoline at %s, as it does where the function is built without a place for probes "+
@@ -20,18 +22,18 @@ func openTrampoline(a *tree.Attach, prog int) ([]point, error) {
 	case err != nil:
 		return nil, err
 	}
-	return []point{{fd: fd, kind: probePoint}}, nil
+	return []point{{link: link, kind: probePoint}}, nil
 }
 
 // runIterator runs an iterator's program for each object that there is now.
 // What it sends is in the ring when it returns, or has been taken from it.
-func (l *Loaded) runIterator(prog int) error {
-	fd, err := bpf.OpenIterator(prog)
+func (l *Loaded) runIterator(prog *ebpf.Program) error {
+	objects, err := bpf.OpenIterator(prog, nil)
 	if err != nil {
 		return err
 	}
-	err = l.readThrough(fd)
-	if closing := unix.Close(fd); err == nil {
+	err = l.readThrough(objects)
+	if closing := objects.Close(); err == nil {
 		err = closing
 	}
 	return err
@@ -43,7 +45,7 @@ func (l *Loaded) runIterator(prog int) error {
 const sentAtOnce = 64
 
 // readThrough reads to the end: each read runs the program for some objects.
-func (l *Loaded) readThrough(fd int) error {
+func (l *Loaded) readThrough(objects io.Reader) error {
 	var buf [8 * sentAtOnce]byte
 	for {
 		if l.opts.Drain != nil {
@@ -51,13 +53,13 @@ func (l *Loaded) readThrough(fd int) error {
 				return err
 			}
 		}
-		n, err := unix.Read(fd, buf[:])
+		_, err := objects.Read(buf[:])
 		switch {
 		case errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN):
+		case errors.Is(err, io.EOF):
+			return nil
 		case err != nil:
 			return fmt.Errorf("read the iterator: %w", err)
-		case n == 0:
-			return nil
 		}
 	}
 }

@@ -67,8 +67,8 @@ func tryRing() error {
 }
 
 func (t *Trial) rawTracepoint() error {
-	return tryAttach(returning(ebpf.RawTracepoint, ebpf.AttachNone), func(fd int) (int, error) {
-		return bpf.OpenRawTracepoint(t.RawTracepoint, fd)
+	return tryAttach(returning(ebpf.RawTracepoint, ebpf.AttachNone), func(p *ebpf.Program) (bpf.Link, error) {
+		return bpf.AttachRawTracepoint(t.RawTracepoint, p)
 	})
 }
 
@@ -77,16 +77,16 @@ func (t *Trial) tracepoint() error {
 	if err != nil {
 		return err
 	}
-	return tryAttach(returning(ebpf.TracePoint, ebpf.AttachNone), func(fd int) (int, error) {
-		return openPerf(&unix.PerfEventAttr{Type: unix.PERF_TYPE_TRACEPOINT, Config: id}, 0, fd)
+	return tryAttach(returning(ebpf.TracePoint, ebpf.AttachNone), func(p *ebpf.Program) (bpf.Link, error) {
+		return openPerf(&unix.PerfEventAttr{Type: unix.PERF_TYPE_TRACEPOINT, Config: id}, 0, p)
 	})
 }
 
 // tryClock makes a program run once a second; it is stopped before.
 func tryClock() error {
-	return tryAttach(returning(ebpf.PerfEvent, ebpf.AttachNone), func(fd int) (int, error) {
+	return tryAttach(returning(ebpf.PerfEvent, ebpf.AttachNone), func(p *ebpf.Program) (bpf.Link, error) {
 		attr := clockAttr(&tree.Attach{Period: 1e9})
-		return openPerf(&attr, 0, fd)
+		return openPerf(&attr, 0, p)
 	})
 }
 
@@ -116,15 +116,15 @@ func (t *Trial) kprobe() error {
 	if err != nil {
 		return err
 	}
-	return tryAttach(returning(ebpf.Kprobe, ebpf.AttachNone), func(fd int) (int, error) {
-		p, err := openProbe(pmu, &tree.Attach{Kind: tree.AttachKprobe}, &tree.Place{Func: t.Function}, 0, fd)
-		return p.fd, err
+	return tryAttach(returning(ebpf.Kprobe, ebpf.AttachNone), func(p *ebpf.Program) (bpf.Link, error) {
+		at, err := openProbe(pmu, &tree.Attach{Kind: tree.AttachKprobe}, &tree.Place{Func: t.Function}, 0, p)
+		return at.link, err
 	})
 }
 
 func (t *Trial) kprobes(kind bpf.KprobeLink) error {
-	return tryAttach(returning(ebpf.Kprobe, kind.AttachType()), func(fd int) (int, error) {
-		return bpf.LinkKprobes(fd, kind, []string{t.Function}, nil)
+	return tryAttach(returning(ebpf.Kprobe, kind.AttachType()), func(p *ebpf.Program) (bpf.Link, error) {
+		return bpf.LinkKprobes(p, kind, []string{t.Function}, nil)
 	})
 }
 
@@ -135,9 +135,9 @@ func tryUprobe() error {
 	if err != nil {
 		return err
 	}
-	return unless(tryAttach(returning(ebpf.Kprobe, ebpf.AttachNone), func(fd int) (int, error) {
-		p, err := openProbe(pmu, &tree.Attach{Kind: tree.AttachUprobe, Binary: "/"}, &tree.Place{}, 0, fd)
-		return p.fd, err
+	return unless(tryAttach(returning(ebpf.Kprobe, ebpf.AttachNone), func(p *ebpf.Program) (bpf.Link, error) {
+		at, err := openProbe(pmu, &tree.Attach{Kind: tree.AttachUprobe, Binary: "/"}, &tree.Place{}, 0, p)
+		return at.link, err
 	}), unix.EINVAL)
 }
 
@@ -148,5 +148,5 @@ func (t *Trial) iterator() error {
 	}
 	p := returning(ebpf.Tracing, ebpf.AttachTraceIter)
 	p.AttachBTF = t.Iterator
-	return tryAttach(p, bpf.OpenIterator)
+	return tryAttach(p, func(p *ebpf.Program) (bpf.Link, error) { return bpf.OpenIterator(p, nil) })
 }

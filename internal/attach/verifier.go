@@ -132,9 +132,9 @@ func newComplexityError(program string, code *bpfgen.Unit, err error) error {
 func verifierLog(p *bpf.Program) string {
 	for size := 1 << 18; size <= 1<<26; size *= 8 {
 		log := make([]byte, size)
-		fd, err := bpf.Load(p, log)
+		loaded, err := bpf.Load(p, log)
 		if err == nil {
-			unix.Close(fd)
+			loaded.Close()
 			return ""
 		}
 		if !errors.Is(err, unix.ENOSPC) {

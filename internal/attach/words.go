@@ -5,7 +5,6 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
-	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/internal/bpf"
 )
@@ -22,7 +21,7 @@ func Words(addrs []uint64) (words []uint64, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, unix.Close(prog)) }()
+	defer func() { err = errors.Join(err, prog.Close()) }()
 	for _, addr := range addrs {
 		low, err := bpf.Run(prog, []uint64{addr})
 		if err != nil {

@@ -10,20 +10,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func rawTracepoint(t *testing.T, insns ...asm.Instruction) int {
+func rawTracepoint(t testing.TB, insns ...asm.Instruction) *ebpf.Program {
 	t.Helper()
 	if Missing() {
 		t.Skip("needs a kernel with bpf(2) (CONFIG_BPF_SYSCALL); an emulator of programs has none")
 	}
-	fd, err := Load(&Program{Name: "a test/of names", Type: ebpf.RawTracepoint, Instructions: insns}, nil)
+	p, err := Load(&Program{Name: "a test/of names", Type: ebpf.RawTracepoint, Instructions: insns}, nil)
 	if errors.Is(err, unix.EPERM) {
 		t.Skip("needs CAP_BPF and CAP_PERFMON, or root:", err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { unix.Close(fd) })
-	return fd
+	t.Cleanup(func() { p.Close() })
+	return p
 }
 
 func TestLoadLog(t *testing.T) {
@@ -50,24 +50,33 @@ func TestRun(t *testing.T) {
 	}
 }
 
-func TestOpenRawTracepoint(t *testing.T) {
+func TestAttachRawTracepoint(t *testing.T) {
 	p := rawTracepoint(t, asm.Mov.Imm(asm.R0, 0), asm.Return())
-	fd, err := OpenRawTracepoint("sys_enter", p)
+	before := inherited(t)
+	l, err := AttachRawTracepoint("sys_enter", p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 {
-		t.Errorf("flags %#x, %v: the descriptor would leak into commands", flags, err)
+	if after := inherited(t); after != before {
+		t.Errorf("%d descriptors would leak into commands, want %d", after, before)
 	}
 	if n, err := Misses(p); err != nil && !errors.Is(err, ErrNoMisses) || n != 0 {
 		t.Errorf("misses %d, %v", n, err)
 	}
-	if err := unix.Close(fd); err != nil {
+	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := OpenRawTracepoint("no_such_tracepoint", p); !errors.Is(err, unix.ENOENT) {
-		t.Errorf("got %v, want ENOENT", err)
+}
+
+// inherited counts the descriptors that a command would get.
+func inherited(t *testing.T) (n int) {
+	t.Helper()
+	for fd := range 256 {
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			n++
+		}
 	}
+	return n
 }
 
 func TestLookupBatch(t *testing.T) {
@@ -86,7 +95,7 @@ func TestLookupBatch(t *testing.T) {
 	var cursor []byte
 	for {
 		keys, values, next := make([]byte, 8*30), make([]byte, 8*30), make([]byte, 8)
-		n, err := LookupBatch(m.FD(), cursor, next, keys, values, 30)
+		n, err := LookupBatch(m, cursor, next, keys, values, 30)
 		for i := range n {
 			seen[keys[8*i]] = values[8*i]
 		}

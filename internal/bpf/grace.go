@@ -16,6 +16,8 @@ const membarrierGlobal = 1
 // WaitForPrograms returns when every run of a program that was going on at
 // the call has ended (sleepable ones excepted): the kernel holds the RCU read
 // lock during a run, and a grace period waits for it.
+//
+// Missing in ebpf: a way to wait.
 func WaitForPrograms() error {
 	// membarrier(2) waits for a grace period (kernel/sched/membarrier.c), but for
 	// machines with one CPU, where it does nothing, and with nohz_full, where it

@@ -13,7 +13,7 @@ import (
 
 // slowProgram counts its begins in the first word of a mapped array and its
 // ends in the second.
-func slowProgram(t *testing.T) (prog int, begun, ended *uint64) {
+func slowProgram(t *testing.T) (prog *ebpf.Program, begun, ended *uint64) {
 	t.Helper()
 	rawTracepoint(t, asm.Mov.Imm(asm.R0, 0), asm.Return()) // skips without rights
 	m, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: 16, MaxEntries: 1,

@@ -48,14 +48,26 @@ type loadAttr struct {
 	_                uint32
 }
 
-// Load verifies and loads p; closing the descriptor unloads it. The verifier
+// Load verifies and loads p; closing the program unloads it. The verifier
 // writes its log to log, if that is not empty: ENOSPC says that it is too
 // short.
 //
-// cilium's loader is not used because it tests features first, and under
-// lockdown rewrites probe_read_user into probe_read, which the kernel refuses
-// while it would accept the original.
-func Load(p *Program, log []byte) (int, error) {
+// Missing in ebpf: NewProgram tests features first, and under lockdown it
+// rewrites probe_read_user into probe_read, which the kernel refuses while it
+// would accept the original (BenchmarkFirstLoad, TestLockdownLibrary).
+func Load(p *Program, log []byte) (*ebpf.Program, error) {
+	fd, err := loadDescriptor(p, log)
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := ebpf.NewProgramFromFD(fd)
+	if err != nil {
+		return nil, fmt.Errorf("look at program %s: %w", p.Name, plain(err))
+	}
+	return loaded, nil
+}
+
+func loadDescriptor(p *Program, log []byte) (int, error) {
 	attr := loadAttr{
 		typ: uint32(p.Type), attachType: uint32(p.AttachType), flags: p.Flags, attachBTF: p.AttachBTF,
 		attachTo: uint32(p.AttachTo),

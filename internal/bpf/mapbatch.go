@@ -1,6 +1,11 @@
 package bpf
 
-import "unsafe"
+import (
+	"runtime"
+	"unsafe"
+
+	"github.com/cilium/ebpf"
+)
 
 const mapLookupBatch = 24
 
@@ -9,7 +14,10 @@ const mapLookupBatch = 24
 // receives where this one did (both as long as a key, at least 4 bytes). It
 // gives the number of entries; the error is ENOENT with the last ones, and
 // ENOSPC if not even one bucket fits. From 5.6.
-func LookupBatch(m int, cursor, next, keys, values []byte, count int) (int, error) {
+//
+// Missing in ebpf: Map.BatchLookup wants slices of types that are as large as a
+// key and a value, and these sizes are known at run time only.
+func LookupBatch(m *ebpf.Map, cursor, next, keys, values []byte, count int) (int, error) {
 	attr := struct {
 		in, out, keys, values *byte
 		count, m              uint32
@@ -17,8 +25,9 @@ func LookupBatch(m int, cursor, next, keys, values []byte, count int) (int, erro
 	}{
 		in: unsafe.SliceData(cursor), out: unsafe.SliceData(next),
 		keys: unsafe.SliceData(keys), values: unsafe.SliceData(values),
-		count: uint32(count), m: uint32(m),
+		count: uint32(count), m: uint32(m.FD()),
 	}
 	_, err := call(mapLookupBatch, unsafe.Pointer(&attr), unsafe.Sizeof(attr))
+	runtime.KeepAlive(m)
 	return int(attr.count), err
 }

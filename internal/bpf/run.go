@@ -1,6 +1,11 @@
 package bpf
 
-import "unsafe"
+import (
+	"runtime"
+	"unsafe"
+
+	"github.com/cilium/ebpf"
+)
 
 // progTestRun is BPF_PROG_TEST_RUN.
 const progTestRun = 10
@@ -19,8 +24,11 @@ type runAttr struct {
 
 // Run runs a raw tracepoint program once on this CPU with ctx as its
 // arguments (at most 12 words) and gives its return value. From 5.10.
-func Run(prog int, ctx []uint64) (uint32, error) {
-	attr := runAttr{prog: uint32(prog), contextIn: uint32(8 * len(ctx)), context: unsafe.SliceData(ctx)}
+//
+// Missing in ebpf: Program.Run allocates, and tests features first.
+func Run(p *ebpf.Program, ctx []uint64) (uint32, error) {
+	attr := runAttr{prog: uint32(p.FD()), contextIn: uint32(8 * len(ctx)), context: unsafe.SliceData(ctx)}
 	_, err := call(progTestRun, unsafe.Pointer(&attr), unsafe.Sizeof(attr))
+	runtime.KeepAlive(p)
 	return attr.retval, err
 }

@@ -19,7 +19,7 @@ func (c *Child) launch(argv []string, apart *Streams) (err error) {
 	}
 	initial, err := inInitialNamespace()
 	if err == nil && !initial {
-		var who *os.File
+		var who whoami
 		if who, err = loadWhoami(); err == nil {
 			p.whoami = in.add(who)
 		}
@@ -102,15 +102,21 @@ func inheritedBy(apart *Streams) (in inherited) {
 	return in
 }
 
+// A file has a descriptor that can be passed on.
+type file interface {
+	io.Closer
+	Fd() uintptr
+}
+
 // add passes on a file, which inherited owns from now on, and gives its number
 // in the child.
-func (in *inherited) add(f *os.File) int32 {
+func (in *inherited) add(f file) int32 {
 	in.own = append(in.own, f)
 	return in.place(f)
 }
 
 // place passes on a file under the lowest number that is free in the child.
-func (in *inherited) place(f *os.File) int32 {
+func (in *inherited) place(f file) int32 {
 	for passedOn(len(in.files)) {
 		in.files = append(in.files, uintptr(len(in.files)))
 	}

@@ -44,7 +44,7 @@ func SelfInitPID() (int, error) {
 		return 0, err
 	}
 	defer who.Close()
-	pid, err := bpf.Run(int(who.Fd()), nil)
+	pid, err := bpf.Run(who.Program, nil)
 	return int(pid), err
 }
 
@@ -86,16 +86,21 @@ func leaderOf(tid int) (pid int, ok bool) {
 	return 0, false
 }
 
-// loadWhoami loads a program that returns the number of the process that runs
-// it by test run.
-func loadWhoami() (*os.File, error) {
-	fd, err := bpf.Load(&bpf.Program{Name: "whoami", Type: ebpf.RawTracepoint, Instructions: asm.Instructions{
+// A whoami is a program that returns the number of the process that runs it by
+// test run.
+type whoami struct{ *ebpf.Program }
+
+// Fd is its descriptor, for a child.
+func (w whoami) Fd() uintptr { return uintptr(w.FD()) }
+
+func loadWhoami() (whoami, error) {
+	p, err := bpf.Load(&bpf.Program{Name: "whoami", Type: ebpf.RawTracepoint, Instructions: asm.Instructions{
 		asm.FnGetCurrentPidTgid.Call(), asm.RSh.Imm(asm.R0, 32), asm.Return(),
 	}}, nil)
 	if err != nil {
-		return nil, fmt.Errorf("program that finds the number of a process: %w", err)
+		return whoami{}, fmt.Errorf("program that finds the number of a process: %w", err)
 	}
-	return os.NewFile(uintptr(fd), "whoami"), nil
+	return whoami{p}, nil
 }
 
 // ThreadEnded reports whether there is no thread of that number, as the kernel

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/internal/bpf"
@@ -88,8 +89,12 @@ func readiness(p params) uint32 {
 	if p.whoami < 0 {
 		return 0
 	}
-	pid, err := bpf.Run(int(p.whoami), nil)
-	if err != nil || unix.Close(int(p.whoami)) != nil {
+	who, err := ebpf.NewProgramFromFD(int(p.whoami))
+	if err != nil {
+		os.Exit(exitUnstarted)
+	}
+	pid, err := bpf.Run(who, nil)
+	if err != nil || who.Close() != nil {
 		os.Exit(exitUnstarted)
 	}
 	return pid

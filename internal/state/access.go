@@ -29,7 +29,7 @@ const (
 //
 //	key | value | zeros, as large as a value
 type access struct {
-	prog         int
+	prog         *ebpf.Program
 	area         *ebpf.Map
 	mem          []byte
 	keyLen, vLen int
@@ -38,7 +38,7 @@ type access struct {
 // newAccess prepares it; half is the size of a half of a value, 0 where values
 // have none.
 func newAccess(m *ebpf.Map, half int) (_ *access, err error) {
-	a := &access{prog: -1, keyLen: int(m.KeySize()), vLen: int(m.ValueSize())}
+	a := &access{keyLen: int(m.KeySize()), vLen: int(m.ValueSize())}
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("prepare access to a map: %w", err), a.close())
@@ -174,12 +174,7 @@ func (a *access) load(to []byte, at int) {
 func (a *access) word(off int) *uint64 { return (*uint64)(unsafe.Pointer(&a.mem[off : off+8][0])) }
 
 func (a *access) close() error {
-	var errs []error
-	if a.prog >= 0 {
-		errs = append(errs, unix.Close(a.prog))
-		a.prog = -1
-	}
-	return errors.Join(append(errs, closeArea(a.area, a.mem))...)
+	return errors.Join(a.prog.Close(), closeArea(a.area, a.mem))
 }
 
 func closeArea(m *ebpf.Map, mem []byte) error {

@@ -18,7 +18,7 @@ func (t *table) batches(f func(key, val []byte) bool) error {
 	var cursor []byte
 	for {
 		next := make([]byte, max(4, t.keyLen()))
-		got, err := bpf.LookupBatch(t.m.FD(), cursor, next, keys, values, n)
+		got, err := bpf.LookupBatch(t.m, cursor, next, keys, values, n)
 		if errors.Is(err, unix.ENOSPC) && n < int(t.m.MaxEntries()) {
 			n = min(2*n, int(t.m.MaxEntries()))
 			keys, values = make([]byte, n*t.keyLen()), make([]byte, n*t.valueLen())

@@ -22,7 +22,7 @@ const (
 var errNotRun = errors.New("the kernel did not run the program")
 
 // runHelper runs a helper program until it did run.
-func runHelper(prog int, args ...uint64) (uint32, error) {
+func runHelper(prog *ebpf.Program, args ...uint64) (uint32, error) {
 	for range 100 {
 		if r, err := bpf.Run(prog, args); err != nil || r != 0 {
 			return r, err

@@ -3,6 +3,7 @@ package state
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
@@ -19,7 +20,7 @@ const iteratorTarget = "bpf_iter_bpf_map_elem"
 // value to the file (BenchmarkEach compares the ways).
 type iterator struct {
 	m            *ebpf.Map
-	prog         int
+	prog         *ebpf.Program
 	buf          []byte
 	keyLen, size int
 }
@@ -64,23 +65,23 @@ func iteratorCode(m *ebpf.Map) asm.Instructions {
 }
 
 func (it *iterator) each(f func(key, val []byte) bool) error {
-	fd, err := bpf.OpenMapIterator(it.prog, it.m.FD())
+	entries, err := bpf.OpenIterator(it.prog, it.m)
 	if err != nil {
 		return fmt.Errorf("open a map iterator: %w", err)
 	}
-	defer unix.Close(fd)
+	defer entries.Close()
 	it.buf = it.buf[:0]
 	for {
-		n, err := unix.Read(fd, it.buf[len(it.buf):cap(it.buf)])
+		n, err := entries.Read(it.buf[len(it.buf):cap(it.buf)])
 		switch {
 		case errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN): // EAGAIN: 1 s without an entry
 			continue
+		case errors.Is(err, io.EOF) && len(it.buf) > 0:
+			return fmt.Errorf("a map iterator ended within an entry")
+		case errors.Is(err, io.EOF):
+			return nil
 		case err != nil:
 			return fmt.Errorf("read a map iterator: %w", err)
-		case n == 0 && len(it.buf) > 0:
-			return fmt.Errorf("a map iterator ended within an entry")
-		case n == 0:
-			return nil
 		}
 		it.buf = it.buf[:len(it.buf)+n]
 		if !it.deliver(f) {
@@ -103,10 +104,5 @@ func (it *iterator) deliver(f func(key, val []byte) bool) bool {
 }
 
 func (it *iterator) close() error {
-	if it.prog < 0 {
-		return nil
-	}
-	err := unix.Close(it.prog)
-	it.prog = -1
-	return err
+	return it.prog.Close()
 }

@@ -176,12 +176,12 @@ func TestFullTable(t *testing.T) {
 
 // adder loads a program that adds one to the first word of a key's value in
 // m, as scripts' programs do, args[1] times.
-func adder(t *testing.T, m *ebpf.Map) int {
+func adder(t *testing.T, m *ebpf.Map) *ebpf.Program {
 	t.Helper()
 	insert := func(label string) asm.Instructions {
 		return code(mapPtr(asm.R1, m).WithSymbol(label), address(asm.R2, asm.RFP, -8))
 	}
-	fd, err := bpf.Load(&bpf.Program{Name: "adder", Type: ebpf.RawTracepoint, Instructions: code(
+	p, err := bpf.Load(&bpf.Program{Name: "adder", Type: ebpf.RawTracepoint, Instructions: code(
 		asm.LoadMem(asm.R6, asm.R1, 0, asm.DWord), asm.StoreMem(asm.RFP, -8, asm.R6, asm.DWord),
 		asm.LoadMem(asm.R7, asm.R1, 8, asm.DWord),
 		asm.Mov.Imm(asm.R8, 0), asm.StoreMem(asm.RFP, -16, asm.R8, asm.DWord),
@@ -195,8 +195,8 @@ func adder(t *testing.T, m *ebpf.Map) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { unix.Close(fd) })
-	return fd
+	t.Cleanup(func() { p.Close() })
+	return p
 }
 
 func TestAddIntBesidePrograms(t *testing.T) {
@@ -235,12 +235,12 @@ func TestAddIntBesidePrograms(t *testing.T) {
 
 // taker loads a program that makes the entry of a key where there is none, and
 // otherwise deletes it, args[1] times. It counts both in the words of counts.
-func taker(t *testing.T, m, counts *ebpf.Map) int {
+func taker(t *testing.T, m, counts *ebpf.Map) *ebpf.Program {
 	t.Helper()
 	find := func(label string) asm.Instructions {
 		return code(mapPtr(asm.R1, m).WithSymbol(label), address(asm.R2, asm.RFP, -8))
 	}
-	fd, err := bpf.Load(&bpf.Program{Name: "taker", Type: ebpf.RawTracepoint, Instructions: code(
+	p, err := bpf.Load(&bpf.Program{Name: "taker", Type: ebpf.RawTracepoint, Instructions: code(
 		asm.LoadMem(asm.R6, asm.R1, 0, asm.DWord), asm.StoreMem(asm.RFP, -8, asm.R6, asm.DWord),
 		asm.LoadMem(asm.R7, asm.R1, 8, asm.DWord), mapMem(asm.R9, counts), asm.Mov.Imm(asm.R8, 0),
 		find("again"), asm.FnMapLookupElem.Call(), asm.JNE.Imm(asm.R0, 0, "take"),
@@ -257,8 +257,8 @@ func taker(t *testing.T, m, counts *ebpf.Map) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { unix.Close(fd) })
-	return fd
+	t.Cleanup(func() { p.Close() })
+	return p
 }
 
 // Each entry that is made is taken once, by a program or by user space, or is left.

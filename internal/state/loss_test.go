@@ -46,7 +46,7 @@ func clock(t *testing.T, cpu int) (ticks func() uint64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { unix.Close(prog) })
+	t.Cleanup(func() { prog.Close() })
 	attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: 1e6,
 		Size: unix.PERF_ATTR_SIZE_VER1}
 	fd, err := unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
@@ -54,7 +54,7 @@ func clock(t *testing.T, cpu int) (ticks func() uint64) {
 		t.Skip("needs root and perf events of the CPU's clock (CONFIG_PERF_EVENTS):", err)
 	}
 	t.Cleanup(func() { unix.Close(fd) })
-	if err := errors.Join(unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_BPF, prog),
+	if err := errors.Join(unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_BPF, prog.FD()),
 		unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_ENABLE, 0)); err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
-	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/internal/bpf"
 	"github.com/startrace/startrace/starlark/value"
@@ -14,7 +13,7 @@ import (
 // An operator is a program that changes a word of an entry as x op= v does. Between reading and writing the word there
 // are some nanoseconds, so that it gets its turn also where other programs change the entry all the time; of two system
 // calls that cannot be said. It needs compare-and-exchange, which Linux has since 5.12.
-type operator struct{ prog int }
+type operator struct{ prog *ebpf.Program }
 
 const (
 	// operatorTries are the rounds of one run.
@@ -94,4 +93,4 @@ func (t *table) Operate(key []byte, off int, op value.WordOp, v uint64, lo, hi i
 	}
 }
 
-func (o *operator) close() error { return unix.Close(o.prog) }
+func (o *operator) close() error { return o.prog.Close() }

@@ -7,7 +7,6 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 	"github.com/cilium/ebpf/btf"
-	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/internal/bpf"
 )
@@ -19,7 +18,7 @@ const snapshotMax = 16 << 20
 // into a mapped array, as many as the table can have
 // (bpf_for_each_map_elem, 5.13), the fastest way to read it (BenchmarkEach).
 type snapshot struct {
-	prog         int
+	prog         *ebpf.Program
 	area         *ebpf.Map
 	mem          []byte
 	keyLen, size int // of a key; of a key and a value
@@ -30,7 +29,7 @@ func (t *table) snapshotSize() int64 {
 }
 
 func newSnapshot(m *ebpf.Map) (_ *snapshot, err error) {
-	s := &snapshot{prog: -1, keyLen: int(m.KeySize()), size: int(m.KeySize() + m.ValueSize())}
+	s := &snapshot{keyLen: int(m.KeySize()), size: int(m.KeySize() + m.ValueSize())}
 	if s.area, s.mem, err = newArea(int(m.MaxEntries()), s.size); err != nil {
 		return nil, fmt.Errorf("memory for a copy: %w", err)
 	}
@@ -98,10 +97,5 @@ func (s *snapshot) each(f func(key, val []byte) bool) error {
 }
 
 func (s *snapshot) close() error {
-	var err error
-	if s.prog >= 0 {
-		err = unix.Close(s.prog)
-		s.prog = -1
-	}
-	return errors.Join(err, closeArea(s.area, s.mem))
+	return errors.Join(s.prog.Close(), closeArea(s.area, s.mem))
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
-	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/internal/bpf"
 )
@@ -13,7 +12,7 @@ import (
 // A swapper is a program that sets a word of an entry if it holds what is
 // expected: compare-and-exchange, which Linux has since 5.12. It works on the
 // area of an access, in which the expected word stands where a value would.
-type swapper struct{ prog int }
+type swapper struct{ prog *ebpf.Program }
 
 func newSwapper(m, area *ebpf.Map) (*swapper, error) {
 	prog, err := bpf.Load(&bpf.Program{Name: "swap", Type: ebpf.RawTracepoint, Instructions: swapCode(m, area)}, nil)
@@ -62,4 +61,4 @@ func (s *swapper) run(a *access, key []byte, off int, old, next uint64) (bool, e
 	return r == ranOK, err
 }
 
-func (s *swapper) close() error { return unix.Close(s.prog) }
+func (s *swapper) close() error { return s.prog.Close() }

@@ -24,7 +24,7 @@ const (
 // sender loads a program that sends a record of its time and its first
 // argument with its second one as flags, args[2] times, and returns how many
 // found no room.
-func sender(tb testing.TB, size uint32) (ring *ebpf.Map, prog int) {
+func sender(tb testing.TB, size uint32) (ring *ebpf.Map, prog *ebpf.Program) {
 	tb.Helper()
 	need.BPF(tb)
 	ring, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.RingBuf, MaxEntries: size})
@@ -40,7 +40,7 @@ func sender(tb testing.TB, size uint32) (ring *ebpf.Map, prog int) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { unix.Close(prog) })
+	tb.Cleanup(func() { prog.Close() })
 	return ring, prog
 }
 
@@ -74,7 +74,7 @@ func senderCode(tb testing.TB, ring *ebpf.Map) asm.Instructions {
 	}
 }
 
-func send(tb testing.TB, prog int, serial, flags, times uint64) (lost uint32) {
+func send(tb testing.TB, prog *ebpf.Program, serial, flags, times uint64) (lost uint32) {
 	tb.Helper()
 	lost, err := bpf.Run(prog, []uint64{serial, flags, times, 0})
 	if err != nil {

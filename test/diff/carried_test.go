@@ -362,7 +362,7 @@ func (m *machine) runCarried(p *ebpf.Program, in Input) (out carriedOutcome, err
 	if p == nil {
 		return out, nil
 	}
-	if _, err := bpf.Run(p.FD(), m.memory.context(in)); err != nil {
+	if _, err := bpf.Run(p, m.memory.context(in)); err != nil {
 		out.Failed = carryError(err)
 		return out, nil
 	}

@@ -257,7 +257,7 @@ func (m *machine) trigger(name string, in Input) error {
 	if m.guest != nil {
 		return m.guest.run(m, name, in)
 	}
-	if _, err := bpf.Run(m.loaded.Programs[name].FD(), m.memory.context(in)); err != nil {
+	if _, err := bpf.Run(m.loaded.Programs[name], m.memory.context(in)); err != nil {
 		return fmt.Errorf("run %s: %w", name, err)
 	}
 	return nil
