@@ -25,6 +25,8 @@ var fixedMaps = map[string]string{
 	tree.MapConst:     "constant texts and tables",
 	tree.MapTails:     "the programs that others jump to",
 	tree.MapEpochs:    "which half of the extremes is filled",
+	tree.MapPlaces:    "starts and ends of one key that come at the same time",
+	tree.MapStacks:    "each different stack, once",
 }
 
 // maps lists the containers of the script, then startrace's own maps.
@@ -59,7 +61,11 @@ func (in *Input) maps() (out []Map) {
 		}
 	}
 	for _, name := range rest {
-		out = append(out, in.ownMap(spec[name], fixedMaps[name]))
+		one := in.ownMap(spec[name], fixedMaps[name])
+		if name == tree.MapStacks {
+			one.What += fmt.Sprintf(", at most %d", spec[name].MaxEntries)
+		}
+		out = append(out, one)
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -45,6 +46,27 @@ func TestMemory(t *testing.T) {
 		if got := in.memory(spec); got < told*80/100-8192 || got > told*120/100+8192 {
 			t.Errorf("%v: about %d bytes, the kernel says %d", spec.Type, got, told)
 		}
+	}
+}
+
+// TestFixedMaps finds the words for each map that startrace adds: those of package tree that stand for one map.
+func TestFixedMaps(t *testing.T) {
+	text, err := os.ReadFile("../../bpfgen/tree/maps.go")
+	if err != nil {
+		t.Skipf("needs the source tree: %v", err)
+	}
+	names := regexp.MustCompile(`(?m)^\t(Map\w+) += "(\w+)"$`).FindAllStringSubmatch(string(text), -1)
+	one := 0
+	for _, m := range names {
+		if !strings.Contains(string(text), "return "+m[1]+" + strconv.Itoa(") {
+			one++
+			if fixedMaps[m[2]] == "" {
+				t.Errorf("explain says nothing of what the map %s is for", m[2])
+			}
+		}
+	}
+	if one != len(fixedMaps) {
+		t.Errorf("%d maps are named in package tree, %d are explained", one, len(fixedMaps))
 	}
 }
 
