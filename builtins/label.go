@@ -44,8 +44,8 @@ MODULE+0xOFFSET. The process must still be there; code that a program made at ru
 	{
 		Name: "names", Family: "labels",
 		Signature: `names(v, family="")`,
-		Doc: `The name of a value, or A|B for flags, of what has no name the number in hex, of a negative one
-the 32 bits of a C int, if it fits in them. The family is an enum of the kernel
+		Doc: `The name of a value, or A|B for flags, of what has no name the number in hex, of negative flags
+the 32 bits of a C int, if they fit in it; a negative number that is no flags and has no name stays decimal. The family is an enum of the kernel
 ("pid_type"), the beginning of the names of constants ("O_", "AF_"), "tcp_state", or "mode" for rw-r--r--. It may be left
 out in kernel halves for a field whose type is an enum.`,
 		call: passAbsent(namesCall),
