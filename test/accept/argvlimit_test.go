@@ -5,15 +5,24 @@ import (
 	"testing"
 )
 
-// > | a list of strings, as `e.args.argv`; cut, it ends with `…` or with a string that was cut | 128 strings, 1024 bytes with their NULs |
+// > | a list of strings, as `e.args.argv`; cut, it ends with `…` or with a string that was cut | 128 strings, 1024 bytes with two more for each |
 func TestArgvLimits(t *testing.T) {
 	needTracing(t)
-	const text = `probe("syscall:execve", lambda e: printf("argv %d %d %s\n", len(e.args.argv), len(e.args.argv[-2]), e.args.argv[-1]))`
+	const text = `
+def told(e):
+    last = e.args.argv[-1]
+    print("argv", [len(a) for a in e.args.argv][-6:], last if len(last) < 4 else last[-1:])
+probe("syscall:execve", told)
+`
+	b := strings.Repeat("b", 1024)
 	for _, c := range []struct{ name, command, want string }{
-		{"whole", "true" + strings.Repeat(" a", 127), "argv 128 1 a\n"},
-		{"many", "true" + strings.Repeat(" a", 128), "argv 129 1 …\n"},
-		{"long", "true " + strings.Repeat("b", 300) + " a", "argv 3 300 a\n"},
-		{"longer", "true " + strings.Repeat("b", 1100) + " a", strings.Repeat("b", 1000) + "…\n"},
+		{"many whole", "true" + strings.Repeat(" a", 127), "argv [1, 1, 1, 1, 1, 1] a\n"},
+		{"too many", "true" + strings.Repeat(" a", 128), "argv [1, 1, 1, 1, 1, 3] …\n"},
+		{"two whole", "true " + b[:1016], "argv [4, 1016] b\n"}, // with 2 × 2 they are 1024
+		{"two cut", "true " + b, "argv [4, 1017] b…\n"},
+		{"six whole", "true" + strings.Repeat(" "+b[:200], 4) + " " + b[:208], "argv [4, 200, 200, 200, 200, 208] b\n"},
+		{"six cut", "true" + strings.Repeat(" "+b[:200], 4) + " " + b[:210], "argv [4, 200, 200, 200, 200, 209] b…\n"},
+		{"the next", "true " + b[:1016] + " a", "argv [4, 1016, 3] …\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := startrace(t, script(t, text), "-c", c.command).ok(t)

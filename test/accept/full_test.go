@@ -107,6 +107,26 @@ at_exit(lambda: print(len(n), n[1].value, n[4].value))
 			work: []string{"getppid", "100"}, stdout: []string{"10 2 98"},
 			stderr: []string{`startrace: 90 updates of n lost.*`},
 		},
+		"after take and clear": {
+			script: numbering + `
+n = count(size = 10)
+
+def kern(e):
+    n[number(e)].add()
+
+def report():
+    for forget in (n.take, n.clear):
+        forget()
+        n[200].add()
+        n[1].add()
+        print(n.items())
+
+probe("syscall:getppid", kernel = kern)
+at_exit(report)
+`,
+			work: []string{"getppid", "100"}, stdout: []string{`\[\(1, 1\)\]`, `\[\(1, 1\)\]`},
+			stderr: []string{`startrace: 90 updates of n lost.*`, `startrace: 2 updates of n lost.*`},
+		},
 		"lru": {
 			script: numbering + `
 t = table(size = 10, lru = True)

@@ -57,15 +57,13 @@ var unusedCalls = []string{
 	"epoll_ctl epfd=ffffffff op=1 fd=1 event=5",
 }
 
-// Arguments that a call does not use are None, in both halves, though there is something in their registers.
+// Arguments that a call does not use are None, in both halves, though there is something in their registers. That a
+// handler ends which computes with one is shown in cmd/startrace/testdata/sentences/semantics-events.md.
 //
 // > * An argument that the call does not use is None: the third of `fcntl(fd, F_GETFD)`, the new address of `mremap`
 // >   without `MREMAP_FIXED`. Programs leave rubbish there. That is so where the calls of C libraries have arguments
-// > that can be left out: `fcntl`, `ioctl` of the
-// >   commands that all files and terminals have, `mremap`, `futex`, `prctl`, `clone`, `ptrace`, `keyctl`, `semctl`,
-// > `shmctl`, `msgctl`,
-// >   `reboot`, `membarrier`, `kcmp` and `epoll_ctl`. Computing with such an argument ends the handler where it is
-// > None.
+// > that can be left out: `fcntl`, `ioctl` of the commands that all files and terminals have, `mremap`, `futex`,
+// > `prctl`, `clone`, `ptrace`, `keyctl`, `semctl`, `shmctl`, `msgctl`, `reboot`, `membarrier`, `kcmp` and `epoll_ctl`.
 func TestUnusedArguments(t *testing.T) {
 	needTracing(t)
 	var work, want []string
