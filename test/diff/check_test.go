@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -35,6 +36,7 @@ type checker struct {
 	outlining build.Outlining
 	subs      int // subprograms
 	guests    *guests
+	closing   sync.WaitGroup // stages that are taken down
 	// Counts of runs: compared, those that ended with an error, with None.
 	runs, errors, nones, programs, insns int
 	excepted                             map[exception]int

@@ -22,8 +22,8 @@ type Field struct {
 	Path, Alias, ABI string
 	From             int // which of the values of the input it is, at a site
 	// Far: it lies where the kernel's programs cannot read, so it is FAULT. Void: there is none. Address: it points to
-	// anything.
-	Far, Void, Address bool
+	// anything. Constant: it is known when the script is compiled.
+	Far, Void, Address, Constant bool
 }
 
 // Fields are the arguments of the event in their order. A raw tracepoint has at most twelve.

@@ -47,7 +47,7 @@ func (f Field) path() string {
 // is reports whether a field is of a type that programs compute with.
 func (f Field) is(t Type) bool {
 	switch {
-	case t.Opt || f.Ptr || f.Far || f.Void || f.Address:
+	case t.Opt || f.Ptr || f.Far || f.Void || f.Address || f.Constant:
 		return false
 	case f.Bits == 0:
 		return t.Kind == Str

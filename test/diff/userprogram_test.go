@@ -1,0 +1,101 @@
+package diff
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// A running program answers each call that it is told to make.
+type running struct {
+	*exec.Cmd
+	in  io.WriteCloser
+	out io.Reader
+}
+
+func (p *UserProgram) start(t *testing.T, command string) (binary string, r *running) {
+	t.Helper()
+	words := strings.Fields(command)
+	if _, err := exec.LookPath(words[0]); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "calls.c")
+	binary = filepath.Join(dir, "calls")
+	if err := os.WriteFile(file, []byte(p.Source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(words[0], append(words[1:], "-o", binary, file)...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return binary, run(t, binary)
+}
+
+func run(t *testing.T, binary string) *running {
+	t.Helper()
+	r := &running{Cmd: exec.Command(binary)}
+	var err error
+	if r.in, err = r.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if r.out, err = r.StdoutPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		r.in.Close()
+		if err := r.Wait(); err != nil {
+			t.Errorf("the program that was traced: %v", err)
+		}
+	})
+	return r
+}
+
+// call makes the program call something.
+func (r *running) call(bytes []byte) error {
+	if _, err := r.in.Write(bytes); err != nil {
+		return err
+	}
+	answer := []byte{0}
+	if _, err := io.ReadFull(r.out, answer); err != nil {
+		return err
+	}
+	if answer[0] != bytes[0] {
+		return fmt.Errorf("the program answers %d", answer[0])
+	}
+	return nil
+}
+
+// TestAtUserCalls runs random programs at functions and static probes of a program of C, with arguments of all classes of
+// the ABI.
+func TestAtUserCalls(t *testing.T) {
+	needBPF(t)
+	seed, n := setting(t, "DIFF_SEED", 1), howManyAt(t)
+	static := 4 + n
+	if runtime.GOARCH != "amd64" {
+		static = 0 // the operands are written for amd64
+	}
+	p := NewUserProgram(uint64(seed), 8+n, static)
+	binary, r := p.start(t, "gcc -w -g "+[]string{"-O2", "-O1 -static", "-O0", "-O1 -fomit-frame-pointer -static-pie"}[seed%4])
+	c, facts := &checker{}, realFacts()
+	for i := range p.Calls {
+		call := &p.Calls[i]
+		happen := func(in *Input) error { return r.call(call.Bytes(i, in)) }
+		for j, site := range call.Sites(binary) {
+			if (i+j+seed)%oneOf() != 0 {
+				continue
+			}
+			c.compareScene(&scene{site: &site, pid: r.Process.Pid, facts: facts, happen: happen,
+				inputs: call.Inputs(uint64(seed+i), 12)}, uint64(1000*(seed+i)+100*j), n)
+		}
+	}
+	c.bounded(t)
+	c.reportScenes(t)
+}
