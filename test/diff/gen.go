@@ -136,6 +136,9 @@ func (g *gen) scalarType() Type {
 	if g.user && g.one(8) {
 		return floating
 	}
+	if g.stacksThere() && g.one(6) {
+		t = stack
+	}
 	if g.one(6) {
 		t.Opt = true
 	}
@@ -228,7 +231,7 @@ func (g *gen) signature(fn *Function) {
 func (g *gen) helper() {
 	fn := &Function{Name: g.global("h")}
 	g.signature(fn)
-	takesEvent := g.one(2) || !hasParam(fn, signed) || !hasParam(fn, unsigned)
+	takesEvent := g.one(2) || g.stacksThere() || !hasParam(fn, signed) || !hasParam(fn, unsigned)
 	if takesEvent {
 		fn.Params = append([]Param{{Name: "e"}}, fn.Params...)
 	}

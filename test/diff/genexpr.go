@@ -36,6 +36,10 @@ func (g *gen) expr(t Type, d int) *Expr {
 		return g.label(t, d)
 	case Float:
 		return g.float(d)
+	case Stack:
+		if g.one(2) {
+			return g.condExpr(t, d)
+		}
 	}
 	return g.leafOf(t)
 }

@@ -61,8 +61,8 @@ func (g *gen) state() {
 func (g *gen) declareGlobal(name, value string) { g.p.Globals = append(g.p.Globals, name+" = "+value) }
 
 func (g *gen) table() {
-	t := table{g.global("T"), g.keyType(), pick(g, []Type{signed, signed, signed, signed, unsigned, text, boolean,
-		{Kind: Tuple, Elems: []Type{signed, boolean}}})}
+	t := table{g.global("T"), g.keyType(), g.stackOr(pick(g, []Type{signed, signed, signed, signed, unsigned, text, boolean,
+		{Kind: Tuple, Elems: []Type{signed, boolean}}}))}
 	g.tables = append(g.tables, t)
 	g.declareGlobal(t.name, "table(size = 512)")
 }
@@ -72,7 +72,20 @@ func (g *gen) keyType() Type {
 	if g.one(6) {
 		return Type{Kind: Tuple, Elems: []Type{pick(g, keyTypes[:4]), signed.opt()}}
 	}
-	return pick(g, keyTypes)
+	return g.stackOr(pick(g, keyTypes))
+}
+
+// stackOr is a stack, or t.
+func (g *gen) stackOr(t Type) Type {
+	switch {
+	case !g.stacksThere():
+		return t
+	case g.one(4):
+		return stack
+	case g.one(4):
+		return Type{Kind: Tuple, Elems: []Type{stack, signed}}
+	}
+	return t
 }
 
 func (g *gen) cell() {
@@ -82,7 +95,7 @@ func (g *gen) cell() {
 }
 
 func (g *gen) aggregation() {
-	a := aggregation{name: g.global("A"), kind: pick(g, aggKinds), keyed: g.one(2), key: pick(g, keyTypes)}
+	a := aggregation{name: g.global("A"), kind: pick(g, aggKinds), keyed: g.one(2), key: g.stackOr(pick(g, keyTypes))}
 	if a.keyed && g.one(4) && !g.user {
 		a.key = g.labelType()
 	}

@@ -51,7 +51,8 @@ type Input struct {
 	Leads  bool // u64 is the address of s
 	P      int  // where p leads: the number of a node, Null or Nowhere
 	Nodes  [Nodes]Node
-	fields []Field // nil: Fields
+	fields []Field  // nil: Fields
+	frames []uint64 // at the beginning of a function of a program, the leaf first
 }
 
 // Inputs makes n inputs of a seed.

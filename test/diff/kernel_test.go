@@ -142,6 +142,8 @@ type machine struct {
 	loaded *ebpf.Collection
 	reader *stream.Reader
 	event  *value.Event
+	// decoder makes values of what programs sent and keep.
+	decoder *value.Decoder
 	// names and starts are programs by the probe; a span has both.
 	names, starts map[int]string
 	sites         []uint64
@@ -153,8 +155,9 @@ type machine struct {
 }
 
 func newMachine(u *bpfgen.Unit) *machine {
-	m := &machine{unit: u, names: map[int]string{}, starts: map[int]string{}, event: value.NewEvent(decoder()),
+	m := &machine{unit: u, names: map[int]string{}, starts: map[int]string{}, decoder: decoder(),
 		sites: make([]uint64, len(u.Sites))}
+	m.event = value.NewEvent(m.decoder)
 	for _, p := range u.Tree.Programs {
 		if len(u.Tree.Spans) > 0 && strings.HasSuffix(p.Name, "_in") {
 			m.starts[p.Probe] = p.Name

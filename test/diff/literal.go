@@ -75,6 +75,8 @@ func (g *gen) leafOf(t Type) *Expr {
 		return g.somePointer(true)
 	case Bytes:
 		return g.bytes()
+	case Stack:
+		return g.stack()
 	case Label:
 		return g.label(t, 0)
 	case Float:

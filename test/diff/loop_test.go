@@ -16,7 +16,7 @@ import (
 // > The kernel's verifier follows each round of a loop.
 // > A loop that is too long for it is run by the kernel itself (`bpf_loop`, from Linux 5.17 on; a round then takes
 // > some 9 ns instead of 6: `go test -run '^$' -bench Loops ./test/code`), unless it changes a tuple with a
-// > string, or a string is returned from it.
+// > string, takes a stack (take it before the loop), or a string is returned from it.
 func TestLoops(t *testing.T) {
 	needBPF(t)
 	t.Run("followed", func(t *testing.T) { runLoops(t, "testdata/loops_followed.star", build.BySize) })
@@ -41,6 +41,30 @@ func runLoops(t *testing.T, file string, o build.Outlining) {
 	}
 	if c.excepted[longLoops] > 0 || c.programs != len(programs) {
 		t.Errorf("%d loops were too long; %d of %d programs ran", c.excepted[longLoops], c.programs, len(programs))
+	}
+}
+
+// A stack in a loop keeps the kernel from running it; one that was taken before does not.
+func TestLoopOfStacks(t *testing.T) {
+	needBPF(t)
+	for body, why := range map[string]string{"e.ustack(3) != s": "takes a stack", "s": ""} {
+		p := &Program{Name: "f", Text: "def f(e):\n    s = e.ustack(3)\n    n = 0\n    for i in range(16000):\n" +
+			"        n += i if " + body + " else e.args.u8\n        n = n * 3 if n % 7 == i else n\n    return n\n"}
+		u, err := compileFor(scriptOf([]*Program{p}), facts(t), StrMax, options())
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, calls := range u.Calls {
+			for _, c := range calls {
+				if c.Rounds > 0 && (c.Why == "") == (why == "") && strings.Contains(c.Why, why) {
+					n++
+				}
+			}
+		}
+		if n != 1 && atLeast(5, 17) {
+			t.Errorf("a loop with %s: %+v", body, u.Calls)
+		}
 	}
 }
 

@@ -317,6 +317,9 @@ func eventAt(site *Site, in *Input) attrs {
 			}
 		}
 	}
+	for _, k := range site.Stacks {
+		root.put(pathPart.FindAllString(k.Name, -1)[1:], k.reference(in))
+	}
 	return root
 }
 

@@ -151,6 +151,7 @@ func (st *stage) load(s *scene) (err error) {
 	for name := range st.unit.Spec.Maps {
 		st.loaded.Maps[name] = st.attached.Map(name)
 	}
+	st.decoder.Stacks = stackTable{st.attached.Map(tree.MapStacks)}
 	if err := st.bind(); err != nil {
 		return err
 	}
@@ -184,7 +185,11 @@ func (st *stage) happened(s *scene, in *Input) (map[int]outcome, error) {
 	out := map[int]outcome{}
 	var wrong error
 	_, err := st.reader.Drain(1<<16, func(buf []byte) {
-		rec := st.unit.Tree.Records[binary.NativeEndian.Uint32(buf[wire.HeaderNumber:])]
+		number := binary.NativeEndian.Uint32(buf[wire.HeaderNumber:])
+		if number == wire.NumberProcess { // news of a stack
+			return
+		}
+		rec := st.unit.Tree.Records[number]
 		if _, twice := out[rec.Probe]; twice {
 			wrong = fmt.Errorf("probe %d sent two records", rec.Probe)
 		}
@@ -199,11 +204,14 @@ func (st *stage) outcome(rec *wire.Record) (outcome, error) {
 	fn := st.handlers[rec.Probe]
 	if fn == nil {
 		v, err := st.result(rec)
-		return outcome{value: v}, err
+		if err != nil {
+			return outcome{}, err
+		}
+		return outcome{value: bare(v)}, nil
 	}
 	o := outcomeOf(starlark.Call(st.host.Thread(), fn, starlark.Tuple{st.machine.event}, nil))
 	if list, ok := o.value.(*starlark.List); ok {
-		o.value = list.Index(0)
+		o.value = bare(list.Index(0))
 	}
 	return o, nil
 }
@@ -270,9 +278,18 @@ func (c *checker) compareAt(s *scene, st *stage, programs []*Program, refs [2]*r
 			}
 		}
 	}
+	inUser := &machine{state: map[string]starlark.Value{}}
+	for _, c := range st.host.Env().Containers() {
+		inUser.state[c.Decl().Name] = c
+	}
 	for _, p := range programs {
-		if diff := st.compareState(refs[0], p); diff != "" && !done[0][p] {
-			c.note("differs", p, "%s: %s", s.site.Point, diff)
+		for half, of := range []struct {
+			*machine
+			of *Program
+		}{{st.machine, p}, {inUser, p.twin()}} {
+			if diff := of.compareState(refs[half], of.of); diff != "" && !done[half][p] {
+				c.note("differs", p, "%s, half %d: %s", s.site.Point, half, diff)
+			}
 		}
 	}
 }

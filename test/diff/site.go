@@ -10,6 +10,14 @@ type Site struct {
 	// Point is its name in scripts, Where a filter of its events, "" if it needs none.
 	Point, Where string
 	Fields       []Field
+	// Stacks are the stacks of the program that are known, as scripts name them. Values of an input are their addresses.
+	Stacks []KnownStack
+}
+
+// A KnownStack is a stack of which this package knows the addresses: those of an input, from one on.
+type KnownStack struct {
+	Name string // "e.ustack"
+	From int
 }
 
 // Kind is the kind of point.
@@ -67,6 +75,18 @@ func (g *gen) fields(t Type) (out []Field) {
 		}
 	}
 	return out
+}
+
+// stacksThere reports whether there are stacks.
+func (g *gen) stacksThere() bool { return g.p.Site != nil && len(g.p.Site.Stacks) > 0 }
+
+// stack is one of so many frames at most.
+func (g *gen) stack() *Expr {
+	depth := ""
+	if !g.one(4) {
+		depth = fmt.Sprint(1 + g.r.IntN(pick(g, []int{3, 8, 127})))
+	}
+	return leaf(stack, pick(g, g.p.Site.Stacks).Name+"("+depth+")")
 }
 
 // nodesThere reports whether the event has a pointer to a node.

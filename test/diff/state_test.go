@@ -45,15 +45,14 @@ func (m *machine) bind() error {
 		}
 		be.Settle() // nothing runs while this test reads
 		m.backends = append(m.backends, be)
-		if m.state[c.Name], err = bound(c, be); err != nil {
+		if m.state[c.Name], err = bound(c, be, m.decoder); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func bound(c *tree.Container, be state.Container) (starlark.Value, error) {
-	d := decoder()
+func bound(c *tree.Container, be state.Container, d *value.Decoder) (starlark.Value, error) {
 	switch c.Kind {
 	case plan.Table:
 		t := value.NewTable(c.Container)
@@ -116,7 +115,7 @@ func held(c starlark.Value) ([]starlark.Value, error) {
 	switch c := c.(type) {
 	case *value.Cell:
 		v, err := c.Value()
-		return []starlark.Value{v}, err
+		return []starlark.Value{bare(v)}, err
 	case *value.Table:
 		items = c.Items()
 	case *value.Agg:
@@ -138,6 +137,9 @@ func held(c starlark.Value) ([]starlark.Value, error) {
 		if whole, err := s.Attr("value"); err == nil && len(items) == 0 {
 			return []starlark.Value{whole}, nil
 		}
+	}
+	for i, x := range items {
+		items[i] = bare(x).(starlark.Tuple)
 	}
 	sort.Slice(items, func(i, j int) bool {
 		return value.Text(items[i][0]) < value.Text(items[j][0])

@@ -26,6 +26,7 @@ const (
 	Float // only in user space
 	Bytes
 	Label // an int that reads as text; Names[0] is the label
+	Stack // at sites that have some
 )
 
 // Class is what the compiler must know of an int.
@@ -58,6 +59,7 @@ var (
 	floating = Type{Kind: Float}
 	pointer  = Type{Kind: Ptr}
 	octets   = Type{Kind: Bytes}
+	stack    = Type{Kind: Stack}
 )
 
 // Equal reports whether t and u are the same type.

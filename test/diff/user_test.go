@@ -118,6 +118,8 @@ func (c *checker) apart(programs []*Program, err error, check func([]*Program)) 
 		c.except(argumentChosen, programs[0])
 	case errors.Is(err, errWideKey):
 		c.except(wideKey, programs[0])
+	case tooLong(programs[0], err):
+		c.except(longLoops, programs[0])
 	default:
 		c.note("refused", programs[0], "%v", err)
 	}

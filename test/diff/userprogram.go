@@ -123,6 +123,30 @@ static char *take_text(char *to)
 	".ifndef _.stapsdt.base\n.pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n.weak _.stapsdt.base\n.hidden _.stapsdt.base\n" \
 	"_.stapsdt.base: .space 1\n.size _.stapsdt.base, 1\n.popsection\n.endif\n"
 static volatile long slots[64];
+static unsigned long frames[32];
+static unsigned char known;
+static inline __attribute__((always_inline)) void note(void *self)
+{
+	frames[0] = (unsigned long)self;
+	known = 1;
+	for (void **at = __builtin_frame_address(0); at && known < 32; at = at[0])
+		frames[known++] = (unsigned long)at[1];
+}
+PROBED void chosen(int k);
+PROBED void down(int k, int deep)
+{
+	if (deep > 0)
+		down(k, deep - 1);
+	else
+		chosen(k);
+	__asm__ volatile("");
+}
+void begin(int k, int deep);
+#ifdef __x86_64__
+__asm__(".globl begin\nbegin: push %rbp\nxor %ebp, %ebp\ncall down\npop %rbp\nret\n");
+#else
+__asm__(".globl begin\nbegin: stp x29, x30, [sp, -16]!\nmov x29, 0\nbl down\nldp x29, x30, [sp], 16\nret\n");
+#endif
 `
 
 // NewUserProgram makes a program of n functions, and of so many static probes.
@@ -140,11 +164,23 @@ func NewUserProgram(seed uint64, n, static int) *UserProgram {
 	for i := range p.Calls {
 		p.Calls[i].write(&b, &main, i)
 	}
-	fmt.Fprintf(&b, "int main(void)\n{\n\tfor (unsigned char k;;) {\n\t\ttake(&k, 1);\n\t\tswitch (k) {\n%s\t\t}\n"+
-		"\t\tif (write(1, &k, 1) != 1)\n\t\t\treturn 1;\n\t}\n}\n", main.String())
+	fmt.Fprintf(&b, "void chosen(int k)\n{\n\t\tswitch (k) {\n%s\t\t}\n\t__asm__ volatile(\"\");\n}\n"+userMain,
+		main.String())
 	p.Source = b.String()
 	return p
 }
+
+const userMain = `int main(void)
+{
+	for (unsigned char k[2];;) {
+		take(k, 2);
+		known = 0;
+		begin(k[0], k[1]);
+		if (write(1, k, 1) != 1 || write(1, &known, 1) != 1 || write(1, frames, 8 * known) != 8 * known)
+			return 1;
+	}
+}
+`
 
 // mostWords bounds the words of a call.
 const mostWords = 14
@@ -200,7 +236,7 @@ func (c *UserCall) write(b, main *strings.Builder, number int) {
 	if c.Static {
 		body = c.staticBody(b)
 	}
-	fmt.Fprintf(b, "PROBED %s %s(%s)\n{\n\t__asm__ volatile(\"\");\n\t%s\n}\n", result, c.Name, strings.Join(params, ", "),
+	fmt.Fprintf(b, "PROBED %s %s(%s)\n{\n\tnote(%[2]s);\n\t%[4]s\n}\n", result, c.Name, strings.Join(params, ", "),
 		body)
 	fmt.Fprintf(main, "\t\t\t%s(%s);\n\t\t\tbreak;\n", c.Name, strings.Join(args, ", "))
 }
@@ -262,10 +298,12 @@ func (c *UserCall) Sites(binary string) []Site {
 		return []Site{{Point: "usdt:" + binary + ":diff:" + c.Name, Fields: c.fields("e.args")}}
 	}
 	at := binary + ":" + c.Name
+	begin, end := []KnownStack{{"e.ustack", 0}}, []KnownStack{{"e.ustack", 1}} // at the end the caller is the leaf
 	return []Site{
-		{Point: "uprobe:" + at, Fields: c.fields("e.args")},
-		{Point: "uretprobe:" + at, Fields: c.resultFields()},
-		{Point: "ufunc:" + at, Fields: append(c.fields("e.args", "e.start.args"), c.resultFields()...)},
+		{Point: "uprobe:" + at, Fields: c.fields("e.args"), Stacks: begin},
+		{Point: "uretprobe:" + at, Fields: c.resultFields(), Stacks: end},
+		{Point: "ufunc:" + at, Fields: append(c.fields("e.args", "e.start.args"), c.resultFields()...),
+			Stacks: append(end, KnownStack{"e.start.ustack", 0})},
 	}
 }
 
@@ -298,7 +336,7 @@ func (c *UserCall) Inputs(seed uint64, n int) []Input {
 
 // Bytes is what the program reads for an input of a call.
 func (c *UserCall) Bytes(number int, in *Input) []byte {
-	out := []byte{byte(number)}
+	out := []byte{byte(number), byte(in.Number % 7)}
 	parts := c.params
 	if c.result != nil {
 		parts = append(slices.Clip(parts), *c.result)

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -18,7 +19,7 @@ type running struct {
 	out io.Reader
 }
 
-func (p *UserProgram) start(t *testing.T, command string) (binary string, r *running) {
+func (p *UserProgram) start(t *testing.T, command string) (path string, r *running) {
 	t.Helper()
 	words := strings.Fields(command)
 	if _, err := exec.LookPath(words[0]); err != nil {
@@ -26,19 +27,19 @@ func (p *UserProgram) start(t *testing.T, command string) (binary string, r *run
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "calls.c")
-	binary = filepath.Join(dir, "calls")
+	path = filepath.Join(dir, "calls")
 	if err := os.WriteFile(file, []byte(p.Source), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(words[0], append(words[1:], "-o", binary, file)...).CombinedOutput(); err != nil {
+	if out, err := exec.Command(words[0], append(words[1:], "-o", path, file)...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return binary, run(t, binary)
+	return path, run(t, path)
 }
 
-func run(t *testing.T, binary string) *running {
+func run(t *testing.T, path string) *running {
 	t.Helper()
-	r := &running{Cmd: exec.Command(binary)}
+	r := &running{Cmd: exec.Command(path)}
 	var err error
 	if r.in, err = r.StdinPipe(); err != nil {
 		t.Fatal(err)
@@ -58,19 +59,20 @@ func run(t *testing.T, binary string) *running {
 	return r
 }
 
-// call makes the program call something.
-func (r *running) call(bytes []byte) error {
+// call makes the program call something, and gives the addresses of its stack there.
+func (r *running) call(bytes []byte) (frames []uint64, err error) {
 	if _, err := r.in.Write(bytes); err != nil {
-		return err
+		return nil, err
 	}
-	answer := []byte{0}
+	answer := []byte{0, 0}
 	if _, err := io.ReadFull(r.out, answer); err != nil {
-		return err
+		return nil, err
 	}
 	if answer[0] != bytes[0] {
-		return fmt.Errorf("the program answers %d", answer[0])
+		return nil, fmt.Errorf("the program answers %d", answer[0])
 	}
-	return nil
+	frames = make([]uint64, answer[1])
+	return frames, binary.Read(r.out, binary.NativeEndian, frames)
 }
 
 // TestAtUserCalls runs random programs at functions and static probes of a program of C, with arguments of all classes of
@@ -83,12 +85,21 @@ func TestAtUserCalls(t *testing.T) {
 		static = 0 // the operands are written for amd64
 	}
 	p := NewUserProgram(uint64(seed), 8+n, static)
-	binary, r := p.start(t, "gcc -w -g "+[]string{"-O2", "-O1 -static", "-O0", "-O1 -fomit-frame-pointer -static-pie"}[seed%4])
+	path, r := p.start(t, "gcc -w -g -fno-omit-frame-pointer "+[]string{"-O2", "-O1 -static", "-O0", "-O1 -static-pie"}[seed%4])
 	c, facts := &checker{}, realFacts()
 	for i := range p.Calls {
 		call := &p.Calls[i]
-		happen := func(in *Input) error { return r.call(call.Bytes(i, in)) }
-		for j, site := range call.Sites(binary) {
+		unprobed, err := r.call(call.Bytes(i, &call.Inputs(1, 1)[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		happen := func(in *Input) (err error) {
+			if in.frames, err = r.call(call.Bytes(i, in)); err == nil {
+				in.frames[1] = unprobed[1] // a return that is probed has another address there
+			}
+			return err
+		}
+		for j, site := range call.Sites(path) {
 			if (i+j+seed)%oneOf() != 0 {
 				continue
 			}
