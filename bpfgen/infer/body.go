@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"slices"
+
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
@@ -32,6 +34,8 @@ type body struct {
 	// pinLocals are the locals of pinned variables: what is bound to one must
 	// be copied, since a loop changes it.
 	pinLocals map[int64]bool
+	// starter are the statements of the handler of a start, from one to another: see opens.
+	starter [2]int
 }
 
 // maxInline bounds the nesting of calls walked in place.
@@ -45,6 +49,15 @@ func newBody(pr *probe, prog *tree.Program) *body {
 	b := &body{u: pr.u, pr: pr, prog: prog, block: &tree.Block{}, pinLocals: map[int64]bool{}}
 	prog.Body = b.block
 	return b
+}
+
+// opens emits the statement that opens the entry of a span, before what the handler of the start does: where that ends
+// by an error the span has begun all the same, as it has where the handler runs in user space.
+func (b *body) opens(s *tree.Stmt) {
+	b.emit(s)
+	from, to := b.starter[0], b.starter[1]
+	list := b.block.Stmts
+	b.block.Stmts = slices.Concat(list[:from], list[to:], list[from:to])
 }
 
 func (b *body) emit(s *tree.Stmt) { b.block.Stmts = append(b.block.Stmts, s) }

@@ -87,7 +87,9 @@ func (pr *probe) atStart(b *body, ev *event, t *target) bool {
 	if p.Keep > 0 {
 		pr.starter.decided, pr.starter.inUser, pr.starter.why = true, true, "keep= is given, and dump() calls it"
 	}
+	b.starter[0] = len(b.block.Stmts)
 	pr.starter.run(b, ev, t)
+	b.starter[1] = len(b.block.Stmts)
 	return p.Where != nil
 }
 

@@ -314,7 +314,7 @@ func (w *spanWalk) close() {
 		if s.mute != nil {
 			st.Exprs = append(st.Exprs, s.mute)
 		}
-		s.body.emit(st)
+		s.body.opens(st)
 	}
 }
 

@@ -132,7 +132,7 @@ func slotName(e *tree.Expr, field string) string {
 func (st *spanState) close(pos plan.Pos) {
 	s := &tree.Stmt{Op: tree.SSpanStart, Int: int64(st.start.prog.Attach.Span), Pos: pos}
 	s.Exprs = slotValues(st.span, st.vals, pos)
-	st.start.emit(s)
+	st.start.opens(s)
 }
 
 // systemCalls are those that a pattern matched. Their calls are spans.

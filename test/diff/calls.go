@@ -101,7 +101,7 @@ var registers = map[string][]string{
 func (c *SystemCall) Sites(number int) []Site {
 	whole := slices.Concat(c.fields("e.args", true), c.fields("e.start.args", true), []Field{c.resultField("e.ret")})
 	sites := []Site{
-		{Point: "syscall:" + c.Name, Fields: whole},
+		{Point: "syscall:" + c.Name, Fields: whole, Start: &Site{Fields: c.fields("e.args", true)}},
 		{Point: "tracepoint:syscalls:sys_enter_" + c.Name, Fields: c.fields("e.args", false)},
 		{Point: "tracepoint:syscalls:sys_exit_" + c.Name, Fields: []Field{c.resultField("e.args.ret")}},
 	}

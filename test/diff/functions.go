@@ -102,7 +102,8 @@ func (f *KernelFunction) Sites() []Site {
 		{Point: "kprobe:" + f.Name, Where: f.Where, Fields: f.fields("e.args")},
 		{Point: "fentry:" + f.Name, Where: f.Where, Fields: f.fields("e.args")},
 		{Point: "fexit:" + f.Name, Where: f.Where, Fields: append(f.fields("e.args"), back)},
-		{Point: "func:" + f.Name, Where: f.Where, Fields: append(f.fields("e.args", "e.start.args"), back)},
+		{Point: "func:" + f.Name, Where: f.Where, Fields: append(f.fields("e.args", "e.start.args"), back),
+			Start: &Site{Fields: f.fields("e.args")}},
 	}
 	if f.Where == "" || f.WhereBack != "" {
 		sites = append(sites, Site{Point: "kretprobe:" + f.Name, Where: f.WhereBack, Fields: []Field{back}})

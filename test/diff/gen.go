@@ -22,6 +22,7 @@ type gen struct {
 	names               int
 	event               bool            // e is in reach
 	loop                bool            // the statement is in a loop of the function
+	starting            bool            // the function is that of a start
 	key                 bool            // the function gives the key of a span
 	tested              map[string]bool // pointers that may be known to be None
 	user                bool            // for user space, which has floats
@@ -79,7 +80,19 @@ func generate(seed uint64, p *Program) *Program {
 		g.spanKey()
 	}
 	g.main()
+	if p.Site != nil && p.Site.Start != nil && g.one(2) {
+		g.begin()
+	}
 	return g.p
+}
+
+// begin makes the handler of the start. It calls no helper: the line of an error then tells who made it.
+func (g *gen) begin() {
+	fn := &Function{Name: g.p.Name + "_begin", Params: []Param{{Name: "e"}}, Result: g.resultType()}
+	g.fns, g.starting, g.event, g.nodes = nil, true, true, 30
+	g.function(fn, 1+g.r.IntN(4))
+	fn.Body = append(g.fill(), fn.Body...)
+	g.p.Begin, g.p.BeginName = fn, fn.Name
 }
 
 func (g *gen) one(n int) bool { return g.r.IntN(n) == 0 }

@@ -195,6 +195,11 @@ func (r *reference) run(p *Program, in Input) outcome {
 	return outcomeOf(starlark.Call(r.thread, r.globals[p.Name], starlark.Tuple{event}, nil))
 }
 
+// starts calls the handler of the start of a call.
+func (r *reference) starts(p *Program, in Input) outcome {
+	return outcomeOf(starlark.Call(r.thread, r.globals[p.BeginName], starlark.Tuple{eventAt(p.Site.Start, &in)}, nil))
+}
+
 // begin starts a span.
 func (r *reference) begin(p *Program, in Input) outcome {
 	key, out, ok := r.keyOf(p, attrs{"args": argsOf(&in, StrMax)})

@@ -18,6 +18,7 @@ import (
 	"github.com/startrace/startrace/internal/attach"
 	binaries "github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/script"
@@ -42,15 +43,26 @@ func (s *scene) scriptAt(programs []*Program) (src, kernelRef, userRef string) {
 		where = ", where = lambda e: " + s.site.Where
 	}
 	for _, p := range programs {
-		src += p.Script() + fmt.Sprintf("probe(%q, kernel = %s%s)\n", s.site.Point, p.Name, where)
+		start := ""
+		if p.BeginName != "" {
+			start = ", start = " + p.BeginName
+		}
+		src += p.Script() + fmt.Sprintf("probe(%q, kernel = %s%s%s)\n", s.site.Point, p.Name, where, start)
 		kernelRef += p.Reference() + "\n"
 	}
 	userRef = strings.Repeat("\n", strings.Count(src, "\n"))
 	for _, p := range programs {
-		twin := p.twin()
-		src += twin.Script() + fmt.Sprintf("def %[1]s_user(e):\n    return [%[1]s(e)]\nprobe(%[2]q, %[1]s_user%[3]s)\n",
-			twin.Name, s.site.Point, where)
-		userRef += twin.Reference() + "\n\n\n"
+		twin, start := p.twin(), ""
+		src += twin.Script()
+		userRef += twin.Reference()
+		if twin.BeginName != "" {
+			start = fmt.Sprintf(", start = %s_user", twin.BeginName)
+			src += fmt.Sprintf("def %[1]s_user(e):\n    return [%[1]s(e)]\n", twin.BeginName)
+			userRef += "\n\n"
+		}
+		src += fmt.Sprintf("def %[1]s_user(e):\n    return [%[1]s(e)]\nprobe(%[2]q, %[1]s_user%[3]s%[4]s)\n",
+			twin.Name, s.site.Point, where, start)
+		userRef += "\n\n\n"
 	}
 	return src, kernelRef, userRef
 }
@@ -59,7 +71,8 @@ func (s *scene) scriptAt(programs []*Program) (src, kernelRef, userRef string) {
 func (p *Program) twin() *Program {
 	name := p.Name + "t"
 	rename := func(text string) string { return strings.ReplaceAll(text, p.Name, name) }
-	return &Program{Name: name, Site: p.Site, Text: rename(p.Script()), RefText: rename(p.Reference())}
+	return &Program{Name: name, Site: p.Site, Text: rename(p.Script()), RefText: rename(p.Reference()),
+		BeginName: rename(p.BeginName)}
 }
 
 // A stage is a unit of programs at a scene.
@@ -69,8 +82,28 @@ type stage struct {
 	res      *infer.Result
 	attached *attach.Loaded
 	unit     *bpfgen.Unit
-	handlers map[int]starlark.Callable // of user halves, by the probe
+	handlers map[ran]starlark.Callable // of user halves
 	missed   uint64
+	// begins tells of the lines of the script which those of handlers of starts are.
+	begins map[int]bool
+}
+
+// A ran is what ran: the handler of a probe, or that of its starts.
+type ran struct {
+	probe int
+	start bool
+}
+
+// beginLines are those of handlers of starts, each of which stands at the end of its program.
+func beginLines(src string) map[int]bool {
+	out, inside := map[int]bool{}, false
+	for i, line := range strings.Split(src, "\n") {
+		if !strings.HasPrefix(line, " ") {
+			inside = strings.HasPrefix(line, "def ") && strings.Contains(line, "_begin(e)")
+		}
+		out[i+1] = inside
+	}
+	return out
 }
 
 // checkAt compares programs at a scene.
@@ -78,6 +111,7 @@ func (c *checker) checkAt(s *scene, programs []*Program) {
 	src, kernelRef, userRef := s.scriptAt(programs)
 	st, err := s.compile(src)
 	if err == nil {
+		st.begins = beginLines(src)
 		err = st.load(s)
 	}
 	if err != nil {
@@ -120,7 +154,7 @@ func (s *scene) compile(src string) (_ *stage, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stage{machine: newMachine(u), host: h, res: res, unit: u, handlers: map[int]starlark.Callable{}}, nil
+	return &stage{machine: newMachine(u), host: h, res: res, unit: u, handlers: map[ran]starlark.Callable{}}, nil
 }
 
 // load loads and attaches the programs.
@@ -155,12 +189,14 @@ func (st *stage) load(s *scene) (err error) {
 	if err := st.bind(); err != nil {
 		return err
 	}
-	for i, half := range st.res.Halves {
-		if half == nil {
-			continue
-		}
-		if st.handlers[i], err = st.host.Specialise(half, st.event); err != nil {
-			return err
+	for start, halves := range map[bool]map[int]*plan.UserHalf{false: st.res.Halves, true: st.res.StartHalves} {
+		for i, half := range halves {
+			if half == nil {
+				continue
+			}
+			if st.handlers[ran{i, start}], err = st.host.Specialise(half, st.event); err != nil {
+				return err
+			}
 		}
 	}
 	return st.attached.Attach()
@@ -178,11 +214,11 @@ func (st *stage) close() {
 }
 
 // event makes an event happen and gives what each probe made of it. What gave nothing returned None, or was not run.
-func (st *stage) happened(s *scene, in *Input) (map[int]outcome, error) {
+func (st *stage) happened(s *scene, in *Input) (map[ran]outcome, error) {
 	if err := s.happen(in); err != nil {
 		return nil, err
 	}
-	out := map[int]outcome{}
+	out := map[ran]outcome{}
 	var wrong error
 	_, err := st.reader.Drain(1<<16, func(buf []byte) {
 		number := binary.NativeEndian.Uint32(buf[wire.HeaderNumber:])
@@ -190,18 +226,19 @@ func (st *stage) happened(s *scene, in *Input) (map[int]outcome, error) {
 			return
 		}
 		rec := st.unit.Tree.Records[number]
-		if _, twice := out[rec.Probe]; twice {
+		what := ran{rec.Probe, rec.Start}
+		if _, twice := out[what]; twice {
 			wrong = fmt.Errorf("probe %d sent two records", rec.Probe)
 		}
 		st.machine.event.Set(rec, buf)
 		o, err := st.outcome(rec)
-		out[rec.Probe], wrong = o, errors.Join(wrong, err)
+		out[what], wrong = o, errors.Join(wrong, err)
 	})
 	return out, errors.Join(err, wrong, st.failures(out))
 }
 
 func (st *stage) outcome(rec *wire.Record) (outcome, error) {
-	fn := st.handlers[rec.Probe]
+	fn := st.handlers[ran{rec.Probe, rec.Start}]
 	if fn == nil {
 		v, err := st.result(rec)
 		if err != nil {
@@ -217,7 +254,7 @@ func (st *stage) outcome(rec *wire.Record) (outcome, error) {
 }
 
 // failures adds the errors of kernel halves.
-func (st *stage) failures(out map[int]outcome) (err error) {
+func (st *stage) failures(out map[ran]outcome) (err error) {
 	for i, s := range st.unit.Sites {
 		if st.counters == nil {
 			break
@@ -229,10 +266,10 @@ func (st *stage) failures(out map[int]outcome) (err error) {
 		st.sites[i] = n
 		switch s.Kind {
 		case tree.SiteError:
-			out[s.Probe] = outcome{what: s.What, line: int(s.Pos.Line)}
+			out[ran{s.Probe, st.begins[int(s.Pos.Line)]}] = outcome{what: s.What, line: int(s.Pos.Line)}
 		case tree.SiteOrphanEnd, tree.SiteOpenStart:
 		case tree.SiteFull:
-			out[s.Probe] = outcome{skip: true}
+			out[ran{s.Probe, st.begins[int(s.Pos.Line)]}] = outcome{skip: true}
 		default:
 			err = fmt.Errorf("lost something of kind %d: %s", s.Kind, s.What)
 		}
@@ -272,8 +309,12 @@ func (c *checker) compareAt(s *scene, st *stage, programs []*Program, refs [2]*r
 		}
 		for i, p := range programs {
 			for half, r := range refs {
-				if !done[half][p] && !c.compareHalf(p, in, half, got, i+half*len(programs), r, userLines) {
-					done[half][p] = true
+				probe := i + half*len(programs)
+				if p.BeginName != "" && !done[half][p] {
+					done[half][p] = !c.compareHalf(p, in, half, got, ran{probe, true}, r, userLines)
+				}
+				if !done[half][p] {
+					done[half][p] = !c.compareHalf(p, in, half, got, ran{probe, false}, r, userLines)
 				}
 			}
 		}
@@ -295,18 +336,27 @@ func (c *checker) compareAt(s *scene, st *stage, programs []*Program, refs [2]*r
 }
 
 // compareHalf compares one run of a program in the kernel (0) or in user space.
-func (c *checker) compareHalf(p *Program, in Input, half int, all map[int]outcome, probe int, r *reference,
+func (c *checker) compareHalf(p *Program, in Input, half int, all map[ran]outcome, what ran, r *reference,
 	userLines int) bool {
 	of := p
 	if half == 1 {
 		of = p.twin()
 	}
-	want := r.run(of, in)
-	got, ok := all[probe]
+	run := r.run
+	if what.start {
+		run = r.starts
+	}
+	want := run(of, in)
+	got, ok := all[what]
 	switch {
 	case !ok && half == 1:
 		c.note("differs", p, "%s: nothing came to user space, with %s", p.Site.Point, in)
 		return false
+	case !ok && what.start: // what it returns in the kernel nobody gets
+		got = outcome{value: want.value}
+		if got.value == nil {
+			got.value = starlark.None
+		}
 	case !ok:
 		got = outcome{value: starlark.None}
 	}

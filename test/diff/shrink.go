@@ -43,7 +43,11 @@ func editsOf(p *Program) []edit {
 	for i := range p.Globals {
 		out = append(out, set(&p.Globals, without(p.Globals, i, i+1)))
 	}
-	for _, f := range append([]*Function{p.Main}, p.Helpers...) {
+	functions := append([]*Function{p.Main}, p.Helpers...)
+	if p.Begin != nil {
+		functions = append(functions, p.Begin)
+	}
+	for _, f := range functions {
 		out = append(out, functionEdits(f)...)
 	}
 	return out

@@ -12,6 +12,8 @@ type Site struct {
 	Fields       []Field
 	// Stacks are the stacks of the program that are known, as scripts name them. Values of an input are their addresses.
 	Stacks []KnownStack
+	// Start is what the handler of a start sees where the point is a call that begins and ends; nil: it is none.
+	Start *Site
 }
 
 // A KnownStack is a stack of which this package knows the addresses: those of an input, from one on.
@@ -32,16 +34,21 @@ func (s *Site) All(name string) *Program {
 	for i, f := range s.Fields {
 		parts = append(parts, fmt.Sprintf("f%d = %s", i, f.path()))
 	}
-	return &Program{Name: name, Site: s,
+	p := &Program{Name: name, Site: s,
 		Text: fmt.Sprintf("def %s(e):\n    return record(%s)\n", name, strings.Join(parts, ", "))}
+	if s.Start != nil {
+		p.BeginName = name + "_begin"
+		p.Text += s.Start.All(p.BeginName).Text
+	}
+	return p
 }
 
-// fields are those of the event of a program.
-func (p *Program) fields() []Field {
-	if p.Site != nil {
-		return p.Site.Fields
+// site is where the function runs that is made: nil for the raw tracepoint of this package.
+func (g *gen) site() *Site {
+	if g.starting {
+		return g.p.Site.Start
 	}
-	return Fields
+	return g.p.Site
 }
 
 // path is how scripts name a field.
@@ -69,7 +76,11 @@ func (f Field) is(t Type) bool {
 
 // fields are the arguments of the event of a type.
 func (g *gen) fields(t Type) (out []Field) {
-	for _, f := range g.p.fields() {
+	list := Fields
+	if s := g.site(); s != nil {
+		list = s.Fields
+	}
+	for _, f := range list {
 		if f.is(t) {
 			out = append(out, f)
 		}
@@ -78,7 +89,7 @@ func (g *gen) fields(t Type) (out []Field) {
 }
 
 // stacksThere reports whether there are stacks.
-func (g *gen) stacksThere() bool { return g.p.Site != nil && len(g.p.Site.Stacks) > 0 }
+func (g *gen) stacksThere() bool { s := g.site(); return s != nil && len(s.Stacks) > 0 }
 
 // stack is one of so many frames at most.
 func (g *gen) stack() *Expr {
@@ -86,7 +97,7 @@ func (g *gen) stack() *Expr {
 	if !g.one(4) {
 		depth = fmt.Sprint(1 + g.r.IntN(pick(g, []int{3, 8, 127})))
 	}
-	return leaf(stack, pick(g, g.p.Site.Stacks).Name+"("+depth+")")
+	return leaf(stack, pick(g, g.site().Stacks).Name+"("+depth+")")
 }
 
 // nodesThere reports whether the event has a pointer to a node.

@@ -64,6 +64,9 @@ type Program struct {
 	Key  *Function
 	// Site is where it runs; nil: at the raw tracepoint of this package.
 	Site *Site
+	// Begin is the handler of the start of a call, nil if it has none; BeginName is its name, also in Text.
+	Begin     *Function
+	BeginName string
 	// User: it is for user space, where functions mean what they mean to the interpreter.
 	User bool
 	// Text is a program that was not generated: both texts are this one, unless RefText is that of the reference.
@@ -90,6 +93,9 @@ func (w *writer) program(p *Program) {
 		w.function(p.Key, 0)
 	}
 	w.function(p.Main, 0)
+	if p.Begin != nil {
+		w.function(p.Begin, 0)
+	}
 }
 
 func (w *writer) function(f *Function, depth int) {

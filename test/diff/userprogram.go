@@ -303,7 +303,8 @@ func (c *UserCall) Sites(binary string) []Site {
 		{Point: "uprobe:" + at, Fields: c.fields("e.args"), Stacks: begin},
 		{Point: "uretprobe:" + at, Fields: c.resultFields(), Stacks: end},
 		{Point: "ufunc:" + at, Fields: append(c.fields("e.args", "e.start.args"), c.resultFields()...),
-			Stacks: append(end, KnownStack{"e.start.ustack", 0})},
+			Stacks: append(end, KnownStack{"e.start.ustack", 0}),
+			Start:  &Site{Fields: c.fields("e.args"), Stacks: begin}},
 	}
 }
 
