@@ -76,6 +76,7 @@ type Node struct {
 	Link int // of the inner struct
 	Str  Text
 	Argv [2]Text
+	Long []Text // instead of Argv
 }
 
 // node makes a random one.

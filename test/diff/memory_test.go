@@ -147,7 +147,7 @@ func (m *memory) writeNode(i int, n *Node) {
 	raw := n.Raw
 	word := func(off int, v uint64) { binary.NativeEndian.PutUint64(raw[off:], v) }
 	list := ""
-	for _, s := range n.Argv {
+	for _, s := range n.list() {
 		list += string(binary.NativeEndian.AppendUint64(nil, m.text(s)))
 	}
 	word(64, m.text(n.Str))

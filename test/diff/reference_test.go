@@ -266,7 +266,11 @@ func (a attrs) Get(k starlark.Value) (v starlark.Value, found bool, err error) {
 
 // eventOf is the event of an input, with strings of at most strMax bytes.
 func eventOf(in Input, strMax int) attrs {
-	return attrs{"args": argsOf(&in, strMax), "first": firstBytes(in.Texts[10])}
+	event := attrs{"args": argsOf(&in, strMax), "first": firstBytes(in.Texts[10])}
+	if long := in.Nodes[0].Long; long != nil {
+		event["list"], event["joined"] = listOf(long), joinOf(long)
+	}
+	return event
 }
 
 // firstBytes is what mem(p, 4) reads of a string.
