@@ -350,6 +350,26 @@ func (p *promptTest) shownEvents() (n int) {
 	return n
 }
 
+// > A block is one entry of the history: the up arrow recalls it whole, to be changed and entered again.
+func TestPromptRecallsBlock(t *testing.T) {
+	p := startPrompt(t)
+	p.press("def f(x):\r    y = x + 1\r    return y\r\r")
+	p.await("5>")
+	p.want(p.enter("f(1)"), "2\n")
+	p.press("\x1b[A\x1b[A")
+	p.await("8.     return y")
+	p.press(" * 10\r")
+	p.await("10>")
+	p.want(p.enter("f(1)"), "20\n")
+	p.leave()
+	p.again()
+	p.press("\x12y = x") // of the run before
+	p.press("\x01\r")
+	p.await("5>")
+	p.want(p.enter("f(2)"), "30\n")
+	p.leave()
+}
+
 func TestPromptCompletes(t *testing.T) {
 	p := startPrompt(t)
 	for _, c := range []struct{ typed, want string }{

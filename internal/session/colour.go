@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"github.com/startrace/startrace/internal/line"
 	"io"
 	"os"
 	"regexp"
@@ -21,7 +22,7 @@ func PrintMistake(w io.Writer, text string) {
 // coloured reports whether w is a terminal that shows colours to somebody who
 // wants them (no-color.org).
 func coloured(w io.Writer) bool {
-	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && os.Getenv("TERM") != "" && isTerminal(w)
+	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && os.Getenv("TERM") != "" && line.IsTerminal(w)
 }
 
 var (

@@ -12,7 +12,6 @@
 //
 // The script and all its callbacks run on one goroutine, that of Run. The
 // others wait for signals and the command (outside.go), at the prompt for keys
-// and what the command prints (promptkeys.go, promptcommand.go). They only set
-// flags, or fill a buffer behind a lock, and wake that one. No other package
-// starts goroutines.
+// (package line) and what the command prints (promptcommand.go). They only set
+// flags, or fill a buffer behind a lock, and wake that one.
 package session

@@ -2,7 +2,6 @@ package session
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/line"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/starlark/repl"
@@ -18,11 +18,9 @@ import (
 // A prompt is a session whose script is typed while it runs. What is typed
 // runs on the same goroutine as the callbacks: between two turns of the loop.
 type prompt struct {
-	s     *session
-	in    repl.Input
-	keys  *keyboard
-	term  *terminal
-	edit  *repl.Editor // nil where lines come as they are
+	s  *session
+	in repl.Input
+	*line.Console
 	typed []*typedChunk
 
 	containers attach.Shared
@@ -53,10 +51,9 @@ const promptFile = "prompt"
 func Prompt(o Options) (exit int, err error) {
 	p := &prompt{gone: map[int]bool{}}
 	p.fixed.Now = true
-	p.term = newTerminal(&o)
-	p.keys = newKeyboard(o.Stdin)
+	p.takeConsole(&o)
 	defer guard(o, &exit, &err)
-	defer p.term.restore()
+	defer p.Restore()
 	s := newSession(o)
 	defer s.close()
 	p.s, s.prompt = s, p
@@ -64,7 +61,7 @@ func Prompt(o Options) (exit int, err error) {
 		return Failed, tidy(err)
 	}
 	err = p.loop()
-	p.term.leave()
+	p.Leave()
 	return s.finish(p.ended(err))
 }
 
@@ -74,7 +71,7 @@ func (p *prompt) start() (err error) {
 	if err := s.apply(); err != nil {
 		return err
 	}
-	s.screen = p.term.smart && s.Output == "" && s.Format == "text"
+	s.screen = p.Edits() && s.Output == "" && s.Format == "text"
 	if err := p.prepareCommand(); err != nil {
 		return err
 	}
@@ -85,20 +82,32 @@ func (p *prompt) start() (err error) {
 	s.mayGrow()
 	s.begin()
 	s.declared.Store(true)
-	p.keys.start(s.outside, s.host.Cancel)
+	if err := p.Start(line.Options{Wake: s.wake, Cancel: s.host.Cancel, Complete: p.complete}); err != nil {
+		s.messagef("startrace: lines are not edited here: %v", err)
+	}
 	p.watchPrompt(s.Signals)
-	if p.in.Pasted = !p.term.isTerminal; p.in.Pasted {
+	if !p.IsTerminal() {
 		return nil
 	}
 	s.messagef("startrace: probes attach while you type; help shows what there is, Ctrl-D leaves")
 	if p.command != nil {
 		s.messagef("%s waits; go() lets it run, once its probes are attached", s.argv[0])
 	}
-	if p.term.smart {
-		p.edit = repl.NewEditor(readHistory(), p.complete)
-		return p.term.edit()
-	}
 	return nil
+}
+
+// takeConsole takes the place of standard output and error, where they are a
+// terminal.
+func (p *prompt) takeConsole(o *Options) {
+	out, _ := o.Stdout.(*os.File)
+	p.Console = line.New(o.Stdin, out)
+	if !p.IsTerminal() {
+		return
+	}
+	o.Stdout = p.Console
+	if line.IsTerminal(o.Stderr) {
+		o.Stderr = p.Console
+	}
 }
 
 // loop takes what was typed, delivers events and calls timers.
@@ -112,7 +121,7 @@ func (p *prompt) loop() error {
 			return p.runToEnd()
 		}
 		s.out.flush()
-		if p.keys.waiting() {
+		if p.Waiting() {
 			continue
 		}
 		p.ask() // for what comes next: nothing may happen for long
@@ -153,56 +162,47 @@ func (p *prompt) over() bool { return p.s.halted() || p.s.timeUp || p.s.interrup
 // ended.
 func (p *prompt) takeInput() (ended bool) {
 	for !p.over() {
-		var more bool
-		if p.edit != nil {
-			more, ended = p.takeKey()
-		} else {
-			more, ended = p.takeLine()
-		}
-		if ended {
+		switch in := p.Take(); in.Kind {
+		case line.Nothing:
+			return false
+		case line.Line:
+			p.enter(in)
+		case line.Abandoned:
+			p.remember(p.in.Text())
+			p.in.Drop()
+		case line.Ended:
 			p.runAll(p.in.Flush())
+			return true
 		}
-		if !more || ended {
-			break
-		}
+		p.ask()
 	}
-	return ended
+	return false
 }
 
-// takeLine takes a line from a pipe or a terminal that cannot do more.
-func (p *prompt) takeLine() (more, ended bool) {
-	if p.keys.takeInterrupt() {
-		p.in.Drop()
-		p.term.abandoned()
-		return true, false
+// enter takes what was entered: a line, or a block that was recalled as one.
+func (p *prompt) enter(in line.Input) {
+	lines := strings.Split(in.Text, "\n")
+	for i, text := range lines {
+		p.in.Pasted = in.Pasted || i < len(lines)-1
+		p.gather(p.in.Add(text))
 	}
-	line, ok, end := p.keys.line()
-	if !ok {
-		return false, end
+	if p.in.Pasted = false; len(lines) > 1 && p.in.Open() {
+		p.gather(p.in.Add("")) // as the empty line that ended it when it was typed
 	}
-	p.term.answered()
-	p.runAll(p.in.Add(line))
-	return true, false
 }
 
-// ask shows the prompt: the number of the line, with a > where something new
-// begins.
-func (p *prompt) ask() {
-	mark := "> "
-	if p.in.Open() {
-		mark = ". "
+// gather remembers and runs whole chunks.
+func (p *prompt) gather(chunks []repl.Chunk) {
+	for _, c := range chunks {
+		p.remember(c.Text)
 	}
-	text := fmt.Sprintf("%d%s", p.in.Next(), mark)
-	switch {
-	case p.edit != nil:
-		if searching := p.edit.Searching(); searching != "" {
-			text = searching
-		}
-		p.term.draw(text, p.edit.Line(), p.edit.At())
-	case p.term.isTerminal:
-		p.term.ask(text)
-	}
+	p.runAll(chunks)
 }
+
+func (p *prompt) remember(chunk string) { p.Remember(strings.TrimRight(chunk, "\n")) }
+
+// ask shows the prompt.
+func (p *prompt) ask() { p.Ask(line.Prompt{Number: p.in.Next(), Open: p.in.Open()}) }
 
 func (p *prompt) runAll(chunks []repl.Chunk) {
 	for _, c := range chunks {
@@ -215,8 +215,10 @@ func (p *prompt) runAll(chunks []repl.Chunk) {
 
 // ended is the error that the run ends with.
 func (p *prompt) ended(err error) error {
-	p.saveHistory()
-	if p.failed && !p.term.isTerminal {
+	if err := p.SaveHistory(); err != nil {
+		p.s.messagef("startrace: the history is not kept: %v", err)
+	}
+	if p.failed && !p.IsTerminal() {
 		p.s.code = max(p.s.code, Failed)
 	}
 	return err
@@ -233,7 +235,7 @@ func (p *prompt) shared() *attach.Shared {
 
 // interrupted reports whether Ctrl-C ended the chunk that runs, or a signal the session.
 func (p *prompt) interrupted() bool {
-	return p != nil && (p.keys.interrupted() || p.s.interrupted.Load())
+	return p != nil && (p.Interrupted() || p.s.interrupted.Load())
 }
 
 func (p *prompt) types() *infer.Types {
@@ -252,16 +254,6 @@ func (p *prompt) room() int {
 
 func (p *prompt) isGone(probe int) bool { return p != nil && p.gone[probe] }
 
-// isTerminal reports whether w is one.
-func isTerminal(w any) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-	return err == nil
-}
-
 // report prints an error of what was typed.
 func (p *prompt) report(err error) {
 	p.failed = true
@@ -269,4 +261,22 @@ func (p *prompt) report(err error) {
 	fmt.Fprintln(p.s.errors, strings.TrimRight(tidy(err).Error(), "\n"))
 }
 
-var _ io.Writer = (*terminal)(nil)
+// watchPrompt passes signals on: an interrupt ends what runs, the others end
+// the session in order, a second one of them at once.
+func (p *prompt) watchPrompt(signals <-chan os.Signal) {
+	s := p.s
+	go func() {
+		for sig := range signals {
+			if sig == unix.SIGINT {
+				p.Interrupt()
+				continue
+			}
+			if s.interrupted.Swap(true) {
+				p.Restore()
+				s.abort()
+			}
+			s.host.Cancel(line.Interrupted)
+			s.wake()
+		}
+	}()
+}

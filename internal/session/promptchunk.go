@@ -12,6 +12,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/line"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/starlark/repl"
@@ -39,26 +40,26 @@ var loadFile = sync.OnceValue(func() *regexp.Regexp {
 
 // run runs a chunk, attaches its probes and shows its value.
 func (p *prompt) run(c repl.Chunk) {
-	if !p.keys.begin() {
-		p.report(errors.New(interruptedReason))
+	if !p.Begin() {
+		p.report(errors.New(line.Interrupted))
 		return
 	}
 	s := p.s
-	p.inChunk, s.out.eager, p.files, p.loaded = true, p.term.isTerminal, nil, nil
+	p.inChunk, s.out.eager, p.files, p.loaded = true, p.IsTerminal(), nil, nil
 	text := c.Text
 	if loadFile().MatchString(text) {
 		text = loadFile().ReplaceAllString(text, "${1}reload$2")
 	}
 	err := p.runGuarded(c.Line, text)
 	p.inChunk, s.out.eager = false, false
-	p.keys.done()
+	p.Done()
 	s.host.Resume()
 	var exit *builtins.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		p.report(err)
 	}
 	s.out.flush()
-	p.term.fresh()
+	p.Fresh()
 }
 
 // runGuarded is runChunk, of which a panic is an error that ends nothing.

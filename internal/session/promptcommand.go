@@ -35,7 +35,7 @@ func (p *prompt) prepareCommand() (err error) {
 	if c.streams.In, err = os.Open(os.DevNull); err != nil {
 		return err
 	}
-	if p.term.isTerminal {
+	if p.IsTerminal() {
 		if err := c.catch(p.s.wake); err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (p *prompt) relay(last bool) {
 		c.printed = append(c.printed, '\n')
 		whole = len(c.printed)
 	}
-	_, _ = p.term.Write(c.printed[:whole]) // the next write of results reports it
+	_, _ = p.Write(c.printed[:whole]) // the next write of results reports it
 	c.printed = append([]byte(nil), c.printed[whole:]...)
 }
 
@@ -168,7 +168,7 @@ func (p *prompt) runToEnd() error {
 	switch {
 	case p.command == nil:
 		return nil
-	case p.term.isTerminal:
+	case p.IsTerminal():
 		if !s.released {
 			s.messagef("%s was not run: go() lets it run", s.argv[0])
 		}
@@ -179,7 +179,7 @@ func (p *prompt) runToEnd() error {
 			return err
 		}
 	}
-	return p.deliverWhile(func() bool { return p.running() && !p.over() && !p.keys.takeInterrupt() })
+	return p.deliverWhile(func() bool { return p.running() && !p.over() && !p.TakeInterrupt() })
 }
 
 // running reports whether the command runs, or has not yet been said to have

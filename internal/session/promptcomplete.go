@@ -15,6 +15,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/line"
 	"github.com/startrace/startrace/internal/listing"
 	"github.com/startrace/startrace/internal/point"
 	"github.com/startrace/startrace/starlark/repl"
@@ -22,14 +23,14 @@ import (
 )
 
 // complete completes the line that is edited, as a part of its chunk.
-func (p *prompt) complete(before string) repl.Completion {
+func (p *prompt) complete(before string) line.Completion {
+	p.s.out.flush() // what is offered comes behind it
 	text := before
 	if p.in.Open() {
 		text = p.in.Text() + "\n" + before
 	}
 	c := repl.Complete(text, known{p})
-	c.From = max(0, c.From-(len(text)-len(before)))
-	return c
+	return line.Completion{From: max(0, c.From-(len(text)-len(before))), Words: c.Words, Shown: c.Shown}
 }
 
 // known is what the prompt knows, for completion.

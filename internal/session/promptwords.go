@@ -202,7 +202,7 @@ func (p *prompt) wait(arg starlark.Value) (starlark.Value, error) {
 	}
 	p.inChunk = false // callbacks cannot wait
 	defer func() { p.inChunk = true }()
-	return starlark.None, p.deliverWhile(func() bool { return goesOn() && !p.over() && !p.keys.interrupted() })
+	return starlark.None, p.deliverWhile(func() bool { return goesOn() && !p.over() && !p.Interrupted() })
 }
 
 // deliverWhile goes on with the loop, and comes back when all has been delivered

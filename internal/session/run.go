@@ -13,6 +13,7 @@ import (
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/line"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/starlark/script"
@@ -255,7 +256,7 @@ func (s *session) openOutput() (err error) {
 		}
 		s.out = newOutput(s.file)
 	}
-	s.screen = s.Format == "text" && isTerminal(s.out.w)
+	s.screen = s.Format == "text" && line.IsTerminal(s.out.w)
 	return nil
 }
 

@@ -5,6 +5,14 @@ import (
 	"strings"
 )
 
+// A Completion says what could stand at the cursor.
+type Completion struct {
+	From  int // where the words begin in the text before the cursor
+	Words []string
+	// Shown are words that only say what there is: they extend nothing.
+	Shown []string
+}
+
 // A Source knows what there is.
 type Source interface {
 	// Names are all words that can begin an expression or a statement.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/pty"
 )
 
 // A Terminal is a program at a terminal.
@@ -26,15 +28,11 @@ type Terminal struct {
 
 // Start runs a program at a new terminal with a number of columns.
 func Start(cmd *exec.Cmd, columns int) (*Terminal, error) {
-	master, slave, err := open()
+	master, slave, err := pty.Open(24, uint16(columns))
 	if err != nil {
-		return nil, fmt.Errorf("open a terminal: %w", err)
-	}
-	defer slave.Close()
-	if err := unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ,
-		&unix.Winsize{Row: 24, Col: uint16(columns)}); err != nil {
 		return nil, err
 	}
+	defer slave.Close()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
@@ -43,23 +41,6 @@ func Start(cmd *exec.Cmd, columns int) (*Terminal, error) {
 	t := &Terminal{Cmd: cmd, master: master, done: make(chan struct{}), screen: screen{width: columns}}
 	go t.read()
 	return t, nil
-}
-
-// open makes a pair of a master and a slave (pts(4)).
-func open() (master, slave *os.File, err error) {
-	if master, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
-		return nil, nil, err
-	}
-	fd := int(master.Fd())
-	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
-		return nil, nil, err
-	}
-	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err != nil {
-		return nil, nil, err
-	}
-	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	return master, slave, err
 }
 
 func (t *Terminal) read() {
@@ -81,6 +62,14 @@ func (t *Terminal) read() {
 func (t *Terminal) Type(keys string) error {
 	_, err := t.master.WriteString(keys)
 	return err
+}
+
+// Resize gives the terminal another width. What stands on the screen stays.
+func (t *Terminal) Resize(columns int) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.screen.width = columns
+	return unix.IoctlSetWinsize(int(t.master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)})
 }
 
 // Screen is what stands on the screen, with what has scrolled off it.

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
 )
 
 // A screen does what a terminal does with the few sequences that are used: text
@@ -11,7 +13,7 @@ import (
 // know stays visible, so that a test sees it.
 type screen struct {
 	width    int
-	rows     [][]rune
+	rows     [][]string // cells: a character with its marks, "" behind one of two columns
 	row, col int
 	rest     []byte // of a sequence or character that has not come whole
 }
@@ -49,17 +51,44 @@ func (s *screen) one(b []byte) int {
 }
 
 func (s *screen) put(r rune) {
-	if s.col == s.width { // only now: a terminal stays in the last column
+	width := runewidth.RuneWidth(r)
+	if width == 0 && s.mark(r) {
+		return
+	}
+	if s.col+max(1, width) > s.width { // only now: a terminal stays in the last column
 		s.row, s.col = s.row+1, 0
 	}
+	s.cell(string(r))
+	for range width - 1 {
+		s.cell("")
+	}
+}
+
+// mark adds a mark to the character before it.
+func (s *screen) mark(r rune) bool {
+	if s.row >= len(s.rows) {
+		return false
+	}
+	line := s.rows[s.row]
+	for i := min(s.col, len(line)) - 1; i >= 0; i-- {
+		if line[i] != "" {
+			line[i] += string(r)
+			return true
+		}
+	}
+	return false
+}
+
+// cell writes one cell.
+func (s *screen) cell(text string) {
 	for len(s.rows) <= s.row {
 		s.rows = append(s.rows, nil)
 	}
 	line := s.rows[s.row]
 	for len(line) <= s.col {
-		line = append(line, ' ')
+		line = append(line, " ")
 	}
-	line[s.col] = r
+	line[s.col] = text
 	s.rows[s.row] = line
 	s.col++
 }
@@ -103,7 +132,7 @@ func (s *screen) erase() {
 func (s *screen) text() string {
 	var b strings.Builder
 	for _, line := range s.rows {
-		b.WriteString(strings.TrimRight(string(line), " ") + "\n")
+		b.WriteString(strings.TrimRight(strings.Join(line, ""), " ") + "\n")
 	}
 	return b.String()
 }

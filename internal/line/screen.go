@@ -1,4 +1,4 @@
-package repl
+package line
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// A Screen knows what of the line is drawn, to erase it again: output of
+// A screen knows what of the line is drawn, to erase it again: output of
 // probes goes above the line.
-type Screen struct {
+type screen struct {
 	drawn  bool
 	before string // what is drawn up to the cursor
 }
@@ -21,6 +21,10 @@ type place struct{ row, col int }
 // the first of the next; a wide character does not fit into the last.
 func after(text string, width int) (p place) {
 	for _, r := range text {
+		if r == '\n' {
+			p = place{p.row + 1, 0}
+			continue
+		}
 		w := runewidth.RuneWidth(r)
 		if p.col+w > width {
 			p = place{p.row + 1, 0}
@@ -33,15 +37,15 @@ func after(text string, width int) (p place) {
 	return p
 }
 
-// Draw gives what draws the line, with the cursor at a byte of text. The
+// draw gives what draws the line, with the cursor at a byte of text. The
 // cursor stands at the beginning of an empty row before.
-func (s *Screen) Draw(prompt, text string, at, width int) string {
+func (s *screen) draw(prompt, text string, at, width int) string {
 	all := prompt + text
 	s.drawn, s.before = true, prompt+text[:at]
 	end, cursor := after(all, width), after(s.before, width)
 	var b strings.Builder
 	b.WriteString(all)
-	if end.col == 0 && end.row > 0 { // terminals stay in the last column until more comes
+	if fills(all, end) { // terminals stay in the last column until more comes
 		b.WriteString("\r\n")
 	}
 	if up := end.row - cursor.row; up > 0 {
@@ -54,8 +58,13 @@ func (s *Screen) Draw(prompt, text string, at, width int) string {
 	return b.String()
 }
 
-// Erase gives what removes the line, and leaves the cursor where it began.
-func (s *Screen) Erase(width int) string {
+// fills reports whether a text that ends at a place has filled its last row.
+func fills(text string, end place) bool {
+	return end.col == 0 && end.row > 0 && !strings.HasSuffix(text, "\n")
+}
+
+// erase gives what removes the line, and leaves the cursor where it began.
+func (s *screen) erase(width int) string {
 	if !s.drawn {
 		return ""
 	}
@@ -67,24 +76,24 @@ func (s *Screen) Erase(width int) string {
 	return out + "\x1b[J"
 }
 
-// Below gives what moves from the end of the line to the row below it: where
-// the line fills its last row, Draw has done that.
-func (s *Screen) Below(width int) string {
-	if end := after(s.before, width); end.col == 0 && end.row > 0 {
+// below gives what moves from the end of the line to the row below it: where
+// the line fills its last row, draw has done that.
+func (s *screen) below(width int) string {
+	if fills(s.before, after(s.before, width)) {
 		return ""
 	}
 	return "\n"
 }
 
-// Columns lays out words in columns, at most rows rows of them.
-func Columns(words []string, width, rows int) string {
+// columns lays out words in columns, at most rows rows of them.
+func columns(words []string, width, rows int) string {
 	longest := 0
 	for _, w := range words {
 		longest = max(longest, runewidth.StringWidth(w)+2)
 	}
-	columns := max(1, width/max(1, longest))
-	shown := words[:min(len(words), columns*rows)]
-	height := (len(shown) + columns - 1) / columns
+	across := max(1, width/max(1, longest))
+	shown := words[:min(len(words), across*rows)]
+	height := (len(shown) + across - 1) / across
 	var b strings.Builder
 	for row := range height {
 		line := ""

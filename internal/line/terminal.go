@@ -1,4 +1,4 @@
-package session
+package line
 
 import (
 	"bytes"
@@ -7,12 +7,10 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/startrace/startrace/starlark/repl"
 )
 
-// A terminal is where the prompt writes: results, messages, and the line that
-// is edited. What is written while a line is edited goes above it, in whole
+// A terminal is where results and messages are written, and the line that is
+// edited. What is written while a line is edited goes above it, in whole
 // lines; a terminal that cannot move its cursor shows it after Enter.
 type terminal struct {
 	in         *os.File
@@ -20,7 +18,8 @@ type terminal struct {
 	isTerminal bool
 	smart      bool // it can move the cursor
 
-	screen  repl.Screen
+	mu      sync.Mutex // over what follows: liner's output comes at any time
+	screen  screen
 	editing bool   // a line is on the screen, or is to be
 	partial []byte // of a line that is not whole
 	held    []byte // what waits for Enter
@@ -28,25 +27,20 @@ type terminal struct {
 	column  bool   // the cursor is not at the beginning of a row
 
 	prompt, text string // what is drawn
-	at           int
+	at, columns  int
 
 	restoring sync.Once
 	before    *unix.Termios
 }
 
-// newTerminal takes the place of standard output and error.
-func newTerminal(o *Options) *terminal {
-	t := &terminal{in: o.Stdin, w: o.Stdout}
-	t.isTerminal = isTerminal(o.Stdin) && isTerminal(o.Stdout)
-	kind := os.Getenv("TERM")
-	t.smart = t.isTerminal && kind != "dumb" && kind != ""
-	if t.isTerminal {
-		o.Stdout = t
-		if isTerminal(o.Stderr) {
-			o.Stderr = t
-		}
+// IsTerminal reports whether w is one.
+func IsTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
 	}
-	return t
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil
 }
 
 // The modes of a terminal that tells pasted text from typed one (xterm's
@@ -101,50 +95,71 @@ func (t *terminal) put(b []byte) error {
 
 // draw shows the line that is edited.
 func (t *terminal) draw(prompt, text string, at int) {
-	if t.editing && t.prompt == prompt && t.text == text && t.at == at {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	width := t.width()
+	if t.editing && t.prompt == prompt && t.text == text && t.at == at && t.columns == width {
 		return
 	}
-	out := t.screen.Erase(t.width())
-	t.prompt, t.text, t.at, t.editing = prompt, text, at, true
-	_ = t.put([]byte(out + t.screen.Draw(prompt, text, at, t.width()))) // the next write of results reports it
+	out := t.screen.erase(width)
+	t.prompt, t.text, t.at, t.columns, t.editing = prompt, text, at, width, true
+	_ = t.put([]byte(out + t.screen.draw(prompt, text, at, width))) // the next write of results reports it
+}
+
+// wipe clears the screen. The line is drawn again by who asks for it.
+func (t *terminal) wipe() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_ = t.put([]byte("\x1b[H\x1b[2J")) // the next write of results reports it
+	t.screen, t.editing = screen{}, false
 }
 
 // ask shows the prompt of a terminal that edits lines itself.
 func (t *terminal) ask(prompt string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if !t.asked {
 		t.asked = true
-		_ = t.put([]byte(prompt))
+		_ = t.put([]byte(prompt)) // the next write of results reports it
 	}
 }
 
-// entered leaves the line where it is: what is written now comes below.
-func (t *terminal) entered() {
-	out := t.screen.Erase(t.width()) + t.screen.Draw(t.prompt, t.text, len(t.text), t.width()) +
-		t.screen.Below(t.width())
-	t.screen, t.editing = repl.Screen{}, false
-	_ = t.put([]byte(out))
+// entered leaves a line where it is: what is written now comes below.
+func (t *terminal) entered(prompt, text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	width := t.width()
+	out := t.screen.erase(width) + t.screen.draw(prompt, text, len(text), width) + t.screen.below(width)
+	t.screen, t.editing = screen{}, false
+	_ = t.put([]byte(out)) // the next write of results reports it
 }
 
 // answered says that Enter was pressed.
 func (t *terminal) answered() {
+	t.mu.Lock()
 	t.asked = false
 	held := t.held
 	t.held = nil
+	t.mu.Unlock()
 	if len(held) > 0 {
-		_, _ = t.Write(held)
+		_, _ = t.Write(held) // the next write of results reports it
 	}
 }
 
 // abandoned says that Ctrl-C was pressed.
 func (t *terminal) abandoned() {
+	t.mu.Lock()
 	if t.asked {
-		_ = t.put([]byte("\n"))
+		_ = t.put([]byte("\n")) // the next write of results reports it
 	}
+	t.mu.Unlock()
 	t.answered()
 }
 
 // Write shows results and messages.
 func (t *terminal) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	n := len(b)
 	switch {
 	case t.asked: // a dumb terminal, and somebody may be typing
@@ -156,9 +171,10 @@ func (t *terminal) Write(b []byte) (int, error) {
 		if whole == 0 {
 			return n, nil
 		}
-		out := append([]byte(t.screen.Erase(t.width())), t.partial[:whole]...)
+		t.columns = t.width()
+		out := append([]byte(t.screen.erase(t.columns)), t.partial[:whole]...)
 		t.partial = append([]byte(nil), t.partial[whole:]...)
-		out = append(out, t.screen.Draw(t.prompt, t.text, t.at, t.width())...)
+		out = append(out, t.screen.draw(t.prompt, t.text, t.at, t.columns)...)
 		return n, t.put(out)
 	}
 	b = append(t.partial, b...)
@@ -172,20 +188,24 @@ func (t *terminal) Write(b []byte) (int, error) {
 // fresh begins a new row, if something was printed that ended in the middle of
 // one.
 func (t *terminal) fresh() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if t.isTerminal && t.column {
 		t.column = false
-		_ = t.put([]byte("\n"))
+		_ = t.put([]byte("\n")) // the next write of results reports it
 	}
 }
 
 // leave removes the line that is edited; what is written now comes at its
 // place.
 func (t *terminal) leave() {
-	out := t.screen.Erase(t.width())
+	t.mu.Lock()
+	out := t.screen.erase(t.width())
 	if t.editing || t.asked {
 		out += "\n"
 	}
 	t.editing, t.asked = false, false
-	_ = t.put([]byte(out))
+	_ = t.put([]byte(out)) // the next write of results reports it
+	t.mu.Unlock()
 	t.answered()
 }
