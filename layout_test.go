@@ -31,10 +31,12 @@ const (
 	anything = "*"
 )
 
-// The direction of imports: cmd → session → everything; what a script declares is data (plan), and the compiler turns
+// The direction of imports: cmd → prompt → session → everything; what a script declares is data (plan), and the compiler turns
 // it into data, so neither sees the interpreter's values or a descriptor.
 var layers = []layer{
-	{"cmd", []string{"internal/session", "internal/manual"}, []string{anything}},
+	{"cmd", []string{"internal/prompt", "internal/session", "internal/manual"}, []string{anything}},
+	{"internal/prompt", []string{"bpfgen/infer", "builtins", "internal/format", "internal/line", "internal/procs",
+		"internal/session", "internal/stream", "internal/plan", "starlark", "stdlib"}, []string{starlark, unix}},
 	{"internal/session", []string{"internal", "bpfgen", "builtins", "docs", "starlark", "stdlib"}, []string{anything}},
 
 	{"builtins", []string{"internal/plan", "internal/point", "internal/format", "internal/kernel", "internal/wire",
@@ -182,6 +184,7 @@ func TestDescriptorHolders(t *testing.T) {
 // starters are where goroutines are started: the session, and those that another file gives its reason for.
 var starters = map[string]string{
 	"internal/session":           "it owns the run",
+	"internal/prompt":            "signals, and what the command of -c prints, come at any time",
 	"internal/line":              "keys, liner and what liner prints come at any time",
 	"internal/attach/detach.go":  "closing thousands of links one by one waits for a grace period each",
 	"internal/listing/pieces.go": "the arguments of all functions are some 800,000 lines",

@@ -1,7 +1,7 @@
 // Command startrace runs a tracing script.
 //
 // This package has flags, signals and exit codes; what they mean is in
-// internal/session.
+// internal/session and internal/prompt.
 package main
 
 import (
@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/startrace/startrace/internal/prompt"
 	"github.com/startrace/startrace/internal/session"
 )
 
@@ -48,7 +49,7 @@ func run(args []string) int {
 	case g.Help:
 		o.Args = append(o.Args, "--help")
 	case nothing:
-		return report(session.Prompt(o))
+		return report(prompt.Run(o))
 	}
 	return report(session.Run(o))
 }

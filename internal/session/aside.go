@@ -9,7 +9,7 @@ import "runtime/debug"
 //
 // While it waits the caller touches nothing that the work does.
 func (s *session) aside(work func() error) error {
-	if s.begun || s.prompt != nil {
+	if s.begun || s.live != nil {
 		return work()
 	}
 	done := make(chan struct{})

@@ -26,12 +26,12 @@ func TestGuard(t *testing.T) {
 }
 
 // A panic in what was typed is a message; the prompt goes on.
-func TestPromptGuard(t *testing.T) {
-	p := &prompt{s: &session{Options: Options{Stderr: io.Discard}}} // without a host, which nothing that is typed can bring about
-	p.s.inEvent = true
-	err := p.runGuarded(1, "1 + 1")
+func TestLiveGuard(t *testing.T) {
+	l := &Live{s: &session{Options: Options{Stderr: io.Discard}}}
+	l.s.inEvent = true
+	err := l.Guarded(func() error { panic("broken") })
 	var bug *BugError
-	if !errors.As(err, &bug) || p.s.inEvent {
-		t.Errorf("got %v, in an event: %v", err, p.s.inEvent)
+	if !errors.As(err, &bug) || l.s.inEvent {
+		t.Errorf("got %v, in an event: %v", err, l.s.inEvent)
 	}
 }

@@ -59,7 +59,7 @@ func (m machine) ToolFlags(script string) (out []Flag) {
 }
 
 func (m machine) Points(typed string) []string {
-	words, _ := known{&prompt{s: m.s}}.Points(typed)
+	words, _ := m.s.pointWords(typed)
 	var out []string
 	for _, w := range words {
 		if strings.HasPrefix(w, typed) {
@@ -70,7 +70,7 @@ func (m machine) Points(typed string) []string {
 }
 
 func (m machine) Fields(point string, path []string) []string {
-	return known{&prompt{s: m.s}}.Fields([]string{point}, path)
+	return m.s.fieldWords([]string{point}, path)
 }
 
 func (m machine) Names() (out []string) {

@@ -7,11 +7,11 @@
 // script's functions until something ends the run (loop.go, dispatch.go);
 // what is left is delivered, printed and accounted for (end.go).
 //
-// At the prompt (prompt.go) a script is typed while it runs: each chunk is run,
-// compiled, loaded and attached between two turns of the same loop.
+// At the prompt (package prompt) a script is written while it runs: a Live
+// session (live.go) compiles, loads and attaches what each chunk declares
+// between two turns of the same loop.
 //
 // The script and all its callbacks run on one goroutine, that of Run. The
-// others wait for signals and the command (outside.go), at the prompt for keys
-// (package line) and what the command prints (promptcommand.go). They only set
-// flags, or fill a buffer behind a lock, and wake that one.
+// others wait for signals and the command (outside.go). They only set flags,
+// and wake that one.
 package session

@@ -91,7 +91,7 @@ const (
 
 // asked reports whether what is wanted has been asked for: at the prompt, unless
 // the command ran when nothing could be asked any more.
-func (s *session) asked() bool { return s.prompt != nil && !s.prompt.asScript }
+func (s *session) asked() bool { return s.live != nil && !s.live.asScript }
 
 // printUnread prints the aggregations with a name that the script did not
 // read; tables and cells are state, not results.

@@ -33,7 +33,7 @@ type growth struct {
 // mayGrow prepares for modules if a probe of the plan can get points of them, as
 // one can that will be typed. What is loaded from here on is heard of.
 func (s *session) mayGrow() {
-	if s.prompt != nil || infer.Grows(s.plan) {
+	if s.live != nil || infer.Grows(s.plan) {
 		s.watchModules()
 	}
 }
@@ -53,9 +53,9 @@ func (s *session) watchModules() {
 		return // as where there is no network
 	}
 	s.growth = &growth{watch: watch, containers: &attach.Shared{}, fixed: &infer.Types{}}
-	if p := s.prompt; p != nil {
-		s.growth.containers, s.growth.fixed = &p.containers, &p.fixed
-		p.fixed.Now = false
+	if l := s.live; l != nil {
+		s.growth.containers, s.growth.fixed = &l.containers, &l.fixed
+		l.fixed.Now = false
 	}
 	go s.growth.listen(s.wake)
 }
@@ -184,7 +184,7 @@ func (s *session) growingPlan(p *part) *plan.Plan {
 	}
 	for _, probe := range p.plan.Probes {
 		one := plan.Plan{Probes: []*plan.Probe{probe}}
-		if infer.Grows(&one) && !s.prompt.isGone(probe.ID) {
+		if infer.Grows(&one) && !s.live.isGone(probe.ID) {
 			out.Probes = append(out.Probes, probe)
 		}
 	}
@@ -213,21 +213,21 @@ func (s *session) shared() *attach.Shared {
 	if s.growth != nil {
 		return s.growth.containers
 	}
-	return s.prompt.shared()
+	return s.live.shared()
 }
 
 func (s *session) types() *infer.Types {
 	if s.growth != nil {
 		return s.growth.fixed
 	}
-	return s.prompt.types()
+	return s.live.types()
 }
 
 func (s *session) room() int {
 	if s.growth != nil {
 		return infer.Room
 	}
-	return s.prompt.room()
+	return s.live.room()
 }
 
 func (s *session) keepTypes(r *infer.Result) {

@@ -61,7 +61,7 @@ func (s *session) load() error {
 		return err
 	}
 	s.bindSpans()
-	s.env.Declared = s.prompt == nil
+	s.env.Declared = s.live == nil
 	if !s.childEnded.Load() {
 		if err := s.part.followTarget(s.plan.Target.PID); err != nil {
 			return err
@@ -73,10 +73,10 @@ func (s *session) load() error {
 	if err := s.openRing(); err != nil {
 		return err
 	}
-	if s.host.Uses("stats") || s.prompt != nil {
+	if s.host.Uses("stats") || s.live != nil {
 		s.uncounted = s.loaded.CountRuns()
 	}
-	s.prompt.replace()
+	s.live.replace()
 	loaded := time.Now()
 	if err := s.attach(); err != nil {
 		return s.placeCrowd(err)
@@ -90,7 +90,7 @@ func (s *session) load() error {
 // unwanted is an error once a signal has come: what is being loaded has not shown anything yet, and is given up at
 // once.
 func (s *session) unwanted() error {
-	if !s.begun && s.interrupted.Load() || s.prompt.interrupted() {
+	if !s.begun && s.interrupted.Load() || s.live.interrupted() {
 		return errors.New("interrupted before all probes were attached")
 	}
 	return nil

@@ -192,8 +192,8 @@ func (s *session) close() {
 		s.closing(b)
 	}
 	s.detach()
-	if s.prompt != nil {
-		s.closing(&s.prompt.containers)
+	if s.live != nil {
+		s.closing(&s.live.containers)
 	}
 	if s.growth != nil {
 		s.closing(s.growth)
@@ -256,9 +256,20 @@ func (s *session) openOutput() (err error) {
 		}
 		s.out = newOutput(s.file)
 	}
-	s.screen = s.Format == "text" && line.IsTerminal(s.out.w)
+	s.screen = s.Format == "text" && canDraw(s.out.w)
 	return nil
 }
+
+// canDraw reports whether what is written can move the cursor.
+func canDraw(w io.Writer) bool {
+	if c, ok := w.(*line.Console); ok {
+		return c.Edits()
+	}
+	return line.IsTerminal(w)
+}
+
+// Tidy gives errors of a session as they are reported.
+func Tidy(err error) error { return tidy(err) }
 
 // tidy gives errors of the script with their traceback.
 func tidy(err error) error {

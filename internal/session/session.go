@@ -39,7 +39,7 @@ type session struct {
 	thread   *starlark.Thread
 	*part            // the unit that is made now, or was last
 	parts    []*part // those that are loaded
-	prompt   *prompt // nil: a script runs
+	live     *Live   // nil: a script runs
 	untraced bool    // the script is only looked at: nothing will be loaded
 
 	facts   *kernel.Facts

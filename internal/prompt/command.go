@@ -1,4 +1,4 @@
-package session
+package prompt
 
 import (
 	"bytes"
@@ -13,11 +13,11 @@ import (
 	"github.com/startrace/startrace/internal/procs"
 )
 
-// A promptCommand is the command of -c at the prompt. It waits until go() lets
+// A command is the one of -c. It waits until go() lets
 // it run, since nobody but the user knows when all its probes are there. It has
 // no input, which is the prompt's; on a terminal its output goes above the line
 // that is edited.
-type promptCommand struct {
+type command struct {
 	streams procs.Streams
 	said    bool // that it has ended
 	output  int  // a descriptor to read from, -1 where it writes by itself
@@ -28,25 +28,25 @@ type promptCommand struct {
 
 // prepareCommand starts the command of -c and holds it.
 func (p *prompt) prepareCommand() (err error) {
-	if len(p.s.argv) == 0 {
+	if p.s.Command() == "" {
 		return nil
 	}
-	c := &promptCommand{output: -1}
+	c := &command{output: -1}
 	if c.streams.In, err = os.Open(os.DevNull); err != nil {
 		return err
 	}
 	if p.IsTerminal() {
-		if err := c.catch(p.s.wake); err != nil {
+		if err := c.catch(p.s.Wake); err != nil {
 			return err
 		}
 	}
 	p.command = c
-	return p.s.startCommand(&c.streams)
+	return p.s.HoldCommand(&c.streams)
 }
 
 // catch makes the command write into a pipe, and reads that as long as this
 // process lives: the command can be started again.
-func (c *promptCommand) catch(wake func()) error {
+func (c *command) catch(wake func()) error {
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
 		return fmt.Errorf("pipe: %w", err)
@@ -71,7 +71,7 @@ func (c *promptCommand) catch(wake func()) error {
 }
 
 // take reads what has been printed.
-func (c *promptCommand) take() {
+func (c *command) take() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var buf [4096]byte
@@ -105,16 +105,15 @@ func (p *prompt) relay(last bool) {
 
 // goOn is go(): it lets the command run, again if it has ended.
 func (p *prompt) goOn(arg starlark.Value) (starlark.Value, error) {
-	s := p.s
 	switch {
 	case arg != nil:
 		return nil, errors.New("go: got an argument, want none: go()")
 	case p.command == nil:
 		return nil, errors.New("go: there is no command to run: startrace -c CMD")
 	case p.running():
-		return nil, fmt.Errorf("go: %s is running", s.argv[0])
-	case s.released || s.child == nil: // it has ended
-		if err := p.startAgain(); err != nil {
+		return nil, fmt.Errorf("go: %s is running", p.s.Command())
+	case !p.s.Held(): // it has ended
+		if err := p.s.HoldCommandAgain(&p.command.streams); err != nil {
 			return nil, err
 		}
 	}
@@ -123,30 +122,7 @@ func (p *prompt) goOn(arg starlark.Value) (starlark.Value, error) {
 
 func (p *prompt) release() error {
 	p.command.said = false
-	err := p.s.releaseCommand()
-	if err != nil {
-		_, _ = p.s.child.Wait() // it has said why
-		p.s.child = nil
-	}
-	return err
-}
-
-// startAgain starts the command once more, and makes it the one that all probes
-// follow.
-func (p *prompt) startAgain() (err error) {
-	s := p.s
-	if err := s.startCommand(&p.command.streams); err != nil {
-		return err
-	}
-	if p.target, err = s.target(); err != nil {
-		return err
-	}
-	for _, part := range s.parts {
-		if err := part.followTarget(p.target.PID); err != nil {
-			return err
-		}
-	}
-	return nil
+	return p.s.RunCommand()
 }
 
 // sayCommandEnded says once that the command has ended, behind all that it
@@ -158,7 +134,8 @@ func (p *prompt) sayCommandEnded() {
 	}
 	c.said = true
 	p.relay(true)
-	p.s.messagef("%s has ended with status %d", p.s.argv[0], p.s.childStatus.Load())
+	status, _ := p.s.CommandEnded()
+	p.s.Messagef("%s has ended with status %d", p.s.Command(), status)
 }
 
 // runToEnd is what happens when the input has ended: from a pipe all is
@@ -169,19 +146,19 @@ func (p *prompt) runToEnd() error {
 	case p.command == nil:
 		return nil
 	case p.IsTerminal():
-		if !s.released {
-			s.messagef("%s was not run: go() lets it run", s.argv[0])
+		if !s.Released() {
+			s.Messagef("%s was not run: go() lets it run", s.Command())
 		}
 		return nil
-	case !s.released && s.child != nil:
-		p.asScript = true
+	case s.Held():
+		s.AsScript()
 		if err := p.release(); err != nil {
 			return err
 		}
 	}
-	return p.deliverWhile(func() bool { return p.running() && !p.over() && !p.TakeInterrupt() })
+	return p.deliverWhile(func() bool { return p.running() && !p.s.Over() && !p.TakeInterrupt() })
 }
 
 // running reports whether the command runs, or has not yet been said to have
 // ended.
-func (p *prompt) running() bool { return p.command != nil && p.s.released && !p.command.said }
+func (p *prompt) running() bool { return p.command != nil && p.s.Released() && !p.command.said }

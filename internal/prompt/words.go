@@ -1,4 +1,4 @@
-package session
+package prompt
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"go.starlark.net/starlark"
@@ -43,7 +42,7 @@ func init() { // the functions refer to the table
 
 // addWords defines them, and probes.
 func (p *prompt) addWords() {
-	words := p.s.host.Predeclared()
+	words := p.s.Host().Predeclared()
 	for name, w := range promptWords {
 		words[name] = &wordValue{name, w, p}
 	}
@@ -87,13 +86,9 @@ func (w *wordValue) CallInternal(_ *starlark.Thread, args starlark.Tuple, kwargs
 func (p *prompt) listWord(arg starlark.Value) (starlark.Value, error) {
 	pattern, ok := starlark.AsString(arg)
 	if arg != nil && !ok {
-		return starlark.Call(p.s.thread, starlark.Universe["list"], starlark.Tuple{arg}, nil)
+		return starlark.Call(p.s.Host().Thread(), starlark.Universe["list"], starlark.Tuple{arg}, nil)
 	}
-	verbose := p.s.Verbose
-	p.s.Verbose = pattern != ""
-	defer func() { p.s.Verbose = verbose }()
-	_, err := p.s.list(pattern)
-	return starlark.None, err
+	return starlark.None, p.s.List(pattern)
 }
 
 // reload runs a file. Without a name it is the one that was loaded last.
@@ -114,7 +109,7 @@ func (p *prompt) reload(arg starlark.Value) (starlark.Value, error) {
 		name = "std/" + m.Name + ".star"
 	}
 	p.files = append(p.files, name)
-	names, err := p.s.host.RunLoaded(name)
+	names, err := p.s.Host().RunLoaded(name)
 	p.loaded = append(p.loaded, names...)
 	return starlark.None, err
 }
@@ -137,7 +132,7 @@ func (p *prompt) save(arg starlark.Value) (starlark.Value, error) {
 	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 		return nil, err
 	}
-	p.s.messagef("Saved %s: startrace %s", format.Count(n, "statement"), name)
+	p.s.Messagef("Saved %s: startrace %s", format.Count(n, "statement"), name)
 	return starlark.None, nil
 }
 
@@ -148,10 +143,10 @@ func (p *prompt) savedScript() (string, int, error) {
 	for i, t := range p.typed {
 		c := repl.Typed{Text: t.text, Assigned: t.assigned, Used: t.used, Acts: t.acts}
 		for id := t.from; id < t.to; id++ {
-			c.Acts = c.Acts || !p.gone[id]
+			c.Acts = c.Acts || !p.s.Gone(id)
 		}
 		for _, name := range t.assigned {
-			if v := p.s.host.Globals()[name]; v == starlark.None || t.to > t.from && !c.Acts {
+			if v := p.s.Host().Globals()[name]; v == starlark.None || t.to > t.from && !c.Acts {
 				c.Gone = append(c.Gone, name)
 			}
 		}
@@ -159,7 +154,7 @@ func (p *prompt) savedScript() (string, int, error) {
 			if c.Acts = p.lastOf(t.file) == i; !c.Acts {
 				continue
 			}
-			src, err := p.s.host.Source(t.file)
+			src, err := p.s.Host().Source(t.file)
 			if err != nil {
 				return "", 0, fmt.Errorf("save: %w", err)
 			}
@@ -191,18 +186,17 @@ func (p *prompt) wait(arg starlark.Value) (starlark.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		end := stream.Now() + uint64(d)
-		s.timers.add(&timer{deadline: end, call: func() {}}) // ends the sleep
+		end := s.WakeIn(d)
 		goesOn = func() bool { return stream.Now() < end }
-	case !s.released:
+	case !s.Released():
 		return nil, errors.New(`wait: how long? wait("2s"); wait() waits for the end of what go() runs`)
 	}
-	if s.inEvent || s.flushing || !p.inChunk {
+	if s.InCallback() || !p.inChunk {
 		return nil, errors.New("wait: not in a callback, which is a part of what would be waited for")
 	}
 	p.inChunk = false // callbacks cannot wait
 	defer func() { p.inChunk = true }()
-	return starlark.None, p.deliverWhile(func() bool { return goesOn() && !p.over() && !p.Interrupted() })
+	return starlark.None, p.deliverWhile(func() bool { return goesOn() && !p.s.Over() && !p.Interrupted() })
 }
 
 // deliverWhile goes on with the loop, and comes back when all has been delivered
@@ -215,15 +209,15 @@ func (p *prompt) deliverWhile(goesOn func() bool) error {
 		if !goesOn() {
 			break
 		}
-		if err := p.s.wait(p.s.untilTimer()); err != nil {
+		if err := p.s.Wait(); err != nil {
 			return err
 		}
 	}
 	return p.deliver()
 }
 
-func waitTime(s *session, arg starlark.Value) (time.Duration, error) {
-	v, err := starlark.Call(s.thread, s.host.Predeclared()["duration"], starlark.Tuple{arg}, nil)
+func waitTime(s Session, arg starlark.Value) (time.Duration, error) {
+	v, err := starlark.Call(s.Host().Thread(), s.Host().Predeclared()["duration"], starlark.Tuple{arg}, nil)
 	if err != nil {
 		return 0, fmt.Errorf("wait: %w", err)
 	}
@@ -232,79 +226,4 @@ func waitTime(s *session, arg starlark.Value) (time.Duration, error) {
 		return 0, fmt.Errorf("wait: got %s, want a time: wait(\"2s\")", arg)
 	}
 	return time.Duration(ns), nil
-}
-
-// probeList is the value of probes: those that stand, by number.
-type probeList struct{ p *prompt }
-
-var _ starlark.Indexable = probeList{}
-
-func (l probeList) ids() (out []int) {
-	for id := range l.p.s.env.Probes() {
-		if !l.p.gone[id] && l.p.s.partOf(id) != nil {
-			out = append(out, id)
-		}
-	}
-	return out
-}
-
-func (l probeList) Type() string          { return "probes" }
-func (l probeList) Freeze()               {}
-func (l probeList) Truth() starlark.Bool  { return l.Len() > 0 }
-func (l probeList) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: probes") }
-func (l probeList) Len() int              { return len(l.ids()) }
-func (l probeList) String() string        { return fmt.Sprintf("<probes: %d>", l.Len()) }
-
-// Index gives a probe by its number in the list.
-func (l probeList) Index(i int) starlark.Value { return l.p.s.env.Probes()[l.ids()[i]] }
-
-// Iterate goes over the probes.
-func (l probeList) Iterate() starlark.Iterator {
-	var list []starlark.Value
-	for i := range l.Len() {
-		list = append(list, l.Index(i))
-	}
-	return starlark.NewList(list).Iterate()
-}
-
-func (l probeList) text() string {
-	ids := l.ids()
-	if len(ids) == 0 {
-		return "no probe is attached\n"
-	}
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "\tprobe\tat\tpoints\thits\tlost\tmissed\tns/hit\t")
-	for i, id := range ids {
-		fmt.Fprintf(w, "%d\t%s\t\n", i, l.row(id))
-	}
-	if err := w.Flush(); err != nil {
-		return err.Error()
-	}
-	return b.String()
-}
-
-func (l probeList) row(id int) string {
-	s := l.p.s
-	probe, points := s.env.Probes()[id], s.pointsOf(id)
-	st, err := (&probeControl{s, id}).Stats()
-	each, missed := "-", "-"
-	if err != nil {
-		return fmt.Sprintf("%s\t%s\t%d\t-\t-\t-\t- (%v)", probe.Name(), probe.Pos(), points, err)
-	}
-	if st.Hits > 0 {
-		each = fmt.Sprint(st.Time / st.Hits)
-	}
-	if st.Missed >= 0 {
-		missed = fmt.Sprint(st.Missed)
-	}
-	state := ""
-	switch {
-	case points == 0:
-		state = " (waits)"
-	case !s.isAttached(id):
-		state = " (detached)"
-	}
-	return fmt.Sprintf("%s%s\t%s\t%d\t%d\t%d\t%s\t%s", probe.Name(), state, probe.Pos(), points, st.Hits, st.Lost,
-		missed, each)
 }

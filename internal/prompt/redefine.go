@@ -1,4 +1,4 @@
-package session
+package prompt
 
 import (
 	"fmt"
@@ -24,9 +24,9 @@ import (
 func (p *prompt) sayReplaced(t *typedChunk, old starlark.StringDict) {
 	for _, name := range p.setNames(t) {
 		was, ok := old[name].(value.Container)
-		now, still := p.s.host.Globals()[name].(value.Container)
+		now, still := p.s.Host().Globals()[name].(value.Container)
 		if ok && still && was != now {
-			p.s.messagef("Replaced the %s %s of %s", was.Decl().Kind, name, was.Decl().Pos)
+			p.s.Messagef("Replaced the %s %s of %s", was.Decl().Kind, name, was.Decl().Pos)
 		}
 	}
 }
@@ -40,7 +40,7 @@ func (p *prompt) setNames(t *typedChunk) []string {
 func (p *prompt) repeat(latest *typedChunk, old starlark.StringDict) {
 	changed := map[string]string{} // by what the user has set
 	for _, name := range p.setNames(latest) {
-		if was := old[name]; was != nil && !same(was, p.s.host.Globals()[name]) {
+		if was := old[name]; was != nil && !same(was, p.s.Host().Globals()[name]) {
 			changed[name] = name
 		}
 	}
@@ -62,7 +62,7 @@ func (p *prompt) repeat(latest *typedChunk, old starlark.StringDict) {
 				}
 			}
 		case p.attached(t) || t.acts:
-			p.s.messagef("%s keeps the old %s: enter it again", p.title(t), cause)
+			p.s.Messagef("%s keeps the old %s: enter it again", p.title(t), cause)
 		}
 	}
 	// They use what is new, so as a script they come behind it.
@@ -76,12 +76,12 @@ func (p *prompt) repeat(latest *typedChunk, old starlark.StringDict) {
 func (p *prompt) runAgain(t *typedChunk, changed string) bool {
 	attached, title := p.attached(t), p.title(t)
 	if _, err := p.declare(t); err != nil {
-		p.s.messagef("%s keeps the old %s, because of the new one:", title, changed)
-		p.report(err)
+		p.s.Messagef("%s keeps the old %s, because of the new one:", title, changed)
+		p.s.Report(err)
 		return false
 	}
 	if attached {
-		p.s.messagef("Attached again with the new %s: %s", changed, title)
+		p.s.Messagef("Attached again with the new %s: %s", changed, title)
 	}
 	return true
 }
@@ -90,12 +90,12 @@ func (p *prompt) runAgain(t *typedChunk, changed string) bool {
 func (p *prompt) title(t *typedChunk) string {
 	var names []string
 	for id := t.from; id < t.to; id++ {
-		if probe := p.s.env.Probes()[id]; !p.gone[id] {
+		if probe := p.s.Host().Env().Probes()[id]; !p.s.Gone(id) {
 			names = append(names, fmt.Sprintf("%s (%s)", probe.Called(), probe.Pos()))
 		}
 	}
 	if names == nil {
-		return fmt.Sprintf("%s:%d", promptFile, t.line)
+		return fmt.Sprintf("%s:%d", file, t.line)
 	}
 	return strings.Join(names, ", ")
 }
@@ -110,7 +110,7 @@ func (p *prompt) stands(t *typedChunk) bool {
 
 func (p *prompt) attached(t *typedChunk) bool {
 	for id := t.from; id < t.to; id++ {
-		if !p.gone[id] {
+		if !p.s.Gone(id) {
 			return true
 		}
 	}
@@ -167,7 +167,7 @@ func (p *prompt) onlyDeclares(c *script.Chunk) bool {
 		}
 	}
 	for _, name := range c.Assigned {
-		if !declared(p.s.host.Globals()[name]) {
+		if !declared(p.s.Host().Globals()[name]) {
 			return false
 		}
 	}
@@ -201,7 +201,7 @@ func (p *prompt) pure(x syntax.Expr) bool {
 // declaring reports whether a function declares or computes. Those of the
 // script are taken to do so: of what they give it is known.
 func (p *prompt) declaring(name string) bool {
-	if _, own := p.s.host.Globals()[name].(*starlark.Function); own {
+	if _, own := p.s.Host().Globals()[name].(*starlark.Function); own {
 		return true
 	}
 	en, ok := builtins.Lookup(name)

@@ -1,4 +1,4 @@
-package session
+package prompt
 
 import (
 	"fmt"
@@ -41,37 +41,32 @@ func explained(signature, doc string) string { return signature + "\n\n" + doc +
 
 const probesHelp = "What is attached, with hits, losses and the time of one hit; probes[0] is a probe."
 
-func (p *prompt) print(text string) {
-	p.s.out.buf = append(p.s.out.buf, text...)
-	p.s.out.full()
-}
-
 // help explains a value, or what a text names.
 func (p *prompt) help(arg starlark.Value) (starlark.Value, error) {
 	switch v := arg.(type) {
 	case nil:
-		p.print(helpText())
+		p.s.Print(helpText())
 	case starlark.String:
 		return starlark.None, p.helpName(string(v))
 	case promptText:
-		p.print(helpOf(v))
+		p.s.Print(helpOf(v))
 	case *starlark.Builtin:
 		return starlark.None, p.helpBuiltin(v)
 	case value.Container:
-		p.print(fmt.Sprintf("%s, declared at %s\n\n", v, v.Decl().Pos))
+		p.s.Print(fmt.Sprintf("%s, declared at %s\n\n", v, v.Decl().Pos))
 		return starlark.None, p.helpName(v.Decl().Kind.String())
 	case interface{ Of() value.Container }: // an entry
 		return p.help(v.Of())
 	case *builtins.Probe:
-		p.print(fmt.Sprintf("%s, declared at %s\n\n", v, v.Pos()))
+		p.s.Print(fmt.Sprintf("%s, declared at %s\n\n", v, v.Pos()))
 		return starlark.None, p.helpName("probe")
 	case *builtins.PointValue:
-		p.print(fmt.Sprintf("%s\n\n", v))
+		p.s.Print(fmt.Sprintf("%s\n\n", v))
 		return starlark.None, p.helpName(v.Type())
 	case *starlark.Function:
-		p.print(signature(v) + "\n" + indented(v.Doc()))
+		p.s.Print(signature(v) + "\n" + indented(v.Doc()))
 	default:
-		p.print(fmt.Sprintf("%s: %s%s\n", v, withArticle(v.Type()), attributesOf(v)))
+		p.s.Print(fmt.Sprintf("%s: %s%s\n", v, withArticle(v.Type()), attributesOf(v)))
 	}
 	return starlark.None, nil
 }
@@ -90,10 +85,10 @@ func (p *prompt) helpBuiltin(b *starlark.Builtin) error {
 	if of == nil {
 		return p.helpName(b.Name())
 	}
-	p.print(fmt.Sprintf("%s() of %s\n\n", b.Name(), of))
+	p.s.Print(fmt.Sprintf("%s() of %s\n\n", b.Name(), of))
 	switch of.(type) {
 	case starlark.String, value.Bytes, *starlark.List, *starlark.Dict, *starlark.Set:
-		p.print("It is the same as in Starlark and Python\n")
+		p.s.Print("It is the same as in Starlark and Python\n")
 		return nil
 	}
 	_, err := p.help(of)
@@ -107,24 +102,24 @@ var declaredType = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 func (p *prompt) helpName(name string) error {
 	_, ours := builtins.Lookup(name)
 	module, _, inModule := strings.Cut(name, ".")
-	_, known := p.s.host.Predeclared()[module].(starlark.HasAttrs)
+	_, known := p.s.Host().Predeclared()[module].(starlark.HasAttrs)
 	switch w, isWord := promptWords[name]; {
 	case isWord:
-		p.print(explained(w.signature, w.doc))
+		p.s.Print(explained(w.signature, w.doc))
 	case name == "probes":
-		p.print(explained(name, probesHelp))
+		p.s.Print(explained(name, probesHelp))
 	case !ours && starlark.Universe.Has(name), slices.Contains(keywords, name):
-		p.print(name + " is the same as in Starlark and Python\n")
+		p.s.Print(name + " is the same as in Starlark and Python\n")
 	case name == "e" || strings.HasPrefix(name, "e."):
-		p.print("An event has " + strings.Join(infer.EventFields(), ", ") +
+		p.s.Print("An event has " + strings.Join(infer.EventFields(), ", ") +
 			".\nWhat e.args has depends on the point: list(\"POINT\") shows it. More: help(\"language\")\n")
 	case inModule && known:
-		return Doc(outputWriter{p.s.out}, module)
+		return p.s.Manual(module)
 	case strings.Contains(name, ":") || declaredType().MatchString(name):
 		_, err := p.listWord(starlark.String(name))
 		return err
 	default:
-		return Doc(outputWriter{p.s.out}, name)
+		return p.s.Manual(name)
 	}
 	return nil
 }

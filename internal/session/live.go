@@ -1,0 +1,213 @@
+package session
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/render"
+	"github.com/startrace/startrace/internal/stream"
+	"github.com/startrace/startrace/starlark/script"
+)
+
+// A Live session is one whose script is written while it runs, as at the
+// prompt: it starts without probes, and gets and loses some between two turns
+// of its loop. Its methods are for one goroutine, but for those that say
+// otherwise.
+type Live struct {
+	s *session
+	// containers, fixed and target are what all units have in common: the maps
+	// of the containers, the types that these have, the processes to trace.
+	containers attach.Shared
+	fixed      infer.Types
+	target     plan.Target
+	// replaced are the probes whose place those that are being attached take,
+	// once these are loaded; -1 for one that was not attached. From then on they
+	// are among the stopped, and when the others are attached they are gone.
+	replaced []int
+	stopped  []int
+	gone     map[int]bool
+	// stopsLoading reports whether somebody wants no more of what is being loaded.
+	stopsLoading func() bool
+	failed       bool // an error has been reported
+	asScript     bool // nothing more will be written
+}
+
+// NewLive makes a session. Its output is opened by Open.
+func NewLive(o Options, stopsLoading func() bool) *Live {
+	l := &Live{s: newSession(o), gone: map[int]bool{}, stopsLoading: stopsLoading}
+	l.s.live = l
+	l.fixed.Now = true
+	return l
+}
+
+// Open checks the settings and opens the output.
+func (l *Live) Open() error { return l.s.apply() }
+
+// Begin starts the clock. The command of -c waits by then.
+func (l *Live) Begin() (err error) {
+	if l.target, err = l.s.target(); err != nil {
+		return err
+	}
+	l.s.mayGrow()
+	l.s.begin()
+	l.s.declared.Store(true)
+	return nil
+}
+
+// Finish ends the session with what went wrong in its loop. Where strict is
+// set, an error that was reported makes the exit code that of a failure.
+func (l *Live) Finish(err error, strict bool) (exit int, ended error) {
+	if l.failed && strict {
+		l.s.code = max(l.s.code, Failed)
+	}
+	return l.s.finish(err)
+}
+
+// Close gives back what the session holds.
+func (l *Live) Close() { l.s.close() }
+
+// Host runs the script.
+func (l *Live) Host() *script.Host { return l.s.host }
+
+// Guarded calls f. A panic in it is an error, which ends nothing.
+func (l *Live) Guarded(f func() error) (err error) {
+	var exit int // the session goes on
+	defer func() { l.s.inEvent, l.s.flushing = false, false }()
+	defer guard(l.s.Options, &exit, &err)
+	return f()
+}
+
+// Turn delivers what has been recorded, and calls timers.
+func (l *Live) Turn() error {
+	if err := l.s.turn(stream.Now()); err != nil {
+		return err
+	}
+	l.s.out.flush()
+	return nil
+}
+
+// Wait sleeps until something is to be done: by the time, or by Wake.
+func (l *Live) Wait() error { return l.s.wait(l.s.untilTimer()) }
+
+// Wake ends a Wait; any goroutine may call it.
+func (l *Live) Wake() { l.s.wake() }
+
+// WakeIn ends a Wait after a time, and gives the moment by stream.Now.
+func (l *Live) WakeIn(d time.Duration) (moment uint64) {
+	moment = stream.Now() + uint64(d)
+	l.s.timers.add(&timer{deadline: moment, call: func() {}})
+	return moment
+}
+
+// Over reports whether the session is to end.
+func (l *Live) Over() bool { return l.s.halted() || l.s.timeUp || l.s.interrupted.Load() }
+
+// End asks for the end in order, and reports whether that was asked for
+// before; any goroutine may call it.
+func (l *Live) End() (again bool) {
+	again = l.s.interrupted.Swap(true)
+	l.s.host.Cancel("interrupted")
+	l.s.wake()
+	return again
+}
+
+// Abort ends the process at once; any goroutine may call it.
+func (l *Live) Abort() { l.s.abort() }
+
+// Signals are those that were sent to the process.
+func (l *Live) Signals() <-chan os.Signal { return l.s.Signals }
+
+// InCallback reports whether a function of the script is being called by an
+// event.
+func (l *Live) InCallback() bool { return l.s.inEvent || l.s.flushing }
+
+// AsScript says that nothing more will be written: what was not looked at is
+// printed in the end, as for a script.
+func (l *Live) AsScript() { l.asScript = true }
+
+// Messagef tells the user something that is not a result.
+func (l *Live) Messagef(msg string, args ...any) { l.s.messagef(msg, args...) }
+
+// Report prints an error.
+func (l *Live) Report(err error) {
+	l.failed = true
+	l.s.out.flush()
+	fmt.Fprintln(l.s.errors, strings.TrimRight(tidy(err).Error(), "\n"))
+}
+
+// Print prints a text as it is.
+func (l *Live) Print(text string) {
+	l.s.out.buf = append(l.s.out.buf, text...)
+	l.s.out.full()
+}
+
+// Show prints a value as show() does, with no empty line before it.
+func (l *Live) Show(v starlark.Value) error {
+	l.s.printer = render.Printer{Format: l.s.printer.Format}
+	return runtime{l.s}.Show(v, builtins.ShowOptions{})
+}
+
+// Flush writes what has been printed. While eager is set all is written at
+// once.
+func (l *Live) Flush(eager bool) {
+	l.s.out.eager = eager
+	l.s.out.flush()
+}
+
+// Manual prints a page of the manual.
+func (l *Live) Manual(name string) error { return Doc(outputWriter{l.s.out}, name) }
+
+// List prints what a pattern of points finds.
+func (l *Live) List(pattern string) error {
+	verbose := l.s.Verbose
+	l.s.Verbose = pattern != ""
+	defer func() { l.s.Verbose = verbose }()
+	_, err := l.s.list(pattern)
+	return err
+}
+
+// PointWords are the points that could follow what is typed of one; shown are
+// what a pattern matches.
+func (l *Live) PointWords(typed string) (words, shown []string) { return l.s.pointWords(typed) }
+
+// FieldWords are the fields of an event of one of the points, or of the part
+// of it that a path leads to.
+func (l *Live) FieldWords(points, path []string) []string { return l.s.fieldWords(points, path) }
+
+// The following are for sessions that may not be live.
+
+func (l *Live) shared() *attach.Shared {
+	if l == nil {
+		return nil
+	}
+	return &l.containers
+}
+
+// interrupted reports whether what is being loaded is wanted no more.
+func (l *Live) interrupted() bool {
+	return l != nil && (l.stopsLoading() || l.s.interrupted.Load())
+}
+
+func (l *Live) types() *infer.Types {
+	if l == nil {
+		return nil
+	}
+	return &l.fixed
+}
+
+func (l *Live) room() int {
+	if l == nil {
+		return 0
+	}
+	return infer.Room
+}
+
+func (l *Live) isGone(probe int) bool { return l != nil && l.gone[probe] }
