@@ -1,6 +1,7 @@
 package line
 
 import (
+	"errors"
 	"os"
 	"strings"
 )
@@ -85,6 +86,9 @@ func (c *Console) startEditor() error {
 	for _, entry := range c.history.entries {
 		e.liner.AppendHistory(forLiner(entry))
 	}
+	if err := c.keys.mayPause(); err != nil {
+		return err
+	}
 	return c.term.edit()
 }
 
@@ -101,6 +105,27 @@ func (c *Console) Ask(p Prompt) {
 
 // Suggest lets the next line begin with a text, which can be edited.
 func (c *Console) Suggest(text string) { c.suggest = text }
+
+// Lend gives the terminal to another program, as it was before Start. It is
+// taken back by back; what is written until then is shown afterwards. Lines
+// must be edited, and none be asked for.
+func (c *Console) Lend() (in, out *os.File, back func() error, err error) {
+	if c.edit == nil {
+		return nil, nil, nil, errors.New("lines are not edited at this terminal")
+	}
+	resume, err := c.keys.pause()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	back = func() error {
+		defer resume()
+		return c.term.takeBack()
+	}
+	if err := c.term.lend(); err != nil {
+		return nil, nil, nil, errors.Join(err, back())
+	}
+	return c.edit.in, c.edit.out, back, nil
+}
 
 // Take takes what was typed, and answers Tab. It does not wait.
 func (c *Console) Take() Input {

@@ -2,10 +2,13 @@ package line
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A keyboard is what was typed and not yet taken. A goroutine reads it, so that
@@ -29,10 +32,16 @@ type keyboard struct {
 	wanted bool
 	// ofPaste: the Enter that liner was given last was one of a paste.
 	ofPaste bool
+
+	// poke ends the wait for keys: the reader takes from pauses until when it
+	// is to read nothing. Both are nil where lines are not edited.
+	poked, poke *os.File
+	pauses      chan chan struct{}
+	over        chan struct{} // closed when nothing is read any more
 }
 
 func newKeyboard(in *os.File) *keyboard {
-	k := &keyboard{in: in}
+	k := &keyboard{in: in, pauses: make(chan chan struct{}), over: make(chan struct{})}
 	k.changed = sync.NewCond(&k.mu)
 	return k
 }
@@ -41,8 +50,10 @@ func newKeyboard(in *os.File) *keyboard {
 func (k *keyboard) start(wake func(), cancel func(reason string)) {
 	k.wake, k.cancel = wake, cancel
 	go func() {
+		defer close(k.over)
 		buf := make([]byte, 64<<10)
 		for {
+			k.awaitKeys()
 			n, err := k.in.Read(buf)
 			k.take(buf[:n], err != nil)
 			wake()
@@ -51,6 +62,42 @@ func (k *keyboard) start(wake func(), cancel func(reason string)) {
 			}
 		}
 	}()
+}
+
+// mayPause prepares for pause, before start.
+func (k *keyboard) mayPause() (err error) {
+	k.poked, k.poke, err = os.Pipe()
+	return err
+}
+
+// pause lets somebody else read what is typed, until resume is called.
+func (k *keyboard) pause() (resume func(), err error) {
+	until := make(chan struct{})
+	if _, err := k.poke.Write([]byte{0}); err != nil {
+		return nil, err
+	}
+	select {
+	case k.pauses <- until:
+	case <-k.over:
+	}
+	return func() { close(until) }, nil
+}
+
+// awaitKeys waits until something can be read, and is to be.
+func (k *keyboard) awaitKeys() {
+	for k.poked != nil {
+		fds := []unix.PollFd{{Fd: int32(k.in.Fd()), Events: unix.POLLIN}, {Fd: int32(k.poked.Fd()), Events: unix.POLLIN}}
+		switch _, err := unix.Poll(fds, -1); {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil || fds[1].Revents == 0:
+			return // Read says what is wrong
+		}
+		if _, err := k.poked.Read(make([]byte, 1)); err != nil {
+			return
+		}
+		<-<-k.pauses
+	}
 }
 
 // take adds what was typed. Ctrl-C ends what runs; what was typed before it is

@@ -22,7 +22,8 @@ type terminal struct {
 	screen  screen
 	editing bool   // a line is on the screen, or is to be
 	partial []byte // of a line that is not whole
-	held    []byte // what waits for Enter
+	held    []byte // what waits for Enter, or until the terminal is not lent
+	lent    bool   // another program has the terminal
 	asked   bool   // a dumb terminal shows the prompt
 	column  bool   // the cursor is not at the beginning of a row
 
@@ -59,13 +60,39 @@ func (t *terminal) edit() error {
 	}
 	before := *mode
 	t.before = &before
+	return t.takeKeys(*mode)
+}
+
+// takeKeys sets the modes of edit.
+func (t *terminal) takeKeys(mode unix.Termios) error {
 	mode.Iflag &^= unix.IXON | unix.ICRNL | unix.INLCR | unix.ISTRIP
 	mode.Lflag &^= unix.ICANON | unix.ECHO | unix.ISIG | unix.IEXTEN
 	mode.Cc[unix.VMIN], mode.Cc[unix.VTIME] = 1, 0
-	if err := unix.IoctlSetTermios(int(t.in.Fd()), unix.TCSETS, mode); err != nil {
+	if err := unix.IoctlSetTermios(int(t.in.Fd()), unix.TCSETS, &mode); err != nil {
 		return err
 	}
 	return t.put([]byte(pasteOn))
+}
+
+// lend makes the terminal as it was before edit, and holds what is written.
+func (t *terminal) lend() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lent = true
+	if err := t.put([]byte(pasteOff)); err != nil {
+		return err
+	}
+	return unix.IoctlSetTermios(int(t.in.Fd()), unix.TCSETS, t.before)
+}
+
+// takeBack ends lend.
+func (t *terminal) takeBack() error {
+	t.mu.Lock()
+	t.lent = false
+	err := t.takeKeys(*t.before)
+	t.mu.Unlock()
+	t.answered() // with what was held
+	return err
 }
 
 // restore gives the terminal back as it was.
@@ -162,7 +189,7 @@ func (t *terminal) Write(b []byte) (int, error) {
 	defer t.mu.Unlock()
 	n := len(b)
 	switch {
-	case t.asked: // a dumb terminal, and somebody may be typing
+	case t.asked, t.lent: // a dumb terminal, and somebody may be typing; or another program's
 		t.held = append(t.held, b...)
 		return n, nil
 	case t.editing:

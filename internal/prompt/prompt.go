@@ -21,6 +21,7 @@ type prompt struct {
 	files   []string // that were loaded with their probes
 	loaded  []string // the names that they set
 	inChunk bool
+	latest  string // the chunk that was entered last, but for edit()
 	// repeating: what depends on a name that was set anew is attached again,
 	// which is said once for all of it.
 	repeating bool
@@ -200,6 +201,11 @@ func (p *prompt) gather(chunks []repl.Chunk) {
 		p.remember(c.Text)
 	}
 	p.runAll(chunks)
+	for _, c := range chunks {
+		if strings.TrimSpace(c.Text) != "edit()" {
+			p.latest = c.Text
+		}
+	}
 }
 
 func (p *prompt) remember(chunk string) { p.Remember(strings.TrimRight(chunk, "\n")) }
