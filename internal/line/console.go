@@ -75,10 +75,21 @@ func (c *Console) Start(o Options) (err error) {
 	return err
 }
 
-func (c *Console) startEditor() error {
+func (c *Console) startEditor() (err error) {
+	defer func() {
+		if err != nil {
+			c.term.restore()
+			c.term.smart = false
+		}
+	}()
+	if err := c.keys.mayPause(); err != nil {
+		return err
+	}
+	if err := c.term.edit(); err != nil {
+		return err
+	}
 	e, err := newEditor(c.keys, c.term, c.Wake)
 	if err != nil {
-		c.term.smart = false
 		return err
 	}
 	c.edit, c.history = e, readHistory()
@@ -86,10 +97,7 @@ func (c *Console) startEditor() error {
 	for _, entry := range c.history.entries {
 		e.liner.AppendHistory(forLiner(entry))
 	}
-	if err := c.keys.mayPause(); err != nil {
-		return err
-	}
-	return c.term.edit()
+	return nil
 }
 
 // Ask shows a prompt, unless it stands there.

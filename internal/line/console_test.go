@@ -2,6 +2,7 @@ package line
 
 import (
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -157,6 +158,28 @@ func TestAbandon(t *testing.T) {
 	s.press("\x01\x03\x03def")
 	s.await("\n1> abc^C\n2> ^C\n3> def")
 	s.leave()
+}
+
+// Without pseudo terminals lines are edited by the terminal itself, and what is
+// printed meanwhile waits for Enter.
+func TestPlain(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root, to hide /dev/ptmx")
+	}
+	s := start(t, "hidden", t.TempDir())
+	if screen := s.Screen(); !strings.HasPrefix(screen, "plain: open a terminal: ") {
+		t.Errorf("screen\n%s", screen)
+	}
+	if got := s.enter("abd\x7fc"); got != `"abc" false` {
+		t.Errorf("got %s", got)
+	}
+	if raw := s.Raw(); strings.Contains(raw, "\x1b[J") {
+		t.Errorf("the line is drawn: %q", raw)
+	}
+	s.press("\x04")
+	if err := s.Wait(); err != nil {
+		t.Error(err)
+	}
 }
 
 // Ctrl-L clears the screen and keeps the line.

@@ -1,15 +1,18 @@
 package line
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mattn/go-runewidth"
+	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/test/pty"
 )
@@ -41,9 +44,11 @@ func program(rate string) int {
 		default:
 		}
 	}}
+	if rate == "hidden" {
+		hidePseudoTerminals()
+	}
 	if err := c.Start(o); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+		fmt.Fprintln(c, "plain:", err)
 	}
 	var tick <-chan time.Time
 	if every, err := time.ParseDuration(rate); err == nil {
@@ -75,6 +80,17 @@ func program(rate string) int {
 			event++
 			fmt.Fprintf(c, "event %d\n", event)
 		}
+	}
+}
+
+// hidePseudoTerminals takes the file away by which they are made, for the
+// thread of the caller, which keeps it.
+func hidePseudoTerminals() {
+	runtime.LockOSThread()
+	if err := errors.Join(unix.Unshare(unix.CLONE_NEWNS),
+		unix.Mount("none", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""),
+		unix.Mount("/dev/null", "/dev/ptmx", "", unix.MS_BIND, "")); err != nil {
+		panic(err)
 	}
 }
 

@@ -39,12 +39,16 @@ func newVirtual() (v *virtual, err error) {
 	if v.out, err = duplicate(unix.Stdout, "terminal"); err != nil {
 		return nil, err
 	}
+	var keys *os.File
+	if keys, v.keys, err = os.Pipe(); err != nil {
+		return nil, err
+	}
 	for _, fd := range []int{unix.Stdin, unix.Stdout} {
 		if err := unix.Dup3(int(slave.Fd()), fd, 0); err != nil {
 			return nil, fmt.Errorf("descriptor %d: %w", fd, err)
 		}
 	}
-	v.liner, v.keys, err = newLiner()
+	v.liner, err = newLiner(keys)
 	return v, err
 }
 
@@ -67,22 +71,18 @@ func rawOutput(t *os.File) error {
 	return unix.IoctlSetTermios(int(t.Fd()), unix.TCSETS, mode)
 }
 
-// newLiner makes a liner that reads its keys from a pipe. It takes os.Stdin
-// and the kind of terminal as they are when it is made; what follows its output
-// is an xterm as far as that goes.
-func newLiner() (l *liner.State, keys *os.File, err error) {
-	read, keys, err := os.Pipe()
-	if err != nil {
-		return nil, nil, err
-	}
+// newLiner makes a liner that reads its keys from a file. It takes os.Stdin and
+// the kind of terminal as they are when it is made; what follows its output is
+// an xterm as far as that goes.
+func newLiner(keys *os.File) (*liner.State, error) {
 	kind, input := os.Getenv("TERM"), os.Stdin
 	if err := os.Setenv("TERM", "xterm"); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	os.Stdin = read
-	l = liner.NewLiner()
+	os.Stdin = keys
+	l := liner.NewLiner()
 	os.Stdin = input
 	l.SetCtrlCAborts(true)
 	l.SetBeep(false)
-	return l, keys, os.Setenv("TERM", kind)
+	return l, os.Setenv("TERM", kind)
 }
