@@ -34,9 +34,12 @@ const (
 // The direction of imports: cmd → prompt → session → everything; what a script declares is data (plan), and the compiler turns
 // it into data, so neither sees the interpreter's values or a descriptor.
 var layers = []layer{
-	{"cmd", []string{"internal/prompt", "internal/session", "internal/manual"}, []string{anything}},
-	{"internal/prompt", []string{"bpfgen/infer", "builtins", "internal/format", "internal/line", "internal/procs",
-		"internal/session", "internal/stream", "internal/plan", "starlark", "stdlib"}, []string{starlark, unix}},
+	{"cmd", []string{"internal/command", "internal/prompt", "internal/session", "internal/manual"}, []string{anything}},
+	{"internal/command", []string{"builtins", "docs", "internal/attach", "internal/doctor", "internal/kernel",
+		"internal/manual", "internal/render", "internal/session", "stdlib"}, []string{starlark, unix}},
+	{"internal/prompt", []string{"bpfgen/infer", "builtins", "internal/command", "internal/format", "internal/line",
+		"internal/plan", "internal/procs", "internal/session", "internal/stream", "starlark", "stdlib"},
+		[]string{starlark, unix}},
 	{"internal/session", []string{"internal", "bpfgen", "builtins", "docs", "starlark", "stdlib"}, []string{anything}},
 
 	{"builtins", []string{"internal/plan", "internal/point", "internal/format", "internal/kernel", "internal/wire",

@@ -17,6 +17,7 @@ import (
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/binary"
+	"github.com/startrace/startrace/internal/command"
 	"github.com/startrace/startrace/internal/doctor"
 	"github.com/startrace/startrace/internal/explain"
 	"github.com/startrace/startrace/internal/kernel"
@@ -246,7 +247,7 @@ func diagnosed(t *testing.T, k *point.Kind, tried map[kernel.Way]error) {
 // completedKinds are what a shell is offered behind `startrace list `.
 func completedKinds(t *testing.T) []string {
 	var out bytes.Buffer
-	exit, err := session.Complete(session.Options{Stdout: &out, Stderr: &out}, &manual.Book{Commands: manual.Commands()},
+	exit, err := command.Complete(session.Options{Stdout: &out, Stderr: &out}, &manual.Book{Commands: manual.Commands()},
 		"bash", "startrace list ")
 	if err != nil || exit != session.Done {
 		t.Fatalf("exit %d, %v", exit, err)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/startrace/startrace/internal/command"
 	"github.com/startrace/startrace/internal/manual"
 	"github.com/startrace/startrace/internal/session"
 )
@@ -22,7 +23,7 @@ func init() { // the functions refer to the table
 // book is the table of the commands, with their flags.
 func book() *manual.Book {
 	b := &manual.Book{Flags: flagList(), Commands: manual.Commands()}
-	session.Library(b)
+	command.Library(b)
 	grammars := map[string]any{"explain": &explainGrammar{}, "list": &listGrammar{}, "doctor": &doctorGrammar{},
 		"doc": &docGrammar{}}
 	for i := range b.Commands {
@@ -83,7 +84,7 @@ func list(o session.Options, args []string) int {
 		return printHelp(o, "list")
 	}
 	o.Settings, o.Args = g.settings(), g.Args
-	return report(session.List(o))
+	return report(command.List(o))
 }
 
 // doctor is `startrace doctor`.
@@ -95,7 +96,7 @@ func doctor(o session.Options, args []string) int {
 	if g.Help {
 		return printHelp(o, "doctor")
 	}
-	return report(session.Doctor(o, g.JSON))
+	return report(command.Doctor(o, g.JSON))
 }
 
 // few refuses more arguments than a command takes.
@@ -129,7 +130,7 @@ func tools(o session.Options, args []string) int {
 	if done {
 		return exit
 	}
-	return printed(o, always(session.Tools))
+	return printed(o, always(command.Tools))
 }
 
 // doc is `startrace doc [NAME]` and `startrace doc --man`.
@@ -147,7 +148,7 @@ func doc(o session.Options, args []string) int {
 	case g.Man:
 		return printed(o, always(func(w io.Writer) { book().Man(w, versionWord()) }))
 	}
-	return printed(o, func(w io.Writer) error { return session.Doc(w, append(g.Args, "")[0]) })
+	return printed(o, func(w io.Writer) error { return command.Doc(w, append(g.Args, "")[0]) })
 }
 
 // help is `startrace help [TOPIC]`: the help of a command or a script, else
@@ -169,7 +170,7 @@ func help(o session.Options, args []string) int {
 		o.Args = []string{name, "--help"}
 		return report(session.Run(o))
 	}
-	return printed(o, func(w io.Writer) error { return session.Help(w, name, b.Words()) })
+	return printed(o, func(w io.Writer) error { return command.Help(w, name, b.Words()) })
 }
 
 // completion is `startrace completion SHELL`.
@@ -193,5 +194,5 @@ func complete(o session.Options, args []string) int {
 	if len(args) != 2 {
 		return report(session.Usage, &session.UsageError{Err: fmt.Errorf("want the shell and the line")})
 	}
-	return report(session.Complete(o, book(), args[0], args[1]))
+	return report(command.Complete(o, book(), args[0], args[1]))
 }

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"github.com/startrace/startrace/internal/command"
 	"github.com/startrace/startrace/internal/session"
 )
 
@@ -31,6 +32,6 @@ func printVersion(o session.Options) int {
 	return printed(o, func(w io.Writer) error {
 		fmt.Fprintf(w, "startrace %s (%s%s %s/%s)\n", versionWord(), of, runtime.Version(), runtime.GOOS,
 			runtime.GOARCH)
-		return session.Machine(w)
+		return command.Machine(w)
 	})
 }

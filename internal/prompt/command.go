@@ -13,11 +13,11 @@ import (
 	"github.com/startrace/startrace/internal/procs"
 )
 
-// A command is the one of -c. It waits until go() lets
+// A heldCommand is the one of -c. It waits until go() lets
 // it run, since nobody but the user knows when all its probes are there. It has
 // no input, which is the prompt's; on a terminal its output goes above the line
 // that is edited.
-type command struct {
+type heldCommand struct {
 	streams procs.Streams
 	said    bool // that it has ended
 	output  int  // a descriptor to read from, -1 where it writes by itself
@@ -31,7 +31,7 @@ func (p *prompt) prepareCommand() (err error) {
 	if p.s.Command() == "" {
 		return nil
 	}
-	c := &command{output: -1}
+	c := &heldCommand{output: -1}
 	if c.streams.In, err = os.Open(os.DevNull); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (p *prompt) prepareCommand() (err error) {
 
 // catch makes the command write into a pipe, and reads that as long as this
 // process lives: the command can be started again.
-func (c *command) catch(wake func()) error {
+func (c *heldCommand) catch(wake func()) error {
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
 		return fmt.Errorf("pipe: %w", err)
@@ -71,7 +71,7 @@ func (c *command) catch(wake func()) error {
 }
 
 // take reads what has been printed.
-func (c *command) take() {
+func (c *heldCommand) take() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var buf [4096]byte

@@ -12,6 +12,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/command"
 	"github.com/startrace/startrace/starlark/value"
 )
 
@@ -114,14 +115,22 @@ func (p *prompt) helpName(name string) error {
 		p.s.Print("An event has " + strings.Join(infer.EventFields(), ", ") +
 			".\nWhat e.args has depends on the point: list(\"POINT\") shows it. More: help(\"language\")\n")
 	case inModule && known:
-		return p.s.Manual(module)
+		return p.page(module)
 	case strings.Contains(name, ":") || declaredType().MatchString(name):
 		_, err := p.listWord(starlark.String(name))
 		return err
 	default:
-		return p.s.Manual(name)
+		return p.page(name)
 	}
 	return nil
+}
+
+// page prints a page of the manual.
+func (p *prompt) page(name string) error {
+	var b strings.Builder
+	err := command.Doc(&b, name)
+	p.s.Print(b.String())
+	return err
 }
 
 func withArticle(word string) string {

@@ -25,7 +25,7 @@ type prompt struct {
 	// repeating: what depends on a name that was set anew is attached again,
 	// which is said once for all of it.
 	repeating bool
-	command   *command // of -c, nil for none
+	command   *heldCommand // of -c, nil for none
 }
 
 // file is the file that all that is typed is a part of.

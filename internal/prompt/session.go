@@ -87,7 +87,6 @@ type Output interface {
 	Report(err error)
 	// Flush writes what was printed; while eager is set, all at once.
 	Flush(eager bool)
-	// List and Manual print what can be probed, and pages of the manual.
+	// List prints what can be probed.
 	List(pattern string) error
-	Manual(name string) error
 }

@@ -12,31 +12,6 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// Doctor says what this machine can trace.
-func Doctor(o Options, json bool) (exit int, err error) {
-	defer guard(o, &exit, &err)
-	s := newSession(o)
-	defer s.close()
-	m, err := doctor.Read(s.facts)
-	if err != nil {
-		return Failed, err
-	}
-	_, m.Symbols = s.facts.Symbols()
-	m.Tried = attach.Try(s.trial())
-	report := doctor.Examine(m)
-	write := report.WriteText
-	if json {
-		write = report.WriteJSON
-	}
-	if err := write(o.Stdout); err != nil {
-		return Failed, err
-	}
-	if report.Verdict == doctor.Fails {
-		return Failed, nil
-	}
-	return Done, nil
-}
-
 // What every kernel has and what rarely happens, to try probes on; for
 // functions see tried.
 const (

@@ -162,9 +162,6 @@ func (l *Live) Flush(eager bool) {
 	l.s.out.flush()
 }
 
-// Manual prints a page of the manual.
-func (l *Live) Manual(name string) error { return Doc(outputWriter{l.s.out}, name) }
-
 // List prints what a pattern of points finds.
 func (l *Live) List(pattern string) error {
 	verbose := l.s.Verbose

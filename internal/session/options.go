@@ -66,6 +66,9 @@ type UsageError struct {
 func (e *UsageError) Error() string { return e.Err.Error() }
 func (e *UsageError) Unwrap() error { return e.Err }
 
+// UsageErrorf makes a mistake in the command line.
+func UsageErrorf(format string, args ...any) error { return usageErrorf(format, args...) }
+
 func usageErrorf(format string, args ...any) error {
 	return &UsageError{Err: fmt.Errorf(format, args...)}
 }

@@ -12,30 +12,6 @@ import (
 	"github.com/startrace/startrace/stdlib"
 )
 
-// Tools lists the standard library, a line each: the tools by the word that
-// runs them, the modules by the word that loads them.
-func Tools(w io.Writer) {
-	modules := stdlib.Modules()
-	width := 0
-	for _, m := range modules {
-		width = max(width, len(toolWord(m)))
-	}
-	for _, tools := range []bool{true, false} {
-		for _, m := range modules {
-			if m.Tool == tools {
-				fmt.Fprintf(w, "%-*s  %s\n", width, toolWord(m), m.Summary())
-			}
-		}
-	}
-}
-
-func toolWord(m stdlib.Module) string {
-	if m.Tool {
-		return m.Name
-	}
-	return "std/" + m.Name + ".star"
-}
-
 // parseScript reads the script that a word of the command line means. A word
 // without a slash and without .star is a tool of the standard library, even if
 // there is a file of that name (./NAME is that file); what is no tool is a
@@ -77,6 +53,9 @@ func nearTool(word string) string {
 	}
 	return didYouMean(word, names)
 }
+
+// DidYouMean is a hint for a misspelt word.
+func DidYouMean(word string, words []string) string { return didYouMean(word, words) }
 
 // didYouMean is a hint for a misspelt word.
 func didYouMean(word string, words []string) string {

@@ -1,4 +1,4 @@
-package session
+package command
 
 import (
 	"os"
@@ -9,16 +9,16 @@ import (
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/docs"
 	"github.com/startrace/startrace/internal/manual"
+	"github.com/startrace/startrace/internal/session"
 	"github.com/startrace/startrace/stdlib"
 )
 
 // Complete prints what a shell may put at the end of a line.
-func Complete(o Options, book *manual.Book, shell, line string) (exit int, err error) {
-	defer guard(o, &exit, &err)
-	s := newSession(o)
-	defer s.close()
-	answer := book.Complete(line, machine{s})
-	return Done, answer.Write(o.Stdout, shell, line)
+func Complete(o session.Options, book *manual.Book, shell, line string) (exit int, err error) {
+	return session.Looking(o, func(l *session.Look) (exit int, err error) {
+		answer := book.Complete(line, machine{l})
+		return session.Done, answer.Write(o.Stdout, shell, line)
+	})
 }
 
 // Library completes the table of the commands with what the standard library
@@ -37,19 +37,20 @@ func Library(book *manual.Book) {
 
 // machine is what completion asks of this machine. What cannot be read has no
 // candidates: there is nobody to tell.
-type machine struct{ s *session }
+type machine struct{ look *session.Look }
 
 var _ manual.Source = machine{}
 
-func (m machine) ToolFlags(script string) (out []Flag) {
-	if err := m.s.parseScript(script); err != nil {
+func (m machine) ToolFlags(script string) (out []manual.Flag) {
+	words, err := m.look.Flags(script)
+	if err != nil {
 		return nil
 	}
-	for _, w := range m.s.host.Flags() {
+	for _, w := range words {
 		if w.Positional {
 			continue
 		}
-		f := Flag{Long: w.Name, Short: w.Short, Help: w.Help, Words: w.Choices}
+		f := manual.Flag{Long: w.Name, Short: w.Short, Help: w.Help, Words: w.Choices}
 		if !w.Switch {
 			f.Value = strings.ToUpper(w.Type)
 		}
@@ -59,7 +60,7 @@ func (m machine) ToolFlags(script string) (out []Flag) {
 }
 
 func (m machine) Points(typed string) []string {
-	words, _ := m.s.pointWords(typed)
+	words, _ := m.look.PointWords(typed)
 	var out []string
 	for _, w := range words {
 		if strings.HasPrefix(w, typed) {
@@ -70,7 +71,7 @@ func (m machine) Points(typed string) []string {
 }
 
 func (m machine) Fields(point string, path []string) []string {
-	return m.s.fieldWords([]string{point}, path)
+	return m.look.FieldWords([]string{point}, path)
 }
 
 func (m machine) Names() (out []string) {

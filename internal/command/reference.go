@@ -1,4 +1,4 @@
-package session
+package command
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/docs"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/session"
 	"github.com/startrace/startrace/stdlib"
 )
 
@@ -37,7 +38,7 @@ func Doc(w io.Writer, name string) error {
 		_, err := io.WriteString(w, text)
 		return err
 	}
-	return usageErrorf("there is nothing of the name %s%s; startrace doc prints the whole reference", name,
+	return session.UsageErrorf("there is nothing of the name %s%s; startrace doc prints the whole reference", name,
 		nearName(name))
 }
 
@@ -46,7 +47,7 @@ func Doc(w io.Writer, name string) error {
 func Help(w io.Writer, name string, commands []string) error {
 	if near := kernel.Suggest(name, commands); near != "" {
 		if _, known := builtins.Lookup(name); !known {
-			return usageErrorf("there is no help for %s (did you mean %s?)", name, near)
+			return session.UsageErrorf("there is no help for %s (did you mean %s?)", name, near)
 		}
 	}
 	return Doc(w, name)
@@ -57,7 +58,7 @@ func nearName(name string) string {
 	for _, en := range builtins.Entries() {
 		names = append(names, en.Name)
 	}
-	return didYouMean(name, names)
+	return session.DidYouMean(name, names)
 }
 
 // docModule prints the text of a module and of its functions.
