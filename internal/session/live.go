@@ -173,11 +173,15 @@ func (l *Live) List(pattern string) error {
 
 // PointWords are the points that could follow what is typed of one; shown are
 // what a pattern matches.
-func (l *Live) PointWords(typed string) (words, shown []string) { return l.s.pointWords(typed) }
+func (l *Live) PointWords(typed string) (words, shown []string) {
+	return offers{l.s.listing}.points(typed)
+}
 
 // FieldWords are the fields of an event of one of the points, or of the part
 // of it that a path leads to.
-func (l *Live) FieldWords(points, path []string) []string { return l.s.fieldWords(points, path) }
+func (l *Live) FieldWords(points, path []string) []string {
+	return offers{l.s.listing}.fields(points, path)
+}
 
 // The following are for sessions that may not be live.
 

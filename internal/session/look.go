@@ -53,8 +53,12 @@ func (l *Look) List(pattern string) (found bool, err error) {
 
 // PointWords are the points that could follow what is typed of one; shown are
 // what a pattern matches.
-func (l *Look) PointWords(typed string) (words, shown []string) { return l.s.pointWords(typed) }
+func (l *Look) PointWords(typed string) (words, shown []string) {
+	return offers{l.s.listing}.points(typed)
+}
 
 // FieldWords are the fields of an event of one of the points, or of the part
 // of it that a path leads to.
-func (l *Look) FieldWords(points, path []string) []string { return l.s.fieldWords(points, path) }
+func (l *Look) FieldWords(points, path []string) []string {
+	return offers{l.s.listing}.fields(points, path)
+}

@@ -10,8 +10,11 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
-// pointWords completes a point field by field: a kind, a category, a name.
-func (s *session) pointWords(typed string) (words, shown []string) {
+// offers are what completion knows of points and their events.
+type offers struct{ listing func() *listing.Source }
+
+// points completes a point field by field: a kind, a category, a name.
+func (w offers) points(typed string) (words, shown []string) {
 	word, rest, ok := strings.Cut(typed, ":")
 	if !ok {
 		for _, kind := range point.Kinds() { // quicker than Find, which counts
@@ -27,7 +30,7 @@ func (s *session) pointWords(typed string) (words, shown []string) {
 	if kind.Categories && !strings.Contains(rest, ":") {
 		pattern += ":*"
 	}
-	r, err := s.listing().Find(pattern)
+	r, err := w.listing().Find(pattern)
 	if err != nil {
 		return nil, nil
 	}
@@ -55,9 +58,9 @@ func upToField(words []string, typed int) []string {
 	return slices.Compact(words)
 }
 
-// fieldWords are the fields of the event of the points that are typed, or of a
+// fields are the fields of the event of the points that are typed, or of a
 // part of it.
-func (s *session) fieldWords(points, path []string) []string {
+func (w offers) fields(points, path []string) []string {
 	if len(path) > 0 && path[0] == "start" {
 		path = path[1:]
 	}
@@ -65,29 +68,29 @@ func (s *session) fieldWords(points, path []string) []string {
 	case len(path) == 0:
 		return infer.EventFields()
 	case path[0] == "task":
-		return s.members("struct task_struct", path[1:])
+		return w.members("struct task_struct", path[1:])
 	case path[0] != "args":
 		return nil
 	}
 	var out []string
-	for _, f := range s.argsOf(points) {
+	for _, f := range w.args(points) {
 		name := strings.TrimPrefix(f.Name, "e.args.")
 		switch {
 		case strings.HasPrefix(name, "e."):
 		case len(path) == 1:
 			out = append(out, name)
 		case name == path[1]:
-			out = append(out, s.members(f.C, path[2:])...)
+			out = append(out, w.members(f.C, path[2:])...)
 		}
 	}
 	return out
 }
 
-// argsOf are the fields of points, of each kind of them the first few: a pattern
+// args are the fields of points, of each kind of them the first few: a pattern
 // can match thousands.
-func (s *session) argsOf(points []string) (out []listing.Field) {
+func (w offers) args(points []string) (out []listing.Field) {
 	const enough = 20
-	src := s.listing()
+	src := w.listing()
 	src.Verbose = true
 	for _, point := range points {
 		r, err := src.Find(point)
@@ -103,12 +106,12 @@ func (s *session) argsOf(points []string) (out []listing.Field) {
 }
 
 // members are those of a struct by its C name, or of a member of it.
-func (s *session) members(c string, path []string) (out []string) {
+func (w offers) members(c string, path []string) (out []string) {
 	c = strings.TrimSpace(strings.Trim(strings.ReplaceAll(c, "const ", ""), "* "))
 	if !strings.HasPrefix(c, "struct ") && !strings.HasPrefix(c, "union ") {
 		return nil
 	}
-	src := s.listing()
+	src := w.listing()
 	src.Verbose = true
 	r, err := src.Find(strings.Join(append([]string{c}, path...), "."))
 	if err != nil {
