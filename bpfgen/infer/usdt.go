@@ -76,7 +76,7 @@ func (b *body) operand(o *usdt.Operand, pos plan.Pos) val {
 	t := types.IntOf(uint8(8*o.Size), o.Signed)
 	switch {
 	case o.Float:
-		wrong(pos, "the argument %s is a floating-point number, which a kernel half cannot read", o.Text)
+		return exprVal(unreadable(pos))
 	case o.Kind == usdt.Constant:
 		return constant(plan.Int{Big: cutTo(o.Const, t)})
 	case o.Kind == usdt.InRegister:

@@ -14,25 +14,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A deed is something that this test does to bring about events of the kernel with values of its choice.
-type deed struct {
-	sites  []Site
-	values []Field // of an input
+// A doer does a deed: adjust makes random values ones that it can have.
+type doer struct {
 	adjust func(*Input)
 	happen func(*Input) error
 }
 
-func intField(path string, from, bits int, signed bool) Field {
-	return Field{Path: path, From: from, Bits: bits, Signed: signed}
-}
-
-func textField(path string, from int, abi string) Field {
-	return Field{Path: path, From: from, ABI: abi}
-}
-
-// renames gives this thread a new name; an input has the new one, the old one, the number of the thread, and how willing
-// the kernel is to kill it.
-func renames(t *testing.T) deed {
+// renames gives this thread a new name.
+func renames(t *testing.T) doer {
 	tid := unix.Gettid()
 	comm := fmt.Sprintf("/proc/self/task/%d/comm", tid)
 	old, err := os.ReadFile(comm)
@@ -53,15 +42,7 @@ func renames(t *testing.T) deed {
 		}
 	})
 	last := strings.TrimSuffix(string(old), "\n")
-	return deed{
-		sites: []Site{
-			{Point: "tracepoint:task:task_rename", Fields: []Field{textField("e.args.newcomm", 0, "chars of a record"),
-				textField("e.args.oldcomm", 1, "chars of a record"), intField("e.args.oom_score_adj", 3, 16, true)}},
-			{Point: "rawtracepoint:task_rename", Fields: []Field{textField("e.args.comm", 0, "a string of the kernel"),
-				textField("e.args.task.comm", 1, "chars behind a pointer"), intField("e.args.task.pid", 2, 32, true),
-				intField("e.args.task.signal.oom_score_adj", 3, 16, true)}},
-		},
-		values: []Field{{}},
+	return doer{
 		adjust: func(in *Input) {
 			in.Words[2], in.Words[3] = uint64(tid), uint64(willing)
 			in.Texts[0].Fault = false
@@ -77,16 +58,8 @@ func renames(t *testing.T) deed {
 }
 
 // signals sends this process a signal that it does not heed, with an error and a code.
-func signals() deed {
-	where := fmt.Sprintf("e.args.sig != %d", unix.SIGURG) // which Go sends itself
-	return deed{
-		sites: []Site{
-			{Point: "tracepoint:signal:signal_generate", Where: where, Fields: []Field{intField("e.args.sig", 0, 32, true),
-				intField("e.args.errno", 1, 32, true), intField("e.args.code", 2, 32, true)}},
-			{Point: "rawtracepoint:signal_generate", Where: where, Fields: []Field{intField("e.args.sig", 0, 32, true),
-				intField("e.args.info.si_errno", 1, 32, true), intField("e.args.info.si_code", 2, 32, true)}},
-		},
-		values: []Field{{Bits: 32}, {Bits: 32}, {Bits: 32}},
+func signals() doer {
+	return doer{
 		adjust: func(in *Input) {
 			in.Words[0] = []uint64{uint64(unix.SIGWINCH), uint64(unix.SIGCONT)}[in.Words[0]%2]
 			in.Words[2] |= 1 << 31 // less than 0: one that a program may choose
@@ -107,18 +80,8 @@ func signals() deed {
 }
 
 // listens makes a socket listen at an address of this machine.
-func listens() deed {
-	fields := []Field{intField("e.args.sport", 0, 16, false), intField("e.args.family", 4, 16, false),
-		intField("e.args.oldstate", 5, 32, true), intField("e.args.newstate", 6, 32, true)}
-	for i := range 3 {
-		f := intField(fmt.Sprintf("e.args.saddr[%d]", i+1), 1+i, 8, false)
-		f.ABI = "an array"
-		fields = append(fields, f)
-	}
-	return deed{
-		sites: []Site{{Point: "tracepoint:sock:inet_sock_set_state", Where: "e.args.newstate == 10",
-			Fields: fields}},
-		values: []Field{{Bits: 16}, {Bits: 8}, {Bits: 8}, {Bits: 8}},
+func listens() doer {
+	return doer{
 		adjust: func(in *Input) {
 			in.Words[0] |= 1 << 14
 			in.Words[4], in.Words[5], in.Words[6] = unix.AF_INET, 7, 10 // TCP_CLOSE, TCP_LISTEN
@@ -148,12 +111,13 @@ func TestAtTracepoints(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	c, facts, seed := &checker{}, realFacts(), setting(t, "DIFF_SEED", 1)
-	for i, d := range []deed{renames(t), signals(), listens()} {
-		inputs := InputsOf(d.values, uint64(seed+i), 12)
+	doers := map[string]doer{"rename": renames(t), "signal": signals(), "listen": listens()}
+	for i, deed := range Deeds {
+		inputs, d := InputsOf(deed.Values, uint64(seed+i), 12), doers[deed.Name]
 		for k := range inputs {
 			d.adjust(&inputs[k])
 		}
-		for j, site := range d.sites {
+		for j, site := range deed.Sites {
 			if testing.Short() && (i+j+seed)%2 != 0 {
 				continue
 			}

@@ -257,13 +257,14 @@ func (p *userPart) field(word int, path string) Field {
 
 // fields are the words of the arguments; prefixes are tried in turns.
 func (c *UserCall) fields(prefixes ...string) (out []Field) {
-	n := -1
 	for _, p := range c.params {
 		for i := range p.words {
-			if n++; p.form == formVector { // it is refused
-				continue
+			n := len(out)
+			f := p.field(i, fmt.Sprintf("%s[%d]", prefixes[n%len(prefixes)], n))
+			if c.Static && !p.text {
+				f.Alias = fmt.Sprintf("e.args.arg%d", n)
 			}
-			out = append(out, p.field(i, fmt.Sprintf("%s[%d]", prefixes[n%len(prefixes)], n)))
+			out = append(out, f)
 		}
 	}
 	regs := 0

@@ -31,9 +31,11 @@ var recipes = map[string]recipe{
 	"results":           {source: "results.c", command: []string{"gcc", "-O1", "-static", "-pthread"}},
 	"thrower":           {source: "thrower.cc", command: []string{"g++", "-O2", "-static"}},
 	"heap":              {source: "heap.c", command: []string{"gcc", "-O1", "-static", "-fno-omit-frame-pointer"}},
-	"static":            {source: "static.c", command: []string{"gcc", "-O2", "-static"}},
-	"factorial":         {source: "factorial.c", command: []string{"gcc", "-O1", "-fno-omit-frame-pointer", "-static"}},
-	"factorial-pushed":  {source: "factorial.c", command: []string{"gcc", "-O0", "-static"}},
+	"points": {source: "points.c", command: []string{"gcc", "-w", "-g", "-O1",
+		"-fno-omit-frame-pointer", "-static"}},
+	"static":           {source: "static.c", command: []string{"gcc", "-O2", "-static"}},
+	"factorial":        {source: "factorial.c", command: []string{"gcc", "-O1", "-fno-omit-frame-pointer", "-static"}},
+	"factorial-pushed": {source: "factorial.c", command: []string{"gcc", "-O0", "-static"}},
 
 	"goroutines": {source: "goroutines.go", command: []string{"go", "build", "-trimpath"}},
 

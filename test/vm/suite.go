@@ -19,6 +19,9 @@ var touchesKernel = []string{"github.com/cilium/ebpf", modulePath + "/internal/b
 // drivesCommand is a package whose tests touch the kernel through bin/startrace.
 const drivesCommand = "test/accept"
 
+// callsProgram is a package whose tests trace one of the programs only.
+const callsProgram, calledProgram = "test/diff", "points"
+
 const modulePath = "github.com/startrace/startrace"
 
 // programs are built beside the tests, as the Makefile does, for tests that run them.
@@ -58,11 +61,19 @@ func buildSuite(dir string, of arch, patterns []string, flags []string) (load, e
 		l.files = append(l.files, existing(filepath.Join(p, "testdata"))...)
 		l.jobs = append(l.jobs, job{name: p, dir: p, args: append([]string{"./" + name}, flags...), tests: true})
 	}
-	if slices.Contains(packages, drivesCommand) {
+	switch {
+	case slices.Contains(packages, drivesCommand):
 		if err := l.addPrograms(dir, of); err != nil {
 			return l, err
 		}
+		if err := l.addTargets(dir, of, target.Names()); err != nil {
+			return l, err
+		}
 		l.modules = append(l.modules, blockModule, functionModule, tracepointModule, schedulerModule)
+	case slices.Contains(packages, callsProgram):
+		if err := l.addTargets(dir, of, []string{calledProgram}); err != nil {
+			return l, err
+		}
 	}
 	for _, folder := range shared {
 		l.files = append(l.files, existing(folder)...)
@@ -80,7 +91,7 @@ func suiteBinary(dir, p string) string {
 	return filepath.Join(dir, strings.ReplaceAll(p, "/", "_")+".test")
 }
 
-// addPrograms builds the programs into dir and carries them in.
+// addPrograms builds the commands into dir and carries them in.
 func (l *load) addPrograms(dir string, of arch) error {
 	for to, from := range programs {
 		binary := filepath.Join(dir, filepath.Base(to))
@@ -89,7 +100,12 @@ func (l *load) addPrograms(dir string, of arch) error {
 		}
 		l.files = append(l.files, carry{binary, inGuest(to)})
 	}
-	for _, name := range target.Names() {
+	return nil
+}
+
+// addTargets does it with programs that tests trace.
+func (l *load) addTargets(dir string, of arch, names []string) error {
+	for _, name := range names {
 		binary, err := of.compilers().Build(targetSources, dir, name)
 		switch {
 		case errors.Is(err, target.ErrNoCompiler): // the tests that want it say so
