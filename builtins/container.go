@@ -45,7 +45,7 @@ items, clear. A full table is counted and reported; with lru the oldest entry go
 	{
 		Name: "lhist", Family: "state",
 		Signature: "lhist(lo, hi, step, by=None, size=10240, unit=1)",
-		Doc:       "A histogram with buckets of one width from lo to hi: h[k].add(v, weight=1)." + aggDoc,
+		Doc:       "A histogram with buckets of one width from lo to hi, in the unit: h[k].add(v, weight=1)." + aggDoc,
 		call:      lhistCall,
 	},
 	{

@@ -15,7 +15,7 @@ import (
 const remedy = "Show it by a script in cmd/startrace/testdata/sentences, or, where a Go test does, quote it there: // > …"
 
 // described are the pages of which each sentence is to be true.
-var described = []string{"language", "semantics"}
+var described = []string{"language", "semantics", "builtins"}
 
 // TestSentences holds the pages to what they say: each sentence, each row of a table and each line of a listing that
 // has a remark stands word for word in the quotation of a test. Tests quote in comments of Go and in documents that are

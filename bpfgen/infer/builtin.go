@@ -357,18 +357,16 @@ func (b *body) callCstr(args []arg, pos plan.Pos) val {
 	if len(args) == 0 || len(args) > 2 {
 		wrong(pos, "cstr(address, n) got %s", format.Count(len(args), "argument"))
 	}
-	if k := args[0].v.typ().Kind; k == types.Str || isFault(args[0].v.c) {
-		return args[0].v // a char * is a string by itself
-	}
-	room := b.u.strMax + 1
-	if len(args) == 2 {
-		n, ok := args[1].v.constInt()
-		if !ok || n < 1 || n > maxStr {
-			wrong(args[1].pos, "cstr takes a constant length of 1 to %d bytes", maxStr)
-		}
-		room = int(n) + 1
-	}
+	room := b.cstrRoom(args)
 	v := args[0].v
+	switch {
+	case isFault(v.c):
+		return v
+	case v.typ().Kind == types.Str && len(args) == 1:
+		return v // a char * is a string by itself
+	case v.typ().Kind == types.Str:
+		return b.longAs(v, room, args[0].pos)
+	}
 	if v.start != nil && v.start != b {
 		out := exprVal(v.start.cstring(place{v.expr, 0, tree.Auto, v.start}, room, 0, pos))
 		out.start = v.start
@@ -378,6 +376,31 @@ func (b *body) callCstr(args []arg, pos plan.Pos) val {
 		return exprVal(b.cstring(place{a.value(b, pos), 0, tree.Auto, b}, room, 0, pos))
 	}
 	return exprVal(b.cstring(place{b.readable(v, pos), 0, tree.Auto, b}, room, 0, pos))
+}
+
+// cstrRoom is the room that cstr(p, n) gives its string, with the NUL.
+func (b *body) cstrRoom(args []arg) int {
+	if len(args) == 1 {
+		return b.u.strMax + 1
+	}
+	n, ok := args[1].v.constInt()
+	if !ok || n < 1 || n > maxStr {
+		wrong(args[1].pos, "cstr takes a constant length of 1 to %d bytes", maxStr)
+	}
+	return int(n) + 1
+}
+
+// longAs is a string of memory that is read with another room than strings have otherwise. What has another source, as
+// e.comm or a path, has its length.
+func (b *body) longAs(v val, room int, pos plan.Pos) val {
+	if v.expr == nil || v.expr.Op != tree.OpStr {
+		refuse(pos, "cstr(s, n) takes a string of memory, as e.args.filename itself: this is one already, whose length is "+
+			"that of limits(string = N)")
+	}
+	e := *v.expr
+	e.Type.Cap = room
+	v.expr = &e
+	return v
 }
 
 // maxStr is the longest string that an event can carry: the length of a

@@ -14,6 +14,7 @@ import (
 // > A pointer that is an error of the kernel (ERR_PTR) is that error's negative number where it is compared or shown:
 // > `e.ret < 0` and `e.ret == -ENOENT` hold for it, `errno(e.ret)` names it, and `errno(p)` of any other pointer is
 // > None.
+// > Of a pointer that is an error (ERR_PTR) it is that error's name, of another one None.
 func TestErrorPointers(t *testing.T) {
 	needKernelFunctions(t)
 	n := scaled(400)

@@ -83,6 +83,8 @@ func equalLines(t testing.TB, got, want []string) {
 // > Without debug information nobody knows the types of a user function: `e.args[i]` and `e.ret` are words of 64
 // > bits, signed; of a C `int` the upper half means nothing: `int32(e.ret)` and `uint32(e.args[0])` take the lower
 // > one.
+// > Arguments and results of user functions are whole registers, of which an int fills only the low half:
+// > int32(e.ret) < 0.
 func TestUserFunctions(t *testing.T) {
 	e := onTarget(t, "calls", `
 probe("uprobe:BIN:add", lambda e: print("enter", e.args[0], int32(e.args[1]), cstr(e.args[2]), e.func))
