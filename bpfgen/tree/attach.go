@@ -26,6 +26,8 @@ const (
 	AttachPerf                            // a perf event on every CPU; ctx is bpf_perf_event_data
 	AttachWatchpoint                      // an access to memory; ctx is bpf_perf_event_data
 	AttachIter                            // an iterator: runs when it is read; ctx is struct bpf_iter__NAME
+
+	numAttachKinds
 )
 
 // Attach says where a program goes.
@@ -135,7 +137,10 @@ var attachWords = map[AttachKind]string{
 
 // String names what the program is attached to.
 func (a Attach) String() string {
-	word := attachWords[a.Kind]
+	word, ok := attachWords[a.Kind]
+	if !ok {
+		panic(fmt.Sprintf("package tree has no word for programs of kind %d", a.Kind))
+	}
 	switch a.Kind {
 	case AttachTracepoint:
 		return fmt.Sprintf("%s %s:%s", word, a.Group, a.Name)
@@ -187,4 +192,13 @@ func (p Place) String() string {
 		s += fmt.Sprintf("+%#x", p.Offset)
 	}
 	return s
+}
+
+// AttachKinds are all ways to attach, for tests that each room knows them.
+func AttachKinds() []AttachKind {
+	kinds := make([]AttachKind, numAttachKinds)
+	for i := range kinds {
+		kinds[i] = AttachKind(i)
+	}
+	return kinds
 }

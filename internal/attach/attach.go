@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen"
@@ -25,57 +24,30 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// pointName names a point as scripts do.
-func pointName(a *tree.Attach) string {
-	switch a.Kind {
-	case tree.AttachTracepoint:
-		return "tracepoint:" + a.Group + ":" + a.Name
-	case tree.AttachRawTracepoint:
-		return "rawtracepoint:" + a.Name
-	case tree.AttachProfile:
-		return "profile"
-	case tree.AttachInterval:
-		return "interval"
-	case tree.AttachPerf:
-		return a.Group + ":" + a.Name
-	case tree.AttachWatchpoint:
-		return "watchpoint:" + a.Name
-	case tree.AttachIter:
-		return "iter:" + a.Name
-	case tree.AttachSyscallEnter:
-		return "syscall entry"
-	case tree.AttachSyscallExit:
-		return "syscall exit"
-	}
-	if short := *a; len(a.Places) > namedPlaces {
-		short.Places, short.Cookies = a.Places[:namedPlaces], false
-		return fmt.Sprintf("%s and %d more", short.String(), len(a.Places)-namedPlaces)
-	}
-	return a.String()
-}
+// A rank is when programs are attached: the ends of spans come before their starts,
+// so that no start is recorded whose end is then not seen. Programs at one
+// tracepoint run in the order in which they were attached (order.go): an entry of a
+// span has its new number before others look for it, and is forgotten after all have.
+type rank uint8
 
-// namedPlaces is how many places of a pattern an error names.
-const namedPlaces = 3
+// The ranks; 0 is none.
+const (
+	rankExec   rank = iota + 1 // gives the entry of a span its new number
+	rankEnd                    // ends of spans of system calls
+	rankOther                  // all others, the ends of a probe before its starts
+	rankStart                  // starts of spans of system calls
+	rankExit                   // forgets entries of spans
+	rankAtOnce                 // runs when it is attached: all others see what it does
+)
 
-// rank orders programs for attaching: the ends of spans come before their
-// starts, so that no start is recorded whose end is then not seen. Programs at
-// one tracepoint run in the order in which they were attached (order.go): an entry
-// of a span has its new number before others look for it, and is forgotten after
-// all have.
-func rank(p *tree.Program) int {
+func rankOf(p *tree.Program) rank {
 	switch {
 	case p.Name == bpfgen.SpanExec:
-		return 0
+		return rankExec
 	case bpfgen.IsSpanExit(p):
-		return 4
-	case p.Attach.Kind == tree.AttachSyscallExit:
-		return 1
-	case p.Attach.Kind == tree.AttachSyscallEnter:
-		return 3
-	case p.Attach.Kind == tree.AttachIter:
-		return 5 // it runs at once: all others see what it does
+		return rankExit
 	}
-	return 2
+	return wayOf(p.Attach.Kind).rank
 }
 
 // Attach attaches all programs that are not attached; programs run from then
@@ -109,7 +81,7 @@ func (l *Loaded) attach(want func(*program) bool) error {
 			undo()
 			return err
 		}
-		points, err := l.open(p)
+		points, err := wayOf(p.Attach.Kind).open(l, p)
 		if err != nil && !l.leave(p, err, &left) {
 			undo()
 			return &Error{p.Program, markPermission(explainCrowd(&p.Attach, explainFiles(&p.Attach, err)))}
@@ -144,52 +116,17 @@ func explainFiles(a *tree.Attach, err error) error {
 	return fmt.Errorf("the limit of open files was reached, each point is one: raise it (ulimit -n, as root): %w", err)
 }
 
-// explainCrowd says what to do where a point has as many programs as it can have:
-// BPF_TRACE_MAX_PROGS of kernel/trace/bpf_trace.c, BPF_MAX_TRAMP_LINKS of
-// include/linux/bpf.h. Those of other tracers are among them.
+// explainCrowd says what to do where a point has as many programs as it can have.
+// Those of other tracers are among them.
 func explainCrowd(a *tree.Attach, err error) error {
-	const better = "let one handler do what those of several probes do"
-	switch {
-	case !errors.Is(err, unix.E2BIG):
+	if !errors.Is(err, unix.E2BIG) {
 		return err
-	case a.Kind == tree.AttachTracepoint:
-		return fmt.Errorf("a tracepoint runs 64 programs at most, and this one has as many: %s, or take rawtracepoint:, which has no such limit: %w", better, err)
-	case a.Kind == tree.AttachFentry || a.Kind == tree.AttachFexit:
-		return fmt.Errorf("a function runs 38 programs by trampolines at most, and this one has as many: %s, or take kprobe: or kretprobe: %w", better, err)
 	}
-	return fmt.Errorf("this point has as many programs as it can run: %s: %w", better, err)
+	return fmt.Errorf("%s: %w", wayOf(a.Kind).crowd, err)
 }
 
-// open attaches p to its point.
-func (l *Loaded) open(p *program) ([]point, error) {
-	a := &p.Attach
-	switch a.Kind {
-	case tree.AttachTracepoint:
-		return l.openTracepoint(a, p.code)
-	case tree.AttachRawTracepoint:
-		return openRaw(a.Name, p.code)
-	case tree.AttachSyscallEnter:
-		return openRaw("sys_enter", p.code)
-	case tree.AttachSyscallExit:
-		return openRaw("sys_exit", p.code)
-	case tree.AttachProfile, tree.AttachInterval:
-		return openClock(a, p.code)
-	case tree.AttachKprobe, tree.AttachKretprobe, tree.AttachUprobe, tree.AttachUretprobe:
-		return l.openFunctions(p)
-	case tree.AttachFentry, tree.AttachFexit:
-		return openTrampoline(a, p.code)
-	case tree.AttachPerf:
-		return openCounter(a, p.code)
-	case tree.AttachWatchpoint:
-		return openWatchpoint(a, p.code)
-	case tree.AttachIter:
-		return nil, l.runIterator(p.code)
-	}
-	return nil, errors.New("unknown kind of point")
-}
-
-func openRaw(name string, prog *ebpf.Program) ([]point, error) {
-	link, err := bpf.AttachRawTracepoint(name, prog)
+func openRaw(name string, p *program) ([]point, error) {
+	link, err := bpf.AttachRawTracepoint(name, p.code)
 	switch {
 	case errors.Is(err, unix.ENOENT):
 		return nil, fmt.Errorf("this kernel has no raw tracepoint %s", name)

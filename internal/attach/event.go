@@ -42,13 +42,14 @@ func openOn(cpus []int, attr unix.PerfEventAttr, prog *ebpf.Program) (points []p
 }
 
 // openCounter attaches a program to every a.Period-th event of a counter.
-func openCounter(a *tree.Attach, prog *ebpf.Program) ([]point, error) {
+func openCounter(_ *Loaded, p *program) ([]point, error) {
+	a := &p.Attach
 	attr := unix.PerfEventAttr{Type: a.Type, Config: a.Config, Sample: a.Period, Bits: unix.PerfBitDisabled}
 	if a.Period == 0 {
 		attr.Sample = a.Freq
 		attr.Bits |= unix.PerfBitFreq
 	}
-	points, err := openEverywhere(attr, prog)
+	points, err := openEverywhere(attr, p.code)
 	if err == nil {
 		return points, nil
 	}
@@ -105,7 +106,8 @@ func stepsOver(arch string, release func() (kernel.Version, error)) error {
 }
 
 // openWatchpoint sets a hardware breakpoint on each CPU.
-func openWatchpoint(a *tree.Attach, prog *ebpf.Program) ([]point, error) {
+func openWatchpoint(_ *Loaded, p *program) ([]point, error) {
+	a := &p.Attach
 	if err := stepsOver(runtime.GOARCH, kernel.Release); err != nil {
 		return nil, err
 	}
@@ -118,7 +120,7 @@ func openWatchpoint(a *tree.Attach, prog *ebpf.Program) ([]point, error) {
 	points, err := openEverywhere(unix.PerfEventAttr{
 		Type: unix.PERF_TYPE_BREAKPOINT, Bp_type: access, Ext1: a.Address, Ext2: uint64(a.Length),
 		Sample: 1, Bits: unix.PerfBitDisabled,
-	}, prog)
+	}, p.code)
 	switch {
 	case errors.Is(err, unix.ENOSPC):
 		return nil, fmt.Errorf("all debug registers are in use (x86 has four): %w", err)

@@ -21,13 +21,13 @@ func (l *Loaded) multiType(a *tree.Attach) ebpf.AttachType {
 		return ebpf.AttachNone
 	}
 	has := l.opts.Features()
-	switch a.Kind {
-	case tree.AttachKprobe, tree.AttachKretprobe:
-		alone := isReturn(a.Kind) && !has.KprobesCount && len(a.Places) <= maxAlone
+	switch w := wayOf(a.Kind); w.probes {
+	case kernelProbes:
+		alone := w.returns && !has.KprobesCount && len(a.Places) <= maxAlone
 		if has.KprobeMulti && byName(a.Places) && !alone {
 			return kprobeLink(a).AttachType()
 		}
-	case tree.AttachUprobe, tree.AttachUretprobe:
+	case userProbes:
 		if has.UprobeMulti && len(a.Places) > 1 {
 			return ebpf.AttachTraceUprobeMulti
 		}
@@ -65,7 +65,7 @@ type linker struct {
 }
 
 func newLinker(a *tree.Attach, prog *ebpf.Program) *linker {
-	if probeSource(a.Kind) == "kprobe" {
+	if wayOf(a.Kind).probes == kernelProbes {
 		return &linker{kind: countingPoint, link: func(a *tree.Attach) (bpf.Link, error) {
 			return linkKprobes(a, kprobeLink(a), prog)
 		}}
@@ -116,7 +116,7 @@ func linkKprobes(a *tree.Attach, kind bpf.KprobeLink, prog *ebpf.Program) (bpf.L
 
 // kprobeLink is the kind of link for a program that stands alone.
 func kprobeLink(a *tree.Attach) bpf.KprobeLink {
-	if isReturn(a.Kind) {
+	if wayOf(a.Kind).returns {
 		return bpf.KprobeReturns
 	}
 	return bpf.KprobeMulti
@@ -135,7 +135,7 @@ func cookies(a *tree.Attach) []uint64 {
 }
 
 func uprobes(a *tree.Attach) *bpf.UprobeMulti {
-	u := &bpf.UprobeMulti{Path: a.Binary, PID: a.Process, Returns: isReturn(a.Kind), Cookies: cookies(a)}
+	u := &bpf.UprobeMulti{Path: a.Binary, PID: a.Process, Returns: wayOf(a.Kind).returns, Cookies: cookies(a)}
 	for _, p := range a.Places {
 		u.Offsets = append(u.Offsets, p.Offset)
 		u.Semaphores = append(u.Semaphores, p.Semaphore)

@@ -56,7 +56,7 @@ func tryFunction(name string) error {
 
 // askAt asks for a probe in a function, and takes it away.
 func askAt(function string, offset uint64) error {
-	pmu, err := findPMU("kprobe")
+	pmu, err := findPMU(kernelProbes)
 	if err != nil {
 		return err
 	}

@@ -25,10 +25,10 @@ import (
 
 // less orders programs for attaching.
 func (l *Loaded) less(p, q *program) int {
-	if order := cmp.Compare(rank(p.Program), rank(q.Program)); order != 0 {
+	if order := cmp.Compare(rankOf(p.Program), rankOf(q.Program)); order != 0 {
 		return order
 	}
-	pHead, qHead := l.atHead(p), l.atHead(q)
+	pHead, qHead := wayOf(p.Attach.Kind).head(l, p), wayOf(q.Attach.Kind).head(l, q)
 	switch {
 	case pHead != qHead && qHead:
 		return -1
@@ -40,17 +40,10 @@ func (l *Loaded) less(p, q *program) int {
 	return cmp.Compare(p.Probe, q.Probe)
 }
 
-// atHead reports whether the kernel runs p before what was attached earlier.
-func (l *Loaded) atHead(p *program) bool {
-	switch p.Attach.Kind {
-	case tree.AttachKprobe, tree.AttachFentry, tree.AttachFexit, tree.AttachUprobe, tree.AttachUretprobe,
-		tree.AttachPerf:
-		return true
-	case tree.AttachKretprobe:
-		return p.multi && l.returnsAsEntries()
-	}
-	return false
-}
+// Whether the kernel runs a program before what was attached earlier.
+func always(*Loaded, *program) bool            { return true }
+func never(*Loaded, *program) bool             { return false }
+func linkedReturns(l *Loaded, p *program) bool { return p.multi && l.returnsAsEntries() }
 
 func (l *Loaded) returnsAsEntries() bool {
 	return l.opts.ReturnsAsEntries != nil && l.opts.ReturnsAsEntries()

@@ -20,11 +20,11 @@ import (
 // tracepoint on all CPUs (perf_trace_run_bpf_submit, kernel/events/core.c).
 // It takes no samples: some tracepoints do not allow that
 // (TRACE_EVENT_PERF_PERM of irq_work_exit, arch/x86/include/asm/trace/irq_vectors.h).
-func (l *Loaded) openTracepoint(a *tree.Attach, prog *ebpf.Program) ([]point, error) {
+func openTracepoint(l *Loaded, p *program) ([]point, error) {
 	if l.opts.TracepointID == nil {
 		return nil, errors.New("no source of tracepoint numbers")
 	}
-	id, err := l.opts.TracepointID(a.Group, a.Name)
+	id, err := l.opts.TracepointID(p.Attach.Group, p.Attach.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -33,25 +33,26 @@ func (l *Loaded) openTracepoint(a *tree.Attach, prog *ebpf.Program) ([]point, er
 		return nil, err
 	}
 	attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_TRACEPOINT, Config: id}
-	event, err := openPerf(&attr, cpus[0], prog)
+	event, err := openPerf(&attr, cpus[0], p.code)
 	if err != nil {
 		return nil, err
 	}
 	return []point{{link: event, kind: tracePoint}}, nil
 }
 
-// openClock makes a program run by a timer: on each CPU for a profile, on one
-// for an interval.
-func openClock(a *tree.Attach, prog *ebpf.Program) ([]point, error) {
+// openProfile makes a program run by a timer on each CPU, openInterval on one.
+func openProfile(_ *Loaded, p *program) ([]point, error) {
+	points, err := openEverywhere(clockAttr(&p.Attach), p.code)
+	return points, explainRate(&p.Attach, err)
+}
+
+func openInterval(_ *Loaded, p *program) ([]point, error) {
 	cpus, err := kernel.OnlineCPUs()
 	if err != nil {
 		return nil, err
 	}
-	if a.Kind == tree.AttachInterval {
-		cpus = cpus[:1]
-	}
-	points, err := openOn(cpus, clockAttr(a), prog)
-	return points, explainRate(a, err)
+	points, err := openOn(cpus[:1], clockAttr(&p.Attach), p.code)
+	return points, explainRate(&p.Attach, err)
 }
 
 func clockAttr(a *tree.Attach) unix.PerfEventAttr {

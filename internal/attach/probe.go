@@ -31,7 +31,8 @@ type dynamicPMU struct {
 const pmuFolder = "/sys/bus/event_source/devices/"
 
 // findPMU reads what the kernel calls a source.
-func findPMU(name string) (*dynamicPMU, error) {
+func findPMU(from source) (*dynamicPMU, error) {
+	name := string(from)
 	text, err := os.ReadFile(pmuFolder + name + "/type")
 	if err != nil {
 		return nil, fmt.Errorf("this kernel has no %ss: %w", name, err)
@@ -54,9 +55,6 @@ func findPMU(name string) (*dynamicPMU, error) {
 // semaphoreShift is where uprobes take the offset of a USDT semaphore
 // (format/ref_ctr_offset: config:32-63; 4.20).
 const semaphoreShift = 32
-
-// isReturn reports whether a program stands at returns.
-func isReturn(k tree.AttachKind) bool { return k == tree.AttachKretprobe || k == tree.AttachUretprobe }
 
 // kprobeAttr describes a probe of a kernel function; the name must stay alive
 // until the event is open.
@@ -90,7 +88,7 @@ type opener func(*tree.Place) (point, error)
 // the probe has more places, which are attached.
 func (l *Loaded) openProbes(prog *program, others bool) (points []point, err error) {
 	a := &prog.Attach
-	pmu, err := findPMU(probeSource(a.Kind))
+	pmu, err := findPMU(wayOf(a.Kind).probes)
 	if err != nil {
 		return nil, err
 	}
@@ -131,13 +129,6 @@ func explainLimit(err error, open, places int) error {
 	}
 	return fmt.Errorf("the limit of open files was reached after %d of %d places, each of which is one: "+
 		"raise it (ulimit -n, as root), or name fewer: %w", open, places, err)
-}
-
-func probeSource(k tree.AttachKind) string {
-	if k == tree.AttachUprobe || k == tree.AttachUretprobe {
-		return "uprobe"
-	}
-	return "kprobe"
 }
 
 // placeIsAtFault tells that another place may do where this one did not. ENOTSUPP: the
@@ -185,7 +176,8 @@ func (l *Loaded) releaseAll(points []point) error {
 // openProbe opens the perf event of one place and gives it the program. The
 // event is on one CPU, and the program runs on all of them (see openTracepoint).
 func openProbe(pmu *dynamicPMU, a *tree.Attach, p *tree.Place, cpu int, prog *ebpf.Program) (point, error) {
-	user := probeSource(a.Kind) == "uprobe"
+	at := wayOf(a.Kind)
+	user := at.probes == userProbes
 	text := p.Func
 	if user {
 		text = a.Binary
@@ -197,12 +189,12 @@ func openProbe(pmu *dynamicPMU, a *tree.Attach, p *tree.Place, cpu int, prog *eb
 	var attr unix.PerfEventAttr
 	pid := -1
 	if user {
-		attr = pmu.uprobeAttr(p, name, isReturn(a.Kind))
+		attr = pmu.uprobeAttr(p, name, at.returns)
 		if a.Process > 0 {
 			pid, cpu = a.Process, -1
 		}
 	} else {
-		attr = pmu.kprobeAttr(p, name, isReturn(a.Kind))
+		attr = pmu.kprobeAttr(p, name, at.returns)
 	}
 	event, err := bpf.OpenPerfEvent(&attr, pid, cpu, prog, cookieOf(a, p))
 	runtime.KeepAlive(name) // attr holds its address as a number
@@ -221,7 +213,7 @@ func cookieOf(a *tree.Attach, p *tree.Place) *uint64 {
 
 // explainPlace says what the kernel has against a probe there.
 func explainPlace(a *tree.Attach, p *tree.Place, err error) error {
-	if probeSource(a.Kind) == "uprobe" {
+	if wayOf(a.Kind).probes == userProbes {
 		return explainUserPlace(a, p, err)
 	}
 	switch {

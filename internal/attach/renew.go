@@ -19,7 +19,7 @@ func (l *Loaded) InModules() bool {
 }
 
 func mayDie(p *program) bool {
-	return (p.Attach.Kind == tree.AttachKprobe || p.Attach.Kind == tree.AttachKretprobe) && !p.multi && !p.session
+	return wayOf(p.Attach.Kind).probes == kernelProbes && !p.multi && !p.session
 }
 
 // Renew attaches again what stood at functions of a module that has been unloaded

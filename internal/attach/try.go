@@ -112,7 +112,7 @@ func openAndClose(attr *unix.PerfEventAttr) error {
 }
 
 func (t *Trial) kprobe() error {
-	pmu, err := findPMU("kprobe")
+	pmu, err := findPMU(kernelProbes)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (t *Trial) kprobes(kind bpf.KprobeLink) error {
 // tryUprobe asks for a folder: what may have probes looks at it and says
 // EINVAL, for it is no file (create_local_trace_uprobe, kernel/trace/trace_uprobe.c).
 func tryUprobe() error {
-	pmu, err := findPMU("uprobe")
+	pmu, err := findPMU(userProbes)
 	if err != nil {
 		return err
 	}

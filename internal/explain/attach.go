@@ -10,8 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
-// ways say in words how programs of a kind are attached and how often. Kinds
-// that are not here are named as the compiler does, attached once.
+// ways say in words how programs of a kind are attached and how often: a row for
+// each kind.
 var ways = map[tree.AttachKind]func(in *Input, p *tree.Program) (string, int){
 	tree.AttachTracepoint: func(_ *Input, p *tree.Program) (string, int) {
 		return fmt.Sprintf("tracepoint %s:%s, through a perf event; runs on every CPU", p.Attach.Group, p.Attach.Name),
@@ -108,14 +108,11 @@ func (in *Input) attachment(p *tree.Program) (string, int) {
 	if p.Tail {
 		return "nothing: another program jumps here, because one alone would be too long", 0
 	}
-	if way := ways[p.Attach.Kind]; way != nil {
-		text, n := way(in, p)
-		if p.Beside {
-			text += "; counts the calls of which the kernel does not see the return"
-		}
-		return text + own(p.Name), n
+	text, n := ways[p.Attach.Kind](in, p)
+	if p.Beside {
+		text += "; counts the calls of which the kernel does not see the return"
 	}
-	return "(" + strings.TrimSpace(p.Attach.String()) + ")" + own(p.Name), 1
+	return text + own(p.Name), n
 }
 
 // own says what the programs that startrace adds are for.
