@@ -11,9 +11,10 @@ import (
 
 // A PerfEvent is an event that runs a program.
 //
-// Missing in link: a program for an event that the caller has opened. Its Tracepoint, Kprobe and Uprobe open theirs on
-// CPU 0, which may be off, ask for samples, which some tracepoints do not give, take no address of a function, and keep
-// the kernel's answer for themselves where a program is not taken. AttachRawLink takes no cookie, and needs Linux 5.15.
+// Missing in link: a program for an event that the caller has opened. What it opens itself is on CPU 0, which may be
+// off, and where the kernel does not take the program there its error has no number; its Tracepoint also asks for
+// samples, which some tracepoints do not give, and its Kprobe takes no address. AttachRawLink, which would do for
+// events without cookies, needs Linux 5.15.
 type PerfEvent struct {
 	descriptor // of the event, or of the link that keeps it alive
 	linked     bool
