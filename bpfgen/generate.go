@@ -272,8 +272,10 @@ func programType(k tree.AttachKind) ebpf.ProgramType {
 		return ebpf.Kprobe
 	case tree.AttachFentry, tree.AttachFexit, tree.AttachIter:
 		return ebpf.Tracing
+	case tree.AttachRawTracepoint, tree.AttachSyscallEnter, tree.AttachSyscallExit:
+		return ebpf.RawTracepoint
 	}
-	return ebpf.RawTracepoint
+	panic(fmt.Sprintf("no type for programs of kind %d", k))
 }
 
 // attachTypes are those that programs of the type Tracing must be loaded with.

@@ -1,0 +1,19 @@
+package bpfgen
+
+import (
+	"testing"
+
+	"github.com/cilium/ebpf"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+)
+
+// Programs of each way to attach have a type; those that are loaded for one function say for what.
+func TestProgramTypes(t *testing.T) {
+	for _, kind := range tree.AttachKinds() {
+		_, says := attachTypes[kind]
+		if tracing := programType(kind) == ebpf.Tracing; tracing != says {
+			t.Errorf("%s: tracing %v, says for what %v", tree.Attach{Kind: kind}, tracing, says)
+		}
+	}
+}
