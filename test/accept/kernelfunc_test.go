@@ -135,14 +135,28 @@ at_exit(lambda: [print("began", k, v) for k, v in began.items()])
 		checkAccount(t, e, number(t, e.stdout, fmt.Sprintf(`(?m)^timed \(%d, True, True\) (\d+)$`, size)), want)
 	}
 	checkAccount(t, e, number(t, e.stdout, `(?m)^began vfs_read (\d+)$`), n)
-	const session = "one program at entry and return (kprobe session)"
+	has := atLeast(t, 6, 10) && runtime.GOARCH == "amd64" || atLeast(t, 6, 14) // fprobes, which arm64 has since 6.14
+	checkSessions(t, e, 2, has, has && atLeast(t, 6, 14))
+	// Before 6.14 probes that share a function have none, for the order of their returns; one alone has.
+	e, _ = traced(t, `
+n = count()
+probe("func:`+functions+`", lambda e: n[e.ret].add(), `+reading+`)
+`, []string{"-v"}, "reads", "1", "64")
+	checkSessions(t, e, 1, has, has)
+}
+
+// checkSessions checks that probes are compiled to be sessions, and that they are attached so.
+func checkSessions(t *testing.T, e ended, probes int, compiled, attached bool) {
+	t.Helper()
 	want := 0
-	if atLeast(t, 6, 10) && runtime.GOARCH == "amd64" || atLeast(t, 6,
-		14) { // sessions are fprobes, which arm64 has since 6.14
-		want = 2
+	if compiled {
+		want = probes
 	}
-	if got := strings.Count(e.stderr, session); got != want || strings.Contains(e.stderr, "no session there") {
+	if got := strings.Count(e.stderr, "one program at entry and return (kprobe session)"); got != want {
 		t.Errorf("%d sessions, want %d:\n%s", got, want, e.stderr)
+	}
+	if two := strings.Count(e.stderr, "no session there"); (two > 0) != (compiled && !attached) {
+		t.Errorf("%d of %d sessions are two programs, want sessions: %v\n%s", two, probes, attached, e.stderr)
 	}
 }
 
