@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"maps"
+
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -47,7 +49,7 @@ func (r *role) project(b *body, ev *event, t *target) {
 func (r *role) inKernel(b *body, ev *event) bool {
 	fn, pr := r.fn, r.pr
 	saved := *b
-	locals, inlines := len(b.prog.Locals), b.prog.Inlines
+	locals, inlines, asked := len(b.prog.Locals), b.prog.Inlines, maps.Clone(pr.filterReads)
 	t := pr.u.try()
 	defer t.end()
 	var v val
@@ -74,6 +76,7 @@ func (r *role) inKernel(b *body, ev *event) bool {
 	*b = saved
 	b.prog.Locals, b.prog.Inlines = b.prog.Locals[:locals], inlines
 	t.undo()
+	pr.filterReads = asked
 	r.decided, r.inUser, r.why = true, true, bad.Error()
 	return false
 }

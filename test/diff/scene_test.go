@@ -292,9 +292,12 @@ func (st *stage) lost() bool {
 }
 
 func (c *checker) compareAt(s *scene, st *stage, programs []*Program, refs [2]*reference, userLines int) {
-	var done [2]map[*Program]bool
-	for half := range done {
-		done[half] = map[*Program]bool{}
+	done := [2]map[*Program]bool{{}, {}}
+	for i, p := range programs {
+		if st.res.StartHalves[i] != nil { // the handler of the start cannot run in the kernel
+			c.except(startInUser, p)
+			done[0][p] = true
+		}
 	}
 	for _, in := range s.inputs {
 		in.fields = s.site.Fields
