@@ -18,8 +18,9 @@ JOBS ?= $(shell nproc)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 # The version is given by hand, so that building does not depend on who owns the folder.
+# The program begins at its own entry, which sees whether there is a standard output (cmd/startrace/stdout.go).
 BUILD = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false
-LDFLAGS = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+LDFLAGS = -s -w -E startrace_entry -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 # The packages in which goroutines meet.
 CONCURRENT = ./internal/session/... ./internal/stream/...

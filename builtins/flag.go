@@ -19,7 +19,8 @@ var flagFamily = []Entry{
 		Doc: `Declares a flag of the script and gives its value: --name VALUE, or -s VALUE with short. A default of True or False
 makes a switch. type is int, float, str, bool, duration, expression or a function that gets the text; it follows the
 default where it is not given. positional takes the next argument that is no flag. One that is required must be given.
-What is given must be from least to most: a number, a time in ns, or the length of a text in bytes.`,
+What is given must be from least to most: a number, a time in ns, or the length of a text in bytes. Names and letters of
+startrace's own flags are refused.`,
 		call: flagCall,
 	},
 	{
@@ -150,6 +151,8 @@ func (e *Env) flagValue(th *starlark.Thread, f *Flag) (starlark.Value, error) {
 	switch {
 	case e.Flags.parse().lacking == f.word():
 		return nil, usagef("%s", strings.TrimSuffix(f.title()+" wants a value: "+f.Help, ": "))
+	case e.Flags.parse().twice == f.word():
+		return nil, usagef("%s is given twice; it has one value", f.title())
 	case e.Flags.HelpWanted() || !ok && !f.Required:
 		return f.fallback(th)
 	case !ok:

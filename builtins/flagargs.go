@@ -21,6 +21,9 @@ type FlagWord struct {
 	Choices    []string
 }
 
+// An OwnFlag is a flag of the command itself, with its letter if it has one.
+type OwnFlag struct{ Long, Short, Help string }
+
 // Flags are the flags of a script and the arguments that it was given.
 //
 // Flags are declared one by one while the script runs. To tell the value of
@@ -31,8 +34,9 @@ type Flags struct {
 	Words []FlagWord
 	// Args are the arguments.
 	Args []string
-	// Others are the command's flags, for hints.
-	Others []string
+	// Own gives the command's own flags, which no flag of a script can be; nil:
+	// there are none.
+	Own func() []OwnFlag
 
 	decls      []*Flag
 	parsed     *parsedArgs
@@ -42,6 +46,8 @@ type Flags struct {
 // parsedArgs are arguments sorted by the flags that are known.
 type parsedArgs struct {
 	given   map[string]string // by word; a switch has "true"
+	words   []string          // those of given, as they came
+	twice   string            // the first word that has two values
 	rest    []string          // positional
 	unknown []string
 	lacking string // the word of a flag that stands last, without its value
@@ -52,9 +58,47 @@ type parsedArgs struct {
 func (fs *Flags) HelpWanted() bool { return fs.parse().help }
 
 // Again lets another script declare its flags; none is given.
-func (fs *Flags) Again() { *fs = Flags{} }
+func (fs *Flags) Again() { *fs = Flags{Own: fs.Own} }
+
+// give notes what the arguments say of a flag.
+func (p *parsedArgs) give(word, text string) {
+	before, again := p.given[word]
+	switch {
+	case !again:
+		p.words = append(p.words, word)
+	case p.twice == "" && before != text:
+		p.twice = word
+	}
+	p.given[word] = text
+}
+
+// notOwn refuses a flag that the command has: of `--pid 5` nobody could tell
+// whose it is, and the other one would never get its value.
+func (fs *Flags) notOwn(f *Flag) error {
+	for _, own := range fs.own() {
+		if own.Long == f.word() {
+			return fmt.Errorf("flag %s: --%s is a flag of startrace itself (%s); give this one another name", f.Name,
+				own.Long, strings.TrimSuffix(own.Help, "."))
+		}
+		if own.Short == f.Short && f.Short != "" {
+			return fmt.Errorf("flag %s: short: -%s is startrace's own --%s (%s); take another letter, or none", f.Name,
+				f.Short, own.Long, strings.TrimSuffix(own.Help, "."))
+		}
+	}
+	return nil
+}
+
+func (fs *Flags) own() []OwnFlag {
+	if fs.Own == nil {
+		return nil
+	}
+	return fs.Own()
+}
 
 func (fs *Flags) declare(f *Flag) error {
+	if err := fs.notOwn(f); err != nil {
+		return err
+	}
 	for _, d := range fs.decls {
 		if d.word() == f.word() {
 			return fmt.Errorf("flag %s is declared twice", f.Name)
@@ -77,15 +121,15 @@ func (fs *Flags) declare(f *Flag) error {
 // given is what the arguments say of a flag.
 func (fs *Flags) given(f *Flag) (text string, ok bool) {
 	p := fs.parse()
-	text, ok = p.given[f.word()]
-	if f.Positional {
-		n := fs.positional
-		fs.positional++
-		if !ok && n < len(p.rest) {
-			text, ok = p.rest[n], true
-		}
+	if text, ok = p.given[f.word()]; ok || !f.Positional {
+		return text, ok // a positional one that is given by its name leaves its place to the next
 	}
-	return text, ok
+	n := fs.positional
+	fs.positional++
+	if n < len(p.rest) {
+		return p.rest[n], true
+	}
+	return "", false
 }
 
 // fallback is the default; a text is converted too: flag("t", "5ms", type =
@@ -101,20 +145,33 @@ func (f *Flag) fallback(th *starlark.Thread) (starlark.Value, error) {
 func (fs *Flags) Check() error {
 	p := fs.parse()
 	if len(p.unknown) > 0 {
-		word := p.unknown[0]
-		names := slices.Clone(fs.Others)
-		for _, d := range fs.decls {
-			names = append(names, d.word())
+		return usagef("unknown flag %s%s", p.unknown[0], fs.nearFlag(p.unknown[0]))
+	}
+	for _, word := range p.words {
+		if !slices.ContainsFunc(fs.decls, func(d *Flag) bool { return d.word() == word }) {
+			return usagef("--%s has no meaning here: the script did not come to its flag(%q)%s", word, word,
+				fs.nearFlag("--"+word))
 		}
-		if near := kernel.Suggest(strings.TrimLeft(word, "-"), names); near != "" {
-			return usagef("unknown flag %s (did you mean --%s?)", word, near)
-		}
-		return usagef("unknown flag %s", word)
 	}
 	if len(p.rest) > fs.positional {
 		return usagef("unexpected argument %q", p.rest[fs.positional])
 	}
 	return nil
+}
+
+// nearFlag is a hint for a misspelt flag, of all that there are.
+func (fs *Flags) nearFlag(word string) string {
+	var names []string
+	for _, own := range fs.own() {
+		names = append(names, own.Long)
+	}
+	for _, d := range fs.decls {
+		names = append(names, d.word())
+	}
+	if near := kernel.Suggest(strings.TrimLeft(word, "-"), names); near != "" {
+		return fmt.Sprintf(" (did you mean --%s?)", near)
+	}
+	return ""
 }
 
 func (fs *Flags) parse() *parsedArgs {
@@ -161,7 +218,7 @@ func (fs *Flags) long(p *parsedArgs, word string, args []string) []string {
 	if w == nil {
 		positive, no := strings.CutPrefix(name, "no-")
 		if w = fs.find(func(w FlagWord) bool { return no && w.Switch && w.Name == positive }); w != nil {
-			p.given[w.Name] = "false"
+			p.give(w.Name, "false")
 			return args
 		}
 		if name == "help" {
@@ -173,11 +230,11 @@ func (fs *Flags) long(p *parsedArgs, word string, args []string) []string {
 	}
 	switch {
 	case has:
-		p.given[w.Name] = val
+		p.give(w.Name, val)
 	case w.Switch:
-		p.given[w.Name] = "true"
+		p.give(w.Name, "true")
 	case len(args) > 0:
-		p.given[w.Name] = args[0]
+		p.give(w.Name, args[0])
 		return args[1:]
 	default:
 		p.lacking = w.Name
@@ -196,7 +253,7 @@ func (fs *Flags) short(p *parsedArgs, letters string, args []string) []string {
 			p.unknown = append(p.unknown, "-"+string(c))
 			return args
 		case w.Switch:
-			p.given[w.Name] = "true"
+			p.give(w.Name, "true")
 		default:
 			rest := strings.TrimPrefix(letters[i+len(string(c)):], "=")
 			if rest == "" && len(args) == 0 {
@@ -206,7 +263,7 @@ func (fs *Flags) short(p *parsedArgs, letters string, args []string) []string {
 			if rest == "" {
 				rest, args = args[0], args[1:]
 			}
-			p.given[w.Name] = rest
+			p.give(w.Name, rest)
 			return args
 		}
 	}

@@ -22,7 +22,8 @@ of a file forges no line.`,
 		Name: "announce", Family: "output",
 		Signature: "announce(text)",
 		Doc: `Tells on standard error what is being done, and what will end it: announce("Tracing writes") writes "Tracing writes; press ^C to
-finish", with -c "Tracing writes until the command ends". It is a message and no result: -q leaves it out.`,
+finish", with -c "Tracing writes until the command ends". It is a message and no result: -q leaves it out. What is
+announced while the script runs is printed when its probes are attached.`,
 		call: announceCall,
 	},
 	{

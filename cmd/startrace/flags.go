@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -112,7 +114,40 @@ func parseInto(into any, args []string) error {
 	if err != nil {
 		return plain(err)
 	}
+	if err := once(given); err != nil {
+		return err
+	}
 	return noZero(given)
+}
+
+// once refuses a flag that is given twice and has one value: the first would be
+// lost without a word. A switch says the same twice, and lists have all.
+func once(given *kong.Context) error {
+	seen := map[string]bool{}
+	for _, p := range given.Path {
+		f := p.Flag
+		if f == nil || f.Target.Kind() == reflect.Bool || f.Target.Kind() == reflect.Slice {
+			continue
+		}
+		if seen[f.Name] {
+			return twice(f.Name)
+		}
+		seen[f.Name] = true
+	}
+	return nil
+}
+
+// twice is the error for a flag that is given twice.
+func twice(name string) error {
+	instead := "give it once"
+	switch name {
+	case "command":
+		instead = `one command is started: -c "sh -c 'A & B & wait'" starts several`
+	case "pid":
+		instead = "one process is traced: without -p, `where = lambda e: e.pid in (1, 2)` or --where 'e.pid in (1, 2)' " +
+			"takes several"
+	}
+	return &session.UsageError{Err: fmt.Errorf("--%s is given twice; %s", name, instead)}
 }
 
 // noZero refuses flags that say nothing, as --pid "$PID" with an empty PID does:
@@ -143,6 +178,9 @@ func parseRest(args []string, s *session.Settings) error {
 	if err := parseInto(&g, args); err != nil {
 		return err
 	}
+	if g.Version {
+		return &session.UsageError{Err: errors.New("--version stands alone: startrace --version")}
+	}
 	return g.Settings.behind(g.Args, s)
 }
 
@@ -154,8 +192,7 @@ func (f *settings) behind(args []string, s *session.Settings) error {
 	case len(f.Code) > 0:
 		return &session.UsageError{Err: errors.New("-e and a file exclude each other")}
 	}
-	f.addTo(s)
-	return nil
+	return f.addTo(s)
 }
 
 // stages are those that explain is to show, in all.
@@ -164,20 +201,33 @@ func (g *explainGrammar) stages(st *session.Stages) {
 	override(&st.Pass, g.IR.pass)
 }
 
-// addTo overwrites what is set.
-func (f *settings) addTo(s *session.Settings) {
-	override(&s.Command, f.Command)
-	override(&s.PID, f.PID)
+// addTo adds what is set to what stood in front of the file; a value that both
+// have is refused.
+func (f *settings) addTo(s *session.Settings) error {
 	override(&s.Follow, f.Follow)
-	override(&s.Duration, f.Duration)
-	override(&s.Output, f.Output)
-	override(&s.Format, f.Format)
 	override(&s.Quiet, f.Quiet)
 	override(&s.Verbose, f.Verbose)
-	override(&s.StrMax, f.StrMax)
 	s.AllowWrite = append(s.AllowWrite, f.AllowWrite...)
 	override(&s.AllowRun, f.AllowRun)
 	override(&s.Unsafe, f.Unsafe)
+	return cmp.Or(
+		set("command", &s.Command, f.Command),
+		set("pid", &s.PID, f.PID),
+		set("duration", &s.Duration, f.Duration),
+		set("output", &s.Output, f.Output),
+		set("format", &s.Format, f.Format),
+		set("str-max", &s.StrMax, f.StrMax),
+	)
+}
+
+// set sets what has no value yet.
+func set[T comparable](name string, dst *T, v T) error {
+	var zero T
+	if v != zero && *dst != zero {
+		return twice(name)
+	}
+	override(dst, v)
+	return nil
 }
 
 func override[T comparable](dst *T, v T) {

@@ -24,7 +24,8 @@ func main() {
 
 func run(args []string) int {
 	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE) // a closed pipe becomes an error of the write
-	o := session.Options{Rest: parseRest, Flags: flagList, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	o := session.Options{Rest: parseRest, Flags: flagList, Stdin: os.Stdin, Stdout: standardOutput(),
+		Stderr: os.Stderr}
 	if len(args) > 0 {
 		if start, ok := commands[args[0]]; ok {
 			return start(o, args[1:]) // a signal ends it at once: it only prints
@@ -66,6 +67,9 @@ func watchSignals() <-chan os.Signal {
 func report(exit int, err error) int {
 	if err == nil {
 		return exit
+	}
+	if errors.Is(err, unix.EPIPE) {
+		return max(exit, session.Failed) // nobody reads any more, as behind `| head`: it wants no words
 	}
 	text := "startrace: " + err.Error()
 	var inScript *session.ScriptError

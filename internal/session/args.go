@@ -6,10 +6,9 @@ import (
 	"github.com/startrace/startrace/builtins"
 )
 
-// An argSplitter deals out the arguments behind the file: a flag that the
-// script declares belongs to it, even if the command has one of that name;
-// the command's other flags are its own; all else, also what nobody knows, is
-// the script's to take or refuse.
+// An argSplitter deals out the arguments behind the file: the command's flags are
+// its own, which no flag of a script can be; all else, also what nobody knows,
+// is the script's to take or refuse.
 type argSplitter struct {
 	words []builtins.FlagWord
 	flags []Flag
@@ -24,10 +23,10 @@ func (a *argSplitter) split(args []string) {
 			return
 		}
 		to, n := &a.script, 1
-		if takes, ok := a.scripts(args[0]); ok {
-			n += takes
-		} else if takes, ok := a.commands(args[0]); ok {
+		if takes, ok := a.commands(args[0]); ok {
 			to = &a.own
+			n += takes
+		} else if takes, ok := a.scripts(args[0]); ok {
 			n += takes
 		}
 		n = min(n, len(args))

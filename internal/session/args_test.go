@@ -8,13 +8,13 @@ import (
 )
 
 func TestSplitArgs(t *testing.T) {
-	words := []builtins.FlagWord{{Name: "name", Short: "n"}, {Name: "pids", Short: "p", Switch: true},
+	words := []builtins.FlagWord{{Name: "name", Short: "n"}, {Name: "pids", Short: "P", Switch: true},
 		{Name: "by-file", Switch: true}}
 	flags := []Flag{{Long: "pid", Short: "p", Value: "PID"}, {Long: "quiet", Short: "q"}, {Long: "format", Value: "F"},
 		{Long: "output", Short: "o", Value: "FILE"}, {Long: "help", Short: "h"}}
 	tests := []struct{ args, script, own string }{
 		{"a --name x -nq -n y --name=z b", "a --name x -nq -n y --name=z b", ""},
-		{"-p --pid 7 -q", "-p", "--pid 7 -q"},
+		{"-P --pid 7 -q -p 8", "-P", "--pid 7 -q -p 8"},
 		{"--format json -o f -of x --format=csv", "x", "--format json -o f -of --format=csv"},
 		{"--no-by-file --by_file --other 5 -h --help", "--no-by-file --by_file --other 5 -h --help", ""},
 		{"-q -- -q --format", "-- -q --format", "-q"},

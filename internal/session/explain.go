@@ -189,7 +189,7 @@ func (s *session) showReport(r *explain.Report, failed error) (int, error) {
 	case err != nil:
 		return Failed, fmt.Errorf("explain: %w", err)
 	}
-	return Done, s.out.failure()
+	return Done, s.out.err
 }
 
 type outputWriter struct{ *output }

@@ -8,22 +8,18 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// unclaimed gives the flags of the command that may stand behind a file,
-// without the words that the script has taken.
-func unclaimed(flags []Flag, words []builtins.FlagWord) (out []Flag) {
-	for _, f := range flags {
-		if f.Long == "code" || f.Long == "version" {
-			continue
-		}
-		if slices.ContainsFunc(words, func(w builtins.FlagWord) bool { return w.Name == f.Long }) {
-			f.Long = ""
-		}
-		if slices.ContainsFunc(words, func(w builtins.FlagWord) bool { return w.Short == f.Short && w.Short != "" }) {
-			f.Short = ""
-		}
-		if f.Long != "" || f.Short != "" {
-			out = append(out, f)
-		}
+// behindFile gives the flags of the command that may stand behind a file.
+func behindFile(flags []Flag) []Flag {
+	return slices.DeleteFunc(slices.Clone(flags), func(f Flag) bool { return f.Long == "code" || f.Long == "version" })
+}
+
+// ownFlags are the command's flags, whose names a script cannot take.
+func (s *session) ownFlags() (out []builtins.OwnFlag) {
+	if s.Flags == nil {
+		return nil
+	}
+	for _, f := range s.Flags() {
+		out = append(out, builtins.OwnFlag{Long: f.Long, Short: f.Short, Help: f.Help})
 	}
 	return out
 }

@@ -38,6 +38,7 @@ type Live struct {
 	stopsLoading func() bool
 	failed       bool // an error has been reported
 	asScript     bool // nothing more will be written
+	taking       bool // what was written runs: its probes are not attached yet
 }
 
 // NewLive makes a session. Its output is opened by Open.
@@ -80,7 +81,8 @@ func (l *Live) Host() *script.Host { return l.s.host }
 // Guarded calls f. A panic in it is an error, which ends nothing.
 func (l *Live) Guarded(f func() error) (err error) {
 	var exit int // the session goes on
-	defer func() { l.s.inEvent, l.s.flushing = false, false }()
+	l.taking = true
+	defer func() { l.s.inEvent, l.s.flushing, l.taking, l.s.announced = false, false, false, nil }()
 	defer guard(l.s.Options, &exit, &err)
 	return f()
 }

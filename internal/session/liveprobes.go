@@ -18,6 +18,7 @@ func (l *Live) Attach(first int, replaced []int, quiet bool) error {
 	if len(s.env.Probes()) == first {
 		l.replace()
 		l.forgetReplaced(quiet, func(probe *builtins.Probe) string { return "Detached " + probe.Name() })
+		s.sayAnnounced()
 		return nil
 	}
 	previous := s.part
@@ -37,6 +38,7 @@ func (l *Live) Attach(first int, replaced []int, quiet bool) error {
 	if !quiet {
 		s.sayAttached()
 	}
+	s.sayAnnounced()
 	return nil
 }
 

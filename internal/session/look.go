@@ -46,7 +46,7 @@ func (l *Look) List(pattern string) (found bool, err error) {
 	found, err = l.s.list(pattern)
 	l.s.out.flush()
 	if err == nil {
-		err = l.s.out.failure()
+		err = l.s.out.err
 	}
 	return found, err
 }

@@ -1,11 +1,6 @@
 package session
 
-import (
-	"errors"
-	"io"
-
-	"golang.org/x/sys/unix"
-)
+import "io"
 
 // output collects what goes to standard output (or -o) and writes it in large
 // pieces: after each drain that leaves the session idle, at the end, and when
@@ -41,13 +36,6 @@ func (o *output) flush() {
 	o.buf = o.buf[:0]
 }
 
-// broken reports whether nobody reads the output any more; failure is the
-// error to report, nil for a pipe that was closed: `| head` is no failure.
+// broken reports whether output could not be written: nobody reads it any more,
+// the disk is full. The run ends then.
 func (o *output) broken() bool { return o.err != nil }
-
-func (o *output) failure() error {
-	if errors.Is(o.err, unix.EPIPE) {
-		return nil
-	}
-	return o.err
-}

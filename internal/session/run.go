@@ -56,6 +56,7 @@ func newSession(o Options) *session {
 		Std: stdlib.Files(),
 	})
 	s.env, s.thread = s.host.Env(), s.host.Thread()
+	s.env.Flags.Own = s.ownFlags
 	s.env.Outside = &world{&s.Settings, s.env.Traced}
 	s.labelPoints()
 	return s
@@ -80,6 +81,7 @@ func (s *session) trace() error {
 		s.dropPrivileges()
 	}
 	s.begin()
+	s.sayAnnounced()
 	if err := s.releaseCommand(); err != nil {
 		return err
 	}
@@ -170,7 +172,7 @@ func (s *session) finish(failed error) (int, error) {
 	s.reportLosses()
 	callbacksFailed := s.reportFailures(s.errors)
 	if err == nil {
-		err = s.out.failure()
+		err = s.out.err
 	}
 	if err != nil || callbacksFailed {
 		return max(s.code, Failed), err

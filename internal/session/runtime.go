@@ -75,10 +75,28 @@ func (w lineWriter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
+// Announce waits until everything is attached: who reads that tracing has begun
+// may start what is to be traced.
 func (r runtime) Announce(text string) {
-	if !r.untraced {
+	switch {
+	case r.untraced:
+	case r.attaching():
+		r.announced = append(r.announced, text)
+	default:
 		r.messagef("%s%s", text, r.ending())
 	}
+}
+
+// attaching reports whether the script, or a chunk at the prompt, runs whose
+// probes are not attached yet.
+func (s *session) attaching() bool { return !s.begun || s.live != nil && s.live.taking && !s.inEvent }
+
+// sayAnnounced says what was announced while probes were not attached yet.
+func (s *session) sayAnnounced() {
+	for _, text := range s.announced {
+		s.messagef("%s%s", text, s.ending())
+	}
+	s.announced = nil
 }
 
 // ending says what will end the run, behind words such as "Tracing writes".

@@ -34,12 +34,8 @@ func (s *session) prepare() (scriptArgs []string, err error) {
 	if len(rest) == 0 {
 		return nil, s.apply()
 	}
-	flags := s.Flags()
-	split := argSplitter{words: s.host.Flags(), flags: flags}
+	split := argSplitter{words: s.host.Flags(), flags: s.Flags()}
 	split.split(rest)
-	for _, f := range unclaimed(flags, s.host.Flags()) {
-		s.env.Flags.Others = append(s.env.Flags.Others, f.Long)
-	}
 	if len(split.own) > 0 {
 		err = s.Rest(split.own, &s.Settings)
 	}
@@ -112,7 +108,7 @@ func (s *session) runScript(args []string) (ended bool, err error) {
 // command.
 func (s *session) printHelp(w io.Writer, text string) {
 	fmt.Fprint(w, text, "\nFlags of every script:\n")
-	manual.PrintFlags(w, unclaimed(s.Flags(), s.host.Flags()))
+	manual.PrintFlags(w, behindFile(s.Flags()))
 }
 
 // makePlan completes the plan with what the command line says.

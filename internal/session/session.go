@@ -69,6 +69,8 @@ type session struct {
 	exitErrors  *failures
 	failures    []*failures
 
+	announced []string // what announce() was given before all was attached
+
 	begun  bool // tracing has begun
 	timeUp bool // --duration is over
 	exited bool // exit() was called

@@ -342,7 +342,7 @@ def main():
     unit = flag("unit", "ms", "of what", choices = ["ms", "us"])
     what = flag("what", "nothing", "a word", positional = True)
     long = flag("long", 5 * MSEC, "at least", type = duration)
-    if flag("on", False, "do it", short = "o"):
+    if flag("on", False, "do it", short = "O"):
         print("flags", times, unit, what, long)
     probe(called(times), lambda e: print("called", doubled(e), e.who))
     probe(slow(3600 * SEC), lambda e: print("never"))
@@ -359,7 +359,7 @@ load("./starts.star", "anything")
 		}
 	}
 	command := program(t, "workload") + " -report /dev/null getppid 4"
-	e := startrace(t, filepath.Join(folder, "user.star"), "-t", "21", "--unit=us", "word", "--long", "2s", "-o", "-c",
+	e := startrace(t, filepath.Join(folder, "user.star"), "-t", "21", "--unit=us", "word", "--long", "2s", "-O", "-c",
 		command).ok(t)
 	e.has(t, `(?m)^flags 21 us word 2000000000$`)
 	e.has(t, `(?m)^called 42 wl-getppid$`)
