@@ -2,6 +2,7 @@ package render
 
 import (
 	"encoding/csv"
+	"strconv"
 	"strings"
 )
 
@@ -18,7 +19,7 @@ func (p *Printer) appendTableCSV(dst []byte, t *Table, rows []Row) ([]byte, erro
 		p.header = writeHeader(w, p.header, t.csvHeader(rows, flat))
 		width := len(t.csvKeyNames(rows))
 		for _, r := range rows {
-			line := append([]string{t.Name}, csvKey(r, width)...)
+			line := append(t.csvHead(t.Name), csvKey(r, width)...)
 			for _, c := range flat {
 				line = append(line, csvText(c.get(r)))
 			}
@@ -35,15 +36,16 @@ func (p *Printer) writeHistograms(w *csv.Writer, t *Table, rows []Row) {
 		if !isHistogram(c) {
 			continue
 		}
-		names := append([]string{"name"}, t.csvKeyNames(rows)...)
-		p.header = writeHeader(w, p.header, append(names, "from", "to", "count"))
+		names := t.csvKeyNames(rows)
+		header := append(t.csvHeadNames(), names...)
+		p.header = writeHeader(w, p.header, append(header, "from", "to", "count"))
 		for _, r := range rows {
 			h, ok := r.Values[i].(*Hist)
 			if !ok {
 				continue
 			}
 			for _, bucket := range h.tuple() {
-				line := append([]string{qualified(t.Name, c.Name)}, csvKey(r, len(names)-1)...)
+				line := append(t.csvHead(qualified(t.Name, c.Name)), csvKey(r, len(names))...)
 				for _, f := range bucket.(Object) {
 					line = append(line, csvText(f.Value))
 				}
@@ -51,6 +53,22 @@ func (p *Printer) writeHistograms(w *csv.Writer, t *Table, rows []Row) {
 			}
 		}
 	}
+}
+
+// csvHeadNames names the fields with which each line begins: the table's name,
+// and the time if it has one.
+func (t *Table) csvHeadNames() []string {
+	if t.Time == 0 {
+		return []string{"name"}
+	}
+	return []string{"name", "time"}
+}
+
+func (t *Table) csvHead(name string) []string {
+	if t.Time == 0 {
+		return []string{name}
+	}
+	return []string{name, strconv.FormatInt(t.Time, 10)}
 }
 
 func qualified(table, column string) string {
@@ -70,7 +88,7 @@ func writeHeader(w *csv.Writer, last string, header []string) string {
 }
 
 func (t *Table) csvHeader(rows []Row, flat []flatColumn) []string {
-	out := append([]string{"name"}, t.csvKeyNames(rows)...)
+	out := append(t.csvHeadNames(), t.csvKeyNames(rows)...)
 	for _, c := range flat {
 		if c.name == "" || strings.HasPrefix(c.name, "(") { // a unit alone
 			c.name = strings.TrimSpace("value " + c.name)

@@ -15,12 +15,17 @@ import (
 //
 //	{"type":"count","name":"n","key":["bash",41],"value":5}
 //	{"type":"group","name":"files","key":{"pid":1,"comm":"init"},"values":{"reads":3}}
+//	{"type":"count","name":"n","time":86400000000000,"value":5}
 func appendTableJSON(dst []byte, t *Table, rows []Row) ([]byte, error) {
 	for _, r := range rows {
 		dst = append(dst, `{"type":`...)
 		dst = appendJSONString(dst, t.Kind)
 		dst = append(dst, `,"name":`...)
 		dst = appendJSONString(dst, t.Name)
+		if t.Time != 0 {
+			dst = append(dst, `,"time":`...)
+			dst = strconv.AppendInt(dst, t.Time, 10)
+		}
 		if t.Keyed {
 			dst = append(dst, `,"key":`...)
 			by := t.By

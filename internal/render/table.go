@@ -51,6 +51,9 @@ type Table struct {
 	// name; a group has one for each member.
 	Columns []Column
 	Rows    []Row
+	// Time is when the rows were read, in ns of CLOCK_MONOTONIC, for JSON and CSV;
+	// 0 for what is printed at the exit.
+	Time int64
 }
 
 // A Column describes one value of the rows.

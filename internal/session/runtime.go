@@ -138,6 +138,9 @@ func (r runtime) Show(v starlark.Value, o builtins.ShowOptions) error {
 	if err != nil {
 		return err
 	}
+	if t != nil && !r.attaching() && !r.leaving {
+		t.Time = r.Now()
+	}
 	if o.Screen && r.screen {
 		r.out.buf = append(r.out.buf, "\x1b[H\x1b[2J"...)
 	}
