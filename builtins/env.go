@@ -171,7 +171,7 @@ func (c *call) pos() plan.Pos {
 // families is the order of the reference.
 var families = [][]Entry{
 	probeFamily, pointFamily, containerFamily, outputFamily, timeFamily,
-	flagFamily, expressionFamily, numberFamily, labelFamily, kernelFamily, outsideFamily, moduleFamily,
+	flagFamily, expressionFamily, machineFamily, numberFamily, labelFamily, kernelFamily, outsideFamily, moduleFamily,
 }
 
 // Entries gives all builtins in the order of the reference.

@@ -20,6 +20,10 @@ type Outside interface {
 	Run(argv []string, limit time.Duration) (status int, out, errs string, err error)
 	// Proc reads one of the words of proc(pid); what is not there any more is None.
 	Proc(pid int, word string) (starlark.Value, error)
+	// FileSystem and Disk look for a type of file systems and for a disk. What is
+	// not there now is said; what can never be there is an error.
+	FileSystem(name string) error
+	Disk(name string) error
 }
 
 // runLimit is how long a command of run() may take if the script says nothing.

@@ -37,6 +37,8 @@ var mistaken = map[string][]string{
 	"INT":      {"-1", "", "x", "1.5", "99999999999999999999"},
 	"DURATION": {"-1s", "", "x", "5", "9999999999h"},
 	"VALUE":    {""},
+	"FSTYPE":   {"", strings.Repeat("n", 32)},
+	"DISKNAME": {"", strings.Repeat("n", 32)},
 }
 
 // anyValue are the flags of which a negative number or an empty text means something.
@@ -95,5 +97,58 @@ func checkRefusal(t *testing.T, tool, flag, value string) {
 	var usage *session.UsageError
 	if want := "--" + flag + ": got "; !errors.As(err, &usage) || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("startrace %q: got %v, want %s…", args, err, want)
+	}
+}
+
+// What a flag names and the machine does not have is said, and what it can never have is refused: every flag of a tool
+// whose help says that it takes such a name is tried.
+func TestToolFlagsOfNothing(t *testing.T) {
+	names := map[string]string{
+		"FSTYPE": "the kernel knows no file system nosuchname", "DISKNAME": "there is no disk nosuchname",
+	}
+	tried := map[string]bool{}
+	for _, m := range stdlib.Modules() {
+		if !m.Tool {
+			continue
+		}
+		for _, f := range toolFlags(t, m.Name) {
+			if want := names[f.kind]; want != "" {
+				tried[f.kind] = true
+				if got := explained(m.Name, f.name, "nosuchname"); !strings.Contains(got, want) {
+					t.Errorf("%s --%s nosuchname: got %s, want %q", m.Name, f.name, got, want)
+				}
+			} else if f.name == "fs" || f.name == "disk" {
+				t.Errorf("%s --%s takes any %s", m.Name, f.name, f.kind)
+			}
+		}
+	}
+	if len(tried) != len(names) {
+		t.Errorf("tried %v", tried)
+	}
+	if got := explained("fsdist", "fs", "proc"); strings.Contains(got, "knows no") {
+		t.Errorf("a file system of every kernel: %s", got)
+	}
+}
+
+// explained is what is said when a tool starts with a flag; nothing is traced.
+func explained(tool, flag, value string) string {
+	var out bytes.Buffer
+	o := session.Options{Rest: parseRest, Flags: flagList, Args: []string{tool, "--" + flag, value, "--duration", "1ns"},
+		Stdout: &out, Stderr: &out}
+	_, err := session.Run(o)
+	return fmt.Sprint(out.String(), err)
+}
+
+// Switches that mean the opposite of each other are not given together.
+func TestToolSwitchesThatExclude(t *testing.T) {
+	for _, line := range []string{"profile -K -U", "offcputime -K -U", "cpudist -P -L", "stack syscall:read -U --both",
+		"memleak -K -l jemalloc", "klockstat --hold --type spin"} {
+		var out bytes.Buffer
+		_, err := session.Run(session.Options{Rest: parseRest, Flags: flagList, Args: strings.Fields(line), Stdout: &out,
+			Stderr: &out})
+		var usage *session.UsageError
+		if !errors.As(err, &usage) {
+			t.Errorf("%s: got %v, want a mistake in the command line", line, err)
+		}
 	}
 }

@@ -8,12 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"go.starlark.net/starlark"
 
+	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/procs"
 	"github.com/startrace/startrace/starlark/value"
 )
@@ -23,6 +25,30 @@ import (
 type world struct {
 	granted *Settings
 	traced  *value.Traced
+	say     func(format string, args ...any)
+}
+
+// FileSystem says of a type of file systems that the kernel does not know it.
+func (w *world) FileSystem(name string) error {
+	known, err := kernel.FileSystems()
+	if err == nil && !slices.Contains(known, name) {
+		w.say("startrace: the kernel knows no file system %s%s; only one that a module brings will match", name,
+			didYouMean(name, known))
+	}
+	return err
+}
+
+// Disk says of a disk that it is not there. Requests are those of disks: a
+// partition has none.
+func (w *world) Disk(name string) error {
+	if disk := kernel.DiskOf(name); disk != "" {
+		return fmt.Errorf("got the partition %s, want a disk: its requests are those of %s", name, disk)
+	}
+	known, err := kernel.Disks()
+	if err == nil && !slices.Contains(known, name) {
+		w.say("startrace: there is no disk %s%s; only one that comes later will match", name, didYouMean(name, known))
+	}
+	return err
 }
 
 // Write writes a file below one of the folders. os.Root follows no link that

@@ -57,7 +57,7 @@ func newSession(o Options) *session {
 	})
 	s.env, s.thread = s.host.Env(), s.host.Thread()
 	s.env.Flags.Own = s.ownFlags
-	s.env.Outside = &world{&s.Settings, s.env.Traced}
+	s.env.Outside = &world{&s.Settings, s.env.Traced, s.messagef}
 	s.labelPoints()
 	return s
 }

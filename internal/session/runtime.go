@@ -102,6 +102,8 @@ func (s *session) sayAnnounced() {
 // ending says what will end the run, behind words such as "Tracing writes".
 func (s *session) ending() string {
 	switch {
+	case s.leaving:
+		return ""
 	case s.Command != "" && s.Duration > 0:
 		return fmt.Sprintf(" until the command ends, at most for %v", s.Duration)
 	case s.Command != "":

@@ -49,7 +49,7 @@ func TestAnnouncedWhenAttached(t *testing.T) {
 		t.Errorf("got %q, want %q", e.stderr, want)
 	}
 	e = startrace(t, "-e", says, "-e", "at_exit(lambda: announce('Over'))", "--duration", "1ms").ok(t)
-	if want := "Tracing for 1ms\nOver for 1ms\n"; e.stderr != want {
+	if want := "Tracing for 1ms\nOver\n"; e.stderr != want {
 		t.Errorf("without probes: got %q, want %q", e.stderr, want)
 	}
 	for _, point := range []string{"syscall:nosuchcall", "ufunc:nosuchprogram:main"} {
