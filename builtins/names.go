@@ -37,20 +37,29 @@ var bitFields = []struct {
 	{"S_", []int64{0o170000}},        // S_IFMT
 	{"MAP_", []int64{0xf, 63 << 26}}, // MAP_TYPE, MAP_HUGE_MASK << MAP_HUGE_SHIFT
 	{"SOCK_", []int64{0xf}},          // SOCK_TYPE_MASK
+	{"MPOL_", []int64{0x1fff}},       // all but MPOL_MODE_FLAGS
+	{"FUTEX2_", []int64{3}},          // FUTEX2_SIZE_MASK
+	{"MFD_", []int64{63 << 26}},      // MFD_HUGE_MASK << MFD_HUGE_SHIFT
+	{"SHM_", []int64{63 << 26}},
 }
+
+// withEnums are beginnings of names of which the kernel's types have some, as
+// enumerators, and the shipped constants others, which C spells as macros.
+var withEnums = []string{"BPF_", "IOPRIO_", "IORING_", "LANDLOCK_", "MPOL_", "NETLINK_", "PERF_"}
 
 // ownSets are sets of constants that begin as those of another set do, and then have a beginning of their own: they
 // are meant only where that is asked for.
 var ownSets = []string{
 	"CLOCK_DEFAULT", "CLOCK_EXT", "CLOCK_INT", "CLOCK_TX", // of serial lines (linux/hdlc/ioctl.h)
-	"EPOLL_CTL_", "F_OWNER_", "F_SEAL_", "POLL_", "FUTEX_OP_", "FUTEX_ROBUST_", "IN_CLASS", "SO_VM_SOCKETS_",
+	"EPOLL_CTL_", "FS_IOC_", "FS_IOC32_", "FS_XFLAG_", "F_OWNER_", "F_SEAL_", "POLL_", "FUTEX_OP_", "FUTEX_ROBUST_", "IN_CLASS",
+	"MPOL_F_ADDR", "MPOL_F_MEMS_ALLOWED", "MPOL_F_NODE", "MPOL_MF_", "SO_VM_SOCKETS_",
 	"PTRACE_EVENT", "PTRACE_PEEKSIGINFO_SHARED", "PTRACE_O_", "PTRACE_SYSCALL_INFO_", "PR_CAP_AMBIENT_", "PR_CFI_",
 	"PR_ENDIAN_", "PR_FPEMU_", "PR_FP_EXC_", "PR_FP_MODE_", "PR_FUTEX_HASH_", "PR_MCE_KILL_CLEAR", "PR_MCE_KILL_SET",
 	"PR_MCE_KILL_EARLY", "PR_MCE_KILL_LATE", "PR_MCE_KILL_DEFAULT", "PR_MDWE_", "PR_MTE_", "PR_PAC_AP",
 	"PR_RSEQ_SLICE_EXT_", "PR_SHADOW_STACK_", "PR_TAGGED_ADDR_", "PR_THP_DISABLE_EXCEPT_", "PR_PPC_DEXCR_",
 	"PR_RISCV_CTX_", "PR_RISCV_SCOPE_", "PR_RISCV_V_", "PR_SCHED_CORE_", "PR_SET_MM_", "PR_SET_VMA_", "PR_SPEC_",
 	"PR_SVE_VL_", "PR_SME_VL_", "PR_SYS_DISPATCH_", "PR_TIMER_CREATE_", "PR_TIMING_", "PR_TSC_", "PR_UNALIGN_",
-	"SHM_NORESERVE", "SKB_DROP_REASON_SUBSYS_", "STATX_ATTR_", "TCP_ACCECN_", "TCP_AO_", "TCP_MD5SIG_",
+	"PIDFD_COREDUMP", "PIDFD_GET_", "PIDFD_INFO_", "PIDFD_SELF", "PIDFD_SIGNAL_", "SHM_NORESERVE", "SKB_DROP_REASON_SUBSYS_", "STATX_ATTR_", "TCP_ACCECN_", "TCP_AO_", "TCP_MD5SIG_",
 	"TCP_RECEIVE_", "TCP_REPAIR_",
 }
 
@@ -65,11 +74,12 @@ func ofOther(name, prefix string) bool {
 // belong to another set that begins alike.
 var noNames = map[string]bool{
 	"CAP_LAST_CAP": true, "FUTEX_32": true, "FUTEX_PRIVATE_FLAG": true, "FUTEX_WAITV_MAX": true, "INADDR_NONE": true,
-	"RTM_BASE": true, "SA_ONESHOT": true, "SEEK_MAX": true, "SECCOMP_RET_KILL": true, "SECCOMP_RET_ACTION": true,
+	"RTM_BASE": true, "SA_NOMASK": true, "SA_ONESHOT": true, "SEEK_MAX": true, "SECCOMP_RET_KILL": true, "SECCOMP_RET_ACTION": true,
 	"SO_DETACH_BPF": true, "SO_GET_FILTER": true, "PACKET_FASTROUTE": true, "F_LINUX_SPECIFIC_BASE": true,
-	"TIOCM_CD": true, "TIOCM_RI": true,
+	"TIOCM_CD": true, "XATTR_CAPS_SZ_1": true, "XATTR_CAPS_SZ_2": true,
+	"XATTR_CAPS_SZ_3": true, "TIOCM_RI": true,
 	"AF_LOCAL": true, "AF_ROUTE": true, "PF_LOCAL": true, "PF_ROUTE": true, "IPPROTO_HOPOPTS": true,
-	"MAP_FILE": true, "MAP_TYPE": true, "O_ACCMODE": true, "O_NDELAY": true,
+	"MAP_ANON": true, "MAP_FILE": true, "MAP_TYPE": true, "O_ACCMODE": true, "O_NDELAY": true, "O_RSYNC": true,
 	"S_IALLUGO": true, "S_IFMT": true, "S_IMA": true, "S_IMMUTABLE": true, "S_IRUGO": true, "S_IRWXUGO": true,
 	"S_IWUGO": true, "S_IXUGO": true,
 	"SOCK_RCVBUF_LOCK": true, "SOCK_SNDBUF_LOCK": true, "SOCK_TXREHASH_DEFAULT": true, "SOCK_TXREHASH_DISABLED": true,
@@ -115,10 +125,17 @@ func (e *Env) constantsOf(family string) []kernel.EnumValue {
 	case "tcp_state":
 		return tcpStates
 	}
-	if list := kernel.Constants(family); len(list) > 0 || e.Enum == nil {
+	list := kernel.Constants(family)
+	both := slices.ContainsFunc(withEnums, func(begin string) bool { return strings.HasPrefix(family, begin) })
+	if e.Enum == nil || len(list) > 0 && !both {
 		return list
 	}
-	return e.Enum(strings.TrimPrefix(family, "enum "))
+	for _, c := range e.Enum(strings.TrimPrefix(family, "enum ")) {
+		if !slices.ContainsFunc(list, func(of kernel.EnumValue) bool { return of.Name == c.Name }) {
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 func newNameFamily(prefix string, list []kernel.EnumValue) *nameFamily {
@@ -150,7 +167,7 @@ func newNameFamily(prefix string, list []kernel.EnumValue) *nameFamily {
 	for i, c := range f.flags {
 		f.flags[i].Name = f.exact[c.Val]
 	}
-	if 2*single < len(f.flags) {
+	if 2*single < len(f.flags) || f.counts() {
 		f.flags = nil // a list, 1 2 3 …: a sum of its values means nothing
 	}
 	slices.SortStableFunc(f.flags, func(a, b kernel.EnumValue) int {
@@ -159,10 +176,27 @@ func newNameFamily(prefix string, list []kernel.EnumValue) *nameFamily {
 	return f
 }
 
-// isName reports whether a constant is the name of a value.
+// counts reports whether the values are those of a list that is so short that
+// most have one bit: 0 1 2, or all from 1 to 3 or more.
+func (f *nameFamily) counts() bool {
+	highest := int64(0)
+	for highest < int64(len(f.exact)) && f.exact[highest+1] != "" {
+		highest++
+	}
+	for v := range f.exact {
+		if v > highest && !f.inField(v) {
+			return false
+		}
+	}
+	return highest >= 3 || highest == 2 && f.exact[0] != ""
+}
+
+// isName reports whether a constant is the name of a value, and not a mask, a
+// length or the end of a list.
 func isName(name string) bool {
-	for _, end := range []string{"_MASK", "_SHIFT", "_OLD"} {
-		if strings.HasSuffix(name, end) {
+	for _, end := range []string{"_MASK", "_SHIFT", "_OLD", "_LEN", "_MAX", "_SZ", "_BITS", "_SIZE_VER0", "_SIZE_VER1",
+		"_SIZE_VER2", "_SIZE_VER3"} {
+		if strings.HasSuffix(name, end) && name != "QFMT_VFS_OLD" {
 			return false
 		}
 	}
