@@ -232,7 +232,7 @@ func (f *callFinder) call(s *callSite, name string) {
 
 // firstPos is a place in the function whose body blk is.
 func firstPos(blk *tree.Block) (pos plan.Pos) {
-	walkBlock(blk, func(s *tree.Stmt) {
+	tree.WalkBlock(blk, func(s *tree.Stmt) {
 		if !pos.IsValid() {
 			pos = s.Pos
 		}

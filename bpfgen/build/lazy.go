@@ -24,7 +24,7 @@ func localsOf(blk *tree.Block) locals {
 }
 
 func (l locals) block(blk *tree.Block) {
-	walkBlock(blk, func(s *tree.Stmt) {
+	tree.WalkBlock(blk, func(s *tree.Stmt) {
 		if s.Op == tree.SAssign || s.Op == tree.SFor {
 			l.assigned[s.Int]++
 		}
@@ -54,7 +54,7 @@ func (b *builder) deferred(s *tree.Stmt) bool {
 // assigned more than once, and no state.
 func (b *builder) stable(e *tree.Expr) bool {
 	ok := true
-	walkExpr(e, func(*tree.Stmt) { ok = false }, func(x *tree.Expr) {
+	tree.WalkExpr(e, func(*tree.Stmt) { ok = false }, func(x *tree.Expr) {
 		switch x.Op {
 		case tree.OpTableGet, tree.OpTableIndex, tree.OpTablePop, tree.OpTableHas, tree.OpCellGet, tree.OpInline,
 			tree.OpSignal:

@@ -137,11 +137,11 @@ func (b *builder) loopsOf() loopNumbers {
 		if computed(s) && !inside[s] {
 			n.side++
 		}
-		walkBlock(s.Then, func(s *tree.Stmt) { inside[s] = true }, func(*tree.Expr) {})
+		tree.WalkBlock(s.Then, func(s *tree.Stmt) { inside[s] = true }, func(*tree.Expr) {})
 	}
-	walkBlock(b.prog.Body, count, func(*tree.Expr) {})
+	tree.WalkBlock(b.prog.Body, count, func(*tree.Expr) {})
 	for _, v := range b.prog.Variants {
-		walkBlock(v.Body, count, func(*tree.Expr) {})
+		tree.WalkBlock(v.Body, count, func(*tree.Expr) {})
 	}
 	b.loopNumbers = &n
 	return n
@@ -241,7 +241,7 @@ func (b *builder) iterations(start, stop *ir.Value, step int64) *ir.Value {
 func (b *builder) loopVars(body *tree.Block) []int64 {
 	var out []int64
 	seen := map[int64]bool{}
-	walkBlock(body, func(s *tree.Stmt) {
+	tree.WalkBlock(body, func(s *tree.Stmt) {
 		if (s.Op == tree.SAssign || s.Op == tree.SFor) && !seen[s.Int] && b.variable(s.Int).t.Kind != types.Bot {
 			seen[s.Int] = true
 			out = append(out, s.Int)

@@ -72,9 +72,9 @@ func allLoops(p *tree.Program, rounds map[*tree.Stmt]bool) {
 			rounds[s] = true
 		}
 	}
-	walkBlock(p.Body, note, func(*tree.Expr) {})
+	tree.WalkBlock(p.Body, note, func(*tree.Expr) {})
 	for _, v := range p.Variants {
-		walkBlock(v.Body, note, func(*tree.Expr) {})
+		tree.WalkBlock(v.Body, note, func(*tree.Expr) {})
 	}
 }
 
@@ -128,12 +128,12 @@ func (b *builder) loopRefusal(l *loopCall) string {
 		}
 	}
 	open, why := map[int64]bool{}, ""
-	walkBlock(l.s.Then, func(*tree.Stmt) {}, func(e *tree.Expr) {
+	tree.WalkBlock(l.s.Then, func(*tree.Stmt) {}, func(e *tree.Expr) {
 		if e.Op == tree.OpInline {
 			open[e.Int] = true
 		}
 	})
-	walkBlock(l.s.Then, func(s *tree.Stmt) {
+	tree.WalkBlock(l.s.Then, func(s *tree.Stmt) {
 		if s.Op == tree.SReturn && !open[s.Int] && !isPlain(b.inlineType(s.Int)) {
 			why = "a string is returned from it"
 		}
@@ -167,7 +167,7 @@ func (b *builder) callLoop(l *loopCall) {
 	for _, c := range l.b.epochs {
 		given = append(given, intVal(types.U64, b.epochOf(c)))
 	}
-	walkBlock(l.s.Then, func(*tree.Stmt) {}, func(e *tree.Expr) {
+	tree.WalkBlock(l.s.Then, func(*tree.Stmt) {}, func(e *tree.Expr) {
 		if b.given[e] != nil {
 			l.consts = append(l.consts, e)
 			given = append(given, intVal(types.U64, b.given[e]))

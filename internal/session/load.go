@@ -35,6 +35,7 @@ func (s *session) load() error {
 		return err
 	}
 	s.points, s.part.result, s.captured = result.Points, result, s.host.Captured()
+	s.env.Traced.Own(result.Tree.Texts())
 	s.sayWaits(result)
 	for id, parts := range result.KeyParts {
 		s.env.Containers()[id].SetKeyParts(parts)

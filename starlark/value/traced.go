@@ -17,6 +17,22 @@ import (
 type Traced struct {
 	texts []string // no more than tracedMax
 	next  int      // the one to forget next
+	// own are constants of the script itself that kernel halves send and store: they
+	// come back from there as what was traced does.
+	own map[string]bool
+}
+
+// Own says what constants kernel halves have. Those of white space alone tell
+// nothing: a file can have such a name.
+func (t *Traced) Own(texts []string) {
+	for _, text := range texts {
+		if strings.ContainsAny(text, shaping) && strings.TrimSpace(text) != "" {
+			if t.own == nil {
+				t.own = map[string]bool{}
+			}
+			t.own[text] = true
+		}
+	}
 }
 
 // tracedMax bounds the memory; such names are rare.
@@ -31,6 +47,9 @@ func (t *Traced) Note(b []byte) bool {
 		return false
 	}
 	text := string(b)
+	if t.own[text] {
+		return false
+	}
 	t.add(text)
 	for part := range strings.SplitSeq(text, "/") {
 		t.add(part)
