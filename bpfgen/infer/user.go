@@ -85,6 +85,9 @@ type uframe struct {
 	loops    []*loopVars
 	// generic: a function inside that is walked where it is defined, for calls of which nothing is known.
 	generic bool
+	// chosen is an e.args[i] in it, if there is one, of which only the call says
+	// which argument it is.
+	chosen *syntax.IndexExpr
 	// always are the statements of a handler that run at each event; nil: nobody
 	// has asked.
 	always map[syntax.Stmt]bool
@@ -116,6 +119,7 @@ func (u *user) partOf(x, of syntax.Expr, recv uval, v val) uval {
 
 // use makes x a value of user space.
 func (u *user) use(x uval) {
+	x.fn.mayLeave()
 	if !x.part {
 		return
 	}
@@ -233,7 +237,9 @@ func (u *user) expr(x syntax.Expr) uval {
 		}
 		return uval{typ: sliced(typeName(recv))}
 	case *syntax.LambdaExpr:
-		u.function(x, x.Function.(*resolve.Function))
+		if at := u.function(x, x.Function.(*resolve.Function)); at != nil {
+			chosenArg(at)
+		}
 	case *syntax.Comprehension:
 		u.comprehension(x)
 	}
@@ -342,8 +348,8 @@ func (u *user) index(x *syntax.IndexExpr) uval {
 	if recv.part && recv.known && i.known && (isArray || isArgs || recv.v.comp) {
 		return u.partOf(x, x.X, recv, u.b.index(recv.v, i.v, x.Lbrack))
 	}
-	if isArgs && recv.part && recv.known && !u.frame.inGeneric() {
-		chosenArg(x)
+	if isArgs && recv.part && recv.known {
+		u.frame.choose(x)
 	}
 	if t, ok := recv.v.c.(plan.Tuple); ok && recv.known && i.known && unchanging(t) {
 		var out val

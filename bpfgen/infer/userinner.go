@@ -20,6 +20,16 @@ type inner struct {
 	half  *plan.UserHalf // where it is defined
 	// nested is the outermost function inside the handler that it is in, or itself.
 	nested syntax.Node
+	// chosen is an e.args[i] in it of which its calls say which argument it is.
+	chosen *syntax.IndexExpr
+}
+
+// mayLeave refuses a function as a value if it has to be known what it is called
+// with: of calls elsewhere, as those of sorted(), nothing is known.
+func (f *inner) mayLeave() {
+	if f != nil && f.chosen != nil {
+		chosenArg(f.chosen)
+	}
 }
 
 // defined is the function of a def, or of a lambda that a name is given.
@@ -33,6 +43,7 @@ func (u *user) defined(node syntax.Node, name string, def *resolve.Function) uva
 
 // passed is v where it is not seen any more what names stand for: behind a call.
 func passed(v uval) uval {
+	v.fn.mayLeave()
 	v.fn = nil
 	for i, e := range v.elems {
 		if e.fn != nil {
@@ -58,8 +69,9 @@ func (u *user) callInner(f *inner, x *syntax.CallExpr) uval {
 			u.use(v)
 		}
 		if f.name == "" { // a def or a lambda with a name was walked where that is
-			u.function(f.node, f.def)
+			f.chosen = u.function(f.node, f.def)
 		}
+		f.mayLeave()
 		return uval{}
 	}
 	if !ok {
@@ -114,8 +126,8 @@ func (f *inner) simple(x *syntax.CallExpr) bool {
 }
 
 // function walks a function defined inside the handler: it may run later,
-// when another event is current.
-func (u *user) function(at syntax.Node, def *resolve.Function) {
+// when another event is current. It gives uframe.chosen.
+func (u *user) function(at syntax.Node, def *resolve.Function) *syntax.IndexExpr {
 	for _, p := range def.Params {
 		if bin, ok := p.(*syntax.BinaryExpr); ok {
 			u.use(u.expr(bin.Y))
@@ -138,5 +150,7 @@ func (u *user) function(at syntax.Node, def *resolve.Function) {
 	for _, r := range u.frame.returns {
 		u.use(r)
 	}
+	chosen := u.frame.chosen
 	u.frame, u.nested, u.inside = outer, was, inside
+	return chosen
 }

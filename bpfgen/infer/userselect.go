@@ -212,14 +212,19 @@ func (u *user) rangeOf(x *syntax.CallExpr) []uval {
 	return out
 }
 
-// inGeneric reports whether f is inside a function whose parameters are not known.
-func (f *uframe) inGeneric() bool {
+// choose notes e.args[i] of which it is not known which argument it is: a function
+// whose parameters are not known can be called with constants. Elsewhere it is
+// refused.
+func (f *uframe) choose(x *syntax.IndexExpr) {
 	for ; f != nil; f = f.outer {
 		if f.generic {
-			return true
+			if f.chosen == nil {
+				f.chosen = x
+			}
+			return
 		}
 	}
-	return false
+	chosenArg(x)
 }
 
 // chosenArg refuses e.args[i] where user space has computed i: which of them to read the kernel must know.

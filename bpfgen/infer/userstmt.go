@@ -43,8 +43,9 @@ func (u *user) stmt(s syntax.Stmt) bool {
 		u.returnStmt(s)
 		return false
 	case *syntax.DefStmt:
-		u.bind(s.Name.Binding.(*resolve.Binding), u.defined(s, s.Name.Name, s.Function.(*resolve.Function)))
-		u.function(s, s.Function.(*resolve.Function))
+		v := u.defined(s, s.Name.Name, s.Function.(*resolve.Function))
+		u.bind(s.Name.Binding.(*resolve.Binding), v)
+		v.fn.chosen = u.function(s, s.Function.(*resolve.Function))
 	case *syntax.BranchStmt:
 		return s.Token == syntax.PASS
 	}
@@ -85,11 +86,15 @@ func (u *user) assignTo(lhs, rhs syntax.Expr) { u.assignment(lhs, rhs)() }
 // evaluated before the first name changes.
 func (u *user) assignment(lhs, rhs syntax.Expr) (bind func()) {
 	if id, ok := unparen(lhs).(*syntax.Ident); ok {
-		v := u.expr(rhs)
-		u.mayDrop(u.half, rhs, v)
+		var v uval
 		if l, ok := unparen(rhs).(*syntax.LambdaExpr); ok {
-			v = u.defined(l, id.Name, l.Function.(*resolve.Function))
+			def := l.Function.(*resolve.Function)
+			v = u.defined(l, id.Name, def)
+			v.fn.chosen = u.function(l, def)
+		} else {
+			v = u.expr(rhs)
 		}
+		u.mayDrop(u.half, rhs, v)
 		return func() { u.bind(id.Binding.(*resolve.Binding), v) }
 	}
 	to, from := elementsOf(lhs), elementsOf(rhs)
