@@ -120,7 +120,7 @@ func (s *session) printUnread() error {
 func (s *session) reportLosses() {
 	var lines []string
 	for _, p := range s.parts {
-		losses, complete, err := p.loaded.Losses()
+		losses, complete, err := p.losses()
 		for _, l := range losses {
 			lines = append(lines, describeLoss(p.plan, l))
 		}
@@ -161,7 +161,7 @@ func unknownLosses(err error) string { return fmt.Sprintf("some losses are not k
 func (s *session) lostOf(probe int) (lost, missed int64, err error) {
 	counted := true
 	for p := range s.partsOf(probe) {
-		losses, complete, err := p.loaded.Losses()
+		losses, complete, err := p.losses()
 		if err != nil {
 			return 0, 0, err
 		}

@@ -108,7 +108,7 @@ func (l *Live) retire(old *part) {
 	if follows || old.stacks != nil || old.reader != nil && old.reader == l.s.outside.reader {
 		return
 	}
-	losses, _, err := old.loaded.Losses()
+	losses, _, err := old.losses()
 	for _, loss := range losses {
 		l.s.messagef("startrace: %s", describeLoss(old.plan, loss))
 	}

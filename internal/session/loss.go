@@ -2,9 +2,11 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/plan"
@@ -48,6 +50,8 @@ var lossTexts = map[bpfgen.SiteKind]lossText{
 		"calls that began before the tracing, that seccomp denied, or whose start was lost", ofProbe},
 	bpfgen.SiteOpenStart: {"call", "%s of %s never ended: another one began before, of the same thread or key", "",
 		ofProbe},
+	lossLeft: {"call", "%s of %s did not return: left by longjmp, an exception or exec, or the return was not seen", "",
+		ofProbe},
 	bpfgen.SiteSpanFull: {"call", "%s of %s lost: too many were open at once", "select with where=", ofProbe},
 	bpfgen.SiteSpanDeep: {"call", "%s of %s lost: further in than 64 others",
 		"the kernel sees no more returns on one stack; uprobe: sees all the starts", ofProbe},
@@ -60,6 +64,46 @@ var lossTexts = map[bpfgen.SiteKind]lossText{
 	bpfgen.SiteStackClash: {"stack", "%s of %s lost: another one has the same id", "", ofProbe},
 	bpfgen.SiteContention: {"value", "%s of %s may be missing in the extremes: too many CPUs wrote at once", "",
 		ofContainer},
+}
+
+// lossLeft is the kind of a loss of calls of functions that did not return, which
+// programs count as starts that found an open one.
+const lossLeft = bpfgen.SiteKind(253)
+
+// losses are those of a part, each thing once.
+func (p *part) losses() (losses []attach.Loss, complete bool, err error) {
+	losses, complete, err = p.loaded.Losses()
+	return countedOnce(losses, func(probe int) bool {
+		return slices.ContainsFunc(p.unit.Tree.Spans, func(s *tree.Span) bool { return s.Probe == probe && s.Nested })
+	}), complete, err
+}
+
+// countedOnce takes the ends that had no start because there was no room for it
+// off the ends without a start, and tells calls of functions (nested) from other
+// starts.
+func countedOnce(losses []attach.Loss, nested func(probe int) bool) (out []attach.Loss) {
+	full := map[int]uint64{}
+	for _, l := range losses {
+		if l.Kind == bpfgen.SiteSpanFull {
+			full[l.Probe] += l.Count
+		}
+	}
+	for _, l := range losses {
+		switch l.Kind {
+		case bpfgen.SiteOrphanEnd:
+			known := min(l.Count, full[l.Probe])
+			full[l.Probe] -= known
+			if l.Count -= known; l.Count == 0 {
+				continue
+			}
+		case bpfgen.SiteOpenStart:
+			if nested(l.Probe) {
+				l.Kind = lossLeft
+			}
+		}
+		out = append(out, l)
+	}
+	return out
 }
 
 // describeLoss gives the line for one loss: what, where, and what to do.

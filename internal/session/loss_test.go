@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"testing"
 
 	"go.starlark.net/syntax"
@@ -10,6 +11,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Each loss is told with what can be its cause.
+//
+// > One whose start was before the tracing is among them, for nothing tells it from others.
 func TestDescribeLoss(t *testing.T) {
 	file := "x.star"
 	p := &plan.Plan{
@@ -41,6 +45,10 @@ func TestDescribeLoss(t *testing.T) {
 			"1 update of a hist lost: the kernel had no memory for a new entry, or another program removed it at once (x.star:3:7)"},
 		{attach.Loss{Kind: bpfgen.SiteError, Count: 2, Site: site(bpfgen.SiteError, -1, "division by zero")},
 			"2 events of syscall:openat ended early: division by zero (x.star:3:7)"},
+		{attach.Loss{Kind: bpfgen.SiteOrphanEnd, Probe: 1, Count: 3},
+			"3 ends of s had no start; calls that began before the tracing, that seccomp denied, or whose start was lost"},
+		{attach.Loss{Kind: lossLeft, Count: 2},
+			"2 calls of syscall:openat did not return: left by longjmp, an exception or exec, or the return was not seen"},
 		{attach.Loss{Kind: 99, Probe: -1, Count: 1}, "1 loss of an unknown kind at the script"},
 	}
 	for _, tt := range tests {
@@ -51,6 +59,30 @@ func TestDescribeLoss(t *testing.T) {
 	for kind := bpfgen.SiteFull; kind <= bpfgen.SiteReturnDeep; kind++ {
 		if lossTexts[kind].format == "" {
 			t.Errorf("no text for losses of kind %d", kind)
+		}
+	}
+}
+
+// What had no room at its start is one loss, and not another one at its end.
+//
+// > Each call is counted once: an end whose start had no room is not among the ends without a start.
+func TestCountedOnce(t *testing.T) {
+	loss := func(probe int, kind bpfgen.SiteKind, n uint64) attach.Loss {
+		return attach.Loss{Probe: probe, Kind: kind, Count: n}
+	}
+	full, orphan, open := bpfgen.SiteSpanFull, bpfgen.SiteOrphanEnd, bpfgen.SiteOpenStart
+	nested := func(probe int) bool { return probe == 1 }
+	for _, tt := range []struct{ losses, want []attach.Loss }{
+		{[]attach.Loss{loss(0, orphan, 5), loss(0, full, 5)}, []attach.Loss{loss(0, full, 5)}},
+		{[]attach.Loss{loss(0, full, 3), loss(0, orphan, 5)}, []attach.Loss{loss(0, full, 3), loss(0, orphan, 2)}},
+		{[]attach.Loss{loss(0, full, 7), loss(0, orphan, 5)}, []attach.Loss{loss(0, full, 7)}},
+		{[]attach.Loss{loss(0, full, 2), loss(0, full, 2), loss(0, orphan, 3), loss(0, orphan, 3)},
+			[]attach.Loss{loss(0, full, 2), loss(0, full, 2), loss(0, orphan, 2)}},
+		{[]attach.Loss{loss(0, full, 2), loss(2, orphan, 3)}, []attach.Loss{loss(0, full, 2), loss(2, orphan, 3)}},
+		{[]attach.Loss{loss(0, open, 2), loss(1, open, 3)}, []attach.Loss{loss(0, open, 2), loss(1, lossLeft, 3)}},
+	} {
+		if got := countedOnce(tt.losses, nested); !slices.Equal(got, tt.want) {
+			t.Errorf("%v: got %v, want %v", tt.losses, got, tt.want)
 		}
 	}
 }
