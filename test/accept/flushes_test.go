@@ -11,7 +11,7 @@ import (
 )
 
 // alarms are the losses that a run may report, of which there is no cause in the runs below.
-var alarms = regexp.MustCompile(`(?m)^.*(?:never ended|had no start|lost).*$`)
+var alarms = regexp.MustCompile(`(?m)^.*(?:never ended|did not return|had no start|lost).*$`)
 
 // wholeSystem runs a tool of the library on all processes, and a workload when everything is attached. More is text of
 // a script that is run beside the tool.

@@ -25,7 +25,8 @@ at_exit(lambda: print("all", n.items(), len(p.items())))
 		if want := `all [("negative", 1)] 0`; !strings.Contains(e.stdout, want) {
 			t.Errorf("got %s, want %s\nstderr: %s", e.stdout, want, e.stderr)
 		}
-		if strings.Contains(e.stderr, "lost") || strings.Contains(e.stderr, "never ended") {
+		if strings.Contains(e.stderr, "lost") || strings.Contains(e.stderr, "never ended") ||
+			strings.Contains(e.stderr, "did not return") {
 			t.Errorf("what was left made losses: %s", e.stderr)
 		}
 		if said := strings.Contains(e.stderr, "startrace: 18000 calls of ufunc:"); said != verbose {

@@ -55,7 +55,7 @@ func (e ended) unended(t testing.TB) (starts, ends int) {
 		}
 		return n
 	}
-	return one(`(\d+) calls? of \S+ never ended`), one(`(\d+) ends? of \S+ had no start`)
+	return one(`(\d+) calls? of \S+ (?:never ended|did not return)`), one(`(\d+) ends? of \S+ had no start`)
 }
 
 // sorted are the lines that begin with a word, in order.
