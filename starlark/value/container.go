@@ -81,10 +81,17 @@ func (b *base) encodeKey(k starlark.Value) ([]byte, error) {
 		return nil, b.keyTooMuch()
 	}
 	clear(b.key)
-	if err := Encode(&layout.Type, b.dec.Labels.numbered(&layout.Type, k), b.key); err != nil {
-		return nil, fmt.Errorf("key of %s: %w", b, err)
+	err := Encode(&layout.Type, b.dec.Labels.numbered(&layout.Type, k), b.key)
+	if err == nil {
+		return b.key, nil
 	}
-	return b.key, nil
+	if negative, huge := signs(k); negative || huge {
+		clear(b.key)
+		if Encode(&layout.Type, b.dec.Labels.numbered(&layout.Type, otherSign(k)), b.key) == nil {
+			return b.key, nil
+		}
+	}
+	return nil, fmt.Errorf("key of %s: %w", b, err)
 }
 
 // keyMissing and keyTooMuch are about uses without a key and with one.

@@ -36,6 +36,7 @@ func (k cutKey) CompareSameType(op syntax.Token, y starlark.Value, depth int) (b
 // indexKey gives the key under which a container of user space keeps the entry
 // of k.
 func indexKey(k starlark.Value) starlark.Value {
+	k = signedKey(k)
 	if cuts.count.Load() == 0 || k == nil {
 		return k
 	}

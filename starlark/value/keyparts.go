@@ -127,7 +127,7 @@ func (t *Table) SetKeyParts(parts []bool) {
 	items := t.local.Items()
 	_ = t.local.Clear() // nobody goes over it
 	for _, kv := range items {
-		k := t.foldKey(unfoldKey(scriptKey(kv[0]), before))
+		k := t.foldKey(unfoldKey(t.shownKey(kv[0]), before))
 		_ = t.local.SetKey(indexKey(k), kv[1]) // it was a key before
 	}
 }

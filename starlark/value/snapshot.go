@@ -57,6 +57,9 @@ func columnsOf(decl *plan.Container) []*plan.Container {
 // entry finds or makes the entry of a key.
 func (s *Snapshot) entry(key starlark.Value) (*Entry, error) {
 	if i, err := s.find(key); i >= 0 || err != nil {
+		if negative, _ := signs(key); negative && i >= 0 {
+			s.entries[i].Key = key // the signed one is shown
+		}
 		return s.at(i), err
 	}
 	i := len(s.entries)

@@ -13,7 +13,10 @@ import (
 type Table struct {
 	base
 	local starlark.Dict // by indexKey, until Bind
-	gone  uint64        // entries of local that were dropped for new ones
+	// unsigned has, of those keys of local that are written with ints from 1<<63 on
+	// alone, what was written.
+	unsigned starlark.Dict
+	gone     uint64 // entries of local that were dropped for new ones
 }
 
 // Gone is how many entries made room for others, as lru= says, before Bind.
@@ -34,11 +37,11 @@ func NewTable(decl *plan.Container) *Table { return &Table{base: base{decl: decl
 func (t *Table) Bind(be Backend, d *Decoder) error {
 	t.attach(be, d)
 	for _, kv := range t.local.Items() {
-		if err := t.update(scriptKey(kv[0]), kv[1]); err != nil {
+		if err := t.update(t.shownKey(kv[0]), kv[1]); err != nil {
 			return err
 		}
 	}
-	return t.local.Clear()
+	return errors.Join(t.unsigned.Clear(), t.local.Clear())
 }
 
 // Get is t[k].
@@ -87,8 +90,12 @@ func (t *Table) setLocal(k, v starlark.Value) error {
 	if err := errors.Join(t.checkWords("key", k), t.checkWords("value", v)); err != nil {
 		return err
 	}
+	written := k
 	k = indexKey(k)
 	_, found, err := t.local.Get(k)
+	if err == nil {
+		err = t.wrote(written, k, found)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -100,7 +107,7 @@ func (t *Table) setLocal(k, v starlark.Value) error {
 		t.full.dropped(t.decl)
 		return nil
 	}
-	if _, _, err := t.local.Delete(t.oldest()); err != nil {
+	if _, _, err := t.deleteLocal(t.oldest()); err != nil {
 		return err
 	}
 	t.gone++
@@ -119,7 +126,7 @@ func (t *Table) oldest() (k starlark.Value) {
 func (t *Table) Remove(k starlark.Value) (bool, error) {
 	k = t.foldKey(k)
 	if t.be == nil {
-		_, found, err := t.local.Delete(indexKey(k))
+		_, found, err := t.deleteLocal(indexKey(k))
 		return found, err
 	}
 	key, err := t.findKey(k)
@@ -134,7 +141,7 @@ func (t *Table) Remove(k starlark.Value) (bool, error) {
 func (t *Table) pop(k starlark.Value) (starlark.Value, error) {
 	k = t.foldKey(k)
 	if t.be == nil {
-		v, found, err := t.local.Delete(indexKey(k))
+		v, found, err := t.deleteLocal(indexKey(k))
 		if !found || err != nil {
 			return nil, err
 		}
@@ -170,7 +177,7 @@ func (t *Table) entries() ([]starlark.Tuple, error) {
 	if t.be == nil {
 		items := t.local.Items()
 		for _, kv := range items {
-			kv[0] = scriptKey(kv[0])
+			kv[0] = t.shownKey(kv[0])
 		}
 		return items, nil
 	}
@@ -185,7 +192,7 @@ func (t *Table) entries() ([]starlark.Tuple, error) {
 // Clear removes all entries.
 func (t *Table) Clear() error {
 	if t.be == nil {
-		return t.local.Clear()
+		return errors.Join(t.unsigned.Clear(), t.local.Clear())
 	}
 	var keys [][]byte
 	err := t.be.Each(func(key, _ []byte) bool {
