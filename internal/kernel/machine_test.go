@@ -26,6 +26,7 @@ func TestFileSystems(t *testing.T) {
 // A partition has no requests of its own.
 //
 // > Of what the machine does not have a message says so, and a partition is refused.
+// > A partition is refused: its requests are those of its disk.
 func TestDiskOf(t *testing.T) {
 	sysfs := t.TempDir()
 	disk := filepath.Join(sysfs, "devices/pci/block/sda")
