@@ -108,6 +108,14 @@ func stringLoop(n int) string {
 		"    got[0] = len(find(e))")
 }
 
+// tupleLoop changes a tuple with a string, which a loop that the kernel runs cannot, too.
+func tupleLoop(n int) string {
+	return handler("", "    p = (\"a\", 0)\n    n = 0\n"+fmt.Sprintf("    for i in range(%d):\n", n)+
+		"        if i & e.args[1] == 3 and n % 7 < 5:\n            p = (e.comm, i)\n            n += 1\n"+
+		"        elif i % 11 == e.args[1] & 7:\n            n += 2\n"+
+		"        elif n % 5 == 1 and i & 8:\n            p = (\"b\", n)\n    got[0] = p[1]")
+}
+
 func nestedLoops(n int) string {
 	return handler("", fmt.Sprintf("    a = 0\n    for i in range(%d):\n        for j in range(%d):\n            a += 1\n    got[0] = a", n, n))
 }
@@ -145,6 +153,8 @@ var limitCases = []limitCase{
 	{name: "100 by 100 steps", text: nestedLoops(100), runs: true, stdout: result(10000)},
 	{name: "9000 steps that return a string", text: stringLoop(9000),
 		stderr: `script.star:3:5: this kernel's verifier does not follow a loop of this size to its end: it may go round 9000 times, and .*\(bpf_loop\)`},
+	{name: "9000 steps that change a tuple with a string", text: tupleLoop(9000),
+		stderr: `script.star:6:5: this kernel's verifier does not follow a loop of this size to its end: it may go round 9000 times, and .*\(bpf_loop\)`},
 	{name: "key of 480 bytes", text: longKey(480), runs: true, stdout: result(7)},
 	{name: "huge table", text: handler("t = table(size = 67108864)", "    t[cstr(e.args[1], 400)] = 1"),
 		stderr: `script.star:1:5: table "t" of 67108864 entries needs about \d+ MB of memory .*: give it a smaller size=`},

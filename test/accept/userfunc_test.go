@@ -406,6 +406,25 @@ at_exit(lambda: print("turns", sorted(n.items())))
 	}
 }
 
+// What jumps cost, and where ends are seen at them, is said by -v. (TestUserJumps has the results.)
+func TestUserJumpsSaid(t *testing.T) {
+	path := traceable(t, "thrower")
+	const there = "1 time a function leaves by a jump to another one: its end is seen there, and e.ret is not its result"
+	for point, want := range map[string]string{
+		"ufunc:BIN:onward": "functions leave by jumps to 2 functions more, whose", "ufunc:BIN:turn": there,
+		"uretprobe:BIN:onward": there,
+	} {
+		for _, flag := range []string{"-v", "-q"} {
+			text := fmt.Sprintf("n = count()\nprobe(%q, lambda e: n.add())\n", strings.ReplaceAll(point, "BIN", path))
+			e := startrace(t, flag, script(t, text), "-c", path+" 1 0").ok(t)
+			said := strings.Contains(strings.Join(strings.Fields(e.stderr), " "), want)
+			if said != (flag == "-v") {
+				t.Errorf("%s of %s says %q: %v\n%s", flag, point, want, said, e.stderr)
+			}
+		}
+	}
+}
+
 // One probe at many functions knows each of them; without BIN the functions are those of the program of -c or -p; an
 // address is one of the file.
 func TestUserPatterns(t *testing.T) {
