@@ -269,8 +269,10 @@ func (p *projection) mergeSlots() []string {
 	}
 	for _, s := range p.sends {
 		values := map[int]val{}
-		for i, v := range s.values {
-			values[into[i]] = v
+		for i := len(into) - 1; i >= 0; i-- { // of those that are one field the first, whose place the text shows
+			if v, captured := s.values[i]; captured {
+				values[into[i]] = v
+			}
 		}
 		s.values = values
 	}
