@@ -35,6 +35,8 @@ import (
 // Each kind of points that internal/point has is known in every room that must know it: its row is whole, its examples
 // are read, found, compiled, explained, and there is a way to attach what they come to; the prompt and shells complete
 // it, and doctor tries what it needs.
+//
+// > `startrace list 'lsm:*'` shows the hooks.
 func TestPoints(t *testing.T) {
 	k := newPointKernel(t)
 	tried := attach.Try(&attach.Trial{TracepointID: func() (uint64, error) { return 0, errors.New("not tried") }})
@@ -138,6 +140,7 @@ func newPointKernel(t *testing.T) *pointKernel {
 	s32 := &btf.Int{Name: "int", Size: 4, Encoding: btf.Signed}
 	types := append(smallkernel.Types(), smallkernel.Function("vfs_read", s32, btf.FuncParam{Name: "fd", Type: s32}),
 		smallkernel.Function("tcp_sendmsg", s32, btf.FuncParam{Name: "size", Type: s32}))
+	types = append(types, smallkernel.Hooks(btf.FuncParam{Name: "mask", Type: s32}, "file_open", "bprm_check_security")...)
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"events/sched/sched_switch/format":   pointFormat("sched_switch", 1),

@@ -272,14 +272,16 @@ func programType(k tree.AttachKind) ebpf.ProgramType {
 		return ebpf.Kprobe
 	case tree.AttachFentry, tree.AttachFexit, tree.AttachIter:
 		return ebpf.Tracing
+	case tree.AttachHook:
+		return ebpf.LSM
 	case tree.AttachRawTracepoint, tree.AttachSyscallEnter, tree.AttachSyscallExit:
 		return ebpf.RawTracepoint
 	}
 	panic(fmt.Sprintf("no type for programs of kind %d", k))
 }
 
-// attachTypes are those that programs of the type Tracing must be loaded with.
+// attachTypes are those that programs of the types Tracing and LSM must be loaded with.
 var attachTypes = map[tree.AttachKind]ebpf.AttachType{
 	tree.AttachFentry: ebpf.AttachTraceFEntry, tree.AttachFexit: ebpf.AttachTraceFExit,
-	tree.AttachIter: ebpf.AttachTraceIter,
+	tree.AttachIter: ebpf.AttachTraceIter, tree.AttachHook: ebpf.AttachLSMMac,
 }

@@ -11,8 +11,7 @@ import (
 // its entry. A trampoline does not tell it, but its context lies on the stack
 // at a fixed distance, the same for the programs at the entry and at the return.
 func (b *builder) frame() *ir.Value {
-	switch b.prog.Attach.Kind {
-	case tree.AttachFentry, tree.AttachFexit:
+	if b.prog.Attach.Kind.Trampoline() {
 		// The difference of two pointers is a number to the verifier, which a
 		// pointer cannot become otherwise.
 		return b.once("frame", func() *ir.Value { return b.op(ir.OpSub, b.ctx(), b.zeros(8)) })

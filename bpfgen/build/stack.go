@@ -179,7 +179,8 @@ func (b *builder) skipped(user bool) int64 {
 		return 0
 	}
 	switch b.prog.Attach.Kind {
-	case tree.AttachRawTracepoint, tree.AttachSyscallEnter, tree.AttachSyscallExit, tree.AttachFentry, tree.AttachFexit:
+	case tree.AttachRawTracepoint, tree.AttachSyscallEnter, tree.AttachSyscallExit, tree.AttachFentry, tree.AttachFexit,
+		tree.AttachHook:
 		return 2 + b.Arch.Repeats // the program, and what called it: bpf_trace_run or the trampoline
 	}
 	return 0
@@ -190,7 +191,7 @@ func (b *builder) skipped(user bool) int64 {
 // function.
 func (b *builder) ofProgram(frames int64) int64 {
 	switch a := b.prog.Attach; a.Kind {
-	case tree.AttachFentry, tree.AttachFexit, tree.AttachKretprobe:
+	case tree.AttachFentry, tree.AttachFexit, tree.AttachHook, tree.AttachKretprobe:
 		if i := slices.Index(b.Tree.Programs, b.prog); i >= 0 && i <= wire.StackProgramNumber && len(a.Places) == 1 {
 			return wire.StackProgram | frames<<wire.StackProgramAsked | int64(i)
 		}

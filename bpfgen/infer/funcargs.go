@@ -51,7 +51,7 @@ func (a *funcArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 	switch {
 	case i < 0 || i >= a.f.argCount():
 		return val{}, false
-	case a.mech == tree.AttachFentry || a.mech == tree.AttachFexit:
+	case a.mech.Trampoline():
 		word := load(ctxPlace(b, 8*i, pos), types.U64, pos)
 		return b.typedWord(word, params[i].Type, pos), true
 	}

@@ -363,9 +363,7 @@ func (fs *functions) program(pr *probe, t *target) {
 }
 
 // shares: a program can stand at several functions. A trampoline serves one.
-func (fs *functions) shares() bool {
-	return fs.mech != tree.AttachFentry && fs.mech != tree.AttachFexit
-}
+func (fs *functions) shares() bool { return !fs.mech.Trampoline() }
 
 // joins adds f to a program that does for it.
 func (pr *probe) joins(programs []*funcProgram, fs *functions, f *funcPoint) bool {

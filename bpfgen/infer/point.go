@@ -40,6 +40,7 @@ func init() { // the functions refer to the table
 		"hardware":      {expand: (*unit).perfEvents},
 		"watchpoint":    {expand: (*unit).watchpoint},
 		"iter":          {expand: (*unit).iterators},
+		"lsm":           {expand: (*unit).hooks},
 	}
 }
 

@@ -26,9 +26,16 @@ const (
 	AttachPerf                            // a perf event on every CPU; ctx is bpf_perf_event_data
 	AttachWatchpoint                      // an access to memory; ctx is bpf_perf_event_data
 	AttachIter                            // an iterator: runs when it is read; ctx is struct bpf_iter__NAME
+	AttachHook                            // a security hook, which it permits; ctx is u64 args[]
 
 	numAttachKinds
 )
+
+// Trampoline reports whether the program is called from the beginning or the end of one function of the kernel, with
+// u64 args[] on the stack as its context.
+func (k AttachKind) Trampoline() bool {
+	return k == AttachFentry || k == AttachFexit || k == AttachHook
+}
 
 // Attach says where a program goes.
 type Attach struct {
@@ -132,7 +139,7 @@ var attachWords = map[AttachKind]string{
 	AttachSyscallEnter: "syscall-enter", AttachSyscallExit: "syscall-exit",
 	AttachKprobe: "kprobe", AttachKretprobe: "kretprobe", AttachFentry: "fentry", AttachFexit: "fexit",
 	AttachUprobe: "uprobe", AttachUretprobe: "uretprobe", AttachPerf: "perf", AttachWatchpoint: "watchpoint",
-	AttachIter: "iter",
+	AttachIter: "iter", AttachHook: "lsm",
 }
 
 // String names what the program is attached to.

@@ -169,7 +169,8 @@ func (d *document) script(name string, at int, lines []string) {
 }
 
 // missing is what a machine may lack, in startrace's words.
-var missing = regexp.MustCompile(`built without CONFIG_KPROBES|no such program or library`)
+var missing = regexp.MustCompile("built without CONFIG_KPROBES|no such program or library|has no trampolines|" +
+	"bpf is not among the security modules")
 
 // lacking reports whether a command failed because of what this machine lacks.
 func (d *document) lacking(at int, out string) bool {

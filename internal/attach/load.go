@@ -241,7 +241,7 @@ func (l *Loaded) loadFor(p *tree.Program, multi ebpf.AttachType) (*ebpf.Program,
 	if multi != ebpf.AttachNone {
 		load.AttachType = multi
 	}
-	if spec.Type == ebpf.Tracing {
+	if spec.Type == ebpf.Tracing || spec.Type == ebpf.LSM {
 		load.AttachBTF = p.Attach.Places[0].BTF
 		owner, err := ownerOf(&p.Attach.Places[0])
 		if err != nil {

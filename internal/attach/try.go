@@ -18,6 +18,7 @@ type Trial struct {
 	Function      string // of the kernel
 	Trampoline    uint32 // its number in BTF, 0 if that is not known
 	Iterator      uint32 // the number in BTF of an iterator's function
+	Hook          uint32 // the number in BTF of a security hook's function
 	RawTracepoint string
 	TracepointID  func() (uint64, error)
 }
@@ -47,6 +48,7 @@ func Try(t *Trial) map[kernel.Way]error {
 		kernel.WayUprobeSession: tryUprobes(true),
 		kernel.WayCookies:       tryCookies(),
 		kernel.WayIterator:      t.iterator(),
+		kernel.WayHook:          t.hook(),
 	}
 }
 
@@ -149,4 +151,14 @@ func (t *Trial) iterator() error {
 	p := returning(ebpf.Tracing, ebpf.AttachTraceIter)
 	p.AttachBTF = t.Iterator
 	return tryAttach(p, func(p *ebpf.Program) (bpf.Link, error) { return bpf.OpenIterator(p, nil) })
+}
+
+// hook attaches a program to a security hook for a moment, if the kernel would call it.
+func (t *Trial) hook() error {
+	if t.Hook == 0 {
+		return errors.New("there is no BTF to find security hooks by, or the kernel was built without CONFIG_BPF_LSM")
+	}
+	p := returning(ebpf.LSM, ebpf.AttachLSMMac)
+	p.AttachBTF = t.Hook
+	return errors.Join(kernel.HooksCalled(), tryAttach(p, bpf.AttachTracing))
 }

@@ -85,7 +85,7 @@ func functionWay(kind tree.AttachKind) way {
 		w.probes = userProbes
 	case tree.AttachUretprobe:
 		w.probes, w.returns = userProbes, true
-	case tree.AttachFentry, tree.AttachFexit:
+	case tree.AttachFentry, tree.AttachFexit, tree.AttachHook:
 		w.open, w.crowd = openTrampoline, crowdTrampoline
 	default:
 		panic(fmt.Sprintf("package attach knows no way to attach programs of kind %d", kind))

@@ -47,9 +47,13 @@ func AttachRawTracepoint(name string, p *ebpf.Program) (Link, error) {
 	return opened(link.AttachRawTracepoint(link.RawTracepointOptions{Name: name, Program: p}))
 }
 
-// AttachTracing attaches a program (Tracing) to the function that it was loaded for.
+// AttachTracing attaches a program (Tracing, LSM) to the function that it was loaded for.
 func AttachTracing(p *ebpf.Program) (Link, error) {
-	l, err := link.AttachTracing(link.TracingOptions{Program: p})
+	attach := func() (link.Link, error) { return link.AttachTracing(link.TracingOptions{Program: p}) }
+	if p.Type() == ebpf.LSM {
+		attach = func() (link.Link, error) { return link.AttachLSM(link.LSMOptions{Program: p}) }
+	}
+	l, err := attach()
 	if errors.Is(err, link.ErrNotSupported) {
 		return nil, ENOTSUPP // for which link has a word of its own
 	}

@@ -19,8 +19,8 @@ func (m *Machine) ways() (out []Finding) {
 		if err != nil {
 			f.State = No
 			f.Text += " - " + m.refusal(err, w.Since)
-			if w.Name == kernel.WayFentry && denied(err) && m.mayTrace() {
-				f.Text = w.Use + " - this kernel was built without what they need (CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS), or a security module forbids them"
+			if w.Forbidden != "" && denied(err) && m.mayTrace() {
+				f.Text = w.Use + " - " + w.Forbidden
 			}
 			if w.Instead != "" {
 				f.Remedy = "instead: " + w.Instead

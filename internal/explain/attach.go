@@ -63,6 +63,10 @@ var ways = map[tree.AttachKind]func(in *Input, p *tree.Program) (string, int){
 			a.Name,
 			a.Access), in.CPUs
 	},
+	tree.AttachHook: func(_ *Input, p *tree.Program) (string, int) {
+		return "kernel function " + places(p) + ", a security hook, by a call (trampoline, lsm); it permits everything",
+			len(p.Attach.Places)
+	},
 	tree.AttachIter: func(_ *Input, p *tree.Program) (string, int) {
 		return "the kernel's list of " + p.Attach.Name + "; runs once for each entry when startrace reads it", 1
 	},

@@ -31,6 +31,8 @@ type Options struct {
 	Words func(addrs []uint64) ([]uint64, error)
 	// Features finds out what the kernel has; it is called once, if at all.
 	Features func() Features
+	// HooksCalled says why programs at security hooks would not be called; it is asked once, if at all.
+	HooksCalled func() error
 	// Modules has modules.dep and modules.builtin; nil: those of the running
 	// kernel.
 	Modules fs.FS
@@ -60,6 +62,9 @@ type Facts struct {
 
 	trampolinesOnce sync.Once
 	trampolines     Trampolines
+
+	hooksOnce sync.Once
+	hooksErr  error
 
 	functionsOnce sync.Once
 	functions     []FunctionName

@@ -20,6 +20,7 @@ const (
 	WayUprobeSession Way = "uprobe session" // 6.13
 	WayCookies       Way = "cookies"        // 5.15
 	WayIterator      Way = "iter"           // 5.8
+	WayHook          Way = "lsm"            // 5.7, CONFIG_BPF_LSM, and bpf among the security modules
 	WayHardware      Way = "hardware"       // counters of the CPU
 	WayWatchpoint    Way = "watchpoint"     // debug registers
 )

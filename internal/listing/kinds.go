@@ -21,7 +21,7 @@ func init() { // the functions refer to the table
 		point.SystemCalls: (*Source).syscalls, point.KernelFunctions: (*Source).kernelFunctions,
 		point.UserFunctions: (*Source).userFunctions, point.StaticProbes: (*Source).staticProbes,
 		point.Timers: (*Source).forms, point.Counters: (*Source).perfEvents, point.Watchpoints: (*Source).forms,
-		point.Iterators: (*Source).iterators,
+		point.Iterators: (*Source).iterators, point.Hooks: (*Source).hooks,
 	}
 }
 

@@ -2,11 +2,11 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
-var byCounter = &Way{kernel.WayHardware, "hardware:, counters of the CPU", "",
-	"software: and profile:; virtual machines often have no counters"}
+var byCounter = &Way{Name: kernel.WayHardware, Use: "hardware:, counters of the CPU",
+	Instead: "software: and profile:; virtual machines often have no counters"}
 
-// Counters are events that are counted, of which each so many-th runs a program. Those of the kernel need what the clock
-// needs.
+// Counters are events that are counted, of which each so many-th runs a program. Those of the kernel need what the
+// clock needs.
 var Counters = &Family{Name: "counters", Kinds: []*Kind{
 	{
 		Name: "software", Short: "s",

@@ -2,7 +2,7 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
-var byIterator = &Way{kernel.WayIterator, "iter:", "5.8", ""}
+var byIterator = &Way{Name: kernel.WayIterator, Use: "iter:", Since: "5.8"}
 
 // Iterators go over lists of the kernel's.
 var Iterators = &Family{Name: "iterators", Kinds: []*Kind{{

@@ -3,12 +3,13 @@ package point
 import "github.com/startrace/startrace/internal/kernel"
 
 var (
-	byKprobe  = &Way{kernel.WayKprobe, "kprobe: and kretprobe:", "", "tracepoints and system calls"}
-	byKprobes = &Way{kernel.WayKprobeMulti, "many functions of the kernel at once", "5.18",
-		"a probe for each function, which takes longer to attach"}
-	byKprobeSession = &Way{kernel.WayKprobeSession, "entry and return of a function by one program", "6.10",
-		"two programs; nothing is missing"}
-	byTrampoline = &Way{kernel.WayFentry, "fentry: and fexit:", "5.5", "func: takes kprobes, at several times the cost"}
+	byKprobe  = &Way{Name: kernel.WayKprobe, Use: "kprobe: and kretprobe:", Instead: "tracepoints and system calls"}
+	byKprobes = &Way{Name: kernel.WayKprobeMulti, Use: "many functions of the kernel at once", Since: "5.18",
+		Instead: "a probe for each function, which takes longer to attach"}
+	byKprobeSession = &Way{Name: kernel.WayKprobeSession, Use: "entry and return of a function by one program",
+		Since: "6.10", Instead: "two programs; nothing is missing"}
+	byTrampoline = &Way{Name: kernel.WayFentry, Use: "fentry: and fexit:", Since: "5.5",
+		Instead: "func: takes kprobes, at several times the cost", Forbidden: noDirectCalls}
 )
 
 // functions is the set of the kernel's functions.
@@ -24,9 +25,7 @@ var KernelFunctions = &Family{Name: "functions of the kernel", Kinds: []*Kind{
 		Gives:    []string{"args", "ret", "duration", "depth"},
 		Set:      functions, Bare: true, OfModules: true, Blacklisted: true,
 		Ways: []*Way{byTrampoline, byKprobes, byKprobeSession, byKprobe}, Lacking: noWayIntoFunctions,
-		Foreign: map[string]string{
-			"fbt": "use func:FUNCTION", "kernel": "use func:FUNCTION", "lsm": "use func:security_NAME",
-		},
+		Foreign: map[string]string{"fbt": "use func:FUNCTION", "kernel": "use func:FUNCTION"},
 	},
 	{
 		Name: "kprobe", Short: "k",

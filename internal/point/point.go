@@ -74,7 +74,7 @@ type Kind struct {
 
 // table has all families. Kinds are listed in this order.
 var table = assemble(Tracepoints, RawTracepoints, SystemCalls, KernelFunctions, UserFunctions, StaticProbes, Timers,
-	Counters, Watchpoints, Iterators)
+	Counters, Watchpoints, Iterators, Hooks)
 
 func assemble(families ...*Family) (kinds []*Kind) {
 	for _, f := range families {

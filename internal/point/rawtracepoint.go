@@ -2,7 +2,7 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
-var byRawTracepoint = &Way{kernel.WayRaw, "rawtracepoint: and syscall:", "4.17", ""}
+var byRawTracepoint = &Way{Name: kernel.WayRaw, Use: "rawtracepoint: and syscall:", Since: "4.17"}
 
 // RawTracepoints are the kernel's tracepoints, with the arguments of the places that call them.
 var RawTracepoints = &Family{Name: "raw tracepoints", Kinds: []*Kind{{

@@ -2,7 +2,7 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
-var byClock = &Way{kernel.WayProfile, "profile: and interval:", "", ""}
+var byClock = &Way{Name: kernel.WayProfile, Use: "profile: and interval:"}
 
 // Timers run programs by the clock.
 var Timers = &Family{Name: "timers", Kinds: []*Kind{

@@ -2,8 +2,8 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
-var byTracepoint = &Way{kernel.WayTracepoint, "tracepoint:", "",
-	"rawtracepoint: has the same events with other arguments"}
+var byTracepoint = &Way{Name: kernel.WayTracepoint, Use: "tracepoint:",
+	Instead: "rawtracepoint: has the same events with other arguments"}
 
 // Tracepoints are the kernel's, with the arguments of their format.
 var Tracepoints = &Family{Name: "tracepoints", Kinds: []*Kind{{

@@ -3,10 +3,12 @@ package point
 import "github.com/startrace/startrace/internal/kernel"
 
 var (
-	byUprobe        = &Way{kernel.WayUprobe, "uprobe:, uretprobe: and usdt:", "", ""}
-	byUprobes       = &Way{kernel.WayUprobeMulti, "many functions of programs at once", "6.6", "a probe for each function"}
-	byUprobeSession = &Way{kernel.WayUprobeSession, "entry and return of a function of a program by one program", "6.13",
-		"two programs; nothing is missing"}
+	byUprobe  = &Way{Name: kernel.WayUprobe, Use: "uprobe:, uretprobe: and usdt:"}
+	byUprobes = &Way{Name: kernel.WayUprobeMulti, Use: "many functions of programs at once", Since: "6.6",
+		Instead: "a probe for each function"}
+	byUprobeSession = &Way{Name: kernel.WayUprobeSession,
+		Use:   "entry and return of a function of a program by one program",
+		Since: "6.13", Instead: "two programs; nothing is missing"}
 )
 
 // UserFunctions are functions of programs and libraries.

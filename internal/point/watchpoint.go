@@ -2,7 +2,7 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
-var byWatchpoint = &Way{kernel.WayWatchpoint, "watchpoint:", "", ""}
+var byWatchpoint = &Way{Name: kernel.WayWatchpoint, Use: "watchpoint:"}
 
 // Watchpoints are accesses to memory, which the CPU notices by its debug registers.
 var Watchpoints = &Family{Name: "watchpoints", Kinds: []*Kind{{

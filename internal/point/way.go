@@ -9,19 +9,24 @@ type Way struct {
 	Use     string // what it is for
 	Since   string // the version of Linux that has it; "" where that depends on the configuration only
 	Instead string // what is done or can be done without it
+	// Forbidden is why the kernel refuses it to who may load programs at all; "": nothing but that is known.
+	Forbidden string
 }
+
+// noDirectCalls is why there are no trampolines.
+const noDirectCalls = "this kernel was built without what they need (CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS), or a security module forbids them"
 
 // Ways are all of them, in the order in which doctor shows them.
 func Ways() []*Way {
 	return []*Way{
-		{kernel.WayLoad, "tracing programs can be loaded", "4.17", ""},
-		{kernel.WayMemory, "programs may read the kernel's memory", "5.5", ""},
-		{kernel.WayRing, "events come through a ring buffer", "5.8", ""},
+		{Name: kernel.WayLoad, Use: "tracing programs can be loaded", Since: "4.17"},
+		{Name: kernel.WayMemory, Use: "programs may read the kernel's memory", Since: "5.5"},
+		{Name: kernel.WayRing, Use: "events come through a ring buffer", Since: "5.8"},
 		byRawTracepoint, byTracepoint, byClock,
 		byKprobe, byKprobes, byKprobeSession, byTrampoline,
 		byUprobe, byUprobes, byUprobeSession,
-		{kernel.WayCookies, "one program knows at which of many functions it runs", "5.15",
-			"a program for each function"},
-		byIterator, byCounter, byWatchpoint,
+		{Name: kernel.WayCookies, Use: "one program knows at which of many functions it runs", Since: "5.15",
+			Instead: "a program for each function"},
+		byIterator, byHook, byCounter, byWatchpoint,
 	}
 }

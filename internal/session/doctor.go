@@ -18,6 +18,7 @@ const (
 	triedGroup      = "sched"
 	triedTracepoint = "sched_kthread_stop"
 	triedIterator   = "bpf_iter_task"
+	triedHook       = "bpf_lsm_sb_pivotroot"
 )
 
 func (s *session) trial() *attach.Trial {
@@ -28,7 +29,8 @@ func (s *session) trial() *attach.Trial {
 	if b, err := s.facts.BTF(); err == nil {
 		function, _ := b.Named(kernel.KindFunc, tried)
 		iterator, _ := b.Named(kernel.KindFunc, triedIterator)
-		t.Trampoline, t.Iterator = uint32(function), uint32(iterator)
+		hook, _ := b.Named(kernel.KindFunc, triedHook)
+		t.Trampoline, t.Iterator, t.Hook = uint32(function), uint32(iterator), uint32(hook)
 	}
 	return t
 }

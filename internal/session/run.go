@@ -47,6 +47,7 @@ func newSession(o Options) *session {
 	s.facts = kernel.Open(kernel.Options{
 		Features: attach.Features, Trampolines: s.trampolines, OnlyFunction: attach.OnlyFunction,
 		TryFunction: attach.TryFunction, BPFPrograms: attach.Programs, Words: attach.Words,
+		HooksCalled: kernel.HooksCalled,
 	})
 	s.timerErrors = s.newFailures("timer")
 	s.exitErrors = s.newFailures("at_exit")

@@ -38,6 +38,18 @@ func Function(name string, ret btf.Type, params ...btf.FuncParam) btf.Type {
 	return &btf.Func{Name: name, Type: &btf.FuncProto{Return: ret, Params: params}}
 }
 
+// Hooks are security hooks that take one argument.
+func Hooks(param btf.FuncParam, names ...string) (out []btf.Type) {
+	s32 := &btf.Int{Name: "int", Size: 4, Encoding: btf.Signed}
+	table := &btf.Union{Name: "security_list_options", Size: 8}
+	for _, name := range names {
+		proto := &btf.FuncProto{Return: s32, Params: []btf.FuncParam{param}}
+		table.Members = append(table.Members, btf.Member{Name: name, Type: &btf.Pointer{Target: proto}})
+		out = append(out, Function("bpf_lsm_"+name, s32, param))
+	}
+	return append(out, table)
+}
+
 // Types are those of the kernel for golden texts: a process, some functions,
 // tracepoints and iterators.
 func Types() []btf.Type {
