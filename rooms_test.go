@@ -25,7 +25,7 @@ func TestRooms(t *testing.T) {
 		for i, name := range roomName.FindAllStringSubmatch(row[1], -1) {
 			room := name[1]
 			if i > 0 && !strings.Contains(room, "/") {
-				room = "bpfgen/" + room // `bpfgen/build`, `ir`, …
+				room = "bpfgen/" + room // `bpfgen/ir`, `opt`, …
 			}
 			rooms[room]++
 		}

@@ -7,10 +7,10 @@ import (
 	"github.com/cilium/ebpf/asm"
 	"github.com/cilium/ebpf/btf"
 
-	"github.com/startrace/startrace/bpfgen/build"
 	"github.com/startrace/startrace/bpfgen/emit"
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/regalloc"
+	"github.com/startrace/startrace/bpfgen/ssagen"
 )
 
 // An assembly is the code of a program: its own, and behind it that of the
@@ -136,13 +136,13 @@ func called(funcs []*ir.Func) []*ir.Func {
 
 // A Call is what became of the calls of a function of the script.
 type Call struct {
-	build.Call
+	ssagen.Call
 	// Insns are the instructions of the subprogram; 0 where there is none.
 	Insns int
 }
 
 // calls adds the sizes of subprograms.
-func (a *assembly) calls(list []build.Call) (out []Call) {
+func (a *assembly) calls(list []ssagen.Call) (out []Call) {
 	for _, c := range list {
 		call := Call{Call: c}
 		for _, fr := range a.frames[1:] {

@@ -7,12 +7,12 @@ import (
 
 	"github.com/cilium/ebpf"
 
-	"github.com/startrace/startrace/bpfgen/build"
 	"github.com/startrace/startrace/bpfgen/emit"
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/lower"
 	"github.com/startrace/startrace/bpfgen/opt"
 	"github.com/startrace/startrace/bpfgen/regalloc"
+	"github.com/startrace/startrace/bpfgen/ssagen"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/until"
@@ -33,7 +33,7 @@ type Options struct {
 	// them; 0: those of the unit.
 	Containers int
 	// Outlining says which functions of the script become subprograms.
-	Outlining build.Outlining
+	Outlining ssagen.Outlining
 	// Dump keeps the text of every stage in Unit.Dumps.
 	Dump bool
 	// DumpPass keeps the IR after each run of this pass, one of Passes; "" for
@@ -70,13 +70,13 @@ func Generate(u *tree.Unit, o Options) (_ *Unit, err error) {
 	if o.Arch == "" {
 		o.Arch = runtime.GOARCH
 	}
-	arch := build.ArchOf(o.Arch)
+	arch := ssagen.ArchOf(o.Arch)
 	if arch == nil {
 		return nil, fmt.Errorf("generate: no code for %s", o.Arch)
 	}
 	setLayouts(u, o)
 	g := &generator{
-		o: o, shared: build.NewShared(u, arch, o.NoCmpXchg),
+		o: o, shared: ssagen.NewShared(u, arch, o.NoCmpXchg),
 		unit: &Unit{
 			Tree: u, Lines: map[string][]Line{}, Loops: map[string]Loop{}, Calls: map[string][]Call{},
 			Spec: &ebpf.CollectionSpec{Maps: map[string]*ebpf.MapSpec{}, Programs: map[string]*ebpf.ProgramSpec{}},
@@ -108,7 +108,7 @@ func Generate(u *tree.Unit, o Options) (_ *Unit, err error) {
 // generator makes one unit.
 type generator struct {
 	o       Options
-	shared  *build.Shared
+	shared  *ssagen.Shared
 	unit    *Unit
 	scratch int // the most that a program uses
 	threads map[*tree.Program]threadProgram
@@ -119,15 +119,15 @@ type generator struct {
 // jumps would be too far, its variants are parted, or all is called that can be.
 func (g *generator) program(p *tree.Program) error {
 	calls := g.o.Outlining
-	for stack := build.DefaultStack; ; stack -= 96 {
+	for stack := ssagen.DefaultStack; ; stack -= 96 {
 		err := g.withStack(p, max(stack, 0), calls)
 		var full *regalloc.StackError
 		switch {
 		case !errors.As(err, &full):
 		case stack > 0 && full.Spills*8 <= regalloc.MaxStack:
 			continue // of too many values alone memory takes nothing away
-		case calls != build.NeverCall:
-			calls, stack = build.NeverCall, build.DefaultStack+96
+		case calls != ssagen.NeverCall:
+			calls, stack = ssagen.NeverCall, ssagen.DefaultStack+96
 			continue
 		}
 		var far *emit.DistanceError
@@ -135,8 +135,8 @@ func (g *generator) program(p *tree.Program) error {
 		case !errors.As(err, &far):
 		case g.split(p):
 			return g.program(p)
-		case calls == build.BySize:
-			calls, stack = build.AlwaysCall, build.DefaultStack+96
+		case calls == ssagen.BySize:
+			calls, stack = ssagen.AlwaysCall, ssagen.DefaultStack+96
 			continue
 		}
 		var over *beyond
@@ -156,7 +156,7 @@ type beyond struct {
 func (e *beyond) Error() string { return e.err.Error() }
 func (e *beyond) Unwrap() error { return e.err }
 
-func (g *generator) withStack(p *tree.Program, stack int, calls build.Outlining) error {
+func (g *generator) withStack(p *tree.Program, stack int, calls ssagen.Outlining) error {
 	d := &Dump{}
 	if g.o.Dump {
 		d.Tree = p.String()
@@ -249,13 +249,13 @@ func (g *generator) lower(p *tree.Program, f *ir.Func, d *Dump) error {
 	return f.CheckMachine()
 }
 
-func (g *generator) tree(p *tree.Program, stack int, calls build.Outlining) (*build.Code, error) {
+func (g *generator) tree(p *tree.Program, stack int, calls ssagen.Outlining) (*ssagen.Code, error) {
 	if t, ok := g.threads[p]; ok {
 		f, err := t.build(p, t.spans)
-		return &build.Code{Funcs: []*ir.Func{f}}, err
+		return &ssagen.Code{Funcs: []*ir.Func{f}}, err
 	}
 	code, err := g.shared.Program(p, stack, calls)
-	var large *build.TooLarge
+	var large *ssagen.TooLarge
 	if errors.As(err, &large) {
 		return nil, tooLarge(large.Pos, large.Size)
 	}

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/startrace/startrace/bpfgen/build"
 	"github.com/startrace/startrace/bpfgen/emit"
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/lower"
 	"github.com/startrace/startrace/bpfgen/regalloc"
+	"github.com/startrace/startrace/bpfgen/ssagen"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -100,7 +100,7 @@ func checkScratch(f *ir.Func) error {
 // tooLarge refuses one key, value or record that does not fit into the memory of a handler.
 func tooLarge(pos plan.Pos, size int) error {
 	return limitf(pos, "this takes %d bytes, and a key, a value, a record or a string of a handler takes %d at most: "+
-		"shorten its strings (--str-max, limits(string = N), cstr(p, n))", size, build.MaxPiece)
+		"shorten its strings (--str-max, limits(string = N), cstr(p, n))", size, ssagen.MaxPiece)
 }
 
 // begin is the first place in the script that f has code for.
@@ -146,7 +146,7 @@ type Loop struct {
 }
 
 // whyFollowed says why the verifier follows each round of the loop at a place.
-func (g *generator) whyFollowed(at plan.Pos, calls []build.Call) string {
+func (g *generator) whyFollowed(at plan.Pos, calls []ssagen.Call) string {
 	if !g.o.HasLoop {
 		return "kernels before Linux 5.17 cannot run it by themselves (bpf_loop)"
 	}
@@ -159,9 +159,9 @@ func (g *generator) whyFollowed(at plan.Pos, calls []build.Call) string {
 }
 
 // followed tells of a loop whether the verifier follows each of its rounds.
-func followed(calls []build.Call) func(plan.Pos) bool {
+func followed(calls []ssagen.Call) func(plan.Pos) bool {
 	return func(at plan.Pos) bool {
-		return !slices.ContainsFunc(calls, func(c build.Call) bool {
+		return !slices.ContainsFunc(calls, func(c ssagen.Call) bool {
 			return c.Pos == at && c.Rounds > 0 && c.Sub != ""
 		})
 	}

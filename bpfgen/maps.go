@@ -99,8 +99,8 @@ func (g *generator) fixedMaps() {
 		g.add(array(tree.MapEpochs, 8*max(g.o.Containers, len(g.unit.Tree.Containers)), unix.BPF_F_MMAPABLE))
 	}
 	if uses[tree.MapConst] {
-		m := array(tree.MapConst, max(8, len(g.shared.Const)), unix.BPF_F_RDONLY_PROG)
-		m.Contents = []ebpf.MapKV{{Key: uint32(0), Value: g.shared.Const}}
+		m := array(tree.MapConst, max(8, len(g.shared.ConstData)), unix.BPF_F_RDONLY_PROG)
+		m.Contents = []ebpf.MapKV{{Key: uint32(0), Value: g.shared.ConstData}}
 		g.add(m)
 	}
 	if uses[tree.MapStacks] {

@@ -14,8 +14,8 @@ import (
 	"github.com/cilium/ebpf/link"
 	"golang.org/x/sys/unix"
 
-	"github.com/startrace/startrace/bpfgen/build"
 	"github.com/startrace/startrace/bpfgen/layout"
+	"github.com/startrace/startrace/bpfgen/ssagen"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -147,7 +147,7 @@ func openAll(threads, opens int) {
 
 // TestVariants counts calls by variant; the last one is for all others.
 func TestVariants(t *testing.T) {
-	if build.ArchOf(runtime.GOARCH) == nil {
+	if ssagen.ArchOf(runtime.GOARCH) == nil {
 		t.Skip("needs amd64 or arm64")
 	}
 	calls := []int{unix.SYS_GETPPID, unix.SYS_GETUID, unix.SYS_GETEUID, unix.SYS_GETGID, unix.SYS_GETEGID}

@@ -65,7 +65,7 @@ const (
 	OpLog2
 	// OpScratch is the address of byte Imm of the claimed scratch memory.
 	OpScratch
-	// OpCountSite adds 1 to error site Imm (see package build); no result.
+	// OpCountSite adds 1 to error site Imm (see package ssagen); no result.
 	OpCountSite
 	// OpZero clears Slot-or-address memory: address; Imm bytes, a multiple of 8.
 	OpZero

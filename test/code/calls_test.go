@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen"
-	"github.com/startrace/startrace/bpfgen/build"
+	"github.com/startrace/startrace/bpfgen/ssagen"
 	"github.com/startrace/startrace/internal/explain"
 	"github.com/startrace/startrace/internal/kernel"
 )
@@ -44,8 +44,8 @@ func BenchmarkCalls(b *testing.B) {
 			b.Run(fmt.Sprintf("%dx%d", statements, calls), func(b *testing.B) {
 				for b.Loop() { // it would forget what was reported before
 				}
-				for name, o := range map[string]build.Outlining{"inlined": build.NeverCall,
-					"called": build.AlwaysCall} {
+				for name, o := range map[string]ssagen.Outlining{"inlined": ssagen.NeverCall,
+					"called": ssagen.AlwaysCall} {
 					u := compile(b, "calls.star", callsScript(statements, calls), facts,
 						bpfgen.Options{RingSize: 1 << 16, Outlining: o})
 					n := 0
@@ -75,7 +75,7 @@ func BenchmarkLoops(b *testing.B) {
 		"        n += 1\n    got.set(n)\nprobe(\"rawtracepoint:sched_switch\", kernel = h)\n", rounds)
 	for b.Loop() { // it would forget what was reported before
 	}
-	for name, o := range map[string]build.Outlining{"followed": build.NeverCall, "called": build.AlwaysCall} {
+	for name, o := range map[string]ssagen.Outlining{"followed": ssagen.NeverCall, "called": ssagen.AlwaysCall} {
 		u := compile(b, "loops.star", text, facts, bpfgen.Options{RingSize: 1 << 16, HasLoop: true, Outlining: o})
 		b.ReportMetric(float64(runTime(b, u).Nanoseconds())/rounds, "ns_"+name)
 	}
@@ -124,7 +124,7 @@ def g(e):
     names[name(e, e.tid)].add(1)
 probe("rawtracepoint:sched_wakeup", kernel = g)
 `
-	shared := explained(t, text, build.BySize)
+	shared := explained(t, text, ssagen.BySize)
 	for _, want := range []string{
 		"f, called at 2 places (first calls.star:40:10): a subprogram of 1",
 		"name, called at 2 places (first calls.star:58:15): its code stands at each of them, because it gives a string",
@@ -134,7 +134,7 @@ probe("rawtracepoint:sched_wakeup", kernel = g)
 			t.Errorf("explain does not say %q:\n%s", want, shared.text)
 		}
 	}
-	apart := explained(t, text, build.NeverCall)
+	apart := explained(t, text, ssagen.NeverCall)
 	if s, a := shared.insns, apart.insns; a-s < 120 {
 		t.Errorf("%d instructions with a subprogram, %d without", s, a)
 	}
@@ -187,7 +187,7 @@ func TestLoopsExplained(t *testing.T) {
 			"loop at calls.star:5:5: the kernel's verifier follows each of its rounds, because it changes a tuple with a string",
 		},
 	} {
-		got := strings.Join(strings.Fields(explained(t, body, build.BySize).text), " ")
+		got := strings.Join(strings.Fields(explained(t, body, ssagen.BySize).text), " ")
 		for _, want := range wants {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: explain does not say %q:\n%s", body, want, got)
@@ -201,7 +201,7 @@ type explanation struct {
 	insns int // of the first program
 }
 
-func explained(t *testing.T, text string, o build.Outlining) explanation {
+func explained(t *testing.T, text string, o ssagen.Outlining) explanation {
 	in := input(t, "calls.star", text, smallKernel(t), bpfgen.Options{Arch: "amd64", HasLoop: true, Outlining: o})
 	in.Stages = explain.Stages{Asm: true}
 	report := explain.New(in)

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen"
-	"github.com/startrace/startrace/bpfgen/build"
+	"github.com/startrace/startrace/bpfgen/ssagen"
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/kernel"
 )
@@ -33,7 +33,7 @@ type checker struct {
 	facts     *kernel.Facts
 	inputs    []Input
 	found     []*finding
-	outlining build.Outlining
+	outlining ssagen.Outlining
 	subs      int // subprograms
 	guests    *guests
 	closing   sync.WaitGroup // stages that are taken down

@@ -12,7 +12,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/startrace/startrace/bpfgen"
-	"github.com/startrace/startrace/bpfgen/build"
+	"github.com/startrace/startrace/bpfgen/ssagen"
 )
 
 // perUnit is the number of programs that are compiled and loaded together.
@@ -30,7 +30,7 @@ func TestPrograms(t *testing.T) {
 
 // TestSubprograms does it where each function that can be called is, instead of standing where it is called.
 func TestSubprograms(t *testing.T) {
-	c := &checker{outlining: build.AlwaysCall}
+	c := &checker{outlining: ssagen.AlwaysCall}
 	random(t, c, 300)
 	if c.subs < c.programs/4 {
 		t.Errorf("%d programs have %d subprograms: the test shows little", c.programs, c.subs)
@@ -175,7 +175,7 @@ func (c *checker) shrink(f *finding, check func(*checker, []*Program)) *finding 
 // > A value of weight 0 is none: it changes no lowest and no highest one.
 func TestRegress(t *testing.T) {
 	needBPF(t)
-	for _, outlining := range []build.Outlining{build.BySize, build.AlwaysCall} {
+	for _, outlining := range []ssagen.Outlining{ssagen.BySize, ssagen.AlwaysCall} {
 		c := &checker{facts: facts(t), inputs: Inputs(2, 40), outlining: outlining}
 		for _, p := range written(t, "testdata/regress.star") {
 			c.check([]*Program{p})

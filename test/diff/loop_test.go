@@ -6,7 +6,7 @@ import (
 
 	"github.com/cilium/ebpf"
 
-	"github.com/startrace/startrace/bpfgen/build"
+	"github.com/startrace/startrace/bpfgen/ssagen"
 )
 
 // TestLoops runs loops that the verifier would not follow to their ends if they
@@ -19,18 +19,18 @@ import (
 // > string, takes a stack (take it before the loop), or a string is returned from it.
 func TestLoops(t *testing.T) {
 	needBPF(t)
-	t.Run("followed", func(t *testing.T) { runLoops(t, "testdata/loops_followed.star", build.BySize) })
+	t.Run("followed", func(t *testing.T) { runLoops(t, "testdata/loops_followed.star", ssagen.BySize) })
 	t.Run("called", func(t *testing.T) {
 		if !atLeast(5, 17) {
 			t.Skip("needs bpf_loop (Linux 5.17)")
 		}
-		runLoops(t, "testdata/loops_called.star", build.BySize)
-		runLoops(t, "testdata/loops_called.star", build.AlwaysCall)
-		runLoops(t, "testdata/loops_followed.star", build.AlwaysCall)
+		runLoops(t, "testdata/loops_called.star", ssagen.BySize)
+		runLoops(t, "testdata/loops_called.star", ssagen.AlwaysCall)
+		runLoops(t, "testdata/loops_followed.star", ssagen.AlwaysCall)
 	})
 }
 
-func runLoops(t *testing.T, file string, o build.Outlining) {
+func runLoops(t *testing.T, file string, o ssagen.Outlining) {
 	c := &checker{facts: facts(t), inputs: Inputs(2, 40), outlining: o}
 	programs := written(t, file)
 	for _, p := range programs {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/cilium/ebpf"
 
-	"github.com/startrace/startrace/bpfgen/build"
+	"github.com/startrace/startrace/bpfgen/ssagen"
 )
 
 // stringTests are conditions that need a loop over strings.
@@ -68,8 +68,8 @@ def f(e):
     n = g(e.args.s, n + 5)
     return g(e.args.t, n + 9)
 `
-	work := map[build.Outlining]int{}
-	for _, o := range []build.Outlining{build.NeverCall, build.AlwaysCall} {
+	work := map[ssagen.Outlining]int{}
+	for _, o := range []ssagen.Outlining{ssagen.NeverCall, ssagen.AlwaysCall} {
 		u, err := compileFor(scriptOf([]*Program{{Name: "f", Text: src}}), f, 64, (&checker{outlining: o}).options())
 		if err != nil {
 			t.Fatal(err)
@@ -78,7 +78,7 @@ def f(e):
 			t.Fatal(err)
 		}
 	}
-	inlined, called := work[build.NeverCall], work[build.AlwaysCall]
+	inlined, called := work[ssagen.NeverCall], work[ssagen.AlwaysCall]
 	t.Logf("the verifier followed %d instructions of inlined functions, %d of called ones", inlined, called)
 	if called > inlined*3/2 {
 		t.Errorf("the verifier followed %d instructions of called functions, %d of inlined ones", called, inlined)

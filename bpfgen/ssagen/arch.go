@@ -1,0 +1,65 @@
+package ssagen
+
+import "github.com/startrace/startrace/internal/kernel"
+
+// An Arch is what programs must know of the machine.
+type Arch struct {
+	Name string
+	// IP and Mode are offsets in pt_regs as perf events show them.
+	IP, Mode int64
+	// UserMode tells user mode from the word at Mode: Mode & Mask == User if
+	// Equal, != Kernel otherwise.
+	ModeMask   int64
+	UserIsZero bool
+	// Syscall is the offset of the system call's number in pt_regs at
+	// sys_exit, SyscallSize its bytes.
+	Syscall     int64
+	SyscallSize int
+	// X32: there is a third interface, x32.
+	X32 bool
+	// Execs are the numbers of execve and execveat, ExecEnds those that the end of one that succeeded can bear: it is
+	// that of execve on amd64, by the interface of the new program (set_personality_64bit,
+	// arch/x86/kernel/process_64.c), and on arm64 that of the call, read as one by the interface of the new program.
+	Execs, ExecEnds []int
+	// SP and G are offsets in pt_regs: of the stack pointer, and of the register
+	// in which Go keeps the current goroutine (from 1.17; cmd/compile/abi-internal.md).
+	SP, G int
+	// BP is that of the frame pointer, where it is needed; else 0.
+	BP int64
+	// ReturnPop is by how much the stack pointer has grown when a probe at a
+	// return runs, against the function's entry.
+	ReturnPop int64
+	// Link is the offset in pt_regs of the register that has the return address
+	// at a function's entry; 0: it is on top of the stack.
+	Link int64
+	// Repeats is how often the caller of what the kernel takes registers of comes
+	// again, where it asks for a stack without having any: on arm64 the next frame
+	// is that function's own (perf_arch_fetch_caller_regs, asm/perf_event.h).
+	Repeats int64
+}
+
+// The machines. Offsets are those of struct pt_regs: arch/x86/include/asm/ptrace.h
+// (ip, cs; the low two bits of cs are the privilege level) and
+// arch/arm64/include/asm/ptrace.h (pc, pstate; mode 0 is EL0; s32 syscallno).
+var (
+	AMD64 = &Arch{Name: "amd64", IP: 128, Mode: 136, ModeMask: 3, Syscall: 120, SyscallSize: 8,
+		X32: true, Execs: []int{59, 322, 520, 545, kernel.CompatBase + 11, kernel.CompatBase + 358},
+		ExecEnds: []int{59, 520, kernel.CompatBase + 11},
+		SP:       152, G: 8, BP: 32, ReturnPop: 8}
+	ARM64 = &Arch{Name: "arm64", IP: 256, Mode: 264, ModeMask: 15, UserIsZero: true, Syscall: 280, SyscallSize: 4,
+		SP: 248, G: 224, Link: 240, Repeats: 1,
+		Execs: []int{221, 281, kernel.CompatBase + 11, kernel.CompatBase + 387},
+		ExecEnds: []int{11, 221, 281, 387, kernel.CompatBase + 11, kernel.CompatBase + 221, kernel.CompatBase + 281,
+			kernel.CompatBase + 387}}
+)
+
+// ArchOf gives the description of a GOARCH, nil if there is none.
+func ArchOf(goarch string) *Arch {
+	switch goarch {
+	case "amd64":
+		return AMD64
+	case "arm64":
+		return ARM64
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package ssagen
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// test leaves the current block for then where e is true, else for els. What
+// e reads on only one of its ways is not remembered.
+func (b exprs) test(e *tree.Expr, then, els *ir.Block) {
+	defer b.at(e.Pos)()
+	switch e.Op {
+	case tree.OpConst:
+		to := els
+		if e.Int != 0 {
+			to = then
+		}
+		b.Jump(to)
+	case tree.OpLNot:
+		b.cond(e.Args[0], els, then)
+	case tree.OpLAnd:
+		mid := b.NewBlock()
+		b.cond(e.Args[0], mid, els)
+		b.second(e.Args[1], mid, then, els)
+	case tree.OpLOr:
+		mid := b.NewBlock()
+		b.cond(e.Args[0], then, mid)
+		b.second(e.Args[1], mid, then, els)
+	case tree.OpEq, tree.OpNe, tree.OpLt, tree.OpLe, tree.OpGt, tree.OpGe:
+		b.compare(e, then, els)
+	case tree.OpStartsWith, tree.OpEndsWith, tree.OpContains, tree.OpMatches:
+		texts{b.code}.stringTest(e, then, els)
+	case tree.OpIsNone:
+		b.isAbsent(b.expr(e.Args[0]), wire.TagNone, then, els)
+	case tree.OpIsFault:
+		b.isAbsent(b.expr(e.Args[0]), wire.TagFault, then, els)
+	default:
+		b.BranchImm(ir.NE, b.expr(e).x, 0, then, els)
+	}
+}
+
+// second is the right side of a connective, in block mid.
+func (b exprs) second(e *tree.Expr, mid, then, els *ir.Block) {
+	saved := b.save()
+	b.Begin(mid)
+	b.cond(e, then, els)
+	b.restore(saved)
+}
+
+// isAbsent branches on whether v is None (or FAULT).
+func (b exprs) isAbsent(v val, tag int64, then, els *ir.Block) {
+	may := v.t.MayNone && tag == wire.TagNone || v.t.MayFault && tag == wire.TagFault
+	switch {
+	case v.t.Kind == types.None && v.tag == nil:
+		b.cond(constBool(tag == wire.TagNone), then, els)
+	case v.t.Kind == types.Ptr && tag == wire.TagNone && v.tag == nil:
+		b.BranchImm(ir.EQ, v.x, 0, then, els)
+	case v.t.Kind == types.Ptr && tag == wire.TagNone:
+		// A pointer that could not be read is 0 too, and is not None.
+		here := b.NewBlock()
+		b.BranchImm(ir.EQ, v.tag, wire.TagPresent, here, els)
+		b.Begin(here)
+		b.BranchImm(ir.EQ, v.x, 0, then, els)
+	case isText(v.t.Kind):
+		flag := int64(wire.RefNone)
+		if tag == wire.TagFault {
+			flag = wire.RefFault
+		}
+		if !may || v.s.flags == nil {
+			b.cond(constBool(false), then, els)
+			return
+		}
+		b.BranchImm(ir.SET, v.s.flags, flag, then, els)
+	case v.tag == nil:
+		b.cond(constBool(false), then, els)
+	case tag == wire.TagFault: // or TagUnreadable
+		b.BranchImm(ir.UGE, v.tag, tag, then, els)
+	default:
+		b.BranchImm(ir.EQ, v.tag, tag, then, els)
+	}
+}
+
+// truth makes a value of a condition.
+func (b exprs) truth(e *tree.Expr) val {
+	if v, ok := b.plainCompare(e); ok {
+		return v
+	}
+	then, els := b.NewBlock(), b.NewBlock()
+	b.cond(e, then, els)
+	j := b.newJoin(types.Boolean)
+	b.Begin(then)
+	b.jumpWith(j, intVal(types.Boolean, b.Const(1)))
+	b.Begin(els)
+	b.jumpWith(j, intVal(types.Boolean, b.Const(0)))
+	return b.enter(j)
+}
+
+// condExpr is OpCond. A string that is read in one of two ways is read once.
+func (b exprs) condExpr(e *tree.Expr) val {
+	if !isText(e.Type.Kind) || !(late{b.code}).stable(e) {
+		return b.choose(e)
+	}
+	key := late{b.code}.readKey(e)
+	v, ok := b.cache.Get(key)
+	if !ok {
+		v = b.choose(e)
+		b.remember(key, v)
+	}
+	return v
+}
+
+func (b exprs) choose(e *tree.Expr) val {
+	then, els := b.NewBlock(), b.NewBlock()
+	b.cond(e.Args[0], then, els)
+	j := b.newJoin(e.Type)
+	saved := b.save()
+	b.Begin(then)
+	b.jumpWith(j, b.expr(e.Args[1]))
+	b.restore(saved)
+	b.Begin(els)
+	b.jumpWith(j, b.expr(e.Args[2]))
+	return b.enter(j)
+}
+
+// faultOf says what the FAULT is that e can be.
+func faultOf(e *tree.Expr) string {
+	if e.Op == tree.OpUnreadable {
+		return "a floating-point number, which is in a register that eBPF programs cannot read,"
+	}
+	return "FAULT"
+}
+
+// present is OpPresent: v without its tag, or the handler's end.
+func (b exprs) present(e *tree.Expr) val {
+	v := b.expr(e.Args[0])
+	if v.t.MayNone || v.t.Kind == types.None {
+		b.refuseAbsent(v, wire.TagNone, "None where "+e.Str+" was wanted")
+	}
+	if v.t.MayFault {
+		b.refuseAbsent(v, wire.TagFault, faultOf(e.Args[0])+" where "+e.Str+" was wanted")
+	}
+	return b.assume(v, e.Type)
+}
+
+func (b exprs) refuseAbsent(v val, tag int64, what string) {
+	bad, on := b.NewBlock(), b.NewBlock()
+	from := b.Cur
+	b.isAbsent(v, tag, bad, on)
+	if from.Term.Kind == ir.Branch {
+		b.Likely(2, from)
+	}
+	b.Begin(bad)
+	b.errorSite(what)
+	b.Begin(on)
+}
+
+// assume takes the tag away from v.
+func (b exprs) assume(v val, t types.Type) val {
+	if v.t.Kind == types.None {
+		return b.absent(t, wire.TagPresent)
+	}
+	v.t.MayNone, v.t.MayFault = v.t.MayNone && t.MayNone, v.t.MayFault && t.MayFault
+	if !hasTag(v.t) {
+		v.tag = nil
+	}
+	if v.s != nil && v.s.flags != nil {
+		s := *v.s
+		s.flags = b.Imm(ir.OpAnd, s.flags, flagsOf(v.t))
+		v.s = &s
+	}
+	return b.convert(v, t)
+}
+
+// flagsOf are the flags that a string of type t can have.
+func flagsOf(t types.Type) int64 {
+	flags := int64(wire.RefCut)
+	if t.MayNone {
+		flags |= wire.RefNone
+	}
+	if t.MayFault {
+		flags |= wire.RefFault
+	}
+	return flags
+}

@@ -1,0 +1,62 @@
+package ssagen
+
+import "github.com/startrace/startrace/bpfgen/tree"
+
+// A string that is read into a variable and then used once is read where it
+// is used: straight into the key or record, which saves the copy. What an
+// event refers to is the same at both places, so a handler cannot tell.
+
+// late tells which strings are read where they are used, instead of where they are assigned.
+type late struct{ *code }
+
+// deferred notes the assignment of a string to be made where it is used, if
+// that is possible: outside of loops, in which variables change.
+func (b late) deferred(s *tree.Stmt) bool {
+	e := s.Exprs[0]
+	if b.locals.assigned[s.Int] != 1 || b.locals.used[s.Int] != 1 || b.inLoops > 0 {
+		return false
+	}
+	text := e.Op == tree.OpStr || e.Op == tree.OpMem || e.Op == tree.OpBuiltin && e.Str == "comm"
+	if !text || !e.Type.Equal(b.prog.Locals[s.Int].Type) || !b.stable(e) {
+		return false
+	}
+	b.lazy[s.Int] = e
+	return true
+}
+
+// stable reports whether e gives the same later: it uses no variable that is
+// assigned more than once, and no state.
+func (b late) stable(e *tree.Expr) bool {
+	ok := true
+	tree.WalkExpr(e, func(*tree.Stmt) { ok = false }, func(x *tree.Expr) {
+		switch x.Op {
+		case tree.OpTableGet, tree.OpTableIndex, tree.OpTablePop, tree.OpTableHas, tree.OpCellGet, tree.OpInline,
+			tree.OpSignal:
+			ok = false
+		case tree.OpLocal:
+			ok = ok && b.locals.assigned[x.Int] == 1
+		}
+	})
+	return ok
+}
+
+// behind gives the deferred expression that a variable stands for, else e.
+func (b late) behind(e *tree.Expr) *tree.Expr {
+	if e.Op == tree.OpLocal {
+		if x, ok := b.lazy[e.Int]; ok {
+			return x
+		}
+	}
+	return e
+}
+
+// readKey tells reads apart: those of the same thing share a key.
+func (b late) readKey(e *tree.Expr) any {
+	switch {
+	case e.Op == tree.OpBuiltin:
+		return e.Str
+	case b.stable(e):
+		return e.String()
+	}
+	return e
+}

@@ -1,0 +1,226 @@
+package ssagen
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/layout"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// The path of a file is walked from the leaf to the root, so it is written
+// from the end of the buffer to its beginning: what results is an ordinary
+// string that starts somewhere in the buffer. One that does not fit loses its
+// beginning and keeps the leaf.
+//
+// At each dentry: if it is the root of its mount, go on at the place where the
+// mount is mounted, and end at a mount without a parent; else write "/" and
+// the name and go on at the parent (prepend_path in fs/d_path.c does the
+// same). Nothing guards against a rename at the same time: the path may then
+// be one that never was.
+
+const (
+	// maxSteps bounds the names and the mounts of one path together.
+	maxSteps = 80
+	// maxName is NAME_MAX of include/uapi/linux/limits.h.
+	maxName = 255
+	// minPath is the least room in which a path is made; the last bytes of it
+	// are the result where less is wanted.
+	minPath = 64
+
+	deletedMark = " (deleted)"
+	cutMark     = "…"
+)
+
+const (
+	walkOff    = 0  // where the text begins
+	walkDentry = 8  // the current dentry
+	walkMount  = 16 // its struct mount
+	walkRoot   = 24 // the root of that
+	walkNumber = 32 // digits to be written
+	walkFlags  = 40 // of the result: wire.RefNone, wire.RefFault
+	walkSize   = 48
+)
+
+// paths writes the text of a path.
+type paths struct{ *code }
+
+// path is OpPath.
+func (b paths) path(e *tree.Expr) val {
+	if b.Tree.Path == nil {
+		b.fail("path without the kernel's offsets")
+	}
+	w := &pathWalk{b: b.code, e: e, o: b.Tree.Path, end: max(int64(e.Type.Cap)-1, minPath)}
+	for _, j := range []**join{&w.rooted, &w.full, &w.done, &w.fault} {
+		*j = b.newJoin(types.Type{})
+	}
+	w.alloc()
+	w.set(walkOff, b.Const(w.end))
+	w.set(walkFlags, b.Const(0))
+	w.begin(w.address())
+	w.leaf()
+	w.climb()
+	b.enter(w.rooted)
+	w.root()
+	b.jump(w.done)
+	b.enter(w.full)
+	w.markAt(b.Const(0))
+	b.enter(w.fault)
+	w.absent(wire.RefFault)
+	b.enter(w.done)
+	return w.value()
+}
+
+// absent makes the result None or FAULT. That is said in memory, as all of
+// the result: the verifier then follows one way from here, not three.
+func (w *pathWalk) absent(flag int64) {
+	w.set(walkOff, w.b.Const(w.end))
+	w.set(walkFlags, w.b.Const(flag))
+	w.b.jump(w.done)
+}
+
+// address is the address of the file, path or dentry, known to be there.
+func (w *pathWalk) address() *ir.Value {
+	b := w.b
+	v := b.expr(w.e.Args[0])
+	if v.tag != nil {
+		b.unless(ir.EQ, v.tag, wire.TagFault, func() { b.jump(w.fault) })
+	}
+	if v.x == nil {
+		b.fail("path of a %s", v.t)
+	}
+	b.unless(ir.EQ, v.x, 0, func() { w.absent(wire.RefNone) })
+	return v.x
+}
+
+func (w *pathWalk) mounts() bool { return w.e.Str != "dentry" }
+
+func (w *pathWalk) alloc() {
+	o := w.o
+	room := layout.StringRoom(w.e.Type.Cap)
+	w.buf = w.b.allocScratch(int(w.end) + max(room, maxName+1) + 8)
+	w.state = w.b.allocScratch(walkSize)
+	w.dent = paths{w.b}.newPiece(field{o.DentryPprev, 8}, field{o.DentryParent, 8}, field{o.DentryName, 8},
+		field{o.DentryNameLen, 4})
+	w.mnt = paths{w.b}.newPiece(field{o.MountParent, 8}, field{o.MountMountpoint, 8})
+}
+
+// begin finds the dentry and the mount to start from.
+func (w *pathWalk) begin(addr *ir.Value) {
+	b := w.b
+	if !w.mounts() {
+		w.visit(addr)
+		return
+	}
+	if w.e.Str == "file" {
+		addr = b.Add(addr, int64(w.o.FilePath))
+	}
+	p := paths{w.b}.newPiece(field{w.o.PathMnt, 8}, field{w.o.PathDentry, 8})
+	w.readPiece(p, addr)
+	w.enterMount(b.Add(w.of(p, w.o.PathMnt), -int64(w.o.MountMnt)))
+	w.visit(w.of(p, w.o.PathDentry))
+}
+
+// enterMount makes a struct mount the current one.
+func (w *pathWalk) enterMount(mount *ir.Value) {
+	w.set(walkMount, mount)
+	w.read(w.b.addr(w.state, walkRoot), w.b.Const(8), w.b.Add(mount, int64(w.o.MountMnt+w.o.VfsmountRoot)))
+}
+
+// visit makes a dentry the current one.
+func (w *pathWalk) visit(dentry *ir.Value) {
+	w.set(walkDentry, dentry)
+	w.readPiece(w.dent, dentry)
+}
+
+// leaf writes what only the first dentry tells: that it is deleted, or that
+// it is in no folder at all.
+func (w *pathWalk) leaf() {
+	b := w.b
+	alone, child := b.NewBlock(), b.NewBlock()
+	climb := b.newJoin(types.Type{})
+	b.Branch(ir.EQ, w.get(walkDentry), w.of(w.dent, w.o.DentryParent), alone, child)
+	b.Begin(alone)
+	if w.mounts() {
+		b.unlessEqual(w.get(walkDentry), w.get(walkRoot), func() { b.jump(climb) })
+	}
+	w.pseudo()
+	b.Begin(child) // d_unlinked: not hashed, and not a root
+	b.unless(ir.EQ, w.of(w.dent, w.o.DentryPprev), 0, func() {
+		w.prepend(deletedMark)
+		b.jump(climb)
+	})
+	b.jump(climb)
+	b.enter(climb)
+}
+
+// climb writes the names from the leaf to the root and ends at rooted.
+func (w *pathWalk) climb() {
+	b := w.b
+	b.rounds(maxSteps, func(*ir.Value) {
+		step := b.newJoin(types.U64)
+		dentry := w.get(walkDentry)
+		if w.mounts() {
+			b.unlessEqual(dentry, w.get(walkRoot), func() { w.leaveMount(step) })
+		}
+		b.unlessEqual(dentry, w.of(w.dent, w.o.DentryParent), func() { b.jump(w.rooted) })
+		w.name("/")
+		b.jumpWith(step, intVal(types.U64, w.of(w.dent, w.o.DentryParent)))
+		w.visit(b.enter(step).x)
+	})
+	// Too many: what is missing stands above.
+	off := w.offset()
+	b.unless(ir.ULT, off, int64(len(cutMark)), func() { b.jump(w.full) })
+	w.markAt(b.Add(off, -int64(len(cutMark))))
+}
+
+// leaveMount goes on at the dentry on which the mount is mounted.
+func (w *pathWalk) leaveMount(step *join) {
+	b := w.b
+	mount := w.get(walkMount)
+	w.readPiece(w.mnt, mount)
+	parent := w.of(w.mnt, w.o.MountParent)
+	b.unlessEqual(w.get(walkMount), parent, func() { b.jump(w.rooted) })
+	w.enterMount(parent)
+	b.jumpWith(step, intVal(types.U64, w.of(w.mnt, w.o.MountMountpoint)))
+}
+
+// root writes the path of the root itself.
+func (w *pathWalk) root() {
+	b := w.b
+	j := b.newJoin(types.Type{})
+	b.unless(ir.EQ, w.get(walkOff), w.end, func() {
+		w.prepend("/")
+		b.jump(j)
+	})
+	b.jump(j)
+	b.enter(j)
+}
+
+// value is the text.
+func (w *pathWalk) value() val {
+	b := w.b
+	off := w.get(walkOff)
+	b.unless(ir.UGT, off, w.end, b.ret) // as in offset: never
+	s := &str{addr: w.at(off, 0), n: b.Op(ir.OpSub, b.Const(w.end), off), flags: w.get(walkFlags)}
+	s.room = layout.StringRoom(w.e.Type.Cap)
+	v := val{t: w.e.Type, s: s}
+	if limit := int64(w.e.Type.Cap) - 1; limit < w.end {
+		j := b.newJoin(w.e.Type)
+		b.unless(ir.UGT, s.n, limit, func() { b.jumpWith(j, w.last(limit)) })
+		b.jumpWith(j, v)
+		v = b.enter(j)
+	}
+	return v
+}
+
+// last is the last limit bytes of the text, marked as cut if the mark fits.
+func (w *pathWalk) last(limit int64) val {
+	b := w.b
+	at := w.end - limit
+	if limit >= int64(len(cutMark)) {
+		b.storeBytes(b.addr(w.buf, at), cutMark)
+	}
+	s := &str{addr: b.addr(w.buf, at), n: b.Const(limit), room: layout.StringRoom(w.e.Type.Cap)}
+	return val{t: w.e.Type, s: s}
+}

@@ -1,0 +1,34 @@
+package ssagen
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/tree"
+)
+
+// Programs count at sites: the places in the script where something ends a handler or is lost.
+
+// site counts at a site of the handler and ends the program.
+func (b *code) errorSite(what string) {
+	b.countSite(tree.Site{Kind: tree.SiteError, What: what, Probe: b.prog.Probe, Container: -1, Pos: b.Pos})
+	b.ret()
+}
+
+func (b *code) countSite(s tree.Site) {
+	b.Uses[tree.MapSites] = true
+	b.OpImm(ir.OpCountSite, int64(b.Site(s)))
+}
+
+// countSiteBy counts n things at once.
+func (b *code) countSiteBy(s tree.Site, n *ir.Value) {
+	b.Uses[tree.MapSites] = true
+	b.Op(ir.OpAtomicAdd64, b.MapValue(tree.MapSites, 8*int64(b.Site(s))), n)
+}
+
+func (b *code) countSpan(kind tree.SiteKind) {
+	b.countSite(tree.Site{Kind: kind, Probe: b.prog.Probe, Container: -1, Pos: b.Pos})
+}
+
+// left is where calls of a span are counted that are left by other ways than a return.
+func left(span *tree.Span, kind tree.SiteKind) tree.Site {
+	return tree.Site{Kind: kind, Probe: span.Probe, Container: -1, Pos: span.Pos}
+}

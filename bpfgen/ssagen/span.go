@@ -1,0 +1,158 @@
+package ssagen
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/layout"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+)
+
+// A span without a key keeps one entry a thread: key u32 tid, value layout.Span. An entry
+// is made at the thread's first start and kept; a busy word says whether it is
+// open. Only the thread itself uses it, and its exit removes it, so the
+// slots stay as they are until the thread's next start.
+
+// spans writes starts and ends of spans. Those by a key are keyed, those of calls that nest are nesting.
+type spans struct{ *code }
+
+// spanStart opens the entry with the slots. One that is open already belongs
+// to a call that never ended.
+func (b spans) spanStart(s *tree.Stmt) {
+	span, name := b.span()
+	switch {
+	case span.Nested:
+		nesting{b.code}.nestedStart(s, span, name)
+		return
+	case span.Key.Kind != types.Bot:
+		keyed{b.code}.keyedStart(s, span, name)
+		return
+	}
+	f := layout.Span(span.Slots)
+	var ls []leaf
+	for i, e := range s.Exprs {
+		ls = stores{b.code}.collect(f.Type.Elems[i], span.Slots[i], e, ls)
+	}
+	done := b.newJoin(types.Type{})
+	p := b.spanInsert(name, f.Size, done)
+	b.countOpen(p, span, done)
+	stores{b.code}.storeLeaves(func(off int64) *ir.Value { return b.Add(p, off) }, 8, f.Size-8, ls)
+	b.Store(8, p, layout.SpanBusy, entries{b.code}.busyWord())
+	b.jump(done)
+	b.enter(done)
+}
+
+// spanInsert finds or makes the thread's entry, or counts and goes to done.
+func (b spans) spanInsert(name string, size int, done *join) *ir.Value {
+	key := b.tidKey()
+	defer b.release(key)
+	return tables{b.code}.insert(name, key, size, func() {}, func(*ir.Value) {
+		b.countSpan(tree.SiteSpanFull)
+		b.jump(done)
+	})
+}
+
+// countOpen counts a start that finds another one. Which of them wins is the
+// span's choice; one that is too old never does.
+func (b spans) countOpen(p *ir.Value, span *tree.Span, done *join) {
+	j := b.newJoin(types.Type{})
+	b.unless(ir.NE, b.Load(8, p, layout.SpanBusy), 0, func() {
+		b.countSpan(tree.SiteOpenStart)
+		switch {
+		case span.First && span.Timeout != 0:
+			b.unless(ir.SLT, entries{b.code}.age(p), span.Timeout, func() { b.jump(done) })
+		case span.First:
+			b.jump(done)
+			return
+		}
+		b.jump(j)
+	})
+	b.jump(j)
+	b.enter(j)
+}
+
+// spanEnd takes the entry. A thread without one had no start since the
+// program was attached: see startless.
+func (b spans) spanEnd(s *tree.Stmt) {
+	span, name := b.span()
+	switch {
+	case span.Nested:
+		nesting{b.code}.nestedEnd(s, span, name)
+		return
+	case span.Key.Kind != types.Bot:
+		keyed{b.code}.keyedEnd(s, span, name)
+		return
+	}
+	key := b.tidKey()
+	p := b.Call(helperMapLookup, b.MapPtr(name), b.addr(key, 0))
+	b.release(key)
+	b.unless(ir.EQ, p, 0, func() { b.startless(s, span) })
+	busy := b.Load(8, p, layout.SpanBusy)
+	ours := b.NewBlock()
+	other := b.NewBlock()
+	from := b.Cur
+	if !b.isSyscall() {
+		b.BranchImm(ir.NE, busy, 0, ours, other)
+	} else {
+		b.branchConst(ir.EQ, busy, entries{b.code}.busyWord(), ours, other)
+	}
+	b.Likely(1, from)
+	saved := b.save()
+	b.Begin(other)
+	b.orphan(p, busy, s)
+	b.Begin(ours)
+	b.restore(saved)
+	if span.Timeout != 0 {
+		age := entries{b.code}.age(p)
+		b.Store(8, p, layout.SpanBusy, b.Const(0))
+		entries{b.code}.expire(span, age)
+	} else {
+		b.Store(8, p, layout.SpanBusy, b.Const(0))
+	}
+	b.entry = &spanEntry{p, layout.Span(span.Slots), span.Slots}
+}
+
+// startless is an end on a thread that had no start. The first of them may be that of a call that began before the
+// tracing, or a child's return from fork, and is only noted.
+func (b spans) startless(s *tree.Stmt, span *tree.Span) {
+	if !span.Ends {
+		b.ret()
+		return
+	}
+	if s.Else != nil {
+		b.block(s.Else)
+	}
+	key := b.tidKey()
+	rc := entries{b.code}.storeEntry(tree.EndsMap(b.prog.Attach.Span), key, key, updateNoExist)
+	b.release(key)
+	b.unless(ir.EQ, rc, errExist, func() {
+		b.countSpan(tree.SiteOrphanEnd)
+		b.ret()
+	})
+	b.ret()
+}
+
+// orphan is an end that found the entry closed, or open for another call,
+// whose end was then missed.
+func (b spans) orphan(p, busy *ir.Value, s *tree.Stmt) {
+	closed, open := b.NewBlock(), b.NewBlock()
+	b.BranchImm(ir.EQ, busy, 0, closed, open)
+	b.Begin(closed)
+	entries{b.code}.noStart(s)
+	b.Begin(open)
+	b.countSpan(tree.SiteOpenStart)
+	b.Store(8, p, layout.SpanBusy, b.Const(0))
+	b.ret()
+}
+
+func (b spans) spanSlot(e *tree.Expr) val {
+	if v, ok := b.cache.Get(slotKey(e.Int)); ok {
+		return v // of a subprogram, its caller has read it
+	}
+	if b.entry == nil {
+		b.fail("slot %d read before the span's end", e.Int)
+	}
+	n := e.Int
+	v := b.convert(stores{b.code}.loadFixed(b.entry.p, b.entry.layout.Type.Elems[n], b.entry.slots[n]), e.Type)
+	b.remember(slotKey(n), v)
+	return v
+}

@@ -1,0 +1,74 @@
+package ssagen
+
+import (
+	"strconv"
+
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/layout"
+	"github.com/startrace/startrace/bpfgen/tree"
+)
+
+// entries reads and writes what all kinds of spans have in their entries.
+type entries struct{ *code }
+
+// busyWord is what the busy word of an open entry holds: the time of the
+// start in spans of the script, for span.items() and for the timeout.
+func (b entries) busyWord() *ir.Value {
+	if !b.isSyscall() {
+		return b.helperOnce("time_raw", helperKtimeGetNS)
+	}
+	word := b.Imm(ir.OpAdd, calls{b.code}.syscallNr(), 1)
+	span, _ := b.span()
+	if len(span.Check) == 0 {
+		return word
+	}
+	return b.Op(ir.OpAdd, word, b.Imm(ir.OpShl, b.registerMix(span), layout.SyscallBits))
+}
+
+// registerMix is a number made of the registers in span.Check, 0 for the
+// calls that are exempt.
+func (b entries) registerMix(span *tree.Span) *ir.Value {
+	mix := b.Const(0)
+	for _, off := range span.Check {
+		mix = b.Op(ir.OpAdd, b.Imm(ir.OpMul, mix, 31), registers{b.code}.register(strconv.Itoa(off)))
+	}
+	for _, nr := range span.Exempt {
+		other := b.Cmp(ir.NE, calls{b.code}.syscallNr(), b.Const(int64(nr)))
+		mix = b.Op(ir.OpAnd, mix, b.Op(ir.OpNeg, other))
+	}
+	return mix
+}
+
+// spanFiltered marks the end of a span whose start has a filter: an end
+// without a start is then usual.
+const spanFiltered = "filtered"
+
+// noStart ends the program at an end without a start.
+func (b entries) noStart(s *tree.Stmt) {
+	if s.Str != spanFiltered {
+		if s.Else != nil {
+			b.block(s.Else)
+		}
+		b.countSpan(tree.SiteOrphanEnd)
+	}
+	b.ret()
+}
+
+// age is the time since the start of the entry at p.
+func (b entries) age(p *ir.Value) *ir.Value {
+	return b.Op(ir.OpSub, b.helperOnce("time_raw", helperKtimeGetNS), b.Load(8, p, layout.SpanBusy))
+}
+
+// expire ends the program if an entry is too old to pair.
+func (b entries) expire(span *tree.Span, age *ir.Value) {
+	b.unless(ir.SGE, age, span.Timeout, func() {
+		b.countSpan(tree.SiteTimeout)
+		b.ret()
+	})
+}
+
+// storeEntry stores an entry and gives the error as a whole value.
+func (b entries) storeEntry(name string, key, entry *region, flags int64) *ir.Value {
+	rc := b.Call(helperMapUpdate, b.MapPtr(name), b.addr(key, 0), b.addr(entry, 0), b.Const(flags))
+	return b.Extend(rc, 32, true)
+}

@@ -1,0 +1,104 @@
+package ssagen
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/layout"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// texts reads strings, and compares, tests and joins them.
+type texts struct{ *code }
+
+// strExpr reads a string into memory of its own. One byte more than the type
+// has room for is read: only so a string that was cut can be told from one
+// that just fits.
+func (b texts) strExpr(e *tree.Expr) val {
+	room := layout.StringRoom(e.Type.Cap + 1)
+	m := b.allocText(room)
+	return b.strInto(e, m, b.addr(m, 0))
+}
+
+// strInto reads the string e to address dst, which has room for one byte more
+// than the type. m is what dst is in, nil where that is not at a constant place.
+func (b texts) strInto(e *tree.Expr, m *region, dst *ir.Value) val {
+	src := b.Add(reads{b.code}.base(e.Args[0]), e.Int)
+	limit, mayCut := b.strLimit(e)
+	s := &str{mem: m, room: layout.StringRoom(e.Type.Cap)}
+	if m == nil {
+		s.addr = dst
+	}
+	var rc *ir.Value
+	if e.Type.Kind == types.Bytes {
+		rc = reads{b.code}.probeRead(e.Str, dst, limit, src)
+		s.n, s.flags = b.bytesResult(rc, limit)
+	} else {
+		rc = reads{b.code}.readWith(e.Str, helperProbeReadKernelStr, helperProbeReadUserStr, dst, limit, src)
+		s.n, s.flags = b.strResult(rc, e.Type.Cap, mayCut)
+	}
+	return val{t: e.Type, s: s}
+}
+
+// strLimit is the number of bytes to read, NUL included, and whether a string
+// of that many was cut by the type's room.
+func (b texts) strLimit(e *tree.Expr) (*ir.Value, bool) {
+	room := int64(e.Type.Cap)
+	extra := int64(1) // for the NUL
+	if e.Type.Kind == types.Bytes {
+		extra = 0
+	}
+	if len(e.Args) < 2 {
+		return b.Const(room + extra), true
+	}
+	if a := e.Args[1]; a.Op == tree.OpConst {
+		if a.Int+extra <= room {
+			return b.Const(max(a.Int, 0) + extra), false
+		}
+		return b.Const(room + extra), true
+	}
+	n := b.number(e.Args[1])
+	fits, over := b.NewBlock(), b.NewBlock()
+	j := b.newJoin(types.U64)
+	b.BranchImm(ir.ULE, n, room, fits, over)
+	b.Begin(fits)
+	b.jumpWith(j, intVal(types.U64, b.Add(n, extra)))
+	b.Begin(over)
+	b.jumpWith(j, intVal(types.U64, b.Const(room+extra)))
+	return b.enter(j).x, true
+}
+
+// strResult makes length and flags of what a probe_read_*_str helper gave:
+// the bytes with the NUL, or an error. Kernels before 6.18 give 0 for "" in
+// user memory.
+func (b texts) strResult(rc *ir.Value, room int, mayCut bool) (n, flags *ir.Value) {
+	pair := types.TupleOf(types.I64, types.I64)
+	j := b.newJoin(pair)
+	odd, some := b.NewBlock(), b.NewBlock()
+	from := b.Cur
+	b.BranchImm(ir.SLE, rc, 0, odd, some)
+	b.Likely(2, from)
+	b.Begin(odd) // the sign says fault; 0 is the empty string
+	fault := b.Imm(ir.OpAnd, b.Imm(ir.OpAShr, rc, 63), wire.RefFault)
+	b.jumpWith(j, pairOf(pair, b.Const(0), fault))
+	b.Begin(some)
+	if mayCut {
+		b.unless(ir.UGT, rc, int64(room), func() {
+			b.jumpWith(j, pairOf(pair, b.Const(int64(room)-1), b.Const(wire.RefCut)))
+		})
+	}
+	b.jumpWith(j, pairOf(pair, b.Add(rc, -1), b.Const(0)))
+	v := b.enter(j)
+	return v.elems[0].x, v.elems[1].x
+}
+
+func (b texts) bytesResult(rc, limit *ir.Value) (n, flags *ir.Value) {
+	pair := types.TupleOf(types.I64, types.I64)
+	j := b.newJoin(pair)
+	b.unless(ir.SLT, rc, 0, func() {
+		b.jumpWith(j, pairOf(pair, b.Const(0), b.Const(wire.RefFault)))
+	})
+	b.jumpWith(j, pairOf(pair, limit, b.Const(0)))
+	v := b.enter(j)
+	return v.elems[0].x, v.elems[1].x
+}

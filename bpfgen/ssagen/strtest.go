@@ -1,0 +1,198 @@
+package ssagen
+
+import (
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// compareStr branches on a comparison of strings.
+func (b texts) compareStr(e *tree.Expr, then, els *ir.Block) {
+	x, y := b.expr(e.Args[0]), b.expr(e.Args[1])
+	switch e.Op {
+	case tree.OpEq:
+		b.equalStrs(x, y, then, els)
+	case tree.OpNe:
+		b.equalStrs(x, y, els, then)
+	case tree.OpLt:
+		b.orderStrs(x.s, y.s, then, els)
+	case tree.OpGt:
+		b.orderStrs(y.s, x.s, then, els)
+	case tree.OpLe:
+		b.orderStrs(y.s, x.s, els, then)
+	case tree.OpGe:
+		b.orderStrs(x.s, y.s, els, then)
+	}
+}
+
+func (b texts) equalStrs(x, y val, then, els *ir.Block) {
+	switch {
+	case x.s.konst != nil:
+		b.equalConst(y.s, *x.s.konst, then, els)
+	case y.s.konst != nil:
+		b.equalConst(x.s, *y.s.konst, then, els)
+	default:
+		same := b.NewBlock()
+		n, ny := b.strLen(x.s), b.strLen(y.s)
+		b.Branch(ir.EQ, n, ny, same, els)
+		b.Begin(same)
+		b.walkPair(x.s, y.s, n, then, func(cx, cy *ir.Value, next *ir.Block) {
+			b.Branch(ir.EQ, cx, cy, next, els)
+		})
+	}
+}
+
+// equalConst compares with a constant, word by word.
+func (b texts) equalConst(s *str, c string, then, els *ir.Block) {
+	switch {
+	case s.konst != nil:
+		b.cond(constBool(*s.konst == c), then, els)
+	case len(c) >= s.room:
+		b.cond(constBool(false), then, els)
+	case s.n == nil: // padded with NULs, which are compared too
+		b.equalBytes(func(off int64) (*ir.Value, int64) { return b.strAddr(s, 0), off }, pad(c), els)
+		b.cond(constBool(true), then, els)
+	default:
+		on := b.NewBlock()
+		b.BranchImm(ir.EQ, s.n, int64(len(c)), on, els)
+		b.Begin(on)
+		b.equalBytes(func(off int64) (*ir.Value, int64) { return b.strAddr(s, 0), off }, c, els)
+		b.cond(constBool(true), then, els)
+	}
+}
+
+// equalBytes goes to els where the memory differs from c; at gives address
+// and offset of byte off.
+func (b texts) equalBytes(at func(off int64) (*ir.Value, int64), c string, els *ir.Block) {
+	b.equalUnits(at, c, 8, els)
+}
+
+// equalUnits does it in pieces of at most unit bytes.
+func (b texts) equalUnits(at func(off int64) (*ir.Value, int64), c string, unit int, els *ir.Block) {
+	for i := 0; i < len(c); {
+		size := unit
+		for size > len(c)-i {
+			size /= 2
+		}
+		addr, off := at(int64(i))
+		x := b.Load(size, addr, off)
+		next := b.NewBlock()
+		b.BranchImm(ir.EQ, x, word(c[i:i+size]), next, els)
+		b.Begin(next)
+		i += size
+	}
+}
+
+// stringTest branches on startswith, endswith, contains and matches.
+func (b texts) stringTest(e *tree.Expr, then, els *ir.Block) {
+	s, c := b.expr(e.Args[0]).s, e.Args[1].Str
+	if s.konst != nil {
+		b.cond(constBool(constTest(e.Op, *s.konst, c)), then, els)
+		return
+	}
+	switch e.Op {
+	case tree.OpStartsWith:
+		b.startsWith(s, c, then, els)
+	case tree.OpEndsWith:
+		b.endsWith(s, c, then, els)
+	case tree.OpContains:
+		b.automaton(s, []pattern{b.containsPattern(c)}, then, els)
+	case tree.OpMatches:
+		b.automaton(s, b.patterns(c), then, els)
+	}
+}
+
+func constTest(op tree.Op, s, c string) bool {
+	switch op {
+	case tree.OpStartsWith:
+		return strings.HasPrefix(s, c)
+	case tree.OpEndsWith:
+		return strings.HasSuffix(s, c)
+	case tree.OpContains:
+		return strings.Contains(s, c)
+	}
+	g, err := kernel.CompileGlob(c)
+	return err == nil && g.Match(s)
+}
+
+func (b texts) startsWith(s *str, c string, then, els *ir.Block) {
+	if len(c) >= s.room {
+		b.cond(constBool(false), then, els)
+		return
+	}
+	if s.n != nil {
+		on := b.NewBlock()
+		b.BranchImm(ir.UGE, s.n, int64(len(c)), on, els)
+		b.Begin(on)
+	}
+	b.equalBytes(func(off int64) (*ir.Value, int64) { return b.strAddr(s, 0), off }, c, els)
+	b.cond(constBool(true), then, els)
+}
+
+// endsWith tests the length against the room too: it is an offset then. The
+// verifier wants accesses to the stack aligned, so bytes are compared there.
+func (b texts) endsWith(s *str, c string, then, els *ir.Block) {
+	if len(c) >= s.room {
+		b.cond(constBool(false), then, els)
+		return
+	}
+	n := copies{b.code}.saneLen(b.strLen(s))
+	long, on := b.NewBlock(), b.NewBlock()
+	b.BranchImm(ir.UGE, n, int64(len(c)), long, els)
+	b.Begin(long)
+	b.BranchImm(ir.ULE, n, int64(s.room), on, els)
+	b.Begin(on)
+	end := b.Op(ir.OpAdd, b.strAddr(s, 0), n)
+	unit := 1
+	if s.mem != nil && s.mem.slot == nil {
+		unit = 8
+	}
+	b.equalUnits(func(off int64) (*ir.Value, int64) { return end, off - int64(len(c)) }, c, unit, els)
+	b.cond(constBool(true), then, els)
+}
+
+// orderStrs branches on x < y, bytewise.
+func (b texts) orderStrs(x, y *str, then, els *ir.Block) {
+	nx, ny := b.strLen(x), b.strLen(y)
+	t := types.I64
+	j := b.newJoin(t)
+	shorter, longer := b.NewBlock(), b.NewBlock()
+	b.Branch(ir.ULT, nx, ny, shorter, longer)
+	b.Begin(shorter)
+	b.jumpWith(j, intVal(t, nx))
+	b.Begin(longer)
+	b.jumpWith(j, intVal(t, ny))
+	n := b.enter(j).x
+	end := b.NewBlock()
+	b.walkPair(x, y, n, end, func(cx, cy *ir.Value, next *ir.Block) {
+		differ := b.NewBlock()
+		b.Branch(ir.EQ, cx, cy, next, differ)
+		b.Begin(differ)
+		b.Branch(ir.ULT, cx, cy, then, els)
+	})
+	b.Begin(end)
+	b.Branch(ir.ULT, nx, ny, then, els)
+}
+
+// walkPair goes through the first n bytes of two strings, then to done.
+func (b texts) walkPair(x, y *str, n *ir.Value, done *ir.Block, f func(cx, cy *ir.Value, next *ir.Block)) {
+	room := int64(min(x.room, y.room))
+	n = b.loopBound(n)
+	head := b.NewBlock()
+	b.Jump(head, b.Const(0))
+	k := head.Param(b.Pos)
+	b.Begin(head)
+	body, bounded, next := b.NewBlock(), b.NewBlock(), b.NewBlock()
+	b.Branch(ir.ULT, k, n, body, done)
+	b.Begin(body)
+	b.BranchImm(ir.ULT, k, room, bounded, done)
+	b.Begin(bounded)
+	cx := b.Load(1, b.Op(ir.OpAdd, b.strAddr(x, 0), k), 0)
+	cy := b.Load(1, b.Op(ir.OpAdd, b.strAddr(y, 0), k), 0)
+	f(cx, cy, next)
+	b.Begin(next)
+	b.Jump(head, b.Imm(ir.OpAdd, k, 1))
+}

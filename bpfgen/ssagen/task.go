@@ -1,0 +1,44 @@
+package ssagen
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/types"
+)
+
+// What the program knows of its event and of the task that it runs in, each read once.
+
+// ctx is the context; the entry holds it once.
+func (b *code) ctx() *ir.Value {
+	if v, ok := b.cache.Get("ctx"); ok {
+		return v.x
+	}
+	x := b.Op(ir.OpCtx)
+	b.remember("ctx", intVal(types.U64, x))
+	return x
+}
+
+// once gives a 64-bit value that is made by f where it is first needed.
+func (b *code) once(key string, f func() *ir.Value) *ir.Value {
+	v, ok := b.cache.Get(key)
+	if !ok {
+		v = intVal(types.U64, f())
+		b.remember(key, v)
+	}
+	return v.x
+}
+
+func (b *code) helperOnce(key string, helper int64) *ir.Value {
+	return b.once(key, func() *ir.Value { return b.Call(helper) })
+}
+
+func (b *code) pidTgid() *ir.Value { return b.helperOnce("pid_tgid", helperGetCurrentPidTgid) }
+
+// tgid is e.pid: the upper half.
+func (b *code) tgid() *ir.Value {
+	return b.once("pid", func() *ir.Value { return b.Imm(ir.OpLShr, b.pidTgid(), 32) })
+}
+
+// tid is e.tid: the kernel's pid, the lower half.
+func (b *code) tid() *ir.Value {
+	return b.once("tid", func() *ir.Value { return b.Extend(b.pidTgid(), 32, false) })
+}
