@@ -119,6 +119,8 @@ func (b *generator) leave() {
 		x = b.Const(1)
 	case b.prog.Attach.Session != nil && !b.opened:
 		x = b.Const(1) // no entry was made, so the session need not see the return
+	case b.prog.Attach.Kind == tree.AttachTracepoint:
+		x = b.Const(1) // 0 would take the event from all who read the tracepoint by perf (perf_trace_run_bpf_submit)
 	}
 	b.Ret(x)
 }
