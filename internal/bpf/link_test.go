@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/cilium/ebpf"
@@ -15,32 +12,6 @@ import (
 	"github.com/cilium/ebpf/link"
 	"golang.org/x/sys/unix"
 )
-
-// An own call says what the libraries lack, so that it can go when they have it.
-func TestOwnCallsSayWhy(t *testing.T) {
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	calls := regexp.MustCompile(`[^.]\bcall\(unix\.|\bcreateLink\(&|unix\.(Syscall|PerfEventOpen|IoctlSetInt)\(`)
-	reason := regexp.MustCompile(`(?m)^// Missing in (ebpf|link): \S`)
-	own := 0
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.HasSuffix(file, "_test.go") || !calls.Match(text) {
-			continue
-		}
-		if own++; !reason.Match(text) {
-			t.Errorf("%s: no line says what is missing in ebpf or link", file)
-		}
-	}
-	if own == 0 {
-		t.Error("found no own calls")
-	}
-}
 
 // What a library says becomes the kernel's answer, or, where it has kept that for itself, the one that it stands for.
 func TestPlain(t *testing.T) {
