@@ -60,7 +60,7 @@ func (w *spanWalk) endApart(b *body, t *target) {
 	for k, s := range w.starts {
 		branch := b.inBlock(func() {
 			b.span = &spanState{span: w.span, start: s.body, end: b, vals: s.vals}
-			w.pr.consume(b, w.endOf(b, ev, s), w.t)
+			w.pr.consume(b, w.endOf(b, ev, t, s), w.t)
 		})
 		this := operation(tree.OpEq, types.Boolean, which, intExpr(int64(k), w.t.pos), w.t.pos)
 		b.emit(&tree.Stmt{Op: tree.SIf, Exprs: []*tree.Expr{this}, Then: branch, Pos: w.t.pos})

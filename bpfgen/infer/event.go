@@ -34,6 +34,13 @@ type event struct {
 	// othersReturn: the probe has other calls, which return.
 	othersReturn bool
 	atStart      bool // the start of a span
+	untested     bool // a start of a span whose process has not been tested
+	// tested: the process has been tested at the start of the span. judged is the event whose process is tested in its
+	// place: that of the start, where the end is nobody's.
+	tested bool
+	judged *event
+	// setOwnPid, of an end, is told that the event has a pid of its own.
+	setOwnPid func()
 	// over shadows fields: what kernel= or an event's function returned.
 	over map[string]val
 	// value is e.value, where kernel= returned no record.

@@ -130,7 +130,7 @@ func inferUnit(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Ty
 	defer until.End(&err)
 	conts := earlier.containers()
 	keys := map[*plan.Span]*types.Type{}
-	apart := map[spanUse]bool{}
+	apart, ownPid := map[spanUse]bool{}, map[spanUse]bool{}
 	names := newNameTable(earlier)
 	userKeys := map[int]*keyUse{}
 	settles := 1
@@ -139,7 +139,7 @@ func inferUnit(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Ty
 		u.binaries, u.stop = binaries, stop
 		u.share(earlier)
 		u.earlier, u.late = earlier, late
-		u.spanKeys, u.apart, u.nameTable = keys, apart, names
+		u.spanKeys, u.apart, u.ownPid, u.nameTable = keys, apart, ownPid, names
 		u.userKeys = userKeys
 		u.walk()
 		u.joinKeys()
@@ -194,6 +194,7 @@ type unit struct {
 	// nameTable lives through all rounds, too.
 	nameTable *nameTable
 	apart     map[spanUse]bool // as well: spans whose starts are kept apart
+	ownPid    map[spanUse]bool // as well: spans that are part of an event with a pid of its own
 	// unknown are the tables whose values were read before anything set them.
 	unknown map[int]bool
 	// late: only points that no unit of earlier has; has are those of the probe

@@ -88,6 +88,9 @@ func (pr *probe) atStart(b *body, ev *event, t *target) bool {
 		pr.starter.decided, pr.starter.inUser, pr.starter.why = true, true, "keep= is given, and dump() calls it"
 	}
 	b.starter[0] = len(b.block.Stmts)
+	if ev.untested {
+		pr.targetTest(b, ev)
+	}
 	pr.starter.run(b, ev, t)
 	b.starter[1] = len(b.block.Stmts)
 	return p.Where != nil
@@ -113,10 +116,7 @@ func (pr *probe) consume(b *body, ev *event, t *target) {
 		return
 	}
 	pr.keepOpen(b, ev.startEv, t)
-	// A span is tested at its start; its end may happen in another process.
-	if _, named := ev.over["pid"]; !t.testsStart() || named {
-		pr.targetTest(b, ev)
-	}
+	pr.testConsumed(b, ev)
 	if fn := pr.p.Where; fn != nil && pr.p.Start == nil && !pr.holdsEver(b, ev, fn) {
 		return
 	}
@@ -230,8 +230,32 @@ func (b *body) require(c cond, pos plan.Pos) {
 
 // targetTest is -p, -c and the exclusion of the tracer itself.
 func (pr *probe) targetTest(b *body, ev *event) {
+	if traced := pr.traced(b, ev); traced != nil {
+		b.require(cond{expr: traced}, pr.p.Pos)
+	}
+}
+
+// testConsumed is targetTest of an event that a probe gets, unless its process has been tested at the start of a span.
+// A pid of the event's own decides in any case.
+func (pr *probe) testConsumed(b *body, ev *event) {
+	_, named := ev.over["pid"]
+	switch {
+	case named:
+		if ev.setOwnPid != nil {
+			ev.setOwnPid()
+		}
+		pr.targetTest(b, ev)
+	case ev.judged != nil:
+		pr.targetTest(b, ev.judged)
+	case !ev.tested:
+		pr.targetTest(b, ev)
+	}
+}
+
+// traced tells whether the process of an event is traced; nil: it is, in any case.
+func (pr *probe) traced(b *body, ev *event) *tree.Expr {
 	if _, named := ev.over["pid"]; ev.clock && !named {
-		return // a clock is nobody's event
+		return nil // a clock is nobody's event
 	}
 	t := pr.u.plan.Target
 	op, pid := tree.OpEq, t.PID
@@ -239,11 +263,11 @@ func (pr *probe) targetTest(b *body, ev *event) {
 		op, pid = tree.OpNe, t.Self
 	}
 	if pid == 0 {
-		return
+		return nil
 	}
 	v, ok := ev.field("pid", pr.p.Pos)
 	if !ok {
-		return
+		return nil
 	}
 	e := b.rv(v, pr.p.Pos)
 	if e.Type.Kind != types.Int {
@@ -254,7 +278,7 @@ func (pr *probe) targetTest(b *body, ev *event) {
 	if pr.u.follow != nil && op == tree.OpEq {
 		test = logic(tree.OpLOr, test, pr.u.follow.has(e, pr.p.Pos), pr.p.Pos)
 	}
-	b.require(cond{expr: test}, pr.p.Pos)
+	return test
 }
 
 // extend lays what a function returned over the event. None ends the handler;

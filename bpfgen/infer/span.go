@@ -73,8 +73,6 @@ func (s *ownSpan) argCount(u *unit) (n int) {
 	return n
 }
 
-func (*ownSpan) testsStart() bool { return true }
-
 // spanWalk makes the programs of one span for one probe.
 type spanWalk struct {
 	pr     *probe
@@ -86,17 +84,18 @@ type spanWalk struct {
 	key    *types.Type // joined over all rounds
 	// filtered: ends without a start are no loss.
 	filtered bool
-	target   spanTarget
-	apart    bool
-	unended  int // ends whose key is always None
+	// tested: the start is tested, and with it the end.
+	tested  bool
+	apart   bool
+	unended int // ends whose key is always None
 }
 
 type spanStart struct {
 	body *body
 	ev   *event
 	key  *tree.Expr
-	none bool // the key of this point is always None
-	mute *tree.Expr
+	none bool       // the key of this point is always None
+	mute *tree.Expr // true: of a process that is not traced; nil: it is, in any case
 	vals map[int]*tree.Expr
 }
 
@@ -113,7 +112,7 @@ func (s *ownSpan) program(pr *probe, t *target) {
 	}
 	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, w.span)
 	w.keepApart()
-	w.target = w.testedBy()
+	w.tested = d.StartKey == nil && !w.ownPid() && !slices.ContainsFunc(s.parts(), (*target).nobodys)
 	first := len(pr.u.res.Tree.Programs)
 	for _, start := range s.starts {
 		w.start(start)
@@ -241,7 +240,7 @@ func (w *spanWalk) end(t *target) {
 		b.span = &spanState{span: w.span, start: s.body, end: b, vals: s.vals, order: order, first: k == 0,
 			differ: w.differ}
 		if ev := w.taken(b, t); ev != nil {
-			w.pr.consume(b, w.endOf(b, ev, s), w.t)
+			w.pr.consume(b, w.endOf(b, ev, t, s), w.t)
 		}
 		r.end(b.span)
 		if first == nil {
@@ -271,15 +270,18 @@ func (w *spanWalk) taken(b *body, t *target) *event {
 		w.unended++
 		return nil // no event of this point ends one
 	}
-	w.counts(b, end, t)
+	w.counts(b, end, t, ev)
 	b.emit(end)
 	return ev
 }
 
 // endOf is the event of an end that began with s.
-func (w *spanWalk) endOf(b *body, ev *event, s *spanStart) *event {
+func (w *spanWalk) endOf(b *body, ev *event, t *target, s *spanStart) *event {
 	out := *ev
-	out.startEv = s.ev
+	out.startEv, out.tested, out.setOwnPid = s.ev, w.tested, w.setOwnPid
+	if t.nobodys() {
+		out.judged = s.ev
+	}
 	out.duration = func(pos plan.Pos) val { return elapsed(b, &out, s.ev, pos) }
 	return &out
 }
@@ -293,7 +295,7 @@ func elapsed(b *body, ev, began *event, pos plan.Pos) val {
 
 // close ends the start programs when all slots are known.
 func (w *spanWalk) close() {
-	w.span.Key = *w.key
+	w.span.Key, w.span.Filtered = *w.key, w.filtered
 	begins := func(s *spanStart) bool { return !s.none }
 	if fn := w.of.plan.StartKey; len(w.starts) > 0 && !slices.ContainsFunc(w.starts, begins) {
 		w.pr.u.warnf(fn.Pos, "the key of this span is always None at %s, which means that none begins",
@@ -311,7 +313,7 @@ func (w *spanWalk) close() {
 			st.Exprs = append(st.Exprs, convert(s.key, *w.key))
 		}
 		st.Exprs = append(st.Exprs, slotValues(w.span, s.vals, w.t.pos)...)
-		if s.mute != nil {
+		if w.span.Muted {
 			st.Exprs = append(st.Exprs, s.mute)
 		}
 		s.body.opens(st)

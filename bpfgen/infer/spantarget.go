@@ -5,66 +5,74 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
 )
 
-// An end without a start is a loss, and counted, where the start was to be seen. It was not where the script lets some
-// starts go (a where= that decides at the start, an event that returns None, a key of None), and where it was the doing
-// of a process that is not traced. How that is known depends on what tells which start belongs to an end.
+// Which events of a span are shown, with -p and -c, is decided by e.pid, which is that of the end. Where the two belong
+// together by thread it is that of the start, too: then the start is tested, and those of other processes leave no
+// entry. Of a span with a key the start may be another process's doing, as a signal is sent by one process and delivered
+// to another. So such starts are recorded whoever makes them, and the end takes the entry and is tested.
+//
+//	span("tracepoint:signal:signal_generate", "tracepoint:signal:signal_deliver",
+//	     key = (lambda e: e.args.pid, lambda e: e.pid))      with -p: the signals that the process gets
+//
+// An event with a pid of its own (record(pid = e.start.pid)) is tested by that. An end that is nobody's, as the beat of
+// a clock, is tested by the pid of its start.
+//
+// An end without a start is a loss, and counted, where the start was to be seen and the end is of a process that is
+// traced. The start was not to be seen where the script lets some go (a where= that decides at the start, an event that
+// returns None, a key of None). A start is lost where it finds no room, or where another one takes its place; it counts
+// where it is itself of a process that is traced (tree.Span.Muted).
 
-// A spanTarget is how the starts and ends of a span are told from those of processes that are not traced.
-type spanTarget uint8
+// ownPid reports whether the event that the probe gets has a pid of its own.
+func (w *spanWalk) ownPid() bool { return w.pr.u.ownPid[spanUse{w.of.plan, w.pr.p.ID}] }
 
-const (
-	// byThread: both are the doing of one thread, so the end is tested as the start was.
-	byThread spanTarget = iota
-	// byStart: a start of startrace itself leaves a muted entry, by which its end is known.
-	byStart
-	// byEnd: the start of another process leaves none, so only those ends count that the traced process itself brings
-	// about.
-	byEnd
-	// byNothing: the event's own pid decides, or it is nobody's.
-	byNothing
-)
-
-func (w *spanWalk) testedBy() spanTarget {
-	for _, t := range w.of.parts() {
-		if t.nobodys() {
-			return byNothing
-		}
+// setOwnPid notes that it has, for the next round.
+func (w *spanWalk) setOwnPid() {
+	if !w.ownPid() {
+		w.pr.u.ownPid[spanUse{w.of.plan, w.pr.p.ID}], w.pr.u.changed = true, true
 	}
-	switch {
-	case w.of.plan.StartKey == nil:
-		return byThread
-	case w.pr.u.plan.Target.PID == 0:
-		return byStart
-	}
-	return byEnd
 }
 
-// test keeps the starts of processes that are not traced apart.
+// test tests the process of a start, or notes whether it is traced.
 func (w *spanWalk) test(s *spanStart) {
-	if _, named := s.ev.over["pid"]; named {
-		w.target = byNothing
-	}
-	self := w.pr.u.plan.Target.Self
-	if w.target != byStart || self == 0 {
+	_, named := s.ev.over["pid"]
+	if w.tested && !named {
 		w.pr.targetTest(s.body, s.ev)
 		return
 	}
+	s.ev.untested = true
 	pos := w.pr.p.Pos
-	pid := s.body.rv(s.ev.mustField("pid", pos), pos)
-	w.span.Muted = true
-	s.mute = operation(tree.OpEq, types.Boolean, pid, intExpr(int64(self), pos), pos)
+	s.mute = constExpr(plan.Bool(false), pos)
+	if named {
+		w.setOwnPid()
+		if t := s.body.rv(s.ev.over["pid"], pos).Type; t.Kind != types.Int || t.MayNone || t.Tagged() {
+			return // it may not be known
+		}
+	}
+	if traced := w.pr.traced(s.body, s.ev); traced != nil {
+		s.mute = not(traced, pos)
+		w.span.Muted = w.of.plan.StartKey != nil
+	}
 }
 
 // counts says of the end which of those without a start are losses.
-func (w *spanWalk) counts(b *body, end *tree.Stmt, t *target) {
-	tested := w.target == byThread || w.target == byEnd && t.ownDoing()
-	switch {
-	case w.filtered, w.target == byNothing, w.target == byEnd && !tested:
+func (w *spanWalk) counts(b *body, end *tree.Stmt, t *target, ev *event) {
+	nobodys := slices.ContainsFunc(w.of.parts(), (*target).nobodys)
+	target := w.pr.u.plan.Target.PID != 0
+	_, named := ev.over["pid"]
+	unknown := w.ownPid() && !named // the pid is given when the start is known
+	if !named {
+		ev = t.event(t, b)
+	}
+	if w.filtered || nobodys || unknown && target && !t.ownDoing() {
 		end.Str = "filtered"
-	case tested:
-		end.Else = b.inBlock(func() { w.pr.targetTest(b, t.event(t, b)) })
+	}
+	if nobodys || unknown && !target {
+		return
+	}
+	if test := b.inBlock(func() { w.pr.targetTest(b, ev) }); len(test.Stmts) > 0 {
+		end.Else = test
 	}
 }
 

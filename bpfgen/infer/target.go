@@ -44,8 +44,6 @@ type source interface {
 
 	// span: its events have a start and an end.
 	span() bool
-	// testsStart: which process it is has been tested at the start, since the end may happen in another one.
-	testsStart() bool
 	// kept are the fields of the start of a call that items() of a probe gives, "" where it gives none.
 	kept() []string
 	// nobodys: no process brings it about. ownDoing: the current process does, which an interrupt does not.
@@ -74,7 +72,6 @@ func (onePoint) wholeFunction() string                         { return "" }
 func (onePoint) argNames(*unit) []string                       { return nil }
 func (onePoint) argCount(*unit) int                            { return 0 }
 func (onePoint) span() bool                                    { return false }
-func (onePoint) testsStart() bool                              { return false }
 func (onePoint) kept() []string                                { return nil }
 func (onePoint) nobodys() bool                                 { return false }
 func (onePoint) ownDoing() bool                                { return false }

@@ -10,6 +10,10 @@ import (
 // were above SyscallBits; the time of the start in spans of the script.
 const SpanBusy = 0
 
+// SpanMuted is the bit of that word that marks the start of a process that is
+// not traced, in spans of the script with a key.
+const SpanMuted = 63
+
 // SyscallBits is room for the number of a system call and 1.
 const SyscallBits = 12
 

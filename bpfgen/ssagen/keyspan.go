@@ -10,7 +10,8 @@ import (
 // A span with a key begins on one CPU and ends on another, maybe in another
 // task, so its entry is made whole by one update and taken by one delete: of
 // two ends only one gets it. The value is that of layout.Span; the busy word
-// is the time of the start where there is a timeout.
+// is the time of the start where there is a timeout. Its highest bit marks the start of a
+// process that is not traced (tree.Span.Muted): layout.SpanMuted.
 //
 // Between the look-up of an end and its delete a start with the same key can
 // put another entry in that place: race.go tells.
@@ -30,10 +31,11 @@ func (b keyed) keyedStart(s *tree.Stmt, span *tree.Span, name string) {
 	at := func(off int64) *ir.Value { return b.addr(m, off) }
 	slots := s.Exprs[1:]
 	busy := entries{b.code}.busyWord()
+	var muted *ir.Value // nil: never
 	if span.Muted {
-		muted := b.expr(slots[len(slots)-1]).x
+		muted = b.expr(slots[len(slots)-1]).x
 		slots = slots[:len(slots)-1]
-		busy = b.Op(ir.OpAnd, busy, b.Add(muted, -1))
+		busy = b.Op(ir.OpOr, busy, b.Imm(ir.OpShl, muted, layout.SpanMuted))
 	}
 	var ls []leaf
 	for i, e := range slots {
@@ -46,69 +48,76 @@ func (b keyed) keyedStart(s *tree.Stmt, span *tree.Span, name string) {
 	races{b.code}.startBegins(place)
 	done := b.newJoin(types.Type{})
 	rc := entries{b.code}.storeEntry(name, key, m, updateNoExist)
-	b.unless(ir.NE, rc, 0, func() { b.startFailed(rc, span, name, key, m, done) })
+	b.unless(ir.NE, rc, 0, func() { lateStart{b.code, span, name, key, m, muted, done}.failed(rc) })
 	b.jump(done)
 	b.enter(done)
 	races{b.code}.startDone(place)
 	b.release(key, m)
 }
 
-// startFailed is a start that did not find its key free, or no room.
-func (b keyed) startFailed(rc *ir.Value, span *tree.Span, name string, key, m *region, done *join) {
-	b.unlessExist(rc, done)
-	if span.First && span.Timeout == 0 {
-		b.countSpan(tree.SiteOpenStart)
-		b.jump(done)
+// A lateStart is a start that did not find its key free, or no room. All its
+// ways end at done.
+type lateStart struct {
+	*code
+	span       *tree.Span
+	name       string // of the map
+	key, entry *region
+	muted      *ir.Value
+	done       *join
+}
+
+func (s lateStart) failed(rc *ir.Value) {
+	s.unlessExist(rc)
+	if s.span.First && s.span.Timeout == 0 {
+		s.lost(tree.SiteOpenStart)
 		return
 	}
-	if span.First {
-		p := b.Call(helperMapLookup, b.MapPtr(name), b.addr(key, 0))
-		gone := b.newJoin(types.Type{})
-		b.unless(ir.EQ, p, 0, func() { b.jump(gone) })
-		b.unless(ir.SLT, entries{b.code}.age(p), span.Timeout, func() {
-			b.countSpan(tree.SiteOpenStart)
-			b.jump(done)
-		})
-		b.jump(gone)
-		b.enter(gone)
+	if s.span.First {
+		p := s.Call(helperMapLookup, s.MapPtr(s.name), s.addr(s.key, 0))
+		gone := s.newJoin(types.Type{})
+		s.unless(ir.EQ, p, 0, func() { s.jump(gone) })
+		s.unless(ir.SLT, entries{s.code}.age(s.span, p), s.span.Timeout, func() { s.lost(tree.SiteOpenStart) })
+		s.jump(gone)
+		s.enter(gone)
 	}
-	b.replace(name, key, m, replaceTries, done)
+	s.replace(replaceTries)
+}
+
+// lost counts one start, unless it is of a process that is not traced. Where
+// no end without a start is counted, a lack of room always is: the end can be
+// of one that is.
+func (s lateStart) lost(kind tree.SiteKind) {
+	if s.muted != nil && !(s.span.Filtered && kind == tree.SiteSpanFull) {
+		s.unless(ir.NE, s.muted, 0, func() { s.jump(s.done) })
+	}
+	s.countSpan(kind)
+	s.jump(s.done)
 }
 
 // replaceTries bounds replace.
 const replaceTries = 3
 
 // replace puts the entry in the place of an open one, which is counted, or
-// there where an end has taken that one meanwhile. It goes to done; after its
-// tries this start is the one that is counted.
-func (b keyed) replace(name string, key, m *region, tries int, done *join) {
+// there where an end has taken that one meanwhile. After its tries this start
+// is the one that is counted.
+func (s lateStart) replace(tries int) {
 	if tries == 0 {
-		b.countSpan(tree.SiteOpenStart)
-		b.jump(done)
+		s.lost(tree.SiteOpenStart)
 		return
 	}
-	rc := entries{b.code}.storeEntry(name, key, m, updateExist)
-	b.unless(ir.EQ, rc, 0, func() {
-		b.countSpan(tree.SiteOpenStart)
-		b.jump(done)
-	})
-	b.unless(ir.NE, rc, errNoEnt, func() {
-		b.countSpan(tree.SiteSpanFull)
-		b.jump(done)
-	})
-	rc = entries{b.code}.storeEntry(name, key, m, updateNoExist)
-	b.unless(ir.EQ, rc, 0, func() { b.jump(done) })
-	b.unlessExist(rc, done)
-	b.replace(name, key, m, tries-1, done)
+	rc := entries{s.code}.storeEntry(s.name, s.key, s.entry, updateExist)
+	s.unless(ir.EQ, rc, 0, func() { s.lost(tree.SiteOpenStart) })
+	s.unless(ir.NE, rc, errNoEnt, func() { s.lost(tree.SiteSpanFull) })
+	rc = entries{s.code}.storeEntry(s.name, s.key, s.entry, updateNoExist)
+	s.unless(ir.EQ, rc, 0, func() { s.jump(s.done) })
+	s.unlessExist(rc)
+	s.replace(tries - 1)
 }
 
 // unlessExist counts a start that found no room, and goes on with one that
 // found its key taken.
-func (b keyed) unlessExist(rc *ir.Value, done *join) {
-	b.unless(ir.NE, rc, errExist, func() {
-		b.countSpan(tree.SiteSpanFull)
-		b.jump(done)
-	})
+func (s lateStart) unlessExist(rc *ir.Value) {
+	s.unless(ir.NE, rc, errExist, func() { s.lost(tree.SiteSpanFull) })
 }
 
 // keyedEnd takes the entry: its slots are copied first, for another CPU may
@@ -125,18 +134,12 @@ func (b keyed) keyedEnd(s *tree.Stmt, span *tree.Span, name string) {
 	b.OpImm(ir.OpCopy, int64(f.Size)-8, b.addr(m, 0), p)
 	rc := b.Extend(b.Call(helperMapDelete, b.MapPtr(name), b.addr(key, 0)), 32, true)
 	b.unless(ir.EQ, rc, errNoEnt, noStart)
-	raced := func() {
-		b.countSpan(tree.SiteSpanRace)
-		b.ret()
-	}
+	raced := func() { entries{b.code}.endLost(tree.SiteSpanRace, s.Else) }
 	b.unless(ir.NE, rc, 0, raced) // a program that this one interrupted holds the bucket
 	b.unless(ir.NE, races{b.code}.raced(place, seen), 0, raced)
 	b.release(key)
 	b.entry = &spanEntry{b.addr(m, 0), f, span.Slots}
-	if span.Muted {
-		b.unless(ir.EQ, b.Load(8, b.entry.p, layout.SpanBusy), 0, b.ret)
-	}
 	if span.Timeout != 0 {
-		entries{b.code}.expire(span, entries{b.code}.age(b.entry.p))
+		entries{b.code}.expire(span, entries{b.code}.age(span, b.entry.p), s.Else)
 	}
 }

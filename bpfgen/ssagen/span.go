@@ -59,7 +59,7 @@ func (b spans) countOpen(p *ir.Value, span *tree.Span, done *join) {
 		b.countSpan(tree.SiteOpenStart)
 		switch {
 		case span.First && span.Timeout != 0:
-			b.unless(ir.SLT, entries{b.code}.age(p), span.Timeout, func() { b.jump(done) })
+			b.unless(ir.SLT, entries{b.code}.age(span, p), span.Timeout, func() { b.jump(done) })
 		case span.First:
 			b.jump(done)
 			return
@@ -102,9 +102,9 @@ func (b spans) spanEnd(s *tree.Stmt) {
 	b.Begin(ours)
 	b.restore(saved)
 	if span.Timeout != 0 {
-		age := entries{b.code}.age(p)
+		age := entries{b.code}.age(span, p)
 		b.Store(8, p, layout.SpanBusy, b.Const(0))
-		entries{b.code}.expire(span, age)
+		entries{b.code}.expire(span, age, nil)
 	} else {
 		b.Store(8, p, layout.SpanBusy, b.Const(0))
 	}

@@ -46,25 +46,33 @@ const spanFiltered = "filtered"
 // noStart ends the program at an end without a start.
 func (b entries) noStart(s *tree.Stmt) {
 	if s.Str != spanFiltered {
-		if s.Else != nil {
-			b.block(s.Else)
-		}
-		b.countSpan(tree.SiteOrphanEnd)
+		b.endLost(tree.SiteOrphanEnd, s.Else)
 	}
 	b.ret()
 }
 
+// endLost counts an end that gives no event, and ends the program; traced,
+// where there is one, ends it before if nobody waits for the event.
+func (b entries) endLost(kind tree.SiteKind, traced *tree.Block) {
+	if traced != nil {
+		b.block(traced)
+	}
+	b.countSpan(kind)
+	b.ret()
+}
+
 // age is the time since the start of the entry at p.
-func (b entries) age(p *ir.Value) *ir.Value {
-	return b.Op(ir.OpSub, b.helperOnce("time_raw", helperKtimeGetNS), b.Load(8, p, layout.SpanBusy))
+func (b entries) age(span *tree.Span, p *ir.Value) *ir.Value {
+	now, began := b.helperOnce("time_raw", helperKtimeGetNS), b.Load(8, p, layout.SpanBusy)
+	if span.Muted {
+		began = b.Imm(ir.OpLShr, b.Imm(ir.OpShl, began, 1), 1)
+	}
+	return b.Op(ir.OpSub, now, began)
 }
 
 // expire ends the program if an entry is too old to pair.
-func (b entries) expire(span *tree.Span, age *ir.Value) {
-	b.unless(ir.SGE, age, span.Timeout, func() {
-		b.countSpan(tree.SiteTimeout)
-		b.ret()
-	})
+func (b entries) expire(span *tree.Span, age *ir.Value, traced *tree.Block) {
+	b.unless(ir.SGE, age, span.Timeout, func() { b.endLost(tree.SiteTimeout, traced) })
 }
 
 // storeEntry stores an entry and gives the error as a whole value.

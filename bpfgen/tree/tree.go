@@ -148,9 +148,11 @@ type Span struct {
 	// Ends: an end on a thread that never had a start counts as one without a start, but for the first of the thread,
 	// which may be that of a call that began before the tracing, or a child's return from fork.
 	Ends bool
-	// Muted: the last of a start's expressions says whether it only takes its place: it is a process's that is not
-	// traced, and its end is no event and no loss.
+	// Muted: the last of a start's expressions says whether it is of a process that is not traced: its end can be an
+	// event all the same, but it is neither shown among those that are open nor counted where it is lost.
 	Muted bool
+	// Filtered: ends without a start are not counted, so each start that finds no room is.
+	Filtered bool
 	// Pos is where the span was declared.
 	Pos plan.Pos
 	// Nested keeps the entries of calls by thread and depth (SSpanEnter): the

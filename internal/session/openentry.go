@@ -63,7 +63,7 @@ func (r *openReader) entry(key, val []byte) (who, began starlark.Value, ok bool)
 	busy := binary.NativeEndian.Uint64(val[layout.SpanBusy:])
 	who = r.s.decoder.Decode(&r.key.Type, key)
 	switch {
-	case busy == 0:
+	case busy == 0, r.span.Muted && busy>>layout.SpanMuted != 0:
 		return nil, nil, false
 	case r.span.Plan != nil:
 		return who, r.started([]string{"time"}, []starlark.Value{starlark.MakeUint64(busy)}, val), true
@@ -75,6 +75,7 @@ func (r *openReader) entry(key, val []byte) (who, began starlark.Value, ok bool)
 // openIn is how many calls an entry says are open: of a nested span that of depth 0 has the number.
 func openIn(span *tree.Span, key, val []byte) uint64 {
 	switch {
+	case span.Muted && binary.NativeEndian.Uint64(val[layout.SpanBusy:])>>layout.SpanMuted != 0:
 	case !span.Nested && binary.NativeEndian.Uint64(val[layout.SpanBusy:]) != 0:
 		return 1
 	case span.Nested && nestedDepth(key) == 0:
