@@ -49,6 +49,8 @@ func TestUnknownOptions(t *testing.T) {
 		`flag("a", type = "int")`:                         "flag a: type: got string, want int, float, str, bool, duration or a function",
 		`flag("a", 1, least = "x")`:                       "flag a: least: got string, want a number",
 		`flag("a", kind = int)`:                           `flag: unexpected keyword argument "kind" (did you mean type?)`,
+		`lhist(0*MSEC, 10*MSEC, 3*MSEC, unit = MSEC)`:     `lhist: lo = 0, hi = 10000000, step = 3000000 look like times in ns; with unit= they are in the unit: 0, 10, 3`,
+		`lhist(0, 2*SEC, SEC, unit = SEC)`:                `lhist: lo = 0, hi = 2000000000, step = 1000000000 look like times in ns; with unit= they are in the unit: 0, 2, 1`,
 		`hist(unit = "ms")`:                               `hist: unit: got "ms", want NSEC, USEC, MSEC, SEC or a positive int`,
 		`span("syscall:a", "syscall:b", again = "frist")`: `span: again: got "frist", want "last" or "first"`,
 	} {

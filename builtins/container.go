@@ -52,7 +52,7 @@ items, clear. A full table is counted and reported; with lru the oldest entry go
 		Name: "quantiles", Family: "state",
 		Signature: "quantiles(by=None, size=10240, unit=1)",
 		Doc: "A fine histogram for quantiles: q[k].add(v, weight=1), q[k].quantile(0.99). It has 8 buckets for each power of two. A quantile " +
-			"takes the values of a bucket as spread evenly over it, so it is off by an eighth at most." + aggDoc,
+			"takes the values of a bucket as spread evenly over it, so it is off by an eighth at most. Values below 0 have one bucket: a quantile among them is None." + aggDoc,
 		call: quantilesCall,
 	},
 	{
@@ -256,10 +256,20 @@ func checkBuckets(d *plan.Container) error {
 	if d.Step < 1 || d.Hi <= d.Lo {
 		return fmt.Errorf("got lo = %d, hi = %d, step = %d; want lo < hi and a step of at least 1", d.Lo, d.Hi, d.Step)
 	}
+	if inNanoseconds(d) {
+		return fmt.Errorf("lo = %d, hi = %d, step = %d look like times in ns; with unit= they are in the unit: %d, %d, %d",
+			d.Lo, d.Hi, d.Step, d.Lo/d.Unit, d.Hi/d.Unit, d.Step/d.Unit)
+	}
 	if n := wire.LinearBuckets(d.Lo, d.Hi, d.Step) - 2; n > maxBuckets {
 		return fmt.Errorf("%d buckets, want at most %d: use a larger step", n, maxBuckets)
 	}
 	return nil
+}
+
+// inNanoseconds reports whether all bounds are whole units already. Of microseconds nobody can tell: a step of 1000
+// is one of a millisecond.
+func inNanoseconds(d *plan.Container) bool {
+	return d.Unit >= 1e6 && d.Lo%d.Unit == 0 && d.Hi%d.Unit == 0 && d.Step%d.Unit == 0
 }
 
 func groupCall(e *Env, c *call) (starlark.Value, error) {

@@ -94,7 +94,7 @@ func (p *aggPlacer) buckets(c *plan.Container) *wire.Buckets {
 		b.Step = max(1, b.Step)
 		b.N = int(wire.LinearBuckets(b.Lo, b.Hi, b.Step))
 	case plan.Quantiles:
-		b.Sub = quantilesSub
+		b.Unit, b.Sub = 1, quantilesSub // the unit is for reading: a unit's part would be lost
 		b.N = wire.LogBuckets(b.Sub)
 	default:
 		b.N = wire.LogBuckets(b.Sub)

@@ -50,7 +50,8 @@ type Container struct {
 	By   []string // column names of the key
 	Size int      // entries; 0 for the default
 	LRU  bool
-	Unit int64 // NSEC, USEC …; 1 for none. Histograms divide before bucketing
+	// Unit is NSEC, USEC …; 1 for none. hist and lhist divide before bucketing, the others when they are read.
+	Unit int64
 	// UnitName labels output: "ms", "us"; "" for none.
 	UnitName string
 	Sub      int           // hist: sub-buckets per power of two, as a power of two

@@ -2,6 +2,7 @@ package render
 
 import (
 	"encoding/csv"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -80,11 +81,25 @@ func qualified(table, column string) string {
 
 // writeHeader writes the header unless it stands already.
 func writeHeader(w *csv.Writer, last string, header []string) string {
+	header = distinct(header)
 	text := strings.Join(header, "\x00")
 	if text != last {
 		w.Write(header)
 	}
 	return text
+}
+
+// distinct gives each column a name of its own: a second `name` is `name_2`.
+func distinct(header []string) []string {
+	out := make([]string, 0, len(header))
+	for _, name := range header {
+		unique := name
+		for n := 2; slices.Contains(out, unique); n++ {
+			unique = name + "_" + strconv.Itoa(n)
+		}
+		out = append(out, unique)
+	}
+	return out
 }
 
 func (t *Table) csvHeader(rows []Row, flat []flatColumn) []string {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -31,10 +32,18 @@ func appendTableFolded(dst []byte, t *Table, rows []Row) []byte {
 	for _, line := range lines {
 		dst = append(dst, line...)
 		dst = append(dst, ' ')
-		dst = appendValue(dst, sums[line])
+		dst = appendValue(dst, wholeSum(sums[line]))
 		dst = append(dst, '\n')
 	}
 	return dst
+}
+
+// wholeSum rounds what a unit has made a fraction: readers of folded stacks take whole numbers.
+func wholeSum(v Value) Value {
+	if f, ok := v.(float64); ok && math.Abs(f) < 1<<63 {
+		return int64(math.Round(f))
+	}
+	return v
 }
 
 // plus adds numbers: isNumber. Ints stay exact.

@@ -1,6 +1,9 @@
 package render
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // A flatColumn is a column of the grid: a value of a row, or a part of one
 // (stats and quantiles have several).
@@ -170,7 +173,7 @@ func (g *grid) add(line []string, v Value) []string {
 // percent adds each row's share of the sum over all rows of the table, shown
 // or not.
 func (g *grid) percent(t *Table, rows []Row, o Options) {
-	value, _, _ := t.sortColumn(o.Sort) // checked by order
+	value, _, _ := t.sortColumn(strings.TrimPrefix(o.Sort, "-")) // checked by order
 	sum := 0.0
 	for _, r := range t.Rows {
 		sum += magnitude(value(r))

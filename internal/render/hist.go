@@ -17,7 +17,9 @@ type Bucket struct {
 	Below, Above bool
 	// Unsigned says that the bounds are unsigned numbers.
 	Unsigned bool
-	Count    uint64
+	// Divided says that values were divided by a unit, so that a bucket of width 1 holds more than one.
+	Divided bool
+	Count   uint64
 }
 
 // Count is the number of values.
@@ -92,7 +94,7 @@ func (b Bucket) label(suffixes bool) string {
 		return "(..., " + b.bound(b.Hi, suffixes) + ")"
 	case b.Above:
 		return "[" + b.bound(b.Lo, suffixes) + ", ...)"
-	case b.Hi == b.Lo+1:
+	case b.Hi == b.Lo+1 && !b.Divided:
 		return "[" + b.bound(b.Lo, suffixes) + "]"
 	}
 	return "[" + b.bound(b.Lo, suffixes) + ", " + b.bound(b.Hi, suffixes) + ")"

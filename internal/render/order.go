@@ -112,6 +112,9 @@ func (t *Table) sortNames(columns []flatColumn) []string {
 		}
 	}
 	if t.plain() && len(columns) == 1 {
+		if t.Name != "" {
+			out = append(out, t.Name) // the heading
+		}
 		out = append(out, "value")
 	}
 	return out

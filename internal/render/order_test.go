@@ -10,7 +10,7 @@ import (
 func TestUnknownColumn(t *testing.T) {
 	for table, want := range map[*Table]string{
 		files():    `sort: got "writes", want one of pid, file, reads, time`,
-		counts():   `sort: got "writes", want one of key, value`,
+		counts():   `sort: got "writes", want one of key, n, value`,
 		mixed()[2]: `sort: got "writes", want one of key, count, mean, lowest, highest, total`,
 		mixed()[3]: `sort: got "writes", want one of comm, p50, p99, p99.9`,
 	} {
@@ -35,8 +35,10 @@ func TestEveryHeadingSorts(t *testing.T) {
 		}
 		for _, word := range words {
 			for _, sign := range []string{"", "-"} {
-				if _, err := table.order(Options{Sort: sign + word}); err != nil {
-					t.Errorf("%s: %v", table.Name, err)
+				for _, o := range []Options{{Sort: sign + word}, {Sort: sign + word, Percent: true}} {
+					if _, err := new(Printer).AppendTable(nil, table, o); err != nil {
+						t.Errorf("%s: %v", table.Name, err)
+					}
 				}
 			}
 		}
@@ -62,5 +64,15 @@ func TestSortByParts(t *testing.T) {
 		if err != nil || got.String() != want {
 			t.Errorf("sort %q: got %s, %v, want %s", sort, got.String(), err, want)
 		}
+	}
+}
+
+// Each column of CSV has a name of its own, whatever a script calls the parts of a key.
+func TestColumnsOfCSVDiffer(t *testing.T) {
+	table := &Table{Name: "n", Keyed: true, By: []string{"name", "value", "name"}, Columns: []Column{{Kind: "count"}},
+		Rows: []Row{{Key: []Value{"a", "b", "c"}, Values: []Value{int64(1)}}}}
+	text, err := (&Printer{Format: CSV}).AppendTable(nil, table, Options{})
+	if want := "name,name_2,value,name_3,value_2\nn,a,b,c,1\n"; err != nil || string(text) != want {
+		t.Errorf("got %s, %v\nwant %s", text, err, want)
 	}
 }

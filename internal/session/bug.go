@@ -21,8 +21,7 @@ func (e *BugError) Error() string {
 	return fmt.Sprintf("internal error: %v; this is a bug in startrace, not in the script (-v shows where)", e.What)
 }
 
-// guard turns a panic of the run into an error, once, at the outermost place:
-// by then the programs are detached.
+// guard turns a panic of the run, or of one of its callbacks, into an error.
 func guard(o Options, exit *int, err *error) {
 	p := recover()
 	if p == nil {

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
+
+	"go.starlark.net/starlark"
 )
 
 func TestGuard(t *testing.T) {
@@ -33,5 +36,34 @@ func TestLiveGuard(t *testing.T) {
 	var bug *BugError
 	if !errors.As(err, &bug) || l.s.inEvent {
 		t.Errorf("got %v, in an event: %v", err, l.s.inEvent)
+	}
+}
+
+// A panic in a callback costs neither the callbacks behind it nor the tables.
+func TestCallbackGuard(t *testing.T) {
+	var out, messages bytes.Buffer
+	o := Options{Stdout: &out, Stderr: &messages, Flags: func() []Flag { return nil }}
+	o.Code = []string{"n = count()", "n.add()", "at_exit(lambda: print('behind'))"}
+	s := newSession(o)
+	t.Cleanup(s.close)
+	args, err := s.prepare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.runScript(args); err != nil {
+		t.Fatal(err)
+	}
+	broken := starlark.NewBuiltin("broken", func(*starlark.Thread, *starlark.Builtin, starlark.Tuple,
+		[]starlark.Tuple) (starlark.Value, error) {
+		panic("broken")
+	})
+	s.atExit = slices.Insert(s.atExit, 0, starlark.Callable(broken))
+	s.makePlan()
+	exit, err := s.finish(s.trace())
+	if exit != Failed || err != nil || out.String() != "behind\nn: 1\n" {
+		t.Errorf("exit %d, %v, output %q", exit, err, &out)
+	}
+	if want := "startrace: at_exit: internal error: broken"; !strings.HasPrefix(messages.String(), want) {
+		t.Errorf("got %s\nwant %s", &messages, want)
 	}
 }

@@ -50,7 +50,7 @@ func (s *session) hand(r *route, rec []byte) {
 	s.event.Set(r.record, rec)
 	s.inEvent = true
 	if r.fn != nil {
-		if _, err := s.host.Call(r.fn, r.args...); err != nil {
+		if err := s.guarded(r.fn, r.args...); err != nil {
 			s.failed(r.failures, err)
 		}
 	} else if err := s.printEvent(r.line); err != nil {

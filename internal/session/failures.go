@@ -26,9 +26,17 @@ func (s *session) newFailures(of string) *failures {
 
 // callback calls a function of the script without arguments.
 func (s *session) callback(fn starlark.Callable, f *failures) {
-	if _, err := s.host.Call(fn); err != nil {
+	if err := s.guarded(fn); err != nil {
 		s.failed(f, err)
 	}
+}
+
+// guarded calls fn. A panic of startrace itself is an error of this call, so that what the run has to show is not
+// lost with it.
+func (s *session) guarded(fn starlark.Callable, args ...starlark.Value) (err error) {
+	defer guard(s.Options, new(int), &err)
+	_, err = s.host.Call(fn, args...)
+	return err
 }
 
 // failed takes note of an error of a callback. exit() is none.

@@ -151,7 +151,7 @@ func histOf(h *value.Histogram) *render.Hist {
 	out := &render.Hist{}
 	for _, b := range h.Bars() {
 		out.Buckets = append(out.Buckets, render.Bucket{Lo: b.Lo, Hi: b.Hi, Below: !b.HasLo, Above: !b.HasHi,
-			Unsigned: b.Unsigned, Count: b.Count})
+			Unsigned: b.Unsigned, Divided: b.Divided, Count: b.Count})
 	}
 	return out
 }

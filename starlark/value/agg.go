@@ -63,7 +63,12 @@ func (a *Agg) BindAgg(be Backend, d *Decoder, shape *wire.Agg) {
 	a.val = make([]byte, shape.ValueSize())
 }
 
-func (a *Agg) newSnapshot() *Snapshot { return newSnapshot(a.decl, a.parts) }
+func (a *Agg) newSnapshot() *Snapshot {
+	s := newSnapshot(a.decl, a.parts)
+	keyed, known := a.keyed()
+	s.keyed = keyed && known
+	return s
+}
 
 // usable is an error for a member of a group, used without it.
 func (a *Agg) usable() error {
@@ -143,7 +148,7 @@ func (a *Agg) since(key []byte, states []State) []State {
 // one reads the entry of a key as it was written; nil where there is none.
 func (a *Agg) one(key starlark.Value) ([]State, error) {
 	key = foldKey(key, a.parts)
-	if err := a.checkKeyed(key); err != nil && key != nil {
+	if err := a.checkKeyed(key); err != nil {
 		return nil, err
 	}
 	if raw, err := a.encodeIfShaped(key); err == nil && raw != nil {

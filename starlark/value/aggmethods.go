@@ -181,18 +181,7 @@ func (a *Agg) AttrNames() []string {
 // Attr of a snapshot: get and items, the value without a key, and a group's
 // members as attributes where it has no key.
 func (s *Snapshot) Attr(name string) (starlark.Value, error) {
-	if m, ok := s.value().(*Record); ok && s.decl.Kind == plan.Group {
-		if v := m.Get(name); v != nil {
-			return v, nil
-		}
-	}
 	switch name {
-	case "value":
-		return s.value(), nil
-	case "quantile", "buckets":
-		if h, ok := s.value().(*Histogram); ok {
-			return h.Attr(name)
-		}
 	case "get", "items":
 		return method(name, s, func(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
 			error) {
@@ -205,15 +194,33 @@ func (s *Snapshot) Attr(name string) (starlark.Value, error) {
 			return listOf(s.items(), func(kv starlark.Tuple) starlark.Value { return kv }), nil
 		}), nil
 	}
-	return nil, nil
+	if !slices.Contains(s.valueNames(), name) {
+		return nil, nil
+	}
+	v, err := s.value()
+	if err != nil || name == "value" {
+		return v, err
+	}
+	return v.(starlark.HasAttrs).Attr(name)
+}
+
+// valueNames are the attributes that read the value without a key: itself, and what it has.
+func (s *Snapshot) valueNames() []string {
+	names := []string{"value"}
+	switch {
+	case s.decl.Kind == plan.Group:
+		for _, m := range s.decl.Members {
+			names = append(names, m.Name)
+		}
+	case s.decl.Kind.HasBuckets():
+		names = append(names, "buckets", "quantile")
+	}
+	return names
 }
 
 // AttrNames names what Attr knows.
 func (s *Snapshot) AttrNames() []string {
-	names := []string{"get", "items", "value"}
-	for _, m := range s.decl.Members {
-		names = append(names, m.Name)
-	}
+	names := append(s.valueNames(), "get", "items")
 	slices.Sort(names)
 	return names
 }

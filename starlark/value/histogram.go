@@ -18,6 +18,9 @@ type Histogram struct {
 	shape    *wire.Buckets
 	counts   []uint64
 	unitName string
+	// unit is what bounds and quantiles are divided by when they are read: 1 for hist and lhist, whose buckets are
+	// of whole units.
+	unit int64
 }
 
 var (
@@ -32,17 +35,22 @@ func newHistogram(c *plan.Container, s *State) *Histogram {
 	if counts == nil {
 		counts = make([]uint64, b.N)
 	}
-	return &Histogram{b, counts, c.UnitName}
+	h := &Histogram{shape: b, counts: counts, unitName: c.UnitName, unit: 1}
+	if c.Kind == plan.Quantiles {
+		h.unit = max(1, c.Unit)
+	}
+	return h
 }
 
-// A Bucket is one bar of a histogram, in units: Lo ≤ v < Hi. The first and
-// last may be open.
+// A Bucket is one bar of a histogram: Lo ≤ v < Hi. The first and last may be open.
 type Bucket struct {
 	Lo, Hi       int64
 	HasLo, HasHi bool
 	// Unsigned says that the bounds are unsigned numbers.
 	Unsigned bool
-	Count    uint64
+	// Divided says that the values were divided, so that those of a bucket of width 1 differ.
+	Divided bool
+	Count   uint64
 }
 
 // Bars gives the buckets from the first to the last that is not empty.
@@ -62,13 +70,19 @@ func (h *Histogram) Bars() []Bucket {
 	out := make([]Bucket, 0, last-first+1)
 	for i := first; i <= last; i++ {
 		lo, hi, hasLo, hasHi := h.shape.Bounds(i)
-		out = append(out, Bucket{lo, hi, hasLo, hasHi, !h.shape.Linear && i > 0, h.counts[i]})
+		out = append(out, Bucket{Lo: lo, Hi: hi, HasLo: hasLo, HasHi: hasHi, Unsigned: !h.shape.Linear && i > 0,
+			Divided: h.shape.Unit > 1, Count: h.counts[i]})
 	}
 	return out
 }
 
-// UnitName labels the bounds: "ms", "" for none.
-func (h *Histogram) UnitName() string { return h.unitName }
+// UnitName labels the bounds of Bars: "ms", "" for none.
+func (h *Histogram) UnitName() string {
+	if h.unit > 1 && h.unitName != "" {
+		return "ns"
+	}
+	return h.unitName
+}
 
 // Count is the number of values.
 func (h *Histogram) Count() uint64 {
@@ -79,8 +93,9 @@ func (h *Histogram) Count() uint64 {
 	return n
 }
 
-// Quantile estimates the value below which a share q of all values lies, by
-// interpolation within its bucket. It is false where there are no values.
+// Quantile estimates the value, in units, below which a share q of all values lies, by
+// interpolation within its bucket. It is false where there are no values, and where
+// that bucket is an open one: nobody knows how far its values reach.
 func (h *Histogram) Quantile(q float64) (float64, bool) {
 	total := h.Count()
 	if total == 0 {
@@ -91,23 +106,25 @@ func (h *Histogram) Quantile(q float64) (float64, bool) {
 	for _, b := range bars {
 		next := below + float64(b.Count)
 		if b.Count > 0 && rank <= next {
-			return b.within((rank - below) / float64(b.Count)), true
+			v, ok := b.within((rank - below) / float64(b.Count))
+			return v / float64(h.unit), ok
 		}
 		below = next
 	}
-	return bars[len(bars)-1].within(1), true
+	v, ok := bars[len(bars)-1].within(1)
+	return v / float64(h.unit), ok
 }
 
-// within is the point at a share of the bucket; open ones have one bound.
-func (b Bucket) within(share float64) float64 {
-	lo, hi := b.float(b.Lo), b.float(b.Hi)
-	switch {
-	case !b.HasLo:
-		return hi
-	case !b.HasHi || hi-lo == 1:
-		return lo
+// within is the point at a share of the bucket; false of an open one.
+func (b Bucket) within(share float64) (float64, bool) {
+	lo, hi, open := b.float(b.Lo), b.float(b.Hi), !b.HasLo || !b.HasHi
+	if b.Unsigned && !b.HasHi {
+		hi, open = 1<<64, false
 	}
-	return lo + share*(hi-lo)
+	if open || hi-lo == 1 && !b.Divided {
+		return lo, !open
+	}
+	return lo + share*(hi-lo), true
 }
 
 func (b Bucket) float(bound int64) float64 {
@@ -161,15 +178,18 @@ func (h *Histogram) list() starlark.Value {
 	var out []starlark.Value
 	for _, b := range h.Bars() {
 		out = append(out, NewRecord([]string{"lo", "hi", "count"},
-			[]starlark.Value{b.bound(b.Lo, b.HasLo), b.bound(b.Hi, b.HasHi), starlark.MakeUint64(b.Count)}))
+			[]starlark.Value{h.bound(b, b.Lo, b.HasLo), h.bound(b, b.Hi, b.HasHi), starlark.MakeUint64(b.Count)}))
 	}
 	return starlark.NewList(out)
 }
 
-func (b Bucket) bound(v int64, ok bool) starlark.Value {
+// bound is a bound of b in units.
+func (h *Histogram) bound(b Bucket, v int64, ok bool) starlark.Value {
 	switch {
 	case !ok:
 		return starlark.None
+	case h.unit > 1:
+		return starlark.Float(b.float(v) / float64(h.unit))
 	case b.Unsigned:
 		return starlark.MakeUint64(uint64(v))
 	}
@@ -184,10 +204,10 @@ func (h *Histogram) Binary(op syntax.Token, y starlark.Value, _ starlark.Side) (
 	}
 	a, b := *h.shape, *o.shape
 	a.Off, b.Off = 0, 0
-	if a != b {
+	if a != b || h.unit != o.unit {
 		return nil, fmt.Errorf("histogram %s histogram: their buckets differ", op)
 	}
-	out := &Histogram{h.shape, slices.Clone(h.counts), h.unitName}
+	out := &Histogram{h.shape, slices.Clone(h.counts), h.unitName, h.unit}
 	for i, n := range o.counts {
 		if op == syntax.PLUS {
 			out.counts[i] += n

@@ -7,9 +7,9 @@ import (
 )
 
 // Result is what a script reads of an aggregation: an int, a float for a
-// mean, a record for stats, a histogram. Times are divided by the unit here;
-// histograms were divided before bucketing. Where nothing was added, count
-// and total are 0 and mean, lowest and highest None.
+// mean and in a unit, a record for stats, a histogram. Times are divided by the
+// unit here; those of hist and lhist were divided before bucketing. Where nothing
+// was added, count and total are 0 and mean, lowest and highest None.
 func Result(c *plan.Container, s *State) starlark.Value {
 	switch c.Kind {
 	case plan.Count:
@@ -35,16 +35,12 @@ func Result(c *plan.Container, s *State) starlark.Value {
 // statsNames are the fields of the value of stats().
 var statsNames = []string{"count", "mean", "total", "lowest", "highest"}
 
-// inUnits divides rounding down, as // does.
+// inUnits is exact, as a mean is: nothing is lowest 0 of which the mean is 0.9.
 func inUnits(c *plan.Container, v int64) starlark.Value {
 	if c.Unit <= 1 {
 		return starlark.MakeInt64(v)
 	}
-	q := v / c.Unit
-	if v%c.Unit < 0 {
-		q--
-	}
-	return starlark.MakeInt64(q)
+	return starlark.Float(float64(v) / float64(c.Unit))
 }
 
 func ifSet(c *plan.Container, s *State, v int64) starlark.Value {

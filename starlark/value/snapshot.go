@@ -22,6 +22,7 @@ type Snapshot struct {
 	entries []Entry
 	index   starlark.Dict // indexKey(key) → number in entries
 	single  int           // the number of the entry without a key, -1: none
+	keyed   bool          // as far as the aggregation's uses told: what it holds has keys
 }
 
 var (
@@ -142,12 +143,15 @@ func (s *Snapshot) items() []starlark.Tuple {
 	return out
 }
 
-// value is the value without a key.
-func (s *Snapshot) value() starlark.Value {
+// value is the value without a key, of what has none.
+func (s *Snapshot) value() (starlark.Value, error) {
 	if s.single >= 0 {
-		return s.result(s.entries[s.single].States)
+		return s.result(s.entries[s.single].States), nil
 	}
-	return s.result(make([]State, len(s.Columns())))
+	if s.keyed || len(s.entries) > 0 {
+		return nil, fmt.Errorf("%s has keys: read the value of one, as s[…] or s.items() gives it", s)
+	}
+	return s.result(make([]State, len(s.Columns()))), nil
 }
 
 // Len is the number of keys.

@@ -28,7 +28,7 @@ func bucketsOf(c *plan.Container) *wire.Buckets {
 	switch c.Kind {
 	case plan.Hist:
 	case plan.Quantiles:
-		b.Sub = quantilesSub
+		b.Unit, b.Sub = 1, quantilesSub
 	case plan.LHist:
 		b.Linear, b.Step = true, max(1, c.Step)
 		b.N = int(wire.LinearBuckets(b.Lo, b.Hi, b.Step))
