@@ -13,7 +13,7 @@ func appendFloat(dst []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f) || math.IsInf(f, 0) || abs >= 1e15:
 		return strconv.AppendFloat(dst, f, 'g', -1, 64)
-	case f == math.Trunc(f):
+	case f == math.Trunc(f), abs >= 1000:
 		return strconv.AppendFloat(dst, f, 'f', 0, 64)
 	case abs >= 100:
 		return strconv.AppendFloat(dst, f, 'f', 1, 64)
