@@ -52,7 +52,7 @@ items, clear. A full table is counted and reported; with lru the oldest entry go
 		Name: "quantiles", Family: "state",
 		Signature: "quantiles(by=None, size=10240, unit=1)",
 		Doc: "A fine histogram for quantiles: q[k].add(v, weight=1), q[k].quantile(0.99). It has 8 buckets for each power of two. A quantile " +
-			"takes the values of a bucket as spread evenly over it, so it is off by an eighth at most. Values below 0 have one bucket: a quantile among them is None." + aggDoc,
+			"takes the values of a bucket as spread evenly over it, so it is off by an eighth at most." + aggDoc,
 		call: quantilesCall,
 	},
 	{

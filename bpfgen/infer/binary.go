@@ -315,7 +315,7 @@ func (b *body) equal(x, y val, pos plan.Pos) cond {
 			return b.equalParts(xe, ye, pos)
 		}
 	}
-	l, r := b.rv(x, pos), b.rv(y, pos)
+	l, r := b.compared(x, pos), b.compared(y, pos)
 	if l.Type.Kind == types.None || r.Type.Kind == types.None {
 		return b.equalAbsent(l, r, pos)
 	}

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"slices"
+	"strings"
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
@@ -165,7 +166,31 @@ func (b *body) rv(v val, pos plan.Pos) *tree.Expr {
 		}
 		refuse(pos, "%s cannot be stored or computed with in a kernel half: use its parts", v.obj.what())
 	}
+	if hasNUL(v.c) {
+		refuse(v.place(pos), "a string with a NUL cannot be kept in a kernel half, where strings end at a NUL: bytes can, as b\"a\\x00\"")
+	}
 	return constExpr(v.c, v.place(pos))
+}
+
+// hasNUL reports whether a constant is or has a string with a NUL.
+func hasNUL(c plan.Value) bool {
+	switch c := c.(type) {
+	case plan.String:
+		return strings.IndexByte(string(c), 0) >= 0
+	case plan.Tuple:
+		return slices.ContainsFunc(c, hasNUL)
+	case plan.Record:
+		return slices.ContainsFunc(c, func(f plan.RecordField) bool { return hasNUL(f.Value) })
+	}
+	return false
+}
+
+// compared is v in a comparison with ==, which a string with a NUL can stand in: no string of the kernel is equal to it.
+func (b *body) compared(v val, pos plan.Pos) *tree.Expr {
+	if s, ok := v.constStr(); ok && hasNUL(plan.String(s)) {
+		return constExpr(v.c, v.place(pos))
+	}
+	return b.rv(v, pos)
 }
 
 // unfolded is the value of what has no address of its own, or is known by its parts: of a struct in registers its word

@@ -352,30 +352,52 @@ func (b *body) word(args []arg, signed bool, pos plan.Pos) val {
 	return exprVal(as(e, t, pos))
 }
 
-// callCstr is cstr(p, n=): the string at an address.
+// callCstr is cstr(p, n=): the string at an address, or the first n bytes of one.
 func (b *body) callCstr(args []arg, pos plan.Pos) val {
 	if len(args) == 0 || len(args) > 2 {
 		wrong(pos, "cstr(address, n) got %s", format.Count(len(args), "argument"))
 	}
-	room := b.cstrRoom(args)
-	v := args[0].v
+	room, v := b.cstrRoom(args), args[0].v
 	switch {
 	case isFault(v.c):
 		return v
 	case v.typ().Kind == types.Str && len(args) == 1:
 		return v // a char * is a string by itself
 	case v.typ().Kind == types.Str:
-		return b.longAs(v, room, args[0].pos)
+		return firstBytes(v, room)
 	}
+	origin := b
 	if v.start != nil && v.start != b {
-		out := exprVal(v.start.cstring(place{v.expr, 0, tree.Auto, v.start}, room, 0, pos))
-		out.start = v.start
-		return out
+		origin = v.start
+	} else if a, ok := v.obj.(addressed); ok {
+		v.expr = a.value(b, pos)
+	} else {
+		v.expr = b.readable(v, pos)
 	}
-	if a, ok := v.obj.(addressed); ok {
-		return exprVal(b.cstring(place{a.value(b, pos), 0, tree.Auto, b}, room, 0, pos))
+	e := origin.cstring(place{v.expr, 0, tree.Auto, origin}, room, 0, pos)
+	e.Edge = len(args) == 2
+	out := exprVal(e)
+	if origin != b {
+		out.start = origin
 	}
-	return exprVal(b.cstring(place{b.readable(v, pos), 0, tree.Auto, b}, room, 0, pos))
+	return out
+}
+
+// firstBytes is cstr of what is a string by itself: one in memory is read with the room that is asked for, another is
+// cut.
+func firstBytes(v val, room int) val {
+	if s, ok := v.constStr(); ok {
+		return strVal(s[:min(len(s), room-1)])
+	}
+	e := *v.expr
+	e.Type.Cap = room
+	if e.Op == tree.OpStr {
+		e.Edge = len(e.Args) == 1
+		v.expr = &e
+	} else if room < v.expr.Type.Cap {
+		v.expr = convert(v.expr, e.Type)
+	}
+	return v
 }
 
 // cstrRoom is the room that cstr(p, n) gives its string, with the NUL.
@@ -388,19 +410,6 @@ func (b *body) cstrRoom(args []arg) int {
 		wrong(args[1].pos, "cstr takes a constant length of 1 to %d bytes", maxStr)
 	}
 	return int(n) + 1
-}
-
-// longAs is a string of memory that is read with another room than strings have otherwise. What has another source, as
-// e.comm or a path, has its length.
-func (b *body) longAs(v val, room int, pos plan.Pos) val {
-	if v.expr == nil || v.expr.Op != tree.OpStr {
-		refuse(pos, "cstr(s, n) takes a string of memory, as e.args.filename itself: this is one already, whose length is "+
-			"that of limits(string = N)")
-	}
-	e := *v.expr
-	e.Type.Cap = room
-	v.expr = &e
-	return v
 }
 
 // maxStr is the longest string that an event can carry: the length of a

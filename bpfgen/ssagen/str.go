@@ -35,9 +35,25 @@ func (b texts) strInto(e *tree.Expr, m *region, dst *ir.Value) val {
 		s.n, s.flags = b.bytesResult(rc, limit)
 	} else {
 		rc = reads{b.code}.readWith(e.Str, helperProbeReadKernelStr, helperProbeReadUserStr, dst, limit, src)
+		if e.Edge {
+			rc = b.upToEdge(e, rc, dst, src)
+		}
 		s.n, s.flags = b.strResult(rc, e.Type.Cap, mayCut)
 	}
 	return val{t: e.Type, s: s}
+}
+
+// upToEdge reads the bytes that the string may have again where reading it with those behind them has failed: rc then
+// says, as that of a string that is too long, that there is no NUL among them.
+func (b texts) upToEdge(e *tree.Expr, rc, dst, src *ir.Value) *ir.Value {
+	j := b.newJoin(types.I64)
+	b.unless(ir.SLT, rc, 0, func() {
+		again := reads{b.code}.probeRead(e.Str, dst, b.Const(int64(e.Type.Cap)-1), src)
+		b.unless(ir.NE, again, 0, func() { b.jumpWith(j, intVal(types.I64, rc)) })
+		b.jumpWith(j, intVal(types.I64, b.Const(int64(e.Type.Cap)+1)))
+	})
+	b.jumpWith(j, intVal(types.I64, rc))
+	return b.enter(j).x
 }
 
 // strLimit is the number of bytes to read, NUL included, and whether a string

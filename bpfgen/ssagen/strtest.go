@@ -52,6 +52,8 @@ func (b texts) equalConst(s *str, c string, then, els *ir.Block) {
 		b.cond(constBool(*s.konst == c), then, els)
 	case len(c) >= s.room:
 		b.cond(constBool(false), then, els)
+	case s.n == nil && strings.IndexByte(c, 0) >= 0:
+		b.cond(constBool(false), then, els)
 	case s.n == nil: // padded with NULs, which are compared too
 		b.equalBytes(func(off int64) (*ir.Value, int64) { return b.strAddr(s, 0), off }, pad(c), els)
 		b.cond(constBool(true), then, els)
@@ -119,7 +121,7 @@ func constTest(op tree.Op, s, c string) bool {
 }
 
 func (b texts) startsWith(s *str, c string, then, els *ir.Block) {
-	if len(c) >= s.room {
+	if len(c) >= s.room || s.n == nil && strings.IndexByte(c, 0) >= 0 { // a NUL there is padding
 		b.cond(constBool(false), then, els)
 		return
 	}

@@ -291,6 +291,9 @@ func (p *printer) detail(e *Expr) string {
 		if e.BitSize != 0 {
 			s += fmt.Sprintf(" bits %d:%d", e.Bit, e.BitSize)
 		}
+		if e.Edge {
+			s += " edge"
+		}
 		return s
 	case OpSpanSlot, OpElem, OpBswap:
 		return fmt.Sprintf(" %d", e.Int)

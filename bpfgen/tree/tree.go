@@ -39,6 +39,8 @@ type Expr struct {
 	Str string
 	// Bit and BitSize locate a bit-field of OpLoad below Int; BitSize 0: none.
 	Bit, BitSize uint8
+	// Edge says of OpStr that nothing behind the bytes that it may have need be readable: cstr(p, n).
+	Edge bool
 	// Body is the block of OpInline.
 	Body *Block
 	Pos  plan.Pos

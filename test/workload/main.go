@@ -107,6 +107,7 @@ var works = map[string]work{
 	"mounts":    mounts,
 	"signals":   signals,
 	"unheard":   unheard,
+	"edge":      edge,
 }
 
 func main() {
