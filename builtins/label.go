@@ -2,6 +2,7 @@ package builtins
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"syscall"
 
@@ -91,7 +92,22 @@ func (e *Env) labels() value.Labels {
 	}
 }
 
-func syscallName(v uint64) string { return kernel.SyscallName(int(int32(v))) }
+func syscallName(v uint64) string {
+	n, ok := cInt(v)
+	if !ok {
+		return ""
+	}
+	return kernel.SyscallName(n)
+}
+
+// cInt is v as a C int, which may have come without its sign; false where v is more than that: it is a number without
+// a name then, and not what its low half means.
+func cInt(v uint64) (int, bool) {
+	if n := int64(v); n < math.MinInt32 || n > math.MaxUint32 {
+		return 0, false
+	}
+	return int(int32(v)), true
+}
 
 // labelCall is a label that is a function of one int.
 func labelCall(e *Env, c *call) (starlark.Value, error) {
@@ -181,7 +197,10 @@ func isErrno(v uint64) bool { n := int64(v); return n < 0 && n >= -wire.MaxErrno
 // SignalName names a signal. Numbers from 34 on are those of the real-time
 // signals, counted from glibc's SIGRTMIN.
 func SignalName(v uint64) string {
-	n := int(int32(v))
+	n, ok := cInt(v)
+	if !ok {
+		return ""
+	}
 	if name := unix.SignalName(syscall.Signal(n)); name != "" {
 		return name
 	}

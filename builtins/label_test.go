@@ -1,6 +1,7 @@
 package builtins
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -17,7 +18,7 @@ func TestLabels(t *testing.T) {
 		{ErrnoName(neg(-4000)), ""}, {ErrnoName(neg(-5000)), ""},
 		{ErrnoName(1 << 40), ""}, {ErrnoName(1 << 63), ""},
 		{SignalName(9), "SIGKILL"}, {SignalName(34), "SIGRTMIN"}, {SignalName(64), "SIGRTMIN+30"}, {SignalName(0), "0"},
-		{SignalName(99), "99"},
+		{SignalName(99), "99"}, {SignalName(neg(-1)), "-1"}, {SignalName(1<<32 - 1), "-1"},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%s, want %s", tt.got, tt.want)
@@ -71,6 +72,10 @@ func TestNames(t *testing.T) {
 		{`names(0x100000, "MAP_")`, "MAP_FIXED_NOREPLACE"},
 		{`names(-100, "AT_")`, "AT_FDCWD"},
 		{`names(-7, "AF_")`, "-7"},
+		{`names(0xfffffffffffffff7, "AF_")`, "-9"},
+		{`names(-9, "tcp_state")`, "-9"},
+		{`names(0xffffffffffffff9c, "AT_")`, "AT_FDCWD"},
+		{`names(0xfffffffffffffff8, "TCPHDR_")`, "TCPHDR_PSH|TCPHDR_ACK|TCPHDR_URG|TCPHDR_ECE|TCPHDR_CWR|TCPHDR_AE|0xfffffe00"},
 		{`names(-8, "MADV_")`, "-8"},
 		{`names(-8, "TCPHDR_")`, "TCPHDR_PSH|TCPHDR_ACK|TCPHDR_URG|TCPHDR_ECE|TCPHDR_CWR|TCPHDR_AE|0xfffffe00"}, // the bits of a C int, as of %x
 		{`names(-1 << 31, "O_")`, "O_RDONLY|0x80000000"},
@@ -136,5 +141,23 @@ func TestLabelFunctions(t *testing.T) {
 	}
 	if got := e.Labels.Bytes["mac"]([]byte{1, 2, 3, 4, 5, 255}, false); got != starlark.String("01:02:03:04:05:ff") {
 		t.Errorf("mac: %s", got)
+	}
+}
+
+// A label of a number that is wider than what it names is that number: its low half names something else.
+func TestLabelsOfWideNumbers(t *testing.T) {
+	e := New(nil)
+	for _, label := range []string{"signal", "syscall_name", "errno"} {
+		f := e.Labels.Ints[label]
+		for _, v := range []uint64{1 << 32, 1<<32 + 15, 1 << 40, 1 << 63, 1<<63 + 2, 1<<64 - 1<<31 - 1} {
+			if text := f(v); text != "" {
+				t.Errorf("%s(%#x) is %q, want the number", label, v, text)
+			}
+			got, err := starlark.EvalOptions(&syntax.FileOptions{}, &starlark.Thread{}, "test",
+				fmt.Sprintf("%s(%d)", label, v), e.Predeclared())
+			if want := starlark.MakeUint64(v).String(); err != nil || got.String() != want && label != "errno" {
+				t.Errorf("%s(%d) is %v, %v", label, v, got, err)
+			}
+		}
 	}
 }

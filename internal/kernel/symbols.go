@@ -123,11 +123,15 @@ func (s *Symbols) line(i int) (name, module []byte) {
 	return name, module
 }
 
+// largestSymbol bounds what a symbol may span, of which the kernel says only where it begins: an address further behind
+// the last one of a module, or of all, is in none.
+const largestSymbol = 16 << 20
+
 // Find gives the symbol in which addr lies and addr's offset in it. Several
 // symbols of one address: the first in the kernel's order.
 func (s *Symbols) Find(addr uint64) (sym Symbol, offset uint64, ok bool) {
 	i := sort.Search(len(s.addrs), func(i int) bool { return s.addrs[i] > addr }) - 1
-	if i < 0 || addr>>63 == 0 {
+	if i < 0 || addr>>63 == 0 || addr-s.addrs[i] > largestSymbol {
 		return Symbol{}, 0, false
 	}
 	for i > 0 && s.addrs[i-1] == s.addrs[i] {

@@ -45,7 +45,7 @@ func TestSymbolsFind(t *testing.T) {
 			t.Errorf("%x: got %+v, %x, %v", c.addr, got, off, ok)
 		}
 	}
-	for _, addr := range []uint64{0, 0x400000, 0xffffffff80ffffff} {
+	for _, addr := range []uint64{0, 0x400000, 0xffffffff80ffffff, 0xffffffffbfffffff, 0xffffffffffffff00} {
 		if got, _, ok := s.Find(addr); ok {
 			t.Errorf("%x: got %+v", addr, got)
 		}
