@@ -38,9 +38,6 @@ func classifyAMD64(v *Value) class {
 	}
 	classes := make([]eightbyte, v.words())
 	for _, s := range v.Scalars {
-		if s.Kind == Vector && s.Size > 8 {
-			return class{parts: []part{{float: true, bytes: 16}}}
-		}
 		for i := s.Off / 8; i < len(classes) && 8*i < s.Off+s.Size; i++ {
 			classes[i] = classes[i].merge(eightbyteOf(s, i))
 		}
@@ -55,6 +52,7 @@ const (
 	padding eightbyte = iota
 	integer
 	sse
+	sseup // the upper half of a register whose lower half is the one before
 	x87
 	x87up
 	memory
@@ -64,6 +62,8 @@ func eightbyteOf(s Scalar, i int) eightbyte {
 	switch {
 	case s.Kind == Int:
 		return integer
+	case s.Kind == Vector && s.Off < 8*i:
+		return sseup
 	case s.Kind != Long:
 		return sse
 	case s.Off == 8*i:
@@ -83,18 +83,25 @@ func (e eightbyte) merge(other eightbyte) eightbyte {
 		return memory
 	case e == integer || other == integer:
 		return integer
+	case e < x87 && other < x87:
+		return sse
 	}
 	return memory // a float and a long double
 }
 
 // passed is 3.2.3, 5: where a value of such classes goes as an argument.
 func passed(classes []eightbyte, size int) class {
-	parts := make([]part, len(classes))
+	var parts []part
 	for i, e := range classes {
-		if e > sse {
+		bytes := min(8, size-8*i)
+		switch {
+		case e >= x87:
 			return class{how: inMemory}
+		case e == sseup && classes[i-1] == sse:
+			parts[len(parts)-1].bytes += bytes
+		default:
+			parts = append(parts, part{none: e == padding, float: e == sse || e == sseup, bytes: bytes})
 		}
-		parts[i] = part{none: e == padding, float: e == sse, bytes: min(8, size-8*i)}
 	}
 	return class{parts: parts}
 }

@@ -19,8 +19,8 @@ func (f *finder) ofC(params []dwarf.Type, chain []*dwarf.Entry) (*Signature, err
 		values = append(values, v)
 	}
 	result, err := f.typeOf(chain)
-	if err != nil {
-		return nil, err
+	if err != nil || result == nil && attribute(chain, dwarf.AttrType) != nil {
+		return nil, err // of a type that is not known
 	}
 	var returned abi.Value
 	if result != nil {
@@ -64,14 +64,9 @@ func words(t dwarf.Type, v abi.Value, l abi.Location) []Word {
 			w.Where = abi.Other
 		}
 		off += p.Bytes
-		switch t := bare(t).(type) {
-		case *dwarf.UintType, *dwarf.UcharType, *dwarf.BoolType:
+		switch t.(type) {
+		case *dwarf.UintType, *dwarf.BoolType:
 			w.Signed = false
-		case *dwarf.EnumType:
-			w.Signed = false
-			for _, v := range t.Val {
-				w.Signed = w.Signed || v.Val < 0
-			}
 		case *dwarf.PtrType:
 			w.Address = true
 		}
@@ -104,31 +99,15 @@ func floats(v abi.Value, off, size int) bool {
 	return some
 }
 
-// bare is the type behind names and qualifiers.
-func bare(t dwarf.Type) dwarf.Type {
-	for range 64 {
-		switch u := t.(type) {
-		case *dwarf.TypedefType:
-			t = u.Type
-		case *dwarf.QualType:
-			t = u.Type
-		default:
-			return t
-		}
-	}
-	return t
-}
-
 // value takes a type apart for the ABI of C.
 func (f *finder) value(t dwarf.Type) (abi.Value, bool) {
-	t = bare(t)
 	v := abi.Value{Size: int(t.Size())}
 	switch t := t.(type) {
 	case *dwarf.VoidType:
 		return abi.Value{}, true
 	case *dwarf.StructType:
 		v.Composite = true
-		if t.Incomplete || !f.plain(t) {
+		if t.Incomplete {
 			return v, false
 		}
 	case *dwarf.ArrayType: // as an argument it is a vector of the machine
@@ -147,7 +126,6 @@ const mostScalars, deepest = 64, 16
 
 // scalars adds what t has at off to v; false for what C has not.
 func (f *finder) scalars(v *abi.Value, t dwarf.Type, off, depth int) bool {
-	t = bare(t)
 	size := int(t.Size())
 	if depth > deepest || len(v.Scalars) > mostScalars {
 		return depth <= deepest
@@ -164,7 +142,7 @@ func (f *finder) scalars(v *abi.Value, t dwarf.Type, off, depth int) bool {
 		add(off, size/2, f.floatKind(t.Name, size/2))
 		add(off+size/2, size/2, f.floatKind(t.Name, size/2))
 	case *dwarf.StructType:
-		return f.members(v, t, off, depth)
+		return !t.Incomplete && f.members(v, t, off, depth)
 	case *dwarf.ArrayType:
 		for i := range min(int(t.Count), mostScalars) {
 			if !f.scalars(v, t.Type, off+i*int(t.Type.Size()), depth+1) {
@@ -172,16 +150,7 @@ func (f *finder) scalars(v *abi.Value, t dwarf.Type, off, depth int) bool {
 			}
 		}
 		return t.Count >= 0
-	case *dwarf.UnsupportedType: // a reference of C++
-		if t.Tag != dwarf.TagReferenceType && t.Tag != dwarf.TagRvalueReferenceType {
-			return false
-		}
-		if v.Size = max(v.Size, off+8); depth == 0 {
-			v.Size = 8
-		}
-		add(off, 8, abi.Int)
-	case *dwarf.IntType, *dwarf.UintType, *dwarf.CharType, *dwarf.UcharType, *dwarf.BoolType, *dwarf.EnumType,
-		*dwarf.AddrType:
+	case *dwarf.IntType, *dwarf.UintType, *dwarf.BoolType:
 		add(off, size, abi.Int)
 	default:
 		return false
@@ -191,16 +160,12 @@ func (f *finder) scalars(v *abi.Value, t dwarf.Type, off, depth int) bool {
 
 // members adds those of a struct.
 func (f *finder) members(v *abi.Value, s *dwarf.StructType, off, depth int) bool {
-	for i, m := range s.Field {
+	for _, m := range s.Field {
 		if m.BitSize != 0 {
 			v.BitField(int(firstBit(m)), int(m.BitSize), off)
 			continue
 		}
-		t := m.Type
-		if i+1 < len(s.Field) && s.Kind != "union" {
-			t = ofOne(t, firstBit(s.Field[i+1])/8-m.ByteOffset)
-		}
-		if !f.scalars(v, t, off+int(m.ByteOffset), depth+1) {
+		if !f.scalars(v, m.Type, off+int(m.ByteOffset), depth+1) {
 			return false
 		}
 	}
@@ -212,16 +177,6 @@ func firstBit(m *dwarf.StructField) int64 {
 		return m.DataBitOffset
 	}
 	return 8 * m.ByteOffset
-}
-
-// ofOne is a type with so much room until the next member: debug/dwarf takes an array of one element before a bit-field
-// for one of none.
-func ofOne(t dwarf.Type, room int64) dwarf.Type {
-	a, ok := bare(t).(*dwarf.ArrayType)
-	if !ok || a.Count != 0 || room < a.Type.Size() || a.Type.Size() == 0 {
-		return t
-	}
-	return a.Type
 }
 
 // floatKind: a long double of amd64 is one of the old floating-point unit, _Float128 is

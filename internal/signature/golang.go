@@ -158,3 +158,18 @@ func (v *goValue) array(t *dwarf.ArrayType, off, depth int) bool {
 	}
 	return true
 }
+
+// bare is the type behind names and qualifiers.
+func bare(t dwarf.Type) dwarf.Type {
+	for range 64 {
+		switch u := t.(type) {
+		case *dwarf.TypedefType:
+			t = u.Type
+		case *dwarf.QualType:
+			t = u.Type
+		default:
+			return t
+		}
+	}
+	return t
+}

@@ -13,6 +13,7 @@ import (
 // moves a long double by instructions that change what is no number.
 var compilers = []places.Compiler{
 	{Arch: "amd64", Command: "gcc -g -O0", Rare: true},
+	{Arch: "amd64", Command: "gcc -gdwarf-4 -O0", Rare: true, Odd: true},
 	{Arch: "amd64", Command: "clang -gdwarf-4 -O0"},
 	{Arch: "arm64", Command: "aarch64-linux-gnu-gcc -gdwarf-4 -O0", Runner: "qemu-aarch64-static", Rare: true},
 	{Arch: "arm64", Command: "aarch64-linux-gnu-gcc -g -O0", Runner: "qemu-aarch64-static", Rare: true},

@@ -112,6 +112,7 @@ type finder struct {
 	r        *dwarf.Reader
 	unit     *dwarf.Entry
 	language int64
+	types    int // that were read
 }
 
 // function finds the entry of the function at addr in the unit that r is in. Functions
@@ -224,6 +225,9 @@ func (f *finder) typeOf(chain []*dwarf.Entry) (dwarf.Type, error) {
 	off, ok := attribute(chain, dwarf.AttrType).(dwarf.Offset)
 	if !ok {
 		return nil, nil
+	}
+	if f.language != langGo {
+		return f.typeAt(off, 0)
 	}
 	t, err := f.data.Type(off)
 	if err != nil {

@@ -125,7 +125,7 @@ func TestSignatures(t *testing.T) {
 		{"gcc -g -O1", "x.c", ofC, c},
 		{"gcc -gdwarf-4 -O0", "x.c", ofC, c},
 		{"clang -g -O1", "x.c", ofC, c},
-		{"g++ -g -O1", "x.cc", ofCpp, map[string]string{"counted": "s32 (s64 s64 float)"}},
+		{"g++ -g -O1", "x.cc", ofCpp, map[string]string{"counted": "s32 (s64 address float)"}},
 		{"go build", "x.go", ofGo, map[string]string{"main.mixed": "float (s8 float s64 s64 s64 s64 s64 s64 s64)"}},
 	} {
 		t.Run(test.command, func(t *testing.T) {

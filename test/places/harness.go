@@ -3,7 +3,7 @@ package places
 const harness = `
 #include <stdio.h>
 #include <string.h>
-enum small { no, yes }; enum negative { under = -1, over = 1 }; typedef unsigned int word_t; typedef void *pointer_t; typedef const char *text_t;
+enum small { no, yes }; enum unsigned_long { most = ~0ul }; enum negative { under = -1, over = 1 }; typedef unsigned int word_t; typedef void *pointer_t; typedef const char *text_t;
 #ifdef __aarch64__
 #define LONG_DOUBLE 16
 #else

@@ -15,6 +15,8 @@ type Compiler struct {
 	Arch, Command, Runner string
 	// Rare: the types that it passes include long double, __int128 and complex ones.
 	Rare bool
+	// Odd: those of which only gcc for amd64 is known to pass them so: decimal floats, ints that are complex or atomic.
+	Odd bool
 }
 
 // A Value is one as the program knows it: its bytes, of which those count whose bits are set in Mask. Others are
@@ -40,7 +42,7 @@ type State struct {
 
 // Run compiles a program of n functions into dir, runs it, and gives its path and the calls.
 func (c Compiler) Run(dir string, seed uint64, n int) (binary string, calls []Call, err error) {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 14)), rare: c.Rare}
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 14)), rare: c.Rare, odd: c.Odd}
 	source, calls := g.program(c.Arch, n)
 	file, binary := filepath.Join(dir, "places.c"), filepath.Join(dir, "places")
 	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {

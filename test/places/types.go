@@ -47,9 +47,19 @@ var rare = []struct {
 	{"_Complex double", real},
 }
 
+// odd are those of gcc for amd64 alone.
+var odd = []struct {
+	name string
+	kind kind
+}{
+	{"_Complex int", real}, {"_Complex long", real}, {"_Complex char", real}, {"_Decimal32", real}, {"_Decimal64", real},
+	{"_Decimal128", real}, {"_Atomic int", whole}, {"_Atomic short", whole}, {"enum unsigned_long", whole},
+}
+
 type generator struct {
 	*rand.Rand
 	rare  bool
+	odd   bool
 	types strings.Builder
 	n     int
 }
@@ -64,6 +74,9 @@ func (g *generator) typ(depth int) ctype {
 	p := plain[g.IntN(len(plain))]
 	if g.rare && g.one(6) {
 		p = rare[g.IntN(len(rare))]
+	}
+	if g.odd && g.one(6) {
+		p = odd[g.IntN(len(odd))]
 	}
 	return ctype{name: p.name, leaves: []leaf{{kind: p.kind}}}
 }
