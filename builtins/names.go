@@ -25,6 +25,8 @@ type nameFamily struct {
 	// fields are the masks of several bits that hold a value of their own, as
 	// O_ACCMODE: that has a name even if it is 0.
 	fields []int64
+	// together are the bits that flags can have; see familyKind.
+	together int64
 }
 
 // bitFields are the fields in families of flags, by what their names begin
@@ -52,7 +54,8 @@ var withEnums = []string{"BPF_", "IOPRIO_", "IORING_", "LANDLOCK_", "MPOL_", "NE
 var ownSets = []string{
 	"CLOCK_DEFAULT", "CLOCK_EXT", "CLOCK_INT", "CLOCK_TX", // of serial lines (linux/hdlc/ioctl.h)
 	"EPOLL_CTL_", "FS_IOC_", "FS_IOC32_", "FS_XFLAG_", "F_OWNER_", "F_SEAL_", "POLL_", "FUTEX_OP_", "FUTEX_ROBUST_", "IN_CLASS",
-	"MPOL_F_ADDR", "MPOL_F_MEMS_ALLOWED", "MPOL_F_NODE", "MPOL_MF_", "SO_VM_SOCKETS_",
+	"MPOL_F_ADDR", "MPOL_F_MEMS_ALLOWED", "MPOL_F_NODE", "MPOL_MF_", "SCHED_FLAG_", "SCHED_GETATTR_",
+	"SO_VM_SOCKETS_",
 	"PTRACE_EVENT", "PTRACE_PEEKSIGINFO_SHARED", "PTRACE_O_", "PTRACE_SYSCALL_INFO_", "PR_CAP_AMBIENT_", "PR_CFI_",
 	"PR_ENDIAN_", "PR_FPEMU_", "PR_FP_EXC_", "PR_FP_MODE_", "PR_FUTEX_HASH_", "PR_MCE_KILL_CLEAR", "PR_MCE_KILL_SET",
 	"PR_MCE_KILL_EARLY", "PR_MCE_KILL_LATE", "PR_MCE_KILL_DEFAULT", "PR_MDWE_", "PR_MTE_", "PR_PAC_AP",
@@ -145,7 +148,6 @@ func newNameFamily(prefix string, list []kernel.EnumValue) *nameFamily {
 			f.fields = b.masks
 		}
 	}
-	single := 0
 	for _, c := range list {
 		if !isName(c.Name) || ofOther(c.Name, prefix) {
 			continue
@@ -159,21 +161,45 @@ func newNameFamily(prefix string, list []kernel.EnumValue) *nameFamily {
 		f.exact[c.Val] = c.Name
 		if c.Val > 0 && !f.inField(c.Val) {
 			f.flags = append(f.flags, c)
-			if c.Val&(c.Val-1) == 0 {
-				single++
-			}
 		}
 	}
 	for i, c := range f.flags {
 		f.flags[i].Name = f.exact[c.Val]
 	}
-	if 2*single < len(f.flags) || f.counts() {
-		f.flags = nil // a list, 1 2 3 …: a sum of its values means nothing
+	var zero bool
+	f.together, zero = f.kindOf(prefix, f.flags)
+	f.flags = slices.DeleteFunc(f.flags, func(c kernel.EnumValue) bool { return c.Val&^f.together != 0 })
+	if !zero && len(f.fields) == 0 {
+		f.exact[0] = "0"
 	}
 	slices.SortStableFunc(f.flags, func(a, b kernel.EnumValue) int {
 		return cmp.Compare(bits.OnesCount64(uint64(b.Val)), bits.OnesCount64(uint64(a.Val)))
 	})
 	return f
+}
+
+// kindOf is familyKind, of an enum of the kernel as its values tell: they are flags if each of them is one bit, or made
+// of others that are, and they are no list, 0 1 2 …
+func (f *nameFamily) kindOf(family string, flags []kernel.EnumValue) (together int64, zero bool) {
+	together, listed, known := familyKind(family)
+	if known {
+		return together, together != ^0 || namedZeros[listed]
+	}
+	single := int64(0)
+	for _, c := range flags {
+		if c.Val&(c.Val-1) == 0 {
+			single |= c.Val
+		}
+	}
+	for _, c := range flags {
+		if c.Val&^single != 0 {
+			return 0, true
+		}
+	}
+	if f.counts() {
+		return 0, true
+	}
+	return ^0, true
 }
 
 // counts reports whether the values are those of a list that is so short that
@@ -221,7 +247,11 @@ func (f *nameFamily) text(v uint64) string {
 	if name, ok := f.exact[int64(v)]; ok && (v != 0 || len(parts) == 0) {
 		return strings.Join(append(parts, name), "|")
 	}
-	parts = append(parts, f.bits(&v)...)
+	flags := f.bits(&v)
+	if name, ok := f.exact[int64(v)]; ok && v != 0 { // what the flags stand beside
+		flags, v = append([]string{name}, flags...), 0
+	}
+	parts = append(parts, flags...)
 	if isInt && len(f.flags) > 0 {
 		v = uint64(uint32(v)) // the bits of a C int, which flags are
 	}

@@ -31,7 +31,7 @@ func TestNamesAreNeverOfOthers(t *testing.T) {
 		tried++
 		text := e.namesOf(prefix)(uint64(c.Val))
 		got := strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == '|' })
-		if !slices.Contains(got, c.Name) {
+		if zero := c.Val == 0 && text == "0"; !slices.Contains(got, c.Name) && !zero {
 			t.Errorf("names(%d, %q) is %s, and %s is not among them", c.Val, prefix, text, c.Name)
 		}
 	}
