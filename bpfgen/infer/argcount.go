@@ -32,6 +32,8 @@ func (pr *probe) mostArgs() (most int) {
 // argCount is how many arguments can be asked for.
 func (p *funcPoint) argCount() int {
 	switch s := p.known(); {
+	case p.inside:
+		return 0
 	case p.site != nil:
 		return len(p.site.Args)
 	case p.typed():

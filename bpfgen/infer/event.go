@@ -30,6 +30,7 @@ type event struct {
 	listed   map[string]func(pos plan.Pos) val
 	unwound  func() // a stack of the program is taken
 	regs     bool   // the registers are at hand
+	inside   bool   // it is a place behind the entry of a function
 	noReturn bool   // a call that never returns: e is its start
 	// othersReturn: the probe has other calls, which return.
 	othersReturn bool
@@ -220,6 +221,10 @@ func (e *event) whyNot(name string) string {
 		return ": an iterator's event is an entry of the kernel's list and happens to no process; what it has is in e.args"
 	}
 	switch name {
+	case "args":
+		if e.inside {
+			return ": behind the entry of a function its arguments need not be where they were; e.regs.NAME is what a register has there, and a second probe at the entry can keep e.args in a table()"
+		}
 	case "ret", "duration":
 		if e.atStart {
 			return ": this runs at the start of the call, where= too if there is a start="

@@ -33,6 +33,8 @@ type funcPoint struct {
 	user      bool
 	abi       *gofunc.ABI
 	goroutine bool
+	// inside: the place is behind the function's entry, where the arguments are no longer where the caller left them.
+	inside bool
 	// program: it is a BPF program.
 	program bool
 	// returns are the offsets in the file at which it returns, where no probe may
@@ -159,9 +161,9 @@ func (u *unit) kernelFunctions(p *plan.Pattern) []*target {
 			fs.funcs = append(fs.funcs, f)
 		}
 	}
-	if offset != 0 { // in the middle of a function its arguments are gone
+	if offset != 0 {
 		for _, f := range fs.funcs {
-			f.proto = nil
+			f.inside, f.proto = true, nil
 		}
 	}
 	return u.byMechanism(t, fs, p)
@@ -431,7 +433,7 @@ func (fs *functions) attachTo(places ...tree.Place) tree.Attach {
 
 // funcEvent is e at a function's entry or return.
 func (fs *functions) funcEvent(b *body, f *funcView) *event {
-	ev := &event{b: b, point: f.text, regs: fs.shares()}
+	ev := &event{b: b, point: f.text, regs: fs.shares(), inside: f.inside}
 	ev.profile = ev.regs // the registers tell ip and the mode
 	ev.unwound = func() { f.ask("caller") }
 	result := func(pos plan.Pos) val { return b.funcResult(f, fs.mech, pos) }
@@ -443,7 +445,7 @@ func (fs *functions) funcEvent(b *body, f *funcView) *event {
 	case fs.mech == tree.AttachFexit:
 		ev.ret = result
 		fallthrough
-	default:
+	case !f.inside:
 		ev.args = &funcArgs{f: f, mech: fs.mech}
 	}
 	ev.fn = func(pos plan.Pos) val { return b.pr.pointLabel(f, "func", f.name, pos) }

@@ -28,7 +28,7 @@ func (u *unit) kernelAddress(p *plan.Pattern, name string) *functions {
 	if symbols, err := u.facts.Symbols(); err == nil {
 		sym, offset, found := symbols.Find(addr)
 		if found {
-			f.name = sym.Name
+			f.name, f.inside = sym.Name, offset != 0
 		}
 		if found && offset == 0 && sym.Module == "" {
 			if fn, err := u.facts.Function(sym.Name); err == nil {

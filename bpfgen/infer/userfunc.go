@@ -53,6 +53,7 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 		f.place = tree.Place{Func: fn.Name, Offset: fn.Entry}
 		if inside := fn.Inside + offset; inside != 0 {
 			u.inside(p, at, fn, inside)
+			f.inside = true
 			f.place.Offset = fn.Start + inside
 		}
 		f.place.Caller = u.callerAt(fn)
