@@ -96,6 +96,30 @@ func (a *syscallArgs) result(ret *tree.Expr, pos plan.Pos) *tree.Expr {
 	return conditional(failed, convert(convert(ret, types.S32), types.I64), convert(low, types.I64), pos)
 }
 
+// unsignedInt is the call of x86 that gives an int without its sign: -ENOSYS as 4294967258, in both interfaces
+// (arch/x86/kernel/ldt.c). Programs take it for an int, as it is declared.
+const unsignedInt = "modify_ldt"
+
+// signed is the result of the calls of w, that of an int without its sign made one.
+func (w *syscallWalk) signed(ret *tree.Expr, pos plan.Pos) *tree.Expr {
+	var is *tree.Expr
+	for _, sc := range w.of.list {
+		if sc.Name != unsignedInt {
+			continue
+		}
+		this := operation(tree.OpEq, types.Boolean, syscallNr(pos), intExpr(int64(sc.Nr), pos), pos)
+		if is == nil {
+			is = this
+		} else {
+			is = logic(tree.OpLOr, is, this, pos)
+		}
+	}
+	if is == nil {
+		return ret
+	}
+	return conditional(is, convert(convert(ret, types.S32), types.I64), ret, pos)
+}
+
 // askInterface is the question of which interface a call is.
 const askInterface = "interface"
 

@@ -375,7 +375,9 @@ func (w *syscallWalk) event(v *variant, b *body, startEv *event) *event {
 	ev.fn = func(pos plan.Pos) val { return w.named("syscall_name", "", pos) }
 	ev.name = func(pos plan.Pos) val { return w.named("syscall_point", "syscall:", pos) }
 	if startEv != nil {
-		ev.ret = func(pos plan.Pos) val { return exprVal(args.result(load(ctxPlace(b, 8, pos), types.I64, pos), pos)) }
+		ev.ret = func(pos plan.Pos) val {
+			return exprVal(w.signed(args.result(load(ctxPlace(b, 8, pos), types.I64, pos), pos), pos))
+		}
 		ev.duration = func(pos plan.Pos) val { return elapsed(b, ev, startEv, pos) }
 	}
 	return ev

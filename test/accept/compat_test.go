@@ -104,6 +104,49 @@ func TestCompatCalls(t *testing.T) {
 	}
 }
 
+// failingCalls are calls that fail, by their numbers of 32 bits, with their arguments and errors.
+var failingCalls = []struct {
+	i386, arm uint32
+	name      string
+	args      []uint32
+	err       int
+}{
+	{123, 0, "modify_ldt", []uint32{9, 0, 0}, 38},
+	{3, 3, "read", []uint32{0xffffffff, 0, 0}, 9},
+	{19, 19, "lseek", []uint32{0xffffffff, 0, 0}, 9},
+	{41, 41, "dup", []uint32{0xffffffff}, 9},
+	{91, 91, "munmap", []uint32{1, 4096}, 22},
+	{163, 163, "mremap", []uint32{1, 4096, 4096, 0}, 22},
+	{192, 192, "mmap2", []uint32{0, 0, 0, 0x22, 0xffffffff, 0}, 22},
+	{221, 221, "fcntl64", []uint32{0xffffffff, 1}, 9},
+}
+
+// The result of a call of the 32-bit interface that fails is negative, as that of any other call.
+//
+// > A result that the kernel gives as an int of 32 bits has its sign: that of `modify_ldt`, which fails, is negative.
+func TestCompatResults(t *testing.T) {
+	needTracing(t)
+	for _, e := range entries32() {
+		p := &program32{}
+		want := ""
+		for _, c := range failingCalls {
+			if c.arm == 0 && runtime.GOARCH == "arm64" {
+				continue
+			}
+			p.call(c.i386, c.arm, c.args...)
+			want += fmt.Sprintf("%s %d True\n", c.name, -c.err)
+		}
+		file := p.file(t, e)
+		need32(t, file)
+		text := fmt.Sprintf(`probe("syscall:*", lambda e: print(e.func, e.ret, e.ret < 0),
+    where = lambda e: e.comm == %q and e.func not in ("execve", "exit"))`, e.name)
+		got := startrace(t, "-q", script(t, text), "-c", file).ok(t)
+		if got.skipped(t) == 0 && got.stdout != want {
+			t.Errorf("%s: got:\n%s\nwant:\n%s\nstderr: %s", e.name, got.stdout, want, excerpt(got.stderr))
+		}
+	}
+}
+
 // What programs of 32 bits do is found where the native call is asked for, and not where another call has its number.
 //
 // > A program of 32 bits (`int 0x80`, AArch32) makes its calls by numbers and registers of its own.
