@@ -95,19 +95,22 @@ func (e *Env) labels() value.Labels {
 func syscallName(v uint64) string {
 	n, ok := cInt(v)
 	if !ok {
-		return ""
+		return "syscall_" + wide(v)
 	}
 	return kernel.SyscallName(n)
 }
 
-// cInt is v as a C int, which may have come without its sign; false where v is more than that: it is a number without
-// a name then, and not what its low half means.
+// cInt is v as a C int, which may have come without its sign; false where v is more than that: it has no name then, and
+// is not what its low half means.
 func cInt(v uint64) (int, bool) {
 	if n := int64(v); n < math.MinInt32 || n > math.MaxUint32 {
 		return 0, false
 	}
 	return int(int32(v)), true
 }
+
+// wide is the text of a word that has no name. Whether it has a sign is not known here.
+func wide(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }
 
 // labelCall is a label that is a function of one int.
 func labelCall(e *Env, c *call) (starlark.Value, error) {
@@ -199,7 +202,7 @@ func isErrno(v uint64) bool { n := int64(v); return n < 0 && n >= -wire.MaxErrno
 func SignalName(v uint64) string {
 	n, ok := cInt(v)
 	if !ok {
-		return ""
+		return wide(v)
 	}
 	if name := unix.SignalName(syscall.Signal(n)); name != "" {
 		return name

@@ -48,7 +48,7 @@ var timeFamily = []Entry{
 	{
 		Name: "after", Family: "time",
 		Signature: `after(delay, fn)`,
-		Doc:       "Calls fn() once after a delay.",
+		Doc:       "Calls fn() once after a delay. A run that ends before does not call it.",
 		call: timer("after", "delay", func(rt Runtime, d time.Duration, fn starlark.Callable) error {
 			return rt.After(d, fn)
 		}),

@@ -141,6 +141,14 @@ func (b *body) exprAttr(x val, name string, pos plan.Pos) val {
 	return val{}
 }
 
+// ints are the elements of constant bytes.
+func ints(text plan.Bytes) (out []val) {
+	for _, c := range []byte(text) {
+		out = append(out, intVal(int64(c)))
+	}
+	return out
+}
+
 // index is x[i].
 func (b *body) index(x, i val, pos plan.Pos) val {
 	x.mustKnow()
@@ -187,6 +195,9 @@ func (b *body) index(x, i val, pos plan.Pos) val {
 		return v
 	}
 	elems, ok := b.elements(x, pos)
+	if text, isBytes := x.c.(plan.Bytes); isBytes {
+		elems, ok = ints(text), true
+	}
 	if !ok {
 		refuse(pos, "%s cannot be indexed in a kernel half", x.describe())
 	}

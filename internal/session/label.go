@@ -41,7 +41,7 @@ func (s *session) kernelFrame(addr uint64) value.Frame {
 // devName names a block device; the names are those of the first look.
 func (s *session) devName(dev uint64) string {
 	if dev>>32 != 0 {
-		return "" // no number of a device (dev_t)
+		return "0x" + strconv.FormatUint(dev, 16) // no number of a device (dev_t)
 	}
 	name, ok := s.devices[dev]
 	if !ok {

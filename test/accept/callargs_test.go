@@ -153,7 +153,8 @@ func TestModeOfOpen(t *testing.T) {
 // A negative field shows its own bits wherever it comes from, also where one of two points has another width.
 //
 // > `%x`, `%o`, `%b` and `%u` of `printf` and `sprintf` show the bits of a negative field as many as it has: `ffffff9c`
-// > for an `int` of -100. What was computed has 64 bits there.
+// > for an `int` of -100. What was computed has 64 bits there, and so has what a kernel half puts into a
+// > `record()`, and a row of `columns()`: `uint32(x)` has the 32 bits of an `int`.
 func TestOwnWidth(t *testing.T) {
 	needTracing(t)
 	sc, _ := kernel.SyscallByName("openat")
@@ -171,14 +172,23 @@ def either(e):
     printf("either %x %x %d %x\n", v, e.args.dfd if hasattr(e.args, "dfd") else e.args.ret, v, w)
 
 mine = lambda e: e.comm == "wl-raw"
+out = columns(a = "%x", b = "%x")
+
+def held(e):
+    printf("held %x %x %x\n", e.r, uint32(e.r), (e.args.dfd,)[0])
+    out(e.args.dfd, uint32(e.args.dfd))
+
 probe("syscall:openat", show, where = mine)
+probe("tracepoint:syscalls:sys_enter_openat", held, kernel = lambda e: record(r = e.args.dfd), where = mine)
 probe("tracepoint:syscalls:sys_enter_openat", show, where = mine)
 probe(["tracepoint:syscalls:sys_enter_openat", "tracepoint:syscalls:sys_exit_openat"], either, where = mine)
 `, nil, "raw", fmt.Sprintf("%d,%x,0,%x", sc.Nr, word(-100), word(-2)))
 	numbers := " ffffff9c -100 ffffff9c ffffff9c FFFFFF9C 37777777634 4294967196 11111111111111111111111110011100 ffffff9c ffffffffffffff9c fffffffe"
 	want := []string{
+		"A B",
 		"either ffffff9c ffffff9c -100 ffffffffffffff9c",
 		"either fffffffffffffff2 fffffffffffffff2 -14 ffffffffffffffff",
+		"ffffffffffffff9c ffffff9c", "held ffffffffffffff9c ffffff9c ffffff9c",
 		"syscall:openat" + numbers, "tracepoint:syscalls:sys_enter_openat" + numbers,
 	}
 	got := strings.Split(strings.TrimSpace(e.stdout), "\n")

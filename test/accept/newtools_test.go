@@ -111,6 +111,8 @@ func TestStatsnoop(t *testing.T) {
 	if rows := linesWith(e.stdout, dir); len(rows) != 1 || !strings.HasSuffix(rows[0], dir+"/gone") {
 		t.Errorf("want one call that failed: %q", rows)
 	}
+	e = startrace(t, "statsnoop", "-x", "-n", "sh", "-c", `sh -c "test -e ''; true"`).ok(t) // of no file
+	e.has(t, `(?m)^\d+ +sh +(new)?f?stat(at|x)? +2 *$`)
 }
 
 func TestSyncsnoop(t *testing.T) {
