@@ -80,7 +80,7 @@ var layers = []layer{
 	{"internal/binary", []string{"internal/elffile", "internal/gofunc", "internal/kernel", "internal/locate",
 		"internal/mapping", "internal/signature", "internal/usdt"}, nil},
 	{"internal/listing", []string{"internal/binary", "internal/kernel", "internal/locate", "internal/point",
-		"internal/usdt"}, nil},
+		"internal/abi", "internal/signature", "internal/usdt"}, nil},
 	{"internal/usdt", []string{"internal/elffile", "internal/kernel"}, nil},
 	{"internal/symbols", []string{"internal/elffile", "internal/mapping"}, nil},
 	{"internal/sideband", []string{"internal/kernel", "internal/mapping"}, []string{unix}},

@@ -38,8 +38,10 @@ func (p *funcPoint) argCount() int {
 		return len(p.site.Args)
 	case p.typed():
 		return len(p.params())
-	case s != nil:
+	case s != nil && s.Open:
 		return max(maxArgs, len(s.Params))
+	case s != nil:
+		return len(s.Params)
 	}
 	return maxArgs
 }

@@ -78,6 +78,10 @@ func (e *event) everything(pos plan.Pos) val {
 // everything is e.args as a record. What cannot be read is left out.
 func (a *argsObj) everything(pos plan.Pos) val {
 	out := val{comp: true, names: []string{}}
+	if f, is := a.ev.args.(*funcArgs); is && !f.f.typed() && f.f.argCount() > 0 {
+		wrong(pos, "the arguments of %s have no names here, so e.args as a whole is nothing: write e.args[0], e.args[1] …",
+			a.ev.point)
+	}
 	for _, n := range a.ev.args.names() {
 		var v val
 		r := attempt(func() {

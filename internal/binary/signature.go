@@ -16,8 +16,20 @@ func (f *Finder) Signature(at *File, fn Function) *signature.Signature {
 		return nil
 	}
 	addr, ok := e.Addr(fn.Start)
+	if !ok {
+		return nil
+	}
+	return f.Types(at, addr)
+}
+
+// Types is Signature by the address of a function that is no clone.
+func (f *Finder) Types(at *File, addr uint64) *signature.Signature {
+	e := f.open[at.Path]
+	if e == nil {
+		return nil
+	}
 	table := f.signatures(at.Path, e)
-	if !ok || table == nil {
+	if table == nil {
 		return nil
 	}
 	s, err := table.Of(addr)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/usdt"
 )
 
@@ -119,5 +120,7 @@ type Programs interface {
 	Static(file, pattern string) ([]usdt.Probe, *binary.File, error)
 	// Line gives the file and line of the source, "" if they are not known.
 	Line(at *binary.File, addr uint64) string
+	// Types is what debug information says of the function at an address, nil where it says nothing.
+	Types(at *binary.File, addr uint64) *signature.Signature
 	Mapped() ([]string, error)
 }

@@ -14,10 +14,12 @@ import (
 
 	"github.com/cilium/ebpf/btf"
 
+	"github.com/startrace/startrace/internal/abi"
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/listing"
 	"github.com/startrace/startrace/internal/locate"
+	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/usdt"
 	"github.com/startrace/startrace/test/smallkernel"
 )
@@ -103,6 +105,14 @@ func (p programs) Static(file, pattern string) ([]usdt.Probe, *binary.File, erro
 	}}
 	found, err := usdt.Find([]usdt.Probe{{Provider: "libc", Name: "setjmp", Sites: []usdt.Site{site, site}}}, pattern)
 	return found, at, err
+}
+
+func (programs) Types(_ *binary.File, addr uint64) *signature.Signature {
+	if addr != 0x1000 {
+		return nil
+	}
+	return &signature.Signature{Params: []signature.Word{{Size: 4, Signed: true}, {Size: 2}, {Size: 8, Address: true},
+		{Place: abi.Place{Where: abi.Other}, Size: 8}}, Void: true, Open: true}
 }
 
 func (programs) Line(_ *binary.File, addr uint64) string {

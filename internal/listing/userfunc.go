@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/startrace/startrace/internal/abi"
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/locate"
 	"github.com/startrace/startrace/internal/point"
+	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/usdt"
 )
 
@@ -86,11 +88,14 @@ func (s *Source) userFunctions(r *Result, k *point.Kind, rest string) error {
 			if left.add(k, &list[i]) {
 				continue
 			}
-			line := ""
+			line, types := "", (*signature.Signature)(nil)
 			if s.Verbose && len(list) <= maxLines {
 				line = s.Programs.Line(at, list[i].Addr)
+				if !signature.IsClone(list[i].Name) {
+					types = s.Programs.Types(at, list[i].Addr)
+				}
 			}
-			r.Points = append(r.Points, userFunction(k, &list[i], at, line))
+			r.Points = append(r.Points, userFunction(k, &list[i], at, line, types))
 		}
 	}
 	if s.Verbose || len(r.Points) == 0 {
@@ -150,7 +155,8 @@ func (s *Source) judge(r *Result, k *point.Kind, files []string, failed []error)
 // walk through the file's units.
 const maxLines = 64
 
-func userFunction(k *point.Kind, fn *binary.Listed, at *binary.File, line string) *Point {
+func userFunction(k *point.Kind, fn *binary.Listed, at *binary.File, line string,
+	types *signature.Signature) *Point {
 	p := &Point{Name: k.Name + ":" + at.Name + ":" + quoted(fn.Name), Kind: k.Name, File: at.Name}
 	p.detail = func(p *Point) {
 		p.Where = fmt.Sprintf("address %#x", fn.Addr)
@@ -167,14 +173,58 @@ func userFunction(k *point.Kind, fn *binary.Listed, at *binary.File, line string
 			p.Notes = append(p.Notes, "called as "+fn.Language+" does")
 		}
 		if k.Has("args") {
-			p.Fields = append(p.Fields, Field{Name: "e.args[0]", Type: "int", Size: 8, Note: "and so on, by the ABI"})
+			p.Fields = append(p.Fields, userArguments(types)...)
 		}
 		if k.Has("ret") {
-			p.Fields = append(p.Fields, Field{Name: "e.ret", Type: "int", Size: 8})
+			p.Fields = append(p.Fields, userResult(types))
 		}
 		p.Fields = append(p.Fields, spanFields(k)...)
 	}
 	return p
+}
+
+// userArguments are the words that a function is called with; without types the first of them.
+func userArguments(types *signature.Signature) []Field {
+	if types == nil {
+		return []Field{{Name: "e.args[0]", Type: "int", Size: 8, Note: "and so on, by the ABI: its types are not known"}}
+	}
+	var out []Field
+	for i, w := range types.Params {
+		out = append(out, word(argName("", i), w))
+	}
+	if types.Open {
+		out = append(out, Field{Name: argName("", len(out)), Type: "int", Size: 8, Note: "and so on, by the ABI"})
+	}
+	return out
+}
+
+// userResult is what it returns.
+func userResult(types *signature.Signature) Field {
+	switch {
+	case types == nil || !types.Void && len(types.Result) == 0:
+		return Field{Name: "e.ret", Type: "int", Size: 8}
+	case types.Void:
+		return Field{Name: "e.ret", Type: "None", Note: "it returns nothing (void)"}
+	case len(types.Result) > 1:
+		return Field{Name: "e.ret", Type: "tuple", Size: 16, Note: "the lower 64 bits, the upper ones"}
+	}
+	return word("e.ret", types.Result[0])
+}
+
+// word is one of those that a function of known types is called with, or returns.
+func word(name string, w signature.Word) Field {
+	f := Field{Name: name, Type: "int", Size: w.Size}
+	switch {
+	case w.Where == abi.Other:
+		f.Note = "a float: it cannot be read"
+	case w.Address:
+		f.Note = "an address"
+	case w.Signed:
+		f.Note = fmt.Sprintf("%d bits, signed", 8*w.Size)
+	default:
+		f.Note = fmt.Sprintf("%d bits, unsigned", 8*w.Size)
+	}
+	return f
 }
 
 // quoted protects the colons of C++ and Rust.

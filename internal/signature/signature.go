@@ -25,6 +25,8 @@ type Signature struct {
 	Result []Word
 	// Void: it returns nothing. Of Go that is not known: its debug information has nothing of the results of assembly.
 	Void bool
+	// Open: it takes more than Params, or may: as printf does, and what is written in assembly.
+	Open bool
 	more func(n int) Word
 }
 
@@ -106,6 +108,8 @@ var languages = map[int64]bool{
 	0x04: true, 0x1a: true, 0x21: true, 0x2b: true, // C++
 	langGo: true, langRust: true, 0x08: true, 0x0e: true, 0x22: true, 0x23: true, // Fortran
 }
+
+var fortran = map[int64]bool{0x08: true, 0x0e: true, 0x22: true, 0x23: true}
 
 type finder struct {
 	*Table
@@ -190,9 +194,17 @@ func (f *finder) signature(e *dwarf.Entry) (*Signature, error) {
 		return nil, err
 	}
 	if f.language == langGo {
-		return goSignature(gofunc.RegisterABI(f.arch), params, results), nil
+		s := goSignature(gofunc.RegisterABI(f.arch), params, results)
+		if s != nil { // of assembly nothing is said
+			s.Open = len(params)+len(results) == 0
+		}
+		return s, nil
 	}
-	return f.ofC(params, chain)
+	s, err := f.ofC(params, chain)
+	if s != nil {
+		s.Open = f.open(chain)
+	}
+	return s, err
 }
 
 // parameters gives the types of the parameters of e; of Go those of the results stand
@@ -219,6 +231,29 @@ func (f *finder) parameters(e *dwarf.Entry) (params, results []dwarf.Type, err e
 		}
 	}
 	return params, results, nil
+}
+
+// open reports whether a function takes arguments that are not declared: those behind the … of C, and the lengths of
+// strings of Fortran.
+func (f *finder) open(chain []*dwarf.Entry) bool {
+	if fortran[f.language] {
+		return true
+	}
+	for _, e := range chain {
+		r, more := f.data.Reader(), false
+		r.Seek(e.Offset)
+		if _, err := r.Next(); err != nil {
+			return true
+		}
+		err := children(r, e, func(p *dwarf.Entry) error {
+			more = more || p.Tag == dwarf.TagUnspecifiedParameters
+			return nil
+		})
+		if more || err != nil {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *finder) typeOf(chain []*dwarf.Entry) (dwarf.Type, error) {

@@ -52,6 +52,7 @@ enum top { most = ~0ul }; enum low { least = -1 }; struct flexible { int n; int 
 FN(atomic, _Atomic int) FN(complex_int, _Complex int) FN(complex_long, _Complex long) FN(decimal, _Decimal64)
 FN(behind, _Decimal32 *) FN(topmost, enum top) FN(lowest, enum low) FN(to_flexible, struct flexible *)
 FN(no_element, struct none)
+int more(char *format, ...) { return *format; }
 enum top returns(int z) { return most; }
 int main(void) { return 0; }
 `
@@ -69,6 +70,9 @@ func TestTypesOfC(t *testing.T) {
 		if got := text(known(name)); got != "s32 ("+words+" s32)" {
 			t.Errorf("%s: got %s, want s32 (%s s32)", name, got, words)
 		}
+	}
+	if s := known("more"); s == nil || !s.Open || known("returns").Open {
+		t.Errorf("got %+v: more takes more than one argument, and returns does not", s)
 	}
 	if got := text(known("returns")); got != "u64 (s32)" {
 		t.Errorf("returns: got %s", got)

@@ -1,0 +1,58 @@
+package accept
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const countsSource = `
+__attribute__((noinline)) unsigned char one(int a) { __asm__ volatile(""); return a; }
+__attribute__((noinline)) int two(int a, int b) { __asm__ volatile(""); return -a - b; }
+__attribute__((noinline)) int more(int a, ...) { __asm__ volatile(""); return a; }
+__attribute__((noinline)) void none(void) { __asm__ volatile(""); }
+int main(void) { one(1); two(1, 2); more(1, 2, 3); none(); return 0; }
+`
+
+// How many arguments a user function has, where debug information says it.
+//
+// > Of a user function with debug information those can be read that it has, and those behind the `…` of C.
+// > `list -v` shows them.
+// > `e.args` as a whole, as in `print(e.args)`, is refused where the arguments have no names.
+func TestUserArgumentCount(t *testing.T) {
+	needTracing(t)
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	source, binary := filepath.Join(dir, "counts.c"), filepath.Join(dir, "counts")
+	if err := os.WriteFile(source, []byte(countsSource), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("gcc", "-g", "-O1", "-o", binary, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	e := startrace(t, "-q", script(t, strings.ReplaceAll(`
+probe("ufunc:BIN:{one,two}", lambda e: print(e.func, e.args[0], e.args[1]))
+probe("ufunc:BIN:more", lambda e: print(e.func, uint32(e.args[1]), uint32(e.args[2])))
+`, "BIN", binary)), "-c", binary).ok(t)
+	equalLines(t, sorted(e.stdout, " "), []string{"more 2 3", "one 1 None", "two 1 2"})
+	list := startrace(t, "list", "-v", "uprobe:"+binary+":{none,one}").ok(t)
+	if strings.Count(list.stdout, "e.args[") != 1 || !strings.Contains(list.stdout, "e.args[0]:  int    # 32 bits, signed") {
+		t.Errorf("the list shows %s", list.stdout)
+	}
+	for probe, want := range map[string]string{
+		`"ufunc:BIN:{one,two}", lambda e: print(e.args[2])`: "has an argument 2: the last that one has is e.args[1]",
+		`"ufunc:BIN:one", lambda e: print(e.args[1])`:       "has no argument 1: the last is e.args[0]",
+		`"uprobe:BIN:none", lambda e: print(e.args[0])`:     ":none has no arguments",
+		`"ufunc:BIN:two", lambda e: print(e.args)`: "have no names here, so e.args as a whole is nothing: write " +
+			"e.args[0], e.args[1] …",
+	} {
+		e := startrace(t, "-e", "probe("+strings.ReplaceAll(probe, "BIN", binary)+")", "-c", binary)
+		if e.status == 0 || !strings.Contains(e.stderr, want) {
+			t.Errorf("%s: got %s, want %s", probe, e.stderr, want)
+		}
+	}
+}
