@@ -111,6 +111,9 @@ func (b *body) structField(s *structObj, name string, pos plan.Pos) val {
 	}
 	at := s.place
 	at.off += int64(f.Off)
+	if p, ok := b.narrowPointer(s.id, name, f.Type, at, pos); ok {
+		return p
+	}
 	if f.BitSize != 0 {
 		return exprVal(bitField(at, f, btf, pos))
 	}

@@ -147,6 +147,44 @@ func TestCompatResults(t *testing.T) {
 	}
 }
 
+// Pointers in structs of programs of 32 bits lead on as those of others do, in both halves.
+//
+// > A pointer in such a struct leads on: `e.args.msg.msg_iov.iov_len` of `syscall:sendmsg` is the length in programs of
+// > both widths.
+func TestCompatPointers(t *testing.T) {
+	needTracing(t)
+	for _, e := range entries32() {
+		p := &program32{}
+		text := p.text("hello")
+		list := p.words(text, 3, text, 5)
+		none, bad := uint32(0), uint32(0xffffffff)
+		p.call(370, 296, bad, p.words(text, 4, list, 2, none, 0, 0), 0)       // sendmsg
+		p.call(370, 296, bad, p.words(none, 0, none, 0, none, 0, 0), 0)       // sendmsg
+		p.call(345, 374, bad, p.words(none, 0, list, 1, none, 0, 0, 0), 1, 0) // sendmmsg
+		file := p.file(t, e)
+		need32(t, file)
+		got := startrace(t, "-q", script(t, fmt.Sprintf(`
+def shown(e): return e.comm == %q
+msg = lambda e: (e.args.msg.msg_iov == None, e.args.msg.msg_iov.iov_len if e.args.msg.msg_iov != None else -1)
+probe("syscall:sendmsg", lambda e: print("kernel", e.value), kernel = msg, where = shown)
+probe("syscall:sendmsg", lambda e: print("user", msg(e), e.args.msg.msg_iovlen), where = shown)
+probe("syscall:sendmsg", lambda e: print("base", cstr(e.args.msg.msg_iov.iov_base, n = 3)),
+    where = lambda e: shown(e) and e.args.msg.msg_iov != None)
+probe("syscall:sendmmsg", lambda e: print("many", e.args.mmsg.msg_hdr.msg_iov.iov_len), where = shown)
+`, e.name)), "-c", file).ok(t)
+		const want = `kernel (False, 3)
+user (False, 3) 2
+base hel…
+kernel (True, -1)
+user (True, -1) 0
+many 3
+`
+		if got.skipped(t) == 0 && got.stdout != want {
+			t.Errorf("%s: got:\n%s\nwant:\n%s\nstderr: %s", e.name, got.stdout, want, excerpt(got.stderr))
+		}
+	}
+}
+
 // What programs of 32 bits do is found where the native call is asked for, and not where another call has its number.
 //
 // > A program of 32 bits (`int 0x80`, AArch32) makes its calls by numbers and registers of its own.
