@@ -47,6 +47,9 @@ func (s *session) snapshotTable(snapshot *value.Snapshot) *render.Table {
 	columns := snapshot.Columns()
 	for i, c := range columns {
 		col := render.Column{Kind: c.Kind.String(), Unit: c.UnitName}
+		if c.Kind == plan.Count { // of events, whatever unit= says
+			col.Unit = ""
+		}
 		if decl.Kind == plan.Group {
 			col.Name = decl.Members[i].Name
 		}
