@@ -178,7 +178,7 @@ func (s *session) bindContainers() error {
 		s.backends = append(s.backends, backend)
 		s.bound[i] = true
 		if w, ok := backend.(writtenTable); ok && decl.LRU {
-			s.oldest = append(s.oldest, oldestGoes{decl, w})
+			s.watchOldest(decl, w, c)
 		}
 		if s.Twins != nil {
 			c = s.Twins.of(c, decl.Container, s.part.result.Alone[i])

@@ -13,8 +13,32 @@ import (
 // kernel does not count these, but no entry was dropped as long as fewer were
 // put into the table than it has room for.
 type oldestGoes struct {
-	decl  *tree.Container
-	table writtenTable
+	decl *tree.Container
+	// put is how many entries were put into it so far.
+	put func() uint64
+	// before is what was put into it before the last clear(), most the greatest number between two of them.
+	before, most uint64
+}
+
+// cleared begins to count anew: what is removed takes no room from what comes then.
+func (o *oldestGoes) cleared() { o.most, o.before = o.greatest(), o.put() }
+
+// greatest is how many entries were put into it at most without a clear().
+func (o *oldestGoes) greatest() uint64 { return max(o.most, o.put()-o.before) }
+
+// watchOldest adds a table of which the report at the end may have to say something.
+func (s *session) watchOldest(decl *tree.Container, table writtenTable, c value.Container) {
+	o := &oldestGoes{decl: decl, put: func() uint64 {
+		n := table.Written()
+		for _, p := range s.parts {
+			n += p.loaded.Entries(decl.ID)
+		}
+		return n
+	}}
+	s.oldest = append(s.oldest, o)
+	if t, ok := c.(*value.Table); ok {
+		t.OnClear(o.cleared)
+	}
 }
 
 // writtenTable is a table in a kernel map, which knows what user space wrote.
@@ -45,10 +69,7 @@ func (s *session) lruLines() (out []string) {
 	}
 	cpus, err := ebpf.PossibleCPU()
 	for _, o := range s.oldest {
-		put := o.table.Written()
-		for _, p := range s.parts {
-			put += p.loaded.Entries(o.decl.ID)
-		}
+		put := o.greatest()
 		if err != nil || put > uint64(sureRoom(o.decl.Entries(), cpus)) {
 			out = append(out, fmt.Sprintf("%s may have dropped its oldest entries, which is not counted: %d were put into it, it has room for %d",
 				containerName(o.decl.Container), put, o.decl.Entries()))

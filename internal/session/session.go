@@ -48,7 +48,7 @@ type session struct {
 
 	userSymbols userSymbols
 	backends    []state.Container
-	oldest      []oldestGoes // tables that drop their oldest entries
+	oldest      []*oldestGoes // tables that drop their oldest entries
 	spans       openSpans
 	bound       map[int]bool // the containers that are in maps, by number
 	decoder     *value.Decoder

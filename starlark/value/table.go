@@ -17,7 +17,11 @@ type Table struct {
 	// alone, what was written.
 	unsigned starlark.Dict
 	gone     uint64 // entries of local that were dropped for new ones
+	onClear  func()
 }
+
+// OnClear has f called before the table's map is cleared.
+func (t *Table) OnClear(f func()) { t.onClear = f }
 
 // Gone is how many entries made room for others, as lru= says, before Bind.
 func (t *Table) Gone() uint64 { return t.gone }
@@ -193,6 +197,9 @@ func (t *Table) entries() ([]starlark.Tuple, error) {
 func (t *Table) Clear() error {
 	if t.be == nil {
 		return errors.Join(t.unsigned.Clear(), t.local.Clear())
+	}
+	if t.onClear != nil {
+		t.onClear()
 	}
 	var keys [][]byte
 	err := t.be.Each(func(key, _ []byte) bool {
