@@ -137,15 +137,11 @@ func labelCall(e *Env, c *call) (starlark.Value, error) {
 		if !isErrno(v) {
 			return starlark.None, nil // an address, which is no error
 		}
-		n = starlark.MakeInt64(int64(v))
 	}
 	if text := f(v); text != "" {
 		return starlark.String(text), nil
 	}
-	if c.name == "errno" { // one without a name, which may have come as a word without sign
-		return starlark.MakeInt64(int64(v)), nil
-	}
-	return n, nil
+	return starlark.MakeInt64(int64(v)), nil // a label in a kernel half has no sign of its own
 }
 
 // word is an int of either sign in 64 bits.

@@ -109,6 +109,20 @@ func apart(got, want []starlark.Value) string {
 	return fmt.Sprintf("%d entries, in the interpreter %d", len(got), len(want))
 }
 
+// unused is the value of an aggregation like c that nothing has been added to. Whether it has keys is known to a kernel
+// half, and to user space only when it has one.
+func unused(c *value.Agg) starlark.Value {
+	s, err := value.NewAgg(c.Decl()).Snapshot()
+	if err != nil {
+		return starlark.None
+	}
+	whole, err := s.Attr("value")
+	if err != nil {
+		return starlark.None
+	}
+	return whole
+}
+
 // held is what a container holds, in an order.
 func held(c starlark.Value) ([]starlark.Value, error) {
 	var items []starlark.Tuple
@@ -134,7 +148,7 @@ func held(c starlark.Value) ([]starlark.Value, error) {
 		for x := range starlark.Elements(list.(*starlark.List)) {
 			items = append(items, x.(starlark.Tuple))
 		}
-		if whole, err := s.Attr("value"); err == nil && len(items) == 0 {
+		if whole, err := s.Attr("value"); err == nil && len(items) == 0 && value.Text(whole) != value.Text(unused(c)) {
 			return []starlark.Value{whole}, nil
 		}
 	}
