@@ -144,6 +144,20 @@ func TestLabelFunctions(t *testing.T) {
 	}
 }
 
+// TestErrnoWithoutName shows the sign of a number that is no error's.
+//
+// > A number for which a label has no text is shown with the sign of 64 bits: `errno(18446744073709551558)` is -58.
+func TestErrnoWithoutName(t *testing.T) {
+	e, _ := labelEnv(t)
+	for expr, want := range map[string]string{"errno(18446744073709551558)": "-58", "errno(-58)": "-58",
+		"errno(5)": "5", "errno(1 << 40)": "1099511627776"} {
+		v, err := starlark.EvalOptions(&syntax.FileOptions{}, &starlark.Thread{}, "test", expr, e.Predeclared())
+		if err != nil || v.String() != want {
+			t.Errorf("%s is %v, %v, want %s", expr, v, err, want)
+		}
+	}
+}
+
 // A label of a number that is wider than what it names has that number: its low half names something else.
 func TestLabelsOfWideNumbers(t *testing.T) {
 	_, eval := labelEnv(t)
