@@ -64,6 +64,9 @@ func (u *unit) expand(list []plan.Point, pos plan.Pos) []*target {
 		}
 		out = append(out, u.expandOne(p)...)
 	}
+	if len(list) > 1 {
+		out = distinct(out)
+	}
 	if len(out) == 0 && !u.late && !u.waiting() {
 		wrong(pos, "this probe has no points")
 	}

@@ -28,6 +28,8 @@ type source interface {
 	pattern() bool
 	// without leaves out the points that are known already, and reports whether any is left.
 	without(t *target, known map[string]bool) bool
+	// first leaves out the points that are in a set, puts the others there, and reports whether any is left.
+	first(t *target, seen map[string]bool) bool
 	// single gives the targets of its functions one by one, for programs that cannot be shared.
 	single(t *target) []*target
 	// wholeFunction is the name of the one function of the kernel that it is; "": it is something else.
