@@ -194,7 +194,8 @@ func (b *body) hasOrGetAttr(fn string, x *syntax.CallExpr) val {
 	return b.expr(x.Args[2])
 }
 
-// ownAttr is attr without the None of arguments that other points have.
+// ownAttr is attr without the None of arguments that other points have, and
+// without e.args where these have no names.
 func (b *body) ownAttr(obj val, name string, pos plan.Pos) val {
 	if a, ok := obj.obj.(*argsObj); ok {
 		v, ok := a.ev.args.get(a.ev.b, name, pos)
@@ -203,7 +204,11 @@ func (b *body) ownAttr(obj val, name string, pos plan.Pos) val {
 		}
 		return a.ev.mine(v)
 	}
-	return b.attr(obj, name, pos)
+	v := b.attr(obj, name, pos)
+	if a, ok := v.obj.(*argsObj); ok && a.unnamed() {
+		wrong(pos, "no names of arguments")
+	}
+	return v
 }
 
 // kernelBuiltins are the functions that kernel halves can call.

@@ -75,10 +75,16 @@ func (e *event) everything(pos plan.Pos) val {
 	return out
 }
 
+// unnamed reports whether there are arguments, of which nobody knows the names.
+func (a *argsObj) unnamed() bool {
+	f, is := a.ev.args.(*funcArgs)
+	return is && !f.f.typed() && f.f.argCount() > 0
+}
+
 // everything is e.args as a record. What cannot be read is left out.
 func (a *argsObj) everything(pos plan.Pos) val {
 	out := val{comp: true, names: []string{}}
-	if f, is := a.ev.args.(*funcArgs); is && !f.f.typed() && f.f.argCount() > 0 {
+	if a.unnamed() {
 		wrong(pos, "the arguments of %s have no names here, so e.args as a whole is nothing: write e.args[0], e.args[1] …",
 			a.ev.point)
 	}

@@ -20,7 +20,8 @@ int main(void) { one(1); two(1, 2); more(1, 2, 3); none(); return 0; }
 //
 // > Of a user function with debug information those can be read that it has, and those behind the `…` of C.
 // > `list -v` shows them.
-// > `e.args` as a whole, as in `print(e.args)`, is refused where the arguments have no names.
+// > `e.args` as a whole, as in `print(e.args)`, is refused where the arguments have no names, and `hasattr(e, "args")` is
+// > False there.
 func TestUserArgumentCount(t *testing.T) {
 	needTracing(t)
 	if _, err := exec.LookPath("gcc"); err != nil {
@@ -39,6 +40,9 @@ probe("ufunc:BIN:{one,two}", lambda e: print(e.func, e.args[0], e.args[1]))
 probe("ufunc:BIN:more", lambda e: print(e.func, uint32(e.args[1]), uint32(e.args[2])))
 `, "BIN", binary)), "-c", binary).ok(t)
 	equalLines(t, sorted(e.stdout, " "), []string{"more 2 3", "one 1 None", "two 1 2"})
+	const asks = `probe("ufunc:BIN:two", lambda e: print(e.args if hasattr(e, "args") else "none"))`
+	e = startrace(t, "-q", "-e", strings.ReplaceAll(asks, "BIN", binary), "-c", binary).ok(t)
+	equalLines(t, sorted(e.stdout, "none"), []string{"none"})
 	list := startrace(t, "list", "-v", "uprobe:"+binary+":{none,one}").ok(t)
 	if strings.Count(list.stdout, "e.args[") != 1 || !strings.Contains(list.stdout, "e.args[0]:  int    # 32 bits, signed") {
 		t.Errorf("the list shows %s", list.stdout)
