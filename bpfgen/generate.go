@@ -181,7 +181,7 @@ func (g *generator) withStack(p *tree.Program, stack int, calls ssagen.Outlining
 	}
 	a.describe()
 	g.unit.Spec.Programs[p.Name] = &ebpf.ProgramSpec{
-		Name: p.Name, Type: programType(p.Attach.Kind), AttachType: attachTypes[p.Attach.Kind], Instructions: a.insns,
+		Name: p.Name, Type: programType(p.Attach.Kind()), AttachType: attachTypes[p.Attach.Kind()], Instructions: a.insns,
 		License: "GPL",
 	}
 	if hot, ok := hottest(p, followed(code.Calls)); ok {

@@ -133,7 +133,7 @@ func container(kind plan.Kind, key, value types.Type) *tree.Container {
 // program makes a raw tracepoint program with locals of the types.
 func program(locals []types.Type, stmts ...*tree.Stmt) *tree.Program {
 	p := &tree.Program{
-		Name: "p0", Attach: tree.Attach{Kind: tree.AttachRawTracepoint, Name: "sys_enter"},
+		Name: "p0", Attach: tree.Attach{Way: tree.RawTracepoint{Name: "sys_enter"}},
 		Body: &tree.Block{Stmts: stmts},
 	}
 	for _, t := range locals {

@@ -13,7 +13,7 @@ func TestProgramTypes(t *testing.T) {
 	for _, kind := range tree.AttachKinds() {
 		_, says := attachTypes[kind]
 		if one := programType(kind) == ebpf.Tracing || programType(kind) == ebpf.LSM; one != says {
-			t.Errorf("%s: for one function %v, says for what %v", tree.Attach{Kind: kind}, one, says)
+			t.Errorf("kind %d: for one function %v, says for what %v", kind, one, says)
 		}
 	}
 }

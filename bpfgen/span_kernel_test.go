@@ -37,8 +37,8 @@ func attach(t *testing.T, c *ebpf.Collection, u *Unit) {
 	t.Helper()
 	names := map[tree.AttachKind]string{tree.AttachSyscallEnter: "sys_enter", tree.AttachSyscallExit: "sys_exit"}
 	for _, p := range u.Tree.Programs {
-		name := p.Attach.Name
-		if n, ok := names[p.Attach.Kind]; ok {
+		name := p.Attach.Tracepoint()
+		if n, ok := names[p.Attach.Kind()]; ok {
 			name = n
 		}
 		l, err := link.AttachRawTracepoint(link.RawTracepointOptions{Name: name, Program: c.Programs[p.Name]})
@@ -52,8 +52,8 @@ func attach(t *testing.T, c *ebpf.Collection, u *Unit) {
 	}
 }
 
-func spanProgram(kind tree.AttachKind, name string, stmts ...*tree.Stmt) *tree.Program {
-	return &tree.Program{Name: name, Attach: tree.Attach{Kind: kind}, Body: &tree.Block{Stmts: stmts}}
+func spanProgram(way tree.Way, name string, stmts ...*tree.Stmt) *tree.Program {
+	return &tree.Program{Name: name, Attach: tree.Attach{Way: way}, Body: &tree.Block{Stmts: stmts}}
 }
 
 // TestSpan pairs start and end of openat: the name that the start reads, its
@@ -77,9 +77,9 @@ func TestSpan(t *testing.T) {
 		Spans:   []*tree.Span{{Slots: slots, Size: 1000, Syscalls: []int{unix.SYS_OPENAT}}},
 		Records: []*wire.Record{layout.Record(0, 0, []string{"name", "duration", "ret", "dfd"}, ts)},
 		Programs: []*tree.Program{
-			spanProgram(tree.AttachSyscallEnter, "start", stmt(tree.SSpanStart, 0, name, builtin("time", types.U64),
+			spanProgram(tree.SyscallEnter{}, "start", stmt(tree.SSpanStart, 0, name, builtin("time", types.U64),
 				syscallArg(0, types.S32))),
-			spanProgram(tree.AttachSyscallExit, "end", stmt(tree.SSpanEnd, 0), stmt(tree.SSend, 0, fields...)),
+			spanProgram(tree.SyscallExit{}, "end", stmt(tree.SSpanEnd, 0), stmt(tree.SSend, 0, fields...)),
 		},
 	}
 	c, unit := load(t, u, Options{RingSize: 1 << 20})
@@ -155,7 +155,7 @@ func TestVariants(t *testing.T) {
 	count := func(n int64) *tree.Block {
 		return &tree.Block{Stmts: []*tree.Stmt{stmt(tree.SAggAdd, n, konst(1), konst(1))}}
 	}
-	p := spanProgram(tree.AttachSyscallEnter, "start")
+	p := spanProgram(tree.SyscallEnter{}, "start")
 	p.Body = nil
 	p.Variants = []tree.Variant{
 		{Syscalls: []int{unix.SYS_GETPPID}, Body: count(0)},

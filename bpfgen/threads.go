@@ -94,7 +94,7 @@ func (g *generator) addCallPrograms(name, point string, build func(*tree.Program
 }
 
 func (g *generator) addThreadProgram(name string, probe int, point string, t threadProgram) {
-	p := &tree.Program{Name: name, Probe: probe, Attach: tree.Attach{Kind: tree.AttachRawTracepoint, Name: point}}
+	p := &tree.Program{Name: name, Probe: probe, Attach: tree.Attach{Way: tree.RawTracepoint{Name: point}}}
 	g.threads[p] = t
 	g.unit.Tree.Programs = append(g.unit.Tree.Programs, p)
 }
@@ -116,7 +116,7 @@ func IsSpanExit(p *tree.Program) bool { return strings.HasPrefix(p.Name, SpanExi
 func seeExits(u *tree.Unit) map[int]bool {
 	out := map[int]bool{}
 	for _, p := range u.Programs {
-		if p.Attach.Name == exitPoint {
+		if p.Attach.Tracepoint() == exitPoint {
 			out[p.Probe] = true
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // A counter runs its program at each so many-th event that the kernel or the CPU counts.
 type counter struct {
 	onePoint
-	at tree.Attach
+	at tree.Counter
 }
 
 // perfEvents gives the targets of software:EVENT[:N] and hardware:EVENT[:N]. N
@@ -25,8 +25,7 @@ func (u *unit) perfEvents(p *plan.Pattern) []*target {
 	}
 	var out []*target
 	for _, e := range events {
-		at := tree.Attach{Kind: tree.AttachPerf, Group: p.Provider, Name: e.Name, Type: e.Type, Config: e.Config,
-			Period: e.Period()}
+		at := tree.Counter{Group: p.Provider, Name: e.Name, Type: e.Type, Config: e.Config, Period: e.Period()}
 		if len(p.Args) == 2 {
 			at.Period, at.Freq = samplePeriod(p)
 		}
@@ -39,7 +38,7 @@ func (u *unit) perfEvents(p *plan.Pattern) []*target {
 	return out
 }
 
-func (c *counter) attach(*target) tree.Attach { return c.at }
+func (c *counter) attach(*target) tree.Attach { return tree.Attach{Way: c.at} }
 
 func (c *counter) event(t *target, b *body) *event { return sample(t, b) }
 

@@ -24,10 +24,11 @@ func (pr *probe) countDeep(t *target, fs *functions, programs []*funcProgram) {
 	at := *fs
 	at.mech = tree.AttachUprobe
 	prog := &tree.Program{Name: pr.u.programName(pr.p.ID, cleanName(t.name)+deepCounter), Probe: pr.p.ID, Beside: true}
-	prog.Attach = at.attachTo()
+	var places []tree.Place
 	for _, p := range programs {
-		prog.Attach.Places = append(prog.Attach.Places, p.prog.Attach.Places...)
+		places = append(places, p.prog.Attach.At()...)
 	}
+	prog.Attach = tree.Attach{Way: at.at(places)}
 	b, pos := newBody(pr, prog), t.pos
 	pr.targetTest(b, (&at).funcEvent(b, at.view(fs.funcs[0], &[]access{})))
 	count := b.inBlock(func() { b.emit(&tree.Stmt{Op: tree.SCount, Int: int64(tree.SiteReturnDeep), Pos: pos}) })

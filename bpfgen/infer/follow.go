@@ -46,7 +46,7 @@ func (u *unit) followChildren() {
 
 func (u *unit) followProgram(name, point string) *body {
 	prog := &tree.Program{Name: u.programName(-1, name), Probe: -1,
-		Attach: tree.Attach{Kind: tree.AttachRawTracepoint, Name: point}}
+		Attach: tree.Attach{Way: tree.RawTracepoint{Name: point}}}
 	b := newBody(&probe{u: u, p: &plan.Probe{ID: -1}}, prog)
 	u.res.Tree.Programs = append(u.res.Tree.Programs, prog)
 	return b

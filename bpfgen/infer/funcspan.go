@@ -155,8 +155,8 @@ func (w *funcSpanWalk) joins(f *funcPoint) bool {
 	}
 	for _, p := range w.programs {
 		if serves(p.log, f) {
-			p.enter.Attach.Places = append(p.enter.Attach.Places, w.entry(f)...)
-			p.exit.Attach.Places = append(p.exit.Attach.Places, w.ends(f)...)
+			p.enter.Attach.Functions().Add(w.entry(f))
+			p.exit.Attach.Functions().Add(w.ends(f))
 			return true
 		}
 	}
@@ -178,16 +178,16 @@ func (w *funcSpanWalk) program(f *funcPoint, suffix string) *tree.Program {
 func (w *funcSpanWalk) one(f *funcPoint) {
 	p := &spanProgram{enter: w.program(f, "_in"), exit: w.program(f, "_out")}
 	w.programs = append(w.programs, p)
-	p.enter.Attach, p.exit.Attach = w.fs.attachTo(w.entry(f)...), w.fs.attachTo(w.ends(f)...)
+	enter, exit := w.fs.at(w.entry(f)), w.fs.at(w.ends(f))
 	if w.session != 0 {
-		p.enter.Attach.Session = &tree.Session{Return: p.exit.Name, IsReturn: w.session}
+		enter.Session = &tree.Session{Return: p.exit.Name, IsReturn: w.session}
 	}
-	if p.exit.Attach.Kind = ends[w.fs.mech]; len(f.returns) > 0 {
-		p.exit.Attach.Kind = tree.AttachUprobe
+	if exit.Mech = ends[w.fs.mech]; len(f.returns) > 0 {
+		exit.Mech = tree.AttachUprobe
 	}
-	for _, a := range []*tree.Attach{&p.enter.Attach, &p.exit.Attach} {
-		a.Cookies, a.Span = w.pr.cookies && w.fs.shares(), w.id
-	}
+	enter.Cookies = w.pr.cookies && w.fs.shares()
+	exit.Cookies = enter.Cookies
+	p.enter.Attach, p.exit.Attach = tree.Attach{Way: enter, Span: w.id}, tree.Attach{Way: exit, Span: w.id}
 	w.walk(p, w.fs.view(f, &p.log))
 	w.pr.u.res.Tree.Programs = append(w.pr.u.res.Tree.Programs, p.exit, p.enter)
 }

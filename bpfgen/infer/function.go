@@ -374,7 +374,7 @@ func (pr *probe) joins(programs []*funcProgram, fs *functions, f *funcPoint) boo
 	}
 	for _, p := range programs {
 		if serves(p.log, f) {
-			p.prog.Attach.Places = append(p.prog.Attach.Places, pr.places(fs, f)...)
+			p.prog.Attach.Functions().Add(pr.places(fs, f))
 			return true
 		}
 	}
@@ -419,16 +419,18 @@ func (p *funcPoint) ends() []tree.Place {
 
 func (pr *probe) function(t *target, fs *functions, f *funcPoint) *funcProgram {
 	fp := &funcProgram{prog: &tree.Program{Name: pr.u.programName(pr.p.ID, f.name), Probe: pr.p.ID}}
-	fp.prog.Attach = fs.attachTo(pr.places(fs, f)...)
-	fp.prog.Attach.Cookies = pr.cookies && fs.shares()
+	at := fs.at(pr.places(fs, f))
+	at.Cookies = pr.cookies && fs.shares()
+	fp.prog.Attach = tree.Attach{Way: at}
 	b := newBody(pr, fp.prog)
 	pr.consume(b, fs.funcEvent(b, fs.view(f, &fp.log)), t)
 	pr.u.res.Tree.Programs = append(pr.u.res.Tree.Programs, fp.prog)
 	return fp
 }
 
-func (fs *functions) attachTo(places ...tree.Place) tree.Attach {
-	return tree.Attach{Kind: fs.mech, Binary: fs.binary, Process: fs.process, Places: places, Bare: fs.bare}
+// at are places of the functions for one program.
+func (fs *functions) at(places []tree.Place) *tree.Functions {
+	return &tree.Functions{Mech: fs.mech, Binary: fs.binary, Process: fs.process, Places: places, Bare: fs.bare}
 }
 
 // funcEvent is e at a function's entry or return.

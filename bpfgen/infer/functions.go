@@ -16,7 +16,7 @@ type functions struct {
 	process int
 	// returns: the places are those where the functions return.
 	returns bool
-	// bare: see tree.Attach.
+	// bare: see tree.Functions.
 	bare bool
 }
 
@@ -107,7 +107,9 @@ func (fs *functions) returnsAt() (out []instruction) {
 	return out
 }
 
-func (fs *functions) attach(*target) tree.Attach { return fs.attachTo(fs.placesOf(fs.funcs[0])...) }
+func (fs *functions) attach(*target) tree.Attach {
+	return tree.Attach{Way: fs.at(fs.placesOf(fs.funcs[0]))}
+}
 
 func (fs *functions) event(_ *target, b *body) *event {
 	f := fs.view(fs.funcs[0], new([]access))

@@ -15,7 +15,6 @@ import (
 type iterator struct {
 	onePoint
 	of kernel.Iterator
-	at tree.Attach
 }
 
 // iterators gives the targets of iter:NAME.
@@ -26,9 +25,7 @@ func (u *unit) iterators(p *plan.Pattern) []*target {
 		if ofOne[it.Name] != "" {
 			continue
 		}
-		at := tree.Attach{Kind: tree.AttachIter, Name: it.Name,
-			Places: []tree.Place{{Func: "bpf_iter_" + it.Name, BTF: uint32(it.Func)}}}
-		out = append(out, &target{source: &iterator{of: it, at: at}, text: "iter:" + it.Name, name: it.Name, pos: p.Pos})
+		out = append(out, &target{source: &iterator{of: it}, text: "iter:" + it.Name, name: it.Name, pos: p.Pos})
 	}
 	return out
 }
@@ -86,7 +83,10 @@ func (a *iterArgs) at(_ *body, i int, _ plan.Pos) (val, bool) {
 	return a.known[i], true
 }
 
-func (it *iterator) attach(*target) tree.Attach { return it.at }
+func (it *iterator) attach(*target) tree.Attach {
+	return tree.Attach{Way: tree.Iterator{Name: it.of.Name,
+		Func: tree.Place{Func: "bpf_iter_" + it.of.Name, BTF: uint32(it.of.Func)}}}
+}
 
 func (it *iterator) argNames(*unit) []string { return (&iterArgs{params: it.of.Params}).names() }
 

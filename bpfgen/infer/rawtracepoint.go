@@ -44,7 +44,7 @@ func (u *unit) hasModuleTypes(p *plan.Pattern) {
 }
 
 func (rt *rawTracepoint) attach(*target) tree.Attach {
-	return tree.Attach{Kind: tree.AttachRawTracepoint, Name: rt.of}
+	return tree.Attach{Way: tree.RawTracepoint{Name: rt.of}}
 }
 
 func (rt *rawTracepoint) event(t *target, b *body) *event {

@@ -59,8 +59,8 @@ func (u *unit) behindTracing() {
 				add(a, start)
 			}
 		}
-		if a.Kind == tree.AttachRawTracepoint {
-			raw, names = append(raw, a), append(names, a.Name)
+		if rt, is := a.Way.(tree.RawTracepoint); is {
+			raw, names = append(raw, a), append(names, rt.Name)
 		}
 	}
 	if len(raw) == 0 {
@@ -74,19 +74,21 @@ func (u *unit) behindTracing() {
 // tracingOf names these functions (include/trace/perf.h, include/trace/bpf_probe.h,
 // kernel/trace/trace_syscalls.c).
 func tracingOf(a *tree.Attach) []string {
-	switch {
-	case a.Kind == tree.AttachTracepoint && a.Group == "syscalls" && strings.HasPrefix(a.Name, "sys_enter_"):
-		return []string{"perf_syscall_enter", "__traceiter_sys_enter"}
-	case a.Kind == tree.AttachTracepoint && a.Group == "syscalls":
-		return []string{"perf_syscall_exit", "__traceiter_sys_exit"}
-	case a.Kind == tree.AttachTracepoint:
-		return []string{"__traceiter_" + a.Name}
-	case a.Kind == tree.AttachRawTracepoint:
-		return []string{"__traceiter_" + a.Name} // and that of its class
-	case a.Kind == tree.AttachSyscallEnter:
+	switch at := a.Way.(type) {
+	case tree.Tracepoint:
+		switch {
+		case at.Group == "syscalls" && strings.HasPrefix(at.Name, "sys_enter_"):
+			return []string{"perf_syscall_enter", "__traceiter_sys_enter"}
+		case at.Group == "syscalls":
+			return []string{"perf_syscall_exit", "__traceiter_sys_exit"}
+		}
+		return []string{"__traceiter_" + at.Name}
+	case tree.RawTracepoint:
+		return []string{"__traceiter_" + at.Name} // and that of its class
+	case tree.SyscallEnter:
 		return []string{"__bpf_trace_sys_enter", "__traceiter_sys_enter"}
-	case a.Kind == tree.AttachSyscallExit:
+	case tree.SyscallExit:
 		return []string{"__bpf_trace_sys_exit", "__traceiter_sys_exit"}
 	}
-	return nil
+	return nil // no tracepoint
 }

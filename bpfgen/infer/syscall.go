@@ -194,8 +194,8 @@ func (s *systemCalls) program(pr *probe, t *target) {
 	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, span)
 	span.Check, span.Exempt = pr.u.spanCheck(s.list)
 	w := &syscallWalk{pr: pr, t: t, of: s, span: span,
-		enter: pr.syscallProgram(t, id, tree.AttachSyscallEnter, "in"),
-		exit:  pr.syscallProgram(t, id, tree.AttachSyscallExit, "out")}
+		enter: pr.syscallProgram(t, id, tree.SyscallEnter{}, "in"),
+		exit:  pr.syscallProgram(t, id, tree.SyscallExit{}, "out")}
 	for i := range s.list {
 		w.one(&s.list[i])
 	}
@@ -227,11 +227,11 @@ func (u *unit) spanCheck(list []kernel.Syscall) (check, exempt []int) {
 	return check, exempt
 }
 
-func (pr *probe) syscallProgram(t *target, span int, kind tree.AttachKind, suffix string) *tree.Program {
+func (pr *probe) syscallProgram(t *target, span int, way tree.Way, suffix string) *tree.Program {
 	what := t.name[:min(len(t.name), 8)]
 	return &tree.Program{
 		Name:  pr.u.programName(pr.p.ID, what+"_"+suffix),
-		Probe: pr.p.ID, Attach: tree.Attach{Kind: kind, Span: span},
+		Probe: pr.p.ID, Attach: tree.Attach{Way: way, Span: span},
 	}
 }
 

@@ -12,9 +12,7 @@ import (
 // A timer runs its program by the clock.
 type timer struct {
 	onePoint
-	everyCPU bool // as a sample of what runs there; else on one, as a beat
-	period   uint64
-	freq     uint64
+	tree.Clock
 }
 
 // profile gives the target of profile:99hz, profile:hz:99.
@@ -37,26 +35,20 @@ func readTimer(p *plan.Pattern, everyCPU bool) *timer {
 		if err != nil || hz == 0 || hz > 1_000_000 {
 			wrong(p.Pos, "%s: the rate is a whole number of hz from 1 to 1000000, such as profile:99hz", p.Text)
 		}
-		return &timer{everyCPU: everyCPU, freq: hz}
+		return &timer{Clock: tree.Clock{EveryCPU: everyCPU, Freq: hz}}
 	}
 	d, err := time.ParseDuration(form)
 	if err != nil || d <= 0 {
 		wrong(p.Pos, "%s: want a rate or a duration: profile:99hz, interval:1s, interval:100ms", p.Text)
 	}
-	return &timer{everyCPU: everyCPU, period: uint64(d)}
+	return &timer{Clock: tree.Clock{EveryCPU: everyCPU, Period: uint64(d)}}
 }
 
-func (c *timer) attach(*target) tree.Attach {
-	kind := tree.AttachInterval
-	if c.everyCPU {
-		kind = tree.AttachProfile
-	}
-	return tree.Attach{Kind: kind, Freq: c.freq, Period: c.period}
-}
+func (c *timer) attach(*target) tree.Attach { return tree.Attach{Way: c.Clock} }
 
 func (c *timer) event(t *target, b *body) *event {
-	return &event{b: b, point: t.text, profile: true, regs: true, clock: !c.everyCPU}
+	return &event{b: b, point: t.text, profile: true, regs: true, clock: !c.EveryCPU}
 }
 
 // nobodys: a beat comes in whatever process runs; a sample is of that process.
-func (c *timer) nobodys() bool { return !c.everyCPU }
+func (c *timer) nobodys() bool { return !c.EveryCPU }

@@ -34,7 +34,7 @@ func (u *unit) tracepoints(p *plan.Pattern) []*target {
 }
 
 func (tp *tracepoint) attach(*target) tree.Attach {
-	return tree.Attach{Kind: tree.AttachTracepoint, Group: tp.Group, Name: tp.Name}
+	return tree.Attach{Way: tree.Tracepoint{Group: tp.Group, Name: tp.Name}}
 }
 
 func (tp *tracepoint) event(t *target, b *body) *event {

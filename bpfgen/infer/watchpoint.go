@@ -15,10 +15,10 @@ const watchForm = "watchpoint:ADDRESS:LENGTH:rw, watchpoint:SYMBOL:LENGTH:rw for
 // A watchpoint is an access to memory.
 type watchpoint struct {
 	onePoint
-	at tree.Attach
+	at tree.Watchpoint
 }
 
-func (w *watchpoint) attach(*target) tree.Attach { return w.at }
+func (w *watchpoint) attach(*target) tree.Attach { return tree.Attach{Way: w.at} }
 
 func (w *watchpoint) event(t *target, b *body) *event { return sample(t, b) }
 
@@ -28,7 +28,7 @@ func (u *unit) watchpoint(p *plan.Pattern) []*target {
 		wrong(p.Pos, "%s: want %s", p.Text, watchForm)
 	}
 	what, tail := p.Args[:len(p.Args)-2], p.Args[len(p.Args)-2:]
-	at := tree.Attach{Kind: tree.AttachWatchpoint, Name: strings.Join(what, ":"), Access: watchAccess(p, tail[1])}
+	at := tree.Watchpoint{Name: strings.Join(what, ":"), Access: watchAccess(p, tail[1])}
 	at.Length = watchLength(p, tail[0], at.Access)
 	at.Address = u.watched(p, what)
 	if at.Access != "x" && at.Address%uint64(at.Length) != 0 {

@@ -117,9 +117,9 @@ func (b *generator) leave() {
 	case b.sub != nil:
 		b.sub.stops = b.sub.stops || b.Reached()
 		x = b.Const(1)
-	case b.prog.Attach.Session != nil && !b.opened:
+	case b.prog.Attach.Functions().Session != nil && !b.opened:
 		x = b.Const(1) // no entry was made, so the session need not see the return
-	case b.prog.Attach.Kind == tree.AttachTracepoint:
+	case b.prog.Attach.Kind() == tree.AttachTracepoint:
 		x = b.Const(1) // 0 would take the event from all who read the tracepoint by perf (perf_trace_run_bpf_submit)
 	}
 	b.Ret(x)

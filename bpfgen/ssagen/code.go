@@ -113,7 +113,7 @@ func (b *code) tidKey() *region {
 }
 
 func (b *code) isSyscall() bool {
-	k := b.prog.Attach.Kind
+	k := b.prog.Attach.Kind()
 	return k == tree.AttachSyscallEnter || k == tree.AttachSyscallExit
 }
 

@@ -14,7 +14,7 @@ type registers struct{ *code }
 // its entry. A trampoline does not tell it, but its context lies on the stack
 // at a fixed distance, the same for the programs at the entry and at the return.
 func (b registers) frame() *ir.Value {
-	if b.prog.Attach.Kind.Trampoline() {
+	if b.prog.Attach.Kind().Trampoline() {
 		// The difference of two pointers is a number to the verifier, which a
 		// pointer cannot become otherwise.
 		return b.once("frame", func() *ir.Value { return b.Op(ir.OpSub, b.ctx(), b.zeros(8)) })
@@ -27,7 +27,7 @@ func (b registers) stackPointer() *ir.Value { return b.register(strconv.Itoa(b.A
 // returnPop: the return address has been popped where a probe runs in the
 // caller, at a trampoline of returns. At a return instruction it has not.
 func (b registers) returnPop() int64 {
-	switch b.prog.Attach.Kind {
+	switch b.prog.Attach.Kind() {
 	case tree.AttachKretprobe, tree.AttachUretprobe:
 		return b.Arch.ReturnPop
 	}
@@ -64,7 +64,7 @@ func (b registers) register(offset string) *ir.Value {
 	if err != nil {
 		b.fail("register %q", offset)
 	}
-	switch b.prog.Attach.Kind {
+	switch b.prog.Attach.Kind() {
 	case tree.AttachSyscallEnter, tree.AttachSyscallExit:
 	default:
 		return b.Load(8, b.ctx(), off)

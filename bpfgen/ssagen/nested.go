@@ -116,7 +116,7 @@ const pageMask = 1<<12 - 1
 
 // inUser reports whether the calls are those of user code.
 func (b nesting) inUser() bool {
-	k := b.prog.Attach.Kind
+	k := b.prog.Attach.Kind()
 	return k == tree.AttachUprobe || k == tree.AttachUretprobe
 }
 

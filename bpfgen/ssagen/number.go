@@ -28,7 +28,7 @@ func (b calls) syscallNr() *ir.Value {
 
 // rawNumber is the kernel's number: an argument at the start, read from the registers at the end.
 func (b calls) rawNumber() *ir.Value {
-	if b.prog.Attach.Kind == tree.AttachSyscallEnter {
+	if b.prog.Attach.Kind() == tree.AttachSyscallEnter {
 		return b.Load(8, b.ctx(), 8)
 	}
 	regs := b.Load(8, b.ctx(), 0)
@@ -141,7 +141,7 @@ func (b calls) inCompat() *ir.Value {
 // mistakesExec reports whether the program sees ends of calls of execve, which may bear another number than their
 // starts.
 func (b calls) mistakesExec() bool {
-	if b.prog.Attach.Kind != tree.AttachSyscallExit {
+	if b.prog.Attach.Kind() != tree.AttachSyscallExit {
 		return false
 	}
 	span, _ := b.span()
@@ -241,7 +241,7 @@ func (b calls) covered() []int {
 		return nil
 	}
 	out := slices.Clone(span.Syscalls)
-	if b.prog.Attach.Kind == tree.AttachSyscallEnter {
+	if b.prog.Attach.Kind() == tree.AttachSyscallEnter {
 		out = append(out, span.NoReturn...)
 	}
 	slices.Sort(out)

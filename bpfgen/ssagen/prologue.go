@@ -16,7 +16,7 @@ func (b calls) prologue() {
 		return
 	}
 	target := b.Tree.Target
-	if b.prog.Attach.Kind == tree.AttachInterval {
+	if b.prog.Attach.Kind() == tree.AttachInterval {
 		target.PID, target.Self = 0, 0 // a clock is nobody's event
 	}
 	if target.PID > 0 {

@@ -30,7 +30,7 @@ func keyedTree(kind plan.Kind, key types.Type) *tree.Container {
 
 func rawProgram(stmts ...*tree.Stmt) *tree.Program {
 	return &tree.Program{
-		Name: "p0", Attach: tree.Attach{Kind: tree.AttachRawTracepoint, Name: "sys_enter"},
+		Name: "p0", Attach: tree.Attach{Way: tree.RawTracepoint{Name: "sys_enter"}},
 		Body: &tree.Block{Stmts: stmts},
 	}
 }

@@ -56,7 +56,7 @@ func (b sends) send(s *tree.Stmt) {
 	} else {
 		b.output(m, p.end())
 	}
-	if b.prog.Attach.Kind == tree.AttachIter {
+	if b.prog.Attach.Kind() == tree.AttachIter {
 		b.countSent(m)
 	}
 	b.release(m)

@@ -1,6 +1,7 @@
 package ssagen
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/startrace/startrace/bpfgen/ir"
@@ -106,10 +107,10 @@ func (b stacks) framesBehind(m *region, n, flags int64) *ir.Value {
 func (b stacks) lacksCaller(user bool) bool {
 	a := &b.prog.Attach
 	if user {
-		return a.Bare && a.Kind == tree.AttachUprobe && b.caller() != tree.CallerThere
+		return a.Functions().Bare && a.Kind() == tree.AttachUprobe && b.caller() != tree.CallerThere
 	}
 	behind := func(p tree.Place) bool { return p.Offset != 0 }
-	return b.Arch.Link != 0 && a.Kind == tree.AttachKprobe && !slices.ContainsFunc(a.Places, behind)
+	return b.Arch.Link != 0 && a.Kind() == tree.AttachKprobe && !slices.ContainsFunc(a.At(), behind)
 }
 
 // withReturn adds the caller where a function has no frame. The kernel goes by
@@ -157,10 +158,10 @@ func (b stacks) unlessSecond(m *region, count, back *ir.Value, space int64, ther
 
 // caller is what holds at all places of the program: those of which it does not are served by others.
 func (b stacks) caller() tree.Caller {
-	if len(b.prog.Attach.Places) == 0 {
+	if len(b.prog.Attach.At()) == 0 {
 		return tree.CallerMissing
 	}
-	return b.prog.Attach.Places[0].Caller
+	return b.prog.Attach.At()[0].Caller
 }
 
 // returnAddress is where a function that has no frame returns to, 0 if it
@@ -179,21 +180,25 @@ func (b stacks) skipped(user bool) int64 {
 	if user {
 		return 0
 	}
-	switch b.prog.Attach.Kind {
+	switch k := b.prog.Attach.Kind(); k {
 	case tree.AttachRawTracepoint, tree.AttachSyscallEnter, tree.AttachSyscallExit, tree.AttachFentry, tree.AttachFexit,
 		tree.AttachHook:
 		return 2 + b.Arch.Repeats // the program, and what called it: bpf_trace_run or the trampoline
+	case tree.AttachTracepoint, tree.AttachProfile, tree.AttachInterval, tree.AttachKprobe, tree.AttachKretprobe,
+		tree.AttachUprobe, tree.AttachUretprobe, tree.AttachPerf, tree.AttachWatchpoint, tree.AttachIter:
+		return 0 // the stack is taken by registers that were there before
+	default:
+		panic(fmt.Sprintf("nobody knows which frames of the tracing begin stacks of the way %d to attach", k))
 	}
-	return 0
 }
 
 // ofProgram is what a kernel stack has in place of a process: of a probe at one
 // function the number of the program, so that the stack begins with the
 // function.
 func (b stacks) ofProgram(frames int64) int64 {
-	switch a := b.prog.Attach; a.Kind {
+	switch a := b.prog.Attach; a.Kind() {
 	case tree.AttachFentry, tree.AttachFexit, tree.AttachHook, tree.AttachKretprobe:
-		if i := slices.Index(b.Tree.Programs, b.prog); i >= 0 && i <= wire.StackProgramNumber && len(a.Places) == 1 {
+		if i := slices.Index(b.Tree.Programs, b.prog); i >= 0 && i <= wire.StackProgramNumber && len(a.At()) == 1 {
 			return wire.StackProgram | frames<<wire.StackProgramAsked | int64(i)
 		}
 	}
@@ -203,12 +208,8 @@ func (b stacks) ofProgram(frames int64) int64 {
 // stackMark is wire.StackMark of the stacks that e takes.
 func (b stacks) stackMark(e *tree.Expr, user bool) int64 {
 	mark := e.Int
-	switch b.prog.Attach.Kind {
-	case tree.AttachProfile, tree.AttachInterval, tree.AttachPerf, tree.AttachWatchpoint:
-	default:
-		if !user {
-			mark |= wire.MarkTraced
-		}
+	if !user && !b.prog.Attach.Kind().Sample() {
+		mark |= wire.MarkTraced
 	}
 	return mark
 }

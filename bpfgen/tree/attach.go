@@ -1,9 +1,6 @@
 package tree
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // AttachKind is the way a program is attached. It decides what the program's
 // context is.
@@ -37,49 +34,24 @@ func (k AttachKind) Trampoline() bool {
 	return k == AttachFentry || k == AttachFexit || k == AttachHook
 }
 
+// Sample reports whether the program runs by an interrupt at what is looked at, of which its context has the registers:
+// no tracing is in the stack.
+func (k AttachKind) Sample() bool {
+	return k == AttachProfile || k == AttachInterval || k == AttachPerf || k == AttachWatchpoint
+}
+
 // Attach says where a program goes.
 type Attach struct {
-	Kind AttachKind
-	// Group and Name of the tracepoint; Name of the iterator, and of what
-	// AttachWatchpoint watches; kind and name of the event of AttachPerf.
-	Group, Name string
-	// Freq is the samples per second of AttachProfile; Period is in ns and
-	// wins if set. Of AttachPerf Period is the events between two samples, or
-	// Freq the samples per second.
-	Freq   uint64
-	Period uint64
-	// Span is the number of the span that AttachSyscallEnter and
-	// AttachSyscallExit pair by thread, and that a program at a start or an end
-	// belongs to; Unit.Spans describes it.
+	// Way is how, and at what.
+	Way
+	// Span is the number of the span that SyscallEnter and SyscallExit pair by
+	// thread, and that a program at a start or an end belongs to; Unit.Spans
+	// describes it.
 	Span int
-	// Places are where probes of functions stand; the program of AttachFentry
-	// and AttachFexit has one.
-	Places []Place
-	// Cookies: the program asks for its place (builtin "cookie"), so each place is
-	// attached with its Cookie.
-	Cookies bool
-	// Session is set at the entry of functions where the kernel can run one program
-	// there and at the return: see Session.
-	Session *Session
-	// Binary is the file of user probes, as this process can open it; Process
-	// is the only process to be probed, 0: all.
-	Binary  string
-	Process int
-	// Bare: AttachUprobe's places are where functions have no frame, since they
-	// have not made it yet (their entry) or no longer have it (the instruction
-	// that returns). The return address is then where the call left it.
-	Bare bool
 	// Tracing are functions of the kernel that it may call between a tracepoint and
 	// the program, some of them or none: stacks that are cut at a number of frames
 	// begin behind them. Empty where no stack is.
 	Tracing []Code
-	// Type and Config are perf_event_attr's, of AttachPerf.
-	Type   uint32
-	Config uint64
-	// Address, Length and Access ("r", "w", "x", together) of AttachWatchpoint.
-	Address uint64
-	Length  int
-	Access  string
 }
 
 // Code is where a function of the kernel lies.
@@ -112,7 +84,7 @@ type Place struct {
 	Cookie uint64
 	// BTF is the kernel function's type, in the BTF of Module.
 	BTF uint32
-	// Caller says of a place of Attach.Bare whether the kernel puts the caller into stacks itself.
+	// Caller says of a place of Functions.Bare whether the kernel puts the caller into stacks itself.
 	Caller Caller
 }
 
@@ -132,59 +104,6 @@ const (
 // A Point is one of the points that a probe matched, by its name (e.probe) and
 // by its function (e.func).
 type Point struct{ Name, Func string }
-
-var attachWords = map[AttachKind]string{
-	AttachTracepoint: "tracepoint", AttachRawTracepoint: "rawtracepoint", AttachProfile: "profile",
-	AttachInterval:     "interval",
-	AttachSyscallEnter: "syscall-enter", AttachSyscallExit: "syscall-exit",
-	AttachKprobe: "kprobe", AttachKretprobe: "kretprobe", AttachFentry: "fentry", AttachFexit: "fexit",
-	AttachUprobe: "uprobe", AttachUretprobe: "uretprobe", AttachPerf: "perf", AttachWatchpoint: "watchpoint",
-	AttachIter: "iter", AttachHook: "lsm",
-}
-
-// String names what the program is attached to.
-func (a Attach) String() string {
-	word, ok := attachWords[a.Kind]
-	if !ok {
-		panic(fmt.Sprintf("package tree has no word for programs of kind %d", a.Kind))
-	}
-	switch a.Kind {
-	case AttachTracepoint:
-		return fmt.Sprintf("%s %s:%s", word, a.Group, a.Name)
-	case AttachRawTracepoint, AttachIter:
-		return word + " " + a.Name
-	case AttachProfile, AttachInterval:
-		if a.Period != 0 {
-			return fmt.Sprintf("%s %dns", word, a.Period)
-		}
-		return fmt.Sprintf("%s %dhz", word, a.Freq)
-	case AttachSyscallEnter, AttachSyscallExit:
-		return fmt.Sprintf("%s span %d", word, a.Span)
-	case AttachPerf:
-		if a.Freq != 0 {
-			return fmt.Sprintf("%s %d:%#x %dhz", word, a.Type, a.Config, a.Freq)
-		}
-		return fmt.Sprintf("%s %d:%#x every %d", word, a.Type, a.Config, a.Period)
-	case AttachWatchpoint:
-		return fmt.Sprintf("%s %#x:%d:%s", word, a.Address, a.Length, a.Access)
-	}
-	return word + a.places()
-}
-
-// places lists the places of function probes.
-func (a Attach) places() string {
-	var b strings.Builder
-	if a.Binary != "" {
-		b.WriteString(" " + a.Binary)
-	}
-	for _, p := range a.Places {
-		b.WriteString(" " + p.String())
-		if a.Cookies {
-			fmt.Fprintf(&b, "=%d", p.Cookie)
-		}
-	}
-	return b.String()
-}
 
 // String is the place as in a point, with a user probe's offset in the file.
 func (p Place) String() string {

@@ -1,15 +1,28 @@
 package tree
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
-// Each way to attach has a word of its own, by which texts of trees name it.
+// Each kind of attaching is that of a way, and has a word of its own, by which texts of trees name it.
 func TestAttachWords(t *testing.T) {
-	words := map[string]AttachKind{}
-	for _, kind := range AttachKinds() {
-		word := attachWords[kind]
-		if other, taken := words[word]; taken || word == "" {
-			t.Errorf("kinds %d and %d have one word, %q", kind, other, word)
+	ways := []Way{Tracepoint{}, RawTracepoint{}, SyscallEnter{}, SyscallExit{}, Clock{}, Clock{EveryCPU: true}, Counter{},
+		Watchpoint{}, Iterator{}}
+	for mech := range mechanisms {
+		ways = append(ways, &Functions{Mech: mech})
+	}
+	words, kinds := map[string]bool{}, map[AttachKind]bool{}
+	for _, way := range ways {
+		word, _, _ := strings.Cut(Attach{Way: way}.String(), " ")
+		if words[word] || kinds[way.Kind()] {
+			t.Errorf("%T: %q, kind %d, is another's, too", way, word, way.Kind())
 		}
-		words[word] = kind
+		words[word], kinds[way.Kind()] = true, true
+	}
+	for _, kind := range AttachKinds() {
+		if !kinds[kind] {
+			t.Errorf("kind %d is that of no way", kind)
+		}
 	}
 }

@@ -24,7 +24,7 @@ func TestUnitString(t *testing.T) {
 			{Container: &plan.Container{ID: 1, Kind: plan.Table, Name: "t"}, Key: types.U32, Value: types.I64},
 		},
 		Programs: []*Program{{
-			Name: "p0", Attach: Attach{Kind: AttachTracepoint, Group: "sched", Name: "sched_switch"},
+			Name: "p0", Attach: Attach{Way: Tracepoint{Group: "sched", Name: "sched_switch"}},
 			Locals: []Local{{"x", types.U32}},
 			Body: &Block{Stmts: []*Stmt{
 				{Op: SAssign, Int: 0, Exprs: []*Expr{pid}, Pos: pos},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen"
@@ -47,7 +48,7 @@ func rankOf(p *tree.Program) rank {
 	case bpfgen.IsSpanExit(p):
 		return rankExit
 	}
-	return wayOf(p.Attach.Kind).rank
+	return wayOf(p.Attach.Kind()).rank
 }
 
 // Attach attaches all programs that are not attached; programs run from then
@@ -81,7 +82,7 @@ func (l *Loaded) attach(want func(*program) bool) error {
 			undo()
 			return err
 		}
-		points, err := wayOf(p.Attach.Kind).open(l, p)
+		points, err := wayOf(p.Attach.Kind()).open(l, p)
 		if err != nil && !l.leave(p, err, &left) {
 			undo()
 			return &Error{p.Program, markPermission(explainCrowd(&p.Attach, explainFiles(&p.Attach, err)))}
@@ -110,7 +111,7 @@ func (l *Loaded) selected(want func(*program) bool) []*program {
 // explainFiles says what to do where the process may open no more files; for
 // patterns of functions openProbes has said it.
 func explainFiles(a *tree.Attach, err error) error {
-	if !errors.Is(err, unix.EMFILE) || len(a.Places) > 0 {
+	if !errors.Is(err, unix.EMFILE) || len(a.At()) > 0 {
 		return err
 	}
 	return fmt.Errorf("the limit of open files was reached, each point is one: raise it (ulimit -n, as root): %w", err)
@@ -122,11 +123,11 @@ func explainCrowd(a *tree.Attach, err error) error {
 	if !errors.Is(err, unix.E2BIG) {
 		return err
 	}
-	return fmt.Errorf("%s: %w", wayOf(a.Kind).crowd, err)
+	return fmt.Errorf("%s: %w", wayOf(a.Kind()).crowd, err)
 }
 
-func openRaw(name string, p *program) ([]point, error) {
-	link, err := bpf.AttachRawTracepoint(name, p.code)
+func openRaw(name string, prog *ebpf.Program) ([]point, error) {
+	link, err := bpf.AttachRawTracepoint(name, prog)
 	switch {
 	case errors.Is(err, unix.ENOENT):
 		return nil, fmt.Errorf("this kernel has no raw tracepoint %s", name)

@@ -41,42 +41,41 @@ func openOn(cpus []int, attr unix.PerfEventAttr, prog *ebpf.Program) (points []p
 	return points, nil
 }
 
-// openCounter attaches a program to every a.Period-th event of a counter.
-func openCounter(_ *Loaded, p *program) ([]point, error) {
-	a := &p.Attach
-	attr := unix.PerfEventAttr{Type: a.Type, Config: a.Config, Sample: a.Period, Bits: unix.PerfBitDisabled}
-	if a.Period == 0 {
-		attr.Sample = a.Freq
+// openCounter attaches a program to every c.Period-th event of a counter.
+func openCounter(_ *Loaded, c tree.Counter, prog *ebpf.Program) ([]point, error) {
+	attr := unix.PerfEventAttr{Type: c.Type, Config: c.Config, Sample: c.Period, Bits: unix.PerfBitDisabled}
+	if c.Period == 0 {
+		attr.Sample = c.Freq
 		attr.Bits |= unix.PerfBitFreq
 	}
-	points, err := openEverywhere(attr, p.code)
+	points, err := openEverywhere(attr, prog)
 	if err == nil {
 		return points, nil
 	}
-	if rate := explainRate(a, err); rate != err {
+	if rate := explainRate(c.Freq, c.Period, err); rate != err {
 		return nil, rate
 	}
-	return nil, explainCounter(a, err, kernel.HasCounters())
+	return nil, explainCounter(c, err, kernel.HasCounters())
 }
 
 // explainCounter says why an event is not counted and what to do instead.
 // counters: the kernel drives counters of the CPU.
-func explainCounter(a *tree.Attach, err error, counters bool) error {
+func explainCounter(c tree.Counter, err error, counters bool) error {
 	const instead = "profile:99hz samples by time, software: events are counted everywhere"
 	refused := errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.EINVAL)
 	switch {
-	case a.Group == "software" && refused:
+	case c.Group == "software" && refused:
 		return fmt.Errorf("this kernel does not have the event; startrace list -v software: shows in which version it came: %w", err)
-	case a.Group == "software":
+	case c.Group == "software":
 		return err
 	case !counters && (refused || errors.Is(err, unix.EOPNOTSUPP)):
 		return fmt.Errorf("the kernel sees no counters of the CPU on this machine, as on most virtual ones: "+
 			"trace on the machine itself, or give the guest counters (QEMU: -cpu host,pmu=on); %s: %w", instead, err)
 	case errors.Is(err, unix.EOPNOTSUPP):
-		return fmt.Errorf("this CPU counts %s, but does not interrupt for it, so it cannot be sampled; %s: %w", a.Name,
+		return fmt.Errorf("this CPU counts %s, but does not interrupt for it, so it cannot be sampled; %s: %w", c.Name,
 			instead, err)
 	case refused:
-		return fmt.Errorf("this CPU does not count %s; perf list shows what it counts, and its manual the numbers of others (hardware:r01c2); %s: %w", a.Name, instead, err)
+		return fmt.Errorf("this CPU does not count %s; perf list shows what it counts, and its manual the numbers of others (hardware:r01c2); %s: %w", c.Name, instead, err)
 	case errors.Is(err, unix.EBUSY):
 		return fmt.Errorf("all counters of the CPU are in use: end what uses them (perf, or the watchdog: sysctl kernel.nmi_watchdog=0): %w", err)
 	}
@@ -106,27 +105,26 @@ func stepsOver(arch string, release func() (kernel.Version, error)) error {
 }
 
 // openWatchpoint sets a hardware breakpoint on each CPU.
-func openWatchpoint(_ *Loaded, p *program) ([]point, error) {
-	a := &p.Attach
+func openWatchpoint(_ *Loaded, w tree.Watchpoint, prog *ebpf.Program) ([]point, error) {
 	if err := stepsOver(runtime.GOARCH, kernel.Release); err != nil {
 		return nil, err
 	}
 	var access uint32
 	for word, bit := range map[string]uint32{"r": watchRead, "w": watchWrite, "x": watchExecute} {
-		if strings.Contains(a.Access, word) {
+		if strings.Contains(w.Access, word) {
 			access |= bit
 		}
 	}
 	points, err := openEverywhere(unix.PerfEventAttr{
-		Type: unix.PERF_TYPE_BREAKPOINT, Bp_type: access, Ext1: a.Address, Ext2: uint64(a.Length),
+		Type: unix.PERF_TYPE_BREAKPOINT, Bp_type: access, Ext1: w.Address, Ext2: uint64(w.Length),
 		Sample: 1, Bits: unix.PerfBitDisabled,
-	}, p.code)
+	}, prog)
 	switch {
 	case errors.Is(err, unix.ENOSPC):
 		return nil, fmt.Errorf("all debug registers are in use (x86 has four): %w", err)
 	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.EOPNOTSUPP):
 		return nil, fmt.Errorf("this machine cannot watch %d bytes at %#x for %s (x86 has no watchpoints for reads alone, and the address must be a multiple of the length): %w",
-			a.Length, a.Address, a.Access, err)
+			w.Length, w.Address, w.Access, err)
 	}
 	return points, err
 }

@@ -29,7 +29,7 @@ func TestExplainCounter(t *testing.T) {
 		{"software", unix.EINVAL, true, "this kernel does not have the event"},
 		{"software", unix.EACCES, true, "permission denied"},
 	} {
-		a := &tree.Attach{Kind: tree.AttachPerf, Group: c.group, Name: "cycles", Period: 1000}
+		a := tree.Counter{Group: c.group, Name: "cycles", Period: 1000}
 		got := explainCounter(a, fmt.Errorf("perf_event_open: %w", c.err), c.counters)
 		if !errors.Is(got, c.err) || !strings.Contains(got.Error(), c.want) {
 			t.Errorf("%s, %v, counters %v: got %q, want %q", c.group, c.err, c.counters, got, c.want)

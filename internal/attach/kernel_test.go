@@ -58,7 +58,7 @@ func unitOf(points ...tree.Attach) *bpfgen.Unit {
 	for i, a := range points {
 		name := fmt.Sprint("p", i)
 		u.Tree.Programs = append(u.Tree.Programs, &tree.Program{Name: name, Probe: i, Attach: a})
-		u.Spec.Programs[name] = &ebpf.ProgramSpec{Name: name, Type: programType(a.Kind), Instructions: counting(i),
+		u.Spec.Programs[name] = &ebpf.ProgramSpec{Name: name, Type: programType(a.Kind()), Instructions: counting(i),
 			License: "GPL"}
 		u.Sites = append(u.Sites, bpfgen.Site{Kind: bpfgen.SiteRing, Probe: i, Container: -1})
 	}
@@ -140,9 +140,9 @@ func needTracefs(tb testing.TB) {
 
 func TestRawTracepoints(t *testing.T) {
 	l := attached(t, unitOf(
-		tree.Attach{Kind: tree.AttachSyscallEnter},
-		tree.Attach{Kind: tree.AttachSyscallExit},
-		tree.Attach{Kind: tree.AttachRawTracepoint, Name: "sys_enter"}))
+		tree.Attach{Way: tree.SyscallEnter{}},
+		tree.Attach{Way: tree.SyscallExit{}},
+		tree.Attach{Way: tree.RawTracepoint{Name: "sys_enter"}}))
 	getppid(1000)
 	l.Disable()
 	got := counts(l)
@@ -160,8 +160,8 @@ func TestRawTracepoints(t *testing.T) {
 func TestTracepointSplitClose(t *testing.T) {
 	needTracefs(t)
 	l := attached(t, unitOf(
-		tree.Attach{Kind: tree.AttachTracepoint, Group: "raw_syscalls", Name: "sys_enter"},
-		tree.Attach{Kind: tree.AttachTracepoint, Group: "raw_syscalls", Name: "sys_exit"}))
+		tree.Attach{Way: tree.Tracepoint{Group: "raw_syscalls", Name: "sys_enter"}},
+		tree.Attach{Way: tree.Tracepoint{Group: "raw_syscalls", Name: "sys_exit"}}))
 	getppid(1000)
 	// A preempted tracepoint program makes others miss events, on 6.1 uncounted.
 	if got := counts(l); got[0] < 500 || got[1] < 500 {
@@ -209,9 +209,9 @@ func cpuTime(t *testing.T) uint64 {
 
 func TestProfileAndInterval(t *testing.T) {
 	l := attached(t, unitOf(
-		tree.Attach{Kind: tree.AttachProfile, Freq: 1000},
-		tree.Attach{Kind: tree.AttachProfile, Period: 1e6},
-		tree.Attach{Kind: tree.AttachInterval, Period: 1e6}))
+		tree.Attach{Way: tree.Clock{EveryCPU: true, Freq: 1000}},
+		tree.Attach{Way: tree.Clock{EveryCPU: true, Period: 1e6}},
+		tree.Attach{Way: tree.Clock{Period: 1e6}}))
 	start, used := time.Now(), cpuTime(t)
 	for range runtime.NumCPU() - 1 {
 		go spin(300 * time.Millisecond)
@@ -238,8 +238,8 @@ func TestProfileAndInterval(t *testing.T) {
 
 func TestProbesOneByOne(t *testing.T) {
 	l := attached(t, unitOf(
-		tree.Attach{Kind: tree.AttachSyscallEnter},
-		tree.Attach{Kind: tree.AttachSyscallExit}))
+		tree.Attach{Way: tree.SyscallEnter{}},
+		tree.Attach{Way: tree.SyscallExit{}}))
 	l.DetachProbe(0)
 	before := counts(l)
 	getppid(500)
@@ -258,7 +258,7 @@ func TestProbesOneByOne(t *testing.T) {
 
 // A probe that is detached can be attached again at once, though the kernel takes its program off a tracepoint later.
 func TestAttachAgainAtOnce(t *testing.T) {
-	l := attached(t, unitOf(tree.Attach{Kind: tree.AttachTracepoint, Group: "raw_syscalls", Name: "sys_enter"}))
+	l := attached(t, unitOf(tree.Attach{Way: tree.Tracepoint{Group: "raw_syscalls", Name: "sys_enter"}}))
 	for range 20 {
 		l.DetachProbe(0)
 		if err := l.AttachProbe(0); err != nil {
@@ -274,8 +274,8 @@ func TestAttachAgainAtOnce(t *testing.T) {
 
 func TestAttachFailureUndoesAll(t *testing.T) {
 	l := mustLoad(t, unitOf(
-		tree.Attach{Kind: tree.AttachSyscallExit},
-		tree.Attach{Kind: tree.AttachRawTracepoint, Name: "no_such_point"}))
+		tree.Attach{Way: tree.SyscallExit{}},
+		tree.Attach{Way: tree.RawTracepoint{Name: "no_such_point"}}))
 	err := l.Attach()
 	var at *Error
 	if !errors.As(err, &at) || at.Program.Probe != 1 {
@@ -293,7 +293,7 @@ func TestAttachFailureUndoesAll(t *testing.T) {
 
 // TestStop: what is not wanted any more is given up between programs, and nothing of it stays.
 func TestStop(t *testing.T) {
-	u := unitOf(tree.Attach{Kind: tree.AttachSyscallEnter}, tree.Attach{Kind: tree.AttachSyscallExit})
+	u := unitOf(tree.Attach{Way: tree.SyscallEnter{}}, tree.Attach{Way: tree.SyscallExit{}})
 	l := mustLoad(t, u)
 	enough := errors.New("enough")
 	asked := 0
@@ -320,8 +320,8 @@ func TestStop(t *testing.T) {
 // TestMissedRuns makes a program miss events by calling what it is attached to.
 func TestMissedRuns(t *testing.T) {
 	u := unitOf(
-		tree.Attach{Kind: tree.AttachRawTracepoint, Name: "bpf_trace_printk"},
-		tree.Attach{Kind: tree.AttachSyscallEnter})
+		tree.Attach{Way: tree.RawTracepoint{Name: "bpf_trace_printk"}},
+		tree.Attach{Way: tree.SyscallEnter{}})
 	printk := asm.Instructions{
 		asm.StoreImm(asm.RFP, -8, 'x', asm.Word), asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, -8),
 		asm.Mov.Imm(asm.R2, 2), asm.FnTracePrintk.Call(),
@@ -361,14 +361,14 @@ func TestMissedRuns(t *testing.T) {
 }
 
 func TestProfileRateTooHigh(t *testing.T) {
-	l := mustLoad(t, unitOf(tree.Attach{Kind: tree.AttachProfile, Freq: 1 << 40}))
+	l := mustLoad(t, unitOf(tree.Attach{Way: tree.Clock{EveryCPU: true, Freq: 1 << 40}}))
 	if err := l.Attach(); err == nil || !strings.Contains(err.Error(), "samples per second are more than the") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestVerifierError(t *testing.T) {
-	u := unitOf(tree.Attach{Kind: tree.AttachRawTracepoint, Name: "sys_enter"})
+	u := unitOf(tree.Attach{Way: tree.RawTracepoint{Name: "sys_enter"}})
 	mustLoad(t, u) // skips without rights
 	u.Spec.Programs["p0"].Instructions = asm.Instructions{
 		asm.LoadImm(asm.R1, 1<<40, asm.DWord), // counts two
@@ -399,7 +399,7 @@ func TestVerifierError(t *testing.T) {
 }
 
 func TestComplexityError(t *testing.T) {
-	u := unitOf(tree.Attach{Kind: tree.AttachRawTracepoint, Name: "sys_enter"})
+	u := unitOf(tree.Attach{Way: tree.RawTracepoint{Name: "sys_enter"}})
 	mustLoad(t, u) // skips without rights
 	// More branches on unknown data than the verifier keeps for later (8192).
 	code := asm.Instructions{asm.LoadMem(asm.R1, asm.R1, 0, asm.DWord), asm.Mov.Imm(asm.R0, 0)}
@@ -415,8 +415,7 @@ func TestComplexityError(t *testing.T) {
 }
 
 func TestProgramArray(t *testing.T) {
-	u := unitOf(tree.Attach{Kind: tree.AttachSyscallEnter}, tree.Attach{Kind: tree.AttachRawTracepoint,
-		Name: "sys_exit"})
+	u := unitOf(tree.Attach{Way: tree.SyscallEnter{}}, tree.Attach{Way: tree.RawTracepoint{Name: "sys_exit"}})
 	u.Spec.Maps["calls"] = &ebpf.MapSpec{
 		Name: "calls", Type: ebpf.ProgramArray, KeySize: 4, ValueSize: 4, MaxEntries: 4,
 		Contents: []ebpf.MapKV{{Key: uint32(2), Value: "p1"}},
@@ -439,12 +438,12 @@ func TestProgramArray(t *testing.T) {
 }
 
 func BenchmarkLoadAttachRaw(b *testing.B) {
-	mustLoad(b, unitOf(tree.Attach{Kind: tree.AttachSyscallEnter}))
+	mustLoad(b, unitOf(tree.Attach{Way: tree.SyscallEnter{}}))
 	for b.Loop() {
 		b.StopTimer()
 		time.Sleep(50 * time.Millisecond) // else attach waits for the RCU of the last detach
 		b.StartTimer()
-		l, err := Load(unitOf(tree.Attach{Kind: tree.AttachSyscallEnter}), Options{})
+		l, err := Load(unitOf(tree.Attach{Way: tree.SyscallEnter{}}), Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -20,7 +20,7 @@ func (o *leftOut) has(p *program) bool { return slices.Contains(o.programs, p) }
 // leave notes that p cannot be attached, if that is for its places and its probe has
 // other programs at others. The other end of its calls is left out with it.
 func (l *Loaded) leave(p *program, err error, left *leftOut) bool {
-	if len(p.Attach.Places) == 0 || !placeIsAtFault(err) {
+	if len(p.Attach.At()) == 0 || !placeIsAtFault(err) {
 		return false
 	}
 	gone := []*program{p}
@@ -40,7 +40,7 @@ func (l *Loaded) leave(p *program, err error, left *leftOut) bool {
 	}
 	l.detach(slices.DeleteFunc(gone, func(q *program) bool { return len(q.points) == 0 }))
 	var names []string
-	for _, at := range p.Attach.Places {
+	for _, at := range p.Attach.At() {
 		names = append(names, at.String())
 	}
 	l.refuse(p, names)
@@ -50,11 +50,11 @@ func (l *Loaded) leave(p *program, err error, left *leftOut) bool {
 // sameCalls reports whether p and q are the two ends of calls of the same functions.
 func (l *Loaded) sameCalls(p, q *tree.Program) bool {
 	if p.Probe != q.Probe || p.Attach.Span != q.Attach.Span || p.Attach.Span >= len(l.unit.Tree.Spans) ||
-		len(q.Attach.Places) == 0 {
+		len(q.Attach.At()) == 0 {
 		return false
 	}
 	span := l.unit.Tree.Spans[p.Attach.Span]
-	return span.Nested && span.Probe == p.Probe && p.Attach.Places[0].Func == q.Attach.Places[0].Func
+	return span.Nested && span.Probe == p.Probe && p.Attach.At()[0].Func == q.Attach.At()[0].Func
 }
 
 // withoutPoints is the error of a probe of which nothing could be attached.

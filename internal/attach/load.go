@@ -242,8 +242,8 @@ func (l *Loaded) loadFor(p *tree.Program, multi ebpf.AttachType) (*ebpf.Program,
 		load.AttachType = multi
 	}
 	if spec.Type == ebpf.Tracing || spec.Type == ebpf.LSM {
-		load.AttachBTF = p.Attach.Places[0].BTF
-		owner, err := ownerOf(&p.Attach.Places[0])
+		load.AttachBTF = p.Attach.At()[0].BTF
+		owner, err := ownerOf(&p.Attach.At()[0])
 		if err != nil {
 			return nil, err
 		}

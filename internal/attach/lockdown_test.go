@@ -23,7 +23,7 @@ func TestLockdown(t *testing.T) {
 	if mode := kernel.Lockdown(); mode != "confidentiality" {
 		t.Skipf("needs a kernel booted with lockdown=confidentiality, not %q (make test-vm)", mode)
 	}
-	u := unitOf(tree.Attach{Kind: tree.AttachRawTracepoint, Name: "sys_enter"})
+	u := unitOf(tree.Attach{Way: tree.RawTracepoint{Name: "sys_enter"}})
 	l := attached(t, u)
 	getppid(100)
 	if got := counts(l); got[0] < 100 {

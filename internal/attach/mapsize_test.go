@@ -16,7 +16,7 @@ import (
 
 // withTable is a unit with a table that was declared at a.star:3:5.
 func withTable(m ebpf.MapSpec) *bpfgen.Unit {
-	u := unitOf(tree.Attach{Kind: tree.AttachRawTracepoint, Name: "sys_enter"})
+	u := unitOf(tree.Attach{Way: tree.RawTracepoint{Name: "sys_enter"}})
 	file := "a.star"
 	u.Tree.Containers = []*tree.Container{{Container: &plan.Container{
 		Kind: plan.Table, Name: "t", Pos: syntax.MakePosition(&file, 3, 5),
@@ -70,7 +70,7 @@ func TestTooLargeWords(t *testing.T) {
 // TestLittleLockedMemory: before 5.11 a table counts against the limit of
 // locked memory. Load raises it as long as it needs to.
 func TestLittleLockedMemory(t *testing.T) {
-	mustLoad(t, unitOf(tree.Attach{Kind: tree.AttachRawTracepoint, Name: "sys_enter"})) // skips without rights
+	mustLoad(t, unitOf(tree.Attach{Way: tree.RawTracepoint{Name: "sys_enter"}})) // skips without rights
 	var old unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_MEMLOCK, &old); err != nil {
 		t.Fatal(err)

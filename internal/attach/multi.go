@@ -17,18 +17,18 @@ import (
 // multiType is the attach type of a program that is to be attached by one link;
 // AttachNone where it is not.
 func (l *Loaded) multiType(a *tree.Attach) ebpf.AttachType {
-	if len(a.Places) == 0 || l.opts.Features == nil {
+	if len(a.At()) == 0 || l.opts.Features == nil {
 		return ebpf.AttachNone
 	}
 	has := l.opts.Features()
-	switch w := wayOf(a.Kind); w.probes {
+	switch w := wayOf(a.Kind()); w.probes {
 	case kernelProbes:
-		alone := w.returns && !has.KprobesCount && len(a.Places) <= maxAlone
-		if has.KprobeMulti && byName(a.Places) && !alone {
-			return kprobeLink(a).AttachType()
+		alone := w.returns && !has.KprobesCount && len(a.At()) <= maxAlone
+		if has.KprobeMulti && byName(a.At()) && !alone {
+			return kprobeLink(a.Functions()).AttachType()
 		}
 	case userProbes:
-		if has.UprobeMulti && len(a.Places) > 1 {
+		if has.UprobeMulti && len(a.At()) > 1 {
 			return ebpf.AttachTraceUprobeMulti
 		}
 	}
@@ -56,7 +56,7 @@ const maxRefusals = 64
 // A linker attaches a program by as few links as the kernel takes: a link that it
 // refuses for one of its places is tried in halves.
 type linker struct {
-	link     func(*tree.Attach) (bpf.Link, error)
+	link     func(*tree.Functions) (bpf.Link, error)
 	kind     pointKind
 	points   []point
 	kept     []tree.Place
@@ -64,79 +64,79 @@ type linker struct {
 	refusals int
 }
 
-func newLinker(a *tree.Attach, prog *ebpf.Program) *linker {
-	if wayOf(a.Kind).probes == kernelProbes {
-		return &linker{kind: countingPoint, link: func(a *tree.Attach) (bpf.Link, error) {
-			return linkKprobes(a, kprobeLink(a), prog)
+func newLinker(f *tree.Functions, prog *ebpf.Program) *linker {
+	if wayOf(f.Mech).probes == kernelProbes {
+		return &linker{kind: countingPoint, link: func(f *tree.Functions) (bpf.Link, error) {
+			return linkKprobes(f, kprobeLink(f), prog)
 		}}
 	}
-	return &linker{kind: probePoint, link: func(a *tree.Attach) (bpf.Link, error) {
-		return bpf.LinkUprobes(prog, uprobes(a))
+	return &linker{kind: probePoint, link: func(f *tree.Functions) (bpf.Link, error) {
+		return bpf.LinkUprobes(prog, uprobes(f))
 	}}
 }
 
-// open attaches to the places of a. An error says that none can be taken, whatever
+// open attaches to the places of f. An error says that none can be taken, whatever
 // the places are.
-func (l *linker) open(a tree.Attach) error {
+func (l *linker) open(f tree.Functions) error {
 	if l.refusals == maxRefusals {
-		l.refused = append(l.refused, a.Places...)
+		l.refused = append(l.refused, f.Places...)
 		return nil
 	}
-	link, err := l.link(&a)
+	link, err := l.link(&f)
 	switch {
 	case err == nil:
-		l.points, l.kept = append(l.points, point{link: link, kind: l.kind}), append(l.kept, a.Places...)
+		l.points, l.kept = append(l.points, point{link: link, kind: l.kind}), append(l.kept, f.Places...)
 		return nil
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
 		return err
 	}
 	l.refusals++
-	half := len(a.Places) / 2
+	half := len(f.Places) / 2
 	if half == 0 || !placeIsAtFault(err) && !errors.Is(err, unix.ESRCH) {
-		l.refused = append(l.refused, a.Places...)
+		l.refused = append(l.refused, f.Places...)
 		return nil
 	}
-	places := a.Places
+	places := f.Places
 	for _, part := range [][]tree.Place{places[:half], places[half:]} {
-		a.Places = part
-		if err := l.open(a); err != nil {
+		f.Places = part
+		if err := l.open(f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func linkKprobes(a *tree.Attach, kind bpf.KprobeLink, prog *ebpf.Program) (bpf.Link, error) {
+func linkKprobes(f *tree.Functions, kind bpf.KprobeLink, prog *ebpf.Program) (bpf.Link, error) {
 	var names []string
-	for _, p := range a.Places {
+	for _, p := range f.Places {
 		names = append(names, p.Func)
 	}
-	return bpf.LinkKprobes(prog, kind, names, cookies(a))
+	return bpf.LinkKprobes(prog, kind, names, cookies(f))
 }
 
 // kprobeLink is the kind of link for a program that stands alone.
-func kprobeLink(a *tree.Attach) bpf.KprobeLink {
-	if wayOf(a.Kind).returns {
+func kprobeLink(f *tree.Functions) bpf.KprobeLink {
+	if wayOf(f.Mech).returns {
 		return bpf.KprobeReturns
 	}
 	return bpf.KprobeMulti
 }
 
 // cookies are those of the places, nil if the program does not ask.
-func cookies(a *tree.Attach) []uint64 {
-	if !a.Cookies {
+func cookies(f *tree.Functions) []uint64 {
+	if !f.Cookies {
 		return nil
 	}
-	out := make([]uint64, len(a.Places))
-	for i, p := range a.Places {
+	out := make([]uint64, len(f.Places))
+	for i, p := range f.Places {
 		out[i] = p.Cookie
 	}
 	return out
 }
 
-func uprobes(a *tree.Attach) *bpf.UprobeMulti {
-	u := &bpf.UprobeMulti{Path: a.Binary, PID: a.Process, Returns: wayOf(a.Kind).returns, Cookies: cookies(a)}
-	for _, p := range a.Places {
+func uprobes(f *tree.Functions) *bpf.UprobeMulti {
+	u := &bpf.UprobeMulti{Path: f.Binary, PID: f.Process, Returns: wayOf(f.Mech).returns, Cookies: cookies(f)}
+	for _, p := range f.Places {
 		u.Offsets = append(u.Offsets, p.Offset)
 		u.Semaphores = append(u.Semaphores, p.Semaphore)
 	}
@@ -152,8 +152,8 @@ func (l *Loaded) openFunctions(p *program) ([]point, error) {
 	case !p.multi:
 		return l.openProbes(p, false)
 	}
-	links := newLinker(&p.Attach, p.code)
-	if err := links.open(p.Attach); err != nil {
+	links := newLinker(p.Attach.Functions(), p.code)
+	if err := links.open(*p.Attach.Functions()); err != nil {
 		return nil, errors.Join(err, l.releaseAll(links.points))
 	}
 	if len(links.refused) == 0 {
@@ -190,6 +190,6 @@ func (l *Loaded) openRefused(p *program, links *linker, code *ebpf.Program) (err
 
 func withPlaces(p *tree.Program, places []tree.Place) *tree.Program {
 	out := *p
-	out.Attach.Places = places
+	out.Attach = p.Attach.AtPlaces(places)
 	return &out
 }

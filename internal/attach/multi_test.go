@@ -26,8 +26,8 @@ func TestLinkWithoutRefused(t *testing.T) {
 	}
 	places = slices.Insert(places, 3, tree.Place{Func: "startrace_has_no_such_function"},
 		tree.Place{Func: "notify_die"})
-	unit := unitOf(tree.Attach{Kind: tree.AttachKprobe, Places: places},
-		tree.Attach{Kind: tree.AttachKretprobe, Places: places})
+	unit := unitOf(tree.Attach{Way: &tree.Functions{Mech: tree.AttachKprobe, Places: places}},
+		tree.Attach{Way: &tree.Functions{Mech: tree.AttachKretprobe, Places: places}})
 	l, err := Load(unit, Options{Features: Features})
 	if err != nil {
 		t.Fatal(err)
@@ -43,8 +43,8 @@ func TestLinkWithoutRefused(t *testing.T) {
 			unix.Umask(unix.Umask(0o22))
 		}
 		for _, p := range l.programs {
-			if len(p.points) > 4 || len(p.Attach.Places) != 6 {
-				t.Errorf("%s: %d links for %d places", p.Name, len(p.points), len(p.Attach.Places))
+			if len(p.points) > 4 || len(p.Attach.At()) != 6 {
+				t.Errorf("%s: %d links for %d places", p.Name, len(p.points), len(p.Attach.At()))
 			}
 		}
 		for probe, n := range counts(l) {

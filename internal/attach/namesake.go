@@ -51,7 +51,7 @@ func tryFunction(name string) error {
 	if err == nil {
 		return nil
 	}
-	return explainPlace(&tree.Attach{Kind: tree.AttachKprobe}, &tree.Place{Func: name}, err)
+	return explainPlace(&tree.Functions{Mech: tree.AttachKprobe}, &tree.Place{Func: name}, err)
 }
 
 // askAt asks for a probe in a function, and takes it away.

@@ -28,7 +28,7 @@ func (l *Loaded) less(p, q *program) int {
 	if order := cmp.Compare(rankOf(p.Program), rankOf(q.Program)); order != 0 {
 		return order
 	}
-	pHead, qHead := wayOf(p.Attach.Kind).head(l, p), wayOf(q.Attach.Kind).head(l, q)
+	pHead, qHead := wayOf(p.Attach.Kind()).head(l, p), wayOf(q.Attach.Kind()).head(l, q)
 	switch {
 	case pHead != qHead && qHead:
 		return -1
@@ -53,12 +53,12 @@ func (l *Loaded) returnsAsEntries() bool {
 // of a function the other way round than those at its entry: then probes that share a
 // function are two programs each.
 func (l *Loaded) turnsRound(p *tree.Program) bool {
-	if p.Attach.Kind != tree.AttachKprobe || l.returnsAsEntries() {
+	if p.Attach.Kind() != tree.AttachKprobe || l.returnsAsEntries() {
 		return false
 	}
 	return slices.ContainsFunc(l.unit.Tree.Programs, func(q *tree.Program) bool {
-		return q.Probe != p.Probe && q.Attach.Session != nil && q.Attach.Kind == p.Attach.Kind &&
-			shareFunction(p.Attach.Places, q.Attach.Places)
+		return q.Probe != p.Probe && q.Attach.Functions().Session != nil && q.Attach.Kind() == p.Attach.Kind() &&
+			shareFunction(p.Attach.At(), q.Attach.At())
 	})
 }
 

@@ -18,7 +18,7 @@ import (
 // calls another by bpf_tail_call is exempt; a call that is never reached is
 // enough, and the verifier removes it.
 func onOwnStack(insns asm.Instructions, a *tree.Attach) asm.Instructions {
-	if wayOf(a.Kind).probes != userProbes || len(insns) == 0 || insns[0].IsLoadFromMap() {
+	if wayOf(a.Kind()).probes != userProbes || len(insns) == 0 || insns[0].IsLoadFromMap() {
 		return insns
 	}
 	over := asm.Instruction{OpCode: asm.JEq.Op(asm.ImmSource), Dst: asm.R0, Offset: 1}

@@ -20,11 +20,11 @@ import (
 // tracepoint on all CPUs (perf_trace_run_bpf_submit, kernel/events/core.c).
 // It takes no samples: some tracepoints do not allow that
 // (TRACE_EVENT_PERF_PERM of irq_work_exit, arch/x86/include/asm/trace/irq_vectors.h).
-func openTracepoint(l *Loaded, p *program) ([]point, error) {
+func openTracepoint(l *Loaded, at tree.Tracepoint, prog *ebpf.Program) ([]point, error) {
 	if l.opts.TracepointID == nil {
 		return nil, errors.New("no source of tracepoint numbers")
 	}
-	id, err := l.opts.TracepointID(p.Attach.Group, p.Attach.Name)
+	id, err := l.opts.TracepointID(at.Group, at.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -33,50 +33,49 @@ func openTracepoint(l *Loaded, p *program) ([]point, error) {
 		return nil, err
 	}
 	attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_TRACEPOINT, Config: id}
-	event, err := openPerf(&attr, cpus[0], p.code)
+	event, err := openPerf(&attr, cpus[0], prog)
 	if err != nil {
 		return nil, err
 	}
 	return []point{{link: event, kind: tracePoint}}, nil
 }
 
-// openProfile makes a program run by a timer on each CPU, openInterval on one.
-func openProfile(_ *Loaded, p *program) ([]point, error) {
-	points, err := openEverywhere(clockAttr(&p.Attach), p.code)
-	return points, explainRate(&p.Attach, err)
-}
-
-func openInterval(_ *Loaded, p *program) ([]point, error) {
+// openClock makes a program run by a timer: on each CPU for a profile, on one
+// for an interval.
+func openClock(_ *Loaded, c tree.Clock, prog *ebpf.Program) ([]point, error) {
 	cpus, err := kernel.OnlineCPUs()
 	if err != nil {
 		return nil, err
 	}
-	points, err := openOn(cpus[:1], clockAttr(&p.Attach), p.code)
-	return points, explainRate(&p.Attach, err)
+	if !c.EveryCPU {
+		cpus = cpus[:1]
+	}
+	points, err := openOn(cpus, clockAttr(c), prog)
+	return points, explainRate(c.Freq, c.Period, err)
 }
 
-func clockAttr(a *tree.Attach) unix.PerfEventAttr {
+func clockAttr(c tree.Clock) unix.PerfEventAttr {
 	attr := unix.PerfEventAttr{
 		Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK,
-		Sample: a.Period, Bits: unix.PerfBitDisabled,
+		Sample: c.Period, Bits: unix.PerfBitDisabled,
 	}
-	if a.Period == 0 {
-		attr.Sample = a.Freq
+	if c.Period == 0 {
+		attr.Sample = c.Freq
 		attr.Bits |= unix.PerfBitFreq
 	}
 	return attr
 }
 
 // explainRate says so if a frequency is above what the kernel allows.
-func explainRate(a *tree.Attach, err error) error {
-	if err == nil || !errors.Is(err, unix.EINVAL) || a.Period != 0 {
+func explainRate(freq, period uint64, err error) error {
+	if err == nil || !errors.Is(err, unix.EINVAL) || period != 0 {
 		return err
 	}
 	const file = "/proc/sys/kernel/perf_event_max_sample_rate"
 	text, readErr := os.ReadFile(file)
 	limit, parseErr := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64)
-	if readErr == nil && parseErr == nil && a.Freq > limit {
-		return fmt.Errorf("%d samples per second are more than the %d that %s allows: %w", a.Freq, limit, file, err)
+	if readErr == nil && parseErr == nil && freq > limit {
+		return fmt.Errorf("%d samples per second are more than the %d that %s allows: %w", freq, limit, file, err)
 	}
 	return err
 }

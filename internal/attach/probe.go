@@ -87,8 +87,8 @@ type opener func(*tree.Place) (point, error)
 // that the kernel refuses are left out and named, unless these are all. others:
 // the probe has more places, which are attached.
 func (l *Loaded) openProbes(prog *program, others bool) (points []point, err error) {
-	a := &prog.Attach
-	pmu, err := findPMU(wayOf(a.Kind).probes)
+	f := prog.Attach.Functions()
+	pmu, err := findPMU(wayOf(f.Mech).probes)
 	if err != nil {
 		return nil, err
 	}
@@ -96,26 +96,26 @@ func (l *Loaded) openProbes(prog *program, others bool) (points []point, err err
 	if err != nil {
 		return nil, err
 	}
-	open := func(p *tree.Place) (point, error) { return openProbe(pmu, a, p, cpus[0], prog.code) }
-	if a.Kind == tree.AttachKretprobe {
+	open := func(p *tree.Place) (point, error) { return openProbe(pmu, f, p, cpus[0], prog.code) }
+	if f.Mech == tree.AttachKretprobe {
 		open = l.returnOpener(prog, cpus[0], open)
 	}
 	var refused []string
 	var last error
-	for i := range a.Places {
-		p, err := open(&a.Places[i])
+	for i := range f.Places {
+		p, err := open(&f.Places[i])
 		switch {
 		case err == nil:
 			points = append(points, p)
-		case (others || len(a.Places) > 1) && placeIsAtFault(err):
-			refused, last = append(refused, a.Places[i].String()), err
+		case (others || len(f.Places) > 1) && placeIsAtFault(err):
+			refused, last = append(refused, f.Places[i].String()), err
 		default:
-			err = explainLimit(err, len(points), len(a.Places))
+			err = explainLimit(err, len(points), len(f.Places))
 			return nil, errors.Join(err, l.releaseAll(points))
 		}
 	}
 	if len(points) == 0 && !others {
-		return nil, fmt.Errorf("none of %s can be probed: %w", format.Count(len(a.Places), "function"), last)
+		return nil, fmt.Errorf("none of %s can be probed: %w", format.Count(len(f.Places), "function"), last)
 	}
 	l.refuse(prog, refused)
 	return points, nil
@@ -175,12 +175,12 @@ func (l *Loaded) releaseAll(points []point) error {
 
 // openProbe opens the perf event of one place and gives it the program. The
 // event is on one CPU, and the program runs on all of them (see openTracepoint).
-func openProbe(pmu *dynamicPMU, a *tree.Attach, p *tree.Place, cpu int, prog *ebpf.Program) (point, error) {
-	at := wayOf(a.Kind)
+func openProbe(pmu *dynamicPMU, f *tree.Functions, p *tree.Place, cpu int, prog *ebpf.Program) (point, error) {
+	at := wayOf(f.Mech)
 	user := at.probes == userProbes
 	text := p.Func
 	if user {
-		text = a.Binary
+		text = f.Binary
 	}
 	name, err := unix.BytePtrFromString(text)
 	if err != nil {
@@ -190,31 +190,31 @@ func openProbe(pmu *dynamicPMU, a *tree.Attach, p *tree.Place, cpu int, prog *eb
 	pid := -1
 	if user {
 		attr = pmu.uprobeAttr(p, name, at.returns)
-		if a.Process > 0 {
-			pid, cpu = a.Process, -1
+		if f.Process > 0 {
+			pid, cpu = f.Process, -1
 		}
 	} else {
 		attr = pmu.kprobeAttr(p, name, at.returns)
 	}
-	event, err := bpf.OpenPerfEvent(&attr, pid, cpu, prog, cookieOf(a, p))
+	event, err := bpf.OpenPerfEvent(&attr, pid, cpu, prog, cookieOf(f, p))
 	runtime.KeepAlive(name) // attr holds its address as a number
 	if err != nil {
-		return point{}, explainPlace(a, p, err)
+		return point{}, explainPlace(f, p, err)
 	}
 	return point{link: event, kind: probePoint, module: p.Module}, nil
 }
 
-func cookieOf(a *tree.Attach, p *tree.Place) *uint64 {
-	if a.Cookies {
+func cookieOf(f *tree.Functions, p *tree.Place) *uint64 {
+	if f.Cookies {
 		return &p.Cookie
 	}
 	return nil
 }
 
 // explainPlace says what the kernel has against a probe there.
-func explainPlace(a *tree.Attach, p *tree.Place, err error) error {
-	if wayOf(a.Kind).probes == userProbes {
-		return explainUserPlace(a, p, err)
+func explainPlace(f *tree.Functions, p *tree.Place, err error) error {
+	if wayOf(f.Mech).probes == userProbes {
+		return explainUserPlace(f, p, err)
 	}
 	switch {
 	case errors.Is(err, unix.ENOENT):
@@ -230,17 +230,17 @@ func explainPlace(a *tree.Attach, p *tree.Place, err error) error {
 	return err
 }
 
-func explainUserPlace(a *tree.Attach, p *tree.Place, err error) error {
+func explainUserPlace(f *tree.Functions, p *tree.Place, err error) error {
 	switch {
 	case errors.Is(err, unix.ENOENT):
-		return fmt.Errorf("there is no file %s: %w", a.Binary, err)
+		return fmt.Errorf("there is no file %s: %w", f.Binary, err)
 	case errors.Is(err, bpf.ENOTSUPP):
-		return fmt.Errorf("%s of %s cannot be probed: it begins with an instruction that the kernel cannot run elsewhere: %w", p.Func, a.Binary, err)
+		return fmt.Errorf("%s of %s cannot be probed: it begins with an instruction that the kernel cannot run elsewhere: %w", p.Func, f.Binary, err)
 	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.EIO), errors.Is(err, unix.EILSEQ),
 		errors.Is(err, unix.ENOEXEC):
-		return fmt.Errorf("%s of %s cannot be probed: no instruction begins at offset %#x of the file, or the kernel cannot emulate it: %w", p.Func, a.Binary, p.Offset, err)
+		return fmt.Errorf("%s of %s cannot be probed: no instruction begins at offset %#x of the file, or the kernel cannot emulate it: %w", p.Func, f.Binary, p.Offset, err)
 	case errors.Is(err, unix.ESRCH):
-		return fmt.Errorf("there is no process %d: %w", a.Process, err)
+		return fmt.Errorf("there is no process %d: %w", f.Process, err)
 	}
 	return err
 }

@@ -124,7 +124,7 @@ var rejectedPrograms = []rejectedProgram{
 // TestRejected loads programs that no verifier takes. The message must say why
 // in plain words, and never in the verifier's.
 func TestRejected(t *testing.T) {
-	u := unitOf(tree.Attach{Kind: tree.AttachRawTracepoint, Name: "sys_enter"})
+	u := unitOf(tree.Attach{Way: tree.RawTracepoint{Name: "sys_enter"}})
 	mustLoad(t, u) // skips without rights
 	keep := os.Getenv("STARTRACE_KEEP_LOGS")
 	for _, c := range rejectedPrograms {

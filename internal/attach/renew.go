@@ -14,12 +14,12 @@ import (
 // InModules reports whether there are such probes.
 func (l *Loaded) InModules() bool {
 	return slices.ContainsFunc(l.programs, func(p *program) bool {
-		return mayDie(p) && slices.ContainsFunc(p.Attach.Places, func(at tree.Place) bool { return at.Module != "" })
+		return mayDie(p) && slices.ContainsFunc(p.Attach.At(), func(at tree.Place) bool { return at.Module != "" })
 	})
 }
 
 func mayDie(p *program) bool {
-	return wayOf(p.Attach.Kind).probes == kernelProbes && !p.multi && !p.session
+	return wayOf(p.Attach.Kind()).probes == kernelProbes && !p.multi && !p.session
 }
 
 // Renew attaches again what stood at functions of a module that has been unloaded
@@ -47,9 +47,9 @@ func (l *Loaded) Renew(module string) (renewed map[int]int, err error) {
 
 // renew replaces the dead points of p.
 func (l *Loaded) renew(p, dead *program, module string) (int, error) {
-	for _, at := range p.Attach.Places {
+	for _, at := range p.Attach.At() {
 		if at.Module == module {
-			dead.Attach.Places = append(dead.Attach.Places, at)
+			dead.Attach.Functions().Add([]tree.Place{at})
 		}
 	}
 	l.keepUnseen(p, dead.points)

@@ -179,7 +179,7 @@ func (l *Loaded) returnOpener(prog *program, cpu int, otherwise opener) opener {
 	if l.returns == nil {
 		l.returns = openReturnEvents(l.opts.Tracefs)
 	}
-	calls := followedCalls(len(prog.Attach.Places))
+	calls := followedCalls(len(prog.Attach.At()))
 	prog.fewReturns = l.returns == nil
 	return func(p *tree.Place) (point, error) {
 		if prog.fewReturns {
@@ -197,10 +197,10 @@ func (l *Loaded) returnOpener(prog *program, cpu int, otherwise opener) opener {
 func (l *Loaded) openReturn(prog *program, p *tree.Place, calls, cpu int) (point, error) {
 	name, id, err := l.returns.create(p, calls)
 	if err != nil {
-		return point{}, explainPlace(&prog.Attach, p, err)
+		return point{}, explainPlace(prog.Attach.Functions(), p, err)
 	}
 	attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_TRACEPOINT, Config: id}
-	event, err := bpf.OpenPerfEvent(&attr, -1, cpu, prog.code, cookieOf(&prog.Attach, p))
+	event, err := bpf.OpenPerfEvent(&attr, -1, cpu, prog.code, cookieOf(prog.Attach.Functions(), p))
 	if err != nil {
 		return point{}, errors.Join(err, l.returns.remove(name))
 	}
@@ -211,6 +211,6 @@ func (l *Loaded) openReturn(prog *program, p *tree.Place, calls, cpu int) (point
 // at a time and does not tell how many more it misses.
 func (l *Loaded) FewReturns() []int {
 	return l.probesOf(func(p *program) bool {
-		return p.fewReturns || p.multi && p.Attach.Kind == tree.AttachKretprobe && !l.opts.Features().KprobesCount
+		return p.fewReturns || p.multi && p.Attach.Kind() == tree.AttachKretprobe && !l.opts.Features().KprobesCount
 	})
 }

@@ -49,7 +49,7 @@ func TestReturnEventsCountMisses(t *testing.T) {
 	r := testReturnEvents(t)
 	const follows, readers = 3, 20
 	place := tree.Place{Func: "inotify_read"}
-	l := mustLoad(t, unitOf(tree.Attach{Kind: tree.AttachKretprobe, Places: []tree.Place{place}}))
+	l := mustLoad(t, unitOf(tree.Attach{Way: &tree.Functions{Mech: tree.AttachKretprobe, Places: []tree.Place{place}}}))
 	l.returns = r
 	p := l.programs[0]
 	at, err := l.openReturn(p, &place, follows, 0)

@@ -22,7 +22,7 @@ import (
 // NoSessions gives the probes of which programs were meant to be sessions and
 // are two.
 func (l *Loaded) NoSessions() []int {
-	return l.probesOf(func(p *program) bool { return p.Attach.Session != nil && !p.session })
+	return l.probesOf(func(p *program) bool { return p.Attach.Functions().Session != nil && !p.session })
 }
 
 // probesOf gives the probes of some programs, each once.
@@ -61,10 +61,10 @@ func (l *Loaded) loadSessions() {
 func (l *Loaded) sessionType(p *tree.Program) ebpf.AttachType {
 	a := &p.Attach
 	switch {
-	case a.Session == nil || l.opts.Features == nil || l.turnsRound(p):
-	case a.Kind == tree.AttachUprobe:
+	case a.Functions().Session == nil || l.opts.Features == nil || l.turnsRound(p):
+	case a.Kind() == tree.AttachUprobe:
 		if l.opts.Features().UprobeSession {
-			return uprobeSession(a).AttachType()
+			return uprobeSession(a.Functions()).AttachType()
 		}
 	case l.multiType(a) != ebpf.AttachNone && l.opts.Features().KprobeSession:
 		return bpf.KprobeSession.AttachType()
@@ -72,8 +72,8 @@ func (l *Loaded) sessionType(p *tree.Program) ebpf.AttachType {
 	return ebpf.AttachNone
 }
 
-func uprobeSession(a *tree.Attach) *bpf.UprobeMulti {
-	u := uprobes(a)
+func uprobeSession(f *tree.Functions) *bpf.UprobeMulti {
+	u := uprobes(f)
 	u.Session = true
 	return u
 }
@@ -81,7 +81,7 @@ func uprobeSession(a *tree.Attach) *bpf.UprobeMulti {
 // inSession reports whether p is a part of a session that was loaded.
 func (l *Loaded) inSession(p *tree.Program) bool {
 	return slices.ContainsFunc(l.programs, func(s *program) bool {
-		return s.session && (s.Program == p || s.Attach.Session.Return == p.Name)
+		return s.session && (s.Program == p || s.Attach.Functions().Session.Return == p.Name)
 	})
 }
 
@@ -90,7 +90,7 @@ func (l *Loaded) inSession(p *tree.Program) bool {
 // false where they cannot be one.
 func (l *Loaded) joined(p *tree.Program) (_ asm.Instructions, ok bool) {
 	var parts, functions [2]asm.Instructions
-	for i, name := range []string{p.Name, p.Attach.Session.Return} {
+	for i, name := range []string{p.Name, p.Attach.Functions().Session.Return} {
 		spec := l.unit.Spec.Programs[name]
 		if spec == nil || l.standsAlone(spec.Instructions) {
 			return nil, false
@@ -113,7 +113,7 @@ func (l *Loaded) joined(p *tree.Program) (_ asm.Instructions, ok bool) {
 	ask := asm.Instructions{
 		asm.Mov.Reg(asm.R6, asm.R1), // calls leave R6 as it is
 		asm.Instruction{OpCode: asm.OpCode(asm.JumpClass).SetJumpOp(asm.Call), Src: asm.PseudoKfuncCall,
-			Constant: int64(p.Attach.Session.IsReturn)},
+			Constant: int64(p.Attach.Functions().Session.IsReturn)},
 		asm.Mov.Reg(asm.R1, asm.R6),
 		asm.Instruction{OpCode: asm.JNE.Op(asm.ImmSource), Dst: asm.R0, Offset: int16(size)},
 	}
@@ -166,14 +166,14 @@ func renameFunctions(program, functions asm.Instructions) {
 // openSession attaches a session, or, where the kernel refuses one of its
 // places, the two programs of which it is made.
 func (l *Loaded) openSession(p *program) ([]point, error) {
-	at, err := linkSession(&p.Attach, p.code)
+	at, err := linkSession(p.Attach.Functions(), p.code)
 	switch {
 	case err == nil:
 		return []point{at}, nil
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
 		return nil, err
 	}
-	atReturn, err := l.loadProgram(l.treeProgram(p.Attach.Session.Return))
+	atReturn, err := l.loadProgram(l.treeProgram(p.Attach.Functions().Session.Return))
 	if err != nil {
 		return nil, err
 	}
@@ -196,12 +196,12 @@ func (l *Loaded) openSession(p *program) ([]point, error) {
 	return points, err
 }
 
-func linkSession(a *tree.Attach, prog *ebpf.Program) (point, error) {
-	if a.Kind == tree.AttachUprobe {
-		link, err := bpf.LinkUprobes(prog, uprobeSession(a))
+func linkSession(f *tree.Functions, prog *ebpf.Program) (point, error) {
+	if f.Mech == tree.AttachUprobe {
+		link, err := bpf.LinkUprobes(prog, uprobeSession(f))
 		return point{link: link, kind: probePoint}, err
 	}
-	link, err := linkKprobes(a, bpf.KprobeSession, prog)
+	link, err := linkKprobes(f, bpf.KprobeSession, prog)
 	return point{link: link, kind: countingPoint}, err
 }
 

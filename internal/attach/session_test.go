@@ -24,7 +24,8 @@ func sessionUnit(more ...asm.Instruction) (*Loaded, *tree.Program) {
 		insns = append(insns, asm.Return(), asm.Mov.Imm(asm.R0, n).WithSymbol("give"), asm.Return())
 		return &ebpf.ProgramSpec{Name: name, Type: ebpf.Kprobe, Instructions: insns}
 	}
-	p := &tree.Program{Name: "in", Attach: tree.Attach{Session: &tree.Session{Return: "out", IsReturn: 4711}}}
+	p := &tree.Program{Name: "in", Attach: tree.Attach{Way: &tree.Functions{
+		Session: &tree.Session{Return: "out", IsReturn: 4711}}}}
 	u := &bpfgen.Unit{
 		Spec: &ebpf.CollectionSpec{
 			Maps:     map[string]*ebpf.MapSpec{"tails": {Type: ebpf.ProgramArray}},
@@ -80,7 +81,7 @@ func TestJoined(t *testing.T) {
 func TestSessionType(t *testing.T) {
 	none, all := kernel.Features{Kprobe: true, KprobeMulti: true, Uprobe: true, UprobeMulti: true}, kernel.AllFeatures()
 	at := func(kind tree.AttachKind, session *tree.Session) *tree.Attach {
-		return &tree.Attach{Kind: kind, Places: []tree.Place{{Func: "f"}}, Session: session}
+		return &tree.Attach{Way: &tree.Functions{Mech: kind, Places: []tree.Place{{Func: "f"}}, Session: session}}
 	}
 	for _, test := range []struct {
 		a    *tree.Attach

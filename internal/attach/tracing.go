@@ -5,18 +5,20 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
+	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/bpf"
 )
 
 // openTrampoline attaches a program to the function that it was loaded for.
-func openTrampoline(_ *Loaded, p *program) ([]point, error) {
-	link, err := bpf.AttachTracing(p.code)
+func openTrampoline(_ *Loaded, f *tree.Functions, prog *ebpf.Program) ([]point, error) {
+	link, err := bpf.AttachTracing(prog)
 	switch {
 	case errors.Is(err, unix.EBUSY), errors.Is(err, unix.E2BIG):
 		return nil, fmt.Errorf("the kernel puts no trampoline at %s, as it does where the function is built without a place for probes "+
-			"(not in available_filter_functions), or has as many as it may: %w", p.Attach.Places[0].Func, err)
+			"(not in available_filter_functions), or has as many as it may: %w", f.Places[0].Func, err)
 	case err != nil:
 		return nil, err
 	}
@@ -25,8 +27,8 @@ func openTrampoline(_ *Loaded, p *program) ([]point, error) {
 
 // runIterator runs an iterator's program for each object that there is now.
 // What it sends is in the ring when it returns, or has been taken from it. It stays at no point.
-func (l *Loaded) runIterator(p *program) ([]point, error) {
-	objects, err := bpf.OpenIterator(p.code, nil)
+func runIterator(l *Loaded, _ tree.Iterator, prog *ebpf.Program) ([]point, error) {
+	objects, err := bpf.OpenIterator(prog, nil)
 	if err != nil {
 		return nil, err
 	}

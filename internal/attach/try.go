@@ -87,7 +87,7 @@ func (t *Trial) tracepoint() error {
 // tryClock makes a program run once a second; it is stopped before.
 func tryClock() error {
 	return tryAttach(returning(ebpf.PerfEvent, ebpf.AttachNone), func(p *ebpf.Program) (bpf.Link, error) {
-		attr := clockAttr(&tree.Attach{Period: 1e9})
+		attr := clockAttr(tree.Clock{Period: 1e9})
 		return openPerf(&attr, 0, p)
 	})
 }
@@ -119,8 +119,9 @@ func (t *Trial) kprobe() error {
 		return err
 	}
 	return tryAttach(returning(ebpf.Kprobe, ebpf.AttachNone), func(p *ebpf.Program) (bpf.Link, error) {
-		at, err := openProbe(pmu, &tree.Attach{Kind: tree.AttachKprobe}, &tree.Place{Func: t.Function}, 0, p)
-		return at.link, err
+		at := &tree.Functions{Mech: tree.AttachKprobe}
+		opened, err := openProbe(pmu, at, &tree.Place{Func: t.Function}, 0, p)
+		return opened.link, err
 	})
 }
 
@@ -138,8 +139,9 @@ func tryUprobe() error {
 		return err
 	}
 	return unless(tryAttach(returning(ebpf.Kprobe, ebpf.AttachNone), func(p *ebpf.Program) (bpf.Link, error) {
-		at, err := openProbe(pmu, &tree.Attach{Kind: tree.AttachUprobe, Binary: "/"}, &tree.Place{}, 0, p)
-		return at.link, err
+		at := &tree.Functions{Mech: tree.AttachUprobe, Binary: "/"}
+		opened, err := openProbe(pmu, at, &tree.Place{}, 0, p)
+		return opened.link, err
 	}), unix.EINVAL)
 }
 

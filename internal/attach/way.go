@@ -3,6 +3,8 @@ package attach
 import (
 	"fmt"
 
+	"github.com/cilium/ebpf"
+
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
@@ -47,35 +49,42 @@ const (
 
 // wayOf gives the way of a kind.
 func wayOf(kind tree.AttachKind) way {
+	w := way{rank: rankOther, head: never, crowd: crowdPoint}
 	switch kind {
 	case tree.AttachTracepoint:
-		return way{point: groupPoint("tracepoint:"), open: openTracepoint, rank: rankOther, head: never, crowd: crowdTraced}
+		w.point = named(func(t tree.Tracepoint) string { return "tracepoint:" + t.Group + ":" + t.Name })
+		w.open, w.crowd = opening(openTracepoint), crowdTraced
 	case tree.AttachRawTracepoint:
-		return way{point: namePoint("rawtracepoint:"), rank: rankOther, head: never, crowd: crowdPoint,
-			open: func(_ *Loaded, p *program) ([]point, error) { return openRaw(p.Attach.Name, p) }}
+		w.point = named(func(r tree.RawTracepoint) string { return "rawtracepoint:" + r.Name })
+		w.open = func(_ *Loaded, p *program) ([]point, error) { return openRaw(p.Attach.Tracepoint(), p.code) }
 	case tree.AttachSyscallEnter:
-		return way{point: words("syscall entry"), rank: rankStart, head: never, crowd: crowdPoint,
-			open: func(_ *Loaded, p *program) ([]point, error) { return openRaw("sys_enter", p) }}
+		w.point, w.rank = named(func(tree.SyscallEnter) string { return "syscall entry" }), rankStart
+		w.open = func(_ *Loaded, p *program) ([]point, error) { return openRaw("sys_enter", p.code) }
 	case tree.AttachSyscallExit:
-		return way{point: words("syscall exit"), rank: rankEnd, head: never, crowd: crowdPoint,
-			open: func(_ *Loaded, p *program) ([]point, error) { return openRaw("sys_exit", p) }}
+		w.point, w.rank = named(func(tree.SyscallExit) string { return "syscall exit" }), rankEnd
+		w.open = func(_ *Loaded, p *program) ([]point, error) { return openRaw("sys_exit", p.code) }
 	case tree.AttachProfile:
-		return way{point: words("profile"), open: openProfile, rank: rankOther, head: never, crowd: crowdPoint}
+		w.point, w.open = named(func(tree.Clock) string { return "profile" }), opening(openClock)
 	case tree.AttachInterval:
-		return way{point: words("interval"), open: openInterval, rank: rankOther, head: never, crowd: crowdPoint}
+		w.point, w.open = named(func(tree.Clock) string { return "interval" }), opening(openClock)
 	case tree.AttachPerf:
-		return way{point: groupPoint(""), open: openCounter, rank: rankOther, head: always, crowd: crowdPoint}
+		w.point = named(func(c tree.Counter) string { return c.Group + ":" + c.Name })
+		w.open, w.head = opening(openCounter), always
 	case tree.AttachWatchpoint:
-		return way{point: namePoint("watchpoint:"), open: openWatchpoint, rank: rankOther, head: never, crowd: crowdPoint}
+		w.point = named(func(w tree.Watchpoint) string { return "watchpoint:" + w.Name })
+		w.open = opening(openWatchpoint)
 	case tree.AttachIter:
-		return way{point: namePoint("iter:"), open: (*Loaded).runIterator, rank: rankAtOnce, head: never, crowd: crowdPoint}
+		w.point, w.rank = named(func(i tree.Iterator) string { return "iter:" + i.Name }), rankAtOnce
+		w.open = opening(runIterator)
+	default:
+		return functionWay(kind)
 	}
-	return functionWay(kind)
+	return w
 }
 
 // functionWay gives the way of a kind that stands at functions.
 func functionWay(kind tree.AttachKind) way {
-	w := way{point: places, open: (*Loaded).openFunctions, rank: rankOther, head: always, crowd: crowdPoint}
+	w := way{point: functions, open: (*Loaded).openFunctions, rank: rankOther, head: always, crowd: crowdPoint}
 	switch kind {
 	case tree.AttachKprobe:
 		w.probes = kernelProbes
@@ -86,36 +95,36 @@ func functionWay(kind tree.AttachKind) way {
 	case tree.AttachUretprobe:
 		w.probes, w.returns = userProbes, true
 	case tree.AttachFentry, tree.AttachFexit, tree.AttachHook:
-		w.open, w.crowd = openTrampoline, crowdTrampoline
+		w.open, w.crowd = opening(openTrampoline), crowdTrampoline
 	default:
 		panic(fmt.Sprintf("package attach knows no way to attach programs of kind %d", kind))
 	}
 	return w
 }
 
+// named names the points of one way.
+func named[W tree.Way](name func(W) string) func(*tree.Attach) string {
+	return func(a *tree.Attach) string { return name(a.Way.(W)) }
+}
+
+// opening attaches programs of one way.
+func opening[W tree.Way](open func(*Loaded, W, *ebpf.Program) ([]point, error)) func(*Loaded, *program) ([]point, error) {
+	return func(l *Loaded, p *program) ([]point, error) { return open(l, p.Attach.Way.(W), p.code) }
+}
+
 // pointName names a point as scripts do.
-func pointName(a *tree.Attach) string { return wayOf(a.Kind).point(a) }
-
-func words(text string) func(*tree.Attach) string {
-	return func(*tree.Attach) string { return text }
-}
-
-func namePoint(prefix string) func(*tree.Attach) string {
-	return func(a *tree.Attach) string { return prefix + a.Name }
-}
-
-func groupPoint(prefix string) func(*tree.Attach) string {
-	return func(a *tree.Attach) string { return prefix + a.Group + ":" + a.Name }
-}
+func pointName(a *tree.Attach) string { return wayOf(a.Kind()).point(a) }
 
 // namedPlaces is how many places of a pattern an error names.
 const namedPlaces = 3
 
-// places names the functions where programs stand.
-func places(a *tree.Attach) string {
-	if short := *a; len(a.Places) > namedPlaces {
-		short.Places, short.Cookies = a.Places[:namedPlaces], false
-		return fmt.Sprintf("%s and %d more", short.String(), len(a.Places)-namedPlaces)
+// functions names the functions where programs stand.
+func functions(a *tree.Attach) string {
+	places := a.At()
+	if len(places) <= namedPlaces {
+		return a.String()
 	}
-	return a.String()
+	short := a.AtPlaces(places[:namedPlaces])
+	short.Functions().Cookies = false
+	return fmt.Sprintf("%s and %d more", short, len(places)-namedPlaces)
 }

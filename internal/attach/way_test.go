@@ -9,21 +9,49 @@ import (
 
 // Each kind of attaching gives all answers.
 func TestWays(t *testing.T) {
-	names := map[string]tree.AttachKind{}
 	for _, kind := range tree.AttachKinds() {
 		w := reflect.ValueOf(wayOf(kind))
 		for i := range w.NumField() {
 			switch name := w.Type().Field(i).Name; {
 			case name == "probes" || name == "returns": // some stand at no place
 			case w.Field(i).IsZero():
-				t.Errorf("%s gives no %s", tree.Attach{Kind: kind}, name)
+				t.Errorf("kind %d gives no %s", kind, name)
 			}
 		}
-		name := pointName(&tree.Attach{Kind: kind, Group: "g", Name: "n", Places: []tree.Place{{Func: "f"}}})
-		if other, taken := names[name]; taken || name == "" {
-			t.Errorf("%s and %s have one name, %q", tree.Attach{Kind: kind}, tree.Attach{Kind: other}, name)
+	}
+}
+
+// Points are named as scripts name them, and each kind by words of its own.
+func TestPointNames(t *testing.T) {
+	at := func(mech tree.AttachKind, names ...string) tree.Way {
+		f := &tree.Functions{Mech: mech, Cookies: len(names) > namedPlaces}
+		for _, name := range names {
+			f.Places = append(f.Places, tree.Place{Func: name})
 		}
-		names[name] = kind
+		return f
+	}
+	for _, test := range []struct {
+		way  tree.Way
+		want string
+	}{
+		{tree.Tracepoint{Group: "sched", Name: "sched_switch"}, "tracepoint:sched:sched_switch"},
+		{tree.RawTracepoint{Name: "sched_switch"}, "rawtracepoint:sched_switch"},
+		{tree.SyscallEnter{}, "syscall entry"},
+		{tree.SyscallExit{}, "syscall exit"},
+		{tree.Clock{EveryCPU: true, Freq: 99}, "profile"},
+		{tree.Clock{Period: 1e9}, "interval"},
+		{tree.Counter{Group: "software", Name: "page-faults"}, "software:page-faults"},
+		{tree.Watchpoint{Name: "jiffies"}, "watchpoint:jiffies"},
+		{tree.Iterator{Name: "task"}, "iter:task"},
+		{at(tree.AttachKprobe, "f"), "kprobe f"},
+		{at(tree.AttachKretprobe, "f", "g", "h"), "kretprobe f g h"},
+		{at(tree.AttachFexit, "f"), "fexit f"},
+		{at(tree.AttachHook, "f"), "lsm f"},
+		{at(tree.AttachUprobe, "f", "g", "h", "i", "j"), "uprobe f g h and 2 more"},
+	} {
+		if got := pointName(&tree.Attach{Way: test.way}); got != test.want {
+			t.Errorf("got %q, want %q", got, test.want)
+		}
 	}
 }
 

@@ -10,75 +10,69 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
-// ways say in words how programs of a kind are attached and how often: a row for
-// each kind.
-var ways = map[tree.AttachKind]func(in *Input, p *tree.Program) (string, int){
-	tree.AttachTracepoint: func(_ *Input, p *tree.Program) (string, int) {
-		return fmt.Sprintf("tracepoint %s:%s, through a perf event; runs on every CPU", p.Attach.Group, p.Attach.Name),
-			1
-	},
-	tree.AttachRawTracepoint: func(_ *Input, p *tree.Program) (string, int) {
-		return fmt.Sprintf("raw tracepoint %s; runs on every CPU", p.Attach.Name), 1
-	},
-	tree.AttachSyscallEnter: func(in *Input, p *tree.Program) (string, int) {
+// way says in words how a program is attached, and how often.
+func (in *Input) way(p *tree.Program) (string, int) {
+	switch at := p.Attach.Way.(type) {
+	case tree.Tracepoint:
+		return fmt.Sprintf("tracepoint %s:%s, through a perf event; runs on every CPU", at.Group, at.Name), 1
+	case tree.RawTracepoint:
+		return fmt.Sprintf("raw tracepoint %s; runs on every CPU", at.Name), 1
+	case tree.SyscallEnter:
 		return "raw tracepoint sys_enter, where each system call begins; " + in.goesOn(p), 1
-	},
-	tree.AttachSyscallExit: func(in *Input, p *tree.Program) (string, int) {
+	case tree.SyscallExit:
 		return "raw tracepoint sys_exit, where each system call ends; " + in.goesOn(p), 1
-	},
-	tree.AttachProfile: func(in *Input, p *tree.Program) (string, int) {
-		return fmt.Sprintf("a perf event on each of %s: its clock, %s", format.Count(in.CPUs, "CPU"), rate(&p.Attach)),
-			in.CPUs
-	},
-	tree.AttachInterval: func(_ *Input, p *tree.Program) (string, int) {
-		return "a perf event on one CPU: its clock, " + rate(&p.Attach), 1
-	},
-	tree.AttachKprobe: func(_ *Input, p *tree.Program) (string, int) {
-		return "kernel function " + places(p) + ", by a probe at its entry or behind it (kprobe)", len(p.Attach.Places)
-	},
-	tree.AttachKretprobe: func(_ *Input, p *tree.Program) (string, int) {
-		return "kernel function " + places(p) + ", by a probe of its returns (kretprobe)", len(p.Attach.Places)
-	},
-	tree.AttachFentry: func(_ *Input, p *tree.Program) (string, int) {
-		return "kernel function " + places(p) + ", by a call at its entry (trampoline, fentry)", len(p.Attach.Places)
-	},
-	tree.AttachFexit: func(_ *Input, p *tree.Program) (string, int) {
-		return "kernel function " + places(p) + ", by a call around it (trampoline, fexit)", len(p.Attach.Places)
-	},
-	tree.AttachUprobe: func(_ *Input, p *tree.Program) (string, int) {
-		return p.Attach.Binary + ": " + places(p) + ", by a breakpoint in the program (uprobe)" + process(&p.Attach),
-			len(p.Attach.Places)
-	},
-	tree.AttachUretprobe: func(_ *Input, p *tree.Program) (string, int) {
-		return p.Attach.Binary + ": " + places(p) + ", by a probe of its returns (uretprobe)" + process(&p.Attach),
-			len(p.Attach.Places)
-	},
-	tree.AttachPerf: func(in *Input, p *tree.Program) (string, int) {
-		return fmt.Sprintf("a perf event on each of %s: %s, %s", format.Count(in.CPUs, "CPU"), p.Attach.Name,
-			samples(&p.Attach)), in.CPUs
-	},
-	tree.AttachWatchpoint: func(in *Input, p *tree.Program) (string, int) {
-		a := &p.Attach
-		return fmt.Sprintf("a watch of the CPUs on %s at %#x, %s (%s)", format.Count(a.Length, "byte"), a.Address,
-			a.Name,
-			a.Access), in.CPUs
-	},
-	tree.AttachHook: func(_ *Input, p *tree.Program) (string, int) {
-		return "kernel function " + places(p) + ", a security hook, by a call (trampoline, lsm); it permits everything",
-			len(p.Attach.Places)
-	},
-	tree.AttachIter: func(_ *Input, p *tree.Program) (string, int) {
-		return "the kernel's list of " + p.Attach.Name + "; runs once for each entry when startrace reads it", 1
-	},
+	case tree.Clock:
+		if !at.EveryCPU {
+			return "a perf event on one CPU: its clock, " + rate(at.Freq, at.Period), 1
+		}
+		return in.everywhere("its clock, " + rate(at.Freq, at.Period))
+	case *tree.Functions:
+		return functions(at), len(at.Places)
+	case tree.Counter:
+		return in.everywhere(at.Name + ", " + samples(&at))
+	case tree.Watchpoint:
+		return fmt.Sprintf("a watch of the CPUs on %s at %#x, %s (%s)", format.Count(at.Length, "byte"), at.Address,
+			at.Name, at.Access), in.CPUs
+	case tree.Iterator:
+		return "the kernel's list of " + at.Name + "; runs once for each entry when startrace reads it", 1
+	}
+	panic(fmt.Sprintf("no words for a program that is attached by %T", p.Attach.Way))
+}
+
+// everywhere is a perf event on every CPU.
+func (in *Input) everywhere(what string) (string, int) {
+	return fmt.Sprintf("a perf event on each of %s: %s", format.Count(in.CPUs, "CPU"), what), in.CPUs
+}
+
+// mechanisms are the ways into functions.
+var mechanisms = map[tree.AttachKind]string{
+	tree.AttachKprobe:    "by a probe at its entry or behind it (kprobe)",
+	tree.AttachKretprobe: "by a probe of its returns (kretprobe)",
+	tree.AttachFentry:    "by a call at its entry (trampoline, fentry)",
+	tree.AttachFexit:     "by a call around it (trampoline, fexit)",
+	tree.AttachUprobe:    "by a breakpoint in the program (uprobe)",
+	tree.AttachUretprobe: "by a probe of its returns (uretprobe)",
+	tree.AttachHook:      "a security hook, by a call (trampoline, lsm); it permits everything",
+}
+
+func functions(f *tree.Functions) string {
+	mechanism, known := mechanisms[f.Mech]
+	switch {
+	case !known:
+		panic(fmt.Sprintf("no words for the way %d into functions", f.Mech))
+	case f.Binary != "":
+		return f.Binary + ": " + places(f.Places) + ", " + mechanism + process(f)
+	}
+	return "kernel function " + places(f.Places) + ", " + mechanism
 }
 
 // shownPlaces is how many functions are listed.
 const shownPlaces = 4
 
 // places names the functions of a program.
-func places(p *tree.Program) string {
+func places(list []tree.Place) string {
 	var names []string
-	for _, at := range p.Attach.Places {
+	for _, at := range list {
 		names = append(names, at.String())
 	}
 	if n := len(names); n > shownPlaces {
@@ -88,22 +82,22 @@ func places(p *tree.Program) string {
 }
 
 // process says so if user probes stand in one process only.
-func process(a *tree.Attach) string {
-	if a.Process == 0 {
+func process(f *tree.Functions) string {
+	if f.Process == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" of process %d", a.Process)
+	return fmt.Sprintf(" of process %d", f.Process)
 }
 
 // samples says how often a counter runs the program.
-func samples(a *tree.Attach) string {
+func samples(c *tree.Counter) string {
 	switch {
-	case a.Freq != 0:
-		return rate(a)
-	case a.Period == 1:
+	case c.Freq != 0:
+		return rate(c.Freq, c.Period)
+	case c.Period == 1:
 		return "at each event"
 	}
-	return fmt.Sprintf("at one event in %d", a.Period)
+	return fmt.Sprintf("at one event in %d", c.Period)
 }
 
 // attachment says what a program is attached to and how many attachments it
@@ -112,7 +106,7 @@ func (in *Input) attachment(p *tree.Program) (string, int) {
 	if p.Tail {
 		return "nothing: another program jumps here, because one alone would be too long", 0
 	}
-	text, n := ways[p.Attach.Kind](in, p)
+	text, n := in.way(p)
 	if p.Beside {
 		text += "; counts the calls of which the kernel does not see the return"
 	}
@@ -148,9 +142,9 @@ func (in *Input) goesOn(p *tree.Program) string {
 	return fmt.Sprintf("goes on for %d of them", len(calls))
 }
 
-func rate(a *tree.Attach) string {
-	if a.Period != 0 {
-		return "every " + time.Duration(a.Period).String()
+func rate(freq, period uint64) string {
+	if period != 0 {
+		return "every " + time.Duration(period).String()
 	}
-	return format.Count(a.Freq, "time") + " a second"
+	return format.Count(freq, "time") + " a second"
 }

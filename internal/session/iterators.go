@@ -14,7 +14,7 @@ func (s *session) onlyLists() bool {
 	}
 	for _, part := range s.parts {
 		for _, p := range part.unit.Tree.Programs {
-			if p.Attach.Kind != tree.AttachIter && p.Probe >= 0 {
+			if p.Attach.Kind() != tree.AttachIter && p.Probe >= 0 {
 				return false
 			}
 		}

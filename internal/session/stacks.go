@@ -148,10 +148,10 @@ func (t *stacks) read(id uint64) *namedStack {
 // it jumps to trampolines rather than calling them (7.0 and later, for fexit).
 func (t *stacks) begin(stack *namedStack, program, asked int) {
 	programs := t.part.unit.Tree.Programs
-	if program >= len(programs) || len(programs[program].Attach.Places) == 0 {
+	if program >= len(programs) || len(programs[program].Attach.At()) == 0 {
 		return
 	}
-	place := programs[program].Attach.Places[0]
+	place := programs[program].Attach.At()[0]
 	if place.Func == "" || stack.frames[0].Name == place.Func {
 		return
 	}

@@ -174,7 +174,7 @@ func (r *runner) one(seed uint64) {
 // refusedTrampoline: some machines refuse trampolines altogether, which only a program that is loaded tells.
 func refusedTrampoline(res Result, err error) bool {
 	return errors.Is(err, unix.EPERM) && slices.ContainsFunc(res.Unit.Tree.Programs, func(p *tree.Program) bool {
-		return p.Attach.Kind == tree.AttachFentry || p.Attach.Kind == tree.AttachFexit
+		return p.Attach.Kind() == tree.AttachFentry || p.Attach.Kind() == tree.AttachFexit
 	})
 }
 

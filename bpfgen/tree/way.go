@@ -1,0 +1,231 @@
+package tree
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Way is how a program is attached, and at what: one of the structs of this file.
+type Way interface {
+	// Kind decides what the program's context is.
+	Kind() AttachKind
+	// At gives the places of functions at which it is attached; none for what is no function.
+	At() []Place
+	// text names it in the text of a tree, where it may name the span of the program.
+	text(span int) string
+}
+
+// nowhere has no functions.
+type nowhere struct{}
+
+// At gives none.
+func (nowhere) At() []Place { return nil }
+
+// A Tracepoint is attached by a perf event.
+type Tracepoint struct {
+	nowhere
+	Group, Name string
+}
+
+// A RawTracepoint is one by its name alone.
+type RawTracepoint struct {
+	nowhere
+	Name string
+}
+
+// A SyscallEnter is where each system call begins, a SyscallExit where it ends.
+type (
+	SyscallEnter struct{ nowhere }
+	SyscallExit  struct{ nowhere }
+)
+
+// A Clock is the CPU's clock as a perf event: on every CPU as a sample of what runs there, else on one CPU.
+type Clock struct {
+	nowhere
+	EveryCPU bool
+	// Freq is in times per second; Period is in ns and wins if set.
+	Freq, Period uint64
+}
+
+// Functions are places in functions of the kernel or of one program.
+type Functions struct {
+	// Mech is how the program gets there: AttachKprobe and its like.
+	Mech AttachKind
+	// Places are where it stands. A program that is called by a trampoline has one.
+	Places []Place
+	// Cookies: the program asks for its place (builtin "cookie"), so each place is
+	// attached with its Cookie.
+	Cookies bool
+	// Session is set at the entry of functions where the kernel can run one program
+	// there and at the return: see Session.
+	Session *Session
+	// Binary is the file of user probes, as this process can open it; Process
+	// is the only process to be probed, 0: all.
+	Binary  string
+	Process int
+	// Bare: the places of AttachUprobe are where functions have no frame, since they
+	// have not made it yet (their entry) or no longer have it (the instruction
+	// that returns). The return address is then where the call left it.
+	Bare bool
+}
+
+// A Counter is an event that the kernel or the CPU counts, on every CPU.
+type Counter struct {
+	nowhere
+	Group, Name string // the kind of the point and the event, as scripts write them
+	// Type and Config are perf_event_attr's.
+	Type   uint32
+	Config uint64
+	// Period is the events between two runs of the program; 0: it runs Freq times a second.
+	Period, Freq uint64
+}
+
+// A Watchpoint is memory of which each access runs the program.
+type Watchpoint struct {
+	nowhere
+	Name    string // as scripts write it
+	Address uint64
+	Length  int
+	Access  string // "r", "w", "x", together
+}
+
+// An Iterator is a list of the kernel's.
+type Iterator struct {
+	Name string
+	Func Place // the function in BTF by which it is attached
+}
+
+// Kind is AttachTracepoint.
+func (Tracepoint) Kind() AttachKind { return AttachTracepoint }
+
+// Kind is AttachRawTracepoint.
+func (RawTracepoint) Kind() AttachKind { return AttachRawTracepoint }
+
+// Kind is AttachSyscallEnter.
+func (SyscallEnter) Kind() AttachKind { return AttachSyscallEnter }
+
+// Kind is AttachSyscallExit.
+func (SyscallExit) Kind() AttachKind { return AttachSyscallExit }
+
+// Kind is AttachProfile on every CPU, else AttachInterval.
+func (c Clock) Kind() AttachKind {
+	if c.EveryCPU {
+		return AttachProfile
+	}
+	return AttachInterval
+}
+
+// Kind is the mechanism.
+func (f *Functions) Kind() AttachKind { return f.Mech }
+
+// Kind is AttachPerf.
+func (Counter) Kind() AttachKind { return AttachPerf }
+
+// Kind is AttachWatchpoint.
+func (Watchpoint) Kind() AttachKind { return AttachWatchpoint }
+
+// Kind is AttachIter.
+func (Iterator) Kind() AttachKind { return AttachIter }
+
+// At gives the places.
+func (f *Functions) At() []Place { return f.Places }
+
+// At gives the iterator's function.
+func (i Iterator) At() []Place { return []Place{i.Func} }
+
+// noFunctions are those of ways that have none.
+var noFunctions Functions
+
+// Functions gives what is known of the functions at which a program is attached; an empty answer where it is attached
+// to something else.
+func (a *Attach) Functions() *Functions {
+	if f, ok := a.Way.(*Functions); ok {
+		return f
+	}
+	none := noFunctions
+	return &none
+}
+
+// Add attaches the program at more places.
+func (f *Functions) Add(places []Place) { f.Places = append(f.Places, places...) }
+
+// AtPlaces is the same attachment at other places of functions.
+func (a Attach) AtPlaces(places []Place) Attach {
+	f := *a.Functions()
+	f.Places = places
+	a.Way = &f
+	return a
+}
+
+// Tracepoint is the name of the kernel's tracepoint at which a program is attached, as a raw one or by a perf event; ""
+// where it is none that has a name.
+func (a *Attach) Tracepoint() string {
+	switch at := a.Way.(type) {
+	case Tracepoint:
+		return at.Name
+	case RawTracepoint:
+		return at.Name
+	}
+	return ""
+}
+
+// String names what the program is attached to.
+func (a Attach) String() string {
+	if a.Way == nil {
+		return ""
+	}
+	return a.text(a.Span)
+}
+
+func (t Tracepoint) text(int) string      { return "tracepoint " + t.Group + ":" + t.Name }
+func (r RawTracepoint) text(int) string   { return "rawtracepoint " + r.Name }
+func (SyscallEnter) text(span int) string { return fmt.Sprintf("syscall-enter span %d", span) }
+func (SyscallExit) text(span int) string  { return fmt.Sprintf("syscall-exit span %d", span) }
+func (i Iterator) text(int) string        { return "iter " + i.Name }
+
+func (w Watchpoint) text(int) string {
+	return fmt.Sprintf("watchpoint %#x:%d:%s", w.Address, w.Length, w.Access)
+}
+
+func (c Clock) text(int) string {
+	word := "interval"
+	if c.EveryCPU {
+		word = "profile"
+	}
+	if c.Period != 0 {
+		return fmt.Sprintf("%s %dns", word, c.Period)
+	}
+	return fmt.Sprintf("%s %dhz", word, c.Freq)
+}
+
+func (c Counter) text(int) string {
+	if c.Freq != 0 {
+		return fmt.Sprintf("perf %d:%#x %dhz", c.Type, c.Config, c.Freq)
+	}
+	return fmt.Sprintf("perf %d:%#x every %d", c.Type, c.Config, c.Period)
+}
+
+// mechanisms are the words for the ways into functions.
+var mechanisms = map[AttachKind]string{
+	AttachKprobe: "kprobe", AttachKretprobe: "kretprobe", AttachFentry: "fentry", AttachFexit: "fexit",
+	AttachUprobe: "uprobe", AttachUretprobe: "uretprobe", AttachHook: "lsm",
+}
+
+func (f *Functions) text(int) string {
+	word, known := mechanisms[f.Mech]
+	if !known {
+		panic(fmt.Sprintf("no word for the way %d into functions", f.Mech))
+	}
+	var b strings.Builder
+	b.WriteString(word)
+	if f.Binary != "" {
+		b.WriteString(" " + f.Binary)
+	}
+	for _, p := range f.Places {
+		b.WriteString(" " + p.String())
+		if f.Cookies {
+			fmt.Fprintf(&b, "=%d", p.Cookie)
+		}
+	}
+	return b.String()
+}
