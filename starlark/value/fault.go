@@ -40,6 +40,9 @@ func (f faultType) String() string {
 	return "<fault>"
 }
 
+// MarshalJSON is what json.encode writes: the same as --format json, so that no string can be taken for it.
+func (faultType) MarshalJSON() ([]byte, error) { return []byte(`{"fault":true}`), nil }
+
 func (faultType) Type() string          { return "fault" }
 func (faultType) Freeze()               {}
 func (faultType) Truth() starlark.Bool  { return starlark.True }

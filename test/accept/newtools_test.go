@@ -10,6 +10,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/kernel"
 )
 
 // wantRows compares the rows of a table, below its header, which is given as words, with patterns in order; each is the
@@ -113,6 +118,39 @@ func TestStatsnoop(t *testing.T) {
 	}
 	e = startrace(t, "statsnoop", "-x", "-n", "sh", "-c", `sh -c "test -e ''; true"`).ok(t) // of no file
 	e.has(t, `(?m)^\d+ +sh +(new)?f?stat(at|x)? +2 *$`)
+}
+
+// A descriptor without a name, an empty one or NULL, is shown by its path.
+func TestStatsnoopDescriptor(t *testing.T) {
+	needTracing(t)
+	name := filepath.Join(t.TempDir(), "asked")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	call, ok := kernel.SyscallByName("newfstatat")
+	if !ok {
+		t.Fatal("no system call newfstatat")
+	}
+	r := start(t, script(t, `
+load("std/statsnoop.star", "asked")
+probe(asked(), lambda e: print(e.path))
+`+attached), "-p", fmt.Sprint(os.Getpid()))
+	r.await(t, "attached")
+	want := 0
+	var buf unix.Stat_t
+	for _, empty := range []*byte{new(byte), nil} {
+		_, _, errno := unix.Syscall6(uintptr(call.Nr), f.Fd(), uintptr(unsafe.Pointer(empty)),
+			uintptr(unsafe.Pointer(&buf)), unix.AT_EMPTY_PATH, 0, 0)
+		if errno == 0 { // before 6.11 NULL is no name
+			want++
+		}
+	}
+	e := r.interrupt(t).ok(t)
+	if rows := linesWith(e.stdout, name); len(rows) != want && e.skipped(t) == 0 {
+		t.Errorf("%d rows of %d calls: %s", len(rows), want, excerpt(e.stdout))
+	}
 }
 
 func TestSyncsnoop(t *testing.T) {
