@@ -84,6 +84,7 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 	if at.Left > 0 {
 		u.tellLeft(p, name, at)
 	}
+	u.tellNames(p, name, list)
 	return []*target{t}
 }
 
@@ -103,6 +104,27 @@ func (u *unit) tellLeft(p *plan.Pattern, name string, at *binary.File) {
 		tell = u.warnf
 	}
 	tell(p.Pos, "%s: of what matches %s cannot be probed: %s", p.Text, format.Count(at.Left, "function"), at.Why)
+}
+
+// tellNames tells that functions have several names that match. Who writes them out, as in {read,__read}, may compare
+// e.func with each.
+func (u *unit) tellNames(p *plan.Pattern, name string, list []binary.Function) {
+	n, first := 0, binary.Function{}
+	for _, fn := range list {
+		if len(fn.Others) > 0 {
+			if n++; n == 1 {
+				first = fn
+			}
+		}
+	}
+	switch others := strings.Join(first.Others, ", "); {
+	case n == 0:
+	case strings.ContainsAny(name, "*?["):
+		u.notef(p.Pos, "%s: %s with several names that match: %s is also %s, and e.func is %s", p.Text,
+			format.Count(n, "function"), first.Name, others, first.Name)
+	default:
+		u.warnf(p.Pos, "%s: %s and %s are one function: e.func is %s", p.Text, first.Name, others, first.Name)
+	}
 }
 
 // callerAt says whether the kernel adds the caller to stacks at the entry of a function.

@@ -22,6 +22,8 @@ import (
 // A Function is a function of a file, or a place in one.
 type Function struct {
 	Name string // as its author wrote it, without parameters
+	// Others are more names of it that the pattern matches.
+	Others []string
 	// Start is the first byte of the function, in bytes of the file, and Inside how
 	// far behind it an address lies that was asked for.
 	Start, Inside uint64
@@ -140,6 +142,9 @@ func (f *Finder) Functions(file, pattern string) ([]Function, *File, error) {
 		one, err := describe(e, out, fn)
 		switch {
 		case err == nil:
+			if !exact {
+				one.Others = others(e, fn, pattern)
+			}
 			found = append(found, one)
 		case exact:
 			return nil, nil, err
@@ -150,6 +155,20 @@ func (f *Finder) Functions(file, pattern string) ([]Function, *File, error) {
 		}
 	}
 	return found, out, nil
+}
+
+// others are the names of a function besides its own that a pattern matches.
+func others(e *elffile.File, fn elffile.Function, pattern string) (out []string) {
+	g, err := kernel.CompileGlob(pattern)
+	if err != nil {
+		return nil
+	}
+	for _, name := range e.Aliases(fn.Addr) {
+		if name != fn.Name && g.Match(name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 func match(e *elffile.File, pattern string) (list []elffile.Function, exact bool, err error) {

@@ -218,7 +218,7 @@ func (f *File) Find(pattern kernel.Glob) ([]Function, error) {
 		return nil, f.strippedError(t)
 	}
 	parts := strings.Contains(pattern.String(), ".cold")
-	return onePerAddress(t.find(func(fn Function, forms nameForms) bool {
+	return named(pattern.String(), t.find(func(fn Function, forms nameForms) bool {
 		if fn.Part() && !parts {
 			return false
 		}
@@ -239,6 +239,42 @@ func (t *functionTable) find(matches func(Function, nameForms) bool) (found []Fu
 
 func onePerAddress(list []Function) []Function {
 	return slices.CompactFunc(list, func(a, b Function) bool { return a.Addr == b.Addr })
+}
+
+// named gives one function for each address: of those that have several names that match the one that the pattern spells
+// out first, else the best.
+func named(pattern string, list []Function) (out []Function) {
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && list[n].Addr == list[0].Addr {
+			n++
+		}
+		best := list[0]
+		for _, fn := range list[1:n] {
+			at, before := spelled(pattern, fn.Name), spelled(pattern, best.Name)
+			if at >= 0 && (at < before || before < 0) {
+				best = fn
+			}
+		}
+		out, list = append(out, best), list[n:]
+	}
+	return out
+}
+
+// spelled is where a pattern has a name among its {alternatives,…}; -1 where it has not.
+func spelled(pattern, name string) int {
+	for at := 0; ; at++ {
+		next := strings.Index(pattern[at:], name)
+		if next < 0 {
+			return -1
+		}
+		at += next
+		end := at + len(name)
+		if (at == 0 || strings.IndexByte("{,", pattern[at-1]) >= 0) &&
+			(end == len(pattern) || strings.IndexByte(",}", pattern[end]) >= 0) {
+			return at
+		}
+	}
 }
 
 func (f *File) missing(name string, t *functionTable) error {

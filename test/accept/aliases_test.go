@@ -1,0 +1,49 @@
+package accept
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const aliasSource = `
+__attribute__((noinline)) int orig(int a) { __asm__ volatile(""); return a; }
+int alias1(int a) __attribute__((alias("orig"))); int _alias(int a) __attribute__((alias("orig")));
+int main(void) { return orig(1) - alias1(1); }
+`
+
+// By which of its names a function is known, by how the script wrote it.
+//
+// > A function with several names is one point.
+// > `e.func` is the name that the script wrote: the first of those that stand in `{a,b}`, with a warning, and behind `*`
+// > the one with the fewest underscores in front, then the first by the alphabet.
+func TestFunctionNames(t *testing.T) {
+	needTracing(t)
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	source, binary := filepath.Join(dir, "alias.c"), filepath.Join(dir, "alias")
+	if err := os.WriteFile(source, []byte(aliasSource), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("gcc", "-O1", "-o", binary, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for pattern, want := range map[string]string{
+		"orig": "orig", "alias1": "alias1", "_alias": "_alias", "{orig,alias1}": "orig", "{alias1,orig}": "alias1",
+		"{_alias,orig,alias1}": "_alias", "*ali*": "alias1", "{or,_al}i*": "orig",
+	} {
+		e := startrace(t, script(t, `probe("ufunc:`+binary+`:`+pattern+`", lambda e: print(e.func), where = lambda e: e.func == "`+
+			want+`")`), "-c", binary).ok(t)
+		if e.stdout != want+"\n"+want+"\n" {
+			t.Errorf("%s: got %s, want %s for each of two calls", pattern, e.stdout, want)
+		}
+		if warned := strings.Contains(e.stderr, " are one function: e.func is "+want); warned !=
+			(pattern[0] == '{' && !strings.Contains(pattern, "*")) {
+			t.Errorf("%s: got %s", pattern, e.stderr)
+		}
+	}
+}
