@@ -115,7 +115,7 @@ func (f *finder) baseType(e *dwarf.Entry, c dwarf.CommonType) dwarf.Type {
 	case encodingComplexInt:
 		return twoOf(c.ByteSize / 2)
 	}
-	if c.ByteSize > 16 {
+	if c.ByteSize > 16 || c.ByteSize > 8 && f.language == langRust { // where the halves lie nothing promises there
 		return nil
 	}
 	switch encoding {

@@ -1,0 +1,58 @@
+package signature
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const ofRust = `use std::hint::black_box;
+#[inline(never)] fn ints(a: i8, b: u8, c: i16, d: u32) -> i8 { black_box((b, c, d)); black_box(a) }
+#[inline(never)] fn nothing(z: i32) { black_box(z); }
+#[inline(never)] fn others(c: char, b: bool, r: &i32, z: i16) -> u16 { black_box((c, b, r)); black_box(z) as u16 }
+#[inline(never)] fn slice(s: &str, z: i8) -> i8 { black_box(s); black_box(z) }
+#[inline(never)] fn wide(w: i128, z: i8) -> i8 { black_box(w); black_box(z) }
+#[inline(never)] fn by_ref(r: &i32, z: i16) -> i32 { *r + z as i32 }
+#[inline(never)] fn unused(a: i32, z: i8) -> i8 { black_box(z) }
+fn main() {
+    black_box(ints(-1, 255, -2, 4294967295)); nothing(-3); black_box(others('x', true, &5, -1));
+    black_box(slice("abc", -1)); black_box(wide(1, 2)); black_box(by_ref(&black_box(-9), -5)); black_box(unused(5, -7));
+}
+`
+
+// Functions that are private to a program of Rust: those of scalars are known, where the compiler changed nothing.
+//
+// > Functions of Rust that are private to their program, which are nearly all, are known where it was built without
+// > optimization, by Rust 1.95 or newer; else they are as without.
+func TestPrivateFunctionsOfRust(t *testing.T) {
+	rust195(t)
+	known := build(t, "rustc -g -C opt-level=0", "x.rs", ofRust)
+	for name, want := range map[string]string{
+		"ints": "s8 (s8 u8 s16 u32)", "nothing": " (s32)", "others": "u16 (u32 u8 address s16)", "slice": "unknown",
+		"wide": "unknown", "unused": "s8 (s32 s8)",
+	} {
+		if got := text(known(rustName(name))); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+	known = build(t, "rustc -g -C opt-level=3", "x.rs", ofRust)
+	for _, name := range []string{"unused", "by_ref"} { // its first parameter is gone, or what it points to
+		if got := known(rustName(name)); got != nil {
+			t.Errorf("%s: got %s", name, text(got))
+		}
+	}
+}
+
+// rust195 skips where there is no compiler of Rust that says of which functions it changed the arguments.
+func rust195(t *testing.T) {
+	out, err := exec.Command("rustc", "--version").Output()
+	if err != nil {
+		t.Skip("needs rustc:", err)
+	}
+	if !tellsChanges(strings.Replace(string(out), "rustc ", "rustc version ", 1)) {
+		t.Skip("needs rustc 1.95 or newer: ", string(out))
+	}
+}
+
+// rustName is a part of the symbol that a function of the program has, in both of Rust's ways to write names.
+func rustName(name string) string { return string(rune('0'+len(name))) + name }
