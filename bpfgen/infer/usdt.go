@@ -23,6 +23,7 @@ func (u *unit) staticProbes(p *plan.Pattern) []*target {
 		wrong(p.Pos, "%s: programs cannot be looked at here", p.Text)
 	}
 	list, at, err := u.binaries.Static(file, pattern)
+	u.tellReplaced(p, at)
 	if err != nil {
 		wrong(p.Pos, "%s: %v", p.Text, err)
 	}

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -127,6 +128,16 @@ func (u *unit) tellNames(p *plan.Pattern, name string, list []binary.Function) {
 	}
 }
 
+// tellReplaced warns of a file that is not the one that the traced process runs, so that nothing of it is seen.
+func (u *unit) tellReplaced(p *plan.Pattern, at *binary.File) {
+	if at == nil || !at.Replaced {
+		return
+	}
+	base := filepath.Base(at.Name)
+	u.warnf(p.Pos, "%s: process %d runs another file, which had the name %s before: nothing of it is seen here; "+
+		"the name %s without a folder means the one that it runs", p.Text, u.plan.Target.PID, at.Name, base)
+}
+
 // callerAt says whether the kernel adds the caller to stacks at the entry of a function.
 func (u *unit) callerAt(fn binary.Function) tree.Caller {
 	switch {
@@ -203,6 +214,7 @@ func (u *unit) findFunctions(p *plan.Pattern, file, name string) ([]binary.Funct
 		wrong(p.Pos, "%s: programs cannot be looked at here", p.Text)
 	}
 	list, at, err := u.binaries.Functions(file, name)
+	u.tellReplaced(p, at)
 	if point.Must(p.Provider).Has("ret") && err == nil {
 		list = returning(list, at)
 	}

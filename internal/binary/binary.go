@@ -54,7 +54,9 @@ type File struct {
 	Path string // as we open it
 	Name string // as scripts and readers know it
 	How  string // how it was found, for -v
-	Go   string // the version of the Go that built it, "" if it was not Go
+	// Replaced: the traced process runs another file, which had this name before.
+	Replaced bool
+	Go       string // the version of the Go that built it, "" if it was not Go
 	// NoReturnProbes says why no return address may be replaced, "" if they may.
 	NoReturnProbes string
 	// Left is how many functions a pattern matched that cannot be probed, and
@@ -108,7 +110,7 @@ func (f *Finder) file(name string) (*elffile.File, *File, error) {
 		}
 		f.open[at.Path] = e
 	}
-	out := &File{Path: at.Path, Name: at.Name, How: at.How}
+	out := &File{Path: at.Path, Name: at.Name, How: at.How, Replaced: at.Replaced}
 	if g, ok := e.Golang(); ok {
 		if out.Go = g.Version; out.Go == "" {
 			out.Go = "go"

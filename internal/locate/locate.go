@@ -30,6 +30,8 @@ type Location struct {
 	// Also is another file that the name could mean: `curl` is a library and a
 	// command. "" if there is none.
 	Also string
+	// Replaced: the process runs another file, which had this name when it was mapped.
+	Replaced bool
 }
 
 // A Finder finds files for one run. The zero value looks in our own mount
@@ -97,7 +99,8 @@ const onePlace = "; a program or library is one path or name, as c for libc, and
 func (f *Finder) findPath(name string) (Location, error) {
 	if root := f.root(); root != "" && filepath.IsAbs(name) {
 		if path, err := resolve(root, name); err == nil {
-			return Location{Path: path, Name: name, Root: root, How: f.where("by its path")}, nil
+			return Location{Path: path, Name: name, Root: root, How: f.where("by its path"),
+				Replaced: f.replaced(name)}, nil
 		}
 	}
 	path, err := filepath.Abs(name)
@@ -109,7 +112,7 @@ func (f *Finder) findPath(name string) (Location, error) {
 	} else if err != nil {
 		return Location{}, fmt.Errorf("find %s: %w", name, err)
 	}
-	return Location{Path: path, Name: path, How: "by its path"}, nil
+	return Location{Path: path, Name: path, How: "by its path", Replaced: f.replaced(path)}, nil
 }
 
 // neighbour is a hint at what else the folder has, as the path was written.

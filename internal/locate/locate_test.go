@@ -274,6 +274,11 @@ func TestMapped(t *testing.T) {
 			t.Errorf("%s: got %+v, %v, want %s", name, got, err, want)
 		}
 	}
+	for name, want := range map[string]bool{"/usr/lib/libc.so.6": false, "/usr/lib/libold.so.1": true} {
+		if got := f.replaced(name); got != want {
+			t.Errorf("%s was replaced: %t", name, got)
+		}
+	}
 	if got, err := f.Find("ssl"); !errors.Is(err, ErrNotFound) ||
 		!strings.Contains(err.Error(), "process 7 has not mapped one") {
 		t.Errorf("mapped but not as code: %+v, %v", got, err)

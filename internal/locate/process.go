@@ -46,3 +46,25 @@ func (f *Finder) mapped(name string) (Location, bool, error) {
 	}
 	return loc, true, nil
 }
+
+// replaced reports whether the process has mapped files of that path as code, and all of them have lost their name
+// since: what stands there now is not what it runs.
+func (f *Finder) replaced(path string) bool {
+	if f.PID == 0 {
+		return false
+	}
+	list, err := mapping.Read(fmt.Sprintf("%s/%d", f.procDir(), f.PID))
+	if err != nil {
+		return false // that there is no such process is said where it is traced
+	}
+	gone := false
+	for _, m := range list {
+		if m.Code && m.File() && m.Path == path {
+			if !m.Deleted {
+				return false
+			}
+			gone = true
+		}
+	}
+	return gone
+}
