@@ -29,6 +29,8 @@ type generator struct {
 	lent map[*subprogram]*region
 	// extra is what the loops so far cost the verifier beyond their first rounds.
 	extra bodyCost
+	// beside is what computed loops behind each other cost that the verifier follows.
+	beside bodyCost
 }
 
 // A family is what the functions of a program have in common.

@@ -178,7 +178,8 @@ func (b loops) bound(s *tree.Stmt, l *loop, most int64, body []*ir.Block) int64 
 	if len(b.loops) == 0 {
 		before = b.extra
 	}
-	if b.HasLoop && !b.calledLoops[s] && cost.tooMuch(s, most, outer, before) {
+	if b.HasLoop && !b.calledLoops[s] && (cost.tooMuch(s, most, outer, before) ||
+		len(b.loops) == 0 && b.loopsOf().side > 1 && computed(s) && b.beside.ways > 0 && cost.crowded(n, b.beside)) {
 		b.calledLoops[s], b.again = true, true
 	}
 	more := cost.times(n - 1)
@@ -187,6 +188,9 @@ func (b loops) bound(s *tree.Stmt, l *loop, most int64, body []*ir.Block) int64 
 		around.inner = around.inner.plus(more)
 	} else {
 		b.extra = b.extra.plus(more)
+		if computed(s) && !b.calledLoops[s] {
+			b.beside = b.beside.plus(cost.asked().times(n))
+		}
 	}
 	return n
 }

@@ -118,6 +118,15 @@ func (c bodyCost) tooMuch(s *tree.Stmt, most, outer int64, before bodyCost) bool
 	return all.ways > maxKeptWays || all.insns > maxFollowed
 }
 
+// asked is the cost of a round with the question whether there is another one.
+func (c bodyCost) asked() bodyCost { return bodyCost{c.ways + 1, c.insns, c.asks} }
+
+// crowded reports whether the verifier would not follow n rounds of a computed loop behind others, that cost before.
+func (c bodyCost) crowded(n int64, before bodyCost) bool {
+	all := before.plus(c.asked().times(n))
+	return all.ways > maxKeptWays || all.insns > maxFollowed
+}
+
 // costOfSub is what a call of a subprogram costs the verifier.
 func (b subs) costOfSub(name string) bodyCost {
 	i := slices.IndexFunc(b.called, func(s *subprogram) bool { return s.f.Name == name })
