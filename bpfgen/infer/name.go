@@ -244,6 +244,9 @@ const maxRuns = 1000
 
 // oneOfNumbers is whether e is one of numbers, by the runs without a gap.
 func oneOfNumbers(e *tree.Expr, numbers []int64, pos plan.Pos) cond {
+	if e.Op == tree.OpConst {
+		return known(slices.Contains(numbers, e.Int))
+	}
 	out, runs := known(false), runsOf(numbers)
 	if len(runs) > maxRuns {
 		refuse(pos, "this holds for %d groups of names; a kernel half tests %d", len(runs), maxRuns)

@@ -144,7 +144,7 @@ func (g *guests) boot(dir string) error {
 		return err
 	}
 	command := strings.Fields(os.Getenv(vmCommand))
-	if command == nil {
+	if len(command) == 0 {
 		command = []string{"go", "run", "./test/vm"}
 	}
 	units := filepath.Join(dir, "units")
