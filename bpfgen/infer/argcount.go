@@ -11,6 +11,9 @@ func (a *argsObj) missing(n int64, pos plan.Pos) val {
 	most := pr.mostArgs()
 	switch {
 	case n >= 0 && n < int64(most):
+		if f, is := a.ev.args.(*funcArgs); is && f.f.user { // a handler asks e.func, which does not fold
+			return exprVal(absentInt(pos))
+		}
 		return noneVal()
 	case most == 0:
 		wrong(pos, "%s has no arguments", a.ev.point)
