@@ -43,6 +43,16 @@ probe("ufunc:BIN:more", lambda e: print(e.func, uint32(e.args[1]), uint32(e.args
 	const asks = `probe("ufunc:BIN:two", lambda e: print(e.args if hasattr(e, "args") else "none"))`
 	e = startrace(t, "-q", "-e", strings.ReplaceAll(asks, "BIN", binary), "-c", binary).ok(t)
 	equalLines(t, sorted(e.stdout, "none"), []string{"none"})
+	e = startrace(t, "-q", script(t, strings.ReplaceAll(`
+n = total()
+def both(e):
+    n.add(e.args[0] + e.args[1] if e.func == "two" else e.args[0])
+probe("ufunc:BIN:{one,two}", kernel = both)
+at_exit(lambda: print(n.value))
+`, "BIN", binary)), "-c", binary).ok(t)
+	if strings.TrimSpace(e.stdout) != "4" {
+		t.Errorf("computed where the function has it: got %s%s", e.stdout, e.stderr)
+	}
 	list := startrace(t, "list", "-v", "uprobe:"+binary+":{none,one}").ok(t)
 	if strings.Count(list.stdout, "e.args[") != 1 || !strings.Contains(list.stdout, "e.args[0]:  int    # 32 bits, signed") {
 		t.Errorf("the list shows %s", list.stdout)
