@@ -28,8 +28,8 @@ func (b aggs) aggAdd(c *tree.Container, s *tree.Stmt) {
 		b.addSample(a, b.half(c, b.MapValue(mapOf(c), 0)), add)
 		return
 	}
-	key := stores{b.code}.fixed(c.KeyLayout, c.Key, s.Exprs[2])
-	tables{b.code}.upsert(c, key, c.Agg.ValueSize(), func(p *ir.Value) { b.addSample(a, b.half(c, p), add) })
+	key := stores(b).fixed(c.KeyLayout, c.Key, s.Exprs[2])
+	tables(b).upsert(c, key, c.Agg.ValueSize(), func(p *ir.Value) { b.addSample(a, b.half(c, p), add) })
 	b.release(key)
 }
 

@@ -89,10 +89,10 @@ func newTop(s *Shared, p *tree.Program, calls *callees, loops map[*tree.Stmt]boo
 // walker is the evaluator of a generator.
 type walker struct{ *generator }
 
-func (w walker) expr(e *tree.Expr) val                  { return exprs{w.generator}.eval(e) }
-func (w walker) cond(e *tree.Expr, then, els *ir.Block) { exprs{w.generator}.test(e, then, els) }
-func (w walker) inline(e *tree.Expr) val                { return stmts{w.generator}.inlineExpr(e) }
-func (w walker) block(blk *tree.Block)                  { stmts{w.generator}.run(blk) }
+func (w walker) expr(e *tree.Expr) val                  { return exprs(w).eval(e) }
+func (w walker) cond(e *tree.Expr, then, els *ir.Block) { exprs(w).test(e, then, els) }
+func (w walker) inline(e *tree.Expr) val                { return stmts(w).inlineExpr(e) }
+func (w walker) block(blk *tree.Block)                  { stmts(w).run(blk) }
 func (w walker) ret()                                   { w.leave() }
 
 // program is: what concerns every event, then the handler or its variants.

@@ -17,7 +17,7 @@ func (b builtins) builtin(e *tree.Expr) val {
 	case "comm":
 		return b.comm(e.Type)
 	case "usermode":
-		return intVal(e.Type, registers{b.code}.userMode())
+		return intVal(e.Type, registers(b).userMode())
 	}
 	return intVal(e.Type, b.number64(e))
 }
@@ -44,24 +44,24 @@ func (b builtins) number64(e *tree.Expr) *ir.Value {
 	case "ip":
 		return b.Load(8, b.ctx(), b.Arch.IP)
 	case "syscall_nr":
-		return calls{b.code}.syscallNr()
+		return calls(b).syscallNr()
 	case "syscall_name":
-		return calls{b.code}.nameInTable(calls{b.code}.syscallNr())
+		return calls(b).nameInTable(calls(b).syscallNr())
 	case "thread":
 		return b.helperOnce("task_raw", helperGetCurrentTask)
 	case "goroutine":
-		return registers{b.code}.register(strconv.Itoa(b.Arch.G))
+		return registers(b).register(strconv.Itoa(b.Arch.G))
 	case "frame":
-		return registers{b.code}.frame()
+		return registers(b).frame()
 	case "goframe":
-		return registers{b.code}.goFrame()
+		return registers(b).goFrame()
 	case "depth":
 		return b.nested.depth
 	case "cookie":
 		return b.once("cookie", func() *ir.Value { return b.Call(helperGetAttachCookie, b.ctx()) })
 	}
 	if off, ok := strings.CutPrefix(e.Str, "reg:"); ok {
-		return registers{b.code}.register(off)
+		return registers(b).register(off)
 	}
 	b.fail("builtin %s", e.Str)
 	return nil
@@ -70,7 +70,7 @@ func (b builtins) number64(e *tree.Expr) *ir.Value {
 // comm is the name of the current task.
 func (b builtins) comm(t types.Type) val {
 	m := b.allocText(commSize)
-	copies{b.code}.commInto(func() *ir.Value { return b.addr(m, 0) })
+	copies(b).commInto(func() *ir.Value { return b.addr(m, 0) })
 	return val{t: t, s: &str{mem: m, room: commSize}}
 }
 
@@ -97,7 +97,7 @@ func (b builtins) hoist() {
 			b.expr(&tree.Expr{Op: tree.OpBuiltin, Str: name, Type: builtinTypes[name]})
 		}
 	}
-	aggs{b.code}.hoistEpochs()
+	aggs(b).hoistEpochs()
 }
 
 var builtinTypes = map[string]types.Type{

@@ -20,7 +20,7 @@ import (
 type keyed struct{ *code }
 
 func (b keyed) spanKey(span *tree.Span, e *tree.Expr) *region {
-	return stores{b.code}.fixed(layout.Fixed(span.Key), span.Key, e)
+	return stores(b).fixed(layout.Fixed(span.Key), span.Key, e)
 }
 
 // keyedStart makes the entry.
@@ -30,7 +30,7 @@ func (b keyed) keyedStart(s *tree.Stmt, span *tree.Span, name string) {
 	m := b.alloc(f.Size)
 	at := func(off int64) *ir.Value { return b.addr(m, off) }
 	slots := s.Exprs[1:]
-	busy := entries{b.code}.busyWord()
+	busy := entries(b).busyWord()
 	var muted *ir.Value // nil: never
 	if span.Muted {
 		muted = b.expr(slots[len(slots)-1]).x
@@ -39,19 +39,19 @@ func (b keyed) keyedStart(s *tree.Stmt, span *tree.Span, name string) {
 	}
 	var ls []leaf
 	for i, e := range slots {
-		ls = stores{b.code}.collect(f.Type.Elems[i], span.Slots[i], e, ls)
+		ls = stores(b).collect(f.Type.Elems[i], span.Slots[i], e, ls)
 	}
-	stores{b.code}.storeLeaves(at, 8, f.Size-8, ls)
+	stores(b).storeLeaves(at, 8, f.Size-8, ls)
 	b.Store(8, at(int64(f.Size)-8), 0, b.Const(0))
 	b.Store(8, at(layout.SpanBusy), 0, busy)
-	place := races{b.code}.racePlace(span, key)
-	races{b.code}.startBegins(place)
+	place := races(b).racePlace(span, key)
+	races(b).startBegins(place)
 	done := b.newJoin(types.Type{})
-	rc := entries{b.code}.storeEntry(name, key, m, updateNoExist)
+	rc := entries(b).storeEntry(name, key, m, updateNoExist)
 	b.unless(ir.NE, rc, 0, func() { lateStart{b.code, span, name, key, m, muted, done}.failed(rc) })
 	b.jump(done)
 	b.enter(done)
-	races{b.code}.startDone(place)
+	races(b).startDone(place)
 	b.release(key, m)
 }
 
@@ -125,21 +125,21 @@ func (s lateStart) unlessExist(rc *ir.Value) {
 func (b keyed) keyedEnd(s *tree.Stmt, span *tree.Span, name string) {
 	f := layout.Span(span.Slots)
 	key := b.spanKey(span, s.Exprs[0])
-	noStart := func() { entries{b.code}.noStart(s) }
-	place := races{b.code}.racePlace(span, key)
-	seen := races{b.code}.beforeLookup(place)
+	noStart := func() { entries(b).noStart(s) }
+	place := races(b).racePlace(span, key)
+	seen := races(b).beforeLookup(place)
 	p := b.Call(helperMapLookup, b.MapPtr(name), b.addr(key, 0))
 	b.unless(ir.EQ, p, 0, noStart)
 	m := b.alloc(f.Size - 8)
 	b.OpImm(ir.OpCopy, int64(f.Size)-8, b.addr(m, 0), p)
 	rc := b.Extend(b.Call(helperMapDelete, b.MapPtr(name), b.addr(key, 0)), 32, true)
 	b.unless(ir.EQ, rc, errNoEnt, noStart)
-	raced := func() { entries{b.code}.endLost(tree.SiteSpanRace, s.Else) }
+	raced := func() { entries(b).endLost(tree.SiteSpanRace, s.Else) }
 	b.unless(ir.NE, rc, 0, raced) // a program that this one interrupted holds the bucket
-	b.unless(ir.NE, races{b.code}.raced(place, seen), 0, raced)
+	b.unless(ir.NE, races(b).raced(place, seen), 0, raced)
 	b.release(key)
 	b.entry = &spanEntry{b.addr(m, 0), f, span.Slots}
 	if span.Timeout != 0 {
-		entries{b.code}.expire(span, entries{b.code}.age(span, b.entry.p), s.Else)
+		entries(b).expire(span, entries(b).age(span, b.entry.p), s.Else)
 	}
 }

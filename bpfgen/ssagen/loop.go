@@ -18,7 +18,7 @@ func (b loops) forStmt(s *tree.Stmt) {
 	if err != nil {
 		b.fail("bound of a loop: %v", err)
 	}
-	if b.calledLoops[s] && b.Reached() && (rounds{b.generator}).inRounds(s, bound) {
+	if b.calledLoops[s] && b.Reached() && (rounds(b)).inRounds(s, bound) {
 		return
 	}
 	step := s.Exprs[2].Int

@@ -78,7 +78,7 @@ func (b loops) costOf(blocks []*ir.Block, inner bodyCost) bodyCost {
 			case v.Op.IsMacro():
 				c.insns += macroInsns
 			case v.Op == ir.OpCall && v.Sym != "":
-				c = c.plus(subs{b.generator}.costOfSub(v.Sym))
+				c = c.plus(subs(b).costOfSub(v.Sym))
 			default:
 				c.insns += insnsOfValue
 			}

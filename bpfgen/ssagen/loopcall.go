@@ -73,7 +73,7 @@ type loopCall struct {
 
 // inRounds makes s a call of bpf_loop, if it can be one.
 func (b rounds) inRounds(s *tree.Stmt, bound int64) bool {
-	l := &loopCall{s: s, bound: bound, vars: loops{b.generator}.loopVars(s.Then), b: &boundary{}}
+	l := &loopCall{s: s, bound: bound, vars: loops(b).loopVars(s.Then), b: &boundary{}}
 	l.b.block(s.Then, 1)
 	if why := b.loopRefusal(l); why != "" {
 		b.reports = append(b.reports, Call{Name: loopName, Pos: s.Pos, Rounds: bound, Why: why})
@@ -134,7 +134,7 @@ func (b rounds) inlineType(n int64) types.Type {
 func (b rounds) callLoop(l *loopCall) {
 	step := l.s.Exprs[2].Int
 	start, stop := b.expr(l.s.Exprs[0]).x, b.expr(l.s.Exprs[1]).x
-	count := loops{b.generator}.iterations(start, stop, step)
+	count := loops(b).iterations(start, stop, step)
 	var given []val
 	for _, v := range l.in {
 		t := b.prog.Locals[v].Type
@@ -144,7 +144,7 @@ func (b rounds) callLoop(l *loopCall) {
 		given = append(given, b.convert(b.expr(r.e), r.e.Type))
 	}
 	for _, c := range l.b.epochs {
-		given = append(given, intVal(types.U64, subs{b.generator}.epochOf(c)))
+		given = append(given, intVal(types.U64, subs(b).epochOf(c)))
 	}
 	tree.WalkBlock(l.s.Then, func(*tree.Stmt) {}, func(e *tree.Expr) {
 		if b.given[e] != nil {
@@ -379,10 +379,10 @@ func (b rounds) startLoop(l *loopCall, start, count *ir.Value) {
 		addrs[roundCtx] = b.ctx()
 	}
 	if l.sub.scratch > 0 {
-		addrs[roundScratch] = b.addr(subs{b.generator}.scratchOf(l.sub), 0)
+		addrs[roundScratch] = b.addr(subs(b).scratchOf(l.sub), 0)
 	}
 	addrs = append(addrs, l.addrs...)
-	slot := subs{b.generator}.callWords(len(addrs))
+	slot := subs(b).callWords(len(addrs))
 	for i, x := range addrs {
 		b.Store(8, b.SlotAddr(slot, 0), int64(8*i), x)
 	}
@@ -419,7 +419,7 @@ func (b rounds) afterLoop(l *loopCall, count *ir.Value) {
 	for i, n := range r.returns {
 		b.unless(ir.EQ, left, leaveInlines+int64(i), func() {
 			word := r.values
-			stmts{b.generator}.leaveInline(n, assemble(r.given[i], func() *ir.Value {
+			stmts(b).leaveInline(n, assemble(r.given[i], func() *ir.Value {
 				word++
 				return at(word - 1)
 			}))
@@ -444,7 +444,7 @@ func (b stmts) leaveInline(n int64, v val) {
 	case in != nil:
 		b.jumpWith(in.done, v)
 	case b.round != nil:
-		rounds{b.generator}.returnFromRounds(n, v)
+		rounds(b).returnFromRounds(n, v)
 	default:
 		b.fail("return from inline %d, which is not open", n)
 	}

@@ -126,7 +126,7 @@ func (b nesting) returnsTo() *ir.Value {
 	if !b.inUser() {
 		return b.Const(0)
 	}
-	return stacks{b.code}.returnAddress()
+	return stacks(b).returnAddress()
 }
 
 // stackSize is the distance within which two frames are taken to be on one
@@ -246,9 +246,9 @@ func (b nesting) nestedStart(s *tree.Stmt, span *tree.Span, name string) {
 	at := func(off int64) *ir.Value { return b.addr(m, off) }
 	var ls []leaf
 	for i, e := range s.Exprs {
-		ls = stores{b.code}.collect(f.Type.Elems[i], span.Slots[i], e, ls)
+		ls = stores(b).collect(f.Type.Elems[i], span.Slots[i], e, ls)
 	}
-	stores{b.code}.storeLeaves(at, layout.NestedSlots, f.Size-8, ls)
+	stores(b).storeLeaves(at, layout.NestedSlots, f.Size-8, ls)
 	b.Store(8, at(int64(f.Size)-8), 0, b.Const(0))
 	b.Store(8, at(0), layout.NestedOpen, b.Const(1))
 	b.Store(8, at(0), layout.NestedFrame, n.frame)
@@ -287,7 +287,7 @@ func (b nesting) nestedEnd(s *tree.Stmt, span *tree.Span, name string) {
 	b.unless(ir.EQ, first, 0, b.ret)
 	m := b.alloc(f.Size - 8)
 	open := b.Load(8, first, layout.NestedOpen)
-	noStart := func() { entries{b.code}.noStart(s) }
+	noStart := func() { entries(b).noStart(s) }
 	depth := b.unwind(name, key, open, frame, func(entry *ir.Value, stale, found func()) {
 		b.unlessSame(b.Load(8, entry, layout.NestedFrame), frame, stale)
 		b.unlessSame(b.Load(8, entry, layout.NestedPlace), place, stale)

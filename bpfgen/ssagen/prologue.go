@@ -12,7 +12,7 @@ func (b calls) prologue() {
 		if b.isSyscall() {
 			b.syscall = b.ownNumber(b.rawNumber(), nil) // before the entry is taken
 		}
-		builtins{b.code}.hoist()
+		builtins(b).hoist()
 		return
 	}
 	target := b.Tree.Target
@@ -28,5 +28,5 @@ func (b calls) prologue() {
 	if target.Self > 0 && target.PID == 0 {
 		b.unless(ir.EQ, b.tgid(), int64(target.Self), b.ret)
 	}
-	builtins{b.code}.hoist()
+	builtins(b).hoist()
 }

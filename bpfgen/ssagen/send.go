@@ -25,21 +25,21 @@ func (b sends) send(s *tree.Stmt) {
 	for i, e := range s.Exprs {
 		valLeaves(r.Fields[i].Type, e.Type, val{}, func(l leaf) { all = append(all, l) })
 	}
-	stores{b.code}.zeroGaps(at, wire.HeaderSize, r.FixedSize, all)
+	stores(b).zeroGaps(at, wire.HeaderSize, r.FixedSize, all)
 	var texts []leaf
 	for i, e := range s.Exprs {
-		stores{b.code}.leaves(r.Fields[i].Type, e.Type, e, func(l leaf) {
+		stores(b).leaves(r.Fields[i].Type, e.Type, e, func(l leaf) {
 			if isText(l.t.Kind) {
 				texts = append(texts, l)
 			} else {
-				stores{b.code}.storeScalar(at, l, wordAlone(all, l))
+				stores(b).storeScalar(at, l, wordAlone(all, l))
 			}
 		})
 	}
 	if r.NoCPU {
-		b.Store(8, at(0), wire.HeaderNumber, calls{b.code}.recordNumber(s, r)) // and 0 for the CPU
+		b.Store(8, at(0), wire.HeaderNumber, calls(b).recordNumber(s, r)) // and 0 for the CPU
 	} else {
-		b.Store(4, at(0), wire.HeaderNumber, calls{b.code}.recordNumber(s, r))
+		b.Store(4, at(0), wire.HeaderNumber, calls(b).recordNumber(s, r))
 		b.Store(4, at(0), wire.HeaderCPU, b.helperOnce("cpu_raw", helperGetSMPProcessorID))
 	}
 	b.Store(8, at(0), wire.HeaderTime, b.helperOnce("time_raw", helperKtimeGetNS))

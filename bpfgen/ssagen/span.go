@@ -21,22 +21,22 @@ func (b spans) spanStart(s *tree.Stmt) {
 	span, name := b.span()
 	switch {
 	case span.Nested:
-		nesting{b.code}.nestedStart(s, span, name)
+		nesting(b).nestedStart(s, span, name)
 		return
 	case span.Key.Kind != types.Bot:
-		keyed{b.code}.keyedStart(s, span, name)
+		keyed(b).keyedStart(s, span, name)
 		return
 	}
 	f := layout.Span(span.Slots)
 	var ls []leaf
 	for i, e := range s.Exprs {
-		ls = stores{b.code}.collect(f.Type.Elems[i], span.Slots[i], e, ls)
+		ls = stores(b).collect(f.Type.Elems[i], span.Slots[i], e, ls)
 	}
 	done := b.newJoin(types.Type{})
 	p := b.spanInsert(name, f.Size, done)
 	b.countOpen(p, span, done)
-	stores{b.code}.storeLeaves(func(off int64) *ir.Value { return b.Add(p, off) }, 8, f.Size-8, ls)
-	b.Store(8, p, layout.SpanBusy, entries{b.code}.busyWord())
+	stores(b).storeLeaves(func(off int64) *ir.Value { return b.Add(p, off) }, 8, f.Size-8, ls)
+	b.Store(8, p, layout.SpanBusy, entries(b).busyWord())
 	b.jump(done)
 	b.enter(done)
 }
@@ -45,7 +45,7 @@ func (b spans) spanStart(s *tree.Stmt) {
 func (b spans) spanInsert(name string, size int, done *join) *ir.Value {
 	key := b.tidKey()
 	defer b.release(key)
-	return tables{b.code}.insert(name, key, size, func() {}, func(*ir.Value) {
+	return tables(b).insert(name, key, size, func() {}, func(*ir.Value) {
 		b.countSpan(tree.SiteSpanFull)
 		b.jump(done)
 	})
@@ -59,7 +59,7 @@ func (b spans) countOpen(p *ir.Value, span *tree.Span, done *join) {
 		b.countSpan(tree.SiteOpenStart)
 		switch {
 		case span.First && span.Timeout != 0:
-			b.unless(ir.SLT, entries{b.code}.age(span, p), span.Timeout, func() { b.jump(done) })
+			b.unless(ir.SLT, entries(b).age(span, p), span.Timeout, func() { b.jump(done) })
 		case span.First:
 			b.jump(done)
 			return
@@ -76,10 +76,10 @@ func (b spans) spanEnd(s *tree.Stmt) {
 	span, name := b.span()
 	switch {
 	case span.Nested:
-		nesting{b.code}.nestedEnd(s, span, name)
+		nesting(b).nestedEnd(s, span, name)
 		return
 	case span.Key.Kind != types.Bot:
-		keyed{b.code}.keyedEnd(s, span, name)
+		keyed(b).keyedEnd(s, span, name)
 		return
 	}
 	key := b.tidKey()
@@ -93,7 +93,7 @@ func (b spans) spanEnd(s *tree.Stmt) {
 	if !b.isSyscall() {
 		b.BranchImm(ir.NE, busy, 0, ours, other)
 	} else {
-		b.branchConst(ir.EQ, busy, entries{b.code}.busyWord(), ours, other)
+		b.branchConst(ir.EQ, busy, entries(b).busyWord(), ours, other)
 	}
 	b.Likely(1, from)
 	saved := b.save()
@@ -102,9 +102,9 @@ func (b spans) spanEnd(s *tree.Stmt) {
 	b.Begin(ours)
 	b.restore(saved)
 	if span.Timeout != 0 {
-		age := entries{b.code}.age(span, p)
+		age := entries(b).age(span, p)
 		b.Store(8, p, layout.SpanBusy, b.Const(0))
-		entries{b.code}.expire(span, age, nil)
+		entries(b).expire(span, age, nil)
 	} else {
 		b.Store(8, p, layout.SpanBusy, b.Const(0))
 	}
@@ -122,7 +122,7 @@ func (b spans) startless(s *tree.Stmt, span *tree.Span) {
 		b.block(s.Else)
 	}
 	key := b.tidKey()
-	rc := entries{b.code}.storeEntry(tree.EndsMap(b.prog.Attach.Span), key, key, updateNoExist)
+	rc := entries(b).storeEntry(tree.EndsMap(b.prog.Attach.Span), key, key, updateNoExist)
 	b.release(key)
 	b.unless(ir.EQ, rc, errExist, func() {
 		b.countSpan(tree.SiteOrphanEnd)
@@ -137,7 +137,7 @@ func (b spans) orphan(p, busy *ir.Value, s *tree.Stmt) {
 	closed, open := b.NewBlock(), b.NewBlock()
 	b.BranchImm(ir.EQ, busy, 0, closed, open)
 	b.Begin(closed)
-	entries{b.code}.noStart(s)
+	entries(b).noStart(s)
 	b.Begin(open)
 	b.countSpan(tree.SiteOpenStart)
 	b.Store(8, p, layout.SpanBusy, b.Const(0))
@@ -152,7 +152,7 @@ func (b spans) spanSlot(e *tree.Expr) val {
 		b.fail("slot %d read before the span's end", e.Int)
 	}
 	n := e.Int
-	v := b.convert(stores{b.code}.loadFixed(b.entry.p, b.entry.layout.Type.Elems[n], b.entry.slots[n]), e.Type)
+	v := b.convert(stores(b).loadFixed(b.entry.p, b.entry.layout.Type.Elems[n], b.entry.slots[n]), e.Type)
 	b.remember(slotKey(n), v)
 	return v
 }

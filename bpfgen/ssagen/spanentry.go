@@ -17,7 +17,7 @@ func (b entries) busyWord() *ir.Value {
 	if !b.isSyscall() {
 		return b.helperOnce("time_raw", helperKtimeGetNS)
 	}
-	word := b.Imm(ir.OpAdd, calls{b.code}.syscallNr(), 1)
+	word := b.Imm(ir.OpAdd, calls(b).syscallNr(), 1)
 	span, _ := b.span()
 	if len(span.Check) == 0 {
 		return word
@@ -30,10 +30,10 @@ func (b entries) busyWord() *ir.Value {
 func (b entries) registerMix(span *tree.Span) *ir.Value {
 	mix := b.Const(0)
 	for _, off := range span.Check {
-		mix = b.Op(ir.OpAdd, b.Imm(ir.OpMul, mix, 31), registers{b.code}.register(strconv.Itoa(off)))
+		mix = b.Op(ir.OpAdd, b.Imm(ir.OpMul, mix, 31), registers(b).register(strconv.Itoa(off)))
 	}
 	for _, nr := range span.Exempt {
-		other := b.Cmp(ir.NE, calls{b.code}.syscallNr(), b.Const(int64(nr)))
+		other := b.Cmp(ir.NE, calls(b).syscallNr(), b.Const(int64(nr)))
 		mix = b.Op(ir.OpAnd, mix, b.Op(ir.OpNeg, other))
 	}
 	return mix

@@ -26,7 +26,7 @@ func (b stmts) stmt(s *tree.Stmt) {
 	case tree.SIf:
 		b.ifStmt(s)
 	case tree.SFor:
-		loops{b.generator}.forStmt(s)
+		loops(b).forStmt(s)
 	case tree.SBreak:
 		b.jump(b.loops[len(b.loops)-1].exit)
 	case tree.SContinue:
@@ -36,7 +36,7 @@ func (b stmts) stmt(s *tree.Stmt) {
 	case tree.SStop:
 		b.ret()
 	case tree.SCall:
-		subs{b.generator}.callStmt(s)
+		subs(b).callStmt(s)
 	case tree.SSend:
 		sends{b.code}.send(s)
 	case tree.SCount:
@@ -123,8 +123,8 @@ func (b stmts) returnStmt(s *tree.Stmt) {
 
 func (b stmts) inlineExpr(e *tree.Expr) val {
 	var v val
-	if site, ok := b.callees.of(e.Body); ok && (subs{b.generator}).callable(site) {
-		v = subs{b.generator}.callSub(site)
+	if site, ok := b.callees.of(e.Body); ok && (subs(b)).callable(site) {
+		v = subs(b).callSub(site)
 	} else {
 		v = b.inlined(e.Int, e.Type, e.Body)
 	}

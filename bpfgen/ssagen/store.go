@@ -23,7 +23,7 @@ type stores struct{ *code }
 // leaves gives f the leaves of a layout with the values of e, as soon as each
 // is evaluated; reads of strings that nothing else needs are left for later.
 func (b stores) leaves(w wire.Type, t types.Type, e *tree.Expr, f func(leaf)) {
-	e = late{b.code}.behind(e)
+	e = late(b).behind(e)
 	switch {
 	case (e.Op == tree.OpTuple || e.Op == tree.OpRecord) && w.TagOff < 0 && len(w.Elems) == len(e.Args):
 		for i, a := range e.Args {
@@ -49,7 +49,7 @@ func (b stores) inPlace(e *tree.Expr, t types.Type) bool {
 	}
 	switch e.Op {
 	case tree.OpStr, tree.OpMem:
-		_, known := b.cache.Get(late{b.code}.readKey(e))
+		_, known := b.cache.Get(late(b).readKey(e))
 		return !known
 	case tree.OpBuiltin:
 		_, known := b.cache.Get(e.Str)
@@ -203,18 +203,18 @@ func (b stores) storeScalar(at func(int64) *ir.Value, l leaf, whole bool) {
 func (b stores) storeText(at func(int64) *ir.Value, l leaf) {
 	off := int64(l.w.Off)
 	if l.text != nil && l.text.Op == tree.OpBuiltin {
-		copies{b.code}.commInto(func() *ir.Value { return at(off) })
+		copies(b).commInto(func() *ir.Value { return at(off) })
 		return
 	}
 	s := l.v.s
 	if l.text != nil {
 		defer b.at(l.text.Pos)()
-		s = texts{b.code}.strInto(l.text, nil, at(off)).s
+		s = texts(b).strInto(l.text, nil, at(off)).s
 		if end := l.t.Cap - 1; end != l.w.Size-1 && l.t.Kind == types.Str {
 			b.Store(1, at(off+int64(end)), 0, b.Const(0)) // of a cut string
 		}
 	} else {
-		copies{b.code}.copyBytes(at(off), s, l.w.Size-1)
+		copies(b).copyBytes(at(off), s, l.w.Size-1)
 	}
 	if l.t.Kind == types.Bytes {
 		b.Store(2, at(off+int64(l.w.Size)-wire.BytesTail), 0, b.strLen(s))

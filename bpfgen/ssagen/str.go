@@ -23,7 +23,7 @@ func (b texts) strExpr(e *tree.Expr) val {
 // strInto reads the string e to address dst, which has room for one byte more
 // than the type. m is what dst is in, nil where that is not at a constant place.
 func (b texts) strInto(e *tree.Expr, m *region, dst *ir.Value) val {
-	src := b.Add(reads{b.code}.base(e.Args[0]), e.Int)
+	src := b.Add(reads(b).base(e.Args[0]), e.Int)
 	limit, mayCut := b.strLimit(e)
 	s := &str{mem: m, room: layout.StringRoom(e.Type.Cap)}
 	if m == nil {
@@ -31,10 +31,10 @@ func (b texts) strInto(e *tree.Expr, m *region, dst *ir.Value) val {
 	}
 	var rc *ir.Value
 	if e.Type.Kind == types.Bytes {
-		rc = reads{b.code}.probeRead(e.Str, dst, limit, src)
+		rc = reads(b).probeRead(e.Str, dst, limit, src)
 		s.n, s.flags = b.bytesResult(rc, limit)
 	} else {
-		rc = reads{b.code}.readWith(e.Str, helperProbeReadKernelStr, helperProbeReadUserStr, dst, limit, src)
+		rc = reads(b).readWith(e.Str, helperProbeReadKernelStr, helperProbeReadUserStr, dst, limit, src)
 		if e.Edge {
 			rc = b.upToEdge(e, rc, dst, src)
 		}
@@ -48,7 +48,7 @@ func (b texts) strInto(e *tree.Expr, m *region, dst *ir.Value) val {
 func (b texts) upToEdge(e *tree.Expr, rc, dst, src *ir.Value) *ir.Value {
 	j := b.newJoin(types.I64)
 	b.unless(ir.SLT, rc, 0, func() {
-		again := reads{b.code}.probeRead(e.Str, dst, b.Const(int64(e.Type.Cap)-1), src)
+		again := reads(b).probeRead(e.Str, dst, b.Const(int64(e.Type.Cap)-1), src)
 		b.unless(ir.NE, again, 0, func() { b.jumpWith(j, intVal(types.I64, rc)) })
 		b.jumpWith(j, intVal(types.I64, b.Const(int64(e.Type.Cap)+1)))
 	})

@@ -40,7 +40,7 @@ func (b texts) strList(e *tree.Expr) val {
 	if e.Op == tree.OpJoin {
 		r.sep = int64(e.Args[1].Str[0])
 	}
-	list := b.Add(reads{b.code}.base(e.Args[0]), e.Int)
+	list := b.Add(reads(b).base(e.Args[0]), e.Int)
 	r.buf, r.state = b.allocScratch(2*int(r.room)+8), b.allocScratch(16)
 	b.Store(8, b.addr(r.state, 0), listOff, b.Const(0))
 	b.Store(8, b.addr(r.state, 0), listFlag, b.Const(0))
@@ -155,12 +155,12 @@ func (b texts) listPointer(e *tree.Expr, list, k *ir.Value) *ir.Value {
 	if size == 4 {
 		shift = 2
 	}
-	return reads{b.code}.probeRead(e.Str, b.temp(), b.Const(int64(size)), b.Op(ir.OpAdd, list, b.Imm(ir.OpShl, k, shift)))
+	return reads(b).probeRead(e.Str, b.temp(), b.Const(int64(size)), b.Op(ir.OpAdd, list, b.Imm(ir.OpShl, k, shift)))
 }
 
 // listLen is OpListLen.
 func (b texts) listLen(e *tree.Expr) val {
-	list := b.Add(reads{b.code}.base(e.Args[0]), e.Int)
+	list := b.Add(reads(b).base(e.Args[0]), e.Int)
 	done := b.newJoin(types.I64)
 	b.rounds(maxStrings+1, func(k *ir.Value) {
 		rc := b.listPointer(e, list, k)

@@ -141,7 +141,7 @@ func (b texts) endsWith(s *str, c string, then, els *ir.Block) {
 		b.cond(constBool(false), then, els)
 		return
 	}
-	n := copies{b.code}.saneLen(b.strLen(s))
+	n := copies(b).saneLen(b.strLen(s))
 	long, on := b.NewBlock(), b.NewBlock()
 	b.BranchImm(ir.UGE, n, int64(len(c)), long, els)
 	b.Begin(long)

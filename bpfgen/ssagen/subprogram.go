@@ -236,7 +236,7 @@ func (b subs) subBody(s *callSite) []*ir.Value {
 	}
 	var v val
 	if s.inline >= 0 {
-		v = stmts{b.generator}.inlined(s.inline, s.value, s.body)
+		v = stmts(b).inlined(s.inline, s.value, s.body)
 	} else {
 		b.block(s.body)
 	}

@@ -15,9 +15,9 @@ func mapOf(c *tree.Container) string { return tree.ContainerMap(c.ID) }
 func (b tables) containerExpr(e *tree.Expr) val {
 	c := b.container(e.Int)
 	if e.Op == tree.OpCellGet {
-		return b.convert(stores{b.code}.loadFixed(b.MapValue(mapOf(c), 0), c.ValueLayout.Type, c.Value), e.Type)
+		return b.convert(stores(b).loadFixed(b.MapValue(mapOf(c), 0), c.ValueLayout.Type, c.Value), e.Type)
 	}
-	key := stores{b.code}.fixed(c.KeyLayout, c.Key, e.Args[0])
+	key := stores(b).fixed(c.KeyLayout, c.Key, e.Args[0])
 	p := b.lookup(c, key)
 	defer b.release(key)
 	switch e.Op {
@@ -25,7 +25,7 @@ func (b tables) containerExpr(e *tree.Expr) val {
 		return intVal(e.Type, b.Cmp(ir.NE, p, b.Const(0)))
 	case tree.OpTableIndex:
 		b.unless(ir.EQ, p, 0, func() { b.errorSite("key not in table") })
-		return b.convert(stores{b.code}.loadFixed(p, c.ValueLayout.Type, c.Value), e.Type)
+		return b.convert(stores(b).loadFixed(p, c.ValueLayout.Type, c.Value), e.Type)
 	}
 	return b.tableGet(c, e, key, p)
 }
@@ -39,7 +39,7 @@ func (b tables) tableGet(c *tree.Container, e *tree.Expr, key *region, p *ir.Val
 	b.Begin(missing)
 	b.jumpWith(j, b.absent(e.Type, wire.TagNone))
 	b.Begin(have)
-	v := stores{b.code}.loadFixed(p, c.ValueLayout.Type, c.Value)
+	v := stores(b).loadFixed(p, c.ValueLayout.Type, c.Value)
 	if e.Op == tree.OpTablePop {
 		rc := b.Call(helperMapDelete, b.MapPtr(mapOf(c)), b.addr(key, 0))
 		b.unless(ir.NE, rc, 0, func() { b.jumpWith(j, b.absent(e.Type, wire.TagNone)) })
@@ -55,7 +55,7 @@ func (b tables) lookup(c *tree.Container, key *region) *ir.Value {
 // tableSet stores a value. One word is stored in place if the key is there:
 // that is much cheaper than an update, and as atomic.
 func (b tables) tableSet(c *tree.Container, k, v *tree.Expr) {
-	key := stores{b.code}.fixed(c.KeyLayout, c.Key, k)
+	key := stores(b).fixed(c.KeyLayout, c.Key, k)
 	var val *region
 	j := b.newJoin(types.Type{})
 	if isWord(c) {
@@ -71,7 +71,7 @@ func (b tables) tableSet(c *tree.Container, k, v *tree.Expr) {
 		b.Store(8, b.addr(val, 0), 0, x)
 		b.update(c, key, val, j)
 	} else {
-		val = stores{b.code}.fixed(c.ValueLayout, c.Value, v)
+		val = stores(b).fixed(c.ValueLayout, c.Value, v)
 		b.update(c, key, val, j)
 	}
 	b.enter(j)
@@ -115,7 +115,7 @@ func (b tables) lost(c *tree.Container, rc *ir.Value, j *join) {
 }
 
 func (b tables) tableRemove(c *tree.Container, k *tree.Expr) {
-	key := stores{b.code}.fixed(c.KeyLayout, c.Key, k)
+	key := stores(b).fixed(c.KeyLayout, c.Key, k)
 	b.Call(helperMapDelete, b.MapPtr(mapOf(c)), b.addr(key, 0))
 	b.release(key)
 }
@@ -163,7 +163,7 @@ func (b tables) insert(name string, key *region, size int, made func(), lost fun
 // tableUpdate is t[k] op= v: a missing key starts at 0.
 func (b tables) tableUpdate(c *tree.Container, k, v *tree.Expr, op string) {
 	x := b.number(v)
-	key := stores{b.code}.fixed(c.KeyLayout, c.Key, k)
+	key := stores(b).fixed(c.KeyLayout, c.Key, k)
 	b.upsert(c, key, c.ValueLayout.Size, func(p *ir.Value) { b.updateWord(c, p, x, op) })
 	b.release(key)
 }
@@ -174,7 +174,7 @@ func (b tables) cellSet(c *tree.Container, v *tree.Expr) {
 		b.Store(8, p, 0, b.convert(b.expr(v), c.Value).x)
 		return
 	}
-	m := stores{b.code}.fixed(c.ValueLayout, c.Value, v)
+	m := stores(b).fixed(c.ValueLayout, c.Value, v)
 	b.OpImm(ir.OpCopy, int64(c.ValueLayout.Size), p, b.addr(m, 0))
 	b.release(m)
 }
@@ -190,5 +190,5 @@ func (b tables) updateWord(c *tree.Container, p, x *ir.Value, op string) {
 		tag := b.Load(1, p, int64(w.TagOff))
 		b.unless(ir.NE, tag, wire.TagPresent, func() { b.errorSite("the entry is None or FAULT, an int was wanted") })
 	}
-	aggs{b.code}.update64(c, b.Add(p, int64(w.Off)), x, op)
+	aggs(b).update64(c, b.Add(p, int64(w.Off)), x, op)
 }

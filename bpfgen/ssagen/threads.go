@@ -70,8 +70,8 @@ func (b keepers) closeAll(task *ir.Value, kind tree.SiteKind, most int64) {
 	span, name := b.span()
 	key := b.alloc(layout.NestedKey)
 	b.Store(8, b.addr(key, 0), 0, task)
-	first, zero := nesting{b.code}.nestedLookup(name, key, b.Const(0)), b.Const(0)
-	nesting{b.code}.drop(name, key, first, nesting{b.code}.open(first), zero, dropping{left(span, kind), most})
+	first, zero := nesting(b).nestedLookup(name, key, b.Const(0)), b.Const(0)
+	nesting(b).drop(name, key, first, nesting(b).open(first), zero, dropping{left(span, kind), most})
 	b.release(key)
 }
 
