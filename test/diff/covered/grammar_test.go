@@ -23,7 +23,8 @@ const programsToCover = 1200
 // absentHere is what no generated program has, with the reason. What is not in this list and in no program fails.
 var absentHere = map[string]string{
 	"builtin probe": declares, "builtin event": declares, "builtin first": declares, "builtin limits": declares,
-	"builtin flag":  declares,
+	"builtin flag":   declares,
+	"builtin fstype": asksMachine, "builtin diskname": asksMachine,
 	"builtin usage": declares, "builtin expression": declares, "builtin spelling": declares,
 	"builtin every": later, "builtin after": later, "builtin at_exit": later, "builtin exit": later,
 	"builtin now":      "has another value each time",
@@ -39,10 +40,11 @@ var absentHere = map[string]string{
 }
 
 const (
-	declares = "declares: it runs once, before there are events (scripts of cmd/startrace show it)"
-	later    = "runs code at another time (scripts of cmd/startrace show it)"
-	outside  = "has an effect outside, which no value shows (scripts of cmd/startrace show it)"
-	unit     = "another unit than USEC, which is there"
+	declares    = "declares: it runs once, before there are events (scripts of cmd/startrace show it)"
+	asksMachine = "asks what this machine has, when a flag is read (scripts of cmd/startrace show it)"
+	later       = "runs code at another time (scripts of cmd/startrace show it)"
+	outside     = "has an effect outside, which no value shows (scripts of cmd/startrace show it)"
+	unit        = "another unit than USEC, which is there"
 )
 
 // refusedInKernel are operators and forms that a kernel half refuses, as TestRefused and the scripts for

@@ -12,12 +12,14 @@ import (
 	"github.com/startrace/startrace/test/diff"
 )
 
-// withoutArguments are the kinds of points at which no random program runs: nothing of an event there is chosen, or its
-// address only, which a test of package accept compares.
+// withoutArguments are the kinds of points at which no random program runs, each with the test of package accept that
+// compares what they give: nothing of an event there is chosen, or its address only. Hooks of security modules call no
+// programs but where bpf is one of the modules, as in a guest.
 var withoutArguments = map[string]struct{ file, test string }{
 	"profile": {"exact_test.go", `probe("profile:`}, "interval": {"kinds_test.go", "interval:"},
 	"software": {"kinds_test.go", "func TestPageFaults("}, "hardware": {"counters_test.go", "func TestCycles("},
 	"watchpoint": {"kinds_test.go", "func TestWatchpoints("}, "iter": {"kinds_test.go", "func TestTaskIterators("},
+	"lsm": {"lsm_test.go", "func TestSecurityHooks("},
 }
 
 // sites are those at which the tests of package diff run programs.
