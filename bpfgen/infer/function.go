@@ -2,7 +2,6 @@ package infer
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -106,34 +105,16 @@ type funcView struct {
 	*funcPoint
 	log    *[]access
 	shared bool // the program may stand at other functions, too
-	// of are the functions that the pattern matched.
-	of *functions
 }
 
 func (fs *functions) view(f *funcPoint, log *[]access) *funcView {
-	return &funcView{f, log, fs.shares(), fs}
+	return &funcView{f, log, fs.shares()}
 }
 
 func (v *funcView) ask(question string) string {
 	a := v.answer(question)
 	*v.log = append(*v.log, access{question, a})
 	return a
-}
-
-// maxNamesApart bounds the functions that are told apart by their names when a probe is compiled.
-const maxNamesApart = 32
-
-// apart reports whether the names of the functions are known when the probe is compiled, so that what a handler asks
-// of those that have an argument is not compiled for those that have not:
-//
-//	e.args[1] if e.func == "realloc" else e.args[0]
-//
-// Programs are then shared by those of one name only, if they ask for it.
-func (fs *functions) apart() bool {
-	if len(fs.funcs) > maxNamesApart {
-		return false
-	}
-	return slices.ContainsFunc(fs.funcs, func(f *funcPoint) bool { return f.argCount() != fs.funcs[0].argCount() })
 }
 
 // serves reports whether a program whose walk asked this does for p, too.

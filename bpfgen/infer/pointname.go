@@ -63,14 +63,13 @@ func (pr *probe) pointCookie(f *funcPoint) int64 {
 // pointLabel is e.func or e.probe at a function: text, or the cookie with the
 // label that readers see as text.
 func (pr *probe) pointLabel(f *funcView, label, text string, pos plan.Pos) val {
-	apart := pr.names && pr.cookies && f.shared && f.of.apart()
-	if !pr.cookies || apart {
+	if !pr.cookies {
 		f.ask("func")
 	}
 	switch {
 	case !pr.names:
 		return strVal(text)
-	case !f.shared || !pr.cookies || apart:
+	case !f.shared || !pr.cookies:
 		return exprVal(pr.labelled(pr.u.nameConst(text, pos), label))
 	}
 	e := pr.cookie(f, pos)
