@@ -34,11 +34,12 @@ const (
 // The direction of imports: cmd → prompt → session → everything; what a script declares is data (plan), and the compiler turns
 // it into data, so neither sees the interpreter's values or a descriptor.
 var layers = []layer{
-	{"cmd", []string{"internal/command", "internal/prompt", "internal/session", "internal/manual"}, []string{anything}},
+	{"cmd", []string{"internal/command", "internal/mistake", "internal/prompt", "internal/session", "internal/manual"}, []string{anything}},
 	{"internal/command", []string{"builtins", "docs", "internal/attach", "internal/doctor", "internal/kernel",
-		"internal/manual", "internal/render", "internal/session", "stdlib"}, []string{starlark, unix}},
+		"internal/manual", "internal/mistake", "internal/render", "internal/session", "stdlib"}, []string{starlark, unix}},
 	{"internal/prompt", []string{"bpfgen/infer", "builtins", "internal/command", "internal/format", "internal/line",
-		"internal/plan", "internal/procs", "internal/session", "internal/stream", "starlark", "stdlib"},
+		"internal/mistake", "internal/plan", "internal/procs", "internal/session", "internal/stream", "starlark",
+		"stdlib"},
 		[]string{starlark, unix}},
 	{"internal/session", []string{"internal", "bpfgen", "builtins", "docs", "starlark", "stdlib"}, []string{anything}},
 
@@ -55,6 +56,14 @@ var layers = []layer{
 		"internal/plan", "internal/kernel", "internal/point", "internal/signature", "internal/until", "internal/usdt", "internal/wire"},
 		[]string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
 
+	{"internal/mistake", []string{"bpfgen/infer", "builtins", "internal/kernel", "internal/line", "internal/plan",
+		"starlark/script", "stdlib"}, nil},
+	{"internal/world", []string{"builtins", "internal/kernel", "internal/mistake", "internal/procs", "starlark/value"},
+		[]string{starlark}},
+	{"internal/timers", nil, []string{starlark}},
+	{"internal/loss", []string{"bpfgen", "internal/attach", "internal/format", "internal/plan", "starlark/value"},
+		[]string{ebpf}},
+	{"internal/twins", []string{"internal/attach", "internal/plan", "starlark/value"}, []string{starlark}},
 	{"internal/line", []string{"internal/pty"}, []string{"github.com/mattn/go-runewidth",
 		"github.com/peterh/liner", unix}},
 	{"internal/pty", nil, []string{unix}},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/startrace/startrace/internal/command"
 	"github.com/startrace/startrace/internal/manual"
+	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/session"
 )
 
@@ -102,7 +103,7 @@ func doctor(o session.Options, args []string) int {
 // few refuses more arguments than a command takes.
 func few(args []string, most int) error {
 	if len(args) > most {
-		return &session.UsageError{Err: fmt.Errorf("unexpected argument %s", args[most])}
+		return &mistake.Usage{Err: fmt.Errorf("unexpected argument %s", args[most])}
 	}
 	return nil
 }
@@ -182,7 +183,7 @@ func completion(o session.Options, args []string) int {
 	text, ok := manual.Completion(append(shell, "")[0])
 	if !ok {
 		return report(session.Usage,
-			&session.UsageError{Err: fmt.Errorf("want one of the shells %v: startrace completion bash",
+			&mistake.Usage{Err: fmt.Errorf("want one of the shells %v: startrace completion bash",
 				manual.ShellNames)})
 	}
 	return printed(o, always(func(w io.Writer) { fmt.Fprint(w, text) }))
@@ -192,7 +193,7 @@ func completion(o session.Options, args []string) int {
 // LINE`. It is in no list of commands.
 func complete(o session.Options, args []string) int {
 	if len(args) != 2 {
-		return report(session.Usage, &session.UsageError{Err: fmt.Errorf("want the shell and the line")})
+		return report(session.Usage, &mistake.Usage{Err: fmt.Errorf("want the shell and the line")})
 	}
 	return report(command.Complete(o, book(), args[0], args[1]))
 }

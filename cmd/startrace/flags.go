@@ -11,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/session"
 )
 
@@ -147,7 +148,7 @@ func twice(name string) error {
 		instead = "one process is traced: without -p, `where = lambda e: e.pid in (1, 2)` or --where 'e.pid in (1, 2)' " +
 			"takes several"
 	}
-	return &session.UsageError{Err: fmt.Errorf("--%s is given twice; %s", name, instead)}
+	return &mistake.Usage{Err: fmt.Errorf("--%s is given twice; %s", name, instead)}
 }
 
 // noZero refuses flags that say nothing, as --pid "$PID" with an empty PID does:
@@ -155,7 +156,7 @@ func twice(name string) error {
 func noZero(given *kong.Context) error {
 	for _, p := range given.Path {
 		if f := p.Flag; f != nil && !f.IsBool() && f.Target.IsZero() {
-			return &session.UsageError{Err: fmt.Errorf("--%s: got %q, want a value that is neither empty nor 0", f.Name,
+			return &mistake.Usage{Err: fmt.Errorf("--%s: got %q, want a value that is neither empty nor 0", f.Name,
 				fmt.Sprint(f.Target))}
 		}
 	}
@@ -179,7 +180,7 @@ func parseRest(args []string, s *session.Settings) error {
 		return err
 	}
 	if g.Version {
-		return &session.UsageError{Err: errors.New("--version stands alone: startrace --version")}
+		return &mistake.Usage{Err: errors.New("--version stands alone: startrace --version")}
 	}
 	return g.Settings.behind(g.Args, s)
 }
@@ -188,9 +189,9 @@ func parseRest(args []string, s *session.Settings) error {
 func (f *settings) behind(args []string, s *session.Settings) error {
 	switch {
 	case len(args) > 0:
-		return &session.UsageError{Err: fmt.Errorf("unexpected argument %s", args[0])}
+		return &mistake.Usage{Err: fmt.Errorf("unexpected argument %s", args[0])}
 	case len(f.Code) > 0:
-		return &session.UsageError{Err: errors.New("-e and a file exclude each other")}
+		return &mistake.Usage{Err: errors.New("-e and a file exclude each other")}
 	}
 	return f.addTo(s)
 }

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/prompt"
 	"github.com/startrace/startrace/internal/session"
 )
@@ -72,12 +73,12 @@ func report(exit int, err error) int {
 		return max(exit, session.Failed) // nobody reads any more, as behind `| head`: it wants no words
 	}
 	text := "startrace: " + err.Error()
-	var inScript *session.ScriptError
+	var inScript *mistake.Script
 	if errors.As(err, &inScript) {
 		text = inScript.Error() // begins with its place
 	}
-	session.PrintMistake(os.Stderr, text)
-	var usage *session.UsageError
+	mistake.Print(os.Stderr, text)
+	var usage *mistake.Usage
 	if errors.As(err, &usage) {
 		fmt.Fprintf(os.Stderr, "%s --help shows the usage.\n", strings.TrimSpace("startrace "+usage.Of))
 		return session.Usage

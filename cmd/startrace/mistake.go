@@ -4,7 +4,7 @@ import (
 	"errors"
 	"regexp"
 
-	"github.com/startrace/startrace/internal/session"
+	"github.com/startrace/startrace/internal/mistake"
 )
 
 // plainWords are kong's messages, and ours.
@@ -24,5 +24,5 @@ func plain(err error) error {
 	for _, p := range plainWords {
 		text = regexp.MustCompile(p.kong).ReplaceAllString(text, p.ours)
 	}
-	return &session.UsageError{Err: errors.New(text)}
+	return &mistake.Usage{Err: errors.New(text)}
 }

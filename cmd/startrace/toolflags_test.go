@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/session"
 	"github.com/startrace/startrace/stdlib"
 )
@@ -94,7 +95,7 @@ func checkRefusal(t *testing.T, tool, flag, value string) {
 	var out bytes.Buffer
 	o := session.Options{Rest: parseRest, Flags: flagList, Args: args, Stdout: &out, Stderr: &out}
 	_, err := session.Explain(o, &session.Stages{})
-	var usage *session.UsageError
+	var usage *mistake.Usage
 	if want := "--" + flag + ": got "; !errors.As(err, &usage) || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("startrace %q: got %v, want %s…", args, err, want)
 	}
@@ -146,7 +147,7 @@ func TestToolSwitchesThatExclude(t *testing.T) {
 		var out bytes.Buffer
 		_, err := session.Run(session.Options{Rest: parseRest, Flags: flagList, Args: strings.Fields(line), Stdout: &out,
 			Stderr: &out})
-		var usage *session.UsageError
+		var usage *mistake.Usage
 		if !errors.As(err, &usage) {
 			t.Errorf("%s: got %v, want a mistake in the command line", line, err)
 		}

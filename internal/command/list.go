@@ -1,6 +1,7 @@
 package command
 
 import (
+	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/internal/session"
 )
@@ -14,7 +15,7 @@ func List(o session.Options) (exit int, err error) {
 			return session.Failed, err
 		}
 		if format != render.Text && format != render.JSON {
-			return session.Failed, session.UsageErrorf("--format %s: list prints text or json", format)
+			return session.Failed, mistake.Usagef("--format %s: list prints text or json", format)
 		}
 		exit = session.Done
 		for _, pattern := range listPatterns(o.Args) {

@@ -12,7 +12,7 @@ import (
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/docs"
 	"github.com/startrace/startrace/internal/kernel"
-	"github.com/startrace/startrace/internal/session"
+	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/stdlib"
 )
 
@@ -38,7 +38,7 @@ func Doc(w io.Writer, name string) error {
 		_, err := io.WriteString(w, text)
 		return err
 	}
-	return session.UsageErrorf("there is nothing of the name %s%s; startrace doc prints the whole reference", name,
+	return mistake.Usagef("there is nothing of the name %s%s; startrace doc prints the whole reference", name,
 		nearName(name))
 }
 
@@ -47,7 +47,7 @@ func Doc(w io.Writer, name string) error {
 func Help(w io.Writer, name string, commands []string) error {
 	if near := kernel.Suggest(name, commands); near != "" {
 		if _, known := builtins.Lookup(name); !known {
-			return session.UsageErrorf("there is no help for %s (did you mean %s?)", name, near)
+			return mistake.Usagef("there is no help for %s (did you mean %s?)", name, near)
 		}
 	}
 	return Doc(w, name)
@@ -58,7 +58,7 @@ func nearName(name string) string {
 	for _, en := range builtins.Entries() {
 		names = append(names, en.Name)
 	}
-	return session.DidYouMean(name, names)
+	return mistake.Near(name, names)
 }
 
 // docModule prints the text of a module and of its functions.

@@ -99,3 +99,11 @@ type GroupMember struct {
 	Name string
 	Agg  *Container
 }
+
+// Title names a container in messages.
+func (c *Container) Title() string {
+	if c.Name != "" {
+		return c.Name
+	}
+	return "a " + c.Kind.String()
+}

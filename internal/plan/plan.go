@@ -124,3 +124,13 @@ func (*Pattern) isPoint() {}
 func (*Event) isPoint()   {}
 func (*Span) isPoint()    {}
 func (*First) isPoint()   {}
+
+// ProbeName names a probe as the script does.
+func (p *Plan) ProbeName(id int) string {
+	for _, probe := range p.Probes {
+		if probe.ID == id {
+			return probe.Name
+		}
+	}
+	return "the script"
+}

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/internal/line"
+	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/session"
 	"github.com/startrace/startrace/starlark/repl"
 )
@@ -66,7 +67,7 @@ func (p *prompt) takeConsole(o *session.Options) {
 
 func (p *prompt) run() (exit int, err error) {
 	if err := p.start(); err != nil {
-		return session.Failed, session.Tidy(err)
+		return session.Failed, mistake.Tidy(err)
 	}
 	err = p.loop()
 	p.Leave()

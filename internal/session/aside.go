@@ -1,6 +1,6 @@
 package session
 
-import "runtime/debug"
+import "github.com/startrace/startrace/internal/mistake"
 
 // aside runs work that takes long, as compiling does, and does not wait for its end
 // once a signal has come: the process is about to end then. It is for a run that has
@@ -14,13 +14,11 @@ func (s *session) aside(work func() error) error {
 	}
 	done := make(chan struct{})
 	var err error
-	var bug *BugError
+	var bug *mistake.Bug
 	go func() {
 		defer close(done)
 		defer func() {
-			if p := recover(); p != nil {
-				bug = &BugError{p, debug.Stack()}
-			}
+			bug = mistake.Caught(recover())
 		}()
 		err = work()
 	}()

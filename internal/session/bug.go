@@ -3,33 +3,19 @@ package session
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A BugError is a panic in startrace itself, as a message.
-type BugError struct {
-	What  any
-	Stack []byte
-}
-
-func (e *BugError) Error() string {
-	return fmt.Sprintf("internal error: %v; this is a bug in startrace, not in the script (-v shows where)", e.What)
-}
-
 // guard turns a panic of the run, or of one of its callbacks, into an error.
 func guard(o Options, exit *int, err *error) {
-	p := recover()
-	if p == nil {
+	bug := mistake.Caught(recover())
+	if bug == nil {
 		return
-	}
-	bug, known := p.(*BugError) // of another goroutine, with its stack
-	if !known {
-		bug = &BugError{p, debug.Stack()}
 	}
 	if o.Verbose {
 		fmt.Fprintf(o.Stderr, "%s\n", bug.Stack)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/startrace/startrace/internal/mistake"
 	"go.starlark.net/starlark"
 )
 
@@ -33,7 +34,7 @@ func TestLiveGuard(t *testing.T) {
 	l := &Live{s: &session{Options: Options{Stderr: io.Discard}}}
 	l.s.inEvent = true
 	err := l.Guarded(func() error { panic("broken") })
-	var bug *BugError
+	var bug *mistake.Bug
 	if !errors.As(err, &bug) || l.s.inEvent {
 		t.Errorf("got %v, in an event: %v", err, l.s.inEvent)
 	}

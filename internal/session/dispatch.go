@@ -22,8 +22,8 @@ type route struct {
 // deliver gives one record to its probe, after the timers that were due
 // before it. It reports whether the run goes on.
 func (s *session) deliver(rec []byte) bool {
-	if t := binary.NativeEndian.Uint64(rec[wire.HeaderTime:]); s.timers.next() <= t {
-		s.timers.fire(t, t, s.halted)
+	if t := binary.NativeEndian.Uint64(rec[wire.HeaderTime:]); s.timers.Next() <= t {
+		s.timers.Fire(t, t, s.halted)
 	}
 	if s.halted() {
 		return false

@@ -11,6 +11,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/timers"
 	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/value"
 )
@@ -50,13 +51,13 @@ func (r *fakeRun) send(at uint64, n uint64) {
 }
 
 func (r *fakeRun) at(deadline uint64, name string) {
-	r.timers.add(&timer{deadline: deadline, call: func() { r.log = append(r.log, name) }})
+	r.timers.Add(&timers.Timer{Deadline: deadline, Call: func() { r.log = append(r.log, name) }})
 }
 
 // flush delivers all up to a time, as turn does.
 func (r *fakeRun) flush(until uint64) {
 	r.merger.Flush(until, r.deliver)
-	r.timers.fire(until, until, r.halted)
+	r.timers.Fire(until, until, r.halted)
 }
 
 func (r *fakeRun) want(t *testing.T, log string) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/loss"
 	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/starlark/value"
 )
@@ -26,10 +27,10 @@ func (s *session) end() error {
 	err := s.deliverRest()
 	if s.Twins != nil {
 		s.Twins.Losses, _, err = s.loaded.Losses()
-		s.Twins.compare()
+		s.Twins.Compare()
 	}
 	s.resume()
-	s.timers.last()
+	s.timers.Last()
 	if dumpErr := s.dumpUnasked(); err == nil {
 		err = dumpErr
 	}
@@ -120,19 +121,19 @@ func (s *session) printUnread() error {
 func (s *session) reportLosses() {
 	var lines []string
 	for _, p := range s.parts {
-		losses, complete, err := p.losses()
+		losses, complete, err := loss.Of(p.unit.Tree, p.loaded)
 		for _, l := range losses {
-			lines = append(lines, describeLoss(p.plan, l))
+			lines = append(lines, loss.Describe(p.plan, l))
 		}
 		if err != nil {
-			lines = append(lines, unknownLosses(err))
+			lines = append(lines, loss.Unknown(err))
 		}
 		if !complete && s.Verbose {
 			lines = append(lines, "this kernel does not count events that it drops itself (5.12 and later do)")
 		}
 	}
 	for _, p := range s.env.Full.Places() {
-		lines = append(lines, describeFull(p))
+		lines = append(lines, loss.DescribeFull(p))
 	}
 	if n := s.merger.Late(); n > 0 {
 		lines = append(lines, format.Count(n, "event")+" came late, out of order: programs were preempted")
@@ -140,7 +141,9 @@ func (s *session) reportLosses() {
 	if s.strays > 0 {
 		lines = append(lines, format.Count(s.strays, "record")+" could not be read; this is a bug of startrace")
 	}
-	lines = append(lines, s.lruLines()...)
+	if !s.Quiet {
+		lines = append(lines, s.oldest.Lines(s.env.Containers())...)
+	}
 	if s.Verbose {
 		lines = append(lines, s.notEnded()...)
 	}
@@ -154,14 +157,12 @@ func (s *session) reportLosses() {
 	}
 }
 
-func unknownLosses(err error) string { return fmt.Sprintf("some losses are not known: %v", err) }
-
 // lostOf sums the losses of one probe, and the runs that the kernel skipped: -1
 // if it does not count these.
 func (s *session) lostOf(probe int) (lost, missed int64, err error) {
 	counted := true
 	for p := range s.partsOf(probe) {
-		losses, complete, err := p.losses()
+		losses, complete, err := loss.Of(p.unit.Tree, p.loaded)
 		if err != nil {
 			return 0, 0, err
 		}

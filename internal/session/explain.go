@@ -15,6 +15,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/explain"
+	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/starlark/script"
 )
@@ -40,7 +41,7 @@ func Explain(o Options, st *Stages) (exit int, err error) {
 		err = s.checkExplain(*st)
 	}
 	if err != nil {
-		return Failed, tidy(err)
+		return Failed, mistake.Tidy(err)
 	}
 	if ended, err := s.runScript(args); ended || err != nil {
 		return s.explainFailed(*st, err)
@@ -57,10 +58,10 @@ func Explain(o Options, st *Stages) (exit int, err error) {
 // checkExplain refuses what explain cannot show.
 func (s *session) checkExplain(st Stages) error {
 	if st.Pass != "" && !slices.Contains(bpfgen.Passes(), st.Pass) {
-		return usageErrorf("--ir=%s: the passes are %s", st.Pass, strings.Join(bpfgen.Passes(), ", "))
+		return mistake.Usagef("--ir=%s: the passes are %s", st.Pass, strings.Join(bpfgen.Passes(), ", "))
 	}
 	if f := s.printer.Format; f != render.Text && f != render.JSON {
-		return usageErrorf("--format %s: explain prints text or json", s.Format)
+		return mistake.Usagef("--format %s: explain prints text or json", s.Format)
 	}
 	return nil
 }
@@ -85,7 +86,7 @@ func (s *session) explainFailed(st Stages, failed error) (int, error) {
 		return s.finish(failed)
 	}
 	if s.makePlan(); len(s.plan.Probes) == 0 {
-		return Failed, tidy(failed)
+		return Failed, mistake.Tidy(failed)
 	}
 	// What inference finds wrong may be due to what is missing.
 	result, err := infer.UnitWith(s.plan, s.facts, s.finder())
@@ -105,15 +106,15 @@ func (s *session) fullReport(result *infer.Result, st Stages, failed error) *exp
 	} else if t.PID == nobody {
 		in.Note = fmt.Sprintf("%d stands for the process that -c starts.", nobody)
 	}
-	for _, t := range s.timers.list {
-		if t.fn == nil {
+	for _, t := range s.timers.All() {
+		if t.Func == nil {
 			continue
 		}
-		when := "after " + time.Duration(t.deadline).String()
-		if t.period > 0 {
-			when = "every " + time.Duration(t.period).String()
+		when := "after " + time.Duration(t.Deadline).String()
+		if t.Period > 0 {
+			when = "every " + time.Duration(t.Period).String()
 		}
-		in.Callbacks = append(in.Callbacks, callbackOf(when, t.fn))
+		in.Callbacks = append(in.Callbacks, callbackOf(when, t.Func))
 	}
 	for _, fn := range s.atExit {
 		in.Callbacks = append(in.Callbacks, callbackOf("at exit", fn))
@@ -156,7 +157,7 @@ func (s *session) reportInput(result *infer.Result, failed error) *explain.Input
 		in.PossibleCPUs = n
 	}
 	if failed != nil {
-		in.Errors = strings.Split(tidy(failed).Error(), "\n")
+		in.Errors = strings.Split(mistake.Tidy(failed).Error(), "\n")
 	}
 	return in
 }
@@ -185,7 +186,7 @@ func (s *session) showReport(r *explain.Report, failed error) (int, error) {
 	s.out.flush()
 	switch {
 	case failed != nil:
-		return Failed, tidy(failed)
+		return Failed, mistake.Tidy(failed)
 	case err != nil:
 		return Failed, fmt.Errorf("explain: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/mistake"
 )
 
 // failures counts what the callbacks of one probe, or the timers, raised. The
@@ -47,7 +48,7 @@ func (s *session) failed(f *failures, err error) {
 	}
 	if f.count++; f.count == 1 {
 		s.out.flush() // what was printed before the error stands before it
-		PrintMistake(s.errors, fmt.Sprintf("startrace: %s: %v", f.of, tidy(err)))
+		mistake.Print(s.errors, fmt.Sprintf("startrace: %s: %v", f.of, mistake.Tidy(err)))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/mistake"
 )
 
 // behindFile gives the flags of the command that may stand behind a file.
@@ -33,7 +34,7 @@ func UnknownFlag(word string, known []Flag) error {
 	}
 	word, _, _ = strings.Cut(word, "=")
 	if near := kernel.Suggest(strings.TrimLeft(word, "-"), names); near != "" && strings.HasPrefix(word, "--") {
-		return usageErrorf("unknown flag %s (did you mean --%s?)", word, near)
+		return mistake.Usagef("unknown flag %s (did you mean --%s?)", word, near)
 	}
-	return usageErrorf("unknown flag %s", word)
+	return mistake.Usagef("unknown flag %s", word)
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/timers"
 	"go.starlark.net/starlark"
 	"golang.org/x/sys/unix"
 )
@@ -46,7 +48,7 @@ func TestInterruptedCallback(t *testing.T) {
 	s.makePlan()
 	endless := s.atExit[0]
 	s.atExit = s.atExit[1:]
-	s.timers.add(&timer{call: func() { close(running); s.callback(endless, s.timerErrors) }})
+	s.timers.Add(&timers.Timer{Call: func() { close(running); s.callback(endless, s.timerErrors) }})
 	go func() {
 		<-running
 		signals <- unix.SIGINT
@@ -136,7 +138,7 @@ func TestPanicAside(t *testing.T) {
 		return 0, s.aside(func() error { panic("broken") })
 	}
 	_, err := run()
-	bug, ok := err.(*BugError)
+	bug, ok := err.(*mistake.Bug)
 	if !ok || bug.What != "broken" || !strings.Contains(string(bug.Stack), "TestPanicAside") {
 		t.Errorf("%v", err)
 	}

@@ -62,7 +62,7 @@ func (s *session) kept(part *part, probe int) (out [][]byte, err error) {
 		return nil, nil // it has its points in another part, or waits for some
 	}
 	if m == nil {
-		return nil, fmt.Errorf("the unit has no map for the events of %s", probeName(part.plan, probe))
+		return nil, fmt.Errorf("the unit has no map for the events of %s", part.plan.ProbeName(probe))
 	}
 	for range m.MaxEntries() {
 		slot := make([]byte, m.ValueSize())

@@ -12,6 +12,7 @@ import (
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -105,7 +106,7 @@ func (s *session) grow() {
 	slices.Sort(modules)
 	modules = slices.Compact(modules)
 	if err := errors.Join(s.renew(modules), s.loadLate()); err != nil {
-		s.messagef("startrace: module %s: %v", strings.Join(modules, ", "), tidy(s.withCause(err)))
+		s.messagef("startrace: module %s: %v", strings.Join(modules, ", "), mistake.Tidy(s.withCause(err)))
 	}
 }
 
@@ -119,7 +120,7 @@ func (s *session) renew(modules []string) error {
 			errs = append(errs, err)
 			for _, probe := range slices.Sorted(maps.Keys(renewed)) {
 				s.messagef("%s: attached again at %s of module %s, which was unloaded",
-					probeName(p.plan, probe), format.Count(renewed[probe], "point"), m)
+					p.plan.ProbeName(probe), format.Count(renewed[probe], "point"), m)
 			}
 		}
 	}

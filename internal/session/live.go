@@ -11,9 +11,11 @@ import (
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/internal/stream"
+	"github.com/startrace/startrace/internal/timers"
 	"github.com/startrace/startrace/starlark/script"
 )
 
@@ -105,7 +107,7 @@ func (l *Live) Wake() { l.s.wake() }
 // WakeIn ends a Wait after a time, and gives the moment by stream.Now.
 func (l *Live) WakeIn(d time.Duration) (moment uint64) {
 	moment = stream.Now() + uint64(d)
-	l.s.timers.add(&timer{deadline: moment, call: func() {}})
+	l.s.timers.Add(&timers.Timer{Deadline: moment, Call: func() {}})
 	return moment
 }
 
@@ -142,7 +144,7 @@ func (l *Live) Messagef(msg string, args ...any) { l.s.messagef(msg, args...) }
 func (l *Live) Report(err error) {
 	l.failed = true
 	l.s.out.flush()
-	fmt.Fprintln(l.s.errors, strings.TrimRight(tidy(err).Error(), "\n"))
+	fmt.Fprintln(l.s.errors, strings.TrimRight(mistake.Tidy(err).Error(), "\n"))
 }
 
 // Print prints a text as it is.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/loss"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -108,12 +109,12 @@ func (l *Live) retire(old *part) {
 	if follows || old.stacks != nil || old.reader != nil && old.reader == l.s.outside.reader {
 		return
 	}
-	losses, _, err := old.losses()
-	for _, loss := range losses {
-		l.s.messagef("startrace: %s", describeLoss(old.plan, loss))
+	losses, _, err := loss.Of(old.unit.Tree, old.loaded)
+	for _, one := range losses {
+		l.s.messagef("startrace: %s", loss.Describe(old.plan, one))
 	}
 	if err != nil {
-		l.s.messagef("startrace: %s", unknownLosses(err))
+		l.s.messagef("startrace: %s", loss.Unknown(err))
 	}
 	l.drop(old)
 }

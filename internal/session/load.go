@@ -169,7 +169,7 @@ func (s *session) bindContainers() error {
 		}
 		m := s.loaded.Map(tree.ContainerMap(i))
 		if m == nil {
-			return fmt.Errorf("the unit has no map for %s", containerName(decl.Container))
+			return fmt.Errorf("the unit has no map for %s", decl.Container.Title())
 		}
 		backend, err := state.New(decl, m, options)
 		if err != nil {
@@ -178,10 +178,16 @@ func (s *session) bindContainers() error {
 		s.backends = append(s.backends, backend)
 		s.bound[i] = true
 		if w, ok := backend.(writtenTable); ok && decl.LRU {
-			s.watchOldest(decl, w, c)
+			s.oldest.Watch(decl, c, func() uint64 {
+				n := w.Written()
+				for _, p := range s.parts {
+					n += p.loaded.Entries(decl.ID)
+				}
+				return n
+			})
 		}
 		if s.Twins != nil {
-			c = s.Twins.of(c, decl.Container, s.part.result.Alone[i])
+			c = s.Twins.Of(c, decl.Container, s.part.result.Alone[i])
 			c.SetKeyParts(s.part.result.KeyParts[i])
 		}
 		if agg, ok := c.(*value.Agg); ok {
@@ -193,6 +199,9 @@ func (s *session) bindContainers() error {
 	}
 	return nil
 }
+
+// writtenTable is a table in a kernel map, which knows what user space wrote.
+type writtenTable interface{ Written() uint64 }
 
 // followTarget puts a process into the table of followed processes. Package
 // state has a way that keeps no program from running meanwhile; it takes a
@@ -236,7 +245,7 @@ func (s *session) bindProbes(result *infer.Result) error {
 	for i, rec := range s.unit.Tree.Records {
 		r := &s.routes[s.first+i]
 		r.record = rec
-		name := probeName(s.plan, rec.Probe)
+		name := s.plan.ProbeName(rec.Probe)
 		if counts[rec.Probe] == nil {
 			counts[rec.Probe] = s.newFailures("handler of " + name)
 		}

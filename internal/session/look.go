@@ -4,6 +4,7 @@ import (
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/render"
 )
 
@@ -17,7 +18,7 @@ func Looking(o Options, f func(l *Look) (exit int, err error)) (exit int, err er
 	s := newSession(o)
 	defer s.close()
 	exit, err = f(&Look{s})
-	return exit, tidy(err)
+	return exit, mistake.Tidy(err)
 }
 
 // Open checks the settings and opens the output, whose format it gives.

@@ -37,7 +37,7 @@ func (s *session) turn(begin uint64) error {
 	}
 	s.flush(s.settled)
 	s.grow()
-	s.timers.fire(s.settled, begin, func() bool { return s.halted() || s.timeUp })
+	s.timers.Fire(s.settled, begin, func() bool { return s.halted() || s.timeUp })
 	s.settled = begin
 	return nil
 }
@@ -56,14 +56,14 @@ func (s *session) over() bool {
 // idle reports whether nothing can happen: no probe, or only lists that have
 // been gone through, no timer, no command.
 func (s *session) idle() bool {
-	return (s.loaded == nil || s.onlyLists()) && s.child == nil && s.timers.next() == math.MaxUint64
+	return (s.loaded == nil || s.onlyLists()) && s.child == nil && s.timers.Next() == math.MaxUint64
 }
 
 // maxWait bounds the sleep where no timer is set; wake ends it early.
 const maxWait = time.Hour
 
 func (s *session) untilTimer() time.Duration {
-	next, now := s.timers.next(), stream.Now()
+	next, now := s.timers.Next(), stream.Now()
 	switch {
 	case next <= now:
 		// Due, but not settled: the next drain decides.

@@ -1,12 +1,12 @@
 package session
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"time"
 
 	"github.com/startrace/startrace/internal/manual"
+	"github.com/startrace/startrace/internal/twins"
 )
 
 // Settings are what the command's own flags say.
@@ -44,7 +44,7 @@ type Options struct {
 	// Signals ends the run, a second one at once.
 	Signals <-chan os.Signal
 	// Twins is for tests: handlers run on both sides.
-	Twins *Twins
+	Twins *twins.Twins
 }
 
 // A Flag is a flag as help shows it.
@@ -56,19 +56,3 @@ const (
 	Failed = 1
 	Usage  = 2
 )
-
-// A UsageError is a mistake in the command line.
-type UsageError struct {
-	Err error
-	Of  string // the tool whose words they are; "" for those of startrace
-}
-
-func (e *UsageError) Error() string { return e.Err.Error() }
-func (e *UsageError) Unwrap() error { return e.Err }
-
-// UsageErrorf makes a mistake in the command line.
-func UsageErrorf(format string, args ...any) error { return usageErrorf(format, args...) }
-
-func usageErrorf(format string, args ...any) error {
-	return &UsageError{Err: fmt.Errorf(format, args...)}
-}

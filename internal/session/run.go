@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/line"
-	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/stream"
+	"github.com/startrace/startrace/internal/timers"
 	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/stdlib"
 )
@@ -29,7 +29,7 @@ func Run(o Options) (exit int, err error) {
 	s.watch(o.Signals, func() { s.host.Cancel("interrupted") })
 	args, err := s.prepare()
 	if err != nil {
-		return Failed, tidy(err)
+		return Failed, mistake.Tidy(err)
 	}
 	ended, err := s.runScript(args)
 	s.declared.Store(true)
@@ -58,7 +58,6 @@ func newSession(o Options) *session {
 	})
 	s.env, s.thread = s.host.Env(), s.host.Thread()
 	s.env.Flags.Own = s.ownFlags
-	s.env.Outside = &world{&s.Settings, s.env.Traced, s.messagef}
 	s.labelPoints()
 	return s
 }
@@ -125,7 +124,7 @@ func (s *session) sayAttached() {
 // be lost that nobody counts.
 func (s *session) sayRefused() {
 	for _, probe := range s.loaded.NoSessions() {
-		s.verbosef("%s: no session there: two programs", probeName(s.part.plan, probe))
+		s.verbosef("%s: no session there: two programs", s.part.plan.ProbeName(probe))
 	}
 	for _, probe := range s.loaded.FewReturns() {
 		instead := ""
@@ -133,7 +132,7 @@ func (s *session) sayRefused() {
 			instead = "; fexit:FUNCTION sees all"
 		}
 		s.messagef("startrace: %s: warning: the kernel follows a few calls of a function at a time, some for each CPU, and does not say how many more it misses%s",
-			probeName(s.part.plan, probe), instead)
+			s.part.plan.ProbeName(probe), instead)
 	}
 	const shown = 3
 	for _, r := range s.loaded.Refused() {
@@ -142,7 +141,7 @@ func (s *session) sayRefused() {
 			more = fmt.Sprintf(" and %d more", n)
 		}
 		s.messagef("startrace: %s: the kernel takes no probe at %s%s; the others are attached",
-			probeName(s.part.plan, r.Probe), strings.Join(r.Places[:min(shown, len(r.Places))], ", "), more)
+			s.part.plan.ProbeName(r.Probe), strings.Join(r.Places[:min(shown, len(r.Places))], ", "), more)
 	}
 }
 
@@ -151,15 +150,13 @@ func (s *session) sayRefused() {
 func (s *session) begin() {
 	now := stream.Now()
 	if s.Twins != nil {
-		s.timers.list = nil // what they take, user space would have no more
+		s.timers.Clear() // what they take, user space would have no more
 	}
-	for _, t := range s.timers.list {
-		t.deadline += now
-	}
+	s.timers.Begin(now)
 	s.settled = now
 	s.begun = true
 	if s.Duration > 0 {
-		s.timers.add(&timer{deadline: now + uint64(s.Duration), call: func() { s.timeUp = true }})
+		s.timers.Add(&timers.Timer{Deadline: now + uint64(s.Duration), Call: func() { s.timeUp = true }})
 	}
 }
 
@@ -167,7 +164,7 @@ func (s *session) begin() {
 func (s *session) finish(failed error) (int, error) {
 	if failed != nil {
 		s.out.flush()
-		return Failed, tidy(failed)
+		return Failed, mistake.Tidy(failed)
 	}
 	err := s.end()
 	s.reportLosses()
@@ -270,38 +267,6 @@ func canDraw(w io.Writer) bool {
 	}
 	return line.IsTerminal(w)
 }
-
-// Tidy gives errors of a session as they are reported.
-func Tidy(err error) error { return tidy(err) }
-
-// tidy gives errors of the script with their traceback.
-func tidy(err error) error {
-	var running script.Errors
-	var placed interface {
-		error
-		Place() plan.Pos
-	}
-	var compiling infer.Diags
-	switch {
-	case errors.As(err, &compiling):
-		return &ScriptError{compiling.Error()}
-	case errors.As(err, &running):
-		lines := make([]string, len(running))
-		for i, e := range running {
-			lines[i] = e.Traceback()
-		}
-		return &ScriptError{strings.Join(lines, "\n")}
-	case errors.As(err, &placed) && placed.Place().IsValid():
-		return &ScriptError{placed.Error()} // a limit, or a program that the kernel refuses
-	}
-	return err
-}
-
-// A ScriptError is what is wrong with a script, in lines that begin with
-// their place.
-type ScriptError struct{ text string }
-
-func (e *ScriptError) Error() string { return e.text }
 
 // millis is for messages.
 func millis(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/1e6) }

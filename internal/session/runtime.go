@@ -12,6 +12,7 @@ import (
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/internal/stream"
+	"github.com/startrace/startrace/internal/timers"
 	"github.com/startrace/startrace/starlark/value"
 )
 
@@ -34,11 +35,12 @@ func (r runtime) addTimer(d, period time.Duration, fn starlark.Callable) error {
 	if r.leaving {
 		return errLeaving
 	}
-	t := &timer{deadline: uint64(d), period: uint64(period), fn: fn, call: func() { r.callback(fn, r.timerErrors) }}
+	t := &timers.Timer{Deadline: uint64(d), Period: uint64(period), Func: fn,
+		Call: func() { r.callback(fn, r.timerErrors) }}
 	if r.begun {
-		t.deadline += stream.Now()
+		t.Deadline += stream.Now()
 	}
-	r.timers.add(t)
+	r.timers.Add(t)
 	return nil
 }
 

@@ -10,8 +10,10 @@ import (
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/manual"
+	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/render"
+	"github.com/startrace/startrace/internal/world"
 	"github.com/startrace/startrace/starlark/script"
 )
 
@@ -19,7 +21,7 @@ import (
 // are known before the script prints anything.
 func (s *session) prepare() (scriptArgs []string, err error) {
 	if len(s.Code) == 0 && len(s.Args) == 0 {
-		return nil, usageErrorf("no script: give a FILE, a TOOL, or code with -e")
+		return nil, mistake.Usagef("no script: give a FILE, a TOOL, or code with -e")
 	}
 	rest := s.Args
 	if len(s.Code) > 0 {
@@ -51,25 +53,27 @@ func (s *session) apply() (err error) {
 		s.Format = render.Text.String()
 	}
 	if s.printer.Format, err = render.ParseFormat(s.Format); err != nil {
-		return usageErrorf("%w%s", err, didYouMean(s.Format, []string{"text", "json", "csv", "folded"}))
+		return mistake.Usagef("%w%s", err, mistake.Near(s.Format, []string{"text", "json", "csv", "folded"}))
 	}
 	switch {
 	case s.Command != "" && s.PID != 0:
-		return usageErrorf("-c and -p exclude each other")
+		return mistake.Usagef("-c and -p exclude each other")
 	case s.PID < 0:
-		return usageErrorf("-p: a process id is greater than 0")
+		return mistake.Usagef("-p: a process id is greater than 0")
 	case s.Follow && s.PID == 0 && s.Command == "":
-		return usageErrorf("-f follows the children of a process: give it with -p or -c")
+		return mistake.Usagef("-f follows the children of a process: give it with -p or -c")
 	case s.Duration < 0:
-		return usageErrorf("--duration: a time is greater than 0")
+		return mistake.Usagef("--duration: a time is greater than 0")
 	case s.StrMax < 0 || s.StrMax > maxString:
-		return usageErrorf("--str-max: want 1 to %d", maxString)
+		return mistake.Usagef("--str-max: want 1 to %d", maxString)
 	}
 	if s.Command != "" {
 		if s.argv, err = splitWords(s.Command); err != nil {
-			return &UsageError{Err: err}
+			return &mistake.Usage{Err: err}
 		}
 	}
+	s.env.Outside = &world.World{Granted: world.Granted{AllowWrite: s.AllowWrite, AllowRun: s.AllowRun},
+		Traced: s.env.Traced, Say: s.messagef}
 	return s.openOutput()
 }
 
@@ -95,7 +99,7 @@ func (s *session) runScript(args []string) (ended bool, err error) {
 		_, err = s.Stdout.Write(text.Bytes())
 		return true, err
 	case errors.As(err, &usage):
-		wrong := &UsageError{Err: err}
+		wrong := &mistake.Usage{Err: err}
 		if len(s.Code) == 0 {
 			wrong.Of = s.scriptName()
 		}

@@ -9,10 +9,12 @@ import (
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/loss"
 	"github.com/startrace/startrace/internal/procs"
 	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/internal/state"
 	"github.com/startrace/startrace/internal/stream"
+	"github.com/startrace/startrace/internal/timers"
 	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/starlark/value"
 )
@@ -48,7 +50,7 @@ type session struct {
 
 	userSymbols userSymbols
 	backends    []state.Container
-	oldest      []*oldestGoes // tables that drop their oldest entries
+	oldest      loss.Oldest // tables that drop their oldest entries
 	spans       openSpans
 	bound       map[int]bool // the containers that are in maps, by number
 	decoder     *value.Decoder
@@ -63,7 +65,7 @@ type session struct {
 	event   *value.Event
 	inEvent bool
 
-	timers      timers
+	timers      timers.List
 	timerErrors *failures
 	atExit      []starlark.Callable
 	exitErrors  *failures

@@ -7,8 +7,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/manual"
+	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/stdlib"
 )
 
@@ -29,7 +29,7 @@ func (s *session) parseScript(word string) error {
 	}
 	if m, ok := stdlib.Find(word); ok {
 		if !m.Tool {
-			return usageErrorf("%s is no tool: it is loaded, load(\"std/%s.star\", …)", word, word)
+			return mistake.Usagef("%s is no tool: it is loaded, load(\"std/%s.star\", …)", word, word)
 		}
 		return s.host.ParseStd(m.File())
 	}
@@ -51,16 +51,5 @@ func nearTool(word string) string {
 			names = append(names, m.Name)
 		}
 	}
-	return didYouMean(word, names)
-}
-
-// DidYouMean is a hint for a misspelt word.
-func DidYouMean(word string, words []string) string { return didYouMean(word, words) }
-
-// didYouMean is a hint for a misspelt word.
-func didYouMean(word string, words []string) string {
-	if near := kernel.Suggest(word, words); near != "" {
-		return " (did you mean " + near + "?)"
-	}
-	return ""
+	return mistake.Near(word, names)
 }

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/internal/session"
+	"github.com/startrace/startrace/internal/twins"
 	"github.com/startrace/startrace/stdlib"
 	"github.com/startrace/startrace/test/resident"
 )
@@ -41,7 +42,7 @@ func TestMain(m *testing.M) {
 type answer struct {
 	Exit int
 	Err  string
-	session.Twins
+	twins.Twins
 }
 
 // run is a run of its own process, since a session gives up its rights. All is done on one CPU: user space gets the

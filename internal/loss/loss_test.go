@@ -1,4 +1,4 @@
-package session
+package loss
 
 import (
 	"slices"
@@ -47,17 +47,17 @@ func TestDescribeLoss(t *testing.T) {
 			"2 events of syscall:openat ended early: division by zero (x.star:3:7)"},
 		{attach.Loss{Kind: bpfgen.SiteOrphanEnd, Probe: 1, Count: 3},
 			"3 ends of s had no start; calls that began before the tracing, that seccomp denied, or whose start was lost"},
-		{attach.Loss{Kind: lossLeft, Count: 2},
+		{attach.Loss{Kind: left, Count: 2},
 			"2 calls of syscall:openat did not return: left by longjmp, an exception or exec, or the return was not seen"},
 		{attach.Loss{Kind: 99, Probe: -1, Count: 1}, "1 loss of an unknown kind at the script"},
 	}
 	for _, tt := range tests {
-		if got := describeLoss(p, tt.loss); got != tt.want {
+		if got := Describe(p, tt.loss); got != tt.want {
 			t.Errorf("\n got %s\nwant %s", got, tt.want)
 		}
 	}
 	for kind := bpfgen.SiteFull; kind <= bpfgen.SiteReturnDeep; kind++ {
-		if lossTexts[kind].format == "" {
+		if texts[kind].format == "" {
 			t.Errorf("no text for losses of kind %d", kind)
 		}
 	}
@@ -79,7 +79,7 @@ func TestCountedOnce(t *testing.T) {
 		{[]attach.Loss{loss(0, full, 2), loss(0, full, 2), loss(0, orphan, 3), loss(0, orphan, 3)},
 			[]attach.Loss{loss(0, full, 2), loss(0, full, 2), loss(0, orphan, 2)}},
 		{[]attach.Loss{loss(0, full, 2), loss(2, orphan, 3)}, []attach.Loss{loss(0, full, 2), loss(2, orphan, 3)}},
-		{[]attach.Loss{loss(0, open, 2), loss(1, open, 3)}, []attach.Loss{loss(0, open, 2), loss(1, lossLeft, 3)}},
+		{[]attach.Loss{loss(0, open, 2), loss(1, open, 3)}, []attach.Loss{loss(0, open, 2), loss(1, left, 3)}},
 	} {
 		if got := countedOnce(tt.losses, nested); !slices.Equal(got, tt.want) {
 			t.Errorf("%v: got %v, want %v", tt.losses, got, tt.want)

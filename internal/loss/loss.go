@@ -1,4 +1,6 @@
-package session
+// Package loss says in words what did not get through, where, and what can be
+// done about it.
+package loss
 
 import (
 	"fmt"
@@ -13,24 +15,24 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// A lossText says in words what a kind of loss is and what to change. The first %s
+// A text says in words what a kind of loss is and what to change. The first %s
 // is the number with the noun, the second the probe or the container it concerns.
-type lossText struct {
+type text struct {
 	noun   string
 	format string
 	cure   string
 	// of says what the second %s names.
-	of lossSubject
+	of subject
 }
 
-type lossSubject uint8
+type subject uint8
 
 const (
-	ofProbe lossSubject = iota
+	ofProbe subject = iota
 	ofContainer
 )
 
-var lossTexts = map[bpfgen.SiteKind]lossText{
+var texts = map[bpfgen.SiteKind]text{
 	attach.LossMissed: {"event",
 		"up to %s of %s not seen: the kernel skips a program while another runs on the same CPU",
 		"aggregations then count too little by at most that", ofProbe},
@@ -50,7 +52,7 @@ var lossTexts = map[bpfgen.SiteKind]lossText{
 		"calls that began before the tracing, that seccomp denied, or whose start was lost", ofProbe},
 	bpfgen.SiteOpenStart: {"call", "%s of %s never ended: another one began before, of the same thread or key", "",
 		ofProbe},
-	lossLeft: {"call", "%s of %s did not return: left by longjmp, an exception or exec, or the return was not seen", "",
+	left: {"call", "%s of %s did not return: left by longjmp, an exception or exec, or the return was not seen", "",
 		ofProbe},
 	bpfgen.SiteSpanFull: {"call", "%s of %s lost: too many were open at once", "select with where=", ofProbe},
 	bpfgen.SiteSpanDeep: {"call", "%s of %s lost: further in than 64 others",
@@ -66,15 +68,16 @@ var lossTexts = map[bpfgen.SiteKind]lossText{
 		ofContainer},
 }
 
-// lossLeft is the kind of a loss of calls of functions that did not return, which
+// left is the kind of a loss of calls of functions that did not return, which
 // programs count as starts that found an open one.
-const lossLeft = bpfgen.SiteKind(253)
+const left = bpfgen.SiteKind(253)
 
-// losses are those of a part, each thing once.
-func (p *part) losses() (losses []attach.Loss, complete bool, err error) {
-	losses, complete, err = p.loaded.Losses()
+// Of gives the losses of what is loaded, each thing once. complete says that the
+// kernel counts the events that it drops itself.
+func Of(unit *tree.Unit, loaded *attach.Loaded) (losses []attach.Loss, complete bool, err error) {
+	losses, complete, err = loaded.Losses()
 	return countedOnce(losses, func(probe int) bool {
-		return slices.ContainsFunc(p.unit.Tree.Spans, func(s *tree.Span) bool { return s.Probe == probe && s.Nested })
+		return slices.ContainsFunc(unit.Spans, func(s *tree.Span) bool { return s.Probe == probe && s.Nested })
 	}), complete, err
 }
 
@@ -98,7 +101,7 @@ func countedOnce(losses []attach.Loss, nested func(probe int) bool) (out []attac
 			}
 		case bpfgen.SiteOpenStart:
 			if nested(l.Probe) {
-				l.Kind = lossLeft
+				l.Kind = left
 			}
 		}
 		out = append(out, l)
@@ -106,14 +109,14 @@ func countedOnce(losses []attach.Loss, nested func(probe int) bool) (out []attac
 	return out
 }
 
-// describeLoss gives the line for one loss: what, where, and what to do.
-func describeLoss(p *plan.Plan, l attach.Loss) string {
-	text, ok := lossTexts[l.Kind]
+// Describe gives the line for one loss: what, where, and what to do.
+func Describe(p *plan.Plan, l attach.Loss) string {
+	text, ok := texts[l.Kind]
 	if !ok {
 		text.noun, text.format = "loss", "%s of an unknown kind at %s"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, text.format, format.Count(l.Count, text.noun), lossName(p, l, text.of))
+	fmt.Fprintf(&b, text.format, format.Count(l.Count, text.noun), nameOf(p, l, text.of))
 	if l.Site != nil {
 		if l.Site.What != "" && l.Kind == bpfgen.SiteError {
 			b.WriteString(": " + l.Site.What)
@@ -125,42 +128,28 @@ func describeLoss(p *plan.Plan, l attach.Loss) string {
 	if l.AnyCall {
 		b.WriteString(", and counts that at system calls of whatever name and process")
 	}
-	if cure := lossCure(p, l, text); cure != "" {
+	if cure := cureOf(p, l, text); cure != "" {
 		b.WriteString("; " + cure)
 	}
 	return b.String()
 }
 
-// describeFull is describeLoss for what user code could not add to a container.
-func describeFull(p value.FullPlace) string {
-	text := lossTexts[bpfgen.SiteFull]
-	out := fmt.Sprintf(text.format, format.Count(p.Count, text.noun), containerName(p.Container))
+// DescribeFull is Describe for what user code could not add to a container.
+func DescribeFull(p value.FullPlace) string {
+	text := texts[bpfgen.SiteFull]
+	out := fmt.Sprintf(text.format, format.Count(p.Count, text.noun), p.Container.Title())
 	if p.Pos.IsValid() {
 		out += " (" + p.Pos.String() + ")"
 	}
 	return out + "; " + fullCure(p.Container)
 }
 
-func lossName(p *plan.Plan, l attach.Loss, of lossSubject) string {
-	if c := lossContainer(p, l); of == ofContainer && c != nil {
-		return containerName(c)
+func nameOf(p *plan.Plan, l attach.Loss, of subject) string {
+	if c := containerOf(p, l); of == ofContainer && c != nil {
+		return c.Title()
 	}
-	return probeName(p, l.Probe)
+	return p.ProbeName(l.Probe)
 }
 
-func containerName(c *plan.Container) string {
-	if c.Name != "" {
-		return c.Name
-	}
-	return "a " + c.Kind.String()
-}
-
-// probeName names a probe of the plan as the script does.
-func probeName(p *plan.Plan, id int) string {
-	for _, probe := range p.Probes {
-		if probe.ID == id {
-			return probe.Name
-		}
-	}
-	return "the script"
-}
+// Unknown says that some losses could not be read.
+func Unknown(err error) string { return fmt.Sprintf("some losses are not known: %v", err) }

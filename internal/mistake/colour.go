@@ -1,18 +1,19 @@
-package session
+package mistake
 
 import (
 	"fmt"
-	"github.com/startrace/startrace/internal/line"
 	"io"
 	"os"
 	"regexp"
 	"sync"
+
+	"github.com/startrace/startrace/internal/line"
 )
 
-// PrintMistake prints what went wrong, on terminals with the line of the
+// Print prints what went wrong, on terminals with the line of the
 // script, and the place and the hint set off. Elsewhere a message is a line,
 // as editors and other programs read it.
-func PrintMistake(w io.Writer, text string) {
+func Print(w io.Writer, text string) {
 	if coloured(w) {
 		text = paint(withSource(text, sourceOf))
 	}

@@ -1,4 +1,4 @@
-package session
+package loss
 
 import (
 	"slices"
@@ -8,10 +8,10 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// lossCure is what can be done about a loss. Only tables can drop their oldest, and only spans of the script have a
+// cureOf is what can be done about a loss. Only tables can drop their oldest, and only spans of the script have a
 // size.
-func lossCure(p *plan.Plan, l attach.Loss, text lossText) string {
-	c := lossContainer(p, l)
+func cureOf(p *plan.Plan, l attach.Loss, text text) string {
+	c := containerOf(p, l)
 	switch {
 	case l.Kind == bpfgen.SiteFull && c != nil:
 		return fullCure(c)
@@ -45,8 +45,8 @@ func hasSpan(points []plan.Point) bool {
 	})
 }
 
-// lossContainer is the container that a loss concerns; nil: none.
-func lossContainer(p *plan.Plan, l attach.Loss) *plan.Container {
+// containerOf is the container that a loss concerns; nil: none.
+func containerOf(p *plan.Plan, l attach.Loss) *plan.Container {
 	if l.Site == nil || l.Site.Container < 0 || l.Site.Container >= len(p.Containers) {
 		return nil
 	}

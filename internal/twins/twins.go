@@ -1,4 +1,6 @@
-package session
+// Package twins is for tests: it compares what handlers did that ran in the kernel
+// and in user space, of the same events.
+package twins
 
 import (
 	"fmt"
@@ -27,40 +29,40 @@ type Twins struct {
 
 type pair struct{ script, kernel value.Container }
 
-// of gives the kernel's twin of a container of the script.
-func (t *Twins) of(c value.Container, decl *plan.Container, alone bool) value.Container {
+// Of gives the kernel's twin of a container of the script.
+func (t *Twins) Of(c value.Container, decl *plan.Container, alone bool) value.Container {
 	p := pair{script: c}
 	switch c := c.(type) {
 	case *value.Table:
 		table := value.NewTable(decl)
 		for _, item := range c.Items() {
 			if err := table.SetKey(item[0], item[1]); err != nil {
-				t.Differ = append(t.Differ, fmt.Sprintf("%s: %v", containerName(decl), err))
+				t.Differ = append(t.Differ, fmt.Sprintf("%s: %v", decl.Title(), err))
 			}
 		}
 		p.kernel = table
 	case *value.Cell:
 		v, err := c.Value()
 		if err != nil {
-			t.Differ = append(t.Differ, fmt.Sprintf("%s: %v", containerName(decl), err))
+			t.Differ = append(t.Differ, fmt.Sprintf("%s: %v", decl.Title(), err))
 		}
 		p.kernel = value.NewCell(decl, v)
 	default:
 		p.kernel = value.NewAgg(decl)
 	}
 	if alone {
-		t.Alone = append(t.Alone, containerName(decl))
+		t.Alone = append(t.Alone, decl.Title())
 	} else {
 		t.pairs = append(t.pairs, p)
 	}
 	return p.kernel
 }
 
-// compare is called before the script's last functions, which may clear what they print.
-func (t *Twins) compare() {
+// Compare is called before the script's last functions, which may clear what they print.
+func (t *Twins) Compare() {
 	t.Same = map[string]int{}
 	for _, p := range t.pairs {
-		name := containerName(p.script.Decl())
+		name := p.script.Decl().Title()
 		script, err := contents(p.script)
 		kernel, kernelErr := contents(p.kernel)
 		switch {

@@ -1,4 +1,4 @@
-package session
+package mistake
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ func TestPaint(t *testing.T) {
 // What is no terminal has no colours.
 func TestNoColours(t *testing.T) {
 	var b bytes.Buffer
-	if PrintMistake(&b, "startrace: no"); b.String() != "startrace: no\n" {
+	if Print(&b, "startrace: no"); b.String() != "startrace: no\n" {
 		t.Errorf("got %q", b.String())
 	}
 }

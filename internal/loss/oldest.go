@@ -1,4 +1,4 @@
-package session
+package loss
 
 import (
 	"fmt"
@@ -26,23 +26,19 @@ func (o *oldestGoes) cleared() { o.most, o.before = o.greatest(), o.put() }
 // greatest is how many entries were put into it at most without a clear().
 func (o *oldestGoes) greatest() uint64 { return max(o.most, o.put()-o.before) }
 
-// watchOldest adds a table of which the report at the end may have to say something.
-func (s *session) watchOldest(decl *tree.Container, table writtenTable, c value.Container) {
-	o := &oldestGoes{decl: decl, put: func() uint64 {
-		n := table.Written()
-		for _, p := range s.parts {
-			n += p.loaded.Entries(decl.ID)
-		}
-		return n
-	}}
-	s.oldest = append(s.oldest, o)
+// Oldest are the tables of a run that drop their oldest entries, as far as they
+// are in maps.
+type Oldest struct{ tables []*oldestGoes }
+
+// Watch adds the map of a container of which the report at the end may have to
+// say something. put is how many entries were put into it so far.
+func (o *Oldest) Watch(decl *tree.Container, c value.Container, put func() uint64) {
+	table := &oldestGoes{decl: decl, put: put}
+	o.tables = append(o.tables, table)
 	if t, ok := c.(*value.Table); ok {
-		t.OnClear(o.cleared)
+		t.OnClear(table.cleared)
 	}
 }
-
-// writtenTable is a table in a kernel map, which knows what user space wrote.
-type writtenTable interface{ Written() uint64 }
 
 // localEntries is how many free entries of such a map a CPU keeps for itself,
 // and so from the others (LOCAL_FREE_TARGET, kernel/bpf/bpf_lru_list.c).
@@ -56,23 +52,20 @@ func sureRoom(entries, cpus int) int {
 	return max(localEntries, entries-localEntries*(cpus-1))
 }
 
-// lruLines names the tables that can have dropped entries.
-func (s *session) lruLines() (out []string) {
-	if s.Quiet {
-		return nil
-	}
-	for i, c := range s.env.Containers() {
+// Lines name the tables of all that can have dropped entries.
+func (o *Oldest) Lines(all []value.Container) (out []string) {
+	for _, c := range all {
 		if t, ok := c.(*value.Table); ok && t.Gone() > 0 {
-			out = append(out, fmt.Sprintf("%s dropped %d of its oldest entries", containerName(s.plan.Containers[i]),
+			out = append(out, fmt.Sprintf("%s dropped %d of its oldest entries", c.Decl().Title(),
 				t.Gone()))
 		}
 	}
 	cpus, err := ebpf.PossibleCPU()
-	for _, o := range s.oldest {
+	for _, o := range o.tables {
 		put := o.greatest()
 		if err != nil || put > uint64(sureRoom(o.decl.Entries(), cpus)) {
 			out = append(out, fmt.Sprintf("%s may have dropped its oldest entries, which is not counted: %d were put into it, it has room for %d",
-				containerName(o.decl.Container), put, o.decl.Entries()))
+				o.decl.Container.Title(), put, o.decl.Entries()))
 		}
 	}
 	return out

@@ -1,4 +1,6 @@
-package session
+// Package world is what a script can reach outside of itself: what /proc and the
+// machine know, files that it may write, commands that it may run.
+package world
 
 import (
 	"bytes"
@@ -15,53 +17,63 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/procs"
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// A world is what a script can reach outside of itself: it reads /proc, and
-// writes files and runs commands where the command line grants it.
-type world struct {
-	granted *Settings
-	traced  *value.Traced
-	say     func(format string, args ...any)
+// Granted is what the command line lets a script do.
+type Granted struct {
+	AllowWrite []string // folders
+	AllowRun   bool
 }
 
+// A World is what a script can reach outside of itself: it reads /proc, and
+// writes files and runs commands where the command line grants it.
+type World struct {
+	Granted Granted
+	Traced  *value.Traced
+	Say     func(format string, args ...any)
+}
+
+var _ builtins.Outside = (*World)(nil)
+
 // FileSystem says of a type of file systems that the kernel does not know it.
-func (w *world) FileSystem(name string) error {
+func (w *World) FileSystem(name string) error {
 	known, err := kernel.FileSystems()
 	if err == nil && !slices.Contains(known, name) {
-		w.say("startrace: the kernel knows no file system %s%s; only one that a module brings will match", name,
-			didYouMean(name, known))
+		w.Say("startrace: the kernel knows no file system %s%s; only one that a module brings will match", name,
+			mistake.Near(name, known))
 	}
 	return err
 }
 
 // Disk says of a disk that it is not there. Requests are those of disks: a
 // partition has none.
-func (w *world) Disk(name string) error {
+func (w *World) Disk(name string) error {
 	if disk := kernel.DiskOf(name); disk != "" {
 		return fmt.Errorf("got the partition %s, want a disk: its requests are those of %s", name, disk)
 	}
 	known, err := kernel.Disks()
 	if err == nil && !slices.Contains(known, name) {
-		w.say("startrace: there is no disk %s%s; only one that comes later will match", name, didYouMean(name, known))
+		w.Say("startrace: there is no disk %s%s; only one that comes later will match", name, mistake.Near(name, known))
 	}
 	return err
 }
 
 // Write writes a file below one of the folders. os.Root follows no link that
 // leads out of it.
-func (w *world) Write(name, text string, add bool) error {
-	if len(w.granted.AllowWrite) == 0 {
+func (w *World) Write(name, text string, add bool) error {
+	if len(w.Granted.AllowWrite) == 0 {
 		return fmt.Errorf("%s: a script writes no files by itself; --allow-write DIR grants it below DIR", name)
 	}
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	if add {
 		flags = os.O_WRONLY | os.O_CREATE | os.O_APPEND
 	}
-	for _, dir := range w.granted.AllowWrite {
+	for _, dir := range w.Granted.AllowWrite {
 		inside, err := below(dir, name)
 		if err != nil {
 			return err
@@ -70,7 +82,7 @@ func (w *world) Write(name, text string, add bool) error {
 			return writeBelow(dir, inside, text, flags)
 		}
 	}
-	return fmt.Errorf("%s is not below %s (--allow-write)", name, strings.Join(w.granted.AllowWrite, " or "))
+	return fmt.Errorf("%s is not below %s (--allow-write)", name, strings.Join(w.Granted.AllowWrite, " or "))
 }
 
 // below gives the name as one in dir; "": it is none.
@@ -105,8 +117,8 @@ func writeBelow(dir, name, text string, flags int) (err error) {
 }
 
 // Run runs a command.
-func (w *world) Run(argv []string, limit time.Duration) (status int, out, errs string, err error) {
-	if !w.granted.AllowRun {
+func (w *World) Run(argv []string, limit time.Duration) (status int, out, errs string, err error) {
+	if !w.Granted.AllowRun {
 		return 0, "", "", fmt.Errorf("%s: a script runs nothing by itself; --allow-run grants it", argv[0])
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
@@ -128,7 +140,7 @@ func (w *world) Run(argv []string, limit time.Duration) (status int, out, errs s
 
 // Proc reads a word of proc(pid). A process that has ended, or that may not be
 // looked at, has none.
-func (w *world) Proc(pid int, word string) (starlark.Value, error) {
+func (w *World) Proc(pid int, word string) (starlark.Value, error) {
 	switch word {
 	case "exe", "cwd":
 		return w.text(procs.Link(pid, word)), nil
@@ -152,16 +164,16 @@ func (w *world) Proc(pid int, word string) (starlark.Value, error) {
 	return w.text(id, ok && id != ""), nil
 }
 
-func (w *world) text(s string, ok bool) starlark.Value {
+func (w *World) text(s string, ok bool) starlark.Value {
 	if !ok {
 		return starlark.None
 	}
-	w.traced.Note([]byte(s))
+	w.Traced.Note([]byte(s))
 	return starlark.String(s)
 }
 
 // open is what a process has open, by number.
-func (w *world) open(pid int) (starlark.Value, error) {
+func (w *World) open(pid int) (starlark.Value, error) {
 	files, ok := procs.Open(pid)
 	if !ok {
 		return starlark.None, nil

@@ -1,0 +1,41 @@
+package timers
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTimers(t *testing.T) {
+	var log []string
+	var ts List
+	add := func(name string, deadline, period uint64) {
+		ts.Add(&Timer{Deadline: deadline, Period: period, Call: func() { log = append(log, name) }})
+	}
+	never := func() bool { return false }
+	add("b", 20, 0)
+	add("a", 10, 10)
+	add("c", 20, 0)
+	ts.Fire(9, 9, never)
+	ts.Fire(20, 20, never) // a at 10; then b and c, which were there before a's second
+	ts.Fire(70, 75, never) // a missed four times: once
+	if ts.Next() != 80 {
+		t.Errorf("next at %d, want 80", ts.Next())
+	}
+	add("d", 100, 0)
+	ts.Last()
+	if got := strings.Join(log, ""); got != "abcaaa" {
+		t.Errorf("calls %s", got)
+	}
+}
+
+func TestTimerStop(t *testing.T) {
+	n := 0
+	var ts List
+	for range 3 {
+		ts.Add(&Timer{Deadline: 1, Call: func() { n++ }})
+	}
+	ts.Fire(5, 5, func() bool { return n == 2 })
+	if n != 2 {
+		t.Errorf("%d calls after the end", n)
+	}
+}
