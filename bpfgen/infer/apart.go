@@ -28,8 +28,8 @@ func (w *spanWalk) differ() {
 		return
 	}
 	if len(w.starts) > maxApart {
-		wrong(w.t.pos, "this span has %d start points, and what is asked of e.start differs between them: that takes at most %d; use fewer, or ask for what they have alike",
-			len(w.starts), maxApart)
+		wrong(w.t.pos, "this span has %d start points, and what is asked of e.start differs between them: "+
+			"that takes at most %d; use fewer, or ask for what they have alike", len(w.starts), maxApart)
 	}
 	u.apart[use], u.changed = true, true
 }

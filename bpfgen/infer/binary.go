@@ -585,14 +585,16 @@ func (b *body) substring(x, y val, pos plan.Pos) cond {
 		return known(strings.Contains(hay, needle))
 	}
 	if !ok {
-		refuse(pos, `in needs a constant on its left in a kernel half, got %s: "part" in s; one of several is s in ("a", "b")`, x.describe())
+		refuse(pos, `in needs a constant on its left in a kernel half, got %s: "part" in s; `+
+			`one of several is s in ("a", "b")`, x.describe())
 	}
 	h := b.present(y, "a string", pos)
 	if needle == "" {
 		return known(true)
 	}
 	if len(needle) > tree.MaxPattern {
-		refuse(pos, "a text of %d bytes is looked for; in takes %d in a kernel half: startswith, endswith and == take more", len(needle), tree.MaxPattern)
+		refuse(pos, "a text of %d bytes is looked for; in takes %d in a kernel half: "+
+			"startswith, endswith and == take more", len(needle), tree.MaxPattern)
 	}
 	return cond{expr: operation(tree.OpContains, types.Boolean, h, constExpr(plan.String(needle), pos), pos)}
 }

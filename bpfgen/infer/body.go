@@ -167,7 +167,8 @@ func (b *body) rv(v val, pos plan.Pos) *tree.Expr {
 		refuse(pos, "%s cannot be stored or computed with in a kernel half: use its parts", v.obj.what())
 	}
 	if hasNUL(v.c) {
-		refuse(v.place(pos), "a string with a NUL cannot be kept in a kernel half, where strings end at a NUL: bytes can, as b\"a\\x00\"")
+		refuse(v.place(pos), "a string with a NUL cannot be kept in a kernel half, where strings end at a NUL: "+
+			"bytes can, as b\"a\\x00\"")
 	}
 	return constExpr(v.c, v.place(pos))
 }
@@ -185,7 +186,8 @@ func hasNUL(c plan.Value) bool {
 	return false
 }
 
-// compared is v in a comparison with ==, which a string with a NUL can stand in: no string of the kernel is equal to it.
+// compared is v in a comparison with ==, which a string with a NUL can stand in: no string of the kernel is equal to
+// it.
 func (b *body) compared(v val, pos plan.Pos) *tree.Expr {
 	if s, ok := v.constStr(); ok && hasNUL(plan.String(s)) {
 		return constExpr(v.c, v.place(pos))

@@ -124,7 +124,8 @@ func (b *body) stringMethod(m *method, args []arg, pos plan.Pos) val {
 		if m.name == "contains" || m.name == "find" || m.name == "index" || m.name == "count" {
 			refuse(pos, `a string has no %s in a kernel half: "part" in s says whether it is there`, m.name)
 		}
-		refuse(pos, `the string method %s runs in user space only; startswith, endswith, "part" in s and matches(s, "glob*") run in a kernel half`, m.name)
+		refuse(pos, `the string method %s runs in user space only; startswith, endswith, "part" in s `+
+			`and matches(s, "glob*") run in a kernel half`, m.name)
 	}
 	a := want(args, 1, 1, m.name+"(constant)", pos)
 	s, ok := a[0].constStr()

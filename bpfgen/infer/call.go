@@ -38,7 +38,8 @@ func (b *body) callFunc(fn *plan.Func, args []arg, pos plan.Pos) val {
 		refuse(pos, "calls are nested more than %d deep", maxInline)
 	}
 	if b.prog.Inlines >= maxInlines {
-		refuse(pos, "the functions of this kernel half call each other more than %d times, and the compiler works out each call by itself: call them less often, or keep what they give in a variable", maxInlines)
+		refuse(pos, "the functions of this kernel half call each other more than %d times, and the compiler works "+
+			"out each call by itself: call them less often, or keep what they give in a variable", maxInlines)
 	}
 	b.calls = append(b.calls, fn)
 	defer func() { b.calls = b.calls[:len(b.calls)-1] }()
@@ -166,7 +167,8 @@ func (b *body) inlined(f *frame, block *tree.Block, falls bool, pos plan.Pos) va
 		e := b.rv(r.v, r.stmt.Pos)
 		var ok bool
 		if t, ok = types.Join(t, signless(e, t)); !ok {
-			refuse(r.stmt.Pos, "this returns %s, elsewhere %s: a function in a kernel half returns one kind of value, or None", returnedInWords(r.v), inWords(t))
+			refuse(r.stmt.Pos, "this returns %s, elsewhere %s: a function in a kernel half returns one kind of "+
+				"value, or None", returnedInWords(r.v), inWords(t))
 		}
 	}
 	for _, r := range f.returns {

@@ -37,7 +37,8 @@ var goThrough = map[plan.Builtin]bool{"sorted": true, "list": true, "tuple": tru
 	"reversed": true, "sum": true, "any": true, "all": true}
 
 // declares are the builtins that say what is traced, which stands when the script has run.
-var declares = map[plan.Builtin]string{"probe": "declare it at the top level or in main(), and switch it by p.disable() and p.enable()"}
+var declares = map[plan.Builtin]string{
+	"probe": "declare it at the top level or in main(), and switch it by p.disable() and p.enable()"}
 
 // texts are the builtins that make text of their arguments.
 var texts = map[plan.Builtin]bool{"print": true, "printf": true, "sprintf": true, "str": true, "repr": true}

@@ -172,7 +172,8 @@ func (b *body) narrowField(p *tree.Expr, name string, pos plan.Pos) val {
 // narrowPointer is a pointer in a struct of the kernel's 32-bit interface, which the kernel's types have as a number:
 // compat_uptr_t. To what it points says the struct of 64 bits of the same name: msg_iov of struct compat_msghdr is a
 // struct iovec * in struct user_msghdr, so it points to a struct compat_iovec. ok is false of other fields.
-func (b *body) narrowPointer(of kernel.TypeID, name string, field kernel.TypeID, at place, pos plan.Pos) (v val, ok bool) {
+func (b *body) narrowPointer(of kernel.TypeID, name string, field kernel.TypeID, at place,
+	pos plan.Pos) (v val, ok bool) {
 	btf := b.u.btf(pos)
 	if t, err := btf.Type(field); err != nil || t.Kind != kernel.KindTypedef || t.Name != "compat_uptr_t" {
 		return val{}, false

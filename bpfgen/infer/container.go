@@ -73,7 +73,8 @@ func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos,
 	}
 	j, ok := types.Join(*have, t)
 	if !ok && (have.IsName() || t.IsName()) {
-		wrong(pos, "the %s of %s %s is %s here, but %s at %s: names of functions and points are numbers in a kernel half, which share a %s with constant strings only, so use a second one",
+		wrong(pos, "the %s of %s %s is %s here, but %s at %s: names of functions and points are numbers in a kernel "+
+			"half, which share a %s with constant strings only, so use a second one",
 			what, c.Kind, name(c), inWords(t), inWords(*have), *at, c.Kind)
 	}
 	if !ok {
@@ -201,7 +202,8 @@ func checkKey(c *plan.Container, t types.Type, pos plan.Pos) {
 // cannot be.
 func oneEntryEach(t types.Type, pos plan.Pos) {
 	if name := labelName(t); name == "strftime" || name == "ksym" || t.Label == "names:mode" {
-		refuse(pos, "a table's key with %s, of which many numbers have one text, is made in user space: use the number, or an aggregation, which adds up the entries of one text", inWords(t))
+		refuse(pos, "a table's key with %s, of which many numbers have one text, is made in user space: "+
+			"use the number, or an aggregation, which adds up the entries of one text", inWords(t))
 	}
 	for _, e := range t.Elems {
 		oneEntryEach(e, pos)

@@ -56,7 +56,8 @@ func samplePeriod(p *plan.Pattern) (period, freq uint64) {
 	n, err := strconv.ParseUint(strings.ReplaceAll(text, "_", ""), 0, 63)
 	switch {
 	case err != nil || n == 0:
-		wrong(p.Pos, "%s: want the number of events from one sample to the next, such as %s:%s:1000, or a rate, such as %s:%s:99hz", p.Text, p.Provider, p.Args[0], p.Provider, p.Args[0])
+		wrong(p.Pos, "%s: want the number of events from one sample to the next, such as %s:%s:1000, or a rate, "+
+			"such as %s:%s:99hz", p.Text, p.Provider, p.Args[0], p.Provider, p.Args[0])
 	case perSecond && n > maxFreq:
 		wrong(p.Pos, "%s: the rate is from 1hz to %dhz", p.Text, maxFreq)
 	case perSecond:

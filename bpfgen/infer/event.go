@@ -218,12 +218,14 @@ var foreignFields = map[string]string{
 
 func (e *event) whyNot(name string) string {
 	if e.listed != nil && ofCurrent[name] {
-		return ": an iterator's event is an entry of the kernel's list and happens to no process; what it has is in e.args"
+		return ": an iterator's event is an entry of the kernel's list and happens to no process; " +
+			"what it has is in e.args"
 	}
 	switch name {
 	case "args":
 		if e.inside {
-			return ": behind the entry of a function its arguments need not be where they were; e.regs.NAME is what a register has there, and a second probe at the entry can keep e.args in a table()"
+			return ": behind the entry of a function its arguments need not be where they were; " +
+				"e.regs.NAME is what a register has there, and a second probe at the entry can keep e.args in a table()"
 		}
 	case "ret", "duration":
 		if e.atStart {

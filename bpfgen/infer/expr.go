@@ -51,9 +51,11 @@ func refuseExpr(x syntax.Expr) {
 	case *syntax.DictExpr:
 		refuse(pos, "a dict cannot be made in a kernel half: use a table, or a constant dict outside")
 	case *syntax.Comprehension:
-		refuse(pos, "a comprehension cannot run in a kernel half: a for loop can, or the handler makes the list of what is sent")
+		refuse(pos, "a comprehension cannot run in a kernel half: a for loop can, or the handler makes the list of "+
+			"what is sent")
 	case *syntax.SliceExpr:
-		refuse(pos, "a slice cannot run in a kernel half: startswith, endswith and in look at parts of a string, or send it whole, and the handler takes the part")
+		refuse(pos, "a slice cannot run in a kernel half: startswith, endswith and in look at parts of a string, "+
+			"or send it whole, and the handler takes the part")
 	}
 	refuse(pos, "this expression cannot run in a kernel half")
 }

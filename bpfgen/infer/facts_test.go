@@ -21,6 +21,7 @@ func testBlacklist() (*kernel.Blacklist, error) {
 }
 
 func testSymbols() (*kernel.Symbols, error) {
-	return kernel.ReadSymbols(strings.NewReader("ffffffff81000000 T start_kernel\nffffffff81001000 t shared_name\nffffffff81002000 t shared_name\nffffffff82000000 D jiffies\n" +
-		"ffffffff82000106 d odd\nffffffff82000200 d twice\nffffffff82000300 d twice\n"))
+	return kernel.ReadSymbols(strings.NewReader("ffffffff81000000 T start_kernel\nffffffff81001000 t shared_name\n" +
+		"ffffffff81002000 t shared_name\nffffffff82000000 D jiffies\nffffffff82000106 d odd\n" +
+		"ffffffff82000200 d twice\nffffffff82000300 d twice\n"))
 }

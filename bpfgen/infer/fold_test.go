@@ -6,7 +6,6 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/kernel"
-	"github.com/startrace/startrace/starlark/script"
 )
 
 // held are conditions on constants that hold; what stands behind their opposite is looked at in neither half.
@@ -66,13 +65,6 @@ func TestFoldsAlike(t *testing.T) {
 
 func inferred(t *testing.T, text string, facts *kernel.Facts) error {
 	t.Helper()
-	h := script.New(script.Options{Constant: kernel.Constant})
-	if err := h.ParseText("t.star", []byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Run(nil); err != nil {
-		t.Fatal(err)
-	}
-	_, err := infer.Unit(h.Plan(), facts)
+	_, err := infer.Unit(planOf(t, text), facts)
 	return err
 }

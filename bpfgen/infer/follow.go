@@ -16,7 +16,8 @@ type follow struct{ id int }
 // thread group of a new thread is in the table already.
 func (u *unit) followChildren() {
 	if _, err := u.facts.BTF(); err != nil {
-		wrong(u.plan.Probes[0].Pos, "to follow the children of a command (-c) or a process (-f) takes the kernel's types: %v; trace a running process with -p, without -f", err)
+		wrong(u.plan.Probes[0].Pos, "to follow the children of a command (-c) or a process (-f) takes the kernel's "+
+			"types: %v; trace a running process with -p, without -f", err)
 	}
 	u.follow = &follow{u.followID}
 	c := &plan.Container{ID: u.follow.id, Kind: plan.Table, Name: "followed"}

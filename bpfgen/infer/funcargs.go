@@ -195,7 +195,8 @@ func (b *body) funcResult(f *funcView, mech tree.AttachKind, pos plan.Pos) val {
 	f.ask("ret")
 	switch {
 	case f.program:
-		wrong(pos, "what a BPF program returns cannot be read: where it lies depends on how the verifier took the program's types")
+		wrong(pos, "what a BPF program returns cannot be read: where it lies depends on how the verifier took the "+
+			"program's types")
 	case !f.typed():
 		if v, ok := b.userResult(f, pos); ok {
 			return v

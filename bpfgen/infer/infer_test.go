@@ -76,8 +76,9 @@ func goldenOf(t *testing.T, file string, facts *kernel.Facts) string {
 	return out.String()
 }
 
-// inferText is the tree and the user halves of a script, or its errors.
-func inferText(t *testing.T, src string, facts *kernel.Facts) string {
+// planOf runs a script's top level.
+func planOf(t *testing.T, src string) *plan.Plan {
+	t.Helper()
 	h := script.New(script.Options{Constant: kernel.Constant})
 	if err := h.ParseText("t.star", []byte(src)); err != nil {
 		t.Fatal(err)
@@ -85,7 +86,13 @@ func inferText(t *testing.T, src string, facts *kernel.Facts) string {
 	if err := h.Run(nil); err != nil {
 		t.Fatal(err)
 	}
-	res, err := infer.Unit(h.Plan(), facts)
+	return h.Plan()
+}
+
+// inferText is the tree and the user halves of a script, or its errors.
+func inferText(t *testing.T, src string, facts *kernel.Facts) string {
+	p := planOf(t, src)
+	res, err := infer.Unit(p, facts)
 	if err != nil {
 		return err.Error() + "\n"
 	}
@@ -94,7 +101,7 @@ func inferText(t *testing.T, src string, facts *kernel.Facts) string {
 		fmt.Fprintf(&out, "warning: %s\n", w.Error())
 	}
 	out.WriteString(res.Tree.String())
-	for id := range h.Plan().Probes {
+	for id := range p.Probes {
 		if half := res.Halves[id]; half != nil {
 			printHalf(&out, half, "")
 		}

@@ -22,7 +22,8 @@ func (u *unit) kernelAddress(p *plan.Pattern, name string) *functions {
 	case !byKprobe(p):
 		wrong(p.Pos, "%s: only kprobe and kretprobe take an address; give the name of the function", p.Text)
 	case !u.plan.Unsafe:
-		wrong(p.Pos, "%s: an address can be another function's at the next boot, or in the middle of one: give the name (kprobe:FUNCTION+OFFSET), or --unsafe", p.Text)
+		wrong(p.Pos, "%s: an address can be another function's at the next boot, or in the middle of one: "+
+			"give the name (kprobe:FUNCTION+OFFSET), or --unsafe", p.Text)
 	}
 	f := &funcPoint{name: name, text: p.Provider + ":" + name, place: tree.Place{Func: name, Address: addr}}
 	if symbols, err := u.facts.Symbols(); err == nil {

@@ -62,7 +62,8 @@ func pointerNumber(p *tree.Expr, pos plan.Pos) *tree.Expr {
 // notLabelled refuses what the text of a label would be needed for.
 func notLabelled(t types.Type, pos plan.Pos) {
 	if t.Kind == types.Int && t.Label != "" {
-		refuse(pos, "the text of %s(…) is made in user space: a kernel half can store and send it; compute and compare with the number", labelName(t))
+		refuse(pos, "the text of %s(…) is made in user space: a kernel half can store and send it; "+
+			"compute and compare with the number", labelName(t))
 	}
 }
 

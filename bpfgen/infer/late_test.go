@@ -10,8 +10,6 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/kernel"
-	"github.com/startrace/startrace/internal/plan"
-	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/test/smallkernel"
 )
 
@@ -64,18 +62,6 @@ func (k *growingKernel) load(tracepoints, functions []string) {
 	k.facts = k.facts.Again()
 }
 
-func planOf(t *testing.T, src string) *plan.Plan {
-	t.Helper()
-	h := script.New(script.Options{Constant: kernel.Constant})
-	if err := h.ParseText("t.star", []byte(src)); err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Run(nil); err != nil {
-		t.Fatal(err)
-	}
-	return h.Plan()
-}
-
 // What waits for a module gets its points when it is there, once, with the numbers that go on where those of the units
 // before end.
 func TestLate(t *testing.T) {
@@ -121,7 +107,8 @@ probe("tracepoint:sched:sched_switch", lambda e: n.add(4))
 	late("map[]")
 	k.load([]string{"nbd_sent"}, []string{"ovl_read"})
 	late("map[0:[tracepoint:nbd:nbd_sent] 1:[kprobe:ovl_read] 2:[kprobe:ovl_read]]")
-	if got := fmt.Sprint(last.Tree.Points[2]); got != "[{kprobe:task_read task_read} {kprobe:task_write task_write} {kprobe:ovl_open ovl_open} {kprobe:ovl_read ovl_read}]" {
+	if got := fmt.Sprint(last.Tree.Points[2]); got != "[{kprobe:task_read task_read} {kprobe:task_write task_write} "+
+		"{kprobe:ovl_open ovl_open} {kprobe:ovl_read ovl_read}]" {
 		t.Errorf("points %s", got)
 	}
 }

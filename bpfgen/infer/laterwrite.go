@@ -42,8 +42,9 @@ func (u *user) changes(of uval, pos plan.Pos, what func(name string) string) {
 		return
 	}
 	c := ref.Container
-	wrong(pos, "%s %s is read by the filter of this probe when an event happens, but changed here in user space, some milliseconds later: "+
-		"events that come meanwhile pass. What changes it belongs into kernel=, which runs with the filter: def mark(e): %s; return True, and probe(…, kernel = mark)",
+	wrong(pos, "%s %s is read by the filter of this probe when an event happens, but changed here in user space, "+
+		"some milliseconds later: events that come meanwhile pass. What changes it belongs into kernel=, "+
+		"which runs with the filter: def mark(e): %s; return True, and probe(…, kernel = mark)",
 		c.Kind, name(c), what(name(c)))
 }
 

@@ -40,7 +40,8 @@ func (b *body) writeOut(pos plan.Pos) {
 	case b.written > maxWritten+1:
 		afterMistake()
 	case b.written > maxWritten:
-		panic(&refusal{Diag: Diag{pos, fmt.Sprintf("the loops around and in this one have more than %d iterations together, which are written out one by one: too many for a kernel half", maxWritten)}, final: true})
+		panic(&refusal{Diag: Diag{pos, fmt.Sprintf("the loops around and in this one have more than %d iterations "+
+			"together, which are written out one by one: too many for a kernel half", maxWritten)}, final: true})
 	}
 }
 

@@ -153,7 +153,8 @@ func (b *body) testName(v val, test nameTest, pos plan.Pos) (cond, bool) {
 	case label == b.pr.labelOf(kind):
 		return b.testOwn(e, kind, test, pos), true
 	}
-	refuse(pos, "which names this can be is not known in a kernel half: == and in (…) compare it with whole names here; test e.func itself before it is kept")
+	refuse(pos, "which names this can be is not known in a kernel half: "+
+		"== and in (…) compare it with whole names here; test e.func itself before it is kept")
 	return cond{}, false
 }
 
@@ -213,7 +214,8 @@ func (b *body) testSyscall(e *tree.Expr, point bool, test nameTest, pos plan.Pos
 	}
 	others, ok := ofNameless(prefix+"syscall_", test)
 	if !ok {
-		refuse(pos, "whether this is so depends on the numbers of calls that have no name, such as syscall_1000: compare with whole names")
+		refuse(pos, "whether this is so depends on the numbers of calls that have no name, such as syscall_1000: "+
+			"compare with whole names")
 	}
 	var differ []int64
 	for _, sc := range slices.Concat(kernel.Syscalls(), kernel.OtherSyscalls()) {

@@ -39,7 +39,8 @@ func (u *unit) rawTracepoints(p *plan.Pattern) []*target {
 // hasModuleTypes refuses to wait for a module whose types this kernel will not have.
 func (u *unit) hasModuleTypes(p *plan.Pattern) {
 	if !u.facts.TypesOfModules() {
-		wrong(p.Pos, "%s: this kernel does not have the types of modules (Linux 5.11, CONFIG_DEBUG_INFO_BTF_MODULES), which raw tracepoints take: use tracepoint:", p.Text)
+		wrong(p.Pos, "%s: this kernel does not have the types of modules (Linux 5.11, "+
+			"CONFIG_DEBUG_INFO_BTF_MODULES), which raw tracepoints take: use tracepoint:", p.Text)
 	}
 }
 

@@ -85,7 +85,8 @@ func (a *argsObj) unnamed() bool {
 func (a *argsObj) everything(pos plan.Pos) val {
 	out := val{comp: true, names: []string{}}
 	if a.unnamed() {
-		wrong(pos, "the arguments of %s have no names here, so e.args as a whole is nothing: write e.args[0], e.args[1] …",
+		wrong(pos,
+			"the arguments of %s have no names here, so e.args as a whole is nothing: write e.args[0], e.args[1] …",
 			a.ev.point)
 	}
 	for _, n := range a.ev.args.names() {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/startrace/startrace/bpfgen/infer"
-	"github.com/startrace/startrace/starlark/script"
 )
 
 // tablesOfEachOther are scripts whose tables have what other tables have, which only
@@ -78,14 +77,7 @@ func permutations(list []string, f func([]string)) {
 // tableTypes are the types of the values of a script's containers.
 func tableTypes(t *testing.T, text string) string {
 	t.Helper()
-	h := script.New(script.Options{})
-	if err := h.ParseText("t.star", []byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Run(nil); err != nil {
-		t.Fatal(err)
-	}
-	res, err := infer.Unit(h.Plan(), testFacts(t))
+	res, err := infer.Unit(planOf(t, text), testFacts(t))
 	if err != nil {
 		t.Fatalf("%s\n%v", text, err)
 	}

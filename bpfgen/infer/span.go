@@ -133,7 +133,8 @@ func (s *ownSpan) program(pr *probe, t *target) {
 func (s *ownSpan) returnsAtOnce() bool {
 	return slices.ContainsFunc(s.ends, func(end *target) bool {
 		return slices.ContainsFunc(end.returnsAt(), func(at instruction) bool {
-			return slices.ContainsFunc(s.starts, func(start *target) bool { return slices.Contains(start.entries(), at) })
+			return slices.ContainsFunc(s.starts,
+				func(start *target) bool { return slices.Contains(start.entries(), at) })
 		})
 	})
 }
@@ -212,7 +213,8 @@ func (w *spanWalk) keyOf(b *body, ev *event, fn *plan.Func) *tree.Expr {
 	}
 	t, ok := types.Join(*w.key, keyType(e.Type))
 	if !ok {
-		wrong(fn.Pos, "the key of this span is %s here, and %s at another point: both functions of key= must give the same kind", inWords(e.Type), inWords(*w.key))
+		wrong(fn.Pos, "the key of this span is %s here, and %s at another point: "+
+			"both functions of key= must give the same kind", inWords(e.Type), inWords(*w.key))
 	}
 	if !t.Equal(*w.key) {
 		*w.key = t

@@ -10,8 +10,8 @@ import (
 
 // Which events of a span are shown, with -p and -c, is decided by e.pid, which is that of the end. Where the two belong
 // together by thread it is that of the start, too: then the start is tested, and those of other processes leave no
-// entry. Of a span with a key the start may be another process's doing, as a signal is sent by one process and delivered
-// to another. So such starts are recorded whoever makes them, and the end takes the entry and is tested.
+// entry. Of a span with a key the start may be another process's doing, as a signal is sent by one process and
+// delivered to another. So such starts are recorded whoever makes them, and the end takes the entry and is tested.
 //
 //	span("tracepoint:signal:signal_generate", "tracepoint:signal:signal_deliver",
 //	     key = (lambda e: e.args.pid, lambda e: e.pid))      with -p: the signals that the process gets

@@ -77,13 +77,14 @@ func (u *unit) checkTouched() {
 		}
 		said[of] = true
 		if t.reads {
-			u.warnf(t.pos, "%s %s is written by a kernel half (%s) and read here in user space (%s), some milliseconds after the event: "+
-				"what it held at the moment of the event can be read in kernel=", t.c.Kind, name(t.c), at, t.why)
+			u.warnf(t.pos, "%s %s is written by a kernel half (%s) and read here in user space (%s), "+
+				"some milliseconds after the event: what it held at the moment of the event can be read in kernel=",
+				t.c.Kind, name(t.c), at, t.why)
 			continue
 		}
-		u.errorf(t.pos, "%s %s is also written by a kernel half (%s), but this handler, which may change it, runs in user space (%s): "+
-			"give the kernel's part as kernel=, or keep the handler to what the kernel can run", t.c.Kind, name(t.c),
-			at, t.why)
+		u.errorf(t.pos, "%s %s is also written by a kernel half (%s), but this handler, which may change it, "+
+			"runs in user space (%s): give the kernel's part as kernel=, or keep the handler to what "+
+			"the kernel can run", t.c.Kind, name(t.c), at, t.why)
 	}
 }
 

@@ -21,8 +21,8 @@ func (u *unit) tracepoints(p *plan.Pattern) []*target {
 	}
 	var out []*target
 	for _, n := range names {
-		out = append(out, &target{source: &tracepoint{TracepointName: n}, text: "tracepoint:" + n.String(), name: n.Name,
-			pos: p.Pos})
+		out = append(out, &target{source: &tracepoint{TracepointName: n}, text: "tracepoint:" + n.String(),
+			name: n.Name, pos: p.Pos})
 	}
 	if len(out) == 0 {
 		if _, err := u.facts.Tracepoint(p.Args[0], p.Args[1]); err != nil && !kernel.IsPattern(p.Args[0]+p.Args[1]) {

@@ -79,8 +79,8 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 			format.Count(n, "function"))
 	}
 	if tails > 0 && gives.Has("ret") {
-		u.notef(p.Pos, "%s: %s a function leaves by a jump to another one: its end is seen there, and e.ret is not its result", p.Text,
-			format.Count(tails, "time"))
+		u.notef(p.Pos, "%s: %s a function leaves by a jump to another one: "+
+			"its end is seen there, and e.ret is not its result", p.Text, format.Count(tails, "time"))
 	}
 	if at.Left > 0 {
 		u.tellLeft(p, name, at)

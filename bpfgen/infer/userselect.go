@@ -17,7 +17,8 @@ import (
 //
 // The kernel half reads the parts, so it must know each of them. Such a loop is written out as one over parts is.
 
-// variables are some, by where they are bound first: a function inside has bindings of its own for what it finds outside.
+// variables are some, by where they are bound first: a function inside has bindings of its own for what it finds
+// outside.
 type variables map[*syntax.Ident]bool
 
 // A loopBody is what a loop runs over and over: its variables, and all that is inside.

@@ -10,7 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-const watchForm = "watchpoint:ADDRESS:LENGTH:rw, watchpoint:SYMBOL:LENGTH:rw for a variable of the kernel, or watchpoint:BINARY:VARIABLE:LENGTH:rw for one of a program"
+const watchForm = "watchpoint:ADDRESS:LENGTH:rw, watchpoint:SYMBOL:LENGTH:rw for a variable of the kernel, " +
+	"or watchpoint:BINARY:VARIABLE:LENGTH:rw for one of a program"
 
 // A watchpoint is an access to memory.
 type watchpoint struct {
@@ -32,7 +33,8 @@ func (u *unit) watchpoint(p *plan.Pattern) []*target {
 	at.Length = watchLength(p, tail[0], at.Access)
 	at.Address = u.watched(p, what)
 	if at.Access != "x" && at.Address%uint64(at.Length) != 0 {
-		wrong(p.Pos, "%s: the CPU watches %d bytes only at a multiple of %d, and the address is %#x: watch fewer bytes, or from %#x on",
+		wrong(p.Pos, "%s: the CPU watches %d bytes only at a multiple of %d, and the address is %#x: "+
+			"watch fewer bytes, or from %#x on",
 			p.Text, at.Length, at.Length, at.Address, at.Address&^uint64(at.Length-1))
 	}
 	return []*target{{source: &watchpoint{at: at}, text: p.Text, name: "watch", pos: p.Pos}}
@@ -88,7 +90,8 @@ func (u *unit) watched(p *plan.Pattern, what []string) uint64 {
 	}
 	switch list := symbols.Addrs(name); len(list) {
 	case 0:
-		wrong(p.Pos, "%s: the kernel has no symbol %s (see /proc/kallsyms); a variable of a program is watchpoint:BINARY:VARIABLE:LENGTH:rw", p.Text, name)
+		wrong(p.Pos, "%s: the kernel has no symbol %s (see /proc/kallsyms); "+
+			"a variable of a program is watchpoint:BINARY:VARIABLE:LENGTH:rw", p.Text, name)
 	case 1:
 		return list[0]
 	default:

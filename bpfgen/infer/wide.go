@@ -45,8 +45,8 @@ func (u *unit) checkCells() {
 		t := u.conts[id]
 		i, ok := t.c.Init.(plan.Int)
 		if t.c.Kind == plan.Cell && ok && t.val.Signed && !i.Big.IsInt64() {
-			u.errorf(t.c.Pos, "%s begins with %s, but what a kernel half does to it makes its values signed ints of 64 bits, at most 9223372036854775807",
-				name(t.c), i.Big)
+			u.errorf(t.c.Pos, "%s begins with %s, but what a kernel half does to it makes its values signed ints of "+
+				"64 bits, at most 9223372036854775807", name(t.c), i.Big)
 		}
 	}
 }

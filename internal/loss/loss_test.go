@@ -18,7 +18,8 @@ func TestDescribeLoss(t *testing.T) {
 	file := "x.star"
 	p := &plan.Plan{
 		Probes: []*plan.Probe{{ID: 0, Name: "syscall:openat"},
-			{ID: 1, Name: "s", Points: []plan.Point{&plan.Event{Arms: []plan.Arm{{Points: []plan.Point{&plan.Span{}}}}}}}},
+			{ID: 1, Name: "s",
+				Points: []plan.Point{&plan.Event{Arms: []plan.Arm{{Points: []plan.Point{&plan.Span{}}}}}}}},
 		Containers: []*plan.Container{{ID: 0, Kind: plan.Count, Name: "n"}, {ID: 1, Kind: plan.Hist},
 			{ID: 2, Kind: plan.Table, Name: "t"}},
 	}
@@ -30,25 +31,32 @@ func TestDescribeLoss(t *testing.T) {
 		want string
 	}{
 		{attach.Loss{Kind: attach.LossMissed, Count: 4},
-			"up to 4 events of syscall:openat not seen: the kernel skips a program while another runs on the same CPU; aggregations then count too little by at most that"},
+			"up to 4 events of syscall:openat not seen: the kernel skips a program while another runs on the same " +
+				"CPU; aggregations then count too little by at most that"},
 		{attach.Loss{Kind: attach.LossMissed, Count: 4, AnyCall: true},
-			"up to 4 events of syscall:openat not seen: the kernel skips a program while another runs on the same CPU, and counts that at system calls of whatever name and process; aggregations then count too little by at most that"},
+			"up to 4 events of syscall:openat not seen: the kernel skips a program while another runs on the same " +
+				"CPU, and counts that at system calls of whatever name and process; " +
+				"aggregations then count too little by at most that"},
 		{attach.Loss{Kind: bpfgen.SiteFull, Count: 12, Site: site(bpfgen.SiteFull, 0, "")},
 			"12 updates of n lost: all its entries are in use (x.star:3:7); give it a size=, or use fewer keys"},
 		{attach.Loss{Kind: bpfgen.SiteFull, Count: 1, Site: site(bpfgen.SiteFull, 2, "")},
-			"1 update of t lost: all its entries are in use (x.star:3:7); give it a size=, use fewer keys, or table(lru = True) to drop the oldest"},
+			"1 update of t lost: all its entries are in use (x.star:3:7); " +
+				"give it a size=, use fewer keys, or table(lru = True) to drop the oldest"},
 		{attach.Loss{Kind: bpfgen.SiteSpanFull, Count: 5, Site: site(bpfgen.SiteSpanFull, -1, "")},
 			"5 calls of syscall:openat lost: too many were open at once (x.star:3:7); select with where="},
 		{attach.Loss{Kind: bpfgen.SiteSpanFull, Probe: 1, Count: 5, Site: site(bpfgen.SiteSpanFull, -1, "")},
 			"5 calls of s lost: too many were open at once (x.star:3:7); select with where=, or give the span a size="},
 		{attach.Loss{Kind: bpfgen.SiteNoMem, Count: 1, Site: site(bpfgen.SiteNoMem, 1, "")},
-			"1 update of a hist lost: the kernel had no memory for a new entry, or another program removed it at once (x.star:3:7)"},
+			"1 update of a hist lost: the kernel had no memory for a new entry, or another program removed it at " +
+				"once (x.star:3:7)"},
 		{attach.Loss{Kind: bpfgen.SiteError, Count: 2, Site: site(bpfgen.SiteError, -1, "division by zero")},
 			"2 events of syscall:openat ended early: division by zero (x.star:3:7)"},
 		{attach.Loss{Kind: bpfgen.SiteOrphanEnd, Probe: 1, Count: 3},
-			"3 ends of s had no start; calls that began before the tracing, that seccomp denied, or whose start was lost"},
+			"3 ends of s had no start; calls that began before the tracing, that seccomp denied, " +
+				"or whose start was lost"},
 		{attach.Loss{Kind: left, Count: 2},
-			"2 calls of syscall:openat did not return: left by longjmp, an exception or exec, or the return was not seen"},
+			"2 calls of syscall:openat did not return: left by longjmp, an exception or exec, or the return was not " +
+				"seen"},
 		{attach.Loss{Kind: 99, Probe: -1, Count: 1}, "1 loss of an unknown kind at the script"},
 	}
 	for _, tt := range tests {

@@ -64,8 +64,8 @@ func (o *Oldest) Lines(all []value.Container) (out []string) {
 	for _, o := range o.tables {
 		put := o.greatest()
 		if err != nil || put > uint64(sureRoom(o.decl.Entries(), cpus)) {
-			out = append(out, fmt.Sprintf("%s may have dropped its oldest entries, which is not counted: %d were put into it, it has room for %d",
-				o.decl.Container.Title(), put, o.decl.Entries()))
+			out = append(out, fmt.Sprintf("%s may have dropped its oldest entries, which is not counted: "+
+				"%d were put into it, it has room for %d", o.decl.Container.Title(), put, o.decl.Entries()))
 		}
 	}
 	return out

@@ -131,8 +131,8 @@ func (s *session) sayRefused() {
 		if s.facts.Trampolines().There {
 			instead = "; fexit:FUNCTION sees all"
 		}
-		s.messagef("startrace: %s: warning: the kernel follows a few calls of a function at a time, some for each CPU, and does not say how many more it misses%s",
-			s.part.plan.ProbeName(probe), instead)
+		s.messagef("startrace: %s: warning: the kernel follows a few calls of a function at a time, "+
+			"some for each CPU, and does not say how many more it misses%s", s.part.plan.ProbeName(probe), instead)
 	}
 	const shown = 3
 	for _, r := range s.loaded.Refused() {

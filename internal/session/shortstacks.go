@@ -51,16 +51,19 @@ func (s *shortStacks) unseen(pid int) {
 func (s *shortStacks) lines() (out []string) {
 	for program, n := range s.frameless {
 		if all := s.all[program]; 2*n >= all { // single ones are of moments at which functions have no frame
-			out = append(out, fmt.Sprintf("%d of %s of %s ended after one or two frames: it, or a library that it uses, is built without frame pointers (gcc and clang: -fno-omit-frame-pointer)",
+			out = append(out, fmt.Sprintf("%d of %s of %s ended after one or two frames: it, or a library that it "+
+				"uses, is built without frame pointers (gcc and clang: -fno-omit-frame-pointer)",
 				n, format.Count(all, "stack"), program))
 		}
 	}
 	sort.Strings(out)
 	switch n := len(s.ended); {
 	case n == 1:
-		out = append(out, "the stacks of one process have addresses for names: it ended before it could be seen what it had mapped")
+		out = append(out,
+			"the stacks of one process have addresses for names: it ended before it could be seen what it had mapped")
 	case n > 1:
-		out = append(out, fmt.Sprintf("the stacks of %d processes have addresses for names: they ended before it could be seen what they had mapped", n))
+		out = append(out, fmt.Sprintf("the stacks of %d processes have addresses for names: "+
+			"they ended before it could be seen what they had mapped", n))
 	}
 	return out
 }
@@ -70,8 +73,8 @@ func (s *shortStacks) lines() (out []string) {
 var starts = map[string]bool{
 	"_start": true, "__libc_start_main": true, "__libc_start_call_main": true, "__libc_start_main_impl": true,
 	"generic_start_main": true,
-	"_dl_start":          true, "_dl_start_user": true, "start_thread": true, "clone": true, "__clone": true, "clone3": true,
-	"__clone3": true, "thread_start": true,
+	"_dl_start":          true, "_dl_start_user": true, "start_thread": true, "clone": true, "__clone": true,
+	"clone3": true, "__clone3": true, "thread_start": true,
 	"runtime.goexit": true, "runtime.mstart": true, "runtime.rt0_go": true, "runtime.asmcgocall": true,
 }
 

@@ -38,7 +38,8 @@ func (w *wordSplitter) take(c byte) error {
 		w.end()
 		return nil
 	case strings.IndexByte("|&;<>()$`*?", c) >= 0:
-		return fmt.Errorf("-c runs the command itself, without a shell that knows %q: quote it, or write -c \"sh -c '…'\"", c)
+		return fmt.Errorf("-c runs the command itself, without a shell that knows %q: "+
+			"quote it, or write -c \"sh -c '…'\"", c)
 	}
 	w.inWord = true
 	switch c {
