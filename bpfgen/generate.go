@@ -39,6 +39,10 @@ type Options struct {
 	// DumpPass keeps the IR after each run of this pass, one of Passes; "" for
 	// none.
 	DumpPass string
+	// Check verifies what each pass of the compiler has made of a program; a pass that has broken a rule of package ir
+	// is an error of type PassError. It makes Generate take about
+	// twice as long.
+	Check bool
 	// Stop is asked again and again; once it gives an error, nobody wants the unit
 	// any more, and Generate gives that. nil: nobody asks.
 	Stop until.Stop
@@ -224,11 +228,13 @@ func (g *generator) lower(p *tree.Program, f *ir.Func, d *Dump) error {
 		}
 	}
 	note(&d.IR)
-	watch := newPassWatch(g.o.DumpPass, f, d)
-	watch.after(PassBuild)
-	after := func(pass string) {
+	watch := newPassWatch(g.o, f, d)
+	after := func(pass string) error {
 		g.o.Stop.Poll()
-		watch.after(pass)
+		return watch.after(pass)
+	}
+	if err := after(PassBuild); err != nil {
+		return err
 	}
 	o := lower.Options{}
 	if lower.NeedsLogTable(f) {
@@ -238,13 +244,19 @@ func (g *generator) lower(p *tree.Program, f *ir.Func, d *Dump) error {
 		g.shared.Uses[tree.MapSites] = true
 		o.ScratchSite = g.shared.Site(tree.Site{Kind: SiteScratch, Probe: p.Probe, Container: -1})
 	}
-	opt.RunWatched(f, after)
+	if err := opt.RunWatched(f, after); err != nil {
+		return err
+	}
 	note(&d.Opt)
 	if err := lower.Run(f, o); err != nil {
 		return err
 	}
-	watch.lower()
-	opt.RunWatched(f, after)
+	if err := watch.lower(); err != nil {
+		return err
+	}
+	if err := opt.RunWatched(f, after); err != nil {
+		return err
+	}
 	note(&d.Machine)
 	return f.CheckMachine()
 }

@@ -30,10 +30,20 @@ type PassDump struct {
 // dumps reports whether Unit.Dumps is wanted.
 func (g *generator) dumps() bool { return g.o.Dump || g.o.DumpPass != "" }
 
-// passWatch follows a function through the passes and keeps what one of them
-// made of it.
+// A PassError says that a pass of the compiler has made a function that breaks a rule which the next one relies on.
+type PassError struct {
+	Pass string // one of Passes
+	Err  error  // an *ir.CheckError: which rule, and where
+}
+
+func (e *PassError) Error() string {
+	return "after the pass " + e.Pass + ": " + e.Err.Error() + "; this is a bug in startrace, not in the script"
+}
+func (e *PassError) Unwrap() error { return e.Err }
+
+// passWatch follows a function through the passes: it checks what each of them made of it, and keeps what one made.
 type passWatch struct {
-	want    string
+	o       Options
 	f       *ir.Func
 	to      *Dump
 	last    string // the text after the pass before
@@ -41,19 +51,31 @@ type passWatch struct {
 	lowered bool
 }
 
-func newPassWatch(want string, f *ir.Func, to *Dump) *passWatch {
-	return &passWatch{want: want, f: f, to: to}
+func newPassWatch(o Options, f *ir.Func, to *Dump) *passWatch {
+	return &passWatch{o: o, f: f, to: to}
 }
 
 // after is called behind each pass.
-func (w *passWatch) after(name string) {
-	if w.want == "" {
+func (w *passWatch) after(name string) error {
+	w.keep(name)
+	if !w.o.Check {
+		return nil
+	}
+	if err := w.f.Check(); err != nil {
+		return &PassError{name, err}
+	}
+	return nil
+}
+
+// keep adds the text of f to the dump where it is wanted behind this pass.
+func (w *passWatch) keep(name string) {
+	if w.o.DumpPass == "" {
 		return
 	}
 	text := w.f.String()
 	changed := text != w.last
 	w.last = text
-	if name != w.want {
+	if name != w.o.DumpPass {
 		return
 	}
 	w.runs++
@@ -63,7 +85,7 @@ func (w *passWatch) after(name string) {
 }
 
 // lower is called behind lower.
-func (w *passWatch) lower() {
+func (w *passWatch) lower() error {
 	w.lowered = true
-	w.after(PassLower)
+	return w.after(PassLower)
 }

@@ -1,8 +1,11 @@
 package bpfgen
 
 import (
+	"errors"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/bpfgen/ir"
 )
 
 // TestPassDump asks for the IR after each pass in turn.
@@ -56,5 +59,32 @@ func TestPassDumpStages(t *testing.T) {
 	}
 	if !made {
 		t.Error("no run behind lower made the machine's form")
+	}
+}
+
+// TestCheck compiles with each function checked behind each pass.
+func TestCheck(t *testing.T) {
+	for name, u := range commonUnits() {
+		for _, arch := range []string{"amd64", "arm64"} {
+			if _, err := Generate(u, Options{Arch: arch, Check: true}); err != nil {
+				t.Errorf("%s, %s: %v", name, arch, err)
+			}
+		}
+	}
+}
+
+// TestCheckTells breaks a function: that is an error behind a pass where it is asked for.
+func TestCheckTells(t *testing.T) {
+	f, err := ir.Parse("func \"f\" {\nb0:\n v2 = add v1, 1\n v1 = const 1\n ret\n}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var broken *PassError
+	err = newPassWatch(Options{Check: true}, f, &Dump{}).after("fold")
+	if !errors.As(err, &broken) || broken.Pass != "fold" || !strings.Contains(err.Error(), "v1: used where it is not") {
+		t.Errorf("got %v, want what is wrong behind fold", err)
+	}
+	if err := newPassWatch(Options{}, f, &Dump{}).after("fold"); err != nil {
+		t.Errorf("got %v where no check was asked for", err)
 	}
 }

@@ -245,6 +245,9 @@ func (j *joint) addParams(way int) {
 	for _, u := range j.after[way] {
 		at := u.place()
 		value := *at
+		if value.Block != j.b {
+			continue // the use is listed twice, as that of an edge may be that was led past two blocks
+		}
 		if params[value] == nil {
 			params[value] = on.Block.Param(value.Pos)
 			on.Args = append(slices.Clip(on.Args), value)

@@ -83,7 +83,10 @@ var passOrder = []struct{ before, after, reason string }{
 const maxRounds = 20
 
 // Run improves f, which must satisfy ir.Check.
-func Run(f *ir.Func) { RunWatched(f, func(string) {}) }
+func Run(f *ir.Func) {
+	r := &runner{f: f, after: func(string) error { return nil }}
+	r.all()
+}
 
 // Names gives the names of the passes in the order in which they first run.
 func Names() []string {
@@ -96,25 +99,47 @@ func Names() []string {
 	return out
 }
 
-// RunWatched is Run; it calls after with the name of each pass that has run.
-func RunWatched(f *ir.Func, after func(name string)) {
-	once := func(list []pass) (changed bool) {
-		for _, p := range list {
-			changed = p.run(f) || changed
-			after(p.name)
+// RunWatched is Run; it calls after with the name of each pass that has run, and ends with the first error that after
+// gives.
+func RunWatched(f *ir.Func, after func(name string) error) error {
+	r := &runner{f: f, after: after}
+	r.all()
+	return r.err
+}
+
+// A runner runs passes on f until after gives an error.
+type runner struct {
+	f     *ir.Func
+	after func(name string) error
+	err   error
+}
+
+// all runs the passes in the order of the tables.
+func (r *runner) all() {
+	r.again()
+	if r.once(memoryPasses) {
+		r.again()
+	}
+	r.once(lastPasses)
+}
+
+// once runs each pass of the list, and reports whether one of them changed something.
+func (r *runner) once(list []pass) (changed bool) {
+	for _, p := range list {
+		if r.err != nil {
+			return false
 		}
-		return changed
+		changed = p.run(r.f) || changed
+		r.err = r.after(p.name)
 	}
-	again := func() {
-		for range maxRounds {
-			if !once(passes) {
-				break
-			}
+	return changed
+}
+
+// again runs the passes until they change nothing.
+func (r *runner) again() {
+	for range maxRounds {
+		if !r.once(passes) {
+			return
 		}
 	}
-	again()
-	if once(memoryPasses) {
-		again()
-	}
-	once(lastPasses)
 }

@@ -74,25 +74,19 @@ func sameBehindPasses(f *ir.Func, seed uint64) error {
 		return err
 	}
 	before := f.String()
-	var bad error
-	RunWatched(f, func(name string) {
-		if bad != nil {
-			return
-		}
+	return RunWatched(f, func(name string) error {
 		if err := f.Check(); err != nil {
-			bad = fmt.Errorf("after %s: %w\n%s\nbecame\n%s", name, err, before, f)
-			return
+			return fmt.Errorf("after %s: %w\n%s\nbecame\n%s", name, err, before, f)
 		}
 		got, gotM, err := execute(f, in)
 		if err != nil || got != want || !bytes.Equal(gotM.Ctx, wantM.Ctx) ||
 			!bytes.Equal(gotM.Maps["m"], wantM.Maps["m"]) {
-			bad = fmt.Errorf("after %s: result %#x, want %#x, error %v\n%s\nbecame\n%s", name, got, want, err, before,
+			return fmt.Errorf("after %s: result %#x, want %#x, error %v\n%s\nbecame\n%s", name, got, want, err, before,
 				f)
-			return
 		}
 		before = f.String()
+		return nil
 	})
-	return bad
 }
 
 func execute(f *ir.Func, in []byte) (int64, *irtest.Machine, error) {

@@ -28,6 +28,7 @@ type settings struct {
 	Quiet    bool          `short:"q" help:"Print no messages, only results and errors."`
 	Verbose  bool          `short:"v" help:"Say what runs where, and how long the start took."`
 	StrMax   int           `placeholder:"N" help:"Cut captured strings at N bytes (256)."`
+	Check    bool          `help:"Verify what each pass of the compiler has made of a program; the start takes longer."`
 
 	AllowWrite []string `sep:"none" placeholder:"DIR" help:"Let the script write files below DIR."`
 	AllowRun   bool     `help:"Let the script run commands."`
@@ -208,6 +209,7 @@ func (f *settings) addTo(s *session.Settings) error {
 	override(&s.Follow, f.Follow)
 	override(&s.Quiet, f.Quiet)
 	override(&s.Verbose, f.Verbose)
+	override(&s.Check, f.Check)
 	s.AllowWrite = append(s.AllowWrite, f.AllowWrite...)
 	override(&s.AllowRun, f.AllowRun)
 	override(&s.Unsafe, f.Unsafe)

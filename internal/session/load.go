@@ -127,6 +127,7 @@ func (s *session) compile(st explain.Stages) (*infer.Result, error) {
 	}
 	o := bpfgen.For(version)
 	o.Dump, o.DumpPass, o.Containers, o.Stop = st.IR, st.Pass, s.room(), s.unwanted
+	o.Check = s.Check
 	s.unit, err = bpfgen.Generate(result.Tree, o)
 	return result, err
 }

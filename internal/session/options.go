@@ -21,6 +21,7 @@ type Settings struct {
 	Quiet    bool
 	Verbose  bool
 	StrMax   int
+	Check    bool // verify the compiler's passes
 	// What scripts may do outside of themselves.
 	AllowWrite []string // folders
 	AllowRun   bool

@@ -115,7 +115,9 @@ func compile(h *script.Host, facts *kernel.Facts) Result {
 	if err != nil {
 		return Result{Stage: Compiled, Err: &StageError{"release", err}}
 	}
-	u, err := bpfgen.Generate(typed.Tree, bpfgen.For(version))
+	o := bpfgen.For(version)
+	o.Check = true
+	u, err := bpfgen.Generate(typed.Tree, o)
 	if err != nil {
 		return Result{Stage: Compiled, Err: &StageError{"generate", err}}
 	}
