@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 )
@@ -92,12 +93,12 @@ func (a *absorber) endless(e *tree.Expr, args []*tree.Expr) *tree.Expr {
 		test(tree.OpEq, args[1], number(0))
 	case tree.OpShl:
 		test(tree.OpLt, args[1], number(0))
-		test(tree.OpGt, args[1], number(511))
+		test(tree.OpGt, args[1], number(fold.MaxShift-1))
 	case tree.OpShr: // user space shifts by any count to the right, and nothing but the sign is left
 		test(tree.OpLt, args[1], number(0))
-		over := operation(tree.OpGt, types.Boolean, args[1], number(511), e.Pos)
+		over := operation(tree.OpGt, types.Boolean, args[1], number(fold.MaxShift-1), e.Pos)
 		out := *e
-		out.Args = []*tree.Expr{args[0], conditional(over, as(number(511), args[1].Type, e.Pos), args[1], e.Pos)}
+		out.Args = []*tree.Expr{args[0], conditional(over, as(number(fold.MaxShift-1), args[1].Type, e.Pos), args[1], e.Pos)}
 		return &out
 	}
 	return e

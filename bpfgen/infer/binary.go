@@ -1,11 +1,11 @@
 package infer
 
 import (
-	"math/big"
 	"strings"
 
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/format"
@@ -104,7 +104,7 @@ func (b *body) andOr(x *syntax.BinaryExpr) proved {
 
 // binary applies an operator.
 func (b *body) binary(op syntax.Token, x, y val, pos plan.Pos) val {
-	if v, ok := fold(op, x.c, y.c, pos); ok {
+	if v, ok := folded(op, x.c, y.c); ok {
 		return v
 	}
 	if at := b.addressAtStart(op, x, y); at != nil {
@@ -126,13 +126,6 @@ func (b *body) binary(op syntax.Token, x, y val, pos plan.Pos) val {
 		return b.order(op, x, y, pos)
 	}
 	return b.arith(op, x, y, pos)
-}
-
-var arithOps = map[syntax.Token]tree.Op{
-	syntax.PLUS: tree.OpAdd, syntax.MINUS: tree.OpSub, syntax.STAR: tree.OpMul,
-	syntax.SLASHSLASH: tree.OpFloorDiv, syntax.PERCENT: tree.OpFloorMod,
-	syntax.AMP: tree.OpAnd, syntax.PIPE: tree.OpOr, syntax.CIRCUMFLEX: tree.OpXor,
-	syntax.LTLT: tree.OpShl, syntax.GTGT: tree.OpShr,
 }
 
 // insteadOf is what to do instead of an operator between values that are no ints.
@@ -168,7 +161,7 @@ func (b *body) arith(op syntax.Token, x, y val, pos plan.Pos) val {
 		}
 	}
 	l, r := b.num(x, pos), b.num(y, pos)
-	b.warnFault(o, r, pos)
+	b.warnEnd(op, r, pos)
 	return exprVal(b.now(&tree.Expr{Op: o, Type: arithType(o, l, r), Args: []*tree.Expr{l, r}, Pos: pos}))
 }
 
@@ -233,81 +226,19 @@ func width(e *tree.Expr) uint8 {
 	return e.Type.Bits
 }
 
-// foldBinary computes with constants as Starlark does. What the interpreter
-// would fail on is left to the kernel's checks.
-func foldBinary(op syntax.Token, x, y plan.Value, pos plan.Pos) (val, bool) {
-	if xs, ok := x.(plan.String); ok {
-		if ys, ok := y.(plan.String); ok && op == syntax.PLUS {
-			return strVal(string(xs + ys)), true
-		}
-	}
-	xi, ok1 := x.(plan.Int)
-	yi, ok2 := y.(plan.Int)
-	if !ok1 || !ok2 {
-		return val{}, false
-	}
-	z := new(big.Int)
-	switch op {
-	case syntax.PLUS:
-		z.Add(xi.Big, yi.Big)
-	case syntax.MINUS:
-		z.Sub(xi.Big, yi.Big)
-	case syntax.STAR:
-		z.Mul(xi.Big, yi.Big)
-	case syntax.AMP:
-		z.And(xi.Big, yi.Big)
-	case syntax.PIPE:
-		z.Or(xi.Big, yi.Big)
-	case syntax.CIRCUMFLEX:
-		z.Xor(xi.Big, yi.Big)
-	case syntax.LTLT, syntax.GTGT:
-		return foldShift(op, xi.Big, yi.Big)
-	case syntax.SLASHSLASH, syntax.PERCENT:
-		return foldDivision(op, xi.Big, yi.Big)
-	default:
-		return val{}, false
-	}
-	return constant(plan.Int{Big: z}), true
-}
-
-func foldShift(op syntax.Token, x, y *big.Int) (val, bool) {
-	if !y.IsInt64() || y.Int64() < 0 || y.Int64() >= 512 {
-		return val{}, false
-	}
-	if op == syntax.LTLT {
-		return constant(plan.Int{Big: new(big.Int).Lsh(x, uint(y.Int64()))}), true
-	}
-	return constant(plan.Int{Big: new(big.Int).Rsh(x, uint(y.Int64()))}), true
-}
-
-func foldDivision(op syntax.Token, x, y *big.Int) (val, bool) {
-	if y.Sign() == 0 {
-		return val{}, false
-	}
-	q, m := new(big.Int).QuoRem(x, y, new(big.Int))
-	if m.Sign() != 0 && m.Sign() != y.Sign() {
-		q.Sub(q, big.NewInt(1))
-		m.Add(m, y)
-	}
-	if op == syntax.SLASHSLASH {
-		return constant(plan.Int{Big: q}), true
-	}
-	return constant(plan.Int{Big: m}), true
-}
-
 // equal is x == y. Values of different kinds are not equal, as in Starlark.
 func (b *body) equal(x, y val, pos plan.Pos) cond {
 	x.mustKnow()
 	y.mustKnow()
-	if eq, ok := constEqual(x.c, y.c); ok {
+	if eq, ok := fold.Equal(x.c, y.c); ok {
 		return known(eq)
 	}
-	if isFault(x.c) {
+	if fold.IsFault(x.c) {
 		x, y = y, x
 	}
 	x, _ = b.unfolded(x, pos)
 	y, _ = b.unfolded(y, pos)
-	if isFault(y.c) {
+	if fold.IsFault(y.c) {
 		return b.isFault(x, pos)
 	}
 	if xe, ok := b.parts(x); ok {
@@ -476,36 +407,12 @@ func connected(op tree.Op, chain, c cond, pos plan.Pos) (out cond, decided bool)
 	return cond{expr: logic(op, chain.expr, c.expr, pos)}, false
 }
 
-func constEqual(x, y plan.Value) (eq, ok bool) {
-	if x == nil || y == nil {
-		return false, false
-	}
-	switch x := x.(type) {
-	case plan.Int:
-		switch y := y.(type) {
-		case plan.Int:
-			return x.Big.Cmp(y.Big) == 0, true
-		case plan.Float:
-			return false, false
-		}
-		return false, true
-	case plan.String, plan.Bool, plan.None, plan.Bytes:
-		return x == y, true
-	case plan.Builtin:
-		return x == y, isFault(x)
-	}
-	return false, false
-}
-
 var orderOps = map[syntax.Token]tree.Op{
 	syntax.LT: tree.OpLt, syntax.LE: tree.OpLe, syntax.GT: tree.OpGt, syntax.GE: tree.OpGe,
 }
 
 // order is < <= > >=.
 func (b *body) order(op syntax.Token, x, y val, pos plan.Pos) val {
-	if c, ok := foldOrder(op, x.c, y.c); ok {
-		return boolVal(c)
-	}
 	xk, yk := x.typ().Kind, y.typ().Kind
 	if xk == types.Str && yk == types.Str {
 		l, r := b.present(x, "a string", pos), b.present(y, "a string", pos)
@@ -523,35 +430,6 @@ func (b *body) order(op syntax.Token, x, y val, pos plan.Pos) val {
 		return exprVal(e)
 	}
 	return exprVal(&tree.Expr{Op: orderOps[op], Type: types.Boolean, Args: []*tree.Expr{l, r}, Pos: pos})
-}
-
-func foldOrder(op syntax.Token, x, y plan.Value) (result, ok bool) {
-	d := 0
-	switch x := x.(type) {
-	case plan.Int:
-		yi, ok := y.(plan.Int)
-		if !ok {
-			return false, false
-		}
-		d = x.Big.Cmp(yi.Big)
-	case plan.String:
-		ys, ok := y.(plan.String)
-		if !ok {
-			return false, false
-		}
-		d = strings.Compare(string(x), string(ys))
-	default:
-		return false, false
-	}
-	switch op {
-	case syntax.LT:
-		return d < 0, true
-	case syntax.LE:
-		return d <= 0, true
-	case syntax.GT:
-		return d > 0, true
-	}
-	return d >= 0, true
 }
 
 // contains is x in y.
@@ -581,9 +459,6 @@ func (b *body) contains(x, y val, pos plan.Pos) cond {
 
 func (b *body) substring(x, y val, pos plan.Pos) cond {
 	needle, ok := x.constStr()
-	if hay, both := y.constStr(); ok && both {
-		return known(strings.Contains(hay, needle))
-	}
 	if !ok {
 		refuse(pos, `in needs a constant on its left in a kernel half, got %s: "part" in s; `+
 			`one of several is s in ("a", "b")`, x.describe())

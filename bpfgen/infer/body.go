@@ -2,11 +2,11 @@ package infer
 
 import (
 	"slices"
-	"strings"
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/persistent"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
@@ -98,20 +98,6 @@ func (b *body) now(e *tree.Expr) *tree.Expr {
 	return b.assign("", e)
 }
 
-// mayEnd reports whether the operation of e can end the handler.
-func mayEnd(e *tree.Expr) bool {
-	switch e.Op {
-	case tree.OpPresent:
-		return true
-	case tree.OpFloorDiv, tree.OpFloorMod:
-		return e.Args[1].Op != tree.OpConst || e.Args[1].Int == 0
-	case tree.OpShl, tree.OpShr:
-		n := e.Args[1]
-		return n.Op != tree.OpConst || n.Int < 0 || n.Int > 511
-	}
-	return false
-}
-
 // lazily runs f with nothing evaluated at its place.
 func (b *body) lazily(f func()) {
 	saved := b.lazy
@@ -166,30 +152,17 @@ func (b *body) rv(v val, pos plan.Pos) *tree.Expr {
 		}
 		refuse(pos, "%s cannot be stored or computed with in a kernel half: use its parts", v.obj.what())
 	}
-	if hasNUL(v.c) {
+	if fold.HasNUL(v.c) {
 		refuse(v.place(pos), "a string with a NUL cannot be kept in a kernel half, where strings end at a NUL: "+
 			"bytes can, as b\"a\\x00\"")
 	}
 	return constExpr(v.c, v.place(pos))
 }
 
-// hasNUL reports whether a constant is or has a string with a NUL.
-func hasNUL(c plan.Value) bool {
-	switch c := c.(type) {
-	case plan.String:
-		return strings.IndexByte(string(c), 0) >= 0
-	case plan.Tuple:
-		return slices.ContainsFunc(c, hasNUL)
-	case plan.Record:
-		return slices.ContainsFunc(c, func(f plan.RecordField) bool { return hasNUL(f.Value) })
-	}
-	return false
-}
-
 // compared is v in a comparison with ==, which a string with a NUL can stand in: no string of the kernel is equal to
 // it.
 func (b *body) compared(v val, pos plan.Pos) *tree.Expr {
-	if s, ok := v.constStr(); ok && hasNUL(plan.String(s)) {
+	if s, ok := v.constStr(); ok && fold.HasNUL(plan.String(s)) {
 		return constExpr(v.c, v.place(pos))
 	}
 	return b.rv(v, pos)

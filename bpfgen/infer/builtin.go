@@ -2,10 +2,10 @@ package infer
 
 import (
 	"strings"
-	"unicode"
 
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/format"
@@ -132,11 +132,8 @@ func (b *body) stringMethod(m *method, args []arg, pos plan.Pos) val {
 	if !ok {
 		refuse(pos, "%s needs a constant in a kernel half", m.name)
 	}
-	if recv, ok := m.recv.constStr(); ok {
-		if op == tree.OpStartsWith {
-			return boolVal(strings.HasPrefix(recv, s))
-		}
-		return boolVal(strings.HasSuffix(recv, s))
+	if v, ok := foldedVal(fold.Method(m.recv.c, m.name, []plan.Value{a[0].c})); ok {
+		return v
 	}
 	e := b.present(m.recv, "a string", pos)
 	if s == "" {
@@ -148,25 +145,19 @@ func (b *body) stringMethod(m *method, args []arg, pos plan.Pos) val {
 
 // stripped is strip, lstrip or rstrip of a constant.
 func stripped(m *method, args []arg, pos plan.Pos) (val, bool) {
-	s, ok := m.recv.constStr()
-	if !ok || !strings.HasSuffix(m.name, "strip") {
+	_, text := m.recv.constStr()
+	if !text || m.name != "strip" && m.name != "lstrip" && m.name != "rstrip" {
 		return val{}, false
 	}
-	cut := unicode.IsSpace
-	if a := want(args, 0, 1, m.name+"(characters)", pos); len(a) > 0 && !a[0].isNone() {
-		set, ok := a[0].constStr()
-		if !ok {
-			refuse(pos, "%s takes constant characters in a kernel half", m.name)
-		}
-		cut = func(r rune) bool { return strings.ContainsRune(set, r) }
+	var list []plan.Value
+	for _, a := range want(args, 0, 1, m.name+"(characters)", pos) {
+		list = append(list, a.c)
 	}
-	if m.name != "rstrip" {
-		s = strings.TrimLeftFunc(s, cut)
+	c, ok := fold.Method(m.recv.c, m.name, list)
+	if !ok {
+		refuse(pos, "%s takes constant characters in a kernel half", m.name)
 	}
-	if m.name != "lstrip" {
-		s = strings.TrimRightFunc(s, cut)
-	}
-	return strVal(s), true
+	return constant(c), true
 }
 
 // hasOrGetAttr folds for each point: whether a field is there is known.
@@ -271,9 +262,6 @@ func (b *body) minMax(op tree.Op, args []arg, pos plan.Pos) val {
 
 func (b *body) callLen(args []arg, pos plan.Pos) val {
 	a := want(args, 1, 1, "len(x)", pos)
-	if s, ok := a[0].constStr(); ok {
-		return intVal(int64(len(s)))
-	}
 	if elems, ok := b.elements(a[0], pos); ok {
 		return intVal(int64(len(elems)))
 	}
@@ -292,25 +280,12 @@ func (b *body) callLen(args []arg, pos plan.Pos) val {
 }
 
 func (b *body) callBool(args []arg, pos plan.Pos) val {
-	a := want(args, 0, 1, "bool(x)", pos)
-	if len(a) == 0 {
-		return boolVal(false)
-	}
-	return condVal(b.truth(a[0], pos))
+	return condVal(b.truth(want(args, 1, 1, "bool(x)", pos)[0], pos))
 }
 
 func (b *body) callInt(args []arg, pos plan.Pos) val {
 	a := want(args, 1, 1, "int(x)", pos)
-	if c, ok := a[0].c.(plan.Bool); ok {
-		if c {
-			return intVal(1)
-		}
-		return intVal(0)
-	}
 	if a[0].c != nil {
-		if _, ok := a[0].c.(plan.Int); ok {
-			return a[0]
-		}
 		refuse(pos, "int of %s is made in user space", a[0].describe())
 	}
 	if a[0].typ().Kind == types.Bool {
@@ -335,7 +310,7 @@ func (b *body) callRecord(args []arg, pos plan.Pos) val {
 // swap is ntohs and ntohl on a little-endian machine.
 func (b *body) swap(args []arg, bits uint8, pos plan.Pos) val {
 	a := want(args, 1, 1, "ntohs(x)", pos)
-	if isFault(a[0].c) {
+	if fold.IsFault(a[0].c) {
 		return a[0]
 	}
 	return exprVal(orFault(b.numOrFault(a[0], pos), pos, func(e *tree.Expr) *tree.Expr {
@@ -350,7 +325,7 @@ func (b *body) swap(args []arg, bits uint8, pos plan.Pos) val {
 // word is int32(n) and uint32(n).
 func (b *body) word(args []arg, signed bool, pos plan.Pos) val {
 	n := want(args, 1, 1, "int32(n)", pos)[0]
-	if isFault(n.c) {
+	if fold.IsFault(n.c) {
 		return n
 	}
 	e, t := b.numOrFault(n, pos), types.IntOf(32, signed)
@@ -365,7 +340,7 @@ func (b *body) callCstr(args []arg, pos plan.Pos) val {
 	}
 	room, v := b.cstrRoom(args), args[0].v
 	switch {
-	case isFault(v.c):
+	case fold.IsFault(v.c):
 		return v
 	case v.typ().Kind == types.Str && len(args) == 1:
 		return v // a char * is a string by itself

@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"strings"
 
+	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
@@ -24,7 +25,7 @@ func (b *body) callCast(args []arg, pos plan.Pos) val {
 			return b.convertNumber(a[1], t, pos)
 		}
 	}
-	if isFault(a[1].c) {
+	if fold.IsFault(a[1].c) {
 		return a[1]
 	}
 	at, addr := b.addressOf(a[1], pos)
@@ -78,7 +79,7 @@ func (b *body) convertNumber(v val, t types.Type, pos plan.Pos) val {
 		}
 		return constant(plan.Int{Big: lowBits(i.Big, t)})
 	}
-	if isFault(v.c) {
+	if fold.IsFault(v.c) {
 		return v
 	}
 	if v.typ().Kind == types.Bool {

@@ -8,6 +8,7 @@ import (
 
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -69,7 +70,7 @@ func typeName(x uval) string {
 	case !x.known:
 		return x.typ
 	case x.v.c != nil:
-		return constTypeName(x.v.c)
+		return fold.TypeName(x.v.c)
 	case x.v.obj != nil:
 		switch x.v.obj.(type) {
 		case *event:
@@ -92,32 +93,6 @@ func typeName(x uval) string {
 		types.Int: "int", types.Bool: "bool", types.Str: "string", types.Bytes: "bytes",
 		types.Tuple: "tuple", types.Record: "record", types.Stack: "stack",
 	}[t.Kind]
-}
-
-func constTypeName(c plan.Value) string {
-	switch c := c.(type) {
-	case plan.Bool:
-		return "bool"
-	case plan.Int:
-		return "int"
-	case plan.Float:
-		return "float"
-	case plan.String:
-		return "string"
-	case plan.Bytes:
-		return "bytes"
-	case plan.Tuple:
-		return "tuple"
-	case plan.List:
-		return "list"
-	case plan.Dict:
-		return "dict"
-	case plan.Record:
-		return "record"
-	case plan.Ref:
-		return c.Kind.String()
-	}
-	return ""
 }
 
 // attrNames are what values of user space have behind a dot, by their types. The tests compare them with what the
@@ -226,16 +201,14 @@ func withArticle(typ string) string {
 var plainTypes = map[string]bool{"int": true, "float": true, "bool": true, "string": true, "tuple": true, "list": true,
 	"dict": true, "stack": true, "event": true}
 
-func isNumber(typ string) bool { return typ == "int" || typ == "float" }
-
 // checkBinary is about x op y.
 func (u *user) checkBinary(x *syntax.BinaryExpr, l, r uval) {
 	lt, rt := typeName(l), typeName(r)
-	if !plainTypes[lt] || !plainTypes[rt] || works(x.Op, lt, rt) {
+	if !plainTypes[lt] || !plainTypes[rt] || fold.Works(x.Op, lt, rt) {
 		return
 	}
 	switch {
-	case x.Op == syntax.PLUS && (lt == "string" || rt == "string") && (isNumber(lt) || isNumber(rt)):
+	case x.Op == syntax.PLUS && (lt == "string" || rt == "string") && (fold.IsNumber(lt) || fold.IsNumber(rt)):
 		u.clash(x.OpPos, `%s + %s: str(x) makes a string of a number, and sprintf("%%d", x) formats it`, lt, rt)
 	case x.Op == syntax.IN || x.Op == syntax.NOT_IN:
 		u.clash(x.OpPos, "%s %s %s: %s", lt, x.Op, rt, notIn(lt, rt))
@@ -251,30 +224,6 @@ func notIn(l, r string) string {
 		return "a string has only strings in it"
 	}
 	return withArticle(r) + " has no elements"
-}
-
-// works reports whether the interpreter has an operator for two plain types.
-func works(op syntax.Token, l, r string) bool {
-	switch op {
-	case syntax.PLUS:
-		return isNumber(l) && isNumber(r) || l == r && (l == "string" || l == "list" || l == "tuple")
-	case syntax.MINUS, syntax.SLASH, syntax.SLASHSLASH:
-		return isNumber(l) && isNumber(r)
-	case syntax.STAR:
-		repeats := func(n, of string) bool { return n == "int" && (of == "string" || of == "list" || of == "tuple") }
-		return isNumber(l) && isNumber(r) || repeats(l, r) || repeats(r, l)
-	case syntax.PERCENT:
-		return isNumber(l) && isNumber(r) || l == "string"
-	case syntax.AMP, syntax.CIRCUMFLEX, syntax.LTLT, syntax.GTGT:
-		return l == "int" && r == "int"
-	case syntax.PIPE:
-		return l == r && (l == "int" || l == "dict")
-	case syntax.LT, syntax.LE, syntax.GT, syntax.GE:
-		return isNumber(l) && isNumber(r) || l == r && l != "event" && l != "dict" && l != "stack"
-	case syntax.IN, syntax.NOT_IN:
-		return r == "list" || r == "tuple" || r == "dict" || r == "stack" || r == "string" && l == "string"
-	}
-	return true // == and !=
 }
 
 // checkElements is about what goes through x: a loop, or a builtin that takes a list.

@@ -7,6 +7,7 @@ import (
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -226,7 +227,7 @@ func (b *body) truth(v val, pos plan.Pos) cond {
 	v, _ = b.unfolded(v, pos)
 	switch {
 	case v.c != nil:
-		return known(constTruth(v.c))
+		return known(fold.Truth(v.c))
 	case v.comp:
 		return known(v.names != nil || len(v.elems) > 0)
 	case v.obj != nil:
@@ -276,30 +277,6 @@ func (b *body) presentTruth(e *tree.Expr, pos plan.Pos) *tree.Expr {
 		return operation(tree.OpNe, types.Boolean, n, intExpr(0, pos), pos)
 	}
 	return constExpr(plan.Bool(e.Type.Kind == types.Record || len(e.Type.Elems) > 0), pos)
-}
-
-func constTruth(c plan.Value) bool {
-	switch c := c.(type) {
-	case plan.None:
-		return false
-	case plan.Bool:
-		return bool(c)
-	case plan.Int:
-		return c.Big.Sign() != 0
-	case plan.Float:
-		return c != 0
-	case plan.String:
-		return c != ""
-	case plan.Bytes:
-		return c != ""
-	case plan.Tuple:
-		return len(c) > 0
-	case plan.List:
-		return len(c) > 0
-	case plan.Dict:
-		return len(c) > 0
-	}
-	return true
 }
 
 func sortBindings(list []*resolve.Binding) {

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
@@ -22,7 +23,7 @@ func (b *body) callContainerOf(args []arg, pos plan.Pos) val {
 	if err != nil {
 		wrong(pos, "%v", err)
 	}
-	if isFault(a[0].c) {
+	if fold.IsFault(a[0].c) {
 		return a[0]
 	}
 	at, addr := b.addressOf(a[0], pos)

@@ -7,6 +7,7 @@ import (
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -112,7 +113,7 @@ func (b *body) present(v val, want string, pos plan.Pos) *tree.Expr {
 	e := b.rv(v, pos)
 	t := e.Type
 	switch {
-	case isFault(v.c):
+	case fold.IsFault(v.c):
 		wrong(pos, "this is FAULT, and %s is wanted", want)
 	case t.Kind == types.None:
 		panic(&refusal{Diag: Diag{pos, fmt.Sprintf("this is None, and %s is wanted", want)}, final: true, none: true})
@@ -173,8 +174,8 @@ func (b *body) unary(x *syntax.UnaryExpr) val {
 
 // unaryVal applies - + ~.
 func (b *body) unaryVal(op syntax.Token, v val, pos plan.Pos) val {
-	if i, ok := v.c.(plan.Int); ok {
-		return constant(foldUnary(op, i))
+	if c, ok := fold.Unary(op, v.c); ok {
+		return constant(c)
 	}
 	if _, ok := v.c.(plan.Float); ok {
 		refuse(pos, "floats exist in user space only: compute with ints here")
@@ -187,16 +188,6 @@ func (b *body) unaryVal(op syntax.Token, v val, pos plan.Pos) val {
 		return exprVal(&tree.Expr{Op: tree.OpNot, Type: types.I64, Args: []*tree.Expr{e}, Pos: pos})
 	}
 	return exprVal(e)
-}
-
-func foldUnary(op syntax.Token, i plan.Int) plan.Int {
-	switch op {
-	case syntax.MINUS:
-		return plan.Int{Big: new(big.Int).Neg(i.Big)}
-	case syntax.TILDE:
-		return plan.Int{Big: new(big.Int).Not(i.Big)}
-	}
-	return i
 }
 
 // condExpr is `x if c else y`.
@@ -306,7 +297,7 @@ func same(x, y val) bool {
 	case x.expr != nil || y.expr != nil:
 		return sameExpr(x.expr, y.expr)
 	}
-	return sameConst(x.c, y.c)
+	return fold.Same(x.c, y.c)
 }
 
 func sameExpr(x, y *tree.Expr) bool {
@@ -323,22 +314,6 @@ func sameExpr(x, y *tree.Expr) bool {
 		}
 	}
 	return true
-}
-
-func sameConst(x, y plan.Value) bool {
-	switch x := x.(type) {
-	case plan.Int:
-		yi, ok := y.(plan.Int)
-		return ok && x.Big.Cmp(yi.Big) == 0
-	case plan.String, plan.Bool, plan.None, plan.Float, plan.Builtin, plan.Bytes:
-		return x == y
-	case *plan.Func:
-		return plan.Value(x) == y
-	case plan.Ref:
-		yr, ok := y.(plan.Ref)
-		return ok && x.Container == yr.Container
-	}
-	return false
 }
 
 // oneOf is a hint for x == "a" or "b".

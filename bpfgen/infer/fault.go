@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -9,15 +10,12 @@ import (
 // faultT is the type of the constant FAULT: None or FAULT, without a value.
 var faultT = types.NoneT.OrFault()
 
-// isFault reports whether c is the constant FAULT of scripts.
-func isFault(c plan.Value) bool { return c == plan.Builtin("FAULT") }
-
 // isFault is v == FAULT.
 func (b *body) isFault(v val, pos plan.Pos) cond {
 	v.mustKnow()
 	switch {
 	case v.c != nil:
-		return known(isFault(v.c))
+		return known(fold.IsFault(v.c))
 	case v.comp:
 		return known(false)
 	}

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
@@ -105,7 +106,7 @@ func orConst(n *tree.Expr, v val, pos plan.Pos) *tree.Expr {
 func (b *body) callPath(args []arg, pos plan.Pos) val {
 	a := want(args, 1, 1, "path(file)", pos)
 	v := a[0]
-	if v.isNone() || isFault(v.c) {
+	if v.isNone() || fold.IsFault(v.c) {
 		return v
 	}
 	at := b
@@ -178,7 +179,7 @@ func (b *body) callMem(args []arg, pos plan.Pos) val {
 	if !ok || n < 1 || n > maxMem {
 		wrong(args[1].pos, "mem takes a constant number of bytes from 1 to %d", maxMem)
 	}
-	if isFault(a[0].c) {
+	if fold.IsFault(a[0].c) {
 		return a[0]
 	}
 	v, at := a[0], b

@@ -16,7 +16,7 @@ var held = []string{
 	`three - 3 == zero`, `-three < 0`, `~three == -4`, `three // 2 == 1`, `three << 2 > 11`, `three % 2`, `"a" in pair`,
 	`"z" not in pair`,
 	`pair[0] == "a"`, `len(pair) == 2`, `len(name) > 2`, `bool(three)`, `abs(zero - 3) == 3`, `min(three, 5) == 3`,
-	`max(three, 5, 1) > 4`,
+	`max(three, 5, 1) > 4`, `int(on) == 1`, `bool() == off`, `1 in (1.0, 2)`, `(1, 1.0) == (1.0, 1)`,
 	`name.startswith("x")`, `name.endswith("y")`, `pair == ("a", "b")`, `pair != ("a", "c")`, `rec.n == 3`,
 	`big > 18446744073709551615`,
 	`on == True`, `True > False`, `(three if on else zero) == 3`, `raw == b"ab"`,

@@ -8,6 +8,7 @@ import (
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -315,27 +316,13 @@ func (b *body) callRange(args []arg, pos plan.Pos) val {
 		r.start, r.stop = b.bind("", r.start, pos), b.bind("", r.stop, pos)
 		return objVal(r)
 	}
-	r.bound = steps(from, to, r.step)
+	r.bound = fold.Steps(from, to, r.step)
 	if r.bound > maxLoop {
 		refuse(pos, "this range has %d steps; a kernel half takes %d", r.bound, maxLoop)
 	}
 	if r.bound > maxUnroll {
 		return objVal(r)
 	}
-	list := plan.List{}
-	for i := range r.bound {
-		list = append(list, plan.MakeInt(from+i*r.step))
-	}
-	return constant(list)
-}
-
-// steps is the number of steps from one number to another.
-func steps(from, to, step int64) int64 {
-	if step > 0 && from < to {
-		return (to-from-1)/step + 1
-	}
-	if step < 0 && from > to {
-		return (from-to-1)/-step + 1
-	}
-	return 0
+	list, _ := fold.Range(from, to, r.step, maxUnroll)
+	return constant(plan.List(list))
 }

@@ -3,6 +3,7 @@ package infer
 import (
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -308,7 +309,7 @@ func (pr *probe) extend(b *body, ev *event, r val, pos plan.Pos, plain bool) *ev
 	if e.Type.Kind == types.None && !e.Type.MayFault {
 		return nil
 	}
-	if e.Type.MayNone || e.Type.Kind == types.None && !isFault(r.c) {
+	if e.Type.MayNone || e.Type.Kind == types.None && !fold.IsFault(r.c) {
 		b.require(negate(b.isNone(exprVal(e), pos), pos), pos)
 		e = assumeNotNone(e)
 	}

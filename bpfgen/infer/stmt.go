@@ -1,8 +1,6 @@
 package infer
 
 import (
-	"slices"
-
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
@@ -110,32 +108,6 @@ func (b *body) exprStmt(x syntax.Expr) {
 	if v.expr != nil && hasEffect(v.expr) {
 		b.emit(&tree.Stmt{Op: tree.SDo, Exprs: []*tree.Expr{v.expr}, Pos: start(x)})
 	}
-}
-
-// hasEffect reports whether leaving e out would be noticed: it can end the
-// handler. State is read where it stands (bind), so reads have none.
-func hasEffect(e *tree.Expr) bool { return opHasEffect(e) || slices.ContainsFunc(e.Args, hasEffect) }
-
-// opHasEffect is hasEffect of e alone, without its operands.
-func opHasEffect(e *tree.Expr) bool {
-	switch e.Op {
-	case tree.OpFloorDiv, tree.OpFloorMod:
-		n, known := constOperand(e.Args[1])
-		return !known || n == 0
-	case tree.OpShl, tree.OpShr:
-		n, known := constOperand(e.Args[1])
-		return !known || n < 0 || n > 63
-	case tree.OpPresent, tree.OpInline, tree.OpTableGet, tree.OpTableIndex, tree.OpTablePop, tree.OpSignal:
-		return true
-	}
-	return false
-}
-
-func constOperand(e *tree.Expr) (n int64, known bool) {
-	for e.Op == tree.OpConvert {
-		e = e.Args[0]
-	}
-	return e.Int, e.Op == tree.OpConst && e.Type.Kind == types.Int
 }
 
 func (b *body) assignStmt(s *syntax.AssignStmt) {

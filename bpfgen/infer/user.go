@@ -1,12 +1,12 @@
 package infer
 
 import (
-	"slices"
 	"strings"
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/persistent"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -263,21 +263,10 @@ func (u *user) ident(id *syntax.Ident) uval {
 // whileItRuns is x as user code finds it when an event comes: of a list or dict that it captured only the type is known
 // before, for user code may have changed it since.
 func whileItRuns(x uval) uval {
-	if x.known && !x.part && mayChange(x.v.c) {
+	if x.known && !x.part && fold.MayChange(x.v.c) {
 		return uval{typ: typeName(x)}
 	}
 	return x
-}
-
-// mayChange reports whether v is a list or a dict, or a tuple of some.
-func mayChange(v plan.Value) bool {
-	switch v := v.(type) {
-	case plan.List, plan.Dict:
-		return true
-	case plan.Tuple:
-		return slices.ContainsFunc(v, mayChange)
-	}
-	return false
 }
 
 // touch notes the tables and cells that user code reaches.
@@ -351,7 +340,7 @@ func (u *user) index(x *syntax.IndexExpr) uval {
 	if isArgs && recv.part && recv.known {
 		u.frame.choose(x)
 	}
-	if t, ok := recv.v.c.(plan.Tuple); ok && recv.known && i.known && unchanging(t) {
+	if t, ok := recv.v.c.(plan.Tuple); ok && recv.known && i.known && fold.Unchanging(t) {
 		var out val
 		if attempt(func() { out = u.b.index(recv.v, i.v, x.Lbrack) }) == nil {
 			return knownVal(out)
@@ -397,21 +386,10 @@ func mayLack(v val) bool {
 
 // mayFail reports whether x op y can be an error.
 func mayFail(op syntax.Token, x, y val) bool {
-	switch op {
-	case syntax.EQL, syntax.NEQ:
+	if op == syntax.EQL || op == syntax.NEQ {
 		return false
-	case syntax.SLASHSLASH, syntax.PERCENT:
-		n, ok := y.constInt()
-		if !ok || n == 0 {
-			return true
-		}
-	case syntax.LTLT, syntax.GTGT:
-		n, ok := y.constInt()
-		if !ok || n < 0 || n > 511 {
-			return true
-		}
 	}
-	return mayLack(x) || mayLack(y)
+	return fold.MayFail(op, y.c) || mayLack(x) || mayLack(y)
 }
 
 func (u *user) binary(x *syntax.BinaryExpr) uval {
@@ -438,7 +416,7 @@ func (u *user) binary(x *syntax.BinaryExpr) uval {
 		}
 	}
 	if l.known && r.known && !l.part && !r.part {
-		if v, ok := fold(x.Op, l.v.c, r.v.c, x.OpPos); ok {
+		if v, ok := folded(x.Op, l.v.c, r.v.c); ok {
 			return knownVal(v)
 		}
 	}

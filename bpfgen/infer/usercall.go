@@ -57,7 +57,7 @@ func (u *user) call(x *syntax.CallExpr) uval {
 		u.changesBy(dot, x)
 		u.tableKey(dot, x.Args, vals)
 		u.checkMethod(dot, x.Args, vals)
-		if v, ok := u.foldMethod(u.nameOf(dot.X), dot.Name.Name, x, vals); ok {
+		if v, ok := foldedMethod(u.nameOf(dot.X), dot.Name.Name, x, vals); ok {
 			return knownVal(v)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -27,7 +28,7 @@ func (u *user) foldFunc(fn *plan.Func, x *syntax.CallExpr, vals []uval) (val, bo
 	var key strings.Builder
 	fmt.Fprintf(&key, "%p", fn)
 	for i, v := range vals {
-		if !v.known || v.part || v.fails || !unchanging(v.v.c) {
+		if !v.known || v.part || v.fails || !fold.Unchanging(v.v.c) {
 			return val{}, false
 		}
 		args[i] = arg{v: v.v, pos: start(x.Args[i])}
@@ -69,7 +70,7 @@ func (b *body) computed(fn *plan.Func, args []arg, pos plan.Pos) (out val, ok bo
 		return val{}, false
 	}
 	c := constantOf(out)
-	return constant(c), unchanging(c)
+	return constant(c), fold.Unchanging(c)
 }
 
 // constantOf is v as one constant, if all of its elements are; else nil.
@@ -98,7 +99,7 @@ func capturesChanging(fn *plan.Func, seen map[*plan.Func]bool) bool {
 		if f, ok := v.(*plan.Func); ok {
 			return capturesChanging(f, seen)
 		}
-		return v != nil && mayChange(v)
+		return v != nil && fold.MayChange(v)
 	}
 	for _, v := range fn.Names {
 		if changes(v) {
@@ -119,5 +120,5 @@ func resultKnown(returns []uval, falls bool) (uval, bool) {
 		return uval{}, false
 	}
 	v := returns[0]
-	return knownVal(v.v), v.known && !v.part && unchanging(v.v.c)
+	return knownVal(v.v), v.known && !v.part && fold.Unchanging(v.v.c)
 }

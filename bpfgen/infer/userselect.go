@@ -1,12 +1,12 @@
 package infer
 
 import (
-	"math/big"
 	"slices"
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -159,7 +159,7 @@ func (u *user) constants(x syntax.Expr, v uval) []uval {
 		return u.rangeOf(call)
 	}
 	t, ok := v.v.c.(plan.Tuple)
-	if !ok || !v.known || !unchanging(t) {
+	if !ok || !v.known || !fold.Unchanging(t) {
 		return nil
 	}
 	out := make([]uval, len(t))
@@ -198,17 +198,13 @@ func (u *user) rangeOf(x *syntax.CallExpr) []uval {
 	if len(x.Args) == 1 {
 		at[0], at[1] = 0, at[0]
 	}
+	list, ok := fold.Range(at[0], at[1], at[2], maxUnroll)
+	if !ok {
+		return nil
+	}
 	var out []uval
-	for n, end := at[0], at[1]; at[2] > 0 && n < end || at[2] < 0 && n > end; {
-		if len(out) == maxUnroll {
-			return nil
-		}
-		out = append(out, knownVal(constant(plan.Int{Big: big.NewInt(n)})))
-		next := n + at[2]
-		if (next > n) != (at[2] > 0) {
-			break // beyond 64 bits
-		}
-		n = next
+	for _, c := range list {
+		out = append(out, knownVal(constant(c)))
 	}
 	return out
 }

@@ -4,9 +4,8 @@ import (
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
-	"github.com/startrace/startrace/internal/plan"
-
 	"github.com/startrace/startrace/bpfgen/persistent"
+	"github.com/startrace/startrace/internal/plan"
 )
 
 // stmts walks statements of user code and reports whether their end can be

@@ -2,9 +2,9 @@ package infer
 
 import (
 	"fmt"
-	"math/big"
 	"strings"
 
+	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -127,7 +127,7 @@ func constType(c plan.Value) types.Type {
 		}
 		return t
 	case plan.Builtin:
-		if isFault(c) {
+		if fold.IsFault(c) {
 			return faultT
 		}
 	case plan.Record:
@@ -163,8 +163,8 @@ func describeConst(c plan.Value) string {
 	case plan.Bool:
 		return "a bool"
 	case plan.Int:
-		if !isWord(c) {
-			return fmt.Sprintf("an int of %d bits (an int of a kernel half has 64)", bitLength(c.Big))
+		if !fold.IsWord(c) {
+			return fmt.Sprintf("an int of %d bits (an int of a kernel half has 64)", fold.Bits(c.Big))
 		}
 		return "an int"
 	case plan.Float:
@@ -182,7 +182,7 @@ func describeConst(c plan.Value) string {
 	case plan.Record:
 		return "a record"
 	case plan.Builtin:
-		if isFault(c) {
+		if fold.IsFault(c) {
 			return "FAULT"
 		}
 		return "the builtin " + string(c)
@@ -220,7 +220,7 @@ func constExpr(c plan.Value, pos plan.Pos) *tree.Expr {
 		}
 	case plan.Int:
 		mustBeWord(pos, c)
-		e.Int = wrapInt(c.Big)
+		e.Int = fold.Word(c.Big)
 	case plan.String:
 		if len(c) > maxConst {
 			wrong(pos, "a string of %d bytes; a kernel half takes %d", len(c), maxConst)
@@ -239,7 +239,7 @@ func constExpr(c plan.Value, pos plan.Pos) *tree.Expr {
 			e.Args = append(e.Args, constExpr(f.Value, pos))
 		}
 	case plan.Builtin:
-		if !isFault(c) {
+		if !fold.IsFault(c) {
 			refuse(pos, "%s cannot be a value in a kernel half%s", describeConst(c), instead(c))
 		}
 	default:
@@ -261,13 +261,4 @@ func instead(c plan.Value) string {
 		return ": call it"
 	}
 	return ""
-}
-
-// wrapInt is the low 64 bits of b.
-func wrapInt(b *big.Int) int64 {
-	if b.IsInt64() {
-		return b.Int64()
-	}
-	m := new(big.Int).And(b, new(big.Int).SetUint64(^uint64(0)))
-	return int64(m.Uint64())
 }

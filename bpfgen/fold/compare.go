@@ -1,0 +1,123 @@
+package fold
+
+import (
+	"math"
+	"math/big"
+	"strings"
+
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// Equal is x == y; ok: it is known.
+func Equal(x, y plan.Value) (eq, ok bool) {
+	if x == nil || y == nil {
+		return false, false
+	}
+	if d, ok := numbers(x, y); ok {
+		return d == 0, true
+	}
+	switch x := x.(type) {
+	case plan.Int:
+		_, float := y.(plan.Float) // an infinity, or no number
+		return false, !float
+	case plan.String, plan.Bool, plan.None, plan.Bytes:
+		return x == y, true
+	case plan.Builtin:
+		return x == y, IsFault(x)
+	case plan.Tuple:
+		if ys, tuple := y.(plan.Tuple); tuple {
+			return equalElements(x, ys)
+		}
+	}
+	return false, false
+}
+
+func equalElements(x, y plan.Tuple) (eq, ok bool) {
+	if len(x) != len(y) {
+		return false, true
+	}
+	for i := range x {
+		if eq, ok := Equal(x[i], y[i]); !eq || !ok {
+			return false, ok
+		}
+	}
+	return true, true
+}
+
+// numbers compares two numbers, of which one may be a float.
+func numbers(x, y plan.Value) (d int, ok bool) {
+	xr, ok1 := rational(x)
+	yr, ok2 := rational(y)
+	if !ok1 || !ok2 {
+		return 0, false
+	}
+	return xr.Cmp(yr), true
+}
+
+func rational(c plan.Value) (*big.Rat, bool) {
+	switch c := c.(type) {
+	case plan.Int:
+		return new(big.Rat).SetInt(c.Big), true
+	case plan.Float:
+		if f := float64(c); !math.IsInf(f, 0) && !math.IsNaN(f) {
+			return new(big.Rat).SetFloat64(f), true
+		}
+	}
+	return nil, false
+}
+
+// ordered is x < y and its like.
+func ordered(op syntax.Token, x, y plan.Value) (is, ok bool) {
+	d, ok := order(x, y)
+	switch op {
+	case syntax.LT:
+		return d < 0, ok
+	case syntax.LE:
+		return d <= 0, ok
+	case syntax.GT:
+		return d > 0, ok
+	}
+	return d >= 0, ok
+}
+
+// order is below 0 where x is less than y, above where it is more.
+func order(x, y plan.Value) (d int, ok bool) {
+	if d, ok := numbers(x, y); ok {
+		return d, true
+	}
+	switch x := x.(type) {
+	case plan.String:
+		ys, ok := y.(plan.String)
+		return strings.Compare(string(x), string(ys)), ok
+	case plan.Bool:
+		yb, ok := y.(plan.Bool)
+		return asInt(x) - asInt(yb), ok
+	}
+	return 0, false
+}
+
+func asInt(b plan.Bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// in is x in y, of a part of a string or an element of a tuple.
+func in(x, y plan.Value) (is, ok bool) {
+	switch y := y.(type) {
+	case plan.String:
+		part, ok := x.(plan.String)
+		return ok && strings.Contains(string(y), string(part)), ok
+	case plan.Tuple:
+		for _, e := range y {
+			if eq, ok := Equal(x, e); eq || !ok {
+				return eq, ok
+			}
+		}
+		return false, true
+	}
+	return false, false
+}

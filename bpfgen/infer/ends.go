@@ -1,0 +1,82 @@
+package infer
+
+import (
+	"math/big"
+	"slices"
+
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen/fold"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// What can end a handler, asked of the tree: a value that is not there where one is needed, and the operators that are
+// errors with some operands (fold.Fails says with which, for both halves).
+
+var arithOps = map[syntax.Token]tree.Op{
+	syntax.PLUS: tree.OpAdd, syntax.MINUS: tree.OpSub, syntax.STAR: tree.OpMul,
+	syntax.SLASHSLASH: tree.OpFloorDiv, syntax.PERCENT: tree.OpFloorMod,
+	syntax.AMP: tree.OpAnd, syntax.PIPE: tree.OpOr, syntax.CIRCUMFLEX: tree.OpXor,
+	syntax.LTLT: tree.OpShl, syntax.GTGT: tree.OpShr,
+}
+
+// partialOps are the operators of scripts behind the operations that are errors with some operands.
+var partialOps = map[tree.Op]syntax.Token{}
+
+func init() {
+	for token, op := range arithOps {
+		if fold.Partial(token) {
+			partialOps[op] = token
+		}
+	}
+}
+
+// mayEnd reports whether the operation of e can end the handler.
+func mayEnd(e *tree.Expr) bool {
+	op, partial := partialOps[e.Op]
+	if !partial {
+		return e.Op == tree.OpPresent
+	}
+	n, known := constOperand(e.Args[1])
+	return !known || fold.Fails(op, n)
+}
+
+// constOperand is the number that e is, if that is known.
+func constOperand(e *tree.Expr) (n *big.Int, known bool) {
+	switch {
+	case e.Op == tree.OpConvert && e.Type.Kind == types.Int && e.Type.Bits == 64:
+		return constOperand(e.Args[0])
+	case e.Op != tree.OpConst || e.Type.Kind != types.Int:
+		return nil, false
+	case e.Type.Unsigned64():
+		return new(big.Int).SetUint64(uint64(e.Int)), true
+	}
+	return big.NewInt(e.Int), true
+}
+
+// hasEffect reports whether leaving e out would be noticed: it can end the
+// handler. State is read where it stands (bind), so reads have none.
+func hasEffect(e *tree.Expr) bool { return opHasEffect(e) || slices.ContainsFunc(e.Args, hasEffect) }
+
+// opHasEffect is hasEffect of e alone, without its operands.
+func opHasEffect(e *tree.Expr) bool {
+	switch e.Op {
+	case tree.OpInline, tree.OpTableGet, tree.OpTableIndex, tree.OpTablePop, tree.OpSignal:
+		return true
+	}
+	return mayEnd(e)
+}
+
+// warnEnd warns of an operation with a constant that always ends the handler.
+func (b *body) warnEnd(op syntax.Token, r *tree.Expr, pos plan.Pos) {
+	n, known := constOperand(r)
+	switch {
+	case !known || !fold.Fails(op, n):
+	case op == syntax.SLASHSLASH || op == syntax.PERCENT:
+		b.u.warnf(pos, "division by zero: this ends the handler at each event that comes here")
+	default:
+		b.u.warnf(pos, "a shift by %d: this ends the handler at each event that comes here", n)
+	}
+}
