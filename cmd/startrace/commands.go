@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/startrace/startrace/internal/command"
 	"github.com/startrace/startrace/internal/manual"
@@ -11,28 +13,101 @@ import (
 	"github.com/startrace/startrace/internal/session"
 )
 
-// commands are the words that may stand first and are no scripts.
-var commands map[string]func(o session.Options, args []string) int
+// A commandKind is a word that may stand first and is no script.
+type commandKind struct {
+	start func(o session.Options, args []string) int
+	// grammar makes what the words behind the command are read into; nil: none of them is a flag.
+	grammar func() any
+}
+
+var commands map[string]commandKind
 
 func init() { // the functions refer to the table
-	commands = map[string]func(o session.Options, args []string) int{
-		"explain": explain, "list": list, "doctor": doctor, "tools": tools, "doc": doc, "help": help,
-		"completion": completion, "complete": complete,
+	plainWords := func() any { return new(wordsGrammar) }
+	commands = map[string]commandKind{
+		"explain":    {explain, func() any { return new(explainGrammar) }},
+		"list":       {list, func() any { return new(listGrammar) }},
+		"doctor":     {doctor, func() any { return new(doctorGrammar) }},
+		"doc":        {doc, func() any { return new(docGrammar) }},
+		"tools":      {tools, plainWords},
+		"help":       {help, plainWords},
+		"completion": {completion, plainWords},
+		"complete":   {complete, nil},
 	}
+}
+
+// commandOf finds the command that the words ask for, and gives what it is
+// told: flags that it has may stand before its name, too. With -e there is no
+// command, for the words belong to the script.
+func commandOf(args []string) (c commandKind, told []string, ok bool) {
+	for i, word := range args {
+		c, ok := commands[word]
+		if ok && (i == 0 || c.takes(args[:i])) {
+			return c, slices.Concat(args[:i], args[i+1:]), true
+		}
+	}
+	return commandKind{}, nil, false
+}
+
+// takes says that words are flags of the command, with their values, and no
+// more than that.
+func (c commandKind) takes(words []string) bool {
+	if c.grammar == nil {
+		return false
+	}
+	into := c.grammar()
+	given, err := newParser(into).Parse(words)
+	if err != nil {
+		return false
+	}
+	for _, p := range given.Path {
+		if p.Positional != nil || p.Flag != nil && p.Flag.Name == "code" {
+			return false
+		}
+	}
+	return true
+}
+
+// readWords reads what a command is told. Its mistakes name its own help.
+func readWords(name string, into any, args []string) error {
+	err := parseInto(into, args)
+	var wrong *mistake.Usage
+	if errors.As(err, &wrong) {
+		wrong.Of = name
+		wrong.Err = flagOfRuns(name, wrong.Err)
+	}
+	return err
+}
+
+// flagOfRuns says where a flag belongs that a command has not, but startrace
+// has.
+func flagOfRuns(name string, unknown error) error {
+	flag, isUnknown := strings.CutPrefix(unknown.Error(), "unknown flag ")
+	flag, _, _ = strings.Cut(flag, " ")
+	for _, f := range flagList() {
+		if isUnknown && (flag == "--"+f.Long || flag == "-"+f.Short) {
+			return fmt.Errorf("%s has no flag %s, which is for runs of a script or a tool: startrace %s … TOOL", name, flag, flag)
+		}
+	}
+	return unknown
+}
+
+// misplaced refuses a command behind flags that it has not.
+func misplaced(args, rest []string) error {
+	if len(rest) == 0 || commands[rest[0]].grammar == nil {
+		return nil
+	}
+	name := rest[0]
+	return readWords(name, commands[name].grammar(), args[:len(args)-len(rest)])
 }
 
 // book is the table of the commands, with their flags.
 func book() *manual.Book {
 	b := &manual.Book{Flags: flagList(), Commands: manual.Commands()}
 	command.Library(b)
-	grammars := map[string]any{"explain": &explainGrammar{}, "list": &listGrammar{}, "doctor": &doctorGrammar{},
-		"doc": &docGrammar{}}
 	for i := range b.Commands {
 		c := &b.Commands[i]
-		c.Flags = describeFlags(&wordsGrammar{})
-		if g := grammars[c.Name]; g != nil {
-			c.Flags = describeFlags(g)
-		}
+		c.Flags = describeFlags(commands[c.Name].grammar())
 	}
 	return b
 }
@@ -50,7 +125,7 @@ func explainFlags() []session.Flag { return describeFlags(&explainGrammar{}) }
 
 func explain(o session.Options, args []string) int {
 	var g explainGrammar
-	err := parseInto(&g, args)
+	err := readWords("explain", &g, args)
 	if err == nil {
 		err = unknownFlag(g.Args, explainFlags)
 	}
@@ -78,7 +153,7 @@ func explain(o session.Options, args []string) int {
 // list is `startrace list [PATTERN …]`.
 func list(o session.Options, args []string) int {
 	var g listGrammar
-	if err := parseInto(&g, args); err != nil {
+	if err := readWords("list", &g, args); err != nil {
 		return report(session.Usage, err)
 	}
 	if g.Help {
@@ -91,7 +166,7 @@ func list(o session.Options, args []string) int {
 // doctor is `startrace doctor`.
 func doctor(o session.Options, args []string) int {
 	var g doctorGrammar
-	if err := parseInto(&g, args); err != nil {
+	if err := readWords("doctor", &g, args); err != nil {
 		return report(session.Usage, err)
 	}
 	if g.Help {
@@ -112,7 +187,7 @@ func few(args []string, most int) error {
 // its exit code is decided.
 func words(o session.Options, command string, args []string, most int) (rest []string, exit int, done bool) {
 	var g wordsGrammar
-	err := parseInto(&g, args)
+	err := readWords(command, &g, args)
 	if err == nil {
 		err = few(g.Args, most)
 	}
@@ -137,7 +212,7 @@ func tools(o session.Options, args []string) int {
 // doc is `startrace doc [NAME]` and `startrace doc --man`.
 func doc(o session.Options, args []string) int {
 	var g docGrammar
-	err := parseInto(&g, args)
+	err := readWords("doc", &g, args)
 	if err == nil {
 		err = few(g.Args, 1)
 	}

@@ -27,16 +27,17 @@ func run(args []string) int {
 	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE) // a closed pipe becomes an error of the write
 	o := session.Options{Rest: parseRest, Flags: flagList, Stdin: os.Stdin, Stdout: standardOutput(),
 		Stderr: os.Stderr}
-	if len(args) > 0 {
-		if start, ok := commands[args[0]]; ok {
-			return start(o, args[1:]) // a signal ends it at once: it only prints
-		}
+	if c, told, ok := commandOf(args); ok {
+		return c.start(o, told) // a signal ends it at once: it only prints
 	}
 	o.Signals = watchSignals()
 	var g grammar
 	err := parseInto(&g, args)
 	if err == nil {
 		err = unknownFlag(g.Args, flagList)
+	}
+	if err == nil && len(g.Settings.Code) == 0 && !g.Version {
+		err = misplaced(args, g.Args)
 	}
 	if err != nil {
 		return report(session.Usage, err)

@@ -15,6 +15,7 @@ var plainWords = []struct{ kong, ours string }{
 	{`^(--\S+): expected duration but got (".*?"): .*$`, `$1: got $2, want a duration such as 500ms, 10s, 1m`},
 	{`^(--\S+): expected a valid .* int but got (".*")$`, `$1: got $2, want a number`},
 	{`^(--\S+): bool value must be .* but got (".*")$`, `$1: got $2, want true or false`},
+	{`^(unknown flag -[^-]\S*?)(?:,| \()?\s*did you mean.*$`, `$1`}, // another letter is no near one
 	{`, did you mean "(.*)"\?$`, ` (did you mean $1?)`},
 }
 

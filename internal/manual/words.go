@@ -7,7 +7,7 @@ var forms = []string{
 	"startrace [flags] FILE|TOOL [flags and arguments of the script]",
 	"startrace [flags] -e CODE [-e CODE …]",
 	"startrace VERB POINT [EXPR] [flags]",
-	"startrace COMMAND …",
+	"startrace [flags] COMMAND …",
 	"startrace                             the prompt",
 }
 

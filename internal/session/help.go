@@ -25,8 +25,8 @@ func (s *session) ownFlags() (out []builtins.OwnFlag) {
 	return out
 }
 
-// UnknownFlag is the error for a flag that nobody knows, with the one that was
-// meant.
+// UnknownFlag is the error for a flag before a script or a tool that startrace
+// does not have, with the one that was meant. It may be one of the script.
 func UnknownFlag(word string, known []Flag) error {
 	var names []string
 	for _, f := range known {
@@ -36,5 +36,5 @@ func UnknownFlag(word string, known []Flag) error {
 	if near := kernel.Suggest(strings.TrimLeft(word, "-"), names); near != "" && strings.HasPrefix(word, "--") {
 		return mistake.Usagef("unknown flag %s (did you mean --%s?)", word, near)
 	}
-	return mistake.Usagef("unknown flag %s", word)
+	return mistake.Usagef("unknown flag %s; a flag of a script, tool or command stands behind its name", word)
 }
