@@ -34,11 +34,7 @@ func inetCall(_ *Env, c *call) (starlark.Value, error) {
 		return nil, err
 	}
 	if n, ok := addr.(starlark.Int); ok {
-		v, ok := n.Int64()
-		if !ok || v < -1<<31 || v >= 1<<32 {
-			return nil, fmt.Errorf("inet: got %s, want 32 bits", n)
-		}
-		return starlark.String(inet4(uint64(v))), nil
+		return starlark.String(inet4(lowBits(n, 32))), nil
 	}
 	b, err := addressBytes(addr)
 	if err != nil {

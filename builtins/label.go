@@ -31,8 +31,9 @@ MODULE+0xOFFSET. The process must still be there; code that a program made at ru
 	{
 		Name: "inet", Family: "labels",
 		Signature: "inet(addr)",
-		Doc:       "An IPv4 or IPv6 address as text: an int as the kernel holds it, in the network's order, or its 4 or 16 bytes.",
-		call:      passAbsent(inetCall),
+		Doc: `An IPv4 or IPv6 address as text: an int as the kernel holds it, in the network's order, or its 4 or 16 bytes. Of an int
+the low 32 bits are the address, as for ntohl.`,
+		call: passAbsent(inetCall),
 	},
 	{
 		Name: "mac", Family: "labels",
@@ -100,13 +101,11 @@ func syscallName(v uint64) string {
 	return kernel.SyscallName(n)
 }
 
-// cInt is v as a C int, which may have come without its sign; false where v is more than that: it has no name then, and
-// is not what its low half means.
+// cInt is v as a C int; false where v is more than that: it has no name then, and is not what its low half means. That
+// of one without its sign has another text, so that each text is that of one number: a table would have an entry of each.
 func cInt(v uint64) (int, bool) {
-	if n := int64(v); n < math.MinInt32 || n > math.MaxUint32 {
-		return 0, false
-	}
-	return int(int32(v)), true
+	n := int64(v)
+	return int(n), n >= math.MinInt32 && n <= math.MaxInt32
 }
 
 // wide is the text of a word that has no name. Whether it has a sign is not known here.

@@ -18,7 +18,7 @@ func TestLabels(t *testing.T) {
 		{ErrnoName(neg(-4000)), ""}, {ErrnoName(neg(-5000)), ""},
 		{ErrnoName(1 << 40), ""}, {ErrnoName(1 << 63), ""},
 		{SignalName(9), "SIGKILL"}, {SignalName(34), "SIGRTMIN"}, {SignalName(64), "SIGRTMIN+30"}, {SignalName(0), "0"},
-		{SignalName(99), "99"}, {SignalName(neg(-1)), "-1"}, {SignalName(1<<32 - 1), "-1"},
+		{SignalName(99), "99"}, {SignalName(neg(-1)), "-1"}, {SignalName(1<<32 - 1), "0xffffffff"},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%s, want %s", tt.got, tt.want)
@@ -109,7 +109,8 @@ func TestAddresses(t *testing.T) {
 		{`inet([192, 168, 0, 1])`, "192.168.0.1"},
 		{`inet((10, 0, 0, 300))`, "error: inet: got 300 in the list, want bytes"},
 		{`inet(b"\x00" * 5)`, "error: inet: got 5 bytes, want 4 or 16"},
-		{`inet(1 << 32)`, "error: inet: got 4294967296, want 32 bits"},
+		{`inet(1 << 32 | 0x0100007f)`, "127.0.0.1"},
+		{`inet(-2)`, "254.255.255.255"},
 		{`inet("x")`, "error: inet: got string, want bytes"},
 		{`mac(b"\x02\x42\xac\x11\x00\x02")`, "02:42:ac:11:00:02"},
 		{`mac(b"\x02")`, "error: mac: got 1 byte, want 6"},
@@ -161,7 +162,7 @@ func TestErrnoWithoutName(t *testing.T) {
 // A label of a number that is wider than what it names has that number: its low half names something else.
 func TestLabelsOfWideNumbers(t *testing.T) {
 	_, eval := labelEnv(t)
-	for _, v := range []uint64{1 << 32, 1<<32 + 15, 1 << 40, 1 << 63, 1<<63 + 2, 1<<64 - 1<<31 - 1} {
+	for _, v := range []uint64{1 << 31, 1<<32 - 1, 1 << 32, 1<<32 + 15, 1 << 40, 1 << 63, 1<<63 + 2, 1<<64 - 1<<31 - 1} {
 		for label, before := range map[string]string{"signal": "", "syscall_name": "syscall_"} {
 			want := fmt.Sprintf("%s%#x", before, v)
 			if got := eval(fmt.Sprintf("%s(%d)", label, v)); got != want {
@@ -170,6 +171,26 @@ func TestLabelsOfWideNumbers(t *testing.T) {
 		}
 		if text := ErrnoName(v); text != "" {
 			t.Errorf("errno(%#x) is %s", v, text)
+		}
+	}
+}
+
+// Numbers of a label of which a table has a key each have a text each: keys of one text would be several entries.
+func TestOneTextEach(t *testing.T) {
+	e, _ := labelEnv(t)
+	for _, label := range []string{"signal", "syscall_name", "inet"} {
+		seen := map[string]uint64{}
+		for _, bits := range []int{1, 8, 31, 32, 33, 63} {
+			for _, v := range []uint64{1<<bits - 1, 1 << bits, -uint64(1 << bits), -uint64(1<<bits + 1)} {
+				if label == "inet" {
+					v &= 1<<32 - 1 // what a kernel half keeps of it
+				}
+				text := e.Labels.Ints[label](v)
+				if other, has := seen[text]; has && other != v {
+					t.Errorf("%s: %#x and %#x are both %s", label, v, other, text)
+				}
+				seen[text] = v
+			}
 		}
 	}
 }

@@ -29,10 +29,11 @@ func strftimeCall(e *Env, c *call) (starlark.Value, error) {
 		if !isInt {
 			return nil, fmt.Errorf("strftime: got %s, want a time in ns such as e.time", at.Type())
 		}
-		var fits bool
-		if mono, fits = i.Int64(); !fits {
-			return nil, fmt.Errorf("strftime: %s does not fit in 64 bits", i)
+		v, err := c.word(i)
+		if err != nil {
+			return nil, err
 		}
+		mono = int64(v)
 	}
 	s, err := Strftime(f, e.Runtime.Wall(mono))
 	return starlark.String(s), err

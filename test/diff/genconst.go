@@ -92,9 +92,6 @@ func (g *gen) label(t Type, d int) *Expr {
 	if g.one(2) {
 		x = leaf(plainInt, pick(g, []string{"1", "2", "13", "(-110)"}))
 	}
-	if t.Names[0] == "inet" || t.Names[0] == "strftime" {
-		x = arith("&", g.expr(unsigned, d-1), leaf(plainInt, "0xffffffff"))
-	}
 	of := call(t, t.Names[0], x)
 	if more, ok := further[t.Names[0]]; ok {
 		of.Args = append(of.Args, leaf(text, more))

@@ -1,0 +1,79 @@
+package diff
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+)
+
+// ofInts are the builtins that take an int of which only some numbers or bits mean something.
+var ofInts = []string{
+	"errno($)", "signal($)", "syscall_name($)", "inet($)", `names($, "O_")`, `names($, "AF_")`, `names($, "tcp_state")`,
+	`names($, "mode")`, `strftime("%Y-%m-%d", $)`, "ntohs($)", "ntohl($)", "int32($)", "uint32($)",
+	`cast("u8", $)`, `cast("s16", $)`, `cast("u64", $)`,
+}
+
+// edges are numbers about the ends of each width.
+func edges() (list []uint64) {
+	for _, bits := range []int{0, 8, 15, 16, 31, 32, 33, 62, 63} {
+		v := uint64(1) << bits
+		list = append(list, v-2, v-1, v, v+1, -v-1, -v, 1-v)
+	}
+	return append(list, 1<<32+15, 1<<63+2, ^uint64(14))
+}
+
+// TestWideInts gives builtins of ints all that a field can hold, whatever its width and sign: both halves say the same
+// of it. User space gets the number in a list, so that nothing of the call is done in the kernel.
+//
+// > Of an int the low 32 bits are the address, as for ntohl.
+func TestWideInts(t *testing.T) {
+	needBPF(t)
+	var inKernel, inUser []*Program
+	for _, of := range ofInts {
+		for _, field := range []string{"u8", "u16", "s16", "u32", "s32", "u64", "s64"} {
+			name := fmt.Sprintf("f%d", len(inKernel))
+			for list, x := range map[*[]*Program]string{&inKernel: "e.args." + field, &inUser: "[e.args." + field + "][0]"} {
+				*list = append(*list, &Program{Name: name,
+					Text: "def " + name + "(e):\n    return " + strings.ReplaceAll(of, "$", x) + "\n"})
+			}
+		}
+	}
+	c := &checker{facts: facts(t)}
+	u, err := compileFor(scriptOf(inKernel), c.facts, StrMax, options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernelHalf := loaded(t, u)
+	h, res, u, err := c.inUser(inUser)
+	if err != nil {
+		t.Fatalf("in user space: %v", err)
+	}
+	userHalf := loaded(t, u)
+	for i, p := range inKernel {
+		fn, err := h.Specialise(res.Halves[i], userHalf.event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		half := &placed{m: userHalf, host: h, fn: fn, probe: i}
+		for _, v := range edges() {
+			sameOf(t, p.Text, kernelHalf, half, i, v)
+		}
+	}
+}
+
+// sameOf runs the function with the number i in both halves where all ints of the event are v.
+func sameOf(t *testing.T, text string, kernelHalf *machine, half *placed, i int, v uint64) {
+	in := Inputs(1, 1)[0]
+	for w := range 8 {
+		in.Words[w] = v & (math.MaxUint64 >> (64 - Fields[w].Bits))
+	}
+	k, err := kernelHalf.run(i, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	user, err := half.run(in)
+	if err != nil || k.value == nil || !same(k, user) {
+		t.Errorf("of %#x\n%sthe kernel gives %s, user space %s, %v", v, text, shown(k), shown(user), err)
+	}
+}
