@@ -8,6 +8,7 @@ import (
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/docs"
+	"github.com/startrace/startrace/internal/machine"
 	"github.com/startrace/startrace/internal/manual"
 	"github.com/startrace/startrace/internal/session"
 	"github.com/startrace/startrace/stdlib"
@@ -15,10 +16,11 @@ import (
 
 // Complete prints what a shell may put at the end of a line.
 func Complete(o session.Options, book *manual.Book, shell, line string) (exit int, err error) {
-	return session.Looking(o, func(l *session.Look) (exit int, err error) {
-		answer := book.Complete(line, machine{l})
-		return session.Done, answer.Write(o.Stdout, shell, line)
-	})
+	defer session.Guard(&o, &exit, &err)
+	src := source{machine.Open(), o}
+	defer src.m.Close() // what it has read
+	answer := book.Complete(line, src)
+	return session.Done, answer.Write(o.Stdout, shell, line)
 }
 
 // Library completes the table of the commands with what the standard library
@@ -35,14 +37,17 @@ func Library(book *manual.Book) {
 	}
 }
 
-// machine is what completion asks of this machine. What cannot be read has no
+// A source is what completion asks of this machine. What cannot be read has no
 // candidates: there is nobody to tell.
-type machine struct{ look *session.Look }
+type source struct {
+	m *machine.Machine
+	o session.Options
+}
 
-var _ manual.Source = machine{}
+var _ manual.Source = source{}
 
-func (m machine) ToolFlags(script string) (out []manual.Flag) {
-	words, err := m.look.Flags(script)
+func (s source) ToolFlags(script string) (out []manual.Flag) {
+	words, err := session.ScriptFlags(s.o, script)
 	if err != nil {
 		return nil
 	}
@@ -59,8 +64,8 @@ func (m machine) ToolFlags(script string) (out []manual.Flag) {
 	return out
 }
 
-func (m machine) Points(typed string) []string {
-	words, _ := m.look.PointWords(typed)
+func (s source) Points(typed string) []string {
+	words, _ := s.m.PointWords(typed)
 	var out []string
 	for _, w := range words {
 		if strings.HasPrefix(w, typed) {
@@ -70,11 +75,11 @@ func (m machine) Points(typed string) []string {
 	return out
 }
 
-func (m machine) Fields(point string, path []string) []string {
-	return m.look.FieldWords([]string{point}, path)
+func (s source) Fields(point string, path []string) []string {
+	return s.m.FieldWords([]string{point}, path)
 }
 
-func (m machine) Names() (out []string) {
+func (s source) Names() (out []string) {
 	for _, en := range builtins.Entries() {
 		out = append(out, en.Name)
 	}
@@ -82,7 +87,7 @@ func (m machine) Names() (out []string) {
 }
 
 // Processes are those of /proc, with their names.
-func (m machine) Processes() (out []manual.Candidate) {
+func (s source) Processes() (out []manual.Candidate) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil

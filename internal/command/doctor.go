@@ -5,24 +5,24 @@ import (
 
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/doctor"
+	"github.com/startrace/startrace/internal/machine"
 	"github.com/startrace/startrace/internal/session"
 )
 
 // Doctor says what this machine can trace.
 func Doctor(o session.Options, json bool) (exit int, err error) {
-	return session.Looking(o, func(l *session.Look) (exit int, err error) {
-		return examine(l, o.Stdout, json)
-	})
+	defer session.Guard(&o, &exit, &err)
+	return examine(machine.Open(), o.Stdout, json)
 }
 
-func examine(l *session.Look, w io.Writer, json bool) (exit int, err error) {
-	m, err := doctor.Read(l.Facts())
+func examine(m *machine.Machine, w io.Writer, json bool) (exit int, err error) {
+	read, err := doctor.Read(m.Facts())
 	if err != nil {
 		return session.Failed, err
 	}
-	_, m.Symbols = l.Facts().Symbols()
-	m.Tried = attach.Try(l.Trial())
-	report := doctor.Examine(m)
+	_, read.Symbols = m.Facts().Symbols()
+	read.Tried = attach.Try(m.Trial())
+	report := doctor.Examine(read)
 	write := report.WriteText
 	if json {
 		write = report.WriteJSON

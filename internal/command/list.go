@@ -1,7 +1,11 @@
 package command
 
 import (
+	"errors"
+
+	"github.com/startrace/startrace/internal/machine"
 	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/output"
 	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/internal/session"
 )
@@ -9,26 +13,41 @@ import (
 // List shows the points that match each pattern, and the kernel's types. No
 // pattern shows the kinds of points.
 func List(o session.Options) (exit int, err error) {
-	return session.Looking(o, func(l *session.Look) (exit int, err error) {
-		format, err := l.Open()
+	defer session.Guard(&o, &exit, &err)
+	m := machine.Open()
+	defer m.Close() // what it has read
+	out := output.New(o.Stdout)
+	if err := listInto(out, m, &o); err != nil {
+		return session.Failed, err
+	}
+	exit = session.Done
+	messages := &output.Messages{W: o.Stderr, Quiet: o.Quiet, Verbose: o.Verbose}
+	for _, pattern := range listPatterns(o.Args) {
+		found, err := m.List(out, pattern, o.Verbose, messages)
+		out.Flush()
 		if err != nil {
-			return session.Failed, err
+			return session.Failed, mistake.Tidy(err)
 		}
-		if format != render.Text && format != render.JSON {
-			return session.Failed, mistake.Usagef("--format %s: list prints text or json", format)
+		if !found {
+			exit = session.Failed
 		}
-		exit = session.Done
-		for _, pattern := range listPatterns(o.Args) {
-			found, err := l.List(pattern)
-			if err != nil {
-				return session.Failed, err
-			}
-			if !found {
-				exit = session.Failed
-			}
-		}
-		return exit, nil
-	})
+	}
+	return exit, errors.Join(out.Err(), out.Close())
+}
+
+// listInto opens the output, and says whose files count.
+func listInto(out *output.Output, m *machine.Machine, o *session.Options) error {
+	if err := out.SetFormat(o.Format); err != nil {
+		return err
+	}
+	if f := out.Format(); f != render.Text && f != render.JSON {
+		return mistake.Usagef("--format %s: list prints text or json", f)
+	}
+	if o.PID < 0 {
+		return mistake.Usagef("-p: a process id is greater than 0")
+	}
+	m.Trace(o.PID, "")
+	return out.Open(o.Output)
 }
 
 // listPatterns are the arguments; `struct NAME` may be two of them, and none

@@ -11,8 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// guard turns a panic of the run, or of one of its callbacks, into an error.
-func guard(o Options, exit *int, err *error) {
+// Guard turns a panic of the run, or of one of its callbacks, into an error.
+func Guard(o *Options, exit *int, err *error) {
 	bug := mistake.Caught(recover())
 	if bug == nil {
 		return

@@ -17,7 +17,7 @@ func TestGuard(t *testing.T) {
 	o := Options{Stderr: &stderr}
 	o.Verbose = true
 	run := func() (exit int, err error) {
-		defer guard(o, &exit, &err)
+		defer Guard(&o, &exit, &err)
 		panic("broken")
 	}
 	exit, err := run()

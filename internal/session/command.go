@@ -27,7 +27,7 @@ func (s *session) startCommand(apart *procs.Streams) (err error) {
 		return err
 	}
 	if why := s.child.Unheld(); why != nil {
-		s.verbosef("the first events may be those of starting %s: %v", s.argv[0], why)
+		s.messages.Verbosef("the first events may be those of starting %s: %v", s.argv[0], why)
 	}
 	return nil
 }
@@ -45,7 +45,7 @@ func (s *session) target() (t plan.Target, err error) {
 		return t, err
 	}
 	t.Self, err = procs.SelfInitPID()
-	return t, s.withCause(err)
+	return t, s.machine.WithCause(err)
 }
 
 // releaseCommand lets the command run. When it has ended, so does the run.
@@ -75,7 +75,7 @@ func (s *session) stopCommand() {
 		return
 	}
 	if err := s.child.Signal(unix.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		s.messagef("startrace: end the command: %v", err)
+		s.messages.Sayf("startrace: end the command: %v", err)
 	}
 	for end := time.Now().Add(commandGrace); !s.childEnded.Load() && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)

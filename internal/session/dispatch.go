@@ -5,6 +5,8 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/startrace/startrace/internal/eventline"
+	"github.com/startrace/startrace/internal/stacks"
 	"github.com/startrace/startrace/internal/wire"
 )
 
@@ -14,7 +16,7 @@ type route struct {
 	// fn is the user half, called with args; nil where a line is printed.
 	fn       starlark.Callable
 	args     starlark.Tuple
-	line     *eventLine
+	line     *eventline.Line
 	failures *failures
 	sent     int64
 }
@@ -53,11 +55,11 @@ func (s *session) hand(r *route, rec []byte) {
 		if err := s.guarded(r.fn, r.args...); err != nil {
 			s.failed(r.failures, err)
 		}
-	} else if err := s.printEvent(r.line); err != nil {
+	} else if err := r.line.Print(s.out, s.event); err != nil {
 		s.failed(r.failures, err)
 	}
 	s.inEvent = false
-	s.out.full()
+	s.out.Full()
 }
 
 // drain takes all records from the ring into the merger.
@@ -70,20 +72,15 @@ func (s *session) drain() error {
 			return err
 		}
 	}
-	return s.seeProcesses()
+	return s.frames.Processes.See()
 }
 
 // take puts a record among those to be given out.
 func (s *session) take(p *part, rec []byte) {
 	switch {
-	case ofProcess(rec):
-		s.userSymbols.note(p.stacks, rec)
+	case stacks.OfProcess(rec):
+		s.frames.Note(p.stacks, rec)
 	case !s.merger.Push(p.renumber(rec)):
 		s.strays++
 	}
-}
-
-// ofProcess: the record is news of a process with a new user stack.
-func ofProcess(rec []byte) bool {
-	return len(rec) == wire.ProcessSize && binary.NativeEndian.Uint32(rec[wire.HeaderNumber:]) == wire.NumberProcess
 }

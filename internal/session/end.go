@@ -23,7 +23,7 @@ func (s *session) end() error {
 	for _, b := range s.backends {
 		b.Settle()
 	}
-	s.spans.over = true
+	s.spans.Settle()
 	err := s.deliverRest()
 	if s.Twins != nil {
 		s.Twins.Losses, _, err = s.loaded.Losses()
@@ -43,7 +43,7 @@ func (s *session) end() error {
 	if printErr := s.printUnread(); err == nil {
 		err = printErr
 	}
-	s.out.flush()
+	s.out.Flush()
 	return err
 }
 
@@ -109,12 +109,30 @@ func (s *session) printUnread() error {
 		if err != nil {
 			return err
 		}
-		if s.out.buf, err = s.printer.AppendTable(s.out.buf, s.snapshotTable(snapshot), render.Options{}); err != nil {
+		if err := s.out.Table(s.results.Snapshot(snapshot), render.Options{}); err != nil {
 			return err
 		}
-		s.out.full()
 	}
 	return nil
+}
+
+// notEnded gives a line for each probe that has calls which have begun and not ended.
+func (s *session) notEnded() (lines []string) {
+	for _, p := range s.parts {
+		for _, probe := range p.plan.Probes {
+			open, err := s.spans.Calls(p.spans, probe.ID)
+			if err != nil {
+				lines = append(lines, fmt.Sprintf("%s: how many calls have not ended is not known: %v", probe.Name,
+					err))
+				continue
+			}
+			if n := open + p.loaded.EndedIn(probe.ID); n > 0 {
+				lines = append(lines, fmt.Sprintf("%s of %s had begun and not ended", format.Count(n, "call"),
+					probe.Name))
+			}
+		}
+	}
+	return lines
 }
 
 // reportLosses says on standard error what did not get through.
@@ -147,13 +165,9 @@ func (s *session) reportLosses() {
 	if s.Verbose {
 		lines = append(lines, s.notEnded()...)
 	}
-	for _, p := range s.parts {
-		if p.stacks != nil {
-			lines = append(lines, p.stacks.short.lines()...)
-		}
-	}
+	lines = append(lines, s.frames.ShortLines()...)
 	if len(lines) > 0 {
-		fmt.Fprintf(s.errors, "startrace: %s\n", strings.Join(lines, "\nstartrace: "))
+		fmt.Fprintf(s.messages.W, "startrace: %s\n", strings.Join(lines, "\nstartrace: "))
 	}
 }
 

@@ -32,7 +32,7 @@ const nobody = 1 << 22
 // Of a script with mistakes it shows what can be known. st is complete once
 // the arguments behind the file have been read.
 func Explain(o Options, st *Stages) (exit int, err error) {
-	defer guard(o, &exit, &err)
+	defer Guard(&o, &exit, &err)
 	s := newSession(o)
 	s.untraced = true
 	defer s.close()
@@ -60,7 +60,7 @@ func (s *session) checkExplain(st Stages) error {
 	if st.Pass != "" && !slices.Contains(bpfgen.Passes(), st.Pass) {
 		return mistake.Usagef("--ir=%s: the passes are %s", st.Pass, strings.Join(bpfgen.Passes(), ", "))
 	}
-	if f := s.printer.Format; f != render.Text && f != render.JSON {
+	if f := s.out.Format(); f != render.Text && f != render.JSON {
 		return mistake.Usagef("--format %s: explain prints text or json", s.Format)
 	}
 	return nil
@@ -89,7 +89,7 @@ func (s *session) explainFailed(st Stages, failed error) (int, error) {
 		return Failed, mistake.Tidy(failed)
 	}
 	// What inference finds wrong may be due to what is missing.
-	result, err := infer.UnitWith(s.plan, s.facts, s.finder())
+	result, err := infer.UnitWith(s.plan, s.machine.Facts(), s.machine.Programs())
 	var diags infer.Diags
 	if err != nil && !errors.As(err, &diags) {
 		return Failed, err
@@ -172,31 +172,22 @@ func (s *session) scriptName() string {
 
 // showReport prints the report instead of what the script has printed.
 func (s *session) showReport(r *explain.Report, failed error) (int, error) {
-	s.out.buf = s.out.buf[:0]
-	w := outputWriter{s.out}
+	s.out.Drop()
 	var err error
-	if s.printer.Format == render.JSON {
-		enc := json.NewEncoder(w)
+	if s.out.Format() == render.JSON {
+		enc := json.NewEncoder(s.out)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
 		err = enc.Encode(r)
 	} else {
-		err = r.WriteText(w)
+		err = r.WriteText(s.out)
 	}
-	s.out.flush()
+	s.out.Flush()
 	switch {
 	case failed != nil:
 		return Failed, mistake.Tidy(failed)
 	case err != nil:
 		return Failed, fmt.Errorf("explain: %w", err)
 	}
-	return Done, s.out.err
-}
-
-type outputWriter struct{ *output }
-
-func (w outputWriter) Write(b []byte) (int, error) {
-	w.buf = append(w.buf, b...)
-	w.full()
-	return len(b), nil
+	return Done, s.out.Err()
 }

@@ -35,7 +35,7 @@ func (s *session) callback(fn starlark.Callable, f *failures) {
 // guarded calls fn. A panic of startrace itself is an error of this call, so that what the run has to show is not
 // lost with it.
 func (s *session) guarded(fn starlark.Callable, args ...starlark.Value) (err error) {
-	defer guard(s.Options, new(int), &err)
+	defer Guard(&s.Options, new(int), &err)
 	_, err = s.host.Call(fn, args...)
 	return err
 }
@@ -47,8 +47,8 @@ func (s *session) failed(f *failures, err error) {
 		return
 	}
 	if f.count++; f.count == 1 {
-		s.out.flush() // what was printed before the error stands before it
-		mistake.Print(s.errors, fmt.Sprintf("startrace: %s: %v", f.of, mistake.Tidy(err)))
+		s.out.Flush() // what was printed before the error stands before it
+		mistake.Print(s.messages.W, fmt.Sprintf("startrace: %s: %v", f.of, mistake.Tidy(err)))
 	}
 }
 

@@ -134,7 +134,7 @@ func TestPanicAside(t *testing.T) {
 	var out bytes.Buffer
 	s := declaredSession(t, &out, "n = count()")
 	run := func() (exit int, err error) {
-		defer guard(s.Options, &exit, &err)
+		defer Guard(&s.Options, &exit, &err)
 		return 0, s.aside(func() error { panic("broken") })
 	}
 	_, err := run()

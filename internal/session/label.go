@@ -5,50 +5,12 @@ import (
 	"strconv"
 
 	"github.com/startrace/startrace/bpfgen/tree"
-	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/starlark/value"
 )
 
 // labels are the functions that give text for numbers and need the machine.
 func (s *session) labels() map[string]value.LabelFunc {
-	return map[string]value.LabelFunc{"ksym": s.ksym, "dev_name": s.devName}
-}
-
-// ksym names an address of the kernel. The symbols are read when the first
-// is asked for (see kernel.OpenSymbols); without them the address is shown.
-func (s *session) ksym(addr uint64) string {
-	return s.kernelFrame(addr).Name
-}
-
-// kernelFrame finds an address of the kernel; without a symbol its name is the
-// address. Facts may have read the symbols before programs were loaded, whose
-// names are needed to leave them out of stacks.
-func (s *session) kernelFrame(addr uint64) value.Frame {
-	if s.symbols == nil {
-		symbols, err := kernel.OpenSymbols()
-		if err != nil {
-			s.messagef("startrace: ksym: %v", err)
-			symbols = &kernel.Symbols{}
-		}
-		s.symbols = symbols
-	}
-	if sym, offset, ok := s.symbols.Find(addr); ok {
-		return value.Frame{Name: sym.Name, Offset: offset, Module: sym.Module, Addr: addr}
-	}
-	return value.Frame{Name: "0x" + strconv.FormatUint(addr, 16), Addr: addr}
-}
-
-// devName names a block device; the names are those of the first look.
-func (s *session) devName(dev uint64) string {
-	if dev>>32 != 0 {
-		return "0x" + strconv.FormatUint(dev, 16) // no number of a device (dev_t)
-	}
-	name, ok := s.devices[dev]
-	if !ok {
-		name = kernel.DeviceName(uint32(dev))
-		s.devices[dev] = name
-	}
-	return name
+	return map[string]value.LabelFunc{"ksym": s.frames.Kernel.Name, "dev_name": s.machine.Device}
 }
 
 // userSymbol names an address of a process, 0 for the one that is traced.
@@ -62,25 +24,7 @@ func (s *session) userSymbol(pid int, addr uint64) (string, error) {
 	default:
 		return "", errors.New("of which process? usym(addr, e.pid)")
 	}
-	return s.userSymbols.Name(pid, addr), nil
-}
-
-// enumerators are those of an enum of the kernel, or of all that begin so.
-func (s *session) enumerators(name string) []kernel.EnumValue {
-	b, err := s.facts.BTF()
-	if err != nil {
-		return nil
-	}
-	return b.Enumerators(name)
-}
-
-// number is a type of ints of the kernel.
-func (s *session) number(name string) (kernel.Type, bool) {
-	b, err := s.facts.BTF()
-	if err != nil {
-		return kernel.Type{}, false
-	}
-	return b.Number(name)
+	return s.frames.Processes.Name(pid, addr), nil
 }
 
 // labelPoints makes the labels of points and functions, which programs know by

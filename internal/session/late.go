@@ -50,7 +50,7 @@ func (s *session) mayRenew() {
 func (s *session) watchModules() {
 	watch, err := kernel.WatchModules()
 	if err != nil {
-		s.verbosef("startrace: %v: probes get no points of modules that are loaded later, or again", err)
+		s.messages.Verbosef("startrace: %v: probes get no points of modules that are loaded later, or again", err)
 		return // as where there is no network
 	}
 	s.growth = &growth{watch: watch, containers: &attach.Shared{}, fixed: &infer.Types{}}
@@ -106,7 +106,7 @@ func (s *session) grow() {
 	slices.Sort(modules)
 	modules = slices.Compact(modules)
 	if err := errors.Join(s.renew(modules), s.loadLate()); err != nil {
-		s.messagef("startrace: module %s: %v", strings.Join(modules, ", "), mistake.Tidy(s.withCause(err)))
+		s.messages.Sayf("startrace: module %s: %v", strings.Join(modules, ", "), mistake.Tidy(s.machine.WithCause(err)))
 	}
 }
 
@@ -119,7 +119,7 @@ func (s *session) renew(modules []string) error {
 			renewed, err := p.loaded.Renew(m)
 			errs = append(errs, err)
 			for _, probe := range slices.Sorted(maps.Keys(renewed)) {
-				s.messagef("%s: attached again at %s of module %s, which was unloaded",
+				s.messages.Sayf("%s: attached again at %s of module %s, which was unloaded",
 					p.plan.ProbeName(probe), format.Count(renewed[probe], "point"), m)
 			}
 		}
@@ -137,7 +137,7 @@ func (s *session) awaitLive(modules []string) {
 	const pause = 2 * time.Millisecond
 	until := time.Now().Add(liveWait)
 	for _, m := range modules {
-		for m != "" && s.facts.ModuleState(m) == kernel.ModuleComing && time.Now().Before(until) {
+		for m != "" && s.machine.Facts().ModuleState(m) == kernel.ModuleComing && time.Now().Before(until) {
 			time.Sleep(pause)
 		}
 	}
@@ -146,7 +146,7 @@ func (s *session) awaitLive(modules []string) {
 // loadLate makes parts of the points that there are now and that no part has.
 func (s *session) loadLate() error {
 	current, captured := s.part, s.host.Captured()
-	s.facts = s.facts.Again()
+	s.machine.Again()
 	s.growth.round = true
 	defer func() {
 		s.part, s.growth.round = current, false
@@ -170,7 +170,7 @@ func (s *session) loadGrown() error {
 	}
 	for _, p := range s.plan.Probes {
 		if n := s.points[p.ID]; n > 0 {
-			s.messagef("%s: %s more", p.Name, format.Count(n, "point"))
+			s.messages.Sayf("%s: %s more", p.Name, format.Count(n, "point"))
 		}
 	}
 	return nil
@@ -195,15 +195,15 @@ func (s *session) growingPlan(p *part) *plan.Plan {
 // infer makes the unit of the plan, or of what it has got since.
 func (s *session) infer() (*infer.Result, error) {
 	if s.growth != nil && s.growth.round {
-		return infer.UnitLate(s.plan, s.facts, s.finder(), s.types())
+		return infer.UnitLate(s.plan, s.machine.Facts(), s.machine.Programs(), s.types())
 	}
-	return infer.UnitUntil(s.plan, s.facts, s.finder(), s.types(), s.unwanted)
+	return infer.UnitUntil(s.plan, s.machine.Facts(), s.machine.Programs(), s.types(), s.unwanted)
 }
 
 // sayWaits names the modules that points wait for.
 func (s *session) sayWaits(result *infer.Result) {
 	for _, w := range result.Waits {
-		s.messagef("%s: waits for module %s", w.Point, w.Module)
+		s.messages.Sayf("%s: waits for module %s", w.Point, w.Module)
 	}
 }
 

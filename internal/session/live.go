@@ -13,7 +13,6 @@ import (
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/plan"
-	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/internal/timers"
 	"github.com/startrace/startrace/starlark/script"
@@ -85,7 +84,7 @@ func (l *Live) Guarded(f func() error) (err error) {
 	var exit int // the session goes on
 	l.taking = true
 	defer func() { l.s.inEvent, l.s.flushing, l.taking, l.s.announced = false, false, false, nil }()
-	defer guard(l.s.Options, &exit, &err)
+	defer Guard(&l.s.Options, &exit, &err)
 	return f()
 }
 
@@ -94,7 +93,7 @@ func (l *Live) Turn() error {
 	if err := l.s.turn(stream.Now()); err != nil {
 		return err
 	}
-	l.s.out.flush()
+	l.s.out.Flush()
 	return nil
 }
 
@@ -138,53 +137,49 @@ func (l *Live) InCallback() bool { return l.s.inEvent || l.s.flushing }
 func (l *Live) AsScript() { l.asScript = true }
 
 // Messagef tells the user something that is not a result.
-func (l *Live) Messagef(msg string, args ...any) { l.s.messagef(msg, args...) }
+func (l *Live) Messagef(msg string, args ...any) { l.s.messages.Sayf(msg, args...) }
 
 // Report prints an error.
 func (l *Live) Report(err error) {
 	l.failed = true
-	l.s.out.flush()
-	fmt.Fprintln(l.s.errors, strings.TrimRight(mistake.Tidy(err).Error(), "\n"))
+	l.s.out.Flush()
+	fmt.Fprintln(l.s.messages.W, strings.TrimRight(mistake.Tidy(err).Error(), "\n"))
 }
 
 // Print prints a text as it is.
 func (l *Live) Print(text string) {
-	l.s.out.buf = append(l.s.out.buf, text...)
-	l.s.out.full()
+	_, _ = l.s.out.Write([]byte(text)) // which only collects
 }
 
 // Show prints a value as show() does, with no empty line before it.
 func (l *Live) Show(v starlark.Value) error {
-	l.s.printer = render.Printer{Format: l.s.printer.Format}
+	l.s.out.Apart()
 	return runtime{l.s}.Show(v, builtins.ShowOptions{})
 }
 
 // Flush writes what has been printed. While eager is set all is written at
 // once.
 func (l *Live) Flush(eager bool) {
-	l.s.out.eager = eager
-	l.s.out.flush()
+	l.s.out.Eager(eager)
+	l.s.out.Flush()
 }
 
 // List prints what a pattern of points finds.
 func (l *Live) List(pattern string) error {
-	verbose := l.s.Verbose
-	l.s.Verbose = pattern != ""
-	defer func() { l.s.Verbose = verbose }()
-	_, err := l.s.list(pattern)
+	_, err := l.s.machine.List(l.s.out, pattern, pattern != "", l.s.messages)
 	return err
 }
 
 // PointWords are the points that could follow what is typed of one; shown are
 // what a pattern matches.
 func (l *Live) PointWords(typed string) (words, shown []string) {
-	return offers{l.s.listing}.points(typed)
+	return l.s.machine.PointWords(typed)
 }
 
 // FieldWords are the fields of an event of one of the points, or of the part
 // of it that a path leads to.
 func (l *Live) FieldWords(points, path []string) []string {
-	return offers{l.s.listing}.fields(points, path)
+	return l.s.machine.FieldWords(points, path)
 }
 
 // The following are for sessions that may not be live.

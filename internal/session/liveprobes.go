@@ -31,7 +31,7 @@ func (l *Live) Attach(first int, replaced []int, quiet bool) error {
 	if err := s.load(); err != nil {
 		l.drop(s.part)
 		s.part = previous
-		return errors.Join(s.withCause(err), l.putReplacedBack())
+		return errors.Join(s.machine.WithCause(err), l.putReplacedBack())
 	}
 	l.forgetReplaced(quiet, func(probe *builtins.Probe) string {
 		return fmt.Sprintf("Replaced the probe %s of %s", probe.Called(), probe.Pos())
@@ -78,7 +78,7 @@ func (l *Live) forgetReplaced(quiet bool, say func(*builtins.Probe) string) {
 	for _, id := range l.stopped {
 		l.gone[id] = true
 		if probe := l.s.env.Probes()[id]; !quiet {
-			l.s.messagef("%s", say(probe))
+			l.s.messages.Sayf("%s", say(probe))
 		}
 		for _, part := range slices.Collect(l.s.partsOf(id)) {
 			if l.allGone(part) {
@@ -111,10 +111,10 @@ func (l *Live) retire(old *part) {
 	}
 	losses, _, err := loss.Of(old.unit.Tree, old.loaded)
 	for _, one := range losses {
-		l.s.messagef("startrace: %s", loss.Describe(old.plan, one))
+		l.s.messages.Sayf("startrace: %s", loss.Describe(old.plan, one))
 	}
 	if err != nil {
-		l.s.messagef("startrace: %s", loss.Unknown(err))
+		l.s.messages.Sayf("startrace: %s", loss.Unknown(err))
 	}
 	l.drop(old)
 }
@@ -125,6 +125,8 @@ func (l *Live) drop(old *part) {
 	if i := slices.Index(s.parts, old); i >= 0 {
 		s.parts = slices.Delete(s.parts, i, i+1)
 	}
+	s.frames.Forget(old.stacks)
+	s.spans.Forget(old.spans)
 	if old.result != nil {
 		l.fixed.Remove(old.result)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -14,8 +15,12 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/eventline"
 	"github.com/startrace/startrace/internal/explain"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/openspans"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/sideband"
 	"github.com/startrace/startrace/internal/state"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/internal/wire"
@@ -49,19 +54,21 @@ func (s *session) load() error {
 	}
 	compiled := time.Now()
 	attach.RaiseMemlock() // the command of -c, which keeps its own limit, waits already
-	o := attach.Options{TracepointID: s.tracepointID, Features: s.facts.Features,
-		ReturnsAsEntries: s.facts.ReturnsAsEntries, Tracefs: s.facts.TracefsPath, Drain: s.drainList, Stop: s.unwanted,
+	o := attach.Options{TracepointID: s.machine.TracepointID, Features: s.machine.Facts().Features,
+		ReturnsAsEntries: s.machine.Facts().ReturnsAsEntries, Tracefs: s.machine.Facts().TracefsPath, Drain: s.drainList, Stop: s.unwanted,
 		Shared: s.shared()}
 	if s.loaded, err = attach.Load(s.unit, o); err != nil {
 		return s.nameScript(err)
 	}
-	s.parts, s.symbols = append(s.parts, s.part), nil
+	s.parts = append(s.parts, s.part)
+	s.frames.Kernel.Forget()
 	s.keepTypes(result)
 	s.learnNames(result.Tree.Names)
 	if err := s.bindContainers(); err != nil {
 		return err
 	}
-	s.bindSpans()
+	s.part.spans = &openspans.Unit{Spans: s.unit.Tree.Spans, Map: s.loaded.Map}
+	s.spans.Add(s.part.spans)
 	s.env.Declared = s.live == nil
 	if !s.childEnded.Load() {
 		if err := s.part.followTarget(s.plan.Target.PID); err != nil {
@@ -83,7 +90,7 @@ func (s *session) load() error {
 		return s.placeCrowd(err)
 	}
 	s.sayRefused()
-	s.verbosef("compiled in %s, loaded in %s, attached in %s",
+	s.messages.Verbosef("compiled in %s, loaded in %s, attached in %s",
 		millis(compiled.Sub(begin)), millis(loaded.Sub(compiled)), millis(time.Since(loaded)))
 	return nil
 }
@@ -114,10 +121,10 @@ func (s *session) compile(st explain.Stages) (*infer.Result, error) {
 		return result, err
 	}
 	for _, w := range result.Warnings {
-		s.messagef("%s: warning: %s", w.Pos, w.Msg)
+		s.messages.Sayf("%s: warning: %s", w.Pos, w.Msg)
 	}
 	if s.Verbose {
-		if err := s.report(result, nil).WritePlacement(s.errors); err != nil {
+		if err := s.report(result, nil).WritePlacement(s.messages.W); err != nil {
 			return nil, err
 		}
 	}
@@ -132,36 +139,19 @@ func (s *session) compile(st explain.Stages) (*infer.Result, error) {
 	return result, err
 }
 
-// tried is a function that every kernel has and that is rarely called, to try
-// trampolines on.
-const tried = "vfs_fsync"
-
-// trampolines tries these; kernel.Facts asks once.
-func (s *session) trampolines() kernel.Trampolines {
-	b, err := s.facts.BTF()
-	if err != nil {
-		return attach.Trampolines(0)
-	}
-	id, _ := b.Named(kernel.KindFunc, tried)
-	return attach.Trampolines(uint32(id))
-}
-
-func (s *session) tracepointID(group, name string) (uint64, error) {
-	t, err := s.facts.Tracepoint(group, name)
-	if err != nil {
-		return 0, err
-	}
-	return uint64(t.ID), nil
-}
-
 // bindContainers moves the containers that kernel halves use into their maps,
 // with what the script has written so far.
 func (s *session) bindContainers() error {
-	options := state.Options{FuncID: s.funcID, Epochs: s.loaded.Map(tree.MapEpochs)}
-	s.openStacks()
+	options := state.Options{FuncID: s.machine.FuncID, Epochs: s.loaded.Map(tree.MapEpochs)}
+	s.listen()
+	if m := s.loaded.Map(tree.MapStacks); m != nil {
+		s.part.stacks = s.frames.Add(m, s.unit.Tree.Programs)
+	}
 	if s.decoder == nil {
-		s.decoder = &value.Decoder{Labels: s.env.Labels, Stacks: allStacks{s}, Traced: s.env.Traced}
+		s.decoder = &value.Decoder{Labels: s.env.Labels, Stacks: s.frames, Traced: s.env.Traced}
 		s.event = value.NewEvent(s.decoder)
+		s.spans.Decoder, s.spans.Point, s.spans.FuncID = s.decoder, s.nameText, s.machine.FuncID
+		s.env.Open = s.spans.Items
 	}
 	for i, c := range s.env.Containers() {
 		decl := s.unit.Tree.Containers[i]
@@ -204,6 +194,45 @@ func (s *session) bindContainers() error {
 // writtenTable is a table in a kernel map, which knows what user space wrote.
 type writtenTable interface{ Written() uint64 }
 
+// listen makes the kernel tell what processes map, if addresses of theirs will be
+// named.
+func (s *session) listen() {
+	if s.frames.Processes.Hears() || !s.unit.Tree.UserStacks && !s.host.Names("usym") {
+		return
+	}
+	if s.plan.Target.Self != 0 && s.plan.Target.Self != os.Getpid() {
+		return // the numbers of records are those of another pid namespace
+	}
+	band, err := s.openBand()
+	if err != nil {
+		s.messages.Verbosef("startrace: processes that end within milliseconds may have addresses for names: %v", err)
+		return
+	}
+	s.frames.Processes.Hear(band)
+}
+
+// openBand listens to the target, or to all processes where there is none.
+func (s *session) openBand() (*sideband.Band, error) {
+	switch {
+	case s.child != nil:
+		return sideband.OpenProcess(s.child.PID())
+	case s.PID > 0:
+		return sideband.OpenProcess(s.PID)
+	}
+	return sideband.Open()
+}
+
+// keyed reports whether kernel halves use a container, and if so whether it has
+// keys.
+func (s *session) keyed(decl *plan.Container) (keyed, used bool) {
+	for _, p := range s.parts {
+		if all := p.unit.Tree.Containers; decl.ID < len(all) && all[decl.ID] != nil {
+			return all[decl.ID].KeyLayout != nil, true
+		}
+	}
+	return false, false
+}
+
 // followTarget puts a process into the table of followed processes. Package
 // state has a way that keeps no program from running meanwhile; it takes a
 // program of its own, and here nothing is attached yet, or hardly anything.
@@ -219,19 +248,6 @@ func (p *part) followTarget(pid int) error {
 		return fmt.Errorf("following process %d: %w", pid, err)
 	}
 	return nil
-}
-
-// funcID finds a function in the kernel's BTF.
-func (s *session) funcID(name string) (kernel.TypeID, error) {
-	b, err := s.facts.BTF()
-	if err != nil {
-		return 0, err
-	}
-	id, ok := b.Named(kernel.KindFunc, name)
-	if !ok {
-		return 0, fmt.Errorf("the kernel's BTF has no function %s", name)
-	}
-	return id, nil
 }
 
 // bindProbes prepares where the records of each number go, and what the
@@ -256,7 +272,7 @@ func (s *session) bindProbes(result *infer.Result) error {
 			half = result.StartHalves[rec.Probe]
 		}
 		if half == nil {
-			r.line = newEventLine(name, rec)
+			r.line = eventline.New(name, rec, &s.lines)
 			continue
 		}
 		fn, err := s.host.Specialise(half, s.event)
@@ -331,7 +347,7 @@ var _ builtins.ProbeControl = (*probeControl)(nil)
 func (c *probeControl) Enable() error {
 	for p := range c.s.partsOf(c.probe) {
 		if err := p.loaded.AttachProbe(c.probe); err != nil {
-			return c.s.withCause(err)
+			return c.s.machine.WithCause(err)
 		}
 	}
 	return nil
@@ -343,6 +359,9 @@ func (c *probeControl) Disable() error {
 	}
 	return nil
 }
+
+// Open gives the open entries of all spans of the probe.
+func (c *probeControl) Open() ([]starlark.Value, error) { return c.s.spans.OfProbe(c.probe) }
 
 func (c *probeControl) Detach() error { return c.Disable() }
 

@@ -17,7 +17,7 @@ func (s *session) loop() error {
 		if s.over() {
 			break
 		}
-		s.out.flush()
+		s.out.Flush()
 		if err := s.wait(s.untilTimer()); err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func (s *session) turn(begin uint64) error {
 
 // halted reports whether no callback is to be called any more, though records
 // may be left.
-func (s *session) halted() bool { return s.exited || s.hurried.Load() || s.out.broken() }
+func (s *session) halted() bool { return s.exited || s.hurried.Load() || s.out.Err() != nil }
 
 // over reports whether the run ends: exit() was called, nobody reads the
 // output, a signal came, the command, the process of -p or the time is over, or there

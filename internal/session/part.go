@@ -10,7 +10,9 @@ import (
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/openspans"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/stacks"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/script"
@@ -25,9 +27,10 @@ type part struct {
 	loaded *attach.Loaded
 	points map[int]int // how many each probe matched
 	reader *stream.Reader
-	stacks *stacks // nil unless programs take some
-	first  int     // the number in session.routes of its record 0
-	late   bool    // it has points of modules that were loaded later
+	stacks *stacks.Table // nil unless programs take some
+	spans  *openspans.Unit
+	first  int  // the number in session.routes of its record 0
+	late   bool // it has points of modules that were loaded later
 	// captured is what its plan was made with.
 	captured script.Captured
 	// renumbered is where a record gets that number.

@@ -4,16 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/eventline"
 	"github.com/startrace/startrace/internal/format"
-	"github.com/startrace/startrace/internal/kernel"
-	"github.com/startrace/startrace/internal/line"
+	"github.com/startrace/startrace/internal/machine"
 	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/output"
+	"github.com/startrace/startrace/internal/results"
+	"github.com/startrace/startrace/internal/stacks"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/internal/timers"
 	"github.com/startrace/startrace/starlark/script"
@@ -23,7 +25,7 @@ import (
 // Run runs a script to its end and gives the exit code. An error is what kept
 // the run from starting or going on; what callbacks raised has been printed.
 func Run(o Options) (exit int, err error) {
-	defer guard(o, &exit, &err)
+	defer Guard(&o, &exit, &err)
 	s := newSession(o)
 	defer s.close()
 	s.watch(o.Signals, func() { s.host.Cancel("interrupted") })
@@ -41,24 +43,23 @@ func Run(o Options) (exit int, err error) {
 }
 
 func newSession(o Options) *session {
-	s := &session{Options: o, outside: newOutside(), errors: o.Stderr, wallOffset: wallOffset(), part: &part{},
-		bound: make(map[int]bool), devices: make(map[uint64]string)}
-	s.out = newOutput(o.Stdout)
-	s.facts = kernel.Open(kernel.Options{
-		Features: attach.Features, Trampolines: s.trampolines, OnlyFunction: attach.OnlyFunction,
-		TryFunction: attach.TryFunction, BPFPrograms: attach.Programs, Words: attach.Words,
-		HooksCalled: kernel.HooksCalled,
-	})
+	s := &session{Options: o, outside: newOutside(), wallOffset: wallOffset(), part: &part{}, bound: make(map[int]bool),
+		messages: &output.Messages{W: o.Stderr, Quiet: o.Quiet, Verbose: o.Verbose}, out: output.New(o.Stdout),
+		machine: machine.Open()}
+	s.frames = stacks.New(s.messages)
 	s.timerErrors = s.newFailures("timer")
 	s.exitErrors = s.newFailures("at_exit")
 	s.host = script.New(script.Options{
-		Runtime: runtime{s}, Constant: s.constant, Warn: s.warn, Escape: format.Screen,
-		Labels: s.labels(), Enum: s.enumerators, Number: s.number, UserSymbol: s.userSymbol,
+		Runtime: runtime{s}, Constant: s.machine.Constant, Warn: s.warn, Escape: format.Screen,
+		Labels: s.labels(), Enum: s.machine.Enumerators, Number: s.machine.Number, UserSymbol: s.userSymbol,
 		Std: stdlib.Files(),
 	})
 	s.env, s.thread = s.host.Env(), s.host.Thread()
 	s.env.Flags.Own = s.ownFlags
 	s.labelPoints()
+	s.results = results.Known{Containers: s.env.Containers, Keyed: s.keyed}
+	s.lines = eventline.Kernel{Tracepoint: s.machine.Tracepoint, Constant: s.machine.EnumValue,
+		Symbol: s.frames.Kernel.Name}
 	return s
 }
 
@@ -74,7 +75,7 @@ func (s *session) trace() error {
 		}
 		s.mayGrow()
 		if err := s.load(); err != nil {
-			return s.withCause(err)
+			return s.machine.WithCause(err)
 		}
 		s.sayAttached()
 		s.mayRenew()
@@ -90,7 +91,7 @@ func (s *session) trace() error {
 		return err
 	}
 	if s.targetEnded.Load() {
-		s.messagef("Process %d has ended", s.PID)
+		s.messages.Sayf("Process %d has ended", s.PID)
 	}
 	return nil
 }
@@ -102,7 +103,7 @@ func (s *session) dropPrivileges() {
 		return
 	}
 	if err := attach.DropPrivileges(); err != nil {
-		s.verbosef("startrace: %v", err) // the run is as able as before
+		s.messages.Verbosef("startrace: %v", err) // the run is as able as before
 	}
 }
 
@@ -116,7 +117,7 @@ func (s *session) sayAttached() {
 	if points != probes {
 		at = " at " + format.Count(points, "point")
 	}
-	s.messagef("Attached %s%s", format.Count(probes, "probe"), at)
+	s.messages.Sayf("Attached %s%s", format.Count(probes, "probe"), at)
 }
 
 // sayRefused names the places that patterns matched and that cannot be probed,
@@ -124,14 +125,14 @@ func (s *session) sayAttached() {
 // be lost that nobody counts.
 func (s *session) sayRefused() {
 	for _, probe := range s.loaded.NoSessions() {
-		s.verbosef("%s: no session there: two programs", s.part.plan.ProbeName(probe))
+		s.messages.Verbosef("%s: no session there: two programs", s.part.plan.ProbeName(probe))
 	}
 	for _, probe := range s.loaded.FewReturns() {
 		instead := ""
-		if s.facts.Trampolines().There {
+		if s.machine.Facts().Trampolines().There {
 			instead = "; fexit:FUNCTION sees all"
 		}
-		s.messagef("startrace: %s: warning: the kernel follows a few calls of a function at a time, "+
+		s.messages.Sayf("startrace: %s: warning: the kernel follows a few calls of a function at a time, "+
 			"some for each CPU, and does not say how many more it misses%s", s.part.plan.ProbeName(probe), instead)
 	}
 	const shown = 3
@@ -140,7 +141,7 @@ func (s *session) sayRefused() {
 		if n := len(r.Places) - shown; n > 0 {
 			more = fmt.Sprintf(" and %d more", n)
 		}
-		s.messagef("startrace: %s: the kernel takes no probe at %s%s; the others are attached",
+		s.messages.Sayf("startrace: %s: the kernel takes no probe at %s%s; the others are attached",
 			s.part.plan.ProbeName(r.Probe), strings.Join(r.Places[:min(shown, len(r.Places))], ", "), more)
 	}
 }
@@ -163,14 +164,14 @@ func (s *session) begin() {
 // finish ends a run that began, in order if it did not fail.
 func (s *session) finish(failed error) (int, error) {
 	if failed != nil {
-		s.out.flush()
+		s.out.Flush()
 		return Failed, mistake.Tidy(failed)
 	}
 	err := s.end()
 	s.reportLosses()
-	callbacksFailed := s.reportFailures(s.errors)
+	callbacksFailed := s.reportFailures(s.messages.W)
 	if err == nil {
-		err = s.out.err
+		err = s.out.Err()
 	}
 	if err != nil || callbacksFailed {
 		return max(s.code, Failed), err
@@ -191,6 +192,7 @@ func (s *session) close() {
 	for _, b := range s.backends {
 		s.closing(b)
 	}
+	s.closing(&s.spans)
 	s.detach()
 	if s.live != nil {
 		s.closing(&s.live.containers)
@@ -198,13 +200,9 @@ func (s *session) close() {
 	if s.growth != nil {
 		s.closing(s.growth)
 	}
-	if s.binaries != nil {
-		s.closing(s.binaries)
-	}
-	s.closing(&s.userSymbols)
-	if s.file != nil {
-		s.closing(s.file)
-	}
+	s.closing(s.machine)
+	s.closing(&s.frames.Processes)
+	s.closing(s.out)
 }
 
 // patience is how long the end of a run may take before it is explained.
@@ -220,10 +218,10 @@ func (s *session) detach() {
 			errs = append(errs, p.loaded.Close())
 		}
 	}, func() {
-		s.messagef("The results are complete; the kernel still takes programs off, one after another")
+		s.messages.Sayf("The results are complete; the kernel still takes programs off, one after another")
 	})
 	if err := errors.Join(errs...); err != nil {
-		s.verbosef("startrace: %v", err)
+		s.messages.Verbosef("startrace: %v", err)
 	}
 }
 
@@ -244,28 +242,8 @@ func patiently(usual time.Duration, work, why func()) {
 
 func (s *session) closing(c io.Closer) {
 	if err := c.Close(); err != nil && s.Verbose {
-		s.messagef("startrace: %v", err)
+		s.messages.Sayf("startrace: %v", err)
 	}
-}
-
-// openOutput opens the file of -o.
-func (s *session) openOutput() (err error) {
-	if s.Output != "" {
-		if s.file, err = os.Create(s.Output); err != nil {
-			return err
-		}
-		s.out = newOutput(s.file)
-	}
-	s.screen = s.Format == "text" && canDraw(s.out.w)
-	return nil
-}
-
-// canDraw reports whether what is written can move the cursor.
-func canDraw(w io.Writer) bool {
-	if c, ok := w.(*line.Console); ok {
-		return c.Edits()
-	}
-	return line.IsTerminal(w)
 }
 
 // millis is for messages.

@@ -63,18 +63,10 @@ func (r runtime) Exit(code int) {
 // Out takes lines. Where the format has no place for them they go to standard
 // error.
 func (r runtime) Out() io.Writer {
-	if !r.printer.Format.TakesLines() {
-		return r.errors
+	if !r.out.Format().TakesLines() {
+		return r.messages.W
 	}
-	return lineWriter(r)
-}
-
-type lineWriter struct{ *session }
-
-func (w lineWriter) Write(line []byte) (int, error) {
-	w.out.buf = w.printer.AppendLine(w.out.buf, line)
-	w.out.full()
-	return len(line), nil
+	return r.out.Lines()
 }
 
 // Announce waits until everything is attached: who reads that tracing has begun
@@ -85,7 +77,7 @@ func (r runtime) Announce(text string) {
 	case r.attaching():
 		r.announced = append(r.announced, text)
 	default:
-		r.messagef("%s%s", text, r.ending())
+		r.messages.Sayf("%s%s", text, r.ending())
 	}
 }
 
@@ -96,7 +88,7 @@ func (s *session) attaching() bool { return !s.begun || s.live != nil && s.live.
 // sayAnnounced says what was announced while probes were not attached yet.
 func (s *session) sayAnnounced() {
 	for _, text := range s.announced {
-		s.messagef("%s%s", text, s.ending())
+		s.messages.Sayf("%s%s", text, s.ending())
 	}
 	s.announced = nil
 }
@@ -138,27 +130,24 @@ func wallOffset() int64 {
 }
 
 func (r runtime) Show(v starlark.Value, o builtins.ShowOptions) error {
-	t, err := r.tableOf(v)
+	t, err := r.results.Table(v)
 	if err != nil {
 		return err
 	}
 	if t != nil && !r.attaching() && !r.leaving {
 		t.Time = r.Now()
 	}
-	if o.Screen && r.screen {
-		r.out.buf = append(r.out.buf, "\x1b[H\x1b[2J"...)
+	if o.Screen {
+		r.out.Clear()
 	}
 	if t == nil {
 		if o.Sort != "" || o.Top != 0 || o.Percent {
 			return fmt.Errorf("top, sort and percent are for what has rows, got %s", v.Type())
 		}
-		line := r.printer.AppendLine(nil, append(format.AppendEscaped(nil, value.Quoted(v), format.Screen), '\n'))
-		r.out.buf = append(r.out.buf, line...)
-		return nil
+		_, err := r.out.Lines().Write(append(format.AppendEscaped(nil, value.Quoted(v), format.Screen), '\n'))
+		return err
 	}
-	r.out.buf, err = r.printer.AppendTable(r.out.buf, t, render.Options{Top: o.Top, Sort: o.Sort, Percent: o.Percent})
-	r.out.full()
-	return err
+	return r.out.Table(t, render.Options{Top: o.Top, Sort: o.Sort, Percent: o.Percent})
 }
 
 func (r runtime) Columns(names, formats []string) (func([]format.Arg) error, error) {
@@ -166,10 +155,5 @@ func (r runtime) Columns(names, formats []string) (func([]format.Arg) error, err
 	if err != nil {
 		return nil, err
 	}
-	return func(row []format.Arg) error {
-		var err error
-		r.out.buf, err = r.printer.AppendRow(r.out.buf, c, row)
-		r.out.full()
-		return err
-	}, nil
+	return func(row []format.Arg) error { return r.out.Row(c, row) }, nil
 }

@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/startrace/startrace/builtins"
-	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/manual"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/plan"
-	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/internal/world"
 	"github.com/startrace/startrace/starlark/script"
 )
@@ -49,11 +46,9 @@ func (s *session) prepare() (scriptArgs []string, err error) {
 
 // apply checks the settings and opens the output.
 func (s *session) apply() (err error) {
-	if s.Format == "" {
-		s.Format = render.Text.String()
-	}
-	if s.printer.Format, err = render.ParseFormat(s.Format); err != nil {
-		return mistake.Usagef("%w%s", err, mistake.Near(s.Format, []string{"text", "json", "csv", "folded"}))
+	s.messages.Quiet, s.messages.Verbose = s.Quiet, s.Verbose
+	if err := s.out.SetFormat(s.Format); err != nil {
+		return err
 	}
 	switch {
 	case s.Command != "" && s.PID != 0:
@@ -73,8 +68,13 @@ func (s *session) apply() (err error) {
 		}
 	}
 	s.env.Outside = &world.World{Granted: world.Granted{AllowWrite: s.AllowWrite, AllowRun: s.AllowRun},
-		Traced: s.env.Traced, Say: s.messagef}
-	return s.openOutput()
+		Traced: s.env.Traced, Say: s.messages.Sayf}
+	program := ""
+	if len(s.argv) > 0 {
+		program = s.argv[0]
+	}
+	s.machine.Trace(s.PID, program)
+	return s.out.Open(s.Output)
 }
 
 // maxString is the longest string that a record can carry (wire.RefLen).
@@ -127,48 +127,4 @@ func (s *session) makePlan() {
 	}
 }
 
-// constant looks up a name that the script uses and does not define: among
-// the shipped ones, and with a spelling that constants have among the enums of
-// BTF. BTF is not read for other names.
-func (s *session) constant(name string) (int64, bool) {
-	if v, ok := kernel.Constant(name); ok {
-		return v, true
-	}
-	if !constantSpelling(name) {
-		return 0, false
-	}
-	b, err := s.facts.BTF()
-	if err != nil {
-		return 0, false
-	}
-	v, _, ok := b.EnumValue(name)
-	return v, ok
-}
-
-// constantSpelling reports whether name has a first word of capitals and
-// digits, an underscore and more, as nearly all enumerators have: TCP_LISTEN,
-// PG_head.
-func constantSpelling(name string) bool {
-	first, _, found := strings.Cut(name, "_")
-	for _, c := range first {
-		if (c < 'A' || c > 'Z') && (c < '0' || c > '9') {
-			return false
-		}
-	}
-	return found && first != ""
-}
-
-func (s *session) warn(pos plan.Pos, msg string) { s.messagef("%s: warning: %s", pos, msg) }
-
-// messagef tells the user something that is not a result.
-func (s *session) messagef(msg string, args ...any) {
-	if !s.Quiet {
-		fmt.Fprintf(s.errors, msg+"\n", args...)
-	}
-}
-
-func (s *session) verbosef(msg string, args ...any) {
-	if s.Verbose {
-		s.messagef(msg, args...)
-	}
-}
+func (s *session) warn(pos plan.Pos, msg string) { s.messages.Sayf("%s: warning: %s", pos, msg) }

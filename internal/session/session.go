@@ -1,17 +1,17 @@
 package session
 
 import (
-	"io"
-	"os"
-
 	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/builtins"
-	"github.com/startrace/startrace/internal/binary"
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/eventline"
 	"github.com/startrace/startrace/internal/loss"
+	"github.com/startrace/startrace/internal/machine"
+	"github.com/startrace/startrace/internal/openspans"
+	"github.com/startrace/startrace/internal/output"
 	"github.com/startrace/startrace/internal/procs"
-	"github.com/startrace/startrace/internal/render"
+	"github.com/startrace/startrace/internal/results"
+	"github.com/startrace/startrace/internal/stacks"
 	"github.com/startrace/startrace/internal/state"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/internal/timers"
@@ -23,17 +23,16 @@ import (
 type session struct {
 	Options
 	*outside
-	errors io.Writer
-
+	messages   *output.Messages
+	out        *output.Output
+	machine    *machine.Machine
 	names      names
-	out        *output
-	file       *os.File // of -o, nil for standard output
-	printer    render.Printer
-	screen     bool // results go to a terminal
+	frames     *stacks.Names
+	results    results.Known
+	lines      eventline.Kernel
 	wallOffset int64
 
 	argv     []string // of -c
-	binaries *binary.Finder
 	child    *procs.Child
 	released bool // the child is the command now
 	host     *script.Host
@@ -44,21 +43,16 @@ type session struct {
 	live     *Live   // nil: a script runs
 	untraced bool    // the script is only looked at: nothing will be loaded
 
-	facts   *kernel.Facts
-	symbols *kernel.Symbols // nil until ksym is used, since programs were loaded last
-	devices map[uint64]string
-
-	userSymbols userSymbols
-	backends    []state.Container
-	oldest      loss.Oldest // tables that drop their oldest entries
-	spans       openSpans
-	bound       map[int]bool // the containers that are in maps, by number
-	decoder     *value.Decoder
-	merger      stream.Merger
-	flushing    bool         // the merger gives out records
-	held        []heldRecord // records that came meanwhile
-	settled     uint64       // all records up to this time have been delivered
-	strays      uint64       // records that nothing in the unit describes
+	backends []state.Container
+	oldest   loss.Oldest // tables that drop their oldest entries
+	spans    openspans.Spans
+	bound    map[int]bool // the containers that are in maps, by number
+	decoder  *value.Decoder
+	merger   stream.Merger
+	flushing bool         // the merger gives out records
+	held     []heldRecord // records that came meanwhile
+	settled  uint64       // all records up to this time have been delivered
+	strays   uint64       // records that nothing in the unit describes
 
 	routes  []route      // by the number of the record
 	dumping map[int]bool // probes whose kept events are being shown

@@ -18,7 +18,7 @@ func (s *session) watchTarget() {
 	}
 	await, err := procs.Ending(s.PID)
 	if err != nil {
-		s.verbosef("startrace: %v: its end does not end the run", err)
+		s.messages.Verbosef("startrace: %v: its end does not end the run", err)
 		return
 	}
 	followed := s.followed()

@@ -1,30 +1,39 @@
-package session
+// Package results makes of what a script has counted, or shows, the tables that
+// are printed: values of the interpreter become plain ones.
+package results
 
 import (
 	"slices"
 
 	"go.starlark.net/starlark"
 
-	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// tableOf gives what show() prints: an aggregation, what take() gave, a table,
+// Known says what is known of containers besides their values.
+type Known struct {
+	// Containers are those of the script.
+	Containers func() []value.Container
+	// Keyed reports whether kernel halves use a container, and if so whether with keys.
+	Keyed func(*plan.Container) (keyed, used bool)
+}
+
+// Table gives what show() prints: an aggregation, what take() gave, a table,
 // a cell, a histogram, a dict. nil means that v is a plain value.
-func (s *session) tableOf(v starlark.Value) (*render.Table, error) {
+func (k *Known) Table(v starlark.Value) (*render.Table, error) {
 	switch v := v.(type) {
 	case *value.Agg:
 		snapshot, err := v.Snapshot()
 		if err != nil {
 			return nil, err
 		}
-		return s.snapshotTable(snapshot), nil
+		return k.Snapshot(snapshot), nil
 	case *value.Snapshot:
-		return s.snapshotTable(v), nil
+		return k.Snapshot(v), nil
 	case *value.Table:
-		return itemsTable(v.Decl().Name, s.keyNames(v.Decl()), "table", v.Items()), nil
+		return itemsTable(v.Decl().Name, k.keyNames(v.Decl()), "table", v.Items()), nil
 	case *starlark.Dict:
 		return itemsTable("", nil, "dict", v.Items()), nil
 	case *value.Cell:
@@ -33,7 +42,7 @@ func (s *session) tableOf(v starlark.Value) (*render.Table, error) {
 			return nil, err
 		}
 		return &render.Table{Name: v.Decl().Name, Kind: "cell", Columns: make([]render.Column, 1),
-			Rows: []render.Row{{Values: []render.Value{plainValue(held)}}}}, nil
+			Rows: []render.Row{{Values: []render.Value{Plain(held)}}}}, nil
 	case *value.Histogram:
 		return &render.Table{Kind: "hist", Columns: []render.Column{{Kind: "hist", Unit: v.UnitName()}},
 			Rows: []render.Row{{Values: []render.Value{histOf(v)}}}}, nil
@@ -41,9 +50,10 @@ func (s *session) tableOf(v starlark.Value) (*render.Table, error) {
 	return nil, nil
 }
 
-func (s *session) snapshotTable(snapshot *value.Snapshot) *render.Table {
+// Snapshot gives what an aggregation held at one time.
+func (k *Known) Snapshot(snapshot *value.Snapshot) *render.Table {
 	decl := snapshot.Decl()
-	t := &render.Table{Name: decl.Name, Kind: decl.Kind.String(), By: s.keyNames(decl), Keyed: len(decl.By) > 0}
+	t := &render.Table{Name: decl.Name, Kind: decl.Kind.String(), By: k.keyNames(decl), Keyed: len(decl.By) > 0}
 	columns := snapshot.Columns()
 	for i, c := range columns {
 		col := render.Column{Kind: c.Kind.String(), Unit: c.UnitName}
@@ -66,7 +76,7 @@ func (s *session) snapshotTable(snapshot *value.Snapshot) *render.Table {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	if len(t.Rows) == 0 && !s.keyed(decl) {
+	if len(t.Rows) == 0 && !k.keyed(decl) {
 		t.Rows = emptyRow(columns)
 	}
 	nameColumns(t)
@@ -90,26 +100,16 @@ func nameColumns(t *render.Table) {
 
 // keyed reports whether an aggregation has keys, as far as is known before it
 // has entries.
-func (s *session) keyed(decl *plan.Container) bool {
-	if c := s.compiled(decl); c != nil {
-		return c.KeyLayout != nil
+func (k *Known) keyed(decl *plan.Container) bool {
+	if keyed, used := k.Keyed(decl); used {
+		return keyed
 	}
 	return len(decl.By) > 0
 }
 
-// compiled is the container as kernel halves use it, nil if none does.
-func (s *session) compiled(decl *plan.Container) *tree.Container {
-	for _, p := range s.parts {
-		if all := p.unit.Tree.Containers; decl.ID < len(all) && all[decl.ID] != nil {
-			return all[decl.ID]
-		}
-	}
-	return nil
-}
-
 // keyNames are the columns of the keys of a container that have names.
-func (s *session) keyNames(decl *plan.Container) []string {
-	if all := s.env.Containers(); decl.ID < len(all) && all[decl.ID].Decl() == decl {
+func (k *Known) keyNames(decl *plan.Container) []string {
+	if all := k.Containers(); decl.ID < len(all) && all[decl.ID].Decl() == decl {
 		return all[decl.ID].KeyNames()
 	}
 	return decl.By
@@ -128,7 +128,7 @@ func itemsTable(name string, by []string, kind string, items []starlark.Tuple) *
 	t := &render.Table{Name: name, Kind: kind, By: by, Keyed: true, Columns: make([]render.Column, 1)}
 	for _, kv := range items {
 		key, names := keyColumns(kv[0], len(by))
-		t.Rows = append(t.Rows, render.Row{Key: key, Names: names, Values: []render.Value{plainValue(kv[1])}})
+		t.Rows = append(t.Rows, render.Row{Key: key, Names: names, Values: []render.Value{Plain(kv[1])}})
 	}
 	nameColumns(t)
 	return t
@@ -144,10 +144,10 @@ func aggValue(c *plan.Container, s *value.State) render.Value {
 		}
 		return histOf(v)
 	case *value.Record:
-		return &render.Stats{Count: s.Count, Mean: plainValue(v.Get("mean")), Total: plainValue(v.Get("total")),
-			Lowest: plainValue(v.Get("lowest")), Highest: plainValue(v.Get("highest"))}
+		return &render.Stats{Count: s.Count, Mean: Plain(v.Get("mean")), Total: Plain(v.Get("total")),
+			Lowest: Plain(v.Get("lowest")), Highest: Plain(v.Get("highest"))}
 	}
-	return plainValue(v)
+	return Plain(v)
 }
 
 func histOf(h *value.Histogram) *render.Hist {
@@ -179,26 +179,26 @@ func keyColumns(k starlark.Value, columns int) (key []render.Value, names []stri
 	switch k := k.(type) {
 	case starlark.Tuple:
 		if columns == 1 && len(k) != 1 {
-			return []render.Value{plainValue(k)}, nil
+			return []render.Value{Plain(k)}, nil
 		}
 		return plainValues(k), nil
 	case *value.Record:
 		names, values := k.Fields()
 		return plainValues(values), names
 	}
-	return []render.Value{plainValue(k)}, nil
+	return []render.Value{Plain(k)}, nil
 }
 
 func plainValues(in []starlark.Value) []render.Value {
 	out := make([]render.Value, len(in))
 	for i, v := range in {
-		out[i] = plainValue(v)
+		out[i] = Plain(v)
 	}
 	return out
 }
 
-// plainValue gives a value of the script without the interpreter.
-func plainValue(v starlark.Value) render.Value {
+// Plain gives a value of the script without the interpreter.
+func Plain(v starlark.Value) render.Value {
 	switch v := v.(type) {
 	case nil, starlark.NoneType:
 		return nil
@@ -243,7 +243,7 @@ func plainComposite(v starlark.Value) render.Value {
 		names, values := v.Fields()
 		o := make(render.Object, len(names))
 		for i, name := range names {
-			o[i] = render.Field{Name: name, Value: plainValue(values[i])}
+			o[i] = render.Field{Name: name, Value: Plain(values[i])}
 		}
 		return o
 	case *starlark.Dict:
@@ -255,13 +255,13 @@ func plainComposite(v starlark.Value) render.Value {
 			} else {
 				name = value.Printed(name)
 			}
-			o = append(o, render.Field{Name: name, Value: plainValue(kv[1])})
+			o = append(o, render.Field{Name: name, Value: Plain(kv[1])})
 		}
 		return o
 	case starlark.Iterable:
 		out := render.Tuple{}
 		for e := range starlark.Elements(v) {
-			out = append(out, plainValue(e))
+			out = append(out, Plain(e))
 		}
 		return out
 	}

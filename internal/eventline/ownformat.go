@@ -1,4 +1,4 @@
-package session
+package eventline
 
 import (
 	"strings"
@@ -9,6 +9,13 @@ import (
 	"github.com/startrace/startrace/internal/render"
 )
 
+// Kernel is what the lines of tracepoints need of the kernel.
+type Kernel struct {
+	Tracepoint func(group, name string) (*kernel.Tracepoint, error)
+	Constant   func(name string) (int64, bool) // of one of the enums
+	Symbol     printfmt.Symbol                 // the name of an address
+}
+
 // An ownFormat prints the arguments of a tracepoint as the kernel itself does.
 type ownFormat struct {
 	printed *printfmt.Format
@@ -17,31 +24,21 @@ type ownFormat struct {
 
 // ownFormat is that of a tracepoint; nil where it has none that can be followed here. Those of system calls show
 // addresses where the event has the text.
-func (s *session) ownFormat(probe string) *ownFormat {
+func (k *Kernel) ownFormat(probe string) *ownFormat {
 	names, ok := strings.CutPrefix(probe, "tracepoint:")
 	group, name, found := strings.Cut(names, ":")
 	if !ok || !found || group == "syscalls" {
 		return nil
 	}
-	t, err := s.facts.Tracepoint(group, name)
+	t, err := k.Tracepoint(group, name)
 	if err != nil {
 		return nil
 	}
-	f, err := printfmt.Parse(t.PrintFmt, s.enumerator)
+	f, err := printfmt.Parse(t.PrintFmt, k.Constant)
 	if err != nil {
 		return nil
 	}
 	return &ownFormat{f, t}
-}
-
-// enumerator is a constant of one of the kernel's enums.
-func (s *session) enumerator(name string) (int64, bool) {
-	b, err := s.facts.BTF()
-	if err != nil {
-		return 0, false
-	}
-	v, _, ok := b.EnumValue(name)
-	return v, ok
 }
 
 // text is what the kernel prints of the arguments; "" where one of them is not there as the format wants it.

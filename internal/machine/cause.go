@@ -1,4 +1,4 @@
-package session
+package machine
 
 import (
 	"errors"
@@ -21,12 +21,13 @@ const (
 	triedHook       = "bpf_lsm_sb_pivotroot"
 )
 
-func (s *session) trial() *attach.Trial {
+// Trial is what to try probes on.
+func (m *Machine) Trial() *attach.Trial {
 	t := &attach.Trial{
 		Function: tried, RawTracepoint: triedTracepoint,
-		TracepointID: func() (uint64, error) { return s.tracepointID(triedGroup, triedTracepoint) },
+		TracepointID: func() (uint64, error) { return m.TracepointID(triedGroup, triedTracepoint) },
 	}
-	if b, err := s.facts.BTF(); err == nil {
+	if b, err := m.facts.BTF(); err == nil {
 		function, _ := b.Named(kernel.KindFunc, tried)
 		iterator, _ := b.Named(kernel.KindFunc, triedIterator)
 		hook, _ := b.Named(kernel.KindFunc, triedHook)
@@ -35,35 +36,35 @@ func (s *session) trial() *attach.Trial {
 	return t
 }
 
-// withCause gives err, which kept the probes from being attached, with the
+// WithCause gives err, which kept the probes from being attached, with the
 // cause where that lies in the machine or in the rights of this process.
-func (s *session) withCause(err error) error {
+func (m *Machine) WithCause(err error) error {
 	var rejected *attach.VerifierError
 	if err == nil || errors.As(err, &rejected) { // the verifier's EACCES is no lack of rights
 		return err
 	}
-	m, readErr := doctor.Read(s.facts)
+	read, readErr := doctor.Read(m.facts)
 	if readErr != nil {
 		return err // the less telling of the two is better than the wrong one
 	}
 	var mistakes infer.Diags
 	if errors.As(err, &mistakes) {
-		return s.explainMistakes(m, err)
+		return m.explainMistakes(read, err)
 	}
-	return doctor.Explain(m, err)
+	return doctor.Explain(read, err)
 }
 
 // explainMistakes tells those of the script from those of the machine: a
 // message has the words of what could not be read.
-func (s *session) explainMistakes(m *doctor.Machine, err error) error {
+func (m *Machine) explainMistakes(read *doctor.Machine, err error) error {
 	text := err.Error()
-	for _, closed := range []error{m.Tracefs, m.BTF} {
+	for _, closed := range []error{read.Tracefs, read.BTF} {
 		if closed != nil && strings.Contains(text, closed.Error()) {
-			return doctor.Explain(m, &unreadable{err, closed})
+			return doctor.Explain(read, &unreadable{err, closed})
 		}
 	}
-	if strings.Contains(text, "this kernel has no") && s.facts.Trampolines().Denied {
-		return doctor.Explain(m, &unreadable{err, unix.EPERM}) // it may have it
+	if strings.Contains(text, "this kernel has no") && m.facts.Trampolines().Denied {
+		return doctor.Explain(read, &unreadable{err, unix.EPERM}) // it may have it
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package session
+package openspans
 
 import (
 	"cmp"
@@ -18,8 +18,7 @@ import (
 // An openReader reads the entries of one span: those of the script say when they began, those of system calls which
 // call it is, those of functions how deep they lie.
 type openReader struct {
-	s      *session
-	part   *part
+	spans  *Spans
 	span   *tree.Span
 	key    *wire.Fixed
 	layout *wire.Fixed
@@ -49,8 +48,8 @@ func (e *nestedEntry) key() starlark.Value {
 	return e.began.Get("pid")
 }
 
-func (s *session) openReader(part *part, span *tree.Span) *openReader {
-	return &openReader{s: s, part: part, span: span, key: openKey(span), layout: openLayout(span),
+func (s *Spans) reader(span *tree.Span) *openReader {
+	return &openReader{spans: s, span: span, key: openKey(span), layout: openLayout(span),
 		open: map[nestedThread]uint32{}}
 }
 
@@ -61,7 +60,7 @@ func (r *openReader) entry(key, val []byte) (who, began starlark.Value, ok bool)
 		return nil, nil, false
 	}
 	busy := binary.NativeEndian.Uint64(val[layout.SpanBusy:])
-	who = r.s.decoder.Decode(&r.key.Type, key)
+	who = r.spans.Decoder.Decode(&r.key.Type, key)
 	switch {
 	case busy == 0, r.span.Muted && busy>>layout.SpanMuted != 0:
 		return nil, nil, false
@@ -116,7 +115,7 @@ func (r *openReader) rest() (out []starlark.Value) {
 }
 
 // point is the name of the point of a call by its place: the lower half of the point's cookie.
-func (r *openReader) point(place uint64) string { return r.s.nameText(uint64(int64(int32(place)))) }
+func (r *openReader) point(place uint64) string { return r.spans.Point(uint64(int64(int32(place)))) }
 
 // started is what is known of a start: some values, and what has been kept under a name of the script.
 func (r *openReader) started(names []string, vals []starlark.Value, val []byte) *value.Record {
@@ -125,7 +124,7 @@ func (r *openReader) started(names []string, vals []starlark.Value, val []byte) 
 			continue
 		}
 		names = append(names, name)
-		vals = append(vals, r.s.decoder.Decode(&r.layout.Type.Elems[i], val))
+		vals = append(vals, r.spans.Decoder.Decode(&r.layout.Type.Elems[i], val))
 	}
 	return value.NewRecord(names, vals)
 }

@@ -1,4 +1,4 @@
-package session
+package machine
 
 import (
 	"slices"
@@ -10,11 +10,9 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
-// offers are what completion knows of points and their events.
-type offers struct{ listing func() *listing.Source }
-
-// points completes a point field by field: a kind, a category, a name.
-func (w offers) points(typed string) (words, shown []string) {
+// PointWords completes a point field by field: a kind, a category, a name. They
+// are the words that could follow what is typed; shown are what a pattern matches.
+func (m *Machine) PointWords(typed string) (words, shown []string) {
 	word, rest, ok := strings.Cut(typed, ":")
 	if !ok {
 		for _, kind := range point.Kinds() { // quicker than Find, which counts
@@ -30,7 +28,7 @@ func (w offers) points(typed string) (words, shown []string) {
 	if kind.Categories && !strings.Contains(rest, ":") {
 		pattern += ":*"
 	}
-	r, err := w.listing().Find(pattern)
+	r, err := m.Listing().Find(pattern)
 	if err != nil {
 		return nil, nil
 	}
@@ -58,9 +56,9 @@ func upToField(words []string, typed int) []string {
 	return slices.Compact(words)
 }
 
-// fields are the fields of the event of the points that are typed, or of a
+// FieldWords are the fields of the event of the points that are typed, or of a
 // part of it.
-func (w offers) fields(points, path []string) []string {
+func (m *Machine) FieldWords(points, path []string) []string {
 	if len(path) > 0 && path[0] == "start" {
 		path = path[1:]
 	}
@@ -68,29 +66,29 @@ func (w offers) fields(points, path []string) []string {
 	case len(path) == 0:
 		return infer.EventFields()
 	case path[0] == "task":
-		return w.members("struct task_struct", path[1:])
+		return m.members("struct task_struct", path[1:])
 	case path[0] != "args":
 		return nil
 	}
 	var out []string
-	for _, f := range w.args(points) {
+	for _, f := range m.pointArgs(points) {
 		name := strings.TrimPrefix(f.Name, "e.args.")
 		switch {
 		case strings.HasPrefix(name, "e."):
 		case len(path) == 1:
 			out = append(out, name)
 		case name == path[1]:
-			out = append(out, w.members(f.C, path[2:])...)
+			out = append(out, m.members(f.C, path[2:])...)
 		}
 	}
 	return out
 }
 
-// args are the fields of points, of each kind of them the first few: a pattern
+// pointArgs are the fields of points, of each kind of them the first few: a pattern
 // can match thousands.
-func (w offers) args(points []string) (out []listing.Field) {
+func (m *Machine) pointArgs(points []string) (out []listing.Field) {
 	const enough = 20
-	src := w.listing()
+	src := m.Listing()
 	src.Verbose = true
 	for _, point := range points {
 		r, err := src.Find(point)
@@ -106,12 +104,12 @@ func (w offers) args(points []string) (out []listing.Field) {
 }
 
 // members are those of a struct by its C name, or of a member of it.
-func (w offers) members(c string, path []string) (out []string) {
+func (m *Machine) members(c string, path []string) (out []string) {
 	c = strings.TrimSpace(strings.Trim(strings.ReplaceAll(c, "const ", ""), "* "))
 	if !strings.HasPrefix(c, "struct ") && !strings.HasPrefix(c, "union ") {
 		return nil
 	}
-	src := w.listing()
+	src := m.Listing()
 	src.Verbose = true
 	r, err := src.Find(strings.Join(append([]string{c}, path...), "."))
 	if err != nil {

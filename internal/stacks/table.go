@@ -1,4 +1,4 @@
-package session
+package stacks
 
 import (
 	"encoding/binary"
@@ -14,15 +14,15 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// stacks names the frames of stacks: value.StackSource over the table in which
-// programs keep each stack once.
-type stacks struct {
-	s     *session
-	part  *part
-	table *ebpf.Map
-	known map[uint64]*namedStack
-	of    map[uint64]*symbols.Process // by the stack's id, of programs
-	short shortStacks
+// A Table has the stacks that the programs of one unit keep, each once, with the
+// names of their frames.
+type Table struct {
+	names    *Names
+	programs []*tree.Program
+	table    *ebpf.Map
+	known    map[uint64]*namedStack
+	of       map[uint64]*symbols.Process // by the stack's id, of programs
+	short    shortStacks
 }
 
 // A namedStack is a stack with the names of its frames.
@@ -38,39 +38,7 @@ var noStack = map[uint64]*namedStack{
 	wire.LostStack:   {[]value.Frame{}, "the stack is lost: there was no room for it"},
 }
 
-// openStacks opens the table of the part.
-func (s *session) openStacks() {
-	s.listen()
-	m := s.loaded.Map(tree.MapStacks)
-	if m == nil {
-		return
-	}
-	s.stacks = &stacks{s: s, part: s.part, table: m, known: map[uint64]*namedStack{}, of: map[uint64]*symbols.Process{}}
-}
-
-// allStacks finds a stack in the tables of all parts.
-type allStacks struct{ *session }
-
-// Frames are the leaf first.
-func (s allStacks) Frames(id uint64) []value.Frame { return s.find(id).frames }
-
-// Short says why frames are missing.
-func (s allStacks) Short(id uint64) string { return s.find(id).short }
-
-func (s allStacks) find(id uint64) *namedStack {
-	var table *stacks
-	for _, p := range s.parts {
-		if p.stacks != nil && (table == nil || p.stacks.has(id)) {
-			table = p.stacks
-		}
-	}
-	if table == nil {
-		return absentStack(id)
-	}
-	return table.find(id)
-}
-
-func (t *stacks) has(id uint64) bool {
+func (t *Table) has(id uint64) bool {
 	if t.known[id] != nil {
 		return true
 	}
@@ -83,7 +51,7 @@ func absentStack(id uint64) *namedStack {
 }
 
 // find looks a stack up once: an entry never changes.
-func (t *stacks) find(id uint64) *namedStack {
+func (t *Table) find(id uint64) *namedStack {
 	if none := noStack[id]; none != nil {
 		return none
 	}
@@ -102,7 +70,7 @@ type entry struct {
 	owner uint32
 }
 
-func (t *stacks) entry(id uint64) (entry, error) {
+func (t *Table) entry(id uint64) (entry, error) {
 	raw := make([]byte, t.table.ValueSize())
 	if err := t.table.Lookup(id, raw); err != nil {
 		return entry{}, err
@@ -118,17 +86,17 @@ func (t *stacks) entry(id uint64) (entry, error) {
 
 // see finds the process of a new stack, since it may have ended when the stack
 // is shown.
-func (t *stacks) see(n processNews) {
+func (t *Table) see(n processNews) {
 	if e, err := t.entry(n.stack); err == nil { // else it is said when the stack is shown
-		t.of[n.stack] = t.s.userSymbols.SeeStack(n.pid, n.time, e.addrs)
+		t.of[n.stack] = t.names.Processes.SeeStack(n.pid, n.time, e.addrs)
 	}
 }
 
-func (t *stacks) read(id uint64) *namedStack {
+func (t *Table) read(id uint64) *namedStack {
 	e, err := t.entry(id)
 	if err != nil || len(e.addrs) == 0 {
 		if err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
-			t.s.messagef("startrace: read a stack: %v", err)
+			t.names.messages.Sayf("startrace: read a stack: %v", err)
 		}
 		return absentStack(id)
 	}
@@ -146,12 +114,11 @@ func (t *stacks) read(id uint64) *namedStack {
 // begin makes a stack begin with the function at whose entry or return it was
 // taken. The kernel leaves it out where the function has returned, and where
 // it jumps to trampolines rather than calling them (7.0 and later, for fexit).
-func (t *stacks) begin(stack *namedStack, program, asked int) {
-	programs := t.part.unit.Tree.Programs
-	if program >= len(programs) || len(programs[program].Attach.At()) == 0 {
+func (t *Table) begin(stack *namedStack, program, asked int) {
+	if program >= len(t.programs) || len(t.programs[program].Attach.At()) == 0 {
 		return
 	}
-	place := programs[program].Attach.At()[0]
+	place := t.programs[program].Attach.At()[0]
 	if place.Func == "" || stack.frames[0].Name == place.Func {
 		return
 	}
@@ -161,12 +128,12 @@ func (t *stacks) begin(stack *namedStack, program, asked int) {
 
 // user names the addresses of a process; nil is the one that has the number
 // now.
-func (t *stacks) user(pid int, p *symbols.Process, addrs []uint64, asked int) *namedStack {
+func (t *Table) user(pid int, p *symbols.Process, addrs []uint64, asked int) *namedStack {
 	if p == nil {
-		p = t.s.userSymbols.SeeStack(pid, 0, addrs)
+		p = t.names.Processes.SeeStack(pid, 0, addrs)
 	}
 	out := &namedStack{frames: make([]value.Frame, 0, len(addrs))}
-	for _, f := range t.s.userSymbols.Stack(p, addrs) {
+	for _, f := range t.names.Processes.Stack(p, addrs) {
 		one := value.Frame{Name: f.Name(), Module: f.Module(), Addr: f.Addr, User: true}
 		if f.Function != "" {
 			one.Offset = f.Offset
@@ -189,10 +156,10 @@ func cutAt(asked int) string { return fmt.Sprintf("cut at %d frames", asked) }
 
 // kernel names the frames and leaves out those of the tracing itself, which
 // samples have only if they hit it.
-func (t *stacks) kernel(addrs []uint64, asked int, traced bool) *namedStack {
+func (t *Table) kernel(addrs []uint64, asked int, traced bool) *namedStack {
 	out := &namedStack{frames: make([]value.Frame, 0, len(addrs))}
 	for _, addr := range addrs {
-		out.frames = append(out.frames, t.s.kernelFrame(addr))
+		out.frames = append(out.frames, t.names.Kernel.Frame(addr))
 	}
 	first := 0
 	for traced && first < len(out.frames) && ofTracing(out.frames[first].Name) {

@@ -1,31 +1,38 @@
-package session
+// Package eventline prints the events of probes that have no handler, a line
+// each.
+package eventline
 
 import (
 	"strings"
 
 	"go.starlark.net/starlark"
 
+	"github.com/startrace/startrace/internal/output"
 	"github.com/startrace/startrace/internal/render"
+	"github.com/startrace/startrace/internal/results"
 	"github.com/startrace/startrace/internal/wire"
+	"github.com/startrace/startrace/starlark/value"
 )
 
-// An eventLine prints the records of a probe that has no handler: time, cpu,
+// A Line prints the records of a probe that has no handler: time, cpu,
 // comm, pid, probe, args. It is prepared once for a record.
-type eventLine struct {
+type Line struct {
 	out render.Event
 	// comm, pid and probe are the numbers of these fields, -1 where the record
 	// has none; fields are the others.
 	comm, pid, probe int
 	fields           []int
 	names            []string // of fields
+	kernel           *Kernel
 	// own are the formats of tracepoints by the names of probes, as far as they were met. They are for events as the
 	// kernel has them, not as a kernel half returned them.
 	own   map[string]*ownFormat
 	plain bool
 }
 
-func newEventLine(probe string, rec *wire.Record) *eventLine {
-	l := &eventLine{comm: -1, pid: -1, probe: -1, own: map[string]*ownFormat{}, plain: true}
+// New prepares the line of the records of a probe.
+func New(probe string, rec *wire.Record, k *Kernel) *Line {
+	l := &Line{kernel: k, comm: -1, pid: -1, probe: -1, own: map[string]*ownFormat{}, plain: true}
 	l.out.Probe = probe
 	for i, f := range rec.Fields {
 		switch f.Name {
@@ -45,18 +52,18 @@ func newEventLine(probe string, rec *wire.Record) *eventLine {
 	return l
 }
 
-// printEvent appends the line of the current event.
-func (s *session) printEvent(l *eventLine) (err error) {
-	l.out.Time, l.out.CPU = s.event.Time(), s.event.CPU()
+// Print prints the line of an event.
+func (l *Line) Print(to *output.Output, e *value.Event) (err error) {
+	l.out.Time, l.out.CPU = e.Time(), e.CPU()
 	field := func(i int) render.Value {
 		if i < 0 {
 			return nil
 		}
 		var v starlark.Value
-		if v, err = s.event.Field(i); err != nil {
+		if v, err = e.Field(i); err != nil {
 			return nil
 		}
-		return plainValue(v)
+		return results.Plain(v)
 	}
 	l.out.Comm, l.out.PID = field(l.comm), field(l.pid)
 	if name, ok := field(l.probe).(string); ok {
@@ -74,23 +81,24 @@ func (s *session) printEvent(l *eventLine) (err error) {
 	if err != nil {
 		return err
 	}
-	l.out.Text = s.ownText(l)
-	s.out.buf, err = s.printer.AppendEvent(s.out.buf, &l.out)
-	return err
+	if l.out.Text = ""; to.Format() == render.Text {
+		l.out.Text = l.ownText()
+	}
+	return to.Event(&l.out)
 }
 
 // ownText is what the kernel would print of the event's arguments, if it says how; else "".
-func (s *session) ownText(l *eventLine) string {
-	if !l.plain || s.printer.Format != render.Text {
+func (l *Line) ownText() string {
+	if !l.plain {
 		return ""
 	}
 	own, known := l.own[l.out.Probe]
 	if !known {
-		own = s.ownFormat(l.out.Probe)
+		own = l.kernel.ownFormat(l.out.Probe)
 		l.own[l.out.Probe] = own
 	}
 	if own == nil {
 		return ""
 	}
-	return own.text(l.out.Args, s.ksym)
+	return own.text(l.out.Args, l.kernel.Symbol)
 }

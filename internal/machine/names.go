@@ -1,0 +1,89 @@
+package machine
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// Constant looks up a name that a script uses and does not define: among the
+// shipped ones, and with a spelling that constants have among the enums of BTF.
+// BTF is not read for other names.
+func (m *Machine) Constant(name string) (int64, bool) {
+	if v, ok := kernel.Constant(name); ok {
+		return v, true
+	}
+	if !constantSpelling(name) {
+		return 0, false
+	}
+	return m.EnumValue(name)
+}
+
+// constantSpelling reports whether name has a first word of capitals and
+// digits, an underscore and more, as nearly all enumerators have: TCP_LISTEN,
+// PG_head.
+func constantSpelling(name string) bool {
+	first, _, found := strings.Cut(name, "_")
+	for _, c := range first {
+		if (c < 'A' || c > 'Z') && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return found && first != ""
+}
+
+// EnumValue is a constant of one of the kernel's enums.
+func (m *Machine) EnumValue(name string) (int64, bool) {
+	b, err := m.facts.BTF()
+	if err != nil {
+		return 0, false
+	}
+	v, _, ok := b.EnumValue(name)
+	return v, ok
+}
+
+// Enumerators are those of an enum of the kernel, or of all that begin so.
+func (m *Machine) Enumerators(name string) []kernel.EnumValue {
+	b, err := m.facts.BTF()
+	if err != nil {
+		return nil
+	}
+	return b.Enumerators(name)
+}
+
+// Number is a type of ints of the kernel.
+func (m *Machine) Number(name string) (kernel.Type, bool) {
+	b, err := m.facts.BTF()
+	if err != nil {
+		return kernel.Type{}, false
+	}
+	return b.Number(name)
+}
+
+// FuncID finds a function in the kernel's BTF.
+func (m *Machine) FuncID(name string) (kernel.TypeID, error) {
+	b, err := m.facts.BTF()
+	if err != nil {
+		return 0, err
+	}
+	id, ok := b.Named(kernel.KindFunc, name)
+	if !ok {
+		return 0, fmt.Errorf("the kernel's BTF has no function %s", name)
+	}
+	return id, nil
+}
+
+// Device names a block device; the names are those of the first look.
+func (m *Machine) Device(dev uint64) string {
+	if dev>>32 != 0 {
+		return "0x" + strconv.FormatUint(dev, 16) // no number of a device (dev_t)
+	}
+	name, ok := m.devices[dev]
+	if !ok {
+		name = kernel.DeviceName(uint32(dev))
+		m.devices[dev] = name
+	}
+	return name
+}

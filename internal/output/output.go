@@ -1,0 +1,174 @@
+// Package output is where results and messages of a run go.
+package output
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/line"
+	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/render"
+)
+
+// Output collects what goes to standard output (or -o) and writes it in large
+// pieces: after each drain that leaves the session idle, at the end, and when
+// a piece is full.
+type Output struct {
+	w       io.Writer
+	file    *os.File // of -o, nil for standard output
+	printer render.Printer
+	buf     []byte
+	err     error // of the first write that failed; then all is dropped
+	// eager: what is printed is to be seen at once.
+	eager bool
+	// screen: results go to a terminal on which the cursor can be moved.
+	screen bool
+}
+
+// pieceSize is the piece in which output is written while events are coming
+// faster than they are printed.
+const pieceSize = 64 << 10
+
+// New makes an output of text to a writer.
+func New(w io.Writer) *Output {
+	return &Output{w: w, buf: make([]byte, 0, 4096)}
+}
+
+// SetFormat takes the name of a format, "" for text.
+func (o *Output) SetFormat(name string) (err error) {
+	if name == "" {
+		name = render.Text.String()
+	}
+	if o.printer.Format, err = render.ParseFormat(name); err != nil {
+		return mistake.Usagef("%w%s", err, mistake.Near(name, []string{"text", "json", "csv", "folded"}))
+	}
+	return nil
+}
+
+// Open opens the file of -o if it is given. The format is known by then.
+func (o *Output) Open(file string) (err error) {
+	if file != "" {
+		if o.file, err = os.Create(file); err != nil {
+			return err
+		}
+		o.w, o.buf = o.file, o.buf[:0]
+	}
+	o.screen = o.printer.Format == render.Text && canDraw(o.w)
+	return nil
+}
+
+// canDraw reports whether what is written can move the cursor.
+func canDraw(w io.Writer) bool {
+	if c, ok := w.(*line.Console); ok {
+		return c.Edits()
+	}
+	return line.IsTerminal(w)
+}
+
+// Close closes the file of -o.
+func (o *Output) Close() error {
+	if o.file == nil {
+		return nil
+	}
+	return o.file.Close()
+}
+
+// Format is that of results.
+func (o *Output) Format() render.Format { return o.printer.Format }
+
+// Apart begins anew: what comes next has no empty line before it.
+func (o *Output) Apart() { o.printer = render.Printer{Format: o.printer.Format} }
+
+// Write adds text as it is.
+func (o *Output) Write(text []byte) (int, error) {
+	o.buf = append(o.buf, text...)
+	o.Full()
+	return len(text), nil
+}
+
+// Lines takes the lines of a script, each by a call of Write.
+func (o *Output) Lines() io.Writer { return lines{o} }
+
+type lines struct{ *Output }
+
+func (w lines) Write(line []byte) (int, error) {
+	w.buf = w.printer.AppendLine(w.buf, line)
+	w.Full()
+	return len(line), nil
+}
+
+// Clear clears the terminal, if there is one.
+func (o *Output) Clear() {
+	if o.screen {
+		o.buf = append(o.buf, "\x1b[H\x1b[2J"...)
+	}
+}
+
+// Table adds a table.
+func (o *Output) Table(t *render.Table, opts render.Options) (err error) {
+	o.buf, err = o.printer.AppendTable(o.buf, t, opts)
+	o.Full()
+	return err
+}
+
+// Row adds a row of columns.
+func (o *Output) Row(c *render.Columns, row []format.Arg) (err error) {
+	o.buf, err = o.printer.AppendRow(o.buf, c, row)
+	o.Full()
+	return err
+}
+
+// Event adds the line of an event. The caller asks for the piece to be written
+// when the event is over (Full).
+func (o *Output) Event(e *render.Event) (err error) {
+	o.buf, err = o.printer.AppendEvent(o.buf, e)
+	return err
+}
+
+// Drop forgets what has not been written.
+func (o *Output) Drop() { o.buf = o.buf[:0] }
+
+// Full writes the buffer if it has grown to a piece.
+func (o *Output) Full() {
+	if o.eager || len(o.buf) >= pieceSize {
+		o.Flush()
+	}
+}
+
+// Flush writes what is there.
+func (o *Output) Flush() {
+	if len(o.buf) > 0 && o.err == nil {
+		_, o.err = o.w.Write(o.buf)
+	}
+	o.buf = o.buf[:0]
+}
+
+// Eager makes all that is printed be seen at once, or not any more.
+func (o *Output) Eager(at bool) { o.eager = at }
+
+// Err is that of the first write that failed: nobody reads the output any more,
+// the disk is full. The run ends then.
+func (o *Output) Err() error { return o.err }
+
+// Messages tell the user what is not a result.
+type Messages struct {
+	W io.Writer
+	// Quiet: nothing but results and errors is wanted. Verbose: all is.
+	Quiet, Verbose bool
+}
+
+// Sayf says something.
+func (m *Messages) Sayf(msg string, args ...any) {
+	if !m.Quiet {
+		fmt.Fprintf(m.W, msg+"\n", args...)
+	}
+}
+
+// Verbosef says what few want to know.
+func (m *Messages) Verbosef(msg string, args ...any) {
+	if m.Verbose {
+		m.Sayf(msg, args...)
+	}
+}

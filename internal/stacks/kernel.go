@@ -1,0 +1,40 @@
+package stacks
+
+import (
+	"strconv"
+
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/output"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+// Kernel names addresses of the kernel.
+type Kernel struct {
+	messages *output.Messages
+	symbols  *kernel.Symbols // nil until one is asked for, since programs were loaded last
+}
+
+// Forget makes the symbols be read again: programs were loaded, whose names are
+// needed to leave them out of stacks.
+func (k *Kernel) Forget() { k.symbols = nil }
+
+// Name names an address; without a symbol it is shown.
+func (k *Kernel) Name(addr uint64) string { return k.Frame(addr).Name }
+
+// Frame finds an address; without a symbol its name is the address. The symbols
+// are read when the first is asked for (see kernel.OpenSymbols): those of
+// kernel.Facts may have been read before programs were loaded.
+func (k *Kernel) Frame(addr uint64) value.Frame {
+	if k.symbols == nil {
+		symbols, err := kernel.OpenSymbols()
+		if err != nil {
+			k.messages.Sayf("startrace: ksym: %v", err)
+			symbols = &kernel.Symbols{}
+		}
+		k.symbols = symbols
+	}
+	if sym, offset, ok := k.symbols.Find(addr); ok {
+		return value.Frame{Name: sym.Name, Offset: offset, Module: sym.Module, Addr: addr}
+	}
+	return value.Frame{Name: "0x" + strconv.FormatUint(addr, 16), Addr: addr}
+}

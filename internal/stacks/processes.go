@@ -1,0 +1,73 @@
+package stacks
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/startrace/startrace/internal/sideband"
+	"github.com/startrace/startrace/internal/symbols"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// Processes names addresses of user programs, of which the kernel tells what
+// they map.
+type Processes struct {
+	symbols.Table
+	band *sideband.Band // nil where nobody asks, or the kernel does not tell
+	lost uint64         // of the band's records
+	news []processNews
+}
+
+// processNews says that a process has a new stack.
+type processNews struct {
+	stacks *Table
+	pid    int
+	time   uint64
+	stack  uint64
+}
+
+// Hears reports whether the kernel already tells what processes map.
+func (u *Processes) Hears() bool { return u.band != nil }
+
+// Hear takes a band on which the kernel tells what processes map: one whose
+// addresses will be named may live for a millisecond only. Where nobody tells,
+// /proc is read as soon as there is news of a process.
+func (u *Processes) Hear(band *sideband.Band) {
+	u.band = band
+	u.Listen(true)
+}
+
+// note keeps news for See.
+func (u *Processes) note(t *Table, rec []byte) {
+	word := func(at int) uint64 { return binary.NativeEndian.Uint64(rec[at:]) }
+	u.news = append(u.news, processNews{t, int(word(wire.ProcessNumber)), word(wire.HeaderTime),
+		word(wire.ProcessStack)})
+}
+
+// See takes what the kernel has told, and then looks at the processes
+// of which there is news: what they had mapped by then has been told.
+func (u *Processes) See() error {
+	if u.band != nil {
+		if err := u.band.Read(u.Tell); err != nil {
+			return err
+		}
+		if lost := u.band.Lost(); lost != u.lost {
+			u.lost = lost
+			u.Listen(true)
+		}
+	}
+	for _, n := range u.news {
+		n.stacks.see(n)
+	}
+	u.news = u.news[:0]
+	return nil
+}
+
+// Close closes what is held.
+func (u *Processes) Close() error {
+	err := u.Table.Close()
+	if u.band != nil {
+		err = errors.Join(err, u.band.Close())
+	}
+	return err
+}

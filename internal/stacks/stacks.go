@@ -1,0 +1,82 @@
+// Package stacks names the addresses of stacks, of the kernel and of user programs,
+// and knows why a stack is short.
+package stacks
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/cilium/ebpf"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/output"
+	"github.com/startrace/startrace/internal/symbols"
+	"github.com/startrace/startrace/internal/wire"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+// Names are the names of addresses in one run, and the tables of the stacks that
+// its programs have taken.
+type Names struct {
+	Kernel    Kernel
+	Processes Processes
+	messages  *output.Messages
+	tables    []*Table
+}
+
+var _ value.StackSource = (*Names)(nil)
+
+// New knows no names yet.
+func New(m *output.Messages) *Names {
+	return &Names{Kernel: Kernel{messages: m}, messages: m}
+}
+
+// Add adds the table of a unit's stacks, whose programs are given.
+func (n *Names) Add(table *ebpf.Map, programs []*tree.Program) *Table {
+	t := &Table{names: n, programs: programs, table: table, known: map[uint64]*namedStack{},
+		of: map[uint64]*symbols.Process{}}
+	n.tables = append(n.tables, t)
+	return t
+}
+
+// Forget takes a table away; nil is none.
+func (n *Names) Forget(t *Table) {
+	n.tables = slices.DeleteFunc(n.tables, func(other *Table) bool { return other == t })
+}
+
+// OfProcess reports whether a record is news of a process with a new user stack.
+func OfProcess(rec []byte) bool {
+	return len(rec) == wire.ProcessSize && binary.NativeEndian.Uint32(rec[wire.HeaderNumber:]) == wire.NumberProcess
+}
+
+// Note keeps the news of a process in whose table t there is a new stack, until
+// Processes.See.
+func (n *Names) Note(t *Table, rec []byte) { n.Processes.note(t, rec) }
+
+// Frames are the leaf first.
+func (n *Names) Frames(id uint64) []value.Frame { return n.find(id).frames }
+
+// Short says why frames are missing.
+func (n *Names) Short(id uint64) string { return n.find(id).short }
+
+func (n *Names) find(id uint64) *namedStack {
+	var table *Table
+	for _, t := range n.tables {
+		if table == nil || t.has(id) {
+			table = t
+		}
+	}
+	if table == nil {
+		return absentStack(id)
+	}
+	return table.find(id)
+}
+
+// ShortLines say, once for each program, why stacks of programs were short or had
+// no names.
+func (n *Names) ShortLines() (lines []string) {
+	for _, t := range n.tables {
+		lines = append(lines, t.short.lines()...)
+	}
+	return lines
+}
