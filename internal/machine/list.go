@@ -8,7 +8,8 @@ import (
 )
 
 // List prints what one pattern finds, and reports whether that is anything.
-func (m *Machine) List(out *output.Output, pattern string, verbose bool, say *output.Messages) (found bool, err error) {
+func (m *Machine) List(out *output.Output, pattern string, verbose bool, say *output.Messages) (
+	found bool, err error) {
 	src := m.Listing()
 	src.Verbose = verbose
 	r, err := src.Find(pattern)

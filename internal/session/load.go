@@ -55,7 +55,8 @@ func (s *session) load() error {
 	compiled := time.Now()
 	attach.RaiseMemlock() // the command of -c, which keeps its own limit, waits already
 	o := attach.Options{TracepointID: s.machine.TracepointID, Features: s.machine.Facts().Features,
-		ReturnsAsEntries: s.machine.Facts().ReturnsAsEntries, Tracefs: s.machine.Facts().TracefsPath, Drain: s.drainList, Stop: s.unwanted,
+		ReturnsAsEntries: s.machine.Facts().ReturnsAsEntries, Tracefs: s.machine.Facts().TracefsPath,
+		Drain: s.drainList, Stop: s.unwanted,
 		Shared: s.shared()}
 	if s.loaded, err = attach.Load(s.unit, o); err != nil {
 		return s.nameScript(err)
