@@ -1,5 +1,6 @@
 # make            build bin/startrace
 # make install    it, the man page and what shells complete, below PREFIX (/usr/local) in DESTDIR
+# make quick      lint and the tests that trace nothing, in their short form: under a minute when little has changed
 # make test       lint, all tests, race detector: what this machine's kernel allows, with what was skipped at the end
 # make arm64      build for arm64, and run in an emulator the tests that need no kernel
 # make test-vm    the kernel tests on Debian's 5.10, 6.1, 6.12, 6.18 and 7.2 under QEMU, and counters of the CPU on 6.12 of arm64
@@ -29,7 +30,7 @@ CONCURRENT = ./internal/session/... ./internal/stream/...
 EMULATOR ?= qemu-aarch64-static
 EMULATED = ./bpfgen/... $(addprefix ./internal/,attach binary elffile gofunc kernel locate mapping procs stream symbols usdt wire) ./starlark/... ./builtins
 
-.PHONY: all install workload lint test race test-vm test-vm-arm64 test-vm-short test-all bench fuzz diff diff-vm mutate arm64 clean
+.PHONY: all install workload lint quick test race test-vm test-vm-arm64 test-vm-short test-all bench fuzz diff diff-vm mutate arm64 clean
 
 all:
 	$(BUILD) -ldflags '$(LDFLAGS)' -o bin/startrace ./cmd/startrace
@@ -51,6 +52,14 @@ lint:
 		[ -z "$$unformatted" ] || { echo "not formatted by gofmt:"; echo "$$unformatted"; exit 1; }
 	CGO_ENABLED=0 $(GO) vet ./...
 	CGO_ENABLED=0 $(GO) tool staticcheck ./...
+
+# The packages of which most tests trace, and such tests of others: the quick form leaves them out.
+TRACING = test/accept test/both test/diff
+TRACING_TESTS = TestCommand|TestCorpus|TestDocs|TestPrompt|TestSentences|TestToolExamples|TestTutorialPrompt
+
+quick: lint
+	CGO_ENABLED=0 $(GO) test -vet=off -short -skip '^($(TRACING_TESTS))' \
+		$$($(GO) list ./... | grep -v -x $(patsubst %,-e '.*/%',$(TRACING))) | { grep -v 'no test files' || true; }
 
 test: lint all workload race
 	CGO_ENABLED=0 $(GO) run ./test/run $(TESTFLAGS) -vet=off -timeout 20m ./...
