@@ -1,6 +1,7 @@
 package infer_test
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/starlark/script"
+	"github.com/startrace/startrace/test/chunk"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -63,15 +65,21 @@ func exists(file string) bool {
 	return err == nil
 }
 
+// goldenOf is the text of all chunks of a file. What is wrong with them, and what they are warned of, stands on the
+// lines of the chunks (test/chunk).
 func goldenOf(t *testing.T, file string, facts *kernel.Facts) string {
-	src, err := os.ReadFile(file)
+	chunks, err := chunk.Read(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	for _, chunk := range strings.Split(string(src), "\n---\n") {
-		fmt.Fprintf(&out, "### %s\n", strings.TrimSpace(strings.SplitN(chunk, "\n", 2)[0]))
-		out.WriteString(inferText(t, chunk, facts))
+	for _, c := range chunks {
+		fmt.Fprintf(&out, "### %s\n", c.Title())
+		text, found := inferText(t, c.Text, facts)
+		out.WriteString(text)
+		for _, d := range c.Differences(found) {
+			t.Error(d)
+		}
 	}
 	return out.String()
 }
@@ -89,17 +97,18 @@ func planOf(t *testing.T, src string) *plan.Plan {
 	return h.Plan()
 }
 
-// inferText is the tree and the user halves of a script, or its errors.
-func inferText(t *testing.T, src string, facts *kernel.Facts) string {
+// inferText is the tree and the user halves of a script, and what it is told: errors, or warnings.
+func inferText(t *testing.T, src string, facts *kernel.Facts) (string, []chunk.Mistake) {
 	p := planOf(t, src)
 	res, err := infer.Unit(p, facts)
+	var wrong infer.Diags
+	if err != nil && !errors.As(err, &wrong) {
+		t.Fatal(err)
+	}
 	if err != nil {
-		return err.Error() + "\n"
+		return "refused\n", mistakes("", wrong)
 	}
 	var out strings.Builder
-	for _, w := range res.Warnings {
-		fmt.Fprintf(&out, "warning: %s\n", w.Error())
-	}
 	out.WriteString(res.Tree.String())
 	for id := range p.Probes {
 		if half := res.Halves[id]; half != nil {
@@ -110,7 +119,15 @@ func inferText(t *testing.T, src string, facts *kernel.Facts) string {
 			printHalf(&out, half, "")
 		}
 	}
-	return out.String()
+	return out.String(), mistakes("warning: ", res.Warnings)
+}
+
+// mistakes are the messages with a word in front of each.
+func mistakes(word string, list infer.Diags) (out []chunk.Mistake) {
+	for _, d := range list {
+		out = append(out, chunk.Mistake{Line: int(d.Pos.Line), Col: int(d.Pos.Col), Msg: word + d.Msg})
+	}
+	return out
 }
 
 func printHalf(out *strings.Builder, h *plan.UserHalf, indent string) {

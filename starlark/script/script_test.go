@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/test/chunk"
 )
 
 // testRuntime records what a script asked for.
@@ -135,42 +135,27 @@ func addAsserts(h *Host) {
 	})
 }
 
-// TestScripts runs the chunks of testdata/*.star, which are separated by ---.
-// A line that must fail ends in ### "regexp".
+// TestScripts runs the chunks of testdata/*.star; what must fail stands on its line (test/chunk).
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.star")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no test scripts", err)
 	}
 	for _, path := range files {
-		src, err := os.ReadFile(path)
+		chunks, err := chunk.Read(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		line := 0
-		for _, chunk := range strings.Split(string(src), "\n---\n") {
-			// Chunks keep the line numbers of the file.
-			text := strings.Repeat("\n", line) + chunk
-			line += strings.Count(chunk, "\n") + 2
-			t.Run(fmt.Sprintf("%s:%d", filepath.Base(path), line), func(t *testing.T) { runChunk(t, path, text) })
+		for _, c := range chunks {
+			t.Run(fmt.Sprintf("%s:%d", filepath.Base(path), c.Line), func(t *testing.T) { runChunk(t, c) })
 		}
 	}
 }
 
-func runChunk(t *testing.T, path, text string) {
-	want := make(map[int]*regexp.Regexp)
-	for i, l := range strings.Split(text, "\n") {
-		if _, quoted, ok := strings.Cut(l, "### "); ok {
-			pattern, err := strconv.Unquote(quoted)
-			if err != nil {
-				t.Fatalf("%s:%d: %v", path, i+1, err)
-			}
-			want[i+1] = regexp.MustCompile(pattern)
-		}
-	}
+func runChunk(t *testing.T, c *chunk.Chunk) {
 	h, _, _ := newTest()
 	addAsserts(h)
-	err := h.ParseText(path, []byte(text))
+	err := h.ParseText(c.File, []byte(c.Text))
 	if err == nil {
 		err = h.Run(nil)
 	}
@@ -178,18 +163,15 @@ func runChunk(t *testing.T, path, text string) {
 	if err != nil && !errors.As(err, &found) {
 		t.Fatal(err)
 	}
+	var list []chunk.Mistake
 	for _, e := range found {
 		at := e.Pos
-		for i := 0; i < len(e.Trace) && at.Filename() != path; i++ {
+		for i := 0; i < len(e.Trace) && at.Filename() != c.File; i++ {
 			at = e.Trace[len(e.Trace)-1-i].Pos // the mistake is in a module: the line that loads it
 		}
-		re := want[int(at.Line)]
-		if re == nil || !re.MatchString(e.Msg) {
-			t.Errorf("unexpected: %s", e.Traceback())
-		}
-		delete(want, int(at.Line))
+		list = append(list, chunk.Mistake{Line: int(at.Line), Col: int(at.Col), Msg: e.Msg})
 	}
-	for l, re := range want {
-		t.Errorf("%s:%d: did not fail with %s", path, l, re)
+	for _, d := range c.Differences(list) {
+		t.Error(d)
 	}
 }
