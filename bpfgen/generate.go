@@ -185,8 +185,8 @@ func (g *generator) withStack(p *tree.Program, stack int, calls ssagen.Outlining
 	}
 	a.describe()
 	g.unit.Spec.Programs[p.Name] = &ebpf.ProgramSpec{
-		Name: p.Name, Type: programType(p.Attach.Kind()), AttachType: attachTypes[p.Attach.Kind()], Instructions: a.insns,
-		License: "GPL",
+		Name: p.Name, Type: programType(p.Attach.Kind()), AttachType: attachTypes[p.Attach.Kind()],
+		Instructions: a.insns, License: "GPL",
 	}
 	if hot, ok := hottest(p, followed(code.Calls)); ok {
 		hot.Why = g.whyFollowed(hot.Pos, code.Calls)

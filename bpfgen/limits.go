@@ -70,8 +70,9 @@ func checkMaps(funcs []*ir.Func, limit int) error {
 	if len(seen) <= limit {
 		return nil
 	}
-	return limitf(at, "this handler uses %d of the kernel's maps, and a program may use %d: each table, cell and aggregation is one, "+
-		"and startrace needs some itself; split the handler into several probes, or keep several values in one table under different keys",
+	return limitf(at, "this handler uses %d of the kernel's maps, and a program may use %d: "+
+		"each table, cell and aggregation is one, and startrace needs some itself; "+
+		"split the handler into several probes, or keep several values in one table under different keys",
 		len(seen), maxMaps)
 }
 
@@ -83,9 +84,10 @@ func checkSpans(u *tree.Unit, spans []int) error {
 		return nil
 	}
 	pos := u.Spans[spans[most]].Pos
-	return limitf(pos, "the script has %d probes and spans that pair a start and an end by thread, as those at syscall: and func: do, and %d are the most: "+
-		"each keeps what is open in a map of its own, and one program of the kernel's follows the threads of all; "+
-		"give one probe several points (a list, or a pattern as \"syscall:open*\"), or one handler all that there is to do at a point", len(spans), most)
+	return limitf(pos, "the script has %d probes and spans that pair a start and an end by thread, "+
+		"as those at syscall: and func: do, and %d are the most: each keeps what is open in a map of its own, "+
+		"and one program of the kernel's follows the threads of all; give one probe several points (a list, "+
+		"or a pattern as \"syscall:open*\"), or one handler all that there is to do at a point", len(spans), most)
 }
 
 func checkScratch(f *ir.Func) error {
@@ -94,7 +96,8 @@ func checkScratch(f *ir.Func) error {
 	}
 	return limitf(begin(f),
 		"this handler needs %d bytes of memory for its strings, keys and records, and the kernel gives %d: "+
-			"shorten strings (--str-max, cstr(p, n)), or split the handler into several probes", f.ScratchSize, maxScratch)
+			"shorten strings (--str-max, cstr(p, n)), or split the handler into several probes",
+		f.ScratchSize, maxScratch)
 }
 
 // tooLarge refuses one key, value or record that does not fit into the memory of a handler.

@@ -34,24 +34,32 @@ func TestDocumentedArguments(t *testing.T) {
 // Words of options that mean nothing are refused, with those that mean something.
 func TestUnknownOptions(t *testing.T) {
 	for src, want := range map[string]string{
-		`show(count(), top = -1)`:                         "show: top: got -1, want a number of rows, or 0 for all",
-		`show(count(), sort = 3)`:                         "show: sort: got int, want the name of a column",
-		`show(count(), sorted = "x")`:                     `show: unexpected keyword argument "sorted" (did you mean sort?)`,
-		`every("1s", lambda e: 1)`:                        "every: fn: lambda is called without arguments, but wants e",
-		`every("1s", lambda *a, b = 2, **c: 1)`:           "",
-		`after(delay = "1s", fn = lambda a, b = 1: 1)`:    "after: fn: lambda is called without arguments, but wants a",
-		`at_exit(lambda a: 1)`:                            "at_exit: fn: lambda is called without arguments, but wants a",
-		`every("1x", print)`:                              `every: got "1x", want a duration such as 100us, 5ms, 1.5s, 1h30m`,
-		`flag("a", "x", short = "ab")`:                    `flag a: short: got "ab", want one letter or digit`,
-		`flag("a", "x", short = 1)`:                       "flag a: short: got 1, want one letter or digit",
-		`flag("a", "xz", choices = ["xy", "z"])`:          `flag a: default: got "xz", want one of the choices: xy, z`,
-		`flag("a", "", choices = ["xy", "z"])`:            "",
-		`flag("a", type = "int")`:                         "flag a: type: got string, want int, float, str, bool, duration or a function",
-		`flag("a", 1, least = "x")`:                       "flag a: least: got string, want a number",
-		`flag("a", kind = int)`:                           `flag: unexpected keyword argument "kind" (did you mean type?)`,
-		`lhist(0*MSEC, 10*MSEC, 3*MSEC, unit = MSEC)`:     `lhist: lo = 0, hi = 10000000, step = 3000000 look like times in ns; with unit= they are in the unit: 0, 10, 3`,
-		`lhist(0, 2*SEC, SEC, unit = SEC)`:                `lhist: lo = 0, hi = 2000000000, step = 1000000000 look like times in ns; with unit= they are in the unit: 0, 2, 1`,
-		`hist(unit = "ms")`:                               `hist: unit: got "ms", want NSEC, USEC, MSEC, SEC or a positive int`,
+		`show(count(), top = -1)`: "show: top: got -1, want a number of rows, or 0 for all",
+		`show(count(), sort = 3)`: "show: sort: got int, want the name of a column",
+		`show(count(), sorted = "x")`: `show: unexpected keyword argument "sorted" ` +
+			`(did you mean sort?)`,
+		`every("1s", lambda e: 1)`:                     "every: fn: lambda is called without arguments, but wants e",
+		`every("1s", lambda *a, b = 2, **c: 1)`:        "",
+		`after(delay = "1s", fn = lambda a, b = 1: 1)`: "after: fn: lambda is called without arguments, but wants a",
+		`at_exit(lambda a: 1)`: "at_exit: fn: lambda is called without arguments, " +
+			"but wants a",
+		`every("1x", print)`: `every: got "1x", want a duration such as 100us, ` +
+			`5ms, 1.5s, 1h30m`,
+		`flag("a", "x", short = "ab")`:           `flag a: short: got "ab", want one letter or digit`,
+		`flag("a", "x", short = 1)`:              "flag a: short: got 1, want one letter or digit",
+		`flag("a", "xz", choices = ["xy", "z"])`: `flag a: default: got "xz", want one of the choices: xy, z`,
+		`flag("a", "", choices = ["xy", "z"])`:   "",
+		`flag("a", type = "int")`: "flag a: type: got string, want int, float, str, bool, " +
+			"duration or a function",
+		`flag("a", 1, least = "x")`: "flag a: least: got string, want a number",
+		`flag("a", kind = int)`: `flag: unexpected keyword argument "kind" ` +
+			`(did you mean type?)`,
+		`lhist(0*MSEC, 10*MSEC, 3*MSEC, unit = MSEC)`: `lhist: lo = 0, hi = 10000000, step = 3000000 ` +
+			`look like times in ns; with unit= they are in the unit: 0, 10, 3`,
+		`lhist(0, 2*SEC, SEC, unit = SEC)`: `lhist: lo = 0, hi = 2000000000, step = 1000000000 ` +
+			`look like times in ns; with unit= they are in the unit: 0, 2, 1`,
+		`hist(unit = "ms")`: `hist: unit: got "ms", want NSEC, USEC, MSEC, ` +
+			`SEC or a positive int`,
 		`span("syscall:a", "syscall:b", again = "frist")`: `span: again: got "frist", want "last" or "first"`,
 	} {
 		_, err := starlark.ExecFileOptions(&syntax.FileOptions{}, new(starlark.Thread), "x.star", src,

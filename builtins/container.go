@@ -20,8 +20,8 @@ var containerFamily = []Entry{
 	{
 		Name: "table", Family: "state",
 		Signature: "table(size=10240, lru=False, by=None)",
-		Doc: `Maps keys to values; both halves set and read it: t[k], t[k] = v, t[k] += n, k in t, get, pop, set, add, remove,
-items, clear. A full table is counted and reported; with lru the oldest entry goes.`,
+		Doc: `Maps keys to values; both halves set and read it: t[k], t[k] = v, t[k] += n, k in t, get, pop, set, add,
+remove, items, clear. A full table is counted and reported; with lru the oldest entry goes.`,
 		call: tableCall,
 	},
 	{
@@ -39,8 +39,9 @@ items, clear. A full table is counted and reported; with lru the oldest entry go
 	{
 		Name: "hist", Family: "state",
 		Signature: "hist(by=None, size=10240, unit=1, sub=0)",
-		Doc:       "A histogram with a bucket for each power of two, or 2**sub of them: h[k].add(v, weight=1), h[k].quantile(0.99)." + aggDoc,
-		call:      histCall,
+		Doc: "A histogram with a bucket for each power of two, or 2**sub of them: " +
+			"h[k].add(v, weight=1), h[k].quantile(0.99)." + aggDoc,
+		call: histCall,
 	},
 	{
 		Name: "lhist", Family: "state",
@@ -51,15 +52,17 @@ items, clear. A full table is counted and reported; with lru the oldest entry go
 	{
 		Name: "quantiles", Family: "state",
 		Signature: "quantiles(by=None, size=10240, unit=1)",
-		Doc: "A fine histogram for quantiles: q[k].add(v, weight=1), q[k].quantile(0.99). It has 8 buckets for each power of two. A quantile " +
-			"takes the values of a bucket as spread evenly over it, so it is off by an eighth at most." + aggDoc,
+		Doc: "A fine histogram for quantiles: q[k].add(v, weight=1), q[k].quantile(0.99). " +
+			"It has 8 buckets for each power of two. A quantile takes the values of a bucket as spread evenly over " +
+			"it, so it is off by an eighth at most." + aggDoc,
 		call: quantilesCall,
 	},
 	{
 		Name: "group", Family: "state",
 		Signature: "group(by=None, size=10240, name=aggregation, …)",
-		Doc:       "Several aggregations under one key: g = group(reads = count(), bytes = total()); g[k].reads.add(). take() gives all at one time.",
-		call:      groupCall,
+		Doc: "Several aggregations under one key: g = group(reads = count(), bytes = total()); g[k].reads.add(). " +
+			"take() gives all at one time.",
+		call: groupCall,
 	},
 }
 
@@ -257,8 +260,8 @@ func checkBuckets(d *plan.Container) error {
 		return fmt.Errorf("got lo = %d, hi = %d, step = %d; want lo < hi and a step of at least 1", d.Lo, d.Hi, d.Step)
 	}
 	if inNanoseconds(d) {
-		return fmt.Errorf("lo = %d, hi = %d, step = %d look like times in ns; with unit= they are in the unit: %d, %d, %d",
-			d.Lo, d.Hi, d.Step, d.Lo/d.Unit, d.Hi/d.Unit, d.Step/d.Unit)
+		return fmt.Errorf("lo = %d, hi = %d, step = %d look like times in ns; with unit= they are in the unit: "+
+			"%d, %d, %d", d.Lo, d.Hi, d.Step, d.Lo/d.Unit, d.Hi/d.Unit, d.Step/d.Unit)
 	}
 	if n := wire.LinearBuckets(d.Lo, d.Hi, d.Step) - 2; n > maxBuckets {
 		return fmt.Errorf("%d buckets, want at most %d: use a larger step", n, maxBuckets)

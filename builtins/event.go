@@ -13,9 +13,9 @@ var pointFamily = []Entry{
 	{
 		Name: "event", Family: "points",
 		Signature: `event((points, fn), …, doc="")`,
-		Doc: `Makes a point of your own: it happens when one of the functions, which run in the kernel, returns a record,
-whose fields are the event's. A function that returns None only keeps state. A field
-that handlers take is in the records of all functions; one without a value is None there: record(a = 1, b = None).`,
+		Doc: `Makes a point of your own: it happens when one of the functions, which run in the kernel, returns a
+record, whose fields are the event's. A function that returns None only keeps state. A field that handlers take is in
+the records of all functions; one without a value is None there: record(a = 1, b = None).`,
 		call: eventCall,
 	},
 	{
@@ -156,7 +156,8 @@ func (p *PointValue) setKeys(key starlark.Value) (err error) {
 			return fmt.Errorf("key: got a tuple of %d, want a function or (start_fn, end_fn)", len(t))
 		}
 		if start, end = t[0], t[1]; start == starlark.None || end == starlark.None {
-			return fmt.Errorf("key: got None in (start_fn, end_fn), want two functions: the start and the end are found by the same key")
+			return fmt.Errorf("key: got None in (start_fn, end_fn), want two functions: " +
+				"the start and the end are found by the same key")
 		}
 	}
 	if p.startKey, err = toFunction("key", start, 1); err != nil {

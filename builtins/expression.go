@@ -14,8 +14,8 @@ var expressionFamily = []Entry{
 	{
 		Name: expressionName, Family: "flags",
 		Signature: "expression(text)",
-		Doc: `The function lambda e: (TEXT) of a text: expression("e.comm, e.pid"). It is the type of flags that take expressions of
-the event: flag("where", type = expression) gives a function, None where the flag was not given.`,
+		Doc: `The function lambda e: (TEXT) of a text: expression("e.comm, e.pid"). It is the type of flags that take
+expressions of the event: flag("where", type = expression) gives a function, None where the flag was not given.`,
 		call: expressionCall,
 	},
 	{

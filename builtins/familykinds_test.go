@@ -69,7 +69,8 @@ func TestNamesOfEnumerations(t *testing.T) {
 		v            uint64
 		family, want string
 	}{
-		{0, "RWF_", "0"}, {0, "AT_", "0"}, {0, "PROT_", "PROT_NONE"}, {0, "O_", "O_RDONLY"}, {0, "TASK_", "TASK_RUNNING"},
+		{0, "RWF_", "0"}, {0, "AT_", "0"}, {0, "PROT_", "PROT_NONE"}, {0, "O_", "O_RDONLY"},
+		{0, "TASK_", "TASK_RUNNING"},
 		{42, "SEEK_", "0x2a"}, {3, "SHUT_", "0x3"}, {6, "SIGEV_", "0x6"}, {5, "RUSAGE_", "0x5"}, {15, "DT_", "0xf"},
 		{8, "DT_", "DT_REG"}, {7, "EPOLL_CTL_", "0x7"}, {6, "P_", "0x6"}, {9, "CLD_", "0x9"}, {12, "IPC_", "0xc"},
 		{0x3b6, "IPC_", "IPC_CREAT|0x1b6"}, {0x600, "IPC_", "IPC_CREAT|IPC_EXCL"}, {2, "IPC_", "IPC_STAT"},

@@ -14,7 +14,8 @@ import (
 // reaches these functions stood on something else.
 var kernelFamily = []Entry{
 	kernelEntry("cstr", "cstr(address, n=0)",
-		"The string at an address, of at most n bytes, a constant; without n, of as many as `limits(string = N)` says."),
+		"The string at an address, of at most n bytes, a constant; "+
+			"without n, of as many as `limits(string = N)` says."),
 	kernelEntry("mem", "mem(address, n)",
 		"The n bytes at an address; n is a constant, at most 4096. An element, b[0], is an int."),
 	kernelEntry("path", "path(file)",
@@ -37,7 +38,8 @@ func kernelOnly(_ *Env, c *call) (starlark.Value, error) {
 			return v, nil
 		}
 	}
-	return nil, fmt.Errorf("%s works on parts of an event (e.args…) and in kernel functions; here it got a value of user space", c.name)
+	return nil, fmt.Errorf("%s works on parts of an event (e.args…) and in kernel functions; "+
+		"here it got a value of user space", c.name)
 }
 
 // convert is C's conversion to a type of ints, also of what user space computed. Pointers are the kernel's.

@@ -75,9 +75,11 @@ func TestNames(t *testing.T) {
 		{`names(0xfffffffffffffff7, "AF_")`, "-9"},
 		{`names(-9, "tcp_state")`, "-9"},
 		{`names(0xffffffffffffff9c, "AT_")`, "AT_FDCWD"},
-		{`names(0xfffffffffffffff8, "TCPHDR_")`, "TCPHDR_PSH|TCPHDR_ACK|TCPHDR_URG|TCPHDR_ECE|TCPHDR_CWR|TCPHDR_AE|0xfffffe00"},
+		{`names(0xfffffffffffffff8, "TCPHDR_")`,
+			"TCPHDR_PSH|TCPHDR_ACK|TCPHDR_URG|TCPHDR_ECE|TCPHDR_CWR|TCPHDR_AE|0xfffffe00"},
 		{`names(-8, "MADV_")`, "-8"},
-		{`names(-8, "TCPHDR_")`, "TCPHDR_PSH|TCPHDR_ACK|TCPHDR_URG|TCPHDR_ECE|TCPHDR_CWR|TCPHDR_AE|0xfffffe00"}, // the bits of a C int, as of %x
+		// the bits of a C int, as of %x
+		{`names(-8, "TCPHDR_")`, "TCPHDR_PSH|TCPHDR_ACK|TCPHDR_URG|TCPHDR_ECE|TCPHDR_CWR|TCPHDR_AE|0xfffffe00"},
 		{`names(-1 << 31, "O_")`, "O_RDONLY|0x80000000"},
 		{`names(-1 << 40, "O_")`, "O_RDONLY|0xffffff0000000000"},
 		{`names(0o644, "mode")`, "rw-r--r--"},
@@ -90,7 +92,8 @@ func TestNames(t *testing.T) {
 		{`names(2, "enum pid_type")`, "PIDTYPE_PGID"},
 		{`names(2, "PIDTYPE_")`, "PIDTYPE_PGID"},
 		{`names(1, "")`, `error: names: here the family must be given: names(v, "O_")`},
-		{`names(1, "no_such")`, `error: names: got "no_such", want an enum of the kernel, the beginning of names of constants ("O_"), "tcp_state" or "mode"`},
+		{`names(1, "no_such")`, `error: names: got "no_such", want an enum of the kernel, the beginning of names of ` +
+			`constants ("O_"), "tcp_state" or "mode"`},
 		{`names("x", "O_")`, "error: names: for parameter v: got string, want int"},
 		{`names(1 << 70, "O_")`, "error: names: 1180591620717411303424 does not fit in 64 bits"},
 	} {
@@ -114,7 +117,8 @@ func TestAddresses(t *testing.T) {
 		{`inet("x")`, "error: inet: got string, want bytes"},
 		{`mac(b"\x02\x42\xac\x11\x00\x02")`, "02:42:ac:11:00:02"},
 		{`mac(b"\x02")`, "error: mac: got 1 byte, want 6"},
-		{`usym(4096)`, "error: usym works on parts of an event (e.args…) and in kernel functions; here it got a value of user space"},
+		{`usym(4096)`, "error: usym works on parts of an event (e.args…) and in kernel functions; " +
+			"here it got a value of user space"},
 	} {
 		if got := eval(tt[0]); got != tt[1] {
 			t.Errorf("%s: %s, want %s", tt[0], got, tt[1])

@@ -53,8 +53,8 @@ var withEnums = []string{"BPF_", "IOPRIO_", "IORING_", "LANDLOCK_", "MPOL_", "NE
 // are meant only where that is asked for.
 var ownSets = []string{
 	"CLOCK_DEFAULT", "CLOCK_EXT", "CLOCK_INT", "CLOCK_TX", // of serial lines (linux/hdlc/ioctl.h)
-	"EPOLL_CTL_", "FS_IOC_", "FS_IOC32_", "FS_XFLAG_", "F_OWNER_", "F_SEAL_", "POLL_", "FUTEX_OP_", "FUTEX_ROBUST_", "IN_CLASS",
-	"MPOL_F_ADDR", "MPOL_F_MEMS_ALLOWED", "MPOL_F_NODE", "MPOL_MF_", "SCHED_FLAG_", "SCHED_GETATTR_",
+	"EPOLL_CTL_", "FS_IOC_", "FS_IOC32_", "FS_XFLAG_", "F_OWNER_", "F_SEAL_", "POLL_", "FUTEX_OP_", "FUTEX_ROBUST_",
+	"IN_CLASS", "MPOL_F_ADDR", "MPOL_F_MEMS_ALLOWED", "MPOL_F_NODE", "MPOL_MF_", "SCHED_FLAG_", "SCHED_GETATTR_",
 	"SO_VM_SOCKETS_",
 	"PTRACE_EVENT", "PTRACE_PEEKSIGINFO_SHARED", "PTRACE_O_", "PTRACE_SYSCALL_INFO_", "PR_CAP_AMBIENT_", "PR_CFI_",
 	"PR_ENDIAN_", "PR_FPEMU_", "PR_FP_EXC_", "PR_FP_MODE_", "PR_FUTEX_HASH_", "PR_MCE_KILL_CLEAR", "PR_MCE_KILL_SET",
@@ -62,7 +62,8 @@ var ownSets = []string{
 	"PR_RSEQ_SLICE_EXT_", "PR_SHADOW_STACK_", "PR_TAGGED_ADDR_", "PR_THP_DISABLE_EXCEPT_", "PR_PPC_DEXCR_",
 	"PR_RISCV_CTX_", "PR_RISCV_SCOPE_", "PR_RISCV_V_", "PR_SCHED_CORE_", "PR_SET_MM_", "PR_SET_VMA_", "PR_SPEC_",
 	"PR_SVE_VL_", "PR_SME_VL_", "PR_SYS_DISPATCH_", "PR_TIMER_CREATE_", "PR_TIMING_", "PR_TSC_", "PR_UNALIGN_",
-	"PIDFD_COREDUMP", "PIDFD_GET_", "PIDFD_INFO_", "PIDFD_SELF", "PIDFD_SIGNAL_", "SHM_NORESERVE", "SKB_DROP_REASON_SUBSYS_", "STATX_ATTR_", "TCP_ACCECN_", "TCP_AO_", "TCP_MD5SIG_",
+	"PIDFD_COREDUMP", "PIDFD_GET_", "PIDFD_INFO_", "PIDFD_SELF", "PIDFD_SIGNAL_", "SHM_NORESERVE",
+	"SKB_DROP_REASON_SUBSYS_", "STATX_ATTR_", "TCP_ACCECN_", "TCP_AO_", "TCP_MD5SIG_",
 	"TCP_RECEIVE_", "TCP_REPAIR_",
 }
 
@@ -77,9 +78,9 @@ func ofOther(name, prefix string) bool {
 // belong to another set that begins alike.
 var noNames = map[string]bool{
 	"CAP_LAST_CAP": true, "FUTEX_32": true, "FUTEX_PRIVATE_FLAG": true, "FUTEX_WAITV_MAX": true, "INADDR_NONE": true,
-	"RTM_BASE": true, "SA_NOMASK": true, "SA_ONESHOT": true, "SEEK_MAX": true, "SECCOMP_RET_KILL": true, "SECCOMP_RET_ACTION": true,
-	"SO_DETACH_BPF": true, "SO_GET_FILTER": true, "PACKET_FASTROUTE": true, "F_LINUX_SPECIFIC_BASE": true,
-	"TIOCM_CD": true, "XATTR_CAPS_SZ_1": true, "XATTR_CAPS_SZ_2": true,
+	"RTM_BASE": true, "SA_NOMASK": true, "SA_ONESHOT": true, "SEEK_MAX": true, "SECCOMP_RET_KILL": true,
+	"SECCOMP_RET_ACTION": true, "SO_DETACH_BPF": true, "SO_GET_FILTER": true, "PACKET_FASTROUTE": true,
+	"F_LINUX_SPECIFIC_BASE": true, "TIOCM_CD": true, "XATTR_CAPS_SZ_1": true, "XATTR_CAPS_SZ_2": true,
 	"XATTR_CAPS_SZ_3": true, "TIOCM_RI": true,
 	"AF_LOCAL": true, "AF_ROUTE": true, "PF_LOCAL": true, "PF_ROUTE": true, "IPPROTO_HOPOPTS": true,
 	"MAP_ANON": true, "MAP_FILE": true, "MAP_TYPE": true, "O_ACCMODE": true, "O_NDELAY": true, "O_RSYNC": true,
@@ -323,7 +324,8 @@ func namesCall(e *Env, c *call) (starlark.Value, error) {
 	case family == "":
 		return nil, fmt.Errorf(`names: here the family must be given: names(v, "O_")`)
 	}
-	return nil, fmt.Errorf(`names: got %q, want an enum of the kernel, the beginning of names of constants ("O_"), "tcp_state" or "mode"`, family)
+	return nil, fmt.Errorf(`names: got %q, want an enum of the kernel, the beginning of names of constants ("O_"), `+
+		`"tcp_state" or "mode"`, family)
 }
 
 // namesLabel is the label of names() in a kernel half.

@@ -63,9 +63,10 @@ func TestNamesOfSets(t *testing.T) {
 // have a name for each bit. What strace names, names() does.
 func TestNamesOfArguments(t *testing.T) {
 	e := &Env{}
-	flags := "CLONE_ AT_ O_ PROT_ MAP_ MS_ MNT_ MSG_ FALLOC_FL_ FSPICK_ GRND_ IN_ KEXEC_ MCL_ MFD_ MOUNT_ATTR_ MREMAP_ " +
-		"OPEN_TREE_ PIDFD_ PKEY_DISABLE_ RENAME_ RESOLVE_ RWF_ SECBIT_ SPLICE_F_ STATX_ STATMOUNT_ SYNC_FILE_RANGE_ TFD_ " +
-		"XATTR_ ADJ_ MODULE_INIT_ SA_ IOSQE_ FAN_ EPOLL CLOSE_RANGE_ FUTEX2_ LANDLOCK_ACCESS_FS_ SHM_ UFFDIO_REGISTER_MODE_"
+	flags := "CLONE_ AT_ O_ PROT_ MAP_ MS_ MNT_ MSG_ FALLOC_FL_ FSPICK_ GRND_ IN_ KEXEC_ MCL_ MFD_ MOUNT_ATTR_ " +
+		"MREMAP_ OPEN_TREE_ PIDFD_ PKEY_DISABLE_ RENAME_ RESOLVE_ RWF_ SECBIT_ SPLICE_F_ STATX_ STATMOUNT_ " +
+		"SYNC_FILE_RANGE_ TFD_ XATTR_ ADJ_ MODULE_INIT_ SA_ IOSQE_ FAN_ EPOLL CLOSE_RANGE_ FUTEX2_ " +
+		"LANDLOCK_ACCESS_FS_ SHM_ UFFDIO_REGISTER_MODE_"
 	for family := range strings.FieldsSeq(flags) {
 		f := newNameFamily(family, e.constantsOf(family))
 		if len(f.flags) == 0 {
@@ -74,15 +75,17 @@ func TestNamesOfArguments(t *testing.T) {
 		for _, one := range f.flags {
 			for _, other := range f.flags {
 				text := "|" + f.text(uint64(one.Val|other.Val)) + "|"
-				if one.Val&other.Val == 0 && (!strings.Contains(text, one.Name) || !strings.Contains(text, other.Name)) &&
+				if one.Val&other.Val == 0 &&
+					(!strings.Contains(text, one.Name) || !strings.Contains(text, other.Name)) &&
 					f.exact[one.Val|other.Val] == "" && strings.Contains(text, "0x") {
 					t.Errorf("%s|%s is %s", one.Name, other.Name, text)
 				}
 			}
 		}
 	}
-	lists := "POSIX_FADV_ MADV_ PRIO_ ITIMER_ SEEK_ SHUT_ SYSLOG_ACTION_ QFMT_ Q_ LINUX_REBOOT_CMD_ KEYCTL_ KEY_SPEC_ " +
-		"ARCH_ IPPROTO_ AF_ SOL_ SIOC CLOCK_ RLIMIT_ EPOLL_CTL_ FUTEX_OP_ SO_ TCP_ IP_ NS_GET_ LOOP_ MCAST_ P_ F_"
+	lists := "POSIX_FADV_ MADV_ PRIO_ ITIMER_ SEEK_ SHUT_ SYSLOG_ACTION_ QFMT_ Q_ LINUX_REBOOT_CMD_ KEYCTL_ " +
+		"KEY_SPEC_ ARCH_ IPPROTO_ AF_ SOL_ SIOC CLOCK_ RLIMIT_ EPOLL_CTL_ FUTEX_OP_ SO_ TCP_ IP_ NS_GET_ LOOP_ " +
+		"MCAST_ P_ F_"
 	for family := range strings.FieldsSeq(lists) {
 		list := e.constantsOf(family)
 		f := newNameFamily(family, list)

@@ -46,7 +46,8 @@ registers, of which an int fills only the low half: int32(e.ret) < 0.`,
 	{
 		Name: "matches", Family: "values",
 		Signature: `matches(text, "glob")`,
-		Doc:       "Whether all of the text matches a pattern: * is any text, ? one byte, [a-c] one of these, [!a] another one, {a,b} one of these texts.",
+		Doc: "Whether all of the text matches a pattern: * is any text, ? one byte, [a-c] one of these, " +
+			"[!a] another one, {a,b} one of these texts.",
 		call: func(_ *Env, c *call) (starlark.Value, error) {
 			var s, pattern string
 			if err := c.unpack("text", &s, "pattern", &pattern); err != nil {

@@ -14,16 +14,16 @@ var outputFamily = []Entry{
 	{
 		Name: "print", Family: "output",
 		Signature: `print(*values, sep=" ")`,
-		Doc: `Prints values and a line feed. Control characters are escaped, of strings that were traced line feeds and tabs too: the name
-of a file forges no line.`,
+		Doc: `Prints values and a line feed. Control characters are escaped, of strings that were traced line feeds and
+tabs too: the name of a file forges no line.`,
 		call: printCall,
 	},
 	{
 		Name: "announce", Family: "output",
 		Signature: "announce(text)",
-		Doc: `Tells on standard error what is being done, and what will end it: announce("Tracing writes") writes "Tracing writes; press ^C to
-finish", with -c "Tracing writes until the command ends". It is a message and no result: -q leaves it out. What is
-announced while the script runs is printed when its probes are attached.`,
+		Doc: `Tells on standard error what is being done, and what will end it: announce("Tracing writes") writes
+"Tracing writes; press ^C to finish", with -c "Tracing writes until the command ends". It is a message and no result: -q
+leaves it out. What is announced while the script runs is printed when its probes are attached.`,
 		call: announceCall,
 	},
 	{
@@ -51,8 +51,9 @@ shown is not printed again at exit.`,
 	{
 		Name: "columns", Family: "output",
 		Signature: `columns(name="%-7d", …)`,
-		Doc:       "Gives a function that prints its arguments as a row, before the first one a header: out = columns(pid = \"%-7d\", comm = \"%s\").",
-		call:      columnsCall,
+		Doc: "Gives a function that prints its arguments as a row, before the first one a header: " +
+			"out = columns(pid = \"%-7d\", comm = \"%s\").",
+		call: columnsCall,
 	},
 }
 

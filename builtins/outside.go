@@ -33,15 +33,16 @@ var outsideFamily = []Entry{
 	{
 		Name: "proc", Family: "outside",
 		Signature: "proc(pid)",
-		Doc: `What /proc knows of a process at this moment: exe, cmdline (a list), cwd, fds (a dict of what is open by number), cgroup (its
-path), container (the id in that path, else None). What is not there any more is None.`,
+		Doc: `What /proc knows of a process at this moment: exe, cmdline (a list), cwd, fds (a dict of what is open by
+number), cgroup (its path), container (the id in that path, else None). What is not there any more is None.`,
 		call: procCall,
 	},
 	{
 		Name: "write_file", Family: "outside",
 		Signature: "write_file(name, text)",
-		Doc:       "Writes a file anew, below a folder that --allow-write DIR grants; a relative name is one in that folder.",
-		call:      func(e *Env, c *call) (starlark.Value, error) { return writeCall(e, c, false) },
+		Doc: "Writes a file anew, below a folder that --allow-write DIR grants; " +
+			"a relative name is one in that folder.",
+		call: func(e *Env, c *call) (starlark.Value, error) { return writeCall(e, c, false) },
 	},
 	{
 		Name: "append_file", Family: "outside",
@@ -52,17 +53,18 @@ path), container (the id in that path, else None). What is not there any more is
 	{
 		Name: "run", Family: "outside",
 		Signature: `run(["cmd", …], timeout="10s")`,
-		Doc: `Runs a command, where --allow-run grants it, and waits for its end: gives a record with status, out and err. Events wait
-meanwhile. A status of -1 is a command that a signal or the timeout ended.`,
+		Doc: `Runs a command, where --allow-run grants it, and waits for its end: gives a record with status, out and
+err. Events wait meanwhile. A status of -1 is a command that a signal or the timeout ended.`,
 		call: runCall,
 	},
 	{
 		Name: "send_signal", Family: "outside",
 		Signature: "send_signal(signal)",
-		Doc: `Sends a signal to the process of the event, in a kernel half, where --unsafe grants it. Gives whether the kernel took it; the
-process gets it before it goes on in user space.`,
+		Doc: `Sends a signal to the process of the event, in a kernel half, where --unsafe grants it. Gives whether the
+kernel took it; the process gets it before it goes on in user space.`,
 		call: func(*Env, *call) (starlark.Value, error) {
-			return nil, errors.New("send_signal: it acts on the process of the event, in the kernel: call it in a handler that runs there, or in kernel=")
+			return nil, errors.New("send_signal: it acts on the process of the event, in the kernel: " +
+				"call it in a handler that runs there, or in kernel=")
 		},
 	},
 }

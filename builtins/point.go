@@ -59,7 +59,8 @@ func toPoints(v starlark.Value, pos plan.Pos) ([]Point, error) {
 		}
 		return out, nil
 	}
-	return nil, fmt.Errorf("points: got %s, want a string like \"tracepoint:sched:sched_switch\", an event, a span, or a list of them", v.Type())
+	return nil, fmt.Errorf("points: got %s, want a string like \"tracepoint:sched:sched_switch\", an event, a span, "+
+		"or a list of them", v.Type())
 }
 
 func pointsText(ps []Point) string {

@@ -19,14 +19,16 @@ var probeFamily = []Entry{
 		Doc: `Declares a probe. points is a string, an event, a span, first(…) or a list of them.
 where is a predicate, compiled into the kernel. kernel is compiled into the kernel, whole; what it returns extends
 the event. handler runs in the kernel where all of it compiles, else in user space with the parts of e that it uses.
-start is a handler for the start of a span. Gives a probe with enable(), disable(), detach(), items() and stats(), for callbacks. items() gives the
-calls and other spans that are open now, each as (key, record), as s.items() of span(): of calls key is the thread, and the record has e.probe, time, when the
-call began, and what handlers take from e.start, by their names, of functions also depth. stats() gives hits (how often the kernel
-ran the probe, also for what where= passed over), sent, lost, missed (at most so many events that the kernel did not show, because
-another program ran on that CPU; None before Linux 5.12, which does not count them) and time (of the runs, in ns; it is measured
-in scripts that call stats()). enable() of an iterator goes through its list again.
-keep = N makes the kernel keep the last N events and send none: the probe's dump() gives these to the handler (or prints them), in the order of
-their times, and gives their number. No event is shown twice. A script that nowhere calls dump() is shown them at the end.`,
+start is a handler for the start of a span. Gives a probe with enable(), disable(), detach(), items() and stats(), for
+callbacks. items() gives the calls and other spans that are open now, each as (key, record), as s.items() of span(): of
+calls key is the thread, and the record has e.probe, time, when the call began, and what handlers take from e.start, by
+their names, of functions also depth. stats() gives hits (how often the kernel ran the probe, also for what where=
+passed over), sent, lost, missed (at most so many events that the kernel did not show, because another program ran on
+that CPU; None before Linux 5.12, which does not count them) and time (of the runs, in ns; it is measured in scripts
+that call stats()). enable() of an iterator goes through its list again.
+keep = N makes the kernel keep the last N events and send none: the probe's dump() gives these to the handler (or
+prints them), in the order of their times, and gives their number. No event is shown twice. A script that nowhere calls
+dump() is shown them at the end.`,
 		call: probeCall,
 	},
 	{
@@ -38,8 +40,8 @@ their times, and gives their number. No event is shown twice. A script that nowh
 	{
 		Name: "limits", Family: "probes",
 		Signature: "limits(string=256, stacks=8192)",
-		Doc: `Sets how many bytes of a string are captured at most, and how many different stacks are kept. A string that was cut prints with … at its end;
-a stack for which there was no room is counted, and the end of the run says so.`,
+		Doc: `Sets how many bytes of a string are captured at most, and how many different stacks are kept. A string
+that was cut prints with … at its end; a stack for which there was no room is counted, and the end of the run says so.`,
 		call: limitsCall,
 	},
 	{
@@ -64,10 +66,12 @@ type ProbeControl interface {
 
 // Stats are the counts of a probe.
 type Stats struct {
-	Hits   int64 // runs of its programs
-	Sent   int64 // events
-	Lost   int64
-	Missed int64 // at most so many events were not seen, because the kernel skipped a run; -1: it does not count that (before 5.12)
+	Hits int64 // runs of its programs
+	Sent int64 // events
+	Lost int64
+	// Missed is how many events at most were not seen, because the kernel skipped a run; -1 where it does not count
+	// that (before 5.12).
+	Missed int64
 	Time   int64 // of the runs, in ns
 }
 
@@ -106,12 +110,14 @@ func probeCall(e *Env, c *call) (starlark.Value, error) {
 		return nil, errModule("probe")
 	}
 	if e.Declared {
-		return nil, errors.New("probe() in a callback declares nothing any more: declare it at the top level or in main(), and switch it by p.disable() and p.enable()")
+		return nil, errors.New("probe() in a callback declares nothing any more: " +
+			"declare it at the top level or in main(), and switch it by p.disable() and p.enable()")
 	}
 	var points, handler, where, kernel, start, name, keep starlark.Value
 	rest := *c
 	if len(c.args) > 2 {
-		return nil, fmt.Errorf("probe: got %d positional arguments, want points and a handler; the others are written by name", len(c.args))
+		return nil, fmt.Errorf("probe: got %d positional arguments, want points and a handler; "+
+			"the others are written by name", len(c.args))
 	}
 	if err := rest.unpack("points", &points, "handler?", &handler, "where?", &where, "kernel?", &kernel, "start?",
 		&start, "name?", &name, "keep?", &keep); err != nil {

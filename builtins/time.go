@@ -56,7 +56,8 @@ var timeFamily = []Entry{
 	{
 		Name: "at_exit", Family: "time",
 		Signature: "at_exit(fn)",
-		Doc: "Calls fn() when the run ends, in the order of the calls of at_exit. There it is an error to ask for another call,\n" +
+		Doc: "Calls fn() when the run ends, in the order of the calls of at_exit. " +
+			"There it is an error to ask for another call,\n" +
 			"by at_exit, every or after; exit(code) ends the function and sets the code of the run.",
 		call: func(e *Env, c *call) (starlark.Value, error) {
 			if e.Loading() {
@@ -102,8 +103,8 @@ var timeFamily = []Entry{
 	{
 		Name: "strftime", Family: "time",
 		Signature: `strftime(format, time=None)`,
-		Doc: `The time of the event in a handler, else now, or a time such as e.time as text: strftime("%H:%M:%S"). %f: microseconds.
-Of a time that is None or FAULT it gives that.`,
+		Doc: `The time of the event in a handler, else now, or a time such as e.time as text: strftime("%H:%M:%S"). %f:
+microseconds. Of a time that is None or FAULT it gives that.`,
 		call: strftimeCall,
 	},
 }

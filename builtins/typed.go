@@ -66,5 +66,6 @@ func (e *severalPoints) Error() string {
 // typed is the error on the command line, which has no lists.
 func (e *severalPoints) typed() error {
 	provider, _, _ := strings.Cut(e.first, ":")
-	return fmt.Errorf("%q: want one point; one pattern stands for several names: '%s:{NAME,NAME}'; of points of several kinds write a script", e.text, provider)
+	return fmt.Errorf("%q: want one point; one pattern stands for several names: '%s:{NAME,NAME}'; "+
+		"of points of several kinds write a script", e.text, provider)
 }

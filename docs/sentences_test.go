@@ -170,13 +170,16 @@ func quotesOfGo(path string) (out []string, err error) {
 	return out, nil
 }
 
+// openRow is the last line of a quotation, a row of a table that goes on in the next line.
+var openRow = regexp.MustCompile(`(?m)^(\|.*[^|\n])\n\z`)
+
 // quotes are the runs of lines behind a mark.
 func quotes(lines []string, mark string) (out []string) {
 	quote := ""
 	for _, line := range append(lines, "") {
 		rest, ok := strings.CutPrefix(line, mark)
 		if ok {
-			quote += strings.TrimPrefix(rest, " ") + "\n"
+			quote = openRow.ReplaceAllString(quote, "$1 ") + strings.TrimPrefix(rest, " ") + "\n"
 			continue
 		}
 		if quote != "" {

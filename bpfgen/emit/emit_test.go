@@ -60,7 +60,8 @@ func TestBytes(t *testing.T) {
 			"dbXaf8ff00000000"},
 		{"xchg", "v1 = slot s0 +0\n v2 = ctx\n v3 = load64 v2 +0\n v4 = xchg64 v1, v3 +8\n ret v4",
 			"dbXa0000e1000000"},
-		{"cmpxchg", "v1 = slot s0 +0\n v2 = ctx\n v3 = load64 v2 +0\n v5 = load64 v2 +8\n v4 = cmpxchg64 v1, v3, v5 +0\n ret v4",
+		{"cmpxchg", "v1 = slot s0 +0\n v2 = ctx\n v3 = load64 v2 +0\n v5 = load64 v2 +8\n" +
+			" v4 = cmpxchg64 v1, v3, v5 +0\n ret v4",
 			"dbXaf8fff1000000"},
 		{"store", "v1 = slot s0 +0\n v2 = const -2\n store64 v1, v2 +0\n ret", "7a0af8fffeffffff"},
 		{"store8", "v1 = slot s0 +0\n v2 = const 511\n store8 v1, v2 +0\n ret", "720af8ffffffffff"},
@@ -115,7 +116,8 @@ func TestMarks(t *testing.T) {
 
 func TestDistance(t *testing.T) {
 	var s strings.Builder
-	s.WriteString("func \"far\" {\nb0:\n v1 = ctx\n v2 = load64 v1 +0\n br eq v2, 0 -> b1, b2 likely @a.star:7:8\nb2:\n")
+	s.WriteString("func \"far\" {\nb0:\n v1 = ctx\n v2 = load64 v1 +0\n br eq v2, 0 -> b1, b2 likely @a.star:7:8\n" +
+		"b2:\n")
 	for range 33000 {
 		s.WriteString(" store64 v1, v2 +0\n")
 	}

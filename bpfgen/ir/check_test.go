@@ -9,7 +9,8 @@ func TestCheck(t *testing.T) {
 	for _, tt := range []struct{ name, body, want string }{
 		{"ok", "b0:\n v1 = const 1\n ret v1", ""},
 		{"unreachable", "b0:\n ret\nb1:\n v2 = add v1, 1\n jump b2\nb2:\n v1 = const 1\n jump b1", ""},
-		{"loop", "b0:\n v1 = const 1\n jump b1(v1)\nb1(v2):\n v3 = add v2, 1\n br ult v3, 9 -> b1(v3), b2\nb2:\n ret v3", ""},
+		{"loop", "b0:\n v1 = const 1\n jump b1(v1)\nb1(v2):\n v3 = add v2, 1\n br ult v3, 9 -> b1(v3), b2\nb2:\n" +
+			" ret v3", ""},
 		{"no terminator", "b0:\n v1 = const 1", "b0: no terminator"},
 		{"entry params", "b0(v1):\n ret v1", "the entry has parameters"},
 		{"edge to entry", "b0:\n jump b0", "leads to the entry"},

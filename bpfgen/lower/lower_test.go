@@ -31,7 +31,8 @@ func TestMacros(t *testing.T) {
 		"v9 = cmp slt v2, v3", "v9 = cmp uge v2, v3",
 	} {
 		// v4 is v3, or 1 for 0, which is no divisor.
-		text := "func \"f\" {\nb0:\n  v1 = ctx\n  v2 = load64 v1 +0\n  v3 = load64 v1 +8\n  v6 = const 1\n  br eq v3, 0 -> b1(v6), b1(v3)\nb1(v4):\n  " +
+		text := "func \"f\" {\nb0:\n  v1 = ctx\n  v2 = load64 v1 +0\n  v3 = load64 v1 +8\n  v6 = const 1\n" +
+			"  br eq v3, 0 -> b1(v6), b1(v3)\nb1(v4):\n  " +
 			body + "\n  ret v9\n}\n"
 		for _, x := range values {
 			for _, y := range values {

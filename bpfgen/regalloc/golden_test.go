@@ -93,7 +93,8 @@ var mutations = []func(s *Step) bool{
 
 func TestStackError(t *testing.T) {
 	var text strings.Builder
-	text.WriteString("func \"big\" {\n  slot s0 440\n  slot s1 64\nb0:\n  v1 = ctx\n  v2 = slot s0 +0\n  v3 = call 16 v2\n")
+	text.WriteString("func \"big\" {\n  slot s0 440\n  slot s1 64\nb0:\n  v1 = ctx\n  v2 = slot s0 +0\n" +
+		"  v3 = call 16 v2\n")
 	for i := range 20 {
 		fmt.Fprintf(&text, "  v%d = load64 v1 +%d\n", 10+i, 8*i)
 	}

@@ -120,7 +120,8 @@ func (p *packer) text(l leaf) {
 	defer b.at(b.Pos)()
 	words := l.text == nil || l.text.Op == tree.OpBuiltin
 	if words && p.off == nil {
-		p.fixed = (p.fixed + 7) &^ 7 // the bytes are written in words, which the stack takes only where they are aligned
+		// the bytes are written in words, which the stack takes only where they are aligned
+		p.fixed = (p.fixed + 7) &^ 7
 	}
 	start := p.end()
 	var s *str

@@ -90,7 +90,8 @@ func (r *listReader) one(off, p *ir.Value) *ir.Value {
 		head = 1
 		b.Store(1, dst, 0, b.Const(wire.ListString))
 	}
-	rc := reads{b}.readWith(r.e.Str, helperProbeReadKernelStr, helperProbeReadUserStr, b.Add(dst, head), b.Const(r.room+1), p)
+	rc := reads{b}.readWith(r.e.Str, helperProbeReadKernelStr, helperProbeReadUserStr, b.Add(dst, head),
+		b.Const(r.room+1), p)
 	used := b.newJoin(types.I64)
 	b.unless(ir.SLE, rc, 0, func() { // kernels before 6.18 give 0 for ""
 		b.Store(1, dst, head, b.Const(0))

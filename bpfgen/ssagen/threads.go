@@ -61,8 +61,8 @@ func (s *Shared) CallFree(p *tree.Program, spans []int) (*ir.Func, error) {
 	return b.Func, b.Func.Check()
 }
 
-// maxForgotten is up to how many calls of a thread that has ended are removed. The verifier keeps a way for each, of all
-// spans together.
+// maxForgotten is up to how many calls of a thread that has ended are removed. The verifier keeps a way for each, of
+// all spans together.
 const maxForgotten = 512
 
 // closeAll removes the calls of a thread that are open.

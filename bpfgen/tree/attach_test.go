@@ -7,8 +7,8 @@ import (
 
 // Each kind of attaching is that of a way, and has a word of its own, by which texts of trees name it.
 func TestAttachWords(t *testing.T) {
-	ways := []Way{Tracepoint{}, RawTracepoint{}, SyscallEnter{}, SyscallExit{}, Clock{}, Clock{EveryCPU: true}, Counter{},
-		Watchpoint{}, Iterator{}}
+	ways := []Way{Tracepoint{}, RawTracepoint{}, SyscallEnter{}, SyscallExit{}, Clock{}, Clock{EveryCPU: true},
+		Counter{}, Watchpoint{}, Iterator{}}
 	for mech := range mechanisms {
 		ways = append(ways, &Functions{Mech: mech})
 	}

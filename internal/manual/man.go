@@ -28,7 +28,8 @@ func (b *Book) Man(w io.Writer, version string) {
 		p.command(&b.Commands[i])
 	}
 	p.section("VERBS")
-	p.text("startrace VERB POINT [EXPR] --by EXPR --where EXPR --every 1s --top 10; startrace help VERB has all flags. In expressions e is the event.")
+	p.text("startrace VERB POINT [EXPR] --by EXPR --where EXPR --every 1s --top 10; " +
+		"startrace help VERB has all flags. In expressions e is the event.")
 	p.tools(b.Verbs)
 	p.section("TOOLS")
 	p.tools(b.Tools)

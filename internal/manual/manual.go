@@ -86,7 +86,8 @@ func (b *Book) Help(w io.Writer) {
 	}
 	fmt.Fprint(w, "\nCommands (startrace help COMMAND has more):\n")
 	printRows(w, rows)
-	fmt.Fprintf(w, "\nVerbs, each for one line: startrace VERB POINT [EXPR] --by EXPR --where EXPR --every 1s --top 10\n")
+	fmt.Fprintf(w,
+		"\nVerbs, each for one line: startrace VERB POINT [EXPR] --by EXPR --where EXPR --every 1s --top 10\n")
 	printRows(w, toolRows(b.Verbs))
 	fmt.Fprint(w, "\nExamples:\n")
 	printExamples(w, examples)

@@ -38,7 +38,8 @@ func Commands() []Command {
 			},
 		},
 		{
-			Name: "explain", Usage: []string{"[--types] [--ir[=PASS]] [--asm] FILE|TOOL|VERB [flags and arguments of the script]"}, Takes: Scripts,
+			Name: "explain", Usage: []string{"[--types] [--ir[=PASS]] [--asm] FILE|TOOL|VERB [flags and arguments of " +
+				"the script]"}, Takes: Scripts,
 			Summary: "Says what of a script runs where, and why; nothing is traced.",
 			Examples: []string{
 				"startrace explain opensnoop  what runs in the kernel, what in user space",
@@ -49,19 +50,23 @@ func Commands() []Command {
 		{
 			Name: "doctor", Usage: []string{"[--json]"},
 			Summary: "Says what can be traced on this machine by this user, why the rest cannot, and what to do.",
-			Text: `The first line is the judgement, the second the remedy, where one is needed. Each thing is tried for a moment.
-The exit code is 0 if tracing works, if only in part, and 1 if it does not.`,
+			Text: "The first line is the judgement, the second the remedy, where one is needed. " +
+				"Each thing is tried for a moment.\n" +
+				"The exit code is 0 if tracing works, if only in part, and 1 if it does not.",
 			Examples: []string{"startrace doctor  in words", "startrace doctor --json  for programs"},
 		},
 		{
 			Name: "tools", Usage: []string{""},
-			Summary:  "Lists the standard library, a line each: tools by the word that runs them, modules by the word that loads them.",
+			Summary: "Lists the standard library, a line each: tools by the word that runs them, " +
+				"modules by the word that loads them.",
 			Examples: []string{"startrace tools"},
 		},
 		{
 			Name: "doc", Usage: []string{"[NAME]", "--man"}, Takes: Names,
-			Summary: "Shows the reference of the language: all of it, or one builtin, module or constant; or a document.",
-			Text:    "Documents are tutorial, language, semantics, from-bpftrace, troubleshooting, rationale, architecture, and tools/NAME for each tool.",
+			Summary: "Shows the reference of the language: all of it, or one builtin, module or constant; " +
+				"or a document.",
+			Text: "Documents are tutorial, language, semantics, from-bpftrace, troubleshooting, rationale, " +
+				"architecture, and tools/NAME for each tool.",
 			Examples: []string{
 				"startrace doc  all builtins",
 				"startrace doc hist  one of them",

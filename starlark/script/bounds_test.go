@@ -5,32 +5,34 @@ import (
 	"testing"
 )
 
-// > | elements that user code goes over or makes at once, as by `list(range(n))`, a comprehension or `[0] * n`; bytes of a string | 67108864; 1073741824 |
+// > | elements that user code goes over or makes at once, as by `list(range(n))`, a comprehension or `[0] * n`; bytes
+// > of a string | 67108864; 1073741824 |
 func TestTooLarge(t *testing.T) {
 	const elements, text = " and 67108864 are the most", " and 1073741824 are the most"
 	for code, want := range map[string]string{
 		"x = list(range(1 << 62))": "1:9: list: this goes over 4611686018427387904 elements at once," +
 			elements,
-		"x = tuple(range(1 << 62))":                "1:10: tuple: this goes over",
-		"x = set(range(1 << 40))":                  "1:8: set: this goes over",
-		"x = dict(range(1 << 40))":                 "1:9: dict: this goes over",
-		"x = sorted(range(1 << 40))":               "1:11: sorted: this goes over",
-		"x = reversed(range(1 << 40))":             "1:13: reversed: this goes over",
-		"x = enumerate(range(1 << 40))":            "1:14: enumerate: this goes over",
-		"x = zip(range(1 << 40), range(1 << 50))":  "1:8: zip: this goes over",
-		"x = min(range(1 << 40))":                  "1:8: min: this goes over",
-		"x = sum(range(1 << 40))":                  "1:8: sum: this goes over",
-		"x = [y for y in range(1 << 62)]":          "1:17: this goes over",
-		"x = {y: 0 for y in range(1 << 62)}":       "1:20: this goes over",
-		"print(*range(1 << 62))":                   "1:8: this goes over",
-		"x = []\nx.extend(range(1 << 62))":         "2:9: this goes over",
-		"x = []\nx += range(1 << 62)":              "2:3: this goes over",
-		"x = {0: []}\nx[0] += range(1 << 62)":      "2:6: this goes over",
-		"x = set()\nx = x.union(range(1 << 62))":   "2:12: this goes over",
-		"x = \"ab\" * (1 << 40)":                   "1:10: this would be a string of 2199023255552 bytes," + text,
-		"x = b\"ab\" * (1 << 40)":                  "1:11: this would be a bytes of 2199023255552 bytes," + text,
-		"x = [0] * (1 << 40)":                      "1:9: this would be a list of 1099511627776 elements," + elements,
-		"x = (1 << 100) * (0, 1)":                  "1:16: this would be a tuple of 2535301200456458802993406410752 elements," + elements,
+		"x = tuple(range(1 << 62))":               "1:10: tuple: this goes over",
+		"x = set(range(1 << 40))":                 "1:8: set: this goes over",
+		"x = dict(range(1 << 40))":                "1:9: dict: this goes over",
+		"x = sorted(range(1 << 40))":              "1:11: sorted: this goes over",
+		"x = reversed(range(1 << 40))":            "1:13: reversed: this goes over",
+		"x = enumerate(range(1 << 40))":           "1:14: enumerate: this goes over",
+		"x = zip(range(1 << 40), range(1 << 50))": "1:8: zip: this goes over",
+		"x = min(range(1 << 40))":                 "1:8: min: this goes over",
+		"x = sum(range(1 << 40))":                 "1:8: sum: this goes over",
+		"x = [y for y in range(1 << 62)]":         "1:17: this goes over",
+		"x = {y: 0 for y in range(1 << 62)}":      "1:20: this goes over",
+		"print(*range(1 << 62))":                  "1:8: this goes over",
+		"x = []\nx.extend(range(1 << 62))":        "2:9: this goes over",
+		"x = []\nx += range(1 << 62)":             "2:3: this goes over",
+		"x = {0: []}\nx[0] += range(1 << 62)":     "2:6: this goes over",
+		"x = set()\nx = x.union(range(1 << 62))":  "2:12: this goes over",
+		"x = \"ab\" * (1 << 40)":                  "1:10: this would be a string of 2199023255552 bytes," + text,
+		"x = b\"ab\" * (1 << 40)":                 "1:11: this would be a bytes of 2199023255552 bytes," + text,
+		"x = [0] * (1 << 40)":                     "1:9: this would be a list of 1099511627776 elements," + elements,
+		"x = (1 << 100) * (0, 1)": "1:16: this would be a tuple of 2535301200456458802993406410752 elements," +
+			elements,
 		"x = [0]\nx *= 1 << 30":                    "2:3: this would be a list",
 		"x = {0: [0]}\nx[0] *= 1 << 30":            "2:6: this would be a list",
 		"def f(n):\n  return [0] * n\nf(1 << 30)":  "2:14: this would be a list",
@@ -66,7 +68,8 @@ out = (3 * 4, 2 * "ab", [1] * 2, (0,) * -4, [] * 4, 2 * 3.5, max(range(10)), min
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `(12, "abab", [1, 1], (), [], 7.0, 9, 2, [(1, 0)], [3, 1], ["a", "b"], {"a": 1}, 4611686018427387904, 5, True, [18, 19])`
+	want := `(12, "abab", [1, 1], (), [], 7.0, 9, 2, [(1, 0)], [3, 1], ["a", "b"], {"a": 1}, 4611686018427387904, 5, ` +
+		`True, [18, 19])`
 	if got := globals["out"].String(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -129,7 +129,8 @@ func addressHint(plain string) string {
 	if m == nil {
 		return ""
 	}
-	return fmt.Sprintf(" (a struct of the kernel that is kept in user space is its address: keep the field, as in e.task.%s)", m[1])
+	return fmt.Sprintf(" (a struct of the kernel that is kept in user space is its address: "+
+		"keep the field, as in e.task.%s)", m[1])
 }
 
 // operands are the types that an operator was tried on, as plainRuntime says it.

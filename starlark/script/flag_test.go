@@ -12,7 +12,8 @@ import (
 const flagScript = `"""Shows slow things."""
 def main():
     print(flag("threshold", 5 * MSEC, "report waits of at least this long", type = duration, short = "t"),
-          flag("disk", False, "per disk", short = "D"), flag("flags", False, short = "F"), flag("color", True, "in colours"),
+          flag("disk", False, "per disk", short = "D"), flag("flags", False, short = "F"),
+          flag("color", True, "in colours"),
           flag("rows", 20, "how many", short = "r"), flag("share", 0.5), flag("name_", "x"),
           flag("mode", "fast", "how", choices = ["fast", "slow"]),
           flag("bin", "./trace", "the program", positional = True), flag("arg", None, positional = True))

@@ -35,7 +35,8 @@ var foreignLines = sync.OnceValue(func() []foreign {
 		{regexp.MustCompile(`^\s*probe\s+[\w.]+`), `probes are declared by a call: probe("POINT", lambda e: …)`},
 		{regexp.MustCompile(`^\s*syscall:[^:]*:[^:]*:(entry|return)`),
 			`probes are declared by a call, and entry and return are one event: probe("syscall:NAME", lambda e: …)`},
-		{regexp.MustCompile(`^\s*(fbt|pid\$\w+|pid\d+):`), `probes are declared by a call: probe("func:FUNCTION", lambda e: …), of a program probe("ufunc:BINARY:FUNCTION", …)`},
+		{regexp.MustCompile(`^\s*(fbt|pid\$\w+|pid\d+):`), `probes are declared by a call: ` +
+			`probe("func:FUNCTION", lambda e: …), of a program probe("ufunc:BINARY:FUNCTION", …)`},
 		{regexp.MustCompile(`^\s*(profile|tick|interval)(-|:)`),
 			`probes are declared by a call: probe("profile:99hz", lambda e: …); every("1s", lambda: …) is a timer`},
 		{regexp.MustCompile(`^\s*(proc|io|ip|tcp|udp|vminfo|` + strings.Join(point.Words(), "|") + `):\S`),
@@ -52,7 +53,8 @@ var foreignLines = sync.OnceValue(func() []foreign {
 		{regexp.MustCompile(`^\s*(function|func|fn|sub)\s+\w+`), "functions are: def NAME(e): and an indented block"},
 		{regexp.MustCompile(`^\s*(let|var|my|local|long|int|char|string|self->|this->)\s+\$?\w+`),
 			"variables are assigned without a declaration: x = 1"},
-		{regexp.MustCompile(`^\s*(global|nonlocal)\s+\w+`), "names need no declaration; a function cannot assign a name of the top level: use a table(), a cell(), or a list"},
+		{regexp.MustCompile(`^\s*(global|nonlocal)\s+\w+`), "names need no declaration; " +
+			"a function cannot assign a name of the top level: use a table(), a cell(), or a list"},
 		{regexp.MustCompile(`^\s*else\s+if\b`), "here it is elif"},
 		{regexp.MustCompile(`^\s*for\s*\(.*;.*;`), "loops are: for i in range(10): and an indented block"},
 		{regexp.MustCompile(`^\s*(foreach|unroll)\b`), "loops are: for x in LIST: and an indented block"},

@@ -35,7 +35,8 @@ out = f(cut)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `("<abc…xy", [1, 2], {"kabc…": "abc…-xy"}, "labc…", "abc…,xy", "abc…xy", ["pabc…"], 97, True, "ab", 3, 3, [1, 2], (1, 2), "3")`
+	want := `("<abc…xy", [1, 2], {"kabc…": "abc…-xy"}, "labc…", "abc…,xy", "abc…xy", ["pabc…"], 97, True, "ab", 3, ` +
+		`3, [1, 2], (1, 2), "3")`
 	if got := value.Text(globals["out"]); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -83,7 +83,8 @@ var plainRuntime = sync.OnceValue(func() []rewording {
 		{regexp.MustCompile(`^Starlark computation cancelled: (.*)$`), "$1"},
 		{regexp.MustCompile(`^(?:\w+: )?cannot .* frozen hash table$`), "this dict or set cannot change any more"},
 		{regexp.MustCompile(`^(?:\w+: )?cannot .* frozen list$`), "this list cannot change any more"},
-		{regexp.MustCompile(`^(count|total|mean|lowest|highest|stats|hist|lhist|quantiles|group) value does not support item assignment$`), "a $1 takes no x[KEY] = VALUE: x[KEY].add(VALUE)"},
+		{regexp.MustCompile(`^(count|total|mean|lowest|highest|stats|hist|lhist|quantiles|group) value ` +
+			`does not support item assignment$`), "a $1 takes no x[KEY] = VALUE: x[KEY].add(VALUE)"},
 		{regexp.MustCompile(`(?s)^load: name .*\W.* not found in module (\S+)( \(did.*)?$`),
 			"load: the names in $1 are of letters and digits"},
 		{regexp.MustCompile(`(?s)^cannot load .*\n.*: got ".*$`),

@@ -31,7 +31,8 @@ func TestRunCode(t *testing.T) {
 func TestErrorsOfAFile(t *testing.T) {
 	h, _, _ := newTest()
 	err := h.RunCode([]string{"x = foo", "def f(e):", "    return e.x + nsecs", "y = hsit()"}, nil)
-	want := "-e:1:5: undefined: foo\n-e:3:18: undefined: nsecs (here it is e.time)\n-e:4:5: undefined: hsit (did you mean hist?)"
+	want := "-e:1:5: undefined: foo\n-e:3:18: undefined: nsecs (here it is e.time)\n" +
+		"-e:4:5: undefined: hsit (did you mean hist?)"
 	if err == nil || err.Error() != want {
 		t.Errorf("error\n%v, want\n%s", err, want)
 	}
@@ -107,8 +108,10 @@ func TestLoadFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("main.star", "load('./sub/a.star', 'a')\nload('./c.star', 'seen')\nload('./b.star', 'b')\na()\nb()\nprint(seen)\n")
-	write("sub/a.star", "load('../c.star', 'seen')\ndef a():\n    seen['a'] = 1\ndef main():\n    fail('the main of a module')\n")
+	write("main.star",
+		"load('./sub/a.star', 'a')\nload('./c.star', 'seen')\nload('./b.star', 'b')\na()\nb()\nprint(seen)\n")
+	write("sub/a.star",
+		"load('../c.star', 'seen')\ndef a():\n    seen['a'] = 1\ndef main():\n    fail('the main of a module')\n")
 	write("b.star", "load('./c.star', 'seen')\ndef b():\n    probe('k:f')\n    seen['b'] = 2\n")
 	write("c.star", "print('once')\nseen = {}\n")
 	h, rt, _ := newTest()
@@ -138,7 +141,8 @@ def change():
 `)
 	h.Plan()
 	_, err := h.Call(h.globals["change"].(starlark.Callable))
-	want := "test.star:10:10: this dict or set cannot change any more (a kernel half uses it as a constant; what changes belongs into a table())"
+	want := "test.star:10:10: this dict or set cannot change any more (a kernel half uses it as a constant; " +
+		"what changes belongs into a table())"
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v", err)
 	}

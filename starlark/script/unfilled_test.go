@@ -9,9 +9,11 @@ import (
 func TestUnfilled(t *testing.T) {
 	const never = " never gets an entry: "
 	for src, want := range map[string]string{
-		"t = table()\ndef f(e):\n    t[e.pid] = t[e.pid] + 1\n    print(t, t.get(1), len(t))\n":                        "test.star:3:5: t" + never,
-		"def main():\n    t = table(size = 5)\n    def f(e):\n        if 1 in t:\n            t[2] = 3 * (t[1] + 1)\n": "test.star:5:13: t" + never,
-		"t = table()\ndef f(e):\n    for k in t:\n        t[k] = -t[k]\n":                                              "test.star:4:9: t" + never,
+		"t = table()\ndef f(e):\n    t[e.pid] = t[e.pid] + 1\n" +
+			"    print(t, t.get(1), len(t))\n": "test.star:3:5: t" + never,
+		"def main():\n    t = table(size = 5)\n    def f(e):\n" +
+			"        if 1 in t:\n            t[2] = 3 * (t[1] + 1)\n": "test.star:5:13: t" + never,
+		"t = table()\ndef f(e):\n    for k in t:\n        t[k] = -t[k]\n": "test.star:4:9: t" + never,
 
 		"t = table()\ndef f(e):\n    t[1] = t[1] + 1\ndef g(e):\n    t[2] = 0\n":             "",
 		"t = table()\nt.set(1, 0)\ndef f(e):\n    t[1] = t[1] + 1\n":                         "",

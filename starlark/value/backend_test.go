@@ -97,7 +97,8 @@ func eval(t *testing.T, expr string, x starlark.Value) (string, error) {
 	t.Helper()
 	v, err := starlark.EvalOptions(&syntax.FileOptions{}, &starlark.Thread{}, "test", expr,
 		starlark.StringDict{"x": x, "update": starlark.NewBuiltin("update",
-			func(_ *starlark.Thread, _ *starlark.Builtin, a starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+			func(_ *starlark.Thread, _ *starlark.Builtin, a starlark.Tuple,
+				_ []starlark.Tuple) (starlark.Value, error) {
 				op, _ := starlark.AsString(a[2])
 				return starlark.None, Update(a[0], a[1], op, a[3])
 			})})

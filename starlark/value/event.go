@@ -107,7 +107,8 @@ func (e *Event) Attr(name string) (starlark.Value, error) {
 			return e.Keep(), nil
 		}), nil
 	}
-	return nil, fmt.Errorf("e.%s was not captured: here the event itself is used as a value; pass or store its parts instead", name)
+	return nil, fmt.Errorf("e.%s was not captured: here the event itself is used as a value; "+
+		"pass or store its parts instead", name)
 }
 
 func (e *Event) AttrNames() []string   { return nil }

@@ -79,8 +79,9 @@ func updateTable(t *Table, k starlark.Value, op syntax.Token, v starlark.Value) 
 			return err
 		}
 	}
-	return fmt.Errorf("%s= of an entry of %s: kernel halves changed it between reading and writing, %d times one after "+
-		"the other; let them do this change, or use an operator that is one step (+ - * & | ^ on ints, from Linux 5.12 on)",
+	return fmt.Errorf("%s= of an entry of %s: kernel halves changed it between reading and writing, "+
+		"%d times one after the other; let them do this change, or use an operator that is one step "+
+		"(+ - * & | ^ on ints, from Linux 5.12 on)",
 		op, t, updateTries)
 }
 

@@ -35,7 +35,8 @@ func TestMacros(t *testing.T) {
 		{"v1 = const -1\n v3 = log2 v1", 64},
 		{"v1 = const 0\n v3 = log2 v1", 0},
 		{"v1 = const -1\n v2 = const 1\n v3 = cmp ugt v1, v2", 1},
-		{"v1 = scratch +8\n v2 = slot s0 +0\n zero v2, 8\n store8 v2, v2 +1\n copy v1, v2, 8\n v4 = const 3\n store8 v1, v4 +0\n v3 = load16 v1 +0", 3},
+		{"v1 = scratch +8\n v2 = slot s0 +0\n zero v2, 8\n store8 v2, v2 +1\n copy v1, v2, 8\n v4 = const 3\n" +
+			" store8 v1, v4 +0\n v3 = load16 v1 +0", 3},
 	} {
 		m := &Machine{Scratch: make([]byte, 16)}
 		got, err := run(t, m, "func \"f\" {\n slot s0 8\nb0:\n "+tt.body+"\n ret v3\n}\n")
