@@ -31,10 +31,11 @@ const (
 	anything = "*"
 )
 
-// The direction of imports: cmd → prompt → session → everything; what a script declares is data (plan), and the compiler turns
-// it into data, so neither sees the interpreter's values or a descriptor.
+// The direction of imports: cmd → prompt → session → everything; what a script declares is data (plan), and the
+// compiler turns it into data, so neither sees the interpreter's values or a descriptor.
 var layers = []layer{
-	{"cmd", []string{"internal/command", "internal/mistake", "internal/prompt", "internal/session", "internal/manual"}, []string{anything}},
+	{"cmd", []string{"internal/command", "internal/mistake", "internal/prompt", "internal/session", "internal/manual"},
+		[]string{anything}},
 	{"internal/command", []string{"builtins", "docs", "internal/attach", "internal/doctor", "internal/kernel",
 		"internal/machine", "internal/manual", "internal/mistake", "internal/output", "internal/render",
 		"internal/session", "stdlib"}, []string{starlark, unix}},
@@ -54,7 +55,8 @@ var layers = []layer{
 	{"docs", nil, nil},
 
 	{"bpfgen", []string{"bpfgen", "internal/abi", "internal/binary", "internal/format", "internal/gofunc",
-		"internal/plan", "internal/kernel", "internal/point", "internal/signature", "internal/until", "internal/usdt", "internal/wire"},
+		"internal/plan", "internal/kernel", "internal/point", "internal/signature", "internal/until", "internal/usdt",
+		"internal/wire"},
 		[]string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
 
 	{"internal/mistake", []string{"bpfgen/infer", "builtins", "internal/kernel", "internal/line", "internal/plan",
@@ -70,7 +72,8 @@ var layers = []layer{
 	{"internal/eventline", []string{"internal/format", "internal/kernel", "internal/output", "internal/printfmt",
 		"internal/render", "internal/results", "internal/wire", "starlark/value"}, []string{starlark}},
 	{"internal/machine", []string{"bpfgen/infer", "internal/attach", "internal/binary", "internal/doctor",
-		"internal/kernel", "internal/listing", "internal/locate", "internal/output", "internal/point", "internal/render"},
+		"internal/kernel", "internal/listing", "internal/locate", "internal/output", "internal/point",
+		"internal/render"},
 		[]string{unix}},
 	{"internal/stacks", []string{"bpfgen/tree", "internal/format", "internal/kernel", "internal/output",
 		"internal/sideband", "internal/symbols", "internal/wire", "starlark/value"}, []string{ebpf}},

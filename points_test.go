@@ -141,7 +141,8 @@ func newPointKernel(t *testing.T) *pointKernel {
 	s32 := &btf.Int{Name: "int", Size: 4, Encoding: btf.Signed}
 	types := append(smallkernel.Types(), smallkernel.Function("vfs_read", s32, btf.FuncParam{Name: "fd", Type: s32}),
 		smallkernel.Function("tcp_sendmsg", s32, btf.FuncParam{Name: "size", Type: s32}))
-	types = append(types, smallkernel.Hooks(btf.FuncParam{Name: "mask", Type: s32}, "file_open", "bprm_check_security")...)
+	types = append(types,
+		smallkernel.Hooks(btf.FuncParam{Name: "mask", Type: s32}, "file_open", "bprm_check_security")...)
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"events/sched/sched_switch/format":   pointFormat("sched_switch", 1),
@@ -196,7 +197,8 @@ func (k *pointKernel) listed(t *testing.T, kind *point.Kind) {
 }
 
 // compiled: an example has points, which become programs of a type that the kernel knows, of which explain says how
-// they are attached, and which can be attached. A handler may be refused unless it must compile: iterators have no stacks.
+// they are attached, and which can be attached. A handler may be refused unless it must compile: iterators have no
+// stacks.
 func (k *pointKernel) compiled(t *testing.T, example, handler string, must bool) {
 	h := script.New(script.Options{Constant: kernel.Constant})
 	src := fmt.Sprintf("n = count()\nprobe(%q, lambda e: %s)\n", example, handler)
@@ -253,8 +255,8 @@ func diagnosed(t *testing.T, k *point.Kind, tried map[kernel.Way]error) {
 // completedKinds are what a shell is offered behind `startrace list `.
 func completedKinds(t *testing.T) []string {
 	var out bytes.Buffer
-	exit, err := command.Complete(session.Options{Stdout: &out, Stderr: &out}, &manual.Book{Commands: manual.Commands()},
-		"bash", "startrace list ")
+	exit, err := command.Complete(session.Options{Stdout: &out, Stderr: &out},
+		&manual.Book{Commands: manual.Commands()}, "bash", "startrace list ")
 	if err != nil || exit != session.Done {
 		t.Fatalf("exit %d, %v", exit, err)
 	}

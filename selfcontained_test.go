@@ -107,14 +107,16 @@ func (c selfContained) outside(name, text string) []string {
 			}
 		}
 	}
-	if page := webPage.FindString(text); page != "" && !strings.HasSuffix(name, ".md") && !strings.HasSuffix(name, "_test.go") {
+	if page := webPage.FindString(text); page != "" && !strings.HasSuffix(name, ".md") &&
+		!strings.HasSuffix(name, "_test.go") {
 		found = append(found, page+": only documents name pages of the web")
 	}
 	return found
 }
 
 func (c selfContained) known(name, folder string) bool {
-	return slices.Contains(ofEveryLinux, folder) || strings.HasPrefix(name, "test/vm/") && slices.Contains(inGuests, folder)
+	return slices.Contains(ofEveryLinux, folder) || strings.HasPrefix(name, "test/vm/") &&
+		slices.Contains(inGuests, folder)
 }
 
 // outsideSystem is folder, or empty where its first part is a folder of every Linux, which files may well name.

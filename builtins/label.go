@@ -105,7 +105,8 @@ func syscallName(v uint64) string {
 }
 
 // cInt is v as a C int; false where v is more than that: it has no name then, and is not what its low half means. That
-// of one without its sign has another text, so that each text is that of one number: a table would have an entry of each.
+// of one without its sign has another text, so that each text is that of one number: a table would have an entry of
+// each.
 func cInt(v uint64) (int, bool) {
 	n := int64(v)
 	return int(n), n >= math.MinInt32 && n <= math.MaxInt32

@@ -166,7 +166,8 @@ func TestErrnoWithoutName(t *testing.T) {
 // A label of a number that is wider than what it names has that number: its low half names something else.
 func TestLabelsOfWideNumbers(t *testing.T) {
 	_, eval := labelEnv(t)
-	for _, v := range []uint64{1 << 31, 1<<32 - 1, 1 << 32, 1<<32 + 15, 1 << 40, 1 << 63, 1<<63 + 2, 1<<64 - 1<<31 - 1} {
+	for _, v := range []uint64{1 << 31, 1<<32 - 1, 1 << 32, 1<<32 + 15, 1 << 40, 1 << 63, 1<<63 + 2,
+		1<<64 - 1<<31 - 1} {
 		for label, before := range map[string]string{"signal": "", "syscall_name": "syscall_"} {
 			want := fmt.Sprintf("%s%#x", before, v)
 			if got := eval(fmt.Sprintf("%s(%d)", label, v)); got != want {

@@ -44,6 +44,7 @@ func TestToolPages(t *testing.T) {
 		return !strings.HasPrefix(name, "tools/") || name == "tools/README"
 	})
 	if !slices.Equal(got, want) {
-		t.Errorf("pages\n%q\nwant\n%q\nA new one is written as opensnoop.md without output; go test ./cmd/startrace -run TestDocs -update-docs adds that", got, want)
+		t.Errorf("pages\n%q\nwant\n%q\nA new one is written as opensnoop.md without output; "+
+			"go test ./cmd/startrace -run TestDocs -update-docs adds that", got, want)
 	}
 }

@@ -3,15 +3,17 @@ package docs
 // saysNothing are sentences that no test can find true or false, with the reason.
 var saysNothing = map[string]string{
 	"What a function means in the kernel is in [semantics.md](semantics.md).": "a hint to another page",
-	"What the module does while it is being loaded may be over before its points are attached.": "what may happen, or not: " +
-		"a test that waited for it would depend on how long work takes",
-	"Several statements are not one: between `t.get(k)` and `t[k] = v` another CPU may have set it.": "what may happen, or " +
-		"not; that single ones are exact is tested",
-	"Two calls with the same arguments from the same place may then pair across a missed end: their values are the same, " +
-		"the duration is too long.": "what may happen, or not: the kernel decides what it skips",
-	"In which order the kernel runs probes of different kinds at one place (`kprobe:f`, `fentry:f` and `func:f`; `func:f` and " +
-		"`func:*` of more than 16 functions; `syscall:read` and `tracepoint:syscalls:sys_exit_read`), and what comes later (a probe " +
-		"that is enabled again, points of a module that is loaded, a probe at the prompt), is the kernel's choice, which other " +
-		"tracers on the machine can change.": "nothing is promised",
+	"What the module does while it is being loaded may be over before its points are attached.": "what may happen, " +
+		"or not: a test that waited for it would depend on how long work takes",
+	"Several statements are not one: between `t.get(k)` and `t[k] = v` another CPU may have set it.": "what may " +
+		"happen, or not; that single ones are exact is tested",
+	"Two calls with the same arguments from the same place may then pair across a missed end: " +
+		"their values are the same, the duration is too long.": "what may happen, or not: " +
+		"the kernel decides what it skips",
+	"In which order the kernel runs probes of different kinds at one place (`kprobe:f`, `fentry:f` and `func:f`; " +
+		"`func:f` and `func:*` of more than 16 functions; `syscall:read` and `tracepoint:syscalls:sys_exit_read`), " +
+		"and what comes later (a probe that is enabled again, points of a module that is loaded, " +
+		"a probe at the prompt), is the kernel's choice, " +
+		"which other tracers on the machine can change.": "nothing is promised",
 	"(On arm64 before 5.12 that cannot be told in every case.)": "no kernel of the tests is that old there",
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // remedy is what to do about a sentence without a test.
-const remedy = "Show it by a script in cmd/startrace/testdata/sentences, or, where a Go test does, quote it there: // > …"
+const remedy = "Show it by a script in cmd/startrace/testdata/sentences, or, where a Go test does, quote it there: " +
+	"// > …"
 
 // described are the pages of which each sentence is to be true.
 var described = []string{"language", "semantics", "builtins"}
@@ -59,8 +60,8 @@ func TestSentences(t *testing.T) {
 // Sentences end before what begins another: a word with a capital, code, a quotation, our name.
 var sentenceEnd = regexp.MustCompile("([.!?][)\"]?) (?:[A-Z`\"(\\[/]|startrace )")
 
-// sentences are those of a text in Markdown, each with single spaces. A row of a table is one; code is none, but a line of
-// an indented listing with a remark is.
+// sentences are those of a text in Markdown, each with single spaces. A row of a table is one; code is none, but a line
+// of an indented listing with a remark is.
 func sentences(text string) (out []string) {
 	var paragraph []string
 	flush := func() {

@@ -98,7 +98,8 @@ func (a *absorber) endless(e *tree.Expr, args []*tree.Expr) *tree.Expr {
 		test(tree.OpLt, args[1], number(0))
 		over := operation(tree.OpGt, types.Boolean, args[1], number(fold.MaxShift-1), e.Pos)
 		out := *e
-		out.Args = []*tree.Expr{args[0], conditional(over, as(number(fold.MaxShift-1), args[1].Type, e.Pos), args[1], e.Pos)}
+		out.Args = []*tree.Expr{args[0],
+			conditional(over, as(number(fold.MaxShift-1), args[1].Type, e.Pos), args[1], e.Pos)}
 		return &out
 	}
 	return e

@@ -86,7 +86,8 @@ func flagOfRuns(name string, unknown error) error {
 	flag, _, _ = strings.Cut(flag, " ")
 	for _, f := range flagList() {
 		if isUnknown && (flag == "--"+f.Long || flag == "-"+f.Short) {
-			return fmt.Errorf("%s has no flag %s, which is for runs of a script or a tool: startrace %s … TOOL", name, flag, flag)
+			return fmt.Errorf("%s has no flag %s, which is for runs of a script or a tool: startrace %s … TOOL", name,
+				flag, flag)
 		}
 	}
 	return unknown

@@ -83,7 +83,8 @@ func checkMisplaced(t *testing.T, line []string, name string) {
 	if err == nil {
 		t.Fatalf("%q is taken for a script", line)
 	}
-	ofRuns := name + " has no flag " + line[0] + ", which is for runs of a script or a tool: startrace " + line[0] + " … TOOL"
+	ofRuns := name + " has no flag " + line[0] + ", which is for runs of a script or a tool: startrace " + line[0] +
+		" … TOOL"
 	ofAnother := "unknown flag " + line[0] + "; a flag of a script, tool or command stands behind its name"
 	if err.Error() != ofRuns && err.Error() != ofAnother {
 		t.Errorf("%q: %v", line, err)

@@ -32,11 +32,13 @@ var shells = []shellKind{
 	}},
 	{"zsh", []string{"-f", "-i"}, map[string]string{
 		"source": `autoload -U compinit; compinit -u -D; source <($STARTRACE completion zsh)`,
-		"file":   `$STARTRACE completion zsh >"$HOME/_startrace"; fpath=("$HOME" $fpath); autoload -U compinit; compinit -u -D`,
+		"file": `$STARTRACE completion zsh >"$HOME/_startrace"; fpath=("$HOME" $fpath); autoload -U compinit; ` +
+			`compinit -u -D`,
 	}},
 	{"fish", []string{"--interactive"}, map[string]string{
 		"source": `$STARTRACE completion fish | source`,
-		"file":   `mkdir -p "$HOME/.config/fish/completions"; $STARTRACE completion fish >"$HOME/.config/fish/completions/startrace.fish"`,
+		"file": `mkdir -p "$HOME/.config/fish/completions"; $STARTRACE completion fish ` +
+			`>"$HOME/.config/fish/completions/startrace.fish"`,
 	}},
 }
 
@@ -71,7 +73,8 @@ var completions = []struct {
 // The completion works in the shells themselves: what Tab makes of a line is what the shell then runs.
 func TestShellsComplete(t *testing.T) {
 	if !canTrace() {
-		t.Skip("needs root and BTF of the kernel (CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux), for points and their fields")
+		t.Skip("needs root and BTF of the kernel (CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux), " +
+			"for points and their fields")
 	}
 	if _, err := os.Stat("/sys/kernel/tracing/events"); err != nil {
 		t.Skip("needs tracefs at /sys/kernel/tracing, for the list of tracepoints")

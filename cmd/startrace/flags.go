@@ -19,12 +19,12 @@ import (
 // mean what the help calls the default.
 type settings struct {
 	Code     []string      `short:"e" sep:"none" placeholder:"CODE" help:"Run CODE; several are lines of one script."`
-	Command  string        `short:"c" placeholder:"CMD" help:"Start CMD under the trace and end when it ends; at the prompt go() starts it."`
+	Command  string        `short:"c" placeholder:"CMD" help:"${command}"`
 	PID      int           `name:"pid" short:"p" placeholder:"PID" help:"Trace only this process and end with it."`
 	Follow   bool          `short:"f" help:"With -p: trace also the processes that it starts. With -c they always are."`
 	Duration time.Duration `placeholder:"10s" help:"End after this time."`
 	Output   string        `short:"o" placeholder:"FILE" help:"Write results to FILE."`
-	Format   string        `placeholder:"FORMAT" words:"text,json,csv,folded" help:"Format of results: text (the default), json, csv or folded."`
+	Format   string        `placeholder:"FORMAT" words:"text,json,csv,folded" help:"${format}"`
 	Quiet    bool          `short:"q" help:"Print no messages, only results and errors."`
 	Verbose  bool          `short:"v" help:"Say what runs where, and how long the start took."`
 	StrMax   int           `placeholder:"N" help:"Cut captured strings at N bytes (256)."`
@@ -94,7 +94,7 @@ type doctorGrammar struct {
 // listGrammar is that of `startrace list [-v] [PATTERN …]`.
 type listGrammar struct {
 	Verbose bool     `short:"v" help:"Show arguments with their types, formats, where things are, layouts of types."`
-	PID     int      `name:"pid" short:"p" placeholder:"PID" help:"Look for programs and libraries as this process sees them."`
+	PID     int      `name:"pid" short:"p" placeholder:"PID" help:"${sees}"`
 	Format  string   `placeholder:"FORMAT" words:"text,json" help:"text (the default), or json: an object a line."`
 	Output  string   `short:"o" placeholder:"FILE" help:"Write to FILE."`
 	Quiet   bool     `short:"q" help:"Do not say what could not be looked at."`
@@ -106,9 +106,16 @@ func (g *listGrammar) settings() session.Settings {
 	return session.Settings{Verbose: g.Verbose, PID: g.PID, Format: g.Format, Output: g.Output, Quiet: g.Quiet}
 }
 
+// longHelp has what flags do where that is too long for a line of a struct.
+var longHelp = kong.Vars{
+	"command": "Start CMD under the trace and end when it ends; at the prompt go() starts it.",
+	"format":  "Format of results: text (the default), json, csv or folded.",
+	"sees":    "Look for programs and libraries as this process sees them.",
+}
+
 // newParser makes a parser into one of the grammars.
 func newParser(into any) *kong.Kong {
-	return kong.Must(into, kong.Name("startrace"), kong.NoDefaultHelp(), kong.Exit(func(int) {}))
+	return kong.Must(into, kong.Name("startrace"), kong.NoDefaultHelp(), kong.Exit(func(int) {}), longHelp)
 }
 
 func parseInto(into any, args []string) error {
@@ -146,8 +153,8 @@ func twice(name string) error {
 	case "command":
 		instead = `one command is started: -c "sh -c 'A & B & wait'" starts several`
 	case "pid":
-		instead = "one process is traced: without -p, `where = lambda e: e.pid in (1, 2)` or --where 'e.pid in (1, 2)' " +
-			"takes several"
+		instead = "one process is traced: without -p, " +
+			"`where = lambda e: e.pid in (1, 2)` or --where 'e.pid in (1, 2)' takes several"
 	}
 	return &mistake.Usage{Err: fmt.Errorf("--%s is given twice; %s", name, instead)}
 }

@@ -34,7 +34,8 @@ const columns = 80
 
 // The workload writes the numbers 1 to 1000 into /dev/null when it gets a
 // signal, one call of write(2) each, and waits for the next.
-const numbersScript = `n=0; trap 'i=0; while [ $i -lt 1000 ]; do i=$((i+1)); echo $i; done >/dev/null; n=$((n+1)); echo $n >"$0"' USR1
+const numbersScript = `n=0; trap 'i=0; while [ $i -lt 1000 ]; do i=$((i+1)); echo $i; done >/dev/null
+n=$((n+1)); echo $n >"$0"' USR1
 echo 0 >"$0"; while :; do sleep 0.05; done`
 
 func startPrompt(t *testing.T, env ...string) *promptTest {
@@ -253,7 +254,8 @@ func TestPrompt(t *testing.T) {
 
 	p.want(p.enter(`1 // 0`), "prompt:6:3: division by zero\n")
 	clash := p.enterWrapped(`probe("tracepoint:syscalls:sys_enter_read", kernel = lambda e: n[e.pid].add())`)
-	p.want(clash, "prompt:7:76: the key of count n is an int here, but a string at prompt:2:82: one count holds one kind, so use a second one\n")
+	p.want(clash, "prompt:7:76: the key of count n is an int here, but a string at prompt:2:82: "+
+		"one count holds one kind, so use a second one\n")
 	p.want(p.enter(`len(n)`), "1\n")
 
 	p.want(p.enter(`lines = total()`), "")
@@ -406,7 +408,8 @@ func TestPromptDumbTerminal(t *testing.T) {
 	p := startPrompt(t, "TERM=dumb")
 	p.press("1 + 1\r") // nothing sends events, which would wake the prompt
 	p.await("2>")
-	p.enter(`probe("tracepoint:syscalls:sys_enter_write", lambda e: print("wrote", e.args.count), where = lambda e: e.args.count == 5)`)
+	p.enter(`probe("tracepoint:syscalls:sys_enter_write", lambda e: print("wrote", e.args.count), where = lambda e: ` +
+		`e.args.count == 5)`)
 	p.press("2 + ")
 	p.round()
 	p.press("2\r")

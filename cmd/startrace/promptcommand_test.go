@@ -27,7 +27,8 @@ func TestPromptCommand(t *testing.T) {
 	p.enter(`n = count()`)
 	p.want(p.enter(`probe("tracepoint:syscalls:sys_enter_exit_group", lambda e: n[e.comm, e.args.error_code].add())`),
 		"Attached 1 probe\n")
-	p.want(p.enter(`probe("tracepoint:sched:sched_process_exec", lambda e: print("runs", e.comm), where = lambda e: e.comm == "sh")`), "Attached 1 probe\n")
+	p.want(p.enter(`probe("tracepoint:sched:sched_process_exec", lambda e: print("runs", e.comm), where = lambda e: `+
+		`e.comm == "sh")`), "Attached 1 probe\n")
 	p.press("go()\r")
 	p.await("5>")
 	p.press("1 + ")
@@ -138,7 +139,8 @@ func TestPromptFollowsBetweenProbes(t *testing.T) {
 		t.Skip(needsTypes)
 	}
 	p := &promptTest{T: t, dir: t.TempDir(), columns: columns}
-	p.with(nil, "-c", `sh -c "until [ -e fork ]; do sleep 0.01; done; (touch forked; until [ -e exit ]; do sleep 0.01; done; exit 7) & wait"`)
+	p.with(nil, "-c", `sh -c "until [ -e fork ]; do sleep 0.01; done; (touch forked; until [ -e exit ]; do sleep `+
+		`0.01; done; exit 7) & wait"`)
 	p.enter(`a = probe("syscall:sync")`)
 	p.enter(`go()`)
 	p.want(p.enter(`a = None`), "Detached syscall:sync\n")

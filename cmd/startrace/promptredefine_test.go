@@ -13,7 +13,8 @@ func TestPromptRedefines(t *testing.T) {
 	p.enter(`least = 4`)
 	p.press("def size(e):\r    return e.args.count\r\r")
 	p.await("6>")
-	p.enter(`w = probe("tracepoint:syscalls:sys_enter_write", lambda e: n[size(e)].add(), where = lambda e: e.args.count >= least and e.comm == "sh")`)
+	p.enter(`w = probe("tracepoint:syscalls:sys_enter_write", lambda e: n[size(e)].add(), where = lambda e: ` +
+		`e.args.count >= least and e.comm == "sh")`)
 	p.round()
 	p.want(p.enter(`sorted(n.items())`), "[(4, 900), (5, 1)]\n")
 

@@ -47,7 +47,8 @@ func newSSHTest(t *testing.T) *sshTest {
 			t.Fatalf("ssh-keygen: %v\n%s", err, out)
 		}
 	}
-	text := fmt.Sprintf("HostKey %s\nAuthorizedKeysFile %s.pub\nStrictModes no\nUsePAM no\nPermitRootLogin yes\nPrintMotd no\nPrintLastLog no\n", host, own)
+	text := fmt.Sprintf("HostKey %s\nAuthorizedKeysFile %s.pub\nStrictModes no\nUsePAM no\nPermitRootLogin yes\n"+
+		"PrintMotd no\nPrintLastLog no\n", host, own)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,8 @@ func (x *sshTest) connect() (pid int) {
 	return pid
 }
 
-const wroteFive = `w = probe("tracepoint:syscalls:sys_enter_write", lambda e: print("wrote", e.args.count), where = lambda e: e.args.count == 5)`
+const wroteFive = `w = probe("tracepoint:syscalls:sys_enter_write", lambda e: print("wrote", e.args.count), where = ` +
+	`lambda e: e.args.count == 5)`
 
 // Over ssh: completion, a line that wraps while an event comes above it, Ctrl-C,
 // the end with its status.

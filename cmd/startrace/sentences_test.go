@@ -8,8 +8,9 @@ import (
 )
 
 // TestSentences runs the scripts that show what docs/language.md, semantics.md and builtins.md say, and compares what
-// they print. Each follows the sentences that it shows, as quotations; a test of docs says which sentences nothing quotes.
-// What a script prints was known before: -update-docs writes it, and whoever does that compares it with the sentence.
+// they print. Each follows the sentences that it shows, as quotations; a test of docs says which sentences nothing
+// quotes. What a script prints was known before: -update-docs writes it, and whoever does that compares it with the
+// sentence.
 func TestSentences(t *testing.T) {
 	if !canTrace() {
 		t.Skip(needsTypes)

@@ -12,7 +12,8 @@ import (
 
 // printing are command lines that print something, one of each command.
 var printing = []string{"-e 'print(1)'", "-e 'n = count()' -e 'n.add()'", "opensnoop --help", "--help", "--version",
-	"explain -e 'print(1)'", "explain --help", "list -q", "list --help", "tools", "doc", "doc printf", "doc --man", "help",
+	"explain -e 'print(1)'", "explain --help", "list -q", "list --help", "tools", "doc", "doc printf", "doc --man",
+	"help",
 	"help printf", "completion bash", "complete bash star"}
 
 // TestUnwritten prints what cannot be written: to a full disk, which is said, and
@@ -65,7 +66,8 @@ func TestClosed(t *testing.T) {
 	}
 	for _, args := range printing {
 		for how, want := range map[string]string{
-			" >&-": "startrace: write /dev/stdout: bad file descriptor\n1\n", " > /dev/null": "0\n", " 1<> /dev/null": "0\n",
+			" >&-": "startrace: write /dev/stdout: bad file descriptor\n1\n", " > /dev/null": "0\n",
+			" 1<> /dev/null":   "0\n",
 			" <&- | grep -q .": "0\n",
 		} {
 			line := program + " " + args + how + "; echo $?"

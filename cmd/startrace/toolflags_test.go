@@ -134,8 +134,8 @@ func TestToolFlagsOfNothing(t *testing.T) {
 // explained is what is said when a tool starts with a flag; nothing is traced.
 func explained(tool, flag, value string) string {
 	var out bytes.Buffer
-	o := session.Options{Rest: parseRest, Flags: flagList, Args: []string{tool, "--" + flag, value, "--duration", "1ns"},
-		Stdout: &out, Stderr: &out}
+	o := session.Options{Rest: parseRest, Flags: flagList,
+		Args: []string{tool, "--" + flag, value, "--duration", "1ns"}, Stdout: &out, Stderr: &out}
 	_, err := session.Run(o)
 	return fmt.Sprint(out.String(), err)
 }
@@ -145,8 +145,8 @@ func TestToolSwitchesThatExclude(t *testing.T) {
 	for _, line := range []string{"profile -K -U", "offcputime -K -U", "cpudist -P -L", "stack syscall:read -U --both",
 		"memleak -K -l jemalloc", "klockstat --hold --type spin"} {
 		var out bytes.Buffer
-		_, err := session.Run(session.Options{Rest: parseRest, Flags: flagList, Args: strings.Fields(line), Stdout: &out,
-			Stderr: &out})
+		_, err := session.Run(session.Options{Rest: parseRest, Flags: flagList, Args: strings.Fields(line),
+			Stdout: &out, Stderr: &out})
 		var usage *mistake.Usage
 		if !errors.As(err, &usage) {
 			t.Errorf("%s: got %v, want a mistake in the command line", line, err)

@@ -65,7 +65,8 @@ func explainCounter(c tree.Counter, err error, counters bool) error {
 	refused := errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.EINVAL)
 	switch {
 	case c.Group == "software" && refused:
-		return fmt.Errorf("this kernel does not have the event; startrace list -v software: shows in which version it came: %w", err)
+		return fmt.Errorf("this kernel does not have the event; startrace list -v software: "+
+			"shows in which version it came: %w", err)
 	case c.Group == "software":
 		return err
 	case !counters && (refused || errors.Is(err, unix.EOPNOTSUPP)):
@@ -75,9 +76,11 @@ func explainCounter(c tree.Counter, err error, counters bool) error {
 		return fmt.Errorf("this CPU counts %s, but does not interrupt for it, so it cannot be sampled; %s: %w", c.Name,
 			instead, err)
 	case refused:
-		return fmt.Errorf("this CPU does not count %s; perf list shows what it counts, and its manual the numbers of others (hardware:r01c2); %s: %w", c.Name, instead, err)
+		return fmt.Errorf("this CPU does not count %s; perf list shows what it counts, and its manual the numbers of "+
+			"others (hardware:r01c2); %s: %w", c.Name, instead, err)
 	case errors.Is(err, unix.EBUSY):
-		return fmt.Errorf("all counters of the CPU are in use: end what uses them (perf, or the watchdog: sysctl kernel.nmi_watchdog=0): %w", err)
+		return fmt.Errorf("all counters of the CPU are in use: end what uses them "+
+			"(perf, or the watchdog: sysctl kernel.nmi_watchdog=0): %w", err)
 	}
 	return err
 }
@@ -101,7 +104,8 @@ func stepsOver(arch string, release func() (kernel.Version, error)) error {
 	if err != nil || v.AtLeast(6, 6) {
 		return err
 	}
-	return fmt.Errorf("watchpoints need Linux 6.6 on arm64, and this is %s: older ones never get past the instruction that was caught", v.Text)
+	return fmt.Errorf("watchpoints need Linux 6.6 on arm64, and this is %s: "+
+		"older ones never get past the instruction that was caught", v.Text)
 }
 
 // openWatchpoint sets a hardware breakpoint on each CPU.
@@ -123,8 +127,8 @@ func openWatchpoint(_ *Loaded, w tree.Watchpoint, prog *ebpf.Program) ([]point, 
 	case errors.Is(err, unix.ENOSPC):
 		return nil, fmt.Errorf("all debug registers are in use (x86 has four): %w", err)
 	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.EOPNOTSUPP):
-		return nil, fmt.Errorf("this machine cannot watch %d bytes at %#x for %s (x86 has no watchpoints for reads alone, and the address must be a multiple of the length): %w",
-			w.Length, w.Address, w.Access, err)
+		return nil, fmt.Errorf("this machine cannot watch %d bytes at %#x for %s (x86 has no watchpoints for reads "+
+			"alone, and the address must be a multiple of the length): %w", w.Length, w.Address, w.Access, err)
 	}
 	return points, err
 }

@@ -117,7 +117,8 @@ func tryTrampoline(function uint32) error {
 // refused for another reason than rights.
 func explainTrampoline(err error, denied bool) string {
 	if errors.Is(err, unix.EPERM) && !denied {
-		return "it was built without what they need (CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS), or a security module forbids them"
+		return "it was built without what they need (CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS), " +
+			"or a security module forbids them"
 	}
 	return err.Error()
 }

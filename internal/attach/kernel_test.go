@@ -281,7 +281,8 @@ func TestAttachFailureUndoesAll(t *testing.T) {
 	if !errors.As(err, &at) || at.Program.Probe != 1 {
 		t.Fatalf("got %v", err)
 	}
-	if want := "attach rawtracepoint:no_such_point: this kernel has no raw tracepoint no_such_point"; err.Error() != want {
+	const want = "attach rawtracepoint:no_such_point: this kernel has no raw tracepoint no_such_point"
+	if err.Error() != want {
 		t.Errorf("got %q, want %q", err, want)
 	}
 	before := counts(l)

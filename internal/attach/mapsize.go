@@ -103,7 +103,8 @@ func (l *Loaded) tooLarge(name string, m *ebpf.MapSpec, err error) error {
 	left, known := availableMemory()
 	switch {
 	case errors.Is(err, unix.E2BIG) && m.KeySize > maxOldKey && mapMemory(m) < 1<<32:
-		e.Msg = fmt.Sprintf("the keys of %s take %d bytes, and this kernel allows %d: shorten their strings (--str-max, cstr(p, n))", what, m.KeySize, maxOldKey)
+		e.Msg = fmt.Sprintf("the keys of %s take %d bytes, and this kernel allows %d: "+
+			"shorten their strings (--str-max, cstr(p, n))", what, m.KeySize, maxOldKey)
 	case errors.Is(err, unix.E2BIG):
 		e.Msg = need + ", more than this kernel allows: give it a smaller size="
 	case known:

@@ -37,8 +37,8 @@ func TestTableTooLarge(t *testing.T) {
 	if !errors.As(err, &e) || !errors.Is(err, unix.ENOMEM) || e.Place().Line != 3 {
 		t.Fatalf("got %v", err)
 	}
-	want := `a.star:3:5: table "t" of 2147483648 entries needs about 8536064 MB of memory (4096 bytes of key and 8 of value each), ` +
-		`and may take three quarters of the `
+	want := `a.star:3:5: table "t" of 2147483648 entries needs about 8536064 MB of memory (4096 bytes of key ` +
+		`and 8 of value each), and may take three quarters of the `
 	if !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(),
 		" that are free: give it a smaller size=") {
 		t.Errorf("got %q", err)
@@ -53,10 +53,11 @@ func TestTooLargeWords(t *testing.T) {
 		want string
 	}{
 		{ebpf.MapSpec{Type: ebpf.Hash, KeySize: 520, ValueSize: 8, MaxEntries: 10240}, unix.E2BIG,
-			`a.star:3:5: the keys of table "t" take 520 bytes, and this kernel allows 512: shorten their strings (--str-max, cstr(p, n))`},
+			`a.star:3:5: the keys of table "t" take 520 bytes, and this kernel allows 512: ` +
+				`shorten their strings (--str-max, cstr(p, n))`},
 		{ebpf.MapSpec{Type: ebpf.Hash, KeySize: 8, ValueSize: 8, MaxEntries: 1 << 28}, unix.E2BIG,
-			`a.star:3:5: table "t" of 268435456 entries needs about 20480 MB of memory (8 bytes of key and 8 of value each), ` +
-				`more than this kernel allows: give it a smaller size=`},
+			`a.star:3:5: table "t" of 268435456 entries needs about 20480 MB of memory (8 bytes of key ` +
+				`and 8 of value each), more than this kernel allows: give it a smaller size=`},
 	} {
 		u := withTable(c.m)
 		l := &Loaded{unit: u}

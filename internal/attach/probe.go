@@ -224,8 +224,9 @@ func explainPlace(f *tree.Functions, p *tree.Place, err error) error {
 	case errors.Is(err, unix.EILSEQ), runtime.GOARCH == "arm64" && p.Offset%4 != 0: // where instructions have 4 bytes
 		return fmt.Errorf("%s is not the beginning of an instruction: %w", p, err)
 	case errors.Is(err, unix.EINVAL):
-		return fmt.Errorf("the kernel refuses a probe at %s, as it does for functions that it built without a place for probes "+
-			"(not in available_filter_functions) and for those that probes use themselves; its log may say which (dmesg | tail): %w", p, err)
+		return fmt.Errorf("the kernel refuses a probe at %s, as it does for functions that it built without a place "+
+			"for probes (not in available_filter_functions) and for those that probes use themselves; "+
+			"its log may say which (dmesg | tail): %w", p, err)
 	}
 	return err
 }
@@ -235,10 +236,12 @@ func explainUserPlace(f *tree.Functions, p *tree.Place, err error) error {
 	case errors.Is(err, unix.ENOENT):
 		return fmt.Errorf("there is no file %s: %w", f.Binary, err)
 	case errors.Is(err, bpf.ENOTSUPP):
-		return fmt.Errorf("%s of %s cannot be probed: it begins with an instruction that the kernel cannot run elsewhere: %w", p.Func, f.Binary, err)
+		return fmt.Errorf("%s of %s cannot be probed: it begins with an instruction that the kernel cannot run "+
+			"elsewhere: %w", p.Func, f.Binary, err)
 	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.EIO), errors.Is(err, unix.EILSEQ),
 		errors.Is(err, unix.ENOEXEC):
-		return fmt.Errorf("%s of %s cannot be probed: no instruction begins at offset %#x of the file, or the kernel cannot emulate it: %w", p.Func, f.Binary, p.Offset, err)
+		return fmt.Errorf("%s of %s cannot be probed: no instruction begins at offset %#x of the file, "+
+			"or the kernel cannot emulate it: %w", p.Func, f.Binary, p.Offset, err)
 	case errors.Is(err, unix.ESRCH):
 		return fmt.Errorf("there is no process %d: %w", f.Process, err)
 	}

@@ -17,8 +17,9 @@ func openTrampoline(_ *Loaded, f *tree.Functions, prog *ebpf.Program) ([]point, 
 	link, err := bpf.AttachTracing(prog)
 	switch {
 	case errors.Is(err, unix.EBUSY), errors.Is(err, unix.E2BIG):
-		return nil, fmt.Errorf("the kernel puts no trampoline at %s, as it does where the function is built without a place for probes "+
-			"(not in available_filter_functions), or has as many as it may: %w", f.Places[0].Func, err)
+		return nil, fmt.Errorf("the kernel puts no trampoline at %s, as it does where the function is built without "+
+			"a place for probes (not in available_filter_functions), or has as many as it may: %w",
+			f.Places[0].Func, err)
 	case err != nil:
 		return nil, err
 	}

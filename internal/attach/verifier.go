@@ -73,10 +73,11 @@ func (e *ComplexityError) Error() string {
 		if e.Why != "" {
 			why = ", and " + e.Why
 		}
-		return fmt.Sprintf("%sthis kernel's verifier does not follow a loop of this size to its end: it may go round %d times%s; "+
-			"give its range a smaller end, or move branches out of it", at, e.Steps, why)
+		return fmt.Sprintf("%sthis kernel's verifier does not follow a loop of this size to its end: "+
+			"it may go round %d times%s; give its range a smaller end, or move branches out of it", at, e.Steps, why)
 	}
-	return at + "this handler has more branches than this kernel's verifier follows; split it into several probes, or do less in it"
+	return at + "this handler has more branches than this kernel's verifier follows; " +
+		"split it into several probes, or do less in it"
 }
 
 // Place is where in the script the verifier had too much to do.
@@ -165,7 +166,9 @@ func newVerifierError(program string, lines []bpfgen.Line, log string, err error
 var (
 	insnLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(\d+): (\([0-9a-f]{2}\)|R\d)`) })
 	insnText = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:unreachable insn|back-edge from insn|jump out of range from insn|last insn is not an exit or jmp|invalid insn idx|subprog starts at insn|infinite loop detected at insn|from insn) (\d+)`)
+		return regexp.MustCompile(`(?:unreachable insn|back-edge from insn|jump out of range from insn|` +
+			`last insn is not an exit or jmp|invalid insn idx|subprog starts at insn|` +
+			`infinite loop detected at insn|from insn) (\d+)`)
 	})
 )
 

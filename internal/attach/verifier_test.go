@@ -16,8 +16,11 @@ func TestRejectionOfLogs(t *testing.T) {
 		insn      int
 		reason    string
 	}{
-		{"6.18", "0: R1=ctx() R10=fp0\n0: (b7) r0 = 0 ; R0_w=0\n7: (61) r2 = *(u32 *)(r3 +0)\nR3 !read_ok\nprocessed 2 insns (limit 1000000) max_states_per_insn 0\n", 7, "R3 !read_ok"},
-		{"5.10", "0: (b7) r0 = 0\n1: (79) r1 = *(u64 *)(r10 -8)\ninvalid read from stack off -8+0 size 8\nprocessed 2 insns (limit 1000000) max_states_per_insn 0 total_states 0\n\n", 1, "invalid read from stack off -8+0 size 8"},
+		{"6.18", "0: R1=ctx() R10=fp0\n0: (b7) r0 = 0 ; R0_w=0\n7: (61) r2 = *(u32 *)(r3 +0)\nR3 !read_ok\n" +
+			"processed 2 insns (limit 1000000) max_states_per_insn 0\n", 7, "R3 !read_ok"},
+		{"5.10", "0: (b7) r0 = 0\n1: (79) r1 = *(u64 *)(r10 -8)\ninvalid read from stack off -8+0 size 8\n" +
+			"processed 2 insns (limit 1000000) max_states_per_insn 0 total_states 0\n\n", 1,
+			"invalid read from stack off -8+0 size 8"},
 		{"structure", "unreachable insn 5\nprocessed 0 insns (limit 1000000)\n", 5, "unreachable insn 5"},
 		{"loop", "back-edge from insn 12 to 3\n", 12, "back-edge from insn 12 to 3"},
 		{"empty", "", -1, "no reason given"},

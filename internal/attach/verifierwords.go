@@ -21,28 +21,35 @@ func says(pattern, words string) complaint { return complaint{regexp.MustCompile
 // verifier has complained.
 var complaints = sync.OnceValue(func() []complaint {
 	return []complaint{
-		says(`unbounded memory access|min value is negative|with unbounded min value|makes .* pointer be out of bounds|`+
-			`variable offset stack access prohibited|variable ctx access|invalid unbounded variable-offset|has unknown scalar with mixed signed bounds`,
+		says(`unbounded memory access|min value is negative|with unbounded min value|`+
+			`makes .* pointer be out of bounds|variable offset stack access prohibited|variable ctx access|`+
+			`invalid unbounded variable-offset|has unknown scalar with mixed signed bounds`,
 			"a length or an offset is used that is not known to have a limit"),
-		says(`invalid access to (map value|map key|memory|allocated mem|packet)|(min|max) value is outside of the allowed memory range`,
+		says(`invalid access to (map value|map key|memory|allocated mem|packet)|`+
+			`(min|max) value is outside of the allowed memory range`,
 			"memory of a table or a buffer could be read or written beyond its end"),
 		says(`invalid mem access '\w*_or_null'|pointer arithmetic on \w*_or_null|Possibly NULL pointer passed`,
 			"something that may be missing is used before it is known to be there"),
-		says(`invalid mem access '\w+'|pointer arithmetic .*prohibited|(bitwise operator|tried to (add|subtract)|32-bit pointer arithmetic|pointer comparison) .*prohibited|partial copy of pointer|attempt to corrupt spilled pointer`,
+		says(`invalid mem access '\w+'|pointer arithmetic .*prohibited|`+
+			`(bitwise operator|tried to (add|subtract)|32-bit pointer arithmetic|pointer comparison) .*prohibited|`+
+			`partial copy of pointer|attempt to corrupt spilled pointer`,
 			"a number is used as an address, or an address is changed in a way that cannot be checked"),
 		says(`combined stack size|call stack of previous frames .* Too large|the call stack of \d+ frames is too deep`,
 			"the code needs more stack than a program has"),
-		says(`invalid (indirect |variable-offset |zero-sized )*(read from|write to|read|write|access to)?\s*(variable )?stack|invalid stack (off|type)`,
+		says(`invalid (indirect |variable-offset |zero-sized )*(read from|write to|read|write|access to)?`+
+			`\s*(variable )?stack|invalid stack (off|type)`,
 			"memory on the stack is used that was not written before, or that lies outside of the stack"),
 		says(`!read_ok|frame pointer is read only`,
 			"a value is used that was not computed on some way through the code"),
 		says(`back-edge from insn|infinite loop detected`,
 			"a loop is not known to end"),
-		says(`BPF program is too large|sequence of \d+ jumps is too complex|too many subprograms|insn .* cannot be patched`,
+		says(`BPF program is too large|sequence of \d+ jumps is too complex|too many subprograms|`+
+			`insn .* cannot be patched`,
 			"the code has more branches or longer loops than the kernel is willing to follow"),
 		says(`GPL-restricted function|GPL compatible`,
 			"a function of the kernel is called that only programs under the GPL may call"),
-		says(`unknown func|invalid func|program of this type cannot use helper|helper call is not allowed|helper call might sleep|calling kernel function .* is not allowed|cannot pass map_type`,
+		says(`unknown func|invalid func|program of this type cannot use helper|helper call is not allowed|`+
+			`helper call might sleep|calling kernel function .* is not allowed|cannot pass map_type`,
 			"a function of the kernel is called that this kernel does not offer to this kind of probe"),
 		says(`misaligned (\w+ )?access`,
 			"memory is used at an address that is not a multiple of the size of what lies there"),
@@ -51,10 +58,12 @@ var complaints = sync.OnceValue(func() []complaint {
 		says(`R\d+ type=\S+ expected=|R\d+ is not a known constant|arg#\d+ .*expected|R\d+ must be`,
 			"a function of the kernel is called with an argument of the wrong kind"),
 		says(`Unreleased reference|would lead to reference leak|leaks addr|[Aa]t program exit the register R0`,
-			"an address of the kernel would get out, something that was taken is not given back, or the result is not one that is allowed"),
+			"an address of the kernel would get out, something that was taken is not given back, "+
+				"or the result is not one that is allowed"),
 		says(`unknown opcode|uses reserved fields|invalid atomic opcode|unknown insn class`,
 			"an instruction is used that this kernel does not know"),
-		says(`unreachable insn|jump out of range|last insn is not an exit|invalid (shift|BPF_\w+|bpf_ld_imm64)|div by zero|invalid insn idx|jump into the middle`,
+		says(`unreachable insn|jump out of range|last insn is not an exit|invalid (shift|BPF_\w+|bpf_ld_imm64)|`+
+			`div by zero|invalid insn idx|jump into the middle`,
 			"the instructions themselves are malformed"),
 	}
 })

@@ -108,7 +108,8 @@ func named[W tree.Way](name func(W) string) func(*tree.Attach) string {
 }
 
 // opening attaches programs of one way.
-func opening[W tree.Way](open func(*Loaded, W, *ebpf.Program) ([]point, error)) func(*Loaded, *program) ([]point, error) {
+func opening[W tree.Way](open func(*Loaded, W, *ebpf.Program) ([]point, error)) func(*Loaded,
+	*program) ([]point, error) {
 	return func(l *Loaded, p *program) ([]point, error) { return open(l, p.Attach.Way.(W), p.code) }
 }
 

@@ -233,8 +233,9 @@ func describe(e *elffile.File, f *File, fn elffile.Function) (Function, error) {
 		out.Name = elffile.DemangleShort(fn.Name)
 	}
 	if fn.IFunc {
-		return out, fmt.Errorf("%s of %s is chosen among several when the program starts, so its calls cannot be probed by that name: "+
-			"probe the one that is used (startrace list 'uprobe:%s:*%s*' shows them)", fn.Name, e.Path, e.Path, fn.Name)
+		return out, fmt.Errorf("%s of %s is chosen among several when the program starts, so its calls cannot be "+
+			"probed by that name: probe the one that is used (startrace list 'uprobe:%s:*%s*' shows them)",
+			fn.Name, e.Path, e.Path, fn.Name)
 	}
 	if err := steppable(e, fn); err != nil {
 		return out, fmt.Errorf("%s of %s cannot be probed: %w", fn.Name, e.Path, err)

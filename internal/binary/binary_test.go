@@ -37,9 +37,11 @@ var assembly = map[string][][2]string{
 func source() string {
 	var out strings.Builder
 	for _, f := range assembly[runtime.GOARCH] {
-		fmt.Fprintf(&out, "__asm__(\".globl %[1]s\\n.type %[1]s, %%function\\n%[1]s: %[2]s\\n.size %[1]s, .-%[1]s\\n\");\n", f[0], f[1])
+		fmt.Fprintf(&out, "__asm__(\".globl %[1]s\\n.type %[1]s, %%function\\n"+
+			"%[1]s: %[2]s\\n.size %[1]s, .-%[1]s\\n\");\n", f[0], f[1])
 	}
-	out.WriteString("void plain(void);\nvoid locked(int *);\nvoid __gxx_personality_v0(void) {}\nint main(void) { int n = 0; plain(); locked(&n); return 0; }\n")
+	out.WriteString("void plain(void);\nvoid locked(int *);\nvoid __gxx_personality_v0(void) {}\n" +
+		"int main(void) { int n = 0; plain(); locked(&n); return 0; }\n")
 	return out.String()
 }
 
@@ -210,7 +212,8 @@ func TestNeverReturns(t *testing.T) {
 	}
 	dir := t.TempDir()
 	name, out := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
-	const text = "package main\n//go:noinline\nfunc never(n int) { panic(n) }\n//go:noinline\nfunc some(n int) int { if n > 3 { never(n) }; return n }\nfunc main() { println(some(1)) }\n"
+	const text = "package main\n//go:noinline\nfunc never(n int) { panic(n) }\n//go:noinline\n" +
+		"func some(n int) int { if n > 3 { never(n) }; return n }\nfunc main() { println(some(1)) }\n"
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

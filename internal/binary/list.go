@@ -76,7 +76,8 @@ func (f *Finder) Line(at *File, addr uint64) string {
 // program first.
 func (f *Finder) Mapped() (out []string, err error) {
 	if f.Locate.PID == 0 {
-		return nil, errors.New("a program is given by its path or its name; of a process, given by -p, patterns list what it has mapped")
+		return nil, errors.New("a program is given by its path or its name; " +
+			"of a process, given by -p, patterns list what it has mapped")
 	}
 	list, err := mapping.Read(fmt.Sprintf("/proc/%d", f.Locate.PID))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -23,7 +23,8 @@ func (f *Finder) Variable(file, name string) (uint64, error) {
 	case !e.Moves():
 		return v.Addr, nil
 	case f.Locate.PID == 0:
-		return 0, fmt.Errorf("%s is loaded at another address each time (position-independent), and the command of -c is not loaded yet: trace a running process with -p, or build it with -no-pie", at.Name)
+		return 0, fmt.Errorf("%s is loaded at another address each time (position-independent), and the command of "+
+			"-c is not loaded yet: trace a running process with -p, or build it with -no-pie", at.Name)
 	}
 	moved, err := loadedAt(f.Locate.PID, e)
 	return moved + v.Addr, err

@@ -50,7 +50,8 @@ func TestLockdownLibrary(t *testing.T) {
 	p.Close()
 	if p, err := loaders["library"](); err == nil {
 		p.Close()
-		t.Error("the library loads it, too: of the reasons for an own loader only the time is left (BenchmarkFirstLoad)")
+		t.Error("the library loads it, too: of the reasons for an own loader only the time is left " +
+			"(BenchmarkFirstLoad)")
 	}
 }
 

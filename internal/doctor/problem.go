@@ -51,10 +51,12 @@ func (m *Machine) userNamespace() *Problem {
 	}
 	what := "this process is in a user namespace, where capabilities do not count for tracing"
 	if m.Container != "" {
-		what = fmt.Sprintf("this process is in a user namespace (of a container: %s), where capabilities do not count for tracing", m.Container)
+		what = fmt.Sprintf("this process is in a user namespace "+
+			"(of a container: %s), where capabilities do not count for tracing", m.Container)
 	}
 	return &Problem{ID: "user-namespace", Cause: what, Fatal: true,
-		Remedy: "run startrace outside of the namespace, as root of the machine itself; it sees the processes in containers from there"}
+		Remedy: "run startrace outside of the namespace, as root of the machine itself; " +
+			"it sees the processes in containers from there"}
 }
 
 func (m *Machine) capabilities() *Problem {
@@ -70,7 +72,8 @@ func (m *Machine) capabilities() *Problem {
 		Remedy: "run it as root (sudo startrace …), or give the program the rights once, as root: " + setcap +
 			" PATH/TO/startrace"}
 	if m.User == 0 {
-		p.Remedy = "run it with all capabilities of root; a container gets them by --cap-add BPF --cap-add PERFMON --cap-add DAC_READ_SEARCH, or --privileged"
+		p.Remedy = "run it with all capabilities of root; a container gets them by --cap-add BPF --cap-add PERFMON " +
+			"--cap-add DAC_READ_SEARCH, or --privileged"
 	}
 	return p
 }
@@ -82,18 +85,22 @@ func (m *Machine) confidentiality() *Problem {
 		return nil
 	}
 	return &Problem{ID: "lockdown", Fatal: true, Remedy: m.unlock(),
-		Cause: "the kernel is locked down (confidentiality): programs may not read its memory, and tracefs is closed, which has the tracepoints"}
+		Cause: "the kernel is locked down (confidentiality): programs may not read its memory, " +
+			"and tracefs is closed, which has the tracepoints"}
 }
 
 // unlock says how to get rid of a lockdown: it cannot be lifted at run time.
 func (m *Machine) unlock() string {
 	switch {
 	case m.Commanded:
-		return fmt.Sprintf("boot without lockdown=%s in the kernel's command line; it cannot be lifted before the next boot", m.Lockdown)
+		return fmt.Sprintf("boot without lockdown=%s in the kernel's command line; "+
+			"it cannot be lifted before the next boot", m.Lockdown)
 	case m.SecureBoot == "on":
-		return "switch Secure Boot off, which locked it, in the firmware's setup or by mokutil --disable-validation, and boot; it cannot be lifted before"
+		return "switch Secure Boot off, which locked it, in the firmware's setup or by mokutil --disable-validation, " +
+			"and boot; it cannot be lifted before"
 	}
-	return "boot again, with lockdown=none if the kernel was built to lock itself; what wrote to /sys/kernel/security/lockdown must not do so; it cannot be lifted before"
+	return "boot again, with lockdown=none if the kernel was built to lock itself; " +
+		"what wrote to /sys/kernel/security/lockdown must not do so; it cannot be lifted before"
 }
 
 // enoughMemory is more than the ring and the tables of usual scripts take.
@@ -105,8 +112,10 @@ func (m *Machine) lockedMemory() *Problem {
 		return nil
 	}
 	return &Problem{ID: "memlock", Fatal: true,
-		Cause:  fmt.Sprintf("the limit of locked memory is %d KB, and before Linux 5.11 the tables of programs count against it", m.Memlock>>10),
-		Remedy: "raise it: ulimit -l unlimited (as root; LimitMEMLOCK=infinity in a unit of systemd), or run with CAP_SYS_RESOURCE"}
+		Cause: fmt.Sprintf("the limit of locked memory is %d KB, and before Linux 5.11 the tables of programs count "+
+			"against it", m.Memlock>>10),
+		Remedy: "raise it: ulimit -l unlimited (as root; LimitMEMLOCK=infinity in a unit of systemd), " +
+			"or run with CAP_SYS_RESOURCE"}
 }
 
 // forbidden: the rights are there, and still the kernel said no.
@@ -131,8 +140,9 @@ const perfEvents = "tracepoints, profiles and perf events"
 
 func (m *Machine) forbiddenBy() *Problem {
 	return m.orFiltered("and the filter forbids bpf or perf_event_open", &Problem{ID: "forbidden", Fatal: true,
-		Cause:  "the kernel refuses although this process has the capabilities: a security module forbids it",
-		Remedy: "look for denials of SELinux or AppArmor in the kernel's messages (dmesg, ausearch -m avc), and allow bpf and perf_event_open"})
+		Cause: "the kernel refuses although this process has the capabilities: a security module forbids it",
+		Remedy: "look for denials of SELinux or AppArmor in the kernel's messages (dmesg, ausearch -m avc), " +
+			"and allow bpf and perf_event_open"})
 }
 
 // orFiltered is p; where the system calls of the process are filtered that is its
@@ -140,7 +150,8 @@ func (m *Machine) forbiddenBy() *Problem {
 func (m *Machine) orFiltered(effect string, p *Problem) *Problem {
 	if m.Seccomp {
 		p.Cause = "the system calls of this process are filtered (seccomp), " + effect
-		p.Remedy = "run startrace outside of the container or service that sets the filter, or start that with --privileged, or --security-opt seccomp=unconfined"
+		p.Remedy = "run startrace outside of the container or service that sets the filter, or start that with " +
+			"--privileged, or --security-opt seccomp=unconfined"
 	}
 	return p
 }
@@ -163,8 +174,9 @@ func (m *Machine) noPrograms() *Problem {
 
 func (m *Machine) withoutCalls() *Problem {
 	return m.orFiltered("as if the kernel had no bpf or perf_event_open", &Problem{ID: "calls", Fatal: true,
-		Cause:  "this kernel was built without bpf or perf_event_open (CONFIG_BPF_SYSCALL, CONFIG_PERF_EVENTS)",
-		Remedy: "boot a kernel that has them, as those of all big distributions do; an emulator of programs (qemu-user, gVisor) has none: run startrace outside of it"})
+		Cause: "this kernel was built without bpf or perf_event_open (CONFIG_BPF_SYSCALL, CONFIG_PERF_EVENTS)",
+		Remedy: "boot a kernel that has them, as those of all big distributions do; " +
+			"an emulator of programs (qemu-user, gVisor) has none: run startrace outside of it"})
 }
 
 func (m *Machine) noTypes() *Problem {
@@ -172,8 +184,10 @@ func (m *Machine) noTypes() *Problem {
 		return nil
 	}
 	p := &Problem{ID: "btf", Cause: m.BTF.Error(),
-		Loss:   "raw tracepoints, functions of the kernel with their arguments, iterators, fields of structs, -c and -f",
-		Remedy: "boot a kernel with CONFIG_DEBUG_INFO_BTF=y, as those of all big distributions are; tracepoints, system calls and functions of programs can be traced without, all of them or of a process (-p)"}
+		Loss: "raw tracepoints, functions of the kernel with their arguments, iterators, fields of structs, " +
+			"-c and -f",
+		Remedy: "boot a kernel with CONFIG_DEBUG_INFO_BTF=y, as those of all big distributions are; tracepoints, " +
+			"system calls and functions of programs can be traced without, all of them or of a process (-p)"}
 	if strings.Contains(p.Cause, "sysfs is not mounted") {
 		p.Remedy = "mount it, as root: mount -t sysfs sysfs /sys"
 	}
@@ -191,9 +205,11 @@ func (m *Machine) noTracefs() *Problem {
 		p.Cause = fmt.Sprintf("user %d may not read tracefs (/sys/kernel/tracing), which has the tracepoints", m.User)
 		p.Remedy = "run it as root, or with CAP_DAC_READ_SEARCH: " + setcap + " PATH/TO/startrace"
 	case errors.Is(m.Tracefs, kernel.ErrNoTracefs):
-		p.Cause = "tracefs, which has the tracepoints, is not mounted at /sys/kernel/tracing, and this process may not mount it"
+		p.Cause = "tracefs, which has the tracepoints, is not mounted at /sys/kernel/tracing, and this process may " +
+			"not mount it"
 		if m.Container != "" || m.PIDNamespace {
-			p.Remedy = "mount it on the machine and hand it to the container: -v /sys/kernel/tracing:/sys/kernel/tracing:ro; or run startrace outside"
+			p.Remedy = "mount it on the machine and hand it to the container: " +
+				"-v /sys/kernel/tracing:/sys/kernel/tracing:ro; or run startrace outside"
 		}
 	}
 	return p
@@ -223,9 +239,10 @@ func (m *Machine) noKprobes() *Problem {
 		return nil
 	}
 	return &Problem{ID: "kprobes",
-		Cause:  "this kernel was built without probes of its functions (CONFIG_KPROBES, CONFIG_FUNCTION_TRACER)",
-		Loss:   "functions of the kernel",
-		Remedy: "boot a kernel that has them, as those of all big distributions do; tracepoints, system calls and programs can be traced without"}
+		Cause: "this kernel was built without probes of its functions (CONFIG_KPROBES, CONFIG_FUNCTION_TRACER)",
+		Loss:  "functions of the kernel",
+		Remedy: "boot a kernel that has them, as those of all big distributions do; " +
+			"tracepoints, system calls and programs can be traced without"}
 }
 
 func (m *Machine) noUprobes() *Problem {

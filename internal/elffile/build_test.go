@@ -30,7 +30,9 @@ __attribute__((noinline)) int first(double a) { return a + 2; }
 struct Thing { int value; __attribute__((noinline)) int method(const char *s) const { return value + *s; } };
 template <typename T> __attribute__((noinline)) T generic(T a) { return a + 3; }
 }
-int main(int argc, char **argv) { return ns::first(argc) + ns::first(1.5 * argc) + ns::Thing{argc}.method(argv[0]) + ns::generic(argc); }
+int main(int argc, char **argv) {
+	return ns::first(argc) + ns::first(1.5 * argc) + ns::Thing{argc}.method(argv[0]) + ns::generic(argc);
+}
 `
 
 const goSource = `package main

@@ -241,8 +241,8 @@ func onePerAddress(list []Function) []Function {
 	return slices.CompactFunc(list, func(a, b Function) bool { return a.Addr == b.Addr })
 }
 
-// named gives one function for each address: of those that have several names that match the one that the pattern spells
-// out first, else the best.
+// named gives one function for each address: of those that have several names that match the one that the pattern
+// spells out first, else the best.
 func named(pattern string, list []Function) (out []Function) {
 	for len(list) > 0 {
 		n := 1

@@ -133,7 +133,8 @@ func (t *text) summary(r *Report) {
 		t.wrapped(0, 0, "%s", r.Who)
 	}
 	if r.compiled && len(r.Probes) > 0 {
-		t.wrapped(0, 0, "Functions of the kernel half run inside the kernel, each time a point is reached. Those of the user half run in startrace, on the events that the kernel half sends.")
+		t.wrapped(0, 0, "Functions of the kernel half run inside the kernel, each time a point is reached. "+
+			"Those of the user half run in startrace, on the events that the kernel half sends.")
 	}
 	if len(r.Errors) > 0 {
 		t.wrapped(0, 0, "It cannot be compiled, so this is not all; the messages say why.")

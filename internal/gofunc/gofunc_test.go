@@ -24,18 +24,23 @@ func other(a int) int { print(a); return a }
 //go:noinline
 func leaf(a int) int { return a + 1 }
 //go:noinline
-func large(a, b int) int { var buf [100]int; for i := range buf { buf[i] = other(a) * i }; if a > 3 { return buf[b&63] }; return small(a, b) + buf[(b+1)&63] }
+func large(a, b int) int {
+	var buf [100]int; for i := range buf { buf[i] = other(a) * i };
+	if a > 3 { return buf[b&63] }; return small(a, b) + buf[(b+1)&63] }
 //go:noinline
 func huge(a int) int { var big [12000]int; for i := range big { big[i] = a + i }; return other(big[a&63]) }
 //go:noinline
-func many(a, b, c, d, e, f, g, h, i, j, k int, x, y float64, s string) (int, error) { print(a, b, c, d, e, f, g, h, i, j, k, x, y, s); return a, nil }
+func many(a, b, c, d, e, f, g, h, i, j, k int, x, y float64, s string) (int, error) {
+	print(a, b, c, d, e, f, g, h, i, j, k, x, y, s); return a, nil }
 //go:noinline
 func never(a int) { print(a); panic(a) }
 //go:noinline
 func fma(x, y, z float64, n uint) float64 { return math.FMA(x, y, z) + float64(n<<(n&7)) }
 //go:noinline
 func deferred(a int) (r int) { defer func() { r += other(a) }(); return small(a, 2) }
-func main() { print(small(1, 2), large(1, 2), huge(3), fma(1, 2, 3, 4), deferred(3)); many(1,2,3,4,5,6,7,8,9,10,11,1,2,""); never(0) }
+func main() {
+	print(small(1, 2), large(1, 2), huge(3), fma(1, 2, 3, 4), deferred(3));
+	many(1,2,3,4,5,6,7,8,9,10,11,1,2,""); never(0) }
 `
 
 var built = map[string]*elf.File{}

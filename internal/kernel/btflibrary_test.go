@@ -7,8 +7,8 @@ import (
 	"github.com/cilium/ebpf/btf"
 )
 
-// BenchmarkFirstField is why the kernel's types are not read by cilium/ebpf/btf: what a script's first field costs, from
-// nothing, and how much memory stays in use for the fields that follow. docs/rationale.md has the numbers.
+// BenchmarkFirstField is why the kernel's types are not read by cilium/ebpf/btf: what a script's first field costs,
+// from nothing, and how much memory stays in use for the fields that follow. docs/rationale.md has the numbers.
 func BenchmarkFirstField(b *testing.B) {
 	kernelBTF(b)
 	for _, way := range []struct {

@@ -90,15 +90,16 @@ func (f *Facts) HooksCalled() error {
 }
 
 // ErrHooksUnasked: programs can be attached to the hooks, and nobody runs them.
-var ErrHooksUnasked = errors.New("bpf is not among the security modules of this kernel, so that programs at hooks are never run: " +
-	"boot with bpf at the end of lsm= in the kernel's command line, such as lsm=landlock,lockdown,yama,apparmor,bpf")
+var ErrHooksUnasked = errors.New("bpf is not among the security modules of this kernel, so that programs at hooks " +
+	"are never run: boot with bpf at the end of lsm= in the kernel's command line, such as " +
+	"lsm=landlock,lockdown,yama,apparmor,bpf")
 
 // securityBPF is the number of the module bpf (LSM_ID_BPF, include/uapi/linux/lsm.h).
 const securityBPF = 109
 
 // errHooksUnknown: a kernel before 6.8 tells by a file only.
-var errHooksUnknown = errors.New("whether bpf is among the security modules of this kernel is not known, for securityfs is not mounted: " +
-	"mount it, as root: mount -t securityfs securityfs /sys/kernel/security")
+var errHooksUnknown = errors.New("whether bpf is among the security modules of this kernel is not known, " +
+	"for securityfs is not mounted: mount it, as root: mount -t securityfs securityfs /sys/kernel/security")
 
 // HooksCalled asks the running kernel whether programs at security hooks are called: whether its security module is one
 // of those that were switched on at the boot.

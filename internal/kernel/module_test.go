@@ -9,7 +9,8 @@ import (
 )
 
 var modulesOfFixture fs.FS = fstest.MapFS{
-	"modules.dep":     {Data: []byte("kernel/fs/xfs/xfs.ko.xz: kernel/lib/libcrc32c.ko.xz\nkernel/net/br-netfilter.ko:\n\n")},
+	"modules.dep": {Data: []byte("kernel/fs/xfs/xfs.ko.xz: kernel/lib/libcrc32c.ko.xz\n" +
+		"kernel/net/br-netfilter.ko:\n\n")},
 	"modules.builtin": {Data: []byte("kernel/fs/ext4/ext4.ko\n")},
 }
 

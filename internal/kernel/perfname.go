@@ -118,7 +118,8 @@ func noPerfEvent(kind, name string) error {
 	}
 	more := ""
 	if kind == "hardware" {
-		more = ", those of caches (L1-dcache-load-misses, LLC-loads, dTLB-store-misses …) and numbers of the CPU's manual (r01c2)"
+		more = ", those of caches (L1-dcache-load-misses, LLC-loads, dTLB-store-misses …) and numbers of the CPU's " +
+			"manual (r01c2)"
 	}
 	return fmt.Errorf("there is no %s event %s; there are %s%s", kind, name, strings.Join(have, ", "), more)
 }

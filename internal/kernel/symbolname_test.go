@@ -34,7 +34,8 @@ func TestSymbolsText(t *testing.T) {
 
 func TestBlacklist(t *testing.T) {
 	b, err := ReadBlacklist(strings.NewReader(
-		"0xffffffff81000000-0xffffffff81000010\tdo_int3\n0x0-0x10\thandler [some_module]\nbroken\n0x0-0x8\tentry+0x8\n\t\n"))
+		"0xffffffff81000000-0xffffffff81000010\tdo_int3\n0x0-0x10\thandler [some_module]\nbroken\n" +
+			"0x0-0x8\tentry+0x8\n\t\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

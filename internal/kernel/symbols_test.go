@@ -68,7 +68,8 @@ func TestSymbolsAddr(t *testing.T) {
 }
 
 func TestSymbolsSize(t *testing.T) {
-	s := parseSymbols(t, "ffffffff81000000 T first\nffffffff81000040 t second\nffffffff81000040 t alias\nffffffff81000100 T last\n")
+	s := parseSymbols(t,
+		"ffffffff81000000 T first\nffffffff81000040 t second\nffffffff81000040 t alias\nffffffff81000100 T last\n")
 	for start, want := range map[uint64]uint64{0xffffffff81000000: 0x40, 0xffffffff81000040: 0xc0} {
 		if size, ok := s.Size(start); !ok || size != want {
 			t.Errorf("%#x: got %#x, %v", start, size, ok)

@@ -19,7 +19,8 @@ func TestClassFunctions(t *testing.T) {
 	blob := smallkernel.BTF(t, &btf.Struct{Name: "bpf_raw_event_map", Size: 24,
 		Members: []btf.Member{{Name: "tp", Type: word}, {Name: "bpf_func", Type: word, Offset: 128}}})
 	const text = "ffffffff81000000 t __bpf_trace_alone\nffffffff81000040 t __bpf_trace_family\n" +
-		"ffffffff82000000 d __bpf_trace_tp_map_alone\nffffffff82000020 d __bpf_trace_tp_map_child\nffffffff82000040 d __bpf_trace_tp_map_sister\n"
+		"ffffffff82000000 d __bpf_trace_tp_map_alone\nffffffff82000020 d __bpf_trace_tp_map_child\n" +
+		"ffffffff82000040 d __bpf_trace_tp_map_sister\n"
 	var read []uint64
 	words := func(addrs []uint64) ([]uint64, error) {
 		read = append(read, addrs...)

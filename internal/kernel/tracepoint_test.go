@@ -82,7 +82,8 @@ func TestNoTracepoint(t *testing.T) {
 		}
 	}
 	_, err := f.Tracepoint("sched", "sched_swich")
-	if want := "this kernel has no tracepoint sched:sched_swich (did you mean sched:sched_switch?)"; err.Error() != want {
+	const want = "this kernel has no tracepoint sched:sched_swich (did you mean sched:sched_switch?)"
+	if err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 }

@@ -86,7 +86,8 @@ func (k *keyboard) pause() (resume func(), err error) {
 // awaitKeys waits until something can be read, and is to be.
 func (k *keyboard) awaitKeys() {
 	for k.poked != nil {
-		fds := []unix.PollFd{{Fd: int32(k.in.Fd()), Events: unix.POLLIN}, {Fd: int32(k.poked.Fd()), Events: unix.POLLIN}}
+		fds := []unix.PollFd{{Fd: int32(k.in.Fd()), Events: unix.POLLIN},
+			{Fd: int32(k.poked.Fd()), Events: unix.POLLIN}}
 		switch _, err := unix.Poll(fds, -1); {
 		case errors.Is(err, unix.EINTR):
 			continue

@@ -56,5 +56,5 @@ func (s *Source) perfEvents(r *Result, k *point.Kind, rest string) error {
 	return nil
 }
 
-var errNoCounters = errors.New("this machine shows no counters of its CPU below /sys/bus/event_source/devices, as most virtual machines: " +
-	"hardware events may not attach")
+var errNoCounters = errors.New("this machine shows no counters of its CPU below /sys/bus/event_source/devices, " +
+	"as most virtual machines: hardware events may not attach")

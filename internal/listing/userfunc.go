@@ -186,7 +186,8 @@ func userFunction(k *point.Kind, fn *binary.Listed, at *binary.File, line string
 // userArguments are the words that a function is called with; without types the first of them.
 func userArguments(types *signature.Signature) []Field {
 	if types == nil {
-		return []Field{{Name: "e.args[0]", Type: "int", Size: 8, Note: "and so on, by the ABI: its types are not known"}}
+		return []Field{{Name: "e.args[0]", Type: "int", Size: 8,
+			Note: "and so on, by the ABI: its types are not known"}}
 	}
 	var out []Field
 	for i, w := range types.Params {

@@ -92,7 +92,8 @@ func (f *Finder) notFound(name string) error {
 }
 
 // onePlace is the hint where a pattern stands for a file.
-const onePlace = "; a program or library is one path or name, as c for libc, and no pattern; probe() takes a list of points"
+const onePlace = "; a program or library is one path or name, as c for libc, and no pattern; " +
+	"probe() takes a list of points"
 
 // findPath takes a path; an absolute one is the process's, if it has that
 // file, else ours.

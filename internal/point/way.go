@@ -14,7 +14,8 @@ type Way struct {
 }
 
 // noDirectCalls is why there are no trampolines.
-const noDirectCalls = "this kernel was built without what they need (CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS), or a security module forbids them"
+const noDirectCalls = "this kernel was built without what they need (CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS), " +
+	"or a security module forbids them"
 
 // Ways are all of them, in the order in which doctor shows them.
 func Ways() []*Way {

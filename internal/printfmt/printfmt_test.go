@@ -22,12 +22,16 @@ func enums(name string) (int64, bool) { return 9, name == "NINE" }
 // Formats of kernel 6.18 and what the kernel prints by them; with S4-01's.
 func TestAppend(t *testing.T) {
 	for _, tt := range []struct{ format, want string }{
-		{`"dev %d,%d dir %lu mode 0%o", ((unsigned int) ((REC->dev) >> 20)), ((unsigned int) ((REC->dev) & ((1U << 20) - 1))), (unsigned long) REC->dir, REC->mode`,
+		{`"dev %d,%d dir %lu mode 0%o", ((unsigned int) ((REC->dev) >> 20)), ((unsigned int) ` +
+			`((REC->dev) & ((1U << 20) - 1))), (unsigned long) REC->dir, REC->mode`,
 			"dev 254,0 dir 246947 mode 040777"},
 		{`"comm=%s pid=%d group_dead=%s", REC->comm, REC->pid, REC->yes ? "true" : "false"`,
 			"comm=cat pid=7 group_dead=true"},
-		{`"%s%s|", (REC->state & ((((0x00000000 | 0x00000001 | 0x00000002) + 1) << 1) - 1)) ? __print_flags(REC->state & 7, "|", { 0x01, "S" }, { 0x02, "D" }) : "R", REC->state & 0x100 ? "+" : ""`, "S+|"},
-		{`"%s", __print_flags(REC->state, "|", { 0x02, "D" }, { ( unsigned long)((1UL) << (0)), "S" }, { 0, ((void *)0) } )`, "S|0x100"},
+		{`"%s%s|", (REC->state & ((((0x00000000 | 0x00000001 | 0x00000002) + 1) << 1) - 1)) ? ` +
+			`__print_flags(REC->state & 7, "|", { 0x01, "S" }, { 0x02, "D" }) : "R", REC->state & 0x100 ? "+" : ""`,
+			"S+|"},
+		{`"%s", __print_flags(REC->state, "|", { 0x02, "D" }, { ( unsigned long)((1UL) << (0)), "S" }, ` +
+			`{ 0, ((void *)0) } )`, "S|0x100"},
 		{`"vec=%u [action=%s]", REC->vec, __print_symbolic(REC->vec, { 0, "HI" }, { NINE, "RCU" })`,
 			"vec=9 [action=RCU]"},
 		{`"%s", __print_symbolic(REC->pid, { 0, "HI" })`, "0x7"},

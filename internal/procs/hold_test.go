@@ -68,7 +68,8 @@ func checkWaiting(t *testing.T, c *Child) {
 	refused := os.Getenv(refusedVariable)
 	if (c.Unheld() == nil) != (refused == "") {
 		if refused == "" {
-			t.Skip("needs ptrace of a child (PTRACE_SEIZE and, since 5.3, PTRACE_GET_SYSCALL_INFO), which a filter of system calls can forbid:", c.Unheld())
+			t.Skip("needs ptrace of a child (PTRACE_SEIZE and, since 5.3, PTRACE_GET_SYSCALL_INFO), "+
+				"which a filter of system calls can forbid:", c.Unheld())
 		}
 		t.Errorf("without %s: unheld is %v", refused, c.Unheld())
 	}

@@ -27,7 +27,8 @@ func inInitialNamespace() (bool, error) {
 // ErrNamespace says that the number of a process in the initial pid namespace
 // cannot be known from inside of another one: /proc shows numbers only from
 // the namespace it was mounted in downwards.
-var ErrNamespace = errors.New("startrace runs in a pid namespace of its own (a container) and cannot know the number that the kernel uses for this process")
+var ErrNamespace = errors.New("startrace runs in a pid namespace of its own (a container) and cannot know the number " +
+	"that the kernel uses for this process")
 
 // SelfInitPID is this process's number in the initial pid namespace. Outside
 // of that it takes the right to load programs.
@@ -67,7 +68,8 @@ func InitPID(pid int) (int, error) {
 	case !ok:
 		return 0, fmt.Errorf("there is no process %d", pid)
 	case leader != pid:
-		return 0, fmt.Errorf("%d is a thread of process %d: give that, and where = lambda e: e.tid == %d for the thread alone", pid, leader, pid)
+		return 0, fmt.Errorf("%d is a thread of process %d: give that, and "+
+			"where = lambda e: e.tid == %d for the thread alone", pid, leader, pid)
 	}
 	return pid, nil
 }

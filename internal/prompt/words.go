@@ -33,11 +33,15 @@ func init() { // the functions refer to the table
 		"list": {`list("PATTERN")`,
 			"Shows what can be probed, as `startrace list -v` does. Of anything else it makes a list, as in scripts.",
 			(*prompt).listWord},
-		"reload": {`reload("FILE")`, "Runs a file again, or a tool: its probes take the place of those that it declared before. load(\"FILE\") is the same.", (*prompt).reload},
-		"save":   {`save("FILE")`, "Writes what was typed and still stands as a script.", (*prompt).save},
-		"wait":   {"wait(duration)", "Delivers events for a time: wait(\"2s\"). wait() goes on until the command of -c has ended. Ctrl-C ends it.", (*prompt).wait},
-		"edit":   {"edit()", "Opens what was entered last in $VISUAL or $EDITOR. What that saves stands in the next line.", (*prompt).edit},
-		"go":     {"go()", "Lets the command of -c run, again if it has ended. It waits for that, so that its probes are there first.", (*prompt).goOn},
+		"reload": {`reload("FILE")`, "Runs a file again, or a tool: its probes take the place of those that it " +
+			"declared before. load(\"FILE\") is the same.", (*prompt).reload},
+		"save": {`save("FILE")`, "Writes what was typed and still stands as a script.", (*prompt).save},
+		"wait": {"wait(duration)", "Delivers events for a time: wait(\"2s\"). " +
+			"wait() goes on until the command of -c has ended. Ctrl-C ends it.", (*prompt).wait},
+		"edit": {"edit()", "Opens what was entered last in $VISUAL or $EDITOR. " +
+			"What that saves stands in the next line.", (*prompt).edit},
+		"go": {"go()", "Lets the command of -c run, again if it has ended. " +
+			"It waits for that, so that its probes are there first.", (*prompt).goOn},
 	}
 }
 

@@ -156,9 +156,11 @@ func TestEvent(t *testing.T) {
 	e := &Event{Time: 12_000_345_678, CPU: 1, Comm: "cat\x07", PID: int64(41), Probe: "tracepoint:a:b",
 		Args: Object{{"filename", "/etc/\n"}, {"flags", int64(0)}, {"bad", Fault{}}}}
 	for f, want := range map[Format]string{
-		Text:   `12.000345   1 cat\x07          41      tracepoint:a:b filename=/etc/\n flags=0 bad=<fault>` + "\n",
-		JSON:   `{"type":"event","time":12000345678,"cpu":1,"comm":"cat\u0007","pid":41,"probe":"tracepoint:a:b","args":{"filename":"/etc/\n","flags":0,"bad":{"fault":true}}}` + "\n",
-		CSV:    "name,time,cpu,comm,pid,args\ntracepoint:a:b,12000345678,1,cat\x07,41,filename=/etc/\\n flags=0 bad=<fault>\n",
+		Text: `12.000345   1 cat\x07          41      tracepoint:a:b filename=/etc/\n flags=0 bad=<fault>` + "\n",
+		JSON: `{"type":"event","time":12000345678,"cpu":1,"comm":"cat\u0007","pid":41,"probe":"tracepoint:a:b",` +
+			`"args":{"filename":"/etc/\n","flags":0,"bad":{"fault":true}}}` + "\n",
+		CSV: "name,time,cpu,comm,pid,args\ntracepoint:a:b,12000345678,1,cat\x07,41,filename=/etc/\\n " +
+			"flags=0 bad=<fault>\n",
 		Folded: "",
 	} {
 		got, err := (&Printer{Format: f}).AppendEvent(nil, e)

@@ -15,9 +15,8 @@ import (
 //
 //	FORK, EXIT  u32 pid, parent's pid, tid, parent's tid; u64 time
 //	COMM        u32 pid, tid; the name
-//	MMAP2       u32 pid, tid; u64 address, length, offset; u32 major, minor; u64 inode, its generation; u32 protection,
-//
-// flags; the path
+//	MMAP2       u32 pid, tid; u64 address, length, offset; u32 major, minor; u64 inode, its generation;
+//	            u32 protection, flags; the path
 const (
 	timeSize  = 8
 	taskSize  = 24

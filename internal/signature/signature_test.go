@@ -90,11 +90,15 @@ func text(s *Signature) string {
 
 const ofC = `
 enum color { red, green }; typedef unsigned short port; struct pair { long a; double b; };
-__attribute__((noinline)) double scaled(int a, double by, port p, const char *text, enum color c, _Bool b, struct pair q) { return a * by + p + (text != 0) + c + b + q.a; }
+__attribute__((noinline)) double scaled(int a, double by, port p, const char *text,
+	enum color c, _Bool b, struct pair q) {
+	return a * by + p + (text != 0) + c + b + q.a; }
 __attribute__((noinline)) static int hidden(int a, float f) { __asm__ volatile("" : "+r"(a)); return a + (int)f; }
 __attribute__((noinline)) struct pair both(long a) { struct pair p = {a, 1}; return p; }
 __attribute__((noinline)) void nothing(void) { __asm__ volatile(""); }
-int main(int argc, char **argv) { struct pair q = {argc, 2}; nothing(); return (int)scaled(argc, 2, 3, *argv, red, 1, q) + hidden(argc, (float)argc) + (int)both(3).a; }
+int main(int argc, char **argv) {
+	struct pair q = {argc, 2}; nothing();
+	return (int)scaled(argc, 2, 3, *argv, red, 1, q) + hidden(argc, (float)argc) + (int)both(3).a; }
 `
 
 const ofCpp = `
@@ -107,7 +111,8 @@ int main(int argc, char **) { return ns::counted(plain{1, 2}, argc, 2) + owned(o
 
 const ofGo = `package main
 //go:noinline
-func mixed(a int8, f float64, s string, list []byte, err error) (float64, int) { return f + float64(a), len(s) + len(list) }
+func mixed(a int8, f float64, s string, list []byte, err error) (float64, int) {
+	return f + float64(a), len(s) + len(list) }
 //go:noinline
 func generic[T any](t T, n int) int { return n }
 func main() { mixed(1, 2, "x", nil, nil); println(generic("x", 3), generic(2, 3)) }
@@ -142,7 +147,8 @@ func TestSignatures(t *testing.T) {
 // What a compiler may have changed, and what no ABI promises, is not known.
 //
 // > Functions that the compiler may have changed (clones, static functions of clang), classes of C++ and structs of
-// > Rust by value, generic functions of Go, and files with more than 64 MB of debug information are as without. A function that has one such parameter is so as a whole.
+// > Rust by value, generic functions of Go, and files with more than 64 MB of debug information are as without. A
+// > function that has one such parameter is so as a whole.
 func TestNotCertain(t *testing.T) {
 	for _, test := range []struct{ command, file, source, symbol string }{
 		{"clang -g -O1", "x.c", ofC, "hidden"},

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// This file reads the types of languages that keep to the ABI of C. What debug/dwarf makes of them it reads with all that
-// they lead to, and it fails for good at an encoding that it does not know, also behind a pointer; it says neither what
-// an enum is made of nor what a class has besides its members.
+// This file reads the types of languages that keep to the ABI of C. What debug/dwarf makes of them it reads with all
+// that they lead to, and it fails for good at an encoding that it does not know, also behind a pointer; it says neither
+// what an enum is made of nor what a class has besides its members.
 
 // The encodings (DW_ATE_…) and tags that debug/dwarf has no names for.
 const (
@@ -209,13 +209,14 @@ func (f *finder) array(r *dwarf.Reader, e *dwarf.Entry, depth int) (dwarf.Type, 
 	}
 	t, err := f.next(e, depth)
 	for i := len(dims) - 1; i >= 0 && t != nil; i-- {
-		t = &dwarf.ArrayType{CommonType: dwarf.CommonType{ByteSize: t.Size() * max(dims[i], 0)}, Type: t, Count: dims[i]}
+		t = &dwarf.ArrayType{CommonType: dwarf.CommonType{ByteSize: t.Size() * max(dims[i], 0)}, Type: t,
+			Count: dims[i]}
 	}
 	return t, err
 }
 
-// composite reads a struct, a class or a union. It is Incomplete where nothing promises that it is passed as its members
-// are: one of C++ has members only, for what has functions or bases may be passed by its address.
+// composite reads a struct, a class or a union. It is Incomplete where nothing promises that it is passed as its
+// members are: one of C++ has members only, for what has functions or bases may be passed by its address.
 func (f *finder) composite(r *dwarf.Reader, e *dwarf.Entry, c dwarf.CommonType, sized bool, depth int) (
 	dwarf.Type, error) {
 	c.Name, _ = e.Val(dwarf.AttrName).(string)

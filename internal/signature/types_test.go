@@ -12,10 +12,12 @@ const typesOfCpp = `
 struct held { int a; int sum() const { return a; } }; struct in_it { char16_t c; struct { int d; } e; };
 struct based : held { int b; }; struct has_class { struct owner { owner(const owner &); ~owner(); int v; } o; };
 struct nested { typedef int word; enum { no, yes } e; union { int f; unsigned g; }; static int of_all; };
-enum class top : unsigned long { most = ~0ul }; enum class low : signed char { least = -1 }; enum class byte : unsigned char { all = 255 };
+enum class top : unsigned long { most = ~0ul };
+enum class low : signed char { least = -1 }; enum class byte : unsigned char { all = 255 };
 typedef int (held::*method)() const;
 extern "C" { int uses;
-#define FN(name, ...) __attribute__((noinline)) int name(__VA_ARGS__ a, int z) { __asm__ volatile("" : "+r"(z)); return z + uses; }
+#define FN(name, ...) __attribute__((noinline)) int name(__VA_ARGS__ a, int z) { \
+	__asm__ volatile("" : "+r"(z)); return z + uses; }
 FN(wide8, char8_t) FN(wide16, char16_t) FN(wide32, char32_t) FN(no_pointer, std::nullptr_t) FN(member, int held::*)
 FN(function, method) FN(text16, const char16_t *) FN(behind, in_it *) FN(value, in_it) FN(topmost, top)
 FN(lowest, low) FN(one_byte, byte) FN(reference, in_it &) FN(moved, in_it &&) FN(ignored, nested) FN(inherits, based)
@@ -25,7 +27,8 @@ int main() { return 0; }
 `
 
 func TestTypesOfCpp(t *testing.T) {
-	for _, command := range []string{"g++ -std=c++20 -g -O1", "g++ -std=c++20 -gdwarf-4 -O0", "clang++ -std=c++20 -g -O0"} {
+	for _, command := range []string{"g++ -std=c++20 -g -O1", "g++ -std=c++20 -gdwarf-4 -O0",
+		"clang++ -std=c++20 -g -O0"} {
 		t.Run(command, func(t *testing.T) {
 			known := build(t, command, "x.cc", typesOfCpp)
 			for name, want := range map[string]string{
@@ -47,8 +50,10 @@ func TestTypesOfCpp(t *testing.T) {
 }
 
 const typesOfC = `
-enum top { most = ~0ul }; enum low { least = -1 }; struct flexible { int n; int list[]; }; struct none { int no[0]; long b; };
-#define FN(name, ...) __attribute__((noinline)) int name(__VA_ARGS__ a, int z) { __asm__ volatile("" : "+r"(z)); return z; }
+enum top { most = ~0ul }; enum low { least = -1 };
+struct flexible { int n; int list[]; }; struct none { int no[0]; long b; };
+#define FN(name, ...) __attribute__((noinline)) int name(__VA_ARGS__ a, int z) { \
+	__asm__ volatile("" : "+r"(z)); return z; }
 FN(atomic, _Atomic int) FN(complex_int, _Complex int) FN(complex_long, _Complex long) FN(decimal, _Decimal64)
 FN(behind, _Decimal32 *) FN(topmost, enum top) FN(lowest, enum low) FN(to_flexible, struct flexible *)
 FN(no_element, struct none)

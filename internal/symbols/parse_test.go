@@ -32,7 +32,8 @@ func TestFind(t *testing.T) {
 }
 
 func TestPerfMap(t *testing.T) {
-	m := perfMap{functions: parsePerfMap("1000 20 first with blanks\n0x1010 0x8 inner\n1000 10 again\nbroken\nffffffffffffffff 10 over\n3000 0 empty\n4000 10 \n2000 10 half")}
+	m := perfMap{functions: parsePerfMap("1000 20 first with blanks\n0x1010 0x8 inner\n1000 10 again\nbroken\n" +
+		"ffffffffffffffff 10 over\n3000 0 empty\n4000 10 \n2000 10 half")}
 	for addr, want := range map[uint64]string{0x1000: "again", 0x100f: "again", 0x1010: "inner",
 		0x1018: "first with blanks", 0x1020: "", 0x2000: "", 0x3000: "", 0x4000: "", 0: ""} {
 		if got, _ := m.find(addr); got.name != want {

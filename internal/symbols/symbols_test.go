@@ -18,7 +18,8 @@ const source = `
 #include <sys/auxv.h>
 #include <unistd.h>
 __attribute__((noinline, noreturn)) void tell(void *inside) {
-	printf("tell %p\nlast %p\nmalloc %p\nstack %p\nvdso %p\n", (void *)tell, __builtin_return_address(0), (void *)malloc, inside,
+	printf("tell %p\nlast %p\nmalloc %p\nstack %p\nvdso %p\n",
+		(void *)tell, __builtin_return_address(0), (void *)malloc, inside,
 		(void *)getauxval(AT_SYSINFO_EHDR));
 	fflush(stdout);
 	for (;;) pause();

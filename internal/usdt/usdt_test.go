@@ -21,7 +21,8 @@ const source = `
 	"990: nop\n.pushsection .note.stapsdt,\"?\",\"note\"\n.balign 4\n.4byte 992f-991f, 994f-993f, 3\n" \
 	"991: .asciz \"stapsdt\"\n992: .balign 4\n993: " addr " 990b\n" addr " _.stapsdt.base\n" addr " " sem "\n" \
 	".asciz \"" provider "\"\n.asciz \"" name "\"\n.asciz \"" args "\"\n994: .balign 4\n.popsection\n" \
-	".ifndef _.stapsdt.base\n.pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n.weak _.stapsdt.base\n.hidden _.stapsdt.base\n" \
+	".ifndef _.stapsdt.base\n.pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n" \
+	".weak _.stapsdt.base\n.hidden _.stapsdt.base\n" \
 	"_.stapsdt.base: .space 1\n.size _.stapsdt.base, 1\n.popsection\n.endif\n"
 #ifdef __LP64__
 #define ADDR ".8byte"
@@ -36,7 +37,8 @@ static inline __attribute__((always_inline)) void inlined(int value) {
 int main(int argc, char **argv) {
 	inlined(argc);
 	inlined(7);
-	__asm__ volatile(NOTE(ADDR, "test_guarded_semaphore", "test", "guarded__name", "8@%0 -4@%1") :: "nor"((long)argv), "nor"(argc));
+	__asm__ volatile(NOTE(ADDR, "test_guarded_semaphore", "test", "guarded__name", "8@%0 -4@%1") ::
+		"nor"((long)argv), "nor"(argc));
 	__asm__ volatile(NOTE(ADDR, "0", "other", "plain", ""));
 #ifdef __x86_64__
 	__asm__ volatile(NOTE(ADDR, "0", "other", "variable", "4@%0") :: "m"(counter));
