@@ -24,20 +24,21 @@ type spanUse struct {
 // differ notes that the start points have to be kept apart, in the next round.
 func (w *spanWalk) differ() {
 	u, use := w.pr.u, spanUse{w.of.plan, w.pr.p.ID}
-	if u.apart[use] {
+	if u.apart.At(use) {
 		return
 	}
 	if len(w.starts) > maxApart {
 		wrong(w.t.pos, "this span has %d start points, and what is asked of e.start differs between them: "+
 			"that takes at most %d; use fewer, or ask for what they have alike", len(w.starts), maxApart)
 	}
-	u.apart[use], u.changed = true, true
+	u.apart.Set(use, true)
+	u.changed = true
 }
 
 // keepApart makes the slot for the number of the start point, if an earlier
 // round found that it is needed.
 func (w *spanWalk) keepApart() {
-	if w.apart = w.pr.u.apart[spanUse{w.of.plan, w.pr.p.ID}]; w.apart {
+	if w.apart = w.pr.u.apart.At(spanUse{w.of.plan, w.pr.p.ID}); w.apart {
 		w.span.Slots, w.span.Names = []types.Type{types.U32}, []string{tree.StartNumber}
 	}
 }

@@ -34,7 +34,7 @@ type body struct {
 	lazy bool
 	// pinLocals are the locals of pinned variables: what is bound to one must
 	// be copied, since a loop changes it.
-	pinLocals map[int64]bool
+	pinLocals persistent.Map[int64, bool]
 	// starter are the statements of the handler of a start, from one to another: see opens.
 	starter [2]int
 }
@@ -47,7 +47,7 @@ const maxInline = 48
 const maxInlines = 8192
 
 func newBody(pr *probe, prog *tree.Program) *body {
-	b := &body{u: pr.u, pr: pr, prog: prog, block: &tree.Block{}, pinLocals: map[int64]bool{}}
+	b := &body{u: pr.u, pr: pr, prog: prog, block: &tree.Block{}}
 	prog.Body = b.block
 	return b
 }
@@ -214,7 +214,7 @@ func (b *body) bind(name string, v val, pos plan.Pos) val {
 	case tree.OpConst, tree.OpSpanSlot, tree.OpUnreadable:
 		return v
 	case tree.OpLocal:
-		if !b.pinLocals[v.expr.Int] {
+		if !b.pinLocals.At(v.expr.Int) {
 			return v
 		}
 	}

@@ -34,10 +34,8 @@ func (b *body) call(x *syntax.CallExpr) val {
 // tryExpr walks an argument; after a mistake in it the walk goes on with the
 // next one.
 func (b *body) tryExpr(x syntax.Expr) (v val) {
-	frame, calls := b.frame, b.calls
-	if r := attempt(func() { v = b.expr(x) }); r != nil {
+	if r := b.attempt(func() { v = b.expr(x) }); r != nil {
 		b.u.mistake(r)
-		b.frame, b.calls = frame, calls
 		return objVal(poison{})
 	}
 	return v

@@ -9,10 +9,10 @@ import (
 // checkColumns compares the keys of aggregations with the columns that by= names, when all uses are known: output would
 // have columns without names, or names without columns.
 func (u *unit) checkColumns() {
-	for id := range u.used {
-		t := u.conts[id]
+	u.used.All(func(id int, _ bool) {
+		t := u.conts.At(id)
 		if len(t.c.By) == 0 || !t.keyed || t.fixed {
-			continue
+			return
 		}
 		parts := len(t.present)
 		if parts == 1 && (t.key.Kind == types.Tuple || t.key.Kind == types.Record) {
@@ -22,5 +22,5 @@ func (u *unit) checkColumns() {
 			u.errorf(t.keyAt, "the key of %s %s has %s here, and by= names %s: %s", t.c.Kind, name(t.c),
 				counted(parts, "part"), counted(len(t.c.By), "column"), strings.Join(t.c.By, ", "))
 		}
-	}
+	})
 }

@@ -27,6 +27,8 @@ type contType struct {
 	other types.Type
 	// fixed: the map exists already, so nothing can change any more.
 	fixed bool
+	// owner is what may change it: see cont.
+	owner *owner
 }
 
 // A row is one entry of an aggregation or group, or all of an unkeyed one.
@@ -39,18 +41,11 @@ type row struct {
 
 func (r *row) what() string { return "an entry of " + name(r.c) }
 
-func (u *unit) cont(c *plan.Container) *contType {
-	u.uses(c.ID, c.Kind != plan.Table && c.Kind != plan.Cell)
-	u.changing(c.ID)
-	t, ok := u.conts[c.ID]
-	if !ok {
-		t = &contType{c: c, valAt: c.Pos}
-		if c.Kind == plan.Cell && c.Init != nil {
-			t.val = storedAll(literals(constExpr(c.Init, c.Pos)))
-		}
-		u.conts[c.ID] = t
+func newContType(c *plan.Container) *contType {
+	t := &contType{c: c, valAt: c.Pos}
+	if c.Kind == plan.Cell && c.Init != nil {
+		t.val = storedAll(literals(constExpr(c.Init, c.Pos)))
 	}
-	u.used[c.ID] = true
 	return t
 }
 
@@ -254,9 +249,8 @@ func storedAll(t types.Type) types.Type {
 
 func (b *body) wrote(c *plan.Container, pos plan.Pos) {
 	b.u.uses(c.ID, true)
-	b.u.changing(c.ID)
-	if _, ok := b.u.written[c.ID]; !ok {
-		b.u.written[c.ID] = pos
+	if _, ok := b.u.written.Get(c.ID); !ok {
+		b.u.written.Set(c.ID, pos)
 	}
 }
 
@@ -287,8 +281,7 @@ func (b *body) tableOp(op tree.Op, c *plan.Container, k val, pos plan.Pos) val {
 	if op != tree.OpTableHas && t.Kind == types.Bot {
 		// What the table holds is not known in this round: nothing can be
 		// said about a use of it.
-		b.u.changing(c.ID)
-		b.u.unknown[c.ID] = true
+		b.u.unknown.Set(c.ID, true)
 		return objVal(poison{})
 	}
 	switch op {
@@ -432,8 +425,7 @@ func (b *body) cellMethod(c *plan.Container, m string, args []arg, pos plan.Pos)
 	case "get":
 		want(args, 0, 0, "get()", pos)
 		if b.valueType(c).Kind == types.Bot {
-			b.u.changing(c.ID)
-			b.u.unknown[c.ID] = true
+			b.u.unknown.Set(c.ID, true)
 			return objVal(poison{})
 		}
 		return exprVal(b.assign("", &tree.Expr{Op: tree.OpCellGet, Type: b.valueType(c), Int: int64(c.ID), Pos: pos}))

@@ -32,6 +32,7 @@ import (
 	"fmt"
 	"sort"
 
+	"github.com/startrace/startrace/bpfgen/persistent"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
@@ -73,8 +74,8 @@ type Result struct {
 	KeyParts map[int][]bool
 
 	// What later units must know: see Types.
-	conts   map[int]*contType
-	written map[int]plan.Pos
+	conts   persistent.Map[int, *contType]
+	written persistent.Map[int, plan.Pos]
 	touched []touch
 }
 
@@ -128,22 +129,22 @@ func UnitUntil(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Ty
 func inferUnit(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Types, late bool,
 	stop until.Stop) (_ *Result, err error) {
 	defer until.End(&err)
-	conts := earlier.containers()
+	known := learnt{conts: earlier.containers()}
 	keys := map[*plan.Span]*types.Type{}
-	apart, ownPid := map[spanUse]bool{}, map[spanUse]bool{}
 	names := newNameTable(earlier)
 	userKeys := map[int]*keyUse{}
 	settles := 1
 	for range maxRounds {
-		u := newUnit(p, facts, conts)
+		u := newUnit(p, facts, known)
 		u.binaries, u.stop = binaries, stop
 		u.share(earlier)
 		u.earlier, u.late = earlier, late
-		u.spanKeys, u.apart, u.ownPid, u.nameTable = keys, apart, ownPid, names
+		u.spanKeys, u.nameTable = keys, names
 		u.userKeys = userKeys
 		u.walk()
 		u.joinKeys()
 		if u.changed || len(u.diags) == 0 && u.settle(&settles) {
+			known = u.throughRounds()
 			continue
 		}
 		u.checkColumns()
@@ -164,25 +165,21 @@ type unit struct {
 	facts *kernel.Facts
 	// binaries is nil where no user programs can be looked at.
 	binaries Binaries
-	conts    map[int]*contType
+	learnt
+	// trying counts the walks around this one that may come to nothing, owner is the part of the walk since the last mark.
+	trying   int
+	owner    *owner
 	userKeys map[int]*keyUse // of user halves
-	changed  bool            // a container's type was widened in this round
-	diags    Diags
-	warns    Diags
 	res      *Result
-	// written holds where kernel halves write tables and cells; touched where
-	// handlers placed in user space use them.
-	written map[int]plan.Pos
+	// touched are the uses of tables and cells by handlers placed in user space.
 	touched []touch
 	// touchedBefore and writtenBefore are those of earlier units.
 	touchedBefore []touch
-	writtenBefore map[int]plan.Pos
-	followID      int          // of the table of followed processes
-	used          map[int]bool // containers that kernel halves use
+	writtenBefore persistent.Map[int, plan.Pos]
+	followID      int // of the table of followed processes
 	names         map[string]bool
 	nextNames     map[string]nextName // by a name without a number
 	strMax        int
-	cutStacks     bool // a kernel stack of fewer frames than there can be
 	// noneEnds makes a None where a value is wanted end the walk as if it were
 	// no mistake.
 	noneEnds bool
@@ -193,10 +190,6 @@ type unit struct {
 	spanKeys map[*plan.Span]*types.Type // lives through all rounds
 	// nameTable lives through all rounds, too.
 	nameTable *nameTable
-	apart     map[spanUse]bool // as well: spans whose starts are kept apart
-	ownPid    map[spanUse]bool // as well: spans that are part of an event with a pid of its own
-	// unknown are the tables whose values were read before anything set them.
-	unknown map[int]bool
 	// late: only points that no unit of earlier has; has are those of the probe
 	// that is walked. bound: its points do not grow.
 	late, bound bool
@@ -205,21 +198,18 @@ type unit struct {
 	has         map[string]bool
 	// both: what is walked is placed on both sides; see alone.
 	both    bool
-	trial   *trial // nil: what is learnt stays
 	stop    until.Stop
-	useList []use
-	// reads gets the containers that are read; nil: nobody wants to know.
-	reads map[int]bool
+	reading bool // what runs before a handler: see asks
 	// foldedFuncs are the calls with constants that user code makes.
 	foldedFuncs map[string]foldedFunc
 }
 
-func newUnit(p *plan.Plan, facts *kernel.Facts, conts map[int]*contType) *unit {
+func newUnit(p *plan.Plan, facts *kernel.Facts, known learnt) *unit {
 	u := &unit{
-		plan: p, facts: facts, conts: conts,
-		written: map[int]plan.Pos{}, used: map[int]bool{}, names: map[string]bool{}, nextNames: map[string]nextName{},
+		plan: p, facts: facts, learnt: known, owner: &owner{},
+		names: map[string]bool{}, nextNames: map[string]nextName{},
 		strMax: p.StrMax, enums: map[*tree.Expr]string{}, absorbed: map[*tree.Expr]bool{}, families: map[string]error{},
-		unknown: map[int]bool{}, foldedFuncs: map[string]foldedFunc{},
+		foldedFuncs: map[string]foldedFunc{},
 		res: &Result{
 			Tree:   &tree.Unit{Keep: map[int]int{}},
 			Halves: map[int]*plan.UserHalf{}, StartHalves: map[int]*plan.UserHalf{},
@@ -266,18 +256,14 @@ func (u *unit) finish() *Result {
 	}
 	u.behindTracing()
 	n := 0
-	for id := range u.used {
-		n = max(n, id+1)
-	}
+	u.used.All(func(id int, _ bool) { n = max(n, id+1) })
 	n = max(n, len(u.plan.Containers))
 	if u.follow != nil {
 		n = u.follow.id + 1
 		u.res.Follow = u.follow.id
 	}
 	u.res.Tree.Containers = make([]*tree.Container, n)
-	for id := range u.used {
-		u.res.Tree.Containers[id] = u.conts[id].finish()
-	}
+	u.used.All(func(id int, _ bool) { u.res.Tree.Containers[id] = u.conts.At(id).finish() })
 	u.res.Alone, u.res.KeyParts = u.alone(), map[int][]bool{}
 	for _, c := range u.plan.Containers {
 		if parts := u.keyParts(c.ID); parts != nil {

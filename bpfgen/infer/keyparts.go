@@ -110,8 +110,8 @@ func (u *user) tableKey(dot *syntax.DotExpr, args []syntax.Expr, vals []uval) {
 // joinKeys gives the keys of kernel halves the parts that they have in user halves only.
 func (u *unit) joinKeys() {
 	for _, id := range slices.Sorted(maps.Keys(u.userKeys)) {
-		t, use := u.conts[id], u.userKeys[id]
-		if t == nil || !u.used[id] || len(t.present) != len(use.parts) && !use.any {
+		t, use := u.conts.At(id), u.userKeys[id]
+		if t == nil || !u.used.At(id) || len(t.present) != len(use.parts) && !use.any {
 			continue
 		}
 		for i := range t.present {
@@ -129,9 +129,9 @@ func (u *unit) joinKeys() {
 // all parts are there. A key of which only the run decides what it is does not count here: it is kept whole, but where
 // it is None in the same places.
 func (u *unit) keyParts(id int) []bool {
-	use, t := u.userKeys[id], u.conts[id]
+	use, t := u.userKeys[id], u.conts.At(id)
 	switch {
-	case t != nil && u.used[id]:
+	case t != nil && u.used.At(id):
 		return t.present
 	case use == nil || !use.agree():
 		return nil

@@ -5,7 +5,6 @@ import (
 
 	"go.starlark.net/syntax"
 
-	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -19,26 +18,26 @@ var changing = map[string]bool{"set": true, "add": true, "pop": true, "remove": 
 
 // reading walks a function before the handler, and notes which tables and cells it asks.
 func (pr *probe) reading(f func()) {
-	if pr.filterReads == nil {
-		pr.filterReads = map[int]bool{}
-	}
-	was := pr.u.reads
-	pr.u.reads = pr.filterReads
-	defer func() { pr.u.reads = was }()
+	was := pr.u.reading
+	pr.u.reading = true
+	defer func() { pr.u.reading = was }()
 	f()
 }
 
 // asks notes a container that a kernel half reads.
 func (b *body) asks(c *plan.Container) {
-	if b.u.reads != nil {
-		b.u.reads[c.ID] = true
+	if b.u.reading {
+		b.u.asked.Set(containerUse{b.u.probe, c.ID}, true)
 	}
 }
+
+// asked reports whether what runs before the handler asks a container.
+func (pr *probe) asked(id int) bool { return pr.u.asked.At(containerUse{pr.p.ID, id}) }
 
 // changes refuses that user code changes what the filter of its own probe reads. what is the change as kernel= has it.
 func (u *user) changes(of uval, pos plan.Pos, what func(name string) string) {
 	ref, ok := of.v.c.(plan.Ref)
-	if !ok || !of.known || !u.pr.filterReads[ref.ID] || u.pr.u.plan.Placement != plan.ByNeed {
+	if !ok || !of.known || !u.pr.asked(ref.ID) || u.pr.u.plan.Placement != plan.ByNeed {
 		return
 	}
 	c := ref.Container
@@ -96,18 +95,15 @@ func (u *user) moves(s syntax.Stmt) bool {
 		return false
 	}
 	c, emit := u.change(s)
-	if c == nil || !u.pr.filterReads[c.ID] {
+	if c == nil || !u.pr.asked(c.ID) {
 		return false
 	}
-	t, locals, lazy := u.pr.u.try(), len(u.b.prog.Locals), u.b.lazy
-	defer t.end()
-	var block *tree.Block
+	m := u.b.mark()
 	u.b.lazy = false
-	r := attempt(func() { block = u.b.inBlock(emit) })
-	u.b.lazy = lazy
+	block, r := u.b.tries(emit)
+	u.b.lazy = m.place.body.lazy
 	if r != nil {
-		t.undo()
-		u.b.prog.Locals = u.b.prog.Locals[:locals]
+		u.b.back(m)
 		return false
 	}
 	u.b.block.Stmts = append(u.b.block.Stmts, block.Stmts...)

@@ -200,23 +200,20 @@ func (b *body) pinVars(s *syntax.ForStmt) map[*resolve.Binding]*pin {
 			b.frame.pins = map[*resolve.Binding]*pin{}
 		}
 		b.frame.pins[bind] = p
-		b.pinLocals[p.local] = true
+		b.pinLocals.Set(p.local, true)
 	}
 	return pins
 }
 
 // rehearse walks without leaving anything but wider pins.
 func (b *body) rehearse(walk func()) {
-	vars, locals, inlines := b.frame.vars, len(b.prog.Locals), b.prog.Inlines
-	returns, mistakes := len(b.frame.returns), len(b.u.diags)
+	m := b.mark()
 	for bind, p := range b.frame.pins {
 		b.prog.Locals[p.local].Type = p.t
 		b.frame.vars.Set(bind, exprVal(b.local(p.local, plan.Pos{})))
 	}
 	b.inBlock(walk)
-	b.frame.vars = vars
-	b.prog.Locals, b.prog.Inlines = b.prog.Locals[:locals], inlines
-	b.frame.returns, b.u.diags = b.frame.returns[:returns], b.u.diags[:mistakes]
+	b.back(m)
 }
 
 // set gives a variable a value: a pinned one is assigned in its place.

@@ -21,8 +21,6 @@ type probe struct {
 	// a program that stands at several of them at which it runs.
 	points         map[tree.Point]int
 	names, cookies bool
-	// filterReads are the containers that what runs before the handler asks.
-	filterReads map[int]bool
 	// asks are names of containers where user code only asks them.
 	asks map[*syntax.Ident]bool
 	// closers complete the programs of spans when all values are known.
@@ -174,9 +172,8 @@ func (pr *probe) holdsEver(b *body, ev *event, fn *plan.Func) bool {
 		pr.filter(b, ev, fn)
 		return true
 	}
-	frame, calls := b.frame, b.calls
 	pr.u.noneEnds = true
-	r := attempt(func() { pr.filter(b, ev, fn) })
+	r := b.attempt(func() { pr.filter(b, ev, fn) })
 	pr.u.noneEnds = false
 	switch {
 	case r == nil:
@@ -184,7 +181,6 @@ func (pr *probe) holdsEver(b *body, ev *event, fn *plan.Func) bool {
 	case !r.none:
 		panic(r)
 	}
-	b.frame, b.calls = frame, calls
 	b.stop(fn.Pos)
 	return false
 }
@@ -205,15 +201,13 @@ func (pr *probe) filter(b *body, ev *event, fn *plan.Func) {
 // walk goes on without it, and another round follows. It reports whether f ran
 // to its end.
 func (pr *probe) early(b *body, f func()) bool {
-	frame, calls := b.frame, b.calls
-	r := attempt(f)
+	r := b.attempt(f)
 	if r == nil {
 		return true
 	}
-	if len(pr.u.unknown) == 0 || r.none && pr.u.noneEnds {
+	if pr.u.unknown.Len() == 0 || r.none && pr.u.noneEnds {
 		panic(r)
 	}
-	b.frame, b.calls = frame, calls
 	return false
 }
 

@@ -1,11 +1,6 @@
 package infer
 
-import (
-	"maps"
-
-	"github.com/startrace/startrace/bpfgen/tree"
-	"github.com/startrace/startrace/internal/plan"
-)
+import "github.com/startrace/startrace/internal/plan"
 
 // A role is a function of a probe that is placed: the handler, or the handler
 // of the start. Where it runs is decided at the first point and holds for all.
@@ -47,21 +42,14 @@ func (r *role) project(b *body, ev *event, t *target) {
 
 // inKernel tries to run the handler in the kernel.
 func (r *role) inKernel(b *body, ev *event) bool {
-	fn, pr := r.fn, r.pr
-	saved := *b
-	locals, inlines, asked := len(b.prog.Locals), b.prog.Inlines, maps.Clone(pr.filterReads)
-	t := pr.u.try()
-	defer t.end()
+	fn, pr, m := r.fn, r.pr, b.mark()
 	var v val
-	block := &tree.Block{}
-	bad := attempt(func() {
-		walk := func() { block = b.inBlock(func() { v = b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos) }) }
-		if r.start {
-			pr.reading(walk)
-			return
-		}
-		pr.u.onBoth(walk)
-	})
+	call := func() { v = b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos) }
+	where := pr.u.onBoth
+	if r.start {
+		where = pr.reading
+	}
+	block, bad := b.tries(func() { where(call) })
 	if bad == nil {
 		b.block.Stmts = append(b.block.Stmts, block.Stmts...)
 		r.decided = true
@@ -73,10 +61,7 @@ func (r *role) inKernel(b *body, ev *event) bool {
 	if bad.final || r.decided {
 		panic(bad)
 	}
-	*b = saved
-	b.prog.Locals, b.prog.Inlines = b.prog.Locals[:locals], inlines
-	t.undo()
-	pr.filterReads = asked
+	b.back(m)
 	r.decided, r.inUser, r.why = true, true, bad.Error()
 	return false
 }

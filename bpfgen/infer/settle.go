@@ -1,9 +1,9 @@
 package infer
 
 import (
-	"maps"
 	"slices"
 
+	"github.com/startrace/startrace/bpfgen/persistent"
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
@@ -14,11 +14,11 @@ import (
 // from each other a few are settled, and in each further round twice as many.
 func (u *unit) settle(most *int) bool {
 	var alone, following []int
-	for _, id := range slices.Sorted(maps.Keys(u.unknown)) {
-		_, written := u.written[id]
+	for _, id := range sorted(u.unknown) {
+		_, written := u.written.Get(id)
 		switch {
-		case u.conts[id].val.Kind != types.Bot:
-			delete(u.unknown, id)
+		case u.conts.At(id).val.Kind != types.Bot:
+			u.unknown.Delete(id)
 		case written:
 			following = append(following, id)
 		default:
@@ -30,10 +30,18 @@ func (u *unit) settle(most *int) bool {
 		*most *= 2
 	}
 	for _, id := range alone {
-		t := u.conts[id]
+		t := u.conts.At(id)
 		if t.val = t.other; t.val.Kind == types.Bot {
 			t.val = types.I64
 		}
 	}
-	return len(u.unknown) > 0
+	return u.unknown.Len() > 0
+}
+
+// sorted are the numbers of a set of containers, in order.
+func sorted(set persistent.Map[int, bool]) []int {
+	var out []int
+	set.All(func(id int, _ bool) { out = append(out, id) })
+	slices.Sort(out)
+	return out
 }

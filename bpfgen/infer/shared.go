@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"github.com/startrace/startrace/bpfgen/persistent"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -9,7 +10,7 @@ import (
 // so a later unit must use them as they are. Numbers of containers mean the
 // same in all of these units.
 type Types struct {
-	conts map[int]*contType
+	conts persistent.Map[int, *contType]
 	units []*Result // those whose programs are attached
 	names []string  // those that units have numbered
 	// Now: points that wait for a module are a mistake, as at the prompt.
@@ -23,19 +24,16 @@ const Room = 512
 // Add fixes the types of what a unit uses. It is called when the unit has been
 // loaded.
 func (t *Types) Add(r *Result) {
-	if t.conts == nil {
-		t.conts = map[int]*contType{}
-	}
-	for id, c := range r.conts {
-		if r.Tree.Containers[id] == nil || t.conts[id] != nil {
-			continue
+	r.conts.All(func(id int, c *contType) {
+		if _, known := t.conts.Get(id); known || r.Tree.Containers[id] == nil {
+			return
 		}
 		fixed := *c
 		fixed.fixed = true
 		fixed.fill(r.Tree.Containers[id].Key, r.Tree.Containers[id].Value)
 		fixed.key, fixed.val = unmarked(fixed.key), unmarked(fixed.val) // their maps keep what they keep
-		t.conts[id] = &fixed
-	}
+		t.conts.Set(id, &fixed)
+	})
 	t.units = append(t.units, r)
 	if len(r.Tree.Names) > len(t.names) {
 		t.names = r.Tree.Names
@@ -68,16 +66,12 @@ func (t *contType) fill(key, val types.Type) {
 	}
 }
 
-// containers gives the types for the rounds over another unit.
-func (t *Types) containers() map[int]*contType {
-	out := map[int]*contType{}
-	if t != nil {
-		for id, c := range t.conts {
-			again := *c
-			out[id] = &again
-		}
+// containers gives the types for the rounds over another unit, which changes copies.
+func (t *Types) containers() persistent.Map[int, *contType] {
+	if t == nil {
+		return persistent.Map[int, *contType]{}
 	}
-	return out
+	return t.conts
 }
 
 // share makes u one of several units.
@@ -87,18 +81,15 @@ func (u *unit) share(t *Types) {
 		return
 	}
 	u.followID = Room - 1
-	u.writtenBefore = map[int]plan.Pos{}
 	for _, r := range t.units {
 		u.touchedBefore = append(u.touchedBefore, r.touched...)
-		for id, at := range r.written {
-			u.writtenBefore[id] = at
-		}
+		r.written.All(u.writtenBefore.Set)
 	}
 }
 
 // mayChange refuses to change the type of a container whose map exists.
 func (u *unit) mayChange(c *plan.Container, what, from, to string, at, pos plan.Pos) {
-	if t := u.conts[c.ID]; t == nil || !t.fixed {
+	if t := u.conts.At(c.ID); t == nil || !t.fixed {
 		return
 	}
 	wrong(pos, "the %s of %s %s would become %s here, but it is %s since the probe of %s was attached: use a new %s",

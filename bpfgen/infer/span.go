@@ -200,7 +200,7 @@ func (w *spanWalk) keyOf(b *body, ev *event, fn *plan.Func) *tree.Expr {
 	var e *tree.Expr
 	key := func() { e = b.rv(b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos) }
 	known := w.pr.early(b, func() { w.pr.reading(key) })
-	if !known || e.Type.Kind == types.None && len(w.pr.u.unknown) > 0 {
+	if !known || e.Type.Kind == types.None && w.pr.u.unknown.Len() > 0 {
 		return &tree.Expr{Op: tree.OpConst, Type: *w.key, Pos: fn.Pos} // for this round only
 	}
 	if e.Type.Kind == types.None {

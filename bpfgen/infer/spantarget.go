@@ -25,12 +25,13 @@ import (
 // where it is itself of a process that is traced (tree.Span.Muted).
 
 // ownPid reports whether the event that the probe gets has a pid of its own.
-func (w *spanWalk) ownPid() bool { return w.pr.u.ownPid[spanUse{w.of.plan, w.pr.p.ID}] }
+func (w *spanWalk) ownPid() bool { return w.pr.u.ownPid.At(spanUse{w.of.plan, w.pr.p.ID}) }
 
 // setOwnPid notes that it has, for the next round.
 func (w *spanWalk) setOwnPid() {
 	if !w.ownPid() {
-		w.pr.u.ownPid[spanUse{w.of.plan, w.pr.p.ID}], w.pr.u.changed = true, true
+		w.pr.u.ownPid.Set(spanUse{w.of.plan, w.pr.p.ID}, true)
+		w.pr.u.changed = true
 	}
 }
 

@@ -56,16 +56,14 @@ func (b *body) stmts(list []syntax.Stmt) bool {
 // tryStmt walks s; after a mistake in it the walk goes on behind it.
 func (b *body) tryStmt(s syntax.Stmt) (falls bool) {
 	b.u.stop.Poll()
-	frame, calls := b.frame, b.calls
-	r := attempt(func() { falls = b.stmt(s) })
+	r := b.attempt(func() { falls = b.stmt(s) })
 	if r == nil {
 		return falls
 	}
-	if b.u.trial == nil { // it must run in the kernel: what cannot is as wrong as any mistake
+	if b.u.trying == 0 { // it must run in the kernel: what cannot is as wrong as any mistake
 		r.final = true
 	}
 	b.u.mistake(r)
-	b.frame, b.calls = frame, calls
 	if ret, ok := s.(*syntax.ReturnStmt); ok {
 		b.returned(objVal(poison{}), start(ret))
 		return false
@@ -263,15 +261,15 @@ func (b *body) ifStmt(s *syntax.IfStmt) bool {
 // nothing has set so far: `if t.get(k) == None: t[k] = …` says there what it is.
 // All else waits for the next round.
 func (b *body) learn(r *refusal, ways ...[]syntax.Stmt) {
-	if !r.silent || len(b.u.unknown) == 0 {
+	if !r.silent || b.u.unknown.Len() == 0 {
 		return
 	}
-	diags, warns, before := b.u.diags, b.u.warns, b.frame.vars
+	said, before := b.u.messages, b.frame.vars
 	for _, way := range ways {
 		b.frame.vars = before
 		attempt(func() { b.inBlock(func() { b.stmts(way) }) })
 	}
-	b.u.diags, b.u.warns, b.frame.vars = diags, warns, before
+	b.u.messages, b.frame.vars = said, before
 }
 
 // merge joins the variables of two ways: one that differs gets a local that

@@ -300,7 +300,7 @@ func (v *variant) serves(sc *kernel.Syscall) bool {
 
 // newBodies makes the walkers of one variant over the shared programs.
 func (w *syscallWalk) walker(prog *tree.Program) *body {
-	return &body{u: w.pr.u, pr: w.pr, prog: prog, block: &tree.Block{}, pinLocals: map[int64]bool{}}
+	return &body{u: w.pr.u, pr: w.pr, prog: prog, block: &tree.Block{}}
 }
 
 // walk makes the variant of calls that return.

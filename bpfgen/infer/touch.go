@@ -91,9 +91,8 @@ func (u *unit) checkTouched() {
 // whereWritten says where a kernel half writes what a handler in user space
 // uses; at least one of both is of this unit.
 func (u *unit) whereWritten(t touch) (plan.Pos, bool) {
-	if at, ok := u.written[t.c.ID]; ok {
+	if at, ok := u.written.Get(t.c.ID); ok {
 		return at, true
 	}
-	at, ok := u.writtenBefore[t.c.ID]
-	return at, ok
+	return u.writtenBefore.Get(t.c.ID)
 }

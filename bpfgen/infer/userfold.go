@@ -8,7 +8,6 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/fold"
-	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -57,15 +56,10 @@ func (b *body) computed(fn *plan.Func, args []arg, pos plan.Pos) (out val, ok bo
 	if capturesChanging(fn, map[*plan.Func]bool{}) {
 		return val{}, false // the list may be another one when the event comes
 	}
-	t, saved := b.u.try(), *b
-	locals, inlines := len(b.prog.Locals), b.prog.Inlines
-	defer t.end()
+	m := b.mark()
 	b.lazy = false
-	var block *tree.Block
-	r := attempt(func() { block = b.inBlock(func() { out = b.callFunc(fn, args, pos) }) })
-	*b = saved
-	b.prog.Locals, b.prog.Inlines = b.prog.Locals[:locals], inlines
-	t.undo()
+	block, r := b.tries(func() { out = b.callFunc(fn, args, pos) })
+	b.back(m)
 	if r != nil || len(block.Stmts) > 0 {
 		return val{}, false
 	}

@@ -35,12 +35,12 @@ func (v val) mustKnowAll() {
 
 // checkCells refuses cells that begin with more than their values can be: one that is read as signed with 2**63.
 func (u *unit) checkCells() {
-	for id := range u.used {
-		t := u.conts[id]
+	u.used.All(func(id int, _ bool) {
+		t := u.conts.At(id)
 		i, ok := t.c.Init.(plan.Int)
 		if t.c.Kind == plan.Cell && ok && t.val.Signed && !i.Big.IsInt64() {
 			u.errorf(t.c.Pos, "%s begins with %s, but what a kernel half does to it makes its values signed ints of "+
 				"64 bits, at most 9223372036854775807", name(t.c), i.Big)
 		}
-	}
+	})
 }

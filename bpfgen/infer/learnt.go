@@ -1,0 +1,172 @@
+package infer
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/startrace/startrace/bpfgen/persistent"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A walk may come to nothing: a handler turns out not to run in the kernel, a loop is walked to see what its variables
+// become, a function for its value alone. What was learnt on such a walk is taken back.
+
+// learnt is what walks find out and what can be taken back: of containers, of spans, and what there is to say. It is
+// one value. A copy keeps what was known (see mark), and costs little, because the maps are persistent; assigning the
+// copy takes back all that was learnt since.
+type learnt struct {
+	// conts are the types of containers by number. They live through all rounds; changed: one was widened in this
+	// round, or something else that the next round must know was found out.
+	conts   persistent.Map[int, *contType]
+	changed bool
+	// used are the containers that kernel halves use; unknown the tables whose values were read before anything set
+	// them.
+	used, unknown persistent.Map[int, bool]
+	// written holds where kernel halves write tables and cells.
+	written persistent.Map[int, plan.Pos]
+	// asked are the containers that what runs before a probe's handler asks.
+	asked persistent.Map[containerUse, bool]
+	// uses are for the comparison of both sides: see alone.
+	useList []use
+	// apart are spans whose starts are kept apart, ownPid those that are part of an event with a pid of its own. They
+	// live through all rounds.
+	apart, ownPid persistent.Map[spanUse, bool]
+	cutStacks     bool // a kernel stack of fewer frames than there can be
+	messages
+}
+
+// messages are for the author of the script.
+type messages struct{ diags, warns Diags }
+
+// throughRounds is what the next round knows from the beginning.
+func (l learnt) throughRounds() learnt {
+	return learnt{conts: l.conts, apart: l.apart, ownPid: l.ownPid}
+}
+
+// containerUse is a container as one probe uses it.
+type containerUse struct{ probe, id int }
+
+// A mark is a point in a walk to which it can come back, with all that was known there.
+type mark struct {
+	learnt learnt
+	place  *progPlace
+}
+
+// progPlace is a place in a program that is made.
+type progPlace struct {
+	body            body
+	vars            vars
+	stmts, returns  int
+	locals, inlines int
+	span            *spanMark
+}
+
+// spanMark is what a span kept by then, and the place in the program of its start.
+type spanMark struct {
+	vals         map[int]*tree.Expr
+	names        []string
+	order, turns int
+	start        *progPlace
+}
+
+// mark is the point where the walk is.
+func (b *body) mark() mark {
+	b.u.owner = &owner{}
+	return mark{b.u.learnt, placeIn(b)}
+}
+
+// back goes back to a mark, as if nothing had been walked since. What is only counted goes on: the numbers of names
+// (nameTable), and the iterations that are written out, which bound the work.
+func (b *body) back(m mark) {
+	b.u.learnt = m.learnt
+	written := b.written
+	m.place.restore(b)
+	b.written = written
+}
+
+func placeIn(b *body) *progPlace {
+	p := &progPlace{body: *b, stmts: len(b.block.Stmts), locals: len(b.prog.Locals), inlines: b.prog.Inlines}
+	if b.frame != nil {
+		p.vars, p.returns = b.frame.vars, len(b.frame.returns)
+	}
+	if st := b.span; st != nil {
+		p.span = &spanMark{vals: maps.Clone(st.vals), names: slices.Clone(st.span.Names), turns: st.turn}
+		if st.order != nil {
+			p.span.order = len(*st.order)
+		}
+		if st.start != b {
+			p.span.start = placeIn(st.start)
+		}
+	}
+	return p
+}
+
+func (p *progPlace) restore(b *body) {
+	*b = p.body
+	b.block.Stmts = b.block.Stmts[:p.stmts]
+	b.prog.Locals, b.prog.Inlines = b.prog.Locals[:p.locals], p.inlines
+	if b.frame != nil {
+		b.frame.vars, b.frame.returns = p.vars, b.frame.returns[:p.returns]
+	}
+	if p.span != nil {
+		p.span.restore(b.span)
+	}
+}
+
+func (p *spanMark) restore(st *spanState) {
+	clear(st.vals)
+	maps.Copy(st.vals, p.vals)
+	st.span.Names = append(st.span.Names[:0], p.names...)
+	st.span.Slots = st.span.Slots[:len(p.names)]
+	st.turn = p.turns
+	if st.order != nil {
+		*st.order = (*st.order)[:p.order]
+	}
+	if p.start != nil {
+		p.start.restore(st.start)
+	}
+}
+
+// tries runs a walk that may come to nothing, and reports the refusal that ended it. Only in such a walk is a refusal
+// no mistake.
+func (b *body) tries(walk func()) (block *tree.Block, r *refusal) {
+	b.u.trying++
+	defer func() { b.u.trying-- }()
+	r = attempt(func() { block = b.inBlock(walk) })
+	return block, r
+}
+
+// attempt runs a part of a walk that goes on behind it, and gives the refusal that ended the part.
+func (b *body) attempt(f func()) *refusal {
+	frame, calls := b.frame, b.calls
+	r := attempt(f)
+	if r != nil {
+		b.frame, b.calls = frame, calls
+	}
+	return r
+}
+
+// An owner is the part of a walk between two marks: what it has made itself it can change in its place.
+type owner struct{ _ byte }
+
+// cont is what is known of a container that a kernel half uses, to be read or changed: a copy of its own, if there is a
+// mark since the last change.
+func (u *unit) cont(c *plan.Container) *contType {
+	u.uses(c.ID, c.Kind != plan.Table && c.Kind != plan.Cell)
+	u.used.Set(c.ID, true)
+	t, ok := u.conts.Get(c.ID)
+	switch {
+	case !ok:
+		t = newContType(c)
+	case t.owner == u.owner:
+		return t
+	default:
+		again := *t
+		again.present = slices.Clone(t.present)
+		t = &again
+	}
+	t.owner = u.owner
+	u.conts.Set(c.ID, t)
+	return t
+}
