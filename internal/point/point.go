@@ -72,42 +72,6 @@ type Kind struct {
 	Foreign map[string]string
 }
 
-// table has all families. Kinds are listed in this order.
-var table = assemble(Tracepoints, RawTracepoints, SystemCalls, KernelFunctions, UserFunctions, StaticProbes, Timers,
-	Counters, Watchpoints, Iterators, Hooks)
-
-func assemble(families ...*Family) (kinds []*Kind) {
-	for _, f := range families {
-		for _, k := range f.Kinds {
-			k.Family = f
-			kinds = append(kinds, k)
-		}
-	}
-	return kinds
-}
-
-// Kinds gives all kinds in the order in which they are listed.
-func Kinds() []*Kind { return slices.Clone(table) }
-
-// Named gives the kind of a name or a short name.
-func Named(word string) (k *Kind, known bool) {
-	for _, k := range table {
-		if k.Name == word || k.Short == word && word != "" {
-			return k, true
-		}
-	}
-	return nil, false
-}
-
-// Must gives the kind of a name that has been read before.
-func Must(name string) *Kind {
-	k, known := Named(name)
-	if !known {
-		panic("there is no kind of points " + name)
-	}
-	return k
-}
-
 // Has reports whether the kind adds a part to the event.
 func (k *Kind) Has(part string) bool { return slices.Contains(k.Gives, part) }
 

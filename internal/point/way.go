@@ -16,18 +16,3 @@ type Way struct {
 // noDirectCalls is why there are no trampolines.
 const noDirectCalls = "this kernel was built without what they need (CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS), " +
 	"or a security module forbids them"
-
-// Ways are all of them, in the order in which doctor shows them.
-func Ways() []*Way {
-	return []*Way{
-		{Name: kernel.WayLoad, Use: "tracing programs can be loaded", Since: "4.17"},
-		{Name: kernel.WayMemory, Use: "programs may read the kernel's memory", Since: "5.5"},
-		{Name: kernel.WayRing, Use: "events come through a ring buffer", Since: "5.8"},
-		byRawTracepoint, byTracepoint, byClock,
-		byKprobe, byKprobes, byKprobeSession, byTrampoline,
-		byUprobe, byUprobes, byUprobeSession,
-		{Name: kernel.WayCookies, Use: "one program knows at which of many functions it runs", Since: "5.15",
-			Instead: "a program for each function"},
-		byIterator, byHook, byCounter, byWatchpoint,
-	}
-}
