@@ -34,23 +34,6 @@ func (s *Source) findPoints(r *Result, k *point.Kind, rest string) error {
 	return find(s, r, k, rest)
 }
 
-// A Summary says what there is of a kind.
-type Summary struct {
-	Kind     string   `json:"kind"`
-	Short    string   `json:"short,omitempty"`
-	What     string   `json:"what"`
-	Form     string   `json:"form"`
-	Examples []string `json:"examples"`
-	Count    *int     `json:"count,omitempty"` // nil where that is not known
-	Groups   []Group  `json:"groups,omitempty"`
-}
-
-// A Group is a category of tracepoints, or a module with functions.
-type Group struct {
-	Name  string `json:"name"`
-	Count int    `json:"count"`
-}
-
 func (s *Source) summarize(r *Result, list []*point.Kind) {
 	counts := map[string]int{} // of each set, where that is known
 	for _, k := range list {

@@ -124,3 +124,49 @@ type Programs interface {
 	Types(at *binary.File, addr uint64) *signature.Signature
 	Mapped() ([]string, error)
 }
+
+// A Summary says what there is of a kind.
+type Summary struct {
+	Kind     string   `json:"kind"`
+	Short    string   `json:"short,omitempty"`
+	What     string   `json:"what"`
+	Form     string   `json:"form"`
+	Examples []string `json:"examples"`
+	Count    *int     `json:"count,omitempty"` // nil where that is not known
+	Groups   []Group  `json:"groups,omitempty"`
+}
+
+// A Group is a category of tracepoints, or a module with functions.
+type Group struct {
+	Name  string `json:"name"`
+	Count int    `json:"count"`
+}
+
+// A Layout is a type of the kernel, or a member of one.
+type Layout struct {
+	Type    string   `json:"type"` // "struct task_struct", "struct task_struct.mm"
+	C       string   `json:"c,omitempty"`
+	Size    int      `json:"size"`
+	Offset  int      `json:"offset,omitempty"` // of a member: from the start of the struct that it is in
+	In      string   `json:"in,omitempty"`     // that struct
+	Members []Member `json:"members,omitempty"`
+	Values  []Value  `json:"values,omitempty"`
+}
+
+// A Member is a member of a struct or union; an anonymous one has members.
+type Member struct {
+	Name    string   `json:"name,omitempty"`
+	C       string   `json:"c"`
+	Offset  int      `json:"offset"`
+	Size    int      `json:"size,omitempty"`
+	Bit     int      `json:"bit,omitempty"`
+	Bits    int      `json:"bits,omitempty"`
+	Type    string   `json:"type"`
+	Members []Member `json:"members,omitempty"`
+}
+
+// A Value is a name of an enum.
+type Value struct {
+	Name  string `json:"name"`
+	Value int64  `json:"value"`
+}

@@ -1,7 +1,6 @@
 package listing
 
 import (
-	"errors"
 	"strings"
 	"sync"
 
@@ -128,13 +127,3 @@ func (s *Source) anyOf(k *point.Kind, name string) *Result {
 	r.problem(err)
 	return r
 }
-
-// orAll is the pattern for a field that was left empty.
-func orAll(field string) string {
-	if field == "" {
-		return "*"
-	}
-	return field
-}
-
-var errNoPrograms = errors.New("programs cannot be looked at here")

@@ -62,13 +62,6 @@ func (s *Source) nearTracepoint(group, name string) string {
 	return ""
 }
 
-func didYouMean(name string) string {
-	if name == "" {
-		return ""
-	}
-	return "did you mean " + name + "?"
-}
-
 // tracepoint reads the format of a tracepoint.
 func (s *Source) tracepoint(n kernel.TracepointName) func(*Point) {
 	return func(p *Point) {

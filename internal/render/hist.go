@@ -5,31 +5,6 @@ import (
 	"strings"
 )
 
-// A Hist is a histogram: its buckets without gaps, ascending.
-type Hist struct {
-	Buckets []Bucket
-}
-
-// A Bucket counts the values v with Lo <= v < Hi.
-type Bucket struct {
-	Lo, Hi int64
-	// Below and Above mark the open ends: no lower or no upper bound.
-	Below, Above bool
-	// Unsigned says that the bounds are unsigned numbers.
-	Unsigned bool
-	// Divided says that values were divided by a unit, so that a bucket of width 1 holds more than one.
-	Divided bool
-	Count   uint64
-}
-
-// Count is the number of values.
-func (h *Hist) Count() (n uint64) {
-	for i := range h.Buckets {
-		n += h.Buckets[i].Count
-	}
-	return n
-}
-
 // filled gives the buckets from the first to the last that has values.
 func (h *Hist) filled() []Bucket {
 	b := h.Buckets

@@ -9,44 +9,6 @@
 // (objects where their columns have names), never one flattened string.
 package render
 
-import "fmt"
-
-// Format is an output format (--format).
-type Format uint8
-
-// The formats.
-const (
-	Text Format = iota
-	JSON
-	CSV
-	Folded // stacks as `a;b;c 12`, the input of flame graphs
-)
-
-var formatNames = [...]string{"text", "json", "csv", "folded"}
-
-// String gives the word of --format.
-func (f Format) String() string { return formatNames[f] }
-
-// ParseFormat reads the word of --format.
-func ParseFormat(s string) (Format, error) {
-	for i, name := range formatNames {
-		if s == name {
-			return Format(i), nil
-		}
-	}
-	return Text, fmt.Errorf("unknown format %q (text, json, csv or folded)", s)
-}
-
-// A Printer renders results one after the other. It remembers what it must so
-// that the whole output fits together: whether a blank line is due and which
-// CSV header stands. Not safe for use by several goroutines.
-type Printer struct {
-	Format Format
-
-	started bool   // something was rendered: blocks are set apart by a blank line
-	header  string // the CSV header in force
-}
-
 // AppendTable renders a table.
 func (p *Printer) AppendTable(dst []byte, t *Table, o Options) ([]byte, error) {
 	rows, err := t.order(o)
@@ -75,16 +37,4 @@ func (p *Printer) AppendLine(dst []byte, text []byte) []byte {
 	dst = append(dst, `{"type":"print","text":`...)
 	dst = appendJSONString(dst, string(text))
 	return append(dst, "}\n"...)
-}
-
-// TakesLines reports whether print and printf belong into the output.
-func (f Format) TakesLines() bool { return f == Text || f == JSON }
-
-// separate begins a block of several lines.
-func (p *Printer) separate(dst []byte) []byte {
-	if p.started {
-		dst = append(dst, '\n')
-	}
-	p.started = true
-	return dst
 }

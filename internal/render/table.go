@@ -168,3 +168,30 @@ func isNumber(v Value) bool {
 	}
 	return false
 }
+
+func isHistogram(c Column) bool { return c.Kind == "hist" || c.Kind == "lhist" }
+
+// A Hist is a histogram: its buckets without gaps, ascending.
+type Hist struct {
+	Buckets []Bucket
+}
+
+// A Bucket counts the values v with Lo <= v < Hi.
+type Bucket struct {
+	Lo, Hi int64
+	// Below and Above mark the open ends: no lower or no upper bound.
+	Below, Above bool
+	// Unsigned says that the bounds are unsigned numbers.
+	Unsigned bool
+	// Divided says that values were divided by a unit, so that a bucket of width 1 holds more than one.
+	Divided bool
+	Count   uint64
+}
+
+// Count is the number of values.
+func (h *Hist) Count() (n uint64) {
+	for i := range h.Buckets {
+		n += h.Buckets[i].Count
+	}
+	return n
+}

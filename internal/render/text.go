@@ -3,7 +3,6 @@ package render
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // appendTableText renders a table for people. Numbers make aligned columns,
@@ -26,8 +25,6 @@ func (p *Printer) appendTableText(dst []byte, t *Table, rows []Row, o Options) [
 	}
 	return p.appendGrid(dst, t, rows, flat, o)
 }
-
-func isHistogram(c Column) bool { return c.Kind == "hist" || c.Kind == "lhist" }
 
 // appendSingle renders `name: 42 ms`.
 func (p *Printer) appendSingle(dst []byte, t *Table, r Row) []byte {
@@ -62,35 +59,6 @@ func (p *Printer) appendHistograms(dst []byte, t *Table, rows []Row) []byte {
 		}
 	}
 	return dst
-}
-
-// appendTitle renders `slowprocs[grep, 41356] (ms):`.
-func appendTitle(dst []byte, t *Table, c Column, key []Value) []byte {
-	start := len(dst)
-	dst = append(dst, t.Name...)
-	if c.Name != "" {
-		if t.Name != "" {
-			dst = append(dst, '.')
-		}
-		dst = append(dst, c.Name...)
-	}
-	if len(key) > 0 {
-		dst = append(dst, '[')
-		dst = appendList(dst, key)
-		dst = append(dst, ']')
-	}
-	if c.Unit != "" {
-		if len(dst) > start {
-			dst = append(dst, ' ')
-		}
-		dst = append(dst, '(')
-		dst = append(dst, c.Unit...)
-		dst = append(dst, ')')
-	}
-	if len(dst) == start {
-		return dst
-	}
-	return append(dst, ":\n"...)
 }
 
 func hasStack(rows []Row) bool {
@@ -158,7 +126,3 @@ func appendFrames(dst []byte, s Stack) []byte {
 	}
 	return dst
 }
-
-// textWidth is the number of columns that s takes on a terminal; wide East
-// Asian characters are counted as one.
-func textWidth(s string) int { return utf8.RuneCountInString(s) }

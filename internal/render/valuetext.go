@@ -119,19 +119,31 @@ func (q Quantile) name() string {
 
 func plainText(v Value) string { return string(appendValue(nil, v)) }
 
-func appendLeft(dst []byte, s string, width int) []byte {
-	dst = append(dst, s...)
-	return appendSpaces(dst, width-textWidth(s))
-}
-
-func appendRight(dst []byte, s string, width int) []byte {
-	dst = appendSpaces(dst, width-textWidth(s))
-	return append(dst, s...)
-}
-
-func appendSpaces(dst []byte, n int) []byte {
-	for ; n > 0; n-- {
-		dst = append(dst, ' ')
+// appendTitle renders `slowprocs[grep, 41356] (ms):`.
+func appendTitle(dst []byte, t *Table, c Column, key []Value) []byte {
+	start := len(dst)
+	dst = append(dst, t.Name...)
+	if c.Name != "" {
+		if t.Name != "" {
+			dst = append(dst, '.')
+		}
+		dst = append(dst, c.Name...)
 	}
-	return dst
+	if len(key) > 0 {
+		dst = append(dst, '[')
+		dst = appendList(dst, key)
+		dst = append(dst, ']')
+	}
+	if c.Unit != "" {
+		if len(dst) > start {
+			dst = append(dst, ' ')
+		}
+		dst = append(dst, '(')
+		dst = append(dst, c.Unit...)
+		dst = append(dst, ')')
+	}
+	if len(dst) == start {
+		return dst
+	}
+	return append(dst, ":\n"...)
 }

@@ -1,0 +1,32 @@
+package render
+
+import "fmt"
+
+// Format is an output format (--format).
+type Format uint8
+
+// The formats.
+const (
+	Text Format = iota
+	JSON
+	CSV
+	Folded // stacks as `a;b;c 12`, the input of flame graphs
+)
+
+var formatNames = [...]string{"text", "json", "csv", "folded"}
+
+// String gives the word of --format.
+func (f Format) String() string { return formatNames[f] }
+
+// ParseFormat reads the word of --format.
+func ParseFormat(s string) (Format, error) {
+	for i, name := range formatNames {
+		if s == name {
+			return Format(i), nil
+		}
+	}
+	return Text, fmt.Errorf("unknown format %q (text, json, csv or folded)", s)
+}
+
+// TakesLines reports whether print and printf belong into the output.
+func (f Format) TakesLines() bool { return f == Text || f == JSON }

@@ -1,0 +1,20 @@
+package render
+
+// A Printer renders results one after the other. It remembers what it must so
+// that the whole output fits together: whether a blank line is due and which
+// CSV header stands. Not safe for use by several goroutines.
+type Printer struct {
+	Format Format
+
+	started bool   // something was rendered: blocks are set apart by a blank line
+	header  string // the CSV header in force
+}
+
+// separate begins a block of several lines.
+func (p *Printer) separate(dst []byte) []byte {
+	if p.started {
+		dst = append(dst, '\n')
+	}
+	p.started = true
+	return dst
+}
