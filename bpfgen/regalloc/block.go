@@ -112,8 +112,6 @@ func (s *state) instruction(i int, v *ir.Value) {
 	s.pinned = 0
 }
 
-func noArgs() [5]Reg { return [5]Reg{NoReg, NoReg, NoReg, NoReg, NoReg} }
-
 // plain allocates an instruction whose result may be anywhere.
 func (s *state) plain(i int, v *ir.Value) {
 	args := noArgs()

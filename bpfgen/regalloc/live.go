@@ -4,13 +4,6 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
-// A liveValue is live somewhere; dist is the distance to its next use, in
-// instructions, where ways that are unlikely count as longer.
-type liveValue struct {
-	v    *ir.Value
-	dist int
-}
-
 // The length that an edge adds to the distance of uses behind it.
 const (
 	distLikely   = 1
@@ -28,8 +21,28 @@ func edgeDist(t *ir.Term, i int) int {
 	return distUnlikely
 }
 
+// analyse makes the flow of a function.
+func analyse(f *ir.Func) flow {
+	nb, nv := f.NumBlocks(), f.NumValues()
+	s := flow{
+		f: f, order: f.Order(), place: make([]int, nb), freq: make([]float64, nb),
+		used: make([]bool, nv), crosses: make([]bool, nv),
+		liveIn: make([][]liveValue, nb), liveOut: make([][]liveValue, nb), callInLoop: make([]bool, nb),
+	}
+	for i, b := range s.order {
+		s.place[b.ID] = i
+	}
+	s.preds = f.Preds(s.order)
+	s.findEntry()
+	s.computeUsed()
+	s.computeFreq()
+	s.findLoops()
+	s.computeLive()
+	return s
+}
+
 // operands calls do for each operand of v that needs a register.
-func (s *state) operands(v *ir.Value, do func(i int, a *ir.Value)) {
+func (s *flow) operands(v *ir.Value, do func(i int, a *ir.Value)) {
 	for i, a := range v.Args {
 		if !Folded(v, i) {
 			do(i, s.canon(a))
@@ -38,7 +51,7 @@ func (s *state) operands(v *ir.Value, do func(i int, a *ir.Value)) {
 }
 
 // termOperands is the same for a terminator without its edges.
-func (s *state) termOperands(t *ir.Term, do func(a *ir.Value)) {
+func (s *flow) termOperands(t *ir.Term, do func(a *ir.Value)) {
 	if t.X != nil {
 		do(s.canon(t.X))
 	}
@@ -99,7 +112,7 @@ func (l *liveSet) remove(v *ir.Value) {
 }
 
 // computeLive fills liveIn, liveOut and crosses.
-func (s *state) computeLive() {
+func (s *flow) computeLive() {
 	var l liveSet
 	for changed := true; changed; {
 		changed = false
@@ -131,7 +144,7 @@ func sameLive(a, b []liveValue) bool {
 
 // liveAtEnd adds what is live on the edges from b, distances from the end of
 // the terminator. Parameters of targets count as uses of what the edge brings.
-func (s *state) liveAtEnd(b *ir.Block, l *liveSet) {
+func (s *flow) liveAtEnd(b *ir.Block, l *liveSet) {
 	for i := range b.Term.To {
 		e := &b.Term.To[i]
 		d := edgeDist(&b.Term, i)
@@ -151,7 +164,7 @@ func (s *state) liveAtEnd(b *ir.Block, l *liveSet) {
 
 // liveThrough takes l from the end of b to its start. The parameters of b
 // that are used stay in the set.
-func (s *state) liveThrough(b *ir.Block, l *liveSet) {
+func (s *flow) liveThrough(b *ir.Block, l *liveSet) {
 	n := len(b.Values)
 	for i := range l.list {
 		l.list[i].dist += n + 1
@@ -173,7 +186,7 @@ func (s *state) liveThrough(b *ir.Block, l *liveSet) {
 }
 
 // noteCrossing marks what is live behind a call.
-func (s *state) noteCrossing(call *ir.Value, l *liveSet) {
+func (s *flow) noteCrossing(call *ir.Value, l *liveSet) {
 	for _, x := range l.list {
 		if x.v != call && !isMade(x.v) {
 			s.crosses[x.v.ID] = true
@@ -183,7 +196,7 @@ func (s *state) noteCrossing(call *ir.Value, l *liveSet) {
 
 // computeUsed marks the values that something needs in a register: operands
 // of what has an effect, of terminators, and of what is used itself.
-func (s *state) computeUsed() {
+func (s *flow) computeUsed() {
 	var work []*ir.Value
 	mark := func(a *ir.Value) {
 		if !s.used[a.ID] {
@@ -219,6 +232,6 @@ func (s *state) computeUsed() {
 
 // skipped reports whether v needs no step where it stands: nothing uses it,
 // it is made at its uses, or it is there from the start.
-func (s *state) skipped(v *ir.Value) bool {
+func (s *flow) skipped(v *ir.Value) bool {
 	return isGiven(v) || isMade(v) || !s.used[v.ID] && !v.Op.HasEffect()
 }

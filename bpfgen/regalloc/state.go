@@ -4,34 +4,36 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
-// state is an allocation under construction.
+// state is an allocation under construction: what the allocator has decided so far, and, in walk, of the block that
+// it works on.
 type state struct {
-	f     *ir.Func
-	order []*ir.Block
-	place []int // by block: index in order
-	preds [][]ir.Pred
-	freq  []float64 // by block
-	ctx   *ir.Value // stands for every OpCtx; nil if there is none
-	entry []entryValue
+	flow // of the function, complete before the first decision
 
-	used            []bool // by value
-	crosses         []bool // by value: live across a call
-	liveIn, liveOut [][]liveValue
-	callInLoop      []bool // by block: it heads a loop with a call
-
-	code     []BlockCode   // by block
-	spilled  []bool        // by value: has a spill slot
-	slotOf   []int         // by value, once colourSlots ran
-	slots    int           // number of spill slots
-	coloured int           // those that belong to values; the rest is for moves
-	loads    [][]*ir.Block // by value: where it is loaded from its slot
-	paramIn  []Reg         // by parameter: its register at the start of its block
-	wish     []Reg         // by parameter: a register that an argument is in
-	start    [][numRegs]*ir.Value
+	code     []BlockCode          // by block
+	spilled  []bool               // by value: has a spill slot
+	slotOf   []int                // by value, once colourSlots ran
+	slots    int                  // number of spill slots
+	coloured int                  // those that belong to values; the rest is for moves
+	loads    [][]*ir.Block        // by value: where it is loaded from its slot
+	paramIn  []Reg                // by parameter: its register at the start of its block
+	wish     []Reg                // by parameter: a register that an argument is in
+	start    [][numRegs]*ir.Value // by block: what the registers hold at its start
+	end      [][numRegs]*ir.Value // by block: what they hold at its end
 	storePlan
-	end [][numRegs]*ir.Value
 
 	walk
+}
+
+// storePlan says where spilled values are stored: right behind their
+// definitions, or from a register at the start of a block.
+type storePlan struct {
+	storeAtDef   map[*ir.Value]bool
+	storeAtStart [][]startStore // by block
+}
+
+type startStore struct {
+	v   *ir.Value
+	reg Reg
 }
 
 // walk is the state within a block.
@@ -46,13 +48,10 @@ type walk struct {
 	pinned regs // not to be taken from their values now
 }
 
-func newState(f *ir.Func) *state {
-	nb, nv := f.NumBlocks(), f.NumValues()
+func newState(f flow) *state {
+	nb, nv := f.f.NumBlocks(), f.f.NumValues()
 	s := &state{
-		f: f, order: f.Order(), place: make([]int, nb), freq: make([]float64, nb),
-		used: make([]bool, nv), crosses: make([]bool, nv),
-		liveIn: make([][]liveValue, nb), liveOut: make([][]liveValue, nb), callInLoop: make([]bool, nb),
-		code: make([]BlockCode, nb), spilled: make([]bool, nv), slotOf: make([]int, nv),
+		flow: f, code: make([]BlockCode, nb), spilled: make([]bool, nv), slotOf: make([]int, nv),
 		loads: make([][]*ir.Block, nv), paramIn: make([]Reg, nv), wish: make([]Reg, nv),
 		start: make([][numRegs]*ir.Value, nb), end: make([][numRegs]*ir.Value, nb),
 	}
@@ -60,106 +59,7 @@ func newState(f *ir.Func) *state {
 	for i := range s.wish {
 		s.wish[i], s.hint[i], s.paramIn[i] = NoReg, NoReg, NoReg
 	}
-	for i, b := range s.order {
-		s.place[b.ID] = i
-	}
-	s.preds = f.Preds(s.order)
-	s.findEntry()
-	s.computeUsed()
-	s.computeFreq()
-	s.findLoops()
 	return s
-}
-
-// An entryValue is in a register when the function begins.
-type entryValue struct {
-	v   *ir.Value
-	reg Reg
-}
-
-// findEntry finds what the function is given, and picks the value that stands
-// for the context.
-func (s *state) findEntry() {
-	for _, b := range s.order {
-		for _, v := range b.Values {
-			switch {
-			case v.Op == ir.OpCtx && s.ctx == nil:
-				s.ctx = v
-				s.entry = append(s.entry, entryValue{v, 1})
-			case v.Op == ir.OpArg:
-				s.entry = append(s.entry, entryValue{v, Reg(v.Imm) + 1})
-			}
-		}
-	}
-}
-
-// isGiven reports whether v is in its register from the start.
-func isGiven(v *ir.Value) bool { return v.Op == ir.OpCtx || v.Op == ir.OpArg }
-
-// canon gives the value that the allocator works with in place of v.
-func (s *state) canon(v *ir.Value) *ir.Value {
-	if v.Op == ir.OpCtx {
-		return s.ctx
-	}
-	return v
-}
-
-// isBackEdge reports whether the edge p to b goes against the order.
-func (s *state) isBackEdge(p ir.Pred, b *ir.Block) bool {
-	return s.place[p.Block.ID] >= s.place[b.ID]
-}
-
-// computeFreq estimates how often blocks run: likely ways nine times in ten,
-// loops ten times.
-func (s *state) computeFreq() {
-	for i, b := range s.order {
-		if i == 0 {
-			s.freq[b.ID] = 1
-		}
-		sum, loop := s.freq[b.ID], false
-		for _, p := range s.preds[b.ID] {
-			if s.isBackEdge(p, b) {
-				loop = true
-				continue
-			}
-			sum += s.edgeFreq(p)
-		}
-		if loop {
-			sum *= 10
-		}
-		s.freq[b.ID] = sum
-	}
-}
-
-func (s *state) edgeFreq(p ir.Pred) float64 {
-	f, t := s.freq[p.Block.ID], &p.Block.Term
-	switch {
-	case len(t.To) == 1:
-		return f
-	case t.Likely == 0:
-		return f / 2
-	case int(t.Likely) == p.Index+1:
-		return f * 0.9
-	}
-	return f * 0.1
-}
-
-// findLoops fills callInLoop.
-func (s *state) findLoops() {
-	for _, l := range s.f.Loops(s.order) {
-		for _, b := range l.Blocks {
-			s.callInLoop[l.Head.ID] = s.callInLoop[l.Head.ID] || hasCall(b)
-		}
-	}
-}
-
-func hasCall(b *ir.Block) bool {
-	for _, v := range b.Values {
-		if v.Op == ir.OpCall {
-			return true
-		}
-	}
-	return false
 }
 
 // nextUse is the place of the next use of v in this block or behind it.

@@ -6,18 +6,6 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
-// storePlan says where spilled values are stored: right behind their
-// definitions, or from a register at the start of a block.
-type storePlan struct {
-	storeAtDef   map[*ir.Value]bool
-	storeAtStart [][]startStore // by block
-}
-
-type startStore struct {
-	v   *ir.Value
-	reg Reg
-}
-
 // noteLoad notes that v is loaded from its slot in b or on an edge from it.
 func (s *state) noteLoad(v *ir.Value, b *ir.Block) {
 	s.spilled[v.ID] = true

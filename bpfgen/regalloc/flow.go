@@ -1,0 +1,118 @@
+package regalloc
+
+import "github.com/startrace/startrace/bpfgen/ir"
+
+// flow is what the allocator knows of a function before it gives registers: the order of the blocks, how often they
+// run, and which values are needed where. Nothing of it changes after analyse.
+type flow struct {
+	f     *ir.Func
+	order []*ir.Block
+	place []int // by block: index in order
+	preds [][]ir.Pred
+	freq  []float64 // by block
+	ctx   *ir.Value // stands for every OpCtx; nil if there is none
+	entry []entryValue
+
+	used            []bool // by value
+	crosses         []bool // by value: live across a call
+	liveIn, liveOut [][]liveValue
+	callInLoop      []bool // by block: it heads a loop with a call
+}
+
+// An entryValue is in a register when the function begins.
+type entryValue struct {
+	v   *ir.Value
+	reg Reg
+}
+
+// findEntry finds what the function is given, and picks the value that stands
+// for the context.
+func (s *flow) findEntry() {
+	for _, b := range s.order {
+		for _, v := range b.Values {
+			switch {
+			case v.Op == ir.OpCtx && s.ctx == nil:
+				s.ctx = v
+				s.entry = append(s.entry, entryValue{v, 1})
+			case v.Op == ir.OpArg:
+				s.entry = append(s.entry, entryValue{v, Reg(v.Imm) + 1})
+			}
+		}
+	}
+}
+
+// isGiven reports whether v is in its register from the start.
+func isGiven(v *ir.Value) bool { return v.Op == ir.OpCtx || v.Op == ir.OpArg }
+
+// canon gives the value that the allocator works with in place of v.
+func (s *flow) canon(v *ir.Value) *ir.Value {
+	if v.Op == ir.OpCtx {
+		return s.ctx
+	}
+	return v
+}
+
+// isBackEdge reports whether the edge p to b goes against the order.
+func (s *flow) isBackEdge(p ir.Pred, b *ir.Block) bool {
+	return s.place[p.Block.ID] >= s.place[b.ID]
+}
+
+// computeFreq estimates how often blocks run: likely ways nine times in ten,
+// loops ten times.
+func (s *flow) computeFreq() {
+	for i, b := range s.order {
+		if i == 0 {
+			s.freq[b.ID] = 1
+		}
+		sum, loop := s.freq[b.ID], false
+		for _, p := range s.preds[b.ID] {
+			if s.isBackEdge(p, b) {
+				loop = true
+				continue
+			}
+			sum += s.edgeFreq(p)
+		}
+		if loop {
+			sum *= 10
+		}
+		s.freq[b.ID] = sum
+	}
+}
+
+func (s *flow) edgeFreq(p ir.Pred) float64 {
+	f, t := s.freq[p.Block.ID], &p.Block.Term
+	switch {
+	case len(t.To) == 1:
+		return f
+	case t.Likely == 0:
+		return f / 2
+	case int(t.Likely) == p.Index+1:
+		return f * 0.9
+	}
+	return f * 0.1
+}
+
+// findLoops fills callInLoop.
+func (s *flow) findLoops() {
+	for _, l := range s.f.Loops(s.order) {
+		for _, b := range l.Blocks {
+			s.callInLoop[l.Head.ID] = s.callInLoop[l.Head.ID] || hasCall(b)
+		}
+	}
+}
+
+func hasCall(b *ir.Block) bool {
+	for _, v := range b.Values {
+		if v.Op == ir.OpCall {
+			return true
+		}
+	}
+	return false
+}
+
+// A liveValue is live somewhere; dist is the distance to its next use, in
+// instructions, where ways that are unlikely count as longer.
+type liveValue struct {
+	v    *ir.Value
+	dist int
+}
