@@ -6,13 +6,6 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// nameForms are the names of a function as its author wrote them; empty if the
-// name is not mangled.
-type nameForms struct {
-	full  string // ns::f(int)
-	short string // ns::f
-}
-
 // maxDemangled is the logarithm of the longest name: templates can multiply to
 // any length.
 const maxDemangled = 12

@@ -39,9 +39,6 @@ func (f *File) Bounded(addr uint64) (Function, bool) {
 	return Function{Addr: addr, Size: f.bounds[i].size, Offset: offset, Local: true}, ok
 }
 
-// bounds are where a function begins and how long it is.
-type bounds struct{ addr, size uint64 }
-
 // readBounds gives the functions of the table by address. What is malformed, or written as nobody writes it, ends the
 // table: there are fewer functions then.
 func (f *File) readBounds() []bounds {

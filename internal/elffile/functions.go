@@ -10,52 +10,6 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// A Function is one name of a function; several can share an address.
-type Function struct {
-	Name   string // as the linker knows it, mangled
-	Addr   uint64
-	Size   uint64 // 0 where the maker did not say (assembly)
-	Offset uint64 // in the file: the place for a uprobe
-	// IFunc: the address is that of a resolver, which runs once and chooses the
-	// function that is called later. A probe on it sees no calls.
-	IFunc bool
-	Local bool // static: another function may have the same name
-	From  Origin
-}
-
-// Origin says where a name was found.
-type Origin uint8
-
-const (
-	FromSymtab Origin = iota
-	FromDynsym
-	FromDebugFile // a separate file below /usr/lib/debug or beside the program
-	FromMiniDebug // .gnu_debugdata
-	FromGoTable   // .gopclntab, which strip leaves
-)
-
-func (o Origin) String() string {
-	return [...]string{"symbol table", "dynamic symbols", "debug file", ".gnu_debugdata", "Go's table"}[o]
-}
-
-// Part says that the function is a part that the compiler has moved away from
-// another one: jumped to, never called.
-func (fn Function) Part() bool {
-	return strings.HasSuffix(fn.Name, ".cold") || strings.Contains(fn.Name, ".cold.")
-}
-
-// functionTable has a file's functions by address, then by how good a name is.
-type functionTable struct {
-	list      []Function
-	demangled []nameForms           // of the same index, of all that are mangled; nil until asked for
-	parts     map[string][]Function // by what they are parts of; nil until asked for
-	stripped  bool                  // only what dynamic linking needs was found
-	err       error                 // why there are fewer than there could be
-}
-
-// maxTable bounds a symbol table.
-const maxTable = 1 << 28
-
 // Functions gives all functions by ascending address; several names of one
 // address, the best name first. A file without any is ErrStripped.
 func (f *File) Functions() ([]Function, error) {
@@ -90,70 +44,6 @@ func (f *File) readFunctions() *functionTable {
 	t.stripped = !full
 	t.sort()
 	return t
-}
-
-func (t *functionTable) note(err error) {
-	if t.err == nil {
-		t.err = err
-	}
-}
-
-// add takes the functions of a symbol table that f's code has; from may be
-// another file, whose program headers do not count.
-func (f *File) add(t *functionTable, from *elf.File, kind elf.SectionType, origin Origin) error {
-	s := from.SectionByType(kind)
-	if s == nil || s.Size == 0 {
-		return nil
-	}
-	if s.Size > maxTable || int(s.Link) < len(from.Sections) && from.Sections[s.Link].Size > maxTable {
-		return fmt.Errorf("%s is %w: its %v has %d bytes", f.Path, ErrMalformed, origin, s.Size)
-	}
-	read := from.Symbols
-	if kind == elf.SHT_DYNSYM {
-		read = from.DynamicSymbols
-	}
-	symbols, err := read()
-	if err != nil {
-		return formatError(f.Path, err)
-	}
-	for _, s := range symbols {
-		kind := elf.ST_TYPE(s.Info)
-		if kind != elf.STT_FUNC && kind != elf.STT_GNU_IFUNC || s.Section == elf.SHN_UNDEF || s.Name == "" {
-			continue
-		}
-		if offset, ok := f.Offset(s.Value); ok {
-			t.list = append(t.list, Function{
-				Name: s.Name, Addr: s.Value, Size: s.Size, Offset: offset, From: origin,
-				IFunc: kind == elf.STT_GNU_IFUNC, Local: elf.ST_BIND(s.Info) == elf.STB_LOCAL,
-			})
-		}
-	}
-	return nil
-}
-
-// sort orders by address; of several names the best is the one with a size,
-// then with few underscores in front. A name that two tables have stays once.
-func (t *functionTable) sort() {
-	slices.SortStableFunc(t.list, func(a, b Function) int {
-		return cmp.Or(cmp.Compare(a.Addr, b.Addr), compareFlags(a.Part(), b.Part()),
-			compareFlags(a.Size == 0, b.Size == 0),
-			cmp.Compare(underscores(a.Name), underscores(b.Name)), cmp.Compare(a.Name, b.Name),
-			cmp.Compare(a.From, b.From))
-	})
-	t.list = slices.CompactFunc(t.list, func(a, b Function) bool { return a.Addr == b.Addr && a.Name == b.Name })
-	t.list = slices.Clip(t.list)
-}
-
-func underscores(name string) int { return len(name) - len(strings.TrimLeft(name, "_")) }
-
-func compareFlags(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // At gives the function whose code an address is; without sizes, the last one

@@ -9,24 +9,6 @@ import (
 	"strings"
 )
 
-// Go is what a program says of the Go that built it.
-type Go struct {
-	Version string // "go1.26.1", "" if it does not say
-	Module  string // the main package's path
-	// RegisterABI: arguments are passed in registers: since 1.17 on amd64, 1.18
-	// on arm64.
-	RegisterABI bool
-	// Start and End are where the code lies that Go compiled; the C code of a
-	// program with cgo lies outside.
-	Start, End uint64
-
-	table []gosym.Func
-	err   error // why there is no table
-}
-
-// Language says how a function is called.
-type Language uint8
-
 const (
 	LanguageC         Language = iota // the ABI of C; also C++, Rust
 	LanguageGo                        // Go's ABI with registers

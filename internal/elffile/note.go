@@ -40,8 +40,6 @@ func Notes(data []byte, order binary.ByteOrder, align uint64) iter.Seq[Note] {
 	}
 }
 
-func roundUp(n, to uint64) uint64 { return (n + to - 1) / to * to }
-
 // Notes gives the notes of a section by its name.
 func (f *File) Notes(section string) ([]Note, error) {
 	s := f.elf.Section(section)

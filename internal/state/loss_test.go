@@ -89,7 +89,7 @@ func TestReadingLosesNoSamples(t *testing.T) {
 		idle := measure(func() error { return nil })
 		each := measure(func() error { return s.Each(none) })
 		lookup := measure(func() error { _, err := s.Lookup(key, val); return err })
-		batch := measure(func() error { return s.batches(func(_, _ []byte) bool { return true }) })
+		batch := measure(func() error { return batches(s.m, func(_, _ []byte) bool { return true }) })
 		t.Logf("ticks per ms: %.2f idle, %.2f Each, %.2f Lookup; by system calls %.2f", idle, each, lookup, batch)
 		if each > 0.8*idle && lookup > 0.8*idle {
 			return

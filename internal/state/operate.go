@@ -66,31 +66,4 @@ func operatorCode(m, area *ebpf.Map) asm.Instructions {
 		give("absent", ranAbsent))...)
 }
 
-// Operate makes the word at off of an entry what op and v make of it, if it is from lo to hi, as no other program does
-// between. Where the kernel cannot (before 5.12), or there is no such word, it has done nothing.
-func (t *table) Operate(key []byte, off int, op value.WordOp, v uint64, lo, hi int64) (bool, error) {
-	if err := checkOffset(off, t.valueLen()); err != nil {
-		return false, err
-	}
-	if err := t.prepareSwap(); err != nil || t.noSwap {
-		return false, err
-	}
-	if t.operator == nil {
-		var err error
-		if t.operator, err = newOperator(t.m, t.access.area); err != nil {
-			return false, err
-		}
-	}
-	if len(key) != t.access.keyLen {
-		return false, badSize("key", len(key), t.access.keyLen)
-	}
-	t.access.store(0, key)
-	for {
-		r, err := runHelper(t.operator.prog, uint64(off), uint64(op), v, uint64(lo), uint64(hi))
-		if err != nil || r != ranLate {
-			return r == ranOK, err
-		}
-	}
-}
-
 func (o *operator) close() error { return o.prog.Close() }

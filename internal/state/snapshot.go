@@ -24,8 +24,9 @@ type snapshot struct {
 	keyLen, size int // of a key; of a key and a value
 }
 
-func (t *table) snapshotSize() int64 {
-	return int64(t.m.MaxEntries()) * int64(t.keyLen()+t.valueLen())
+// snapshotSize is the size of the copy of a map, in bytes.
+func snapshotSize(m *ebpf.Map) int64 {
+	return int64(m.MaxEntries()) * int64(m.KeySize()+m.ValueSize())
 }
 
 func newSnapshot(m *ebpf.Map) (_ *snapshot, err error) {

@@ -7,18 +7,8 @@ import (
 	"github.com/cilium/ebpf"
 
 	"github.com/startrace/startrace/bpfgen/tree"
-	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/starlark/value"
 )
-
-// Options says what containers cannot know by themselves.
-type Options struct {
-	// FuncID finds a function in the kernel's BTF. It is called only where Each
-	// needs a map iterator: on 5.10, and for maps of more than 16 MB.
-	FuncID func(name string) (kernel.TypeID, error)
-	// Epochs is the array of all containers' epochs, where one has halves.
-	Epochs *ebpf.Map
-}
 
 // A Container is a container in a kernel map. The map belongs to the caller
 // and stays open until Close.
