@@ -24,11 +24,18 @@ func (b *code) countSiteBy(s tree.Site, n *ir.Value) {
 	b.Op(ir.OpAtomicAdd64, b.MapValue(tree.MapSites, 8*int64(b.Site(s))), n)
 }
 
-func (b *code) countSpan(kind tree.SiteKind) {
+// countHere counts what the probe loses at this place.
+func (b *code) countHere(kind tree.SiteKind) {
 	b.countSite(tree.Site{Kind: kind, Probe: b.prog.Probe, Container: -1, Pos: b.Pos})
+}
+
+// countSpan counts a start or an end of the program's span.
+func (b *code) countSpan(kind tree.SiteKind) {
+	span, _ := b.span()
+	b.countSite(tree.Site{Kind: kind, Probe: b.prog.Probe, Container: -1, Span: span, Pos: b.Pos})
 }
 
 // left is where calls of a span are counted that are left by other ways than a return.
 func left(span *tree.Span, kind tree.SiteKind) tree.Site {
-	return tree.Site{Kind: kind, Probe: span.Probe, Container: -1, Pos: span.Pos}
+	return tree.Site{Kind: kind, Probe: span.Probe, Container: -1, Span: span, Pos: span.Pos}
 }

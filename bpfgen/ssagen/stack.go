@@ -59,7 +59,7 @@ func (b stacks) callStack(e *tree.Expr) val {
 		give(id)
 	})
 	b.unlessSame(b.Load(8, p, wire.StackCheck), check, func() {
-		b.countSpan(tree.SiteStackClash)
+		b.countHere(tree.SiteStackClash)
 		lost()
 	})
 	give(id)
@@ -262,7 +262,7 @@ func (b stacks) keepStack(m, key *region, e stackEntry, lost func()) {
 	b.Store(4, b.addr(m, 0), wire.StackProcess, e.owner)
 	rc := b.Call(helperMapUpdate, b.MapPtr(tree.MapStacks), b.addr(key, 0), b.addr(m, 0), b.Const(updateAny))
 	b.unless(ir.NE, rc, 0, func() {
-		b.countSpan(tree.SiteStackFull)
+		b.countHere(tree.SiteStackFull)
 		lost()
 	})
 }

@@ -40,7 +40,7 @@ func (b stmts) stmt(s *tree.Stmt) {
 	case tree.SSend:
 		sends{b.code}.send(s)
 	case tree.SCount:
-		b.countSpan(tree.SiteKind(s.Int))
+		b.countHere(tree.SiteKind(s.Int))
 	case tree.SSpanEnter:
 		nesting{b.code}.spanEnter(s)
 	case tree.SSpanStart:

@@ -32,7 +32,8 @@ type Site struct {
 	Kind SiteKind
 	// What says in words: "division by zero", "None where an int was wanted".
 	What      string
-	Probe     int // -1: none
-	Container int // -1: none
+	Probe     int   // -1: none
+	Container int   // -1: none
+	Span      *Span // whose starts or ends are lost; nil: none
 	Pos       plan.Pos
 }

@@ -4,7 +4,6 @@ package loss
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen"
@@ -72,51 +71,83 @@ var texts = map[bpfgen.SiteKind]text{
 // programs count as starts that found an open one.
 const left = bpfgen.SiteKind(253)
 
-// Of gives the losses of what is loaded, each thing once. complete says that the
-// kernel counts the events that it drops itself.
-func Of(unit *tree.Unit, loaded *attach.Loaded) (losses []attach.Loss, complete bool, err error) {
-	losses, complete, err = loaded.Losses()
-	return countedOnce(losses, func(probe int) bool {
-		return slices.ContainsFunc(unit.Spans, func(s *tree.Span) bool { return s.Probe == probe && s.Nested })
-	}), complete, err
+// A Loss is one of a part of the run.
+type Loss struct {
+	attach.Loss
+	// Taken is how many ends without a start are taken for those of starts that had no room.
+	Taken uint64
+	plan  *plan.Plan
+}
+
+// Of gives the losses of what is loaded, each thing once for each probe.
+// complete says that the kernel counts the events that it drops itself.
+func Of(p *plan.Plan, loaded *attach.Loaded) (losses []Loss, complete bool, err error) {
+	counted, complete, err := loaded.Losses()
+	for _, l := range counted {
+		losses = append(losses, Loss{Loss: l, plan: p})
+	}
+	return countedOnce(losses), complete, err
 }
 
 // countedOnce takes the ends that had no start because there was no room for it
 // off the ends without a start, and tells calls of functions (nested) from other
-// starts.
-func countedOnce(losses []attach.Loss, nested func(probe int) bool) (out []attach.Loss) {
-	full := map[int]uint64{}
+// starts. Nobody knows which ends those are: as many as there were such starts
+// are taken for theirs.
+func countedOnce(losses []Loss) (out []Loss) {
+	type call struct {
+		probe int
+		span  *tree.Span
+	}
+	orphans := map[call]uint64{}
 	for _, l := range losses {
-		if l.Kind == bpfgen.SiteSpanFull {
-			full[l.Probe] += l.Count
+		if l.Kind == bpfgen.SiteOrphanEnd {
+			orphans[call{l.Probe, spanOf(l.Loss)}] += l.Count
+		}
+	}
+	taken := map[call]uint64{}
+	for i := range losses {
+		if l := &losses[i]; l.Kind == bpfgen.SiteSpanFull {
+			of := call{l.Probe, spanOf(l.Loss)}
+			l.Taken = min(l.Count, orphans[of])
+			orphans[of] -= l.Taken
+			taken[of] += l.Taken
 		}
 	}
 	for _, l := range losses {
-		switch l.Kind {
-		case bpfgen.SiteOrphanEnd:
-			known := min(l.Count, full[l.Probe])
-			full[l.Probe] -= known
-			if l.Count -= known; l.Count == 0 {
+		span := spanOf(l.Loss)
+		switch {
+		case l.Kind == bpfgen.SiteOrphanEnd:
+			of := call{l.Probe, span}
+			n := min(l.Count, taken[of])
+			taken[of] -= n
+			if l.Count -= n; l.Count == 0 {
 				continue
 			}
-		case bpfgen.SiteOpenStart:
-			if nested(l.Probe) {
-				l.Kind = left
-			}
+		case l.Kind == bpfgen.SiteOpenStart && span != nil && span.Nested:
+			l.Kind = left
 		}
 		out = append(out, l)
 	}
 	return out
 }
 
-// Describe gives the line for one loss: what, where, and what to do.
-func Describe(p *plan.Plan, l attach.Loss) string {
+// spanOf is the span of which starts or ends were lost; nil: none.
+func spanOf(l attach.Loss) *tree.Span {
+	if l.Site == nil {
+		return nil
+	}
+	return l.Site.Span
+}
+
+// describe gives the line for one loss: what, where, and what to do.
+func describe(l Loss, more string) string {
+	p := l.plan
 	text, ok := texts[l.Kind]
 	if !ok {
 		text.noun, text.format = "loss", "%s of an unknown kind at %s"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, text.format, format.Count(l.Count, text.noun), nameOf(p, l, text.of))
+	fmt.Fprintf(&b, text.format, format.Count(l.Count, text.noun), nameOf(p, l.Loss, text.of))
 	if l.Site != nil {
 		if l.Site.What != "" && l.Kind == bpfgen.SiteError {
 			b.WriteString(": " + l.Site.What)
@@ -125,10 +156,14 @@ func Describe(p *plan.Plan, l attach.Loss) string {
 			b.WriteString(" (" + l.Site.Pos.String() + ")")
 		}
 	}
+	b.WriteString(more)
+	if l.Taken > 0 {
+		fmt.Fprintf(&b, ", and %s without a start %s taken for theirs", format.Count(l.Taken, "end"), areOf(l.Taken))
+	}
 	if l.AnyCall {
 		b.WriteString(", and counts that at system calls of whatever name and process")
 	}
-	if cure := cureOf(p, l, text); cure != "" {
+	if cure := cureOf(p, l.Loss, text); cure != "" {
 		b.WriteString("; " + cure)
 	}
 	return b.String()
@@ -142,6 +177,13 @@ func DescribeFull(p value.FullPlace) string {
 		out += " (" + p.Pos.String() + ")"
 	}
 	return out + "; " + fullCure(p.Container)
+}
+
+func areOf(n uint64) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
 }
 
 func nameOf(p *plan.Plan, l attach.Loss, of subject) string {

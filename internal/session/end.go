@@ -138,11 +138,10 @@ func (s *session) notEnded() (lines []string) {
 // reportLosses says on standard error what did not get through.
 func (s *session) reportLosses() {
 	var lines []string
+	var losses []loss.Loss
 	for _, p := range s.parts {
-		losses, complete, err := loss.Of(p.unit.Tree, p.loaded)
-		for _, l := range losses {
-			lines = append(lines, loss.Describe(p.plan, l))
-		}
+		of, complete, err := loss.Of(p.plan, p.loaded)
+		losses = append(losses, of...)
 		if err != nil {
 			lines = append(lines, loss.Unknown(err))
 		}
@@ -150,6 +149,8 @@ func (s *session) reportLosses() {
 			lines = append(lines, "this kernel does not count events that it drops itself (5.12 and later do)")
 		}
 	}
+	toggled := s.host.Uses("enable") || s.host.Uses("disable") || s.host.Uses("detach")
+	lines = append(loss.Lines(losses, toggled), lines...)
 	for _, p := range s.env.Full.Places() {
 		lines = append(lines, loss.DescribeFull(p))
 	}
@@ -176,7 +177,7 @@ func (s *session) reportLosses() {
 func (s *session) lostOf(probe int) (lost, missed int64, err error) {
 	counted := true
 	for p := range s.partsOf(probe) {
-		losses, complete, err := loss.Of(p.unit.Tree, p.loaded)
+		losses, complete, err := loss.Of(p.plan, p.loaded)
 		if err != nil {
 			return 0, 0, err
 		}

@@ -109,9 +109,9 @@ func (l *Live) retire(old *part) {
 	if follows || old.stacks != nil || old.reader != nil && old.reader == l.s.outside.reader {
 		return
 	}
-	losses, _, err := loss.Of(old.unit.Tree, old.loaded)
-	for _, one := range losses {
-		l.s.messages.Sayf("startrace: %s", loss.Describe(old.plan, one))
+	losses, _, err := loss.Of(old.plan, old.loaded)
+	for _, line := range loss.Lines(losses, true) {
+		l.s.messages.Sayf("startrace: %s", line)
 	}
 	if err != nil {
 		l.s.messages.Sayf("startrace: %s", loss.Unknown(err))
