@@ -1,6 +1,10 @@
 package session
 
-import "github.com/startrace/startrace/internal/mistake"
+import (
+	"errors"
+
+	"github.com/startrace/startrace/internal/mistake"
+)
 
 // aside runs work that takes long, as compiling does, and does not wait for its end
 // once a signal has come: the process is about to end then. It is for a run that has
@@ -9,7 +13,7 @@ import "github.com/startrace/startrace/internal/mistake"
 //
 // While it waits the caller touches nothing that the work does.
 func (s *session) aside(work func() error) error {
-	if s.begun || s.live != nil {
+	if s.begun || s.dialogue != nil {
 		return work()
 	}
 	done := make(chan struct{})
@@ -36,4 +40,14 @@ func (s *session) aside(work func() error) error {
 			}
 		}
 	}
+}
+
+// unwanted is an error once a signal has come: what is being loaded has not shown anything yet, and is given up at
+// once.
+func (s *session) unwanted() error {
+	d := s.dialogue
+	if s.interrupted.Load() && (!s.begun || d != nil) || d != nil && d.stopsLoading() {
+		return errors.New("interrupted before all probes were attached")
+	}
+	return nil
 }

@@ -1,11 +1,13 @@
 // Package session is the run of a script: it ties the script, the compiler,
 // the kernel's programs and the output together.
 //
-// A run goes through these steps, each in a file: the script is run and
-// declares (script.go); the command of -c is started but held; the plan is
-// compiled, loaded, bound and attached (load.go); events and timers call the
-// script's functions until something ends the run (loop.go, dispatch.go);
-// what is left is delivered, printed and accounted for (end.go).
+// A run goes through these steps: the script is run and declares (script.go);
+// the command of -c is started but held (target.go); the plan becomes a part,
+// which is compiled (compiler.go), loaded, bound and attached (loader.go);
+// events and timers call the script's functions until something ends the run
+// (loop.go, delivery.go, calls.go); what is left is delivered, printed and
+// accounted for (end.go, report.go). What can get points later gets parts of
+// its own (growth.go).
 //
 // At the prompt (package prompt) a script is written while it runs: a Live
 // session (live.go) compiles, loads and attaches what each chunk declares
@@ -14,4 +16,7 @@
 // The script and all its callbacks run on one goroutine, that of Run. The
 // others wait for signals and the command (outside.go). They only set flags,
 // and wake that one.
+//
+// Files build on each other in one direction: what a part, a target, a delivery
+// or a loader is knows nothing of the session, which new.go puts together.
 package session

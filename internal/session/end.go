@@ -1,14 +1,9 @@
 package session
 
 import (
-	"fmt"
 	"math"
-	"strings"
 	"time"
 
-	"github.com/startrace/startrace/internal/attach"
-	"github.com/startrace/startrace/internal/format"
-	"github.com/startrace/startrace/internal/loss"
 	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/starlark/value"
 )
@@ -17,27 +12,22 @@ import (
 // part of each interval, at_exit, the aggregations that nobody read. After
 // exit() nothing more is delivered, but the rest is done.
 func (s *session) end() error {
-	for _, p := range s.parts {
-		p.loaded.Disable()
-	}
-	for _, b := range s.backends {
-		b.Settle()
-	}
-	s.spans.Settle()
+	s.loaded.settle()
 	err := s.deliverRest()
 	if s.Twins != nil {
-		s.Twins.Losses, _, err = s.loaded.Losses()
-		s.Twins.Compare()
+		err = s.compareTwins()
 	}
 	s.resume()
 	s.timers.Last()
-	if dumpErr := s.dumpUnasked(); err == nil {
-		err = dumpErr
+	if !s.asked() && !s.host.Uses("dump") { // what was kept, where the script never asks for it
+		if dumpErr := s.delivery.dumpAll(); err == nil {
+			err = dumpErr
+		}
 	}
 	s.leaving = true
-	for _, fn := range s.atExit {
+	for _, fn := range s.calls.atExit {
 		s.resume()
-		s.callback(fn, s.exitErrors)
+		s.calls.call(fn, s.calls.exits)
 	}
 	s.resume()
 	if printErr := s.printUnread(); err == nil {
@@ -45,6 +35,19 @@ func (s *session) end() error {
 	}
 	s.out.Flush()
 	return err
+}
+
+// compareTwins compares the containers of both sides.
+func (s *session) compareTwins() error {
+	defer s.Twins.Compare()
+	for _, p := range s.loaded.parts.list {
+		losses, _, err := p.loaded.Losses()
+		if err != nil {
+			return err
+		}
+		s.Twins.Losses = append(s.Twins.Losses, losses...)
+	}
+	return nil
 }
 
 // resume lets callbacks run again once the one that was in the way has ended: a second signal ends that one, and not
@@ -59,28 +62,18 @@ func (s *session) resume() {
 // is still writing its record holds up those behind it.
 func (s *session) deliverRest() error {
 	for range restTries {
-		if err := s.drain(); err != nil {
+		if err := s.delivery.drain(); err != nil {
 			return err
 		}
-		if s.empty() {
+		if s.loaded.parts.empty() {
 			break
 		}
 		if err := s.wait(restPause); err != nil {
 			return err
 		}
 	}
-	s.flush(math.MaxUint64)
+	s.delivery.flush(math.MaxUint64)
 	return nil
-}
-
-// empty reports whether no program has sent anything that was not read.
-func (s *session) empty() bool {
-	for _, p := range s.parts {
-		if p.reader != nil && !p.reader.Empty() {
-			return false
-		}
-	}
-	return true
 }
 
 // A program soon hands over the record that it has reserved, unless it was
@@ -92,7 +85,7 @@ const (
 
 // asked reports whether what is wanted has been asked for: at the prompt, unless
 // the command ran when nothing could be asked any more.
-func (s *session) asked() bool { return s.live != nil && !s.live.asScript }
+func (s *session) asked() bool { return s.dialogue != nil && !s.dialogue.asScript }
 
 // printUnread prints the aggregations with a name that the script did not
 // read; tables and cells are state, not results.
@@ -100,7 +93,7 @@ func (s *session) printUnread() error {
 	if s.asked() {
 		return nil
 	}
-	for _, c := range s.env.Containers() {
+	for _, c := range s.host.Env().Containers() {
 		agg, ok := c.(*value.Agg)
 		if !ok || c.WasRead() || c.Decl().Name == "" {
 			continue
@@ -114,86 +107,4 @@ func (s *session) printUnread() error {
 		}
 	}
 	return nil
-}
-
-// notEnded gives a line for each probe that has calls which have begun and not ended.
-func (s *session) notEnded() (lines []string) {
-	for _, p := range s.parts {
-		for _, probe := range p.plan.Probes {
-			open, err := s.spans.Calls(p.spans, probe.ID)
-			if err != nil {
-				lines = append(lines, fmt.Sprintf("%s: how many calls have not ended is not known: %v", probe.Name,
-					err))
-				continue
-			}
-			if n := open + p.loaded.EndedIn(probe.ID); n > 0 {
-				lines = append(lines, fmt.Sprintf("%s of %s had begun and not ended", format.Count(n, "call"),
-					probe.Name))
-			}
-		}
-	}
-	return lines
-}
-
-// reportLosses says on standard error what did not get through.
-func (s *session) reportLosses() {
-	var lines []string
-	var losses []loss.Loss
-	for _, p := range s.parts {
-		of, complete, err := loss.Of(p.plan, p.loaded)
-		losses = append(losses, of...)
-		if err != nil {
-			lines = append(lines, loss.Unknown(err))
-		}
-		if !complete && s.Verbose {
-			lines = append(lines, "this kernel does not count events that it drops itself (5.12 and later do)")
-		}
-	}
-	toggled := s.host.Uses("enable") || s.host.Uses("disable") || s.host.Uses("detach")
-	lines = append(loss.Lines(losses, toggled), lines...)
-	for _, p := range s.env.Full.Places() {
-		lines = append(lines, loss.DescribeFull(p))
-	}
-	if n := s.merger.Late(); n > 0 {
-		lines = append(lines, format.Count(n, "event")+" came late, out of order: programs were preempted")
-	}
-	if s.strays > 0 {
-		lines = append(lines, format.Count(s.strays, "record")+" could not be read; this is a bug of startrace")
-	}
-	if !s.Quiet {
-		lines = append(lines, s.oldest.Lines(s.env.Containers())...)
-	}
-	if s.Verbose {
-		lines = append(lines, s.notEnded()...)
-	}
-	lines = append(lines, s.frames.ShortLines()...)
-	if len(lines) > 0 {
-		fmt.Fprintf(s.messages.W, "startrace: %s\n", strings.Join(lines, "\nstartrace: "))
-	}
-}
-
-// lostOf sums the losses of one probe, and the runs that the kernel skipped: -1
-// if it does not count these.
-func (s *session) lostOf(probe int) (lost, missed int64, err error) {
-	counted := true
-	for p := range s.partsOf(probe) {
-		losses, complete, err := loss.Of(p.plan, p.loaded)
-		if err != nil {
-			return 0, 0, err
-		}
-		counted = counted && complete
-		for _, l := range losses {
-			switch {
-			case l.Probe != probe:
-			case l.Kind == attach.LossMissed:
-				missed += int64(l.Count)
-			default:
-				lost += int64(l.Count)
-			}
-		}
-	}
-	if !counted {
-		missed = -1
-	}
-	return lost, missed, nil
 }

@@ -8,14 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cilium/ebpf"
 	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/infer"
-	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/explain"
 	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/starlark/script"
 )
@@ -46,13 +45,10 @@ func Explain(o Options, st *Stages) (exit int, err error) {
 	if ended, err := s.runScript(args); ended || err != nil {
 		return s.explainFailed(*st, err)
 	}
-	s.makePlan()
-	s.explainTarget()
-	result, err := s.compile(*st)
-	if err != nil {
-		s.unit = nil
-	}
-	return s.showReport(s.fullReport(result, *st, err), err)
+	p := s.whole()
+	s.explainTarget(&p.plan.Target)
+	result, err := s.loader.compile(p, *st)
+	return s.showReport(s.fullReport(p, result, *st, err), err)
 }
 
 // checkExplain refuses what explain cannot show.
@@ -67,10 +63,9 @@ func (s *session) checkExplain(st Stages) error {
 }
 
 // explainTarget restricts the plan as a run would.
-func (s *session) explainTarget() {
-	t := &s.plan.Target
+func (s *session) explainTarget(t *plan.Target) {
 	switch {
-	case len(s.argv) > 0:
+	case len(s.target.argv) > 0:
 		t.PID, t.Follow = nobody, true
 	case s.PID > 0:
 		t.PID, t.Follow = s.PID, s.Follow
@@ -85,23 +80,24 @@ func (s *session) explainFailed(st Stages, failed error) (int, error) {
 	if !errors.As(failed, &mistakes) {
 		return s.finish(failed)
 	}
-	if s.makePlan(); len(s.plan.Probes) == 0 {
+	p := s.whole()
+	if len(p.plan.Probes) == 0 {
 		return Failed, mistake.Tidy(failed)
 	}
 	// What inference finds wrong may be due to what is missing.
-	result, err := infer.UnitWith(s.plan, s.machine.Facts(), s.machine.Programs())
+	result, err := infer.UnitWith(p.plan, s.machine.Facts(), s.machine.Programs())
 	var diags infer.Diags
 	if err != nil && !errors.As(err, &diags) {
 		return Failed, err
 	}
-	return s.showReport(s.fullReport(result, st, failed), failed)
+	return s.showReport(s.fullReport(p, result, st, failed), failed)
 }
 
 // fullReport is everything that explain knows.
-func (s *session) fullReport(result *infer.Result, st Stages, failed error) *explain.Report {
-	in := s.reportInput(result, failed)
-	in.Stages, in.Unit, in.Who = st, s.unit, s.whose()
-	if t := s.plan.Target; t.Self == nobody {
+func (s *session) fullReport(p *part, result *infer.Result, st Stages, failed error) *explain.Report {
+	in := s.loader.reportInput(p, result, failed)
+	in.Stages, in.Unit, in.Who = st, p.unit, s.whose(p.plan.Target)
+	if t := p.plan.Target; t.Self == nobody {
 		in.Note = fmt.Sprintf("%d stands for the process of startrace itself, whose events are left out.", nobody)
 	} else if t.PID == nobody {
 		in.Note = fmt.Sprintf("%d stands for the process that -c starts.", nobody)
@@ -116,21 +112,21 @@ func (s *session) fullReport(result *infer.Result, st Stages, failed error) *exp
 		}
 		in.Callbacks = append(in.Callbacks, callbackOf(when, t.Func))
 	}
-	for _, fn := range s.atExit {
+	for _, fn := range s.calls.atExit {
 		in.Callbacks = append(in.Callbacks, callbackOf("at exit", fn))
 	}
 	return explain.New(in)
 }
 
 // whose says in words which processes a run concerns.
-func (s *session) whose() string {
+func (s *session) whose(t plan.Target) string {
 	and := ""
-	if s.plan.Target.Follow {
+	if t.Follow {
 		and = ", and of what it starts"
 	}
 	switch {
-	case len(s.argv) > 0:
-		return fmt.Sprintf("Only events of the command %s count%s.", s.argv[0], and)
+	case len(s.target.argv) > 0:
+		return fmt.Sprintf("Only events of the command %s count%s.", s.target.argv[0], and)
 	case s.PID > 0:
 		return fmt.Sprintf("Only events of process %d count%s.", s.PID, and)
 	}
@@ -143,31 +139,6 @@ func callbackOf(when string, fn starlark.Callable) explain.Callback {
 		c.Pos = f.Position().String()
 	}
 	return c
-}
-
-// report says what runs where; it needs no compiled unit.
-func (s *session) report(result *infer.Result, failed error) *explain.Report {
-	return explain.New(s.reportInput(result, failed))
-}
-
-func (s *session) reportInput(result *infer.Result, failed error) *explain.Input {
-	in := &explain.Input{Script: s.scriptName(), Plan: s.plan, Result: result, Source: s.host.Line, CPUs: attach.CPUs(),
-		PossibleCPUs: 1}
-	if n, err := ebpf.PossibleCPU(); err == nil {
-		in.PossibleCPUs = n
-	}
-	if failed != nil {
-		in.Errors = strings.Split(mistake.Tidy(failed).Error(), "\n")
-	}
-	return in
-}
-
-// scriptName is the script as the user named it.
-func (s *session) scriptName() string {
-	if len(s.Code) > 0 {
-		return "-e"
-	}
-	return s.Args[0]
 }
 
 // showReport prints the report instead of what the script has printed.

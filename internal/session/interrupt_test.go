@@ -16,13 +16,14 @@ import (
 // A signal that comes while probes are made ends the run, and the run says why there is no output.
 func TestInterruptedWhileLoading(t *testing.T) {
 	var out bytes.Buffer
-	s := declaredSession(t, &out, "n = count()", "probe('rawtracepoint:sys_enter', kernel = lambda e: n[e.pid].add())")
+	s, p := declaredSession(t, &out, "n = count()",
+		"probe('rawtracepoint:sys_enter', kernel = lambda e: n[e.pid].add())")
 	s.interrupted.Store(true)
-	exit, err := s.finish(s.trace())
+	exit, err := s.finish(s.trace(p))
 	if want := "interrupted before all probes were attached"; exit != Failed || err == nil || err.Error() != want {
 		t.Errorf("exit %d, %v; want %q", exit, err, want)
 	}
-	if out.Len() > 0 || s.loaded != nil {
+	if out.Len() > 0 || p.loaded != nil {
 		t.Errorf("it went on: %s", &out)
 	}
 }
@@ -45,16 +46,15 @@ func TestInterruptedCallback(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.declared.Store(true)
-	s.makePlan()
-	endless := s.atExit[0]
-	s.atExit = s.atExit[1:]
-	s.timers.Add(&timers.Timer{Call: func() { close(running); s.callback(endless, s.timerErrors) }})
+	endless := s.calls.atExit[0]
+	s.calls.atExit = s.calls.atExit[1:]
+	s.timers.Add(&timers.Timer{Call: func() { close(running); s.calls.call(endless, s.calls.ofTimers) }})
 	go func() {
 		<-running
 		signals <- unix.SIGINT
 		signals <- unix.SIGINT
 	}()
-	exit, err := s.finish(s.trace())
+	exit, err := s.finish(s.trace(s.whole()))
 	if exit != Failed || err != nil || out.String() != "counted\n" {
 		t.Errorf("exit %d, %v, output %q", exit, err, &out)
 	}
@@ -81,9 +81,8 @@ func TestInterruptedAtExit(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.declared.Store(true)
-	s.makePlan()
-	endless := s.atExit[0]
-	s.atExit[0] = starlark.NewBuiltin("endless", func(th *starlark.Thread, _ *starlark.Builtin, _ starlark.Tuple,
+	endless := s.calls.atExit[0]
+	s.calls.atExit[0] = starlark.NewBuiltin("endless", func(th *starlark.Thread, _ *starlark.Builtin, _ starlark.Tuple,
 		_ []starlark.Tuple) (starlark.Value, error) {
 		close(running)
 		return starlark.Call(th, endless, nil, nil)
@@ -94,7 +93,7 @@ func TestInterruptedAtExit(t *testing.T) {
 		signals <- unix.SIGINT
 	}()
 	runtime{s}.Exit(0)
-	exit, err := s.finish(s.trace())
+	exit, err := s.finish(s.trace(s.whole()))
 	if exit != Failed || err != nil || out.String() != "counted\n" ||
 		!strings.Contains(messages.String(), ": interrupted") {
 		t.Errorf("exit %d, %v, output %q, messages %q", exit, err, &out, &messages)
@@ -111,7 +110,8 @@ func TestPatiently(t *testing.T) {
 // A signal that comes while a script is compiled ends the run at once, however long that would take.
 func TestInterruptedWhileCompiling(t *testing.T) {
 	var out bytes.Buffer
-	s := declaredSession(t, &out, "n = count()", "probe('rawtracepoint:sys_enter', kernel = lambda e: n[e.pid].add())")
+	s, _ := declaredSession(t, &out, "n = count()",
+		"probe('rawtracepoint:sys_enter', kernel = lambda e: n[e.pid].add())")
 	signals, compiling, never := make(chan os.Signal), make(chan bool), make(chan bool)
 	defer close(never)
 	s.watch(signals, func() {})
@@ -132,7 +132,7 @@ func TestInterruptedWhileCompiling(t *testing.T) {
 // A panic of the compiler is reported as a bug, with its own stack.
 func TestPanicAside(t *testing.T) {
 	var out bytes.Buffer
-	s := declaredSession(t, &out, "n = count()")
+	s, _ := declaredSession(t, &out, "n = count()")
 	run := func() (exit int, err error) {
 		defer Guard(&s.Options, &exit, &err)
 		return 0, s.aside(func() error { panic("broken") })

@@ -8,9 +8,7 @@ import (
 
 	"go.starlark.net/starlark"
 
-	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/builtins"
-	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/stream"
@@ -23,30 +21,23 @@ import (
 // of its loop. Its methods are for one goroutine, but for those that say
 // otherwise.
 type Live struct {
-	s *session
-	// containers, fixed and target are what all units have in common: the maps
-	// of the containers, the types that these have, the processes to trace.
-	containers attach.Shared
-	fixed      infer.Types
-	target     plan.Target
-	// replaced are the probes whose place those that are being attached take,
-	// once these are loaded; -1 for one that was not attached. From then on they
-	// are among the stopped, and when the others are attached they are gone.
-	replaced []int
-	stopped  []int
-	gone     map[int]bool
-	// stopsLoading reports whether somebody wants no more of what is being loaded.
-	stopsLoading func() bool
-	failed       bool // an error has been reported
-	asScript     bool // nothing more will be written
-	taking       bool // what was written runs: its probes are not attached yet
+	s      *session
+	common common
+	target plan.Target // of all units
+	gone   map[int]bool
+	failed bool // an error has been reported
+	change *change
 }
 
-// NewLive makes a session. Its output is opened by Open.
+// NewLive makes a session. Its output is opened by Open. stopsLoading reports
+// whether somebody wants no more of what is being loaded.
 func NewLive(o Options, stopsLoading func() bool) *Live {
-	l := &Live{s: newSession(o), gone: map[int]bool{}, stopsLoading: stopsLoading}
-	l.s.live = l
-	l.fixed.Now = true
+	l := &Live{s: newSession(o), gone: map[int]bool{}, common: sharing()}
+	l.common.types.Now = true
+	l.s.dialogue = &dialogue{stopsLoading: stopsLoading}
+	l.s.loader.common = l.common
+	l.s.loader.ready = func() { l.change.replace() }
+	l.s.loaded.controls.counted = true
 	return l
 }
 
@@ -55,10 +46,10 @@ func (l *Live) Open() error { return l.s.apply() }
 
 // Begin starts the clock. The command of -c waits by then.
 func (l *Live) Begin() (err error) {
-	if l.target, err = l.s.target(); err != nil {
+	if l.target, err = l.s.target.ofPlan(); err != nil {
 		return err
 	}
-	l.s.mayGrow()
+	l.s.mayGrow(l.common, l.gone)
 	l.s.begin()
 	l.s.declared.Store(true)
 	return nil
@@ -82,8 +73,10 @@ func (l *Live) Host() *script.Host { return l.s.host }
 // Guarded calls f. A panic in it is an error, which ends nothing.
 func (l *Live) Guarded(f func() error) (err error) {
 	var exit int // the session goes on
-	l.taking = true
-	defer func() { l.s.inEvent, l.s.flushing, l.taking, l.s.announced = false, false, false, nil }()
+	l.s.dialogue.taking = true
+	defer func() {
+		l.s.delivery.inEvent, l.s.delivery.flushing, l.s.dialogue.taking, l.s.announced = false, false, false, nil
+	}()
 	defer Guard(&l.s.Options, &exit, &err)
 	return f()
 }
@@ -130,11 +123,11 @@ func (l *Live) Signals() <-chan os.Signal { return l.s.Signals }
 
 // InCallback reports whether a function of the script is being called by an
 // event.
-func (l *Live) InCallback() bool { return l.s.inEvent || l.s.flushing }
+func (l *Live) InCallback() bool { return l.s.delivery.inEvent || l.s.delivery.flushing }
 
 // AsScript says that nothing more will be written: what was not looked at is
 // printed in the end, as for a script.
-func (l *Live) AsScript() { l.asScript = true }
+func (l *Live) AsScript() { l.s.dialogue.asScript = true }
 
 // Messagef tells the user something that is not a result.
 func (l *Live) Messagef(msg string, args ...any) { l.s.messages.Sayf(msg, args...) }
@@ -181,33 +174,3 @@ func (l *Live) PointWords(typed string) (words, shown []string) {
 func (l *Live) FieldWords(points, path []string) []string {
 	return l.s.machine.FieldWords(points, path)
 }
-
-// The following are for sessions that may not be live.
-
-func (l *Live) shared() *attach.Shared {
-	if l == nil {
-		return nil
-	}
-	return &l.containers
-}
-
-// interrupted reports whether what is being loaded is wanted no more.
-func (l *Live) interrupted() bool {
-	return l != nil && (l.stopsLoading() || l.s.interrupted.Load())
-}
-
-func (l *Live) types() *infer.Types {
-	if l == nil {
-		return nil
-	}
-	return &l.fixed
-}
-
-func (l *Live) room() int {
-	if l == nil {
-		return 0
-	}
-	return infer.Room
-}
-
-func (l *Live) isGone(probe int) bool { return l != nil && l.gone[probe] }

@@ -10,83 +10,89 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// A change replaces probes by others while these are attached: from then on the
+// old ones are stopped, and when the others are attached they are gone.
+type change struct {
+	l *Live
+	// replaced are the old ones; -1 stands for one that was not attached.
+	replaced []int
+	stopped  []int
+}
+
 // Attach compiles, loads and attaches the probes from number first on, in the
 // place of those that they replace. What was done is said, unless quiet is set.
 // If it fails all is as it was.
 func (l *Live) Attach(first int, replaced []int, quiet bool) error {
 	s := l.s
-	l.replaced = replaced
-	if len(s.env.Probes()) == first {
-		l.replace()
-		l.forgetReplaced(quiet, func(probe *builtins.Probe) string { return "Detached " + probe.Name() })
+	l.change = &change{l: l, replaced: replaced}
+	if len(s.host.Env().Probes()) == first {
+		l.change.replace()
+		l.change.forget(quiet, func(probe *builtins.Probe) string { return "Detached " + probe.Name() })
 		s.sayAnnounced()
 		return nil
 	}
-	previous := s.part
-	s.part = &part{plan: s.host.PlanFrom(first)}
-	s.plan.Target = l.target
-	if s.plan.StrMax == 0 {
-		s.plan.StrMax = s.StrMax
+	p := &part{plan: s.host.PlanFrom(first)}
+	p.plan.Target = l.target
+	s.limitText(p.plan)
+	if err := s.loader.load(p); err != nil {
+		l.drop(p)
+		return errors.Join(s.machine.WithCause(err), l.change.undo())
 	}
-	if err := s.load(); err != nil {
-		l.drop(s.part)
-		s.part = previous
-		return errors.Join(s.machine.WithCause(err), l.putReplacedBack())
-	}
-	l.forgetReplaced(quiet, func(probe *builtins.Probe) string {
+	l.change.forget(quiet, func(probe *builtins.Probe) string {
 		return fmt.Sprintf("Replaced the probe %s of %s", probe.Called(), probe.Pos())
 	})
 	if !quiet {
-		s.sayAttached()
+		s.loader.sayAttached(p)
 	}
 	s.sayAnnounced()
 	return nil
 }
 
 // replace detaches the probes that others take the place of; they are loaded
-// and about to be attached.
-func (l *Live) replace() {
-	if l == nil {
+// and about to be attached. A part of points that came later replaces nothing.
+func (c *change) replace() {
+	if c == nil {
 		return
 	}
-	for i, id := range l.replaced {
-		l.replaced[i] = -1
-		for part := range l.s.partsOf(id) {
+	for i, id := range c.replaced {
+		c.replaced[i] = -1
+		for part := range c.l.s.loaded.parts.of(id) {
 			if part.loaded.Attached(id) {
 				part.loaded.DetachProbe(id)
-				l.replaced[i] = id
+				c.replaced[i] = id
 			}
 		}
-		l.stopped = append(l.stopped, id)
+		c.stopped = append(c.stopped, id)
 	}
 }
 
-// putReplacedBack attaches them again: the others could not be.
-func (l *Live) putReplacedBack() error {
+// undo attaches them again: the others could not be.
+func (c *change) undo() error {
 	var errs []error
-	for i := range l.stopped {
-		if id := l.replaced[i]; id >= 0 {
-			errs = append(errs, (&probeControl{l.s, id}).Enable())
+	for i := range c.stopped {
+		if id := c.replaced[i]; id >= 0 {
+			errs = append(errs, (&control{c.l.s.loaded.controls, id}).Enable())
 		}
 	}
-	l.stopped, l.replaced = nil, nil
+	c.l.change = nil
 	return errors.Join(errs...)
 }
 
-// forgetReplaced lets them go, and says so.
-func (l *Live) forgetReplaced(quiet bool, say func(*builtins.Probe) string) {
-	for _, id := range l.stopped {
+// forget lets them go, and says so.
+func (c *change) forget(quiet bool, say func(*builtins.Probe) string) {
+	l := c.l
+	for _, id := range c.stopped {
 		l.gone[id] = true
-		if probe := l.s.env.Probes()[id]; !quiet {
+		if probe := l.s.host.Env().Probes()[id]; !quiet {
 			l.s.messages.Sayf("%s", say(probe))
 		}
-		for _, part := range slices.Collect(l.s.partsOf(id)) {
+		for _, part := range slices.Collect(l.s.loaded.parts.of(id)) {
 			if l.allGone(part) {
 				l.retire(part)
 			}
 		}
 	}
-	l.stopped, l.replaced = nil, nil
+	l.change = nil
 }
 
 func (l *Live) allGone(part *part) bool {
@@ -98,12 +104,12 @@ func (l *Live) allGone(part *part) bool {
 // waits sleep on: such parts stay, detached. So does the first that follows
 // processes, with the programs that do it: later parts know whom by its table.
 func (l *Live) retire(old *part) {
-	follows := old.result.Follow >= 0 && old == l.s.parts[0]
+	follows := old.result.Follow >= 0 && old == l.s.loaded.parts.list[0]
 	if !follows {
 		old.loaded.Disable()
 	}
-	l.fixed.Remove(old.result)
-	if err := l.s.drain(); err != nil {
+	l.common.types.Remove(old.result)
+	if err := l.s.delivery.drain(); err != nil {
 		l.Report(err)
 	}
 	if follows || old.stacks != nil || old.reader != nil && old.reader == l.s.outside.reader {
@@ -121,34 +127,28 @@ func (l *Live) retire(old *part) {
 
 // drop releases a part.
 func (l *Live) drop(old *part) {
-	s := l.s
-	if i := slices.Index(s.parts, old); i >= 0 {
-		s.parts = slices.Delete(s.parts, i, i+1)
-	}
-	s.frames.Forget(old.stacks)
-	s.spans.Forget(old.spans)
 	if old.result != nil {
-		l.fixed.Remove(old.result)
+		l.common.types.Remove(old.result)
 	}
-	if old.reader != nil && old.reader != s.outside.reader {
-		s.closing(old.reader)
+	if old.reader == l.s.outside.reader {
+		old.reader = nil
 	}
-	if old.loaded != nil {
-		s.closing(old.loaded)
-	}
+	l.s.loaded.drop(old, l.s.closing)
 }
 
 // Gone reports whether a probe has been replaced or detached for good.
 func (l *Live) Gone(probe int) bool { return l.gone[probe] }
 
 // Loaded reports whether a probe is in the kernel.
-func (l *Live) Loaded(probe int) bool { return !l.gone[probe] && l.s.partOf(probe) != nil }
+func (l *Live) Loaded(probe int) bool { return !l.gone[probe] && l.s.loaded.parts.have(probe) }
 
 // Attached reports whether the programs of a probe run.
-func (l *Live) Attached(probe int) bool { return l.s.isAttached(probe) }
+func (l *Live) Attached(probe int) bool { return l.s.loaded.parts.attached(probe) }
 
 // Points is how many points a probe has.
-func (l *Live) Points(probe int) int { return l.s.pointsOf(probe) }
+func (l *Live) Points(probe int) int { return l.s.loaded.parts.points(probe) }
 
 // Stats is what a probe has done.
-func (l *Live) Stats(probe int) (builtins.Stats, error) { return (&probeControl{l.s, probe}).Stats() }
+func (l *Live) Stats(probe int) (builtins.Stats, error) {
+	return (&control{l.s.loaded.controls, probe}).Stats()
+}

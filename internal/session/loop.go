@@ -30,13 +30,13 @@ func (s *session) loop() error {
 // one begins (see stream.Merger). Timers wait for the same time, so that they
 // come after everything that was recorded before their deadline.
 func (s *session) turn(begin uint64) error {
-	if len(s.parts) == 0 {
+	if len(s.loaded.parts.list) == 0 {
 		s.settled = begin
-	} else if err := s.drain(); err != nil {
+	} else if err := s.delivery.drain(); err != nil {
 		return err
 	}
-	s.flush(s.settled)
-	s.grow()
+	s.delivery.flush(s.settled)
+	s.growth.grow()
 	s.timers.Fire(s.settled, begin, func() bool { return s.halted() || s.timeUp })
 	s.settled = begin
 	return nil
@@ -56,7 +56,7 @@ func (s *session) over() bool {
 // idle reports whether nothing can happen: no probe, or only lists that have
 // been gone through, no timer, no command.
 func (s *session) idle() bool {
-	return (s.loaded == nil || s.onlyLists()) && s.child == nil && s.timers.Next() == math.MaxUint64
+	return s.loaded.parts.onlyLists(s.growth != nil) && s.target.child == nil && s.timers.Next() == math.MaxUint64
 }
 
 // maxWait bounds the sleep where no timer is set; wake ends it early.

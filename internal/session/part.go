@@ -3,12 +3,12 @@ package session
 import (
 	"encoding/binary"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/openspans"
 	"github.com/startrace/startrace/internal/plan"
@@ -21,63 +21,40 @@ import (
 // A part is what is compiled and loaded together: of a script all of it, at the
 // prompt what was typed at one time. The containers are those of the session.
 type part struct {
-	plan   *plan.Plan
+	plan *plan.Plan
+	late bool // it has points of modules that were loaded later
+
+	// Once it is compiled:
 	unit   *bpfgen.Unit
 	result *infer.Result
+	// captured is what its plan was made with.
+	captured script.Captured
+
+	// Once it is loaded:
 	loaded *attach.Loaded
-	points map[int]int // how many each probe matched
 	reader *stream.Reader
 	stacks *stacks.Table // nil unless programs take some
 	spans  *openspans.Unit
-	first  int  // the number in session.routes of its record 0
-	late   bool // it has points of modules that were loaded later
-	// captured is what its plan was made with.
-	captured script.Captured
+	first  int // the number in delivery.routes of its record 0
 	// renumbered is where a record gets that number.
 	renumbered []byte
 }
 
-// partsOf gives the parts that have a probe: one, and those of its points in
-// modules that were loaded later.
-func (s *session) partsOf(probe int) iter.Seq[*part] {
-	return func(yield func(*part) bool) {
-		for _, p := range s.parts {
-			has := slices.ContainsFunc(p.plan.Probes, func(declared *plan.Probe) bool { return declared.ID == probe })
-			if has && !yield(p) {
-				return
-			}
-		}
-	}
+// has reports whether the probe is in the part.
+func (p *part) has(probe int) bool {
+	return slices.ContainsFunc(p.plan.Probes, func(declared *plan.Probe) bool { return declared.ID == probe })
 }
 
-// pointsOf is how many points a probe has.
-func (s *session) pointsOf(probe int) (n int) {
-	for p := range s.partsOf(probe) {
-		n += p.points[probe]
-	}
-	return n
+// points is how many points of a probe are in the part.
+func (p *part) points(probe int) int { return p.result.Points[probe] }
+
+// sends reports whether records come by the ring.
+func (p *part) sends() bool {
+	return slices.ContainsFunc(p.unit.Tree.Records, func(r *wire.Record) bool { return p.unit.Tree.Keep[r.Probe] == 0 })
 }
 
-// isAttached reports whether programs of a probe run.
-func (s *session) isAttached(probe int) bool {
-	for p := range s.partsOf(probe) {
-		if p.loaded.Attached(probe) {
-			return true
-		}
-	}
-	return false
-}
-
-// partOf gives the first part that has a probe, nil for none.
-func (s *session) partOf(probe int) *part {
-	for p := range s.partsOf(probe) {
-		return p
-	}
-	return nil
-}
-
-// drainPart takes all records from the ring of a part.
-func (s *session) drainPart(p *part, take func(p *part, rec []byte)) error {
+// drain takes all records from the ring of a part.
+func (p *part) drain(take func(p *part, rec []byte)) error {
 	if _, err := p.reader.Drain(math.MaxInt, func(rec []byte) { take(p, rec) }); err != nil {
 		return fmt.Errorf("read events: %w", err)
 	}
@@ -93,4 +70,21 @@ func (p *part) renumber(rec []byte) []byte {
 	number := p.renumbered[wire.HeaderNumber:]
 	binary.NativeEndian.PutUint32(number, binary.NativeEndian.Uint32(number)+uint32(p.first))
 	return p.renumbered
+}
+
+// follow puts a process into the table of followed processes. Package state has
+// a way that keeps no program from running meanwhile; it takes a program of its
+// own, and here nothing is attached yet, or hardly anything.
+func (p *part) follow(pid int) error {
+	if p.result.Follow < 0 {
+		return nil
+	}
+	table := p.unit.Tree.Containers[p.result.Follow]
+	key := make([]byte, table.KeyLayout.Size)
+	binary.NativeEndian.PutUint32(key, uint32(pid))
+	if err := p.loaded.Map(tree.ContainerMap(p.result.Follow)).Put(key,
+		make([]byte, table.ValueLayout.Size)); err != nil {
+		return fmt.Errorf("following process %d: %w", pid, err)
+	}
+	return nil
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // declaredSession is a session that has run a script and has not loaded its probes.
-func declaredSession(t *testing.T, out *bytes.Buffer, code ...string) *session {
+func declaredSession(t *testing.T, out *bytes.Buffer, code ...string) (*session, *part) {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to load programs")
@@ -33,8 +33,7 @@ func declaredSession(t *testing.T, out *bytes.Buffer, code ...string) *session {
 	if _, err := s.runScript(args); err != nil {
 		t.Fatal(err)
 	}
-	s.makePlan()
-	return s
+	return s, s.whole()
 }
 
 // TestRejectedScript: if the compiler makes a program that the kernel refuses,
@@ -43,17 +42,17 @@ func declaredSession(t *testing.T, out *bytes.Buffer, code ...string) *session {
 // so the test spoils one.
 func TestRejectedScript(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	s := declaredSession(t, &bytes.Buffer{}, "n = count()",
+	s, p := declaredSession(t, &bytes.Buffer{}, "n = count()",
 		"probe('rawtracepoint:sys_enter', kernel = lambda e: n[e.pid].add())")
-	if _, err := s.compile(explain.Stages{}); err != nil {
+	if _, err := s.loader.compile(p, explain.Stages{}); err != nil {
 		t.Fatal(err)
 	}
-	name := s.unit.Tree.Programs[0].Name
+	name := p.unit.Tree.Programs[0].Name
 	// At the start only R1 and R10 are set.
-	s.unit.Spec.Programs[name].Instructions[0] = asm.Mov.Reg(asm.R0, asm.R5).WithSymbol(name)
+	p.unit.Spec.Programs[name].Instructions[0] = asm.Mov.Reg(asm.R0, asm.R5).WithSymbol(name)
 	var err error
-	s.loaded, err = attach.Load(s.unit, attach.Options{})
-	exit, err := s.finish(s.nameScript(err))
+	p.loaded, err = attach.Load(p.unit, attach.Options{})
+	exit, err := s.finish(s.loader.nameScript(err))
 	if exit != Failed || err == nil {
 		t.Fatalf("exit %d, %v", exit, err)
 	}

@@ -2,24 +2,16 @@ package session
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/attach"
-	"github.com/startrace/startrace/internal/eventline"
-	"github.com/startrace/startrace/internal/format"
-	"github.com/startrace/startrace/internal/machine"
 	"github.com/startrace/startrace/internal/mistake"
-	"github.com/startrace/startrace/internal/output"
-	"github.com/startrace/startrace/internal/results"
-	"github.com/startrace/startrace/internal/stacks"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/internal/timers"
-	"github.com/startrace/startrace/starlark/script"
-	"github.com/startrace/startrace/stdlib"
 )
 
 // Run runs a script to its end and gives the exit code. An error is what kept
@@ -38,61 +30,62 @@ func Run(o Options) (exit int, err error) {
 	if ended || err != nil {
 		return s.finish(err)
 	}
-	s.makePlan()
-	return s.finish(s.trace())
+	return s.finish(s.trace(s.whole()))
 }
 
-func newSession(o Options) *session {
-	s := &session{Options: o, outside: newOutside(), wallOffset: wallOffset(), part: &part{}, bound: make(map[int]bool),
-		messages: &output.Messages{W: o.Stderr, Quiet: o.Quiet, Verbose: o.Verbose}, out: output.New(o.Stdout),
-		machine: machine.Open()}
-	s.frames = stacks.New(s.messages)
-	s.timerErrors = s.newFailures("timer")
-	s.exitErrors = s.newFailures("at_exit")
-	s.host = script.New(script.Options{
-		Runtime: runtime{s}, Constant: s.machine.Constant, Warn: s.warn, Escape: format.Screen,
-		Labels: s.labels(), Enum: s.machine.Enumerators, Number: s.machine.Number, UserSymbol: s.userSymbol,
-		Std: stdlib.Files(),
-	})
-	s.env, s.thread = s.host.Env(), s.host.Thread()
-	s.env.Flags.Own = s.ownFlags
-	s.labelPoints()
-	s.results = results.Known{Containers: s.env.Containers, Keyed: s.keyed}
-	s.lines = eventline.Kernel{Tracepoint: s.machine.Tracepoint, Constant: s.machine.EnumValue,
-		Symbol: s.frames.Kernel.Name}
-	return s
+// ScriptFlags are the flags that a script or a tool declares, as far as its text
+// tells.
+func ScriptFlags(o Options, word string) ([]builtins.FlagWord, error) {
+	s := newSession(o)
+	defer s.close()
+	if err := s.parseScript(word); err != nil {
+		return nil, err
+	}
+	return s.host.Flags(), nil
 }
 
 // trace loads the probes and delivers events until the run is over.
-func (s *session) trace() error {
-	if err := s.startCommand(nil); err != nil {
+func (s *session) trace(p *part) error {
+	if err := s.target.hold(nil); err != nil {
 		return err
 	}
-	if len(s.plan.Probes) > 0 {
-		var err error
-		if s.plan.Target, err = s.target(); err != nil {
+	if len(p.plan.Probes) > 0 {
+		if err := s.load(p); err != nil {
 			return err
 		}
-		s.mayGrow()
-		if err := s.load(); err != nil {
-			return s.machine.WithCause(err)
-		}
-		s.sayAttached()
-		s.mayRenew()
-		s.dropPrivileges()
 	}
 	s.begin()
 	s.sayAnnounced()
-	if err := s.releaseCommand(); err != nil {
+	if err := s.target.release(); err != nil {
 		return err
 	}
-	s.watchTarget()
+	s.target.watch(followed(p))
 	if err := s.loop(); err != nil {
 		return err
 	}
 	if s.targetEnded.Load() {
 		s.messages.Sayf("Process %d has ended", s.PID)
 	}
+	return nil
+}
+
+// load loads all of the script, and gives up what it does not need any more.
+func (s *session) load(p *part) (err error) {
+	if p.plan.Target, err = s.target.ofPlan(); err != nil {
+		return err
+	}
+	if infer.Grows(p.plan) {
+		s.mayGrow(sharing(), nil)
+	}
+	if err := s.loader.load(p); err != nil {
+		return s.machine.WithCause(err)
+	}
+	s.host.Env().Declared = true
+	s.loader.sayAttached(p)
+	if s.growth == nil && p.loaded.InModules() { // which can be unloaded and loaded again
+		s.growth = newGrowth(s.loader, nil)
+	}
+	s.dropPrivileges()
 	return nil
 }
 
@@ -104,45 +97,6 @@ func (s *session) dropPrivileges() {
 	}
 	if err := attach.DropPrivileges(); err != nil {
 		s.messages.Verbosef("startrace: %v", err) // the run is as able as before
-	}
-}
-
-// sayAttached says how many probes there are, and at how many points.
-func (s *session) sayAttached() {
-	probes, points := len(s.plan.Probes), 0
-	for _, n := range s.points {
-		points += n
-	}
-	at := ""
-	if points != probes {
-		at = " at " + format.Count(points, "point")
-	}
-	s.messages.Sayf("Attached %s%s", format.Count(probes, "probe"), at)
-}
-
-// sayRefused names the places that patterns matched and that cannot be probed,
-// and tells where what was meant to be a session is none, and where returns can
-// be lost that nobody counts.
-func (s *session) sayRefused() {
-	for _, probe := range s.loaded.NoSessions() {
-		s.messages.Verbosef("%s: no session there: two programs", s.part.plan.ProbeName(probe))
-	}
-	for _, probe := range s.loaded.FewReturns() {
-		instead := ""
-		if s.machine.Facts().Trampolines().There {
-			instead = "; fexit:FUNCTION sees all"
-		}
-		s.messages.Sayf("startrace: %s: warning: the kernel follows a few calls of a function at a time, "+
-			"some for each CPU, and does not say how many more it misses%s", s.part.plan.ProbeName(probe), instead)
-	}
-	const shown = 3
-	for _, r := range s.loaded.Refused() {
-		more := ""
-		if n := len(r.Places) - shown; n > 0 {
-			more = fmt.Sprintf(" and %d more", n)
-		}
-		s.messages.Sayf("startrace: %s: the kernel takes no probe at %s%s; the others are attached",
-			s.part.plan.ProbeName(r.Probe), strings.Join(r.Places[:min(shown, len(r.Places))], ", "), more)
 	}
 }
 
@@ -169,7 +123,7 @@ func (s *session) finish(failed error) (int, error) {
 	}
 	err := s.end()
 	s.reportLosses()
-	callbacksFailed := s.reportFailures(s.messages.W)
+	callbacksFailed := s.calls.report(s.messages.W)
 	if err == nil {
 		err = s.out.Err()
 	}
@@ -182,26 +136,26 @@ func (s *session) finish(failed error) (int, error) {
 // close gives back what the run holds. The kernel takes its time to release
 // perf tracepoints; everything has been printed by then.
 func (s *session) close() {
-	s.stopCommand()
+	s.target.stop()
 	s.setReader(nil)
-	for _, p := range slices.Backward(s.parts) {
+	for _, p := range slices.Backward(s.loaded.parts.list) {
 		if p.reader != nil {
 			s.closing(p.reader)
 		}
 	}
-	for _, b := range s.backends {
+	for _, b := range s.loaded.containers.backends {
 		s.closing(b)
 	}
-	s.closing(&s.spans)
+	s.closing(&s.loaded.spans)
 	s.detach()
-	if s.live != nil {
-		s.closing(&s.live.containers)
-	}
 	if s.growth != nil {
 		s.closing(s.growth)
 	}
+	if maps := s.loader.common.maps; maps != nil {
+		s.closing(maps)
+	}
 	s.closing(s.machine)
-	s.closing(&s.frames.Processes)
+	s.closing(&s.loaded.frames.Processes)
 	s.closing(s.out)
 }
 
@@ -214,7 +168,7 @@ const patience = 3 * time.Second
 func (s *session) detach() {
 	var errs []error
 	patiently(patience, func() {
-		for _, p := range s.parts {
+		for _, p := range s.loaded.parts.list {
 			errs = append(errs, p.loaded.Close())
 		}
 	}, func() {
@@ -245,6 +199,3 @@ func (s *session) closing(c io.Closer) {
 		s.messages.Sayf("startrace: %v", err)
 	}
 }
-
-// millis is for messages.
-func millis(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/1e6) }

@@ -36,7 +36,7 @@ func (r runtime) addTimer(d, period time.Duration, fn starlark.Callable) error {
 		return errLeaving
 	}
 	t := &timers.Timer{Deadline: uint64(d), Period: uint64(period), Func: fn,
-		Call: func() { r.callback(fn, r.timerErrors) }}
+		Call: func() { r.calls.call(fn, r.calls.ofTimers) }}
 	if r.begun {
 		t.Deadline += stream.Now()
 	}
@@ -48,7 +48,7 @@ func (r runtime) AtExit(fn starlark.Callable) error {
 	if r.leaving {
 		return errLeaving
 	}
-	r.atExit = append(r.atExit, fn)
+	r.calls.atExit = append(r.calls.atExit, fn)
 	return nil
 }
 
@@ -83,7 +83,9 @@ func (r runtime) Announce(text string) {
 
 // attaching reports whether the script, or a chunk at the prompt, runs whose
 // probes are not attached yet.
-func (s *session) attaching() bool { return !s.begun || s.live != nil && s.live.taking && !s.inEvent }
+func (s *session) attaching() bool {
+	return !s.begun || s.dialogue != nil && s.dialogue.taking && !s.delivery.inEvent
+}
 
 // sayAnnounced says what was announced while probes were not attached yet.
 func (s *session) sayAnnounced() {
@@ -111,22 +113,16 @@ func (s *session) ending() string {
 func (r runtime) Now() int64 { return int64(stream.Now()) }
 
 func (r runtime) EventTime() (int64, bool) {
-	if !r.inEvent {
+	if !r.delivery.inEvent {
 		return 0, false
 	}
-	return r.event.Time(), true
+	return r.delivery.event.Time(), true
 }
 
 // Wall is exact to the clocks' difference at the start of the run: while it
 // lasts the wall clock may be set.
 func (r runtime) Wall(monotonic int64) time.Time {
 	return time.Unix(0, monotonic+r.wallOffset)
-}
-
-func wallOffset() int64 {
-	before := stream.Now()
-	wall := time.Now().UnixNano()
-	return wall - int64(before+stream.Now())/2
 }
 
 func (r runtime) Show(v starlark.Value, o builtins.ShowOptions) error {

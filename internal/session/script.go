@@ -62,16 +62,17 @@ func (s *session) apply() (err error) {
 	case s.StrMax < 0 || s.StrMax > maxString:
 		return mistake.Usagef("--str-max: want 1 to %d", maxString)
 	}
+	s.target.pid, s.target.follow = s.PID, s.Follow
 	if s.Command != "" {
-		if s.argv, err = splitWords(s.Command); err != nil {
+		if s.target.argv, err = splitWords(s.Command); err != nil {
 			return &mistake.Usage{Err: err}
 		}
 	}
-	s.env.Outside = &world.World{Granted: world.Granted{AllowWrite: s.AllowWrite, AllowRun: s.AllowRun},
-		Traced: s.env.Traced, Say: s.messages.Sayf}
+	s.host.Env().Outside = &world.World{Granted: world.Granted{AllowWrite: s.AllowWrite, AllowRun: s.AllowRun},
+		Traced: s.host.Env().Traced, Say: s.messages.Sayf}
 	program := ""
-	if len(s.argv) > 0 {
-		program = s.argv[0]
+	if len(s.target.argv) > 0 {
+		program = s.target.argv[0]
 	}
 	s.machine.Trace(s.PID, program)
 	return s.out.Open(s.Output)
@@ -101,7 +102,7 @@ func (s *session) runScript(args []string) (ended bool, err error) {
 	case errors.As(err, &usage):
 		wrong := &mistake.Usage{Err: err}
 		if len(s.Code) == 0 {
-			wrong.Of = s.scriptName()
+			wrong.Of = s.loader.scriptName()
 		}
 		return true, wrong
 	}
@@ -115,15 +116,21 @@ func (s *session) printHelp(w io.Writer, text string) {
 	manual.PrintFlags(w, behindFile(s.Flags()))
 }
 
-// makePlan completes the plan with what the command line says.
-func (s *session) makePlan() {
-	s.plan = s.host.Plan()
-	if s.plan.StrMax == 0 {
-		s.plan.StrMax = s.StrMax
-	}
-	s.plan.Unsafe = s.Unsafe
+// whole is all of the script, to be compiled as the command line says.
+func (s *session) whole() *part {
+	p := s.host.Plan()
+	s.limitText(p)
+	p.Unsafe = s.Unsafe
 	if s.Twins != nil {
-		s.plan.Placement = plan.InBoth
+		p.Placement = plan.InBoth
+	}
+	return &part{plan: p}
+}
+
+// limitText bounds strings as the command line says, if the script does not.
+func (s *session) limitText(p *plan.Plan) {
+	if p.StrMax == 0 {
+		p.StrMax = s.StrMax
 	}
 }
 

@@ -7,22 +7,10 @@ import (
 	"os"
 	"strings"
 
-	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/manual"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/stdlib"
 )
-
-// ScriptFlags are the flags that a script or a tool declares, as far as its text
-// tells.
-func ScriptFlags(o Options, word string) ([]builtins.FlagWord, error) {
-	s := newSession(o)
-	defer s.close()
-	if err := s.parseScript(word); err != nil {
-		return nil, err
-	}
-	return s.host.Flags(), nil
-}
 
 // parseScript reads the script that a word of the command line means. A word
 // without a slash and without .star is a tool of the standard library, even if

@@ -16,16 +16,15 @@ import (
 // errDumping: the handler that dump() calls has called it again.
 var errDumping = errors.New("dump: the events of this probe are being shown; call it from another callback")
 
-// Dump gives the events that the kernel has kept to the probe's user half, in
-// the order of their times, and gives their number.
-func (c *probeControl) Dump() (int, error) {
-	s := c.s
-	if s.dumping[c.probe] {
+// dump gives the events that the kernel has kept to a probe's user half, in the
+// order of their times, and gives their number.
+func (d *delivery) dump(probe int) (int, error) {
+	if d.dumping[probe] {
 		return 0, errDumping
 	}
 	var kept [][]byte
-	for part := range s.partsOf(c.probe) {
-		more, err := s.kept(part, c.probe)
+	for part := range d.parts.of(probe) {
+		more, err := d.kept(part, probe)
 		if err != nil {
 			return 0, err
 		}
@@ -38,17 +37,17 @@ func (c *probeControl) Dump() (int, error) {
 		return cmp.Compare(binary.NativeEndian.Uint64(a[wire.HeaderTime:]),
 			binary.NativeEndian.Uint64(b[wire.HeaderTime:]))
 	})
-	s.dumping[c.probe] = true
-	defer delete(s.dumping, c.probe)
+	d.dumping[probe] = true
+	defer delete(d.dumping, probe)
 	// The caller may be a handler, whose event comes back afterwards.
-	back, in := s.event.Aside(), s.inEvent
-	defer func() { back(); s.inEvent = in }()
+	back, in := d.event.Aside(), d.inEvent
+	defer func() { back(); d.inEvent = in }()
 	for i, rec := range kept {
-		if s.halted() {
+		if d.halted() {
 			return i, nil
 		}
-		if r := s.route(rec); r != nil {
-			s.hand(r, rec)
+		if r := d.route(rec); r != nil {
+			d.hand(r, rec)
 		}
 	}
 	return len(kept), nil
@@ -56,9 +55,9 @@ func (c *probeControl) Dump() (int, error) {
 
 // kept takes what is in the queue of a probe. Programs add to it meanwhile, so
 // it ends at the number that there was room for.
-func (s *session) kept(part *part, probe int) (out [][]byte, err error) {
+func (d *delivery) kept(part *part, probe int) (out [][]byte, err error) {
 	m := part.loaded.Map(tree.KeepMap(probe))
-	if m == nil && part.points[probe] == 0 {
+	if m == nil && part.points(probe) == 0 {
 		return nil, nil // it has its points in another part, or waits for some
 	}
 	if m == nil {
@@ -77,23 +76,20 @@ func (s *session) kept(part *part, probe int) (out [][]byte, err error) {
 			copy(slot, part.renumber(slot[:n]))
 			out = append(out, slot[:n])
 		} else {
-			s.strays++
+			d.strays++
 		}
 	}
 	return out, nil
 }
 
-// dumpUnasked shows at the end what was kept, where the script never asks.
-func (s *session) dumpUnasked() error {
-	if s.asked() || s.host.Uses("dump") {
-		return nil
-	}
-	for _, part := range s.parts {
+// dumpAll shows what was kept for each probe that is loaded.
+func (d *delivery) dumpAll() error {
+	for _, part := range d.parts.list {
 		for _, p := range part.plan.Probes {
-			if p.Keep == 0 || part.loaded == nil {
+			if p.Keep == 0 {
 				continue
 			}
-			if _, err := (&probeControl{s, p.ID}).Dump(); err != nil {
+			if _, err := d.dump(p.ID); err != nil {
 				return err
 			}
 		}

@@ -31,12 +31,12 @@ func TestGuard(t *testing.T) {
 
 // A panic in what was typed is a message; the prompt goes on.
 func TestLiveGuard(t *testing.T) {
-	l := &Live{s: &session{Options: Options{Stderr: io.Discard}}}
-	l.s.inEvent = true
+	l := NewLive(Options{Stderr: io.Discard}, func() bool { return false })
+	l.s.delivery.inEvent = true
 	err := l.Guarded(func() error { panic("broken") })
 	var bug *mistake.Bug
-	if !errors.As(err, &bug) || l.s.inEvent {
-		t.Errorf("got %v, in an event: %v", err, l.s.inEvent)
+	if !errors.As(err, &bug) || l.s.delivery.inEvent {
+		t.Errorf("got %v, in an event: %v", err, l.s.delivery.inEvent)
 	}
 }
 
@@ -58,9 +58,8 @@ func TestCallbackGuard(t *testing.T) {
 		[]starlark.Tuple) (starlark.Value, error) {
 		panic("broken")
 	})
-	s.atExit = slices.Insert(s.atExit, 0, starlark.Callable(broken))
-	s.makePlan()
-	exit, err := s.finish(s.trace())
+	s.calls.atExit = slices.Insert(s.calls.atExit, 0, starlark.Callable(broken))
+	exit, err := s.finish(s.trace(s.whole()))
 	if exit != Failed || err != nil || out.String() != "behind\nn: 1\n" {
 		t.Errorf("exit %d, %v, output %q", exit, err, &out)
 	}

@@ -27,19 +27,20 @@ type fakeRun struct {
 func newFakeRun(f func(*fakeRun) error) *fakeRun {
 	r := &fakeRun{}
 	r.session = newSession(Options{Stdout: &r.stdout, Stderr: &r.stderr})
-	r.event = value.NewEvent(&value.Decoder{})
+	r.delivery.event = value.NewEvent(&value.Decoder{})
 	rec := &wire.Record{FixedSize: wire.HeaderSize + 8, Fields: []wire.Field{
 		{Name: "args.n", Type: wire.Type{Kind: wire.Int, Off: wire.HeaderSize, Size: 8, TagOff: -1}}}}
 	fn := starlark.NewBuiltin("handler", func(*starlark.Thread, *starlark.Builtin, starlark.Tuple,
 		[]starlark.Tuple) (starlark.Value, error) {
-		n, err := r.event.Field(0)
+		n, err := r.delivery.event.Field(0)
 		if err != nil {
 			return nil, err
 		}
-		r.log = append(r.log, fmt.Sprintf("e%s@%d", n, r.event.Time()))
+		r.log = append(r.log, fmt.Sprintf("e%s@%d", n, r.delivery.event.Time()))
 		return starlark.None, f(r)
 	})
-	r.routes = []route{{record: rec, fn: fn, args: starlark.Tuple{r.event}, failures: r.newFailures("handler of test")}}
+	r.delivery.routes = []route{{record: rec, fn: fn, args: starlark.Tuple{r.delivery.event},
+		failures: r.calls.count("handler of test")}}
 	return r
 }
 
@@ -47,7 +48,7 @@ func (r *fakeRun) send(at uint64, n uint64) {
 	rec := make([]byte, wire.HeaderSize+8)
 	binary.NativeEndian.PutUint64(rec[wire.HeaderTime:], at)
 	binary.NativeEndian.PutUint64(rec[wire.HeaderSize:], n)
-	r.merger.Push(rec)
+	r.delivery.merger.Push(rec)
 }
 
 func (r *fakeRun) at(deadline uint64, name string) {
@@ -56,7 +57,7 @@ func (r *fakeRun) at(deadline uint64, name string) {
 
 // flush delivers all up to a time, as turn does.
 func (r *fakeRun) flush(until uint64) {
-	r.merger.Flush(until, r.deliver)
+	r.delivery.merger.Flush(until, r.delivery.deliver)
 	r.timers.Fire(until, until, r.halted)
 }
 
@@ -104,7 +105,7 @@ func TestFailuresAreCounted(t *testing.T) {
 		r.send(i, i)
 	}
 	r.flush(10)
-	failed := r.reportFailures(&r.stderr)
+	failed := r.calls.report(&r.stderr)
 	text := r.stderr.String()
 	if !failed || len(r.log) != 5 || strings.Count(text, "it broke") != 1 ||
 		!strings.HasSuffix(text, "startrace: handler of test failed 5 times; the first is shown above\n") {
@@ -116,44 +117,46 @@ func TestFailuresAreCounted(t *testing.T) {
 func TestDamagedRecords(t *testing.T) {
 	r := newFakeRun(func(*fakeRun) error { return nil })
 	short := make([]byte, wire.HeaderSize)
-	r.merger.Push(short)
+	r.delivery.merger.Push(short)
 	stray := make([]byte, wire.HeaderSize+8)
 	binary.NativeEndian.PutUint32(stray[wire.HeaderNumber:], 7)
-	r.merger.Push(stray)
+	r.delivery.merger.Push(stray)
 	r.flush(10)
-	if r.strays != 2 || len(r.log) != 0 {
-		t.Errorf("%d strays, log %v", r.strays, r.log)
+	if r.delivery.strays != 2 || len(r.log) != 0 {
+		t.Errorf("%d strays, log %v", r.delivery.strays, r.log)
 	}
 }
 
 // TestDeliverAllocations: beyond what the interpreter does for a call.
 func TestDeliverAllocations(t *testing.T) {
 	r := newFakeRun(func(*fakeRun) error { return nil })
-	r.routes[0].fn = starlark.NewBuiltin("handler", func(*starlark.Thread, *starlark.Builtin, starlark.Tuple,
+	r.delivery.routes[0].fn = starlark.NewBuiltin("handler", func(*starlark.Thread, *starlark.Builtin, starlark.Tuple,
 		[]starlark.Tuple) (starlark.Value, error) {
 		return starlark.None, nil
 	})
 	rec := make([]byte, wire.HeaderSize+8)
 	direct := testing.AllocsPerRun(100, func() {
-		if _, err := starlark.Call(r.thread, r.routes[0].fn, r.routes[0].args, nil); err != nil {
+		route := &r.delivery.routes[0]
+		if _, err := starlark.Call(r.host.Thread(), route.fn, route.args, nil); err != nil {
 			t.Fatal(err)
 		}
 	})
-	if n := testing.AllocsPerRun(100, func() { r.deliver(rec) }); n > direct {
+	if n := testing.AllocsPerRun(100, func() { r.delivery.deliver(rec) }); n > direct {
 		t.Errorf("%v allocations a record, %v for the call alone", n, direct)
 	}
 }
 
 func BenchmarkDeliver(b *testing.B) {
 	r := newFakeRun(func(*fakeRun) error { return nil })
-	globals, err := starlark.ExecFileOptions(&syntax.FileOptions{}, r.thread, "x.star", "def f(e): return e[0]", nil)
+	globals, err := starlark.ExecFileOptions(&syntax.FileOptions{}, r.host.Thread(), "x.star",
+		"def f(e): return e[0]", nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	r.routes[0].fn = globals["f"].(starlark.Callable)
+	r.delivery.routes[0].fn = globals["f"].(starlark.Callable)
 	rec := make([]byte, wire.HeaderSize+8)
 	b.ReportAllocs()
 	for b.Loop() {
-		r.deliver(rec)
+		r.delivery.deliver(rec)
 	}
 }

@@ -1,0 +1,89 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/output"
+	"github.com/startrace/startrace/starlark/script"
+)
+
+// calls calls the functions that a script gave away, from the first event or timer to the last function of at_exit,
+// and counts what they raise.
+type calls struct {
+	o        *Options
+	host     *script.Host
+	out      *output.Output
+	messages *output.Messages
+
+	atExit []starlark.Callable
+	// counts are all, two of them those of timers and of at_exit.
+	counts          []*failures
+	ofTimers, exits *failures
+}
+
+func newCalls(o *Options, out *output.Output, m *output.Messages) *calls {
+	c := &calls{o: o, out: out, messages: m}
+	c.ofTimers, c.exits = c.count("timer"), c.count("at_exit")
+	return c
+}
+
+// failures counts what the callbacks of one probe, or the timers, raised. The
+// first is shown when it happens, the rest as a number at the end.
+type failures struct {
+	of    string // "handler of syscall:openat"
+	count uint64
+}
+
+// count begins to count the failures of something.
+func (c *calls) count(of string) *failures {
+	f := &failures{of: of}
+	c.counts = append(c.counts, f)
+	return f
+}
+
+// call calls a function of the script without arguments.
+func (c *calls) call(fn starlark.Callable, f *failures) {
+	if err := c.guarded(fn); err != nil {
+		c.failed(f, err)
+	}
+}
+
+// guarded calls fn. A panic of startrace itself is an error of this call, so that what the run has to show is not
+// lost with it.
+func (c *calls) guarded(fn starlark.Callable, args ...starlark.Value) (err error) {
+	defer Guard(c.o, new(int), &err)
+	_, err = c.host.Call(fn, args...)
+	return err
+}
+
+// failed takes note of an error of a callback. exit() is none.
+func (c *calls) failed(f *failures, err error) {
+	var exit *builtins.ExitError
+	if errors.As(err, &exit) {
+		return
+	}
+	if f.count++; f.count == 1 {
+		c.out.Flush() // what was printed before the error stands before it
+		mistake.Print(c.messages.W, fmt.Sprintf("startrace: %s: %v", f.of, mistake.Tidy(err)))
+	}
+}
+
+// report says how many callbacks failed beyond those that were shown, and
+// whether any did.
+func (c *calls) report(w io.Writer) bool {
+	any := false
+	for _, f := range c.counts {
+		any = any || f.count > 0
+		if f.count > 1 {
+			fmt.Fprintf(w, "startrace: %s failed %s; the first is shown above\n", f.of, format.Count(f.count, "time"))
+		}
+	}
+	return any
+}

@@ -1,0 +1,103 @@
+package session
+
+import (
+	"strings"
+
+	"github.com/cilium/ebpf"
+
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/explain"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/machine"
+	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/output"
+	"github.com/startrace/startrace/starlark/script"
+)
+
+// A compiler makes the units of parts.
+type compiler struct {
+	o        *Options
+	messages *output.Messages
+	machine  *machine.Machine
+	host     *script.Host
+	common   common
+	// unwanted gives an error once what is being made is wanted no more.
+	unwanted func() error
+}
+
+// common is what the parts of a run share, if it can have several: at the prompt,
+// or where probes can get points later. The zero value is for one part.
+type common struct {
+	maps  *attach.Shared // of containers
+	types *infer.Types   // that these have
+	room  int            // for the containers that are declared later
+}
+
+// compile makes the unit of a part. The result says what became of its plan, also
+// of some with mistakes.
+func (c *compiler) compile(p *part, st explain.Stages) (*infer.Result, error) {
+	result, err := c.infer(p)
+	if err != nil {
+		return result, err
+	}
+	for _, w := range result.Warnings {
+		c.messages.Sayf("%s: warning: %s", w.Pos, w.Msg)
+	}
+	if c.o.Verbose {
+		if err := explain.New(c.reportInput(p, result, nil)).WritePlacement(c.messages.W); err != nil {
+			return nil, err
+		}
+	}
+	version, err := kernel.Release()
+	if err != nil {
+		return nil, err
+	}
+	o := bpfgen.For(version)
+	o.Dump, o.DumpPass, o.Containers, o.Stop = st.IR, st.Pass, c.common.room, c.unwanted
+	unit, err := bpfgen.Generate(result.Tree, o)
+	if err == nil {
+		p.unit = unit
+	}
+	return result, err
+}
+
+// infer makes the trees of a plan, or of what it has got since.
+func (c *compiler) infer(p *part) (*infer.Result, error) {
+	if p.late {
+		return infer.UnitLate(p.plan, c.machine.Facts(), c.machine.Programs(), c.common.types)
+	}
+	return infer.UnitUntil(p.plan, c.machine.Facts(), c.machine.Programs(), c.common.types, c.unwanted)
+}
+
+// freeze makes what kernel halves captured constant for the rest of the run: a
+// change would not reach the programs.
+func (c *compiler) freeze(p *part) {
+	for _, at := range p.result.Placed {
+		if at.Side == "kernel" && at.Fn != nil {
+			c.host.Freeze(at.Fn)
+		}
+	}
+}
+
+// reportInput is what there is to say of a part; it needs no unit.
+func (c *compiler) reportInput(p *part, result *infer.Result, failed error) *explain.Input {
+	in := &explain.Input{Script: c.scriptName(), Plan: p.plan, Result: result, Source: c.host.Line, CPUs: attach.CPUs(),
+		PossibleCPUs: 1}
+	if n, err := ebpf.PossibleCPU(); err == nil {
+		in.PossibleCPUs = n
+	}
+	if failed != nil {
+		in.Errors = strings.Split(mistake.Tidy(failed).Error(), "\n")
+	}
+	return in
+}
+
+// scriptName is the script as the user named it.
+func (c *compiler) scriptName() string {
+	if len(c.o.Code) > 0 {
+		return "-e"
+	}
+	return c.o.Args[0]
+}

@@ -1,0 +1,76 @@
+package session
+
+import (
+	"fmt"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/loss"
+	"github.com/startrace/startrace/internal/machine"
+	"github.com/startrace/startrace/internal/state"
+	"github.com/startrace/startrace/internal/twins"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+// containers are those of the script that kernel halves use, in their maps from
+// the loading of the first part that uses them to the end of the run.
+type containers struct {
+	env     *builtins.Env
+	machine *machine.Machine
+	decoder *value.Decoder
+	parts   *parts
+	twins   *twins.Twins // for tests, else nil
+
+	backends []state.Container
+	bound    map[int]bool // by number
+	oldest   loss.Oldest
+}
+
+// bind moves the containers that a part uses first into their maps, with what the
+// script has written so far.
+func (c *containers) bind(p *part) error {
+	options := state.Options{FuncID: c.machine.FuncID, Epochs: p.loaded.Map(tree.MapEpochs)}
+	for i, container := range c.env.Containers() {
+		decl := p.unit.Tree.Containers[i]
+		if decl == nil || c.bound[i] {
+			continue
+		}
+		m := p.loaded.Map(tree.ContainerMap(i))
+		if m == nil {
+			return fmt.Errorf("the unit has no map for %s", decl.Container.Title())
+		}
+		backend, err := state.New(decl, m, options)
+		if err != nil {
+			return err
+		}
+		c.backends = append(c.backends, backend)
+		c.bound[i] = true
+		c.watch(decl, backend, container)
+		if c.twins != nil {
+			container = c.twins.Of(container, decl.Container, p.result.Alone[i])
+			container.SetKeyParts(p.result.KeyParts[i])
+		}
+		if agg, ok := container.(*value.Agg); ok {
+			agg.BindAgg(backend, c.decoder, decl.Agg)
+		} else if err := container.Bind(backend, c.decoder); err != nil {
+			return fmt.Errorf("%s: what the script itself put into it does not fit what kernel halves do: %w", decl.Pos,
+				err)
+		}
+	}
+	return nil
+}
+
+// watch counts what is put into a table that drops its oldest entries.
+func (c *containers) watch(decl *tree.Container, backend state.Container, container value.Container) {
+	table, ok := backend.(interface{ Written() uint64 }) // by user space
+	if ok && decl.LRU {
+		c.oldest.Watch(decl, container, func() uint64 { return table.Written() + c.parts.written(decl.ID) })
+	}
+}
+
+// settle says that no program changes anything any more.
+func (c *containers) settle() {
+	for _, b := range c.backends {
+		b.Settle()
+	}
+}

@@ -1,0 +1,183 @@
+package session
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/eventline"
+	"github.com/startrace/startrace/internal/output"
+	"github.com/startrace/startrace/internal/stacks"
+	"github.com/startrace/startrace/internal/stream"
+	"github.com/startrace/startrace/internal/timers"
+	"github.com/startrace/startrace/internal/wire"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+// A delivery brings what programs send to the user halves of their probes, in
+// the order of time and with the timers between, as long as programs run.
+type delivery struct {
+	parts  *parts
+	frames *stacks.Names
+	lines  *eventline.Kernel
+	calls  *calls
+	out    *output.Output
+	timers *timers.List
+	// halted says that no function of the script is to be called any more.
+	halted func() bool
+
+	merger   stream.Merger
+	flushing bool         // the merger gives out records
+	held     []heldRecord // records that came meanwhile
+	strays   uint64       // records that nothing in the unit describes
+
+	routes  []route      // by the number of the record
+	dumping map[int]bool // probes whose kept events are being shown
+	// event is the one event object, which points to the record that is being
+	// delivered; inEvent says that one is.
+	event   *value.Event
+	inEvent bool
+}
+
+// A route says where the records of one number go.
+type route struct {
+	record *wire.Record
+	// fn is the user half, called with args; nil where a line is printed.
+	fn       starlark.Callable
+	args     starlark.Tuple
+	line     *eventline.Line
+	failures *failures
+	sent     int64
+}
+
+// bind prepares where the records of a part go.
+func (d *delivery) bind(p *part) error {
+	p.first = len(d.routes)
+	d.routes = append(d.routes, make([]route, len(p.unit.Tree.Records))...)
+	counts := map[int]*failures{}
+	for i, rec := range p.unit.Tree.Records {
+		r := &d.routes[p.first+i]
+		r.record = rec
+		name := p.plan.ProbeName(rec.Probe)
+		if counts[rec.Probe] == nil {
+			counts[rec.Probe] = d.calls.count("handler of " + name)
+		}
+		r.failures = counts[rec.Probe]
+		half := p.result.Halves[rec.Probe]
+		if rec.Start {
+			half = p.result.StartHalves[rec.Probe]
+		}
+		if half == nil {
+			r.line = eventline.New(name, rec, d.lines)
+			continue
+		}
+		fn, err := d.calls.host.Specialise(half, d.event)
+		if err != nil {
+			return err
+		}
+		r.fn, r.args = fn, starlark.Tuple{d.event}
+	}
+	return nil
+}
+
+// sent is how many records of a probe were delivered.
+func (d *delivery) sent(probe int) (n int64) {
+	for i := range d.routes {
+		if r := &d.routes[i]; r.record.Probe == probe {
+			n += r.sent
+		}
+	}
+	return n
+}
+
+// deliver gives one record to its probe, after the timers that were due
+// before it. It reports whether the run goes on.
+func (d *delivery) deliver(rec []byte) bool {
+	if t := binary.NativeEndian.Uint64(rec[wire.HeaderTime:]); d.timers.Next() <= t {
+		d.timers.Fire(t, t, d.halted)
+	}
+	if d.halted() {
+		return false
+	}
+	if r := d.route(rec); r != nil {
+		d.hand(r, rec)
+	}
+	return !d.halted()
+}
+
+// route is where a record goes; nil, and counted, where it is none of the unit's.
+func (d *delivery) route(rec []byte) *route {
+	n := binary.NativeEndian.Uint32(rec[wire.HeaderNumber:])
+	if int64(n) >= int64(len(d.routes)) || len(rec) < d.routes[n].record.FixedSize {
+		d.strays++
+		return nil
+	}
+	return &d.routes[n]
+}
+
+// hand gives a record to the user half of its probe, or prints it.
+func (d *delivery) hand(r *route, rec []byte) {
+	r.sent++
+	d.event.Set(r.record, rec)
+	d.inEvent = true
+	if r.fn != nil {
+		if err := d.calls.guarded(r.fn, r.args...); err != nil {
+			d.calls.failed(r.failures, err)
+		}
+	} else if err := r.line.Print(d.out, d.event); err != nil {
+		d.calls.failed(r.failures, err)
+	}
+	d.inEvent = false
+	d.out.Full()
+}
+
+// drain takes all records from the rings into the merger.
+func (d *delivery) drain() error {
+	for _, p := range d.parts.list {
+		if p.reader == nil {
+			continue
+		}
+		if err := p.drain(d.take); err != nil {
+			return err
+		}
+	}
+	return d.frames.Processes.See()
+}
+
+// take puts a record among those to be given out.
+func (d *delivery) take(p *part, rec []byte) {
+	switch {
+	case stacks.OfProcess(rec):
+		d.frames.Note(p.stacks, rec)
+	case !d.merger.Push(p.renumber(rec)):
+		d.strays++
+	}
+}
+
+// drainList takes what an iterator of a part has sent so far, so that the ring has
+// room for the rest of the list. A callback can have started it, in the middle of
+// giving out records: then these wait.
+func (d *delivery) drainList(p *part) error {
+	if !d.flushing || p.reader == nil {
+		return d.drain()
+	}
+	return p.drain(func(p *part, rec []byte) { d.held = append(d.held, heldRecord{p, bytes.Clone(rec)}) })
+}
+
+// A heldRecord waits until others have been given out.
+type heldRecord struct {
+	part *part
+	rec  []byte
+}
+
+// flush gives out the records up to a time, in the order of their times.
+func (d *delivery) flush(until uint64) {
+	d.flushing = true
+	d.merger.Flush(until, d.deliver)
+	d.flushing = false
+	for _, rec := range d.held {
+		d.take(rec.part, rec.rec)
+	}
+	d.held = nil
+}

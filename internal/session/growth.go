@@ -1,0 +1,164 @@
+package session
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// growth is there while probes of a script or a prompt can get points: those that
+// its patterns match in modules that are loaded later, or again, and those that
+// wait for a module. They are compiled as a part of their own, which has the
+// containers of the first.
+type growth struct {
+	loader *loader
+	watch  *kernel.ModuleWatch
+	// gone are the probes that the prompt has replaced.
+	gone map[int]bool
+
+	mu      sync.Mutex
+	modules []string // that have been announced since
+}
+
+// newGrowth hears of what is loaded from here on; nil: of nothing.
+func newGrowth(l *loader, gone map[int]bool) *growth {
+	watch, err := kernel.WatchModules()
+	if err != nil {
+		l.messages.Verbosef("startrace: %v: probes get no points of modules that are loaded later, or again", err)
+		return nil // as where there is no network
+	}
+	g := &growth{loader: l, watch: watch, gone: gone}
+	go g.listen()
+	return g
+}
+
+// listen runs in a goroutine of its own until the watch is closed.
+func (g *growth) listen() {
+	for {
+		name, err := g.watch.Next()
+		if err != nil {
+			return
+		}
+		g.mu.Lock()
+		g.modules = append(g.modules, name)
+		g.mu.Unlock()
+		g.loader.target.wake()
+	}
+}
+
+// announced gives the modules that have been announced since the last call.
+func (g *growth) announced() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	out := g.modules
+	g.modules = nil
+	return out
+}
+
+// Close ends the watch.
+func (g *growth) Close() error { return g.watch.Close() }
+
+// grow attaches what modules that have been loaded bring.
+func (g *growth) grow() {
+	if g == nil {
+		return
+	}
+	modules := g.announced()
+	if len(modules) == 0 {
+		return
+	}
+	g.awaitLive(modules)
+	slices.Sort(modules)
+	modules = slices.Compact(modules)
+	if err := errors.Join(g.renew(modules), g.loadLate()); err != nil {
+		g.loader.messages.Sayf("startrace: module %s: %v", strings.Join(modules, ", "),
+			mistake.Tidy(g.loader.machine.WithCause(err)))
+	}
+}
+
+// renew attaches again what stood in modules that are not loaded for the first
+// time.
+func (g *growth) renew(modules []string) error {
+	var errs []error
+	for _, p := range g.loader.parts.list {
+		for _, m := range modules {
+			renewed, err := p.loaded.Renew(m)
+			errs = append(errs, err)
+			for _, probe := range slices.Sorted(maps.Keys(renewed)) {
+				g.loader.messages.Sayf("%s: attached again at %s of module %s, which was unloaded",
+					p.plan.ProbeName(probe), format.Count(renewed[probe], "point"), m)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// liveWait is how long the code with which a module begins may run before its
+// points are looked for.
+const liveWait = 2 * time.Second
+
+// awaitLive waits until modules are loaded to the end: only then has the kernel
+// trampolines for their functions (btf_try_get_module, kernel/bpf/btf.c).
+func (g *growth) awaitLive(modules []string) {
+	const pause = 2 * time.Millisecond
+	until := time.Now().Add(liveWait)
+	facts := g.loader.machine.Facts()
+	for _, m := range modules {
+		for m != "" && facts.ModuleState(m) == kernel.ModuleComing && time.Now().Before(until) {
+			time.Sleep(pause)
+		}
+	}
+}
+
+// loadLate makes parts of the points that there are now and that no part has.
+func (g *growth) loadLate() error {
+	host := g.loader.host
+	defer host.Recapture(host.Captured())
+	g.loader.machine.Again()
+	var errs []error
+	for _, p := range slices.Clone(g.loader.parts.list) {
+		if grown := g.planOf(p); !p.late && len(grown.Probes) > 0 {
+			host.Recapture(p.captured)
+			errs = append(errs, g.load(&part{plan: grown, late: true}))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// load loads what a part has got.
+func (g *growth) load(p *part) error {
+	if err := g.loader.load(p); err != nil {
+		return err
+	}
+	for _, probe := range p.plan.Probes {
+		if n := p.points(probe.ID); n > 0 {
+			g.loader.messages.Sayf("%s: %s more", probe.Name, format.Count(n, "point"))
+		}
+	}
+	return nil
+}
+
+// planOf is the plan of the probes of a part that can get points.
+func (g *growth) planOf(p *part) *plan.Plan {
+	out := *p.plan
+	out.Probes, out.Containers = nil, nil
+	for _, c := range g.loader.host.Env().Containers() { // at the prompt there can be more by now
+		out.Containers = append(out.Containers, c.Decl())
+	}
+	for _, probe := range p.plan.Probes {
+		one := plan.Plan{Probes: []*plan.Probe{probe}}
+		if infer.Grows(&one) && !g.gone[probe.ID] {
+			out.Probes = append(out.Probes, probe)
+		}
+	}
+	return &out
+}

@@ -1,0 +1,52 @@
+package session
+
+import (
+	"io"
+
+	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/openspans"
+	"github.com/startrace/startrace/internal/stacks"
+)
+
+// loaded is what a run has in the kernel, and what it knows of it: from the
+// loading of the first part to the end.
+type loaded struct {
+	parts      parts
+	names      names
+	frames     *stacks.Names
+	spans      openspans.Spans
+	containers *containers
+	controls   *controls
+}
+
+// bindSpans makes items() read the entries of the spans of a part.
+func (l *loaded) bindSpans(env *builtins.Env) func(*part) error {
+	return func(p *part) error {
+		p.spans = &openspans.Unit{Spans: p.unit.Tree.Spans, Map: p.loaded.Map}
+		l.spans.Add(p.spans)
+		env.Open = l.spans.Items
+		return nil
+	}
+}
+
+// settle ends all programs: from here on nothing changes.
+func (l *loaded) settle() {
+	for _, p := range l.parts.list {
+		p.loaded.Disable()
+	}
+	l.containers.settle()
+	l.spans.Settle()
+}
+
+// drop releases a part, whose ring is not that on which waits sleep.
+func (l *loaded) drop(p *part, closing func(io.Closer)) {
+	l.parts.remove(p)
+	l.frames.Forget(p.stacks)
+	l.spans.Forget(p.spans)
+	if p.reader != nil {
+		closing(p.reader)
+	}
+	if p.loaded != nil {
+		closing(p.loaded)
+	}
+}

@@ -1,0 +1,267 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/explain"
+	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/stacks"
+	"github.com/startrace/startrace/internal/stream"
+)
+
+// A loader brings plans into the kernel, as long as the run can get probes.
+type loader struct {
+	*compiler
+	target   *target
+	parts    *parts
+	delivery *delivery
+	// binders connect a part that is loaded with the script and the run, in this
+	// order, before anything of it is attached.
+	binders []func(*part) error
+	// aside does work that takes long (session.aside).
+	aside func(work func() error) error
+	// ready is called when a part is loaded and bound and is about to be attached;
+	// nil: nobody waits for that.
+	ready func()
+}
+
+// load compiles the plan of a part, loads it and attaches it. Without probes
+// nothing of the kernel is touched.
+func (l *loader) load(p *part) error {
+	begin := time.Now()
+	if err := l.make(p); err != nil || p.late && len(p.unit.Tree.Programs) == 0 {
+		return err
+	}
+	l.freeze(p)
+	if err := l.unwanted(); err != nil {
+		return err
+	}
+	compiled := time.Now()
+	attach.RaiseMemlock() // the command of -c, which keeps its own limit, waits already
+	var err error
+	if p.loaded, err = attach.Load(p.unit, l.options(p)); err != nil {
+		return l.nameScript(err)
+	}
+	l.parts.add(p)
+	for _, bind := range l.binders {
+		if err := bind(p); err != nil {
+			return err
+		}
+	}
+	if l.ready != nil {
+		l.ready()
+	}
+	loaded := time.Now()
+	if err := l.attach(p); err != nil {
+		return placeCrowd(p, err)
+	}
+	l.sayRefused(p)
+	l.messages.Verbosef("compiled in %s, loaded in %s, attached in %s",
+		millis(compiled.Sub(begin)), millis(loaded.Sub(compiled)), millis(time.Since(loaded)))
+	return nil
+}
+
+// millis is for messages.
+func millis(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/1e6) }
+
+// make compiles a part, and lets the script know what is known of it now.
+func (l *loader) make(p *part) error {
+	err := l.aside(func() error {
+		result, err := l.compile(p, explain.Stages{})
+		if err == nil {
+			p.result = result
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	p.captured = l.host.Captured()
+	env := l.host.Env()
+	env.Traced.Own(p.result.Tree.Texts())
+	for _, w := range p.result.Waits {
+		l.messages.Sayf("%s: waits for module %s", w.Point, w.Module)
+	}
+	for id, parts := range p.result.KeyParts {
+		env.Containers()[id].SetKeyParts(parts)
+	}
+	return nil
+}
+
+// options are what loading cannot know by itself.
+func (l *loader) options(p *part) attach.Options {
+	facts := l.machine.Facts()
+	return attach.Options{TracepointID: l.machine.TracepointID, Features: facts.Features,
+		ReturnsAsEntries: facts.ReturnsAsEntries, Tracefs: facts.TracefsPath,
+		Drain: func() error { return l.delivery.drainList(p) }, Stop: l.unwanted, Shared: l.common.maps}
+}
+
+// keepTypes makes later parts know the types of containers.
+func (l *loader) keepTypes(p *part) error {
+	if l.common.types != nil {
+		l.common.types.Add(p.result)
+	}
+	return nil
+}
+
+// bindStacks opens the table of stacks of a part, and makes the kernel tell what
+// processes map, if addresses of theirs will be named.
+func (l *loader) bindStacks(p *part) error {
+	frames := l.delivery.frames
+	frames.Kernel.Forget()
+	l.listen(p, frames)
+	if m := p.loaded.Map(tree.MapStacks); m != nil {
+		p.stacks = frames.Add(m, p.unit.Tree.Programs)
+	}
+	return nil
+}
+
+func (l *loader) listen(p *part, frames *stacks.Names) {
+	if frames.Processes.Hears() || !p.unit.Tree.UserStacks && !l.host.Names("usym") {
+		return
+	}
+	if p.plan.Target.Self != 0 && p.plan.Target.Self != os.Getpid() {
+		return // the numbers of records are those of another pid namespace
+	}
+	band, err := l.target.band()
+	if err != nil {
+		l.messages.Verbosef("startrace: processes that end within milliseconds may have addresses for names: %v", err)
+		return
+	}
+	frames.Processes.Hear(band)
+}
+
+// follow tells the programs whom to follow.
+func (l *loader) follow(p *part) error {
+	if l.target.childEnded.Load() {
+		return nil
+	}
+	return p.follow(p.plan.Target.PID)
+}
+
+// openRing maps the ring if some program sends records, or news of processes
+// with new stacks.
+func (l *loader) openRing(p *part) (err error) {
+	m := p.loaded.Map(bpfgen.MapRing)
+	switch {
+	case m == nil && !p.sends():
+		return nil
+	case m == nil:
+		return errors.New("the unit has records but no ring")
+	}
+	if first := l.target.reader; first != nil {
+		p.reader, err = first.Beside(m)
+	} else if p.reader, err = stream.NewReader(m); err == nil {
+		l.target.setReader(p.reader)
+	}
+	return err
+}
+
+// attach attaches the probes, except those that the script has disabled.
+func (l *loader) attach(p *part) error {
+	if child := l.target.child; child != nil {
+		if err := child.Ready(); err != nil {
+			return err
+		}
+	}
+	probes := l.host.Env().Probes()
+	disabled := func(probe *plan.Probe) bool { return probes[probe.ID].Disabled }
+	if !slices.ContainsFunc(p.plan.Probes, disabled) {
+		return p.loaded.Attach()
+	}
+	for _, probe := range p.plan.Probes {
+		if disabled(probe) {
+			continue
+		}
+		if err := p.loaded.AttachProbe(probe.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sayAttached says how many probes a part has, and at how many points.
+func (l *loader) sayAttached(p *part) {
+	probes, points := len(p.plan.Probes), 0
+	for _, n := range p.result.Points {
+		points += n
+	}
+	at := ""
+	if points != probes {
+		at = " at " + format.Count(points, "point")
+	}
+	l.messages.Sayf("Attached %s%s", format.Count(probes, "probe"), at)
+}
+
+// sayRefused names the places that patterns matched and that cannot be probed,
+// and tells where what was meant to be a session is none, and where returns can
+// be lost that nobody counts.
+func (l *loader) sayRefused(p *part) {
+	for _, probe := range p.loaded.NoSessions() {
+		l.messages.Verbosef("%s: no session there: two programs", p.plan.ProbeName(probe))
+	}
+	for _, probe := range p.loaded.FewReturns() {
+		instead := ""
+		if l.machine.Facts().Trampolines().There {
+			instead = "; fexit:FUNCTION sees all"
+		}
+		l.messages.Sayf("startrace: %s: warning: the kernel follows a few calls of a function at a time, "+
+			"some for each CPU, and does not say how many more it misses%s", p.plan.ProbeName(probe), instead)
+	}
+	const shown = 3
+	for _, r := range p.loaded.Refused() {
+		more := ""
+		if n := len(r.Places) - shown; n > 0 {
+			more = fmt.Sprintf(" and %d more", n)
+		}
+		l.messages.Sayf("startrace: %s: the kernel takes no probe at %s%s; the others are attached",
+			p.plan.ProbeName(r.Probe), strings.Join(r.Places[:min(shown, len(r.Places))], ", "), more)
+	}
+}
+
+// A crowdError is a point that has no room for the program of a probe.
+type crowdError struct {
+	error
+	pos plan.Pos // of the probe
+}
+
+func (e *crowdError) Error() string   { return e.pos.String() + ": " + e.error.Error() }
+func (e *crowdError) Place() plan.Pos { return e.pos }
+func (e *crowdError) Unwrap() error   { return e.error }
+
+// placeCrowd says by which probe a point had more programs than it can run.
+func placeCrowd(p *part, err error) error {
+	var at *attach.Error
+	if !errors.As(err, &at) || !errors.Is(err, unix.E2BIG) {
+		return err
+	}
+	for _, probe := range p.plan.Probes {
+		if probe.ID == at.Program.Probe {
+			return &crowdError{err, probe.Pos}
+		}
+	}
+	return err
+}
+
+// nameScript puts into the report of a program that the kernel refuses which
+// script makes it.
+func (l *loader) nameScript(err error) error {
+	var rejected *attach.VerifierError
+	if errors.As(err, &rejected) {
+		if rejected.Script = "-e CODE"; len(l.o.Code) == 0 && len(l.o.Args) > 0 {
+			rejected.Script = l.o.Args[0]
+		}
+	}
+	return err
+}

@@ -1,0 +1,72 @@
+package session
+
+import (
+	"strconv"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+// names are those of functions and points, which programs know by number. They
+// grow with each part. User halves can put others beside them, which get numbers
+// from ownName down.
+type names struct {
+	kernel []string // of the units: tree.Unit.Names
+	own    []string
+	number map[string]int64
+}
+
+const ownName = -(1 << 40)
+
+// label makes the labels of points and functions mean their names.
+func (n *names) label(env *builtins.Env) {
+	env.Labels.Ints["name"] = n.text
+	of := func(string) value.LabelFunc { return n.text }
+	env.Labels.With["func"], env.Labels.With["point"] = of, of
+	env.Labels.Number = n.numberOf
+}
+
+// text is the name of a function or point by its number.
+func (n *names) text(v uint64) string {
+	number := int64(v)
+	if text, ok := tree.NameOf(number, n.kernel); ok {
+		return text
+	}
+	if i := ownName - number; i >= 0 && i < int64(len(n.own)) {
+		return n.own[i]
+	}
+	return "point " + strconv.FormatInt(number, 10)
+}
+
+// bind takes the names of a part, which begin with those of parts before.
+func (n *names) bind(p *part) error {
+	list := p.result.Tree.Names
+	if n.number == nil {
+		n.number = map[string]int64{}
+	}
+	for i := len(n.kernel); i < len(list); i++ {
+		n.number[list[i]] = -int64(i) - 1
+	}
+	if len(list) > len(n.kernel) {
+		n.kernel = list
+	}
+	return nil
+}
+
+// numberOf is the number by which programs keep a name.
+func (n *names) numberOf(text string) uint64 {
+	if number, ok := tree.SyscallNumber(text); ok {
+		return uint64(number)
+	}
+	number, ok := n.number[text]
+	if !ok {
+		number = ownName - int64(len(n.own))
+		n.own = append(n.own, text)
+		if n.number == nil {
+			n.number = map[string]int64{}
+		}
+		n.number[text] = number
+	}
+	return uint64(number)
+}

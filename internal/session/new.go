@@ -1,0 +1,98 @@
+package session
+
+import (
+	"time"
+
+	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/eventline"
+	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/machine"
+	"github.com/startrace/startrace/internal/openspans"
+	"github.com/startrace/startrace/internal/output"
+	"github.com/startrace/startrace/internal/results"
+	"github.com/startrace/startrace/internal/stacks"
+	"github.com/startrace/startrace/internal/stream"
+	"github.com/startrace/startrace/starlark/script"
+	"github.com/startrace/startrace/starlark/value"
+	"github.com/startrace/startrace/stdlib"
+)
+
+func newSession(o Options) *session {
+	s := &session{Options: o, outside: newOutside(), wallOffset: wallOffset(), machine: machine.Open(),
+		messages: &output.Messages{W: o.Stderr, Quiet: o.Quiet, Verbose: o.Verbose}, out: output.New(o.Stdout)}
+	s.target = &target{outside: s.outside, messages: s.messages, machine: s.machine}
+	s.loaded = &loaded{frames: stacks.New(s.messages)}
+	s.calls = newCalls(&s.Options, s.out, s.messages)
+	s.host = script.New(script.Options{
+		Runtime: runtime{s}, Constant: s.machine.Constant, Warn: s.warn, Escape: format.Screen,
+		Labels: map[string]value.LabelFunc{"ksym": s.loaded.frames.Kernel.Name, "dev_name": s.machine.Device},
+		Enum:   s.machine.Enumerators, Number: s.machine.Number, UserSymbol: s.userSymbol,
+		Std: stdlib.Files(),
+	})
+	s.calls.host = s.host
+	s.host.Env().Flags.Own = s.ownFlags
+	s.loaded.names.label(s.host.Env())
+	s.results = results.Known{Containers: s.host.Env().Containers, Keyed: s.loaded.parts.keyed}
+	s.makeDelivery()
+	s.makeLoader()
+	return s
+}
+
+// makeDelivery makes what reads values and events of programs.
+func (s *session) makeDelivery() {
+	env, l := s.host.Env(), s.loaded
+	decoder := &value.Decoder{Labels: env.Labels, Stacks: l.frames, Traced: env.Traced}
+	l.spans = openspans.Spans{Decoder: decoder, Point: l.names.text, FuncID: s.machine.FuncID}
+	l.containers = &containers{env: env, machine: s.machine, decoder: decoder, parts: &l.parts, twins: s.Twins,
+		bound: make(map[int]bool)}
+	s.delivery = &delivery{
+		parts: &l.parts, frames: l.frames, calls: s.calls, out: s.out, timers: &s.timers, halted: s.halted,
+		lines: &eventline.Kernel{Tracepoint: s.machine.Tracepoint, Constant: s.machine.EnumValue,
+			Symbol: l.frames.Kernel.Name},
+		dumping: make(map[int]bool), event: value.NewEvent(decoder),
+	}
+	l.controls = &controls{parts: &l.parts, spans: &l.spans, delivery: s.delivery, machine: s.machine}
+}
+
+// makeLoader makes what brings plans into the kernel. Names and stacks come
+// before the containers that have them, the ring before what makes programs send.
+func (s *session) makeLoader() {
+	c := &compiler{o: &s.Options, messages: s.messages, machine: s.machine, host: s.host, unwanted: s.unwanted}
+	l := &loader{compiler: c, target: s.target, parts: &s.loaded.parts, delivery: s.delivery, aside: s.aside}
+	l.binders = []func(*part) error{
+		l.keepTypes, s.loaded.names.bind, l.bindStacks, s.loaded.containers.bind,
+		s.loaded.bindSpans(s.host.Env()), l.follow, s.delivery.bind, s.loaded.controls.bind, l.openRing,
+	}
+	s.loader = l
+}
+
+// userSymbol names an address of a process, 0 for the one that is traced.
+func (s *session) userSymbol(pid int, addr uint64) (string, error) {
+	pid, err := s.target.process(pid)
+	if err != nil {
+		return "", err
+	}
+	return s.loaded.frames.Processes.Name(pid, addr), nil
+}
+
+// mayGrow prepares for modules that bring points to probes; what is loaded from
+// here on is heard of. What parts share is that of the prompt, gone are the
+// probes that it has replaced.
+func (s *session) mayGrow(shared common, gone map[int]bool) {
+	if s.growth = newGrowth(s.loader, gone); s.growth != nil {
+		shared.types.Now = false
+		s.loader.common = shared
+	}
+}
+
+// sharing is what the parts of a run can share that has several.
+func sharing() common {
+	return common{maps: &attach.Shared{}, types: &infer.Types{}, room: infer.Room}
+}
+
+func wallOffset() int64 {
+	before := stream.Now()
+	wall := time.Now().UnixNano()
+	return wall - int64(before+stream.Now())/2
+}

@@ -1,0 +1,71 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/loss"
+)
+
+// reportLosses says on standard error what did not get through.
+func (s *session) reportLosses() {
+	lines := s.lossesOfParts()
+	for _, p := range s.host.Env().Full.Places() {
+		lines = append(lines, loss.DescribeFull(p))
+	}
+	if n := s.delivery.merger.Late(); n > 0 {
+		lines = append(lines, format.Count(n, "event")+" came late, out of order: programs were preempted")
+	}
+	if n := s.delivery.strays; n > 0 {
+		lines = append(lines, format.Count(n, "record")+" could not be read; this is a bug of startrace")
+	}
+	if !s.Quiet {
+		lines = append(lines, s.loaded.containers.oldest.Lines(s.host.Env().Containers())...)
+	}
+	if s.Verbose {
+		lines = append(lines, s.loaded.notEnded()...)
+	}
+	lines = append(lines, s.loaded.frames.ShortLines()...)
+	if len(lines) > 0 {
+		fmt.Fprintf(s.messages.W, "startrace: %s\n", strings.Join(lines, "\nstartrace: "))
+	}
+}
+
+// lossesOfParts are what programs and the kernel have counted.
+func (s *session) lossesOfParts() (lines []string) {
+	var losses []loss.Loss
+	for _, p := range s.loaded.parts.list {
+		of, complete, err := loss.Of(p.plan, p.loaded)
+		losses = append(losses, of...)
+		if err != nil {
+			lines = append(lines, loss.Unknown(err))
+		}
+		if !complete && s.Verbose {
+			lines = append(lines, "this kernel does not count events that it drops itself (5.12 and later do)")
+		}
+	}
+	toggled := s.host.Uses("enable") || s.host.Uses("disable") || s.host.Uses("detach")
+	return append(loss.Lines(losses, toggled), lines...)
+}
+
+// notEnded gives a line for each probe that has calls which have begun and not
+// ended. When a run ends there are always threads that sleep in a call, so that
+// is no loss.
+func (l *loaded) notEnded() (lines []string) {
+	for _, p := range l.parts.list {
+		for _, probe := range p.plan.Probes {
+			open, err := l.spans.Calls(p.spans, probe.ID)
+			if err != nil {
+				lines = append(lines, fmt.Sprintf("%s: how many calls have not ended is not known: %v", probe.Name,
+					err))
+				continue
+			}
+			if n := open + p.loaded.EndedIn(probe.ID); n > 0 {
+				lines = append(lines, fmt.Sprintf("%s of %s had begun and not ended", format.Count(n, "call"),
+					probe.Name))
+			}
+		}
+	}
+	return lines
+}
