@@ -183,12 +183,6 @@ func (f *Facts) readModules(name string) (*moduleBTF, bool) {
 	return m.types, ok && m.err == nil
 }
 
-// A loadedModule is the outcome of reading a module's types.
-type loadedModule struct {
-	types *moduleBTF
-	err   error
-}
-
 func (f *Facts) readModule(b *BTF, name string) (*moduleBTF, error) {
 	blob, err := f.moduleBlob(name)
 	if err != nil {

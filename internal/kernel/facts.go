@@ -85,35 +85,6 @@ type Facts struct {
 // Open prepares to read facts; it reads none.
 func Open(opts Options) *Facts { return &Facts{opts: opts} }
 
-// TryFunction says why the kernel does not let a function be probed; nil if it does, or
-// if nobody knows.
-func (f *Facts) TryFunction(name string) error {
-	switch {
-	case f.opts.TryFunction == nil:
-		return nil
-	case !f.Features().Kprobe:
-		return nil
-	}
-	return f.opts.TryFunction(name)
-}
-
-// BTF gives the kernel's types.
-func (f *Facts) BTF() (*BTF, error) {
-	f.btfOnce.Do(func() {
-		switch {
-		case f.earlier != nil:
-			f.btf, f.btfErr = f.earlier.BTF()
-		case f.opts.BTF != nil:
-			f.btf, f.btfErr = ParseBTF(f.opts.BTF)
-		case f.opts.BTFPath != "":
-			f.btf, f.btfErr = openBTF(f.opts.BTFPath)
-		default:
-			f.btf, f.btfErr = OpenBTF()
-		}
-	})
-	return f.btf, f.btfErr
-}
-
 // Symbols gives the addresses of the kernel's functions and variables.
 func (f *Facts) Symbols() (*Symbols, error) {
 	f.symbolsOnce.Do(func() {
@@ -157,4 +128,62 @@ func (f *Facts) Namesakes(name string) ([]uint64, error) {
 		return list, nil
 	}
 	return nil, nil
+}
+
+// A FunctionName is a line of the list of functions: a name, and the module that
+// has it, "" for the kernel proper. As is the name by which the list or the types
+// have the same code, "": the same.
+type FunctionName struct{ Name, Module, As string }
+
+// Features says which ways to probe functions this kernel has. They are found
+// by trying (internal/attach), for distributions carry features back.
+type Features struct {
+	// Kprobe: kernel functions can be probed by breakpoints or ftrace (CONFIG_KPROBES).
+	Kprobe bool
+	// KprobeMulti: one link probes many functions (5.18, CONFIG_FPROBE).
+	KprobeMulti bool
+	// KprobesCount: such a link counts the calls that it does not follow to their
+	// return (link_info of kprobe_multi, 6.7).
+	KprobesCount bool
+	// KprobeSession: such a link runs one program at the entry and at the return
+	// (6.10), which decides at the entry whether it does at the return.
+	KprobeSession bool
+	// Uprobe: user functions can be probed (CONFIG_UPROBES).
+	Uprobe bool
+	// UprobeMulti: one link probes many places of a binary (6.6).
+	UprobeMulti bool
+	// UprobeSession: such a link runs one program at the entry and at the return
+	// (6.13), as KprobeSession does.
+	UprobeSession bool
+	// Cookies: a program learns at which of its places it runs
+	// (bpf_get_attach_cookie, 5.15).
+	Cookies bool
+	// Why has the reason where Kprobe or Uprobe is missing, for messages.
+	Why map[string]string
+}
+
+// Trampolines says whether programs can be attached by trampolines at kernel
+// functions (5.5; Debian's 5.10 has them).
+type Trampolines struct {
+	There bool
+	Why   string // where they are missing, for messages
+	// Denied: this process may not load programs, so that what seems missing may
+	// be there.
+	Denied bool
+}
+
+// A loadedModule is the outcome of reading a module's types.
+type loadedModule struct {
+	types *moduleBTF
+	err   error
+}
+
+// A BPFProgram is a program that the kernel runs.
+type BPFProgram struct {
+	// Name is that of its function, or, without types, what the kernel keeps of its
+	// name: 15 characters.
+	Name string
+	ID   uint32
+	// Func is its function in its own BTF; 0: it has no types.
+	Func uint32
 }

@@ -220,11 +220,6 @@ func (f *Facts) functionType(b *BTF, n FunctionName) (id TypeID, number uint32, 
 	return id, uint32(id - m.raised), ok
 }
 
-// A FunctionName is a line of the list of functions: a name, and the module that
-// has it, "" for the kernel proper. As is the name by which the list or the types
-// have the same code, "": the same.
-type FunctionName struct{ Name, Module, As string }
-
 // functionNames gives the functions that can be probed, sorted, once each:
 // those that ftrace knows, or, where the kernel does not show these, the text
 // symbols of /proc/kallsyms, of which not all can be.

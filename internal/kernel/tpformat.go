@@ -165,3 +165,37 @@ func (f *TracepointField) parseFunctionPointer(decl string) error {
 	f.CType = decl[:open] + "(*)" + rest
 	return nil
 }
+
+// A Tracepoint is a tracepoint of tracefs with the format of its records.
+type Tracepoint struct {
+	Group, Name string
+	ID          int // for perf_event_open
+	// Fields are in the order of the format, the common_ ones among them.
+	Fields   []TracepointField
+	PrintFmt string
+}
+
+// A TracepointField is one field of a tracepoint's record.
+type TracepointField struct {
+	Name, CType string
+	Off, Size   int // bytes in the record
+	Signed      bool
+	// Array: Size bytes hold ArrayLen elements. ArrayLen is 0 for dynamic arrays,
+	// for those that run to the record's end (Size 0), and where the kernel prints
+	// the length as a name and the element is no plain type.
+	Array    bool
+	ArrayLen int
+	// DataLoc: the field is a u32, length<<16 | offset from the record's start.
+	// RelLoc: the offset counts from the end of the field.
+	DataLoc, RelLoc bool
+	IsString        bool // char arrays, fixed or dynamic
+	IsPtr           bool
+	// Arg is the argument that the field is, at the entry of a system call: then the field has the whole register. nil
+	// elsewhere.
+	Arg *SyscallArg
+}
+
+// A TracepointName names a tracepoint.
+type TracepointName struct{ Group, Name string }
+
+func (n TracepointName) String() string { return n.Group + ":" + n.Name }

@@ -10,15 +10,6 @@ import (
 	"strings"
 )
 
-// A Tracepoint is a tracepoint of tracefs with the format of its records.
-type Tracepoint struct {
-	Group, Name string
-	ID          int // for perf_event_open
-	// Fields are in the order of the format, the common_ ones among them.
-	Fields   []TracepointField
-	PrintFmt string
-}
-
 // Field finds a field by name, as BTF.Field does with a trailing `_`.
 func (t *Tracepoint) Field(name string) (*TracepointField, error) {
 	for _, try := range []string{name, trimEscape(name)} {
@@ -33,26 +24,6 @@ func (t *Tracepoint) Field(name string) (*TracepointField, error) {
 		names = append(names, t.Fields[i].Name)
 	}
 	return nil, &NoFieldError{Struct: "tracepoint:" + t.Group + ":" + t.Name, Field: name, Near: Suggest(name, names)}
-}
-
-// A TracepointField is one field of a tracepoint's record.
-type TracepointField struct {
-	Name, CType string
-	Off, Size   int // bytes in the record
-	Signed      bool
-	// Array: Size bytes hold ArrayLen elements. ArrayLen is 0 for dynamic arrays,
-	// for those that run to the record's end (Size 0), and where the kernel prints
-	// the length as a name and the element is no plain type.
-	Array    bool
-	ArrayLen int
-	// DataLoc: the field is a u32, length<<16 | offset from the record's start.
-	// RelLoc: the offset counts from the end of the field.
-	DataLoc, RelLoc bool
-	IsString        bool // char arrays, fixed or dynamic
-	IsPtr           bool
-	// Arg is the argument that the field is, at the entry of a system call: then the field has the whole register. nil
-	// elsewhere.
-	Arg *SyscallArg
 }
 
 // IsPointer reports whether a field is a pointer. The format shows a typedef of one, as initcall_t, by its name alone.
@@ -74,11 +45,6 @@ func (f *Facts) IsPointer(t TracepointField) bool {
 	typ, err := b.Type(b.Skip(id))
 	return err == nil && typ.Kind == KindPtr
 }
-
-// A TracepointName names a tracepoint.
-type TracepointName struct{ Group, Name string }
-
-func (n TracepointName) String() string { return n.Group + ":" + n.Name }
 
 // NoTracepointError says that this kernel does not have a tracepoint.
 type NoTracepointError struct {

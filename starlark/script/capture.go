@@ -10,19 +10,6 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// captures makes the compiler's view of functions and values. A function
-// value is converted once: several closures of one lambda are several.
-type captures struct {
-	host  *Host
-	funcs map[*starlark.Function]*plan.Func
-	// origin is the way back: the function that a plan.Func is.
-	origin map[*plan.Func]*starlark.Function
-	// lists remembers converted lists and dicts; nil while one is being
-	// converted, so that one that holds itself ends.
-	lists   map[starlark.Value]plan.Value
-	globals map[*starlark.Module]starlark.StringDict
-}
-
 func newCaptures(h *Host) *captures {
 	return &captures{h, make(map[*starlark.Function]*plan.Func), make(map[*plan.Func]*starlark.Function),
 		make(map[starlark.Value]plan.Value), make(map[*starlark.Module]starlark.StringDict)}

@@ -18,13 +18,6 @@ import (
 // stdPrefix begins the names of the standard library's modules.
 const stdPrefix = "std/"
 
-// A module is a loaded file. Its globals are nil while it runs.
-type module struct {
-	globals starlark.StringDict
-	err     error
-	done    bool
-}
-
 // load is the interpreter's load().
 func (h *Host) load(th *starlark.Thread, name string) (starlark.StringDict, error) {
 	file, err := resolvePath(th.CallFrame(0).Pos.Filename(), name)

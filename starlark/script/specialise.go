@@ -39,29 +39,6 @@ func (h *Host) Specialise(half *plan.UserHalf, ev starlark.Value) (starlark.Call
 	return h.special.instance(h.thread, half, ev)
 }
 
-// A specialiser compiles each user half once.
-type specialiser struct {
-	captures *captures
-	makers   map[*plan.UserHalf]*maker
-}
-
-// A maker is a compiled $make with its arguments after $ev.
-type maker struct {
-	fn   *starlark.Function
-	args starlark.Tuple
-	// calls are the user halves of callees. Those among the arguments are
-	// filled in for each event.
-	calls []callee
-}
-
-type callee struct {
-	half *plan.UserHalf
-	// arg is the number in args. of says that the argument is not the callee
-	// but a function that gives it for an event that was kept.
-	arg int
-	of  bool
-}
-
 func newSpecialiser(h *Host) *specialiser {
 	return &specialiser{h.captures, make(map[*plan.UserHalf]*maker)}
 }

@@ -77,18 +77,6 @@ func (h *Host) outermost(e *Error) place {
 	return place{}
 }
 
-// A surveyor is a survey under way.
-type surveyor struct {
-	from  *Host
-	args  []string
-	lines []string
-	lost  map[string]bool // names that were assigned in what was taken out
-	whole bool            // what is left could be parsed once
-	found Errors
-	noted map[string]bool // the texts of found
-	plan  *plan.Plan
-}
-
 // note keeps mistakes that are new and follow from none before.
 func (s *surveyor) note(es Errors) {
 	for _, e := range es {
