@@ -58,25 +58,14 @@ func (b *body) apply1(fn val, args []arg, at, pos plan.Pos) val {
 		if v, ok := foldedArgs(c, args); ok {
 			return v
 		}
-		f, ok := kernelBuiltins[string(c)]
-		if !ok {
-			refuse(at, "%s runs in user space only%s", c, userOnly[c])
+		f := builtinOf(c)
+		if f.kernel == nil {
+			refuse(at, "%s runs in user space only%s", c, f.instead)
 		}
-		return f(b, args, pos)
+		return f.kernel(b, args, pos)
 	}
 	refuse(at, "%s cannot be called in a kernel half", fn.describe())
 	return val{}
-}
-
-// userOnly is what a kernel half has for builtins that run in user space only.
-var userOnly = map[plan.Builtin]string{
-	"duration": ": write 5 * MSEC, or give duration(…) a name outside of the function", "now": ": here it is e.time",
-	"str":     ": send the value, text is made of it in the handler",
-	"sprintf": ": send the values, the handler makes text of them", "repr": ": send the value",
-	"float": ": kernel halves compute with ints; divide in the handler",
-	"type":  ": types are known when the script is compiled; hasattr tells points apart",
-	"flag":  ": give it a name at the top, outside of the function",
-	"proc":  ": e.task has what the kernel knows of the process", "sorted": ": sort in the handler",
 }
 
 func (b *body) callMethod(m *method, args []arg, pos plan.Pos) val {
@@ -201,33 +190,12 @@ func (b *body) ownAttr(obj val, name string, pos plan.Pos) val {
 	return v
 }
 
-// kernelBuiltins are the functions that kernel halves can call.
-var kernelBuiltins map[string]func(b *body, args []arg, pos plan.Pos) val
-
-func init() {
-	kernelBuiltins = map[string]func(b *body, args []arg, pos plan.Pos) val{
-		"abs":              (*body).callAbs,
-		"min":              func(b *body, a []arg, pos plan.Pos) val { return b.minMax(tree.OpMin, a, pos) },
-		"max":              func(b *body, a []arg, pos plan.Pos) val { return b.minMax(tree.OpMax, a, pos) },
-		"len":              (*body).callLen,
-		"bool":             (*body).callBool,
-		"int":              (*body).callInt,
-		"record":           (*body).callRecord,
-		"range":            (*body).callRange,
-		"ntohs":            func(b *body, a []arg, pos plan.Pos) val { return b.swap(a, 16, pos) },
-		"ntohl":            func(b *body, a []arg, pos plan.Pos) val { return b.swap(a, 32, pos) },
-		"int32":            func(b *body, a []arg, pos plan.Pos) val { return b.word(a, true, pos) },
-		"uint32":           func(b *body, a []arg, pos plan.Pos) val { return b.word(a, false, pos) },
-		"cstr":             (*body).callCstr,
-		"cast":             (*body).callCast,
-		"sizeof":           (*body).callSizeof,
-		"container_of":     (*body).callContainerOf,
-		"send_signal":      (*body).callSendSignal,
-		plan.UpdateBuiltin: (*body).callUpdate,
-	}
+// notByValues is hasattr or getattr where their arguments were walked as values: see call.
+func notByValues(*body, []arg, plan.Pos) val {
+	panic("infer: hasattr and getattr are asked before their arguments")
 }
 
-func (b *body) callAbs(args []arg, pos plan.Pos) val {
+func callAbs(b *body, args []arg, pos plan.Pos) val {
 	a := want(args, 1, 1, "abs(x)", pos)
 	e := b.num(a[0], pos)
 	if nonNegative(e) {
@@ -236,29 +204,37 @@ func (b *body) callAbs(args []arg, pos plan.Pos) val {
 	return exprVal(&tree.Expr{Op: tree.OpAbs, Type: types.I64, Args: []*tree.Expr{e}, Pos: pos})
 }
 
-func (b *body) minMax(op tree.Op, args []arg, pos plan.Pos) val {
-	if len(args) < 2 {
-		refuse(pos, "min and max take at least two values in a kernel half")
-	}
-	out := &tree.Expr{Op: op, Pos: pos}
-	for _, a := range args {
-		if a.name != "" {
-			refuse(a.pos, "min and max take no key= in a kernel half")
+// extreme is min or max.
+func extreme(op tree.Op) func(*body, []arg, plan.Pos) val {
+	return func(b *body, args []arg, pos plan.Pos) val {
+		if len(args) < 2 {
+			refuse(pos, "min and max take at least two values in a kernel half")
 		}
-		e := b.num(a.v, a.pos)
-		out.Args = append(out.Args, e)
+		out := &tree.Expr{Op: op, Pos: pos}
+		for _, a := range args {
+			if a.name != "" {
+				refuse(a.pos, "min and max take no key= in a kernel half")
+			}
+			out.Args = append(out.Args, b.num(a.v, a.pos))
+		}
+		out.Type = joinedType(out.Args)
+		return exprVal(out)
 	}
+}
+
+// joinedType is the type of one of several values; constants take the sign of the others.
+func joinedType(list []*tree.Expr) (t types.Type) {
 	for _, constants := range []bool{false, true} {
-		for _, e := range out.Args {
+		for _, e := range list {
 			if (e.Op == tree.OpConst) == constants {
-				out.Type, _ = types.Join(out.Type, signless(e, out.Type))
+				t, _ = types.Join(t, signless(e, t))
 			}
 		}
 	}
-	return exprVal(out)
+	return t
 }
 
-func (b *body) callLen(args []arg, pos plan.Pos) val {
+func callLen(b *body, args []arg, pos plan.Pos) val {
 	a := want(args, 1, 1, "len(x)", pos)
 	if elems, ok := b.elements(a[0], pos); ok {
 		return intVal(int64(len(elems)))
@@ -277,11 +253,11 @@ func (b *body) callLen(args []arg, pos plan.Pos) val {
 	return val{}
 }
 
-func (b *body) callBool(args []arg, pos plan.Pos) val {
+func callBool(b *body, args []arg, pos plan.Pos) val {
 	return condVal(b.truth(want(args, 1, 1, "bool(x)", pos)[0], pos))
 }
 
-func (b *body) callInt(args []arg, pos plan.Pos) val {
+func callInt(b *body, args []arg, pos plan.Pos) val {
 	a := want(args, 1, 1, "int(x)", pos)
 	if a[0].c != nil {
 		refuse(pos, "int of %s is made in user space", a[0].describe())
@@ -293,7 +269,7 @@ func (b *body) callInt(args []arg, pos plan.Pos) val {
 	return exprVal(b.num(a[0], pos))
 }
 
-func (b *body) callRecord(args []arg, pos plan.Pos) val {
+func callRecord(b *body, args []arg, pos plan.Pos) val {
 	v := val{comp: true, names: []string{}}
 	for _, a := range args {
 		if a.name == "" {
@@ -305,38 +281,42 @@ func (b *body) callRecord(args []arg, pos plan.Pos) val {
 	return v
 }
 
-// swap is ntohs and ntohl on a little-endian machine.
-func (b *body) swap(args []arg, bits uint8, pos plan.Pos) val {
-	a := want(args, 1, 1, "ntohs(x)", pos)
-	if fold.IsFault(a[0].c) {
-		return a[0]
-	}
-	return exprVal(orFault(b.numOrFault(a[0], pos), pos, func(e *tree.Expr) *tree.Expr {
-		if e.Type.Bits != bits || e.Type.Signed {
-			e = as(e, types.IntOf(bits, false), pos)
+// swapped is ntohs and ntohl on a little-endian machine.
+func swapped(bits uint8) func(*body, []arg, plan.Pos) val {
+	return func(b *body, args []arg, pos plan.Pos) val {
+		a := want(args, 1, 1, "ntohs(x)", pos)
+		if fold.IsFault(a[0].c) {
+			return a[0]
 		}
-		return &tree.Expr{Op: tree.OpBswap, Type: types.IntOf(bits, false), Int: int64(bits / 8), Args: []*tree.Expr{e},
-			Pos: pos}
-	}))
+		return exprVal(orFault(b.numOrFault(a[0], pos), pos, func(e *tree.Expr) *tree.Expr {
+			if e.Type.Bits != bits || e.Type.Signed {
+				e = as(e, types.IntOf(bits, false), pos)
+			}
+			return &tree.Expr{Op: tree.OpBswap, Type: types.IntOf(bits, false), Int: int64(bits / 8),
+				Args: []*tree.Expr{e}, Pos: pos}
+		}))
+	}
 }
 
 // word is int32(n) and uint32(n).
-func (b *body) word(args []arg, signed bool, pos plan.Pos) val {
-	n := want(args, 1, 1, "int32(n)", pos)[0]
-	if fold.IsFault(n.c) {
-		return n
+func word(signed bool) func(*body, []arg, plan.Pos) val {
+	return func(b *body, args []arg, pos plan.Pos) val {
+		n := want(args, 1, 1, "int32(n)", pos)[0]
+		if fold.IsFault(n.c) {
+			return n
+		}
+		e, t := b.numOrFault(n, pos), types.IntOf(32, signed)
+		t.MayFault = e.Type.MayFault
+		return exprVal(as(e, t, pos))
 	}
-	e, t := b.numOrFault(n, pos), types.IntOf(32, signed)
-	t.MayFault = e.Type.MayFault
-	return exprVal(as(e, t, pos))
 }
 
 // callCstr is cstr(p, n=): the string at an address, or the first n bytes of one.
-func (b *body) callCstr(args []arg, pos plan.Pos) val {
+func callCstr(b *body, args []arg, pos plan.Pos) val {
 	if len(args) == 0 || len(args) > 2 {
 		wrong(pos, "cstr(address, n) got %s", format.Count(len(args), "argument"))
 	}
-	room, v := b.cstrRoom(args), args[0].v
+	room, v := cstrRoom(b, args), args[0].v
 	switch {
 	case fold.IsFault(v.c):
 		return v
@@ -380,7 +360,7 @@ func firstBytes(v val, room int) val {
 }
 
 // cstrRoom is the room that cstr(p, n) gives its string, with the NUL.
-func (b *body) cstrRoom(args []arg) int {
+func cstrRoom(b *body, args []arg) int {
 	if len(args) == 1 {
 		return b.u.strMax + 1
 	}
@@ -413,7 +393,7 @@ func (b *body) typeByName(s string, pos plan.Pos) kernel.TypeID {
 	return 0
 }
 
-func (b *body) callSizeof(args []arg, pos plan.Pos) val {
+func callSizeof(b *body, args []arg, pos plan.Pos) val {
 	a := want(args, 1, 1, `sizeof("T")`, pos)
 	s, ok := a[0].constStr()
 	if !ok {
@@ -431,7 +411,7 @@ func (b *body) callSizeof(args []arg, pos plan.Pos) val {
 }
 
 // callUpdate is what the host makes of `x[k] op= v`.
-func (b *body) callUpdate(args []arg, pos plan.Pos) val {
+func callUpdate(b *body, args []arg, pos plan.Pos) val {
 	a := want(args, 4, 4, "x[k] op= v", pos)
 	ref, ok := a[0].c.(plan.Ref)
 	if !ok {

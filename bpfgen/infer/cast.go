@@ -13,7 +13,7 @@ import (
 
 // callCast is cast("struct sock", p): p as a pointer to that type. With a type of
 // numbers it is C's conversion: cast("unsigned char", n) is n & 255. Of FAULT it is FAULT.
-func (b *body) callCast(args []arg, pos plan.Pos) val {
+func callCast(b *body, args []arg, pos plan.Pos) val {
 	a := want(args, 2, 2, `cast("struct T", address)`, pos)
 	tname, ok := a[0].constStr()
 	if !ok {
@@ -98,7 +98,7 @@ func (b *body) boolNumber(v val, pos plan.Pos) val {
 	if v.typ().MayFault && !v.typ().MayNone {
 		return exprVal(as(b.rv(v, pos), types.IntOf(8, false).OrFault(), pos))
 	}
-	return b.callInt([]arg{{v: v}}, pos)
+	return callInt(b, []arg{{v: v}}, pos)
 }
 
 // numOrFault is v as an int that may be FAULT: what only reads or converts it passes that on.

@@ -44,9 +44,6 @@ func (f *uframe) perhaps() bool {
 	return false
 }
 
-// asksType are the builtins by which a handler tells types apart.
-var asksType = map[plan.Builtin]bool{"type": true, "hasattr": true, "getattr": true, "dir": true}
-
 // clashes reports what is certain to fail in the functions of the probe that run in user space.
 func (pr *probe) clashes() {
 	for _, r := range []*role{pr.handler, pr.starter} {

@@ -11,59 +11,31 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// builtinWants are the types that builtins want of their arguments, by their places.
-var builtinWants = map[plan.Builtin][][]string{
-	"errno": {{"int"}}, "signal": {{"int"}}, "syscall_name": {{"int"}}, "dev_name": {{"int"}}, "ksym": {{"int"}},
-	"usym":  {{"int"}, {"int"}},
-	"names": {{"int"}, {"string"}}, "strftime": {{"string"}, {"int"}}, "matches": {{"string"}, {"string"}},
-	"proc": {{"int"}}, "exit": {{"int"}},
-	"len": {{"string", "tuple", "list", "dict", "stack", "bytes"}}, "abs": {{"int", "float"}}, "chr": {{"int"}},
-	"ord":    {{"string", "bytes"}},
-	"printf": {{"string"}}, "sprintf": {{"string"}}, "range": {{"int"}, {"int"}, {"int"}},
-}
-
-// builtinGives are the types of what builtins give.
-var builtinGives = map[plan.Builtin]string{
-	"str": "string", "repr": "string", "sprintf": "string", "strftime": "string", "errno": "string", "signal": "string",
-	"inet": "string", "mac": "string",
-	"ksym": "string", "usym": "string", "syscall_name": "string", "dev_name": "string", "type": "string",
-	"chr": "string",
-	"len": "int", "ord": "int", "now": "int", "hash": "int", "float": "float", "sorted": "list", "list": "list",
-	"tuple": "tuple", "dict": "dict",
-}
-
-// goThrough are the builtins that go through their first argument.
-var goThrough = map[plan.Builtin]bool{"sorted": true, "list": true, "tuple": true, "set": true, "enumerate": true,
-	"reversed": true, "sum": true, "any": true, "all": true}
-
-// declares are the builtins that say what is traced, which stands when the script has run.
-var declares = map[plan.Builtin]string{
+// atTop is where to declare what stands when the script has run.
+var atTop = map[plan.Builtin]string{
 	"probe": "declare it at the top level or in main(), and switch it by p.disable() and p.enable()"}
 
-// texts are the builtins that make text of their arguments.
-var texts = map[plan.Builtin]bool{"print": true, "printf": true, "sprintf": true, "str": true, "repr": true}
-
 // checkBuiltin is about the call of a builtin; vals are the values of its arguments.
-func (u *user) checkBuiltin(fn plan.Builtin, x *syntax.CallExpr, vals []uval) {
-	if what, ok := declares[fn]; ok {
+func (u *user) checkBuiltin(f *builtin, x *syntax.CallExpr, vals []uval) {
+	fn := f.name
+	if what, ok := atTop[fn]; ok {
 		u.clash(start(x.Fn), "%s in a handler declares nothing any more: %s", fn, what)
 	}
 	for i, a := range x.Args {
-		if b, ok := vals[i].v.c.(plan.Builtin); ok && vals[i].known && texts[fn] &&
+		if b, ok := vals[i].v.c.(plan.Builtin); ok && vals[i].known && f.is(makesText) &&
 			slices.Contains(fieldNames, string(b)) {
 			u.clash(start(a), "%s is a function here; the field of the event is e.%s", b, b)
 		}
 		if argValue(a) != a { // its place is not known
 			return
 		}
-		wants := builtinWants[fn]
 		typ := typeName(vals[i])
-		if i < len(wants) && plainTypes[typ] && !slices.Contains(wants[i], typ) {
-			u.clash(start(a), "%s: got %s, want %s", fn, typ, wanted(wants[i]))
+		if i < len(f.wants) && plainTypes[typ] && !slices.Contains(f.wants[i], typ) {
+			u.clash(start(a), "%s: got %s, want %s", fn, typ, wanted(f.wants[i]))
 		}
 	}
 	switch {
-	case len(vals) == 1 && (goThrough[fn] || fn == "max" || fn == "min"):
+	case len(vals) == 1 && (f.is(goesThrough) || fn == "max" || fn == "min"):
 		u.checkElements(start(x.Args[0]), vals[0])
 	case fn == "printf" || fn == "sprintf":
 		u.checkFormat(fn, x, vals)

@@ -10,7 +10,7 @@ import (
 
 // callContainerOf is container_of(p, "struct T", "member"): the struct whose
 // member lies at p.
-func (b *body) callContainerOf(args []arg, pos plan.Pos) val {
+func callContainerOf(b *body, args []arg, pos plan.Pos) val {
 	const form = `container_of(pointer, "struct T", "member")`
 	a := want(args, 3, 3, form, pos)
 	tname, ok := a[1].constStr()

@@ -103,7 +103,7 @@ func orConst(n *tree.Expr, v val, pos plan.Pos) *tree.Expr {
 }
 
 // callPath is path(x) of a struct file, path or dentry.
-func (b *body) callPath(args []arg, pos plan.Pos) val {
+func callPath(b *body, args []arg, pos plan.Pos) val {
 	a := want(args, 1, 1, "path(file)", pos)
 	v := a[0]
 	if v.isNone() || fold.IsFault(v.c) {
@@ -173,7 +173,7 @@ func (m *memObj) bytes(label string, pos plan.Pos) *tree.Expr {
 }
 
 // callMem is mem(address, n).
-func (b *body) callMem(args []arg, pos plan.Pos) val {
+func callMem(b *body, args []arg, pos plan.Pos) val {
 	a := want(args, 2, 2, "mem(address, n)", pos)
 	n, ok := a[1].constInt()
 	if !ok || n < 1 || n > maxMem {

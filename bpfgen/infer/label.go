@@ -14,19 +14,11 @@ import (
 // Labels stand for text that only user space can make: the kernel half keeps
 // the raw value, whoever reads it sees the text.
 
-func init() {
-	for _, name := range []string{"errno", "signal", "syscall_name", "dev_name", "ksym"} {
-		kernelBuiltins[name] = func(b *body, args []arg, pos plan.Pos) val {
-			return b.labelled(want(args, 1, 1, name+"(x)", pos)[0], name, pos)
-		}
+// label is a builtin that is one, of a number.
+func label(name string) func(*body, []arg, plan.Pos) val {
+	return func(b *body, args []arg, pos plan.Pos) val {
+		return b.labelled(want(args, 1, 1, name+"(x)", pos)[0], name, pos)
 	}
-	kernelBuiltins["names"] = (*body).callNames
-	kernelBuiltins["inet"] = (*body).callInet
-	kernelBuiltins["mac"] = (*body).callMac
-	kernelBuiltins["strftime"] = (*body).callStrftime
-	kernelBuiltins["path"] = (*body).callPath
-	kernelBuiltins["mem"] = (*body).callMem
-	kernelBuiltins["matches"] = (*body).callMatches
 }
 
 // labelled is an int that readers see as text. A label of None or FAULT is that.
@@ -80,7 +72,7 @@ func oneName(t types.Type) bool {
 
 // callNames is names(v, family): the family may be left out where v is a field
 // whose type is an enum.
-func (b *body) callNames(args []arg, pos plan.Pos) val {
+func callNames(b *body, args []arg, pos plan.Pos) val {
 	a := want(args, 1, 2, "names(v, family)", pos)
 	family := b.enumOf(a[0])
 	if len(a) == 2 {
@@ -122,7 +114,7 @@ func (u *unit) mustBeFamily(family string, pos plan.Pos) {
 
 // callInet is inet(a): an IPv4 address is 4 bytes in network order, an IPv6
 // address a struct or array of 16 bytes.
-func (b *body) callInet(args []arg, pos plan.Pos) val {
+func callInet(b *body, args []arg, pos plan.Pos) val {
 	v := want(args, 1, 1, "inet(address)", pos)[0]
 	if m, ok := b.memoryOf(v, pos); ok {
 		if m.n != 4 && m.n != 16 {
@@ -143,7 +135,7 @@ func (b *body) callInet(args []arg, pos plan.Pos) val {
 	return b.labelled(exprVal(convert(e, t)), "inet4", pos)
 }
 
-func (b *body) callMac(args []arg, pos plan.Pos) val {
+func callMac(b *body, args []arg, pos plan.Pos) val {
 	v := want(args, 1, 1, "mac(address)", pos)[0]
 	m, ok := b.memoryOf(v, pos)
 	if !ok || m.n < 6 {
@@ -171,7 +163,7 @@ func (b *body) memoryOf(v val, pos plan.Pos) (*memObj, bool) {
 }
 
 // callStrftime is strftime(format, time): the event's time by default.
-func (b *body) callStrftime(args []arg, pos plan.Pos) val {
+func callStrftime(b *body, args []arg, pos plan.Pos) val {
 	a := want(args, 1, 2, "strftime(format, time)", pos)
 	format, ok := a[0].constStr()
 	if !ok {
@@ -185,7 +177,7 @@ func (b *body) callStrftime(args []arg, pos plan.Pos) val {
 }
 
 // callMatches is matches(s, "glob") with a constant glob.
-func (b *body) callMatches(args []arg, pos plan.Pos) val {
+func callMatches(b *body, args []arg, pos plan.Pos) val {
 	a := want(args, 2, 2, "matches(s, glob)", pos)
 	glob, ok := a[1].constStr()
 	if !ok {

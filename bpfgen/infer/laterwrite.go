@@ -156,7 +156,7 @@ func (u *user) change(s syntax.Stmt) (*plan.Container, func()) {
 		}
 		if u.nameOf(x.Fn).v.c == plan.Value(plan.Builtin(plan.UpdateBuiltin)) {
 			of := u.nameOf(x.Args[0])
-			return containerIn(of), func() { u.b.callUpdate(u.argsInKernel(x.Args), x.Lparen) }
+			return containerIn(of), func() { callUpdate(u.b, u.argsInKernel(x.Args), x.Lparen) }
 		}
 		dot, ok := x.Fn.(*syntax.DotExpr)
 		if !ok || dot.Name.Name != "set" && dot.Name.Name != "add" {

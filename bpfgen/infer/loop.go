@@ -291,7 +291,7 @@ func (b *body) inlineNone(id int64, blk *tree.Block, pos plan.Pos) {
 
 // callRange is range(start, stop, step): a list if it is short and known,
 // else something that a loop can go over.
-func (b *body) callRange(args []arg, pos plan.Pos) val {
+func callRange(b *body, args []arg, pos plan.Pos) val {
 	a := want(args, 1, 3, "range(start, stop, step)", pos)
 	r := &rangeObj{start: intVal(0), stop: a[0], step: 1, bound: maxRange}
 	if len(a) > 1 {

@@ -9,13 +9,6 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// kernelOnly are the builtins that read kernel memory: with a part of the
-// event as an argument they run in the kernel wherever they stand.
-var kernelOnly = map[plan.Builtin]bool{"cstr": true, "cast": true, "mem": true, "path": true, "container_of": true}
-
-// pure are builtins that may run on either side.
-var pure = map[plan.Builtin]bool{"ntohs": true, "ntohl": true, "int32": true, "uint32": true, "abs": true, "bool": true}
-
 // call walks a call in user code.
 func (u *user) call(x *syntax.CallExpr) uval {
 	if l, ok := unparen(x.Fn).(*syntax.LambdaExpr); ok {
@@ -36,7 +29,7 @@ func (u *user) call(x *syntax.CallExpr) uval {
 	if fn.known {
 		switch c := fn.v.c.(type) {
 		case plan.Builtin:
-			return u.builtin(c, x)
+			return u.builtin(builtinOf(c), x)
 		case *plan.Func:
 			return u.callFunc(c, x)
 		}
@@ -111,12 +104,12 @@ func (u *user) useArgs(args []syntax.Expr) []uval {
 	return vals
 }
 
-// names is names(v, family). Where the type of v has it the family can be left
+// namesOf is names(v, family). Where the type of v has it the family can be left
 // out, but only the kernel half knows of types.
-func (u *user) names(x *syntax.CallExpr) uval {
+func namesOf(u *user, f *builtin, x *syntax.CallExpr) uval {
 	if len(x.Args) != 1 || argValue(x.Args[0]) != x.Args[0] {
 		vals := u.useArgs(x.Args)
-		u.checkBuiltin("names", x, vals)
+		u.checkBuiltin(f, x, vals)
 		if len(vals) == 2 {
 			if s, ok := vals[1].v.constStr(); ok && vals[1].known {
 				u.pr.u.mustBeFamily(s, start(argValue(x.Args[1])))
@@ -126,7 +119,7 @@ func (u *user) names(x *syntax.CallExpr) uval {
 	}
 	v := u.expr(x.Args[0])
 	if v.part && v.known && u.b.enumOf(v.v) != "" {
-		return u.partVal(x, u.b.callNames([]arg{{"", v.v, start(x.Args[0])}}, x.Lparen))
+		return u.partVal(x, callNames(u.b, []arg{{"", v.v, start(x.Args[0])}}, x.Lparen))
 	}
 	wrong(x.Lparen, needsFamily)
 	return uval{}
@@ -148,82 +141,90 @@ func argValue(a syntax.Expr) syntax.Expr {
 }
 
 // builtin walks the call of a builtin.
-func (u *user) builtin(name plan.Builtin, x *syntax.CallExpr) uval {
-	u.proj.asksType = u.proj.asksType || asksType[name]
-	if name == "hasattr" || name == "getattr" {
-		return u.hasOrGetAttr(name, x)
+func (u *user) builtin(f *builtin, x *syntax.CallExpr) uval {
+	u.proj.asksType = u.proj.asksType || f.is(asksType)
+	if f.user != nil {
+		return f.user(u, f, x)
 	}
-	if name == "sizeof" && len(x.Args) == 1 {
-		return u.partVal(x, u.b.callSizeof([]arg{{"", u.expr(x.Args[0]).v, start(x.Args[0])}}, x.Lparen))
+	for _, a := range x.Args {
+		u.onlyAsks(a)
 	}
-	if name == "names" {
-		return u.names(x)
+	return u.byUser(f, x, u.useArgs(x.Args))
+}
+
+// byUser is a call that user space makes, with the values of its arguments.
+func (u *user) byUser(f *builtin, x *syntax.CallExpr, vals []uval) uval {
+	u.checkBuiltin(f, x, vals)
+	u.ownWidth(f.name, x, vals)
+	if v, ok := u.errnoOfPointer(f.name, x, vals); ok {
+		return v
 	}
-	if !kernelOnly[name] && !pure[name] {
-		if name != plan.UpdateBuiltin {
-			for _, a := range x.Args {
-				u.onlyAsks(a)
-			}
-		}
-		vals := u.useArgs(x.Args)
-		if name == plan.UpdateBuiltin {
-			u.changesIn(vals[0], x)
-			u.keyed(vals[0], vals[1], start(x.Args[1]))
-		}
-		u.checkBuiltin(name, x, vals)
-		u.ownWidth(name, x, vals)
-		if v, ok := u.errnoOfPointer(name, x, vals); ok {
-			return v
-		}
-		if v, ok := foldedCall(name, x, vals); ok {
-			return knownVal(v)
-		}
-		return uval{typ: builtinGives[name]}
+	if v, ok := foldedCall(f.name, x, vals); ok {
+		return knownVal(v)
 	}
+	return uval{typ: f.gives}
+}
+
+// updates is what the host makes of `x[k] op= v`.
+func updates(u *user, f *builtin, x *syntax.CallExpr) uval {
+	vals := u.useArgs(x.Args)
+	u.changesIn(vals[0], x)
+	u.keyed(vals[0], vals[1], start(x.Args[1]))
+	return u.byUser(f, x, vals)
+}
+
+// sizeOf is sizeof("T"), which only the kernel half knows.
+func sizeOf(u *user, f *builtin, x *syntax.CallExpr) uval {
+	if len(x.Args) != 1 {
+		return u.byUser(f, x, u.useArgs(x.Args))
+	}
+	return u.partVal(x, f.kernel(u.b, []arg{{"", u.expr(x.Args[0]).v, start(x.Args[0])}}, x.Lparen))
+}
+
+// eitherHalf is a call that the kernel half makes of parts of the event, and user space of other values. What reads the
+// kernel's memory only the kernel half can do.
+func eitherHalf(u *user, f *builtin, x *syntax.CallExpr) uval {
 	vals := make([]uval, len(x.Args))
 	part, known := false, true
-	var caps *captures
 	for i, a := range x.Args {
 		vals[i] = u.expr(argValue(a))
 		part = part || vals[i].part
 		known = known && vals[i].known
-		caps = united(caps, vals[i].caps)
 	}
-	if v, ok := foldedCall(name, x, vals); ok {
+	if v, ok := foldedCall(f.name, x, vals); ok {
 		return knownVal(v)
 	}
-	if !part && !(known && kernelOnly[name]) { // the kernel reads at a constant address, too
-		for _, v := range vals {
-			u.use(v)
-		}
-		return uval{}
-	}
-	if u.castsNumber(name, vals) && computed(vals[1]) {
+	reads := f.is(readsKernel)
+	number := u.castsNumber(f.name, vals)
+	switch {
+	case !part && !(known && reads): // the kernel reads at a constant address, too
+	case number && computed(vals[1]):
 		u.use(vals[1]) // ints of user space have no limit, and those of the kernel have 64 bits
 		return uval{typ: "int"}
+	case !known && reads && !number:
+		wrong(x.Lparen, "%s runs in the kernel, but an argument is computed in user space", f.name)
+	case known:
+		return u.byKernel(f, x, vals)
 	}
-	if !known {
-		if kernelOnly[name] && !u.castsNumber(name, vals) {
-			wrong(x.Lparen, "%s runs in the kernel, but an argument is computed in user space", name)
-		}
-		for _, v := range vals {
-			u.use(v)
-		}
-		return uval{}
+	for _, v := range vals {
+		u.use(v)
 	}
+	return uval{}
+}
+
+// byKernel is a call that the kernel half makes.
+func (u *user) byKernel(f *builtin, x *syntax.CallExpr, vals []uval) uval {
 	args := make([]arg, len(vals))
+	var caps *captures
 	for i, a := range x.Args {
 		args[i] = arg{"", vals[i].v, start(argValue(a))}
 		if bin, ok := a.(*syntax.BinaryExpr); ok && bin.Op == syntax.EQ {
 			args[i].name = bin.X.(*syntax.Ident).Name
 		}
+		caps = united(caps, vals[i].caps)
 	}
-	f, ok := kernelBuiltins[string(name)]
-	if !ok {
-		wrong(x.Lparen, "%s is not available yet", name)
-	}
-	v := f(u.b, args, x.Lparen)
-	if kernelOnly[name] {
+	v := f.kernel(u.b, args, x.Lparen)
+	if f.is(readsKernel) {
 		return u.instead(x, vals, u.b.absorbed(v))
 	}
 	fails := slices.ContainsFunc(vals, func(v uval) bool { return v.fails || mayLack(v.v) })
@@ -251,8 +252,8 @@ func (u *user) instead(x *syntax.CallExpr, vals []uval, v val) uval {
 
 // hasOrGetAttr folds for the point; the result is sent, because another
 // point of the probe may have another.
-func (u *user) hasOrGetAttr(name plan.Builtin, x *syntax.CallExpr) uval {
-	unnamed(string(name), x)
+func hasOrGetAttr(u *user, f *builtin, x *syntax.CallExpr) uval {
+	unnamed(string(f.name), x)
 	if len(x.Args) < 2 {
 		u.useArgs(x.Args)
 		return uval{}
@@ -268,7 +269,7 @@ func (u *user) hasOrGetAttr(name plan.Builtin, x *syntax.CallExpr) uval {
 	var v val
 	r := attempt(func() { v = u.b.ownAttr(recv.v, s, x.Lparen) })
 	switch {
-	case name == "hasattr":
+	case f.name == "hasattr":
 		return u.partVal(x, boolVal(r == nil))
 	case r == nil:
 		return u.partVal(x, v)

@@ -1,0 +1,83 @@
+package infer
+
+import (
+	"slices"
+	"strings"
+
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A builtin is what a function that scripts can call is in either half: a row of rows (builtinrows.go). Its document is
+// in package builtins, with what it does in user space.
+type builtin struct {
+	name plan.Builtin
+	// kernel is the function in a kernel half. nil: it runs in user space only, and instead says what a kernel half
+	// has.
+	kernel  func(b *body, args []arg, pos plan.Pos) val
+	instead string
+	// user walks a call in user code. nil: its arguments are values of user space, and so is what it gives.
+	user func(u *user, f *builtin, x *syntax.CallExpr) uval
+	// wants are the types of its arguments by their places, gives is that of its result: the interpreter's names, where
+	// they are known.
+	wants [][]string
+	gives string
+	deed  Deed
+	traits
+}
+
+// traits are properties of builtins.
+type traits uint8
+
+const (
+	goesThrough traits = 1 << iota // it goes through its first argument
+	asksType                       // a handler tells types apart by it
+	makesText                      // it makes text of its arguments
+	readsKernel                    // it reads kernel memory: with parts of the event it runs there, wherever it stands
+)
+
+func (t traits) is(one traits) bool { return t&one != 0 }
+
+// A Deed is what a builtin does that no value shows.
+type Deed string
+
+// The deeds.
+const (
+	None     Deed = ""
+	Declares Deed = "declares"  // it says what there is, before events come
+	Later    Deed = "later"     // code runs at another time
+	Outside  Deed = "outside"   // it has an effect outside
+	Machine  Deed = "machine"   // it gives what this machine has
+	Ends     Deed = "ends"      // it ends with an error
+	Elapses  Deed = "time goes" // it gives another value each time
+)
+
+// A Builtin is a function that scripts can call, as others than the compiler see it.
+type Builtin struct {
+	Name   string
+	Kernel bool // kernel halves have it
+	Deed   Deed
+}
+
+// Builtins are all functions that scripts can call, by their names.
+func Builtins() (out []Builtin) {
+	for name, f := range builtins {
+		if name != plan.UpdateBuiltin { // which scripts do not write
+			out = append(out, Builtin{string(name), f.kernel != nil, f.deed})
+		}
+	}
+	slices.SortFunc(out, func(x, y Builtin) int { return strings.Compare(x.Name, y.Name) })
+	return out
+}
+
+// builtins has the rows by their names.
+var builtins = map[plan.Builtin]*builtin{}
+
+// builtinOf is the row of a builtin. What is in no row, as a module, runs in user space only.
+func builtinOf(name plan.Builtin) *builtin {
+	if f := builtins[name]; f != nil {
+		return f
+	}
+	return &builtin{name: name}
+}
