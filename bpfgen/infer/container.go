@@ -249,6 +249,7 @@ func storedAll(t types.Type) types.Type {
 
 func (b *body) wrote(c *plan.Container, pos plan.Pos) {
 	b.u.uses(c.ID, true)
+	b.setShared(c, pos)
 	if _, ok := b.u.written.Get(c.ID); !ok {
 		b.u.written.Set(c.ID, pos)
 	}
@@ -292,6 +293,7 @@ func (b *body) tableOp(op tree.Op, c *plan.Container, k val, pos plan.Pos) val {
 	}
 	e := &tree.Expr{Op: op, Type: t, Int: int64(c.ID), Args: []*tree.Expr{ke}, Pos: pos}
 	if op == tree.OpTablePop {
+		b.addShared(c, pos)
 		b.wrote(c, pos)
 	}
 	return exprVal(b.assign("", e))
@@ -323,6 +325,7 @@ func (b *body) update(c *plan.Container, k val, op string, v val, pos plan.Pos) 
 	if !ok {
 		wrong(pos, "the key is None")
 	}
+	b.addShared(c, pos)
 	b.wrote(c, pos)
 	ve := b.num(v, pos)
 	if t := b.value(c, updated(op, ve.Type), pos); t.Kind != types.Int {
@@ -441,6 +444,7 @@ func (b *body) cellMethod(c *plan.Container, m string, args []arg, pos plan.Pos)
 		if len(a) > 0 {
 			n = a[0]
 		}
+		b.addShared(c, pos)
 		b.wrote(c, pos)
 		e := b.num(n, pos)
 		if t := b.value(c, updated("+", e.Type), pos); t.Kind != types.Int {
@@ -509,6 +513,7 @@ func (b *body) rowMethod(r *row, m string, args []arg, pos plan.Pos) val {
 	if len(exprs) == 2 && t.keyed {
 		wrong(pos, "%s is used with a key at %s and without one here", name(r.c), t.keyAt)
 	}
+	b.addShared(r.c, pos)
 	b.emit(&tree.Stmt{Op: tree.SAggAdd, Int: int64(r.c.ID), Str: sname, Exprs: exprs, Pos: pos})
 	return noneVal()
 }

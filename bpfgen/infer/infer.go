@@ -200,6 +200,8 @@ type unit struct {
 	both    bool
 	stop    until.Stop
 	reading bool // what runs before a handler: see asks
+	// shared is the walk of a function of an event that several probes have; nil: another one.
+	shared *sharedRun
 	// foldedFuncs are the calls with constants that user code makes.
 	foldedFuncs map[string]foldedFunc
 }

@@ -26,6 +26,7 @@ func (pr *probe) reading(f func()) {
 
 // asks notes a container that a kernel half reads.
 func (b *body) asks(c *plan.Container) {
+	b.readShared(c)
 	if b.u.reading {
 		b.u.asked.Set(containerUse{b.u.probe, c.ID}, true)
 	}

@@ -90,7 +90,7 @@ func (u *unit) expandOne(p plan.Point) []*target {
 		for _, arm := range p.Arms {
 			for _, t := range u.expand(arm.Points, p.Pos) {
 				if arm.Fn != nil {
-					t.arms = append(t.arms, arm.Fn)
+					t.arms = append(t.arms, armOf{arm.Fn, p})
 				}
 				out = append(out, t)
 			}

@@ -98,9 +98,10 @@ func (pr *probe) atStart(b *body, ev *event, t *target) bool {
 // armed walks the functions of the events on the way from a point; nil: the
 // event never happens.
 func (pr *probe) armed(b *body, ev *event, t *target) *event {
-	for _, fn := range t.arms {
+	for _, arm := range t.arms {
+		fn := arm.fn
 		pr.place("event", fn, false, "")
-		pr.reading(func() { ev = pr.extend(b, ev, b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos, false) })
+		pr.run(arm, func() { ev = pr.extend(b, ev, b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos, false) })
 		if ev == nil {
 			return nil
 		}

@@ -13,7 +13,7 @@ type target struct {
 	text string // of the point: e.probe
 	name string // goes into the names of its programs
 	// arms are the functions of the events on the way, the innermost first.
-	arms []*plan.Func
+	arms []armOf
 	pos  plan.Pos
 }
 
