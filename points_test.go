@@ -279,8 +279,8 @@ func (p pointProgram) Names(_, pattern string) ([]binary.Listed, *binary.File, e
 	return []binary.Listed{{Name: strings.ReplaceAll(pattern, "*", "x"), Addr: 0x1000, Language: "C"}}, p.file(), nil
 }
 
-func (p pointProgram) Static(string, string) ([]usdt.Probe, *binary.File, error) {
-	return []usdt.Probe{{Provider: "p", Name: "x", Sites: []usdt.Site{{Addr: 0x40, Offset: 0x40}}}}, p.file(), nil
+func (p pointProgram) Static(string, string) ([]usdt.StaticProbe, *binary.File, error) {
+	return []usdt.StaticProbe{{Provider: "p", Name: "x", Sites: []usdt.Site{{Addr: 0x40, Offset: 0x40}}}}, p.file(), nil
 }
 
 func (pointProgram) Inside(*binary.File, binary.Function, uint64) error { return nil }

@@ -49,7 +49,7 @@ func commonUnits() map[string]*tree.Unit {
 	comm, pid := builtin("comm", types.Comm), builtin("pid", types.U32)
 	name := userString(0, 256)
 	rec := layout.Record(0, 0, []string{"pid", "comm", "name"}, []types.Type{pid.Type, comm.Type, name.Type})
-	counted := func(kind plan.Kind, key types.Type, add ...*tree.Expr) *tree.Unit {
+	counted := func(kind plan.ContainerKind, key types.Type, add ...*tree.Expr) *tree.Unit {
 		return &tree.Unit{
 			Containers: []*tree.Container{container(kind, key, types.Type{})},
 			Programs:   []*tree.Program{program(nil, stmt(tree.SAggAdd, 0, add...))},

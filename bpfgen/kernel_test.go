@@ -126,7 +126,7 @@ func siteName(s Site) string {
 	}[s.Kind]
 }
 
-func container(kind plan.Kind, key, value types.Type) *tree.Container {
+func container(kind plan.ContainerKind, key, value types.Type) *tree.Container {
 	return &tree.Container{Container: &plan.Container{Kind: kind, Unit: 1}, Key: key, Value: value}
 }
 

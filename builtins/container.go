@@ -66,7 +66,7 @@ remove, items, clear. A full table is counted and reported; with lru the oldest 
 	},
 }
 
-func aggEntry(kind plan.Kind, doc string) Entry {
+func aggEntry(kind plan.ContainerKind, doc string) Entry {
 	return Entry{
 		Name: kind.String(), Family: "state", Doc: doc,
 		Signature: kind.String() + "(by=None, size=10240, unit=1)",

@@ -107,7 +107,7 @@ func (e *emitter) alu(s *regalloc.Step) {
 		e.add(op.Imm(dst, int32(imm&63))) // the kernel refuses 64 and more
 	case ir.Fits32(imm):
 		e.add(op.Imm(dst, int32(imm)))
-	default: // of OpAnd: the upper half is 0
+	default: // of OpAnd: the upper 32 bits are 0
 		e.add(op.Imm32(dst, int32(uint32(imm))))
 	}
 }

@@ -106,7 +106,7 @@ func (b *body) tracepointPointer(f kernel.TracepointField, at place, pos plan.Po
 		return exprVal(b.cstring(place{p, 0, tree.Auto, b}, b.u.strMax+1, 0, pos))
 	}
 	t := types.Type{Kind: types.Ptr}
-	for word, kind := range map[string]kernel.Kind{"struct ": kernel.KindStruct, "union ": kernel.KindUnion} {
+	for word, kind := range map[string]kernel.TypeKind{"struct ": kernel.KindStruct, "union ": kernel.KindUnion} {
 		if tag, ok := strings.CutPrefix(ctype, word); ok {
 			if btf, err := b.u.facts.BTF(); err == nil {
 				t.BTF, _ = btf.Named(kind, strings.TrimSpace(tag))

@@ -63,7 +63,7 @@ func (u *user) checkFormat(fn plan.Builtin, x *syntax.CallExpr, vals []uval) {
 		u.clash(start(x.Args[0]), "%s: %v", fn, err)
 		return
 	}
-	kinds := make([]format.Kind, len(vals)-1)
+	kinds := make([]format.ArgKind, len(vals)-1)
 	for i, v := range vals[1:] {
 		kinds[i] = formatKind(typeName(v))
 	}
@@ -73,7 +73,7 @@ func (u *user) checkFormat(fn plan.Builtin, x *syntax.CallExpr, vals []uval) {
 }
 
 // formatKind is the kind of the values of a type.
-func formatKind(typ string) format.Kind {
+func formatKind(typ string) format.ArgKind {
 	switch typ {
 	case "int":
 		return format.Int

@@ -22,7 +22,7 @@ type Binaries interface {
 	Functions(file, pattern string) ([]binary.Function, *binary.File, error)
 	// Inside says why no probe may stand so many bytes behind a function's start.
 	Inside(at *binary.File, fn binary.Function, offset uint64) error
-	Static(file, pattern string) ([]usdt.Probe, *binary.File, error)
+	Static(file, pattern string) ([]usdt.StaticProbe, *binary.File, error)
 	// Signature is what debug information says of a function; nil where there is none.
 	Signature(at *binary.File, fn binary.Function) *signature.Signature
 	// Variable is the address of a variable in the traced process.

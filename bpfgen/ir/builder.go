@@ -201,11 +201,11 @@ func (b *Builder) Ret(x *Value) {
 // all ways have come (Enter), so that who joins may first see what they bring.
 type Join struct {
 	Block *Block
-	Ways  []Way
+	Ways  []Arrival
 }
 
-// A Way is the end of one way into a join: the block that it ends in, and the place in the script.
-type Way struct {
+// An Arrival is the end of one way into a join: the block that it ends in, and the place in the script.
+type Arrival struct {
 	From *Block
 	Pos  Pos
 	Args []*Value
@@ -218,7 +218,7 @@ func (b *Builder) NewJoin() *Join { return &Join{Block: b.NewBlock()} }
 func (b *Builder) Come(j *Join) bool {
 	came := b.Reached()
 	if came {
-		j.Ways = append(j.Ways, Way{From: b.Cur, Pos: b.Pos})
+		j.Ways = append(j.Ways, Arrival{From: b.Cur, Pos: b.Pos})
 		b.reached[j.Block] = true
 	}
 	b.End()

@@ -34,7 +34,7 @@ func (e *CheckError) Error() string {
 //   - every operand is defined by a value with a result, in blocks that can be
 //     reached on every way to its use.
 func (f *Func) Check() error {
-	c := &checker{f: f, at: make([]place, f.NumValues()), blocks: make([]bool, f.NumBlocks())}
+	c := &checker{f: f, at: make([]definition, f.NumValues()), blocks: make([]bool, f.NumBlocks())}
 	c.collect()
 	for _, b := range f.Blocks {
 		c.block(b)
@@ -60,8 +60,8 @@ func (f *Func) CheckMachine() error {
 	return f.Check()
 }
 
-// A place is where a value is defined: parameters have index -1.
-type place struct {
+// A definition is where a value is computed: parameters have index -1.
+type definition struct {
 	v     *Value
 	index int
 }
@@ -69,7 +69,7 @@ type place struct {
 // checker keeps the first error.
 type checker struct {
 	f      *Func
-	at     []place
+	at     []definition
 	blocks []bool
 	err    *CheckError
 }
@@ -121,7 +121,7 @@ func (c *checker) define(b *Block, v *Value, index int) {
 	if v.Block != b {
 		c.fail(b, v.String(), "is in another block by its own account")
 	}
-	c.at[v.ID] = place{v, index}
+	c.at[v.ID] = definition{v, index}
 }
 
 func (c *checker) block(b *Block) {

@@ -21,9 +21,9 @@ func AggSlots(c *plan.Container, slots int) *wire.Agg {
 	a := p.place(c)
 	if a != nil {
 		a.Size = p.off
-		a.Halves = 1
+		a.Banks = 1
 		if hasExtremes(a) {
-			a.Halves = 2
+			a.Banks = 2
 		}
 	}
 	return a

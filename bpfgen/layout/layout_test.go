@@ -77,7 +77,7 @@ func TestRecord(t *testing.T) {
 }
 
 func TestAgg(t *testing.T) {
-	c := func(k plan.Kind) *plan.Container { return &plan.Container{Kind: k, Unit: 1} }
+	c := func(k plan.ContainerKind) *plan.Container { return &plan.Container{Kind: k, Unit: 1} }
 	g := c(plan.Group)
 	g.Members = []plan.GroupMember{{Name: "n", Agg: c(plan.Count)}, {Name: "s", Agg: c(plan.Stats)},
 		{Name: "h", Agg: c(plan.Hist)}}

@@ -39,8 +39,8 @@ func claim(f *ir.Func, o Options) {
 	release(f, data)
 }
 
-// A place is before value index of block.
-type place struct {
+// A position is before value index of block.
+type position struct {
 	block *ir.Block
 	index int
 	pos   ir.Pos
@@ -48,7 +48,7 @@ type place struct {
 
 // claimPlace finds the last place from which all uses are seen, outside of
 // loops, and such that what follows it is only reached through it.
-func claimPlace(f *ir.Func) *place {
+func claimPlace(f *ir.Func) *position {
 	order := f.Order()
 	dom := f.Dominators(order)
 	var at *ir.Block
@@ -79,7 +79,7 @@ func claimPlace(f *ir.Func) *place {
 			break
 		}
 	}
-	return &place{at, index, pos}
+	return &position{at, index, pos}
 }
 
 // clean reports whether b is in no loop and dominates all that it reaches,
@@ -141,7 +141,7 @@ type claimer struct {
 
 // split divides the block at the place and puts the claim between the parts.
 // It gives the address of the claimed entry, a parameter of the second part.
-func (c *claimer) split(at *place) *ir.Value {
+func (c *claimer) split(at *position) *ir.Value {
 	b := at.block
 	rest := c.f.NewBlock()
 	rest.Values = append([]*ir.Value(nil), b.Values[at.index:]...)

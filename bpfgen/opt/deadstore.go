@@ -64,7 +64,7 @@ func (l *slotLiveness) atEnd(b *ir.Block) []bool {
 }
 
 // piece is the part of live that s is, nil if it is not known.
-func (l *slotLiveness) piece(s span, live []bool) []bool {
+func (l *slotLiveness) piece(s piece, live []bool) []bool {
 	if !l.private[s.slot.ID] || s.from < 0 || s.to > int64(s.slot.Size) {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (l *slotLiveness) before(v *ir.Value, live []bool) {
 	if s, ok := writes(v); ok {
 		clear(l.piece(s, live))
 	}
-	touches(v, func(s span) {
+	touches(v, func(s piece) {
 		p := l.piece(s, live)
 		for i := range p {
 			p[i] = true

@@ -34,7 +34,7 @@ type contents struct {
 
 // held says that the word at a place is value.
 type held struct {
-	at    span
+	at    piece
 	value *ir.Value
 }
 
@@ -73,7 +73,7 @@ func (m *contents) step(v *ir.Value) {
 		m.drop(func(h held) bool { return h.value.Op != ir.OpConst })
 	}
 	if !v.Op.IsLoad() {
-		touches(v, func(s span) {
+		touches(v, func(s piece) {
 			if v.Op != ir.OpCopy { // which only reads there
 				m.forget(s)
 			}
@@ -93,7 +93,7 @@ func (m *contents) step(v *ir.Value) {
 	}
 }
 
-func (m *contents) forget(s span) {
+func (m *contents) forget(s piece) {
 	m.drop(func(h held) bool { return h.at.overlaps(s) })
 }
 

@@ -17,7 +17,7 @@ const (
 // loads that take them from there, all in one block.
 type probeRead struct {
 	call  *ir.Value
-	dst   span
+	dst   piece
 	base  *ir.Value
 	off   int64
 	loads []*ir.Value
@@ -46,7 +46,7 @@ func probeReads(b *ir.Block, private, openEnd []bool) []*probeRead {
 		if s, ok := writes(v); ok {
 			drop(s.slot)
 		}
-		touches(v, func(s span) {
+		touches(v, func(s piece) {
 			if r := last[s.slot]; r != nil && v.Op.IsLoad() && s.from >= r.dst.from && s.to <= r.dst.to {
 				r.loads = append(r.loads, v)
 				return
@@ -101,7 +101,7 @@ func openSlots(f *ir.Func, order []*ir.Block) [][]bool {
 	for _, b := range order {
 		first[b.ID] = map[int]use{}
 		for _, v := range b.Values {
-			note := func(s span, u use) {
+			note := func(s piece, u use) {
 				if _, ok := first[b.ID][s.slot.ID]; !ok {
 					first[b.ID][s.slot.ID] = u
 				}
@@ -110,7 +110,7 @@ func openSlots(f *ir.Func, order []*ir.Block) [][]bool {
 				note(r.dst, use{fills: true})
 				continue
 			}
-			touches(v, func(s span) { note(s, use{reads: true}) })
+			touches(v, func(s piece) { note(s, use{reads: true}) })
 		}
 	}
 	end := make([][]bool, f.NumBlocks())

@@ -41,36 +41,36 @@ func addresses(v *ir.Value, i int) bool {
 	return false
 }
 
-// A span is a piece of a slot.
-type span struct {
+// A piece is some bytes of a slot.
+type piece struct {
 	slot     *ir.Slot
 	from, to int64
 }
 
-func (s span) overlaps(o span) bool { return s.slot == o.slot && s.from < o.to && o.from < s.to }
+func (s piece) overlaps(o piece) bool { return s.slot == o.slot && s.from < o.to && o.from < s.to }
 
 // spanAt is n bytes from an address that is one of a slot.
-func spanAt(addr *ir.Value, off, n int64) (span, bool) {
+func spanAt(addr *ir.Value, off, n int64) (piece, bool) {
 	if addr.Op != ir.OpSlot {
-		return span{}, false
+		return piece{}, false
 	}
-	return span{addr.Slot, addr.Imm + off, addr.Imm + off + n}, true
+	return piece{addr.Slot, addr.Imm + off, addr.Imm + off + n}, true
 }
 
 // writes gives the piece of a slot that v overwrites and does nothing else.
-func writes(v *ir.Value) (span, bool) {
+func writes(v *ir.Value) (piece, bool) {
 	switch {
 	case v.Op.IsStore():
 		return spanAt(v.Args[0], v.Imm, int64(v.Op.Width()))
 	case v.Op == ir.OpZero, v.Op == ir.OpCopy:
 		return spanAt(v.Args[0], 0, v.Imm)
 	}
-	return span{}, false
+	return piece{}, false
 }
 
 // touches gives f the pieces of slots that v may read, and those that it may
 // write in another way than writes says. A helper may do both to all of a slot.
-func touches(v *ir.Value, f func(span)) {
+func touches(v *ir.Value, f func(piece)) {
 	at := func(a *ir.Value, off, n int64) {
 		if s, ok := spanAt(a, off, n); ok {
 			f(s)
@@ -80,7 +80,7 @@ func touches(v *ir.Value, f func(span)) {
 	case v.Op == ir.OpCall:
 		for _, a := range v.Args {
 			if a.Op == ir.OpSlot {
-				f(span{a.Slot, 0, int64(a.Slot.Size)})
+				f(piece{a.Slot, 0, int64(a.Slot.Size)})
 			}
 		}
 	case v.Op.IsLoad():

@@ -20,21 +20,21 @@ const numRegs = 10
 // include/linux/filter.h).
 const MaxStack = 512
 
-// Kind is the kind of a Step.
-type Kind uint8
+// StepKind says what a Step does.
+type StepKind uint8
 
 // The kinds of steps.
 const (
-	Exec  Kind = iota // instruction Value with Args, result in Dst
-	Move              // Dst = Src
-	Make              // Dst = constant or address Value
-	Load              // Dst = spill slot at Off
-	Store             // spill slot at Off = Src
+	Exec  StepKind = iota // instruction Value with Args, result in Dst
+	Move                  // Dst = Src
+	Make                  // Dst = constant or address Value
+	Load                  // Dst = spill slot at Off
+	Store                 // spill slot at Off = Src
 )
 
 // A Step is about one machine instruction.
 type Step struct {
-	Kind Kind
+	Kind StepKind
 	// Value is what is executed or moved; nil for a register that is saved
 	// in the course of moves on an edge.
 	Value *ir.Value

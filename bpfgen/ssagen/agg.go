@@ -25,11 +25,11 @@ func (b aggs) aggAdd(c *tree.Container, s *tree.Stmt) {
 		add.bucket = b.bucket(a.Buckets, add.v, add.t)
 	}
 	if c.KeyLayout == nil {
-		b.addSample(a, b.half(c, b.MapValue(mapOf(c), 0)), add)
+		b.addSample(a, b.bank(c, b.MapValue(mapOf(c), 0)), add)
 		return
 	}
 	key := stores(b).fixed(c.KeyLayout, c.Key, s.Exprs[2])
-	tables(b).upsert(c, key, c.Agg.ValueSize(), func(p *ir.Value) { b.addSample(a, b.half(c, p), add) })
+	tables(b).upsert(c, key, c.Agg.ValueSize(), func(p *ir.Value) { b.addSample(a, b.bank(c, p), add) })
 	b.release(key)
 }
 

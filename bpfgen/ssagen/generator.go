@@ -14,8 +14,8 @@ type generator struct {
 	inlines map[int64]*inline
 	// loops are those that the current place is in, the outermost first.
 	loops []*loop
-	// halves is the word of the stack over which forget takes values.
-	halves *ir.Slot
+	// split is the word of the stack over which forget takes values.
+	split *ir.Slot
 	// called are the subprograms that this function calls.
 	called []*subprogram
 	// sub is set where this function is a subprogram, round where it is the body of a loop.

@@ -153,16 +153,16 @@ func (b loops) forgotten(v val) val {
 	})
 }
 
-// forget brings x over a word of the stack that is written in halves: what the
+// forget brings x over a word of the stack that is written in two parts: what the
 // verifier knows of a register is kept by whole words only.
 func (b loops) forget(x *ir.Value) *ir.Value {
-	if b.halves == nil {
+	if b.split == nil {
 		b.stack += 8
-		b.halves = b.Func.NewSlot(8)
+		b.split = b.Func.NewSlot(8)
 	}
-	b.Store(4, b.SlotAddr(b.halves, 0), 0, x)
-	b.Store(4, b.SlotAddr(b.halves, 4), 0, b.Imm(ir.OpLShr, x, 32))
-	return b.Load(8, b.SlotAddr(b.halves, 0), 0)
+	b.Store(4, b.SlotAddr(b.split, 0), 0, x)
+	b.Store(4, b.SlotAddr(b.split, 4), 0, b.Imm(ir.OpLShr, x, 32))
+	return b.Load(8, b.SlotAddr(b.split, 0), 0)
 }
 
 // bound is how many iterations the loop l may have whose body has been built.

@@ -19,7 +19,7 @@ func ctxWord(n int64, t types.Type) *tree.Expr {
 		Args: []*tree.Expr{{Op: tree.OpCtx, Type: types.U64}}}
 }
 
-func keyedTree(kind plan.Kind, key types.Type) *tree.Container {
+func keyedTree(kind plan.ContainerKind, key types.Type) *tree.Container {
 	c := &tree.Container{Container: &plan.Container{Kind: kind, Unit: 1}, Key: key}
 	c.Agg = layout.Agg(c.Container)
 	if key.Kind != types.None {

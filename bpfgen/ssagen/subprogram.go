@@ -111,10 +111,10 @@ func (b subs) liveIns(s *callSite) []*ir.Value {
 	return out
 }
 
-// epochOf is the epoch of a container, which says what half of an aggregation is
+// epochOf is the epoch of a container, which says what bank of an aggregation is
 // filled; 0 where there are none.
 func (b subs) epochOf(id int64) *ir.Value {
-	if c := b.container(id); c.Agg != nil && c.Agg.Halves > 1 {
+	if c := b.container(id); c.Agg != nil && c.Agg.Banks > 1 {
 		return aggs{b.code}.epoch(c)
 	}
 	return b.Const(0)

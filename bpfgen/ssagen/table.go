@@ -101,7 +101,7 @@ func (b tables) countEntry(c *tree.Container) {
 }
 
 // lost counts an insert that failed and goes on at j. Before 6.4 a map's
-// function gives an int, of which the upper half of R0 says nothing.
+// function gives an int, of which the upper 32 bits of R0 say nothing.
 func (b tables) lost(c *tree.Container, rc *ir.Value, j *join) {
 	rc = b.Extend(rc, 32, true)
 	full, other := b.NewBlock(), b.NewBlock()

@@ -33,12 +33,12 @@ func (b *code) helperOnce(key string, helper int64) *ir.Value {
 
 func (b *code) pidTgid() *ir.Value { return b.helperOnce("pid_tgid", helperGetCurrentPidTgid) }
 
-// tgid is e.pid: the upper half.
+// tgid is e.pid: the upper 32 bits.
 func (b *code) tgid() *ir.Value {
 	return b.once("pid", func() *ir.Value { return b.Imm(ir.OpLShr, b.pidTgid(), 32) })
 }
 
-// tid is e.tid: the kernel's pid, the lower half.
+// tid is e.tid: the kernel's pid, the lower 32 bits.
 func (b *code) tid() *ir.Value {
 	return b.once("tid", func() *ir.Value { return b.Extend(b.pidTgid(), 32, false) })
 }

@@ -22,8 +22,8 @@ const (
 	MapStacks = "stacks"
 	// MapKeep and the number of a probe: its last events (Unit.Keep).
 	MapKeep = "keep"
-	// MapEpochs has a word for each container by its number: which half of its
-	// values programs fill (wire.Agg.Halves).
+	// MapEpochs has a word for each container by its number: which bank of its
+	// values programs fill (wire.Agg.Banks).
 	MapEpochs = "epochs"
 )
 

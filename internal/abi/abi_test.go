@@ -29,7 +29,7 @@ func parse(t *testing.T, text string) Value {
 	if _, err := fmt.Sscanf(text[1:], "%d", &size); err != nil {
 		t.Fatalf("%q: %v", text, err)
 	}
-	return map[byte]Kind{'i': Int, 'f': Float, 'v': Vector}[text[0]].Value(size)
+	return map[byte]Class{'i': Int, 'f': Float, 'v': Vector}[text[0]].Value(size)
 }
 
 func composite(t *testing.T, members []string, packed bool) Value {

@@ -1,20 +1,20 @@
 package abi
 
-// A Kind is what a scalar is to the ABI.
-type Kind uint8
+// A Class is what a scalar is to the ABI.
+type Class uint8
 
 // The kinds.
 const (
-	Int    Kind = iota // integers, pointers, bools, enums
-	Float              // float, double, and what goes where they go
-	Long               // long double of amd64 (x87), 16 bytes
-	Vector             // vectors of the machine, and long double of arm64
+	Int    Class = iota // integers, pointers, bools, enums
+	Float               // float, double, and what goes where they go
+	Long                // long double of amd64 (x87), 16 bytes
+	Vector              // vectors of the machine, and long double of arm64
 )
 
 // A Scalar is a part of a value that has no parts.
 type Scalar struct {
 	Off, Size int
-	Kind      Kind
+	Kind      Class
 }
 
 // A Value is an argument or a result as its type describes it. The value of a
@@ -30,7 +30,7 @@ type Value struct {
 }
 
 // Scalar gives a value of a scalar type of a size.
-func (k Kind) Value(size int) Value {
+func (k Class) Value(size int) Value {
 	return Value{Size: size, Align: size, Scalars: []Scalar{{0, size, k}}}
 }
 

@@ -126,7 +126,7 @@ func explainCrowd(a *tree.Attach, err error) error {
 	return fmt.Errorf("%s: %w", wayOf(a.Kind()).crowd, err)
 }
 
-func openRaw(name string, prog *ebpf.Program) ([]point, error) {
+func openRaw(name string, prog *ebpf.Program) ([]spot, error) {
 	link, err := bpf.AttachRawTracepoint(name, prog)
 	switch {
 	case errors.Is(err, unix.ENOENT):
@@ -136,5 +136,5 @@ func openRaw(name string, prog *ebpf.Program) ([]point, error) {
 	case err != nil:
 		return nil, err
 	}
-	return []point{{link: link, kind: rawPoint}}, nil
+	return []spot{{link: link, kind: rawPoint}}, nil
 }

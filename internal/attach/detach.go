@@ -20,8 +20,8 @@ const (
 	returnPoint                    // the same, and then its event is to be removed
 )
 
-// A point is where a program is attached.
-type point struct {
+// A spot is where a program is attached.
+type spot struct {
 	link  bpf.Link // keeps it attached; a *bpf.PerfEvent, if of clockPoint
 	kind  pointKind
 	event string // of returnPoint, in tracefs
@@ -32,7 +32,7 @@ type point struct {
 // stop ends the delivery of events as far as that is possible without closing.
 // Disabling the perf event of a tracepoint would not keep its program from
 // running. An error means that the event is dead already.
-func (p point) stop() {
+func (p spot) stop() {
 	if event, ok := p.link.(*bpf.PerfEvent); ok && p.kind == clockPoint {
 		_ = event.Stop()
 	}
@@ -126,7 +126,7 @@ func (l *Loaded) detach(programs []*program) {
 }
 
 // release gives back what keeps a program attached.
-func (l *Loaded) release(pt point) error {
+func (l *Loaded) release(pt spot) error {
 	err := pt.link.Close()
 	if pt.event != "" {
 		err = errors.Join(err, l.returns.remove(pt.event))

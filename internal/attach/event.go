@@ -14,7 +14,7 @@ import (
 )
 
 // openEverywhere opens a perf event on each CPU.
-func openEverywhere(attr unix.PerfEventAttr, prog *ebpf.Program) ([]point, error) {
+func openEverywhere(attr unix.PerfEventAttr, prog *ebpf.Program) ([]spot, error) {
 	cpus, err := kernel.OnlineCPUs()
 	if err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func openEverywhere(attr unix.PerfEventAttr, prog *ebpf.Program) ([]point, error
 }
 
 // openOn opens a perf event on CPUs, for all processes: programs choose theirs.
-func openOn(cpus []int, attr unix.PerfEventAttr, prog *ebpf.Program) (points []point, err error) {
+func openOn(cpus []int, attr unix.PerfEventAttr, prog *ebpf.Program) (points []spot, err error) {
 	for _, cpu := range cpus {
 		one := attr
 		event, err := openPerf(&one, cpu, prog)
@@ -36,13 +36,13 @@ func openOn(cpus []int, attr unix.PerfEventAttr, prog *ebpf.Program) (points []p
 			}
 			return nil, err
 		}
-		points = append(points, point{link: event, kind: clockPoint})
+		points = append(points, spot{link: event, kind: clockPoint})
 	}
 	return points, nil
 }
 
 // openCounter attaches a program to every c.Period-th event of a counter.
-func openCounter(_ *Loaded, c tree.Counter, prog *ebpf.Program) ([]point, error) {
+func openCounter(_ *Loaded, c tree.Counter, prog *ebpf.Program) ([]spot, error) {
 	attr := unix.PerfEventAttr{Type: c.Type, Config: c.Config, Sample: c.Period, Bits: unix.PerfBitDisabled}
 	if c.Period == 0 {
 		attr.Sample = c.Freq
@@ -109,7 +109,7 @@ func stepsOver(arch string, release func() (kernel.Version, error)) error {
 }
 
 // openWatchpoint sets a hardware breakpoint on each CPU.
-func openWatchpoint(_ *Loaded, w tree.Watchpoint, prog *ebpf.Program) ([]point, error) {
+func openWatchpoint(_ *Loaded, w tree.Watchpoint, prog *ebpf.Program) ([]spot, error) {
 	if err := stepsOver(runtime.GOARCH, kernel.Release); err != nil {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ type Loaded struct {
 type program struct {
 	*tree.Program
 	code   *ebpf.Program // nil once it is closed
-	points []point
+	points []spot
 	// detached: it was attached before.
 	detached bool
 	// missed is the last known number of missed runs, kept when code is closed.

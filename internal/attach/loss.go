@@ -111,13 +111,13 @@ func (l *Loaded) Entries(container int) (n uint64) {
 }
 
 // keepUnseen adds what points of p have missed that are closed next.
-func (l *Loaded) keepUnseen(p *program, points []point) {
+func (l *Loaded) keepUnseen(p *program, points []spot) {
 	unseen, err := l.unseenAt(points)
 	p.unseen, l.unread = p.unseen+unseen, cmp.Or(l.unread, err)
 }
 
 // unseenAt is what points have missed that are open.
-func (l *Loaded) unseenAt(points []point) (n uint64, err error) {
+func (l *Loaded) unseenAt(points []spot) (n uint64, err error) {
 	events := map[string]bool{}
 	for _, pt := range points {
 		switch pt.kind {

@@ -58,7 +58,7 @@ const maxRefusals = 64
 type linker struct {
 	link     func(*tree.Functions) (bpf.Link, error)
 	kind     pointKind
-	points   []point
+	points   []spot
 	kept     []tree.Place
 	refused  []tree.Place
 	refusals int
@@ -85,7 +85,7 @@ func (l *linker) open(f tree.Functions) error {
 	link, err := l.link(&f)
 	switch {
 	case err == nil:
-		l.points, l.kept = append(l.points, point{link: link, kind: l.kind}), append(l.kept, f.Places...)
+		l.points, l.kept = append(l.points, spot{link: link, kind: l.kind}), append(l.kept, f.Places...)
 		return nil
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
 		return err
@@ -145,7 +145,7 @@ func uprobes(f *tree.Functions) *bpf.UprobeMulti {
 
 // openFunctions attaches p to its functions: by links where it was loaded for
 // these, and alone to those that they do not take.
-func (l *Loaded) openFunctions(p *program) ([]point, error) {
+func (l *Loaded) openFunctions(p *program) ([]spot, error) {
 	switch {
 	case p.session:
 		return l.openSession(p)

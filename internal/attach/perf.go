@@ -20,7 +20,7 @@ import (
 // tracepoint on all CPUs (perf_trace_run_bpf_submit, kernel/events/core.c).
 // It takes no samples: some tracepoints do not allow that
 // (TRACE_EVENT_PERF_PERM of irq_work_exit, arch/x86/include/asm/trace/irq_vectors.h).
-func openTracepoint(l *Loaded, at tree.Tracepoint, prog *ebpf.Program) ([]point, error) {
+func openTracepoint(l *Loaded, at tree.Tracepoint, prog *ebpf.Program) ([]spot, error) {
 	if l.opts.TracepointID == nil {
 		return nil, errors.New("no source of tracepoint numbers")
 	}
@@ -37,12 +37,12 @@ func openTracepoint(l *Loaded, at tree.Tracepoint, prog *ebpf.Program) ([]point,
 	if err != nil {
 		return nil, err
 	}
-	return []point{{link: event, kind: tracePoint}}, nil
+	return []spot{{link: event, kind: tracePoint}}, nil
 }
 
 // openClock makes a program run by a timer: on each CPU for a profile, on one
 // for an interval.
-func openClock(_ *Loaded, c tree.Clock, prog *ebpf.Program) ([]point, error) {
+func openClock(_ *Loaded, c tree.Clock, prog *ebpf.Program) ([]spot, error) {
 	cpus, err := kernel.OnlineCPUs()
 	if err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ type dynamicPMU struct {
 const pmuFolder = "/sys/bus/event_source/devices/"
 
 // findPMU reads what the kernel calls a source.
-func findPMU(from source) (*dynamicPMU, error) {
+func findPMU(from perfSource) (*dynamicPMU, error) {
 	name := string(from)
 	text, err := os.ReadFile(pmuFolder + name + "/type")
 	if err != nil {
@@ -81,12 +81,12 @@ func (m *dynamicPMU) uprobeAttr(p *tree.Place, path *byte, returns bool) unix.Pe
 }
 
 // An opener attaches a program to one of its places.
-type opener func(*tree.Place) (point, error)
+type opener func(*tree.Place) (spot, error)
 
 // openProbes attaches a program to its places, one by one. Of several places those
 // that the kernel refuses are left out and named, unless these are all. others:
 // the probe has more places, which are attached.
-func (l *Loaded) openProbes(prog *program, others bool) (points []point, err error) {
+func (l *Loaded) openProbes(prog *program, others bool) (points []spot, err error) {
 	f := prog.Attach.Functions()
 	pmu, err := findPMU(wayOf(f.Mech).probes)
 	if err != nil {
@@ -96,7 +96,7 @@ func (l *Loaded) openProbes(prog *program, others bool) (points []point, err err
 	if err != nil {
 		return nil, err
 	}
-	open := func(p *tree.Place) (point, error) { return openProbe(pmu, f, p, cpus[0], prog.code) }
+	open := func(p *tree.Place) (spot, error) { return openProbe(pmu, f, p, cpus[0], prog.code) }
 	if f.Mech == tree.AttachKretprobe {
 		open = l.returnOpener(prog, cpus[0], open)
 	}
@@ -165,7 +165,7 @@ func (l *Loaded) refuse(p *program, places []string) {
 	}
 }
 
-func (l *Loaded) releaseAll(points []point) error {
+func (l *Loaded) releaseAll(points []spot) error {
 	var errs []error
 	for _, p := range points {
 		errs = append(errs, l.release(p))
@@ -175,7 +175,7 @@ func (l *Loaded) releaseAll(points []point) error {
 
 // openProbe opens the perf event of one place and gives it the program. The
 // event is on one CPU, and the program runs on all of them (see openTracepoint).
-func openProbe(pmu *dynamicPMU, f *tree.Functions, p *tree.Place, cpu int, prog *ebpf.Program) (point, error) {
+func openProbe(pmu *dynamicPMU, f *tree.Functions, p *tree.Place, cpu int, prog *ebpf.Program) (spot, error) {
 	at := wayOf(f.Mech)
 	user := at.probes == userProbes
 	text := p.Func
@@ -184,7 +184,7 @@ func openProbe(pmu *dynamicPMU, f *tree.Functions, p *tree.Place, cpu int, prog 
 	}
 	name, err := unix.BytePtrFromString(text)
 	if err != nil {
-		return point{}, fmt.Errorf("%q: %w", text, err)
+		return spot{}, fmt.Errorf("%q: %w", text, err)
 	}
 	var attr unix.PerfEventAttr
 	pid := -1
@@ -199,9 +199,9 @@ func openProbe(pmu *dynamicPMU, f *tree.Functions, p *tree.Place, cpu int, prog 
 	event, err := bpf.OpenPerfEvent(&attr, pid, cpu, prog, cookieOf(f, p))
 	runtime.KeepAlive(name) // attr holds its address as a number
 	if err != nil {
-		return point{}, explainPlace(f, p, err)
+		return spot{}, explainPlace(f, p, err)
 	}
-	return point{link: event, kind: probePoint, module: p.Module}, nil
+	return spot{link: event, kind: probePoint, module: p.Module}, nil
 }
 
 func cookieOf(f *tree.Functions, p *tree.Place) *uint64 {

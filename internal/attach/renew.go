@@ -53,7 +53,7 @@ func (l *Loaded) renew(p, dead *program, module string) (int, error) {
 		}
 	}
 	l.keepUnseen(p, dead.points)
-	p.points = slices.DeleteFunc(p.points, func(pt point) bool { return pt.module == module })
+	p.points = slices.DeleteFunc(p.points, func(pt spot) bool { return pt.module == module })
 	err := l.releaseAll(dead.points)
 	points, failed := l.openProbes(dead, true)
 	p.points = append(p.points, points...)

@@ -181,7 +181,7 @@ func (l *Loaded) returnOpener(prog *program, cpu int, otherwise opener) opener {
 	}
 	calls := followedCalls(len(prog.Attach.At()))
 	prog.fewReturns = l.returns == nil
-	return func(p *tree.Place) (point, error) {
+	return func(p *tree.Place) (spot, error) {
 		if prog.fewReturns {
 			return otherwise(p)
 		}
@@ -194,17 +194,17 @@ func (l *Loaded) returnOpener(prog *program, cpu int, otherwise opener) opener {
 	}
 }
 
-func (l *Loaded) openReturn(prog *program, p *tree.Place, calls, cpu int) (point, error) {
+func (l *Loaded) openReturn(prog *program, p *tree.Place, calls, cpu int) (spot, error) {
 	name, id, err := l.returns.create(p, calls)
 	if err != nil {
-		return point{}, explainPlace(prog.Attach.Functions(), p, err)
+		return spot{}, explainPlace(prog.Attach.Functions(), p, err)
 	}
 	attr := unix.PerfEventAttr{Type: unix.PERF_TYPE_TRACEPOINT, Config: id}
 	event, err := bpf.OpenPerfEvent(&attr, -1, cpu, prog.code, cookieOf(prog.Attach.Functions(), p))
 	if err != nil {
-		return point{}, errors.Join(err, l.returns.remove(name))
+		return spot{}, errors.Join(err, l.returns.remove(name))
 	}
-	return point{link: event, kind: returnPoint, event: name, module: p.Module}, nil
+	return spot{link: event, kind: returnPoint, event: name, module: p.Module}, nil
 }
 
 // FewReturns gives the probes at returns of which the kernel follows a few calls

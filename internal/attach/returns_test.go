@@ -56,7 +56,7 @@ func TestReturnEventsCountMisses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.points = []point{at}
+	p.points = []spot{at}
 	missed := func() uint64 {
 		losses, _, err := l.Losses()
 		if err != nil {
@@ -245,7 +245,7 @@ func TestReturnEventsUnread(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		prog := &program{Program: &tree.Program{}, points: []point{{link: noLink{}, kind: returnPoint, event: "ret_1"}}}
+		prog := &program{Program: &tree.Program{}, points: []spot{{link: noLink{}, kind: returnPoint, event: "ret_1"}}}
 		l := &Loaded{unit: &bpfgen.Unit{}, returns: &returnEvents{file: profile, profile: profile},
 			programs: []*program{prog}}
 		check := func() {

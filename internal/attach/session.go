@@ -165,11 +165,11 @@ func renameFunctions(program, functions asm.Instructions) {
 
 // openSession attaches a session, or, where the kernel refuses one of its
 // places, the two programs of which it is made.
-func (l *Loaded) openSession(p *program) ([]point, error) {
+func (l *Loaded) openSession(p *program) ([]spot, error) {
 	at, err := linkSession(p.Attach.Functions(), p.code)
 	switch {
 	case err == nil:
-		return []point{at}, nil
+		return []spot{at}, nil
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
 		return nil, err
 	}
@@ -196,13 +196,13 @@ func (l *Loaded) openSession(p *program) ([]point, error) {
 	return points, err
 }
 
-func linkSession(f *tree.Functions, prog *ebpf.Program) (point, error) {
+func linkSession(f *tree.Functions, prog *ebpf.Program) (spot, error) {
 	if f.Mech == tree.AttachUprobe {
 		link, err := bpf.LinkUprobes(prog, uprobeSession(f))
-		return point{link: link, kind: probePoint}, err
+		return spot{link: link, kind: probePoint}, err
 	}
 	link, err := linkKprobes(f, bpf.KprobeSession, prog)
-	return point{link: link, kind: countingPoint}, err
+	return spot{link: link, kind: countingPoint}, err
 }
 
 func (l *Loaded) treeProgram(name string) *tree.Program {

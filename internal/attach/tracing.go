@@ -13,7 +13,7 @@ import (
 )
 
 // openTrampoline attaches a program to the function that it was loaded for.
-func openTrampoline(_ *Loaded, f *tree.Functions, prog *ebpf.Program) ([]point, error) {
+func openTrampoline(_ *Loaded, f *tree.Functions, prog *ebpf.Program) ([]spot, error) {
 	link, err := bpf.AttachTracing(prog)
 	switch {
 	case errors.Is(err, unix.EBUSY), errors.Is(err, unix.E2BIG):
@@ -23,12 +23,12 @@ func openTrampoline(_ *Loaded, f *tree.Functions, prog *ebpf.Program) ([]point, 
 	case err != nil:
 		return nil, err
 	}
-	return []point{{link: link, kind: probePoint}}, nil
+	return []spot{{link: link, kind: probePoint}}, nil
 }
 
 // runIterator runs an iterator's program for each object that there is now.
 // What it sends is in the ring when it returns, or has been taken from it. It stays at no point.
-func runIterator(l *Loaded, _ tree.Iterator, prog *ebpf.Program) ([]point, error) {
+func runIterator(l *Loaded, _ tree.Iterator, prog *ebpf.Program) ([]spot, error) {
 	objects, err := bpf.OpenIterator(prog, nil)
 	if err != nil {
 		return nil, err

@@ -14,26 +14,26 @@ type way struct {
 	// point names a point as scripts do.
 	point func(*tree.Attach) string
 	// open attaches a program to its points.
-	open func(*Loaded, *program) ([]point, error)
+	open func(*Loaded, *program) ([]spot, error)
 	// rank is when its programs are attached.
 	rank rank
 	// head: the kernel runs a program before those that were attached earlier, see order.go.
 	head func(*Loaded, *program) bool
 	// probes are the source of single probes at places; "" where programs have none.
-	probes source
+	probes perfSource
 	// returns: its probes stand at the returns of functions.
 	returns bool
 	// crowd says why a point takes no more programs, and what to do.
 	crowd string
 }
 
-// A source of perf events that puts probes where it is told, as the kernel calls it.
-type source string
+// A perfSource is a source of perf events that puts probes where it is told, as the kernel calls it.
+type perfSource string
 
 // The sources.
 const (
-	kernelProbes source = "kprobe"
-	userProbes   source = "uprobe"
+	kernelProbes perfSource = "kprobe"
+	userProbes   perfSource = "uprobe"
 )
 
 // What is done where a point has as many programs as it can have: BPF_TRACE_MAX_PROGS of kernel/trace/bpf_trace.c,
@@ -56,13 +56,13 @@ func wayOf(kind tree.AttachKind) way {
 		w.open, w.crowd = opening(openTracepoint), crowdTraced
 	case tree.AttachRawTracepoint:
 		w.point = named(func(r tree.RawTracepoint) string { return "rawtracepoint:" + r.Name })
-		w.open = func(_ *Loaded, p *program) ([]point, error) { return openRaw(p.Attach.Tracepoint(), p.code) }
+		w.open = func(_ *Loaded, p *program) ([]spot, error) { return openRaw(p.Attach.Tracepoint(), p.code) }
 	case tree.AttachSyscallEnter:
 		w.point, w.rank = named(func(tree.SyscallEnter) string { return "syscall entry" }), rankStart
-		w.open = func(_ *Loaded, p *program) ([]point, error) { return openRaw("sys_enter", p.code) }
+		w.open = func(_ *Loaded, p *program) ([]spot, error) { return openRaw("sys_enter", p.code) }
 	case tree.AttachSyscallExit:
 		w.point, w.rank = named(func(tree.SyscallExit) string { return "syscall exit" }), rankEnd
-		w.open = func(_ *Loaded, p *program) ([]point, error) { return openRaw("sys_exit", p.code) }
+		w.open = func(_ *Loaded, p *program) ([]spot, error) { return openRaw("sys_exit", p.code) }
 	case tree.AttachProfile:
 		w.point, w.open = named(func(tree.Clock) string { return "profile" }), opening(openClock)
 	case tree.AttachInterval:
@@ -108,9 +108,9 @@ func named[W tree.Way](name func(W) string) func(*tree.Attach) string {
 }
 
 // opening attaches programs of one way.
-func opening[W tree.Way](open func(*Loaded, W, *ebpf.Program) ([]point, error)) func(*Loaded,
-	*program) ([]point, error) {
-	return func(l *Loaded, p *program) ([]point, error) { return open(l, p.Attach.Way.(W), p.code) }
+func opening[W tree.Way](open func(*Loaded, W, *ebpf.Program) ([]spot, error)) func(*Loaded,
+	*program) ([]spot, error) {
+	return func(l *Loaded, p *program) ([]spot, error) { return open(l, p.Attach.Way.(W), p.code) }
 }
 
 // pointName names a point as scripts do.

@@ -72,7 +72,7 @@ type Finder struct {
 	Program string
 
 	open   map[string]*elffile.File
-	tables map[string]*signature.Table
+	tables map[string]*signature.Functions
 	lines  map[string]*elffile.Lines
 }
 

@@ -40,7 +40,7 @@ func (f *Finder) Types(at *File, addr uint64) *signature.Signature {
 }
 
 // signatures opens the debug information of a file, of its own or in its debug file.
-func (f *Finder) signatures(path string, e *elffile.File) *signature.Table {
+func (f *Finder) signatures(path string, e *elffile.File) *signature.Functions {
 	t, known := f.tables[path]
 	if known {
 		return t
@@ -64,7 +64,7 @@ func (f *Finder) signatures(path string, e *elffile.File) *signature.Table {
 		t = nil // damaged
 	}
 	if f.tables == nil {
-		f.tables = map[string]*signature.Table{}
+		f.tables = map[string]*signature.Functions{}
 	}
 	f.tables[path] = t
 	return t

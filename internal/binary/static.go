@@ -10,7 +10,7 @@ import (
 
 // Static gives the static probes (USDT) of a file that match `name` or
 // `provider:name`.
-func (f *Finder) Static(file, pattern string) ([]usdt.Probe, *File, error) {
+func (f *Finder) Static(file, pattern string) ([]usdt.StaticProbe, *File, error) {
 	e, out, err := f.file(file)
 	if err != nil {
 		return nil, nil, err
@@ -30,7 +30,7 @@ func (f *Finder) Static(file, pattern string) ([]usdt.Probe, *File, error) {
 }
 
 // missingStatic names what there is instead.
-func missingStatic(all []usdt.Probe, file, pattern string) error {
+func missingStatic(all []usdt.StaticProbe, file, pattern string) error {
 	var names, full []string
 	for _, p := range all {
 		names, full = append(names, p.Name), append(full, p.Provider+":"+p.Name)

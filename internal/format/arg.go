@@ -6,26 +6,26 @@ import (
 	"strconv"
 )
 
-// Kind says which field of an Arg holds its value.
-type Kind uint8
+// ArgKind says which field of an Arg holds its value.
+type ArgKind uint8
 
 // The kinds.
 const (
-	None  Kind = iota
-	Fault      // a read in the kernel that failed
-	Bool       // Int: 0 or 1
-	Int        // Int
-	Uint       // Uint
-	Big        // Big
-	Float      // Float
-	Str        // Str
-	Bytes      // Str
-	Other      // Str is the text of the value, Type its type
+	None  ArgKind = iota
+	Fault         // a read in the kernel that failed
+	Bool          // Int: 0 or 1
+	Int           // Int
+	Uint          // Uint
+	Big           // Big
+	Float         // Float
+	Str           // Str
+	Bytes         // Str
+	Other         // Str is the text of the value, Type its type
 )
 
 // An Arg is one argument of a format.
 type Arg struct {
-	Kind   Kind
+	Kind   ArgKind
 	sample bool // it stands for all values of its kind: see Check
 	Int    int64
 	Uint   uint64

@@ -1,10 +1,10 @@
 package format
 
 // Unknown, for Check, is the kind of an argument that only the run will tell.
-const Unknown Kind = 255
+const Unknown ArgKind = 255
 
 // samples stand for all values of their kinds; all verbs take a None.
-var samples = map[Kind]Arg{
+var samples = map[ArgKind]Arg{
 	Unknown: {Kind: None}, None: {Kind: None}, Fault: {Kind: Fault},
 	Bool: {Kind: Bool, sample: true, Type: "bool"}, Int: {Kind: Int, sample: true, Type: "int"},
 	Uint:  {Kind: Uint, sample: true, Type: "int"},
@@ -14,7 +14,7 @@ var samples = map[Kind]Arg{
 }
 
 // Check says what is wrong with arguments of these kinds, whatever their values are.
-func (f *Format) Check(kinds []Kind) error {
+func (f *Format) Check(kinds []ArgKind) error {
 	args := make([]Arg, len(kinds))
 	for i, k := range kinds {
 		args[i] = samples[k]
@@ -27,7 +27,7 @@ func (f *Format) Check(kinds []Kind) error {
 }
 
 // sampleStars gives widths and precisions that are not known a value: they are no None.
-func (f *Format) sampleStars(kinds []Kind, args []Arg) {
+func (f *Format) sampleStars(kinds []ArgKind, args []Arg) {
 	next := 0
 	for i := range f.parts {
 		p := &f.parts[i]

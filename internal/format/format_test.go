@@ -228,18 +228,18 @@ func BenchmarkAppendEscaped(b *testing.B) {
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		format string
-		kinds  []Kind
+		kinds  []ArgKind
 		want   string
 	}{
-		{"%d %s\n", []Kind{Int}, "format wants 2 arguments, got 1"},
-		{"%d", []Kind{Int, Int}, "format wants 1 argument, got 2"},
-		{"%5d", []Kind{Str}, "%5d wants a number, got string"},
-		{"%q", []Kind{Int}, "%q wants a string, got int"},
-		{"%t", []Kind{Int}, "%t wants a bool, got int"},
-		{"%.2f", []Kind{Other}, "%.2f wants a number, got a value of several parts"},
-		{"%*d", []Kind{Str, Int}, "%*d wants an int as its width, got string"},
-		{"%-*.*s %x %c %f", []Kind{Unknown, Unknown, Int, Str, Str, Bool}, ""},
-		{"%d %t %q", []Kind{Unknown, Unknown, None}, ""},
+		{"%d %s\n", []ArgKind{Int}, "format wants 2 arguments, got 1"},
+		{"%d", []ArgKind{Int, Int}, "format wants 1 argument, got 2"},
+		{"%5d", []ArgKind{Str}, "%5d wants a number, got string"},
+		{"%q", []ArgKind{Int}, "%q wants a string, got int"},
+		{"%t", []ArgKind{Int}, "%t wants a bool, got int"},
+		{"%.2f", []ArgKind{Other}, "%.2f wants a number, got a value of several parts"},
+		{"%*d", []ArgKind{Str, Int}, "%*d wants an int as its width, got string"},
+		{"%-*.*s %x %c %f", []ArgKind{Unknown, Unknown, Int, Str, Str, Bool}, ""},
+		{"%d %t %q", []ArgKind{Unknown, Unknown, None}, ""},
 	} {
 		f, err := Parse(c.format)
 		if err != nil {

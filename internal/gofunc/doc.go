@@ -16,18 +16,18 @@ import "fmt"
 // An instruction is what matters of one.
 type instruction struct {
 	at, size int
-	kind     kind
+	kind     instructionKind
 	target   int // of jumps and branches that say it; from the function's start
 }
 
-type kind uint8
+type instructionKind uint8
 
 const (
-	plain         kind = iota
-	branch             // conditional
-	jump               // unconditional, to a place that it says
-	leave              // unconditional, to a place in a register or in a table
-	leaveByMemory      // unconditional, to a place that memory says: a method or an import
+	plain         instructionKind = iota
+	branch                        // conditional
+	jump                          // unconditional, to a place that it says
+	leave                         // unconditional, to a place in a register or in a table
+	leaveByMemory                 // unconditional, to a place that memory says: a method or an import
 	call
 	ret
 	data // no instruction

@@ -181,7 +181,7 @@ func (b *BTF) walkHeaders() error {
 		if len(b.types)-off < 12 {
 			return fmt.Errorf("bad BTF: type %d is cut off", b.count)
 		}
-		r := record(b.types[off:])
+		r := typeRecord(b.types[off:])
 		kind := r.kind()
 		if kind == 0 || kind >= btfKinds {
 			return fmt.Errorf("bad BTF: type %d has the unknown kind %d", b.count, kind)
@@ -205,28 +205,28 @@ func (b *BTF) walkHeaders() error {
 // Len gives the number of types; their ids are 1 to Len.
 func (b *BTF) Len() int { return b.count }
 
-// A record is the section of types from the header of one type on:
+// A typeRecord is the section of types from the header of one type on:
 //
 //	0 name_off u32 | 4 info u32: vlen 0-23, kind 24-30, kind_flag 31 | 8 size or type u32 | tail
 //
 // Before 7.x vlen had 16 bits and kind 5; the bits between were 0.
-type record []byte
+type typeRecord []byte
 
-func (r record) u32(off int) uint32 { return binary.LittleEndian.Uint32(r[off:]) }
-func (r record) name() uint32       { return r.u32(0) }
-func (r record) kind() int          { return int(r.u32(4) >> 24 & 0x7f) }
-func (r record) vlen() int          { return int(r.u32(4) & 0xffffff) }
-func (r record) flag() bool         { return r.u32(4)>>31 != 0 }
-func (r record) ref() TypeID        { return TypeID(r.u32(8)) }
+func (r typeRecord) u32(off int) uint32 { return binary.LittleEndian.Uint32(r[off:]) }
+func (r typeRecord) name() uint32       { return r.u32(0) }
+func (r typeRecord) kind() int          { return int(r.u32(4) >> 24 & 0x7f) }
+func (r typeRecord) vlen() int          { return int(r.u32(4) & 0xffffff) }
+func (r typeRecord) flag() bool         { return r.u32(4)>>31 != 0 }
+func (r typeRecord) ref() TypeID        { return TypeID(r.u32(8)) }
 
-func (r record) size() int {
+func (r typeRecord) size() int {
 	word := r.u32(4)
 	t := btfTail[word>>24&31] // the kind is checked in walkHeaders
 	return 12 + int(t.fixed) + int(t.each)*int(word&0xffffff)
 }
 
 // record finds a type that exists; nil for void and ids out of range.
-func (b *BTF) record(id TypeID) record {
+func (b *BTF) record(id TypeID) typeRecord {
 	switch {
 	case id == 0:
 		return nil
@@ -236,16 +236,16 @@ func (b *BTF) record(id TypeID) record {
 	i := int(id - 1)
 	off := int(b.sparse[i/stride])
 	for range i % stride {
-		off += record(b.types[off:]).size()
+		off += typeRecord(b.types[off:]).size()
 	}
-	return record(b.types[off:])
+	return typeRecord(b.types[off:])
 }
 
 // each calls f with every type in order.
-func (b *BTF) each(f func(id TypeID, kind int, r record)) {
+func (b *BTF) each(f func(id TypeID, kind int, r typeRecord)) {
 	types := b.types
 	for id := TypeID(1); len(types) > 0; id++ {
-		r := record(types)
+		r := typeRecord(types)
 		f(id, r.kind(), r)
 		types = types[r.size():]
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func named(t *testing.T, b *BTF, kind Kind, name string) TypeID {
+func named(t *testing.T, b *BTF, kind TypeKind, name string) TypeID {
 	t.Helper()
 	id, ok := b.Named(kind, name)
 	if !ok {
@@ -62,7 +62,7 @@ func TestFieldErrors(t *testing.T) {
 	if got, want := err.Error(), "struct task has no field comn (did you mean comm?)"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	for kind, c := range map[Kind][2]string{
+	for kind, c := range map[TypeKind][2]string{
 		KindFwd:     {"hidden", "struct hidden is only declared"},
 		KindTypedef: {"pid_t", "pid_t has no fields"},
 		KindFloat:   {"double", "double has no fields"},
@@ -92,7 +92,7 @@ func TestFields(t *testing.T) {
 
 func TestType(t *testing.T) {
 	b := fixture(t)
-	get := func(kind Kind, name string) Type {
+	get := func(kind TypeKind, name string) Type {
 		ty, err := b.Type(named(t, b, kind, name))
 		if err != nil {
 			t.Fatal(err)

@@ -45,7 +45,7 @@ func (b *BTF) scalars(v *abi.Value, id TypeID, off, depth int) {
 	if err != nil || depth > maxNesting || len(v.Scalars) > mostScalars {
 		return
 	}
-	add := func(off, size int, k abi.Kind) {
+	add := func(off, size int, k abi.Class) {
 		v.Scalars = append(v.Scalars, abi.Scalar{Off: off, Size: size, Kind: k})
 	}
 	switch t.Kind {
@@ -76,7 +76,7 @@ func (b *BTF) scalars(v *abi.Value, id TypeID, off, depth int) {
 const maxNesting = 16
 
 // floatKind: the kernel has no long double, but a module's types might.
-func floatKind(size int) abi.Kind {
+func floatKind(size int) abi.Class {
 	if size > 8 {
 		return abi.Long
 	}

@@ -64,7 +64,7 @@ func (w *cName) modified(word string, to TypeID, inner string) string {
 	return word + " " + w.decl(to, inner)
 }
 
-func (w *cName) params(r record) string {
+func (w *cName) params(r typeRecord) string {
 	var parts []string
 	for i := range min(r.vlen(), 32) {
 		typ := TypeID(r.u32(16 + 8*i))
@@ -80,7 +80,7 @@ func (w *cName) params(r record) string {
 	return strings.Join(parts, ", ")
 }
 
-func (w *cName) base(r record) string {
+func (w *cName) base(r typeRecord) string {
 	name := w.b.string(r.name())
 	prefix := ""
 	switch r.kind() {

@@ -22,7 +22,7 @@ func (b *BTF) Type(id TypeID) (Type, error) {
 	return t, nil
 }
 
-func (b *BTF) decode(t *Type, r record) {
+func (b *BTF) decode(t *Type, r typeRecord) {
 	switch r.kind() {
 	case btfInt:
 		decodeInt(t, r)
@@ -59,7 +59,7 @@ var modifierNames = [btfKinds]string{btfConst: "const", btfVolatile: "volatile",
 
 // decodeInt reads the word after the header: encoding 24-27 (1 signed, 2 char,
 // 4 bool), offset 16-23, bits 0-7. pahole never sets char, so the name counts.
-func decodeInt(t *Type, r record) {
+func decodeInt(t *Type, r typeRecord) {
 	w := r.u32(12)
 	t.Kind, t.Size, t.Bits = KindInt, int(r.u32(8)), int(w&0xff)
 	t.Signed = w>>24&1 != 0
@@ -67,14 +67,14 @@ func decodeInt(t *Type, r record) {
 	t.Bool = w>>24&4 != 0
 }
 
-func (b *BTF) structKind(r record) Kind {
+func (b *BTF) structKind(r typeRecord) TypeKind {
 	if r.kind() == btfUnion {
 		return KindUnion
 	}
 	return KindStruct
 }
 
-func (b *BTF) members(r record) []Member {
+func (b *BTF) members(r typeRecord) []Member {
 	out := make([]Member, r.vlen())
 	for i := range out {
 		out[i] = b.member(r, i)
@@ -83,7 +83,7 @@ func (b *BTF) members(r record) []Member {
 	return out
 }
 
-func (b *BTF) params(r record) []Param {
+func (b *BTF) params(r typeRecord) []Param {
 	out := make([]Param, r.vlen())
 	for i := range out {
 		out[i] = Param{Name: b.string(r.u32(12 + 8*i)), Type: TypeID(r.u32(16 + 8*i))}
@@ -91,11 +91,11 @@ func (b *BTF) params(r record) []Param {
 	return out
 }
 
-func (b *BTF) enumSigned(r record) bool {
+func (b *BTF) enumSigned(r typeRecord) bool {
 	return r.flag() || r.kind() == btfEnum && !b.signedEnums
 }
 
-func (b *BTF) enumValues(r record) []EnumValue {
+func (b *BTF) enumValues(r typeRecord) []EnumValue {
 	out := make([]EnumValue, r.vlen())
 	for i := range out {
 		nameOff, v := b.enumerator(r, i)
@@ -106,7 +106,7 @@ func (b *BTF) enumValues(r record) []EnumValue {
 
 // enumerator gives the i-th name and value of an enum. Values of 64 bits are
 // as their bits: an unsigned one above the range of int64 is negative.
-func (b *BTF) enumerator(r record, i int) (nameOff uint32, v int64) {
+func (b *BTF) enumerator(r typeRecord, i int) (nameOff uint32, v int64) {
 	if r.kind() == btfEnum64 {
 		at := 12 + 12*i
 		return r.u32(at), int64(uint64(r.u32(at+4)) | uint64(r.u32(at+8))<<32)

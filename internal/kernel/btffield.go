@@ -57,7 +57,7 @@ func (b *BTF) find(root TypeID, name string) (Field, bool) {
 		if string(b.bytesAt(m.nameOff())) != name {
 			return true
 		}
-		found = b.member(m.record, m.i)
+		found = b.member(m.typeRecord, m.i)
 		found.Off += m.base
 		return false
 	})
@@ -83,7 +83,7 @@ var (
 
 // memberAt is the i-th member of a struct that lies base bytes into the root.
 type memberAt struct {
-	record
+	typeRecord
 	i, base int
 }
 
@@ -130,7 +130,7 @@ func (w *fieldWalk) walk(id TypeID, base, depth int) error {
 
 // offMask selects the bit offset in a member: with kind_flag the upper 8 bits
 // are the size of a bit-field.
-func offMask(r record) uint32 {
+func offMask(r typeRecord) uint32 {
 	if r.flag() {
 		return 0xffffff
 	}
@@ -138,7 +138,7 @@ func offMask(r record) uint32 {
 }
 
 // member decodes the i-th member of a struct without its name.
-func (b *BTF) member(r record, i int) Field {
+func (b *BTF) member(r typeRecord, i int) Field {
 	typ, w := TypeID(r.u32(16+12*i)), r.u32(20+12*i)
 	bits, size := int(w&offMask(r)), 0
 	if r.flag() {

@@ -68,7 +68,7 @@ func (m *moduleBTF) raise(own TypeID, strs uint32) {
 			binary.LittleEndian.PutUint32(at, uint32(id+m.raised))
 		}
 	}
-	m.part.each(func(_ TypeID, kind int, r record) {
+	m.part.each(func(_ TypeID, kind int, r typeRecord) {
 		name(r)
 		if refersTo[kind] {
 			ref(r[8:])
@@ -101,7 +101,7 @@ var refersTo = [btfKinds]bool{
 }
 
 // inModules finds a type behind those of the kernel.
-func (b *BTF) inModules(id TypeID) record {
+func (b *BTF) inModules(id TypeID) typeRecord {
 	list := b.modules.Load()
 	if list == nil {
 		return nil
@@ -130,10 +130,10 @@ func (b *BTF) moduleBytes(off uint32) []byte {
 }
 
 // named finds a function, or a typedef, of the module.
-func (m *moduleBTF) named(b *BTF, kind Kind, name string) (TypeID, bool) {
+func (m *moduleBTF) named(b *BTF, kind TypeKind, name string) (TypeID, bool) {
 	m.once.Do(func() {
 		m.funcs = newNameIndex(m.part.kinds[btfFunc] + m.part.kinds[btfTypedef])
-		m.part.each(func(id TypeID, kind int, r record) {
+		m.part.each(func(id TypeID, kind int, r typeRecord) {
 			if kind == btfFunc || kind == btfTypedef {
 				m.funcs.add(b.bytesAt(r.name()), m.first+id-1)
 			}

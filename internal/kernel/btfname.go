@@ -45,7 +45,7 @@ func (x *nameIndex) find(name string, ok func(TypeID) bool) (TypeID, bool) {
 }
 
 // kindOf maps the kinds of BTF to ours.
-var kindOf = [btfKinds]Kind{
+var kindOf = [btfKinds]TypeKind{
 	btfInt: KindInt, btfPtr: KindPtr, btfArray: KindArray, btfStruct: KindStruct, btfUnion: KindUnion,
 	btfEnum: KindEnum, btfEnum64: KindEnum, btfFwd: KindFwd, btfTypedef: KindTypedef,
 	btfVolatile: KindModifier, btfConst: KindModifier, btfRestrict: KindModifier, btfTypeTag: KindModifier,
@@ -62,22 +62,22 @@ var isNamed = [btfKinds]bool{
 
 // Named finds the type of a kind by its name, without "struct" and the like.
 // Of several (the kernel has some private structs of one name) it is the first.
-func (b *BTF) Named(kind Kind, name string) (TypeID, bool) {
+func (b *BTF) Named(kind TypeKind, name string) (TypeID, bool) {
 	return b.findNamed(b.indexFor(kind), kind, name)
 }
 
-func (b *BTF) findNamed(x *nameIndex, kind Kind, name string) (TypeID, bool) {
+func (b *BTF) findNamed(x *nameIndex, kind TypeKind, name string) (TypeID, bool) {
 	return x.find(name, func(id TypeID) bool {
 		r := b.record(id)
 		return kindOf[r.kind()] == kind && string(b.bytesAt(r.name())) == name
 	})
 }
 
-func (b *BTF) indexFor(kind Kind) *nameIndex {
+func (b *BTF) indexFor(kind TypeKind) *nameIndex {
 	if kind == KindFunc {
 		b.once.funcs.Do(func() {
 			b.funcs = newNameIndex(b.kinds[btfFunc])
-			b.each(func(id TypeID, kind int, r record) {
+			b.each(func(id TypeID, kind int, r typeRecord) {
 				if kind == btfFunc {
 					b.funcs.add(b.bytesAt(r.name()), id)
 				}
@@ -93,7 +93,7 @@ func (b *BTF) indexFor(kind Kind) *nameIndex {
 			}
 		}
 		b.named = newNameIndex(n)
-		b.each(func(id TypeID, kind int, r record) {
+		b.each(func(id TypeID, kind int, r typeRecord) {
 			if isNamed[kind] {
 				b.named.add(b.bytesAt(r.name()), id)
 			}
@@ -117,13 +117,13 @@ func (b *BTF) EnumValue(name string) (v int64, enum TypeID, ok bool) {
 
 func (b *BTF) indexEnums() {
 	n := 0
-	b.each(func(_ TypeID, kind int, r record) {
+	b.each(func(_ TypeID, kind int, r typeRecord) {
 		if kindOf[kind] == KindEnum {
 			n += r.vlen()
 		}
 	})
 	b.enums = newNameIndex(n)
-	b.each(func(id TypeID, kind int, r record) {
+	b.each(func(id TypeID, kind int, r typeRecord) {
 		if kindOf[kind] != KindEnum {
 			return
 		}
@@ -134,7 +134,7 @@ func (b *BTF) indexEnums() {
 	})
 }
 
-func (b *BTF) enumeratorNamed(r record, name string) (int64, bool) {
+func (b *BTF) enumeratorNamed(r typeRecord, name string) (int64, bool) {
 	for i := range r.vlen() {
 		if nameOff, v := b.enumerator(r, i); string(b.bytesAt(nameOff)) == name {
 			return v, true
@@ -153,7 +153,7 @@ func (b *BTF) Enumerators(name string) (out []EnumValue) {
 		return b.enumValues(b.record(id))
 	}
 	prefix := []byte(name)
-	b.each(func(_ TypeID, kind int, r record) {
+	b.each(func(_ TypeID, kind int, r typeRecord) {
 		if kindOf[kind] != KindEnum {
 			return
 		}
@@ -168,9 +168,9 @@ func (b *BTF) Enumerators(name string) (out []EnumValue) {
 
 // Names gives the sorted names of all types of a kind, for spelling hints and
 // globs. It copies them: not for the common path.
-func (b *BTF) Names(kind Kind) []string {
+func (b *BTF) Names(kind TypeKind) []string {
 	var out []string
-	b.each(func(_ TypeID, k int, r record) {
+	b.each(func(_ TypeID, k int, r typeRecord) {
 		if kindOf[k] != kind {
 			return
 		}

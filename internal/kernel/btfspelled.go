@@ -4,7 +4,7 @@ import "strings"
 
 // Spelled finds a type as C spells it: "struct sock", "u32", "unsigned long". A typedef gives what it stands for.
 func (b *BTF) Spelled(name string) (TypeID, bool) {
-	kinds := map[string]Kind{"struct": KindStruct, "union": KindUnion, "enum": KindEnum}
+	kinds := map[string]TypeKind{"struct": KindStruct, "union": KindUnion, "enum": KindEnum}
 	word, rest, ok := strings.Cut(name, " ")
 	if k, known := kinds[word]; ok && known {
 		return b.Named(k, strings.TrimSpace(rest))

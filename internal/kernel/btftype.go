@@ -3,13 +3,13 @@ package kernel
 // TypeID is the number of a type in the kernel's BTF; 0 is void.
 type TypeID uint32
 
-// Kind is the kind of a type.
-type Kind uint8
+// TypeKind says what a type is.
+type TypeKind uint8
 
 // The kinds. KindModifier is const, volatile, restrict and type tags;
 // KindOther is what has no value of its own: variables, sections, decl tags.
 const (
-	KindVoid Kind = iota
+	KindVoid TypeKind = iota
 	KindInt
 	KindPtr
 	KindArray
@@ -31,7 +31,7 @@ var kindNames = [...]string{
 }
 
 // String names the kind for error texts.
-func (k Kind) String() string {
+func (k TypeKind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
 	}
@@ -41,7 +41,7 @@ func (k Kind) String() string {
 // A Type is one type of the kernel. Its strings and slices are the caller's.
 type Type struct {
 	ID   TypeID
-	Kind Kind
+	Kind TypeKind
 	// Name is "" for anonymous types. Of a modifier it is "const",
 	// "volatile", "restrict" or the name of the type tag ("rcu", "user").
 	Name string

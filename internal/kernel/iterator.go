@@ -62,7 +62,7 @@ func (f *Facts) MatchIterators(glob string) ([]Iterator, error) {
 }
 
 func (b *BTF) iterators() (out []Iterator) {
-	b.each(func(id TypeID, kind int, r record) {
+	b.each(func(id TypeID, kind int, r typeRecord) {
 		if kind != btfFunc || !bytes.HasPrefix(b.bytesAt(r.name()), []byte(iterPrefix)) {
 			return
 		}

@@ -150,7 +150,7 @@ func (b *BTF) indexTraceiters() {
 		filter[at>>6&(len(filter)-1)] |= 1 << (at & 63)
 	}
 	b.traceiters = newNameIndex(n)
-	b.each(func(id TypeID, kind int, r record) {
+	b.each(func(id TypeID, kind int, r typeRecord) {
 		at := r.name()
 		if kind != btfFunc || filter[at>>6&uint32(len(filter)-1)]>>(at&63)&1 == 0 {
 			return
@@ -211,7 +211,7 @@ func (m *moduleBTF) rawTracepoints(b *BTF) []string { return b.tracesOf(&m.part)
 // tracesOf are the raw tracepoints among the types of a part.
 func (b *BTF) tracesOf(part *BTF) []string {
 	var out []string
-	part.each(func(_ TypeID, kind int, r record) {
+	part.each(func(_ TypeID, kind int, r typeRecord) {
 		if kind != btfTypedef {
 			return
 		}

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// A Kind is what an Input is.
-type Kind uint8
+// An InputKind says what an Input is.
+type InputKind uint8
 
 // The kinds.
 const (
-	Nothing   Kind = iota
-	Line           // Text has been entered
-	Abandoned      // Ctrl-C was pressed: what has begun is to be forgotten
-	Ended          // there will be no more
+	Nothing   InputKind = iota
+	Line                // Text has been entered
+	Abandoned           // Ctrl-C was pressed: what has begun is to be forgotten
+	Ended               // there will be no more
 )
 
 // An Input is what was typed.
 type Input struct {
-	Kind Kind
+	Kind InputKind
 	// Text is a line, or the lines of a block that was recalled as one.
 	Text string
 	// Pasted: it is one of several lines that were pasted.

@@ -14,25 +14,25 @@ type screen struct {
 	before string // what is drawn up to the cursor
 }
 
-// A place on the screen, from the row and column where the line begins.
-type place struct{ row, col int }
+// A position is one on the screen, from the row and column where the line begins.
+type position struct{ row, col int }
 
 // after gives the place behind text. The last column of a row is followed by
 // the first of the next; a wide character does not fit into the last.
-func after(text string, width int) (p place) {
+func after(text string, width int) (p position) {
 	for _, r := range text {
 		if r == '\n' {
-			p = place{p.row + 1, 0}
+			p = position{p.row + 1, 0}
 			continue
 		}
 		w := runewidth.RuneWidth(r)
 		if p.col+w > width {
-			p = place{p.row + 1, 0}
+			p = position{p.row + 1, 0}
 		}
 		p.col += w
 	}
 	if p.col >= width {
-		p = place{p.row + 1, 0}
+		p = position{p.row + 1, 0}
 	}
 	return p
 }
@@ -59,7 +59,7 @@ func (s *screen) draw(prompt, text string, at, width int) string {
 }
 
 // fills reports whether a text that ends at a place has filled its last row.
-func fills(text string, end place) bool {
+func fills(text string, end position) bool {
 	return end.col == 0 && end.row > 0 && !strings.HasSuffix(text, "\n")
 }
 

@@ -117,7 +117,7 @@ type Source struct {
 // Programs finds points of user programs (package binary).
 type Programs interface {
 	Names(file, pattern string) ([]binary.Listed, *binary.File, error)
-	Static(file, pattern string) ([]usdt.Probe, *binary.File, error)
+	Static(file, pattern string) ([]usdt.StaticProbe, *binary.File, error)
 	// Line gives the file and line of the source, "" if they are not known.
 	Line(at *binary.File, addr uint64) string
 	// Types is what debug information says of the function at an address, nil where it says nothing.

@@ -94,7 +94,7 @@ func (p programs) Names(file, pattern string) ([]binary.Listed, *binary.File, er
 	return list, at, nil
 }
 
-func (p programs) Static(file, pattern string) ([]usdt.Probe, *binary.File, error) {
+func (p programs) Static(file, pattern string) ([]usdt.StaticProbe, *binary.File, error) {
 	at, err := p.at(file)
 	if err != nil {
 		return nil, nil, err
@@ -103,7 +103,8 @@ func (p programs) Static(file, pattern string) ([]usdt.Probe, *binary.File, erro
 		{Kind: usdt.InRegister, Size: 4, Signed: true, Text: "-4@%edi"}, {Kind: usdt.Constant, Size: 8, Text: "8@$5"},
 		{Kind: usdt.Unknown, Size: 2, Text: "2@%foo", Problem: "no such register"},
 	}}
-	found, err := usdt.Find([]usdt.Probe{{Provider: "libc", Name: "setjmp", Sites: []usdt.Site{site, site}}}, pattern)
+	setjmp := usdt.StaticProbe{Provider: "libc", Name: "setjmp", Sites: []usdt.Site{site, site}}
+	found, err := usdt.Find([]usdt.StaticProbe{setjmp}, pattern)
 	return found, at, err
 }
 

@@ -8,12 +8,12 @@ import (
 )
 
 // typeKinds are the words that begin a type's name.
-var typeKinds = map[string]*kernel.Kind{
+var typeKinds = map[string]*kernel.TypeKind{
 	"struct": kindOf(kernel.KindStruct), "union": kindOf(kernel.KindUnion), "enum": kindOf(kernel.KindEnum),
 	"typedef": kindOf(kernel.KindTypedef),
 }
 
-func kindOf(k kernel.Kind) *kernel.Kind { return &k }
+func kindOf(k kernel.TypeKind) *kernel.TypeKind { return &k }
 
 // types finds types by `struct NAME`, a pattern, or the path to a member:
 // struct NAME.member.member.
@@ -43,14 +43,14 @@ func (s *Source) types(r *Result, word, name string) error {
 	return nil
 }
 
-// A place is a type that is to be laid out.
-type place struct {
+// A pending is a type whose layout is still to be listed.
+type pending struct {
 	id     kernel.TypeID
 	layout *Layout
 }
 
 // shown lays a type out, if its members are wanted.
-func (s *Source) shown(b *kernel.BTF, p place) *Layout {
+func (s *Source) shown(b *kernel.BTF, p pending) *Layout {
 	if s.Verbose {
 		fill(b, p)
 	}
@@ -92,7 +92,7 @@ func (s *Source) typesNamed(r *Result, b *kernel.BTF, name string) {
 }
 
 // layoutOf finds the type at the end of a path of members, through pointers.
-func layoutOf(b *kernel.BTF, id kernel.TypeID, name, path string) (place, error) {
+func layoutOf(b *kernel.BTF, id kernel.TypeID, name, path string) (pending, error) {
 	l := &Layout{Type: name}
 	if path != "" {
 		l.Type += "." + path
@@ -104,7 +104,7 @@ func layoutOf(b *kernel.BTF, id kernel.TypeID, name, path string) (place, error)
 			}
 			f, err := b.Field(id, member)
 			if err != nil {
-				return place{}, err
+				return pending{}, err
 			}
 			id, base = f.Type, f.Type
 			l.Offset += f.Off
@@ -116,7 +116,7 @@ func layoutOf(b *kernel.BTF, id kernel.TypeID, name, path string) (place, error)
 		}
 	}
 	l.Size, _ = b.Size(id) // 0 where it has none
-	return place{id, l}, nil
+	return pending{id, l}, nil
 }
 
 // target is what a pointer points at; other types are it themselves.
@@ -133,7 +133,7 @@ func isPointer(b *kernel.BTF, id kernel.TypeID) bool {
 }
 
 // fill lists the members of a type, or of what it points at.
-func fill(b *kernel.BTF, p place) {
+func fill(b *kernel.BTF, p pending) {
 	t, err := b.Type(target(b, p.id))
 	if err != nil {
 		return

@@ -260,7 +260,7 @@ func (s *Source) staticProbes(r *Result, k *point.Kind, rest string) error {
 
 // staticProbe shows the arguments at the first place; others can have them in
 // other places, but of the same sizes.
-func staticProbe(probe usdt.Probe) func(*Point) {
+func staticProbe(probe usdt.StaticProbe) func(*Point) {
 	return func(p *Point) {
 		if len(probe.Sites) == 0 {
 			return

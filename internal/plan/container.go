@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Kind is the kind of a container.
-type Kind uint8
+// ContainerKind says what a container is: a table, a cell, an aggregation, a group.
+type ContainerKind uint8
 
 // The kinds of containers. Table and Cell hold values that both sides set;
 // the others are aggregations.
 const (
-	Table Kind = iota
+	Table ContainerKind = iota
 	Cell
 	Count
 	Total
@@ -31,13 +31,13 @@ var kindNames = [...]string{
 }
 
 // String gives the name that scripts use.
-func (k Kind) String() string { return kindNames[k] }
+func (k ContainerKind) String() string { return kindNames[k] }
 
 // IsAggregation reports whether kernel halves only add to a container of kind k.
-func (k Kind) IsAggregation() bool { return k >= Count && k <= Quantiles }
+func (k ContainerKind) IsAggregation() bool { return k >= Count && k <= Quantiles }
 
 // HasBuckets reports whether aggregations of kind k are histograms.
-func (k Kind) HasBuckets() bool { return k == Hist || k == LHist || k == Quantiles }
+func (k ContainerKind) HasBuckets() bool { return k == Hist || k == LHist || k == Quantiles }
 
 // A Container is one call of table(), cell(), count(), hist() …
 //
@@ -45,7 +45,7 @@ func (k Kind) HasBuckets() bool { return k == Hist || k == LHist || k == Quantil
 // uses in kernel halves.
 type Container struct {
 	ID   int
-	Kind Kind
+	Kind ContainerKind
 	Name string   // from the assignment; "" for none
 	By   []string // column names of the key
 	Size int      // entries; 0 for the default

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-type kind int
+type tokenKind int
 
 const (
-	end    kind = iota
-	name        // an identifier
-	number      // val
-	text        // a string, unquoted
-	sign        // an operator or a bracket
+	end    tokenKind = iota
+	name             // an identifier
+	number           // val
+	text             // a string, unquoted
+	sign             // an operator or a bracket
 )
 
 type token struct {
-	kind kind
+	kind tokenKind
 	text string
 	val  uint64
 	wide bool // a number of type long

@@ -102,21 +102,21 @@ func inheritedBy(apart *Streams) (in inherited) {
 	return in
 }
 
-// A file has a descriptor that can be passed on.
-type file interface {
+// A descriptor is something with a descriptor that can be passed on.
+type descriptor interface {
 	io.Closer
 	Fd() uintptr
 }
 
 // add passes on a file, which inherited owns from now on, and gives its number
 // in the child.
-func (in *inherited) add(f file) int32 {
+func (in *inherited) add(f descriptor) int32 {
 	in.own = append(in.own, f)
 	return in.place(f)
 }
 
 // place passes on a file under the lowest number that is free in the child.
-func (in *inherited) place(f file) int32 {
+func (in *inherited) place(f descriptor) int32 {
 	for passedOn(len(in.files)) {
 		in.files = append(in.files, uintptr(len(in.files)))
 	}

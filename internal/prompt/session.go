@@ -21,7 +21,7 @@ type Session interface {
 
 	Probes
 	Command
-	Loop
+	EventLoop
 	Output
 
 	// PointWords and FieldWords complete points and fields of events.
@@ -55,9 +55,9 @@ type Command interface {
 	CommandEnded() (status int, ended bool)
 }
 
-// Loop delivers events and calls timers, between two chunks and while one
+// EventLoop delivers events and calls timers, between two chunks and while one
 // waits.
-type Loop interface {
+type EventLoop interface {
 	Open() error
 	Begin() error
 	Turn() error

@@ -25,7 +25,7 @@ const (
 )
 
 // decode reads a record; false for one that says nothing of processes.
-func decode(kind uint32, misc uint16, body []byte) (e mapping.Event, ok bool) {
+func decode(kind uint32, misc uint16, body []byte) (e mapping.Change, ok bool) {
 	order := binary.NativeEndian
 	if len(body) < commSize+timeSize {
 		return e, false

@@ -44,7 +44,7 @@ type Band struct {
 	events []int // of other threads, which write into the rings
 	// early are events that were written after the last Read had begun: others
 	// that came before them may not have been read.
-	early []mapping.Event
+	early []mapping.Change
 	lost  uint64
 }
 
@@ -153,7 +153,7 @@ func openRing(fd int) (*ring, error) {
 
 // Read calls f with all that had happened when it was called, in the order of
 // time.
-func (b *Band) Read(f func(*mapping.Event)) error {
+func (b *Band) Read(f func(*mapping.Change)) error {
 	if !b.news() {
 		return nil
 	}
@@ -170,7 +170,7 @@ func (b *Band) Read(f func(*mapping.Event)) error {
 			return err
 		}
 	}
-	slices.SortStableFunc(events, func(a, b mapping.Event) int { return cmp.Compare(a.Time, b.Time) })
+	slices.SortStableFunc(events, func(a, b mapping.Change) int { return cmp.Compare(a.Time, b.Time) })
 	n := 0
 	for n < len(events) && events[n].Time <= now {
 		f(&events[n])

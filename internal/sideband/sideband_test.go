@@ -45,12 +45,12 @@ func TestBand(t *testing.T) {
 		t.Fatal(err)
 	}
 	after := clock()
-	var kinds []mapping.Kind
+	var kinds []mapping.ChangeKind
 	var code []mapping.Mapping
 	last := before
 	var others []int
 	ours := map[int]bool{os.Getpid(): true}
-	if err := b.Read(func(e *mapping.Event) {
+	if err := b.Read(func(e *mapping.Change) {
 		if e.Kind == mapping.Forked && e.Parent == os.Getpid() {
 			ours[e.PID] = true // the runtime starts one too, to try what the kernel can
 		}
@@ -75,7 +75,7 @@ func TestBand(t *testing.T) {
 		t.Fatal(err)
 	}
 	kinds = slices.Compact(kinds)
-	if !slices.Equal(kinds, []mapping.Kind{mapping.Forked, mapping.Executed, mapping.Mapped, mapping.Ended}) {
+	if !slices.Equal(kinds, []mapping.ChangeKind{mapping.Forked, mapping.Executed, mapping.Mapped, mapping.Ended}) {
 		t.Errorf("got %v", kinds)
 	}
 	var st unix.Stat_t

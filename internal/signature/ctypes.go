@@ -130,7 +130,7 @@ func (f *finder) scalars(v *abi.Value, t dwarf.Type, off, depth int) bool {
 	if depth > deepest || len(v.Scalars) > mostScalars {
 		return depth <= deepest
 	}
-	add := func(off, size int, k abi.Kind) {
+	add := func(off, size int, k abi.Class) {
 		v.Scalars = append(v.Scalars, abi.Scalar{Off: off, Size: size, Kind: k})
 	}
 	switch t := t.(type) {
@@ -181,7 +181,7 @@ func firstBit(m *dwarf.StructField) int64 {
 
 // floatKind: a long double of amd64 is one of the old floating-point unit, _Float128 is
 // none.
-func (f *finder) floatKind(name string, size int) abi.Kind {
+func (f *finder) floatKind(name string, size int) abi.Class {
 	switch {
 	case size <= 8:
 		return abi.Float

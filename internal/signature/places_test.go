@@ -48,13 +48,13 @@ func TestPlaces(t *testing.T) {
 }
 
 // callAt gives the places that the signature of a function is made of.
-func (t *Table) callAt(addr uint64) (*abi.Call, error) {
+func (t *Functions) callAt(addr uint64) (*abi.Call, error) {
 	r := t.data.Reader()
 	unit, err := r.SeekPC(addr)
 	if err != nil {
 		return nil, err
 	}
-	f := &finder{Table: t, r: r, unit: unit}
+	f := &finder{Functions: t, r: r, unit: unit}
 	f.language, _ = unit.Val(0x13).(int64) // DW_AT_language
 	e, err := f.function(addr)
 	if err != nil || e == nil {
@@ -84,7 +84,7 @@ func (t *Table) callAt(addr uint64) (*abi.Call, error) {
 	return abi.Of(t.arch).Assign(values, returned), nil
 }
 
-func opened(t *testing.T, binary, arch string) (*elf.File, *Table, map[string]uint64) {
+func opened(t *testing.T, binary, arch string) (*elf.File, *Functions, map[string]uint64) {
 	t.Helper()
 	file, err := elf.Open(binary)
 	if err != nil {

@@ -42,14 +42,14 @@ func (s *Signature) Param(n int) Word {
 // mostInfo bounds the debug information that is read: a start-up must not take seconds.
 const mostInfo = 64 << 20
 
-// A Table has the functions of one file.
-type Table struct {
+// Functions are those of one file.
+type Functions struct {
 	data *dwarf.Data
 	arch string
 }
 
 // Open prepares to read. section gives a section by its name, nil where there is none.
-func Open(arch string, section func(name string) ([]byte, error)) (*Table, error) {
+func Open(arch string, section func(name string) ([]byte, error)) (*Functions, error) {
 	info, err := section(".debug_info")
 	if err != nil || len(info) == 0 || len(info) > mostInfo || abi.Of(arch) == nil {
 		return nil, err
@@ -73,12 +73,12 @@ func Open(arch string, section func(name string) ([]byte, error)) (*Table, error
 			return nil, fmt.Errorf("read debug information: %w", err)
 		}
 	}
-	return &Table{d, arch}, nil
+	return &Functions{d, arch}, nil
 }
 
 // Of gives the signature of the function that begins at an address; nil where it is not
 // known.
-func (t *Table) Of(addr uint64) (*Signature, error) {
+func (t *Functions) Of(addr uint64) (*Signature, error) {
 	r := t.data.Reader()
 	unit, err := r.SeekPC(addr)
 	if errors.Is(err, dwarf.ErrUnknownPC) {
@@ -87,7 +87,7 @@ func (t *Table) Of(addr uint64) (*Signature, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read debug information: %w", err)
 	}
-	f := &finder{Table: t, r: r, unit: unit}
+	f := &finder{Functions: t, r: r, unit: unit}
 	f.language, _ = unit.Val(dwarf.AttrLanguage).(int64)
 	e, err := f.function(addr)
 	if e == nil || err != nil {
@@ -112,7 +112,7 @@ var languages = map[int64]bool{
 var fortran = map[int64]bool{0x08: true, 0x0e: true, 0x22: true, 0x23: true}
 
 type finder struct {
-	*Table
+	*Functions
 	r        *dwarf.Reader
 	unit     *dwarf.Entry
 	language int64

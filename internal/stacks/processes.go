@@ -12,7 +12,7 @@ import (
 // Processes names addresses of user programs, of which the kernel tells what
 // they map.
 type Processes struct {
-	symbols.Table
+	symbols.Namer
 	band *sideband.Band // nil where nobody asks, or the kernel does not tell
 	lost uint64         // of the band's records
 	news []processNews
@@ -65,7 +65,7 @@ func (u *Processes) See() error {
 
 // Close closes what is held.
 func (u *Processes) Close() error {
-	err := u.Table.Close()
+	err := u.Namer.Close()
 	if u.band != nil {
 		err = errors.Join(err, u.band.Close())
 	}

@@ -21,7 +21,7 @@ const (
 	opDelete        // key
 	opAdd           // key; the second argument is an offset, the third is added there
 	opPop           // key → value
-	opClear         // key; the second argument is the number of the half to make zero
+	opClear         // key; the second argument is the number of the bank to make zero
 )
 
 // An access is a program that works on single entries of a hash map, and the
@@ -35,9 +35,9 @@ type access struct {
 	keyLen, vLen int
 }
 
-// newAccess prepares it; half is the size of a half of a value, 0 where values
+// newAccess prepares it; bank is the size of a bank of a value, 0 where values
 // have none.
-func newAccess(m *ebpf.Map, half int) (_ *access, err error) {
+func newAccess(m *ebpf.Map, bank int) (_ *access, err error) {
 	a := &access{keyLen: int(m.KeySize()), vLen: int(m.ValueSize())}
 	defer func() {
 		if err != nil {
@@ -48,7 +48,7 @@ func newAccess(m *ebpf.Map, half int) (_ *access, err error) {
 		return nil, err
 	}
 	a.prog, err = bpf.Load(&bpf.Program{
-		Name: "access", Type: ebpf.RawTracepoint, Instructions: accessCode(m, a.area, half),
+		Name: "access", Type: ebpf.RawTracepoint, Instructions: accessCode(m, a.area, bank),
 	}, nil)
 	return a, err
 }
@@ -70,7 +70,7 @@ func newArea(n, size int) (*ebpf.Map, []byte, error) {
 }
 
 // accessCode is the program. R6 to R8 are its arguments, R9 the area.
-func accessCode(m, area *ebpf.Map, half int) asm.Instructions {
+func accessCode(m, area *ebpf.Map, bank int) asm.Instructions {
 	keyLen, vLen := int(m.KeySize()), int(m.ValueSize())
 	find := code(mapPtr(asm.R1, m), asm.Mov.Reg(asm.R2, asm.R9), asm.FnMapLookupElem.Call())
 	return code(
@@ -99,18 +99,18 @@ func accessCode(m, area *ebpf.Map, half int) asm.Instructions {
 		asm.JEq.Imm(asm.R0, 0, "ok"), asm.Return(),
 
 		addCode(m, find, keyLen, vLen),
-		clearCode(find, half),
+		clearCode(find, bank),
 		give("ok", ranOK),
 		give("absent", ranAbsent),
 	)
 }
 
-// clearCode makes a half zero, word by word; nobody fills it meanwhile.
-func clearCode(find asm.Instructions, half int) asm.Instructions {
+// clearCode makes a bank zero, word by word; nobody fills it meanwhile.
+func clearCode(find asm.Instructions, bank int) asm.Instructions {
 	out := code(
 		labelled("clear", find), asm.JEq.Imm(asm.R0, 0, "absent"),
-		asm.And.Imm(asm.R7, 1), asm.Mul.Imm(asm.R7, int32(half)), asm.Add.Reg(asm.R0, asm.R7), asm.Mov.Imm(asm.R1, 0))
-	for off := 0; off < half; off += 8 {
+		asm.And.Imm(asm.R7, 1), asm.Mul.Imm(asm.R7, int32(bank)), asm.Add.Reg(asm.R0, asm.R7), asm.Mov.Imm(asm.R1, 0))
+	for off := 0; off < bank; off += 8 {
 		out = append(out, asm.StoreMem(asm.R0, int16(off), asm.R1, asm.DWord))
 	}
 	return append(out, asm.Ja.Label("ok"))

@@ -13,25 +13,25 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
-// An epoch says which half of a container's values programs fill: each reads
-// its word, then adds to the first half if it is even, else to the second. A
+// An epoch says which bank of a container's values programs fill: each reads
+// its word, then adds to the first bank if it is even, else to the second. A
 // program that read the old word may still be running when the word has
 // changed; a grace period later none is.
 type epoch struct {
 	mem  []byte
 	word *uint64
-	size int // of a half
+	size int // of a bank
 	// settled says that no program runs any more.
 	settled bool
 }
 
-// newEpoch maps the word of a container; nil where its values have no halves.
+// newEpoch maps the word of a container; nil where its values have no banks.
 func newEpoch(c *tree.Container, epochs *ebpf.Map) (*epoch, error) {
-	if c.Agg == nil || c.Agg.Halves < 2 {
+	if c.Agg == nil || c.Agg.Banks < 2 {
 		return nil, nil
 	}
 	if epochs == nil {
-		return nil, errors.New("its values have halves, but there are no epochs")
+		return nil, errors.New("its values have banks, but there are no epochs")
 	}
 	size, at := int(epochs.ValueSize()), 8*c.ID
 	if c.ID < 0 || at+8 > size {
@@ -44,7 +44,7 @@ func newEpoch(c *tree.Container, epochs *ebpf.Map) (*epoch, error) {
 	return &epoch{mem: mem, word: (*uint64)(unsafe.Pointer(&mem[at])), size: c.Agg.Size}, nil
 }
 
-// Switch makes programs fill the other half and gives the number of the old
+// Switch makes programs fill the other bank and gives the number of the old
 // one when none fills it any more.
 func (e *epoch) Switch() (old int, err error) {
 	old = int(atomic.LoadUint64(e.word) & 1)
@@ -64,38 +64,38 @@ func (e *epoch) close() error {
 	return unix.Munmap(mem)
 }
 
-// A halvedTable and a halvedCell are containers with an epoch.
-type halvedTable struct {
+// A bankedTable and a bankedCell are containers with an epoch.
+type bankedTable struct {
 	*table
 	*epoch
 }
 
-// ClearHalf makes one half of an entry zero.
-func (h *halvedTable) ClearHalf(key []byte, half int) error {
-	_, err := h.run(opClear, key, half, 0)
+// ClearBank makes one bank of an entry zero.
+func (h *bankedTable) ClearBank(key []byte, bank int) error {
+	_, err := h.run(opClear, key, bank, 0)
 	return err
 }
 
-func (h *halvedTable) Settle() {
+func (h *bankedTable) Settle() {
 	h.epoch.settled = true
 	h.table.Settle()
 }
 
-func (h *halvedTable) Close() error { return errors.Join(h.table.Close(), h.epoch.close()) }
+func (h *bankedTable) Close() error { return errors.Join(h.table.Close(), h.epoch.close()) }
 
-type halvedCell struct {
+type bankedCell struct {
 	*cell
 	*epoch
 }
 
-// ClearHalf makes one half zero.
-func (h *halvedCell) ClearHalf(_ []byte, half int) error {
-	for off := half * h.size; off < (half+1)*h.size; off += 8 {
+// ClearBank makes one bank zero.
+func (h *bankedCell) ClearBank(_ []byte, bank int) error {
+	for off := bank * h.size; off < (bank+1)*h.size; off += 8 {
 		atomic.StoreUint64(h.cell.word(off), 0)
 	}
 	return nil
 }
 
-func (h *halvedCell) Settle() { h.epoch.settled = true }
+func (h *bankedCell) Settle() { h.epoch.settled = true }
 
-func (h *halvedCell) Close() error { return errors.Join(h.cell.Close(), h.epoch.close()) }
+func (h *bankedCell) Close() error { return errors.Join(h.cell.Close(), h.epoch.close()) }

@@ -15,9 +15,9 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// halvedContainer is container 2 with values of two halves of 16 bytes, and
+// bankedContainer is container 2 with values of two banks of 16 bytes, and
 // the array of epochs.
-func halvedContainer(t *testing.T, key *wire.Fixed) (value.HalvedBackend, Container, *ebpf.Map) {
+func bankedContainer(t *testing.T, key *wire.Fixed) (value.BankedBackend, Container, *ebpf.Map) {
 	t.Helper()
 	spec := ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: 32, MaxEntries: 1, Flags: unix.BPF_F_MMAPABLE}
 	if key != nil {
@@ -27,7 +27,7 @@ func halvedContainer(t *testing.T, key *wire.Fixed) (value.HalvedBackend, Contai
 	epochs := newMap(t, ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: 24, MaxEntries: 1,
 		Flags: unix.BPF_F_MMAPABLE})
 	c := &tree.Container{Container: &plan.Container{Name: "t", ID: 2}, KeyLayout: key,
-		Agg: &wire.Agg{Size: 16, Halves: 2}}
+		Agg: &wire.Agg{Size: 16, Banks: 2}}
 	s, err := New(c, m, Options{FuncID: funcID, Epochs: epochs})
 	if err != nil {
 		t.Fatal(err)
@@ -37,11 +37,11 @@ func halvedContainer(t *testing.T, key *wire.Fixed) (value.HalvedBackend, Contai
 			t.Error(err)
 		}
 	})
-	halved, ok := s.(value.HalvedBackend)
+	banked, ok := s.(value.BankedBackend)
 	if !ok {
-		t.Fatalf("%T has no halves", s)
+		t.Fatalf("%T has no banks", s)
 	}
-	return halved, s, epochs
+	return banked, s, epochs
 }
 
 // epochOf reads the word as a program does.
@@ -61,8 +61,8 @@ func words(n ...uint64) (out []byte) {
 	return out
 }
 
-func TestHalvedTable(t *testing.T) {
-	h, s, epochs := halvedContainer(t, &wire.Fixed{Size: 8})
+func TestBankedTable(t *testing.T) {
+	h, s, epochs := bankedContainer(t, &wire.Fixed{Size: 8})
 	one, two := words(1), words(2)
 	for _, key := range [][]byte{one, two} {
 		if err := h.Update(key, words(5, 6, 7, 8)); err != nil {
@@ -72,16 +72,16 @@ func TestHalvedTable(t *testing.T) {
 	for i, want := range []int{0, 1, 0} {
 		old, err := h.Switch()
 		if err != nil || old != want || epochOf(t, epochs) != uint64(i+1) {
-			t.Errorf("switch %d: old half %d, epoch %d, %v", i, old, epochOf(t, epochs), err)
+			t.Errorf("switch %d: old bank %d, epoch %d, %v", i, old, epochOf(t, epochs), err)
 		}
 	}
-	if err := h.ClearHalf(one, 0); err != nil {
+	if err := h.ClearBank(one, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.ClearHalf(two, 1); err != nil {
+	if err := h.ClearBank(two, 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.ClearHalf(words(3), 1); err != nil {
+	if err := h.ClearBank(words(3), 1); err != nil {
 		t.Errorf("of an entry that is not there: %v", err)
 	}
 	for i, want := range [][]byte{words(0, 0, 7, 8), words(5, 6, 0, 0)} {
@@ -96,8 +96,8 @@ func TestHalvedTable(t *testing.T) {
 	}
 }
 
-func TestHalvedCell(t *testing.T) {
-	h, _, _ := halvedContainer(t, nil)
+func TestBankedCell(t *testing.T) {
+	h, _, _ := bankedContainer(t, nil)
 	if err := h.Update(nil, words(5, 6, 7, 8)); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestHalvedCell(t *testing.T) {
 	if err != nil || old != 0 {
 		t.Fatal(old, err)
 	}
-	if err := h.ClearHalf(nil, old); err != nil {
+	if err := h.ClearBank(nil, old); err != nil {
 		t.Fatal(err)
 	}
 	got := make([]byte, 32)
@@ -114,10 +114,10 @@ func TestHalvedCell(t *testing.T) {
 	}
 }
 
-func TestHalvesNeedEpochs(t *testing.T) {
+func TestBanksNeedEpochs(t *testing.T) {
 	m := newMap(t, ebpf.MapSpec{Type: ebpf.Hash, KeySize: 8, ValueSize: 32, MaxEntries: 8})
 	c := &tree.Container{Container: &plan.Container{Name: "t", ID: 3}, KeyLayout: &wire.Fixed{Size: 8},
-		Agg: &wire.Agg{Size: 16, Halves: 2}}
+		Agg: &wire.Agg{Size: 16, Banks: 2}}
 	if _, err := New(c, m, Options{}); err == nil || !strings.Contains(err.Error(), "no epochs") {
 		t.Errorf("without epochs: %v", err)
 	}

@@ -15,17 +15,17 @@ import (
 // iteratorTarget is the kernel's function that stands for map iterators.
 const iteratorTarget = "bpf_iter_bpf_map_elem"
 
-// An iterator reads a table through a map iterator (5.10, needs the kernel's
+// A mapIterator reads a table through a map iterator (5.10, needs the kernel's
 // BTF): reading its file runs a program for each entry, which writes key and
 // value to the file (BenchmarkEach compares the ways).
-type iterator struct {
+type mapIterator struct {
 	m            *ebpf.Map
 	prog         *ebpf.Program
 	buf          []byte
 	keyLen, size int
 }
 
-func newIterator(m *ebpf.Map, o Options) (*iterator, error) {
+func newIterator(m *ebpf.Map, o Options) (*mapIterator, error) {
 	if o.FuncID == nil {
 		return nil, errors.New("map iterators need the kernel's BTF")
 	}
@@ -33,7 +33,7 @@ func newIterator(m *ebpf.Map, o Options) (*iterator, error) {
 	if err != nil {
 		return nil, err
 	}
-	it := &iterator{m: m, keyLen: int(m.KeySize()), size: int(m.KeySize() + m.ValueSize())}
+	it := &mapIterator{m: m, keyLen: int(m.KeySize()), size: int(m.KeySize() + m.ValueSize())}
 	// The kernel hands out whole entries, at most 8 pages of them at once.
 	it.buf = make([]byte, 0, max(1<<15, it.size))
 	it.prog, err = bpf.Load(&bpf.Program{
@@ -64,7 +64,7 @@ func iteratorCode(m *ebpf.Map) asm.Instructions {
 	)
 }
 
-func (it *iterator) each(f func(key, val []byte) bool) error {
+func (it *mapIterator) each(f func(key, val []byte) bool) error {
 	entries, err := bpf.OpenIterator(it.prog, it.m)
 	if err != nil {
 		return fmt.Errorf("open a map iterator: %w", err)
@@ -91,7 +91,7 @@ func (it *iterator) each(f func(key, val []byte) bool) error {
 }
 
 // deliver gives the whole entries in the buffer and keeps a rest.
-func (it *iterator) deliver(f func(key, val []byte) bool) bool {
+func (it *mapIterator) deliver(f func(key, val []byte) bool) bool {
 	at := 0
 	for ; at+it.size <= len(it.buf); at += it.size {
 		val, end := at+it.keyLen, at+it.size
@@ -103,6 +103,6 @@ func (it *iterator) deliver(f func(key, val []byte) bool) bool {
 	return true
 }
 
-func (it *iterator) close() error {
+func (it *mapIterator) close() error {
 	return it.prog.Close()
 }

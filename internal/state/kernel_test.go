@@ -439,7 +439,7 @@ func TestLargeTableIsIterated(t *testing.T) {
 	if got := all(t, s.Each, 8, 8); !maps.Equal(got, want) {
 		t.Errorf("%d entries of %d", len(got), len(want))
 	}
-	if _, ok := s.walk.(*iterator); !ok {
+	if _, ok := s.walk.(*mapIterator); !ok {
 		t.Errorf("read by %T", s.walk)
 	}
 }

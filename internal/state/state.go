@@ -37,8 +37,8 @@ func New(c *tree.Container, m *ebpf.Map, o Options) (Container, error) {
 		if e == nil {
 			return t, nil
 		}
-		t.half = e.size
-		return &halvedTable{t, e}, nil
+		t.bank = e.size
+		return &bankedTable{t, e}, nil
 	}
 	return nil, errors.Join(fmt.Errorf("%s %q: cannot be in a map of type %s", c.Kind, c.Name, m.Type()), e.close())
 }
@@ -51,7 +51,7 @@ func newCellContainer(c *tree.Container, m *ebpf.Map, e *epoch) (Container, erro
 	case e == nil:
 		return cell, nil
 	}
-	return &halvedCell{cell, e}, nil
+	return &bankedCell{cell, e}, nil
 }
 
 // maxEntry bounds a key and a value together: offsets in programs have 16

@@ -15,7 +15,7 @@ import (
 type table struct {
 	m        *ebpf.Map
 	key, val *wire.Fixed // val is nil for an aggregation
-	half     int         // the size of a half of a value, 0 where there are none
+	bank     int         // the size of a bank of a value, 0 where there are none
 	opts     Options
 	access   *access // made at first use, like walk and swap
 	swap     *swapper
@@ -56,7 +56,7 @@ func (t *table) prepare() error {
 	if t.access != nil {
 		return nil
 	}
-	a, err := newAccess(t.m, t.half)
+	a, err := newAccess(t.m, t.bank)
 	if err == nil {
 		t.access = a
 	}

@@ -9,7 +9,7 @@ import (
 // Listen says whether all events come from now on (package sideband). Then a
 // process that began since, or whose mappings were read since, is known without
 // looking at it. After a loss, call it anew.
-func (t *Table) Listen(all bool) {
+func (t *Namer) Listen(all bool) {
 	t.listening = all
 	for _, p := range t.processes.byPID {
 		p.told = false
@@ -17,7 +17,7 @@ func (t *Table) Listen(all bool) {
 }
 
 // Tell takes an event, in the order of their times.
-func (t *Table) Tell(e *mapping.Event) {
+func (t *Namer) Tell(e *mapping.Change) {
 	switch e.Kind {
 	case mapping.Forked:
 		if e.Parent != e.PID { // else a thread
@@ -41,7 +41,7 @@ func (t *Table) Tell(e *mapping.Event) {
 	}
 }
 
-func (t *Table) forked(e *mapping.Event) {
+func (t *Namer) forked(e *mapping.Change) {
 	parent := t.processes.byPID[e.Parent]
 	p := t.processes.begin(e.PID, e.Time)
 	p.parent, p.copied = e.Parent, true

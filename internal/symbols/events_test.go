@@ -10,9 +10,9 @@ import (
 )
 
 // told makes a table that hears of everything, of processes that /proc does not have.
-func told(t *testing.T, events ...mapping.Event) *Table {
+func told(t *testing.T, events ...mapping.Change) *Namer {
 	t.Helper()
-	table := &Table{processes: processes{proc: t.TempDir()}}
+	table := &Namer{processes: processes{proc: t.TempDir()}}
 	table.Listen(true)
 	for i := range events {
 		table.Tell(&events[i])
@@ -24,8 +24,8 @@ func code(start, end, offset uint64, path string) mapping.Mapping {
 	return mapping.Mapping{Start: start, End: end, Offset: offset, Code: true, Dev: "00:01", Inode: 1, Path: path}
 }
 
-func mappedAt(time uint64, pid int, m mapping.Mapping) mapping.Event {
-	return mapping.Event{Kind: mapping.Mapped, Time: time, PID: pid, Mapping: m}
+func mappedAt(time uint64, pid int, m mapping.Mapping) mapping.Change {
+	return mapping.Change{Kind: mapping.Mapped, Time: time, PID: pid, Mapping: m}
 }
 
 // A process is what had its number at the time: what runs a program, its copies, these after exec, and what comes
@@ -33,15 +33,15 @@ func mappedAt(time uint64, pid int, m mapping.Mapping) mapping.Event {
 func TestEvents(t *testing.T) {
 	const shell, child = 100, 101
 	table := told(t,
-		mapping.Event{Kind: mapping.Executed, Time: 10, PID: shell},
+		mapping.Change{Kind: mapping.Executed, Time: 10, PID: shell},
 		mappedAt(11, shell, code(0x1000, 0x2000, 0, "/bin/sh")),
-		mapping.Event{Kind: mapping.Forked, Time: 20, PID: child, Parent: shell},
+		mapping.Change{Kind: mapping.Forked, Time: 20, PID: child, Parent: shell},
 		mappedAt(25, shell, code(0x5000, 0x6000, 0, "/lib/late.so")),
-		mapping.Event{Kind: mapping.Executed, Time: 30, PID: child},
+		mapping.Change{Kind: mapping.Executed, Time: 30, PID: child},
 		mappedAt(31, child, code(0x1000, 0x2000, 0x7000, "/bin/ls")),
-		mapping.Event{Kind: mapping.Ended, Time: 40, PID: child},
-		mapping.Event{Kind: mapping.Forked, Time: 50, PID: child, Parent: shell},
-		mapping.Event{Kind: mapping.Forked, Time: 51, PID: child, Parent: child}, // a thread
+		mapping.Change{Kind: mapping.Ended, Time: 40, PID: child},
+		mapping.Change{Kind: mapping.Forked, Time: 50, PID: child, Parent: shell},
+		mapping.Change{Kind: mapping.Forked, Time: 51, PID: child, Parent: child}, // a thread
 	)
 	for _, c := range []struct {
 		pid           int
@@ -105,20 +105,20 @@ func TestToldFiles(t *testing.T) {
 	}
 	addrs := []uint64{p.addresses["tell"]}
 	ended, another, seen := told(t), told(t), told(t)
-	for i, table := range []*Table{ended, another, seen} {
+	for i, table := range []*Namer{ended, another, seen} {
 		table.processes.proc = "/proc"
-		table.Tell(&mapping.Event{Kind: mapping.Executed, Time: 1, PID: p.pid})
+		table.Tell(&mapping.Change{Kind: mapping.Executed, Time: 1, PID: p.pid})
 		for _, m := range list {
 			if i == 1 && m.Path == p.path {
 				m.Inode++
 			}
-			table.Tell(&mapping.Event{Kind: mapping.Mapped, Time: 2, PID: p.pid, Mapping: m})
+			table.Tell(&mapping.Change{Kind: mapping.Mapped, Time: 2, PID: p.pid, Mapping: m})
 		}
 	}
 	living := seen.SeeStack(p.pid, 3, addrs)
 	p.end()
-	for _, table := range []*Table{ended, another, seen} {
-		table.Tell(&mapping.Event{Kind: mapping.Ended, Time: 4, PID: p.pid})
+	for _, table := range []*Namer{ended, another, seen} {
+		table.Tell(&mapping.Change{Kind: mapping.Ended, Time: 4, PID: p.pid})
 	}
 	if got := ended.Stack(ended.SeeStack(p.pid, 3, addrs), addrs)[0].Name(); got != "tell" {
 		t.Errorf("ended before it was seen: %s", got)
@@ -142,8 +142,8 @@ func TestToldFiles(t *testing.T) {
 func TestCopyOfOlder(t *testing.T) {
 	table := told(t)
 	fake(t, table.processes.proc, "1", "7f0000001000-7f0000002000 r-xp 00000000 00:00 0 /old\n")
-	table.Tell(&mapping.Event{Kind: mapping.Forked, Time: 20, PID: 8, Parent: 7})
-	table.Tell(&mapping.Event{Kind: mapping.Ended, Time: 21, PID: 8})
+	table.Tell(&mapping.Change{Kind: mapping.Forked, Time: 20, PID: 8, Parent: 7})
+	table.Tell(&mapping.Change{Kind: mapping.Ended, Time: 21, PID: 8})
 	addrs := []uint64{0x7f0000001010}
 	if got := table.Stack(table.SeeStack(8, 20, addrs), addrs)[0].Name(); got != "old+0x10" {
 		t.Errorf("got %s", got)
@@ -163,9 +163,9 @@ func TestManyProcesses(t *testing.T) {
 	table := told(t)
 	table.processes.most = room
 	for pid := 1; pid <= 4*room; pid++ {
-		table.Tell(&mapping.Event{Kind: mapping.Executed, Time: uint64(pid), PID: pid})
+		table.Tell(&mapping.Change{Kind: mapping.Executed, Time: uint64(pid), PID: pid})
 		if pid%2 == 0 {
-			table.Tell(&mapping.Event{Kind: mapping.Ended, Time: uint64(pid), PID: pid})
+			table.Tell(&mapping.Change{Kind: mapping.Ended, Time: uint64(pid), PID: pid})
 		}
 		if len(table.processes.byPID) > room {
 			t.Fatalf("%d processes are kept", len(table.processes.byPID))
@@ -179,7 +179,7 @@ func TestManyProcesses(t *testing.T) {
 		t.Errorf("kept %v", kept)
 	}
 	for range 3 * maxBefore {
-		table.Tell(&mapping.Event{Kind: mapping.Executed, Time: 1 << 20, PID: 4 * room})
+		table.Tell(&mapping.Change{Kind: mapping.Executed, Time: 1 << 20, PID: 4 * room})
 	}
 	n := 0
 	for p := table.processes.byPID[4*room]; p != nil; p = p.before {

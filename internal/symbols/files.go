@@ -43,7 +43,7 @@ type fileVersion struct {
 
 // mapped gives the table of an area's file; nil if it cannot be read. An area
 // remembers which file it is, not the table, which may have to go.
-func (t *Table) mapped(p *Process, a *area) *file {
+func (t *Namer) mapped(p *Process, a *area) *file {
 	if a.Path == vdsoName {
 		return t.vdsoTable(a)
 	}
@@ -60,7 +60,7 @@ func (t *Table) mapped(p *Process, a *area) *file {
 	return f
 }
 
-func (t *Table) vdsoTable(a *area) *file {
+func (t *Namer) vdsoTable(a *area) *file {
 	if t.vdso == nil {
 		t.vdso, t.vdsoSize = readVDSO()
 	}
@@ -70,7 +70,7 @@ func (t *Table) vdsoTable(a *area) *file {
 	return t.vdso
 }
 
-func (t *Table) openMapped(p *Process, a *area) *file {
+func (t *Namer) openMapped(p *Process, a *area) *file {
 	for _, at := range t.places(p, a) {
 		if !a.isAt(at) {
 			continue
@@ -90,7 +90,7 @@ func (t *Table) openMapped(p *Process, a *area) *file {
 // secure makes sure that the files of some addresses can be read later, when
 // the process has ended, and perhaps its files are gone: those are held open, or
 // read if there will be no way to others that belong to them.
-func (t *Table) secure(p *Process, addrs []uint64) {
+func (t *Namer) secure(p *Process, addrs []uint64) {
 	p.look()
 	for _, addr := range addrs {
 		a := p.mapping(addr)
@@ -107,7 +107,7 @@ func (t *Table) secure(p *Process, addrs []uint64) {
 	}
 }
 
-func (t *Table) hold(p *Process, a *area) {
+func (t *Namer) hold(p *Process, a *area) {
 	at, ok := t.find(p, a)
 	if !ok || t.files.get(a.version) != nil || t.files.held[a.version] != nil {
 		return
@@ -120,17 +120,17 @@ func (t *Table) hold(p *Process, a *area) {
 }
 
 // find gives the place at which the file of an area can be opened.
-func (t *Table) find(p *Process, a *area) (place, bool) {
+func (t *Namer) find(p *Process, a *area) (candidate, bool) {
 	for _, at := range t.places(p, a) {
 		if a.isAt(at) {
 			return at, true
 		}
 	}
-	return place{}, false
+	return candidate{}, false
 }
 
 // isAt reports whether the file of an area is there, and notes which version.
-func (a *area) isAt(at place) bool {
+func (a *area) isAt(at candidate) bool {
 	st, err := os.Stat(at.path)
 	if err != nil || !st.Mode().IsRegular() {
 		return false
@@ -142,8 +142,8 @@ func (a *area) isAt(at place) bool {
 	return true
 }
 
-// A place is a path by which a mapped file may be opened.
-type place struct {
+// A candidate is a path by which a mapped file may be opened.
+type candidate struct {
 	path string
 	root string // of its mount namespace, "" for ours
 	// check that it has the inode of the mapping: another file may have taken the
@@ -156,22 +156,22 @@ type place struct {
 // mapping, which also has deleted files (proc_pid_map_files(5)); if it lived in
 // our mount namespace, as everybody does; through the next of its ancestors
 // that lives.
-func (t *Table) places(p *Process, a *area) (out []place) {
+func (t *Namer) places(p *Process, a *area) (out []candidate) {
 	if !p.over {
 		if !a.Deleted {
-			out = append(out, place{p.root() + a.Path, p.root(), false})
+			out = append(out, candidate{p.root() + a.Path, p.root(), false})
 		}
-		out = append(out, place{p.dir() + "/map_files/" + a.Range(), p.root(), false})
+		out = append(out, candidate{p.dir() + "/map_files/" + a.Range(), p.root(), false})
 	}
 	if a.Deleted {
 		return out
 	}
 	if !p.foreign {
-		out = append(out, place{a.Path, "", true})
+		out = append(out, candidate{a.Path, "", true})
 	}
 	if p.over {
 		if near := t.living(p); near != nil {
-			out = append(out, place{near.root() + a.Path, near.root(), true})
+			out = append(out, candidate{near.root() + a.Path, near.root(), true})
 		}
 	}
 	return out
@@ -182,7 +182,7 @@ const maxAncestors = 8
 
 // living is the process or the next of its ancestors that lives, nil if none is
 // known.
-func (t *Table) living(p *Process) *Process {
+func (t *Namer) living(p *Process) *Process {
 	for range maxAncestors {
 		if p == nil || !p.over {
 			return p

@@ -58,7 +58,7 @@ func TestCompiled(t *testing.T) {
 	if err := os.Symlink(root, filepath.Join(dir, "root")); err != nil {
 		t.Fatal(err)
 	}
-	table := Table{processes: processes{proc: proc}}
+	table := Namer{processes: processes{proc: proc}}
 	if got := table.Name(7, 0x7f0000001010); got != "0x7f0000001010" {
 		t.Errorf("without a file: %s", got)
 	}
@@ -89,7 +89,7 @@ func TestCompiledOwner(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	name := func() string { return (&Table{processes: processes{proc: proc}}).Name(7, 0x7f0000001010) }
+	name := func() string { return (&Namer{processes: processes{proc: proc}}).Name(7, 0x7f0000001010) }
 	if got := name(); got != "0x7f0000001010" {
 		t.Errorf("of another user: %s", got)
 	}

@@ -29,7 +29,7 @@ const maxPerfMap = 64 << 20
 
 // compiled finds an address of code that a program compiled itself. The file
 // grows while the program runs: on a miss it is looked at again.
-func (t *Table) compiled(p *Process, addr uint64) (compiled, bool) {
+func (t *Namer) compiled(p *Process, addr uint64) (compiled, bool) {
 	fn, ok := p.perf.find(addr)
 	if !ok && t.refresh(p) {
 		fn, ok = p.perf.find(addr)
@@ -38,7 +38,7 @@ func (t *Table) compiled(p *Process, addr uint64) (compiled, bool) {
 }
 
 // refresh reads the file if it has changed.
-func (t *Table) refresh(p *Process) bool {
+func (t *Namer) refresh(p *Process) bool {
 	if !p.compiles() {
 		return false
 	}

@@ -58,7 +58,7 @@ const patience = 8
 // SeeStack finds the process that had a number at a time, of which some addresses
 // will be asked for: call it as soon as possible, while it lives. A time of 0 is
 // now.
-func (t *Table) SeeStack(pid int, at uint64, addrs []uint64) *Process {
+func (t *Namer) SeeStack(pid int, at uint64, addrs []uint64) *Process {
 	p := t.processes.at(pid, at)
 	if !p.told {
 		p = t.update(p, 0)
@@ -77,7 +77,7 @@ func (t *Table) SeeStack(pid int, at uint64, addrs []uint64) *Process {
 }
 
 // Process is the process that has a number, or had it last.
-func (t *Table) Process(pid int) *Process { return t.process(pid, 0) }
+func (t *Namer) Process(pid int) *Process { return t.process(pid, 0) }
 
 // Seen reports whether the mappings of the process were seen.
 func (p *Process) Seen() bool { return len(p.maps) > 0 }
@@ -92,7 +92,7 @@ func (p *Process) covers(addrs []uint64) bool {
 
 // process gives what is known of a process, read anew if it is another
 // program now, or if no mapping has the address.
-func (t *Table) process(pid int, addr uint64) *Process {
+func (t *Namer) process(pid int, addr uint64) *Process {
 	p := t.processes.get(pid)
 	if p.told && (addr == 0 || p.mapping(addr) != nil) {
 		return p
@@ -102,7 +102,7 @@ func (t *Table) process(pid int, addr uint64) *Process {
 
 // update reads what a process has mapped, if it is not known well enough for
 // an address, 0 for none; it gives another one if that has the number now.
-func (t *Table) update(p *Process, addr uint64) *Process {
+func (t *Namer) update(p *Process, addr uint64) *Process {
 	if p.over && t.listening {
 		return p
 	}
@@ -126,7 +126,7 @@ func (t *Table) update(p *Process, addr uint64) *Process {
 }
 
 // reread reads the mappings of a process once more.
-func (t *Table) reread(p *Process) {
+func (t *Namer) reread(p *Process) {
 	is, alive := readIdentity(p.dir())
 	list, err := readCode(p.dir())
 	if !alive || err != nil || len(list) == 0 || p.is != (identity{}) && is != p.is {
@@ -146,7 +146,7 @@ func (p *Process) fresh(addr uint64) bool {
 	return age < minAge || age < maxAge && (addr == 0 || p.mapping(addr) != nil)
 }
 
-func (t *Table) remember(p *Process, is identity, list []area) {
+func (t *Namer) remember(p *Process, is identity, list []area) {
 	sort.SliceStable(list, func(i, j int) bool { return list[i].Start < list[j].Start })
 	known := map[uint64]*area{}
 	for i := range p.maps {
@@ -169,7 +169,7 @@ func (t *Table) remember(p *Process, is identity, list []area) {
 
 // inherit takes the mappings of the process of which p is a copy, if that was
 // not known when p began.
-func (t *Table) inherit(p *Process) {
+func (t *Namer) inherit(p *Process) {
 	if p.copied {
 		p.take(t.process(p.parent, 0))
 	}

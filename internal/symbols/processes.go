@@ -105,6 +105,6 @@ func (ps *processes) folder() string {
 }
 
 // String says how much is kept, for -v.
-func (t *Table) String() string {
+func (t *Namer) String() string {
 	return fmt.Sprintf("%d processes, %d files of %d bytes", len(t.processes.byPID), len(t.files.byID), t.files.bytes)
 }

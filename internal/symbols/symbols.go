@@ -26,8 +26,8 @@ import (
 	"github.com/startrace/startrace/internal/elffile"
 )
 
-// A Table names addresses of processes. The zero value is ready.
-type Table struct {
+// A Namer names addresses of processes. The zero value is ready.
+type Namer struct {
 	processes processes
 	files     files
 	listening bool  // events come
@@ -75,15 +75,15 @@ func (f Frame) Name() string {
 }
 
 // Name gives the name of the function at an address of a process.
-func (t *Table) Name(pid int, addr uint64) string { return t.Frame(pid, addr).Name() }
+func (t *Namer) Name(pid int, addr uint64) string { return t.Frame(pid, addr).Name() }
 
 // Frame finds an address of a process.
-func (t *Table) Frame(pid int, addr uint64) Frame { return t.frame(t.process(pid, addr), addr, addr) }
+func (t *Namer) Frame(pid int, addr uint64) Frame { return t.frame(t.process(pid, addr), addr, addr) }
 
 // Stack finds the addresses of a stack of a process, the innermost first. All but that are
 // return addresses: they stand behind the call, which may be the last
 // instruction of its function, so they are looked for one byte before.
-func (t *Table) Stack(p *Process, addrs []uint64) []Frame {
+func (t *Namer) Stack(p *Process, addrs []uint64) []Frame {
 	out := make([]Frame, len(addrs))
 	for i, addr := range addrs {
 		at := addr
@@ -96,7 +96,7 @@ func (t *Table) Stack(p *Process, addrs []uint64) []Frame {
 }
 
 // frame finds addr by what lies at the address at.
-func (t *Table) frame(p *Process, addr, at uint64) Frame {
+func (t *Namer) frame(p *Process, addr, at uint64) Frame {
 	out := Frame{Addr: addr}
 	m := p.mapping(at)
 	if m == nil {
@@ -124,7 +124,7 @@ func (t *Table) frame(p *Process, addr, at uint64) Frame {
 }
 
 // Close closes the files that are held.
-func (t *Table) Close() error {
+func (t *Namer) Close() error {
 	var errs []error
 	for _, h := range t.files.held {
 		errs = append(errs, h.Close())

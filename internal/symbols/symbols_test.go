@@ -92,7 +92,7 @@ func TestProgram(t *testing.T) {
 	for _, flags := range [][]string{{"-pie", "-fPIE"}, {"-no-pie"}, {"-static"}} {
 		t.Run(strings.Join(flags, ""), func(t *testing.T) {
 			p := start(t, flags...)
-			var table Table
+			var table Namer
 			stack := table.Stack(table.Process(p.pid), []uint64{p.addresses["tell"] + 4, p.addresses["last"],
 				p.addresses["malloc"] + 8, p.addresses["stack"], 16})
 			checkFrames(t, stack, p)
@@ -128,7 +128,7 @@ func TestVDSO(t *testing.T) {
 	if maps, err := os.ReadFile("/proc/self/maps"); err == nil && !strings.Contains(string(maps), vdsoName) {
 		t.Skip("needs a vDSO of our own: an emulator of programs maps none")
 	}
-	var table Table
+	var table Namer
 	vdso, size := readVDSO()
 	if len(vdso.functions) == 0 || size == 0 {
 		t.Fatal("our own vDSO has no functions")
@@ -146,7 +146,7 @@ func TestDeleted(t *testing.T) {
 	if err := os.Remove(p.path); err != nil {
 		t.Fatal(err)
 	}
-	var table Table
+	var table Namer
 	table.SeeStack(p.pid, 0, []uint64{p.addresses["tell"]})
 	p.end()
 	got := table.Frame(p.pid, p.addresses["tell"])
@@ -156,7 +156,7 @@ func TestDeleted(t *testing.T) {
 	if got.Name() != "tell" {
 		t.Errorf("got %v", got)
 	}
-	if got := (&Table{}).Name(p.pid, p.addresses["tell"]); got != fmt.Sprintf("0x%x", p.addresses["tell"]) {
+	if got := (&Namer{}).Name(p.pid, p.addresses["tell"]); got != fmt.Sprintf("0x%x", p.addresses["tell"]) {
 		t.Errorf("a table that has not seen it: %s", got)
 	}
 }
@@ -169,7 +169,7 @@ func TestDeleted(t *testing.T) {
 // > end.
 func TestEnded(t *testing.T) {
 	p := start(t)
-	var first, second Table
+	var first, second Namer
 	first.SeeStack(p.pid, 0, []uint64{p.addresses["tell"]})
 	second.Process(p.pid)
 	p.end()
@@ -193,7 +193,7 @@ func TestEnded(t *testing.T) {
 func TestReusedNumber(t *testing.T) {
 	proc := t.TempDir()
 	fake(t, proc, "1", "7f0000001000-7f0000002000 r-xp 00000000 00:00 0 /old\n")
-	table := Table{processes: processes{proc: proc}}
+	table := Namer{processes: processes{proc: proc}}
 	if got := table.Name(7, 0x7f0000001010); got != "old+0x10" {
 		t.Errorf("got %s", got)
 	}
@@ -248,7 +248,7 @@ func TestContainer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	table := Table{processes: processes{proc: proc}}
+	table := Namer{processes: processes{proc: proc}}
 	table.SeeStack(7, 0, []uint64{p.addresses["tell"]})
 	if err := errors.Join(os.RemoveAll(root), os.RemoveAll(dir)); err != nil {
 		t.Fatal(err)
@@ -261,7 +261,7 @@ func TestContainer(t *testing.T) {
 // What is kept is bounded; what went is read again.
 func TestBounds(t *testing.T) {
 	p := start(t)
-	table := Table{files: files{most: 1}, processes: processes{most: 1}}
+	table := Namer{files: files{most: 1}, processes: processes{most: 1}}
 	for range 2 {
 		if got := table.Name(p.pid, p.addresses["tell"]); got != "tell" {
 			t.Errorf("got %s", got)

@@ -8,7 +8,7 @@ import (
 
 // An Operand says where an argument is.
 type Operand struct {
-	Kind Kind
+	Kind OperandKind
 	// Size is that of the value: 1, 2, 4 or 8 bytes.
 	Size   int
 	Signed bool
@@ -44,18 +44,18 @@ type Register struct {
 	Signed bool
 }
 
-// Kind says what an operand is.
-type Kind uint8
+// OperandKind says what an operand is.
+type OperandKind uint8
 
 const (
-	Unknown    Kind = iota
-	Constant        // Const
-	InRegister      // Register
-	InMemory        // at the address
-	InVector        // in a vector register, which struct pt_regs lacks
+	Unknown    OperandKind = iota
+	Constant               // Const
+	InRegister             // Register
+	InMemory               // at the address
+	InVector               // in a vector register, which struct pt_regs lacks
 )
 
-func (k Kind) String() string {
+func (k OperandKind) String() string {
 	return [...]string{"unknown", "constant", "register", "memory", "vector"}[k]
 }
 

@@ -18,10 +18,10 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// A Probe is a static probe of a file. A macro that is used in several places
+// A StaticProbe is a static probe of a file. A macro that is used in several places
 // or in an inlined function gives several sites, each with its own places of
 // the arguments.
-type Probe struct {
+type StaticProbe struct {
 	Provider, Name string
 	Sites          []Site
 }
@@ -40,7 +40,7 @@ type Site struct {
 }
 
 // Args gives how many arguments the probe has; sites of one probe may differ.
-func (p *Probe) Args() int {
+func (p *StaticProbe) Args() int {
 	most := 0
 	for _, s := range p.Sites {
 		most = max(most, len(s.Args))
@@ -55,7 +55,7 @@ const noteType = 3
 // Read gives the probes of a file by provider and name, each with its sites
 // by address; none if it has none. A note that cannot be read is an error,
 // an argument only in itself.
-func Read(f *elffile.File) ([]Probe, error) {
+func Read(f *elffile.File) ([]StaticProbe, error) {
 	notes, err := f.Notes(".note.stapsdt")
 	if err != nil {
 		return nil, err
@@ -140,25 +140,25 @@ func (r *reader) variable(name string) (uint64, bool) {
 	return addr, ok
 }
 
-func (r *reader) group() []Probe {
+func (r *reader) group() []StaticProbe {
 	slices.SortStableFunc(r.found, func(a, b named) int {
 		return cmp.Or(cmp.Compare(a.provider, b.provider), cmp.Compare(a.name, b.name),
 			cmp.Compare(a.site.Addr, b.site.Addr))
 	})
-	var out []Probe
+	var out []StaticProbe
 	for _, n := range r.found {
 		if last := len(out) - 1; last >= 0 && out[last].Provider == n.provider && out[last].Name == n.name {
 			out[last].Sites = append(out[last].Sites, n.site)
 			continue
 		}
-		out = append(out, Probe{n.provider, n.name, []Site{n.site}})
+		out = append(out, StaticProbe{n.provider, n.name, []Site{n.site}})
 	}
 	return out
 }
 
 // Find gives the probes that match `name` or `provider:name`, both patterns.
 // DTrace's probes are written with `-` and compiled to `__`; both find both.
-func Find(probes []Probe, pattern string) ([]Probe, error) {
+func Find(probes []StaticProbe, pattern string) ([]StaticProbe, error) {
 	provider, name, both := strings.Cut(pattern, ":")
 	if !both {
 		provider, name = "*", pattern
@@ -171,7 +171,7 @@ func Find(probes []Probe, pattern string) ([]Probe, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []Probe
+	var out []StaticProbe
 	for _, p := range probes {
 		if matches(providers, p.Provider) && matches(names, p.Name) {
 			out = append(out, p)

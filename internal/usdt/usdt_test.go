@@ -101,7 +101,7 @@ func TestProbes(t *testing.T) {
 // nop is the first byte of the instruction.
 var nop = map[elf.Machine]byte{elf.EM_X86_64: 0x90, elf.EM_386: 0x90, elf.EM_AARCH64: 0x1f}
 
-func checkProbes(t *testing.T, f *elffile.File, probes []Probe) {
+func checkProbes(t *testing.T, f *elffile.File, probes []StaticProbe) {
 	t.Helper()
 	found, err := Find(probes, "test:inlined")
 	if err != nil || len(found) != 1 || len(found[0].Sites) != 2 || found[0].Args() != 1 {
@@ -135,7 +135,7 @@ func checkProbes(t *testing.T, f *elffile.File, probes []Probe) {
 }
 
 // checkSemaphore finds the counter in the file, whatever the dash is written as.
-func checkSemaphore(t *testing.T, f *elffile.File, probes []Probe) {
+func checkSemaphore(t *testing.T, f *elffile.File, probes []StaticProbe) {
 	t.Helper()
 	for _, pattern := range []string{"guarded-name", "guarded__name", "te*:guarded-*", "*:*__na[m-o]e"} {
 		found, err := Find(probes, pattern)
@@ -150,7 +150,7 @@ func checkSemaphore(t *testing.T, f *elffile.File, probes []Probe) {
 }
 
 // readsCounter works out the address of the argument as a probe does.
-func readsCounter(f *elffile.File, found []Probe) bool {
+func readsCounter(f *elffile.File, found []StaticProbe) bool {
 	site := found[0].Sites[0]
 	arg := site.Args[0]
 	return arg.Kind == InMemory && arg.Register.Name == "ip" && site.Addr+uint64(arg.Disp) == f.Variables()["counter"]
@@ -160,7 +160,7 @@ func TestFindErrors(t *testing.T) {
 	if _, err := Find(nil, "a:[b"); err == nil {
 		t.Error("a broken pattern is no error")
 	}
-	if got, err := Find([]Probe{{"a", "b", nil}}, "b:a"); err != nil || len(got) != 0 {
+	if got, err := Find([]StaticProbe{{"a", "b", nil}}, "b:a"); err != nil || len(got) != 0 {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }

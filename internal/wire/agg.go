@@ -41,15 +41,15 @@ type Agg struct {
 	Members []AggMember
 	// Size of all of it, a multiple of 8.
 	Size int
-	// Halves is 2 where a map value is all of this twice, one behind the other:
+	// Banks is 2 where a map value is all of this twice, one behind the other:
 	// programs add to the one that the container's epoch names (odd: the second),
 	// and user space reads and empties the other. Extremes need it, of which a
 	// part cannot be had as a difference. Otherwise 1.
-	Halves int
+	Banks int
 }
 
 // ValueSize is the size of a map value.
-func (a *Agg) ValueSize() int { return a.Size * max(1, a.Halves) }
+func (a *Agg) ValueSize() int { return a.Size * max(1, a.Banks) }
 
 // An AggMember is a member of a group; the offsets in its Agg count from the
 // start of the group's value.

@@ -19,7 +19,7 @@ const (
 	MarkTraced = 0x100
 )
 
-// StackProgram marks the number of a program, in the lower half: that of a probe
+// StackProgram marks the number of a program, in the lower 16 bits: that of a probe
 // at the entry or the return of one function, with which its stacks begin. In
 // the bits above is how many frames were asked for: with that function in front,
 // the same addresses are another stack where one has to go at the end.

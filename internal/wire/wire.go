@@ -50,7 +50,7 @@ const (
 // the last byte of a string.
 const BytesTail = 4
 
-// Flags in the length half of a string reference of a record.
+// Flags in the length of a string reference of a record.
 const (
 	RefLen   = 0x1fff // the length; strings are at most 8191 bytes
 	RefCut   = 0x2000

@@ -57,8 +57,8 @@ func (h *Host) parseChunk(name string, line int, text string) (*file, error) {
 	src := strings.Repeat("\n", line-1) + text
 	all := h.files[name]
 	if all == nil {
-		all = &file{name: name, tree: &syntax.File{}, funcs: make(map[place]syntax.Node),
-			calls: make(map[place]callSite)}
+		all = &file{name: name, tree: &syntax.File{}, funcs: make(map[position]syntax.Node),
+			calls: make(map[position]callSite)}
 	}
 	defer func() { h.files[name] = all }()
 	f, err := h.parseAs(chunkOptions, name, []byte(src))

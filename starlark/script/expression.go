@@ -21,7 +21,7 @@ func (h *Host) expression(name, text string) (fn *starlark.Function, parts []str
 	parts = f.spelling(body)
 	lambda, ok := body.(*syntax.LambdaExpr)
 	if !ok {
-		at := f.pos(place{1, 1})
+		at := f.pos(position{1, 1})
 		lambda = &syntax.LambdaExpr{Lambda: at, Params: []syntax.Expr{&syntax.Ident{NamePos: at, Name: "e"}},
 			Body: body}
 	}
@@ -40,11 +40,11 @@ func (h *Host) expression(name, text string) (fn *starlark.Function, parts []str
 }
 
 func (h *Host) parseExpression(name, text string) (*file, syntax.Expr, error) {
-	f := &file{name: name, lines: strings.Split(text, "\n"), funcs: make(map[place]syntax.Node),
-		calls: make(map[place]callSite)}
+	f := &file{name: name, lines: strings.Split(text, "\n"), funcs: make(map[position]syntax.Node),
+		calls: make(map[position]callSite)}
 	content := strings.TrimLeft(text, " \t") // at the beginning of a line it would be an indent
 	if content == "" {
-		return nil, nil, Errors{{Pos: f.pos(place{1, 1}),
+		return nil, nil, Errors{{Pos: f.pos(position{1, 1}),
 			Msg: "an empty text, want an expression of e, such as e.comm"}}
 	}
 	if err := checkText(name, text); err != nil {
@@ -72,7 +72,7 @@ func (h *Host) unusedName(name string) string {
 // they were written. The tree ends some nodes before their bracket, so an
 // element goes on to the next one.
 func (f *file) spelling(body syntax.Expr) (out []string) {
-	end := place{int32(len(f.lines)), int32(len([]rune(f.lines[len(f.lines)-1]))) + 1}
+	end := position{int32(len(f.lines)), int32(len([]rune(f.lines[len(f.lines)-1]))) + 1}
 	if p, ok := body.(*syntax.ParenExpr); ok {
 		body, end = p.X, placeOf(p.Rparen)
 	}
@@ -92,7 +92,7 @@ func (f *file) spelling(body syntax.Expr) (out []string) {
 }
 
 // between is the text between two places, on one line.
-func (f *file) between(from, to place) string {
+func (f *file) between(from, to position) string {
 	var b strings.Builder
 	for n := from.line; n <= to.line; n++ {
 		line := []rune(f.line(int(n)))

@@ -152,17 +152,17 @@ type file struct {
 	lines []string
 	// funcs are the functions by the position that a value has: that of its
 	// def or lambda.
-	funcs map[place]syntax.Node
+	funcs map[position]syntax.Node
 	// calls are the calls by the position that a traceback has: that of the
 	// parenthesis.
-	calls map[place]callSite
+	calls map[position]callSite
 }
 
-// A place is a line and column. Positions are compared as numbers: the struct
+// A position is a line and column. Positions are compared as numbers: the struct
 // of syntax holds a pointer to the file's name.
-type place struct{ line, col int32 }
+type position struct{ line, col int32 }
 
-func placeOf(p syntax.Position) place { return place{p.Line, p.Col} }
+func placeOf(p syntax.Position) position { return position{p.Line, p.Col} }
 
 // A callSite is a call: the name that its value is assigned to, and where it
 // begins.

@@ -106,7 +106,7 @@ var foreignSyntax = []struct{ text, hint string }{
 
 // operatorHint recognises operators of C, bpftrace and DTrace at the place of
 // the error or just before it.
-func (f *file) operatorHint(at place) string {
+func (f *file) operatorHint(at position) string {
 	line := []rune(f.line(int(at.line)))
 	col := min(max(int(at.col)-1, 0), len(line))
 	around := string(line[max(0, col-2):min(len(line), col+2)])
@@ -139,7 +139,7 @@ var units = map[string]string{
 }
 
 // syntaxHint says what was probably meant by the words around a mistake.
-func syntaxHint(words []word, at place, got, msg string) string {
+func syntaxHint(words []word, at position, got, msg string) string {
 	if strings.Contains(msg, "non-ASCII") && strings.Contains(msg, "escape") {
 		return `a string of bytes that are not UTF-8 is str(b"\xff")`
 	}
@@ -200,7 +200,7 @@ func missing(msg string) string {
 }
 
 // before gives the word before a place.
-func before(words []word, at place) (prev string) {
+func before(words []word, at position) (prev string) {
 	for _, w := range words {
 		if w.from.before(at) {
 			prev = w.text

@@ -11,13 +11,13 @@ import (
 // kind and where it ends.
 type word struct {
 	text     string
-	from, to place // to is behind it
+	from, to position // to is behind it
 }
 
 // lex splits a text into words, also one that cannot be parsed. Blanks and
 // comments are none.
 func lex(text string) []word {
-	l := lexer{rest: text, at: place{1, 1}}
+	l := lexer{rest: text, at: position{1, 1}}
 	var out []word
 	for l.rest != "" {
 		n := l.next()
@@ -32,7 +32,7 @@ func lex(text string) []word {
 
 type lexer struct {
 	rest string
-	at   place
+	at   position
 }
 
 // skip counts columns as the parser does: in characters.
@@ -40,7 +40,7 @@ func (l *lexer) skip(n int) {
 	for _, c := range l.rest[:n] {
 		l.at.col++
 		if c == '\n' {
-			l.at = place{l.at.line + 1, 1}
+			l.at = position{l.at.line + 1, 1}
 		}
 	}
 	l.rest = l.rest[n:]
@@ -106,7 +106,7 @@ func stringLen(s string) int {
 }
 
 // before reports whether p is a place before q.
-func (p place) before(q place) bool {
+func (p position) before(q position) bool {
 	return p.line < q.line || p.line == q.line && p.col < q.col
 }
 
@@ -125,7 +125,7 @@ func wordAt(words []word, pos plan.Pos) (int, bool) {
 }
 
 // openAt gives the innermost bracket that is open at a place.
-func openAt(words []word, at place) (word, bool) {
+func openAt(words []word, at position) (word, bool) {
 	var open []word
 	for _, w := range words {
 		if !w.from.before(at) {

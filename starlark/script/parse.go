@@ -24,7 +24,7 @@ func (h *Host) parseAs(options *syntax.FileOptions, name string, src []byte) (*f
 		return nil, err
 	}
 	f := &file{name: name, lines: strings.Split(string(src), "\n"),
-		funcs: make(map[place]syntax.Node), calls: make(map[place]callSite)}
+		funcs: make(map[position]syntax.Node), calls: make(map[position]callSite)}
 	tree, err := options.Parse(name, src, 0)
 	if err != nil {
 		return nil, f.syntaxError(err)

@@ -65,7 +65,7 @@ func placedErrors(err error) (out Errors) {
 
 // outermost is the innermost place in the script's own text on the way to a
 // mistake.
-func (h *Host) outermost(e *Error) place {
+func (h *Host) outermost(e *Error) position {
 	if e.Pos.Filename() == h.name {
 		return placeOf(e.Pos)
 	}
@@ -74,7 +74,7 @@ func (h *Host) outermost(e *Error) place {
 			return placeOf(fr.Pos)
 		}
 	}
-	return place{}
+	return position{}
 }
 
 // note keeps mistakes that are new and follow from none before.
@@ -137,7 +137,7 @@ func (s *surveyor) mend(h *Host, f *file, wrong Errors) (changed bool) {
 			name, _, _ := strings.Cut(rest, " ")
 			changed = changed || !s.lost[name]
 			s.lost[name] = true
-		} else if at := h.outermost(e); at != (place{}) && s.takeOut(f, at) {
+		} else if at := h.outermost(e); at != (position{}) && s.takeOut(f, at) {
 			return true // the places of the others may have moved
 		}
 	}
@@ -156,7 +156,7 @@ func (s *surveyor) unknown(name string) bool { return name == unknownName || s.l
 
 // takeOut takes the statement at a place out of the text; without a tree it is
 // the block of lines that begins at the margin.
-func (s *surveyor) takeOut(f *file, at place) bool {
+func (s *surveyor) takeOut(f *file, at position) bool {
 	if f == nil {
 		return s.takeBlock(int(at.line))
 	}
@@ -182,7 +182,7 @@ func (s *surveyor) takeOut(f *file, at place) bool {
 }
 
 // replace puts text into the place of a part of the script, whose lines stay.
-func (s *surveyor) replace(from, to place, text string) bool {
+func (s *surveyor) replace(from, to position, text string) bool {
 	if from.line < 1 || int(to.line) > len(s.lines) {
 		return false
 	}
@@ -232,7 +232,7 @@ func atMargin(line string) bool {
 }
 
 // statementAt is the smallest statement around a place.
-func statementAt(list []syntax.Stmt, at place) syntax.Stmt {
+func statementAt(list []syntax.Stmt, at position) syntax.Stmt {
 	for _, st := range list {
 		from, to := st.Span()
 		if at.before(placeOf(from)) || placeOf(to).before(at) {

@@ -55,12 +55,12 @@ func (f *file) line(n int) string {
 	return f.lines[n-1]
 }
 
-func (f *file) pos(at place) plan.Pos { return syntax.MakePosition(&f.name, at.line, at.col) }
+func (f *file) pos(at position) plan.Pos { return syntax.MakePosition(&f.name, at.line, at.col) }
 
 // culprit gives the place and text of the word that the parser stumbled over.
 // It tells the place behind the word, and for the end of a line that of the
 // next one.
-func (f *file) culprit(words []word, se syntax.Error) (place, string) {
+func (f *file) culprit(words []word, se syntax.Error) (position, string) {
 	at := placeOf(se.Pos)
 	if strings.HasPrefix(se.Msg, "got newline") || strings.HasPrefix(se.Msg, "got end of file") {
 		for i := len(words) - 1; i >= 0; i-- {
@@ -88,7 +88,7 @@ func (f *file) culprit(words []word, se syntax.Error) (place, string) {
 
 // notClosed says which bracket is open where the parser found something that
 // begins a statement, or the end.
-func (f *file) notClosed(words []word, at place, msg string) *Error {
+func (f *file) notClosed(words []word, at position, msg string) *Error {
 	if !strings.HasPrefix(msg, "got ") {
 		return nil
 	}
@@ -171,7 +171,7 @@ func shorten(text string) string {
 // checkText finds what the parser would pass over: it takes a NUL for the end
 // of the file, and any bytes in strings.
 func checkText(name, text string) error {
-	l := lexer{rest: text, at: place{1, 1}}
+	l := lexer{rest: text, at: position{1, 1}}
 	for l.rest != "" {
 		c, n := utf8.DecodeRuneInString(l.rest)
 		msg := ""

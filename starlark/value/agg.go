@@ -18,7 +18,7 @@ import (
 // miss.
 //
 // take() gives the difference to the reading before, which is kept; the maps
-// are not reset. Extremes have no difference: their values are two halves, and
+// are not reset. Extremes have no difference: their values are two banks, and
 // take() gives the one that kernel halves have left (aggtake.go). Either way
 // each update is in exactly one result.
 type Agg struct {
@@ -31,7 +31,7 @@ type Agg struct {
 	// again when there are recount keys here.
 	mapped  starlark.Dict
 	recount int
-	// switched says that halves were taken: entries stay, with nothing in them.
+	// switched says that banks were taken: entries stay, with nothing in them.
 	switched bool
 }
 
@@ -202,18 +202,18 @@ func (a *Agg) unkeyed() bool {
 	return key == nil
 }
 
-// readValue decodes a map value, of halves both together.
+// readValue decodes a map value, of banks both together.
 func (a *Agg) readValue(val []byte) []State {
 	out := a.readStates(val)
-	for half := 1; half < a.shape.Halves; half++ {
-		for i, s := range a.readStates(val[half*a.shape.Size:]) {
+	for bank := 1; bank < a.shape.Banks; bank++ {
+		for i, s := range a.readStates(val[bank*a.shape.Size:]) {
 			out[i].Merge(&s)
 		}
 	}
 	return out
 }
 
-// readStates decodes one half.
+// readStates decodes one bank.
 func (a *Agg) readStates(val []byte) []State {
 	if a.shape.Kind != wire.AggGroup {
 		return []State{readState(a.shape, val)}
@@ -275,7 +275,7 @@ func (a *Agg) Get(k starlark.Value) (starlark.Value, bool, error) {
 	if err := a.usable(); err != nil {
 		return nil, false, err
 	}
-	return &place{a, k, a.member()}, true, nil
+	return &element{a, k, a.member()}, true, nil
 }
 
 // member is the column that a place of a means: all of a group, or the first.

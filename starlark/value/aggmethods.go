@@ -12,28 +12,28 @@ import (
 // wholeGroup is the column of a place that stands for all members.
 const wholeGroup = -1
 
-// A place is a[k], g[k], g[k].member or a itself without a key: something to
+// A element is a[k], g[k], g[k].member or a itself without a key: something to
 // add to and to read.
-type place struct {
+type element struct {
 	agg *Agg
 	key starlark.Value // as written; nil: none
 	col int
 }
 
-var _ starlark.HasAttrs = (*place)(nil)
+var _ starlark.HasAttrs = (*element)(nil)
 
-func (p *place) String() string { return fmt.Sprintf("<entry of %s>", p.agg) }
-func (p *place) Type() string   { return "entry" }
+func (p *element) String() string { return fmt.Sprintf("<entry of %s>", p.agg) }
+func (p *element) Type() string   { return "entry" }
 
 // Of is the aggregation that the entry is one of.
-func (p *place) Of() Container { return p.agg }
+func (p *element) Of() Container { return p.agg }
 
-func (p *place) Freeze()               {}
-func (p *place) Truth() starlark.Bool  { return starlark.True }
-func (p *place) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: entry") }
+func (p *element) Freeze()               {}
+func (p *element) Truth() starlark.Bool  { return starlark.True }
+func (p *element) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: entry") }
 
 // Attr of a group's place is a member; else add, value and quantile.
-func (p *place) Attr(name string) (starlark.Value, error) {
+func (p *element) Attr(name string) (starlark.Value, error) {
 	if p.col == wholeGroup {
 		return p.agg.memberPlace(p.key, name), nil
 	}
@@ -53,7 +53,7 @@ func (p *place) Attr(name string) (starlark.Value, error) {
 }
 
 // AttrNames names what Attr knows.
-func (p *place) AttrNames() []string {
+func (p *element) AttrNames() []string {
 	if p.col == wholeGroup {
 		return p.agg.memberNames()
 	}
@@ -65,7 +65,7 @@ func (a *Agg) memberPlace(key starlark.Value, name string) starlark.Value {
 	if i < 0 {
 		return nil
 	}
-	return &place{a, key, i}
+	return &element{a, key, i}
 }
 
 func (a *Agg) memberNames() []string {
@@ -76,7 +76,7 @@ func (a *Agg) memberNames() []string {
 	return out
 }
 
-func (p *place) value() (starlark.Value, error) {
+func (p *element) value() (starlark.Value, error) {
 	states, err := p.agg.one(p.key)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (p *place) value() (starlark.Value, error) {
 	return Result(columnsOf(p.agg.decl)[p.col], state), nil
 }
 
-func (p *place) add(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func (p *element) add(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	c := columnsOf(p.agg.decl)[p.col]
 	var v starlark.Value
 	weight := int64(1)
@@ -165,7 +165,7 @@ func (a *Agg) Attr(name string) (starlark.Value, error) {
 	if a.decl.Kind == plan.Group {
 		return nil, nil
 	}
-	return (&place{a, nil, 0}).Attr(name)
+	return (&element{a, nil, 0}).Attr(name)
 }
 
 // AttrNames names what Attr knows.

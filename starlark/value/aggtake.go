@@ -10,11 +10,11 @@ import (
 // Take reads everything since the last take and begins anew.
 func (a *Agg) Take() (*Snapshot, error) {
 	a.read = true
-	if a.be != nil && a.shape.Halves > 1 {
-		return a.takeHalf()
+	if a.be != nil && a.shape.Banks > 1 {
+		return a.takeBank()
 	}
 	if a.be != nil && a.hasExtremes() {
-		return nil, fmt.Errorf("take from %s: extremes have no difference, and its map has no halves", a)
+		return nil, fmt.Errorf("take from %s: extremes have no difference, and its map has no banks", a)
 	}
 	out, raw, err := a.collect()
 	if err != nil {
@@ -41,15 +41,15 @@ func (a *Agg) Clear() error {
 	return err
 }
 
-// takeHalf lets kernel halves go on in the other half, which is empty, takes
+// takeBank lets kernel halves go on in the other bank, which is empty, takes
 // what is in the old one and empties it for the next time. What was added to
 // an entry that the walk missed stays there, and comes with a later take.
-func (a *Agg) takeHalf() (*Snapshot, error) {
-	be, ok := a.be.(HalvedBackend)
+func (a *Agg) takeBank() (*Snapshot, error) {
+	be, ok := a.be.(BankedBackend)
 	if !ok {
-		return nil, fmt.Errorf("take from %s: its map has no halves", a)
+		return nil, fmt.Errorf("take from %s: its map has no banks", a)
 	}
-	half, err := be.Switch()
+	bank, err := be.Switch()
 	if err != nil {
 		return nil, fmt.Errorf("take from %s: %w", a, err)
 	}
@@ -57,7 +57,7 @@ func (a *Agg) takeHalf() (*Snapshot, error) {
 	out := a.newSnapshot()
 	var filled [][]byte
 	eachErr := be.Each(func(key, val []byte) bool {
-		states := a.readStates(val[half*a.shape.Size:])
+		states := a.readStates(val[bank*a.shape.Size:])
 		if !a.anyIn(states) {
 			return true
 		}
@@ -67,7 +67,7 @@ func (a *Agg) takeHalf() (*Snapshot, error) {
 	})
 	err = errors.Join(err, eachErr)
 	for _, key := range filled {
-		err = errors.Join(err, be.ClearHalf(key, half))
+		err = errors.Join(err, be.ClearBank(key, bank))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("take from %s: %w", a, err)

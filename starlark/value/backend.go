@@ -34,13 +34,13 @@ type Backend interface {
 	Each(f func(key, val []byte) bool) error
 }
 
-// A HalvedBackend has values of two halves, of which kernel halves of the
+// A BankedBackend has values of two banks, of which kernel halves of the
 // script fill one: see wire.Agg.
-type HalvedBackend interface {
+type BankedBackend interface {
 	Backend
-	// Switch makes kernel halves fill the other half and waits until none is
+	// Switch makes kernel halves fill the other bank and waits until none is
 	// left that fills the old one, whose number (0 or 1) it gives.
 	Switch() (old int, err error)
-	// ClearHalf makes the half of an entry zero that nobody fills.
-	ClearHalf(key []byte, half int) error
+	// ClearBank makes the bank of an entry zero that nobody fills.
+	ClearBank(key []byte, bank int) error
 }

@@ -229,24 +229,24 @@ func TestBoundLabels(t *testing.T) {
 		[2]string{`x[2].value`, "1"})
 }
 
-// halved is a memory whose values are two halves.
-type halved struct {
+// banked is a memory whose values are two banks.
+type banked struct {
 	*memory
 	epoch int
 }
 
-func (h *halved) Switch() (int, error) {
+func (h *banked) Switch() (int, error) {
 	h.epoch++
 	return (h.epoch - 1) & 1, nil
 }
 
-func (h *halved) ClearHalf(key []byte, half int) error {
-	clear(h.entries[string(key)][half*h.size : (half+1)*h.size])
+func (h *banked) ClearBank(key []byte, bank int) error {
+	clear(h.entries[string(key)][bank*h.size : (bank+1)*h.size])
 	return nil
 }
 
 // raise is what a kernel half does to an extreme.
-func (h *halved) raise(key []byte, off int, w uint64) {
+func (h *banked) raise(key []byte, off int, w uint64) {
 	val := h.entries[string(key)]
 	if val == nil {
 		val = make([]byte, 2*h.size)
@@ -262,12 +262,12 @@ func TestBoundExtremes(t *testing.T) {
 	g := NewAgg(&plan.Container{Kind: plan.Group, Name: "g", Members: []plan.GroupMember{
 		{Name: "lo", Agg: &plan.Container{Kind: plan.Lowest, Unit: 1}},
 		{Name: "hi", Agg: &plan.Container{Kind: plan.Highest, Unit: 1}}}})
-	m := &halved{memory: newMemory(nil, nil, 56)}
+	m := &banked{memory: newMemory(nil, nil, 56)}
 	none := wire.Agg{Count: -1, Sum: -1, Lowest: -1, Highest: -1, Set: -1, Slots: 1}
 	lo, hi := none, none
 	lo.Set, lo.Lowest, lo.Slots = 0, 8, 2 // two slots with claims for the lowest
 	hi.Set, hi.Highest = 40, 48
-	g.BindAgg(m, &Decoder{}, &wire.Agg{Kind: wire.AggGroup, Size: 56, Halves: 2,
+	g.BindAgg(m, &Decoder{}, &wire.Agg{Kind: wire.AggGroup, Size: 56, Banks: 2,
 		Members: []wire.AggMember{{Name: "lo", Agg: &lo}, {Name: "hi", Agg: &hi}}})
 	set := func(low int64, high ...int64) {
 		m.raise(nil, 0, 1)
@@ -296,11 +296,11 @@ func TestBoundExtremes(t *testing.T) {
 }
 
 // The parts that take() gives of a keyed aggregation are what was added between.
-func TestTakeHalves(t *testing.T) {
+func TestTakeBanks(t *testing.T) {
 	a := NewAgg(&plan.Container{Kind: plan.Highest, Name: "h", Unit: 1})
-	m := &halved{memory: newMemory(commKey, nil, 16)}
+	m := &banked{memory: newMemory(commKey, nil, 16)}
 	a.BindAgg(m, &Decoder{}, &wire.Agg{Kind: wire.AggHighest, Count: -1, Sum: -1, Lowest: -1, Set: 0, Highest: 8,
-		Slots: 1, Size: 16, Halves: 2})
+		Slots: 1, Size: 16, Banks: 2})
 	add := func(key string, v int64) {
 		b := make([]byte, 16)
 		copy(b, key)
@@ -318,10 +318,10 @@ func TestTakeHalves(t *testing.T) {
 	evals(t, a, [2]string{`x.take().items()`, `[("b", 2), ("c", -4)]`}, [2]string{`x.take().items()`, "[]"})
 	plain := NewAgg(&plan.Container{Kind: plan.Highest, Name: "h", Unit: 1})
 	plain.BindAgg(m.memory, &Decoder{}, a.shape)
-	evals(t, plain, [2]string{`x.take()`, "error: take from <highest h>: its map has no halves"})
+	evals(t, plain, [2]string{`x.take()`, "error: take from <highest h>: its map has no banks"})
 	whole := *a.shape
-	whole.Halves = 1
+	whole.Banks = 1
 	plain.BindAgg(m.memory, &Decoder{}, &whole)
 	evals(t, plain, [2]string{`x.take()`,
-		"error: take from <highest h>: extremes have no difference, and its map has no halves"})
+		"error: take from <highest h>: extremes have no difference, and its map has no banks"})
 }

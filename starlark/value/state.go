@@ -97,7 +97,7 @@ func (s *State) subtract(o *State) {
 
 // empty reports whether nothing was added, as far as can be seen: a total of
 // zero is empty.
-func (s *State) empty(kind plan.Kind) bool {
+func (s *State) empty(kind plan.ContainerKind) bool {
 	switch kind {
 	case plan.Total:
 		return s.Sum == 0

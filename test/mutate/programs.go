@@ -24,7 +24,7 @@ func (programs) Functions(file, pattern string) ([]binary.Function, *binary.File
 
 func (programs) Inside(*binary.File, binary.Function, uint64) error { return nil }
 
-func (programs) Static(file, pattern string) ([]usdt.Probe, *binary.File, error) {
+func (programs) Static(file, pattern string) ([]usdt.StaticProbe, *binary.File, error) {
 	return nil, nil, fmt.Errorf("%s has no static probes (USDT): it was built without them", file)
 }
 

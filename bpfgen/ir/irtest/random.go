@@ -200,7 +200,7 @@ func (g *generator) call() {
 		flags := g.b.Const(ir.Pos{}, int64(g.rng.IntN(2)))
 		status := g.b.AddImm(ir.OpCall, ir.Pos{}, HelperMapUpdate, m(), g.slot(g.slots[0], 0), g.slot(g.slots[2], 0),
 			flags)
-		// An int in older kernels (6.1): the upper half of the register is not its sign.
+		// An int in older kernels (6.1): the upper bits of the register are not its sign.
 		by := g.b.Const(ir.Pos{}, 32)
 		g.keep(g.b.Add(ir.OpAShr, ir.Pos{}, g.b.Add(ir.OpShl, ir.Pos{}, status, by), by))
 	case 4:

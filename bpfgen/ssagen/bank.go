@@ -6,15 +6,15 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
-// Values of two halves: programs fill the one that the container's epoch
+// Values of two banks: programs fill the one that the container's epoch
 // names. User space changes the epoch, waits until no run of a program is left
-// that read it before, and empties the other half: each update is in exactly
+// that read it before, and empties the other bank: each update is in exactly
 // one taking. A run reads an epoch once, so that all that it adds to a group
 // is taken together.
 
-// half is the address of the half to be filled of the value at p.
-func (b aggs) half(c *tree.Container, p *ir.Value) *ir.Value {
-	if c.Agg.Halves < 2 {
+// bank is the address of the bank to be filled of the value at p.
+func (b aggs) bank(c *tree.Container, p *ir.Value) *ir.Value {
+	if c.Agg.Banks < 2 {
 		return p
 	}
 	// The mask stands here, where the verifier sees it: of an epoch that a body of
@@ -22,7 +22,7 @@ func (b aggs) half(c *tree.Container, p *ir.Value) *ir.Value {
 	return b.Op(ir.OpAdd, p, b.Imm(ir.OpMul, b.Imm(ir.OpAnd, b.epoch(c), 1), int64(c.Agg.Size)))
 }
 
-// epoch is that of a container whose values have two halves.
+// epoch is that of a container whose values have two banks.
 func (b aggs) epoch(c *tree.Container) *ir.Value {
 	return b.once(epochUse(int64(c.ID)), func() *ir.Value {
 		b.Uses[tree.MapEpochs] = true
@@ -33,7 +33,7 @@ func (b aggs) epoch(c *tree.Container) *ir.Value {
 // hoistEpochs reads the epochs that are used more than once.
 func (b aggs) hoistEpochs() {
 	for _, c := range b.Tree.Containers {
-		if c != nil && c.Agg != nil && c.Agg.Halves > 1 && b.uses[epochUse(int64(c.ID))] > 1 {
+		if c != nil && c.Agg != nil && c.Agg.Banks > 1 && b.uses[epochUse(int64(c.ID))] > 1 {
 			b.epoch(c)
 		}
 	}
