@@ -213,7 +213,7 @@ var starters = map[string]string{
 	"internal/session":           "it owns the run",
 	"internal/prompt":            "signals, and what the command of -c prints, come at any time",
 	"internal/line":              "keys, liner and what liner prints come at any time",
-	"internal/attach/detach.go":  "closing thousands of links one by one waits for a grace period each",
+	"internal/attach/loaded.go":  "closing thousands of links one by one waits for a grace period each",
 	"internal/listing/pieces.go": "the arguments of all functions are some 800,000 lines",
 	"test":                       "programs of the tests",
 }

@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
-	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/tree"
-	"github.com/startrace/startrace/internal/bpf"
 )
 
 // An Error says which point could not be attached and why.
@@ -24,32 +21,6 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
-
-// A rank is when programs are attached: the ends of spans come before their starts,
-// so that no start is recorded whose end is then not seen. Programs at one
-// tracepoint run in the order in which they were attached (order.go): an entry of a
-// span has its new number before others look for it, and is forgotten after all have.
-type rank uint8
-
-// The ranks; 0 is none.
-const (
-	rankExec   rank = iota + 1 // gives the entry of a span its new number
-	rankEnd                    // ends of spans of system calls
-	rankOther                  // all others, the ends of a probe before its starts
-	rankStart                  // starts of spans of system calls
-	rankExit                   // forgets entries of spans
-	rankAtOnce                 // runs when it is attached: all others see what it does
-)
-
-func rankOf(p *tree.Program) rank {
-	switch {
-	case p.Name == bpfgen.SpanExec:
-		return rankExec
-	case bpfgen.IsSpanExit(p):
-		return rankExit
-	}
-	return wayOf(p.Attach.Kind()).rank
-}
 
 // Attach attaches all programs that are not attached; programs run from then
 // on. If one fails, those that this call attached are detached again.
@@ -82,7 +53,7 @@ func (l *Loaded) attach(want func(*program) bool) error {
 			undo()
 			return err
 		}
-		points, err := wayOf(p.Attach.Kind()).open(l, p)
+		points, err := openerOf(p.Attach.Kind())(l, p)
 		if err != nil && !l.leave(p, err, &left) {
 			undo()
 			return &Error{p.Program, markPermission(explainCrowd(&p.Attach, explainFiles(&p.Attach, err)))}
@@ -94,18 +65,6 @@ func (l *Loaded) attach(want func(*program) bool) error {
 		return err
 	}
 	return l.pairsFrom(todo)
-}
-
-// selected gives the programs that want accepts, in the order of rank.
-func (l *Loaded) selected(want func(*program) bool) []*program {
-	var out []*program
-	for _, p := range l.programs {
-		if !p.Tail && want(p) { // others jump to a tail
-			out = append(out, p)
-		}
-	}
-	slices.SortStableFunc(out, l.less)
-	return out
 }
 
 // explainFiles says what to do where the process may open no more files; for
@@ -124,17 +83,4 @@ func explainCrowd(a *tree.Attach, err error) error {
 		return err
 	}
 	return fmt.Errorf("%s: %w", wayOf(a.Kind()).crowd, err)
-}
-
-func openRaw(name string, prog *ebpf.Program) ([]spot, error) {
-	link, err := bpf.AttachRawTracepoint(name, prog)
-	switch {
-	case errors.Is(err, unix.ENOENT):
-		return nil, fmt.Errorf("this kernel has no raw tracepoint %s", name)
-	case errors.Is(err, unix.EINVAL):
-		return nil, fmt.Errorf("raw tracepoint %s has fewer arguments than the program reads: %w", name, err)
-	case err != nil:
-		return nil, err
-	}
-	return []spot{{link: link, kind: rawPoint}}, nil
 }

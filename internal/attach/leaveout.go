@@ -9,14 +9,6 @@ import (
 // A probe of several points goes on without those that the kernel does not let be
 // probed. openProbes leaves out places of a program; here whole programs are.
 
-// leftOut are the programs that were left out, with the reasons.
-type leftOut struct {
-	programs []*program
-	reasons  []error
-}
-
-func (o *leftOut) has(p *program) bool { return slices.Contains(o.programs, p) }
-
 // leave notes that p cannot be attached, if that is for its places and its probe has
 // other programs at others. The other end of its calls is left out with it.
 func (l *Loaded) leave(p *program, err error, left *leftOut) bool {

@@ -11,6 +11,7 @@ import (
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
+	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -56,15 +57,10 @@ func (l *Loaded) checkMemory(name string, m *ebpf.MapSpec, left *memoryLeft) err
 		left.read = true
 	}
 	if left.known && need > left.bytes/4*3 {
-		return l.tooLarge(name, m, unix.ENOMEM)
+		return tooLarge(l.unit, name, m, unix.ENOMEM)
 	}
 	left.bytes -= min(need, left.bytes)
 	return nil
-}
-
-type memoryLeft struct {
-	bytes       uint64
-	read, known bool
 }
 
 // smallMap is what every machine has.
@@ -90,12 +86,12 @@ func availableMemory() (uint64, bool) {
 const maxOldKey = 512
 
 // tooLarge explains why map m could not be made.
-func (l *Loaded) tooLarge(name string, m *ebpf.MapSpec, err error) error {
+func tooLarge(u *bpfgen.Unit, name string, m *ebpf.MapSpec, err error) error {
 	what := "map " + name
 	e := &MapError{Err: err}
-	if c := l.container(name); c != nil {
+	if c := containerOf(u, name); c != nil {
 		what, e.Pos = fmt.Sprintf("%s %q", c.Kind, c.Name), c.Pos
-	} else if s := l.span(name); s != nil {
+	} else if s := spanOf(u, name); s != nil {
 		what, e.Pos = "the state of this span", s.Pos
 	}
 	need := fmt.Sprintf("%s of %d entries needs about %s of memory (%d bytes of key and %d of value each)",
@@ -119,9 +115,9 @@ func (l *Loaded) tooLarge(name string, m *ebpf.MapSpec, err error) error {
 	return e
 }
 
-// container gives the container that a map holds, nil for none.
-func (l *Loaded) container(name string) *tree.Container {
-	for i, c := range l.unit.Tree.Containers {
+// containerOf gives the container that a map holds, nil for none.
+func containerOf(u *bpfgen.Unit, name string) *tree.Container {
+	for i, c := range u.Tree.Containers {
 		if c != nil && name == tree.ContainerMap(i) {
 			return c
 		}
@@ -129,9 +125,9 @@ func (l *Loaded) container(name string) *tree.Container {
 	return nil
 }
 
-// span gives the span whose open calls a map holds, nil for none.
-func (l *Loaded) span(name string) *tree.Span {
-	for i, s := range l.unit.Tree.Spans {
+// spanOf gives the span whose open calls a map holds, nil for none.
+func spanOf(u *bpfgen.Unit, name string) *tree.Span {
+	for i, s := range u.Tree.Spans {
 		if name == tree.SpanMap(i) {
 			return s
 		}

@@ -60,8 +60,7 @@ func TestTooLargeWords(t *testing.T) {
 				`and 8 of value each), more than this kernel allows: give it a smaller size=`},
 	} {
 		u := withTable(c.m)
-		l := &Loaded{unit: u}
-		if got := l.tooLarge(tree.ContainerMap(0), u.Spec.Maps[tree.ContainerMap(0)], c.err); got.Error() != c.want ||
+		if got := tooLarge(u, tree.ContainerMap(0), u.Spec.Maps[tree.ContainerMap(0)], c.err); got.Error() != c.want ||
 			!errors.Is(got, c.err) {
 			t.Errorf("got %q\nwant %q", got, c.want)
 		}

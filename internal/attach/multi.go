@@ -14,41 +14,6 @@ import (
 // (its attach type says so), so it is decided at the load; for the places that
 // links do not take it is loaded again, for single probes.
 
-// multiType is the attach type of a program that is to be attached by one link;
-// AttachNone where it is not.
-func (l *Loaded) multiType(a *tree.Attach) ebpf.AttachType {
-	if len(a.At()) == 0 || l.opts.Features == nil {
-		return ebpf.AttachNone
-	}
-	has := l.opts.Features()
-	switch w := wayOf(a.Kind()); w.probes {
-	case kernelProbes:
-		alone := w.returns && !has.KprobesCount && len(a.At()) <= maxAlone
-		if has.KprobeMulti && byName(a.At()) && !alone {
-			return kprobeLink(a.Functions()).AttachType()
-		}
-	case userProbes:
-		if has.UprobeMulti && len(a.At()) > 1 {
-			return ebpf.AttachTraceUprobeMulti
-		}
-	}
-	return ebpf.AttachNone
-}
-
-// maxAlone is at how many functions return probes stand alone where a link does
-// not count what it misses: each is attached by itself, which adds up.
-const maxAlone = 16
-
-// byName: kprobe_multi takes whole functions.
-func byName(places []tree.Place) bool {
-	for _, p := range places {
-		if p.Address != 0 || p.Offset != 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // maxRefusals is how often the kernel may refuse a link while the places that it
 // takes are looked for: each time it goes through all its symbols.
 const maxRefusals = 64
@@ -112,14 +77,6 @@ func linkKprobes(f *tree.Functions, kind bpf.KprobeLink, prog *ebpf.Program) (bp
 		names = append(names, p.Func)
 	}
 	return bpf.LinkKprobes(prog, kind, names, cookies(f))
-}
-
-// kprobeLink is the kind of link for a program that stands alone.
-func kprobeLink(f *tree.Functions) bpf.KprobeLink {
-	if wayOf(f.Mech).returns {
-		return bpf.KprobeReturns
-	}
-	return bpf.KprobeMulti
 }
 
 // cookies are those of the places, nil if the program does not ask.

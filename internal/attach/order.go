@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
@@ -40,15 +41,6 @@ func (l *Loaded) less(p, q *program) int {
 	return cmp.Compare(p.Probe, q.Probe)
 }
 
-// Whether the kernel runs a program before what was attached earlier.
-func always(*Loaded, *program) bool            { return true }
-func never(*Loaded, *program) bool             { return false }
-func linkedReturns(l *Loaded, p *program) bool { return p.multi && l.returnsAsEntries() }
-
-func (l *Loaded) returnsAsEntries() bool {
-	return l.opts.ReturnsAsEntries != nil && l.opts.ReturnsAsEntries()
-}
-
 // turnsRound reports whether the kernel would run the parts of sessions at the return
 // of a function the other way round than those at its entry: then probes that share a
 // function are two programs each.
@@ -68,4 +60,26 @@ func shareFunction(a, b []tree.Place) bool {
 		names[p.Func] = true
 	}
 	return slices.ContainsFunc(b, func(p tree.Place) bool { return names[p.Func] })
+}
+
+// selected gives the programs that want accepts, in the order of rank.
+func (l *Loaded) selected(want func(*program) bool) []*program {
+	var out []*program
+	for _, p := range l.programs {
+		if !p.Tail && want(p) { // others jump to a tail
+			out = append(out, p)
+		}
+	}
+	slices.SortStableFunc(out, l.less)
+	return out
+}
+
+func rankOf(p *tree.Program) rank {
+	switch {
+	case p.Name == bpfgen.SpanExec:
+		return rankExec
+	case bpfgen.IsSpanExit(p):
+		return rankExit
+	}
+	return wayOf(p.Attach.Kind()).rank
 }

@@ -10,14 +10,6 @@ import (
 // order. What finds no start or no end meanwhile, in threads that go on all the time, is no loss: of these kinds only
 // what is counted while all are attached is one.
 
-// A pairing are the counts of a site that do not belong to what is reported.
-type pairing struct {
-	before uint64 // counted while programs were not all attached
-	at     uint64 // the count when the last of them began to be taken off
-	on     bool   // they have all been attached
-	off    bool   // and are being taken off
-}
-
 func isPairing(kind bpfgen.SiteKind) bool {
 	switch kind {
 	case bpfgen.SiteOpenStart, bpfgen.SiteOrphanEnd, bpfgen.SiteSpanFull, bpfgen.SiteSpanRace:

@@ -30,16 +30,6 @@ import (
 // returnGroup is the folder of our events in that of all.
 const returnGroup = "startrace"
 
-// returnEvents makes events for return probes. Its methods but create may be
-// called from several goroutines.
-type returnEvents struct {
-	dir     string   // tracefs
-	file    *os.File // kprobe_events: what is appended is done at once
-	profile *os.File // kprobe_profile: what they counted
-	prefix  string   // of the names of all that it makes
-	made    int
-}
-
 // openReturnEvents prepares to make events, and removes what others left. nil:
 // tracefs is not there, or not open to this process.
 func openReturnEvents(tracefs func() (string, error)) *returnEvents {

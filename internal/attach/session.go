@@ -25,16 +25,6 @@ func (l *Loaded) NoSessions() []int {
 	return l.probesOf(func(p *program) bool { return p.Attach.Functions().Session != nil && !p.session })
 }
 
-// probesOf gives the probes of some programs, each once.
-func (l *Loaded) probesOf(programs func(*program) bool) (probes []int) {
-	for _, p := range l.programs {
-		if programs(p) && !slices.Contains(probes, p.Probe) {
-			probes = append(probes, p.Probe)
-		}
-	}
-	return probes
-}
-
 // loadSessions loads the programs that can be sessions. Those that the kernel
 // refuses are loaded as two, which tells why if that is refused too.
 func (l *Loaded) loadSessions() {

@@ -3,8 +3,6 @@ package attach
 import (
 	"fmt"
 
-	"github.com/cilium/ebpf"
-
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
@@ -13,8 +11,6 @@ import (
 type way struct {
 	// point names a point as scripts do.
 	point func(*tree.Attach) string
-	// open attaches a program to its points.
-	open func(*Loaded, *program) ([]spot, error)
 	// rank is when its programs are attached.
 	rank rank
 	// head: the kernel runs a program before those that were attached earlier, see order.go.
@@ -53,29 +49,24 @@ func wayOf(kind tree.AttachKind) way {
 	switch kind {
 	case tree.AttachTracepoint:
 		w.point = named(func(t tree.Tracepoint) string { return "tracepoint:" + t.Group + ":" + t.Name })
-		w.open, w.crowd = opening(openTracepoint), crowdTraced
+		w.crowd = crowdTraced
 	case tree.AttachRawTracepoint:
 		w.point = named(func(r tree.RawTracepoint) string { return "rawtracepoint:" + r.Name })
-		w.open = func(_ *Loaded, p *program) ([]spot, error) { return openRaw(p.Attach.Tracepoint(), p.code) }
 	case tree.AttachSyscallEnter:
 		w.point, w.rank = named(func(tree.SyscallEnter) string { return "syscall entry" }), rankStart
-		w.open = func(_ *Loaded, p *program) ([]spot, error) { return openRaw("sys_enter", p.code) }
 	case tree.AttachSyscallExit:
 		w.point, w.rank = named(func(tree.SyscallExit) string { return "syscall exit" }), rankEnd
-		w.open = func(_ *Loaded, p *program) ([]spot, error) { return openRaw("sys_exit", p.code) }
 	case tree.AttachProfile:
-		w.point, w.open = named(func(tree.Clock) string { return "profile" }), opening(openClock)
+		w.point = named(func(tree.Clock) string { return "profile" })
 	case tree.AttachInterval:
-		w.point, w.open = named(func(tree.Clock) string { return "interval" }), opening(openClock)
+		w.point = named(func(tree.Clock) string { return "interval" })
 	case tree.AttachPerf:
 		w.point = named(func(c tree.Counter) string { return c.Group + ":" + c.Name })
-		w.open, w.head = opening(openCounter), always
+		w.head = always
 	case tree.AttachWatchpoint:
 		w.point = named(func(w tree.Watchpoint) string { return "watchpoint:" + w.Name })
-		w.open = opening(openWatchpoint)
 	case tree.AttachIter:
 		w.point, w.rank = named(func(i tree.Iterator) string { return "iter:" + i.Name }), rankAtOnce
-		w.open = opening(runIterator)
 	default:
 		return functionWay(kind)
 	}
@@ -84,7 +75,7 @@ func wayOf(kind tree.AttachKind) way {
 
 // functionWay gives the way of a kind that stands at functions.
 func functionWay(kind tree.AttachKind) way {
-	w := way{point: functions, open: (*Loaded).openFunctions, rank: rankOther, head: always, crowd: crowdPoint}
+	w := way{point: functions, rank: rankOther, head: always, crowd: crowdPoint}
 	switch kind {
 	case tree.AttachKprobe:
 		w.probes = kernelProbes
@@ -95,7 +86,7 @@ func functionWay(kind tree.AttachKind) way {
 	case tree.AttachUretprobe:
 		w.probes, w.returns = userProbes, true
 	case tree.AttachFentry, tree.AttachFexit, tree.AttachHook:
-		w.open, w.crowd = opening(openTrampoline), crowdTrampoline
+		w.crowd = crowdTrampoline
 	default:
 		panic(fmt.Sprintf("package attach knows no way to attach programs of kind %d", kind))
 	}
@@ -105,12 +96,6 @@ func functionWay(kind tree.AttachKind) way {
 // named names the points of one way.
 func named[W tree.Way](name func(W) string) func(*tree.Attach) string {
 	return func(a *tree.Attach) string { return name(a.Way.(W)) }
-}
-
-// opening attaches programs of one way.
-func opening[W tree.Way](open func(*Loaded, W, *ebpf.Program) ([]spot, error)) func(*Loaded,
-	*program) ([]spot, error) {
-	return func(l *Loaded, p *program) ([]spot, error) { return open(l, p.Attach.Way.(W), p.code) }
 }
 
 // pointName names a point as scripts do.
@@ -128,4 +113,15 @@ func functions(a *tree.Attach) string {
 	short := a.AtPlaces(places[:namedPlaces])
 	short.Functions().Cookies = false
 	return fmt.Sprintf("%s and %d more", short, len(places)-namedPlaces)
+}
+
+// Whether the kernel runs a program before what was attached earlier.
+func always(*Loaded, *program) bool { return true }
+
+func never(*Loaded, *program) bool { return false }
+
+func linkedReturns(l *Loaded, p *program) bool { return p.multi && l.returnsAsEntries() }
+
+func (l *Loaded) returnsAsEntries() bool {
+	return l.opts.ReturnsAsEntries != nil && l.opts.ReturnsAsEntries()
 }

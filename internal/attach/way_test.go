@@ -10,6 +10,9 @@ import (
 // Each kind of attaching gives all answers.
 func TestWays(t *testing.T) {
 	for _, kind := range tree.AttachKinds() {
+		if openerOf(kind) == nil {
+			t.Errorf("kind %d cannot be opened", kind)
+		}
 		w := reflect.ValueOf(wayOf(kind))
 		for i := range w.NumField() {
 			switch name := w.Type().Field(i).Name; {
@@ -57,10 +60,14 @@ func TestPointNames(t *testing.T) {
 
 // A kind that is forgotten here is not taken for another one.
 func TestUnknownWay(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("a kind that nobody knows has a way")
-		}
-	}()
-	wayOf(255)
+	for name, ask := range map[string]func(){"way": func() { wayOf(255) }, "opener": func() { openerOf(255) }} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("a kind that nobody knows has one")
+				}
+			}()
+			ask()
+		})
+	}
 }

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
-	"github.com/cilium/ebpf"
 	"github.com/startrace/startrace/internal/bpf"
 )
 

@@ -2,6 +2,7 @@ package state
 
 import (
 	"github.com/cilium/ebpf"
+
 	"github.com/startrace/startrace/internal/kernel"
 )
 

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/startrace/startrace/internal/plan"
 	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/internal/plan"
 )
 
 // parse parses a file and keeps it. The tree is rewritten, not resolved.

@@ -8,10 +8,11 @@ import (
 	"path"
 	"strings"
 
+	"go.starlark.net/starlark"
+
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/starlark/value"
-	"go.starlark.net/starlark"
 )
 
 // New makes a host.
