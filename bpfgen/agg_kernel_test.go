@@ -134,6 +134,45 @@ func TestAggregations(t *testing.T) {
 	}
 }
 
+// TestExtremesOfBothSigns adds numbers with a sign and without one to one aggregation.
+func TestExtremesOfBothSigns(t *testing.T) {
+	for _, o := range []Options{{}, {NoCmpXchg: true}} {
+		c := &tree.Container{Container: everything(), Key: types.NoneT}
+		p := program(nil)
+		for _, m := range c.Members {
+			for i, number := range []types.Type{types.I64, types.U64} {
+				s := stmt(tree.SAggAdd, 0, arg(int64(i), number), konst(1))
+				s.Str = m.Name
+				p.Body.Stmts = append(p.Body.Stmts, s)
+			}
+		}
+		coll, _ := load(t, &tree.Unit{Containers: []*tree.Container{c}, Programs: []*tree.Program{p}}, o)
+		run(t, coll, 5, 1<<63+7)
+		run(t, coll, ^uint64(1), 1<<63+9)
+		run(t, coll, 100, 1<<63)
+		v := single(t, coll.Maps["c0"])
+		for _, m := range c.Agg.Members {
+			if m.Agg.Unsigned == nil {
+				continue
+			}
+			at := func(off int) (best uint64) {
+				for i := range m.Agg.Slots {
+					best = max(best, uint64(word(v[off+16*i:], 0)))
+				}
+				return best
+			}
+			if e := m.Agg.Extremes; e.Lowest >= 0 && wire.DecodeLowest(at(e.Lowest)) != -2 ||
+				e.Highest >= 0 && wire.DecodeHighest(at(e.Highest)) != 100 || word(v[e.Set:], 0) != 1 {
+				t.Errorf("%s: of values with a sign: %v", m.Name, v)
+			}
+			if e := m.Agg.Unsigned; e.Lowest >= 0 && ^at(e.Lowest) != 1<<63 ||
+				e.Highest >= 0 && at(e.Highest) != 1<<63+9 || word(v[e.Set:], 0) != 1 {
+				t.Errorf("%s: of values without a sign: %v", m.Name, v)
+			}
+		}
+	}
+}
+
 // TestUnsignedBuckets: values beyond int64 have buckets of their own.
 func TestUnsignedBuckets(t *testing.T) {
 	c := container(plan.Hist, types.NoneT, types.Type{})

@@ -19,12 +19,13 @@ func setLayouts(u *tree.Unit, o Options) {
 	if o.NoCmpXchg {
 		slots = layout.ClaimSlots
 	}
-	for _, c := range u.Containers {
+	signs := signsOf(u)
+	for i, c := range u.Containers {
 		if c == nil {
 			continue
 		}
 		if c.Agg == nil || o.NoCmpXchg {
-			c.Agg = layout.AggSlots(c.Container, slots)
+			c.Agg = layout.AggSlots(c.Container, slots, signs[i])
 		}
 		if c.KeyLayout == nil && c.Key.Kind != types.None && c.Key.Kind != types.Bot {
 			c.KeyLayout = layout.Fixed(c.Key)
@@ -33,6 +34,54 @@ func setLayouts(u *tree.Unit, o Options) {
 			c.ValueLayout = layout.Value(c.Value)
 		}
 	}
+}
+
+// signsOf says of the aggregations of u, by number and member, what is added to them: what other units add is not known.
+func signsOf(u *tree.Unit) []map[string]layout.Signs {
+	out := make([]map[string]layout.Signs, len(u.Containers))
+	add := func(s *tree.Stmt) {
+		if s.Op != tree.SAggAdd {
+			return
+		}
+		if out[s.Int] == nil {
+			out[s.Int] = map[string]layout.Signs{}
+		}
+		have, e := out[s.Int][s.Str], s.Exprs[0]
+		have.Unsigned = have.Unsigned || e.Type.Unsigned64()
+		have.Signed = have.Signed || signed(e)
+		out[s.Int][s.Str] = have
+	}
+	for _, p := range u.Programs {
+		for _, body := range p.Bodies() {
+			tree.WalkBlock(body, add, func(*tree.Expr) {})
+		}
+	}
+	if u.Several {
+		for i, c := range u.Containers {
+			out[i] = everySign(c)
+		}
+	}
+	return out
+}
+
+func everySign(c *tree.Container) map[string]layout.Signs {
+	if c == nil {
+		return nil
+	}
+	both := layout.Signs{Signed: true, Unsigned: true}
+	out := map[string]layout.Signs{"": both}
+	for _, m := range c.Members {
+		out[m.Name] = both
+	}
+	return out
+}
+
+// signed reports whether a number can be below 0.
+func signed(e *tree.Expr) bool {
+	if e.Op == tree.OpConst {
+		return e.Int < 0 && !e.Type.Unsigned64()
+	}
+	return e.Type.Kind == types.Int && e.Type.Signed
 }
 
 // maps makes the maps that the programs use.

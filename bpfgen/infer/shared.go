@@ -80,7 +80,7 @@ func (u *unit) share(t *Types) {
 	if t == nil {
 		return
 	}
-	u.followID = Room - 1
+	u.followID, u.res.Tree.Several = Room-1, true
 	for _, r := range t.units {
 		u.touchedBefore = append(u.touchedBefore, r.touched...)
 		r.written.All(u.writtenBefore.Set)

@@ -11,14 +11,20 @@ const quantilesSub = 3
 // ClaimSlots is the number of words of an extreme where it must be claimed.
 const ClaimSlots = 8
 
-// Agg is the value layout of an aggregation or group, nil for other kinds.
-func Agg(c *plan.Container) *wire.Agg { return AggSlots(c, 1) }
+// Signs says what the numbers are that are added to an aggregation, as far as it matters for their order.
+type Signs struct {
+	Signed   bool // some can be below 0
+	Unsigned bool // some can be more than 63 bits hold
+}
 
-// AggSlots is Agg for extremes of that many words: 1, or ClaimSlots on
-// kernels before 5.12.
-func AggSlots(c *plan.Container, slots int) *wire.Agg {
-	p := &aggPlacer{slots: slots}
-	a := p.place(c)
+// Agg is the value layout of an aggregation or group, nil for other kinds.
+func Agg(c *plan.Container) *wire.Agg { return AggSlots(c, 1, nil) }
+
+// AggSlots is Agg for extremes of that many words, 1, or ClaimSlots on
+// kernels before 5.12. signs are those of the members of a group by name, of another aggregation at "".
+func AggSlots(c *plan.Container, slots int, signs map[string]Signs) *wire.Agg {
+	p := &aggPlacer{slots: slots, signs: signs}
+	a := p.place(c, "")
 	if a != nil {
 		a.Size = p.off
 		a.Banks = 1
@@ -37,10 +43,13 @@ func hasExtremes(a *wire.Agg) bool {
 			return true
 		}
 	}
-	return a.Lowest >= 0 || a.Highest >= 0
+	return a.Lowest >= 0 || a.Highest >= 0 || a.Unsigned != nil
 }
 
-type aggPlacer struct{ off, slots int }
+type aggPlacer struct {
+	off, slots int
+	signs      map[string]Signs
+}
 
 func (p *aggPlacer) words(n int) int {
 	at := p.off
@@ -48,8 +57,8 @@ func (p *aggPlacer) words(n int) int {
 	return at
 }
 
-func (p *aggPlacer) place(c *plan.Container) *wire.Agg {
-	a := &wire.Agg{Count: -1, Sum: -1, Lowest: -1, Highest: -1, Set: -1, Slots: p.slots}
+func (p *aggPlacer) place(c *plan.Container, name string) *wire.Agg {
+	a := &wire.Agg{Count: -1, Sum: -1, Extremes: wire.NoExtremes, Slots: p.slots}
 	start := p.off
 	switch c.Kind {
 	case plan.Count:
@@ -59,24 +68,51 @@ func (p *aggPlacer) place(c *plan.Container) *wire.Agg {
 	case plan.Mean:
 		a.Kind, a.Count, a.Sum = wire.AggMean, p.words(1), p.words(1)
 	case plan.Lowest:
-		a.Kind, a.Set, a.Lowest = wire.AggLowest, p.words(1), p.extreme()
+		a.Kind = wire.AggLowest
+		p.extremes(a, name, true, false)
 	case plan.Highest:
-		a.Kind, a.Set, a.Highest = wire.AggHighest, p.words(1), p.extreme()
+		a.Kind = wire.AggHighest
+		p.extremes(a, name, false, true)
 	case plan.Stats:
 		a.Kind, a.Count, a.Sum = wire.AggStats, p.words(1), p.words(1)
-		a.Lowest, a.Highest = p.extreme(), p.extreme()
+		p.extremes(a, name, true, true)
 	case plan.Hist, plan.LHist, plan.Quantiles:
 		a.Kind, a.Buckets = wire.AggHist, p.buckets(c)
 	case plan.Group:
 		a.Kind = wire.AggGroup
 		for _, m := range c.Members {
-			a.Members = append(a.Members, wire.AggMember{Name: m.Name, Agg: p.place(m.Agg)})
+			a.Members = append(a.Members, wire.AggMember{Name: m.Name, Agg: p.place(m.Agg, m.Name)})
 		}
 	default:
 		return nil
 	}
 	a.Size = p.off - start
 	return a
+}
+
+// extremes places those of the numbers that are added, of values with a sign where nothing says what they are.
+func (p *aggPlacer) extremes(a *wire.Agg, name string, lowest, highest bool) {
+	signs := p.signs[name]
+	place := func() wire.Extremes {
+		e := wire.NoExtremes
+		if a.Count < 0 || signs.Signed && signs.Unsigned {
+			e.Set = p.words(1)
+		}
+		if lowest {
+			e.Lowest = p.extreme()
+		}
+		if highest {
+			e.Highest = p.extreme()
+		}
+		return e
+	}
+	if signs.Signed || !signs.Unsigned {
+		a.Extremes = place()
+	}
+	if signs.Unsigned {
+		e := place()
+		a.Unsigned = &e
+	}
 }
 
 func (p *aggPlacer) extreme() int {

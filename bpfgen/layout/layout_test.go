@@ -87,8 +87,18 @@ func TestAgg(t *testing.T) {
 		h.Buckets.Off != 40 || a.Size != 40+66*8 {
 		t.Errorf("group: %+v %+v %+v size %d", a.Member("n"), s, h.Buckets, a.Size)
 	}
-	if a := AggSlots(c(plan.Lowest), ClaimSlots); a.Size != 8+16*ClaimSlots {
+	if a := AggSlots(c(plan.Lowest), ClaimSlots, nil); a.Size != 8+16*ClaimSlots {
 		t.Errorf("claimed lowest: size %d", a.Size)
+	}
+	signs := map[string]Signs{"s": {Signed: true, Unsigned: true}}
+	a = AggSlots(g, 1, signs)
+	if s := a.Member("s"); s.Set != 24 || s.Highest != 40 || s.Unsigned.Set != 48 || s.Unsigned.Highest != 64 ||
+		a.Member("h").Buckets.Off != 72 {
+		t.Errorf("of both signs: %+v %+v", s, s.Unsigned)
+	}
+	a = AggSlots(c(plan.Stats), 1, map[string]Signs{"": {Unsigned: true}})
+	if a.Extremes != wire.NoExtremes || a.Unsigned.Set != -1 || a.Size != 32 || a.Halves != 2 {
+		t.Errorf("without sign: %+v %+v", a, a.Unsigned)
 	}
 	l := c(plan.LHist)
 	l.Lo, l.Hi, l.Step = 0, 95, 10

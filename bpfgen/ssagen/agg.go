@@ -48,8 +48,8 @@ func (b aggs) addSample(a *wire.Agg, p *ir.Value, s aggSample) {
 	if a.Buckets != nil {
 		b.addBucket(a.Buckets, p, s)
 	}
-	if a.Lowest >= 0 || a.Highest >= 0 || a.Set >= 0 {
-		b.ifWeighs(s, func() { b.extremes(a, p, s) })
+	if e, unsigned := a.ExtremesOf(s.t.Unsigned64()); e != wire.NoExtremes {
+		b.ifWeighs(s, func() { b.extremes(a, e, unsigned, p, s) })
 	}
 }
 
@@ -68,15 +68,20 @@ func (b aggs) ifWeighs(s aggSample, f func()) {
 	b.enter(done)
 }
 
-func (b aggs) extremes(a *wire.Agg, p *ir.Value, s aggSample) {
-	if a.Lowest >= 0 {
-		b.raise(a, p, a.Lowest, b.Op(ir.OpXor, s.v, b.Const(1<<63-1)), s)
+// extremes raises the words of e, which are those of values without a sign or of others: see wire.EncodeLowest.
+func (b aggs) extremes(a *wire.Agg, e wire.Extremes, unsigned bool, p *ir.Value, s aggSample) {
+	lowest, highest := int64(1<<63-1), int64(-1<<63)
+	if unsigned {
+		lowest, highest = -1, 0
 	}
-	if a.Highest >= 0 {
-		b.raise(a, p, a.Highest, b.Op(ir.OpXor, s.v, b.Const(-1<<63)), s)
+	if e.Lowest >= 0 {
+		b.raise(a, p, e.Lowest, b.Op(ir.OpXor, s.v, b.Const(lowest)), s)
 	}
-	if a.Set >= 0 {
-		b.Store(8, p, int64(a.Set), b.Const(1))
+	if e.Highest >= 0 {
+		b.raise(a, p, e.Highest, b.Op(ir.OpXor, s.v, b.Const(highest)), s)
+	}
+	if e.Set >= 0 {
+		b.Store(8, p, int64(e.Set), b.Const(1))
 	}
 }
 

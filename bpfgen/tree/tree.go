@@ -188,7 +188,9 @@ type Unit struct {
 	// Containers are the plan's containers with their inferred types, in the
 	// order of plan.Containers; an entry is nil where no kernel half uses it.
 	Containers []*Container
-	Target     plan.Target
+	// Several: later units add to them, too, in ways that are not known yet.
+	Several bool
+	Target  plan.Target
 	// Points are the points of a probe, by its number, where its programs know
 	// them by cookie.
 	Points map[int][]Point

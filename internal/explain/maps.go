@@ -133,11 +133,17 @@ func aggFields(prefix string, a *wire.Agg) (out []Field) {
 	if slots > 1 {
 		slots *= 2 // each word has one by which it is claimed
 	}
-	word("set", a.Set, 1)
 	word("count", a.Count, 1)
 	word("sum", a.Sum, 1)
-	word("lowest", a.Lowest, slots)
-	word("highest", a.Highest, slots)
+	extremes := func(before string, e wire.Extremes) {
+		word(before+"set", e.Set, 1)
+		word(before+"lowest", e.Lowest, slots)
+		word(before+"highest", e.Highest, slots)
+	}
+	extremes("", a.Extremes)
+	if a.Unsigned != nil {
+		extremes("unsigned ", *a.Unsigned)
+	}
 	if b := a.Buckets; b != nil {
 		out = append(out, Field{Name: prefix + "buckets", Type: fmt.Sprintf("%d counters of 64 bits", b.N), Off: b.Off,
 			Bytes: 8 * b.N})

@@ -1,6 +1,9 @@
 package wire
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // AggKind is the kind of an aggregation.
 type AggKind uint8
@@ -25,11 +28,10 @@ type Agg struct {
 	Count int
 	// Sum is a s64.
 	Sum int
-	// Lowest and Highest are Slots words each, encoded so that zero is "none
-	// yet" and the greatest unsigned word wins: see EncodeLowest.
-	Lowest, Highest int
-	// Set is a word that is not 0 once a value was added; -1 where Count says it.
-	Set int
+	// Extremes are those of values with a sign, Unsigned those of values of 64 bits without one, which would need a 65th
+	// to be compared with them: readers do that. nil: no such value is added.
+	Extremes
+	Unsigned *Extremes
 	// Slots is the number of words of an extreme: 1, or more where the kernel
 	// has no compare-and-exchange (before 5.12). Then a word is claimed by an
 	// atomic add to the word that follows it, so an extreme takes 2*Slots
@@ -47,6 +49,27 @@ type Agg struct {
 	// part cannot be had as a difference. Otherwise 1.
 	Banks int
 }
+
+// Extremes are the places of the least and the greatest of some values.
+type Extremes struct {
+	// Lowest and Highest are Slots words each, encoded so that zero is "none
+	// yet" and the greatest unsigned word wins: see EncodeLowest.
+	Lowest, Highest int
+	// Set is a word that is not 0 once a value was added; -1 where Count says it.
+	Set int
+}
+
+// ExtremesOf are the places for a value of a type of 64 bits without a sign, or of another; unsigned says how they are
+// encoded. What fits into either goes where there is one.
+func (a *Agg) ExtremesOf(word bool) (e Extremes, unsigned bool) {
+	if a.Unsigned != nil && (word || a.Extremes == NoExtremes) {
+		return *a.Unsigned, true
+	}
+	return a.Extremes, false
+}
+
+// NoExtremes are those of a kind that has none.
+var NoExtremes = Extremes{Lowest: -1, Highest: -1, Set: -1}
 
 // ValueSize is the size of a map value.
 func (a *Agg) ValueSize() int { return a.Size * max(1, a.Banks) }
@@ -74,7 +97,8 @@ func (a *Agg) Member(name string) *Agg {
 // The encodings of extremes map the order of int64 to that of words so that
 // 0 is the least: an element that was just inserted needs no mark. The words
 // of the least value (EncodeHighest) and of the greatest (EncodeLowest) are
-// 0 too, which is why Set exists.
+// 0 too, which is why Set exists. Of values without a sign the greatest is kept as
+// it is, and the least by its complement.
 
 // EncodeHighest gives the word of v for an extreme that keeps the greatest.
 func EncodeHighest(v int64) uint64 { return uint64(v) ^ 1<<63 }
@@ -113,6 +137,20 @@ func LogBuckets(sub int) int { return 1 + (65-sub)<<sub }
 // of those below and above. What lies between may take all of 64 bits.
 func LinearBuckets(lo, hi, step int64) uint64 {
 	return 3 + (uint64(hi)-uint64(lo)-1)/uint64(step)
+}
+
+// IndexUnsigned gives the bucket of v.
+func (b *Buckets) IndexUnsigned(v uint64) int {
+	v /= uint64(max(1, b.Unit))
+	switch {
+	case !b.Linear:
+		return 1 + b.log(v)
+	case v > math.MaxInt64 || int64(v) >= b.Hi:
+		return b.N - 1
+	case int64(v) < b.Lo:
+		return 0
+	}
+	return 1 + int((v-uint64(b.Lo))/uint64(b.Step))
 }
 
 // Index gives the bucket of v.

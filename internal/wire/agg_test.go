@@ -48,6 +48,26 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
+// TestUnsignedBuckets: what has no sign is where it has one, as far as it can.
+func TestUnsignedBuckets(t *testing.T) {
+	linear := &Buckets{N: int(LinearBuckets(-7, math.MaxInt64, 1<<60)), Unit: 1, Linear: true, Lo: -7, Hi: math.MaxInt64,
+		Step: 1 << 60}
+	for _, b := range []*Buckets{{N: LogBuckets(0), Unit: 1}, {N: LogBuckets(3), Unit: 1000, Sub: 3}, linear} {
+		last := b.Index(0)
+		for bit := range 64 {
+			v := uint64(1) << bit
+			i := b.IndexUnsigned(v)
+			if i < last || i >= b.N || bit < 63 && i != b.Index(int64(v)) {
+				t.Errorf("%+v: %d in bucket %d, %d before it", b, v, i, last)
+			}
+			last = i
+		}
+	}
+	if linear.IndexUnsigned(1<<63) != linear.N-1 {
+		t.Error("a number that no bucket reaches is not above all of them")
+	}
+}
+
 func TestBucketNumbers(t *testing.T) {
 	b := &Buckets{N: LogBuckets(0), Unit: 1}
 	for v, want := range map[int64]int{-1: 0, 0: 1, 1: 2, 2: 3, 3: 3, 4: 4, math.MaxInt64: 64} {

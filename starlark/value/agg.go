@@ -226,7 +226,7 @@ func (a *Agg) readStates(val []byte) []State {
 }
 
 // add is a[key].add(v, weight) of user code; col is the member of a group.
-func (a *Agg) add(key starlark.Value, col int, v, weight int64) error {
+func (a *Agg) add(key starlark.Value, col int, v Number, weight int64) error {
 	if c := columnsOf(a.decl)[col]; weight < 0 && c.Kind.HasBuckets() {
 		return fmt.Errorf("a weight of %d: a %s counts values, so that a weight is at least 0", weight, c.Kind)
 	}

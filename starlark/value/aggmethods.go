@@ -104,9 +104,9 @@ func (p *element) add(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark
 	if !ok {
 		return nil, fmt.Errorf("add to %s: got %s, want int", p.agg, v.Type())
 	}
-	n, ok := i.Int64()
+	n, ok := numberOf(i)
 	if !ok {
-		return nil, fmt.Errorf("add to %s: %s does not fit in 64 bits with a sign", p.agg, i)
+		return nil, fmt.Errorf("add to %s: %s does not fit in 64 bits", p.agg, i)
 	}
 	return starlark.None, p.agg.add(p.key, p.col, n, weight)
 }

@@ -186,7 +186,7 @@ func TestBoundAgg(t *testing.T) {
 	a := NewAgg(&plan.Container{Kind: plan.Mean, Name: "m", Unit: 10})
 	evals(t, a, [2]string{`x["a"].add(100)`, "None"})
 	m := newMemory(commKey, nil, 16)
-	a.BindAgg(m, &Decoder{}, &wire.Agg{Kind: wire.AggMean, Count: 0, Sum: 8, Lowest: -1, Highest: -1, Set: -1, Slots: 1,
+	a.BindAgg(m, &Decoder{}, &wire.Agg{Kind: wire.AggMean, Count: 0, Sum: 8, Extremes: wire.NoExtremes, Slots: 1,
 		Size: 16})
 	kernelAdd(m, "a", 200, 300)
 	kernelAdd(m, "b", 50)
@@ -219,7 +219,7 @@ func TestBoundLabels(t *testing.T) {
 	d := &Decoder{Labels: Labels{Ints: map[string]LabelFunc{"half": func(v uint64) string {
 		return fmt.Sprint("h", v/2)
 	}}}}
-	a.BindAgg(m, d, &wire.Agg{Kind: wire.AggCount, Sum: -1, Lowest: -1, Highest: -1, Set: -1, Slots: 1, Size: 8})
+	a.BindAgg(m, d, &wire.Agg{Kind: wire.AggCount, Sum: -1, Extremes: wire.NoExtremes, Slots: 1, Size: 8})
 	for i := range 5 {
 		_ = m.AddInt([]byte{byte(i), 0, 0, 0, 0, 0, 0, 0}, 0, 1) // never fails
 	}
@@ -263,7 +263,7 @@ func TestBoundExtremes(t *testing.T) {
 		{Name: "lo", Agg: &plan.Container{Kind: plan.Lowest, Unit: 1}},
 		{Name: "hi", Agg: &plan.Container{Kind: plan.Highest, Unit: 1}}}})
 	m := &banked{memory: newMemory(nil, nil, 56)}
-	none := wire.Agg{Count: -1, Sum: -1, Lowest: -1, Highest: -1, Set: -1, Slots: 1}
+	none := wire.Agg{Count: -1, Sum: -1, Extremes: wire.NoExtremes, Slots: 1}
 	lo, hi := none, none
 	lo.Set, lo.Lowest, lo.Slots = 0, 8, 2 // two slots with claims for the lowest
 	hi.Set, hi.Highest = 40, 48
@@ -299,8 +299,8 @@ func TestBoundExtremes(t *testing.T) {
 func TestTakeBanks(t *testing.T) {
 	a := NewAgg(&plan.Container{Kind: plan.Highest, Name: "h", Unit: 1})
 	m := &banked{memory: newMemory(commKey, nil, 16)}
-	a.BindAgg(m, &Decoder{}, &wire.Agg{Kind: wire.AggHighest, Count: -1, Sum: -1, Lowest: -1, Set: 0, Highest: 8,
-		Slots: 1, Size: 16, Banks: 2})
+	a.BindAgg(m, &Decoder{}, &wire.Agg{Kind: wire.AggHighest, Count: -1, Sum: -1,
+		Extremes: wire.Extremes{Lowest: -1, Set: 0, Highest: 8}, Slots: 1, Size: 16, Banks: 2})
 	add := func(key string, v int64) {
 		b := make([]byte, 16)
 		copy(b, key)

@@ -92,7 +92,7 @@ func TestCutKeys(t *testing.T) {
 		if err := table.SetKey(k, starlark.MakeInt(i)); err != nil {
 			t.Fatal(err)
 		}
-		if err := count.add(k, 0, 1, int64(i+1)); err != nil {
+		if err := count.add(k, 0, Number{Bits: 1}, int64(i+1)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -194,7 +194,7 @@ func TestBucketsAgree(t *testing.T) {
 		{Kind: plan.Hist, Unit: 1000}} {
 		b, s := bucketsOf(c), &State{}
 		for _, v := range []int64{-1, 0, 1, 999, 1000, 95, 1 << 62} {
-			s.add(c, v, 1)
+			s.add(c, Number{Bits: uint64(v)}, 1)
 			if s.Buckets[b.Index(v)] == 0 {
 				t.Errorf("%s: %d is not in its bucket", c.Kind, v)
 			}

@@ -35,8 +35,8 @@ func TestUnitsLoseNothing(t *testing.T) {
 		q := &plan.Container{Kind: plan.Quantiles, Unit: unit}
 		var buckets State
 		for _, v := range values {
-			s.add(&plan.Container{Kind: plan.Stats}, v, 1)
-			buckets.add(q, v, 1)
+			s.add(&plan.Container{Kind: plan.Stats}, Number{Bits: uint64(v)}, 1)
+			buckets.add(q, Number{Bits: uint64(v)}, 1)
 		}
 		r := Result(&plan.Container{Kind: plan.Stats, Unit: unit}, &s).(*Record)
 		for name, v := range map[string]int64{"lowest": values[0], "highest": values[len(values)-1]} {
@@ -62,8 +62,8 @@ func TestOpenBucketsHaveNoQuantile(t *testing.T) {
 		{Kind: plan.LHist, Lo: 0, Hi: 10, Step: 2},
 	} {
 		var s State
-		s.add(c, -5000, 1)
-		s.add(c, 7, 1)
+		s.add(c, Number{Bits: ^uint64(4999)}, 1)
+		s.add(c, Number{Bits: 7}, 1)
 		h := newHistogram(c, &s)
 		if low, ok := h.Quantile(0.4); ok {
 			t.Errorf("%s: the lower half of -5000 and 7 is %g", c.Kind, low)
@@ -74,7 +74,7 @@ func TestOpenBucketsHaveNoQuantile(t *testing.T) {
 	}
 	c := &plan.Container{Kind: plan.LHist, Lo: 0, Hi: 10, Step: 2}
 	var s State
-	s.add(c, 50, 1)
+	s.add(c, Number{Bits: 50}, 1)
 	if v, ok := newHistogram(c, &s).Quantile(1); ok {
 		t.Errorf("50 in lhist(0, 10, 2) has the quantile %g", v)
 	}

@@ -15,7 +15,7 @@ func Result(c *plan.Container, s *State) starlark.Value {
 	case plan.Count:
 		return starlark.MakeInt64(s.Count)
 	case plan.Total:
-		return inUnits(c, s.Sum)
+		return inUnits(c, Number{Bits: uint64(s.Sum)})
 	case plan.Mean:
 		return mean(c, s)
 	case plan.Lowest:
@@ -24,9 +24,9 @@ func Result(c *plan.Container, s *State) starlark.Value {
 		return ifSet(c, s, s.Highest)
 	case plan.Stats:
 		s := *s
-		s.Set = s.Count != 0 // of no values, or of values with weight 0, there are no extremes
+		s.Set = s.Set && s.Count != 0 // of no values, or of values with weight 0, there are no extremes
 		return NewRecord(statsNames, []starlark.Value{
-			starlark.MakeInt64(s.Count), mean(c, &s), inUnits(c, s.Sum), ifSet(c, &s, s.Lowest),
+			starlark.MakeInt64(s.Count), mean(c, &s), inUnits(c, Number{Bits: uint64(s.Sum)}), ifSet(c, &s, s.Lowest),
 			ifSet(c, &s, s.Highest)})
 	}
 	return newHistogram(c, s)
@@ -36,14 +36,20 @@ func Result(c *plan.Container, s *State) starlark.Value {
 var statsNames = []string{"count", "mean", "total", "lowest", "highest"}
 
 // inUnits is exact, as a mean is: nothing is lowest 0 of which the mean is 0.9.
-func inUnits(c *plan.Container, v int64) starlark.Value {
-	if c.Unit <= 1 {
-		return starlark.MakeInt64(v)
+func inUnits(c *plan.Container, v Number) starlark.Value {
+	switch unit := float64(c.Unit); {
+	case c.Unit <= 1 && v.High:
+		return starlark.MakeUint64(v.Bits)
+	case c.Unit <= 1:
+		return starlark.MakeInt64(int64(v.Bits))
+	case v.High:
+		return starlark.Float(float64(v.Bits) / unit)
+	default:
+		return starlark.Float(float64(int64(v.Bits)) / unit)
 	}
-	return starlark.Float(float64(v) / float64(c.Unit))
 }
 
-func ifSet(c *plan.Container, s *State, v int64) starlark.Value {
+func ifSet(c *plan.Container, s *State, v Number) starlark.Value {
 	if !s.Set {
 		return starlark.None
 	}

@@ -1,6 +1,10 @@
 package value
 
 import (
+	"math"
+
+	"go.starlark.net/starlark"
+
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/wire"
 )
@@ -8,12 +12,36 @@ import (
 // A State is what an aggregation has gathered under one key. Which fields
 // count depends on the kind.
 type State struct {
-	Count   int64 // count, mean, stats; hist: the sum of the buckets
-	Sum     int64 // total, mean, stats
-	Lowest  int64 // lowest, stats; if Set
-	Highest int64 // highest, stats; if Set
-	Set     bool  // whether a value was added
+	Count   int64  // count, mean, stats; hist: the sum of the buckets
+	Sum     int64  // total, mean, stats
+	Lowest  Number // lowest, stats; if Set
+	Highest Number // highest, stats; if Set
+	Set     bool   // whether a value was added
 	Buckets []uint64
+}
+
+// A Number is an int of 64 bits with a sign, or without one where it is High: more than 63 bits hold.
+type Number struct {
+	Bits uint64
+	High bool
+}
+
+func unsignedNumber(v uint64) Number { return Number{v, v > math.MaxInt64} }
+
+func (n Number) less(m Number) bool {
+	if n.High != m.High {
+		return m.High
+	}
+	return int64(n.Bits) < int64(m.Bits)
+}
+
+// numberOf is an int as aggregations take it; ok is false of one that does not fit in 64 bits.
+func numberOf(i starlark.Int) (n Number, ok bool) {
+	if v, ok := i.Int64(); ok {
+		return Number{Bits: uint64(v)}, true
+	}
+	v, ok := i.Uint64()
+	return unsignedNumber(v), ok
 }
 
 // quantilesSub is the precision of quantiles(), that of bpfgen/layout: a
@@ -41,9 +69,9 @@ func bucketsOf(c *plan.Container) *wire.Buckets {
 }
 
 // add puts v into s with a weight.
-func (s *State) add(c *plan.Container, v, weight int64) {
+func (s *State) add(c *plan.Container, v Number, weight int64) {
 	if c.Kind == plan.Count {
-		s.Count += v * weight
+		s.Count += int64(v.Bits) * weight
 		s.Set = true
 		return
 	}
@@ -51,20 +79,24 @@ func (s *State) add(c *plan.Container, v, weight int64) {
 		if s.Buckets == nil {
 			s.Buckets = make([]uint64, b.N)
 		}
-		s.Buckets[b.Index(v)] += uint64(weight)
+		i := b.Index(int64(v.Bits))
+		if v.High {
+			i = b.IndexUnsigned(v.Bits)
+		}
+		s.Buckets[i] += uint64(weight)
 	}
 	if weight != 0 { // one of weight 0 is no value
 		s.extremes(v, v)
 	}
 	s.Count += weight
-	s.Sum += v * weight
+	s.Sum += int64(v.Bits) * weight
 }
 
-func (s *State) extremes(lo, hi int64) {
-	if !s.Set || lo < s.Lowest {
+func (s *State) extremes(lo, hi Number) {
+	if !s.Set || lo.less(s.Lowest) {
 		s.Lowest = lo
 	}
-	if !s.Set || hi > s.Highest {
+	if !s.Set || s.Highest.less(hi) {
 		s.Highest = hi
 	}
 	s.Set = true
@@ -124,14 +156,8 @@ func readState(a *wire.Agg, val []byte) State {
 	if a.Sum >= 0 {
 		s.Sum = int64(order.Uint64(val[a.Sum:]))
 	}
-	if a.Set >= 0 {
-		s.Set = order.Uint64(val[a.Set:]) != 0
-	}
-	if a.Lowest >= 0 {
-		s.Lowest = wire.DecodeLowest(greatestWord(a, val[a.Lowest:]))
-	}
-	if a.Highest >= 0 {
-		s.Highest = wire.DecodeHighest(greatestWord(a, val[a.Highest:]))
+	if a.Extremes != wire.NoExtremes || a.Unsigned != nil {
+		readExtremes(&s, a, val)
 	}
 	if b := a.Buckets; b != nil {
 		s.Buckets = make([]uint64, b.N)
@@ -142,6 +168,32 @@ func readState(a *wire.Agg, val []byte) State {
 		s.Set = s.Count != 0
 	}
 	return s
+}
+
+// readExtremes decodes those of values with a sign and of others; s is set if a count says so.
+func readExtremes(s *State, a *wire.Agg, val []byte) {
+	all := State{}
+	of := func(e wire.Extremes, lowest, highest func(uint64) Number) {
+		if e.Set >= 0 && order.Uint64(val[e.Set:]) == 0 || e.Set < 0 && !s.Set {
+			return
+		}
+		var lo, hi Number
+		if e.Lowest >= 0 {
+			lo = lowest(greatestWord(a, val[e.Lowest:]))
+		}
+		if e.Highest >= 0 {
+			hi = highest(greatestWord(a, val[e.Highest:]))
+		}
+		all.extremes(lo, hi)
+	}
+	if a.Extremes != wire.NoExtremes {
+		of(a.Extremes, func(w uint64) Number { return Number{Bits: uint64(wire.DecodeLowest(w))} },
+			func(w uint64) Number { return Number{Bits: uint64(wire.DecodeHighest(w))} })
+	}
+	if a.Unsigned != nil {
+		of(*a.Unsigned, func(w uint64) Number { return unsignedNumber(^w) }, unsignedNumber)
+	}
+	s.Lowest, s.Highest, s.Set = all.Lowest, all.Highest, all.Set
 }
 
 // greatestWord gives the winner of an extreme's slots; with several each word

@@ -250,10 +250,7 @@ func (g *gen) aggAdd(a aggregation) *Expr {
 		add.Args = append(add.Args, g.inWord(g.expr(signed, exprDepth-1)))
 		return add
 	}
-	v := g.expr(signed, exprDepth-1)
-	if g.one(3) {
-		v = arith(">>", g.expr(unsigned, exprDepth-1), leaf(plainInt, "1"))
-	}
+	v := g.expr(pick(g, []Type{signed, signed, unsigned}), exprDepth-1)
 	add.Args = append(add.Args, g.inWord(v))
 	if g.one(4) {
 		add.Args = append(add.Args, leaf(plainInt, fmt.Sprint(g.r.IntN(5))))
