@@ -97,7 +97,7 @@ func TestAgg(t *testing.T) {
 		t.Errorf("of both signs: %+v %+v", s, s.Unsigned)
 	}
 	a = AggSlots(c(plan.Stats), 1, map[string]Signs{"": {Unsigned: true}})
-	if a.Extremes != wire.NoExtremes || a.Unsigned.Set != -1 || a.Size != 32 || a.Halves != 2 {
+	if a.Extremes != wire.NoExtremes || a.Unsigned.Set != -1 || a.Size != 32 || a.Banks != 2 {
 		t.Errorf("without sign: %+v %+v", a, a.Unsigned)
 	}
 	l := c(plan.LHist)
