@@ -19,18 +19,6 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// A typedChunk is a chunk that ran, for save(), and to run it again when what it
-// uses is set anew.
-type typedChunk struct {
-	line           int
-	text           string
-	assigned, used []string
-	from, to       int // the numbers of its probes
-	acts           bool
-	declares       bool   // functions, points and probes, and does nothing else
-	file           string // it loaded this file
-}
-
 // loadFile is `load("FILE")` without names, which Starlark has no meaning for:
 // it runs the file with its probes.
 var loadFile = sync.OnceValue(func() *regexp.Regexp {
@@ -154,9 +142,6 @@ func (p *prompt) show(v starlark.Value, first int) error {
 	}
 	return p.s.Show(starlarkText(value.Quoted(v)))
 }
-
-// A promptText is a value of the prompt's own that is shown as several lines.
-type promptText interface{ text() string }
 
 // note keeps what a chunk has done.
 func (p *prompt) note(t *typedChunk, c *script.Chunk, first int) {

@@ -5,26 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 
 	"go.starlark.net/starlark"
 	"golang.org/x/sys/unix"
-
-	"github.com/startrace/startrace/internal/procs"
 )
-
-// A heldCommand is the one of -c. It waits until go() lets
-// it run, since nobody but the user knows when all its probes are there. It has
-// no input, which is the prompt's; on a terminal its output goes above the line
-// that is edited.
-type heldCommand struct {
-	streams procs.Streams
-	said    bool // that it has ended
-	output  int  // a descriptor to read from, -1 where it writes by itself
-
-	mu      sync.Mutex
-	printed []byte // and not yet shown
-}
 
 // prepareCommand starts the command of -c and holds it.
 func (p *prompt) prepareCommand() (err error) {

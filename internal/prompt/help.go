@@ -16,7 +16,7 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-func helpText() string {
+func (p *prompt) helpText() string {
 	var b strings.Builder
 	b.WriteString(`What is typed is Starlark, as in scripts. Probes attach when a line has been entered, and go on:
 
@@ -30,8 +30,8 @@ p = None detaches a probe.
 Tab completes names, points in strings, and the fields of an event: e.args.<Tab>
 
 `)
-	for _, name := range slices.Sorted(maps.Keys(promptWords)) {
-		fmt.Fprintf(&b, "  %-16s %s\n", promptWords[name].signature, promptWords[name].doc)
+	for _, name := range slices.Sorted(maps.Keys(p.words)) {
+		fmt.Fprintf(&b, "  %-16s %s\n", p.words[name].signature, p.words[name].doc)
 	}
 	fmt.Fprintf(&b, "  %-16s %s\n", "probes", probesHelp)
 	return b.String()
@@ -46,7 +46,7 @@ const probesHelp = "What is attached, with hits, losses and the time of one hit;
 func (p *prompt) help(arg starlark.Value) (starlark.Value, error) {
 	switch v := arg.(type) {
 	case nil:
-		p.s.Print(helpText())
+		p.s.Print(p.helpText())
 	case starlark.String:
 		return starlark.None, p.helpName(string(v))
 	case promptText:
@@ -104,7 +104,7 @@ func (p *prompt) helpName(name string) error {
 	_, ours := builtins.Lookup(name)
 	module, _, inModule := strings.Cut(name, ".")
 	_, known := p.s.Host().Predeclared()[module].(starlark.HasAttrs)
-	switch w, isWord := promptWords[name]; {
+	switch w, isWord := p.words[name]; {
 	case isWord:
 		p.s.Print(explained(w.signature, w.doc))
 	case name == "probes":
@@ -145,24 +145,6 @@ func indented(doc string) string {
 		return ""
 	}
 	return "\n" + strings.TrimSpace(doc) + "\n"
-}
-
-func signature(fn *starlark.Function) string {
-	params := parameters(fn)
-	for i := range params {
-		if d := fn.ParamDefault(i); d != nil {
-			params[i] += " = " + d.String()
-		}
-	}
-	return fmt.Sprintf("%s(%s), defined at %s", fn.Name(), strings.Join(params, ", "), fn.Position())
-}
-
-func parameters(fn *starlark.Function) (names []string) {
-	for i := range fn.NumParams() {
-		name, _ := fn.Param(i)
-		names = append(names, name)
-	}
-	return names
 }
 
 func attributesOf(v starlark.Value) string {

@@ -186,9 +186,9 @@ func TestEntersBlocks(t *testing.T) {
 
 // Every word of the prompt is explained, and told by help.
 func TestWordsAreExplained(t *testing.T) {
-	text := helpText()
+	text := (&prompt{words: wordTable()}).helpText()
 	var names []string
-	for name, w := range promptWords {
+	for name, w := range wordTable() {
 		names = append(names, name)
 		if w.doc == "" || !strings.HasPrefix(w.signature, name+"(") || !strings.Contains(text, w.signature) {
 			t.Errorf("%s: %q, %q", name, w.signature, w.doc)

@@ -206,7 +206,7 @@ func (p *prompt) declaring(name string) bool {
 	}
 	en, ok := builtins.Lookup(name)
 	if !ok {
-		_, word := promptWords[name]
+		_, word := p.words[name]
 		return !word && starlark.Universe.Has(name)
 	}
 	return slices.Contains([]string{"points", "values", "labels"}, en.Family) || name == "probe" ||

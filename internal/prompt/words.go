@@ -16,78 +16,6 @@ import (
 	"github.com/startrace/startrace/stdlib"
 )
 
-// A promptWord is a word that only the prompt has.
-type promptWord struct {
-	signature, doc string
-	call           func(p *prompt, arg starlark.Value) (starlark.Value, error)
-}
-
-// promptWords are called with one argument, or none (nil).
-var promptWords map[string]promptWord
-
-func init() { // the functions refer to the table
-	promptWords = map[string]promptWord{
-		"help": {"help(x)",
-			"Explains a builtin, a function, a container, a probe, a module of the standard library or a constant.",
-			(*prompt).help},
-		"list": {`list("PATTERN")`,
-			"Shows what can be probed, as `startrace list -v` does. Of anything else it makes a list, as in scripts.",
-			(*prompt).listWord},
-		"reload": {`reload("FILE")`, "Runs a file again, or a tool: its probes take the place of those that it " +
-			"declared before. load(\"FILE\") is the same.", (*prompt).reload},
-		"save": {`save("FILE")`, "Writes what was typed and still stands as a script.", (*prompt).save},
-		"wait": {"wait(duration)", "Delivers events for a time: wait(\"2s\"). " +
-			"wait() goes on until the command of -c has ended. Ctrl-C ends it.", (*prompt).wait},
-		"edit": {"edit()", "Opens what was entered last in $VISUAL or $EDITOR. " +
-			"What that saves stands in the next line.", (*prompt).edit},
-		"go": {"go()", "Lets the command of -c run, again if it has ended. " +
-			"It waits for that, so that its probes are there first.", (*prompt).goOn},
-	}
-}
-
-// addWords defines them, and probes.
-func (p *prompt) addWords() {
-	words := p.s.Host().Predeclared()
-	for name, w := range promptWords {
-		words[name] = &wordValue{name, w, p}
-	}
-	words["probes"] = probeList{p}
-}
-
-// A wordValue is a word of the prompt: called it acts, typed alone it says what
-// it does.
-type wordValue struct {
-	name string
-	promptWord
-	p *prompt
-}
-
-var _ starlark.Callable = (*wordValue)(nil)
-
-func (w *wordValue) Name() string          { return w.name }
-func (w *wordValue) String() string        { return "<built-in function " + w.name + ">" }
-func (w *wordValue) Type() string          { return "builtin_function_or_method" }
-func (w *wordValue) Freeze()               {}
-func (w *wordValue) Truth() starlark.Bool  { return true }
-func (w *wordValue) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: %s", w.name) }
-
-func (w *wordValue) text() string {
-	if w.name == "help" {
-		return helpText()
-	}
-	return explained(w.signature, w.doc)
-}
-
-// CallInternal calls it.
-func (w *wordValue) CallInternal(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
-	error) {
-	var arg starlark.Value
-	if err := starlark.UnpackArgs(w.name, args, kwargs, "argument?", &arg); err != nil {
-		return nil, err
-	}
-	return w.call(w.p, arg)
-}
-
 func (p *prompt) listWord(arg starlark.Value) (starlark.Value, error) {
 	pattern, ok := starlark.AsString(arg)
 	if arg != nil && !ok {
@@ -202,23 +130,6 @@ func (p *prompt) wait(arg starlark.Value) (starlark.Value, error) {
 	p.inChunk = false // callbacks cannot wait
 	defer func() { p.inChunk = true }()
 	return starlark.None, p.deliverWhile(func() bool { return goesOn() && !p.s.Over() && !p.Interrupted() })
-}
-
-// deliverWhile goes on with the loop, and comes back when all has been delivered
-// that was recorded up to then.
-func (p *prompt) deliverWhile(goesOn func() bool) error {
-	for goesOn() {
-		if err := p.deliver(); err != nil {
-			return err
-		}
-		if !goesOn() {
-			break
-		}
-		if err := p.s.Wait(); err != nil {
-			return err
-		}
-	}
-	return p.deliver()
 }
 
 func waitTime(s Session, arg starlark.Value) (time.Duration, error) {
