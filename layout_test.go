@@ -210,12 +210,12 @@ func TestDescriptorHolders(t *testing.T) {
 
 // starters are where goroutines are started: the session, and those that another file gives its reason for.
 var starters = map[string]string{
-	"internal/session":           "it owns the run",
-	"internal/prompt":            "signals, and what the command of -c prints, come at any time",
-	"internal/line":              "keys, liner and what liner prints come at any time",
-	"internal/attach/loaded.go":  "closing thousands of links one by one waits for a grace period each",
-	"internal/listing/pieces.go": "the arguments of all functions are some 800,000 lines",
-	"test":                       "programs of the tests",
+	"internal/session":                "it owns the run",
+	"internal/prompt":                 "signals, and what the command of -c prints, come at any time",
+	"internal/line":                   "keys, liner and what liner prints come at any time",
+	"internal/attach/loaded.go":       "closing thousands of links one by one waits for a grace period each",
+	"internal/listing/writepoints.go": "the arguments of all functions are some 800,000 lines",
+	"test":                            "programs of the tests",
 }
 
 func TestGoroutineStarters(t *testing.T) {
