@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// An Entry is the interface by which a program makes a system call. Each has its own table of numbers and its own
+// A SyscallABI is the interface by which a program makes a system call. Each has its own table of numbers and its own
 // registers.
-type Entry uint8
+type SyscallABI uint8
 
 const (
-	EntryNative Entry = iota // of 64 bits
+	EntryNative SyscallABI = iota // of 64 bits
 	// EntryCompat is the interface of 32 bits: int 0x80, sysenter and AArch32.
 	EntryCompat
 	// EntryX32 are the calls that x32 has for itself. The others are those of 64 bits.
@@ -48,7 +48,7 @@ var compatText string
 type compatColumn struct {
 	arch   string
 	column int
-	entry  Entry
+	entry  SyscallABI
 	base   int
 }
 
@@ -107,7 +107,7 @@ func hasCompatStruct(ctype string) bool {
 	return ok && slices.ContainsFunc(compatStructs, func(s string) bool { return strings.HasPrefix(tag, s) })
 }
 
-func parseCompatArg(text string, entry Entry) SyscallArg {
+func parseCompatArg(text string, entry SyscallABI) SyscallArg {
 	if entry == EntryX32 { // which has the times of 64 bits
 		text = strings.ReplaceAll(text, "old_timespec32", "__kernel_timespec")
 	}

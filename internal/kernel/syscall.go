@@ -16,7 +16,7 @@ type Syscall struct {
 	ABI  string // the name in unistd.h: stat; mostly the same
 	Args []SyscallArg
 	// Entry is the interface that the call belongs to: Nr is one of startrace's own numbers, see MaxSyscall.
-	Entry Entry
+	Entry SyscallABI
 }
 
 // A SyscallArg is an argument of a system call.
