@@ -72,38 +72,38 @@ func (a *tracepointArgs) field(b *body, f kernel.TracepointField, pos plan.Pos) 
 	at := ctxPlace(b, f.Off, pos)
 	switch {
 	case f.Arg != nil:
-		v := b.syscallArg(load(at, types.U64, pos), *f.Arg, pos)
-		return b.takenArg(v, *f.Arg, func(i int) *tree.Expr { return b.rv(a.argument(b, i, pos), pos) })
+		v := b.words().syscallArg(load(at, types.U64, pos), *f.Arg, pos)
+		return b.memory().takenArg(v, *f.Arg, func(i int) *tree.Expr { return b.rv(a.argument(b, i, pos), pos) })
 	case f.DataLoc || f.RelLoc:
-		return b.dataLoc(f, at, pos)
+		return b.memory().dataLoc(f, at, pos)
 	case f.IsString:
 		at.space = tree.Kernel
-		return exprVal(b.cstring(at, f.Size+1, f.Size, pos))
+		return exprVal(b.memory().cstring(at, f.Size+1, f.Size, pos))
 	case f.Array:
-		return b.tracepointArray(f, at, pos)
+		return b.memory().tracepointArray(f, at, pos)
 	case f.Size > 8:
 		refuse(pos, "%s has %d bytes; a kernel half computes with 64 bits", f.Name, f.Size)
 	case b.u.facts.IsPointer(f):
-		return b.tracepointPointer(f, at, pos)
+		return b.memory().tracepointPointer(f, at, pos)
 	}
 	e := truthBit(load(at, types.IntOf(uint8(f.Size*8), f.Signed), pos), kernel.Type{Bool: f.CType == "bool"})
 	if name, is := strings.CutPrefix(f.CType, "enum "); is {
 		b.u.enums[e] = name
 	}
 	if a.tp.Group == "raw_syscalls" && f.Name == "id" {
-		e = b.rawNumber(e, pos)
+		e = b.memory().rawNumber(e, pos)
 	}
 	return exprVal(e)
 }
 
 // tracepointPointer types a pointer by what the format calls it. A const
 // char * is a string.
-func (b *body) tracepointPointer(f kernel.TracepointField, at place, pos plan.Pos) val {
+func (b memory) tracepointPointer(f kernel.TracepointField, at place, pos plan.Pos) val {
 	p := load(at, types.U64, pos)
 	ctype := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(f.CType), "*"))
 	ctype = strings.TrimSpace(strings.TrimPrefix(ctype, "const "))
 	if ctype == "char" {
-		return exprVal(b.cstring(place{p, 0, tree.Auto, b}, b.u.strMax+1, 0, pos))
+		return exprVal(b.cstring(place{p, 0, tree.Auto, b.body}, b.u.strMax+1, 0, pos))
 	}
 	t := types.Type{Kind: types.Ptr}
 	for word, kind := range map[string]kernel.TypeKind{"struct ": kernel.KindStruct, "union ": kernel.KindUnion} {
@@ -119,7 +119,7 @@ func (b *body) tracepointPointer(f kernel.TracepointField, at place, pos plan.Po
 // dataLoc is a dynamic array: u32 length<<16 | offset from the start of the
 // record (from behind the field itself for __rel_loc); see
 // include/trace/stages/stage3_trace_output.h.
-func (b *body) dataLoc(f kernel.TracepointField, at place, pos plan.Pos) val {
+func (b memory) dataLoc(f kernel.TracepointField, at place, pos plan.Pos) val {
 	if !f.IsString {
 		refuse(pos, "%s is a dynamic array of %s, which cannot be read yet", f.Name, f.CType)
 	}
@@ -147,12 +147,12 @@ type ctxArray struct {
 
 func (*ctxArray) what() string { return "an array" }
 
-func (b *body) tracepointArray(f kernel.TracepointField, at place, pos plan.Pos) val {
+func (b memory) tracepointArray(f kernel.TracepointField, at place, pos plan.Pos) val {
 	n := f.ArrayLen
 	if n <= 0 || f.Size%n != 0 || f.Size/n > 8 {
 		refuse(pos, "%s is an array of a kind that cannot be read yet", f.Name)
 	}
-	return objVal(&ctxArray{b, at, types.IntOf(uint8(f.Size/n*8), f.Signed), n, f.Name})
+	return objVal(&ctxArray{b.body, at, types.IntOf(uint8(f.Size/n*8), f.Signed), n, f.Name})
 }
 
 func (a *ctxArray) element(i int64, pos plan.Pos) val {
@@ -174,11 +174,11 @@ func (a *ctxArray) everything(pos plan.Pos) val {
 }
 
 // arrayValue is an array in memory as a tuple of its elements.
-func (b *body) arrayValue(a *arrayObj, pos plan.Pos) val {
+func (b memory) arrayValue(a *arrayObj, pos plan.Pos) val {
 	v := val{comp: true}
 	for i := range a.len {
-		v.elems = append(v.elems, b.inPlace(a.place, func(at *body) val {
-			return at.element(a, intVal(int64(i)), pos)
+		v.elems = append(v.elems, b.attributes().inPlace(a.place, func(at *body) val {
+			return at.memory().element(a, intVal(int64(i)), pos)
 		}))
 	}
 	return v
@@ -212,13 +212,13 @@ func (a *rawArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 	}
 	raw := load(ctxPlace(b, 8*i, pos), types.U64, pos)
 	if a.rt.Name == "sys_enter" && a.rt.Params[i].Name == "id" {
-		return exprVal(b.rawNumber(convert(raw, types.I64), pos)), true
+		return exprVal(b.memory().rawNumber(convert(raw, types.I64), pos)), true
 	}
-	return b.typedWord(raw, a.rt.Params[i].Type, pos), true
+	return b.words().typedWord(raw, a.rt.Params[i].Type, pos), true
 }
 
 // typedWord gives a 64-bit argument the meaning of its C type.
-func (b *body) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val {
+func (b words) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val {
 	btf := b.u.btf(pos)
 	t, err := btf.Type(btf.Skip(id))
 	if err != nil {
@@ -237,14 +237,14 @@ func (b *body) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val {
 		}
 		return exprVal(raw)
 	case kernel.KindPtr:
-		if b.isChar(t.Elem, pos) {
-			return exprVal(b.cstring(place{raw, 0, tree.Auto, b}, b.u.strMax+1, 0, pos))
+		if b.memory().isChar(t.Elem, pos) {
+			return exprVal(b.memory().cstring(place{raw, 0, tree.Auto, b.body}, b.u.strMax+1, 0, pos))
 		}
-		p := b.pointerTo(t.Elem, pos)
+		p := b.memory().pointerTo(t.Elem, pos)
 		p.Trusted = p.BTF != 0
 		return as(p)
 	case kernel.KindStruct, kernel.KindUnion, kernel.KindArray:
-		return objVal(&regStruct{words: []wordIn{{from: b, expr: raw}}, id: btf.Skip(id)})
+		return objVal(&regStruct{words: []wordIn{{from: b.body, expr: raw}}, id: btf.Skip(id)})
 	}
 	return exprVal(raw)
 }

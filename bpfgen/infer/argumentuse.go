@@ -11,7 +11,7 @@ import (
 
 // takenArg is the argument v of a call as the kernel takes it: nothing of what programs leave in registers for
 // arguments that the call does not use. arg gives argument i.
-func (b *body) takenArg(v val, spec kernel.SyscallArg, arg func(i int) *tree.Expr) val {
+func (b memory) takenArg(v val, spec kernel.SyscallArg, arg func(i int) *tree.Expr) val {
 	if spec.Use != nil {
 		return usedArg(v, spec.Use, arg(spec.Use.Selector))
 	}
@@ -60,7 +60,7 @@ func usedArg(v val, use *kernel.ArgumentUse, selector *tree.Expr) val {
 const willCreate = 0x40 | 0x400000
 
 // created is the mode v of a call that may create a file, and 0 as for the kernel where it does not.
-func (b *body) created(v val, spec kernel.SyscallArg, arg func(i int) *tree.Expr) val {
+func (b memory) created(v val, spec kernel.SyscallArg, arg func(i int) *tree.Expr) val {
 	if spec.Creating == 0 {
 		return v
 	}

@@ -15,8 +15,13 @@ type method struct {
 
 func (m *method) what() string { return "the method " + m.name }
 
+// attributes are what values have behind a dot or in brackets.
+type attributes struct{ *body }
+
+func (b *body) attributes() attributes { return attributes{b} }
+
 // attr is x.name.
-func (b *body) attr(x val, name string, pos plan.Pos) val {
+func (b attributes) attr(x val, name string, pos plan.Pos) val {
 	v := b.attribute(x, name, pos)
 	if v.start != nil && v.expr != nil {
 		v.field = name
@@ -26,11 +31,11 @@ func (b *body) attr(x val, name string, pos plan.Pos) val {
 
 // attribute is attr. A value of the span's start stays one: the whole chain is
 // evaluated there.
-func (b *body) attribute(x val, name string, pos plan.Pos) val {
-	if x.start != nil && x.start != b {
+func (b attributes) attribute(x val, name string, pos plan.Pos) val {
+	if x.start != nil && x.start != b.body {
 		at := x.start
 		x.start = nil
-		v := at.attr(x, name, pos)
+		v := at.attributes().attr(x, name, pos)
 		if v.expr != nil || v.comp {
 			v.start = at
 		}
@@ -60,7 +65,7 @@ func (b *body) attribute(x val, name string, pos plan.Pos) val {
 	return b.exprAttr(x, name, pos)
 }
 
-func (b *body) objAttr(x val, name string, pos plan.Pos) val {
+func (b attributes) objAttr(x val, name string, pos plan.Pos) val {
 	switch o := x.obj.(type) {
 	case *event:
 		return o.mustField(name, pos)
@@ -69,9 +74,9 @@ func (b *body) objAttr(x val, name string, pos plan.Pos) val {
 	case *regsObj:
 		return o.register(name, pos)
 	case *structObj:
-		return b.inPlace(o.place, func(at *body) val { return at.structField(o, name, pos) })
+		return b.inPlace(o.place, func(at *body) val { return at.memory().structField(o, name, pos) })
 	case *regStruct:
-		return o.field(b, name, pos)
+		return o.field(b.body, name, pos)
 	case *row:
 		return b.rowAttr(o, name, pos)
 	}
@@ -80,9 +85,9 @@ func (b *body) objAttr(x val, name string, pos plan.Pos) val {
 }
 
 // inPlace runs f in the program that an address belongs to.
-func (b *body) inPlace(p place, f func(*body) val) val {
-	if p.from == nil || p.from == b {
-		return f(b)
+func (b attributes) inPlace(p place, f func(*body) val) val {
+	if p.from == nil || p.from == b.body {
+		return f(b.body)
 	}
 	v := f(p.from)
 	if v.expr != nil || v.comp {
@@ -91,7 +96,7 @@ func (b *body) inPlace(p place, f func(*body) val) val {
 	return v
 }
 
-func (b *body) constAttr(x val, name string, pos plan.Pos) val {
+func (b attributes) constAttr(x val, name string, pos plan.Pos) val {
 	switch c := x.c.(type) {
 	case plan.Record:
 		var names []string
@@ -114,11 +119,11 @@ func (b *body) constAttr(x val, name string, pos plan.Pos) val {
 	return val{}
 }
 
-func (b *body) exprAttr(x val, name string, pos plan.Pos) val {
+func (b attributes) exprAttr(x val, name string, pos plan.Pos) val {
 	e := x.expr
 	switch e.Type.Kind {
 	case types.Ptr:
-		return b.pointerField(e, name, pos)
+		return b.memory().pointerField(e, name, pos)
 	case types.Record:
 		if e.Type.MayNone {
 			wrong(pos, "this may be None here: test it with `!= None` before .%s", name)
@@ -150,12 +155,12 @@ func ints(text plan.Bytes) (out []val) {
 }
 
 // index is x[i].
-func (b *body) index(x, i val, pos plan.Pos) val {
+func (b attributes) index(x, i val, pos plan.Pos) val {
 	x.mustKnow()
-	if x.start != nil && x.start != b {
+	if x.start != nil && x.start != b.body {
 		at := x.start
 		x.start = nil
-		v := at.index(x, i, pos)
+		v := at.attributes().index(x, i, pos)
 		v.start = at
 		return v
 	}
@@ -183,12 +188,12 @@ func (b *body) index(x, i val, pos plan.Pos) val {
 		}
 		return o.element(n, pos)
 	case *arrayObj:
-		return b.inPlace(o.place, func(at *body) val { return at.element(o, i, pos) })
+		return b.inPlace(o.place, func(at *body) val { return at.memory().element(o, i, pos) })
 	case *regStruct:
-		return o.element(b, i, pos)
+		return o.element(b.body, i, pos)
 	}
 	if ref, ok := x.c.(plan.Ref); ok {
-		return b.getIndex(ref.Container, i, pos)
+		return b.tables().getIndex(ref.Container, i, pos)
 	}
 	if d, ok := x.c.(plan.Dict); ok {
 		v := b.dictGet(d, i, nil, pos)
@@ -233,7 +238,7 @@ func (a *argsObj) position(i val, pos plan.Pos) val {
 }
 
 // dictGet looks key up in a constant dict: a chain of comparisons.
-func (b *body) dictGet(d plan.Dict, key val, missing *val, pos plan.Pos) val {
+func (b attributes) dictGet(d plan.Dict, key val, missing *val, pos plan.Pos) val {
 	if len(d) > maxUnroll {
 		refuse(pos, "this dict has %d entries; a constant dict in a kernel half has at most %d", len(d), maxUnroll)
 	}
@@ -246,7 +251,7 @@ func (b *body) dictGet(d plan.Dict, key val, missing *val, pos plan.Pos) val {
 			}
 			return *missing
 		}
-		c := b.equal(key, constant(d[i].Key), pos)
+		c := b.ops().equal(key, constant(d[i].Key), pos)
 		if c.known {
 			if c.value {
 				return constant(d[i].Value)

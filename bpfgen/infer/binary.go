@@ -12,7 +12,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-func (b *body) binaryExpr(x *syntax.BinaryExpr) val {
+func (b walker) binaryExpr(x *syntax.BinaryExpr) val {
 	switch x.Op {
 	case syntax.AND, syntax.OR:
 		return b.andOr(x).v
@@ -23,9 +23,9 @@ func (b *body) binaryExpr(x *syntax.BinaryExpr) val {
 	}
 	l := b.expr(x.X)
 	if x.Op == syntax.IN || x.Op == syntax.NOT_IN {
-		return b.binary(x.Op, l, b.sequence(x.Y), x.OpPos)
+		return b.ops().binary(x.Op, l, b.sequence(x.Y), x.OpPos)
 	}
-	return b.binary(x.Op, l, b.expr(x.Y), x.OpPos)
+	return b.ops().binary(x.Op, l, b.expr(x.Y), x.OpPos)
 }
 
 func condVal(c cond) val {
@@ -41,7 +41,7 @@ type proved struct {
 	ifTrue, ifFalse facts
 }
 
-func (b *body) proved(x syntax.Expr) proved {
+func (b walker) proved(x syntax.Expr) proved {
 	var c cond
 	switch x := unparen(x).(type) {
 	case *syntax.Ident:
@@ -70,10 +70,10 @@ func (b *body) proved(x syntax.Expr) proved {
 }
 
 // andOr is `x and y` or `x or y` as a value: one of the two operands.
-func (b *body) andOr(x *syntax.BinaryExpr) proved {
+func (b walker) andOr(x *syntax.BinaryExpr) proved {
 	l := b.proved(x.X)
 	l.v = b.bind("", l.v, x.OpPos)
-	c := b.truth(l.v, x.OpPos)
+	c := b.ops().truth(l.v, x.OpPos)
 	c.ifTrue, c.ifFalse = l.ifTrue, l.ifFalse
 	if x.Op == syntax.OR {
 		c = negate(c, x.OpPos)
@@ -102,14 +102,19 @@ func (b *body) andOr(x *syntax.BinaryExpr) proved {
 	return out
 }
 
+// operators are what the operators and the truth of values of a kernel half come to.
+type operators struct{ *body }
+
+func (b *body) ops() operators { return operators{b} }
+
 // binary applies an operator.
-func (b *body) binary(op syntax.Token, x, y val, pos plan.Pos) val {
+func (b operators) binary(op syntax.Token, x, y val, pos plan.Pos) val {
 	if v, ok := folded(op, x.c, y.c); ok {
 		return v
 	}
 	if at := b.addressAtStart(op, x, y); at != nil {
 		x.start, y.start = nil, nil
-		v := at.binary(op, x, y, pos)
+		v := at.ops().binary(op, x, y, pos)
 		v.start = at
 		return v
 	}
@@ -143,7 +148,7 @@ func insteadOf(op syntax.Token, x, y val) string {
 	return ""
 }
 
-func (b *body) arith(op syntax.Token, x, y val, pos plan.Pos) val {
+func (b operators) arith(op syntax.Token, x, y val, pos plan.Pos) val {
 	o, ok := arithOps[op]
 	if !ok {
 		if op == syntax.SLASH {
@@ -227,7 +232,7 @@ func width(e *tree.Expr) uint8 {
 }
 
 // equal is x == y. Values of different kinds are not equal, as in Starlark.
-func (b *body) equal(x, y val, pos plan.Pos) cond {
+func (b operators) equal(x, y val, pos plan.Pos) cond {
 	x.mustKnow()
 	y.mustKnow()
 	if eq, ok := fold.Equal(x.c, y.c); ok {
@@ -274,7 +279,7 @@ func (b *body) equal(x, y val, pos plan.Pos) cond {
 
 // equalName compares a system call, which the kernel half knows by number,
 // with a name.
-func (b *body) equalName(l *tree.Expr, y val, r *tree.Expr, x val, pos plan.Pos) (cond, bool) {
+func (b operators) equalName(l *tree.Expr, y val, r *tree.Expr, x val, pos plan.Pos) (cond, bool) {
 	s, ok := y.constStr()
 	if !ok {
 		l = r
@@ -305,7 +310,7 @@ func (b *body) equalName(l *tree.Expr, y val, r *tree.Expr, x val, pos plan.Pos)
 
 // warnTooLong warns of a constant that is longer than the string that it is
 // compared with can be, as the name of a command.
-func (b *body) warnTooLong(s, constant *tree.Expr, pos plan.Pos) {
+func (b operators) warnTooLong(s, constant *tree.Expr, pos plan.Pos) {
 	if s.Type.Kind == types.Str && s.Op != tree.OpConst && constant.Op == tree.OpConst &&
 		constant.Type.Kind == types.Str && len(constant.Str) > s.Type.Cap && s.Type.Cap > 0 {
 		b.u.warnf(pos, "a string of at most %s is compared with one of %d: they are never equal",
@@ -315,7 +320,7 @@ func (b *body) warnTooLong(s, constant *tree.Expr, pos plan.Pos) {
 
 // differ is the comparison of kinds that are never equal; both may still be
 // None or FAULT.
-func (b *body) differ(l, r *tree.Expr, pos plan.Pos) cond {
+func (b operators) differ(l, r *tree.Expr, pos plan.Pos) cond {
 	if l.Type.MayNone && r.Type.MayNone || l.Type.MayFault && r.Type.MayFault {
 		refuse(pos, "%s is compared with %s", exprVal(l).describe(), exprVal(r).describe())
 	}
@@ -361,7 +366,7 @@ func tagsEqual(l, r, values *tree.Expr, pos plan.Pos) *tree.Expr {
 
 // parts gives the elements of a composite for a comparison element by
 // element.
-func (b *body) parts(v val) ([]val, bool) {
+func (b operators) parts(v val) ([]val, bool) {
 	switch {
 	case v.comp:
 		return v.elems, true
@@ -379,7 +384,7 @@ func (b *body) parts(v val) ([]val, bool) {
 	return nil, false
 }
 
-func (b *body) equalParts(x, y []val, pos plan.Pos) cond {
+func (b operators) equalParts(x, y []val, pos plan.Pos) cond {
 	if len(x) != len(y) {
 		return known(false)
 	}
@@ -412,7 +417,7 @@ var orderOps = map[syntax.Token]tree.Op{
 }
 
 // order is < <= > >=.
-func (b *body) order(op syntax.Token, x, y val, pos plan.Pos) val {
+func (b operators) order(op syntax.Token, x, y val, pos plan.Pos) val {
 	xk, yk := x.typ().Kind, y.typ().Kind
 	if xk == types.Str && yk == types.Str {
 		l, r := b.present(x, "a string", pos), b.present(y, "a string", pos)
@@ -433,9 +438,9 @@ func (b *body) order(op syntax.Token, x, y val, pos plan.Pos) val {
 }
 
 // contains is x in y.
-func (b *body) contains(x, y val, pos plan.Pos) cond {
+func (b operators) contains(x, y val, pos plan.Pos) cond {
 	if ref, ok := y.c.(plan.Ref); ok {
-		return b.hasKey(ref.Container, x, pos)
+		return b.tables().hasKey(ref.Container, x, pos)
 	}
 	if c, ok := b.partOfName(x, y, pos); ok {
 		return c
@@ -457,7 +462,7 @@ func (b *body) contains(x, y val, pos plan.Pos) cond {
 	return cond{}
 }
 
-func (b *body) substring(x, y val, pos plan.Pos) cond {
+func (b operators) substring(x, y val, pos plan.Pos) cond {
 	needle, ok := x.constStr()
 	if !ok {
 		refuse(pos, `in needs a constant on its left in a kernel half, got %s: "part" in s; `+

@@ -176,7 +176,7 @@ func (b *body) unfolded(v val, pos plan.Pos) (val, bool) {
 		return o.whole(b, pos), true
 	case *arrayObj:
 		v.carried(pos)
-		return b.arrayValue(o, pos), true
+		return b.memory().arrayValue(o, pos), true
 	case *ctxArray:
 		v.carried(pos)
 		return o.everything(pos), true

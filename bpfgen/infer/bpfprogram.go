@@ -8,7 +8,7 @@ import (
 
 // bpfPrograms gives the targets of fentry:bpf:PROGRAM and fexit:bpf:PROGRAM. A
 // trampoline needs the program's own types (5.5), and its argument is the context.
-func (u *unit) bpfPrograms(p *plan.Pattern) []*target {
+func (u finder) bpfPrograms(p *plan.Pattern) []*target {
 	glob, err := kernel.CompileGlob(p.Args[1])
 	if err != nil {
 		wrong(p.Pos, "%s: %v", p.Text, err)
@@ -38,7 +38,7 @@ func (u *unit) bpfPrograms(p *plan.Pattern) []*target {
 	return []*target{{source: fs, text: p.Text, name: p.Args[1], pos: p.Pos}}
 }
 
-func (u *unit) bpfProgram(p *plan.Pattern, prog kernel.BPFProgram) *funcPoint {
+func (u finder) bpfProgram(p *plan.Pattern, prog kernel.BPFProgram) *funcPoint {
 	f := &funcPoint{
 		name: prog.Name, text: p.Provider + ":bpf:" + prog.Name, program: true,
 		place: tree.Place{Func: prog.Name, Program: prog.ID, BTF: prog.Func},

@@ -14,7 +14,7 @@ import (
 )
 
 // call is f(args).
-func (b *body) call(x *syntax.CallExpr) val {
+func (b walker) call(x *syntax.CallExpr) val {
 	pos := x.Lparen
 	fn := b.expr(x.Fn)
 	if name, ok := fn.c.(plan.Builtin); ok && (name == "hasattr" || name == "getattr") {
@@ -33,7 +33,7 @@ func (b *body) call(x *syntax.CallExpr) val {
 
 // tryExpr walks an argument; after a mistake in it the walk goes on with the
 // next one.
-func (b *body) tryExpr(x syntax.Expr) (v val) {
+func (b walker) tryExpr(x syntax.Expr) (v val) {
 	if r := b.attempt(func() { v = b.expr(x) }); r != nil {
 		b.u.mistake(r)
 		return objVal(poison{})
@@ -42,18 +42,18 @@ func (b *body) tryExpr(x syntax.Expr) (v val) {
 }
 
 // apply1 calls a value.
-func (b *body) apply1(fn val, args []arg, at, pos plan.Pos) val {
+func (b walker) apply1(fn val, args []arg, at, pos plan.Pos) val {
 	switch o := fn.obj.(type) {
 	case *closure:
-		return b.callClosure(o, args, pos)
+		return b.inliner().callClosure(o, args, pos)
 	case *method:
 		return b.callMethod(o, args, pos)
 	case *eventMethod:
-		return b.callEvent(o, args, pos)
+		return b.inliner().callEvent(o, args, pos)
 	}
 	switch c := fn.c.(type) {
 	case *plan.Func:
-		return b.callFunc(c, args, pos)
+		return b.inliner().callFunc(c, args, pos)
 	case plan.Builtin:
 		if v, ok := foldedArgs(c, args); ok {
 			return v
@@ -62,19 +62,19 @@ func (b *body) apply1(fn val, args []arg, at, pos plan.Pos) val {
 		if f.kernel == nil {
 			refuse(at, "%s runs in user space only%s", c, f.instead)
 		}
-		return f.kernel(b, args, pos)
+		return f.kernel(b.body, args, pos)
 	}
 	refuse(at, "%s cannot be called in a kernel half", fn.describe())
 	return val{}
 }
 
-func (b *body) callMethod(m *method, args []arg, pos plan.Pos) val {
+func (b walker) callMethod(m *method, args []arg, pos plan.Pos) val {
 	if r, ok := m.recv.obj.(*row); ok {
-		return b.rowMethod(r, m.name, args, pos)
+		return b.tables().rowMethod(r, m.name, args, pos)
 	}
 	switch c := m.recv.c.(type) {
 	case plan.Ref:
-		return b.containerMethod(c.Container, m.name, args, pos)
+		return b.tables().containerMethod(c.Container, m.name, args, pos)
 	case plan.Dict:
 		if m.name == "get" {
 			a := want(args, 1, 2, "get(key, default)", pos)
@@ -82,12 +82,12 @@ func (b *body) callMethod(m *method, args []arg, pos plan.Pos) val {
 			if len(a) > 1 {
 				missing = a[1]
 			}
-			return b.dictGet(c, a[0], &missing, pos)
+			return b.attributes().dictGet(c, a[0], &missing, pos)
 		}
 	case plan.Builtin:
 		refuse(pos, "%s.%s runs in user space only", c, m.name)
 	}
-	if v, ok := b.edgeOfName(m, args, pos); ok {
+	if v, ok := b.ops().edgeOfName(m, args, pos); ok {
 		return v
 	}
 	if m.recv.typ().Kind == types.Str {
@@ -98,9 +98,9 @@ func (b *body) callMethod(m *method, args []arg, pos plan.Pos) val {
 }
 
 // stringMethod is startswith and endswith with a constant.
-func (b *body) stringMethod(m *method, args []arg, pos plan.Pos) val {
+func (b walker) stringMethod(m *method, args []arg, pos plan.Pos) val {
 	if sep, ok := m.recv.constStr(); ok && m.name == "join" {
-		return b.joined(sep, want(args, 1, 1, "join(list)", pos)[0], pos)
+		return b.memory().joined(sep, want(args, 1, 1, "join(list)", pos)[0], pos)
 	}
 	if s, ok := stripped(m, args, pos); ok {
 		return s
@@ -148,7 +148,7 @@ func stripped(m *method, args []arg, pos plan.Pos) (val, bool) {
 }
 
 // hasOrGetAttr folds for each point: whether a field is there is known.
-func (b *body) hasOrGetAttr(fn string, x *syntax.CallExpr) val {
+func (b walker) hasOrGetAttr(fn string, x *syntax.CallExpr) val {
 	pos := x.Lparen
 	if len(x.Args) < 2 || len(x.Args) > 3 || fn == "hasattr" && len(x.Args) != 2 {
 		wrong(pos, "%s got %s", fn, format.Count(len(x.Args), "argument"))
@@ -160,7 +160,7 @@ func (b *body) hasOrGetAttr(fn string, x *syntax.CallExpr) val {
 		refuse(pos, "%s needs a constant name in a kernel half", fn)
 	}
 	var v val
-	r := attempt(func() { v = b.ownAttr(obj, name, pos) })
+	r := attempt(func() { v = b.attributes().ownAttr(obj, name, pos) })
 	if fn == "hasattr" {
 		return boolVal(r == nil)
 	}
@@ -175,7 +175,7 @@ func (b *body) hasOrGetAttr(fn string, x *syntax.CallExpr) val {
 
 // ownAttr is attr without the None of arguments that other points have, and
 // without e.args where these have no names.
-func (b *body) ownAttr(obj val, name string, pos plan.Pos) val {
+func (b attributes) ownAttr(obj val, name string, pos plan.Pos) val {
 	if a, ok := obj.obj.(*argsObj); ok {
 		v, ok := a.ev.args.get(a.ev.b, name, pos)
 		if !ok {
@@ -254,7 +254,7 @@ func callLen(b *body, args []arg, pos plan.Pos) val {
 }
 
 func callBool(b *body, args []arg, pos plan.Pos) val {
-	return condVal(b.truth(want(args, 1, 1, "bool(x)", pos)[0], pos))
+	return condVal(b.ops().truth(want(args, 1, 1, "bool(x)", pos)[0], pos))
 }
 
 func callInt(b *body, args []arg, pos plan.Pos) val {
@@ -333,7 +333,7 @@ func callCstr(b *body, args []arg, pos plan.Pos) val {
 	} else {
 		v.expr = b.readable(v, pos)
 	}
-	e := origin.cstring(place{v.expr, 0, tree.Auto, origin}, room, 0, pos)
+	e := origin.memory().cstring(place{v.expr, 0, tree.Auto, origin}, room, 0, pos)
 	e.Edge = len(args) == 2
 	out := exprVal(e)
 	if origin != b {
@@ -376,7 +376,7 @@ func cstrRoom(b *body, args []arg) int {
 const maxStr = 8190
 
 // typeByName finds "struct sock", "union u", "enum e" or a typedef.
-func (b *body) typeByName(s string, pos plan.Pos) kernel.TypeID {
+func (b memory) typeByName(s string, pos plan.Pos) kernel.TypeID {
 	btf := b.u.btf(pos)
 	clean := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), "*"))
 	if id, ok := btf.Spelled(clean); ok {
@@ -399,7 +399,7 @@ func callSizeof(b *body, args []arg, pos plan.Pos) val {
 	if !ok {
 		wrong(pos, "sizeof wants the type's name as a constant string")
 	}
-	id := b.typeByName(s, pos)
+	id := b.memory().typeByName(s, pos)
 	if strings.HasSuffix(strings.TrimSpace(s), "*") {
 		return intVal(8) // a pointer, whatever it points to
 	}
@@ -418,7 +418,7 @@ func callUpdate(b *body, args []arg, pos plan.Pos) val {
 		refuse(pos, "%s cannot be changed in a kernel half: use a table", a[0].describe())
 	}
 	op, _ := a[2].constStr()
-	b.update(ref.Container, a[1], op, a[3], pos)
+	b.tables().update(ref.Container, a[1], op, a[3], pos)
 	return noneVal()
 }
 

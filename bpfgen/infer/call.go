@@ -27,8 +27,13 @@ type arg struct {
 	pos  plan.Pos
 }
 
+// inliner walks functions of the script in place, where they are called.
+type inliner struct{ *body }
+
+func (b *body) inliner() inliner { return inliner{b} }
+
 // callFunc walks fn in place and gives its value.
-func (b *body) callFunc(fn *plan.Func, args []arg, pos plan.Pos) val {
+func (b inliner) callFunc(fn *plan.Func, args []arg, pos plan.Pos) val {
 	for _, f := range b.calls {
 		if f == fn {
 			refuse(pos, "%s calls itself: Starlark has no recursion", fn.Name)
@@ -56,7 +61,7 @@ func (b *body) callFunc(fn *plan.Func, args []arg, pos plan.Pos) val {
 }
 
 // callClosure walks a nested function in place.
-func (b *body) callClosure(c *closure, args []arg, pos plan.Pos) val {
+func (b inliner) callClosure(c *closure, args []arg, pos plan.Pos) val {
 	for f := b.frame; f != nil; f = f.outer {
 		if f.def == c.def {
 			refuse(pos, "%s calls itself: Starlark has no recursion", c.name)
@@ -68,7 +73,7 @@ func (b *body) callClosure(c *closure, args []arg, pos plan.Pos) val {
 }
 
 // bindParams gives the parameters their values as a Starlark call does.
-func (b *body) bindParams(f *frame, fname string, args []arg, defaults []val, has []bool, pos plan.Pos) {
+func (b inliner) bindParams(f *frame, fname string, args []arg, defaults []val, has []bool, pos plan.Pos) {
 	if f.def.HasVarargs || f.def.HasKwargs {
 		refuse(pos, "%s takes *args or **kwargs, which a kernel half cannot", fname)
 	}
@@ -110,7 +115,7 @@ func (b *body) bindParams(f *frame, fname string, args []arg, defaults []val, ha
 // inline walks the body of f's function in place. A function whose only
 // return is its last statement leaves its statements where the call stands;
 // any other becomes an OpInline block with the join of what it returns.
-func (b *body) inline(f *frame, pos plan.Pos) val {
+func (b inliner) inline(f *frame, pos plan.Pos) val {
 	caller := b.frame
 	b.frame = f
 	f.inline = int64(b.prog.Inlines)
@@ -118,7 +123,7 @@ func (b *body) inline(f *frame, pos plan.Pos) val {
 	var falls bool
 	block := b.inBlock(func() {
 		f.base = b.block
-		falls = b.stmts(f.def.Body)
+		falls = b.walker().stmts(f.def.Body)
 	})
 	b.frame = caller
 	if v, ok := b.spliced(f, block, falls, pos); ok {
@@ -128,7 +133,7 @@ func (b *body) inline(f *frame, pos plan.Pos) val {
 }
 
 // spliced puts straight-line code where the call stands.
-func (b *body) spliced(f *frame, block *tree.Block, falls bool, pos plan.Pos) (val, bool) {
+func (b inliner) spliced(f *frame, block *tree.Block, falls bool, pos plan.Pos) (val, bool) {
 	switch {
 	case len(f.returns) == 0: // it falls through, or every way stops
 		b.emitCall(f, block.Stmts, pos)
@@ -146,7 +151,7 @@ func (b *body) spliced(f *frame, block *tree.Block, falls bool, pos plan.Pos) (v
 // emitCall puts the statements of a function where it is called. Those of a
 // function that another one calls are marked: build may make a subprogram of
 // them.
-func (b *body) emitCall(f *frame, stmts []*tree.Stmt, pos plan.Pos) {
+func (b inliner) emitCall(f *frame, stmts []*tree.Stmt, pos plan.Pos) {
 	if !b.isCall(f) || len(stmts) == 0 {
 		b.block.Stmts = append(b.block.Stmts, stmts...)
 		return
@@ -155,10 +160,10 @@ func (b *body) emitCall(f *frame, stmts []*tree.Stmt, pos plan.Pos) {
 }
 
 // isCall reports whether f is called by another function of the script.
-func (b *body) isCall(f *frame) bool { return b.frame != nil && f != b.frame }
+func (b inliner) isCall(f *frame) bool { return b.frame != nil && f != b.frame }
 
 // inlined makes the OpInline of a function with several ways out.
-func (b *body) inlined(f *frame, block *tree.Block, falls bool, pos plan.Pos) val {
+func (b inliner) inlined(f *frame, block *tree.Block, falls bool, pos plan.Pos) val {
 	t := types.Type{}
 	if falls {
 		t = types.NoneT

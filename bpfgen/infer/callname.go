@@ -9,7 +9,7 @@ import (
 
 // warnNoCall warns of a comparison of a label, the name of a system call or that of its point, with what is never such
 // a name, as one of those that only C libraries have.
-func (b *body) warnNoCall(label, s string, pos plan.Pos) {
+func (b operators) warnNoCall(label, s string, pos plan.Pos) {
 	prefix := ""
 	if label == "syscall_point" {
 		prefix = "syscall:"

@@ -19,7 +19,7 @@ func callCast(b *body, args []arg, pos plan.Pos) val {
 	if !ok {
 		wrong(pos, "cast wants the type's name as a constant string first")
 	}
-	id := b.typeByName(tname, pos)
+	id := b.memory().typeByName(tname, pos)
 	if !strings.HasSuffix(strings.TrimSpace(tname), "*") {
 		if t, ok := b.numberType(id, pos); ok {
 			return b.convertNumber(a[1], t, pos)
@@ -29,7 +29,7 @@ func callCast(b *body, args []arg, pos plan.Pos) val {
 		return a[1]
 	}
 	at, addr := b.addressOf(a[1], pos)
-	t := b.pointerTo(id, pos)
+	t := b.memory().pointerTo(id, pos)
 	t.MayFault = addr.Type.MayFault
 	out := exprVal(&tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{addr}, Pos: pos})
 	if at != b {
@@ -39,7 +39,7 @@ func callCast(b *body, args []arg, pos plan.Pos) val {
 }
 
 // castsNumber reports whether a call is a conversion of C, which user space does, too.
-func (u *user) castsNumber(name plan.Builtin, args []uval) bool {
+func (u arguments) castsNumber(name plan.Builtin, args []uval) bool {
 	if name != "cast" || len(args) != 2 || !args[0].known {
 		return false
 	}

@@ -17,10 +17,15 @@ import (
 // that are added, at the first event. The types of parts of the event are known before, so what is certain to fail is
 // said when the script is compiled. Where a type is not known, or may be another one, nothing is said.
 
+// certainty finds what is certain to fail.
+type certainty struct{ *user }
+
+func (u *user) certain() certainty { return certainty{u} }
+
 // clash notes what is certain to fail at this point. It waits for the end of the walks, because it must be so at all
 // points of the probe, and because a handler that asks for type() of a value or whether it has an attribute may do one
 // thing here and another there.
-func (u *user) clash(pos plan.Pos, format string, args ...any) {
+func (u certainty) clash(pos plan.Pos, format string, args ...any) {
 	if u.frame.perhaps() {
 		return
 	}
@@ -137,7 +142,7 @@ func containerNames(c *plan.Container, entry bool) []string {
 }
 
 // checkAttr is about x.name.
-func (u *user) checkAttr(x *syntax.DotExpr, recv uval) {
+func (u certainty) checkAttr(x *syntax.DotExpr, recv uval) {
 	attr, pos := x.Name.Name, x.Name.NamePos
 	if c, entry, ok := u.containerOf(x.X, recv); ok {
 		if names := containerNames(c, entry); !slices.Contains(names, strings.TrimSuffix(attr, "_")) {
@@ -153,7 +158,7 @@ func (u *user) checkAttr(x *syntax.DotExpr, recv uval) {
 }
 
 // containerOf is the container that x, whose value is recv, is, or of which it is an entry.
-func (u *user) containerOf(x syntax.Expr, recv uval) (c *plan.Container, entry, ok bool) {
+func (u certainty) containerOf(x syntax.Expr, recv uval) (c *plan.Container, entry, ok bool) {
 	if ref, is := recv.v.c.(plan.Ref); is && recv.known {
 		return ref.Container, false, true
 	}
@@ -199,7 +204,7 @@ var plainTypes = map[string]bool{"int": true, "float": true, "bool": true, "stri
 	"dict": true, "stack": true, "event": true}
 
 // checkBinary is about x op y.
-func (u *user) checkBinary(x *syntax.BinaryExpr, l, r uval) {
+func (u certainty) checkBinary(x *syntax.BinaryExpr, l, r uval) {
 	lt, rt := typeName(l), typeName(r)
 	if !plainTypes[lt] || !plainTypes[rt] || fold.Works(x.Op, lt, rt) {
 		return
@@ -224,7 +229,7 @@ func notIn(l, r string) string {
 }
 
 // checkElements is about what goes through x: a loop, or a builtin that takes a list.
-func (u *user) checkElements(pos plan.Pos, x uval) {
+func (u certainty) checkElements(pos plan.Pos, x uval) {
 	switch typ := typeName(x); typ {
 	case "int", "float", "bool", "event", "cell":
 		u.clash(pos, "%s has no elements to go through", withArticle(typ))
@@ -234,7 +239,7 @@ func (u *user) checkElements(pos plan.Pos, x uval) {
 }
 
 // checkIndex is about x[y].
-func (u *user) checkIndex(x *syntax.IndexExpr, recv, i uval) {
+func (u certainty) checkIndex(x *syntax.IndexExpr, recv, i uval) {
 	switch typ := typeName(recv); typ {
 	case "event":
 		u.clash(x.Lbrack, "an event has no elements, it has fields: %s", fieldForm(x.X, i))
@@ -260,7 +265,7 @@ func fieldForm(x syntax.Expr, i uval) string {
 }
 
 // checkCalled is about a call of what is no function.
-func (u *user) checkCalled(x *syntax.CallExpr, fn uval) {
+func (u certainty) checkCalled(x *syntax.CallExpr, fn uval) {
 	switch typ := typeName(fn); typ {
 	case "":
 	case "int", "float", "bool", "string", "bytes", "tuple", "list", "dict", "record", "stack", "event":
@@ -288,7 +293,7 @@ func readOnly(x *syntax.DotExpr, of val) {
 }
 
 // checkStored is about t[k] = v of a table.
-func (u *user) checkStored(lhs syntax.Expr, v uval) {
+func (u certainty) checkStored(lhs syntax.Expr, v uval) {
 	index, ok := unparen(lhs).(*syntax.IndexExpr)
 	if !ok {
 		return
@@ -302,7 +307,7 @@ func (u *user) checkStored(lhs syntax.Expr, v uval) {
 }
 
 // checkUnpacked is about a, b = x.
-func (u *user) checkUnpacked(lhs, rhs syntax.Expr, v uval) {
+func (u certainty) checkUnpacked(lhs, rhs syntax.Expr, v uval) {
 	names := elementsOf(lhs)
 	if names == nil {
 		return
@@ -322,7 +327,7 @@ func (u *user) checkUnpacked(lhs, rhs syntax.Expr, v uval) {
 }
 
 // checkSlice is about x[i:j], of which at is one of the numbers.
-func (u *user) checkSlice(x *syntax.SliceExpr, recv, at uval) {
+func (u certainty) checkSlice(x *syntax.SliceExpr, recv, at uval) {
 	switch typ := typeName(recv); typ {
 	case "int", "float", "bool", "event", "dict":
 		u.clash(x.Lbrack, "%s has no parts, so no [ : ]", withArticle(typ))
@@ -343,7 +348,7 @@ func sliced(typ string) string {
 }
 
 // checkUnary is about -x, +x and ~x.
-func (u *user) checkUnary(x *syntax.UnaryExpr, v uval) {
+func (u certainty) checkUnary(x *syntax.UnaryExpr, v uval) {
 	typ := typeName(v)
 	if x.Op == syntax.NOT || !plainTypes[typ] || typ == "int" || typ == "float" && x.Op != syntax.TILDE {
 		return

@@ -16,7 +16,7 @@ var atTop = map[plan.Builtin]string{
 	"probe": "declare it at the top level or in main(), and switch it by p.disable() and p.enable()"}
 
 // checkBuiltin is about the call of a builtin; vals are the values of its arguments.
-func (u *user) checkBuiltin(f *builtin, x *syntax.CallExpr, vals []uval) {
+func (u certainty) checkBuiltin(f *builtin, x *syntax.CallExpr, vals []uval) {
 	fn := f.name
 	if what, ok := atTop[fn]; ok {
 		u.clash(start(x.Fn), "%s in a handler declares nothing any more: %s", fn, what)
@@ -50,7 +50,7 @@ func wanted(types []string) string {
 }
 
 // checkFormat is about printf and sprintf with a constant format.
-func (u *user) checkFormat(fn plan.Builtin, x *syntax.CallExpr, vals []uval) {
+func (u certainty) checkFormat(fn plan.Builtin, x *syntax.CallExpr, vals []uval) {
 	if len(vals) == 0 {
 		return
 	}
@@ -94,7 +94,7 @@ var stringArgs = []string{"count", "find", "index", "lstrip", "partition", "remo
 	"rindex", "rpartition", "rstrip", "split", "strip"}
 
 // checkMethod is about the call of a method.
-func (u *user) checkMethod(dot *syntax.DotExpr, args []syntax.Expr, vals []uval) {
+func (u certainty) checkMethod(dot *syntax.DotExpr, args []syntax.Expr, vals []uval) {
 	if dot.Name.Name == "add" {
 		u.checkAdd(dot, vals)
 	}
@@ -103,7 +103,7 @@ func (u *user) checkMethod(dot *syntax.DotExpr, args []syntax.Expr, vals []uval)
 	}
 }
 
-func (u *user) checkStringMethod(dot *syntax.DotExpr, recv uval, args []syntax.Expr, vals []uval) {
+func (u certainty) checkStringMethod(dot *syntax.DotExpr, recv uval, args []syntax.Expr, vals []uval) {
 	name := dot.Name.Name
 	if typeName(recv) != "string" || len(args) == 0 || argValue(args[0]) != args[0] {
 		return
@@ -119,7 +119,7 @@ func (u *user) checkStringMethod(dot *syntax.DotExpr, recv uval, args []syntax.E
 }
 
 // checkPercent is about "…" % x: the interpreter's operator knows no widths and counts its values.
-func (u *user) checkPercent(x *syntax.BinaryExpr, l, r uval) {
+func (u certainty) checkPercent(x *syntax.BinaryExpr, l, r uval) {
 	text, ok := l.v.constStr()
 	if !ok || !l.known {
 		return
@@ -169,7 +169,7 @@ func percentVerbs(text string) (verbs, bad string) {
 }
 
 // checkAdd is about a.add(value, weight) of an aggregation.
-func (u *user) checkAdd(dot *syntax.DotExpr, vals []uval) {
+func (u certainty) checkAdd(dot *syntax.DotExpr, vals []uval) {
 	c, entry, ok := u.containerOf(dot.X, u.nameOf(dot.X))
 	if !ok || !c.Kind.IsAggregation() {
 		return
@@ -195,7 +195,7 @@ func (u *user) nameOf(x syntax.Expr) uval {
 }
 
 // checkArguments is about the number and the names of the arguments of a function of the script.
-func (u *user) checkArguments(fn *plan.Func, def *resolve.Function, x *syntax.CallExpr) {
+func (u certainty) checkArguments(fn *plan.Func, def *resolve.Function, x *syntax.CallExpr) {
 	if def.HasVarargs || def.HasKwargs || starred(x.Args) {
 		return
 	}

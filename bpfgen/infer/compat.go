@@ -35,7 +35,7 @@ func (u *unit) compatMark() *tree.CompatMark {
 
 // knownCalls leaves out the calls of the 32-bit interface where they cannot be told from others, and those of x32 where
 // the kernel has none: there they fail as the native ones that they are called after (ENOSYS).
-func (u *unit) knownCalls(list []kernel.Syscall) []kernel.Syscall {
+func (u finder) knownCalls(list []kernel.Syscall) []kernel.Syscall {
 	tr := u.res.Tree
 	if tr.Compat == nil {
 		tr.Compat = u.compatMark()
@@ -49,19 +49,19 @@ func (u *unit) knownCalls(list []kernel.Syscall) []kernel.Syscall {
 }
 
 // isCompat is whether the thread is in a call of the 32-bit interface; nil where that cannot be known.
-func (b *body) isCompat(pos plan.Pos) *tree.Expr {
+func (b memory) isCompat(pos plan.Pos) *tree.Expr {
 	mark := b.u.compatMark()
 	if mark == nil {
 		return nil
 	}
-	word := assume(load(place{b.task(pos), mark.Offset, tree.Kernel, b}, types.U32, pos))
+	word := assume(load(place{b.task(pos), mark.Offset, tree.Kernel, b.body}, types.U32, pos))
 	bit := operation(tree.OpAnd, types.U32, word, intExpr(mark.Mask, pos), pos)
 	return operation(tree.OpNe, types.Boolean, bit, intExpr(0, pos), pos)
 }
 
 // rawNumber is the number of a system call as the tracepoints of all calls have it, as startrace's own: that of a call
 // of the 32-bit interface has kernel.CompatBase added, so that it has a name.
-func (b *body) rawNumber(nr *tree.Expr, pos plan.Pos) *tree.Expr {
+func (b memory) rawNumber(nr *tree.Expr, pos plan.Pos) *tree.Expr {
 	is := b.isCompat(pos)
 	if is == nil {
 		return nr
@@ -159,20 +159,20 @@ func (a *syscallArgs) word(i int, pos plan.Pos) *tree.Expr {
 
 // narrowField is a field of a struct in the memory of a program of 32 bits: FAULT where the kernel's types do not have
 // it.
-func (b *body) narrowField(p *tree.Expr, name string, pos plan.Pos) val {
+func (b memory) narrowField(p *tree.Expr, name string, pos plan.Pos) val {
 	if p.Type.BTF != 0 {
 		if _, err := b.u.btf(pos).Field(p.Type.BTF, name); err == nil {
-			return b.structField(&structObj{place{p, 0, tree.User, b}, p.Type.BTF}, name, pos)
+			return b.structField(&structObj{place{p, 0, tree.User, b.body}, p.Type.BTF}, name, pos)
 		}
 	}
 	nowhere := convert(intExpr(0, pos), types.U64)
-	return exprVal(load(place{nowhere, 0, tree.User, b}, types.I64, pos))
+	return exprVal(load(place{nowhere, 0, tree.User, b.body}, types.I64, pos))
 }
 
 // narrowPointer is a pointer in a struct of the kernel's 32-bit interface, which the kernel's types have as a number:
 // compat_uptr_t. To what it points says the struct of 64 bits of the same name: msg_iov of struct compat_msghdr is a
 // struct iovec * in struct user_msghdr, so it points to a struct compat_iovec. ok is false of other fields.
-func (b *body) narrowPointer(of kernel.TypeID, name string, field kernel.TypeID, at place,
+func (b memory) narrowPointer(of kernel.TypeID, name string, field kernel.TypeID, at place,
 	pos plan.Pos) (v val, ok bool) {
 	btf := b.u.btf(pos)
 	if t, err := btf.Type(field); err != nil || t.Kind != kernel.KindTypedef || t.Name != "compat_uptr_t" {
@@ -182,9 +182,9 @@ func (b *body) narrowPointer(of kernel.TypeID, name string, field kernel.TypeID,
 	to := b.wideElem(of, name, pos)
 	switch t, err := btf.Type(btf.Skip(to)); {
 	case err == nil && b.isChar(to, pos):
-		return exprVal(b.cstring(place{word, 0, tree.User, b}, b.u.strMax+1, 0, pos)), true
+		return exprVal(b.cstring(place{word, 0, tree.User, b.body}, b.u.strMax+1, 0, pos)), true
 	case err == nil && b.isCharPtr(to, pos):
-		list := b.stringList(place{word, 0, tree.User, b}, pos)
+		list := b.stringList(place{word, 0, tree.User, b.body}, pos)
 		list.BitSize = 32
 		return exprVal(list), true
 	default:
@@ -197,7 +197,7 @@ func (b *body) narrowPointer(of kernel.TypeID, name string, field kernel.TypeID,
 }
 
 // wideElem is to what a field points in the struct of programs of 64 bits; 0 where the kernel's types do not tell it.
-func (b *body) wideElem(narrow kernel.TypeID, name string, pos plan.Pos) kernel.TypeID {
+func (b memory) wideElem(narrow kernel.TypeID, name string, pos plan.Pos) kernel.TypeID {
 	btf := b.u.btf(pos)
 	t, err := btf.Type(btf.Skip(narrow))
 	if err != nil {

@@ -34,7 +34,7 @@ func (b *body) apply(f facts) {
 func known(v bool) cond { return cond{known: true, value: v} }
 
 // cond gives the truth of x.
-func (b *body) cond(x syntax.Expr) cond {
+func (b walker) cond(x syntax.Expr) cond {
 	switch x := unparen(x).(type) {
 	case *syntax.UnaryExpr:
 		if x.Op == syntax.NOT {
@@ -54,7 +54,7 @@ func (b *body) cond(x syntax.Expr) cond {
 	case *syntax.Ident:
 		return b.truthOf(x)
 	}
-	return b.truth(b.expr(x), start(x))
+	return b.ops().truth(b.expr(x), start(x))
 }
 
 func negate(c cond, pos plan.Pos) cond {
@@ -73,7 +73,7 @@ func not(e *tree.Expr, pos plan.Pos) *tree.Expr {
 
 // both is `x and y` (all) or `x or y`: the second side is walked with what
 // the first one proves.
-func (b *body) both(x *syntax.BinaryExpr, all bool) cond {
+func (b walker) both(x *syntax.BinaryExpr, all bool) cond {
 	l := b.cond(x.X)
 	if l.known {
 		if l.value != all {
@@ -94,7 +94,7 @@ func (b *body) both(x *syntax.BinaryExpr, all bool) cond {
 }
 
 // connect makes the tree of a connective whose right side needs block first.
-func (b *body) connect(l, r cond, block *tree.Block, all bool, pos plan.Pos) cond {
+func (b walker) connect(l, r cond, block *tree.Block, all bool, pos plan.Pos) cond {
 	if r.known && len(block.Stmts) == 0 {
 		if r.value == all {
 			return l
@@ -146,7 +146,7 @@ func merged(x, y facts) facts {
 }
 
 // noneTest is `x == None` or `x != None`, which narrows a variable.
-func (b *body) noneTest(x *syntax.BinaryExpr) (cond, bool) {
+func (b walker) noneTest(x *syntax.BinaryExpr) (cond, bool) {
 	other := x.X
 	if !isNoneIdent(x.Y) {
 		if !isNoneIdent(x.X) {
@@ -155,7 +155,7 @@ func (b *body) noneTest(x *syntax.BinaryExpr) (cond, bool) {
 		other = x.Y
 	}
 	v := b.expr(other)
-	c := b.isNone(v, x.OpPos)
+	c := b.ops().isNone(v, x.OpPos)
 	if !c.known {
 		if bind, ok := local(other); ok {
 			c.ifFalse = facts{bind: exprVal(assumeNotNone(b.rv(v, x.OpPos)))}
@@ -192,7 +192,7 @@ func assumeNotNone(e *tree.Expr) *tree.Expr {
 	return &tree.Expr{Op: tree.OpAssume, Type: t, Args: []*tree.Expr{e}, Pos: e.Pos}
 }
 
-func (b *body) isNone(v val, pos plan.Pos) cond {
+func (b operators) isNone(v val, pos plan.Pos) cond {
 	v.mustKnow()
 	switch {
 	case v.isNone():
@@ -212,9 +212,9 @@ func (b *body) isNone(v val, pos plan.Pos) cond {
 }
 
 // truthOf is the truth of a name: a true one is not None.
-func (b *body) truthOf(id *syntax.Ident) cond {
+func (b walker) truthOf(id *syntax.Ident) cond {
 	v := b.ident(id)
-	c := b.truth(v, id.NamePos)
+	c := b.ops().truth(v, id.NamePos)
 	if bind, ok := local(id); ok && !c.known && v.expr != nil && v.expr.Type.MayNone {
 		c.ifTrue = facts{bind: exprVal(assumeNotNone(b.rv(v, id.NamePos)))}
 	}
@@ -222,7 +222,7 @@ func (b *body) truthOf(id *syntax.Ident) cond {
 }
 
 // truth is Starlark's bool(v).
-func (b *body) truth(v val, pos plan.Pos) cond {
+func (b operators) truth(v val, pos plan.Pos) cond {
 	v.mustKnow()
 	v, _ = b.unfolded(v, pos)
 	switch {
@@ -263,7 +263,7 @@ func logic(op tree.Op, x, y *tree.Expr, pos plan.Pos) *tree.Expr {
 }
 
 // presentTruth is the truth of a value that is there.
-func (b *body) presentTruth(e *tree.Expr, pos plan.Pos) *tree.Expr {
+func (b operators) presentTruth(e *tree.Expr, pos plan.Pos) *tree.Expr {
 	switch e.Type.Kind {
 	case types.Bool:
 		return e

@@ -111,9 +111,14 @@ func (t *contType) finish() *tree.Container {
 	return out
 }
 
+// tables uses the containers: tables, cells and aggregations.
+type tables struct{ *body }
+
+func (b *body) tables() tables { return tables{b} }
+
 // key makes the key expression of a container's entry: one value, or a tuple.
 // Parts that are None by folding wherever the container is used disappear.
-func (b *body) key(c *plan.Container, k val, pos plan.Pos) (*tree.Expr, bool) {
+func (b tables) key(c *plan.Container, k val, pos plan.Pos) (*tree.Expr, bool) {
 	if k.comp && !k.isRecord() && len(k.elems) == 0 {
 		refuse(pos, "a key of no parts is made in user space: () has nothing that a map could keep")
 	}
@@ -206,7 +211,7 @@ func oneEntryEach(t types.Type, pos plan.Pos) {
 }
 
 // setIndex is t[k] = v.
-func (b *body) setIndex(x, k, v val, pos plan.Pos) {
+func (b tables) setIndex(x, k, v val, pos plan.Pos) {
 	ref, ok := x.c.(plan.Ref)
 	if !ok {
 		refuse(pos, "%s cannot be changed in a kernel half: use a table", x.describe())
@@ -214,7 +219,7 @@ func (b *body) setIndex(x, k, v val, pos plan.Pos) {
 	b.tableSet(ref.Container, k, v, pos)
 }
 
-func (b *body) tableSet(c *plan.Container, k, v val, pos plan.Pos) {
+func (b tables) tableSet(c *plan.Container, k, v val, pos plan.Pos) {
 	wantTable(c, pos)
 	ke, ok := b.key(c, k, pos)
 	if !ok {
@@ -226,7 +231,7 @@ func (b *body) tableSet(c *plan.Container, k, v val, pos plan.Pos) {
 }
 
 // kept is v as the values of c are kept.
-func (b *body) kept(c *plan.Container, v val, pos plan.Pos) *tree.Expr {
+func (b tables) kept(c *plan.Container, v val, pos plan.Pos) *tree.Expr {
 	have := b.u.cont(c).val
 	if v.obj == nil && v.typ().IsName() {
 		have = types.Name // a value takes 8 bytes anyway
@@ -236,7 +241,7 @@ func (b *body) kept(c *plan.Container, v val, pos plan.Pos) *tree.Expr {
 }
 
 // value widens the value type of a table or cell and gives it.
-func (b *body) value(c *plan.Container, t types.Type, pos plan.Pos) types.Type {
+func (b tables) value(c *plan.Container, t types.Type, pos plan.Pos) types.Type {
 	ct := b.u.cont(c)
 	b.u.widen(&ct.val, &ct.valAt, storedAll(t), pos, "value", c)
 	return unmarked(ct.val)
@@ -247,7 +252,7 @@ func storedAll(t types.Type) types.Type {
 	return ofElems(t, storedAll)
 }
 
-func (b *body) wrote(c *plan.Container, pos plan.Pos) {
+func (b tables) wrote(c *plan.Container, pos plan.Pos) {
 	b.u.uses(c.ID, true)
 	b.setShared(c, pos)
 	if _, ok := b.u.written.Get(c.ID); !ok {
@@ -262,7 +267,7 @@ func wantTable(c *plan.Container, pos plan.Pos) {
 }
 
 // getIndex is t[k], or the row a[k] of an aggregation.
-func (b *body) getIndex(c *plan.Container, k val, pos plan.Pos) val {
+func (b tables) getIndex(c *plan.Container, k val, pos plan.Pos) val {
 	b.asks(c)
 	if c.Kind.IsAggregation() || c.Kind == plan.Group {
 		r := &row{c: c, keyed: true, key: []val{b.bind("", k, pos)}}
@@ -273,7 +278,7 @@ func (b *body) getIndex(c *plan.Container, k val, pos plan.Pos) val {
 }
 
 // tableOp reads from a table here and now.
-func (b *body) tableOp(op tree.Op, c *plan.Container, k val, pos plan.Pos) val {
+func (b tables) tableOp(op tree.Op, c *plan.Container, k val, pos plan.Pos) val {
 	ke, ok := b.key(c, k, pos)
 	if !ok {
 		wrong(pos, "the key is None")
@@ -300,9 +305,9 @@ func (b *body) tableOp(op tree.Op, c *plan.Container, k val, pos plan.Pos) val {
 }
 
 // valueType is what is known so far of a table's values.
-func (b *body) valueType(c *plan.Container) types.Type { return unmarked(b.u.cont(c).val) }
+func (b tables) valueType(c *plan.Container) types.Type { return unmarked(b.u.cont(c).val) }
 
-func (b *body) hasKey(c *plan.Container, k val, pos plan.Pos) cond {
+func (b tables) hasKey(c *plan.Container, k val, pos plan.Pos) cond {
 	b.asks(c)
 	wantTable(c, pos)
 	return cond{expr: b.tableOp(tree.OpTableHas, c, k, pos).expr}
@@ -319,7 +324,7 @@ func updated(op string, t types.Type) types.Type {
 }
 
 // update is t[k] op= v.
-func (b *body) update(c *plan.Container, k val, op string, v val, pos plan.Pos) {
+func (b tables) update(c *plan.Container, k val, op string, v val, pos plan.Pos) {
 	wantTable(c, pos)
 	ke, ok := b.key(c, k, pos)
 	if !ok {
@@ -342,7 +347,7 @@ func (b *body) update(c *plan.Container, k val, op string, v val, pos plan.Pos) 
 }
 
 // containerMethod is a method of a container.
-func (b *body) containerMethod(c *plan.Container, m string, args []arg, pos plan.Pos) val {
+func (b tables) containerMethod(c *plan.Container, m string, args []arg, pos plan.Pos) val {
 	if m == "get" || m == "pop" {
 		b.asks(c)
 	}
@@ -386,7 +391,7 @@ func (b *body) containerMethod(c *plan.Container, m string, args []arg, pos plan
 }
 
 // orDefault is the second argument of get and pop.
-func (b *body) orDefault(c *plan.Container, v val, a []val, pos plan.Pos) val {
+func (b tables) orDefault(c *plan.Container, v val, a []val, pos plan.Pos) val {
 	if len(a) < 2 || a[1].isNone() {
 		return v
 	}
@@ -396,7 +401,7 @@ func (b *body) orDefault(c *plan.Container, v val, a []val, pos plan.Pos) val {
 		}
 		return v
 	}
-	missing := b.isNone(v, pos)
+	missing := b.ops().isNone(v, pos)
 	return b.choose(missing, func() val { return a[1] }, func() val { return exprVal(assumeNotNone(v.expr)) }, pos)
 }
 
@@ -423,7 +428,7 @@ func want(args []arg, least, most int, form string, pos plan.Pos) []val {
 	return out
 }
 
-func (b *body) cellMethod(c *plan.Container, m string, args []arg, pos plan.Pos) val {
+func (b tables) cellMethod(c *plan.Container, m string, args []arg, pos plan.Pos) val {
 	switch m {
 	case "get":
 		want(args, 0, 0, "get()", pos)
@@ -458,7 +463,7 @@ func (b *body) cellMethod(c *plan.Container, m string, args []arg, pos plan.Pos)
 }
 
 // member gives the aggregation of a group by name.
-func (b *body) member(c *plan.Container, name string) (*plan.GroupMember, bool) {
+func (b attributes) member(c *plan.Container, name string) (*plan.GroupMember, bool) {
 	for i := range c.Members {
 		if c.Members[i].Name == name {
 			return &c.Members[i], true
@@ -467,7 +472,7 @@ func (b *body) member(c *plan.Container, name string) (*plan.GroupMember, bool) 
 	return nil, false
 }
 
-func (b *body) rowAttr(r *row, name string, pos plan.Pos) val {
+func (b attributes) rowAttr(r *row, name string, pos plan.Pos) val {
 	if r.c.Kind == plan.Group && r.member == nil {
 		m, ok := b.member(r.c, name)
 		if !ok {
@@ -485,7 +490,7 @@ func (b *body) rowAttr(r *row, name string, pos plan.Pos) val {
 }
 
 // rowMethod is a[k].add(v, weight) or a.add(v, weight).
-func (b *body) rowMethod(r *row, m string, args []arg, pos plan.Pos) val {
+func (b tables) rowMethod(r *row, m string, args []arg, pos plan.Pos) val {
 	if m != "add" {
 		refuse(pos, "a kernel half only adds to an aggregation: .add(…), not .%s", m)
 	}
@@ -520,7 +525,7 @@ func (b *body) rowMethod(r *row, m string, args []arg, pos plan.Pos) val {
 
 // weight is what an aggregation counts a value for. One below 0 that the buckets of
 // histograms cannot have ends the handler: see the builder.
-func (b *body) weight(agg *plan.Container, w val, pos plan.Pos) *tree.Expr {
+func (b tables) weight(agg *plan.Container, w val, pos plan.Pos) *tree.Expr {
 	e := b.num(w, pos)
 	if agg.Kind.HasBuckets() && e.Op == tree.OpConst && !nonNegative(e) {
 		wrong(pos, "a weight of %d: a %s counts values, so that a weight is at least 0", e.Int, agg.Kind)

@@ -18,7 +18,7 @@ func callContainerOf(b *body, args []arg, pos plan.Pos) val {
 	if !ok || !named {
 		wrong(pos, "%s wants the names of the type and its member as constant strings", form)
 	}
-	id := b.typeByName(tname, pos)
+	id := b.memory().typeByName(tname, pos)
 	field, err := b.u.btf(pos).Field(id, member)
 	if err != nil {
 		wrong(pos, "%v", err)

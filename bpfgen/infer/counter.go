@@ -18,7 +18,7 @@ type counter struct {
 
 // perfEvents gives the targets of software:EVENT[:N] and hardware:EVENT[:N]. N
 // is a number of events, or with hz how many samples a second there shall be.
-func (u *unit) perfEvents(p *plan.Pattern) []*target {
+func (u finder) perfEvents(p *plan.Pattern) []*target {
 	events, err := kernel.MatchPerfEvents(p.Provider, p.Args[0])
 	if err != nil {
 		wrong(p.Pos, "%s: %v", p.Text, err)

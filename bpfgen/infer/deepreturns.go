@@ -32,14 +32,14 @@ func (pr *probe) countDeep(t *target, fs *functions, programs []*funcProgram) {
 	b, pos := newBody(pr, prog), t.pos
 	pr.targetTest(b, (&at).funcEvent(b, at.view(fs.funcs[0], &[]access{})))
 	count := b.inBlock(func() { b.emit(&tree.Stmt{Op: tree.SCount, Int: int64(tree.SiteReturnDeep), Pos: pos}) })
-	b.emit(&tree.Stmt{Op: tree.SIf, Exprs: []*tree.Expr{b.deep(pos)}, Then: count, Pos: pos})
+	b.emit(&tree.Stmt{Op: tree.SIf, Exprs: []*tree.Expr{b.memory().deep(pos)}, Then: count, Pos: pos})
 	pr.u.res.Tree.Programs = append(pr.u.res.Tree.Programs, prog)
 }
 
 // deep is whether as many return addresses are replaced on this thread's stack as the kernel replaces. A thread
 // without struct uprobe_task has none.
-func (b *body) deep(pos plan.Pos) *tree.Expr {
-	depth := b.rv(b.attr(b.attr(exprVal(b.task(pos)), "utask", pos), "depth", pos), pos)
+func (b memory) deep(pos plan.Pos) *tree.Expr {
+	depth := b.rv(b.attributes().attr(b.attributes().attr(exprVal(b.task(pos)), "utask", pos), "depth", pos), pos)
 	full := &tree.Expr{Op: tree.OpGe, Type: types.Boolean,
 		Args: []*tree.Expr{assume(depth), constExpr(plan.MakeInt(maxReturnProbes), pos)}, Pos: pos}
 	none := &tree.Expr{Op: tree.OpIsNone, Type: types.Boolean, Args: []*tree.Expr{depth}, Pos: pos}

@@ -70,7 +70,7 @@ func opHasEffect(e *tree.Expr) bool {
 }
 
 // warnEnd warns of an operation with a constant that always ends the handler.
-func (b *body) warnEnd(op syntax.Token, r *tree.Expr, pos plan.Pos) {
+func (b operators) warnEnd(op syntax.Token, r *tree.Expr, pos plan.Pos) {
 	n, known := constOperand(r)
 	switch {
 	case !known || !fold.Fails(op, n):

@@ -52,7 +52,7 @@ func errorOf(p *tree.Expr, pos plan.Pos) *tree.Expr {
 }
 
 // errnoOfPointer is errno(p) in user code: only the kernel half knows that p is a pointer and no number.
-func (u *user) errnoOfPointer(name plan.Builtin, x *syntax.CallExpr, vals []uval) (uval, bool) {
+func (u arguments) errnoOfPointer(name plan.Builtin, x *syntax.CallExpr, vals []uval) (uval, bool) {
 	if name != "errno" || len(vals) != 1 || !vals[0].part || !vals[0].known || vals[0].v.typ().Kind != types.Ptr {
 		return uval{}, false
 	}

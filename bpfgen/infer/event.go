@@ -96,8 +96,8 @@ func (e *event) field(name string, pos plan.Pos) (v val, ok bool) {
 	case "task":
 		return e.mine(exprVal(b.task(pos))), true
 	case "ppid":
-		parent := b.pointerField(b.task(pos), "real_parent", pos)
-		return e.mine(b.attr(parent, "tgid", pos)), true
+		parent := b.memory().pointerField(b.task(pos), "real_parent", pos)
+		return e.mine(b.attributes().attr(parent, "tgid", pos)), true
 	case "probe":
 		if e.name != nil {
 			return e.mine(e.name(pos)), true

@@ -14,7 +14,7 @@ import (
 )
 
 // expr gives the value of an expression.
-func (b *body) expr(x syntax.Expr) val {
+func (b walker) expr(x syntax.Expr) val {
 	switch x := x.(type) {
 	case *syntax.ParenExpr:
 		return b.expr(x.X)
@@ -23,9 +23,9 @@ func (b *body) expr(x syntax.Expr) val {
 	case *syntax.Ident:
 		return b.ident(x)
 	case *syntax.DotExpr:
-		return b.attr(b.expr(x.X), x.Name.Name, x.Name.NamePos)
+		return b.attributes().attr(b.expr(x.X), x.Name.Name, x.Name.NamePos)
 	case *syntax.IndexExpr:
-		return b.index(b.expr(x.X), b.expr(x.Y), x.Lbrack)
+		return b.attributes().index(b.expr(x.X), b.expr(x.Y), x.Lbrack)
 	case *syntax.CallExpr:
 		return b.call(x)
 	case *syntax.UnaryExpr:
@@ -85,7 +85,7 @@ func literalValue(x *syntax.Literal) val {
 	return val{}
 }
 
-func (b *body) ident(id *syntax.Ident) val {
+func (b walker) ident(id *syntax.Ident) val {
 	v, ok := b.frame.lookup(id)
 	if !ok {
 		wrong(id.NamePos, "%s has no value here", id.Name)
@@ -99,7 +99,7 @@ func (b *body) ident(id *syntax.Ident) val {
 	return v
 }
 
-func (b *body) tuple(list []syntax.Expr) val {
+func (b walker) tuple(list []syntax.Expr) val {
 	v := val{comp: true}
 	for _, x := range list {
 		v.elems = append(v.elems, b.expr(x))
@@ -158,7 +158,7 @@ func (b *body) num(v val, pos plan.Pos) *tree.Expr {
 	return nil
 }
 
-func (b *body) unary(x *syntax.UnaryExpr) val {
+func (b walker) unary(x *syntax.UnaryExpr) val {
 	switch x.Op {
 	case syntax.NOT:
 		c := b.cond(x)
@@ -169,11 +169,11 @@ func (b *body) unary(x *syntax.UnaryExpr) val {
 	case syntax.STAR, syntax.STARSTAR:
 		refuse(x.OpPos, "* arguments cannot be used in a kernel half")
 	}
-	return b.unaryVal(x.Op, b.expr(x.X), x.OpPos)
+	return b.ops().unaryVal(x.Op, b.expr(x.X), x.OpPos)
 }
 
 // unaryVal applies - + ~.
-func (b *body) unaryVal(op syntax.Token, v val, pos plan.Pos) val {
+func (b operators) unaryVal(op syntax.Token, v val, pos plan.Pos) val {
 	if c, ok := fold.Unary(op, v.c); ok {
 		return constant(c)
 	}
@@ -191,7 +191,7 @@ func (b *body) unaryVal(op syntax.Token, v val, pos plan.Pos) val {
 }
 
 // condExpr is `x if c else y`.
-func (b *body) condExpr(x *syntax.CondExpr) val {
+func (b walker) condExpr(x *syntax.CondExpr) val {
 	c := b.cond(x.Cond)
 	if c.known {
 		if c.value {

@@ -11,7 +11,7 @@ import (
 var faultT = types.NoneT.OrFault()
 
 // isFault is v == FAULT.
-func (b *body) isFault(v val, pos plan.Pos) cond {
+func (b operators) isFault(v val, pos plan.Pos) cond {
 	v.mustKnow()
 	switch {
 	case v.c != nil:
@@ -44,7 +44,7 @@ func chooseFault(condition, e *tree.Expr, pos plan.Pos) *tree.Expr {
 }
 
 // equalAbsent is l == r where one of them is None or FAULT whenever it is read.
-func (b *body) equalAbsent(l, r *tree.Expr, pos plan.Pos) cond {
+func (b operators) equalAbsent(l, r *tree.Expr, pos plan.Pos) cond {
 	if l.Type.Kind == types.None {
 		l, r = r, l
 	}

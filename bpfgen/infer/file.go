@@ -17,32 +17,32 @@ type eventMethod struct {
 func (m *eventMethod) what() string { return "the method e." + m.name }
 
 // callEvent calls a method of the event in the program that it belongs to.
-func (b *body) callEvent(m *eventMethod, args []arg, pos plan.Pos) val {
+func (b inliner) callEvent(m *eventMethod, args []arg, pos plan.Pos) val {
 	at := m.ev.b
 	if m.name == "ustack" && m.ev.unwound != nil {
 		m.ev.unwound()
 	}
 	if m.name != "file" {
-		return m.ev.mine(at.stack(m.name, args, pos))
+		return m.ev.mine(at.memory().stack(m.name, args, pos))
 	}
 	for i := range args {
-		args[i].v = at.known(b, args[i].v, args[i].pos)
+		args[i].v = at.memory().known(b.body, args[i].v, args[i].pos)
 	}
 	a := want(args, 1, 1, "e.file(fd)", pos)
-	return m.ev.mine(exprVal(at.file(a[0], pos)))
+	return m.ev.mine(exprVal(at.memory().file(a[0], pos)))
 }
 
 // known brings an argument to the program where it is needed: what the end of
 // a span knows of the start it got from there.
-func (b *body) known(from *body, v val, pos plan.Pos) val {
-	if v.start == b || v.expr == nil {
+func (b memory) known(from *body, v val, pos plan.Pos) val {
+	if v.start == b.body || v.expr == nil {
 		v.start = nil
 		return v
 	}
-	if from == b {
+	if from == b.body {
 		return b.here(v)
 	}
-	if v.start != nil && v.start != from || from.span == nil || from.span.start != b {
+	if v.start != nil && v.start != from || from.span == nil || from.span.start != b.body {
 		wrong(pos, "this is not known at the start")
 	}
 	return exprVal(from.span.atStart(v.expr, pos))
@@ -70,17 +70,17 @@ func (st *spanState) atStart(e *tree.Expr, pos plan.Pos) *tree.Expr {
 // file is the struct file of a descriptor of the current task, None where
 // there is none: task->files->fdt->fd[fd], as the kernel's files_lookup_fd_raw
 // does (include/linux/fdtable.h).
-func (b *body) file(fd val, pos plan.Pos) *tree.Expr {
+func (b memory) file(fd val, pos plan.Pos) *tree.Expr {
 	btf := b.u.btf(pos)
 	id, ok := btf.Named(kernel.KindStruct, "file")
 	if !ok {
 		wrong(pos, "the kernel's types have no struct file")
 	}
-	fdt := b.bind("", b.attr(b.attr(exprVal(b.task(pos)), "files", pos), "fdt", pos), pos)
+	fdt := b.bind("", b.attributes().attr(b.attributes().attr(exprVal(b.task(pos)), "files", pos), "fdt", pos), pos)
 	n := b.bind("", exprVal(b.num(fd, pos)), pos).expr
 	n = orConst(n, fd, pos)
-	most := b.rv(b.attr(fdt, "max_fds", pos), pos)
-	array := b.rv(b.attr(fdt, "fd", pos), pos)
+	most := b.rv(b.attributes().attr(fdt, "max_fds", pos), pos)
+	array := b.rv(b.attributes().attr(fdt, "fd", pos), pos)
 	op := func(op tree.Op, t types.Type, args ...*tree.Expr) *tree.Expr {
 		return &tree.Expr{Op: op, Type: t, Args: args, Pos: pos}
 	}
@@ -89,7 +89,7 @@ func (b *body) file(fd val, pos plan.Pos) *tree.Expr {
 		pos)
 	at := op(tree.OpAdd, types.U64, asAddress(array, pos), op(tree.OpShl, types.U64, n, intExpr(3, pos)))
 	t := types.Type{Kind: types.Ptr, BTF: id, Trusted: true}
-	entry := load(place{at, 0, tree.Kernel, b}, t, pos)
+	entry := load(place{at, 0, tree.Kernel, b.body}, t, pos)
 	none := convert(constExpr(plan.None{}, pos), entry.Type.OrNone())
 	return op(tree.OpCond, entry.Type.OrNone(), inside, convert(entry, entry.Type.OrNone()), none)
 }
@@ -117,19 +117,19 @@ func callPath(b *body, args []arg, pos plan.Pos) val {
 	if s, ok := v.obj.(*structObj); ok && s.from != nil {
 		at = s.from
 	}
-	out := exprVal(at.pathOf(v, pos))
+	out := exprVal(at.memory().pathOf(v, pos))
 	if at != b {
 		out.start = at
 	}
 	return out
 }
 
-func (b *body) pathOf(v val, pos plan.Pos) *tree.Expr {
+func (b memory) pathOf(v val, pos plan.Pos) *tree.Expr {
 	btf := b.u.btf(pos)
 	id := kernel.TypeID(0)
 	var addr *tree.Expr
 	if s, ok := v.obj.(*structObj); ok {
-		id, addr = s.id, s.value(b, pos)
+		id, addr = s.id, s.value(b.body, pos)
 	} else {
 		e := b.rv(v, pos)
 		if e.Type.Kind != types.Ptr {

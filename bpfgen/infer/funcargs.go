@@ -53,7 +53,7 @@ func (a *funcArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 		return val{}, false
 	case a.mech.Trampoline():
 		word := load(ctxPlace(b, 8*i, pos), types.U64, pos)
-		return b.typedWord(word, params[i].Type, pos), true
+		return b.words().typedWord(word, params[i].Type, pos), true
 	}
 	from := b
 	if a.start != nil {
@@ -63,15 +63,20 @@ func (a *funcArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 		return a.userArg(b, from, i, pos), true
 	}
 	if params == nil {
-		word := b.carry(from, from.argWord(a.f, i, pos))
+		word := b.words().carry(from, from.words().argWord(a.f, i, pos))
 		return exprVal(as(word, untypedWord(a.f.user), pos)), true
 	}
-	return b.atPlace(from, a.f.argPlace(i), params[i].Type, pos), true
+	return b.words().atPlace(from, a.f.argPlace(i), params[i].Type, pos), true
 }
 
+// words reads arguments and results of functions, which are words of registers and stacks.
+type words struct{ *body }
+
+func (b *body) words() words { return words{b} }
+
 // carry brings a word of the program at the start to this one.
-func (b *body) carry(from *body, word *tree.Expr) *tree.Expr {
-	if from == b {
+func (b words) carry(from *body, word *tree.Expr) *tree.Expr {
+	if from == b.body {
 		return word
 	}
 	return b.here(val{expr: word, start: from}).expr
@@ -117,7 +122,7 @@ func (p *funcPoint) resultPlace() abi.Location {
 
 // atPlace is a value of a type at its place. The program from is at the moment at
 // which it is there.
-func (b *body) atPlace(from *body, l abi.Location, id kernel.TypeID, pos plan.Pos) val {
+func (b words) atPlace(from *body, l abi.Location, id kernel.TypeID, pos plan.Pos) val {
 	btf := b.u.btf(pos)
 	t, err := btf.Type(btf.Skip(id))
 	whole := t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion
@@ -125,7 +130,7 @@ func (b *body) atPlace(from *body, l abi.Location, id kernel.TypeID, pos plan.Po
 	case err != nil:
 		wrong(pos, "%v", err)
 	case whole && (l.Indirect || l.InMemory()):
-		return objVal(&structObj{from.placed(l, tree.Kernel, pos), btf.Skip(id)})
+		return objVal(&structObj{from.words().placed(l, tree.Kernel, pos), btf.Skip(id)})
 	case whole:
 		s := &regStruct{id: btf.Skip(id)}
 		for _, p := range l.Places {
@@ -137,19 +142,19 @@ func (b *body) atPlace(from *body, l abi.Location, id kernel.TypeID, pos plan.Po
 	case l.Places[0].Where == abi.Other:
 		return exprVal(unreadable(pos))
 	}
-	return b.typedWord(b.carry(from, from.wordAt(l.Places[0], tree.Kernel, pos)), id, pos)
+	return b.typedWord(b.carry(from, from.words().wordAt(l.Places[0], tree.Kernel, pos)), id, pos)
 }
 
 // placed is where a value in memory begins: on the stack, or where a word says.
-func (b *body) placed(l abi.Location, space tree.Space, pos plan.Pos) place {
+func (b words) placed(l abi.Location, space tree.Space, pos plan.Pos) place {
 	if l.Indirect {
-		return place{b.wordAt(l.Places[0], space, pos), 0, space, b}
+		return place{b.wordAt(l.Places[0], space, pos), 0, space, b.body}
 	}
-	return place{register(kernel.RegisterOffsets("").SP, pos), int64(l.Places[0].Off), space, b}
+	return place{register(kernel.RegisterOffsets("").SP, pos), int64(l.Places[0].Off), space, b.body}
 }
 
 // wordAt reads a word that a function was called with, or returns.
-func (b *body) wordAt(p abi.Place, space tree.Space, pos plan.Pos) *tree.Expr {
+func (b words) wordAt(p abi.Place, space tree.Space, pos plan.Pos) *tree.Expr {
 	switch p.Where {
 	case abi.Register:
 		return register(kernel.RegisterOffsets("").Names[p.Name], pos)
@@ -164,7 +169,7 @@ func (b *body) wordAt(p abi.Place, space tree.Space, pos plan.Pos) *tree.Expr {
 
 // argWord reads argument i at the entry of a function of which no types are known:
 // word i of its ABI.
-func (b *body) argWord(f *funcView, i int, pos plan.Pos) *tree.Expr {
+func (b words) argWord(f *funcView, i int, pos plan.Pos) *tree.Expr {
 	if word, ok := b.userWord(f, i, pos); ok {
 		return word
 	}
@@ -176,8 +181,8 @@ func (b *body) argWord(f *funcView, i int, pos plan.Pos) *tree.Expr {
 }
 
 // stackWord reads a word above the stack pointer.
-func (b *body) stackWord(off int, space tree.Space, pos plan.Pos) *tree.Expr {
-	at := place{register(kernel.RegisterOffsets("").SP, pos), int64(off), space, b}
+func (b words) stackWord(off int, space tree.Space, pos plan.Pos) *tree.Expr {
+	at := place{register(kernel.RegisterOffsets("").SP, pos), int64(off), space, b.body}
 	return b.present(exprVal(load(at, types.U64, pos)), "an argument", pos)
 }
 
@@ -191,7 +196,7 @@ func unreadable(pos plan.Pos) *tree.Expr {
 }
 
 // funcResult is e.ret.
-func (b *body) funcResult(f *funcView, mech tree.AttachKind, pos plan.Pos) val {
+func (b words) funcResult(f *funcView, mech tree.AttachKind, pos plan.Pos) val {
 	f.ask("ret")
 	switch {
 	case f.program:
@@ -206,8 +211,8 @@ func (b *body) funcResult(f *funcView, mech tree.AttachKind, pos plan.Pos) val {
 		wrong(pos, "%s returns nothing (void), so there is no e.ret", f.name)
 	case mech == tree.AttachFexit:
 		f.ask("") // the result lies behind the arguments
-		word := load(ctxPlace(b, 8*len(f.params()), pos), types.U64, pos)
+		word := load(ctxPlace(b.body, 8*len(f.params()), pos), types.U64, pos)
 		return b.typedWord(word, f.proto.Ret, pos)
 	}
-	return b.atPlace(b, f.resultPlace(), f.proto.Ret, pos)
+	return b.atPlace(b.body, f.resultPlace(), f.proto.Ret, pos)
 }

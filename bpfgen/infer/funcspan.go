@@ -30,7 +30,7 @@ func (*functionCalls) kept() []string { return []string{"time", "tid"} }
 // this kernel has. Trampolines are cheap but one for each function, and where
 // the kernel preempts them (6.14 on) they miss calls; kprobe_multi attaches many at
 // once and misses none, but keeps a bounded number of calls open before 6.14.
-func (u *unit) kernelSpan(p *plan.Pattern) []*target {
+func (u finder) kernelSpan(p *plan.Pattern) []*target {
 	fields(p, 1, "func:FUNCTION")
 	_, name := moduleOf(p)
 	fs := &functions{mech: tree.AttachKprobe}
@@ -62,7 +62,7 @@ const sessionIsReturn = "bpf_session_is_return"
 
 // session is its number in BTF where the calls of t can be seen by one program;
 // 0: there are two.
-func (u *unit) session(t *target, fs *functions) uint32 {
+func (u finder) session(t *target, fs *functions) uint32 {
 	var way string
 	switch has := u.facts.Features(); {
 	case fs.mech == tree.AttachKprobe && has.KprobeSession:
@@ -109,10 +109,10 @@ func (c *functionCalls) program(pr *probe, t *target) {
 		span.MaxDepth = maxReturnProbes
 	}
 	w := &funcSpanWalk{pr: pr, t: t, fs: c.functions, span: span, id: len(pr.u.res.Tree.Spans),
-		session: pr.u.session(t, c.functions)}
+		session: pr.u.finder().session(t, c.functions)}
 	w.shared = slices.ContainsFunc(c.funcs, func(f *funcPoint) bool { return f.others > 0 })
 	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, span)
-	pr.u.findTaskProcess()
+	pr.u.finder().findTaskProcess()
 	for _, f := range c.funcs {
 		if !w.joins(f) {
 			w.one(f)
@@ -126,7 +126,7 @@ func (c *functionCalls) program(pr *probe, t *target) {
 const maxReturnProbes = 64
 
 // findTaskProcess notes where a task has the number of its process, for CallFree.
-func (u *unit) findTaskProcess() {
+func (u finder) findTaskProcess() {
 	btf, err := u.facts.BTF()
 	if err != nil {
 		return
@@ -238,7 +238,7 @@ func (w *funcSpanWalk) event(b *body, f *funcView, startEv *event) *event {
 	}
 	mech := ends[w.fs.mech]
 	ev.args = &funcArgs{f: f, mech: mech, start: startEv.b}
-	ev.ret = func(pos plan.Pos) val { return b.funcResult(f, mech, pos) }
+	ev.ret = func(pos plan.Pos) val { return b.words().funcResult(f, mech, pos) }
 	ev.startEv = startEv
 	ev.duration = func(pos plan.Pos) val { return elapsed(b, ev, startEv, pos) }
 	return ev

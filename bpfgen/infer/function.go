@@ -128,7 +128,7 @@ func serves(log []access, p *funcPoint) bool {
 }
 
 // kernelFunctions gives the target of kprobe:NAME and its like.
-func (u *unit) kernelFunctions(p *plan.Pattern) []*target {
+func (u finder) kernelFunctions(p *plan.Pattern) []*target {
 	if len(p.Args) > 1 && p.Args[0] == "bpf" {
 		return u.bpfPrograms(p)
 	}
@@ -170,7 +170,7 @@ func (u *unit) kernelFunctions(p *plan.Pattern) []*target {
 }
 
 // functionOffset splits FUNC+OFFSET.
-func (u *unit) functionOffset(p *plan.Pattern) (name string, offset uint64) {
+func (u finder) functionOffset(p *plan.Pattern) (name string, offset uint64) {
 	name, text, found := strings.Cut(p.Args[len(p.Args)-1], "+")
 	if !found {
 		return name, 0
@@ -191,7 +191,7 @@ func (u *unit) functionOffset(p *plan.Pattern) (name string, offset uint64) {
 	return name, offset
 }
 
-func (u *unit) matchFunctions(p *plan.Pattern, name string) []*kernel.Function {
+func (u finder) matchFunctions(p *plan.Pattern, name string) []*kernel.Function {
 	if _, err := kernel.CompileGlob(name); err != nil {
 		wrong(p.Pos, "%s: %v", p.Text, err)
 	}
@@ -222,7 +222,7 @@ const maxFunctions = 4096
 
 // byMechanism replaces a way to attach that this kernel does not have by the
 // next best.
-func (u *unit) byMechanism(t *target, fs *functions, p *plan.Pattern) []*target {
+func (u finder) byMechanism(t *target, fs *functions, p *plan.Pattern) []*target {
 	has := u.facts.Features()
 	switch fs.mech {
 	case tree.AttachKprobe:
@@ -252,7 +252,7 @@ func (u *unit) byMechanism(t *target, fs *functions, p *plan.Pattern) []*target 
 	return []*target{t}
 }
 
-func (u *unit) whyNoTrampoline(fs *functions) string {
+func (u finder) whyNoTrampoline(fs *functions) string {
 	if has := u.facts.Trampolines(); !has.There {
 		return "this kernel has no trampolines (" + has.Why + ")"
 	}
@@ -269,7 +269,7 @@ func (u *unit) notef(pos plan.Pos, format string, args ...any) {
 	u.res.Notes = append(u.res.Notes, Diag{pos, fmt.Sprintf(format, args...)})
 }
 
-func (u *unit) mustHave(has bool, what, why string, p *plan.Pattern) {
+func (u finder) mustHave(has bool, what, why string, p *plan.Pattern) {
 	if has {
 		return
 	}
@@ -280,7 +280,7 @@ func (u *unit) mustHave(has bool, what, why string, p *plan.Pattern) {
 }
 
 // trampolines reports whether all functions can have one.
-func (u *unit) trampolines(fs *functions) bool {
+func (u finder) trampolines(fs *functions) bool {
 	for _, f := range fs.funcs {
 		if u.noTrampoline(f) != "" {
 			return false
@@ -292,7 +292,7 @@ func (u *unit) trampolines(fs *functions) bool {
 // noTrampoline says why a function cannot have a trampoline, "" if it can:
 // arch_prepare_bpf_trampoline copies registers, and btf_ctx_access
 // (kernel/bpf/btf.c) knows pointers to numbers since 5.17.
-func (u *unit) noTrampoline(f *funcPoint) string {
+func (u finder) noTrampoline(f *funcPoint) string {
 	if !f.typed() {
 		return "the kernel's BTF does not have " + f.name
 	}
@@ -321,7 +321,7 @@ func (u *unit) noTrampoline(f *funcPoint) string {
 
 // noResult says why a function's result keeps it from having a trampoline: they
 // know none that is a struct (btf_distill_func_proto, kernel/bpf/btf.c).
-func (u *unit) noResult(btf *kernel.BTF, f *funcPoint) string {
+func (u finder) noResult(btf *kernel.BTF, f *funcPoint) string {
 	switch t, err := btf.Type(btf.Skip(f.proto.Ret)); {
 	case err != nil:
 		return err.Error()
@@ -338,7 +338,7 @@ func (u *unit) noResult(btf *kernel.BTF, f *funcPoint) string {
 const maxTrampolineArgs = 6
 
 // plainPointer: to a struct, or to anything.
-func (u *unit) plainPointer(btf *kernel.BTF, to kernel.TypeID) bool {
+func (u finder) plainPointer(btf *kernel.BTF, to kernel.TypeID) bool {
 	if btf.Skip(to) == 0 {
 		return true
 	}
@@ -438,7 +438,7 @@ func (fs *functions) funcEvent(b *body, f *funcView) *event {
 	ev := &event{b: b, point: f.text, regs: fs.shares(), inside: f.inside}
 	ev.profile = ev.regs // the registers tell ip and the mode
 	ev.unwound = func() { f.ask("caller") }
-	result := func(pos plan.Pos) val { return b.funcResult(f, fs.mech, pos) }
+	result := func(pos plan.Pos) val { return b.words().funcResult(f, fs.mech, pos) }
 	switch {
 	case f.site != nil:
 		ev.args = &operandArgs{f}

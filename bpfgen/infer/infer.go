@@ -13,6 +13,17 @@
 // in place, with what their closure captured. What remains at the end is
 // straight tree code for this one point.
 //
+// The walk is types for each concept that hold the program under construction
+// (body): walker goes over statements and expressions, inliner over functions
+// where they are called; operators, attributes, memory, words and tables make
+// values. User halves have the same (user): arguments and rounds walk calls and
+// loops, certainty finds what must fail, laterWrites what kernel halves ask.
+// Both ask package fold what constants come to, and the rows of builtins what a
+// function is in either half. What points mean is a finder's to say.
+//
+// A walk that may come to nothing takes back all that it has learnt: learnt is
+// one value, and mark and back are its clone and its return.
+//
 // The types of containers come from all their uses. The walk is therefore
 // repeated until no use widens a type any more; only the last round counts.
 //
@@ -166,7 +177,8 @@ type unit struct {
 	// binaries is nil where no user programs can be looked at.
 	binaries Binaries
 	learnt
-	// trying counts the walks around this one that may come to nothing, owner is the part of the walk since the last mark.
+	// trying counts the walks around this one that may come to nothing, owner is the part of the walk since the last
+	// mark.
 	trying   int
 	owner    *owner
 	userKeys map[int]*keyUse // of user halves

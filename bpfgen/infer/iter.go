@@ -18,7 +18,7 @@ type iterator struct {
 }
 
 // iterators gives the targets of iter:NAME.
-func (u *unit) iterators(p *plan.Pattern) []*target {
+func (u finder) iterators(p *plan.Pattern) []*target {
 	fields(p, 1, "iter:NAME")
 	var out []*target
 	for _, it := range u.matchIterators(p) {
@@ -38,7 +38,7 @@ var ofOne = map[string]string{
 	"cgroup":  "the tree of one cgroup",
 }
 
-func (u *unit) matchIterators(p *plan.Pattern) []kernel.Iterator {
+func (u finder) matchIterators(p *plan.Pattern) []kernel.Iterator {
 	if parts, ok := ofOne[p.Args[0]]; ok {
 		wrong(p.Pos, "%s goes over %s, which a script cannot name", p.Text, parts)
 	}
@@ -104,25 +104,25 @@ func (it *iterator) event(t *target, b *body) *event {
 	raw := &rawArgs{&kernel.RawTracepoint{Params: append([]kernel.Param{{}}, it.of.Params...)}}
 	for i, p := range it.of.Params {
 		v, _ := raw.at(b, i+1, t.pos)
-		if b.u.isPointer(p.Type, t.pos) {
+		if b.u.finder().isPointer(p.Type, t.pos) {
 			v = b.bind(p.Name, v, t.pos)
-			b.require(negate(b.isNone(v, t.pos), t.pos), t.pos)
+			b.require(negate(b.ops().isNone(v, t.pos), t.pos), t.pos)
 		}
 		args.known = append(args.known, v)
-		if b.u.isTask(v) {
+		if b.u.finder().isTask(v) {
 			ev.listTask(v)
 		}
 	}
 	return ev
 }
 
-func (u *unit) isPointer(id kernel.TypeID, pos plan.Pos) bool {
+func (u finder) isPointer(id kernel.TypeID, pos plan.Pos) bool {
 	btf := u.btf(pos)
 	t, err := btf.Type(btf.Skip(id))
 	return err == nil && t.Kind == kernel.KindPtr
 }
 
-func (u *unit) isTask(v val) bool {
+func (u finder) isTask(v val) bool {
 	btf, err := u.facts.BTF()
 	if err != nil || v.expr == nil || v.expr.Type.BTF == 0 {
 		return false
@@ -137,7 +137,7 @@ func (e *event) listTask(task val) {
 		return func(pos plan.Pos) val {
 			v := task
 			for _, n := range names {
-				v = e.b.attr(v, n, pos)
+				v = e.b.attributes().attr(v, n, pos)
 			}
 			return v
 		}

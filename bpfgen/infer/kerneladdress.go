@@ -11,7 +11,7 @@ import (
 // kernelAddress gives the target of kprobe:0xffffffff81234567. A number says
 // nothing about what is there, today or after the next boot, so that it is right
 // is the user's word.
-func (u *unit) kernelAddress(p *plan.Pattern, name string) *functions {
+func (u finder) kernelAddress(p *plan.Pattern, name string) *functions {
 	if !strings.HasPrefix(name, "0x") {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (u *unit) kernelAddress(p *plan.Pattern, name string) *functions {
 
 // within refuses an offset that leads out of its function: what is there is
 // another one, which the point does not name.
-func (u *unit) within(p *plan.Pattern, f *funcPoint) {
+func (u finder) within(p *plan.Pattern, f *funcPoint) {
 	if f.place.Offset == 0 || u.plan.Unsafe {
 		return
 	}

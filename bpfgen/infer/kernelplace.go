@@ -17,7 +17,7 @@ func byKprobe(p *plan.Pattern) bool {
 // mayProbe refuses a function that the kernel lets nobody probe, with the
 // reason; such functions are missing in the lists of others, so it comes first.
 // Trampolines have a list of their own, which the kernel does not show.
-func (u *unit) mayProbe(p *plan.Pattern, name string) {
+func (u finder) mayProbe(p *plan.Pattern, name string) {
 	if kernel.IsPattern(name) || !byKprobe(p) {
 		return
 	}
@@ -26,7 +26,7 @@ func (u *unit) mayProbe(p *plan.Pattern, name string) {
 	}
 }
 
-func (u *unit) blacklisted(name string) error {
+func (u finder) blacklisted(name string) error {
 	list, err := u.facts.Blacklist()
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func (u *unit) blacklisted(name string) error {
 
 // leftOut reports whether a point of a list is a function that the kernel lets nobody
 // probe: the list goes on without it, with a word.
-func (u *unit) leftOut(one plan.Point) bool {
+func (u finder) leftOut(one plan.Point) bool {
 	p, ok := one.(*plan.Pattern)
 	if !ok || !byKprobe(p) || len(p.Args) != 1 || kernel.IsPattern(p.Args[0]) {
 		return false
@@ -51,7 +51,7 @@ func (u *unit) leftOut(one plan.Point) bool {
 
 // mustBeProbed refuses a function of the kernel that is there, and at which the kernel
 // puts no probe: another point can do in its place.
-func (u *unit) mustBeProbed(one plan.Point, targets []*target) {
+func (u finder) mustBeProbed(one plan.Point, targets []*target) {
 	p, ok := one.(*plan.Pattern)
 	if !ok || len(targets) != 1 || targets[0].wholeFunction() == "" {
 		return
@@ -64,7 +64,7 @@ func (u *unit) mustBeProbed(one plan.Point, targets []*target) {
 // namesakes gives a place for each function of a name: static functions of
 // several files share one, and by name the kernel would take the first, or none
 // (6.6). nil where the name says it all.
-func (u *unit) namesakes(p *plan.Pattern, at tree.Place) []tree.Place {
+func (u finder) namesakes(p *plan.Pattern, at tree.Place) []tree.Place {
 	if !byKprobe(p) || kernel.IsPattern(p.Args[0]) {
 		return nil
 	}

@@ -116,7 +116,7 @@ func (u *unit) mustBeFamily(family string, pos plan.Pos) {
 // address a struct or array of 16 bytes.
 func callInet(b *body, args []arg, pos plan.Pos) val {
 	v := want(args, 1, 1, "inet(address)", pos)[0]
-	if m, ok := b.memoryOf(v, pos); ok {
+	if m, ok := b.memory().memoryOf(v, pos); ok {
 		if m.n != 4 && m.n != 16 {
 			wrong(pos, "inet takes 4 or 16 bytes, got %d", m.n)
 		}
@@ -137,7 +137,7 @@ func callInet(b *body, args []arg, pos plan.Pos) val {
 
 func callMac(b *body, args []arg, pos plan.Pos) val {
 	v := want(args, 1, 1, "mac(address)", pos)[0]
-	m, ok := b.memoryOf(v, pos)
+	m, ok := b.memory().memoryOf(v, pos)
 	if !ok || m.n < 6 {
 		refuse(pos, "mac takes an array of 6 bytes, got %s", v.describe())
 	}
@@ -146,7 +146,7 @@ func callMac(b *body, args []arg, pos plan.Pos) val {
 }
 
 // memoryOf is v as a piece of memory of known size.
-func (b *body) memoryOf(v val, pos plan.Pos) (*memObj, bool) {
+func (b memory) memoryOf(v val, pos plan.Pos) (*memObj, bool) {
 	btf := b.u.btf(pos)
 	switch o := v.obj.(type) {
 	case *memObj:
@@ -190,7 +190,7 @@ func callMatches(b *body, args []arg, pos plan.Pos) val {
 	if s, ok := a[0].constStr(); ok {
 		return boolVal(g.Match(s))
 	}
-	if c, ok := b.testName(a[0], nameTest{g.Match, glob}, pos); ok {
+	if c, ok := b.ops().testName(a[0], nameTest{g.Match, glob}, pos); ok {
 		return condVal(c)
 	}
 	if a[0].typ().Kind != types.Str {
@@ -230,7 +230,7 @@ func fitsPattern(g kernel.Glob, pos plan.Pos) {
 }
 
 // stringList is a char **: a list of strings.
-func (b *body) stringList(at place, pos plan.Pos) *tree.Expr {
+func (b memory) stringList(at place, pos plan.Pos) *tree.Expr {
 	t := types.Type{Kind: types.Bytes, Cap: maxStringList, Label: "strlist", MayFault: true}
 	return &tree.Expr{Op: tree.OpStrList, Type: t, Int: at.off, Str: at.space,
 		Args: []*tree.Expr{asAddress(at.addr, pos)}, Pos: pos}
@@ -240,8 +240,8 @@ func (b *body) stringList(at place, pos plan.Pos) *tree.Expr {
 const maxStringList = 1024
 
 // joined is sep.join(list).
-func (b *body) joined(sep string, v val, pos plan.Pos) val {
-	at := b
+func (b memory) joined(sep string, v val, pos plan.Pos) val {
+	at := b.body
 	if v.start != nil {
 		at, v.start = v.start, nil
 	}
@@ -255,7 +255,7 @@ func (b *body) joined(sep string, v val, pos plan.Pos) val {
 	e.Op, e.Type = tree.OpJoin, types.StrOf(maxStringList).OrFault()
 	e.Args = append(append([]*tree.Expr{}, e.Args...), constExpr(plan.String(sep), pos))
 	out := exprVal(&e)
-	if at != b {
+	if at != b.body {
 		out.start = at
 	}
 	return out
@@ -263,7 +263,7 @@ func (b *body) joined(sep string, v val, pos plan.Pos) val {
 
 // joined is sep.join(list) of a char ** in user code: the kernel half joins it, for a string of it that could not be
 // read is no string there.
-func (u *user) joined(dot *syntax.DotExpr, x *syntax.CallExpr) (uval, bool) {
+func (u arguments) joined(dot *syntax.DotExpr, x *syntax.CallExpr) (uval, bool) {
 	recv := u.expr(dot.X)
 	sep, ok := recv.v.constStr()
 	if !ok || len(sep) != 1 || len(x.Args) != 1 || argValue(x.Args[0]) != x.Args[0] {
@@ -273,5 +273,5 @@ func (u *user) joined(dot *syntax.DotExpr, x *syntax.CallExpr) (uval, bool) {
 	if !list.known || !list.part || list.v.expr == nil || list.v.expr.Op != tree.OpStrList {
 		return uval{}, false
 	}
-	return u.partVal(x, u.b.joined(sep, list.v, x.Lparen)), true
+	return u.partVal(x, u.b.memory().joined(sep, list.v, x.Lparen)), true
 }

@@ -69,7 +69,7 @@ const theKernel = "vmlinux"
 
 // waits notes that p waits for a module; false: it does not, so that it matches
 // nothing is a mistake. A tracepoint's category is its module's name as a rule.
-func (u *unit) waits(p *plan.Pattern) bool {
+func (u finder) waits(p *plan.Pattern) bool {
 	if !grows(p) || u.bound || u.late || u.earlier != nil && u.earlier.Now {
 		return false
 	}
@@ -89,12 +89,12 @@ func (u *unit) waits(p *plan.Pattern) bool {
 }
 
 // waiting reports whether the probe that is walked waits for a module.
-func (u *unit) waiting() bool {
+func (u finder) waiting() bool {
 	return slices.ContainsFunc(u.res.Waits, func(w Wait) bool { return w.Probe == u.probe })
 }
 
 // mustBeModule refuses a module that is not loaded, and says what it is.
-func (u *unit) mustBeModule(p *plan.Pattern, module string) {
+func (u finder) mustBeModule(p *plan.Pattern, module string) {
 	if module == "" || module == theKernel {
 		return
 	}
@@ -110,14 +110,14 @@ func (u *unit) mustBeModule(p *plan.Pattern, module string) {
 }
 
 // bounded expands points that do not grow: those of a span, and of first().
-func (u *unit) bounded(expand func() []*target) []*target {
+func (u finder) bounded(expand func() []*target) []*target {
 	defer func(old bool) { u.bound = old }(u.bound)
 	u.bound = true
 	return expand()
 }
 
 // lateTargets are the points of p that no earlier unit has.
-func (u *unit) lateTargets(p *plan.Pattern) []*target {
+func (u finder) lateTargets(p *plan.Pattern) []*target {
 	if !grows(p) {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (u *unit) lateTargets(p *plan.Pattern) []*target {
 }
 
 // begin prepares for the points of a probe.
-func (u *unit) begin(probe int) {
+func (u finder) begin(probe int) {
 	u.probe, u.has = probe, map[string]bool{}
 	if u.earlier == nil || !u.late {
 		return
@@ -148,7 +148,7 @@ func (u *unit) begin(probe int) {
 
 // earlierPoints are the numbered points that the probe had in earlier units;
 // known: it had some, numbered or not.
-func (u *unit) earlierPoints(probe int) (list []tree.Point, known bool) {
+func (u finder) earlierPoints(probe int) (list []tree.Point, known bool) {
 	if u.earlier == nil || !u.late {
 		return nil, false
 	}

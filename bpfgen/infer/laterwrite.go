@@ -25,7 +25,7 @@ func (pr *probe) reading(f func()) {
 }
 
 // asks notes a container that a kernel half reads.
-func (b *body) asks(c *plan.Container) {
+func (b tables) asks(c *plan.Container) {
 	b.readShared(c)
 	if b.u.reading {
 		b.u.asked.Set(containerUse{b.u.probe, c.ID}, true)
@@ -35,8 +35,13 @@ func (b *body) asks(c *plan.Container) {
 // asked reports whether what runs before the handler asks a container.
 func (pr *probe) asked(id int) bool { return pr.u.asked.At(containerUse{pr.p.ID, id}) }
 
+// laterWrites are what user code changes that kernel halves ask.
+type laterWrites struct{ *user }
+
+func (u *user) writes() laterWrites { return laterWrites{u} }
+
 // changes refuses that user code changes what the filter of its own probe reads. what is the change as kernel= has it.
-func (u *user) changes(of uval, pos plan.Pos, what func(name string) string) {
+func (u laterWrites) changes(of uval, pos plan.Pos, what func(name string) string) {
 	ref, ok := of.v.c.(plan.Ref)
 	if !ok || !of.known || !u.pr.asked(ref.ID) || u.pr.u.plan.Placement != plan.ByNeed {
 		return
@@ -49,12 +54,12 @@ func (u *user) changes(of uval, pos plan.Pos, what func(name string) string) {
 }
 
 // changesAt is changes for x[k] on the left of an assignment.
-func (u *user) changesAt(x *syntax.IndexExpr, recv uval) {
+func (u laterWrites) changesAt(x *syntax.IndexExpr, recv uval) {
 	u.changes(recv, x.Lbrack, func(name string) string { return fmt.Sprintf("%s[%s] = …", name, keyText(x.Y)) })
 }
 
 // changesBy is changes for a method of x.
-func (u *user) changesBy(dot *syntax.DotExpr, x *syntax.CallExpr) {
+func (u laterWrites) changesBy(dot *syntax.DotExpr, x *syntax.CallExpr) {
 	if !changing[dot.Name.Name] || dotted(dot.X) == "" {
 		return
 	}
@@ -71,7 +76,7 @@ func (u *user) changesBy(dot *syntax.DotExpr, x *syntax.CallExpr) {
 }
 
 // changesIn is changes for x[k] op= v, which is a call of plan.UpdateBuiltin.
-func (u *user) changesIn(of uval, x *syntax.CallExpr) {
+func (u laterWrites) changesIn(of uval, x *syntax.CallExpr) {
 	u.changes(of, x.Lparen, func(name string) string {
 		op := ""
 		if lit, ok := x.Args[2].(*syntax.Literal); ok {
@@ -91,7 +96,7 @@ func keyText(x syntax.Expr) string {
 
 // moves takes a change of what the filter asks over to the kernel, before the event is sent, and reports whether it
 // did: it stands in the handler itself where each event comes, and the kernel knows the key and the value.
-func (u *user) moves(s syntax.Stmt) bool {
+func (u laterWrites) moves(s syntax.Stmt) bool {
 	if u.pr.u.plan.Placement != plan.ByNeed || !u.always(s) {
 		return false
 	}
@@ -114,7 +119,7 @@ func (u *user) moves(s syntax.Stmt) bool {
 
 // always reports whether a statement of the handler runs at each event: it is in no branch and no loop, and behind no
 // return.
-func (u *user) always(s syntax.Stmt) bool {
+func (u laterWrites) always(s syntax.Stmt) bool {
 	if u.frame.top && u.frame.always == nil {
 		u.frame.always = beforeReturns(u.frame.def.Body)
 	}
@@ -141,7 +146,7 @@ func beforeReturns(list []syntax.Stmt) map[syntax.Stmt]bool {
 
 // change is the container that a statement changes, with what does so in the kernel: x[k] = v, x[k] op= v, x.set(…),
 // x.add(…).
-func (u *user) change(s syntax.Stmt) (*plan.Container, func()) {
+func (u laterWrites) change(s syntax.Stmt) (*plan.Container, func()) {
 	switch s := s.(type) {
 	case *syntax.AssignStmt:
 		at, ok := unparen(s.LHS).(*syntax.IndexExpr)
@@ -149,7 +154,7 @@ func (u *user) change(s syntax.Stmt) (*plan.Container, func()) {
 			return nil, nil
 		}
 		of := u.nameOf(at.X)
-		return containerIn(of), func() { u.b.setIndex(of.v, u.inKernel(at.Y), u.inKernel(s.RHS), at.Lbrack) }
+		return containerIn(of), func() { u.b.tables().setIndex(of.v, u.inKernel(at.Y), u.inKernel(s.RHS), at.Lbrack) }
 	case *syntax.ExprStmt:
 		x, ok := unparen(s.X).(*syntax.CallExpr)
 		if !ok {
@@ -164,7 +169,7 @@ func (u *user) change(s syntax.Stmt) (*plan.Container, func()) {
 			return nil, nil
 		}
 		c := containerIn(u.nameOf(dot.X))
-		return c, func() { u.b.containerMethod(c, dot.Name.Name, u.argsInKernel(x.Args), x.Lparen) }
+		return c, func() { u.b.tables().containerMethod(c, dot.Name.Name, u.argsInKernel(x.Args), x.Lparen) }
 	}
 	return nil, nil
 }
@@ -176,7 +181,7 @@ func containerIn(of uval) *plan.Container {
 	return nil
 }
 
-func (u *user) argsInKernel(list []syntax.Expr) []arg {
+func (u laterWrites) argsInKernel(list []syntax.Expr) []arg {
 	args := make([]arg, len(list))
 	for i, a := range list {
 		args[i] = arg{v: u.inKernel(argValue(a)), pos: start(a)}
@@ -188,7 +193,7 @@ func (u *user) argsInKernel(list []syntax.Expr) []arg {
 }
 
 // inKernel is the value of x as a kernel half has it.
-func (u *user) inKernel(x syntax.Expr) val {
+func (u laterWrites) inKernel(x syntax.Expr) val {
 	if t, ok := unparen(x).(*syntax.TupleExpr); ok {
 		out := val{comp: true}
 		for _, e := range t.List {

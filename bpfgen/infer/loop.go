@@ -36,7 +36,7 @@ const (
 )
 
 // writeOut counts an iteration that is written out.
-func (b *body) writeOut(pos plan.Pos) {
+func (b walker) writeOut(pos plan.Pos) {
 	switch b.written++; {
 	case b.written > maxWritten+1:
 		afterMistake()
@@ -70,7 +70,7 @@ type loop struct {
 	outer     *loop
 }
 
-func (b *body) forStmt(s *syntax.ForStmt) bool {
+func (b walker) forStmt(s *syntax.ForStmt) bool {
 	pos := start(s)
 	over := b.sequence(s.X)
 	if r, ok := over.obj.(*rangeObj); ok {
@@ -82,7 +82,8 @@ func (b *body) forStmt(s *syntax.ForStmt) bool {
 	}
 	elems, ok := b.elements(over, start(s.X))
 	if !ok {
-		refuse(pos, "a loop in a kernel half goes over range(…), a constant list or an array, got %s", over.describe())
+		refuse(pos, "a loop in a kernel half goes over range(…), a constant list or an array, got %s",
+			over.describe())
 	}
 	if len(elems) > maxUnroll {
 		refuse(pos, "this loop has %d iterations; a kernel half takes %d of a list", len(elems), maxUnroll)
@@ -103,7 +104,7 @@ func (b *body) forStmt(s *syntax.ForStmt) bool {
 
 // sequence is the value of x where it is only gone through: a list that is
 // written there is its elements.
-func (b *body) sequence(x syntax.Expr) val {
+func (b walker) sequence(x syntax.Expr) val {
 	if l, ok := unparen(x).(*syntax.ListExpr); ok {
 		return b.tuple(l.List)
 	}
@@ -127,7 +128,7 @@ func branches(list []syntax.Stmt) bool {
 	return found
 }
 
-func (b *body) branchStmt(s *syntax.BranchStmt) bool {
+func (b walker) branchStmt(s *syntax.BranchStmt) bool {
 	l := b.frame.loop
 	if s.Token == syntax.PASS || l == nil {
 		return true
@@ -145,7 +146,7 @@ func (b *body) branchStmt(s *syntax.BranchStmt) bool {
 }
 
 // pinned runs the walk of a loop with its variables pinned.
-func (b *body) pinned(s *syntax.ForStmt, walk func()) {
+func (b walker) pinned(s *syntax.ForStmt, walk func()) {
 	pins := b.pinVars(s)
 	for range maxRounds {
 		for _, p := range pins {
@@ -186,7 +187,7 @@ func widened(pins map[*resolve.Binding]*pin) bool {
 
 // pinVars makes the pins of the variables that the loop assigns and that are
 // not pinned by a loop around it.
-func (b *body) pinVars(s *syntax.ForStmt) map[*resolve.Binding]*pin {
+func (b walker) pinVars(s *syntax.ForStmt) map[*resolve.Binding]*pin {
 	pins := map[*resolve.Binding]*pin{}
 	for _, bind := range assigned([]syntax.Stmt{s}) {
 		v, ok := b.frame.vars.Get(bind)
@@ -206,7 +207,7 @@ func (b *body) pinVars(s *syntax.ForStmt) map[*resolve.Binding]*pin {
 }
 
 // rehearse walks without leaving anything but wider pins.
-func (b *body) rehearse(walk func()) {
+func (b walker) rehearse(walk func()) {
 	m := b.mark()
 	for bind, p := range b.frame.pins {
 		b.prog.Locals[p.local].Type = p.t
@@ -217,7 +218,7 @@ func (b *body) rehearse(walk func()) {
 }
 
 // set gives a variable a value: a pinned one is assigned in its place.
-func (b *body) set(id *syntax.Ident, v val, pos plan.Pos) {
+func (b walker) set(id *syntax.Ident, v val, pos plan.Pos) {
 	bind := id.Binding.(*resolve.Binding)
 	p := b.frame.pins[bind]
 	if p == nil {
@@ -228,7 +229,7 @@ func (b *body) set(id *syntax.Ident, v val, pos plan.Pos) {
 	b.frame.vars.Set(bind, exprVal(b.local(p.local, pos)))
 }
 
-func (b *body) assignPin(p *pin, v val, pos plan.Pos) {
+func (b walker) assignPin(p *pin, v val, pos plan.Pos) {
 	e := b.rv(v, pos)
 	t, ok := types.Join(p.t, e.Type)
 	if !ok {
@@ -242,7 +243,7 @@ func (b *body) assignPin(p *pin, v val, pos plan.Pos) {
 }
 
 // rangeLoop is a loop over a range as a SFor.
-func (b *body) rangeLoop(s *syntax.ForStmt, r *rangeObj) {
+func (b walker) rangeLoop(s *syntax.ForStmt, r *rangeObj) {
 	pos := start(s)
 	i := b.newLocal("", types.I64)
 	saved := b.frame.loop
@@ -258,7 +259,7 @@ func (b *body) rangeLoop(s *syntax.ForStmt, r *rangeObj) {
 
 // unrolledLoop writes out a loop with break or continue: leaving it is a
 // return from an inline around it.
-func (b *body) unrolledLoop(s *syntax.ForStmt, elems []val) {
+func (b walker) unrolledLoop(s *syntax.ForStmt, elems []val) {
 	pos := start(s)
 	saved := b.frame.loop
 	l := &loop{unrolled: true, out: int64(b.prog.Inlines), outer: saved}
@@ -284,7 +285,7 @@ func (b *body) unrolledLoop(s *syntax.ForStmt, elems []val) {
 }
 
 // inlineNone emits a block that SReturn with its number leaves.
-func (b *body) inlineNone(id int64, blk *tree.Block, pos plan.Pos) {
+func (b walker) inlineNone(id int64, blk *tree.Block, pos plan.Pos) {
 	e := &tree.Expr{Op: tree.OpInline, Type: types.NoneT, Int: id, Body: blk, Pos: pos}
 	b.emit(&tree.Stmt{Op: tree.SDo, Exprs: []*tree.Expr{e}, Pos: pos})
 }

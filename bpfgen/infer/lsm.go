@@ -17,7 +17,7 @@ type hooks struct{ *functions }
 func (hooks) wholeFunction() string { return "" }
 
 // hooks gives the target of lsm:HOOK.
-func (u *unit) hooks(p *plan.Pattern) []*target {
+func (u finder) hooks(p *plan.Pattern) []*target {
 	fields(p, 1, "lsm:HOOK")
 	list, err := u.facts.MatchHooks(p.Args[0])
 	if err != nil {

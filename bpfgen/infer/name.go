@@ -81,7 +81,7 @@ func asName(e *tree.Expr) *tree.Expr {
 
 // fitting gives v as a container keeps it whose type is have so far: the name of
 // a function or point by its number where they differ.
-func (b *body) fitting(v val, have types.Type, pos plan.Pos) val {
+func (b tables) fitting(v val, have types.Type, pos plan.Pos) val {
 	switch {
 	case v.comp:
 		elems := make([]val, len(v.elems))
@@ -140,7 +140,7 @@ type nameTest struct {
 
 // testName is the test of v, a name that is known by its number: of one of those
 // that it can be. false: v is no such name.
-func (b *body) testName(v val, test nameTest, pos plan.Pos) (cond, bool) {
+func (b operators) testName(v val, test nameTest, pos plan.Pos) (cond, bool) {
 	label := v.typ().Label
 	if v.obj != nil || !v.typ().IsName() {
 		return cond{}, false
@@ -159,7 +159,7 @@ func (b *body) testName(v val, test nameTest, pos plan.Pos) (cond, bool) {
 }
 
 // partOfName is x in y where y is a name that is known by its number.
-func (b *body) partOfName(x, y val, pos plan.Pos) (cond, bool) {
+func (b operators) partOfName(x, y val, pos plan.Pos) (cond, bool) {
 	part, ok := x.constStr()
 	if !ok || y.obj != nil || !y.typ().IsName() {
 		return cond{}, false
@@ -168,7 +168,7 @@ func (b *body) partOfName(x, y val, pos plan.Pos) (cond, bool) {
 }
 
 // edgeOfName is startswith or endswith of a name that is known by its number.
-func (b *body) edgeOfName(m *method, args []arg, pos plan.Pos) (val, bool) {
+func (b operators) edgeOfName(m *method, args []arg, pos plan.Pos) (val, bool) {
 	test := nameTest{}
 	if m.recv.obj != nil || !m.recv.typ().IsName() || m.name != "startswith" && m.name != "endswith" {
 		return val{}, false
@@ -187,7 +187,7 @@ func (b *body) edgeOfName(m *method, args []arg, pos plan.Pos) (val, bool) {
 }
 
 // testOwn is a test of e.func or e.probe of the handler's own points.
-func (b *body) testOwn(e *tree.Expr, kind string, test nameTest, pos plan.Pos) cond {
+func (b operators) testOwn(e *tree.Expr, kind string, test nameTest, pos plan.Pos) cond {
 	yes, no := []int64{}, 0
 	for p := range b.pr.points {
 		text := p.Name
@@ -207,7 +207,7 @@ func (b *body) testOwn(e *tree.Expr, kind string, test nameTest, pos plan.Pos) c
 }
 
 // testSyscall is a test of a system call, whose number may have no name.
-func (b *body) testSyscall(e *tree.Expr, point bool, test nameTest, pos plan.Pos) cond {
+func (b operators) testSyscall(e *tree.Expr, point bool, test nameTest, pos plan.Pos) cond {
 	prefix := ""
 	if point {
 		prefix = "syscall:"

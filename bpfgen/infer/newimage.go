@@ -32,7 +32,7 @@ func (n *newImage) read(b *body, st *spanState, v val, slot *tree.Expr) *tree.Ex
 	e.BitSize = 0 // the new program is one of 64 bits
 	switch {
 	case arg.IsString && arg.Name == "filename":
-		end := b.rv(b.attr(b.attr(exprVal(b.task(pos)), "mm", pos), "env_end", pos), pos)
+		end := b.rv(b.attributes().attr(b.attributes().attr(exprVal(b.task(pos)), "mm", pos), "env_end", pos), pos)
 		e.Args = append([]*tree.Expr{assume(end)}, e.Args[1:]...)
 		fine = all(pos, &tree.Expr{Op: tree.OpIsFault, Type: types.Boolean, Args: []*tree.Expr{slot}, Pos: pos}, fine,
 			present(end, pos))
@@ -80,7 +80,7 @@ func innermost(e *tree.Expr) *tree.Expr {
 
 // stack is the bottom of the new program's stack, and whether there is one, of 64-bit words.
 func (n *newImage) stack(b *body, pos plan.Pos) (at, fine *tree.Expr) {
-	bottom := b.rv(b.attr(b.attr(exprVal(b.task(pos)), "mm", pos), "start_stack", pos), pos)
+	bottom := b.rv(b.attributes().attr(b.attributes().attr(exprVal(b.task(pos)), "mm", pos), "start_stack", pos), pos)
 	return assume(bottom), all(pos, succeeded(b, pos), wideProgram(pos), present(bottom, pos))
 }
 

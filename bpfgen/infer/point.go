@@ -8,13 +8,18 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// A finder finds the points of this kernel that patterns mean.
+type finder struct{ *unit }
+
+func (u *unit) finder() finder { return finder{u} }
+
 // A kind is what infer knows of a kind of points: how its patterns expand, and for functions the way to attach that
 // its name says.
 type kind struct {
-	expand func(u *unit, p *plan.Pattern) []*target
+	expand func(f finder, p *plan.Pattern) []*target
 	mech   tree.AttachKind
 	// mayWait refuses a pattern that would wait for a module in vain; nil: none is.
-	mayWait func(u *unit, p *plan.Pattern)
+	mayWait func(f finder, p *plan.Pattern)
 }
 
 // kinds are all that internal/point has, by their names there.
@@ -22,26 +27,31 @@ var kinds map[string]kind
 
 func init() { // the functions refer to the table
 	kinds = map[string]kind{
-		"tracepoint":    {expand: (*unit).tracepoints},
-		"rawtracepoint": {expand: (*unit).rawTracepoints, mayWait: (*unit).hasModuleTypes},
-		"syscall":       {expand: (*unit).syscalls},
-		"func":          {expand: (*unit).kernelSpan},
-		"kprobe":        {expand: (*unit).kernelFunctions, mech: tree.AttachKprobe},
-		"kretprobe":     {expand: (*unit).kernelFunctions, mech: tree.AttachKretprobe},
-		"fentry":        {expand: (*unit).kernelFunctions, mech: tree.AttachFentry},
-		"fexit":         {expand: (*unit).kernelFunctions, mech: tree.AttachFexit},
-		"ufunc":         {expand: (*unit).userFunctions, mech: tree.AttachUprobe},
-		"uprobe":        {expand: (*unit).userFunctions, mech: tree.AttachUprobe},
-		"uretprobe":     {expand: (*unit).userFunctions, mech: tree.AttachUretprobe},
-		"usdt":          {expand: (*unit).staticProbes},
+		"tracepoint":    {expand: finder.tracepoints},
+		"rawtracepoint": {expand: finder.rawTracepoints, mayWait: finder.hasModuleTypes},
+		"syscall":       {expand: finder.syscalls},
+		"func":          {expand: finder.kernelSpan},
+		"kprobe":        {expand: finder.kernelFunctions, mech: tree.AttachKprobe},
+		"kretprobe":     {expand: finder.kernelFunctions, mech: tree.AttachKretprobe},
+		"fentry":        {expand: finder.kernelFunctions, mech: tree.AttachFentry},
+		"fexit":         {expand: finder.kernelFunctions, mech: tree.AttachFexit},
+		"ufunc":         {expand: program(inPrograms.userFunctions), mech: tree.AttachUprobe},
+		"uprobe":        {expand: program(inPrograms.userFunctions), mech: tree.AttachUprobe},
+		"uretprobe":     {expand: program(inPrograms.userFunctions), mech: tree.AttachUretprobe},
+		"usdt":          {expand: program(inPrograms.staticProbes)},
 		"profile":       {expand: profile},
 		"interval":      {expand: interval},
-		"software":      {expand: (*unit).perfEvents},
-		"hardware":      {expand: (*unit).perfEvents},
-		"watchpoint":    {expand: (*unit).watchpoint},
-		"iter":          {expand: (*unit).iterators},
-		"lsm":           {expand: (*unit).hooks},
+		"software":      {expand: finder.perfEvents},
+		"hardware":      {expand: finder.perfEvents},
+		"watchpoint":    {expand: program(inPrograms.watchpoint)},
+		"iter":          {expand: finder.iterators},
+		"lsm":           {expand: finder.hooks},
 	}
+}
+
+// program is a kind of points in user programs.
+func program(find func(inPrograms, *plan.Pattern) []*target) func(finder, *plan.Pattern) []*target {
+	return func(f finder, p *plan.Pattern) []*target { return find(f.inPrograms(), p) }
 }
 
 // kindOf is the kind of a pattern.
@@ -53,10 +63,10 @@ func kindOf(p *plan.Pattern) kind {
 	return k
 }
 
-func (u *unit) expandPattern(p *plan.Pattern) []*target { return kindOf(p).expand(u, p) }
+func (u finder) expandPattern(p *plan.Pattern) []*target { return kindOf(p).expand(u, p) }
 
 // expand gives the concrete points of a list.
-func (u *unit) expand(list []plan.Point, pos plan.Pos) []*target {
+func (u finder) expand(list []plan.Point, pos plan.Pos) []*target {
 	var out []*target
 	for _, p := range list {
 		if len(list) > 1 && u.leftOut(p) {
@@ -73,7 +83,7 @@ func (u *unit) expand(list []plan.Point, pos plan.Pos) []*target {
 	return out
 }
 
-func (u *unit) expandOne(p plan.Point) []*target {
+func (u finder) expandOne(p plan.Point) []*target {
 	switch p := p.(type) {
 	case *plan.Pattern:
 		if u.late {
@@ -111,7 +121,7 @@ func (u *unit) expandOne(p plan.Point) []*target {
 }
 
 // expandFirst gives the first point that this kernel has.
-func (u *unit) expandFirst(p *plan.First) []*target {
+func (u finder) expandFirst(p *plan.First) []*target {
 	var tried []string
 	for i, one := range p.Points {
 		var out []*target

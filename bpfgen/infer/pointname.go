@@ -19,7 +19,7 @@ import (
 // they are known by them, and whether the kernel tells a program the number of its point.
 func (pr *probe) numberPoints() {
 	pr.points = map[tree.Point]int{}
-	list, known := pr.u.earlierPoints(pr.p.ID)
+	list, known := pr.u.finder().earlierPoints(pr.p.ID)
 	list = slices.Clone(list)
 	for i, p := range list {
 		pr.points[p] = i

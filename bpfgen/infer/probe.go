@@ -38,8 +38,8 @@ func newProbe(u *unit, p *plan.Probe) *probe {
 // probes are walked all the same.
 func (pr *probe) walk() {
 	choices := len(pr.u.res.Choices)
-	pr.u.begin(pr.p.ID)
-	r := attempt(func() { pr.targets = pr.u.expand(pr.p.Points, pr.p.Pos) })
+	pr.u.finder().begin(pr.p.ID)
+	r := attempt(func() { pr.targets = pr.u.finder().expand(pr.p.Points, pr.p.Pos) })
 	for i := range pr.u.res.Choices[choices:] {
 		pr.u.res.Choices[choices+i].Probe = pr.p.ID
 	}
@@ -101,7 +101,7 @@ func (pr *probe) armed(b *body, ev *event, t *target) *event {
 	for _, arm := range t.arms {
 		fn := arm.fn
 		pr.place("event", fn, false, "")
-		pr.run(arm, func() { ev = pr.extend(b, ev, b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos, false) })
+		pr.run(arm, func() { ev = pr.extend(b, ev, b.given(ev, fn), fn.Pos, false) })
 		if ev == nil {
 			return nil
 		}
@@ -125,7 +125,7 @@ func (pr *probe) consume(b *body, ev *event, t *target) {
 	}
 	if fn := pr.p.Kernel; fn != nil {
 		pr.place("kernel", fn, false, "")
-		pr.reading(func() { ev = pr.extend(b, ev, b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos, true) })
+		pr.reading(func() { ev = pr.extend(b, ev, b.given(ev, fn), fn.Pos, true) })
 		if ev == nil {
 			return
 		}
@@ -144,7 +144,7 @@ func (pr *probe) kernelHandler(b *body, ev *event, t *target) bool {
 	pr.handler.fn, pr.handler.inUser = fn, placement == plan.InUser
 	if placement == plan.InBoth {
 		var v val
-		pr.u.onBoth(func() { v = b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos) })
+		pr.u.onBoth(func() { v = b.given(ev, fn) })
 		if pr.extend(b, ev, v, fn.Pos, true) != nil {
 			wrong(fn.Pos, "%s sends events, so it cannot be placed on both sides", fn.Name)
 		}
@@ -162,6 +162,11 @@ func (pr *probe) keepOpen(b *body, began *event, t *target) {
 	for _, name := range t.kept() {
 		b.rv(began.mustField(name, pr.p.Pos), pr.p.Pos)
 	}
+}
+
+// given is what a function of the script gives for an event.
+func (b *body) given(ev *event, fn *plan.Func) val {
+	return b.inliner().callFunc(fn, eventArg(ev, fn.Pos), fn.Pos)
 }
 
 func eventArg(ev *event, pos plan.Pos) []arg { return []arg{{v: objVal(ev), pos: pos}} }
@@ -191,7 +196,7 @@ func (pr *probe) filter(b *body, ev *event, fn *plan.Func) {
 	pr.place("where", fn, false, "")
 	pr.early(b, func() {
 		pr.reading(func() {
-			c := b.truth(b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos)
+			c := b.ops().truth(b.given(ev, fn), fn.Pos)
 			b.require(c, fn.Pos)
 		})
 	})
@@ -305,7 +310,7 @@ func (pr *probe) extend(b *body, ev *event, r val, pos plan.Pos, plain bool) *ev
 		return nil
 	}
 	if e.Type.MayNone || e.Type.Kind == types.None && !fold.IsFault(r.c) {
-		b.require(negate(b.isNone(exprVal(e), pos), pos), pos)
+		b.require(negate(b.ops().isNone(exprVal(e), pos), pos), pos)
 		e = assumeNotNone(e)
 	}
 	if e.Type.Kind == types.Record {

@@ -13,7 +13,7 @@ type rawTracepoint struct {
 }
 
 // rawTracepoints gives the targets of rawtracepoint:NAME.
-func (u *unit) rawTracepoints(p *plan.Pattern) []*target {
+func (u finder) rawTracepoints(p *plan.Pattern) []*target {
 	fields(p, 1, "rawtracepoint:NAME")
 	module, name := moduleOf(p)
 	names, err := u.facts.MatchRawTracepoints(name)
@@ -37,7 +37,7 @@ func (u *unit) rawTracepoints(p *plan.Pattern) []*target {
 }
 
 // hasModuleTypes refuses to wait for a module whose types this kernel will not have.
-func (u *unit) hasModuleTypes(p *plan.Pattern) {
+func (u finder) hasModuleTypes(p *plan.Pattern) {
 	if !u.facts.TypesOfModules() {
 		wrong(p.Pos, "%s: this kernel does not have the types of modules (Linux 5.11, "+
 			"CONFIG_DEBUG_INFO_BTF_MODULES), which raw tracepoints take: use tracepoint:", p.Text)

@@ -44,7 +44,7 @@ func (r *role) project(b *body, ev *event, t *target) {
 func (r *role) inKernel(b *body, ev *event) bool {
 	fn, pr, m := r.fn, r.pr, b.mark()
 	var v val
-	call := func() { v = b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos) }
+	call := func() { v = b.given(ev, fn) }
 	where := pr.u.onBoth
 	if r.start {
 		where = pr.reading

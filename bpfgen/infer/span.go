@@ -28,7 +28,7 @@ type ownSpan struct {
 }
 
 // expandSpan gives the span as one target.
-func (u *unit) expandSpan(p *plan.Span) []*target {
+func (u finder) expandSpan(p *plan.Span) []*target {
 	s := &ownSpan{plan: p, starts: single(u.expand(p.Start, p.Pos)), ends: single(u.expand(p.End, p.Pos))}
 	for _, one := range s.parts() {
 		if one.span() {
@@ -198,7 +198,7 @@ func (w *spanWalk) keyOf(b *body, ev *event, fn *plan.Func) *tree.Expr {
 	}
 	w.pr.place("key", fn, false, "")
 	var e *tree.Expr
-	key := func() { e = b.rv(b.callFunc(fn, eventArg(ev, fn.Pos), fn.Pos), fn.Pos) }
+	key := func() { e = b.rv(b.given(ev, fn), fn.Pos) }
 	known := w.pr.early(b, func() { w.pr.reading(key) })
 	if !known || e.Type.Kind == types.None && w.pr.u.unknown.Len() > 0 {
 		return &tree.Expr{Op: tree.OpConst, Type: *w.key, Pos: fn.Pos} // for this round only
@@ -208,7 +208,7 @@ func (w *spanWalk) keyOf(b *body, ev *event, fn *plan.Func) *tree.Expr {
 		return nil
 	}
 	if e.Type.MayNone && e.Type.Kind != types.Ptr {
-		b.require(negate(b.isNone(exprVal(e), fn.Pos), fn.Pos), fn.Pos)
+		b.require(negate(b.ops().isNone(exprVal(e), fn.Pos), fn.Pos), fn.Pos)
 		e = assumeNotNone(e)
 	}
 	t, ok := types.Join(*w.key, keyType(e.Type))

@@ -10,7 +10,7 @@ import (
 )
 
 // stack is e.stack(n) or e.ustack(n).
-func (b *body) stack(name string, args []arg, pos plan.Pos) val {
+func (b memory) stack(name string, args []arg, pos plan.Pos) val {
 	n := int64(wire.MaxStack)
 	if a := want(args, 0, 1, "e."+name+"(frames)", pos); len(a) == 1 {
 		var ok bool

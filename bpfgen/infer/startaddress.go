@@ -9,7 +9,7 @@ import (
 // addressAtStart gives the program at the start of a span where a sum or a difference is of what is known there: it may
 // be an address, and what lies at an address that is rooted in e.start is read at the start. A sum that can fail is
 // made where the script has it: it must not end the program at the start.
-func (b *body) addressAtStart(op syntax.Token, x, y val) *body {
+func (b operators) addressAtStart(op syntax.Token, x, y val) *body {
 	if op != syntax.PLUS && op != syntax.MINUS {
 		return nil
 	}
@@ -17,7 +17,7 @@ func (b *body) addressAtStart(op syntax.Token, x, y val) *body {
 	if at == nil {
 		at = y.start
 	}
-	if at == nil || at == b {
+	if at == nil || at == b.body {
 		return nil
 	}
 	for _, v := range []val{x, y} {

@@ -43,8 +43,13 @@ func start(n syntax.Node) plan.Pos {
 	}
 }
 
+// walker walks the statements and expressions of a function of the script.
+type walker struct{ *body }
+
+func (b *body) walker() walker { return walker{b} }
+
 // stmts walks statements and reports whether control reaches their end.
-func (b *body) stmts(list []syntax.Stmt) bool {
+func (b walker) stmts(list []syntax.Stmt) bool {
 	for _, s := range list {
 		if !b.tryStmt(s) {
 			return false
@@ -54,7 +59,7 @@ func (b *body) stmts(list []syntax.Stmt) bool {
 }
 
 // tryStmt walks s; after a mistake in it the walk goes on behind it.
-func (b *body) tryStmt(s syntax.Stmt) (falls bool) {
+func (b walker) tryStmt(s syntax.Stmt) (falls bool) {
 	b.u.stop.Poll()
 	r := b.attempt(func() { falls = b.stmt(s) })
 	if r == nil {
@@ -74,7 +79,7 @@ func (b *body) tryStmt(s syntax.Stmt) (falls bool) {
 	return true
 }
 
-func (b *body) stmt(s syntax.Stmt) bool {
+func (b walker) stmt(s syntax.Stmt) bool {
 	switch s := s.(type) {
 	case *syntax.ExprStmt:
 		b.exprStmt(s.X)
@@ -98,7 +103,7 @@ func (b *body) stmt(s syntax.Stmt) bool {
 	return true
 }
 
-func (b *body) exprStmt(x syntax.Expr) {
+func (b walker) exprStmt(x syntax.Expr) {
 	if _, ok := x.(*syntax.Literal); ok {
 		return // a docstring
 	}
@@ -108,7 +113,7 @@ func (b *body) exprStmt(x syntax.Expr) {
 	}
 }
 
-func (b *body) assignStmt(s *syntax.AssignStmt) {
+func (b walker) assignStmt(s *syntax.AssignStmt) {
 	pos := start(s)
 	if s.Op != syntax.EQ {
 		b.augmented(s)
@@ -118,7 +123,7 @@ func (b *body) assignStmt(s *syntax.AssignStmt) {
 }
 
 // augmented is x op= v for a name; x[k] op= v was rewritten by the host.
-func (b *body) augmented(s *syntax.AssignStmt) {
+func (b walker) augmented(s *syntax.AssignStmt) {
 	id, ok := unparen(s.LHS).(*syntax.Ident)
 	if dot, is := unparen(s.LHS).(*syntax.DotExpr); is {
 		readOnly(dot, b.expr(dot.X))
@@ -129,10 +134,10 @@ func (b *body) augmented(s *syntax.AssignStmt) {
 	}
 	x := b.expr(id)
 	op := s.Op - syntax.PLUS_EQ + syntax.PLUS
-	b.assignTo(id, b.binary(op, x, b.expr(s.RHS), s.OpPos), start(s))
+	b.assignTo(id, b.ops().binary(op, x, b.expr(s.RHS), s.OpPos), start(s))
 }
 
-func (b *body) assignTo(lhs syntax.Expr, v val, pos plan.Pos) {
+func (b walker) assignTo(lhs syntax.Expr, v val, pos plan.Pos) {
 	switch lhs := unparen(lhs).(type) {
 	case *syntax.Ident:
 		b.set(lhs, v, pos)
@@ -141,7 +146,7 @@ func (b *body) assignTo(lhs syntax.Expr, v val, pos plan.Pos) {
 	case *syntax.ListExpr:
 		b.unpack(lhs.List, v, pos)
 	case *syntax.IndexExpr:
-		b.setIndex(b.expr(lhs.X), b.expr(lhs.Y), v, pos)
+		b.tables().setIndex(b.expr(lhs.X), b.expr(lhs.Y), v, pos)
 	case *syntax.DotExpr:
 		readOnly(lhs, b.expr(lhs.X))
 		refuse(pos, "a field cannot be assigned in a kernel half: give the value a name of its own")
@@ -150,7 +155,7 @@ func (b *body) assignTo(lhs syntax.Expr, v val, pos plan.Pos) {
 	}
 }
 
-func (b *body) unpack(to []syntax.Expr, v val, pos plan.Pos) {
+func (b walker) unpack(to []syntax.Expr, v val, pos plan.Pos) {
 	elems, ok := b.elements(b.bind("", v, pos), pos)
 	if !ok {
 		refuse(pos, "%s cannot be unpacked in a kernel half", v.describe())
@@ -191,7 +196,7 @@ func (b *body) elements(v val, pos plan.Pos) ([]val, bool) {
 	switch o := v.obj.(type) {
 	case *arrayObj:
 		if o.len <= maxUnroll {
-			return b.arrayValue(o, pos).elems, true
+			return b.memory().arrayValue(o, pos).elems, true
 		}
 	case *ctxArray:
 		if o.len <= maxUnroll {
@@ -223,7 +228,7 @@ func constants(list []plan.Value) []val {
 
 // ifStmt walks both ways unless the condition is known. What a variable is
 // afterwards is the join of both ways.
-func (b *body) ifStmt(s *syntax.IfStmt) bool {
+func (b walker) ifStmt(s *syntax.IfStmt) bool {
 	var c cond
 	if r := attempt(func() { c = b.cond(s.Cond) }); r != nil {
 		b.learn(r, s.True, s.False)
@@ -260,7 +265,7 @@ func (b *body) ifStmt(s *syntax.IfStmt) bool {
 // learn walks the ways of an if whose condition wants the value of a table that
 // nothing has set so far: `if t.get(k) == None: t[k] = …` says there what it is.
 // All else waits for the next round.
-func (b *body) learn(r *refusal, ways ...[]syntax.Stmt) {
+func (b walker) learn(r *refusal, ways ...[]syntax.Stmt) {
 	if !r.silent || b.u.unknown.Len() == 0 {
 		return
 	}
@@ -274,7 +279,7 @@ func (b *body) learn(r *refusal, ways ...[]syntax.Stmt) {
 
 // merge joins the variables of two ways: one that differs gets a local that
 // both ways assign. One that is unset on one way is unset: a use says so.
-func (b *body) merge(x, y vars, then, els *tree.Block, pos plan.Pos) vars {
+func (b walker) merge(x, y vars, then, els *tree.Block, pos plan.Pos) vars {
 	var differ []*resolve.Binding
 	persistent.Diff(x, y, func(bind *resolve.Binding, _, _ *val) { differ = append(differ, bind) })
 	sortBindings(differ) // so that the tree is the same every time
@@ -298,7 +303,7 @@ func (b *body) merge(x, y vars, then, els *tree.Block, pos plan.Pos) vars {
 }
 
 // joinVar is a variable that is x on one way and y on the other.
-func (b *body) joinVar(name string, x, y val, then, els *tree.Block, pos plan.Pos) val {
+func (b walker) joinVar(name string, x, y val, then, els *tree.Block, pos plan.Pos) val {
 	if v, ok := b.join(name, x, y, then, els, pos); ok {
 		return v
 	}
@@ -336,7 +341,7 @@ func (b *body) join(name string, x, y val, then, els *tree.Block, pos plan.Pos) 
 	return out, ok && r == nil
 }
 
-func (b *body) returnStmt(s *syntax.ReturnStmt) {
+func (b walker) returnStmt(s *syntax.ReturnStmt) {
 	v := noneVal()
 	if s.Result != nil {
 		v = b.bind("", b.expr(s.Result), start(s))
@@ -344,13 +349,13 @@ func (b *body) returnStmt(s *syntax.ReturnStmt) {
 	b.returned(v, start(s))
 }
 
-func (b *body) returned(v val, pos plan.Pos) {
+func (b walker) returned(v val, pos plan.Pos) {
 	st := &tree.Stmt{Op: tree.SReturn, Int: b.frame.inline, Pos: pos}
 	b.emit(st)
 	b.frame.returns = append(b.frame.returns, returned{st, v, b.block})
 }
 
-func (b *body) closure(def *resolve.Function, name string) *closure {
+func (b walker) closure(def *resolve.Function, name string) *closure {
 	c := &closure{def: def, outer: b.frame, name: name}
 	for _, p := range def.Params {
 		if _, star := p.(*syntax.UnaryExpr); star {

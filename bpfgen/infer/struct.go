@@ -87,8 +87,13 @@ func (u *unit) btf(pos plan.Pos) *kernel.BTF {
 	return btf
 }
 
+// memory reads what lies in memory: structs and their fields, strings, arrays, stacks.
+type memory struct{ *body }
+
+func (b *body) memory() memory { return memory{b} }
+
 // pointerField is p.name for a pointer to a struct.
-func (b *body) pointerField(p *tree.Expr, name string, pos plan.Pos) val {
+func (b memory) pointerField(p *tree.Expr, name string, pos plan.Pos) val {
 	space := tree.Auto
 	if p.Type.Trusted {
 		space = tree.Kernel
@@ -99,11 +104,11 @@ func (b *body) pointerField(p *tree.Expr, name string, pos plan.Pos) val {
 	if p.Type.Kind != types.Ptr || p.Type.BTF == 0 {
 		wrong(pos, "%s has no field %s", exprVal(p).describe(), name)
 	}
-	return b.structField(&structObj{place{p, 0, space, b}, p.Type.BTF}, name, pos)
+	return b.structField(&structObj{place{p, 0, space, b.body}, p.Type.BTF}, name, pos)
 }
 
 // structField is s.name.
-func (b *body) structField(s *structObj, name string, pos plan.Pos) val {
+func (b memory) structField(s *structObj, name string, pos plan.Pos) val {
 	btf := b.u.btf(pos)
 	f, err := btf.Field(s.id, name)
 	if err != nil {
@@ -144,7 +149,7 @@ func load(at place, t types.Type, pos plan.Pos) *tree.Expr {
 
 // read gives what lies at a place by its type: a scalar is read, a string is
 // read, a struct or array is a place again.
-func (b *body) read(at place, id kernel.TypeID, name string, pos plan.Pos) val {
+func (b memory) read(at place, id kernel.TypeID, name string, pos plan.Pos) val {
 	btf := b.u.btf(pos)
 	id = btf.Skip(id)
 	t, err := btf.Type(id)
@@ -163,11 +168,11 @@ func (b *body) read(at place, id kernel.TypeID, name string, pos plan.Pos) val {
 		return exprVal(e)
 	case kernel.KindPtr:
 		if b.isCharPtr(t.Elem, pos) {
-			return exprVal(b.stringList(place{load(at, types.U64, pos), 0, tree.Auto, b}, pos))
+			return exprVal(b.stringList(place{load(at, types.U64, pos), 0, tree.Auto, b.body}, pos))
 		}
 		if b.isChar(t.Elem, pos) {
 			p := load(at, types.U64, pos)
-			return exprVal(b.cstring(place{p, 0, tree.Auto, b}, b.u.strMax+1, 0, pos))
+			return exprVal(b.cstring(place{p, 0, tree.Auto, b.body}, b.u.strMax+1, 0, pos))
 		}
 		return exprVal(load(at, b.pointerTo(t.Elem, pos), pos))
 	case kernel.KindStruct, kernel.KindUnion:
@@ -200,21 +205,21 @@ func truthBit(e *tree.Expr, t kernel.Type) *tree.Expr {
 }
 
 // isChar reports whether id is C's plain char: unsigned char is data.
-func (b *body) isChar(id kernel.TypeID, pos plan.Pos) bool {
+func (b memory) isChar(id kernel.TypeID, pos plan.Pos) bool {
 	btf := b.u.btf(pos)
 	t, err := btf.Type(btf.Skip(id))
 	return err == nil && t.Kind == kernel.KindInt && t.Name == "char"
 }
 
 // isCharPtr reports whether id is a char *.
-func (b *body) isCharPtr(id kernel.TypeID, pos plan.Pos) bool {
+func (b memory) isCharPtr(id kernel.TypeID, pos plan.Pos) bool {
 	btf := b.u.btf(pos)
 	t, err := btf.Type(btf.Skip(id))
 	return err == nil && t.Kind == kernel.KindPtr && b.isChar(t.Elem, pos)
 }
 
 // pointerTo is the type of a pointer to id.
-func (b *body) pointerTo(id kernel.TypeID, pos plan.Pos) types.Type {
+func (b memory) pointerTo(id kernel.TypeID, pos plan.Pos) types.Type {
 	btf := b.u.btf(pos)
 	id = btf.Skip(id)
 	out := types.Type{Kind: types.Ptr}
@@ -226,7 +231,7 @@ func (b *body) pointerTo(id kernel.TypeID, pos plan.Pos) types.Type {
 
 // cstring reads a string of at most room bytes with its NUL; limit, if not 0,
 // is the size of a char array that need not have one.
-func (b *body) cstring(at place, room, limit int, pos plan.Pos) *tree.Expr {
+func (b memory) cstring(at place, room, limit int, pos plan.Pos) *tree.Expr {
 	e := &tree.Expr{Op: tree.OpStr, Type: types.StrOf(room).OrFault(), Int: at.off, Str: at.space, Pos: pos}
 	addr := at.addr
 	if at.space != tree.Ctx && addr.Op != tree.OpCtx {
@@ -241,7 +246,7 @@ func (b *body) cstring(at place, room, limit int, pos plan.Pos) *tree.Expr {
 
 // element is a[i] for an array in memory. A constant index is checked here, a
 // computed one by a test that ends the handler.
-func (b *body) element(a *arrayObj, i val, pos plan.Pos) val {
+func (b memory) element(a *arrayObj, i val, pos plan.Pos) val {
 	btf := b.u.btf(pos)
 	size, err := btf.Size(a.elem)
 	if err != nil {

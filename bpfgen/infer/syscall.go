@@ -143,7 +143,7 @@ type systemCalls struct {
 }
 
 // syscalls gives the target of syscall:NAME.
-func (u *unit) syscalls(p *plan.Pattern) []*target {
+func (u finder) syscalls(p *plan.Pattern) []*target {
 	fields(p, 1, "syscall:NAME")
 	list := u.knownCalls(kernel.MatchSyscalls(p.Args[0]))
 	if len(list) == 0 {
@@ -192,7 +192,7 @@ func (s *systemCalls) program(pr *probe, t *target) {
 	id := len(pr.u.res.Tree.Spans)
 	span := &tree.Span{Probe: pr.p.ID, Size: plan.DefaultSize, Pos: pr.p.Pos}
 	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, span)
-	span.Check, span.Exempt = pr.u.spanCheck(s.list)
+	span.Check, span.Exempt = pr.u.finder().spanCheck(s.list)
 	w := &syscallWalk{pr: pr, t: t, of: s, span: span,
 		enter: pr.syscallProgram(t, id, tree.SyscallEnter{}, "in"),
 		exit:  pr.syscallProgram(t, id, tree.SyscallExit{}, "out")}
@@ -209,7 +209,7 @@ func (s *systemCalls) program(pr *probe, t *target) {
 // spanCheck gives the registers by which the end of a call is known to belong
 // to its start, on kernels where calls can be missed. arm64 returns the result
 // in the register of the first argument.
-func (u *unit) spanCheck(list []kernel.Syscall) (check, exempt []int) {
+func (u finder) spanCheck(list []kernel.Syscall) (check, exempt []int) {
 	if !u.facts.MissesCalls() {
 		return nil, nil
 	}
@@ -487,29 +487,29 @@ func (a *syscallArgs) arg(b *body, i int, pos plan.Pos) val {
 	spec := a.sc.Args[i]
 	word := a.word(i, pos)
 	if !a.end {
-		return b.takenArg(b.syscallArg(word, spec, pos), spec,
+		return b.memory().takenArg(b.words().syscallArg(word, spec, pos), spec,
 			func(i int) *tree.Expr { return b.rv(a.arg(b, i, pos), pos) })
 	}
 	if readsAtStart(a.sc) && (spec.IsString || spec.IsStringList) {
-		v := a.start.syscallArg(word, spec, pos)
+		v := a.start.words().syscallArg(word, spec, pos)
 		v.start = a.start
 		return v
 	}
 	kept := b.here(val{expr: word, start: a.start, field: spec.Name})
-	return b.takenArg(b.syscallArg(kept.expr, spec, pos), spec,
+	return b.memory().takenArg(b.words().syscallArg(kept.expr, spec, pos), spec,
 		func(i int) *tree.Expr { return b.rv(a.arg(b, i, pos), pos) })
 }
 
 // syscallArg gives a register the meaning of an argument.
-func (b *body) syscallArg(word *tree.Expr, spec kernel.SyscallArg, pos plan.Pos) val {
+func (b words) syscallArg(word *tree.Expr, spec kernel.SyscallArg, pos plan.Pos) val {
 	as := func(t types.Type) val {
 		return exprVal(&tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{word}, Pos: pos})
 	}
 	switch {
 	case spec.IsString:
-		return exprVal(b.cstring(place{word, 0, tree.User, b}, b.u.strMax+1, 0, pos))
+		return exprVal(b.memory().cstring(place{word, 0, tree.User, b.body}, b.u.strMax+1, 0, pos))
 	case spec.IsStringList:
-		list := b.stringList(place{word, 0, tree.User, b}, pos)
+		list := b.memory().stringList(place{word, 0, tree.User, b.body}, pos)
 		if spec.Narrow {
 			list.BitSize = 32
 		}

@@ -16,12 +16,12 @@ type timer struct {
 }
 
 // profile gives the target of profile:99hz, profile:hz:99.
-func profile(_ *unit, p *plan.Pattern) []*target {
+func profile(_ finder, p *plan.Pattern) []*target {
 	return []*target{{source: readTimer(p, true), text: p.Text, name: "profile", pos: p.Pos}}
 }
 
 // interval gives the target of interval:1s, interval:ms:100.
-func interval(_ *unit, p *plan.Pattern) []*target {
+func interval(_ finder, p *plan.Pattern) []*target {
 	return []*target{{source: readTimer(p, false), text: p.Text, name: "interval", pos: p.Pos}}
 }
 

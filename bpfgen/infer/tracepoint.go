@@ -13,7 +13,7 @@ type tracepoint struct {
 }
 
 // tracepoints gives the targets of tracepoint:CATEGORY:NAME.
-func (u *unit) tracepoints(p *plan.Pattern) []*target {
+func (u finder) tracepoints(p *plan.Pattern) []*target {
 	fields(p, 2, "tracepoint:CATEGORY:NAME")
 	names, err := u.facts.MatchTracepoints(p.Args[0], p.Args[1])
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // staticProbes gives the target of usdt:BINARY:[PROVIDER:]NAME. Each site of a
 // probe has its own places of the arguments; sites that agree share a program.
-func (u *unit) staticProbes(p *plan.Pattern) []*target {
+func (u inPrograms) staticProbes(p *plan.Pattern) []*target {
 	file, pattern := p.Args[0], strings.Join(p.Args[1:], ":")
 	if len(p.Args) == 1 {
 		file, pattern = "", p.Args[0]
@@ -27,7 +27,7 @@ func (u *unit) staticProbes(p *plan.Pattern) []*target {
 	if err != nil {
 		wrong(p.Pos, "%s: %v", p.Text, err)
 	}
-	u.mustHave(u.facts.Features().Uprobe, "uprobes", u.facts.Features().Why["uprobe"], p)
+	u.finder().mustHave(u.facts.Features().Uprobe, "uprobes", u.facts.Features().Why["uprobe"], p)
 	fs := &functions{mech: tree.AttachUprobe, binary: at.Path, process: u.onlyProcess()}
 	for _, probe := range list {
 		for i := range probe.Sites {
@@ -69,11 +69,11 @@ func (a *operandArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 	if i < 0 || i >= len(a.f.site.Args) {
 		return val{}, false
 	}
-	return b.operand(&a.f.site.Args[i], pos), true
+	return b.words().operand(&a.f.site.Args[i], pos), true
 }
 
 // operand reads an argument where the note says that it is.
-func (b *body) operand(o *usdt.Operand, pos plan.Pos) val {
+func (b words) operand(o *usdt.Operand, pos plan.Pos) val {
 	t := types.IntOf(uint8(8*o.Size), o.Signed)
 	switch {
 	case o.Float:
@@ -83,7 +83,7 @@ func (b *body) operand(o *usdt.Operand, pos plan.Pos) val {
 	case o.Kind == usdt.InRegister:
 		return exprVal(as(part(o.Register, pos), t, pos))
 	case o.Kind == usdt.InMemory:
-		return exprVal(load(place{operandAddress(o, pos), o.Disp, tree.User, b}, t, pos))
+		return exprVal(load(place{operandAddress(o, pos), o.Disp, tree.User, b.body}, t, pos))
 	}
 	wrong(pos, "the argument %s cannot be read: %s", o.Text, o.Problem)
 	return val{}

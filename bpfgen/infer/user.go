@@ -207,7 +207,7 @@ func (u *user) expr(x syntax.Expr) uval {
 	case *syntax.IndexExpr:
 		return u.index(x)
 	case *syntax.CallExpr:
-		return u.call(x)
+		return u.calling().call(x)
 	case *syntax.UnaryExpr:
 		return u.unary(x)
 	case *syntax.BinaryExpr:
@@ -231,17 +231,17 @@ func (u *user) expr(x syntax.Expr) uval {
 		for _, e := range []syntax.Expr{x.Lo, x.Hi, x.Step} {
 			if e != nil {
 				at := u.expr(e)
-				u.checkSlice(x, recv, at)
+				u.certain().checkSlice(x, recv, at)
 				u.use(at)
 			}
 		}
 		return uval{typ: sliced(typeName(recv))}
 	case *syntax.LambdaExpr:
-		if at := u.function(x, x.Function.(*resolve.Function)); at != nil {
+		if at := u.calling().function(x, x.Function.(*resolve.Function)); at != nil {
 			chosenArg(at)
 		}
 	case *syntax.Comprehension:
-		u.comprehension(x)
+		u.rounds().comprehension(x)
 	}
 	return uval{}
 }
@@ -279,9 +279,9 @@ func (u *user) dot(x *syntax.DotExpr) uval {
 		u.onlyAsks(x.X)
 	}
 	recv := u.expr(x.X)
-	u.checkAttr(x, recv)
+	u.certain().checkAttr(x, recv)
 	if recv.part && recv.known && !isText(recv.v) {
-		return u.partOf(x, x.X, recv, u.b.attr(recv.v, x.Name.Name, x.Name.NamePos))
+		return u.partOf(x, x.X, recv, u.b.attributes().attr(recv.v, x.Name.Name, x.Name.NamePos))
 	}
 	if recv.part && !recv.known && recv.caps.lead() {
 		wrong(x.Name.NamePos, "which part of the event this is is decided in user space: take .%s of each part before",
@@ -317,10 +317,10 @@ func (u *user) index(x *syntax.IndexExpr) uval {
 	u.onlyAsks(x.X)
 	recv := u.expr(x.X)
 	i := u.expr(x.Y)
-	u.checkIndex(x, recv, i)
+	u.certain().checkIndex(x, recv, i)
 	u.keyed(recv, i, start(x.Y))
 	if isRef(recv.v) || typeName(recv) == "dict" {
-		u.noEvent(x.Y)
+		u.calling().noEvent(x.Y)
 	}
 	if recv.elems != nil {
 		u.use(i)
@@ -335,14 +335,14 @@ func (u *user) index(x *syntax.IndexExpr) uval {
 		_, isArray = i.v.constInt() // of others user space takes what it wants
 	}
 	if recv.part && recv.known && i.known && (isArray || isArgs || recv.v.comp) {
-		return u.partOf(x, x.X, recv, u.b.index(recv.v, i.v, x.Lbrack))
+		return u.partOf(x, x.X, recv, u.b.attributes().index(recv.v, i.v, x.Lbrack))
 	}
 	if isArgs && recv.part && recv.known {
 		u.frame.choose(x)
 	}
 	if t, ok := recv.v.c.(plan.Tuple); ok && recv.known && i.known && fold.Unchanging(t) {
 		var out val
-		if attempt(func() { out = u.b.index(recv.v, i.v, x.Lbrack) }) == nil {
+		if attempt(func() { out = u.b.attributes().index(recv.v, i.v, x.Lbrack) }) == nil {
 			return knownVal(out)
 		}
 	}
@@ -356,7 +356,7 @@ func (u *user) unary(x *syntax.UnaryExpr) uval {
 		return uval{}
 	}
 	v := u.expr(x.X)
-	u.checkUnary(x, v)
+	u.certain().checkUnary(x, v)
 	if !v.known {
 		u.use(v)
 		return uval{}
@@ -364,10 +364,10 @@ func (u *user) unary(x *syntax.UnaryExpr) uval {
 	var out val
 	r := attempt(func() {
 		if x.Op == syntax.NOT {
-			out = condVal(negate(u.b.truth(v.v, x.OpPos), x.OpPos))
+			out = condVal(negate(u.b.ops().truth(v.v, x.OpPos), x.OpPos))
 			return
 		}
-		out = u.b.unaryVal(x.Op, v.v, x.OpPos)
+		out = u.b.ops().unaryVal(x.Op, v.v, x.OpPos)
 	})
 	if r != nil {
 		u.use(v)
@@ -404,13 +404,13 @@ func (u *user) binary(x *syntax.BinaryExpr) uval {
 	if c := containerIn(r); c != nil && c.Kind == plan.Table && (x.Op == syntax.IN || x.Op == syntax.NOT_IN) {
 		u.keyed(r, l, start(x.X))
 	}
-	u.checkBinary(x, l, r)
+	u.certain().checkBinary(x, l, r)
 	if x.Op == syntax.PERCENT {
-		u.checkPercent(x, l, r)
+		u.certain().checkPercent(x, l, r)
 	}
 	if l.known && r.known && (l.part || r.part) && !isRef(r.v) {
 		var out val
-		if attempt(func() { out = u.b.binary(x.Op, l.v, r.v, x.OpPos) }) == nil {
+		if attempt(func() { out = u.b.ops().binary(x.Op, l.v, r.v, x.OpPos) }) == nil {
 			return uval{v: out, known: true, part: true, caps: united(l.caps, r.caps),
 				fails: l.fails || r.fails || mayFail(x.Op, l.v, r.v)}
 		}
@@ -457,7 +457,7 @@ func (u *user) truth(x uval) (value, ok bool) {
 		return false, false
 	}
 	var c cond
-	if attempt(func() { c = u.b.truth(x.v, plan.Pos{}) }) != nil {
+	if attempt(func() { c = u.b.ops().truth(x.v, plan.Pos{}) }) != nil {
 		return false, false
 	}
 	return c.value, c.known
@@ -495,10 +495,10 @@ func (u *user) unknown(x syntax.Expr) {
 		}
 	case *syntax.IndexExpr:
 		recv, i := u.expr(x.X), u.expr(x.Y)
-		u.changesAt(x, recv)
-		u.checkIndex(x, recv, i)
+		u.writes().changesAt(x, recv)
+		u.certain().checkIndex(x, recv, i)
 		u.keyed(recv, i, start(x.Y))
-		u.noEvent(x.Y)
+		u.calling().noEvent(x.Y)
 		u.use(recv)
 		u.use(i)
 	case *syntax.DotExpr:
@@ -506,8 +506,8 @@ func (u *user) unknown(x syntax.Expr) {
 		if recv.part && recv.known {
 			readOnly(x, recv.v)
 		}
-		if c, _, ok := u.containerOf(x.X, recv); ok {
-			u.clash(x.Dot, "%s of %s %s cannot be assigned; it has %s", x.Name.Name, c.Kind, name(c),
+		if c, _, ok := u.certain().containerOf(x.X, recv); ok {
+			u.certain().clash(x.Dot, "%s of %s %s cannot be assigned; it has %s", x.Name.Name, c.Kind, name(c),
 				strings.Join(containerNames(c, false), ", "))
 		}
 		u.use(recv)

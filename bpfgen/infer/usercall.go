@@ -9,8 +9,13 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// arguments walks calls in user code, with what is known of their arguments.
+type arguments struct{ *user }
+
+func (u *user) calling() arguments { return arguments{u} }
+
 // call walks a call in user code.
-func (u *user) call(x *syntax.CallExpr) uval {
+func (u arguments) call(x *syntax.CallExpr) uval {
 	if l, ok := unparen(x.Fn).(*syntax.LambdaExpr); ok {
 		return u.callInner(u.defined(l, "", l.Function.(*resolve.Function)).fn, x)
 	}
@@ -21,7 +26,7 @@ func (u *user) call(x *syntax.CallExpr) uval {
 	if m, ok := fn.v.obj.(*eventMethod); ok && fn.known {
 		return u.eventCall(m, x)
 	}
-	u.checkCalled(x, fn)
+	u.certain().checkCalled(x, fn)
 	if fn.part {
 		u.use(fn)
 		fn = uval{}
@@ -47,9 +52,9 @@ func (u *user) call(x *syntax.CallExpr) uval {
 	}
 	vals := u.useArgs(x.Args)
 	if method {
-		u.changesBy(dot, x)
+		u.writes().changesBy(dot, x)
 		u.tableKey(dot, x.Args, vals)
-		u.checkMethod(dot, x.Args, vals)
+		u.certain().checkMethod(dot, x.Args, vals)
 		if v, ok := foldedMethod(u.nameOf(dot.X), dot.Name.Name, x, vals); ok {
 			return knownVal(v)
 		}
@@ -63,7 +68,7 @@ var storing = map[string]bool{"append": true, "insert": true, "extend": true, "a
 
 // noEvent refuses to store an event: all that can be known of one would have
 // to be read and sent.
-func (u *user) noEvent(x syntax.Expr) {
+func (u arguments) noEvent(x syntax.Expr) {
 	switch x := unparen(x).(type) {
 	case *syntax.Ident:
 		if v, ok := u.frame.lookup(x); ok && v.part {
@@ -84,7 +89,7 @@ func (u *user) noEvent(x syntax.Expr) {
 }
 
 // eventCall is e.file(fd): it runs in the kernel wherever it stands.
-func (u *user) eventCall(m *eventMethod, x *syntax.CallExpr) uval {
+func (u arguments) eventCall(m *eventMethod, x *syntax.CallExpr) uval {
 	var args []arg
 	for _, a := range x.Args {
 		v := u.expr(a)
@@ -93,10 +98,10 @@ func (u *user) eventCall(m *eventMethod, x *syntax.CallExpr) uval {
 		}
 		args = append(args, arg{"", v.v, start(a)})
 	}
-	return u.partVal(x, u.b.callEvent(m, args, x.Lparen))
+	return u.partVal(x, u.b.inliner().callEvent(m, args, x.Lparen))
 }
 
-func (u *user) useArgs(args []syntax.Expr) []uval {
+func (u arguments) useArgs(args []syntax.Expr) []uval {
 	vals := make([]uval, len(args))
 	for i, a := range args {
 		vals[i] = u.useExpr(argValue(a))
@@ -108,8 +113,8 @@ func (u *user) useArgs(args []syntax.Expr) []uval {
 // out, but only the kernel half knows of types.
 func namesOf(u *user, f *builtin, x *syntax.CallExpr) uval {
 	if len(x.Args) != 1 || argValue(x.Args[0]) != x.Args[0] {
-		vals := u.useArgs(x.Args)
-		u.checkBuiltin(f, x, vals)
+		vals := u.calling().useArgs(x.Args)
+		u.certain().checkBuiltin(f, x, vals)
 		if len(vals) == 2 {
 			if s, ok := vals[1].v.constStr(); ok && vals[1].known {
 				u.pr.u.mustBeFamily(s, start(argValue(x.Args[1])))
@@ -141,10 +146,10 @@ func argValue(a syntax.Expr) syntax.Expr {
 }
 
 // builtin walks the call of a builtin.
-func (u *user) builtin(f *builtin, x *syntax.CallExpr) uval {
+func (u arguments) builtin(f *builtin, x *syntax.CallExpr) uval {
 	u.proj.asksType = u.proj.asksType || f.is(asksType)
 	if f.user != nil {
-		return f.user(u, f, x)
+		return f.user(u.user, f, x)
 	}
 	for _, a := range x.Args {
 		u.onlyAsks(a)
@@ -153,8 +158,8 @@ func (u *user) builtin(f *builtin, x *syntax.CallExpr) uval {
 }
 
 // byUser is a call that user space makes, with the values of its arguments.
-func (u *user) byUser(f *builtin, x *syntax.CallExpr, vals []uval) uval {
-	u.checkBuiltin(f, x, vals)
+func (u arguments) byUser(f *builtin, x *syntax.CallExpr, vals []uval) uval {
+	u.certain().checkBuiltin(f, x, vals)
 	u.ownWidth(f.name, x, vals)
 	if v, ok := u.errnoOfPointer(f.name, x, vals); ok {
 		return v
@@ -167,16 +172,16 @@ func (u *user) byUser(f *builtin, x *syntax.CallExpr, vals []uval) uval {
 
 // updates is what the host makes of `x[k] op= v`.
 func updates(u *user, f *builtin, x *syntax.CallExpr) uval {
-	vals := u.useArgs(x.Args)
-	u.changesIn(vals[0], x)
+	vals := u.calling().useArgs(x.Args)
+	u.writes().changesIn(vals[0], x)
 	u.keyed(vals[0], vals[1], start(x.Args[1]))
-	return u.byUser(f, x, vals)
+	return u.calling().byUser(f, x, vals)
 }
 
 // sizeOf is sizeof("T"), which only the kernel half knows.
 func sizeOf(u *user, f *builtin, x *syntax.CallExpr) uval {
 	if len(x.Args) != 1 {
-		return u.byUser(f, x, u.useArgs(x.Args))
+		return u.calling().byUser(f, x, u.calling().useArgs(x.Args))
 	}
 	return u.partVal(x, f.kernel(u.b, []arg{{"", u.expr(x.Args[0]).v, start(x.Args[0])}}, x.Lparen))
 }
@@ -195,7 +200,7 @@ func eitherHalf(u *user, f *builtin, x *syntax.CallExpr) uval {
 		return knownVal(v)
 	}
 	reads := f.is(readsKernel)
-	number := u.castsNumber(f.name, vals)
+	number := u.calling().castsNumber(f.name, vals)
 	switch {
 	case !part && !(known && reads): // the kernel reads at a constant address, too
 	case number && computed(vals[1]):
@@ -204,7 +209,7 @@ func eitherHalf(u *user, f *builtin, x *syntax.CallExpr) uval {
 	case !known && reads && !number:
 		wrong(x.Lparen, "%s runs in the kernel, but an argument is computed in user space", f.name)
 	case known:
-		return u.byKernel(f, x, vals)
+		return u.calling().byKernel(f, x, vals)
 	}
 	for _, v := range vals {
 		u.use(v)
@@ -213,7 +218,7 @@ func eitherHalf(u *user, f *builtin, x *syntax.CallExpr) uval {
 }
 
 // byKernel is a call that the kernel half makes.
-func (u *user) byKernel(f *builtin, x *syntax.CallExpr, vals []uval) uval {
+func (u arguments) byKernel(f *builtin, x *syntax.CallExpr, vals []uval) uval {
 	args := make([]arg, len(vals))
 	var caps *captures
 	for i, a := range x.Args {
@@ -233,7 +238,7 @@ func (u *user) byKernel(f *builtin, x *syntax.CallExpr, vals []uval) uval {
 
 // instead is a call that the kernel half makes. Arguments that fail or have an
 // effect are computed in user space all the same.
-func (u *user) instead(x *syntax.CallExpr, vals []uval, v val) uval {
+func (u arguments) instead(x *syntax.CallExpr, vals []uval, v val) uval {
 	out := u.partVal(x, v)
 	first := &syntax.TupleExpr{Lparen: x.Lparen, Rparen: x.Rparen}
 	for i, a := range x.Args {
@@ -255,7 +260,7 @@ func (u *user) instead(x *syntax.CallExpr, vals []uval, v val) uval {
 func hasOrGetAttr(u *user, f *builtin, x *syntax.CallExpr) uval {
 	unnamed(string(f.name), x)
 	if len(x.Args) < 2 {
-		u.useArgs(x.Args)
+		u.calling().useArgs(x.Args)
 		return uval{}
 	}
 	recv := u.expr(x.Args[0])
@@ -263,11 +268,11 @@ func hasOrGetAttr(u *user, f *builtin, x *syntax.CallExpr) uval {
 	s, ok := field.v.constStr()
 	if !recv.part || !recv.known || !ok || isText(recv.v) {
 		u.use(recv)
-		u.useArgs(x.Args[1:])
+		u.calling().useArgs(x.Args[1:])
 		return uval{}
 	}
 	var v val
-	r := attempt(func() { v = u.b.ownAttr(recv.v, s, x.Lparen) })
+	r := attempt(func() { v = u.b.attributes().ownAttr(recv.v, s, x.Lparen) })
 	switch {
 	case f.name == "hasattr":
 		return u.partVal(x, boolVal(r == nil))
@@ -290,7 +295,7 @@ const maxCopies = 2000
 
 // callFunc walks a call of a function of the script. If it gets parts of the
 // event, a copy of the function is made for this call.
-func (u *user) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
+func (u arguments) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 	vals := make([]uval, len(x.Args))
 	part := false
 	for i, a := range x.Args {
@@ -299,7 +304,7 @@ func (u *user) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 	}
 	u.touch(fn, x.Lparen)
 	def := resolved(fn)
-	u.checkArguments(fn, def, x)
+	u.certain().checkArguments(fn, def, x)
 	if v, ok := u.foldFunc(fn, x, vals); ok {
 		return knownVal(v)
 	}
@@ -380,7 +385,7 @@ func starred(args []syntax.Expr) bool {
 
 // params binds what is known of the arguments. A part that turns out not to
 // be used as a value is not passed.
-func (u *user) params(inner *user, fn *plan.Func, x *syntax.CallExpr, vals []uval) {
+func (u arguments) params(inner *user, fn *plan.Func, x *syntax.CallExpr, vals []uval) {
 	def := inner.frame.def
 	params, positional := named(def)
 	for i, p := range params {
@@ -427,7 +432,7 @@ func tupleOf(elems []uval) uval {
 }
 
 // result is the value of a call: a part if that is all the function returns.
-func (u *user) result(inner *user, falls bool) uval {
+func (u arguments) result(inner *user, falls bool) uval {
 	returns := inner.frame.returns
 	if len(returns) == 1 && returns[0].part && !falls {
 		return passed(returns[0])

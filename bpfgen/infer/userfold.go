@@ -22,7 +22,7 @@ type foldedFunc struct {
 }
 
 // foldFunc is the value of a call, if nothing but that comes of it.
-func (u *user) foldFunc(fn *plan.Func, x *syntax.CallExpr, vals []uval) (val, bool) {
+func (u arguments) foldFunc(fn *plan.Func, x *syntax.CallExpr, vals []uval) (val, bool) {
 	args := make([]arg, len(vals))
 	var key strings.Builder
 	fmt.Fprintf(&key, "%p", fn)
@@ -45,14 +45,14 @@ func (u *user) foldFunc(fn *plan.Func, x *syntax.CallExpr, vals []uval) (val, bo
 	}
 	known, asked := u.pr.u.foldedFuncs[key.String()]
 	if !asked {
-		known.v, known.ok = u.b.computed(fn, args, x.Lparen)
+		known.v, known.ok = u.b.inliner().computed(fn, args, x.Lparen)
 		u.pr.u.foldedFuncs[key.String()] = known
 	}
 	return known.v, known.ok
 }
 
 // computed walks a function for its value alone, and leaves nothing else of the walk.
-func (b *body) computed(fn *plan.Func, args []arg, pos plan.Pos) (out val, ok bool) {
+func (b inliner) computed(fn *plan.Func, args []arg, pos plan.Pos) (out val, ok bool) {
 	if capturesChanging(fn, map[*plan.Func]bool{}) {
 		return val{}, false // the list may be another one when the event comes
 	}

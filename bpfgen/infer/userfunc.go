@@ -29,11 +29,16 @@ type Binaries interface {
 	Variable(file, name string) (uint64, error)
 }
 
+// inPrograms finds points in user programs.
+type inPrograms struct{ *unit }
+
+func (u *unit) inPrograms() inPrograms { return inPrograms{u} }
+
 // userFunctions gives the target of uprobe:, uretprobe: and ufunc:.
-func (u *unit) userFunctions(p *plan.Pattern) []*target {
+func (u inPrograms) userFunctions(p *plan.Pattern) []*target {
 	file, name, offset := u.userPattern(p)
 	list, at := u.findFunctions(p, file, name)
-	u.mustHave(u.facts.Features().Uprobe, "uprobes", u.facts.Features().Why["uprobe"], p)
+	u.finder().mustHave(u.facts.Features().Uprobe, "uprobes", u.facts.Features().Why["uprobe"], p)
 	fs := &functions{mech: kindOf(p).mech, binary: at.Path, process: u.onlyProcess(),
 		bare: offset == 0 && list[0].Inside == 0}
 	t := &target{source: fs, name: name, text: p.Text, pos: p.Pos}
@@ -90,7 +95,7 @@ func (u *unit) userFunctions(p *plan.Pattern) []*target {
 }
 
 // onlyProcess is the one process whose user probes are wanted, 0: those of all.
-func (u *unit) onlyProcess() int {
+func (u inPrograms) onlyProcess() int {
 	if target := u.plan.Target; target.PID > 0 && !target.Follow {
 		return target.PID
 	}
@@ -99,7 +104,7 @@ func (u *unit) onlyProcess() int {
 
 // tellLeft tells of functions that match and cannot be probed. Who writes names, as in mem{cpy,set}, means each of
 // them.
-func (u *unit) tellLeft(p *plan.Pattern, name string, at *binary.File) {
+func (u inPrograms) tellLeft(p *plan.Pattern, name string, at *binary.File) {
 	tell := u.notef
 	if !strings.ContainsAny(name, "*?[") {
 		tell = u.warnf
@@ -109,7 +114,7 @@ func (u *unit) tellLeft(p *plan.Pattern, name string, at *binary.File) {
 
 // tellNames tells that functions have several names that match. Who writes them out, as in {read,__read}, may compare
 // e.func with each.
-func (u *unit) tellNames(p *plan.Pattern, name string, list []binary.Function) {
+func (u inPrograms) tellNames(p *plan.Pattern, name string, list []binary.Function) {
 	n, first := 0, binary.Function{}
 	for _, fn := range list {
 		if len(fn.Others) > 0 {
@@ -129,7 +134,7 @@ func (u *unit) tellNames(p *plan.Pattern, name string, list []binary.Function) {
 }
 
 // tellReplaced warns of a file that is not the one that the traced process runs, so that nothing of it is seen.
-func (u *unit) tellReplaced(p *plan.Pattern, at *binary.File) {
+func (u inPrograms) tellReplaced(p *plan.Pattern, at *binary.File) {
 	if at == nil || !at.Replaced {
 		return
 	}
@@ -139,7 +144,7 @@ func (u *unit) tellReplaced(p *plan.Pattern, at *binary.File) {
 }
 
 // callerAt says whether the kernel adds the caller to stacks at the entry of a function.
-func (u *unit) callerAt(fn binary.Function) tree.Caller {
+func (u inPrograms) callerAt(fn binary.Function) tree.Caller {
 	switch {
 	case !fn.MakesFrame:
 		return tree.CallerMissing
@@ -168,7 +173,7 @@ func endsInOrder(funcs []*funcPoint) {
 }
 
 // inside refuses a place in a function at which no instruction begins.
-func (u *unit) inside(p *plan.Pattern, at *binary.File, fn binary.Function, offset uint64) {
+func (u inPrograms) inside(p *plan.Pattern, at *binary.File, fn binary.Function, offset uint64) {
 	if u.plan.Unsafe {
 		return
 	}
@@ -179,7 +184,7 @@ func (u *unit) inside(p *plan.Pattern, at *binary.File, fn binary.Function, offs
 
 // userPattern splits BINARY:FUNCTION[+OFFSET], where the binary can be left out,
 // and quotes protect colons of C++ and Rust.
-func (u *unit) userPattern(p *plan.Pattern) (file, name string, offset uint64) {
+func (u inPrograms) userPattern(p *plan.Pattern) (file, name string, offset uint64) {
 	if len(p.Args) == 2 {
 		file = p.Args[0]
 	}
@@ -199,11 +204,11 @@ func (u *unit) userPattern(p *plan.Pattern) (file, name string, offset uint64) {
 	}
 	split := *p
 	split.Args = []string{last}
-	name, offset = u.functionOffset(&split)
+	name, offset = u.finder().functionOffset(&split)
 	return file, name, offset
 }
 
-func (u *unit) findFunctions(p *plan.Pattern, file, name string) ([]binary.Function, *binary.File) {
+func (u inPrograms) findFunctions(p *plan.Pattern, file, name string) ([]binary.Function, *binary.File) {
 	if name == "" {
 		wrong(p.Pos, "%s: the function's name is empty; want %s:BINARY:FUNCTION", p.Text, p.Provider)
 	}

@@ -33,7 +33,7 @@ func (f *inner) mayLeave() {
 }
 
 // defined is the function of a def, or of a lambda that a name is given.
-func (u *user) defined(node syntax.Node, name string, def *resolve.Function) uval {
+func (u arguments) defined(node syntax.Node, name string, def *resolve.Function) uval {
 	f := &inner{node: node, name: name, def: def, outer: u.frame, half: u.half, nested: u.nested}
 	if f.nested == nil {
 		f.nested = node
@@ -55,7 +55,7 @@ func passed(v uval) uval {
 }
 
 // callInner walks a call of a function inside the handler.
-func (u *user) callInner(f *inner, x *syntax.CallExpr) uval {
+func (u arguments) callInner(f *inner, x *syntax.CallExpr) uval {
 	if slices.Contains(u.inside, f.def) {
 		wrong(x.Lparen, "%s calls itself: Starlark has no recursion", f.name)
 	}
@@ -93,7 +93,7 @@ func (u *user) callInner(f *inner, x *syntax.CallExpr) uval {
 }
 
 // newCopy gives a copy a name that no script can have.
-func (u *user) newCopy(f *inner) *plan.Copy {
+func (u arguments) newCopy(f *inner) *plan.Copy {
 	*u.copies++
 	if f.name == "" {
 		return &plan.Copy{Half: u.half.Part()}
@@ -127,7 +127,7 @@ func (f *inner) simple(x *syntax.CallExpr) bool {
 
 // function walks a function defined inside the handler: it may run later,
 // when another event is current. It gives uframe.chosen.
-func (u *user) function(at syntax.Node, def *resolve.Function) *syntax.IndexExpr {
+func (u arguments) function(at syntax.Node, def *resolve.Function) *syntax.IndexExpr {
 	for _, p := range def.Params {
 		if bin, ok := p.(*syntax.BinaryExpr); ok {
 			u.use(u.expr(bin.Y))

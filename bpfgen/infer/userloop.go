@@ -95,8 +95,13 @@ func (u *user) element(x *syntax.IndexExpr, elems []uval, i uval) uval {
 	return v
 }
 
+// rounds walks loops and comprehensions of user code.
+type rounds struct{ *user }
+
+func (u *user) rounds() rounds { return rounds{u} }
+
 // forStmt walks a loop, over again until nothing more is carried from one round to another.
-func (u *user) forStmt(s *syntax.ForStmt) {
+func (u rounds) forStmt(s *syntax.ForStmt) {
 	list := u.iterated(s, s.X, bodyOf(s))
 	assigned := append(bound(s.Vars, nil), assignedIn(s.Body)...)
 	begin := u.frame.vars
@@ -118,7 +123,7 @@ func (u *user) forStmt(s *syntax.ForStmt) {
 }
 
 // forget makes variables such that only what they can be is known.
-func (u *user) forget(vars *uvals, list []*resolve.Binding) {
+func (u rounds) forget(vars *uvals, list []*resolve.Binding) {
 	for _, to := range list {
 		vars.Set(to, carried(vars.At(to)))
 	}
@@ -141,21 +146,21 @@ func assignedIn(list []syntax.Stmt) []*resolve.Binding {
 
 // iterated walks what a loop goes over. Only if the loop is to be written out the result has elements; they are not
 // used then.
-func (u *user) iterated(at syntax.Node, x syntax.Expr, loop loopBody) uval {
+func (u rounds) iterated(at syntax.Node, x syntax.Expr, loop loopBody) uval {
 	var v uval
 	list := elementsOf(x)
 	if list == nil {
 		v = u.expr(x)
-		u.checkElements(start(x), v)
+		u.certain().checkElements(start(x), v)
 		u.use(v)
-		if known := u.constants(x, v); known != nil {
+		if known := u.selection().constants(x, v); known != nil {
 			v.elems = known
 		}
 	}
 	for _, e := range list {
 		v.elems = append(v.elems, u.expr(e))
 	}
-	wanted := anyLeads(v.elems) || len(v.elems) > 0 && len(v.elems) <= maxUnroll && u.selects(loop)
+	wanted := anyLeads(v.elems) || len(v.elems) > 0 && len(v.elems) <= maxUnroll && u.selection().selects(loop)
 	if u.writtenOut(at, v.elems, wanted) {
 		for i, e := range list {
 			u.mayDrop(u.half, e, v.elems[i])
@@ -171,7 +176,7 @@ func (u *user) iterated(at syntax.Node, x syntax.Expr, loop loopBody) uval {
 
 // writtenOut reports whether a loop is walked once for each of the elements. What is decided at the first point holds
 // for the others.
-func (u *user) writtenOut(at syntax.Node, elems []uval, wanted bool) bool {
+func (u rounds) writtenOut(at syntax.Node, elems []uval, wanted bool) bool {
 	rounds, decided := u.half.Rounds[at]
 	if decided && rounds == nil || !decided && (!wanted || *u.copies+len(elems) > maxCopies) {
 		u.half.Rounds[at] = nil
@@ -204,7 +209,7 @@ func anyLeads(list []uval) bool {
 }
 
 // each walks the body of a loop, with the variables that hold before it.
-func (u *user) each(at syntax.Node, vars syntax.Expr, list uval, body func(), before uvals) {
+func (u rounds) each(at syntax.Node, vars syntax.Expr, list uval, body func(), before uvals) {
 	if list.elems == nil {
 		u.frame.vars = before
 		u.unknown(vars)
@@ -222,11 +227,11 @@ func (u *user) each(at syntax.Node, vars syntax.Expr, list uval, body func(), be
 }
 
 // comprehension walks one; its first loop over parts of the event is written out.
-func (u *user) comprehension(x *syntax.Comprehension) {
+func (u rounds) comprehension(x *syntax.Comprehension) {
 	u.clauses(x, x.Clauses, true)
 }
 
-func (u *user) clauses(x *syntax.Comprehension, list []syntax.Node, may bool) {
+func (u rounds) clauses(x *syntax.Comprehension, list []syntax.Node, may bool) {
 	if len(list) == 0 {
 		if entry, ok := x.Body.(*syntax.DictEntry); ok {
 			u.use(u.expr(entry.Key))
@@ -250,12 +255,12 @@ func (u *user) clauses(x *syntax.Comprehension, list []syntax.Node, may bool) {
 }
 
 // overElements is what a for clause goes over.
-func (u *user) overElements(c *syntax.ForClause, loop loopBody, may bool) uval {
+func (u rounds) overElements(c *syntax.ForClause, loop loopBody, may bool) uval {
 	if may {
 		return u.iterated(c, c.X, loop)
 	}
 	v := u.expr(c.X)
-	u.checkElements(start(c.X), v)
+	u.certain().checkElements(start(c.X), v)
 	u.use(v)
 	return uval{}
 }

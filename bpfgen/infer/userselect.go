@@ -35,8 +35,13 @@ func bodyOf(s *syntax.ForStmt) loopBody {
 	return loopBody{s.Vars, inside}
 }
 
+// selection finds loops that choose a part of the event.
+type selection struct{ *user }
+
+func (u *user) selection() selection { return selection{u} }
+
 // selects reports whether the body may choose a part of the event by what the loop gives its variables.
-func (u *user) selects(loop loopBody) bool {
+func (u selection) selects(loop loopBody) bool {
 	follow, assigned := variables{}, variables{}
 	for _, to := range bound(loop.vars, nil) {
 		follow[to.First] = true
@@ -67,7 +72,7 @@ func (u *user) selects(loop loopBody) bool {
 
 // laterParts reports whether a later loop of a comprehension goes over parts of the event: one of its loops is written
 // out.
-func (u *user) laterParts(loop loopBody) bool {
+func (u selection) laterParts(loop loopBody) bool {
 	for _, n := range loop.inside {
 		if c, ok := n.(*syntax.ForClause); ok {
 			for _, x := range append(slices.Clip(elementsOf(c.X)), c.X) {
@@ -81,7 +86,7 @@ func (u *user) laterParts(loop loopBody) bool {
 }
 
 // inLoop asks something of all nodes inside a loop, until the answer is yes.
-func (u *user) inLoop(loop loopBody, asked func(syntax.Node) bool) bool {
+func (u selection) inLoop(loop loopBody, asked func(syntax.Node) bool) bool {
 	found := false
 	for _, n := range loop.inside {
 		syntax.Walk(n, func(n syntax.Node) bool {
@@ -107,7 +112,7 @@ func boundBy(n syntax.Node) ([]*resolve.Binding, syntax.Expr) {
 
 // handsOver reports whether a call gives a function variables of the loop and parts of the event, so that the function
 // may choose.
-func (u *user) handsOver(x *syntax.CallExpr, follow, assigned variables) bool {
+func (u selection) handsOver(x *syntax.CallExpr, follow, assigned variables) bool {
 	given, part := false, u.nameOf(x.Fn).fn != nil
 	for _, a := range x.Args {
 		given = given || mentions(a, follow)
@@ -130,7 +135,7 @@ func mentions(x syntax.Expr, names variables) bool {
 }
 
 // eventual reports whether x may be the event or a part of it. assigned are variables of which that is not known.
-func (u *user) eventual(x syntax.Expr, assigned variables) bool {
+func (u selection) eventual(x syntax.Expr, assigned variables) bool {
 	switch x := unparen(x).(type) {
 	case *syntax.Ident:
 		if bind, _ := x.Binding.(*resolve.Binding); bind != nil && assigned[bind.First] {
@@ -154,7 +159,7 @@ func (u *user) eventual(x syntax.Expr, assigned variables) bool {
 }
 
 // constants are the elements of what a loop goes over, if all of it is known now.
-func (u *user) constants(x syntax.Expr, v uval) []uval {
+func (u selection) constants(x syntax.Expr, v uval) []uval {
 	if call, ok := unparen(x).(*syntax.CallExpr); ok && u.nameOf(call.Fn).v.c == plan.Value(plan.Builtin("range")) {
 		return u.rangeOf(call)
 	}
@@ -182,7 +187,7 @@ func constantElem(e plan.Value) uval {
 }
 
 // rangeOf is range(…) of few constants.
-func (u *user) rangeOf(x *syntax.CallExpr) []uval {
+func (u selection) rangeOf(x *syntax.CallExpr) []uval {
 	at := [3]int64{0, 0, 1}
 	if len(x.Args) == 0 || len(x.Args) > 3 {
 		return nil

@@ -26,7 +26,7 @@ func (u *user) stmts(list []syntax.Stmt) bool {
 }
 
 func (u *user) stmt(s syntax.Stmt) bool {
-	if u.moves(s) {
+	if u.writes().moves(s) {
 		return true
 	}
 	switch s := s.(type) {
@@ -37,14 +37,14 @@ func (u *user) stmt(s syntax.Stmt) bool {
 	case *syntax.IfStmt:
 		return u.ifStmt(s)
 	case *syntax.ForStmt:
-		u.forStmt(s)
+		u.rounds().forStmt(s)
 	case *syntax.ReturnStmt:
 		u.returnStmt(s)
 		return false
 	case *syntax.DefStmt:
-		v := u.defined(s, s.Name.Name, s.Function.(*resolve.Function))
+		v := u.calling().defined(s, s.Name.Name, s.Function.(*resolve.Function))
 		u.bind(s.Name.Binding.(*resolve.Binding), v)
-		v.fn.chosen = u.function(s, s.Function.(*resolve.Function))
+		v.fn.chosen = u.calling().function(s, s.Function.(*resolve.Function))
 	case *syntax.BranchStmt:
 		return s.Token == syntax.PASS
 	}
@@ -68,7 +68,7 @@ func (u *user) returnStmt(s *syntax.ReturnStmt) {
 
 func (u *user) assign(s *syntax.AssignStmt) {
 	if s.Op != syntax.EQ {
-		u.noEvent(s.RHS)
+		u.calling().noEvent(s.RHS)
 		u.use(u.expr(s.LHS))
 		u.use(u.expr(s.RHS))
 		u.unknown(s.LHS)
@@ -88,8 +88,8 @@ func (u *user) assignment(lhs, rhs syntax.Expr) (bind func()) {
 		var v uval
 		if l, ok := unparen(rhs).(*syntax.LambdaExpr); ok {
 			def := l.Function.(*resolve.Function)
-			v = u.defined(l, id.Name, def)
-			v.fn.chosen = u.function(l, def)
+			v = u.calling().defined(l, id.Name, def)
+			v.fn.chosen = u.calling().function(l, def)
 		} else {
 			v = u.expr(rhs)
 		}
@@ -100,10 +100,10 @@ func (u *user) assignment(lhs, rhs syntax.Expr) (bind func()) {
 	if to != nil && len(to) == len(from) {
 		return u.assignments(to, from)
 	}
-	u.noEvent(rhs)
+	u.calling().noEvent(rhs)
 	v := u.expr(rhs)
-	u.checkStored(lhs, v)
-	u.checkUnpacked(lhs, rhs, v)
+	u.certain().checkStored(lhs, v)
+	u.certain().checkUnpacked(lhs, rhs, v)
 	u.use(v)
 	return func() { u.bindAll(lhs, v) }
 }

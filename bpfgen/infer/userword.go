@@ -46,18 +46,18 @@ func (p *funcPoint) userAnswer(question string) string {
 // userArg is word i, at the entry.
 func (a *funcArgs) userArg(b, from *body, i int, pos plan.Pos) val {
 	if s := a.f.known(); s != nil {
-		return b.userValue(from, s.Param(i), pos)
+		return b.words().userValue(from, s.Param(i), pos)
 	}
-	word := b.carry(from, from.argWord(a.f, i, pos))
+	word := b.words().carry(from, from.words().argWord(a.f, i, pos))
 	return exprVal(as(word, untypedWord(true), pos))
 }
 
 // userValue is a word with the width and sign of its type.
-func (b *body) userValue(from *body, w signature.Word, pos plan.Pos) val {
+func (b words) userValue(from *body, w signature.Word, pos plan.Pos) val {
 	if w.Where == abi.Other {
 		return exprVal(unreadable(pos))
 	}
-	word := b.carry(from, from.wordAt(w.Place, tree.User, pos))
+	word := b.carry(from, from.words().wordAt(w.Place, tree.User, pos))
 	switch {
 	case w.Address:
 		return exprVal(as(word, types.I64, pos))
@@ -68,7 +68,7 @@ func (b *body) userValue(from *body, w signature.Word, pos plan.Pos) val {
 }
 
 // userResult is e.ret where debug information tells what it is.
-func (b *body) userResult(f *funcView, pos plan.Pos) (val, bool) {
+func (b words) userResult(f *funcView, pos plan.Pos) (val, bool) {
 	s := f.known()
 	if s != nil && s.Void {
 		return exprVal(absentInt(pos)), true
@@ -79,10 +79,10 @@ func (b *body) userResult(f *funcView, pos plan.Pos) (val, bool) {
 	case s.Result[0].Where == abi.Nowhere: // only the caller knows
 		return exprVal(as(faultExpr(pos), types.I64.OrFault(), pos)), true
 	case len(s.Result) == 2: // an int of 128 bits
-		low, high := b.userValue(b, s.Result[0], pos), b.userValue(b, s.Result[1], pos)
+		low, high := b.userValue(b.body, s.Result[0], pos), b.userValue(b.body, s.Result[1], pos)
 		return val{comp: true, elems: []val{low, high}}, true
 	}
-	return b.userValue(b, s.Result[0], pos), true
+	return b.userValue(b.body, s.Result[0], pos), true
 }
 
 // absentInt is a number that is not there, of the type of those of which one hardly tests that they are: computing with
@@ -92,7 +92,7 @@ func absentInt(pos plan.Pos) *tree.Expr {
 }
 
 // userWord reads argument i of a user function of Go at its entry.
-func (b *body) userWord(f *funcView, i int, pos plan.Pos) (*tree.Expr, bool) {
+func (b words) userWord(f *funcView, i int, pos plan.Pos) (*tree.Expr, bool) {
 	if f.abi == nil {
 		return nil, false
 	}

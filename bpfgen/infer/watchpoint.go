@@ -24,7 +24,7 @@ func (w *watchpoint) attach(*target) tree.Attach { return tree.Attach{Way: w.at}
 func (w *watchpoint) event(t *target, b *body) *event { return sample(t, b) }
 
 // watchpoint gives the target of watchpoint:ADDRESS:LENGTH:ACCESS and its like.
-func (u *unit) watchpoint(p *plan.Pattern) []*target {
+func (u inPrograms) watchpoint(p *plan.Pattern) []*target {
 	if len(p.Args) < 3 {
 		wrong(p.Pos, "%s: want %s", p.Text, watchForm)
 	}
@@ -73,7 +73,7 @@ func watchLength(p *plan.Pattern, text, access string) int {
 
 // watched is the address: a number, a variable or function of the kernel, or
 // one of a program.
-func (u *unit) watched(p *plan.Pattern, what []string) uint64 {
+func (u inPrograms) watched(p *plan.Pattern, what []string) uint64 {
 	if len(what) == 2 {
 		return u.userVariable(p, what[0], what[1])
 	}
@@ -101,7 +101,7 @@ func (u *unit) watched(p *plan.Pattern, what []string) uint64 {
 }
 
 // userVariable finds a variable in the memory of the traced process.
-func (u *unit) userVariable(p *plan.Pattern, file, name string) uint64 {
+func (u inPrograms) userVariable(p *plan.Pattern, file, name string) uint64 {
 	if u.plan.Target.PID == 0 {
 		wrong(p.Pos, "%s: each process has its own %s: say whose with -p or -c", p.Text, name)
 	}
