@@ -191,7 +191,8 @@ func tracedBy(t testing.TB, e ended, report string) (ended, done) {
 }
 
 // lossLine is a line about losses on standard error: a number of events, updates or calls.
-var lossLine = regexp.MustCompile(`(?m)(\d[\d,]*) (?:events?|updates?|calls?|returns?|ends?|values?|pairs?|stacks?) (?:of .*?)?(?:lost|not seen|dropped|missed)`)
+var lossLine = regexp.MustCompile(`(?m)(\d[\d,]*) (?:events?|updates?|calls?|returns?|ends?|values?|pairs?|stacks?) ` +
+	`(?:of .*?)?(?:lost|not seen|dropped|missed)`)
 
 // skipLine is one about programs that the kernel did not run. It counts those of all processes, so the number is an
 // upper bound of what is missing of the traced ones.

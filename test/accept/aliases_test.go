@@ -17,8 +17,8 @@ int main(void) { return orig(1) - alias1(1); }
 // By which of its names a function is known, by how the script wrote it.
 //
 // > A function with several names is one point.
-// > `e.func` is the name that the script wrote: the first of those that stand in `{a,b}`, with a warning, and behind `*`
-// > the one with the fewest underscores in front, then the first by the alphabet.
+// > `e.func` is the name that the script wrote: the first of those that stand in `{a,b}`, with a warning, and behind
+// > `*` the one with the fewest underscores in front, then the first by the alphabet.
 func TestFunctionNames(t *testing.T) {
 	needTracing(t)
 	if _, err := exec.LookPath("gcc"); err != nil {
@@ -36,8 +36,8 @@ func TestFunctionNames(t *testing.T) {
 		"orig": "orig", "alias1": "alias1", "_alias": "_alias", "{orig,alias1}": "orig", "{alias1,orig}": "alias1",
 		"{_alias,orig,alias1}": "_alias", "*ali*": "alias1", "{or,_al}i*": "orig",
 	} {
-		e := startrace(t, script(t, `probe("ufunc:`+binary+`:`+pattern+`", lambda e: print(e.func), where = lambda e: e.func == "`+
-			want+`")`), "-c", binary).ok(t)
+		e := startrace(t, script(t, `probe("ufunc:`+binary+`:`+pattern+`", lambda e: print(e.func), `+
+			`where = lambda e: e.func == "`+want+`")`), "-c", binary).ok(t)
 		if e.stdout != want+"\n"+want+"\n" {
 			t.Errorf("%s: got %s, want %s for each of two calls", pattern, e.stdout, want)
 		}

@@ -44,7 +44,8 @@ func TestAnnounce(t *testing.T) {
 func TestAnnouncedWhenAttached(t *testing.T) {
 	needTracing(t)
 	const says = "announce('Tracing')"
-	e := startrace(t, "-e", says, "-e", "probe('syscall:getppid', lambda e: None)", "-e", "print('ran')", "-c", "true").ok(t)
+	e := startrace(t, "-e", says, "-e", "probe('syscall:getppid', lambda e: None)", "-e", "print('ran')",
+		"-c", "true").ok(t)
 	if want := "Attached 1 probe\nTracing until the command ends\n"; e.stderr != want {
 		t.Errorf("got %q, want %q", e.stderr, want)
 	}
@@ -60,8 +61,8 @@ func TestAnnouncedWhenAttached(t *testing.T) {
 	}
 }
 
-// TestToolsPrintResultsOnly goes over the library: no tool prints words of its own when it begins, among the results and
-// before anything is attached.
+// TestToolsPrintResultsOnly goes over the library: no tool prints words of its own when it begins, among the results
+// and before anything is attached.
 func TestToolsPrintResultsOnly(t *testing.T) {
 	begins := regexp.MustCompile(`(?m)^ *printf?\("(Tracing|Sampling|Hit|Press)`)
 	for _, m := range stdlib.Modules() {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// > | a list of strings, as `e.args.argv`; cut, it ends with `…` or with a string that was cut | 128 strings, 1024 bytes with two more for each |
+// > | a list of strings, as `e.args.argv`; cut, it ends with `…` or with a string that was cut | 128 strings, 1024
+// > bytes with two more for each |
 func TestArgvLimits(t *testing.T) {
 	needTracing(t)
 	const text = `

@@ -19,7 +19,8 @@ func TestArticle(t *testing.T) {
 		},
 		"S1-02, S1-14": {
 			script: `
-probe("syscall:{open,openat}", lambda e: printf("%s(%d) opening %s flags %x mode %x = %d\n", e.comm, e.pid, e.args.filename, e.args.flags, e.args.mode, e.ret),
+probe("syscall:{open,openat}", lambda e: printf("%s(%d) opening %s flags %x mode %x = %d\n", e.comm, e.pid,
+                                                e.args.filename, e.args.flags, e.args.mode, e.ret),
       where = lambda e: e.comm == "wl-opens")
 `,
 			work: opens, stdout: []string{`wl-opens\(\d+\) opening ` + dir + `/missing-0-0 flags 0 mode 0 = -2`},
@@ -33,7 +34,8 @@ probe(["t:syscalls:sys_enter_getppid", "t:syscalls:sys_exit_getppid"], lambda e:
 		},
 		"S1-08, S1-12": {
 			script: `
-probe("syscall:openat", lambda e: printf("%s %s %o %s %s\n", e.args.dfd == AT_FDCWD, names(e.args.flags, "O_"), 0o640, names(0o640, "mode"), names(O_CREAT | O_CLOEXEC, "O_")),
+probe("syscall:openat", lambda e: printf("%s %s %o %s %s\n", e.args.dfd == AT_FDCWD, names(e.args.flags, "O_"), 0o640,
+                                         names(0o640, "mode"), names(O_CREAT | O_CLOEXEC, "O_")),
       where = lambda e: e.comm == "wl-opens")
 `,
 			work: opens, stdout: []string{`True O_RDONLY 640 rw-r----- O_RDONLY\|O_CREAT\|O_CLOEXEC`},
@@ -60,7 +62,8 @@ def note(e):
     opened.setdefault(e.pid, []).append(e.args.filename)
 
 probe("syscall:openat", note, where = lambda e: e.comm == "wl-opens")
-at_exit(lambda: [print(len(names), "names, short:", [name[len("` + dir + `/"):][:7] for name in names]) for names in opened.values()])
+at_exit(lambda: [print(len(names), "names, short:", [name[len("` + dir + `/"):][:7] for name in names])
+                 for names in opened.values()])
 `,
 			work: opens, stdout: []string{`3 names, short: \["missing", "file-0-", "file-0-"\]`},
 		},

@@ -77,7 +77,8 @@ func TestBlockModule(t *testing.T) {
 	disk := loopDevice(t, 4<<20)
 	const text = `
 load("std/block.star", "block")
-probe(block.io(), lambda e: printf("%s %d %d %s %d %s %d\n", dev_name(e.dev), e.sector, e.bytes, e.rwbs, e.pid, e.comm, e.duration))
+probe(block.io(), lambda e: printf("%s %d %d %s %d %s %d\n", dev_name(e.dev), e.sector, e.bytes, e.rwbs, e.pid, e.comm,
+                                   e.duration))
 `
 	e, d := traced(t, text, nil, "blocks", "100", disk)
 	flags := directRead(t)

@@ -45,7 +45,8 @@ func TestBPFPrograms(t *testing.T) {
 runs = count()
 for point in ["fentry:bpf:observed_by_startrace", "fexit:bpf:observed_*", "rawtracepoint:sys_enter"]:
     probe(point, lambda e: runs[e.probe].add(), where = lambda e: e.comm == "wl-getppid")
-probe("fentry:bpf:observed_by_startrace", lambda e: runs["context"].add(), where = lambda e: e.comm == "wl-getppid" and e.args.ctx != 0)
+probe("fentry:bpf:observed_by_startrace", lambda e: runs["context"].add(),
+      where = lambda e: e.comm == "wl-getppid" and e.args.ctx != 0)
 at_exit(lambda: [print("runs", p, v) for p, v in runs.items()])
 `, nil, "getppid", strconv.Itoa(n), "1")
 	calls := number(t, e.stdout, `(?m)^runs rawtracepoint:sys_enter (\d+)$`)

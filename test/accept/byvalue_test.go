@@ -27,7 +27,8 @@ func TestStructsByValue(t *testing.T) {
 		{"timestamp_truncate", `
 where = lambda e: e.comm == "wl-structs" and e.args.t.tv_sec < 100000
 def handler(e):
-    seen[e.probe, e.args.t.tv_nsec == 1000 * e.args.t.tv_sec and e.args.t.tv_sec > 0 and e.args.inode.i_sb.s_time_gran > 0].add()
+    seen[e.probe, e.args.t.tv_nsec == 1000 * e.args.t.tv_sec and e.args.t.tv_sec > 0
+         and e.args.inode.i_sb.s_time_gran > 0].add()
     sums[e.probe].add(e.args.t.tv_sec)
 `, ways, 2},
 		{"timestamp_truncate", `
@@ -38,7 +39,8 @@ def handler(e):
 `, []string{"kretprobe", "fexit", "func"}, 2},
 		{"do_tcp_setsockopt", `
 def handler(e):
-    seen[e.probe, e.args.level == 6 and e.args.optname == 4 and e.args.optlen == 4 and not e.args.optval.is_kernel and e.args.optval.user != None].add()
+    seen[e.probe, e.args.level == 6 and e.args.optname == 4 and e.args.optlen == 4 and not e.args.optval.is_kernel
+         and e.args.optval.user != None].add()
     sums[e.probe].add(e.args.optlen)
 `, ways, 0},
 		{"do_pages_move", `
@@ -79,7 +81,8 @@ func TestStructAsValue(t *testing.T) {
 	needKernelFunctions(t)
 	e, _ := traced(t, `
 mine = lambda e: e.comm == "wl-structs"
-probe("kprobe:timestamp_truncate", lambda e: print("time", e.args.t), where = lambda e: mine(e) and e.args.t.tv_sec < 100000)
+probe("kprobe:timestamp_truncate", lambda e: print("time", e.args.t),
+      where = lambda e: mine(e) and e.args.t.tv_sec < 100000)
 probe("func:make_kuid", lambda e: print("user", e.ret, e.ret.val, e.ret == e.args.uid), where = mine)
 `, nil, "structs", "2", t.TempDir())
 	equalLines(t, slices.Compact(sorted(e.stdout, "time")), []string{"time record(tv_sec = 1, tv_nsec = 1000)",

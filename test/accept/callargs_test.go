@@ -137,8 +137,10 @@ func TestModeOfOpen(t *testing.T) {
 				want = append(want, fmt.Sprintf("%s%s %x %o %d", point, name, how.flags, how.mode, how.mode))
 			}
 		}
-		fmt.Fprintf(&text, `probe(["syscall:%s", "tracepoint:syscalls:sys_enter_%s"], kernel = lambda e: record(mode = e.args.mode + 0),
-      handler = lambda e: printf("%%s %%x %%o %%d\n", e.probe, e.args.%s, e.args.mode, e.mode), where = lambda e: e.comm == "wl-raw")
+		fmt.Fprintf(&text, `probe(["syscall:%s", "tracepoint:syscalls:sys_enter_%s"],
+      kernel = lambda e: record(mode = e.args.mode + 0),
+      handler = lambda e: printf("%%s %%x %%o %%d\n", e.probe, e.args.%s, e.args.mode, e.mode),
+      where = lambda e: e.comm == "wl-raw")
 `, name, name, flags)
 	}
 	e, _ := traced(t, text.String(), nil, append([]string{"raw"}, work...)...)
@@ -164,7 +166,8 @@ def helper(fd):
 
 def show(e):
     fd = e.args.dfd
-    printf("%s %x %d %x %x %X %o %u %b %s %x %x\n", e.probe, e.args.dfd, e.args.dfd, fd, (fd), int32(fd), fd, fd, fd, helper(fd), fd + 0, e.args.flags)
+    printf("%s %x %d %x %x %X %o %u %b %s %x %x\n", e.probe, e.args.dfd, e.args.dfd, fd, (fd), int32(fd), fd, fd, fd,
+           helper(fd), fd + 0, e.args.flags)
 
 def either(e):
     v = e.args.dfd if hasattr(e.args, "dfd") else e.args.ret
@@ -183,7 +186,8 @@ probe("tracepoint:syscalls:sys_enter_openat", held, kernel = lambda e: record(r 
 probe("tracepoint:syscalls:sys_enter_openat", show, where = mine)
 probe(["tracepoint:syscalls:sys_enter_openat", "tracepoint:syscalls:sys_exit_openat"], either, where = mine)
 `, nil, "raw", fmt.Sprintf("%d,%x,0,%x", sc.Nr, word(-100), word(-2)))
-	numbers := " ffffff9c -100 ffffff9c ffffff9c FFFFFF9C 37777777634 4294967196 11111111111111111111111110011100 ffffff9c ffffffffffffff9c fffffffe"
+	numbers := " ffffff9c -100 ffffff9c ffffff9c FFFFFF9C 37777777634 4294967196 11111111111111111111111110011100 " +
+		"ffffff9c ffffffffffffff9c fffffffe"
 	want := []string{
 		"A B",
 		"either ffffff9c ffffff9c -100 ffffffffffffff9c",

@@ -102,7 +102,8 @@ def of(e):
 probe(tcp.input, kernel = lambda e: seen["in", e.dport, of(e)].add())
 probe(tcp.input, kernel = lambda e: seen["to", e.sport, of(e)].add())
 probe(tcp.output, kernel = lambda e: seen["out", e.sport, of(e)].add())
-probe(tcp.drop, lambda e: print("drop", e.daddr, e.sport, e.flags, e.reason, e.sk == None), where = lambda e: mem(e.th, 14)[13] == 2)
+probe(tcp.drop, lambda e: print("drop", e.daddr, e.sport, e.flags, e.reason, e.sk == None),
+      where = lambda e: mem(e.th, 14)[13] == 2)
 `+attached+`
 at_exit(lambda: [print(way, port, what, n) for (way, port, what), n in seen.take().items()])
 `))

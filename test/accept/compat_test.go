@@ -62,18 +62,22 @@ exit 0 None
 
 const knownScript = `
 def shown(e): return e.comm == NAME
-probe("syscall:open", lambda e: print(e.func, '"%s"' % e.args.filename, e.args.flags, e.args.mode, e.ret), where = shown)
-probe("syscall:openat", lambda e: print(e.func, e.args.dfd, '"%s"' % e.args.filename, e.args.flags, e.args.mode, e.ret), where = shown)
+probe("syscall:open", lambda e: print(e.func, '"%s"' % e.args.filename, e.args.flags, e.args.mode, e.ret),
+      where = shown)
+probe("syscall:openat", lambda e: print(e.func, e.args.dfd, '"%s"' % e.args.filename, e.args.flags, e.args.mode, e.ret),
+      where = shown)
 probe("syscall:{read,write}", lambda e: print(e.func, e.args.fd, e.args.count, e.ret), where = shown)
 probe("syscall:pread64", lambda e: print(e.func, e.args.fd, e.args.count, e.args.pos, e.ret), where = shown)
 probe("syscall:lseek", lambda e: print(e.func, e.args.fd, e.args.offset, e.args.whence, e.ret), where = shown)
 probe("syscall:ftruncate", lambda e: print(e.func, e.args.fd, e.args.length), where = shown)
 probe("syscall:writev", lambda e: print(e.func, e.args.fd, e.args.vlen, e.args.vec.iov_len, e.ret), where = shown)
-probe("syscall:fstat", lambda e: print(e.func, e.args.fd, e.args.statbuf != None, e.args.statbuf.st_size, e.args.statbuf.UNUSED, e.ret), where = shown)
+probe("syscall:fstat", lambda e: print(e.func, e.args.fd, e.args.statbuf != None, e.args.statbuf.st_size,
+                                       e.args.statbuf.UNUSED, e.ret), where = shown)
 probe("syscall:close", lambda e: print(e.func, e.args.fd, e.ret), where = shown)
 probe("syscall:nanosleep", lambda e: print(e.func, e.args.rqtp.tv_sec, e.args.rqtp.tv_nsec, e.ret), where = shown)
 probe("syscall:clock_nanosleep", lambda e: print(e.func, e.args.which_clock, e.args.rqtp.tv_nsec, e.ret), where = shown)
-probe("syscall:mmap", lambda e: print(e.func, e.args.len, e.args.prot, e.args.flags, e.args.off, e.ret > 0), where = shown)
+probe("syscall:mmap", lambda e: print(e.func, e.args.len, e.args.prot, e.args.flags, e.args.off, e.ret > 0),
+      where = shown)
 probe("syscall:kill", lambda e: print(e.func, e.args.pid, e.args.sig, e.ret), where = shown)
 probe("syscall:unlink", lambda e: print(e.func, '"%s"' % e.args.pathname, e.ret), where = shown)
 probe("syscall:exit", lambda e: print(e.func, e.args.error_code, e.ret), where = shown)
@@ -215,14 +219,17 @@ ids = count()
 left = count()
 shown = lambda e: e.comm == NAME
 probe("syscall:*", lambda e: n[e.func].add(), where = shown)
-probe("syscall:*", lambda e: names[e.func, "open" in e.func, e.func == "open", e.func.startswith("unl")].add(), where = shown)
+probe("syscall:*", lambda e: names[e.func, "open" in e.func, e.func == "open", e.func.startswith("unl")].add(),
+      where = shown)
 probe("syscall:{newfstat,mprotect,munmap,io_setup,removexattr}", lambda e: print("wrong", e.func), where = shown)
 probe("syscall:{unlink*,open,openat,read}", lambda e: m[e.func].add(), where = shown)
 probe("tracepoint:raw_syscalls:sys_enter", lambda e: raw[syscall_name(e.args.id)].add(), where = shown)
 probe("rawtracepoint:sys_enter", lambda e: ids[e.args.id].add(), where = shown)
 probe("tracepoint:raw_syscalls:sys_exit", lambda e: left[syscall_name(e.args.id), e.args.ret].add(), where = shown)
-probe("tracepoint:raw_syscalls:sys_enter", lambda e: print(e.args.id, syscall_name(e.args.id)), where = lambda e: e.comm == NAME and e.args.id == 1029)
-probe("tracepoint:syscalls:sys_{enter,exit}_{*stat*,open,unlink,read}", lambda e: print("single", e.probe), where = shown)
+probe("tracepoint:raw_syscalls:sys_enter", lambda e: print(e.args.id, syscall_name(e.args.id)),
+      where = lambda e: e.comm == NAME and e.args.id == 1029)
+probe("tracepoint:syscalls:sys_{enter,exit}_{*stat*,open,unlink,read}", lambda e: print("single", e.probe),
+      where = shown)
 def report():
     for table in (n, m, names, raw, ids, left):
         print(sorted([(str(k), v) for k, v in table.items()]))
@@ -242,11 +249,13 @@ const wantNames = `1029 open
 1029 open
 [("execve", 1), ("exit", 1), ("open", 3), ("read", 3), ("unlink", 3)]
 [("open", 3), ("read", 3), ("unlink", 3)]
-[("(\"execve\", False, False, False)", 1), ("(\"exit\", False, False, False)", 1), ("(\"open\", True, True, False)", 3), ` +
+[("(\"execve\", False, False, False)", 1), ("(\"exit\", False, False, False)", 1), ` +
+	`("(\"open\", True, True, False)", 3), ` +
 	`("(\"read\", False, False, False)", 3), ("(\"unlink\", False, False, True)", 3)]
 [("exit", 1), ("open", 3), ("read", 3), ("syscall_1535", 1), ("unlink", 3)]
 [("1025", 1), ("1027", 3), ("1029", 3), ("1034", 3), ("1535", 1)]
-[("(\"execve\", 0)", 1), ("(\"open\", -2)", 3), ("(\"read\", -9)", 3), ("(\"syscall_1535\", -38)", 1), ("(\"unlink\", -2)", 3)]
+[("(\"execve\", 0)", 1), ("(\"open\", -2)", 3), ("(\"read\", -9)", 3), ` +
+	`("(\"syscall_1535\", -38)", 1), ("(\"unlink\", -2)", 3)]
 `
 
 // A program of one width starts one of another: the call ends as what it began as, and its arguments are those of the
@@ -273,7 +282,9 @@ func TestCompatExec(t *testing.T) {
 			got := startrace(t, "-q", "-e",
 				`probe("syscall:execve", lambda e: print(e.func, e.start.args.filename, e.start.args.argv, e.ret))`,
 				"-c", file).ok(t)
-			want := fmt.Sprintf("execve %[1]s (%[1]q,) 0\nexecve /nonexistent/x (\"zero\", \"one two\", \"exit\") -2\nexecve %[2]s (\"zero\", \"one two\", \"exit\") 0\n", file, target)
+			want := fmt.Sprintf("execve %[1]s (%[1]q,) 0\n"+
+				"execve /nonexistent/x (\"zero\", \"one two\", \"exit\") -2\n"+
+				"execve %[2]s (\"zero\", \"one two\", \"exit\") 0\n", file, target)
 			if got.skipped(t) == 0 && got.stdout != want {
 				t.Errorf("%s, %s: got:\n%s\nwant:\n%s\nstderr: %s", e.name, target, got.stdout, want,
 					excerpt(got.stderr))
@@ -301,9 +312,11 @@ func TestX32Calls(t *testing.T) {
 	need32(t, file)
 	got := startrace(t, "-q", script(t, `
 shown = lambda e: e.comm == "x32"
-probe("syscall:*", lambda e: print(e.func, e.ret == -ENOSYS or e.ret == -ENOENT or e.ret == -EBADF), where = lambda e: e.comm == "x32" and e.func != "exit" and e.ret != 0)
+probe("syscall:*", lambda e: print(e.func, e.ret == -ENOSYS or e.ret == -ENOENT or e.ret == -EBADF),
+      where = lambda e: e.comm == "x32" and e.func != "exit" and e.ret != 0)
 probe("syscall:{open,openat}", lambda e: print(e.args.filename), where = shown)
-probe("tracepoint:raw_syscalls:sys_enter", lambda e: print(syscall_name(e.args.id)), where = lambda e: e.comm == "x32" and e.args.id == (1 << 30) + 2)
+probe("tracepoint:raw_syscalls:sys_enter", lambda e: print(syscall_name(e.args.id)),
+      where = lambda e: e.comm == "x32" and e.args.id == (1 << 30) + 2)
 `), "-c", file).ok(t)
 	want := "openat True\n/nonexistent/x32\nexecve True\nioctl True\nopen\nopen True\n/nonexistent/x32\n"
 	if got.skipped(t) == 0 && got.stdout != want {

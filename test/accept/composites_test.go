@@ -29,7 +29,8 @@ def parts(e):
     if n.get() > 2:
         return record(a = e.pid, n = record(x = e.comm, y = 1))
     return record(a = 7, n = record(x = "few", y = e.pid))
-probe("syscall:getppid", lambda e: print("first", e.a, e.x), kernel = lambda e: record(a = parts(e).a // 8, x = parts(e).n.x))
+probe("syscall:getppid", lambda e: print("first", e.a, e.x),
+      kernel = lambda e: record(a = parts(e).a // 8, x = parts(e).n.x))
 `,
 			stdout: []string{`first 0 few`, `first [1-9]\d* wl-getppid`},
 		},

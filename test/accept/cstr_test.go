@@ -32,8 +32,9 @@ func TestFirstBytes(t *testing.T) {
 		t.Helper()
 		script := ""
 		for i, part := range parts {
-			script += fmt.Sprintf("f%d = lambda e: %[2]s\nprobe(%[3]q, lambda e: print(\"user %[1]d\", %[2]s), where = where)\n"+
-				"probe(%[3]q, lambda e: print(\"kernel %[1]d\", e.value), kernel = f%[1]d, where = where)\n", i, part, point)
+			script += fmt.Sprintf("f%d = lambda e: %[2]s\nprobe(%[3]q, lambda e: print(\"user %[1]d\", %[2]s), "+
+				"where = where)\nprobe(%[3]q, lambda e: print(\"kernel %[1]d\", e.value), kernel = f%[1]d, "+
+				"where = where)\n", i, part, point)
 		}
 		e, _ := traced(t, "where = lambda e: "+condition+"\n"+script, nil, "edge", text)
 		for i := range parts {
@@ -50,11 +51,13 @@ func TestFirstBytes(t *testing.T) {
 
 // No string of the kernel is equal to one with a NUL or has it, and a kernel half keeps none: it would end there.
 //
-// > None is equal to a constant that has a NUL, or contains it. A kernel half keeps no such constant: it is refused there.
+// > None is equal to a constant that has a NUL, or contains it. A kernel half keeps no such constant: it is refused
+// > there.
 func TestConstantsWithNUL(t *testing.T) {
 	needTracing(t)
-	const tests = `e.comm == C, C != e.comm, e.comm in (C, "x"), e.comm.startswith(C), e.comm.endswith(C), C in e.comm, ` +
-		`matches(e.comm, C), matches(e.comm, "*" + C), (e.comm, 1) == (C, 1), D.get(e.comm), e.task.comm == C, ` +
+	const tests = `e.comm == C, C != e.comm, e.comm in (C, "x"), e.comm.startswith(C), e.comm.endswith(C), ` +
+		`C in e.comm, matches(e.comm, C), matches(e.comm, "*" + C), (e.comm, 1) == (C, 1), D.get(e.comm), ` +
+		`e.task.comm == C, ` +
 		`e.task.comm.startswith(C)`
 	for _, c := range []string{`"wl-edge\x00"`, `"wl-edge\x00b"`, `"\x00"`, `"e\x00"`} {
 		script := strings.ReplaceAll(`

@@ -323,7 +323,8 @@ func TestDoctorJSON(t *testing.T) {
 // Once everything is attached startrace keeps only the rights to read; its command keeps what it had.
 func TestPrivilegesDropped(t *testing.T) {
 	needTracing(t)
-	const show = `sh -c 'grep CapPrm /proc/self/status; grep -e CapPrm -e CapEff /proc/$PPID/status /proc/$PPID/task/*/status'`
+	const show = `sh -c 'grep CapPrm /proc/self/status; grep -e CapPrm -e CapEff /proc/$PPID/status ` +
+		`/proc/$PPID/task/*/status'`
 	script := `probe("syscall:getppid", lambda e: None)`
 	full := capabilitySets(startrace(t, "-e", script+`.enable() if False else None`, "-c", show).ok(t).stdout)
 	e := startrace(t, "-v", "-e", script, "-c", show).ok(t)

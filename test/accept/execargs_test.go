@@ -20,7 +20,8 @@ func TestColdArguments(t *testing.T) {
 	n := scaled(100)
 	e, d := traced(t, `
 def told(e):
-    printf("cold %d %d %s %s %s %q\n", e.ret, len(e.args.argv), e.start.args.filename, e.start.args.argv, e.start.args.envp, " ".join(e.args.argv))
+    printf("cold %d %d %s %s %s %q\n", e.ret, len(e.args.argv), e.start.args.filename, e.start.args.argv,
+           e.start.args.envp, " ".join(e.args.argv))
 
 probe("syscall:execve", told, where = lambda e: e.start.comm == "wl-execs")
 joined = table()

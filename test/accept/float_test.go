@@ -29,11 +29,13 @@ func TestFloatIsFault(t *testing.T) {
 	}
 	e := startrace(t, "-q", script(t, strings.ReplaceAll(`
 probe("ufunc:BIN:half", lambda e: printf("format %d %x %6s|\n", e.ret, e.args[1], e.args[1]))
-probe("ufunc:BIN:half", lambda e: print("user", e.args[0], e.args[1] == None, e.args[1] == FAULT, e.args[1] == 3, bool(e.args[1]), errno(e.args[1]), e.args[2]))
+probe("ufunc:BIN:half", lambda e: print("user", e.args[0], e.args[1] == None, e.args[1] == FAULT, e.args[1] == 3,
+                                        bool(e.args[1]), errno(e.args[1]), e.args[2]))
 kept, seen = table(), count()
 def keep(e):
     kept[e.pid] = e.args[1]
-    seen[e.args[0], e.args[1] == None, e.args[1] == FAULT, e.args[1] == 3, bool(e.args[1]), errno(e.args[1]), e.args[2]].add()
+    seen[e.args[0], e.args[1] == None, e.args[1] == FAULT, e.args[1] == 3, bool(e.args[1]), errno(e.args[1]),
+         e.args[2]].add()
 probe("uprobe:BIN:half", keep)
 at_exit(lambda: [print("kept", v, v == FAULT) for k, v in kept.items()])
 at_exit(lambda: [print("kernel", k, n) for k, n in seen.items()])

@@ -20,7 +20,8 @@ def peer(e):
 def other(e):
     return inet(mem(e.args.buf, 16)) if e.args.count == 16 else inet(mem(e.args.buf, 4))
 probe("syscall:write", kernel = lambda e: n[peer(e)].add())
-probe("syscall:write", kernel = lambda e: record(p = peer(e), o = other(e)), handler = lambda e: print("address", e.p, e.o))
+probe("syscall:write", kernel = lambda e: record(p = peer(e), o = other(e)),
+      handler = lambda e: print("address", e.p, e.o))
 print("here", inet(0x0100007f), inet(b"0123456789abcdef"), inet(b"abcd"))
 `), "-c", "sh -c 'printf 0123456789abcdef; printf abcd'").ok(t)
 	const six = "3031:3233:3435:3637:3839:6162:6364:6566"

@@ -11,14 +11,15 @@ import (
 const inlinedSource = `
 int ext(int a) { return a * 3; }
 int (*volatile through)(int) = ext;
-int main(int n, char **words) { volatile int sum = 0; for (int i = 0; i < 5; i++) sum += ext(n + i); return through(sum) == 0; }
+int main(int n, char **words) {
+	volatile int sum = 0; for (int i = 0; i < 5; i++) sum += ext(n + i); return through(sum) == 0; }
 `
 
 // Calls that are inlined are missing, and those through a pointer are not.
 //
-// > A call that the compiler has put into its caller (inlined) is none: no probe sees it, and nothing counts it. At `-O2`
-// > that happens to small functions of the same file, also where they have a symbol for calls from elsewhere. A program
-// > that is built with `-fno-inline` has all its calls.
+// > A call that the compiler has put into its caller (inlined) is none: no probe sees it, and nothing counts it. At
+// > `-O2` that happens to small functions of the same file, also where they have a symbol for calls from elsewhere. A
+// > program that is built with `-fno-inline` has all its calls.
 func TestInlinedCalls(t *testing.T) {
 	needTracing(t)
 	if _, err := exec.LookPath("gcc"); err != nil {

@@ -58,7 +58,8 @@ func TestKeep(t *testing.T) {
 		{"fewer than there is room for", "50", `at_exit(lambda: print("shown", p.dump()))`,
 			append(opens(1, 20), "shown 20")},
 		{"one", "1", `at_exit(lambda: print("shown", p.dump()))`, append(opens(20, 20), "shown 1")},
-		{"for another event", "3", `probe("syscall:openat", lambda e: print("at", e.args.filename.removeprefix(DIR), p.dump(), e.args.filename.removeprefix(DIR)),
+		{"for another event", "3", `probe("syscall:openat",
+			lambda e: print("at", e.args.filename.removeprefix(DIR), p.dump(), e.args.filename.removeprefix(DIR)),
 			where = lambda e: e.args.filename == DIR + "last")`, append(opens(18, 20), "at last 3 last")},
 		{"for nobody", "2", "", opens(19, 20)},
 		{"nested", "2", `
@@ -127,7 +128,8 @@ func TestKeepMistakes(t *testing.T) {
 		`probe("syscall:read", keep = "5")`: `probe: got keep = "5", want a number of events from 1 to 1048576`,
 		`p = probe("syscall:read", keep = 1)` + "\n" +
 			`p.dump()`: `the probe is not loaded yet: this works in callbacks`,
-		`p = probe("syscall:read", lambda e: 0)` + "\n" + `at_exit(lambda: p.dump())`: `dump: this probe sends its events as they happen; keep = N keeps the last N for dump()`,
+		`p = probe("syscall:read", lambda e: 0)` + "\n" + `at_exit(lambda: p.dump())`: `dump: this probe sends its ` +
+			`events as they happen; keep = N keeps the last N for dump()`,
 	} {
 		e := startrace(t, script(t, text), "-c", "true")
 		if e.status == 0 || !strings.Contains(e.stderr, want) {

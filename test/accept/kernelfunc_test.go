@@ -32,8 +32,10 @@ var programCounter = map[string]string{"amd64": "ip", "arm64": "pc"}[runtime.GOA
 // Each way to probe a kernel function sees each call, with its arguments by name and its result.
 // (S1-03, S3-03, S4-03, S4-05, S4-06, S4-15)
 //
-// > | `func:FUNCTION` | | a span: a call of a kernel function, entry and return as one event, by the best way that this kernel has |
-// > | `kprobe:FUNCTION[+OFFSET]`, `kretprobe:FUNCTION` | `k`, `kr` | a kernel function's entry (or a place in it), its return; `e.args` and `e.ret` typed by BTF |
+// > | `func:FUNCTION` | | a span: a call of a kernel function, entry and return as one event, by the best way that this
+// > kernel has |
+// > | `kprobe:FUNCTION[+OFFSET]`, `kretprobe:FUNCTION` | `k`, `kr` | a kernel function's entry (or a place in it), its
+// > return; `e.args` and `e.ret` typed by BTF |
 // > | `fentry:FUNCTION`, `fexit:FUNCTION` | `f`, `fr` | the same by trampolines; `fexit` has arguments and result |
 func TestKernelFunctions(t *testing.T) {
 	needKernelFunctions(t)
@@ -60,7 +62,8 @@ probe("kretprobe:vfs_read", leave, `+reading+`)
 probe("fexit:vfs_read", both, `+reading+`)
 probe("func:vfs_read", both, `+reading+`)
 named = count()
-probe("kprobe:vfs_read", lambda e: named[path(e.args.file), e.regs.`+programCounter+` != 0, e.args[2] == e.args.count].add(), `+reading+`)
+probe("kprobe:vfs_read", lambda e: named[path(e.args.file), e.regs.`+programCounter+` != 0,
+                                               e.args[2] == e.args.count].add(), `+reading+`)
 at_exit(lambda: [print("named", k, v) for k, v in named.items()])
 `, nil, "reads", strconv.Itoa(n), "1,100,4096")
 	for _, provider := range []string{"kprobe", "kretprobe", "fentry", "fexit", "func"} {
@@ -103,7 +106,8 @@ func TestKernelFunctionNesting(t *testing.T) {
 	n := scaled(1000)
 	e, _ := traced(t, `
 calls = count()
-probe("func:{vfs_read,read_zero,read_iter_zero}", lambda e: calls[e.func if e.func == "vfs_read" else "read", e.depth, e.ret].add(), `+reading+`)
+probe("func:{vfs_read,read_zero,read_iter_zero}",
+      lambda e: calls[e.func if e.func == "vfs_read" else "read", e.depth, e.ret].add(), `+reading+`)
 at_exit(lambda: [print("call", f, d, r, v) for (f, d, r), v in calls.items()])
 `, nil, "reads", strconv.Itoa(n), "64")
 	checkAccount(t, e, number(t, e.stdout, `(?m)^call vfs_read 0 64 (\d+)$`), n)
@@ -116,13 +120,15 @@ func TestKernelSessions(t *testing.T) {
 	needKernelFunctions(t)
 	n := scaled(1000)
 	// More functions than get trampolines, all with a result.
-	const functions = "{vfs_read,read_zero,read_iter_zero,vfs_write,vfs_fsync,vfs_fsync_range,vfs_fallocate,vfs_getattr,vfs_iter_read,vfs_iter_write," +
-		"vfs_rmdir,vfs_link,vfs_unlink,vfs_rename,vfs_symlink,vfs_mknod,vfs_create,vfs_truncate,vfs_setxattr,vfs_getxattr,vfs_listxattr,vfs_statfs}"
+	const functions = "{vfs_read,read_zero,read_iter_zero,vfs_write,vfs_fsync,vfs_fsync_range," +
+		"vfs_fallocate,vfs_getattr,vfs_iter_read,vfs_iter_write,vfs_rmdir,vfs_link,vfs_unlink,vfs_rename,vfs_symlink," +
+		"vfs_mknod,vfs_create,vfs_truncate,vfs_setxattr,vfs_getxattr,vfs_listxattr,vfs_statfs}"
 	e, d := traced(t, `
 calls = count()
 timed = count()
 began = count()
-probe("func:`+functions+`", lambda e: calls[e.func if e.func == "vfs_read" else "read", e.depth, e.ret].add(), `+reading+`)
+probe("func:`+functions+`",
+      lambda e: calls[e.func if e.func == "vfs_read" else "read", e.depth, e.ret].add(), `+reading+`)
 probe("func:`+functions+`", lambda e: timed[e.ret, e.duration > 0, e.start.time + e.duration == e.time].add(),
       where = lambda e: e.comm == "wl-reads" and e.func == "vfs_read", start = lambda e: began[e.func].add())
 at_exit(lambda: [print("call", f, d, r, v) for (f, d, r), v in calls.items()])
@@ -274,13 +280,14 @@ probe("kprobe:vfs_read+%d", lambda e: hits.add(), ` + reading + `)
 at_exit(lambda: print("hits", hits.value))
 `
 	found := false
+	inside := regexp.MustCompile(`vfs_read\+0x\d is not the beginning of an instruction`)
 	for _, offset := range map[string][]int{"amd64": {5, 9}, "arm64": {6, 8}}[runtime.GOARCH] {
 		e := startrace(t, script(t, fmt.Sprintf(text, offset)), "-c",
 			program(t, "workload")+" reads "+strconv.Itoa(n)+" 64")
 		if e.status == 0 {
 			found = true
 			checkAccount(t, e, number(t, e.stdout, `hits (\d+)`), n)
-		} else if !regexp.MustCompile(`vfs_read\+0x\d is not the beginning of an instruction`).MatchString(strings.Join(strings.Fields(e.stderr), " ")) {
+		} else if !inside.MatchString(strings.Join(strings.Fields(e.stderr), " ")) {
 			t.Errorf("+%d: %s", offset, e.stderr)
 		}
 	}

@@ -74,8 +74,8 @@ func TestModuleFunctions(t *testing.T) {
 	for _, name := range []string{"lower", "other", "merged"} {
 		lines += "mkdir " + filepath.Join(dir, name) + "\n"
 	}
-	lines += fmt.Sprintf("echo x > %[1]s/lower/file\nmount -t overlay -o lowerdir=%[1]s/lower:%[1]s/other overlay %[1]s/merged\n"+
-		"cat %[1]s/merged/file %[1]s/merged/file\numount %[1]s/merged\n", dir)
+	lines += fmt.Sprintf("echo x > %[1]s/lower/file\nmount -t overlay -o lowerdir=%[1]s/lower:%[1]s/other overlay "+
+		"%[1]s/merged\ncat %[1]s/merged/file %[1]s/merged/file\numount %[1]s/merged\n", dir)
 	file := filepath.Join(t.TempDir(), "mount.sh")
 	if err := os.WriteFile(file, []byte(lines), 0o644); err != nil {
 		t.Fatal(err)

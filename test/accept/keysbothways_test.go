@@ -26,7 +26,8 @@ func TestErrnoOfNoError(t *testing.T) {
 n, mine = count(), lambda e: e.comm == "wl-raw" and e.ret != 0
 what = lambda x: [type(x), x == 18, x == "EBADF", sprintf("%s", x)]
 probe("syscall:{umask,close}", lambda e: print("user", what(errno(e.ret))), where = mine)
-probe("syscall:{umask,close}", lambda e: print("record", what(e.x), sprintf("%d", e.x) if e.x == 18 else ""), kernel = lambda e: record(x = errno(e.ret)), where = mine)
+probe("syscall:{umask,close}", lambda e: print("record", what(e.x), sprintf("%d", e.x) if e.x == 18 else ""),
+      kernel = lambda e: record(x = errno(e.ret)), where = mine)
 probe("syscall:{umask,close}", kernel = lambda e: n[errno(e.ret)].add(), where = mine)
 at_exit(lambda: print("keys", n.items(), n.get(18), n.get("EBADF"), n.get("18")))
 `,
@@ -55,7 +56,8 @@ probe("syscall:close", h, where = lambda e: e.comm == "wl-raw" and e.args[0] > 2
 def report():
     print("items", sorted([str(i) for i in t.items()]), sorted([str(i) for i in n.items()]), len(t))
     for k in ("nope", "", -1, 1 << 70, (1, 2), None, b"x", True, record(a = 1), "x" * 600):
-        if k in t or (t.get(k), t.get(k, 5), t.pop(k), t.pop(k, 6), t.remove(k), n.get(k)) != (None, 5, None, 6, False, None):
+        got = (t.get(k), t.get(k, 5), t.pop(k), t.pop(k, 6), t.remove(k), n.get(k))
+        if k in t or got != (None, 5, None, 6, False, None):
             print("found", k)
     for k, v in t.items():
         ways = [k in t, t[k] == v, t.get(k) == v, n.get(k) == v]

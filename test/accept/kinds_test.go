@@ -36,7 +36,8 @@ def fault(e):
     pages.add((e.addr - %d) // 4096, 1)
 
 def report():
-    printf("%%d faults in %%d pages from %%d to %%d\n", n.value, len(pages.keys()), min(pages.keys()), max(pages.keys()))
+    printf("%%d faults in %%d pages from %%d to %%d\n", n.value, len(pages.keys()), min(pages.keys()),
+           max(pages.keys()))
 
 probe("software:%s", fault, where = lambda e: e.addr >= %d and e.addr < %d)
 at_exit(report)
@@ -222,7 +223,8 @@ func TestTaskIterators(t *testing.T) {
 		}
 		slices.Sort(want)
 		text := fmt.Sprintf("base = %q\n", filepath.Dir(name)) +
-			`probe("iter:task_file", lambda e: printf("%d %d %s\n", e.pid, e.args.fd, path(e.args.file)), where = lambda e: path(e.args.file).startswith(base))`
+			`probe("iter:task_file", lambda e: printf("%d %d %s\n", e.pid, e.args.fd, path(e.args.file)), ` +
+			`where = lambda e: path(e.args.file).startswith(base))`
 		got := slices.Compact(iterated(t, text, "-p", strconv.Itoa(self))) // before 5.18 each thread shows them
 		if !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
@@ -230,7 +232,9 @@ func TestTaskIterators(t *testing.T) {
 	})
 	t.Run("task_vma", func(t *testing.T) {
 		needIterator(t, "task_vma")
-		got := iterated(t, `probe("iter:task_vma", lambda e: printf("%08x-%08x\n", e.args.vma.vm_start, e.args.vma.vm_end), where = lambda e: e.tid == e.pid)`, "-p", strconv.Itoa(os.Getppid()))
+		got := iterated(t, `probe("iter:task_vma", lambda e: `+
+			`printf("%08x-%08x\n", e.args.vma.vm_start, e.args.vma.vm_end), where = lambda e: e.tid == e.pid)`,
+			"-p", strconv.Itoa(os.Getppid()))
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", os.Getppid()))
 		if err != nil {
 			t.Fatal(err)
@@ -389,7 +393,8 @@ func TestLongList(t *testing.T) {
 	text := `
 fds = {}
 probe("iter:task_file", lambda e: fds.setdefault(e.args.fd, len(path(e.args.file))), where = lambda e: e.tid == e.pid)
-at_exit(lambda: printf("%d %d\n", len([fd for fd, n in fds.items() if n > 200]), sum([n for n in fds.values() if n > 200])))
+at_exit(lambda: printf("%d %d\n", len([fd for fd, n in fds.items() if n > 200]),
+                       sum([n for n in fds.values() if n > 200])))
 `
 	got := iterated(t, text, "-p", strconv.Itoa(os.Getpid()))
 	if line := fmt.Sprintf("%d %d", want+1, (want+1)*len(f.Name())); len(got) != 1 || got[0] != line {
@@ -412,7 +417,8 @@ func TestObjectIterators(t *testing.T) {
 		}
 		defer l.Close()
 		port := l.Addr().(*net.TCPAddr).Port
-		got := iterated(t, `probe("iter:tcp", lambda e: printf("%d %d\n", e.args.sk_common.skc_num, e.args.uid), where = lambda e: e.args.sk_common.skc_state == 10)`)
+		got := iterated(t, `probe("iter:tcp", lambda e: printf("%d %d\n", e.args.sk_common.skc_num, e.args.uid), `+
+			`where = lambda e: e.args.sk_common.skc_state == 10)`)
 		if want := fmt.Sprintf("%d %d", port, os.Getuid()); !slices.Contains(got, want) {
 			t.Errorf("got %q, want %q among them", got, want)
 		}
@@ -464,7 +470,8 @@ func TestObjectIterators(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer m.Close()
-		got := iterated(t, `probe("iter:bpf_map", lambda e: printf("%s %d %d\n", e.args.map.name, e.args.map.value_size, e.args.map.max_entries))`)
+		got := iterated(t, `probe("iter:bpf_map", lambda e: `+
+			`printf("%s %d %d\n", e.args.map.name, e.args.map.value_size, e.args.map.max_entries))`)
 		if !slices.Contains(got, "mine 24 77") {
 			t.Errorf("got %q, want mine 24 77 among them", got)
 		}
@@ -529,5 +536,6 @@ func TestNamesakes(t *testing.T) {
 		}
 		return
 	}
-	t.Skip("needs a kernel with two functions of one name that can both be traced, in /proc/kallsyms and available_filter_functions")
+	t.Skip("needs a kernel with two functions of one name that can both be traced, in /proc/kallsyms and " +
+		"available_filter_functions")
 }

@@ -39,7 +39,8 @@ at_exit(report)
 // The same in events: what is sent is the number, what the handler sees the text.
 func TestLabelsInEvents(t *testing.T) {
 	const text = `
-opened = event(("syscall:openat", lambda e: record(flags = names(e.args.flags, "O_"), error = errno(e.ret), at = strftime("%H:%M", e.time))))
+opened = event(("syscall:openat", lambda e: record(flags = names(e.args.flags, "O_"), error = errno(e.ret),
+                                                   at = strftime("%H:%M", e.time))))
 probe(opened, lambda e: printf("%s %s %s\n", e.flags, e.error, matches(e.at, "[0-2][0-9]:[0-5][0-9]")),
       where = lambda e: e.ret < 0 and e.comm == "wl-opens")
 `

@@ -74,9 +74,11 @@ probe(taken, lambda e: print("taken", e.long, e.started, e.result == e.ppid))
 		"fields of some points": {
 			script: `
 n = count(by = ("call", "has", "or", "is"))
-probe("syscall:{getppid,openat}", kernel = lambda e: n[e.func, hasattr(e.args, "dfd"), getattr(e.args, "dfd", 77), e.args.dfd].add(),
+probe("syscall:{getppid,openat}", kernel = lambda e: n[e.func, hasattr(e.args, "dfd"), getattr(e.args, "dfd", 77),
+                                                       e.args.dfd].add(),
       where = lambda e: e.comm.startswith("wl-"))
-probe("syscall:{getppid,openat}", lambda e: print("user", e.func, hasattr(e.args, "dfd"), getattr(e.args, "dfd", 77), e.args.dfd),
+probe("syscall:{getppid,openat}", lambda e: print("user", e.func, hasattr(e.args, "dfd"), getattr(e.args, "dfd", 77),
+                                                  e.args.dfd),
       where = lambda e: e.comm.startswith("wl-"))
 `,
 			work: missing, stdout: []string{`openat +True +-100 +-100 +3`, `user openat True -100 -100`},
@@ -84,21 +86,24 @@ probe("syscall:{getppid,openat}", lambda e: print("user", e.func, hasattr(e.args
 		"fields of the others": {
 			script: `
 n = count(by = ("call", "has", "or", "is"))
-probe("syscall:{getppid,openat}", kernel = lambda e: n[e.func, hasattr(e.args, "dfd"), getattr(e.args, "dfd", 77), e.args.dfd].add(),
+probe("syscall:{getppid,openat}", kernel = lambda e: n[e.func, hasattr(e.args, "dfd"), getattr(e.args, "dfd", 77),
+                                                       e.args.dfd].add(),
       where = lambda e: e.comm.startswith("wl-"))
 `,
 			stdout: []string{`call +has +or +is +n`, `getppid +False +77 +None +4`},
 		},
 		"arguments by position": {
 			script: `
-probe("syscall:openat", lambda e: print("position", e.args[0] == AT_FDCWD, e.args[0] == e.args.dfd), where = lambda e: e.comm == "wl-opens")
+probe("syscall:openat", lambda e: print("position", e.args[0] == AT_FDCWD, e.args[0] == e.args.dfd),
+      where = lambda e: e.comm == "wl-opens")
 `,
 			work: missing, stdout: []string{`position True True`},
 		},
 		"start": {
 			script: `
 starts, ends = count(), count()
-probe("syscall:getppid", lambda e: ends.add(), start = lambda e: starts[e.comm, e.func].add(), where = lambda e: e.comm == "wl-getppid")
+probe("syscall:getppid", lambda e: ends.add(), start = lambda e: starts[e.comm, e.func].add(),
+      where = lambda e: e.comm == "wl-getppid")
 `,
 			stdout: []string{`wl-getppid +getppid +4`, `ends: 4`},
 		},
@@ -109,10 +114,13 @@ task = "struct task_struct"
 
 def same(e):
     p = e.args.p
-    n[cast(task, e.args[0]).comm, container_of(p.tasks, task, "tasks").comm, sizeof("struct list_head"), p.cred.uid.val, p.signal.rlim[3].rlim_cur > 0].add()
+    n[cast(task, e.args[0]).comm, container_of(p.tasks, task, "tasks").comm, sizeof("struct list_head"), p.cred.uid.val,
+      p.signal.rlim[3].rlim_cur > 0].add()
 
 probe("rawtracepoint:sched_process_exec", kernel = same)
-probe("rawtracepoint:sched_process_exec", lambda e: print("types", container_of(e.args.p.tasks, "struct task_struct", "tasks").comm, sizeof("struct list_head")))
+probe("rawtracepoint:sched_process_exec",
+      lambda e: print("types", container_of(e.args.p.tasks, "struct task_struct", "tasks").comm,
+                      sizeof("struct list_head")))
 `,
 			stdout: []string{`workload +workload +16 +0 +True +1`, `types workload 16`},
 		},
@@ -134,7 +142,8 @@ func TestSpanLimits(t *testing.T) {
 	tell(t, map[string]telling{
 		"size": {
 			script: `
-life = span("tracepoint:syscalls:sys_enter_openat", "tracepoint:syscalls:sys_exit_getppid", key = lambda e: e.comm, size = 2)
+life = span("tracepoint:syscalls:sys_enter_openat", "tracepoint:syscalls:sys_exit_getppid", key = lambda e: e.comm,
+            size = 2)
 n = cell(0)
 
 def number(e):
@@ -149,14 +158,16 @@ probe(many, lambda e: print("never"))
 		"again first": {
 			script: `
 life = span("tracepoint:syscalls:sys_enter_getppid", "tracepoint:syscalls:sys_exit_exit_group", again = "first")
-one = span("rawtracepoint:sched_process_exec", "tracepoint:syscalls:sys_enter_getppid", key = lambda e: e.pid, again = "first")
+one = span("rawtracepoint:sched_process_exec", "tracepoint:syscalls:sys_enter_getppid", key = lambda e: e.pid,
+           again = "first")
 probe(one, lambda e: print("one", e.probe, e.comm, e.start.comm, e.duration > 0))
 `,
 			stdout: []string{`one tracepoint:syscalls:sys_enter_getppid wl-getppid workload True`},
 		},
 		"timeout": {
 			script: `
-life = span("rawtracepoint:sched_process_exec", "tracepoint:syscalls:sys_enter_getppid", key = lambda e: e.pid, timeout = "1us")
+life = span("rawtracepoint:sched_process_exec", "tracepoint:syscalls:sys_enter_getppid", key = lambda e: e.pid,
+            timeout = "1us")
 probe(life, lambda e: print("too late"))
 `,
 			stderr: []string{`startrace: 1 call of .* took longer than timeout= \(.*script.star:2:8\)`},
@@ -188,7 +199,8 @@ probe("syscall:getppid", kernel = note)
 at_exit(lambda: print("kept", len(full.items())))
 `,
 			work: calls, stdout: []string{`kept 16`, `n: 1000`},
-			stderr: []string{`startrace: 984 updates of full lost: all its entries are in use \(.*script.star:11:5\).*`},
+			stderr: []string{`startrace: 984 updates of full lost: ` +
+				`all its entries are in use \(.*script.star:11:5\).*`},
 		},
 		"full aggregation": {
 			script: numbered + `
@@ -202,7 +214,8 @@ probe("syscall:getppid", kernel = note)
 at_exit(lambda: print("kept", len(full.items())))
 `,
 			work: calls, stdout: []string{`kept 16`, `n: 1000`},
-			stderr: []string{`startrace: 984 updates of full lost: all its entries are in use \(.*script.star:11:\d+\).*`},
+			stderr: []string{`startrace: 984 updates of full lost: all its entries are in use ` +
+				`\(.*script.star:11:\d+\).*`},
 		},
 		"oldest goes": {
 			script: numbered + `
@@ -216,7 +229,8 @@ probe("syscall:getppid", kernel = note)
 at_exit(lambda: print("kept", 0 < len(newest.items()), len(newest.items()) < 1000))
 `,
 			work: calls, stdout: []string{`kept True True`, `n: 1000`},
-			stderr: []string{`startrace: newest may have dropped its oldest entries, which is not counted: 1000 were put into it, it has room for 16`},
+			stderr: []string{`startrace: newest may have dropped its oldest entries, which is not counted: 1000 were ` +
+				`put into it, it has room for 16`},
 		},
 		"room for all": {
 			script: numbered + `
@@ -238,7 +252,8 @@ at_exit(lambda: print("kept", len(newest.items()), len(sums.items())))
 probe("syscall:getppid", kernel = lambda e: n.add(100 // (number(e) % 2)))
 `,
 			work: calls, stdout: []string{`n: 50000`},
-			stderr: []string{`startrace: 500 events of syscall:getppid ended early: division by zero \(.*script.star:8:\d+\).*`},
+			stderr: []string{`startrace: 500 events of syscall:getppid ended early: division by zero ` +
+				`\(.*script.star:8:\d+\).*`},
 		},
 		"faulting string": {
 			script: `
@@ -251,10 +266,12 @@ def note(e):
     lengths.add(len(text))
 
 probe("syscall:getppid", kernel = note)
-probe("syscall:getppid", lambda e: print("is", e.text, e.text == FAULT, bool(e.text)), kernel = lambda e: record(text = cstr(8)))
+probe("syscall:getppid", lambda e: print("is", e.text, e.text == FAULT, bool(e.text)),
+      kernel = lambda e: record(text = cstr(8)))
 `,
 			stdout: []string{`<fault> +4`, `after: 4`, `lengths: 0`, `is <fault> True True`},
-			stderr: []string{`startrace: 4 events of syscall:getppid ended early: FAULT where a string was wanted \(.*script.star:8:\d+\).*`},
+			stderr: []string{`startrace: 4 events of syscall:getppid ended early: FAULT where a string was wanted ` +
+				`\(.*script.star:8:\d+\).*`},
 		},
 		"missing key": {
 			script: `

@@ -71,8 +71,8 @@ func TestModuleLoadedLater(t *testing.T) {
 	needModule(t, "overlay")
 	dir := overlayFolders(t)
 	// The file is read until all probes have seen it; the run then ends the command.
-	command := fmt.Sprintf("insmod /modules/overlay.ko\nmount -t overlay -o lowerdir=%[1]s/lower:%[1]s/other overlay %[1]s/merged || exit\n"+
-		"for i in $(seq 600); do cat %[1]s/merged/file; usleep 100000; done\n", dir)
+	command := fmt.Sprintf("insmod /modules/overlay.ko\nmount -t overlay -o lowerdir=%[1]s/lower:%[1]s/other overlay "+
+		"%[1]s/merged || exit\nfor i in $(seq 600); do cat %[1]s/merged/file; usleep 100000; done\n", dir)
 	file := filepath.Join(t.TempDir(), "load.sh")
 	if err := os.WriteFile(file, []byte(command), 0o644); err != nil {
 		t.Fatal(err)
@@ -96,7 +96,8 @@ at_exit(lambda: print("seen", sorted(seen.items())))
 at_exit(lambda: print("calls", sorted([key for key, n in calls.items()])))
 `, strings.Join(points, " "))), "-c", "sh "+file).ok(t)
 	want := `seen [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0)]
-calls [(0, "kprobe:ovl_open", "ovl_open"), (1, "kretprobe:ovl_open", "ovl_open"), (2, "kprobe:ovl_open", "ovl_open"), (3, "func:ovl_open", "ovl_open"), (4, "fentry:ovl_open", "ovl_open")]
+calls [(0, "kprobe:ovl_open", "ovl_open"), (1, "kretprobe:ovl_open", "ovl_open"), (2, "kprobe:ovl_open", "ovl_open"), ` +
+		`(3, "func:ovl_open", "ovl_open"), (4, "fentry:ovl_open", "ovl_open")]
 `
 	if got := strings.ReplaceAll(e.stdout, "x\n", ""); got != want {
 		t.Errorf("got\n%swant\n%s%s", got, want, e.stderr)
@@ -125,7 +126,8 @@ func TestTracepointsLoadedLater(t *testing.T) {
 	code := []string{"-e", `n = count(); probe("tracepoint:nbd:*", lambda e: n[e.probe].add())`, "-e", raw}
 	if !atLeast(t, 5, 11) {
 		e := startrace(t, append(code, "-c", "true")...)
-		if want := "rawtracepoint:nbd:nbd_send_request: this kernel does not have the types of modules"; e.status != 1 || !strings.Contains(e.stderr, want) {
+		const want = "rawtracepoint:nbd:nbd_send_request: this kernel does not have the types of modules"
+		if e.status != 1 || !strings.Contains(e.stderr, want) {
 			t.Errorf("want %q: %d %s", want, e.status, e.stderr)
 		}
 		code = code[:2]
@@ -205,7 +207,8 @@ func TestModuleLoadedAgain(t *testing.T) {
 	needModule(t, "overlay")
 	load(t, "/modules/overlay.ko")
 	dir := overlayFolders(t)
-	reads := fmt.Sprintf("mount -t overlay -o lowerdir=%[1]s/lower:%[1]s/other overlay %[1]s/merged || exit\nfor i in 1 2 3 4 5; do cat %[1]s/merged/file; done\n", dir)
+	reads := fmt.Sprintf("mount -t overlay -o lowerdir=%[1]s/lower:%[1]s/other overlay %[1]s/merged || exit\n"+
+		"for i in 1 2 3 4 5; do cat %[1]s/merged/file; done\n", dir)
 	file := filepath.Join(t.TempDir(), "again.sh")
 	again := "umount " + dir +
 		"/merged\nif rmmod overlay; then insmod /modules/overlay.ko; echo unloaded; sleep 4; fi\n"
@@ -257,7 +260,8 @@ func TestModuleMistakes(t *testing.T) {
 	needKernelFunctions(t)
 	needModule(t, "overlay")
 	for point, want := range map[string]string{
-		"kprobe:overlai:ovl_open":    "no module overlai is loaded, nor is there one for this kernel (did you mean overlay?)",
+		"kprobe:overlai:ovl_open": "no module overlai is loaded, nor is there one for this kernel " +
+			"(did you mean overlay?)",
 		"kprobe:ext4:ext4_file_open": "ext4 is built into this kernel and is no module: leave it out",
 		"tracepoint:overlai:*":       "no tracepoint matches tracepoint:overlai:*",
 		"kprobe:ovl_ope":             "this kernel has no function ovl_ope",

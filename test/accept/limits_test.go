@@ -89,7 +89,8 @@ func computedLoop(n int) string {
 // branchingLoop is a computed loop whose body has branches that the verifier cannot decide.
 func branchingLoop(n int) string {
 	return handler(fmt.Sprintf("n = cell(%d)", n),
-		"    a = 0\n    for i in range(n.get()):\n        if got.get(i + 1, 0) > 5:\n            a += 1\n        a += 1\n    got[0] = a")
+		"    a = 0\n    for i in range(n.get()):\n        if got.get(i + 1, 0) > 5:\n            a += 1\n"+
+			"        a += 1\n    got[0] = a")
 }
 
 // forkedLoop has so many branches that the verifier follows fewer than a thousand rounds.
@@ -103,8 +104,9 @@ func forkedLoop(n int) string {
 
 // stringLoop returns a string from a loop, which one that the kernel runs cannot.
 func stringLoop(n int) string {
-	return handler("seen = table()\n"+fmt.Sprintf("def find(e):\n    for i in range(%d):\n        if seen.get(i) != None:\n            return e.comm\n"+
-		"        elif seen.get(i + 1) != None:\n            seen[i] = 1\n    return \"\"\n", n),
+	return handler("seen = table()\n"+fmt.Sprintf("def find(e):\n    for i in range(%d):\n"+
+		"        if seen.get(i) != None:\n            return e.comm\n        elif seen.get(i + 1) != None:\n"+
+		"            seen[i] = 1\n    return \"\"\n", n),
 		"    got[0] = len(find(e))")
 }
 
@@ -117,7 +119,8 @@ func tupleLoop(n int) string {
 }
 
 func nestedLoops(n int) string {
-	return handler("", fmt.Sprintf("    a = 0\n    for i in range(%d):\n        for j in range(%d):\n            a += 1\n    got[0] = a", n, n))
+	return handler("", fmt.Sprintf("    a = 0\n    for i in range(%d):\n        for j in range(%d):\n"+
+		"            a += 1\n    got[0] = a", n, n))
 }
 
 func longKey(n int) string {
@@ -137,7 +140,8 @@ var limitCases = []limitCase{
 	{name: "90 locals", slow: true, text: locals(90),
 		stderr: `script.star:\d+:1: this handler keeps \d+ bytes of values at the same time, and a program has 512`},
 	{name: "80 strings", text: fields(80), runs: true, stdout: `a79=`},
-	{name: "130 strings", text: fields(130), stderr: `script.star:1:\d+: this takes \d+ bytes, and a key, a value, a record or a string of a handler takes 32760 at most`},
+	{name: "130 strings", text: fields(130), stderr: `script.star:1:\d+: this takes \d+ bytes, and a key, a value, a ` +
+		`record or a string of a handler takes 32760 at most`},
 	{name: "47 calls", text: nestedCalls(47), runs: true, stdout: result(47)},
 	{name: "60 calls", text: nestedCalls(60), stderr: `script.star:\d+:\d+: calls are nested more than 48 deep`},
 	{name: "400 ifs", text: nestedIfs(400), runs: true, stdout: result(7)},
@@ -152,12 +156,15 @@ var limitCases = []limitCase{
 		stderr: `ended early: loop of more than \d+ iterations \(\S*script.star:5:5\)`},
 	{name: "100 by 100 steps", text: nestedLoops(100), runs: true, stdout: result(10000)},
 	{name: "9000 steps that return a string", text: stringLoop(9000),
-		stderr: `script.star:3:5: this kernel's verifier does not follow a loop of this size to its end: it may go round 9000 times, and .*\(bpf_loop\)`},
+		stderr: `script.star:3:5: this kernel's verifier does not follow a loop of this size to its end: it may go ` +
+			`round 9000 times, and .*\(bpf_loop\)`},
 	{name: "9000 steps that change a tuple with a string", text: tupleLoop(9000),
-		stderr: `script.star:6:5: this kernel's verifier does not follow a loop of this size to its end: it may go round 9000 times, and .*\(bpf_loop\)`},
+		stderr: `script.star:6:5: this kernel's verifier does not follow a loop of this size to its end: it may go ` +
+			`round 9000 times, and .*\(bpf_loop\)`},
 	{name: "key of 480 bytes", text: longKey(480), runs: true, stdout: result(7)},
 	{name: "huge table", text: handler("t = table(size = 67108864)", "    t[cstr(e.args[1], 400)] = 1"),
-		stderr: `script.star:1:5: table "t" of 67108864 entries needs about \d+ MB of memory .*: give it a smaller size=`},
+		stderr: `script.star:1:5: table "t" of 67108864 entries needs about \d+ MB of memory .*: ` +
+			`give it a smaller size=`},
 }
 
 // loopCases are loops that the kernel runs by itself, if it can (bpf_loop).
@@ -171,7 +178,8 @@ func loopCases(t *testing.T) []limitCase {
 	return []limitCase{
 		{name: "1000 by 1000 steps", text: nestedLoops(1000),
 			stderr: `script.star:6:9: this kernel's verifier does not follow a loop of this size to its end: ` +
-				`it may go round 1000000 times, and kernels before Linux 5.17 cannot run it by themselves \(bpf_loop\)`},
+				`it may go round 1000000 times, ` +
+				`and kernels before Linux 5.17 cannot run it by themselves \(bpf_loop\)`},
 		{name: "4000 computed steps with many branches", text: forkedLoop(4000), runs: true, stdout: `(?m)^got None$`,
 			stderr: `ended early: loop of more than \d+ iterations \(\S*script.star:5:5\)`},
 	}
@@ -183,14 +191,17 @@ func loopCases(t *testing.T) []limitCase {
 // > | tables, cells and aggregations in one handler | 64 less what startrace needs itself, about 3 |
 // > | values that a handler keeps at the same time | 512 bytes |
 // > | strings, keys and records that a handler builds | 32760 bytes |
-// > | steps of `range(…)` with computed bounds | 4096, or fewer before Linux 5.17; a loop that goes on longer ends the handler and is counted |
-// > | branches, and steps of loops times what they do | what the kernel's verifier follows: a million instructions, 8192 undecided branches; loops that the kernel runs count once |
+// > | steps of `range(…)` with computed bounds | 4096, or fewer before Linux 5.17; a loop that goes on longer ends the
+// > handler and is counted |
+// > | branches, and steps of loops times what they do | what the kernel's verifier follows: a million instructions,
+// > 8192 undecided branches; loops that the kernel runs count once |
 func TestLimits(t *testing.T) {
 	needTracing(t)
 	for _, c := range slices.Concat(limitCases, loopCases(t)) {
 		t.Run(c.name, func(t *testing.T) {
 			if c.slow && testing.Short() {
-				t.Skip("compiling this takes an emulated CPU 10 s or more: the long form does it (make test, make test-vm)")
+				t.Skip("compiling this takes an emulated CPU 10 s or more: " +
+					"the long form does it (make test, make test-vm)")
 			}
 			c.check(t)
 		})

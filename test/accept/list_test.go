@@ -89,7 +89,8 @@ func TestListCalls(t *testing.T) {
 		t.Errorf("fields\n%s\nwant\n%s", strings.Join(fields, "\n"), strings.Join(want, "\n"))
 	}
 	dir := t.TempDir()
-	e, _ := traced(t, `probe("syscall:openat", lambda e: print(names(e.args.flags, "O_"), str(e.args)), where = lambda e: e.comm == "wl-opens" and e.ret < 0)`, nil, "opens", "3", "1", dir)
+	e, _ := traced(t, `probe("syscall:openat", lambda e: print(names(e.args.flags, "O_"), str(e.args)), `+
+		`where = lambda e: e.comm == "wl-opens" and e.ret < 0)`, nil, "opens", "3", "1", dir)
 	if want := fmt.Sprintf("O_RDONLY record(dfd = -100, filename = \"%s/missing-0-0\", flags = 0, mode = 0)\n",
 		dir); e.stdout != want {
 		t.Errorf("got %q, want %q", e.stdout, want)
@@ -141,7 +142,8 @@ func TestListFunctions(t *testing.T) {
 	for _, f := range points[0].Fields {
 		fields = append(fields, fmt.Sprintf("%s %s %s", f.Name, f.Type, f.C))
 	}
-	want := "e.args.file pointer struct file *; e.args.buf string char *; e.args.count int size_t; e.args.pos pointer loff_t *; e.ret int ssize_t"
+	want := "e.args.file pointer struct file *; e.args.buf string char *; e.args.count int size_t; " +
+		"e.args.pos pointer loff_t *; e.ret int ssize_t"
 	if got := strings.Join(fields, "; "); got != want {
 		t.Errorf("fields %s, want %s", got, want)
 	}

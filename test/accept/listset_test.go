@@ -11,14 +11,15 @@ import (
 func TestListIsSet(t *testing.T) {
 	needTracing(t)
 	for one, list := range map[string]string{
-		`"syscall:{open*,*at}"`:                        `["syscall:open*", "syscall:*at", "syscall:openat"]`,
-		`"syscall:{,*}openat"`:                         `["syscall:openat", "syscall:openat"]`,
-		`"tracepoint:syscalls:sys_enter_{open*,*at}"`:  `["t:syscalls:sys_enter_open*", "t:syscalls:sys_enter_*at"]`,
-		`"rawtracepoint:sys_{enter,exit}"`:             `["rt:sys_enter", "rt:sys_*", "rawtracepoint:sys_exit"]`,
-		`"uprobe:c:{getenv,getopt*}"`:                  `["u:c:getenv", "uprobe:c:get{env,opt*}"]`,
-		`"ufunc:c:{getenv,setlocale}"`:                 `["ufunc:c:getenv", "ufunc:c:{setlocale,getenv}"]`,
-		`first("syscall:none_such", "syscall:openat")`: `["syscall:openat", first("syscall:none_such", "syscall:open{,at}")]`,
-		`["syscall:*"]`:                                `["syscall:openat", "syscall:*", "syscall:*at"]`,
+		`"syscall:{open*,*at}"`:                       `["syscall:open*", "syscall:*at", "syscall:openat"]`,
+		`"syscall:{,*}openat"`:                        `["syscall:openat", "syscall:openat"]`,
+		`"tracepoint:syscalls:sys_enter_{open*,*at}"`: `["t:syscalls:sys_enter_open*", "t:syscalls:sys_enter_*at"]`,
+		`"rawtracepoint:sys_{enter,exit}"`:            `["rt:sys_enter", "rt:sys_*", "rawtracepoint:sys_exit"]`,
+		`"uprobe:c:{getenv,getopt*}"`:                 `["u:c:getenv", "uprobe:c:get{env,opt*}"]`,
+		`"ufunc:c:{getenv,setlocale}"`:                `["ufunc:c:getenv", "ufunc:c:{setlocale,getenv}"]`,
+		`first("syscall:none_such", "syscall:openat")`: `["syscall:openat", first("syscall:none_such", ` +
+			`"syscall:open{,at}")]`,
+		`["syscall:*"]`: `["syscall:openat", "syscall:*", "syscall:*at"]`,
 	} {
 		var got []string
 		for _, points := range []string{one, list} {
@@ -26,7 +27,8 @@ func TestListIsSet(t *testing.T) {
 n = count()
 event_of = `+points+`
 probe(event_of, lambda e: n[e.probe].add())
-at_exit(lambda: print("\n".join(["%s %d" % (k, v) for k, v in sorted(n.items()) if "openat" in k or "sys_" in k or "getenv" in k or "locale" in k])))
+at_exit(lambda: print("\n".join(["%s %d" % (k, v) for k, v in sorted(n.items()) if "openat" in k or "sys_" in k
+                                 or "getenv" in k or "locale" in k])))
 `), "-c", "perl -e 1").ok(t)
 			got = append(got, strings.TrimSpace(e.stdout))
 		}

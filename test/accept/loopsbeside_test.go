@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Computed loops one after the other in one handler: the verifier follows all rounds of the first, and has too much with
-// those of the next, so the kernel runs these.
+// Computed loops one after the other in one handler: the verifier follows all rounds of the first, and has too much
+// with those of the next, so the kernel runs these.
 func TestLoopsBeside(t *testing.T) {
 	needTracing(t)
 	if !atLeast(t, 5, 17) {

@@ -36,7 +36,8 @@ at_exit(lambda: [print("asked", p, f, m, path, v) for (p, f, m, path), v in aske
 
 // Where programs at security hooks are never run they are refused, with the remedy, instead of seeing nothing.
 //
-// > It is called only where `bpf` is among the security modules of the kernel (`lsm=…,bpf` in its command line); where it is not, `lsm:` is refused.
+// > It is called only where `bpf` is among the security modules of the kernel (`lsm=…,bpf` in its command line); where
+// > it is not, `lsm:` is refused.
 func TestSecurityHooksUnasked(t *testing.T) {
 	needTracing(t)
 	why := kernel.HooksCalled()

@@ -90,7 +90,8 @@ func TestMemleakHint(t *testing.T) {
 	path := traceable(t, "heap")
 	traceable(t, "chain-shared") // with which a libc comes
 	e := startrace(t, "memleak", "-c", path)
-	if want := "Nothing called the allocator of c. A program that is linked statically"; !strings.Contains(e.ok(t).stdout, want) {
+	const want = "Nothing called the allocator of c. A program that is linked statically"
+	if !strings.Contains(e.ok(t).stdout, want) {
 		t.Errorf("want %s in %s", want, excerpt(e.stdout))
 	}
 	e = startrace(t, "memleak", "-T", "50", "-l", path, "-c", path).ok(t)

@@ -56,16 +56,18 @@ func pairsOfNames(points []string, inUser func(int) bool) string {
 		}
 		fmt.Fprintf(&s, "probe(%q, h%d)\n", p, i)
 	}
-	s.WriteString("def both(x, y, z):\n    want = dict(x.items())\n    for k, v in y.items():\n        want[k] = want.get(k, 0) + v\n" +
-		"    if sorted(want.items()) != sorted(z.items()): print(\"differs\", z, sorted(want.items()), sorted(z.items()))\n" +
-		"    for k, v in want.items():\n        if z[k].value != v: print(\"differs\", k, v, z[k].value)\n")
+	s.WriteString("def both(x, y, z):\n    want = dict(x.items())\n    for k, v in y.items():\n" +
+		"        want[k] = want.get(k, 0) + v\n    if sorted(want.items()) != sorted(z.items()): " +
+		"print(\"differs\", z, sorted(want.items()), sorted(z.items()))\n    for k, v in want.items():\n" +
+		"        if z[k].value != v: print(\"differs\", k, v, z[k].value)\n")
 	s.WriteString("def done():\n")
 	for i := range points {
 		for j := range i {
 			fmt.Fprintf(&s, "    both(a%d, a%d, b%d_%d)\n", j, i, j, i)
 		}
 	}
-	s.WriteString("    print(\"forms as text:\", b0_2[\"forms\"].value == 4)\n    print(\"patterns that counted:\", len([x for x in (")
+	s.WriteString("    print(\"forms as text:\", b0_2[\"forms\"].value == 4)\n" +
+		"    print(\"patterns that counted:\", len([x for x in (")
 	for i := range points {
 		fmt.Fprintf(&s, "a%d, ", i)
 	}
@@ -90,16 +92,20 @@ probe("syscall:{write,exit_group}", keep)
 probe("usdt:BIN:work:forms", lambda e: n["write"].add(5))
 probe("syscall:{write,exit_group}", lambda e: n[e.func].add(100), where = lambda e: e.func == "write")
 def tests(e):
-    s[e.func, e.func.startswith("f"), e.func.endswith("s"), "igns" in e.probe, matches(e.func, "*o*"), e.func in ("main", "signs"),
+    s[e.func, e.func.startswith("f"), e.func.endswith("s"), "igns" in e.probe, matches(e.func, "*o*"),
+      e.func in ("main", "signs"),
       last.get(0) == e.func].add()
 probe("uprobe:BIN:{forms,main}", tests)
 probe("uprobe:BIN:{signs,main}", tests)
-probe("syscall:*", lambda e: print("call", e.func) , where = lambda e: e.func.startswith("exi") or "syscall:exit_g" in e.probe or matches(e.func, "e?it_group"))
+probe("syscall:*", lambda e: print("call", e.func) ,
+      where = lambda e: e.func.startswith("exi") or "syscall:exit_g" in e.probe or matches(e.func, "e?it_group"))
 def done():
-    print("table", t["forms"], t["signs"], "nothing" in t, t["exit_group"], n["write"].value % 100, n["write"].value > 100, len(n.items()))
+    print("table", t["forms"], t["signs"], "nothing" in t, t["exit_group"], n["write"].value % 100,
+          n["write"].value > 100, len(n.items()))
     t["new"] = 5
     t["forms"] += 1
-    print("changed", t["new"], t.pop("forms"), "forms" in t, sorted([x for x in t.keys() if x != "write"]), k.get(), last[0])
+    print("changed", t["new"], t.pop("forms"), "forms" in t, sorted([x for x in t.keys() if x != "write"]), k.get(),
+          last[0])
     k.set("forms")
     print("cell", k.get())
     for key, v in sorted(s.items()): print("tests", key, v)
@@ -127,7 +133,8 @@ func TestNamesRefused(t *testing.T) {
 		`
 n = count()
 probe("uprobe:BIN:{forms,signs}", lambda e: n[e.func].add())
-probe("syscall:write", lambda e: n[e.comm].add())`: "the key of count n is a string here, but the name of a function or point at ",
+probe("syscall:write", lambda e: n[e.comm].add())`: "the key of count n is a string here, " +
+			"but the name of a function or point at ",
 		`
 n = count()
 probe("syscall:*", kernel = lambda e: n[1 if e.func.endswith("64") else 0].add())`: `compare with whole names`,

@@ -255,7 +255,8 @@ at_exit(lambda: [printf("tid %d ran %d of %d\n", tid, runs[tid].value, n) for ti
 	}
 	// A sleep is time without a CPU, at least as long as was asked for.
 	e = startrace(t, "cpudist", "-O", "-P", "-m", "-c", "sleep 0.3").ok(t)
-	if m := regexp.MustCompile(`(?m)^spent\[sleep, \d+\] \(ms\):\n(?:\[.*\n)*?\[(\d+), \d+\) +1 \|`).FindStringSubmatch(e.stdout); m == nil || !strings.Contains(e.stdout, "[256, 512)") {
+	spent := regexp.MustCompile(`(?m)^spent\[sleep, \d+\] \(ms\):\n(?:\[.*\n)*?\[(\d+), \d+\) +1 \|`)
+	if !spent.MatchString(e.stdout) || !strings.Contains(e.stdout, "[256, 512)") {
 		t.Errorf("no wait of 300 ms in %s", e.stdout)
 	}
 }
@@ -368,7 +369,8 @@ func TestKlockstat(t *testing.T) {
 	command := fmt.Sprintf(`sh -c "%[1]s & %[1]s & %[1]s & %[1]s; wait"`,
 		dd) // one holds the lock when its turn is over, the others want it
 	e := startrace(t, "klockstat", "-P", "-t", "write", "-c", command).ok(t)
-	row := regexp.MustCompile(`(?m)^dd +([1-9]\d*) +(\d+) +\d+\.\d +(\d+) rwsem +\w*write_iter$`).FindStringSubmatch(e.stdout)
+	row := regexp.MustCompile(`(?m)^dd +([1-9]\d*) +(\d+) +\d+\.\d +(\d+) rwsem +\w*write_iter$`).
+		FindStringSubmatch(e.stdout)
 	if row == nil {
 		t.Fatalf("no wait for the lock of the file: %s\nstderr: %s", excerpt(e.stdout), excerpt(e.stderr))
 	}
@@ -406,7 +408,8 @@ def add(e):
 probe(waited(), kernel = add)
 probe(waited("mutex"), kernel = lambda e: n.mutexes.add())
 probe("tracepoint:lock:contention_end", kernel = lambda e: n.ends.add())
-at_exit(lambda: printf("waits %d mutexes %d ends %d time %d\n", n.waits.value, n.mutexes.value, n.ends.value, n.time.value))
+at_exit(lambda: printf("waits %d mutexes %d ends %d time %d\n", n.waits.value, n.mutexes.value, n.ends.value,
+                       n.time.value))
 `
 	const writer = "dd if=/dev/zero bs=16M count=2" // the place in the file is locked as long as a write takes
 	e := startrace(t, script(t, text), "-c", fmt.Sprintf(`sh -c "{ %[1]s & %[1]s & %[1]s & %[1]s; wait; } > %[2]s"`,
@@ -427,7 +430,8 @@ func TestKlockstatHold(t *testing.T) {
 	const writes = 30
 	dd := fmt.Sprintf("dd if=/dev/zero of=%s bs=64k count=%d conv=notrunc", filepath.Join(t.TempDir(), "file"), writes)
 	e := startrace(t, "klockstat", "--hold", "-P", "-t", "write", "-c", dd).ok(t)
-	row := regexp.MustCompile(`(?m)^dd +(\d+) +(\d+) +\d+\.\d +(\d+) rwsem +\w*write_iter$`).FindStringSubmatch(e.stdout)
+	row := regexp.MustCompile(`(?m)^dd +(\d+) +(\d+) +\d+\.\d +(\d+) rwsem +\w*write_iter$`).
+		FindStringSubmatch(e.stdout)
 	if row == nil {
 		t.Fatalf("the lock of the file was not held: %s\nstderr: %s", excerpt(e.stdout), excerpt(e.stderr))
 	}
@@ -481,7 +485,8 @@ func TestBiosnoop(t *testing.T) {
 	}
 
 	e, d = tool(t, []string{"bitesize"}, "blocks", "200", disk)
-	if m := regexp.MustCompile(`(?s)bytes\[wl-blocks\]:\n.*?\[4K, 8K\) +(\d+) `).FindStringSubmatch(e.stdout); m == nil {
+	m := regexp.MustCompile(`(?s)bytes\[wl-blocks\]:\n.*?\[4K, 8K\) +(\d+) `).FindStringSubmatch(e.stdout)
+	if m == nil {
 		t.Errorf("no requests of 4096 bytes: %s", e.stdout)
 	} else if n := number(t, m[1], `(\d+)`); n+e.lost(t) < d.Calls {
 		t.Errorf("%d requests of 4096 bytes, want %d", n, d.Calls)

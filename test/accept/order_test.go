@@ -74,7 +74,8 @@ func TestOrderInKernel(t *testing.T) {
 	n := scaled(400)
 	e, _ := traced(t, inTurn+`
 reads = lambda e: e.comm == "wl-reads"
-declare(["kprobe:vfs_read", "kretprobe:vfs_read", "fentry:vfs_read", "fexit:vfs_read", "tracepoint:syscalls:sys_enter_read"],
+declare(["kprobe:vfs_read", "kretprobe:vfs_read", "fentry:vfs_read", "fexit:vfs_read",
+         "tracepoint:syscalls:sys_enter_read"],
         ["func:vfs_read", "syscall:read"], reads)
 declare(["rawtracepoint:sys_enter"], [], lambda e: e.comm == "wl-reads" and e.args.id == 0)
 `, nil, "reads", strconv.Itoa(n), "64")
@@ -104,7 +105,8 @@ func TestOrderOfCounters(t *testing.T) {
 	needGuest(t)
 	n := scaled(400)
 	e, _ := traced(t, inTurn+`
-declare(["software:page-faults:1"], [], lambda e: e.comm == "wl-faults" and e.addr >= 0x200000000000 and e.addr < 0x210000000000)
+declare(["software:page-faults:1"], [], lambda e: e.comm == "wl-faults" and e.addr >= 0x200000000000
+        and e.addr < 0x210000000000)
 `, nil, "faults", strconv.Itoa(n))
 	checkTurns(t, e, n, "software")
 }

@@ -27,7 +27,8 @@ probe(span(START, END, key = key), lambda e: print("pair", e.comm), name = "keys
 probe(span(event((START, never)), END), lambda e: print("never"), name = "chosen")
 probe(span("tracepoint:syscalls:sys_enter_read", "tracepoint:syscalls:sys_exit_read"), lambda e: None, name = "reads")
 calls = ["clone", "clone3", "fork", "vfork"]
-forks = span(["tracepoint:syscalls:sys_enter_{clone,clone3,fork,vfork}"], ["tracepoint:syscalls:sys_exit_{clone,clone3,fork,vfork}"])
+forks = span(["tracepoint:syscalls:sys_enter_{clone,clone3,fork,vfork}"],
+             ["tracepoint:syscalls:sys_exit_{clone,clone3,fork,vfork}"])
 probe(forks, lambda e: None, name = "forks")
 `
 
@@ -92,9 +93,11 @@ func TestEndsOfTracer(t *testing.T) {
 	needGuest(t)
 	r := start(t, script(t, `
 n = count()
-own = span("tracepoint:syscalls:sys_enter_epoll_pwait", "tracepoint:syscalls:sys_exit_epoll_pwait", key = lambda e: e.tid)
+own = span("tracepoint:syscalls:sys_enter_epoll_pwait", "tracepoint:syscalls:sys_exit_epoll_pwait",
+           key = lambda e: e.tid)
 probe(own, lambda e: n[e.pid].add(), name = "keys")
-probe(span("tracepoint:syscalls:sys_enter_epoll_pwait", "tracepoint:syscalls:sys_exit_epoll_pwait"), lambda e: n[e.pid].add(), name = "threads")
+probe(span("tracepoint:syscalls:sys_enter_epoll_pwait", "tracepoint:syscalls:sys_exit_epoll_pwait"),
+      lambda e: n[e.pid].add(), name = "threads")
 every("10ms", lambda: None)
 after("1s", lambda: print("attached"))
 at_exit(lambda: [printf("pid %d.\n", pid) for pid, calls in n.items()])

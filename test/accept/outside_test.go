@@ -51,7 +51,8 @@ print(r.status, repr(r.out), repr(r.err), run(["sh", "-c", "kill -9 $$"]).status
 const facts = `
 def opened(e):
     p = proc(e.pid)
-    print(p.exe == proc(e.pid).exe and len(p.exe) > 0, p.cmdline[1:], p.cwd, p.fds[7], len(p.cgroup) > 0, p.container == None or len(p.container) == 64)
+    print(p.exe == proc(e.pid).exe and len(p.exe) > 0, p.cmdline[1:], p.cwd, p.fds[7], len(p.cgroup) > 0,
+          p.container == None or len(p.container) == 64)
     gone = proc(4194304 + e.pid)
     print(gone.exe, gone.cmdline, gone.cwd, gone.fds, gone.cgroup, gone.container)
     exit()

@@ -87,7 +87,8 @@ type cacheUsed struct{ hits, misses, dirties int }
 func cacheUse(t *testing.T, command string) (c cacheUsed) {
 	t.Helper()
 	e := startrace(t, "cachestat", "-i", "1h", "-c", command).ok(t)
-	m := regexp.MustCompile(`(?m)^ +HITS +MISSES +DIRTIES +RATIO\n +(\d+) +(\d+) +(\d+) +[\d.]+%$`).FindStringSubmatch(e.stdout)
+	m := regexp.MustCompile(`(?m)^ +HITS +MISSES +DIRTIES +RATIO\n +(\d+) +(\d+) +(\d+) +[\d.]+%$`).
+		FindStringSubmatch(e.stdout)
 	if m == nil {
 		t.Fatalf("no row in %s\nstderr: %s", e.stdout, excerpt(e.stderr))
 	}

@@ -17,7 +17,8 @@ probe("tracepoint:sched:sched_process_fork", lambda e: counts.starts.add())
 probe("rawtracepoint:sched_process_exit", lambda e: counts.ends.add())
 life = span("tracepoint:sched:sched_process_fork", "rawtracepoint:sched_process_exit",
             key = (lambda e: e.args.child_pid, lambda e: e.args.p.pid), size = 4096)
-probe(life, lambda e: printf("pair %d %d %s %d\n", e.start.args.child_pid, e.args.p.pid, e.start.args.parent_comm, e.duration))
+probe(life, lambda e: printf("pair %d %d %s %d\n", e.start.args.child_pid, e.args.p.pid, e.start.args.parent_comm,
+                             e.duration))
 `
 
 var pairLine = regexp.MustCompile(`(?m)^pair (\d+) (\d+) (\S+) (\d+)$`)
@@ -51,7 +52,8 @@ func TestKeyedSpans(t *testing.T) {
 
 // again has two starts for each process: when it is made, and when it executes its program.
 const again = `
-life = span(["tracepoint:sched:sched_process_fork", "tracepoint:sched:sched_process_exec"], "rawtracepoint:sched_process_exit",
+life = span(["tracepoint:sched:sched_process_fork", "tracepoint:sched:sched_process_exec"],
+            "rawtracepoint:sched_process_exit",
             key = (lambda e: e.args.child_pid if hasattr(e.args, "child_pid") else e.args.pid, lambda e: e.args.p.pid),
             again = %q, size = 4096)
 probe(life, lambda e: printf("pair %%d %%s\n", e.args.p.pid, e.start.probe))
@@ -95,7 +97,8 @@ func TestKeyedSpansAgain(t *testing.T) {
 // > A string argument that could not be read there is read again at the end.
 func TestColdNames(t *testing.T) {
 	n := scaled(1000)
-	e, d := traced(t, `probe("syscall:openat", lambda e: print("open", e.start.args.filename), where = lambda e: e.comm == "wl-cold")`, nil, "cold", strconv.Itoa(n))
+	e, d := traced(t, `probe("syscall:openat", lambda e: print("open", e.start.args.filename), `+
+		`where = lambda e: e.comm == "wl-cold")`, nil, "cold", strconv.Itoa(n))
 	seen := 0
 	for i := range d.Calls {
 		if strings.Contains(e.stdout, fmt.Sprintf("open /nonexistent/cold/%d\n", i)) {
@@ -118,13 +121,15 @@ func TestExecOfThread(t *testing.T) {
 	n := scaled(100)
 	e, d := traced(t, `
 probe("syscall:execve{,at}", where = lambda e: e.start.comm == "wl-execs",
-      handler = lambda e: printf("exec %s %d %s %d %d %d %d\n", e.func, e.pid, " ".join(e.start.args.argv).replace(" ", ","), e.ret, e.start.tid, e.start.pid, e.tid))
+      handler = lambda e: printf("exec %s %d %s %d %d %d %d\n", e.func, e.pid,
+                                 " ".join(e.start.args.argv).replace(" ", ","), e.ret, e.start.tid, e.start.pid, e.tid))
 `, nil, "execs", strconv.Itoa(n))
 	seen := map[string][]string{}
 	for _, m := range execLine.FindAllStringSubmatch(e.stdout, -1) {
 		seen[m[2]] = append(seen[m[2]], m[0])
 		if m[4] != "0" || m[5] == m[6] || m[6] != m[2] || m[7] != m[2] {
-			t.Errorf("%s: want the result 0, by another thread of the process at the start, and by its leader at the end", m[0])
+			t.Errorf("%s: want the result 0, by another thread of the process at the start, and by its leader "+
+				"at the end", m[0])
 		}
 	}
 	paired := 0
@@ -152,7 +157,8 @@ probe(life, lambda e: printf("pair %%d %%d\n", e.start.pid, e.pid), where = lamb
 `
 	const executions = `
 call = span(["tracepoint:syscalls:sys_enter_execve", "tracepoint:syscalls:sys_enter_execveat"], %q)
-probe(call, lambda e: printf("pair %%d %%d\n", e.start.pid, e.pid if e.start.tid != e.tid else 0), where = lambda e: e.start.comm == "wl-execs")
+probe(call, lambda e: printf("pair %%d %%d\n", e.start.pid, e.pid if e.start.tid != e.tid else 0),
+      where = lambda e: e.start.comm == "wl-execs")
 `
 	for _, c := range []struct{ script, end, work string }{
 		{lives, "rawtracepoint:sched_process_exit", "exits"},
@@ -206,8 +212,10 @@ func TestStartPointsApart(t *testing.T) {
 		e, d := traced(t, fmt.Sprintf(`
 begun = event(("tracepoint:sched:sched_process_fork", lambda e: record(kind = "fork", who = e.args.child_pid)),
               ("tracepoint:sched:sched_process_exec", lambda e: record(kind = "exec", who = e.args.pid)))
-life = span(begun, "rawtracepoint:sched_process_exit", key = (lambda e: e.who, lambda e: e.args.p.pid), again = %q, size = 4096)
-probe(life, lambda e: print("pair", e.args.p.pid, e.start.kind, "its" if e.start.args.child_pid == e.args.p.pid else e.start.args.child_pid))
+life = span(begun, "rawtracepoint:sched_process_exit", key = (lambda e: e.who, lambda e: e.args.p.pid), again = %q,
+            size = 4096)
+probe(life, lambda e: print("pair", e.args.p.pid, e.start.kind,
+                            "its" if e.start.args.child_pid == e.args.p.pid else e.start.args.child_pid))
 `, which), nil, "exits", strconv.Itoa(n))
 		seen := 0
 		for _, pid := range d.TIDs {

@@ -26,7 +26,8 @@ func TestErrorPointers(t *testing.T) {
 found = count()
 mine = lambda e: e.comm == "wl-opens"
 def kernel(e):
-    found[e.probe, e.ret < 0, e.ret == -ENOENT, -4095 <= e.ret and e.ret <= -1, 0 > e.ret, e.ret >= 0, errno(e.ret)].add()
+    found[e.probe, e.ret < 0, e.ret == -ENOENT, -4095 <= e.ret and e.ret <= -1, 0 > e.ret, e.ret >= 0,
+          errno(e.ret)].add()
 for kind in ["kretprobe", "fexit", "func"]:
     probe(kind + ":do_filp_open", kernel, where = mine)
 user = {}
@@ -58,7 +59,8 @@ func TestMemberOfNull(t *testing.T) {
 	needTracing(t)
 	e, _ := traced(t, `
 seen = count()
-probe("tracepoint:syscalls:sys_enter_getppid", lambda e: print(e.task.vfork_done, e.task.vfork_done.wait, e.task.vfork_done.done))
+probe("tracepoint:syscalls:sys_enter_getppid",
+      lambda e: print(e.task.vfork_done, e.task.vfork_done.wait, e.task.vfork_done.done))
 probe("tracepoint:syscalls:sys_enter_getppid", lambda e: seen[e.task.vfork_done.wait].add())
 at_exit(lambda: [print("key", k, v) for k, v in seen.items()])
 `, nil, "getppid", "3", "1")

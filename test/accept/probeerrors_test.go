@@ -131,7 +131,8 @@ func TestKernelProbeErrors(t *testing.T) {
 		"fentry:vfs_read": `it was built without what they need .* forbids them`,
 	} {
 		e := startrace(t, "-e", `probe("`+point+`", lambda e: None)`, "-c", "true")
-		if e.status != 1 || !regexp.MustCompile(point+`: this kernel has no .*: `+why).MatchString(strings.Join(strings.Fields(e.stderr), " ")) {
+		if e.status != 1 || !regexp.MustCompile(point+`: this kernel has no .*: `+
+			why).MatchString(strings.Join(strings.Fields(e.stderr), " ")) {
 			t.Errorf("%s: status %d: %s", point, e.status, e.stderr)
 		}
 	}

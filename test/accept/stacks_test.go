@@ -107,7 +107,8 @@ func TestStackOfEnded(t *testing.T) {
 	for _, name := range []string{"chain", "chain-pie", "chain-shared-pie"} {
 		bin := traceable(t, name)
 		for what, calls := range map[string]int{"brief": 1, "copies": 1, "changes": 2} {
-			text := fmt.Sprintf("limits(stacks = 1000)\nn = count()\nprobe(\"uprobe:%s:c\", kernel = lambda e: n[e.ustack()].add())\n", bin)
+			text := fmt.Sprintf("limits(stacks = 1000)\nn = count()\nprobe(\"uprobe:%s:c\", "+
+				"kernel = lambda e: n[e.ustack()].add())\n", bin)
 			e := startrace(t, script(t, text), "--format", "json", "-c", fmt.Sprintf("%s %s %d", bin, what, each)).ok(t)
 			seen := 0
 			for _, row := range stackRows(t, e) {
@@ -138,7 +139,8 @@ def note(e):
     s, two = e.ustack(), e.ustack(2)
     seen[s] = seen.get(s, 0) + 1
     if seen[s] == 1:
-        print([f.name for f in s[:4]], [f.name for f in two], "b" in s, "z" in s, s[0].module, s[0].offset, len(two), s == two)
+        print([f.name for f in s[:4]], [f.name for f in two], "b" in s, "z" in s, s[0].module, s[0].offset, len(two),
+              s == two)
         printf("%%s%%s", two, e.stack())
         print(s.folded().endswith("main;a;b;c"), bool(s), bool(e.stack()))
 
@@ -147,7 +149,8 @@ at_exit(lambda: print(list(seen.values())))
 `, bin)
 	e := startrace(t, script(t, text), "-c", bin+" 7").ok(t)
 	e.has(t, `(?m)^\["c", "b", "a", "main"\] \["c", "b"\] True False chain 0 2 False$`)
-	e.has(t, `(?m)^    c \(chain\)\n    b\+0x[0-9a-f]+ \(chain\)\n    … cut at 2 frames\n    \(no kernel stack: .*\)\nTrue True False$`)
+	e.has(t, `(?m)^    c \(chain\)\n    b\+0x[0-9a-f]+ \(chain\)\n    … cut at 2 frames\n`+
+		`    \(no kernel stack: .*\)\nTrue True False$`)
 	e.has(t, `(?m)^\[7\]$`)
 }
 
@@ -158,7 +161,8 @@ at_exit(lambda: print(list(seen.values())))
 func TestStacksFull(t *testing.T) {
 	const room, made = 10, 64
 	bin := traceable(t, "chain")
-	text := fmt.Sprintf("limits(stacks = %d)\nn = count()\nprobe(\"uprobe:%s:last\",\n      kernel = lambda e: n[e.ustack()].add())\n", room, bin)
+	text := fmt.Sprintf("limits(stacks = %d)\nn = count()\nprobe(\"uprobe:%s:last\",\n"+
+		"      kernel = lambda e: n[e.ustack()].add())\n", room, bin)
 	e := startrace(t, script(t, text), "--format", "json", "-c", fmt.Sprintf("%s 0 %d", bin, made)).ok(t)
 	kept, lost := 0, 0
 	for _, row := range stackRows(t, e) {
@@ -187,13 +191,15 @@ func TestStacksFull(t *testing.T) {
 func TestStackOfGo(t *testing.T) {
 	const text = `
 n = count()
-probe("tracepoint:syscalls:sys_enter_getppid", kernel = lambda e: n[e.ustack()].add(), where = lambda e: e.comm == "wl-getppid")
+probe("tracepoint:syscalls:sys_enter_getppid", kernel = lambda e: n[e.ustack()].add(),
+      where = lambda e: e.comm == "wl-getppid")
 `
 	e, d := traced(t, text, []string{"--format", "folded"}, "getppid", "2000", "1")
 	seen := 0
+	whole := regexp.MustCompile(`^runtime\.goexit[\w.]*;.*;main\.onThreads\.func1;.*RawSyscall\S+ \d+$`)
 	for line := range strings.Lines(e.stdout) {
 		line = strings.TrimRight(line, "\n") // RawSyscall has no frame, so its caller is not seen
-		if !regexp.MustCompile(`^runtime\.goexit[\w.]*;.*;main\.onThreads\.func1;.*RawSyscall\S+ \d+$`).MatchString(line) {
+		if !whole.MatchString(line) {
 			t.Errorf("stack %q", line)
 		}
 		seen += number(t, line, ` (\d+)$`)
@@ -268,7 +274,8 @@ probe(POINT, check)
 // > At a span, `e.start.stack()` is that of the start.
 func TestStackOfKernel(t *testing.T) {
 	for _, point := range []string{"tracepoint:sched:sched_process_exit", "rawtracepoint:sched_process_exit"} {
-		text := fmt.Sprintf("n = count()\nprobe(%q, kernel = lambda e: n[e.stack(2)].add(), where = lambda e: e.comm == \"wl-reads\")\n", point)
+		text := fmt.Sprintf("n = count()\nprobe(%q, kernel = lambda e: n[e.stack(2)].add(), "+
+			"where = lambda e: e.comm == \"wl-reads\")\n", point)
 		e, _ := traced(t, text, []string{"--format", "json"}, "reads", "10", "64")
 		rows := 0
 		for _, row := range stackRows(t, e) {
@@ -284,7 +291,8 @@ func TestStackOfKernel(t *testing.T) {
 	}
 	e, d := traced(t, `
 n = count()
-probe("syscall:read", kernel = lambda e: n[e.start.stack()].add(), where = lambda e: e.comm == "wl-reads" and e.args.count == 64)
+probe("syscall:read", kernel = lambda e: n[e.start.stack()].add(),
+      where = lambda e: e.comm == "wl-reads" and e.args.count == 64)
 `, []string{"--format", "json"}, "reads", "100", "64")
 	seen := 0
 	for _, row := range stackRows(t, e) {
@@ -306,7 +314,8 @@ func TestStackOfKernelFunction(t *testing.T) {
 	needTracing(t)
 	found := 0
 	for _, kind := range []string{"kprobe", "kretprobe", "fentry", "fexit", "func"} {
-		text := fmt.Sprintf("n = count()\nprobe(\"%s:vfs_read\", kernel = lambda e: n[e.stack()].add(), where = lambda e: e.comm == \"wl-reads\")\n", kind)
+		text := fmt.Sprintf("n = count()\nprobe(\"%s:vfs_read\", kernel = lambda e: n[e.stack()].add(), "+
+			"where = lambda e: e.comm == \"wl-reads\")\n", kind)
 		report := filepath.Join(t.TempDir(), "report.json")
 		e := startrace(t, script(t, text), "--format", "json", "-c",
 			program(t, "workload")+" -report "+report+" reads 100 64")

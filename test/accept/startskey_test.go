@@ -24,7 +24,7 @@ probe(seeks, lambda e: ended[e.start.args.whence].add(), start = begin, where = 
 at_exit(lambda: [print("begun", k, v) for k, v in begun.items()])
 at_exit(lambda: [print("ended", k, v) for k, v in ended.items()])
 `, nil, calls...)
-		equalLines(t, append(sorted(e.stdout, "begun"), sorted(e.stdout, "ended")...), []string{"begun 0 1", "begun 2 1",
-			"ended 0 1", "ended 2 1"})
+		equalLines(t, append(sorted(e.stdout, "begun"), sorted(e.stdout, "ended")...),
+			[]string{"begun 0 1", "begun 2 1", "ended 0 1", "ended 2 1"})
 	}
 }

@@ -21,7 +21,8 @@ func TestGroups(t *testing.T) {
 	tell(t, map[string]telling{
 		"columns": {
 			script: numbering + `
-g = group(by = ("call", "comm"), n = count(), low = lowest(), high = highest(), sum = total(), middle = mean(), all = stats())
+g = group(by = ("call", "comm"), n = count(), low = lowest(), high = highest(), sum = total(), middle = mean(),
+          all = stats())
 
 def note(e):
     v = number(e)
@@ -189,7 +190,8 @@ func TestUserWrites(t *testing.T) {
 		"chosen": {
 			script: `
 chosen, others, n = table(), table(), count()
-probe("syscall:getppid", kernel = lambda e: n[others.get(e.comm, "nobody")].add(), where = lambda e: chosen.get(e.comm, False))
+probe("syscall:getppid", kernel = lambda e: n[others.get(e.comm, "nobody")].add(),
+      where = lambda e: chosen.get(e.comm, False))
 chosen["wl-getppid"] = True
 others["wl-getppid"] = "somebody"
 at_exit(lambda: print("read", chosen["wl-getppid"], chosen.get("x"), "x" in chosen, others.items()))
@@ -310,8 +312,8 @@ at_exit(lambda: show(n, screen = True))
 		},
 	})
 	needTracing(t)
-	e := startrace(t, "-e", `probe("syscall:openat", lambda e: print("name", e.args.filename), where = lambda e: "31mb" in e.comm or e.args.filename.endswith("\tc"))`,
-		"-c", "cat '"+strange+"'").ok(t)
+	e := startrace(t, "-e", `probe("syscall:openat", lambda e: print("name", e.args.filename), `+
+		`where = lambda e: "31mb" in e.comm or e.args.filename.endswith("\tc"))`, "-c", "cat '"+strange+"'").ok(t)
 	e.has(t, `(?m)^name .*/a\\x1b\[31mb\\tc$`)
 }
 

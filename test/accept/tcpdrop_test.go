@@ -22,7 +22,8 @@ func TestTcpdropRefused(t *testing.T) {
 	if n := len(slices.DeleteFunc(rows, func(row string) bool { return !works(row) })); n != 0 {
 		t.Errorf("%d segments of connections that work are dropped: %s", n, excerpt(e.stdout))
 	}
-	row := regexp.MustCompile(`(?m)^127\.0\.0\.1 +\d+ +127\.0\.0\.1 +\d+ +- +SYN +NO_SOCKET\n +\S+\+0x.*\n(?: +\S.*\n)*? +tcp_v4_rcv\+0x`)
+	row := regexp.MustCompile(`(?m)^127\.0\.0\.1 +\d+ +127\.0\.0\.1 +\d+ +- +SYN +NO_SOCKET\n +\S+\+0x.*\n` +
+		`(?: +\S.*\n)*? +tcp_v4_rcv\+0x`)
 	checkAccount(t, e, len(row.FindAllString(e.stdout, -1)), 1)
 }
 

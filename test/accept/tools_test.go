@@ -68,7 +68,8 @@ func TestOpensnoopFull(t *testing.T) {
 	dir := t.TempDir()
 	e := startrace(t, "opensnoop", "--flags", "--full", "-T", "-c", fmt.Sprintf(`sh -c "cd %s; : >./made"`, dir)).ok(t)
 	e.has(t, `(?m)^TIME +PID +COMM +FD ERR FLAGS +PATH$`)
-	e.has(t, `(?m)^\d\d:\d\d:\d\d +\d+ +sh +\d+ +0 O_WRONLY\|O_CREAT\|O_TRUNC(\|O_\w+)* +`+regexp.QuoteMeta(dir)+`/made$`)
+	e.has(t, `(?m)^\d\d:\d\d:\d\d +\d+ +sh +\d+ +0 O_WRONLY\|O_CREAT\|O_TRUNC(\|O_\w+)* +`+regexp.QuoteMeta(dir)+
+		`/made$`)
 }
 
 func TestOpensnoopFailed(t *testing.T) {
@@ -257,7 +258,8 @@ func bars(t *testing.T, text, title string) (total int) {
 func TestSlowModule(t *testing.T) {
 	const text = `
 load("std/slowprocs.star", "slow")
-probe(slow(2 * MSEC), lambda e: printf("%s %d %d %d\n", e.comm, e.pid, e.tid, e.waited), where = lambda e: e.comm == "wl-spin")
+probe(slow(2 * MSEC), lambda e: printf("%s %d %d %d\n", e.comm, e.pid, e.tid, e.waited),
+      where = lambda e: e.comm == "wl-spin")
 `
 	e, d := traced(t, text, nil, "spin", "3", "1s")
 	lines := linesWith(e.stdout, "wl-spin ")

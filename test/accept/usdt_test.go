@@ -14,7 +14,8 @@ import (
 func TestStaticProbes(t *testing.T) {
 	const n = 5
 	e := onTarget(t, "static", `
-probe("usdt:BIN:work:forms", lambda e: print("forms", e.args[0], e.args[1], e.args[2], e.args[3], e.args[4], e.args[5], cstr(e.args[6]), e.args.arg7))
+probe("usdt:BIN:work:forms", lambda e: print("forms", e.args[0], e.args[1], e.args[2], e.args[3], e.args[4], e.args[5],
+                                             cstr(e.args[6]), e.args.arg7))
 probe("usdt:BIN:work:inlined", lambda e: print("inlined", e.args[0]))
 probe("usdt:BIN:plain", lambda e: print("plain", e.probe.split(":")[-2:]))
 probe("usdt:BIN:work:guarded-name", lambda e: print("guarded", e.args[0]))
@@ -36,10 +37,14 @@ at_exit(lambda: [print("seen", f, k) for f, k in seen.items()])
 // A constant has the width and the sign that the note gives it, as the same number has in a register, in both halves.
 func TestStaticProbeConstants(t *testing.T) {
 	e := onTarget(t, "static", `
-probe("usdt:BIN:ints:signs", lambda e: print("user", [e.args[0], e.args[2], e.args[4], e.args[6], e.args[8], e.args[10]]))
-probe("usdt:BIN:ints:signs", lambda e: print("user", [e.args[1], e.args[3], e.args[5], e.args[7], e.args[9], e.args[11]]))
+probe("usdt:BIN:ints:signs", lambda e: print("user",
+                                             [e.args[0], e.args[2], e.args[4], e.args[6], e.args[8], e.args[10]]))
+probe("usdt:BIN:ints:signs", lambda e: print("user",
+                                             [e.args[1], e.args[3], e.args[5], e.args[7], e.args[9], e.args[11]]))
 same = count()
-probe("usdt:BIN:ints:signs", lambda e: same[e.args[0] == e.args[1], e.args[2] == e.args[3], e.args[4] == e.args[5], e.args[6] == e.args[7], e.args[8] == e.args[9], e.args[10] == e.args[11]].add())
+probe("usdt:BIN:ints:signs", lambda e: same[e.args[0] == e.args[1], e.args[2] == e.args[3], e.args[4] == e.args[5],
+                                            e.args[6] == e.args[7], e.args[8] == e.args[9],
+                                            e.args[10] == e.args[11]].add())
 at_exit(lambda: [print(k, v) for k, v in same.items()])
 `, "1")
 	const numbers = "user [18446744073709551611, -5, 4294967291, -5, 65531, 251]"

@@ -43,8 +43,9 @@ func TestRefusedAdds(t *testing.T) {
 	const alone = "the count is the member a of g, which holds its values: write g.a or g[…].a"
 	const pair = " has 2 parts here, and by= names 1 column: k"
 	for text, want := range map[string]string{
-		`c = count(by = ("k",)); c[1, 2].add()`:             "the key of count c" + pair,
-		`c = hist(by = ("k", "l")); c[1].add(5)`:            `the key of hist c has 1 part here, and by= names 2 columns: k, l`,
+		`c = count(by = ("k",)); c[1, 2].add()`: "the key of count c" + pair,
+		`c = hist(by = ("k", "l")); c[1].add(5)`: `the key of hist c has 1 part here, ` +
+			`and by= names 2 columns: k, l`,
 		`c = table(by = "k"); c[1, None] = 5`:               "the key of table c" + pair,
 		`c = table(by = "k"); c.add((1, 2), 5)`:             "the key of table c" + pair,
 		`c = table(by = "k"); c[record(a = 1, b = 2)] = 5`:  "the key of table c" + pair,
@@ -52,7 +53,8 @@ func TestRefusedAdds(t *testing.T) {
 		`c = count(); g = group(a = c); c.add()`:            alone,
 		`c = count(); g = group(a = c); c[1].add()`:         alone,
 		`c = count(); g = group(a = c); show(c)`:            alone,
-		`c = count(); c.add(); g = group(a = c)`:            `group: a has been added to: make the group before, and add to its member`,
+		`c = count(); c.add(); g = group(a = c)`: `group: a has been added to: ` +
+			`make the group before, and add to its member`,
 
 		`c = count(); g = group(a = c); probe("syscall:getppid", kernel = lambda e: c.add())`:        alone,
 		`c = count(); g = group(a = c); probe("syscall:getppid", kernel = lambda e: c[e.pid].add())`: alone,

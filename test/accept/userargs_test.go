@@ -20,8 +20,8 @@ int main(void) { one(1); two(1, 2); more(1, 2, 3); none(); return 0; }
 //
 // > Of a user function with debug information those can be read that it has, and those behind the `…` of C.
 // > `list -v` shows them.
-// > `e.args` as a whole, as in `print(e.args)`, is refused where the arguments have no names, and `hasattr(e, "args")` is
-// > False there.
+// > `e.args` as a whole, as in `print(e.args)`, is refused where the arguments have no names, and `hasattr(e, "args")`
+// > is False there.
 func TestUserArgumentCount(t *testing.T) {
 	needTracing(t)
 	if _, err := exec.LookPath("gcc"); err != nil {
@@ -54,7 +54,8 @@ at_exit(lambda: print(n.value))
 		t.Errorf("computed where the function has it: got %s%s", e.stdout, e.stderr)
 	}
 	list := startrace(t, "list", "-v", "uprobe:"+binary+":{none,one}").ok(t)
-	if strings.Count(list.stdout, "e.args[") != 1 || !strings.Contains(list.stdout, "e.args[0]:  int    # 32 bits, signed") {
+	if strings.Count(list.stdout, "e.args[") != 1 ||
+		!strings.Contains(list.stdout, "e.args[0]:  int    # 32 bits, signed") {
 		t.Errorf("the list shows %s", list.stdout)
 	}
 	for probe, want := range map[string]string{

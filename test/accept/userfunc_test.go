@@ -89,8 +89,10 @@ func TestUserFunctions(t *testing.T) {
 	e := onTarget(t, "calls", `
 probe("uprobe:BIN:add", lambda e: print("enter", e.args[0], int32(e.args[1]), cstr(e.args[2]), e.func))
 probe("uretprobe:BIN:add", lambda e: print("leave", e.ret, e.func))
-probe("ufunc:BIN:{negative,many}", lambda e: print("call", e.func, int32(e.args[0]), int32(e.ret)) if e.func == "negative" else
-      print("call", e.func, e.args[0], e.args[5], e.args[6], int32(e.args[7]), e.args[8], e.args[9], e.ret, e.depth, e.duration > 0))
+probe("ufunc:BIN:{negative,many}", lambda e:
+      print("call", e.func, int32(e.args[0]), int32(e.ret)) if e.func == "negative" else
+      print("call", e.func, e.args[0], e.args[5], e.args[6], int32(e.args[7]), e.args[8], e.args[9], e.ret, e.depth,
+            e.duration > 0))
 `, "calls", "3")
 	var want []string
 	for i := range 3 {
@@ -152,7 +154,8 @@ func TestUserSessions(t *testing.T) {
 	e := startrace(t, "-v", script(t, strings.ReplaceAll(`
 n = count()
 began = count()
-probe("ufunc:BIN:down", lambda e: n[e.args[0] == e.ret, e.duration > 0, e.depth < 64].add(), where = lambda e: e.args[0] % 8 == 0, start = lambda e: began.add())
+probe("ufunc:BIN:down", lambda e: n[e.args[0] == e.ret, e.duration > 0, e.depth < 64].add(),
+      where = lambda e: e.args[0] % 8 == 0, start = lambda e: began.add())
 at_exit(lambda: print("all", n.items(), began.value))
 `, "BIN", path)), "-c", path+" down 400").ok(t)
 	const wanted = 51
@@ -241,7 +244,8 @@ func TestUserLongjmp(t *testing.T) {
 	const rounds = 50
 	e := onTarget(t, "calls", `
 depths = count()
-probe("ufunc:BIN:{leap,negative}", lambda e: print("ended", e.func), start = lambda e: depths[e.func, e.args[0], e.depth].add())
+probe("ufunc:BIN:{leap,negative}", lambda e: print("ended", e.func),
+      start = lambda e: depths[e.func, e.args[0], e.depth].add())
 at_exit(lambda: [print("began", k, n) for k, n in depths.items()])
 `, "leaps", strconv.Itoa(rounds))
 	var want []string
@@ -409,7 +413,8 @@ at_exit(lambda: print("turns", sorted(n.items())))
 // What jumps cost, and where ends are seen at them, is said by -v. (TestUserJumps has the results.)
 func TestUserJumpsSaid(t *testing.T) {
 	path := traceable(t, "thrower")
-	const there = "1 time a function leaves by a jump to another one: its end is seen there, and e.ret is not its result"
+	const there = "1 time a function leaves by a jump to another one: " +
+		"its end is seen there, and e.ret is not its result"
 	for point, want := range map[string]string{
 		"ufunc:BIN:onward": "functions leave by jumps to 2 functions more, whose", "ufunc:BIN:turn": there,
 		"uretprobe:BIN:onward": there,

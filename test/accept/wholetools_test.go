@@ -190,7 +190,8 @@ func TestTcpretransKinds(t *testing.T) {
 	needKernelFunctions(t)
 	const all = `
 n = count()
-again = event(("tracepoint:tcp:tcp_retransmit_skb", lambda e: record(pid = 0, sport = e.args.sport, dport = e.args.dport)))
+again = event(("tracepoint:tcp:tcp_retransmit_skb",
+               lambda e: record(pid = 0, sport = e.args.sport, dport = e.args.dport)))
 probe(again, kernel = lambda e: n[e.sport, e.dport].add())
 at_exit(lambda: [print("all", sport, dport, times) for (sport, dport), times in n.take().items()])
 `

@@ -47,7 +47,8 @@ def kept(e):
 
 for f in ("times", "plus"):
     probe("ufunc:BIN:" + f, kept)
-    probe("ufunc:BIN:" + f, lambda e, f = f: print(f, e.ret, [e.start.args[i] for i in range(3)][:2 if f == "times" else 3]))
+    probe("ufunc:BIN:" + f, lambda e, f = f: print(f, e.ret,
+                                                   [e.start.args[i] for i in range(3)][:2 if f == "times" else 3]))
     probe("uretprobe:BIN:" + f, lambda e, f = f: print("return of", f, e.ret[0], e.ret[1]))
 probe("ufunc:BIN:next", lambda e: print("next", e.ret == FAULT or mem(e.ret, 1)[0]))
 at_exit(lambda: [print(*sorted(x.items())) for x in (n, t)])

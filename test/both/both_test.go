@@ -96,7 +96,8 @@ func work(t *testing.T) string {
 	do := func(what string) string { return bin + " -report /dev/null " + what + "; " }
 	script := do("files "+dir) + do("reads 60 1,64,4096") + do("opens 60 1 "+dir) + do("execs 5") + do("exits 5") +
 		do("tcp 5 1000") + do("faults 50") +
-		fmt.Sprintf("mkdir %s/d; echo text >%s/d/f; cat %s/d/f; mv %s/d/f %s/d/g; rm %s/d/g; rmdir %s/d; sync; sleep 0.01; kill -0 $$; true", dir, dir, dir, dir, dir, dir, dir)
+		fmt.Sprintf("mkdir %s/d; echo text >%s/d/f; cat %s/d/f; mv %s/d/f %s/d/g; rm %s/d/g; rmdir %s/d; sync; "+
+			"sleep 0.01; kill -0 $$; true", dir, dir, dir, dir, dir, dir, dir)
 	return "sh -c '" + script + "'"
 }
 

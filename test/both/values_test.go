@@ -43,7 +43,8 @@ var sameValues = []sameCase{
 		"x[e.pid if each else None, e.args.fd].add()\ny[None, e.args.count] = 1",
 		"x: 8999=1 9000=2\ny: 10=1 11=1"},
 	{"None in one of two uses", "read", "x = count()\ny = table()",
-		"x[None, e.args.fd].add()\nif e.args.fd == 8999: x['s', e.args.fd].add()\ny[None, 1] = 2\ny.get((e.args.fd, 1))",
+		"x[None, e.args.fd].add()\nif e.args.fd == 8999: x['s', e.args.fd].add()\ny[None, 1] = 2\n" +
+			"y.get((e.args.fd, 1))",
 		"x: (\"s\", 8999)=1 (None, 8999)=1 (None, 9000)=2\ny: (None, 1)=2"},
 	{"a tuple of one", "read", "x = count()\ny = table()", "x[(e.args.buf,)].add()\ny[(e.args.fd,)] = 1",
 		"x: (1,)=1 (None,)=2\ny: (8999,)=1 (9000,)=1"},
@@ -102,7 +103,8 @@ var sameValues = []sameCase{
 		"c = e.comm\nx[c.startswith('wl'), 'raw' in c, c.endswith('x'), matches(c, 'w*w'), c < 'z', len(c)].add()",
 		"x: (True, True, False, True, True, 6)=3"},
 	{"reads at constant addresses", "lseek", "x = count()\ny = table()",
-		"t = cast('struct task_struct', 8)\nx[t.pid, t.comm].add()\ny[1] = (cstr(8), cast('struct task_struct', 0) == None)",
+		"t = cast('struct task_struct', 8)\nx[t.pid, t.comm].add()\n" +
+			"y[1] = (cstr(8), cast('struct task_struct', 0) == None)",
 		"x: (<fault>, <fault>)=3\ny: 1=(<fault>, True)"},
 	{"null pointers", "lseek", "x = table()\ny = count()\nz = table()",
 		"p = e.task.pi_blocked_on\nx[p] = p\ny[p, e.args.whence].add()\nz[p, 1] = (p, p == FAULT)\nx.get(p)",
@@ -138,7 +140,8 @@ func (c *sameCase) script() string {
 			list = append(list, fmt.Sprintf("(%q, %s)", name, name))
 		}
 	}
-	return fmt.Sprintf("%s\nCONTAINERS = [%s]\ndef h(e):\n    %s\n%s\nprobe('syscall:%s', h, where = lambda e: e.comm == 'wl-raw')\n",
+	return fmt.Sprintf("%s\nCONTAINERS = [%s]\ndef h(e):\n    %s\n%s\nprobe('syscall:%s', h, "+
+		"where = lambda e: e.comm == 'wl-raw')\n",
 		c.state, strings.Join(list, ", "), strings.ReplaceAll(c.body, "\n", "\n    "), report, c.point)
 }
 

@@ -8,8 +8,8 @@
 //	print(e.foo, e.bar)   ### 13 "foo" 20 "bar"
 //	print(e.regs.rax)     ### arm64 14 "no register rax"
 //
-// A text in double quotes is a regular expression that matches some of the message, one in back quotes is all of it. The
-// number in front of it is the column, in characters from 1; without one any column will do. The name of an
+// A text in double quotes is a regular expression that matches some of the message, one in back quotes is all of it.
+// The number in front of it is the column, in characters from 1; without one any column will do. The name of an
 // architecture in front of all says that the mark holds on that one only.
 package chunk
 

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-const marked = "# the first\nx = 1\n---\n# the second\na ### \"ab*c\" 7 `whole`\n\nb ### `only`\nc ### " + runtime.GOARCH +
+const marked = "# the first\nx = 1\n---\n# the second\na ### \"ab*c\" 7 `whole`\n\nb ### `only`\nc ### " +
+	runtime.GOARCH +
 	" \"here\"\n"
 
 // TestDifferences compares what is found with marks of each form.

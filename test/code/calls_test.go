@@ -71,8 +71,9 @@ func BenchmarkLoops(b *testing.B) {
 	}
 	defer stats.Close()
 	const rounds = 2000
-	text := fmt.Sprintf("got = cell(0)\ndef h(e):\n    n = got.get()\n    for i in range(%d):\n        if n & 3 == i & 3:\n            n += i\n"+
-		"        n += 1\n    got.set(n)\nprobe(\"rawtracepoint:sched_switch\", kernel = h)\n", rounds)
+	text := fmt.Sprintf("got = cell(0)\ndef h(e):\n    n = got.get()\n    for i in range(%d):\n"+
+		"        if n & 3 == i & 3:\n            n += i\n        n += 1\n    got.set(n)\n"+
+		"probe(\"rawtracepoint:sched_switch\", kernel = h)\n", rounds)
 	for b.Loop() { // it would forget what was reported before
 	}
 	for name, o := range map[string]ssagen.Outlining{"followed": ssagen.NeverCall, "called": ssagen.AlwaysCall} {
@@ -184,7 +185,8 @@ func TestLoopsExplained(t *testing.T) {
 		},
 		loop(`""`, "s = e.comm", "s"): {"loop at calls.star:5:5: its body is a subprogram of "},
 		loop(`("", 0)`, "s = (e.comm, 1)", "s[0]"): {
-			"loop at calls.star:5:5: the kernel's verifier follows each of its rounds, because it changes a tuple with a string",
+			"loop at calls.star:5:5: the kernel's verifier follows each of its rounds, because it changes a tuple " +
+				"with a string",
 		},
 	} {
 		got := strings.Join(strings.Fields(explained(t, body, ssagen.BySize).text), " ")

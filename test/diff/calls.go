@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A SystemCall is one that this package makes with values of its choice. None does anything: its descriptors are none, or
-// its paths begin nowhere.
+// A SystemCall is one that this package makes with values of its choice. None does anything: its descriptors are none,
+// or its paths begin nowhere.
 type SystemCall struct {
 	Name string
 	Args []CallArg
@@ -29,8 +29,10 @@ func fd(name string) CallArg { return CallArg{name, "int", fdOr, fdNot} }
 
 // Calls are those that this package makes.
 var Calls = []SystemCall{
-	{Name: "lseek", Args: []CallArg{{"fd", "unsigned", fdOr, 0}, {"offset", "long", 0, 0}, {"whence", "unsigned", 0, 0}}},
-	{Name: "fallocate", Args: []CallArg{fd("fd"), {"mode", "int", 0, 0}, {"offset", "long", 0, 0}, {"len", "long", 0, 0}}},
+	{Name: "lseek", Args: []CallArg{{"fd", "unsigned", fdOr, 0}, {"offset", "long", 0, 0},
+		{"whence", "unsigned", 0, 0}}},
+	{Name: "fallocate", Args: []CallArg{fd("fd"), {"mode", "int", 0, 0}, {"offset", "long", 0, 0},
+		{"len", "long", 0, 0}}},
 	{Name: "fadvise64", Args: []CallArg{fd("fd"), {"offset", "long", 0, 0}, {"len", "ulong", 0, 0},
 		{"advice", "int", 0, 0}}},
 	{Name: "listen", Args: []CallArg{fd("fd"), {"backlog", "int", 0, 0}}},
@@ -40,8 +42,8 @@ var Calls = []SystemCall{
 		{"group", "unsigned", 0, 0}, {"flag", "int", 0, 0}}},
 	{Name: "mknodat", Args: []CallArg{fd("dfd"), {"filename", "path", 0, 0}, {"mode", "umode_t", 0, 0},
 		{"dev", "unsigned", 0, 0}}},
-	{Name: "renameat2", Args: []CallArg{fd("olddfd"), {"oldname", "path", 0, 0}, fd("newdfd"), {"newname", "path", 0, 0},
-		{"flags", "unsigned", 0, 0}}},
+	{Name: "renameat2", Args: []CallArg{fd("olddfd"), {"oldname", "path", 0, 0}, fd("newdfd"),
+		{"newname", "path", 0, 0}, {"flags", "unsigned", 0, 0}}},
 	{Name: "setpriority", Args: []CallArg{{"which", "int", 1 << 8, 0}, {"who", "int", 0, 0}, {"niceval", "int", 0, 0}}},
 	{Name: "sendto", Args: []CallArg{fd("fd"), {"buff", "pointer", 0, 0}, {"len", "ulong", 0, 0},
 		{"flags", "unsigned", 0, 0}, {"addr", "pointer", 0, 0}, {"addr_len", "int", 0, 0}}},

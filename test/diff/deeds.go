@@ -2,7 +2,8 @@ package diff
 
 import "fmt"
 
-// A Deed is something that the tests of this package do to bring about events of the kernel with values of their choice.
+// A Deed is something that the tests of this package do to bring about events of the kernel with values of their
+// choice.
 type Deed struct {
 	Name  string
 	Sites []Site

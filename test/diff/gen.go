@@ -65,7 +65,8 @@ func GenerateUser(seed uint64, name string) *Program {
 }
 
 func generate(seed uint64, p *Program) *Program {
-	g := &gen{user: p.User, tested: map[string]bool{}, r: rand.New(rand.NewPCG(seed, 0x5eed)), p: p, nodes: 40, times: 1}
+	g := &gen{user: p.User, tested: map[string]bool{}, r: rand.New(rand.NewPCG(seed, 0x5eed)), p: p, nodes: 40,
+		times: 1}
 	g.nodes += g.r.IntN(160)
 	g.calls, g.noneFirst = g.r.IntN(12), g.one(2)
 	g.p.Span = !p.User && p.Site == nil && g.one(8)

@@ -61,8 +61,9 @@ func (g *gen) state() {
 func (g *gen) declareGlobal(name, value string) { g.p.Globals = append(g.p.Globals, name+" = "+value) }
 
 func (g *gen) table() {
-	t := table{g.global("T"), g.keyType(), g.stackOr(pick(g, []Type{signed, signed, signed, signed, unsigned, text, boolean,
-		{Kind: Tuple, Elems: []Type{signed, boolean}}}))}
+	t := table{g.global("T"), g.keyType(),
+		g.stackOr(pick(g, []Type{signed, signed, signed, signed, unsigned, text, boolean,
+			{Kind: Tuple, Elems: []Type{signed, boolean}}}))}
 	g.tables = append(g.tables, t)
 	g.declareGlobal(t.name, "table(size = 512)")
 }

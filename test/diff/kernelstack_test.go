@@ -80,7 +80,8 @@ func checkDepths(t *testing.T, point string, depths []int, stacks starlark.Tuple
 	}
 }
 
-// TestKernelStacks takes stacks of the kernel of random depths where a system call and a function that it calls are seen.
+// TestKernelStacks takes stacks of the kernel of random depths where a system call and a function that it calls are
+// seen.
 func TestKernelStacks(t *testing.T) {
 	needBPF(t)
 	runtime.LockOSThread()

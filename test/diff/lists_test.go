@@ -112,10 +112,12 @@ var (
 		"(JOINED, 1)", "LIST", "(LIST, 1)", "record(l = LIST, n = 2)", "matches(JOINED, '*x*')", "bool(JOINED)",
 	}
 	userListOperations = []string{
-		"[LIST]", "len(LIST)", "LIST[-1:]", "LIST[:1]", "[x for x in LIST if x == FAULT]", "'a' in LIST", "FAULT in LIST",
+		"[LIST]", "len(LIST)", "LIST[-1:]", "LIST[:1]", "[x for x in LIST if x == FAULT]", "'a' in LIST",
+		"FAULT in LIST",
 		"[len(x) for x in LIST if x != FAULT]", "[type(x) for x in LIST]", "sprintf('%v|%s', LIST, JOINED)",
 		"json.encode(list(LIST))", "'%s' % (LIST,)", "str(LIST)", "{JOINED: 1}", "JOINED.split(' ')", "bool(LIST)",
-		"LIST == tuple(list(LIST))", "hash(JOINED)", "[x for x in LIST][::-1]", "max([0] + [len(x) for x in LIST if x != FAULT])",
+		"LIST == tuple(list(LIST))", "hash(JOINED)", "[x for x in LIST][::-1]",
+		"max([0] + [len(x) for x in LIST if x != FAULT])",
 	}
 )
 
@@ -125,7 +127,8 @@ func listProgram(i int, expr string) *Program {
 	with := func(list, joined string) string {
 		return fmt.Sprintf(text, name, strings.NewReplacer("LIST", list, "JOINED", joined).Replace(expr))
 	}
-	return &Program{Name: name, Text: with("e.args.p.argv", `" ".join(e.args.p.argv)`), RefText: with("e.list", "e.joined")}
+	return &Program{Name: name, Text: with("e.args.p.argv", `" ".join(e.args.p.argv)`),
+		RefText: with("e.list", "e.joined")}
 }
 
 func listPrograms(lists ...[]string) (out []*Program) {

@@ -90,13 +90,19 @@ var userExprs = map[Kind][]string{
 // on.
 var userStmts = map[Kind][]string{
 	Int: {
-		"$0 = $i\n$0 += $i\n$0 -= $i\n$0 *= $n\n$0 //= $p\n$0 %= $p\n$0 &= $i\n$0 |= $i\n$0 ^= $i\n$0 <<= $n\n$0 >>= $n\n$1 = $0",
-		"$0 = [$i, $i]\n$0.append($i)\n$0.extend([$i])\n$0.insert($n, $i)\n$0 += [$i]\n$0[0] = $i\n$0[1] += $i\n$1 = $0.pop($n % 4) + $0.pop()",
+		"$0 = $i\n$0 += $i\n$0 -= $i\n$0 *= $n\n$0 //= $p\n$0 %= $p\n$0 &= $i\n$0 |= $i\n$0 ^= $i\n$0 <<= $n\n" +
+			"$0 >>= $n\n$1 = $0",
+		"$0 = [$i, $i]\n$0.append($i)\n$0.extend([$i])\n$0.insert($n, $i)\n$0 += [$i]\n$0[0] = $i\n$0[1] += $i\n" +
+			"$1 = $0.pop($n % 4) + $0.pop()",
 		"$0 = [$i, $i, $i]\n$0.remove($0[$n % 3])\n$0 *= 2\n$1 = len($0)\n$0.clear()",
-		"$0 = {}\n$0[$s] = $i\n$0[$s] = $i\n$0.setdefault($s, $i)\n$0.update([($s, $i)])\n$0.update(k = $i)\n$0[\"k\"] += $i\n$1 = sum($0.values()) + len($0.keys())",
-		"$0 = {$s: $i, \"x\": $i}\n$0.pop(\"x\", None)\n$0 |= {$s: $i}\n$0[\"y\"] = $0.popitem()[1]\n$1 = $0[\"y\"]\n$0.clear()",
-		"$0 = set([$i])\n$0.add($i)\n$0.discard($i)\n$0 |= set([$i])\n$0.remove(list($0)[0])\n$0.update([$i])\n$1 = len($0.union([$i])) + len($0.intersection([$i]))",
-		"def $0(*args, **kwargs):\n    return len(args) + kwargs.get(\"k\", 0) + sum([x for x in args if type(x) == \"int\"])\n$1 = $0($x, $i, k = $i)",
+		"$0 = {}\n$0[$s] = $i\n$0[$s] = $i\n$0.setdefault($s, $i)\n$0.update([($s, $i)])\n$0.update(k = $i)\n" +
+			"$0[\"k\"] += $i\n$1 = sum($0.values()) + len($0.keys())",
+		"$0 = {$s: $i, \"x\": $i}\n$0.pop(\"x\", None)\n$0 |= {$s: $i}\n$0[\"y\"] = $0.popitem()[1]\n$1 = $0[\"y\"]\n" +
+			"$0.clear()",
+		"$0 = set([$i])\n$0.add($i)\n$0.discard($i)\n$0 |= set([$i])\n$0.remove(list($0)[0])\n$0.update([$i])\n" +
+			"$1 = len($0.union([$i])) + len($0.intersection([$i]))",
+		"def $0(*args, **kwargs):\n    return len(args) + kwargs.get(\"k\", 0) + sum([x for x in args if type(x) == " +
+			"\"int\"])\n$1 = $0($x, $i, k = $i)",
 		"def $0(x, *, k = 3):\n    return x + k\n$1 = $0($i) + $0($i, k = $i) + $0(k = $i, x = $i)",
 		"$0 = 0\nfor $1 in [$i, $i, $i]:\n    if $1 == $i:\n        continue\n    $0 += $1\n$2 = $0",
 		"$0 = 0\nfor $1 in {$s: $i}.items():\n    $0 += len($1)\n$2 = $0",
@@ -104,13 +110,15 @@ var userStmts = map[Kind][]string{
 		"$0, $1 = {$s: 1, $s + \"-\": 2}.keys()\n$2 = len($0) + len($1)",
 		"def $0(n):\n    def inner(m):\n        return n + m + $i\n    return inner\n$1 = $0($i)($i)",
 		"$0 = [lambda x: x + 1, lambda x: x * $i]\n$1 = $0[$n % 2]($i)",
-		"$0 = 0\nfor $1 in range($n):\n    for $2 in ($i, $i):\n        if $b:\n            break\n        $0 += $1 * $2\n$3 = $0",
+		"$0 = 0\nfor $1 in range($n):\n    for $2 in ($i, $i):\n        if $b:\n            break\n" +
+			"        $0 += $1 * $2\n$3 = $0",
 	},
 	Str: {
 		"$0 = $s\n$0 += $s\n$1 = $0",
 		"$0 = []\nfor $1 in $s.elems():\n    $0.append($1)\n$2 = \"\".join($0)",
 		"$0 = {\"k\": [$s]}\n$0[\"k\"].append($s)\n$0[\"k\"][0] += \"+\"\n$1 = \"|\".join($0[\"k\"])",
-		"def $0(a, b = \"-\", *rest):\n    return a + b + \"\".join([str(x) for x in rest])\n$1 = $0($s) + $0($s, $s, $i, $x)",
+		"def $0(a, b = \"-\", *rest):\n    return a + b + \"\".join([str(x) for x in rest])\n" +
+			"$1 = $0($s) + $0($s, $s, $i, $x)",
 		"$0 = lambda **k: str(k)\n$1 = $0(a = $x, b = $s)",
 		"$0 = \"\"\nfor $1, $2 in zip([$i, $i], [$s, $s]):\n    $0 += \"%d%s\" % ($1, $2)\n$3 = $0",
 	},

@@ -10,7 +10,8 @@ type Site struct {
 	// Point is its name in scripts, Where a filter of its events, "" if it needs none.
 	Point, Where string
 	Fields       []Field
-	// Stacks are the stacks of the program that are known, as scripts name them. Values of an input are their addresses.
+	// Stacks are the stacks of the program that are known, as scripts name them. Values of an input are their
+	// addresses.
 	Stacks []KnownStack
 	// Start is what the handler of a start sees where the point is a call that begins and ends; nil: it is none.
 	Start *Site

@@ -71,7 +71,8 @@ func textInputs(least int) []Input {
 // textProgram is a function that gives the value of an expression of the strings s and t and of b, the first bytes of
 // s. Where a string is FAULT the value is mostly an error, on both sides.
 func textProgram(i int, expr string) *Program {
-	const text = "%[1]s_D = {%[2]q: 1, 'a': 2}\ndef %[1]s(e):\n    s, t, b = e.args.s, e.args.t, %[3]s\n    return %[4]s\n"
+	const text = "%[1]s_D = {%[2]q: 1, 'a': 2}\ndef %[1]s(e):\n    s, t, b = e.args.s, e.args.t, %[3]s\n" +
+		"    return %[4]s\n"
 	name := fmt.Sprintf("f%d", i)
 	expr = strings.NewReplacer("WHOLE", fmt.Sprintf("%q", wholeText), "CHOICE", name+"_D").Replace(expr)
 	return &Program{Name: name,

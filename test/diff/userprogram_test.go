@@ -127,7 +127,8 @@ func TestAtUserCalls(t *testing.T) {
 	if inGuest() {
 		p = carried()
 	}
-	path, r := p.start(t, "gcc -w -g -fno-omit-frame-pointer "+[]string{"-O2", "-O1 -static", "-O0", "-O1 -static-pie"}[seed%4])
+	path, r := p.start(t, "gcc -w -g -fno-omit-frame-pointer "+
+		[]string{"-O2", "-O1 -static", "-O0", "-O1 -static-pie"}[seed%4])
 	c, facts := &checker{}, realFacts()
 	for i := range p.Calls {
 		call := &p.Calls[i]

@@ -84,8 +84,8 @@ func (c *UserCall) staticBody(b *strings.Builder) string {
 		}
 		operands = append(operands, at)
 	}
-	return fmt.Sprintf("%s\n#ifdef __x86_64__\n\t__asm__ volatile(NOTE(%q, %q) :: %s);\n#endif", strings.Join(before, " "), c.Name,
-		strings.Join(operands, " "), strings.Join(inputs, ", "))
+	return fmt.Sprintf("%s\n#ifdef __x86_64__\n\t__asm__ volatile(NOTE(%q, %q) :: %s);\n#endif",
+		strings.Join(before, " "), c.Name, strings.Join(operands, " "), strings.Join(inputs, ", "))
 }
 
 // castOf makes a long of a string.

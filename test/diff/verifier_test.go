@@ -28,7 +28,8 @@ func TestVerifierWork(t *testing.T) {
 	needBPF(t)
 	f := facts(t)
 	for _, test := range stringTests {
-		src := "T = table(size=8)\ndef f(e):\n    T[0] = e.args.s\n    v = e.args.s if e.args.flag else e.args.t\n    n = 0\n"
+		src := "T = table(size=8)\ndef f(e):\n    T[0] = e.args.s\n    v = e.args.s if e.args.flag else e.args.t\n" +
+			"    n = 0\n"
 		for i := range 4 {
 			src += fmt.Sprintf("    n = n * %d + (%d if %s else e.args.u8)\n", i+3, i, test)
 		}

@@ -33,7 +33,8 @@ func TestWideInts(t *testing.T) {
 	for _, of := range ofInts {
 		for _, field := range []string{"u8", "u16", "s16", "u32", "s32", "u64", "s64"} {
 			name := fmt.Sprintf("f%d", len(inKernel))
-			for list, x := range map[*[]*Program]string{&inKernel: "e.args." + field, &inUser: "[e.args." + field + "][0]"} {
+			probes := map[*[]*Program]string{&inKernel: "e.args." + field, &inUser: "[e.args." + field + "][0]"}
+			for list, x := range probes {
 				*list = append(*list, &Program{Name: name,
 					Text: "def " + name + "(e):\n    return " + strings.ReplaceAll(of, "$", x) + "\n"})
 			}

@@ -203,7 +203,8 @@ func (r *runner) counts() string {
 var placed = regexp.MustCompile(`^[^:\s]+\.star:[0-9]+:[0-9]+: \S`)
 
 // insider are words that an author of scripts need not know, and what Go prints where a message was made badly.
-var insider = regexp.MustCompile(`%!|\*syntax\.|\*starlark\.|starlark\.|<nil>|panic|goroutine|runtime error|SSA|internal error|0xc000|plan\.|tree\.|infer:|unhandled|unknown_|unknown value|unexpected kind`)
+var insider = regexp.MustCompile(`%!|\*syntax\.|\*starlark\.|starlark\.|<nil>|panic|goroutine|` +
+	`runtime error|SSA|internal error|0xc000|plan\.|tree\.|infer:|unhandled|unknown_|unknown value|unexpected kind`)
 
 // badMessage says what is wrong with a message, "" for nothing.
 func badMessage(err error) string {

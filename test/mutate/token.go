@@ -5,7 +5,8 @@ import "regexp"
 // A token is a word of a text; blanks between words are none.
 type token struct{ span }
 
-var word = regexp.MustCompile(`"""(?s:.*?)"""|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|#[^\n]*|[A-Za-z_][A-Za-z_0-9]*|[0-9][0-9a-zA-Z.]*|\*\*|//=|//|<<|>>|[-+*%/&|^=!<>]=|\n[ \t]*|[^ \t]`)
+var word = regexp.MustCompile(`"""(?s:.*?)"""|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|#[^\n]*|` +
+	`[A-Za-z_][A-Za-z_0-9]*|[0-9][0-9a-zA-Z.]*|\*\*|//=|//|<<|>>|[-+*%/&|^=!<>]=|\n[ \t]*|[^ \t]`)
 
 func tokens(text string) []token {
 	var out []token

@@ -111,7 +111,8 @@ func (g *generator) call(i int) (call Call, text string) {
 // value declares a variable with bytes that are known, and prints them with the mask of those that count.
 func value(t ctype, name string, j int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s; fill(&%s, sizeof %s, %d); unsigned char m_%s[sizeof %s + 1]; memset(m_%s, 0, sizeof m_%s);\n",
+	fmt.Fprintf(&b,
+		"%s %s; fill(&%s, sizeof %s, %d); unsigned char m_%s[sizeof %s + 1]; memset(m_%s, 0, sizeof m_%s);\n",
 		t.name, name, name, name, j, name, name, name, name)
 	fmt.Fprintf(&b, "{ %s k;\n", t.name)
 	for _, l := range t.leaves {

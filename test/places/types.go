@@ -52,7 +52,8 @@ var odd = []struct {
 	name string
 	kind kind
 }{
-	{"_Complex int", real}, {"_Complex long", real}, {"_Complex char", real}, {"_Decimal32", real}, {"_Decimal64", real},
+	{"_Complex int", real}, {"_Complex long", real}, {"_Complex char", real}, {"_Decimal32", real},
+	{"_Decimal64", real},
 	{"_Decimal128", real}, {"_Atomic int", whole}, {"_Atomic short", whole}, {"enum unsigned_long", whole},
 }
 

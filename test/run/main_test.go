@@ -84,7 +84,8 @@ func TestParse(t *testing.T) {
 		"GOARCH=arm64": "false [GOARCH=arm64] [] []",
 		"./a":          "false [] [] [./a]",
 		"-again ./...": "true [] [] [./...]",
-		"-again GOARCH=arm64 CGO_ENABLED=0 -exec q -run=X Y=1 ./a ./b/...": "true [GOARCH=arm64 CGO_ENABLED=0] [-exec q -run=X Y=1] [./a ./b/...]",
+		"-again GOARCH=arm64 CGO_ENABLED=0 -exec q -run=X Y=1 ./a ./b/...": "true [GOARCH=arm64 CGO_ENABLED=0] " +
+			"[-exec q -run=X Y=1] [./a ./b/...]",
 	} {
 		o := parse(strings.Fields(text))
 		if got := fmt.Sprint(o.again, o.environment, o.flags, o.packages); got != want {
@@ -125,9 +126,14 @@ func TestAgain(t *testing.T) {
 		status int
 		shown  string // without times
 	}{
-		{[]string{"./first"}, 1, "FAIL\tm/first\t|failed: m/first TestX|    x_test.go:5: once|--- FAIL: TestX |1 passed, 1 failed, 0 skipped"},
-		{[]string{"-again", "./first"}, 0, "1 passed, 1 failed, 0 skipped|=== what failed, a second time|ok  \tm/first\t|1 passed, 0 failed, 0 skipped"},
-		{[]string{"-again", "./always"}, 1, "    x_test.go:5: once|--- FAIL: TestX |1 passed, 1 failed, 0 skipped|=== what failed, a second time|    x_test.go:5: twice|--- FAIL: TestX |FAIL|FAIL\tm/always\t|failed: m/always TestX|    x_test.go:5: twice|--- FAIL: TestX |0 passed, 1 failed, 0 skipped"},
+		{[]string{"./first"}, 1, "FAIL\tm/first\t|failed: m/first TestX|    x_test.go:5: once|" +
+			"--- FAIL: TestX |1 passed, 1 failed, 0 skipped"},
+		{[]string{"-again", "./first"}, 0, "1 passed, 1 failed, 0 skipped|=== what failed, a second time|" +
+			"ok  \tm/first\t|1 passed, 0 failed, 0 skipped"},
+		{[]string{"-again", "./always"}, 1, "    x_test.go:5: once|--- FAIL: TestX |" +
+			"1 passed, 1 failed, 0 skipped|=== what failed, a second time|    x_test.go:5: twice|" +
+			"--- FAIL: TestX |FAIL|FAIL\tm/always\t|failed: m/always TestX|    x_test.go:5: twice|" +
+			"--- FAIL: TestX |0 passed, 1 failed, 0 skipped"},
 	} {
 		if err := os.RemoveAll(tt.args[len(tt.args)-1] + "/mark"); err != nil {
 			t.Fatal(err)

@@ -213,7 +213,8 @@ func RandomGo(seed uint64, n int) Calls {
 			print = []string{"o"}
 			other, otherValue = "int16", "-5"
 		}
-		fmt.Fprintf(&source, "//go:noinline\nfunc f%d(%s) (%s, %s) {\n\tvar r %s = %s\n\tvar o %s = %s\n\tshow(%d, []any{%s}, %s)\n\treturn r, o\n}\n\n",
+		fmt.Fprintf(&source, "//go:noinline\nfunc f%d(%s) (%s, %s) {\n\tvar r %s = %s\n\tvar o %s = %s\n"+
+			"\tshow(%d, []any{%s}, %s)\n\treturn r, o\n}\n\n",
 			i, strings.Join(params, ", "), typ, other, typ, value, other, otherValue, i, strings.Join(words, ", "),
 			print[0])
 		fmt.Fprintf(&main, "\tf%d(%s)\n", i, strings.Join(args, ", "))

@@ -62,7 +62,8 @@ func debianCodename() (string, error) {
 	}
 	m := regexp.MustCompile(`(?m)^VERSION_CODENAME="?(\w+)"?$`).FindSubmatch(release)
 	if m == nil {
-		return "", errors.New("/etc/os-release has no VERSION_CODENAME: kernels are fetched with the apt of a Debian machine")
+		return "", errors.New("/etc/os-release has no VERSION_CODENAME: " +
+			"kernels are fetched with the apt of a Debian machine")
 	}
 	return string(m[1]), nil
 }

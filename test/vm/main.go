@@ -105,7 +105,8 @@ func parse(args []string) (options, error) {
 	flags.BoolVar(&o.suite, "suite", false, "build and run the kernel tests of packages")
 	flags.BoolVar(&o.short, "short", false, "with -suite: the short form of the tests")
 	flags.BoolVar(&o.again, "again", false, "run the tests that failed a second time, alone; the timeout is for both")
-	flags.BoolVar(&o.share, "share", false, "with -suite: each kernel takes a part of the tests that take long and are much the same on each, not all of them")
+	flags.BoolVar(&o.share, "share", false, "with -suite: each kernel takes a part of the tests that take long and "+
+		"are much the same on each, not all of them")
 	flags.StringVar(&o.passed, "passed", "",
 		"with -share: a file of test/run -passed, of whose tests this machine has taken a part")
 	flags.IntVar(&o.slowest, "slowest", 0, "list as many of the tests that took longest")

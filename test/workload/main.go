@@ -4,7 +4,8 @@
 //	workload [flags] opens N THREADS DIR          N calls of openat, of each thread's own files, some of them missing
 //	workload [flags] reads N SIZE,SIZE,…          N calls of read, of these sizes in turn
 //	workload [flags] files DIR                    one file of each kind opened, written, read, closed, deleted
-//	workload [flags] moves DIR                    bytes moved between files by each call that moves bytes, see moves.go
+//	workload [flags] moves DIR                    bytes moved between files by each call that moves bytes, see
+//	                                              moves.go
 //	workload [flags] clones DIR                   bytes of a file cloned into others (reflinks), see clones.go
 //	workload [flags] twins DIR                    two requests of io_uring with one number at a time, see ring.go
 //	workload [flags] sendfile FILE                a file sent to /dev/null by sendfile
@@ -18,7 +19,8 @@
 //	workload [flags] stores N                     N writes of the variable main.watched, and half as many reads
 //	workload [flags] spin THREADS DURATION        busy loops, all on one CPU, for so long of its time
 //	workload [flags] execs N                      N processes in each of which a second thread executes a program
-//	workload [flags] coldexecs N                  N processes that execute a program, with arguments in untouched pages
+//	workload [flags] coldexecs N                  N processes that execute a program, with arguments in untouched
+//	                                              pages
 //	workload [flags] exits N                      N processes that end with status 0, 1, …, 255, 0, …
 //	workload [flags] tcp N BYTES                  N connections in each of which so much is sent, and one that is
 //
