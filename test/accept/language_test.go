@@ -153,7 +153,7 @@ def number(e):
 many = span("tracepoint:syscalls:sys_enter_getppid", "tracepoint:syscalls:sys_exit_execve", key = number, size = 2)
 probe(many, lambda e: print("never"))
 `,
-			stderr: []string{`startrace: 2 calls of .* lost: too many were open at once \(.*script.star:9:\d+\).*`},
+			stderr: []string{`startrace: 2 calls of .* lost: too many were open at once \(.*script.star:10:\d+\).*`},
 		},
 		"again first": {
 			script: `

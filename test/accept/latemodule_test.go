@@ -96,8 +96,8 @@ at_exit(lambda: print("seen", sorted(seen.items())))
 at_exit(lambda: print("calls", sorted([key for key, n in calls.items()])))
 `, strings.Join(points, " "))), "-c", "sh "+file).ok(t)
 	want := `seen [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0)]
-calls [(0, "kprobe:ovl_open", "ovl_open"), (1, "kretprobe:ovl_open", "ovl_open"), (2, "kprobe:ovl_open", "ovl_open"), ` +
-		`(3, "func:ovl_open", "ovl_open"), (4, "fentry:ovl_open", "ovl_open")]
+calls [(0, "kprobe:ovl_open", "ovl_open"), (1, "kretprobe:ovl_open", "ovl_open"), ` +
+		`(2, "kprobe:ovl_open", "ovl_open"), (3, "func:ovl_open", "ovl_open"), (4, "fentry:ovl_open", "ovl_open")]
 `
 	if got := strings.ReplaceAll(e.stdout, "x\n", ""); got != want {
 		t.Errorf("got\n%swant\n%s%s", got, want, e.stderr)
