@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
 
 	"go.starlark.net/starlark"
 
@@ -108,50 +106,6 @@ func (a *common) into(d *plan.Container) (err error) {
 	}
 	d.Unit, d.UnitName, err = toUnit(a.unit)
 	return err
-}
-
-// maxEntries bounds size=: the kernel takes u32 entries, and memory is
-// allocated for them.
-const maxEntries = 1 << 26
-
-// checkSize gives 0 for the default.
-func checkSize(n *int) (int, error) {
-	switch {
-	case n == nil:
-		return 0, nil
-	case *n < 1 || *n > maxEntries:
-		return 0, fmt.Errorf("size: got %d, want 1 to %d", *n, maxEntries)
-	}
-	return *n, nil
-}
-
-// toNames reads a name or a sequence of names.
-func toNames(what string, v starlark.Value) ([]string, error) {
-	var elems starlark.Iterable
-	switch v := v.(type) {
-	case nil, starlark.NoneType:
-		return nil, nil
-	case starlark.String:
-		elems = starlark.Tuple{v}
-	case *starlark.List:
-		elems = v
-	case starlark.Tuple:
-		elems = v
-	default:
-		return nil, fmt.Errorf("%s: got %s, want a name or a tuple of names", what, v.Type())
-	}
-	var out []string
-	for elem := range starlark.Elements(elems) {
-		s, ok := starlark.AsString(elem)
-		if !ok {
-			return nil, fmt.Errorf("%s: got %s in the list, want a name", what, elem.Type())
-		}
-		if strings.ContainsFunc(s, unicode.IsControl) {
-			return nil, fmt.Errorf("%s: a name is one line of text, got %q", what, s)
-		}
-		out = append(out, s)
-	}
-	return out, nil
 }
 
 // toUnit reads unit= and gives its label.

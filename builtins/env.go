@@ -10,9 +10,9 @@
 package builtins
 
 import (
-	"fmt"
+	"time"
+
 	"go.starlark.net/starlark"
-	"strings"
 
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
@@ -76,22 +76,6 @@ type Env struct {
 	out        []byte
 }
 
-// New makes the environment of a script.
-func New(rt Runtime) *Env {
-	e := &Env{
-		Runtime: rt,
-		CallAt:  func(pos plan.Pos) (string, plan.Pos) { return "", pos },
-		Asks:    func(string, string) bool { return false },
-		Loading: func() bool { return false },
-		Flags:   &Flags{},
-		Traced:  &value.Traced{},
-		Full:    &value.Full{},
-		formats: make(map[string]*format.Format),
-	}
-	e.Labels = e.labels()
-	return e
-}
-
 // Probes gives the probes in the order of their declaration.
 func (e *Env) Probes() []*Probe { return e.probes }
 
@@ -111,101 +95,6 @@ type Entry struct {
 	value starlark.Value // for constants and modules instead of call
 }
 
-// A call is one call of a builtin.
-type call struct {
-	thread *starlark.Thread
-	name   string
-	args   starlark.Tuple
-	kwargs []starlark.Tuple
-}
-
-// unpack is starlark.UnpackArgs for the call.
-func (c *call) unpack(pairs ...any) error {
-	err := starlark.UnpackArgs(c.name, c.args, c.kwargs, pairs...)
-	if err != nil {
-		return c.argumentHint(err, pairs)
-	}
-	return nil
-}
-
-// foreignArguments are words that one may try for arguments, with ours.
-var foreignArguments = map[string][]string{
-	"filter": {"where"}, "predicate": {"where"}, "when": {"where"}, "cond": {"where"}, "condition": {"where"},
-	"pred":     {"where"},
-	"callback": {"handler"}, "fn": {"handler"}, "func": {"handler"}, "function": {"handler"}, "action": {"handler"},
-	"user": {"handler"}, "on_event": {"handler"},
-	"bpf": {"kernel"}, "on_start": {"start"}, "enter": {"start"}, "entry": {"start"},
-	"key": {"by", "key"}, "keys": {"by"}, "columns": {"by"}, "group_by": {"by"}, "max": {"size", "top"},
-	"limit": {"size", "top"}, "max_entries": {"size"}, "entries": {"size"},
-	"n": {"top"}, "count": {"top"}, "description": {"help"}, "doc": {"help"}, "typ": {"type"}, "kind": {"type"},
-	"bits": {"sub"}, "buckets": {"sub"},
-	"min": {"lo"}, "low": {"lo"}, "high": {"hi"}, "width": {"step"}, "str": {"string"}, "strlen": {"string"},
-	"str_max": {"string"},
-}
-
-// argumentHint adds our word to what is said of an argument that is none.
-func (c *call) argumentHint(err error, pairs []any) error {
-	for _, kw := range c.kwargs {
-		if !strings.HasSuffix(err.Error(), "unexpected keyword argument "+kw[0].String()) {
-			continue
-		}
-		for _, ours := range foreignArguments[string(kw[0].(starlark.String))] {
-			for i := 0; i < len(pairs); i += 2 {
-				if strings.Trim(pairs[i].(string), "?") == ours {
-					return fmt.Errorf("%w (did you mean %s?)", err, ours)
-				}
-			}
-		}
-	}
-	return err
-}
-
-// pos is where the script made the call.
-func (c *call) pos() plan.Pos {
-	if c.thread.CallStackDepth() < 2 {
-		return plan.Pos{}
-	}
-	return c.thread.CallFrame(1).Pos
-}
-
-// families is the order of the reference.
-var families = [][]Entry{
-	probeFamily, pointFamily, containerFamily, outputFamily, timeFamily,
-	flagFamily, expressionFamily, machineFamily, numberFamily, labelFamily, kernelFamily, outsideFamily, moduleFamily,
-}
-
-// Entries gives all builtins in the order of the reference.
-func Entries() []Entry {
-	var out []Entry
-	for _, f := range families {
-		out = append(out, f...)
-	}
-	return out
-}
-
-// Lookup finds a builtin by name.
-func Lookup(name string) (Entry, bool) {
-	for _, f := range families {
-		for _, en := range f {
-			if en.Name == name {
-				return en, true
-			}
-		}
-	}
-	return Entry{}, false
-}
-
-// Predeclared gives the builtins as values for scripts.
-func (e *Env) Predeclared() starlark.StringDict {
-	out := make(starlark.StringDict)
-	for _, f := range families {
-		for _, en := range f {
-			out[en.Name] = en.bind(e)
-		}
-	}
-	return out
-}
-
 // bind gives the value of the entry in an environment.
 func (en Entry) bind(e *Env) starlark.Value {
 	if en.value != nil {
@@ -216,3 +105,22 @@ func (en Entry) bind(e *Env) starlark.Value {
 		return en.call(e, &call{th, b.Name(), args, kwargs})
 	})
 }
+
+// Outside is the world outside of the script. The session implements it, and
+// refuses what the command line does not grant. Where a script runs only to be
+// looked at there is none, and what asks for it comes to nothing.
+type Outside interface {
+	// Write writes text into a file, at its end if add is set.
+	Write(name, text string, add bool) error
+	// Run runs a command to its end and gives its status and what it wrote.
+	Run(argv []string, limit time.Duration) (status int, out, errs string, err error)
+	// Proc reads one of the words of proc(pid); what is not there any more is None.
+	Proc(pid int, word string) (starlark.Value, error)
+	// FileSystem and Disk look for a type of file systems and for a disk. What is
+	// not there now is said; what can never be there is an error.
+	FileSystem(name string) error
+	Disk(name string) error
+}
+
+// expressionParts are the elements of expressions as they were written.
+type expressionParts map[starlark.Callable][]string

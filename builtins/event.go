@@ -36,28 +36,6 @@ time of the start and what handlers take from e.start, by their names.`,
 	},
 }
 
-// A PointValue is an event, span or first() as scripts hold it.
-type PointValue struct {
-	kind  string // event, span, first
-	arms  []arm  // event
-	doc   string
-	start []Point // span
-	end   []Point
-	// The key functions of a span; nil: by thread.
-	startKey, endKey *starlark.Function
-	again            string
-	size             int
-	timeout          int64
-	alts             []Point // first
-	pos              plan.Pos
-	env              *Env
-}
-
-type arm struct {
-	points []Point
-	fn     *starlark.Function
-}
-
 func (p *PointValue) String() string        { return "<" + p.kind + " " + p.text() + ">" }
 func (p *PointValue) Type() string          { return p.kind }
 func (p *PointValue) Freeze()               {}

@@ -26,9 +26,6 @@ expressions of the event: flag("where", type = expression) gives a function, Non
 	},
 }
 
-// expressionParts are the elements of expressions as they were written.
-type expressionParts map[starlark.Callable][]string
-
 func expressionCall(e *Env, c *call) (starlark.Value, error) {
 	var text string
 	if err := c.unpack("text", &text); err != nil {

@@ -32,25 +32,7 @@ letters of startrace's own flags are refused.`,
 	},
 }
 
-// A Flag is what one call of flag() declared.
-type Flag struct {
-	Name, Short, Help string
-	Default           starlark.Value
-	Type              starlark.Callable // nil for a switch
-	Positional        bool
-	Switch, Required  bool
-	Choices           []string
-	Least, Most       starlark.Value // nil where there is no such end
-}
-
-// A UsageError is a mistake in the arguments of the script.
-type UsageError struct{ Msg string }
-
 func (e *UsageError) Error() string { return e.Msg }
-
-func usagef(format string, args ...any) error {
-	return &UsageError{fmt.Sprintf(format, args...)}
-}
 
 func flagCall(e *Env, c *call) (starlark.Value, error) {
 	if e.Loading() {
@@ -224,21 +206,4 @@ func contains(list []string, s string) bool {
 		}
 	}
 	return false
-}
-
-// title names the flag in messages: --threshold, or POINT where it is
-// positional.
-func (f *Flag) title() string {
-	if f.Positional {
-		return strings.ToUpper(f.word())
-	}
-	return "--" + f.word()
-}
-
-// word is the flag as it is written: underscores are dashes.
-func (f *Flag) word() string { return FlagName(f.Name) }
-
-// FlagName gives the word of a flag as arguments have it.
-func FlagName(name string) string {
-	return strings.ReplaceAll(strings.TrimRight(name, "_"), "_", "-")
 }

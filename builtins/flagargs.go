@@ -10,50 +10,6 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// A FlagWord is a flag as far as the text of the script tells before it runs.
-// The command needs it to leave these words to the script.
-type FlagWord struct {
-	Name, Short string
-	Switch      bool // takes no value
-	// For completion, where the text tells.
-	Help, Type string
-	Positional bool
-	Choices    []string
-}
-
-// An OwnFlag is a flag of the command itself, with its letter if it has one.
-type OwnFlag struct{ Long, Short, Help string }
-
-// Flags are the flags of a script and the arguments that it was given.
-//
-// Flags are declared one by one while the script runs. To tell the value of
-// one flag from a positional argument, all flags must be known; Words has
-// those that stand in the script's text.
-type Flags struct {
-	// Words are the flags found in the text of the script.
-	Words []FlagWord
-	// Args are the arguments.
-	Args []string
-	// Own gives the command's own flags, which no flag of a script can be; nil:
-	// there are none.
-	Own func() []OwnFlag
-
-	decls      []*Flag
-	parsed     *parsedArgs
-	positional int // positional flags declared so far
-}
-
-// parsedArgs are arguments sorted by the flags that are known.
-type parsedArgs struct {
-	given   map[string]string // by word; a switch has "true"
-	words   []string          // those of given, as they came
-	twice   string            // the first word that has two values
-	rest    []string          // positional
-	unknown []string
-	lacking string // the word of a flag that stands last, without its value
-	help    bool
-}
-
 // HelpWanted reports whether the arguments ask for help.
 func (fs *Flags) HelpWanted() bool { return fs.parse().help }
 

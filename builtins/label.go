@@ -147,17 +147,6 @@ func labelCall(e *Env, c *call) (starlark.Value, error) {
 	return starlark.MakeInt64(int64(v)), nil // a label in a kernel half has no sign of its own
 }
 
-// word is an int of either sign in 64 bits.
-func (c *call) word(n starlark.Int) (uint64, error) {
-	if i, ok := n.Int64(); ok {
-		return uint64(i), nil
-	}
-	if v, ok := n.Uint64(); ok {
-		return v, nil
-	}
-	return 0, fmt.Errorf("%s: %s does not fit in 64 bits", c.name, n)
-}
-
 func usymCall(e *Env, c *call) (starlark.Value, error) {
 	var n starlark.Int
 	var pid starlark.Value = starlark.None

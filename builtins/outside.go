@@ -10,22 +10,6 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// Outside is the world outside of the script. The session implements it, and
-// refuses what the command line does not grant. Where a script runs only to be
-// looked at there is none, and what asks for it comes to nothing.
-type Outside interface {
-	// Write writes text into a file, at its end if add is set.
-	Write(name, text string, add bool) error
-	// Run runs a command to its end and gives its status and what it wrote.
-	Run(argv []string, limit time.Duration) (status int, out, errs string, err error)
-	// Proc reads one of the words of proc(pid); what is not there any more is None.
-	Proc(pid int, word string) (starlark.Value, error)
-	// FileSystem and Disk look for a type of file systems and for a disk. What is
-	// not there now is said; what can never be there is an error.
-	FileSystem(name string) error
-	Disk(name string) error
-}
-
 // runLimit is how long a command of run() may take if the script says nothing.
 const runLimit = 10 * time.Second
 

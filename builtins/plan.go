@@ -6,12 +6,6 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A Capturer gives the compiler's view of functions. It remembers them: the
-// same function gives the same Func.
-type Capturer interface {
-	Func(fn *starlark.Function) *plan.Func
-}
-
 // Plan makes the plan of everything that was declared. It is called once,
 // when the script has ended: lambdas may use globals that are assigned later.
 func (e *Env) Plan(c Capturer) *plan.Plan { return e.PlanFrom(0, c) }
@@ -60,12 +54,6 @@ func funcOf(c Capturer, fn *starlark.Function) *plan.Func {
 		return nil
 	}
 	return c.Func(fn)
-}
-
-// A pointMaker makes each PointValue into one plan.Point.
-type pointMaker struct {
-	c    Capturer
-	seen map[*PointValue]plan.Point
 }
 
 func (m *pointMaker) all(ps []Point) []plan.Point {

@@ -31,12 +31,6 @@ func ParsePattern(text string, pos plan.Pos) (*plan.Pattern, error) {
 	return &plan.Pattern{Text: text, Provider: kind.Name, Args: args, Pos: pos}, nil
 }
 
-// A Point is a point as scripts hold it: a pattern, or a PointValue.
-type Point struct {
-	pattern *plan.Pattern
-	value   *PointValue
-}
-
 // toPoints reads points: a string, a PointValue, or a list or tuple of them.
 func toPoints(v starlark.Value, pos plan.Pos) ([]Point, error) {
 	switch v := v.(type) {

@@ -7,7 +7,6 @@ import (
 
 	"go.starlark.net/starlark"
 
-	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/starlark/value"
 )
@@ -50,45 +49,6 @@ that was cut prints with … at its end; a stack for which there was no room is 
 		Doc:       "The outcome of a read of memory that failed. It is true and can be compared, stored and printed.",
 		value:     value.FAULT,
 	},
-}
-
-// A ProbeControl acts on a loaded probe. The session implements it.
-type ProbeControl interface {
-	Enable() error
-	Disable() error
-	Detach() error
-	// Dump gives the events that the kernel has kept to the handler.
-	Dump() (int, error)
-	// Open gives what spans of the probe are open, as (key, record).
-	Open() ([]starlark.Value, error)
-	Stats() (Stats, error)
-}
-
-// Stats are the counts of a probe.
-type Stats struct {
-	Hits int64 // runs of its programs
-	Sent int64 // events
-	Lost int64
-	// Missed is how many events at most were not seen, because the kernel skipped a run; -1 where it does not count
-	// that (before 5.12).
-	Missed int64
-	Time   int64 // of the runs, in ns
-}
-
-// A Probe is what probe() gives.
-type Probe struct {
-	points []Point
-	name   string
-	// variable is what it was assigned to.
-	variable string
-	pos      plan.Pos
-	// Functions of the script; nil where not given.
-	handler, where, kernel, start *starlark.Function
-
-	control ProbeControl
-	keep    int // how many events the kernel keeps; 0: it sends them
-	// Disabled says that the script disabled the probe before it was loaded.
-	Disabled bool
 }
 
 var _ starlark.HasAttrs = (*Probe)(nil)
@@ -159,58 +119,6 @@ func keepCount(v starlark.Value) (int, error) {
 		return 0, fmt.Errorf("probe: got keep = %s, want a number of events from 1 to %d", v, maxKeep)
 	}
 	return n, nil
-}
-
-func orNone(v starlark.Value) starlark.Value {
-	if v == nil {
-		return starlark.None
-	}
-	return v
-}
-
-// errModule refuses a call at the top level of a loaded file.
-func errModule(name string) error {
-	return fmt.Errorf("%s() at the top level of a loaded file: modules declare events and functions; call it in main()",
-		name)
-}
-
-// toFunction checks a function that the compiler or the event path calls with
-// n arguments. None gives nil.
-func toFunction(what string, v starlark.Value, n int) (*starlark.Function, error) {
-	if v == nil || v == starlark.None {
-		return nil, nil
-	}
-	fn, ok := v.(*starlark.Function)
-	if !ok {
-		if _, callable := v.(starlark.Callable); callable {
-			return nil, fmt.Errorf("%s: got builtin %s, want a function of the script: lambda e: %s(…)", what,
-				v.(starlark.Callable).Name(), v.(starlark.Callable).Name())
-		}
-		return nil, fmt.Errorf("%s: got %s, want a function", what, v.Type())
-	}
-	if got := required(fn); got > n || fn.NumParams() < n && !fn.HasVarargs() {
-		return nil, fmt.Errorf("%s: function %s takes %s, it is called with %d: the event", what, fn.Name(),
-			format.Count(max(got, fn.NumParams()), "argument"), n)
-	}
-	return fn, nil
-}
-
-// required counts the parameters without a default.
-func required(fn *starlark.Function) int {
-	n := fn.NumParams()
-	if fn.HasVarargs() {
-		n--
-	}
-	if fn.HasKwargs() {
-		n--
-	}
-	need := 0
-	for i := range n {
-		if fn.ParamDefault(i) == nil {
-			need++
-		}
-	}
-	return need
 }
 
 func (p *Probe) String() string        { return "<probe " + p.Name() + ">" }
@@ -350,11 +258,6 @@ func limitsCall(e *Env, c *call) (starlark.Value, error) {
 	}
 	return starlark.None, nil
 }
-
-// asked unpacks an int that may not be given: nil then.
-func asked(n **int) starlark.Unpacker { return askedInt{n} }
-
-type askedInt struct{ to **int }
 
 func (a askedInt) Unpack(v starlark.Value) error {
 	var n int

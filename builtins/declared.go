@@ -1,0 +1,86 @@
+package builtins
+
+import (
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A Probe is what probe() gives.
+type Probe struct {
+	points []Point
+	name   string
+	// variable is what it was assigned to.
+	variable string
+	pos      plan.Pos
+	// Functions of the script; nil where not given.
+	handler, where, kernel, start *starlark.Function
+
+	control ProbeControl
+	keep    int // how many events the kernel keeps; 0: it sends them
+	// Disabled says that the script disabled the probe before it was loaded.
+	Disabled bool
+}
+
+// A pointMaker makes each PointValue into one plan.Point.
+type pointMaker struct {
+	c    Capturer
+	seen map[*PointValue]plan.Point
+}
+
+// A PointValue is an event, span or first() as scripts hold it.
+type PointValue struct {
+	kind  string // event, span, first
+	arms  []arm  // event
+	doc   string
+	start []Point // span
+	end   []Point
+	// The key functions of a span; nil: by thread.
+	startKey, endKey *starlark.Function
+	again            string
+	size             int
+	timeout          int64
+	alts             []Point // first
+	pos              plan.Pos
+	env              *Env
+}
+
+// A Point is a point as scripts hold it: a pattern, or a PointValue.
+type Point struct {
+	pattern *plan.Pattern
+	value   *PointValue
+}
+
+type arm struct {
+	points []Point
+	fn     *starlark.Function
+}
+
+// A Capturer gives the compiler's view of functions. It remembers them: the
+// same function gives the same Func.
+type Capturer interface {
+	Func(fn *starlark.Function) *plan.Func
+}
+
+// A ProbeControl acts on a loaded probe. The session implements it.
+type ProbeControl interface {
+	Enable() error
+	Disable() error
+	Detach() error
+	// Dump gives the events that the kernel has kept to the handler.
+	Dump() (int, error)
+	// Open gives what spans of the probe are open, as (key, record).
+	Open() ([]starlark.Value, error)
+	Stats() (Stats, error)
+}
+
+// Stats are the counts of a probe.
+type Stats struct {
+	Hits int64 // runs of its programs
+	Sent int64 // events
+	Lost int64
+	// Missed is how many events at most were not seen, because the kernel skipped a run; -1 where it does not count
+	// that (before 5.12).
+	Missed int64
+	Time   int64 // of the runs, in ns
+}

@@ -1,0 +1,87 @@
+package builtins
+
+import (
+	"fmt"
+	"strings"
+
+	"go.starlark.net/starlark"
+)
+
+// A Flag is what one call of flag() declared.
+type Flag struct {
+	Name, Short, Help string
+	Default           starlark.Value
+	Type              starlark.Callable // nil for a switch
+	Positional        bool
+	Switch, Required  bool
+	Choices           []string
+	Least, Most       starlark.Value // nil where there is no such end
+}
+
+// FlagName gives the word of a flag as arguments have it.
+func FlagName(name string) string {
+	return strings.ReplaceAll(strings.TrimRight(name, "_"), "_", "-")
+}
+
+// Flags are the flags of a script and the arguments that it was given.
+//
+// Flags are declared one by one while the script runs. To tell the value of
+// one flag from a positional argument, all flags must be known; Words has
+// those that stand in the script's text.
+type Flags struct {
+	// Words are the flags found in the text of the script.
+	Words []FlagWord
+	// Args are the arguments.
+	Args []string
+	// Own gives the command's own flags, which no flag of a script can be; nil:
+	// there are none.
+	Own func() []OwnFlag
+
+	decls      []*Flag
+	parsed     *parsedArgs
+	positional int // positional flags declared so far
+}
+
+// A FlagWord is a flag as far as the text of the script tells before it runs.
+// The command needs it to leave these words to the script.
+type FlagWord struct {
+	Name, Short string
+	Switch      bool // takes no value
+	// For completion, where the text tells.
+	Help, Type string
+	Positional bool
+	Choices    []string
+}
+
+// An OwnFlag is a flag of the command itself, with its letter if it has one.
+type OwnFlag struct{ Long, Short, Help string }
+
+// parsedArgs are arguments sorted by the flags that are known.
+type parsedArgs struct {
+	given   map[string]string // by word; a switch has "true"
+	words   []string          // those of given, as they came
+	twice   string            // the first word that has two values
+	rest    []string          // positional
+	unknown []string
+	lacking string // the word of a flag that stands last, without its value
+	help    bool
+}
+
+// title names the flag in messages: --threshold, or POINT where it is
+// positional.
+func (f *Flag) title() string {
+	if f.Positional {
+		return strings.ToUpper(f.word())
+	}
+	return "--" + f.word()
+}
+
+// word is the flag as it is written: underscores are dashes.
+func (f *Flag) word() string { return FlagName(f.Name) }
+
+func usagef(format string, args ...any) error {
+	return &UsageError{fmt.Sprintf(format, args...)}
+}
+
+// A UsageError is a mistake in the arguments of the script.
+type UsageError struct{ Msg string }
