@@ -34,10 +34,12 @@ const (
 // The direction of imports: cmd → prompt → session → everything; what a script declares is data (plan), and the
 // compiler turns it into data, so neither sees the interpreter's values or a descriptor.
 var layers = []layer{
-	{"cmd", []string{"internal/command", "internal/mistake", "internal/prompt", "internal/session", "internal/manual"},
+	{"cmd", []string{"internal/command", "internal/flags", "internal/manual", "internal/mistake", "internal/prompt",
+		"internal/session"},
 		[]string{anything}},
 	{"internal/command", []string{"builtins", "docs", "internal/attach", "internal/doctor", "internal/kernel",
-		"internal/machine", "internal/manual", "internal/mistake", "internal/output", "internal/render",
+		"internal/flags", "internal/machine", "internal/manual", "internal/mistake", "internal/output",
+		"internal/render",
 		"internal/session", "stdlib"}, []string{starlark, unix}},
 	{"internal/prompt", []string{"bpfgen/infer", "builtins", "internal/command", "internal/format", "internal/line",
 		"internal/mistake", "internal/plan", "internal/procs", "internal/session", "internal/stream", "starlark",
@@ -45,7 +47,7 @@ var layers = []layer{
 		[]string{starlark, unix}},
 	{"internal/session", []string{"internal", "bpfgen", "builtins", "docs", "starlark", "stdlib"}, []string{anything}},
 
-	{"builtins", []string{"internal/plan", "internal/point", "internal/format", "internal/kernel", "internal/wire",
+	{"builtins", []string{"internal/flags", "internal/plan", "internal/point", "internal/format", "internal/kernel", "internal/wire",
 		"internal/render", "starlark/value", "stdlib"}, []string{starlark, unix}},
 	{"starlark/repl", nil, nil},
 	{"starlark/value", []string{"internal/plan", "internal/format", "internal/wire"}, []string{starlark}},
@@ -79,12 +81,13 @@ var layers = []layer{
 		"internal/sideband", "internal/symbols", "internal/wire", "starlark/value"}, []string{ebpf}},
 	{"internal/openspans", []string{"bpfgen", "internal/kernel", "internal/plan", "internal/procs", "internal/state",
 		"internal/wire", "starlark/value"}, []string{ebpf, starlark}},
+	{"internal/flags", []string{"internal/kernel"}, nil},
 	{"internal/line", []string{"internal/pty"}, []string{"github.com/mattn/go-runewidth",
 		"github.com/peterh/liner", unix}},
 	{"internal/pty", nil, []string{unix}},
 	{"internal/explain", []string{"bpfgen", "internal/format", "internal/plan", "internal/wire"},
 		[]string{ebpf, ebpf + "/asm", starlark + "syntax", starlark + "resolve"}},
-	{"internal/manual", nil, nil},
+	{"internal/manual", []string{"internal/flags"}, nil},
 	{"internal/plan", nil, []string{starlark + "syntax"}},
 	{"internal/wire", nil, nil},
 	{"internal/format", nil, nil},

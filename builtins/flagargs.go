@@ -7,6 +7,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/startrace/startrace/internal/flags"
 	"github.com/startrace/startrace/internal/kernel"
 )
 
@@ -44,7 +45,7 @@ func (fs *Flags) notOwn(f *Flag) error {
 	return nil
 }
 
-func (fs *Flags) own() []OwnFlag {
+func (fs *Flags) own() []flags.Flag {
 	if fs.Own == nil {
 		return nil
 	}
@@ -139,89 +140,21 @@ func (fs *Flags) parse() *parsedArgs {
 
 func (fs *Flags) parseAll() *parsedArgs {
 	p := &parsedArgs{given: make(map[string]string)}
-	for args := fs.Args; len(args) > 0; {
-		a := args[0]
-		args = args[1:]
+	for w := range flags.Words(fs.Args, FlagsOf(fs.Words)) {
 		switch {
-		case a == "--":
-			p.rest = append(p.rest, args...)
-			return p
-		case strings.HasPrefix(a, "--"):
-			args = fs.long(p, a[2:], args)
-		case len(a) > 1 && a[0] == '-' && (a[1] < '0' || a[1] > '9'):
-			args = fs.short(p, a[1:], args)
+		case w.End:
+			p.rest = append(p.rest, w.Args[1:]...)
+		case w.Flag != nil && w.Lacking:
+			p.lacking = w.Flag.Long
+		case w.Flag != nil:
+			p.give(w.Flag.Long, w.Value)
+		case w.Unknown == "--help" || w.Unknown == "-h":
+			p.help = true
+		case w.Unknown != "":
+			p.unknown = append(p.unknown, w.Unknown)
 		default:
-			p.rest = append(p.rest, a)
+			p.rest = append(p.rest, w.Args...)
 		}
 	}
 	return p
-}
-
-func (fs *Flags) find(match func(FlagWord) bool) *FlagWord {
-	for i := range fs.Words {
-		if match(fs.Words[i]) {
-			return &fs.Words[i]
-		}
-	}
-	return nil
-}
-
-// long reads --name, --name=value, --name value, --no-name.
-func (fs *Flags) long(p *parsedArgs, word string, args []string) []string {
-	name, val, has := strings.Cut(word, "=")
-	name = FlagName(name)
-	w := fs.find(func(w FlagWord) bool { return w.Name == name })
-	if w == nil {
-		positive, no := strings.CutPrefix(name, "no-")
-		if w = fs.find(func(w FlagWord) bool { return no && w.Switch && w.Name == positive }); w != nil {
-			p.give(w.Name, "false")
-			return args
-		}
-		if name == "help" {
-			p.help = true
-			return args
-		}
-		p.unknown = append(p.unknown, "--"+name)
-		return args
-	}
-	switch {
-	case has:
-		p.give(w.Name, val)
-	case w.Switch:
-		p.give(w.Name, "true")
-	case len(args) > 0:
-		p.give(w.Name, args[0])
-		return args[1:]
-	default:
-		p.lacking = w.Name
-	}
-	return args
-}
-
-// short reads -s value, -svalue, and switches together: -xD.
-func (fs *Flags) short(p *parsedArgs, letters string, args []string) []string {
-	for i, c := range letters {
-		w := fs.find(func(w FlagWord) bool { return w.Short == string(c) })
-		switch {
-		case w == nil && c == 'h':
-			p.help = true
-		case w == nil:
-			p.unknown = append(p.unknown, "-"+string(c))
-			return args
-		case w.Switch:
-			p.give(w.Name, "true")
-		default:
-			rest := strings.TrimPrefix(letters[i+len(string(c)):], "=")
-			if rest == "" && len(args) == 0 {
-				p.lacking = w.Name
-				return args
-			}
-			if rest == "" {
-				rest, args = args[0], args[1:]
-			}
-			p.give(w.Name, rest)
-			return args
-		}
-	}
-	return args
 }

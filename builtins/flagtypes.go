@@ -1,9 +1,11 @@
 package builtins
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
+	"github.com/startrace/startrace/internal/flags"
 	"go.starlark.net/starlark"
 )
 
@@ -19,9 +21,7 @@ type Flag struct {
 }
 
 // FlagName gives the word of a flag as arguments have it.
-func FlagName(name string) string {
-	return strings.ReplaceAll(strings.TrimRight(name, "_"), "_", "-")
-}
+func FlagName(name string) string { return flags.Name(name) }
 
 // Flags are the flags of a script and the arguments that it was given.
 //
@@ -35,7 +35,7 @@ type Flags struct {
 	Args []string
 	// Own gives the command's own flags, which no flag of a script can be; nil:
 	// there are none.
-	Own func() []OwnFlag
+	Own func() []flags.Flag
 
 	decls      []*Flag
 	parsed     *parsedArgs
@@ -53,8 +53,17 @@ type FlagWord struct {
 	Choices    []string
 }
 
-// An OwnFlag is a flag of the command itself, with its letter if it has one.
-type OwnFlag struct{ Long, Short, Help string }
+// FlagsOf gives flags as arguments are read by them.
+func FlagsOf(words []FlagWord) (out []flags.Flag) {
+	for _, w := range words {
+		f := flags.Flag{Long: FlagName(w.Name), Short: w.Short, Help: w.Help, Words: w.Choices}
+		if !w.Switch {
+			f.Value = cmp.Or(strings.ToUpper(w.Type), "VALUE")
+		}
+		out = append(out, f)
+	}
+	return out
+}
 
 // parsedArgs are arguments sorted by the flags that are known.
 type parsedArgs struct {

@@ -2,11 +2,10 @@ package main
 
 import (
 	"errors"
-	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
+	"github.com/startrace/startrace/internal/flags"
 	"github.com/startrace/startrace/internal/session"
 )
 
@@ -15,26 +14,26 @@ import (
 func TestFlagsBeforeCommands(t *testing.T) {
 	all := flagList()
 	for _, c := range commands {
-		if c.grammar != nil {
-			all = append(all, describeFlags(c.grammar())...)
+		if c.flags != nil {
+			all = append(all, c.flags(&told{}).List()...)
 		}
 	}
 	for name, c := range commands {
-		if c.grammar == nil {
+		if c.flags == nil {
 			continue
 		}
 		for _, f := range all {
 			for _, flag := range spellings(f) {
 				front := append(flag, name)
-				kind, told, ok := commandOf(front)
-				behind := readWords(name, c.grammar(), flag)
+				found, words, ok := commandOf(front)
+				_, behind := c.read(name, &told{}, flag)
 				switch {
 				case f.Long == "code" || f.Long == "version": // they have no command
-				case ok && reflect.ValueOf(kind.start).Pointer() != reflect.ValueOf(c.start).Pointer():
+				case ok && found != name:
 					t.Errorf("%q is not %s", front, name)
-				case ok && !slices.Equal(told, flag):
-					t.Errorf("%q is read as %s %q", front, name, told)
-				case !ok && behind == nil && !keepsRest(c):
+				case ok && !slices.Equal(words, flag):
+					t.Errorf("%q is read as %s %q", front, name, words)
+				case !ok && behind == nil && name != "explain": // which keeps words for a script
 					t.Errorf("%q is refused, %s %q is not", front, name, flag)
 				case ok && behind != nil:
 					t.Errorf("%q is not refused: %v", front, behind)
@@ -46,14 +45,8 @@ func TestFlagsBeforeCommands(t *testing.T) {
 	}
 }
 
-// keepsRest says that a command takes unknown words for those of a script.
-func keepsRest(c commandKind) bool {
-	_, explains := c.grammar().(*explainGrammar)
-	return explains
-}
-
 // spellings are the ways to write a flag, with a value that it can have.
-func spellings(f session.Flag) (out [][]string) {
+func spellings(f flags.Flag) (out [][]string) {
 	value := "5"
 	switch {
 	case f.Long == "duration":
@@ -64,7 +57,7 @@ func spellings(f session.Flag) (out [][]string) {
 	for _, word := range []string{"--" + f.Long, "-" + f.Short} {
 		switch {
 		case word == "-":
-		case f.Value == "" || strings.Contains(f.Value, "["):
+		case f.Switch():
 			out = append(out, []string{word})
 		default:
 			out = append(out, []string{word, value})
@@ -75,10 +68,10 @@ func spellings(f session.Flag) (out [][]string) {
 
 // checkMisplaced wants the line to be refused with the place where its flag belongs.
 func checkMisplaced(t *testing.T, line []string, name string) {
-	var g grammar
-	err := parseInto(&g, line)
+	set := runFlags(&session.Settings{}, &told{})
+	rest, err := set.Front(line)
 	if err == nil {
-		err = errors.Join(unknownFlag(g.Args, flagList), misplaced(line, g.Args))
+		err = errors.Join(unknownFlag(rest, set), misplaced(line, rest))
 	}
 	if err == nil {
 		t.Fatalf("%q is taken for a script", line)

@@ -1,268 +1,163 @@
 package main
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
-	"reflect"
-	"strings"
 	"sync"
-	"time"
 
-	"github.com/alecthomas/kong"
-
+	"github.com/startrace/startrace/internal/flags"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/session"
 )
 
-// settings has the flags of a run: session.Settings with tags. Zero values
-// mean what the help calls the default.
-type settings struct {
-	Code     []string      `short:"e" sep:"none" placeholder:"CODE" help:"Run CODE; several are lines of one script."`
-	Command  string        `short:"c" placeholder:"CMD" help:"${command}"`
-	PID      int           `name:"pid" short:"p" placeholder:"PID" help:"Trace only this process and end with it."`
-	Follow   bool          `short:"f" help:"With -p: trace also the processes that it starts. With -c they always are."`
-	Duration time.Duration `placeholder:"10s" help:"End after this time."`
-	Output   string        `short:"o" placeholder:"FILE" help:"Write results to FILE."`
-	Format   string        `placeholder:"FORMAT" words:"text,json,csv,folded" help:"${format}"`
-	Quiet    bool          `short:"q" help:"Print no messages, only results and errors."`
-	Verbose  bool          `short:"v" help:"Say what runs where, and how long the start took."`
-	StrMax   int           `placeholder:"N" help:"Cut captured strings at N bytes (256)."`
-	Check    bool          `help:"Verify what each pass of the compiler has made of a program; the start takes longer."`
-
-	AllowWrite []string `sep:"none" placeholder:"DIR" help:"Let the script write files below DIR."`
-	AllowRun   bool     `help:"Let the script run commands."`
-	Unsafe     bool     `help:"Let the script change what it traces (send_signal), and probe kernel addresses."`
+// told is what the flags of startrace and of its commands say.
+type told struct {
+	settings session.Settings
+	stages   session.Stages
+	help     bool
+	version  bool
+	man      bool // doc --man
+	json     bool // doctor --json
 }
 
-// grammar is the command line: `startrace [flags] FILE [args]`.
-type grammar struct {
-	Settings settings `embed:""`
-	Help     bool     `short:"h" help:"Print this help; after FILE also that of the script."`
-	Version  bool     `help:"Print the version, the commit, and facts of the kernel."`
-	Args     []string `arg:"" optional:"" passthrough:""`
+// settingsFlags adds the flags of a run.
+func settingsFlags(set *flags.Set, s *session.Settings) {
+	set.Texts(flags.Flag{Long: "code", Short: "e", Value: "CODE",
+		Help: "Run CODE; several are lines of one script."}, &s.Code)
+	set.Text(flags.Flag{Long: "command", Short: "c", Value: "CMD",
+		Help: "Start CMD under the trace and end when it ends; at the prompt go() starts it.",
+		Once: `one command is started: -c "sh -c 'A & B & wait'" starts several`}, &s.Command)
+	set.Number(flags.Flag{Long: "pid", Short: "p", Value: "PID", Help: "Trace only this process and end with it.",
+		Once: "one process is traced: without -p, `where = lambda e: e.pid in (1, 2)` or " +
+			"--where 'e.pid in (1, 2)' takes several"}, &s.PID)
+	set.Switch(flags.Flag{Long: "follow", Short: "f",
+		Help: "With -p: trace also the processes that it starts. With -c they always are."}, &s.Follow)
+	set.Time(flags.Flag{Long: "duration", Value: "10s", Help: "End after this time."}, &s.Duration)
+	set.Text(flags.Flag{Long: "output", Short: "o", Value: "FILE", Help: "Write results to FILE."}, &s.Output)
+	set.Text(flags.Flag{Long: "format", Value: "FORMAT", Words: []string{"text", "json", "csv", "folded"},
+		Help: "Format of results: text (the default), json, csv or folded."}, &s.Format)
+	set.Switch(flags.Flag{Long: "quiet", Short: "q", Help: "Print no messages, only results and errors."}, &s.Quiet)
+	set.Switch(flags.Flag{Long: "verbose", Short: "v", Help: "Say what runs where, and how long the start took."},
+		&s.Verbose)
+	set.Number(flags.Flag{Long: "str-max", Value: "N", Help: "Cut captured strings at N bytes (256)."}, &s.StrMax)
+	set.Switch(flags.Flag{Long: "check",
+		Help: "Verify what each pass of the compiler has made of a program; the start takes longer."}, &s.Check)
+
+	set.Texts(flags.Flag{Long: "allow-write", Value: "DIR", Help: "Let the script write files below DIR."},
+		&s.AllowWrite)
+	set.Switch(flags.Flag{Long: "allow-run", Help: "Let the script run commands."}, &s.AllowRun)
+	set.Switch(flags.Flag{Long: "unsafe",
+		Help: "Let the script change what it traces (send_signal), and probe kernel addresses."}, &s.Unsafe)
 }
 
-// explainGrammar is that of `startrace explain [flags] FILE`.
-type explainGrammar struct {
-	Settings settings `embed:""`
-	Help     bool     `short:"h" help:"Print this help."`
-	Types    bool     `help:"Show the typed trees."`
-	IR       irFlag   `name:"ir" help:"Show the intermediate code; --ir=PASS that after a pass, --ir=list names them."`
-	Asm      bool     `help:"Show the instructions."`
-	Args     []string `arg:"" optional:"" passthrough:""`
+// runFlags are those of `startrace [flags] FILE [args]`, into s and t.
+func runFlags(s *session.Settings, t *told) *flags.Set {
+	set := &flags.Set{}
+	settingsFlags(set, s)
+	set.Switch(flags.Flag{Long: "help", Short: "h", Help: "Print this help; after FILE also that of the script."},
+		&t.help)
+	set.Switch(flags.Flag{Long: "version", Help: "Print the version, the commit, and facts of the kernel."}, &t.version)
+	return set
 }
 
-// An irFlag is --ir or --ir=PASS.
-type irFlag struct {
-	set  bool
-	pass string
+// explainFlags are those of `startrace explain [flags] FILE`.
+func explainFlags(s *session.Settings, t *told) *flags.Set {
+	set := &flags.Set{}
+	settingsFlags(set, s)
+	helpFlag(set, t)
+	set.Switch(flags.Flag{Long: "types", Help: "Show the typed trees."}, &t.stages.Types)
+	set.Func(flags.Flag{Long: "ir",
+		Help: "Show the intermediate code; --ir=PASS that after a pass, --ir=list names them."}, t.takeIR)
+	set.Switch(flags.Flag{Long: "asm", Help: "Show the instructions."}, &t.stages.Asm)
+	return set
 }
 
-// IsBool says that the word behind --ir is not its value.
-func (f *irFlag) IsBool() bool { return true }
+// takeIR takes --ir and --ir=PASS.
+func (t *told) takeIR(w flags.Word) error {
+	switch {
+	case !w.Inline:
+		t.stages.IR = w.Value == "true"
+	case t.stages.Pass != "":
+		return flags.Twice(w.Flag)
+	default:
+		t.stages.Pass = w.Value
+	}
+	return nil
+}
 
-// Decode reads --ir and --ir=PASS.
-func (f *irFlag) Decode(ctx *kong.DecodeContext) error {
-	if ctx.Scan.Peek().Type == kong.FlagValueToken {
-		f.pass = ctx.Scan.Pop().String()
+func helpFlag(set *flags.Set, t *told) {
+	set.Switch(flags.Flag{Long: "help", Short: "h", Help: "Print this help."}, &t.help)
+}
+
+// wordsFlags are those of the commands that print something about startrace.
+func wordsFlags(t *told) *flags.Set {
+	set := &flags.Set{}
+	helpFlag(set, t)
+	return set
+}
+
+// docFlags are those of `startrace doc [NAME]`.
+func docFlags(t *told) *flags.Set {
+	set := &flags.Set{}
+	set.Switch(flags.Flag{Long: "man", Help: "Print the man page, for man(1)."}, &t.man)
+	helpFlag(set, t)
+	return set
+}
+
+// doctorFlags are those of `startrace doctor [--json]`.
+func doctorFlags(t *told) *flags.Set {
+	set := &flags.Set{}
+	set.Switch(flags.Flag{Long: "json", Help: "Write an object of JSON instead of text."}, &t.json)
+	helpFlag(set, t)
+	return set
+}
+
+// listFlags are those of `startrace list [-v] [PATTERN …]`.
+func listFlags(t *told) *flags.Set {
+	set, s := &flags.Set{}, &t.settings
+	set.Switch(flags.Flag{Long: "verbose", Short: "v",
+		Help: "Show arguments with their types, formats, where things are, layouts of types."}, &s.Verbose)
+	set.Number(flags.Flag{Long: "pid", Short: "p", Value: "PID",
+		Help: "Look for programs and libraries as this process sees them."}, &s.PID)
+	set.Text(flags.Flag{Long: "format", Value: "FORMAT", Words: []string{"text", "json"},
+		Help: "text (the default), or json: an object a line."}, &s.Format)
+	set.Text(flags.Flag{Long: "output", Short: "o", Value: "FILE", Help: "Write to FILE."}, &s.Output)
+	set.Switch(flags.Flag{Long: "quiet", Short: "q", Help: "Do not say what could not be looked at."}, &s.Quiet)
+	helpFlag(set, t)
+	return set
+}
+
+// behindFile are the flags of a run as they may stand behind the file, too.
+func behindFile(s *session.Settings) *flags.Set { return runFlags(s, &told{}) }
+
+// flagList describes the flags of a run, for those that need them.
+var flagList = sync.OnceValue(func() []flags.Flag { return behindFile(&session.Settings{}).List() })
+
+// usage makes a mistake in the command line of what is wrong with a flag.
+func usage(err error) error {
+	if err == nil {
 		return nil
 	}
-	f.set = true
-	return nil
+	return &mistake.Usage{Err: err}
 }
 
-// wordsGrammar is that of the commands that print something about startrace.
-type wordsGrammar struct {
-	Help bool     `short:"h" help:"Print this help."`
-	Args []string `arg:"" optional:""`
-}
-
-// docGrammar is that of `startrace doc [NAME]`.
-type docGrammar struct {
-	Man  bool     `help:"Print the man page, for man(1)."`
-	Help bool     `short:"h" help:"Print this help."`
-	Args []string `arg:"" optional:""`
-}
-
-// doctorGrammar is that of `startrace doctor [--json]`.
-type doctorGrammar struct {
-	JSON bool `name:"json" help:"Write an object of JSON instead of text."`
-	Help bool `short:"h" help:"Print this help."`
-}
-
-// listGrammar is that of `startrace list [-v] [PATTERN …]`.
-type listGrammar struct {
-	Verbose bool     `short:"v" help:"Show arguments with their types, formats, where things are, layouts of types."`
-	PID     int      `name:"pid" short:"p" placeholder:"PID" help:"${sees}"`
-	Format  string   `placeholder:"FORMAT" words:"text,json" help:"text (the default), or json: an object a line."`
-	Output  string   `short:"o" placeholder:"FILE" help:"Write to FILE."`
-	Quiet   bool     `short:"q" help:"Do not say what could not be looked at."`
-	Help    bool     `short:"h" help:"Print this help."`
-	Args    []string `arg:"" optional:""`
-}
-
-func (g *listGrammar) settings() session.Settings {
-	return session.Settings{Verbose: g.Verbose, PID: g.PID, Format: g.Format, Output: g.Output, Quiet: g.Quiet}
-}
-
-// longHelp has what flags do where that is too long for a line of a struct.
-var longHelp = kong.Vars{
-	"command": "Start CMD under the trace and end when it ends; at the prompt go() starts it.",
-	"format":  "Format of results: text (the default), json, csv or folded.",
-	"sees":    "Look for programs and libraries as this process sees them.",
-}
-
-// newParser makes a parser into one of the grammars.
-func newParser(into any) *kong.Kong {
-	return kong.Must(into, kong.Name("startrace"), kong.NoDefaultHelp(), kong.Exit(func(int) {}), longHelp)
-}
-
-func parseInto(into any, args []string) error {
-	given, err := newParser(into).Parse(args)
-	if err != nil {
-		return plain(err)
+// unknownFlag refuses what would be taken for the file: a flag that is not known.
+// It may be one of the script.
+func unknownFlag(rest []string, set *flags.Set) error {
+	if len(rest) == 0 || len(rest[0]) < 2 || rest[0][0] != '-' {
+		return nil
 	}
-	if err := once(given); err != nil {
-		return err
+	unknown := set.Unknown(rest[0])
+	if unknown.Near == "" {
+		return mistake.Usagef("%w; a flag of a script, tool or command stands behind its name", unknown)
 	}
-	return noZero(given)
+	return usage(unknown)
 }
 
-// once refuses a flag that is given twice and has one value: the first would be
-// lost without a word. A switch says the same twice, and lists have all.
-func once(given *kong.Context) error {
-	seen := map[string]bool{}
-	for _, p := range given.Path {
-		f := p.Flag
-		if f == nil || f.Target.Kind() == reflect.Bool || f.Target.Kind() == reflect.Slice {
-			continue
-		}
-		if seen[f.Name] {
-			return twice(f.Name)
-		}
-		seen[f.Name] = true
+// asUnknown gives the flag that a command does not have, if that is what is wrong.
+func asUnknown(err error) (flag string, ok bool) {
+	var unknown *flags.UnknownError
+	if errors.As(err, &unknown) {
+		return unknown.Word, true
 	}
-	return nil
-}
-
-// twice is the error for a flag that is given twice.
-func twice(name string) error {
-	instead := "give it once"
-	switch name {
-	case "command":
-		instead = `one command is started: -c "sh -c 'A & B & wait'" starts several`
-	case "pid":
-		instead = "one process is traced: without -p, " +
-			"`where = lambda e: e.pid in (1, 2)` or --where 'e.pid in (1, 2)' takes several"
-	}
-	return &mistake.Usage{Err: fmt.Errorf("--%s is given twice; %s", name, instead)}
-}
-
-// noZero refuses flags that say nothing, as --pid "$PID" with an empty PID does:
-// zero values mean that a flag was not given, and the run would be another one.
-func noZero(given *kong.Context) error {
-	for _, p := range given.Path {
-		if f := p.Flag; f != nil && !f.IsBool() && f.Target.IsZero() {
-			return &mistake.Usage{Err: fmt.Errorf("--%s: got %q, want a value that is neither empty nor 0", f.Name,
-				fmt.Sprint(f.Target))}
-		}
-	}
-	return nil
-}
-
-// unknownFlag refuses what kong takes for the file: a flag that it does not
-// know.
-func unknownFlag(args []string, known func() []session.Flag) error {
-	if len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' {
-		return session.UnknownFlag(args[0], known())
-	}
-	return nil
-}
-
-// parseRest reads what a script left of its arguments and adds it to the
-// flags that stood in front of the file.
-func parseRest(args []string, s *session.Settings) error {
-	var g grammar
-	if err := parseInto(&g, args); err != nil {
-		return err
-	}
-	if g.Version {
-		return &mistake.Usage{Err: errors.New("--version stands alone: startrace --version")}
-	}
-	return g.Settings.behind(g.Args, s)
-}
-
-// behind adds flags that stood behind the file; args is what was no flag.
-func (f *settings) behind(args []string, s *session.Settings) error {
-	switch {
-	case len(args) > 0:
-		return &mistake.Usage{Err: fmt.Errorf("unexpected argument %s", args[0])}
-	case len(f.Code) > 0:
-		return &mistake.Usage{Err: errors.New("-e and a file exclude each other")}
-	}
-	return f.addTo(s)
-}
-
-// stages are those that explain is to show, in all.
-func (g *explainGrammar) stages(st *session.Stages) {
-	st.Types, st.IR, st.Asm = st.Types || g.Types, st.IR || g.IR.set, st.Asm || g.Asm
-	override(&st.Pass, g.IR.pass)
-}
-
-// addTo adds what is set to what stood in front of the file; a value that both
-// have is refused.
-func (f *settings) addTo(s *session.Settings) error {
-	override(&s.Follow, f.Follow)
-	override(&s.Quiet, f.Quiet)
-	override(&s.Verbose, f.Verbose)
-	override(&s.Check, f.Check)
-	s.AllowWrite = append(s.AllowWrite, f.AllowWrite...)
-	override(&s.AllowRun, f.AllowRun)
-	override(&s.Unsafe, f.Unsafe)
-	return cmp.Or(
-		set("command", &s.Command, f.Command),
-		set("pid", &s.PID, f.PID),
-		set("duration", &s.Duration, f.Duration),
-		set("output", &s.Output, f.Output),
-		set("format", &s.Format, f.Format),
-		set("str-max", &s.StrMax, f.StrMax),
-	)
-}
-
-// set sets what has no value yet.
-func set[T comparable](name string, dst *T, v T) error {
-	var zero T
-	if v != zero && *dst != zero {
-		return twice(name)
-	}
-	override(dst, v)
-	return nil
-}
-
-func override[T comparable](dst *T, v T) {
-	var zero T
-	if v != zero {
-		*dst = v
-	}
-}
-
-// flagList describes the command's flags, for those that need them.
-var flagList = sync.OnceValue(func() []session.Flag { return describeFlags(&grammar{}) })
-
-func describeFlags(of any) (out []session.Flag) {
-	for _, f := range newParser(of).Model.Flags {
-		d := session.Flag{Long: f.Name, Help: f.Help}
-		if words := f.Tag.Get("words"); words != "" {
-			d.Words = strings.Split(words, ",")
-		}
-		if f.Short != 0 {
-			d.Short = string(f.Short)
-		}
-		if !f.IsBool() {
-			d.Value = f.FormatPlaceHolder()
-		}
-		out = append(out, d)
-	}
-	return out
+	return "", false
 }

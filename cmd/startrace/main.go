@@ -25,31 +25,31 @@ func main() {
 
 func run(args []string) int {
 	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE) // a closed pipe becomes an error of the write
-	o := session.Options{Rest: parseRest, Flags: flagList, Stdin: os.Stdin, Stdout: standardOutput(),
-		Stderr: os.Stderr}
-	if c, told, ok := commandOf(args); ok {
-		return c.start(o, told) // a signal ends it at once: it only prints
+	o := session.Options{Own: behindFile, Stdin: os.Stdin, Stdout: standardOutput(), Stderr: os.Stderr}
+	if name, words, ok := commandOf(args); ok {
+		return runCommand(o, name, words) // a signal ends it at once: it only prints
 	}
 	o.Signals = watchSignals()
-	var g grammar
-	err := parseInto(&g, args)
-	if err == nil {
-		err = unknownFlag(g.Args, flagList)
+	t := &told{}
+	set := runFlags(&t.settings, t)
+	rest, err := set.Front(args)
+	if err = usage(err); err == nil {
+		err = unknownFlag(rest, set)
 	}
-	if err == nil && len(g.Settings.Code) == 0 && !g.Version {
-		err = misplaced(args, g.Args)
+	if err == nil && len(t.settings.Code) == 0 && !t.version {
+		err = misplaced(args, rest)
 	}
 	if err != nil {
 		return report(session.Usage, err)
 	}
-	o.Settings, o.Args = session.Settings(g.Settings), g.Args
-	nothing := len(g.Args) == 0 && len(g.Settings.Code) == 0
+	o.Settings, o.Args = t.settings, rest
+	nothing := len(rest) == 0 && len(t.settings.Code) == 0
 	switch {
-	case g.Version:
+	case t.version:
 		return printVersion(o)
-	case g.Help && nothing:
+	case t.help && nothing:
 		return printed(o, always(book().Help))
-	case g.Help:
+	case t.help:
 		o.Args = append(o.Args, "--help")
 	case nothing:
 		return report(prompt.Run(o))

@@ -22,7 +22,7 @@ var flagLine = regexp.MustCompile(`(?m)^ +(?:-\w, +)?--([\w-]+) ([A-Z]+) `)
 func toolFlags(t *testing.T, tool string) (flags []toolFlag) {
 	t.Helper()
 	var out bytes.Buffer
-	o := session.Options{Rest: parseRest, Flags: flagList, Args: []string{tool, "--help"}, Stdout: &out, Stderr: &out}
+	o := session.Options{Own: behindFile, Args: []string{tool, "--help"}, Stdout: &out, Stderr: &out}
 	if _, err := session.Run(o); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func checkRefusal(t *testing.T, tool, flag, value string) {
 	}
 	args = append(args, "--"+flag+"="+value)
 	var out bytes.Buffer
-	o := session.Options{Rest: parseRest, Flags: flagList, Args: args, Stdout: &out, Stderr: &out}
+	o := session.Options{Own: behindFile, Args: args, Stdout: &out, Stderr: &out}
 	_, err := session.Explain(o, &session.Stages{})
 	var usage *mistake.Usage
 	if want := "--" + flag + ": got "; !errors.As(err, &usage) || !strings.HasPrefix(err.Error(), want) {
@@ -134,7 +134,7 @@ func TestToolFlagsOfNothing(t *testing.T) {
 // explained is what is said when a tool starts with a flag; nothing is traced.
 func explained(tool, flag, value string) string {
 	var out bytes.Buffer
-	o := session.Options{Rest: parseRest, Flags: flagList,
+	o := session.Options{Own: behindFile,
 		Args: []string{tool, "--" + flag, value, "--duration", "1ns"}, Stdout: &out, Stderr: &out}
 	_, err := session.Run(o)
 	return fmt.Sprint(out.String(), err)
@@ -145,7 +145,7 @@ func TestToolSwitchesThatExclude(t *testing.T) {
 	for _, line := range []string{"profile -K -U", "offcputime -K -U", "cpudist -P -L", "stack syscall:read -U --both",
 		"memleak -K -l jemalloc", "klockstat --hold --type spin"} {
 		var out bytes.Buffer
-		_, err := session.Run(session.Options{Rest: parseRest, Flags: flagList, Args: strings.Fields(line),
+		_, err := session.Run(session.Options{Own: behindFile, Args: strings.Fields(line),
 			Stdout: &out, Stderr: &out})
 		var usage *mistake.Usage
 		if !errors.As(err, &usage) {

@@ -3,11 +3,13 @@ package command
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/docs"
+	"github.com/startrace/startrace/internal/flags"
 	"github.com/startrace/startrace/internal/machine"
 	"github.com/startrace/startrace/internal/manual"
 	"github.com/startrace/startrace/internal/session"
@@ -46,22 +48,12 @@ type source struct {
 
 var _ manual.Source = source{}
 
-func (s source) ToolFlags(script string) (out []manual.Flag) {
+func (s source) ToolFlags(script string) []flags.Flag {
 	words, err := session.ScriptFlags(s.o, script)
 	if err != nil {
 		return nil
 	}
-	for _, w := range words {
-		if w.Positional {
-			continue
-		}
-		f := manual.Flag{Long: w.Name, Short: w.Short, Help: w.Help, Words: w.Choices}
-		if !w.Switch {
-			f.Value = strings.ToUpper(w.Type)
-		}
-		out = append(out, f)
-	}
-	return out
+	return builtins.FlagsOf(slices.DeleteFunc(words, func(w builtins.FlagWord) bool { return w.Positional }))
 }
 
 func (s source) Points(typed string) []string {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/startrace/startrace/internal/flags"
 )
 
 // A Candidate is a word that could be typed, and what it is.
@@ -13,7 +15,7 @@ type Candidate struct{ Word, What string }
 // A Source knows the machine, for completion.
 type Source interface {
 	// ToolFlags are the flags that a tool, a verb or a script declares.
-	ToolFlags(script string) []Flag
+	ToolFlags(script string) []flags.Flag
 	// Points are those that begin so, field by field.
 	Points(typed string) []string
 	// Fields are those of the event of a point, behind "e." and a path.
@@ -43,10 +45,10 @@ func (b *Book) Complete(line string, src Source) Answer {
 type completer struct {
 	book    *Book
 	src     Source
-	flags   []Flag   // that may stand here
-	args    []string // words that are no flags
-	code    bool     // there was -e: no script comes
-	pending *Flag    // whose value the next word is
+	flags   []flags.Flag // that may stand here
+	args    []string     // words that are no flags
+	code    bool         // there was -e: no script comes
+	pending *flags.Flag  // whose value the next word is
 }
 
 // pass takes a word that is complete.
@@ -55,29 +57,18 @@ func (c *completer) pass(word string) {
 	case c.pending != nil:
 		c.pending = nil
 	case strings.HasPrefix(word, "-"):
-		f := c.flag(word)
-		if f == nil {
-			return
-		}
-		c.code = c.code || f.Long == "code"
-		if f.Value != "" && (word == "--"+f.Long || word == "-"+f.Short) && !strings.Contains(f.Value, "[") {
-			c.pending = f
+		for w := range flags.Words([]string{word}, c.flags) {
+			if w.Flag != nil {
+				c.code = c.code || w.Flag.Long == "code"
+			}
+			if w.Lacking {
+				c.pending = w.Flag
+			}
 		}
 	default:
 		c.args = append(c.args, word)
 		c.learn()
 	}
-}
-
-func (c *completer) flag(word string) *Flag {
-	long, _, _ := strings.Cut(word, "=")
-	for i := range c.flags {
-		f := &c.flags[i]
-		if long == "--"+f.Long || f.Short != "" && strings.HasPrefix(word, "-"+f.Short) {
-			return f
-		}
-	}
-	return nil
 }
 
 // learn knows the flags that the last word brings.
@@ -98,9 +89,9 @@ func (c *completer) at(open string) Answer {
 	if c.pending != nil {
 		return c.value(c.pending, "", open)
 	}
-	if word, value, ok := strings.Cut(open, "="); ok && strings.HasPrefix(word, "--") {
-		if f := c.flag(word); f != nil {
-			return c.value(f, word+"=", value)
+	for w := range flags.Words([]string{open}, c.flags) {
+		if name, _, ok := strings.Cut(open, "="); ok && w.Flag != nil && strings.HasPrefix(open, "--") {
+			return c.value(w.Flag, name+"=", w.Value)
 		}
 	}
 	if strings.HasPrefix(open, "-") {
@@ -128,7 +119,7 @@ func (c *completer) ownFlags(open string) (out []Candidate) {
 }
 
 // value completes the value of a flag.
-func (c *completer) value(f *Flag, head, open string) Answer {
+func (c *completer) value(f *flags.Flag, head, open string) Answer {
 	var a Answer
 	switch {
 	case len(f.Words) > 0:

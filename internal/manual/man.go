@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/startrace/startrace/internal/flags"
 )
 
 // Man writes the page for man(1), in the macros of man(7).
@@ -61,7 +63,7 @@ func (p *page) text(text string) { p.line(".PP\n%s", roff(text)) }
 
 func (p *page) item(head, text string) { p.line(".TP\n.B %s\n%s", roff(head), roff(text)) }
 
-func (p *page) flags(list []Flag) {
+func (p *page) flags(list []flags.Flag) {
 	for i := range list {
 		p.item(strings.TrimSpace(list[i].Head()), list[i].Help)
 	}

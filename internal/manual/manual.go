@@ -1,7 +1,7 @@
 // Package manual has the command line in words: one table of the commands,
 // from which come the help, the man page and what shells complete.
 //
-// It is pure text: flags come from the command's grammars, verbs and tools from
+// It is pure text: flags are those that the command reads, verbs and tools from
 // the standard library.
 package manual
 
@@ -10,15 +10,9 @@ import (
 	"io"
 	"slices"
 	"strings"
-)
 
-// A Flag is a flag as help shows it.
-type Flag struct {
-	Long, Short string // without dashes; Short may be ""
-	Value       string // what it takes: "CMD"; "" for a switch
-	Help        string
-	Words       []string // all that it takes, where they are few
-}
+	"github.com/startrace/startrace/internal/flags"
+)
 
 // A Command is a word behind `startrace`.
 type Command struct {
@@ -30,7 +24,7 @@ type Command struct {
 	Examples []string
 	// Takes is what its arguments are, for completion.
 	Takes Takes
-	Flags []Flag
+	Flags []flags.Flag
 }
 
 // Takes is a kind of arguments.
@@ -52,7 +46,7 @@ type Tool struct {
 
 // A Book is the whole command line.
 type Book struct {
-	Flags        []Flag // of a run
+	Flags        []flags.Flag // of a run
 	Commands     []Command
 	Verbs, Tools []Tool
 }
@@ -121,10 +115,10 @@ func (c *Command) Help(w io.Writer) {
 }
 
 // PrintFlags prints flags in two columns.
-func PrintFlags(w io.Writer, flags []Flag) {
-	rows := make([][2]string, len(flags))
-	for i := range flags {
-		rows[i] = [2]string{flags[i].Head(), flags[i].Help}
+func PrintFlags(w io.Writer, list []flags.Flag) {
+	rows := make([][2]string, len(list))
+	for i := range list {
+		rows[i] = [2]string{list[i].Head(), list[i].Help}
 	}
 	printRows(w, rows)
 }
@@ -151,19 +145,4 @@ func printRows(w io.Writer, rows [][2]string) {
 	for _, r := range rows {
 		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("  %-*s  %s", width, r[0], r[1]), " "))
 	}
-}
-
-// Head is the flag as it is typed, aligned so that short forms have a column.
-func (f *Flag) Head() string {
-	s := "    --" + f.Long
-	switch {
-	case f.Long == "":
-		s = "-" + f.Short
-	case f.Short != "":
-		s = "-" + f.Short + ", --" + f.Long
-	}
-	if f.Value != "" {
-		s += " " + f.Value
-	}
-	return s
 }

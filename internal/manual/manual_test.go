@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/startrace/startrace/internal/flags"
 )
 
 var update = flag.Bool("update", false, "write the golden text")
@@ -15,7 +16,7 @@ var update = flag.Bool("update", false, "write the golden text")
 // book is a small one.
 func book() *Book {
 	b := &Book{
-		Flags: []Flag{
+		Flags: []flags.Flag{
 			{Long: "command", Short: "c", Value: "CMD", Help: "Start CMD."},
 			{Long: "quiet", Short: "q", Help: "Print no messages."},
 			{Long: "format", Value: "FORMAT", Help: "How results look.", Words: []string{"text", "json"}},
@@ -27,7 +28,7 @@ func book() *Book {
 		Tools:    []Tool{{"opensnoop", "Files as they are opened."}},
 	}
 	list, _ := b.Command("list")
-	list.Flags = []Flag{{Long: "verbose", Short: "v", Help: "Show arguments."}}
+	list.Flags = []flags.Flag{{Long: "verbose", Short: "v", Help: "Show arguments."}}
 	return b
 }
 
@@ -81,12 +82,12 @@ func TestCommands(t *testing.T) {
 // fixed is a machine for completion.
 type fixed struct{}
 
-func (fixed) ToolFlags(script string) []Flag {
+func (fixed) ToolFlags(script string) []flags.Flag {
 	switch script {
 	case "opensnoop":
-		return []Flag{{Long: "failed", Short: "x"}, {Long: "name", Value: "VALUE"}}
+		return []flags.Flag{{Long: "failed", Short: "x"}, {Long: "name", Value: "VALUE"}}
 	case "hist":
-		return []Flag{{Long: "where", Value: Expression}, {Long: "unit", Value: "VALUE", Words: []string{"ns", "us"}}}
+		return []flags.Flag{{Long: "where", Value: Expression}, {Long: "unit", Value: "VALUE", Words: []string{"ns", "us"}}}
 	}
 	return nil
 }

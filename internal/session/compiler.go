@@ -56,6 +56,7 @@ func (c *compiler) compile(p *part, st explain.Stages) (*infer.Result, error) {
 	}
 	o := bpfgen.For(version)
 	o.Dump, o.DumpPass, o.Containers, o.Stop = st.IR, st.Pass, c.common.room, c.unwanted
+	o.Check = c.o.Check
 	unit, err := bpfgen.Generate(result.Tree, o)
 	if err == nil {
 		p.unit = unit

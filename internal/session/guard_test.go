@@ -43,7 +43,7 @@ func TestLiveGuard(t *testing.T) {
 // A panic in a callback costs neither the callbacks behind it nor the tables.
 func TestCallbackGuard(t *testing.T) {
 	var out, messages bytes.Buffer
-	o := Options{Stdout: &out, Stderr: &messages, Flags: func() []Flag { return nil }}
+	o := Options{Stdout: &out, Stderr: &messages}
 	o.Code = []string{"n = count()", "n.add()", "at_exit(lambda: print('behind'))"}
 	s := newSession(o)
 	t.Cleanup(s.close)

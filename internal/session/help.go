@@ -1,40 +1,46 @@
 package session
 
 import (
+	"fmt"
+	"io"
 	"slices"
-	"strings"
 
 	"github.com/startrace/startrace/builtins"
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/flags"
+	"github.com/startrace/startrace/internal/manual"
 	"github.com/startrace/startrace/internal/mistake"
 )
 
-// behindFile gives the flags of the command that may stand behind a file.
-func behindFile(flags []Flag) []Flag {
-	return slices.DeleteFunc(slices.Clone(flags), func(f Flag) bool { return f.Long == "code" || f.Long == "version" })
+// ownFlags are startrace's own flags, with the settings of the run as what takes
+// their values.
+func (s *session) ownFlags() *flags.Set {
+	if s.Own == nil {
+		return &flags.Set{}
+	}
+	return s.Own(&s.Settings)
 }
 
-// ownFlags are the command's flags, whose names a script cannot take.
-func (s *session) ownFlags() (out []builtins.OwnFlag) {
-	if s.Flags == nil {
-		return nil
+// takeOwn takes startrace's own flags, which no flag of a script can be, out of
+// the arguments behind the file; all else, also what nobody knows, is the
+// script's to take or refuse.
+func (s *session) takeOwn(args []string) (ofScript []string, err error) {
+	own, code := s.ownFlags(), len(s.Code)
+	ofScript, err = own.Among(args, builtins.FlagsOf(s.host.Flags()))
+	switch {
+	case err != nil:
+		return nil, &mistake.Usage{Err: err}
+	case own.Given("version"):
+		return nil, mistake.Usagef("--version stands alone: startrace --version")
+	case len(s.Code) > code:
+		return nil, mistake.Usagef("-e and a file exclude each other")
 	}
-	for _, f := range s.Flags() {
-		out = append(out, builtins.OwnFlag{Long: f.Long, Short: f.Short, Help: f.Help})
-	}
-	return out
+	return ofScript, nil
 }
 
-// UnknownFlag is the error for a flag before a script or a tool that startrace
-// does not have, with the one that was meant. It may be one of the script.
-func UnknownFlag(word string, known []Flag) error {
-	var names []string
-	for _, f := range known {
-		names = append(names, f.Long)
-	}
-	word, _, _ = strings.Cut(word, "=")
-	if near := kernel.Suggest(strings.TrimLeft(word, "-"), names); near != "" && strings.HasPrefix(word, "--") {
-		return mistake.Usagef("unknown flag %s (did you mean --%s?)", word, near)
-	}
-	return mistake.Usagef("unknown flag %s; a flag of a script, tool or command stands behind its name", word)
+// printHelp prints the script's help and the flags that are left to startrace.
+func (s *session) printHelp(w io.Writer, text string) {
+	fmt.Fprint(w, text, "\nFlags of every script:\n")
+	manual.PrintFlags(w, slices.DeleteFunc(slices.Clone(s.ownFlags().List()), func(f flags.Flag) bool {
+		return f.Long == "code" || f.Long == "version" // they stand alone, in front
+	}))
 }

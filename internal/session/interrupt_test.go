@@ -33,7 +33,7 @@ func TestInterruptedWhileLoading(t *testing.T) {
 func TestInterruptedCallback(t *testing.T) {
 	var out, messages bytes.Buffer
 	signals, running := make(chan os.Signal), make(chan bool)
-	o := Options{Stdout: &out, Stderr: &messages, Signals: signals, Flags: func() []Flag { return nil }}
+	o := Options{Stdout: &out, Stderr: &messages, Signals: signals}
 	o.Code = []string{"at_exit(lambda: [None for i in range(1 << 60) if i < 0])", "at_exit(lambda: print('counted'))"}
 	s := newSession(o)
 	t.Cleanup(s.close)
@@ -68,7 +68,7 @@ func TestInterruptedCallback(t *testing.T) {
 func TestInterruptedAtExit(t *testing.T) {
 	var out, messages bytes.Buffer
 	signals, running := make(chan os.Signal), make(chan bool)
-	o := Options{Stdout: &out, Stderr: &messages, Signals: signals, Flags: func() []Flag { return nil }}
+	o := Options{Stdout: &out, Stderr: &messages, Signals: signals}
 	o.Code = []string{"at_exit(lambda: [None for i in range(1 << 60) if i < 0])", "at_exit(lambda: print('counted'))"}
 	s := newSession(o)
 	t.Cleanup(s.close)

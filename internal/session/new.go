@@ -6,6 +6,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/eventline"
+	"github.com/startrace/startrace/internal/flags"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/machine"
 	"github.com/startrace/startrace/internal/openspans"
@@ -31,7 +32,7 @@ func newSession(o Options) *session {
 		Std: stdlib.Files(),
 	})
 	s.calls.host = s.host
-	s.host.Env().Flags.Own = s.ownFlags
+	s.host.Env().Flags.Own = func() []flags.Flag { return s.ownFlags().List() }
 	s.loaded.names.label(s.host.Env())
 	s.results = results.Known{Containers: s.host.Env().Containers, Keyed: s.loaded.parts.keyed}
 	s.makeDelivery()

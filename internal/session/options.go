@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/startrace/startrace/internal/manual"
+	"github.com/startrace/startrace/internal/flags"
 	"github.com/startrace/startrace/internal/twins"
 )
 
@@ -34,10 +34,9 @@ type Options struct {
 	// Args is what follows the flags: the file or tool unless there is Code,
 	// then the arguments of the script, among them flags of either.
 	Args []string
-	// Rest reads the arguments that no flag() of the script took.
-	Rest func(args []string, s *Settings) error
-	// Flags describes the command's flags, for help.
-	Flags func() []Flag
+	// Own are startrace's own flags, which may stand behind the file, too, among
+	// those of the script; nil: there are none.
+	Own func(*Settings) *flags.Set
 
 	Stdout, Stderr io.Writer
 	// Stdin is what the prompt reads, or the script -.
@@ -47,9 +46,6 @@ type Options struct {
 	// Twins is for tests: handlers run on both sides.
 	Twins *twins.Twins
 }
-
-// A Flag is a flag as help shows it.
-type Flag = manual.Flag
 
 // The exit codes of the command.
 const (

@@ -20,9 +20,7 @@ func declaredSession(t *testing.T, out *bytes.Buffer, code ...string) (*session,
 		t.Skip("needs root, to load programs")
 	}
 	need.BPF(t)
-	o := Options{Stdout: out, Stderr: out, Flags: func() []Flag { return nil }, Rest: func([]string, *Settings) error {
-		return nil
-	}}
+	o := Options{Stdout: out, Stderr: out}
 	o.Code = code
 	s := newSession(o)
 	t.Cleanup(s.close)

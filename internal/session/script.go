@@ -3,11 +3,8 @@ package session
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"io"
 
 	"github.com/startrace/startrace/builtins"
-	"github.com/startrace/startrace/internal/manual"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/world"
@@ -30,18 +27,10 @@ func (s *session) prepare() (scriptArgs []string, err error) {
 	if err != nil {
 		return nil, s.allMistakes(err, nil)
 	}
-	if len(rest) == 0 {
-		return nil, s.apply()
-	}
-	split := argSplitter{words: s.host.Flags(), flags: s.Flags()}
-	split.split(rest)
-	if len(split.own) > 0 {
-		err = s.Rest(split.own, &s.Settings)
-	}
-	if err != nil {
+	if scriptArgs, err = s.takeOwn(rest); err != nil {
 		return nil, err
 	}
-	return split.script, s.apply()
+	return scriptArgs, s.apply()
 }
 
 // apply checks the settings and opens the output.
@@ -107,13 +96,6 @@ func (s *session) runScript(args []string) (ended bool, err error) {
 		return true, wrong
 	}
 	return true, s.allMistakes(err, args)
-}
-
-// printHelp prints the script's help and the flags that are left to the
-// command.
-func (s *session) printHelp(w io.Writer, text string) {
-	fmt.Fprint(w, text, "\nFlags of every script:\n")
-	manual.PrintFlags(w, behindFile(s.Flags()))
 }
 
 // whole is all of the script, to be compiled as the command line says.

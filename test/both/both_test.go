@@ -60,14 +60,7 @@ func run(file, command string, args []string) int {
 	if os.Getenv(plainly) != "" {
 		o.Twins = nil
 	}
-	o.Flags = func() []session.Flag { return nil }
 	o.Command, o.Quiet, o.Format = command, true, "text"
-	o.Rest = func(args []string, _ *session.Settings) error {
-		if len(args) > 0 {
-			return fmt.Errorf("%s is no flag of it", args[0])
-		}
-		return nil
-	}
 	var err error
 	if a.Exit, err = session.Run(o); err != nil {
 		a.Err = err.Error()
