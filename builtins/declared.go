@@ -59,18 +59,23 @@ type arm struct {
 // A Capturer gives the compiler's view of functions. It remembers them: the
 // same function gives the same Func.
 type Capturer interface {
+	// Func gives a function as the compiler sees it: its syntax tree, with the values of what it captured.
 	Func(fn *starlark.Function) *plan.Func
 }
 
 // A ProbeControl acts on a loaded probe. The session implements it.
 type ProbeControl interface {
+	// Enable attaches the programs of a probe that was disabled.
 	Enable() error
+	// Disable detaches the programs, and keeps them loaded.
 	Disable() error
+	// Detach takes the probe away for good.
 	Detach() error
 	// Dump gives the events that the kernel has kept to the handler.
 	Dump() (int, error)
 	// Open gives what spans of the probe are open, as (key, record).
 	Open() ([]starlark.Value, error)
+	// Stats gives what the probe has counted since it was attached.
 	Stats() (Stats, error)
 }
 

@@ -116,9 +116,10 @@ type Outside interface {
 	Run(argv []string, limit time.Duration) (status int, out, errs string, err error)
 	// Proc reads one of the words of proc(pid); what is not there any more is None.
 	Proc(pid int, word string) (starlark.Value, error)
-	// FileSystem and Disk look for a type of file systems and for a disk. What is
-	// not there now is said; what can never be there is an error.
+	// FileSystem looks for a type of file systems. It tells the user of one that is not there now. One that can never
+	// be there is an error.
 	FileSystem(name string) error
+	// Disk looks for a disk, in the same way.
 	Disk(name string) error
 }
 

@@ -13,7 +13,10 @@ import (
 )
 
 // A Link keeps a program attached until it is closed.
-type Link interface{ Close() error }
+type Link interface {
+	// Close detaches the program.
+	Close() error
+}
 
 // ENOTSUPP is an answer that the kernel means for itself (include/linux/errno.h).
 const ENOTSUPP = unix.Errno(524)

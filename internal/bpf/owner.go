@@ -8,7 +8,10 @@ import (
 
 // An Owner is what has the function of a trampoline: see Program.AttachTo.
 type Owner interface {
+	// FD is the descriptor that the kernel wants beside the function's type: of a module's BTF, or of a BPF program. It
+	// is 0 for the kernel proper.
 	FD() int
+	// Close closes the descriptor.
 	Close() error
 }
 

@@ -23,11 +23,11 @@ type Function struct {
 type Origin uint8
 
 const (
-	FromSymtab Origin = iota
-	FromDynsym
-	FromDebugFile // a separate file below /usr/lib/debug or beside the program
-	FromMiniDebug // .gnu_debugdata
-	FromGoTable   // .gopclntab, which strip leaves
+	FromSymtab    Origin = iota // .symtab, which strip removes
+	FromDynsym                  // .dynsym: what a library offers to others
+	FromDebugFile               // a separate file below /usr/lib/debug or beside the program
+	FromMiniDebug               // .gnu_debugdata
+	FromGoTable                 // .gopclntab, which strip leaves
 )
 
 func (o Origin) String() string {

@@ -116,12 +116,15 @@ type Source struct {
 
 // Programs finds points of user programs (package binary).
 type Programs interface {
+	// Names finds the functions of a file whose names match a pattern.
 	Names(file, pattern string) ([]binary.Listed, *binary.File, error)
+	// Static finds the static probes of a file that match PROVIDER:NAME or NAME.
 	Static(file, pattern string) ([]usdt.StaticProbe, *binary.File, error)
 	// Line gives the file and line of the source, "" if they are not known.
 	Line(at *binary.File, addr uint64) string
 	// Types is what debug information says of the function at an address, nil where it says nothing.
 	Types(at *binary.File, addr uint64) *signature.Signature
+	// Mapped gives the paths of the files with code that the traced process has mapped.
 	Mapped() ([]string, error)
 }
 

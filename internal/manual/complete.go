@@ -20,7 +20,9 @@ type Source interface {
 	Points(typed string) []string
 	// Fields are those of the event of a point, behind "e." and a path.
 	Fields(point string, path []string) []string
+	// Names are those of the reference: builtins and documents.
 	Names() []string
+	// Processes are those that -p can name: each number with the name of its program.
 	Processes() []Candidate
 }
 

@@ -31,12 +31,12 @@ type Command struct {
 type Takes int
 
 const (
-	Nothing Takes = iota
-	Scripts
-	Points
-	Topics
-	Names // of the reference
-	Shells
+	Nothing Takes = iota // no arguments
+	Scripts              // files with scripts, tools and verbs
+	Points               // patterns of points
+	Topics               // what help explains: commands, tools and verbs
+	Names                // of the reference
+	Shells               // bash, zsh, fish
 )
 
 // A Tool is a tool of the standard library, or a verb.

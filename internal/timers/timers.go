@@ -35,8 +35,7 @@ func (t *List) Begin(now uint64) {
 	}
 }
 
-// Add adds a timer.
-
+// Add adds a timer, behind those of the same deadline.
 func (t *List) Add(x *Timer) {
 	i, _ := slices.BinarySearchFunc(t.list, x, func(a, b *Timer) int {
 		if a.Deadline == b.Deadline {

@@ -48,11 +48,11 @@ type Register struct {
 type OperandKind uint8
 
 const (
-	Unknown    OperandKind = iota
-	Constant               // Const
-	InRegister             // Register
-	InMemory               // at the address
-	InVector               // in a vector register, which struct pt_regs lacks
+	Unknown    OperandKind = iota // not understood: Text has it, and Problem says why
+	Constant                      // Const
+	InRegister                    // Register
+	InMemory                      // at the address
+	InVector                      // in a vector register, which struct pt_regs lacks
 )
 
 func (k OperandKind) String() string {

@@ -47,7 +47,10 @@ func (h *Host) AllMistakes(first Errors, args []string, compile func(*plan.Plan)
 }
 
 // Placed is an error that knows its place.
-type Placed interface{ Place() (plan.Pos, string) }
+type Placed interface {
+	// Place is the place, and the message without it.
+	Place() (plan.Pos, string)
+}
 
 func placedErrors(err error) (out Errors) {
 	var many interface{ Unwrap() []error }

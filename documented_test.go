@@ -1,0 +1,127 @@
+package startrace_test
+
+import (
+	"go/ast"
+	"go/types"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// TestDocumented: whatever a package exports says what it is: types, functions, constants, variables, methods, and the
+// methods of interfaces. A group of constants may have one comment. A method needs none where it is there for an
+// interface whose own comment says what it does, as Unwrap for package errors.
+func TestDocumented(t *testing.T) {
+	undocumented := map[string]int{"bpfgen/infer": 2} // may only become smaller
+	list := typed(t)
+	interfaces := describedInterfaces(list)
+	for _, p := range list {
+		d := documentation{of: p, interfaces: interfaces}
+		for _, f := range p.Syntax {
+			for _, declaration := range f.Decls {
+				d.check(declaration)
+			}
+		}
+		name := strings.TrimPrefix(p.PkgPath, module)
+		if len(d.missing) > undocumented[name] {
+			for _, at := range d.missing {
+				t.Errorf("%s: %s has no comment that says what it is", p.Fset.Position(at.Pos()), at.Name)
+			}
+		}
+	}
+}
+
+// documentation finds the exported names of a package that have no comment.
+type documentation struct {
+	of         *packages.Package
+	interfaces []*types.Interface
+	missing    []*ast.Ident
+}
+
+func (d *documentation) check(declaration ast.Decl) {
+	switch n := declaration.(type) {
+	case *ast.FuncDecl:
+		if n.Doc == nil && !d.isForInterface(n) {
+			d.note(n.Name)
+		}
+	case *ast.GenDecl:
+		for _, spec := range n.Specs {
+			d.checkSpec(spec, n.Doc != nil)
+		}
+	}
+}
+
+// checkSpec looks at a part of a declaration, which may have a comment as a whole.
+func (d *documentation) checkSpec(spec ast.Spec, whole bool) {
+	switch s := spec.(type) {
+	case *ast.ValueSpec:
+		if !whole && s.Doc == nil && s.Comment == nil {
+			d.note(s.Names...)
+		}
+	case *ast.TypeSpec:
+		if !whole && s.Doc == nil && s.Comment == nil {
+			d.note(s.Name)
+		}
+		if of, ok := s.Type.(*ast.InterfaceType); ok && s.Name.IsExported() {
+			for _, m := range of.Methods.List {
+				if m.Doc == nil && m.Comment == nil {
+					d.note(m.Names...)
+				}
+			}
+		}
+	}
+}
+
+func (d *documentation) note(names ...*ast.Ident) {
+	for _, name := range names {
+		if name.IsExported() {
+			d.missing = append(d.missing, name)
+		}
+	}
+}
+
+// isForInterface reports whether a method belongs to an interface that its type is, or to a type of this package alone.
+func (d *documentation) isForInterface(fn *ast.FuncDecl) bool {
+	f, ok := d.of.TypesInfo.Defs[fn.Name].(*types.Func)
+	if !ok || f.Signature().Recv() == nil {
+		return false
+	}
+	if f.Name() == "Unwrap" {
+		return true
+	}
+	of := f.Signature().Recv().Type()
+	if p, ok := of.(*types.Pointer); ok {
+		of = p.Elem()
+	}
+	if named, ok := of.(*types.Named); ok && !named.Obj().Exported() {
+		return true
+	}
+	return slices.ContainsFunc(d.interfaces, func(i *types.Interface) bool {
+		m, _, _ := types.LookupFieldOrMethod(i, false, nil, f.Name())
+		return m != nil && types.Implements(types.NewPointer(of), i)
+	})
+}
+
+// describedInterfaces are the exported interfaces of the product and of what it imports, whose methods have comments.
+func describedInterfaces(list []*packages.Package) (out []*types.Interface) {
+	seen := map[*types.Package]bool{}
+	for _, p := range list {
+		seen[p.Types] = true
+		for _, imported := range p.Types.Imports() {
+			seen[imported] = true
+		}
+	}
+	out = append(out, types.Universe.Lookup("error").Type().Underlying().(*types.Interface))
+	for p := range maps.Keys(seen) {
+		for _, name := range p.Scope().Names() {
+			o := p.Scope().Lookup(name)
+			if i, ok := o.Type().Underlying().(*types.Interface); ok && o.Exported() && i.NumMethods() > 0 {
+				out = append(out, i)
+			}
+		}
+	}
+	return out
+}
