@@ -10,31 +10,6 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// An Agg is an aggregation (count, hist …) or a group of them.
-//
-// Kernel halves only add to it, and so does user code; therefore what user
-// code adds stays here and is merged when somebody reads. No update can be
-// lost between the two sides, and kernel halves see nothing that they could
-// miss.
-//
-// take() gives the difference to the reading before, which is kept; the maps
-// are not reset. Extremes have no difference: their values are two banks, and
-// take() gives the one that kernel halves have left (aggtake.go). Either way
-// each update is in exactly one result.
-type Agg struct {
-	base
-	shape *wire.Agg // of the map values, nil until bound
-	local *Snapshot // what user code added since the last take
-	taken map[string][]State
-	keys  starlark.Dict // those that are kept here only: see aggroom.go
-	// mapped are the keys of the map as they were when it was read, which is done
-	// again when there are recount keys here.
-	mapped  starlark.Dict
-	recount int
-	// switched says that banks were taken: entries stay, with nothing in them.
-	switched bool
-}
-
 var (
 	_ Container          = (*Agg)(nil)
 	_ starlark.Mapping   = (*Agg)(nil)

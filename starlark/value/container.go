@@ -6,6 +6,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/wire"
 )
 
 // A Container is a table, cell, aggregation or group as scripts hold it.
@@ -68,32 +69,6 @@ func (b *base) attach(be Backend, d *Decoder) {
 	b.val = make([]byte, val.Size)
 }
 
-// encodeKey gives the bytes of k, valid until the next call. k nil means the
-// only entry of an unkeyed container.
-func (b *base) encodeKey(k starlark.Value) ([]byte, error) {
-	layout, _ := b.be.Layout()
-	switch {
-	case k == nil && layout == nil:
-		return nil, nil
-	case k == nil:
-		return nil, b.keyMissing()
-	case layout == nil:
-		return nil, b.keyTooMuch()
-	}
-	clear(b.key)
-	err := Encode(&layout.Type, b.dec.Labels.numbered(&layout.Type, k), b.key)
-	if err == nil {
-		return b.key, nil
-	}
-	if negative, huge := signs(k); negative || huge {
-		clear(b.key)
-		if Encode(&layout.Type, b.dec.Labels.numbered(&layout.Type, otherSign(k)), b.key) == nil {
-			return b.key, nil
-		}
-	}
-	return nil, fmt.Errorf("key of %s: %w", b, err)
-}
-
 // keyMissing and keyTooMuch are about uses without a key and with one.
 func (b *base) keyMissing() error { return fmt.Errorf("%s has keys: write %s[…]", b, b.name()) }
 
@@ -101,58 +76,11 @@ func (b *base) keyTooMuch() error {
 	return fmt.Errorf("%s has no keys: write %s without […]", b, b.name())
 }
 
-func (b *base) encodeValue(v starlark.Value) ([]byte, error) {
-	_, layout := b.be.Layout()
-	clear(b.val)
-	if err := Encode(&layout.Type, b.dec.Labels.numbered(&layout.Type, v), b.val); err != nil {
-		return nil, fmt.Errorf("value of %s: %w", b, err)
-	}
-	return b.val, nil
-}
-
 func (b *base) name() string {
 	if b.decl.Name == "" {
 		return "x"
 	}
 	return b.decl.Name
-}
-
-// lookup gives the value of an entry, nil where there is none.
-func (b *base) lookup(k starlark.Value) (starlark.Value, error) {
-	key, err := b.findKey(k)
-	if err != nil || key == nil && k != nil {
-		return nil, err
-	}
-	ok, err := b.be.Lookup(key, b.val)
-	if err != nil || !ok {
-		return nil, err
-	}
-	return b.decodeValue(b.val), nil
-}
-
-func (b *base) decodeValue(val []byte) starlark.Value {
-	_, layout := b.be.Layout()
-	return b.dec.Decode(&layout.Type, val)
-}
-
-func (b *base) decodeKey(key []byte) starlark.Value {
-	layout, _ := b.be.Layout()
-	if layout == nil {
-		return nil
-	}
-	return b.dec.Decode(&layout.Type, key)
-}
-
-func (b *base) update(k, v starlark.Value) error {
-	key, err := b.keyToWrite(k)
-	if err != nil {
-		return err
-	}
-	val, err := b.encodeValue(v)
-	if err != nil {
-		return err
-	}
-	return b.roomy(b.be.Update(key, val))
 }
 
 // A methodFunc implements the method of a container.
@@ -169,3 +97,132 @@ func bindMethod[C starlark.Value](c C, table map[string]methodFunc[C], name stri
 		return f(c, args, kwargs)
 	})
 }
+
+// An Agg is an aggregation (count, hist …) or a group of them.
+//
+// Kernel halves only add to it, and so does user code; therefore what user
+// code adds stays here and is merged when somebody reads. No update can be
+// lost between the two sides, and kernel halves see nothing that they could
+// miss.
+//
+// take() gives the difference to the reading before, which is kept; the maps
+// are not reset. Extremes have no difference: their values are two banks, and
+// take() gives the one that kernel halves have left (aggtake.go). Either way
+// each update is in exactly one result.
+type Agg struct {
+	base
+	shape *wire.Agg // of the map values, nil until bound
+	local *Snapshot // what user code added since the last take
+	taken map[string][]State
+	keys  starlark.Dict // those that are kept here only: see aggroom.go
+	// mapped are the keys of the map as they were when it was read, which is done
+	// again when there are recount keys here.
+	mapped  starlark.Dict
+	recount int
+	// switched says that banks were taken: entries stay, with nothing in them.
+	switched bool
+}
+
+// A Table maps keys to values that both halves set.
+type Table struct {
+	base
+	local starlark.Dict // by indexKey, until Bind
+	// unsigned has, of those keys of local that are written with ints from 1<<63 on
+	// alone, what was written.
+	unsigned starlark.Dict
+	gone     uint64 // entries of local that were dropped for new ones
+	onClear  func()
+}
+
+// A Snapshot is what an aggregation or group held at one time. It is what
+// take() gives, and what reports are printed from.
+type Snapshot struct {
+	decl    *plan.Container
+	parts   []bool // of the key, those that are there: see keyparts.go
+	entries []Entry
+	index   starlark.Dict // indexKey(key) → number in entries
+	single  int           // the number of the entry without a key, -1: none
+	keyed   bool          // as far as the aggregation's uses told: what it holds has keys
+}
+
+// An Entry is what an aggregation or group holds under one key.
+type Entry struct {
+	Key    starlark.Value // nil in an unkeyed one
+	States []State        // one, or one for each member of a group
+}
+
+// Full counts what containers had no room for in user space. Kernel halves count
+// the same by themselves: what is new is dropped, and the run's last lines say how
+// much.
+type Full struct {
+	// Where is the place in the script that is running; nil: not known.
+	Where func() plan.Pos
+
+	places []FullPlace
+	at     map[fullKey]int // the number in places
+}
+
+// A FullPlace is where updates of a container were dropped, and how many.
+type FullPlace struct {
+	Container *plan.Container
+	Pos       plan.Pos
+	Count     uint64
+}
+
+type fullKey struct {
+	c   *plan.Container
+	pos plan.Pos
+}
+
+func listOf(items []starlark.Tuple, pick func(starlark.Tuple) starlark.Value) *starlark.List {
+	out := make([]starlark.Value, len(items))
+	for i, kv := range items {
+		out[i] = pick(kv)
+	}
+	return starlark.NewList(out)
+}
+
+// Places gives what was dropped so far, in the order in which it began.
+func (f *Full) Places() []FullPlace { return f.places }
+
+// dropped counts an update of c.
+func (f *Full) dropped(c *plan.Container) {
+	if f == nil {
+		return
+	}
+	k := fullKey{c: c}
+	if f.Where != nil {
+		k.pos = f.Where()
+	}
+	i, known := f.at[k]
+	if !known {
+		if f.at == nil {
+			f.at = make(map[fullKey]int)
+		}
+		i = len(f.places)
+		f.at[k] = i
+		f.places = append(f.places, FullPlace{Container: c, Pos: k.pos})
+	}
+	f.places[i].Count++
+}
+
+func newSnapshot(decl *plan.Container, parts []bool) *Snapshot {
+	return &Snapshot{decl: decl, parts: parts, single: -1}
+}
+
+func columnsOf(decl *plan.Container) []*plan.Container {
+	if decl.Kind != plan.Group {
+		return []*plan.Container{decl}
+	}
+	out := make([]*plan.Container, len(decl.Members))
+	for i, m := range decl.Members {
+		out[i] = m.Agg
+	}
+	return out
+}
+
+// Decl is the declaration of the aggregation.
+func (s *Snapshot) Decl() *plan.Container { return s.decl }
+
+// Entries gives all entries in the order in which they came.
+func (s *Snapshot) Entries() []Entry { return s.entries }

@@ -228,3 +228,21 @@ func shapes(t *wire.Type) string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// labelWords names what readers see of a value with a label as scripts know it.
+func labelWords(label string) string {
+	name, of, _ := strings.Cut(label, ":")
+	switch name = strings.TrimRight(name, "46"); name {
+	case "name", "func":
+		return "the name of a function or point"
+	case "point", "syscall_point":
+		return "the name of a point"
+	case "names":
+		return fmt.Sprintf("names(…, %q)", of)
+	case "strftime":
+		return fmt.Sprintf("strftime(%q, …)", of)
+	case strList:
+		return "a list of strings"
+	}
+	return name + "(…)"
+}

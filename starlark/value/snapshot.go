@@ -8,52 +8,14 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// An Entry is what an aggregation or group holds under one key.
-type Entry struct {
-	Key    starlark.Value // nil in an unkeyed one
-	States []State        // one, or one for each member of a group
-}
-
-// A Snapshot is what an aggregation or group held at one time. It is what
-// take() gives, and what reports are printed from.
-type Snapshot struct {
-	decl    *plan.Container
-	parts   []bool // of the key, those that are there: see keyparts.go
-	entries []Entry
-	index   starlark.Dict // indexKey(key) → number in entries
-	single  int           // the number of the entry without a key, -1: none
-	keyed   bool          // as far as the aggregation's uses told: what it holds has keys
-}
-
 var (
 	_ starlark.Mapping  = (*Snapshot)(nil)
 	_ starlark.Sequence = (*Snapshot)(nil)
 	_ starlark.HasAttrs = (*Snapshot)(nil)
 )
 
-func newSnapshot(decl *plan.Container, parts []bool) *Snapshot {
-	return &Snapshot{decl: decl, parts: parts, single: -1}
-}
-
-// Decl is the declaration of the aggregation.
-func (s *Snapshot) Decl() *plan.Container { return s.decl }
-
-// Entries gives all entries in the order in which they came.
-func (s *Snapshot) Entries() []Entry { return s.entries }
-
 // Columns gives the declarations of the States of an entry.
 func (s *Snapshot) Columns() []*plan.Container { return columnsOf(s.decl) }
-
-func columnsOf(decl *plan.Container) []*plan.Container {
-	if decl.Kind != plan.Group {
-		return []*plan.Container{decl}
-	}
-	out := make([]*plan.Container, len(decl.Members))
-	for i, m := range decl.Members {
-		out[i] = m.Agg
-	}
-	return out
-}
 
 // entry finds or makes the entry of a key.
 func (s *Snapshot) entry(key starlark.Value) (*Entry, error) {

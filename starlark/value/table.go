@@ -9,17 +9,6 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A Table maps keys to values that both halves set.
-type Table struct {
-	base
-	local starlark.Dict // by indexKey, until Bind
-	// unsigned has, of those keys of local that are written with ints from 1<<63 on
-	// alone, what was written.
-	unsigned starlark.Dict
-	gone     uint64 // entries of local that were dropped for new ones
-	onClear  func()
-}
-
 // OnClear has f called before the table's map is cleared.
 func (t *Table) OnClear(f func()) { t.onClear = f }
 

@@ -112,11 +112,3 @@ func tableClear(t *Table, args starlark.Tuple, kwargs []starlark.Tuple) (starlar
 	}
 	return starlark.None, t.Clear()
 }
-
-func listOf(items []starlark.Tuple, pick func(starlark.Tuple) starlark.Value) *starlark.List {
-	out := make([]starlark.Value, len(items))
-	for i, kv := range items {
-		out[i] = pick(kv)
-	}
-	return starlark.NewList(out)
-}

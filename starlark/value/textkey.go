@@ -2,7 +2,6 @@ package value
 
 import (
 	"fmt"
-	"strings"
 
 	"go.starlark.net/starlark"
 
@@ -93,22 +92,4 @@ func readsAsText(t *wire.Type) bool {
 		}
 	}
 	return false
-}
-
-// labelWords names what readers see of a value with a label as scripts know it.
-func labelWords(label string) string {
-	name, of, _ := strings.Cut(label, ":")
-	switch name = strings.TrimRight(name, "46"); name {
-	case "name", "func":
-		return "the name of a function or point"
-	case "point", "syscall_point":
-		return "the name of a point"
-	case "names":
-		return fmt.Sprintf("names(…, %q)", of)
-	case "strftime":
-		return fmt.Sprintf("strftime(%q, …)", of)
-	case strList:
-		return "a list of strings"
-	}
-	return name + "(…)"
 }

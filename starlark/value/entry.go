@@ -1,0 +1,80 @@
+package value
+
+import (
+	"fmt"
+
+	"go.starlark.net/starlark"
+)
+
+// encodeKey gives the bytes of k, valid until the next call. k nil means the
+// only entry of an unkeyed container.
+func (b *base) encodeKey(k starlark.Value) ([]byte, error) {
+	layout, _ := b.be.Layout()
+	switch {
+	case k == nil && layout == nil:
+		return nil, nil
+	case k == nil:
+		return nil, b.keyMissing()
+	case layout == nil:
+		return nil, b.keyTooMuch()
+	}
+	clear(b.key)
+	err := Encode(&layout.Type, b.dec.Labels.numbered(&layout.Type, k), b.key)
+	if err == nil {
+		return b.key, nil
+	}
+	if negative, huge := signs(k); negative || huge {
+		clear(b.key)
+		if Encode(&layout.Type, b.dec.Labels.numbered(&layout.Type, otherSign(k)), b.key) == nil {
+			return b.key, nil
+		}
+	}
+	return nil, fmt.Errorf("key of %s: %w", b, err)
+}
+
+func (b *base) encodeValue(v starlark.Value) ([]byte, error) {
+	_, layout := b.be.Layout()
+	clear(b.val)
+	if err := Encode(&layout.Type, b.dec.Labels.numbered(&layout.Type, v), b.val); err != nil {
+		return nil, fmt.Errorf("value of %s: %w", b, err)
+	}
+	return b.val, nil
+}
+
+// lookup gives the value of an entry, nil where there is none.
+func (b *base) lookup(k starlark.Value) (starlark.Value, error) {
+	key, err := b.findKey(k)
+	if err != nil || key == nil && k != nil {
+		return nil, err
+	}
+	ok, err := b.be.Lookup(key, b.val)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return b.decodeValue(b.val), nil
+}
+
+func (b *base) decodeValue(val []byte) starlark.Value {
+	_, layout := b.be.Layout()
+	return b.dec.Decode(&layout.Type, val)
+}
+
+func (b *base) decodeKey(key []byte) starlark.Value {
+	layout, _ := b.be.Layout()
+	if layout == nil {
+		return nil
+	}
+	return b.dec.Decode(&layout.Type, key)
+}
+
+func (b *base) update(k, v starlark.Value) error {
+	key, err := b.keyToWrite(k)
+	if err != nil {
+		return err
+	}
+	val, err := b.encodeValue(v)
+	if err != nil {
+		return err
+	}
+	return b.roomy(b.be.Update(key, val))
+}
