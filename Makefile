@@ -3,7 +3,8 @@
 # make quick      lint and the tests that trace nothing, in their short form: under a minute when little has changed
 # make test       lint, all tests, race detector: what this machine's kernel allows, with what was skipped at the end
 # make arm64      build for arm64, and run in an emulator the tests that need no kernel
-# make test-vm    the kernel tests on Debian's 5.10, 6.1, 6.12, 6.18 and 7.2 under QEMU, and counters of the CPU on 6.12 of arm64
+# make test-vm    the kernel tests on Debian's 5.10, 6.1, 6.12, 6.18 and 7.2 under QEMU, and counters of the CPU on 6.12
+#                 of arm64
 # make test-all   all of it, the long forms too
 #
 # GO is the Go command, FUZZTIME the time for each fuzz target, KERNELS the kernels of test-vm, JOBS how many guests
@@ -28,16 +29,19 @@ CONCURRENT = ./internal/session/... ./internal/stream/...
 
 # What runs programs of arm64, and the packages in which the architecture can matter.
 EMULATOR ?= qemu-aarch64-static
-EMULATED = ./bpfgen/... $(addprefix ./internal/,attach binary elffile gofunc kernel locate mapping procs stream symbols usdt wire) ./starlark/... ./builtins
+EMULATED = ./bpfgen/... ./starlark/... ./builtins $(addprefix ./internal/,attach binary elffile gofunc kernel locate \
+	mapping procs stream symbols usdt wire)
 
-.PHONY: all install workload lint quick test race test-vm test-vm-arm64 test-vm-short test-all bench fuzz diff diff-vm mutate arm64 clean
+.PHONY: all install workload lint quick test race test-vm test-vm-arm64 test-vm-short test-all \
+	bench fuzz diff diff-vm mutate arm64 clean
 
 all:
 	$(BUILD) -ldflags '$(LDFLAGS)' -o bin/startrace ./cmd/startrace
 
 install: all
 	install -D -m 755 bin/startrace $(DESTDIR)$(PREFIX)/bin/startrace
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/,man/man1 bash-completion/completions zsh/site-functions fish/vendor_completions.d)
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/,man/man1 bash-completion/completions zsh/site-functions \
+		fish/vendor_completions.d)
 	bin/startrace doc --man > $(DESTDIR)$(PREFIX)/share/man/man1/startrace.1
 	bin/startrace completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/startrace
 	bin/startrace completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_startrace
@@ -74,7 +78,8 @@ race:
 test-vm:
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -timeout 30m -suite
 	$(GO) run ./test/vm -kernel $(KERNELS) -smp 2 -append preempt=full -timeout 30m -suite
-	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append lockdown=confidentiality -run Lockdown -suite -- ./test/accept ./internal/attach ./internal/bpf
+	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append lockdown=confidentiality -run Lockdown -suite -- \
+		./test/accept ./internal/attach ./internal/bpf
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append lockdown=integrity -run Lockdown -suite -- ./test/accept
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -secureboot -run LockdownSecureBoot -suite -- ./test/accept
 	$(GO) run ./test/vm -kernel 6.12-arm64 -icount -run 'Cycles|Instructions|Uncounted' -suite -- ./test/accept
@@ -85,12 +90,13 @@ test-vm-arm64:
 
 # The short form, for every change. Retpolines cost the emulator a third of its time; the long form has them.
 test-vm-short:
-	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append mitigations=off -timeout 22m -suite -short -again $(VMFLAGS)
+	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append mitigations=off -timeout 22m -suite -short -again \
+		$(VMFLAGS)
 
 test-all: test arm64 test-vm test-vm-arm64 fuzz diff mutate bench
 
-# Random functions in the kernel and in the interpreter; DIFF_SEED and DIFF_DUMP=1 look at one of them. With DIFF_KERNEL=5.10
-# they are compiled here and run in guests with that kernel.
+# Random functions in the kernel and in the interpreter; DIFF_SEED and DIFF_DUMP=1 look at one of them. With
+# DIFF_KERNEL=5.10 they are compiled here and run in guests with that kernel.
 diff:
 	DIFF_PROGRAMS=100000 CGO_ENABLED=0 $(GO) test -count=1 -timeout 10h -run 'TestPrograms$$' -v ./test/diff
 	DIFF_PROGRAMS=20000 CGO_ENABLED=0 $(GO) test -count=1 -timeout 10h -run 'TestUserHalves$$' -v ./test/diff
@@ -98,7 +104,8 @@ diff:
 diff-vm:
 	@set -e; for kernel in 5.10 7.2; do $(MAKE) diff DIFF_KERNEL=$$kernel; done
 
-# Good scripts with random changes: messages or programs that the kernel takes; MUTATE_SEED and MUTATE_SHOW=1 look at one.
+# Good scripts with random changes: messages or programs that the kernel takes; MUTATE_SEED and MUTATE_SHOW=1 look at
+# one.
 mutate:
 	MUTATE_SCRIPTS=5000 CGO_ENABLED=0 $(GO) test -count=1 -timeout 60m -run 'TestMutated|TestCorpus' -v ./test/mutate
 
@@ -117,7 +124,8 @@ bench: all workload
 fuzz:
 	@set -e; grep -r -o -w --include='*_test.go' 'func Fuzz[A-Za-z0-9_]*' . | while IFS=: read -r file target; do \
 		name=$${target#func }; echo "fuzz $$name in $$(dirname $$file) for $(FUZZTIME)"; \
-		CGO_ENABLED=0 $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$(dirname $$file); \
+		CGO_ENABLED=0 $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x \
+			$$(dirname $$file); \
 	done
 
 clean:

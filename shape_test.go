@@ -3,10 +3,14 @@ package startrace_test
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // Every package says in its comment what its one job is.
@@ -69,4 +73,67 @@ func TestFunctionLengths(t *testing.T) {
 			}
 		}
 	}
+}
+
+const (
+	maxColumns = 120
+	tab        = "    "
+)
+
+// TestLineLengths bounds the lines of Go, of the scripts that are given away, and of the Makefile. Those of a raw string
+// of several lines in a test may be longer: they are a script or an output that is compared as it is.
+func TestLineLengths(t *testing.T) {
+	for _, f := range goFiles(t) {
+		var free map[int]bool
+		if strings.HasSuffix(f.name, "_test.go") {
+			free = rawLines(f)
+		}
+		checkColumns(t, f.name, f.text, free)
+	}
+	names := []string{"Makefile"}
+	for _, folder := range []string{"stdlib", "examples"} {
+		err := fs.WalkDir(os.DirFS("."), folder, func(name string, d fs.DirEntry, err error) error {
+			if strings.HasSuffix(name, ".star") {
+				names = append(names, name)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkColumns(t, name, string(text), nil)
+	}
+}
+
+func checkColumns(t *testing.T, name, text string, free map[int]bool) {
+	t.Helper()
+	at := 0
+	for line := range strings.Lines(text) {
+		at++
+		n := utf8.RuneCountInString(strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", tab))
+		if n > maxColumns && !free[at] {
+			t.Errorf("%s:%d: %d columns, want at most %d (a tab is four): go on in the next line", name, at, n, maxColumns)
+		}
+	}
+}
+
+// rawLines are the lines of a file that a raw string of several lines takes.
+func rawLines(f sourceFile) map[int]bool {
+	out := map[int]bool{}
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING && l.Value[0] == '`' {
+			first, last := f.position(l).Line, f.set.Position(l.End()).Line
+			for at := first; at <= last && last > first; at++ {
+				out[at] = true
+			}
+		}
+		return true
+	})
+	return out
 }

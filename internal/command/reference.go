@@ -83,7 +83,7 @@ func docModule(w io.Writer, m stdlib.Module) error {
 			names = append(names, def.Name.Name)
 			fmt.Fprintf(w, "\n%s\n", strings.TrimSuffix(header(string(text), def), ":"))
 			if doc := docOf(def.Body); doc != "" {
-				fmt.Fprintf(w, "    %s\n", strings.ReplaceAll(doc, "\n", "\n    "))
+				fmt.Fprintf(w, "    %s\n", strings.ReplaceAll(Text(doc), "\n", "\n    "))
 			}
 		}
 	}
@@ -92,6 +92,22 @@ func docModule(w io.Writer, m stdlib.Module) error {
 		fmt.Fprintf(w, "\nload(\"std/%s\", \"%s\")\n", file, strings.Join(names, `", "`))
 	}
 	return nil
+}
+
+// Text is what stands at the top of a function, without the blanks that all its lines have in front but the first,
+// which is behind the quotes.
+func Text(doc string) string {
+	lines := strings.Split(strings.TrimSpace(doc), "\n")
+	common := len(doc)
+	for _, line := range lines[1:] {
+		if text := strings.TrimLeft(line, " "); text != "" {
+			common = min(common, len(line)-len(text))
+		}
+	}
+	for i, line := range lines[1:] {
+		lines[i+1] = line[min(common, len(line)):]
+	}
+	return strings.Join(lines, "\n")
 }
 
 // header is the first line of a def, without the word.

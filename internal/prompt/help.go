@@ -65,7 +65,7 @@ func (p *prompt) help(arg starlark.Value) (starlark.Value, error) {
 		p.s.Print(fmt.Sprintf("%s\n\n", v))
 		return starlark.None, p.helpName(v.Type())
 	case *starlark.Function:
-		p.s.Print(signature(v) + "\n" + indented(v.Doc()))
+		p.s.Print(signature(v) + "\n" + behind(v.Doc()))
 	default:
 		p.s.Print(fmt.Sprintf("%s: %s%s\n", v, withArticle(v.Type()), attributesOf(v)))
 	}
@@ -140,11 +140,12 @@ func withArticle(word string) string {
 	return "a " + word
 }
 
-func indented(doc string) string {
+// behind is the text at the top of a function, as it follows what the function is called with.
+func behind(doc string) string {
 	if doc == "" {
 		return ""
 	}
-	return "\n" + strings.TrimSpace(doc) + "\n"
+	return "\n" + command.Text(doc) + "\n"
 }
 
 func attributesOf(v starlark.Value) string {
