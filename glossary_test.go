@@ -12,8 +12,8 @@ import (
 // manyPackages is how many packages may have a type of one name before the name is a word of the house.
 const manyPackages = 4
 
-// A word that is the name of a type in many packages has one meaning, which the glossary of docs/architecture.md says. A
-// word of the glossary is used: as a type, or in the documents of the language.
+// A word that is the name of a type in many packages has one meaning, which the glossary of docs/architecture.md says.
+// A word of the glossary is used: as a type, or in the documents of the language.
 func TestGlossary(t *testing.T) {
 	architecture, err := os.ReadFile("docs/architecture.md")
 	if err != nil {
@@ -37,8 +37,9 @@ func TestGlossary(t *testing.T) {
 	types := typeNames(t)
 	for name, folders := range types {
 		if len(folders) >= manyPackages && !glossary[name] {
-			t.Errorf("%d packages have a type %s, which is not in the glossary of docs/architecture.md: give those that are "+
-				"another thing another name, and say there what the others are: %s", len(folders), name, strings.Join(folders, ", "))
+			t.Errorf("%d packages have a type %s, which is not in the glossary of docs/architecture.md: "+
+				"give those that are another thing another name, and say there what the others are: %s", len(folders),
+				name, strings.Join(folders, ", "))
 		}
 	}
 	for word := range glossary {
@@ -75,11 +76,12 @@ func typeNames(t *testing.T) map[string][]string {
 // saidByDocuments reports whether the documents of the language have a word, in any number.
 func saidByDocuments(t *testing.T, word string) bool {
 	said := regexp.MustCompile(`(?i)\b` + word)
-	return slices.ContainsFunc([]string{"docs/language.md", "docs/semantics.md", "docs/rationale.md"}, func(page string) bool {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return said.Match(text)
-	})
+	return slices.ContainsFunc([]string{"docs/language.md", "docs/semantics.md", "docs/rationale.md"},
+		func(page string) bool {
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return said.Match(text)
+		})
 }

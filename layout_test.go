@@ -47,8 +47,8 @@ var layers = []layer{
 		[]string{starlark, unix}},
 	{"internal/session", []string{"internal", "bpfgen", "builtins", "docs", "starlark", "stdlib"}, []string{anything}},
 
-	{"builtins", []string{"internal/flags", "internal/plan", "internal/point", "internal/format", "internal/kernel", "internal/wire",
-		"internal/render", "starlark/value", "stdlib"}, []string{starlark, unix}},
+	{"builtins", []string{"internal/flags", "internal/plan", "internal/point", "internal/format", "internal/kernel",
+		"internal/wire", "internal/render", "starlark/value", "stdlib"}, []string{starlark, unix}},
 	{"starlark/repl", nil, nil},
 	{"starlark/value", []string{"internal/plan", "internal/format", "internal/wire"}, []string{starlark}},
 	{"starlark/script", []string{"builtins", "internal/format", "internal/kernel", "internal/plan", "internal/point",

@@ -80,8 +80,8 @@ const (
 	tab        = "    "
 )
 
-// TestLineLengths bounds the lines of Go, of the scripts that are given away, and of the Makefile. Those of a raw string
-// of several lines in a test may be longer: they are a script or an output that is compared as it is.
+// TestLineLengths bounds the lines of Go, of the scripts that are given away, and of the Makefile. Those of a raw
+// string of several lines in a test may be longer: they are a script or an output that is compared as it is.
 func TestLineLengths(t *testing.T) {
 	for _, f := range goFiles(t) {
 		var free map[int]bool
@@ -118,7 +118,8 @@ func checkColumns(t *testing.T, name, text string, free map[int]bool) {
 		at++
 		n := utf8.RuneCountInString(strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", tab))
 		if n > maxColumns && !free[at] {
-			t.Errorf("%s:%d: %d columns, want at most %d (a tab is four): go on in the next line", name, at, n, maxColumns)
+			t.Errorf("%s:%d: %d columns, want at most %d (a tab is four): go on in the next line", name, at, n,
+				maxColumns)
 		}
 	}
 }

@@ -36,7 +36,8 @@ func setLayouts(u *tree.Unit, o Options) {
 	}
 }
 
-// signsOf says of the aggregations of u, by number and member, what is added to them: what other units add is not known.
+// signsOf says of the aggregations of u, by number and member, what is added to them: what other units add is not
+// known.
 func signsOf(u *tree.Unit) []map[string]layout.Signs {
 	out := make([]map[string]layout.Signs, len(u.Containers))
 	add := func(s *tree.Stmt) {

@@ -100,8 +100,8 @@ func (s *sharedRun) refuse(c *plan.Container, pos plan.Pos) {
 	for i, p := range s.probes {
 		places[i] = p.Pos.String()
 	}
-	wrong(pos, "this function of an event changes %s, and runs %s for each event, by itself in each use of the event (%s): "+
-		"give each probe an event of its own, with containers of its own", name(c), times(len(places)),
+	wrong(pos, "this function of an event changes %s, and runs %s for each event, by itself in each use of the event "+
+		"(%s): give each probe an event of its own, with containers of its own", name(c), times(len(places)),
 		strings.Join(places, ", "))
 }
 

@@ -103,5 +103,6 @@ func TestCountedOnce(t *testing.T) {
 }
 
 func sameLoss(a, b Loss) bool {
-	return a.Probe == b.Probe && a.Kind == b.Kind && a.Count == b.Count && a.Taken == b.Taken && a.Site.Span == b.Site.Span
+	return a.Probe == b.Probe && a.Kind == b.Kind && a.Count == b.Count && a.Taken == b.Taken &&
+		a.Site.Span == b.Site.Span
 }

@@ -87,7 +87,8 @@ func (fixed) ToolFlags(script string) []flags.Flag {
 	case "opensnoop":
 		return []flags.Flag{{Long: "failed", Short: "x"}, {Long: "name", Value: "VALUE"}}
 	case "hist":
-		return []flags.Flag{{Long: "where", Value: Expression}, {Long: "unit", Value: "VALUE", Words: []string{"ns", "us"}}}
+		return []flags.Flag{{Long: "where", Value: Expression},
+			{Long: "unit", Value: "VALUE", Words: []string{"ns", "us"}}}
 	}
 	return nil
 }

@@ -28,8 +28,8 @@ type Agg struct {
 	Count int
 	// Sum is a s64.
 	Sum int
-	// Extremes are those of values with a sign, Unsigned those of values of 64 bits without one, which would need a 65th
-	// to be compared with them: readers do that. nil: no such value is added.
+	// Extremes are those of values with a sign, Unsigned those of values of 64 bits without one, which would need a
+	// 65th to be compared with them: readers do that. nil: no such value is added.
 	Extremes
 	Unsigned *Extremes
 	// Slots is the number of words of an extreme: 1, or more where the kernel

@@ -50,8 +50,8 @@ func TestBuckets(t *testing.T) {
 
 // TestUnsignedBuckets: what has no sign is where it has one, as far as it can.
 func TestUnsignedBuckets(t *testing.T) {
-	linear := &Buckets{N: int(LinearBuckets(-7, math.MaxInt64, 1<<60)), Unit: 1, Linear: true, Lo: -7, Hi: math.MaxInt64,
-		Step: 1 << 60}
+	linear := &Buckets{N: int(LinearBuckets(-7, math.MaxInt64, 1<<60)), Unit: 1, Linear: true, Lo: -7,
+		Hi: math.MaxInt64, Step: 1 << 60}
 	for _, b := range []*Buckets{{N: LogBuckets(0), Unit: 1}, {N: LogBuckets(3), Unit: 1000, Sub: 3}, linear} {
 		last := b.Index(0)
 		for bit := range 64 {
