@@ -27,7 +27,7 @@ func setLayouts(u *tree.Unit, o Options) {
 		if c.Agg == nil || o.NoCmpXchg {
 			c.Agg = layout.AggSlots(c.Container, slots, signs[i])
 		}
-		if c.KeyLayout == nil && c.Key.Kind != types.None && c.Key.Kind != types.Bot {
+		if c.KeyLayout == nil && c.Key.Kind != types.Bot && (c.Key.Kind != types.None || c.Key.MayFault) {
 			c.KeyLayout = layout.Fixed(c.Key)
 		}
 		if c.ValueLayout == nil && c.Agg == nil {
@@ -130,7 +130,7 @@ func spanKeySize(s *tree.Span) uint32 {
 	case s.Key.Kind == types.Bot:
 		return 8
 	}
-	return uint32(max(8, layout.Fixed(s.Key).Size))
+	return uint32(layout.Fixed(s.Key).Size)
 }
 
 // defaultStacks are the different stacks of a run: 8 MB with the deepest.
@@ -208,7 +208,7 @@ func containerMap(name string, c *tree.Container) *ebpf.MapSpec {
 		t = ebpf.LRUHash
 	}
 	return &ebpf.MapSpec{
-		Name: name, Type: t, KeySize: uint32(max(8, c.KeyLayout.Size)), ValueSize: uint32(size),
+		Name: name, Type: t, KeySize: uint32(c.KeyLayout.Size), ValueSize: uint32(size),
 		MaxEntries: uint32(c.Entries()),
 	}
 }

@@ -204,6 +204,8 @@ func (b operators) isNone(v val, pos plan.Pos) cond {
 	}
 	e := b.rv(v, pos)
 	switch t := e.Type; {
+	case isFaultExpr(e):
+		return known(false)
 	case t.Kind == types.None && t.MayFault:
 	case !t.MayNone && t.Kind != types.Ptr:
 		return known(t.Kind == types.None)

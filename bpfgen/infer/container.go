@@ -102,7 +102,7 @@ func (t *contType) finish() *tree.Container {
 	if out.Value.Kind == types.Bot {
 		out.Value = types.I64
 	}
-	if out.Key.Kind != types.None {
+	if t.keyed || out.Key.Kind != types.None { // FAULT alone has no kind of its own
 		out.KeyLayout = layout.Fixed(out.Key)
 	}
 	if !t.c.Kind.IsAggregation() && t.c.Kind != plan.Group {

@@ -10,6 +10,11 @@ import (
 // faultT is the type of the constant FAULT: None or FAULT, without a value.
 var faultT = types.NoneT.OrFault()
 
+// isFaultExpr reports whether e is the constant FAULT.
+func isFaultExpr(e *tree.Expr) bool {
+	return e.Op == tree.OpConst && e.Type.Kind == types.None && e.Type.MayFault
+}
+
 // isFault is v == FAULT.
 func (b operators) isFault(v val, pos plan.Pos) cond {
 	v.mustKnow()

@@ -200,15 +200,16 @@ func (w *spanWalk) keyOf(b *body, ev *event, fn *plan.Func) *tree.Expr {
 	var e *tree.Expr
 	key := func() { e = b.rv(b.given(ev, fn), fn.Pos) }
 	known := w.pr.early(b, func() { w.pr.reading(key) })
-	if !known || e.Type.Kind == types.None && w.pr.u.unknown.Len() > 0 {
+	if !known || e.Type.Kind == types.None && !e.Type.MayFault && w.pr.u.unknown.Len() > 0 {
 		return &tree.Expr{Op: tree.OpConst, Type: *w.key, Pos: fn.Pos} // for this round only
 	}
-	if e.Type.Kind == types.None {
+	none := b.ops().isNone(exprVal(e), fn.Pos)
+	if none.known && none.value {
 		b.stop(fn.Pos)
 		return nil
 	}
-	if e.Type.MayNone && e.Type.Kind != types.Ptr {
-		b.require(negate(b.ops().isNone(exprVal(e), fn.Pos), fn.Pos), fn.Pos)
+	if !none.known && e.Type.Kind != types.Ptr {
+		b.require(negate(none, fn.Pos), fn.Pos)
 		e = assumeNotNone(e)
 	}
 	t, ok := types.Join(*w.key, keyType(e.Type))

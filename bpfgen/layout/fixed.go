@@ -10,12 +10,13 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// Fixed is the layout of a key: all leaves in order, then the tag bytes.
+// Fixed is the layout of a key: all leaves in order, then the tag bytes. A key of which nothing has a value, as an
+// empty record, takes a word all the same: maps have no keys without bytes.
 func Fixed(t types.Type) *wire.Fixed {
 	p := &placer{}
 	w := p.leaves(t)
 	p.tags(t, &w)
-	return &wire.Fixed{Type: w, Size: align(p.off, 8)}
+	return &wire.Fixed{Type: w, Size: max(8, align(p.off, 8))}
 }
 
 // Value is the layout of what a table or cell holds. An int takes 8 bytes
@@ -24,9 +25,7 @@ func Value(t types.Type) *wire.Fixed {
 	if t.Kind == types.Int {
 		t.Bits = 64
 	}
-	f := Fixed(t)
-	f.Size = max(f.Size, 8)
-	return f
+	return Fixed(t)
 }
 
 // placer hands out offsets. In a record, strings are references of 4 bytes.

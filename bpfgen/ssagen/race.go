@@ -81,7 +81,7 @@ func (s *Shared) places(n int) (off int64, log int) {
 // racePlace finds the place of the key.
 func (b races) racePlace(span *tree.Span, key *region) racePlace {
 	const golden = -0x61c8864680b583eb // 2^64 divided by the golden ratio
-	size := int64(max(8, layout.Fixed(span.Key).Size))
+	size := int64(layout.Fixed(span.Key).Size)
 	hash := b.Const(0)
 	for off := int64(0); off+8 <= size; off += 8 {
 		word := b.Load(8, b.addr(key, off), 0)

@@ -83,7 +83,7 @@ func valLeaves(w wire.Type, t types.Type, v val, f func(leaf)) {
 // map's value.
 func (b stores) fixed(f *wire.Fixed, t types.Type, e *tree.Expr) *region {
 	ls := b.collect(f.Type, t, e, nil)
-	m := b.alloc(max(f.Size, 8) + spare(f, ls))
+	m := b.alloc(f.Size + spare(f, ls))
 	b.storeLeaves(func(off int64) *ir.Value { return b.addr(m, off) }, 0, f.Size, ls)
 	return m
 }

@@ -28,3 +28,29 @@ at_exit(lambda: [print("ended", k, v) for k, v in ended.items()])
 			[]string{"begun 0 1", "begun 2 1", "ended 0 1", "ended 2 1"})
 	}
 }
+
+// Keys that the script fixes, or that have no value: starts and ends of such a span belong together, and None alone
+// means that this is no start.
+func TestBareSpanKeys(t *testing.T) {
+	needTracing(t)
+	for key, pairs := range map[string]bool{
+		"FAULT": true, "()": true, "record()": true, "record(x = None)": true, "(None, FAULT)": true,
+		"errno(FAULT)": true, "FAULT if e.tid else None": true, "None": false, "None if e.tid else FAULT": false,
+	} {
+		e, _ := traced(t, `
+seeks = span("tracepoint:syscalls:sys_enter_lseek", "tracepoint:syscalls:sys_exit_lseek", key = lambda e: `+key+`)
+ended = count()
+open = []
+probe(seeks, lambda e: ended.add(), where = lambda e: e.comm == "wl-raw")
+probe("tracepoint:syscalls:sys_exit_lseek", lambda e: open.append([k for k, _ in seeks.items()]))
+at_exit(lambda: print("ended", ended.value))
+`, nil, "raw", rawCall(t, "lseek", ",3e7,5,0"))
+		want := "ended 0"
+		if pairs {
+			want = "ended 1"
+		}
+		if got := sorted(e.stdout, "ended"); len(got) != 1 || got[0] != want {
+			t.Errorf("key %s: %q, want %s", key, got, want)
+		}
+	}
+}
