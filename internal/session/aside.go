@@ -21,12 +21,10 @@ func (s *session) aside(work func() error) error {
 	var bug *mistake.Bug
 	go func() {
 		defer close(done)
-		defer func() {
-			bug = mistake.Caught(recover())
-		}()
+		defer func() { bug = mistake.Caught(recover()) }()
 		err = work()
 	}()
-	defer s.wake() // of what the wait has taken the next one must hear, too
+	defer s.bell.Ring() // of what the wait has taken the next one must hear, too
 	for {
 		select {
 		case <-done:
@@ -34,7 +32,7 @@ func (s *session) aside(work func() error) error {
 				panic(bug)
 			}
 			return err
-		case <-s.bell:
+		case <-s.bell.Rung():
 			if err := s.unwanted(); err != nil {
 				return err
 			}

@@ -2,7 +2,7 @@
 // the kernel's programs and the output together.
 //
 // A run goes through these steps: the script is run and declares (script.go);
-// the command of -c is started but held (target.go); the plan becomes a part,
+// the command of -c is started but held (package target); the plan becomes a part,
 // which is compiled (compiler.go), loaded, bound and attached (loader.go);
 // events and timers call the script's functions until something ends the run
 // (loop.go, delivery.go, calls.go); what is left is delivered, printed and
@@ -14,7 +14,7 @@
 // between two turns of the same loop.
 //
 // The script and all its callbacks run on one goroutine, that of Run. The
-// others wait for signals and the command (outside.go). They only set flags,
+// others wait for signals and the command (signals.go, package target). They only set flags,
 // and wake that one.
 //
 // Files build on each other in one direction: what a part, a target, a delivery

@@ -68,7 +68,7 @@ func (s *session) deliverRest() error {
 		if s.loaded.parts.empty() {
 			break
 		}
-		if err := s.wait(restPause); err != nil {
+		if err := s.bell.Wait(restPause); err != nil {
 			return err
 		}
 	}

@@ -65,7 +65,7 @@ func (s *session) checkExplain(st Stages) error {
 // explainTarget restricts the plan as a run would.
 func (s *session) explainTarget(t *plan.Target) {
 	switch {
-	case len(s.target.argv) > 0:
+	case s.target.Command() != "":
 		t.PID, t.Follow = nobody, true
 	case s.PID > 0:
 		t.PID, t.Follow = s.PID, s.Follow
@@ -125,8 +125,8 @@ func (s *session) whose(t plan.Target) string {
 		and = ", and of what it starts"
 	}
 	switch {
-	case len(s.target.argv) > 0:
-		return fmt.Sprintf("Only events of the command %s count%s.", s.target.argv[0], and)
+	case s.target.Command() != "":
+		return fmt.Sprintf("Only events of the command %s count%s.", s.target.Command(), and)
 	case s.PID > 0:
 		return fmt.Sprintf("Only events of process %d count%s.", s.PID, and)
 	}

@@ -51,7 +51,7 @@ func (g *growth) listen() {
 		g.mu.Lock()
 		g.modules = append(g.modules, name)
 		g.mu.Unlock()
-		g.loader.target.wake()
+		g.loader.bell.Ring()
 	}
 }
 

@@ -46,7 +46,7 @@ func (l *Live) Open() error { return l.s.apply() }
 
 // Begin starts the clock. The command of -c waits by then.
 func (l *Live) Begin() (err error) {
-	if l.target, err = l.s.target.ofPlan(); err != nil {
+	if l.target, err = l.s.target.OfPlan(); err != nil {
 		return err
 	}
 	l.s.mayGrow(l.common, l.gone)
@@ -91,10 +91,10 @@ func (l *Live) Turn() error {
 }
 
 // Wait sleeps until something is to be done: by the time, or by Wake.
-func (l *Live) Wait() error { return l.s.wait(l.s.untilTimer()) }
+func (l *Live) Wait() error { return l.s.bell.Wait(l.s.untilTimer()) }
 
 // Wake ends a Wait; any goroutine may call it.
-func (l *Live) Wake() { l.s.wake() }
+func (l *Live) Wake() { l.s.bell.Ring() }
 
 // WakeIn ends a Wait after a time, and gives the moment by stream.Now.
 func (l *Live) WakeIn(d time.Duration) (moment uint64) {
@@ -111,7 +111,7 @@ func (l *Live) Over() bool { return l.s.halted() || l.s.timeUp || l.s.interrupte
 func (l *Live) End() (again bool) {
 	again = l.s.interrupted.Swap(true)
 	l.s.host.Cancel("interrupted")
-	l.s.wake()
+	l.s.bell.Ring()
 	return again
 }
 

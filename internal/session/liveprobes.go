@@ -112,7 +112,7 @@ func (l *Live) retire(old *part) {
 	if err := l.s.delivery.drain(); err != nil {
 		l.Report(err)
 	}
-	if follows || old.stacks != nil || old.reader != nil && old.reader == l.s.outside.reader {
+	if follows || old.stacks != nil || old.reader != nil && old.reader == l.s.bell.Reader() {
 		return
 	}
 	losses, _, err := loss.Of(old.plan, old.loaded)
@@ -130,7 +130,7 @@ func (l *Live) drop(old *part) {
 	if old.result != nil {
 		l.common.types.Remove(old.result)
 	}
-	if old.reader == l.s.outside.reader {
+	if old.reader == l.s.bell.Reader() {
 		old.reader = nil
 	}
 	l.s.loaded.drop(old, l.s.closing)

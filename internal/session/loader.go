@@ -13,17 +13,20 @@ import (
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/bell"
 	"github.com/startrace/startrace/internal/explain"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/stacks"
 	"github.com/startrace/startrace/internal/stream"
+	"github.com/startrace/startrace/internal/target"
 )
 
 // A loader brings plans into the kernel, as long as the run can get probes.
 type loader struct {
 	*compiler
-	target   *target
+	bell     *bell.Bell
+	target   *target.Target
 	parts    *parts
 	delivery *delivery
 	// binders connect a part that is loaded with the script and the run, in this
@@ -134,7 +137,7 @@ func (l *loader) listen(p *part, frames *stacks.Names) {
 	if p.plan.Target.Self != 0 && p.plan.Target.Self != os.Getpid() {
 		return // the numbers of records are those of another pid namespace
 	}
-	band, err := l.target.band()
+	band, err := l.target.Band()
 	if err != nil {
 		l.messages.Verbosef("startrace: processes that end within milliseconds may have addresses for names: %v", err)
 		return
@@ -144,7 +147,7 @@ func (l *loader) listen(p *part, frames *stacks.Names) {
 
 // follow tells the programs whom to follow.
 func (l *loader) follow(p *part) error {
-	if l.target.childEnded.Load() {
+	if _, ended := l.target.CommandEnded(); ended {
 		return nil
 	}
 	return p.follow(p.plan.Target.PID)
@@ -160,20 +163,18 @@ func (l *loader) openRing(p *part) (err error) {
 	case m == nil:
 		return errors.New("the unit has records but no ring")
 	}
-	if first := l.target.reader; first != nil {
+	if first := l.bell.Reader(); first != nil {
 		p.reader, err = first.Beside(m)
 	} else if p.reader, err = stream.NewReader(m); err == nil {
-		l.target.setReader(p.reader)
+		l.bell.SetReader(p.reader)
 	}
 	return err
 }
 
 // attach attaches the probes, except those that the script has disabled.
 func (l *loader) attach(p *part) error {
-	if child := l.target.child; child != nil {
-		if err := child.Ready(); err != nil {
-			return err
-		}
+	if err := l.target.Ready(); err != nil {
+		return err
 	}
 	probes := l.host.Env().Probes()
 	disabled := func(probe *plan.Probe) bool { return probes[probe.ID].Disabled }

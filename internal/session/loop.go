@@ -18,7 +18,7 @@ func (s *session) loop() error {
 			break
 		}
 		s.out.Flush()
-		if err := s.wait(s.untilTimer()); err != nil {
+		if err := s.bell.Wait(s.untilTimer()); err != nil {
 			return err
 		}
 	}
@@ -50,13 +50,19 @@ func (s *session) halted() bool { return s.exited || s.hurried.Load() || s.out.E
 // output, a signal came, the command, the process of -p or the time is over, or there
 // is nothing left that could happen.
 func (s *session) over() bool {
-	return s.halted() || s.timeUp || s.interrupted.Load() || s.childEnded.Load() || s.targetEnded.Load() || s.idle()
+	return s.halted() || s.timeUp || s.interrupted.Load() || s.targetEnded() || s.idle()
+}
+
+// targetEnded reports whether what the run concerns has ended.
+func (s *session) targetEnded() bool {
+	_, ended := s.target.CommandEnded()
+	return ended || s.target.ProcessEnded()
 }
 
 // idle reports whether nothing can happen: no probe, or only lists that have
 // been gone through, no timer, no command.
 func (s *session) idle() bool {
-	return s.loaded.parts.onlyLists(s.growth != nil) && s.target.child == nil && s.timers.Next() == math.MaxUint64
+	return s.loaded.parts.onlyLists(s.growth != nil) && !s.target.Started() && s.timers.Next() == math.MaxUint64
 }
 
 // maxWait bounds the sleep where no timer is set; wake ends it early.

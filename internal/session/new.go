@@ -5,6 +5,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/bell"
 	"github.com/startrace/startrace/internal/eventline"
 	"github.com/startrace/startrace/internal/flags"
 	"github.com/startrace/startrace/internal/format"
@@ -14,15 +15,17 @@ import (
 	"github.com/startrace/startrace/internal/results"
 	"github.com/startrace/startrace/internal/stacks"
 	"github.com/startrace/startrace/internal/stream"
+	"github.com/startrace/startrace/internal/target"
 	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/starlark/value"
 	"github.com/startrace/startrace/stdlib"
 )
 
 func newSession(o Options) *session {
-	s := &session{Options: o, outside: newOutside(), wallOffset: wallOffset(), machine: machine.Open(),
+	s := &session{Options: o, bell: bell.New(), wallOffset: wallOffset(), machine: machine.Open(),
 		messages: &output.Messages{W: o.Stderr, Quiet: o.Quiet, Verbose: o.Verbose}, out: output.New(o.Stdout)}
-	s.target = &target{outside: s.outside, messages: s.messages, machine: s.machine}
+	s.target = target.New(s.bell, s.messages, s.machine)
+	s.signals = &signals{bell: s.bell, before: s.target.Abort}
 	s.loaded = &loaded{frames: stacks.New(s.messages)}
 	s.calls = newCalls(&s.Options, s.out, s.messages)
 	s.host = script.New(script.Options{
@@ -60,7 +63,8 @@ func (s *session) makeDelivery() {
 // before the containers that have them, the ring before what makes programs send.
 func (s *session) makeLoader() {
 	c := &compiler{o: &s.Options, messages: s.messages, machine: s.machine, host: s.host, unwanted: s.unwanted}
-	l := &loader{compiler: c, target: s.target, parts: &s.loaded.parts, delivery: s.delivery, aside: s.aside}
+	l := &loader{compiler: c, bell: s.bell, target: s.target, parts: &s.loaded.parts, delivery: s.delivery,
+		aside: s.aside}
 	l.binders = []func(*part) error{
 		l.keepTypes, s.loaded.names.bind, l.bindStacks, s.loaded.containers.bind,
 		s.loaded.bindSpans(s.host.Env()), l.follow, s.delivery.bind, s.loaded.controls.bind, l.openRing,
@@ -70,7 +74,7 @@ func (s *session) makeLoader() {
 
 // userSymbol names an address of a process, 0 for the one that is traced.
 func (s *session) userSymbol(pid int, addr uint64) (string, error) {
-	pid, err := s.target.process(pid)
+	pid, err := s.target.Process(pid)
 	if err != nil {
 		return "", err
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/cilium/ebpf"
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -87,4 +88,13 @@ func (p *part) follow(pid int) error {
 		return fmt.Errorf("following process %d: %w", pid, err)
 	}
 	return nil
+}
+
+// followed is the table of the processes that the programs of a part follow; nil
+// where they follow none.
+func (p *part) followed() *ebpf.Map {
+	if p.loaded == nil || p.result.Follow < 0 {
+		return nil
+	}
+	return p.loaded.Map(tree.ContainerMap(p.result.Follow))
 }

@@ -10,9 +10,14 @@ import (
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/procs"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/internal/timers"
 )
+
+// MaybeCommand must be the first call of main: this executable may also be what
+// waits to become the command of -c (see package procs).
+func MaybeCommand() { procs.MaybeChild() }
 
 // Run runs a script to its end and gives the exit code. An error is what kept
 // the run from starting or going on; what callbacks raised has been printed.
@@ -46,7 +51,7 @@ func ScriptFlags(o Options, word string) ([]builtins.FlagWord, error) {
 
 // trace loads the probes and delivers events until the run is over.
 func (s *session) trace(p *part) error {
-	if err := s.target.hold(nil); err != nil {
+	if err := s.target.Hold(nil); err != nil {
 		return err
 	}
 	if len(p.plan.Probes) > 0 {
@@ -56,14 +61,14 @@ func (s *session) trace(p *part) error {
 	}
 	s.begin()
 	s.sayAnnounced()
-	if err := s.target.release(); err != nil {
+	if err := s.target.Release(); err != nil {
 		return err
 	}
-	s.target.watch(followed(p))
+	s.target.Watch(p.followed())
 	if err := s.loop(); err != nil {
 		return err
 	}
-	if s.targetEnded.Load() {
+	if s.target.ProcessEnded() {
 		s.messages.Sayf("Process %d has ended", s.PID)
 	}
 	return nil
@@ -71,7 +76,7 @@ func (s *session) trace(p *part) error {
 
 // load loads all of the script, and gives up what it does not need any more.
 func (s *session) load(p *part) (err error) {
-	if p.plan.Target, err = s.target.ofPlan(); err != nil {
+	if p.plan.Target, err = s.target.OfPlan(); err != nil {
 		return err
 	}
 	if infer.Grows(p.plan) {
@@ -136,8 +141,8 @@ func (s *session) finish(failed error) (int, error) {
 // close gives back what the run holds. The kernel takes its time to release
 // perf tracepoints; everything has been printed by then.
 func (s *session) close() {
-	s.target.stop()
-	s.setReader(nil)
+	s.target.Stop()
+	s.bell.SetReader(nil)
 	for _, p := range slices.Backward(s.loaded.parts.list) {
 		if p.reader != nil {
 			s.closing(p.reader)

@@ -7,6 +7,7 @@ import (
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/target"
 	"github.com/startrace/startrace/internal/world"
 	"github.com/startrace/startrace/starlark/script"
 )
@@ -51,19 +52,16 @@ func (s *session) apply() (err error) {
 	case s.StrMax < 0 || s.StrMax > maxString:
 		return mistake.Usagef("--str-max: want 1 to %d", maxString)
 	}
-	s.target.pid, s.target.follow = s.PID, s.Follow
+	var command []string
 	if s.Command != "" {
-		if s.target.argv, err = splitWords(s.Command); err != nil {
+		if command, err = target.Words(s.Command); err != nil {
 			return &mistake.Usage{Err: err}
 		}
 	}
+	s.target.Choose(s.PID, s.Follow, command)
+	s.machine.Trace(s.PID, s.target.Command())
 	s.host.Env().Outside = &world.World{Granted: world.Granted{AllowWrite: s.AllowWrite, AllowRun: s.AllowRun},
 		Traced: s.host.Env().Traced, Say: s.messages.Sayf}
-	program := ""
-	if len(s.target.argv) > 0 {
-		program = s.target.argv[0]
-	}
-	s.machine.Trace(s.PID, program)
 	return s.out.Open(s.Output)
 }
 

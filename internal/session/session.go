@@ -1,9 +1,11 @@
 package session
 
 import (
+	"github.com/startrace/startrace/internal/bell"
 	"github.com/startrace/startrace/internal/machine"
 	"github.com/startrace/startrace/internal/output"
 	"github.com/startrace/startrace/internal/results"
+	"github.com/startrace/startrace/internal/target"
 	"github.com/startrace/startrace/internal/timers"
 	"github.com/startrace/startrace/starlark/script"
 )
@@ -11,14 +13,15 @@ import (
 // session is one run.
 type session struct {
 	Options
-	*outside
+	*signals
+	bell *bell.Bell
 	phase
 	dialogue *dialogue // nil: a script runs
 
 	messages *output.Messages
 	out      *output.Output
 	machine  *machine.Machine
-	target   *target
+	target   *target.Target
 	results  results.Known
 	// wallOffset is what the wall clock was ahead of the monotonic one when the
 	// run began, in ns.

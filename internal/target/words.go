@@ -1,15 +1,15 @@
-package session
+package target
 
 import (
 	"fmt"
 	"strings"
 )
 
-// splitWords splits the command line of -c into words as a shell does: blanks
+// Words splits the command line of -c into words as a shell does: blanks
 // separate, '…' keeps everything, "…" all but backslashes, a backslash keeps
 // the next character. No shell is started, so that the process that is traced
 // is the command; what only a shell can do is an error that says so.
-func splitWords(s string) ([]string, error) {
+func Words(s string) ([]string, error) {
 	w := wordSplitter{rest: s}
 	for w.rest != "" {
 		c := w.rest[0]

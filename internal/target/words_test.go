@@ -1,4 +1,4 @@
-package session
+package target
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestSplitWords(t *testing.T) {
+func TestWords(t *testing.T) {
 	for in, want := range map[string][]string{
 		"sleep 0.1":                   {"sleep", "0.1"},
 		"  a\tb\nc ":                  {"a", "b", "c"},
@@ -15,7 +15,7 @@ func TestSplitWords(t *testing.T) {
 		`echo "a \"b\" \n c" d\ e'f'`: {"echo", `a "b" \n c`, "d ef"},
 		`"|"`:                         {"|"},
 	} {
-		got, err := splitWords(in)
+		got, err := Words(in)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", in, err, diff)
 		}
@@ -28,7 +28,7 @@ func TestSplitWords(t *testing.T) {
 		"a | b": `without a shell that knows '|'`,
 		"a $B":  `without a shell that knows '$'`,
 	} {
-		if _, err := splitWords(in); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Words(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", in, err, want)
 		}
 	}

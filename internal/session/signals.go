@@ -1,0 +1,49 @@
+package session
+
+import (
+	"os"
+	"sync/atomic"
+
+	"github.com/startrace/startrace/internal/bell"
+)
+
+// signals are what signals ask of a run, from its beginning to its end: another
+// goroutine takes note of them.
+type signals struct {
+	bell        *bell.Bell
+	interrupted atomic.Bool // one asked for the end
+	hurried     atomic.Bool // a second one asked again
+	declared    atomic.Bool // the script has run; its callbacks end by themselves
+	// before is called before the process is ended at once.
+	before func()
+}
+
+// watch passes signals on: the first ends the run in order, or by cancel a
+// script that is still declaring; the second also a callback that does not end,
+// so that what was counted is printed; the next one ends all at once.
+func (s *signals) watch(signals <-chan os.Signal, cancel func()) {
+	go func() {
+		for n := 0; ; n++ {
+			if _, open := <-signals; !open {
+				return
+			}
+			s.interrupted.Store(true)
+			switch declared := s.declared.Load(); {
+			case n > 1 || n > 0 && !declared:
+				s.abort()
+			case n > 0:
+				s.hurried.Store(true)
+				cancel()
+			case !declared:
+				cancel()
+			}
+			s.bell.Ring()
+		}
+	}()
+}
+
+// abort ends the process at once.
+func (s *signals) abort() {
+	s.before()
+	os.Exit(Failed)
+}

@@ -1,0 +1,245 @@
+// Package target is the processes that a run concerns: the command of -c, which it
+// starts, holds and lets run, the process of -p, or all but startrace itself.
+package target
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/bell"
+	"github.com/startrace/startrace/internal/machine"
+	"github.com/startrace/startrace/internal/output"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/procs"
+	"github.com/startrace/startrace/internal/sideband"
+)
+
+// A Target is the processes that a run concerns, from the command line to the
+// end: the command of -c, the process of -p, or all but startrace itself.
+type Target struct {
+	bell     *bell.Bell
+	messages *output.Messages
+	machine  *machine.Machine
+
+	pid    int      // of -p
+	follow bool     // what that starts is meant, too
+	argv   []string // of -c
+
+	child    *procs.Child // the command once it is held
+	released bool         // the child is the command now
+
+	// Other goroutines write these.
+	running      atomic.Pointer[procs.Child] // the command once it runs
+	status       atomic.Int32                // of the command as shells have it, once it has ended
+	commandEnded atomic.Bool
+	processEnded atomic.Bool // that of -p
+}
+
+// New makes a target of all processes. The bell is rung when one has ended.
+func New(b *bell.Bell, m *output.Messages, of *machine.Machine) *Target {
+	return &Target{bell: b, messages: m, machine: of}
+}
+
+// Choose says which processes are meant: that of -p, and with follow what it
+// starts, or the command of -c.
+func (t *Target) Choose(pid int, follow bool, argv []string) {
+	t.pid, t.follow, t.argv = pid, follow, argv
+}
+
+// Command is the program of -c, "" for none.
+func (t *Target) Command() string {
+	if len(t.argv) == 0 {
+		return ""
+	}
+	return t.argv[0]
+}
+
+// Held reports whether the command waits for Release.
+func (t *Target) Held() bool { return t.child != nil && !t.released }
+
+// Released reports whether the command has been let run.
+func (t *Target) Released() bool { return t.released }
+
+// Started reports whether there is a command, held or released.
+func (t *Target) Started() bool { return t.child != nil }
+
+// CommandEnded reports whether the command has ended, and with which status.
+func (t *Target) CommandEnded() (status int, ended bool) {
+	return int(t.status.Load()), t.commandEnded.Load()
+}
+
+// ProcessEnded reports whether the process of -p has ended.
+func (t *Target) ProcessEnded() bool { return t.processEnded.Load() }
+
+// Ready returns when the held command does nothing but wait, so that probes do not
+// see how it gets there.
+func (t *Target) Ready() error {
+	if t.child == nil {
+		return nil
+	}
+	return t.child.Ready()
+}
+
+// Forget waits for a command that could not be let run, and forgets it.
+func (t *Target) Forget() {
+	_, _ = t.child.Wait() // it has said why
+	t.child = nil
+}
+
+// Abort tells the command, which was started for the run, to end: the process ends
+// at once. Any goroutine may call it.
+func (t *Target) Abort() {
+	if c := t.running.Load(); c != nil && !t.commandEnded.Load() {
+		_ = c.Signal(unix.SIGTERM) // there is nobody left to tell
+	}
+}
+
+// await waits until the command has ended. Its exit status is not that of the run.
+func (t *Target) await(c *procs.Child) {
+	t.running.Store(c)
+	go func() {
+		if status, err := c.Wait(); err == nil {
+			t.status.Store(int32(status))
+		}
+		t.commandEnded.Store(true)
+		t.bell.Ring()
+	}()
+}
+
+// Hold starts the command of -c up to where it waits for Release.
+func (t *Target) Hold(apart *procs.Streams) (err error) {
+	if len(t.argv) == 0 {
+		return nil
+	}
+	t.commandEnded.Store(false)
+	t.released = false
+	if t.child, err = procs.StartApart(t.argv, apart); err != nil {
+		t.child = nil
+		return err
+	}
+	if why := t.child.Unheld(); why != nil {
+		t.messages.Verbosef("the first events may be those of starting %s: %v", t.argv[0], why)
+	}
+	return nil
+}
+
+// OfPlan says which processes the programs concern: they test numbers of the
+// initial pid namespace. Unless it was asked for, the tracer never traces
+// itself.
+func (t *Target) OfPlan() (of plan.Target, err error) {
+	switch {
+	case t.child != nil:
+		return plan.Target{PID: t.child.InitPID(), Follow: true}, nil // what the command starts is part of it
+	case t.pid > 0:
+		of.Follow = t.follow
+		of.PID, err = procs.InitPID(t.pid)
+		return of, err
+	}
+	of.Self, err = procs.SelfInitPID()
+	return of, t.machine.WithCause(err)
+}
+
+// Process is the one that a number means, 0 the one that is traced.
+func (t *Target) Process(pid int) (int, error) {
+	switch {
+	case pid != 0:
+		return pid, nil
+	case t.pid != 0:
+		return t.pid, nil
+	case t.child != nil:
+		return t.child.PID(), nil
+	}
+	return 0, errors.New("of which process? usym(addr, e.pid)")
+}
+
+// Band tells what the target maps, or all processes where there is none.
+func (t *Target) Band() (*sideband.Band, error) {
+	switch {
+	case t.child != nil:
+		return sideband.OpenProcess(t.child.PID())
+	case t.pid > 0:
+		return sideband.OpenProcess(t.pid)
+	}
+	return sideband.Open()
+}
+
+// Release lets the command run. When it has ended, so does the run.
+func (t *Target) Release() error {
+	if t.child == nil {
+		return nil
+	}
+	if err := t.child.Go(); err != nil {
+		return err
+	}
+	t.released = true
+	t.await(t.child)
+	return nil
+}
+
+// commandGrace is how long the end of the run waits for a command after SIGTERM:
+// short enough not to be felt after Ctrl-C. One that takes longer goes on alone.
+const commandGrace = 200 * time.Millisecond
+
+// Stop ends a command that outlives the run: it was started for it.
+func (t *Target) Stop() {
+	switch {
+	case t.child == nil || t.commandEnded.Load():
+		return
+	case !t.released:
+		t.child.Abandon()
+		return
+	}
+	if err := t.child.Signal(unix.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.messages.Sayf("startrace: end the command: %v", err)
+	}
+	for end := time.Now().Add(commandGrace); !t.commandEnded.Load() && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// Watch ends the run when the process of -p has ended; where what it started is
+// traced as well, when all of these have. followed is their table, nil where
+// there is none.
+func (t *Target) Watch(followed *ebpf.Map) {
+	if t.pid == 0 {
+		return
+	}
+	await, err := procs.Ending(t.pid)
+	if err != nil {
+		t.messages.Verbosef("startrace: %v: its end does not end the run", err)
+		return
+	}
+	go func() {
+		await()
+		for !allEnded(followed) {
+			time.Sleep(endedInterval)
+		}
+		t.processEnded.Store(true)
+		t.bell.Ring()
+	}()
+}
+
+// endedInterval is how often the run asks whether the followed processes have ended, once the first of them has.
+const endedInterval = 100 * time.Millisecond
+
+// allEnded reports whether none of the processes in the table of the followed runs any more. One stays there until it
+// has been waited for.
+func allEnded(followed *ebpf.Map) bool {
+	if followed == nil {
+		return true
+	}
+	var key, value []byte
+	list := followed.Iterate()
+	for list.Next(&key, &value) {
+		if !procs.Ended(int(binary.NativeEndian.Uint32(key))) {
+			return false
+		}
+	}
+	return list.Err() == nil // else programs changed the table meanwhile
+}
