@@ -214,6 +214,11 @@ func (e ended) skipped(t testing.TB) int {
 	return e.sum(t, skipLine)
 }
 
+// words is what a run says on standard error, but for what the kernel skipped.
+func (e ended) words() string { return skippedLine.ReplaceAllString(e.stderr, "") }
+
+var skippedLine = regexp.MustCompile(`(?m)^startrace: up to \d.* not seen: the kernel skips .*\n`)
+
 // sum adds up the numbers of the lines on standard error that are like this.
 func (e ended) sum(t testing.TB, like *regexp.Regexp) int {
 	t.Helper()

@@ -46,7 +46,7 @@ func TestAnnouncedWhenAttached(t *testing.T) {
 	const says = "announce('Tracing')"
 	e := startrace(t, "-e", says, "-e", "probe('syscall:getppid', lambda e: None)", "-e", "print('ran')",
 		"-c", "true").ok(t)
-	if want := "Attached 1 probe\nTracing until the command ends\n"; e.stderr != want {
+	if want := "Attached 1 probe\nTracing until the command ends\n"; e.words() != want {
 		t.Errorf("got %q, want %q", e.stderr, want)
 	}
 	e = startrace(t, "-e", says, "-e", "at_exit(lambda: announce('Over'))", "--duration", "1ms").ok(t)

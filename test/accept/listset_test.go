@@ -29,7 +29,7 @@ event_of = `+points+`
 probe(event_of, lambda e: n[e.probe].add())
 at_exit(lambda: print("\n".join(["%s %d" % (k, v) for k, v in sorted(n.items()) if "openat" in k or "sys_" in k
                                  or "getenv" in k or "locale" in k])))
-`), "-c", "perl -e 1").ok(t)
+`), "-c", "sh -c 'getent hosts localhost >/dev/null'").ok(t)
 			got = append(got, strings.TrimSpace(e.stdout))
 		}
 		if got[0] != got[1] || !strings.Contains(got[0], " ") {
@@ -45,7 +45,7 @@ func TestListWithEvent(t *testing.T) {
 n = count()
 probe([event(("syscall:openat", lambda e: record(x = 1))), "syscall:openat"], lambda e: n[e.probe].add())
 at_exit(lambda: print(n["syscall:openat"].value % 2))
-`), "-c", "perl -e 1").ok(t)
+`), "-c", "true").ok(t)
 	if strings.TrimSpace(e.stdout) != "0" {
 		t.Errorf("an event of the script is a point of its own: %s", e.stdout)
 	}
