@@ -45,14 +45,14 @@ var layers = []layer{
 		"internal/mistake", "internal/plan", "internal/procs", "internal/session", "internal/stream", "starlark",
 		"stdlib"},
 		[]string{starlark, unix}},
-	{"internal/session", []string{"internal", "bpfgen", "builtins", "docs", "starlark", "stdlib"}, []string{anything}},
+	{"internal/session", []string{"internal", "bpfgen", "builtins", "starlark", "stdlib"}, []string{anything}},
 
 	{"builtins", []string{"internal/flags", "internal/plan", "internal/point", "internal/format", "internal/kernel",
-		"internal/wire", "internal/render", "starlark/value", "stdlib"}, []string{starlark, unix}},
+		"internal/wire", "starlark/value"}, []string{starlark, unix}},
 	{"starlark/repl", nil, nil},
 	{"starlark/value", []string{"internal/plan", "internal/format", "internal/wire"}, []string{starlark}},
 	{"starlark/script", []string{"builtins", "internal/format", "internal/kernel", "internal/plan", "internal/point",
-		"internal/wire", "starlark/value", "stdlib"}, []string{starlark}},
+		"starlark/value"}, []string{starlark}},
 	{"stdlib", nil, nil},
 	{"docs", nil, nil},
 
@@ -68,7 +68,7 @@ var layers = []layer{
 	{"internal/timers", nil, []string{starlark}},
 	{"internal/loss", []string{"bpfgen", "internal/attach", "internal/format", "internal/plan", "starlark/value"},
 		[]string{ebpf}},
-	{"internal/twins", []string{"internal/attach", "internal/plan", "starlark/value"}, []string{starlark}},
+	{"internal/twins", []string{"internal/attach", "internal/plan", "starlark/value"}, nil},
 	{"internal/output", []string{"internal/format", "internal/line", "internal/mistake", "internal/render"}, nil},
 	{"internal/results", []string{"internal/plan", "internal/render", "starlark/value"}, []string{starlark}},
 	{"internal/eventline", []string{"internal/format", "internal/kernel", "internal/output", "internal/printfmt",
@@ -95,8 +95,7 @@ var layers = []layer{
 	{"internal/wire", nil, nil},
 	{"internal/format", nil, nil},
 	{"internal/printfmt", nil, nil},
-	{"internal/render", []string{"internal/format", "internal/plan", "internal/wire", "starlark/value"},
-		[]string{starlark}},
+	{"internal/render", []string{"internal/format"}, nil},
 	{"internal/abi", nil, nil},
 	{"internal/kernel", []string{"internal/abi"}, []string{unix}},
 	{"internal/point", []string{"internal/kernel"}, nil},
@@ -117,29 +116,47 @@ var layers = []layer{
 	{"internal/until", nil, nil},
 	{"internal/bpf", nil, []string{ebpf, ebpf + "/asm", ebpf + "/btf", ebpf + "/link", unix}},
 	{"internal/procs", []string{"internal/bpf"}, []string{ebpf, ebpf + "/asm", unix}},
-	{"internal/attach", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/format", "internal/plan",
-		"internal/wire"}, []string{ebpf, ebpf + "/asm", unix}},
-	{"internal/stream", []string{"bpfgen", "internal/bpf", "internal/wire"}, []string{ebpf, unix}},
-	{"internal/state", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/plan", "internal/wire",
-		"starlark/value"}, []string{ebpf, ebpf + "/asm", ebpf + "/btf", unix}},
+	{"internal/attach", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/format", "internal/plan"},
+		[]string{ebpf, ebpf + "/asm", unix}},
+	{"internal/stream", []string{"internal/wire"}, []string{ebpf, unix}},
+	{"internal/state", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/wire", "starlark/value"},
+		[]string{ebpf, ebpf + "/asm", ebpf + "/btf", unix}},
 
 	{"test", []string{"test", "internal", "bpfgen", "builtins", "starlark", "stdlib"}, []string{anything}},
 }
 
+// Packages import what their layer allows, and a layer allows no more than its packages import.
 func TestImportDirections(t *testing.T) {
+	used := map[*layer]map[string]bool{}
 	for _, f := range productFiles(t) {
 		l := layerOf(f.folder)
 		if l == nil {
 			t.Errorf("%s: no layer in layout_test.go governs this package", f.name)
 			continue
 		}
+		if used[l] == nil {
+			used[l] = map[string]bool{}
+		}
 		for _, spec := range f.ast.Imports {
 			imported, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !l.allows(imported) {
+			by, ok := l.allows(imported)
+			if !ok {
 				t.Errorf("%s imports %s: the packages below %s must not", f.position(spec), imported, l.folder)
+			}
+			used[l][by] = true
+		}
+	}
+	for i, l := range layers {
+		if used[&layers[i]] == nil {
+			t.Errorf("there are no packages below %s of their own: remove the layer", l.folder)
+		}
+		for _, entry := range slices.Concat(l.own, l.foreign) {
+			if !used[&layers[i]][entry] {
+				t.Errorf("the packages below %s may import %s, and none does: remove it from their layer", l.folder,
+					entry)
 			}
 		}
 	}
@@ -155,18 +172,28 @@ func layerOf(folder string) *layer {
 	return best
 }
 
-func (l *layer) allows(imported string) bool {
+// allows reports whether a layer may import a package, and by which of its entries: none for the standard library.
+func (l *layer) allows(imported string) (by string, ok bool) {
 	if own, ok := strings.CutPrefix(imported, module); ok {
-		return slices.ContainsFunc(l.own, func(folder string) bool { return within(own, folder) })
+		return entryOf(l.own, func(folder string) bool { return within(own, folder) })
 	}
-	first, _, _ := strings.Cut(imported, "/")
-	if !strings.Contains(first, ".") {
-		return true // the standard library
+	if first, _, _ := strings.Cut(imported, "/"); !strings.Contains(first, ".") {
+		return "", true
 	}
-	return slices.ContainsFunc(l.foreign, func(allowed string) bool {
+	return entryOf(l.foreign, func(allowed string) bool {
 		return allowed == anything || allowed == imported ||
 			strings.HasSuffix(allowed, "/") && strings.HasPrefix(imported, allowed) // a whole module
 	})
+}
+
+// entryOf is the longest of a list that fits, so that one within another is not needed by chance.
+func entryOf(list []string, fits func(string) bool) (best string, ok bool) {
+	for _, entry := range list {
+		if fits(entry) && len(entry) > len(best) {
+			best = entry
+		}
+	}
+	return best, best != ""
 }
 
 // within says whether folder is top or lies below it.
