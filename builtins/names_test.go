@@ -12,8 +12,9 @@ import (
 // A value has the name of each constant of the family that it may be: a name is never that of a constant of another set
 // alone, which begins alike.
 //
-// > Where constants of several sets begin alike, all that the value can be stand there: `MS_ASYNC/MS_RDONLY`; a longer
-// > beginning tells them apart where they have one.
+// > Constants of several sets can begin alike.
+// > Then all names that the value can have stand there: `MS_ASYNC/MS_RDONLY`.
+// > A longer beginning tells the sets apart where they have one.
 func TestNamesAreNeverOfOthers(t *testing.T) {
 	e := &Env{}
 	tried := 0

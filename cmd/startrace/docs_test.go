@@ -28,7 +28,7 @@ var updateDocs = flag.Bool("update-docs", false, "rewrite the output of commands
 // Outside of fences, lines that begin with ./bin/startrace and the commands in
 // tables are such as a reader would type: what they would run must compile.
 //
-// > With both halves by hand:
+// > A probe can have both halves:
 // >
 // > This runs in the kernel, all of it:
 func TestDocs(t *testing.T) {

@@ -240,7 +240,8 @@ func fewer(got, want string) (n int, ok bool) {
 //
 // > `startrace` without a script reads Starlark, a statement at a time, and attaches probes while you type ([the
 // > tutorial](tutorial.md) has a session).
-// > All that holds for scripts holds for it; beyond that:
+// > All that holds for scripts holds for the prompt.
+// > Beyond that:
 func TestPrompt(t *testing.T) {
 	p := startPrompt(t)
 	p.want(p.enter(`n = count()`), "")

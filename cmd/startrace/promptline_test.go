@@ -32,7 +32,7 @@ func TestPromptRecallsBlock(t *testing.T) {
 // The editor has the terminal, with its keys; what is printed meanwhile comes
 // when it has ended.
 //
-// > `edit()` opens what was entered last in `$VISUAL` or `$EDITOR`. What that saves stands at the prompt, to be
+// > `edit()` opens what was entered last in `$VISUAL` or `$EDITOR`. What the editor saves stands at the prompt, to be
 // > entered.
 func TestPromptEdit(t *testing.T) {
 	const script = `#!/bin/sh

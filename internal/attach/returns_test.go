@@ -178,8 +178,8 @@ func waitForFiles(t *testing.T, readers int) (end func()) {
 // What a process left that was killed is removed by the next that needs such
 // events; those of one that runs stay, and so does what is not ours.
 //
-// > What a killed run leaves of it (`startrace/ret_…` in `kprobe_events` of tracefs, which does nothing any more)
-// > the next run that needs such events removes.
+// > A run that is killed leaves `startrace/ret_…` in `kprobe_events` of tracefs, which does nothing any more.
+// > The next run that needs such events removes them.
 func TestReturnEventsLeft(t *testing.T) {
 	r := testReturnEvents(t)
 	ended := exec.Command("true")

@@ -25,7 +25,7 @@ func TestFileSystems(t *testing.T) {
 
 // A partition has no requests of its own.
 //
-// > Of what the machine does not have a message says so, and a partition is refused.
+// > A message tells of a name that the machine does not have, and a partition is refused.
 // > A partition is refused: its requests are those of its disk.
 func TestDiskOf(t *testing.T) {
 	sysfs := t.TempDir()

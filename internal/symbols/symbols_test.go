@@ -164,9 +164,9 @@ func TestDeleted(t *testing.T) {
 // Only seen while it lived: its files are found as everybody finds them, but not
 // another file that took the path.
 //
-// > What a process mapped before is read when its first stack is seen; of one that has ended by then, and where
-// > the kernel tells nothing (without CAP_PERFMON; `-v` says so), there are addresses only, which is said at the
-// > end.
+// > What an older process has mapped is read when its first stack is seen.
+// > If it has ended by then, its stacks have addresses only, which is said at the end.
+// > That is so for all processes where the kernel tells nothing (without CAP_PERFMON; `-v` says so).
 func TestEnded(t *testing.T) {
 	p := start(t)
 	var first, second Namer

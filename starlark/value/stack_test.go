@@ -36,8 +36,8 @@ var someStacks = namedStacks{
 
 // What scripts see of a stack.
 //
-// > It is false if there are no frames, and equal to one of the same addresses, user stacks also of the same
-// > process.
+// > A stack without frames is false.
+// > Two stacks of the same addresses are equal, and user stacks if they are of the same process, too.
 func TestStack(t *testing.T) {
 	env := starlark.StringDict{"s": Stack{7, someStacks}, "same": Stack{7, someStacks}, "u": Stack{9, someStacks},
 		"none": Stack{2, someStacks}}

@@ -17,8 +17,10 @@ int main(void) { return orig(1) - alias1(1); }
 // By which of its names a function is known, by how the script wrote it.
 //
 // > A function with several names is one point.
-// > `e.func` is the name that the script wrote: the first of those that stand in `{a,b}`, with a warning, and behind
-// > `*` the one with the fewest underscores in front, then the first by the alphabet.
+// > `e.func` is the name that the script wrote.
+// > Of several names in `{a,b}` it is the first, with a warning.
+// > Behind `*` it is the name with the fewest underscores in front, and of several such names the first by the
+// > alphabet.
 func TestFunctionNames(t *testing.T) {
 	needTracing(t)
 	if _, err := exec.LookPath("gcc"); err != nil {

@@ -11,8 +11,8 @@ import (
 
 // What a tool says of itself is a message and no result: on standard error, not with -q, and with what ends the run.
 //
-// > `announce("Tracing writes")` tells on standard error what is being done and what will end it, and nothing with
-// > `-q`.
+// > `announce("Tracing writes")` tells on standard error what is being done and what will end it.
+// > It tells nothing with `-q`.
 func TestAnnounce(t *testing.T) {
 	needTracing(t)
 	for _, one := range []struct {

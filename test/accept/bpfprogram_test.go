@@ -35,8 +35,9 @@ func observe(t *testing.T, name string) {
 
 // Programs of others can be probed by their names: each of their runs is seen.
 //
-// > `fentry:bpf:PROGRAM` and `fexit:bpf:PROGRAM` see each run of a BPF program that is loaded with types when the
-// > script starts; `e.args.ctx` is the address of its context.
+// > `fentry:bpf:PROGRAM` and `fexit:bpf:PROGRAM` see each run of a BPF program that is loaded, with types, when the
+// > script starts.
+// > `e.args.ctx` is the address of its context.
 func TestBPFPrograms(t *testing.T) {
 	needKernelFunctions(t)
 	observe(t, "observed_by_startrace")

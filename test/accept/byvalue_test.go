@@ -13,7 +13,8 @@ import (
 // each way to probe: of two words (timestamp_truncate, do_tcp_setsockopt), and of more than 16 bytes (do_pages_move).
 //
 // > A struct that a kernel function takes or returns by value is read where the ABI of the machine puts it, in
-// > registers or on the stack: `e.args.optval.is_kernel` at `kprobe:do_tcp_setsockopt`, `e.ret.tv_sec` at
+// > registers or on the stack.
+// > Examples are `e.args.optval.is_kernel` at `kprobe:do_tcp_setsockopt` and `e.ret.tv_sec` at
 // > `fexit:timestamp_truncate`.
 func TestStructsByValue(t *testing.T) {
 	needKernelFunctions(t)
@@ -76,7 +77,7 @@ for kind in "`+strings.Join(test.ways, " ")+`".split():
 	}
 }
 
-// > As a value it is its word, if it has 8 bytes or fewer, else a record of its fields.
+// > As a value such a struct is its word, if it has 8 bytes or fewer, and else a record of its fields.
 func TestStructAsValue(t *testing.T) {
 	needKernelFunctions(t)
 	e, _ := traced(t, `

@@ -36,9 +36,11 @@ func TestLibraryOnOtherStacks(t *testing.T) {
 	}
 }
 
-// > A name that stands for one of several functions, which
-// > the program chooses when it starts (`memcpy` of the C library), cannot be probed: it is refused, and left out of
-// > patterns, with a warning where the pattern has it without `*`, else a note of `-v`.
+// > Some names stand for several functions, of which the program chooses one when it starts (`memcpy` of the C
+// > library).
+// > Such a name cannot be probed.
+// > It is refused where a script names it, and left out of patterns.
+// > A warning says so where the pattern has the name without `*`, and otherwise a note of `-v`.
 func TestChosenFunctions(t *testing.T) {
 	traceable(t, "coroutines-shared") // with which a libc comes
 	const chosen = "is chosen among several when the program starts"

@@ -50,7 +50,8 @@ func checkCycles(t *testing.T, samples int, apart time.Duration, d done) {
 // where the program is.
 //
 // > Events that are counted have the names that `perf list` shows: `page-faults`, `cs`, `cycles`,
-// > `L1-dcache-load-misses`, or a number of the CPU's manual (`r01c2`).
+// > `L1-dcache-load-misses`.
+// > An event can also be a number of the CPU's manual (`r01c2`).
 func TestCycles(t *testing.T) {
 	needClock(t)
 	for _, c := range []struct {
@@ -127,8 +128,8 @@ at_exit(lambda: print(n.value))
 
 // A rate makes the kernel choose the period. It begins with single cycles and then looks for the one that suits.
 //
-// > N is a number of events (`software:page-faults:1` is each one) or a rate (`hardware:cycles:99hz`); without it
-// > a number that gives a picture and costs little.
+// > N is a number of events (`software:page-faults:1` is each one) or a rate (`hardware:cycles:99hz`).
+// > Without N, startrace takes a number that gives a picture and costs little.
 func TestCyclesByRate(t *testing.T) {
 	needCounters(t)
 	e, d := traced(t, `

@@ -12,8 +12,8 @@ import (
 
 // With -p only the process itself is seen, with -f also what it starts, and what that starts.
 //
-// > `-p PID` traces one, with `-f` also those that it starts from then on; `-c CMD` starts one, and what it starts
-// > belongs to it (at the prompt it waits for `go()`).
+// > `-p PID` traces one, and with `-f` also those that it starts from then on.
+// > `-c CMD` starts one, and what it starts belongs to it (at the prompt it waits for `go()`).
 func TestFollow(t *testing.T) {
 	needTracing(t)
 	for _, tt := range []struct {

@@ -6,8 +6,8 @@ import "testing"
 // there: starts and ends of spans, by thread and by key, in lists, behind first() and event(). What is at the entry
 // instead has other results, and spans of no time.
 //
-// > Go programs are recognised: their functions are never given return probes, which would end them, but probes where
-// > they return.
+// > startrace recognises Go programs.
+// > It never gives their functions return probes, which would end them, but probes the instructions where they return.
 func TestReturnsAtInstructions(t *testing.T) {
 	e := onTarget(t, "goroutines", `
 enter, leave = "uprobe:BIN:main.negative", "uretprobe:BIN:main.negative"

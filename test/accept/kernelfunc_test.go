@@ -100,7 +100,7 @@ for point in ["kprobe:vfs_*", "kretprobe:vfs_*"]:
 
 // A function of a pattern that another of it calls is one call further in, and both end.
 //
-// > `fexit` and `func` of a few functions use trampolines, which see all.
+// > `fexit` and `func` of a few functions use trampolines, which miss no call.
 func TestKernelFunctionNesting(t *testing.T) {
 	needKernelFunctions(t)
 	n := scaled(1000)
@@ -192,9 +192,10 @@ at_exit(lambda: [print(point, ret, seen) for (point, ret), seen in n.items()])
 
 // Links of 6.7 to 6.13 follow few calls and count the others.
 //
-// > A `kretprobe` follows a bounded number of calls of a function at a time: until Linux 6.14 a few for each CPU
-// > where one link probes many functions (`kprobe_multi`), 4096 where the kernel has no such links, or none that
-// > count (before 6.7; less for patterns of more than 256 functions).
+// > A `kretprobe` follows a bounded number of calls of a function at a time.
+// > Where one link probes many functions (`kprobe_multi`), it is a few for each CPU until Linux 6.14.
+// > Where the kernel has no such links, or none that count (before 6.7), it is 4096, and less for patterns of more than
+// > 256 functions.
 func TestKernelFunctionCountedCalls(t *testing.T) {
 	needKernelFunctions(t)
 	if !atLeast(t, 6, 7) {
@@ -226,7 +227,8 @@ func noReturnEvents(t *testing.T) {
 
 // What cannot be followed, for tracefs cannot be written, is warned of before.
 //
-// > Those that it misses are counted and reported; where they cannot be, a warning says so.
+// > Calls that a `kretprobe` misses are counted and reported.
+// > Where they cannot be counted, a warning says so.
 func TestKernelFunctionFewReturns(t *testing.T) {
 	needKernelFunctions(t)
 	if atLeast(t, 6, 7) {

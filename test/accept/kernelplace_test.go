@@ -27,8 +27,9 @@ func kernelAddress(t *testing.T, name string) string {
 
 // A probe at an address sees the calls, by the function's name and types, where --unsafe grants it.
 //
-// > `kprobe:FUNCTION+OFFSET` stands at an instruction inside of a function, counted in bytes;
-// > `kprobe:0xffffffff81234560` at an address, with `--unsafe`: a number says nothing about what will be there.
+// > `kprobe:FUNCTION+OFFSET` stands at an instruction inside of a function, with the offset in bytes.
+// > `kprobe:0xffffffff81234560` stands at an address, with `--unsafe`, because a number says nothing about what will be
+// > there.
 func TestKernelAddresses(t *testing.T) {
 	needKernelFunctions(t)
 	n, at := scaled(1000), kernelAddress(t, "vfs_read")
@@ -60,10 +61,11 @@ func TestKernelOffsetsBeyond(t *testing.T) {
 
 // Functions of a module have their arguments by name and type, by each way to probe them.
 //
-// > Of functions and raw tracepoints of loaded modules `e.args` has names and types where the kernel shows the
-// > modules' types (5.11).
-// > Functions of modules are found by their names alone; `kprobe:MODULE:FUNCTION` (and so on with `kretprobe`,
-// > `fentry`, `fexit`, `func`, `rawtracepoint`) means those of one module, `vmlinux` those of none.
+// > `e.args` of functions and raw tracepoints of loaded modules has names and types where the kernel shows the modules'
+// > types (5.11).
+// > Functions of modules are found by their names alone.
+// > `kprobe:MODULE:FUNCTION` means the functions of one module, and `kprobe:vmlinux:FUNCTION` those of none.
+// > `kretprobe`, `fentry`, `fexit`, `func` and `rawtracepoint` can name a module in the same way.
 func TestModuleFunctions(t *testing.T) {
 	needKernelFunctions(t)
 	if _, err := os.Stat("/sys/kernel/btf/overlay"); err != nil {

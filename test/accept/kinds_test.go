@@ -24,8 +24,8 @@ const faultsAt = 0x200000000000
 
 // Each page fault is seen once, with its address, by each of the names.
 //
-// > `e.addr` is the address that a fault or an access is about, `e.ip`, `e.usermode` and `e.regs` are as in
-// > `profile`.
+// > `e.addr` is the address that a fault or an access is about.
+// > `e.ip`, `e.usermode` and `e.regs` are as in `profile`.
 func TestPageFaults(t *testing.T) {
 	const text = `
 n = count()
@@ -133,8 +133,8 @@ at_exit(lambda: [printf("%%d %%s %%s %%d\n", k[0], str(k[1]), k[2], v) for k, v 
 
 // A watchpoint on a function of the kernel sees each call.
 //
-// > `watchpoint:SYMBOL:LENGTH:w` watches a variable of the kernel, `watchpoint:BINARY:VARIABLE:LENGTH:w` one of
-// > the process of `-p` or `-c`.
+// > `watchpoint:SYMBOL:LENGTH:w` watches a variable of the kernel.
+// > `watchpoint:BINARY:VARIABLE:LENGTH:w` watches one of the process of `-p` or `-c`.
 func TestWatchpointOfKernel(t *testing.T) {
 	needGuest(t)
 	const text = `
@@ -182,9 +182,10 @@ func iterated(t *testing.T, text string, flags ...string) []string {
 // The iterators of tasks show the threads of a process, its descriptors and its memory, as /proc does.
 //
 // > | `iter:NAME` | `it` | each entry of a list of the kernel's, once |
-// > An iterator runs when it is attached, and again with `.enable()`; a script of iterators alone ends by itself.
-// > `e.args` are the parts of the entry, typed: `e.args.task`, `e.args.fd` and `e.args.file` of `task_file`.
-// > startrace is in the lists itself.
+// > An iterator runs when it is attached, and again with `.enable()`.
+// > A script of iterators alone ends by itself.
+// > `e.args` are the parts of the entry, with types: `e.args.task`, `e.args.fd` and `e.args.file` of `task_file`.
+// > startrace itself is in the lists.
 func TestTaskIterators(t *testing.T) {
 	self := os.Getpid()
 	t.Run("task", func(t *testing.T) {
@@ -404,9 +405,10 @@ at_exit(lambda: printf("%d %d\n", len([fd for fd, n in fds.items() if n > 200]),
 
 // Lists without a process: sockets and tables that this test made.
 //
-// > An entry is no process's doing: where it belongs to a task, `e.pid`, `e.tid`, `e.ppid`, `e.uid`, `e.gid`,
-// > `e.comm` and `e.task` are those of that task (and `-p` keeps its entries), elsewhere (`tcp`, `bpf_map` …)
-// > there are none, and `-p` changes nothing.
+// > An entry is not something that a process does.
+// > Where an entry belongs to a task, `e.pid`, `e.tid`, `e.ppid`, `e.uid`, `e.gid`, `e.comm` and `e.task` are those of
+// > that task, and `-p` keeps its entries.
+// > Elsewhere (`tcp`, `bpf_map` …) there are no such fields, and `-p` changes nothing.
 func TestObjectIterators(t *testing.T) {
 	needGuest(t)
 	t.Run("tcp", func(t *testing.T) {

@@ -136,8 +136,9 @@ for n in [1, 2]:
 
 // Spans with a bound, a timeout, and starts that are followed by others. A text of odd length stands before the name.
 //
-// > `span(start, end, key = fn or (start_fn, end_fn), again = "last", size = 10240, timeout = None)`: `e` is the
-// > end, `e.start` the start, `e.duration` the time between.
+// > `span(start, end, key = fn or (start_fn, end_fn), again = "last", size = 10240, timeout = None)` makes one event of
+// > two.
+// > `e` is the end, `e.start` is the start, and `e.duration` is the time between them.
 func TestSpanLimits(t *testing.T) {
 	tell(t, map[string]telling{
 		"size": {

@@ -64,8 +64,8 @@ func load(t *testing.T, file string) {
 // Functions of a module that is loaded during the run are probed then: by the name of the module, and by patterns that
 // matched others before.
 //
-// > While a script or the prompt runs, modules can be loaded: patterns then get what the module brings that they
-// > match, and a message says how many points.
+// > Modules can be loaded while a script or the prompt runs.
+// > Patterns then get those points of the module that they match, and a message says how many.
 func TestModuleLoadedLater(t *testing.T) {
 	needKernelFunctions(t)
 	needModule(t, "overlay")
@@ -114,8 +114,9 @@ calls [(0, "kprobe:ovl_open", "ovl_open"), (1, "kretprobe:ovl_open", "ovl_open")
 
 // The tracepoints of a module are attached when it is loaded, all of them.
 //
-// > A point that names a module which this kernel has but has not loaded waits for it, and says so; so does a
-// > tracepoint whose category is such a module (`tracepoint:nbd:*`).
+// > A point can name a module that this kernel has but has not loaded.
+// > It waits for the module, and says so.
+// > So does a tracepoint whose category is such a module (`tracepoint:nbd:*`).
 func TestTracepointsLoadedLater(t *testing.T) {
 	needModule(t, "nbd")
 	file := filepath.Join(t.TempDir(), "load.sh")
@@ -200,8 +201,10 @@ again [("again", 5), ("ovl_open", 10)]
 // A module that is unloaded takes its probes along, unless it cannot be unloaded for them; loaded again it is probed
 // again.
 //
-// > Links and trampolines keep their modules loaded; single probes (before 6.7 those of `kretprobe`, without
-// > `kprobe_multi` all) die with theirs, and are attached again, with a message, when it is loaded again.
+// > Links and trampolines keep their modules loaded.
+// > Single probes do not (before 6.7 those of `kretprobe`, without `kprobe_multi` all): they end when their module is
+// > unloaded.
+// > They are attached again, with a message, when the module is loaded again.
 func TestModuleLoadedAgain(t *testing.T) {
 	needKernelFunctions(t)
 	needModule(t, "overlay")

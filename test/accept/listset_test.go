@@ -7,7 +7,7 @@ import (
 
 // The patterns of a list that match the same points, by the one pattern that matches these: the counts are equal.
 //
-// > A point that several patterns of one list match is one point: an event of it is seen once.
+// > A point that several patterns of one list match is one point, so an event of it is seen once.
 func TestListIsSet(t *testing.T) {
 	needTracing(t)
 	for one, list := range map[string]string{

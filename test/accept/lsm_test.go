@@ -21,7 +21,8 @@ func needHooks(t *testing.T) {
 // that give another number than 0 where nobody decides do so still (task_prctl, by which threads get their names).
 //
 // > | `lsm:HOOK` | | what the kernel asks its security modules before it permits something, with the hook's arguments |
-// > A program at a security hook looks on: it permits everything, and the other security modules decide.
+// > A program at a security hook only looks on.
+// > It permits everything, and the other security modules decide.
 func TestSecurityHooks(t *testing.T) {
 	needHooks(t)
 	n := scaled(1000)
@@ -36,8 +37,8 @@ at_exit(lambda: [print("asked", p, f, m, path, v) for (p, f, m, path), v in aske
 
 // Where programs at security hooks are never run they are refused, with the remedy, instead of seeing nothing.
 //
-// > It is called only where `bpf` is among the security modules of the kernel (`lsm=…,bpf` in its command line); where
-// > it is not, `lsm:` is refused.
+// > It is called only where `bpf` is among the security modules of the kernel (`lsm=…,bpf` in its command line).
+// > Where it is not, `lsm:` is refused.
 func TestSecurityHooksUnasked(t *testing.T) {
 	needTracing(t)
 	why := kernel.HooksCalled()

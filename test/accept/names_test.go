@@ -9,8 +9,9 @@ import (
 // Names from points of all kinds share a container, two patterns of each kind and each pair of them: an entry counts
 // what the patterns count alone, in kernel halves, in user halves and in one of each.
 //
-// > `e.func` and `e.probe` where a probe has several points are numbers too, and one name has one number in the whole
-// > script: `n[e.func].add()` in probes of any kinds counts a name in one entry.
+// > `e.func`, and `e.probe` where a probe has several points, are numbers too.
+// > One name has one number in the whole script, so `n[e.func].add()` in probes of any kinds counts a name in one
+// > entry.
 func TestNamesShareContainers(t *testing.T) {
 	points := []string{
 		"uprobe:BIN:{forms,signs}", "uprobe:BIN:{signs,main}", "uretprobe:BIN:{forms,signs}", "uretprobe:BIN:signs",
@@ -78,8 +79,9 @@ func pairsOfNames(points []string, inUser func(int) bool) string {
 // Names in tables and cells, set and looked up by both halves, and their tests in kernel halves.
 //
 // > A constant string beside names is one of them, and `t["read"]` of user space finds the entry.
-// > `==`, `in (…)`, `startswith`, `endswith`, `"part" in e.func` and `matches(e.func, "glob")` work with them in a
-// > kernel half; of a name that comes from a container `==` and `in (…)` do.
+// > `==`, `in (…)`, `startswith`, `endswith`, `"part" in e.func` and `matches(e.func, "glob")` work with names in a
+// > kernel half.
+// > With a name that comes from a container only `==` and `in (…)` work.
 func TestNamesInTables(t *testing.T) {
 	e := onTarget(t, "static", `
 t, last, k, n, s = table(), table(), cell("none"), count(), count()

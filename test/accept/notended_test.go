@@ -8,8 +8,8 @@ import (
 // Threads that are killed in their calls leave nothing behind: 300 in 60 calls each are more than a span has room for,
 // and calls after them are seen.
 //
-// > Calls that have begun and not ended when the run ends, or when their thread does, are no events and no losses: `-v`
-// > says how many there were.
+// > Calls that have not ended when the run ends, or when their thread does, are no events and no losses.
+// > `-v` says how many there were.
 func TestKilledInCalls(t *testing.T) {
 	for _, verbose := range []bool{false, true} {
 		path := traceable(t, "calls")

@@ -73,8 +73,8 @@ at_exit(lambda: print("exit", len(sleeps.items()), len(both.items())))
 
 // What calls are open can be asked of a probe, too.
 //
-// > Where `p` is a variable whose `items()` the script calls, `r.time` is kept; a `where=` that runs at the end
-// > has not been asked yet.
+// > `r.time` is kept where `p` is a variable whose `items()` the script calls.
+// > A `where=` that runs at the end has not been asked yet.
 func TestOpenCalls(t *testing.T) {
 	needTracing(t)
 	e := startrace(t, "-q", script(t, openCalls), "-c", "sleep 600").ok(t)

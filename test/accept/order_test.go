@@ -67,8 +67,8 @@ func checkTurns(t *testing.T, e ended, n int, points ...string) {
 
 // Probes at one point of the kernel run in the order of the script, on every kernel and by each way to attach:
 //
-// > Probes at one point run in the order in which the script declares them, at entries and at returns: what one of them
-// > leaves in a table the next one finds.
+// > Probes at one point run in the order in which the script declares them, at entries and at returns.
+// > What one of them leaves in a table the next one finds.
 func TestOrderInKernel(t *testing.T) {
 	needKernelFunctions(t)
 	n := scaled(400)

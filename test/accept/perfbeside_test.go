@@ -16,7 +16,8 @@ import (
 // TestPerfBeside counts events of a tracepoint by perf while a script of each shape traces the same one: what the
 // program returns must not take them from perf, which belongs to somebody else.
 //
-// > Other tracers see what they see without it: perf and ftrace get the events of a point that a script probes, too.
+// > Other tracers see what they see without startrace: perf and ftrace get the events of a point that a script probes,
+// > too.
 func TestPerfBeside(t *testing.T) {
 	needTracing(t)
 	const enter, exit = `"tracepoint:syscalls:sys_enter_getppid"`, `"tracepoint:syscalls:sys_exit_getppid"`

@@ -9,8 +9,8 @@ import (
 // first instruction: the kernel adds the caller to some of these stacks (amd64, 6.11), and its address is the next
 // one's.
 //
-// > At the entry or return of one kernel function that function is the leaf; at the entry of a user function its caller
-// > is there though it has no frame yet.
+// > At the entry or return of one kernel function that function is the leaf.
+// > At the entry of a user function its caller is in the stack, though the function has no frame yet.
 func TestStackOfRecursion(t *testing.T) {
 	for _, name := range []string{"factorial", "factorial-pushed"} {
 		e := onTarget(t, name, countFrames+`
@@ -30,9 +30,8 @@ def frames(s):
 // addresses back that they replaced (4a365eb8a6d9, "perf,uprobes: fix user stack traces in the presence of pending
 // uretprobes").
 //
-// > Before Linux 6.11 stacks have an address without a name for each caller whose own return is probed (`ufunc`,
-// > `uretprobe`) in a
-// > program of C, but the innermost.
+// > Before Linux 6.11 some callers in stacks of C programs are addresses without a name: those whose own return is
+// > probed (`ufunc`, `uretprobe`), but the innermost.
 func TestStackOfProbedReturns(t *testing.T) {
 	for _, name := range []string{"factorial", "factorial-pushed"} {
 		e := onTarget(t, name, countFrames+`

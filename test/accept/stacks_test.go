@@ -75,7 +75,8 @@ probe("ufunc:%[1]s:c", kernel = lambda e: middle[e.start.ustack(9)].add())
 // A function without a frame of its own, and those of a program that was built without frame pointers.
 //
 // > Programs are unwound by frame pointers.
-// > One that is built without them has stacks of a frame or two, which is said at the end, once for each program.
+// > A program that is built without them has stacks of a frame or two.
+// > That is said at the end, once for each program.
 func TestStackWithoutFrames(t *testing.T) {
 	bin := traceable(t, "chain-frameless")
 	text := fmt.Sprintf("n = count()\nprobe(\"uprobe:%s:c\", kernel = lambda e: n[e.ustack()].add())\n", bin)
@@ -100,7 +101,7 @@ func TestStackWithoutFrames(t *testing.T) {
 // their mappings. (issue 5)
 //
 // > Addresses of a process are named by what it had mapped at the time.
-// > The kernel tells that of all processes that begin while the script runs, so one that lives for a millisecond
+// > The kernel tells that of all processes that begin while the script runs, so a process that lives for a millisecond
 // > has its names, too.
 func TestStackOfEnded(t *testing.T) {
 	each := scaled(200)
@@ -126,10 +127,12 @@ func TestStackOfEnded(t *testing.T) {
 
 // A stack as scripts see it.
 //
-// > In user space it is an immutable sequence: `len(s)`, `s[0]`, `s[1:]` (a tuple), `for f in s`, `"vfs_write" in
-// > s`; frames have `.name`, `.offset` in the function, `.module` (a kernel module, or the file of a user frame;
-// > else None) and `.addr`; `s.folded()` is `main;f;g`.
-// > Printed it has a frame on a line, and a last one beginning with `…` if it was cut at n.
+// > In user space a stack is an immutable sequence: `len(s)`, `s[0]`, `s[1:]` (a tuple), `for f in s`, `"vfs_write" in
+// > s`.
+// > A frame has `.name`, `.offset` in the function, `.module` and `.addr`.
+// > `.module` is a kernel module, or the file of a user frame; else it is None.
+// > `s.folded()` is `main;f;g`.
+// > A printed stack has a frame on a line, and a last line that begins with `…` if it was cut at n.
 func TestStackValue(t *testing.T) {
 	bin := traceable(t, "chain")
 	text := fmt.Sprintf(`
@@ -156,8 +159,8 @@ at_exit(lambda: print(list(seen.values())))
 
 // Each stack for which there is no room is counted, with the line that wanted it.
 //
-// > A stack can be sent, stored and used in keys, where it takes 8 bytes: each different one is kept once, 8192 of
-// > them unless `limits(stacks = N)` says otherwise.
+// > A stack can be sent, stored and used in keys, where it takes 8 bytes.
+// > Each different stack is kept once, 8192 of them unless `limits(stacks = N)` says otherwise.
 func TestStacksFull(t *testing.T) {
 	const room, made = 10, 64
 	bin := traceable(t, "chain")
@@ -271,7 +274,7 @@ probe(POINT, check)
 
 // The leaf is the function that reached the point, also when a stack is a key.
 //
-// > At a span, `e.start.stack()` is that of the start.
+// > At a span, `e.start.stack()` is the stack at the start.
 func TestStackOfKernel(t *testing.T) {
 	for _, point := range []string{"tracepoint:sched:sched_process_exit", "rawtracepoint:sched_process_exit"} {
 		text := fmt.Sprintf("n = count()\nprobe(%q, kernel = lambda e: n[e.stack(2)].add(), "+
@@ -308,8 +311,8 @@ probe("syscall:read", kernel = lambda e: n[e.start.stack()].add(),
 
 // At the entry and the return of a kernel function its own frame comes first, by each mechanism.
 //
-// > At the entry or return of one kernel function that function is the leaf; at the entry of a user function its
-// > caller is there though it has no frame yet.
+// > At the entry or return of one kernel function that function is the leaf.
+// > At the entry of a user function its caller is in the stack, though the function has no frame yet.
 func TestStackOfKernelFunction(t *testing.T) {
 	needTracing(t)
 	found := 0

@@ -179,8 +179,8 @@ func TestSlowprocsTool(t *testing.T) {
 
 // Three programs on one CPU: a histogram for each, though -c names only the shell that starts them. (S1-16, S1-25)
 //
-// > The test is of `e.pid`, as an event's own fields have it: `-p` works for `slow()`, whose events happen on
-// > another thread's time.
+// > The test is of `e.pid`, as an event's own fields have it.
+// > So `-p` works for `slow()`, whose events happen while another thread runs.
 func TestSlowprocsPrograms(t *testing.T) {
 	needTracing(t)
 	spin := program(t, "workload") + " -report /dev/null spin 1 400ms"
@@ -213,7 +213,7 @@ func TestSlowprocsByComm(t *testing.T) {
 
 // The whole system, with the threshold of the article.
 //
-// > All, without more.
+// > Without a flag startrace traces all processes.
 func TestSlowprocsSystem(t *testing.T) {
 	needGuest(t)
 	needTracing(t)

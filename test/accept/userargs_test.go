@@ -18,10 +18,10 @@ int main(void) { one(1); two(1, 2); more(1, 2, 3); none(); return 0; }
 
 // How many arguments a user function has, where debug information says it.
 //
-// > Of a user function with debug information those can be read that it has, and those behind the `…` of C.
+// > Of a user function with debug information its own arguments can be read, and those behind the `…` of C.
 // > `list -v` shows them.
-// > `e.args` as a whole, as in `print(e.args)`, is refused where the arguments have no names, and `hasattr(e, "args")`
-// > is False there.
+// > `e.args` as a whole, as in `print(e.args)`, is refused where the arguments have no names.
+// > `hasattr(e, "args")` is False there.
 func TestUserArgumentCount(t *testing.T) {
 	needTracing(t)
 	if _, err := exec.LookPath("gcc"); err != nil {

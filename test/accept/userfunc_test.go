@@ -78,8 +78,8 @@ func equalLines(t testing.TB, got, want []string) {
 //
 // > | `ufunc:BINARY:FUNCTION` | | a span: a call of a function of a program or library |
 // > | `uprobe:BINARY:FUNCTION[+OFFSET]`, `uretprobe:BINARY:FUNCTION` | `u`, `ur` | its entry, its return |
-// > Without debug information arguments are numbers: `e.args[0]`, of which `int32(…)` and `uint32(…)` take the
-// > lower half.
+// > Without debug information arguments are numbers: `e.args[0]`.
+// > `int32(…)` and `uint32(…)` take the lower 32 bits of one.
 // > Without debug information nobody knows the types of a user function: `e.args[i]` and `e.ret` are words of 64
 // > bits, signed; of a C `int` the upper half means nothing: `int32(e.ret)` and `uint32(e.args[0])` take the lower
 // > one.
@@ -346,7 +346,8 @@ func TestUserExceptions(t *testing.T) {
 
 // Names of C++ as they are written, with and without parameters.
 //
-// > FUNCTION is as the symbol table has it, C++ and Rust names as they are written (`ufunc:./app:ns::read*`).
+// > FUNCTION is written as the symbol table has it, and C++ and Rust names as their source has them
+// > (`ufunc:./app:ns::read*`).
 func TestUserNamesOfCPlusPlus(t *testing.T) {
 	e := onTarget(t, "thrower", `
 probe('uprobe:BIN:"ns::f*"', lambda e: print("enter", e.func))
@@ -455,8 +456,8 @@ at_exit(lambda: [print("hit", f, k) for f, k in n.items()])
 
 // Two programs at the same functions of a Go program with growing stacks, by many goroutines. (S4-22)
 //
-// > Go programs are recognised: their functions are never given return probes, which would end them, but probes
-// > where they return.
+// > startrace recognises Go programs.
+// > It never gives their functions return probes, which would end them, but probes the instructions where they return.
 // > Returns are probed at the instructions that return instead, so there is no bound on the depth.
 func TestUserGo(t *testing.T) {
 	n := scaled(10_000)
