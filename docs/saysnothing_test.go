@@ -10,11 +10,11 @@ var saysNothing = map[string]string{
 	"Two calls with the same arguments from the same place may then pair across a missed end: " +
 		"their values are the same, the duration is too long.": "what may happen, or not: " +
 		"the kernel decides what it skips",
-	"The kernel decides in which order it runs probes of different kinds at one place: `kprobe:f`, `fentry:f` and `func:f`; " +
-		"`func:f` and `func:*` of more than 16 functions; `syscall:read` and " +
+	"The kernel decides in which order it runs probes of different kinds at one place: `kprobe:f`, `fentry:f` and " +
+		"`func:f`; `func:f` and `func:*` of more than 16 functions; `syscall:read` and " +
 		"`tracepoint:syscalls:sys_exit_read`.": "nothing is promised",
-	"It also decides where probes come that are added later: a probe that is enabled again, points of a module that is " +
-		"loaded, a probe at the prompt.": "nothing is promised",
-	"Other tracers on the machine can change that order.": "nothing is promised",
+	"It also decides where probes come that are added later: a probe that is enabled again, points of a module that " +
+		"is loaded, a probe at the prompt.": "nothing is promised",
+	"Other tracers on the machine can change that order.":       "nothing is promised",
 	"(On arm64 before 5.12 that cannot be told in every case.)": "no kernel of the tests is that old there",
 }
