@@ -54,35 +54,19 @@ func methodsOf(p *packages.Package) map[string]int {
 	return out
 }
 
-// TestKnots bounds the knots of files. The larger ones are to be cut; they may only become smaller, and the bound is
-// lowered with each cut.
+// TestKnots bounds the knots of files.
 func TestKnots(t *testing.T) {
-	larger := map[string]int{
-		"bpfgen/infer": 90,
-	}
 	for _, p := range typed(t) {
 		if len(p.Syntax) <= fewFiles {
 			continue
 		}
-		name := strings.TrimPrefix(p.PkgPath, module)
-		most := max(int(mostKnotted*float64(len(p.Syntax))), larger[name])
-		there := 0
+		most := int(mostKnotted * float64(len(p.Syntax)))
 		for _, knot := range knots(usesOfFiles(p)) {
-			there = max(there, len(knot))
 			if len(knot) > most {
-				t.Errorf("%s: %d of %d files use each other, want at most %d: %s", name, len(knot), len(p.Syntax), most,
-					strings.Join(knot, " "))
+				t.Errorf("%s: %d of %d files use each other, want at most %d: %s",
+					strings.TrimPrefix(p.PkgPath, module), len(knot), len(p.Syntax), most, strings.Join(knot, " "))
 			}
 		}
-		if there < larger[name] {
-			t.Errorf("%s: at most %d of %d files use each other, where %d may: tighten its bound in TestKnots to %d "+
-				"in the commit that cuts the knot, or remove it where a third of the files is more", name, there,
-				len(p.Syntax), larger[name], there)
-		}
-		delete(larger, name)
-	}
-	for name := range larger {
-		t.Errorf("%s has a bound in TestKnots, and is no package of more than %d files: remove it", name, fewFiles)
 	}
 }
 

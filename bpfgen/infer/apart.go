@@ -15,12 +15,6 @@ import (
 // maxApart bounds the branches of such a program.
 const maxApart = 64
 
-// spanUse is a span as one probe uses it.
-type spanUse struct {
-	span  *plan.Span
-	probe int
-}
-
 // differ notes that the start points have to be kept apart, in the next round.
 func (w *spanWalk) differ() {
 	u, use := w.pr.u, spanUse{w.of.plan, w.pr.p.ID}

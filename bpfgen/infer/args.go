@@ -136,17 +136,6 @@ func (b memory) dataLoc(f kernel.TracepointField, at place, pos plan.Pos) val {
 	return exprVal(e)
 }
 
-// A ctxArray is an array of ints in a tracepoint's record.
-type ctxArray struct {
-	b     *body
-	at    place
-	elem  types.Type
-	len   int
-	fname string
-}
-
-func (*ctxArray) what() string { return "an array" }
-
 func (b memory) tracepointArray(f kernel.TracepointField, at place, pos plan.Pos) val {
 	n := f.ArrayLen
 	if n <= 0 || f.Size%n != 0 || f.Size/n > 8 {
@@ -169,17 +158,6 @@ func (a *ctxArray) everything(pos plan.Pos) val {
 	v := val{comp: true}
 	for i := range a.len {
 		v.elems = append(v.elems, a.element(int64(i), pos))
-	}
-	return v
-}
-
-// arrayValue is an array in memory as a tuple of its elements.
-func (b memory) arrayValue(a *arrayObj, pos plan.Pos) val {
-	v := val{comp: true}
-	for i := range a.len {
-		v.elems = append(v.elems, b.attributes().inPlace(a.place, func(at *body) val {
-			return at.memory().element(a, intVal(int64(i)), pos)
-		}))
 	}
 	return v
 }
@@ -247,4 +225,10 @@ func (b words) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val {
 		return objVal(&regStruct{words: []wordIn{{from: b.body, expr: raw}}, id: btf.Skip(id)})
 	}
 	return exprVal(raw)
+}
+
+// taskArg is argument i of a raw tracepoint, a task_struct.
+func (b words) taskArg(i int, pos plan.Pos) *tree.Expr {
+	raw := load(ctxPlace(b.body, 8*i, pos), types.U64, pos)
+	return &tree.Expr{Op: tree.OpConvert, Type: b.task(pos).Type, Args: []*tree.Expr{raw}, Pos: pos}
 }

@@ -7,19 +7,6 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A method is x.name where x has methods; call says what it does.
-type method struct {
-	recv val
-	name string
-}
-
-func (m *method) what() string { return "the method " + m.name }
-
-// attributes are what values have behind a dot or in brackets.
-type attributes struct{ *body }
-
-func (b *body) attributes() attributes { return attributes{b} }
-
 // attr is x.name.
 func (b attributes) attr(x val, name string, pos plan.Pos) val {
 	v := b.attribute(x, name, pos)

@@ -12,101 +12,6 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-func (b walker) binaryExpr(x *syntax.BinaryExpr) val {
-	switch x.Op {
-	case syntax.AND, syntax.OR:
-		return b.andOr(x).v
-	case syntax.EQL, syntax.NEQ:
-		if c, ok := b.noneTest(x); ok {
-			return condVal(c)
-		}
-	}
-	l := b.expr(x.X)
-	if x.Op == syntax.IN || x.Op == syntax.NOT_IN {
-		return b.ops().binary(x.Op, l, b.sequence(x.Y), x.OpPos)
-	}
-	return b.ops().binary(x.Op, l, b.expr(x.Y), x.OpPos)
-}
-
-func condVal(c cond) val {
-	if c.known {
-		return boolVal(c.value)
-	}
-	return exprVal(c.expr)
-}
-
-// proved is an expression's value with what its truth proves about variables.
-type proved struct {
-	v               val
-	ifTrue, ifFalse facts
-}
-
-func (b walker) proved(x syntax.Expr) proved {
-	var c cond
-	switch x := unparen(x).(type) {
-	case *syntax.Ident:
-		c = b.truthOf(x)
-		return proved{b.expr(x), c.ifTrue, c.ifFalse}
-	case *syntax.UnaryExpr:
-		if x.Op != syntax.NOT {
-			return proved{v: b.expr(x)}
-		}
-		c = b.cond(x)
-	case *syntax.BinaryExpr:
-		var ok bool
-		switch x.Op {
-		case syntax.AND, syntax.OR:
-			return b.andOr(x)
-		case syntax.EQL, syntax.NEQ:
-			c, ok = b.noneTest(x)
-		}
-		if !ok {
-			return proved{v: b.expr(x)}
-		}
-	default:
-		return proved{v: b.expr(x)}
-	}
-	return proved{condVal(c), c.ifTrue, c.ifFalse}
-}
-
-// andOr is `x and y` or `x or y` as a value: one of the two operands.
-func (b walker) andOr(x *syntax.BinaryExpr) proved {
-	l := b.proved(x.X)
-	l.v = b.bind("", l.v, x.OpPos)
-	c := b.ops().truth(l.v, x.OpPos)
-	c.ifTrue, c.ifFalse = l.ifTrue, l.ifFalse
-	if x.Op == syntax.OR {
-		c = negate(c, x.OpPos)
-	}
-	if c.known {
-		if c.value {
-			return b.proved(x.Y)
-		}
-		return l
-	}
-	var r proved
-	out := proved{v: b.choose(c, func() val { r = b.proved(x.Y); return r.v }, func() val {
-		if l.v.typ().Equal(types.Boolean) {
-			return boolVal(x.Op == syntax.OR)
-		}
-		if e := b.rv(l.v, x.OpPos); x.Op == syntax.OR && e.Type.MayNone {
-			return exprVal(assumeNotNone(e)) // a true value is not None
-		}
-		return l.v
-	}, x.OpPos)}
-	if x.Op == syntax.AND {
-		out.ifTrue = merged(l.ifTrue, r.ifTrue)
-	} else {
-		out.ifFalse = merged(l.ifFalse, r.ifFalse)
-	}
-	return out
-}
-
-// operators are what the operators and the truth of values of a kernel half come to.
-type operators struct{ *body }
-
-func (b *body) ops() operators { return operators{b} }
-
 // binary applies an operator.
 func (b operators) binary(op syntax.Token, x, y val, pos plan.Pos) val {
 	if v, ok := folded(op, x.c, y.c); ok {
@@ -168,67 +73,6 @@ func (b operators) arith(op syntax.Token, x, y val, pos plan.Pos) val {
 	l, r := b.num(x, pos), b.num(y, pos)
 	b.warnEnd(op, r, pos)
 	return exprVal(b.now(&tree.Expr{Op: o, Type: arithType(o, l, r), Args: []*tree.Expr{l, r}, Pos: pos}))
-}
-
-// arithType is the type of an operation: + - * give signed values, the
-// others keep unsigned ones unsigned. See docs/semantics.md.
-func arithType(op tree.Op, l, r *tree.Expr) types.Type {
-	lu, ru := nonNegative(l), nonNegative(r)
-	switch op {
-	case tree.OpAnd:
-		// The mathematical result is within every operand that is not negative.
-		switch {
-		case lu && ru:
-			return types.IntOf(min(width(l), width(r)), false)
-		case lu:
-			return types.IntOf(width(l), false)
-		case ru:
-			return types.IntOf(width(r), false)
-		}
-		return types.I64
-	case tree.OpOr, tree.OpXor:
-		if lu && ru {
-			return types.IntOf(max(width(l), width(r)), false)
-		}
-		return types.I64
-	case tree.OpFloorDiv, tree.OpFloorMod:
-		if lu && ru && (l.Type.Unsigned64() || r.Type.Unsigned64()) {
-			return types.U64
-		}
-		if lu && ru {
-			return types.IntOf(max(width(l), width(r)), false)
-		}
-		return types.I64
-	case tree.OpShl:
-		if lu && !l.Type.Signed {
-			return types.U64
-		}
-		return types.I64
-	case tree.OpShr:
-		if lu && !l.Type.Signed {
-			return l.Type.Present()
-		}
-		return types.I64
-	}
-	return types.I64
-}
-
-// nonNegative reports whether e is known not to be negative.
-func nonNegative(e *tree.Expr) bool {
-	return !e.Type.Signed || e.Op == tree.OpConst && e.Int >= 0
-}
-
-// width is the number of bits that a value of e, which is not negative, fits.
-func width(e *tree.Expr) uint8 {
-	if e.Op == tree.OpConst && e.Type.Signed {
-		for _, n := range []uint8{8, 16, 32} {
-			if e.Int < 1<<n {
-				return n
-			}
-		}
-		return 64
-	}
-	return e.Type.Bits
 }
 
 // equal is x == y. Values of different kinds are not equal, as in Starlark.
@@ -336,34 +180,6 @@ func plainKind(k types.Kind) types.Kind {
 	return k
 }
 
-// tagsEqual guards a comparison of the values by that of the tags.
-func tagsEqual(l, r, values *tree.Expr, pos plan.Pos) *tree.Expr {
-	test := func(op tree.Op, e *tree.Expr) *tree.Expr {
-		return &tree.Expr{Op: op, Type: types.Boolean, Args: []*tree.Expr{e}, Pos: pos}
-	}
-	out := values
-	for _, t := range []struct {
-		op  tree.Op
-		may func(types.Type) bool
-	}{
-		{tree.OpIsNone, func(t types.Type) bool { return t.MayNone && t.Kind != types.Ptr }},
-		{tree.OpIsFault, func(t types.Type) bool { return t.MayFault }},
-	} {
-		lm, rm := t.may(l.Type), t.may(r.Type)
-		switch {
-		case lm && rm:
-			both := logic(tree.OpLAnd, test(t.op, l), test(t.op, r), pos)
-			neither := logic(tree.OpLAnd, not(test(t.op, l), pos), not(test(t.op, r), pos), pos)
-			out = logic(tree.OpLOr, both, logic(tree.OpLAnd, neither, out, pos), pos)
-		case lm:
-			out = logic(tree.OpLAnd, not(test(t.op, l), pos), out, pos)
-		case rm:
-			out = logic(tree.OpLAnd, not(test(t.op, r), pos), out, pos)
-		}
-	}
-	return out
-}
-
 // parts gives the elements of a composite for a comparison element by
 // element.
 func (b operators) parts(v val) ([]val, bool) {
@@ -396,20 +212,6 @@ func (b operators) equalParts(x, y []val, pos plan.Pos) cond {
 		}
 	}
 	return out
-}
-
-// connected adds one more condition to a chain of ands or ors; it is decided
-// by one that is known to be false, or true.
-func connected(op tree.Op, chain, c cond, pos plan.Pos) (out cond, decided bool) {
-	switch {
-	case c.known && c.value == (op == tree.OpLOr):
-		return c, true
-	case c.known:
-		return chain, false
-	case chain.known:
-		return c, false
-	}
-	return cond{expr: logic(op, chain.expr, c.expr, pos)}, false
 }
 
 var orderOps = map[syntax.Token]tree.Op{
@@ -477,4 +279,16 @@ func (b operators) substring(x, y val, pos plan.Pos) cond {
 			"startswith, endswith and == take more", len(needle), tree.MaxPattern)
 	}
 	return cond{expr: operation(tree.OpContains, types.Boolean, h, constExpr(plan.String(needle), pos), pos)}
+}
+
+// warnEnd warns of an operation with a constant that always ends the handler.
+func (b operators) warnEnd(op syntax.Token, r *tree.Expr, pos plan.Pos) {
+	n, known := constOperand(r)
+	switch {
+	case !known || !fold.Fails(op, n):
+	case op == syntax.SLASHSLASH || op == syntax.PERCENT:
+		b.u.warnf(pos, "division by zero: this ends the handler at each event that comes here")
+	default:
+		b.u.warnf(pos, "a shift by %d: this ends the handler at each event that comes here", n)
+	}
 }

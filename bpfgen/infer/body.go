@@ -6,10 +6,10 @@ import (
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
-	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/persistent"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -109,118 +109,6 @@ func (b *body) lazily(f func()) {
 // stop emits the quiet end of the handler.
 func (b *body) stop(pos plan.Pos) { b.emit(&tree.Stmt{Op: tree.SStop, Pos: pos}) }
 
-// here brings a value of the span's start over to this program.
-func (b *body) here(v val) val {
-	if v.start == nil || v.start == b {
-		v.start = nil
-		return v
-	}
-	return b.span.bring(b, v)
-}
-
-// rv gives v as a typed expression of this program.
-func (b *body) rv(v val, pos plan.Pos) *tree.Expr {
-	v = b.here(v)
-	switch {
-	case v.expr != nil:
-		return v.expr
-	case v.comp:
-		e := &tree.Expr{Op: tree.OpTuple, Pos: pos}
-		if v.names != nil {
-			e.Op = tree.OpRecord
-		}
-		e.Type = types.Type{Kind: types.Tuple, Names: v.names}
-		if v.names != nil {
-			e.Type.Kind = types.Record
-		}
-		for _, x := range v.elems {
-			a := b.rv(x, pos)
-			e.Args = append(e.Args, a)
-			e.Type.Elems = append(e.Type.Elems, a.Type)
-		}
-		return e
-	case v.obj != nil:
-		v.mustKnow()
-		if w, ok := b.unfolded(v, pos); ok {
-			return b.rv(w, pos)
-		}
-		if p, ok := v.obj.(located); ok && p.origin() != nil && p.origin() != b {
-			return b.here(val{expr: p.value(b, pos), start: p.origin()}).expr
-		}
-		if a, ok := v.obj.(addressed); ok {
-			return a.value(b, pos)
-		}
-		refuse(pos, "%s cannot be stored or computed with in a kernel half: use its parts", v.obj.what())
-	}
-	if fold.HasNUL(v.c) {
-		refuse(v.place(pos), "a string with a NUL cannot be kept in a kernel half, where strings end at a NUL: "+
-			"bytes can, as b\"a\\x00\"")
-	}
-	return constExpr(v.c, v.place(pos))
-}
-
-// compared is v in a comparison with ==, which a string with a NUL can stand in: no string of the kernel is equal to
-// it.
-func (b *body) compared(v val, pos plan.Pos) *tree.Expr {
-	if s, ok := v.constStr(); ok && fold.HasNUL(plan.String(s)) {
-		return constExpr(v.c, v.place(pos))
-	}
-	return b.rv(v, pos)
-}
-
-// unfolded is the value of what has no address of its own, or is known by its parts: of a struct in registers its word
-// or a record, of an array a tuple.
-func (b *body) unfolded(v val, pos plan.Pos) (val, bool) {
-	switch o := v.obj.(type) {
-	case *regStruct:
-		return o.whole(b, pos), true
-	case *arrayObj:
-		v.carried(pos)
-		return b.memory().arrayValue(o, pos), true
-	case *ctxArray:
-		v.carried(pos)
-		return o.everything(pos), true
-	}
-	return v, false
-}
-
-// maxArray bounds the elements of an array that is a value as a whole.
-const maxArray = 64
-
-// carried refuses arrays that are too long to be a value.
-func (v val) carried(pos plan.Pos) {
-	if n := v.arrayLen(); n > maxArray {
-		refuse(pos, "an array of %d elements is no value as a whole, one of %d is: take the elements that are needed, "+
-			"as a[0], or their bytes, by mem(…)", n, maxArray)
-	}
-}
-
-// bind gives v with everything evaluated here and now, once.
-func (b *body) bind(name string, v val, pos plan.Pos) val {
-	switch {
-	case v.start != nil && v.start != b:
-		return v
-	case v.comp:
-		out := v
-		out.elems = make([]val, len(v.elems))
-		for i, e := range v.elems {
-			out.elems[i] = b.bind(name, e, pos)
-		}
-		return out
-	case v.expr == nil:
-		return v
-	}
-	switch v.expr.Op {
-	case tree.OpConst, tree.OpSpanSlot, tree.OpUnreadable:
-		return v
-	case tree.OpLocal:
-		if !b.pinLocals.At(v.expr.Int) {
-			return v
-		}
-	}
-	return exprVal(b.assign(name, v.expr))
-}
-
 // vars are the values of variables; the ways of a branch begin with copies.
 type vars = persistent.Map[*resolve.Binding, val]
 
@@ -244,13 +132,6 @@ type returned struct {
 	stmt *tree.Stmt
 	v    val
 	in   *tree.Block
-}
-
-func resolved(fn *plan.Func) *resolve.Function {
-	if fn.Def != nil {
-		return fn.Def.Function.(*resolve.Function)
-	}
-	return fn.Lambda.Function.(*resolve.Function)
 }
 
 // lookup gives the value of a name.
@@ -292,3 +173,103 @@ func (f *frame) free(i int) (val, bool) {
 	}
 	return v, ok
 }
+
+// A pin is the place of a variable that a loop assigns.
+type pin struct {
+	local   int64
+	t       types.Type
+	widened bool
+}
+
+// A loop is what break and continue leave: a SFor, or the inlines around a
+// loop that is written out and around one iteration of it.
+type loop struct {
+	unrolled  bool
+	out, next int64
+	outer     *loop
+}
+
+// operators are what the operators and the truth of values of a kernel half come to.
+type operators struct{ *body }
+
+func (b *body) ops() operators { return operators{b} }
+
+// memory reads what lies in memory: structs and their fields, strings, arrays, stacks.
+type memory struct{ *body }
+
+func (b *body) memory() memory { return memory{b} }
+
+// words reads arguments and results of functions, which are words of registers and stacks.
+type words struct{ *body }
+
+func (b *body) words() words { return words{b} }
+
+// attributes are what values have behind a dot or in brackets.
+type attributes struct{ *body }
+
+func (b *body) attributes() attributes { return attributes{b} }
+
+// tables uses the containers: tables, cells and aggregations.
+type tables struct{ *body }
+
+func (b *body) tables() tables { return tables{b} }
+
+// walker walks the statements and expressions of a function of the script.
+type walker struct{ *body }
+
+func (b *body) walker() walker { return walker{b} }
+
+// inliner walks functions of the script in place, where they are called.
+type inliner struct{ *body }
+
+func (b *body) inliner() inliner { return inliner{b} }
+
+// spanState is what one variant of a span keeps from its start to its end.
+type spanState struct {
+	span  *tree.Span
+	start *body
+	end   *body
+	vals  map[int]*tree.Expr // slot → expression at the start
+	// order has the slots in the order in which the walk for the first start
+	// point asked for them; the walks for others (first unset) get the same.
+	order *[]int
+	first bool
+	turn  int
+	// differ is called where a later walk asks for something else.
+	differ func()
+	// retry: what the start could not read can be read at the end.
+	retry bool
+	// image is set at calls of execve: what they were given can be read of the new program.
+	image *newImage
+}
+
+// newImage reads what execve was given from the new program's memory, where the call succeeded. There it is as the
+// kernel took it, and in memory; at the start of the call its pages may not have been.
+//
+// At the bottom of the stack lie, from mm->start_stack on, the number of arguments, a pointer to each, NULL, and the
+// same of the environment (create_elf_tables, fs/binfmt_elf.c); the name of the file lies behind the text of both, at
+// mm->env_end (bprm->exec, fs/exec.c). A script's interpreter has other arguments, and more (load_script,
+// fs/binfmt_script.c): those of the call are taken only if their number is the same.
+type newImage struct{ args *syscallArgs }
+
+// syscallArgs is e.args of a system call.
+type syscallArgs struct {
+	sc *kernel.Syscall
+	// end: read at the end, from the slots that start fills.
+	end    bool
+	start  *body
+	log    []access
+	shared *syscallArgs
+}
+
+const (
+	// maxUnroll bounds the iterations of a loop that is written out.
+	maxUnroll = 64
+	// maxLoop bounds those of a loop with bounds that are known, maxRange
+	// those of one whose bounds the kernel computes.
+	maxLoop  = 16384
+	maxRange = 4096
+	// maxWritten bounds the iterations that are written out in one program,
+	// those of loops in loops and of rehearsals counted.
+	maxWritten = 16384
+)

@@ -7,12 +7,6 @@ import "github.com/startrace/startrace/internal/plan"
 // changed by what runs on one side only is not compared, nor one that is changed by a handler which reads such a
 // container.
 
-// A use is one of a container by a function of a probe.
-type use struct {
-	probe, id    int
-	both, writes bool
-}
-
 // uses notes one of a container by a kernel half.
 func (u *unit) uses(id int, writes bool) {
 	if u.plan.Placement == plan.InBoth {

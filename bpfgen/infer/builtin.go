@@ -9,7 +9,6 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/format"
-	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -375,24 +374,6 @@ func cstrRoom(b *body, args []arg) int {
 // string in a record has 13 bits.
 const maxStr = 8190
 
-// typeByName finds "struct sock", "union u", "enum e" or a typedef.
-func (b memory) typeByName(s string, pos plan.Pos) kernel.TypeID {
-	btf := b.u.btf(pos)
-	clean := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), "*"))
-	if id, ok := btf.Spelled(clean); ok {
-		return id
-	}
-	switch word, _, _ := strings.Cut(clean, " "); word {
-	case "struct", "union", "enum":
-		wrong(pos, "the kernel has no %s", clean)
-	}
-	if _, ok := btf.Named(kernel.KindStruct, clean); ok {
-		wrong(pos, "write struct %s", clean)
-	}
-	wrong(pos, "the kernel has no type %s", clean)
-	return 0
-}
-
 func callSizeof(b *body, args []arg, pos plan.Pos) val {
 	a := want(args, 1, 1, `sizeof("T")`, pos)
 	s, ok := a[0].constStr()
@@ -420,14 +401,4 @@ func callUpdate(b *body, args []arg, pos plan.Pos) val {
 	op, _ := a[2].constStr()
 	b.tables().update(ref.Container, a[1], op, a[3], pos)
 	return noneVal()
-}
-
-// unnamed refuses names in a call of hasattr or getattr, which the interpreter
-// does not take either.
-func unnamed(fn string, x *syntax.CallExpr) {
-	for _, a := range x.Args {
-		if named, ok := a.(*syntax.BinaryExpr); ok && named.Op == syntax.EQ {
-			wrong(start(a), "%s takes its arguments without names: %s(x, \"name\")", fn, fn)
-		}
-	}
 }

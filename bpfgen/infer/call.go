@@ -20,18 +20,6 @@ type closure struct {
 
 func (*closure) what() string { return "a function" }
 
-// An arg is an argument of a call.
-type arg struct {
-	name string // "" for a positional one
-	v    val
-	pos  plan.Pos
-}
-
-// inliner walks functions of the script in place, where they are called.
-type inliner struct{ *body }
-
-func (b *body) inliner() inliner { return inliner{b} }
-
 // callFunc walks fn in place and gives its value.
 func (b inliner) callFunc(fn *plan.Func, args []arg, pos plan.Pos) val {
 	for _, f := range b.calls {
@@ -210,13 +198,9 @@ func constantsLast(list []returned) []returned {
 	return append(values, constants...)
 }
 
-// convert makes e a t; the types must have joined to t.
-func convert(e *tree.Expr, t types.Type) *tree.Expr {
-	if e.Type.Equal(t) {
-		return e
-	}
-	if t.Label == types.Name.Label && e.Type.IsName() {
-		e = asName(e)
-	}
-	return &tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{e}, Pos: e.Pos}
+// given is what a function of the script gives for an event.
+func (b *body) given(ev *event, fn *plan.Func) val {
+	return b.inliner().callFunc(fn, eventArg(ev, fn.Pos), fn.Pos)
 }
+
+func eventArg(ev *event, pos plan.Pos) []arg { return []arg{{v: objVal(ev), pos: pos}} }

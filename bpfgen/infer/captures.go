@@ -1,16 +1,5 @@
 package infer
 
-// captures are the captures of all that a value can be, in their order: one, or
-// those of two others. A variable that many branches set has many, and each branch
-// adds to those before it; so they are shared, and what goes over them passes each
-// part once.
-type captures struct {
-	one  capture
-	x, y *captures // nil: it is one
-	// leads: one of them has fields that only the kernel half can read.
-	leads bool
-}
-
 func oneCapture(c capture) *captures { return &captures{one: c, leads: !isText(c.v)} }
 
 // united are the captures of x and y.

@@ -38,25 +38,6 @@ func callCast(b *body, args []arg, pos plan.Pos) val {
 	return out
 }
 
-// castsNumber reports whether a call is a conversion of C, which user space does, too.
-func (u arguments) castsNumber(name plan.Builtin, args []uval) bool {
-	if name != "cast" || len(args) != 2 || !args[0].known {
-		return false
-	}
-	to, ok := args[0].v.constStr()
-	b, err := u.b.u.facts.BTF()
-	if !ok || err != nil {
-		return false
-	}
-	_, ok = b.Number(strings.TrimSpace(to))
-	return ok
-}
-
-// computed reports whether a value is what operators make of ints.
-func computed(v uval) bool {
-	return v.known && v.v.expr != nil && !isField(v.v.expr) && v.v.typ().Kind == types.Int
-}
-
 // numberType is the type of ints, bools and enums.
 func (b *body) numberType(id kernel.TypeID, pos plan.Pos) (types.Type, bool) {
 	t, err := b.u.btf(pos).Type(id)
@@ -99,17 +80,6 @@ func (b *body) boolNumber(v val, pos plan.Pos) val {
 		return exprVal(as(b.rv(v, pos), types.IntOf(8, false).OrFault(), pos))
 	}
 	return callInt(b, []arg{{v: v}}, pos)
-}
-
-// numOrFault is v as an int that may be FAULT: what only reads or converts it passes that on.
-func (b *body) numOrFault(v val, pos plan.Pos) *tree.Expr {
-	e := b.readable(b.here(v), pos)
-	if e.Type.Kind != types.Ptr {
-		return e
-	}
-	t := types.U64
-	t.MayFault = e.Type.MayFault
-	return as(e, t, pos)
 }
 
 // lowBits are those of n that a number of type t has.

@@ -17,11 +17,6 @@ import (
 // that are added, at the first event. The types of parts of the event are known before, so what is certain to fail is
 // said when the script is compiled. Where a type is not known, or may be another one, nothing is said.
 
-// certainty finds what is certain to fail.
-type certainty struct{ *user }
-
-func (u *user) certain() certainty { return certainty{u} }
-
 // clash notes what is certain to fail at this point. It waits for the end of the walks, because it must be so at all
 // points of the probe, and because a handler that asks for type() of a value or whether it has an attribute may do one
 // thing here and another there.
@@ -39,16 +34,6 @@ func (u certainty) clash(pos plan.Pos, format string, args ...any) {
 	u.proj.clashes[d][u.proj.walks] = true
 }
 
-// perhaps reports whether a place in a function that a handler calls may be for other calls than this one.
-func (f *uframe) perhaps() bool {
-	for ; f != nil; f = f.outer {
-		if f.open && !f.top {
-			return true
-		}
-	}
-	return false
-}
-
 // clashes reports what is certain to fail in the functions of the probe that run in user space.
 func (pr *probe) clashes() {
 	for _, r := range []*role{pr.handler, pr.starter} {
@@ -62,39 +47,6 @@ func (pr *probe) clashes() {
 			}
 		}
 	}
-}
-
-// typeName is the interpreter's name for the type that x has in user space, "" where it is not known. What may be None
-// or FAULT has the name of what it is otherwise: with these even less can be done. Of what is None nothing is said: a
-// function that gets it mostly tests for it.
-func typeName(x uval) string {
-	switch {
-	case !x.known:
-		return x.typ
-	case x.v.c != nil:
-		return fold.TypeName(x.v.c)
-	case x.v.obj != nil:
-		switch x.v.obj.(type) {
-		case *event:
-			return "event"
-		case *memObj:
-			return "bytes"
-		}
-		return ""
-	}
-	t := x.v.typ()
-	switch {
-	case t.Label == "strlist":
-		return "tuple"
-	case t.Label == "errno":
-		return "" // a name, or the number of what is no error
-	case t.Label != "":
-		return "string"
-	}
-	return map[types.Kind]string{
-		types.Int: "int", types.Bool: "bool", types.Str: "string", types.Bytes: "bytes",
-		types.Tuple: "tuple", types.Record: "record", types.Stack: "stack",
-	}[t.Kind]
 }
 
 // attrNames are what values of user space have behind a dot, by their types. The tests compare them with what the
@@ -173,19 +125,6 @@ func (u certainty) containerOf(x syntax.Expr, recv uval) (c *plan.Container, ent
 	of, _ := u.frame.lookup(id)
 	ref, is := of.v.c.(plan.Ref)
 	return ref.Container, true, is && of.known && ref.Kind != plan.Table
-}
-
-// dotted is x as it stands in the script if it is a name, or fields of one; "" otherwise.
-func dotted(x syntax.Expr) string {
-	switch x := unparen(x).(type) {
-	case *syntax.Ident:
-		return x.Name
-	case *syntax.DotExpr:
-		if of := dotted(x.X); of != "" {
-			return of + "." + x.Name.Name
-		}
-	}
-	return ""
 }
 
 // withArticle is the name of a type of the interpreter in a sentence.

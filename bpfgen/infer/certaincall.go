@@ -93,16 +93,6 @@ func formatKind(typ string) format.ArgKind {
 var stringArgs = []string{"count", "find", "index", "lstrip", "partition", "removeprefix", "removesuffix", "rfind",
 	"rindex", "rpartition", "rstrip", "split", "strip"}
 
-// checkMethod is about the call of a method.
-func (u certainty) checkMethod(dot *syntax.DotExpr, args []syntax.Expr, vals []uval) {
-	if dot.Name.Name == "add" {
-		u.checkAdd(dot, vals)
-	}
-	if dotted(dot) != "" {
-		u.checkStringMethod(dot, u.expr(dot.X), args, vals)
-	}
-}
-
 func (u certainty) checkStringMethod(dot *syntax.DotExpr, recv uval, args []syntax.Expr, vals []uval) {
 	name := dot.Name.Name
 	if typeName(recv) != "string" || len(args) == 0 || argValue(args[0]) != args[0] {
@@ -182,16 +172,6 @@ func (u certainty) checkAdd(dot *syntax.DotExpr, vals []uval) {
 			u.clash(dot.Name.NamePos, "%s.add(…): got %s, want int", c.Kind, typ)
 		}
 	}
-}
-
-// nameOf is the value of x if it is a name.
-func (u *user) nameOf(x syntax.Expr) uval {
-	id, ok := unparen(x).(*syntax.Ident)
-	if !ok {
-		return uval{}
-	}
-	v, _ := u.frame.lookup(id)
-	return v
 }
 
 // checkArguments is about the number and the names of the arguments of a function of the script.

@@ -6,61 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/layout"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
-	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/plan"
 )
-
-// contType collects the types of a container's uses. It lives through all
-// rounds; a use that widens it asks for another round.
-type contType struct {
-	c   *plan.Container
-	key types.Type // None: unkeyed
-	val types.Type
-	// keyAt and valAt are the uses that first gave the type, for messages.
-	keyAt, valAt plan.Pos
-	keyed        bool
-	// present says of each position of the key whether some use has something
-	// else there than None.
-	present []bool
-	// other is the type of what get and pop give for a missing key, while
-	// nothing says what the values are.
-	other types.Type
-	// fixed: the map exists already, so nothing can change any more.
-	fixed bool
-	// owner is what may change it: see cont.
-	owner *owner
-}
-
-// A row is one entry of an aggregation or group, or all of an unkeyed one.
-type row struct {
-	c      *plan.Container
-	key    []val // none: unkeyed
-	keyed  bool
-	member *plan.GroupMember
-}
-
-func (r *row) what() string { return "an entry of " + name(r.c) }
-
-func newContType(c *plan.Container) *contType {
-	t := &contType{c: c, valAt: c.Pos}
-	if c.Kind == plan.Cell && c.Init != nil {
-		t.val = storedAll(literals(constExpr(c.Init, c.Pos)))
-	}
-	return t
-}
-
-// stored is the type in which a table keeps values of type t: ints with 64
-// bits, so that updates can be atomic.
-func stored(t types.Type) types.Type {
-	switch t.Kind {
-	case types.Int:
-		t.Bits = 64
-	case types.Str:
-		t.Cap = (t.Cap + 7) &^ 7
-	}
-	t.Trusted = false
-	return t
-}
 
 func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos, what string, c *plan.Container) {
 	if have.Kind == types.Bot {
@@ -111,11 +58,6 @@ func (t *contType) finish() *tree.Container {
 	return out
 }
 
-// tables uses the containers: tables, cells and aggregations.
-type tables struct{ *body }
-
-func (b *body) tables() tables { return tables{b} }
-
 // key makes the key expression of a container's entry: one value, or a tuple.
 // Parts that are None by folding wherever the container is used disappear.
 func (b tables) key(c *plan.Container, k val, pos plan.Pos) (*tree.Expr, bool) {
@@ -163,29 +105,6 @@ func (u *unit) presentParts(t *contType, k val, pos plan.Pos) []val {
 		}
 	}
 	return out
-}
-
-// keyType is the type in which a key is kept: an int constant must not
-// decide the width.
-func keyType(t types.Type) types.Type {
-	t.Trusted = false
-	if t.Kind == types.Str {
-		t.Cap = (t.Cap + 7) &^ 7
-	}
-	return ofElems(t, keyType)
-}
-
-// ofElems is t with f of its elements, if it has any.
-func ofElems(t types.Type, f func(types.Type) types.Type) types.Type {
-	if len(t.Elems) == 0 {
-		return t
-	}
-	elems := make([]types.Type, len(t.Elems))
-	for i, e := range t.Elems {
-		elems[i] = f(e)
-	}
-	t.Elems = elems
-	return t
 }
 
 func checkKey(c *plan.Container, t types.Type, pos plan.Pos) {
@@ -245,11 +164,6 @@ func (b tables) value(c *plan.Container, t types.Type, pos plan.Pos) types.Type 
 	ct := b.u.cont(c)
 	b.u.widen(&ct.val, &ct.valAt, storedAll(t), pos, "value", c)
 	return unmarked(ct.val)
-}
-
-func storedAll(t types.Type) types.Type {
-	t = stored(t)
-	return ofElems(t, storedAll)
 }
 
 func (b tables) wrote(c *plan.Container, pos plan.Pos) {
@@ -413,21 +327,6 @@ func (u *unit) roomy(t types.Type) types.Type {
 	return t
 }
 
-// want gives the positional arguments of a method.
-func want(args []arg, least, most int, form string, pos plan.Pos) []val {
-	if len(args) < least || len(args) > most {
-		wrong(pos, "%s got %s", form, format.Count(len(args), "argument"))
-	}
-	out := make([]val, len(args))
-	for i, a := range args {
-		if a.name != "" {
-			wrong(a.pos, "%s takes no named arguments", form)
-		}
-		out[i] = a.v
-	}
-	return out
-}
-
 func (b tables) cellMethod(c *plan.Container, m string, args []arg, pos plan.Pos) val {
 	switch m {
 	case "get":
@@ -551,4 +450,12 @@ func addArgs(agg *plan.Container, args []arg, pos plan.Pos) (v, w val) {
 		w = a[1]
 	}
 	return a[0], w
+}
+
+// asks notes a container that a kernel half reads.
+func (b tables) asks(c *plan.Container) {
+	b.readShared(c)
+	if b.u.reading {
+		b.u.asked.Set(containerUse{b.u.probe, c.ID}, true)
+	}
 }

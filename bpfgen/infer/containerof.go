@@ -44,28 +44,3 @@ func aroundMember(addr *tree.Expr, off int, id kernel.TypeID, pos plan.Pos) *tre
 	}
 	return chooseFault(null, as(whole, types.Type{Kind: types.Ptr, BTF: id}, pos), pos)
 }
-
-// addressOf is v as an address in the program to which it belongs: what the
-// start of a span has stays there.
-func (b *body) addressOf(v val, pos plan.Pos) (at *body, addr *tree.Expr) {
-	at = b
-	if v.start != nil {
-		at, v.start = v.start, nil
-	}
-	return at, at.numOrFault(v, pos)
-}
-
-// readable is v as an address from which something is read: from FAULT that is FAULT.
-func (b *body) readable(v val, pos plan.Pos) *tree.Expr {
-	if e := v.expr; v.obj == nil && e != nil && e.Type.MayFault && !e.Type.MayNone {
-		if e.Type.Kind == types.Ptr || e.Type.Kind == types.Int && e.Type.Label == "" {
-			return e
-		}
-	}
-	if a, ok := v.obj.(addressed); ok {
-		if e := a.value(b, pos); e.Type.Kind == types.Int && e.Type.MayFault {
-			return e
-		}
-	}
-	return b.num(v, pos)
-}

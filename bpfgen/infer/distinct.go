@@ -4,29 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/startrace/startrace/internal/kernel"
 )
 
 // A list of points is a set: a point that several of its patterns match happens once for each event. Functions are told
 // apart by where they are, for several can have one name, and one can have several. Points of events with functions of
 // their own, and spans of the script, are what they are written.
-
-// distinct leaves out of the targets of a list the points that those before have.
-func distinct(list []*target) (out []*target) {
-	seen := map[string]bool{}
-	for _, t := range list {
-		if s, is := t.source.(*systemCalls); is && len(t.arms) == 0 && s.all {
-			seen[otherCalls] = true
-		}
-	}
-	for _, t := range list {
-		if len(t.arms) > 0 || t.first(t, seen) {
-			out = append(out, t)
-		}
-	}
-	return out
-}
 
 // once reports whether a key was not there yet, and puts it there.
 func once(seen map[string]bool, key string) bool {
@@ -36,8 +18,6 @@ func once(seen map[string]bool, key string) bool {
 }
 
 func (onePoint) first(t *target, seen map[string]bool) bool { return once(seen, t.text) }
-
-func (*ownSpan) first(*target, map[string]bool) bool { return true }
 
 func (fs *functions) first(t *target, seen map[string]bool) bool {
 	if len(fs.funcs) == 0 {
@@ -60,16 +40,3 @@ func (fs *functions) first(t *target, seen map[string]bool) bool {
 
 // otherCalls is in the set of points that syscall:* belongs to: it has all others.
 const otherCalls = "syscall:*"
-
-func (s *systemCalls) first(_ *target, seen map[string]bool) bool {
-	switch {
-	case s.all:
-		return once(seen, "all "+otherCalls)
-	case seen[otherCalls]:
-		return false
-	}
-	s.list = slices.DeleteFunc(slices.Clone(s.list), func(sc kernel.Syscall) bool {
-		return !once(seen, fmt.Sprint("syscall:", sc.Nr, sc.Name))
-	})
-	return len(s.list) > 0
-}

@@ -9,7 +9,6 @@ import (
 	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
-	"github.com/startrace/startrace/internal/plan"
 )
 
 // What can end a handler, asked of the tree: a value that is not there where one is needed, and the operators that are
@@ -67,16 +66,4 @@ func opHasEffect(e *tree.Expr) bool {
 		return true
 	}
 	return mayEnd(e)
-}
-
-// warnEnd warns of an operation with a constant that always ends the handler.
-func (b operators) warnEnd(op syntax.Token, r *tree.Expr, pos plan.Pos) {
-	n, known := constOperand(r)
-	switch {
-	case !known || !fold.Fails(op, n):
-	case op == syntax.SLASHSLASH || op == syntax.PERCENT:
-		b.u.warnf(pos, "division by zero: this ends the handler at each event that comes here")
-	default:
-		b.u.warnf(pos, "a shift by %d: this ends the handler at each event that comes here", n)
-	}
 }

@@ -1,8 +1,6 @@
 package infer
 
 import (
-	"go.starlark.net/syntax"
-
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -49,14 +47,6 @@ func errorOf(p *tree.Expr, pos plan.Pos) *tree.Expr {
 	return orFault(p, pos, func(p *tree.Expr) *tree.Expr {
 		return orNone(isError(p, pos), as(p, types.I64, pos), pos)
 	})
-}
-
-// errnoOfPointer is errno(p) in user code: only the kernel half knows that p is a pointer and no number.
-func (u arguments) errnoOfPointer(name plan.Builtin, x *syntax.CallExpr, vals []uval) (uval, bool) {
-	if name != "errno" || len(vals) != 1 || !vals[0].part || !vals[0].known || vals[0].v.typ().Kind != types.Ptr {
-		return uval{}, false
-	}
-	return u.partVal(x, u.b.labelled(vals[0].v, "errno", x.Lparen)), true
 }
 
 // wordError is what errno() names of an unsigned number of 64 bits: one that fits into no signed number of that size

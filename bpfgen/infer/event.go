@@ -11,56 +11,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// An event is e: what happened at a point, seen from one program.
-type event struct {
-	b     *body // the program in which its fields are read
-	point string
-	args  argSource
-	// ret, duration, startEv and fn exist only for some points.
-	ret      func(pos plan.Pos) val
-	duration func(pos plan.Pos) val
-	startEv  *event
-	fn       func(pos plan.Pos) val
-	name     func(pos plan.Pos) val // e.probe
-	depth    func(pos plan.Pos) val
-	clock    bool // an interval: e.pid is whom it happened to interrupt
-	profile  bool // it has e.ip and e.usermode
-	addr     func(pos plan.Pos) val
-	// listed are the fields of the task that an iterator is at; nil elsewhere.
-	listed   map[string]func(pos plan.Pos) val
-	unwound  func() // a stack of the program is taken
-	regs     bool   // the registers are at hand
-	inside   bool   // it is a place behind the entry of a function
-	noReturn bool   // a call that never returns: e is its start
-	// othersReturn: the probe has other calls, which return.
-	othersReturn bool
-	atStart      bool // the start of a span
-	untested     bool // a start of a span whose process has not been tested
-	// tested: the process has been tested at the start of the span. judged is the event whose process is tested in its
-	// place: that of the start, where the end is nobody's.
-	tested bool
-	judged *event
-	// setOwnPid, of an end, is told that the event has a pid of its own.
-	setOwnPid func()
-	// over shadows fields: what kernel= or an event's function returned.
-	over map[string]val
-	// value is e.value, where kernel= returned no record.
-	value *val
-}
-
 func (e *event) what() string { return "the event e" }
-
-// An argSource gives e.args for one point.
-type argSource interface {
-	names() []string
-	get(b *body, name string, pos plan.Pos) (val, bool)
-	at(b *body, i int, pos plan.Pos) (val, bool)
-}
-
-// argsObj is e.args.
-type argsObj struct{ ev *event }
-
-func (*argsObj) what() string { return "e.args" }
 
 // builtinFields are the fields that every event has.
 var builtinFields = map[string]types.Type{
@@ -244,11 +195,6 @@ func (e *event) whyNot(name string) string {
 	return ""
 }
 
-// regsObj is e.regs.
-type regsObj struct{ ev *event }
-
-func (*regsObj) what() string { return "e.regs" }
-
 // register is e.regs.name: 64 bits as they were at the point.
 func (r *regsObj) register(name string, pos plan.Pos) val {
 	names := kernel.RegisterOffsets("").Names
@@ -258,13 +204,6 @@ func (r *regsObj) register(name string, pos plan.Pos) val {
 		wrong(pos, "this machine has no register %s%s; it has %s", name, hint(name, list), strings.Join(list, ", "))
 	}
 	return r.ev.mine(exprVal(register(off, pos)))
-}
-
-func hint(name string, names []string) string {
-	if near := kernel.Suggest(name, names); near != "" {
-		return " (did you mean " + near + "?)"
-	}
-	return ""
 }
 
 // argument is e.args.name.
@@ -295,3 +234,102 @@ func (a *argsObj) argument(name string, pos plan.Pos) val {
 
 // EventFields are the names of all parts that an event can have.
 func EventFields() []string { return slices.Clone(fieldNames) }
+
+// everything is e.args as a record. What cannot be read is left out.
+func (a *argsObj) everything(pos plan.Pos) val {
+	out := val{comp: true, names: []string{}}
+	if a.unnamed() {
+		wrong(pos,
+			"the arguments of %s have no names here, so e.args as a whole is nothing: write e.args[0], e.args[1] …",
+			a.ev.point)
+	}
+	for _, n := range a.ev.args.names() {
+		var v val
+		r := attempt(func() {
+			v = a.ev.b.sendable(a.argument(n, pos), pos)
+		})
+		if r == nil {
+			out.names = append(out.names, n)
+			out.elems = append(out.elems, v)
+		}
+	}
+	return out
+}
+
+// everything is e as a value: all fields that this event has.
+func (e *event) everything(pos plan.Pos) val {
+	out := val{comp: true, names: []string{}}
+	add := func(n string, v val) {
+		out.names = append(out.names, n)
+		out.elems = append(out.elems, v)
+	}
+	for _, n := range []string{"time", "probe", "cpu", "comm", "pid", "tid", "uid"} {
+		if _, over := e.over[n]; over {
+			continue
+		}
+		if v, ok := e.field(n, pos); ok {
+			add(n, v)
+		}
+	}
+	for _, n := range []string{"ret", "duration", "ip", "addr", "usermode"} {
+		if v, ok := e.field(n, pos); ok {
+			add(n, v)
+		}
+	}
+	for _, n := range sortedKeys(e.over) {
+		add(n, e.b.sendable(e.over[n], pos))
+	}
+	if e.args != nil && len(e.args.names()) > 0 {
+		add("args", (&argsObj{e}).everything(pos))
+	}
+	return out
+}
+
+// ofEntry gives a field of an iterator's event that elsewhere is the current
+// process's. known is false where it is none of them.
+func (e *event) ofEntry(name string, pos plan.Pos) (v val, known, ok bool) {
+	if e.listed == nil || !ofCurrent[name] {
+		return val{}, false, false
+	}
+	if f := e.listed[name]; f != nil {
+		return e.mine(f(pos)), true, true
+	}
+	return val{}, true, false
+}
+
+// listTask makes the event's process that of a task.
+func (e *event) listTask(task val) {
+	follow := func(names ...string) func(plan.Pos) val {
+		return func(pos plan.Pos) val {
+			v := task
+			for _, n := range names {
+				v = e.b.attributes().attr(v, n, pos)
+			}
+			return v
+		}
+	}
+	e.listed = map[string]func(plan.Pos) val{
+		"task": follow(), "pid": follow("tgid"), "tid": follow("pid"), "comm": follow("comm"),
+		"ppid": follow("real_parent", "tgid"), "uid": follow("cred", "uid", "val"), "gid": follow("cred", "gid", "val"),
+	}
+}
+
+// ofCurrent are the fields that tell of the current process.
+var ofCurrent = map[string]bool{
+	"task": true, "pid": true, "tid": true, "comm": true, "ppid": true, "uid": true, "gid": true, "cgroup": true,
+	"file": true, "stack": true, "ustack": true,
+}
+
+// ofOne are the iterators that go over the parts of one thing, which must be
+// given when they are attached.
+var ofOne = map[string]string{
+	"bpf_map_elem": "the elements of one BPF map", "bpf_sk_storage_map": "the elements of one BPF map",
+	"sockmap": "the elements of one BPF map",
+	"cgroup":  "the tree of one cgroup",
+}
+
+// unnamed reports whether there are arguments, of which nobody knows the names.
+func (a *argsObj) unnamed() bool {
+	f, is := a.ev.args.(*funcArgs)
+	return is && !f.f.typed() && f.f.argCount() > 0
+}

@@ -8,14 +8,6 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// An eventMethod is e.file before it is called.
-type eventMethod struct {
-	ev   *event
-	name string
-}
-
-func (m *eventMethod) what() string { return "the method e." + m.name }
-
 // callEvent calls a method of the event in the program that it belongs to.
 func (b inliner) callEvent(m *eventMethod, args []arg, pos plan.Pos) val {
 	at := m.ev.b
@@ -154,14 +146,6 @@ func (b memory) pathOf(v val, pos plan.Pos) *tree.Expr {
 	out.MayNone = true
 	return &tree.Expr{Op: tree.OpPath, Type: out, Str: t.Name, Args: []*tree.Expr{addr}, Pos: pos}
 }
-
-// A memObj is mem(p, n): n bytes in memory.
-type memObj struct {
-	place
-	n int
-}
-
-func (*memObj) what() string { return "bytes in memory" }
 
 func (m *memObj) value(b *body, pos plan.Pos) *tree.Expr { return m.bytes("", pos) }
 

@@ -6,11 +6,6 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// follow is the table of processes that -c and -f follow: the children of a
-// followed process join it at their fork, in the kernel, so no event of theirs
-// is missed; a process leaves it when it is gone, waited for.
-type follow struct{ id int }
-
 // followChildren adds the table and the two programs that keep it. Both tell
 // no difference between threads and processes where none is needed: the
 // thread group of a new thread is in the table already.
@@ -51,16 +46,4 @@ func (u *unit) followProgram(name, point string) *body {
 	b := newBody(&probe{u: u, p: &plan.Probe{ID: -1}}, prog)
 	u.res.Tree.Programs = append(u.res.Tree.Programs, prog)
 	return b
-}
-
-// taskArg is argument i of a raw tracepoint, a task_struct.
-func (b words) taskArg(i int, pos plan.Pos) *tree.Expr {
-	raw := load(ctxPlace(b.body, 8*i, pos), types.U64, pos)
-	return &tree.Expr{Op: tree.OpConvert, Type: b.task(pos).Type, Args: []*tree.Expr{raw}, Pos: pos}
-}
-
-// has is the test whether a process is followed.
-func (f *follow) has(pid *tree.Expr, pos plan.Pos) *tree.Expr {
-	return &tree.Expr{Op: tree.OpTableHas, Type: types.Boolean, Int: int64(f.id),
-		Args: []*tree.Expr{convert(pid, types.U32)}, Pos: pos}
 }

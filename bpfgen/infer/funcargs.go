@@ -15,15 +15,6 @@ import (
 // that they are: a register, several, the stack, or memory that a register leads
 // to. Programs of trampolines get them as words that the kernel copied.
 
-// funcArgs is e.args of a function.
-type funcArgs struct {
-	f    *funcView
-	mech tree.AttachKind
-	// start, if set, is the program at the entry, of which the values are; the
-	// memory behind them is read where the walk is.
-	start *body
-}
-
 func (a *funcArgs) names() []string {
 	a.f.ask("")
 	var out []string
@@ -69,11 +60,6 @@ func (a *funcArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 	return b.words().atPlace(from, a.f.argPlace(i), params[i].Type, pos), true
 }
 
-// words reads arguments and results of functions, which are words of registers and stacks.
-type words struct{ *body }
-
-func (b *body) words() words { return words{b} }
-
 // carry brings a word of the program at the start to this one.
 func (b words) carry(from *body, word *tree.Expr) *tree.Expr {
 	if from == b.body {
@@ -82,9 +68,6 @@ func (b words) carry(from *body, word *tree.Expr) *tree.Expr {
 	return b.here(val{expr: word, start: from}).expr
 }
 
-// maxArgs bounds e.args[i] where nobody knows how many there are.
-const maxArgs = 12
-
 // untypedWord is how a word is shown of which no type is known: one of a user
 // function may be negative, one of a kernel function is rather an address.
 func untypedWord(user bool) types.Type {
@@ -92,10 +75,6 @@ func untypedWord(user bool) types.Type {
 		return types.I64
 	}
 	return types.U64
-}
-
-func as(e *tree.Expr, t types.Type, pos plan.Pos) *tree.Expr {
-	return &tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{e}, Pos: pos}
 }
 
 // places is where the arguments and the result of the function are.
@@ -184,10 +163,6 @@ func (b words) argWord(f *funcView, i int, pos plan.Pos) *tree.Expr {
 func (b words) stackWord(off int, space tree.Space, pos plan.Pos) *tree.Expr {
 	at := place{register(kernel.RegisterOffsets("").SP, pos), int64(off), space, b.body}
 	return b.present(exprVal(load(at, types.U64, pos)), "an argument", pos)
-}
-
-func register(off int, pos plan.Pos) *tree.Expr {
-	return &tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: fmt.Sprintf("reg:%d", off), Pos: pos}
 }
 
 // unreadable is what lies where a program cannot read: a FAULT that says so.

@@ -14,9 +14,6 @@ import (
 // the same. Calls of functions nest, so their entries are kept by thread and
 // depth (tree.Span.Nested).
 
-// functionCalls are the calls of functions: spans.
-type functionCalls struct{ *functions }
-
 func (*functionCalls) span() bool                   { return true }
 func (c *functionCalls) single(t *target) []*target { return []*target{t} }
 func (*functionCalls) attach(t *target) tree.Attach { return ofSpan{}.attach(t) }

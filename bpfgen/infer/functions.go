@@ -4,6 +4,11 @@ import (
 	"slices"
 
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/abi"
+	"github.com/startrace/startrace/internal/gofunc"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/signature"
+	"github.com/startrace/startrace/internal/usdt"
 )
 
 // functions are those that a pattern matched, of the kernel or of one program, or places in them.
@@ -116,3 +121,59 @@ func (fs *functions) event(_ *target, b *body) *event {
 	f.shared = false
 	return fs.funcEvent(b, f)
 }
+
+// functionCalls are the calls of functions: spans.
+type functionCalls struct{ *functions }
+
+// A funcPoint is one function that a pattern matched.
+type funcPoint struct {
+	name  string // e.func
+	text  string // e.probe
+	place tree.Place
+	// proto has the types of the arguments; nil for user functions and where
+	// BTF has none.
+	proto *kernel.Function
+	// user: it is a user function; abi says where Go passes its arguments, nil:
+	// as C does. goroutine: its calls belong to a goroutine, not to a thread.
+	user      bool
+	abi       *gofunc.ABI
+	goroutine bool
+	// inside: the place is behind the function's entry, where the arguments are no longer where the caller left them.
+	inside bool
+	// program: it is a BPF program.
+	program bool
+	// returns are the offsets in the file at which it returns, where no probe may
+	// be placed on the return address (Go).
+	returns []uint64
+	// others are how many other functions return for it: it jumps to them.
+	others int
+	// call is where the arguments and the result are; nil where nobody knows, or
+	// before it was asked for.
+	call *abi.Call
+	// sig gives what debug information says of a user function; nil: it is not asked.
+	sig func() *signature.Signature
+	// site is that of a static probe, with its arguments.
+	site *usdt.Site
+}
+
+// A funcView is a function as one program sees it: it notes the questions.
+type funcView struct {
+	*funcPoint
+	log    *[]access
+	shared bool // the program may stand at other functions, too
+}
+
+// funcArgs is e.args of a function.
+type funcArgs struct {
+	f    *funcView
+	mech tree.AttachKind
+	// start, if set, is the program at the entry, of which the values are; the
+	// memory behind them is read where the walk is.
+	start *body
+}
+
+// operandArgs is e.args of a static probe.
+type operandArgs struct{ f *funcView }
+
+// maxArgs bounds e.args[i] where nobody knows how many there are.
+const maxArgs = 12

@@ -27,6 +27,18 @@
 // The types of containers come from all their uses. The walk is therefore
 // repeated until no use widens a type any more; only the last round counts.
 //
+// # The files, from below
+//
+// Nothing below knows what is above it; in a room the files know each other.
+//
+//	refuse, syntax, words, trees, ends   what needs no walk: mistakes, the text, types, expressions
+//	unit, state, body, val, learnt       what the walks know, and take back
+//	values, objects, event, attr, …      what values are and have: the event, memory, words, containers
+//	stmt, expr, connective, loop, call   the walk of kernel halves
+//	user, userstmt, usercall, …          the walk of user halves
+//	role, probe, span, syscall, …        the programs of a probe
+//	builtinrows, kinds, infer            the tables, and the rounds over a plan
+//
 // # Projection
 //
 // A handler that cannot run in the kernel is walked by another walker (user),
@@ -41,79 +53,13 @@ package infer
 
 import (
 	"fmt"
-	"sort"
 
-	"github.com/startrace/startrace/bpfgen/persistent"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/until"
 )
-
-// A Result is what inference makes of a plan.
-type Result struct {
-	Tree *tree.Unit
-	// Halves are the user halves of probes, by the probe's number. A probe
-	// that sends records without one is printed by the session.
-	Halves map[int]*plan.UserHalf
-	// StartHalves are those of the handlers of starts (start=).
-	StartHalves map[int]*plan.UserHalf
-	// Placed says for each function where it runs and why, for explain.
-	Placed []Placement
-	// Warnings do not keep the plan from running.
-	Warnings Diags
-	// Follow is the number of the table of followed processes (u32 → u64), -1
-	// for none: the session puts the first process into it.
-	Follow int
-	// Points is the number of points that each probe matched, Names which they
-	// are.
-	Points map[int]int
-	Names  map[int][]string
-	// Notes say which way was taken where this kernel lacks the one asked for.
-	Notes Diags
-	// Choices are what first() chose, in the order of the script.
-	Choices []Choice
-	// Waits are the points that wait for a module.
-	Waits []Wait
-	// Alone are, of handlers that are placed on both sides, the containers that
-	// cannot be compared, by number.
-	Alone map[int]bool
-
-	// KeyParts say of containers which parts of their keys are there; the others are
-	// None wherever the container is used, and disappear.
-	KeyParts map[int][]bool
-
-	// What later units must know: see Types.
-	conts   persistent.Map[int, *contType]
-	written persistent.Map[int, plan.Pos]
-	touched []touch
-}
-
-// A Choice says which of the points of a first() this kernel has.
-type Choice struct {
-	Probe  int
-	Pos    plan.Pos
-	Chosen []string // the points by name
-	// Refused are the points that come before it and why they are not it, as
-	// messages; Rest is the number of those behind it, which were not tried.
-	Refused []string
-	Rest    int
-}
-
-// A Placement says where a function of a probe runs.
-type Placement struct {
-	Probe int
-	Role  string // "where", "kernel", "handler", "start"; "event" and "key": functions of event() and span()
-	Fn    *plan.Func
-	Side  string // "kernel" or "user"
-	Why   string // for user: what cannot run in the kernel
-	Sends []string
-}
-
-// maxRounds bounds the repetition until container types are stable. Types
-// only widen, and each widening is one of a few steps.
-const maxRounds = 12
 
 // Unit infers p on the kernel that facts describe. The error is a Diags with
 // everything that is wrong with the script; the Result then has what is known
@@ -170,78 +116,6 @@ func inferUnit(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Ty
 	return nil, fmt.Errorf("infer: the types of containers did not settle")
 }
 
-// unit is one round over a plan.
-type unit struct {
-	plan  *plan.Plan
-	facts *kernel.Facts
-	// binaries is nil where no user programs can be looked at.
-	binaries Binaries
-	learnt
-	// trying counts the walks around this one that may come to nothing, owner is the part of the walk since the last
-	// mark.
-	trying   int
-	owner    *owner
-	userKeys map[int]*keyUse // of user halves
-	res      *Result
-	// touched are the uses of tables and cells by handlers placed in user space.
-	touched []touch
-	// touchedBefore and writtenBefore are those of earlier units.
-	touchedBefore []touch
-	writtenBefore persistent.Map[int, plan.Pos]
-	followID      int // of the table of followed processes
-	names         map[string]bool
-	nextNames     map[string]nextName // by a name without a number
-	strMax        int
-	// noneEnds makes a None where a value is wanted end the walk as if it were
-	// no mistake.
-	noneEnds bool
-	enums    map[*tree.Expr]string      // reads of fields whose type is an enum
-	absorbed map[*tree.Expr]bool        // values for user halves that cannot end the program
-	families map[string]error           // what names() knows: see mustBeFamily
-	follow   *follow                    // nil: only one process, or all
-	spanKeys map[*plan.Span]*types.Type // lives through all rounds
-	// nameTable lives through all rounds, too.
-	nameTable *nameTable
-	// late: only points that no unit of earlier has; has are those of the probe
-	// that is walked. bound: its points do not grow.
-	late, bound bool
-	earlier     *Types
-	probe       int
-	has         map[string]bool
-	// both: what is walked is placed on both sides; see alone.
-	both    bool
-	stop    until.Stop
-	reading bool // what runs before a handler: see asks
-	// shared is the walk of a function of an event that several probes have; nil: another one.
-	shared *sharedRun
-	// foldedFuncs are the calls with constants that user code makes.
-	foldedFuncs map[string]foldedFunc
-}
-
-func newUnit(p *plan.Plan, facts *kernel.Facts, known learnt) *unit {
-	u := &unit{
-		plan: p, facts: facts, learnt: known, owner: &owner{},
-		names: map[string]bool{}, nextNames: map[string]nextName{},
-		strMax: p.StrMax, enums: map[*tree.Expr]string{}, absorbed: map[*tree.Expr]bool{}, families: map[string]error{},
-		foldedFuncs: map[string]foldedFunc{},
-		res: &Result{
-			Tree:   &tree.Unit{Keep: map[int]int{}},
-			Halves: map[int]*plan.UserHalf{}, StartHalves: map[int]*plan.UserHalf{},
-			Points: map[int]int{}, Names: map[int][]string{},
-			Follow: -1,
-		},
-	}
-	if u.strMax <= 0 {
-		u.strMax = defaultStrMax
-	}
-	u.res.Tree.StrMax = u.strMax
-	u.res.Tree.Stacks = p.Stacks
-	return u
-}
-
-// defaultStrMax is the limit of captured strings in bytes.
-const defaultStrMax = 256
-
 func (u *unit) walk() {
 	if u.plan.Target.Follow && u.plan.Target.PID > 0 && len(u.plan.Probes) > 0 {
 		if r := attempt(u.followChildren); r != nil {
@@ -253,13 +127,6 @@ func (u *unit) walk() {
 		newProbe(u, p).walk()
 	}
 	u.checkTouched()
-}
-
-func name(c *plan.Container) string {
-	if c.Name != "" {
-		return c.Name
-	}
-	return fmt.Sprintf("declared at %s", c.Pos)
 }
 
 // finish completes the result of the last round.
@@ -288,50 +155,9 @@ func (u *unit) finish() *Result {
 	return u.res
 }
 
-// programName makes a name that is unique in the unit and valid for the
-// kernel (at most 15 characters of [A-Za-z0-9_]).
-func (u *unit) programName(probe int, what string) string {
-	base := cleanName(what)
-	if probe >= 0 {
-		base = fmt.Sprintf("p%d_%s", probe, base)
-	}
-	if len(base) > 15 {
-		base = base[:15]
-	}
-	next, ok := u.nextNames[base]
-	if !ok {
-		next = nextName{base, 2}
-	}
-	for ; u.names[next.name]; next.n++ {
-		suffix := fmt.Sprintf("_%d", next.n)
-		next.name = next.name[:min(len(next.name), 15-len(suffix))] + suffix
-	}
-	u.names[next.name], u.nextNames[base] = true, next
-	return next.name
-}
-
-// A nextName is where the search for a name that is not taken goes on, and which
-// number makes the one behind it.
-type nextName struct {
-	name string
-	n    int
-}
-
-func cleanName(s string) string {
-	out := []byte(s)
-	for i, c := range out {
-		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9') {
-			out[i] = '_'
-		}
-	}
-	return string(out)
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	var keys []string
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
+// UnitLate is UnitAfter for the points that the probes of p have got since the
+// units of earlier were made; facts are read anew. A unit without programs: there
+// are none.
+func UnitLate(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Types) (*Result, error) {
+	return inferUnit(p, facts, binaries, earlier, true, nil)
 }

@@ -30,14 +30,6 @@ func (u finder) iterators(p *plan.Pattern) []*target {
 	return out
 }
 
-// ofOne are the iterators that go over the parts of one thing, which must be
-// given when they are attached.
-var ofOne = map[string]string{
-	"bpf_map_elem": "the elements of one BPF map", "bpf_sk_storage_map": "the elements of one BPF map",
-	"sockmap": "the elements of one BPF map",
-	"cgroup":  "the tree of one cgroup",
-}
-
 func (u finder) matchIterators(p *plan.Pattern) []kernel.Iterator {
 	if parts, ok := ofOne[p.Args[0]]; ok {
 		wrong(p.Pos, "%s goes over %s, which a script cannot name", p.Text, parts)
@@ -129,39 +121,4 @@ func (u finder) isTask(v val) bool {
 	}
 	id, ok := btf.Named(kernel.KindStruct, "task_struct")
 	return ok && v.expr.Type.BTF == id
-}
-
-// listTask makes the event's process that of a task.
-func (e *event) listTask(task val) {
-	follow := func(names ...string) func(plan.Pos) val {
-		return func(pos plan.Pos) val {
-			v := task
-			for _, n := range names {
-				v = e.b.attributes().attr(v, n, pos)
-			}
-			return v
-		}
-	}
-	e.listed = map[string]func(plan.Pos) val{
-		"task": follow(), "pid": follow("tgid"), "tid": follow("pid"), "comm": follow("comm"),
-		"ppid": follow("real_parent", "tgid"), "uid": follow("cred", "uid", "val"), "gid": follow("cred", "gid", "val"),
-	}
-}
-
-// ofCurrent are the fields that tell of the current process.
-var ofCurrent = map[string]bool{
-	"task": true, "pid": true, "tid": true, "comm": true, "ppid": true, "uid": true, "gid": true, "cgroup": true,
-	"file": true, "stack": true, "ustack": true,
-}
-
-// ofEntry gives a field of an iterator's event that elsewhere is the current
-// process's. known is false where it is none of them.
-func (e *event) ofEntry(name string, pos plan.Pos) (v val, known, ok bool) {
-	if e.listed == nil || !ofCurrent[name] {
-		return val{}, false, false
-	}
-	if f := e.listed[name]; f != nil {
-		return e.mine(f(pos)), true, true
-	}
-	return val{}, true, false
 }

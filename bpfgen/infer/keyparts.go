@@ -15,14 +15,6 @@ import (
 // wait[e.pid if each else None]. That must not depend on where a handler runs, so user halves tell, too, which parts
 // they give. Any other None is a part of the key as in Starlark.
 
-// keyUse is what user halves give as the key of a container. It lives through all rounds.
-type keyUse struct {
-	parts []bool   // by position: some use has something else there than None
-	any   bool     // some use has a key of which only the run decides what it is
-	bare  []int    // the lengths of keys that have fewer parts than others: without what disappeared
-	at    plan.Pos // of the last use, for messages
-}
-
 // keyed notes the key that user code uses with a container.
 func (u *user) keyed(of, key uval, pos plan.Pos) {
 	ref, ok := of.v.c.(plan.Ref)

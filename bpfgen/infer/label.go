@@ -3,8 +3,6 @@ package infer
 import (
 	"strings"
 
-	"go.starlark.net/syntax"
-
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
@@ -49,25 +47,6 @@ func pointerNumber(p *tree.Expr, pos plan.Pos) *tree.Expr {
 	t := types.U64
 	t.MayNone, t.MayFault = true, p.Type.MayFault
 	return as(p, t, pos)
-}
-
-// notLabelled refuses what the text of a label would be needed for.
-func notLabelled(t types.Type, pos plan.Pos) {
-	if t.Kind == types.Int && t.Label != "" {
-		refuse(pos, "the text of %s(…) is made in user space: a kernel half can store and send it; "+
-			"compute and compare with the number", labelName(t))
-	}
-}
-
-func labelName(t types.Type) string {
-	name, _, _ := strings.Cut(t.Label, ":")
-	return strings.TrimSuffix(name, "4")
-}
-
-// oneName reports whether different numbers have different texts.
-func oneName(t types.Type) bool {
-	name := labelName(t)
-	return strings.HasPrefix(name, "syscall_") || name == "func" || name == "point" || name == "name"
 }
 
 // callNames is names(v, family): the family may be left out where v is a field
@@ -229,16 +208,6 @@ func fitsPattern(g kernel.Glob, pos plan.Pos) {
 	}
 }
 
-// stringList is a char **: a list of strings.
-func (b memory) stringList(at place, pos plan.Pos) *tree.Expr {
-	t := types.Type{Kind: types.Bytes, Cap: maxStringList, Label: "strlist", MayFault: true}
-	return &tree.Expr{Op: tree.OpStrList, Type: t, Int: at.off, Str: at.space,
-		Args: []*tree.Expr{asAddress(at.addr, pos)}, Pos: pos}
-}
-
-// maxStringList bounds the bytes of a list of strings.
-const maxStringList = 1024
-
 // joined is sep.join(list).
 func (b memory) joined(sep string, v val, pos plan.Pos) val {
 	at := b.body
@@ -259,19 +228,4 @@ func (b memory) joined(sep string, v val, pos plan.Pos) val {
 		out.start = at
 	}
 	return out
-}
-
-// joined is sep.join(list) of a char ** in user code: the kernel half joins it, for a string of it that could not be
-// read is no string there.
-func (u arguments) joined(dot *syntax.DotExpr, x *syntax.CallExpr) (uval, bool) {
-	recv := u.expr(dot.X)
-	sep, ok := recv.v.constStr()
-	if !ok || len(sep) != 1 || len(x.Args) != 1 || argValue(x.Args[0]) != x.Args[0] {
-		return uval{}, false
-	}
-	list := u.expr(x.Args[0])
-	if !list.known || !list.part || list.v.expr == nil || list.v.expr.Op != tree.OpStrList {
-		return uval{}, false
-	}
-	return u.partVal(x, u.b.memory().joined(sep, list.v, x.Lparen)), true
 }

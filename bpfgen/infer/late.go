@@ -15,13 +15,6 @@ import (
 // waits for it. When a module has been loaded, the session infers a later unit of
 // the same plan (UnitLate), which has the points that are new.
 
-// A Wait says that a point waits for a module that can be loaded.
-type Wait struct {
-	Probe  int
-	Point  string
-	Module string
-}
-
 // Grows reports whether probes of p can get points when modules are loaded.
 func Grows(p *plan.Plan) bool {
 	return slices.ContainsFunc(p.Probes, func(probe *plan.Probe) bool { return growing(probe.Points) })
@@ -46,13 +39,6 @@ func grows(p *plan.Pattern) bool {
 	}
 	named := strings.Contains(strings.Join(p.Args, ":"), ":")
 	return p.Args[0] != "bpf" && (named || kernel.IsPattern(strings.Join(p.Args, ":")))
-}
-
-// UnitLate is UnitAfter for the points that the probes of p have got since the
-// units of earlier were made; facts are read anew. A unit without programs: there
-// are none.
-func UnitLate(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Types) (*Result, error) {
-	return inferUnit(p, facts, binaries, earlier, true, nil)
 }
 
 // moduleOf splits MODULE:NAME; "" where no module is named.
@@ -107,30 +93,6 @@ func (u finder) mustBeModule(p *plan.Pattern, module string) {
 		wrong(p.Pos, "%s: no module %s is loaded, nor is there one for this kernel%s", p.Text, module,
 			hint(module, u.facts.ModuleNames()))
 	}
-}
-
-// bounded expands points that do not grow: those of a span, and of first().
-func (u finder) bounded(expand func() []*target) []*target {
-	defer func(old bool) { u.bound = old }(u.bound)
-	u.bound = true
-	return expand()
-}
-
-// lateTargets are the points of p that no earlier unit has.
-func (u finder) lateTargets(p *plan.Pattern) []*target {
-	if !grows(p) {
-		return nil
-	}
-	var all, out []*target
-	if attempt(func() { all = u.expandPattern(p) }) != nil {
-		return nil // it waits still
-	}
-	for _, t := range all {
-		if t.without(t, u.has) {
-			out = append(out, t)
-		}
-	}
-	return out
 }
 
 // begin prepares for the points of a probe.

@@ -16,30 +16,6 @@ import (
 // changing are the methods of tables and cells that change them.
 var changing = map[string]bool{"set": true, "add": true, "pop": true, "remove": true, "clear": true, "take": true}
 
-// reading walks a function before the handler, and notes which tables and cells it asks.
-func (pr *probe) reading(f func()) {
-	was := pr.u.reading
-	pr.u.reading = true
-	defer func() { pr.u.reading = was }()
-	f()
-}
-
-// asks notes a container that a kernel half reads.
-func (b tables) asks(c *plan.Container) {
-	b.readShared(c)
-	if b.u.reading {
-		b.u.asked.Set(containerUse{b.u.probe, c.ID}, true)
-	}
-}
-
-// asked reports whether what runs before the handler asks a container.
-func (pr *probe) asked(id int) bool { return pr.u.asked.At(containerUse{pr.p.ID, id}) }
-
-// laterWrites are what user code changes that kernel halves ask.
-type laterWrites struct{ *user }
-
-func (u *user) writes() laterWrites { return laterWrites{u} }
-
 // changes refuses that user code changes what the filter of its own probe reads. what is the change as kernel= has it.
 func (u laterWrites) changes(of uval, pos plan.Pos, what func(name string) string) {
 	ref, ok := of.v.c.(plan.Ref)
@@ -172,13 +148,6 @@ func (u laterWrites) change(s syntax.Stmt) (*plan.Container, func()) {
 		return c, func() { u.b.tables().containerMethod(c, dot.Name.Name, u.argsInKernel(x.Args), x.Lparen) }
 	}
 	return nil, nil
-}
-
-func containerIn(of uval) *plan.Container {
-	if ref, ok := of.v.c.(plan.Ref); ok && of.known {
-		return ref.Container
-	}
-	return nil
 }
 
 func (u laterWrites) argsInKernel(list []syntax.Expr) []arg {

@@ -4,48 +4,12 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/startrace/startrace/bpfgen/persistent"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/plan"
 )
 
 // A walk may come to nothing: a handler turns out not to run in the kernel, a loop is walked to see what its variables
 // become, a function for its value alone. What was learnt on such a walk is taken back.
-
-// learnt is what walks find out and what can be taken back: of containers, of spans, and what there is to say. It is
-// one value. A copy keeps what was known (see mark), and costs little, because the maps are persistent; assigning the
-// copy takes back all that was learnt since.
-type learnt struct {
-	// conts are the types of containers by number. They live through all rounds; changed: one was widened in this
-	// round, or something else that the next round must know was found out.
-	conts   persistent.Map[int, *contType]
-	changed bool
-	// used are the containers that kernel halves use; unknown the tables whose values were read before anything set
-	// them.
-	used, unknown persistent.Map[int, bool]
-	// written holds where kernel halves write tables and cells.
-	written persistent.Map[int, plan.Pos]
-	// asked are the containers that what runs before a probe's handler asks.
-	asked persistent.Map[containerUse, bool]
-	// uses are for the comparison of both sides: see alone.
-	useList []use
-	// apart are spans whose starts are kept apart, ownPid those that are part of an event with a pid of its own. They
-	// live through all rounds.
-	apart, ownPid persistent.Map[spanUse, bool]
-	cutStacks     bool // a kernel stack of fewer frames than there can be
-	messages
-}
-
-// messages are for the author of the script.
-type messages struct{ diags, warns Diags }
-
-// throughRounds is what the next round knows from the beginning.
-func (l learnt) throughRounds() learnt {
-	return learnt{conts: l.conts, apart: l.apart, ownPid: l.ownPid}
-}
-
-// containerUse is a container as one probe uses it.
-type containerUse struct{ probe, id int }
 
 // A mark is a point in a walk to which it can come back, with all that was known there.
 type mark struct {
@@ -146,9 +110,6 @@ func (b *body) attempt(f func()) *refusal {
 	}
 	return r
 }
-
-// An owner is the part of a walk between two marks: what it has made itself it can change in its place.
-type owner struct{ _ byte }
 
 // cont is what is known of a container that a kernel half uses, to be read or changed: a copy of its own, if there is a
 // mark since the last change.

@@ -23,18 +23,6 @@ import (
 // The type is found by walking the body, and throwing the result away, until
 // no assignment widens it.
 
-const (
-	// maxUnroll bounds the iterations of a loop that is written out.
-	maxUnroll = 64
-	// maxLoop bounds those of a loop with bounds that are known, maxRange
-	// those of one whose bounds the kernel computes.
-	maxLoop  = 16384
-	maxRange = 4096
-	// maxWritten bounds the iterations that are written out in one program,
-	// those of loops in loops and of rehearsals counted.
-	maxWritten = 16384
-)
-
 // writeOut counts an iteration that is written out.
 func (b walker) writeOut(pos plan.Pos) {
 	switch b.written++; {
@@ -54,21 +42,6 @@ type rangeObj struct {
 }
 
 func (*rangeObj) what() string { return "a range" }
-
-// A pin is the place of a variable that a loop assigns.
-type pin struct {
-	local   int64
-	t       types.Type
-	widened bool
-}
-
-// A loop is what break and continue leave: a SFor, or the inlines around a
-// loop that is written out and around one iteration of it.
-type loop struct {
-	unrolled  bool
-	out, next int64
-	outer     *loop
-}
 
 func (b walker) forStmt(s *syntax.ForStmt) bool {
 	pos := start(s)
@@ -109,23 +82,6 @@ func (b walker) sequence(x syntax.Expr) val {
 		return b.tuple(l.List)
 	}
 	return b.expr(x)
-}
-
-// branches reports whether statements leave their loop or iteration.
-func branches(list []syntax.Stmt) bool {
-	found := false
-	for _, s := range list {
-		syntax.Walk(s, func(n syntax.Node) bool {
-			switch n := n.(type) {
-			case *syntax.BranchStmt:
-				found = found || n.Token != syntax.PASS
-			case *syntax.ForStmt, *syntax.DefStmt, *syntax.LambdaExpr:
-				return false
-			}
-			return true
-		})
-	}
-	return found
 }
 
 func (b walker) branchStmt(s *syntax.BranchStmt) bool {

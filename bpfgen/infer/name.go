@@ -22,12 +22,6 @@ import (
 // A program that serves several functions gets two of them as its cookie: that
 // of e.func in the upper half, that of e.probe in the lower one.
 
-// nameTable numbers the names; it lives through all rounds.
-type nameTable struct {
-	list    []string
-	numbers map[string]int64
-}
-
 func newNameTable(earlier *Types) *nameTable {
 	t := &nameTable{numbers: map[string]int64{}}
 	if earlier != nil {
@@ -59,26 +53,6 @@ func (u *unit) nameConst(s string, pos plan.Pos) *tree.Expr {
 	return e
 }
 
-// asName gives what reads as a name its number among all names.
-func asName(e *tree.Expr) *tree.Expr {
-	t, label := e.Type, e.Type.Label
-	if label == types.Name.Label {
-		return e
-	}
-	name := types.Name
-	name.MayNone, name.MayFault = t.MayNone, t.MayFault
-	if label == "syscall_name" || label == "syscall_point" {
-		low := types.U32
-		low.MayNone, low.MayFault = t.MayNone, t.MayFault
-		e = &tree.Expr{Op: tree.OpConvert, Type: low, Args: []*tree.Expr{e}, Pos: e.Pos}
-	}
-	if label == "syscall_point" && !t.MayNone && !t.MayFault {
-		wide := &tree.Expr{Op: tree.OpConvert, Type: types.I64, Args: []*tree.Expr{e}, Pos: e.Pos}
-		return operation(tree.OpOr, name, wide, intExpr(tree.SyscallPoints, e.Pos), e.Pos)
-	}
-	return &tree.Expr{Op: tree.OpConvert, Type: name, Args: []*tree.Expr{e}, Pos: e.Pos}
-}
-
 // fitting gives v as a container keeps it whose type is have so far: the name of
 // a function or point by its number where they differ.
 func (b tables) fitting(v val, have types.Type, pos plan.Pos) val {
@@ -105,30 +79,6 @@ func (b tables) fitting(v val, have types.Type, pos plan.Pos) val {
 		return exprVal(asName(b.rv(v, pos)))
 	}
 	return v
-}
-
-func isSyscallLabel(label string) bool { return strings.HasPrefix(label, "syscall_") }
-
-// literals is the type of e with its constant strings marked: where names come
-// to them, they are names.
-func literals(e *tree.Expr) types.Type {
-	t := e.Type
-	switch e.Op {
-	case tree.OpConst:
-		t.Literal = t.Kind == types.Str
-	case tree.OpTuple, tree.OpRecord:
-		t.Elems = make([]types.Type, len(e.Args))
-		for i, a := range e.Args {
-			t.Elems[i] = literals(a)
-		}
-	}
-	return t
-}
-
-// unmarked is t without these marks.
-func unmarked(t types.Type) types.Type {
-	t.Literal = false
-	return ofElems(t, unmarked)
 }
 
 // A nameTest asks for a property of a name.

@@ -9,15 +9,6 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// newImage reads what execve was given from the new program's memory, where the call succeeded. There it is as the
-// kernel took it, and in memory; at the start of the call its pages may not have been.
-//
-// At the bottom of the stack lie, from mm->start_stack on, the number of arguments, a pointer to each, NULL, and the
-// same of the environment (create_elf_tables, fs/binfmt_elf.c); the name of the file lies behind the text of both, at
-// mm->env_end (bprm->exec, fs/exec.c). A script's interpreter has other arguments, and more (load_script,
-// fs/binfmt_script.c): those of the call are taken only if their number is the same.
-type newImage struct{ args *syscallArgs }
-
 // read is the value v of the start, of which slot is what the start could read; nil where the new program does not have
 // it.
 func (n *newImage) read(b *body, st *spanState, v val, slot *tree.Expr) *tree.Expr {
@@ -114,24 +105,4 @@ func (u *unit) hasFields(tag string, fields ...string) bool {
 		}
 	}
 	return ok
-}
-
-func all(pos plan.Pos, list ...*tree.Expr) *tree.Expr {
-	out := list[0]
-	for _, e := range list[1:] {
-		out = operation(tree.OpLAnd, types.Boolean, out, e, pos)
-	}
-	return out
-}
-
-// present is whether a read has succeeded.
-func present(e *tree.Expr, pos plan.Pos) *tree.Expr {
-	if !e.Type.MayFault {
-		return constExpr(plan.Bool(true), pos)
-	}
-	return not(&tree.Expr{Op: tree.OpIsFault, Type: types.Boolean, Args: []*tree.Expr{e}, Pos: pos}, pos)
-}
-
-func plus(e *tree.Expr, n int64, pos plan.Pos) *tree.Expr {
-	return operation(tree.OpAdd, types.U64, e, intExpr(n, pos), pos)
 }

@@ -8,11 +8,6 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A finder finds the points of this kernel that patterns mean.
-type finder struct{ *unit }
-
-func (u *unit) finder() finder { return finder{u} }
-
 // A kind is what infer knows of a kind of points: how its patterns expand, and for functions the way to attach that
 // its name says.
 type kind struct {
@@ -25,35 +20,6 @@ type kind struct {
 // kinds are all that internal/point has, by their names there.
 var kinds map[string]kind
 
-func init() { // the functions refer to the table
-	kinds = map[string]kind{
-		"tracepoint":    {expand: finder.tracepoints},
-		"rawtracepoint": {expand: finder.rawTracepoints, mayWait: finder.hasModuleTypes},
-		"syscall":       {expand: finder.syscalls},
-		"func":          {expand: finder.kernelSpan},
-		"kprobe":        {expand: finder.kernelFunctions, mech: tree.AttachKprobe},
-		"kretprobe":     {expand: finder.kernelFunctions, mech: tree.AttachKretprobe},
-		"fentry":        {expand: finder.kernelFunctions, mech: tree.AttachFentry},
-		"fexit":         {expand: finder.kernelFunctions, mech: tree.AttachFexit},
-		"ufunc":         {expand: program(inPrograms.userFunctions), mech: tree.AttachUprobe},
-		"uprobe":        {expand: program(inPrograms.userFunctions), mech: tree.AttachUprobe},
-		"uretprobe":     {expand: program(inPrograms.userFunctions), mech: tree.AttachUretprobe},
-		"usdt":          {expand: program(inPrograms.staticProbes)},
-		"profile":       {expand: profile},
-		"interval":      {expand: interval},
-		"software":      {expand: finder.perfEvents},
-		"hardware":      {expand: finder.perfEvents},
-		"watchpoint":    {expand: program(inPrograms.watchpoint)},
-		"iter":          {expand: finder.iterators},
-		"lsm":           {expand: finder.hooks},
-	}
-}
-
-// program is a kind of points in user programs.
-func program(find func(inPrograms, *plan.Pattern) []*target) func(finder, *plan.Pattern) []*target {
-	return func(f finder, p *plan.Pattern) []*target { return find(f.inPrograms(), p) }
-}
-
 // kindOf is the kind of a pattern.
 func kindOf(p *plan.Pattern) kind {
 	k, known := kinds[p.Provider]
@@ -61,89 +27,6 @@ func kindOf(p *plan.Pattern) kind {
 		panic("nothing expands points of the kind " + p.Provider)
 	}
 	return k
-}
-
-func (u finder) expandPattern(p *plan.Pattern) []*target { return kindOf(p).expand(u, p) }
-
-// expand gives the concrete points of a list.
-func (u finder) expand(list []plan.Point, pos plan.Pos) []*target {
-	var out []*target
-	for _, p := range list {
-		if len(list) > 1 && u.leftOut(p) {
-			continue
-		}
-		out = append(out, u.expandOne(p)...)
-	}
-	if len(list) > 1 {
-		out = distinct(out)
-	}
-	if len(out) == 0 && !u.late && !u.waiting() {
-		wrong(pos, "this probe has no points")
-	}
-	return out
-}
-
-func (u finder) expandOne(p plan.Point) []*target {
-	switch p := p.(type) {
-	case *plan.Pattern:
-		if u.late {
-			return u.lateTargets(p)
-		}
-		var out []*target
-		r := attempt(func() { out = u.expandPattern(p) })
-		if r != nil && !u.waits(p) {
-			panic(r)
-		}
-		return out
-	case *plan.Event:
-		var out []*target
-		for _, arm := range p.Arms {
-			for _, t := range u.expand(arm.Points, p.Pos) {
-				if arm.Fn != nil {
-					t.arms = append(t.arms, armOf{arm.Fn, p})
-				}
-				out = append(out, t)
-			}
-		}
-		return out
-	case *plan.First:
-		if u.late {
-			return nil
-		}
-		return u.bounded(func() []*target { return u.expandFirst(p) })
-	case *plan.Span:
-		if u.late {
-			return nil
-		}
-		return u.bounded(func() []*target { return u.expandSpan(p) })
-	}
-	return nil
-}
-
-// expandFirst gives the first point that this kernel has.
-func (u finder) expandFirst(p *plan.First) []*target {
-	var tried []string
-	for i, one := range p.Points {
-		var out []*target
-		r := attempt(func() {
-			if out = u.expandOne(one); i < len(p.Points)-1 {
-				u.mustBeProbed(one, out)
-			}
-		})
-		if r == nil && len(out) > 0 {
-			c := Choice{Pos: p.Pos, Refused: tried, Rest: len(p.Points) - i - 1}
-			for _, t := range out {
-				c.Chosen = append(c.Chosen, t.names(t)...)
-			}
-			u.res.Choices = append(u.res.Choices, c)
-			return out
-		}
-		if r != nil {
-			tried = append(tried, r.Msg)
-		}
-	}
-	wrong(p.Pos, "this kernel has none of these points: %s", strings.Join(tried, "; "))
-	return nil
 }
 
 func fields(p *plan.Pattern, n int, form string) {
@@ -179,4 +62,14 @@ func (pr *probe) several() bool {
 		n += len(t.names(t))
 	}
 	return n > 1
+}
+
+func (u finder) mustHave(has bool, what, why string, p *plan.Pattern) {
+	if has {
+		return
+	}
+	if why != "" {
+		why = ": " + why
+	}
+	wrong(p.Pos, "%s: this kernel has no %s%s", p.Text, what, why)
 }

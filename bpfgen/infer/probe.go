@@ -1,31 +1,11 @@
 package infer
 
 import (
-	"go.starlark.net/syntax"
-
 	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
 )
-
-// probe is the inference of one probe() over all points that it matched.
-type probe struct {
-	u       *unit
-	p       *plan.Probe
-	targets []*target
-	// handler and starter are the functions that may run on either side.
-	handler, starter *role
-	argNames         map[string]bool
-	// points are the numbers of the points; names says that readers know them by these, cookies that the kernel tells
-	// a program that stands at several of them at which it runs.
-	points         map[tree.Point]int
-	names, cookies bool
-	// asks are names of containers where user code only asks them.
-	asks map[*syntax.Ident]bool
-	// closers complete the programs of spans when all values are known.
-	closers []func()
-}
 
 func newProbe(u *unit, p *plan.Probe) *probe {
 	pr := &probe{u: u, p: p}
@@ -164,13 +144,6 @@ func (pr *probe) keepOpen(b *body, began *event, t *target) {
 	}
 }
 
-// given is what a function of the script gives for an event.
-func (b *body) given(ev *event, fn *plan.Func) val {
-	return b.inliner().callFunc(fn, eventArg(ev, fn.Pos), fn.Pos)
-}
-
-func eventArg(ev *event, pos plan.Pos) []arg { return []arg{{v: objVal(ev), pos: pos}} }
-
 // holdsEver is filter; it is false where the predicate asks for the result of
 // a call that never returns, among others that do: e.ret < 0 of syscall:*.
 func (pr *probe) holdsEver(b *body, ev *event, fn *plan.Func) bool {
@@ -215,18 +188,6 @@ func (pr *probe) early(b *body, f func()) bool {
 		panic(r)
 	}
 	return false
-}
-
-// require ends the handler unless c holds.
-func (b *body) require(c cond, pos plan.Pos) {
-	if c.known {
-		if !c.value {
-			b.stop(pos)
-		}
-		return
-	}
-	b.emit(&tree.Stmt{Op: tree.SIf, Exprs: []*tree.Expr{not(c.expr, pos)}, Pos: pos,
-		Then: &tree.Block{Stmts: []*tree.Stmt{{Op: tree.SStop, Pos: pos}}}})
 }
 
 // targetTest is -p, -c and the exclusion of the tracer itself.
@@ -366,5 +327,26 @@ func (pr *probe) finish() {
 	}
 	for _, f := range pr.closers {
 		f()
+	}
+}
+
+// has is the test whether a process is followed.
+func (f *follow) has(pid *tree.Expr, pos plan.Pos) *tree.Expr {
+	return &tree.Expr{Op: tree.OpTableHas, Type: types.Boolean, Int: int64(f.id),
+		Args: []*tree.Expr{convert(pid, types.U32)}, Pos: pos}
+}
+
+func (onePoint) program(pr *probe, t *target) {
+	pr.mustNotStart(t)
+	prog := &tree.Program{Name: pr.u.programName(pr.p.ID, t.name), Probe: pr.p.ID, Attach: t.attach(t)}
+	b := newBody(pr, prog)
+	pr.consume(b, t.event(t, b), t)
+	pr.u.res.Tree.Programs = append(pr.u.res.Tree.Programs, prog)
+}
+
+// mustNotStart refuses start= where events have no start.
+func (pr *probe) mustNotStart(t *target) {
+	if pr.p.Start != nil {
+		wrong(pr.p.Start.Pos, "start= is for spans (syscall:NAME), and %s is none", t.text)
 	}
 }

@@ -2,95 +2,18 @@ package infer
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/layout"
-	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A projection is what a function of user space needs of the event, over all
-// points of its probe.
-type projection struct {
-	role     *role
-	half     *plan.UserHalf
-	copies   int // of functions, for their calls
-	slots    int
-	sites    map[copySite]int // capture site → slot before merging
-	siteName []string
-	drops    []drop
-	sends    []*send
-	// clashes are what is certain to fail in user space, unless the handler asksType.
-	// They have the numbers of the walks, one for each point, that came to them.
-	clashes  map[Diag]map[int]bool
-	walks    int
-	asksType bool
-	// unsigned are sites at which a field is sent without its sign, mixed those where a walk has no field (see
-	// ownwidth.go).
-	unsigned, mixed map[copySite]bool
-}
-
-// A copySite is an expression of one copy of a function: each call of a function that gets parts of the event, and each
-// round of a loop over such parts, has a copy of its own, in which the same expression is another part.
-type copySite struct {
-	half *plan.UserHalf
-	site syntax.Expr
-}
-
 func newProjection(r *role) *projection {
 	return &projection{role: r, half: plan.NewUserHalf(r.fn), sites: map[copySite]int{}, unsigned: map[copySite]bool{},
 		mixed: map[copySite]bool{}}
-}
-
-// A drop is an expression whose value may turn out not to be needed.
-type drop struct {
-	half *plan.UserHalf
-	x    syntax.Expr
-	v    uval
-}
-
-// A send is the statement by which one program sends the event; its values
-// are known when all points have been walked.
-type send struct {
-	b      *body
-	stmt   *tree.Stmt
-	values map[int]val
-	target *target
-	used   map[*captures]bool
-}
-
-// walk walks the function for one point and sends what it uses.
-func (p *projection) walk(b *body, ev *event, t *target) {
-	fn := p.role.fn
-	s := &send{b: b, values: map[int]val{}, target: t, used: map[*captures]bool{}}
-	p.sends = append(p.sends, s)
-	p.walks++
-	def := resolved(fn)
-	w := &user{proj: p, pr: p.role.pr, b: b, half: p.half, chain: []*plan.Func{fn}, copies: &p.copies}
-	w.frame = newFrame(fn, def)
-	w.frame.top = true
-	params, positional := named(def)
-	if positional == 0 {
-		wrong(fn.Pos, "a handler takes the event: def %s(e)", fn.Name)
-	}
-	for i, param := range params {
-		bind := binding(param)
-		switch {
-		case i == 0:
-			w.bind(bind, uval{v: objVal(ev), known: true, part: true})
-		case i < len(fn.Defaults) && fn.Defaults[i] != nil:
-			w.frame.vars.Set(bind, knownVal(constant(fn.Defaults[i])))
-		default:
-			wrong(fn.Pos, "a handler gets one argument, the event; %s has no default", param.Name)
-		}
-	}
-	b.lazily(func() { w.stmts(def.Body) })
-	s.stmt = &tree.Stmt{Op: tree.SSend, Pos: fn.Pos}
-	b.emit(s.stmt)
 }
 
 // capture makes the value at a site a field of the record.
@@ -111,48 +34,6 @@ func (p *projection) capture(u *user, c capture) {
 	if _, done := s.values[slot]; !done {
 		s.values[slot] = u.b.settled(c.v, start(c.site))
 	}
-}
-
-// settled is v as a value of this program that needs nothing more of the
-// span's start.
-func (b *body) settled(v val, pos plan.Pos) val {
-	v = b.sendable(v, pos)
-	if a, ok := v.obj.(addressed); ok {
-		v = val{expr: a.value(b, pos), start: v.start}
-		if l, ok := a.(located); ok {
-			v.start = l.origin()
-		}
-	}
-	return b.here(b.absorbed(v))
-}
-
-// sendable is v as what a record can carry: e itself is all of its fields.
-func (b *body) sendable(v val, pos plan.Pos) val {
-	v.mustKnow()
-	if w, ok := b.unfolded(v, pos); ok {
-		return w
-	}
-	switch o := v.obj.(type) {
-	case *event:
-		return o.everything(pos)
-	case *argsObj:
-		return o.everything(pos)
-	case addressed:
-		return v
-	case nil:
-		if v.comp {
-			v.elems = slices.Clone(v.elems)
-			for i, e := range v.elems {
-				v.elems[i] = b.sendable(e, pos)
-			}
-		}
-		return v
-	}
-	if m, ok := v.obj.(*eventMethod); ok {
-		wrong(pos, "e.%s is a method: e.%s()", m.name, m.name)
-	}
-	wrong(pos, "%s cannot be sent to user space", v.obj.what())
-	return v
 }
 
 // siteName is the expression as the field's name: "pid" for e.pid.
@@ -201,17 +82,6 @@ func gotten(x *syntax.CallExpr) (string, bool) {
 		name = of + "." + name
 	}
 	return name, ok
-}
-
-// mayDrop notes an expression of user code whose value is needed only if its
-// captures turn out to be.
-func (u *user) mayDrop(half *plan.UserHalf, x syntax.Expr, v uval) {
-	switch {
-	case v.fails:
-		u.use(v)
-	case v.part:
-		u.proj.drops = append(u.proj.drops, drop{half, x, v})
-	}
 }
 
 // finish completes what is known only when all points have been walked.

@@ -3,30 +3,10 @@ package infer
 import (
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
-	"github.com/startrace/startrace/internal/abi"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
-
-// A regStruct is a struct, a union or an array whose bytes are in words: a small
-// one that a function is called with or returns. It has no address. off is where it
-// begins in them, where it is a part of another.
-type regStruct struct {
-	words []wordIn
-	off   int
-	id    kernel.TypeID
-}
-
-// A wordIn is 8 bytes of a value, and the program that can read them; expr, if it has
-// been read.
-type wordIn struct {
-	from *body
-	abi.Place
-	expr *tree.Expr
-}
-
-func (*regStruct) what() string { return "a struct that has no address, as it is passed in registers" }
 
 // word is word i in the program b.
 func (s *regStruct) word(b *body, i int, pos plan.Pos) *tree.Expr {

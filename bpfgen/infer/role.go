@@ -1,19 +1,9 @@
 package infer
 
-import "github.com/startrace/startrace/internal/plan"
-
-// A role is a function of a probe that is placed: the handler, or the handler
-// of the start. Where it runs is decided at the first point and holds for all.
-type role struct {
-	pr      *probe
-	name    string
-	fn      *plan.Func
-	start   bool
-	decided bool
-	inUser  bool
-	why     string // why not in the kernel
-	proj    *projection
-}
+import (
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/plan"
+)
 
 // run gives an event to the function: in the kernel if all of it can run
 // there, else what it uses is sent.
@@ -72,4 +62,34 @@ func (r *role) sent() int {
 		return 0
 	}
 	return len(r.proj.sends)
+}
+
+// walk walks the function for one point and sends what it uses.
+func (p *projection) walk(b *body, ev *event, t *target) {
+	fn := p.role.fn
+	s := &send{b: b, values: map[int]val{}, target: t, used: map[*captures]bool{}}
+	p.sends = append(p.sends, s)
+	p.walks++
+	def := resolved(fn)
+	w := &user{proj: p, pr: p.role.pr, b: b, half: p.half, chain: []*plan.Func{fn}, copies: &p.copies}
+	w.frame = newFrame(fn, def)
+	w.frame.top = true
+	params, positional := named(def)
+	if positional == 0 {
+		wrong(fn.Pos, "a handler takes the event: def %s(e)", fn.Name)
+	}
+	for i, param := range params {
+		bind := binding(param)
+		switch {
+		case i == 0:
+			w.bind(bind, uval{v: objVal(ev), known: true, part: true})
+		case i < len(fn.Defaults) && fn.Defaults[i] != nil:
+			w.frame.vars.Set(bind, knownVal(constant(fn.Defaults[i])))
+		default:
+			wrong(fn.Pos, "a handler gets one argument, the event; %s has no default", param.Name)
+		}
+	}
+	b.lazily(func() { w.stmts(def.Body) })
+	s.stmt = &tree.Stmt{Op: tree.SSend, Pos: fn.Pos}
+	b.emit(s.stmt)
 }

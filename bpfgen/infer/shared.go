@@ -6,17 +6,6 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Types are the containers of units that have been loaded: their maps exist,
-// so a later unit must use them as they are. Numbers of containers mean the
-// same in all of these units.
-type Types struct {
-	conts persistent.Map[int, *contType]
-	units []*Result // those whose programs are attached
-	names []string  // those that units have numbered
-	// Now: points that wait for a module are a mistake, as at the prompt.
-	Now bool
-}
-
 // Room is how many containers the units that share Types can have. The table
 // of followed processes is the last, so that it is the same in all of them.
 const Room = 512

@@ -11,19 +11,6 @@ import (
 // what one of them has taken from a table the next one does not find, and what they add is added each time. So such a
 // function may change only what is the same when it has been done twice.
 
-// An armOf is the function of an event on the way from a point.
-type armOf struct {
-	fn    *plan.Func
-	event *plan.Event
-}
-
-// A sharedRun is the walk of a function of an event that several probes have.
-type sharedRun struct {
-	probes []*plan.Probe
-	reads  map[int]bool // containers
-	sets   map[int]plan.Pos
-}
-
 // run walks the function of an event.
 func (pr *probe) run(a armOf, walk func()) {
 	if probes := pr.u.sharing(a.event); len(probes) > 1 {

@@ -27,17 +27,6 @@ type ownSpan struct {
 	starts, ends []*target
 }
 
-// expandSpan gives the span as one target.
-func (u finder) expandSpan(p *plan.Span) []*target {
-	s := &ownSpan{plan: p, starts: single(u.expand(p.Start, p.Pos)), ends: single(u.expand(p.End, p.Pos))}
-	for _, one := range s.parts() {
-		if one.span() {
-			wrong(p.Pos, "%s is a span itself, so it cannot begin or end one: use its tracepoints", one.text)
-		}
-	}
-	return []*target{{source: s, text: "span", name: "span", pos: p.Pos}}
-}
-
 // parts are the targets with points of their own of which it consists.
 func (s *ownSpan) parts() []*target { return slices.Concat(s.starts, s.ends) }
 
@@ -323,32 +312,4 @@ func (w *spanWalk) close() {
 	}
 }
 
-// slotValues are the expressions that fill the slots of a span.
-func slotValues(span *tree.Span, vals map[int]*tree.Expr, pos plan.Pos) []*tree.Expr {
-	var out []*tree.Expr
-	for i, t := range span.Slots {
-		e, ok := vals[i]
-		if !ok {
-			e = zeroOf(t, pos)
-		}
-		out = append(out, e)
-	}
-	return out
-}
-
-// again is the slot that another start point's walk asked for at this turn.
-func (st *spanState) again(e *tree.Expr, field string) int {
-	if st.turn >= len(*st.order) {
-		st.differ()
-		return st.slot(e, field)
-	}
-	i := (*st.order)[st.turn]
-	st.turn++
-	have, ok := st.vals[i]
-	if !st.span.Slots[i].Equal(e.Type) || ok && !sameExpr(have, e) {
-		st.differ()
-		return st.slot(e, field)
-	}
-	st.vals[i] = e
-	return i
-}
+func (*ownSpan) first(*target, map[string]bool) bool { return true }

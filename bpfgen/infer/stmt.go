@@ -6,47 +6,9 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/persistent"
 	"github.com/startrace/startrace/bpfgen/tree"
-	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/plan"
 )
-
-// start is where a node begins. Its Span would go to its end, too, which is far
-// where many stand in each other.
-func start(n syntax.Node) plan.Pos {
-	for {
-		switch x := n.(type) {
-		case *syntax.IfStmt:
-			return x.If
-		case *syntax.ForStmt:
-			return x.For
-		case *syntax.DefStmt:
-			return x.Def
-		case *syntax.BinaryExpr:
-			n = x.X
-		case *syntax.CallExpr:
-			n = x.Fn
-		case *syntax.DotExpr:
-			n = x.X
-		case *syntax.IndexExpr:
-			n = x.X
-		case *syntax.SliceExpr:
-			n = x.X
-		case *syntax.CondExpr:
-			n = x.True
-		case *syntax.AssignStmt:
-			n = x.LHS
-		default:
-			p, _ := n.Span()
-			return p
-		}
-	}
-}
-
-// walker walks the statements and expressions of a function of the script.
-type walker struct{ *body }
-
-func (b *body) walker() walker { return walker{b} }
 
 // stmts walks statements and reports whether control reaches their end.
 func (b walker) stmts(list []syntax.Stmt) bool {
@@ -168,64 +130,6 @@ func (b walker) unpack(to []syntax.Expr, v val, pos plan.Pos) {
 	}
 }
 
-// arrayLen is how many elements an array field has, 0 of anything else.
-func (v val) arrayLen() int {
-	switch o := v.obj.(type) {
-	case *arrayObj:
-		return o.len
-	case *ctxArray:
-		return o.len
-	}
-	return 0
-}
-
-// elements gives the parts of a tuple or constant list.
-func (b *body) elements(v val, pos plan.Pos) ([]val, bool) {
-	v.mustKnow()
-	switch {
-	case v.comp:
-		return v.elems, true
-	case v.expr != nil && v.expr.Type.Kind == types.Tuple:
-		e := b.present(v, "a tuple", pos)
-		out := make([]val, len(e.Type.Elems))
-		for i, t := range e.Type.Elems {
-			out[i] = exprVal(&tree.Expr{Op: tree.OpElem, Type: t, Int: int64(i), Args: []*tree.Expr{e}, Pos: pos})
-		}
-		return out, true
-	}
-	switch o := v.obj.(type) {
-	case *arrayObj:
-		if o.len <= maxUnroll {
-			return b.memory().arrayValue(o, pos).elems, true
-		}
-	case *ctxArray:
-		if o.len <= maxUnroll {
-			return o.everything(pos).elems, true
-		}
-	}
-	switch c := v.c.(type) {
-	case plan.Tuple:
-		return constants(c), true
-	case plan.List:
-		return constants(c), true
-	case plan.Dict:
-		var keys []val
-		for _, e := range c {
-			keys = append(keys, constant(e.Key))
-		}
-		return keys, true
-	}
-	return nil, false
-}
-
-func constants(list []plan.Value) []val {
-	out := make([]val, len(list))
-	for i, c := range list {
-		out[i] = constant(c)
-	}
-	return out
-}
-
 // ifStmt walks both ways unless the condition is known. What a variable is
 // afterwards is the join of both ways.
 func (b walker) ifStmt(s *syntax.IfStmt) bool {
@@ -313,34 +217,6 @@ func (b walker) joinVar(name string, x, y val, then, els *tree.Block, pos plan.P
 	return objVal(&unjoined{name, x.describe(), y.describe()})
 }
 
-// unjoined is a variable with different kinds of values on two ways; using
-// it is the error.
-type unjoined struct{ name, x, y string }
-
-func (u *unjoined) what() string {
-	return u.name + ", which is " + u.x + " on one way and " + u.y + " on another,"
-}
-
-// join assigns both values to one local at the ends of the two ways.
-func (b *body) join(name string, x, y val, then, els *tree.Block, pos plan.Pos) (out val, ok bool) {
-	r := attempt(func() {
-		xe, ye := b.rv(x, pos), b.rv(y, pos)
-		t, joined := joinExprs(xe, ye)
-		if !joined {
-			return
-		}
-		id := b.newLocal(name, t)
-		add := func(to *tree.Block, e *tree.Expr) {
-			to.Stmts = append(to.Stmts, &tree.Stmt{Op: tree.SAssign, Int: id, Exprs: []*tree.Expr{convert(e, t)},
-				Pos: pos})
-		}
-		add(then, xe)
-		add(els, ye)
-		out, ok = exprVal(b.local(id, pos)), true
-	})
-	return out, ok && r == nil
-}
-
 func (b walker) returnStmt(s *syntax.ReturnStmt) {
 	v := noneVal()
 	if s.Result != nil {
@@ -370,14 +246,4 @@ func (b walker) closure(def *resolve.Function, name string) *closure {
 		}
 	}
 	return c
-}
-
-func unparen(x syntax.Expr) syntax.Expr {
-	for {
-		p, ok := x.(*syntax.ParenExpr)
-		if !ok {
-			return x
-		}
-		x = p.X
-	}
 }

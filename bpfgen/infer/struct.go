@@ -1,26 +1,14 @@
 package infer
 
 import (
+	"strings"
+
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
-
-// addressed are objects that lie in memory; as a value they are their address.
-type addressed interface {
-	value(b *body, pos plan.Pos) *tree.Expr
-}
-
-// place is somewhere in memory: a base address, an offset, and how to read.
-type place struct {
-	addr  *tree.Expr
-	off   int64
-	space tree.Space
-	// from is the program that the address belongs to.
-	from *body
-}
 
 // value is the address. What lies in a struct that a null pointer leads to, or one
 // that could not be read, has none.
@@ -39,11 +27,6 @@ func (p place) value(_ *body, pos plan.Pos) *tree.Expr {
 		Pos: pos}
 }
 
-// faultExpr is FAULT.
-func faultExpr(pos plan.Pos) *tree.Expr {
-	return &tree.Expr{Op: tree.OpConst, Type: types.NoneT.OrFault(), Pos: pos}
-}
-
 // asAddress is e as the base of a read: a fault left 0 there, so the read
 // that follows faults by itself.
 func asAddress(e *tree.Expr, pos plan.Pos) *tree.Expr {
@@ -54,30 +37,7 @@ func asAddress(e *tree.Expr, pos plan.Pos) *tree.Expr {
 	return e
 }
 
-// located are the objects that know the program of their address.
-type located interface {
-	addressed
-	origin() *body
-}
-
 func (p place) origin() *body { return p.from }
-
-// A structObj is a struct or union in memory.
-type structObj struct {
-	place
-	id kernel.TypeID
-}
-
-func (*structObj) what() string { return "a struct" }
-
-// An arrayObj is an array in memory.
-type arrayObj struct {
-	place
-	elem kernel.TypeID
-	len  int
-}
-
-func (*arrayObj) what() string { return "an array" }
 
 func (u *unit) btf(pos plan.Pos) *kernel.BTF {
 	btf, err := u.facts.BTF()
@@ -86,11 +46,6 @@ func (u *unit) btf(pos plan.Pos) *kernel.BTF {
 	}
 	return btf
 }
-
-// memory reads what lies in memory: structs and their fields, strings, arrays, stacks.
-type memory struct{ *body }
-
-func (b *body) memory() memory { return memory{b} }
 
 // pointerField is p.name for a pointer to a struct.
 func (b memory) pointerField(p *tree.Expr, name string, pos plan.Pos) val {
@@ -263,3 +218,42 @@ func (b memory) element(a *arrayObj, i val, pos plan.Pos) val {
 	at.off += n * int64(size)
 	return b.read(at, a.elem, "the element", pos)
 }
+
+// typeByName finds "struct sock", "union u", "enum e" or a typedef.
+func (b memory) typeByName(s string, pos plan.Pos) kernel.TypeID {
+	btf := b.u.btf(pos)
+	clean := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), "*"))
+	if id, ok := btf.Spelled(clean); ok {
+		return id
+	}
+	switch word, _, _ := strings.Cut(clean, " "); word {
+	case "struct", "union", "enum":
+		wrong(pos, "the kernel has no %s", clean)
+	}
+	if _, ok := btf.Named(kernel.KindStruct, clean); ok {
+		wrong(pos, "write struct %s", clean)
+	}
+	wrong(pos, "the kernel has no type %s", clean)
+	return 0
+}
+
+// stringList is a char **: a list of strings.
+func (b memory) stringList(at place, pos plan.Pos) *tree.Expr {
+	t := types.Type{Kind: types.Bytes, Cap: maxStringList, Label: "strlist", MayFault: true}
+	return &tree.Expr{Op: tree.OpStrList, Type: t, Int: at.off, Str: at.space,
+		Args: []*tree.Expr{asAddress(at.addr, pos)}, Pos: pos}
+}
+
+// arrayValue is an array in memory as a tuple of its elements.
+func (b memory) arrayValue(a *arrayObj, pos plan.Pos) val {
+	v := val{comp: true}
+	for i := range a.len {
+		v.elems = append(v.elems, b.attributes().inPlace(a.place, func(at *body) val {
+			return at.memory().element(a, intVal(int64(i)), pos)
+		}))
+	}
+	return v
+}
+
+// maxStringList bounds the bytes of a list of strings.
+const maxStringList = 1024

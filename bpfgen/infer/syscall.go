@@ -11,130 +11,6 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// spanState is what one variant of a span keeps from its start to its end.
-type spanState struct {
-	span  *tree.Span
-	start *body
-	end   *body
-	vals  map[int]*tree.Expr // slot → expression at the start
-	// order has the slots in the order in which the walk for the first start
-	// point asked for them; the walks for others (first unset) get the same.
-	order *[]int
-	first bool
-	turn  int
-	// differ is called where a later walk asks for something else.
-	differ func()
-	// retry: what the start could not read can be read at the end.
-	retry bool
-	// image is set at calls of execve: what they were given can be read of the new program.
-	image *newImage
-}
-
-// bring makes a value of the start a slot of the span.
-func (st *spanState) bring(b *body, v val) val {
-	if v.comp {
-		out := v
-		out.start, out.elems = nil, make([]val, len(v.elems))
-		for i, e := range v.elems {
-			if e.start == nil {
-				e.start = v.start
-			}
-			out.elems[i] = b.here(e)
-		}
-		return out
-	}
-	if v.expr == nil {
-		v.start = nil
-		return v
-	}
-	var i int
-	switch {
-	case st.order == nil:
-		i = st.slot(v.expr, v.field)
-	case st.first:
-		i = st.slot(v.expr, v.field)
-		*st.order = append(*st.order, i)
-	default:
-		i = st.again(v.expr, v.field)
-	}
-	slot := &tree.Expr{Op: tree.OpSpanSlot, Type: st.span.Slots[i], Int: int64(i), Pos: v.expr.Pos}
-	if st.image != nil {
-		if e := st.image.read(b, st, v, slot); e != nil {
-			return exprVal(e)
-		}
-	}
-	if st.retry && v.expr.Op == tree.OpStr && v.expr.Str != tree.Kernel && v.expr.Type.MayFault {
-		slot = st.readAgain(b, v, slot)
-	}
-	return exprVal(slot)
-}
-
-// readAgain is a string that is read at the end if the start could not read
-// it: programs may not wait for a page that is not in memory, but the call
-// itself has read the string since.
-func (st *spanState) readAgain(b *body, v val, slot *tree.Expr) *tree.Expr {
-	e := *v.expr
-	e.Args = make([]*tree.Expr, len(v.expr.Args))
-	for i, a := range v.expr.Args {
-		if a.Op != tree.OpConst {
-			a = st.bring(b, val{expr: a, start: v.start}).expr
-		}
-		e.Args[i] = a
-	}
-	fault := &tree.Expr{Op: tree.OpIsFault, Type: types.Boolean, Args: []*tree.Expr{slot}, Pos: e.Pos}
-	return &tree.Expr{Op: tree.OpCond, Type: e.Type, Args: []*tree.Expr{fault, &e, slot}, Pos: e.Pos}
-}
-
-// slot finds or makes the slot that keeps e, which the script calls field.
-func (st *spanState) slot(e *tree.Expr, field string) int {
-	name := slotName(e, field)
-	for i := range st.span.Slots {
-		if have, ok := st.vals[i]; ok && sameExpr(have, e) {
-			return i
-		}
-	}
-	for i, t := range st.span.Slots {
-		if _, taken := st.vals[i]; !taken && t.Equal(e.Type) && st.shares(i, name) {
-			st.vals[i] = e
-			return i
-		}
-	}
-	st.span.Slots = append(st.span.Slots, e.Type)
-	st.span.Names = append(st.span.Names, name)
-	i := len(st.span.Slots) - 1
-	st.vals[i] = e
-	return i
-}
-
-// shares reports whether another call's value can have slot i too, which in
-// spans of the script has one name.
-func (st *spanState) shares(i int, name string) bool {
-	if st.span.Names[i] == name {
-		return true
-	}
-	if st.span.Plan == nil {
-		st.span.Names[i] = tree.Unnamed
-	}
-	return st.span.Plan == nil
-}
-
-func slotName(e *tree.Expr, field string) string {
-	if field != "" {
-		return field
-	}
-	if e.Op == tree.OpBuiltin {
-		return e.Str
-	}
-	return tree.Unnamed
-}
-
-// close emits the statement that opens the entry, at the end of the start.
-func (st *spanState) close(pos plan.Pos) {
-	s := &tree.Stmt{Op: tree.SSpanStart, Int: int64(st.start.prog.Attach.Span), Pos: pos}
-	s.Exprs = slotValues(st.span, st.vals, pos)
-	st.start.opens(s)
-}
-
 // systemCalls are those that a pattern matched. Their calls are spans.
 type systemCalls struct {
 	ofSpan
@@ -266,10 +142,6 @@ type variant struct {
 	args     *syscallArgs
 }
 
-// An access is a question about a system call's arguments and its answer.
-// Two calls that answer all questions alike share a variant.
-type access struct{ question, answer string }
-
 func (w *syscallWalk) one(sc *kernel.Syscall) {
 	for _, v := range w.variants {
 		if v.noReturn == sc.IsNoReturn() && v.forks == forks(sc) && v.serves(sc) {
@@ -345,10 +217,6 @@ func forks(sc *kernel.Syscall) bool {
 	return slices.Contains([]string{"clone", "clone3", "fork", "vfork"}, sc.Name)
 }
 
-func syscallNr(pos plan.Pos) *tree.Expr {
-	return &tree.Expr{Op: tree.OpBuiltin, Type: types.U32, Str: "syscall_nr", Pos: pos}
-}
-
 // walkNoReturn makes the variant of exit and exit_group, which fire at their
 // start.
 func (w *syscallWalk) walkNoReturn(v *variant) {
@@ -421,112 +289,54 @@ func (w *syscallWalk) assemble() {
 	})
 }
 
-// syscallArgs is e.args of a system call.
-type syscallArgs struct {
-	sc *kernel.Syscall
-	// end: read at the end, from the slots that start fills.
-	end    bool
-	start  *body
-	log    []access
-	shared *syscallArgs
-}
-
-func (a *syscallArgs) note(question string) {
-	a.shared.log = append(a.shared.log, access{question, answer(a.sc, question)})
-}
-
-// answer gives what a variant depends on.
-func answer(sc *kernel.Syscall, question string) string {
-	switch question {
-	case "":
-		return fmt.Sprint(sc.Nr) // everything about the call
-	case askInterface:
-		return fmt.Sprint(sc.Entry)
-	}
-	for i, arg := range sc.Args {
-		if arg.Name == question || fmt.Sprint(i) == question {
-			return fmt.Sprintf("%d %s %t %d %s %d %v", i, arg.CType, readsAtStart(sc), arg.Creating, arg.Use, sc.Entry,
-				sc.Place(i))
+// signed is the result of the calls of w, that of an int without its sign made one.
+func (w *syscallWalk) signed(ret *tree.Expr, pos plan.Pos) *tree.Expr {
+	var is *tree.Expr
+	for _, sc := range w.of.list {
+		if sc.Name != unsignedInt {
+			continue
+		}
+		this := operation(tree.OpEq, types.Boolean, syscallNr(pos), intExpr(int64(sc.Nr), pos), pos)
+		if is == nil {
+			is = this
+		} else {
+			is = logic(tree.OpLOr, is, this, pos)
 		}
 	}
-	return ""
+	if is == nil {
+		return ret
+	}
+	return conditional(is, convert(convert(ret, types.S32), types.I64), ret, pos)
 }
 
-// readsAtStart: what execve was given is gone when it returns.
-func readsAtStart(sc *kernel.Syscall) bool { return strings.HasPrefix(sc.Name, "execve") }
+// unsignedInt is the call of x86 that gives an int without its sign: -ENOSYS as 4294967258, in both interfaces
+// (arch/x86/kernel/ldt.c). Programs take it for an int, as it is declared.
+const unsignedInt = "modify_ldt"
 
-func (a *syscallArgs) names() []string {
-	a.note("")
-	var out []string
-	for _, arg := range a.sc.Args {
-		out = append(out, arg.Name)
+// knownCalls leaves out the calls of the 32-bit interface where they cannot be told from others, and those of x32 where
+// the kernel has none: there they fail as the native ones that they are called after (ENOSYS).
+func (u finder) knownCalls(list []kernel.Syscall) []kernel.Syscall {
+	tr := u.res.Tree
+	if tr.Compat == nil {
+		tr.Compat = u.compatMark()
 	}
-	return out
+	if btf, err := u.facts.BTF(); err == nil {
+		_, tr.X32 = btf.Named(kernel.KindFunc, "__x64_compat_sys_execve")
+	}
+	return slices.DeleteFunc(list, func(sc kernel.Syscall) bool {
+		return sc.Entry == kernel.EntryCompat && tr.Compat == nil || sc.Entry == kernel.EntryX32 && !tr.X32
+	})
 }
 
-func (a *syscallArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
-	a.note(name)
-	for i, arg := range a.sc.Args {
-		if arg.Name == name {
-			return a.arg(b, i, pos), true
-		}
-	}
-	return val{}, false
-}
-
-func (a *syscallArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
-	a.note(fmt.Sprint(i))
-	if i < 0 || i >= len(a.sc.Args) {
-		return val{}, false
-	}
-	return a.arg(b, i, pos), true
-}
-
-// arg reads argument i: its value at the start, memory behind it where b is.
-func (a *syscallArgs) arg(b *body, i int, pos plan.Pos) val {
-	spec := a.sc.Args[i]
-	word := a.word(i, pos)
-	if !a.end {
-		return b.memory().takenArg(b.words().syscallArg(word, spec, pos), spec,
-			func(i int) *tree.Expr { return b.rv(a.arg(b, i, pos), pos) })
-	}
-	if readsAtStart(a.sc) && (spec.IsString || spec.IsStringList) {
-		v := a.start.words().syscallArg(word, spec, pos)
-		v.start = a.start
-		return v
-	}
-	kept := b.here(val{expr: word, start: a.start, field: spec.Name})
-	return b.memory().takenArg(b.words().syscallArg(kept.expr, spec, pos), spec,
-		func(i int) *tree.Expr { return b.rv(a.arg(b, i, pos), pos) })
-}
-
-// syscallArg gives a register the meaning of an argument.
-func (b words) syscallArg(word *tree.Expr, spec kernel.SyscallArg, pos plan.Pos) val {
-	as := func(t types.Type) val {
-		return exprVal(&tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{word}, Pos: pos})
-	}
+func (s *systemCalls) first(_ *target, seen map[string]bool) bool {
 	switch {
-	case spec.IsString:
-		return exprVal(b.memory().cstring(place{word, 0, tree.User, b.body}, b.u.strMax+1, 0, pos))
-	case spec.IsStringList:
-		list := b.memory().stringList(place{word, 0, tree.User, b.body}, pos)
-		if spec.Narrow {
-			list.BitSize = 32
-		}
-		return exprVal(list)
-	case spec.IsPtr:
-		t := types.Type{Kind: types.Ptr, Narrow: spec.Narrow}
-		ctype := strings.TrimSpace(strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(spec.CType), "*"), "const "))
-		if tag, ok := strings.CutPrefix(ctype, "struct "); ok {
-			if btf, err := b.u.facts.BTF(); err == nil {
-				t.BTF, _ = btf.Named(kernel.KindStruct, strings.TrimSpace(tag))
-			}
-		}
-		return as(t)
-	case spec.Size < 8:
-		return as(types.IntOf(uint8(spec.Size*8), spec.Signed))
-	case spec.Signed:
-		return as(types.I64)
+	case s.all:
+		return once(seen, "all "+otherCalls)
+	case seen[otherCalls]:
+		return false
 	}
-	return exprVal(word)
+	s.list = slices.DeleteFunc(slices.Clone(s.list), func(sc kernel.Syscall) bool {
+		return !once(seen, fmt.Sprint("syscall:", sc.Nr, sc.Name))
+	})
+	return len(s.list) > 0
 }

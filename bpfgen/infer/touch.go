@@ -3,23 +3,12 @@ package infer
 import (
 	"slices"
 
-	"go.starlark.net/syntax"
-
 	"github.com/startrace/startrace/internal/plan"
 )
 
 // A handler that runs in user space comes some milliseconds after its event. With a table that kernel halves write it
 // finds what is there by then: reading that is warned about, and changing it refused, where the author has not said by
 // kernel= which part of the work is the kernel's.
-
-// A touch is the use of a table or cell by a handler that was placed in user space.
-type touch struct {
-	c     *plan.Container
-	pos   plan.Pos
-	why   string // the handler runs there
-	probe int
-	reads bool // and changes nothing
-}
 
 // touch notes the tables and cells that a value of user code leads to. reads says that this place only asks them.
 func (pr *probe) touch(c plan.Value, pos plan.Pos, reads bool, seen map[*plan.Func]bool) {
@@ -46,16 +35,6 @@ func (pr *probe) touch(c plan.Value, pos plan.Pos, reads bool, seen map[*plan.Fu
 				pr.touch(v, pos, false, seen)
 			}
 		}
-	}
-}
-
-// onlyAsks notes that x, if it is the name of a table or cell, is asked here and not changed.
-func (u *user) onlyAsks(x syntax.Expr) {
-	if id, ok := unparen(x).(*syntax.Ident); ok {
-		if u.pr.asks == nil {
-			u.pr.asks = map[*syntax.Ident]bool{}
-		}
-		u.pr.asks[id] = true
 	}
 }
 
@@ -96,3 +75,14 @@ func (u *unit) whereWritten(t touch) (plan.Pos, bool) {
 	}
 	return u.writtenBefore.Get(t.c.ID)
 }
+
+// reading walks a function before the handler, and notes which tables and cells it asks.
+func (pr *probe) reading(f func()) {
+	was := pr.u.reading
+	pr.u.reading = true
+	defer func() { pr.u.reading = was }()
+	f()
+}
+
+// asked reports whether what runs before the handler asks a container.
+func (pr *probe) asked(id int) bool { return pr.u.asked.At(containerUse{pr.p.ID, id}) }

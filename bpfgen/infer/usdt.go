@@ -42,9 +42,6 @@ func (u inPrograms) staticProbes(p *plan.Pattern) []*target {
 	return []*target{{source: fs, text: p.Text, name: "usdt", pos: p.Pos}}
 }
 
-// operandArgs is e.args of a static probe.
-type operandArgs struct{ f *funcView }
-
 // names: static probes have none; e.args.argN is e.args[N], as in listings.
 func (a *operandArgs) names() []string {
 	a.f.ask("operands")

@@ -7,125 +7,8 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/fold"
-	"github.com/startrace/startrace/bpfgen/persistent"
-	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
 )
-
-// user walks a handler that runs in user space, for one point. It follows
-// what is derived from the event and captures what user code uses of it.
-type user struct {
-	proj  *projection
-	pr    *probe
-	b     *body // where captured expressions are evaluated
-	half  *plan.UserHalf
-	frame *uframe
-	// chain are the functions whose copies are being walked, against recursion;
-	// inside those of them that are inside others. copies is how many there are
-	// of the handler so far.
-	chain  []*plan.Func
-	inside []*resolve.Function
-	copies *int
-	// nested is the function inside the handler that is walked, nil outside.
-	nested syntax.Node
-}
-
-// A uval is a value in user code. The zero uval is one that only user space
-// knows.
-type uval struct {
-	// v is what the compiler knows of it; known says that it does.
-	v     val
-	known bool
-	// part marks what is derived from the event: using it as a value of user
-	// space captures caps.
-	part bool
-	caps *captures
-	// fails says that computing it can be an error, or has another effect: it
-	// must not be left out though its value is not needed.
-	fails bool
-	// first is what must be computed before a part of x is taken, since it fails
-	// or has another effect, though its own value is not needed.
-	first syntax.Expr
-	// typ is the interpreter's name of its type, where v is not known but that is.
-	typ string
-	// elems are those of a tuple that is made in user space, and of a list as
-	// long as it has no name.
-	elems []uval
-	// fn is a function inside the handler.
-	fn *inner
-}
-
-// A capture is an expression in a user half and the value that the kernel
-// half sends for it.
-type capture struct {
-	half *plan.UserHalf
-	site syntax.Expr
-	v    val
-	in   syntax.Node // the nested function that holds the site
-}
-
-// uvals are the values of variables; the ways of a branch begin with copies.
-type uvals = persistent.Map[*resolve.Binding, uval]
-
-type uframe struct {
-	fn    *plan.Func
-	def   *resolve.Function
-	outer *uframe
-	vars  uvals
-	// returns collects the values of a function that is walked for a call.
-	returns []uval
-	top     bool
-	// open says that a condition has been met which only the run decides: what
-	// stands behind it in a function may be for other arguments than those of
-	// this call.
-	open bool
-	// shifting are the variables that functions inside share and that can have
-	// several values; loops are those around the statement that is walked.
-	shifting map[*resolve.Binding]bool
-	loops    []*loopVars
-	// generic: a function inside that is walked where it is defined, for calls of which nothing is known.
-	generic bool
-	// chosen is an e.args[i] in it, if there is one, of which only the call says
-	// which argument it is.
-	chosen *syntax.IndexExpr
-	// always are the statements of a handler that run at each event; nil: nobody
-	// has asked.
-	always map[syntax.Stmt]bool
-}
-
-func newFrame(fn *plan.Func, def *resolve.Function) *uframe {
-	return &uframe{fn: fn, def: def, shifting: shifting(def)}
-}
-
-func knownVal(v val) uval { return uval{v: v, known: true} }
-
-// partVal is a part of the event that stands at x.
-func (u *user) partVal(x syntax.Expr, v val) uval {
-	return uval{v: v, known: true, part: true, caps: oneCapture(capture{u.half, x, v, u.nested})}
-}
-
-// partOf is partVal for a part of another one, of, that stands in x.
-func (u *user) partOf(x, of syntax.Expr, recv uval, v val) uval {
-	out := u.partVal(x, v)
-	if out.first = recv.first; out.first == nil && recv.fails {
-		out.first = of
-	}
-	if out.first != nil {
-		u.half.First[x] = out.first
-		out.fails = true
-	}
-	return out
-}
-
-// use makes x a value of user space.
-func (u *user) use(x uval) {
-	x.fn.mayLeave()
-	if !x.part {
-		return
-	}
-	used := u.proj.sends[len(u.proj.sends)-1].used
-	x.caps.each(used, func(c capture) { u.proj.capture(u, c) })
-}
 
 func (u *user) useAll(list []syntax.Expr) []uval {
 	out := make([]uval, len(list))
@@ -147,46 +30,6 @@ func (u *user) useExpr(x syntax.Expr) (v uval) {
 		return uval{}
 	}
 	return v
-}
-
-func (f *uframe) lookup(id *syntax.Ident) (uval, bool) {
-	bind := id.Binding.(*resolve.Binding)
-	switch bind.Scope {
-	case resolve.Local, resolve.Cell:
-		v, ok := f.vars.Get(bind)
-		return v, ok
-	case resolve.Free:
-		return f.around(bind.First)
-	}
-	for g := f; g != nil; g = g.outer {
-		if g.fn != nil {
-			if v, ok := g.fn.Names[id.Name]; ok {
-				return knownVal(constant(v)), true
-			}
-		}
-	}
-	return uval{}, false
-}
-
-// around is a variable of the functions around, by where it is first named: what asks may stand in a function inside
-// that is not walked yet, so that its own numbers of variables say nothing here.
-func (f *uframe) around(first *syntax.Ident) (uval, bool) {
-	for g := f; g != nil; g = g.outer {
-		for _, bind := range g.def.Locals {
-			if bind.First == first {
-				return g.vars.Get(bind)
-			}
-		}
-		if g.fn == nil {
-			continue
-		}
-		for i, bind := range g.def.FreeVars {
-			if bind.First == first && i < len(g.fn.Free) && g.fn.Free[i] != nil {
-				return knownVal(constant(g.fn.Free[i])), true
-			}
-		}
-	}
-	return uval{}, false
 }
 
 // expr walks an expression of user code.
@@ -260,20 +103,6 @@ func (u *user) ident(id *syntax.Ident) uval {
 	return whileItRuns(x)
 }
 
-// whileItRuns is x as user code finds it when an event comes: of a list or dict that it captured only the type is known
-// before, for user code may have changed it since.
-func whileItRuns(x uval) uval {
-	if x.known && !x.part && fold.MayChange(x.v.c) {
-		return uval{typ: typeName(x)}
-	}
-	return x
-}
-
-// touch notes the tables and cells that user code reaches.
-func (u *user) touch(c plan.Value, pos plan.Pos) {
-	u.pr.touch(c, pos, false, map[*plan.Func]bool{})
-}
-
 func (u *user) dot(x *syntax.DotExpr) uval {
 	if !changing[x.Name.Name] {
 		u.onlyAsks(x.X)
@@ -297,20 +126,6 @@ func (u *user) dot(x *syntax.DotExpr) uval {
 	}
 	u.use(recv)
 	return uval{}
-}
-
-// isText reports whether v is a value whose attributes are methods of a
-// value of user space.
-func isText(v val) bool {
-	if v.obj != nil {
-		_, isBytes := v.obj.(*memObj)
-		return isBytes
-	}
-	switch v.typ().Kind {
-	case types.Str, types.Bytes, types.Int, types.Bool, types.None, types.Stack:
-		return true
-	}
-	return false
 }
 
 func (u *user) index(x *syntax.IndexExpr) uval {
@@ -377,13 +192,6 @@ func (u *user) unary(x *syntax.UnaryExpr) uval {
 	return uval{v: out, known: true, part: v.part, caps: v.caps, fails: fails}
 }
 
-// mayLack reports whether v can be None or FAULT, with which nothing can be
-// computed.
-func mayLack(v val) bool {
-	t := v.typ()
-	return v.obj != nil || t.MayNone || t.MayFault || t.Kind == types.None
-}
-
 // mayFail reports whether x op y can be an error.
 func mayFail(op syntax.Token, x, y val) bool {
 	if op == syntax.EQL || op == syntax.NEQ {
@@ -425,10 +233,6 @@ func (u *user) binary(x *syntax.BinaryExpr) uval {
 	return uval{}
 }
 
-// isRef reports whether v is a container: what user code asks of one is
-// asked in user space.
-func isRef(v val) bool { _, ok := v.c.(plan.Ref); return ok }
-
 // andOr walks the right side only where the left one does not decide.
 func (u *user) andOr(x *syntax.BinaryExpr, l uval) uval {
 	if c, ok := u.truth(l); ok {
@@ -443,24 +247,6 @@ func (u *user) andOr(x *syntax.BinaryExpr, l uval) uval {
 	r := u.expr(x.Y)
 	u.use(r)
 	return undecided(l, r)
-}
-
-// after is x where y is evaluated before it in the same expression.
-func (x uval) after(y uval) uval {
-	x.fails = x.fails || y.fails
-	return x
-}
-
-// truth gives the truth of x where it is known while compiling.
-func (u *user) truth(x uval) (value, ok bool) {
-	if !x.known {
-		return false, false
-	}
-	var c cond
-	if attempt(func() { c = u.b.ops().truth(x.v, plan.Pos{}) }) != nil {
-		return false, false
-	}
-	return c.value, c.known
 }
 
 func (u *user) condExpr(x *syntax.CondExpr) uval {

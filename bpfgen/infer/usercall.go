@@ -2,17 +2,15 @@ package infer
 
 import (
 	"slices"
+	"strings"
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
 )
-
-// arguments walks calls in user code, with what is known of their arguments.
-type arguments struct{ *user }
-
-func (u *user) calling() arguments { return arguments{u} }
 
 // call walks a call in user code.
 func (u arguments) call(x *syntax.CallExpr) uval {
@@ -128,21 +126,6 @@ func namesOf(u *user, f *builtin, x *syntax.CallExpr) uval {
 	}
 	wrong(x.Lparen, needsFamily)
 	return uval{}
-}
-
-// argValue is the value of an argument: x, name = x, *x, **x.
-func argValue(a syntax.Expr) syntax.Expr {
-	switch a := a.(type) {
-	case *syntax.BinaryExpr:
-		if a.Op == syntax.EQ {
-			return a.Y
-		}
-	case *syntax.UnaryExpr:
-		if a.Op == syntax.STAR || a.Op == syntax.STARSTAR {
-			return a.X
-		}
-	}
-	return a
 }
 
 // builtin walks the call of a builtin.
@@ -288,11 +271,6 @@ func hasOrGetAttr(u *user, f *builtin, x *syntax.CallExpr) uval {
 	panic(r)
 }
 
-// maxCopies bounds the copies of functions in one handler: functions that each
-// call the next twice would have a number of them that doubles with each. The
-// calls beyond it get whole values.
-const maxCopies = 2000
-
 // callFunc walks a call of a function of the script. If it gets parts of the
 // event, a copy of the function is made for this call.
 func (u arguments) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
@@ -347,42 +325,6 @@ func anyFails(x *syntax.CallExpr, vals []uval) bool {
 	return false
 }
 
-// fixed reports whether it is known which argument of a call goes to which parameter.
-func fixed(def *resolve.Function, x *syntax.CallExpr) bool {
-	return !def.HasKwargs && def.NumKwonlyParams == 0 && !starred(x.Args)
-}
-
-// plain reports whether statements only take parts of what they are given:
-// nothing in them can fail or be noticed.
-func plain(list []syntax.Stmt) bool {
-	ok := true
-	for _, s := range list {
-		syntax.Walk(s, func(n syntax.Node) bool {
-			switch n := n.(type) {
-			case *syntax.BinaryExpr:
-				ok = ok && (n.Op == syntax.EQL || n.Op == syntax.NEQ || n.Op == syntax.AND || n.Op == syntax.OR)
-			case *syntax.CallExpr, *syntax.IndexExpr, *syntax.SliceExpr, *syntax.UnaryExpr, *syntax.Comprehension,
-				*syntax.ForStmt:
-				ok = false
-			case *syntax.AssignStmt:
-				_, name := unparen(n.LHS).(*syntax.Ident)
-				ok = ok && n.Op == syntax.EQ && name
-			}
-			return ok
-		})
-	}
-	return ok
-}
-
-func starred(args []syntax.Expr) bool {
-	for _, a := range args {
-		if un, ok := a.(*syntax.UnaryExpr); ok && (un.Op == syntax.STAR || un.Op == syntax.STARSTAR) {
-			return true
-		}
-	}
-	return false
-}
-
 // params binds what is known of the arguments. A part that turns out not to
 // be used as a value is not passed.
 func (u arguments) params(inner *user, fn *plan.Func, x *syntax.CallExpr, vals []uval) {
@@ -421,16 +363,6 @@ func (u arguments) params(inner *user, fn *plan.Func, x *syntax.CallExpr, vals [
 	}
 }
 
-// tupleOf is a tuple that the interpreter makes of values.
-func tupleOf(elems []uval) uval {
-	out := uval{typ: "tuple", elems: elems}
-	for _, v := range elems {
-		out.part = out.part || v.part
-		out.caps = united(out.caps, v.caps)
-	}
-	return out
-}
-
 // result is the value of a call: a part if that is all the function returns.
 func (u arguments) result(inner *user, falls bool) uval {
 	returns := inner.frame.returns
@@ -447,4 +379,56 @@ func (u arguments) result(inner *user, falls bool) uval {
 		return passed(returns[0])
 	}
 	return undecided(returns...)
+}
+
+// joined is sep.join(list) of a char ** in user code: the kernel half joins it, for a string of it that could not be
+// read is no string there.
+func (u arguments) joined(dot *syntax.DotExpr, x *syntax.CallExpr) (uval, bool) {
+	recv := u.expr(dot.X)
+	sep, ok := recv.v.constStr()
+	if !ok || len(sep) != 1 || len(x.Args) != 1 || argValue(x.Args[0]) != x.Args[0] {
+		return uval{}, false
+	}
+	list := u.expr(x.Args[0])
+	if !list.known || !list.part || list.v.expr == nil || list.v.expr.Op != tree.OpStrList {
+		return uval{}, false
+	}
+	return u.partVal(x, u.b.memory().joined(sep, list.v, x.Lparen)), true
+}
+
+// errnoOfPointer is errno(p) in user code: only the kernel half knows that p is a pointer and no number.
+func (u arguments) errnoOfPointer(name plan.Builtin, x *syntax.CallExpr, vals []uval) (uval, bool) {
+	if name != "errno" || len(vals) != 1 || !vals[0].part || !vals[0].known || vals[0].v.typ().Kind != types.Ptr {
+		return uval{}, false
+	}
+	return u.partVal(x, u.b.labelled(vals[0].v, "errno", x.Lparen)), true
+}
+
+// castsNumber reports whether a call is a conversion of C, which user space does, too.
+func (u arguments) castsNumber(name plan.Builtin, args []uval) bool {
+	if name != "cast" || len(args) != 2 || !args[0].known {
+		return false
+	}
+	to, ok := args[0].v.constStr()
+	b, err := u.b.u.facts.BTF()
+	if !ok || err != nil {
+		return false
+	}
+	_, ok = b.Number(strings.TrimSpace(to))
+	return ok
+}
+
+// computed reports whether a value is what operators make of ints.
+func computed(v uval) bool {
+	return v.known && v.v.expr != nil && !isField(v.v.expr) && v.v.typ().Kind == types.Int
+}
+
+// checkMethod is about the call of a method.
+func (u certainty) checkMethod(dot *syntax.DotExpr, args []syntax.Expr, vals []uval) {
+	if dot.Name.Name == "add" {
+		u.checkAdd(dot, vals)
+	}
+	if dotted(dot) != "" {
+		u.checkStringMethod(dot, u.expr(dot.X), args, vals)
+	}
 }

@@ -15,12 +15,6 @@ import (
 // halves and by the same walk: where it decides a condition, the branch that is not taken is not looked at, and nothing
 // is sent for it.
 
-// foldedFunc is what a function gives for some constants; ok: that is known.
-type foldedFunc struct {
-	v  val
-	ok bool
-}
-
 // foldFunc is the value of a call, if nothing but that comes of it.
 func (u arguments) foldFunc(fn *plan.Func, x *syntax.CallExpr, vals []uval) (val, bool) {
 	args := make([]arg, len(vals))

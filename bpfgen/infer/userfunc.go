@@ -14,25 +14,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/point"
 	"github.com/startrace/startrace/internal/signature"
-	"github.com/startrace/startrace/internal/usdt"
 )
-
-// Binaries finds what points in user programs mean (package binary).
-type Binaries interface {
-	Functions(file, pattern string) ([]binary.Function, *binary.File, error)
-	// Inside says why no probe may stand so many bytes behind a function's start.
-	Inside(at *binary.File, fn binary.Function, offset uint64) error
-	Static(file, pattern string) ([]usdt.StaticProbe, *binary.File, error)
-	// Signature is what debug information says of a function; nil where there is none.
-	Signature(at *binary.File, fn binary.Function) *signature.Signature
-	// Variable is the address of a variable in the traced process.
-	Variable(file, name string) (uint64, error)
-}
-
-// inPrograms finds points in user programs.
-type inPrograms struct{ *unit }
-
-func (u *unit) inPrograms() inPrograms { return inPrograms{u} }
 
 // userFunctions gives the target of uprobe:, uretprobe: and ufunc:.
 func (u inPrograms) userFunctions(p *plan.Pattern) []*target {

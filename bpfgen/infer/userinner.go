@@ -10,28 +10,6 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// An inner is a function inside a handler, as user code has it by a name, or calls it where it stands. Each call goes
-// to a copy, which the host makes next to it: it may get other parts of the event, or give one back.
-type inner struct {
-	node  syntax.Node // the def or lambda
-	name  string
-	def   *resolve.Function
-	outer *uframe
-	half  *plan.UserHalf // where it is defined
-	// nested is the outermost function inside the handler that it is in, or itself.
-	nested syntax.Node
-	// chosen is an e.args[i] in it of which its calls say which argument it is.
-	chosen *syntax.IndexExpr
-}
-
-// mayLeave refuses a function as a value if it has to be known what it is called
-// with: of calls elsewhere, as those of sorted(), nothing is known.
-func (f *inner) mayLeave() {
-	if f != nil && f.chosen != nil {
-		chosenArg(f.chosen)
-	}
-}
-
 // defined is the function of a def, or of a lambda that a name is given.
 func (u arguments) defined(node syntax.Node, name string, def *resolve.Function) uval {
 	f := &inner{node: node, name: name, def: def, outer: u.frame, half: u.half, nested: u.nested}
@@ -39,19 +17,6 @@ func (u arguments) defined(node syntax.Node, name string, def *resolve.Function)
 		f.nested = node
 	}
 	return uval{fn: f}
-}
-
-// passed is v where it is not seen any more what names stand for: behind a call.
-func passed(v uval) uval {
-	v.fn.mayLeave()
-	v.fn = nil
-	for i, e := range v.elems {
-		if e.fn != nil {
-			v.elems = slices.Clone(v.elems)
-			v.elems[i] = passed(e)
-		}
-	}
-	return v
 }
 
 // callInner walks a call of a function inside the handler.

@@ -5,6 +5,9 @@ import (
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen/fold"
+	"github.com/startrace/startrace/internal/plan"
 )
 
 // Loops of user code. User space runs them, so of what a loop assigns nothing is known but from which parts of the
@@ -15,28 +18,6 @@ import (
 //
 // would find numbers in user space, the addresses. It is therefore walked once for each of them, as if it were written
 // out, and the host's copy has the statements of each round (plan.UserHalf.Rounds).
-
-// loopVars are the variables that a loop assigns, with the captures of all that they can be.
-type loopVars struct {
-	carried map[*resolve.Binding]uval
-}
-
-// bind gives a variable a value.
-func (u *user) bind(to *resolve.Binding, v uval) {
-	if v.typ == "list" {
-		v.elems = nil // it can change from here on
-	}
-	if u.frame.shifting[to] {
-		if _, is := v.v.obj.(*event); !is {
-			u.use(v)
-		}
-		v = carried(v)
-	}
-	for _, l := range u.frame.loops {
-		l.carried[to] = either(l.carried[to], carried(v))
-	}
-	u.frame.vars.Set(to, v)
-}
 
 // bindAll gives a value to what stands on the left of an assignment or a loop.
 func (u *user) bindAll(to syntax.Expr, v uval) {
@@ -53,27 +34,6 @@ func (u *user) bindAll(to syntax.Expr, v uval) {
 	for i, x := range names {
 		u.bindAll(x, v.elems[i])
 	}
-}
-
-// carried is v as a value of which only the captures are known.
-func carried(v uval) uval { return uval{part: v.part, caps: v.caps} }
-
-// either is a value that is x or y.
-func either(x, y uval) uval {
-	return uval{part: x.part || y.part, caps: united(x.caps, y.caps)}
-}
-
-// undecided is the value that is one of several, of which user space decides. Where all of them lead to other parts of
-// the event, that is remembered, so that asking for one can be refused.
-func undecided(list ...uval) uval {
-	out := uval{}
-	for _, v := range list {
-		if !v.leads() {
-			return uval{}
-		}
-		out = either(out, v)
-	}
-	return out
 }
 
 // element is x, an element of a tuple that user code made.
@@ -94,11 +54,6 @@ func (u *user) element(x *syntax.IndexExpr, elems []uval, i uval) uval {
 	}
 	return v
 }
-
-// rounds walks loops and comprehensions of user code.
-type rounds struct{ *user }
-
-func (u *user) rounds() rounds { return rounds{u} }
 
 // forStmt walks a loop, over again until nothing more is carried from one round to another.
 func (u rounds) forStmt(s *syntax.ForStmt) {
@@ -127,21 +82,6 @@ func (u rounds) forget(vars *uvals, list []*resolve.Binding) {
 	for _, to := range list {
 		vars.Set(to, carried(vars.At(to)))
 	}
-}
-
-// assignedIn gives the local variables that statements of user code assign, functions among them.
-func assignedIn(list []syntax.Stmt) []*resolve.Binding {
-	out := assigned(list)
-	for _, s := range list {
-		syntax.Walk(s, func(n syntax.Node) bool {
-			if def, ok := n.(*syntax.DefStmt); ok {
-				out = bound(def.Name, out)
-				return false
-			}
-			return true
-		})
-	}
-	return out
 }
 
 // iterated walks what a loop goes over. Only if the loop is to be written out the result has elements; they are not
@@ -188,24 +128,6 @@ func (u rounds) writtenOut(at syntax.Node, elems []uval, wanted bool) bool {
 	}
 	u.half.Rounds[at] = rounds
 	return true
-}
-
-// leads reports whether x is a part of the event that has parts of its own.
-func (x uval) leads() bool {
-	if x.known {
-		return x.part && !isText(x.v)
-	}
-	return x.part && x.caps.lead()
-}
-
-// anyLeads reports whether a value has fields that only the kernel half can read.
-func anyLeads(list []uval) bool {
-	for _, v := range list {
-		if v.leads() || anyLeads(v.elems) {
-			return true
-		}
-	}
-	return false
 }
 
 // each walks the body of a loop, with the variables that hold before it.
@@ -265,68 +187,58 @@ func (u rounds) overElements(c *syntax.ForClause, loop loopBody, may bool) uval 
 	return uval{}
 }
 
-// shifting gives the variables of a function that functions inside of it share and that are not the same from then on:
-// these see the value of the moment when they are called. Their values are used wherever they are assigned.
-func shifting(def *resolve.Function) map[*resolve.Binding]bool {
-	s := &shifts{assigned: map[*resolve.Binding]bool{}, shared: map[*resolve.Binding]bool{},
-		out: map[*resolve.Binding]bool{}}
-	for _, p := range def.Params {
-		if un, ok := p.(*syntax.UnaryExpr); !ok || un.X != nil {
-			s.assign(paramIdent(p), false)
-		}
+// constants are the elements of what a loop goes over, if all of it is known now.
+func (u selection) constants(x syntax.Expr, v uval) []uval {
+	if call, ok := unparen(x).(*syntax.CallExpr); ok && u.nameOf(call.Fn).v.c == plan.Value(plan.Builtin("range")) {
+		return u.rangeOf(call)
 	}
-	for _, stmt := range def.Body {
-		s.walk(stmt, false)
+	t, ok := v.v.c.(plan.Tuple)
+	if !ok || !v.known || !fold.Unchanging(t) {
+		return nil
 	}
-	return s.out
+	out := make([]uval, len(t))
+	for i, e := range t {
+		out[i] = constantElem(e)
+	}
+	return out
 }
 
-type shifts struct {
-	assigned, shared, out map[*resolve.Binding]bool
+// rangeOf is range(…) of few constants.
+func (u selection) rangeOf(x *syntax.CallExpr) []uval {
+	at := [3]int64{0, 0, 1}
+	if len(x.Args) == 0 || len(x.Args) > 3 {
+		return nil
+	}
+	for i, a := range x.Args {
+		v := u.expr(argValue(a))
+		n, ok := v.v.constInt()
+		if !ok || !v.known || argValue(a) != a {
+			return nil
+		}
+		at[i] = n
+	}
+	if len(x.Args) == 1 {
+		at[0], at[1] = 0, at[0]
+	}
+	list, ok := fold.Range(at[0], at[1], at[2], maxUnroll)
+	if !ok {
+		return nil
+	}
+	var out []uval
+	for _, c := range list {
+		out = append(out, knownVal(constant(c)))
+	}
+	return out
 }
 
-func (s *shifts) assign(x syntax.Expr, often bool) {
-	for _, to := range bound(x, nil) {
-		if to.Scope == resolve.Cell && (often || s.assigned[to] || s.shared[to]) {
-			s.out[to] = true
-		}
-		s.assigned[to] = true
-	}
-}
-
-func (s *shifts) walk(n syntax.Node, often bool) {
-	syntax.Walk(n, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.AssignStmt:
-			s.assign(n.LHS, often)
-		case *syntax.ForStmt:
-			s.walk(n.X, often)
-			s.assign(n.Vars, true)
-			for _, stmt := range n.Body {
-				s.walk(stmt, true)
-			}
-			return false
-		case *syntax.ForClause:
-			s.assign(n.Vars, true)
-		case *syntax.DefStmt:
-			s.assign(n.Name, often)
-			return s.inside(n.Params, n.Function.(*resolve.Function), often)
-		case *syntax.LambdaExpr:
-			return s.inside(n.Params, n.Function.(*resolve.Function), often)
-		}
-		return true
-	})
-}
-
-// inside notes what a function inside shares; the defaults of its parameters belong to the outer one.
-func (s *shifts) inside(params []syntax.Expr, def *resolve.Function, often bool) bool {
-	for _, p := range params {
-		if bin, ok := p.(*syntax.BinaryExpr); ok {
-			s.walk(bin.Y, often)
+// constantElem is an element that is known; of a tuple the elements are, too, so that it can be unpacked.
+func constantElem(e plan.Value) uval {
+	out := knownVal(constant(e))
+	if t, ok := e.(plan.Tuple); ok {
+		out.typ = "tuple"
+		for _, x := range t {
+			out.elems = append(out.elems, constantElem(x))
 		}
 	}
-	for _, to := range def.FreeVars {
-		s.shared[to] = true
-	}
-	return false
+	return out
 }

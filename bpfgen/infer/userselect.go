@@ -5,9 +5,6 @@ import (
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
-
-	"github.com/startrace/startrace/bpfgen/fold"
-	"github.com/startrace/startrace/internal/plan"
 )
 
 // Which part of the event is meant can depend on the round of a loop over constants:
@@ -34,11 +31,6 @@ func bodyOf(s *syntax.ForStmt) loopBody {
 	}
 	return loopBody{s.Vars, inside}
 }
-
-// selection finds loops that choose a part of the event.
-type selection struct{ *user }
-
-func (u *user) selection() selection { return selection{u} }
 
 // selects reports whether the body may choose a part of the event by what the loop gives its variables.
 func (u selection) selects(loop loopBody) bool {
@@ -158,62 +150,6 @@ func (u selection) eventual(x syntax.Expr, assigned variables) bool {
 	return false
 }
 
-// constants are the elements of what a loop goes over, if all of it is known now.
-func (u selection) constants(x syntax.Expr, v uval) []uval {
-	if call, ok := unparen(x).(*syntax.CallExpr); ok && u.nameOf(call.Fn).v.c == plan.Value(plan.Builtin("range")) {
-		return u.rangeOf(call)
-	}
-	t, ok := v.v.c.(plan.Tuple)
-	if !ok || !v.known || !fold.Unchanging(t) {
-		return nil
-	}
-	out := make([]uval, len(t))
-	for i, e := range t {
-		out[i] = constantElem(e)
-	}
-	return out
-}
-
-// constantElem is an element that is known; of a tuple the elements are, too, so that it can be unpacked.
-func constantElem(e plan.Value) uval {
-	out := knownVal(constant(e))
-	if t, ok := e.(plan.Tuple); ok {
-		out.typ = "tuple"
-		for _, x := range t {
-			out.elems = append(out.elems, constantElem(x))
-		}
-	}
-	return out
-}
-
-// rangeOf is range(…) of few constants.
-func (u selection) rangeOf(x *syntax.CallExpr) []uval {
-	at := [3]int64{0, 0, 1}
-	if len(x.Args) == 0 || len(x.Args) > 3 {
-		return nil
-	}
-	for i, a := range x.Args {
-		v := u.expr(argValue(a))
-		n, ok := v.v.constInt()
-		if !ok || !v.known || argValue(a) != a {
-			return nil
-		}
-		at[i] = n
-	}
-	if len(x.Args) == 1 {
-		at[0], at[1] = 0, at[0]
-	}
-	list, ok := fold.Range(at[0], at[1], at[2], maxUnroll)
-	if !ok {
-		return nil
-	}
-	var out []uval
-	for _, c := range list {
-		out = append(out, knownVal(constant(c)))
-	}
-	return out
-}
-
 // choose notes e.args[i] of which it is not known which argument it is: a function
 // whose parameters are not known can be called with constants. Elsewhere it is
 // refused.
@@ -227,11 +163,4 @@ func (f *uframe) choose(x *syntax.IndexExpr) {
 		}
 	}
 	chosenArg(x)
-}
-
-// chosenArg refuses e.args[i] where user space has computed i: which of them to read the kernel must know.
-func chosenArg(x *syntax.IndexExpr) {
-	wrong(x.Lbrack, "which argument this is is decided in user space, and the kernel reads it: want a constant, or "+
-		"what follows from the variable of a loop over a tuple of constants, or over a range of at most %d, "+
-		"as for i in range(3)", maxUnroll)
 }

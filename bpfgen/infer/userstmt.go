@@ -120,16 +120,6 @@ func (u *user) assignments(to, from []syntax.Expr) (bind func()) {
 	}
 }
 
-func elementsOf(x syntax.Expr) []syntax.Expr {
-	switch x := unparen(x).(type) {
-	case *syntax.TupleExpr:
-		return x.List
-	case *syntax.ListExpr:
-		return x.List
-	}
-	return nil
-}
-
 func (u *user) ifStmt(s *syntax.IfStmt) bool {
 	c := u.expr(s.Cond)
 	u.use(c)
@@ -176,36 +166,5 @@ func (u *user) merge(x, y uvals) uvals {
 			out.Set(k, uval{part: xv.part || yv.part, caps: united(xv.caps, yv.caps)})
 		}
 	})
-	return out
-}
-
-// assigned gives the local variables that statements assign.
-func assigned(list []syntax.Stmt) []*resolve.Binding {
-	var out []*resolve.Binding
-	for _, s := range list {
-		syntax.Walk(s, func(n syntax.Node) bool {
-			switch n := n.(type) {
-			case *syntax.AssignStmt:
-				out = bound(n.LHS, out)
-			case *syntax.ForStmt:
-				out = bound(n.Vars, out)
-			}
-			return true
-		})
-	}
-	return out
-}
-
-// bound adds the variables of an assignment's left side; in x[i] and x.a none
-// gets a value.
-func bound(x syntax.Expr, out []*resolve.Binding) []*resolve.Binding {
-	if id, ok := unparen(x).(*syntax.Ident); ok {
-		if bind, ok := id.Binding.(*resolve.Binding); ok {
-			return append(out, bind)
-		}
-	}
-	for _, e := range elementsOf(x) {
-		out = bound(e, out)
-	}
 	return out
 }

@@ -1,12 +1,12 @@
 package infer
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -52,7 +52,7 @@ func (v val) place(pos plan.Pos) plan.Pos {
 
 func inLibrary(pos plan.Pos) bool { return strings.HasPrefix(pos.Filename(), "std/") }
 
-// object is a compile-time object; see event.go, container.go, struct.go.
+// object is a compile-time object; see objects.go.
 type object interface{ what() string }
 
 func intVal(i int64) val       { return constant(plan.MakeInt(i)) }
@@ -104,43 +104,6 @@ func (v val) typ() types.Type {
 	return types.Type{}
 }
 
-// constType is the type of a constant; Bot where it has none in the kernel.
-func constType(c plan.Value) types.Type {
-	switch c := c.(type) {
-	case plan.None:
-		return types.NoneT
-	case plan.Bool:
-		return types.Boolean
-	case plan.Int:
-		if !c.Big.IsInt64() && c.Big.IsUint64() {
-			return types.U64
-		}
-		return types.I64
-	case plan.String:
-		return types.StrOf(len(c) + 1)
-	case plan.Bytes:
-		return types.Type{Kind: types.Bytes, Cap: len(c)}
-	case plan.Tuple:
-		t := types.Type{Kind: types.Tuple}
-		for _, e := range c {
-			t.Elems = append(t.Elems, constType(e))
-		}
-		return t
-	case plan.Builtin:
-		if fold.IsFault(c) {
-			return faultT
-		}
-	case plan.Record:
-		t := types.Type{Kind: types.Record}
-		for _, f := range c {
-			t.Elems = append(t.Elems, constType(f.Value))
-			t.Names = append(t.Names, f.Name)
-		}
-		return t
-	}
-	return types.Type{}
-}
-
 // describe says in words what v is, for messages.
 func (v val) describe() string {
 	switch {
@@ -156,109 +119,71 @@ func (v val) describe() string {
 	return inWords(v.expr.Type)
 }
 
-func describeConst(c plan.Value) string {
-	switch c := c.(type) {
-	case plan.None:
-		return "None"
-	case plan.Bool:
-		return "a bool"
-	case plan.Int:
-		if !fold.IsWord(c) {
-			return fmt.Sprintf("an int of %d bits (an int of a kernel half has 64)", fold.Bits(c.Big))
-		}
-		return "an int"
-	case plan.Float:
-		return "a float"
-	case plan.String:
-		return "a string"
-	case plan.Bytes:
-		return "bytes"
-	case plan.Tuple:
-		return "a tuple"
-	case plan.List:
-		return "a list"
-	case plan.Dict:
-		return "a dict"
-	case plan.Record:
-		return "a record"
-	case plan.Builtin:
-		if fold.IsFault(c) {
-			return "FAULT"
-		}
-		return "the builtin " + string(c)
-	case plan.Ref:
-		return "the " + c.Kind.String() + " " + name(c.Container)
-	case plan.PointValue:
-		return "a point"
-	case plan.Opaque:
-		return "a " + c.Type
-	case *plan.Func:
-		return "the function " + c.Name
-	}
-	return "a value"
+// An arg is an argument of a call.
+type arg struct {
+	name string // "" for a positional one
+	v    val
+	pos  plan.Pos
 }
 
-// maxConst bounds the bytes of a constant: more do not fit into a record.
-const maxConst = 8184
-
-// intExpr makes the expression of a constant int.
-func intExpr(n int64, pos plan.Pos) *tree.Expr { return constExpr(plan.MakeInt(n), pos) }
-
-// binary makes the expression of an operator with two operands.
-func operation(op tree.Op, t types.Type, x, y *tree.Expr, pos plan.Pos) *tree.Expr {
-	return &tree.Expr{Op: op, Type: t, Args: []*tree.Expr{x, y}, Pos: pos}
+// want gives the positional arguments of a method.
+func want(args []arg, least, most int, form string, pos plan.Pos) []val {
+	if len(args) < least || len(args) > most {
+		wrong(pos, "%s got %s", form, format.Count(len(args), "argument"))
+	}
+	out := make([]val, len(args))
+	for i, a := range args {
+		if a.name != "" {
+			wrong(a.pos, "%s takes no named arguments", form)
+		}
+		out[i] = a.v
+	}
+	return out
 }
 
-// constExpr makes the expression of a constant.
-func constExpr(c plan.Value, pos plan.Pos) *tree.Expr {
-	e := &tree.Expr{Op: tree.OpConst, Type: constType(c), Pos: pos}
-	switch c := c.(type) {
-	case plan.None:
-	case plan.Bool:
-		if c {
-			e.Int = 1
-		}
-	case plan.Int:
-		mustBeWord(pos, c)
-		e.Int = fold.Word(c.Big)
-	case plan.String:
-		if len(c) > maxConst {
-			wrong(pos, "a string of %d bytes; a kernel half takes %d", len(c), maxConst)
-		}
-		e.Str = string(c)
-	case plan.Bytes:
-		e.Str = string(c)
-	case plan.Tuple:
-		e.Op = tree.OpTuple
-		for _, x := range c {
-			e.Args = append(e.Args, constExpr(x, pos))
-		}
-	case plan.Record:
-		e.Op = tree.OpRecord
-		for _, f := range c {
-			e.Args = append(e.Args, constExpr(f.Value, pos))
-		}
-	case plan.Builtin:
-		if !fold.IsFault(c) {
-			refuse(pos, "%s cannot be a value in a kernel half%s", describeConst(c), instead(c))
-		}
-	default:
-		refuse(pos, "%s cannot be a value in a kernel half%s", describeConst(c), instead(c))
-	}
-	return e
+// unjoined is a variable with different kinds of values on two ways; using
+// it is the error.
+type unjoined struct{ name, x, y string }
+
+func (u *unjoined) what() string {
+	return u.name + ", which is " + u.x + " on one way and " + u.y + " on another,"
 }
 
-// instead says what to write where a constant cannot be a value.
-func instead(c plan.Value) string {
-	switch c.(type) {
-	case plan.Float:
-		return ": compute with ints here, of a smaller unit if need be"
-	case plan.List:
-		return ": use a tuple, or take one element"
-	case plan.Dict:
-		return ": look one key up, or use a table"
-	case plan.Builtin:
-		return ": call it"
+// same reports whether two values are certainly the same.
+func same(x, y val) bool {
+	switch {
+	case x.start != y.start:
+		return false
+	case x.obj != nil || y.obj != nil:
+		return x.obj == y.obj
+	case x.comp || y.comp:
+		if x.comp != y.comp || len(x.elems) != len(y.elems) || len(x.names) != len(y.names) {
+			return false
+		}
+		for i := range x.elems {
+			if !same(x.elems[i], y.elems[i]) {
+				return false
+			}
+		}
+		return true
+	case x.expr != nil || y.expr != nil:
+		return sameExpr(x.expr, y.expr)
 	}
-	return ""
+	return fold.Same(x.c, y.c)
+}
+
+func constants(list []plan.Value) []val {
+	out := make([]val, len(list))
+	for i, c := range list {
+		out[i] = constant(c)
+	}
+	return out
+}
+
+// returnedInWords names what a function returns; of a tuple or record also its parts.
+func returnedInWords(v val) string {
+	if v.comp {
+		return inWords(v.typ())
+	}
+	return v.describe()
 }

@@ -1,19 +1,8 @@
 package infer
 
-import (
-	"github.com/startrace/startrace/bpfgen/fold"
-	"github.com/startrace/startrace/internal/plan"
-)
+import "github.com/startrace/startrace/internal/plan"
 
 // Mistakes in numbers that can be seen when a handler is compiled.
-
-// mustBeWord refuses constants of more than 64 bits: a kernel half would compute
-// with the low ones alone.
-func mustBeWord(pos plan.Pos, i plan.Int) {
-	if !fold.IsWord(i) {
-		refuse(pos, "%s has %d bits: an int of a kernel half has 64", i.Big, fold.Bits(i.Big))
-	}
-}
 
 // mustHaveWords refuses such constants in v.
 func mustHaveWords(pos plan.Pos, v val) {

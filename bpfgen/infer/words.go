@@ -2,9 +2,13 @@ package infer
 
 import (
 	"fmt"
+	"sort"
 	"strings"
 
+	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
 )
 
 // inWords names a type as scripts know it: widths and room are the compiler's
@@ -34,14 +38,6 @@ func inWords(t types.Type) string {
 		return "a record of " + strings.Join(t.Names, ", ")
 	}
 	return t.String()
-}
-
-// returnedInWords names what a function returns; of a tuple or record also its parts.
-func returnedInWords(v val) string {
-	if v.comp {
-		return inWords(v.typ())
-	}
-	return v.describe()
 }
 
 // labelInWords names what readers see of a value with a label.
@@ -79,4 +75,104 @@ func counted(n int, thing string) string {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// notLabelled refuses what the text of a label would be needed for.
+func notLabelled(t types.Type, pos plan.Pos) {
+	if t.Kind == types.Int && t.Label != "" {
+		refuse(pos, "the text of %s(…) is made in user space: a kernel half can store and send it; "+
+			"compute and compare with the number", labelName(t))
+	}
+}
+
+func labelName(t types.Type) string {
+	name, _, _ := strings.Cut(t.Label, ":")
+	return strings.TrimSuffix(name, "4")
+}
+
+// oneName reports whether different numbers have different texts.
+func oneName(t types.Type) bool {
+	name := labelName(t)
+	return strings.HasPrefix(name, "syscall_") || name == "func" || name == "point" || name == "name"
+}
+
+func isSyscallLabel(label string) bool { return strings.HasPrefix(label, "syscall_") }
+
+// literals is the type of e with its constant strings marked: where names come
+// to them, they are names.
+func literals(e *tree.Expr) types.Type {
+	t := e.Type
+	switch e.Op {
+	case tree.OpConst:
+		t.Literal = t.Kind == types.Str
+	case tree.OpTuple, tree.OpRecord:
+		t.Elems = make([]types.Type, len(e.Args))
+		for i, a := range e.Args {
+			t.Elems[i] = literals(a)
+		}
+	}
+	return t
+}
+
+// unmarked is t without these marks.
+func unmarked(t types.Type) types.Type {
+	t.Literal = false
+	return ofElems(t, unmarked)
+}
+
+// ofElems is t with f of its elements, if it has any.
+func ofElems(t types.Type, f func(types.Type) types.Type) types.Type {
+	if len(t.Elems) == 0 {
+		return t
+	}
+	elems := make([]types.Type, len(t.Elems))
+	for i, e := range t.Elems {
+		elems[i] = f(e)
+	}
+	t.Elems = elems
+	return t
+}
+
+// stored is the type in which a table keeps values of type t: ints with 64
+// bits, so that updates can be atomic.
+func stored(t types.Type) types.Type {
+	switch t.Kind {
+	case types.Int:
+		t.Bits = 64
+	case types.Str:
+		t.Cap = (t.Cap + 7) &^ 7
+	}
+	t.Trusted = false
+	return t
+}
+
+func storedAll(t types.Type) types.Type {
+	t = stored(t)
+	return ofElems(t, storedAll)
+}
+
+// keyType is the type in which a key is kept: an int constant must not
+// decide the width.
+func keyType(t types.Type) types.Type {
+	t.Trusted = false
+	if t.Kind == types.Str {
+		t.Cap = (t.Cap + 7) &^ 7
+	}
+	return ofElems(t, keyType)
+}
+
+func hint(name string, names []string) string {
+	if near := kernel.Suggest(name, names); near != "" {
+		return " (did you mean " + near + "?)"
+	}
+	return ""
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
 }

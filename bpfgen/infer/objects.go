@@ -1,0 +1,133 @@
+package infer
+
+import (
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/abi"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// What exists only while compiling: things with parts that the script asks for by a name or an index.
+
+// A method is x.name where x has methods; call says what it does.
+type method struct {
+	recv val
+	name string
+}
+
+func (m *method) what() string { return "the method " + m.name }
+
+// arrayLen is how many elements an array field has, 0 of anything else.
+func (v val) arrayLen() int {
+	switch o := v.obj.(type) {
+	case *arrayObj:
+		return o.len
+	case *ctxArray:
+		return o.len
+	}
+	return 0
+}
+
+// place is somewhere in memory: a base address, an offset, and how to read.
+type place struct {
+	addr  *tree.Expr
+	off   int64
+	space tree.Space
+	// from is the program that the address belongs to.
+	from *body
+}
+
+// A structObj is a struct or union in memory.
+type structObj struct {
+	place
+	id kernel.TypeID
+}
+
+func (*structObj) what() string { return "a struct" }
+
+// An arrayObj is an array in memory.
+type arrayObj struct {
+	place
+	elem kernel.TypeID
+	len  int
+}
+
+func (*arrayObj) what() string { return "an array" }
+
+// A ctxArray is an array of ints in a tracepoint's record.
+type ctxArray struct {
+	b     *body
+	at    place
+	elem  types.Type
+	len   int
+	fname string
+}
+
+func (*ctxArray) what() string { return "an array" }
+
+// A memObj is mem(p, n): n bytes in memory.
+type memObj struct {
+	place
+	n int
+}
+
+func (*memObj) what() string { return "bytes in memory" }
+
+// A regStruct is a struct, a union or an array whose bytes are in words: a small
+// one that a function is called with or returns. It has no address. off is where it
+// begins in them, where it is a part of another.
+type regStruct struct {
+	words []wordIn
+	off   int
+	id    kernel.TypeID
+}
+
+func (*regStruct) what() string { return "a struct that has no address, as it is passed in registers" }
+
+// A row is one entry of an aggregation or group, or all of an unkeyed one.
+type row struct {
+	c      *plan.Container
+	key    []val // none: unkeyed
+	keyed  bool
+	member *plan.GroupMember
+}
+
+func (r *row) what() string { return "an entry of " + name(r.c) }
+
+// An eventMethod is e.file before it is called.
+type eventMethod struct {
+	ev   *event
+	name string
+}
+
+func (m *eventMethod) what() string { return "the method e." + m.name }
+
+// argsObj is e.args.
+type argsObj struct{ ev *event }
+
+func (*argsObj) what() string { return "e.args" }
+
+// regsObj is e.regs.
+type regsObj struct{ ev *event }
+
+func (*regsObj) what() string { return "e.regs" }
+
+// addressed are objects that lie in memory; as a value they are their address.
+type addressed interface {
+	value(b *body, pos plan.Pos) *tree.Expr
+}
+
+// located are the objects that know the program of their address.
+type located interface {
+	addressed
+	origin() *body
+}
+
+// A wordIn is 8 bytes of a value, and the program that can read them; expr, if it has
+// been read.
+type wordIn struct {
+	from *body
+	abi.Place
+	expr *tree.Expr
+}

@@ -1,0 +1,342 @@
+package infer
+
+import (
+	"go.starlark.net/resolve"
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen/persistent"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// What the walks of a probe know: the event and its points, the probe and its functions that are placed, and the walk
+// of user code with its values. What can be done with them stands elsewhere, so that who needs one of these types need
+// not know who else has something to do with it.
+
+// probe is the inference of one probe() over all points that it matched.
+type probe struct {
+	u       *unit
+	p       *plan.Probe
+	targets []*target
+	// handler and starter are the functions that may run on either side.
+	handler, starter *role
+	argNames         map[string]bool
+	// points are the numbers of the points; names says that readers know them by these, cookies that the kernel tells
+	// a program that stands at several of them at which it runs.
+	points         map[tree.Point]int
+	names, cookies bool
+	// asks are names of containers where user code only asks them.
+	asks map[*syntax.Ident]bool
+	// closers complete the programs of spans when all values are known.
+	closers []func()
+}
+
+// A role is a function of a probe that is placed: the handler, or the handler
+// of the start. Where it runs is decided at the first point and holds for all.
+type role struct {
+	pr      *probe
+	name    string
+	fn      *plan.Func
+	start   bool
+	decided bool
+	inUser  bool
+	why     string // why not in the kernel
+	proj    *projection
+}
+
+// A projection is what a function of user space needs of the event, over all
+// points of its probe.
+type projection struct {
+	role     *role
+	half     *plan.UserHalf
+	copies   int // of functions, for their calls
+	slots    int
+	sites    map[copySite]int // capture site → slot before merging
+	siteName []string
+	drops    []drop
+	sends    []*send
+	// clashes are what is certain to fail in user space, unless the handler asksType.
+	// They have the numbers of the walks, one for each point, that came to them.
+	clashes  map[Diag]map[int]bool
+	walks    int
+	asksType bool
+	// unsigned are sites at which a field is sent without its sign, mixed those where a walk has no field (see
+	// ownwidth.go).
+	unsigned, mixed map[copySite]bool
+}
+
+// A drop is an expression whose value may turn out not to be needed.
+type drop struct {
+	half *plan.UserHalf
+	x    syntax.Expr
+	v    uval
+}
+
+// A send is the statement by which one program sends the event; its values
+// are known when all points have been walked.
+type send struct {
+	b      *body
+	stmt   *tree.Stmt
+	values map[int]val
+	target *target
+	used   map[*captures]bool
+}
+
+// A copySite is an expression of one copy of a function: each call of a function that gets parts of the event, and each
+// round of a loop over such parts, has a copy of its own, in which the same expression is another part.
+type copySite struct {
+	half *plan.UserHalf
+	site syntax.Expr
+}
+
+// An event is e: what happened at a point, seen from one program.
+type event struct {
+	b     *body // the program in which its fields are read
+	point string
+	args  argSource
+	// ret, duration, startEv and fn exist only for some points.
+	ret      func(pos plan.Pos) val
+	duration func(pos plan.Pos) val
+	startEv  *event
+	fn       func(pos plan.Pos) val
+	name     func(pos plan.Pos) val // e.probe
+	depth    func(pos plan.Pos) val
+	clock    bool // an interval: e.pid is whom it happened to interrupt
+	profile  bool // it has e.ip and e.usermode
+	addr     func(pos plan.Pos) val
+	// listed are the fields of the task that an iterator is at; nil elsewhere.
+	listed   map[string]func(pos plan.Pos) val
+	unwound  func() // a stack of the program is taken
+	regs     bool   // the registers are at hand
+	inside   bool   // it is a place behind the entry of a function
+	noReturn bool   // a call that never returns: e is its start
+	// othersReturn: the probe has other calls, which return.
+	othersReturn bool
+	atStart      bool // the start of a span
+	untested     bool // a start of a span whose process has not been tested
+	// tested: the process has been tested at the start of the span. judged is the event whose process is tested in its
+	// place: that of the start, where the end is nobody's.
+	tested bool
+	judged *event
+	// setOwnPid, of an end, is told that the event has a pid of its own.
+	setOwnPid func()
+	// over shadows fields: what kernel= or an event's function returned.
+	over map[string]val
+	// value is e.value, where kernel= returned no record.
+	value *val
+}
+
+// An argSource gives e.args for one point.
+type argSource interface {
+	names() []string
+	get(b *body, name string, pos plan.Pos) (val, bool)
+	at(b *body, i int, pos plan.Pos) (val, bool)
+}
+
+// A source is what is behind a target. Those that are one point, with one program, embed onePoint and say how it is
+// attached, what e is there, and which arguments it has.
+type source interface {
+	// points are those of which readers are told, with the functions that they are; names are those by which e.probe
+	// can call them.
+	points(t *target) []tree.Point
+	names(t *target) []string
+	// pattern reports whether programs may stand at several functions, so that they must ask at which they run.
+	pattern() bool
+	// without leaves out the points that are known already, and reports whether any is left.
+	without(t *target, known map[string]bool) bool
+	// first leaves out the points that are in a set, puts the others there, and reports whether any is left.
+	first(t *target, seen map[string]bool) bool
+	// single gives the targets of its functions one by one, for programs that cannot be shared.
+	single(t *target) []*target
+	// wholeFunction is the name of the one function of the kernel that it is; "": it is something else.
+	wholeFunction() string
+
+	// program makes what the probe does at the target.
+	program(pr *probe, t *target)
+	// attach and event are, for a program of its own, where that goes and what e is there.
+	attach(t *target) tree.Attach
+	event(t *target, b *body) *event
+	// argNames and argCount are of the arguments that its points have: all names, and how many can be asked for.
+	argNames(u *unit) []string
+	argCount(u *unit) int
+
+	// span: its events have a start and an end.
+	span() bool
+	// kept are the fields of the start of a call that items() of a probe gives, "" where it gives none.
+	kept() []string
+	// nobodys: no process brings it about. ownDoing: the current process does, which an interrupt does not.
+	nobodys() bool
+	ownDoing() bool
+	// entries and returns are the instructions of a program at which functions begin and return.
+	entries() []instruction
+	returnsAt() []instruction
+}
+
+// A target is what one pattern comes to on this kernel: a concrete point, or those among which programs are shared, as
+// the functions that a pattern matched. What that means is the source's to say; there is one for each kind of points,
+// in a file of its own, and no one else asks which it is.
+type target struct {
+	source
+	text string // of the point: e.probe
+	name string // goes into the names of its programs
+	// arms are the functions of the events on the way, the innermost first.
+	arms []armOf
+	pos  plan.Pos
+}
+
+// An instruction is one of a program, by its place in the file.
+type instruction struct {
+	binary string
+	offset uint64
+}
+
+// An access is a question about a system call's arguments and its answer.
+// Two calls that answer all questions alike share a variant.
+type access struct{ question, answer string }
+
+// user walks a handler that runs in user space, for one point. It follows
+// what is derived from the event and captures what user code uses of it.
+type user struct {
+	proj  *projection
+	pr    *probe
+	b     *body // where captured expressions are evaluated
+	half  *plan.UserHalf
+	frame *uframe
+	// chain are the functions whose copies are being walked, against recursion;
+	// inside those of them that are inside others. copies is how many there are
+	// of the handler so far.
+	chain  []*plan.Func
+	inside []*resolve.Function
+	copies *int
+	// nested is the function inside the handler that is walked, nil outside.
+	nested syntax.Node
+}
+
+// A uval is a value in user code. The zero uval is one that only user space
+// knows.
+type uval struct {
+	// v is what the compiler knows of it; known says that it does.
+	v     val
+	known bool
+	// part marks what is derived from the event: using it as a value of user
+	// space captures caps.
+	part bool
+	caps *captures
+	// fails says that computing it can be an error, or has another effect: it
+	// must not be left out though its value is not needed.
+	fails bool
+	// first is what must be computed before a part of x is taken, since it fails
+	// or has another effect, though its own value is not needed.
+	first syntax.Expr
+	// typ is the interpreter's name of its type, where v is not known but that is.
+	typ string
+	// elems are those of a tuple that is made in user space, and of a list as
+	// long as it has no name.
+	elems []uval
+	// fn is a function inside the handler.
+	fn *inner
+}
+
+// A capture is an expression in a user half and the value that the kernel
+// half sends for it.
+type capture struct {
+	half *plan.UserHalf
+	site syntax.Expr
+	v    val
+	in   syntax.Node // the nested function that holds the site
+}
+
+type uframe struct {
+	fn    *plan.Func
+	def   *resolve.Function
+	outer *uframe
+	vars  uvals
+	// returns collects the values of a function that is walked for a call.
+	returns []uval
+	top     bool
+	// open says that a condition has been met which only the run decides: what
+	// stands behind it in a function may be for other arguments than those of
+	// this call.
+	open bool
+	// shifting are the variables that functions inside share and that can have
+	// several values; loops are those around the statement that is walked.
+	shifting map[*resolve.Binding]bool
+	loops    []*loopVars
+	// generic: a function inside that is walked where it is defined, for calls of which nothing is known.
+	generic bool
+	// chosen is an e.args[i] in it, if there is one, of which only the call says
+	// which argument it is.
+	chosen *syntax.IndexExpr
+	// always are the statements of a handler that run at each event; nil: nobody
+	// has asked.
+	always map[syntax.Stmt]bool
+}
+
+// uvals are the values of variables; the ways of a branch begin with copies.
+type uvals = persistent.Map[*resolve.Binding, uval]
+
+// An inner is a function inside a handler, as user code has it by a name, or calls it where it stands. Each call goes
+// to a copy, which the host makes next to it: it may get other parts of the event, or give one back.
+type inner struct {
+	node  syntax.Node // the def or lambda
+	name  string
+	def   *resolve.Function
+	outer *uframe
+	half  *plan.UserHalf // where it is defined
+	// nested is the outermost function inside the handler that it is in, or itself.
+	nested syntax.Node
+	// chosen is an e.args[i] in it of which its calls say which argument it is.
+	chosen *syntax.IndexExpr
+}
+
+// loopVars are the variables that a loop assigns, with the captures of all that they can be.
+type loopVars struct {
+	carried map[*resolve.Binding]uval
+}
+
+// captures are the captures of all that a value can be, in their order: one, or
+// those of two others. A variable that many branches set has many, and each branch
+// adds to those before it; so they are shared, and what goes over them passes each
+// part once.
+type captures struct {
+	one  capture
+	x, y *captures // nil: it is one
+	// leads: one of them has fields that only the kernel half can read.
+	leads bool
+}
+
+// certainty finds what is certain to fail.
+type certainty struct{ *user }
+
+func (u *user) certain() certainty { return certainty{u} }
+
+// laterWrites are what user code changes that kernel halves ask.
+type laterWrites struct{ *user }
+
+func (u *user) writes() laterWrites { return laterWrites{u} }
+
+// selection finds loops that choose a part of the event.
+type selection struct{ *user }
+
+func (u *user) selection() selection { return selection{u} }
+
+// rounds walks loops and comprehensions of user code.
+type rounds struct{ *user }
+
+func (u *user) rounds() rounds { return rounds{u} }
+
+// arguments walks calls in user code, with what is known of their arguments.
+type arguments struct{ *user }
+
+func (u *user) calling() arguments { return arguments{u} }
+
+// An armOf is the function of an event on the way from a point.
+type armOf struct {
+	fn    *plan.Func
+	event *plan.Event
+}
+
+// maxCopies bounds the copies of functions in one handler: functions that each
+// call the next twice would have a number of them that doubles with each. The
+// calls beyond it get whole values.
+const maxCopies = 2000

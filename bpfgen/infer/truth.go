@@ -1,0 +1,113 @@
+package infer
+
+import (
+	"github.com/startrace/startrace/bpfgen/fold"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// What a condition asks of one value: whether it is true, None, FAULT.
+
+// truth is Starlark's bool(v).
+func (b operators) truth(v val, pos plan.Pos) cond {
+	v.mustKnow()
+	v, _ = b.unfolded(v, pos)
+	switch {
+	case v.c != nil:
+		return known(fold.Truth(v.c))
+	case v.comp:
+		return known(v.names != nil || len(v.elems) > 0)
+	case v.obj != nil:
+		if _, ok := v.obj.(addressed); !ok {
+			return known(true)
+		}
+	}
+	e := b.rv(v, pos)
+	if e.Type.Kind == types.None {
+		return b.isFault(v, pos) // FAULT is true
+	}
+	notLabelled(e.Type, pos)
+	out := b.presentTruth(assume(e), pos)
+	if e.Type.MayFault {
+		out = logic(tree.OpLOr, &tree.Expr{Op: tree.OpIsFault, Type: types.Boolean, Args: []*tree.Expr{e}, Pos: pos},
+			out, pos)
+	}
+	if e.Type.MayNone && e.Type.Kind != types.Ptr {
+		none := &tree.Expr{Op: tree.OpIsNone, Type: types.Boolean, Args: []*tree.Expr{e}, Pos: pos}
+		out = logic(tree.OpLAnd, not(none, pos), out, pos)
+	}
+	return cond{expr: out}
+}
+
+// presentTruth is the truth of a value that is there.
+func (b operators) presentTruth(e *tree.Expr, pos plan.Pos) *tree.Expr {
+	switch e.Type.Kind {
+	case types.Bool:
+		return e
+	case types.Stack: // the ids of stacks are odd: wire.NoStack
+		odd := operation(tree.OpAnd, types.U64, e, intExpr(1, pos), pos)
+		return operation(tree.OpNe, types.Boolean, odd, intExpr(0, pos), pos)
+	case types.Int, types.Ptr:
+		return operation(tree.OpNe, types.Boolean, e, intExpr(0, pos), pos)
+	case types.Str, types.Bytes:
+		n := &tree.Expr{Op: tree.OpStrLen, Type: types.IntOf(32, false), Args: []*tree.Expr{e}, Pos: pos}
+		return operation(tree.OpNe, types.Boolean, n, intExpr(0, pos), pos)
+	}
+	return constExpr(plan.Bool(e.Type.Kind == types.Record || len(e.Type.Elems) > 0), pos)
+}
+
+func (b operators) isNone(v val, pos plan.Pos) cond {
+	v.mustKnow()
+	switch {
+	case v.isNone():
+		return known(true)
+	case v.expr == nil:
+		if _, ok := v.obj.(*unjoined); !ok {
+			return known(false)
+		}
+	}
+	e := b.rv(v, pos)
+	switch t := e.Type; {
+	case isFaultExpr(e):
+		return known(false)
+	case t.Kind == types.None && t.MayFault:
+	case !t.MayNone && t.Kind != types.Ptr:
+		return known(t.Kind == types.None)
+	}
+	return cond{expr: &tree.Expr{Op: tree.OpIsNone, Type: types.Boolean, Args: []*tree.Expr{e}, Pos: pos}}
+}
+
+// isFault is v == FAULT.
+func (b operators) isFault(v val, pos plan.Pos) cond {
+	v.mustKnow()
+	switch {
+	case v.c != nil:
+		return known(fold.IsFault(v.c))
+	case v.comp:
+		return known(false)
+	}
+	e := b.rv(v, pos)
+	if !e.Type.MayFault {
+		return known(false)
+	}
+	return cond{expr: &tree.Expr{Op: tree.OpIsFault, Type: types.Boolean, Args: []*tree.Expr{e}, Pos: pos}}
+}
+
+// equalAbsent is l == r where one of them is None or FAULT whenever it is read.
+func (b operators) equalAbsent(l, r *tree.Expr, pos plan.Pos) cond {
+	if l.Type.Kind == types.None {
+		l, r = r, l
+	}
+	none := b.isNone(exprVal(l), pos)
+	if !r.Type.MayFault {
+		return none
+	}
+	both := func(c, d cond) cond {
+		out, _ := connected(tree.OpLAnd, c, d, pos)
+		return out
+	}
+	fault := both(b.isFault(exprVal(l), pos), b.isFault(exprVal(r), pos))
+	out, _ := connected(tree.OpLOr, both(none, b.isNone(exprVal(r), pos)), fault, pos)
+	return out
+}

@@ -1,0 +1,320 @@
+package infer
+
+import (
+	"slices"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen/fold"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// Values of user code: what is known of them, and from which parts of the event they come.
+
+func containerIn(of uval) *plan.Container {
+	if ref, ok := of.v.c.(plan.Ref); ok && of.known {
+		return ref.Container
+	}
+	return nil
+}
+
+// nameOf is the value of x if it is a name.
+func (u *user) nameOf(x syntax.Expr) uval {
+	id, ok := unparen(x).(*syntax.Ident)
+	if !ok {
+		return uval{}
+	}
+	v, _ := u.frame.lookup(id)
+	return v
+}
+
+func (f *uframe) lookup(id *syntax.Ident) (uval, bool) {
+	bind := id.Binding.(*resolve.Binding)
+	switch bind.Scope {
+	case resolve.Local, resolve.Cell:
+		v, ok := f.vars.Get(bind)
+		return v, ok
+	case resolve.Free:
+		return f.around(bind.First)
+	}
+	for g := f; g != nil; g = g.outer {
+		if g.fn != nil {
+			if v, ok := g.fn.Names[id.Name]; ok {
+				return knownVal(constant(v)), true
+			}
+		}
+	}
+	return uval{}, false
+}
+
+// around is a variable of the functions around, by where it is first named: what asks may stand in a function inside
+// that is not walked yet, so that its own numbers of variables say nothing here.
+func (f *uframe) around(first *syntax.Ident) (uval, bool) {
+	for g := f; g != nil; g = g.outer {
+		for _, bind := range g.def.Locals {
+			if bind.First == first {
+				return g.vars.Get(bind)
+			}
+		}
+		if g.fn == nil {
+			continue
+		}
+		for i, bind := range g.def.FreeVars {
+			if bind.First == first && i < len(g.fn.Free) && g.fn.Free[i] != nil {
+				return knownVal(constant(g.fn.Free[i])), true
+			}
+		}
+	}
+	return uval{}, false
+}
+
+// perhaps reports whether a place in a function that a handler calls may be for other calls than this one.
+func (f *uframe) perhaps() bool {
+	for ; f != nil; f = f.outer {
+		if f.open && !f.top {
+			return true
+		}
+	}
+	return false
+}
+
+func newFrame(fn *plan.Func, def *resolve.Function) *uframe {
+	return &uframe{fn: fn, def: def, shifting: shifting(def)}
+}
+
+func knownVal(v val) uval { return uval{v: v, known: true} }
+
+// carried is v as a value of which only the captures are known.
+func carried(v uval) uval { return uval{part: v.part, caps: v.caps} }
+
+// either is a value that is x or y.
+func either(x, y uval) uval {
+	return uval{part: x.part || y.part, caps: united(x.caps, y.caps)}
+}
+
+// undecided is the value that is one of several, of which user space decides. Where all of them lead to other parts of
+// the event, that is remembered, so that asking for one can be refused.
+func undecided(list ...uval) uval {
+	out := uval{}
+	for _, v := range list {
+		if !v.leads() {
+			return uval{}
+		}
+		out = either(out, v)
+	}
+	return out
+}
+
+// isText reports whether v is a value whose attributes are methods of a
+// value of user space.
+func isText(v val) bool {
+	if v.obj != nil {
+		_, isBytes := v.obj.(*memObj)
+		return isBytes
+	}
+	switch v.typ().Kind {
+	case types.Str, types.Bytes, types.Int, types.Bool, types.None, types.Stack:
+		return true
+	}
+	return false
+}
+
+// isRef reports whether v is a container: what user code asks of one is
+// asked in user space.
+func isRef(v val) bool { _, ok := v.c.(plan.Ref); return ok }
+
+// mayLack reports whether v can be None or FAULT, with which nothing can be
+// computed.
+func mayLack(v val) bool {
+	t := v.typ()
+	return v.obj != nil || t.MayNone || t.MayFault || t.Kind == types.None
+}
+
+// leads reports whether x is a part of the event that has parts of its own.
+func (x uval) leads() bool {
+	if x.known {
+		return x.part && !isText(x.v)
+	}
+	return x.part && x.caps.lead()
+}
+
+// anyLeads reports whether a value has fields that only the kernel half can read.
+func anyLeads(list []uval) bool {
+	for _, v := range list {
+		if v.leads() || anyLeads(v.elems) {
+			return true
+		}
+	}
+	return false
+}
+
+// use makes x a value of user space.
+func (u *user) use(x uval) {
+	x.fn.mayLeave()
+	if !x.part {
+		return
+	}
+	used := u.proj.sends[len(u.proj.sends)-1].used
+	x.caps.each(used, func(c capture) { u.proj.capture(u, c) })
+}
+
+// partVal is a part of the event that stands at x.
+func (u *user) partVal(x syntax.Expr, v val) uval {
+	return uval{v: v, known: true, part: true, caps: oneCapture(capture{u.half, x, v, u.nested})}
+}
+
+// partOf is partVal for a part of another one, of, that stands in x.
+func (u *user) partOf(x, of syntax.Expr, recv uval, v val) uval {
+	out := u.partVal(x, v)
+	if out.first = recv.first; out.first == nil && recv.fails {
+		out.first = of
+	}
+	if out.first != nil {
+		u.half.First[x] = out.first
+		out.fails = true
+	}
+	return out
+}
+
+// touch notes the tables and cells that user code reaches.
+func (u *user) touch(c plan.Value, pos plan.Pos) {
+	u.pr.touch(c, pos, false, map[*plan.Func]bool{})
+}
+
+// bind gives a variable a value.
+func (u *user) bind(to *resolve.Binding, v uval) {
+	if v.typ == "list" {
+		v.elems = nil // it can change from here on
+	}
+	if u.frame.shifting[to] {
+		if _, is := v.v.obj.(*event); !is {
+			u.use(v)
+		}
+		v = carried(v)
+	}
+	for _, l := range u.frame.loops {
+		l.carried[to] = either(l.carried[to], carried(v))
+	}
+	u.frame.vars.Set(to, v)
+}
+
+// whileItRuns is x as user code finds it when an event comes: of a list or dict that it captured only the type is known
+// before, for user code may have changed it since.
+func whileItRuns(x uval) uval {
+	if x.known && !x.part && fold.MayChange(x.v.c) {
+		return uval{typ: typeName(x)}
+	}
+	return x
+}
+
+// passed is v where it is not seen any more what names stand for: behind a call.
+func passed(v uval) uval {
+	v.fn.mayLeave()
+	v.fn = nil
+	for i, e := range v.elems {
+		if e.fn != nil {
+			v.elems = slices.Clone(v.elems)
+			v.elems[i] = passed(e)
+		}
+	}
+	return v
+}
+
+// mayLeave refuses a function as a value if it has to be known what it is called
+// with: of calls elsewhere, as those of sorted(), nothing is known.
+func (f *inner) mayLeave() {
+	if f != nil && f.chosen != nil {
+		chosenArg(f.chosen)
+	}
+}
+
+// chosenArg refuses e.args[i] where user space has computed i: which of them to read the kernel must know.
+func chosenArg(x *syntax.IndexExpr) {
+	wrong(x.Lbrack, "which argument this is is decided in user space, and the kernel reads it: want a constant, or "+
+		"what follows from the variable of a loop over a tuple of constants, or over a range of at most %d, "+
+		"as for i in range(3)", maxUnroll)
+}
+
+// mayDrop notes an expression of user code whose value is needed only if its
+// captures turn out to be.
+func (u *user) mayDrop(half *plan.UserHalf, x syntax.Expr, v uval) {
+	switch {
+	case v.fails:
+		u.use(v)
+	case v.part:
+		u.proj.drops = append(u.proj.drops, drop{half, x, v})
+	}
+}
+
+// truth gives the truth of x where it is known while compiling.
+func (u *user) truth(x uval) (value, ok bool) {
+	if !x.known {
+		return false, false
+	}
+	var c cond
+	if attempt(func() { c = u.b.ops().truth(x.v, plan.Pos{}) }) != nil {
+		return false, false
+	}
+	return c.value, c.known
+}
+
+// after is x where y is evaluated before it in the same expression.
+func (x uval) after(y uval) uval {
+	x.fails = x.fails || y.fails
+	return x
+}
+
+// tupleOf is a tuple that the interpreter makes of values.
+func tupleOf(elems []uval) uval {
+	out := uval{typ: "tuple", elems: elems}
+	for _, v := range elems {
+		out.part = out.part || v.part
+		out.caps = united(out.caps, v.caps)
+	}
+	return out
+}
+
+// onlyAsks notes that x, if it is the name of a table or cell, is asked here and not changed.
+func (u *user) onlyAsks(x syntax.Expr) {
+	if id, ok := unparen(x).(*syntax.Ident); ok {
+		if u.pr.asks == nil {
+			u.pr.asks = map[*syntax.Ident]bool{}
+		}
+		u.pr.asks[id] = true
+	}
+}
+
+// typeName is the interpreter's name for the type that x has in user space, "" where it is not known. What may be None
+// or FAULT has the name of what it is otherwise: with these even less can be done. Of what is None nothing is said: a
+// function that gets it mostly tests for it.
+func typeName(x uval) string {
+	switch {
+	case !x.known:
+		return x.typ
+	case x.v.c != nil:
+		return fold.TypeName(x.v.c)
+	case x.v.obj != nil:
+		switch x.v.obj.(type) {
+		case *event:
+			return "event"
+		case *memObj:
+			return "bytes"
+		}
+		return ""
+	}
+	t := x.v.typ()
+	switch {
+	case t.Label == "strlist":
+		return "tuple"
+	case t.Label == "errno":
+		return "" // a name, or the number of what is no error
+	case t.Label != "":
+		return "string"
+	}
+	return map[types.Kind]string{
+		types.Int: "int", types.Bool: "bool", types.Str: "string", types.Bytes: "bytes",
+		types.Tuple: "tuple", types.Record: "record", types.Stack: "stack",
+	}[t.Kind]
+}

@@ -1,0 +1,364 @@
+package infer
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/startrace/startrace/bpfgen/fold"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// Values as expressions of a program: evaluated here and now, brought over from the start of a span, without None or
+// FAULT, as a number, as an address, one of two.
+
+// present gives v without the possibility of None, for uses that need a
+// value. None must have been excluded by a test; FAULT ends the handler.
+func (b *body) present(v val, want string, pos plan.Pos) *tree.Expr {
+	e := b.rv(v, pos)
+	t := e.Type
+	switch {
+	case fold.IsFault(v.c):
+		wrong(pos, "this is FAULT, and %s is wanted", want)
+	case t.Kind == types.None:
+		panic(&refusal{Diag: Diag{pos, fmt.Sprintf("this is None, and %s is wanted", want)}, final: true, none: true})
+	case t.MayNone && t.Kind != types.Ptr && !t.MayFault:
+		wrong(pos, "this may be None here, and %s is wanted: test it with `!= None` first", want)
+	case t.Tagged() || t.MayNone && t.Kind != types.Ptr:
+		p := t.Present()
+		return b.now(&tree.Expr{Op: tree.OpPresent, Type: p, Str: want, Args: []*tree.Expr{e}, Pos: pos})
+	}
+	return e
+}
+
+// num gives v as a present int. A pointer is its address.
+func (b *body) num(v val, pos plan.Pos) *tree.Expr {
+	v.mustKnow()
+	if s, ok := v.obj.(*regStruct); ok {
+		v = s.whole(b, pos)
+	}
+	if v.obj == nil {
+		switch t := v.typ(); t.Kind {
+		case types.Int, types.None:
+			notLabelled(t, pos)
+			return b.present(v, "an int", pos)
+		case types.Ptr:
+			e := b.present(v, "an int", pos)
+			return &tree.Expr{Op: tree.OpConvert, Type: types.U64, Args: []*tree.Expr{e}, Pos: pos}
+		}
+	} else if a, ok := v.obj.(addressed); ok {
+		if e := a.value(b, pos); e.Type.Kind == types.Int || e.Type.Kind == types.Ptr { // mem() is bytes
+			return b.present(exprVal(e), "an int", pos)
+		}
+	}
+	refuse(v.place(pos), "got %s, want an int%s", v.describe(), instead(v.c))
+	return nil
+}
+
+// choose gives one of two values by a condition that the kernel decides. Each
+// is walked with what the condition proves.
+func (b *body) choose(c cond, yes, no func() val, pos plan.Pos) val {
+	before := b.frame.vars
+	way := func(f func() val, facts facts) (v val, block *tree.Block) {
+		b.frame.vars = before
+		b.apply(facts)
+		block = b.inBlock(func() { v = f() })
+		return v, block
+	}
+	yv, yb := way(yes, c.ifTrue)
+	nv, nb := way(no, c.ifFalse)
+	b.frame.vars = before
+	if yv.obj == (poison{}) || nv.obj == (poison{}) { // the next round knows more
+		return objVal(poison{})
+	}
+	if same(yv, nv) && (yv.c != nil || len(yb.Stmts) == 0 && len(nb.Stmts) == 0) {
+		if len(yb.Stmts) > 0 || len(nb.Stmts) > 0 {
+			b.emit(&tree.Stmt{Op: tree.SIf, Exprs: []*tree.Expr{c.expr}, Then: yb, Else: nb, Pos: pos})
+		}
+		return yv
+	}
+	if len(yb.Stmts) == 0 && len(nb.Stmts) == 0 {
+		ye, ne := b.rv(yv, pos), b.rv(nv, pos)
+		t, ok := joinExprs(ye, ne)
+		if !ok {
+			mixed(yv, nv, pos)
+		}
+		return exprVal(conditional(c.expr, convert(ye, t), convert(ne, t), pos))
+	}
+	out, ok := b.join("", yv, nv, yb, nb, pos)
+	if !ok {
+		mixed(yv, nv, pos)
+	}
+	b.emit(&tree.Stmt{Op: tree.SIf, Exprs: []*tree.Expr{c.expr}, Then: yb, Else: nb, Pos: pos})
+	return out
+}
+
+// join assigns both values to one local at the ends of the two ways.
+func (b *body) join(name string, x, y val, then, els *tree.Block, pos plan.Pos) (out val, ok bool) {
+	r := attempt(func() {
+		xe, ye := b.rv(x, pos), b.rv(y, pos)
+		t, joined := joinExprs(xe, ye)
+		if !joined {
+			return
+		}
+		id := b.newLocal(name, t)
+		add := func(to *tree.Block, e *tree.Expr) {
+			to.Stmts = append(to.Stmts, &tree.Stmt{Op: tree.SAssign, Int: id, Exprs: []*tree.Expr{convert(e, t)},
+				Pos: pos})
+		}
+		add(then, xe)
+		add(els, ye)
+		out, ok = exprVal(b.local(id, pos)), true
+	})
+	return out, ok && r == nil
+}
+
+// elements gives the parts of a tuple or constant list.
+func (b *body) elements(v val, pos plan.Pos) ([]val, bool) {
+	v.mustKnow()
+	switch {
+	case v.comp:
+		return v.elems, true
+	case v.expr != nil && v.expr.Type.Kind == types.Tuple:
+		e := b.present(v, "a tuple", pos)
+		out := make([]val, len(e.Type.Elems))
+		for i, t := range e.Type.Elems {
+			out[i] = exprVal(&tree.Expr{Op: tree.OpElem, Type: t, Int: int64(i), Args: []*tree.Expr{e}, Pos: pos})
+		}
+		return out, true
+	}
+	switch o := v.obj.(type) {
+	case *arrayObj:
+		if o.len <= maxUnroll {
+			return b.memory().arrayValue(o, pos).elems, true
+		}
+	case *ctxArray:
+		if o.len <= maxUnroll {
+			return o.everything(pos).elems, true
+		}
+	}
+	switch c := v.c.(type) {
+	case plan.Tuple:
+		return constants(c), true
+	case plan.List:
+		return constants(c), true
+	case plan.Dict:
+		var keys []val
+		for _, e := range c {
+			keys = append(keys, constant(e.Key))
+		}
+		return keys, true
+	}
+	return nil, false
+}
+
+// numOrFault is v as an int that may be FAULT: what only reads or converts it passes that on.
+func (b *body) numOrFault(v val, pos plan.Pos) *tree.Expr {
+	e := b.readable(b.here(v), pos)
+	if e.Type.Kind != types.Ptr {
+		return e
+	}
+	t := types.U64
+	t.MayFault = e.Type.MayFault
+	return as(e, t, pos)
+}
+
+// addressOf is v as an address in the program to which it belongs: what the
+// start of a span has stays there.
+func (b *body) addressOf(v val, pos plan.Pos) (at *body, addr *tree.Expr) {
+	at = b
+	if v.start != nil {
+		at, v.start = v.start, nil
+	}
+	return at, at.numOrFault(v, pos)
+}
+
+// readable is v as an address from which something is read: from FAULT that is FAULT.
+func (b *body) readable(v val, pos plan.Pos) *tree.Expr {
+	if e := v.expr; v.obj == nil && e != nil && e.Type.MayFault && !e.Type.MayNone {
+		if e.Type.Kind == types.Ptr || e.Type.Kind == types.Int && e.Type.Label == "" {
+			return e
+		}
+	}
+	if a, ok := v.obj.(addressed); ok {
+		if e := a.value(b, pos); e.Type.Kind == types.Int && e.Type.MayFault {
+			return e
+		}
+	}
+	return b.num(v, pos)
+}
+
+// mixed refuses a value that is x or y. A constant that no kernel half has is the cause, where there is one.
+func mixed(x, y val, pos plan.Pos) {
+	x.mustKnowAll()
+	y.mustKnowAll()
+	mustHaveWords(pos, x)
+	mustHaveWords(pos, y)
+	refuse(pos, "this is %s or %s: a kernel half needs one kind of value, or None%s", x.describe(), y.describe(),
+		oneOf(x, y))
+}
+
+// oneOf is a hint for x == "a" or "b".
+func oneOf(x, y val) string {
+	_, xs := x.constStr()
+	_, ys := y.constStr()
+	if xs && y.typ().Kind == types.Bool || ys && x.typ().Kind == types.Bool {
+		return `; one of several is: s in ("a", "b")`
+	}
+	return ""
+}
+
+// here brings a value of the span's start over to this program.
+func (b *body) here(v val) val {
+	if v.start == nil || v.start == b {
+		v.start = nil
+		return v
+	}
+	return b.span.bring(b, v)
+}
+
+// rv gives v as a typed expression of this program.
+func (b *body) rv(v val, pos plan.Pos) *tree.Expr {
+	v = b.here(v)
+	switch {
+	case v.expr != nil:
+		return v.expr
+	case v.comp:
+		e := &tree.Expr{Op: tree.OpTuple, Pos: pos}
+		if v.names != nil {
+			e.Op = tree.OpRecord
+		}
+		e.Type = types.Type{Kind: types.Tuple, Names: v.names}
+		if v.names != nil {
+			e.Type.Kind = types.Record
+		}
+		for _, x := range v.elems {
+			a := b.rv(x, pos)
+			e.Args = append(e.Args, a)
+			e.Type.Elems = append(e.Type.Elems, a.Type)
+		}
+		return e
+	case v.obj != nil:
+		v.mustKnow()
+		if w, ok := b.unfolded(v, pos); ok {
+			return b.rv(w, pos)
+		}
+		if p, ok := v.obj.(located); ok && p.origin() != nil && p.origin() != b {
+			return b.here(val{expr: p.value(b, pos), start: p.origin()}).expr
+		}
+		if a, ok := v.obj.(addressed); ok {
+			return a.value(b, pos)
+		}
+		refuse(pos, "%s cannot be stored or computed with in a kernel half: use its parts", v.obj.what())
+	}
+	if fold.HasNUL(v.c) {
+		refuse(v.place(pos), "a string with a NUL cannot be kept in a kernel half, where strings end at a NUL: "+
+			"bytes can, as b\"a\\x00\"")
+	}
+	return constExpr(v.c, v.place(pos))
+}
+
+// unfolded is the value of what has no address of its own, or is known by its parts: of a struct in registers its word
+// or a record, of an array a tuple.
+func (b *body) unfolded(v val, pos plan.Pos) (val, bool) {
+	switch o := v.obj.(type) {
+	case *regStruct:
+		return o.whole(b, pos), true
+	case *arrayObj:
+		v.carried(pos)
+		return b.memory().arrayValue(o, pos), true
+	case *ctxArray:
+		v.carried(pos)
+		return o.everything(pos), true
+	}
+	return v, false
+}
+
+// compared is v in a comparison with ==, which a string with a NUL can stand in: no string of the kernel is equal to
+// it.
+func (b *body) compared(v val, pos plan.Pos) *tree.Expr {
+	if s, ok := v.constStr(); ok && fold.HasNUL(plan.String(s)) {
+		return constExpr(v.c, v.place(pos))
+	}
+	return b.rv(v, pos)
+}
+
+// bind gives v with everything evaluated here and now, once.
+func (b *body) bind(name string, v val, pos plan.Pos) val {
+	switch {
+	case v.start != nil && v.start != b:
+		return v
+	case v.comp:
+		out := v
+		out.elems = make([]val, len(v.elems))
+		for i, e := range v.elems {
+			out.elems[i] = b.bind(name, e, pos)
+		}
+		return out
+	case v.expr == nil:
+		return v
+	}
+	switch v.expr.Op {
+	case tree.OpConst, tree.OpSpanSlot, tree.OpUnreadable:
+		return v
+	case tree.OpLocal:
+		if !b.pinLocals.At(v.expr.Int) {
+			return v
+		}
+	}
+	return exprVal(b.assign(name, v.expr))
+}
+
+// carried refuses arrays that are too long to be a value.
+func (v val) carried(pos plan.Pos) {
+	if n := v.arrayLen(); n > maxArray {
+		refuse(pos, "an array of %d elements is no value as a whole, one of %d is: take the elements that are needed, "+
+			"as a[0], or their bytes, by mem(…)", n, maxArray)
+	}
+}
+
+// maxArray bounds the elements of an array that is a value as a whole.
+const maxArray = 64
+
+// sendable is v as what a record can carry: e itself is all of its fields.
+func (b *body) sendable(v val, pos plan.Pos) val {
+	v.mustKnow()
+	if w, ok := b.unfolded(v, pos); ok {
+		return w
+	}
+	switch o := v.obj.(type) {
+	case *event:
+		return o.everything(pos)
+	case *argsObj:
+		return o.everything(pos)
+	case addressed:
+		return v
+	case nil:
+		if v.comp {
+			v.elems = slices.Clone(v.elems)
+			for i, e := range v.elems {
+				v.elems[i] = b.sendable(e, pos)
+			}
+		}
+		return v
+	}
+	if m, ok := v.obj.(*eventMethod); ok {
+		wrong(pos, "e.%s is a method: e.%s()", m.name, m.name)
+	}
+	wrong(pos, "%s cannot be sent to user space", v.obj.what())
+	return v
+}
+
+// settled is v as a value of this program that needs nothing more of the
+// span's start.
+func (b *body) settled(v val, pos plan.Pos) val {
+	v = b.sendable(v, pos)
+	if a, ok := v.obj.(addressed); ok {
+		v = val{expr: a.value(b, pos), start: v.start}
+		if l, ok := a.(located); ok {
+			v.start = l.origin()
+		}
+	}
+	return b.here(b.absorbed(v))
+}
