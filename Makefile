@@ -81,6 +81,8 @@ test-vm:
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append lockdown=confidentiality -run Lockdown -suite -- \
 		./test/accept ./internal/attach ./internal/bpf
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append lockdown=integrity -run Lockdown -suite -- ./test/accept
+	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -append lsm=landlock,yama,apparmor,bpf -run SecurityHooks \
+		-suite -- ./test/accept
 	$(GO) run ./test/vm -kernel $(KERNELS) -j $(JOBS) -secureboot -run LockdownSecureBoot -suite -- ./test/accept
 	$(GO) run ./test/vm -kernel 6.12-arm64 -icount -run 'Cycles|Instructions|Uncounted' -suite -- ./test/accept
 

@@ -134,57 +134,12 @@ func (u finder) matchFunctions(p *plan.Pattern, name string) []*kernel.Function 
 	return list
 }
 
-// noResult says why a function's result keeps it from having a trampoline: they
-// know none that is a struct (btf_distill_func_proto, kernel/bpf/btf.c).
-func (u finder) noResult(btf *kernel.BTF, f *funcPoint) string {
-	switch t, err := btf.Type(btf.Skip(f.proto.Ret)); {
-	case err != nil:
-		return err.Error()
-	case t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion:
-		return f.name + " returns a struct"
-	case t.Size > 8:
-		return f.name + " returns several words"
-	}
-	return ""
-}
-
-// noTrampoline says why a function cannot have a trampoline, "" if it can:
-// arch_prepare_bpf_trampoline copies registers, and btf_ctx_access
-// (kernel/bpf/btf.c) knows pointers to numbers since 5.17.
+// noTrampoline says why a function cannot have a trampoline, "" if it can.
 func (u finder) noTrampoline(f *funcPoint) string {
 	if !f.typed() {
 		return "the kernel's BTF does not have " + f.name
 	}
-	btf, err := u.facts.BTF()
-	if err != nil {
-		return err.Error()
-	}
-	if len(f.params()) > maxTrampolineArgs {
-		return f.name + " has arguments on the stack"
-	}
-	for _, p := range f.params() {
-		t, err := btf.Type(btf.Skip(p.Type))
-		size, sizeErr := btf.Size(p.Type)
-		whole := t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion
-		switch {
-		case err != nil || sizeErr != nil || size > 8:
-			return f.name + " takes " + p.Name + " by value in several words"
-		case whole && !u.facts.StructArguments():
-			return "this kernel has no trampolines for the struct that " + f.name + " takes by value"
-		case t.Kind == kernel.KindPtr && !u.facts.PointerArguments() && !u.plainPointer(btf, t.Elem):
-			return "a program of this kernel may not read the pointer " + p.Name + " of " + f.name
-		}
-	}
-	return u.noResult(btf, f)
-}
-
-// plainPointer: to a struct, or to anything.
-func (u finder) plainPointer(btf *kernel.BTF, to kernel.TypeID) bool {
-	if btf.Skip(to) == 0 {
-		return true
-	}
-	t, err := btf.Type(btf.Skip(to))
-	return err == nil && (t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion)
+	return u.facts.NoTrampoline(f.proto)
 }
 
 // trampolines reports whether all functions can have one.
@@ -212,7 +167,3 @@ func (u finder) whyNoTrampoline(fs *functions) string {
 // maxFunctions bounds the functions of one pattern: beyond it the kernel is
 // busy with probes and nothing else.
 const maxFunctions = 4096
-
-// maxTrampolineArgs are those that a trampoline passes on all machines: six registers on x86; arm64 has eight, of which
-// two are not used here.
-const maxTrampolineArgs = 6

@@ -34,7 +34,7 @@ func (u finder) hooks(p *plan.Pattern) []*target {
 	fs := &functions{mech: tree.AttachHook}
 	for _, h := range list {
 		f := hookPoint(h)
-		switch why := u.noTrampoline(f); {
+		switch why := u.facts.NoHook(h); {
 		case why != "" && !kernel.IsPattern(p.Args[0]):
 			wrong(p.Pos, "%s: %s", p.Text, why)
 		case why != "":
@@ -42,6 +42,10 @@ func (u finder) hooks(p *plan.Pattern) []*target {
 		default:
 			fs.funcs = append(fs.funcs, f)
 		}
+	}
+	if len(fs.funcs) == 0 {
+		wrong(p.Pos, "%s: none of these hooks can have a program: lsm:%s: %s", p.Text, list[0].Name,
+			u.facts.NoHook(list[0]))
 	}
 	t := &target{source: hooks{fs}, text: p.Text, name: p.Args[0], pos: p.Pos}
 	if kernel.IsPattern(t.name) {
@@ -53,5 +57,5 @@ func (u finder) hooks(p *plan.Pattern) []*target {
 func hookPoint(h kernel.Hook) *funcPoint {
 	return &funcPoint{name: h.Name, text: "lsm:" + h.Name,
 		place: tree.Place{Func: kernel.HookPrefix + h.Name, BTF: uint32(h.Func)},
-		proto: &kernel.Function{Name: h.Name, ID: h.Func, BTF: uint32(h.Func), Params: h.Params}}
+		proto: h.Function()}
 }

@@ -31,6 +31,8 @@ type Options struct {
 	Words func(addrs []uint64) ([]uint64, error)
 	// Features finds out what the kernel has; it is called once, if at all.
 	Features func() Features
+	// TryHook says why the kernel lets no program at a security hook; nil: nobody knows before it is attached.
+	TryHook func(TypeID) error
 	// HooksCalled says why programs at security hooks would not be called; it is asked once, if at all.
 	HooksCalled func() error
 	// Modules has modules.dep and modules.builtin; nil: those of the running
@@ -65,6 +67,9 @@ type Facts struct {
 
 	hooksOnce sync.Once
 	hooksErr  error
+
+	hooksTriedMu sync.Mutex
+	hooksTried   map[string]error // by their names
 
 	functionsOnce sync.Once
 	functions     []FunctionName

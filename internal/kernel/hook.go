@@ -89,6 +89,43 @@ func (f *Facts) HooksCalled() error {
 	return f.hooksErr
 }
 
+// NoHook says why a hook can have no program, "" if it can, or if nobody knows.
+func (f *Facts) NoHook(h Hook) string {
+	if why := f.NoTrampoline(h.Function()); why != "" {
+		return why
+	}
+	if err := f.tryHook(h); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// Function is the one to which programs are attached, under the hook's name.
+func (h Hook) Function() *Function {
+	return &Function{Name: h.Name, ID: h.Func, BTF: uint32(h.Func), Params: h.Params}
+}
+
+// tryHook tries each hook once.
+func (f *Facts) tryHook(h Hook) error {
+	switch {
+	case f.earlier != nil:
+		return f.earlier.tryHook(h)
+	case f.opts.TryHook == nil:
+		return nil
+	}
+	f.hooksTriedMu.Lock()
+	defer f.hooksTriedMu.Unlock()
+	err, tried := f.hooksTried[h.Name]
+	if !tried {
+		if f.hooksTried == nil {
+			f.hooksTried = map[string]error{}
+		}
+		err = f.opts.TryHook(h.Func)
+		f.hooksTried[h.Name] = err
+	}
+	return err
+}
+
 // ErrHooksUnasked: programs can be attached to the hooks, and nobody runs them.
 var ErrHooksUnasked = errors.New("bpf is not among the security modules of this kernel, so that programs at hooks " +
 	"are never run: boot with bpf at the end of lsm= in the kernel's command line, such as " +

@@ -2,6 +2,7 @@ package listing
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/point"
@@ -22,6 +23,12 @@ func (s *Source) hooks(r *Result, k *point.Kind, rest string) error {
 		return nil
 	}
 	for _, h := range found {
+		if why := s.Facts.NoHook(h); why != "" {
+			if !kernel.IsPattern(orAll(rest)) {
+				r.problem(fmt.Errorf("%s:%s: %s", k.Name, h.Name, why))
+			}
+			continue
+		}
 		r.Points = append(r.Points, &Point{Name: k.Name + ":" + h.Name, Kind: k.Name, detail: func(p *Point) {
 			p.Fields = s.params(h.Params)
 		}})

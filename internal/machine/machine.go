@@ -27,7 +27,7 @@ func Open() *Machine {
 	m.facts = kernel.Open(kernel.Options{
 		Features: attach.Features, Trampolines: m.trampolines, OnlyFunction: attach.OnlyFunction,
 		TryFunction: attach.TryFunction, BPFPrograms: attach.Programs, Words: attach.Words,
-		HooksCalled: kernel.HooksCalled,
+		HooksCalled: kernel.HooksCalled, TryHook: attach.TryHook,
 	})
 	return m
 }

@@ -1,6 +1,7 @@
 package accept
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,6 +34,34 @@ probe("lsm:task_prctl", lambda e: asked["prctl", e.func, 0, ""].add())
 at_exit(lambda: [print("asked", p, f, m, path, v) for (p, f, m, path), v in asked.items()])
 `, nil, "reads", strconv.Itoa(n), "64")
 	checkAccount(t, e, number(t, e.stdout, `(?m)^asked lsm:file_permission file_permission 4 /dev/zero (\d+)$`), n)
+}
+
+// A pattern over all hooks sees what a probe of each of them sees; what the kernel lets no programs at is left out, and
+// not listed.
+//
+// > `startrace list 'lsm:*'` shows the hooks.
+func TestAllSecurityHooks(t *testing.T) {
+	needHooks(t)
+	n := scaled(1000)
+	for _, pattern := range []string{"lsm:*", "lsm:file_*"} {
+		listed := strings.Fields(startrace(t, "list", pattern).ok(t).stdout)
+		e, _ := traced(t, `
+asked = count()
+files = count()
+probe("`+pattern+`", lambda e: asked[e.func].add(), `+reading+`)
+probe("lsm:file_permission", lambda e: files.add(), `+reading+`)
+at_exit(lambda: [print("asked", f, v) for f, v in asked.items()])
+at_exit(lambda: print("files", files.value))
+`, []string{"-v"}, "reads", strconv.Itoa(n), "64")
+		points := number(t, e.stderr, `(?m)^probe `+regexp.QuoteMeta(pattern)+`: (\d+) points`)
+		if points != len(listed) {
+			t.Errorf("%s: %d points, %d listed", pattern, points, len(listed))
+		}
+		all, one := number(t, e.stdout, `(?m)^asked file_permission (\d+)$`), number(t, e.stdout, `(?m)^files (\d+)$`)
+		if all != one || one < n {
+			t.Errorf("%s: file_permission was asked %d times, by the pattern %d, want %d or more", pattern, one, all, n)
+		}
+	}
 }
 
 // Where programs at security hooks are never run they are refused, with the remedy, instead of seeing nothing.
