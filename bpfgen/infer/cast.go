@@ -76,6 +76,10 @@ func (b *body) convertNumber(v val, t types.Type, pos plan.Pos) val {
 
 // boolNumber is a bool as 0 or 1.
 func (b *body) boolNumber(v val, pos plan.Pos) val {
+	if v.c != nil {
+		number, _ := foldedVal(fold.Call("int", []plan.Value{v.c}))
+		return number
+	}
 	if v.typ().MayFault && !v.typ().MayNone {
 		return exprVal(as(b.rv(v, pos), types.IntOf(8, false).OrFault(), pos))
 	}
