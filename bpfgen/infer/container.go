@@ -188,11 +188,11 @@ func (b tables) getIndex(c *plan.Container, k val, pos plan.Pos) val {
 		return objVal(r)
 	}
 	wantTable(c, pos)
-	return b.tableOp(tree.OpTableIndex, c, k, pos)
+	return b.tableOp(tree.OpTableIndex, c, k, nil, pos)
 }
 
-// tableOp reads from a table here and now.
-func (b tables) tableOp(op tree.Op, c *plan.Container, k val, pos plan.Pos) val {
+// tableOp reads from a table here and now. missing is what get and pop give where there is no entry, nil: None.
+func (b tables) tableOp(op tree.Op, c *plan.Container, k val, missing *tree.Expr, pos plan.Pos) val {
 	ke, ok := b.key(c, k, pos)
 	if !ok {
 		wrong(pos, "the key is None")
@@ -204,13 +204,17 @@ func (b tables) tableOp(op tree.Op, c *plan.Container, k val, pos plan.Pos) val 
 		b.u.unknown.Set(c.ID, true)
 		return objVal(poison{})
 	}
-	switch op {
-	case tree.OpTableHas:
+	list := []*tree.Expr{ke}
+	switch {
+	case op == tree.OpTableHas:
 		t = types.Boolean
-	case tree.OpTableGet, tree.OpTablePop:
+	case missing != nil:
+		t = missing.Type
+		list = append(list, missing)
+	case op != tree.OpTableIndex:
 		t.MayNone = true
 	}
-	e := &tree.Expr{Op: op, Type: t, Int: int64(c.ID), Args: []*tree.Expr{ke}, Pos: pos}
+	e := &tree.Expr{Op: op, Type: t, Int: int64(c.ID), Args: list, Pos: pos}
 	if op == tree.OpTablePop {
 		b.addShared(c, pos)
 		b.wrote(c, pos)
@@ -224,7 +228,7 @@ func (b tables) valueType(c *plan.Container) types.Type { return unmarked(b.u.co
 func (b tables) hasKey(c *plan.Container, k val, pos plan.Pos) cond {
 	b.asks(c)
 	wantTable(c, pos)
-	return cond{expr: b.tableOp(tree.OpTableHas, c, k, pos).expr}
+	return cond{expr: b.tableOp(tree.OpTableHas, c, k, nil, pos).expr}
 }
 
 // updated is the type that `t[k] op= v` gives an entry, with v of type t: that of the operation, as where it is written
@@ -273,13 +277,9 @@ func (b tables) containerMethod(c *plan.Container, m string, args []arg, pos pla
 	}
 	switch m {
 	case "get":
-		a := want(args, 1, 2, "get(key, default)", pos)
-		v := b.tableOp(tree.OpTableGet, c, a[0], pos)
-		return b.orDefault(c, v, a, pos)
+		return b.getOr(tree.OpTableGet, c, want(args, 1, 2, "get(key, default)", pos), pos)
 	case "pop":
-		a := want(args, 1, 2, "pop(key, default)", pos)
-		v := b.tableOp(tree.OpTablePop, c, a[0], pos)
-		return b.orDefault(c, v, a, pos)
+		return b.getOr(tree.OpTablePop, c, want(args, 1, 2, "pop(key, default)", pos), pos)
 	case "set":
 		a := want(args, 2, 2, "set(key, value)", pos)
 		b.tableSet(c, a[0], a[1], pos)
@@ -304,7 +304,30 @@ func (b tables) containerMethod(c *plan.Container, m string, args []arg, pos pla
 	return val{}
 }
 
-// orDefault is the second argument of get and pop.
+// getOr is get and pop, with a second argument or without. An entry that is None is there.
+func (b tables) getOr(op tree.Op, c *plan.Container, a []val, pos plan.Pos) val {
+	var missing *tree.Expr
+	if t := b.valueType(c); len(a) > 1 && !a[1].isNone() && canBeNone(t) {
+		a[1] = b.bind("", a[1], pos)
+		missing = b.rv(a[1], pos)
+		entry := &tree.Expr{Op: op, Type: t, Pos: pos}
+		joined, ok := joinExprs(entry, missing)
+		if !ok {
+			mixed(exprVal(entry), a[1], pos)
+		}
+		missing = convert(missing, joined)
+	}
+	v := b.tableOp(op, c, a[0], missing, pos)
+	if missing != nil {
+		return v
+	}
+	return b.orDefault(c, v, a, pos)
+}
+
+// canBeNone reports whether a value of type t can be None.
+func canBeNone(t types.Type) bool { return t.MayNone || t.Kind == types.Ptr || t.Kind == types.None }
+
+// orDefault is the second argument of get and pop of a table none of whose entries is None.
 func (b tables) orDefault(c *plan.Container, v val, a []val, pos plan.Pos) val {
 	if len(a) < 2 || a[1].isNone() {
 		return v

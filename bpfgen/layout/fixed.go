@@ -46,7 +46,7 @@ func (p *placer) take(size, alignment int) int {
 
 // leaves places the leaves of t; its tags stay unset (-1).
 func (p *placer) leaves(t types.Type) wire.Type {
-	w := wire.Type{Label: t.Label, TagOff: -1}
+	w := wire.Type{Label: t.Label, TagOff: -1, MayNone: t.MayNone, MayFault: t.MayFault}
 	switch t.Kind {
 	case types.None, types.Bot:
 		w.Kind = wire.None

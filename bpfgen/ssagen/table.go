@@ -30,19 +30,28 @@ func (b tables) containerExpr(e *tree.Expr) val {
 	return b.tableGet(c, e, key, p)
 }
 
-// tableGet is get and pop: None where the key is missing, for pop also where
+// tableGet is get and pop: None, or what is said instead, where the key is missing, for pop also where
 // another context removed the entry first.
 func (b tables) tableGet(c *tree.Container, e *tree.Expr, key *region, p *ir.Value) val {
 	missing, have := b.NewBlock(), b.NewBlock()
-	b.BranchImm(ir.EQ, p, 0, missing, have)
 	j := b.newJoin(e.Type)
+	none := func() {
+		if len(e.Args) > 1 {
+			b.jumpWith(j, b.expr(e.Args[1]))
+		} else {
+			b.jumpWith(j, b.absent(e.Type, wire.TagNone))
+		}
+	}
+	b.BranchImm(ir.EQ, p, 0, missing, have)
+	saved := b.save()
 	b.Begin(missing)
-	b.jumpWith(j, b.absent(e.Type, wire.TagNone))
+	none()
+	b.restore(saved)
 	b.Begin(have)
 	v := stores(b).loadFixed(p, c.ValueLayout.Type, c.Value)
 	if e.Op == tree.OpTablePop {
 		rc := b.Call(helperMapDelete, b.MapPtr(mapOf(c)), b.addr(key, 0))
-		b.unless(ir.NE, rc, 0, func() { b.jumpWith(j, b.absent(e.Type, wire.TagNone)) })
+		b.unless(ir.NE, rc, 0, none)
 	}
 	b.jumpWith(j, v)
 	return b.enter(j)

@@ -101,9 +101,9 @@ const (
 	OpElem   // element n of Args[0]
 
 	// Containers; container n.
-	OpTableGet   // Args: key; MayNone
+	OpTableGet   // Args: key, what a missing one gives, without it None
 	OpTableIndex // Args: key; ends the handler where the key is missing
-	OpTablePop   // Args: key; MayNone
+	OpTablePop   // Args: as those of OpTableGet
 	OpTableHas   // Args: key; bool
 	OpCellGet
 

@@ -96,9 +96,11 @@ type Type struct {
 	Size   int // leaf: bytes in the layout
 	Signed bool
 	TagOff int // -1: never absent
-	Label  string
-	Names  []string // Record_
-	Elems  []Type   // Tuple, Record_
+	// MayNone and MayFault: kernel halves know that it can be that.
+	MayNone, MayFault bool
+	Label             string
+	Names             []string // Record_
+	Elems             []Type   // Tuple, Record_
 }
 
 // A Fixed is the layout of a key or of a map value.

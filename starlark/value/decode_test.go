@@ -12,12 +12,15 @@ import (
 )
 
 func signed(off, size, tag int) wire.Type {
-	return wire.Type{Kind: wire.Int, Off: off, Size: size, Signed: true, TagOff: tag}
+	return wire.Type{Kind: wire.Int, Off: off, Size: size, Signed: true, TagOff: tag,
+		MayNone: tag >= 0, MayFault: tag >= 0}
 }
 
 // TestFixed encodes values and decodes them again.
 func TestFixed(t *testing.T) {
 	str := leaf(wire.Str, 0, 8)
+	absent := str
+	absent.MayNone, absent.MayFault = true, true
 	tests := []struct {
 		t    wire.Type
 		in   string // an expression
@@ -42,12 +45,14 @@ func TestFixed(t *testing.T) {
 		{str, `cut("abcdefgh")[:7]`, `"abcdefg"`},
 		{str, `"…"`, ""},
 		{str, `"a\x00b"`, "error: got a string with a NUL byte, want one without: it would end there"},
-		{str, `None`, ""},
-		{str, `FAULT`, "<fault>"},
+		{absent, `None`, ""},
+		{absent, `FAULT`, "<fault>"},
+		{str, `None`, "error: got None, want a string of at most 7 bytes: kernel halves keep no None here"},
+		{str, `FAULT`, "error: got <fault>, want a string of at most 7 bytes: kernel halves keep no <fault> here"},
 		{str, `b"a"`, "error: got bytes, want a string of at most 7 bytes"},
 		{signed(0, 4, 4), "None", ""},
 		{signed(0, 4, 4), "FAULT", "<fault>"},
-		{signed(0, 4, -1), "None", "error: got NoneType, want a signed 32-bit int"},
+		{signed(0, 4, -1), "None", "error: got None, want a signed 32-bit int: kernel halves keep no None here"},
 		{wire.Type{Kind: wire.Tuple, TagOff: -1, Elems: []wire.Type{signed(0, 4, -1), leaf(wire.Str, 8, 8)}},
 			`(1, "x")`, ""},
 		{wire.Type{Kind: wire.Tuple, TagOff: -1, Elems: []wire.Type{signed(0, 4, -1), leaf(wire.Str, 8, 8)}}, `(1, 2)`,
@@ -56,7 +61,7 @@ func TestFixed(t *testing.T) {
 			Elems: []wire.Type{signed(0, 4, -1), leaf(wire.Bool, 4, 1)}}, `record(b = True, a = 3)`,
 			`record(a = 3, b = True)`},
 		{wire.Type{Kind: wire.Record_, TagOff: 17, Names: []string{"a", "b"},
-			Elems: []wire.Type{signed(0, 4, -1), leaf(wire.Bool, 4, 1)}}, `None`, ``},
+			Elems: []wire.Type{signed(0, 4, -1), leaf(wire.Bool, 4, 1)}, MayNone: true}, `None`, ``},
 		{wire.Type{Kind: wire.None, TagOff: -1}, "None", ""},
 		{leaf(wire.StackID, 0, 8), "1", "error: got int, want a stack"},
 	}

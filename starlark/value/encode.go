@@ -39,6 +39,9 @@ func Encode(t *wire.Type, v starlark.Value, buf []byte) error {
 // the null pointer.
 func encodeAbsent(t *wire.Type, v starlark.Value, buf []byte) error {
 	none := v == starlark.None
+	if none && !t.MayNone && t.Kind != wire.Pointer && t.Kind != wire.None || !none && !t.MayFault {
+		return fmt.Errorf("got %s, want %s: kernel halves keep no %s here", v, shape(t), v)
+	}
 	switch {
 	case t.Kind == wire.Pointer && none: // 0, and no tag, as in kernel halves
 	case t.TagOff >= 0 && none:
@@ -51,9 +54,6 @@ func encodeAbsent(t *wire.Type, v starlark.Value, buf []byte) error {
 		buf[t.Off+t.Size-1] = wire.StrNone
 	case t.Kind == wire.Str || t.Kind == wire.Bytes:
 		buf[t.Off+t.Size-1] = wire.StrFault
-	case none && t.Kind == wire.None:
-	default:
-		return wanted(t, v)
 	}
 	return nil
 }
