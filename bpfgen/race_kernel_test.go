@@ -18,8 +18,8 @@ import (
 // calls: getppid starts, getuid ends. Each start is paired once, or replaced, or
 // lost with an end that came at the same time, and that is counted.
 //
-// > An end of a span with a key that runs at the same moment as another start of that key is not paired: both are
-// > counted as one lost pair.
+// > An end of a span with a key can run at the same moment as another start of that key.
+// > It is not paired then, and both are counted as one lost pair.
 func TestKeyedSpanRace(t *testing.T) {
 	for _, first := range []bool{false, true} {
 		testRace(t, first)

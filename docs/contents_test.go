@@ -2,7 +2,9 @@ package docs
 
 import (
 	"fmt"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -19,6 +21,35 @@ func TestContents(t *testing.T) {
 			t.Errorf("the contents of docs/%s.md are\n%s\nwant\n%s", page, list, want)
 		}
 	}
+}
+
+// A link within the documents leads to a page that is there, and to one of its headings.
+func TestLinks(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([\w-]*)(?:\.md)?(?:#([^)]*))?\)`)
+	for _, page := range Pages() {
+		text, _ := Page(page)
+		for _, m := range link.FindAllStringSubmatch(withoutFences(text), -1) {
+			to := page
+			if m[1] != "" {
+				to = path.Join(path.Dir(page), m[1])
+			}
+			target, ok := Page(to)
+			switch {
+			case !ok:
+				t.Errorf("docs/%s.md: there is no page %s", page, m[0])
+			case m[2] != "" && !slices.Contains(anchors(target), m[2]):
+				t.Errorf("docs/%s.md: there is no heading %s", page, m[0])
+			}
+		}
+	}
+}
+
+// anchors are those of the headings of a page.
+func anchors(text string) (out []string) {
+	for _, m := range heading.FindAllStringSubmatch(withoutFences(text), -1) {
+		out = append(out, anchor(m[2]))
+	}
+	return out
 }
 
 var heading = regexp.MustCompile(`(?m)^(##|###) (.*)$`)

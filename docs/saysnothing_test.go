@@ -5,11 +5,11 @@ var saysNothing = map[string]string{
 	"What a function means in the kernel is in [semantics.md](semantics.md).": "a hint to another page",
 	"What the module does while it is being loaded may be over before its points are attached.": "what may happen, " +
 		"or not: a test that waited for it would depend on how long work takes",
-	"Several statements are not one: between `t.get(k)` and `t[k] = v` another CPU may have set it.": "what may " +
-		"happen, or not; that single ones are exact is tested",
-	"Two calls with the same arguments from the same place may then pair across a missed end: " +
-		"their values are the same, the duration is too long.": "what may happen, or not: " +
-		"the kernel decides what it skips",
+	"Several statements are not one update: between `t.get(k)` and `t[k] = v` another CPU may have set the " +
+		"entry.": "what may happen, or not; that single ones are exact is tested",
+	"Two calls with the same arguments from the same place may then pair across a missed end.": "what may happen, or " +
+		"not: the kernel decides what it skips",
+	"Their values are the same, but the duration is too long.": "what may happen, or not: the kernel decides what it skips",
 	"The kernel decides in which order it runs probes of different kinds at one place: `kprobe:f`, `fentry:f` and " +
 		"`func:f`; `func:f` and `func:*` of more than 16 functions; `syscall:read` and " +
 		"`tracepoint:syscalls:sys_exit_read`.": "nothing is promised",

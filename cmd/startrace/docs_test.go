@@ -30,7 +30,7 @@ var updateDocs = flag.Bool("update-docs", false, "rewrite the output of commands
 //
 // > A probe can have both halves:
 // >
-// > This runs in the kernel, all of it:
+// > All of this runs in the kernel:
 func TestDocs(t *testing.T) {
 	if !canTrace() {
 		t.Skip(needsTypes)

@@ -14,7 +14,7 @@ import (
 
 // Each loss is told with what can be its cause.
 //
-// > One whose start was before the tracing is among them, for nothing tells it from others.
+// > An end whose start was before the tracing is among them, because nothing tells it from others.
 func TestDescribeLoss(t *testing.T) {
 	file := "x.star"
 	p := &plan.Plan{
@@ -74,9 +74,9 @@ func TestDescribeLoss(t *testing.T) {
 
 // What had no room at its start is one loss, and not another one at its end: of each span by itself.
 //
-// > Each call is counted once: an end whose start had no room is not among the ends without a start.
-// > Nobody knows which ends those are: as many as there were such starts are taken for theirs, which the line of these
-// > starts says.
+// > Each call is counted once, so an end whose start had no room is not among the ends without a start.
+// > Nobody knows which ends those are.
+// > As many ends as there were such starts are taken for theirs, and the line of these starts says so.
 func TestCountedOnce(t *testing.T) {
 	spans := []*tree.Span{{Probe: 0}, {Probe: 0}, {Probe: 1, Nested: true}}
 	loss := func(span int, kind bpfgen.SiteKind, n, taken uint64) Loss {

@@ -92,7 +92,8 @@ func goPlaces(list []Word) string {
 // By position alone a number that follows a string on the stack seems to be the string.
 //
 // > Without debug information nobody knows what Go passes on the stack (an array, a string or a struct for which too
-// > few registers are left): words from there on are not those of the parameters.
+// > few registers are left).
+// > Words from there on are not those of the parameters.
 func TestGoPositions(t *testing.T) {
 	convention := gofunc.RegisterABI("amd64")
 	s := goSignature(convention, append(times(8, goInt(8)), goStruct(goInt(8), goInt(8)), goInt(1)), nil)

@@ -23,7 +23,8 @@ fn main() {
 // Functions that are private to a program of Rust: those of scalars are known, where the compiler changed nothing.
 //
 // > Functions of Rust that are private to their program, which are nearly all, are known where it was built without
-// > optimization, by Rust 1.95 or newer; else they are as without.
+// > optimization, by Rust 1.95 or newer.
+// > Elsewhere they are as without debug information.
 func TestPrivateFunctionsOfRust(t *testing.T) {
 	rust195(t)
 	known := build(t, "rustc -g -C opt-level=0", "x.rs", ofRust)

@@ -146,9 +146,10 @@ func TestSignatures(t *testing.T) {
 
 // What a compiler may have changed, and what no ABI promises, is not known.
 //
-// > Functions that the compiler may have changed (clones, static functions of clang), classes of C++ and structs of
-// > Rust by value, generic functions of Go, and files with more than 64 MB of debug information are as without. A
-// > function that has one such parameter is so as a whole.
+// > Some functions are as without debug information: those that the compiler may have changed (clones, static functions
+// > of clang), functions with classes of C++ or structs of Rust by value, generic functions of Go, and functions of
+// > files with more than 64 MB of debug information.
+// > A function that has one such parameter is so as a whole.
 func TestNotCertain(t *testing.T) {
 	for _, test := range []struct{ command, file, source, symbol string }{
 		{"clang -g -O1", "x.c", ofC, "hidden"},

@@ -116,8 +116,8 @@ func TestCallArguments(t *testing.T) {
 
 // The mode of a call that creates no file is 0, as it is for the kernel, whatever the register holds.
 //
-// > Without `O_CREAT` or `O_TMPFILE` the mode of `open`, `openat` and `mq_open` is 0, which the kernel takes it for:
-// > programs leave rubbish there.
+// > Without `O_CREAT` or `O_TMPFILE` the mode of `open`, `openat` and `mq_open` is 0, because the kernel takes it for 0
+// > and programs leave rubbish there.
 func TestModeOfOpen(t *testing.T) {
 	needTracing(t)
 	const mode = rubbish | 0x5a01a0 // of 16 bits: 0640
@@ -154,9 +154,11 @@ func TestModeOfOpen(t *testing.T) {
 
 // A negative field shows its own bits wherever it comes from, also where one of two points has another width.
 //
-// > `%x`, `%o`, `%b` and `%u` of `printf` and `sprintf` show the bits of a negative field as many as it has: `ffffff9c`
-// > for an `int` of -100. What was computed has 64 bits there, and so has what a kernel half puts into a
-// > `record()`, and a row of `columns()`: `uint32(x)` has the 32 bits of an `int`.
+// > `%x`, `%o`, `%b` and `%u` of `printf` and `sprintf` show as many bits of a negative field as it has: `ffffff9c` for
+// > an `int` of -100.
+// > What was computed has 64 bits there, and so has what a kernel half puts into a `record()`, and a row of
+// > `columns()`.
+// > `uint32(x)` has the 32 bits of an `int`.
 func TestOwnWidth(t *testing.T) {
 	needTracing(t)
 	sc, _ := kernel.SyscallByName("openat")

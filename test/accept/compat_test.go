@@ -88,9 +88,10 @@ var ofNative = map[string]string{"amd64": "__unused", "arm64": "__unused4"}
 
 // Calls by the 32-bit interface have their own names, arguments and results, from programs of 32 bits and of 64.
 //
-// > A pattern also means what does the same there with wider arguments, under its own name: `syscall:fstat` means
-// > `fstat64`. Of structs that such programs have otherwise, `e.args` knows the layouts that the kernel's types have;
-// > other fields are FAULT.
+// > A pattern also means calls that do the same there with wider arguments, under their own names: `syscall:fstat`
+// > means `fstat64`, too.
+// > Such programs have some structs with another layout.
+// > `e.args` knows the layouts that the kernel's types have, and other fields are FAULT.
 func TestCompatCalls(t *testing.T) {
 	needTracing(t)
 	for _, e := range entries32() {
@@ -127,7 +128,8 @@ var failingCalls = []struct {
 
 // The result of a call of the 32-bit interface that fails is negative, as that of any other call.
 //
-// > A result that the kernel gives as an int of 32 bits has its sign: that of `modify_ldt`, which fails, is negative.
+// > A result that the kernel gives as an int of 32 bits has its sign, so that of `modify_ldt`, which fails, is
+// > negative.
 func TestCompatResults(t *testing.T) {
 	needTracing(t)
 	for _, e := range entries32() {
@@ -192,11 +194,13 @@ many 3
 // What programs of 32 bits do is found where the native call is asked for, and not where another call has its number.
 //
 // > A program of 32 bits (`int 0x80`, AArch32) makes its calls by numbers and registers of its own.
-// > `syscall:` shows them under the kernel's names, with the arguments that they have there: `syscall:open` means
-// > all opens.
-// > Tracepoints of single calls, as `tracepoint:syscalls:sys_enter_open`, do not have them: the kernel leaves them out.
-// > A number that no table has, whose call fails with `-ENOSYS`, is not shown at `syscall:`; `raw_syscalls` has it.
-// > At `raw_syscalls` `e.args.id` of such a call is 1024 and its number, so `syscall_name(e.args.id)` is its name.
+// > `syscall:` shows them under the kernel's names, with the arguments that they have there.
+// > So `syscall:open` means all opens.
+// > Tracepoints of single calls, as `tracepoint:syscalls:sys_enter_open`, do not have these calls, because the kernel
+// > leaves them out.
+// > `syscall:` does not show a number that no table has, whose call fails with `-ENOSYS`.
+// > `raw_syscalls` has it.
+// > At `raw_syscalls` `e.args.id` of such a call is its number plus 1024, so `syscall_name(e.args.id)` is its name.
 func TestCompatCallsHaveNoWrongName(t *testing.T) {
 	needTracing(t)
 	for _, e := range entries32() {
@@ -293,7 +297,8 @@ func TestCompatExec(t *testing.T) {
 	}
 }
 
-// > Calls of x32 are shown as the calls of their names. A kernel without x32 gives all of them `-ENOSYS`.
+// > Calls of x32 are shown as the calls of their names.
+// > A kernel without x32 gives all of them `-ENOSYS`.
 //
 // Calls of x32 are those that they are called after, also where the kernel has no x32 and gives an error to all of
 // them.

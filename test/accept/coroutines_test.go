@@ -8,8 +8,8 @@ import (
 // A program that goes on with a stack at a lower address while a call is open lives, linked statically or not, and
 // calls on each stack pair.
 //
-// > Nor is one in programs that switch stacks, by `swapcontext`, `setcontext`, `jump_fcontext`
-// > or `coroutine_transfer`: the kernel forgets what it replaced on the other stack.
+// > Nor is one replaced in programs that switch stacks, by `swapcontext`, `setcontext`, `jump_fcontext` or
+// > `coroutine_transfer`, because the kernel forgets what it replaced on the other stack.
 func TestStacksBelow(t *testing.T) {
 	for _, name := range []string{"coroutines", "coroutines-shared"} {
 		for _, kind := range []string{"ufunc", "uretprobe"} {
@@ -23,8 +23,10 @@ func TestStacksBelow(t *testing.T) {
 
 // The kernel ends a program that a return probe of a library's function meets on a stack that it has left.
 //
-// > Of the functions of libraries, as the C library, nobody knows who calls them: a return probe of a call within which
-// > its program goes on with a stack at a lower address ends the program, by SIGILL. `uprobe:` does no harm.
+// > Of the functions of libraries, as the C library, nobody knows who calls them.
+// > A return probe of a call within which its program goes on with a stack at a lower address ends the program, by
+// > SIGILL.
+// > `uprobe:` does no harm.
 func TestLibraryOnOtherStacks(t *testing.T) {
 	path := traceable(t, "coroutines-shared")
 	for kind, want := range map[string]string{"uretprobe": "132", "uprobe": "0"} {

@@ -51,8 +51,8 @@ func TestFirstBytes(t *testing.T) {
 
 // No string of the kernel is equal to one with a NUL or has it, and a kernel half keeps none: it would end there.
 //
-// > None is equal to a constant that has a NUL, or contains it. A kernel half keeps no such constant: it is refused
-// > there.
+// > No such string is equal to a constant that has a NUL, or contains one.
+// > A kernel half refuses such a constant.
 func TestConstantsWithNUL(t *testing.T) {
 	needTracing(t)
 	const tests = `e.comm == C, C != e.comm, e.comm in (C, "x"), e.comm.startswith(C), e.comm.endswith(C), ` +

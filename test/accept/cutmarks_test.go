@@ -38,8 +38,8 @@ def shows():
 at_exit(shows)
 `
 
-// > That it was cut is printed, as `…` behind the last byte: by `print`, `printf`, tables, `--format json` and `csv`,
-// > `json.encode` and `show`.
+// > A string that was cut is printed with `…` behind the last byte: by `print`, `printf`, tables, `--format json` and
+// > `csv`, `json.encode` and `show`.
 func TestCutMarks(t *testing.T) {
 	needTracing(t)
 	dir := "/tmp/a-directory-of-no-name" // openat fails

@@ -9,8 +9,8 @@ import (
 // Of a stack with more calls than the kernel follows (TestUserDeepRecursion) those whose returns alone are probed are
 // counted, too, whichever probes the 64 belong to: what was made is what was seen and what was reported.
 //
-// > The 64 are those of all probes at returns, of all functions: `uretprobe:` counts what it does not see at the
-// > entries.
+// > The 64 are those of all probes at returns, of all functions.
+// > `uretprobe:` counts what it does not see at the entries.
 func TestDeepReturns(t *testing.T) {
 	const text = "n = count()\nat_exit(lambda: print('all', sum([v for k, v in n.items()])))\n"
 	path := traceable(t, "calls")

@@ -12,10 +12,11 @@ import (
 // What execve was given and the start of the call could not read is read from the new program where the call succeeds;
 // where it fails, each string that could not be read is FAULT, and the list is whole.
 //
-// > What execve was given is read when it begins; where the call succeeds, it is read from the new program's memory, as
-// > the kernel took it, but of a script with an interpreter and of a 32-bit program.
+// > What execve was given is read when it begins.
+// > Where the call succeeds, it is read from the new program's memory, as the kernel took it.
+// > That is not so for a script with an interpreter and for a 32-bit program.
 // > A string of a `char **` that cannot be read is FAULT: `("sh", <fault>)`.
-// > `" ".join(list)` of one has `<fault>` in its place.
+// > `" ".join(list)` has `<fault>` in the place of such a string.
 func TestColdArguments(t *testing.T) {
 	n := scaled(100)
 	e, d := traced(t, `

@@ -32,7 +32,8 @@ PROBE
 `
 
 // > Aggregations keep their keys as tables do, also after `take()` and `clear()`.
-// > All this is the same in user code; a container that both sides use is one, with one `size=`.
+// > All this is the same in user code.
+// > A container that both sides use is one container, with one `size=`.
 
 // Containers have the same room, and what they have none for is counted in the same way, on both sides.
 func TestFullContainers(t *testing.T) {

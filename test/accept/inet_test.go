@@ -8,7 +8,7 @@ import (
 // A function gives an IPv4 address on one way, as a number or as bytes, and an IPv6 address on the other: the same text
 // from the kernel as from the interpreter, in events and in keys.
 //
-// > `inet(…)` of 4 bytes on one way and of 16 on another is one kind of value.
+// > `inet(…)` of 4 bytes on one branch and of 16 on another is one kind of value.
 func TestAddressesOfEitherLength(t *testing.T) {
 	needTracing(t)
 	e := startrace(t, script(t, `

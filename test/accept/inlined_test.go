@@ -17,9 +17,9 @@ int main(int n, char **words) {
 
 // Calls that are inlined are missing, and those through a pointer are not.
 //
-// > A call that the compiler has put into its caller (inlined) is none: no probe sees it, and nothing counts it. At
-// > `-O2` that happens to small functions of the same file, also where they have a symbol for calls from elsewhere. A
-// > program that is built with `-fno-inline` has all its calls.
+// > A call that the compiler has put into its caller (inlined) is none: no probe sees it, and nothing counts it.
+// > At `-O2` that happens to small functions of the same file, also where they have a symbol for calls from elsewhere.
+// > A program that is built with `-fno-inline` has all its calls.
 func TestInlinedCalls(t *testing.T) {
 	needTracing(t)
 	if _, err := exec.LookPath("gcc"); err != nil {

@@ -74,12 +74,14 @@ at_exit(report)
 // Keys are what scripts see of them, in a table that a kernel half fills as in one of a user half, and numbers of one
 // text are one key.
 //
-// > * The keys of a table are what a script sees of them: a key of text that `items()` gives finds its entry. Where
-// >   many numbers have one text (`strftime`, `ksym` and `names(v, "mode")`), a handler with such a key of a table runs
-// > in user space, and `kernel=` refuses it: a map would have an
-// >   entry of each number. Aggregations add such entries up.
-// > `t[k]` of a missing key ends the handler (counted); `get` and `pop` give None; `t[k] += n` starts at 0, and so do
-// > the other operators.
+// > The keys of a table are what a script sees of them, so a key of text that `items()` gives finds its entry.
+// > Some labels give many numbers one text: `strftime`, `ksym` and `names(v, "mode")`.
+// > A handler with such a key of a table runs in user space, and `kernel=` refuses it, because a map would have an
+// > entry for each number.
+// > Aggregations add such entries up.
+// > `t[k]` of a missing key ends the handler, which is counted.
+// > `get` and `pop` of a missing key give None.
+// > `t[k] += n` starts at 0, and so do the other operators.
 func TestTableKeysBothWays(t *testing.T) {
 	needTracing(t)
 	for i, key := range []string{

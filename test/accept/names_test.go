@@ -127,8 +127,8 @@ at_exit(done)
 // What names cannot do in kernel halves is said with what they can.
 //
 // > Other strings, such as `e.comm`, want a container of their own.
-// > A test of a system call's name in a kernel half that could depend on the number of a call without a name
-// > (`syscall_1000`) is refused: `e.func.endswith("64")` at `syscall:*`.
+// > A test of a system call's name in a kernel half is refused if it could depend on the number of a call without a
+// > name (`syscall_1000`): `e.func.endswith("64")` at `syscall:*`.
 func TestNamesRefused(t *testing.T) {
 	path := traceable(t, "static")
 	for text, want := range map[string]string{

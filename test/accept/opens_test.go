@@ -23,8 +23,8 @@ probe("syscall:openat", lambda e: printf("%d %d %s\n", e.tid, e.ret, e.args.file
 
 // Sixteen threads open files of their own: each event's name, result and thread belong together.
 //
-// > The two ends of a system call belong together by thread, number and, on kernels where calls can be missed (7.0
-// > on), the registers that a call leaves alone.
+// > The two ends of a system call belong together by thread and number.
+// > On kernels where calls can be missed (7.0 on) the registers that a call leaves alone must be the same, too.
 func TestOpensPaired(t *testing.T) {
 	dir, log, out := t.TempDir(), filepath.Join(t.TempDir(), "log"), filepath.Join(t.TempDir(), "out")
 	e, d := traced(t, opensScript, []string{"-o", out},

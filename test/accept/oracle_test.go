@@ -18,10 +18,12 @@ import (
 // them. What startrace saw is compared line by line.
 //
 // > With debug information words have the width and the sign of their types.
-// > A struct by value is as many words as it takes, a string of Go two, so `e.args[i]` counts words and not parameters.
-// > `e.ret` is the first word of the results; where that is an array, its first element.
-// > What is in a register for floating-point numbers cannot be read by the kernel's programs.
-// > Where types tell it, such a value is FAULT, too, and prints as `<float>`.
+// > A struct by value is as many words as it takes, and a string of Go is two words.
+// > So `e.args[i]` counts words and not parameters.
+// > `e.ret` is the first word of the results.
+// > Where that is an array, `e.ret` is its first element.
+// > Programs of the kernel cannot read registers for floating-point numbers.
+// > Where types tell that a value is in such a register, the value is FAULT, too, and prints as `<float>`.
 func TestRandomSignatures(t *testing.T) {
 	needTracing(t)
 	if runtime.GOARCH != "amd64" {

@@ -115,7 +115,7 @@ var execLine = regexp.MustCompile(`(?m)^exec (\S+) (\d+) (\S+) (-?\d+) (\d+) (\d
 
 // The execve of a thread that is not the leader begins with one number of the thread and ends with another.
 //
-// > A thread that executes a program without being the leader of its process gets another number; its open spans
+// > A thread that executes a program without being the leader of its process gets another number, and its open spans
 // > follow it.
 func TestExecOfThread(t *testing.T) {
 	n := scaled(100)

@@ -11,9 +11,10 @@ import (
 // A pointer that is an error of the kernel is that negative number, in both halves and at each return: here that of a
 // file that is not there.
 //
-// > A pointer that is an error of the kernel (ERR_PTR) is that error's negative number where it is compared or shown:
-// > `e.ret < 0` and `e.ret == -ENOENT` hold for it, `errno(e.ret)` names it, and `errno(p)` of any other pointer is
-// > None.
+// > A pointer can be an error of the kernel (ERR_PTR).
+// > It is that error's negative number where it is compared or shown: `e.ret < 0` and `e.ret == -ENOENT` hold for it,
+// > and `errno(e.ret)` names it.
+// > `errno(p)` of any other pointer is None.
 // > Of a pointer that is an error (ERR_PTR) it is that error's name, of another one None.
 func TestErrorPointers(t *testing.T) {
 	needKernelFunctions(t)
@@ -54,7 +55,7 @@ at_exit(lambda: [print("user", k, v) for k, v in user.items()])
 
 // The member's offset is no address.
 //
-// > A struct that lies in what a null pointer should point at has no address: it is FAULT, too.
+// > A struct that lies in what a null pointer should point at has no address, so it is FAULT, too.
 func TestMemberOfNull(t *testing.T) {
 	needTracing(t)
 	e, _ := traced(t, `

@@ -8,8 +8,9 @@ import (
 // A signal ends a call with an error that programs do not see: the program gets EINTR, or the call is made again.
 //
 // > A call that a signal interrupts ends with an error of the kernel's own, which the program never sees: `ERESTARTSYS`
-// > (-512), `ERESTARTNOINTR`, `ERESTARTNOHAND` or `ERESTART_RESTARTBLOCK` (-516). The program gets `EINTR`, or the
-// > kernel makes the call once more, which is another event (`syscall:restart_syscall` after `ERESTART_RESTARTBLOCK`).
+// > (-512), `ERESTARTNOINTR`, `ERESTARTNOHAND` or `ERESTART_RESTARTBLOCK` (-516).
+// > The program gets `EINTR`, or the kernel makes the call once more.
+// > The second call is another event (`syscall:restart_syscall` after `ERESTART_RESTARTBLOCK`).
 func TestInterruptedCalls(t *testing.T) {
 	e := onTarget(t, "results", `
 probe("syscall:{read,clock_nanosleep,rt_sigsuspend}", lambda e: print("call", e.func, e.ret, errno(e.ret)),
@@ -24,8 +25,9 @@ probe("syscall:{read,clock_nanosleep,rt_sigsuspend}", lambda e: print("call", e.
 	}
 }
 
-// > A call that a seccomp filter denies is one without a start: the kernel shows its end only. At `syscall:` it counts
-// > as an end without a start; `tracepoint:syscalls:sys_exit_*` and `raw_syscalls` have its result.
+// > A call that a seccomp filter denies has no start, because the kernel shows its end only.
+// > At `syscall:` it counts as an end without a start.
+// > `tracepoint:syscalls:sys_exit_*` and `raw_syscalls` have its result.
 func TestDeniedCalls(t *testing.T) {
 	e := onTarget(t, "results", `
 probe("syscall:getppid", lambda e: print("call", e.ret > 0))

@@ -93,11 +93,13 @@ def line(e):
 // With -p it is e.pid of an event that counts, wherever the span began: nothing of the process is missing, nothing of
 // others is shown, and what others do is no loss.
 //
-// > The starts of a span with a key are recorded whoever makes them, with `-c` and `-p` too, and so are all starts of
-// > one whose events have a pid of their own. The end decides, by its `e.pid`: with `-p R` a span from
-// > `signal_generate` to `signal_deliver` is what R gets, whoever sends it. A handler of `start =` runs for starts of
-// > traced processes. What `items()` shows as open, and each start that is counted as lost, is of a traced process;
-// > where no end without a start is counted, each start that finds no room is.
+// > The starts of a span with a key are recorded whoever makes them, with `-c` and `-p` too.
+// > So are all starts of a span whose events have a pid of their own.
+// > The end decides, by its `e.pid`.
+// > So with `-p R` a span from `signal_generate` to `signal_deliver` is what R gets, whoever sends it.
+// > A handler of `start =` runs for starts of traced processes.
+// > What `items()` shows as open is of a traced process, and so is each start that is counted as lost.
+// > Where no end without a start is counted, each start that finds no room is counted.
 func TestSpanTarget(t *testing.T) {
 	needTracing(t)
 	for _, c := range spanTargets {

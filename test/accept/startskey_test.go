@@ -7,7 +7,7 @@ import (
 // The handler of a start runs behind the key: on the side where it is placed by itself, and
 // in user space.
 //
-// > It does not run where the key of the span is None.
+// > The handler does not run where the key of the span is None.
 func TestStartsAndKeys(t *testing.T) {
 	needTracing(t)
 	calls := []string{"raw", rawCall(t, "lseek", ",3e7,5,0"), rawCall(t, "lseek", ",3e7,5,1"),

@@ -60,10 +60,12 @@ var unusedCalls = []string{
 // Arguments that a call does not use are None, in both halves, though there is something in their registers. That a
 // handler ends which computes with one is shown in cmd/startrace/testdata/sentences/semantics-events.md.
 //
-// > * An argument that the call does not use is None: the third of `fcntl(fd, F_GETFD)`, the new address of `mremap`
-// >   without `MREMAP_FIXED`. Programs leave rubbish there. That is so where the calls of C libraries have arguments
-// > that can be left out: `fcntl`, `ioctl` of the commands that all files and terminals have, `mremap`, `futex`,
-// > `prctl`, `clone`, `ptrace`, `keyctl`, `semctl`, `shmctl`, `msgctl`, `reboot`, `membarrier`, `kcmp` and `epoll_ctl`.
+// > An argument that the call does not use is None: the third of `fcntl(fd, F_GETFD)`, the new address of `mremap`
+// > without `MREMAP_FIXED`.
+// > Programs leave rubbish there, too.
+// > That is so for the calls of which C libraries can leave out arguments: `fcntl`, `ioctl` of the commands that all
+// > files and terminals have, `mremap`, `futex`, `prctl`, `clone`, `ptrace`, `keyctl`, `semctl`, `shmctl`, `msgctl`,
+// > `reboot`, `membarrier`, `kcmp` and `epoll_ctl`.
 func TestUnusedArguments(t *testing.T) {
 	needTracing(t)
 	var work, want []string

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// > `k in a` asks whether an aggregation has the key, as `items()` shows it: what was added since the last `take()`.
+// > `k in a` asks whether an aggregation has the key, as `items()` shows it.
+// > Only what was added since the last `take()` counts.
 // > `a[k]` makes no entry.
 //
 // What user code asks of an aggregation agrees, however it asks, also after take().
@@ -33,8 +34,9 @@ at_exit(at_end)
 	e.has(t, `(?m)^True True False True\nFalse False None True 0$`)
 }
 
-// > An aggregation that is a member of a group holds no values of its own: `c.add()` after `g = group(a = c)` is
-// > refused in both halves. `g.a.add()` is meant.
+// > An aggregation that is a member of a group holds no values of its own.
+// > So `c.add()` after `g = group(a = c)` is refused in both halves.
+// > Write `g.a.add()`.
 //
 // User code is told where a key has not the columns that by= names, and where a member of a group is used without it,
 // as a kernel half is.

@@ -80,9 +80,9 @@ func equalLines(t testing.TB, got, want []string) {
 // > | `uprobe:BINARY:FUNCTION[+OFFSET]`, `uretprobe:BINARY:FUNCTION` | `u`, `ur` | its entry, its return |
 // > Without debug information arguments are numbers: `e.args[0]`.
 // > `int32(…)` and `uint32(…)` take the lower 32 bits of one.
-// > Without debug information nobody knows the types of a user function: `e.args[i]` and `e.ret` are words of 64
-// > bits, signed; of a C `int` the upper half means nothing: `int32(e.ret)` and `uint32(e.args[0])` take the lower
-// > one.
+// > Without debug information nobody knows the types of a user function.
+// > So `e.args[i]` and `e.ret` are words of 64 bits, with a sign.
+// > Of a C `int` the upper 32 bits mean nothing, and `int32(e.ret)` and `uint32(e.args[0])` take the lower ones.
 // > Arguments and results of user functions are whole registers, of which an int fills only the low half:
 // > int32(e.ret) < 0.
 func TestUserFunctions(t *testing.T) {
@@ -125,7 +125,7 @@ at_exit(lambda: print("all", sorted(n.items())))
 
 // The kernel sees the returns of 64 calls on one stack: what is further in is counted, and the others are right.
 //
-// > What is further in is counted as lost.
+// > A call that is further in is counted as lost.
 // > `uprobe:` sees all entries.
 func TestUserDeepRecursion(t *testing.T) {
 	e := onTarget(t, "calls", `
@@ -147,8 +147,8 @@ at_exit(lambda: print("all", n.items(), entered.value))
 // lets through, and one program sees both. Elsewhere they count among the 64 with all others. Functions of Go have no
 // return probes, and no sessions.
 //
-// > Where the kernel replaces return addresses (uprobes in programs of C), it does so for 64 calls on one stack;
-// > from Linux 6.13 on, calls that a filter with `start=` drops are not among them.
+// > Where the kernel replaces return addresses (uprobes in programs of C), it does so for 64 calls on one stack.
+// > From Linux 6.13 on, calls that a filter with `start=` drops are not among them.
 func TestUserSessions(t *testing.T) {
 	path := traceable(t, "calls")
 	e := startrace(t, "-v", script(t, strings.ReplaceAll(`
@@ -212,8 +212,8 @@ func TestUserReturnsThatMustNotBeProbed(t *testing.T) {
 
 // The depth of a recursion at each call's end, with its result.
 //
-// > `func:` and `ufunc:` pair the entry of a call with its return by the thread (in Go the goroutine), the place
-// > on the stack where the call began, and the function.
+// > `func:` and `ufunc:` pair the entry of a call with its return by three things: the thread (in Go the goroutine),
+// > the place on the stack where the call began, and the function.
 func TestUserRecursion(t *testing.T) {
 	e := onTarget(t, "calls", `probe("ufunc:BIN:factorial", lambda e: print("call", e.args[0], e.ret, e.depth))`,
 		"factorial", "5")
@@ -237,9 +237,10 @@ func TestUserTailCalls(t *testing.T) {
 
 // Calls that longjmp leaves are dropped and counted, and the depth stays right.
 //
-// > Calls that are left otherwise (longjmp, an exception, a coroutine that is never continued) are dropped when
-// > the next call shows it, and counted; of coroutines that take turns on one thread some calls are counted
-// > instead of paired, and none is paired with another.
+// > Calls that are left in another way (longjmp, an exception, a coroutine that is never continued) are dropped when
+// > the next call shows it, and counted.
+// > Of coroutines that take turns on one thread some calls are counted instead of paired, and none is paired with
+// > another.
 func TestUserLongjmp(t *testing.T) {
 	const rounds = 50
 	e := onTarget(t, "calls", `
@@ -264,9 +265,9 @@ at_exit(lambda: [print("began", k, n) for k, n in depths.items()])
 // However many calls a longjmp leaves, the call that goes on ends with its own depth, and those of the frame to which
 // it went begin with theirs.
 //
-// > It does not matter how many calls are left at once, if they took less than 1 MiB of stack; until a call or return
-// > shows it that lies no deeper in the stack, and where the same instruction calls another function next (through a
-// > pointer), they count in `e.depth`.
+// > It does not matter how many calls are left at once, if they took less than 1 MiB of stack.
+// > Until a call or return that lies no deeper in the stack shows that they were left, they count in `e.depth`.
+// > They also count there where the same instruction calls another function next (through a pointer).
 func TestUserLongjmpOfMany(t *testing.T) {
 	for _, depth := range []int{1, 31, 32, 33, 55} {
 		e := onTarget(t, "calls",
@@ -282,8 +283,8 @@ func TestUserLongjmpOfMany(t *testing.T) {
 
 // A call that exec leaves is not open in the new program, and is counted.
 //
-// > A call that is open when its thread executes another program has ended without a return, too, and is counted; in
-// > Go the next call shows it.
+// > A call that is open when its thread executes another program has ended without a return, too, and is counted.
+// > In Go the next call shows it.
 func TestUserCallsAcrossExec(t *testing.T) {
 	e := onTarget(t, "calls",
 		`probe("ufunc:BIN:{executes,factorial}", lambda e: print("call", e.func, e.args[0], e.depth))`, "executes")
@@ -325,8 +326,8 @@ func TestUserCoroutines(t *testing.T) {
 
 // Exceptions pass through probed functions: the program lives, and the calls that they end are counted. (S4-25)
 //
-// > In programs of Go, C++ and Rust no return address is ever replaced: Go moves its stacks, and exceptions find
-// > their way by return addresses, so a return probe would end the program.
+// > In programs of Go, C++ and Rust no return address is ever replaced, because a return probe would end the program:
+// > Go moves its stacks, and exceptions find their way by return addresses.
 func TestUserExceptions(t *testing.T) {
 	const rounds, depth = 20, 200
 	for _, probes := range []string{
@@ -365,12 +366,13 @@ probe('ufunc:BIN:"ns::Thing::twice"', lambda e: print("call", e.func, e.args[1],
 // too, does not end those. Where functions jump to each other in turns their ends are seen at the jumps. (-O2: sibling
 // calls)
 //
-// > A function that ends by jumping to another one (a tail call) ends where that returns, with its result:
-// > `ufunc:` probes the returns of the other function too, which costs all its callers something; `-v` says of how
+// > A function that ends by jumping to another one (a tail call) ends where that other one returns, with its result.
+// > `ufunc:` probes the returns of the other function too, which costs all its callers something, and `-v` says of how
 // > many.
-// > Where the jump leads through memory, to the linker's stub of another library's function or back again (functions
-// > that jump to each other in turns), and at `uretprobe:`, which knows no starts, the end is seen at the jump,
-// > and `e.ret` is not its result; `-v` says how often that can happen.
+// > In four cases the end is seen at the jump, and `e.ret` is not the result: the jump leads through memory; it leads
+// > to the linker's stub of another library's function; it leads back again (functions that jump to each other in
+// > turns); or the point is `uretprobe:`, which knows no starts.
+// > `-v` says how often that can happen.
 func TestUserJumps(t *testing.T) {
 	const rounds = 4
 	var onward []string
@@ -458,7 +460,7 @@ at_exit(lambda: [print("hit", f, k) for f, k in n.items()])
 //
 // > startrace recognises Go programs.
 // > It never gives their functions return probes, which would end them, but probes the instructions where they return.
-// > Returns are probed at the instructions that return instead, so there is no bound on the depth.
+// > There the instructions that return are probed instead, so there is no bound on the depth.
 func TestUserGo(t *testing.T) {
 	n := scaled(10_000)
 	e := onTarget(t, "goroutines", `

@@ -21,8 +21,9 @@ int main(void) {
 }
 `
 
-// > An `__int128` is two words, the lower half first, and as a result a tuple of both.
-// > A struct that C returns in memory is its address; on arm64, where only the caller knows that, FAULT.
+// > An `__int128` is two words, the lower one first, and as a result a tuple of both.
+// > A struct that C returns in memory is its address.
+// > On arm64, where only the caller knows that address, it is FAULT.
 //
 // What has more than 64 bits is never cut to a number that looks like it.
 func TestWideInt(t *testing.T) {

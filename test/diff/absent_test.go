@@ -66,9 +66,10 @@ var absent = map[string]string{
 	`strftime("%T", @)`:                           "None",
 }
 
-// > * Conversions of FAULT are FAULT: those of `cast`, `container_of`, `cstr`, `mem`, `path`, `int32`, `uint32`,
-// >   `ntohs` and `ntohl`. So is `container_of` of a null pointer.
-// > So is `errno(n)` of a number that does not fit in 63 bits, unless these bits are an error's.
+// > Conversions of FAULT are FAULT: those of `cast`, `container_of`, `cstr`, `mem`, `path`, `int32`, `uint32`, `ntohs`
+// > and `ntohl`.
+// > `container_of` of a null pointer is FAULT, too.
+// > `errno(n)` of a number that does not fit in 63 bits is None, too, unless these bits are an error's.
 func TestAbsent(t *testing.T) {
 	needBPF(t)
 	in := Inputs(1, 1)[0]
@@ -81,8 +82,9 @@ func TestAbsent(t *testing.T) {
 	(&checker{facts: facts(t)}).expect(t, wants, in)
 }
 
-// > * What the kernel reads for a user half never ends an event: where an argument of `cstr`, `mem` or `cast` cannot be
-// >   computed, that is an error of the handler if it comes to that place.
+// > What the kernel reads for a user half never ends an event.
+// > Where an argument of `cstr`, `mem` or `cast` cannot be computed, that is an error of the handler if it comes to
+// > that place.
 func TestUnreached(t *testing.T) {
 	needBPF(t)
 	in := Inputs(1, 1)[0]

@@ -207,8 +207,8 @@ func written(t *testing.T, file string) (out []*Program) {
 // TestUpdatesBefore512 compiles updates of entries for kernels that have no atomics but addition: the others load and
 // store there, and mean the same otherwise.
 //
-// > `|= &= ^= *=` are from 5.12 on; before, two CPUs that change the same entry at the same time can lose one of
-// > the changes.
+// > `|= &= ^= *=` are atomic from 5.12 on.
+// > Before, two CPUs that change the same entry at the same time can lose one of the changes.
 func TestUpdatesBefore512(t *testing.T) {
 	needBPF(t)
 	src := "f_T = table()\nf_C = cell(0)\ndef f(e):\n    f_C.add(e.args.s8)\n"

@@ -141,7 +141,7 @@ func listPrograms(lists ...[]string) (out []*Program) {
 // TestLists runs what can be done with the strings of a char ** in the kernel and in user space.
 //
 // > A string of a `char **` that cannot be read is FAULT: `("sh", <fault>)`.
-// > `" ".join(list)` of one has `<fault>` in its place.
+// > `" ".join(list)` has `<fault>` in the place of such a string.
 func TestLists(t *testing.T) {
 	checkAll(t, listPrograms(listOperations), listInputs(1), (*checker).check)
 	checkAll(t, listPrograms(listOperations), listInputs(1), (*checker).checkPlaced)

@@ -14,9 +14,10 @@ import (
 // take, others by bpf_loop.
 //
 // > The kernel's verifier follows each round of a loop.
-// > A loop that is too long for it is run by the kernel itself (`bpf_loop`, from Linux 5.17 on; a round then takes
-// > some 9 ns instead of 6: `go test -run '^$' -bench Loops ./test/code`), unless it changes a tuple with a
-// > string, takes a stack (take it before the loop), or a string is returned from it.
+// > A loop that is too long for that is run by the kernel itself (`bpf_loop`, from Linux 5.17 on).
+// > A round then takes some 9 ns instead of 6: `go test -run '^$' -bench Loops ./test/code`.
+// > The kernel cannot run a loop that changes a tuple with a string, that takes a stack (take it before the loop), or
+// > from which a string is returned.
 func TestLoops(t *testing.T) {
 	needBPF(t)
 	t.Run("followed", func(t *testing.T) { runLoops(t, "testdata/loops_followed.star", ssagen.BySize) })
@@ -71,8 +72,8 @@ func TestLoopOfStacks(t *testing.T) {
 // TestLoopsWithout517 has no bpf_loop: what the verifier does not follow to its
 // end is refused by the kernel, and the unit says which loop it is.
 //
-// > Where that cannot be, a constant loop is refused at its line, and a computed one has fewer steps than 4096, as
-// > its branches and what it does allow.
+// > Where the kernel cannot run it, a constant loop is refused at its line.
+// > A computed loop then has fewer steps than 4096, as many as its branches and what it does allow.
 func TestLoopsWithout517(t *testing.T) {
 	needBPF(t)
 	p := &Program{Name: "f", Text: `def f(e):

@@ -188,7 +188,7 @@ func TestPlacedRegress(t *testing.T) {
 	}
 }
 
-// > Of a list that cannot be read at all it is FAULT.
+// > `" ".join(list)` of a list that cannot be read at all is FAULT.
 func TestJoinOfFault(t *testing.T) {
 	needBPF(t)
 	in := Inputs(1, 1)[0]

@@ -115,7 +115,8 @@ func (r *running) call(bytes []byte) (frames []uint64, err error) {
 // TestAtUserCalls runs random programs at functions and static probes of a program of C, with arguments of all classes
 // of the ABI, and at the starts of its calls.
 //
-// > A handler of `start =` that ends with an error ends alone: the call is an event all the same, on both sides.
+// > A handler of `start =` that ends with an error ends alone.
+// > The call is an event all the same, on both sides.
 func TestAtUserCalls(t *testing.T) {
 	needBPF(t)
 	seed, n := setting(t, "DIFF_SEED", 1), howManyAt(t)
