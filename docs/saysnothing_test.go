@@ -9,7 +9,8 @@ var saysNothing = map[string]string{
 		"entry.": "what may happen, or not; that single ones are exact is tested",
 	"Two calls with the same arguments from the same place may then pair across a missed end.": "what may happen, or " +
 		"not: the kernel decides what it skips",
-	"Their values are the same, but the duration is too long.": "what may happen, or not: the kernel decides what it skips",
+	"Their values are the same, but the duration is too long.": "what may happen, or not: the kernel decides what " +
+		"it skips",
 	"The kernel decides in which order it runs probes of different kinds at one place: `kprobe:f`, `fentry:f` and " +
 		"`func:f`; `func:f` and `func:*` of more than 16 functions; `syscall:read` and " +
 		"`tracepoint:syscalls:sys_exit_read`.": "nothing is promised",
