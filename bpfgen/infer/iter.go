@@ -14,7 +14,7 @@ import (
 // An iterator is a list of the kernel's.
 type iterator struct {
 	onePoint
-	of kernel.Iterator
+	of kernel.TypedPoint
 }
 
 // iterators gives the targets of iter:NAME.
@@ -30,16 +30,16 @@ func (u finder) iterators(p *plan.Pattern) []*target {
 	return out
 }
 
-func (u finder) matchIterators(p *plan.Pattern) []kernel.Iterator {
+func (u finder) matchIterators(p *plan.Pattern) []kernel.TypedPoint {
 	if parts, ok := ofOne[p.Args[0]]; ok {
 		wrong(p.Pos, "%s goes over %s, which a script cannot name", p.Text, parts)
 	}
 	list, err := u.facts.MatchIterators(p.Args[0])
-	if err == nil && len(list) == 0 {
-		_, err = u.facts.Iterator(p.Args[0])
-	}
 	if err != nil {
 		wrong(p.Pos, "%s: %v", p.Text, err)
+	}
+	if len(list) == 0 {
+		wrong(p.Pos, "no iterator matches %s", p.Text)
 	}
 	return list
 }

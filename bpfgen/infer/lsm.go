@@ -54,7 +54,7 @@ func (u finder) hooks(p *plan.Pattern) []*target {
 	return []*target{t}
 }
 
-func hookPoint(h kernel.Hook) *funcPoint {
+func hookPoint(h kernel.TypedPoint) *funcPoint {
 	return &funcPoint{name: h.Name, text: "lsm:" + h.Name,
 		place: tree.Place{Func: kernel.HookPrefix + h.Name, BTF: uint32(h.Func)},
 		proto: h.Function()}

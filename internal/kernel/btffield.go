@@ -13,11 +13,7 @@ type NoFieldError struct {
 }
 
 func (e *NoFieldError) Error() string {
-	s := fmt.Sprintf("%s has no field %s", e.Struct, e.Field)
-	if e.Near != "" {
-		s += " (did you mean " + e.Near + "?)"
-	}
-	return s
+	return e.Struct + " has no field " + e.Field + orNear(e.Near)
 }
 
 // Field finds a member of the struct or union id (typedefs and modifiers are

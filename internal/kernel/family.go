@@ -26,11 +26,7 @@ func (f *Facts) NameFamily(family string) error {
 	if len(b.Enumerators(name)) > 0 {
 		return nil
 	}
-	near := ""
-	if at := nearFamily(name, b); at != "" {
-		near = " (did you mean " + at + "?)"
-	}
-	return fmt.Errorf("the kernel has no enum %s, and no constants begin so%s", name, near)
+	return fmt.Errorf("the kernel has no enum %s, and no constants begin so%s", name, orNear(nearFamily(name, b)))
 }
 
 // nearFamily is the family that was probably meant. The case of letters is often what is wrong: constants have large

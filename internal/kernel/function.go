@@ -40,10 +40,7 @@ func (e *NoFunctionError) Error() string {
 	if e.Module != "" {
 		s = "the module " + e.Module + " has no function " + e.Name
 	}
-	if e.Near != "" {
-		s += " (did you mean " + e.Near + "?)"
-	}
-	return s + "; it may have been inlined everywhere, or have another name in this version"
+	return s + orNear(e.Near) + "; it may have been inlined everywhere, or have another name in this version"
 }
 
 // Function finds a function by its name.

@@ -10,25 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Hook is a place at which the kernel asks its security modules. For each it has an empty function to which
-// programs are attached (5.7, kernel/bpf/bpf_lsm.c).
-type Hook struct {
-	Name   string
-	Func   TypeID // bpf_lsm_NAME
-	Params []Param
-}
-
-// NoHookError says that this kernel does not have a hook.
-type NoHookError struct{ Name, Near string }
-
-func (e *NoHookError) Error() string {
-	s := "this kernel has no security hook " + e.Name
-	if e.Near != "" {
-		s += " (did you mean " + e.Near + "?)"
-	}
-	return s
-}
-
 // HookPrefix begins the names of the functions to which programs at hooks are attached (LSM_HOOK of
 // kernel/bpf/bpf_lsm.c); others begin so, too.
 const HookPrefix = "bpf_lsm_"
@@ -36,29 +17,13 @@ const HookPrefix = "bpf_lsm_"
 // hookTable has a member for each hook (include/linux/lsm_hooks.h).
 const hookTable = "security_list_options"
 
-// MatchHooks gives the hooks whose names match, sorted; an error where a name is none.
-func (f *Facts) MatchHooks(glob string) ([]Hook, error) {
-	g, err := CompileGlob(glob)
-	if err != nil {
-		return nil, err
-	}
-	b, err := f.BTF()
-	if err != nil {
-		return nil, err
-	}
-	all := b.hooks()
-	out := slices.DeleteFunc(slices.Clone(all), func(h Hook) bool { return !g.Match(h.Name) })
-	if len(out) == 0 && !IsPattern(glob) {
-		var names []string
-		for _, h := range all {
-			names = append(names, h.Name)
-		}
-		return nil, &NoHookError{glob, Suggest(glob, names)}
-	}
-	return out, nil
+// MatchHooks gives the security hooks whose names match, sorted: places at which the kernel asks its security modules.
+// For each it has an empty function to which programs are attached (5.7, kernel/bpf/bpf_lsm.c).
+func (f *Facts) MatchHooks(glob string) ([]TypedPoint, error) {
+	return f.matchTyped("security hook", glob, (*BTF).hooks)
 }
 
-func (b *BTF) hooks() (out []Hook) {
+func (b *BTF) hooks() (out []TypedPoint) {
 	table, found := b.Named(KindUnion, hookTable)
 	if !found {
 		return nil // built without CONFIG_SECURITY
@@ -69,10 +34,9 @@ func (b *BTF) hooks() (out []Hook) {
 			continue
 		}
 		if proto := b.record(b.record(id).ref()); proto != nil && proto.kind() == btfProto {
-			out = append(out, Hook{Name: name, Func: id, Params: b.params(proto)})
+			out = append(out, TypedPoint{Name: name, Func: id, Params: b.params(proto)})
 		}
 	}
-	slices.SortFunc(out, func(a, b Hook) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 
@@ -90,7 +54,7 @@ func (f *Facts) HooksCalled() error {
 }
 
 // NoHook says why a hook can have no program, "" if it can, or if nobody knows.
-func (f *Facts) NoHook(h Hook) string {
+func (f *Facts) NoHook(h TypedPoint) string {
 	if why := f.NoTrampoline(h.Function()); why != "" {
 		return why
 	}
@@ -100,13 +64,8 @@ func (f *Facts) NoHook(h Hook) string {
 	return ""
 }
 
-// Function is the one to which programs are attached, under the hook's name.
-func (h Hook) Function() *Function {
-	return &Function{Name: h.Name, ID: h.Func, BTF: uint32(h.Func), Params: h.Params}
-}
-
 // tryHook tries each hook once.
-func (f *Facts) tryHook(h Hook) error {
+func (f *Facts) tryHook(h TypedPoint) error {
 	switch {
 	case f.earlier != nil:
 		return f.earlier.tryHook(h)

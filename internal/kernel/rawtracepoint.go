@@ -27,11 +27,11 @@ func (f *Facts) RawTracepoint(name string) (*RawTracepoint, error) {
 	}
 	id, module, ok := f.rawTracepointType(b, name)
 	if !ok {
-		return nil, &NoTracepointError{Name: name, Near: Suggest(name, b.rawTracepoints())}
+		return nil, &NoPointError{"raw tracepoint", name, Suggest(name, b.rawTracepoints())}
 	}
 	params, ok := b.protoParams(id)
 	if !ok {
-		return nil, &NoTracepointError{Name: name}
+		return nil, &NoPointError{Kind: "raw tracepoint", Name: name}
 	}
 	if module != nil {
 		if fn, ok := module.named(b, KindFunc, traceiter+name); ok {

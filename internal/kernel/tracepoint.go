@@ -46,21 +46,9 @@ func (f *Facts) IsPointer(t TracepointField) bool {
 	return err == nil && typ.Kind == KindPtr
 }
 
-// NoTracepointError says that this kernel does not have a tracepoint.
-type NoTracepointError struct {
-	Group, Name string // Group "" for raw tracepoints
-	Near        string // a similar one, or ""
-}
-
-func (e *NoTracepointError) Error() string {
-	s := fmt.Sprintf("this kernel has no tracepoint %s:%s", e.Group, e.Name)
-	if e.Group == "" {
-		s = "this kernel has no raw tracepoint " + e.Name
-	}
-	if e.Near != "" {
-		s += " (did you mean " + e.Near + "?)"
-	}
-	return s
+// noTracepoint says that this kernel does not have a tracepoint.
+func noTracepoint(group, name string) *NoPointError {
+	return &NoPointError{Kind: "tracepoint", Name: group + ":" + name}
 }
 
 // Tracepoint reads the format of a tracepoint.
@@ -88,12 +76,12 @@ func (f *Facts) readTracepoint(group, name string) (*Tracepoint, error) {
 		return nil, err
 	}
 	if !isFileName(group) || !isFileName(name) {
-		return nil, &NoTracepointError{Group: group, Name: name}
+		return nil, noTracepoint(group, name)
 	}
 	text, err := os.ReadFile(filepath.Join(root, "events", group, name, "format"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, f.noTracepoint(root, group, name)
+		return nil, f.nearTracepoint(root, group, name)
 	case errors.Is(err, fs.ErrPermission):
 		return nil, permissionError(root)
 	case err != nil:
@@ -108,10 +96,10 @@ func (f *Facts) readTracepoint(group, name string) (*Tracepoint, error) {
 	return t, nil
 }
 
-// noTracepoint looks for the name in its group, for the group, and for the
+// nearTracepoint looks for the name in its group, for the group, and for the
 // name in other groups, in this order.
-func (f *Facts) noTracepoint(root, group, name string) error {
-	e := &NoTracepointError{Group: group, Name: name}
+func (f *Facts) nearTracepoint(root, group, name string) error {
+	e := noTracepoint(group, name)
 	events := filepath.Join(root, "events")
 	groups, err := folders(events)
 	if err != nil {

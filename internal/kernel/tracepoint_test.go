@@ -76,8 +76,8 @@ func TestNoTracepoint(t *testing.T) {
 		{"sched", "../../x", ""},
 	} {
 		_, err := f.Tracepoint(c[0], c[1])
-		var no *NoTracepointError
-		if !errors.As(err, &no) || *no != (NoTracepointError{c[0], c[1], c[2]}) {
+		var no *NoPointError
+		if !errors.As(err, &no) || *no != (NoPointError{"tracepoint", c[0] + ":" + c[1], c[2]}) {
 			t.Errorf("%s:%s: got %v", c[0], c[1], err)
 		}
 	}

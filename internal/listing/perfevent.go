@@ -8,27 +8,6 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
-// iterators finds the iterators that the kernel's BTF names.
-func (s *Source) iterators(r *Result, k *point.Kind, rest string) error {
-	found, err := s.Facts.MatchIterators(orAll(rest))
-	if err != nil {
-		r.problem(err)
-		return nil
-	}
-	for _, it := range found {
-		r.Points = append(r.Points, &Point{Name: "iter:" + it.Name, Kind: k.Name, detail: func(p *Point) {
-			p.Fields = s.params(it.Params)
-		}})
-	}
-	if len(found) == 0 && !kernel.IsPattern(rest) {
-		var none *kernel.NoIteratorError
-		if _, err := s.Facts.Iterator(rest); errors.As(err, &none) && none.Near != "" {
-			r.hint(didYouMean("iter:" + none.Near))
-		}
-	}
-	return nil
-}
-
 // perfEvents finds the events that perf_event_open(2) counts, and raw ones of
 // the CPU, r and a number in hex.
 func (s *Source) perfEvents(r *Result, k *point.Kind, rest string) error {

@@ -37,7 +37,7 @@ func (s *Source) tracepoints(r *Result, k *point.Kind, rest string) error {
 // nearTracepoint is a hint for names that no tracepoint has.
 func (s *Source) nearTracepoint(group, name string) string {
 	if !kernel.IsPattern(group) {
-		var none *kernel.NoTracepointError
+		var none *kernel.NoPointError
 		if _, err := s.Facts.Tracepoint(group, name); errors.As(err, &none) && none.Near != "" {
 			return didYouMean("tracepoint:" + none.Near)
 		}
@@ -133,11 +133,9 @@ func (s *Source) rawTracepoints(r *Result, k *point.Kind, rest string) error {
 	for _, name := range found {
 		r.Points = append(r.Points, &Point{Name: "rawtracepoint:" + name, Kind: k.Name, detail: s.rawTracepoint(name)})
 	}
-	var none *kernel.NoTracepointError
 	if len(found) == 0 && !kernel.IsPattern(rest) {
-		if _, err := s.Facts.RawTracepoint(rest); errors.As(err, &none) && none.Near != "" {
-			r.hint(didYouMean("rawtracepoint:" + none.Near))
-		}
+		_, err := s.Facts.RawTracepoint(rest)
+		r.none(k, err)
 	}
 	return nil
 }

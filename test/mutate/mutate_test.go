@@ -109,7 +109,7 @@ func lacking(script string, facts *kernel.Facts) string {
 	if !ok {
 		return ""
 	}
-	var missing *kernel.NoTracepointError
+	var missing *kernel.NoPointError
 	if _, err := facts.Tracepoint(point.Group, point.Name); errors.As(err, &missing) {
 		return missing.Error()
 	}
