@@ -3,6 +3,7 @@ package fold
 import (
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 
 	"go.starlark.net/syntax"
@@ -27,11 +28,37 @@ func Equal(x, y plan.Value) (eq, ok bool) {
 	case plan.Builtin:
 		return x == y, IsFault(x)
 	case plan.Tuple:
-		if ys, tuple := y.(plan.Tuple); tuple {
-			return equalElements(x, ys)
+		switch y := y.(type) {
+		case plan.Tuple:
+			return equalElements(x, y)
+		case plan.Record:
+			return false, true
+		}
+	case plan.Record:
+		switch y := y.(type) {
+		case plan.Tuple:
+			return false, true
+		case plan.Record:
+			return equalFields(x, y)
 		}
 	}
 	return false, false
+}
+
+// equalFields compares records, of which the names decide and not their order.
+func equalFields(x, y plan.Record) (eq, ok bool) {
+	if len(x) != len(y) {
+		return false, true
+	}
+	var xs, ys plan.Tuple
+	for _, f := range x {
+		i := slices.IndexFunc(y, func(g plan.RecordField) bool { return g.Name == f.Name })
+		if i < 0 {
+			return false, true
+		}
+		xs, ys = append(xs, f.Value), append(ys, y[i].Value)
+	}
+	return equalElements(xs, ys)
 }
 
 func equalElements(x, y plan.Tuple) (eq, ok bool) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/starlark/value"
 )
 
 // both are values of all kinds that both sides have.
@@ -26,11 +27,25 @@ var both = []struct {
 	{plan.Tuple{}, starlark.Tuple{}}, {plan.Tuple{plan.String("a")}, starlark.Tuple{starlark.String("a")}},
 	{plan.Tuple{plan.MakeInt(1), plan.Float(1)}, starlark.Tuple{starlark.MakeInt(1), starlark.Float(1)}},
 	{plan.Tuple{plan.MakeInt(1), plan.MakeInt(1)}, starlark.Tuple{starlark.MakeInt(1), starlark.MakeInt(1)}},
+	recordOf(nil), recordOf([]string{"a"}, "x"), recordOf([]string{"b"}, "x"), recordOf([]string{"a", "b"}, "x", "y"),
+	recordOf([]string{"b", "a"}, "y", "x"), recordOf([]string{"b", "a"}, "x", "y"),
+	{plan.Tuple{plan.Record{}}, starlark.Tuple{value.NewRecord(nil, nil)}},
+	{plan.Tuple{plan.String("x")}, starlark.Tuple{starlark.String("x")}},
 }
 
 type pair = struct {
 	c plan.Value
 	v starlark.Value
+}
+
+// recordOf is a record of strings.
+func recordOf(names []string, texts ...string) pair {
+	c, vals := plan.Record{}, []starlark.Value{}
+	for i, name := range names {
+		c = append(c, plan.RecordField{Name: name, Value: plan.String(texts[i])})
+		vals = append(vals, starlark.String(texts[i]))
+	}
+	return pair{c, value.NewRecord(names, vals)}
 }
 
 func number(n int64) pair { return pair{plan.MakeInt(n), starlark.MakeInt64(n)} }

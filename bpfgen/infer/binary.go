@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"slices"
 	"strings"
 
 	"go.starlark.net/syntax"
@@ -90,9 +91,9 @@ func (b operators) equal(x, y val, pos plan.Pos) cond {
 	if fold.IsFault(y.c) {
 		return b.isFault(x, pos)
 	}
-	if xe, ok := b.parts(x); ok {
-		if ye, ok := b.parts(y); ok {
-			return b.equalParts(xe, ye, pos)
+	if xs, ok := compositeOf(x); ok {
+		if ys, ok := compositeOf(y); ok {
+			return b.equalComposites(xs, ys, pos)
 		}
 	}
 	l, r := b.compared(x, pos), b.compared(y, pos)
@@ -107,6 +108,7 @@ func (b operators) equal(x, y val, pos plan.Pos) cond {
 	} else if l.Type.Label != r.Type.Label || !oneName(l.Type) {
 		notLabelled(l.Type, pos)
 		notLabelled(r.Type, pos)
+		sameText(l.Type, r.Type, pos)
 	}
 	b.warnTooLong(l, r, pos)
 	b.warnTooLong(r, l, pos)
@@ -180,34 +182,81 @@ func plainKind(k types.Kind) types.Kind {
 	return k
 }
 
-// parts gives the elements of a composite for a comparison element by
-// element.
-func (b operators) parts(v val) ([]val, bool) {
-	switch {
-	case v.comp:
-		return v.elems, true
-	case v.expr != nil && (v.expr.Type.Kind == types.Tuple || v.expr.Type.Kind == types.Record) && !v.expr.Type.MayNone:
-		var out []val
-		for i, t := range v.expr.Type.Elems {
-			out = append(out, exprVal(&tree.Expr{Op: tree.OpElem, Type: t, Int: int64(i), Args: []*tree.Expr{v.expr},
-				Pos: v.expr.Pos}))
+// A composite is a tuple or a record that is compared by its elements.
+type composite struct {
+	names  []string // of a record
+	record bool
+	elems  []val
+	// whole is the value itself, if it may be None or FAULT.
+	whole *tree.Expr
+}
+
+// compositeOf is v as one, if it is a tuple or a record.
+func compositeOf(v val) (composite, bool) {
+	out := composite{whole: &tree.Expr{}}
+	switch c := v.c.(type) {
+	case plan.Tuple:
+		out.elems = constants(c)
+		return out, true
+	case plan.Record:
+		out.record = true
+		for _, f := range c {
+			out.names, out.elems = append(out.names, f.Name), append(out.elems, constant(f.Value))
 		}
 		return out, true
 	}
-	if t, ok := v.c.(plan.Tuple); ok {
-		return constants(t), true
+	switch {
+	case v.comp:
+		out.names, out.record, out.elems = v.names, v.isRecord(), v.elems
+		return out, true
+	case v.expr == nil || v.expr.Type.Kind != types.Tuple && v.expr.Type.Kind != types.Record:
+		return out, false
 	}
-	return nil, false
+	out.whole, out.names, out.record = v.expr, v.expr.Type.Names, v.expr.Type.Kind == types.Record
+	for i, t := range v.expr.Type.Elems {
+		out.elems = append(out.elems, exprVal(&tree.Expr{Op: tree.OpElem, Type: t, Int: int64(i),
+			Args: []*tree.Expr{assume(v.expr)}, Pos: v.expr.Pos}))
+	}
+	return out, true
 }
 
-func (b operators) equalParts(x, y []val, pos plan.Pos) cond {
-	if len(x) != len(y) {
+// equalComposites is x == y. A record is never equal to a tuple, and of two records the names decide, not their order.
+func (b operators) equalComposites(x, y composite, pos plan.Pos) cond {
+	if x.record != y.record {
+		b.u.warnf(pos, "a tuple is compared with a record: they are never equal")
+	}
+	out := b.equalParts(x, y, pos)
+	values := out.expr
+	if out.known {
+		values = constExpr(plan.Bool(out.value), pos)
+	}
+	all := tagsEqual(x.whole, y.whole, values, pos)
+	if all.Op == tree.OpConst {
+		return known(all.Int != 0)
+	}
+	return cond{expr: all}
+}
+
+// equalParts compares values that are there.
+func (b operators) equalParts(x, y composite, pos plan.Pos) cond {
+	if x.record != y.record || len(x.elems) != len(y.elems) {
 		return known(false)
 	}
+	others := y.elems
+	if x.record {
+		others = nil
+		for _, name := range x.names {
+			i := slices.Index(y.names, name)
+			if i < 0 {
+				return known(false)
+			}
+			others = append(others, y.elems[i])
+		}
+	}
 	out := known(true)
-	for i := range x {
+	for i := range x.elems {
 		var decided bool
-		if out, decided = connected(tree.OpLAnd, out, b.equal(x[i], y[i], pos), pos); decided {
+		if out, decided = connected(tree.OpLAnd, out, b.equal(x.elems[i], others[i], pos), pos); decided {
 			break
 		}
 	}

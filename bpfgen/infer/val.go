@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/fold"
@@ -157,7 +158,8 @@ func same(x, y val) bool {
 	case x.obj != nil || y.obj != nil:
 		return x.obj == y.obj
 	case x.comp || y.comp:
-		if x.comp != y.comp || len(x.elems) != len(y.elems) || len(x.names) != len(y.names) {
+		if x.comp != y.comp || len(x.elems) != len(y.elems) || x.isRecord() != y.isRecord() ||
+			!slices.Equal(x.names, y.names) {
 			return false
 		}
 		for i := range x.elems {

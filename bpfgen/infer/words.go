@@ -85,9 +85,24 @@ func notLabelled(t types.Type, pos plan.Pos) {
 	}
 }
 
+// sameText refuses to compare bytes that readers see as text, or as the strings of a list, with other values.
+func sameText(x, y types.Type, pos plan.Pos) {
+	for _, t := range []types.Type{x, y} {
+		switch {
+		case t.Kind != types.Bytes || t.Label == "" || x.Label == y.Label:
+		case t.Label == "strlist":
+			refuse(pos, "the strings of a list are compared in user space: a kernel half compares "+
+				`" ".join(list), or sends the list`)
+		default:
+			refuse(pos, "the text of %s(…) is made in user space: a kernel half can store and send it; "+
+				"compare with bytes, mem(…)", labelName(t))
+		}
+	}
+}
+
 func labelName(t types.Type) string {
 	name, _, _ := strings.Cut(t.Label, ":")
-	return strings.TrimSuffix(name, "4")
+	return strings.TrimRight(name, "46")
 }
 
 // oneName reports whether different numbers have different texts.
