@@ -27,7 +27,8 @@ F_D = {(1,): "tuple", record(q = 1): "q", record(p = 1): "p", record(p = None, q
 // TestCompared compares each with each, and looks it up, in both halves. A kernel half is asked in a program for each
 // value, a user half, which folds what is known, in the same.
 //
-// > A record is never equal to a tuple; of two records the names decide, not their order.
+// > A tuple and a record are of two kinds. Of two records the names decide, not their order:
+// > `record(a = 1, b = 2) == record(b = 2, a = 1)`.
 func TestCompared(t *testing.T) {
 	needBPF(t)
 	kernelHalf := &checker{facts: facts(t), inputs: Inputs(3, 6)}
