@@ -28,7 +28,8 @@ var moduleFamily = []Entry{
 }
 
 // jsonModule is the interpreter's, which writes of a string that was cut what
-// people see of it.
+// people see of it. What is read from JSON is data as what was traced is: its line
+// feeds are not the script's.
 var jsonModule = func() *starlarkstruct.Module {
 	members := maps.Clone(json.Module.Members)
 	encode := members["encode"]
@@ -42,6 +43,15 @@ var jsonModule = func() *starlarkstruct.Module {
 			}
 		}
 		return starlark.Call(th, encode, texts, kwargs)
+	})
+	decode := members["decode"]
+	members["decode"] = starlark.NewBuiltin("json.decode", func(th *starlark.Thread, _ *starlark.Builtin,
+		args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		v, err := starlark.Call(th, decode, args, kwargs)
+		if err != nil {
+			return nil, err
+		}
+		return value.Foreign(v)
 	})
 	return &starlarkstruct.Module{Name: json.Module.Name, Members: members}
 }()

@@ -79,7 +79,7 @@ func announceCall(e *Env, c *call) (starlark.Value, error) {
 		return nil, err
 	}
 	if !e.Muted {
-		e.Runtime.Announce(string(format.AppendEscaped(nil, e.shown(text), e.Escape)))
+		e.Runtime.Announce(string(format.AppendEscaped(nil, value.Shown(text), e.Escape)))
 	}
 	return starlark.None, nil
 }
@@ -87,15 +87,9 @@ func announceCall(e *Env, c *call) (starlark.Value, error) {
 // appendText appends str(v), the strings escaped.
 func (e *Env) appendText(dst []byte, v starlark.Value) []byte {
 	if s, ok := v.(starlark.String); ok {
-		return format.AppendEscaped(dst, e.shown(string(s)), e.Escape)
+		return format.AppendEscaped(dst, value.Shown(string(s)), e.Escape)
 	}
 	return append(dst, value.Text(v)...)
-}
-
-// shown is a string as it goes to a screen: with the marks of what was cut, and
-// the line feeds of traced strings escaped.
-func (e *Env) shown(s string) string {
-	return e.Traced.Escape(value.Printed(s))
 }
 
 func (e *Env) write(line []byte) (starlark.Value, error) {
@@ -123,7 +117,11 @@ func sprintfCall(e *Env, c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return value.Assembled(string(line), c.args[1:]...), nil
+	parts := make([]value.Part, 0, len(e.fmtArgs))
+	for i, a := range e.fmtArgs {
+		parts = append(parts, value.Part{Stretch: a.Went, Of: c.args[1+i]})
+	}
+	return value.Placed(string(line), parts), nil
 }
 
 // maxFormats bounds the cache: a script that makes formats at run time must
@@ -162,7 +160,7 @@ func (e *Env) outputArg(v starlark.Value, printed bool) format.Arg {
 	arg := FormatArg(v)
 	switch {
 	case printed && (arg.Kind == format.Str || arg.Kind == format.Bytes):
-		arg.Shown = e.Traced.Escape(arg.Text())
+		arg.Shown = value.Shown(arg.Str)
 	case !printed && arg.Kind == format.Other:
 		arg.Str = v.String()
 	case !printed:

@@ -37,8 +37,17 @@ type Arg struct {
 	// Shown is Marked with what must not reach a screen escaped already, for
 	// verbs that do not quote; "": Marked.
 	Shown string
-	Big   *big.Int
-	Type  string // of Other and of samples, for messages
+	// Went says where the text of a string went, once it has been written.
+	Went Stretch
+	Big  *big.Int
+	Type string // of Other and of samples, for messages
+}
+
+// A Stretch is a part of what a format has made.
+type Stretch struct {
+	At, Len int
+	// Plain is the text as it is, Quoted the text in quotes; else it is something else, as its bytes in hex.
+	Plain, Quoted bool
 }
 
 // FaultText is what FAULT prints as, unless Str of its Arg says more.

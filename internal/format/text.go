@@ -29,14 +29,24 @@ func (f *Format) appendString(dst []byte, p *part, a *Arg) []byte {
 		} else if p.prec >= 0 {
 			shown = shown[:escapedLen(shown, cut(a.Text(), p.prec))]
 		}
-		dst = AppendEscaped(dst, shown, f.Escape)
-		return p.pad(dst, start)
+		return p.place(AppendEscaped(dst, shown, f.Escape), start, a)
 	}
 	dst = a.appendText(dst)
 	if p.prec >= 0 {
 		dst = dst[:start+cutLen(dst[start:], p.prec)]
 	}
-	return p.pad(dst, start)
+	return p.place(dst, start, a)
+}
+
+// place pads what has been written of the text of a, and notes where it stands.
+func (p *part) place(dst []byte, start int, a *Arg) []byte {
+	n := len(dst) - start
+	dst = p.pad(dst, start)
+	a.Went = Stretch{At: start, Len: n, Plain: true}
+	if !p.minus {
+		a.Went.At = len(dst) - n
+	}
+	return dst
 }
 
 // appendChar applies %c: the character of a code point, or a string of one.
@@ -51,7 +61,7 @@ func (f *Format) appendChar(dst []byte, p *part, a *Arg) ([]byte, error) {
 		}
 		return p.pad(AppendEscaped(dst, string(c), f.Escape), start), nil
 	case a.Kind == Str && utf8.RuneCountInString(a.Str) == 1:
-		return p.pad(AppendEscaped(dst, a.shown(), f.Escape), start), nil
+		return p.place(AppendEscaped(dst, a.shown(), f.Escape), start, a), nil
 	}
 	return dst, p.wants("a character or its number", a)
 }
@@ -69,7 +79,9 @@ func appendQuoted(dst []byte, p *part, a *Arg) ([]byte, error) {
 	default:
 		return dst, p.wants("a string", a)
 	}
-	return p.pad(dst, start), nil
+	dst = p.place(dst, start, a)
+	a.Went.Plain, a.Went.Quoted = a.Kind == Other, a.Kind == Str
+	return dst, nil
 }
 
 // appendHex applies %x to the bytes of a string.

@@ -168,8 +168,7 @@ func (w *World) text(s string, ok bool) starlark.Value {
 	if !ok {
 		return starlark.None
 	}
-	w.Traced.Note([]byte(s))
-	return starlark.String(s)
+	return w.Traced.Text(s, false)
 }
 
 // open is what a process has open, by number.

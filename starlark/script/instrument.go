@@ -21,7 +21,9 @@ import (
 //	x += y          x = $plus_to(x, y)        x a variable
 //	x * y           $times(x, y)              also x *= y
 //	for v in x      for v in $bounded(x)      in a comprehension; also f(*x)
-//	s.join(l)       $called(s.join, l)        also format, extend, union, update
+//	l.extend(m)     $called(l.extend, m)      also union, update
+//	s.upper         $text(s).upper            and the other methods of strings that the interpreter does otherwise
+//	s[i:j:k]        $stepped(s)[i:j:k]
 //	b"\x01"         $bytes("\x01")
 //
 // The compiler of kernel halves reads the tree as it was written: all is undone
@@ -34,6 +36,8 @@ const (
 	bytesName   = "$bytes"
 	timesName   = "$times"
 	boundedName = "$bounded"
+	textName    = "$text"
+	steppedName = "$stepped"
 )
 
 // instruments are the functions by these names.
@@ -45,6 +49,8 @@ var instruments = starlark.StringDict{
 	bytesName:   starlark.NewBuiltin(bytesName, bytesLiteral),
 	timesName:   operator(timesName, syntax.STAR, value.Operate),
 	boundedName: starlark.NewBuiltin(boundedName, bounded),
+	textName:    onOperand(textName, value.WithMethods),
+	steppedName: onOperand(steppedName, value.Stepped),
 }
 
 // onBytes are the interpreter's builtins that take or give bytes, for ours.
@@ -59,35 +65,34 @@ func operator(name string, op syntax.Token, f operation) *starlark.Builtin {
 	})
 }
 
-// called calls a method of a string that makes a text of others, or one that adds
-// many elements to a list or set.
+// onOperand is what a value is before a method of it is asked for, or it is sliced.
+func onOperand(name string, f func(starlark.Value) starlark.Value) *starlark.Builtin {
+	return starlark.NewBuiltin(name, func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
+		_ []starlark.Tuple) (starlark.Value, error) {
+		return f(args[0]), nil
+	})
+}
+
+// getattr is the interpreter's, of a string with the methods that it has in a script.
+var getattr = starlark.NewBuiltin("getattr", func(th *starlark.Thread, b *starlark.Builtin, args starlark.Tuple,
+	kwargs []starlark.Tuple) (starlark.Value, error) {
+	if len(args) > 0 {
+		args = append(starlark.Tuple{value.WithMethods(args[0])}, args[1:]...)
+	}
+	return starlark.Universe["getattr"].(*starlark.Builtin).CallInternal(th, args, kwargs)
+})
+
+// called calls a method that adds many elements to a list, set or dict.
 func called(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
 	error) {
 	if err := checkGrowth(args); err != nil {
 		return nil, err
 	}
-	out, err := starlark.Call(th, args[0], args[1:], kwargs)
-	text, isText := out.(starlark.String)
-	method, isMethod := args[0].(*starlark.Builtin)
-	if err != nil || !isText || !isMethod {
-		return out, err
-	}
-	recv, ok := method.Receiver().(starlark.String)
-	if !ok {
-		return out, nil
-	}
-	if parts, ok := onlyIterable(args[1:]); ok && method.Name() == "join" {
-		return value.Joined(string(text), string(recv), parts), nil
-	}
-	operands := append(starlark.Tuple{recv}, args[1:]...)
-	for _, kv := range kwargs {
-		operands = append(operands, kv[1])
-	}
-	return value.Assembled(string(text), operands...), nil
+	return starlark.Call(th, args[0], args[1:], kwargs)
 }
 
 // calledMethods are the methods for which called stands.
-var calledMethods = map[string]bool{"join": true, "format": true, "extend": true, "union": true, "update": true}
+var calledMethods = map[string]bool{"extend": true, "union": true, "update": true}
 
 // checkGrowth refuses a method that would add too many elements to its receiver.
 func checkGrowth(args starlark.Tuple) error {
@@ -147,14 +152,6 @@ func boundedBuiltin(f *starlark.Builtin) *starlark.Builtin {
 	})
 }
 
-func onlyIterable(args starlark.Tuple) (starlark.Iterable, bool) {
-	if len(args) != 1 {
-		return nil, false
-	}
-	it, ok := args[0].(starlark.Iterable)
-	return it, ok
-}
-
 func bytesLiteral(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value,
 	error) {
 	return value.Bytes(args[0].(starlark.String)), nil
@@ -183,7 +180,7 @@ func (in *instrumenter) stmts(list []syntax.Stmt) {
 func (in *instrumenter) stmt(s syntax.Stmt) {
 	switch s := s.(type) {
 	case *syntax.AssignStmt:
-		in.expr(&s.LHS)
+		in.target(s.LHS)
 		in.expr(&s.RHS)
 		in.assign(s)
 	case *syntax.DefStmt:
@@ -217,13 +214,31 @@ func (in *instrumenter) assign(s *syntax.AssignStmt) {
 	switch {
 	case op == syntax.PLUS_EQ && !isNumber(rhs):
 		with = callOf(plusToName, s.OpPos, plainIdent(id), rhs)
-	case op == syntax.STAR_EQ && !isSmall(rhs):
+	case op == syntax.STAR_EQ && !isFloat(rhs):
 		with = callOf(timesName, s.OpPos, plainIdent(id), rhs)
 	default:
 		return
 	}
 	in.undo = append(in.undo, func() { s.Op, s.RHS = op, rhs })
 	s.Op, s.RHS = syntax.EQ, with
+}
+
+// target is what something is assigned to: itself it stays as it is.
+func (in *instrumenter) target(x syntax.Expr) {
+	switch x := x.(type) {
+	case *syntax.ParenExpr:
+		in.target(x.X)
+	case *syntax.TupleExpr:
+		for _, e := range x.List {
+			in.target(e)
+		}
+	case *syntax.ListExpr:
+		for _, e := range x.List {
+			in.target(e)
+		}
+	default:
+		in.inside(x)
+	}
 }
 
 // params are parameters: only their defaults are expressions.
@@ -346,7 +361,7 @@ func replacement(x syntax.Expr) syntax.Expr {
 			return callOf(plusName, x.OpPos, x.X, x.Y)
 		case x.Op == syntax.PERCENT && !isNumber(x.X):
 			return callOf(percentName, x.OpPos, x.X, x.Y)
-		case x.Op == syntax.STAR && !isSmall(x.X) && !isSmall(x.Y):
+		case x.Op == syntax.STAR && !isSmallOf(x.X, x.Y) && !isSmallOf(x.Y, x.X):
 			return callOf(timesName, x.OpPos, x.X, x.Y)
 		}
 	case *syntax.CallExpr:
@@ -355,6 +370,17 @@ func replacement(x syntax.Expr) syntax.Expr {
 			call := callOf(calledName, x.Lparen, append([]syntax.Expr{dot}, x.Args...)...)
 			call.Rparen = x.Rparen
 			return call
+		}
+	case *syntax.DotExpr:
+		if value.HasTextMethod(x.Name.Name) {
+			pos, _ := x.X.Span()
+			return &syntax.DotExpr{X: callOf(textName, pos, x.X), Dot: x.Dot, NamePos: x.NamePos, Name: x.Name}
+		}
+	case *syntax.SliceExpr:
+		if x.Step != nil {
+			pos, _ := x.X.Span()
+			return &syntax.SliceExpr{X: callOf(steppedName, pos, x.X), Lbrack: x.Lbrack, Lo: x.Lo, Hi: x.Hi,
+				Step: x.Step, Rbrack: x.Rbrack}
 		}
 	case *syntax.Literal:
 		if x.Token == syntax.BYTES {
@@ -383,14 +409,27 @@ func callOf(name string, pos syntax.Position, args ...syntax.Expr) *syntax.CallE
 	return &syntax.CallExpr{Fn: &syntax.Ident{NamePos: pos, Name: name}, Lparen: pos, Args: args, Rparen: pos}
 }
 
-// isSmall reports whether x is a number as no repetition of more than a list's usual
-// size has it.
-func isSmall(x syntax.Expr) bool {
-	if lit, ok := x.(*syntax.Literal); ok {
-		n, isInt := lit.Value.(int64)
-		return lit.Token == syntax.FLOAT || isInt && n <= 1<<16
+// isSmallOf reports whether x * y is a number, or no more than usual of what is
+// written there, for x is a number as no repetition of more than a list's usual size
+// has it.
+func isSmallOf(x, y syntax.Expr) bool {
+	lit, ok := x.(*syntax.Literal)
+	if !ok || isFloat(x) {
+		return ok
 	}
-	return false
+	if n, isInt := lit.Value.(int64); !isInt || n > 1<<16 {
+		return false
+	}
+	switch y.(type) {
+	case *syntax.Literal, *syntax.ListExpr, *syntax.TupleExpr:
+		return true
+	}
+	return isNumber(y)
+}
+
+func isFloat(x syntax.Expr) bool {
+	lit, ok := x.(*syntax.Literal)
+	return ok && lit.Token == syntax.FLOAT
 }
 
 // isNumber reports whether x is a number whatever the names in it are.

@@ -68,9 +68,9 @@ func TestAssembled(t *testing.T) {
 	if err != nil || Text(percent) != "abc abc…|abcd… 3" {
 		t.Errorf("%%: prints as %q (%v)", Text(percent), err)
 	}
-	joined := Joined("abc, x, abcd", ", ", starlark.NewList([]starlark.Value{a, starlark.String("x"), b}))
-	if Text(joined) != "abc…, x, abcd…" {
-		t.Errorf("join: prints as %q", Text(joined))
+	if list := joined(", ", []string{string(a), "x", string(b)}); list != "abc, x, abcd" ||
+		Text(list) != "abc…, x, abcd…" {
+		t.Errorf("join: %q prints as %q", list, Text(list))
 	}
 	d := starlark.NewDict(1)
 	_ = d.SetKey(a, starlark.Tuple{b})

@@ -71,26 +71,15 @@ func trim(b []byte) []byte {
 // text makes a string value, the same one for the same short text.
 func (d *Decoder) text(b []byte, cut bool) starlark.Value {
 	if cut || len(b) > internSize {
-		d.Traced.Note(b)
-		return uninterned(b, cut)
+		return d.Traced.Text(string(b), cut)
 	}
 	if v, ok := d.interned[string(b)]; ok {
 		return v
 	}
-	if d.Traced.Note(b) {
-		return starlark.String(b) // noted each time, lest it is forgotten
-	}
 	if d.interned == nil || len(d.interned) >= internMax {
 		d.interned = make(map[string]starlark.Value)
 	}
-	s := starlark.String(b)
+	s := d.Traced.Text(string(b), false)
 	d.interned[string(s)] = s
-	return d.interned[string(s)]
-}
-
-func uninterned(b []byte, cut bool) starlark.Value {
-	if cut {
-		return Cut(b)
-	}
-	return starlark.String(b)
+	return s
 }

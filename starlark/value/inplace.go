@@ -9,6 +9,11 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
+// OperateInPlace is x op= y for a variable: a list grows where it is.
+func OperateInPlace(op syntax.Token, x, y starlark.Value) (starlark.Value, error) {
+	return inPlace(op, x, y)
+}
+
 // inPlace is the operator as the interpreter applies it in an augmented
 // assignment: lists grow and dicts are merged where they are.
 func inPlace(op syntax.Token, x, y starlark.Value) (starlark.Value, error) {
@@ -22,10 +27,7 @@ func inPlace(op syntax.Token, x, y starlark.Value) (starlark.Value, error) {
 			return l, merge(l, d)
 		}
 	}
-	if err := checkOperands(op, x, y); err != nil {
-		return nil, err
-	}
-	return starlark.Binary(op, x, y)
+	return Operate(op, x, y)
 }
 
 func extendList(l *starlark.List, it starlark.Iterable) error {

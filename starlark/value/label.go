@@ -129,8 +129,7 @@ func number(t *wire.Type, v uint64) starlark.Value {
 // bytesValue gives bytes, or what they stand for by their label.
 func (d *Decoder) bytesValue(t *wire.Type, b []byte, cut bool) starlark.Value {
 	if t.Label == "" {
-		d.Traced.Note(b)
-		return Bytes(b)
+		return Bytes(d.Traced.Text(string(b), false))
 	}
 	if t.Label == strList {
 		return d.stringList(b, cut)

@@ -1,22 +1,17 @@
 package value
 
 import (
-	"bytes"
-	"slices"
 	"strings"
+
+	"go.starlark.net/starlark"
 )
 
-// Traced remembers strings that came from traced programs and hold a line feed
-// or a tab. Scripts print these characters too, to shape their output, so
-// what print and printf write is escaped only where such a string occurs in
-// it: the name of a file must not forge a line. Other control characters are
-// always escaped.
-//
-// It knows strings by what they hold, since scripts put them together with others:
-// each as a whole, and its parts between slashes.
+// Traced makes the strings that come from outside, whose line feeds and tabs are
+// not the script's. Scripts print these characters too, to shape their output,
+// so print and printf escape those only that are known to be traced (see marks):
+// the name of a file must not forge a line. Other control characters are always
+// escaped. A nil one makes strings of which nothing is known.
 type Traced struct {
-	texts []string // no more than tracedMax
-	next  int      // the one to forget next
 	// own are constants of the script itself that kernel halves send and store: they
 	// come back from there as what was traced does.
 	own map[string]bool
@@ -35,55 +30,24 @@ func (t *Traced) Own(texts []string) {
 	}
 }
 
-// tracedMax bounds the memory; such names are rare.
-const tracedMax = 256
-
-// shaping are the characters that Screen leaves as they are.
-const shaping = "\n\t"
-
-// Note remembers b if it holds such a character, and says whether it does.
-func (t *Traced) Note(b []byte) bool {
-	if t == nil || bytes.IndexByte(b, '\n') < 0 && bytes.IndexByte(b, '\t') < 0 {
-		return false
+// Text is a string from outside; there was more of it if it was cut.
+func (t *Traced) Text(s string, cut bool) starlark.String {
+	var m marks
+	if cut {
+		m.cuts = []int{len(s)}
 	}
-	text := string(b)
-	if t.own[text] {
-		return false
+	if t != nil && strings.ContainsAny(s, shaping) && !t.own[s] {
+		m.shapes = allShapes(s)
 	}
-	t.add(text)
-	for part := range strings.SplitSeq(text, "/") {
-		t.add(part)
-	}
-	return true
+	return marked(s, m)
 }
 
-func (t *Traced) add(text string) {
-	switch {
-	case !strings.ContainsAny(text, shaping) || slices.Contains(t.texts, text):
-	case len(t.texts) < tracedMax:
-		t.texts = append(t.texts, text)
-	default:
-		t.texts[t.next] = text
-		t.next = (t.next + 1) % tracedMax
+// Foreign is v with the line feeds and tabs of all its strings taken for traced ones.
+func Foreign(v starlark.Value) (starlark.Value, error) {
+	if !holds(v, maxDepth, func(s string) bool { return strings.ContainsAny(s, shaping) }) {
+		return v, nil
 	}
+	return eachText(v, maxDepth, func(s string) starlark.Value {
+		return marked(s, marks{cutsOf(s), allShapes(s)})
+	})
 }
-
-// Escape escapes line feeds and tabs of s that are those of traced strings. One
-// that is nothing but white space is recognised only if s is nothing else: the
-// script's own would look the same.
-func (t *Traced) Escape(s string) string {
-	if t == nil || len(t.texts) == 0 || !strings.ContainsAny(s, shaping) {
-		return s
-	}
-	if slices.Contains(t.texts, s) {
-		return escapeShape.Replace(s)
-	}
-	for _, text := range t.texts {
-		if strings.TrimSpace(text) != "" && strings.Contains(s, text) {
-			s = strings.ReplaceAll(s, text, escapeShape.Replace(text))
-		}
-	}
-	return s
-}
-
-var escapeShape = strings.NewReplacer("\n", `\n`, "\t", `\t`)

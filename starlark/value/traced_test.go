@@ -1,45 +1,42 @@
 package value
 
 import (
-	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 )
 
-// What a script puts around a traced string stays as it is.
+// What a script puts around a traced string stays as it is, and so do its own constants.
 func TestTraced(t *testing.T) {
 	tr := &Traced{}
-	if got := tr.Escape("a\nb"); got != "a\nb" {
-		t.Errorf("before anything was traced: %q", got)
-	}
-	for _, s := range []string{"/tmp/a\nb\tc/x\ty", "\n", "plain", "x\x1b"} {
-		if got, want := tr.Note([]byte(s)), s == "/tmp/a\nb\tc/x\ty" || s == "\n"; got != want {
-			t.Errorf("Note(%q) = %v", s, got)
-		}
-	}
+	tr.Own([]string{"own\ttext", "\n"})
 	for s, want := range map[string]string{
-		"/tmp/a\nb\tc/x\ty":        `/tmp/a\nb\tc/x\ty`,
-		"cut from it: a\nb\tc\n":   "cut from it: a\\nb\\tc\n",
-		"x\ty, then\ta tab":        "x\\ty, then\ta tab",
-		"line\nline\n":             "line\nline\n",
-		"\n":                       `\n`,
-		"both\n/tmp/a\nb\tc/x\ty!": "both\n/tmp/a\\nb\\tc/x\\ty!",
+		"/tmp/a\nb\tc": `/tmp/a\nb\tc`, "\n": `\n`, "plain": "plain", "own\ttext": "own\ttext",
 	} {
-		if got := tr.Escape(s); got != want {
-			t.Errorf("%q became %q, want %q", s, got, want)
+		of := string(tr.Text(s, false))
+		if Shown(of) != want || Printed(of) != s || Shown(s) != s || Shown(of[:0]) != "" {
+			t.Errorf("%q is shown as %q and printed as %q, its copy shown as %q", s, Shown(of), Printed(of), Shown(s))
 		}
+		line := string(joined("\n", []string{of, "x\n"}))
+		if Shown(line) != want+"\nx\n" {
+			t.Errorf("in a line it is shown as %q", Shown(line))
+		}
+	}
+	if of := tr.Text("a\nb", true); Shown(string(of)) != `a\nb…` || Shown(string(of[1:2])) != `\n` {
+		t.Errorf("a part that was cut is shown as %q", Shown(string(of)))
 	}
 }
 
-// However many there are, memory is bounded and the last ones are known.
-func TestTracedMany(t *testing.T) {
+// However many there are, memory is bounded.
+func TestTracedGo(t *testing.T) {
 	tr := &Traced{}
-	for i := range 3 * tracedMax {
-		tr.Note(fmt.Appendf(nil, "%d\n", i))
+	for range 50 {
+		for range 1000 {
+			tr.Text(strings.Repeat("x\n", 10), false)
+		}
+		runtime.GC()
 	}
-	if len(tr.texts) != tracedMax {
-		t.Errorf("%d strings are kept", len(tr.texts))
-	}
-	if got, want := tr.Escape(fmt.Sprintf("%d\n", 3*tracedMax-1)), fmt.Sprintf(`%d\n`, 3*tracedMax-1); got != want {
-		t.Errorf("the last became %q", got)
+	if n := tracedShapes.count.Load(); n > 100000 {
+		t.Errorf("%d places are known of 500000, all of which are gone", n)
 	}
 }

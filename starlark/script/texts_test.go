@@ -1,0 +1,229 @@
+package script
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/starlark/value"
+)
+
+// ofTexts are expressions of s, a string, for each method and operator that strings have: ITS NAME: expressions.
+const ofTexts = `
+capitalize: s.capitalize()
+codepoint_ords: list(s.codepoint_ords())[:2]
+codepoints: list(s.codepoints()) | "".join(s.codepoints()) | str(s.codepoints())
+count: s.count("a")
+elem_ords: list(s.elem_ords())
+elems: list(s.elems()) | s.elems()[5] | "".join(list(s.elems())) | str(s.elems())
+endswith: s.endswith("a")
+find: s.find("b")
+format: "<{}>\n{x}".format(s, x = s) | "{0!r}|{0}".format(s) | "{}".format([s]) | "{} {}".format({s: s}, (s,))
+index: s.index("b")
+isalnum: s.isalnum()
+isalpha: s.isalpha()
+isdigit: s.isdigit()
+islower: s.islower() | s.lower().islower()
+isspace: s.isspace()
+istitle: s.istitle()
+isupper: s.isupper() | s.upper().isupper()
+join: "\n".join([s, "x", s]) | s.join(["a", "b"]) | "".join([s[5], s[5]])
+lower: s.lower() | getattr(s, "lower")()
+lstrip: s.lstrip() | s.lstrip("/n")
+partition: s.partition("a") | s.partition("\n")
+removeprefix: s.removeprefix("/")
+removesuffix: s.removesuffix("x")
+replace: s.replace("b", "B") | s.replace("", "-") | s.replace("/", "", 1) | s.replace("z", "y") | s.replace("b", s) | s.replace("none", "")
+rfind: s.rfind("b")
+rindex: s.rindex("b")
+rpartition: s.rpartition("b")
+rsplit: s.rsplit("b", 1) | s.rsplit("b") | s.rsplit(None, 1) | s.rsplit()
+rstrip: s.rstrip() | s.rstrip("z")
+split: s.split("a") | s.split("/", 1) | s.split()
+splitlines: s.splitlines() | s.splitlines(True)
+startswith: s.startswith("/")
+strip: s.strip() | s.strip("/z")
+title: s.title() | [f() for f in [s.title]]
+upper: s.upper() | [t.upper() for t in [s]]
+x[i]: s[5] | s[-2]
+x[i:j]: s[3:] | s[:-1] | s[::2] | s[::-1] | s[5:1:-1]
++: s + "x" | "x\n" + s | s + s | plus_to(s)
+%: "%s\n" % s | "%r %s" % (s, s) | "%s" % [s] | "%(a)s %(b)r" % {"a": s, "b": s} | "%c" % s[5] | "%%%s%d" % (s[5:], 3)
+*: s * 2 | 3 * s | s * n | s[5] * 2 | times_to(s)
+str: str(s) | str([s]) | str({s: (s,)}) | str(record(a = s)) | str(bytes(s)[4:]) | str(set([s]))
+repr: repr(s) | repr([s, [s]]) | repr(record(a = [s])) | repr((s,)) | repr({s: s})
+sprintf: sprintf("%s\n", s) | sprintf("%-30s|%30s|", s, s) | sprintf("%.7s %.7v", s, [s]) | sprintf("%q %r %v", s, s, s) | sprintf("%c%s", s[5], [s])
+min: min(s, "zz") | sorted([s, "a"]) | max([s])
+json: json.encode([s]) | json.decode(json.encode([s]))
+`
+
+const textHelpers = `
+n = 2
+def plus_to(s):
+    x = "<"
+    x += s
+    l = [x]
+    l[0] += s
+    return l
+def times_to(s):
+    s *= 2
+    l = [s]
+    l[0] *= 2
+    return l
+`
+
+// evaluated gives what an expression of s, by its name in globals, comes to.
+func evaluated(t *testing.T, expr string, s starlark.Value) starlark.Value {
+	t.Helper()
+	h, _ := runTest(t, "")
+	h.predeclared["s"] = s
+	f, err := h.parse("t.star", []byte(textHelpers+"out = "+expr+"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	globals, err := h.exec(f)
+	if err != nil {
+		t.Errorf("%s: %v", expr, err)
+		return starlark.None
+	}
+	return globals["out"]
+}
+
+// each calls f for the expressions of each method and operator.
+func eachOfTexts(t *testing.T, f func(expr string)) {
+	t.Helper()
+	var names []string
+	for line := range strings.SplitSeq(strings.TrimSpace(ofTexts), "\n") {
+		name, list, _ := strings.Cut(line, ": ")
+		names = append(names, name)
+		for expr := range strings.SplitSeq(list, " | ") {
+			f(expr)
+		}
+	}
+	for _, name := range starlark.String("").AttrNames() {
+		if !slices.Contains(names, name) {
+			t.Errorf("strings have a method %s: want expressions of it here", name)
+		}
+	}
+}
+
+// Whatever is made of a string, it means what the interpreter makes of a plain one.
+func TestTextsMeanTheSame(t *testing.T) {
+	const text = "/z/aB\nb é\tx/zz"
+	tr := &value.Traced{}
+	eachOfTexts(t, func(expr string) {
+		plain := evaluated(t, expr, starlark.String(text))
+		for _, s := range []starlark.Value{tr.Text(text, false), tr.Text(text, true)} {
+			got := evaluated(t, expr, s)
+			if value.IsCut(string(s.(starlark.String))) && strings.HasPrefix(expr, "json") {
+				continue // which writes the mark
+			}
+			if same, err := starlark.Equal(got, plain); err != nil || !same && got.String() != plain.String() {
+				t.Errorf("%s is %v, of a plain string %v", expr, got, plain)
+			}
+		}
+	})
+}
+
+// What is made of a string that was traced forges no line: none of its line feeds and tabs are written as they are. Those
+// of the script are.
+func TestTextsForgeNothing(t *testing.T) {
+	const text = "/z/aB\nb é\tx/zz"
+	tr := &value.Traced{}
+	eachOfTexts(t, func(expr string) {
+		own := strings.Contains(expr, `\n`)
+		for _, s := range stringsIn(evaluated(t, expr, tr.Text(text, false))) {
+			if shown := value.Shown(s); strings.Contains(shown, "\t") || !own && strings.Contains(shown, "\n") {
+				t.Errorf("%s is shown as %q", expr, shown)
+			}
+		}
+	})
+	for expr, want := range map[string]string{
+		`"%s\n" % s`: `a\nb` + "\n", `"<{}>\n".format(s)`: `<a\nb>` + "\n", `"\n".join([s, s])`: `a\nb` + "\n" + `a\nb`,
+		`"\n" + s + "\n"`: "\n" + `a\nb` + "\n", `s.replace("b", "\n")`: `a\n` + "\n", `"\n" * 2`: "\n\n",
+		`sprintf("\t%5s\n", s)`: "\t  " + `a\nb` + "\n", `"%s\n%c" % (s, s[1])`: `a\nb` + "\n" + `\n`,
+		`"%(a)s\n" % {"a": s, s: 1}`: `a\nb` + "\n", `s[::-1] + "\n"`: `b\na` + "\n",
+	} {
+		got := evaluated(t, expr, tr.Text("a\nb", false))
+		if shown := value.Shown(string(got.(starlark.String))); shown != want {
+			t.Errorf("%s is shown as %q, want %q", expr, shown, want)
+		}
+	}
+}
+
+// That a string was cut is seen wherever its end is shown, whatever escapes its other bytes need: it prints as a string
+// that ends with the mark.
+func TestTextsCut(t *testing.T) {
+	shows := regexp.MustCompile(`^(capitalize|format|join|lower|replace|title|upper|\+|%|\*|str|repr|json): `)
+	exprs := []string{`sprintf("%s", s)`, `sprintf("%q %r %v %s", s, s, s, [s])`, `sprintf("%-4s|%4s|", s, s)`,
+		`sprintf("%.99s %.99v", s, [s])`}
+	for line := range strings.SplitSeq(strings.TrimSpace(ofTexts), "\n") {
+		if shows.MatchString(line) {
+			exprs = append(exprs, strings.Split(shows.ReplaceAllString(line, ""), " | ")...)
+		}
+	}
+	for _, expr := range exprs {
+		for _, text := range []string{"/z/aBbb é/zz", "/z/a\"Bbb é/zz", "/z/\xffBbb é/zz", "/z/a\nBbb é/zz\xc3", "/z/abc\n"} {
+			got := value.Text(evaluated(t, expr, value.Cut([]byte(text))))
+			want := value.Text(evaluated(t, expr, starlark.String(text+"…")))
+			if strings.HasPrefix(expr, "json") { // which has text only
+				text = format.ValidText(text)
+				want = value.Text(evaluated(t, expr, starlark.String(text+"…")))
+			}
+			if got != want && !strings.Contains(expr, `replace("", "-")`) { // the mark is no character
+
+				t.Errorf("%s of %q prints as %q, want %q", expr, text, got, want)
+			}
+		}
+	}
+}
+
+// Strings that are not UTF-8 keep their bytes.
+func TestTextsKeepBytes(t *testing.T) {
+	for expr, want := range map[string]string{
+		"s.upper()": "ABC\xff\xc3\x89D\xe2\x82", "s.lower()": "abc\xff\xc3\xa9d\xe2\x82",
+		"s.title()": "Abc\xff\xc3\x89d\xe2\x82", "s.capitalize()": "Abc\xff\xc3\xa9d\xe2\x82",
+		`"".join(s.codepoints())`: "abc\xff\xc3\xa9d\xe2\x82", `"".join(list(s.elems()))`: "abc\xff\xc3\xa9d\xe2\x82",
+		`"%c" % s[3]`: "\xff", `"%s%(x)s" % {"x": 1} if False else "%(x)c" % {"x": s[3]}`: "\xff",
+		`"{}".format(s)`: "abc\xff\xc3\xa9d\xe2\x82", `s.strip(str(b"\x82\xe2"))`: "abc\xff\xc3\xa9d",
+		`s.strip(str(b"\xfe"))`: "abc\xff\xc3\xa9d\xe2\x82", `s.strip("a\uFFFD")`: "bc\xff\xc3\xa9d\xe2\x82",
+		`s.replace("", "-", 5)`: "-a-b-c-\xff-\xc3\xa9d\xe2\x82", `sprintf("%s", s)`: "abc\xff\xc3\xa9d\xe2\x82",
+		`sprintf("%c", s[3])`: "\xff", `s * 1`: "abc\xff\xc3\xa9d\xe2\x82",
+		`str(s.upper().isupper())`: "True", `str(s.isupper())`: "False", `str(s.islower())`: "True",
+	} {
+		got := evaluated(t, expr, starlark.String("abc\xff\xc3\xa9d\xe2\x82"))
+		if got != starlark.String(want) {
+			t.Errorf("%s is %q, want %q", expr, fmt.Sprint(got), want)
+		}
+	}
+	same := func(expr string) bool {
+		of := func(b string) starlark.Value { return evaluated(t, expr, starlark.String(b)) }
+		x, y := of("a\xfeb\xfec"), of("a\xffb\xffc")
+		equal, err := starlark.Equal(x, y)
+		return err == nil && equal
+	}
+	for _, expr := range []string{"s.upper()", "s.title()", "s.lower()", "s.capitalize()", "list(s.codepoints())",
+		`"%c" % s[1]`, "repr(s)", "str([s])", `s.strip("a")`, `s.replace("a", "")`, "s[::-1]"} {
+		if same(expr) {
+			t.Errorf("%s is the same of different strings", expr)
+		}
+	}
+}
+
+// stringsIn are the strings in a value.
+func stringsIn(v starlark.Value) (list []string) {
+	if s, ok := v.(starlark.String); ok {
+		return []string{string(s)}
+	}
+	if it, ok := v.(starlark.Iterable); ok {
+		for e := range starlark.Elements(it) {
+			list = append(list, stringsIn(e)...)
+		}
+	}
+	return list
+}

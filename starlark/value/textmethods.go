@@ -1,0 +1,320 @@
+package value
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"go.starlark.net/starlark"
+)
+
+// The interpreter's methods of strings take what is not UTF-8 for U+FFFD, and what
+// they make new knows nothing of what it was made of (see marks). These stand for
+// them: they keep each byte that is no letter, and what is known of it.
+
+type textMethod func(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tuple,
+	kwargs []starlark.Tuple) (starlark.Value, error)
+
+var textMethods map[string]textMethod
+
+func init() {
+	textMethods = map[string]textMethod{
+		"upper": cased(upper), "lower": cased(lower), "title": cased(title), "capitalize": cased(capitalize),
+		"isupper": isCased(upper), "islower": isCased(lower),
+		"strip": strip, "lstrip": strip, "rstrip": strip,
+		"replace": replace, "rsplit": rsplit, "join": join, "format": formatMethod, "codepoints": codepointsMethod,
+	}
+}
+
+// HasTextMethod reports whether strings have a method of this name that is not the
+// interpreter's.
+func HasTextMethod(name string) bool { return textMethods[name] != nil }
+
+// A withMethods is a string as it is before the dot of a method.
+type withMethods struct{ text }
+
+// text is the interpreter's string, under a name that is none of its methods.
+type text = starlark.String
+
+// WithMethods is a value of which a method is asked for.
+func WithMethods(v starlark.Value) starlark.Value {
+	if s, ok := v.(starlark.String); ok {
+		return withMethods{s}
+	}
+	return v
+}
+
+// Attr gives a method.
+func (s withMethods) Attr(name string) (starlark.Value, error) {
+	method := textMethods[name]
+	if method == nil {
+		return s.text.Attr(name)
+	}
+	return starlark.NewBuiltin(name, func(th *starlark.Thread, b *starlark.Builtin, args starlark.Tuple,
+		kwargs []starlark.Tuple) (starlark.Value, error) {
+		return method(th, b, string(b.Receiver().(starlark.String)), args, kwargs)
+	}).BindReceiver(s.text), nil
+}
+
+// interpreters is the interpreter's own method, called.
+func interpreters(th *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (
+	starlark.Value, error) {
+	method, err := b.Receiver().(starlark.String).Attr(b.Name())
+	if err != nil {
+		return nil, err
+	}
+	return method.(*starlark.Builtin).CallInternal(th, args, kwargs)
+}
+
+// A caser gives the rune for one of a text, whose offset it is told, and which the
+// rune before was.
+type caser func(i int, before, r rune) rune
+
+func upper(_ int, _, r rune) rune { return unicode.ToUpper(r) }
+func lower(_ int, _, r rune) rune { return unicode.ToLower(r) }
+
+func capitalize(i int, _, r rune) rune {
+	if i == 0 {
+		return unicode.ToTitle(r)
+	}
+	return unicode.ToLower(r)
+}
+
+func title(_ int, before, r rune) rune {
+	if hasCases(before) {
+		return unicode.ToLower(r)
+	}
+	return unicode.ToTitle(r)
+}
+
+func hasCases(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || unicode.SimpleFold(r) != r
+}
+
+func cased(f caser) textMethod {
+	return func(_ *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tuple, kwargs []starlark.Tuple) (
+		starlark.Value, error) {
+		if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 0); err != nil {
+			return nil, err
+		}
+		return mapped(s, f), nil
+	}
+}
+
+// isCased is isupper and islower: there are letters, and f changes none.
+func isCased(f caser) textMethod {
+	return func(_ *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tuple, kwargs []starlark.Tuple) (
+		starlark.Value, error) {
+		if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 0); err != nil {
+			return nil, err
+		}
+		return starlark.Bool(strings.ContainsFunc(s, hasCases) && string(mapped(s, f)) == s), nil
+	}
+}
+
+// mapped is s with f of each of its runes.
+func mapped(s string, f caser) starlark.String {
+	known := marksOf(s)
+	var m marks
+	out := make([]byte, 0, len(s))
+	before := utf8.RuneError
+	for i := 0; i < len(s); {
+		for len(known.cuts) > 0 && known.cuts[0] <= i {
+			m.cuts, known.cuts = append(m.cuts, len(out)), known.cuts[1:]
+		}
+		if len(known.shapes) > 0 && known.shapes[0] == i {
+			m.shapes, known.shapes = append(m.shapes, len(out)), known.shapes[1:]
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && size == 1 {
+			out = append(out, s[i])
+		} else {
+			r = f(i, before, r)
+			out = utf8.AppendRune(out, r)
+		}
+		before = r
+		i += size
+	}
+	for range known.cuts {
+		m.cuts = append(m.cuts, len(out))
+	}
+	return marked(string(out), m)
+}
+
+// strip is strip, lstrip and rstrip. A byte that is no character is one to strip only
+// if the characters have it.
+func strip(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tuple, kwargs []starlark.Tuple) (
+	starlark.Value, error) {
+	var chars string
+	if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 0, &chars); err != nil {
+		return nil, err
+	}
+	if chars == "" || utf8.ValidString(s) && utf8.ValidString(chars) {
+		return interpreters(th, b, args, kwargs)
+	}
+	set := map[string]bool{}
+	for _, c := range characters(chars) {
+		set[c] = true
+	}
+	list := characters(s)
+	from, to := 0, len(s)
+	for ; b.Name() != "rstrip" && len(list) > 0 && set[list[0]]; list = list[1:] {
+		from += len(list[0])
+	}
+	for ; b.Name() != "lstrip" && len(list) > 0 && set[list[len(list)-1]]; list = list[:len(list)-1] {
+		to -= len(list[len(list)-1])
+	}
+	return starlark.String(s[from:to]), nil
+}
+
+// characters are the parts of s that are a character each, or a byte that is none.
+func characters(s string) (list []string) {
+	for len(s) > 0 {
+		_, size := utf8.DecodeRuneInString(s)
+		list = append(list, s[:size])
+		s = s[size:]
+	}
+	return list
+}
+
+func replace(_ *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tuple, kwargs []starlark.Tuple) (
+	starlark.Value, error) {
+	var old, by string
+	count := -1
+	if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 2, &old, &by, &count); err != nil {
+		return nil, err
+	}
+	if n := strings.Count(s, old); count < 0 || n < count {
+		count = n
+	}
+	if count == 0 {
+		return starlark.String(s), nil
+	}
+	if old == "" {
+		list := append([]string{""}, characters(s)...)
+		if rest := count; rest < len(list) {
+			at := 0
+			for _, c := range list[:rest] {
+				at += len(c)
+			}
+			list = append(list[:rest:rest], s[at:])
+		} else {
+			list = append(list, "")
+		}
+		return endingAs(s, joined(by, list)), nil
+	}
+	return endingAs(s, joined(by, strings.SplitN(s, old, count+1))), nil
+}
+
+// endingAs is a string that was made of all of s, of which nothing is known where the last part is empty.
+func endingAs(s string, made starlark.String) starlark.String {
+	if !IsCut(s) || IsCut(string(made)) {
+		return made
+	}
+	return marked(string(made), marksOf(string(made)).plus(marks{cuts: []int{0}}, len(made)))
+}
+
+// rsplit is the interpreter's. The first part, which that makes new, is the beginning.
+func rsplit(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tuple, kwargs []starlark.Tuple) (
+	starlark.Value, error) {
+	v, err := interpreters(th, b, args, kwargs)
+	list, ok := v.(*starlark.List)
+	if err != nil || !ok || list.Len() == 0 || len(args) == 0 || args[0] == starlark.None {
+		return v, err
+	}
+	return v, list.SetIndex(0, starlark.String(s[:list.Index(0).(starlark.String).Len()]))
+}
+
+func join(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tuple, kwargs []starlark.Tuple) (
+	starlark.Value, error) {
+	var list starlark.Iterable
+	if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 1, &list); err != nil {
+		return nil, err
+	}
+	var parts []string
+	for v := range starlark.Elements(list) {
+		part, ok := starlark.AsString(v)
+		if !ok {
+			return interpreters(th, b, args, kwargs) // which says what is wrong
+		}
+		parts = append(parts, part)
+	}
+	return joined(s, parts), nil
+}
+
+func formatMethod(th *starlark.Thread, _ *starlark.Builtin, s string, args starlark.Tuple, kwargs []starlark.Tuple) (
+	starlark.Value, error) {
+	operands := append([]starlark.Value{starlark.String(s)}, args...)
+	for _, kv := range kwargs {
+		operands = append(operands, kv[1])
+	}
+	return through(func(list []starlark.Value) (starlark.Value, error) {
+		method, err := list[0].(starlark.String).Attr("format")
+		if err != nil {
+			return nil, err
+		}
+		named := make([]starlark.Tuple, len(kwargs))
+		for i, kv := range kwargs {
+			named[i] = starlark.Tuple{kv[0], list[1+len(args)+i]}
+		}
+		return starlark.Call(th, method, list[1:1+len(args)], named)
+	}, operands...)
+}
+
+// codepointsMethod gives the characters of a text, of a byte that is none that byte.
+func codepointsMethod(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tuple,
+	kwargs []starlark.Tuple) (starlark.Value, error) {
+	plain, err := interpreters(th, b, args, kwargs)
+	if err != nil || utf8.ValidString(s) {
+		return plain, err
+	}
+	return codepoints{plain, s}, nil
+}
+
+type codepoints struct {
+	starlark.Value // the interpreter's
+	s              string
+}
+
+var _ starlark.Iterable = codepoints{}
+
+// Iterate goes over the characters.
+func (c codepoints) Iterate() starlark.Iterator {
+	list := characters(c.s)
+	elems := make(starlark.Tuple, len(list))
+	for i, s := range list {
+		elems[i] = starlark.String(s)
+	}
+	return elems.Iterate()
+}
+
+// A stepped is a string that is sliced with a step, whose bytes are copied.
+type stepped struct{ text }
+
+// Stepped is a value before it is sliced with a step.
+func Stepped(v starlark.Value) starlark.Value {
+	if s, ok := v.(starlark.String); ok && len(shapesOf(string(s))) > 0 {
+		return stepped{s}
+	}
+	return v
+}
+
+// Slice is s[start:end:step].
+func (s stepped) Slice(start, end, step int) starlark.Value {
+	known := map[int]bool{}
+	for _, at := range shapesOf(string(s.text)) {
+		known[at] = true
+	}
+	if step == 1 {
+		return s.text[start:end]
+	}
+	var m marks
+	var out []byte
+	for i := start; step > 0 && i < end || step < 0 && i > end; i += step {
+		if known[i] {
+			m.shapes = append(m.shapes, len(out))
+		}
+		out = append(out, s.text[i])
+	}
+	return marked(string(out), m)
+}
