@@ -130,8 +130,8 @@ func TestTextsMeanTheSame(t *testing.T) {
 	})
 }
 
-// What is made of a string that was traced forges no line: none of its line feeds and tabs are written as they are. Those
-// of the script are.
+// What is made of a string that was traced forges no line: none of its line feeds and tabs are written as they are.
+// Those of the script are.
 func TestTextsForgeNothing(t *testing.T) {
 	const text = "/z/aB\nb é\tx/zz"
 	tr := &value.Traced{}
@@ -144,7 +144,8 @@ func TestTextsForgeNothing(t *testing.T) {
 		}
 	})
 	for expr, want := range map[string]string{
-		`"%s\n" % s`: `a\nb` + "\n", `"<{}>\n".format(s)`: `<a\nb>` + "\n", `"\n".join([s, s])`: `a\nb` + "\n" + `a\nb`,
+		`"%s\n" % s`: `a\nb` + "\n", `"<{}>\n".format(s)`: `<a\nb>` + "\n",
+		`"\n".join([s, s])`: `a\nb` + "\n" + `a\nb`,
 		`"\n" + s + "\n"`: "\n" + `a\nb` + "\n", `s.replace("b", "\n")`: `a\n` + "\n", `"\n" * 2`: "\n\n",
 		`sprintf("\t%5s\n", s)`: "\t  " + `a\nb` + "\n", `"%s\n%c" % (s, s[1])`: `a\nb` + "\n" + `\n`,
 		`"%(a)s\n" % {"a": s, s: 1}`: `a\nb` + "\n", `s[::-1] + "\n"`: `b\na` + "\n",
@@ -168,7 +169,8 @@ func TestTextsCut(t *testing.T) {
 		}
 	}
 	for _, expr := range exprs {
-		for _, text := range []string{"/z/aBbb é/zz", "/z/a\"Bbb é/zz", "/z/\xffBbb é/zz", "/z/a\nBbb é/zz\xc3", "/z/abc\n"} {
+		for _, text := range []string{"/z/aBbb é/zz", "/z/a\"Bbb é/zz", "/z/\xffBbb é/zz", "/z/a\nBbb é/zz\xc3",
+			"/z/abc\n"} {
 			got := value.Text(evaluated(t, expr, value.Cut([]byte(text))))
 			want := value.Text(evaluated(t, expr, starlark.String(text+"…")))
 			if strings.HasPrefix(expr, "json") { // which has text only
