@@ -146,7 +146,7 @@ func TestTextsForgeNothing(t *testing.T) {
 	for expr, want := range map[string]string{
 		`"%s\n" % s`: `a\nb` + "\n", `"<{}>\n".format(s)`: `<a\nb>` + "\n",
 		`"\n".join([s, s])`: `a\nb` + "\n" + `a\nb`,
-		`"\n" + s + "\n"`: "\n" + `a\nb` + "\n", `s.replace("b", "\n")`: `a\n` + "\n", `"\n" * 2`: "\n\n",
+		`"\n" + s + "\n"`:   "\n" + `a\nb` + "\n", `s.replace("b", "\n")`: `a\n` + "\n", `"\n" * 2`: "\n\n",
 		`sprintf("\t%5s\n", s)`: "\t  " + `a\nb` + "\n", `"%s\n%c" % (s, s[1])`: `a\nb` + "\n" + `\n`,
 		`"%(a)s\n" % {"a": s, s: 1}`: `a\nb` + "\n", `s[::-1] + "\n"`: `b\na` + "\n",
 	} {
