@@ -1,22 +1,16 @@
 package bpfgen
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/startrace/startrace/bpfgen/layout"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/wire"
+	"github.com/startrace/startrace/test/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // TestAsm compares the instructions of common programs, so that a change of
 // any stage shows what it does to them.
@@ -28,19 +22,7 @@ func TestAsm(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := unit.Dumps["p0"].Tree + "\n" + unit.Dumps["p0"].Asm
-			file := filepath.Join("testdata", name+".txt")
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); d != "" {
-				t.Errorf("%s differs (-want +got); run with -update if that is right:\n%s", file, d)
-			}
+			golden.Equal(t, filepath.Join("testdata", name+".txt"), got)
 		})
 	}
 }

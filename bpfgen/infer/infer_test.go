@@ -2,7 +2,6 @@ package infer_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,9 +17,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/test/chunk"
+	"github.com/startrace/startrace/test/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // TestGolden compares the typed tree of scripts with testdata/*.tree. Chunks
 // of a script are separated by lines of three dashes.
@@ -33,19 +31,7 @@ func TestGolden(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".star"), func(t *testing.T) {
 			got := goldenOf(t, file, facts)
-			golden := goldenName(file)
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got != string(want) {
-				t.Errorf("the tree differs from %s (-update rewrites it); got:\n%s", golden, got)
-			}
+			golden.Equal(t, goldenName(file), got)
 		})
 	}
 }

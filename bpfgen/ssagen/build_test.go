@@ -1,35 +1,12 @@
 package ssagen
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/test/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// golden compares got with testdata/name.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s differs (-want +got); run with -update if that is right:\n%s", file, d)
-	}
-}
 
 // TestBuild compares the SSA of small programs, tree and SSA in one file.
 func TestBuild(t *testing.T) {
@@ -46,7 +23,7 @@ func TestBuild(t *testing.T) {
 					text += "\n" + f.String()
 				}
 			}
-			golden(t, tt.name+".txt", text)
+			golden.Equal(t, filepath.Join("testdata", tt.name+".txt"), text)
 		})
 	}
 }

@@ -1,12 +1,14 @@
 package ssagen
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/startrace/startrace/bpfgen/layout"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/wire"
+	"github.com/startrace/startrace/test/golden"
 )
 
 // sending is a unit that sends values of an event.
@@ -87,7 +89,7 @@ func TestBuildReads(t *testing.T) {
 					text += "\n" + f.String()
 				}
 			}
-			golden(t, name+".txt", text)
+			golden.Equal(t, filepath.Join("testdata", name+".txt"), text)
 		})
 	}
 }

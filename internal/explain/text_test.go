@@ -1,14 +1,10 @@
 package explain
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/cilium/ebpf/asm"
-	"github.com/google/go-cmp/cmp"
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen"
@@ -18,9 +14,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/wire"
+	"github.com/startrace/startrace/test/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // TestText compares the whole report of a unit that is made by hand, so that
 // it is the same on every machine. The unit holds what is rare: many points,
@@ -40,7 +35,7 @@ func TestText(t *testing.T) {
 	if err := r.WriteText(&b); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "sample.txt", b.String())
+	golden.Equal(t, "testdata/sample.txt", b.String())
 	for i, line := range strings.Split(b.String(), "\n") {
 		if n := len([]rune(line)); n > 125 || n > lineWidth+4 && !strings.Contains(line, ";") {
 			t.Errorf("line %d has %d characters: %s", i+1, n, line)
@@ -60,23 +55,6 @@ func fixInstructions(u *bpfgen.Unit) {
 			asm.Return(),
 		}
 		u.Lines[name] = []bpfgen.Line{{Insn: 0, Pos: at(2, 1)}, {Insn: 3, Pos: at(2, 11)}}
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); d != "" {
-		t.Errorf("%s differs (-want +got); run with -update if that is right:\n%s", file, d)
 	}
 }
 

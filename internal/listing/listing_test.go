@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"regexp"
@@ -21,10 +20,9 @@ import (
 	"github.com/startrace/startrace/internal/locate"
 	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/usdt"
+	"github.com/startrace/startrace/test/golden"
 	"github.com/startrace/startrace/test/smallkernel"
 )
-
-var update = flag.Bool("update", false, "write the golden text anew")
 
 var number = regexp.MustCompile(`# number \d+`)
 
@@ -141,8 +139,8 @@ func source(t *testing.T) *listing.Source {
 // TestListings compares what each pattern of testdata/listings.txt shows: a
 // line `$ [-v] [-p] PATTERN`, then the text.
 func TestListings(t *testing.T) {
-	const golden = "testdata/listings.txt"
-	want, err := os.ReadFile(golden)
+	const file = "testdata/listings.txt"
+	want, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,14 +156,7 @@ func TestListings(t *testing.T) {
 			got.Write(number.ReplaceAll(text.Bytes(), []byte("# number N"))) // they differ by machine
 		}
 	}
-	if *update {
-		if err := os.WriteFile(golden, got.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got.String() != string(want) && !*update {
-		t.Errorf("go test -update renews %s; got\n%s", golden, got.String())
-	}
+	golden.Equal(t, file, got.String())
 }
 
 func show(t *testing.T, to *bytes.Buffer, pattern string) {

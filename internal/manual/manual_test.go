@@ -2,16 +2,12 @@ package manual
 
 import (
 	"bytes"
-	"flag"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/startrace/startrace/internal/flags"
+	"github.com/startrace/startrace/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden text")
 
 // book is a small one.
 func book() *Book {
@@ -32,37 +28,20 @@ func book() *Book {
 	return b
 }
 
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := "testdata/" + name
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got; -update writes it):\n%s", path, diff)
-	}
-}
-
 func TestMan(t *testing.T) {
 	var b bytes.Buffer
 	book().Man(&b, "v1-2")
-	golden(t, "startrace.1", b.String())
+	golden.Equal(t, "testdata/startrace.1", b.String())
 }
 
 func TestHelp(t *testing.T) {
 	var b bytes.Buffer
 	book().Help(&b)
-	golden(t, "help.txt", b.String())
+	golden.Equal(t, "testdata/help.txt", b.String())
 	b.Reset()
 	list, _ := book().Command("list")
 	list.Help(&b)
-	golden(t, "list.txt", b.String())
+	golden.Equal(t, "testdata/list.txt", b.String())
 }
 
 // Every command says what it does, in a sentence, with examples of itself.

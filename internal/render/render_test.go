@@ -3,19 +3,13 @@ package render
 import (
 	"encoding/csv"
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // slowprocs is the histogram of S1's article, the style to match.
 func slowprocs() *Table {
@@ -106,25 +100,8 @@ func TestGolden(t *testing.T) {
 		for _, m := range mixed() {
 			add(m, Options{})
 		}
-		golden(t, "tables."+f.String(), out)
+		golden.Equal(t, "testdata/tables."+f.String(), string(out))
 		checkSyntax(t, f, out)
-	}
-}
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", path, diff)
 	}
 }
 
