@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/internal/kernel"
 )
 
 // A stackRow is a row of an aggregation by one stack, as JSON has it.
@@ -155,6 +157,44 @@ at_exit(lambda: print(list(seen.values())))
 	e.has(t, `(?m)^    c \(chain\)\n    b\+0x[0-9a-f]+ \(chain\)\n    … cut at 2 frames\n`+
 		`    \(no kernel stack: .*\)\nTrue True False$`)
 	e.has(t, `(?m)^\[7\]$`)
+}
+
+// At a system call the stack of the kernel is the same way at all kinds of points, if there is one.
+//
+// > The kernel's stack at a system call is the way into the call.
+// > Before Linux 6.12 there is no stack of the kernel at `tracepoint:syscalls:*`, for the kernel hands the program's
+// > registers to the probe there.
+// > `syscall:` and `tracepoint:raw_syscalls:*` have one on all kernels.
+func TestStacksOfCalls(t *testing.T) {
+	needTracing(t)
+	call, known := kernel.SyscallByName("getpgid")
+	if !known {
+		t.Fatal("no system call getpgid")
+	}
+	e, _ := traced(t, `
+def note(e):
+    frames = [f.name for f in e.stack()]
+    way = [name for name in frames if "SYSCALL_64" in name or "el0_svc" in name]
+    print(e.probe, len(way) > 0, len(frames) < 16, len(e.ustack()) > 0)
+
+own = lambda e: e.comm == "wl-raw"
+call = lambda e: e.comm == "wl-raw" and syscall_name(e.args.id) == "getpgid"
+for p in ("tracepoint:syscalls:sys_enter_getpgid", "tracepoint:syscalls:sys_exit_getpgid", "syscall:getpgid"):
+    probe(p, note, where = own)
+for p in ("tracepoint:raw_syscalls:sys_enter", "tracepoint:raw_syscalls:sys_exit"):
+    probe(p, note, where = call)
+`, nil, "raw", strconv.Itoa(call.Nr)+",0")
+	single := "False True True"
+	if atLeast(t, 6, 12) {
+		single = "True True True"
+	}
+	for point, want := range map[string]string{
+		"tracepoint:syscalls:sys_enter_getpgid": single, "tracepoint:syscalls:sys_exit_getpgid": single,
+		"syscall:getpgid": "True True True", "tracepoint:raw_syscalls:sys_enter": "True True True",
+		"tracepoint:raw_syscalls:sys_exit": "True True True",
+	} {
+		e.has(t, `(?m)^`+point+" "+want+"$")
+	}
 }
 
 // Each stack for which there is no room is counted, with the line that wanted it.
