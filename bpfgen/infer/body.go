@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"go.starlark.net/resolve"
-	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/persistent"
+	"github.com/startrace/startrace/bpfgen/scope"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
@@ -114,10 +114,7 @@ type vars = persistent.Map[*resolve.Binding, val]
 
 // A frame has the variables of one function that is walked.
 type frame struct {
-	fn    *plan.Func // nil for a nested function
-	def   *resolve.Function
-	outer *frame // of a nested function: where it was defined
-	vars  vars
+	scope.Frame[val]
 	// returns collects what the function gives back.
 	returns []returned
 	inline  int64
@@ -132,46 +129,6 @@ type returned struct {
 	stmt *tree.Stmt
 	v    val
 	in   *tree.Block
-}
-
-// lookup gives the value of a name.
-func (f *frame) lookup(id *syntax.Ident) (val, bool) {
-	bind := id.Binding.(*resolve.Binding)
-	switch bind.Scope {
-	case resolve.Local, resolve.Cell:
-		v, ok := f.vars.Get(bind)
-		return v, ok
-	case resolve.Free:
-		if v, ok := f.vars.Get(bind); ok {
-			return v, true // narrowed in this function
-		}
-		return f.free(bind.Index)
-	}
-	for g := f; g != nil; g = g.outer {
-		if g.fn != nil {
-			v, ok := g.fn.Names[id.Name]
-			if ok {
-				return constant(v), true
-			}
-		}
-	}
-	return val{}, false
-}
-
-// free gives captured variable i of f's function.
-func (f *frame) free(i int) (val, bool) {
-	if f.fn != nil {
-		if i >= len(f.fn.Free) || f.fn.Free[i] == nil {
-			return val{}, false
-		}
-		return constant(f.fn.Free[i]), true
-	}
-	outer := f.def.FreeVars[i]
-	v, ok := f.outer.vars.Get(outer)
-	if !ok && outer.Scope == resolve.Free {
-		return f.outer.free(outer.Index)
-	}
-	return v, ok
 }
 
 // A pin is the place of a variable that a loop assigns.

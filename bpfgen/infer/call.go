@@ -3,6 +3,7 @@ package infer
 import (
 	"go.starlark.net/resolve"
 
+	"github.com/startrace/startrace/bpfgen/scope"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/format"
@@ -36,7 +37,7 @@ func (b inliner) callFunc(fn *plan.Func, args []arg, pos plan.Pos) val {
 	}
 	b.calls = append(b.calls, fn)
 	defer func() { b.calls = b.calls[:len(b.calls)-1] }()
-	f := &frame{fn: fn, def: resolved(fn)}
+	f := &frame{Frame: scope.Frame[val]{Fn: fn, Def: resolved(fn)}}
 	defaults := make([]val, len(fn.Defaults))
 	has := make([]bool, len(fn.Defaults))
 	for i, d := range fn.Defaults {
@@ -50,44 +51,38 @@ func (b inliner) callFunc(fn *plan.Func, args []arg, pos plan.Pos) val {
 
 // callClosure walks a nested function in place.
 func (b inliner) callClosure(c *closure, args []arg, pos plan.Pos) val {
-	for f := b.frame; f != nil; f = f.outer {
-		if f.def == c.def {
+	for f := &b.frame.Frame; f != nil; f = f.Outer {
+		if f.Def == c.def {
 			refuse(pos, "%s calls itself: Starlark has no recursion", c.name)
 		}
 	}
-	f := &frame{def: c.def, outer: c.outer}
+	f := &frame{Frame: scope.Frame[val]{Def: c.def, Outer: &c.outer.Frame}}
 	b.bindParams(f, c.name, args, c.defaults, c.has, pos)
 	return b.inline(f, pos)
 }
 
 // bindParams gives the parameters their values as a Starlark call does.
 func (b inliner) bindParams(f *frame, fname string, args []arg, defaults []val, has []bool, pos plan.Pos) {
-	if f.def.HasVarargs || f.def.HasKwargs {
+	if f.Def.HasVarargs || f.Def.HasKwargs {
 		refuse(pos, "%s takes *args or **kwargs, which a kernel half cannot", fname)
 	}
-	params, positional := named(f.def)
+	params, positional := scope.Params(f.Def)
 	got := make([]bool, len(params))
-	next := 0
-	for _, a := range args {
-		i := next
+	for n, i := range placesOf(f.Def, args) {
+		a := args[n]
 		switch {
-		case a.name != "":
-			if i = paramIndex(f.def, a.name); i < 0 {
-				wrong(a.pos, "%s has no parameter %s", fname, a.name)
-			}
-		case i >= positional && positional < len(params):
+		case i == scope.Unknown:
+			wrong(a.pos, "%s has no parameter %s", fname, a.name)
+		case i < 0 && positional < len(params):
 			wrong(pos, "%s takes %s by position, got %d: write %s = … for what stands behind its *", fname,
 				counted(positional, "argument"), len(args), params[positional].Name)
-		case i >= len(params):
+		case i < 0:
 			wrong(pos, "%s takes %s, got %d", fname, format.Count(len(params), "argument"), len(args))
-		default:
-			next++
-		}
-		if got[i] {
+		case got[i]:
 			wrong(a.pos, "%s got its parameter %s twice", fname, params[i].Name)
 		}
 		got[i] = true
-		f.vars.Set(binding(params[i]), b.bind(params[i].Name, a.v, a.pos))
+		f.Vars.Set(scope.Bound(params[i]), b.bind(params[i].Name, a.v, a.pos))
 	}
 	for i, p := range params {
 		switch {
@@ -95,9 +90,18 @@ func (b inliner) bindParams(f *frame, fname string, args []arg, defaults []val, 
 		case i >= len(has) || !has[i]:
 			wrong(pos, "%s wants an argument for %s", fname, p.Name)
 		default:
-			f.vars.Set(binding(p), defaults[i])
+			f.Vars.Set(scope.Bound(p), defaults[i])
 		}
 	}
+}
+
+// placesOf says to which parameter each argument goes.
+func placesOf(def *resolve.Function, args []arg) []int {
+	names := make([]string, len(args))
+	for i, a := range args {
+		names[i] = a.name
+	}
+	return scope.Places(def, names)
 }
 
 // inline walks the body of f's function in place. A function whose only
@@ -111,7 +115,7 @@ func (b inliner) inline(f *frame, pos plan.Pos) val {
 	var falls bool
 	block := b.inBlock(func() {
 		f.base = b.block
-		falls = b.walker().stmts(f.def.Body)
+		falls = b.walker().stmts(f.Def.Body)
 	})
 	b.frame = caller
 	if v, ok := b.spliced(f, block, falls, pos); ok {
@@ -144,7 +148,7 @@ func (b inliner) emitCall(f *frame, stmts []*tree.Stmt, pos plan.Pos) {
 		b.block.Stmts = append(b.block.Stmts, stmts...)
 		return
 	}
-	b.emit(&tree.Stmt{Op: tree.SCall, Str: f.def.Name, Then: &tree.Block{Stmts: stmts}, Pos: pos})
+	b.emit(&tree.Stmt{Op: tree.SCall, Str: f.Def.Name, Then: &tree.Block{Stmts: stmts}, Pos: pos})
 }
 
 // isCall reports whether f is called by another function of the script.
@@ -176,7 +180,7 @@ func (b inliner) inlined(f *frame, block *tree.Block, falls bool, pos plan.Pos) 
 	}
 	e := &tree.Expr{Op: tree.OpInline, Type: t, Int: f.inline, Body: block, Pos: pos}
 	if b.isCall(f) {
-		e.Str = f.def.Name
+		e.Str = f.Def.Name
 	}
 	if t.Kind == types.None {
 		b.emit(&tree.Stmt{Op: tree.SDo, Exprs: []*tree.Expr{e}, Pos: pos})

@@ -122,7 +122,7 @@ func (u certainty) containerOf(x syntax.Expr, recv uval) (c *plan.Container, ent
 	if !is {
 		return nil, false, false
 	}
-	of, _ := u.frame.lookup(id)
+	of, _ := u.frame.Lookup(id, captured)
 	ref, is := of.v.c.(plan.Ref)
 	return ref.Container, true, is && of.known && ref.Kind != plan.Table
 }

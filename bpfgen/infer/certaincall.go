@@ -7,6 +7,7 @@ import (
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/scope"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -179,16 +180,15 @@ func (u certainty) checkArguments(fn *plan.Func, def *resolve.Function, x *synta
 	if def.HasVarargs || def.HasKwargs || starred(x.Args) {
 		return
 	}
-	given := map[string]bool{}
-	params, positional := named(def)
-	got := 0
-	for _, a := range x.Args {
-		if bin, named := a.(*syntax.BinaryExpr); named && bin.Op == syntax.EQ {
-			given[bin.X.(*syntax.Ident).Name] = true
-			continue
+	params, positional := scope.Params(def)
+	names := namesGiven(x)
+	given, got := make([]bool, len(params)), 0
+	for i, at := range scope.Places(def, names) {
+		if at >= 0 {
+			given[at] = true
 		}
-		if got++; got <= positional {
-			given[params[got-1].Name] = true
+		if names[i] == "" {
+			got++
 		}
 	}
 	switch {
@@ -200,7 +200,7 @@ func (u certainty) checkArguments(fn *plan.Func, def *resolve.Function, x *synta
 		return
 	}
 	for i, p := range params {
-		if !given[p.Name] && (i >= len(fn.Defaults) || fn.Defaults[i] == nil) {
+		if !given[i] && (i >= len(fn.Defaults) || fn.Defaults[i] == nil) {
 			u.clash(x.Lparen, "%s wants an argument for %s", fn.Name, p.Name)
 		}
 	}

@@ -21,7 +21,7 @@ type facts map[*resolve.Binding]val
 
 func (b *body) apply(f facts) {
 	for bind, v := range f {
-		b.frame.vars.Set(bind, v)
+		b.frame.Vars.Set(bind, v)
 	}
 }
 

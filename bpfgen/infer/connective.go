@@ -48,11 +48,11 @@ func (b walker) both(x *syntax.BinaryExpr, all bool) cond {
 	if !all {
 		proved = l.ifFalse
 	}
-	before := b.frame.vars
+	before := b.frame.Vars
 	b.apply(proved)
 	var r cond
 	block := b.inBlock(func() { r = b.cond(x.Y) })
-	b.frame.vars = before
+	b.frame.Vars = before
 	return b.connect(l, r, block, all, x.OpPos)
 }
 

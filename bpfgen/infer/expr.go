@@ -85,7 +85,7 @@ func literalValue(x *syntax.Literal) val {
 }
 
 func (b walker) ident(id *syntax.Ident) val {
-	v, ok := b.frame.lookup(id)
+	v, ok := b.frame.Lookup(id, constant)
 	if !ok {
 		wrong(id.NamePos, "%s has no value here", id.Name)
 	}

@@ -97,7 +97,7 @@ func (u laterWrites) moves(s syntax.Stmt) bool {
 // return.
 func (u laterWrites) always(s syntax.Stmt) bool {
 	if u.frame.top && u.frame.always == nil {
-		u.frame.always = beforeReturns(u.frame.def.Body)
+		u.frame.always = beforeReturns(u.frame.Def.Body)
 	}
 	return u.frame.always[s]
 }

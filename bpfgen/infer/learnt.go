@@ -52,7 +52,7 @@ func (b *body) back(m mark) {
 func placeIn(b *body) *progPlace {
 	p := &progPlace{body: *b, stmts: len(b.block.Stmts), locals: len(b.prog.Locals), inlines: b.prog.Inlines}
 	if b.frame != nil {
-		p.vars, p.returns = b.frame.vars, len(b.frame.returns)
+		p.vars, p.returns = b.frame.Vars, len(b.frame.returns)
 	}
 	if st := b.span; st != nil {
 		p.span = &spanMark{vals: maps.Clone(st.vals), names: slices.Clone(st.span.Names), turns: st.turn}
@@ -71,7 +71,7 @@ func (p *progPlace) restore(b *body) {
 	b.block.Stmts = b.block.Stmts[:p.stmts]
 	b.prog.Locals, b.prog.Inlines = b.prog.Locals[:p.locals], p.inlines
 	if b.frame != nil {
-		b.frame.vars, b.frame.returns = p.vars, b.frame.returns[:p.returns]
+		b.frame.Vars, b.frame.returns = p.vars, b.frame.returns[:p.returns]
 	}
 	if p.span != nil {
 		p.span.restore(b.span)

@@ -120,14 +120,14 @@ func (b walker) pinned(s *syntax.ForStmt, walk func()) {
 	sortBindings(list)
 	for _, bind := range list {
 		p := pins[bind]
-		b.assignPin(p, b.frame.vars.At(bind), start(s))
-		b.frame.vars.Set(bind, exprVal(b.local(p.local, start(s))))
+		b.assignPin(p, b.frame.Vars.At(bind), start(s))
+		b.frame.Vars.Set(bind, exprVal(b.local(p.local, start(s))))
 	}
-	before := b.frame.vars
+	before := b.frame.Vars
 	walk()
-	b.frame.vars = before // temporaries of the body are gone, pins are in place
+	b.frame.Vars = before // temporaries of the body are gone, pins are in place
 	for bind, p := range pins {
-		b.frame.vars.Set(bind, exprVal(b.local(p.local, start(s))))
+		b.frame.Vars.Set(bind, exprVal(b.local(p.local, start(s))))
 		delete(b.frame.pins, bind)
 	}
 }
@@ -146,7 +146,7 @@ func widened(pins map[*resolve.Binding]*pin) bool {
 func (b walker) pinVars(s *syntax.ForStmt) map[*resolve.Binding]*pin {
 	pins := map[*resolve.Binding]*pin{}
 	for _, bind := range assigned([]syntax.Stmt{s}) {
-		v, ok := b.frame.vars.Get(bind)
+		v, ok := b.frame.Vars.Get(bind)
 		if !ok || b.frame.pins[bind] != nil || pins[bind] != nil {
 			continue
 		}
@@ -167,7 +167,7 @@ func (b walker) rehearse(walk func()) {
 	m := b.mark()
 	for bind, p := range b.frame.pins {
 		b.prog.Locals[p.local].Type = p.t
-		b.frame.vars.Set(bind, exprVal(b.local(p.local, plan.Pos{})))
+		b.frame.Vars.Set(bind, exprVal(b.local(p.local, plan.Pos{})))
 	}
 	b.inBlock(walk)
 	b.back(m)
@@ -178,11 +178,11 @@ func (b walker) set(id *syntax.Ident, v val, pos plan.Pos) {
 	bind := id.Binding.(*resolve.Binding)
 	p := b.frame.pins[bind]
 	if p == nil {
-		b.frame.vars.Set(bind, b.bind(id.Name, v, pos))
+		b.frame.Vars.Set(bind, b.bind(id.Name, v, pos))
 		return
 	}
 	b.assignPin(p, v, pos)
-	b.frame.vars.Set(bind, exprVal(b.local(p.local, pos)))
+	b.frame.Vars.Set(bind, exprVal(b.local(p.local, pos)))
 }
 
 func (b walker) assignPin(p *pin, v val, pos plan.Pos) {
@@ -220,12 +220,12 @@ func (b walker) unrolledLoop(s *syntax.ForStmt, elems []val) {
 	saved := b.frame.loop
 	l := &loop{unrolled: true, out: int64(b.prog.Inlines), outer: saved}
 	b.prog.Inlines++
-	before := b.frame.vars
+	before := b.frame.Vars
 	all := b.inBlock(func() {
 		for _, v := range elems {
 			b.writeOut(pos)
 			// What an iteration learned or set, another way out of it did not.
-			b.frame.vars = before
+			b.frame.Vars = before
 			l.next = int64(b.prog.Inlines)
 			b.prog.Inlines++
 			b.frame.loop = l

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"github.com/startrace/startrace/bpfgen/scope"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -74,17 +75,17 @@ func (p *projection) walk(b *body, ev *event, t *target) {
 	w := &user{proj: p, pr: p.role.pr, b: b, half: p.half, chain: []*plan.Func{fn}, copies: &p.copies}
 	w.frame = newFrame(fn, def)
 	w.frame.top = true
-	params, positional := named(def)
+	params, positional := scope.Params(def)
 	if positional == 0 {
 		wrong(fn.Pos, "a handler takes the event: def %s(e)", fn.Name)
 	}
 	for i, param := range params {
-		bind := binding(param)
+		bind := scope.Bound(param)
 		switch {
 		case i == 0:
 			w.bind(bind, uval{v: objVal(ev), known: true, part: true})
 		case i < len(fn.Defaults) && fn.Defaults[i] != nil:
-			w.frame.vars.Set(bind, knownVal(constant(fn.Defaults[i])))
+			w.frame.Vars.Set(bind, knownVal(constant(fn.Defaults[i])))
 		default:
 			wrong(fn.Pos, "a handler gets one argument, the event; %s has no default", param.Name)
 		}

@@ -5,6 +5,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/persistent"
+	"github.com/startrace/startrace/bpfgen/scope"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -247,10 +248,8 @@ type capture struct {
 }
 
 type uframe struct {
-	fn    *plan.Func
-	def   *resolve.Function
-	outer *uframe
-	vars  uvals
+	scope.Frame[uval]
+	outer *uframe // as Outer
 	// returns collects the values of a function that is walked for a call.
 	returns []uval
 	top     bool

@@ -36,7 +36,7 @@ func (b walker) tryStmt(s syntax.Stmt) (falls bool) {
 		return false
 	}
 	for _, bind := range assigned([]syntax.Stmt{s}) {
-		b.frame.vars.Set(bind, objVal(poison{}))
+		b.frame.Vars.Set(bind, objVal(poison{}))
 	}
 	return true
 }
@@ -53,7 +53,7 @@ func (b walker) stmt(s syntax.Stmt) bool {
 		b.returnStmt(s)
 		return false
 	case *syntax.DefStmt:
-		b.frame.vars.Set(s.Name.Binding.(*resolve.Binding), objVal(b.closure(s.Function.(*resolve.Function),
+		b.frame.Vars.Set(s.Name.Binding.(*resolve.Binding), objVal(b.closure(s.Function.(*resolve.Function),
 			s.Name.Name)))
 	case *syntax.ForStmt:
 		return b.forStmt(s)
@@ -144,24 +144,24 @@ func (b walker) ifStmt(s *syntax.IfStmt) bool {
 		}
 		return b.stmts(s.False)
 	}
-	before := b.frame.vars
+	before := b.frame.Vars
 	way := func(list []syntax.Stmt, facts facts) (*tree.Block, vars, bool) {
-		b.frame.vars = before
+		b.frame.Vars = before
 		b.apply(facts)
 		var falls bool
 		block := b.inBlock(func() { falls = b.stmts(list) })
-		return block, b.frame.vars, falls
+		return block, b.frame.Vars, falls
 	}
 	then, tv, tf := way(s.True, c.ifTrue)
 	els, ev, ef := way(s.False, c.ifFalse)
 	b.emit(&tree.Stmt{Op: tree.SIf, Exprs: []*tree.Expr{c.expr}, Then: then, Else: els, Pos: start(s)})
 	switch {
 	case tf && ef:
-		b.frame.vars = b.merge(tv, ev, then, els, start(s))
+		b.frame.Vars = b.merge(tv, ev, then, els, start(s))
 	case tf:
-		b.frame.vars = tv
+		b.frame.Vars = tv
 	case ef:
-		b.frame.vars = ev
+		b.frame.Vars = ev
 	}
 	return tf || ef
 }
@@ -173,12 +173,12 @@ func (b walker) learn(r *refusal, ways ...[]syntax.Stmt) {
 	if !r.silent || b.u.unknown.Len() == 0 {
 		return
 	}
-	said, before := b.u.messages, b.frame.vars
+	said, before := b.u.messages, b.frame.Vars
 	for _, way := range ways {
-		b.frame.vars = before
+		b.frame.Vars = before
 		attempt(func() { b.inBlock(func() { b.stmts(way) }) })
 	}
-	b.u.messages, b.frame.vars = said, before
+	b.u.messages, b.frame.Vars = said, before
 }
 
 // merge joins the variables of two ways: one that differs gets a local that

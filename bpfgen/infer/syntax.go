@@ -7,6 +7,7 @@ import (
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/scope"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -77,6 +78,17 @@ func argValue(a syntax.Expr) syntax.Expr {
 		}
 	}
 	return a
+}
+
+// namesGiven are the names that a call gives its arguments, "" of those by position.
+func namesGiven(x *syntax.CallExpr) []string {
+	out := make([]string, len(x.Args))
+	for i, a := range x.Args {
+		if bin, ok := a.(*syntax.BinaryExpr); ok && bin.Op == syntax.EQ {
+			out[i] = bin.X.(*syntax.Ident).Name
+		}
+	}
+	return out
 }
 
 func starred(args []syntax.Expr) bool {
@@ -205,7 +217,7 @@ func shifting(def *resolve.Function) map[*resolve.Binding]bool {
 		out: map[*resolve.Binding]bool{}}
 	for _, p := range def.Params {
 		if un, ok := p.(*syntax.UnaryExpr); !ok || un.X != nil {
-			s.assign(paramIdent(p), false)
+			s.assign(scope.ParamName(p), false)
 		}
 	}
 	for _, stmt := range def.Body {

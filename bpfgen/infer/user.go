@@ -90,7 +90,7 @@ func (u *user) expr(x syntax.Expr) uval {
 }
 
 func (u *user) ident(id *syntax.Ident) uval {
-	x, ok := u.frame.lookup(id)
+	x, ok := u.frame.Lookup(id, captured)
 	if !ok {
 		return uval{}
 	}

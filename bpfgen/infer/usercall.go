@@ -7,6 +7,7 @@ import (
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/scope"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -69,7 +70,7 @@ var storing = map[string]bool{"append": true, "insert": true, "extend": true, "a
 func (u arguments) noEvent(x syntax.Expr) {
 	switch x := unparen(x).(type) {
 	case *syntax.Ident:
-		if v, ok := u.frame.lookup(x); ok && v.part {
+		if v, ok := u.frame.Lookup(x, captured); ok && v.part {
 			if _, is := v.v.obj.(*event); is {
 				wrong(x.NamePos, "%s itself cannot be stored: store its parts, as %s.pid, or a record of them", x.Name,
 					x.Name)
@@ -328,38 +329,30 @@ func anyFails(x *syntax.CallExpr, vals []uval) bool {
 // params binds what is known of the arguments. A part that turns out not to
 // be used as a value is not passed.
 func (u arguments) params(inner *user, fn *plan.Func, x *syntax.CallExpr, vals []uval) {
-	def := inner.frame.def
-	params, positional := named(def)
+	def := inner.frame.Def
+	params, _ := scope.Params(def)
 	for i, p := range params {
 		v := uval{}
 		if i < len(fn.Defaults) && fn.Defaults[i] != nil {
 			v = knownVal(constant(fn.Defaults[i]))
 		}
-		inner.bind(binding(p), v)
+		inner.bind(scope.Bound(p), v)
 	}
 	var rest []uval
-	next := 0
-	for i, a := range x.Args {
-		at, isRest := -1, false
-		if bin, ok := a.(*syntax.BinaryExpr); ok && bin.Op == syntax.EQ {
-			at = paramIndex(def, bin.X.(*syntax.Ident).Name)
-		} else if next++; next <= positional {
-			at = next - 1
-		} else {
-			isRest = def.HasVarargs
-		}
+	for i, at := range scope.Places(def, namesGiven(x)) {
+		a := x.Args[i]
 		u.mayDrop(u.half, argValue(a), vals[i])
 		switch {
-		case isRest:
+		case at == scope.Rest:
 			rest = append(rest, passed(vals[i]))
 		case at < 0:
 			wrong(start(a), "%s does not take this argument", fn.Name)
 		default:
-			inner.bind(binding(params[at]), passed(vals[i]))
+			inner.bind(scope.Bound(params[at]), passed(vals[i]))
 		}
 	}
-	if id := restParam(def); id != nil {
-		inner.bind(binding(id), tupleOf(rest))
+	if id := scope.RestParam(def); id != nil {
+		inner.bind(scope.Bound(id), tupleOf(rest))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/scope"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -49,7 +50,8 @@ func (u arguments) callInner(f *inner, x *syntax.CallExpr) uval {
 	in := &user{proj: u.proj, pr: u.pr, b: u.b, half: to.Half, nested: f.nested, chain: u.chain,
 		inside: append(slices.Clip(u.inside), f.def), copies: u.copies}
 	in.frame = newFrame(nil, f.def)
-	in.frame.outer, in.frame.open = f.outer, u.frame.perhaps()
+	in.frame.within(f.outer)
+	in.frame.open = u.frame.perhaps()
 	u.params(in, &plan.Func{Name: f.name}, x, vals)
 	falls := in.stmts(f.def.Body)
 	v := u.result(in, falls)
@@ -81,13 +83,7 @@ func (f *inner) simple(x *syntax.CallExpr) bool {
 			}
 		}
 	}
-	for _, a := range x.Args {
-		if bin, ok := a.(*syntax.BinaryExpr); ok && bin.Op == syntax.EQ &&
-			paramIndex(def, bin.X.(*syntax.Ident).Name) < 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.Contains(scope.Places(def, namesGiven(x)), scope.Unknown)
 }
 
 // function walks a function defined inside the handler: it may run later,
@@ -100,13 +96,14 @@ func (u arguments) function(at syntax.Node, def *resolve.Function) *syntax.Index
 	}
 	outer, was := u.frame, u.nested
 	u.frame = newFrame(nil, def)
-	u.frame.outer, u.frame.generic = outer, true
+	u.frame.within(outer)
+	u.frame.generic = true
 	if u.nested == nil {
 		u.nested = at
 	}
 	for _, p := range def.Params {
-		if id := paramIdent(p); id != nil {
-			u.frame.vars.Set(id.Binding.(*resolve.Binding), uval{})
+		if id := scope.ParamName(p); id != nil {
+			u.frame.Vars.Set(id.Binding.(*resolve.Binding), uval{})
 		}
 	}
 	inside := u.inside

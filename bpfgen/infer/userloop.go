@@ -59,7 +59,7 @@ func (u *user) element(x *syntax.IndexExpr, elems []uval, i uval) uval {
 func (u rounds) forStmt(s *syntax.ForStmt) {
 	list := u.iterated(s, s.X, bodyOf(s))
 	assigned := append(bound(s.Vars, nil), assignedIn(s.Body)...)
-	begin := u.frame.vars
+	begin := u.frame.Vars
 	u.forget(&begin, assigned)
 	loop := &loopVars{carried: map[*resolve.Binding]uval{}}
 	u.frame.loops = append(u.frame.loops, loop)
@@ -74,7 +74,7 @@ func (u rounds) forStmt(s *syntax.ForStmt) {
 		}
 	}
 	u.frame.loops = u.frame.loops[:len(u.frame.loops)-1]
-	u.frame.vars = begin
+	u.frame.Vars = begin
 }
 
 // forget makes variables such that only what they can be is known.
@@ -133,7 +133,7 @@ func (u rounds) writtenOut(at syntax.Node, elems []uval, wanted bool) bool {
 // each walks the body of a loop, with the variables that hold before it.
 func (u rounds) each(at syntax.Node, vars syntax.Expr, list uval, body func(), before uvals) {
 	if list.elems == nil {
-		u.frame.vars = before
+		u.frame.Vars = before
 		u.unknown(vars)
 		body()
 		return
@@ -141,7 +141,7 @@ func (u rounds) each(at syntax.Node, vars syntax.Expr, list uval, body func(), b
 	half := u.half
 	for i, v := range list.elems {
 		u.half = half.Rounds[at][i]
-		u.frame.vars = before
+		u.frame.Vars = before
 		u.bindAll(vars, v)
 		body()
 	}
@@ -170,9 +170,9 @@ func (u rounds) clauses(x *syntax.Comprehension, list []syntax.Node, may bool) {
 		u.clauses(x, list[1:], may)
 	case *syntax.ForClause:
 		v := u.overElements(c, loopBody{c.Vars, append(slices.Clone(list[1:]), x.Body)}, may)
-		before := u.frame.vars
+		before := u.frame.Vars
 		u.each(c, c.Vars, v, func() { u.clauses(x, list[1:], may && v.elems == nil) }, before)
-		u.frame.vars = before
+		u.frame.Vars = before
 	}
 }
 

@@ -133,7 +133,7 @@ func (u selection) eventual(x syntax.Expr, assigned variables) bool {
 		if bind, _ := x.Binding.(*resolve.Binding); bind != nil && assigned[bind.First] {
 			return true
 		}
-		v, _ := u.frame.lookup(x)
+		v, _ := u.frame.Lookup(x, captured)
 		return v.part
 	case *syntax.DotExpr:
 		return u.eventual(x.X, assigned)

@@ -130,17 +130,17 @@ func (u *user) ifStmt(s *syntax.IfStmt) bool {
 		return u.stmts(s.False)
 	}
 	u.frame.open = true
-	before := u.frame.vars
+	before := u.frame.Vars
 	tf := u.stmts(s.True)
-	tv := u.frame.vars
-	u.frame.vars = before
+	tv := u.frame.Vars
+	u.frame.Vars = before
 	ef := u.stmts(s.False)
-	ev := u.frame.vars
+	ev := u.frame.Vars
 	switch {
 	case tf && ef:
-		u.frame.vars = u.merge(tv, ev)
+		u.frame.Vars = u.merge(tv, ev)
 	case tf:
-		u.frame.vars = tv
+		u.frame.Vars = tv
 	}
 	return tf || ef
 }

@@ -7,6 +7,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/fold"
+	"github.com/startrace/startrace/bpfgen/scope"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -26,49 +27,15 @@ func (u *user) nameOf(x syntax.Expr) uval {
 	if !ok {
 		return uval{}
 	}
-	v, _ := u.frame.lookup(id)
+	v, _ := u.frame.Lookup(id, captured)
 	return v
 }
 
-func (f *uframe) lookup(id *syntax.Ident) (uval, bool) {
-	bind := id.Binding.(*resolve.Binding)
-	switch bind.Scope {
-	case resolve.Local, resolve.Cell:
-		v, ok := f.vars.Get(bind)
-		return v, ok
-	case resolve.Free:
-		return f.around(bind.First)
-	}
-	for g := f; g != nil; g = g.outer {
-		if g.fn != nil {
-			if v, ok := g.fn.Names[id.Name]; ok {
-				return knownVal(constant(v)), true
-			}
-		}
-	}
-	return uval{}, false
-}
+// within says that f is of a function inside another, whose frame is outer.
+func (f *uframe) within(outer *uframe) { f.outer, f.Outer = outer, &outer.Frame }
 
-// around is a variable of the functions around, by where it is first named: what asks may stand in a function inside
-// that is not walked yet, so that its own numbers of variables say nothing here.
-func (f *uframe) around(first *syntax.Ident) (uval, bool) {
-	for g := f; g != nil; g = g.outer {
-		for _, bind := range g.def.Locals {
-			if bind.First == first {
-				return g.vars.Get(bind)
-			}
-		}
-		if g.fn == nil {
-			continue
-		}
-		for i, bind := range g.def.FreeVars {
-			if bind.First == first && i < len(g.fn.Free) && g.fn.Free[i] != nil {
-				return knownVal(constant(g.fn.Free[i])), true
-			}
-		}
-	}
-	return uval{}, false
-}
+// captured is what a function has captured, as user code knows it.
+func captured(c plan.Value) uval { return knownVal(constant(c)) }
 
 // perhaps reports whether a place in a function that a handler calls may be for other calls than this one.
 func (f *uframe) perhaps() bool {
@@ -81,7 +48,7 @@ func (f *uframe) perhaps() bool {
 }
 
 func newFrame(fn *plan.Func, def *resolve.Function) *uframe {
-	return &uframe{fn: fn, def: def, shifting: shifting(def)}
+	return &uframe{Frame: scope.Frame[uval]{Fn: fn, Def: def}, shifting: shifting(def)}
 }
 
 func knownVal(v val) uval { return uval{v: v, known: true} }
@@ -197,7 +164,7 @@ func (u *user) bind(to *resolve.Binding, v uval) {
 	for _, l := range u.frame.loops {
 		l.carried[to] = either(l.carried[to], carried(v))
 	}
-	u.frame.vars.Set(to, v)
+	u.frame.Vars.Set(to, v)
 }
 
 // whileItRuns is x as user code finds it when an event comes: of a list or dict that it captured only the type is known

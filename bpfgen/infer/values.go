@@ -59,16 +59,16 @@ func (b *body) num(v val, pos plan.Pos) *tree.Expr {
 // choose gives one of two values by a condition that the kernel decides. Each
 // is walked with what the condition proves.
 func (b *body) choose(c cond, yes, no func() val, pos plan.Pos) val {
-	before := b.frame.vars
+	before := b.frame.Vars
 	way := func(f func() val, facts facts) (v val, block *tree.Block) {
-		b.frame.vars = before
+		b.frame.Vars = before
 		b.apply(facts)
 		block = b.inBlock(func() { v = f() })
 		return v, block
 	}
 	yv, yb := way(yes, c.ifTrue)
 	nv, nb := way(no, c.ifFalse)
-	b.frame.vars = before
+	b.frame.Vars = before
 	if yv.obj == (poison{}) || nv.obj == (poison{}) { // the next round knows more
 		return objVal(poison{})
 	}
