@@ -31,15 +31,6 @@ func Fails(op syntax.Token, y *big.Int) bool {
 	return false
 }
 
-// MayFail reports whether an operator may be an error with y on its right, an int that is known or else nil.
-func MayFail(op syntax.Token, y plan.Value) bool {
-	if !Partial(op) {
-		return false
-	}
-	n, ok := y.(plan.Int)
-	return !ok || Fails(op, n.Big)
-}
-
 // Binary is x op y.
 func Binary(op syntax.Token, x, y plan.Value) (plan.Value, bool) {
 	if !Unchanging(x) || !Unchanging(y) {

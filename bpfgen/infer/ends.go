@@ -42,6 +42,24 @@ func mayEnd(e *tree.Expr) bool {
 	return !known || fold.Fails(op, n)
 }
 
+// endsAbove reports whether computing v of values that are known can end the handler. In user space, where the
+// interpreter computes the same, that is an error.
+func endsAbove(v val, of ...val) bool {
+	known := map[*tree.Expr]bool{}
+	for _, x := range of {
+		known[x.expr] = true
+	}
+	var ends func(e *tree.Expr) bool
+	ends = func(e *tree.Expr) bool {
+		if known[e] {
+			return false
+		}
+		known[e] = true
+		return mayEnd(e) || slices.ContainsFunc(e.Args, ends)
+	}
+	return v.expr != nil && ends(v.expr)
+}
+
 // constOperand is the number that e is, if that is known.
 func constOperand(e *tree.Expr) (n *big.Int, known bool) {
 	switch {

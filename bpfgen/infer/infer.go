@@ -18,8 +18,9 @@
 // where they are called; operators, attributes, memory, words and tables make
 // values. User halves have the same (user): arguments and rounds walk calls and
 // loops, certainty finds what must fail, laterWrites what kernel halves ask.
-// Both ask package fold what constants come to, and the rows of builtins what a
-// function is in either half. What points mean is a finder's to say.
+// Both ask package fold what constants come to, package scope what names stand
+// for, the rows of builtins what a function is in either half, and the tree what
+// can end a handler (ends.go). What points mean is a finder's to say.
 //
 // A walk that may come to nothing takes back all that it has learnt: learnt is
 // one value, and mark and back are its clone and its return.

@@ -188,16 +188,8 @@ func (u *user) unary(x *syntax.UnaryExpr) uval {
 		u.use(v)
 		return uval{}
 	}
-	fails := v.fails || x.Op != syntax.NOT && mayLack(v.v)
+	fails := v.fails || endsAbove(out, v.v)
 	return uval{v: out, known: true, part: v.part, caps: v.caps, fails: fails}
-}
-
-// mayFail reports whether x op y can be an error.
-func mayFail(op syntax.Token, x, y val) bool {
-	if op == syntax.EQL || op == syntax.NEQ {
-		return false
-	}
-	return fold.MayFail(op, y.c) || mayLack(x) || mayLack(y)
 }
 
 func (u *user) binary(x *syntax.BinaryExpr) uval {
@@ -220,7 +212,7 @@ func (u *user) binary(x *syntax.BinaryExpr) uval {
 		var out val
 		if attempt(func() { out = u.b.ops().binary(x.Op, l.v, r.v, x.OpPos) }) == nil {
 			return uval{v: out, known: true, part: true, caps: united(l.caps, r.caps),
-				fails: l.fails || r.fails || mayFail(x.Op, l.v, r.v)}
+				fails: l.fails || r.fails || endsAbove(out, l.v, r.v)}
 		}
 	}
 	if l.known && r.known && !l.part && !r.part {

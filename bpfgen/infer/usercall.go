@@ -216,7 +216,11 @@ func (u arguments) byKernel(f *builtin, x *syntax.CallExpr, vals []uval) uval {
 	if f.is(readsKernel) {
 		return u.instead(x, vals, u.b.absorbed(v))
 	}
-	fails := slices.ContainsFunc(vals, func(v uval) bool { return v.fails || mayLack(v.v) })
+	fails, from := false, make([]val, len(vals))
+	for i, a := range vals {
+		fails, from[i] = fails || a.fails, a.v
+	}
+	fails = fails || endsAbove(v, from...)
 	return uval{v: v, known: true, part: true, caps: caps, fails: fails}
 }
 

@@ -92,13 +92,6 @@ func isText(v val) bool {
 // asked in user space.
 func isRef(v val) bool { _, ok := v.c.(plan.Ref); return ok }
 
-// mayLack reports whether v can be None or FAULT, with which nothing can be
-// computed.
-func mayLack(v val) bool {
-	t := v.typ()
-	return v.obj != nil || t.MayNone || t.MayFault || t.Kind == types.None
-}
-
 // leads reports whether x is a part of the event that has parts of its own.
 func (x uval) leads() bool {
 	if x.known {
