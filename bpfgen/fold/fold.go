@@ -48,7 +48,19 @@ func MayChange(c plan.Value) bool {
 	return false
 }
 
-// Truth is bool(c).
+// Lasting reports whether the truth of c stays what it is now: that of a table is whether it has entries, and that of
+// what only user space has, as a set, is not known here.
+func Lasting(c plan.Value) bool {
+	switch c := c.(type) {
+	case plan.Ref:
+		return c.Kind != plan.Table
+	case plan.Opaque:
+		return false
+	}
+	return true
+}
+
+// Truth is bool(c), of what is Lasting.
 func Truth(c plan.Value) bool {
 	switch c := c.(type) {
 	case plan.None:

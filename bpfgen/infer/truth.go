@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"go.starlark.net/syntax"
+
 	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
@@ -14,11 +16,16 @@ func (b operators) truth(v val, pos plan.Pos) cond {
 	v.mustKnow()
 	v, _ = b.unfolded(v, pos)
 	switch {
+	case v.c != nil && !fold.Lasting(v.c):
+		unlasting(v, pos)
 	case v.c != nil:
 		return known(fold.Truth(v.c))
 	case v.comp:
 		return known(v.names != nil || len(v.elems) > 0)
 	case v.obj != nil:
+		if r, ok := v.obj.(*rangeObj); ok {
+			return b.truth(b.rangeHas(r, pos), pos)
+		}
 		if _, ok := v.obj.(addressed); !ok {
 			return known(true)
 		}
@@ -38,6 +45,23 @@ func (b operators) truth(v val, pos plan.Pos) cond {
 		out = logic(tree.OpLAnd, not(none, pos), out, pos)
 	}
 	return cond{expr: out}
+}
+
+// unlasting refuses to ask for a truth that only user space knows.
+func unlasting(v val, pos plan.Pos) {
+	if _, ok := v.c.(plan.Ref); ok {
+		refuse(pos, "%s is true while it has entries, which user space can ask: a kernel half asks for a key, as k in t, "+
+			"or counts in a cell", v.describe())
+	}
+	refuse(pos, "whether %s is true is known in user space only", v.describe())
+}
+
+// rangeHas is whether a range has any elements.
+func (b operators) rangeHas(r *rangeObj, pos plan.Pos) val {
+	if r.step < 0 {
+		return b.binary(syntax.GT, r.start, r.stop, pos)
+	}
+	return b.binary(syntax.LT, r.start, r.stop, pos)
 }
 
 // presentTruth is the truth of a value that is there.
