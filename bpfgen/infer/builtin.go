@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"slices"
 	"strings"
 
 	"go.starlark.net/syntax"
@@ -158,6 +159,10 @@ func (b walker) hasOrGetAttr(fn string, x *syntax.CallExpr) val {
 	if !ok {
 		refuse(pos, "%s needs a constant name in a kernel half", fn)
 	}
+	if names, ok := b.attributes().namesOf(obj, pos); ok {
+		name = nameAmong(names, obj, name)
+		return b.byNames(fn, x, obj, name, slices.Contains(names, name))
+	}
 	var v val
 	r := attempt(func() { v = b.attributes().ownAttr(obj, name, pos) })
 	if fn == "hasattr" {
@@ -170,6 +175,92 @@ func (b walker) hasOrGetAttr(fn string, x *syntax.CallExpr) val {
 		panic(r)
 	}
 	return b.expr(x.Args[2])
+}
+
+// byNames is hasattr or getattr of a value that is no part of the event's structs: what it has follows from its type,
+// as in user space. None and FAULT have nothing.
+func (b walker) byNames(fn string, x *syntax.CallExpr, obj val, name string, has bool) val {
+	pos := x.Lparen
+	there := known(has)
+	if has && obj.expr != nil {
+		there = b.ops().isPresent(obj, pos)
+	}
+	attr := func() val {
+		if obj.expr != nil {
+			obj = exprVal(assume(b.rv(obj, pos)))
+		}
+		return b.attributes().attr(obj, name, pos)
+	}
+	switch {
+	case fn == "hasattr":
+		return condVal(there)
+	case len(x.Args) == 2 && !has:
+		wrong(pos, "%s has no field or method %s", obj.describe(), name)
+	case len(x.Args) == 2:
+		return b.attributes().attr(obj, name, pos)
+	case there.known && there.value:
+		return attr()
+	case there.known:
+		return b.expr(x.Args[2])
+	}
+	return b.choose(there, attr, func() val { return b.expr(x.Args[2]) }, pos)
+}
+
+// isPresent is that v is not None and not FAULT.
+func (b operators) isPresent(v val, pos plan.Pos) cond {
+	out, _ := connected(tree.OpLAnd, negate(b.isNone(v, pos), pos), negate(b.isFault(v, pos), pos), pos)
+	return out
+}
+
+// nameAmong is the name that is meant: that of a record's field may have a _ behind it.
+func nameAmong(names []string, of val, name string) string {
+	if _, constant := of.c.(plan.Record); !constant && of.typ().Kind != types.Record || slices.Contains(names, name) {
+		return name
+	}
+	return strings.TrimSuffix(name, "_")
+}
+
+// namesOf are what v has behind a dot in user space; ok is false where that is decided by types of the kernel, as of
+// the event and of structs.
+func (b attributes) namesOf(v val, pos plan.Pos) (names []string, ok bool) {
+	switch o := v.obj.(type) {
+	case *row:
+		return o.names(), true
+	case *memObj:
+		return attrNames["bytes"], true
+	case *method, *closure, *rangeObj, *arrayObj, *ctxArray:
+		return nil, true
+	}
+	if v.obj != nil || v.typ().Kind == types.Ptr || v.typ().Kind == types.Mem {
+		return nil, false
+	}
+	switch c := v.c.(type) {
+	case plan.Ref:
+		return containerNames(c.Container, false), true
+	case plan.Opaque, plan.PointValue:
+		refuse(pos, "what %s has is known in user space only", v.describe())
+	case plan.Builtin:
+		if c == "math" || c == "json" {
+			refuse(pos, "what the module %s has is known in user space only", c)
+		}
+	case plan.Record:
+		return constType(c).Names, true
+	}
+	if t := v.typ(); t.Kind == types.Record {
+		return t.Names, true
+	} else if t.Label == "errno" {
+		refuse(pos, "errno(…) is a text, or the number of what is no error, which is known in user space only")
+	}
+	return attrNames[typeName(uval{v: v, known: true})], true
+}
+
+// names are what an entry of an aggregation has, or one without keys.
+func (r *row) names() []string {
+	c := r.c
+	if r.member != nil {
+		c = r.member.Agg
+	}
+	return containerNames(c, r.keyed)
 }
 
 // ownAttr is attr without the None of arguments that other points have, and

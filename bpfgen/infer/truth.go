@@ -50,8 +50,8 @@ func (b operators) truth(v val, pos plan.Pos) cond {
 // unlasting refuses to ask for a truth that only user space knows.
 func unlasting(v val, pos plan.Pos) {
 	if _, ok := v.c.(plan.Ref); ok {
-		refuse(pos, "%s is true while it has entries, which user space can ask: a kernel half asks for a key, as k in t, "+
-			"or counts in a cell", v.describe())
+		refuse(pos, "%s is true while it has entries, which user space can ask: "+
+			"a kernel half asks for a key, as k in t, or counts in a cell", v.describe())
 	}
 	refuse(pos, "whether %s is true is known in user space only", v.describe())
 }

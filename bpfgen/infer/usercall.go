@@ -243,6 +243,9 @@ func (u arguments) instead(x *syntax.CallExpr, vals []uval, v val) uval {
 	return out
 }
 
+// isRecord reports whether v is a record that is made at run time: user space knows whether it is there.
+func isRecord(v val) bool { return v.expr != nil && v.expr.Type.Kind == types.Record }
+
 // hasOrGetAttr folds for the point; the result is sent, because another
 // point of the probe may have another.
 func hasOrGetAttr(u *user, f *builtin, x *syntax.CallExpr) uval {
@@ -254,7 +257,7 @@ func hasOrGetAttr(u *user, f *builtin, x *syntax.CallExpr) uval {
 	recv := u.expr(x.Args[0])
 	field := u.expr(x.Args[1])
 	s, ok := field.v.constStr()
-	if !recv.part || !recv.known || !ok || isText(recv.v) {
+	if !recv.part || !recv.known || !ok || isText(recv.v) || isRecord(recv.v) {
 		u.use(recv)
 		u.calling().useArgs(x.Args[1:])
 		return uval{}
