@@ -161,17 +161,17 @@ func (b inliner) inlined(f *frame, block *tree.Block, falls bool, pos plan.Pos) 
 		t = types.NoneT
 	}
 	for _, r := range constantsLast(f.returns) {
-		e := b.rv(r.v, r.stmt.Pos)
+		e := b.u.named(b.rv(r.v, r.stmt.Pos), t)
 		var ok bool
 		if t, ok = types.Join(t, signless(e, t)); !ok {
 			refuse(r.stmt.Pos, "this returns %s, elsewhere %s: a function in a kernel half returns one kind of "+
-				"value, or None", returnedInWords(r.v), inWords(t))
+				"value, or None%s", returnedInWords(r.v), inWords(t), besides(r.v, exprVal(&tree.Expr{Type: t})))
 		}
 	}
 	for _, r := range f.returns {
 		if t.Kind != types.None {
 			// The value was computed where the return stands.
-			r.stmt.Exprs = []*tree.Expr{convert(b.rv(r.v, r.stmt.Pos), t)}
+			r.stmt.Exprs = []*tree.Expr{convert(b.u.named(b.rv(r.v, r.stmt.Pos), t), t)}
 		}
 	}
 	if falls && t.Kind != types.None {

@@ -311,11 +311,11 @@ func (b tables) getOr(op tree.Op, c *plan.Container, a []val, pos plan.Pos) val 
 		a[1] = b.bind("", a[1], pos)
 		missing = b.rv(a[1], pos)
 		entry := &tree.Expr{Op: op, Type: t, Pos: pos}
-		joined, ok := joinExprs(entry, missing)
+		_, joined, _, ok := b.u.joinExprs(entry, missing)
 		if !ok {
 			mixed(exprVal(entry), a[1], pos)
 		}
-		missing = convert(missing, joined)
+		missing = joined
 	}
 	v := b.tableOp(op, c, a[0], missing, pos)
 	if missing != nil {

@@ -93,7 +93,7 @@ func (b walker) ident(id *syntax.Ident) val {
 		afterMistake()
 	}
 	if u, bad := v.obj.(*unjoined); bad {
-		refuse(id.NamePos, "%s cannot be used in a kernel half", u.what())
+		refuse(id.NamePos, "%s cannot be used in a kernel half%s", u.what(), u.hint)
 	}
 	return v
 }

@@ -189,7 +189,11 @@ func (b walker) assignPin(p *pin, v val, pos plan.Pos) {
 	e := b.rv(v, pos)
 	t, ok := types.Join(p.t, e.Type)
 	if !ok {
-		refuse(pos, "this is %s, but the variable was %s before the loop", v.describe(), inWords(p.t))
+		begin := ""
+		if v.typ().Label != "" || p.t.Label != "" {
+			begin = "; let it begin with None"
+		}
+		refuse(pos, "this is %s, but the variable was %s before the loop%s", v.describe(), inWords(p.t), begin)
 	}
 	if !t.Equal(p.t) {
 		p.t, p.widened = t, true

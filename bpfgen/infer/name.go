@@ -81,6 +81,24 @@ func (b tables) fitting(v val, have types.Type, pos plan.Pos) val {
 	return v
 }
 
+// named gives the constant strings of e by the numbers of names where those of t are names.
+func (u *unit) named(e *tree.Expr, t types.Type) *tree.Expr {
+	switch {
+	case e.Op == tree.OpConst && e.Type.Kind == types.Str && t.IsName():
+		return u.nameConst(e.Str, e.Pos)
+	case e.Op != tree.OpTuple && e.Op != tree.OpRecord || len(e.Args) != len(t.Elems):
+		return e
+	}
+	out := *e
+	out.Args = slices.Clone(e.Args)
+	out.Type.Elems = slices.Clone(e.Type.Elems)
+	for i, a := range e.Args {
+		out.Args[i] = u.named(a, t.Elems[i])
+		out.Type.Elems[i] = out.Args[i].Type
+	}
+	return &out
+}
+
 // A nameTest asks for a property of a name.
 type nameTest struct {
 	holds func(string) bool

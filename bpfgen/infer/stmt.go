@@ -214,7 +214,7 @@ func (b walker) joinVar(name string, x, y val, then, els *tree.Block, pos plan.P
 	if x.obj == (poison{}) || y.obj == (poison{}) {
 		return objVal(poison{})
 	}
-	return objVal(&unjoined{name, x.describe(), y.describe()})
+	return objVal(&unjoined{name, x.describe(), y.describe(), besides(x, y)})
 }
 
 func (b walker) returnStmt(s *syntax.ReturnStmt) {

@@ -126,12 +126,6 @@ func assumeNotNone(e *tree.Expr) *tree.Expr {
 	return &tree.Expr{Op: tree.OpAssume, Type: t, Args: []*tree.Expr{e}, Pos: e.Pos}
 }
 
-// joinExprs is the type of one of two values. A constant that is not negative
-// takes the sign of the other one: `e.args.addr if c else 0` is not negative.
-func joinExprs(x, y *tree.Expr) (types.Type, bool) {
-	return types.Join(signless(x, y.Type), signless(y, x.Type))
-}
-
 func signless(e *tree.Expr, other types.Type) types.Type {
 	if e.Op == tree.OpConst && e.Type.Equal(types.I64) && e.Int >= 0 && other.Kind == types.Int && other.Unsigned64() {
 		return types.U64

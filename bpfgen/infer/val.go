@@ -144,7 +144,7 @@ func want(args []arg, least, most int, form string, pos plan.Pos) []val {
 
 // unjoined is a variable with different kinds of values on two ways; using
 // it is the error.
-type unjoined struct{ name, x, y string }
+type unjoined struct{ name, x, y, hint string }
 
 func (u *unjoined) what() string {
 	return u.name + ", which is " + u.x + " on one way and " + u.y + " on another,"

@@ -79,12 +79,11 @@ func (b *body) choose(c cond, yes, no func() val, pos plan.Pos) val {
 		return yv
 	}
 	if len(yb.Stmts) == 0 && len(nb.Stmts) == 0 {
-		ye, ne := b.rv(yv, pos), b.rv(nv, pos)
-		t, ok := joinExprs(ye, ne)
+		ye, ne, _, ok := b.u.joinExprs(b.rv(yv, pos), b.rv(nv, pos))
 		if !ok {
 			mixed(yv, nv, pos)
 		}
-		return exprVal(conditional(c.expr, convert(ye, t), convert(ne, t), pos))
+		return exprVal(conditional(c.expr, ye, ne, pos))
 	}
 	out, ok := b.join("", yv, nv, yb, nb, pos)
 	if !ok {
@@ -97,15 +96,13 @@ func (b *body) choose(c cond, yes, no func() val, pos plan.Pos) val {
 // join assigns both values to one local at the ends of the two ways.
 func (b *body) join(name string, x, y val, then, els *tree.Block, pos plan.Pos) (out val, ok bool) {
 	r := attempt(func() {
-		xe, ye := b.rv(x, pos), b.rv(y, pos)
-		t, joined := joinExprs(xe, ye)
+		xe, ye, t, joined := b.u.joinExprs(b.rv(x, pos), b.rv(y, pos))
 		if !joined {
 			return
 		}
 		id := b.newLocal(name, t)
 		add := func(to *tree.Block, e *tree.Expr) {
-			to.Stmts = append(to.Stmts, &tree.Stmt{Op: tree.SAssign, Int: id, Exprs: []*tree.Expr{convert(e, t)},
-				Pos: pos})
+			to.Stmts = append(to.Stmts, &tree.Stmt{Op: tree.SAssign, Int: id, Exprs: []*tree.Expr{e}, Pos: pos})
 		}
 		add(then, xe)
 		add(els, ye)
@@ -189,6 +186,17 @@ func (b *body) readable(v val, pos plan.Pos) *tree.Expr {
 	return b.num(v, pos)
 }
 
+// joinExprs gives two values as they are kept where there is one of them, and its type. A constant that is not negative
+// takes the sign of the other one: `e.args.addr if c else 0` is not negative. A constant string beside a name is one.
+func (u *unit) joinExprs(x, y *tree.Expr) (_, _ *tree.Expr, _ types.Type, ok bool) {
+	x, y = u.named(x, y.Type), u.named(y, x.Type)
+	t, ok := types.Join(signless(x, y.Type), signless(y, x.Type))
+	if ok {
+		x, y = convert(x, t), convert(y, t)
+	}
+	return x, y, t, ok
+}
+
 // mixed refuses a value that is x or y. A constant that no kernel half has is the cause, where there is one.
 func mixed(x, y val, pos plan.Pos) {
 	x.mustKnowAll()
@@ -196,7 +204,25 @@ func mixed(x, y val, pos plan.Pos) {
 	mustHaveWords(pos, x)
 	mustHaveWords(pos, y)
 	refuse(pos, "this is %s or %s: a kernel half needs one kind of value, or None%s", x.describe(), y.describe(),
-		oneOf(x, y))
+		besides(x, y))
+}
+
+// besides is a hint for two values of which no kernel half can keep one, "" where none helps.
+func besides(x, y val) string {
+	if x.typ().Kind == types.Str {
+		x, y = y, x
+	}
+	switch t := x.typ(); {
+	case t.Kind != types.Int || t.Label == "":
+		return oneOf(x, y)
+	case y.typ().Kind != types.Str && y.typ().Label == "":
+		return ""
+	case y.typ().Kind != types.Str:
+		return "; keep each in a variable, a container or a field of its own"
+	case t.IsName():
+		return "; of strings only constants can stand beside a name, which is a number there"
+	}
+	return "; write None instead of the string: the number behind the text is what is kept"
 }
 
 // oneOf is a hint for x == "a" or "b".

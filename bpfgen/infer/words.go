@@ -48,6 +48,8 @@ func labelInWords(label string) string {
 		return "a list of strings"
 	case "name":
 		return "the name of a function or point"
+	case "syscall_name":
+		return "the name of a system call"
 	case "func":
 		return "e.func"
 	case "point", "syscall_point":

@@ -108,7 +108,7 @@ func (d *Decoder) label(t *wire.Type, v uint64) starlark.Value {
 	if f != nil {
 		text = f(v)
 	}
-	if text == "" {
+	if text == "" && (f == nil || t.Label != "name") { // "" is a name, too
 		return number(t, v)
 	}
 	if d.labelled == nil || len(d.labelled) >= internMax {

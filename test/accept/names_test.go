@@ -81,7 +81,7 @@ func pairsOfNames(points []string, inUser func(int) bool) string {
 // > A constant string beside names is one of them, and `t["read"]` of user space finds the entry.
 // > `==`, `in (…)`, `startswith`, `endswith`, `"part" in e.func` and `matches(e.func, "glob")` work with names in a
 // > kernel half.
-// > With a name that comes from a container only `==` and `in (…)` work.
+// > With a name that comes from a container, or is one of several values, only `==` and `in (…)` work.
 func TestNamesInTables(t *testing.T) {
 	e := onTarget(t, "static", `
 t, last, k, n, s = table(), table(), cell("none"), count(), count()
@@ -122,6 +122,47 @@ at_exit(done)
 		`tests ("main", False, False, False, False, True, False) 2`,
 		`tests ("signs", False, True, True, False, True, True) 2`,
 	})
+}
+
+// A name beside constant strings and None, where a value is one of several: the same in both halves.
+//
+// > So is one that a value can be instead: `e.func if e.ret < 0 else ""`.
+func TestNamesBesideStrings(t *testing.T) {
+	const script = `
+kernel, user, kept = count(), count(), table()
+def chosen(e):
+    if e.func == "forms":
+        return (e.func, 1)
+    return ("no form", 2) if e.func == "main" else (e.probe, 3)
+def ways(e):
+    first = e.func == "forms"
+    x = "other"
+    if first:
+        x = e.func
+    y = None
+    for i in range(4):
+        if i == 2 and not first:
+            y = e.func
+    z = e.func if first else ""
+    return (z, e.func if first else None, x, x == "other", z == "", z in ("", "main"), y, chosen(e))
+def inKernel(e):
+    kept[0] = e.func
+    kernel[ways(e), kept.get(0, "none"), kept.get(1, "none")].add()
+POINTS
+def both():
+    k, u = sorted([str(i) for i in kernel.items()]), sorted([str(i) for i in user.items()])
+    print(k == u, len(k))
+    if k != u: print("kernel", k, "user", u)
+at_exit(both)
+`
+	var probes strings.Builder
+	for _, point := range []string{"uprobe:BIN:{forms,signs}", "ufunc:BIN:{forms,main}", "usdt:BIN:work:forms",
+		"syscall:{write,exit_group}"} {
+		fmt.Fprintf(&probes, "probe(%[1]q, inKernel)\n"+
+			"probe(%[1]q, lambda e: user[[ways(e)][0], e.func, \"none\"].add())\n", point)
+	}
+	e := onTarget(t, "static", strings.Replace(script, "POINTS", probes.String(), 1), "2")
+	equalLines(t, sorted(e.stdout, ""), []string{"True 5", "enabled 0"})
 }
 
 // What names cannot do in kernel halves is said with what they can.
