@@ -12,14 +12,16 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-const aggDoc = ` by names the columns of the key, size bounds the keys (10240), unit is NSEC, USEC, MSEC or SEC.`
+const aggDoc = " With by the columns of the key have names. size is how many keys there may be (10240). " +
+	"unit is NSEC, USEC, MSEC or SEC."
 
 var containerFamily = []Entry{
 	{
 		Name: "table", Family: "state",
 		Signature: "table(size=10240, lru=False, by=None)",
-		Doc: `Maps keys to values; both halves set and read it: t[k], t[k] = v, t[k] += n, k in t, get, pop, set, add,
-remove, items, clear. A full table is counted and reported; with lru the oldest entry goes.`,
+		Doc: `Maps keys to values, which both halves set and read: t[k], t[k] = v, t[k] += n, k in t, get, pop,
+set, add, remove, items, clear. A full table drops what is new, which is counted and reported. With lru the oldest entry
+goes.`,
 		call: tableCall,
 	},
 	{
@@ -28,7 +30,7 @@ remove, items, clear. A full table is counted and reported; with lru the oldest 
 		Doc:       "One value that both halves read and set: get(), set(v), add(n).",
 		call:      cellCall,
 	},
-	aggEntry(plan.Count, "Counts: n[k].add(); n[k].add(3) counts three."+aggDoc),
+	aggEntry(plan.Count, "Counts: n[k].add(), and n[k].add(3) counts three."+aggDoc),
 	aggEntry(plan.Total, "Adds up: t[k].add(v, weight=1)."+aggDoc),
 	aggEntry(plan.Mean, "The mean of what was added: m[k].add(v, weight=1)."+aggDoc),
 	aggEntry(plan.Lowest, "The lowest value that was added: m[k].add(v)."+aggDoc),
@@ -58,8 +60,8 @@ remove, items, clear. A full table is counted and reported; with lru the oldest 
 	{
 		Name: "group", Family: "state",
 		Signature: "group(by=None, size=10240, name=aggregation, …)",
-		Doc: "Several aggregations under one key: g = group(reads = count(), bytes = total()); g[k].reads.add(). " +
-			"take() gives all at one time.",
+		Doc: `Several aggregations under one key: g = group(reads = count(), bytes = total()), and
+g[k].reads.add(). take() gives the values of all at one time.`,
 		call: groupCall,
 	},
 }

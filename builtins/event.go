@@ -13,19 +13,20 @@ var pointFamily = []Entry{
 	{
 		Name: "event", Family: "points",
 		Signature: `event((points, fn), …, doc="")`,
-		Doc: `Makes a point of your own: it happens when one of the functions, which run in the kernel, returns a
-record, whose fields are the event's. A function that returns None only keeps state. A field that handlers take is in
-the records of all functions; one without a value is None there: record(a = 1, b = None).`,
+		Doc: `Makes a point of your own: event((points, fn), …). The functions run in the kernel. The point
+happens when one of them returns a record, whose fields are the event's. A function that returns None only keeps state.
+A field that handlers take is in the records of all functions. A field without a value is None there: record(a = 1, b =
+None).`,
 		call: eventCall,
 	},
 	{
 		Name: "span", Family: "points",
 		Signature: `span(start, end, key=None, again="last", size=10240, timeout=None)`,
-		Doc: `Makes one event of a start and an end that belong together: by thread, or by key, a function or
-(start_fn, end_fn). A key of None means: not this one. again says which start counts when there is one already,
-"last" or "first". An end that comes later than timeout ("5s", or ns) after its start is counted and not paired.
-s.items() gives those that are open now, each as (key, record): key is that of key=, else the thread; the record has the
-time of the start and what handlers take from e.start, by their names.`,
+		Doc: `Makes one event of a start and an end that belong together by thread, or by key. The key is a
+function, or (start_fn, end_fn). A key of None means: not this one. again says which start counts when there is one
+already: "last" or "first". An end that comes later than timeout ("5s", or ns) after its start is counted and not
+paired. s.items() gives the starts that wait for their ends, each as (key, record). The key is that of key=, else the
+thread. The record has the time of the start and what handlers take from e.start, by their names.`,
 		call: spanCall,
 	},
 	{

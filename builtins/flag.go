@@ -16,11 +16,11 @@ var flagFamily = []Entry{
 		Name: "flag", Family: "flags",
 		Signature: `flag(name, default=None, help="", short=None, type=None, positional=False, choices=None,
          required=False, least=None, most=None)`,
-		Doc: `Declares a flag of the script and gives its value: --name VALUE, or -s VALUE with short. A default of True
-or False makes a switch. type is int, float, str, bool, duration, expression or a function that gets the text; it
-follows the default where it is not given. positional takes the next argument that is no flag. One that is required must
-be given. What is given must be from least to most: a number, a time in ns, or the length of a text in bytes. Names and
-letters of startrace's own flags are refused.`,
+		Doc: `Declares a flag of the script and gives its value: --name VALUE, or -s VALUE with short. A default
+of True or False makes a switch. type is int, float, str, bool, duration, expression or a function that gets the text;
+where it is not given, it follows the default. positional takes the next argument that is no flag. A flag with required
+must be given. What is given must be from least to most: a number, a time in ns, or the length of a text in bytes. The
+names and letters of startrace's own flags are refused.`,
 		call: flagCall,
 	},
 	{

@@ -14,15 +14,15 @@ import (
 // reaches these functions stood on something else.
 var kernelFamily = []Entry{
 	kernelEntry("cstr", "cstr(address, n=0)",
-		"The string at an address, of at most n bytes, a constant; "+
-			"without n, of as many as `limits(string = N)` says."),
+		"The string at an address, of at most n bytes; n is a constant. Without n it is of as many bytes as "+
+			"`limits(string = N)` says."),
 	kernelEntry("mem", "mem(address, n)",
 		"The n bytes at an address; n is a constant, at most 4096. An element, b[0], is an int."),
 	kernelEntry("path", "path(file)",
-		"The whole path of a struct file or path; of a dentry that within its file system."),
+		`The whole path of a struct file or path. For a dentry it is the path within its file system.`),
 	{Name: "cast", Family: "kernel", Signature: `cast("struct sock", address)`, call: convert,
-		Doc: `A pointer of another type. With a type of ints it is C's conversion:
-cast("unsigned char", n) is the low 8 bits of n.`},
+		Doc: `Gives a pointer another type. With a type of ints it is C's conversion: cast("unsigned char", n) is
+the low 8 bits of n.`},
 	kernelEntry("container_of", `container_of(pointer, "struct sock", "member")`, "The struct around a member."),
 	kernelEntry("sizeof", `sizeof("struct sock")`, "The size of a type of the kernel."),
 }

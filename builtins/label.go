@@ -17,25 +17,26 @@ import (
 // Labels also stand in kernel halves: there the raw value is stored or sent
 // and readers see the text. Both ways use the same functions.
 var labelFamily = []Entry{
-	label("errno", "errno(n)", "The name of an error as system calls return it: errno(-2) is ENOENT. "+
-		"What is not negative is no error, and stays a number, as an error without a name does. "+
-		"Of a pointer that is an error (ERR_PTR) it is that error's name, of another one None."),
+	label("errno", "errno(n)",
+		`The name of an error as system calls return it: errno(-2) is ENOENT. A number that is not negative is no
+error and stays a number, as an error without a name does. For a pointer that is an error (ERR_PTR) it is that error's
+name, and for another pointer None.`),
 	label("signal", "signal(n)", "The name of a signal: SIGTERM."),
-	label("syscall_name", "syscall_name(n)", "The name of a system call by its number: "+
-		"that of a call of a program of 32 bits is 1024 and the number there."),
+	label("syscall_name", "syscall_name(n)",
+		`The name of a system call by its number. A call of a program of 32 bits has the number there plus 1024.`),
 	label("ksym", "ksym(addr)", "The kernel function at an address."),
 	{
 		Name: "usym", Family: "labels",
 		Signature: "usym(addr, pid=None)",
-		Doc: `The user function at an address of a process, by default the one of -p or -c: of the symbols of its ELF
-file, else MODULE+0xOFFSET. The process must still be there; code that a program made at run time has no name.`,
+		Doc: `The user function at an address of a process, by default of the one of -p or -c. It is a symbol of
+the ELF file, else MODULE+0xOFFSET. The process must still be there. Code that a program made at run time has no name.`,
 		call: usymCall,
 	},
 	{
 		Name: "inet", Family: "labels",
 		Signature: "inet(addr)",
-		Doc: `An IPv4 or IPv6 address as text: an int as the kernel holds it, in the network's order, or its 4 or 16
-bytes. Of an int the low 32 bits are the address, as for ntohl.`,
+		Doc: `An IPv4 or IPv6 address as text. The address is an int as the kernel holds it, in the network's
+order, or its 4 or 16 bytes. The low 32 bits of an int are the address, as for ntohl.`,
 		call: passAbsent(inetCall),
 	},
 	{
@@ -45,14 +46,14 @@ bytes. Of an int the low 32 bits are the address, as for ntohl.`,
 		call:      passAbsent(macCall),
 	},
 	label("dev_name", "dev_name(dev)",
-		"The name of a block device by the kernel's number for it (major << 20 | minor); 8,0 where it has none."),
+		`The name of a block device by the kernel's number for it (major << 20 | minor), or 8,0 where it has none.`),
 	{
 		Name: "names", Family: "labels",
 		Signature: `names(v, family="")`,
-		Doc: `The name of a value, or A|B for flags, of what has no name the number in hex, of negative flags
-the 32 bits of a C int, if they fit in it; a negative number that is no flags and has no name stays decimal. The family
-is an enum of the kernel ("pid_type"), the beginning of the names of constants ("O_", "AF_"), "tcp_state", or "mode" for
-rw-r--r--. It may be left out in kernel halves for a field whose type is an enum.`,
+		Doc: `The name of a value, or A|B for flags. What has no name is a number in hex, of negative flags the 32
+bits of a C int, if they fit in it. A negative number that is no flags and has no name stays decimal. The family is an
+enum of the kernel ("pid_type"), the beginning of the names of constants ("O_", "AF_"), "tcp_state", or "mode" for
+rw-r--r--. The family may be left out in kernel halves for a field whose type is an enum.`,
 		call: passAbsent(namesCall),
 	},
 }

@@ -13,8 +13,8 @@ var machineFamily = []Entry{
 	{
 		Name: "fstype", Family: "flags",
 		Signature: `fstype("ext4")`,
-		Doc: `The type of a flag that names a type of file systems: flag("fs", "", type = fstype). Of one that the
-kernel does not know, or not yet, a message says so. Gives the text.`,
+		Doc: `The type of a flag that names a type of file systems: flag("fs", "", type = fstype). A message tells
+of a type that the kernel does not know, or not yet. The call gives the text.`,
 		call: func(e *Env, c *call) (starlark.Value, error) {
 			return e.named(c, Outside.FileSystem)
 		},
@@ -22,9 +22,9 @@ kernel does not know, or not yet, a message says so. Gives the text.`,
 	{
 		Name: "diskname", Family: "flags",
 		Signature: `diskname("sda")`,
-		Doc: `The type of a flag that names a disk, as dev_name has it, or as /dev/sda: flag("disk", "",
-type = diskname). A partition is refused: its requests are those of its disk. Of a disk that is not there, or not yet,
-a message says so. Gives the name.`,
+		Doc: `The type of a flag that names a disk, as dev_name has it, or as /dev/sda: flag("disk", "", type =
+diskname). A partition is refused: its requests are those of its disk. A message tells of a disk that is not there, or
+not yet. The call gives the name.`,
 		call: func(e *Env, c *call) (starlark.Value, error) { return e.named(c, Outside.Disk) },
 	},
 }

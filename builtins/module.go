@@ -15,8 +15,8 @@ var moduleFamily = []Entry{
 	{
 		Name: "json", Family: "modules",
 		Signature: "json.encode(v), json.decode(s), json.indent(s)",
-		Doc: "JSON. Records become objects, bytes lists of ints, FAULT {\"fault\":true}, as with --format json. " +
-			"A string that\nwas cut has `…` at its end, as in all output.",
+		Doc: "Reads and writes JSON. Records become objects, bytes become lists of ints, and FAULT becomes " +
+			"{\"fault\":true}, as with --format json. A string that was cut has `…` at its end, as in all output.",
 		value: jsonModule,
 	},
 	{

@@ -33,8 +33,8 @@ var numberFamily = []Entry{
 	{
 		Name: "int32", Family: "values",
 		Signature: "int32(n)",
-		Doc: `The low 32 bits of a number as a C int. Arguments and results of user functions are whole
-registers, of which an int fills only the low half: int32(e.ret) < 0.`,
+		Doc: `The low 32 bits of a number as a C int. Arguments and results of user functions are whole registers,
+of which an int fills only the low 32 bits: int32(e.ret) < 0.`,
 		call: passFault(wordCall(func(v uint32) starlark.Value { return starlark.MakeInt64(int64(int32(v))) })),
 	},
 	{
@@ -46,8 +46,8 @@ registers, of which an int fills only the low half: int32(e.ret) < 0.`,
 	{
 		Name: "matches", Family: "values",
 		Signature: `matches(text, "glob")`,
-		Doc: "Whether all of the text matches a pattern: * is any text, ? one byte, [a-c] one of these, " +
-			"[!a] another one, {a,b} one of these texts.",
+		Doc: `Whether all of the text matches a pattern: * is any text, ? is one byte, [a-c] is one of these, [!a]
+is another one, and {a,b} is one of these texts.`,
 		call: func(_ *Env, c *call) (starlark.Value, error) {
 			var s, pattern string
 			if err := c.unpack("text", &s, "pattern", &pattern); err != nil {

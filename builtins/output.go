@@ -14,23 +14,24 @@ var outputFamily = []Entry{
 	{
 		Name: "print", Family: "output",
 		Signature: `print(*values, sep=" ")`,
-		Doc: `Prints values and a line feed. Control characters are escaped, of strings that were traced line feeds and
-tabs too: the name of a file forges no line.`,
+		Doc: `Prints values and a line feed. Control characters are escaped. Of strings that were traced, line
+feeds and tabs are escaped, too, so the name of a file forges no line.`,
 		call: printCall,
 	},
 	{
 		Name: "announce", Family: "output",
 		Signature: "announce(text)",
 		Doc: `Tells on standard error what is being done, and what will end it: announce("Tracing writes") writes
-"Tracing writes; press ^C to finish", with -c "Tracing writes until the command ends". It is a message and no result: -q
-leaves it out. What is announced while the script runs is printed when its probes are attached.`,
+"Tracing writes; press ^C to finish", and with -c "Tracing writes until the command ends". It is a message and no
+result, so -q leaves it out. What is announced while the script runs is printed when its probes are attached.`,
 		call: announceCall,
 	},
 	{
 		Name: "printf", Family: "output",
 		Signature: "printf(format, *values)",
-		Doc: `Prints by a format with the verbs of C and Go, widths and precisions: printf("%-16s %6d %#o %5.2f\n", …).
-The precision of a text, "%.3s", is a number of characters. What is printed as an escape sequence, "\x01", is one.`,
+		Doc: `Prints by a format with the verbs of C and Go, widths and precisions: printf("%-16s %6d %#o
+%5.2f\n", …). The precision of a text, "%.3s", is a number of characters. An escape sequence that is printed, "\x01", is
+one character.`,
 		call: printfCall,
 	},
 	{
@@ -43,16 +44,16 @@ The precision of a text, "%.3s", is a number of characters. What is printed as a
 		Name: "show", Family: "output",
 		Signature: "show(value, top=0, sort=None, percent=False, screen=False)",
 		Doc: `Prints an aggregation, a table, or what take() gave as a report. top limits the rows to those with
-the greatest values. sort names the column to sort by, as its heading does: values greatest first, parts of the key
-ascending; a - before the name turns that around. percent adds a column, screen clears the terminal before. What was
-shown is not printed again at exit.`,
+the greatest values. sort names the column to sort by, as its heading does. Values are sorted greatest first, and parts
+of the key ascending; a - before the name turns that around. percent adds a column. screen clears the terminal before.
+What was shown is not printed again at exit.`,
 		call: showCall,
 	},
 	{
 		Name: "columns", Family: "output",
 		Signature: `columns(name="%-7d", …)`,
-		Doc: "Gives a function that prints its arguments as a row, before the first one a header: " +
-			"out = columns(pid = \"%-7d\", comm = \"%s\").",
+		Doc: `Gives a function that prints its arguments as a row, and before the first row a header: out =
+columns(pid = "%-7d", comm = "%s").`,
 		call: columnsCall,
 	},
 }

@@ -24,8 +24,8 @@ number), cgroup (its path), container (the id in that path, else None). What is 
 	{
 		Name: "write_file", Family: "outside",
 		Signature: "write_file(name, text)",
-		Doc: "Writes a file anew, below a folder that --allow-write DIR grants; " +
-			"a relative name is one in that folder.",
+		Doc: `Writes a file anew, below a folder that --allow-write DIR grants. A relative name is one in that
+folder.`,
 		call: func(e *Env, c *call) (starlark.Value, error) { return writeCall(e, c, false) },
 	},
 	{
@@ -37,15 +37,15 @@ number), cgroup (its path), container (the id in that path, else None). What is 
 	{
 		Name: "run", Family: "outside",
 		Signature: `run(["cmd", …], timeout="10s")`,
-		Doc: `Runs a command, where --allow-run grants it, and waits for its end: gives a record with status, out and
-err. Events wait meanwhile. A status of -1 is a command that a signal or the timeout ended.`,
+		Doc: `Runs a command, where --allow-run grants it, and waits for its end. It gives a record with status,
+out and err. Events wait meanwhile. A status of -1 is a command that a signal or the timeout ended.`,
 		call: runCall,
 	},
 	{
 		Name: "send_signal", Family: "outside",
 		Signature: "send_signal(signal)",
-		Doc: `Sends a signal to the process of the event, in a kernel half, where --unsafe grants it. Gives whether the
-kernel took it; the process gets it before it goes on in user space.`,
+		Doc: `Sends a signal to the process of the event, in a kernel half, where --unsafe grants it. It gives
+whether the kernel took the signal. The process gets it before it goes on in user space.`,
 		call: func(*Env, *call) (starlark.Value, error) {
 			return nil, errors.New("send_signal: it acts on the process of the event, in the kernel: " +
 				"call it in a handler that runs there, or in kernel=")

@@ -15,38 +15,45 @@ var probeFamily = []Entry{
 	{
 		Name: "probe", Family: "probes",
 		Signature: "probe(points, handler=None, *, where=None, kernel=None, start=None, name=None, keep=None)",
-		Doc: `Declares a probe. points is a string, an event, a span, first(…) or a list of them.
-where is a predicate, compiled into the kernel. kernel is compiled into the kernel, whole; what it returns extends
-the event. handler runs in the kernel where all of it compiles, else in user space with the parts of e that it uses.
-start is a handler for the start of a span. Gives a probe with enable(), disable(), detach(), items() and stats(), for
-callbacks. items() gives the calls and other spans that are open now, each as (key, record), as s.items() of span(): of
-calls key is the thread, and the record has e.probe, time, when the call began, and what handlers take from e.start, by
-their names, of functions also depth. stats() gives hits (how often the kernel ran the probe, also for what where=
-passed over), sent, lost, missed (at most so many events that the kernel did not show, because another program ran on
-that CPU; None before Linux 5.12, which does not count them) and time (of the runs, in ns; it is measured in scripts
-that call stats()). enable() of an iterator goes through its list again.
-keep = N makes the kernel keep the last N events and send none: the probe's dump() gives these to the handler (or
-prints them), in the order of their times, and gives their number. No event is shown twice. A script that nowhere calls
-dump() is shown them at the end.`,
+		Doc: `Declares a probe: points, and the functions that look at what happens there. points is a string, an
+event, a span, first(…) or a list of them. where is a predicate that runs in the kernel. kernel is a function that
+runs in the kernel, whole; what it returns extends the event. handler runs in the kernel where all of it can run
+there, and else in user space, with the parts of e that it uses. start is a handler for the start of a span.
+
+Gives a probe with enable(), disable(), detach(), items() and stats(), for callbacks. items() gives the calls and
+other spans that are open now, each as (key, record), as s.items() of span() does. For a call key is the thread. The
+record has e.probe, time (when the call began), and what handlers take from e.start, by their names. For functions it
+also has depth.
+
+stats() gives hits, sent, lost, missed and time. hits is how often the kernel ran the probe, also for what where=
+passed over. missed is how many events at most the kernel did not show, because another program ran on that CPU;
+before Linux 5.12, which does not count them, it is None. time is that of the runs, in ns; it is measured in scripts
+that call stats(). enable() of an iterator goes through its list again.
+
+keep = N makes the kernel keep the last N events and send none. The probe's dump() gives these to the handler (or
+prints them), in the order of their times, and returns their number. No event is shown twice. A script that nowhere
+calls dump() is shown the events at the end.`,
 		call: probeCall,
 	},
 	{
 		Name: "record", Family: "probes",
 		Signature: "record(name=value, …)",
-		Doc:       "Makes an immutable value with named fields. Returned by a kernel function it extends the event.",
-		call:      recordCall,
+		Doc: `Makes an immutable value with named fields. A record that a kernel function returns extends the
+event: record(size = e.ret) is e.size in the handler.`,
+		call: recordCall,
 	},
 	{
 		Name: "limits", Family: "probes",
 		Signature: "limits(string=256, stacks=8192)",
-		Doc: `Sets how many bytes of a string are captured at most, and how many different stacks are kept. A string
-that was cut prints with … at its end; a stack for which there was no room is counted, and the end of the run says so.`,
+		Doc: `Sets how many bytes of a string are captured at most, and how many different stacks are kept. A
+string that was cut prints with … at its end. A stack for which there was no room is counted, and the end of the run
+says so.`,
 		call: limitsCall,
 	},
 	{
 		Name: "FAULT", Family: "probes",
 		Signature: "FAULT",
-		Doc:       "The outcome of a read of memory that failed. It is true and can be compared, stored and printed.",
+		Doc:       `The outcome of a read of memory that failed. FAULT is true and can be compared, stored and printed.`,
 		value:     value.FAULT,
 	},
 }

@@ -1,6 +1,9 @@
 package builtins
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // AppendReference appends the reference of all builtins in Markdown, the text
 // of docs/builtins.md.
@@ -12,7 +15,40 @@ func AppendReference(dst []byte) []byte {
 			family = en.Family
 			dst = append(dst, "\n## "+strings.ToUpper(family[:1])+family[1:]+"\n"...)
 		}
-		dst = append(dst, "\n### `"+en.Name+"`\n\n    "+en.Signature+"\n\n"+en.Doc+"\n"...)
+		dst = append(dst, "\n### `"+en.Name+"`\n\n    "+en.Signature+"\n\n"+en.Text()+"\n"...)
 	}
 	return dst
+}
+
+// columns is how long a line of the reference is at most.
+const columns = 100
+
+// Text is what the entry says, in lines of at most 100 columns.
+func (en Entry) Text() string {
+	paragraphs := strings.Split(en.Doc, "\n\n")
+	for i, p := range paragraphs {
+		paragraphs[i] = filled(p)
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
+
+// filled is a paragraph in lines that are as long as may be.
+func filled(text string) string {
+	var b strings.Builder
+	at := 0
+	for word := range strings.FieldsSeq(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case at == 0:
+		case at+1+n > columns:
+			b.WriteByte('\n')
+			at = 0
+		default:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += n
+	}
+	return b.String()
 }

@@ -48,7 +48,7 @@ var timeFamily = []Entry{
 	{
 		Name: "after", Family: "time",
 		Signature: `after(delay, fn)`,
-		Doc:       "Calls fn() once after a delay. A run that ends before does not call it.",
+		Doc:       `Calls fn() once after a delay. A run that ends before the delay does not call it.`,
 		call: timer("after", "delay", func(rt Runtime, d time.Duration, fn starlark.Callable) error {
 			return rt.After(d, fn)
 		}),
@@ -56,9 +56,8 @@ var timeFamily = []Entry{
 	{
 		Name: "at_exit", Family: "time",
 		Signature: "at_exit(fn)",
-		Doc: "Calls fn() when the run ends, in the order of the calls of at_exit. " +
-			"There it is an error to ask for another call,\n" +
-			"by at_exit, every or after; exit(code) ends the function and sets the code of the run.",
+		Doc: `Calls fn() when the run ends, in the order of the calls of at_exit. There it is an error to ask for
+another call, by at_exit, every or after. exit(code) ends the function and sets the code of the run.`,
 		call: func(e *Env, c *call) (starlark.Value, error) {
 			if e.Loading() {
 				return nil, errModule(c.name)
@@ -103,8 +102,8 @@ var timeFamily = []Entry{
 	{
 		Name: "strftime", Family: "time",
 		Signature: `strftime(format, time=None)`,
-		Doc: `The time of the event in a handler, else now, or a time such as e.time as text: strftime("%H:%M:%S"). %f:
-microseconds. Of a time that is None or FAULT it gives that.`,
+		Doc: `A time as text: strftime("%H:%M:%S"). It is the time of the event in a handler, and else now, or a
+time such as e.time. %f is microseconds. A time that is None or FAULT gives None or FAULT.`,
 		call: strftimeCall,
 	},
 }

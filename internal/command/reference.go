@@ -24,7 +24,7 @@ func Doc(w io.Writer, name string) error {
 		return err
 	}
 	if en, ok := builtins.Lookup(name); ok {
-		fmt.Fprintf(w, "%s\n\n%s\n", en.Signature, en.Doc)
+		fmt.Fprintf(w, "%s\n\n%s\n", en.Signature, en.Text())
 		return nil
 	}
 	if m, ok := stdlib.Find(strings.TrimSuffix(strings.TrimPrefix(name, "std/"), ".star")); ok {

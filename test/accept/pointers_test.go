@@ -15,7 +15,7 @@ import (
 // > It is that error's negative number where it is compared or shown: `e.ret < 0` and `e.ret == -ENOENT` hold for it,
 // > and `errno(e.ret)` names it.
 // > `errno(p)` of any other pointer is None.
-// > Of a pointer that is an error (ERR_PTR) it is that error's name, of another one None.
+// > For a pointer that is an error (ERR_PTR) it is that error's name, and for another pointer None.
 func TestErrorPointers(t *testing.T) {
 	needKernelFunctions(t)
 	n := scaled(400)

@@ -83,7 +83,7 @@ func equalLines(t testing.TB, got, want []string) {
 // > Without debug information nobody knows the types of a user function.
 // > So `e.args[i]` and `e.ret` are words of 64 bits, with a sign.
 // > Of a C `int` the upper 32 bits mean nothing, and `int32(e.ret)` and `uint32(e.args[0])` take the lower ones.
-// > Arguments and results of user functions are whole registers, of which an int fills only the low half:
+// > Arguments and results of user functions are whole registers, of which an int fills only the low 32 bits:
 // > int32(e.ret) < 0.
 func TestUserFunctions(t *testing.T) {
 	e := onTarget(t, "calls", `

@@ -26,7 +26,7 @@ func edges() (list []uint64) {
 // TestWideInts gives builtins of ints all that a field can hold, whatever its width and sign: both halves say the same
 // of it. User space gets the number in a list, so that nothing of the call is done in the kernel.
 //
-// > Of an int the low 32 bits are the address, as for ntohl.
+// > The low 32 bits of an int are the address, as for ntohl.
 func TestWideInts(t *testing.T) {
 	needBPF(t)
 	var inKernel, inUser []*Program
