@@ -45,9 +45,9 @@ event: record(size = e.ret) is e.size in the handler.`,
 	{
 		Name: "limits", Family: "probes",
 		Signature: "limits(string=256, stacks=8192)",
-		Doc: `Sets how many bytes of a string are captured at most, and how many different stacks are kept. A
-string that was cut prints with … at its end. A stack for which there was no room is counted, and the end of the run
-says so.`,
+		Doc: `Sets how many bytes of a string are captured at most, and how many different stacks are kept. A string
+that was cut prints with … at its end. A stack for which there was no room is counted, and the end of the run says
+so.`,
 		call: limitsCall,
 	},
 	{
