@@ -53,8 +53,9 @@ so.`,
 	{
 		Name: "FAULT", Family: "probes",
 		Signature: "FAULT",
-		Doc:       `The outcome of a read of memory that failed. FAULT is true and can be compared, stored and printed.`,
-		value:     value.FAULT,
+		Doc: "The outcome of a read of memory that failed. " +
+			"FAULT is true and can be compared, stored and printed.",
+		value: value.FAULT,
 	},
 }
 
