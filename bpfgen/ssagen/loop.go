@@ -24,7 +24,7 @@ func (b loops) forStmt(s *tree.Stmt) {
 	step := s.Exprs[2].Int
 	start, stop := b.expr(s.Exprs[0]).x, b.expr(s.Exprs[1]).x
 	n := b.iterations(start, stop, step)
-	if !b.HasLoop && computed(s) && b.severalLoops() {
+	if computed(s) && b.learns() {
 		n = b.forget(n) // a loop that ends after k rounds tells that n is k, to all that share it
 	}
 
@@ -90,7 +90,7 @@ func (b loops) loopBody(s *tree.Stmt, l *loop, ls loopState) {
 	b.Begin(done)
 	b.jump(l.exit)
 	b.enter(l.exit)
-	if computed(s) && b.severalLoops() {
+	if computed(s) && b.learns() {
 		b.forgetVars(ls.vars)
 	}
 }
@@ -106,8 +106,10 @@ func (b loops) forgetVars(vars []int64) {
 	}
 }
 
-// severalLoops reports whether the program has more than one.
-func (b loops) severalLoops() bool { return b.loopsOf().all > 1 }
+// learns reports whether what the verifier learns of the number of rounds costs
+// more than it gives: it would follow all that is behind the loop once for each
+// number. Older kernels do not, behind the only loop of a program.
+func (b loops) learns() bool { return b.HasLoop || b.loopsOf().all > 1 }
 
 func (b loops) loopsOf() loopNumbers {
 	if b.loopNumbers != nil {
