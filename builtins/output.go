@@ -222,7 +222,7 @@ func FormatArg(v starlark.Value) format.Arg {
 	if value.IsFault(v) {
 		return format.Arg{Kind: format.Fault, Str: v.String()}
 	}
-	return format.Arg{Kind: format.Other, Str: value.Text(v), Type: v.Type()}
+	return format.Arg{Kind: format.Other, Str: value.Text(v), Type: v.Type(), Value: v}
 }
 
 func showCall(e *Env, c *call) (starlark.Value, error) {

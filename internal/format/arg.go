@@ -37,6 +37,8 @@ type Arg struct {
 	// Shown is Marked with what must not reach a screen escaped already, for
 	// verbs that do not quote; "": Marked.
 	Shown string
+	// Value is the value itself, of Other, for outputs that show its parts.
+	Value any
 	// Went says where the text of a string went, once it has been written.
 	Went Stretch
 	Big  *big.Int

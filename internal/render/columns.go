@@ -71,7 +71,7 @@ func (c *Columns) appendJSON(dst []byte, args []format.Arg) []byte {
 		dst = append(dst, "{,"[min(i, 1)])
 		dst = appendJSONString(dst, c.names[i])
 		dst = append(dst, ':')
-		dst = appendJSON(dst, FromArg(&args[i]))
+		dst = appendJSON(dst, wholeOf(&args[i]))
 	}
 	if len(args) == 0 {
 		dst = append(dst, '{')
@@ -92,7 +92,18 @@ func (p *Printer) appendRowCSV(dst []byte, c *Columns, args []format.Arg) ([]byt
 	return append(dst, b.String()...), w.Error()
 }
 
-// FromArg gives an argument of a format as a value.
+// wholeOf is an argument of a format as a value with all its parts, as JSON has it.
+func wholeOf(a *format.Arg) Value {
+	if a.Value != nil {
+		return a.Value
+	}
+	if a.Kind == format.Bytes {
+		return []byte(a.Str)
+	}
+	return FromArg(a)
+}
+
+// FromArg gives an argument of a format as a value, of what is more than a number the text.
 func FromArg(a *format.Arg) Value {
 	switch a.Kind {
 	case format.None:

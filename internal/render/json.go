@@ -96,7 +96,7 @@ func appendJSON(dst []byte, v Value) []byte {
 	case string:
 		return appendJSONString(dst, v)
 	case []byte:
-		return appendJSONString(dst, string(v))
+		return appendJSONBytes(dst, v)
 	case Fault:
 		return append(dst, `{"fault":true}`...)
 	}
@@ -186,6 +186,19 @@ func appendJSONFloat(dst []byte, f float64) []byte {
 		return appendJSONString(dst, strconv.FormatFloat(f, 'g', -1, 64))
 	}
 	return strconv.AppendFloat(dst, f, 'g', -1, 64)
+}
+
+// appendJSONBytes renders bytes as json.encode does, as a list of ints: a text of
+// them could be another's.
+func appendJSONBytes(dst, b []byte) []byte {
+	dst = append(dst, '[')
+	for i, c := range b {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendInt(dst, int64(c), 10)
+	}
+	return append(dst, ']')
 }
 
 // appendJSONString renders a string; plain ASCII, the usual case, by itself.

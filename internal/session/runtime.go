@@ -11,6 +11,7 @@ import (
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/render"
+	"github.com/startrace/startrace/internal/results"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/internal/timers"
 	"github.com/startrace/startrace/starlark/value"
@@ -151,5 +152,12 @@ func (r runtime) Columns(names, formats []string) (func([]format.Arg) error, err
 	if err != nil {
 		return nil, err
 	}
-	return func(row []format.Arg) error { return r.out.Row(c, row) }, nil
+	return func(row []format.Arg) error {
+		for i := range row {
+			if v, ok := row[i].Value.(starlark.Value); ok {
+				row[i].Value = results.Plain(v)
+			}
+		}
+		return r.out.Row(c, row)
+	}, nil
 }
