@@ -49,8 +49,10 @@ func TestBehindLoops(t *testing.T) {
 	}
 	for name, body := range map[string]string{
 		"an if": loop + loop + "    if e.args.count != 0:\n        bits[0].add()\n", "many": loop + bits,
-		"many behind two": loop + fib + bits, "a bool": fib + fib + "    last[0] = (s, bool(e.args.count), e.args.fd)\n",
-		"between": loop + "    if e.args.count > 5:\n        s += 1\n" + fib + "    if e.args.count > 6:\n        s += 1\n",
+		"many behind two": loop + fib + bits,
+		"a bool":          fib + fib + "    last[0] = (s, bool(e.args.count), e.args.fd)\n",
+		"between": loop + "    if e.args.count > 5:\n        s += 1\n" + fib +
+			"    if e.args.count > 6:\n        s += 1\n",
 	} {
 		e := startrace(t, "-q", script(t, `
 bits, last, done = count(), table(), cell(0)
