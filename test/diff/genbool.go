@@ -39,8 +39,48 @@ func (g *gen) boolean(d int) *Expr {
 		return g.membership(d)
 	case 12:
 		return g.conversionToBool(d)
+	case 13:
+		if g.one(2) {
+			return g.askedOf(d)
+		}
 	}
 	return g.leafOf(boolean)
+}
+
+// asks are questions about values of which the compiler knows the shape: letters stand for what userExprs has by them.
+var asks = []string{
+	"record(a = $i, b = $s) == record(b = $s, a = $i)", "record(a = $i) == record(b = $i)", "record(a = $i) == ($i,)",
+	"($n,) != record(a = $n)", "record(a = record(b = $n)) == record(a = ($n,))", "record(a = $n) == record(a = $n)",
+	"record(a = $n, b = None) == record(b = None, a = $n)", "record(a = FAULT) == record(a = $n)",
+	"(record(a = $n) if $b else None) == record(b = $n)", "(($n,) if $b else FAULT) == ($n,)",
+	"(record(a = $n) if $b else None) != (record(a = $n) if $b else None)",
+	"record(a = $n) in ((1,), record(b = 1), record(a = 1))", "($n,) in (record(a = 1), (1,))",
+	"hasattr($s, \"upper\")", "hasattr($s, \"nope\")", "hasattr($i, \"upper\")", "hasattr(FAULT, \"upper\")",
+	"hasattr((None if $b else $s), \"upper\")", "hasattr(record(a = $i), \"a_\")", "hasattr(($i, $s), \"a\")",
+	"hasattr((record(a = $n) if $b else FAULT), \"a\")", "getattr($s, \"nope\", $b)",
+	"getattr(record(a = $b), \"a\", False)", "getattr(FAULT, \"a\", $b)",
+	"bool(range($n))", "bool(range($n, $n))", "bool(range($n, $n, -2))", "not range($n, 3)", "not ()", "bool(record())",
+}
+
+// askedOf is one of these, or asks for the truth of a container: in a kernel half, of one that is always true.
+func (g *gen) askedOf(d int) *Expr {
+	var names []string
+	for _, c := range g.cells {
+		names = append(names, c.name)
+	}
+	for _, a := range g.aggs {
+		names = append(names, a.name)
+	}
+	if len(names) > 0 && g.one(2) {
+		return call(boolean, "bool", leaf(Type{}, pick(g, names)))
+	}
+	for _, t := range g.tables {
+		if g.user {
+			return not(leaf(Type{Kind: Func}, t.name))
+		}
+	}
+	s := g.filled(pick(g, asks), d, nil)
+	return &Expr{Form: Shape, Type: boolean, Text: s.text, Args: s.args}
 }
 
 func (g *gen) hugeComparison(d int) *Expr {

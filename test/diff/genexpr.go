@@ -5,6 +5,9 @@ import "strings"
 // expr is an expression of type t; d bounds its depth.
 func (g *gen) expr(t Type, d int) *Expr {
 	g.nodes--
+	if t.Kind == Fault {
+		return leaf(t, "FAULT")
+	}
 	if d <= 0 || g.nodes <= 0 {
 		return g.leafOf(t)
 	}

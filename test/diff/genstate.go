@@ -30,6 +30,8 @@ type aggregation struct {
 var keyTypes = []Type{
 	signed, unsigned, text, boolean,
 	{Kind: Tuple, Elems: []Type{unsigned, text}}, {Kind: Tuple, Elems: []Type{signed, signed}},
+	{Kind: Tuple, Elems: []Type{unsigned, {Kind: Fault}}}, {Kind: Fault}, {Kind: Record},
+	{Kind: Tuple, Elems: []Type{{Kind: Tuple}, {Kind: Record}}},
 }
 
 // aggregations are the kinds with how they are made.

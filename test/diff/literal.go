@@ -71,6 +71,8 @@ func (g *gen) leafOf(t Type) *Expr {
 		}
 	}
 	switch t.Kind {
+	case Fault:
+		return leaf(t, "FAULT")
 	case Ptr:
 		return g.somePointer(true)
 	case Bytes:

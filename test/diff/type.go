@@ -27,6 +27,7 @@ const (
 	Bytes
 	Label // an int that reads as text; Names[0] is the label
 	Stack // at sites that have some
+	Fault // FAULT, which the compiler knows
 )
 
 // Class is what the compiler must know of an int.

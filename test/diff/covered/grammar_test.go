@@ -103,7 +103,7 @@ func TestBuiltinsCovered(t *testing.T) {
 // TestKernelBuiltinsCovered finds the builtins that semantics.md names for kernel halves in programs for the kernel.
 func TestKernelBuiltinsCovered(t *testing.T) {
 	text, _ := docs.Page("semantics")
-	sentence := regexp.MustCompile(`(?s)Of the builtins (.*?) are for both`).FindString(text)
+	sentence := regexp.MustCompile(`(?s)The builtins (.*?)\s+are for both`).FindString(text)
 	all := map[string]bool{}
 	for _, code := range regexp.MustCompile("`[^`]+`").FindAllString(sentence, -1) {
 		for _, name := range strings.Fields(strings.Trim(code, "`")) {
