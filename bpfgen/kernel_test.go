@@ -10,7 +10,6 @@ import (
 	"unsafe"
 
 	"github.com/cilium/ebpf"
-	"github.com/cilium/ebpf/rlimit"
 
 	"github.com/startrace/startrace/bpfgen/layout"
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -21,17 +20,6 @@ import (
 )
 
 // The tests below run generated programs in the kernel by BPF_PROG_TEST_RUN.
-
-func needBPF(t *testing.T) {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("needs root (uid 0) to load BPF programs")
-	}
-	need.BPF(t)
-	if err := rlimit.RemoveMemlock(); err != nil {
-		t.Skipf("needs CAP_SYS_RESOURCE to lift RLIMIT_MEMLOCK: %v", err)
-	}
-}
 
 func before512(t *testing.T) bool {
 	t.Helper()
@@ -45,7 +33,7 @@ func before512(t *testing.T) bool {
 // load generates and loads u.
 func load(t *testing.T, u *tree.Unit, o Options) (*ebpf.Collection, *Unit) {
 	t.Helper()
-	needBPF(t)
+	need.Loading(t)
 	o.Dump = true
 	o.NoCmpXchg = o.NoCmpXchg || before512(t)
 	if o.RingSize == 0 {

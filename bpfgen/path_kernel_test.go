@@ -17,6 +17,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/wire"
+	"github.com/startrace/startrace/test/need"
 )
 
 // field is the offset of a field.
@@ -70,7 +71,7 @@ func loadPaths(t *testing.T, u *tree.Unit, btf *kernel.BTF) *ebpf.Collection {
 
 func kernelTypes(t *testing.T) *kernel.BTF {
 	t.Helper()
-	needBPF(t)
+	need.Loading(t)
 	btf, err := kernel.OpenBTF()
 	if err != nil {
 		t.Skipf("needs BTF of the kernel (CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux): %v", err)

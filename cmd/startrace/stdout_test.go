@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 // printing are command lines that print something, one of each command.
@@ -47,9 +49,8 @@ func TestUnwritten(t *testing.T) {
 // TestClosed prints where there is no standard output. Only a program that is
 // linked as the Makefile does it sees that.
 func TestClosed(t *testing.T) {
-	if _, err := exec.LookPath("go"); err != nil || testing.Short() {
-		t.Skip("this builds a program")
-	}
+	need.Program(t, "go")
+	need.Long(t)
 	makefile, err := os.ReadFile("../../Makefile")
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 // compilers are those of both architectures, with what runs their programs on this one. clang before 18 does not keep
@@ -31,19 +33,24 @@ func signatures() int {
 	return 200
 }
 
+// emulator skips a test without what runs programs of an architecture.
+func emulator(t *testing.T, name, arch string) string {
+	t.Helper()
+	if name == "" {
+		t.Skipf("needs a machine of %s", arch)
+	}
+	return need.Program(t, name)
+}
+
 // TestAgainstCompilers calls functions of random signatures, compiled by the compilers that are here. What is called
 // keeps all registers and the stack as it found them; the bytes of each argument must be where Assign says.
 func TestAgainstCompilers(t *testing.T) {
 	for _, c := range compilers {
 		t.Run(c.compiler, func(t *testing.T) {
-			if _, err := exec.LookPath(c.compiler); err != nil {
-				t.Skip(err)
-			}
-			run := c.runner
-			if runtime.GOARCH == c.arch {
-				run = ""
-			} else if _, err := exec.LookPath(run); run == "" || err != nil {
-				t.Skipf("nothing runs programs of %s here", c.arch)
+			need.Program(t, c.compiler)
+			run := ""
+			if runtime.GOARCH != c.arch {
+				run = emulator(t, c.runner, c.arch)
 			}
 			g := &generator{plain: c.plain, Rand: rand.New(rand.NewPCG(11, uint64(len(c.compiler))))}
 			lines := compileAndRun(t, c.compiler, run, g.program(c.arch))

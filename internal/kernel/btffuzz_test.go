@@ -36,7 +36,7 @@ func useType(b *BTF, id TypeID) {
 		return
 	}
 	b.TypeName(id)
-	b.Skip(id)
+	_ = b.Skip(id)
 	_, _ = b.Size(id) // an error is fine
 	b.Named(ty.Kind, ty.Name)
 	for i, name := range b.Fields(id) {

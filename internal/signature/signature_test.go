@@ -11,15 +11,14 @@ import (
 	"testing"
 
 	"github.com/startrace/startrace/internal/abi"
+	"github.com/startrace/startrace/test/need"
 )
 
 // build compiles a source and gives what is known of its functions by their symbols.
 func build(t *testing.T, command, file, source string) func(symbol string) *Signature {
 	t.Helper()
 	words := strings.Fields(command)
-	if _, err := exec.LookPath(words[0]); err != nil {
-		t.Skip(err)
-	}
+	need.Program(t, words[0])
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, file), filepath.Join(dir, "out")
 	if err := os.WriteFile(in, []byte(source), 0o600); err != nil {
@@ -161,9 +160,7 @@ func TestNotCertain(t *testing.T) {
 			"pair"},
 	} {
 		t.Run(test.symbol, func(t *testing.T) {
-			if _, err := exec.LookPath(strings.Fields(test.command)[0]); err != nil {
-				t.Skip(err)
-			}
+			need.Program(t, strings.Fields(test.command)[0])
 			if test.command == "gcc -O1" { // without debug information there is no table
 				table, err := Open(runtime.GOARCH, func(string) ([]byte, error) { return nil, nil })
 				if table != nil || err != nil {

@@ -214,6 +214,19 @@ func (e ended) skipped(t testing.TB) int {
 	return e.sum(t, skipLine)
 }
 
+// unskipped tries until the kernel has skipped no event, as it does where a program of another process runs on the CPU
+// just then: what try compares must be all that happened. Try gives how many events were skipped, and compares nothing
+// if it was any.
+func unskipped(t *testing.T, try func() (skipped int)) {
+	t.Helper()
+	for range 10 {
+		if try() == 0 {
+			return
+		}
+	}
+	t.Error("the kernel has skipped events each of ten times")
+}
+
 // words is what a run says on standard error, but for what the kernel skipped.
 func (e ended) words() string { return skippedLine.ReplaceAllString(e.stderr, "") }
 

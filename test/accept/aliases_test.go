@@ -1,11 +1,10 @@
 package accept
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 const aliasSource = `
@@ -23,17 +22,7 @@ int main(void) { return orig(1) - alias1(1); }
 // > alphabet.
 func TestFunctionNames(t *testing.T) {
 	needTracing(t)
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip(err)
-	}
-	dir := t.TempDir()
-	source, binary := filepath.Join(dir, "alias.c"), filepath.Join(dir, "alias")
-	if err := os.WriteFile(source, []byte(aliasSource), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("gcc", "-O1", "-o", binary, source).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	binary := need.Built(t, "gcc -O1", "alias.c", aliasSource)
 	for pattern, want := range map[string]string{
 		"orig": "orig", "alias1": "alias1", "_alias": "_alias", "{orig,alias1}": "orig", "{alias1,orig}": "alias1",
 		"{_alias,orig,alias1}": "_alias", "*ali*": "alias1", "{or,_al}i*": "orig",

@@ -52,7 +52,8 @@ def handler(e):
 	} {
 		t.Run(test.function, func(t *testing.T) {
 			if !kernelHas(t, test.function) {
-				t.Skipf("this kernel has %s in others", test.function)
+				t.Skipf("needs a kernel in which %s is a function of its own: compilers put it into others",
+					test.function)
 			}
 			e, _ := traced(t, `
 seen = count()

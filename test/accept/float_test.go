@@ -1,11 +1,10 @@
 package accept
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 const floatSource = `#include <stdio.h>
@@ -16,17 +15,7 @@ int main(void) { printf("%d\n", half(-3, 2.5, 5000000000) > 1); return 0; }
 // What is in a register for floats is FAULT to whatever asks, in both halves, and prints as what it is.
 func TestFloatIsFault(t *testing.T) {
 	needTracing(t)
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip(err)
-	}
-	dir := t.TempDir()
-	source, binary := filepath.Join(dir, "half.c"), filepath.Join(dir, "half")
-	if err := os.WriteFile(source, []byte(floatSource), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("gcc", "-g", "-O1", "-o", binary, source).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	binary := need.Built(t, "gcc -g -O1", "half.c", floatSource)
 	e := startrace(t, "-q", script(t, strings.ReplaceAll(`
 probe("ufunc:BIN:half", lambda e: printf("format %d %x %6s|\n", e.ret, e.args[1], e.args[1]))
 probe("ufunc:BIN:half", lambda e: print("user", e.args[0], e.args[1] == None, e.args[1] == FAULT, e.args[1] == 3,

@@ -1,13 +1,12 @@
 package accept
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 const resultsSource = `#define N __attribute__((noinline, noclone))
@@ -22,18 +21,7 @@ int main(void) { return negative(5) + narrow(6) + (int)real(7) + (nothing(8), 0)
 func resultsProgram(t *testing.T) string {
 	t.Helper()
 	needTracing(t)
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip(err)
-	}
-	source := filepath.Join(t.TempDir(), "results.c")
-	if err := os.WriteFile(source, []byte(resultsSource), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	binary := strings.TrimSuffix(source, ".c")
-	if out, err := exec.Command("gcc", "-w", "-g", "-O1", "-o", binary, source).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return binary
+	return need.Built(t, "gcc -w -g -O1", "results.c", resultsSource)
 }
 
 // What functions give is shown with the bits that their types have, in callindent, which has no types of its own.

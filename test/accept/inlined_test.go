@@ -1,11 +1,10 @@
 package accept
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 const inlinedSource = `
@@ -22,18 +21,8 @@ int main(int n, char **words) {
 // > A program that is built with `-fno-inline` has all its calls.
 func TestInlinedCalls(t *testing.T) {
 	needTracing(t)
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip(err)
-	}
-	dir := t.TempDir()
-	source, binary := filepath.Join(dir, "inlined.c"), filepath.Join(dir, "inlined")
-	if err := os.WriteFile(source, []byte(inlinedSource), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	for flag, want := range map[string]string{"-finline": "1", "-fno-inline": "6"} {
-		if out, err := exec.Command("gcc", "-g", "-O2", flag, "-o", binary, source).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		binary := need.Built(t, "gcc -g -O2 "+flag, "inlined.c", inlinedSource)
 		e := startrace(t, "-q", script(t, `
 n = count()
 probe("ufunc:`+binary+`:ext", lambda e: n.add())

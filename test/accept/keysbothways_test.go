@@ -92,7 +92,7 @@ func TestTableKeysBothWays(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			if testing.Short() && i%5 != 3 {
-				t.Skip("needs the long form")
+				t.Skip("needs the long form (make test, make test-vm)")
 			}
 			outputs := map[string]string{}
 			for _, seen := range []string{"", `print("seen")`} {

@@ -200,8 +200,8 @@ func TestLimits(t *testing.T) {
 	for _, c := range slices.Concat(limitCases, loopCases(t)) {
 		t.Run(c.name, func(t *testing.T) {
 			if c.slow && testing.Short() {
-				t.Skip("compiling this takes an emulated CPU 10 s or more: " +
-					"the long form does it (make test, make test-vm)")
+				t.Skip("needs the long form (make test, make test-vm): " +
+					"compiling this takes an emulated CPU 10 s or more")
 			}
 			c.check(t)
 		})

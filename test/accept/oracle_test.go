@@ -3,13 +3,13 @@ package accept
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/startrace/startrace/test/need"
 	"github.com/startrace/startrace/test/target"
 )
 
@@ -27,7 +27,7 @@ import (
 func TestRandomSignatures(t *testing.T) {
 	needTracing(t)
 	if runtime.GOARCH != "amd64" {
-		t.Skip("the classes of structs that the programs print are those of amd64")
+		t.Skip("needs amd64: the classes of structs that the programs print are of its ABI")
 	}
 	n, all := 15, !testing.Short()
 	if all {
@@ -74,21 +74,11 @@ func TestSignaturesWithoutTypes(t *testing.T) {
 
 func checkCalls(t *testing.T, calls target.Calls, file, prefix, command string) {
 	t.Helper()
-	words := strings.Fields(command)
-	if _, err := exec.LookPath(words[0]); err != nil {
-		t.Skip(err)
-	}
-	dir := t.TempDir()
-	source, binary := filepath.Join(dir, file), filepath.Join(dir, "calls")
-	if err := os.WriteFile(source, []byte(calls.Source), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(words[0], append(words[1:], "-o", binary, source)...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	binary := need.Built(t, command, file, calls.Source)
+	shown := filepath.Join(t.TempDir(), "seen")
 	text := strings.NewReplacer("BIN", binary, "PREFIX", prefix).Replace(calls.Script)
-	e := startrace(t, "-q", "--output", filepath.Join(dir, "seen"), script(t, text), "-c", binary).ok(t)
-	seen, err := os.ReadFile(filepath.Join(dir, "seen"))
+	e := startrace(t, "-q", "--output", shown, script(t, text), "-c", binary).ok(t)
+	seen, err := os.ReadFile(shown)
 	if err != nil {
 		t.Fatal(err)
 	}

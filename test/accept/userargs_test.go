@@ -1,11 +1,10 @@
 package accept
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 const countsSource = `
@@ -24,17 +23,7 @@ int main(void) { one(1); two(1, 2); more(1, 2, 3); none(); return 0; }
 // > `hasattr(e, "args")` is False there.
 func TestUserArgumentCount(t *testing.T) {
 	needTracing(t)
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip(err)
-	}
-	dir := t.TempDir()
-	source, binary := filepath.Join(dir, "counts.c"), filepath.Join(dir, "counts")
-	if err := os.WriteFile(source, []byte(countsSource), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("gcc", "-g", "-O1", "-o", binary, source).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	binary := need.Built(t, "gcc -g -O1", "counts.c", countsSource)
 	e := startrace(t, "-q", script(t, strings.ReplaceAll(`
 probe("ufunc:BIN:{one,two}", lambda e: print(e.func, e.args[0], e.args[1]))
 probe("ufunc:BIN:more", lambda e: print(e.func, uint32(e.args[1]), uint32(e.args[2])))

@@ -1,12 +1,11 @@
 package accept
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 const wideSource = `
@@ -28,17 +27,7 @@ int main(void) {
 // What has more than 64 bits is never cut to a number that looks like it.
 func TestWideInt(t *testing.T) {
 	needTracing(t)
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip(err)
-	}
-	dir := t.TempDir()
-	source, binary := filepath.Join(dir, "wide.c"), filepath.Join(dir, "wide")
-	if err := os.WriteFile(source, []byte(wideSource), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("gcc", "-g", "-O1", "-o", binary, source).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	binary := need.Built(t, "gcc -g -O1", "wide.c", wideSource)
 	e := startrace(t, "-q", script(t, strings.ReplaceAll(`
 n, t = count(), table()
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/test/need"
 )
 
 // measured are the scripts in testdata, with the instructions that the hot
@@ -33,7 +34,7 @@ var measured = []struct {
 // keep the state of spans when threads end; and beside them those of clang's code
 // for the same in C, if clang is here.
 func BenchmarkInsns(b *testing.B) {
-	needBPF(b)
+	need.Loading(b)
 	facts := kernel.Open(kernel.Options{})
 	clang := clangInsns(b)
 	for _, m := range measured {

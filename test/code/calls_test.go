@@ -13,6 +13,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/ssagen"
 	"github.com/startrace/startrace/internal/explain"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/test/need"
 )
 
 // callsScript makes a script with a function of some statements that is called
@@ -32,7 +33,7 @@ func callsScript(statements, calls int) string {
 // BenchmarkCalls compares functions that stand at each call with subprograms:
 // instructions, and how long a run takes.
 func BenchmarkCalls(b *testing.B) {
-	needBPF(b)
+	need.Loading(b)
 	facts := kernel.Open(kernel.Options{})
 	stats, err := ebpf.EnableStats(unix.BPF_STATS_RUN_TIME)
 	if err != nil {
@@ -63,7 +64,7 @@ func BenchmarkCalls(b *testing.B) {
 // BenchmarkLoops compares a loop that stands in the program with one that the
 // kernel runs, by the time of a round.
 func BenchmarkLoops(b *testing.B) {
-	needBPF(b)
+	need.Loading(b)
 	facts := kernel.Open(kernel.Options{})
 	stats, err := ebpf.EnableStats(unix.BPF_STATS_RUN_TIME)
 	if err != nil {
@@ -148,7 +149,7 @@ probe("rawtracepoint:sched_wakeup", kernel = g)
 // program would be too large for its jumps then.
 func TestManyCalls(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiling this takes an emulated CPU 20 s: the long form does it (make test, make test-vm)")
+		t.Skip("needs the long form (make test, make test-vm): compiling this takes an emulated CPU 20 s")
 	}
 	text := "t = table()\ndef f(n, y):\n" + strings.Repeat("    n = n // y\n", 20) +
 		"    return n\ndef h(e):\n    if e.cpu == 77:\n        return\n    s = e.tid * 1\n" +
@@ -160,7 +161,7 @@ func TestManyCalls(t *testing.T) {
 			t.Errorf("%s: %+v, want one subprogram", name, calls)
 		}
 	}
-	needBPF(t)
+	need.Loading(t)
 	for name, n := range translated(t, u.Spec) {
 		if n > 3000 {
 			t.Errorf("%s has %d instructions", name, n)

@@ -3,30 +3,16 @@
 package code
 
 import (
-	"os"
 	"testing"
 
 	"github.com/cilium/ebpf"
-	"github.com/cilium/ebpf/rlimit"
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/explain"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/starlark/script"
-	"github.com/startrace/startrace/test/need"
 )
-
-func needBPF(t testing.TB) {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("needs root (uid 0) to load BPF programs")
-	}
-	need.BPF(t)
-	if err := rlimit.RemoveMemlock(); err != nil {
-		t.Skipf("needs CAP_SYS_RESOURCE to lift RLIMIT_MEMLOCK: %v", err)
-	}
-}
 
 // compile is the way of a script in the product, up to what is loaded.
 func compile(t testing.TB, name, text string, facts *kernel.Facts, o bpfgen.Options) *bpfgen.Unit {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/starlark/value"
+	"github.com/startrace/startrace/test/need"
 )
 
 // absent are conversions of what is not there, or is an address and no number, and what they give, whichever half makes
@@ -71,7 +72,7 @@ var absent = map[string]string{
 // > `container_of` of a null pointer is FAULT, too.
 // > `errno(n)` of a number that does not fit in 63 bits is None, too, unless these bits are an error's.
 func TestAbsent(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	in := Inputs(1, 1)[0]
 	in.P, in.Words[0], in.Words[3], in.Words[7] = Nowhere, 100, ^uint64(13), 1<<63+1<<40
 	spelled := strings.NewReplacer("$", "e.args.p.s64", "@", `cast("struct node", e.args.u8 - 100)`)
@@ -86,7 +87,7 @@ func TestAbsent(t *testing.T) {
 // > Where an argument of `cstr`, `mem` or `cast` cannot be computed, that is an error of the handler if it comes to
 // > that place.
 func TestUnreached(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	in := Inputs(1, 1)[0]
 	in.P, in.Words[3] = Nowhere, 0
 	(&checker{facts: facts(t)}).expect(t, map[string]string{

@@ -1,6 +1,10 @@
 package diff
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/startrace/startrace/test/need"
+)
 
 // arrays are expressions with array fields as values, and what they give in both halves.
 var arrays = map[string]string{
@@ -19,6 +23,6 @@ var arrays = map[string]string{
 
 // An array field is a tuple of its elements in both halves, and no address.
 func TestArrays(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	(&checker{facts: facts(t)}).expect(t, arrays, Inputs(1, 1)[0])
 }

@@ -8,6 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/test/need"
+	"github.com/startrace/startrace/test/setting"
 )
 
 // makes makes the call of each input.
@@ -44,11 +46,11 @@ func (c *SystemCall) makes(number int) (func(*Input) error, error) {
 
 // TestAtCalls runs random programs where system calls are seen, with arguments of all widths and signs.
 func TestAtCalls(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	c, facts := &checker{}, realFacts()
-	n, seed := howManyAt(t), setting(t, "DIFF_SEED", 1)
+	n, seed := howManyAt(t), setting.Int(t, "DIFF_SEED", 1)
 	for i, call := range Calls {
 		number, ok := numberOf(call.Name)
 		if !ok {

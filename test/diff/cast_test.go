@@ -7,6 +7,8 @@ import (
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 // castOperands are what is cast; constants fold.
@@ -17,7 +19,7 @@ var castOperands = []string{
 
 // TestCast compares cast() to ints of all widths with C's conversion.
 func TestCast(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	f, inputs := facts(t), Inputs(6, 6)
 	for _, bits := range []int{8, 16, 32, 64} {
 		for _, sign := range []string{"u", "s"} {

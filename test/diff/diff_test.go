@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/ssagen"
+	"github.com/startrace/startrace/test/need"
+	"github.com/startrace/startrace/test/setting"
 )
 
 // perUnit is the number of programs that are compiled and loaded together.
@@ -45,7 +46,7 @@ const longLoop = 2
 // TestFound runs the programs of testdata/found.star: generated ones that have found a mistake that no text in
 // regress.star shows as well. Those with e.start are spans.
 func TestFound(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	for i, p := range written(t, "testdata/found.star") {
 		p.Span = strings.Contains(p.Text, "e.start")
 		c := &checker{facts: facts(t), inputs: Inputs(1, 24)}
@@ -61,8 +62,8 @@ func TestFound(t *testing.T) {
 }
 
 func random(t *testing.T, c *checker, otherwise int) {
-	needBPF(t)
-	n, seed := howMany(t, otherwise), setting(t, "DIFF_SEED", 1)
+	need.Loading(t)
+	n, seed := howMany(t, otherwise), setting.Int(t, "DIFF_SEED", 1)
 	c.facts, c.inputs = facts(t), Inputs(1, 24)
 	c.guests = guestsFor(c.inputs)
 	begin := time.Now()
@@ -95,19 +96,7 @@ func howMany(t *testing.T, otherwise int) int {
 	if testing.Short() {
 		otherwise = 50
 	}
-	return setting(t, "DIFF_PROGRAMS", otherwise)
-}
-
-func setting(t *testing.T, name string, otherwise int) int {
-	s := os.Getenv(name)
-	if s == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return n
+	return setting.Int(t, "DIFF_PROGRAMS", otherwise)
 }
 
 // report makes the findings small and prints each kind of text once.
@@ -174,7 +163,7 @@ func (c *checker) shrink(f *finding, check func(*checker, []*Program)) *finding 
 //
 // > A value of weight 0 is none: it changes no lowest and no highest one.
 func TestRegress(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	for _, outlining := range []ssagen.Outlining{ssagen.BySize, ssagen.AlwaysCall} {
 		c := &checker{facts: facts(t), inputs: Inputs(2, 40), outlining: outlining}
 		for _, p := range written(t, "testdata/regress.star") {
@@ -210,7 +199,7 @@ func written(t *testing.T, file string) (out []*Program) {
 // > `|= &= ^= *=` are atomic from 5.12 on.
 // > Before, two CPUs that change the same entry at the same time can lose one of the changes.
 func TestUpdatesBefore512(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	src := "f_T = table()\nf_C = cell(0)\ndef f(e):\n    f_C.add(e.args.s8)\n"
 	ref := src
 	for i, op := range []string{"+", "-", "*", "&", "|", "^"} {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 // compared are values that are compared with each other: tuples and records of the same elements, by other names, in
@@ -30,7 +32,7 @@ F_D = {(1,): "tuple", record(q = 1): "q", record(p = 1): "p", record(p = None, q
 // > A tuple and a record are of two kinds. Of two records the names decide, not their order:
 // > `record(a = 1, b = 2) == record(b = 2, a = 1)`.
 func TestCompared(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	kernelHalf := &checker{facts: facts(t), inputs: Inputs(3, 6)}
 	kernelHalf.inputs[0].Words[0], kernelHalf.inputs[1].Words[0] = 1, 1 // e.args.u8
 	kernelHalf.inputs[0].Words[9], kernelHalf.inputs[1].Words[9] = 0, 1 // e.args.flag

@@ -5,12 +5,15 @@ import (
 	"os"
 	"runtime"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
+	"github.com/startrace/startrace/test/setting"
 )
 
 // TestAtKernelFunctions runs random programs at functions of the kernel, by each way to probe them.
 func TestAtKernelFunctions(t *testing.T) {
-	needBPF(t)
-	c, facts, seed := &checker{}, realFacts(), setting(t, "DIFF_SEED", 1)
+	need.Loading(t)
+	c, facts, seed := &checker{}, realFacts(), setting.Int(t, "DIFF_SEED", 1)
 	if !facts.Features().Kprobe && !facts.Trampolines().There {
 		t.Skip("needs a kernel with CONFIG_KPROBES")
 	}

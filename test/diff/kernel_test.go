@@ -11,7 +11,6 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/btf"
-	"github.com/cilium/ebpf/rlimit"
 	"go.starlark.net/starlark"
 	"golang.org/x/sys/unix"
 
@@ -27,21 +26,6 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 	"github.com/startrace/startrace/test/smallkernel"
 )
-
-func needBPF(t testing.TB) {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("needs root (CAP_BPF) to load BPF programs")
-	}
-	if err := rlimit.RemoveMemlock(); err != nil {
-		t.Skipf("needs the right to lift the limit of locked memory (CAP_SYS_RESOURCE, before 5.11): %v", err)
-	}
-	m, err := ebpf.NewMap(&ebpf.MapSpec{Type: ebpf.RingBuf, MaxEntries: 1 << 16})
-	if err != nil {
-		t.Skipf("needs a ring buffer (BPF_MAP_TYPE_RINGBUF, 5.8; CONFIG_BPF_SYSCALL): %v", err)
-	}
-	m.Close()
-}
 
 // facts is a kernel with the raw tracepoints that the programs are for: diff, and done, with which spans end.
 func facts(t testing.TB) *kernel.Facts {

@@ -12,6 +12,8 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/test/need"
+	"github.com/startrace/startrace/test/setting"
 )
 
 // stackProgram takes stacks of some depths, as values and as keys.
@@ -83,10 +85,10 @@ func checkDepths(t *testing.T, point string, depths []int, stacks starlark.Tuple
 // TestKernelStacks takes stacks of the kernel of random depths where a system call and a function that it calls are
 // seen.
 func TestKernelStacks(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	facts, seed := realFacts(), setting(t, "DIFF_SEED", 1)
+	facts, seed := realFacts(), setting.Int(t, "DIFF_SEED", 1)
 	r := rand.New(rand.NewPCG(uint64(seed), 0x57ac))
 	at := func(call *SystemCall, sites []Site, number int) {
 		happen, err := call.makes(number)

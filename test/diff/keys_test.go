@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 // bareKeys are keys of which the compiler knows all, or of which little or nothing has a value.
@@ -40,7 +42,7 @@ def F(e):
 
 // TestBareKeys compares uses of containers with such keys in both halves: what each use gives, and what is left.
 func TestBareKeys(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	c := &checker{facts: facts(t), inputs: Inputs(3, 6)}
 	for i, key := range bareKeys {
 		name := fmt.Sprintf("f%d", i)

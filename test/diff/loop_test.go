@@ -7,6 +7,7 @@ import (
 	"github.com/cilium/ebpf"
 
 	"github.com/startrace/startrace/bpfgen/ssagen"
+	"github.com/startrace/startrace/test/need"
 )
 
 // TestLoops runs loops that the verifier would not follow to their ends if they
@@ -19,7 +20,7 @@ import (
 // > The kernel cannot run a loop that changes a tuple with a string, that takes a stack (take it before the loop), or
 // > from which a string is returned.
 func TestLoops(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	t.Run("followed", func(t *testing.T) { runLoops(t, "testdata/loops_followed.star", ssagen.BySize) })
 	t.Run("called", func(t *testing.T) {
 		if !atLeast(5, 17) {
@@ -47,7 +48,7 @@ func runLoops(t *testing.T, file string, o ssagen.Outlining) {
 
 // A stack in a loop keeps the kernel from running it; one that was taken before does not.
 func TestLoopOfStacks(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	for body, why := range map[string]string{"e.ustack(3) != s": "takes a stack", "s": ""} {
 		p := &Program{Name: "f", Text: "def f(e):\n    s = e.ustack(3)\n    n = 0\n    for i in range(16000):\n" +
 			"        n += i if " + body + " else e.args.u8\n        n = n * 3 if n % 7 == i else n\n    return n\n"}
@@ -75,7 +76,7 @@ func TestLoopOfStacks(t *testing.T) {
 // > Where the kernel cannot run it, a constant loop is refused at its line.
 // > A computed loop then has fewer steps than 4096, as many as its branches and what it does allow.
 func TestLoopsWithout517(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	p := &Program{Name: "f", Text: `def f(e):
     n = 0
     for i in range(16000):

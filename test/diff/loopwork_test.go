@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 // loopBodies are the bodies of loops of which the verifier knows what they leave
@@ -20,7 +22,7 @@ var loopBodies = []string{
 // TestVerifierWorkOfLoops: loops behind each other, with a branch on what they leave. The work of the verifier must be
 // their sum: one that is followed anew for each end of the one before is followed some thousand times.
 func TestVerifierWorkOfLoops(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	if testing.Short() {
 		t.Skip("needs some seconds of the verifier for each loop, in a guest a minute")
 	}

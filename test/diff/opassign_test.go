@@ -12,6 +12,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/starlark/value"
+	"github.com/startrace/startrace/test/need"
 )
 
 // Every operator of `t[k] op= v`, with v of every type, on entries of every type: what a kernel half makes of an entry
@@ -129,7 +130,7 @@ func (c opCase) fits(v starlark.Value) bool {
 }
 
 func TestOpAssign(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	f := facts(t)
 	inputs := slices.DeleteFunc(Inputs(5, 12), func(in Input) bool { return in.Texts[10].Fault }) // which has no len
 	all := opCases()

@@ -8,6 +8,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/starlark/value"
+	"github.com/startrace/startrace/test/need"
 )
 
 // Attr reads a member where a script is the reference as it stands; what cannot be read is in no input of
@@ -32,7 +33,7 @@ func (p *place) AttrNames() []string {
 // TestUserParts runs the programs of testdata/parts.star: one expression that is several parts of the event, because
 // it stands in a function that is called more than once, or in a loop; and variables with several values.
 func TestUserParts(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	c := &checker{facts: facts(t), inputs: leadingOn(Inputs(4, 40))}
 	programs := written(t, "testdata/parts.star")
 	for _, p := range programs {

@@ -15,6 +15,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/starlark/value"
+	"github.com/startrace/startrace/test/need"
+	"github.com/startrace/startrace/test/setting"
 )
 
 // A handler that can run in the kernel means the same in user space: the programs of the kernel's generator, as
@@ -152,8 +154,8 @@ func alike(p *Program) bool { return p.Key == nil }
 
 // TestPlacedInUser runs random programs of kernel halves in user space.
 func TestPlacedInUser(t *testing.T) {
-	needBPF(t)
-	n, seed := howMany(t, 300), setting(t, "DIFF_SEED", 1)
+	need.Loading(t)
+	n, seed := howMany(t, 300), setting.Int(t, "DIFF_SEED", 1)
 	c := &checker{facts: facts(t), inputs: Inputs(3, 12)}
 	c.guests = guestsFor(c.inputs)
 	begin := time.Now()
@@ -177,7 +179,7 @@ func TestPlacedInUser(t *testing.T) {
 
 // TestPlacedRegress runs the programs of testdata/placed.star, each of which differed once, on both sides.
 func TestPlacedRegress(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	c := &checker{facts: facts(t), inputs: Inputs(4, 24)}
 	for _, p := range written(t, "testdata/placed.star") {
 		c.check([]*Program{p})
@@ -190,7 +192,7 @@ func TestPlacedRegress(t *testing.T) {
 
 // > `" ".join(list)` of a list that cannot be read at all is FAULT.
 func TestJoinOfFault(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	in := Inputs(1, 1)[0]
 	in.P = Nowhere
 	c := &checker{facts: facts(t)}

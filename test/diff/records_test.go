@@ -5,6 +5,9 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
+	"github.com/startrace/startrace/test/setting"
 )
 
 // A recordGen writes functions of another kind than Generate does: helpers with string parameters, strings compared by
@@ -104,8 +107,8 @@ func (g *recordGen) program(name string) *Program {
 
 // TestRecordsOfStrings loads and compares such functions.
 func TestRecordsOfStrings(t *testing.T) {
-	needBPF(t)
-	n, seed := setting(t, "DIFF_RECORDS", 10), setting(t, "DIFF_SEED", 1)
+	need.Loading(t)
+	n, seed := setting.Int(t, "DIFF_RECORDS", 10), setting.Int(t, "DIFF_SEED", 1)
 	c := &checker{facts: facts(t), inputs: Inputs(5, 12)}
 	for i := seed; i < seed+n && len(c.found) < maxFindings; i++ {
 		g := &recordGen{r: rand.New(rand.NewPCG(uint64(i), 0x5ec))}

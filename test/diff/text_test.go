@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 // The operations on strings and bytes that docs/language.md and docs/semantics.md have, of the strings e.args.s and
@@ -91,7 +93,7 @@ func programsOf(lists ...[]string) (out []*Program) {
 
 func checkAll(t *testing.T, programs []*Program, inputs []Input, check func(*checker, []*Program)) {
 	t.Helper()
-	needBPF(t)
+	need.Loading(t)
 	c := &checker{facts: facts(t), inputs: inputs}
 	if testing.Short() { // each string with each other takes half a minute in a guest
 		c.inputs = slices.DeleteFunc(slices.Clone(inputs), func(in Input) bool { return in.Number%4 != 0 })

@@ -12,6 +12,9 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/test/need"
+	"github.com/startrace/startrace/test/setting"
 )
 
 // A doer does a deed: adjust makes random values ones that it can have.
@@ -107,10 +110,10 @@ func listens() doer {
 
 // TestAtTracepoints runs random programs at tracepoints whose values the test chooses.
 func TestAtTracepoints(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	c, facts, seed := &checker{}, realFacts(), setting(t, "DIFF_SEED", 1)
+	c, facts, seed := &checker{}, realFacts(), setting.Int(t, "DIFF_SEED", 1)
 	doers := map[string]doer{"rename": renames(t), "signal": signals(), "listen": listens()}
 	for i, deed := range Deeds {
 		inputs, d := InputsOf(deed.Values, uint64(seed+i), 12), doers[deed.Name]

@@ -17,6 +17,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/script"
+	"github.com/startrace/startrace/test/need"
+	"github.com/startrace/startrace/test/setting"
 )
 
 // In user space a function is what it is for the interpreter: numbers have no limit, nothing is refused. What the
@@ -202,8 +204,8 @@ func (m *machine) deliver(probe int, in Input, f func() outcome) (out outcome, e
 
 // TestUserHalves runs random functions in user space with what the kernel read for them.
 func TestUserHalves(t *testing.T) {
-	needBPF(t)
-	n, seed := howMany(t, 300), setting(t, "DIFF_SEED", 1)
+	need.Loading(t)
+	n, seed := howMany(t, 300), setting.Int(t, "DIFF_SEED", 1)
 	c := &checker{facts: facts(t), inputs: leadingOn(Inputs(3, 12))}
 	c.guests = guestsFor(c.inputs)
 	begin := time.Now()
@@ -228,7 +230,7 @@ func TestUserHalves(t *testing.T) {
 
 // TestUserRegress runs the programs of testdata/user.star.
 func TestUserRegress(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	c := &checker{facts: facts(t), inputs: Inputs(4, 40)}
 	for _, p := range written(t, "testdata/user.star") {
 		c.checkUser([]*Program{p})

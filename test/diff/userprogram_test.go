@@ -9,8 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
+	"github.com/startrace/startrace/test/setting"
 )
 
 // A running program answers each call that it is told to make.
@@ -58,19 +60,7 @@ func (p *UserProgram) start(t *testing.T, command string) (path string, r *runni
 		}
 		return path, run(t, path)
 	}
-	words := strings.Fields(command)
-	if _, err := exec.LookPath(words[0]); err != nil {
-		t.Skip(err)
-	}
-	dir := t.TempDir()
-	file := filepath.Join(dir, "calls.c")
-	path = filepath.Join(dir, "calls")
-	if err := os.WriteFile(file, []byte(p.Source), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(words[0], append(words[1:], "-o", path, file)...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	path = need.Built(t, command, "calls.c", p.Source)
 	return path, run(t, path)
 }
 
@@ -118,8 +108,8 @@ func (r *running) call(bytes []byte) (frames []uint64, err error) {
 // > A handler of `start =` that ends with an error ends alone.
 // > The call is an event all the same, on both sides.
 func TestAtUserCalls(t *testing.T) {
-	needBPF(t)
-	seed, n := setting(t, "DIFF_SEED", 1), howManyAt(t)
+	need.Loading(t)
+	seed, n := setting.Int(t, "DIFF_SEED", 1), howManyAt(t)
 	static := 4 + n
 	if runtime.GOARCH != "amd64" {
 		static = 0 // the operands are written for amd64

@@ -9,6 +9,7 @@ import (
 	"github.com/cilium/ebpf"
 
 	"github.com/startrace/startrace/bpfgen/ssagen"
+	"github.com/startrace/startrace/test/need"
 )
 
 // stringTests are conditions that need a loop over strings.
@@ -25,7 +26,7 @@ const mostWork = 300_000
 // TestVerifierWork tests several strings in one program, each with an effect of its own: the work of the verifier must
 // be their sum, not their product.
 func TestVerifierWork(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	f := facts(t)
 	for _, test := range stringTests {
 		src := "T = table(size=8)\ndef f(e):\n    T[0] = e.args.s\n    v = e.args.s if e.args.flag else e.args.t\n" +
@@ -51,7 +52,7 @@ func TestVerifierWork(t *testing.T) {
 
 // TestVerifierWorkOfCalls: a subprogram is followed at each call as if it stood there, and costs little more.
 func TestVerifierWorkOfCalls(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	f := facts(t)
 	src := `T = table(size = 8)
 def g(s, x):

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 // ofInts are the builtins that take an int of which only some numbers or bits mean something.
@@ -28,7 +30,7 @@ func edges() (list []uint64) {
 //
 // > The low 32 bits of an int are the address, as for ntohl.
 func TestWideInts(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	var inKernel, inUser []*Program
 	for _, of := range ofInts {
 		for _, field := range []string{"u8", "u16", "s16", "u32", "s32", "u64", "s64"} {

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +19,7 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/test/resident"
+	"github.com/startrace/startrace/test/setting"
 )
 
 func TestMain(m *testing.M) {
@@ -30,18 +30,6 @@ func TestMain(m *testing.M) {
 // fewest are the scripts that every run tries. MUTATE_SCRIPTS sets their number and MUTATE_SEED the first seed;
 // MUTATE_LOAD=1 loads all that compile into the kernel, not one in ten; MUTATE_SHOW=1 prints each script and message.
 const fewest = 300
-
-func setting(t *testing.T, name string, otherwise uint64) uint64 {
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.ParseUint(text, 0, 64)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return n
-}
 
 const needBTF = "needs BTF of the kernel (CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux): %v"
 
@@ -56,7 +44,7 @@ func TestMutated(t *testing.T) {
 	if _, err := facts.BTF(); err != nil {
 		t.Skipf(needBTF, err)
 	}
-	first, n := setting(t, "MUTATE_SEED", 1), setting(t, "MUTATE_SCRIPTS", fewest)
+	first, n := uint64(setting.Int(t, "MUTATE_SEED", 1)), uint64(setting.Int(t, "MUTATE_SCRIPTS", fewest))
 	t.Logf("seeds %d to %d; MUTATE_SEED=%d MUTATE_SCRIPTS=1 MUTATE_SHOW=1 shows one", first, first+n-1, first)
 	r := &runner{t: t, corpus: corpus, facts: facts, load: os.Geteuid() == 0, each: 10}
 	if os.Getenv("MUTATE_LOAD") != "" {

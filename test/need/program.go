@@ -1,0 +1,53 @@
+package need
+
+import (
+	"cmp"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// packages are the packages of Debian that have programs under another name.
+var packages = map[string]string{
+	"aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu", "getent": "libc-bin", "go": "golang-go", "objcopy": "binutils",
+	"qemu-aarch64-static": "qemu-user-static", "sshd": "openssh-server", "ssh": "openssh-client",
+	"unshare": "util-linux",
+	"sleep":   "coreutils",
+}
+
+// Program skips a test without a program, and gives its path.
+func Program(tb testing.TB, name string) string {
+	tb.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		tb.Skipf("needs the program %s (Debian's package %s): %v", name, cmp.Or(packages[name], name), err)
+	}
+	return path
+}
+
+// Long skips a test in the short form.
+func Long(tb testing.TB) {
+	tb.Helper()
+	if testing.Short() {
+		tb.Skip("needs the long form (no -short): make test runs it here, make test-vm in guests")
+	}
+}
+
+// Built is the program that a compiler makes of a source: command is "gcc -g", and file, the name of the source, is
+// without its ending that of the program.
+func Built(tb testing.TB, command, file, source string) (path string) {
+	tb.Helper()
+	words := strings.Fields(command)
+	compiler := Program(tb, words[0])
+	dir := tb.TempDir()
+	in, path := filepath.Join(dir, file), filepath.Join(dir, strings.TrimSuffix(file, filepath.Ext(file)))
+	if err := os.WriteFile(in, []byte(source), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	if out, err := exec.Command(compiler, append(words[1:], "-o", path, in)...).CombinedOutput(); err != nil {
+		tb.Fatalf("%s: %v\n%s", command, err, out)
+	}
+	return path
+}
