@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 // asked are values of which it is asked what they have behind a dot.
@@ -28,7 +30,7 @@ def F_f():
 
 // TestAttributes asks each, in both halves, for names that some values have.
 func TestAttributes(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	kernelHalf := &checker{facts: facts(t), inputs: Inputs(3, 8)}
 	userHalf := &checker{facts: kernelHalf.facts, inputs: kernelHalf.inputs}
 	for i, x := range asked {

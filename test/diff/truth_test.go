@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 // tested are values of which the truth is asked. A table is true while it has entries, which only user space can ask.
@@ -27,7 +29,7 @@ def F_f():
 // > A table is true while it has entries: `if not seen:`. A kernel half cannot ask that, and is refused. Cells and
 // > aggregations are always true.
 func TestTruth(t *testing.T) {
-	needBPF(t)
+	need.Loading(t)
 	kernelHalf := &checker{facts: facts(t), inputs: Inputs(3, 8)}
 	userHalf := &checker{facts: kernelHalf.facts, inputs: kernelHalf.inputs}
 	for i, x := range tested {
