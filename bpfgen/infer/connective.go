@@ -141,6 +141,11 @@ func (b walker) binaryExpr(x *syntax.BinaryExpr) val {
 	}
 	l := b.expr(x.X)
 	if x.Op == syntax.IN || x.Op == syntax.NOT_IN {
+		if b.isRange(x.Y) && l.c == nil {
+			l = exprVal(b.num(l, start(x.X))) // of another value user space has no answer, but an error
+		} else if _, ok := l.c.(plan.Int); b.isRange(x.Y) && !ok {
+			refuse(start(x.X), "in range(…) asks about an int, got %s", l.describe())
+		}
 		return b.ops().binary(x.Op, l, b.sequence(x.Y), x.OpPos)
 	}
 	return b.ops().binary(x.Op, l, b.expr(x.Y), x.OpPos)
@@ -211,4 +216,10 @@ func (b walker) proved(x syntax.Expr) proved {
 		return proved{v: b.expr(x)}
 	}
 	return proved{condVal(c), c.ifTrue, c.ifFalse}
+}
+
+// isRange reports whether x is a call of range.
+func (b walker) isRange(x syntax.Expr) bool {
+	call, ok := unparen(x).(*syntax.CallExpr)
+	return ok && b.expr(call.Fn).c == plan.Value(plan.Builtin("range"))
 }

@@ -29,6 +29,11 @@ var refused = []struct{ src, want string }{
 	{"def f(e):\n    return errno(e.args.s32) + 1\n", "2:"},
 	{"def f(e):\n    return errno(e.args.s32) == \"EPERM\"\n", "2:"},
 	{"def f(e):\n    return len(errno(e.args.s32))\n", "2:"},
+	{"def f(e):\n    return e.args.s in range(3)\n", "got a string, want an int"},
+	{"def f(e):\n    return \"a\" not in range(3)\n", "asks about an int, got a string"},
+	{"def f(e):\n    return (e.args.u8, 1) in range(3)\n", "got a tuple, want an int"},
+	{"def f(e):\n    return None in range(3)\n", "asks about an int, got None"},
+	{"def f(e):\n    return (1 if e.args.flag else None) in range(3)\n", "may be None"},
 }
 
 // TestRefused compiles what must be refused.
