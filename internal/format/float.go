@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"strconv"
 )
@@ -53,6 +54,9 @@ func (p *part) appendFloat(dst []byte, f float64, finite bool) []byte {
 	}
 	if (verb == 'g' || verb == 'G') && prec == 0 {
 		prec = 1
+	}
+	if p.alt { // a point in any case, and the zeros behind it
+		return fmt.Appendf(dst, "%#.*"+string(verb), prec, f)
 	}
 	return strconv.AppendFloat(dst, f, verb, prec, 64)
 }
