@@ -20,8 +20,10 @@ func TestRooms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, table, _ := strings.Cut(string(text), "\n## The rooms\n")
+	table, _, _ = strings.Cut(table, "\n## ")
 	rooms := map[string]int{}
-	for _, row := range roomRow.FindAllStringSubmatch(string(text), -1) {
+	for _, row := range roomRow.FindAllStringSubmatch(table, -1) {
 		for i, name := range roomName.FindAllStringSubmatch(row[1], -1) {
 			room := name[1]
 			if i > 0 && !strings.Contains(room, "/") {
@@ -47,4 +49,42 @@ func TestRooms(t *testing.T) {
 	for folder := range missing {
 		t.Errorf("docs/architecture.md has no row for %s", folder)
 	}
+}
+
+var (
+	fileName   = regexp.MustCompile("`([\\w./-]+\\.(?:go|star|md))`")
+	folderName = regexp.MustCompile("`((?:bpfgen|builtins|cmd|docs|internal|starlark|stdlib|test)/[\\w./-]+)`")
+)
+
+// What the documents for developers name is there: who reads them looks for it. A name without a folder is in that of
+// the name before, or in the top one.
+func TestNamedFiles(t *testing.T) {
+	for _, document := range []string{"docs/architecture.md", "CONTRIBUTING.md"} {
+		text, err := os.ReadFile(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder := ""
+		for _, m := range fileName.FindAllStringSubmatch(string(text), -1) {
+			name := m[1]
+			if strings.Contains(name, "/") {
+				folder = path.Dir(name)
+			} else if !exists(name) {
+				name = path.Join(folder, name)
+			}
+			if !exists(name) && name != path.Join(folder, "least.star") { // which the document itself has
+				t.Errorf("%s names %s, which is not there", document, m[1])
+			}
+		}
+		for _, m := range folderName.FindAllStringSubmatch(string(text), -1) {
+			if !exists(m[1]) {
+				t.Errorf("%s names %s, which is not there", document, m[1])
+			}
+		}
+	}
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }

@@ -12,7 +12,7 @@ import (
 
 // A long document begins with a list of its headings, in their order, each a link to it.
 func TestContents(t *testing.T) {
-	for _, page := range []string{"rationale"} {
+	for _, page := range []string{"rationale", "architecture"} {
 		text, _ := Page(page)
 		want := contents(text)
 		_, list, _ := strings.Cut(text, "\n## Contents\n\n")
