@@ -2,6 +2,7 @@ package builtins
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -81,6 +82,9 @@ func toNames(what string, v starlark.Value) ([]string, error) {
 		}
 		if strings.ContainsFunc(s, unicode.IsControl) {
 			return nil, fmt.Errorf("%s: a name is one line of text, got %q", what, s)
+		}
+		if slices.Contains(out, s) {
+			return nil, fmt.Errorf("%s: %q stands there twice, want different names", what, s)
 		}
 		out = append(out, s)
 	}

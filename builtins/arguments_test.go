@@ -58,8 +58,13 @@ func TestUnknownOptions(t *testing.T) {
 			`look like times in ns; with unit= they are in the unit: 0, 10, 3`,
 		`lhist(0, 2*SEC, SEC, unit = SEC)`: `lhist: lo = 0, hi = 2000000000, step = 1000000000 ` +
 			`look like times in ns; with unit= they are in the unit: 0, 2, 1`,
-		`hist(unit = "ms")`: `hist: unit: got "ms", want NSEC, USEC, MSEC, ` +
-			`SEC or a positive int`,
+		`hist(unit = "ms")`:                               `hist: unit: got "ms", want NSEC, USEC, MSEC or SEC`,
+		`total(unit = 5)`:                                 `total: unit: got 5, want NSEC, USEC, MSEC or SEC`,
+		`count(unit = -1000)`:                             `count: unit: got -1000, want NSEC, USEC, MSEC or SEC`,
+		`count(unit = 1)`:                                 "",
+		`count(by = ("a", "b", "a"))`:                     `count: by: "a" stands there twice, want different names`,
+		`table(by = ["a", "a"])`:                          `table: by: "a" stands there twice, want different names`,
+		`group(by = ("a", "a"), n = count())`:             `group: by: "a" stands there twice, want different names`,
 		`span("syscall:a", "syscall:b", again = "frist")`: `span: again: got "frist", want "last" or "first"`,
 	} {
 		_, err := starlark.ExecFileOptions(&syntax.FileOptions{}, new(starlark.Thread), "x.star", src,

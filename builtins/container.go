@@ -119,15 +119,12 @@ func toUnit(v starlark.Value) (int64, string, error) {
 	if i, isInt := v.(starlark.Int); isInt {
 		n, ok = i.Int64()
 	}
-	if !ok || n < 1 {
-		return 0, "", fmt.Errorf("unit: got %s, want NSEC, USEC, MSEC, SEC or a positive int", v)
-	}
 	for _, u := range timeUnits {
-		if u.ns == n {
+		if ok && u.ns == n {
 			return n, u.name, nil
 		}
 	}
-	return n, "", nil
+	return 0, "", fmt.Errorf("unit: got %s, want NSEC, USEC, MSEC or SEC", v)
 }
 
 func tableCall(e *Env, c *call) (starlark.Value, error) {

@@ -89,14 +89,24 @@ func Method(recv plan.Value, name string, args []plan.Value) (plan.Value, bool) 
 	if len(args) != 1 {
 		return nil, false
 	}
-	part, ok := args[0].(plan.String)
-	switch name {
-	case "startswith":
-		return plan.Bool(strings.HasPrefix(string(s), string(part))), ok
-	case "endswith":
-		return plan.Bool(strings.HasSuffix(string(s), string(part))), ok
+	list, ok := args[0].(plan.Tuple)
+	if !ok {
+		list = plan.Tuple(args)
 	}
-	return nil, false
+	has := map[string]func(s, part string) bool{"startswith": strings.HasPrefix, "endswith": strings.HasSuffix}[name]
+	if has == nil {
+		return nil, false
+	}
+	for _, c := range list {
+		part, ok := c.(plan.String)
+		if !ok {
+			return nil, false
+		}
+		if has(string(s), string(part)) {
+			return plan.Bool(true), true
+		}
+	}
+	return plan.Bool(false), true
 }
 
 // stripped is strip, lstrip or rstrip.

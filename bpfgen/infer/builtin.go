@@ -114,20 +114,56 @@ func (b walker) stringMethod(m *method, args []arg, pos plan.Pos) val {
 		refuse(pos, `the string method %s runs in user space only; startswith, endswith, "part" in s `+
 			`and matches(s, "glob*") run in a kernel half`, m.name)
 	}
-	a := want(args, 1, 1, m.name+"(constant)", pos)
-	s, ok := a[0].constStr()
-	if !ok {
-		refuse(pos, "%s needs a constant in a kernel half", m.name)
-	}
-	if v, ok := foldedVal(fold.Method(m.recv.c, m.name, []plan.Value{a[0].c})); ok {
+	parts := edges(m, args, pos)
+	if v, ok := foldedVal(fold.Method(m.recv.c, m.name, []plan.Value{textsOf(parts)})); ok {
 		return v
 	}
 	e := b.present(m.recv, "a string", pos)
-	if s == "" {
-		return boolVal(true)
+	out := known(false)
+	for _, s := range parts {
+		c := known(true)
+		if s != "" {
+			c.known, c.expr = false, &tree.Expr{Op: op, Type: types.Boolean,
+				Args: []*tree.Expr{e, constExpr(plan.String(s), pos)}, Pos: pos}
+		}
+		if out, ok = connected(tree.OpLOr, out, c, pos); ok {
+			break
+		}
 	}
-	return exprVal(&tree.Expr{Op: op, Type: types.Boolean, Args: []*tree.Expr{e, constExpr(plan.String(s), pos)},
-		Pos: pos})
+	return condVal(out)
+}
+
+// edges are what startswith or endswith asks for: a constant, or a tuple of some, one of
+// which is enough.
+func edges(m *method, args []arg, pos plan.Pos) (parts []string) {
+	v := want(args, 1, 1, m.name+"(constant)", pos)[0]
+	if s, ok := v.constStr(); ok {
+		return []string{s}
+	}
+	list, _ := v.c.(plan.Tuple)
+	for _, e := range v.elems {
+		list = append(list, e.c)
+	}
+	for _, c := range list {
+		s, ok := c.(plan.String)
+		if !ok {
+			break
+		}
+		parts = append(parts, string(s))
+	}
+	_, constant := v.c.(plan.Tuple)
+	if len(parts) < len(list) || !constant && (!v.comp || v.names != nil) {
+		refuse(pos, "%s needs a constant string in a kernel half, or a tuple of such", m.name)
+	}
+	return parts
+}
+
+func textsOf(parts []string) plan.Tuple {
+	out := make(plan.Tuple, len(parts))
+	for i, s := range parts {
+		out[i] = plan.String(s)
+	}
+	return out
 }
 
 // stripped is strip, lstrip or rstrip of a constant.
@@ -297,8 +333,12 @@ func callAbs(b *body, args []arg, pos plan.Pos) val {
 // extreme is min or max.
 func extreme(op tree.Op) func(*body, []arg, plan.Pos) val {
 	return func(b *body, args []arg, pos plan.Pos) val {
+		args = candidates(b, args)
+		if v, ok := extremeOf(op, args); ok {
+			return v
+		}
 		if len(args) < 2 {
-			refuse(pos, "min and max take at least two values in a kernel half")
+			refuse(pos, "min and max take at least two values in a kernel half, or a constant list or a tuple of them")
 		}
 		out := &tree.Expr{Op: op, Pos: pos}
 		for _, a := range args {
@@ -310,6 +350,41 @@ func extreme(op tree.Op) func(*body, []arg, plan.Pos) val {
 		out.Type = joinedType(out.Args)
 		return exprVal(out)
 	}
+}
+
+// candidates are the values of which min and max give one: the arguments, or the
+// elements of the only one.
+func candidates(b *body, args []arg) []arg {
+	if len(args) != 1 || args[0].name != "" {
+		return args
+	}
+	elems, ok := b.elements(args[0].v, args[0].pos)
+	if !ok || len(elems) == 0 {
+		return args
+	}
+	list := make([]arg, len(elems))
+	for i, v := range elems {
+		list[i] = arg{"", v, args[0].pos}
+	}
+	return list
+}
+
+// extremeOf is min or max of constants.
+func extremeOf(op tree.Op, args []arg) (val, bool) {
+	list := make([]plan.Value, len(args))
+	for i, a := range args {
+		if list[i] = a.v.c; a.v.c == nil || a.name != "" {
+			return val{}, false
+		}
+	}
+	name := plan.Builtin("min")
+	if op == tree.OpMax {
+		name = "max"
+	}
+	if len(list) == 1 {
+		list = append(list, list[0])
+	}
+	return foldedVal(fold.Call(name, list))
 }
 
 // joinedType is the type of one of several values; constants take the sign of the others.

@@ -226,6 +226,10 @@ func (a *argsObj) argument(name string, pos plan.Pos) val {
 			hint(name, slices.Sorted(maps.Keys(b.pr.argNames))))
 	}
 	if len(names) == 0 {
+		if f, is := a.ev.args.(*funcArgs); is && f.f.user {
+			wrong(pos, "the names of arguments of functions of programs are not known here: e.args[0] is the first; "+
+				"of a char * it is the address, and cstr(e.args[0]) the string")
+		}
 		wrong(pos, "%s has no arguments", a.ev.point)
 	}
 	wrong(pos, "%s has no argument %s%s; it has %s", a.ev.point, name, hint(name, names), strings.Join(names, ", "))

@@ -137,21 +137,22 @@ func (b operators) partOfName(x, y val, pos plan.Pos) (cond, bool) {
 
 // edgeOfName is startswith or endswith of a name that is known by its number.
 func (b operators) edgeOfName(m *method, args []arg, pos plan.Pos) (val, bool) {
-	test := nameTest{}
 	if m.recv.obj != nil || !m.recv.typ().IsName() || m.name != "startswith" && m.name != "endswith" {
 		return val{}, false
 	}
-	part, ok := want(args, 1, 1, m.name+"(constant)", pos)[0].constStr()
-	switch {
-	case !ok:
-		refuse(pos, "%s needs a constant in a kernel half", m.name)
-	case m.name == "startswith":
-		test = nameTest{func(s string) bool { return strings.HasPrefix(s, part) }, part + "*"}
-	default:
-		test = nameTest{func(s string) bool { return strings.HasSuffix(s, part) }, "*" + part}
+	out, is := known(false), true
+	for _, part := range edges(m, args, pos) {
+		test := nameTest{func(s string) bool { return strings.HasPrefix(s, part) }, part + "*"}
+		if m.name == "endswith" {
+			test = nameTest{func(s string) bool { return strings.HasSuffix(s, part) }, "*" + part}
+		}
+		var c cond
+		if c, is = b.testName(m.recv, test, pos); !is {
+			break
+		}
+		out, _ = connected(tree.OpLOr, out, c, pos)
 	}
-	c, ok := b.testName(m.recv, test, pos)
-	return condVal(c), ok
+	return condVal(out), is
 }
 
 // testOwn is a test of e.func or e.probe of the handler's own points.

@@ -26,6 +26,10 @@ func (b operators) truth(v val, pos plan.Pos) cond {
 		if r, ok := v.obj.(*rangeObj); ok {
 			return b.truth(b.rangeHas(r, pos), pos)
 		}
+		if _, is := v.obj.(*event); is {
+			refuse(pos, "the event e is always true, and cannot be stored or computed with in a kernel half: "+
+				"use its parts")
+		}
 		if _, ok := v.obj.(addressed); !ok {
 			return known(true)
 		}

@@ -78,8 +78,9 @@ func equalLines(t testing.TB, got, want []string) {
 //
 // > | `ufunc:BINARY:FUNCTION` | | a span: a call of a function of a program or library |
 // > | `uprobe:BINARY:FUNCTION[+OFFSET]`, `uretprobe:BINARY:FUNCTION` | `u`, `ur` | its entry, its return |
-// > Without debug information arguments are numbers: `e.args[0]`.
-// > `int32(…)` and `uint32(…)` take the lower 32 bits of one.
+// > Arguments of user functions have no names, only numbers: `e.args[0]` is the first.
+// > A `char *` is an address, and `cstr(e.args[0])` the string at it.
+// > `int32(…)` and `uint32(…)` take the lower 32 bits of an argument.
 // > Without debug information nobody knows the types of a user function.
 // > So `e.args[i]` and `e.ret` are words of 64 bits, with a sign.
 // > Of a C `int` the upper 32 bits mean nothing, and `int32(e.ret)` and `uint32(e.args[0])` take the lower ones.
@@ -101,6 +102,11 @@ probe("ufunc:BIN:{negative,many}", lambda e:
 			fmt.Sprintf("call many %d 6 7 -8 9 %d %d 0 True", i, 10+i, i+2+3+4+5+6+7-8+9+10+i))
 	}
 	equalLines(t, sorted(e.stdout, ""), want)
+	const byName = `probe("uprobe:BIN:add", lambda e: print(e.args.n))`
+	refused := startrace(t, "-q", script(t, strings.ReplaceAll(byName, "BIN", traceable(t, "calls"))), "-c", "true")
+	if !strings.Contains(refused.stderr, "are not known here: e.args[0] is the first") {
+		t.Errorf("an argument by its name: %s", refused.stderr)
+	}
 }
 
 // Exact numbers of many calls, in one thread and in eight, with recursion: each call has its own argument's result.
