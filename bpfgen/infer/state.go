@@ -265,7 +265,7 @@ type uframe struct {
 	generic bool
 	// chosen is an e.args[i] in it, if there is one, of which only the call says
 	// which argument it is.
-	chosen *syntax.IndexExpr
+	chosen *chosenArg
 	// always are the statements of a handler that run at each event; nil: nobody
 	// has asked.
 	always map[syntax.Stmt]bool
@@ -285,7 +285,15 @@ type inner struct {
 	// nested is the outermost function inside the handler that it is in, or itself.
 	nested syntax.Node
 	// chosen is an e.args[i] in it of which its calls say which argument it is.
-	chosen *syntax.IndexExpr
+	chosen *chosenArg
+}
+
+// A chosenArg is an e.args[i] where user space computes i: which of them to read the kernel must know.
+type chosenArg struct {
+	at *syntax.IndexExpr
+	// shared is a variable of i that functions inside read when they are called, where it has changed, and param one
+	// that is a parameter of a function inside; nil: none.
+	shared, param *syntax.Ident
 }
 
 // loopVars are the variables that a loop assigns, with the captures of all that they can be.

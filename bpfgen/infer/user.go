@@ -81,7 +81,7 @@ func (u *user) expr(x syntax.Expr) uval {
 		return uval{typ: sliced(typeName(recv))}
 	case *syntax.LambdaExpr:
 		if at := u.calling().function(x, x.Function.(*resolve.Function)); at != nil {
-			chosenArg(at)
+			at.refuse()
 		}
 	case *syntax.Comprehension:
 		u.rounds().comprehension(x)

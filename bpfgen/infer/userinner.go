@@ -88,7 +88,7 @@ func (f *inner) simple(x *syntax.CallExpr) bool {
 
 // function walks a function defined inside the handler: it may run later,
 // when another event is current. It gives uframe.chosen.
-func (u arguments) function(at syntax.Node, def *resolve.Function) *syntax.IndexExpr {
+func (u arguments) function(at syntax.Node, def *resolve.Function) *chosenArg {
 	for _, p := range def.Params {
 		if bin, ok := p.(*syntax.BinaryExpr); ok {
 			u.use(u.expr(bin.Y))

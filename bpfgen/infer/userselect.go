@@ -5,6 +5,8 @@ import (
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen/scope"
 )
 
 // Which part of the event is meant can depend on the round of a loop over constants:
@@ -98,6 +100,8 @@ func boundBy(n syntax.Node) ([]*resolve.Binding, syntax.Expr) {
 		return bound(n.Vars, nil), n.X
 	case *syntax.ForClause:
 		return bound(n.Vars, nil), n.X
+	case *syntax.DefStmt:
+		return bound(n.Name, nil), n.Name
 	}
 	return nil, nil
 }
@@ -105,7 +109,8 @@ func boundBy(n syntax.Node) ([]*resolve.Binding, syntax.Expr) {
 // handsOver reports whether a call gives a function variables of the loop and parts of the event, so that the function
 // may choose.
 func (u selection) handsOver(x *syntax.CallExpr, follow, assigned variables) bool {
-	given, part := false, u.nameOf(x.Fn).fn != nil
+	_, lambda := unparen(x.Fn).(*syntax.LambdaExpr)
+	given, part := false, lambda || u.nameOf(x.Fn).fn != nil || u.eventual(x.Fn, assigned)
 	for _, a := range x.Args {
 		given = given || mentions(a, follow)
 		part = part || u.eventual(argValue(a), assigned)
@@ -154,13 +159,35 @@ func (u selection) eventual(x syntax.Expr, assigned variables) bool {
 // whose parameters are not known can be called with constants. Elsewhere it is
 // refused.
 func (f *uframe) choose(x *syntax.IndexExpr) {
+	shared, params := variables{}, variables{}
+	for g := f; g != nil; g = g.outer {
+		for to := range g.shifting {
+			shared[to.First] = true
+		}
+		ids, _ := scope.Params(g.Def)
+		for _, id := range ids {
+			params[scope.Bound(id).First] = g.generic
+		}
+	}
+	c := &chosenArg{x, firstOf(x.Y, shared), firstOf(x.Y, params)}
 	for ; f != nil; f = f.outer {
 		if f.generic {
 			if f.chosen == nil {
-				f.chosen = x
+				f.chosen = c
 			}
 			return
 		}
 	}
-	chosenArg(x)
+	c.refuse()
+}
+
+// firstOf is the first in x of some variables, nil where there is none.
+func firstOf(x syntax.Expr, names variables) (found *syntax.Ident) {
+	syntax.Walk(x, func(n syntax.Node) bool {
+		if id, ok := n.(*syntax.Ident); ok && found == nil && mentions(id, names) {
+			found = id
+		}
+		return found == nil
+	})
+	return found
 }

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"fmt"
 	"slices"
 
 	"go.starlark.net/resolve"
@@ -186,15 +187,23 @@ func passed(v uval) uval {
 // with: of calls elsewhere, as those of sorted(), nothing is known.
 func (f *inner) mayLeave() {
 	if f != nil && f.chosen != nil {
-		chosenArg(f.chosen)
+		f.chosen.refuse()
 	}
 }
 
-// chosenArg refuses e.args[i] where user space has computed i: which of them to read the kernel must know.
-func chosenArg(x *syntax.IndexExpr) {
-	wrong(x.Lbrack, "which argument this is is decided in user space, and the kernel reads it: want a constant, or "+
-		"what follows from the variable of a loop over a tuple of constants, or over a range of at most %d, "+
-		"as for i in range(3)", maxUnroll)
+func (c *chosenArg) refuse() {
+	const why = "which argument this is is decided in user space, and the kernel reads it: "
+	known := fmt.Sprintf("a constant, or what follows from the variable of a loop over a tuple of constants, or over "+
+		"a range of at most %d, as for i in range(3)", maxUnroll)
+	switch {
+	case c.shared != nil:
+		wrong(c.at.Lbrack, why+"%[1]s changes, and a function inside reads it, which finds what it is when it "+
+			"is called; give that function %[1]s as an argument, as f(%[1]s)", c.shared.Name)
+	case c.param != nil:
+		wrong(c.at.Lbrack, why+"%s is a parameter, so want calls of the function by its name that give it %s",
+			c.param.Name, known)
+	}
+	wrong(c.at.Lbrack, why+"want %s", known)
 }
 
 // mayDrop notes an expression of user code whose value is needed only if its
