@@ -56,6 +56,21 @@ var (
 	folderName = regexp.MustCompile("`((?:bpfgen|builtins|cmd|docs|internal|starlark|stdlib|test)/[\\w./-]+)`")
 )
 
+// A file that the comment of a package names without a folder is one of the package, or a test of the top folder.
+func TestFilesOfPackageComments(t *testing.T) {
+	name := regexp.MustCompile(`(?:^|[\s(])(\w+\.go)\b`)
+	for _, f := range productFiles(t) {
+		if f.ast.Doc == nil {
+			continue
+		}
+		for _, m := range name.FindAllStringSubmatch(f.ast.Doc.Text(), -1) {
+			if !exists(path.Join(f.folder, m[1])) && !exists(m[1]) {
+				t.Errorf("%s: the package comment names %s, which is not there", f.name, m[1])
+			}
+		}
+	}
+}
+
 // What the documents for developers name is there: who reads them looks for it. A name without a folder is in that of
 // the name before, or in the top one.
 func TestNamedFiles(t *testing.T) {

@@ -1,7 +1,7 @@
 // Package bpfgen compiles a plan to eBPF.
 //
 // The folders are the pipeline: types and tree are the typed form, infer
-// makes it from the plan, build turns it into the SSA of ir, opt improves it,
+// makes it from the plan, ssagen turns it into the SSA of ir, opt improves it,
 // lower expands what the machine does not have, regalloc assigns R0–R9 and
 // the stack, emit writes instructions with their places in the script.
 //

@@ -46,7 +46,7 @@ type position struct {
 	pos   ir.Pos
 }
 
-// claimPlace finds the last place from which all uses are seen, outside of
+// claimPlace finds the last position from which all uses are seen, outside of
 // loops, and such that what follows it is only reached through it.
 func claimPlace(f *ir.Func) *position {
 	order := f.Order()
@@ -139,7 +139,7 @@ type claimer struct {
 	pos  ir.Pos
 }
 
-// split divides the block at the place and puts the claim between the parts.
+// split divides the block at the position and puts the claim between the parts.
 // It gives the address of the claimed entry, a parameter of the second part.
 func (c *claimer) split(at *position) *ir.Value {
 	b := at.block

@@ -1,12 +1,12 @@
-// Package persistent has maps of which a copy costs nothing: a compiler keeps
-// the variables as they are at each branch, and looks afterwards for those that
-// the two ways have changed. A program of n branches would take n² steps for
-// that with copies.
+// Package persistent has maps of which a copy costs nothing.
 //
-// A Map is a hash array mapped trie (Bagwell, 2001). Nothing in it is ever
-// changed: a change makes the nodes on the way to its entry anew and shares the
-// others. So an assignment of a Map copies it, and Diff passes by what two maps
-// share.
+// A compiler keeps the variables as they are at each branch, and looks
+// afterwards for those that the two branches have changed. With copies a
+// program of n branches would take n² steps for that.
+//
+// A Map is a hash array mapped trie (Bagwell, 2001). Nothing in it ever changes.
+// A change makes the nodes on the path to its entry anew, and shares the others.
+// So an assignment of a Map copies it, and Diff passes by what two maps share.
 package persistent
 
 import (

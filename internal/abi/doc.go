@@ -3,8 +3,8 @@
 //
 // It works on types that are taken apart into their scalars, whoever knows them
 // (the kernel's BTF, a program's DWARF), and knows neither kernels nor files. The
-// two conventions are tables (convention.go) and the two ways to classify a value
-// (amd64.go, arm64.go); assign.go gives registers and the stack in turn.
+// two conventions are tables (convention.go), and each has a way to classify a value
+// (classify.go). assign.go gives registers and the stack in turn.
 //
 // Sources: System V Application Binary Interface, AMD64 Architecture Processor
 // Supplement, 3.2.3; Procedure Call Standard for the Arm 64-bit Architecture

@@ -17,7 +17,7 @@ type screen struct {
 // A position is one on the screen, from the row and column where the line begins.
 type position struct{ row, col int }
 
-// after gives the place behind text. The last column of a row is followed by
+// after gives the position behind text. The last column of a row is followed by
 // the first of the next; a wide character does not fit into the last.
 func after(text string, width int) (p position) {
 	for _, r := range text {
@@ -58,7 +58,7 @@ func (s *screen) draw(prompt, text string, at, width int) string {
 	return b.String()
 }
 
-// fills reports whether a text that ends at a place has filled its last row.
+// fills reports whether a text that ends at a position has filled its last row.
 func fills(text string, end position) bool {
 	return end.col == 0 && end.row > 0 && !strings.HasSuffix(text, "\n")
 }

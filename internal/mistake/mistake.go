@@ -1,6 +1,6 @@
-// Package mistake has what goes wrong in the words of those who use startrace:
-// mistakes of scripts with their places, of the command line, and bugs of
-// startrace itself; on terminals with the line of the script below.
+// Package mistake prints what goes wrong, in the words of those who use
+// startrace: mistakes of scripts with their places, mistakes of the command line,
+// and bugs of startrace itself. On terminals the line of the script stands below.
 package mistake
 
 import (

@@ -42,7 +42,7 @@ func (o *Output) SetFormat(name string) (err error) {
 		name = render.Text.String()
 	}
 	if o.printer.Format, err = render.ParseFormat(name); err != nil {
-		return mistake.Usagef("%w%s", err, mistake.Near(name, []string{"text", "json", "csv", "folded"}))
+		return mistake.Usagef("%w%s", err, mistake.Near(name, render.FormatNames()))
 	}
 	return nil
 }

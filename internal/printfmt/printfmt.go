@@ -3,8 +3,8 @@
 //
 //	"dev %d,%d dir %lu mode 0%o", ((unsigned int) ((REC->dev) >> 20)), …, REC->mode
 //
-// What such a format asks of the kernel's memory cannot be answered here: these are refused when they are parsed, and
-// callers print the fields by name.
+// A format that asks for the kernel's memory cannot be printed here. Parse refuses it, and callers print the fields by
+// name.
 package printfmt
 
 import (

@@ -1,6 +1,9 @@
 package render
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Format is an output format (--format).
 type Format uint8
@@ -14,6 +17,9 @@ const (
 )
 
 var formatNames = [...]string{"text", "json", "csv", "folded"}
+
+// FormatNames are the words of --format.
+func FormatNames() []string { return slices.Clone(formatNames[:]) }
 
 // String gives the word of --format.
 func (f Format) String() string { return formatNames[f] }

@@ -119,7 +119,7 @@ func (t *Namer) hold(p *Process, a *area) {
 	t.files.hold(a.version, f, a.Path)
 }
 
-// find gives the place at which the file of an area can be opened.
+// find gives the path at which the file of an area can be opened.
 func (t *Namer) find(p *Process, a *area) (candidate, bool) {
 	for _, at := range t.places(p, a) {
 		if a.isAt(at) {

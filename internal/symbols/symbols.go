@@ -15,7 +15,7 @@
 // Files are foreign data; what is wrong with one leaves its addresses without
 // names.
 //
-// A Table belongs to one goroutine.
+// A Namer belongs to one goroutine.
 package symbols
 
 import (

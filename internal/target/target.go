@@ -1,5 +1,5 @@
-// Package target is the processes that a run concerns: the command of -c, which it
-// starts, holds and lets run, the process of -p, or all but startrace itself.
+// Package target has the processes that a run concerns: the command of -c, which it
+// starts, holds and lets run; the process of -p; or all but startrace itself.
 package target
 
 import (

@@ -1,5 +1,5 @@
-// Package twins is for tests: it compares what handlers did that ran in the kernel
-// and in user space, of the same events.
+// Package twins is for tests. It runs handlers in the kernel and in user space for
+// the same events, and compares what they did.
 package twins
 
 import (

@@ -227,7 +227,7 @@ func (a *Agg) add(key starlark.Value, col int, v Number, weight int64) error {
 	return nil
 }
 
-// Has is `k in a`: a[k] is a place to add to, also where there is no entry.
+// Has is `k in a`: a[k] is an element to add to, also where there is no entry.
 func (a *Agg) Has(k starlark.Value) (bool, error) {
 	if _, err := k.Hash(); err != nil {
 		return false, fmt.Errorf("key of %s: %w", a, err)
@@ -242,7 +242,7 @@ func (a *Agg) Has(k starlark.Value) (bool, error) {
 	return states != nil, err
 }
 
-// Get is a[k]: a place to add to, whether there is an entry or not.
+// Get is a[k]: an element to add to, whether there is an entry or not.
 func (a *Agg) Get(k starlark.Value) (starlark.Value, bool, error) {
 	if _, err := k.Hash(); err != nil {
 		return nil, false, fmt.Errorf("key of %s: %w", a, err)
@@ -253,7 +253,7 @@ func (a *Agg) Get(k starlark.Value) (starlark.Value, bool, error) {
 	return &element{a, k, a.member()}, true, nil
 }
 
-// member is the column that a place of a means: all of a group, or the first.
+// member is the column that an element of a means: all of a group, or the first.
 func (a *Agg) member() int {
 	if a.decl.Kind == plan.Group {
 		return wholeGroup

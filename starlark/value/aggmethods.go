@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// wholeGroup is the column of a place that stands for all members.
+// wholeGroup is the column of an element that stands for all members.
 const wholeGroup = -1
 
 // A element is a[k], g[k], g[k].member or a itself without a key: something to
@@ -32,7 +32,7 @@ func (p *element) Freeze()               {}
 func (p *element) Truth() starlark.Bool  { return starlark.True }
 func (p *element) Hash() (uint32, error) { return 0, fmt.Errorf("unhashable: entry") }
 
-// Attr of a group's place is a member; else add, value and quantile.
+// Attr of a group's element is a member; else add, value and quantile.
 func (p *element) Attr(name string) (starlark.Value, error) {
 	if p.col == wholeGroup {
 		return p.agg.memberPlace(p.key, name), nil
@@ -151,7 +151,7 @@ var aggMethods = map[string]methodFunc[*Agg]{
 	},
 }
 
-// Attr gives a method, a group's member, or what the place without a key has.
+// Attr gives a method, a group's member, or what the element without a key has.
 func (a *Agg) Attr(name string) (starlark.Value, error) {
 	if err := a.usable(); err != nil {
 		return nil, err
