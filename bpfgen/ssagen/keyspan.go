@@ -23,8 +23,8 @@ func (b keyed) spanKey(span *tree.Span, e *tree.Expr) *region {
 	return stores(b).fixed(layout.Fixed(span.Key), span.Key, e)
 }
 
-// keyedStart makes the entry.
-func (b keyed) keyedStart(s *tree.Stmt, span *tree.Span, name string) {
+// spanStart makes the entry.
+func (b keyed) spanStart(s *tree.Stmt, span *tree.Span, name string) {
 	f := layout.Span(span.Slots)
 	key := b.spanKey(span, s.Exprs[0])
 	m := b.alloc(f.Size)
@@ -120,9 +120,9 @@ func (s lateStart) unlessExist(rc *ir.Value) {
 	s.unless(ir.NE, rc, errExist, func() { s.lost(tree.SiteSpanFull) })
 }
 
-// keyedEnd takes the entry: its slots are copied first, for another CPU may
+// spanEnd takes the entry: its slots are copied first, for another CPU may
 // use the memory as soon as it is deleted.
-func (b keyed) keyedEnd(s *tree.Stmt, span *tree.Span, name string) {
+func (b keyed) spanEnd(s *tree.Stmt, span *tree.Span, name string) {
 	f := layout.Span(span.Slots)
 	key := b.spanKey(span, s.Exprs[0])
 	noStart := func() { entries(b).noStart(s) }

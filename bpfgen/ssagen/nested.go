@@ -238,8 +238,8 @@ func (b nesting) drop(name string, key *region, first, open, depth *ir.Value, ho
 	b.enter(out)
 }
 
-// nestedStart makes the entry of a call that begins.
-func (b nesting) nestedStart(s *tree.Stmt, span *tree.Span, name string) {
+// spanStart makes the entry of a call that begins.
+func (b nesting) spanStart(s *tree.Stmt, span *tree.Span, name string) {
 	f := layout.Nested(span.Slots)
 	n := b.nested
 	m := b.alloc(f.Size)
@@ -277,9 +277,9 @@ func (b nesting) nestedStart(s *tree.Stmt, span *tree.Span, name string) {
 	b.opened = true
 }
 
-// nestedEnd takes the entry of a call that ends. A thread that has none open
+// spanEnd takes the entry of a call that ends. A thread that has none open
 // may have been in the call when it was attached to, so that is not counted.
-func (b nesting) nestedEnd(s *tree.Stmt, span *tree.Span, name string) {
+func (b nesting) spanEnd(s *tree.Stmt, span *tree.Span, name string) {
 	f := layout.Nested(span.Slots)
 	key, frame, place := b.identity(s)
 	b.tgid()

@@ -12,21 +12,29 @@ import (
 // open. Only the thread itself uses it, and its exit removes it, so the
 // slots stay as they are until the thread's next start.
 
-// spans writes starts and ends of spans. Those by a key are keyed, those of calls that nest are nesting.
+// spans writes starts and ends of spans that are paired by thread. Those by a key are keyed, those of calls that nest
+// are nesting.
 type spans struct{ *code }
+
+// pairing is the way in which the starts and ends of a span find each other.
+type pairing interface {
+	spanStart(s *tree.Stmt, span *tree.Span, name string)
+	spanEnd(s *tree.Stmt, span *tree.Span, name string)
+}
+
+func pairingOf(span *tree.Span, b *code) pairing {
+	switch {
+	case span.Nested:
+		return nesting{b}
+	case span.Key.Kind != types.Bot:
+		return keyed{b}
+	}
+	return spans{b}
+}
 
 // spanStart opens the entry with the slots. One that is open already belongs
 // to a call that never ended.
-func (b spans) spanStart(s *tree.Stmt) {
-	span, name := b.span()
-	switch {
-	case span.Nested:
-		nesting(b).nestedStart(s, span, name)
-		return
-	case span.Key.Kind != types.Bot:
-		keyed(b).keyedStart(s, span, name)
-		return
-	}
+func (b spans) spanStart(s *tree.Stmt, span *tree.Span, name string) {
 	f := layout.Span(span.Slots)
 	var ls []leaf
 	for i, e := range s.Exprs {
@@ -72,16 +80,7 @@ func (b spans) countOpen(p *ir.Value, span *tree.Span, done *join) {
 
 // spanEnd takes the entry. A thread without one had no start since the
 // program was attached: see startless.
-func (b spans) spanEnd(s *tree.Stmt) {
-	span, name := b.span()
-	switch {
-	case span.Nested:
-		nesting(b).nestedEnd(s, span, name)
-		return
-	case span.Key.Kind != types.Bot:
-		keyed(b).keyedEnd(s, span, name)
-		return
-	}
+func (b spans) spanEnd(s *tree.Stmt, span *tree.Span, name string) {
 	key := b.tidKey()
 	p := b.Call(helperMapLookup, b.MapPtr(name), b.addr(key, 0))
 	b.release(key)

@@ -44,9 +44,11 @@ func (b stmts) stmt(s *tree.Stmt) {
 	case tree.SSpanEnter:
 		nesting{b.code}.spanEnter(s)
 	case tree.SSpanStart:
-		spans{b.code}.spanStart(s)
+		span, name := b.span()
+		pairingOf(span, b.code).spanStart(s, span, name)
 	case tree.SSpanEnd:
-		spans{b.code}.spanEnd(s)
+		span, name := b.span()
+		pairingOf(span, b.code).spanEnd(s, span, name)
 	default:
 		b.containerStmt(s)
 	}

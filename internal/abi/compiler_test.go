@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/startrace/startrace/test/keeper"
 	"github.com/startrace/startrace/test/need"
 )
 
@@ -180,20 +181,13 @@ func (g *generator) program(arch string) string {
 	for i := range signatures() {
 		fmt.Fprintf(&body, "call%d();\n", i)
 	}
-	return harness + keepers[arch] + g.types.String() + body.String() + "return 0; }\n"
+	return keeper.C(arch, 4096) + harness + g.types.String() + body.String() + "return 0; }\n"
 }
 
 // known is byte i of argument j.
 func known(j, i int) byte { return byte(j*37 + i*3 + 1) }
 
 const harness = `
-#include <stdio.h>
-#include <string.h>
-unsigned long ints[8], floats[16]; unsigned char *sp; unsigned char stack[4096];
-static void fill(void *p, unsigned long n, int j) { unsigned char *b = p;
-	for (unsigned long i = 0; i < n; i++) b[i] = j * 37 + i * 3 + 1; }
-static void hex(const void *p, int n) { const unsigned char *b = p;
-	for (int i = 0; i < n; i++) printf("%02x", b[i]); printf(" "); }
 static void dump(void) { hex(ints, sizeof ints); hex(floats, sizeof floats); hex(stack, sizeof stack);
 #ifdef __aarch64__
 	/* Copies that were passed by their address. */
@@ -206,30 +200,7 @@ static void dump(void) { hex(ints, sizeof ints); hex(floats, sizeof floats); hex
 		if (near) hex(p, 1024); else printf("- "); }
 #endif
 	printf("\n"); }
-void keep(void);
 `
-
-// keepers note the registers and the stack as they are at the first instruction.
-var keepers = map[string]string{
-	"amd64": `
-asm(".globl keep\nkeep: mov %rdi, ints(%rip)\nmov %rsi, ints+8(%rip)\nmov %rdx, ints+16(%rip)\n"
-"mov %rcx, ints+24(%rip)\n"
-"mov %r8, ints+32(%rip)\nmov %r9, ints+40(%rip)\nmovups %xmm0, floats(%rip)\nmovups %xmm1, floats+16(%rip)\n"
-"movups %xmm2, floats+32(%rip)\nmovups %xmm3, floats+48(%rip)\nmovups %xmm4, floats+64(%rip)\n"
-"movups %xmm5, floats+80(%rip)\n"
-"movups %xmm6, floats+96(%rip)\nmovups %xmm7, floats+112(%rip)\nmov %rsp, sp(%rip)\nmov %rdi, %rax\n"
-"xor %ecx, %ecx\n1: mov (%rsp,%rcx), %dl\nlea stack(%rip), %rsi\nmov %dl, (%rsi,%rcx)\ninc %ecx\n"
-"cmp $4096, %ecx\njb 1b\nfldz\nret\n");
-`,
-	"arm64": `
-asm(".globl keep\nkeep: adrp x9, ints\nadd x9, x9, :lo12:ints\nstp x0, x1, [x9]\nstp x2, x3, [x9, 16]\n"
-"stp x4, x5, [x9, 32]\nstp x6, x7, [x9, 48]\n"
-"adrp x9, floats\nadd x9, x9, :lo12:floats\nstp q0, q1, [x9]\nstp q2, q3, [x9, 32]\n"
-"stp q4, q5, [x9, 64]\nstp q6, q7, [x9, 96]\n"
-"mov x10, sp\nadrp x9, sp\nadd x9, x9, :lo12:sp\nstr x10, [x9]\nadrp x9, stack\nadd x9, x9, :lo12:stack\nmov x11, 0\n"
-"1: ldrb w12, [x10, x11]\nstrb w12, [x9, x11]\nadd x11, x11, 1\ncmp x11, 4096\nb.lo 1b\nret\n");
-`,
-}
 
 // checkCall compares what keep() found with what is known of each scalar.
 func checkCall(t *testing.T, arch string, call generatedCall, fields []string) {

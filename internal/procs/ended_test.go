@@ -2,7 +2,6 @@ package procs
 
 import (
 	"os"
-	"os/exec"
 	"testing"
 )
 
@@ -11,18 +10,7 @@ func TestEnded(t *testing.T) {
 	if Ended(os.Getpid()) {
 		t.Error("this process has ended")
 	}
-	cmd := exec.Command("cat")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	await, err := Ending(cmd.Process.Pid)
-	if err != nil {
-		t.Skip("needs pidfd_open(2), which a filter of system calls may forbid:", err)
-	}
+	cmd, in, await := waiting(t)
 	pid, err := InitPID(cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)

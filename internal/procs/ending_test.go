@@ -1,12 +1,15 @@
 package procs
 
 import (
+	"io"
 	"os/exec"
 	"testing"
 )
 
-func TestEnding(t *testing.T) {
-	cmd := exec.Command("cat")
+// waiting is a process that ends with its input, and what waits for its end.
+func waiting(t *testing.T) (cmd *exec.Cmd, in io.Closer, await func()) {
+	t.Helper()
+	cmd = exec.Command("cat")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -14,10 +17,15 @@ func TestEnding(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	await, err := Ending(cmd.Process.Pid)
+	await, err = Ending(cmd.Process.Pid)
 	if err != nil {
 		t.Skip("needs pidfd_open(2), which a filter of system calls may forbid:", err)
 	}
+	return cmd, in, await
+}
+
+func TestEnding(t *testing.T) {
+	cmd, in, await := waiting(t)
 	ended := make(chan bool)
 	go func() { await(); close(ended) }()
 	select {
@@ -30,7 +38,8 @@ func TestEnding(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
-	if await, err = Ending(cmd.Process.Pid); err != nil {
+	await, err := Ending(cmd.Process.Pid)
+	if err != nil {
 		t.Fatal(err)
 	}
 	await() // at once

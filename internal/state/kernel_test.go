@@ -174,6 +174,17 @@ func TestFullTable(t *testing.T) {
 	}
 }
 
+// loaded is a program of these instructions that a test runs by itself.
+func loaded(t *testing.T, name string, instructions ...any) *ebpf.Program {
+	t.Helper()
+	p, err := bpf.Load(&bpf.Program{Name: name, Type: ebpf.RawTracepoint, Instructions: code(instructions...)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
 // adder loads a program that adds one to the first word of a key's value in
 // m, as scripts' programs do, args[1] times.
 func adder(t *testing.T, m *ebpf.Map) *ebpf.Program {
@@ -181,7 +192,7 @@ func adder(t *testing.T, m *ebpf.Map) *ebpf.Program {
 	insert := func(label string) asm.Instructions {
 		return code(mapPtr(asm.R1, m).WithSymbol(label), address(asm.R2, asm.RFP, -8))
 	}
-	p, err := bpf.Load(&bpf.Program{Name: "adder", Type: ebpf.RawTracepoint, Instructions: code(
+	return loaded(t, "adder",
 		asm.LoadMem(asm.R6, asm.R1, 0, asm.DWord), asm.StoreMem(asm.RFP, -8, asm.R6, asm.DWord),
 		asm.LoadMem(asm.R7, asm.R1, 8, asm.DWord),
 		asm.Mov.Imm(asm.R8, 0), asm.StoreMem(asm.RFP, -16, asm.R8, asm.DWord),
@@ -191,12 +202,7 @@ func adder(t *testing.T, m *ebpf.Map) *ebpf.Program {
 		asm.Mov.Imm(asm.R1, 1), asm.AddAtomic.Mem(asm.R0, asm.R1, asm.DWord, 0),
 		asm.Add.Imm(asm.R8, 1), asm.JGE.Imm(asm.R8, 1000, "end"), asm.JLT.Reg(asm.R8, asm.R7, "again"),
 		give("end", 0),
-	)}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.Close() })
-	return p
+	)
 }
 
 func TestAddIntBesidePrograms(t *testing.T) {
@@ -240,7 +246,7 @@ func taker(t *testing.T, m, counts *ebpf.Map) *ebpf.Program {
 	find := func(label string) asm.Instructions {
 		return code(mapPtr(asm.R1, m).WithSymbol(label), address(asm.R2, asm.RFP, -8))
 	}
-	p, err := bpf.Load(&bpf.Program{Name: "taker", Type: ebpf.RawTracepoint, Instructions: code(
+	return loaded(t, "taker",
 		asm.LoadMem(asm.R6, asm.R1, 0, asm.DWord), asm.StoreMem(asm.RFP, -8, asm.R6, asm.DWord),
 		asm.LoadMem(asm.R7, asm.R1, 8, asm.DWord), mapMem(asm.R9, counts), asm.Mov.Imm(asm.R8, 0),
 		find("again"), asm.FnMapLookupElem.Call(), asm.JNE.Imm(asm.R0, 0, "take"),
@@ -253,12 +259,7 @@ func taker(t *testing.T, m, counts *ebpf.Map) *ebpf.Program {
 		asm.Add.Imm(asm.R8, 1).WithSymbol("next"), asm.JGE.Imm(asm.R8, 500, "end"),
 		asm.JLT.Reg(asm.R8, asm.R7, "again"),
 		give("end", 0),
-	)}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.Close() })
-	return p
+	)
 }
 
 // Each entry that is made is taken once, by a program or by user space, or is left.

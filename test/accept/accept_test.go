@@ -227,6 +227,19 @@ func unskipped(t *testing.T, try func() (skipped int)) {
 	t.Error("the kernel has skipped events each of ten times")
 }
 
+// shows compares all that a run prints with want.
+func shows(t *testing.T, want string, args ...string) {
+	t.Helper()
+	unskipped(t, func() int {
+		e := startrace(t, args...).ok(t)
+		skipped := e.skipped(t)
+		if skipped == 0 && e.stdout != want {
+			t.Errorf("%q: got:\n%s\nwant:\n%s\nstderr: %s", args, e.stdout, want, excerpt(e.stderr))
+		}
+		return skipped
+	})
+}
+
 // words is what a run says on standard error, but for what the kernel skipped.
 func (e ended) words() string { return skippedLine.ReplaceAllString(e.stderr, "") }
 

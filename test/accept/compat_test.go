@@ -101,10 +101,7 @@ func TestCompatCalls(t *testing.T) {
 			need32(t, file)
 			text := strings.NewReplacer("NAME", fmt.Sprintf("%q", e.name), "UNUSED", ofNative[runtime.GOARCH]).
 				Replace(knownScript)
-			got := startrace(t, "-q", script(t, text), "-c", file).ok(t)
-			if got.skipped(t) == 0 && got.stdout != want {
-				t.Errorf("got:\n%s\nwant:\n%s\nstderr: %s", got.stdout, want, excerpt(got.stderr))
-			}
+			shows(t, want, "-q", script(t, text), "-c", file)
 		})
 	}
 }
@@ -146,10 +143,7 @@ func TestCompatResults(t *testing.T) {
 		need32(t, file)
 		text := fmt.Sprintf(`probe("syscall:*", lambda e: print(e.func, e.ret, e.ret < 0),
     where = lambda e: e.comm == %q and e.func not in ("execve", "exit"))`, e.name)
-		got := startrace(t, "-q", script(t, text), "-c", file).ok(t)
-		if got.skipped(t) == 0 && got.stdout != want {
-			t.Errorf("%s: got:\n%s\nwant:\n%s\nstderr: %s", e.name, got.stdout, want, excerpt(got.stderr))
-		}
+		shows(t, want, "-q", script(t, text), "-c", file)
 	}
 }
 
@@ -169,15 +163,6 @@ func TestCompatPointers(t *testing.T) {
 		p.call(345, 374, bad, p.words(none, 0, list, 1, none, 0, 0, 0), 1, 0) // sendmmsg
 		file := p.file(t, e)
 		need32(t, file)
-		got := startrace(t, "-q", script(t, fmt.Sprintf(`
-def shown(e): return e.comm == %q
-msg = lambda e: (e.args.msg.msg_iov == None, e.args.msg.msg_iov.iov_len if e.args.msg.msg_iov != None else -1)
-probe("syscall:sendmsg", lambda e: print("kernel", e.value), kernel = msg, where = shown)
-probe("syscall:sendmsg", lambda e: print("user", msg(e), e.args.msg.msg_iovlen), where = shown)
-probe("syscall:sendmsg", lambda e: print("base", cstr(e.args.msg.msg_iov.iov_base, n = 3)),
-    where = lambda e: shown(e) and e.args.msg.msg_iov != None)
-probe("syscall:sendmmsg", lambda e: print("many", e.args.mmsg.msg_hdr.msg_iov.iov_len), where = shown)
-`, e.name)), "-c", file).ok(t)
 		const want = `kernel (False, 3)
 user (False, 3) 2
 base hel…
@@ -185,9 +170,15 @@ kernel (True, -1)
 user (True, -1) 0
 many 3
 `
-		if got.skipped(t) == 0 && got.stdout != want {
-			t.Errorf("%s: got:\n%s\nwant:\n%s\nstderr: %s", e.name, got.stdout, want, excerpt(got.stderr))
-		}
+		shows(t, want, "-q", script(t, fmt.Sprintf(`
+def shown(e): return e.comm == %q
+msg = lambda e: (e.args.msg.msg_iov == None, e.args.msg.msg_iov.iov_len if e.args.msg.msg_iov != None else -1)
+probe("syscall:sendmsg", lambda e: print("kernel", e.value), kernel = msg, where = shown)
+probe("syscall:sendmsg", lambda e: print("user", msg(e), e.args.msg.msg_iovlen), where = shown)
+probe("syscall:sendmsg", lambda e: print("base", cstr(e.args.msg.msg_iov.iov_base, n = 3)),
+    where = lambda e: shown(e) and e.args.msg.msg_iov != None)
+probe("syscall:sendmmsg", lambda e: print("many", e.args.mmsg.msg_hdr.msg_iov.iov_len), where = shown)
+`, e.name)), "-c", file)
 	}
 }
 
@@ -214,7 +205,7 @@ func TestCompatCallsHaveNoWrongName(t *testing.T) {
 		}
 		file := p.file(t, e)
 		need32(t, file)
-		got := startrace(t, "-q", script(t, strings.ReplaceAll(`
+		shows(t, wantNames, "-q", script(t, strings.ReplaceAll(`
 n = count()
 m = count()
 names = count()
@@ -238,13 +229,7 @@ def report():
     for table in (n, m, names, raw, ids, left):
         print(sorted([(str(k), v) for k, v in table.items()]))
 at_exit(report)
-`, "NAME", fmt.Sprintf("%q", e.name))), "-c", file).ok(t)
-		if got.skipped(t) == 0 {
-			want := wantNames
-			if got.stdout != want {
-				t.Errorf("%s: got:\n%s\nwant:\n%s\nstderr: %s", e.name, got.stdout, want, excerpt(got.stderr))
-			}
-		}
+`, "NAME", fmt.Sprintf("%q", e.name))), "-c", file)
 	}
 }
 
@@ -283,16 +268,12 @@ func TestCompatExec(t *testing.T) {
 			p.call(11, 11, p.text("/nonexistent/x"), list, 0)
 			p.call(11, 11, name, list, p.words(p.text("A=b"), 0))
 			file := p.file(t, e)
-			got := startrace(t, "-q", "-e",
-				`probe("syscall:execve", lambda e: print(e.func, e.start.args.filename, e.start.args.argv, e.ret))`,
-				"-c", file).ok(t)
 			want := fmt.Sprintf("execve %[1]s (%[1]q,) 0\n"+
 				"execve /nonexistent/x (\"zero\", \"one two\", \"exit\") -2\n"+
 				"execve %[2]s (\"zero\", \"one two\", \"exit\") 0\n", file, target)
-			if got.skipped(t) == 0 && got.stdout != want {
-				t.Errorf("%s, %s: got:\n%s\nwant:\n%s\nstderr: %s", e.name, target, got.stdout, want,
-					excerpt(got.stderr))
-			}
+			shows(t, want, "-q", "-e",
+				`probe("syscall:execve", lambda e: print(e.func, e.start.args.filename, e.start.args.argv, e.ret))`,
+				"-c", file)
 		}
 	}
 }
@@ -315,16 +296,13 @@ func TestX32Calls(t *testing.T) {
 	p.call(2, 0, name, 0, 0)                            // open
 	file := p.file(t, entry32{"x32", elf.ELFCLASS64, elf.EM_X86_64, codeX32})
 	need32(t, file)
-	got := startrace(t, "-q", script(t, `
+	const want = "openat True\n/nonexistent/x32\nexecve True\nioctl True\nopen\nopen True\n/nonexistent/x32\n"
+	shows(t, want, "-q", script(t, `
 shown = lambda e: e.comm == "x32"
 probe("syscall:*", lambda e: print(e.func, e.ret == -ENOSYS or e.ret == -ENOENT or e.ret == -EBADF),
       where = lambda e: e.comm == "x32" and e.func != "exit" and e.ret != 0)
 probe("syscall:{open,openat}", lambda e: print(e.args.filename), where = shown)
 probe("tracepoint:raw_syscalls:sys_enter", lambda e: print(syscall_name(e.args.id)),
       where = lambda e: e.comm == "x32" and e.args.id == (1 << 30) + 2)
-`), "-c", file).ok(t)
-	want := "openat True\n/nonexistent/x32\nexecve True\nioctl True\nopen\nopen True\n/nonexistent/x32\n"
-	if got.skipped(t) == 0 && got.stdout != want {
-		t.Errorf("got:\n%s\nwant:\n%s\nstderr: %s", got.stdout, want, excerpt(got.stderr))
-	}
+`), "-c", file)
 }

@@ -79,11 +79,8 @@ func TestColdArgumentsJoined(t *testing.T) {
 func TestScriptArguments(t *testing.T) {
 	needTracing(t)
 	file := executable(t, "#!/bin/sh -f\nexit 0\n")
-	e := startrace(t, "-q", "-e", `probe("syscall:execve", lambda e: print(e.ret, e.args.filename, e.args.argv))`, "-c",
-		file+" a b").ok(t)
-	if want := fmt.Sprintf("0 %s (%q, \"a\", \"b\")\n", file, file); e.stdout != want && e.skipped(t) == 0 {
-		t.Errorf("got %q, want %q", e.stdout, want)
-	}
+	shows(t, fmt.Sprintf("0 %s (%q, \"a\", \"b\")\n", file, file), "-q", "-e",
+		`probe("syscall:execve", lambda e: print(e.ret, e.args.filename, e.args.argv))`, "-c", file+" a b")
 }
 
 func executable(t *testing.T, text string) string {

@@ -30,16 +30,22 @@ func callsScript(statements, calls int) string {
 	return s + "    t[0] = s\nprobe(\"rawtracepoint:sched_switch\", kernel = h)\n"
 }
 
-// BenchmarkCalls compares functions that stand at each call with subprograms:
-// instructions, and how long a run takes.
-func BenchmarkCalls(b *testing.B) {
+// timed makes the kernel measure how long programs run.
+func timed(b *testing.B) *kernel.Facts {
+	b.Helper()
 	need.Loading(b)
-	facts := kernel.Open(kernel.Options{})
 	stats, err := ebpf.EnableStats(unix.BPF_STATS_RUN_TIME)
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer stats.Close()
+	b.Cleanup(func() { stats.Close() })
+	return kernel.Open(kernel.Options{})
+}
+
+// BenchmarkCalls compares functions that stand at each call with subprograms:
+// instructions, and how long a run takes.
+func BenchmarkCalls(b *testing.B) {
+	facts := timed(b)
 	for _, statements := range []int{1, 2, 4, 8, 16} {
 		for _, calls := range []int{2, 8} {
 			b.Run(fmt.Sprintf("%dx%d", statements, calls), func(b *testing.B) {
@@ -64,13 +70,7 @@ func BenchmarkCalls(b *testing.B) {
 // BenchmarkLoops compares a loop that stands in the program with one that the
 // kernel runs, by the time of a round.
 func BenchmarkLoops(b *testing.B) {
-	need.Loading(b)
-	facts := kernel.Open(kernel.Options{})
-	stats, err := ebpf.EnableStats(unix.BPF_STATS_RUN_TIME)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer stats.Close()
+	facts := timed(b)
 	const rounds = 2000
 	text := fmt.Sprintf("got = cell(0)\ndef h(e):\n    n = got.get()\n    for i in range(%d):\n"+
 		"        if n & 3 == i & 3:\n            n += i\n        n += 1\n    got.set(n)\n"+

@@ -63,28 +63,47 @@ func TestFound(t *testing.T) {
 
 func random(t *testing.T, c *checker, otherwise int) {
 	need.Loading(t)
-	n, seed := howMany(t, otherwise), setting.Int(t, "DIFF_SEED", 1)
 	c.facts, c.inputs = facts(t), Inputs(1, 24)
+	c.random(t, otherwise, Generate, (*checker).check)
+	t.Logf("%d instructions a program, %d runs end with None", c.insns/max(1, c.programs), c.nones)
+}
+
+// random checks as many generated programs as howMany says, some at a time; generate may give none.
+func (c *checker) random(t *testing.T, otherwise int, generate func(seed uint64, name string) *Program,
+	check func(*checker, []*Program)) {
+	t.Helper()
+	n, seed := howMany(t, otherwise), setting.Int(t, "DIFF_SEED", 1)
 	c.guests = guestsFor(c.inputs)
 	begin := time.Now()
-	for at := 0; at < n; at += perUnit {
+	for at := 0; at < n && len(c.found) < maxFindings; at += perUnit {
 		var programs []*Program
 		for i := at; i < min(n, at+perUnit); i++ {
-			programs = append(programs, Generate(uint64(seed+i), fmt.Sprintf("f%d", seed+i)))
+			if p := generate(uint64(seed+i), fmt.Sprintf("f%d", seed+i)); p != nil {
+				programs = append(programs, p)
+			}
 		}
-		c.check(programs)
+		check(c, programs)
 		if err := c.flush(at+perUnit >= n); err != nil {
 			t.Fatal(err)
 		}
-		if len(c.found) >= maxFindings {
-			break
+	}
+	t.Logf("%d programs, %d runs in %s: %d ended with an error; %s", c.programs, c.runs,
+		time.Since(begin).Round(time.Millisecond), c.errors, c.exceptions())
+	c.bounded(t)
+	c.report(t, check)
+}
+
+// regress checks the programs of a file one by one, in each of some ways.
+func (c *checker) regress(t *testing.T, file string, checks ...func(*checker, []*Program)) {
+	t.Helper()
+	for _, p := range written(t, file) {
+		for _, check := range checks {
+			check(c, []*Program{p})
 		}
 	}
-	t.Logf("%d programs of %d instructions, %d runs in %s: %d ended with an error, %d with None; %s",
-		c.programs, c.insns/max(1, c.programs), c.runs, time.Since(begin).Round(time.Millisecond), c.errors, c.nones,
-		c.exceptions())
-	c.bounded(t)
-	c.report(t, (*checker).check)
+	for _, f := range c.found {
+		t.Error(f)
+	}
 }
 
 // maxFindings ends a run: the rest is likely to be the same.
@@ -166,12 +185,7 @@ func TestRegress(t *testing.T) {
 	need.Loading(t)
 	for _, outlining := range []ssagen.Outlining{ssagen.BySize, ssagen.AlwaysCall} {
 		c := &checker{facts: facts(t), inputs: Inputs(2, 40), outlining: outlining}
-		for _, p := range written(t, "testdata/regress.star") {
-			c.check([]*Program{p})
-		}
-		for _, f := range c.found {
-			t.Error(f)
-		}
+		c.regress(t, "testdata/regress.star", (*checker).check)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"go.starlark.net/starlark"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/starlark/value"
 	"github.com/startrace/startrace/test/need"
-	"github.com/startrace/startrace/test/setting"
 )
 
 // A handler that can run in the kernel means the same in user space: the programs of the kernel's generator, as
@@ -155,39 +153,20 @@ func alike(p *Program) bool { return p.Key == nil }
 // TestPlacedInUser runs random programs of kernel halves in user space.
 func TestPlacedInUser(t *testing.T) {
 	need.Loading(t)
-	n, seed := howMany(t, 300), setting.Int(t, "DIFF_SEED", 1)
 	c := &checker{facts: facts(t), inputs: Inputs(3, 12)}
-	c.guests = guestsFor(c.inputs)
-	begin := time.Now()
-	for at := 0; at < n && len(c.found) < maxFindings; at += perUnit {
-		var programs []*Program
-		for i := at; i < min(n, at+perUnit); i++ {
-			if p := Generate(uint64(seed+i), fmt.Sprintf("f%d", seed+i)); alike(p) {
-				programs = append(programs, p)
-			}
+	c.random(t, 300, func(seed uint64, name string) *Program {
+		if p := Generate(seed, name); alike(p) {
+			return p
 		}
-		c.checkPlaced(programs)
-		if err := c.flush(at+perUnit >= n); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("%d programs, %d runs in %s: %d ended with an error; %s", c.programs, c.runs,
-		time.Since(begin).Round(time.Millisecond), c.errors, c.exceptions())
-	c.bounded(t)
-	c.report(t, (*checker).checkPlaced)
+		return nil
+	}, (*checker).checkPlaced)
 }
 
 // TestPlacedRegress runs the programs of testdata/placed.star, each of which differed once, on both sides.
 func TestPlacedRegress(t *testing.T) {
 	need.Loading(t)
 	c := &checker{facts: facts(t), inputs: Inputs(4, 24)}
-	for _, p := range written(t, "testdata/placed.star") {
-		c.check([]*Program{p})
-		c.checkPlaced([]*Program{p})
-	}
-	for _, f := range c.found {
-		t.Error(f)
-	}
+	c.regress(t, "testdata/placed.star", (*checker).check, (*checker).checkPlaced)
 }
 
 // > `" ".join(list)` of a list that cannot be read at all is FAULT.

@@ -7,7 +7,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
-	"time"
 
 	"go.starlark.net/starlark"
 
@@ -18,7 +17,6 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/test/need"
-	"github.com/startrace/startrace/test/setting"
 )
 
 // In user space a function is what it is for the interpreter: numbers have no limit, nothing is refused. What the
@@ -205,37 +203,17 @@ func (m *machine) deliver(probe int, in Input, f func() outcome) (out outcome, e
 // TestUserHalves runs random functions in user space with what the kernel read for them.
 func TestUserHalves(t *testing.T) {
 	need.Loading(t)
-	n, seed := howMany(t, 300), setting.Int(t, "DIFF_SEED", 1)
 	c := &checker{facts: facts(t), inputs: leadingOn(Inputs(3, 12))}
-	c.guests = guestsFor(c.inputs)
-	begin := time.Now()
-	for at := 0; at < n && len(c.found) < maxFindings; at += perUnit {
-		var programs []*Program
-		for i := at; i < min(n, at+perUnit); i++ {
-			programs = append(programs, GenerateUser(uint64(seed+i), fmt.Sprintf("f%d", seed+i)))
-		}
-		c.checkUser(programs)
-		if err := c.flush(at+perUnit >= n); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("%d programs, %d runs in %s: %d ended with an error; %s",
-		c.programs, c.runs, time.Since(begin).Round(time.Millisecond), c.errors, c.exceptions())
+	c.random(t, 300, GenerateUser, (*checker).checkUser)
+	n := howMany(t, 300)
 	if refused := c.excepted[partChosen] + c.excepted[argumentChosen]; refused > 1+n/1000 {
 		t.Errorf("%d programs of %d are refused, though those for user space need not be", refused, n)
 	}
-	c.bounded(t)
-	c.report(t, (*checker).checkUser)
 }
 
 // TestUserRegress runs the programs of testdata/user.star.
 func TestUserRegress(t *testing.T) {
 	need.Loading(t)
 	c := &checker{facts: facts(t), inputs: Inputs(4, 40)}
-	for _, p := range written(t, "testdata/user.star") {
-		c.checkUser([]*Program{p})
-	}
-	for _, f := range c.found {
-		t.Error(f)
-	}
+	c.regress(t, "testdata/user.star", (*checker).checkUser)
 }

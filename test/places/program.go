@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/startrace/startrace/test/keeper"
 )
 
 // A Compiler builds the programs, and Runner, if it is not "", runs them on this machine.
@@ -75,7 +77,7 @@ func (g *generator) program(arch string, n int) (source string, calls []Call) {
 		body.WriteString(text)
 		fmt.Fprintf(&main, "call%d();\n", i)
 	}
-	return harness + keepers[arch] + g.types.String() + body.String() +
+	return keeper.C(arch, 2048) + harness + throughs[arch] + g.types.String() + body.String() +
 		"int main(void) { char room[1 << 17]; asm volatile(\"\" :: \"r\"(room) : \"memory\");\n" + main.String() +
 		"return 0; }\n", calls
 }
