@@ -10,7 +10,7 @@ var byCounter = &Way{Name: kernel.WayHardware, Use: "hardware:, counters of the 
 var Counters = &Family{Name: "counters", Kinds: []*Kind{
 	{
 		Name: "software", Short: "s",
-		Form: "EVENT[:N]", Wanted: "EVENT[:N]", Min: 1, Max: 2,
+		Form: "EVENT[:N]", Max: 2,
 		What:     "events that the kernel counts",
 		Examples: []string{"software:page-faults:1"},
 		Set:      "events of the kernel", Bare: true, Few: true,
@@ -18,7 +18,7 @@ var Counters = &Family{Name: "counters", Kinds: []*Kind{
 	},
 	{
 		Name: "hardware", Short: "h",
-		Form: "EVENT[:N]", Wanted: "EVENT[:N]", Min: 1, Max: 2,
+		Form: "EVENT[:N]", Max: 2,
 		What:     "events that the CPU counts",
 		Examples: []string{"hardware:cache-misses:10000"},
 		Set:      "events of the CPU", Bare: true, Few: true,

@@ -7,7 +7,7 @@ var byIterator = &Way{Name: kernel.WayIterator, Use: "iter:", Since: "5.8"}
 // Iterators go over lists of the kernel's.
 var Iterators = &Family{Name: "iterators", Kinds: []*Kind{{
 	Name: "iter", Short: "it",
-	Form: "KIND", Wanted: "NAME", Min: 1, Max: 1,
+	Form: "KIND", Wanted: "NAME",
 	What:     "iterators of the kernel: one event for each object that it has",
 	Examples: []string{"iter:task"},
 	Gives:    []string{"args"},

@@ -18,8 +18,8 @@ const functions = "functions"
 // KernelFunctions are functions of the kernel and its modules, by the mechanism that is named, or by the best one.
 var KernelFunctions = &Family{Name: "functions of the kernel", Kinds: []*Kind{
 	{
-		Name: "func",
-		Form: "FUNCTION", Wanted: "FUNCTION", Min: 1, Max: 1,
+		Name:     "func",
+		Form:     "FUNCTION",
 		What:     "calls of kernel functions, entry and return as one event",
 		Examples: []string{"func:vfs_read", "func:tcp_*"},
 		Gives:    []string{"args", "ret", "duration", "depth"},
@@ -29,7 +29,7 @@ var KernelFunctions = &Family{Name: "functions of the kernel", Kinds: []*Kind{
 	},
 	{
 		Name: "kprobe", Short: "k",
-		Form: "FUNCTION[+OFFSET]", Wanted: "FUNCTION[+OFFSET]", Min: 1, Max: 1, TakesOffset: true,
+		Form: "FUNCTION[+OFFSET]", TakesOffset: true,
 		What:     "entries of kernel functions, or places in them",
 		Examples: []string{"kprobe:vfs_*"},
 		Gives:    []string{"args"},
@@ -38,7 +38,7 @@ var KernelFunctions = &Family{Name: "functions of the kernel", Kinds: []*Kind{
 	},
 	{
 		Name: "kretprobe", Short: "kr",
-		Form: "FUNCTION", Wanted: "FUNCTION", Min: 1, Max: 1,
+		Form:     "FUNCTION",
 		What:     "returns of kernel functions",
 		Examples: []string{"kretprobe:vfs_read"},
 		Gives:    []string{"ret"},
@@ -47,7 +47,7 @@ var KernelFunctions = &Family{Name: "functions of the kernel", Kinds: []*Kind{
 	},
 	{
 		Name: "fentry", Short: "f",
-		Form: "FUNCTION", Wanted: "FUNCTION, or bpf:PROGRAM", Min: 1, Max: 2,
+		Form: "FUNCTION", Wanted: "FUNCTION, or bpf:PROGRAM", Max: 2,
 		What:     "entries of kernel functions by trampolines",
 		Examples: []string{"fentry:vfs_read"},
 		Gives:    []string{"args"},
@@ -57,7 +57,7 @@ var KernelFunctions = &Family{Name: "functions of the kernel", Kinds: []*Kind{
 	},
 	{
 		Name: "fexit", Short: "fr",
-		Form: "FUNCTION", Wanted: "FUNCTION, or bpf:PROGRAM", Min: 1, Max: 2,
+		Form: "FUNCTION", Wanted: "FUNCTION, or bpf:PROGRAM", Max: 2,
 		What:     "returns of kernel functions by trampolines",
 		Examples: []string{"fexit:vfs_read"},
 		Gives:    []string{"args", "ret"},

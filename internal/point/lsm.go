@@ -7,8 +7,8 @@ var byHook = &Way{Name: kernel.WayHook, Use: "lsm:", Since: "5.7",
 
 // Hooks are the places at which the kernel asks its security modules. Programs look on: they decide nothing.
 var Hooks = &Family{Name: "security hooks", Kinds: []*Kind{{
-	Name: "lsm",
-	Form: "HOOK", Wanted: "HOOK", Min: 1, Max: 1,
+	Name:     "lsm",
+	Form:     "HOOK",
 	What:     "hooks of security modules, which the kernel asks",
 	Examples: []string{"lsm:file_open", "lsm:bprm_*"},
 	Gives:    []string{"args"},

@@ -32,9 +32,10 @@ type Kind struct {
 	Family *Family
 
 	// Form is what follows the name, for lists: "FUNCTION[+OFFSET]". Wanted is the same in messages about
-	// a pattern that has too few fields.
+	// a pattern that has too few fields, where it is not Form.
 	Form, Wanted string
-	// Min and Max are how many fields there are. The last one takes the rest of the text with its colons.
+	// Min and Max are how many fields there are, one where a row says nothing. The last one takes the rest of the text
+	// with its colons.
 	Min, Max int
 	// Mistake says of the text of a point what is wrong with it, where it is written as another tracer would have it;
 	// nil: nothing is known.

@@ -7,7 +7,7 @@ var byRawTracepoint = &Way{Name: kernel.WayRaw, Use: "rawtracepoint: and syscall
 // RawTracepoints are the kernel's tracepoints, with the arguments of the places that call them.
 var RawTracepoints = &Family{Name: "raw tracepoints", Kinds: []*Kind{{
 	Name: "rawtracepoint", Short: "rt",
-	Form: "NAME", Wanted: "NAME", Min: 1, Max: 1,
+	Form:     "NAME",
 	What:     "the same with the arguments of their call sites",
 	Examples: []string{"rawtracepoint:sched_switch"},
 	Set:      "raw tracepoints", Bare: true, OfModules: true,

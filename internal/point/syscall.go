@@ -9,7 +9,7 @@ import (
 // pass.
 var SystemCalls = &Family{Name: "system calls", Kinds: []*Kind{{
 	Name: "syscall", Short: "sc",
-	Form: "NAME", Wanted: "NAME", Min: 1, Max: 1, Mistake: dtraceSyscall,
+	Form: "NAME", Mistake: dtraceSyscall,
 	What:     "system calls, enter and exit as one event",
 	Examples: []string{"syscall:open{,at,at2}", "syscall:*"},
 	Gives:    []string{"args", "ret", "duration"},

@@ -1,6 +1,7 @@
 package point
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/startrace/startrace/internal/kernel"
@@ -10,10 +11,14 @@ import (
 var table = assemble(Tracepoints, RawTracepoints, SystemCalls, KernelFunctions, UserFunctions, StaticProbes, Timers,
 	Counters, Watchpoints, Iterators, Hooks)
 
+// assemble fills in what rows leave out.
 func assemble(families ...*Family) (kinds []*Kind) {
 	for _, f := range families {
 		for _, k := range f.Kinds {
 			k.Family = f
+			k.Wanted = cmp.Or(k.Wanted, k.Form)
+			k.Min = max(k.Min, 1)
+			k.Max = max(k.Max, k.Min)
 			kinds = append(kinds, k)
 		}
 	}

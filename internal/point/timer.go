@@ -8,7 +8,7 @@ var byClock = &Way{Name: kernel.WayProfile, Use: "profile: and interval:"}
 var Timers = &Family{Name: "timers", Kinds: []*Kind{
 	{
 		Name: "profile", Short: "p",
-		Form: "RATE", Wanted: "99hz", Min: 1, Max: 2,
+		Form: "RATE", Wanted: "99hz", Max: 2,
 		What:     "samples on every CPU",
 		Examples: []string{"profile:99hz", "profile:10ms"},
 		Few:      true,
@@ -16,7 +16,7 @@ var Timers = &Family{Name: "timers", Kinds: []*Kind{
 	},
 	{
 		Name: "interval", Short: "i",
-		Form: "TIME", Wanted: "1s", Min: 1, Max: 2,
+		Form: "TIME", Wanted: "1s", Max: 2,
 		What:     "a timer on one CPU",
 		Examples: []string{"interval:1s", "interval:100ms"},
 		Few:      true,

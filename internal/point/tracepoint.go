@@ -8,7 +8,7 @@ var byTracepoint = &Way{Name: kernel.WayTracepoint, Use: "tracepoint:",
 // Tracepoints are the kernel's, with the arguments of their format.
 var Tracepoints = &Family{Name: "tracepoints", Kinds: []*Kind{{
 	Name: "tracepoint", Short: "t",
-	Form: "CATEGORY:NAME", Wanted: "CATEGORY:NAME", Min: 2, Max: 2,
+	Form: "CATEGORY:NAME", Min: 2,
 	What:     "tracepoints of the kernel",
 	Examples: []string{"tracepoint:sched:sched_switch", "tracepoint:block:*"},
 	Set:      "tracepoints", Bare: true, Categories: true, OfModules: true,

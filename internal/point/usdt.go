@@ -3,7 +3,7 @@ package point
 // StaticProbes are those that the makers of a program put into it.
 var StaticProbes = &Family{Name: "static probes", Kinds: []*Kind{{
 	Name: "usdt", Short: "U",
-	Form: "PROGRAM:[PROVIDER:]NAME", Wanted: "BINARY:[PROVIDER:]NAME", Min: 1, Max: 3, InPrograms: true,
+	Form: "PROGRAM:[PROVIDER:]NAME", Wanted: "BINARY:[PROVIDER:]NAME", Max: 3, InPrograms: true,
 	What:     "static probes of programs",
 	Examples: []string{"usdt:c:*"},
 	Gives:    []string{"args"},

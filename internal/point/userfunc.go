@@ -15,7 +15,7 @@ var (
 var UserFunctions = &Family{Name: "functions of programs", Kinds: []*Kind{
 	{
 		Name: "ufunc",
-		Form: "PROGRAM:FUNCTION", Wanted: "BINARY:FUNCTION", Min: 1, Max: 2, InPrograms: true,
+		Form: "PROGRAM:FUNCTION", Wanted: "BINARY:FUNCTION", Max: 2, InPrograms: true,
 		What:       "calls of user functions, entry and return as one event",
 		Examples:   []string{"ufunc:c:malloc", "ufunc:./a.out:main.*"},
 		Gives:      []string{"args", "ret", "duration", "depth"},
@@ -25,7 +25,7 @@ var UserFunctions = &Family{Name: "functions of programs", Kinds: []*Kind{
 	},
 	{
 		Name: "uprobe", Short: "u",
-		Form: "PROGRAM:FUNCTION[+OFFSET]", Wanted: "BINARY:FUNCTION[+OFFSET]", Min: 1, Max: 2, InPrograms: true,
+		Form: "PROGRAM:FUNCTION[+OFFSET]", Wanted: "BINARY:FUNCTION[+OFFSET]", Max: 2, InPrograms: true,
 		TakesOffset: true,
 		What:        "entries of user functions, or places in them",
 		Examples:    []string{"uprobe:c:getaddrinfo", `uprobe:./a.out:"ns::f*"`},
@@ -34,7 +34,7 @@ var UserFunctions = &Family{Name: "functions of programs", Kinds: []*Kind{
 	},
 	{
 		Name: "uretprobe", Short: "ur",
-		Form: "PROGRAM:FUNCTION", Wanted: "BINARY:FUNCTION", Min: 1, Max: 2, InPrograms: true,
+		Form: "PROGRAM:FUNCTION", Wanted: "BINARY:FUNCTION", Max: 2, InPrograms: true,
 		What:     "returns of user functions",
 		Examples: []string{"uretprobe:bash:readline"},
 		Gives:    []string{"ret"},
