@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/startrace/startrace/test/need"
 	"github.com/startrace/startrace/test/pty"
 )
 
@@ -81,9 +82,7 @@ func TestShellsComplete(t *testing.T) {
 	}
 	for _, kind := range shells {
 		t.Run(kind.name, func(t *testing.T) {
-			if _, err := exec.LookPath(kind.name); err != nil {
-				t.Skipf("needs the shell %s (Debian's package %s): %v", kind.name, kind.name, err)
-			}
+			need.Program(t, kind.name)
 			for way, setup := range kind.setup {
 				t.Run(way, func(t *testing.T) {
 					s := startShell(t, kind, setup)

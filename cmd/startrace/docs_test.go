@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 var updateDocs = flag.Bool("update-docs", false, "rewrite the output of commands in the documents")
@@ -35,9 +37,7 @@ func TestDocs(t *testing.T) {
 	if !canTrace() {
 		t.Skip(needsTypes)
 	}
-	if testing.Short() {
-		t.Skip("needs the long form (no -short): make test runs it here, make test-vm in guests")
-	}
+	need.Long(t)
 	files, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
 		t.Fatal(err)

@@ -1,10 +1,11 @@
 package main
 
 import (
-	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 // Each tool and verb shows examples of itself, and they compile.
@@ -12,12 +13,8 @@ func TestToolExamples(t *testing.T) {
 	if !canTrace() {
 		t.Skip(needsTypes)
 	}
-	if testing.Short() {
-		t.Skip("needs the long form (no -short): make test runs it here, make test-vm in guests")
-	}
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("needs the program bash, which the examples trace")
-	}
+	need.Long(t)
+	need.Program(t, "bash")
 	d := &document{t: t, folder: t.TempDir(), path: binFolder(t)}
 	names, err := d.shell(`startrace tools | sed '/^std/d; s/ .*//'`)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 // A tmuxTest is a prompt in a window of tmux.
@@ -45,9 +47,7 @@ func (x *tmuxTest) awaitPane(end string) string {
 // In tmux, a terminal with other sequences than xterm's: completion, a line
 // that wraps while events come above it, Ctrl-C, the end.
 func TestPromptTmux(t *testing.T) {
-	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skipf("needs tmux (Debian's package tmux): %v", err)
-	}
+	need.Program(t, "tmux")
 	x := &tmuxTest{promptTest: newPromptTest(t), path: binFolder(t)}
 	x.socket = filepath.Join(x.dir, "tmux")
 	x.tmux("new-session", "-d", "-x", "60", "-y", "10",

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/startrace/startrace/internal/elffile"
+	"github.com/startrace/startrace/test/need"
 )
 
 // assembly are functions of known instructions, by architecture.
@@ -207,9 +208,7 @@ func TestEnds(t *testing.T) {
 
 // A function of Go that never returns has no return to probe: a return probe would end the program.
 func TestNeverReturns(t *testing.T) {
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("needs the program go:", err)
-	}
+	need.Program(t, "go")
 	dir := t.TempDir()
 	name, out := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
 	const text = "package main\n//go:noinline\nfunc never(n int) { panic(n) }\n//go:noinline\n" +

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 // source tells addresses whose names are known, and waits.
@@ -40,9 +42,7 @@ type target struct {
 
 func start(t *testing.T, flags ...string) *target {
 	t.Helper()
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("needs the program gcc:", err)
-	}
+	need.Program(t, "gcc")
 	dir := t.TempDir()
 	name, out := filepath.Join(dir, "main.c"), filepath.Join(dir, "program")
 	if err := os.WriteFile(name, []byte(source), 0o600); err != nil {

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 // Calls and returns are indented by depth. (S4-15)
@@ -42,9 +44,7 @@ func TestBashreadline(t *testing.T) {
 // Look-ups of names: the text that the program gave, even where it was not in memory yet.
 func TestGethostlatency(t *testing.T) {
 	needTracing(t)
-	if _, err := exec.LookPath("getent"); err != nil {
-		t.Skipf("needs the program getent (libc-bin): %v", err)
-	}
+	need.Program(t, "getent")
 	e := startrace(t, "gethostlatency", "-c", "getent ahosts localhost").ok(t)
 	e.has(t, `(?m)^\d\d:\d\d:\d\d +\d+ +getent +\d+\.\d\d getaddrinfo +localhost$`)
 }

@@ -3,7 +3,6 @@ package accept
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/test/need"
 )
 
 // wantRows compares the rows of a table, below its header, which is given as words, with patterns in order; each is the
@@ -166,9 +166,7 @@ func TestSyncsnoop(t *testing.T) {
 
 func TestMountsnoop(t *testing.T) {
 	needTracing(t)
-	if _, err := exec.LookPath("unshare"); err != nil {
-		t.Skipf("needs the program unshare (util-linux, or busybox with CONFIG_UNSHARE): %v", err)
-	}
+	need.Program(t, "unshare")
 	dir := t.TempDir()
 	e := startrace(t, "mountsnoop", "-c",
 		fmt.Sprintf(`unshare -m sh -c "mount -t tmpfs -o ro none %s; umount %s; umount %s/gone; true"`, dir, dir,
