@@ -91,15 +91,21 @@ func inferUnit(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Ty
 	keys := map[*plan.Span]*types.Type{}
 	names := newNameTable(earlier)
 	userKeys := map[int]*keyUse{}
+	moved := map[roleUse]string{}
 	settles := 1
-	for range maxRounds {
+	for round := 0; round < maxRounds; round++ {
 		u := newUnit(p, facts, known)
 		u.binaries, u.stop = binaries, stop
 		u.share(earlier)
 		u.earlier, u.late = earlier, late
 		u.spanKeys, u.nameTable = keys, names
-		u.userKeys = userKeys
+		u.userKeys, u.moved = userKeys, moved
+		before := len(moved)
 		u.walk()
+		if len(moved) > before { // what their kernel halves gave containers does not hold
+			known, round = learnt{conts: earlier.containers()}, -1 // each role moves once
+			continue
+		}
 		u.joinKeys()
 		if u.changed || len(u.diags) == 0 && u.settle(&settles) {
 			known = u.throughRounds()

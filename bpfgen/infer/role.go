@@ -12,6 +12,9 @@ func (r *role) run(b *body, ev *event, t *target) {
 	if r.pr.u.plan.Placement == plan.InUser && !r.decided {
 		r.decided, r.inUser, r.why = true, true, "all handlers do"
 	}
+	if why, ok := r.pr.u.moved[r.use()]; ok {
+		r.decided, r.inUser, r.why = true, true, why
+	}
 	if !r.inUser && r.inKernel(b, ev) {
 		r.pr.place(r.name, r.fn, false, "")
 		if r.pr.u.plan.Placement == plan.InBoth {
@@ -22,6 +25,9 @@ func (r *role) run(b *body, ev *event, t *target) {
 	r.pr.place(r.name, r.fn, true, r.why)
 	r.project(b, ev, t)
 }
+
+// use is what the function is called in a unit, in all rounds.
+func (r *role) use() roleUse { return roleUse{r.pr.p.ID, r.start} }
 
 // project sends what the function needs in user space.
 func (r *role) project(b *body, ev *event, t *target) {
@@ -49,10 +55,13 @@ func (r *role) inKernel(b *body, ev *event) bool {
 		}
 		return true
 	}
-	if bad.final || r.decided {
+	if bad.final {
 		panic(bad)
 	}
 	b.back(m)
+	if r.decided { // it could at the points before: the next round begins with all of them in user space
+		pr.u.moved[r.use()] = bad.Error()
+	}
 	r.decided, r.inUser, r.why = true, true, bad.Error()
 	return false
 }

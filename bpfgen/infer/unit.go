@@ -28,6 +28,9 @@ type unit struct {
 	trying   int
 	owner    *owner
 	userKeys map[int]*keyUse // of user halves
+	// moved are the functions that run in user space because of a later point than the first, and why. It lives
+	// through all rounds.
+	moved map[roleUse]string
 	res      *Result
 	// touched are the uses of tables and cells by handlers placed in user space.
 	touched []touch
@@ -122,6 +125,12 @@ type messages struct{ diags, warns Diags }
 
 // containerUse is a container as one probe uses it.
 type containerUse struct{ probe, id int }
+
+// roleUse is a function of a probe: its handler, or that of its start.
+type roleUse struct {
+	probe int
+	start bool
+}
 
 // An owner is the part of a walk between two marks: what it has made itself it can change in its place.
 type owner struct{ _ byte }
