@@ -145,7 +145,7 @@ func (g *generator) program(p *tree.Program) error {
 		}
 		var over *beyond
 		if errors.As(err, &over) {
-			return explainLimit(over.f, over.err)
+			return explainLimit(p, over.f, over.err)
 		}
 		return err
 	}

@@ -121,9 +121,8 @@ func begin(f *ir.Func) plan.Pos {
 	return plan.Pos{}
 }
 
-// explainLimit says in the script's words which limit of the back end f
-// exceeds.
-func explainLimit(f *ir.Func, err error) error {
+// explainLimit says in the script's words which limit of the back end f, which is of p, exceeds.
+func explainLimit(p *tree.Program, f *ir.Func, err error) error {
 	var stack *regalloc.StackError
 	var far *emit.DistanceError
 	switch {
@@ -132,20 +131,29 @@ func explainLimit(f *ir.Func, err error) error {
 			"this handler keeps %d bytes of values at the same time, and a program has %d bytes of stack: "+
 				"use values soon after they are computed, or keep some in a table", stack.Total, regalloc.MaxStack)
 	case errors.As(err, &far):
-		return limitf(begin(f),
-			"this handler is too large: it jumps over %d instructions, and the kernel's jumps reach over 32767; "+
-				"split it into several probes", max(far.Distance, -far.Distance))
+		pos, loop, instead := begin(f), "", "split it into several probes"
+		if hot, ok := largest(p, exprs(p)); ok {
+			pos, instead = hot.Pos, "let the loop go over fewer elements, or over a range"
+			loop = fmt.Sprintf(" by this loop, of which each of %d rounds stands in the program", hot.Steps)
+		}
+		return limitf(pos,
+			"this handler is too large%s: it jumps over %d instructions, and the kernel's jumps reach over 32767; %s",
+			loop, max(far.Distance, -far.Distance), instead)
 	}
 	return err
 }
 
-// A Loop is the loop of a program that the verifier follows longest.
+// A Loop is the loop of a program that takes most of what is too much.
 type Loop struct {
 	Pos plan.Pos
 	// Steps is how often its body runs at most, with the loops around it.
 	Steps int64
 	// Why the kernel does not run it by bpf_loop, in words; "" where it does.
 	Why string
+	// Beside: others take as much together.
+	Beside bool
+	// Written: its rounds stand in the program one after the other.
+	Written bool
 }
 
 // whyFollowed says why the verifier follows each round of the loop at a place.
@@ -170,22 +178,58 @@ func followed(calls []ssagen.Call) func(plan.Pos) bool {
 	}
 }
 
-// hottest finds the loop of p in which the verifier spends more than half of
-// its steps, if there is one.
+// hottest finds the loop of p to blame where loops take more than half of what the verifier follows, if they do.
 func hottest(p *tree.Program, followed func(plan.Pos) bool) (Loop, bool) {
-	c := &coster{followed: followed}
-	total := c.block(p.Body, 1)
-	for _, v := range p.Variants {
-		total += c.block(v.Body, 1)
+	c := &coster{followed: followed, loops: map[plan.Pos]*loopCost{}}
+	total := 0.0
+	for _, body := range p.Bodies() {
+		total += c.block(body, 1)
 	}
-	return c.hot, c.cost > total/2
+	var hot Loop
+	most := 0.0
+	for _, at := range c.order {
+		if l := c.loops[at]; l.cost > 2*most { // else the loop inside, or one before, is to blame
+			most, hot = l.cost, Loop{Pos: at, Steps: l.steps}
+		}
+	}
+	hot.Beside = most <= total/2
+	if c.outer > total/2 {
+		return hot, true
+	}
+	return largest(p, total)
 }
 
-// A coster estimates by the number of expressions, each as often as it runs.
+// largest finds the loop of p that is written out and is more than half of it, if there is one.
+func largest(p *tree.Program, total float64) (Loop, bool) {
+	for _, l := range p.Written {
+		if float64(l.Exprs) > total/2 {
+			return Loop{Pos: l.Pos, Steps: int64(l.Rounds), Written: true}, true
+		}
+	}
+	return Loop{}, false
+}
+
+// exprs is how many expressions p has.
+func exprs(p *tree.Program) (n float64) {
+	for _, body := range p.Bodies() {
+		tree.WalkBlock(body, func(*tree.Stmt) {}, func(*tree.Expr) { n++ })
+	}
+	return n
+}
+
+// A coster estimates by the number of expressions, each as often as it runs. A loop of a function that is called
+// several times is one.
 type coster struct {
 	followed func(plan.Pos) bool
-	hot      Loop
-	cost     float64 // of hot
+	loops    map[plan.Pos]*loopCost
+	order    []plan.Pos // in which they end
+	inside   int        // how many loops are around
+	outer    float64    // the cost of loops that are in no other one
+}
+
+type loopCost struct {
+	steps int64
+	cost  float64
 }
 
 func (c *coster) block(blk *tree.Block, times int64) float64 {
@@ -224,9 +268,18 @@ func (c *coster) loop(s *tree.Stmt, times int64) float64 {
 	}
 	const most = 1 << 40 // enough to be too much; nested further it would overflow
 	times = min(times*max(bound, 1), most)
+	c.inside++
 	cost := c.block(s.Then, times) + float64(times)
-	if cost > 2*c.cost { // else the loop inside is to blame
-		c.cost, c.hot = cost, Loop{Pos: s.Pos, Steps: times}
+	c.inside--
+	if c.inside == 0 {
+		c.outer += cost
 	}
+	l := c.loops[s.Pos]
+	if l == nil {
+		l = &loopCost{}
+		c.loops[s.Pos] = l
+		c.order = append(c.order, s.Pos)
+	}
+	l.steps, l.cost = min(l.steps+times, most), l.cost+cost
 	return cost
 }

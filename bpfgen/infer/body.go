@@ -27,6 +27,7 @@ type body struct {
 	// span is set in the programs of a span.
 	span    *spanState
 	written int          // iterations of loops that were written out
+	writing bool         // within one of them
 	calls   []*plan.Func // functions being walked in place, against recursion
 	// lazy keeps what could end the handler from being evaluated at its place
 	// (now): user space may not need the value, or it belongs to a program of

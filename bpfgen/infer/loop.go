@@ -61,18 +61,36 @@ func (b walker) forStmt(s *syntax.ForStmt) bool {
 	if len(elems) > maxUnroll {
 		refuse(pos, "this loop has %d iterations; a kernel half takes %d of a list", len(elems), maxUnroll)
 	}
-	if branches(s.Body) {
-		b.pinned(s, func() { b.unrolledLoop(s, elems) })
-		return true
-	}
-	for _, v := range elems {
-		b.writeOut(pos)
-		b.assignTo(s.Vars, v, pos)
-		if !b.stmts(s.Body) {
-			return false
+	return b.noteWritten(pos, func() bool {
+		if branches(s.Body) {
+			b.pinned(s, func() { b.unrolledLoop(s, elems) })
+			return true
 		}
+		for _, v := range elems {
+			b.writeOut(pos)
+			b.assignTo(s.Vars, v, pos)
+			if !b.stmts(s.Body) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// noteWritten notes what a loop that walk writes out comes to, unless it is in another one.
+func (b walker) noteWritten(pos plan.Pos, walk func() bool) bool {
+	if b.writing {
+		return walk()
 	}
-	return true
+	b.writing = true
+	rounds, from := b.written, len(b.block.Stmts)
+	falls := walk()
+	b.writing = false
+	loop := tree.WrittenLoop{Pos: pos, Rounds: b.written - rounds}
+	tree.WalkBlock(&tree.Block{Stmts: b.block.Stmts[from:]}, func(*tree.Stmt) {}, func(*tree.Expr) { loop.Exprs++ })
+	b.prog.Written = slices.DeleteFunc(b.prog.Written, func(l tree.WrittenLoop) bool { return l.Pos == pos })
+	b.prog.Written = append(b.prog.Written, loop)
+	return falls
 }
 
 // sequence is the value of x where it is only gone through: a list that is

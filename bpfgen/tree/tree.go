@@ -91,6 +91,15 @@ type Program struct {
 	// Tail: other programs jump here (Variant.Call). It is loaded and not
 	// attached, and filters nothing. bpfgen.Generate makes such programs.
 	Tail bool
+	// Written are the loops of which each round stands in the tree for itself, without those inside others.
+	Written []WrittenLoop
+}
+
+// A WrittenLoop is a loop that was written out.
+type WrittenLoop struct {
+	Pos    plan.Pos
+	Rounds int // with those of the loops inside it
+	Exprs  int // the expressions in it
 }
 
 // A Variant is the body for some system calls.

@@ -56,11 +56,9 @@ func (e *VerifierError) Unwrap() error { return e.Err }
 // got, but more than it is willing to follow.
 type ComplexityError struct {
 	Program string
-	Pos     plan.Pos // of the most expensive loop, else where the code begins; not valid if unknown
-	// Steps is how often that loop goes round at most, 0: there is no loop.
-	Steps int64
-	Why   string // that loop is followed; "" if unknown
-	Err   error
+	Pos     plan.Pos    // of the most expensive loop, else where the code begins; not valid if unknown
+	Loop    bpfgen.Loop // that at Pos, if there is one
+	Err     error
 }
 
 func (e *ComplexityError) Error() string {
@@ -68,13 +66,21 @@ func (e *ComplexityError) Error() string {
 	if e.Pos.IsValid() {
 		at = e.Pos.String() + ": "
 	}
-	if e.Steps > 0 {
-		why := ""
-		if e.Why != "" {
-			why = ", and " + e.Why
-		}
+	why := ""
+	if e.Loop.Why != "" {
+		why = ", and " + e.Loop.Why
+	}
+	switch l := e.Loop; {
+	case l.Written:
+		return fmt.Sprintf("%sthis loop has more branches than this kernel's verifier follows: each of its %d rounds "+
+			"stands in the program; let it go over fewer elements, or move branches out of it", at, l.Steps)
+	case l.Steps > 0 && l.Beside:
+		return fmt.Sprintf("%sthis kernel's verifier does not follow this loop and those beside it to their ends: "+
+			"it may go round %d times%s; give their ranges smaller ends, or split the handler into several probes",
+			at, l.Steps, why)
+	case l.Steps > 0:
 		return fmt.Sprintf("%sthis kernel's verifier does not follow a loop of this size to its end: "+
-			"it may go round %d times%s; give its range a smaller end, or move branches out of it", at, e.Steps, why)
+			"it may go round %d times%s; give its range a smaller end, or move branches out of it", at, l.Steps, why)
 	}
 	return at + "this handler has more branches than this kernel's verifier follows; " +
 		"split it into several probes, or do less in it"
@@ -122,7 +128,7 @@ func instructions(p *bpf.Program) int {
 func newComplexityError(program string, code *bpfgen.Unit, err error) error {
 	e := &ComplexityError{Program: program, Err: err}
 	if hot, ok := code.Loops[program]; ok {
-		e.Pos, e.Steps, e.Why = hot.Pos, hot.Steps, hot.Why
+		e.Pos, e.Loop = hot.Pos, hot
 	} else if lines := code.Lines[program]; len(lines) > 0 {
 		e.Pos = lines[0].Pos
 	}

@@ -104,10 +104,35 @@ func forkedLoop(n int) string {
 
 // stringLoop returns a string from a loop, which one that the kernel runs cannot.
 func stringLoop(n int) string {
-	return handler("seen = table()\n"+fmt.Sprintf("def find(e):\n    for i in range(%d):\n"+
+	return handler("seen = table()\n"+stringFunction(n), "    got[0] = len(find(e))")
+}
+
+func stringFunction(n int) string {
+	return fmt.Sprintf("def find(e):\n    for i in range(%d):\n"+
 		"        if seen.get(i) != None:\n            return e.comm\n        elif seen.get(i + 1) != None:\n"+
-		"            seen[i] = 1\n    return \"\"\n", n),
-		"    got[0] = len(find(e))")
+		"            seen[i] = 1\n    return \"\"\n", n)
+}
+
+// calledLoop is such a loop in a function that is called in each round of another one.
+func calledLoop(n int) string {
+	return strings.Replace(stringLoop(n), "    got[0] = len(find(e))",
+		"    for i in range(40):\n        got[i] = len(find(e))", 1)
+}
+
+// loopsBeside are such loops one behind the other.
+func loopsBeside(loops, n int) string {
+	text := "seen = table()\n" + repeat(loops, func(i int) string {
+		return strings.ReplaceAll(stringFunction(n), "find", fmt.Sprint("find", i))
+	})
+	return handler(text, repeat(loops, func(i int) string {
+		return fmt.Sprintf("    got[%d] = len(find%d(e))\n", i, i)
+	}))
+}
+
+// listLoops goes over lists, one in another: each round is written out.
+func listLoops(n int) string {
+	return handler(fmt.Sprintf("L = list(range(%d))", n), "    for x in L:\n        for y in L:\n"+
+		"            if got.get(x * y) != None:\n                got[x] = y")
 }
 
 // tupleLoop changes a tuple with a string, which a loop that the kernel runs cannot, too.
@@ -161,6 +186,15 @@ var limitCases = []limitCase{
 	{name: "9000 steps that change a tuple with a string", text: tupleLoop(9000),
 		stderr: `script.star:6:5: this kernel's verifier does not follow a loop of this size to its end: it may go ` +
 			`round 9000 times, and .*\(bpf_loop\)`},
+	{name: "a loop that is called at 40 places", text: calledLoop(300),
+		stderr: `script.star:3:5: this kernel's verifier does not follow a loop of this size to its end: it may go ` +
+			`round 12000 times, and .*\(bpf_loop\)`},
+	{name: "loops beside each other", text: loopsBeside(6, 1500),
+		stderr: `script.star:3:5: this kernel's verifier does not follow this loop and those beside it to their ` +
+			`ends: it may go round 1500 times, and .*\(bpf_loop\)`},
+	{name: "60 by 60 elements", slow: true, text: listLoops(60),
+		stderr: `script.star:4:5: this handler is too large by this loop, of which each of 3660 rounds stands in the ` +
+			`program`},
 	{name: "key of 480 bytes", text: longKey(480), runs: true, stdout: result(7)},
 	{name: "huge table", text: handler("t = table(size = 67108864)", "    t[cstr(e.args[1], 400)] = 1"),
 		stderr: `script.star:1:5: table "t" of 67108864 entries needs about \d+ MB of memory .*: ` +
