@@ -138,10 +138,14 @@ func TestElsewhere(t *testing.T) {
 
 // TestCovers finds everything that is covered in programs of the generator.
 //
-// > A kernel half may have functions, nested functions, lambdas and closures; parameters with defaults; local
-// > variables; `if`, conditional expressions, `and`, `or`, `not`, one in another; arithmetic and bit operators; tuples,
-// > unpacking and records; `for` with `break` and `continue`; calls of other functions of the script, also of loaded
-// > modules.
+// > A kernel half may have:
+// >
+// > * functions, nested functions, lambdas and closures, and parameters with defaults;
+// > * local variables, tuples, unpacking and records;
+// > * `if`, conditional expressions, `and`, `or`, `not`, one in another;
+// > * arithmetic and bit operators;
+// > * `for` with `break` and `continue`;
+// > * calls of other functions of the script, also of loaded modules.
 func TestCovers(t *testing.T) {
 	const programs = 3000
 	missing := map[string]*regexp.Regexp{}
