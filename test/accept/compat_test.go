@@ -21,15 +21,15 @@ func knownCalls(t *testing.T) (*program32, string) {
 	buffer := p.text("hello, world")
 	p.call(5, 5, name, 0o102, 0o640) // open, O_RDWR|O_CREAT
 	p.onResult(4, 4, buffer, 12)     // write; its result is no descriptor, so the rest knows that of open
-	fd := uint32(3)
+	fd, noFd := uint32(3), uint32(0xffffffff)
 	p.call(19, 19, fd, 0xfffffffb, 2)                        // lseek -5 from the end
 	p.call(3, 3, fd, buffer, 100)                            // read 5
 	p.call(180, 180, fd, buffer, 4, 7, 0)                    // pread64 at 7
 	p.pairs(fd, buffer, 4, 0, 7, 0)                          //
 	p.call(180, 180, fd, buffer, 4, 5, 1)                    // pread64 at 1<<32 + 5
 	p.pairs(fd, buffer, 4, 0, 5, 1)                          //
-	p.call(194, 194, fd, 9, 1)                               // ftruncate64 to 1<<32 + 9
-	p.pairs(fd, 0, 9, 1)                                     //
+	p.call(194, 194, noFd, 9, 1)                             // ftruncate64 to 1<<32 + 9, which fails
+	p.pairs(noFd, 0, 9, 1)                                   //
 	p.call(146, 146, fd, p.words(buffer, 3, buffer, 4), 2)   // writev
 	p.call(197, 197, fd, p.put(strings.Repeat("\x00", 128))) // fstat64
 	p.call(6, 6, fd)                                         // close
@@ -45,7 +45,7 @@ lseek 3 -5 2 7
 read 3 100 5
 pread64 3 4 7 4
 pread64 3 4 4294967301 0
-ftruncate64 3 4294967305
+ftruncate64 4294967295 4294967305
 writev 3 2 3 7
 fstat64 3 True 19 <fault> 0
 close 3 0
@@ -226,26 +226,44 @@ probe("tracepoint:raw_syscalls:sys_enter", lambda e: print(e.args.id, syscall_na
 probe("tracepoint:syscalls:sys_{enter,exit}_{*stat*,open,unlink,read}", lambda e: print("single", e.probe),
       where = shown)
 def report():
-    for table in (n, m, names, raw, ids, left):
-        print(sorted([(str(k), v) for k, v in table.items()]))
+    for name, table in (("n", n), ("m", m), ("names", names), ("raw", raw), ("ids", ids), ("left", left)):
+        for k, v in sorted(table.items(), key = lambda kv: str(kv[0])):
+            for i in range(v):
+                print(name, k)
 at_exit(report)
 `, "NAME", fmt.Sprintf("%q", e.name))), "-c", file)
 	}
 }
 
-const wantNames = `1029 open
-1029 open
-1029 open
-[("execve", 1), ("exit", 1), ("open", 3), ("read", 3), ("unlink", 3)]
-[("open", 3), ("read", 3), ("unlink", 3)]
-[("(\"execve\", False, False, False)", 1), ("(\"exit\", False, False, False)", 1), ` +
-	`("(\"open\", True, True, False)", 3), ` +
-	`("(\"read\", False, False, False)", 3), ("(\"unlink\", False, False, True)", 3)]
-[("exit", 1), ("open", 3), ("read", 3), ("syscall_1535", 1), ("unlink", 3)]
-[("1025", 1), ("1027", 3), ("1029", 3), ("1034", 3), ("1535", 1)]
-[("(\"execve\", 0)", 1), ("(\"open\", -2)", 3), ("(\"read\", -9)", 3), ` +
-	`("(\"syscall_1535\", -38)", 1), ("(\"unlink\", -2)", 3)]
-`
+// wantNames are the printed opens, and then what the tables have, an entry as often as it was counted.
+var wantNames = strings.Repeat("1029 open\n", 3) + entries(
+	counted{"n", "execve", 1}, counted{"n", "exit", 1}, counted{"n", "open", 3}, counted{"n", "read", 3},
+	counted{"n", "unlink", 3},
+	counted{"m", "open", 3}, counted{"m", "read", 3}, counted{"m", "unlink", 3},
+	counted{"names", `("execve", False, False, False)`, 1}, counted{"names", `("exit", False, False, False)`, 1},
+	counted{"names", `("open", True, True, False)`, 3}, counted{"names", `("read", False, False, False)`, 3},
+	counted{"names", `("unlink", False, False, True)`, 3},
+	counted{"raw", "exit", 1}, counted{"raw", "open", 3}, counted{"raw", "read", 3}, counted{"raw", "syscall_1535", 1},
+	counted{"raw", "unlink", 3},
+	counted{"ids", "1025", 1}, counted{"ids", "1027", 3}, counted{"ids", "1029", 3}, counted{"ids", "1034", 3},
+	counted{"ids", "1535", 1},
+	counted{"left", `("execve", 0)`, 1}, counted{"left", `("open", -2)`, 3}, counted{"left", `("read", -9)`, 3},
+	counted{"left", `("syscall_1535", -38)`, 1}, counted{"left", `("unlink", -2)`, 3},
+)
+
+// counted is an entry of a table, and how often it was counted.
+type counted struct {
+	table, key string
+	times      int
+}
+
+func entries(list ...counted) string {
+	var b strings.Builder
+	for _, c := range list {
+		b.WriteString(strings.Repeat(c.table+" "+c.key+"\n", c.times))
+	}
+	return b.String()
+}
 
 // A program of one width starts one of another: the call ends as what it began as, and its arguments are those of the
 // caller.
