@@ -31,7 +31,7 @@ type unit struct {
 	// moved are the functions that run in user space because of a later point than the first, and why. It lives
 	// through all rounds.
 	moved map[roleUse]string
-	res      *Result
+	res   *Result
 	// touched are the uses of tables and cells by handlers placed in user space.
 	touched []touch
 	// touchedBefore and writtenBefore are those of earlier units.
