@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/cilium/ebpf"
 
@@ -98,6 +99,7 @@ func Generate(u *tree.Unit, o Options) (_ *Unit, err error) {
 			}
 		}
 	}
+	g.atLocks = slices.ContainsFunc(u.Programs, atLocks)
 	for i := 0; i < len(u.Programs); i++ { // splitting appends programs
 		g.o.Stop.Poll()
 		if err := g.program(u.Programs[i]); err != nil {
@@ -115,6 +117,8 @@ type generator struct {
 	shared  *ssagen.Shared
 	unit    *Unit
 	scratch int // the most that a program uses
+	// atLocks: a program of the unit stands at locks of tables (lower.Guard).
+	atLocks bool
 	threads map[*tree.Program]threadProgram
 }
 
@@ -208,8 +212,8 @@ func (g *generator) machine(p *tree.Program, funcs []*ir.Func, d *Dump) ([]*ir.F
 	if err := checkMaps(funcs, 2*maxMaps); err != nil {
 		return nil, err
 	}
-	for _, f := range funcs {
-		if err := g.lower(p, f, d); err != nil {
+	for i, f := range funcs {
+		if err := g.lower(p, f, i > 0, d); err != nil {
 			return nil, err
 		}
 	}
@@ -221,7 +225,7 @@ func (g *generator) machine(p *tree.Program, funcs []*ir.Func, d *Dump) ([]*ir.F
 }
 
 // lower makes the machine ops of f, the program p or a subprogram of it.
-func (g *generator) lower(p *tree.Program, f *ir.Func, d *Dump) error {
+func (g *generator) lower(p *tree.Program, f *ir.Func, sub bool, d *Dump) error {
 	note := func(to *string) {
 		if g.o.Dump {
 			*to += f.String()
@@ -240,6 +244,7 @@ func (g *generator) lower(p *tree.Program, f *ir.Func, d *Dump) error {
 	if lower.NeedsLogTable(f) {
 		o.HasLogTable, o.LogTable = true, g.shared.Constant(lower.LogTable())
 	}
+	g.guard(p, sub, &o)
 	if f.ScratchSize > 0 {
 		g.shared.Uses[tree.MapSites] = true
 		o.ScratchSite = g.shared.Site(tree.Site{Kind: SiteScratch, Probe: p.Probe, Container: -1})
@@ -259,6 +264,29 @@ func (g *generator) lower(p *tree.Program, f *ir.Func, d *Dump) error {
 	}
 	note(&d.Machine)
 	return f.CheckMachine()
+}
+
+// guard gives a program of a unit that stands at locks its part, and a subprogram that of those that call it.
+func (g *generator) guard(p *tree.Program, sub bool, o *lower.Options) {
+	switch {
+	case !g.guarded():
+	case !atLocks(p):
+		o.Guard = lower.GuardHold
+	case !sub:
+		g.shared.Uses[tree.MapSites] = true
+		o.Guard = lower.GuardAsk
+		o.GuardSite = g.shared.Site(tree.Site{Kind: SiteBelow, Probe: p.Probe, Container: -1})
+	}
+}
+
+// guarded reports whether programs keep account of the locks that they take: a program of the unit stands at locks, or
+// one of another unit may, which shares containers with it.
+func (g *generator) guarded() bool { return g.atLocks || g.o.Containers > 0 }
+
+// atLocks reports whether a program stands at a function by which the kernel locks tables of programs, or that runs
+// with such a lock.
+func atLocks(p *tree.Program) bool {
+	return slices.ContainsFunc(p.Attach.At(), func(at tree.Place) bool { return kernel.RunsWithLocks(at.Func) })
 }
 
 func (g *generator) tree(p *tree.Program, stack int, calls ssagen.Outlining) (*ssagen.Code, error) {

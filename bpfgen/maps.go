@@ -166,6 +166,9 @@ func (g *generator) fixedMaps() {
 			ValueSize: uint32(lower.ScratchHeader + g.scratch), MaxEntries: lower.ScratchSlots,
 		})
 	}
+	if g.guarded() {
+		g.add(array(tree.MapBusy, 8*lower.GuardWords, 0))
+	}
 	if tails := g.shared.Tails; len(tails) > 0 {
 		m := &ebpf.MapSpec{Name: tree.MapTails, Type: ebpf.ProgramArray, KeySize: 4, ValueSize: 4,
 			MaxEntries: uint32(len(tails))}

@@ -59,6 +59,7 @@ const (
 	SiteRing       = tree.SiteRing
 	SiteKeep       = tree.SiteKeep
 	SiteScratch    = tree.SiteScratch
+	SiteBelow      = tree.SiteBelow
 	SiteError      = tree.SiteError
 	SiteOrphanEnd  = tree.SiteOrphanEnd
 	SiteOpenStart  = tree.SiteOpenStart

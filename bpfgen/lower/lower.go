@@ -21,11 +21,15 @@ type Options struct {
 	// HasLogTable: the table LogTable() stands at LogTable in MapConst.
 	HasLogTable bool
 	LogTable    int64
+	// Guard is the program's part where one of the unit stands at locks, and GuardSite counts the runs that end for it.
+	Guard     Guard
+	GuardSite int
 }
 
 // Run lowers f. It then satisfies CheckMachine.
 func Run(f *ir.Func, o Options) error {
 	fuse(f)
+	guard(f, o)
 	claim(f, o)
 	for i := 0; i < len(f.Blocks); i++ { // splitting appends blocks
 		l := &lowerer{f: f, b: f.Blocks[i], o: o}

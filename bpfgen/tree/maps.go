@@ -20,6 +20,8 @@ const (
 	MapTails = "tails"
 	// MapStacks keeps each stack once: u64 id → see wire.StackCheck.
 	MapStacks = "stacks"
+	// MapBusy has a word for each CPU: how many programs are in calls that take locks (lower.Guard).
+	MapBusy = "busy"
 	// MapKeep and the number of a probe: its last events (Unit.Keep).
 	MapKeep = "keep"
 	// MapEpochs has a word for each container by its number: which bank of its

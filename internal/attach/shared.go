@@ -16,12 +16,11 @@ import (
 // to Shared and outlive the units.
 type Shared struct{ maps map[string]*ebpf.Map }
 
-// isShared: the numbers of containers mean the same in all units; all else
-// belongs to one.
+// isShared: the numbers of containers mean the same in all units, and so do those of CPUs; all else belongs to one.
 func isShared(name string) bool {
 	number, _ := strings.CutPrefix(name, tree.MapContainer)
 	_, err := strconv.Atoi(number)
-	return name == tree.MapEpochs || err == nil
+	return name == tree.MapEpochs || name == tree.MapBusy || err == nil
 }
 
 // find gives the map that a unit is to use, nil where it makes its own.

@@ -24,6 +24,7 @@ var fixedMaps = map[string]string{
 	bpfgen.MapScratch: "memory for what does not fit the stack of a program",
 	tree.MapConst:     "constant texts and tables",
 	tree.MapTails:     "the programs that others jump to",
+	tree.MapBusy:      "on which CPUs programs take locks of tables",
 	tree.MapEpochs:    "which half of the extremes is filled",
 	tree.MapPlaces:    "starts and ends of one key that come at the same time",
 	tree.MapStacks:    "each different stack, once",

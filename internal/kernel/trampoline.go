@@ -1,9 +1,18 @@
 package kernel
 
+import (
+	"slices"
+	"strings"
+)
+
 // NoTrampoline says why a function whose types are known cannot have a trampoline, "" if it can:
 // arch_prepare_bpf_trampoline copies registers, and btf_ctx_access (kernel/bpf/btf.c) knows pointers to numbers since
 // 5.17.
 func (f *Facts) NoTrampoline(fn *Function) string {
+	if RunsWithLocks(fn.Name) {
+		return "programs call " + fn.Name + " while they hold locks of their tables, and those at trampolines would " +
+			"wait there for ever"
+	}
 	btf, err := f.BTF()
 	if err != nil {
 		return err.Error()
@@ -17,6 +26,22 @@ func (f *Facts) NoTrampoline(fn *Function) string {
 		}
 	}
 	return noResult(btf, fn)
+}
+
+// lockFunctions begin the names of the functions by which tables and rings of programs are locked, and of those that run
+// with such a lock (kernel/bpf/hashtab.c, percpu_freelist.c, bpf_lru_list.c, ringbuf.c). Before 6.15, whose locks of
+// tables notice that, a program that runs within one of these, below another program that has the lock that it wants,
+// waits for ever. The kernel keeps kprobes from running below each other (bpf_prog_active), but not trampolines, whose
+// programs only do not run below themselves.
+var lockFunctions = []string{"_raw_spin_", "_raw_read_", "_raw_write_", "queued_spin_lock", "native_queued_spin_lock",
+	"__pv_queued_spin", "queued_read_lock", "queued_write_lock", "resilient_", "trace_contention_",
+	"__traceiter_contention_", "htab_", "__htab_", "pcpu_freelist_", "__pcpu_freelist_", "bpf_lru_", "__bpf_lru_",
+	"bpf_common_lru_", "bpf_percpu_lru_", "__local_list_", "bpf_ringbuf_", "__bpf_ringbuf_", "bpf_percpu_hash_",
+	"bpf_percpu_array_", "bpf_obj_free_", "bpf_mem_", "irq_work_"}
+
+// RunsWithLocks reports whether a function locks tables of programs, or runs with such a lock.
+func RunsWithLocks(function string) bool {
+	return slices.ContainsFunc(lockFunctions, func(p string) bool { return strings.HasPrefix(function, p) })
 }
 
 // maxTrampolineArgs are those that a trampoline passes on all machines: six registers on x86; arm64 has eight, of which

@@ -72,7 +72,7 @@ func compareStacks(t *testing.T, s *scene, depths []int) {
 func checkDepths(t *testing.T, point string, depths []int, stacks starlark.Tuple) {
 	t.Helper()
 	longest := stacks[slices.Index(depths, slices.Max(depths))].(*refStack).addrs
-	if len(longest) == 0 && (atLeast(6, 18) || !strings.HasPrefix(point, "tracepoint:syscalls:")) {
+	if len(longest) == 0 && (atLeast(6, 12) || !strings.HasPrefix(point, "tracepoint:syscalls:")) {
 		t.Errorf("%s: there is no stack", point) // old kernels say that such a tracepoint is reached from user mode
 	}
 	for i, n := range depths {
