@@ -12,8 +12,8 @@ import (
 // keeps kprobes from running below each other, but not below programs at raw tracepoints and trampolines.
 //
 // So where a unit has such a program, all others count on their CPU in how many calls they are that take a lock (Hold),
-// and that program ends before it would take one while there are any (Ask), which is counted as a loss. A thread that is
-// preempted between the count and the lock makes others on that CPU end in vain, which is counted, too.
+// and that program ends before it would take one while there are any (Ask), which is counted as a loss. A thread that
+// is preempted between the count and the lock makes others on that CPU end in vain, which is counted, too.
 
 // A Guard is a program's part in this.
 type Guard uint8

@@ -24,7 +24,7 @@ const (
 	SiteSpanDeep                    // a call further in than returns are seen
 	SiteReturnDeep                  // a call further in than returns are seen, of which only the return is probed
 	SiteThreadEnded                 // a thread ended in a call: that never ended, which is no loss
-	SiteBelow                       // a program at a lock of tables ran below one that has such a lock: an event is lost
+	SiteBelow                       // a program at a lock of tables ran below one that has one: an event is lost
 	SiteLRU                         // an entry was put into a table that drops its oldest when it is full: no loss yet
 )
 

@@ -28,11 +28,11 @@ func (f *Facts) NoTrampoline(fn *Function) string {
 	return noResult(btf, fn)
 }
 
-// lockFunctions begin the names of the functions by which tables and rings of programs are locked, and of those that run
-// with such a lock (kernel/bpf/hashtab.c, percpu_freelist.c, bpf_lru_list.c, ringbuf.c). Before 6.15, whose locks of
-// tables notice that, a program that runs within one of these, below another program that has the lock that it wants,
-// waits for ever. The kernel keeps kprobes from running below each other (bpf_prog_active), but not trampolines, whose
-// programs only do not run below themselves.
+// lockFunctions begin the names of the functions by which tables and rings of programs are locked, and of those that
+// run with such a lock (kernel/bpf/hashtab.c, percpu_freelist.c, bpf_lru_list.c, ringbuf.c). Before 6.15, whose locks
+// of tables notice that, a program that runs within one of these, below another program that has the lock that it
+// wants, waits for ever. The kernel keeps kprobes from running below each other (bpf_prog_active), but not trampolines,
+// whose programs only do not run below themselves.
 var lockFunctions = []string{"_raw_spin_", "_raw_read_", "_raw_write_", "queued_spin_lock", "native_queued_spin_lock",
 	"__pv_queued_spin", "queued_read_lock", "queued_write_lock", "resilient_", "trace_contention_",
 	"__traceiter_contention_", "htab_", "__htab_", "pcpu_freelist_", "__pcpu_freelist_", "bpf_lru_", "__bpf_lru_",

@@ -64,7 +64,8 @@ func TestProbesAtLocks(t *testing.T) {
 				t.Fatalf("status %d: %s", e.status, e.stderr)
 			}
 			below = below || strings.Contains(e.stderr, "they are of locks of startrace's own tables")
-			if explained := startrace(t, "explain", script(t, text)).ok(t).stdout; strings.Contains(explained, "(trampoline") {
+			explained := startrace(t, "explain", script(t, text)).ok(t).stdout
+			if strings.Contains(explained, "(trampoline") {
 				t.Errorf("a trampoline: %s", explained)
 			}
 		})
