@@ -163,7 +163,7 @@ func (h *Histogram) quantile(args starlark.Tuple, kwargs []starlark.Tuple) (star
 		return nil, err
 	}
 	f, ok := starlark.AsFloat(q)
-	if !ok || f < 0 || f > 1 {
+	if !ok || !(f >= 0 && f <= 1) { // NaN is no share
 		return nil, fmt.Errorf("quantile: got %s, want a share from 0 to 1", q)
 	}
 	v, ok := h.Quantile(f)

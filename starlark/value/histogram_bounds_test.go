@@ -79,3 +79,22 @@ func TestOpenBucketsHaveNoQuantile(t *testing.T) {
 		t.Errorf("50 in lhist(0, 10, 2) has the quantile %g", v)
 	}
 }
+
+// What is no share from 0 to 1 has no quantile: NaN, too, which is neither below 0 nor above 1.
+func TestQuantileOfNoShare(t *testing.T) {
+	var s State
+	c := &plan.Container{Kind: plan.Quantiles}
+	s.add(c, Number{Bits: 7}, 1)
+	h := newHistogram(c, &s)
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, q := range []float64{nan, -nan, inf, -inf, -0.1, 1.1, 2, math.Nextafter(1, 2), -math.SmallestNonzeroFloat64} {
+		if v, err := h.quantile(starlark.Tuple{starlark.Float(q)}, nil); err == nil {
+			t.Errorf("quantile(%g) is %s", q, v)
+		}
+	}
+	for _, q := range []float64{0, 0.5, 1} {
+		if _, err := h.quantile(starlark.Tuple{starlark.Float(q)}, nil); err != nil {
+			t.Errorf("quantile(%g): %v", q, err)
+		}
+	}
+}
