@@ -121,9 +121,9 @@ func (r runtime) EventTime() (int64, bool) {
 }
 
 // Wall is exact to the clocks' difference at the start of the run: while it
-// lasts the wall clock may be set.
+// lasts the wall clock may be set. The sum can have more than 64 bits.
 func (r runtime) Wall(monotonic int64) time.Time {
-	return time.Unix(0, monotonic+r.wallOffset)
+	return time.Unix(0, monotonic).Add(time.Duration(r.wallOffset))
 }
 
 func (r runtime) Show(v starlark.Value, o builtins.ShowOptions) error {
