@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"math"
+
 	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
@@ -89,6 +91,9 @@ func (a *absorber) endless(e *tree.Expr, args []*tree.Expr) *tree.Expr {
 			test(tree.OpIsFault, args[0])
 		}
 		return &tree.Expr{Op: tree.OpAssume, Type: e.Type, Args: args, Pos: e.Pos}
+	case tree.OpSigned:
+		test(tree.OpGt, args[0], number(math.MaxInt64))
+		return as(args[0], e.Type, e.Pos)
 	case tree.OpFloorDiv, tree.OpFloorMod:
 		test(tree.OpEq, args[1], number(0))
 	case tree.OpShl:

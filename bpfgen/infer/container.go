@@ -445,10 +445,13 @@ func (b tables) rowMethod(r *row, m string, args []arg, pos plan.Pos) val {
 	return noneVal()
 }
 
-// weight is what an aggregation counts a value for. One below 0 that the buckets of
-// histograms cannot have ends the handler: see the builder.
+// weight is what an aggregation counts a value for, an int with a sign. One below 0 that the buckets of histograms
+// cannot have ends the handler: see the builder.
 func (b tables) weight(agg *plan.Container, w val, pos plan.Pos) *tree.Expr {
-	e := b.num(w, pos)
+	if agg.Kind == plan.Count { // counted like a value, of any sign
+		return b.num(w, pos)
+	}
+	e := b.signedNum(w, "a weight", pos)
 	if agg.Kind.HasBuckets() && e.Op == tree.OpConst && !nonNegative(e) {
 		wrong(pos, "a weight of %d: a %s counts values, so that a weight is at least 0", e.Int, agg.Kind)
 	}

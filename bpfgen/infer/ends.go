@@ -36,7 +36,7 @@ func init() {
 func mayEnd(e *tree.Expr) bool {
 	op, partial := partialOps[e.Op]
 	if !partial {
-		return e.Op == tree.OpPresent
+		return e.Op == tree.OpPresent || e.Op == tree.OpSigned
 	}
 	n, known := constOperand(e.Args[1])
 	return !known || fold.Fails(op, n)

@@ -268,6 +268,11 @@ func (b walker) inlineNone(id int64, blk *tree.Block, pos plan.Pos) {
 	b.emit(&tree.Stmt{Op: tree.SDo, Exprs: []*tree.Expr{e}, Pos: pos})
 }
 
+// rangeBound is a bound of a range as it is where the range is made.
+func (b *body) rangeBound(v val, pos plan.Pos) val {
+	return b.bind("", exprVal(b.signedNum(v, "a range's bound", pos)), pos)
+}
+
 // callRange is range(start, stop, step): a list if it is short and known,
 // else something that a loop can go over.
 func callRange(b *body, args []arg, pos plan.Pos) val {
@@ -289,7 +294,7 @@ func callRange(b *body, args []arg, pos plan.Pos) val {
 	from, ok1 := r.start.constInt()
 	to, ok2 := r.stop.constInt()
 	if !ok1 || !ok2 {
-		r.start, r.stop = b.bind("", r.start, pos), b.bind("", r.stop, pos)
+		r.start, r.stop = b.rangeBound(r.start, pos), b.rangeBound(r.stop, pos)
 		return objVal(r)
 	}
 	r.bound = fold.Steps(from, to, r.step)

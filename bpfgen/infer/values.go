@@ -56,6 +56,21 @@ func (b *body) num(v val, pos plan.Pos) *tree.Expr {
 	return nil
 }
 
+// signedNum is num where user space takes an int of 64 bits with a sign: one of 2^63 or more ends the handler, as it is
+// an error there. what names the value in the message.
+func (b *body) signedNum(v val, what string, pos plan.Pos) *tree.Expr {
+	e := b.num(v, pos)
+	switch {
+	case !e.Type.Unsigned64():
+		return e
+	case e.Op != tree.OpConst:
+		return b.now(&tree.Expr{Op: tree.OpSigned, Type: types.I64, Str: what, Args: []*tree.Expr{e}, Pos: pos})
+	case e.Int < 0:
+		wrong(pos, "%s of %d: it must be less than 2^63", what, uint64(e.Int))
+	}
+	return e
+}
+
 // choose gives one of two values by a condition that the kernel decides. Each
 // is walked with what the condition proves.
 func (b *body) choose(c cond, yes, no func() val, pos plan.Pos) val {

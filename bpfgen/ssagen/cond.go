@@ -144,6 +144,13 @@ func (b exprs) present(e *tree.Expr) val {
 	return b.assume(v, e.Type)
 }
 
+// withSign is OpSigned.
+func (b exprs) withSign(e *tree.Expr) val {
+	x := b.expr(e.Args[0]).x
+	b.unless(ir.SLT, x, 0, func() { b.errorSite(e.Str + " of 2^63 or more") })
+	return intVal(e.Type, x)
+}
+
 func (b exprs) refuseAbsent(v val, tag int64, what string) {
 	bad, on := b.NewBlock(), b.NewBlock()
 	from := b.Cur

@@ -27,6 +27,8 @@ func (b exprs) eval(e *tree.Expr) val {
 		return spans{b.code}.spanSlot(e)
 	case tree.OpPresent:
 		return b.present(e)
+	case tree.OpSigned:
+		return b.withSign(e)
 	case tree.OpAssume:
 		return b.assume(b.expr(e.Args[0]), e.Type)
 	case tree.OpConvert:

@@ -9,7 +9,7 @@ var opNames = [...]string{
 	OpFloorMod: "floormod", OpAnd: "and", OpOr: "or", OpXor: "xor", OpNot: "not",
 	OpShl: "shl", OpShr: "shr", OpAbs: "abs", OpMin: "min", OpMax: "max", OpBswap: "bswap",
 	OpEq: "eq", OpNe: "ne", OpLt: "lt", OpLe: "le", OpGt: "gt", OpGe: "ge",
-	OpIsNone: "isnone", OpIsFault: "isfault", OpPresent: "present", OpAssume: "assume",
+	OpIsNone: "isnone", OpIsFault: "isfault", OpPresent: "present", OpSigned: "signed", OpAssume: "assume",
 	OpConvert: "convert", OpLNot: "lnot", OpLAnd: "land", OpLOr: "lor", OpCond: "cond",
 	OpStrLen: "strlen", OpStartsWith: "startswith", OpEndsWith: "endswith",
 	OpContains: "contains", OpMatches: "matches", OpStrConstGet: "strconstget",

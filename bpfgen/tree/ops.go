@@ -76,6 +76,9 @@ const (
 	// OpPresent is Args[0] without its tag: it ends the handler, counted at
 	// Pos, where the value is None or FAULT and s says what was wanted.
 	OpPresent
+	// OpSigned is Args[0], which has no sign, as an int with one: it ends the handler, counted at Pos, where the value
+	// is 2^63 or more. s says what the value is.
+	OpSigned
 	// OpAssume is Args[0] without its tag where control flow proves it.
 	OpAssume
 	// OpConvert changes the type: int widths, adding a tag, a string's room.

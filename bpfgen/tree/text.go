@@ -297,7 +297,7 @@ func (p *printer) detail(e *Expr) string {
 		return s
 	case OpSpanSlot, OpElem, OpBswap:
 		return fmt.Sprintf(" %d", e.Int)
-	case OpPresent:
+	case OpPresent, OpSigned:
 		return fmt.Sprintf(" %q", e.Str)
 	case OpTableGet, OpTableIndex, OpTablePop, OpTableHas, OpCellGet:
 		return fmt.Sprintf(" c%d", e.Int)

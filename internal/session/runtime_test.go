@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWallGoesOn asks for the wall-clock times of the ends of what a word can be: each lies as far from the start of the
-// monotonic clock as the word says, also where the sum with the wall clock has more than 64 bits.
+// TestWallGoesOn asks for the wall-clock times of the ends of what a word can be: each lies as far from the start of
+// the monotonic clock as the word says, also where the sum with the wall clock has more than 64 bits.
 func TestWallGoesOn(t *testing.T) {
 	for _, offset := range []int64{1_700_000_000e9, -1_700_000_000e9, 0} {
 		r := runtime{&session{wallOffset: offset}}
