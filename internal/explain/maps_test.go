@@ -51,9 +51,10 @@ func TestMemory(t *testing.T) {
 
 // TestFixedMaps finds the words for each map that startrace adds: those of package tree that stand for one map.
 func TestFixedMaps(t *testing.T) {
+	need.Sources(t, "../..")
 	text, err := os.ReadFile("../../bpfgen/tree/maps.go")
 	if err != nil {
-		t.Skipf("needs the source tree: %v", err)
+		t.Fatal(err)
 	}
 	names := regexp.MustCompile(`(?m)^\t(Map\w+) += "(\w+)"$`).FindAllStringSubmatch(string(text), -1)
 	one := 0

@@ -27,6 +27,15 @@ func Program(tb testing.TB, name string) string {
 	return path
 }
 
+// Sources skips a test of startrace's own sources where they are not: guests have the tests, and few files beside
+// them. root is the top folder as the test sees it.
+func Sources(tb testing.TB, root string) {
+	tb.Helper()
+	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
+		tb.Skipf("needs the sources of startrace, which a guest has not (make test runs it): %v", err)
+	}
+}
+
 // Long skips a test in the short form.
 func Long(tb testing.TB) {
 	tb.Helper()

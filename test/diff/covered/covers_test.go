@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/startrace/startrace/test/diff"
+	"github.com/startrace/startrace/test/need"
 )
 
 // covered is what kernel halves may do, with what a program has that does it: each must be found in a program that the
@@ -128,6 +129,7 @@ var elsewhere = []struct{ what, file, test string }{
 
 // TestElsewhere finds the tests that the list names.
 func TestElsewhere(t *testing.T) {
+	need.Sources(t, "../../..")
 	for _, e := range elsewhere {
 		src, err := os.ReadFile(e.file)
 		if err != nil || !strings.Contains(string(src), e.test) {

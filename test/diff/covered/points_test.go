@@ -10,6 +10,7 @@ import (
 
 	"github.com/startrace/startrace/docs"
 	"github.com/startrace/startrace/test/diff"
+	"github.com/startrace/startrace/test/need"
 )
 
 // withoutArguments are the kinds of points at which no random program runs, each with the test of package accept that
@@ -49,6 +50,7 @@ var (
 
 // TestPointsCovered finds each kind of point that the documentation has among those at which random programs run.
 func TestPointsCovered(t *testing.T) {
+	need.Sources(t, "../../..")
 	have := map[string]bool{}
 	for _, s := range sites() {
 		have[s.Kind()] = true
