@@ -62,6 +62,8 @@ const defaultRing = 8 << 20
 
 // A Dump is the text of a program after each stage.
 type Dump struct {
+	// Tree, IR, Opt, Machine, Alloc and Asm are the typed tree, the SSA as ssagen made it, the SSA improved, the SSA
+	// behind lower and the last passes, the same with registers, and the instructions.
 	Tree, IR, Opt, Machine, Alloc, Asm string
 	// Passes are the runs of Options.DumpPass that changed something, and the
 	// first run in any case.
@@ -113,12 +115,16 @@ func Generate(u *tree.Unit, o Options) (_ *Unit, err error) {
 
 // generator makes one unit.
 type generator struct {
-	o       Options
-	shared  *ssagen.Shared
+	// o are the caller's options, with Arch filled in.
+	o Options
+	// shared is what all programs of the unit have in common: sites, constants, names of maps.
+	shared *ssagen.Shared
+	// unit is the result, which grows program by program.
 	unit    *Unit
 	scratch int // the most that a program uses
 	// atLocks: a program of the unit stands at locks of tables (lower.Guard).
 	atLocks bool
+	// threads says what the programs that follow threads do for the spans of the unit. They have no tree.
 	threads map[*tree.Program]threadProgram
 }
 

@@ -29,8 +29,8 @@ const (
 	maxScratch = 32<<10 - lower.ScratchHeader
 )
 
-// A LimitError says that a handler needs more than the kernel gives a program,
-// and what its author can do.
+// A LimitError says that a handler needs more than the kernel gives a program: at the place Pos of the script, in the
+// words Msg, which say what its author can do.
 type LimitError struct {
 	Pos plan.Pos
 	Msg string
@@ -145,6 +145,7 @@ func explainLimit(p *tree.Program, f *ir.Func, err error) error {
 
 // A Loop is the loop of a program that takes most of what is too much.
 type Loop struct {
+	// Pos is that of the for statement.
 	Pos plan.Pos
 	// Steps is how often its body runs at most, with the loops around it.
 	Steps int64

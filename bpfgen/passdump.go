@@ -24,7 +24,8 @@ type PassDump struct {
 	Lowered bool
 	// Changed: the run changed something.
 	Changed bool
-	Text    string
+	// Text is the whole function behind the run, in the text form of package ir.
+	Text string
 }
 
 // dumps reports whether Unit.Dumps is wanted.
@@ -43,11 +44,16 @@ func (e *PassError) Unwrap() error { return e.Err }
 
 // passWatch follows a function through the passes: it checks what each of them made of it, and keeps what one made.
 type passWatch struct {
-	o       Options
-	f       *ir.Func
-	to      *Dump
-	last    string // the text after the pass before
-	runs    int
+	// o says whether passes are checked, and of which one the text is kept.
+	o Options
+	// f is the function that the passes change.
+	f *ir.Func
+	// to gets the texts.
+	to   *Dump
+	last string // the text after the pass before
+	// runs counts those of the pass whose text is kept.
+	runs int
+	// lowered is set from lower on.
 	lowered bool
 }
 

@@ -79,7 +79,8 @@ const (
 // A Site is a place in a script where something can be lost.
 type Site = tree.Site
 
-// A Line is an entry of Unit.Lines.
+// A Line is an entry of Unit.Lines: from the raw instruction Insn on, up to the next entry, instructions come from the
+// place Pos of the script.
 type Line struct {
 	Insn int
 	Pos  plan.Pos
