@@ -9,8 +9,11 @@ import (
 // the moves of an edge that neither end of the edge can take.
 type chunk struct {
 	block *ir.Block // whose terminator ends the chunk; nil: one jump
+	// steps are written one after the other, before the jump that ends the chunk.
 	steps []regalloc.Step
-	to    []*chunk // by falling through or jumping
+	// to are the chunks that follow by falling through or jumping, in the order of the terminator's edges.
+	to []*chunk
+	// freq is, for each of to, an estimate of how often that way is taken.
 	freq  []float64
 	pos   ir.Pos // of the terminator
 	preds int    // that do not come from behind

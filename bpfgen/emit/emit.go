@@ -18,8 +18,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/regalloc"
 )
 
-// A Line says where the instructions from number Insn on come from, up to the
-// next Line. Insn counts raw instructions: a 64-bit load is two.
+// A Line says where the instructions from number Insn on come from, up to the next Line: from the place Pos of the
+// script. Insn counts raw instructions: a 64-bit load is two.
 type Line struct {
 	Insn int
 	Pos  ir.Pos
@@ -27,10 +27,14 @@ type Line struct {
 
 // A DistanceError says that a jump is farther than 16 bits can say.
 type DistanceError struct {
-	Func     string
-	From     int // raw number of the jump
+	// Func is the name of the function that is too large.
+	Func string
+	From int // raw number of the jump
+	// Distance is how far the jump goes, in raw instructions; less than 0 backwards. The kernel's patches are counted
+	// with it.
 	Distance int
-	Pos      ir.Pos
+	// Pos is the place in the script that the jump comes from.
+	Pos ir.Pos
 }
 
 func (e *DistanceError) Error() string {
@@ -68,12 +72,16 @@ type jump struct {
 
 // emitter collects the output.
 type emitter struct {
-	f     *ir.Func
-	a     *regalloc.Allocation
+	// f is the function that is written, and a its registers.
+	f *ir.Func
+	a *regalloc.Allocation
+	// out are the instructions so far.
 	out   asm.Instructions
 	raw   int // raw number of the next instruction
 	grown int // the same when the kernel has patched those before: see growth
+	// lines has an entry for each instruction that comes from another place than the one before.
 	lines []Line
+	// jumps are those whose offsets resolve writes when all chunks have their places.
 	jumps []jump
 	pos   ir.Pos // of what is emitted now
 	err   error  // the first
