@@ -200,14 +200,19 @@ func (b *Builder) Ret(x *Value) {
 // A Join is a block where ways meet, each with one value for each of the block's parameters. The jumps are written when
 // all ways have come (Enter), so that who joins may first see what they bring.
 type Join struct {
+	// Block is where the ways meet. Nothing is in it until Enter.
 	Block *Block
-	Ways  []Arrival
+	// Ways are the ways that have come so far. Who joins sets their Args before Enter.
+	Ways []Arrival
 }
 
 // An Arrival is the end of one way into a join: the block that it ends in, and the place in the script.
 type Arrival struct {
+	// From is the block in which the way ends. It has no terminator until Enter.
 	From *Block
-	Pos  Pos
+	// Pos is the place in the script at which the way ends.
+	Pos Pos
+	// Args are what the way brings, one value for each of the block's parameters.
 	Args []*Value
 }
 

@@ -177,6 +177,7 @@ func (f *Func) LoopDepth(order []*Block) []int {
 // A Loop is a block that some blocks behind it lead back to, and all blocks
 // from which that is possible without passing it; the head is among them.
 type Loop struct {
+	// Head is the block by which the loop is entered, and to which its last blocks jump back.
 	Head   *Block
 	Blocks []*Block // in the order
 }

@@ -7,10 +7,14 @@ import (
 
 // A CheckError says which invariant is broken and where.
 type CheckError struct {
-	Func  string
-	Block int // -1: the function as a whole
+	// Func is the name of the function that breaks an invariant.
+	Func string
+	// Block is the number of the block; -1: the function as a whole.
+	Block int
+	// Where is the value, the edge or the terminator in the block, as text; "" where it is the block itself.
 	Where string
-	What  string
+	// What says how the invariant is broken.
+	What string
 }
 
 func (e *CheckError) Error() string {

@@ -45,10 +45,14 @@ func (f *Func) Dominators(order []*Block) *DomTree {
 
 // A domWalk has what is known of blocks by their number in the walk.
 type domWalk struct {
+	// blocks are those that the walk has reached, in its order.
 	blocks []*Block
 	number []int // by block: its number + 1, 0 if not reached
 	parent []int // in the tree of the walk
-	semi   []int
+	// semi is the semidominator that is known of each so far; at first the block itself.
+	semi []int
+	// idom is the immediate dominator; before the last loop of Dominators it may be that of another block which has the
+	// same.
 	idom   []int
 	bucket [][]int // of which blocks it is the semidominator
 	// ancestor links the blocks that are done into a forest, -1 for its roots; label

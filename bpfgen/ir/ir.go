@@ -35,44 +35,60 @@ type Pos = syntax.Position
 
 // A Func is one program.
 type Func struct {
-	Name   string
+	// Name becomes the symbol of the first instruction. Subprograms are called by it.
+	Name string
+	// Slots are the pieces of its stack, each at the index that is its ID.
 	Slots  []*Slot
 	Blocks []*Block // Blocks[0] is the entry: no parameters, no edge leads there
 	// ScratchSize is the bytes of per-CPU scratch memory that the function
 	// uses below OpScratch; 0: none is claimed.
 	ScratchSize int
-	nextValue   int
-	nextBlock   int
+	// nextValue is the ID that was given to the last value; IDs begin at 1.
+	nextValue int
+	// nextBlock is the ID for the next block.
+	nextBlock int
 }
 
 // A Slot is a piece of the stack, 8-byte aligned.
 type Slot struct {
-	ID   int
+	// ID is its index in Func.Slots, and its number in the text form.
+	ID int
+	// Size is in bytes, a multiple of 8.
 	Size int
 }
 
 // A Block is a basic block. Params get their values from the edges that lead
 // here. The Term ends it.
 type Block struct {
+	// ID is its number in the text form. It is below Func.NumBlocks and never given twice, so tables by block are
+	// slices.
 	ID     int
 	Params []*Value
 	Values []*Value // in order; only these have effects
 	Term   Term
-	Func   *Func
+	// Func is the function that the block belongs to.
+	Func *Func
 }
 
 // A Value is an instruction and its result.
 type Value struct {
-	ID   int
-	Op   Op
+	// ID is its number in the text form. It is below Func.NumValues and never given twice, so tables by value are
+	// slices.
+	ID int
+	// Op says what is computed. It decides what the other fields mean.
+	Op Op
+	// Args are the operands. An operation of two of which the second is a constant has it in Imm and one operand.
 	Args []*Value
 	// Imm is a constant, an offset, a helper's number, a site: see Op.
 	Imm int64
 	// Sym names a map or, for macro ops, a member or string constant.
-	Sym   string
-	Slot  *Slot
+	Sym string
+	// Slot is the piece of stack of which an OpSlot is the address; nil for all other ops.
+	Slot *Slot
+	// Block is where the value is computed. Passes that move a value set it.
 	Block *Block
-	Pos   Pos
+	// Pos is the place in the script that the value comes from; not valid where there is none.
+	Pos Pos
 }
 
 // TermKind is the kind of a terminator.
@@ -88,21 +104,28 @@ const (
 
 // A Term ends a block.
 type Term struct {
+	// Kind says how the block ends. A block under construction has TermNone.
 	Kind TermKind
+	// Cond compares X with Y, or with Imm where Y is nil. Only a Branch has it.
 	Cond Cond
+	// X and Y are what a Branch compares; X is also what a Ret gives.
 	X, Y *Value
 	Imm  int64 // fits in 32 bits signed
-	To   []Edge
+	// To has one edge for a Jump, two for a Branch, none for a Ret.
+	To []Edge
 	// Likely says which way is expected: 0 unknown, 1 To[0], 2 To[1]. The
 	// emitter lays the likely way out as fall-through.
 	Likely uint8
-	Pos    Pos
+	// Pos is the place in the script that the terminator comes from.
+	Pos Pos
 }
 
 // An Edge leads to a block with the values of its parameters.
 type Edge struct {
+	// Block is where the edge leads.
 	Block *Block
-	Args  []*Value
+	// Args are the values of the parameters of that block, in their order.
+	Args []*Value
 }
 
 // Cond is the condition of a branch, on 64 bits.

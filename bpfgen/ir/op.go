@@ -75,15 +75,18 @@ const (
 	numOps
 )
 
-// opInfo drives the generic code.
+// opInfo is what the code that treats all operations alike knows of one.
 type opInfo struct {
-	name   string
-	nargs  int  // operands; -1: any
-	imm    bool // Imm is printed
+	// name is the operation's in the text form.
+	name  string
+	nargs int  // operands; -1: any
+	imm   bool // Imm is printed
+	// result: it gives a value that others may have as an operand.
 	result bool
 	effect bool // must stay, in order, even if unused
 	reads  bool // reads memory: stays in order with effects
-	macro  bool
+	// macro: lower rewrites it to machine ops.
+	macro bool
 }
 
 var opTable = [numOps]opInfo{

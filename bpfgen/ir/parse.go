@@ -43,10 +43,14 @@ func Parse(text string) (*Func, error) {
 // A parser holds what was read so far. Values and blocks may be used before
 // the line that defines them: values gets an entry at the first mention.
 type parser struct {
-	scan   scanner
-	toks   []token // of the line, what is left
-	f      *Func
-	state  parseState
+	// scan takes the current line apart.
+	scan scanner
+	toks []token // of the line, what is left
+	// f is the function under construction.
+	f *Func
+	// state says which lines may follow.
+	state parseState
+	// cur is the block whose lines are read, once a head of a block has come.
 	cur    *Block
 	blocks map[int]*Block // mentioned or defined; defined: in f.Blocks
 	values map[int]*Value // mentioned or defined; defined: Op is set
