@@ -27,6 +27,7 @@ const (
 // A Machine executes a function. Memory is in regions far apart, little
 // endian; an access outside of them is an error.
 type Machine struct {
+	// Ctx is the memory of the program's context, which OpCtx points to.
 	Ctx []byte
 	// Maps has the value of each map, all arrays of one entry.
 	Maps map[string][]byte
@@ -37,9 +38,12 @@ type Machine struct {
 	// MaxSteps bounds the execution; 0: a million.
 	MaxSteps int
 
-	slots   [][]byte
+	// slots are the pieces of stack of the function that runs, by the ID of the ir.Slot.
+	slots [][]byte
+	// regions are all memory that has an address.
 	regions []region
-	values  map[*ir.Value]int64
+	// values are the results so far; a loop's next round replaces its own.
+	values map[*ir.Value]int64
 }
 
 // A region is memory from base on.

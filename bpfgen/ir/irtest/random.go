@@ -57,16 +57,22 @@ func Random(seed uint64, o Options) *ir.Func {
 	return g.f
 }
 
-// generator makes one function. vals are the integers that may be used at
-// the end of b.
+// generator makes one function.
 type generator struct {
 	Options
-	rng   *rand.Rand
-	f     *ir.Func
-	b     *ir.Block
-	ctx   *ir.Value
+	// rng decides everything. It is seeded, so that the same seed gives the same function.
+	rng *rand.Rand
+	// f is the function under construction.
+	f *ir.Func
+	// b is the block to which is appended.
+	b *ir.Block
+	// ctx is the address of the context.
+	ctx *ir.Value
+	// slots are three pieces of stack, which are written before anything reads them.
 	slots []*ir.Slot
-	vals  []*ir.Value
+	// vals are the integers that may be used at the end of b, the last made last.
+	vals []*ir.Value
+	// loops is how many loops have been made, at most three.
 	loops int
 }
 
