@@ -18,9 +18,10 @@ type Options struct {
 	// ScratchSite is the site that counts programs that found no scratch
 	// memory. Used if the function's ScratchSize is not 0.
 	ScratchSite int
-	// HasLogTable: the table LogTable() stands at LogTable in MapConst.
+	// HasLogTable: the table LogTable() stands in MapConst, at the byte LogTable. It is there if NeedsLogTable.
 	HasLogTable bool
-	LogTable    int64
+	// LogTable is the place of that table, in bytes from the start of MapConst.
+	LogTable int64
 	// Guard is the program's part where one of the unit stands at locks, and GuardSite counts the runs that end for it.
 	Guard     Guard
 	GuardSite int
