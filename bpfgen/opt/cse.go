@@ -6,14 +6,17 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
-// exprKey tells pure values apart. Args are numbers, 0 for none.
+// exprKey tells pure values apart: equal keys are values that are always equal. Its fields are those of ir.Value.
 type exprKey struct {
+	// op, imm, sym and slot are the value's own.
 	op   ir.Op
 	imm  int64
 	sym  string
 	slot *ir.Slot
+	// args are the IDs of the operands, the smaller one first where their order does not matter; 0 for none.
 	args [5]int
-	n    int
+	// n is how many operands there are.
+	n int
 }
 
 // cse replaces a pure value by an equal one whose block dominates it.
