@@ -34,12 +34,15 @@ const (
 
 // A Step is about one machine instruction.
 type Step struct {
+	// Kind says what the step does. It decides which of the other fields it has.
 	Kind StepKind
 	// Value is what is executed or moved; nil for a register that is saved
 	// in the course of moves on an edge.
 	Value *ir.Value
-	Dst   Reg
-	Src   Reg
+	// Dst is the register that is written; NoReg if the step writes none.
+	Dst Reg
+	// Src is the register that a Move or a Store reads.
+	Src Reg
 	// Args are the registers of the operands of Value; NoReg where the
 	// instruction holds the operand itself, see Folded. If the op
 	// overwrites an operand, that is in Dst.
@@ -51,6 +54,7 @@ type Step struct {
 
 // A BlockCode is the code of a block.
 type BlockCode struct {
+	// Steps are in the order in which they run. The terminator comes behind them.
 	Steps []Step
 	// X and Y are the registers of the terminator's operands.
 	X, Y Reg
@@ -76,6 +80,7 @@ type Allocation struct {
 
 // A StackError says that a program needs more stack than there is.
 type StackError struct {
+	// Func is the name of the function that does not fit.
 	Func   string
 	Total  int   // bytes needed
 	Slots  []int // bytes of each of the function's slots, 0: not used

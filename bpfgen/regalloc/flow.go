@@ -5,16 +5,23 @@ import "github.com/startrace/startrace/bpfgen/ir"
 // flow is what the allocator knows of a function before it gives registers: the order of the blocks, how often they
 // run, and which values are needed where. Nothing of it changes after analyse.
 type flow struct {
-	f     *ir.Func
+	// f is the function that gets registers.
+	f *ir.Func
+	// order has the blocks that can be reached, dominators first.
 	order []*ir.Block
 	place []int // by block: index in order
+	// preds has, by block, the edges that lead to it.
 	preds [][]ir.Pred
-	freq  []float64 // by block
-	ctx   *ir.Value // stands for every OpCtx; nil if there is none
+	// freq is, by block, an estimate of how often it runs; 1 for the entry.
+	freq []float64
+	ctx  *ir.Value // stands for every OpCtx; nil if there is none
+	// entry are the values that are given to the function in registers: the context, or arguments.
 	entry []entryValue
 
-	used            []bool // by value
-	crosses         []bool // by value: live across a call
+	// used says, by value, whether anything needs it.
+	used    []bool
+	crosses []bool // by value: live across a call
+	// liveIn and liveOut are, by block, what is live at its start and at its end.
 	liveIn, liveOut [][]liveValue
 	callInLoop      []bool // by block: it heads a loop with a call
 }

@@ -36,14 +36,18 @@ type startStore struct {
 	reg Reg
 }
 
-// walk is the state within a block.
+// walk is the state within the block that is being worked on.
 type walk struct {
-	b      *ir.Block
-	reg    [numRegs]*ir.Value
-	where  []regs  // by value
-	hint   []Reg   // by value, for its definition in this block
-	uses   [][]int // by value: places of uses in this block, the next one last
-	live   []*ir.Value
+	// b is that block.
+	b *ir.Block
+	// reg has, by register, the value that it holds; nil if it is free.
+	reg   [numRegs]*ir.Value
+	where []regs  // by value
+	hint  []Reg   // by value, for its definition in this block
+	uses  [][]int // by value: places of uses in this block, the next one last
+	// live are the values with a use in this block or behind it.
+	live []*ir.Value
+	// steps are what the block has become so far.
 	steps  []Step
 	pinned regs // not to be taken from their values now
 }
