@@ -17,10 +17,12 @@ type Vars[V any] = persistent.Map[*resolve.Binding, V]
 
 // A Frame has the variables of one function that is walked.
 type Frame[V any] struct {
-	Fn    *plan.Func // nil for a function inside another
+	Fn *plan.Func // nil for a function inside another
+	// Def has what the resolver of Starlark knows of the function: its locals and its free variables.
 	Def   *resolve.Function
 	Outer *Frame[V] // of a function inside another: that in which it was defined
-	Vars  Vars[V]
+	// Vars are the values of its variables at the place that the walk has come to.
+	Vars Vars[V]
 }
 
 // Lookup gives the value of a name; constant makes one of what the script has captured.
