@@ -54,7 +54,7 @@ type Attach struct {
 	Tracing []Code
 }
 
-// Code is where a function of the kernel lies.
+// Code is where a function of the kernel lies: the address Start of its first byte, and its Size in bytes.
 type Code struct{ Start, Size uint64 }
 
 // A Session says how the program at the entry of functions and the one at their
@@ -101,8 +101,7 @@ const (
 	CallerUnknown // the kernel is older, but may have been given the change
 )
 
-// A Point is one of the points that a probe matched, by its name (e.probe) and
-// by its function (e.func).
+// A Point is one of the points that a probe matched: Name is what e.probe gives, and Func what e.func gives.
 type Point struct{ Name, Func string }
 
 // String is the place as in a point, with a user probe's offset in the file.

@@ -30,11 +30,16 @@ const (
 
 // A Site is a place in a script where something can be lost.
 type Site struct {
+	// Kind says what failed there; the words of the report and the remedy go by it.
 	Kind SiteKind
-	// What says in words: "division by zero", "None where an int was wanted".
-	What      string
-	Probe     int   // -1: none
-	Container int   // -1: none
+	// What says in words why a handler ended: "division by zero", "None where an int was wanted". Only a SiteError has
+	// it.
+	What string
+	// Probe is the number of the plan's probe whose program counts here; -1: none.
+	Probe int
+	// Container is the number of the plan's container that lost an update here; -1: none.
+	Container int
 	Span      *Span // whose starts or ends are lost; nil: none
-	Pos       plan.Pos
+	// Pos is the place in the script that the report names. It is not valid where no line of the script is to blame.
+	Pos plan.Pos
 }

@@ -68,8 +68,11 @@ func (e *Expr) String() string {
 // printer writes indented lines. bodies are the inlined blocks met in the
 // expressions of the current line.
 type printer struct {
-	b      strings.Builder
+	// b is the text so far.
+	b strings.Builder
+	// indent is how deep the next line stands, in steps of two blanks.
 	indent int
+	// bodies are the inlined blocks that the current line has named. They are printed behind that line.
 	bodies []*Expr
 	// shape: see Block.Shape, for which sends are collected.
 	shape bool

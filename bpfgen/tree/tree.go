@@ -29,8 +29,11 @@ const (
 
 // An Expr is a typed expression.
 type Expr struct {
-	Op   Op
+	// Op says what is computed. It decides what the other fields mean.
+	Op Op
+	// Type is that of the result.
 	Type types.Type
+	// Args are the operands, evaluated from the left to the right.
 	Args []*Expr
 	// Int is a constant, an offset, a local, an element or a container's
 	// number: see Op.
@@ -43,21 +46,27 @@ type Expr struct {
 	Edge bool
 	// Body is the block of OpInline.
 	Body *Block
-	Pos  plan.Pos
+	// Pos is the place in the script, for the lines of instructions and for what is counted here.
+	Pos plan.Pos
 }
 
-// A Block is a list of statements.
+// A Block is a list of statements, Stmts, which run one after the other.
 type Block struct{ Stmts []*Stmt }
 
 // A Stmt is a statement.
 type Stmt struct {
-	Op    StmtOp
+	// Op says what is done. It decides what the other fields mean.
+	Op StmtOp
+	// Exprs are the operands, evaluated from the first to the last.
 	Exprs []*Expr
 	// Int is a local, container, inline or record number: see StmtOp.
-	Int        int64
-	Str        string
+	Int int64
+	// Str is an operator, a member of a group, a function's name, or a bound: see StmtOp.
+	Str string
+	// Then and Else are the blocks inside: the ways of an SIf, and in Then the body of an SFor or an SCall.
 	Then, Else *Block
-	Pos        plan.Pos
+	// Pos is the place in the script, for the lines of instructions and for what is counted here.
+	Pos plan.Pos
 }
 
 // Space says what kind of memory an OpLoad or OpStr reads.
@@ -79,11 +88,16 @@ type Program struct {
 	Probe int
 	// Beside: it only counts what the probe's other programs do not see. Its runs are none of the probe's.
 	Beside bool
+	// Attach says at what the program is attached, and so what its context is. A Tail has that of the programs that
+	// jump to it.
 	Attach Attach
+	// Locals are the variables of the whole program, with those of the functions that are inlined; OpLocal and SAssign
+	// name them by index.
 	Locals []Local
 	// Inlines is the number of OpInline labels used.
 	Inlines int
-	Body    *Block
+	// Body is what the program does; nil where it has Variants.
+	Body *Block
 	// Variants is set instead of Body where the program does something else
 	// for some system calls: the first variant whose Syscalls hold the number
 	// runs, none: the program ends. A nil Syscalls is every number.
@@ -97,6 +111,7 @@ type Program struct {
 
 // A WrittenLoop is a loop that was written out.
 type WrittenLoop struct {
+	// Pos is that of the for statement.
 	Pos    plan.Pos
 	Rounds int // with those of the loops inside it
 	Exprs  int // the expressions in it
@@ -105,7 +120,8 @@ type WrittenLoop struct {
 // A Variant is the body for some system calls.
 type Variant struct {
 	Syscalls []int // sorted numbers
-	Body     *Block
+	// Body is what is done for these calls; nil where Call names another program.
+	Body *Block
 	// Call names the program that goes on instead of Body, "" for none.
 	Call string
 }
@@ -124,15 +140,18 @@ func (p *Program) Numbers() []int {
 	return slices.Compact(out)
 }
 
-// A Local is a variable.
+// A Local is a variable of a program.
 type Local struct {
+	// Name is the variable's in the script, "" for one that the compiler made. Names need not differ.
 	Name string
+	// Type is that of all values that the variable holds, joined.
 	Type types.Type
 }
 
 // A Span is the state that is kept between the start and the end of a call:
 // one entry a thread in a hash map.
 type Span struct {
+	// Probe is the number of the plan's probe that the span belongs to.
 	Probe int
 	// Plan is the script's span; nil for those of system calls and functions.
 	Plan *plan.Span
@@ -187,8 +206,10 @@ const (
 
 // A Unit is all that is compiled together.
 type Unit struct {
+	// Programs are those of all probes. bpfgen.Generate appends what spans and variants need besides.
 	Programs []*Program
-	Spans    []*Span
+	// Spans are those of all probes; Attach.Span and OpSpanSlot name them by index.
+	Spans []*Span
 	// Records are the events that programs send, by number.
 	Records []*wire.Record
 	// Keep is how many events each of these probes keeps, by the probe's number: they
@@ -199,7 +220,8 @@ type Unit struct {
 	Containers []*Container
 	// Several: later units add to them, too, in ways that are not known yet.
 	Several bool
-	Target  plan.Target
+	// Target is the processes that the run concerns, which programs ask for first.
+	Target plan.Target
 	// Points are the points of a probe, by its number, where its programs know
 	// them by cookie.
 	Points map[int][]Point
@@ -224,8 +246,8 @@ type Unit struct {
 	StrMax int
 }
 
-// A CompatMark is a word of 4 bytes at an offset in struct task_struct in which the bits of Mask are not 0 while the
-// thread is in a system call of the 32-bit interface.
+// A CompatMark is a word of 4 bytes at Offset, in bytes, in struct task_struct. While the thread is in a system call of
+// the 32-bit interface, the bits of Mask in that word are not 0.
 type CompatMark struct{ Offset, Mask int64 }
 
 // PathOffsets are the places, in bytes, of what a walk from a file to the root
@@ -235,7 +257,7 @@ type PathOffsets struct {
 	PathMnt, PathDentry                     int // struct path
 	DentryParent, DentryName, DentryNameLen int // struct dentry: d_parent, d_name.name, d_name.len
 	DentryInode, DentryPprev                int // d_inode, d_hash.pprev
-	InodeMode, InodeIno, InodeSb, SbMagic   int
+	InodeMode, InodeIno, InodeSb, SbMagic   int // struct inode: i_mode, i_ino, i_sb; super_block: s_magic
 	InodePrivate, NsOps, NsOpsName          int // i_private of nsfs: struct ns_common: ops, its name
 	MountMnt, MountParent, MountMountpoint,
 	VfsmountRoot int // struct mount: mnt, mnt_parent, mnt_mountpoint; vfsmount: mnt_root
@@ -255,5 +277,6 @@ type Container struct {
 	// an unkeyed container, ValueLayout for an aggregation, which has Agg.
 	// bpfgen.Generate fills what is not set.
 	KeyLayout, ValueLayout *wire.Fixed
-	Agg                    *wire.Agg
+	// Agg is the form of an aggregation's values in its map; nil for tables, cells and groups.
+	Agg *wire.Agg
 }

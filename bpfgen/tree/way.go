@@ -21,13 +21,13 @@ type nowhere struct{}
 // At gives none.
 func (nowhere) At() []Place { return nil }
 
-// A Tracepoint is attached by a perf event.
+// A Tracepoint is attached by a perf event. Group and Name are its folders below events/ of tracefs.
 type Tracepoint struct {
 	nowhere
 	Group, Name string
 }
 
-// A RawTracepoint is one by its name alone.
+// A RawTracepoint is one that the kernel finds by Name alone, as in the first argument of its TRACE_EVENT.
 type RawTracepoint struct {
 	nowhere
 	Name string
@@ -42,6 +42,7 @@ type (
 // A Clock is the CPU's clock as a perf event: on every CPU as a sample of what runs there, else on one CPU.
 type Clock struct {
 	nowhere
+	// EveryCPU makes it a sample of each CPU; else it runs on one CPU, as a timer does.
 	EveryCPU bool
 	// Freq is in times per second; Period is in ns and wins if set.
 	Freq, Period uint64
@@ -73,7 +74,7 @@ type Functions struct {
 type Counter struct {
 	nowhere
 	Group, Name string // the kind of the point and the event, as scripts write them
-	// Type and Config are perf_event_attr's.
+	// Type and Config are the fields of that name in struct perf_event_attr.
 	Type   uint32
 	Config uint64
 	// Period is the events between two runs of the program; 0: it runs Freq times a second.
@@ -83,7 +84,8 @@ type Counter struct {
 // A Watchpoint is memory of which each access runs the program.
 type Watchpoint struct {
 	nowhere
-	Name    string // as scripts write it
+	Name string // as scripts write it
+	// Address is that of the first byte that is watched, and Length how many bytes are: 1, 2, 4 or 8.
 	Address uint64
 	Length  int
 	Access  string // "r", "w", "x", together
@@ -91,6 +93,7 @@ type Watchpoint struct {
 
 // An Iterator is a list of the kernel's.
 type Iterator struct {
+	// Name is what the list is of, as in iter:task.
 	Name string
 	Func Place // the function in BTF by which it is attached
 }
