@@ -37,16 +37,20 @@ const (
 
 // A Type is the type of a value in a kernel half.
 type Type struct {
+	// Kind is the shape of the value. It decides which of the other fields the type has.
 	Kind   Kind
 	Bits   uint8 // Int: 8, 16, 32 or 64
 	Signed bool  // Int
 	// Cap is the room of a Str or Bytes in bytes, with the NUL of a Str.
-	Cap      int
-	Elems    []Type   // Tuple, Record
-	Names    []string // Record
-	BTF      kernel.TypeID
-	Label    string // Int whose readers see text: "syscall_name", "ksym" …
-	MayNone  bool
+	Cap   int
+	Elems []Type   // Tuple, Record
+	Names []string // Record
+	// BTF is the kernel's type of what a Ptr points to, or of what a Mem is.
+	BTF   kernel.TypeID
+	Label string // Int whose readers see text: "syscall_name", "ksym" …
+	// MayNone: the value can be None.
+	MayNone bool
+	// MayFault: the value can be FAULT, because it was read and the read may have failed.
 	MayFault bool
 	// Literal marks a Str of a container that only constants have been put into so far.
 	Literal bool
