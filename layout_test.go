@@ -61,7 +61,9 @@ var layers = []layer{
 		"internal/wire"},
 		[]string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
 
-	{"internal/mistake", []string{"bpfgen/infer", "builtins", "internal/kernel", "internal/line", "internal/plan",
+	{"bpfgen/refusal", []string{"internal/kernel", "internal/plan"}, nil},
+
+	{"internal/mistake", []string{"bpfgen/refusal", "builtins", "internal/kernel", "internal/line", "internal/plan",
 		"starlark/script", "stdlib"}, nil},
 	{"internal/world", []string{"builtins", "internal/kernel", "internal/mistake", "internal/procs", "starlark/value"},
 		[]string{starlark}},
@@ -73,9 +75,9 @@ var layers = []layer{
 	{"internal/results", []string{"internal/plan", "internal/render", "starlark/value"}, []string{starlark}},
 	{"internal/eventline", []string{"internal/format", "internal/kernel", "internal/output", "internal/printfmt",
 		"internal/render", "internal/results", "internal/wire", "starlark/value"}, []string{starlark}},
-	{"internal/machine", []string{"bpfgen/infer", "internal/attach", "internal/binary", "internal/doctor",
-		"internal/kernel", "internal/listing", "internal/locate", "internal/output", "internal/point",
-		"internal/render"},
+	{"internal/machine", []string{"bpfgen/infer", "bpfgen/refusal", "internal/attach", "internal/binary",
+		"internal/doctor", "internal/kernel", "internal/listing", "internal/locate", "internal/output",
+		"internal/point", "internal/render"},
 		[]string{unix}},
 	{"internal/stacks", []string{"bpfgen/tree", "internal/format", "internal/kernel", "internal/output",
 		"internal/sideband", "internal/symbols", "internal/wire", "starlark/value"}, []string{ebpf}},

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/format"
@@ -41,7 +42,7 @@ func (b attributes) attribute(x val, name string, pos plan.Pos) val {
 				return x.elems[i]
 			}
 		}
-		wrong(pos, "the record has no field %s%s", name, hint(name, x.names))
+		wrong(pos, "the record has no field %s%s", name, refusal.Near(name, x.names))
 	}
 	if x.c != nil {
 		return b.constAttr(x, name, pos)
@@ -93,7 +94,7 @@ func (b attributes) constAttr(x val, name string, pos plan.Pos) val {
 			}
 			names = append(names, f.Name)
 		}
-		wrong(pos, "the record has no field %s%s", name, hint(name, names))
+		wrong(pos, "the record has no field %s%s", name, refusal.Near(name, names))
 	case plan.Ref:
 		if m, ok := b.member(c.Container, name); ok {
 			return objVal(&row{c: c.Container, member: m})
@@ -121,7 +122,7 @@ func (b attributes) exprAttr(x val, name string, pos plan.Pos) val {
 					Args: []*tree.Expr{assume(e)}, Pos: pos})
 			}
 		}
-		wrong(pos, "the record has no field %s%s", name, hint(name, e.Type.Names))
+		wrong(pos, "the record has no field %s%s", name, refusal.Near(name, e.Type.Names))
 	case types.Str:
 		return objVal(&method{x, name})
 	case types.Int:

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
@@ -33,7 +34,7 @@ func (u finder) bpfPrograms(p *plan.Pattern) []*target {
 		}
 	}
 	if len(fs.funcs) == 0 {
-		wrong(p.Pos, "no BPF program that is loaded now matches %s%s", p.Text, hint(p.Args[1], names))
+		wrong(p.Pos, "no BPF program that is loaded now matches %s%s", p.Text, refusal.Near(p.Args[1], names))
 	}
 	return []*target{{source: fs, text: p.Text, name: p.Args[1], pos: p.Pos}}
 }

@@ -7,6 +7,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/fold"
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/format"
@@ -200,7 +201,7 @@ func (b walker) hasOrGetAttr(fn string, x *syntax.CallExpr) val {
 		return b.byNames(fn, x, obj, name, slices.Contains(names, name))
 	}
 	var v val
-	r := attempt(func() { v = b.attributes().ownAttr(obj, name, pos) })
+	r := refusal.Attempt(func() { v = b.attributes().ownAttr(obj, name, pos) })
 	if fn == "hasattr" {
 		return boolVal(r == nil)
 	}

@@ -9,6 +9,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/fold"
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -24,9 +25,9 @@ func (u certainty) clash(pos plan.Pos, format string, args ...any) {
 	if u.frame.perhaps() {
 		return
 	}
-	d := Diag{pos, fmt.Sprintf(format, args...)}
+	d := refusal.Diag{Pos: pos, Msg: fmt.Sprintf(format, args...)}
 	if u.proj.clashes == nil {
-		u.proj.clashes = map[Diag]map[int]bool{}
+		u.proj.clashes = map[refusal.Diag]map[int]bool{}
 	}
 	if u.proj.clashes[d] == nil {
 		u.proj.clashes[d] = map[int]bool{}
@@ -40,7 +41,8 @@ func (pr *probe) clashes() {
 		if r.proj == nil || r.proj.asksType {
 			continue
 		}
-		inOrder := func(a, b Diag) int { return strings.Compare(a.Msg, b.Msg) } // the places are sorted at the end
+		// The places are sorted at the end.
+		inOrder := func(a, b refusal.Diag) int { return strings.Compare(a.Msg, b.Msg) }
 		for _, d := range slices.SortedFunc(maps.Keys(r.proj.clashes), inOrder) {
 			if len(r.proj.clashes[d]) == r.proj.walks {
 				pr.u.diags = append(pr.u.diags, d)
@@ -98,14 +100,14 @@ func (u certainty) checkAttr(x *syntax.DotExpr, recv uval) {
 	attr, pos := x.Name.Name, x.Name.NamePos
 	if c, entry, ok := u.containerOf(x.X, recv); ok {
 		if names := containerNames(c, entry); !slices.Contains(names, strings.TrimSuffix(attr, "_")) {
-			u.clash(pos, "%s %s has no %s%s; it has %s", c.Kind, name(c), attr, hint(attr, names),
+			u.clash(pos, "%s %s has no %s%s; it has %s", c.Kind, name(c), attr, refusal.Near(attr, names),
 				strings.Join(names, ", "))
 		}
 		return
 	}
 	typ := typeName(recv)
 	if names, ok := attrNames[typ]; ok && !slices.Contains(names, attr) {
-		u.clash(pos, "%s has no field or method %s%s", withArticle(typ), attr, hint(attr, names))
+		u.clash(pos, "%s has no field or method %s%s", withArticle(typ), attr, refusal.Near(attr, names))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/startrace/startrace/bpfgen/layout"
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -300,7 +301,7 @@ func (b tables) containerMethod(c *plan.Container, m string, args []arg, pos pla
 		return noneVal()
 	}
 	refuse(pos, "a table has no method %s in a kernel half%s", m,
-		hint(m, []string{"get", "pop", "set", "add", "remove"}))
+		refusal.Near(m, []string{"get", "pop", "set", "add", "remove"}))
 	return val{}
 }
 
@@ -380,7 +381,7 @@ func (b tables) cellMethod(c *plan.Container, m string, args []arg, pos plan.Pos
 		b.emit(&tree.Stmt{Op: tree.SCellAdd, Int: int64(c.ID), Str: "+", Exprs: []*tree.Expr{e}, Pos: pos})
 		return noneVal()
 	}
-	refuse(pos, "a cell has no method %s in a kernel half%s", m, hint(m, []string{"get", "set", "add"}))
+	refuse(pos, "a cell has no method %s in a kernel half%s", m, refusal.Near(m, []string{"get", "set", "add"}))
 	return val{}
 }
 
@@ -402,7 +403,7 @@ func (b attributes) rowAttr(r *row, name string, pos plan.Pos) val {
 			for _, m := range r.c.Members {
 				names = append(names, m.Name)
 			}
-			wrong(pos, "the group has no %s%s", name, hint(name, names))
+			wrong(pos, "the group has no %s%s", name, refusal.Near(name, names))
 		}
 		out := *r
 		out.member = m

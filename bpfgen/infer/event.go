@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
@@ -142,7 +143,7 @@ func (e *event) mustField(name string, pos plan.Pos) val {
 	if ours, ok := foreignFields[name]; ok {
 		wrong(pos, "an event has no field %s: here it is %s", name, ours)
 	}
-	wrong(pos, "an event has no field %s%s", name, hint(name, names))
+	wrong(pos, "an event has no field %s%s", name, refusal.Near(name, names))
 	return val{}
 }
 
@@ -201,7 +202,8 @@ func (r *regsObj) register(name string, pos plan.Pos) val {
 	off, ok := names[name]
 	if !ok {
 		list := sortedKeys(names)
-		wrong(pos, "this machine has no register %s%s; it has %s", name, hint(name, list), strings.Join(list, ", "))
+		wrong(pos, "this machine has no register %s%s; it has %s", name, refusal.Near(name, list),
+			strings.Join(list, ", "))
 	}
 	return r.ev.mine(exprVal(register(off, pos)))
 }
@@ -223,7 +225,7 @@ func (a *argsObj) argument(name string, pos plan.Pos) val {
 	}
 	if b.pr.several() { // one message for all of them
 		wrong(pos, "no point of %s has an argument %s%s", b.pr.p.Name, name,
-			hint(name, slices.Sorted(maps.Keys(b.pr.argNames))))
+			refusal.Near(name, slices.Sorted(maps.Keys(b.pr.argNames))))
 	}
 	if len(names) == 0 {
 		if f, is := a.ev.args.(*funcArgs); is && f.f.user {
@@ -232,7 +234,8 @@ func (a *argsObj) argument(name string, pos plan.Pos) val {
 		}
 		wrong(pos, "%s has no arguments", a.ev.point)
 	}
-	wrong(pos, "%s has no argument %s%s; it has %s", a.ev.point, name, hint(name, names), strings.Join(names, ", "))
+	wrong(pos, "%s has no argument %s%s; it has %s", a.ev.point, name, refusal.Near(name, names),
+		strings.Join(names, ", "))
 	return val{}
 }
 
@@ -249,7 +252,7 @@ func (a *argsObj) everything(pos plan.Pos) val {
 	}
 	for _, n := range a.ev.args.names() {
 		var v val
-		r := attempt(func() {
+		r := refusal.Attempt(func() {
 			v = a.ev.b.sendable(a.argument(n, pos), pos)
 		})
 		if r == nil {

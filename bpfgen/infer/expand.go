@@ -3,6 +3,7 @@ package infer
 import (
 	"strings"
 
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -33,7 +34,7 @@ func (u finder) expandOne(p plan.Point) []*target {
 			return u.lateTargets(p)
 		}
 		var out []*target
-		r := attempt(func() { out = u.expandPattern(p) })
+		r := refusal.Attempt(func() { out = u.expandPattern(p) })
 		if r != nil && !u.waits(p) {
 			panic(r)
 		}
@@ -68,7 +69,7 @@ func (u finder) expandFirst(p *plan.First) []*target {
 	var tried []string
 	for i, one := range p.Points {
 		var out []*target
-		r := attempt(func() {
+		r := refusal.Attempt(func() {
 			if out = u.expandOne(one); i < len(p.Points)-1 {
 				u.mustBeProbed(one, out)
 			}
@@ -108,7 +109,7 @@ func (u finder) lateTargets(p *plan.Pattern) []*target {
 		return nil
 	}
 	var all, out []*target
-	if attempt(func() { all = u.expandPattern(p) }) != nil {
+	if refusal.Attempt(func() { all = u.expandPattern(p) }) != nil {
 		return nil // it waits still
 	}
 	for _, t := range all {

@@ -7,6 +7,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/fold"
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -90,7 +91,7 @@ func (b walker) ident(id *syntax.Ident) val {
 		wrong(id.NamePos, "%s has no value here", id.Name)
 	}
 	if _, bad := v.obj.(poison); bad {
-		afterMistake()
+		refusal.AfterMistake()
 	}
 	if u, bad := v.obj.(*unjoined); bad {
 		refuse(id.NamePos, "%s cannot be used in a kernel half%s", u.what(), u.hint)

@@ -55,6 +55,7 @@ package infer
 import (
 	"fmt"
 
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
@@ -62,7 +63,7 @@ import (
 	"github.com/startrace/startrace/internal/until"
 )
 
-// Unit infers p on the kernel that facts describe. The error is a Diags with
+// Unit infers p on the kernel that facts describe. The error is a refusal.Diags with
 // everything that is wrong with the script; the Result then has what is known
 // all the same, without a Tree that could be compiled.
 func Unit(p *plan.Plan, facts *kernel.Facts) (*Result, error) { return UnitWith(p, facts, nil) }
@@ -114,8 +115,8 @@ func inferUnit(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Ty
 		u.checkColumns()
 		u.checkCells()
 		if len(u.diags) > 0 {
-			u.res.Warnings = u.warns.sorted()
-			return u.res, u.diags.sorted()
+			u.res.Warnings = u.warns.Sorted()
+			return u.res, u.diags.Sorted()
 		}
 		u.res.Tree.Names = names.list
 		return u.finish(), nil
@@ -125,7 +126,7 @@ func inferUnit(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Ty
 
 func (u *unit) walk() {
 	if u.plan.Target.Follow && u.plan.Target.PID > 0 && len(u.plan.Probes) > 0 {
-		if r := attempt(u.followChildren); r != nil {
+		if r := refusal.Attempt(u.followChildren); r != nil {
 			u.diags = append(u.diags, r.Diag)
 		}
 	}
@@ -138,7 +139,7 @@ func (u *unit) walk() {
 
 // finish completes the result of the last round.
 func (u *unit) finish() *Result {
-	u.res.Warnings = u.warns.sorted()
+	u.res.Warnings = u.warns.Sorted()
 	for _, prog := range u.res.Tree.Programs {
 		prune(prog)
 	}

@@ -13,6 +13,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/starlark/script"
@@ -87,7 +88,7 @@ func planOf(t *testing.T, src string) *plan.Plan {
 func inferText(t *testing.T, src string, facts *kernel.Facts) (string, []chunk.Mistake) {
 	p := planOf(t, src)
 	res, err := infer.Unit(p, facts)
-	var wrong infer.Diags
+	var wrong refusal.Diags
 	if err != nil && !errors.As(err, &wrong) {
 		t.Fatal(err)
 	}
@@ -109,7 +110,7 @@ func inferText(t *testing.T, src string, facts *kernel.Facts) (string, []chunk.M
 }
 
 // mistakes are the messages with a word in front of each.
-func mistakes(word string, list infer.Diags) (out []chunk.Mistake) {
+func mistakes(word string, list refusal.Diags) (out []chunk.Mistake) {
 	for _, d := range list {
 		out = append(out, chunk.Mistake{Line: int(d.Pos.Line), Col: int(d.Pos.Col), Msg: word + d.Msg})
 	}

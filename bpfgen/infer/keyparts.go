@@ -7,6 +7,7 @@ import (
 
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -110,7 +111,7 @@ func (u *unit) joinKeys() {
 			if t.present[i] || !use.any && !use.parts[i] {
 				continue
 			}
-			if r := attempt(func() { u.partAppears(t, i, use.at) }); r != nil {
+			if r := refusal.Attempt(func() { u.partAppears(t, i, use.at) }); r != nil {
 				u.diags = append(u.diags, r.Diag)
 			}
 		}

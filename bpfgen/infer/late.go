@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
@@ -91,7 +92,7 @@ func (u finder) mustBeModule(p *plan.Pattern, module string) {
 		wrong(p.Pos, "%s: the module %s is not loaded (modprobe %s)", p.Text, module, module)
 	case kernel.ModuleUnknown:
 		wrong(p.Pos, "%s: no module %s is loaded, nor is there one for this kernel%s", p.Text, module,
-			hint(module, u.facts.ModuleNames()))
+			refusal.Near(module, u.facts.ModuleNames()))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -94,17 +95,17 @@ func (p *spanMark) restore(st *spanState) {
 
 // tries runs a walk that may come to nothing, and reports the refusal that ended it. Only in such a walk is a refusal
 // no mistake.
-func (b *body) tries(walk func()) (block *tree.Block, r *refusal) {
+func (b *body) tries(walk func()) (block *tree.Block, r *refusal.Refusal) {
 	b.u.trying++
 	defer func() { b.u.trying-- }()
-	r = attempt(func() { block = b.inBlock(walk) })
+	r = refusal.Attempt(func() { block = b.inBlock(walk) })
 	return block, r
 }
 
 // attempt runs a part of a walk that goes on behind it, and gives the refusal that ended the part.
-func (b *body) attempt(f func()) *refusal {
+func (b *body) attempt(f func()) *refusal.Refusal {
 	frame, calls := b.frame, b.calls
-	r := attempt(f)
+	r := refusal.Attempt(f)
 	if r != nil {
 		b.frame, b.calls = frame, calls
 	}

@@ -9,6 +9,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/fold"
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -27,10 +28,10 @@ import (
 func (b walker) writeOut(pos plan.Pos) {
 	switch b.written++; {
 	case b.written > maxWritten+1:
-		afterMistake()
+		refusal.AfterMistake()
 	case b.written > maxWritten:
-		panic(&refusal{Diag: Diag{pos, fmt.Sprintf("the loops around and in this one have more than %d iterations "+
-			"together, which are written out one by one: too many for a kernel half", maxWritten)}, final: true})
+		wrong(pos, "the loops around and in this one have more than %d iterations together, which are written out "+
+			"one by one: too many for a kernel half", maxWritten)
 	}
 }
 

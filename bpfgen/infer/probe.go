@@ -2,6 +2,7 @@ package infer
 
 import (
 	"github.com/startrace/startrace/bpfgen/fold"
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -19,12 +20,12 @@ func newProbe(u *unit, p *plan.Probe) *probe {
 func (pr *probe) walk() {
 	choices := len(pr.u.res.Choices)
 	pr.u.finder().begin(pr.p.ID)
-	r := attempt(func() { pr.targets = pr.u.finder().expand(pr.p.Points, pr.p.Pos) })
+	r := refusal.Attempt(func() { pr.targets = pr.u.finder().expand(pr.p.Points, pr.p.Pos) })
 	for i := range pr.u.res.Choices[choices:] {
 		pr.u.res.Choices[choices+i].Probe = pr.p.ID
 	}
 	if r != nil {
-		r.final = true
+		r.Final = true
 		pr.u.mistake(r)
 		return
 	}
@@ -38,16 +39,16 @@ func (pr *probe) walk() {
 		pr.u.res.Points[pr.p.ID] += len(names)
 		pr.u.res.Names[pr.p.ID] = append(pr.u.res.Names[pr.p.ID], names...)
 		mistakes := len(pr.u.diags)
-		if r := attempt(func() { t.program(pr, t) }); r != nil {
-			r.final = true
+		if r := refusal.Attempt(func() { t.program(pr, t) }); r != nil {
+			r.Final = true
 			pr.u.mistake(r)
 		}
 		if len(pr.u.diags) > mistakes {
 			return // other points would say the same again
 		}
 	}
-	if r := attempt(pr.finish); r != nil {
-		r.final = true
+	if r := refusal.Attempt(pr.finish); r != nil {
+		r.Final = true
 		pr.u.mistake(r)
 	}
 }
@@ -157,7 +158,7 @@ func (pr *probe) holdsEver(b *body, ev *event, fn *plan.Func) bool {
 	switch {
 	case r == nil:
 		return true
-	case !r.none:
+	case !r.None:
 		panic(r)
 	}
 	b.stop(fn.Pos)
@@ -184,7 +185,7 @@ func (pr *probe) early(b *body, f func()) bool {
 	if r == nil {
 		return true
 	}
-	if pr.u.unknown.Len() == 0 || r.none && pr.u.noneEnds {
+	if pr.u.unknown.Len() == 0 || r.None && pr.u.noneEnds {
 		panic(r)
 	}
 	return false

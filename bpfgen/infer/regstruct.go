@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/format"
@@ -106,7 +107,7 @@ func (s *regStruct) whole(b *body, pos plan.Pos) val {
 	out := val{comp: true, names: []string{}}
 	for _, name := range btf.Fields(s.id) {
 		var v val
-		if attempt(func() { v = b.sendable(s.field(b, name, pos), pos) }) == nil {
+		if refusal.Attempt(func() { v = b.sendable(s.field(b, name, pos), pos) }) == nil {
 			out.names, out.elems = append(out.names, name), append(out.elems, v)
 		}
 	}

@@ -55,7 +55,7 @@ func (r *role) inKernel(b *body, ev *event) bool {
 		}
 		return true
 	}
-	if bad.final {
+	if bad.Final {
 		panic(bad)
 	}
 	b.back(m)

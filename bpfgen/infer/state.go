@@ -5,6 +5,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/persistent"
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/scope"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/plan"
@@ -58,7 +59,7 @@ type projection struct {
 	sends    []*send
 	// clashes are what is certain to fail in user space, unless the handler asksType.
 	// They have the numbers of the walks, one for each point, that came to them.
-	clashes  map[Diag]map[int]bool
+	clashes  map[refusal.Diag]map[int]bool
 	walks    int
 	asksType bool
 	// unsigned are sites at which a field is sent without its sign, mixed those where a walk has no field (see

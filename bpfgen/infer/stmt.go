@@ -5,6 +5,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/persistent"
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/plan"
@@ -28,7 +29,7 @@ func (b walker) tryStmt(s syntax.Stmt) (falls bool) {
 		return falls
 	}
 	if b.u.trying == 0 { // it must run in the kernel: what cannot is as wrong as any mistake
-		r.final = true
+		r.Final = true
 	}
 	b.u.mistake(r)
 	if ret, ok := s.(*syntax.ReturnStmt); ok {
@@ -134,7 +135,7 @@ func (b walker) unpack(to []syntax.Expr, v val, pos plan.Pos) {
 // afterwards is the join of both ways.
 func (b walker) ifStmt(s *syntax.IfStmt) bool {
 	var c cond
-	if r := attempt(func() { c = b.cond(s.Cond) }); r != nil {
+	if r := refusal.Attempt(func() { c = b.cond(s.Cond) }); r != nil {
 		b.learn(r, s.True, s.False)
 		panic(r)
 	}
@@ -169,14 +170,14 @@ func (b walker) ifStmt(s *syntax.IfStmt) bool {
 // learn walks the ways of an if whose condition wants the value of a table that
 // nothing has set so far: `if t.get(k) == None: t[k] = …` says there what it is.
 // All else waits for the next round.
-func (b walker) learn(r *refusal, ways ...[]syntax.Stmt) {
-	if !r.silent || b.u.unknown.Len() == 0 {
+func (b walker) learn(r *refusal.Refusal, ways ...[]syntax.Stmt) {
+	if !r.Silent || b.u.unknown.Len() == 0 {
 		return
 	}
 	said, before := b.u.messages, b.frame.Vars
 	for _, way := range ways {
 		b.frame.Vars = before
-		attempt(func() { b.inBlock(func() { b.stmts(way) }) })
+		refusal.Attempt(func() { b.inBlock(func() { b.stmts(way) }) })
 	}
 	b.u.messages, b.frame.Vars = said, before
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
@@ -23,7 +24,7 @@ func (u finder) syscalls(p *plan.Pattern) []*target {
 	fields(p, 1, "syscall:NAME")
 	list := u.knownCalls(kernel.MatchSyscalls(p.Args[0]))
 	if len(list) == 0 {
-		wrong(p.Pos, "no system call matches %s%s", p.Text, hint(p.Args[0], kernel.SyscallNames()))
+		wrong(p.Pos, "no system call matches %s%s", p.Text, refusal.Near(p.Args[0], kernel.SyscallNames()))
 	}
 	name := p.Args[0]
 	if kernel.IsPattern(name) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/startrace/startrace/bpfgen/persistent"
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/binary"
@@ -121,7 +122,7 @@ func (l learnt) throughRounds() learnt {
 }
 
 // messages are for the author of the script.
-type messages struct{ diags, warns Diags }
+type messages struct{ diags, warns refusal.Diags }
 
 // containerUse is a container as one probe uses it.
 type containerUse struct{ probe, id int }
@@ -246,7 +247,7 @@ type Result struct {
 	// Placed says for each function where it runs and why, for explain.
 	Placed []Placement
 	// Warnings do not keep the plan from running.
-	Warnings Diags
+	Warnings refusal.Diags
 	// Follow is the number of the table of followed processes (u32 → u64), -1
 	// for none: the session puts the first process into it.
 	Follow int
@@ -255,7 +256,7 @@ type Result struct {
 	Points map[int]int
 	Names  map[int][]string
 	// Notes say which way was taken where this kernel lacks the one asked for.
-	Notes Diags
+	Notes refusal.Diags
 	// Choices are what first() chose, in the order of the script.
 	Choices []Choice
 	// Waits are the points that wait for a module.

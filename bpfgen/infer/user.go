@@ -7,6 +7,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/fold"
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -21,7 +22,7 @@ func (u *user) useAll(list []syntax.Expr) []uval {
 // useExpr walks an expression whose value user space needs; after a mistake
 // in it the walk goes on with the next one.
 func (u *user) useExpr(x syntax.Expr) (v uval) {
-	r := attempt(func() {
+	r := refusal.Attempt(func() {
 		v = u.expr(x)
 		u.use(v)
 	})
@@ -39,7 +40,7 @@ func (u *user) expr(x syntax.Expr) uval {
 		return u.expr(x.X)
 	case *syntax.Literal:
 		var v val
-		if r := attempt(func() { v = literal(x) }); r != nil {
+		if r := refusal.Attempt(func() { v = literal(x) }); r != nil {
 			return uval{}
 		}
 		return knownVal(v)
@@ -157,7 +158,7 @@ func (u *user) index(x *syntax.IndexExpr) uval {
 	}
 	if t, ok := recv.v.c.(plan.Tuple); ok && recv.known && i.known && fold.Unchanging(t) {
 		var out val
-		if attempt(func() { out = u.b.attributes().index(recv.v, i.v, x.Lbrack) }) == nil {
+		if refusal.Attempt(func() { out = u.b.attributes().index(recv.v, i.v, x.Lbrack) }) == nil {
 			return knownVal(out)
 		}
 	}
@@ -177,7 +178,7 @@ func (u *user) unary(x *syntax.UnaryExpr) uval {
 		return uval{}
 	}
 	var out val
-	r := attempt(func() {
+	r := refusal.Attempt(func() {
 		if x.Op == syntax.NOT {
 			out = condVal(negate(u.b.ops().truth(v.v, x.OpPos), x.OpPos))
 			return
@@ -210,7 +211,7 @@ func (u *user) binary(x *syntax.BinaryExpr) uval {
 	}
 	if l.known && r.known && (l.part || r.part) && !isRef(r.v) {
 		var out val
-		if attempt(func() { out = u.b.ops().binary(x.Op, l.v, r.v, x.OpPos) }) == nil {
+		if refusal.Attempt(func() { out = u.b.ops().binary(x.Op, l.v, r.v, x.OpPos) }) == nil {
 			return uval{v: out, known: true, part: true, caps: united(l.caps, r.caps),
 				fails: l.fails || r.fails || endsAbove(out, l.v, r.v)}
 		}

@@ -7,6 +7,7 @@ import (
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/scope"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
@@ -263,7 +264,7 @@ func hasOrGetAttr(u *user, f *builtin, x *syntax.CallExpr) uval {
 		return uval{}
 	}
 	var v val
-	r := attempt(func() { v = u.b.attributes().ownAttr(recv.v, s, x.Lparen) })
+	r := refusal.Attempt(func() { v = u.b.attributes().ownAttr(recv.v, s, x.Lparen) })
 	switch {
 	case f.name == "hasattr":
 		return u.partVal(x, boolVal(r == nil))

@@ -5,6 +5,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/persistent"
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -14,7 +15,7 @@ func (u *user) stmts(list []syntax.Stmt) bool {
 	for _, s := range list {
 		u.pr.u.stop.Poll()
 		frame, nested, falls := u.frame, u.nested, true
-		if r := attempt(func() { falls = u.stmt(s) }); r != nil {
+		if r := refusal.Attempt(func() { falls = u.stmt(s) }); r != nil {
 			u.pr.u.mistake(r)
 			u.frame, u.nested = frame, nested
 		}

@@ -8,6 +8,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/fold"
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/scope"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -223,7 +224,7 @@ func (u *user) truth(x uval) (value, ok bool) {
 		return false, false
 	}
 	var c cond
-	if attempt(func() { c = u.b.ops().truth(x.v, plan.Pos{}) }) != nil {
+	if refusal.Attempt(func() { c = u.b.ops().truth(x.v, plan.Pos{}) }) != nil {
 		return false, false
 	}
 	return c.value, c.known

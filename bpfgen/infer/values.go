@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/startrace/startrace/bpfgen/fold"
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -22,7 +23,10 @@ func (b *body) present(v val, want string, pos plan.Pos) *tree.Expr {
 	case fold.IsFault(v.c):
 		wrong(pos, "this is FAULT, and %s is wanted", want)
 	case t.Kind == types.None:
-		panic(&refusal{Diag: Diag{pos, fmt.Sprintf("this is None, and %s is wanted", want)}, final: true, none: true})
+		panic(&refusal.Refusal{
+			Diag:  refusal.Diag{Pos: pos, Msg: fmt.Sprintf("this is None, and %s is wanted", want)},
+			Final: true, None: true,
+		})
 	case t.MayNone && t.Kind != types.Ptr && !t.MayFault:
 		wrong(pos, "this may be None here, and %s is wanted: test it with `!= None` first", want)
 	case t.Tagged() || t.MayNone && t.Kind != types.Ptr:
@@ -110,7 +114,7 @@ func (b *body) choose(c cond, yes, no func() val, pos plan.Pos) val {
 
 // join assigns both values to one local at the ends of the two ways.
 func (b *body) join(name string, x, y val, then, els *tree.Block, pos plan.Pos) (out val, ok bool) {
-	r := attempt(func() {
+	r := refusal.Attempt(func() {
 		xe, ye, t, joined := b.u.joinExprs(b.rv(x, pos), b.rv(y, pos))
 		if !joined {
 			return

@@ -7,7 +7,6 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
-	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -176,13 +175,6 @@ func keyType(t types.Type) types.Type {
 		t.Cap = (t.Cap + 7) &^ 7
 	}
 	return ofElems(t, keyType)
-}
-
-func hint(name string, names []string) string {
-	if near := kernel.Suggest(name, names); near != "" {
-		return " (did you mean " + near + "?)"
-	}
-	return ""
 }
 
 func sortedKeys[V any](m map[string]V) []string {

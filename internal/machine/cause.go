@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/doctor"
 	"github.com/startrace/startrace/internal/kernel"
@@ -47,7 +47,7 @@ func (m *Machine) WithCause(err error) error {
 	if readErr != nil {
 		return err // the less telling of the two is better than the wrong one
 	}
-	var mistakes infer.Diags
+	var mistakes refusal.Diags
 	if errors.As(err, &mistakes) {
 		return m.explainMistakes(read, err)
 	}

@@ -9,7 +9,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/starlark/script"
@@ -49,7 +49,7 @@ func Tidy(err error) error {
 		error
 		Place() plan.Pos
 	}
-	var compiling infer.Diags
+	var compiling refusal.Diags
 	switch {
 	case errors.As(err, &compiling):
 		return &Script{compiling.Error()}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/internal/explain"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/plan"
@@ -86,7 +87,7 @@ func (s *session) explainFailed(st Stages, failed error) (int, error) {
 	}
 	// What inference finds wrong may be due to what is missing.
 	result, err := infer.UnitWith(p.plan, s.machine.Facts(), s.machine.Programs())
-	var diags infer.Diags
+	var diags refusal.Diags
 	if err != nil && !errors.As(err, &diags) {
 		return Failed, err
 	}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen"
-	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/ssagen"
 	"github.com/startrace/startrace/internal/kernel"
 )
@@ -59,7 +59,7 @@ func (c *checker) check(programs []*Program) {
 	for len(programs) > 0 {
 		src := scriptOf(programs)
 		u, err := compileFor(src, c.facts, StrMax, c.options())
-		var diags infer.Diags
+		var diags refusal.Diags
 		switch {
 		case err == nil:
 			for _, calls := range u.Calls {
@@ -87,7 +87,7 @@ func (c *checker) check(programs []*Program) {
 }
 
 // refused notes the programs that the compiler refuses.
-func (c *checker) refused(programs []*Program, diags infer.Diags) map[*Program]bool {
+func (c *checker) refused(programs []*Program, diags refusal.Diags) map[*Program]bool {
 	bad := map[*Program]bool{}
 	for _, d := range diags {
 		p := programAt(programs, int(d.Pos.Line))

@@ -1,0 +1,76 @@
+package refusal_test
+
+import (
+	"errors"
+	"testing"
+
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen/refusal"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+func at(line int32) plan.Pos {
+	file := "t.star"
+	return syntax.MakePosition(&file, line, 1)
+}
+
+// What ends a walk says whether user space is a way out, and only refusals are caught.
+func TestAttempt(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		walk          func()
+		refused       bool
+		final, silent bool
+		says          string
+	}{
+		{name: "a walk to its end", walk: func() {}},
+		{name: "what the kernel cannot run", walk: func() { refusal.Refuse(at(3), "%d floats", 2) }, refused: true,
+			says: "t.star:3:1: 2 floats"},
+		{name: "a mistake", walk: func() { refusal.Wrong(at(4), "no field %s", "x") }, refused: true, final: true,
+			says: "t.star:4:1: no field x"},
+		{name: "what follows a mistake", walk: refusal.AfterMistake, refused: true, final: true, silent: true},
+	} {
+		r := refusal.Attempt(c.walk)
+		switch {
+		case (r != nil) != c.refused:
+			t.Errorf("%s: refused is %t", c.name, r != nil)
+		case r != nil && (r.Final != c.final || r.Silent != c.silent || r.None):
+			t.Errorf("%s: %+v", c.name, r)
+		case r != nil && !r.Silent && r.Error() != c.says:
+			t.Errorf("%s: it says %q, want %q", c.name, r.Error(), c.says)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a panic that is no refusal was caught")
+		}
+	}()
+	refusal.Attempt(func() { panic("a bug") })
+}
+
+// Messages come in the order of their places, each once, and are one error that unwraps to each of them.
+func TestDiags(t *testing.T) {
+	var d refusal.Diags
+	for _, line := range []int32{7, 2, 7, 5} {
+		d.Add(at(line), "line %d", line)
+	}
+	d = d.Sorted()
+	if got, want := d.Error(), "t.star:2:1: line 2\nt.star:5:1: line 5\nt.star:7:1: line 7"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if !errors.Is(d, d[1]) {
+		t.Error("an error of the list is not found in it")
+	}
+	if pos, msg := d[1].Place(); pos.Line != 5 || msg != "line 5" {
+		t.Errorf("the second is %q at %v", msg, pos)
+	}
+}
+
+func TestNear(t *testing.T) {
+	for name, want := range map[string]string{"pidd": " (did you mean pid?)", "zzzzzz": ""} {
+		if got := refusal.Near(name, []string{"comm", "pid"}); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
