@@ -76,7 +76,9 @@ func (s *systemCalls) program(pr *probe, t *target) {
 	for i := range s.list {
 		w.one(&s.list[i])
 	}
-	if !s.all {
+	if s.all {
+		span.Except = numbers(callsOfProbes())
+	} else {
 		span.Syscalls = numbers(s.list)
 	}
 	w.assemble()
@@ -110,6 +112,16 @@ func (pr *probe) syscallProgram(t *target, span int, way tree.Way, suffix string
 		Name:  pr.u.programName(pr.p.ID, what+"_"+suffix),
 		Probe: pr.p.ID, Attach: tree.Attach{Way: way, Span: span},
 	}
+}
+
+// callsOfProbes are the system calls that no program makes.
+func callsOfProbes() (out []kernel.Syscall) {
+	for _, sc := range kernel.Syscalls() {
+		if sc.IsOfProbes() {
+			out = append(out, sc)
+		}
+	}
+	return out
 }
 
 func numbers(list []kernel.Syscall) []int {

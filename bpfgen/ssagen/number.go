@@ -47,6 +47,11 @@ func (b calls) syscallFilter() {
 	})
 	if set != nil {
 		b.oneOf(b.syscall, set)
+		return
+	}
+	span, _ := b.span()
+	for _, n := range span.Except {
+		b.unless(ir.EQ, b.syscall, int64(n), b.ret)
 	}
 }
 

@@ -137,7 +137,11 @@ func (p *printer) span(i int, s *Span) {
 // spanPairing is how the ends of a span find their starts.
 func spanPairing(s *Span) string {
 	if s.Key.Kind == types.Bot && !s.First && s.Timeout == 0 {
-		return fmt.Sprintf(" syscalls %s noreturn %v", numbers(s.Syscalls), s.NoReturn)
+		text := " syscalls " + numbers(s.Syscalls)
+		if len(s.Except) > 0 {
+			text += fmt.Sprintf(" but %v", s.Except)
+		}
+		return text + fmt.Sprintf(" noreturn %v", s.NoReturn)
 	}
 	text := " key " + s.Key.String()
 	if s.First {

@@ -192,8 +192,10 @@ type Span struct {
 	User bool
 	// MaxDepth is how many calls of one stack are seen to end, 0: all.
 	MaxDepth int
-	// Syscalls are the numbers that the span covers, sorted; nil for all.
+	// Syscalls are the numbers that the span covers, sorted; nil for all but those in Except.
 	Syscalls []int
+	// Except are numbers that a span of all system calls does not cover.
+	Except []int
 	// NoReturn are the numbers that fire at the start and open no entry.
 	NoReturn []int
 }

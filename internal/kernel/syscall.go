@@ -53,10 +53,16 @@ func (s *Syscall) markMode() {
 
 // IsNoReturn reports whether the call never gives an event at its exit. That
 // of rt_sigreturn has the number -1 (restore_sigcontext sets orig_ax so), and
-// its result is a register of the interrupted code.
+// its result is a register of the interrupted code. So it is with the calls of probes
+// (arch/x86/kernel/uprobes.c sets orig_ax to -1), which end with their number only where they fail.
 func (s *Syscall) IsNoReturn() bool {
-	return s.Name == "exit" || s.Name == "exit_group" || s.Name == "rt_sigreturn" || s.Name == "sigreturn"
+	return s.Name == "exit" || s.Name == "exit_group" || s.Name == "rt_sigreturn" || s.Name == "sigreturn" ||
+		s.IsOfProbes()
 }
+
+// IsOfProbes reports whether it is no program's call: it stands in code that the kernel puts into traced programs, for
+// probes at returns (uretprobe, from 6.11 on) and at instructions (uprobe, from 6.18 on). Patterns do not mean it.
+func (s *Syscall) IsOfProbes() bool { return s.Name == "uretprobe" || s.Name == "uprobe" }
 
 // syscallText is from Linux 7.2: the numbers from asm/unistd_64.h of both
 // architectures, the arguments from the formats of tracefs (SYSCALL_DEFINE)
@@ -229,12 +235,15 @@ var libraryNames = map[string]string{
 // matches reports whether a pattern means the call: by one of its names, or by that of C libraries where that is
 // written out.
 func (s *Syscall) matches(g Glob, pattern string) bool {
+	if s.IsOfProbes() {
+		return pattern == s.Name
+	}
 	return g.Match(s.Name) || g.Match(s.ABI) || !strings.ContainsAny(pattern, "*?[") && g.Match(libraryNames[s.Name])
 }
 
 // MatchSyscalls gives the calls of this architecture one of whose names
 // matches the glob, by number, and those of its other interfaces that have such a name
-// or do the same. A bad glob matches nothing.
+// or do the same. Calls of probes must be written out. A bad glob matches nothing.
 func MatchSyscalls(glob string) []Syscall {
 	g, err := CompileGlob(glob)
 	if err != nil {
