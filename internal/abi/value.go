@@ -11,7 +11,8 @@ const (
 	Vector              // vectors of the machine, and long double of arm64
 )
 
-// A Scalar is a part of a value that has no parts.
+// A Scalar is a part of a value that has no parts. Off is where it begins in the value and Size how long it is, in
+// bytes; Kind says which registers it may go to.
 type Scalar struct {
 	Off, Size int
 	Kind      Class
@@ -20,13 +21,15 @@ type Scalar struct {
 // A Value is an argument or a result as its type describes it. The value of a
 // scalar type has one Scalar, that of void none and no size.
 type Value struct {
+	// Size and Align are in bytes.
 	Size, Align int
 	// Composite: a struct, a union or an array.
 	Composite bool
 	// ByAddress: the language passes the address of a copy (a class of C++ with a
 	// copy constructor or a destructor of its own).
 	ByAddress bool
-	Scalars   []Scalar
+	// Scalars are the parts of it that have no parts.
+	Scalars []Scalar
 }
 
 // Scalar gives a value of a scalar type of a size.
@@ -58,6 +61,7 @@ const (
 
 // A Place is where 8 bytes of a value are, or fewer at its end.
 type Place struct {
+	// Where is the kind of place.
 	Where Where
 	Name  string // of the register: as struct pt_regs has it, or as manuals do
 	Off   int    // Stack: bytes from the stack pointer at the entry
@@ -66,8 +70,7 @@ type Place struct {
 	Bytes int
 }
 
-// A Location is where a value is: its bytes in order, or, if Indirect, the one
-// place that holds its address.
+// A Location is where a value is: its bytes in order, in Places, or, if Indirect, the one place that holds its address.
 type Location struct {
 	Places   []Place
 	Indirect bool
