@@ -67,10 +67,12 @@ type File struct {
 
 // A Finder finds for one run.
 type Finder struct {
+	// Locate finds the file that a name means.
 	Locate locate.Finder
 	// Program is the file that a point without one means: that of -p or -c.
 	Program string
 
+	// open are the files that were opened in this run, by path. Close closes them.
 	open   map[string]*elffile.File
 	tables map[string]*signature.Functions
 	lines  map[string]*elffile.Lines

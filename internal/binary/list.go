@@ -14,9 +14,11 @@ import (
 // A Listed is a function of a file, for listings: what costs much to know,
 // where it returns, is left out.
 type Listed struct {
-	Name     string // as its author wrote it, without parameters
-	Full     string // with them, "" if they are not known
-	Addr     uint64
+	Name string // as its author wrote it, without parameters
+	Full string // with them, "" if they are not known
+	// Addr is the address in the file.
+	Addr uint64
+	// Size is in bytes, 0 where the file does not say it.
 	Size     uint64
 	Language string // how it is called: "C", "Go"
 	Problem  string // why it cannot be probed, "" if it can
