@@ -21,7 +21,7 @@ var (
 	ErrNotCode    = errors.New("not in the file's code")
 )
 
-// An ArchError says that a file is for another machine.
+// An ArchError says that a file is for another machine: that at Path is for Have, and Want was asked for.
 type ArchError struct {
 	Path       string
 	Have, Want elf.Machine

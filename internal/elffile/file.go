@@ -23,26 +23,32 @@ import (
 
 // A File is an open ELF file.
 type File struct {
-	Path    string // as it was opened
+	Path string // as it was opened
+	// Machine is the one that the file is for.
 	Machine elf.Machine
 	BuildID string // in hex, "" if there is none
 	// Is32 says that addresses have 32 bits.
 	Is32 bool
-	// Position-independent: the addresses are relative to where it is loaded.
+	// PIE: the file is position-independent. Its addresses are relative to where it is loaded.
 	PIE bool
 	// Interp is the dynamic linker, "" of static programs and most libraries.
 	Interp string
 
-	elf    *elf.File
+	// elf is the file as the standard library reads it.
+	elf *elf.File
+	// reader gives the bytes of the file, which are size many.
 	reader io.ReaderAt
 	size   int64
+	// closer closes what reader reads; nil where the bytes are in memory.
 	closer io.Closer
-	opts   Options
+	// opts are those with which the file was opened.
+	opts Options
 
 	functions *functionTable    // of Functions
 	bounds    []bounds          // of Bounded
 	slots     map[uint64]uint64 // of Stub
 	golang    *Go               // of Golang
+	// golangRan says that golang was looked for, so that nil means none.
 	golangRan bool
 }
 
@@ -98,7 +104,9 @@ func (f *File) Libraries() ([]string, error) {
 	return names, nil
 }
 
-// A Section is a section's bytes and where they lie.
+// A Section is the bytes of a section and where they lie: Addr is the address of the first one when the file is loaded,
+// Offset its place in the file, and Size their number. Data are the bytes; nil for a section that has none in the file
+// (.bss).
 type Section struct {
 	Addr, Offset, Size uint64
 	Data               []byte
@@ -122,10 +130,11 @@ func (f *File) Section(name string) (Section, bool, error) {
 	return out, true, err
 }
 
-// A Segment is a part of the file that is loaded.
+// A Segment is a part of the file that is loaded: from the byte Offset of the file to the address Addr.
 type Segment struct {
 	Addr, Offset, Size uint64 // Size is that in the file
-	Code               bool
+	// Code: it may be executed.
+	Code bool
 }
 
 // Segments gives the loaded parts in their order.

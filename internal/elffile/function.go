@@ -8,7 +8,8 @@ import (
 
 // A Function is one name of a function; several can share an address.
 type Function struct {
-	Name   string // as the linker knows it, mangled
+	Name string // as the linker knows it, mangled
+	// Addr is the address as the file has it; where the file is loaded may have to be added (File.PIE).
 	Addr   uint64
 	Size   uint64 // 0 where the maker did not say (assembly)
 	Offset uint64 // in the file: the place for a uprobe
@@ -16,7 +17,8 @@ type Function struct {
 	// function that is called later. A probe on it sees no calls.
 	IFunc bool
 	Local bool // static: another function may have the same name
-	From  Origin
+	// From says where the name was found.
+	From Origin
 }
 
 // Origin says where a name was found.

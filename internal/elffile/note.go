@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// A Note is an entry of a note section.
+// A Note is an entry of a note section: Name says whose it is ("GNU", "stapsdt"), Type is a number that the owner has
+// chosen, and Desc has the bytes of the description.
 type Note struct {
 	Name string
 	Type uint32

@@ -13,9 +13,9 @@ var ErrNoVariable = errors.New("no variable")
 
 // A Variable is data of a file that has a name.
 type Variable struct {
+	// Name is the variable's as the linker knows it.
 	Name string
-	// Addr is the address in the file; where the file is loaded may be added
-	// (Moves).
+	// Addr is the address in the file, to which where the file is loaded may be added (Moves); Size is in bytes.
 	Addr, Size uint64
 }
 
