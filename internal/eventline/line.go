@@ -17,16 +17,19 @@ import (
 // A Line prints the records of a probe that has no handler: time, cpu,
 // comm, pid, probe, args. It is prepared once for a record.
 type Line struct {
+	// out is the line under construction. It is used again for each event.
 	out render.Event
 	// comm, pid and probe are the numbers of these fields, -1 where the record
 	// has none; fields are the others.
 	comm, pid, probe int
 	fields           []int
 	names            []string // of fields
-	kernel           *Kernel
+	// kernel has the tracepoints' own formats.
+	kernel *Kernel
 	// own are the formats of tracepoints by the names of probes, as far as they were met. They are for events as the
 	// kernel has them, not as a kernel half returned them.
-	own   map[string]*ownFormat
+	own map[string]*ownFormat
+	// plain: the other fields are all the event's arguments, so that the kernel's own format may stand for them.
 	plain bool
 }
 

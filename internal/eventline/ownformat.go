@@ -11,6 +11,7 @@ import (
 
 // Kernel is what the lines of tracepoints need of the kernel.
 type Kernel struct {
+	// Tracepoint gives what tracefs says of a tracepoint.
 	Tracepoint func(group, name string) (*kernel.Tracepoint, error)
 	Constant   func(name string) (int64, bool) // of one of the enums
 	Symbol     printfmt.Symbol                 // the name of an address
