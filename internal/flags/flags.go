@@ -17,8 +17,9 @@ import (
 type Flag struct {
 	Long, Short string // without dashes; Short may be ""
 	Value       string // what it takes: "CMD"; "" for a switch
-	Help        string
-	Words       []string // all that it takes, where they are few
+	// Help is what help says of it: a phrase, or sentences.
+	Help  string
+	Words []string // all that it takes, where they are few
 	// Once says what to do instead of giving it twice; "": give it once.
 	Once string
 }
