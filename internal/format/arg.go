@@ -25,12 +25,16 @@ const (
 
 // An Arg is one argument of a format.
 type Arg struct {
+	// Kind says which of the other fields holds the value.
 	Kind   ArgKind
 	sample bool // it stands for all values of its kind: see Check
-	Int    int64
-	Uint   uint64
-	Float  float64
-	Str    string
+	// Int is the value of an Int or a Bool, Uint that of a Uint, Float that of a Float, and Big that of an int that has
+	// more than 64 bits.
+	Int   int64
+	Uint  uint64
+	Float float64
+	// Str is the value of a Str or Bytes, the text of Other, and what a Fault prints as if not as others.
+	Str string
 	// Marked is Str with the marks of places where it was cut, for verbs that
 	// show text; "": Str itself.
 	Marked string
@@ -47,6 +51,7 @@ type Arg struct {
 
 // A Stretch is a part of what a format has made.
 type Stretch struct {
+	// At is the byte of the result at which it begins, Len how many bytes it has.
 	At, Len int
 	// Plain is the text as it is, Quoted the text in quotes; else it is something else, as its bytes in hex.
 	Plain, Quoted bool

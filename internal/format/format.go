@@ -29,12 +29,16 @@ type Format struct {
 type part struct {
 	lit  string // set for literal text; verb is then 0
 	spec string // the verb as written: "%-16s"
+	// verb is the letter that ends it: 'd'.
 	verb byte
 
-	width, prec         int // prec is -1 where none was given
+	// width and prec are the numbers of %8.3f; prec is -1 where none was given.
+	width, prec int
+	// starWidth and starPrec: the number is an argument, as in %*d.
 	starWidth, starPrec bool
-	minus, plus, space  bool
-	zero, alt           bool
+	// minus, plus, space, zero and alt are the flags "-", "+", " ", "0" and "#".
+	minus, plus, space bool
+	zero, alt          bool
 }
 
 // The largest width and precision; more would only fill memory.
