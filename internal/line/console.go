@@ -19,6 +19,7 @@ const (
 
 // An Input is what was typed.
 type Input struct {
+	// Kind says which of the other fields count.
 	Kind InputKind
 	// Text is a line, or the lines of a block that was recalled as one.
 	Text string

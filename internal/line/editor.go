@@ -12,18 +12,27 @@ import (
 // An editor runs liner for one line after the other.
 type editor struct {
 	*virtual
+	// keyboard is where the keys for liner come from.
 	keyboard *keyboard
-	term     *terminal
-	wake     func()
-	begin    chan wanted
+	// term is where the line is drawn.
+	term *terminal
+	// wake tells who reads lines that there is a result or a question. Any goroutine may call it.
+	wake func()
+	// begin starts liner on a line. It has room for one, so ask does not wait.
+	begin chan wanted
 
-	mu      sync.Mutex // over what follows
+	mu sync.Mutex // over what follows
+	// changed is told of whatever liner prints.
 	changed *sync.Cond
-	row     row
-	prompt  Prompt
-	asking  bool // liner waits for a line, or has one that has not been taken
-	result  *result
-	tab     *question
+	// row is the line as liner has drawn it on its virtual terminal, not yet on the screen.
+	row row
+	// prompt is that of the line that liner was asked for last.
+	prompt Prompt
+	asking bool // liner waits for a line, or has one that has not been taken
+	// result is what liner has got for that line; nil until it has.
+	result *result
+	// tab is a question of liner's that has not been taken; nil for none.
+	tab *question
 	// ended are the lines that liner has ended by its output, taken those whose
 	// results have been taken: between the two the row shows no line that is
 	// edited.

@@ -14,16 +14,23 @@ import (
 // A keyboard is what was typed and not yet taken. A goroutine reads it, so that
 // Ctrl-C reaches a script that runs.
 type keyboard struct {
-	in   *os.File
+	// in is the terminal, or whatever standard input is.
+	in *os.File
+	// wake tells who takes lines that something was typed.
 	wake func()
 	// cancel ends what the interpreter runs.
 	cancel func(reason string)
 
-	mu      sync.Mutex
+	// mu guards what follows, up to ofPaste.
+	mu sync.Mutex
+	// changed is told when something was typed or is wanted.
 	changed *sync.Cond
-	buf     []byte
-	paste   []byte // the rest of a paste, which comes before buf
-	came    time.Time
+	// buf is what was typed and not yet taken.
+	buf   []byte
+	paste []byte // the rest of a paste, which comes before buf
+	// came is when the last key came, which tells the Esc key from a sequence that begins so.
+	came time.Time
+	// ended: there will be no more keys.
 	ended   bool
 	busy    bool // a chunk runs
 	stopped bool // and was interrupted

@@ -9,6 +9,7 @@ import (
 // A Prompt stands before a line: its number, with a > where something new
 // begins.
 type Prompt struct {
+	// Number is that of the line, counted from 1 over all that was typed.
 	Number int
 	// Open: the line goes on with what has begun above it.
 	Open bool

@@ -13,8 +13,10 @@ import (
 // edited. What is written while a line is edited goes above it, in whole
 // lines; a terminal that cannot move its cursor shows it after Enter.
 type terminal struct {
-	in         *os.File
-	w          io.Writer // results
+	// in is what is typed on; its modes are changed while lines are edited.
+	in *os.File
+	w  io.Writer // results
+	// isTerminal: somebody types and reads.
 	isTerminal bool
 	smart      bool // it can move the cursor
 
@@ -28,8 +30,10 @@ type terminal struct {
 	column  bool   // the cursor is not at the beginning of a row
 
 	prompt, text string // what is drawn
-	at, columns  int
+	// at is the byte of text at which the cursor was drawn, columns how wide the terminal was then.
+	at, columns int
 
+	// restoring lets restore do its work once; before are the modes to restore, nil if they were not changed.
 	restoring sync.Once
 	before    *unix.Termios
 }
