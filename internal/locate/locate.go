@@ -37,14 +37,16 @@ type Location struct {
 // A Finder finds files for one run. The zero value looks in our own mount
 // namespace, for this machine.
 type Finder struct {
-	PID     int // look as this process does; 0 for none
+	PID int // look as this process does; 0 for none
+	// Machine is the one that libraries must be for; EM_NONE: this one.
 	Machine elf.Machine
 	// Root is the folder below which we look without a process, for tests.
 	Root string
 	// PathList is that of the environment's PATH; "" is our own.
 	PathList string
 
-	proc  string // /proc, but in tests
+	proc string // /proc, but in tests
+	// cache has what the dynamic linker's cache says, by the root folder that it is of, once it was read.
 	cache map[string]*libraryCache
 }
 
