@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/flags"
 )
 
-// A Candidate is a word that could be typed, and what it is.
+// A Candidate is a Word that could be typed, and What it is in a few words.
 type Candidate struct{ Word, What string }
 
 // A Source knows the machine, for completion.
@@ -28,6 +28,7 @@ type Source interface {
 
 // An Answer is what may be typed at the end of a line.
 type Answer struct {
+	// Candidates are the words.
 	Candidates []Candidate
 	Files      bool // files, too
 }
@@ -45,7 +46,9 @@ func (b *Book) Complete(line string, src Source) Answer {
 
 // A completer walks over the words of a line.
 type completer struct {
-	book    *Book
+	// book is the command line in words.
+	book *Book
+	// src knows the machine.
 	src     Source
 	flags   []flags.Flag // that may stand here
 	args    []string     // words that are no flags

@@ -16,6 +16,7 @@ import (
 
 // A Command is a word behind `startrace`.
 type Command struct {
+	// Name is the word.
 	Name    string
 	Usage   []string // behind the name, a line for each form
 	Summary string   // a sentence
@@ -24,6 +25,7 @@ type Command struct {
 	Examples []string
 	// Takes is what its arguments are, for completion.
 	Takes Takes
+	// Flags are those that the command takes.
 	Flags []flags.Flag
 }
 
@@ -39,14 +41,15 @@ const (
 	Shells               // bash, zsh, fish
 )
 
-// A Tool is a tool of the standard library, or a verb.
+// A Tool is a tool of the standard library, or a verb: its Name, and what it does in a sentence, its Summary.
 type Tool struct {
 	Name, Summary string
 }
 
 // A Book is the whole command line.
 type Book struct {
-	Flags        []flags.Flag // of a run
+	Flags []flags.Flag // of a run
+	// Commands are those that startrace itself has. Verbs are the tools of stdlib/verbs, Tools the others.
 	Commands     []Command
 	Verbs, Tools []Tool
 }
