@@ -12,9 +12,13 @@ const (
 
 // A Change is what happened to the mappings of a process.
 type Change struct {
-	Kind    ChangeKind
-	Time    uint64 // CLOCK_MONOTONIC in ns, as the times of records
-	PID     int
-	Parent  int
+	// Kind says what happened.
+	Kind ChangeKind
+	Time uint64 // CLOCK_MONOTONIC in ns, as the times of records
+	// PID is the number of the process as startrace sees it.
+	PID int
+	// Parent is the process that was copied, of Forked; 0 otherwise.
+	Parent int
+	// Mapping is what was mapped, of Mapped.
 	Mapping Mapping
 }

@@ -14,6 +14,7 @@ import (
 
 // A Mapping is a part of a process's memory.
 type Mapping struct {
+	// Start is the address of its first byte, End that of the byte behind it.
 	Start, End uint64
 	Offset     uint64 // in the file
 	Code       bool   // it may be executed
