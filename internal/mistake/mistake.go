@@ -17,6 +17,7 @@ import (
 
 // A Usage is a mistake in the command line.
 type Usage struct {
+	// Err says what is wrong.
 	Err error
 	Of  string // the tool whose words they are; "" for those of startrace
 }
@@ -67,7 +68,9 @@ func Tidy(err error) error {
 
 // A Bug is a panic in startrace itself, as a message.
 type Bug struct {
-	What  any
+	// What is the value of the panic.
+	What any
+	// Stack is the stack of the goroutine that panicked, as runtime/debug prints it.
 	Stack []byte
 }
 
