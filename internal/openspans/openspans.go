@@ -23,9 +23,11 @@ import (
 
 // A Unit is what is loaded of a script, with the maps of its spans.
 type Unit struct {
+	// Spans are those of the script that was loaded, by their numbers in it.
 	Spans []*tree.Span
-	Map   func(name string) *ebpf.Map
-	maps  map[int]state.Container // by the number of the span, once it was read
+	// Map gives a map of the loaded script by its name.
+	Map  func(name string) *ebpf.Map
+	maps map[int]state.Container // by the number of the span, once it was read
 }
 
 // Spans are those of a run.

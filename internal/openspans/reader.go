@@ -18,8 +18,11 @@ import (
 // An openReader reads the entries of one span: those of the script say when they began, those of system calls which
 // call it is, those of functions how deep they lie.
 type openReader struct {
-	spans  *Spans
-	span   *tree.Span
+	// spans has the decoder and the names of points.
+	spans *Spans
+	// span is the one whose entries are read.
+	span *tree.Span
+	// key is the layout of its keys, layout that of what an entry has kept.
 	key    *wire.Fixed
 	layout *wire.Fixed
 	// nested are the entries of a nested span: whether one is open is known when
