@@ -16,11 +16,14 @@ import (
 // pieces: after each drain that leaves the session idle, at the end, and when
 // a piece is full.
 type Output struct {
-	w       io.Writer
-	file    *os.File // of -o, nil for standard output
+	// w is where pieces are written.
+	w    io.Writer
+	file *os.File // of -o, nil for standard output
+	// printer has the format, and what the next result depends on.
 	printer render.Printer
-	buf     []byte
-	err     error // of the first write that failed; then all is dropped
+	// buf is what has not been written yet.
+	buf []byte
+	err error // of the first write that failed; then all is dropped
 	// eager: what is printed is to be seen at once.
 	eager bool
 	// screen: results go to a terminal on which the cursor can be moved.
@@ -154,6 +157,7 @@ func (o *Output) Err() error { return o.err }
 
 // Messages tell the user what is not a result.
 type Messages struct {
+	// W is where they are written, as they come: standard error.
 	W io.Writer
 	// Quiet: nothing but results and errors is wanted. Verbose: all is.
 	Quiet, Verbose bool
