@@ -24,14 +24,17 @@ import (
 // goroutine to its thread, and Go and Abandon, which unlock it, are called on
 // the same goroutine. The other methods can be called on any.
 type Child struct {
+	// process is the child as its parent knows it, by a number and a descriptor.
 	process process
-	init    int
-	path    string
-	start   *os.File // one byte: become the command
-	report  *os.File // what the child has to say; closed by exec
-	ready   bool     // it has said that it waits
-	held    bool     // by this thread, outside of a system call
-	unheld  error    // why not
+	// init is the child's number in the first pid namespace, by which the kernel's programs know it.
+	init int
+	// path is the program of the command, as it was found in PATH.
+	path   string
+	start  *os.File // one byte: become the command
+	report *os.File // what the child has to say; closed by exec
+	ready  bool     // it has said that it waits
+	held   bool     // by this thread, outside of a system call
+	unheld error    // why not
 }
 
 // Start starts the command argv, found in PATH, up to where it waits for Go.
@@ -39,8 +42,8 @@ type Child struct {
 // inherits.
 func Start(argv []string) (*Child, error) { return StartApart(argv, nil) }
 
-// Streams are what a command has in the place of its parent's standard input,
-// output and error; nil leaves the parent's.
+// Streams are what a command has in the place of its parent's standard input (In), output (Out) and error (Err); nil
+// leaves the parent's.
 type Streams struct{ In, Out, Err *os.File }
 
 // StartApart starts a command beside a parent that uses the terminal itself:

@@ -64,7 +64,7 @@ func ContainerOf(path string) string {
 	return all[len(all)-1]
 }
 
-// An OpenFile is a descriptor and what it leads to.
+// An OpenFile is the number of a descriptor, FD, and what it leads to, To, as the links in /proc/PID/fd have it.
 type OpenFile struct{ FD, To string }
 
 // Open lists what a process has open, in the order of the numbers.

@@ -119,7 +119,8 @@ func pending(status unix.WaitStatus) int {
 	return int(status.StopSignal())
 }
 
-// callInfo is struct ptrace_syscall_info (include/uapi/linux/ptrace.h).
+// callInfo is struct ptrace_syscall_info (include/uapi/linux/ptrace.h): op says at which end of a call the process is
+// stopped, arch which architecture's calls it makes, ip and sp are its registers.
 type callInfo struct {
 	op   uint8
 	_    [3]uint8
