@@ -13,12 +13,18 @@ import (
 // A prompt is a session whose script is typed while it runs. What is typed
 // runs on the same goroutine as the callbacks: between two turns of the loop.
 type prompt struct {
+	// s is the run that goes on behind the prompt.
 	s Session
 	*line.Console
-	in      repl.Input
-	typed   []*typedChunk
-	files   []string // that were loaded with their probes
-	loaded  []string // the names that they set
+	// in gathers lines into chunks.
+	in repl.Input
+	// typed are the chunks that have run, in the order in which they ran last.
+	typed []*typedChunk
+	// files are those that the chunk which runs has loaded with their probes, loaded the names that they set. Both
+	// begin anew with each chunk.
+	files  []string
+	loaded []string // the names that they set
+	// inChunk is set while a chunk runs, and not while that waits in wait() or edit().
 	inChunk bool
 	latest  string // the chunk that was entered last, but for edit()
 	// repeating: what depends on a name that was set anew is attached again,
@@ -34,13 +40,18 @@ const file = "prompt"
 // A typedChunk is a chunk that ran, for save(), and to run it again when what it
 // uses is set anew.
 type typedChunk struct {
-	line           int
-	text           string
+	// line is the number of the first line of all that was typed.
+	line int
+	// text is what was typed.
+	text string
+	// assigned are the names that it has set, and used those that it has read.
 	assigned, used []string
 	from, to       int // the numbers of its probes
-	acts           bool
-	declares       bool   // functions, points and probes, and does nothing else
-	file           string // it loaded this file
+	// acts: it does something that lasts besides setting names and declaring probes, as every() does. It is not run
+	// again when what it uses changes.
+	acts     bool
+	declares bool   // functions, points and probes, and does nothing else
+	file     string // it loaded this file
 }
 
 // A heldCommand is the one of -c. It waits until go() lets
