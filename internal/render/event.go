@@ -8,10 +8,13 @@ import (
 
 // An Event is what a probe without a handler prints.
 type Event struct {
-	Time  int64 // ns of CLOCK_MONOTONIC
-	CPU   int
-	Comm  Value
-	PID   Value
+	Time int64 // ns of CLOCK_MONOTONIC
+	// CPU is the number of the CPU on which it happened.
+	CPU int
+	// Comm and PID are the name and the number of its process; nil where the record has them not.
+	Comm Value
+	PID  Value
+	// Probe is the name of the point that fired.
 	Probe string
 	// Args are the other fields of the event.
 	Args Object

@@ -4,6 +4,7 @@ package render
 // that the whole output fits together: whether a blank line is due and which
 // CSV header stands. Not safe for use by several goroutines.
 type Printer struct {
+	// Format is that of all that is rendered. It is set before the first result.
 	Format Format
 
 	started bool   // something was rendered: blocks are set apart by a blank line

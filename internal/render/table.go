@@ -19,12 +19,13 @@ type (
 	// Stack is a call stack of a program or of the kernel, leaf first. Short says why there are no frames, or
 	// why there may be more.
 	Stack struct {
+		// Frames are the calls, the leaf first.
 		Frames []Frame
-		User   bool
-		Short  string
+		// User: it is a stack of a program.
+		User  bool
+		Short string
 	}
-	// Frame is a function, the same with the offset in it, and that as people
-	// read it, with the module.
+	// Frame is a Function, the same with the offset in it (Label), and that as people read it, with the module (Text).
 	Frame struct{ Function, Label, Text string }
 	// Tuple is a tuple or list.
 	Tuple []Value
@@ -32,7 +33,7 @@ type (
 	Object []Field
 )
 
-// A Field is one field of an Object.
+// A Field is one field of an Object: its Name, and its Value.
 type Field struct {
 	Name  string
 	Value Value
@@ -40,6 +41,7 @@ type Field struct {
 
 // A Table is an aggregation, keyed or not, a group, or a table of a script.
 type Table struct {
+	// Name is the container's in the script, "" where it has none.
 	Name string
 	// Kind is the script's word: "count", "hist", "group", "table" …
 	Kind string
@@ -50,7 +52,8 @@ type Table struct {
 	// Columns are the values of each row. An aggregation has one, without a
 	// name; a group has one for each member.
 	Columns []Column
-	Rows    []Row
+	// Rows are as they were read; Options say in which order they are shown.
+	Rows []Row
 	// Time is when the rows were read, in ns of CLOCK_MONOTONIC, for JSON and CSV;
 	// 0 for what is printed at the exit.
 	Time int64
@@ -58,6 +61,7 @@ type Table struct {
 
 // A Column describes one value of the rows.
 type Column struct {
+	// Name is the member's of a group, "" for the one column of an aggregation or a table.
 	Name string
 	Kind string // as Table.Kind
 	Unit string // "ms", "us"; "" for none. Values are in this unit already
@@ -65,12 +69,15 @@ type Column struct {
 
 // A Row is one key and its values.
 type Row struct {
-	Key    []Value
-	Names  []string // of the parts of this key, where rows have different ones
+	// Key has a value for each column of the key; none in an unkeyed table.
+	Key   []Value
+	Names []string // of the parts of this key, where rows have different ones
+	// Values has one for each of the table's Columns.
 	Values []Value
 }
 
-// Stats is the value of stats().
+// Stats is the value of stats(): Count is how many values there were, Total is their sum, Mean their mean, and Lowest
+// and Highest are the ends; without values these two are nil.
 type Stats struct {
 	Count                        int64
 	Total, Mean, Lowest, Highest Value
@@ -79,7 +86,7 @@ type Stats struct {
 // Quantiles is the value of quantiles(), ascending.
 type Quantiles []Quantile
 
-// A Quantile is the value below which the share Q of all values lies.
+// A Quantile is the Value below which the share Q of all values lies.
 type Quantile struct {
 	Q     float64
 	Value Value
@@ -171,7 +178,7 @@ func isNumber(v Value) bool {
 
 func isHistogram(c Column) bool { return c.Kind == "hist" || c.Kind == "lhist" }
 
-// A Hist is a histogram: its buckets without gaps, ascending.
+// A Hist is a histogram: its Buckets are without gaps, ascending.
 type Hist struct {
 	Buckets []Bucket
 }
@@ -185,7 +192,8 @@ type Bucket struct {
 	Unsigned bool
 	// Divided says that values were divided by a unit, so that a bucket of width 1 holds more than one.
 	Divided bool
-	Count   uint64
+	// Count is how many values lie between the bounds.
+	Count uint64
 }
 
 // Count is the number of values.
