@@ -13,7 +13,9 @@ import (
 // header of 8 bytes (u32 kind, u16 misc, u16 size with the header) and its
 // body. The positions count bytes and never wrap.
 type ring struct {
-	fd         int
+	// fd is the perf event that writes here. The ring closes it.
+	fd int
+	// mem is all that is mapped, and data what of it are records.
 	mem, data  []byte
 	head, tail *uint64 // the kernel's, ours
 	wrapped    []byte  // a copy of a record that wraps at the end of data
