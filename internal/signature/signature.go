@@ -21,12 +21,15 @@ type Word struct {
 // A Signature is what is known of a function's call. Only the first word of a result is
 // given, of an int of 128 bits both: none, if there is none.
 type Signature struct {
+	// Params are the words in which the arguments are passed, in their order.
 	Params []Word
+	// Result is the first word of the result, of an int of 128 bits both; empty if there is none.
 	Result []Word
 	// Void: it returns nothing. Of Go that is not known: its debug information has nothing of the results of assembly.
 	Void bool
 	// Open: it takes more than Params, or may: as printf does, and what is written in assembly.
 	Open bool
+	// more gives word n behind Params, for functions that are called with more.
 	more func(n int) Word
 }
 
