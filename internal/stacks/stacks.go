@@ -18,7 +18,9 @@ import (
 // Names are the names of addresses in one run, and the tables of the stacks that
 // its programs have taken.
 type Names struct {
-	Kernel    Kernel
+	// Kernel has the names of the kernel's addresses.
+	Kernel Kernel
+	// Processes has those of programs, and what is known of processes whose stacks were taken.
 	Processes Processes
 	messages  *output.Messages
 	tables    []*Table

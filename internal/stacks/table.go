@@ -17,12 +17,17 @@ import (
 // A Table has the stacks that the programs of one unit keep, each once, with the
 // names of their frames.
 type Table struct {
-	names    *Names
+	// names is what the table belongs to.
+	names *Names
+	// programs are those whose stacks it has.
 	programs []*tree.Program
-	table    *ebpf.Map
-	known    map[uint64]*namedStack
-	of       map[uint64]*symbols.Process // by the stack's id, of programs
-	short    shortStacks
+	// table is the map, in which programs put a stack once and never change it.
+	table *ebpf.Map
+	// known has what was read of the map, by the stack's id.
+	known map[uint64]*namedStack
+	of    map[uint64]*symbols.Process // by the stack's id, of programs
+	// short counts why user stacks were cut, for what is said at the end.
+	short shortStacks
 }
 
 // A namedStack is a stack with the names of its frames.
