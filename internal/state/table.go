@@ -13,18 +13,23 @@ import (
 
 // A table is a keyed container: a preallocated hash map.
 type table struct {
+	// m is the map. The table does not close it.
 	m        *ebpf.Map
 	key, val *wire.Fixed // val is nil for an aggregation
 	bank     int         // the size of a bank of a value, 0 where there are none
-	opts     Options
-	access   *access // made at first use, like walk and swap
-	swap     *swapper
+	// opts say what a walk by an iterator needs.
+	opts   Options
+	access *access // made at first use, like walk and swap
+	swap   *swapper
+	// operator is made at the first use of Operate.
 	operator *operator
 	noSwap   bool // the kernel has no compare-and-exchange
 	walk     walker
-	settled  bool
-	walking  bool
-	written  uint64 // how often user space wrote to an entry, maybe a new one
+	// settled: no program runs any more, so that plain system calls may read the map.
+	settled bool
+	// walking is set during Each, which cannot be called within itself.
+	walking bool
+	written uint64 // how often user space wrote to an entry, maybe a new one
 }
 
 // Written is how many entries user space can have put into the table.
