@@ -19,12 +19,14 @@ type ring struct {
 	consumer *uint64 // ours; programs read it
 	producer *uint64 // read only
 	data     []byte  // a power of two long, mapped once
+	// mask makes an index of data of a position: the length of data less one.
 	mask     uint64
 	pos      uint64 // the consumer's position, before it is stored; a multiple of 8
 	straddle []byte // a copy of a record that wraps at the end of data
 }
 
-// A DamageError says that the ring holds what no program can have written.
+// A DamageError says that the ring holds what no program can have written. Consumer and Producer are the positions of
+// the two ends in bytes, and Length is what the header at Consumer claims, 0 where it was not read.
 type DamageError struct {
 	Consumer, Producer uint64
 	Length             uint32
