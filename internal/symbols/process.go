@@ -14,10 +14,12 @@ import (
 // A Process is one while it runs one program: after exec the same number is
 // another. It is kept by whoever wants to name addresses of it later.
 type Process struct {
+	// pid is its number as startrace sees it.
 	pid    int
 	parent int // 0: not known
 	// copied: it began as a copy of its parent and runs the same program.
 	copied bool
+	// proc is the folder of all processes: /proc, but in tests.
 	proc   string
 	since  uint64   // from when on it runs the program, CLOCK_MONOTONIC in ns; 0 if that was not seen
 	before *Process // what had the number before; nil if that was not seen
@@ -25,17 +27,20 @@ type Process struct {
 	told bool
 	// over: it has ended, or runs another program.
 	over bool
-	is   identity
-	// foreign: its mount namespace is not ours, so its files are out of reach
-	// when it has ended.
+	// is tells the process from the next one of the same number, and from another program in it.
+	is identity
+	// foreign: its mount namespace is not ours, so its files are out of reach when it has ended. looked: that has been
+	// found out.
 	foreign, looked bool
 	maps            []area    // by address; its copies share them
 	program         string    // its executable, in its mount namespace
 	read            time.Time // when maps were read from /proc
-	used            uint64
+	// used is the time of the last use on the clock of processes, by which the oldest are forgotten.
+	used uint64
 	// fruitless is how often mappings were read for an address that none has.
 	fruitless int
-	perf      perfMap
+	// perf has the functions that the program has compiled itself and tells of in a file.
+	perf perfMap
 }
 
 // An identity changes when a process ends and another gets its number, and

@@ -37,6 +37,7 @@ type Namer struct {
 
 // A Frame is what is known of one address.
 type Frame struct {
+	// Addr is the address as the stack has it.
 	Addr     uint64
 	Function string // demangled; "" if no symbol has the address
 	Offset   uint64 // in the function, else in the file
