@@ -23,9 +23,12 @@ import (
 // A Target is the processes that a run concerns, from the command line to the
 // end: the command of -c, the process of -p, or all but startrace itself.
 type Target struct {
-	bell     *bell.Bell
+	// bell is rung when the command or the process has ended.
+	bell *bell.Bell
+	// messages takes what is to be said of the command.
 	messages *output.Messages
-	machine  *machine.Machine
+	// machine adds to an error why this machine or this user cannot do what was asked.
+	machine *machine.Machine
 
 	pid    int      // of -p
 	follow bool     // what that starts is meant, too
@@ -35,8 +38,9 @@ type Target struct {
 	released bool         // the child is the command now
 
 	// Other goroutines write these.
-	running      atomic.Pointer[procs.Child] // the command once it runs
-	status       atomic.Int32                // of the command as shells have it, once it has ended
+	running atomic.Pointer[procs.Child] // the command once it runs
+	status  atomic.Int32                // of the command as shells have it, once it has ended
+	// commandEnded: status is that of the command.
 	commandEnded atomic.Bool
 	processEnded atomic.Bool // that of -p
 }
