@@ -13,8 +13,9 @@ import (
 type Timer struct {
 	Deadline uint64 // ns; until Begin from the beginning of the run
 	Period   uint64 // ns; 0 for after()
-	Call     func()
-	Func     starlark.Callable // what Call calls; nil for --duration
+	// Call is what is done at the deadline.
+	Call func()
+	Func starlark.Callable // what Call calls; nil for --duration
 }
 
 // A List holds what every() and after() asked for, the earliest first. There
