@@ -22,6 +22,7 @@ type Twins struct {
 	Same   map[string]int
 	Differ []string
 	Alone  []string
+	// Losses are what the programs lost, set at the end of the run: where there are some, the two sides may differ.
 	Losses []attach.Loss
 
 	pairs []pair
