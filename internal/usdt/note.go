@@ -11,8 +11,11 @@ import (
 //	address of the nop, of .stapsdt.base as it was linked, of the semaphore: 4 or 8 bytes each
 //	provider, name, arguments: each ended by a zero
 type note struct {
+	// addr is the address of the nop and base that of .stapsdt.base, both as they were linked; semaphore is that of the
+	// counter of users, 0 for none.
 	addr, base, semaphore uint64
-	provider, name, args  string
+	// provider, name and args are the texts; args describes the operands, a word for each.
+	provider, name, args string
 }
 
 var errShortNote = errors.New("a note is cut off")

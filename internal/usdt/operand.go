@@ -8,11 +8,14 @@ import (
 
 // An Operand says where an argument is.
 type Operand struct {
+	// Kind says where the value is. It decides which of the fields below count.
 	Kind OperandKind
 	// Size is that of the value: 1, 2, 4 or 8 bytes.
-	Size   int
+	Size int
+	// Signed: it is a signed int.
 	Signed bool
-	Float  bool
+	// Float: it is a floating-point number.
+	Float bool
 
 	Const int64 // of Constant: already of that size and sign
 

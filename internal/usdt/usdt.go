@@ -18,9 +18,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// A StaticProbe is a static probe of a file. A macro that is used in several places
-// or in an inlined function gives several sites, each with its own places of
-// the arguments.
+// A StaticProbe is a static probe of a file, which Provider and Name name together. A macro that is used in several
+// places or in an inlined function gives several Sites, each with its own places of the arguments.
 type StaticProbe struct {
 	Provider, Name string
 	Sites          []Site
