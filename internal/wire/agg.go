@@ -23,6 +23,7 @@ const (
 // An Agg is the map value of an aggregation: 64-bit words, all zero at first.
 // An offset is -1 where the kind has no such word.
 type Agg struct {
+	// Kind says which of the other fields count.
 	Kind AggKind
 	// Count is a u64: how often (weights included).
 	Count int
@@ -77,6 +78,7 @@ func (a *Agg) ValueSize() int { return a.Size * max(1, a.Banks) }
 // An AggMember is a member of a group; the offsets in its Agg count from the
 // start of the group's value.
 type AggMember struct {
+	// Name is the member's in the script.
 	Name string
 	Agg  *Agg
 }

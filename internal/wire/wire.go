@@ -91,26 +91,34 @@ const (
 
 // A Type is a value's shape with the places of its leaves.
 type Type struct {
-	Kind   Kind
-	Off    int // leaf: offset from the start of the layout
-	Size   int // leaf: bytes in the layout
+	// Kind is the shape. A Tuple or a Record_ has no place of its own: its Elems have.
+	Kind Kind
+	Off  int // leaf: offset from the start of the layout
+	Size int // leaf: bytes in the layout
+	// Signed: the bytes of an Int are a signed number.
 	Signed bool
-	TagOff int // -1: never absent
+	// TagOff is the offset of the byte that says whether the value is there (TagPresent, TagNone, TagFault); -1: it is
+	// never absent.
+	TagOff int
 	// MayNone and MayFault: kernel halves know that it can be that.
 	MayNone, MayFault bool
-	Label             string
-	Names             []string // Record_
-	Elems             []Type   // Tuple, Record_
+	// Label says as which text readers show the value: "errno", "names:O_", "strlist"; "" for a value that is shown as
+	// it is.
+	Label string
+	Names []string // Record_
+	Elems []Type   // Tuple, Record_
 }
 
 // A Fixed is the layout of a key or of a map value.
 type Fixed struct {
+	// Type has the places of the leaves, from the start of the key or value.
 	Type Type
 	Size int // a multiple of 8
 }
 
 // A Record is one kind of event in the ring.
 type Record struct {
+	// Number is the record's in its unit, by which its header names it.
 	Number int
 	// Probe is the plan's probe whose event this is.
 	Probe int
@@ -131,6 +139,8 @@ type Record struct {
 type Field struct {
 	// Name is the expression as the script has it: "pid", "args.filename".
 	Name string
+	// Type has the places of the leaves, from the start of the record. In its place a string leaf has only where the
+	// text lies and how long it is; the text stands behind FixedSize.
 	Type Type
 	// Room is the most bytes of each string leaf, in the order of leaves.
 	Room int
