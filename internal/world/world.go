@@ -24,7 +24,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// Granted is what the command line lets a script do.
+// Granted is what the command line lets a script do: AllowWrite are folders below which it may write (--allow-write),
+// AllowRun lets it run commands (--allow-run).
 type Granted struct {
 	AllowWrite []string // folders
 	AllowRun   bool
@@ -33,9 +34,12 @@ type Granted struct {
 // A World is what a script can reach outside of itself: it reads /proc, and
 // writes files and runs commands where the command line grants it.
 type World struct {
+	// Granted is what the command line has granted.
 	Granted Granted
-	Traced  *value.Traced
-	Say     func(format string, args ...any)
+	// Traced learns of texts from outside that could forge lines of a terminal.
+	Traced *value.Traced
+	// Say tells the user what is no mistake but worth knowing.
+	Say func(format string, args ...any)
 }
 
 var _ builtins.Outside = (*World)(nil)
