@@ -7,7 +7,8 @@ import (
 
 // A Completion says what could stand at the cursor.
 type Completion struct {
-	From  int // where the words begin in the text before the cursor
+	From int // where the words begin in the text before the cursor
+	// Words are those that could stand there. They extend what is typed.
 	Words []string
 	// Shown are words that only say what there is: they extend nothing.
 	Shown []string

@@ -5,6 +5,7 @@ import "strings"
 // A Chunk is a whole piece of input: statements that are run together.
 type Chunk struct {
 	Line int // of its first line, counted from 1 over all input
+	// Text has its lines, without the last line feed.
 	Text string
 }
 

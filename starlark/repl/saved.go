@@ -7,6 +7,7 @@ import (
 
 // A Typed is a chunk that ran, for saving.
 type Typed struct {
+	// Text is what was typed.
 	Text string
 	// Assigned are the names that it sets, Used all names in it.
 	Assigned, Used []string
