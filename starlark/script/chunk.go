@@ -19,7 +19,8 @@ type Chunk struct {
 	Value starlark.Value
 	// Assigned are the globals that it sets, Used those that it reads.
 	Assigned, Used []string
-	Tree           *syntax.File
+	// Tree is the chunk's syntax tree.
+	Tree *syntax.File
 }
 
 // chunkOptions are those of scripts, but what is loaded stays for the chunks

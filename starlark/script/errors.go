@@ -18,7 +18,9 @@ import (
 
 // An Error is a mistake in a script.
 type Error struct {
+	// Pos is the place in the script.
 	Pos plan.Pos
+	// Msg says what was found, what was wanted, and what to do.
 	Msg string
 	// Trace is the stack of calls, outermost first, where the mistake showed
 	// while the script ran and there was more than one.

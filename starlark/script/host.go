@@ -15,6 +15,7 @@ import (
 
 // Options are what a Host needs of the world.
 type Options struct {
+	// Runtime is what builtins ask of the run: the time, the end.
 	Runtime builtins.Runtime
 	// Constant gives constants by name: O_CREAT, AF_INET6. It is asked only
 	// for names that a script uses and does not define.
@@ -40,20 +41,29 @@ type Options struct {
 
 // A Host runs one script. It is used from one goroutine.
 type Host struct {
-	opts        Options
-	env         *builtins.Env
-	thread      *starlark.Thread
+	// opts are what the caller gave.
+	opts Options
+	// env has what builtins have recorded: probes, containers, flags.
+	env *builtins.Env
+	// thread is the one on which everything of the script runs.
+	thread *starlark.Thread
+	// predeclared are the names that each file has without setting them: builtins and modules.
 	predeclared starlark.StringDict
 	files       map[string]*file   // by name
 	modules     map[string]*module // by path as load resolves it
 	loading     []string           // the chain of loads under way
 	name, text  string             // of the script
-	main        *file
-	globals     starlark.StringDict
-	captures    *captures
-	special     *specialiser
-	made        *plan.Plan
-	survey      *surveyor // nil but while looking for more mistakes
+	// main is the script itself, set once it was parsed.
+	main *file
+	// globals are those of the script, or at the prompt of all chunks.
+	globals starlark.StringDict
+	// captures makes the compiler's view of the functions and values of the script.
+	captures *captures
+	// special makes the copies of handlers.
+	special *specialiser
+	// made is the plan, made at the first call of Plan.
+	made   *plan.Plan
+	survey *surveyor // nil but while looking for more mistakes
 }
 
 // Thread is the thread on which everything of the script runs.
@@ -91,14 +101,19 @@ type specialiser struct {
 
 // A surveyor is a survey under way.
 type surveyor struct {
-	from  *Host
-	args  []string
+	// from is the host whose script was found to be wrong.
+	from *Host
+	// args are the script's arguments.
+	args []string
+	// lines are those of the script; what is wrong is taken out of them from run to run.
 	lines []string
 	lost  map[string]bool // names that were assigned in what was taken out
 	whole bool            // what is left could be parsed once
+	// found are the mistakes so far.
 	found Errors
 	noted map[string]bool // the texts of found
-	plan  *plan.Plan
+	// plan is that of the last run that came to its end; nil until one has.
+	plan *plan.Plan
 }
 
 // A module is a loaded file. Its globals are nil while it runs.

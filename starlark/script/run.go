@@ -177,7 +177,7 @@ func (h *Host) exec(f *file) (starlark.StringDict, error) {
 	return prog.Init(h.thread, env)
 }
 
-// A HelpError carries the text of --help; it is no failure.
+// A HelpError carries what --help prints, its Text; it is no failure.
 type HelpError struct{ Text string }
 
 func (e *HelpError) Error() string { return e.Text }

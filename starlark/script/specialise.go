@@ -82,14 +82,18 @@ func (s *specialiser) calleeOf(half *plan.UserHalf) starlark.Value {
 
 // A copying is the making of one copy.
 type copying struct {
-	half  *plan.UserHalf
-	fn    *starlark.Function
+	// half says which expressions of the function are read from the record.
+	half *plan.UserHalf
+	// fn is the function that is copied.
+	fn *starlark.Function
+	// m is the result, with the values of the arguments whose names are names.
 	m     *maker
 	names []string // of the arguments
 	unset []string // names of the script that have no value
 	late  int      // how many functions that keep the event are around
 	loops int      // that are written out
-	pos   syntax.Position
+	// pos is where the function stands in the script; what is put in has this place.
+	pos syntax.Position
 }
 
 func (s *specialiser) compile(half *plan.UserHalf) (*maker, error) {
