@@ -74,7 +74,7 @@ func joined(sep string, parts []string) starlark.String {
 	return marked(text, m)
 }
 
-// A Part says where in a formatted text a value stands.
+// A Part says where in a formatted text a value stands, which is Of.
 type Part struct {
 	format.Stretch
 	Of starlark.Value

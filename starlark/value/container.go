@@ -32,10 +32,15 @@ type Container interface {
 
 // base is what all containers have.
 type base struct {
+	// decl is what the script has declared.
 	decl *plan.Container
-	be   Backend
-	dec  *Decoder
+	// be is where entries are kept: maps of the kernel. It is nil while the container has only entries of user space.
+	be Backend
+	// dec makes values of the bytes of keys and entries; nil as long as be is.
+	dec *Decoder
+	// full counts what was not stored for want of room.
 	full *Full
+	// read: the script has read the container, so it is not printed at the exit.
 	read bool
 	// Scratch for one entry, of the sizes of the layout.
 	key, val []byte
@@ -137,8 +142,10 @@ type Table struct {
 // A Snapshot is what an aggregation or group held at one time. It is what
 // take() gives, and what reports are printed from.
 type Snapshot struct {
-	decl    *plan.Container
-	parts   []bool // of the key, those that are there: see keyparts.go
+	// decl is the aggregation as the script has declared it.
+	decl  *plan.Container
+	parts []bool // of the key, those that are there: see keyparts.go
+	// entries are what it held, one for each key.
 	entries []Entry
 	index   starlark.Dict // indexKey(key) → number in entries
 	single  int           // the number of the entry without a key, -1: none
@@ -162,7 +169,7 @@ type Full struct {
 	at     map[fullKey]int // the number in places
 }
 
-// A FullPlace is where updates of a container were dropped, and how many.
+// A FullPlace is where updates of a Container were dropped, at the place Pos of the script, and how many: Count.
 type FullPlace struct {
 	Container *plan.Container
 	Pos       plan.Pos

@@ -15,12 +15,16 @@ type Decoder struct {
 	// Labels has the functions of wire.Type.Label; without one the number is
 	// what a script sees.
 	Labels Labels
+	// Stacks gives the frames of stacks by their ids.
 	Stacks StackSource
 	// Traced, if not nil, learns of strings that could forge lines.
 	Traced *Traced
 
-	interned   map[string]starlark.Value
-	labelled   map[labelKey]starlark.Value
+	// interned has the strings that come often, so that each is one value.
+	interned map[string]starlark.Value
+	// labelled has the texts of labelled ints, by label and int.
+	labelled map[labelKey]starlark.Value
+	// labelFuncs has the functions of labels that have an argument, once they were made.
 	labelFuncs map[string]LabelFunc
 }
 

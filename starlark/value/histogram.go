@@ -44,13 +44,15 @@ func newHistogram(c *plan.Container, s *State) *Histogram {
 
 // A Bucket is one bar of a histogram: Lo ≤ v < Hi. The first and last may be open.
 type Bucket struct {
-	Lo, Hi       int64
+	Lo, Hi int64
+	// HasLo and HasHi: there is a lower bound, and an upper one.
 	HasLo, HasHi bool
 	// Unsigned says that the bounds are unsigned numbers.
 	Unsigned bool
 	// Divided says that the values were divided, so that those of a bucket of width 1 differ.
 	Divided bool
-	Count   uint64
+	// Count is how many values lie between the bounds.
+	Count uint64
 }
 
 // Bars gives the buckets from the first to the last that is not empty.

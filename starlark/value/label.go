@@ -22,9 +22,11 @@ type BytesLabelFunc func(b []byte, cut bool) starlark.Value
 // Labels has what the labels of wire.Type mean. A label is a name ("errno"),
 // or a name and its argument ("names:O_").
 type Labels struct {
+	// Ints has the functions of labels of ints, by label.
 	Ints map[string]LabelFunc
 	// With makes the function of a label with an argument.
-	With  map[string]func(arg string) LabelFunc
+	With map[string]func(arg string) LabelFunc
+	// Bytes has the functions of labels of bytes, as "strlist".
 	Bytes map[string]BytesLabelFunc
 	// Number is the number of a name of a function or point; nil: there are none.
 	Number func(name string) uint64

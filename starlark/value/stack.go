@@ -25,6 +25,7 @@ type StackSource interface {
 // their ids are: if they have the same addresses, user stacks also the same
 // process.
 type Stack struct {
+	// ID is the stack's in the table of its unit; the lowest ones say why there is none (wire.NoStack).
 	ID  uint64
 	src StackSource
 }

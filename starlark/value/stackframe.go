@@ -14,8 +14,10 @@ type Frame struct {
 	Offset uint64 // into the function
 	// Module is a kernel module, or the file of a user frame without its folder.
 	Module string
-	Addr   uint64
-	User   bool
+	// Addr is the address as the stack has it.
+	Addr uint64
+	// User: it is of a program, not of the kernel.
+	User bool
 }
 
 var (

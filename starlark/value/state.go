@@ -17,10 +17,12 @@ type State struct {
 	Lowest  Number // lowest, stats; if Set
 	Highest Number // highest, stats; if Set
 	Set     bool   // whether a value was added
+	// Buckets are the counts of a histogram's buckets, by their numbers (wire.Buckets).
 	Buckets []uint64
 }
 
-// A Number is an int of 64 bits with a sign, or without one where it is High: more than 63 bits hold.
+// A Number is an int of 64 bits, its Bits: with a sign, or without one where it is High, which means that 63 bits do
+// not suffice for it.
 type Number struct {
 	Bits uint64
 	High bool
