@@ -35,7 +35,9 @@ func severalCPUs() (bool, error) {
 	return strings.ContainsAny(string(online), "-,"), err
 }
 
-// The attributes of BPF_MAP_CREATE and BPF_MAP_UPDATE_ELEM.
+// mapAttr has the attributes of BPF_MAP_CREATE, in the order of union bpf_attr (include/uapi/linux/bpf.h): typ is the
+// kind of map, keySize, valueSize and maxEntries are its measures, flags are BPF_F_*, and inner is the descriptor of a
+// map as those that this one is to hold.
 type mapAttr struct {
 	typ, keySize, valueSize, maxEntries uint32
 	flags, inner                        uint32

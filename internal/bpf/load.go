@@ -16,36 +16,47 @@ import (
 // A Program is what Load hands to the kernel. Instructions that load a map
 // have it associated.
 type Program struct {
-	Name       string // shown by bpftool; cut to 15 characters
+	Name string // shown by bpftool; cut to 15 characters
+	// Type and AttachType are the kernel's words for what the program is for; AttachType is 0 for most.
 	Type       ebpf.ProgramType
 	AttachType ebpf.AttachType
-	Flags      uint32
-	AttachBTF  uint32 // Tracing: the function of the kernel's BTF, 0 for none
+	// Flags are BPF_F_*; 0 for most.
+	Flags     uint32
+	AttachBTF uint32 // Tracing: the function of the kernel's BTF, 0 for none
 	// AttachTo is whose function it is, where not the kernel's: the descriptor of a
 	// module's BTF (5.11), or of a program. It is needed during the load only.
-	AttachTo     int
+	AttachTo int
+	// Instructions are the whole program, with its subprograms behind it.
 	Instructions asm.Instructions
 }
 
 // loadAttr is the part of BPF_PROG_LOAD's attributes that 5.10 knows.
 type loadAttr struct {
-	typ, insnCount   uint32
-	insns            *byte
-	license          *byte
+	// typ is the type of the program, and insnCount how many raw instructions are at insns.
+	typ, insnCount uint32
+	insns          *byte
+	// license is a text of C.
+	license *byte
+	// logLevel is how much the verifier is to write, into logLen bytes at log; 0: nothing.
 	logLevel, logLen uint32
 	log              *byte
-	_, flags         uint32
-	name             [unix.BPF_OBJ_NAME_LEN]byte
-	_, attachType    uint32
-	btf, funcRec     uint32
-	funcs            *byte
-	funcCount        uint32
-	lineRec          uint32
-	lines            *byte
-	lineCount        uint32
-	attachBTF        uint32
-	attachTo         uint32 // attach_prog_fd, or attach_btf_obj_fd
-	_                uint32
+	// flags are BPF_F_*, name is cut to 15 bytes and a zero.
+	_, flags uint32
+	name     [unix.BPF_OBJ_NAME_LEN]byte
+	// attachType is the kernel's word for where the program will be attached.
+	_, attachType uint32
+	// btf is the descriptor of the program's own types. In these, funcCount records of funcRec bytes at funcs name its
+	// functions, and lineCount records of lineRec bytes at lines its lines.
+	btf, funcRec uint32
+	funcs        *byte
+	funcCount    uint32
+	lineRec      uint32
+	lines        *byte
+	lineCount    uint32
+	// attachBTF is the function of the BTF of attachTo at which it will be attached.
+	attachBTF uint32
+	attachTo  uint32 // attach_prog_fd, or attach_btf_obj_fd
+	_         uint32
 }
 
 // Load verifies and loads p; closing the program unloads it. The verifier

@@ -12,6 +12,7 @@ import (
 // A Running is a program that is loaded.
 type Running struct {
 	Name string // of its function, or, without types, the 15 characters that the kernel keeps
+	// ID is its number, by which it can be opened.
 	ID   uint32
 	Func uint32 // its function in its own BTF; 0: it has no types
 }

@@ -12,14 +12,21 @@ const progTestRun = 10
 
 // runAttr is the part of struct test of union bpf_attr that 5.10 knows.
 type runAttr struct {
-	prog, retval           uint32
-	dataSize               [2]uint32
-	data                   [2]uint64
-	repeat, duration       uint32
+	// prog is the descriptor of the program. The kernel sets retval to what it returned, and duration to the time of a
+	// run in ns.
+	prog, retval uint32
+	// dataSize and data are packets in and out, which no program here has.
+	dataSize [2]uint32
+	data     [2]uint64
+	// repeat is how often it runs; 0: once.
+	repeat, duration uint32
+	// contextIn is how many bytes there are at context, which the program gets; contextOutN and contextOut are for what
+	// it leaves there, which nobody wants.
 	contextIn, contextOutN uint32
 	context                *uint64
 	contextOut             uint64
-	flags, cpu             uint32
+	// flags are BPF_F_TEST_*, and cpu is the one to run on where they say so.
+	flags, cpu uint32
 }
 
 // Run runs a raw tracepoint program once on this CPU with ctx as its

@@ -16,13 +16,15 @@ const attachUprobeSession ebpf.AttachType = 57
 
 // A UprobeMulti says where LinkUprobes attaches.
 type UprobeMulti struct {
+	// Path is the file, as this process can open it.
 	Path       string
 	Offsets    []uint64 // in the file
 	Semaphores []uint64 // nil, or one for each offset, 0 for none
 	Cookies    []uint64 // nil, or one for each offset
 	PID        int      // the only process, 0: all
-	Returns    bool
-	Session    bool // at the entry and at the return (6.13)
+	// Returns: at the returns of the functions there, instead of the places themselves.
+	Returns bool
+	Session bool // at the entry and at the return (6.13)
 }
 
 // AttachType is what the link's program is loaded for.
