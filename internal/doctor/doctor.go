@@ -14,8 +14,10 @@ import (
 // A Machine is what is known about where startrace runs: the kernel, and what
 // this process may do there.
 type Machine struct {
+	// Version is the kernel's.
 	Version kernel.Version
-	Arch    string
+	// Arch is the architecture as Go calls it: amd64, arm64.
+	Arch string
 
 	User         int    // effective
 	Capabilities uint64 // effective, a bit set
@@ -34,7 +36,8 @@ type Machine struct {
 	// BTF, Tracefs and Symbols say why the kernel's types, the list of tracepoints
 	// and the addresses of functions cannot be read.
 	BTF, Tracefs, Symbols error
-	TracefsPath           string
+	// TracefsPath is where tracefs is mounted, or would be.
+	TracefsPath string
 
 	// Tried has what was tried: nil where it worked. No map: nothing was tried.
 	Tried map[kernel.Way]error
@@ -42,6 +45,7 @@ type Machine struct {
 
 // A Problem is a cause for which something cannot be traced.
 type Problem struct {
+	// ID is a word for programs that read the report.
 	ID     string `json:"id"`
 	Cause  string `json:"cause"`  // a sentence without its end
 	Remedy string `json:"remedy"` // what to do
@@ -60,17 +64,23 @@ const (
 
 // A Report is what the doctor says.
 type Report struct {
-	Verdict  string    `json:"verdict"`
+	// Verdict is Works, Partly or Fails.
+	Verdict string `json:"verdict"`
+	// Problems are the causes why something cannot be traced.
 	Problems []Problem `json:"problems"`
+	// Findings are all that was looked at, in the order in which they are printed.
 	Findings []Finding `json:"findings"`
 }
 
 // A Finding is one thing that was looked at.
 type Finding struct {
+	// Subject is what was looked at, in a word or two.
 	Subject string `json:"subject"`
 	State   string `json:"state"` // ok, no, or note for what is neither
-	Text    string `json:"text"`
-	Remedy  string `json:"remedy,omitempty"`
+	// Text says what was found.
+	Text string `json:"text"`
+	// Remedy says what to do; "" where there is nothing to be done.
+	Remedy string `json:"remedy,omitempty"`
 }
 
 // The states of findings.

@@ -10,6 +10,7 @@ import (
 
 // A CauseError says what keeps a script from being traced, and what to do.
 type CauseError struct {
+	// Problem is the cause with its remedy.
 	Problem Problem
 	Err     error // what failed, for details
 }
