@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A Listing is a program, instruction by instruction.
+// A Listing is a program, instruction by instruction: Program is its name, Insns are those of its subprograms, too.
 type Listing struct {
 	Program string `json:"program"`
 	Insns   []Insn `json:"instructions"`
@@ -17,7 +17,8 @@ type Listing struct {
 // An Insn is an instruction with its place in the script: Pos and Source are
 // set where they are others than those of the instruction before.
 type Insn struct {
-	N      int    `json:"n"` // raw number: a 64-bit load counts two
+	N int `json:"n"` // raw number: a 64-bit load counts two
+	// Text is the instruction as people read it.
 	Text   string `json:"text"`
 	Pos    string `json:"pos,omitempty"`
 	Source string `json:"source,omitempty"`
