@@ -16,7 +16,7 @@ type ArgumentUse struct {
 	Only, Except []Range
 }
 
-// A Range is a range of values with both ends.
+// A Range is a range of values, From and To among them.
 type Range struct{ From, To uint64 }
 
 func (u *ArgumentUse) String() string {

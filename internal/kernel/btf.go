@@ -21,19 +21,23 @@ const BTFPath = "/sys/kernel/btf/vmlinux"
 // The layout is Documentation/bpf/btf.rst: a header, a section of types, each
 // a header of 12 bytes and a tail by kind, and a section of strings.
 type BTF struct {
+	// types and strs are the two sections, as they were read.
 	types, strs []byte
 	// sparse holds the offset in types of the types 1, 1+stride, 1+2*stride …
 	sparse []uint32
 	count  int // types, void not counted
-	kinds  [btfKinds]int
+	// kinds is how many types of each kind there are, so that indexes are made in their size.
+	kinds [btfKinds]int
 	// signedEnums: pahole marks signed enums (2022, kernel 6.0). Before that the
 	// flag was always 0 and enumerators were read as int.
 	signedEnums bool
 
 	// modules are the types of modules that have been asked for.
 	modules atomic.Pointer[[]*moduleBTF]
-	adding  sync.Mutex
+	// adding guards the adding of a module; readers need no lock.
+	adding sync.Mutex
 
+	// named, funcs, enums and traceiters find types by name, each made at its first use, by the once of its name.
 	named, funcs, enums, traceiters nameIndex
 	once                            struct{ named, funcs, enums, traceiters sync.Once }
 }

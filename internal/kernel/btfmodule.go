@@ -18,6 +18,7 @@ import (
 
 // A moduleBTF is the types of one module, in the numbers of the whole.
 type moduleBTF struct {
+	// name is the module's.
 	name string
 	part BTF // types, strs, sparse, count: of the module alone
 	// first is the number of its first type, strings the offset of its first
@@ -26,8 +27,9 @@ type moduleBTF struct {
 	strings uint32
 	// raised is how much greater numbers are than in the module's own BTF.
 	raised TypeID
-	once   sync.Once
-	funcs  nameIndex
+	// once makes funcs, which finds its functions by name, at the first use.
+	once  sync.Once
+	funcs nameIndex
 }
 
 // addModule adds the types of a module. The blob is changed and kept.

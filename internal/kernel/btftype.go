@@ -40,7 +40,9 @@ func (k TypeKind) String() string {
 
 // A Type is one type of the kernel. Its strings and slices are the caller's.
 type Type struct {
-	ID   TypeID
+	// ID is its number in the BTF; those of modules follow the kernel's.
+	ID TypeID
+	// Kind decides which of the other fields count.
 	Kind TypeKind
 	// Name is "" for anonymous types. Of a modifier it is "const",
 	// "volatile", "restrict" or the name of the type tag ("rcu", "user").
@@ -64,10 +66,11 @@ type Type struct {
 // or union has the name "".
 type Member = Field
 
-// A Field is a member found by name.
+// A Field is a member found by its Name.
 type Field struct {
 	Name string
 	Off  int // bytes from the start of the struct that was asked
+	// Type is that of the member.
 	Type TypeID
 	// Bit and BitSize locate a bit-field: load the type's size in bytes
 	// (little-endian) at Off, shift right by Bit, keep BitSize bits. BitSize 0:
@@ -77,13 +80,13 @@ type Field struct {
 	Load         uint8
 }
 
-// A Param is a parameter of a function; Name may be "".
+// A Param is a parameter of a function, of the type Type; its Name may be "".
 type Param struct {
 	Name string
 	Type TypeID
 }
 
-// An EnumValue is one name of an enum.
+// An EnumValue is one Name of an enum, and the number that it stands for, Val.
 type EnumValue struct {
 	Name string
 	Val  int64

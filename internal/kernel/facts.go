@@ -45,44 +45,57 @@ type Options struct {
 // Facts gathers what is known about one kernel. Nothing is read before it is
 // asked for, and then once; methods are safe for concurrent use.
 type Facts struct {
+	// opts say where facts are read.
 	opts    Options
 	earlier *Facts // see Again
 
+	// btf has the types, btfErr says why they cannot be read. btfOnce reads them.
 	btfOnce sync.Once
 	btf     *BTF
 	btfErr  error
 
+	// modules has the types of modules, by name, as far as they were asked for. modulesMu guards it.
 	modulesMu sync.Mutex
 	modules   map[string]loadedModule
 
+	// tracefs is where tracefs is mounted, tracefsErr why it is not found. tracefsOnce looks for it.
 	tracefsOnce sync.Once
 	tracefs     string
 	tracefsErr  error
 
+	// features are what the compiler may use. featuresOnce finds them out.
 	featuresOnce sync.Once
 	features     Features
 
+	// trampolines says whether there are any. trampolinesOnce tries it.
 	trampolinesOnce sync.Once
 	trampolines     Trampolines
 
+	// hooksErr says why no security hook can be observed; nil where they can. hooksOnce finds it out.
 	hooksOnce sync.Once
 	hooksErr  error
 
+	// hooksTried has the same of single hooks. hooksTriedMu guards it.
 	hooksTriedMu sync.Mutex
 	hooksTried   map[string]error // by their names
 
+	// functions are those that can be probed, functionsErr says why they are not known. functionsOnce reads their list.
 	functionsOnce sync.Once
 	functions     []FunctionName
 	functionsErr  error
 
+	// symbols are the addresses, symbolsErr says why they are not known. symbolsOnce reads them.
 	symbolsOnce sync.Once
 	symbols     *Symbols
 	symbolsErr  error
 
+	// blacklist has the functions that must not be probed, blacklistErr says why it is not known. blacklistOnce reads
+	// it.
 	blacklistOnce sync.Once
 	blacklist     *Blacklist
 	blacklistErr  error
 
+	// tracepoints has the formats that were read so far. mu guards it.
 	mu          sync.Mutex
 	tracepoints map[TracepointName]*Tracepoint
 }
@@ -135,9 +148,8 @@ func (f *Facts) Namesakes(name string) ([]uint64, error) {
 	return nil, nil
 }
 
-// A FunctionName is a line of the list of functions: a name, and the module that
-// has it, "" for the kernel proper. As is the name by which the list or the types
-// have the same code, "": the same.
+// A FunctionName is a line of the list of functions: a Name, and the Module that has it, "" for the kernel proper. As
+// is the name by which the list or the types have the same code, "": the same.
 type FunctionName struct{ Name, Module, As string }
 
 // Features says which ways to probe functions this kernel has. They are found
@@ -170,6 +182,7 @@ type Features struct {
 // Trampolines says whether programs can be attached by trampolines at kernel
 // functions (5.5; Debian's 5.10 has them).
 type Trampolines struct {
+	// There: they can.
 	There bool
 	Why   string // where they are missing, for messages
 	// Denied: this process may not load programs, so that what seems missing may
@@ -188,7 +201,8 @@ type BPFProgram struct {
 	// Name is that of its function, or, without types, what the kernel keeps of its
 	// name: 15 characters.
 	Name string
-	ID   uint32
+	// ID is its number, by which it can be opened.
+	ID uint32
 	// Func is its function in its own BTF; 0: it has no types.
 	Func uint32
 }

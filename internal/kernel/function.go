@@ -14,13 +14,15 @@ import (
 
 // A Function is a function of the kernel or of a module.
 type Function struct {
+	// Name is as in /proc/kallsyms; part of it may be a suffix of the compiler (.isra.0).
 	Name   string
 	Module string // "" for the kernel proper
 	// ID is the function in BTF, 0 where that does not have it: then its arguments
 	// have no names and no types.
 	ID TypeID
 	// BTF is its number for the kernel, in the BTF of Module.
-	BTF    uint32
+	BTF uint32
+	// Params are the parameters with their types; nil without an ID.
 	Params []Param
 	// Ret is the type of the result, 0 for void or unknown.
 	Ret TypeID
@@ -28,8 +30,8 @@ type Function struct {
 	types *BTF
 }
 
-// A NoFunctionError says that the kernel has no function of that name that
-// could be probed.
+// A NoFunctionError says that the kernel has no function Name that could be probed. Near is a similar name that it has,
+// or "".
 type NoFunctionError struct {
 	Name, Near string
 	Module     string // "" if none was named

@@ -81,7 +81,7 @@ func (g Glob) Expand() ([]string, bool) {
 	return out, true
 }
 
-// A GlobElement is a part of a pattern: any text (Star), or one byte that it accepts.
+// A GlobElement is a part of a pattern: any text (Star), or one byte for which Accepts is true.
 type GlobElement struct {
 	Star    bool
 	Accepts func(c byte) bool

@@ -4,11 +4,14 @@ import "path/filepath"
 
 // A PerfEvent is an event that perf_event_open(2) counts.
 type PerfEvent struct {
+	// Name is as scripts write it and perf list shows it.
 	Name    string
 	Aliases []string // as perf list and bpftrace have them
 	Type    uint32   // PERF_TYPE_*
-	Config  uint64
-	What    string
+	// Config is the number of the event among those of its Type (PERF_COUNT_*).
+	Config uint64
+	// What says in a few words what is counted.
+	What string
 }
 
 // The numbers are of include/uapi/linux/perf_event.h (enum perf_sw_ids and

@@ -15,7 +15,8 @@ type Registers struct {
 	CompatArgs [6]int
 	// SyscallNr is the number of the system call: SyscallNrSize bytes, signed.
 	SyscallNr, SyscallNrSize int
-	IP, SP, Ret              int
+	// IP, SP and Ret are the instruction pointer, the stack pointer, and the register of a function's result.
+	IP, SP, Ret int
 	// UserSize is the size of what programs see of them (bpf_user_pt_regs_t).
 	UserSize int
 	// Names are all registers of e.regs, of 8 bytes each.

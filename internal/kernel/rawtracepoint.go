@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A RawTracepoint is a tracepoint with the arguments that its call site
-// passes: argument i is the i-th u64 of the program's context.
+// A RawTracepoint is a tracepoint, by its Name, with the arguments that its call site passes, Params: argument i is the
+// i-th u64 of the program's context.
 type RawTracepoint struct {
 	Name   string
 	Params []Param

@@ -20,19 +20,23 @@ var ErrHiddenAddresses = errors.New("kernel addresses are hidden: " +
 
 // A Symbol is a function or variable of the kernel.
 type Symbol struct {
-	Name   string
+	// Name is as in /proc/kallsyms.
+	Name string
+	// Addr is the address of its first byte.
 	Addr   uint64
 	Module string // "" for the kernel proper
 }
 
 // Symbols are the addresses of /proc/kallsyms, beside the text of their names. It is safe for concurrent use.
 type Symbols struct {
+	// addrs are ascending.
 	addrs []uint64
 	names []uint32 // offset in text of the name of the same index
 	code  []bool   // whether that of the same index is a function
 	// text holds lines `name` or `name\tmodule`, each ended by a newline.
 	text []byte
 
+	// byNameOnce makes byName at the first search by a name.
 	byNameOnce sync.Once
 	byName     []int32 // indexes by name
 }

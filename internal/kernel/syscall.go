@@ -14,6 +14,7 @@ type Syscall struct {
 	Nr   int
 	Name string // the kernel's and its tracepoints' name: newstat
 	ABI  string // the name in unistd.h: stat; mostly the same
+	// Args are the arguments in their order, six at most.
 	Args []SyscallArg
 	// Entry is the interface that the call belongs to: Nr is one of startrace's own numbers, see MaxSyscall.
 	Entry SyscallABI
@@ -21,10 +22,13 @@ type Syscall struct {
 
 // A SyscallArg is an argument of a system call.
 type SyscallArg struct {
+	// Name is the kernel's for it (SYSCALL_DEFINE), CType its type as the kernel writes it.
 	Name, CType string
 	Size        int // bytes of the C type; the register's upper part is not defined
-	Signed      bool
-	IsPtr       bool
+	// Signed: it is a signed int.
+	Signed bool
+	// IsPtr: it is an address.
+	IsPtr bool
 	// IsString: a char * to text that ends in NUL. IsBuffer: a char * to bytes
 	// whose number another argument or the result gives.
 	IsString, IsBuffer bool

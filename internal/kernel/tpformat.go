@@ -168,18 +168,22 @@ func (f *TracepointField) parseFunctionPointer(decl string) error {
 
 // A Tracepoint is a tracepoint of tracefs with the format of its records.
 type Tracepoint struct {
+	// Group and Name are its folders below events/ of tracefs.
 	Group, Name string
 	ID          int // for perf_event_open
 	// Fields are in the order of the format, the common_ ones among them.
-	Fields   []TracepointField
+	Fields []TracepointField
+	// PrintFmt is how the kernel prints a record: a format of printf and expressions of C.
 	PrintFmt string
 }
 
 // A TracepointField is one field of a tracepoint's record.
 type TracepointField struct {
+	// Name and CType are the field's name and its type as the format writes them.
 	Name, CType string
 	Off, Size   int // bytes in the record
-	Signed      bool
+	// Signed: it is a signed int.
+	Signed bool
 	// Array: Size bytes hold ArrayLen elements. ArrayLen is 0 for dynamic arrays,
 	// for those that run to the record's end (Size 0), and where the kernel prints
 	// the length as a name and the element is no plain type.
@@ -189,13 +193,14 @@ type TracepointField struct {
 	// RelLoc: the offset counts from the end of the field.
 	DataLoc, RelLoc bool
 	IsString        bool // char arrays, fixed or dynamic
-	IsPtr           bool
+	// IsPtr: it is an address.
+	IsPtr bool
 	// Arg is the argument that the field is, at the entry of a system call: then the field has the whole register. nil
 	// elsewhere.
 	Arg *SyscallArg
 }
 
-// A TracepointName names a tracepoint.
+// TracepointName names a tracepoint, by its Group and its Name in that.
 type TracepointName struct{ Group, Name string }
 
 func (n TracepointName) String() string { return n.Group + ":" + n.Name }

@@ -7,8 +7,10 @@ import (
 
 // A TypedPoint is a point that BTF describes by a function: a security hook or an iterator.
 type TypedPoint struct {
-	Name   string
-	Func   TypeID // the function by which programs are attached to it
+	// Name is as scripts write it, without the prefix of Func.
+	Name string
+	Func TypeID // the function by which programs are attached to it
+	// Params are the arguments of its events.
 	Params []Param
 }
 
@@ -20,6 +22,7 @@ func (p TypedPoint) Function() *Function {
 // NoPointError says that this kernel does not have a point of a name.
 type NoPointError struct {
 	Kind string // in words: "raw tracepoint"
+	// Name is what was asked for.
 	Name string
 	Near string // a similar one, or ""
 }
