@@ -17,7 +17,9 @@ import (
 
 // A Point is one point as probe() takes it, or one form of points.
 type Point struct {
+	// Name is the point as probe() takes it.
 	Name string `json:"point"`
+	// Kind is its first word, the long one.
 	Kind string `json:"kind"`
 	// Module is the kernel's module that has it, File the program.
 	Module string `json:"module,omitempty"`
@@ -27,8 +29,9 @@ type Point struct {
 	// Fields are those that e has because of the point, as scripts write them.
 	Fields []Field `json:"fields,omitempty"`
 	// Format is how the kernel itself prints the event.
-	Format string   `json:"format,omitempty"`
-	Notes  []string `json:"notes,omitempty"`
+	Format string `json:"format,omitempty"`
+	// Notes say what is special about it, a sentence each.
+	Notes []string `json:"notes,omitempty"`
 
 	detail func(*Point) // fills in what -v shows
 }
@@ -36,14 +39,19 @@ type Point struct {
 // A Field is a part of e.
 type Field struct {
 	Name string `json:"name"` // "e.args.filename"
+	// C is the declaration in C, "" where there is none.
 	C    string `json:"c,omitempty"`
 	Type string `json:"type"` // what the script gets: "int", "string"
-	Size int    `json:"size,omitempty"`
+	// Size is in bytes; 0 where it has no size of its own.
+	Size int `json:"size,omitempty"`
+	// Note says what else there is to know, in a few words.
 	Note string `json:"note,omitempty"`
 }
 
 // A Result is what a pattern found.
 type Result struct {
+	// Points are what the pattern matched, Types the types of the kernel; Kinds are set instead where there was no
+	// pattern.
 	Points []*Point
 	Types  []*Layout
 	Kinds  []*Summary
@@ -52,6 +60,7 @@ type Result struct {
 	Problems []error
 	Hints    []string
 
+	// verbose: the text has details.
 	verbose bool
 }
 
@@ -100,7 +109,9 @@ func (r *Result) hint(text string) {
 
 // A Source is where points are looked for.
 type Source struct {
-	Facts    *kernel.Facts
+	// Facts know the kernel.
+	Facts *kernel.Facts
+	// Programs know the files of user programs.
 	Programs Programs
 	// Traced says that there is one traced program, which patterns may leave out.
 	Traced bool
@@ -130,16 +141,21 @@ type Programs interface {
 
 // A Summary says what there is of a kind.
 type Summary struct {
-	Kind     string   `json:"kind"`
-	Short    string   `json:"short,omitempty"`
-	What     string   `json:"what"`
-	Form     string   `json:"form"`
+	// Kind is the long word, Short the short one, "" where there is none.
+	Kind  string `json:"kind"`
+	Short string `json:"short,omitempty"`
+	// What says in a sentence what the points of the kind are.
+	What string `json:"what"`
+	// Form is how they are written.
+	Form string `json:"form"`
+	// Examples are points as scripts write them.
 	Examples []string `json:"examples"`
 	Count    *int     `json:"count,omitempty"` // nil where that is not known
-	Groups   []Group  `json:"groups,omitempty"`
+	// Groups are how many there are in each category or module, the largest first.
+	Groups []Group `json:"groups,omitempty"`
 }
 
-// A Group is a category of tracepoints, or a module with functions.
+// A Group is a category of tracepoints, or a module with functions: its Name, and how many there are in it, Count.
 type Group struct {
 	Name  string `json:"name"`
 	Count int    `json:"count"`
@@ -147,28 +163,37 @@ type Group struct {
 
 // A Layout is a type of the kernel, or a member of one.
 type Layout struct {
-	Type    string   `json:"type"` // "struct task_struct", "struct task_struct.mm"
-	C       string   `json:"c,omitempty"`
-	Size    int      `json:"size"`
-	Offset  int      `json:"offset,omitempty"` // of a member: from the start of the struct that it is in
-	In      string   `json:"in,omitempty"`     // that struct
+	Type string `json:"type"` // "struct task_struct", "struct task_struct.mm"
+	// C is the type as C has it where Type names a member or a typedef; "" otherwise.
+	C string `json:"c,omitempty"`
+	// Size is in bytes, 0 for what has none.
+	Size   int    `json:"size"`
+	Offset int    `json:"offset,omitempty"` // of a member: from the start of the struct that it is in
+	In     string `json:"in,omitempty"`     // that struct
+	// Members are those of a struct or union, Values the names of an enum.
 	Members []Member `json:"members,omitempty"`
 	Values  []Value  `json:"values,omitempty"`
 }
 
 // A Member is a member of a struct or union; an anonymous one has members.
 type Member struct {
-	Name    string   `json:"name,omitempty"`
-	C       string   `json:"c"`
-	Offset  int      `json:"offset"`
-	Size    int      `json:"size,omitempty"`
-	Bit     int      `json:"bit,omitempty"`
-	Bits    int      `json:"bits,omitempty"`
-	Type    string   `json:"type"`
+	// Name is "" for an anonymous struct or union.
+	Name string `json:"name,omitempty"`
+	// C is the declaration in C.
+	C string `json:"c"`
+	// Offset is in bytes from the start of the struct that was asked for.
+	Offset int `json:"offset"`
+	// Size is in bytes; 0 for a bit-field, which has Bits bits from the bit Bit of the byte at Offset on.
+	Size int `json:"size,omitempty"`
+	Bit  int `json:"bit,omitempty"`
+	Bits int `json:"bits,omitempty"`
+	// Type is what the script gets: "int", "string".
+	Type string `json:"type"`
+	// Members are those of an anonymous struct or union.
 	Members []Member `json:"members,omitempty"`
 }
 
-// A Value is a name of an enum.
+// A Value is a name of an enum, Name, and its number, Value.
 type Value struct {
 	Name  string `json:"name"`
 	Value int64  `json:"value"`
