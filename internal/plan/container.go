@@ -44,23 +44,28 @@ func (k ContainerKind) HasBuckets() bool { return k == Hist || k == LHist || k =
 // Its key and value types are not here: the compiler infers them from all
 // uses in kernel halves.
 type Container struct {
-	ID   int
+	// ID is its index in Plan.Containers. That of a member of a group means nothing.
+	ID int
+	// Kind says which call declared it. It decides which of the other fields count.
 	Kind ContainerKind
 	Name string   // from the assignment; "" for none
 	By   []string // column names of the key
 	Size int      // entries; 0 for the default
-	LRU  bool
+	// LRU: a full table drops its oldest entry for a new one, instead of the new one.
+	LRU bool
 	// Unit is NSEC, USEC …; 1 for none. hist and lhist divide before bucketing, the others when they are read.
 	Unit int64
 	// UnitName labels output: "ms", "us"; "" for none.
 	UnitName string
-	Sub      int           // hist: sub-buckets per power of two, as a power of two
-	Lo, Hi   int64         // lhist
-	Step     int64         // lhist
-	Init     Value         // cell: the first value
-	Members  []GroupMember // group
-	Group    string        // the name of the group that it is a member of; "" for none
-	Pos      Pos
+	Sub      int // hist: sub-buckets per power of two, as a power of two
+	// Lo and Hi are the ends of lhist, and Step is the width of its buckets.
+	Lo, Hi  int64
+	Step    int64         // lhist
+	Init    Value         // cell: the first value
+	Members []GroupMember // group
+	Group   string        // the name of the group that it is a member of; "" for none
+	// Pos is the place of the call.
+	Pos Pos
 }
 
 // Alone says why a member of a group is not used without it; "" where c is none.
@@ -93,8 +98,8 @@ func (c *Container) Entries() int {
 	return DefaultSize
 }
 
-// A GroupMember is one named aggregation of a group. Its Container has no
-// key of its own; it is not in Plan.Containers.
+// A GroupMember is one named aggregation of a group, Agg, with its Name in the script. Its Container has no key of its
+// own; it is not in Plan.Containers.
 type GroupMember struct {
 	Name string
 	Agg  *Container

@@ -42,6 +42,7 @@ type UserHalf struct {
 // A Copy is a function inside another one, as one call of it needs it.
 type Copy struct {
 	Name string // unique among the copies in the outer function
+	// Half says what of the copy is read from the record.
 	Half *UserHalf
 }
 

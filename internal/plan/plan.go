@@ -22,7 +22,9 @@ type Pos = syntax.Position
 
 // A Plan is everything that one script declared.
 type Plan struct {
-	Probes     []*Probe
+	// Probes are in the order of the calls. Those that are compiled later at the prompt are in a plan of their own.
+	Probes []*Probe
+	// Containers are in the order of the calls, each at the index that is its ID.
 	Containers []*Container
 	// StrMax is the limit of captured strings in bytes (--str-max, limits()).
 	StrMax int
@@ -62,8 +64,10 @@ type Target struct {
 
 // A Probe is one call of probe().
 type Probe struct {
-	ID     int
-	Name   string // name=, else the points as written
+	// ID is the number of the call of probe() among all of the run, from 0.
+	ID   int
+	Name string // name=, else the points as written
+	// Points are the alternatives: each of them is an event of the probe.
 	Points []Point
 	// The four functions; nil where not given.
 	Handler, Where, Kernel, Start *Func
@@ -73,7 +77,8 @@ type Probe struct {
 	// Open: the script asks what spans of calls of this probe are open, so the
 	// time of their starts is kept.
 	Open bool
-	Pos  Pos
+	// Pos is the place of the call.
+	Pos Pos
 }
 
 // A Point is something that happens: *Pattern, *Event, *Span or *First.
@@ -86,19 +91,23 @@ type Pattern struct {
 	Text     string // as written
 	Provider string
 	Args     []string
-	Pos      Pos
+	// Pos is the place of the call that got the text.
+	Pos Pos
 }
 
 // An Event is event((points, fn), …): a point that happens when one of the
 // functions returns a record.
 type Event struct {
+	// Arms are tried in their order, each for the points of its own.
 	Arms []Arm
-	Doc  string
-	Pos  Pos
+	// Doc is the text of doc=, for help.
+	Doc string
+	// Pos is the place of the call.
+	Pos Pos
 }
 
-// An Arm is one (points, function) pair of an event. Fn may be nil in a bare
-// event(points): then the event is the point itself.
+// An Arm is one pair of an event: Points, and the function Fn that makes the record of their events. Fn may be nil in a
+// bare event(points): then the event is the point itself.
 type Arm struct {
 	Points []Point
 	Fn     *Func
@@ -106,15 +115,18 @@ type Arm struct {
 
 // A Span is span(start, end, …): two points that belong together by key.
 type Span struct {
+	// Start are the points that begin it, End those that end it.
 	Start, End       []Point
 	StartKey, EndKey *Func  // nil: by thread
 	Again            string // "last" or "first"
-	Size             int
-	Timeout          int64 // ns; 0 for none
-	Pos              Pos
+	// Size is how many can be open at a time; 0: the default.
+	Size    int
+	Timeout int64 // ns; 0 for none
+	// Pos is the place of the call.
+	Pos Pos
 }
 
-// First is first(a, b, …): the first point that this kernel has.
+// First is first(a, b, …), at the place Pos: the first of Points that this kernel has.
 type First struct {
 	Points []Point
 	Pos    Pos

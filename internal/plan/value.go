@@ -13,8 +13,9 @@ type Value interface{ isValue() }
 
 // The plain values.
 type (
-	None   struct{}
-	Bool   bool
+	None struct{}
+	Bool bool
+	// Int is an int of any size, which Big has.
 	Int    struct{ Big *big.Int }
 	Float  float64
 	String string
@@ -27,10 +28,10 @@ type (
 	Record []RecordField
 )
 
-// DictEntry is one entry of a Dict.
+// DictEntry is one entry of a Dict: Key and Value.
 type DictEntry struct{ Key, Value Value }
 
-// RecordField is one field of a Record.
+// RecordField is one field of a Record: its Name and its Value.
 type RecordField struct {
 	Name  string
 	Value Value
@@ -46,7 +47,7 @@ type Ref struct{ *Container }
 // PointValue is an event, span or first() held by a variable.
 type PointValue struct{ Point }
 
-// Opaque is a value that only user space can use, with its Starlark type.
+// Opaque is a value that only user space can use, of which the name of its Starlark type is known: Type.
 type Opaque struct{ Type string }
 
 // UnknownType is the type of values that a mistake kept from being made, in
@@ -58,10 +59,13 @@ const UnknownType = "unknown value"
 // reached from its own captures (a global that names itself), so walks must
 // remember where they were.
 type Func struct {
+	// ID is its number among the functions that were captured, from 0.
 	ID   int
 	Name string // "lambda" for anonymous functions
-	Pos  Pos
-	Doc  string
+	// Pos is where the def or the lambda begins.
+	Pos Pos
+	// Doc is the docstring of a def, "" if it has none.
+	Doc string
 	// Def or Lambda is the tree, resolved by go.starlark.net/resolve: each
 	// Ident's Binding is set. `x[k] op= v` has been rewritten to a call of
 	// UpdateBuiltin (see starlark/script).
