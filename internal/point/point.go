@@ -20,7 +20,8 @@ import (
 
 // A Family are the kinds whose patterns mean the same things.
 type Family struct {
-	Name  string // as in "no family NAME"
+	Name string // as in "no family NAME"
+	// Kinds are those that the word stands for.
 	Kinds []*Kind
 }
 

@@ -5,6 +5,7 @@ import "github.com/startrace/startrace/internal/kernel"
 // A Way is something that a kernel may have or forbid, and that is found out by trying it: how points of some kinds are
 // attached, or what tracing needs in any case.
 type Way struct {
+	// Name is the word for it.
 	Name    kernel.Way
 	Use     string // what it is for
 	Since   string // the version of Linux that has it; "" where that depends on the configuration only
