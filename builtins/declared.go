@@ -8,14 +8,18 @@ import (
 
 // A Probe is what probe() gives.
 type Probe struct {
+	// points are those that were given, still with the functions of the script.
 	points []Point
-	name   string
+	// name is that of name=; "" without it.
+	name string
 	// variable is what it was assigned to.
 	variable string
-	pos      plan.Pos
+	// pos is the place of the call.
+	pos plan.Pos
 	// Functions of the script; nil where not given.
 	handler, where, kernel, start *starlark.Function
 
+	// control acts on the probe in the kernel; nil until it is loaded.
 	control ProbeControl
 	keep    int // how many events the kernel keeps; 0: it sends them
 	// Disabled says that the script disabled the probe before it was loaded.
@@ -30,19 +34,26 @@ type pointMaker struct {
 
 // A PointValue is an event, span or first() as scripts hold it.
 type PointValue struct {
-	kind  string // event, span, first
-	arms  []arm  // event
-	doc   string
-	start []Point // span
+	kind string // event, span, first
+	arms []arm  // event
+	// doc is the text of doc=, of an event.
+	doc string
+	// start and end are the points of a span.
+	start []Point
 	end   []Point
 	// The key functions of a span; nil: by thread.
 	startKey, endKey *starlark.Function
-	again            string
-	size             int
-	timeout          int64
-	alts             []Point // first
-	pos              plan.Pos
-	env              *Env
+	// again is "first" or "last": which of several starts counts, of a span.
+	again string
+	// size is how many can be open at a time, of a span; 0: the default.
+	size int
+	// timeout is in ns, of a span; 0 for none.
+	timeout int64
+	alts    []Point // first
+	// pos is the place of the call.
+	pos plan.Pos
+	// env is what the builtins of the script share.
+	env *Env
 }
 
 // A Point is a point as scripts hold it: a pattern, or a PointValue.
@@ -83,6 +94,7 @@ type ProbeControl interface {
 type Stats struct {
 	Hits int64 // runs of its programs
 	Sent int64 // events
+	// Lost is how many events and updates did not arrive.
 	Lost int64
 	// Missed is how many events at most were not seen, because the kernel skipped a run; -1 where it does not count
 	// that (before 5.12).

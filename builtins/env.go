@@ -22,6 +22,7 @@ import (
 
 // An Env is what the builtins of one script share.
 type Env struct {
+	// Runtime is what builtins ask of the run.
 	Runtime Runtime
 	// CallAt tells of a call in the source by the position that a traceback
 	// has for it: the name it is assigned to, if any, and where it begins.
@@ -57,7 +58,8 @@ type Env struct {
 	// Traced are strings whose line feeds and tabs are not the script's.
 	Traced *value.Traced
 	// Full counts what containers had no room for in user space.
-	Full  *value.Full
+	Full *value.Full
+	// Flags are those of the script, and the arguments that it was given.
 	Flags *Flags
 	// Muted drops all output: the script runs only for its --help.
 	Muted bool
@@ -65,15 +67,21 @@ type Env struct {
 	planned    []*pointMaker // those of all plans
 	probes     []*Probe
 	containers []value.Container
-	points     *pointMaker
+	// points makes the points of the plan that is being made.
+	points *pointMaker
+	// spelled has the elements of functions that Expression has made.
 	spelled    expressionParts
 	typedTexts map[string]string // what was given for flags, with their titles
-	strMax     int
-	stacks     int
-	formats    map[string]*format.Format
-	families   map[string]value.LabelFunc // of names()
-	fmtArgs    []format.Arg
-	out        []byte
+	// strMax and stacks are what limits() was given; 0: nothing.
+	strMax int
+	stacks int
+	// formats are those of printf that were read so far, by their text.
+	formats  map[string]*format.Format
+	families map[string]value.LabelFunc // of names()
+	// fmtArgs are the arguments of the printf that runs. The room is used again.
+	fmtArgs []format.Arg
+	// out is the text that print or printf is making. The room is used again.
+	out []byte
 }
 
 // Probes gives the probes in the order of their declaration.
@@ -85,11 +93,14 @@ func (e *Env) Containers() []value.Container { return e.containers }
 
 // An Entry is a builtin: how it is called, what it does.
 type Entry struct {
+	// Name is the one by which scripts call it.
 	Name string
 	// Family groups entries in the reference.
-	Family    string
+	Family string
+	// Signature shows how it is called, for help and messages.
 	Signature string
-	Doc       string
+	// Doc is what the reference says of it, in Markdown.
+	Doc string
 
 	call  func(e *Env, c *call) (starlark.Value, error)
 	value starlark.Value // for constants and modules instead of call

@@ -40,13 +40,14 @@ type Runtime interface {
 
 // ShowOptions are the options of show().
 type ShowOptions struct {
-	Top     int    // rows; 0 for all
-	Sort    string // column; "" for the usual order
+	Top  int    // rows; 0 for all
+	Sort string // column; "" for the usual order
+	// Percent adds each row's share of the sum.
 	Percent bool
 	Screen  bool // on a terminal: clear it first
 }
 
-// An ExitError unwinds a script after exit(); it is no failure.
+// An ExitError unwinds a script after exit(); it is no failure. Code is what exit() was given.
 type ExitError struct{ Code int }
 
 func (e *ExitError) Error() string { return fmt.Sprintf("exit(%d)", e.Code) }

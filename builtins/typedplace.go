@@ -11,8 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A PlacedError is a mistake in what was typed on the command line: it has its place there, not in the tool that
-// works with it.
+// A PlacedError is a mistake in what was typed on the command line: it has its place there, Pos, not in the tool that
+// works with it. Err says what it is.
 type PlacedError struct {
 	Pos plan.Pos
 	Err error
