@@ -11,12 +11,15 @@ import (
 
 // told is what the flags of startrace and of its commands say.
 type told struct {
+	// settings are those of a run.
 	settings session.Settings
-	stages   session.Stages
-	help     bool
-	version  bool
-	man      bool // doc --man
-	json     bool // doctor --json
+	// stages are those that explain shows.
+	stages session.Stages
+	// help: there was -h or --help; version: there was --version.
+	help    bool
+	version bool
+	man     bool // doc --man
+	json    bool // doctor --json
 }
 
 // settingsFlags adds the flags of a run.
