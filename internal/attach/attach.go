@@ -10,7 +10,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
-// An Error says which point could not be attached and why.
+// An Error says which Program could not be attached, and why: Err.
 type Error struct {
 	Program *tree.Program
 	Err     error

@@ -47,12 +47,18 @@ func (o *Options) stopped() error {
 
 // A Loaded is a unit in the kernel.
 type Loaded struct {
-	unit     *bpfgen.Unit
-	opts     Options
-	maps     map[string]*ebpf.Map
+	unit *bpfgen.Unit
+	// opts are the caller's.
+	opts Options
+	// maps are those of the unit, by name. Those that several units share belong to Options.Shared.
+	maps map[string]*ebpf.Map
+	// programs are those of the unit that are loaded.
 	programs []*program
-	sites    *siteCounters
-	closing  closer
+	// sites reads what programs count as lost.
+	sites *siteCounters
+	// closing releases links in the background.
+	closing closer
+	// refused are the places that the kernel did not take, told once all is attached.
 	refused  []Refused
 	returns  *returnEvents   // once it was needed
 	pairings map[int]pairing // by the number of a site
@@ -63,7 +69,8 @@ type Loaded struct {
 // A program is a loaded program with what attaches it.
 type program struct {
 	*tree.Program
-	code   *ebpf.Program // nil once it is closed
+	code *ebpf.Program // nil once it is closed
+	// points are where it is attached now.
 	points []spot
 	// detached: it was attached before.
 	detached bool
@@ -73,7 +80,8 @@ type program struct {
 	// the program at the return in it (openSession).
 	multi, session bool
 	// fewReturns: see FewReturns.
-	fewReturns  bool
+	fewReturns bool
+	// missedKnown: missed could be read the last time.
 	missedKnown bool
 	// unseen is what its links missed that are closed.
 	unseen uint64
@@ -152,8 +160,7 @@ func (p spot) stop() {
 	}
 }
 
-// Refused are places that a pattern of a probe matched and that the kernel does
-// not let be probed.
+// Refused are the Places that a pattern of the probe number Probe matched and that the kernel does not let be probed.
 type Refused struct {
 	Probe  int
 	Places []string

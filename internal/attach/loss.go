@@ -27,7 +27,9 @@ const LossUnseen = bpfgen.SiteKind(254)
 // A Loss is a number of things that did not get through.
 type Loss struct {
 	Probe int // -1: none
-	Kind  bpfgen.SiteKind
+	// Kind says what did not get through.
+	Kind bpfgen.SiteKind
+	// Count is how many things did not, since the unit was loaded.
 	Count uint64
 	Site  *bpfgen.Site // nil for LossMissed and LossUnseen
 	// AnyCall: of LossMissed, the count is of system calls of any name, though

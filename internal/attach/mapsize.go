@@ -20,6 +20,7 @@ import (
 // or its kernel takes.
 type MapError struct {
 	Pos plan.Pos // where it was declared
+	// Msg says what was asked for, and what to do.
 	Msg string
 	Err error // unix.ENOMEM or unix.E2BIG
 }

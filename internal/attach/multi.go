@@ -21,11 +21,16 @@ const maxRefusals = 64
 // A linker attaches a program by as few links as the kernel takes: a link that it
 // refuses for one of its places is tried in halves.
 type linker struct {
-	link     func(*tree.Functions) (bpf.Link, error)
-	kind     pointKind
-	points   []spot
-	kept     []tree.Place
-	refused  []tree.Place
+	// link makes one link at the places of its argument.
+	link func(*tree.Functions) (bpf.Link, error)
+	// kind is how its links are stopped and closed.
+	kind pointKind
+	// points are the links that the kernel has taken.
+	points []spot
+	// kept are the places of these, refused those that the kernel did not take.
+	kept    []tree.Place
+	refused []tree.Place
+	// refusals is how often the kernel has refused so far, at most maxRefusals.
 	refusals int
 }
 

@@ -15,12 +15,14 @@ import (
 // A Trial says what to try things on. All of it exists on every kernel and
 // rarely happens, and the programs do nothing.
 type Trial struct {
-	Function      string // of the kernel
-	Trampoline    uint32 // its number in BTF, 0 if that is not known
-	Iterator      uint32 // the number in BTF of an iterator's function
-	Hook          uint32 // the number in BTF of a security hook's function
+	Function   string // of the kernel
+	Trampoline uint32 // its number in BTF, 0 if that is not known
+	Iterator   uint32 // the number in BTF of an iterator's function
+	Hook       uint32 // the number in BTF of a security hook's function
+	// RawTracepoint is the name of one.
 	RawTracepoint string
-	TracepointID  func() (uint64, error)
+	// TracepointID gives the number of the same tracepoint for perf events.
+	TracepointID func() (uint64, error)
 }
 
 // Try finds out what this process may do on this kernel, by doing each thing

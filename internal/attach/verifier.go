@@ -20,6 +20,7 @@ import (
 // generated: a fault of the compiler. Its message never has the verifier's own
 // words: these are in the file.
 type VerifierError struct {
+	// Program is the name of the program that was rejected.
 	Program string
 	Pos     plan.Pos // of the rejected instruction; not valid if unknown
 	Insn    int      // its raw number, -1 if unknown
@@ -55,10 +56,12 @@ func (e *VerifierError) Unwrap() error { return e.Err }
 // A ComplexityError says that a program is correct as far as the verifier
 // got, but more than it is willing to follow.
 type ComplexityError struct {
+	// Program is the name of the program that is too much.
 	Program string
 	Pos     plan.Pos    // of the most expensive loop, else where the code begins; not valid if unknown
 	Loop    bpfgen.Loop // that at Pos, if there is one
-	Err     error
+	// Err is what the system call returned.
+	Err error
 }
 
 func (e *ComplexityError) Error() string {
