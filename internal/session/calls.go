@@ -17,14 +17,20 @@ import (
 // calls calls the functions that a script gave away, from the first event or timer to the last function of at_exit,
 // and counts what they raise.
 type calls struct {
-	o        *Options
-	host     *script.Host
-	out      *output.Output
+	// o says what becomes of a panic of startrace itself.
+	o *Options
+	// host runs the script.
+	host *script.Host
+	// out is flushed before a failure is told, so that lines keep their order.
+	out *output.Output
+	// messages takes what failed.
 	messages *output.Messages
 
+	// atExit are the functions that at_exit() was given, in its order.
 	atExit []starlark.Callable
 	// counts are all, two of them those of timers and of at_exit.
-	counts          []*failures
+	counts []*failures
+	// ofTimers and exits are the failures of timers and of the functions of at_exit.
 	ofTimers, exits *failures
 }
 

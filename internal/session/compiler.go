@@ -18,11 +18,16 @@ import (
 
 // A compiler makes the units of parts.
 type compiler struct {
-	o        *Options
+	// o are the options of the run.
+	o *Options
+	// messages takes warnings, and with -v what runs where.
 	messages *output.Messages
-	machine  *machine.Machine
-	host     *script.Host
-	common   common
+	// machine has the facts about the kernel.
+	machine *machine.Machine
+	// host has the plan and the script's text.
+	host *script.Host
+	// common is what the parts of the run share.
+	common common
 	// unwanted gives an error once what is being made is wanted no more.
 	unwanted func() error
 }

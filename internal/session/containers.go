@@ -15,15 +15,21 @@ import (
 // containers are those of the script that kernel halves use, in their maps from
 // the loading of the first part that uses them to the end of the run.
 type containers struct {
-	env     *builtins.Env
+	// env has the containers as the script sees them.
+	env *builtins.Env
+	// machine finds functions of the kernel, for walks over maps.
 	machine *machine.Machine
+	// decoder makes values of what is in the maps.
 	decoder *value.Decoder
-	parts   *parts
-	twins   *twins.Twins // for tests, else nil
+	// parts are those that are loaded.
+	parts *parts
+	twins *twins.Twins // for tests, else nil
 
+	// backends are the containers in their maps, closed at the end of the run.
 	backends []state.Container
 	bound    map[int]bool // by number
-	oldest   loss.Oldest
+	// oldest counts what full tables have dropped to make room.
+	oldest loss.Oldest
 }
 
 // bind moves the containers that a part uses first into their maps, with what the

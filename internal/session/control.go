@@ -11,10 +11,14 @@ import (
 // controls are what a script does with its probes in the kernel, in all their
 // parts: from the loading of the first to the end of the run.
 type controls struct {
-	parts    *parts
-	spans    *openspans.Spans
+	// parts are those that are loaded.
+	parts *parts
+	// spans gives what spans are open.
+	spans *openspans.Spans
+	// delivery shows the events that were kept, for dump().
 	delivery *delivery
-	machine  *machine.Machine
+	// machine says why the kernel does not count runs.
+	machine *machine.Machine
 	// counted: the runs of programs are asked for; uncounted is why the kernel
 	// does not count them.
 	counted   bool

@@ -18,15 +18,22 @@ import (
 // A delivery brings what programs send to the user halves of their probes, in
 // the order of time and with the timers between, as long as programs run.
 type delivery struct {
-	parts  *parts
+	// parts are those whose rings are read.
+	parts *parts
+	// frames takes the news of processes with stacks.
 	frames *stacks.Names
-	lines  *eventline.Kernel
-	calls  *calls
-	out    *output.Output
+	// lines has what the lines of probes without a handler need.
+	lines *eventline.Kernel
+	// calls runs user halves, and counts what they raise.
+	calls *calls
+	// out is where lines go.
+	out *output.Output
+	// timers are called between the events, by their times.
 	timers *timers.List
 	// halted says that no function of the script is to be called any more.
 	halted func() bool
 
+	// merger orders the records of all CPUs by their times.
 	merger   stream.Merger
 	flushing bool         // the merger gives out records
 	held     []heldRecord // records that came meanwhile
@@ -42,13 +49,17 @@ type delivery struct {
 
 // A route says where the records of one number go.
 type route struct {
+	// record is the layout of these records.
 	record *wire.Record
 	// fn is the user half, called with args; nil where a line is printed.
-	fn       starlark.Callable
-	args     starlark.Tuple
-	line     *eventline.Line
+	fn   starlark.Callable
+	args starlark.Tuple
+	// line prints them; nil where fn is called.
+	line *eventline.Line
+	// failures counts what fn has raised, together with the other records of the probe.
 	failures *failures
-	sent     int64
+	// sent counts the records that were delivered.
+	sent int64
 }
 
 // bind prepares where the records of a part go.

@@ -21,11 +21,15 @@ import (
 // of its loop. Its methods are for one goroutine, but for those that say
 // otherwise.
 type Live struct {
-	s      *session
+	// s is the run.
+	s *session
+	// common is what the parts of all chunks share.
 	common common
 	target plan.Target // of all units
+	// gone are the probes that were replaced or taken away, by number.
 	gone   map[int]bool
 	failed bool // an error has been reported
+	// change is the replacement of probes that goes on; nil for none.
 	change *change
 }
 

@@ -11,12 +11,18 @@ import (
 // loaded is what a run has in the kernel, and what it knows of it: from the
 // loading of the first part to the end.
 type loaded struct {
-	parts      parts
-	names      names
-	frames     *stacks.Names
-	spans      openspans.Spans
+	// parts are those that are loaded.
+	parts parts
+	// names are the numbers that stand for names in all of them.
+	names names
+	// frames names the addresses of stacks.
+	frames *stacks.Names
+	// spans gives what spans are open.
+	spans openspans.Spans
+	// containers are those that kernel halves use.
 	containers *containers
-	controls   *controls
+	// controls is what the script does with its probes.
+	controls *controls
 }
 
 // bindSpans makes items() read the entries of the spans of a part.

@@ -25,9 +25,13 @@ import (
 // A loader brings plans into the kernel, as long as the run can get probes.
 type loader struct {
 	*compiler
-	bell     *bell.Bell
-	target   *target.Target
-	parts    *parts
+	// bell waits on the ring of the first part, beside what else wakes the run.
+	bell *bell.Bell
+	// target is the processes that count.
+	target *target.Target
+	// parts gets what was loaded.
+	parts *parts
+	// delivery is told where the records of a part go.
 	delivery *delivery
 	// binders connect a part that is loaded with the script and the run, in this
 	// order, before anything of it is attached.

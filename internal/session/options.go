@@ -11,21 +11,30 @@ import (
 
 // Settings are what the command's own flags say.
 type Settings struct {
-	Code     []string
-	Command  string
-	PID      int
-	Follow   bool
+	// Code are the lines of -e, in their order; nil: there is a file, or the prompt.
+	Code []string
+	// Command is the text of -c, "" for none.
+	Command string
+	// PID is the process of -p, 0 for none; Follow traces what that starts, too (-f).
+	PID    int
+	Follow bool
+	// Duration is how long to trace, 0: until something else ends the run.
 	Duration time.Duration
-	Output   string
-	Format   string
-	Quiet    bool
-	Verbose  bool
-	StrMax   int
-	Check    bool // verify the compiler's passes
+	// Output is the file of -o, "" for standard output.
+	Output string
+	// Format is the word of --format, "" for text.
+	Format string
+	// Quiet leaves out messages (-q), Verbose adds some (-v).
+	Quiet   bool
+	Verbose bool
+	// StrMax is the limit of captured strings in bytes, 0: the default.
+	StrMax int
+	Check  bool // verify the compiler's passes
 	// What scripts may do outside of themselves.
 	AllowWrite []string // folders
-	AllowRun   bool
-	Unsafe     bool // change what is traced
+	// AllowRun lets it run commands.
+	AllowRun bool
+	Unsafe   bool // change what is traced
 }
 
 // Options is all that a run gets from the command line.
@@ -38,6 +47,7 @@ type Options struct {
 	// those of the script; nil: there are none.
 	Own func(*Settings) *flags.Set
 
+	// Stdout gets results, Stderr messages.
 	Stdout, Stderr io.Writer
 	// Stdin is what the prompt reads, or the script -.
 	Stdin *os.File

@@ -22,21 +22,25 @@ import (
 // A part is what is compiled and loaded together: of a script all of it, at the
 // prompt what was typed at one time. The containers are those of the session.
 type part struct {
+	// plan is what was declared.
 	plan *plan.Plan
 	late bool // it has points of modules that were loaded later
 
-	// Once it is compiled:
-	unit   *bpfgen.Unit
+	// unit is the compiled plan.
+	unit *bpfgen.Unit
+	// result is what became of the plan: halves, places, points.
 	result *infer.Result
 	// captured is what its plan was made with.
 	captured script.Captured
 
-	// Once it is loaded:
+	// loaded is the unit in the kernel.
 	loaded *attach.Loaded
+	// reader drains the part's ring; nil where nothing is sent.
 	reader *stream.Reader
 	stacks *stacks.Table // nil unless programs take some
-	spans  *openspans.Unit
-	first  int // the number in delivery.routes of its record 0
+	// spans are the part's entries among those that items() reads.
+	spans *openspans.Unit
+	first int // the number in delivery.routes of its record 0
 	// renumbered is where a record gets that number.
 	renumbered []byte
 }

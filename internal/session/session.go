@@ -14,28 +14,40 @@ import (
 type session struct {
 	Options
 	*signals
+	// bell wakes the goroutine of the run.
 	bell *bell.Bell
 	phase
 	dialogue *dialogue // nil: a script runs
 
+	// messages takes what is no result.
 	messages *output.Messages
-	out      *output.Output
-	machine  *machine.Machine
-	target   *target.Target
-	results  results.Known
+	// out collects results.
+	out *output.Output
+	// machine has facts about the kernel and this machine.
+	machine *machine.Machine
+	// target is the processes that count.
+	target *target.Target
+	// results makes tables of values, with what is known of containers besides these.
+	results results.Known
 	// wallOffset is what the wall clock was ahead of the monotonic one when the
 	// run began, in ns.
 	wallOffset int64
 
-	host   *script.Host
-	calls  *calls
+	// host runs the script.
+	host *script.Host
+	// calls runs the functions that the script gave away.
+	calls *calls
+	// timers are those of every(), after() and --duration.
 	timers timers.List
 	// announced is what announce() was given before all was attached.
 	announced []string
 
-	loaded   *loaded
-	loader   *loader
-	growth   *growth // nil: no probe can get points later
+	// loaded is what the run has in the kernel.
+	loaded *loaded
+	// loader brings plans there.
+	loader *loader
+	growth *growth // nil: no probe can get points later
+	// delivery brings events from there.
 	delivery *delivery
 	settled  uint64 // all records up to this time have been delivered
 }
