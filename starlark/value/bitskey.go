@@ -1,7 +1,11 @@
 package value
 
 import (
+	"slices"
+
 	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/wire"
 )
 
 // Ints of keys have 64 bits, and those of the same bits are one key: -1 and
@@ -11,15 +15,19 @@ import (
 
 // signs says whether k has an int below 0, and whether it has one from 1<<63 on.
 func signs(k starlark.Value) (negative, huge bool) {
+	var parts []starlark.Value
 	switch k := k.(type) {
 	case starlark.Int:
 		_, fits := k.Int64()
 		return k.Sign() < 0, !fits
 	case starlark.Tuple:
-		for _, e := range k {
-			n, h := signs(e)
-			negative, huge = negative || n, huge || h
-		}
+		parts = k
+	case *Record:
+		parts = k.vals
+	}
+	for _, e := range parts {
+		n, h := signs(e)
+		negative, huge = negative || n, huge || h
 	}
 	return negative, huge
 }
@@ -37,19 +45,43 @@ func signedKey(k starlark.Value) starlark.Value {
 	})
 }
 
-// otherSign is k with the ints of the same bits and the other sign: signed ones, if
-// there is something to change, else unsigned ones.
-func otherSign(k starlark.Value) starlark.Value {
-	negative, huge := signs(k)
-	if huge || !negative {
-		return signedKey(k)
-	}
-	return eachInt(k, func(i starlark.Int) starlark.Int {
-		if n, ok := i.Int64(); ok {
+// likeKept is k with its ints as a key of t has them: each part with the sign of its own.
+func likeKept(t *wire.Type, k starlark.Value) starlark.Value {
+	switch k := k.(type) {
+	case starlark.Int:
+		n, fits := k.Int64()
+		u, huge := k.Uint64()
+		switch {
+		case t.Signed && !fits && huge:
+			return starlark.MakeInt64(int64(u))
+		case !t.Signed && fits && n < 0:
 			return starlark.MakeUint64(uint64(n))
 		}
-		return i
-	})
+	case starlark.Tuple:
+		if len(k) == len(t.Elems) {
+			out := make(starlark.Tuple, len(k))
+			for i := range k {
+				out[i] = likeKept(&t.Elems[i], k[i])
+			}
+			return out
+		}
+	case *Record:
+		if len(k.names) == len(t.Names) {
+			return recordLikeKept(t, k)
+		}
+	}
+	return k
+}
+
+func recordLikeKept(t *wire.Type, k *Record) starlark.Value {
+	out := make([]starlark.Value, len(k.vals))
+	for i, name := range k.names {
+		out[i] = k.vals[i]
+		if at := slices.Index(t.Names, name); at >= 0 {
+			out[i] = likeKept(&t.Elems[at], k.vals[i])
+		}
+	}
+	return NewRecord(k.names, out)
 }
 
 func eachInt(k starlark.Value, f func(starlark.Int) starlark.Int) starlark.Value {
@@ -57,27 +89,68 @@ func eachInt(k starlark.Value, f func(starlark.Int) starlark.Int) starlark.Value
 	case starlark.Int:
 		return f(k)
 	case starlark.Tuple:
-		out := make(starlark.Tuple, len(k))
-		for i, e := range k {
-			out[i] = eachInt(e, f)
-		}
-		return out
+		return starlark.Tuple(eachIntOf(k, f))
+	case *Record:
+		return NewRecord(k.names, eachIntOf(k.vals, f))
 	}
 	return k
 }
 
-// wrote notes how a key is shown that an entry is kept by: as it was written first,
-// unless that is unsigned and it was written as a signed one later.
+func eachIntOf(list []starlark.Value, f func(starlark.Int) starlark.Int) []starlark.Value {
+	out := make([]starlark.Value, len(list))
+	for i, e := range list {
+		out[i] = eachInt(e, f)
+	}
+	return out
+}
+
+// signedIn is k, whose ints are shown with a sign where those of the same key are as next has them. Each part has a
+// sign of its own: another part that is below 0 changes nothing.
+func signedIn(k, next starlark.Value) starlark.Value {
+	switch n := next.(type) {
+	case starlark.Int:
+		if n.Sign() < 0 {
+			return n
+		}
+	case starlark.Tuple:
+		if k, ok := k.(starlark.Tuple); ok && len(k) == len(n) {
+			out := make(starlark.Tuple, len(k))
+			for i := range k {
+				out[i] = signedIn(k[i], n[i])
+			}
+			return out
+		}
+	case *Record:
+		if k, ok := k.(*Record); ok && len(k.names) == len(n.names) {
+			out := make([]starlark.Value, len(k.vals))
+			for i, name := range k.names {
+				out[i] = signedIn(k.vals[i], n.Get(name))
+			}
+			return NewRecord(k.names, out)
+		}
+	}
+	return k
+}
+
+// wrote notes how a key is shown that an entry is kept by: each of its ints as it was written first, unless that is
+// unsigned and it was written as a signed one later.
 func (t *Table) wrote(k, index starlark.Value, found bool) error {
-	negative, huge := signs(k)
-	switch {
-	case huge && !found:
+	if _, huge := signs(k); huge && !found {
 		return t.unsigned.SetKey(index, k)
-	case negative && t.unsigned.Len() > 0:
-		_, _, err := t.unsigned.Delete(index)
+	}
+	if negative, _ := signs(k); !negative || t.unsigned.Len() == 0 {
+		return nil
+	}
+	before, ok, err := t.unsigned.Get(index)
+	if !ok || err != nil {
 		return err
 	}
-	return nil
+	shown := signedIn(before, k)
+	if _, huge := signs(shown); huge {
+		return t.unsigned.SetKey(index, shown)
+	}
+	_, _, err = t.unsigned.Delete(index)
+	return err
 }
 
 // shownKey is the key of an entry as scripts see it.

@@ -25,7 +25,7 @@ func (b *base) encodeKey(k starlark.Value) ([]byte, error) {
 	}
 	if negative, huge := signs(k); negative || huge {
 		clear(b.key)
-		if Encode(&layout.Type, b.dec.Labels.numbered(&layout.Type, otherSign(k)), b.key) == nil {
+		if Encode(&layout.Type, b.dec.Labels.numbered(&layout.Type, likeKept(&layout.Type, k)), b.key) == nil {
 			return b.key, nil
 		}
 	}

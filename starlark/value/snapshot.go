@@ -21,7 +21,7 @@ func (s *Snapshot) Columns() []*plan.Container { return columnsOf(s.decl) }
 func (s *Snapshot) entry(key starlark.Value) (*Entry, error) {
 	if i, err := s.find(key); i >= 0 || err != nil {
 		if negative, _ := signs(key); negative && i >= 0 {
-			s.entries[i].Key = key // the signed one is shown
+			s.entries[i].Key = signedIn(s.entries[i].Key, key)
 		}
 		return s.at(i), err
 	}
