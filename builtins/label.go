@@ -23,7 +23,8 @@ error and stays a number, as an error without a name does. For a pointer that is
 name, and for another pointer None.`),
 	label("signal", "signal(n)", "The name of a signal: SIGTERM."),
 	label("syscall_name", "syscall_name(n)",
-		`The name of a system call by its number. A call of a program of 32 bits has the number there plus 1024.`),
+		`The name of a system call by its number. A call of a program of 32 bits has the number there plus 1024. A
+number of a call without a name reads as syscall_1000, one that is no C int as syscall_?.`),
 	label("ksym", "ksym(addr)", "The kernel function at an address."),
 	{
 		Name: "usym", Family: "labels",
@@ -97,13 +98,8 @@ func (e *Env) labels() value.Labels {
 	}
 }
 
-func syscallName(v uint64) string {
-	n, ok := cInt(v)
-	if !ok {
-		return "syscall_" + wide(v)
-	}
-	return kernel.SyscallName(n)
-}
+// syscallName is the name of a call by the 32 bits of its number: kernel.CallNumber.
+func syscallName(v uint64) string { return kernel.SyscallName(int(int32(v))) }
 
 // cInt is v as a C int; false where v is more than that: it has no name then, and is not what its low half means. That
 // of one without its sign has another text, so that each text is that of one number: a table would have an entry of
@@ -141,6 +137,9 @@ func labelCall(e *Env, c *call) (starlark.Value, error) {
 		if !isErrno(v) {
 			return starlark.None, nil // an address, which is no error
 		}
+	}
+	if c.name == "syscall_name" {
+		v = uint64(kernel.CallNumber(int64(v)))
 	}
 	if text := f(v); text != "" {
 		return starlark.String(text), nil

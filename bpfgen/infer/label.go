@@ -34,11 +34,11 @@ func (b *body) labelled(v val, label string, pos plan.Pos) val {
 	case e.Type.Kind != types.Int:
 		refuse(pos, "%s takes an int, got %s", strings.SplitN(label, ":", 2)[0], v.describe())
 	}
-	t := e.Type
-	t.Label = label
 	if label == "syscall_name" {
 		e = nameNumber(e)
 	}
+	t := e.Type
+	t.Label = label
 	return exprVal(as(e, t, pos))
 }
 

@@ -391,7 +391,10 @@ func register(off int, pos plan.Pos) *tree.Expr {
 	return &tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: fmt.Sprintf("reg:%d", off), Pos: pos}
 }
 
-// nameNumber is the number that stands for the name of the system call with the number e.
+// nameNumber is the number that stands for the name of the system call with the number e. It has 32 bits, whatever the
+// width of e: see kernel.CallNumber.
 func nameNumber(e *tree.Expr) *tree.Expr {
-	return &tree.Expr{Op: tree.OpSyscallName, Type: e.Type, Args: []*tree.Expr{e}, Pos: e.Pos}
+	t := types.U32
+	t.MayNone, t.MayFault = e.Type.MayNone, e.Type.MayFault
+	return &tree.Expr{Op: tree.OpSyscallName, Type: t, Args: []*tree.Expr{e}, Pos: e.Pos}
 }

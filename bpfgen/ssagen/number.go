@@ -185,11 +185,19 @@ func (b calls) nameNumber(nr *ir.Value) *ir.Value {
 				b.jumpWith(j, intVal(types.U64, b.Load(4, b.Op(ir.OpAdd, b.constAddr(x32NameTable()), at), 0)))
 			})
 		}
-		b.unless(ir.UGE, nr, maxSyscall, func() { b.jumpWith(j, intVal(types.U64, nr)) })
+		b.unless(ir.UGE, nr, maxSyscall, func() { b.farName(nr, j) })
 		b.jumpWith(j, intVal(types.U64, b.nameInTable(nr)))
 	})
 	b.jumpWith(j, intVal(types.U64, nr))
 	return b.enter(j).x
+}
+
+// farName is that number of one that is in no table: itself as 32 bits, or that of no call (kernel.CallNumber).
+func (b calls) farName(nr *ir.Value, j *join) {
+	b.unlessSame(b.Extend(nr, 32, true), nr, func() {
+		b.jumpWith(j, intVal(types.U64, b.Const(int64(kernel.CallNumber(kernel.NoCall)))))
+	})
+	b.jumpWith(j, intVal(types.U64, b.Extend(nr, 32, false)))
 }
 
 // nameTable is the number of its name for each number of a call.

@@ -21,6 +21,9 @@ func SyscallNumber(s string) (n int64, ok bool) {
 	if sc, found := kernel.SyscallByName(name); found && sc.Name == name {
 		return n + int64(sc.Nr), true
 	}
+	if name == kernel.SyscallName(kernel.NoCall) {
+		return n + int64(kernel.CallNumber(kernel.NoCall)), true
+	}
 	digits, found := strings.CutPrefix(name, "syscall_")
 	nr, err := strconv.ParseInt(digits, 10, 32)
 	if !found || err != nil || kernel.SyscallName(int(nr)) != name {

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	_ "embed"
+	"math"
 	"runtime"
 	"slices"
 	"strconv"
@@ -262,9 +263,27 @@ func MatchSyscalls(glob string) []Syscall {
 	return append(out, syscallsOf(runtime.GOARCH).matchOthers(g, out)...)
 }
 
+// NoCall stands for all numbers that are no C ints, and so are those of no system call. It is the least C int, which no
+// call has either.
+const (
+	NoCall     = math.MinInt32
+	noCallName = "syscall_?"
+)
+
+// CallNumber is n as names of calls are kept, in 32 bits.
+func CallNumber(n int64) uint32 {
+	if n != int64(int32(n)) {
+		n = NoCall
+	}
+	return uint32(n)
+}
+
 // SyscallName gives the kernel's name of a number, "syscall_N" for a number
 // that the table does not have.
 func SyscallName(nr int) string {
+	if nr == NoCall {
+		return noCallName
+	}
 	t := syscallsOf(runtime.GOARCH)
 	if i, ok := t.byNr[withoutX32(nr)]; ok {
 		return t.at(i).Name

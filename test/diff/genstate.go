@@ -65,7 +65,7 @@ func (g *gen) declareGlobal(name, value string) { g.p.Globals = append(g.p.Globa
 func (g *gen) table() {
 	t := table{g.global("T"), g.keyType(),
 		g.stackOr(pick(g, []Type{signed, signed, signed, signed, unsigned, text, boolean,
-			{Kind: Tuple, Elems: []Type{signed, boolean}}}))}
+			{Kind: Tuple, Elems: []Type{signed, boolean}}, g.labelType()}))}
 	g.tables = append(g.tables, t)
 	g.declareGlobal(t.name, "table(size = 512)")
 }

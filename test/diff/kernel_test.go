@@ -139,7 +139,7 @@ type machine struct {
 }
 
 func newMachine(u *bpfgen.Unit) *machine {
-	m := &machine{unit: u, names: map[int]string{}, starts: map[int]string{}, decoder: decoder(),
+	m := &machine{unit: u, names: map[int]string{}, starts: map[int]string{}, decoder: decoder(u.Tree.Names),
 		sites: make([]uint64, len(u.Sites))}
 	m.event = value.NewEvent(m.decoder)
 	for _, p := range u.Tree.Programs {

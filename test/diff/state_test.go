@@ -14,8 +14,15 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// decoder makes text of labels as a session does.
-func decoder() *value.Decoder { return &value.Decoder{Labels: environment().Labels} }
+// decoder makes text of labels as a session does, of the names of functions and points those of a unit.
+func decoder(names []string) *value.Decoder {
+	labels := environment().Labels
+	labels.Ints["name"] = func(v uint64) string {
+		name, _ := tree.NameOf(int64(v), names)
+		return name
+	}
+	return &value.Decoder{Labels: labels}
+}
 
 // environment are the builtins, with labels of a machine that is none.
 func environment() *builtins.Env {

@@ -13,7 +13,15 @@ import (
 var ofInts = []string{
 	"errno($)", "signal($)", "syscall_name($)", "inet($)", `names($, "O_")`, `names($, "AF_")`, `names($, "tcp_state")`,
 	`names($, "mode")`, `strftime("%Y-%m-%d", $)`, "ntohs($)", "ntohl($)", "int32($)", "uint32($)",
-	`cast("u8", $)`, `cast("s16", $)`, `cast("u64", $)`,
+	`cast("u8", $)`, `cast("s16", $)`, `cast("u64", $)`, `syscall_name($) == "poll"`, `syscall_name($) == "syscall_-1"`,
+	`syscall_name($) == "syscall_?"`, `syscall_name($).startswith("po")`, `syscall_name($) in ("poll", "read")`,
+}
+
+// keepings are functions that give what an expression is: at once, and where a table keeps it, as its values or in them.
+var keepings = []string{
+	"def F(e):\n    return OF\n",
+	"F_T = table()\ndef F(e):\n    F_T[0] = OF\n    return F_T[0]\n",
+	"F_T = table()\ndef F(e):\n    F_T[0] = (OF, 1)\n    return F_T[0]\n",
 }
 
 // edges are numbers about the ends of each width.
@@ -33,12 +41,15 @@ func TestWideInts(t *testing.T) {
 	need.Loading(t)
 	var inKernel, inUser []*Program
 	for _, of := range ofInts {
-		for _, field := range []string{"u8", "u16", "s16", "u32", "s32", "u64", "s64"} {
-			name := fmt.Sprintf("f%d", len(inKernel))
-			probes := map[*[]*Program]string{&inKernel: "e.args." + field, &inUser: "[e.args." + field + "][0]"}
-			for list, x := range probes {
-				*list = append(*list, &Program{Name: name,
-					Text: "def " + name + "(e):\n    return " + strings.ReplaceAll(of, "$", x) + "\n"})
+		for i, field := range []string{"u8", "u16", "s16", "u32", "s32", "u64", "s64"} {
+			for _, text := range append(keepings[:1:1], keepings[1+i%2]) {
+				name := fmt.Sprintf("f%d", len(inKernel))
+				probes := map[*[]*Program]string{&inKernel: "e.args." + field, &inUser: "[e.args." + field + "][0]"}
+				for list, x := range probes {
+					of := strings.ReplaceAll(of, "$", x)
+					*list = append(*list, &Program{Name: name,
+						Text: strings.NewReplacer("F", name, "OF", of).Replace(text)})
+				}
 			}
 		}
 	}
