@@ -13,11 +13,12 @@ import (
 var ofInts = []string{
 	"errno($)", "signal($)", "syscall_name($)", "inet($)", `names($, "O_")`, `names($, "AF_")`, `names($, "tcp_state")`,
 	`names($, "mode")`, `strftime("%Y-%m-%d", $)`, "ntohs($)", "ntohl($)", "int32($)", "uint32($)",
-	`cast("u8", $)`, `cast("s16", $)`, `cast("u64", $)`, `syscall_name($) == "poll"`, `syscall_name($) == "syscall_-1"`,
-	`syscall_name($) == "syscall_?"`, `syscall_name($).startswith("po")`, `syscall_name($) in ("poll", "read")`,
+	`cast("u8", $)`, `cast("s16", $)`, `cast("u64", $)`,
+	`syscall_name($) == "poll"`, `syscall_name($) == "syscall_-1"`, `syscall_name($) == "syscall_?"`,
+	`syscall_name($).startswith("po")`, `syscall_name($) in ("poll", "read")`,
 }
 
-// keepings are functions that give what an expression is: at once, and where a table keeps it, as its values or in them.
+// keepings are functions that give what an expression is: at once, and from a table, of which it is a value or a part.
 var keepings = []string{
 	"def F(e):\n    return OF\n",
 	"F_T = table()\ndef F(e):\n    F_T[0] = OF\n    return F_T[0]\n",
