@@ -64,13 +64,19 @@ func (w *spanWalk) endApart(b *body, t *target) {
 
 // A repetition is what the walk of an end came to for one start point.
 type repetition struct {
-	pr      *probe
-	body    *body
-	since   int // of the handler's sends
-	records int // of the unit, before
-	sends   []*send
-	sent    []*wire.Record
-	turns   int // slots asked for
+	// pr is the probe, and body the program of the end.
+	pr   *probe
+	body *body
+	// since is how many sends the handler had before.
+	since int
+	// records is how many records the unit had before.
+	records int
+	// sends are those that this walk has added, set by end.
+	sends []*send
+	// sent are the records that it has added, set by end.
+	sent []*wire.Record
+	// turns is how many slots of the start it has asked for.
+	turns int
 }
 
 func (w *spanWalk) repetition(b *body) *repetition {

@@ -19,10 +19,14 @@ import (
 // depends on state that the handler changes (a table's entry) is emitted at
 // its place (bind).
 type body struct {
-	u     *unit
-	pr    *probe
-	prog  *tree.Program
+	// u is the round over the plan, and pr the probe that is walked.
+	u  *unit
+	pr *probe
+	// prog is the program that is made.
+	prog *tree.Program
+	// block is where statements go now: the body of prog, or a way of a branch in it.
 	block *tree.Block
+	// frame has the variables of the function that is walked; nil outside of functions.
 	frame *frame
 	// span is set in the programs of a span.
 	span    *spanState
@@ -184,7 +188,9 @@ func (b *body) inliner() inliner { return inliner{b} }
 
 // spanState is what one variant of a span keeps from its start to its end.
 type spanState struct {
-	span  *tree.Span
+	// span is the one in the tree, whose Slots grow as the end asks for values.
+	span *tree.Span
+	// start is the program that begins it, end the one that ends it.
 	start *body
 	end   *body
 	vals  map[int]*tree.Expr // slot → expression at the start
@@ -192,7 +198,8 @@ type spanState struct {
 	// point asked for them; the walks for others (first unset) get the same.
 	order *[]int
 	first bool
-	turn  int
+	// turn is how many slots the walk for this start point has asked for.
+	turn int
 	// differ is called where a later walk asks for something else.
 	differ func()
 	// retry: what the start could not read can be read at the end.

@@ -12,6 +12,7 @@ import (
 // A builtin is what a function that scripts can call is in either half: a row of rows (builtinrows.go). Its document is
 // in package builtins, with what it does in user space.
 type builtin struct {
+	// name is the one by which scripts call it.
 	name plan.Builtin
 	// kernel is the function in a kernel half. nil: it runs in user space only, and instead says what a kernel half
 	// has.
@@ -23,7 +24,8 @@ type builtin struct {
 	// they are known.
 	wants [][]string
 	gives string
-	deed  Deed
+	// deed is what it does that no value shows.
+	deed Deed
 	traits
 }
 
@@ -55,9 +57,11 @@ const (
 
 // A Builtin is a function that scripts can call, as others than the compiler see it.
 type Builtin struct {
+	// Name is the one by which scripts call it.
 	Name   string
 	Kernel bool // kernel halves have it
-	Deed   Deed
+	// Deed is what it does that no value shows.
+	Deed Deed
 }
 
 // Builtins are all functions that scripts can call, by their names.

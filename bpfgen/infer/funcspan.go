@@ -133,12 +133,18 @@ func (u finder) findTaskProcess() {
 	}
 }
 
+// funcSpanWalk makes the programs of calls of functions: one at the entry and one at the return, for all functions of
+// which the probe asks the same.
 type funcSpanWalk struct {
-	pr       *probe
-	t        *target
-	fs       *functions
-	span     *tree.Span
-	id       int
+	// pr is the probe.
+	pr *probe
+	// t is what its pattern comes to, and fs the functions of that.
+	t  *target
+	fs *functions
+	// span is where the calls are kept while they are open, id its number in the unit.
+	span *tree.Span
+	id   int
+	// programs are those made so far. A function joins the first of which it answers all questions alike.
 	programs []*spanProgram
 	session  uint32 // see unit.session
 	// shared: some ends are those of other functions too, so one without a start

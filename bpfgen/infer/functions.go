@@ -14,6 +14,7 @@ import (
 // functions are those that a pattern matched, of the kernel or of one program, or places in them.
 type functions struct {
 	onePoint
+	// funcs are the functions, or the places in them.
 	funcs []*funcPoint
 	mech  tree.AttachKind // how their programs are attached
 	// binary is the file that has them, "": the kernel; process the only process to be probed, 0: all.

@@ -20,11 +20,16 @@ type mark struct {
 
 // progPlace is a place in a program that is made.
 type progPlace struct {
-	body            body
-	vars            vars
-	stmts, returns  int
+	// body is the walker as it was there.
+	body body
+	// vars are the variables, and returns is how many values had been returned.
+	vars vars
+	// stmts is how many statements the current block had.
+	stmts, returns int
+	// locals and inlines are how many the program had.
 	locals, inlines int
-	span            *spanMark
+	// span is what its span had kept; nil where the program belongs to none.
+	span *spanMark
 }
 
 // spanMark is what a span kept by then, and the place in the program of its start.

@@ -64,27 +64,37 @@ func (s *ownSpan) argCount(u *unit) (n int) {
 
 // spanWalk makes the programs of one span for one probe.
 type spanWalk struct {
-	pr     *probe
-	t      *target
-	of     *ownSpan
-	id     int
-	span   *tree.Span
+	// pr is the probe.
+	pr *probe
+	// t is the span as a target of the probe, and of what is behind it.
+	t  *target
+	of *ownSpan
+	// id is the number of span in the unit.
+	id   int
+	span *tree.Span
+	// starts are the programs that begin it, in the order of the script.
 	starts []*spanStart
 	key    *types.Type // joined over all rounds
 	// filtered: ends without a start are no loss.
 	filtered bool
 	// tested: the start is tested, and with it the end.
-	tested  bool
+	tested bool
+	// apart: what an end makes of the start points differs, so that the program of the end has a branch for each
+	// (apart.go).
 	apart   bool
 	unended int // ends whose key is always None
 }
 
+// spanStart is the program of one start point of a span.
 type spanStart struct {
+	// body is that program, and ev the event there.
 	body *body
 	ev   *event
+	// key is what the span's entry is found by; nil: the thread.
 	key  *tree.Expr
 	none bool       // the key of this point is always None
 	mute *tree.Expr // true: of a process that is not traced; nil: it is, in any case
+	// vals are the values that ends have asked for, by slot.
 	vals map[int]*tree.Expr
 }
 

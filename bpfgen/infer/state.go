@@ -17,12 +17,16 @@ import (
 
 // probe is the inference of one probe() over all points that it matched.
 type probe struct {
-	u       *unit
-	p       *plan.Probe
+	// u is the round over the plan.
+	u *unit
+	// p is the probe as the script has declared it.
+	p *plan.Probe
+	// targets are what its points come to on this kernel.
 	targets []*target
 	// handler and starter are the functions that may run on either side.
 	handler, starter *role
-	argNames         map[string]bool
+	// argNames are the names of the arguments of all its points, for suggestions; nil until somebody asks.
+	argNames map[string]bool
 	// points are the numbers of the points; names says that readers know them by these, cookies that the kernel tells
 	// a program that stands at several of them at which it runs.
 	points         map[tree.Point]int
@@ -36,27 +40,40 @@ type probe struct {
 // A role is a function of a probe that is placed: the handler, or the handler
 // of the start. Where it runs is decided at the first point and holds for all.
 type role struct {
-	pr      *probe
-	name    string
-	fn      *plan.Func
-	start   bool
+	// pr is the probe.
+	pr *probe
+	// name is the word of explain for it: "handler", "start".
+	name string
+	// fn is the function of the script.
+	fn *plan.Func
+	// start: it is the handler of the start.
+	start bool
+	// decided: inUser says where it runs. Before the first point was walked it means nothing.
 	decided bool
-	inUser  bool
-	why     string // why not in the kernel
-	proj    *projection
+	// inUser: it runs in user space.
+	inUser bool
+	why    string // why not in the kernel
+	// proj is what it needs of the event then; nil in the kernel.
+	proj *projection
 }
 
 // A projection is what a function of user space needs of the event, over all
 // points of its probe.
 type projection struct {
-	role     *role
-	half     *plan.UserHalf
-	copies   int // of functions, for their calls
-	slots    int
-	sites    map[copySite]int // capture site → slot before merging
+	// role is the function that is in user space.
+	role *role
+	// half is that function with the places that are read from the record.
+	half   *plan.UserHalf
+	copies int // of functions, for their calls
+	// slots is how many slots were given so far.
+	slots int
+	sites map[copySite]int // capture site → slot before merging
+	// siteName is the expression of each slot as a field's name.
 	siteName []string
-	drops    []drop
-	sends    []*send
+	// drops are the expressions that may be left out in the end.
+	drops []drop
+	// sends are the statements that send the event, one for each program.
+	sends []*send
 	// clashes are what is certain to fail in user space, unless the handler asksType.
 	// They have the numbers of the walks, one for each point, that came to them.
 	clashes  map[refusal.Diag]map[int]bool
@@ -93,19 +110,23 @@ type copySite struct {
 
 // An event is e: what happened at a point, seen from one program.
 type event struct {
-	b     *body // the program in which its fields are read
+	b *body // the program in which its fields are read
+	// point is the point's name, as of e.probe.
 	point string
-	args  argSource
+	// args gives e.args; nil where the point has none.
+	args argSource
 	// ret, duration, startEv and fn exist only for some points.
 	ret      func(pos plan.Pos) val
 	duration func(pos plan.Pos) val
 	startEv  *event
 	fn       func(pos plan.Pos) val
 	name     func(pos plan.Pos) val // e.probe
-	depth    func(pos plan.Pos) val
-	clock    bool // an interval: e.pid is whom it happened to interrupt
-	profile  bool // it has e.ip and e.usermode
-	addr     func(pos plan.Pos) val
+	// depth gives e.depth; nil where calls are not counted.
+	depth   func(pos plan.Pos) val
+	clock   bool // an interval: e.pid is whom it happened to interrupt
+	profile bool // it has e.ip and e.usermode
+	// addr gives e.addr; nil where the event is about no address.
+	addr func(pos plan.Pos) val
 	// listed are the fields of the task that an iterator is at; nil elsewhere.
 	listed   map[string]func(pos plan.Pos) val
 	unwound  func() // a stack of the program is taken
@@ -199,10 +220,14 @@ type access struct{ question, answer string }
 // user walks a handler that runs in user space, for one point. It follows
 // what is derived from the event and captures what user code uses of it.
 type user struct {
-	proj  *projection
-	pr    *probe
-	b     *body // where captured expressions are evaluated
-	half  *plan.UserHalf
+	// proj is where captures go.
+	proj *projection
+	// pr is the probe.
+	pr *probe
+	b  *body // where captured expressions are evaluated
+	// half is the copy of the function that is walked: the handler's, or that of a function that it calls.
+	half *plan.UserHalf
+	// frame has the variables of that function.
 	frame *uframe
 	// chain are the functions whose copies are being walked, against recursion;
 	// inside those of them that are inside others. copies is how many there are
@@ -248,12 +273,14 @@ type capture struct {
 	in   syntax.Node // the nested function that holds the site
 }
 
+// uframe has the variables of a function that is walked in user code.
 type uframe struct {
 	scope.Frame[uval]
 	outer *uframe // as Outer
 	// returns collects the values of a function that is walked for a call.
 	returns []uval
-	top     bool
+	// top: it is the handler itself.
+	top bool
 	// open says that a condition has been met which only the run decides: what
 	// stands behind it in a function may be for other arguments than those of
 	// this call.
@@ -278,9 +305,12 @@ type uvals = persistent.Map[*resolve.Binding, uval]
 // An inner is a function inside a handler, as user code has it by a name, or calls it where it stands. Each call goes
 // to a copy, which the host makes next to it: it may get other parts of the event, or give one back.
 type inner struct {
-	node  syntax.Node // the def or lambda
-	name  string
-	def   *resolve.Function
+	node syntax.Node // the def or lambda
+	// name is the def's; "" for a lambda that has none.
+	name string
+	// def has the locals and free variables of the function, by the resolver.
+	def *resolve.Function
+	// outer is the function around it, as it was where this one was defined.
 	outer *uframe
 	half  *plan.UserHalf // where it is defined
 	// nested is the outermost function inside the handler that it is in, or itself.

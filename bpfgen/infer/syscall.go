@@ -135,24 +135,36 @@ func numbers(list []kernel.Syscall) []int {
 
 // syscallWalk makes the variants of a span.
 type syscallWalk struct {
-	pr          *probe
-	t           *target
-	of          *systemCalls
-	span        *tree.Span
+	// pr is the probe.
+	pr *probe
+	// t is the target, and of the calls that it stands for.
+	t  *target
+	of *systemCalls
+	// span is where calls are kept while they are open.
+	span *tree.Span
+	// enter and exit are the programs at the begin and the end of all calls; each has a part for each variant.
 	enter, exit *tree.Program
-	variants    []*variant
+	// variants are those made so far. A call joins the first of which it answers all questions alike.
+	variants []*variant
 }
 
 // A variant is what the probe does for some system calls.
 type variant struct {
+	// syscalls are the numbers of the calls.
 	syscalls []int
+	// noReturn: the calls never return, so the event is their start.
 	noReturn bool
-	forks    bool
-	log      []access
-	enter    *tree.Block
-	exit     *tree.Block
-	state    *spanState
-	args     *syscallArgs
+	// forks: they return in a new process, too.
+	forks bool
+	// log are the questions of the walk, with the answers that these calls gave.
+	log []access
+	// enter and exit are its parts of the two programs.
+	enter *tree.Block
+	exit  *tree.Block
+	// state is what it keeps from the start to the end; nil for calls that never return.
+	state *spanState
+	// args are the arguments as the first of the calls has them.
+	args *syscallArgs
 }
 
 func (w *syscallWalk) one(sc *kernel.Syscall) {

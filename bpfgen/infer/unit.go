@@ -19,7 +19,9 @@ import (
 
 // unit is one round over a plan.
 type unit struct {
-	plan  *plan.Plan
+	// plan is what the script has declared.
+	plan *plan.Plan
+	// facts know the kernel.
 	facts *kernel.Facts
 	// binaries is nil where no user programs can be looked at.
 	binaries Binaries
@@ -32,16 +34,19 @@ type unit struct {
 	// moved are the functions that run in user space because of a later point than the first, and why. It lives
 	// through all rounds.
 	moved map[roleUse]string
-	res   *Result
+	// res is what comes of the round.
+	res *Result
 	// touched are the uses of tables and cells by handlers placed in user space.
 	touched []touch
 	// touchedBefore and writtenBefore are those of earlier units.
 	touchedBefore []touch
 	writtenBefore persistent.Map[int, plan.Pos]
 	followID      int // of the table of followed processes
-	names         map[string]bool
-	nextNames     map[string]nextName // by a name without a number
-	strMax        int
+	// names are those of the programs so far, which must differ.
+	names     map[string]bool
+	nextNames map[string]nextName // by a name without a number
+	// strMax is the limit of captured strings in bytes.
+	strMax int
 	// noneEnds makes a None where a value is wanted end the walk as if it were
 	// no mistake.
 	noneEnds bool
@@ -55,11 +60,14 @@ type unit struct {
 	// late: only points that no unit of earlier has; has are those of the probe
 	// that is walked. bound: its points do not grow.
 	late, bound bool
-	earlier     *Types
-	probe       int
-	has         map[string]bool
+	// earlier are the units that have been loaded before; nil: none can have been.
+	earlier *Types
+	// probe is the number of the probe that is walked.
+	probe int
+	has   map[string]bool
 	// both: what is walked is placed on both sides; see alone.
-	both    bool
+	both bool
+	// stop ends the walk when nobody wants its result any more.
 	stop    until.Stop
 	reading bool // what runs before a handler: see asks
 	// shared is the walk of a function of an event that several probes have; nil: another one.
@@ -139,12 +147,16 @@ type owner struct{ _ byte }
 // contType collects the types of a container's uses. It lives through all
 // rounds; a use that widens it asks for another round.
 type contType struct {
-	c   *plan.Container
-	key types.Type // None: unkeyed
+	// c is the container.
+	c *plan.Container
+	// key is the type of its keys; None: unkeyed.
+	key types.Type
+	// val is the type of what is stored under a key; that of a cell.
 	val types.Type
 	// keyAt and valAt are the uses that first gave the type, for messages.
 	keyAt, valAt plan.Pos
-	keyed        bool
+	// keyed: some use has a key.
+	keyed bool
 	// present says of each position of the key whether some use has something
 	// else there than None.
 	present []bool
@@ -238,6 +250,7 @@ type Types struct {
 
 // A Result is what inference makes of a plan.
 type Result struct {
+	// Tree are the programs, with the records, spans and containers.
 	Tree *tree.Unit
 	// Halves are the user halves of probes, by the probe's number. A probe
 	// that sends records without one is printed by the session.
@@ -270,13 +283,16 @@ type Result struct {
 	KeyParts map[int][]bool
 
 	// What later units must know: see Types.
-	conts   persistent.Map[int, *contType]
+	conts persistent.Map[int, *contType]
+	// written is where kernel halves write tables and cells.
 	written persistent.Map[int, plan.Pos]
+	// touched are the uses of tables and cells by handlers in user space.
 	touched []touch
 }
 
 // A Choice says which of the points of a first() this kernel has.
 type Choice struct {
+	// Probe is the number of the probe, and Pos the place of the first().
 	Probe  int
 	Pos    plan.Pos
 	Chosen []string // the points by name
@@ -288,15 +304,19 @@ type Choice struct {
 
 // A Placement says where a function of a probe runs.
 type Placement struct {
+	// Probe is the number of the probe.
 	Probe int
 	Role  string // "where", "kernel", "handler", "start"; "event" and "key": functions of event() and span()
-	Fn    *plan.Func
-	Side  string // "kernel" or "user"
-	Why   string // for user: what cannot run in the kernel
+	// Fn is the function; nil for the line that startrace prints by itself.
+	Fn   *plan.Func
+	Side string // "kernel" or "user"
+	Why  string // for user: what cannot run in the kernel
+	// Sends are the parts of the event that user space gets for it, as fields of the record.
 	Sends []string
 }
 
-// A Wait says that a point waits for a module that can be loaded.
+// A Wait says that a point waits for a module that can be loaded: Probe is the number of the probe, Point is the point
+// as the script has it, and Module the module's name.
 type Wait struct {
 	Probe  int
 	Point  string
