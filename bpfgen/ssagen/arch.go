@@ -4,11 +4,12 @@ import "github.com/startrace/startrace/internal/kernel"
 
 // An Arch is what programs must know of the machine.
 type Arch struct {
+	// Name is the architecture's as Go has it: amd64, arm64.
 	Name string
 	// IP and Mode are offsets in pt_regs as perf events show them.
 	IP, Mode int64
-	// UserMode tells user mode from the word at Mode: Mode & Mask == User if
-	// Equal, != Kernel otherwise.
+	// ModeMask are bits of the word at Mode. They are all 0 in user mode if UserIsZero is set, and all 0 in the kernel
+	// otherwise.
 	ModeMask   int64
 	UserIsZero bool
 	// Syscall is the offset of the system call's number in pt_regs at

@@ -34,7 +34,9 @@ import (
 
 // Code is a program, and behind it the subprograms that it calls.
 type Code struct {
+	// Funcs are the program itself and, behind it, its subprograms.
 	Funcs []*ir.Func
+	// Calls are what became of the calls of the script's functions, for explain.
 	Calls []Call
 }
 

@@ -126,7 +126,9 @@ func (b *code) container(n int64) *tree.Container {
 
 // nested is a nested span as one program uses it.
 type nested struct {
-	key          *region
+	// key is the key of the call's entry in the map.
+	key *region
+	// frame and place tell one call of a thread from the next: where its frame is, and which function it is.
 	frame, place *ir.Value
 	ret          *ir.Value // the return address; 0 where nothing but a return leaves a call
 	depth        *ir.Value // how many calls around this one are open

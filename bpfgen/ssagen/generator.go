@@ -36,7 +36,8 @@ type generator struct {
 // A family is what the functions of a program have in common.
 type family struct {
 	// walk makes the evaluator of a function.
-	walk    func(*generator) evaluator
+	walk func(*generator) evaluator
+	// callees are the functions of the script that may become subprograms.
 	callees *callees
 	// names are those that functions have.
 	names map[string]bool
@@ -108,7 +109,9 @@ type loopNumbers struct {
 // handler, they are the first words on the caller's stack; the others are
 // arguments. If it can end the handler, R0 tells whether it has.
 type subprogram struct {
-	f       *ir.Func
+	// f is its code.
+	f *ir.Func
+	// calls are the subprograms that it calls.
 	calls   []*subprogram
 	out     []types.Type // of its results
 	results int          // words of these
@@ -119,21 +122,27 @@ type subprogram struct {
 	words   *ir.Value    // the address on the caller's stack
 	given   []bool       // of all words that it can be given: it uses them
 	inRegs  int          // how many of those that it uses are in registers
-	cost    bodyCost
-	state   *region // of a loop
+	// cost is what it costs the verifier at each call.
+	cost  bodyCost
+	state *region // of a loop
 }
 
 // A round is a function that is the body of a loop.
 type round struct {
-	outer   *generator
-	state   *ir.Value // its address
-	size    int       // words of the state so far
+	// outer is the function that has the loop.
+	outer *generator
+	state *ir.Value // its address
+	size  int       // words of the state so far
+	// vars are the variables that go from round to round in the state.
 	vars    []carried
 	returns []int64 // inlines that are left by a return in the body
-	given   []types.Type
-	values  int // where what they return is, in the state
-	stops   bool
-	broken  bool
+	// given are the types of what these inlines return.
+	given  []types.Type
+	values int // where what they return is, in the state
+	// stops: a round can end the handler.
+	stops bool
+	// broken: a round can leave the loop by break.
+	broken bool
 }
 
 // A carried is a variable that the loop changes, and its place in the state: its

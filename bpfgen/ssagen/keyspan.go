@@ -59,11 +59,14 @@ func (b keyed) spanStart(s *tree.Stmt, span *tree.Span, name string) {
 // ways end at done.
 type lateStart struct {
 	*code
-	span       *tree.Span
-	name       string // of the map
+	// span is the one that begins.
+	span *tree.Span
+	name string // of the map
+	// key is the key of the entry, entry what was to be stored.
 	key, entry *region
-	muted      *ir.Value
-	done       *join
+	// muted is not 0 for a process that is not traced; nil: all are.
+	muted *ir.Value
+	done  *join
 }
 
 func (s lateStart) failed(rc *ir.Value) {

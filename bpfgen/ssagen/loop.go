@@ -50,10 +50,14 @@ func (b loops) forStmt(s *tree.Stmt) {
 
 // loopState is what goes round a loop.
 type loopState struct {
-	head        *ir.Block
-	k, x, n     *ir.Value
+	// head is the block to which each round comes back. Its parameters are what goes round.
+	head *ir.Block
+	// k is the number of the round from 0, x the value of the loop's variable, and n the number of rounds.
+	k, x, n *ir.Value
+	// bound is the most rounds that there can be, step what x grows by.
 	bound, step int64
-	vars        []int64
+	// vars are the variables that the body changes, by their numbers.
+	vars []int64
 }
 
 func (b loops) loopBody(s *tree.Stmt, l *loop, ls loopState) {

@@ -59,12 +59,15 @@ func allLoops(p *tree.Program, rounds map[*tree.Stmt]bool) {
 
 // A loopCall is a loop that becomes a call of bpf_loop.
 type loopCall struct {
-	s       *tree.Stmt
-	bound   int64
-	in      []int64 // variables that the body uses
-	vars    []int64 // those that it changes
-	b       *boundary
-	n       *generator // of the body
+	// s is the loop, and bound the most rounds that it can have.
+	s     *tree.Stmt
+	bound int64
+	in    []int64 // variables that the body uses
+	vars  []int64 // those that it changes
+	// b is what passes between the body and what is around it.
+	b *boundary
+	n *generator // of the body
+	// sub is the function of the body.
 	sub     *subprogram
 	consts  []*tree.Expr // that this function is given
 	scalars []*ir.Value  // what is given in the state, behind stateVars

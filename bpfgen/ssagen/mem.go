@@ -22,8 +22,10 @@ const DefaultStack = 344
 
 // memory hands out the memory of a function: pieces of its stack, and of the scratch memory that programs claim.
 type memory struct {
+	// shared has the constants, in the memory of a map.
 	shared *Shared
-	body   *ir.Builder
+	// body is the function that has the memory.
+	body *ir.Builder
 	// stack is the bytes of slots so far, budget how many there may be.
 	stack, budget int
 	// made is all memory handed out, free what was given back.
@@ -96,7 +98,8 @@ func (m *memory) fresh(size int) *region {
 // does not fit into the scratch memory.
 const MaxPiece = 32<<10 - 8
 
-// TooLarge says that one key, value, record or string of a handler is larger than MaxPiece.
+// TooLarge says that one key, value, record or string of a handler is larger than MaxPiece: that at the place Pos of
+// the script takes Size bytes.
 type TooLarge struct {
 	Pos  plan.Pos
 	Size int

@@ -7,7 +7,9 @@ import (
 
 // A pathWalk builds one OpPath.
 type pathWalk struct {
-	b   *code
+	// b is the function under construction.
+	b *code
+	// e is the OpPath, and o the places of what it reads.
 	e   *tree.Expr
 	o   *tree.PathOffsets
 	end int64   // where the text ends in buf

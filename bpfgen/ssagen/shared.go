@@ -8,7 +8,9 @@ import (
 // Shared is what the programs of a unit have in common. Its fields are
 // complete when all programs were built.
 type Shared struct {
+	// Tree is the unit that is compiled.
 	Tree *tree.Unit
+	// Arch is the machine that it is compiled for.
 	Arch *Arch
 	// NoCmpXchg: the kernel is older than 5.12 and has no atomics that give
 	// the old value. Extremes are then kept in claimed words.
@@ -26,8 +28,11 @@ type Shared struct {
 	// Uses names the maps without number that programs use.
 	Uses map[string]bool
 
-	sites     map[tree.Site]int
-	consts    map[string]int
+	// sites are the numbers of Sites, so that equal ones have one counter.
+	sites map[tree.Site]int
+	// consts are the places in ConstData of what is there.
+	consts map[string]int
+	// placeOffs are the places in MapPlaces, by the number of the span.
 	placeOffs map[int]int64
 }
 

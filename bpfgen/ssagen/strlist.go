@@ -17,13 +17,16 @@ const maxStrings = 128
 // into buf, which has room for a whole string behind the last place where one
 // can begin. That spares a size that is not constant.
 type listReader struct {
-	b    *code
+	// b is the function under construction.
+	b *code
+	// e is the OpStrList or OpJoin.
 	e    *tree.Expr
 	room int64   // bytes of the list that are kept, with the last NUL
 	sep  int64   // of OpJoin, 0: none
 	buf  *region // room bytes, and room+1 for the last string
 	// state goes round the loop: the offset of the next string, and RefCut.
 	state *region
+	// done is where the list has come to its end, fault where it could not be read.
 	done  *join
 	fault *join
 }

@@ -22,6 +22,7 @@ type val struct {
 
 // A str is a string: its bytes in memory, or a constant.
 type str struct {
+	// konst is the constant; nil where the bytes are in memory.
 	konst *string
 	// mem is where the bytes are, if that is memory of this program; else addr.
 	mem  *region
