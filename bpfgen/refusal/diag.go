@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A Diag is a message for the author of a script.
+// A Diag is a message for the author of a script: Msg says what is wrong at the place Pos, and what to do.
 type Diag struct {
 	Pos plan.Pos
 	Msg string
