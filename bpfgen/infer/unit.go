@@ -325,9 +325,11 @@ type Wait struct {
 
 // Binaries finds what points in user programs mean (package binary).
 type Binaries interface {
+	// Functions are those of a file whose names match a pattern.
 	Functions(file, pattern string) ([]binary.Function, *binary.File, error)
 	// Inside says why no probe may stand so many bytes behind a function's start.
 	Inside(at *binary.File, fn binary.Function, offset uint64) error
+	// Static are the static probes of a file that match PROVIDER:NAME or NAME.
 	Static(file, pattern string) ([]usdt.StaticProbe, *binary.File, error)
 	// Signature is what debug information says of a function; nil where there is none.
 	Signature(at *binary.File, fn binary.Function) *signature.Signature
