@@ -222,7 +222,7 @@ def say(e, letters, file):
 def closes():
     probe(closed(), lambda e: say(e, "C", e.file))
     ended, left = fileio.left()
-    probe(ended, lambda e: [say(e, "C", file) for file in left(e)], kernel = lambda e: record())
+    probe(ended, lambda e: [say(e, "C", one.file) for one in left(e)], kernel = lambda e: record())
 
 def opens():
     probe(executed(), lambda e: say(e, "RO", e.file))

@@ -203,14 +203,18 @@ func TestMountsnoopSteps(t *testing.T) {
 	at := regexp.QuoteMeta(dir)
 	want := []string{
 		`mount 0 \S* ?REC\|PRIVATE "" on "/"`,
-		`move_mount 0 tmpfs NOSUID(\|NODEV)? "wl-source" on "` + at + `"`,
+		`move_mount 0 tmpfs NOSUID(\|NODEV)?\|F_EMPTY_PATH "wl-source" on "` + at + `"`,
 		`mount_setattr 0 - NOEXEC\|-NODEV "` + at + `"`,
 		`fsconfig 0 tmpfs RDONLY\|REMOUNT "` + at + `"`,
+		`umount 0 - DETACH\|NOFOLLOW "` + at + `"`,
+		`mount 0 tmpfs NODEV "wl-old" on "` + at + `"`,
 		`umount 0 - 0 "` + at + `"`,
 		`fsopen ENODEV wl-none 0`,
 		`fsmount EINVAL tmpfs 0`,
-		`move_mount ENOENT tmpfs RDONLY "none" on "` + at + `/wl-gone"`,
-		`open_tree ENOENT - BIND "` + at + `/wl-gone"`,
+		`move_mount ENOENT tmpfs RDONLY\|F_EMPTY_PATH "none" on "` + at + `/wl-gone"`,
+		`move_mount ENOENT - F_SYMLINKS\|T_AUTOMOUNTS "` + at + `/wl-gone" on "/"`,
+		`umount EINVAL - FORCE\|EXPIRE "` + at + `"`,
+		`open_tree ENOENT - CLONE\|CLOEXEC\|RECURSIVE "` + at + `/wl-gone"`,
 		`mount_setattr ENOENT - RDONLY "` + at + `/wl-gone"`,
 	}
 	if !atLeast(t, 5, 12) { // no mount_setattr

@@ -11,6 +11,15 @@ import (
 // tcp makes N connections over the loopback, one after the other. In each the side that connected sends BYTES, which
 // the other side receives, and closes first. One more connection is refused. FDs has the port of the listening socket.
 func tcp(s settings, args []string) (func() (report, error), error) {
+	return tcpOf(unix.AF_INET, s, args)
+}
+
+// tcp6 is tcp with sockets of IPv6 for the same addresses of IPv4.
+func tcp6(s settings, args []string) (func() (report, error), error) {
+	return tcpOf(unix.AF_INET6, s, args)
+}
+
+func tcpOf(family int, s settings, args []string) (func() (report, error), error) {
 	n, err := numbers(args, 2, 2)
 	if err != nil {
 		return nil, err
@@ -22,15 +31,15 @@ func tcp(s settings, args []string) (func() (report, error), error) {
 	return func() (report, error) {
 		port := 0
 		tids, err := onThreads(1, comm, s.pin, func(int) (err error) {
-			port, err = exchanges(n[0], n[1])
+			port, err = exchanges(family, n[0], n[1])
 			return err
 		})
 		return report{Comm: comm, Calls: n[0], Bytes: n[1], TIDs: tids, FDs: map[string]int{"port": port}}, err
 	}, nil
 }
 
-func exchanges(n, size int) (port int, err error) {
-	l, err := listen(16)
+func exchanges(family, n, size int) (port int, err error) {
+	l, err := listen(family, 16)
 	if err != nil {
 		return 0, err
 	}
@@ -59,7 +68,7 @@ func backlog(s settings, args []string) (func() (report, error), error) {
 	const comm = "wl-backlog"
 	return func() (report, error) {
 		tids, err := onThreads(1, comm, s.pin, func(int) error {
-			l, err := listen(0)
+			l, err := listen(unix.AF_INET, 0)
 			if err != nil {
 				return err
 			}
@@ -76,14 +85,24 @@ func backlog(s settings, args []string) (func() (report, error), error) {
 	}, nil
 }
 
-// A listener is a listening socket of 127.0.0.1.
-type listener struct{ fd, port int }
+// A listener is a listening socket of 127.0.0.1; family is that of its address, AF_INET6 for ::ffff:127.0.0.1, and of
+// the sockets that connect to it.
+type listener struct{ fd, port, family int }
 
-func listen(queue int) (l listener, err error) {
-	if l.fd, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
+// address is where the listener is.
+func (l listener) address() unix.Sockaddr {
+	if l.family == unix.AF_INET6 {
+		return &unix.SockaddrInet6{Addr: [16]byte{10: 0xff, 11: 0xff, 12: 127, 15: 1}, Port: l.port}
+	}
+	return &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}, Port: l.port}
+}
+
+func listen(family, queue int) (l listener, err error) {
+	l.family = family
+	if l.fd, err = unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
 		return l, err
 	}
-	if err := unix.Bind(l.fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+	if err := unix.Bind(l.fd, l.address()); err != nil {
 		return l, err
 	}
 	if err := unix.Listen(l.fd, queue); err != nil {
@@ -93,17 +112,22 @@ func listen(queue int) (l listener, err error) {
 	if err != nil {
 		return l, err
 	}
-	l.port = at.(*unix.SockaddrInet4).Port
+	switch at := at.(type) {
+	case *unix.SockaddrInet4:
+		l.port = at.Port
+	case *unix.SockaddrInet6:
+		l.port = at.Port
+	}
 	return l, nil
 }
 
 // connect gives the socket also where it fails.
 func (l listener) connect(flags int) (int, error) {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|flags, 0)
+	fd, err := unix.Socket(l.family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|flags, 0)
 	if err != nil {
 		return -1, err
 	}
-	return fd, unix.Connect(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}, Port: l.port})
+	return fd, unix.Connect(fd, l.address())
 }
 
 // exchange is one connection.

@@ -77,6 +77,9 @@ func (m *stepByStep) good() {
 	m.want("fsconfig", unix.FsconfigSetFlag(picked, "ro"), nil)
 	m.want("fsconfig", unix.FsconfigReconfigure(picked), nil)
 	m.closed(fs, mount, picked)
+	m.want("umount", unix.Unmount(m.dir, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW), nil)
+	const magic = 0xc0ed0000 // old programs say so that there are flags
+	m.want("mount", unix.Mount("wl-old", m.dir, "tmpfs", magic|unix.MS_NODEV, ""), nil)
 	m.want("umount", unix.Unmount(m.dir, 0), nil)
 }
 
@@ -106,8 +109,12 @@ func (m *stepByStep) bad() {
 	m.want("fsmount", err, nil)
 	m.want("move_mount", unix.MoveMount(mount, "", unix.AT_FDCWD, m.dir+"/wl-gone", unix.MOVE_MOUNT_F_EMPTY_PATH),
 		unix.ENOENT)
-	_, err = unix.OpenTree(unix.AT_FDCWD, m.dir+"/wl-gone", unix.OPEN_TREE_CLONE)
+	_, err = unix.OpenTree(unix.AT_FDCWD, m.dir+"/wl-gone", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|
+		unix.AT_RECURSIVE)
 	m.want("open_tree", err, unix.ENOENT)
 	m.setattr(unix.AT_FDCWD, m.dir+"/wl-gone", 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}, unix.ENOENT)
+	m.want("move_mount", unix.MoveMount(unix.AT_FDCWD, m.dir+"/wl-gone", unix.AT_FDCWD, "/",
+		unix.MOVE_MOUNT_F_SYMLINKS|unix.MOVE_MOUNT_T_AUTOMOUNTS), unix.ENOENT)
+	m.want("umount", unix.Unmount(m.dir, unix.MNT_EXPIRE|unix.MNT_FORCE), unix.EINVAL)
 	m.closed(fs, mount)
 }

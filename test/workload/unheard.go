@@ -20,7 +20,7 @@ func unheard(s settings, args []string) (func() (report, error), error) {
 	const comm = "wl-unheard"
 	return func() (done report, err error) {
 		tids, err := onThreads(1, comm, s.pin, func(int) error {
-			l, err := listen(n[0] + 1)
+			l, err := listen(unix.AF_INET, n[0]+1)
 			if err != nil {
 				return err
 			}
