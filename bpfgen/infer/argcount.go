@@ -43,7 +43,7 @@ func (p *funcPoint) argCount() int {
 		return len(p.params())
 	case s != nil && s.Open:
 		return max(maxArgs, len(s.Params))
-	case s != nil:
+	case s != nil && !s.OnlyResult:
 		return len(s.Params)
 	}
 	return maxArgs

@@ -37,7 +37,7 @@ func (p *funcPoint) userAnswer(question string) string {
 		return fmt.Sprint(p.abi, s.Result, s.Void)
 	}
 	var i int
-	if _, err := fmt.Sscan(question, &i); err != nil {
+	if _, err := fmt.Sscan(question, &i); err != nil || s.OnlyResult {
 		return fmt.Sprint(p.abi)
 	}
 	return fmt.Sprint(p.abi, s.Param(i), i < p.argCount())
@@ -45,7 +45,7 @@ func (p *funcPoint) userAnswer(question string) string {
 
 // userArg is word i, at the entry.
 func (a *funcArgs) userArg(b, from *body, i int, pos plan.Pos) val {
-	if s := a.f.known(); s != nil {
+	if s := a.f.known(); s != nil && !s.OnlyResult {
 		return b.words().userValue(from, s.Param(i), pos)
 	}
 	word := b.words().carry(from, from.words().argWord(a.f, i, pos))
@@ -67,7 +67,7 @@ func (b words) userValue(from *body, w signature.Word, pos plan.Pos) val {
 	return exprVal(as(word, untypedWord(true), pos))
 }
 
-// userResult is e.ret where debug information tells what it is.
+// userResult is e.ret where debug information tells what it is: a word, or a tuple of all its words.
 func (b words) userResult(f *funcView, pos plan.Pos) (val, bool) {
 	s := f.known()
 	if s != nil && s.Void {
@@ -76,13 +76,16 @@ func (b words) userResult(f *funcView, pos plan.Pos) (val, bool) {
 	switch {
 	case s == nil || len(s.Result) == 0:
 		return val{}, false
-	case s.Result[0].Where == abi.Nowhere: // only the caller knows
+	case s.Result[0].Unknown, len(s.Result) > maxArray: // the latter is too much for a value
 		return exprVal(as(faultExpr(pos), types.I64.OrFault(), pos)), true
-	case len(s.Result) == 2: // an int of 128 bits
-		low, high := b.userValue(b.body, s.Result[0], pos), b.userValue(b.body, s.Result[1], pos)
-		return val{comp: true, elems: []val{low, high}}, true
+	case len(s.Result) == 1:
+		return b.userValue(b.body, s.Result[0], pos), true
 	}
-	return b.userValue(b.body, s.Result[0], pos), true
+	out := val{comp: true}
+	for _, w := range s.Result {
+		out.elems = append(out.elems, b.userValue(b.body, w, pos))
+	}
+	return out, true
 }
 
 // absentInt is a number that is not there, of the type of those of which one hardly tests that they are: computing with

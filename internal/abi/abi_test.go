@@ -122,3 +122,26 @@ func TestAssign(t *testing.T) {
 		}
 	}
 }
+
+// A union of long doubles, or a struct around one, is returned where a long double is.
+func TestResultsOfX87(t *testing.T) {
+	at := func(offsets ...int) Value {
+		v := Value{Size: 16 * (1 + offsets[len(offsets)-1]/16), Align: 16, Composite: true}
+		for _, off := range offsets {
+			v.Scalars = append(v.Scalars, Scalar{off, 16, Long})
+		}
+		return v
+	}
+	mixed := at(0)
+	mixed.Scalars = append(mixed.Scalars, Scalar{0, 4, Int})
+	for _, c := range []struct {
+		what   string
+		result Value
+		want   string
+	}{{"struct { long double }", at(0), "st0"}, {"union of two", at(0, 0), "st0"}, {"struct of two", at(0, 16), "*ax"},
+		{"union with an int", mixed, "*ax"}} {
+		if got := text(Of("amd64").Assign(nil, c.result).Result); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.what, got, c.want)
+		}
+	}
+}

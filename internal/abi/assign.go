@@ -39,14 +39,14 @@ func (c *Convention) result(v *Value) Location {
 }
 
 // onX87 reports whether a result of amd64 is returned on the stack of its old
-// floating-point unit: a long double, alone in a struct or not, or a complex one.
+// floating-point unit: a long double, alone in a struct or a union or not, or a complex one.
 func onX87(v *Value) bool {
 	for _, s := range v.Scalars {
-		if s.Kind != Long {
+		if s.Kind != Long || v.Composite && s.Off != 0 {
 			return false
 		}
 	}
-	return len(v.Scalars) == 1 || !v.Composite
+	return true
 }
 
 // An assigner gives out registers and the stack, from the first parameter on.

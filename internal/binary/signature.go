@@ -12,14 +12,18 @@ import (
 // without types is as good as one of a program without them.
 func (f *Finder) Signature(at *File, fn Function) *signature.Signature {
 	e := f.open[at.Path]
-	if e == nil || fn.Inside != 0 || signature.IsClone(fn.Name) {
+	if e == nil || fn.Inside != 0 {
 		return nil
 	}
 	addr, ok := e.Addr(fn.Start)
 	if !ok {
 		return nil
 	}
-	return f.Types(at, addr)
+	s := f.Types(at, addr)
+	if signature.IsClone(fn.Name) {
+		return s.Changed()
+	}
+	return s
 }
 
 // Types is Signature by the address of a function that is no clone.

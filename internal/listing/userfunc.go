@@ -91,8 +91,8 @@ func (s *Source) userFunctions(r *Result, k *point.Kind, rest string) error {
 			line, types := "", (*signature.Signature)(nil)
 			if s.Verbose && len(list) <= maxLines {
 				line = s.Programs.Line(at, list[i].Addr)
-				if !signature.IsClone(list[i].Name) {
-					types = s.Programs.Types(at, list[i].Addr)
+				if types = s.Programs.Types(at, list[i].Addr); signature.IsClone(list[i].Name) {
+					types = types.Changed()
 				}
 			}
 			r.Points = append(r.Points, userFunction(k, &list[i], at, line, types))
@@ -176,7 +176,7 @@ func userFunction(k *point.Kind, fn *binary.Listed, at *binary.File, line string
 			p.Fields = append(p.Fields, userArguments(types)...)
 		}
 		if k.Has("ret") {
-			p.Fields = append(p.Fields, userResult(types))
+			p.Fields = append(p.Fields, userResult(types)...)
 		}
 		p.Fields = append(p.Fields, spanFields(k)...)
 	}
@@ -185,7 +185,7 @@ func userFunction(k *point.Kind, fn *binary.Listed, at *binary.File, line string
 
 // userArguments are the words that a function is called with; without types the first of them.
 func userArguments(types *signature.Signature) []Field {
-	if types == nil {
+	if types == nil || types.OnlyResult {
 		return []Field{{Name: "e.args[0]", Type: "int", Size: 8,
 			Note: "and so on, by the ABI: its types are not known"}}
 	}
@@ -199,23 +199,30 @@ func userArguments(types *signature.Signature) []Field {
 	return out
 }
 
-// userResult is what it returns.
-func userResult(types *signature.Signature) Field {
+// userResult is what it returns: several words, in the order in which they are, are a tuple.
+func userResult(types *signature.Signature) []Field {
 	switch {
 	case types == nil || !types.Void && len(types.Result) == 0:
-		return Field{Name: "e.ret", Type: "int", Size: 8}
+		return []Field{{Name: "e.ret", Type: "int", Size: 8}}
 	case types.Void:
-		return Field{Name: "e.ret", Type: "None", Note: "it returns nothing (void)"}
-	case len(types.Result) > 1:
-		return Field{Name: "e.ret", Type: "tuple", Size: 16, Note: "the lower 64 bits, the upper ones"}
+		return []Field{{Name: "e.ret", Type: "None", Note: "it returns nothing (void)"}}
+	case len(types.Result) == 1:
+		return []Field{word("e.ret", types.Result[0])}
 	}
-	return word("e.ret", types.Result[0])
+	out := []Field{{Name: "e.ret", Type: "tuple", Size: 8 * len(types.Result),
+		Note: fmt.Sprintf("of %d words", len(types.Result))}}
+	for i, w := range types.Result {
+		out = append(out, word(fmt.Sprintf("e.ret[%d]", i), w))
+	}
+	return out
 }
 
 // word is one of those that a function of known types is called with, or returns.
 func word(name string, w signature.Word) Field {
 	f := Field{Name: name, Type: "int", Size: w.Size}
 	switch {
+	case w.Unknown:
+		f.Note = "where it is is not known: it is FAULT"
 	case w.Where == abi.Other:
 		f.Note = "a float: it cannot be read"
 	case w.Address:

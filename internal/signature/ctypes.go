@@ -7,54 +7,87 @@ import (
 	"github.com/startrace/startrace/internal/abi"
 )
 
-// ofC assigns the parameters and the result by the ABI of C; nil if a type is not one
-// that C passes.
+// ofC assigns the parameters and the result by the ABI of C. Where a type is not one that C passes, OnlyResult is set;
+// a result of such a type is unknown. The parameters are nil where their types are not known.
 func (f *finder) ofC(params []dwarf.Type, chain []*dwarf.Entry) (*Signature, error) {
+	result, returned, known, err := f.returned(chain)
+	if err != nil {
+		return nil, err
+	}
 	var values []abi.Value
+	all := known && params != nil
 	for _, t := range params {
 		v, ok := f.value(t)
-		if !ok {
-			return nil, nil
-		}
+		all = all && ok
 		values = append(values, v)
 	}
-	result, err := f.typeOf(chain)
-	if err != nil || result == nil && attribute(chain, dwarf.AttrType) != nil {
-		return nil, err // of a type that is not known
-	}
-	var returned abi.Value
-	if result != nil {
-		var ok bool
-		if returned, ok = f.value(result); !ok {
-			return nil, nil
-		}
+	if !all {
+		values = nil
 	}
 	convention := abi.Of(f.arch)
 	call := convention.Assign(values, returned)
-	s := &Signature{more: func(n int) Word {
+	s := &Signature{OnlyResult: !all, more: func(n int) Word {
 		more := append([]abi.Value{}, values...)
 		for range n + 1 {
 			more = append(more, abi.Int.Value(8))
 		}
 		return Word{Place: convention.Assign(more, returned).Params[len(more)-1].Places[0], Size: 8, Signed: true}
 	}}
-	s.Void = returned.Size == 0
-	for i, t := range params {
-		s.Params = append(s.Params, words(t, values[i], call.Params[i])...)
+	for i := range values {
+		s.Params = append(s.Params, words(params[i], values[i], call.Params[i])...)
 	}
-	if result != nil {
-		if s.Result = words(result, returned, call.Result); len(s.Result) > 1 && !wideInt(returned) {
-			s.Result = s.Result[:1]
-		}
+	switch {
+	case !known:
+		s.Result = []Word{unknown}
+	case returned.Size == 0 || returned.Composite && len(returned.Scalars) == 0: // an empty class has a size
+		s.Void = true
+	default:
+		s.Result = words(result, returned, call.Result)
 	}
 	return s, nil
+}
+
+// returned is the type of the result, as the ABI sees it; known is false for what C does not return.
+func (f *finder) returned(chain []*dwarf.Entry) (t dwarf.Type, v abi.Value, known bool, err error) {
+	t, err = f.typeOf(chain)
+	switch {
+	case err != nil:
+		return nil, v, false, err
+	case t != nil:
+		v, known = f.value(t)
+	default:
+		known = attribute(chain, dwarf.AttrType) == nil
+	}
+	if !known {
+		v = abi.Value{}
+	}
+	return t, v, known, nil
+}
+
+// aFloat is a word that a program cannot read, and unknown one of which nobody knows where it is.
+var (
+	aFloat  = Word{Place: abi.Place{Where: abi.Other, Bytes: 8}, Size: 8}
+	unknown = Word{Size: 8, Unknown: true}
+)
+
+// Changed is what is known where the compiler may have changed how a function is called: what it returns, and that is
+// known only if it is one word.
+func (s *Signature) Changed() *Signature {
+	if s == nil {
+		return nil
+	}
+	out := &Signature{Void: s.Void, OnlyResult: true, Result: s.Result}
+	if len(s.Result) > 1 {
+		out.Result = []Word{unknown}
+	}
+	return out
 }
 
 // words are those of a value of a type at its place. A float is one word, and one that
 // cannot be read as what it is, also where it lies on the stack.
 func words(t dwarf.Type, v abi.Value, l abi.Location) []Word {
 	if len(l.Places) > 0 && !v.Composite && !l.Indirect && v.Scalars[0].Kind != abi.Int {
-		return []Word{{Place: abi.Place{Where: abi.Other, Bytes: 8}, Size: 8}}
+		return []Word{aFloat}
 	}
 	var out []Word
 	off := 0
@@ -71,7 +104,7 @@ func words(t dwarf.Type, v abi.Value, l abi.Location) []Word {
 			w.Address = true
 		}
 		if l.Indirect {
-			w.Size, w.Address = 8, true
+			w.Size, w.Address, w.Unknown = 8, true, p.Where == abi.Nowhere
 		}
 		if p.Where != abi.Nowhere || l.Indirect {
 			out = append(out, w)
@@ -106,9 +139,9 @@ func (f *finder) value(t dwarf.Type) (abi.Value, bool) {
 	case *dwarf.VoidType:
 		return abi.Value{}, true
 	case *dwarf.StructType:
-		v.Composite = true
-		if t.Incomplete {
-			return v, false
+		v.Composite, v.ByAddress = true, t.Kind == byAddress
+		if t.Incomplete || v.ByAddress {
+			return v, !t.Incomplete
 		}
 	case *dwarf.ArrayType: // as an argument it is a vector of the machine
 		if v.Size != 8 && v.Size != 16 {
@@ -117,6 +150,9 @@ func (f *finder) value(t dwarf.Type) (abi.Value, bool) {
 		return abi.Vector.Value(v.Size), true
 	}
 	ok := f.scalars(&v, t, 0, 0)
+	if v.Size > 0 && len(v.Scalars) == 0 && !f.cpp() {
+		return v, false // of bit-fields without names, which compilers pass in different ways
+	}
 	v.Aligned()
 	return v, ok && v.Size >= 0
 }

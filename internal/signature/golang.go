@@ -38,7 +38,7 @@ func goSignature(convention *gofunc.ABI, params, results []dwarf.Type) *Signatur
 		if !ok {
 			return nil
 		}
-		s.Result = append(s.Result, w[:min(1-len(s.Result), len(w))]...)
+		s.Result = append(s.Result, w...)
 	}
 	return s
 }

@@ -65,7 +65,7 @@ func TestGoPlaces(t *testing.T) {
 		{"arrays", []dwarf.Type{goInt(1), array(2, goInt(8)), array(1, goInt(4)), array(0, goInt(8)),
 			goStruct(array(3, goInt(2)), goInt(1)), goInt(8)},
 			[]dwarf.Type{array(2, goInt(8)), goInt(8)},
-			"ax 8 16 bx 24 26 28 30 cx → 32", "x0 8 16 x1 24 26 28 30 x2 → 32"},
+			"ax 8 16 bx 24 26 28 30 cx → 32 40 ax", "x0 8 16 x1 24 26 28 30 x2 → 32 40 x0"},
 		{"an empty result", nil, []dwarf.Type{goStruct(), goInt(4)}, " → ax", " → x0"},
 	} {
 		for arch, want := range map[string]string{"amd64": tt.amd64, "arm64": tt.arm64} {

@@ -13,20 +13,21 @@ import (
 type Word struct {
 	abi.Place
 	// Size is how many bytes of it mean something, Signed whether they are a signed
-	// int; Address: it is one.
-	Size            int
-	Signed, Address bool
+	// int; Address: it is one. Unknown: nobody knows where it is.
+	Size                     int
+	Signed, Address, Unknown bool
 }
 
-// A Signature is what is known of a function's call. Only the first word of a result is
-// given, of an int of 128 bits both: none, if there is none.
+// A Signature is what is known of a function's call.
 type Signature struct {
-	// Params are the words in which the arguments are passed, in their order.
+	// Params are the words in which the arguments are passed, in their order. They are not known if OnlyResult is set.
 	Params []Word
-	// Result is the first word of the result, of an int of 128 bits both; empty if there is none.
+	// Result has all words of what it returns. Without any it is a word of which nothing is known, unless Void is set.
 	Result []Word
 	// Void: it returns nothing. Of Go that is not known: its debug information has nothing of the results of assembly.
 	Void bool
+	// OnlyResult: where the arguments are is not known, only what is returned.
+	OnlyResult bool
 	// Open: it takes more than Params, or may: as printf does, and what is written in assembly.
 	Open bool
 	// more gives word n behind Params, for functions that are called with more.
@@ -188,41 +189,54 @@ func attribute(chain []*dwarf.Entry, a dwarf.Attr) any {
 
 // signature reads the parameters and the result of a function.
 func (f *finder) signature(e *dwarf.Entry) (*Signature, error) {
-	chain := f.origin(e)
-	if !languages[f.language] || f.changed(chain) {
+	if !languages[f.language] {
 		return nil, nil
 	}
+	chain := f.origin(e)
 	params, results, err := f.parameters(e)
-	if err != nil || params == nil && results == nil {
+	if err != nil {
 		return nil, err
 	}
 	if f.language == langGo {
-		s := goSignature(gofunc.RegisterABI(f.arch), params, results)
-		if s != nil { // of assembly nothing is said
-			s.Open = len(params)+len(results) == 0
-		}
-		return s, nil
+		return f.ofGo(params, results, f.changed(chain)), nil
 	}
 	s, err := f.ofC(params, chain)
-	if s != nil {
-		s.Open = f.open(chain)
+	if err != nil || f.changed(chain) {
+		return s.Changed(), err
 	}
-	return s, err
+	s.Open = !s.OnlyResult && f.open(chain)
+	return s, nil
+}
+
+// ofGo is signature for Go; nil where its debug information does not tell all types.
+func (f *finder) ofGo(params, results []dwarf.Type, changed bool) *Signature {
+	s := goSignature(gofunc.RegisterABI(f.arch), params, results)
+	if s == nil || params == nil && results == nil {
+		return nil
+	}
+	if changed {
+		return s.Changed()
+	}
+	s.Open = len(params)+len(results) == 0 // of assembly nothing is said
+	return s
 }
 
 // parameters gives the types of the parameters of e; of Go those of the results stand
-// among them. nil, nil: they are not known.
+// among them, some of them twice, by one name. nil, nil: they are not known.
 func (f *finder) parameters(e *dwarf.Entry) (params, results []dwarf.Type, err error) {
 	params = []dwarf.Type{}
+	seen := map[string]bool{}
 	for e.Children {
 		p, err := f.r.Next()
 		if err != nil || p == nil || p.Tag == 0 {
 			return params, results, err
 		}
 		f.r.SkipChildren()
-		if p.Tag != dwarf.TagFormalParameter {
+		name, _ := p.Val(dwarf.AttrName).(string)
+		if p.Tag != dwarf.TagFormalParameter || f.language == langGo && seen[name] {
 			continue
 		}
+		seen[name] = name != "" && name != "_"
 		t, err := f.typeOf(f.origin(p))
 		if err != nil || t == nil {
 			return nil, nil, err

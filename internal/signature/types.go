@@ -215,48 +215,6 @@ func (f *finder) array(r *dwarf.Reader, e *dwarf.Entry, depth int) (dwarf.Type, 
 	return t, err
 }
 
-// composite reads a struct, a class or a union. It is Incomplete where nothing promises that it is passed as its
-// members are: one of C++ has members only, for what has functions or bases may be passed by its address.
-func (f *finder) composite(r *dwarf.Reader, e *dwarf.Entry, c dwarf.CommonType, sized bool, depth int) (
-	dwarf.Type, error) {
-	c.Name, _ = e.Val(dwarf.AttrName).(string)
-	s := &dwarf.StructType{CommonType: c, StructName: c.Name, Kind: "struct"}
-	if e.Tag == dwarf.TagUnionType {
-		s.Kind = "union"
-	}
-	s.Incomplete = !sized || e.Val(dwarf.AttrDeclaration) != nil || f.language == langRust ||
-		f.cpp() && e.Tag == dwarf.TagClassType
-	err := children(r, e, func(m *dwarf.Entry) error {
-		if m.Tag != dwarf.TagMember {
-			s.Incomplete = s.Incomplete || f.cpp() && !harmless[m.Tag]
-			return nil
-		}
-		if static, _ := m.Val(dwarf.AttrExternal).(bool); static {
-			return nil
-		}
-		t, err := f.next(m, depth)
-		field := &dwarf.StructField{Type: t}
-		var plain bool
-		if field.ByteOffset, plain = m.Val(dwarf.AttrDataMemberLoc).(int64); !plain &&
-			m.Val(dwarf.AttrDataMemberLoc) != nil || t == nil {
-			s.Incomplete = true
-			return err
-		}
-		field.DataBitOffset, _ = m.Val(dwarf.AttrDataBitOffset).(int64)
-		field.BitSize, _ = m.Val(dwarf.AttrBitSize).(int64)
-		s.Field = append(s.Field, field)
-		return err
-	})
-	return s, err
-}
-
-// harmless is what may stand in a class besides its members and changes nothing of how it is passed.
-var harmless = map[dwarf.Tag]bool{
-	dwarf.TagTypedef: true, dwarf.TagStructType: true, dwarf.TagClassType: true, dwarf.TagUnionType: true,
-	dwarf.TagEnumerationType: true, dwarf.TagVariable: true, dwarf.TagTemplateTypeParameter: true,
-	dwarf.TagTemplateValueParameter: true,
-}
-
 // cpp reports whether the unit is of C++.
 func (f *finder) cpp() bool {
 	switch f.language {

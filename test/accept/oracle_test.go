@@ -20,8 +20,10 @@ import (
 // > With debug information words have the width and the sign of their types.
 // > A struct by value is as many words as it takes, and a string of Go is two words.
 // > So `e.args[i]` counts words and not parameters.
-// > `e.ret` is the first word of the results.
-// > Where that is an array, `e.ret` is its first element.
+// > `e.ret` of one word is that word.
+// > Of several words, or of several results, it is a tuple of all of them.
+// > A class of C++ is as many words as its members and bases are, as a struct is.
+// > Where copying it or ending it takes a function of its own, it is one word, the address of a copy.
 // > Programs of the kernel cannot read registers for floating-point numbers.
 // > Where types tell that a value is in such a register, the value is FAULT, too, and prints as `<float>`.
 func TestRandomSignatures(t *testing.T) {
@@ -42,6 +44,7 @@ func TestRandomSignatures(t *testing.T) {
 		{"C DWARF 4", "calls.c", "", "gcc -w -gdwarf-4 -O1", true},
 		{"clang", "calls.c", "", "clang -w -g -O1", true},
 		{"C++", "calls.cc", "", "g++ -w -g -O2", false},
+		{"C++ of clang", "calls.cc", "", "clang++ -w -g -O1 -std=c++17 -fstandalone-debug", true},
 		{"Go", "calls.go", "main.", "go build", false},
 	} {
 		if lang.long && !all {
@@ -49,8 +52,11 @@ func TestRandomSignatures(t *testing.T) {
 		}
 		t.Run(lang.name, func(t *testing.T) {
 			calls := target.RandomC(uint64(len(lang.name)), n, false)
-			if lang.prefix != "" {
+			switch {
+			case lang.prefix != "":
 				calls = target.RandomGo(uint64(n), n)
+			case strings.HasSuffix(lang.file, ".cc"):
+				calls = target.RandomCpp(uint64(n), n)
 			}
 			checkCalls(t, calls, lang.file, lang.prefix, lang.command)
 		})

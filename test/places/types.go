@@ -96,7 +96,7 @@ func (g *generator) composite(depth int) ctype {
 	if packed { // gcc and clang do not agree about structs of bit-fields in it
 		depth = 1
 	}
-	body := g.members(&t, depth, packed)
+	body := g.members(&t, depth, packed, word == "union")
 	t.empty = len(t.leaves) == 0
 	fmt.Fprintf(&g.types, "%s {%s }%s;\n", t.name, body, attribute)
 	return t
@@ -105,17 +105,17 @@ func (g *generator) composite(depth int) ctype {
 // mostLeaves bounds a type.
 const mostLeaves = 12
 
-// members makes those of t. A packed one begins with a byte: of one whose members are aligned all the same, nothing
-// tells that it is packed.
-func (g *generator) members(t *ctype, depth int, packed bool) string {
+// members makes those of t. None is a bit-field with bits and without a name, nor one without bits in a union: gcc
+// takes these for ints of the value, clang does not, and neither debug information nor BTF knows of them.
+func (g *generator) members(t *ctype, depth int, packed, union bool) string {
 	var body strings.Builder
 	add := func(name string, of ctype) {
 		for _, l := range of.leaves {
 			t.leaves = append(t.leaves, leaf{name + l.path, l.kind})
 		}
 	}
-	same := g.typ(depth - 1) // of all members: so that there are arrays of floats
-	if packed {
+	same := g.typ(depth - 1)            // of all members: so that there are arrays of floats
+	if packed && (g.rare || g.one(2)) { // what follows is not aligned: nothing tells that aligned 16 bytes are packed
 		body.WriteString(" char first;")
 		t.leaves = append(t.leaves, leaf{".first", whole})
 	}
@@ -124,20 +124,22 @@ func (g *generator) members(t *ctype, depth int, packed bool) string {
 			break
 		}
 		name := fmt.Sprintf("m%d", i)
-		switch n := g.IntN(20); {
+		switch n := g.IntN(22); {
 		case n < 4:
 			body.WriteString(g.bits(t, name))
-		case n < 5 && !packed: // which has no size that fits its members otherwise
-			fmt.Fprintf(&body, " int %s : 3; int : 0;", name)
+		case n < 5:
+			fmt.Fprintf(&body, " int %s : 3;", name)
 			t.leaves = append(t.leaves, leaf{"." + name, whole})
-		case n < 7 && depth > 0:
+		case n < 7 && !union: // closes the unit of a bit-field before it, and has no name
+			fmt.Fprintf(&body, " %s : 0;", []string{"char", "short", "int", "long"}[g.IntN(4)])
+		case n < 9 && depth > 0:
 			in := g.typ(depth - 1)
 			fmt.Fprintf(&body, " struct { %s a, b; } %s; union { %s x%d; char y%d; };", in.name, name, in.name, i, i)
 			add("."+name+".a", in)
 			add("."+name+".b", in)
 			add(fmt.Sprintf(".x%d", i), in)
 			add(fmt.Sprintf(".y%d", i), ctype{leaves: []leaf{{}}})
-		case n < 10:
+		case n < 12:
 			of, repeat := g.typ(depth-1), 1+g.IntN(4)
 			fmt.Fprintf(&body, " %s %s[%d];", of.name, name, repeat)
 			for j := range repeat {

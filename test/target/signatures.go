@@ -3,6 +3,7 @@ package target
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -35,11 +36,11 @@ static void word(const void *p, int off, int size) {
 static void real(void) { printf("<float>"); }
 `
 
-// A shape is a struct without padding, with the sizes of its words; f: of floats only.
+// A shape is a struct, or a union, without padding, with the sizes of its words; f: of floats only.
 type shape struct {
 	name, members, value string
 	words                []string
-	memory               bool // more than 16 bytes
+	memory               bool // more than 16 bytes, or packed
 }
 
 var shapes = []shape{
@@ -58,7 +59,41 @@ var shapes = []shape{
 	{"s_lll", "long a, b, c;", "{-5, 6, -7}", []string{"8", "8", "8"}, true},
 	{"s_ldl", "long a; double b; long c;", "{-5, 2.5, -7}", []string{"8", "f", "8"}, true},
 	{"s_i8", "int a[8];", "{1, -2, 3, -4, 5, -6, 7, -8}", []string{"8", "8", "8", "8"}, true},
+	{"s_packed", "char a; int b; short c; char d;", "{1, -2, 3, -4}", []string{"8"}, true},
+	{"s_packed12", "long a; int b;", "{-5, 6}", []string{"8", "4"}, false}, // packed, and aligned all the same
+	{"s_closed", "int a : 32; int : 0; int b : 32; short c : 16; short : 0; short d;", "{-5, 6, -7, 8}",
+		[]string{"8", "4"}, false},
+	{"s_closed_f", "float a; int : 0; float b; long : 0; long c : 64;", "{1.5f, 2.5f, -6}", []string{"f", "8"}, false},
+	{"u_ld", "union { long a; double b; };", "{-5}", []string{"8"}, false},
 }
+
+// String declares it.
+func (s shape) String() string {
+	attribute := ""
+	if strings.HasPrefix(s.name, "s_packed") {
+		attribute = "__attribute__((packed))"
+	}
+	return fmt.Sprintf("struct %s { %s } %s;\n", s.name, s.members, attribute)
+}
+
+// classes are those of C++: as their members, or by the address of a copy, a word that is where the parameter is. That
+// they are has reasons apart: copying, ending, members, bases, virtual functions, what is deleted.
+var classes = []shape{
+	{"k_sums", "long a, b; long sum() const { return a + b; }", "{-5, 6}", []string{"8", "8"}, false},
+	{"k_base", "int a;", "{-5}", []string{"4"}, false},
+	{"k_based : k_base", "int b;", "{{-5}, 6}", []string{"8"}, false},
+	{"k_made", "long a; double b; k_made(long a, double b) : a(a), b(b) {}", "{-5, 2.5}", []string{"8", "f"}, false},
+	{"k_defaults", "int a, b; k_defaults(int a) : a(a), b(7) {} k_defaults(const k_defaults &) = default; " +
+		"~k_defaults() = default;", "{-5}", []string{"8"}, false},
+	{"k_copies", "int a; k_copies(int a) : a(a) {} k_copies(const k_copies &o) : a(o.a) {}", "{-5}", address, true},
+	{"k_ends", "int a; ~k_ends() { asm volatile(\"\"); }", "{-5}", address, true},
+	{"k_holds", "k_ends a; int b;", "{{-5}, 6}", address, true},
+	{"k_from : k_ends", "int b;", "{{-5}, 6}", address, true},
+	{"k_virtual", "int a = 5; virtual int f() { return a; }", "{}", address, true},
+}
+
+// address is the word of what is passed by it.
+var address = []string{"at"}
 
 // whole numbers of C, with the function that prints them.
 var wholes = []struct{ typ, print string }{
@@ -68,50 +103,61 @@ var wholes = []struct{ typ, print string }{
 }
 
 // partC is a random part of a function of C; ints: a whole number only.
-func partC(r *rand.Rand, name string, ints bool) (p part, memory bool) {
+func partC(r *rand.Rand, variable string, ints bool, known []shape) (p part, memory bool) {
 	switch n := r.IntN(10); {
 	case ints || n < 5:
 		w := wholes[r.IntN(len(wholes))]
 		value := r.Int64() >> r.IntN(63)
-		return part{w.typ, fmt.Sprintf("(%s)%dLL", w.typ, value), []string{w.print + "(" + name + ");"}}, false
+		return part{w.typ, fmt.Sprintf("(%s)%dLL", w.typ, value), []string{w.print + "(" + variable + ");"}}, false
 	case n < 6:
-		return part{"void *", fmt.Sprintf("(void *)%#x", r.Int64N(1<<47)), []string{"whole((long)" + name + ");"}},
+		return part{"void *", fmt.Sprintf("(void *)%#x", r.Int64N(1<<47)), []string{"whole((long)" + variable + ");"}},
 			false
 	case n < 7:
 		return part{[]string{"float", "double", "long double"}[r.IntN(3)], "2.5", []string{"real();"}}, false
 	}
-	s := shapes[r.IntN(len(shapes))]
-	p = part{typ: "struct " + s.name, value: s.value}
+	s := known[r.IntN(len(known))]
+	name, _, _ := strings.Cut(s.name, " ")
+	p = part{typ: "struct " + name, value: s.value}
 	for i, w := range s.words {
-		print := "real();"
-		if w != "f" {
-			print = fmt.Sprintf("word(&%s, %d, %s);", name, 8*i, w)
+		switch w {
+		case "f":
+			p.words = append(p.words, "real();")
+		case "at":
+			p.words = append(p.words, "whole((long)&"+variable+");")
+		default:
+			p.words = append(p.words, fmt.Sprintf("word(&%s, %d, %s);", variable, 8*i, w))
 		}
-		p.words = append(p.words, print)
 	}
 	return p, s.memory
 }
 
-// RandomC is a program of n random functions of C, or C++, which has structs of C here. ints: their parameters are
-// whole numbers, so that each is a word whose place needs no types.
-func RandomC(seed uint64, n int, ints bool) Calls {
+// RandomC is a program of n random functions of C, or C++. ints: their parameters are whole numbers, so that each is a
+// word whose place needs no types.
+func RandomC(seed uint64, n int, ints bool) Calls { return random(seed, n, ints, shapes) }
+
+// RandomCpp is one of C++, with classes.
+func RandomCpp(seed uint64, n int) Calls {
+	return random(seed, n, false, append(slices.Clip(shapes), classes...))
+}
+
+func random(seed uint64, n int, ints bool, known []shape) Calls {
 	r := rand.New(rand.NewPCG(seed, 12))
 	var source, main, script strings.Builder
 	source.WriteString(headC)
-	for _, s := range shapes {
-		fmt.Fprintf(&source, "struct %s { %s };\n", s.name, s.members)
+	for _, s := range known {
+		source.WriteString(s.String())
 	}
 	for i := range n {
 		var params, words, args []string
 		for j := range r.IntN(11) {
 			name := fmt.Sprintf("a%d", j)
-			p, _ := partC(r, name, ints)
+			p, _ := partC(r, name, ints, known)
 			params, args, words = append(params, p.typ+" "+name), append(args, fmt.Sprintf("v%d_%d", i, j)),
 				append(words, p.words...)
 			fmt.Fprintf(&source, "static volatile int on%d_%d = 1; static %s v%d_%d = %s;\n", i, j, p.typ, i, j,
 				p.value)
 		}
-		result, memory := partC(r, "r", ints)
+		result, memory := partC(r, "r", ints, known)
 		fmt.Fprintf(&source, "static %s r%d = %s;\n__attribute__((noinline)) %s f%d(%s) {\n\tprintf(\"f%d [\");\n",
 			result.typ, i, result.value, result.typ, i, strings.Join(params, ", "), i)
 		source.WriteString("\t" + strings.Join(words, " printf(\", \"); ") + " printf(\"] \");\n")
@@ -123,12 +169,15 @@ func RandomC(seed uint64, n int, ints bool) Calls {
 	return Calls{source.String() + "int main(void) {\n" + main.String() + "\treturn 0;\n}\n", script.String()}
 }
 
-// returned prints the first word of a result; one in memory is an address that nobody knows before.
+// returned prints the words of a result, several as a tuple; one in memory is an address that nobody knows before.
 func returned(p part, memory bool) string {
-	if memory {
+	switch {
+	case memory:
 		return `printf("memory");`
+	case len(p.words) == 1:
+		return p.words[0]
 	}
-	return p.words[0]
+	return `printf("("); ` + strings.Join(p.words, ` printf(", "); `) + ` printf(")");`
 }
 
 // probeOf prints what f of number i is called with and returns.
@@ -179,8 +228,16 @@ type both struct {
 	L []byte
 }
 
-func show(n int, words []any, ret any) {
-	fmt.Printf("f%d [%s] %v\n", n, strings.Trim(strings.Join(strings.Fields(fmt.Sprintln(words...)), ", "), "[]"), ret)
+func list(words []any) string {
+	return strings.Join(strings.Fields(fmt.Sprintln(words...)), ", ")
+}
+
+func show(n int, words, results []any) {
+	ret := list(results)
+	if len(results) > 1 {
+		ret = "(" + ret + ")"
+	}
+	fmt.Printf("f%d [%s] %s\n", n, list(words), ret)
 }
 
 func address(p unsafe.Pointer) uintptr { return uintptr(p) }
@@ -208,15 +265,16 @@ func RandomGo(seed uint64, n int) Calls {
 			params, args, words = append(params, name+" "+typ), append(args, value), append(words, print...)
 		}
 		typ, value, print := partGo(r, "r")
-		other, otherValue, _ := partGo(r, "o")
+		other, otherValue, more := partGo(r, "o")
+		print = append(print, more...)
 		if len(print) == 0 {
 			print = []string{"o"}
 			other, otherValue = "int16", "-5"
 		}
 		fmt.Fprintf(&source, "//go:noinline\nfunc f%d(%s) (%s, %s) {\n\tvar r %s = %s\n\tvar o %s = %s\n"+
-			"\tshow(%d, []any{%s}, %s)\n\treturn r, o\n}\n\n",
+			"\tshow(%d, []any{%s}, []any{%s})\n\treturn r, o\n}\n\n",
 			i, strings.Join(params, ", "), typ, other, typ, value, other, otherValue, i, strings.Join(words, ", "),
-			print[0])
+			strings.Join(print, ", "))
 		fmt.Fprintf(&main, "\tf%d(%s)\n", i, strings.Join(args, ", "))
 		script.WriteString(probeOf(i, len(words), false))
 	}
