@@ -10,6 +10,33 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The types of containers are nowhere in the script. They are joined from all uses in kernel halves, and a use may
+// stand before the one that tells the type. So inference goes over the whole plan in rounds:
+//
+//  1. A use joins the type of its key, and of what it stores, with what was known so far (widen). If that makes the
+//     type wider, or tells it for the first time, another round is needed (unit.changed).
+//  2. In the last round no use widens anything, so all of them have been compiled with the types that hold in the end.
+//  3. Types that cannot be joined, as a string and an int, are a mistake with both places.
+//
+// In
+//
+//	bytes = total()
+//	last = table()
+//
+//	def handle(e):
+//	    bytes[e.comm].add(e.args.ret)
+//	    last[e.pid] = e.time
+//
+// the first round learns that the keys of bytes are strings of 16 bytes, that those of last are ints of 32 bits
+// without a sign, and that the values of last are of 64 bits. The second round changes nothing:
+//
+//	container c0 total "bytes" key str[16]
+//	container c1 table "last" key u32 value u64
+//
+// A table that is only read, or of which one entry is set from another, has no type after that. settle.go then gives
+// it one. A part of a key that is None wherever the container is used is no part of the key in the map (presentParts),
+// so that n[e.comm, e.args.ret if wide else None] costs nothing where wide is False.
+
 func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos, what string, c *plan.Container) {
 	if have.Kind == types.Bot {
 		*at = pos

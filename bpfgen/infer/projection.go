@@ -11,6 +11,37 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Sending an event is decided in two steps, because which fields a record has is known only when the function was
+// walked for all points of the probe.
+//
+// While the points are walked, each walk leaves a send: an SSend without a number and without values, at the end of
+// the point's program. Each capture gets a slot by its place in the script, and each send notes what its own program
+// has for the slot.
+//
+// When all points are walked (finish), captures that are the same value in each of the sends become one field, fields
+// that nothing needs after all are left out, and each send gets a record of its own. A field that a point does not
+// have is None there. The names of the fields and their order are the same in all records of the role, but not their
+// types:
+//
+//	def handle(e):
+//	    print(e.args.ret)
+//	    if e.args.ret > 3:
+//	        print(e.comm)
+//
+//	probe(["tracepoint:syscalls:sys_exit_read", "tracepoint:syscalls:sys_exit_write"], handle)
+//
+// has two captures of e.args.ret, which are one field, and one of e.comm. It has two programs, each with its record,
+// as the two points need not have their fields at the same place or in the same width:
+//
+//	record r0 probe 0 fixed 32 max 48
+//	  args.ret sint@16+8
+//	  comm str@24+4
+//	record r1 probe 0 fixed 32 max 48
+//	  args.ret sint@16+8
+//	  comm str@24+4
+//
+// All fields are sent at each event, also those that only one way through the function needs.
+
 func newProjection(r *role) *projection {
 	return &projection{role: r, half: plan.NewUserHalf(r.fn), sites: map[copySite]int{}, unsigned: map[copySite]bool{},
 		mixed: map[copySite]bool{}}

@@ -6,6 +6,33 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The handler of a probe is a role, and so is the handler of a start (start=). It may run on either side, and where it
+// runs is found out by trying (inKernel):
+//
+//  1. At the first point the function is walked as a kernel half. If the walk comes to its end, what it has emitted
+//     stays in the program, and the role is decided: it runs in the kernel.
+//  2. If something in it is refused, all that was learnt on the walk is taken back (body.back), and the refusal
+//     becomes the reason that explain shows: "because x.star:5:9: printf runs in user space only". The function is
+//     walked again, as a user half (user.go), and the program sends what that needs.
+//  3. A refusal that holds on both sides (Final) is a mistake of the script, which is reported.
+//
+// What was decided at the first point holds for all of them. A later point can refuse what earlier ones took:
+//
+//	def handle(e):
+//	    if hasattr(e.args, "next_comm"):
+//	        print(e.args.next_comm)
+//	    else:
+//	        seen[e.args.prio] = 1
+//
+//	probe(["tracepoint:sched:sched_wakeup", "tracepoint:sched:sched_switch"], handle)
+//
+// At sched_wakeup the condition is false when the script is compiled, and the rest can run in the kernel. At
+// sched_switch there is a print. The role is then noted in unit.moved, and the round over the plan begins anew with
+// the function in user space at all points.
+//
+// Filters (where=), kernel= and the functions of events and of keys are no roles: they run in the kernel by their
+// nature, and what is refused in them is a mistake.
+
 // run gives an event to the function: in the kernel if all of it can run
 // there, else what it uses is sent.
 func (r *role) run(b *body, ev *event, t *target) {

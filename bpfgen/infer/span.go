@@ -19,6 +19,24 @@ import (
 // first repetition's program stays. If they do not, because a field is a
 // constant of the start point or only some have it, the span's starts are kept
 // apart: see apart.go.
+//
+// In
+//
+//	io = span("tracepoint:block:block_rq_issue", "tracepoint:block:block_rq_complete",
+//	          key = lambda e: (e.args.dev, e.args.sector))
+//	probe(io, lambda e: printf("%d %s\n", e.duration, e.start.comm))
+//
+// the walk of the end asks for e.duration, which needs the time of the start, and for e.start.comm. So the entry has
+// two slots, which the start fills, under a key of two parts. The end reads them back:
+//
+//	span 0 probe 0 size 10240 key (u32, u64)
+//	  slot 0 time u64
+//	  slot 1 comm str[16]
+//	program "p0_block_rq_in" probe 0 tracepoint block:block_rq_issue
+//	    spanstart (tuple …) (builtin:u64 time) (builtin:str[16] comm) …
+//	program "p0_block_rq_out" probe 0 tracepoint block:block_rq_complete
+//	    spanend (tuple …)
+//	    send r0 (sub:s64 (builtin:u64 time) (slot:u64 0)) (slot:str[16] 1)
 
 // An ownSpan is one that the script declares.
 type ownSpan struct {

@@ -11,6 +11,35 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// A user half is a function that runs in user space, in the interpreter, some milliseconds after the event. By then
+// the event is over: its process may have ended, and what its pointers led to may be gone. So the kernel must send all
+// that the function takes from the event. The walk in this file and its siblings (userstmt.go, userloop.go,
+// usercall.go …) finds out what that is. It makes no code.
+//
+// The walk follows the event through the function, as values of type uval. The event and its parts are known to the
+// compiler; what user space computes is not. A part of the event stays a part as long as only other parts are taken of
+// it. Where user space needs it as a value, to print it, to add it or to branch by it, it is captured (use): the
+// expression at this place becomes a field of the record. In
+//
+//	def handle(e):
+//	    name = e.comm
+//	    if e.args.ret > limit:
+//	        printf("%s %d\n", name, e.args.ret)
+//
+// the parts are e, e.comm, e.args and e.args.ret. Binding e.comm to a name captures nothing, e.args by itself is not
+// needed, limit is a constant of the script. Captured are e.args.ret, by the comparison, and name, by the call of
+// printf; e.args.ret in the call is the same at every point, so it shares the field of the first (mergeSlots). The
+// record has two fields:
+//
+//	record r0 probe 0 fixed 32 max 48
+//	  args.ret sint@16+8
+//	  comm str@24+4
+//
+// Both ways of a condition are walked, unless the compiler knows which one is taken, since the record must do for
+// either. The result is a plan.UserHalf. It says of the expressions that were captured in which fields of the record
+// they are. The host compiles a copy of the function in which these expressions read the fields
+// (starlark/script/specialise.go).
+
 func (u *user) useAll(list []syntax.Expr) []uval {
 	out := make([]uval, len(list))
 	for i, x := range list {
