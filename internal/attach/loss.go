@@ -14,6 +14,23 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// Two sides count what is lost. The programs count what they notice: a full ring, a full table, an end without a
+// start. Each place in the script at which that can happen is a site, an index of the array in the map "sites", with a
+// kind that says what happened there (tree.SiteKind). The kernel counts what no program sees: events for which it did
+// not run the program (LossMissed), and calls whose return it did not follow (LossUnseen). Both come together in
+// Losses.
+//
+// For
+//
+//	probe("func:vfs_read", lambda e: printf("%d\n", e.duration))
+//
+// that can be: of the probe LossMissed and LossUnseen, and at sites SiteRing (the ring was full), SiteSpanFull (too
+// many calls were open) and SiteOpenStart (a call was left without a return). The numbers only grow, and may be read
+// while programs run. What the kernel counts is gone with the program or the link, so it is read before these are
+// closed (updateMissed, keepUnseen).
+//
+// The words for all of them, and what the user can do, are in package internal/loss.
+
 // LossMissed is the kind of a Loss that no site counts: the kernel did not run
 // the program because another run was in progress on that CPU. It is an upper
 // bound: it also counts events that the program would have passed over.

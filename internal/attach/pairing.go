@@ -6,10 +6,25 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
-// The programs of a span are attached one after another, ends first, and those of perf tracepoints are taken off in any
-// order. What finds no start or no end meanwhile, in threads that go on all the time, is no loss: of these kinds only
-// what is counted while all are attached is one.
+// The programs of a span are attached one after another, the ends first. Those of perf tracepoints are taken off in any
+// order. Threads go on meanwhile, so some starts have no end that is seen, and some ends no start. That is no loss: of
+// the kinds of losses that are about pairs, only what is counted while all programs of the probe are attached is one.
+//
+// The counters in the kernel go on all the time. So of each such site the counts that do not belong to the report are
+// kept here (pairing), and subtracted. With a span of two programs and a read() that blocks in another process:
+//
+//	time  what happens                                          counter  before  at  reported
+//	   1  the end's program is attached
+//	   2  the read() returns: an end without a start                  1       0   –         1
+//	   3  the start's program is attached (pairsFrom)                 1       1   –         0
+//	   4  an end really has no start: a loss                          2       1   –         1
+//	   5  the programs begin to be taken off (pairsUntil)             2       1   2         1
+//	   6  the start's is gone, and a read() begins and returns        3       1   2         1
+//
+// Nothing is reported before time 3, as the probe is not attached yet. A probe that is disabled and enabled again
+// begins anew at 3, and keeps what it had to report.
 
+// isPairing reports whether losses of a kind are about starts and ends that belong together.
 func isPairing(kind bpfgen.SiteKind) bool {
 	switch kind {
 	case bpfgen.SiteOpenStart, bpfgen.SiteOrphanEnd, bpfgen.SiteSpanFull, bpfgen.SiteSpanRace:
