@@ -7,6 +7,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 	"github.com/cilium/ebpf/btf"
 
+	"github.com/startrace/startrace/bpfgen/cost"
 	"github.com/startrace/startrace/bpfgen/emit"
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/regalloc"
@@ -22,11 +23,12 @@ type assembly struct {
 	frames []frame
 }
 
-// A frame is what a function takes of the stack.
+// A frame is a function of a program, and what it takes of the stack.
 type frame struct {
 	f     *ir.Func
 	regs  *regalloc.Allocation
 	insns int
+	sizes []int // of its blocks: emit.Code.Sizes
 }
 
 // add appends a function.
@@ -35,16 +37,16 @@ func (a *assembly) add(f *ir.Func) error {
 	if err != nil {
 		return err
 	}
-	insns, lines, err := emit.Emit(f, regs)
+	code, err := emit.Emit(f, regs)
 	if err != nil {
 		return err
 	}
-	for _, l := range lines {
+	for _, l := range code.Lines {
 		a.lines = append(a.lines, Line{a.raw + l.Insn, l.Pos})
 	}
-	size := int(insns.Size()) / asm.InstructionSize
-	a.insns, a.raw = append(a.insns, insns...), a.raw+size
-	a.frames = append(a.frames, frame{f, regs, size})
+	size := int(code.Insns.Size()) / asm.InstructionSize
+	a.insns, a.raw = append(a.insns, code.Insns...), a.raw+size
+	a.frames = append(a.frames, frame{f, regs, size, code.Sizes})
 	return nil
 }
 
@@ -132,6 +134,21 @@ func called(funcs []*ir.Func) []*ir.Func {
 		}
 	}
 	return out
+}
+
+// cost is what one run of the program costs at most.
+func (a *assembly) cost(calls []ssagen.Call) (cost.Cost, error) {
+	var funcs []cost.Func
+	for _, fr := range a.frames {
+		funcs = append(funcs, cost.Func{IR: fr.f, Size: fr.sizes})
+	}
+	return cost.Of(funcs, func(name string) (int64, bool) {
+		i := slices.IndexFunc(calls, func(c ssagen.Call) bool { return c.Sub == name && c.Rounds > 0 })
+		if i < 0 {
+			return 0, false
+		}
+		return calls[i].Rounds, true
+	})
 }
 
 // A Call is what became of the calls of a function of the script.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cilium/ebpf"
 
+	"github.com/startrace/startrace/bpfgen/cost"
 	"github.com/startrace/startrace/bpfgen/emit"
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/lower"
@@ -35,6 +36,8 @@ type Options struct {
 	Containers int
 	// Outlining says which functions of the script become subprograms.
 	Outlining ssagen.Outlining
+	// Cost computes Unit.Costs.
+	Cost bool
 	// Dump keeps the text of every stage in Unit.Dumps.
 	Dump bool
 	// DumpPass keeps the IR after each run of this pass, one of Passes; "" for
@@ -86,7 +89,8 @@ func Generate(u *tree.Unit, o Options) (_ *Unit, err error) {
 		o: o, shared: ssagen.NewShared(u, arch, o.NoCmpXchg),
 		unit: &Unit{
 			Tree: u, Lines: map[string][]Line{}, Loops: map[string]Loop{}, Calls: map[string][]Call{},
-			Spec: &ebpf.CollectionSpec{Maps: map[string]*ebpf.MapSpec{}, Programs: map[string]*ebpf.ProgramSpec{}},
+			Costs: map[string]cost.Cost{},
+			Spec:  &ebpf.CollectionSpec{Maps: map[string]*ebpf.MapSpec{}, Programs: map[string]*ebpf.ProgramSpec{}},
 		},
 	}
 	if g.dumps() {
@@ -204,6 +208,11 @@ func (g *generator) withStack(p *tree.Program, stack int, calls ssagen.Outlining
 	}
 	g.unit.Lines[p.Name] = a.lines
 	g.unit.Calls[p.Name] = a.calls(code.Calls)
+	if g.o.Cost {
+		if g.unit.Costs[p.Name], err = a.cost(code.Calls); err != nil {
+			return fmt.Errorf("cost: %w", err)
+		}
+	}
 	if g.dumps() {
 		d.Alloc, d.Asm = a.alloc(), fmt.Sprint(a.insns)
 		g.unit.Dumps[p.Name] = d

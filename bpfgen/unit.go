@@ -12,6 +12,7 @@ package bpfgen
 import (
 	"github.com/cilium/ebpf"
 
+	"github.com/startrace/startrace/bpfgen/cost"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -35,6 +36,8 @@ type Unit struct {
 	// Calls has what became of the calls of the script's functions in a program,
 	// those that are worth telling.
 	Calls map[string][]Call
+	// Costs has what one run of each program costs at most, if Options.Cost asked for it.
+	Costs map[string]cost.Cost
 	// Dumps has the stages of each program, if Options.Dump asked for them.
 	Dumps map[string]*Dump
 }

@@ -101,6 +101,10 @@ type Entry struct {
 	Signature string
 	// Doc is what the reference says of it, in Markdown.
 	Doc string
+	// Reaches says what the builtin does outside of tracing, for `startrace audit`; "" for nothing.
+	Reaches string
+	// Needs is the flag that grants it, "" where none is needed.
+	Needs string
 
 	call  func(e *Env, c *call) (starlark.Value, error)
 	value starlark.Value // for constants and modules instead of call

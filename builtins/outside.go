@@ -19,26 +19,30 @@ var outsideFamily = []Entry{
 		Signature: "proc(pid)",
 		Doc: `What /proc knows of a process at this moment: exe, cmdline (a list), cwd, fds (a dict of what is open by
 number), cgroup (its path), container (the id in that path, else None). What is not there any more is None.`,
-		call: procCall,
+		Reaches: "reads in /proc what is known of a process",
+		call:    procCall,
 	},
 	{
 		Name: "write_file", Family: "outside",
 		Signature: "write_file(name, text)",
 		Doc: `Writes a file anew, below a folder that --allow-write DIR grants. A relative name is one in that
 folder.`,
+		Reaches: "writes a file anew", Needs: "--allow-write DIR",
 		call: func(e *Env, c *call) (starlark.Value, error) { return writeCall(e, c, false) },
 	},
 	{
 		Name: "append_file", Family: "outside",
 		Signature: "append_file(name, text)",
 		Doc:       "Writes at the end of a file, as write_file does.",
-		call:      func(e *Env, c *call) (starlark.Value, error) { return writeCall(e, c, true) },
+		Reaches:   "writes at the end of a file", Needs: "--allow-write DIR",
+		call: func(e *Env, c *call) (starlark.Value, error) { return writeCall(e, c, true) },
 	},
 	{
 		Name: "run", Family: "outside",
 		Signature: `run(["cmd", …], timeout="10s")`,
 		Doc: `Runs a command, where --allow-run grants it, and waits for its end. It gives a record with status,
 out and err. Events wait meanwhile. A status of -1 is a command that a signal or the timeout ended.`,
+		Reaches: "runs a command", Needs: "--allow-run",
 		call: runCall,
 	},
 	{
@@ -46,6 +50,7 @@ out and err. Events wait meanwhile. A status of -1 is a command that a signal or
 		Signature: "send_signal(signal)",
 		Doc: `Sends a signal to the process of the event, in a kernel half, where --unsafe grants it. It gives
 whether the kernel took the signal. The process gets it before it goes on in user space.`,
+		Reaches: "sends a signal to the process of the event", Needs: "--unsafe",
 		call: func(*Env, *call) (starlark.Value, error) {
 			return nil, errors.New("send_signal: it acts on the process of the event, in the kernel: " +
 				"call it in a handler that runs there, or in kernel=")

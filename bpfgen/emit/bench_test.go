@@ -42,11 +42,11 @@ func BenchmarkStages(b *testing.B) {
 	})
 	b.Run("emit", func(b *testing.B) {
 		for b.Loop() {
-			insns, _, err := Emit(f, a)
+			code, err := Emit(f, a)
 			if err != nil {
 				b.Fatal(err)
 			}
-			b.ReportMetric(float64(len(insns)), "insns")
+			b.ReportMetric(float64(len(code.Insns)), "insns")
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 // the moves of an edge that neither end of the edge can take.
 type chunk struct {
 	block *ir.Block // whose terminator ends the chunk; nil: one jump
+	from  *ir.Block // block, or the source of the edge whose moves these are
 	// steps are written one after the other, before the jump that ends the chunk.
 	steps []regalloc.Step
 	// to are the chunks that follow by falling through or jumping, in the order of the terminator's edges.
@@ -40,7 +41,7 @@ func makeChunks(a *regalloc.Allocation) []*chunk {
 	var chunks []*chunk
 	preds := map[*ir.Block]int{}
 	for _, b := range a.Order {
-		c := &chunk{block: b, pos: b.Term.Pos}
+		c := &chunk{block: b, from: b, pos: b.Term.Pos}
 		byBlock[b] = c
 		for _, e := range b.Term.To {
 			preds[e.Block]++
@@ -59,7 +60,7 @@ func makeChunks(a *regalloc.Allocation) []*chunk {
 			case preds[e.Block] == 1:
 				to.steps = append(moves[:len(moves):len(moves)], to.steps...)
 			default:
-				to = &chunk{steps: moves, to: []*chunk{to}, freq: []float64{1}, pos: b.Term.Pos}
+				to = &chunk{from: b, steps: moves, to: []*chunk{to}, freq: []float64{1}, pos: b.Term.Pos}
 				chunks = append(chunks, to)
 			}
 			c.to = append(c.to, to)

@@ -42,25 +42,37 @@ func (e *DistanceError) Error() string {
 		e.Distance)
 }
 
-// Emit writes f with the registers of a. The first instruction bears the
-// name of f as its symbol, references to maps bear the names of the maps. The
-// error is a *DistanceError, or says which offset does not fit.
-func Emit(f *ir.Func, a *regalloc.Allocation) (asm.Instructions, []Line, error) {
-	e := &emitter{f: f, a: a}
+// Code is what a function became.
+type Code struct {
+	// Insns has no jumps that are still to be resolved. The first one bears the name of the function as its symbol,
+	// references to maps bear the names of the maps.
+	Insns asm.Instructions
+	// Lines say where in the script the instructions come from.
+	Lines []Line
+	// Sizes has for each block, at its ID, how many instructions it became, with those of the edges that leave it. A
+	// 64-bit load is one.
+	Sizes []int
+}
+
+// Emit writes f with the registers of a. The error is a *DistanceError, or says which offset does not fit.
+func Emit(f *ir.Func, a *regalloc.Allocation) (*Code, error) {
+	e := &emitter{f: f, a: a, sizes: make([]int, f.NumBlocks())}
 	chunks := layout(makeChunks(a))
 	for i, c := range chunks {
 		var next *chunk
 		if i+1 < len(chunks) {
 			next = chunks[i+1]
 		}
+		before := len(e.out)
 		e.chunk(c, next)
+		e.sizes[c.from.ID] += len(e.out) - before
 	}
 	e.resolve()
 	if e.err != nil {
-		return nil, nil, e.err
+		return nil, e.err
 	}
 	e.out[0] = e.out[0].WithSymbol(f.Name)
-	return e.out, e.lines, nil
+	return &Code{e.out, e.lines, e.sizes}, nil
 }
 
 // A jump is an instruction whose offset is not known yet.
@@ -81,6 +93,7 @@ type emitter struct {
 	grown int // the same when the kernel has patched those before: see growth
 	// lines has an entry for each instruction that comes from another place than the one before.
 	lines []Line
+	sizes []int // see Code
 	// jumps are those whose offsets resolve writes when all chunks have their places.
 	jumps []jump
 	pos   ir.Pos // of what is emitted now

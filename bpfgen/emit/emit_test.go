@@ -24,11 +24,11 @@ func emitted(t *testing.T, f *ir.Func) (asm.Instructions, []Line) {
 	if err := regalloc.Verify(f, a); err != nil {
 		t.Fatal(err)
 	}
-	insns, lines, err := Emit(f, a)
+	code, err := Emit(f, a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return insns, lines
+	return code.Insns, code.Lines
 }
 
 func parse(t *testing.T, text string) *ir.Func {
@@ -127,7 +127,7 @@ func TestDistance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = Emit(f, a)
+	_, err = Emit(f, a)
 	var far *DistanceError
 	if !errors.As(err, &far) {
 		t.Fatalf("error %v, want a DistanceError", err)
@@ -146,7 +146,7 @@ func TestDistancePatched(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _, err = Emit(f, a)
+		_, err = Emit(f, a)
 		var far *DistanceError
 		if errors.As(err, &far) == fits {
 			t.Errorf("%d calls: error %v", n, err)
@@ -160,7 +160,7 @@ func TestOffsetTooFar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Emit(f, a); err == nil || !strings.Contains(err.Error(), "does not fit 16 bits") {
+	if _, err := Emit(f, a); err == nil || !strings.Contains(err.Error(), "does not fit 16 bits") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -107,7 +107,7 @@ func load(f *ir.Func) (*ebpf.Program, *ebpf.Map, error) {
 	if err := regalloc.Verify(f, a); err != nil {
 		return nil, nil, err
 	}
-	insns, _, err := Emit(f, a)
+	code, err := Emit(f, a)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -116,7 +116,8 @@ func load(f *ir.Func) (*ebpf.Program, *ebpf.Map, error) {
 			Name: irtest.MapName, Type: ebpf.Array, KeySize: 4, ValueSize: irtest.MapSize, MaxEntries: 1,
 		}},
 		Programs: map[string]*ebpf.ProgramSpec{"f": {
-			Name: "f", Type: ebpf.Syscall, Flags: 1 << 4 /* BPF_F_SLEEPABLE */, License: "GPL", Instructions: insns,
+			Name: "f", Type: ebpf.Syscall, Flags: 1 << 4 /* BPF_F_SLEEPABLE */, License: "GPL",
+			Instructions: code.Insns,
 		}},
 	}
 	c, err := ebpf.NewCollectionWithOptions(spec,
@@ -125,9 +126,9 @@ func load(f *ir.Func) (*ebpf.Program, *ebpf.Map, error) {
 		if isTooComplex(err) {
 			return nil, nil, errTooComplex
 		}
-		spec.Programs["f"].Instructions = insns
+		spec.Programs["f"].Instructions = code.Insns
 		_, logErr := ebpf.NewCollection(spec)
-		return nil, nil, fmt.Errorf("%w: %+v\n%v", err, logErr, insns)
+		return nil, nil, fmt.Errorf("%w: %+v\n%v", err, logErr, code.Insns)
 	}
 	defer c.Close()
 	return c.DetachProgram("f"), c.DetachMap(irtest.MapName), nil

@@ -11,6 +11,9 @@ import (
 // attr is x.name.
 func (b attributes) attr(x val, name string, pos plan.Pos) val {
 	v := b.attribute(x, name, pos)
+	if of, ok := b.memory().whole(x, name); ok && v.expr != nil {
+		nameReads(v.expr, of+name)
+	}
 	if v.start != nil && v.expr != nil {
 		v.field = name
 	}

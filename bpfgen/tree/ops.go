@@ -6,6 +6,16 @@ type Op uint8
 // MaxPattern is the most characters of a glob or a text that is looked for: each is a bit of a word of states.
 const MaxPattern = 63
 
+// Reads reports whether an operation reads memory of the kernel or of a process, or what a program is given about the
+// event.
+func (op Op) Reads() bool {
+	switch op {
+	case OpLoad, OpStr, OpMem, OpStrList, OpJoin, OpListLen, OpPath:
+		return true
+	}
+	return false
+}
+
 // The operators of expressions. "n" stands for Int, "s" for Str.
 const (
 	OpInvalid Op = iota

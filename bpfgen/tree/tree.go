@@ -44,6 +44,9 @@ type Expr struct {
 	Bit, BitSize uint8
 	// Edge says of OpStr that nothing behind the bytes that it may have need be readable: cstr(p, n).
 	Edge bool
+	// Field names what an operation reads from memory, for people: "struct task_struct.pid", "args.filename"; "" where
+	// the script gave the address.
+	Field string
 	// Body is the block of OpInline.
 	Body *Block
 	// Pos is the place in the script, for the lines of instructions and for what is counted here.

@@ -18,20 +18,23 @@ type commandKind struct {
 	start func(o session.Options, t *told, args []string) int
 	// flags are those that stand behind the command, or in front of it; nil: no word is one.
 	flags func(*told) *flags.Set
+	// script: the command is about a script, to which the words behind the file belong.
+	script bool
 }
 
 var commands map[string]commandKind
 
 func init() { // the functions refer to the table
 	commands = map[string]commandKind{
-		"explain":    {explain, func(t *told) *flags.Set { return explainFlags(&t.settings, t) }},
-		"list":       {list, listFlags},
-		"doctor":     {doctor, doctorFlags},
-		"doc":        {doc, docFlags},
-		"tools":      {tools, wordsFlags},
-		"help":       {help, wordsFlags},
-		"completion": {completion, wordsFlags},
-		"complete":   {complete, nil},
+		"audit":      {audit, func(t *told) *flags.Set { return auditFlags(&t.settings, t) }, true},
+		"explain":    {explain, func(t *told) *flags.Set { return explainFlags(&t.settings, t) }, true},
+		"list":       {list, listFlags, false},
+		"doctor":     {doctor, doctorFlags, false},
+		"doc":        {doc, docFlags, false},
+		"tools":      {tools, wordsFlags, false},
+		"help":       {help, wordsFlags, false},
+		"completion": {completion, wordsFlags, false},
+		"complete":   {complete, nil, false},
 	}
 }
 
@@ -85,7 +88,7 @@ func runCommand(o session.Options, name string, args []string) int {
 // what is behind the file may be of the script.
 func (c commandKind) read(name string, t *told, args []string) (rest []string, err error) {
 	set := c.flags(t)
-	if name == "explain" {
+	if c.script {
 		if rest, err = set.Front(args); err == nil {
 			err = unknownFlag(rest, set)
 		}
@@ -149,6 +152,13 @@ func explain(o session.Options, t *told, args []string) int {
 	o.Args = args
 	o.Own = func(s *session.Settings) *flags.Set { return explainFlags(s, t) }
 	return report(session.Explain(o, &t.stages))
+}
+
+// audit is `startrace audit [flags] FILE`.
+func audit(o session.Options, t *told, args []string) int {
+	o.Args = args
+	o.Own = func(s *session.Settings) *flags.Set { return auditFlags(s, t) }
+	return report(session.Audit(o))
 }
 
 // list is `startrace list [PATTERN …]`.

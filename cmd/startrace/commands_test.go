@@ -33,7 +33,7 @@ func TestFlagsBeforeCommands(t *testing.T) {
 					t.Errorf("%q is not %s", front, name)
 				case ok && !slices.Equal(words, flag):
 					t.Errorf("%q is read as %s %q", front, name, words)
-				case !ok && behind == nil && name != "explain": // which keeps words for a script
+				case !ok && behind == nil && !commands[name].script: // which keeps words for a script
 					t.Errorf("%q is refused, %s %q is not", front, name, flag)
 				case ok && behind != nil:
 					t.Errorf("%q is not refused: %v", front, behind)

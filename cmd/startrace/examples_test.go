@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/test/need"
 )
 
-// Each tool and verb shows examples of itself, and they compile.
+// Each tool and verb shows examples of itself, and they compile, and it is known what they cost at most.
 func TestToolExamples(t *testing.T) {
 	if !canTrace() {
 		t.Skip(needsTypes)
@@ -48,13 +48,14 @@ func checkExamples(t *testing.T, d *document, name string) {
 			t.Errorf("%s is no example of %s", command, name)
 		}
 		command, _, _ = strings.Cut(command, "    #")
-		out, err := d.shell("startrace explain " + otherFormats.ReplaceAllString(command, ""))
+		words := otherFormats.ReplaceAllString(command, "")
+		out, err := d.shell("startrace explain " + words + " && startrace audit " + words)
 		switch {
 		case err == nil:
 		case strings.Contains(out, "there is no process 77"), strings.Contains(out, "built without CONFIG_KPROBES"):
 			t.Logf("not compiled here: startrace %s", command)
 		default:
-			t.Errorf("startrace explain %s: %v\n%s", command, err, out)
+			t.Errorf("startrace explain or audit %s: %v\n%s", command, err, out)
 		}
 	}
 	if found == 0 {

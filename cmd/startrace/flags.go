@@ -74,6 +74,14 @@ func explainFlags(s *session.Settings, t *told) *flags.Set {
 	return set
 }
 
+// auditFlags are those of `startrace audit [flags] FILE`.
+func auditFlags(s *session.Settings, t *told) *flags.Set {
+	set := &flags.Set{}
+	settingsFlags(set, s)
+	helpFlag(set, t)
+	return set
+}
+
 // takeIR takes --ir and --ir=PASS.
 func (t *told) takeIR(w flags.Word) error {
 	switch {

@@ -38,6 +38,8 @@ type Input struct {
 // Stages are the stages of the compiler that are shown: the trees (Types), the SSA (IR), the instructions (Asm).
 type Stages struct {
 	Types, IR, Asm bool
+	// Cost asks for what each program costs at most, for an Audit.
+	Cost bool
 	// Pass is the pass after which the IR is shown, "" for none.
 	Pass string
 }

@@ -6,19 +6,16 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/paragraph"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// lineWidth is where lines are broken.
-const lineWidth = 96
-
 // WriteText prints the report for people.
 func (r *Report) WriteText(w io.Writer) error {
-	t := &text{drop: r.folder()}
+	t := &text{paragraph.Page{Drop: r.folder()}}
 	t.summary(r)
 	for i := range r.Probes {
 		t.probe(&r.Probes[i], r.compiled)
@@ -26,14 +23,14 @@ func (r *Report) WriteText(w io.Writer) error {
 	t.notes(r.Notes)
 	t.callbacks(r.Callbacks)
 	if len(r.Own) > 0 {
-		t.line(0, "")
-		t.line(0, "programs that startrace adds")
+		t.Line(0, "")
+		t.Line(0, "programs that startrace adds")
 		t.programs(r.Own)
 	}
 	t.maps(r.Maps)
 	t.helpers(r.Helpers)
 	t.stages(r)
-	_, err := io.WriteString(w, t.b.String())
+	_, err := io.WriteString(w, t.String())
 	return err
 }
 
@@ -45,66 +42,20 @@ func (r *Report) folder() string {
 
 // WritePlacement prints only what runs where, for -v.
 func (r *Report) WritePlacement(w io.Writer) error {
-	t := &text{drop: r.folder()}
+	t := &text{paragraph.Page{Drop: r.folder()}}
 	for i := range r.Probes {
 		p := &r.Probes[i]
-		t.line(0, "probe %s: %s", p.Name, format.Count(len(p.Points), "point"))
+		t.Line(0, "probe %s: %s", p.Name, format.Count(len(p.Points), "point"))
 		t.choices(p.Choices)
 		t.functions(p)
 	}
 	t.notes(r.Notes)
-	_, err := io.WriteString(w, t.b.String())
+	_, err := io.WriteString(w, t.String())
 	return err
 }
 
-// text collects lines.
-type text struct {
-	b strings.Builder
-	// drop is the script's folder, which is left out of places: the reader knows
-	// which script it is.
-	drop string
-}
-
-func (t *text) sprintf(format string, args ...any) string {
-	s := fmt.Sprintf(format, args...)
-	if t.drop != "" {
-		s = strings.ReplaceAll(s, t.drop, "")
-	}
-	return s
-}
-
-func (t *text) line(indent int, format string, args ...any) {
-	s := t.sprintf(format, args...)
-	if s != "" {
-		t.b.WriteString(strings.Repeat(" ", indent))
-		t.b.WriteString(s)
-	}
-	t.b.WriteByte('\n')
-}
-
-// wrapped breaks a paragraph at spaces; its later lines are indented by
-// further.
-func (t *text) wrapped(indent, further int, format string, args ...any) {
-	at := indent
-	var line []string
-	width := 0
-	flush := func() {
-		t.line(at, "%s", strings.Join(line, " "))
-		at, line, width = indent+further, nil, 0
-	}
-	for _, word := range strings.Fields(t.sprintf(format, args...)) {
-		n := utf8.RuneCountInString(word)
-		if len(line) > 0 && at+width+1+n > lineWidth {
-			flush()
-		}
-		if len(line) > 0 {
-			width++
-		}
-		line = append(line, word)
-		width += n
-	}
-	flush()
-}
+// text collects lines; the folder of the script is left out of them.
+type text struct{ paragraph.Page }
 
 func (t *text) summary(r *Report) {
 	programs, insns, events, points := len(r.Own), 0, 0, 0
@@ -126,25 +77,25 @@ func (t *text) summary(r *Report) {
 			memory += m.Memory
 		}
 		parts = append(parts, format.Count(programs, "program")+" of "+format.Count(insns, "instruction"),
-			format.Count(events, "kind")+" of event", size(memory)+" of kernel memory")
+			format.Count(events, "kind")+" of event", Size(memory)+" of kernel memory")
 	}
-	t.wrapped(0, 2, "%s: %s", r.Script, strings.Join(parts, ", "))
+	t.Wrapped(0, 2, "%s: %s", r.Script, strings.Join(parts, ", "))
 	if r.Who != "" {
-		t.wrapped(0, 0, "%s", r.Who)
+		t.Wrapped(0, 0, "%s", r.Who)
 	}
 	if r.compiled && len(r.Probes) > 0 {
-		t.wrapped(0, 0, "Functions of the kernel half run inside the kernel, each time a point is reached. "+
+		t.Wrapped(0, 0, "Functions of the kernel half run inside the kernel, each time a point is reached. "+
 			"Those of the user half run in startrace, on the events that the kernel half sends.")
 	}
 	if len(r.Errors) > 0 {
-		t.wrapped(0, 0, "It cannot be compiled, so this is not all; the messages say why.")
+		t.Wrapped(0, 0, "It cannot be compiled, so this is not all; the messages say why.")
 	}
 }
 
 func (t *text) probe(p *Probe, compiled bool) {
-	t.line(0, "")
-	t.wrapped(0, 6, "probe %s (%s)", p.Name, p.Pos)
-	t.points(p.Points)
+	t.Line(0, "")
+	t.Wrapped(0, 6, "probe %s (%s)", p.Name, p.Pos)
+	t.Wrapped(2, 4, "%s", Happens(p.Points))
 	t.choices(p.Choices)
 	t.functions(p)
 	if !compiled {
@@ -154,13 +105,13 @@ func (t *text) probe(p *Probe, compiled bool) {
 		t.event(&p.Events[i])
 	}
 	if p.Keep > 0 {
-		t.line(2, "keeps the last %s in the kernel, until dump() or the end", format.Count(p.Keep, "event"))
+		t.Line(2, "keeps the last %s in the kernel, until dump() or the end", format.Count(p.Keep, "event"))
 	}
 	if len(p.Events) == 0 {
-		t.line(2, "sends no events: what it finds stays in tables of the kernel")
+		t.Line(2, "sends no events: what it finds stays in tables of the kernel")
 	}
 	for _, s := range p.Spans {
-		t.wrapped(2, 4, "pairs start and end by %s; until the end it keeps %s: %s", s.By, format.Count(s.Bytes, "byte"),
+		t.Wrapped(2, 4, "pairs start and end by %s; until the end it keeps %s: %s", s.By, format.Count(s.Bytes, "byte"),
 			listOr(s.Kept, "only that the call has begun"))
 	}
 	t.programs(p.Programs)
@@ -169,26 +120,27 @@ func (t *text) probe(p *Probe, compiled bool) {
 // shownPoints is how many points are listed.
 const shownPoints = 8
 
-func (t *text) points(points []string) {
+// Happens says at which points a probe happens.
+func Happens(points []string) string {
 	switch n := len(points); {
 	case n == 0:
-		t.line(2, "its points are not found: see the messages")
+		return "its points are not found: see the messages"
 	case n > shownPoints:
-		t.wrapped(2, 4, "happens at %d points: %s … and %d more", n, strings.Join(points[:shownPoints], ", "),
+		return fmt.Sprintf("happens at %d points: %s … and %d more", n, strings.Join(points[:shownPoints], ", "),
 			n-shownPoints)
 	default:
-		t.wrapped(2, 4, "happens at %s: %s", format.Count(n, "point"), strings.Join(points, ", "))
+		return fmt.Sprintf("happens at %s: %s", format.Count(n, "point"), strings.Join(points, ", "))
 	}
 }
 
 func (t *text) choices(choices []Choice) {
 	for _, c := range choices {
-		t.wrapped(2, 4, "first() chose %s", strings.Join(c.Chosen, ", "))
+		t.Wrapped(2, 4, "first() chose %s", strings.Join(c.Chosen, ", "))
 		for _, why := range c.Refused {
-			t.wrapped(4, 4, "passed over: %s", why)
+			t.Wrapped(4, 4, "passed over: %s", why)
 		}
 		if c.Rest > 0 {
-			t.line(4, "not looked at: %s behind it", format.Count(c.Rest, "alternative"))
+			t.Line(4, "not looked at: %s behind it", format.Count(c.Rest, "alternative"))
 		}
 	}
 }
@@ -203,23 +155,23 @@ func (t *text) functions(p *Probe) {
 		if role == "" {
 			role = f.Role
 		}
-		t.line(2, "%-9s %s half: %s (%s)", role, f.Side, f.Name, f.Pos)
-		t.wrapped(6, 2, "because %s", f.Why)
+		t.Line(2, "%-9s %s half: %s (%s)", role, f.Side, f.Name, f.Pos)
+		t.Wrapped(6, 2, "because %s", f.Why)
 		if len(f.Gets) > 0 {
-			t.wrapped(6, 2, "gets %s, read in the kernel at the moment of the event", strings.Join(f.Gets, ", "))
+			t.Wrapped(6, 2, "gets %s, read in the kernel at the moment of the event", strings.Join(f.Gets, ", "))
 		}
 		if len(f.Calls) > 0 {
-			t.wrapped(6, 2, "with it, on the same side: %s", strings.Join(f.Calls, ", "))
+			t.Wrapped(6, 2, "with it, on the same side: %s", strings.Join(f.Calls, ", "))
 		}
 		if len(f.Shares) > 0 {
-			t.wrapped(6, 2, "uses %s", strings.Join(f.Shares, ", "))
+			t.Wrapped(6, 2, "uses %s", strings.Join(f.Shares, ", "))
 		}
 		if len(f.Constants) > 0 {
-			t.wrapped(6, 2, "fixed when the script had run: %s", constants(f.Constants))
+			t.Wrapped(6, 2, "fixed when the script had run: %s", constants(f.Constants))
 		}
 	}
 	if p.Printed {
-		t.line(2, "handler: none; startrace prints a line for each event")
+		t.Line(2, "handler: none; startrace prints a line for each event")
 	}
 }
 
@@ -240,11 +192,11 @@ func (t *text) event(e *Event) {
 		of += fmt.Sprintf(" (in %d variants, by how its points get the fields)", n+1)
 	}
 	if e.Max == e.Min {
-		t.line(2, "sends an event%s of %s", of, format.Count(e.Min, "byte"))
+		t.Line(2, "sends an event%s of %s", of, format.Count(e.Min, "byte"))
 	} else {
-		t.line(2, "sends an event%s of %d to %d bytes", of, e.Min, e.Max)
+		t.Line(2, "sends an event%s of %d to %d bytes", of, e.Min, e.Max)
 	}
-	t.line(6, "%5d bytes  %s", e.Header, "which event it is, the CPU, the time")
+	t.Line(6, "%5d bytes  %s", e.Header, "which event it is, the CPU, the time")
 	used := e.Header
 	for _, f := range e.Fields {
 		used += f.Bytes
@@ -252,10 +204,10 @@ func (t *text) event(e *Event) {
 		if f.Text > 0 {
 			text = fmt.Sprintf(", then up to %d of text", f.Text)
 		}
-		t.line(6, "%5d bytes  %s: %s%s", f.Bytes, f.Name, f.Type, text)
+		t.Line(6, "%5d bytes  %s: %s%s", f.Bytes, f.Name, f.Type, text)
 	}
 	if pad := e.Min - used; pad > 0 {
-		t.line(6, "%5d bytes  unused, so that numbers lie at multiples of their size", pad)
+		t.Line(6, "%5d bytes  unused, so that numbers lie at multiples of their size", pad)
 	}
 }
 
@@ -265,7 +217,7 @@ func (t *text) programs(list []Program) {
 		if p.Times > 1 {
 			attached = fmt.Sprintf("%s (at %d places)", attached, p.Times)
 		}
-		t.wrapped(2, 4, "program %s, %s, attached to %s", p.Name, format.Count(p.Instructions, "instruction"), attached)
+		t.Wrapped(2, 4, "program %s, %s, attached to %s", p.Name, format.Count(p.Instructions, "instruction"), attached)
 		for _, c := range p.Calls {
 			t.called(&c)
 		}
@@ -275,26 +227,26 @@ func (t *text) programs(list []Program) {
 func (t *text) called(c *Called) {
 	switch {
 	case c.Rounds > 0 && c.Instructions > 0:
-		t.wrapped(6, 2, "loop at %s: its body is a subprogram of %s, which the kernel calls up to %d times (bpf_loop)",
+		t.Wrapped(6, 2, "loop at %s: its body is a subprogram of %s, which the kernel calls up to %d times (bpf_loop)",
 			c.Pos,
 			format.Count(c.Instructions, "instruction"), c.Rounds)
 		return
 	case c.Rounds > 0:
-		t.wrapped(6, 2, "loop at %s: the kernel's verifier follows each of its rounds, because %s", c.Pos, c.Why)
+		t.Wrapped(6, 2, "loop at %s: the kernel's verifier follows each of its rounds, because %s", c.Pos, c.Why)
 		return
 	}
 	where := fmt.Sprintf("%s, called at %s (first %s)", c.Name, format.Count(c.Places, "place"), c.Pos)
 	if c.Instructions > 0 {
-		t.wrapped(6, 2, "%s: a subprogram of %s", where, format.Count(c.Instructions, "instruction"))
+		t.Wrapped(6, 2, "%s: a subprogram of %s", where, format.Count(c.Instructions, "instruction"))
 		return
 	}
-	t.wrapped(6, 2, "%s: its code stands at each of them, because %s", where, c.Why)
+	t.Wrapped(6, 2, "%s: its code stands at each of them, because %s", where, c.Why)
 }
 
 // notes say what else the author may want to know.
 func (t *text) notes(list []string) {
 	for _, n := range list {
-		t.wrapped(0, 2, "note: %s", n)
+		t.Wrapped(0, 2, "note: %s", n)
 	}
 }
 
@@ -302,10 +254,10 @@ func (t *text) callbacks(list []Callback) {
 	if len(list) == 0 {
 		return
 	}
-	t.line(0, "")
-	t.line(0, "functions without an event, all in the user half")
+	t.Line(0, "")
+	t.Line(0, "functions without an event, all in the user half")
 	for _, c := range list {
-		t.line(2, "%s: %s (%s)", c.When, c.Name, c.Pos)
+		t.Line(2, "%s: %s (%s)", c.When, c.Name, c.Pos)
 	}
 }
 
@@ -313,8 +265,8 @@ func (t *text) maps(list []Map) {
 	if len(list) == 0 {
 		return
 	}
-	t.line(0, "")
-	t.line(0, "memory in the kernel (maps)")
+	t.Line(0, "")
+	t.Line(0, "memory in the kernel (maps)")
 	for i := range list {
 		t.oneMap(&list[i])
 	}
@@ -329,15 +281,15 @@ func (t *text) oneMap(m *Map) {
 	if m.Map != m.Name {
 		kind = m.Map + ", " + kind
 	}
-	t.wrapped(2, 4, "%s: %s; %s [%s]", name, m.What, size(m.Memory), kind)
+	t.Wrapped(2, 4, "%s: %s; %s [%s]", name, m.What, Size(m.Memory), kind)
 	if len(m.Key) == 0 && len(m.Value) == 0 {
 		return
 	}
 	if len(m.Key) > 0 {
-		t.wrapped(6, 2, "room for %s", format.Count(m.Entries, "entry"))
-		t.wrapped(6, 2, "key, %s: %s", format.Count(m.KeySize, "byte"), layoutText(m.Key))
+		t.Wrapped(6, 2, "room for %s", format.Count(m.Entries, "entry"))
+		t.Wrapped(6, 2, "key, %s: %s", format.Count(m.KeySize, "byte"), layoutText(m.Key))
 	}
-	t.wrapped(6, 2, "value, %s: %s", format.Count(m.ValSize, "byte"), layoutText(m.Value))
+	t.Wrapped(6, 2, "value, %s: %s", format.Count(m.ValSize, "byte"), layoutText(m.Value))
 }
 
 // layoutText lists the parts of a key or value.
@@ -357,28 +309,28 @@ func (t *text) helpers(list []Helper) {
 	for _, h := range list {
 		width = max(width, len(h.Name))
 	}
-	t.line(0, "")
-	t.line(0, "functions of the kernel that the programs call (helpers), and at how many places")
+	t.Line(0, "")
+	t.Line(0, "functions of the kernel that the programs call (helpers), and at how many places")
 	for _, h := range list {
-		t.line(2, "%4d  %-*s  %s", h.Calls, width, h.Name, h.What)
+		t.Line(2, "%4d  %-*s  %s", h.Calls, width, h.Name, h.What)
 	}
 }
 
 // stages prints what --types, --ir and --asm ask for.
 func (t *text) stages(r *Report) {
 	if r.Note != "" && (r.Types != "" || len(r.IR) > 0 || len(r.Asm) > 0) {
-		t.line(0, "")
-		t.wrapped(0, 0, "%s", r.Note)
+		t.Line(0, "")
+		t.Wrapped(0, 0, "%s", r.Note)
 	}
 	if r.Types != "" {
-		t.line(0, "")
-		t.line(0, "typed trees")
-		t.b.WriteString(r.Types)
+		t.Line(0, "")
+		t.Line(0, "typed trees")
+		t.Raw(r.Types)
 	}
 	for _, ir := range r.IR {
-		t.line(0, "")
-		t.line(0, "program %s, %s", ir.Program, ir.Stage)
-		t.b.WriteString(ir.Text)
+		t.Line(0, "")
+		t.Line(0, "program %s, %s", ir.Program, ir.Stage)
+		t.Raw(ir.Text)
 	}
 	for i := range r.Asm {
 		t.listing(&r.Asm[i])
@@ -389,17 +341,17 @@ func (t *text) stages(r *Report) {
 const insnColumn = 48
 
 func (t *text) listing(l *Listing) {
-	t.line(0, "")
-	t.line(0, "program %s, instructions", l.Program)
+	t.Line(0, "")
+	t.Line(0, "program %s, instructions", l.Program)
 	for _, i := range l.Insns {
 		if i.Function != "" {
-			t.line(2, "subprogram %s", i.Function)
+			t.Line(2, "subprogram %s", i.Function)
 		}
 		if i.Pos == "" {
-			t.line(0, "%5d  %s", i.N, i.Text)
+			t.Line(0, "%5d  %s", i.N, i.Text)
 			continue
 		}
-		t.line(0, "%5d  %-*s ; %s %s", i.N, insnColumn, i.Text, i.Pos, cut(i.Source))
+		t.Line(0, "%5d  %-*s ; %s %s", i.N, insnColumn, i.Text, i.Pos, cut(i.Source))
 	}
 }
 
@@ -410,8 +362,8 @@ func listOr(list []string, none string) string {
 	return strings.Join(list, ", ")
 }
 
-// size is a number of bytes in words.
-func size(n int) string {
+// Size is a number of bytes in words.
+func Size(n int) string {
 	switch {
 	case n >= 1<<20:
 		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))

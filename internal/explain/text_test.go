@@ -12,6 +12,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/layout"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/paragraph"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/test/golden"
@@ -37,7 +38,7 @@ func TestText(t *testing.T) {
 	}
 	golden.Equal(t, "testdata/sample.txt", b.String())
 	for i, line := range strings.Split(b.String(), "\n") {
-		if n := len([]rune(line)); n > 125 || n > lineWidth+4 && !strings.Contains(line, ";") {
+		if n := len([]rune(line)); n > 125 || n > paragraph.Width+4 && !strings.Contains(line, ";") {
 			t.Errorf("line %d has %d characters: %s", i+1, n, line)
 		}
 	}

@@ -48,6 +48,18 @@ func Commands() []Command {
 			},
 		},
 		{
+			Name: "audit", Usage: []string{"FILE|TOOL|VERB [flags and arguments of the script]"}, Takes: Scripts,
+			Summary: "Says what a script may do before it is run: what it reads, sends, writes and costs.",
+			Text: "It says what the script reads of the kernel and of processes, what leaves the kernel with each " +
+				"event, what it would write, run or change and which flag it needs for that, and how many " +
+				"instructions and calls of functions of the kernel an event costs at most.\n" +
+				"Nothing is traced. The top level of the script is run, without files, commands and processes.",
+			Examples: []string{
+				"startrace audit colleague.star  before it is run",
+				"startrace audit opensnoop --format json  for programs",
+			},
+		},
+		{
 			Name: "doctor", Usage: []string{"[--json]"},
 			Summary: "Says what can be traced on this machine by this user, why the rest cannot, and what to do.",
 			Text: "The first line is the judgement, the second the remedy, where one is needed. " +

@@ -61,7 +61,7 @@ func (c *compiler) compile(p *part, st explain.Stages) (*infer.Result, error) {
 	}
 	o := bpfgen.For(version)
 	o.Dump, o.DumpPass, o.Containers, o.Stop = st.IR, st.Pass, c.common.room, c.unwanted
-	o.Check = c.o.Check
+	o.Check, o.Cost = c.o.Check, st.Cost
 	unit, err := bpfgen.Generate(result.Tree, o)
 	if err == nil {
 		p.unit = unit

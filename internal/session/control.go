@@ -31,7 +31,7 @@ func (c *controls) bind(p *part) error {
 	for _, probe := range p.plan.Probes {
 		probes[probe.ID].Bind(&control{c, probe.ID})
 	}
-	if c.counted || c.delivery.calls.host.Uses("stats") {
+	if c.counted || c.delivery.calls.host.Sources().Uses("stats") {
 		c.uncounted = p.loaded.CountRuns()
 	}
 	return nil

@@ -19,7 +19,7 @@ func (s *session) end() error {
 	}
 	s.resume()
 	s.timers.Last()
-	if !s.asked() && !s.host.Uses("dump") { // what was kept, where the script never asks for it
+	if !s.asked() && !s.host.Sources().Uses("dump") { // what was kept, where the script never asks for it
 		if dumpErr := s.delivery.dumpAll(); err == nil {
 			err = dumpErr
 		}

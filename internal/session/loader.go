@@ -135,7 +135,7 @@ func (l *loader) bindStacks(p *part) error {
 }
 
 func (l *loader) listen(p *part, frames *stacks.Names) {
-	if frames.Processes.Hears() || !p.unit.Tree.UserStacks && !l.host.Names("usym") {
+	if frames.Processes.Hears() || !p.unit.Tree.UserStacks && !l.host.Sources().Names("usym") {
 		return
 	}
 	if p.plan.Target.Self != 0 && p.plan.Target.Self != os.Getpid() {

@@ -45,7 +45,7 @@ func (s *session) lossesOfParts() (lines []string) {
 			lines = append(lines, "this kernel does not count events that it drops itself (5.12 and later do)")
 		}
 	}
-	toggled := s.host.Uses("enable") || s.host.Uses("disable") || s.host.Uses("detach")
+	toggled := s.host.Sources().Uses("enable") || s.host.Sources().Uses("disable") || s.host.Sources().Uses("detach")
 	return append(loss.Lines(losses, toggled), lines...)
 }
 

@@ -97,7 +97,7 @@ func (s *session) load(p *part) (err error) {
 // dropPrivileges gives up what is not needed any more, unless a callback can
 // attach something.
 func (s *session) dropPrivileges() {
-	if s.host.Uses("enable") || s.growth != nil {
+	if s.host.Sources().Uses("enable") || s.growth != nil {
 		return
 	}
 	if err := attach.DropPrivileges(); err != nil {

@@ -49,7 +49,7 @@ type Host struct {
 	thread *starlark.Thread
 	// predeclared are the names that each file has without setting them: builtins and modules.
 	predeclared starlark.StringDict
-	files       map[string]*file   // by name
+	files       Sources            // by name
 	modules     map[string]*module // by path as load resolves it
 	loading     []string           // the chain of loads under way
 	name, text  string             // of the script

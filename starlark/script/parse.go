@@ -37,10 +37,17 @@ func (h *Host) parseAs(options *syntax.FileOptions, name string, src []byte) (*f
 	return f, nil
 }
 
+// Sources are the files of a script, those that it has loaded among them, by
+// their names.
+type Sources map[string]*file
+
+// Sources gives what has been loaded up to now, and sees what is loaded later.
+func (h *Host) Sources() Sources { return h.files }
+
 // Uses reports whether a file that was loaded has x.name somewhere, or the
 // string "name", as getattr takes it.
-func (h *Host) Uses(name string) bool {
-	return anyNode(h.files, func(n syntax.Node) bool {
+func (s Sources) Uses(name string) bool {
+	return anyNode(s, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.DotExpr:
 			return n.Name.Name == name
@@ -53,16 +60,16 @@ func (h *Host) Uses(name string) bool {
 
 // Names reports whether a file that was loaded has the word somewhere, as the
 // name of a builtin.
-func (h *Host) Names(word string) bool {
-	return anyNode(h.files, func(n syntax.Node) bool {
+func (s Sources) Names(word string) bool {
+	return anyNode(s, func(n syntax.Node) bool {
 		id, ok := n.(*syntax.Ident)
 		return ok && id.Name == word
 	})
 }
 
 // asks is what builtins.Env.Asks asks.
-func (h *Host) asks(variable, attr string) bool {
-	return anyNode(h.files, func(n syntax.Node) bool {
+func (s Sources) asks(variable, attr string) bool {
+	return anyNode(s, func(n syntax.Node) bool {
 		dot, ok := n.(*syntax.DotExpr)
 		if !ok || dot.Name.Name != attr {
 			return false
@@ -73,7 +80,7 @@ func (h *Host) asks(variable, attr string) bool {
 }
 
 // anyNode looks through the trees of files for a node that is what is sought.
-func anyNode(files map[string]*file, is func(syntax.Node) bool) bool {
+func anyNode(files Sources, is func(syntax.Node) bool) bool {
 	found := false
 	for _, f := range files {
 		syntax.Walk(f.tree, func(n syntax.Node) bool {

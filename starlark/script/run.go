@@ -23,7 +23,7 @@ func New(o Options) *Host {
 		files:   make(map[string]*file),
 		modules: make(map[string]*module),
 	}
-	h.env.CallAt, h.env.Asks = h.callAt, h.asks
+	h.env.CallAt, h.env.Asks = h.callAt, h.files.asks
 	h.env.Loading = func() bool { return len(h.loading) > 0 }
 	h.env.Escape = o.Escape
 	h.env.Expression = h.expression
