@@ -56,10 +56,12 @@ var layers = []layer{
 	{"stdlib", nil, nil},
 	{"docs", nil, nil},
 
-	{"bpfgen", []string{"bpfgen", "internal/abi", "internal/binary", "internal/format", "internal/gofunc",
-		"internal/plan", "internal/kernel", "internal/point", "internal/signature", "internal/until", "internal/usdt",
-		"internal/wire"},
+	{"bpfgen", []string{"bpfgen", "internal/abi", "internal/format", "internal/plan", "internal/kernel",
+		"internal/signature", "internal/until", "internal/usdt", "internal/wire"},
 		[]string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
+	{"bpfgen/points", []string{"bpfgen/refusal", "bpfgen/tree", "internal/abi", "internal/binary", "internal/format",
+		"internal/gofunc", "internal/kernel", "internal/plan", "internal/point", "internal/signature",
+		"internal/usdt"}, nil},
 
 	{"bpfgen/refusal", []string{"internal/kernel", "internal/plan"}, nil},
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/binary"
@@ -266,7 +267,7 @@ func completedKinds(t *testing.T) []string {
 // A pointProgram has whatever function and static probe it is asked for.
 type pointProgram struct{}
 
-var _ infer.Binaries = pointProgram{}
+var _ points.Programs = pointProgram{}
 var _ listing.Programs = pointProgram{}
 
 func (pointProgram) file() *binary.File { return &binary.File{Path: "/bin/p", Name: "/bin/p"} }

@@ -3,6 +3,7 @@ package infer
 import (
 	"slices"
 
+	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -17,12 +18,12 @@ const maxApart = 64
 
 // differ notes that the start points have to be kept apart, in the next round.
 func (w *spanWalk) differ() {
-	u, use := w.pr.u, spanUse{w.of.plan, w.pr.p.ID}
+	u, use := w.pr.u, spanUse{w.of.Plan, w.pr.p.ID}
 	if u.apart.At(use) {
 		return
 	}
 	if len(w.starts) > maxApart {
-		wrong(w.t.pos, "this span has %d start points, and what is asked of e.start differs between them: "+
+		wrong(w.t.Pos, "this span has %d start points, and what is asked of e.start differs between them: "+
 			"that takes at most %d; use fewer, or ask for what they have alike", len(w.starts), maxApart)
 	}
 	u.apart.Set(use, true)
@@ -32,7 +33,7 @@ func (w *spanWalk) differ() {
 // keepApart makes the slot for the number of the start point, if an earlier
 // round found that it is needed.
 func (w *spanWalk) keepApart() {
-	if w.apart = w.pr.u.apart.At(spanUse{w.of.plan, w.pr.p.ID}); w.apart {
+	if w.apart = w.pr.u.apart.At(spanUse{w.of.Plan, w.pr.p.ID}); w.apart {
 		w.span.Slots, w.span.Names = []types.Type{types.U32}, []string{tree.StartNumber}
 	}
 }
@@ -46,19 +47,19 @@ func (w *spanWalk) numbered(pos plan.Pos) map[int]*tree.Expr {
 }
 
 // endApart walks an end point with a branch for each start point.
-func (w *spanWalk) endApart(b *body, t *target) {
+func (w *spanWalk) endApart(b *body, t *points.Target) {
 	ev := w.taken(b, t)
 	if ev == nil {
 		return
 	}
-	which := &tree.Expr{Op: tree.OpSpanSlot, Type: types.U32, Pos: w.t.pos}
+	which := &tree.Expr{Op: tree.OpSpanSlot, Type: types.U32, Pos: w.t.Pos}
 	for k, s := range w.starts {
 		branch := b.inBlock(func() {
 			b.span = &spanState{span: w.span, start: s.body, end: b, vals: s.vals}
 			w.pr.consume(b, w.endOf(b, ev, t, s), w.t)
 		})
-		this := operation(tree.OpEq, types.Boolean, which, intExpr(int64(k), w.t.pos), w.t.pos)
-		b.emit(&tree.Stmt{Op: tree.SIf, Exprs: []*tree.Expr{this}, Then: branch, Pos: w.t.pos})
+		this := operation(tree.OpEq, types.Boolean, which, intExpr(int64(k), w.t.Pos), w.t.Pos)
+		b.emit(&tree.Stmt{Op: tree.SIf, Exprs: []*tree.Expr{this}, Then: branch, Pos: w.t.Pos})
 	}
 }
 

@@ -11,7 +11,7 @@ func (a *argsObj) missing(n int64, pos plan.Pos) val {
 	most := pr.mostArgs()
 	switch {
 	case n >= 0 && n < int64(most):
-		if f, is := a.ev.args.(*funcArgs); is && f.f.user { // a handler asks e.func, which does not fold
+		if f, is := a.ev.args.(*funcArgs); is && f.f.User { // a handler asks e.func, which does not fold
 			return exprVal(absentInt(pos))
 		}
 		return noneVal()
@@ -27,24 +27,7 @@ func (a *argsObj) missing(n int64, pos plan.Pos) val {
 // mostArgs is how many arguments the point of the probe has that has most of them.
 func (pr *probe) mostArgs() (most int) {
 	for _, t := range pr.targets {
-		most = max(most, t.argCount(pr.u))
+		most = max(most, t.ArgCount(pr.u.facts))
 	}
 	return most
-}
-
-// argCount is how many arguments can be asked for.
-func (p *funcPoint) argCount() int {
-	switch s := p.known(); {
-	case p.inside:
-		return 0
-	case p.site != nil:
-		return len(p.site.Args)
-	case p.typed():
-		return len(p.params())
-	case s != nil && s.Open:
-		return max(maxArgs, len(s.Params))
-	case s != nil && !s.OnlyResult:
-		return len(s.Params)
-	}
-	return maxArgs
 }

@@ -3,37 +3,16 @@ package infer
 import (
 	"runtime"
 
+	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A call of the kernel's 32-bit interface (int 0x80, AArch32) has a number of another table and other registers. The
-// kernel marks the thread while it is in one: TS_COMPAT in thread_info.status (arch/x86/include/asm/thread_info.h); on
-// arm64 a 32-bit program's threads have TIF_32BIT in thread_info.flags (arch/arm64/include/asm/thread_info.h).
-var compatMarks = map[string]struct {
-	field string
-	mask  int64
-}{"amd64": {"status", 0x0002}, "arm64": {"flags", 1 << 22}}
-
-// compatMark is where the mark is; nil where the kernel's types do not tell it.
-func (u *unit) compatMark() *tree.CompatMark {
-	mark, ok := compatMarks[runtime.GOARCH]
-	btf, err := u.facts.BTF()
-	if !ok || err != nil {
-		return nil
-	}
-	at, err := offset(btf, "task_struct", "thread_info", mark.field)
-	if err != nil {
-		return nil
-	}
-	return &tree.CompatMark{Offset: int64(at), Mask: mark.mask}
-}
-
 // isCompat is whether the thread is in a call of the 32-bit interface; nil where that cannot be known.
 func (b memory) isCompat(pos plan.Pos) *tree.Expr {
-	mark := b.u.compatMark()
+	mark := points.CompatMark(b.u.facts)
 	if mark == nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -16,21 +17,21 @@ const deepCounter = "_deep"
 
 // countDeep adds to the programs at returns of t one that counts the calls of which the kernel does not see the
 // return.
-func (pr *probe) countDeep(t *target, fs *functions, programs []*funcProgram) {
-	if fs.mech != tree.AttachUretprobe || !pr.u.hasFields("task_struct", "utask") ||
+func (pr *probe) countDeep(t *points.Target, fs *points.Functions, programs []*funcProgram) {
+	if fs.Mech != tree.AttachUretprobe || !pr.u.hasFields("task_struct", "utask") ||
 		!pr.u.hasFields("uprobe_task", "depth") {
 		return
 	}
 	at := *fs
-	at.mech = tree.AttachUprobe
-	prog := &tree.Program{Name: pr.u.programName(pr.p.ID, cleanName(t.name)+deepCounter), Probe: pr.p.ID, Beside: true}
+	at.Mech = tree.AttachUprobe
+	prog := &tree.Program{Name: pr.u.programName(pr.p.ID, cleanName(t.Name)+deepCounter), Probe: pr.p.ID, Beside: true}
 	var places []tree.Place
 	for _, p := range programs {
 		places = append(places, p.prog.Attach.At()...)
 	}
-	prog.Attach = tree.Attach{Way: at.at(places)}
-	b, pos := newBody(pr, prog), t.pos
-	pr.targetTest(b, (&at).funcEvent(b, at.view(fs.funcs[0], &[]access{})))
+	prog.Attach = tree.Attach{Way: at.At(places)}
+	b, pos := newBody(pr, prog), t.Pos
+	pr.targetTest(b, funcEvent(b, &at, newView(&at, fs.Funcs[0], &[]access{})))
 	count := b.inBlock(func() { b.emit(&tree.Stmt{Op: tree.SCount, Int: int64(tree.SiteReturnDeep), Pos: pos}) })
 	b.emit(&tree.Stmt{Op: tree.SIf, Exprs: []*tree.Expr{b.memory().deep(pos)}, Then: count, Pos: pos})
 	pr.u.res.Tree.Programs = append(pr.u.res.Tree.Programs, prog)

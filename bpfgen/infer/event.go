@@ -228,7 +228,7 @@ func (a *argsObj) argument(name string, pos plan.Pos) val {
 			refusal.Near(name, slices.Sorted(maps.Keys(b.pr.argNames))))
 	}
 	if len(names) == 0 {
-		if f, is := a.ev.args.(*funcArgs); is && f.f.user {
+		if f, is := a.ev.args.(*funcArgs); is && f.f.User {
 			wrong(pos, "the names of arguments of functions of programs are not known here: e.args[0] is the first; "+
 				"of a char * it is the address, and cstr(e.args[0]) the string")
 		}
@@ -327,16 +327,8 @@ var ofCurrent = map[string]bool{
 	"file": true, "stack": true, "ustack": true,
 }
 
-// ofOne are the iterators that go over the parts of one thing, which must be
-// given when they are attached.
-var ofOne = map[string]string{
-	"bpf_map_elem": "the elements of one BPF map", "bpf_sk_storage_map": "the elements of one BPF map",
-	"sockmap": "the elements of one BPF map",
-	"cgroup":  "the tree of one cgroup",
-}
-
 // unnamed reports whether there are arguments, of which nobody knows the names.
 func (a *argsObj) unnamed() bool {
 	f, is := a.ev.args.(*funcArgs)
-	return is && !f.f.typed() && f.f.argCount() > 0
+	return is && !f.f.Typed() && f.f.ArgCount() > 0
 }

@@ -18,7 +18,7 @@ import (
 func (a *funcArgs) names() []string {
 	a.f.ask("")
 	var out []string
-	for _, p := range a.f.params() {
+	for _, p := range a.f.Params() {
 		if p.Name != "" {
 			out = append(out, p.Name)
 		}
@@ -28,7 +28,7 @@ func (a *funcArgs) names() []string {
 
 func (a *funcArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
 	a.f.ask(name)
-	for i, p := range a.f.params() {
+	for i, p := range a.f.Params() {
 		if p.Name == name {
 			return a.at(b, i, pos)
 		}
@@ -38,9 +38,9 @@ func (a *funcArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
 
 func (a *funcArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 	a.f.ask(fmt.Sprint(i))
-	params := a.f.params()
+	params := a.f.Params()
 	switch {
-	case i < 0 || i >= a.f.argCount():
+	case i < 0 || i >= a.f.ArgCount():
 		return val{}, false
 	case a.mech.Trampoline():
 		word := load(ctxPlace(b, 8*i, pos), types.U64, pos)
@@ -50,14 +50,14 @@ func (a *funcArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 	if a.start != nil {
 		from = a.start
 	}
-	if params == nil && a.f.user {
+	if params == nil && a.f.User {
 		return a.userArg(b, from, i, pos), true
 	}
 	if params == nil {
 		word := b.words().carry(from, from.words().argWord(a.f, i, pos))
-		return exprVal(as(word, untypedWord(a.f.user), pos)), true
+		return exprVal(as(word, untypedWord(a.f.User), pos)), true
 	}
-	return b.words().atPlace(from, a.f.argPlace(i), params[i].Type, pos), true
+	return b.words().atPlace(from, a.f.ArgPlace(i), params[i].Type, pos), true
 }
 
 // carry brings a word of the program at the start to this one.
@@ -75,28 +75,6 @@ func untypedWord(user bool) types.Type {
 		return types.I64
 	}
 	return types.U64
-}
-
-// places is where the arguments and the result of the function are.
-func (p *funcPoint) places() *abi.Call {
-	if p.call == nil && p.proto != nil {
-		p.call = p.proto.Call("")
-	}
-	return p.call
-}
-
-func (p *funcPoint) argPlace(i int) abi.Location {
-	if c := p.places(); c != nil && i < len(c.Params) {
-		return c.Params[i]
-	}
-	return abi.Location{}
-}
-
-func (p *funcPoint) resultPlace() abi.Location {
-	if c := p.places(); c != nil {
-		return c.Result
-	}
-	return abi.Location{}
 }
 
 // atPlace is a value of a type at its place. The program from is at the moment at
@@ -153,7 +131,7 @@ func (b words) argWord(f *funcView, i int, pos plan.Pos) *tree.Expr {
 		return word
 	}
 	space := tree.Kernel
-	if f.user {
+	if f.User {
 		space = tree.User
 	}
 	return b.wordAt(abi.Of(runtime.GOARCH).Word(i), space, pos)
@@ -174,20 +152,20 @@ func unreadable(pos plan.Pos) *tree.Expr {
 func (b words) funcResult(f *funcView, mech tree.AttachKind, pos plan.Pos) val {
 	f.ask("ret")
 	switch {
-	case f.program:
+	case f.Program:
 		wrong(pos, "what a BPF program returns cannot be read: where it lies depends on how the verifier took the "+
 			"program's types")
-	case !f.typed():
+	case !f.Typed():
 		if v, ok := b.userResult(f, pos); ok {
 			return v
 		}
 		return exprVal(as(register(kernel.RegisterOffsets("").Ret, pos), types.I64, pos))
-	case f.proto.Ret == 0:
-		wrong(pos, "%s returns nothing (void), so there is no e.ret", f.name)
+	case f.Proto.Ret == 0:
+		wrong(pos, "%s returns nothing (void), so there is no e.ret", f.Name)
 	case mech == tree.AttachFexit:
 		f.ask("") // the result lies behind the arguments
-		word := load(ctxPlace(b.body, 8*len(f.params()), pos), types.U64, pos)
-		return b.typedWord(word, f.proto.Ret, pos)
+		word := load(ctxPlace(b.body, 8*len(f.Params()), pos), types.U64, pos)
+		return b.typedWord(word, f.Proto.Ret, pos)
 	}
-	return b.atPlace(b.body, f.resultPlace(), f.proto.Ret, pos)
+	return b.atPlace(b.body, f.ResultPlace(), f.Proto.Ret, pos)
 }

@@ -1,6 +1,9 @@
 package infer
 
-import "github.com/startrace/startrace/bpfgen/tree"
+import (
+	"github.com/startrace/startrace/bpfgen/points"
+	"github.com/startrace/startrace/bpfgen/tree"
+)
 
 // This file makes the programs of probes of functions. A pattern can match
 // hundreds; those for which the probe does the same share a program, as system
@@ -13,11 +16,11 @@ type funcProgram struct {
 	log  []access
 }
 
-// program makes the programs of a target of functions.
-func (fs *functions) program(pr *probe, t *target) {
+// functions makes the programs of a target of functions.
+func (pr *probe) functions(t *points.Target, fs *points.Functions) {
 	pr.mustNotStart(t)
 	var programs []*funcProgram
-	for _, f := range fs.funcs {
+	for _, f := range fs.Funcs {
 		if !pr.joins(programs, fs, f) {
 			programs = append(programs, pr.function(t, fs, f))
 		}
@@ -26,8 +29,8 @@ func (fs *functions) program(pr *probe, t *target) {
 }
 
 // joins adds f to a program that does for it.
-func (pr *probe) joins(programs []*funcProgram, fs *functions, f *funcPoint) bool {
-	if !fs.shares() {
+func (pr *probe) joins(programs []*funcProgram, fs *points.Functions, f *points.Function) bool {
+	if !fs.Shares() {
 		return false
 	}
 	for _, p := range programs {
@@ -40,24 +43,24 @@ func (pr *probe) joins(programs []*funcProgram, fs *functions, f *funcPoint) boo
 }
 
 // places are those of f for one program, with their cookie.
-func (pr *probe) places(fs *functions, f *funcPoint) []tree.Place {
-	return pr.withCookie(f, fs.placesOf(f))
+func (pr *probe) places(fs *points.Functions, f *points.Function) []tree.Place {
+	return pr.withCookie(f, fs.PlacesOf(f))
 }
 
-func (pr *probe) withCookie(f *funcPoint, places []tree.Place) []tree.Place {
+func (pr *probe) withCookie(f *points.Function, places []tree.Place) []tree.Place {
 	for i := range places {
 		places[i].Cookie = uint64(pr.pointCookie(f))
 	}
 	return places
 }
 
-func (pr *probe) function(t *target, fs *functions, f *funcPoint) *funcProgram {
-	fp := &funcProgram{prog: &tree.Program{Name: pr.u.programName(pr.p.ID, f.name), Probe: pr.p.ID}}
-	at := fs.at(pr.places(fs, f))
-	at.Cookies = pr.cookies && fs.shares()
+func (pr *probe) function(t *points.Target, fs *points.Functions, f *points.Function) *funcProgram {
+	fp := &funcProgram{prog: &tree.Program{Name: pr.u.programName(pr.p.ID, f.Name), Probe: pr.p.ID}}
+	at := fs.At(pr.places(fs, f))
+	at.Cookies = pr.cookies && fs.Shares()
 	fp.prog.Attach = tree.Attach{Way: at}
 	b := newBody(pr, fp.prog)
-	pr.consume(b, fs.funcEvent(b, fs.view(f, &fp.log)), t)
+	pr.consume(b, funcEvent(b, fs, newView(fs, f, &fp.log)), t)
 	pr.u.res.Tree.Programs = append(pr.u.res.Tree.Programs, fp.prog)
 	return fp
 }

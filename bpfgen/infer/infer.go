@@ -20,7 +20,7 @@
 // loops, certainty finds what must fail, laterWrites what kernel halves ask.
 // Both ask package fold what constants come to, package scope what names stand
 // for, the rows of builtins what a function is in either half, and the tree what
-// can end a handler (ends.go). What points mean is a finder's to say.
+// can end a handler (ends.go). What points mean is package points' to say.
 //
 // A walk that may come to nothing takes back all that it has learnt: learnt is
 // one value, and mark and back are its clone and its return.
@@ -32,13 +32,13 @@
 //
 // Nothing below knows what is above it; in a room the files know each other.
 //
-//	refuse, syntax, words, trees, ends   what needs no walk: mistakes, the text, types, expressions
+//	syntax, words, trees, ends           what needs no walk: the text, types, expressions
 //	unit, state, body, val, learnt       what the walks know, and take back
 //	values, objects, event, attr, …      what values are and have: the event, memory, words, containers
 //	stmt, expr, connective, loop, call   the walk of kernel halves
 //	user, userstmt, usercall, …          the walk of user halves
-//	role, probe, span, syscall, …        the programs of a probe
-//	builtinrows, kinds, infer            the tables, and the rounds over a plan
+//	pointevent, role, probe, span, …     what e is at a point, and the programs that stand there
+//	builtinrows, programs, infer         the tables, and the rounds over a plan
 //
 // # Projection
 //
@@ -55,6 +55,7 @@ package infer
 import (
 	"fmt"
 
+	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
@@ -69,23 +70,24 @@ import (
 func Unit(p *plan.Plan, facts *kernel.Facts) (*Result, error) { return UnitWith(p, facts, nil) }
 
 // UnitWith is Unit with a source for what points in user programs mean.
-func UnitWith(p *plan.Plan, facts *kernel.Facts, binaries Binaries) (*Result, error) {
-	return UnitAfter(p, facts, binaries, nil)
+func UnitWith(p *plan.Plan, facts *kernel.Facts, programs points.Programs) (*Result, error) {
+	return UnitAfter(p, facts, programs, nil)
 }
 
 // UnitAfter is UnitWith for a unit that shares containers with those that have
 // been loaded before: earlier has their types; nil: there are none.
-func UnitAfter(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Types) (*Result, error) {
-	return UnitUntil(p, facts, binaries, earlier, nil)
+func UnitAfter(p *plan.Plan, facts *kernel.Facts, programs points.Programs, earlier *Types) (*Result, error) {
+	return UnitUntil(p, facts, programs, earlier, nil)
 }
 
 // UnitUntil is UnitAfter for somebody who may want no result any more: once stop
 // gives an error, that comes back soon.
-func UnitUntil(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Types, stop until.Stop) (*Result, error) {
-	return inferUnit(p, facts, binaries, earlier, false, stop)
+func UnitUntil(p *plan.Plan, facts *kernel.Facts, programs points.Programs, earlier *Types,
+	stop until.Stop) (*Result, error) {
+	return inferUnit(p, facts, programs, earlier, false, stop)
 }
 
-func inferUnit(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Types, late bool,
+func inferUnit(p *plan.Plan, facts *kernel.Facts, programs points.Programs, earlier *Types, late bool,
 	stop until.Stop) (_ *Result, err error) {
 	defer until.End(&err)
 	known := learnt{conts: earlier.containers()}
@@ -96,7 +98,7 @@ func inferUnit(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Ty
 	settles := 1
 	for round := 0; round < maxRounds; round++ {
 		u := newUnit(p, facts, known)
-		u.binaries, u.stop = binaries, stop
+		u.programs, u.stop = programs, stop
 		u.share(earlier)
 		u.earlier, u.late = earlier, late
 		u.spanKeys, u.nameTable = keys, names
@@ -166,6 +168,6 @@ func (u *unit) finish() *Result {
 // UnitLate is UnitAfter for the points that the probes of p have got since the
 // units of earlier were made; facts are read anew. A unit without programs: there
 // are none.
-func UnitLate(p *plan.Plan, facts *kernel.Facts, binaries Binaries, earlier *Types) (*Result, error) {
-	return inferUnit(p, facts, binaries, earlier, true, nil)
+func UnitLate(p *plan.Plan, facts *kernel.Facts, programs points.Programs, earlier *Types) (*Result, error) {
+	return inferUnit(p, facts, programs, earlier, true, nil)
 }

@@ -1,8 +1,6 @@
 package infer
 
 import (
-	"fmt"
-
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
 )
@@ -36,29 +34,11 @@ func PathOffsets(btf *kernel.BTF) (*tree.PathOffsets, error) {
 		{&o.MountMountpoint, "mount", []string{"mnt_mountpoint"}},
 		{&o.VfsmountRoot, "vfsmount", []string{"mnt_root"}},
 	} {
-		at, err := offset(btf, f.tag, f.names...)
+		at, err := btf.OffsetOf(f.tag, f.names...)
 		if err != nil {
 			return nil, err
 		}
 		*f.to = at
 	}
 	return o, nil
-}
-
-// offset is the place in bytes of a field of a field … of a struct.
-func offset(btf *kernel.BTF, tag string, names ...string) (int, error) {
-	id, ok := btf.Named(kernel.KindStruct, tag)
-	if !ok {
-		return 0, fmt.Errorf("the kernel's types have no struct %s", tag)
-	}
-	at := 0
-	for _, n := range names {
-		f, err := btf.Field(id, n)
-		if err != nil {
-			return 0, err
-		}
-		at += f.Off
-		id = btf.Skip(f.Type)
-	}
-	return at, nil
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -19,7 +20,7 @@ import (
 // they are known by them, and whether the kernel tells a program the number of its point.
 func (pr *probe) numberPoints() {
 	pr.points = map[tree.Point]int{}
-	list, known := pr.u.finder().earlierPoints(pr.p.ID)
+	list, known := pr.u.earlierPoints(pr.p.ID)
 	list = slices.Clone(list)
 	for i, p := range list {
 		pr.points[p] = i
@@ -32,8 +33,8 @@ func (pr *probe) numberPoints() {
 		}
 	}
 	for _, t := range pr.targets {
-		pr.names = pr.names || t.pattern()
-		for _, p := range t.points(t) {
+		pr.names = pr.names || t.Pattern()
+		for _, p := range t.Points() {
 			add(p)
 		}
 	}
@@ -55,9 +56,9 @@ func (pr *probe) numberPoints() {
 }
 
 // pointCookie is the cookie of a function's point: both of its names.
-func (pr *probe) pointCookie(f *funcPoint) int64 {
+func (pr *probe) pointCookie(f *points.Function) int64 {
 	number := func(s string) int64 { return mustFitCookie(pr.u.nameTable.number(s), pr.p.Pos) }
-	return number(f.name)<<32 | number(f.text)&math.MaxUint32
+	return number(f.Name)<<32 | number(f.Text)&math.MaxUint32
 }
 
 // pointLabel is e.func or e.probe at a function: text, or the cookie with the
@@ -85,7 +86,7 @@ func (pr *probe) cookie(f *funcView, pos plan.Pos) *tree.Expr {
 	if pr.cookies && f.shared {
 		return &tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: "cookie", Pos: pos}
 	}
-	e := intExpr(pr.pointCookie(f.funcPoint), pos)
+	e := intExpr(pr.pointCookie(f.Function), pos)
 	e.Type = types.U64
 	return e
 }

@@ -2,7 +2,7 @@ package infer
 
 import (
 	"github.com/startrace/startrace/bpfgen/fold"
-	"github.com/startrace/startrace/bpfgen/refusal"
+	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -15,47 +15,9 @@ func newProbe(u *unit, p *plan.Probe) *probe {
 	return pr
 }
 
-// walk makes the programs of the probe. What is wrong is noted; the other
-// probes are walked all the same.
-func (pr *probe) walk() {
-	choices := len(pr.u.res.Choices)
-	pr.u.finder().begin(pr.p.ID)
-	r := refusal.Attempt(func() { pr.targets = pr.u.finder().expand(pr.p.Points, pr.p.Pos) })
-	for i := range pr.u.res.Choices[choices:] {
-		pr.u.res.Choices[choices+i].Probe = pr.p.ID
-	}
-	if r != nil {
-		r.Final = true
-		pr.u.mistake(r)
-		return
-	}
-	pr.numberPoints()
-	if pr.p.Keep > 0 {
-		pr.u.res.Tree.Keep[pr.p.ID] = pr.p.Keep
-	}
-	defer pr.clashes()
-	for _, t := range pr.targets {
-		names := t.names(t)
-		pr.u.res.Points[pr.p.ID] += len(names)
-		pr.u.res.Names[pr.p.ID] = append(pr.u.res.Names[pr.p.ID], names...)
-		mistakes := len(pr.u.diags)
-		if r := refusal.Attempt(func() { t.program(pr, t) }); r != nil {
-			r.Final = true
-			pr.u.mistake(r)
-		}
-		if len(pr.u.diags) > mistakes {
-			return // other points would say the same again
-		}
-	}
-	if r := refusal.Attempt(pr.finish); r != nil {
-		r.Final = true
-		pr.u.mistake(r)
-	}
-}
-
 // atStart is where= and start= of a probe with a handler for the start of its
 // spans; it reports whether where= filters there.
-func (pr *probe) atStart(b *body, ev *event, t *target) bool {
+func (pr *probe) atStart(b *body, ev *event, t *points.Target) bool {
 	ev.atStart = true
 	p := pr.p
 	if p.Start == nil {
@@ -78,9 +40,9 @@ func (pr *probe) atStart(b *body, ev *event, t *target) bool {
 
 // armed walks the functions of the events on the way from a point; nil: the
 // event never happens.
-func (pr *probe) armed(b *body, ev *event, t *target) *event {
-	for _, arm := range t.arms {
-		fn := arm.fn
+func (pr *probe) armed(b *body, ev *event, t *points.Target) *event {
+	for _, arm := range t.Arms {
+		fn := arm.Fn
 		pr.place("event", fn, false, "")
 		pr.run(arm, func() { ev = pr.extend(b, ev, b.given(ev, fn), fn.Pos, false) })
 		if ev == nil {
@@ -92,7 +54,7 @@ func (pr *probe) armed(b *body, ev *event, t *target) *event {
 
 // consume walks what the probe does with an event: the functions of the
 // events on the way, the target, where, kernel, and the handler.
-func (pr *probe) consume(b *body, ev *event, t *target) {
+func (pr *probe) consume(b *body, ev *event, t *points.Target) {
 	if ev = pr.armed(b, ev, t); ev == nil {
 		return
 	}
@@ -116,7 +78,7 @@ func (pr *probe) consume(b *body, ev *event, t *target) {
 
 // kernelHandler is, for tests, a function of kernel= as a handler, if its events
 // go nowhere.
-func (pr *probe) kernelHandler(b *body, ev *event, t *target) bool {
+func (pr *probe) kernelHandler(b *body, ev *event, t *points.Target) bool {
 	fn, placement := pr.p.Kernel, pr.u.plan.Placement
 	if placement == plan.ByNeed || fn == nil || pr.p.Handler != nil || pr.p.Keep > 0 {
 		return false
@@ -136,11 +98,11 @@ func (pr *probe) kernelHandler(b *body, ev *event, t *target) bool {
 
 // keepOpen keeps of the starts of calls what items() of the probe gives of those
 // that are open: the time and, where the key does not have it, the thread.
-func (pr *probe) keepOpen(b *body, began *event, t *target) {
+func (pr *probe) keepOpen(b *body, began *event, t *points.Target) {
 	if !pr.p.Open || began == nil || began.b == b {
 		return
 	}
-	for _, name := range t.kept() {
+	for _, name := range t.Kept() {
 		b.rv(began.mustField(name, pr.p.Pos), pr.p.Pos)
 	}
 }
@@ -291,7 +253,7 @@ func (pr *probe) extend(b *body, ev *event, r val, pos plan.Pos, plain bool) *ev
 }
 
 // handle gives the event to the handler, or sends it to be printed.
-func (pr *probe) handle(b *body, ev *event, t *target) {
+func (pr *probe) handle(b *body, ev *event, t *points.Target) {
 	if pr.p.Handler == nil {
 		pr.sendDefault(b, ev, t)
 		return
@@ -335,19 +297,4 @@ func (pr *probe) finish() {
 func (f *follow) has(pid *tree.Expr, pos plan.Pos) *tree.Expr {
 	return &tree.Expr{Op: tree.OpTableHas, Type: types.Boolean, Int: int64(f.id),
 		Args: []*tree.Expr{convert(pid, types.U32)}, Pos: pos}
-}
-
-func (onePoint) program(pr *probe, t *target) {
-	pr.mustNotStart(t)
-	prog := &tree.Program{Name: pr.u.programName(pr.p.ID, t.name), Probe: pr.p.ID, Attach: t.attach(t)}
-	b := newBody(pr, prog)
-	pr.consume(b, t.event(t, b), t)
-	pr.u.res.Tree.Programs = append(pr.u.res.Tree.Programs, prog)
-}
-
-// mustNotStart refuses start= where events have no start.
-func (pr *probe) mustNotStart(t *target) {
-	if pr.p.Start != nil {
-		wrong(pr.p.Start.Pos, "start= is for spans (syscall:NAME), and %s is none", t.text)
-	}
 }

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/scope"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/plan"
@@ -35,7 +36,7 @@ import (
 
 // run gives an event to the function: in the kernel if all of it can run
 // there, else what it uses is sent.
-func (r *role) run(b *body, ev *event, t *target) {
+func (r *role) run(b *body, ev *event, t *points.Target) {
 	if r.pr.u.plan.Placement == plan.InUser && !r.decided {
 		r.decided, r.inUser, r.why = true, true, "all handlers do"
 	}
@@ -57,7 +58,7 @@ func (r *role) run(b *body, ev *event, t *target) {
 func (r *role) use() roleUse { return roleUse{r.pr.p.ID, r.start} }
 
 // project sends what the function needs in user space.
-func (r *role) project(b *body, ev *event, t *target) {
+func (r *role) project(b *body, ev *event, t *points.Target) {
 	if r.proj == nil {
 		r.proj = newProjection(r)
 	}
@@ -102,7 +103,7 @@ func (r *role) sent() int {
 }
 
 // walk walks the function for one point and sends what it uses.
-func (p *projection) walk(b *body, ev *event, t *target) {
+func (p *projection) walk(b *body, ev *event, t *points.Target) {
 	fn := p.role.fn
 	s := &send{b: b, values: map[int]val{}, target: t, used: map[*captures]bool{}}
 	p.sends = append(p.sends, s)

@@ -2,13 +2,14 @@ package infer
 
 import (
 	"github.com/startrace/startrace/bpfgen/layout"
+	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
 // sendDefault sends what a probe without a handler prints: what kernel=
 // returned, or the usual fields of the event.
-func (pr *probe) sendDefault(b *body, ev *event, t *target) {
+func (pr *probe) sendDefault(b *body, ev *event, t *points.Target) {
 	pos := pr.p.Pos
 	names := []string{"comm", "pid", "probe"}
 	if _, ok := ev.field("pid", pos); !ok {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -12,8 +13,8 @@ import (
 // function may change only what is the same when it has been done twice.
 
 // run walks the function of an event.
-func (pr *probe) run(a armOf, walk func()) {
-	if probes := pr.u.sharing(a.event); len(probes) > 1 {
+func (pr *probe) run(a points.Arm, walk func()) {
+	if probes := pr.u.sharing(a.Event); len(probes) > 1 {
 		pr.u.shared = &sharedRun{probes, map[int]bool{}, map[int]plan.Pos{}}
 		defer func() { pr.u.shared = nil }()
 	}

@@ -3,6 +3,7 @@ package infer
 import (
 	"slices"
 
+	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -38,55 +39,13 @@ import (
 //	    spanend (tuple …)
 //	    send r0 (sub:s64 (builtin:u64 time) (slot:u64 0)) (slot:str[16] 1)
 
-// An ownSpan is one that the script declares.
-type ownSpan struct {
-	ofSpan
-	plan         *plan.Span
-	starts, ends []*target
-}
-
-// parts are the targets with points of their own of which it consists.
-func (s *ownSpan) parts() []*target { return slices.Concat(s.starts, s.ends) }
-
-func (s *ownSpan) points(*target) (out []tree.Point) {
-	for _, one := range s.parts() {
-		out = append(out, one.points(one)...)
-	}
-	return out
-}
-
-func (s *ownSpan) names(*target) (out []string) {
-	for _, one := range s.parts() {
-		out = append(out, one.names(one)...)
-	}
-	return out
-}
-
-func (s *ownSpan) pattern() bool {
-	return slices.ContainsFunc(s.parts(), func(one *target) bool { return one.pattern() })
-}
-
-func (s *ownSpan) argNames(u *unit) (out []string) {
-	for _, one := range s.parts() {
-		out = append(out, one.argNames(u)...)
-	}
-	return out
-}
-
-func (s *ownSpan) argCount(u *unit) (n int) {
-	for _, one := range s.parts() {
-		n = max(n, one.argCount(u))
-	}
-	return n
-}
-
 // spanWalk makes the programs of one span for one probe.
 type spanWalk struct {
 	// pr is the probe.
 	pr *probe
 	// t is the span as a target of the probe, and of what is behind it.
-	t  *target
-	of *ownSpan
+	t  *points.Target
+	of *points.Span
 	// id is the number of span in the unit.
 	id   int
 	span *tree.Span
@@ -116,8 +75,9 @@ type spanStart struct {
 	vals map[int]*tree.Expr
 }
 
-func (s *ownSpan) program(pr *probe, t *target) {
-	d := s.plan
+// ownSpan makes the programs of a span of the script.
+func (pr *probe) ownSpan(t *points.Target, s *points.Span) {
+	d := s.Plan
 	if pr.u.spanKeys[d] == nil {
 		pr.u.spanKeys[d] = &types.Type{}
 	}
@@ -129,17 +89,17 @@ func (s *ownSpan) program(pr *probe, t *target) {
 	}
 	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, w.span)
 	w.keepApart()
-	w.tested = d.StartKey == nil && !w.ownPid() && !slices.ContainsFunc(s.parts(), (*target).nobodys)
+	w.tested = d.StartKey == nil && !w.ownPid() && !slices.ContainsFunc(s.Parts(), (*points.Target).Nobodys)
 	first := len(pr.u.res.Tree.Programs)
-	for _, start := range s.starts {
+	for _, start := range s.Starts {
 		w.start(start)
 	}
 	middle := len(pr.u.res.Tree.Programs)
 	w.span.Ends = d.StartKey == nil && !w.filtered
-	for _, e := range s.ends {
+	for _, e := range s.Ends {
 		w.end(e)
 	}
-	if s.returnsAtOnce() {
+	if returnsAtOnce(s) {
 		startsLast(pr.u.res.Tree.Programs[first:], middle-first)
 	}
 	pr.closers = append(pr.closers, w.close)
@@ -147,11 +107,11 @@ func (s *ownSpan) program(pr *probe, t *target) {
 
 // returnsAtOnce reports whether an end is the return of a function at the very instruction by which
 // it begins: it has no other (Go).
-func (s *ownSpan) returnsAtOnce() bool {
-	return slices.ContainsFunc(s.ends, func(end *target) bool {
-		return slices.ContainsFunc(end.returnsAt(), func(at instruction) bool {
-			return slices.ContainsFunc(s.starts,
-				func(start *target) bool { return slices.Contains(start.entries(), at) })
+func returnsAtOnce(s *points.Span) bool {
+	return slices.ContainsFunc(s.Ends, func(end *points.Target) bool {
+		return slices.ContainsFunc(end.ReturnsAt(), func(at points.Instruction) bool {
+			return slices.ContainsFunc(s.Starts,
+				func(start *points.Target) bool { return slices.Contains(start.Entries(), at) })
 		})
 	})
 }
@@ -162,30 +122,30 @@ func startsLast(programs []*tree.Program, n int) {
 	copy(programs, slices.Concat(programs[n:], programs[:n]))
 }
 
-func (w *spanWalk) program(t *target, suffix string) *tree.Program {
-	name := t.name[:min(len(t.name), 8)]
-	p := &tree.Program{Name: w.pr.u.programName(w.pr.p.ID, name+suffix), Probe: w.pr.p.ID, Attach: t.attach(t)}
+func (w *spanWalk) program(t *points.Target, suffix string) *tree.Program {
+	name := t.Name[:min(len(t.Name), 8)]
+	p := &tree.Program{Name: w.pr.u.programName(w.pr.p.ID, name+suffix), Probe: w.pr.p.ID, Attach: t.Attach()}
 	p.Attach.Span = w.id
 	return p
 }
 
 // start walks one start point.
-func (w *spanWalk) start(t *target) {
+func (w *spanWalk) start(t *points.Target) {
 	prog := w.program(t, "_in")
 	b := newBody(w.pr, prog)
-	ev := w.pr.armed(b, t.event(t, b), t)
+	ev := w.pr.armed(b, b.eventAt(t), t)
 	if ev == nil {
 		return
 	}
 	ev.name = w.startName(t)
-	s := &spanStart{body: b, ev: ev, vals: w.numbered(t.pos)}
+	s := &spanStart{body: b, ev: ev, vals: w.numbered(t.Pos)}
 	w.filtered = w.filtered || stops(b.block)
 	w.test(s)
 	w.filtered = w.pr.atStart(b, ev, t) || w.filtered
 	tested := len(b.block.Stmts)
-	s.key = w.keyOf(b, ev, w.of.plan.StartKey)
+	s.key = w.keyOf(b, ev, w.of.Plan.StartKey)
 	w.filtered = w.filtered || stops(&tree.Block{Stmts: b.block.Stmts[tested:]})
-	s.none = s.key == nil && w.of.plan.StartKey != nil
+	s.none = s.key == nil && w.of.Plan.StartKey != nil
 	b.lazy = true
 	w.starts = append(w.starts, s)
 	w.pr.u.res.Tree.Programs = append(w.pr.u.res.Tree.Programs, prog)
@@ -193,16 +153,16 @@ func (w *spanWalk) start(t *target) {
 
 // startName is e.start.probe: with several start points not a constant for
 // the end, which does not know by which of them it began.
-func (w *spanWalk) startName(t *target) func(plan.Pos) val {
-	if len(w.of.starts) == 1 || w.apart {
+func (w *spanWalk) startName(t *points.Target) func(plan.Pos) val {
+	if len(w.of.Starts) == 1 || w.apart {
 		return nil
 	}
 	room := 0
-	for _, s := range w.of.starts {
-		room = max(room, len(s.text)+1)
+	for _, s := range w.of.Starts {
+		room = max(room, len(s.Text)+1)
 	}
 	return func(pos plan.Pos) val {
-		e := constExpr(plan.String(t.text), pos)
+		e := constExpr(plan.String(t.Text), pos)
 		e.Type = types.StrOf(room)
 		return exprVal(e)
 	}
@@ -242,7 +202,7 @@ func (w *spanWalk) keyOf(b *body, ev *event, fn *plan.Func) *tree.Expr {
 }
 
 // end walks one end point, once for each start point.
-func (w *spanWalk) end(t *target) {
+func (w *spanWalk) end(t *points.Target) {
 	prog := w.program(t, "_out")
 	w.pr.u.res.Tree.Programs = append(w.pr.u.res.Tree.Programs, prog)
 	b := newBody(w.pr, prog)
@@ -277,13 +237,13 @@ func (w *spanWalk) end(t *target) {
 
 // taken emits what takes the entry and gives the event of the end; nil: it is
 // never one.
-func (w *spanWalk) taken(b *body, t *target) *event {
-	ev := w.pr.armed(b, t.event(t, b), t)
+func (w *spanWalk) taken(b *body, t *points.Target) *event {
+	ev := w.pr.armed(b, b.eventAt(t), t)
 	if ev == nil {
 		return nil
 	}
-	end := &tree.Stmt{Op: tree.SSpanEnd, Int: int64(w.id), Pos: w.t.pos}
-	key := w.of.plan.EndKey
+	end := &tree.Stmt{Op: tree.SSpanEnd, Int: int64(w.id), Pos: w.t.Pos}
+	key := w.of.Plan.EndKey
 	if e := w.keyOf(b, ev, key); e != nil {
 		end.Exprs = []*tree.Expr{e}
 	} else if key != nil {
@@ -296,10 +256,10 @@ func (w *spanWalk) taken(b *body, t *target) *event {
 }
 
 // endOf is the event of an end that began with s.
-func (w *spanWalk) endOf(b *body, ev *event, t *target, s *spanStart) *event {
+func (w *spanWalk) endOf(b *body, ev *event, t *points.Target, s *spanStart) *event {
 	out := *ev
 	out.startEv, out.tested, out.setOwnPid = s.ev, w.tested, w.setOwnPid
-	if t.nobodys() {
+	if t.Nobodys() {
 		out.judged = s.ev
 	}
 	out.duration = func(pos plan.Pos) val { return elapsed(b, &out, s.ev, pos) }
@@ -317,27 +277,25 @@ func elapsed(b *body, ev, began *event, pos plan.Pos) val {
 func (w *spanWalk) close() {
 	w.span.Key, w.span.Filtered = *w.key, w.filtered
 	begins := func(s *spanStart) bool { return !s.none }
-	if fn := w.of.plan.StartKey; len(w.starts) > 0 && !slices.ContainsFunc(w.starts, begins) {
+	if fn := w.of.Plan.StartKey; len(w.starts) > 0 && !slices.ContainsFunc(w.starts, begins) {
 		w.pr.u.warnf(fn.Pos, "the key of this span is always None at %s, which means that none begins",
-			w.of.starts[0].text)
+			w.of.Starts[0].Text)
 	}
-	if fn := w.of.plan.EndKey; fn != nil && len(w.of.ends) > 0 && w.unended == len(w.of.ends) {
-		w.pr.u.warnf(fn.Pos, "the key of this span is always None at %s, which means that none ends", w.of.ends[0].text)
+	if fn := w.of.Plan.EndKey; fn != nil && len(w.of.Ends) > 0 && w.unended == len(w.of.Ends) {
+		w.pr.u.warnf(fn.Pos, "the key of this span is always None at %s, which means that none ends", w.of.Ends[0].Text)
 	}
 	for _, s := range w.starts {
 		if s.none {
 			continue
 		}
-		st := &tree.Stmt{Op: tree.SSpanStart, Int: int64(w.id), Pos: w.t.pos}
+		st := &tree.Stmt{Op: tree.SSpanStart, Int: int64(w.id), Pos: w.t.Pos}
 		if s.key != nil {
 			st.Exprs = append(st.Exprs, convert(s.key, *w.key))
 		}
-		st.Exprs = append(st.Exprs, slotValues(w.span, s.vals, w.t.pos)...)
+		st.Exprs = append(st.Exprs, slotValues(w.span, s.vals, w.t.Pos)...)
 		if w.span.Muted {
 			st.Exprs = append(st.Exprs, s.mute)
 		}
 		s.body.opens(st)
 	}
 }
-
-func (*ownSpan) first(*target, map[string]bool) bool { return true }

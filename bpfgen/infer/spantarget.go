@@ -3,6 +3,7 @@ package infer
 import (
 	"slices"
 
+	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -25,12 +26,12 @@ import (
 // where it is itself of a process that is traced (tree.Span.Muted).
 
 // ownPid reports whether the event that the probe gets has a pid of its own.
-func (w *spanWalk) ownPid() bool { return w.pr.u.ownPid.At(spanUse{w.of.plan, w.pr.p.ID}) }
+func (w *spanWalk) ownPid() bool { return w.pr.u.ownPid.At(spanUse{w.of.Plan, w.pr.p.ID}) }
 
 // setOwnPid notes that it has, for the next round.
 func (w *spanWalk) setOwnPid() {
 	if !w.ownPid() {
-		w.pr.u.ownPid.Set(spanUse{w.of.plan, w.pr.p.ID}, true)
+		w.pr.u.ownPid.Set(spanUse{w.of.Plan, w.pr.p.ID}, true)
 		w.pr.u.changed = true
 	}
 }
@@ -53,20 +54,20 @@ func (w *spanWalk) test(s *spanStart) {
 	}
 	if traced := w.pr.traced(s.body, s.ev); traced != nil {
 		s.mute = not(traced, pos)
-		w.span.Muted = w.of.plan.StartKey != nil
+		w.span.Muted = w.of.Plan.StartKey != nil
 	}
 }
 
 // counts says of the end which of those without a start are losses.
-func (w *spanWalk) counts(b *body, end *tree.Stmt, t *target, ev *event) {
-	nobodys := slices.ContainsFunc(w.of.parts(), (*target).nobodys)
+func (w *spanWalk) counts(b *body, end *tree.Stmt, t *points.Target, ev *event) {
+	nobodys := slices.ContainsFunc(w.of.Parts(), (*points.Target).Nobodys)
 	target := w.pr.u.plan.Target.PID != 0
 	_, named := ev.over["pid"]
 	unknown := w.ownPid() && !named // the pid is given when the start is known
 	if !named {
-		ev = t.event(t, b)
+		ev = b.eventAt(t)
 	}
-	if w.filtered || nobodys || unknown && target && !t.ownDoing() {
+	if w.filtered || nobodys || unknown && target && !t.OwnDoing() {
 		end.Str = "filtered"
 	}
 	if nobodys || unknown && !target {

@@ -5,6 +5,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/persistent"
+	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/scope"
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -22,7 +23,7 @@ type probe struct {
 	// p is the probe as the script has declared it.
 	p *plan.Probe
 	// targets are what its points come to on this kernel.
-	targets []*target
+	targets []*points.Target
 	// handler and starter are the functions that may run on either side.
 	handler, starter *role
 	// argNames are the names of the arguments of all its points, for suggestions; nil until somebody asks.
@@ -97,7 +98,7 @@ type send struct {
 	b      *body
 	stmt   *tree.Stmt
 	values map[int]val
-	target *target
+	target *points.Target
 	used   map[*captures]bool
 }
 
@@ -156,62 +157,24 @@ type argSource interface {
 	at(b *body, i int, pos plan.Pos) (val, bool)
 }
 
-// A source is what is behind a target. Those that are one point, with one program, embed onePoint and say how it is
-// attached, what e is there, and which arguments it has.
-type source interface {
-	// points are those of which readers are told, with the functions that they are; names are those by which e.probe
-	// can call them.
-	points(t *target) []tree.Point
-	names(t *target) []string
-	// pattern reports whether programs may stand at several functions, so that they must ask at which they run.
-	pattern() bool
-	// without leaves out the points that are known already, and reports whether any is left.
-	without(t *target, known map[string]bool) bool
-	// first leaves out the points that are in a set, puts the others there, and reports whether any is left.
-	first(t *target, seen map[string]bool) bool
-	// single gives the targets of its functions one by one, for programs that cannot be shared.
-	single(t *target) []*target
-	// wholeFunction is the name of the one function of the kernel that it is; "": it is something else.
-	wholeFunction() string
-
-	// program makes what the probe does at the target.
-	program(pr *probe, t *target)
-	// attach and event are, for a program of its own, where that goes and what e is there.
-	attach(t *target) tree.Attach
-	event(t *target, b *body) *event
-	// argNames and argCount are of the arguments that its points have: all names, and how many can be asked for.
-	argNames(u *unit) []string
-	argCount(u *unit) int
-
-	// span: its events have a start and an end.
-	span() bool
-	// kept are the fields of the start of a call that items() of a probe gives, "" where it gives none.
-	kept() []string
-	// nobodys: no process brings it about. ownDoing: the current process does, which an interrupt does not.
-	nobodys() bool
-	ownDoing() bool
-	// entries and returns are the instructions of a program at which functions begin and return.
-	entries() []instruction
-	returnsAt() []instruction
+// A funcView is a function as one program sees it: it notes the questions.
+type funcView struct {
+	*points.Function
+	log    *[]access
+	shared bool // the program may stand at other functions, too
 }
 
-// A target is what one pattern comes to on this kernel: a concrete point, or those among which programs are shared, as
-// the functions that a pattern matched. What that means is the source's to say; there is one for each kind of points,
-// in a file of its own, and no one else asks which it is.
-type target struct {
-	source
-	text string // of the point: e.probe
-	name string // goes into the names of its programs
-	// arms are the functions of the events on the way, the innermost first.
-	arms []armOf
-	pos  plan.Pos
+// funcArgs is e.args of a function.
+type funcArgs struct {
+	f    *funcView
+	mech tree.AttachKind
+	// start, if set, is the program at the entry, of which the values are; the
+	// memory behind them is read where the walk is.
+	start *body
 }
 
-// An instruction is one of a program, by its place in the file.
-type instruction struct {
-	binary string
-	offset uint64
-}
+// operandArgs is e.args of a static probe.
+type operandArgs struct{ f *funcView }
 
 // An access is a question about a system call's arguments and its answer.
 // Two calls that answer all questions alike share a variant.
@@ -367,12 +330,6 @@ func (u *user) rounds() rounds { return rounds{u} }
 type arguments struct{ *user }
 
 func (u *user) calling() arguments { return arguments{u} }
-
-// An armOf is the function of an event on the way from a point.
-type armOf struct {
-	fn    *plan.Func
-	event *plan.Event
-}
 
 // maxCopies bounds the copies of functions in one handler: functions that each
 // call the next twice would have a number of them that doubles with each. The

@@ -1,85 +1,34 @@
 package infer
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/startrace/startrace/bpfgen/refusal"
+	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// systemCalls are those that a pattern matched. Their calls are spans.
-type systemCalls struct {
-	ofSpan
-	list []kernel.Syscall
-	all  bool // syscall:*
-}
-
-// syscalls gives the target of syscall:NAME.
-func (u finder) syscalls(p *plan.Pattern) []*target {
-	fields(p, 1, "syscall:NAME")
-	list := u.knownCalls(kernel.MatchSyscalls(p.Args[0]))
-	if len(list) == 0 {
-		wrong(p.Pos, "no system call matches %s%s", p.Text, refusal.Near(p.Args[0], kernel.SyscallNames()))
-	}
-	name := p.Args[0]
-	if kernel.IsPattern(name) {
-		name = "syscalls"
-	}
-	return []*target{{source: &systemCalls{list: list, all: p.Args[0] == "*"}, text: "syscall:" + p.Args[0], name: name,
-		pos: p.Pos}}
-}
-
-// names has those of other interfaces once.
-func (s *systemCalls) names(*target) (out []string) {
-	for _, sc := range s.list {
-		if name := "syscall:" + sc.Name; sc.Entry == kernel.EntryNative || !slices.Contains(out, name) {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-func (s *systemCalls) argNames(*unit) (out []string) {
-	for _, sc := range s.list {
-		for _, a := range sc.Args {
-			out = append(out, a.Name)
-		}
-	}
-	return out
-}
-
-func (s *systemCalls) argCount(*unit) (n int) {
-	for _, sc := range s.list {
-		n = max(n, len(sc.Args))
-	}
-	return n
-}
-
-// kept: the thread is the key.
-func (*systemCalls) kept() []string { return []string{"time"} }
-
-// program makes the two programs of syscall:NAME. System calls for which
+// systemCalls makes the two programs of syscall:NAME. System calls for which
 // the probe does the same share a variant.
-func (s *systemCalls) program(pr *probe, t *target) {
+func (pr *probe) systemCalls(t *points.Target, s *points.SystemCalls) {
+	pr.u.res.Tree.Compat, pr.u.res.Tree.X32 = points.CompatMark(pr.u.facts), points.HasX32(pr.u.facts)
 	id := len(pr.u.res.Tree.Spans)
 	span := &tree.Span{Probe: pr.p.ID, Size: plan.DefaultSize, Pos: pr.p.Pos}
 	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, span)
-	span.Check, span.Exempt = pr.u.finder().spanCheck(s.list)
+	span.Check, span.Exempt = pr.u.spanCheck(s.List)
 	w := &syscallWalk{pr: pr, t: t, of: s, span: span,
 		enter: pr.syscallProgram(t, id, tree.SyscallEnter{}, "in"),
 		exit:  pr.syscallProgram(t, id, tree.SyscallExit{}, "out")}
-	for i := range s.list {
-		w.one(&s.list[i])
+	for i := range s.List {
+		w.one(&s.List[i])
 	}
-	if s.all {
+	if s.All {
 		span.Except = numbers(callsOfProbes())
 	} else {
-		span.Syscalls = numbers(s.list)
+		span.Syscalls = numbers(s.List)
 	}
 	w.assemble()
 	pr.u.res.Tree.Programs = append(pr.u.res.Tree.Programs, w.exit, w.enter)
@@ -88,7 +37,7 @@ func (s *systemCalls) program(pr *probe, t *target) {
 // spanCheck gives the registers by which the end of a call is known to belong
 // to its start, on kernels where calls can be missed. arm64 returns the result
 // in the register of the first argument.
-func (u finder) spanCheck(list []kernel.Syscall) (check, exempt []int) {
+func (u *unit) spanCheck(list []kernel.Syscall) (check, exempt []int) {
 	if !u.facts.MissesCalls() {
 		return nil, nil
 	}
@@ -106,8 +55,8 @@ func (u finder) spanCheck(list []kernel.Syscall) (check, exempt []int) {
 	return check, exempt
 }
 
-func (pr *probe) syscallProgram(t *target, span int, way tree.Way, suffix string) *tree.Program {
-	what := t.name[:min(len(t.name), 8)]
+func (pr *probe) syscallProgram(t *points.Target, span int, way tree.Way, suffix string) *tree.Program {
+	what := t.Name[:min(len(t.Name), 8)]
 	return &tree.Program{
 		Name:  pr.u.programName(pr.p.ID, what+"_"+suffix),
 		Probe: pr.p.ID, Attach: tree.Attach{Way: way, Span: span},
@@ -138,8 +87,8 @@ type syscallWalk struct {
 	// pr is the probe.
 	pr *probe
 	// t is the target, and of the calls that it stands for.
-	t  *target
-	of *systemCalls
+	t  *points.Target
+	of *points.SystemCalls
 	// span is where calls are kept while they are open.
 	span *tree.Span
 	// enter and exit are the programs at the begin and the end of all calls; each has a part for each variant.
@@ -249,7 +198,7 @@ func (w *syscallWalk) walkNoReturn(v *variant) {
 	v.enter = b.block
 	ev := w.event(v, b, nil)
 	ev.startEv, ev.noReturn = ev, true
-	ev.othersReturn = slices.ContainsFunc(w.of.list, func(sc kernel.Syscall) bool { return !sc.IsNoReturn() })
+	ev.othersReturn = slices.ContainsFunc(w.of.List, func(sc kernel.Syscall) bool { return !sc.IsNoReturn() })
 	ev.ret = func(plan.Pos) val { return noneVal() }
 	ev.duration = func(plan.Pos) val { return intVal(0) }
 	w.pr.targetTest(b, ev)
@@ -264,7 +213,7 @@ func (w *syscallWalk) event(v *variant, b *body, startEv *event) *event {
 	if startEv != nil {
 		args.start = startEv.b
 	}
-	ev := &event{b: b, point: w.t.text, args: &args, startEv: startEv}
+	ev := &event{b: b, point: w.t.Text, args: &args, startEv: startEv}
 	ev.fn = func(pos plan.Pos) val { return w.named("syscall_name", "", pos) }
 	ev.name = func(pos plan.Pos) val { return w.named("syscall_point", "syscall:", pos) }
 	if startEv != nil {
@@ -279,11 +228,11 @@ func (w *syscallWalk) event(v *variant, b *body, startEv *event) *event {
 // named is the system call by name: a constant if there is only one, else
 // its number, which readers see as text.
 func (w *syscallWalk) named(label, prefix string, pos plan.Pos) val {
-	if list := w.t.names(w.t); len(list) == 1 {
+	if list := w.t.Names(); len(list) == 1 {
 		return strVal(prefix + strings.TrimPrefix(list[0], "syscall:"))
 	}
 	e := syscallNr(pos)
-	if slices.ContainsFunc(w.of.list, func(sc kernel.Syscall) bool { return sc.Entry != kernel.EntryNative }) {
+	if slices.ContainsFunc(w.of.List, func(sc kernel.Syscall) bool { return sc.Entry != kernel.EntryNative }) {
 		e.Str = "syscall_name"
 	}
 	e.Type.Label = label
@@ -302,7 +251,7 @@ func (w *syscallWalk) assemble() {
 			})
 		for _, v := range w.variants {
 			list := v.syscalls
-			if len(w.variants) == 1 && w.of.all {
+			if len(w.variants) == 1 && w.of.All {
 				list = nil
 			}
 			if v.state != nil {
@@ -317,7 +266,7 @@ func (w *syscallWalk) assemble() {
 // signed is the result of the calls of w, that of an int without its sign made one.
 func (w *syscallWalk) signed(ret *tree.Expr, pos plan.Pos) *tree.Expr {
 	var is *tree.Expr
-	for _, sc := range w.of.list {
+	for _, sc := range w.of.List {
 		if sc.Name != unsignedInt {
 			continue
 		}
@@ -337,31 +286,3 @@ func (w *syscallWalk) signed(ret *tree.Expr, pos plan.Pos) *tree.Expr {
 // unsignedInt is the call of x86 that gives an int without its sign: -ENOSYS as 4294967258, in both interfaces
 // (arch/x86/kernel/ldt.c). Programs take it for an int, as it is declared.
 const unsignedInt = "modify_ldt"
-
-// knownCalls leaves out the calls of the 32-bit interface where they cannot be told from others, and those of x32 where
-// the kernel has none: there they fail as the native ones that they are called after (ENOSYS).
-func (u finder) knownCalls(list []kernel.Syscall) []kernel.Syscall {
-	tr := u.res.Tree
-	if tr.Compat == nil {
-		tr.Compat = u.compatMark()
-	}
-	if btf, err := u.facts.BTF(); err == nil {
-		_, tr.X32 = btf.Named(kernel.KindFunc, "__x64_compat_sys_execve")
-	}
-	return slices.DeleteFunc(list, func(sc kernel.Syscall) bool {
-		return sc.Entry == kernel.EntryCompat && tr.Compat == nil || sc.Entry == kernel.EntryX32 && !tr.X32
-	})
-}
-
-func (s *systemCalls) first(_ *target, seen map[string]bool) bool {
-	switch {
-	case s.all:
-		return once(seen, "all "+otherCalls)
-	case seen[otherCalls]:
-		return false
-	}
-	s.list = slices.DeleteFunc(slices.Clone(s.list), func(sc kernel.Syscall) bool {
-		return !once(seen, fmt.Sprint("syscall:", sc.Nr, sc.Name))
-	})
-	return len(s.list) > 0
-}

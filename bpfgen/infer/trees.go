@@ -398,3 +398,9 @@ func nameNumber(e *tree.Expr) *tree.Expr {
 	t.MayNone, t.MayFault = e.Type.MayNone, e.Type.MayFault
 	return &tree.Expr{Op: tree.OpSyscallName, Type: t, Args: []*tree.Expr{e}, Pos: e.Pos}
 }
+
+// absentInt is a number that is not there, of the type of those of which one hardly tests that they are: computing with
+// it ends the handler.
+func absentInt(pos plan.Pos) *tree.Expr {
+	return as(constExpr(plan.None{}, pos), types.I64.OrNone().OrFault(), pos)
+}

@@ -4,15 +4,13 @@ import (
 	"fmt"
 
 	"github.com/startrace/startrace/bpfgen/persistent"
+	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
-	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
-	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/until"
-	"github.com/startrace/startrace/internal/usdt"
 )
 
 // What a round over a plan knows, and what comes of it. What a trial may take back of that is learnt (learnt.go).
@@ -23,8 +21,8 @@ type unit struct {
 	plan *plan.Plan
 	// facts know the kernel.
 	facts *kernel.Facts
-	// binaries is nil where no user programs can be looked at.
-	binaries Binaries
+	// programs is nil where no user programs can be looked at.
+	programs points.Programs
 	learnt
 	// trying counts the walks around this one that may come to nothing, owner is the part of the walk since the last
 	// mark.
@@ -58,8 +56,8 @@ type unit struct {
 	// nameTable lives through all rounds, too.
 	nameTable *nameTable
 	// late: only points that no unit of earlier has; has are those of the probe
-	// that is walked. bound: its points do not grow.
-	late, bound bool
+	// that is walked.
+	late bool
 	// earlier are the units that have been loaded before; nil: none can have been.
 	earlier *Types
 	// probe is the number of the probe that is walked.
@@ -271,9 +269,9 @@ type Result struct {
 	// Notes say which way was taken where this kernel lacks the one asked for.
 	Notes refusal.Diags
 	// Choices are what first() chose, in the order of the script.
-	Choices []Choice
+	Choices []points.Choice
 	// Waits are the points that wait for a module.
-	Waits []Wait
+	Waits []points.Wait
 	// Alone are, of handlers that are placed on both sides, the containers that
 	// cannot be compared, by number.
 	Alone map[int]bool
@@ -290,18 +288,6 @@ type Result struct {
 	touched []touch
 }
 
-// A Choice says which of the points of a first() this kernel has.
-type Choice struct {
-	// Probe is the number of the probe, and Pos the place of the first().
-	Probe  int
-	Pos    plan.Pos
-	Chosen []string // the points by name
-	// Refused are the points that come before it and why they are not it, as
-	// messages; Rest is the number of those behind it, which were not tried.
-	Refused []string
-	Rest    int
-}
-
 // A Placement says where a function of a probe runs.
 type Placement struct {
 	// Probe is the number of the probe.
@@ -314,38 +300,6 @@ type Placement struct {
 	// Sends are the parts of the event that user space gets for it, as fields of the record.
 	Sends []string
 }
-
-// A Wait says that a point waits for a module that can be loaded: Probe is the number of the probe, Point is the point
-// as the script has it, and Module the module's name.
-type Wait struct {
-	Probe  int
-	Point  string
-	Module string
-}
-
-// Binaries finds what points in user programs mean (package binary).
-type Binaries interface {
-	// Functions are those of a file whose names match a pattern.
-	Functions(file, pattern string) ([]binary.Function, *binary.File, error)
-	// Inside says why no probe may stand so many bytes behind a function's start.
-	Inside(at *binary.File, fn binary.Function, offset uint64) error
-	// Static are the static probes of a file that match PROVIDER:NAME or NAME.
-	Static(file, pattern string) ([]usdt.StaticProbe, *binary.File, error)
-	// Signature is what debug information says of a function; nil where there is none.
-	Signature(at *binary.File, fn binary.Function) *signature.Signature
-	// Variable is the address of a variable in the traced process.
-	Variable(file, name string) (uint64, error)
-}
-
-// A finder finds the points of this kernel that patterns mean.
-type finder struct{ *unit }
-
-func (u *unit) finder() finder { return finder{u} }
-
-// inPrograms finds points in user programs.
-type inPrograms struct{ *unit }
-
-func (u *unit) inPrograms() inPrograms { return inPrograms{u} }
 
 // programName makes a name that is unique in the unit and valid for the
 // kernel (at most 15 characters of [A-Za-z0-9_]).

@@ -3,7 +3,6 @@ package infer
 import (
 	"fmt"
 	"math/big"
-	"strings"
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
@@ -12,41 +11,11 @@ import (
 	"github.com/startrace/startrace/internal/usdt"
 )
 
-// staticProbes gives the target of usdt:BINARY:[PROVIDER:]NAME. Each site of a
-// probe has its own places of the arguments; sites that agree share a program.
-func (u inPrograms) staticProbes(p *plan.Pattern) []*target {
-	file, pattern := p.Args[0], strings.Join(p.Args[1:], ":")
-	if len(p.Args) == 1 {
-		file, pattern = "", p.Args[0]
-	}
-	if u.binaries == nil {
-		wrong(p.Pos, "%s: programs cannot be looked at here", p.Text)
-	}
-	list, at, err := u.binaries.Static(file, pattern)
-	u.tellReplaced(p, at)
-	if err != nil {
-		wrong(p.Pos, "%s: %v", p.Text, err)
-	}
-	u.finder().mustHave(u.facts.Features().Uprobe, "uprobes", u.facts.Features().Why["uprobe"], p)
-	fs := &functions{mech: tree.AttachUprobe, binary: at.Path, process: u.onlyProcess()}
-	for _, probe := range list {
-		for i := range probe.Sites {
-			site := &probe.Sites[i]
-			f := &funcPoint{name: probe.Name, text: "usdt:" + at.Name + ":" + probe.Provider + ":" + probe.Name,
-				user: true, site: site}
-			f.place = tree.Place{Func: probe.Provider + ":" + probe.Name, Offset: site.Offset,
-				Semaphore: site.Semaphore}
-			fs.funcs = append(fs.funcs, f)
-		}
-	}
-	return []*target{{source: fs, text: p.Text, name: "usdt", pos: p.Pos}}
-}
-
 // names: static probes have none; e.args.argN is e.args[N], as in listings.
 func (a *operandArgs) names() []string {
 	a.f.ask("operands")
 	var out []string
-	for i := range a.f.site.Args {
+	for i := range a.f.Site.Args {
 		out = append(out, fmt.Sprintf("arg%d", i))
 	}
 	return out
@@ -63,10 +32,10 @@ func (a *operandArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
 
 func (a *operandArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 	a.f.ask("operands")
-	if i < 0 || i >= len(a.f.site.Args) {
+	if i < 0 || i >= len(a.f.Site.Args) {
 		return val{}, false
 	}
-	return b.words().operand(&a.f.site.Args[i], pos), true
+	return b.words().operand(&a.f.Site.Args[i], pos), true
 }
 
 // operand reads an argument where the note says that it is.

@@ -1,8 +1,6 @@
 package infer
 
 import (
-	"fmt"
-
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/abi"
@@ -15,37 +13,9 @@ import (
 // e.args[i] is the i-th of those that the function is called with. Without debug
 // information they are the integer registers in turn, then the stack.
 
-// maxSignatures is up to how many functions of a pattern are looked up in debug
-// information: each takes a while.
-const maxSignatures = 256
-
-// known is what debug information says of the function; nil: nothing.
-func (p *funcPoint) known() *signature.Signature {
-	if p.sig == nil {
-		return nil
-	}
-	return p.sig()
-}
-
-// userAnswer is what a program that reads word i depends on, or, with "ret", the result.
-func (p *funcPoint) userAnswer(question string) string {
-	s := p.known()
-	if s == nil {
-		return fmt.Sprint(p.abi)
-	}
-	if question == "ret" {
-		return fmt.Sprint(p.abi, s.Result, s.Void)
-	}
-	var i int
-	if _, err := fmt.Sscan(question, &i); err != nil || s.OnlyResult {
-		return fmt.Sprint(p.abi)
-	}
-	return fmt.Sprint(p.abi, s.Param(i), i < p.argCount())
-}
-
 // userArg is word i, at the entry.
 func (a *funcArgs) userArg(b, from *body, i int, pos plan.Pos) val {
-	if s := a.f.known(); s != nil && !s.OnlyResult {
+	if s := a.f.Known(); s != nil && !s.OnlyResult {
 		return b.words().userValue(from, s.Param(i), pos)
 	}
 	word := b.words().carry(from, from.words().argWord(a.f, i, pos))
@@ -69,7 +39,7 @@ func (b words) userValue(from *body, w signature.Word, pos plan.Pos) val {
 
 // userResult is e.ret where debug information tells what it is: a word, or a tuple of all its words.
 func (b words) userResult(f *funcView, pos plan.Pos) (val, bool) {
-	s := f.known()
+	s := f.Known()
 	if s != nil && s.Void {
 		return exprVal(absentInt(pos)), true
 	}
@@ -88,18 +58,12 @@ func (b words) userResult(f *funcView, pos plan.Pos) (val, bool) {
 	return out, true
 }
 
-// absentInt is a number that is not there, of the type of those of which one hardly tests that they are: computing with
-// it ends the handler.
-func absentInt(pos plan.Pos) *tree.Expr {
-	return as(constExpr(plan.None{}, pos), types.I64.OrNone().OrFault(), pos)
-}
-
 // userWord reads argument i of a user function of Go at its entry.
 func (b words) userWord(f *funcView, i int, pos plan.Pos) (*tree.Expr, bool) {
-	if f.abi == nil {
+	if f.ABI == nil {
 		return nil, false
 	}
-	at := f.abi.Argument(i)
+	at := f.ABI.Argument(i)
 	regs := kernel.RegisterOffsets("")
 	if at.Register != "" {
 		return register(regs.Names[at.Register], pos), true

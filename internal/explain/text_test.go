@@ -10,6 +10,7 @@ import (
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/bpfgen/layout"
+	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/paragraph"
@@ -135,7 +136,7 @@ func sampleResult(unit *bpfgen.Unit) *infer.Result {
 			2: {"kprobe:a", "kprobe:b", "kprobe:c", "kprobe:d", "kprobe:e", "kprobe:f", "kprobe:g", "kprobe:h",
 				"kprobe:i", "kprobe:j"},
 		},
-		Choices: []infer.Choice{{Probe: 1, Chosen: []string{"tracepoint:sched:sched_process_exec"},
+		Choices: []points.Choice{{Probe: 1, Chosen: []string{"tracepoint:sched:sched_process_exec"},
 			Refused: []string{"this kernel has no tracepoint sched:exec"}, Rest: 2}},
 		Placed: []infer.Placement{
 			{Probe: 0, Role: "kernel", Fn: counts, Side: "kernel"},

@@ -191,3 +191,21 @@ func trimEscape(name string) string {
 	}
 	return name
 }
+
+// OffsetOf is the place in bytes of a field of a field … of a struct.
+func (b *BTF) OffsetOf(tag string, names ...string) (int, error) {
+	id, ok := b.Named(KindStruct, tag)
+	if !ok {
+		return 0, fmt.Errorf("the kernel's types have no struct %s", tag)
+	}
+	at := 0
+	for _, n := range names {
+		f, err := b.Field(id, n)
+		if err != nil {
+			return 0, err
+		}
+		at += f.Off
+		id = b.Skip(f.Type)
+	}
+	return at, nil
+}

@@ -26,6 +26,16 @@ func (t *Tracepoint) Field(name string) (*TracepointField, error) {
 	return nil, &NoFieldError{Struct: "tracepoint:" + t.Group + ":" + t.Name, Field: name, Near: Suggest(name, names)}
 }
 
+// OwnFields leaves out the header that all tracepoints share.
+func (t *Tracepoint) OwnFields() (out []TracepointField) {
+	for _, f := range t.Fields {
+		if !strings.HasPrefix(f.Name, "common_") {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
 // IsPointer reports whether a field is a pointer. The format shows a typedef of one, as initcall_t, by its name alone.
 func (f *Facts) IsPointer(t TracepointField) bool {
 	if t.IsPtr || t.Array || t.Size != 8 || strings.Contains(plainC(t.CType), " ") {

@@ -70,10 +70,8 @@ func (s *Source) tracepoint(n kernel.TracepointName) func(*Point) {
 			p.Notes = append(p.Notes, err.Error())
 			return
 		}
-		for _, f := range t.Fields {
-			if !strings.HasPrefix(f.Name, "common_") {
-				p.Fields = append(p.Fields, tracepointField(t, f))
-			}
+		for _, f := range t.OwnFields() {
+			p.Fields = append(p.Fields, tracepointField(t, f))
 		}
 		p.Format = t.PrintFmt
 	}

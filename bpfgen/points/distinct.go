@@ -1,4 +1,4 @@
-package infer
+package points
 
 import (
 	"fmt"
@@ -17,25 +17,25 @@ func once(seen map[string]bool, key string) bool {
 	return !known
 }
 
-func (onePoint) first(t *target, seen map[string]bool) bool { return once(seen, t.text) }
+func (onePoint) first(t *Target, seen map[string]bool) bool { return once(seen, t.Text) }
 
-func (fs *functions) first(t *target, seen map[string]bool) bool {
-	if len(fs.funcs) == 0 {
+func (fs *Functions) first(t *Target, seen map[string]bool) bool {
+	if len(fs.Funcs) == 0 {
 		return fs.onePoint.first(t, seen)
 	}
-	key := func(f *funcPoint) string {
-		provider, _, _ := strings.Cut(f.text, ":")
-		name := f.text + " " + f.place.Module
-		if f.user && f.site == nil {
-			name = fs.binary
+	key := func(f *Function) string {
+		provider, _, _ := strings.Cut(f.Text, ":")
+		name := f.Text + " " + f.Place.Module
+		if f.User && f.Site == nil {
+			name = fs.Binary
 		}
-		return fmt.Sprintf("%s %s %#x %#x", provider, name, f.place.Address, f.place.Offset)
+		return fmt.Sprintf("%s %s %#x %#x", provider, name, f.Place.Address, f.Place.Offset)
 	}
-	fs.funcs = slices.DeleteFunc(fs.funcs, func(f *funcPoint) bool { return seen[key(f)] })
-	for _, f := range fs.funcs {
+	fs.Funcs = slices.DeleteFunc(fs.Funcs, func(f *Function) bool { return seen[key(f)] })
+	for _, f := range fs.Funcs {
 		seen[key(f)] = true
 	}
-	return len(fs.funcs) > 0
+	return len(fs.Funcs) > 0
 }
 
 // otherCalls is in the set of points that syscall:* belongs to: it has all others.

@@ -1,8 +1,9 @@
-package infer
+package points
 
 import (
 	"errors"
 
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
@@ -17,17 +18,17 @@ func byKprobe(p *plan.Pattern) bool {
 // mayProbe refuses a function that the kernel lets nobody probe, with the
 // reason; such functions are missing in the lists of others, so it comes first.
 // Trampolines have a list of their own, which the kernel does not show.
-func (u finder) mayProbe(p *plan.Pattern, name string) {
+func (s search) mayProbe(p *plan.Pattern, name string) {
 	if kernel.IsPattern(name) || !byKprobe(p) {
 		return
 	}
-	if err := u.blacklisted(name); err != nil {
-		wrong(p.Pos, "%s: %v", p.Text, err)
+	if err := s.blacklisted(name); err != nil {
+		refusal.Wrong(p.Pos, "%s: %v", p.Text, err)
 	}
 }
 
-func (u finder) blacklisted(name string) error {
-	list, err := u.facts.Blacklist()
+func (s search) blacklisted(name string) error {
+	list, err := s.Facts.Blacklist()
 	if err != nil {
 		return err
 	}
@@ -36,14 +37,14 @@ func (u finder) blacklisted(name string) error {
 
 // leftOut reports whether a point of a list is a function that the kernel lets nobody
 // probe: the list goes on without it, with a word.
-func (u finder) leftOut(one plan.Point) bool {
+func (s search) leftOut(one plan.Point) bool {
 	p, ok := one.(*plan.Pattern)
 	if !ok || !byKprobe(p) || len(p.Args) != 1 || kernel.IsPattern(p.Args[0]) {
 		return false
 	}
-	err := u.blacklisted(p.Args[0])
+	err := s.blacklisted(p.Args[0])
 	if errors.Is(err, kernel.ErrNoProbes) {
-		u.warnf(p.Pos, "%s is left out: %v", p.Text, err)
+		s.warnf(p.Pos, "%s is left out: %v", p.Text, err)
 		return true
 	}
 	return false
@@ -51,28 +52,28 @@ func (u finder) leftOut(one plan.Point) bool {
 
 // mustBeProbed refuses a function of the kernel that is there, and at which the kernel
 // puts no probe: another point can do in its place.
-func (u finder) mustBeProbed(one plan.Point, targets []*target) {
+func (s search) mustBeProbed(one plan.Point, targets []*Target) {
 	p, ok := one.(*plan.Pattern)
 	if !ok || len(targets) != 1 || targets[0].wholeFunction() == "" {
 		return
 	}
-	if err := u.facts.TryFunction(targets[0].wholeFunction()); err != nil {
-		wrong(p.Pos, "%s: %v", p.Text, err)
+	if err := s.Facts.TryFunction(targets[0].wholeFunction()); err != nil {
+		refusal.Wrong(p.Pos, "%s: %v", p.Text, err)
 	}
 }
 
 // namesakes gives a place for each function of a name: static functions of
 // several files share one, and by name the kernel would take the first, or none
 // (6.6). nil where the name says it all.
-func (u finder) namesakes(p *plan.Pattern, at tree.Place) []tree.Place {
+func (s search) namesakes(p *plan.Pattern, at tree.Place) []tree.Place {
 	if !byKprobe(p) || kernel.IsPattern(p.Args[0]) {
 		return nil
 	}
-	addrs, err := u.facts.Namesakes(at.Func)
+	addrs, err := s.Facts.Namesakes(at.Func)
 	if err != nil || addrs == nil {
 		return nil // where addresses are hidden the kernel decides
 	}
-	u.notef(p.Pos, "%s: the kernel has %d functions of that name, and all are probed", p.Text, len(addrs))
+	s.notef(p.Pos, "%s: the kernel has %d functions of that name, and all are probed", p.Text, len(addrs))
 	var out []tree.Place
 	for _, a := range addrs {
 		one := at

@@ -1,10 +1,11 @@
-package infer
+package points
 
 import (
 	"runtime"
 	"strconv"
 	"strings"
 
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
@@ -13,31 +14,30 @@ import (
 const watchForm = "watchpoint:ADDRESS:LENGTH:rw, watchpoint:SYMBOL:LENGTH:rw for a variable of the kernel, " +
 	"or watchpoint:BINARY:VARIABLE:LENGTH:rw for one of a program"
 
-// A watchpoint is an access to memory.
-type watchpoint struct {
+// A Watchpoint is an access to memory.
+type Watchpoint struct {
 	onePoint
-	at tree.Watchpoint
+	// At is the memory, and which access is meant.
+	At tree.Watchpoint
 }
 
-func (w *watchpoint) attach(*target) tree.Attach { return tree.Attach{Way: w.at} }
-
-func (w *watchpoint) event(t *target, b *body) *event { return sample(t, b) }
+func (w *Watchpoint) attach(*Target) tree.Attach { return tree.Attach{Way: w.At} }
 
 // watchpoint gives the target of watchpoint:ADDRESS:LENGTH:ACCESS and its like.
-func (u inPrograms) watchpoint(p *plan.Pattern) []*target {
+func (s search) watchpoint(p *plan.Pattern) []*Target {
 	if len(p.Args) < 3 {
-		wrong(p.Pos, "%s: want %s", p.Text, watchForm)
+		refusal.Wrong(p.Pos, "%s: want %s", p.Text, watchForm)
 	}
 	what, tail := p.Args[:len(p.Args)-2], p.Args[len(p.Args)-2:]
 	at := tree.Watchpoint{Name: strings.Join(what, ":"), Access: watchAccess(p, tail[1])}
 	at.Length = watchLength(p, tail[0], at.Access)
-	at.Address = u.watched(p, what)
+	at.Address = s.watched(p, what)
 	if at.Access != "x" && at.Address%uint64(at.Length) != 0 {
-		wrong(p.Pos, "%s: the CPU watches %d bytes only at a multiple of %d, and the address is %#x: "+
+		refusal.Wrong(p.Pos, "%s: the CPU watches %d bytes only at a multiple of %d, and the address is %#x: "+
 			"watch fewer bytes, or from %#x on",
 			p.Text, at.Length, at.Length, at.Address, at.Address&^uint64(at.Length-1))
 	}
-	return []*target{{source: &watchpoint{at: at}, text: p.Text, name: "watch", pos: p.Pos}}
+	return []*Target{{Source: &Watchpoint{At: at}, Text: p.Text, Name: "watch", Pos: p.Pos}}
 }
 
 // watchAccess is a set of r, w and x as the CPU can watch it: x86 has no
@@ -45,25 +45,25 @@ func (u inPrograms) watchpoint(p *plan.Pattern) []*target {
 func watchAccess(p *plan.Pattern, access string) string {
 	switch {
 	case access == "" || strings.Trim(access, "rwx") != "":
-		wrong(p.Pos, "%s: the access is r, w, rw or x (read, write, execute), got %q", p.Text, access)
+		refusal.Wrong(p.Pos, "%s: the access is r, w, rw or x (read, write, execute), got %q", p.Text, access)
 	case strings.Contains(access, "x") && access != "x":
-		wrong(p.Pos, "%s: x stands alone: what is executed cannot be watched for reads and writes, too", p.Text)
+		refusal.Wrong(p.Pos, "%s: x stands alone: what is executed cannot be watched for reads and writes, too", p.Text)
 	case access == "r" && runtime.GOARCH == "amd64":
-		wrong(p.Pos, "%s: x86 cannot watch reads alone: use rw", p.Text)
+		refusal.Wrong(p.Pos, "%s: x86 cannot watch reads alone: use rw", p.Text)
 	case access == "wr":
 		return "rw"
 	case len(access) > 2 || access == "rr" || access == "ww":
-		wrong(p.Pos, "%s: the access is r, w, rw or x (read, write, execute), got %q", p.Text, access)
+		refusal.Wrong(p.Pos, "%s: the access is r, w, rw or x (read, write, execute), got %q", p.Text, access)
 	}
 	return access
 }
 
 // watchLength is 1, 2, 4 or 8. What is executed has the length that the kernel
-// wants to be told: a long on x86, an instruction on arm64.
+// wants to be told: a long on x86, an Instruction on arm64.
 func watchLength(p *plan.Pattern, text, access string) int {
 	n, err := strconv.ParseUint(text, 0, 8)
 	if err != nil || n != 1 && n != 2 && n != 4 && n != 8 {
-		wrong(p.Pos, "%s: the CPU watches 1, 2, 4 or 8 bytes, got %q; want %s", p.Text, text, watchForm)
+		refusal.Wrong(p.Pos, "%s: the CPU watches 1, 2, 4 or 8 bytes, got %q; want %s", p.Text, text, watchForm)
 	}
 	if access == "x" {
 		return map[string]int{"amd64": 8, "arm64": 4}[runtime.GOARCH]
@@ -73,44 +73,45 @@ func watchLength(p *plan.Pattern, text, access string) int {
 
 // watched is the address: a number, a variable or function of the kernel, or
 // one of a program.
-func (u inPrograms) watched(p *plan.Pattern, what []string) uint64 {
+func (s search) watched(p *plan.Pattern, what []string) uint64 {
 	if len(what) == 2 {
-		return u.userVariable(p, what[0], what[1])
+		return s.userVariable(p, what[0], what[1])
 	}
 	name := what[0]
 	if addr, err := strconv.ParseUint(name, 0, 64); err == nil {
-		if addr < kernel.PtrSpaceLimit("") && u.plan.Target.PID == 0 {
-			wrong(p.Pos, "%s: %#x is an address of a process: say of which with -p or -c", p.Text, addr)
+		if addr < kernel.PtrSpaceLimit("") && s.Target.PID == 0 {
+			refusal.Wrong(p.Pos, "%s: %#x is an address of a process: say of which with -p or -c", p.Text, addr)
 		}
 		return addr
 	}
-	symbols, err := u.facts.Symbols()
+	symbols, err := s.Facts.Symbols()
 	if err != nil {
-		wrong(p.Pos, "%s: %v", p.Text, err)
+		refusal.Wrong(p.Pos, "%s: %v", p.Text, err)
 	}
 	switch list := symbols.Addrs(name); len(list) {
 	case 0:
-		wrong(p.Pos, "%s: the kernel has no symbol %s (see /proc/kallsyms); "+
+		refusal.Wrong(p.Pos, "%s: the kernel has no symbol %s (see /proc/kallsyms); "+
 			"a variable of a program is watchpoint:BINARY:VARIABLE:LENGTH:rw", p.Text, name)
 	case 1:
 		return list[0]
 	default:
-		wrong(p.Pos, "%s: the kernel has %d symbols %s (see /proc/kallsyms): give the address", p.Text, len(list), name)
+		refusal.Wrong(p.Pos, "%s: the kernel has %d symbols %s (see /proc/kallsyms): give the address", p.Text,
+			len(list), name)
 	}
 	return 0
 }
 
 // userVariable finds a variable in the memory of the traced process.
-func (u inPrograms) userVariable(p *plan.Pattern, file, name string) uint64 {
-	if u.plan.Target.PID == 0 {
-		wrong(p.Pos, "%s: each process has its own %s: say whose with -p or -c", p.Text, name)
+func (s search) userVariable(p *plan.Pattern, file, name string) uint64 {
+	if s.Target.PID == 0 {
+		refusal.Wrong(p.Pos, "%s: each process has its own %s: say whose with -p or -c", p.Text, name)
 	}
-	if u.binaries == nil {
-		wrong(p.Pos, "%s: programs cannot be looked at here", p.Text)
+	if s.Programs == nil {
+		refusal.Wrong(p.Pos, "%s: programs cannot be looked at here", p.Text)
 	}
-	addr, err := u.binaries.Variable(file, name)
+	addr, err := s.Programs.Variable(file, name)
 	if err != nil {
-		wrong(p.Pos, "%s: %v", p.Text, err)
+		refusal.Wrong(p.Pos, "%s: %v", p.Text, err)
 	}
 	return addr
 }

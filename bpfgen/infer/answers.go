@@ -1,0 +1,81 @@
+package infer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/points"
+)
+
+// A walk notes what it asks about a function. Functions with the same answers share a program.
+
+// functionAnswer gives what a program depends on: see access.
+func functionAnswer(p *points.Function, question string) string {
+	switch question {
+	case "func":
+		return p.Text
+	case "caller":
+		return fmt.Sprint(p.Place.Caller)
+	case "operands":
+		return p.Site.Text
+	case "ret":
+		if p.Typed() {
+			return fmt.Sprint(p.Proto.Ret, p.ResultPlace())
+		}
+		if p.User {
+			return userAnswer(p, question)
+		}
+		return "untyped"
+	case "":
+		return signatureOf(p)
+	}
+	if p.User {
+		return userAnswer(p, question)
+	}
+	for i, arg := range p.Params() {
+		if arg.Name == question || fmt.Sprint(i) == question {
+			return fmt.Sprint(i, arg.Type, p.ArgPlace(i))
+		}
+	}
+	return ""
+}
+
+func signatureOf(p *points.Function) string {
+	var b strings.Builder
+	for _, arg := range p.Params() {
+		fmt.Fprintf(&b, "%s %d,", arg.Name, arg.Type)
+	}
+	return b.String()
+}
+
+func (v *funcView) ask(question string) string {
+	a := functionAnswer(v.Function, question)
+	*v.log = append(*v.log, access{question, a})
+	return a
+}
+
+// serves reports whether a program whose walk asked this does for p, too.
+func serves(log []access, p *points.Function) bool {
+	for _, a := range log {
+		if functionAnswer(p, a.question) != a.answer {
+			return false
+		}
+	}
+	return true
+}
+
+// userAnswer is what a program that reads word i depends on, or, with "ret", the result.
+func userAnswer(p *points.Function, question string) string {
+	s := p.Known()
+	if s == nil {
+		return fmt.Sprint(p.ABI)
+	}
+	if question == "ret" {
+		return fmt.Sprint(p.ABI, s.Result, s.Void)
+	}
+	var i int
+	if _, err := fmt.Sscan(question, &i); err != nil || s.OnlyResult {
+		return fmt.Sprint(p.ABI)
+	}
+	return fmt.Sprint(p.ABI, s.Param(i), i < p.ArgCount())
+}

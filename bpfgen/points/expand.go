@@ -1,0 +1,143 @@
+package points
+
+import (
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/refusal"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// The points that a probe's list means on this kernel.
+
+// expand gives the concrete points of a list.
+func (s search) expand(list []plan.Point, pos plan.Pos) []*Target {
+	var out []*Target
+	for _, p := range list {
+		if len(list) > 1 && s.leftOut(p) {
+			continue
+		}
+		out = append(out, s.expandOne(p)...)
+	}
+	if len(list) > 1 {
+		out = distinct(out)
+	}
+	if len(out) == 0 && !s.Late && !s.waiting() {
+		refusal.Wrong(pos, "this probe has no points")
+	}
+	return out
+}
+
+func (s search) expandOne(p plan.Point) []*Target {
+	switch p := p.(type) {
+	case *plan.Pattern:
+		if s.Late {
+			return s.lateTargets(p)
+		}
+		var out []*Target
+		r := refusal.Attempt(func() { out = s.expandPattern(p) })
+		if r != nil && !s.waits(p) {
+			panic(r)
+		}
+		return out
+	case *plan.Event:
+		var out []*Target
+		for _, arm := range p.Arms {
+			for _, t := range s.expand(arm.Points, p.Pos) {
+				if arm.Fn != nil {
+					t.Arms = append(t.Arms, Arm{arm.Fn, p})
+				}
+				out = append(out, t)
+			}
+		}
+		return out
+	case *plan.First:
+		if s.Late {
+			return nil
+		}
+		return s.unchanging().expandFirst(p)
+	case *plan.Span:
+		if s.Late {
+			return nil
+		}
+		return s.unchanging().expandSpan(p)
+	}
+	return nil
+}
+
+// expandFirst gives the first point that this kernel has.
+func (s search) expandFirst(p *plan.First) []*Target {
+	var tried []string
+	for i, one := range p.Points {
+		var out []*Target
+		r := refusal.Attempt(func() {
+			if out = s.expandOne(one); i < len(p.Points)-1 {
+				s.mustBeProbed(one, out)
+			}
+		})
+		if r == nil && len(out) > 0 {
+			c := Choice{Probe: s.probe, Pos: p.Pos, Refused: tried, Rest: len(p.Points) - i - 1}
+			for _, t := range out {
+				c.Chosen = append(c.Chosen, t.Names()...)
+			}
+			s.Choices = append(s.Choices, c)
+			return out
+		}
+		if r != nil {
+			tried = append(tried, r.Msg)
+		}
+	}
+	refusal.Wrong(p.Pos, "this kernel has none of these points: %s", strings.Join(tried, "; "))
+	return nil
+}
+
+func (s search) expandPattern(p *plan.Pattern) []*Target { return kindOf(p).expand(s, p) }
+
+// expandSpan gives the span as one target.
+func (s search) expandSpan(p *plan.Span) []*Target {
+	span := &Span{Plan: p, Starts: single(s.expand(p.Start, p.Pos)), Ends: single(s.expand(p.End, p.Pos))}
+	for _, one := range span.Parts() {
+		if one.IsSpan() {
+			refusal.Wrong(p.Pos, "%s is a span itself, so it cannot begin or end one: use its tracepoints", one.Text)
+		}
+	}
+	return []*Target{{Source: span, Text: "span", Name: "span", Pos: p.Pos}}
+}
+
+// lateTargets are the points of p that no earlier unit has.
+func (s search) lateTargets(p *plan.Pattern) []*Target {
+	if !grows(p) {
+		return nil
+	}
+	var all, out []*Target
+	if refusal.Attempt(func() { all = s.expandPattern(p) }) != nil {
+		return nil // it waits still
+	}
+	for _, t := range all {
+		if t.without(t, s.known) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// unchanging is the search for points that do not grow: those of a span, and of first().
+func (s search) unchanging() search {
+	s.bound = true
+	return s
+}
+
+// distinct leaves out of the targets of a list the points that those before have.
+func distinct(list []*Target) (out []*Target) {
+	seen := map[string]bool{}
+	for _, t := range list {
+		if calls, is := t.Source.(*SystemCalls); is && len(t.Arms) == 0 && calls.All {
+			seen[otherCalls] = true
+		}
+	}
+	for _, t := range list {
+		if len(t.Arms) > 0 || t.first(t, seen) {
+			out = append(out, t)
+		}
+	}
+	return out
+}

@@ -1,0 +1,250 @@
+package points
+
+import (
+	"slices"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/abi"
+	"github.com/startrace/startrace/internal/gofunc"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/signature"
+	"github.com/startrace/startrace/internal/usdt"
+)
+
+// Functions are those that a pattern matched, of the kernel or of one program, or places in them.
+type Functions struct {
+	onePoint
+	// Funcs are the functions, or the places in them.
+	Funcs []*Function
+	Mech  tree.AttachKind // how their programs are attached
+	// Binary is the file that has them, "": the kernel. Process is the only process to be probed, 0: all.
+	Binary  string
+	Process int
+	// Returns: the places are those where the functions return.
+	Returns bool
+	// Bare: see tree.Functions.
+	Bare bool
+}
+
+func (fs *Functions) points(t *Target) (out []tree.Point) {
+	for _, f := range fs.Funcs {
+		out = append(out, tree.Point{Name: f.Text, Func: f.Name})
+	}
+	if len(out) == 0 {
+		return fs.onePoint.points(t)
+	}
+	return out
+}
+
+func (fs *Functions) names(t *Target) (out []string) {
+	for _, p := range fs.points(t) {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
+func (fs *Functions) Pattern() bool { return len(fs.Funcs) > 1 }
+
+func (fs *Functions) without(t *Target, known map[string]bool) bool {
+	if len(fs.Funcs) == 0 {
+		return fs.onePoint.without(t, known)
+	}
+	fs.Funcs = slices.DeleteFunc(fs.Funcs, func(f *Function) bool { return known[f.Text] })
+	return len(fs.Funcs) > 0
+}
+
+func (fs *Functions) single(t *Target) []*Target {
+	if len(fs.Funcs) < 2 {
+		return []*Target{t}
+	}
+	var out []*Target
+	for _, f := range fs.Funcs {
+		one, of := *t, *fs
+		of.Funcs = []*Function{f}
+		one.Source, one.Text, one.Name = &of, f.Text, f.Name
+		out = append(out, &one)
+	}
+	return out
+}
+
+func (fs *Functions) wholeFunction() string {
+	if len(fs.Funcs) != 1 {
+		return ""
+	}
+	f := fs.Funcs[0]
+	if f.User || f.Program || f.Place.Module != "" || f.Place.Address != 0 {
+		return ""
+	}
+	return f.Place.Func
+}
+
+func (fs *Functions) ArgNames(*kernel.Facts) (out []string) {
+	for _, f := range fs.Funcs {
+		out = append(out, paramNames(f.Params())...)
+	}
+	return out
+}
+
+func (fs *Functions) ArgCount(*kernel.Facts) (n int) {
+	for _, f := range fs.Funcs {
+		n = max(n, f.ArgCount())
+	}
+	return n
+}
+
+// OwnDoing: a process runs its functions itself.
+func (fs *Functions) OwnDoing() bool { return fs.Binary != "" }
+
+func (fs *Functions) Entries() []Instruction {
+	if fs.Returns {
+		return nil
+	}
+	return []Instruction{{fs.Binary, fs.Funcs[0].Place.Offset}}
+}
+
+func (fs *Functions) ReturnsAt() (out []Instruction) {
+	if fs.Returns {
+		for _, at := range fs.Funcs[0].Ends() {
+			out = append(out, Instruction{fs.Binary, at.Offset})
+		}
+	}
+	return out
+}
+
+func (fs *Functions) attach(*Target) tree.Attach {
+	return tree.Attach{Way: fs.At(fs.PlacesOf(fs.Funcs[0]))}
+}
+
+// A Function is one function that a pattern matched.
+type Function struct {
+	Name string // e.func
+	Text string // e.probe
+	// Place is where it begins, or the place in it that the point names.
+	Place tree.Place
+	// Proto has the types of the arguments; nil for user functions and where
+	// BTF has none.
+	Proto *kernel.Function
+	// User: it is a user function; ABI says where Go passes its arguments, nil:
+	// as C does. Goroutine: its calls belong to a goroutine, not to a thread.
+	User      bool
+	ABI       *gofunc.ABI
+	Goroutine bool
+	// Inside: the place is behind the function's entry, where the arguments are no longer where the caller left them.
+	Inside bool
+	// Program: it is a BPF program.
+	Program bool
+	// Returns are the offsets in the file at which it returns, where no probe may
+	// be placed on the return address (Go).
+	Returns []uint64
+	// Others are how many other functions return for it: it jumps to them.
+	Others int
+	// Site is that of a static probe, with its arguments.
+	Site *usdt.Site
+	// call is where the arguments and the result are; nil where nobody knows, or
+	// before it was asked for.
+	call *abi.Call
+	// sig gives what debug information says of a user function; nil: it is not asked.
+	sig func() *signature.Signature
+}
+
+// maxArgs bounds e.args[i] where nobody knows how many there are.
+const maxArgs = 12
+
+// Ends are the places of probes of the function's return: all its returns at once, or the
+// instructions that return.
+func (p *Function) Ends() []tree.Place {
+	if len(p.Returns) == 0 {
+		return []tree.Place{p.Place}
+	}
+	var out []tree.Place
+	for _, off := range p.Returns {
+		at := p.Place
+		at.Offset, at.Caller = off, tree.CallerMissing
+		out = append(out, at)
+	}
+	return out
+}
+
+// Params are the arguments with their names and types; none where nobody knows them.
+func (p *Function) Params() []kernel.Param {
+	if !p.Typed() {
+		return nil
+	}
+	return p.Proto.Params
+}
+
+// Typed reports whether the arguments have names and types.
+func (p *Function) Typed() bool { return p.Proto != nil && p.Proto.ID != 0 }
+
+// At are places of the functions for one program.
+func (fs *Functions) At(places []tree.Place) *tree.Functions {
+	return &tree.Functions{Mech: fs.Mech, Binary: fs.Binary, Process: fs.Process, Places: places, Bare: fs.Bare}
+}
+
+// PlacesOf are where programs stand at the function. Whatever attaches to functions asks here: place alone is where
+// the function begins.
+func (fs *Functions) PlacesOf(f *Function) []tree.Place {
+	if fs.Returns {
+		return f.Ends()
+	}
+	return []tree.Place{f.Place}
+}
+
+// Shares: a program can stand at several functions. A trampoline serves one.
+func (fs *Functions) Shares() bool { return !fs.Mech.Trampoline() }
+
+// ArgCount is how many arguments can be asked for.
+func (p *Function) ArgCount() int {
+	switch s := p.Known(); {
+	case p.Inside:
+		return 0
+	case p.Site != nil:
+		return len(p.Site.Args)
+	case p.Typed():
+		return len(p.Params())
+	case s != nil && s.Open:
+		return max(maxArgs, len(s.Params))
+	case s != nil && !s.OnlyResult:
+		return len(s.Params)
+	}
+	return maxArgs
+}
+
+// Known is what debug information says of the function; nil: nothing.
+func (p *Function) Known() *signature.Signature {
+	if p.sig == nil {
+		return nil
+	}
+	return p.sig()
+}
+
+// places is where the arguments and the result of the function are.
+func (p *Function) places() *abi.Call {
+	if p.call == nil && p.Proto != nil {
+		p.call = p.Proto.Call("")
+	}
+	return p.call
+}
+
+// ArgPlace is where argument i is when the function is called.
+func (p *Function) ArgPlace(i int) abi.Location {
+	if c := p.places(); c != nil && i < len(c.Params) {
+		return c.Params[i]
+	}
+	return abi.Location{}
+}
+
+// ResultPlace is where the result is when it returns.
+func (p *Function) ResultPlace() abi.Location {
+	if c := p.places(); c != nil {
+		return c.Result
+	}
+	return abi.Location{}
+}
+
+func paramNames(params []kernel.Param) (out []string) {
+	for _, p := range params {
+		out = append(out, p.Name)
+	}
+	return out
+}

@@ -1,0 +1,50 @@
+package points
+
+import (
+	"github.com/startrace/startrace/bpfgen/refusal"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A kind is what the finder knows of a kind of points: how its patterns expand, and for functions the way to attach
+// that its name says.
+type kind struct {
+	expand func(s search, p *plan.Pattern) []*Target
+	mech   tree.AttachKind
+	// mayWait refuses a pattern that would wait for a module in vain; nil: none is.
+	mayWait func(s search, p *plan.Pattern)
+}
+
+// kinds are all that internal/point has, by their names there.
+var kinds map[string]kind
+
+// kindOf is the kind of a pattern.
+func kindOf(p *plan.Pattern) kind {
+	k, known := kinds[p.Provider]
+	if !known {
+		panic("nothing expands points of the kind " + p.Provider)
+	}
+	return k
+}
+
+func fields(p *plan.Pattern, n int, form string) {
+	if len(p.Args) != n {
+		refusal.Wrong(p.Pos, "%s: the form is %s", p.Text, form)
+	}
+	for _, a := range p.Args {
+		if _, err := kernel.CompileGlob(a); err != nil {
+			refusal.Wrong(p.Pos, "%s: %v", p.Text, err)
+		}
+	}
+}
+
+func (s search) mustHave(has bool, what, why string, p *plan.Pattern) {
+	if has {
+		return
+	}
+	if why != "" {
+		why = ": " + why
+	}
+	refusal.Wrong(p.Pos, "%s: this kernel has no %s%s", p.Text, what, why)
+}

@@ -1,0 +1,84 @@
+package points
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/startrace/startrace/bpfgen/refusal"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// SystemCalls are those that a pattern matched. Their calls are spans.
+type SystemCalls struct {
+	ofSpan
+	// List are the calls, those of other interfaces of the kernel among them.
+	List []kernel.Syscall
+	All  bool // syscall:*
+}
+
+// syscalls gives the target of syscall:NAME.
+func (s search) syscalls(p *plan.Pattern) []*Target {
+	fields(p, 1, "syscall:NAME")
+	list := s.knownCalls(kernel.MatchSyscalls(p.Args[0]))
+	if len(list) == 0 {
+		refusal.Wrong(p.Pos, "no system call matches %s%s", p.Text, refusal.Near(p.Args[0], kernel.SyscallNames()))
+	}
+	name := p.Args[0]
+	if kernel.IsPattern(name) {
+		name = "syscalls"
+	}
+	return []*Target{{Source: &SystemCalls{List: list, All: p.Args[0] == "*"}, Text: "syscall:" + p.Args[0], Name: name,
+		Pos: p.Pos}}
+}
+
+// names has those of other interfaces once.
+func (s *SystemCalls) names(*Target) (out []string) {
+	for _, sc := range s.List {
+		if name := "syscall:" + sc.Name; sc.Entry == kernel.EntryNative || !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func (s *SystemCalls) ArgNames(*kernel.Facts) (out []string) {
+	for _, sc := range s.List {
+		for _, a := range sc.Args {
+			out = append(out, a.Name)
+		}
+	}
+	return out
+}
+
+func (s *SystemCalls) ArgCount(*kernel.Facts) (n int) {
+	for _, sc := range s.List {
+		n = max(n, len(sc.Args))
+	}
+	return n
+}
+
+// Kept: the thread is the key.
+func (*SystemCalls) Kept() []string { return []string{"time"} }
+
+// knownCalls leaves out the calls of the 32-bit interface where they cannot be told from others, and those of x32 where
+// the kernel has none: there they fail as the native ones that they are called after (ENOSYS).
+func (s search) knownCalls(list []kernel.Syscall) []kernel.Syscall {
+	compat, x32 := CompatMark(s.Facts) != nil, HasX32(s.Facts)
+	return slices.DeleteFunc(list, func(sc kernel.Syscall) bool {
+		return sc.Entry == kernel.EntryCompat && !compat || sc.Entry == kernel.EntryX32 && !x32
+	})
+}
+
+func (s *SystemCalls) first(_ *Target, seen map[string]bool) bool {
+	switch {
+	case s.All:
+		return once(seen, "all "+otherCalls)
+	case seen[otherCalls]:
+		return false
+	}
+	s.List = slices.DeleteFunc(slices.Clone(s.List), func(sc kernel.Syscall) bool {
+		return !once(seen, fmt.Sprint("syscall:", sc.Nr, sc.Name))
+	})
+	return len(s.List) > 0
+}

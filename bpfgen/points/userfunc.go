@@ -1,0 +1,244 @@
+package points
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/startrace/startrace/bpfgen/refusal"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/binary"
+	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/point"
+	"github.com/startrace/startrace/internal/signature"
+)
+
+// maxSignatures is up to how many functions of a pattern are looked up in debug
+// information: each takes a while.
+const maxSignatures = 256
+
+// userFunctions gives the target of uprobe:, uretprobe: and ufunc:.
+func (s search) userFunctions(p *plan.Pattern) []*Target {
+	file, name, offset := s.userPattern(p)
+	list, at := s.findFunctions(p, file, name)
+	s.mustHave(s.Facts.Features().Uprobe, "uprobes", s.Facts.Features().Why["uprobe"], p)
+	fs := &Functions{Mech: kindOf(p).mech, Binary: at.Path, Process: s.onlyProcess(),
+		Bare: offset == 0 && list[0].Inside == 0}
+	t := &Target{Source: fs, Name: name, Text: p.Text, Pos: p.Pos}
+	gives := point.Must(p.Provider)
+	calls := gives.Has("duration")
+	if calls {
+		t.Source = &FunctionCalls{Functions: fs}
+	}
+	if kernel.IsPattern(name) {
+		t.Name = p.Provider
+	}
+	tails := 0
+	for _, fn := range list {
+		f := &Function{Name: fn.Name, Text: p.Provider + ":" + at.Name + ":" + fn.Name, User: true}
+		if offset != 0 {
+			f.Text += fmt.Sprintf("+%#x", offset)
+		}
+		f.Place = tree.Place{Func: fn.Name, Offset: fn.Entry}
+		if inside := fn.Inside + offset; inside != 0 {
+			s.inside(p, at, fn, inside)
+			f.Inside = true
+			f.Place.Offset = fn.Start + inside
+		}
+		f.Place.Caller = s.callerAt(fn)
+		f.ABI, f.Goroutine = fn.ABI, fn.Goroutine
+		if offset == 0 && len(list) <= maxSignatures {
+			f.sig = sync.OnceValue(func() *signature.Signature { return s.Programs.Signature(at, fn) })
+		}
+		if calls {
+			f.Returns, f.Others, tails = fn.Ends.At, len(fn.Ends.Others), tails+fn.Ends.Tails
+		} else {
+			f.Returns, tails = fn.Returns, tails+fn.Tails
+		}
+		fs.Funcs = append(fs.Funcs, f)
+	}
+	endsInOrder(fs.Funcs)
+	if at.NoReturnProbes != "" && fs.Mech == tree.AttachUretprobe {
+		fs.Mech, fs.Returns = tree.AttachUprobe, true
+		s.notef(p.Pos, "%s: %s, so returns are probed at the instructions that return", p.Text, at.NoReturnProbes)
+	}
+	if n := countOthers(list); n > 0 && calls {
+		s.notef(p.Pos, "%s: functions leave by jumps to %s more, whose returns are probed, too", p.Text,
+			format.Count(n, "function"))
+	}
+	if tails > 0 && gives.Has("ret") {
+		s.notef(p.Pos, "%s: %s a function leaves by a jump to another one: "+
+			"its end is seen there, and e.ret is not its result", p.Text, format.Count(tails, "time"))
+	}
+	if at.Left > 0 {
+		s.tellLeft(p, name, at)
+	}
+	s.tellNames(p, name, list)
+	return []*Target{t}
+}
+
+// onlyProcess is the one process whose user probes are wanted, 0: those of all.
+func (s search) onlyProcess() int {
+	if target := s.Target; target.PID > 0 && !target.Follow {
+		return target.PID
+	}
+	return 0
+}
+
+// tellLeft tells of functions that match and cannot be probed. Who writes names, as in mem{cpy,set}, means each of
+// them.
+func (s search) tellLeft(p *plan.Pattern, name string, at *binary.File) {
+	tell := s.notef
+	if !strings.ContainsAny(name, "*?[") {
+		tell = s.warnf
+	}
+	tell(p.Pos, "%s: of what matches %s cannot be probed: %s", p.Text, format.Count(at.Left, "function"), at.Why)
+}
+
+// tellNames tells that functions have several names that match. Who writes them out, as in {read,__read}, may compare
+// e.func with each.
+func (s search) tellNames(p *plan.Pattern, name string, list []binary.Function) {
+	n, first := 0, binary.Function{}
+	for _, fn := range list {
+		if len(fn.Others) > 0 {
+			if n++; n == 1 {
+				first = fn
+			}
+		}
+	}
+	switch others := strings.Join(first.Others, ", "); {
+	case n == 0:
+	case strings.ContainsAny(name, "*?["):
+		s.notef(p.Pos, "%s: %s with several names that match: %s is also %s, and e.func is %s", p.Text,
+			format.Count(n, "function"), first.Name, others, first.Name)
+	default:
+		s.warnf(p.Pos, "%s: %s and %s are one function: e.func is %s", p.Text, first.Name, others, first.Name)
+	}
+}
+
+// tellReplaced warns of a file that is not the one that the traced process runs, so that nothing of it is seen.
+func (s search) tellReplaced(p *plan.Pattern, at *binary.File) {
+	if at == nil || !at.Replaced {
+		return
+	}
+	base := filepath.Base(at.Name)
+	s.warnf(p.Pos, "%s: process %d runs another file, which had the name %s before: nothing of it is seen here; "+
+		"the name %s without a folder means the one that it runs", p.Text, s.Target.PID, at.Name, base)
+}
+
+// callerAt says whether the kernel adds the caller to stacks at the entry of a function.
+func (s search) callerAt(fn binary.Function) tree.Caller {
+	switch {
+	case !fn.MakesFrame:
+		return tree.CallerMissing
+	case s.Facts.AddsCaller() && !fn.Protected:
+		return tree.CallerThere
+	}
+	return tree.CallerUnknown
+}
+
+// countOthers counts the functions that return for some of the list.
+func countOthers(list []binary.Function) int {
+	others := map[uint64]bool{}
+	for _, fn := range list {
+		for _, other := range fn.Ends.Others {
+			others[other] = true
+		}
+	}
+	return len(others)
+}
+
+// endsInOrder puts functions before those that return for them. Where two calls
+// end at one Instruction the inner must end first, and the kernel runs first
+// what was attached last (consumer_add, kernel/events/uprobes.c).
+func endsInOrder(funcs []*Function) {
+	slices.SortStableFunc(funcs, func(a, b *Function) int { return b.Others - a.Others })
+}
+
+// inside refuses a place in a function at which no Instruction begins.
+func (s search) inside(p *plan.Pattern, at *binary.File, fn binary.Function, offset uint64) {
+	if s.Unsafe {
+		return
+	}
+	if err := s.Programs.Inside(at, fn, offset); err != nil {
+		refusal.Wrong(p.Pos, "%s: %v: --unsafe probes it all the same, which can end the program", p.Text, err)
+	}
+}
+
+// userPattern splits BINARY:FUNCTION[+OFFSET], where the binary can be left out,
+// and quotes protect colons of C++ and Rust.
+func (s search) userPattern(p *plan.Pattern) (file, name string, offset uint64) {
+	if len(p.Args) == 2 {
+		file = p.Args[0]
+	}
+	last := p.Args[len(p.Args)-1]
+	if strings.HasPrefix(last, `"`) {
+		quoted, rest, closed := strings.Cut(last[1:], `"`)
+		if !closed || rest != "" && !strings.HasPrefix(rest, "+") {
+			refusal.Wrong(p.Pos, `%s: want %s:BINARY:"FUNCTION"`, p.Text, p.Provider)
+		}
+		last = quoted + rest
+		if rest == "" {
+			return file, last, 0
+		}
+	}
+	if strings.Contains(last, "operator+") {
+		return file, last, 0
+	}
+	split := *p
+	split.Args = []string{last}
+	name, offset = s.functionOffset(&split)
+	return file, name, offset
+}
+
+func (s search) findFunctions(p *plan.Pattern, file, name string) ([]binary.Function, *binary.File) {
+	if name == "" {
+		refusal.Wrong(p.Pos, "%s: the function's name is empty; want %s:BINARY:FUNCTION", p.Text, p.Provider)
+	}
+	if file == "" && (strings.HasPrefix(name, "/") || strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../")) {
+		refusal.Wrong(p.Pos, "%s: which function of it? want %s:BINARY:FUNCTION", p.Text, p.Provider)
+	}
+	if s.Programs == nil {
+		refusal.Wrong(p.Pos, "%s: programs cannot be looked at here", p.Text)
+	}
+	list, at, err := s.Programs.Functions(file, name)
+	s.tellReplaced(p, at)
+	if point.Must(p.Provider).Has("ret") && err == nil {
+		list = returning(list, at)
+	}
+	switch {
+	case err != nil:
+		refusal.Wrong(p.Pos, "%s: %v", p.Text, err)
+	case len(list) == 0 && at.Left > 0 && !kernel.IsPattern(name):
+		refusal.Wrong(p.Pos, "%s: %s", p.Text, at.Why)
+	case len(list) == 0 && at.Left > 0:
+		refusal.Wrong(p.Pos, "%s: of what matches nothing can be probed (%s): %s", p.Text,
+			format.Count(at.Left, "function"), at.Why)
+	case len(list) == 0 && strings.HasPrefix(name, "cpp:"):
+		refusal.Wrong(p.Pos, "%s: no function of %s matches %s: names of C++ stand as they are, without cpp:", p.Text,
+			at.Name, name)
+	case len(list) == 0:
+		refusal.Wrong(p.Pos, "%s: no function of %s matches %s; startrace list 'uprobe:%s:*' shows those that it has",
+			p.Text, at.Name, name, at.Name)
+	case len(list) > maxFunctions:
+		refusal.Wrong(p.Pos, "%s matches %d functions; a probe takes at most %d: narrow the pattern", p.Text, len(list),
+			maxFunctions)
+	}
+	return list, at
+}
+
+// returning leaves out functions whose returns cannot be probed.
+func returning(list []binary.Function, at *binary.File) (out []binary.Function) {
+	for _, fn := range list {
+		if fn.NoReturn == "" {
+			out = append(out, fn)
+		} else if at.Left++; at.Left == 1 {
+			at.Why = fmt.Sprintf("the return of %s cannot be probed: %s", fn.Name, fn.NoReturn)
+		}
+	}
+	return out
+}
