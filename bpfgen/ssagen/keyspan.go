@@ -86,12 +86,21 @@ func (s lateStart) failed(rc *ir.Value) {
 	s.replace(replaceTries)
 }
 
-// lost counts one start, unless it is of a process that is not traced. Where
+// lost counts this start, unless it is of a process that is not traced. Where
 // no end without a start is counted, a lack of room always is: the end can be
 // of one that is.
 func (s lateStart) lost(kind tree.SiteKind) {
-	if s.muted != nil && !(s.span.Filtered && kind == tree.SiteSpanFull) {
-		s.unless(ir.NE, s.muted, 0, func() { s.jump(s.done) })
+	if s.span.Filtered && kind == tree.SiteSpanFull {
+		s.lostOf(nil, kind)
+		return
+	}
+	s.lostOf(s.muted, kind)
+}
+
+// lostOf counts a start, unless muted is not 0.
+func (s lateStart) lostOf(muted *ir.Value, kind tree.SiteKind) {
+	if muted != nil {
+		s.unless(ir.NE, muted, 0, func() { s.jump(s.done) })
 	}
 	s.countSpan(kind)
 	s.jump(s.done)
@@ -99,6 +108,19 @@ func (s lateStart) lost(kind tree.SiteKind) {
 
 // replaceTries bounds replace.
 const replaceTries = 3
+
+// replaced is muted of the start that this one finds: that is the one which never ends. Where it has gone meanwhile it
+// is this one's. Another start can take that place before this one does; then what is counted is of one of them.
+func (s lateStart) replaced() *ir.Value {
+	if s.muted == nil {
+		return nil
+	}
+	out := s.newJoin(types.U64)
+	p := s.Call(helperMapLookup, s.MapPtr(s.name), s.addr(s.key, 0))
+	s.unless(ir.EQ, p, 0, func() { s.jumpWith(out, intVal(types.U64, s.muted)) })
+	s.jumpWith(out, intVal(types.U64, s.Imm(ir.OpLShr, s.Load(8, p, layout.SpanBusy), layout.SpanMuted)))
+	return s.enter(out).x
+}
 
 // replace puts the entry in the place of an open one, which is counted, or
 // there where an end has taken that one meanwhile. After its tries this start
@@ -108,8 +130,9 @@ func (s lateStart) replace(tries int) {
 		s.lost(tree.SiteOpenStart)
 		return
 	}
+	was := s.replaced()
 	rc := entries{s.code}.storeEntry(s.name, s.key, s.entry, updateExist)
-	s.unless(ir.EQ, rc, 0, func() { s.lost(tree.SiteOpenStart) })
+	s.unless(ir.EQ, rc, 0, func() { s.lostOf(was, tree.SiteOpenStart) })
 	s.unless(ir.NE, rc, errNoEnt, func() { s.lost(tree.SiteSpanFull) })
 	rc = entries{s.code}.storeEntry(s.name, s.key, s.entry, updateNoExist)
 	s.unless(ir.EQ, rc, 0, func() { s.jump(s.done) })
