@@ -32,12 +32,12 @@
 //
 // Nothing below knows what is above it; in a room the files know each other.
 //
-//	syntax, words, trees, ends           what needs no walk: the text, types, expressions
+//	syntax, typewords, trees, ends       what needs no walk: the text, types, expressions
 //	unit, state, body, val, learnt       what the walks know, and take back
 //	values, objects, event, attr, …      what values are and have: the event, memory, words, containers
 //	stmt, expr, connective, loop, call   the walk of kernel halves
 //	user, userstmt, usercall, …          the walk of user halves
-//	pointevent, role, probe, span, …     what e is at a point, and the programs that stand there
+//	pointevent, placement, probe, span … what e is at a point, and the programs that stand there
 //	builtinrows, programs, infer         the tables, and the rounds over a plan
 //
 // # Projection

@@ -19,7 +19,7 @@ import (
 // same order, each start learns by its own what to put into them, and only the
 // first repetition's program stays. If they do not, because a field is a
 // constant of the start point or only some have it, the span's starts are kept
-// apart: see apart.go.
+// apart: see spanstartsapart.go.
 //
 // In
 //
@@ -57,7 +57,7 @@ type spanWalk struct {
 	// tested: the start is tested, and with it the end.
 	tested bool
 	// apart: what an end makes of the start points differs, so that the program of the end has a branch for each
-	// (apart.go).
+	// (spanstartsapart.go).
 	apart   bool
 	unended int // ends whose key is always None
 }
