@@ -409,8 +409,8 @@ func TestFatraceNames(t *testing.T) {
 }
 
 // checkLines compares the lines of the workload's thread with patterns, in order. Where the kernel has skipped
-// events some may be missing. The thread may be the last of its process that ends: what it closes then, of files outside
-// of dir, as that of the program, is not asked for.
+// events some may be missing. The thread may be the last of its process that ends: what it closes then, of files
+// outside of dir, as that of the program, is not asked for.
 func checkLines(t *testing.T, e ended, d done, dir string, want []string) {
 	t.Helper()
 	head := fmt.Sprintf("%s(%d)", d.Comm, d.PID)
