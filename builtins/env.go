@@ -42,6 +42,8 @@ type Env struct {
 	Enum func(name string) []kernel.EnumValue
 	// Number gives a type of ints of the kernel as C spells it. nil: there are none.
 	Number func(name string) (t kernel.Type, ok bool)
+	// SizeOf gives the size in bytes of a type of the kernel as C spells it. nil: nobody knows.
+	SizeOf func(name string) (n int, ok bool)
 	// UserSymbol names an address of a process; pid 0 is the one that is
 	// traced.
 	UserSymbol func(pid int, addr uint64) (string, error)

@@ -1,6 +1,7 @@
 package builtins
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -24,7 +25,25 @@ var kernelFamily = []Entry{
 		Doc: `Gives a pointer another type. With a type of ints it is C's conversion: cast("unsigned char", n) is
 the low 8 bits of n.`},
 	kernelEntry("container_of", `container_of(pointer, "struct sock", "member")`, "The struct around a member."),
-	kernelEntry("sizeof", `sizeof("struct sock")`, "The size of a type of the kernel."),
+	{Name: "sizeof", Family: "kernel", Signature: `sizeof("struct sock")`, call: sizeOf,
+		Doc: "The size of a type of the kernel."},
+}
+
+// sizeOf is the size in bytes of a type of the kernel.
+func sizeOf(e *Env, c *call) (starlark.Value, error) {
+	if len(c.args) != 1 || len(c.kwargs) > 0 {
+		return nil, errors.New(`sizeof takes the name of a type: sizeof("struct sock")`)
+	}
+	name, ok := starlark.AsString(c.args[0])
+	if !ok || e.SizeOf == nil {
+		return kernelOnly(e, c)
+	}
+	n, ok := e.SizeOf(name)
+	if !ok {
+		return nil, fmt.Errorf("sizeof: the kernel has no type %s; struct, union and enum belong to the name, and "+
+			"startrace list 'struct NAME' shows those that there are", name)
+	}
+	return starlark.MakeInt(n), nil
 }
 
 func kernelEntry(name, sig, doc string) Entry {

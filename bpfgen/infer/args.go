@@ -105,14 +105,7 @@ func (b memory) tracepointPointer(f kernel.TracepointField, at place, pos plan.P
 	if ctype == "char" {
 		return exprVal(b.cstring(place{p, 0, tree.Auto, b.body}, b.u.strMax+1, 0, pos))
 	}
-	t := types.Type{Kind: types.Ptr}
-	for word, kind := range map[string]kernel.TypeKind{"struct ": kernel.KindStruct, "union ": kernel.KindUnion} {
-		if tag, ok := strings.CutPrefix(ctype, word); ok {
-			if btf, err := b.u.facts.BTF(); err == nil {
-				t.BTF, _ = btf.Named(kind, strings.TrimSpace(tag))
-			}
-		}
-	}
+	t := b.pointerSpelled(f.CType)
 	return exprVal(&tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{p}, Pos: pos})
 }
 

@@ -183,6 +183,9 @@ func (b attributes) index(x, i val, pos plan.Pos) val {
 	case *regStruct:
 		return o.element(b.body, i, pos)
 	}
+	if x.expr != nil && x.expr.Type.Kind == types.Ptr {
+		return b.memory().pointerElement(x.expr, i, pos)
+	}
 	if ref, ok := x.c.(plan.Ref); ok {
 		return b.tables().getIndex(ref.Container, i, pos)
 	}

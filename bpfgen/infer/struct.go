@@ -173,17 +173,6 @@ func (b memory) isCharPtr(id kernel.TypeID, pos plan.Pos) bool {
 	return err == nil && t.Kind == kernel.KindPtr && b.isChar(t.Elem, pos)
 }
 
-// pointerTo is the type of a pointer to id.
-func (b memory) pointerTo(id kernel.TypeID, pos plan.Pos) types.Type {
-	btf := b.u.btf(pos)
-	id = btf.Skip(id)
-	out := types.Type{Kind: types.Ptr}
-	if t, err := btf.Type(id); err == nil && (t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion) {
-		out.BTF = id
-	}
-	return out
-}
-
 // cstring reads a string of at most room bytes with its NUL; limit, if not 0,
 // is the size of a char array that need not have one.
 func (b memory) cstring(at place, room, limit int, pos plan.Pos) *tree.Expr {

@@ -116,13 +116,8 @@ func (b words) syscallArg(word *tree.Expr, spec kernel.SyscallArg, pos plan.Pos)
 		}
 		return exprVal(list)
 	case spec.IsPtr:
-		t := types.Type{Kind: types.Ptr, Narrow: spec.Narrow}
-		ctype := strings.TrimSpace(strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(spec.CType), "*"), "const "))
-		if tag, ok := strings.CutPrefix(ctype, "struct "); ok {
-			if btf, err := b.u.facts.BTF(); err == nil {
-				t.BTF, _ = btf.Named(kernel.KindStruct, strings.TrimSpace(tag))
-			}
-		}
+		t := b.memory().pointerSpelled(spec.CType)
+		t.Narrow = spec.Narrow
 		return as(t)
 	case spec.Size < 8:
 		return as(types.IntOf(uint8(spec.Size*8), spec.Signed))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/refusal"
+	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -179,7 +180,12 @@ func (u *user) index(x *syntax.IndexExpr) uval {
 	if _, ok := recv.v.obj.(*memObj); ok {
 		_, isArray = i.v.constInt() // of others user space takes what it wants
 	}
-	if recv.part && recv.known && i.known && (isArray || isArgs || recv.v.comp) {
+	isPointer := recv.known && recv.v.typ().Kind == types.Ptr
+	if isPointer && recv.part && !i.known {
+		wrong(x.Lbrack, "the kernel reads what lies there, and the index is computed in user space: want a constant, "+
+			"or the bytes, by mem(p, n)")
+	}
+	if recv.part && recv.known && i.known && (isArray || isArgs || isPointer || recv.v.comp) {
 		return u.partOf(x, x.X, recv, u.b.attributes().index(recv.v, i.v, x.Lbrack))
 	}
 	if isArgs && recv.part && recv.known {

@@ -35,7 +35,7 @@ func (p *printer) typ(t types.Type) string {
 }
 
 func bare(t types.Type) types.Type {
-	t.Names, t.BTF = nil, 0
+	t.Names, t.BTF, t.Elem = nil, 0, 0
 	if t.Kind == types.Record {
 		t.Kind = types.Tuple
 	}

@@ -56,6 +56,9 @@ func joinPresent(t, u Type) (Type, bool) {
 		if t.BTF != u.BTF {
 			return U64, t.Kind == Ptr
 		}
+		if t.Elem != u.Elem {
+			t.Elem = 0
+		}
 		t.Trusted = t.Trusted && u.Trusted
 	}
 	return t, true

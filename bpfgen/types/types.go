@@ -45,8 +45,10 @@ type Type struct {
 	Cap   int
 	Elems []Type   // Tuple, Record
 	Names []string // Record
-	// BTF is the kernel's type of what a Ptr points to, or of what a Mem is.
-	BTF   kernel.TypeID
+	// BTF is the kernel's type of what a Ptr points to, if that is a struct or a union, or of what a Mem is.
+	BTF kernel.TypeID
+	// Elem is the type of what a Ptr points to, if that is an int, an enum or a pointer.
+	Elem  kernel.TypeID
 	Label string // Int whose readers see text: "syscall_name", "ksym" …
 	// MayNone: the value can be None.
 	MayNone bool
@@ -123,7 +125,7 @@ func (t Type) Unsigned64() bool { return t.Kind == Int && t.Bits == 64 && !t.Sig
 // Equal reports whether t and u are the same type.
 func (t Type) Equal(u Type) bool {
 	if t.Kind != u.Kind || t.Bits != u.Bits || t.Signed != u.Signed || t.Cap != u.Cap ||
-		t.BTF != u.BTF || t.Trusted != u.Trusted || t.Narrow != u.Narrow || t.Label != u.Label ||
+		t.BTF != u.BTF || t.Elem != u.Elem || t.Trusted != u.Trusted || t.Narrow != u.Narrow || t.Label != u.Label ||
 		t.Literal != u.Literal || t.MayNone != u.MayNone || t.MayFault != u.MayFault ||
 		len(t.Elems) != len(u.Elems) || len(t.Names) != len(u.Names) {
 		return false

@@ -20,6 +20,20 @@ func (b *BTF) Spelled(name string) (TypeID, bool) {
 	return 0, false
 }
 
+// SizeOf is the size in bytes of a type as C spells it; all pointers have one size.
+func (b *BTF) SizeOf(name string) (int, bool) {
+	bare := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(name), "*"))
+	id, ok := b.Spelled(bare)
+	if !ok {
+		return 0, false
+	}
+	if strings.HasSuffix(strings.TrimSpace(name), "*") {
+		return 8, true
+	}
+	n, err := b.Size(id)
+	return n, err == nil
+}
+
 // Number finds a type of ints, enums or bools as C spells it.
 func (b *BTF) Number(name string) (Type, bool) {
 	id, ok := b.Spelled(name)

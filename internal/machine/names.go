@@ -62,6 +62,15 @@ func (m *Machine) Number(name string) (kernel.Type, bool) {
 	return b.Number(name)
 }
 
+// SizeOf is the size of a type of the kernel.
+func (m *Machine) SizeOf(name string) (int, bool) {
+	b, err := m.facts.BTF()
+	if err != nil {
+		return 0, false
+	}
+	return b.SizeOf(name)
+}
+
 // FuncID finds a function in the kernel's BTF.
 func (m *Machine) FuncID(name string) (kernel.TypeID, error) {
 	b, err := m.facts.BTF()

@@ -32,7 +32,7 @@ func newSession(o Options) *session {
 		Runtime: runtime{s}, Constant: s.machine.Constant, Warn: s.warn, Escape: format.Screen,
 		Labels: map[string]value.LabelFunc{"ksym": s.loaded.frames.Kernel.Name, "dev_name": s.machine.Device},
 		Enum:   s.machine.Enumerators, Number: s.machine.Number, UserSymbol: s.userSymbol,
-		Std: stdlib.Files(),
+		SizeOf: s.machine.SizeOf, Std: stdlib.Files(),
 	})
 	s.calls.host = s.host
 	s.host.Env().Flags.Own = func() []flags.Flag { return s.ownFlags().List() }

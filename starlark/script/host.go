@@ -26,9 +26,10 @@ type Options struct {
 	Warn func(plan.Pos, string)
 	// Labels are labels of ints that need the machine: ksym.
 	Labels map[string]value.LabelFunc
-	// Enum, Number and UserSymbol are those of builtins.Env.
+	// Enum, Number, SizeOf and UserSymbol are those of builtins.Env.
 	Enum       func(name string) []kernel.EnumValue
 	Number     func(name string) (kernel.Type, bool)
+	SizeOf     func(name string) (int, bool)
 	UserSymbol func(pid int, addr uint64) (string, error)
 	// Escape is applied to the strings that print and printf write.
 	Escape format.Escape

@@ -28,7 +28,7 @@ func New(o Options) *Host {
 	h.env.Escape = o.Escape
 	h.env.Expression = h.expression
 	maps.Copy(h.env.Labels.Ints, o.Labels)
-	h.env.Enum, h.env.Number, h.env.UserSymbol = o.Enum, o.Number, o.UserSymbol
+	h.env.Enum, h.env.Number, h.env.SizeOf, h.env.UserSymbol = o.Enum, o.Number, o.SizeOf, o.UserSymbol
 	h.predeclared = h.env.Predeclared()
 	h.predeclared[getattr.Name()] = getattr
 	h.predeclared[plan.UpdateBuiltin] = starlark.NewBuiltin(plan.UpdateBuiltin, update)

@@ -1,0 +1,64 @@
+package infer
+
+import (
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// What a pointer points to.
+
+// pointerTo is the type of a pointer to id.
+func (b memory) pointerTo(id kernel.TypeID, pos plan.Pos) types.Type {
+	return pointerIn(b.u.btf(pos), id)
+}
+
+func pointerIn(btf *kernel.BTF, id kernel.TypeID) types.Type {
+	id = btf.Skip(id)
+	out := types.Type{Kind: types.Ptr}
+	t, err := btf.Type(id)
+	switch {
+	case err != nil:
+	case t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion:
+		out.BTF = id
+	case t.Kind == kernel.KindInt || t.Kind == kernel.KindEnum || t.Kind == kernel.KindPtr:
+		out.Elem = id
+	}
+	return out
+}
+
+// pointerSpelled is the type of a pointer that the kernel spells in C: "const stack_t *".
+func (b memory) pointerSpelled(ctype string) types.Type {
+	to := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(ctype), "*"))
+	to = strings.TrimSpace(strings.TrimPrefix(to, "const "))
+	if btf, err := b.u.facts.BTF(); err == nil {
+		if id, ok := btf.Spelled(to); ok {
+			return pointerIn(btf, id)
+		}
+	}
+	return types.Type{Kind: types.Ptr}
+}
+
+// pointerElement is p[i]: what lies i elements behind the one that p points to.
+func (b memory) pointerElement(p *tree.Expr, i val, pos plan.Pos) val {
+	elem := p.Type.BTF | p.Type.Elem
+	if elem == 0 {
+		refuse(pos, `what this pointer points to has no type: cast("u32 *", p)[i] gives it one, and mem(p, n) is bytes`)
+	}
+	n, ok := i.constInt()
+	if !ok {
+		refuse(pos, "a pointer takes a constant index")
+	}
+	size, err := b.u.btf(pos).Size(elem)
+	if err != nil {
+		refuse(pos, "%v", err)
+	}
+	space := tree.Auto
+	if p.Type.Trusted {
+		space = tree.Kernel
+	}
+	return b.read(place{p, n * int64(size), space, b.body}, elem, "the element", pos)
+}
