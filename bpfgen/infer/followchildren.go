@@ -6,22 +6,27 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// followChildren adds the table and the two programs that keep it. Both tell
-// no difference between threads and processes where none is needed: the
-// thread group of a new thread is in the table already.
+// followSeveral adds the table of the processes that are traced.
+func (u *unit) followSeveral() {
+	u.follow = &follow{u.followID}
+	t := u.cont(&plan.Container{ID: u.follow.id, Kind: plan.Table, Name: "followed"})
+	t.key, t.val = types.U32, types.U64
+	if u.plan.Target.Follow {
+		u.followChildren()
+	}
+}
+
+// followChildren adds the two programs that keep the table. Both tell no
+// difference between threads and processes where none is needed: the thread
+// group of a new thread is in the table already.
 func (u *unit) followChildren() {
 	if _, err := u.facts.BTF(); err != nil {
 		wrong(u.plan.Probes[0].Pos, "to follow the children of a command (-c) or a process (-f) takes the kernel's "+
 			"types: %v; trace a running process with -p, without -f", err)
 	}
-	u.follow = &follow{u.followID}
-	c := &plan.Container{ID: u.follow.id, Kind: plan.Table, Name: "followed"}
-	t := u.cont(c)
-	t.key, t.val = types.U32, types.U64
-
 	pos := plan.Pos{}
 	// TP_PROTO(struct task_struct *parent, struct task_struct *child) since 2.6.
-	fork := u.followProgram("follow_fork", "sched_process_fork")
+	fork := u.followProgram(tree.FollowFork, "sched_process_fork")
 	parent := fork.num(fork.attributes().attr(exprVal(fork.words().taskArg(0, pos)), "tgid", pos), pos)
 	child := fork.num(fork.attributes().attr(exprVal(fork.words().taskArg(1, pos)), "tgid", pos), pos)
 	fork.require(cond{expr: u.follow.has(convert(parent, types.U32), pos)}, pos)
@@ -32,7 +37,7 @@ func (u *unit) followChildren() {
 	// sched_process_exit is seen too: it closes its files and sockets, and signals its parent (kernel/exit.c). The
 	// leader of a process is the last to go; one whose number an exec took over has that of the other thread. The
 	// number itself is free a grace period earlier: too short for all numbers to come round.
-	free := u.followProgram("follow_exit", "sched_process_free")
+	free := u.followProgram(tree.FollowExit, "sched_process_free")
 	tid := free.num(free.attributes().attr(exprVal(free.words().taskArg(0, pos)), "pid", pos), pos)
 	gone := free.num(free.attributes().attr(exprVal(free.words().taskArg(0, pos)), "tgid", pos), pos)
 	free.require(cond{expr: operation(tree.OpEq, types.Boolean, tid, gone, pos)}, pos)

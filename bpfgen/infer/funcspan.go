@@ -162,11 +162,11 @@ func (w *funcSpanWalk) walk(p *spanProgram, f *funcView) {
 	ev := w.event(end, f, startEv)
 	pr.targetTest(start, startEv)
 	start.emit(&tree.Stmt{Op: tree.SSpanEnter, Int: int64(w.id), Exprs: w.identity(f), Pos: pos})
-	pr.targetTest(end, ev)
+	pr.testEnd(end, ev)
 	filtered := pr.atStart(start, startEv, w.t)
 	start.lazy = true
 	s := &tree.Stmt{Op: tree.SSpanEnd, Int: int64(w.id), Exprs: w.identity(f), Pos: pos}
-	if filtered || w.shared {
+	if filtered || w.shared || pr.u.plan.Target.Passing() {
 		s.Str = "filtered"
 	}
 	end.emit(s)

@@ -127,8 +127,8 @@ func inferUnit(p *plan.Plan, facts *kernel.Facts, programs points.Programs, earl
 }
 
 func (u *unit) walk() {
-	if u.plan.Target.Follow && u.plan.Target.PID > 0 && len(u.plan.Probes) > 0 {
-		if r := refusal.Attempt(u.followChildren); r != nil {
+	if u.plan.Target.Several() && len(u.plan.Probes) > 0 {
+		if r := refusal.Attempt(u.followSeveral); r != nil {
 			u.diags = append(u.diags, r.Diag)
 		}
 	}

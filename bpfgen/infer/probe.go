@@ -153,59 +153,6 @@ func (pr *probe) early(b *body, f func()) bool {
 	return false
 }
 
-// targetTest is -p, -c and the exclusion of the tracer itself.
-func (pr *probe) targetTest(b *body, ev *event) {
-	if traced := pr.traced(b, ev); traced != nil {
-		b.require(cond{expr: traced}, pr.p.Pos)
-	}
-}
-
-// testConsumed is targetTest of an event that a probe gets, unless its process has been tested at the start of a span.
-// A pid of the event's own decides in any case.
-func (pr *probe) testConsumed(b *body, ev *event) {
-	_, named := ev.over["pid"]
-	switch {
-	case named:
-		if ev.setOwnPid != nil {
-			ev.setOwnPid()
-		}
-		pr.targetTest(b, ev)
-	case ev.judged != nil:
-		pr.targetTest(b, ev.judged)
-	case !ev.tested:
-		pr.targetTest(b, ev)
-	}
-}
-
-// traced tells whether the process of an event is traced; nil: it is, in any case.
-func (pr *probe) traced(b *body, ev *event) *tree.Expr {
-	if _, named := ev.over["pid"]; ev.clock && !named {
-		return nil // a clock is nobody's event
-	}
-	t := pr.u.plan.Target
-	op, pid := tree.OpEq, t.PID
-	if pid == 0 && ev.listed == nil { // a list is whole
-		op, pid = tree.OpNe, t.Self
-	}
-	if pid == 0 {
-		return nil
-	}
-	v, ok := ev.field("pid", pr.p.Pos)
-	if !ok {
-		return nil
-	}
-	e := b.rv(v, pr.p.Pos)
-	if e.Type.Kind != types.Int {
-		wrong(pr.p.Pos, "the event's own field pid is %s, not a process", v.describe())
-	}
-	e = b.present(exprVal(e), "a pid", pr.p.Pos)
-	test := &tree.Expr{Op: op, Type: types.Boolean, Args: []*tree.Expr{e, intExpr(int64(pid), pr.p.Pos)}, Pos: pr.p.Pos}
-	if pr.u.follow != nil && op == tree.OpEq {
-		test = logic(tree.OpLOr, test, pr.u.follow.has(e, pr.p.Pos), pr.p.Pos)
-	}
-	return test
-}
-
 // extend lays what a function returned over the event. None ends the handler;
 // nil is returned where it is always None.
 func (pr *probe) extend(b *body, ev *event, r val, pos plan.Pos, plain bool) *event {
@@ -291,10 +238,4 @@ func (pr *probe) finish() {
 	for _, f := range pr.closers {
 		f()
 	}
-}
-
-// has is the test whether a process is followed.
-func (f *follow) has(pid *tree.Expr, pos plan.Pos) *tree.Expr {
-	return &tree.Expr{Op: tree.OpTableHas, Type: types.Boolean, Int: int64(f.id),
-		Args: []*tree.Expr{convert(pid, types.U32)}, Pos: pos}
 }

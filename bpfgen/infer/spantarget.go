@@ -61,13 +61,13 @@ func (w *spanWalk) test(s *spanStart) {
 // counts says of the end which of those without a start are losses.
 func (w *spanWalk) counts(b *body, end *tree.Stmt, t *points.Target, ev *event) {
 	nobodys := slices.ContainsFunc(w.of.Parts(), (*points.Target).Nobodys)
-	target := w.pr.u.plan.Target.PID != 0
+	target := w.pr.u.plan.Target.PID != 0 || w.pr.u.plan.Target.Passing()
 	_, named := ev.over["pid"]
 	unknown := w.ownPid() && !named // the pid is given when the start is known
 	if !named {
 		ev = b.eventAt(t)
 	}
-	if w.filtered || nobodys || unknown && target && !t.OwnDoing() {
+	if w.filtered || w.pr.u.plan.Target.Passing() || nobodys || unknown && target && !t.OwnDoing() {
 		end.Str = "filtered"
 	}
 	if nobodys || unknown && !target {

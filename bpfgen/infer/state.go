@@ -138,6 +138,7 @@ type event struct {
 	othersReturn bool
 	atStart      bool // the start of a span
 	untested     bool // a start of a span whose process has not been tested
+	byStart      bool // an end: whether its process is in a cgroup or of a user was tested at the start
 	// tested: the process has been tested at the start of the span. judged is the event whose process is tested in its
 	// place: that of the start, where the end is nobody's.
 	tested bool

@@ -162,12 +162,12 @@ func (w *syscallWalk) walk(v *variant) {
 	startEv := w.event(v, start, nil)
 	ev := w.event(v, end, startEv)
 	w.pr.targetTest(start, startEv)
-	w.pr.targetTest(end, ev)
+	w.pr.testEnd(end, ev)
 	filtered := w.pr.atStart(start, startEv, w.t)
 	start.lazy = true
 	w.child(end, v)
 	s := &tree.Stmt{Op: tree.SSpanEnd, Int: int64(w.exit.Attach.Span), Pos: w.pr.p.Pos}
-	if filtered {
+	if filtered || w.pr.u.plan.Target.Passing() {
 		s.Str = "filtered"
 	}
 	end.emit(s)

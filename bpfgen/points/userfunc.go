@@ -83,7 +83,7 @@ func (s search) userFunctions(p *plan.Pattern) []*Target {
 
 // onlyProcess is the one process whose user probes are wanted, 0: those of all.
 func (s search) onlyProcess() int {
-	if target := s.Target; target.PID > 0 && !target.Follow {
+	if target := s.Target; target.PID > 0 && !target.Several() {
 		return target.PID
 	}
 	return 0

@@ -63,6 +63,9 @@ func (b builtins) number64(e *tree.Expr) *ir.Value {
 	if off, ok := strings.CutPrefix(e.Str, "reg:"); ok {
 		return registers(b).register(off)
 	}
+	if level, ok := tree.AncestorLevel(e.Str); ok {
+		return b.Call(helperGetCurrentAncestorCgroupID, b.Const(level))
+	}
 	b.fail("builtin %s", e.Str)
 	return nil
 }

@@ -25,6 +25,8 @@ const (
 	helperRingbufOutput      = 130
 	helperSeqWrite           = 127 // 5.7
 	helperGetAttachCookie    = 174 // 5.15: for kprobes, uprobes, perf events
+
+	helperGetCurrentAncestorCgroupID = 123 // 5.7
 )
 
 // Flags of map updates.

@@ -29,11 +29,7 @@ func settingsFlags(set *flags.Set, s *session.Settings) {
 	set.Text(flags.Flag{Long: "command", Short: "c", Value: "CMD",
 		Help: "Start CMD under the trace and end when it ends; at the prompt go() starts it.",
 		Once: `one command is started: -c "sh -c 'A & B & wait'" starts several`}, &s.Command)
-	set.Number(flags.Flag{Long: "pid", Short: "p", Value: "PID", Help: "Trace only this process and end with it.",
-		Once: "one process is traced: without -p, `where = lambda e: e.pid in (1, 2)` or " +
-			"--where 'e.pid in (1, 2)' takes several"}, &s.PID)
-	set.Switch(flags.Flag{Long: "follow", Short: "f",
-		Help: "With -p: trace also the processes that it starts. With -c they always are."}, &s.Follow)
+	scopeFlags(set, s)
 	set.Time(flags.Flag{Long: "duration", Value: "10s", Help: "End after this time."}, &s.Duration)
 	set.Text(flags.Flag{Long: "output", Short: "o", Value: "FILE", Help: "Write results to FILE."}, &s.Output)
 	set.Text(flags.Flag{Long: "format", Value: "FORMAT", Words: []string{"text", "json", "csv", "folded"},
@@ -50,6 +46,20 @@ func settingsFlags(set *flags.Set, s *session.Settings) {
 	set.Switch(flags.Flag{Long: "allow-run", Help: "Let the script run commands."}, &s.AllowRun)
 	set.Switch(flags.Flag{Long: "unsafe",
 		Help: "Let the script change what it traces (send_signal), and probe kernel addresses."}, &s.Unsafe)
+}
+
+// scopeFlags say which processes a run concerns. What several of them say must hold together.
+func scopeFlags(set *flags.Set, s *session.Settings) {
+	set.Numbers(flags.Flag{Long: "pid", Short: "p", Value: "PID",
+		Help: "Trace only this process, or several (-p 1,2 -p 3), and end with the last."}, &s.PIDs)
+	set.Switch(flags.Flag{Long: "follow", Short: "f",
+		Help: "With -p: trace also the children, and what these start. With -c they always are."}, &s.Follow)
+	set.Text(flags.Flag{Long: "cgroup", Value: "PATH",
+		Help: "Trace only processes in this cgroup (of version 2) and below it."}, &s.Cgroup)
+	set.Text(flags.Flag{Long: "container", Value: "ID",
+		Help: "Trace only this container: its id, or how that begins."}, &s.Container)
+	set.Text(flags.Flag{Long: "user", Value: "USER",
+		Help: "Trace only processes of this user, by name or number."}, &s.User)
 }
 
 // runFlags are those of `startrace [flags] FILE [args]`, into s and t.
@@ -127,8 +137,8 @@ func listFlags(t *told) *flags.Set {
 	set, s := &flags.Set{}, &t.settings
 	set.Switch(flags.Flag{Long: "verbose", Short: "v",
 		Help: "Show arguments with their types, formats, where things are, layouts of types."}, &s.Verbose)
-	set.Number(flags.Flag{Long: "pid", Short: "p", Value: "PID",
-		Help: "Look for programs and libraries as this process sees them."}, &s.PID)
+	set.Numbers(flags.Flag{Long: "pid", Short: "p", Value: "PID",
+		Help: "Look for programs and libraries as this process sees them."}, &s.PIDs)
 	set.Text(flags.Flag{Long: "format", Value: "FORMAT", Words: []string{"text", "json"},
 		Help: "text (the default), or json: an object a line."}, &s.Format)
 	set.Text(flags.Flag{Long: "output", Short: "o", Value: "FILE", Help: "Write to FILE."}, &s.Output)

@@ -26,6 +26,13 @@ func (e *Error) Unwrap() error { return e.Err }
 // on. If one fails, those that this call attached are detached again.
 func (l *Loaded) Attach() error { return l.attach(func(*program) bool { return true }) }
 
+// AttachFollowing attaches the programs that keep the table of followed processes.
+// What these had started before can then be put into it, so that all others find
+// the table complete.
+func AttachFollowing(l *Loaded) error {
+	return l.attach(func(p *program) bool { return p.Follows() })
+}
+
 // AttachProbe attaches the programs of one probe, and those that serve all
 // probes, as Attach does.
 func (l *Loaded) AttachProbe(probe int) error {

@@ -43,10 +43,12 @@ func listInto(out *output.Output, m *machine.Machine, o *session.Options) error 
 	if f := out.Format(); f != render.Text && f != render.JSON {
 		return mistake.Usagef("--format %s: list prints text or json", f)
 	}
-	if o.PID < 0 {
-		return mistake.Usagef("-p: a process id is greater than 0")
+	if len(o.PIDs) > 1 {
+		return mistake.Usagef("-p: files are looked for as one process sees them; give one")
 	}
-	m.Trace(o.PID, "")
+	if len(o.PIDs) > 0 {
+		m.Trace(o.PIDs[0], "")
+	}
 	return out.Open(o.Output)
 }
 

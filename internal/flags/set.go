@@ -64,6 +64,25 @@ func (s *Set) Number(f Flag, to *int) {
 	})
 }
 
+// Numbers adds a flag of several numbers above 0, with commas between or by giving the flag several times.
+func (s *Set) Numbers(f Flag, to *[]int) {
+	s.Func(f, func(w Word) error {
+		for text := range strings.SplitSeq(w.Value, ",") {
+			n, err := strconv.ParseInt(strings.TrimSpace(text), 0, strconv.IntSize)
+			switch {
+			case err != nil:
+				return fmt.Errorf("--%s: got %q, want a number, or several as in 12,34", f.Long, w.Value)
+			case n <= 0:
+				return fmt.Errorf("--%s: got %q, want numbers above 0", f.Long, w.Value)
+			}
+			if !slices.Contains(*to, int(n)) {
+				*to = append(*to, int(n))
+			}
+		}
+		return nil
+	})
+}
+
 // Time adds a flag of a duration.
 func (s *Set) Time(f Flag, to *time.Duration) {
 	s.Func(f, func(w Word) error {

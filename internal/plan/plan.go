@@ -57,10 +57,30 @@ const (
 type Target struct {
 	PID  int // >0: only this thread group (-p, -c), in the initial pid namespace
 	Self int // >0: never this thread group (the tracer itself)
-	// Follow extends PID to the processes that it starts, and those that they
-	// start (-c; -p with -f).
+	// Also are the thread groups of the other -p.
+	Also []int
+	// Follow extends PID and Also to the processes that they start, and those
+	// that these start (-c; -p with -f).
 	Follow bool
+	// Cgroup is the one that processes must be in, or below (--cgroup,
+	// --container). It holds beside the others, as User does.
+	Cgroup Cgroup
+	// User is the real user that processes must have (--user); nil: any.
+	User *uint32
 }
+
+// A Cgroup is one of version 2, as programs know it.
+type Cgroup struct {
+	ID    uint64 // the number of its folder; 0: there is none
+	Level int    // how many others it is in
+}
+
+// Several reports whether there is a set of processes: its members are in a table.
+func (t Target) Several() bool { return t.PID > 0 && (t.Follow || len(t.Also) > 0) }
+
+// Passing reports whether a process can come to belong, or cease to, while it runs:
+// one is moved to a cgroup, or changes its user.
+func (t Target) Passing() bool { return t.Cgroup.ID != 0 || t.User != nil }
 
 // A Probe is one call of probe().
 type Probe struct {

@@ -65,11 +65,12 @@ func (s *session) checkExplain(st Stages) error {
 
 // explainTarget restricts the plan as a run would.
 func (s *session) explainTarget(t *plan.Target) {
+	t.Cgroup, t.User = s.target.Passing()
 	switch {
 	case s.target.Command() != "":
 		t.PID, t.Follow = nobody, true
-	case s.PID > 0:
-		t.PID, t.Follow = s.PID, s.Follow
+	case len(s.PIDs) > 0:
+		t.PID, t.Also, t.Follow = s.PIDs[0], s.PIDs[1:], s.Follow
 	default:
 		t.Self = nobody
 	}
@@ -121,15 +122,27 @@ func (s *session) fullReport(p *part, result *infer.Result, st Stages, failed er
 
 // whose says in words which processes a run concerns.
 func (s *session) whose(t plan.Target) string {
-	and := ""
-	if t.Follow {
-		and = ", and of what it starts"
-	}
+	var of []string
 	switch {
 	case s.target.Command() != "":
-		return fmt.Sprintf("Only events of the command %s count%s.", s.target.Command(), and)
-	case s.PID > 0:
-		return fmt.Sprintf("Only events of process %d count%s.", s.PID, and)
+		of = append(of, "of the command "+s.target.Command())
+	case len(s.PIDs) == 1:
+		of = append(of, fmt.Sprintf("of process %d", s.PIDs[0]))
+	case len(s.PIDs) > 1:
+		of = append(of, "of the processes "+strings.Trim(fmt.Sprint(s.PIDs), "[]"))
+	}
+	if t.Follow {
+		of[0] += ", and of what it starts"
+	}
+	for _, scope := range []struct{ words, value string }{
+		{"in cgroup ", s.Cgroup}, {"in container ", s.Container}, {"of user ", s.User},
+	} {
+		if scope.value != "" {
+			of = append(of, scope.words+scope.value)
+		}
+	}
+	if len(of) > 0 {
+		return fmt.Sprintf("Only events %s count.", strings.Join(of, "; "))
 	}
 	return "Events of all processes count, but not those of startrace itself."
 }

@@ -154,7 +154,33 @@ func (l *loader) follow(p *part) error {
 	if _, ended := l.target.CommandEnded(); ended {
 		return nil
 	}
-	return p.follow(p.plan.Target.PID)
+	return p.follow(append([]int{p.plan.Target.PID}, p.plan.Target.Also...)...)
+}
+
+// followStarted tells the programs of what the followed processes have started
+// before. Those that follow run by then: what a process starts from where it is in
+// the table is in it, too, and what it started before is found once more.
+func (l *loader) followStarted(p *part) error {
+	if p.result.Follow < 0 || l.target.Started() {
+		return nil
+	}
+	if err := attach.AttachFollowing(p.loaded); err != nil {
+		return err
+	}
+	met := map[int]bool{}
+	for again := true; again; {
+		again = false
+		for _, pid := range l.target.Descendants() {
+			if met[pid] {
+				continue
+			}
+			met[pid], again = true, true
+			if err := p.followLiving(pid); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // openRing maps the ring if some program sends records, or news of processes
@@ -178,6 +204,9 @@ func (l *loader) openRing(p *part) (err error) {
 // attach attaches the probes, except those that the script has disabled.
 func (l *loader) attach(p *part) error {
 	if err := l.target.Ready(); err != nil {
+		return err
+	}
+	if err := l.followStarted(p); err != nil {
 		return err
 	}
 	probes := l.host.Env().Probes()

@@ -15,9 +15,11 @@ type Settings struct {
 	Code []string
 	// Command is the text of -c, "" for none.
 	Command string
-	// PID is the process of -p, 0 for none; Follow traces what that starts, too (-f).
-	PID    int
+	// PIDs are the processes of -p, nil for none; Follow traces what these start, too (-f).
+	PIDs   []int
 	Follow bool
+	// Cgroup, Container and User are what else processes must be, "" for anything: --cgroup, --container, --user.
+	Cgroup, Container, User string
 	// Duration is how long to trace, 0: until something else ends the run.
 	Duration time.Duration
 	// Output is the file of -o, "" for standard output.

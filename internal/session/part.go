@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/openspans"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/procs"
 	"github.com/startrace/startrace/internal/stacks"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/internal/wire"
@@ -77,21 +79,55 @@ func (p *part) renumber(rec []byte) []byte {
 	return p.renumbered
 }
 
-// follow puts a process into the table of followed processes. Package state has
+// follow puts processes into the table of followed processes. Package state has
 // a way that keeps no program from running meanwhile; it takes a program of its
 // own, and here nothing is attached yet, or hardly anything.
-func (p *part) follow(pid int) error {
+func (p *part) follow(pids ...int) error {
+	for _, pid := range pids {
+		if err := p.followOne(pid); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *part) followOne(pid int) error {
 	if p.result.Follow < 0 {
 		return nil
 	}
-	table := p.unit.Tree.Containers[p.result.Follow]
-	key := make([]byte, table.KeyLayout.Size)
-	binary.NativeEndian.PutUint32(key, uint32(pid))
-	if err := p.loaded.Map(tree.ContainerMap(p.result.Follow)).Put(key,
-		make([]byte, table.ValueLayout.Size)); err != nil {
+	value := make([]byte, p.followTable().ValueLayout.Size)
+	if err := p.followed().Put(p.followKey(pid), value); err != nil {
 		return fmt.Errorf("following process %d: %w", pid, err)
 	}
 	return nil
+}
+
+// followLiving is follow of a process that may have ended: then it does not stay in
+// the table, out of which the programs took it before it came there.
+func (p *part) followLiving(pid int) error {
+	if err := p.follow(pid); err != nil {
+		return err
+	}
+	if procs.ThreadEnded(pid) {
+		return p.unfollow(pid)
+	}
+	return nil
+}
+
+// unfollow takes a process out again, if it is there.
+func (p *part) unfollow(pid int) error {
+	if err := p.followed().Delete(p.followKey(pid)); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
+		return fmt.Errorf("following process %d: %w", pid, err)
+	}
+	return nil
+}
+
+func (p *part) followTable() *tree.Container { return p.unit.Tree.Containers[p.result.Follow] }
+
+func (p *part) followKey(pid int) []byte {
+	key := make([]byte, p.followTable().KeyLayout.Size)
+	binary.NativeEndian.PutUint32(key, uint32(pid))
+	return key
 }
 
 // followed is the table of the processes that the programs of a part follow; nil

@@ -69,7 +69,7 @@ func (s *session) trace(p *part) error {
 		return err
 	}
 	if s.target.ProcessEnded() {
-		s.messages.Sayf("Process %d has ended", s.PID)
+		s.messages.Sayf("%s", s.target.SayEnded())
 	}
 	return nil
 }

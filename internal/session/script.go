@@ -41,28 +41,39 @@ func (s *session) apply() (err error) {
 		return err
 	}
 	switch {
-	case s.Command != "" && s.PID != 0:
+	case s.Command != "" && len(s.PIDs) > 0:
 		return mistake.Usagef("-c and -p exclude each other")
-	case s.PID < 0:
-		return mistake.Usagef("-p: a process id is greater than 0")
-	case s.Follow && s.PID == 0 && s.Command == "":
+	case s.Follow && len(s.PIDs) == 0 && s.Command == "":
 		return mistake.Usagef("-f follows the children of a process: give it with -p or -c")
 	case s.Duration < 0:
 		return mistake.Usagef("--duration: a time is greater than 0")
 	case s.StrMax < 0 || s.StrMax > maxString:
 		return mistake.Usagef("--str-max: want 1 to %d", maxString)
 	}
-	var command []string
-	if s.Command != "" {
-		if command, err = target.Words(s.Command); err != nil {
-			return &mistake.Usage{Err: err}
-		}
+	if err := s.choose(); err != nil {
+		return err
 	}
-	s.target.Choose(s.PID, s.Follow, command)
-	s.machine.Trace(s.PID, s.target.Command())
 	s.host.Env().Outside = &world.World{Granted: world.Granted{AllowWrite: s.AllowWrite, AllowRun: s.AllowRun},
 		Traced: s.host.Env().Traced, Say: s.messages.Sayf}
 	return s.out.Open(s.Output)
+}
+
+// choose says which processes the run concerns.
+func (s *session) choose() error {
+	scope := target.Scope{Cgroup: s.Cgroup, Container: s.Container, User: s.User}
+	var command []string
+	var err error
+	if s.Command != "" {
+		command, err = target.Words(s.Command)
+	}
+	if err == nil {
+		err = s.target.Choose(s.PIDs, s.Follow, command, scope)
+	}
+	if err != nil {
+		return &mistake.Usage{Err: err}
+	}
+	s.machine.Trace(s.target.First(), s.target.Command())
+	return nil
 }
 
 // maxString is the longest string that a record can carry (wire.RefLen).

@@ -1,10 +1,12 @@
 // Package target has the processes that a run concerns: the command of -c, which it
-// starts, holds and lets run; the process of -p; or all but startrace itself.
+// starts, holds and lets run; the processes of -p; or all but startrace itself. Of these
+// a scope can leave those of one cgroup or user.
 package target
 
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"sync/atomic"
 	"time"
@@ -21,7 +23,7 @@ import (
 )
 
 // A Target is the processes that a run concerns, from the command line to the
-// end: the command of -c, the process of -p, or all but startrace itself.
+// end: the command of -c, the processes of -p, or all but startrace itself.
 type Target struct {
 	// bell is rung when the command or the process has ended.
 	bell *bell.Bell
@@ -30,9 +32,10 @@ type Target struct {
 	// machine adds to an error why this machine or this user cannot do what was asked.
 	machine *machine.Machine
 
-	pid    int      // of -p
-	follow bool     // what that starts is meant, too
+	pids   []int    // of -p
+	follow bool     // what these start is meant, too
 	argv   []string // of -c
+	scope  found    // of --cgroup, --container and --user
 
 	child    *procs.Child // the command once it is held
 	released bool         // the child is the command now
@@ -42,7 +45,7 @@ type Target struct {
 	status  atomic.Int32                // of the command as shells have it, once it has ended
 	// commandEnded: status is that of the command.
 	commandEnded atomic.Bool
-	processEnded atomic.Bool // that of -p
+	processEnded atomic.Bool // all those of -p
 }
 
 // New makes a target of all processes. The bell is rung when one has ended.
@@ -50,10 +53,21 @@ func New(b *bell.Bell, m *output.Messages, of *machine.Machine) *Target {
 	return &Target{bell: b, messages: m, machine: of}
 }
 
-// Choose says which processes are meant: that of -p, and with follow what it
-// starts, or the command of -c.
-func (t *Target) Choose(pid int, follow bool, argv []string) {
-	t.pid, t.follow, t.argv = pid, follow, argv
+// Choose says which processes are meant: those of -p, and with follow what they
+// start, or the command of -c; of these those in a scope.
+func (t *Target) Choose(pids []int, follow bool, argv []string, scope Scope) (err error) {
+	t.pids, t.follow, t.argv = pids, follow, argv
+	t.scope, err = scope.find()
+	return err
+}
+
+// First is the first process of -p, 0 where there is none: files are looked for as
+// it sees them.
+func (t *Target) First() int {
+	if len(t.pids) == 0 {
+		return 0
+	}
+	return t.pids[0]
 }
 
 // Command is the program of -c, "" for none.
@@ -78,7 +92,7 @@ func (t *Target) CommandEnded() (status int, ended bool) {
 	return int(t.status.Load()), t.commandEnded.Load()
 }
 
-// ProcessEnded reports whether the process of -p has ended.
+// ProcessEnded reports whether the processes of -p have ended.
 func (t *Target) ProcessEnded() bool { return t.processEnded.Load() }
 
 // Ready returns when the held command does nothing but wait, so that probes do not
@@ -137,16 +151,46 @@ func (t *Target) Hold(apart *procs.Streams) (err error) {
 // initial pid namespace. Unless it was asked for, the tracer never traces
 // itself.
 func (t *Target) OfPlan() (of plan.Target, err error) {
+	of.Cgroup, of.User = t.scope.cgroup, t.scope.user
 	switch {
 	case t.child != nil:
-		return plan.Target{PID: t.child.InitPID(), Follow: true}, nil // what the command starts is part of it
-	case t.pid > 0:
+		of.PID, of.Follow = t.child.InitPID(), true // what the command starts is part of it
+		return of, nil
+	case len(t.pids) > 0:
 		of.Follow = t.follow
-		of.PID, err = procs.InitPID(t.pid)
+		list, err := initPIDs(t.pids)
+		if err == nil {
+			of.PID, of.Also = list[0], list[1:]
+		}
 		return of, err
 	}
 	of.Self, err = procs.SelfInitPID()
 	return of, t.machine.WithCause(err)
+}
+
+func initPIDs(pids []int) (list []int, err error) {
+	for _, pid := range pids {
+		n, err := procs.InitPID(pid)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, n)
+	}
+	return list, nil
+}
+
+// Descendants are what the processes of -p have started that is followed, too, by the
+// numbers of the initial pid namespace. What starts meanwhile is for the programs.
+func (t *Target) Descendants() (list []int) {
+	if !t.follow || len(t.pids) == 0 {
+		return nil
+	}
+	for _, pid := range procs.Descendants(t.pids) {
+		if n, err := procs.InitPID(pid); err == nil { // else it has ended
+			list = append(list, n)
+		}
+	}
+	return list
 }
 
 // Process is the one that a number means, 0 the one that is traced.
@@ -154,8 +198,8 @@ func (t *Target) Process(pid int) (int, error) {
 	switch {
 	case pid != 0:
 		return pid, nil
-	case t.pid != 0:
-		return t.pid, nil
+	case len(t.pids) > 0:
+		return t.pids[0], nil
 	case t.child != nil:
 		return t.child.PID(), nil
 	}
@@ -167,8 +211,8 @@ func (t *Target) Band() (*sideband.Band, error) {
 	switch {
 	case t.child != nil:
 		return sideband.OpenProcess(t.child.PID())
-	case t.pid > 0:
-		return sideband.OpenProcess(t.pid)
+	case len(t.pids) == 1 && !t.follow:
+		return sideband.OpenProcess(t.pids[0])
 	}
 	return sideband.Open()
 }
@@ -207,26 +251,43 @@ func (t *Target) Stop() {
 	}
 }
 
-// Watch ends the run when the process of -p has ended; where what it started is
+// Watch ends the run when the processes of -p have ended; where what they started is
 // traced as well, when all of these have. followed is their table, nil where
 // there is none.
 func (t *Target) Watch(followed *ebpf.Map) {
-	if t.pid == 0 {
+	if len(t.pids) == 0 {
 		return
 	}
-	await, err := procs.Ending(t.pid)
-	if err != nil {
-		t.messages.Verbosef("startrace: %v: its end does not end the run", err)
-		return
+	var awaits []func()
+	for _, pid := range t.pids {
+		await, err := procs.Ending(pid)
+		if err != nil {
+			t.messages.Verbosef("startrace: %v: its end does not end the run", err)
+			return
+		}
+		awaits = append(awaits, await)
+	}
+	if !t.follow {
+		followed = nil
 	}
 	go func() {
-		await()
+		for _, await := range awaits {
+			await()
+		}
 		for !allEnded(followed) {
 			time.Sleep(endedInterval)
 		}
 		t.processEnded.Store(true)
 		t.bell.Ring()
 	}()
+}
+
+// SayEnded says that the processes of -p have ended.
+func (t *Target) SayEnded() string {
+	if len(t.pids) == 1 {
+		return fmt.Sprintf("Process %d has ended", t.pids[0])
+	}
+	return fmt.Sprintf("All %d processes have ended", len(t.pids))
 }
 
 // endedInterval is how often the run asks whether the followed processes have ended, once the first of them has.

@@ -31,7 +31,7 @@ func newTarget(t *testing.T) (*Target, *bell.Bell) {
 // The command is held, is let run, and is known to have ended, with its status.
 func TestCommand(t *testing.T) {
 	target, b := newTarget(t)
-	target.Choose(0, false, []string{"sh", "-c", "exit 7"})
+	choose(t, target, nil, "sh", "-c", "exit 7")
 	if err := target.Hold(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestCommand(t *testing.T) {
 // A command that outlives the run is told to end, and one that still waits never runs.
 func TestStop(t *testing.T) {
 	target, b := newTarget(t)
-	target.Choose(0, false, []string{"sleep", "1000"})
+	choose(t, target, nil, "sleep", "1000")
 	if err := target.Hold(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestStop(t *testing.T) {
 		t.Errorf("status %d, want that of SIGTERM", status)
 	}
 	file := t.TempDir() + "/ran"
-	target.Choose(0, false, []string{"touch", file})
+	choose(t, target, nil, "touch", file)
 	if err := target.Hold(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -74,6 +74,13 @@ func TestStop(t *testing.T) {
 	target.Forget()
 	if _, err := os.Stat(file); err == nil || target.Started() {
 		t.Error("a command that was held has run")
+	}
+}
+
+func choose(t *testing.T, target *Target, pids []int, argv ...string) {
+	t.Helper()
+	if err := target.Choose(pids, false, argv, Scope{}); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -108,7 +115,7 @@ func TestProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	target.Choose(child.Pid, false, nil)
+	choose(t, target, []int{child.Pid})
 	target.Watch(nil)
 	if err := child.Kill(); err != nil {
 		t.Fatal(err)

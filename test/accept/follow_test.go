@@ -12,7 +12,7 @@ import (
 
 // With -p only the process itself is seen, with -f also what it starts, and what that starts.
 //
-// > `-p PID` traces one, and with `-f` also those that it starts from then on.
+// > `-p PID` traces one.
 // > `-c CMD` starts one, and what it starts belongs to it (at the prompt it waits for `go()`).
 func TestFollow(t *testing.T) {
 	needTracing(t)

@@ -12,8 +12,6 @@ import (
 )
 
 // The run ends with the last of the processes that it follows, also where nobody has waited for the first.
-//
-// > The run ends when the process of `-p` has ended, and with `-f` when those that it started have ended, too.
 func TestFollowedEnd(t *testing.T) {
 	needTracing(t)
 	for _, flags := range [][]string{nil, {"-f"}} {
