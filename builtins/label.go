@@ -101,9 +101,8 @@ func (e *Env) labels() value.Labels {
 // syscallName is the name of a call by the 32 bits of its number: kernel.CallNumber.
 func syscallName(v uint64) string { return kernel.SyscallName(int(int32(v))) }
 
-// cInt is v as a C int; false where v is more than that: it has no name then, and is not what its low half means. That
-// of one without its sign has another text, so that each text is that of one number: a table would have an entry of
-// each.
+// cInt is v as a C int. It is false where v is more than that: then it has no name, and must not get the name of its
+// low half. So each text is that of one number, which keys of tables rely on.
 func cInt(v uint64) (int, bool) {
 	n := int64(v)
 	return int(n), n >= math.MinInt32 && n <= math.MaxInt32

@@ -29,7 +29,7 @@ not yet. The call gives the name.`,
 	},
 }
 
-// named asks the machine for a name; a flag that was not given has none.
+// named asks the machine whether it knows a name. A flag that was not given names nothing, and is not asked for.
 func (e *Env) named(c *call, ask func(Outside, string) error) (starlark.Value, error) {
 	var name string
 	if err := c.unpack("name", &name); err != nil {

@@ -203,8 +203,8 @@ func (f *nameFamily) kindOf(family string, flags []kernel.EnumValue) (together i
 	return ^0, true
 }
 
-// counts reports whether the values are those of a list that is so short that
-// most have one bit: 0 1 2, or all from 1 to 3 or more.
+// counts reports whether the values are those of a list, of which most have one bit only because the list is so short:
+// 0 1 2, or all from 1 to 3 or more.
 func (f *nameFamily) counts() bool {
 	highest := int64(0)
 	for highest < int64(len(f.exact)) && f.exact[highest+1] != "" {
@@ -278,7 +278,7 @@ func (f *nameFamily) bits(v *uint64) (names []string) {
 	return names
 }
 
-// rest is what has no name; a negative value is none of flags.
+// rest is the text of what has no name: hexadecimal, but for 0 and for a negative value that is no sum of flags.
 func rest(v uint64, flags bool) string {
 	if v == 0 || !flags && int64(v) < 0 {
 		return strconv.FormatInt(int64(v), 10)

@@ -10,8 +10,8 @@ import (
 // when the script has ended: lambdas may use globals that are assigned later.
 func (e *Env) Plan(c Capturer) *plan.Plan { return e.PlanFrom(0, c) }
 
-// PlanFrom is the plan of the probes from number first on, with all containers.
-// Numbers are those of the whole. The functions are captured anew.
+// PlanFrom is the plan of the probes from number first on, with all containers. The numbers are the same as in the
+// whole plan. The functions are captured anew.
 func (e *Env) PlanFrom(first int, c Capturer) *plan.Plan {
 	e.points = nil
 	p := &plan.Plan{StrMax: e.strMax, Stacks: e.stacks}
