@@ -24,7 +24,7 @@ func (a *argsObj) missing(n int64, pos plan.Pos) val {
 	return val{}
 }
 
-// mostArgs is how many arguments the point of the probe has that has most of them.
+// mostArgs is the greatest number of arguments that a point of the probe has.
 func (pr *probe) mostArgs() (most int) {
 	for _, t := range pr.targets {
 		most = max(most, t.ArgCount(pr.u.facts))

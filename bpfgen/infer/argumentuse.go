@@ -9,8 +9,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// takenArg is the argument v of a call as the kernel takes it: nothing of what programs leave in registers for
-// arguments that the call does not use. arg gives argument i.
+// takenArg is the argument v of a call as the kernel takes it. Whether a call uses an argument can depend on another
+// one (spec). Of an argument that it does not use the register has what the program left there, so that is None here,
+// and 0 for a mode. arg gives the argument with the number i.
 func (b memory) takenArg(v val, spec kernel.SyscallArg, arg func(i int) *tree.Expr) val {
 	if spec.Use != nil {
 		return usedArg(v, spec.Use, arg(spec.Use.Selector))
@@ -18,8 +19,8 @@ func (b memory) takenArg(v val, spec kernel.SyscallArg, arg func(i int) *tree.Ex
 	return b.created(v, spec, arg)
 }
 
-// usedArg is v, and None where the call does not use it. That it is there is seldom tested, for the selector was: so
-// computing with it is not refused, but ends the handler where it is None.
+// usedArg is v where the call uses it, and None where it does not. Scripts seldom test it for None, because they test
+// the selector. So computing with it is not refused. It ends the handler where it is None.
 func usedArg(v val, use *kernel.ArgumentUse, selector *tree.Expr) val {
 	pos := v.expr.Pos
 	number := func(n uint64) *tree.Expr { return intExpr(int64(n), pos) }

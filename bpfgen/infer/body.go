@@ -114,7 +114,7 @@ func (b *body) lazily(f func()) {
 // stop emits the quiet end of the handler.
 func (b *body) stop(pos plan.Pos) { b.emit(&tree.Stmt{Op: tree.SStop, Pos: pos}) }
 
-// vars are the values of variables; the ways of a branch begin with copies.
+// vars are the values of variables. Each way of a branch begins with a copy.
 type vars = persistent.Map[*resolve.Binding, val]
 
 // A frame has the variables of one function that is walked.

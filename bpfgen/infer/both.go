@@ -7,7 +7,7 @@ import "github.com/startrace/startrace/internal/plan"
 // changed by what runs on one side only is not compared, nor one that is changed by a handler which reads such a
 // container.
 
-// uses notes one of a container by a kernel half.
+// uses notes that a kernel half uses a container.
 func (u *unit) uses(id int, writes bool) {
 	if u.plan.Placement == plan.InBoth {
 		u.useList = append(u.useList, use{u.probe, id, u.both, writes})

@@ -249,7 +249,7 @@ func (b operators) isPresent(v val, pos plan.Pos) cond {
 	return out
 }
 
-// nameAmong is the name that is meant: that of a record's field may have a _ behind it.
+// nameAmong is the one of names that is meant. Behind the name of a record's field a script may write a _.
 func nameAmong(names []string, of val, name string) string {
 	if _, constant := of.c.(plan.Record); !constant && of.typ().Kind != types.Record || slices.Contains(names, name) {
 		return name
@@ -257,8 +257,8 @@ func nameAmong(names []string, of val, name string) string {
 	return strings.TrimSuffix(name, "_")
 }
 
-// namesOf are what v has behind a dot in user space; ok is false where that is decided by types of the kernel, as of
-// the event and of structs.
+// namesOf are the names that v has behind a dot in user space. ok is false where types of the kernel decide that, as
+// for the event and for structs.
 func (b attributes) namesOf(v val, pos plan.Pos) (names []string, ok bool) {
 	switch o := v.obj.(type) {
 	case *row:
@@ -291,7 +291,7 @@ func (b attributes) namesOf(v val, pos plan.Pos) (names []string, ok bool) {
 	return attrNames[typeName(uval{v: v, known: true})], true
 }
 
-// names are what an entry of an aggregation has, or one without keys.
+// names are the methods and members of one entry of an aggregation, or of an aggregation without keys.
 func (r *row) names() []string {
 	c := r.c
 	if r.member != nil {
@@ -300,8 +300,8 @@ func (r *row) names() []string {
 	return containerNames(c, r.keyed)
 }
 
-// ownAttr is attr without the None of arguments that other points have, and
-// without e.args where these have no names.
+// ownAttr is attr for hasattr and getattr. An argument that only other points have is missing here, where attr gives
+// None. So is all of e.args where the arguments have no names.
 func (b attributes) ownAttr(obj val, name string, pos plan.Pos) val {
 	if a, ok := obj.obj.(*argsObj); ok {
 		v, ok := a.ev.args.get(a.ev.b, name, pos)

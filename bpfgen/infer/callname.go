@@ -7,8 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// warnNoCall warns of a comparison of a label, the name of a system call or that of its point, with what is never such
-// a name, as one of those that only C libraries have.
+// warnNoCall warns of a comparison that is never true: of the name of a system call, or of its point, with a text that
+// names no system call. Some such texts are functions that only C libraries have.
 func (b operators) warnNoCall(label, s string, pos plan.Pos) {
 	prefix := ""
 	if label == "syscall_point" {

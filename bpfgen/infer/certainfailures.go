@@ -111,7 +111,8 @@ func (u certainty) checkAttr(x *syntax.DotExpr, recv uval) {
 	}
 }
 
-// containerOf is the container that x, whose value is recv, is, or of which it is an entry.
+// containerOf is the container that x stands for, where recv is the value of x. entry: x is one entry of it, as
+// c[key].
 func (u certainty) containerOf(x syntax.Expr, recv uval) (c *plan.Container, entry, ok bool) {
 	if ref, is := recv.v.c.(plan.Ref); is && recv.known {
 		return ref.Container, false, true

@@ -12,7 +12,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// atTop is where to declare what stands when the script has run.
+// atTop says of builtins that declare something where to call them. In a handler they come too late.
 var atTop = map[plan.Builtin]string{
 	"probe": "declare it at the top level or in main(), and switch it by p.disable() and p.enable()"}
 

@@ -52,8 +52,8 @@ func condVal(c cond) val {
 	return exprVal(c.expr)
 }
 
-// connected adds one more condition to a chain of ands or ors; it is decided
-// by one that is known to be false, or true.
+// connected adds the condition c to a chain of ands or ors. decided: c alone decides the chain, as it is known to be
+// false among ands, or true among ors.
 func connected(op tree.Op, chain, c cond, pos plan.Pos) (out cond, decided bool) {
 	switch {
 	case c.known && c.value == (op == tree.OpLOr):

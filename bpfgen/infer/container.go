@@ -177,7 +177,7 @@ func (b tables) tableSet(c *plan.Container, k, v val, pos plan.Pos) {
 	b.emit(&tree.Stmt{Op: tree.STableSet, Int: int64(c.ID), Exprs: []*tree.Expr{ke, ve}, Pos: pos})
 }
 
-// kept is v as the values of c are kept.
+// kept is v in the form in which c keeps its values.
 func (b tables) kept(c *plan.Container, v val, pos plan.Pos) *tree.Expr {
 	have := b.u.cont(c).val
 	if v.obj == nil && v.typ().IsName() {

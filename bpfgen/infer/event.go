@@ -292,8 +292,8 @@ func (e *event) everything(pos plan.Pos) val {
 	return out
 }
 
-// ofEntry gives a field of an iterator's event that elsewhere is the current
-// process's. known is false where it is none of them.
+// ofEntry gives, at an iterator, a field that elsewhere tells of the current process: here it tells of the entry's.
+// known is false where the field is none of these; ok is false where the entry does not have it.
 func (e *event) ofEntry(name string, pos plan.Pos) (v val, known, ok bool) {
 	if e.listed == nil || !ofCurrent[name] {
 		return val{}, false, false
@@ -304,7 +304,7 @@ func (e *event) ofEntry(name string, pos plan.Pos) (v val, known, ok bool) {
 	return val{}, true, false
 }
 
-// listTask makes the event's process that of a task.
+// listTask makes the process of a task that of the event.
 func (e *event) listTask(task val) {
 	follow := func(names ...string) func(plan.Pos) val {
 		return func(pos plan.Pos) val {

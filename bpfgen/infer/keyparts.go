@@ -52,7 +52,8 @@ func (k *keyUse) add(key uval) {
 	}
 }
 
-// agree reports whether keys that have fewer parts are those that others are without what disappears.
+// agree reports whether the keys with fewer parts can be those with more, without the parts that disappear: they must
+// have as many parts as are left of these.
 func (k *keyUse) agree() bool {
 	left := 0
 	for _, there := range k.parts {
@@ -132,7 +133,8 @@ func (u *unit) keyParts(id int) []bool {
 	return use.parts
 }
 
-// partAppears says that a use has part i of a key, which was None so far: the type of the key is another one.
+// partAppears says that a use has something in part i of a key, which was None in all uses so far. That changes the
+// type of the key.
 func (u *unit) partAppears(t *contType, i int, pos plan.Pos) {
 	u.mayChange(t.c, "key", fmt.Sprintf("without its part %d", i+1), "with it", t.keyAt, pos)
 	t.present[i], t.key, u.changed = true, types.Type{}, true

@@ -12,14 +12,14 @@ import (
 // Labels stand for text that only user space can make: the kernel half keeps
 // the raw value, whoever reads it sees the text.
 
-// label is a builtin that is one, of a number.
+// label is the kernel half of a builtin that gives text for a number.
 func label(name string) func(*body, []arg, plan.Pos) val {
 	return func(b *body, args []arg, pos plan.Pos) val {
 		return b.labelled(want(args, 1, 1, name+"(x)", pos)[0], name, pos)
 	}
 }
 
-// labelled is an int that readers see as text. A label of None or FAULT is that.
+// labelled is an int that readers see as text. The label of None is None, and that of FAULT is FAULT.
 func (b *body) labelled(v val, label string, pos plan.Pos) val {
 	e := b.rv(v, pos)
 	switch {

@@ -16,7 +16,8 @@ import (
 // changing are the methods of tables and cells that change them.
 var changing = map[string]bool{"set": true, "add": true, "pop": true, "remove": true, "clear": true, "take": true}
 
-// changes refuses that user code changes what the filter of its own probe reads. what is the change as kernel= has it.
+// changes refuses that user code changes a container which the filter of its own probe reads. what gives, for the
+// message, the same change as kernel= has it.
 func (u laterWrites) changes(of uval, pos plan.Pos, what func(name string) string) {
 	ref, ok := of.v.c.(plan.Ref)
 	if !ok || !of.known || !u.pr.asked(ref.ID) || u.pr.u.plan.Placement != plan.ByNeed {
@@ -70,8 +71,9 @@ func keyText(x syntax.Expr) string {
 	return "…"
 }
 
-// moves takes a change of what the filter asks over to the kernel, before the event is sent, and reports whether it
-// did: it stands in the handler itself where each event comes, and the kernel knows the key and the value.
+// moves hands a change of what the filter asks over to the kernel, which makes it before it sends the event, and
+// reports whether it did. The change must stand in the handler itself, where each event comes, and the kernel must
+// know the key and the value.
 func (u laterWrites) moves(s syntax.Stmt) bool {
 	if u.pr.u.plan.Placement != plan.ByNeed || !u.always(s) {
 		return false

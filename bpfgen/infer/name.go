@@ -213,7 +213,7 @@ func ofNameless(prefix string, test nameTest) (holds, ok bool) {
 // maxRuns bounds the comparisons of a test of a name.
 const maxRuns = 1000
 
-// oneOfNumbers is whether e is one of numbers, by the runs without a gap.
+// oneOfNumbers tests whether e is one of numbers. A run of numbers without a gap is tested by its two ends.
 func oneOfNumbers(e *tree.Expr, numbers []int64, pos plan.Pos) cond {
 	if e.Op == tree.OpConst {
 		return known(slices.Contains(numbers, e.Int))

@@ -9,8 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// read is the value v of the start, of which slot is what the start could read; nil where the new program does not have
-// it.
+// read is the value v of a call as the new program has it in its memory. slot is what the start of the call could read
+// of it. nil: the new program does not have it.
 func (n *newImage) read(b *body, st *spanState, v val, slot *tree.Expr) *tree.Expr {
 	arg, word := n.argument(v.expr)
 	if arg == nil || !b.u.hasFields("mm_struct", "start_stack", "env_end") {

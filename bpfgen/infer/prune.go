@@ -223,8 +223,8 @@ func (f *fieldUses) clear(e *tree.Expr, l int64) bool {
 	return changed
 }
 
-// isZero reports whether e costs nothing, as what zeroOf makes of any type does not: prune ends when all that is unused
-// is such.
+// isZero reports whether e costs nothing, as what zeroOf makes. prune has come to its end when all that is unused
+// costs nothing.
 func isZero(e *tree.Expr) bool {
 	switch e.Op {
 	case tree.OpConvert:

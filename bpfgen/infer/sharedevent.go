@@ -21,7 +21,7 @@ func (pr *probe) run(a points.Arm, walk func()) {
 	pr.reading(walk)
 }
 
-// sharing are the probes of an event, one of them as often as it has the event.
+// sharing are the probes that have an event. A probe that has it several times is there as often.
 func (u *unit) sharing(e *plan.Event) (probes []*plan.Probe) {
 	for _, p := range u.plan.Probes {
 		for range occurrences(p.Points, e) {
@@ -76,7 +76,7 @@ func (b *body) setShared(c *plan.Container, pos plan.Pos) {
 	}
 }
 
-// addShared refuses that it changes what is there by something.
+// addShared refuses that such a function adds something to what is there: it would be added several times.
 func (b *body) addShared(c *plan.Container, pos plan.Pos) {
 	if b.u.shared != nil {
 		b.u.shared.refuse(c, pos)

@@ -210,8 +210,8 @@ func resolved(fn *plan.Func) *resolve.Function {
 	return fn.Lambda.Function.(*resolve.Function)
 }
 
-// shifting gives the variables of a function that functions inside of it share and that are not the same from then on:
-// these see the value of the moment when they are called. Their values are used wherever they are assigned.
+// shifting gives the variables of a function that functions inside it share and whose values change later. A function
+// inside sees the value of the moment at which it is called, so any value that such a variable gets may be used.
 func shifting(def *resolve.Function) map[*resolve.Binding]bool {
 	s := &shifts{assigned: map[*resolve.Binding]bool{}, shared: map[*resolve.Binding]bool{},
 		out: map[*resolve.Binding]bool{}}

@@ -142,7 +142,7 @@ func (u arguments) builtin(f *builtin, x *syntax.CallExpr) uval {
 	return u.byUser(f, x, u.useArgs(x.Args))
 }
 
-// byUser is a call that user space makes, with the values of its arguments.
+// byUser is the value of a call that user space makes; vals are the values of its arguments.
 func (u arguments) byUser(f *builtin, x *syntax.CallExpr, vals []uval) uval {
 	u.certain().checkBuiltin(f, x, vals)
 	u.ownWidth(f.name, x, vals)
