@@ -180,9 +180,8 @@ func (b exprs) abs(e *tree.Expr) *ir.Value {
 	return b.Op(ir.OpSub, b.Op(ir.OpXor, x, s), s)
 }
 
-// extreme is min() and max() of ints. Those that exceed int64 are compared
-// among themselves first, and so are the others: what a comparison of both
-// kinds gives has no type for another one.
+// extreme is min() and max() of ints. The numbers that exceed int64 are compared among themselves first, and so are
+// the others, because the result of a comparison of both sorts has no type with which it could be compared again.
 func (b exprs) extreme(e *tree.Expr) val {
 	var large, others []val
 	for _, a := range e.Args {

@@ -30,8 +30,8 @@ func (b aggs) update64(c *tree.Container, p, x *ir.Value, op string) {
 // exchangeTries bounds the loop of exchange; it was never seen to give up.
 const exchangeTries = 8
 
-// exchange replaces the word at p by f of it, unless f goes to the join it is
-// given. Kernel 5.12.
+// exchange replaces the word at p by what f makes of it, by a loop of compare-and-exchange. f can leave the word as it
+// is: it then jumps to the join that it is given. From kernel 5.12.
 func (b aggs) exchange(c *tree.Container, p *ir.Value, f func(old *ir.Value, done *join) *ir.Value) {
 	done := b.newJoin(types.Type{})
 	b.rounds(exchangeTries, func(*ir.Value) {

@@ -58,8 +58,8 @@ func (b exprs) compareInts(op tree.Op, x, y val, then, els *ir.Block) {
 	}
 }
 
-// mixedCompare tests the signed side first: if it is negative, x stands to y
-// as known says.
+// mixedCompare compares a number that may be negative with one that may exceed int64. It tests the signed side first.
+// If that is negative, known says without a comparison how x stands to y.
 func (b exprs) mixedCompare(op tree.Op, x, y val, signed *ir.Value, known tree.Op, then, els *ir.Block) {
 	neg, pos := b.NewBlock(), b.NewBlock()
 	b.BranchImm(ir.SLT, signed, 0, neg, pos)
@@ -69,7 +69,7 @@ func (b exprs) mixedCompare(op tree.Op, x, y val, signed *ir.Value, known tree.O
 	b.branchConst(unsignedCond[op], x.x, y.x, then, els)
 }
 
-// holds reports whether op is true of two numbers that stand as known.
+// holds reports whether op is true of two numbers of which known says how they stand to each other.
 func holds(op, known tree.Op) bool {
 	switch op {
 	case tree.OpNe:

@@ -124,7 +124,7 @@ func (b exprs) choose(e *tree.Expr) val {
 	return b.enter(j)
 }
 
-// faultOf says what the FAULT is that e can be.
+// faultOf says in words what a FAULT of e is.
 func faultOf(e *tree.Expr) string {
 	if e.Op == tree.OpUnreadable {
 		return "a floating-point number, which is in a register that eBPF programs cannot read,"

@@ -37,7 +37,7 @@ func (b *code) branchConst(c ir.Cond, x, y *ir.Value, then, els *ir.Block) {
 	b.Branch(c, x, y, then, els)
 }
 
-// unlessSame goes on where x is y.
+// unlessSame runs cold where x and y differ; cold leaves. What follows is where they are the same.
 func (b *code) unlessSame(x, y *ir.Value, cold func()) {
 	b.unless(ir.NE, b.Op(ir.OpSub, x, y), 0, cold)
 }

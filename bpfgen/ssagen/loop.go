@@ -201,8 +201,8 @@ func (b loops) bound(s *tree.Stmt, l *loop, most int64, body []*ir.Block) int64 
 	return n
 }
 
-// share is by how much less a loop may cost because of those behind each other. Two may cost all of it. With bpf_loop
-// the later ones are called.
+// share is the number by which the cost of a loop is divided because of the loops behind each other. Two loops may
+// cost all of it. Where there is bpf_loop, the later ones are called.
 func (b loops) share() int64 {
 	if side := b.loopsOf().side; !b.HasLoop && len(b.loops) == 0 && side > 2 {
 		return int64(side+1) / 2

@@ -154,7 +154,8 @@ func (b calls) mistakesExec() bool {
 		func(n int) bool { return slices.Contains(span.Syscalls, n) })
 }
 
-// execNr is nr, or the number of the call of execve for which the thread's entry is open if nr is that of such an end.
+// execNr is the number of the call that ends here. The end of an execve can bear another number than its start. If nr
+// is such a number, the entry of the thread says which call is open.
 func (b calls) execNr(nr *ir.Value) *ir.Value {
 	_, name := b.span()
 	j, look := b.newJoin(types.U64), b.newJoin(types.Type{})

@@ -132,8 +132,9 @@ func (b stacks) withReturn(m *region, count *ir.Value, n, space int64) *ir.Value
 	return b.enter(out).x
 }
 
-// unlessSecond does something where the second address is that of the caller already. A function that calls
-// itself from one place has the same address there without: its caller's frame tells, if it is a program's.
+// unlessSecond runs there where the second address of the stack is the caller's already, and nothing needs to be
+// added. A function that calls itself from one place has that address there, too. Then the caller's frame tells, if it
+// is a program's.
 func (b stacks) unlessSecond(m *region, count, back *ir.Value, space int64, there func()) {
 	saved, add, several := b.save(), b.NewBlock(), b.NewBlock()
 	b.BranchImm(ir.SLE, count, 1, add, several)
@@ -156,7 +157,8 @@ func (b stacks) unlessSecond(m *region, count, back *ir.Value, space int64, ther
 	b.restore(saved)
 }
 
-// caller is what holds at all places of the program: those of which it does not are served by others.
+// caller says whether the kernel puts the caller into stacks at the places of the program. It is the same at all of
+// them, since places where it differs have a program of their own.
 func (b stacks) caller() tree.Caller {
 	if len(b.prog.Attach.At()) == 0 {
 		return tree.CallerMissing
