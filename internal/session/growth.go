@@ -134,7 +134,7 @@ func (g *growth) loadLate() error {
 	return errors.Join(errs...)
 }
 
-// load loads what a part has got.
+// load loads the part with the new points, and says how many points each probe has got.
 func (g *growth) load(p *part) error {
 	if err := g.loader.load(p); err != nil {
 		return err

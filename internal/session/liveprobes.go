@@ -66,7 +66,7 @@ func (c *change) replace() {
 	}
 }
 
-// undo attaches them again: the others could not be.
+// undo attaches the replaced probes again, because those in their place could not be attached.
 func (c *change) undo() error {
 	var errs []error
 	for i := range c.stopped {
@@ -78,7 +78,7 @@ func (c *change) undo() error {
 	return errors.Join(errs...)
 }
 
-// forget lets them go, and says so.
+// forget lets the replaced probes go for good, and says so unless quiet is set.
 func (c *change) forget(quiet bool, say func(*builtins.Probe) string) {
 	l := c.l
 	for _, id := range c.stopped {

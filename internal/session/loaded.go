@@ -44,7 +44,7 @@ func (l *loaded) settle() {
 	l.spans.Settle()
 }
 
-// drop releases a part, whose ring is not that on which waits sleep.
+// drop releases a part. Its ring must not be the one on which waits sleep.
 func (l *loaded) drop(p *part, closing func(io.Closer)) {
 	l.parts.remove(p)
 	l.frames.Forget(p.stacks)

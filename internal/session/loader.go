@@ -238,9 +238,8 @@ func (l *loader) sayAttached(p *part) {
 	l.messages.Sayf("Attached %s%s", format.Count(probes, "probe"), at)
 }
 
-// sayRefused names the places that patterns matched and that cannot be probed,
-// and tells where what was meant to be a session is none, and where returns can
-// be lost that nobody counts.
+// sayRefused names the places that patterns matched and that the kernel does not let be probed. It also tells where
+// two programs run in place of one session, and where the kernel can lose returns without counting them.
 func (l *loader) sayRefused(p *part) {
 	for _, probe := range p.loaded.NoSessions() {
 		l.messages.Verbosef("%s: no session there: two programs", p.plan.ProbeName(probe))

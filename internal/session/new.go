@@ -81,9 +81,8 @@ func (s *session) userSymbol(pid int, addr uint64) (string, error) {
 	return s.loaded.frames.Processes.Name(pid, addr), nil
 }
 
-// mayGrow prepares for modules that bring points to probes; what is loaded from
-// here on is heard of. What parts share is that of the prompt, gone are the
-// probes that it has replaced.
+// mayGrow prepares the run for modules that bring points to its probes. From here on it hears of modules that are
+// loaded. shared is what the parts of the prompt share, gone are the probes that the prompt has replaced.
 func (s *session) mayGrow(shared common, gone map[int]bool) {
 	if s.growth = newGrowth(s.loader, gone); s.growth != nil {
 		shared.types.Now = false
@@ -91,7 +90,7 @@ func (s *session) mayGrow(shared common, gone map[int]bool) {
 	}
 }
 
-// sharing is what the parts of a run can share that has several.
+// sharing is what the parts of a run share, for a run that has several parts.
 func sharing() common {
 	return common{maps: &attach.Shared{}, types: &infer.Types{}, room: infer.Room}
 }

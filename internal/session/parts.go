@@ -81,8 +81,8 @@ func (s *parts) lost(probe int) (lost, missed int64, err error) {
 	return lost, missed, nil
 }
 
-// onlyLists reports whether all programs are those of iterators, and no probe
-// waits for its points: they have run when they are attached.
+// onlyLists reports whether nothing can happen any more: all programs are those of iterators, which have run when they
+// are attached, and no probe waits for its points.
 func (s *parts) onlyLists(growing bool) bool {
 	for _, part := range s.list {
 		if growing && len(part.result.Waits) > 0 {
