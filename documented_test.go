@@ -34,6 +34,24 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
+// TestDocumentedTools: in the folder test, where names need no comments, fields do: they are read by who adds a test.
+func TestDocumentedTools(t *testing.T) {
+	for _, f := range goFiles(t) {
+		if !strings.HasPrefix(f.folder, "test/") || strings.HasSuffix(f.name, "_test.go") {
+			continue
+		}
+		var d documentation
+		for _, declaration := range f.ast.Decls {
+			if n, ok := declaration.(*ast.GenDecl); ok {
+				d.checkTypes(n)
+			}
+		}
+		for _, at := range d.missing {
+			t.Errorf("%s: %s has no comment that says what it is", f.position(at), at.Name)
+		}
+	}
+}
+
 // TestDocumentedFields: TestDocumented finds the fields that nothing is said of, and only these.
 func TestDocumentedFields(t *testing.T) {
 	const text = `package p
@@ -82,9 +100,16 @@ func (d *documentation) check(declaration ast.Decl) {
 	case *ast.GenDecl:
 		for _, spec := range n.Specs {
 			d.checkSpec(spec, n.Doc != nil)
-			if s, ok := spec.(*ast.TypeSpec); ok {
-				d.checkFields(s, n.Doc.Text()+s.Doc.Text()+s.Comment.Text())
-			}
+		}
+		d.checkTypes(n)
+	}
+}
+
+// checkTypes looks at the fields of the types of a declaration.
+func (d *documentation) checkTypes(n *ast.GenDecl) {
+	for _, spec := range n.Specs {
+		if s, ok := spec.(*ast.TypeSpec); ok {
+			d.checkFields(s, n.Doc.Text()+s.Doc.Text()+s.Comment.Text())
 		}
 	}
 }

@@ -24,15 +24,18 @@ import (
 
 // A Chunk is one of the scripts of a file.
 type Chunk struct {
+	// File is the file as it was opened.
 	File string
 	// Line is the line of the file on which the chunk begins, from 1.
 	Line int
+	// Text is the script, with the comments that say what is wrong.
 	Text string
 
 	wants []*want
 }
 
-// A Mistake is what was found in a chunk: Line is counted from 1 in the chunk, Col in characters from 1.
+// A Mistake is what was found in a chunk, in the words Msg: Line is counted from 1 in the chunk, Col in characters from
+// 1.
 type Mistake struct {
 	Line, Col int
 	Msg       string

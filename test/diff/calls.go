@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A SystemCall is one that this package makes with values of its choice. None does anything: its descriptors are none,
-// or its paths begin nowhere.
+// A SystemCall is one that this package makes with values of its choice: its Name in the kernel, and its Args. None
+// does anything: its descriptors are none, or its paths begin nowhere.
 type SystemCall struct {
 	Name string
 	Args []CallArg
@@ -15,6 +15,7 @@ type SystemCall struct {
 
 // A CallArg is an argument: its name in the kernel, and its type there.
 type CallArg struct {
+	// Name is the argument's in the kernel, Type a word for its type there: "int", "path", "umode_t".
 	Name, Type string
 	// Or and Not are bits that its values have, and have not.
 	Or, Not uint64

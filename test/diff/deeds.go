@@ -5,7 +5,9 @@ import "fmt"
 // A Deed is something that the tests of this package do to bring about events of the kernel with values of their
 // choice.
 type Deed struct {
-	Name  string
+	// Name is a word for it in the names of tests.
+	Name string
+	// Sites are the points at which it is seen.
 	Sites []Site
 	// Values are those of an input.
 	Values []Field

@@ -27,12 +27,18 @@ const (
 
 // An Expr is an expression.
 type Expr struct {
-	Form  Form
-	Type  Type
-	Text  string
-	Args  []*Expr
+	// Form says what is computed. It decides what the other fields mean.
+	Form Form
+	// Type is that of the value.
+	Type Type
+	// Text is a literal, a name or an operator: see Form.
+	Text string
+	// Args are the operands.
+	Args []*Expr
+	// Names are the keywords of a Call, or the parameters of a Lambda.
 	Names []string
-	Wrap  wrap
+	// Wrap is the function by which the reference makes of a value what the kernel's type makes of it.
+	Wrap wrap
 	// Ref is the function that the reference calls with Args instead, and with Text as the last one of an Attr.
 	Ref string
 	// Proof marks a condition after which a variable is known not to be None: Shrink keeps it.

@@ -7,6 +7,7 @@ import (
 
 // A KernelFunction is one of the kernel that a system call hands its arguments on to.
 type KernelFunction struct {
+	// Name is the function's, and Call the system call's.
 	Name, Call string
 	// Params are those whose values are known, At their places among all.
 	Params []Handed
@@ -15,7 +16,9 @@ type KernelFunction struct {
 	Where, WhereBack string
 }
 
-// A Handed is a parameter that gets an argument of the call, by its number.
+// A Handed is a parameter that gets an argument of the call: its Name and its Type, At which place among the parameters
+// it is, and From which place among the call's arguments it comes. ABI says what it is an example of, where its type
+// does not.
 type Handed struct {
 	Name, Type string
 	At, From   int

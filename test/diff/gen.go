@@ -9,27 +9,33 @@ import (
 
 // gen makes one program.
 type gen struct {
-	r      *rand.Rand
-	p      *Program
-	vars   []variable
-	own    int // the first of vars that the current function may assign
+	// r decides everything, and is seeded.
+	r *rand.Rand
+	// p is the program.
+	p *Program
+	// vars are the variables in reach.
+	vars []variable
+	own  int // the first of vars that the current function may assign
+	// fns are the functions in reach, tables, dicts, aggs, cells and lists what else the program has at its top.
 	fns    []callable
 	tables []table
 	dicts  []dict
+	// result is the type of what the current function returns.
 	result Type
 	// nodes and calls bound the size: calls are written out in the kernel's code, and so are loops.
 	nodes, calls, times int
-	names               int
-	event               bool            // e is in reach
-	loop                bool            // the statement is in a loop of the function
-	starting            bool            // the function is that of a start
-	key                 bool            // the function gives the key of a span
-	tested              map[string]bool // pointers that may be known to be None
-	user                bool            // for user space, which has floats
-	noneFirst           bool            // where None stands in keys
-	aggs                []aggregation
-	cells               []cell
-	lists               []list
+	// names is how many names have been given, so that each is new.
+	names     int
+	event     bool            // e is in reach
+	loop      bool            // the statement is in a loop of the function
+	starting  bool            // the function is that of a start
+	key       bool            // the function gives the key of a span
+	tested    map[string]bool // pointers that may be known to be None
+	user      bool            // for user space, which has floats
+	noneFirst bool            // where None stands in keys
+	aggs      []aggregation
+	cells     []cell
+	lists     []list
 }
 
 // A variable is a name in reach. A name that is known not to be None stands here twice.

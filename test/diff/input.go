@@ -12,11 +12,14 @@ const StrMax = 32
 
 // A Field is an argument of the event.
 type Field struct {
-	Name   string
-	Bits   int // 0: a string
+	// Name is the one by which the event of this package's own tracepoint has it.
+	Name string
+	Bits int // 0: a string
+	// Signed: it is an int with a sign.
 	Signed bool
-	Bool   bool
-	Ptr    bool // to a node
+	// Bool: it is a bool.
+	Bool bool
+	Ptr  bool // to a node
 	// Path is how scripts name it at a site, Alias another name. ABI says what it is an example of, where its width and
 	// sign do not.
 	Path, Alias, ABI string
@@ -39,6 +42,7 @@ const MostFields = 32
 
 // A Text is a string argument.
 type Text struct {
+	// S is what is there.
 	S     string
 	Fault bool // the pointer leads nowhere
 }
@@ -47,9 +51,11 @@ type Text struct {
 type Input struct {
 	Number int                // among those of a seed
 	Words  [MostFields]uint64 // by the index in Fields
-	Texts  [MostFields]Text
-	Leads  bool // u64 is the address of s
-	P      int  // where p leads: the number of a node, Null or Nowhere
+	// Texts are the strings, by the index in Fields, too.
+	Texts [MostFields]Text
+	Leads bool // u64 is the address of s
+	P     int  // where p leads: the number of a node, Null or Nowhere
+	// Nodes are what pointers can lead to.
 	Nodes  [Nodes]Node
 	fields []Field  // nil: Fields
 	frames []uint64 // at the beginning of a function of a program, the leaf first

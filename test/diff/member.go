@@ -3,10 +3,13 @@ package diff
 // A Member is a field of the struct that pointers lead to: BTF, the bytes of inputs, the reference and the generator
 // all have it from here.
 type Member struct {
+	// Name is the member's in the struct.
 	Name string
 	Off  int // in bytes; in a struct within the struct from its beginning
+	// Kind is how it lies in memory.
 	Kind MemberKind
 	Bits int // of an int, of an element
+	// Type is that of its value in programs.
 	Type Type
 	Len  int      // elements of an array, bytes of a char array
 	Bit  int      // MemberBits: the first bit behind Off
@@ -71,10 +74,13 @@ const (
 
 // A Node is what a pointer leads to.
 type Node struct {
-	Raw  [NodeSize]byte // pointers are put in when it is known where things lie
+	Raw [NodeSize]byte // pointers are put in when it is known where things lie
+	// Next is where the pointer to the next struct leads: the number of a node, Null or Nowhere.
 	Next int
 	Link int // of the inner struct
-	Str  Text
+	// Str is what the char * leads to.
+	Str Text
+	// Argv are the strings of the char **.
 	Argv [2]Text
 	Long []Text // instead of Argv
 }

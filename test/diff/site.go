@@ -9,7 +9,8 @@ import (
 type Site struct {
 	// Point is its name in scripts, Where a filter of its events, "" if it needs none.
 	Point, Where string
-	Fields       []Field
+	// Fields are what programs see of its events.
+	Fields []Field
 	// Stacks are the stacks of the program that are known, as scripts name them. Values of an input are their
 	// addresses.
 	Stacks []KnownStack
@@ -20,6 +21,7 @@ type Site struct {
 // A KnownStack is a stack of which this package knows the addresses: those of an input, from one on.
 type KnownStack struct {
 	Name string // "e.ustack"
+	// From is the number of the value of an input that is its first address.
 	From int
 }
 

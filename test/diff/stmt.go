@@ -26,26 +26,36 @@ const (
 
 // A Stmt is a statement.
 type Stmt struct {
-	Form   StmtForm
+	// Form says what is done. It decides what the other fields mean.
+	Form StmtForm
+	// Target is the name that is set or changed.
 	Target string
-	Op     string
-	Exprs  []*Expr
+	// Op is an operator, or a word of the statement.
+	Op string
+	// Exprs are the operands.
+	Exprs []*Expr
+	// Bodies are the blocks inside.
 	Bodies [][]*Stmt
-	Func   *Function
-	Wrap   wrap // Augment, Update
+	// Func is the function that is defined here.
+	Func *Function
+	Wrap wrap // Augment, Update
 }
 
 // A Function is a def.
 type Function struct {
-	Name     string
+	// Name is the function's.
+	Name string
+	// Params are its parameters, without the event.
 	Params   []Param
 	Defaults []*Expr // of the last parameters
-	Result   Type
-	Body     []*Stmt
+	// Result is the type of what it returns.
+	Result Type
+	// Body is what it does.
+	Body []*Stmt
 	// Wraps spells out what the types of arguments do in the kernel.
 }
 
-// A Param is a parameter.
+// A Param is a parameter: its Name, and the Type of the arguments that it gets.
 type Param struct {
 	Name string
 	Type Type
@@ -55,10 +65,12 @@ type Param struct {
 type Program struct {
 	Name    string   // of the main function; globals begin with it, too
 	Globals []string // statements at the top
+	// Helpers are the functions that Main calls.
 	Helpers []*Function
 	// After are statements at the top behind the helpers, which they call.
 	After []string
-	Main  *Function
+	// Main is the function of the event.
+	Main *Function
 	// Span: the event is a span; Key gives the keys of its start and its end, nil: they belong together by thread.
 	Span bool
 	Key  *Function

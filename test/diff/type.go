@@ -43,6 +43,7 @@ const (
 
 // A Type is the type of an expression.
 type Type struct {
+	// Kind is the shape. It decides which of the other fields count.
 	Kind  Kind
 	Class Class    // Int
 	Elems []Type   // Tuple, Record, parameters of a Func and then its result

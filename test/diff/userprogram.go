@@ -10,13 +10,16 @@ import (
 // A UserProgram is a program of C whose functions and static probes are called with values that it reads: a byte says
 // which, the values follow, and a byte is the answer.
 type UserProgram struct {
+	// Source is the program's text, and Calls are the functions in it that can be called.
 	Source string
 	Calls  []UserCall
 }
 
 // A UserCall is one of its functions, or a static probe in one.
 type UserCall struct {
-	Name   string
+	// Name is the function's, or that of the static probe.
+	Name string
+	// Static: it is a static probe.
 	Static bool
 	params []userPart
 	result *userPart // nil: none

@@ -32,7 +32,7 @@ func (s Stage) String() string {
 	return [...]string{"parsing", "running", "inferring", "compiled", "no probes", "skipped"}[s]
 }
 
-// A Result is what became of a script: a unit, or the message for its author.
+// A Result is what became of a script: the Stage that it has reached, and a Unit, or Err, the message for its author.
 type Result struct {
 	Stage Stage
 	Unit  *bpfgen.Unit
@@ -41,6 +41,7 @@ type Result struct {
 
 // A PanicError is a panic of startrace.
 type PanicError struct {
+	// What is the value of the panic.
 	What  any
 	Stack []string // functions, innermost first
 }
@@ -49,7 +50,7 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("panic: %v in %s", e.What, strings.Join(e.Stack, " < "))
 }
 
-// A StageError is an error of a stage that has none for authors of scripts.
+// A StageError is an error, Err, of a Stage that has none for authors of scripts.
 type StageError struct {
 	Stage string
 	Err   error

@@ -10,9 +10,10 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// A Script is a text that scripts are made of.
+// A Script is a text that scripts are made of, and the Name of the file that it is from.
 type Script struct {
-	Name   string
+	Name string
+	// Text is the whole script.
 	Text   string
 	tokens []token
 	exprs  []span
@@ -21,7 +22,7 @@ type Script struct {
 // A span is a part of a text, in bytes.
 type span struct{ from, to int }
 
-// A Corpus is what changes start from and take their parts from.
+// A Corpus is the Scripts that changes start from and take their parts from.
 type Corpus struct {
 	Scripts []*Script
 }

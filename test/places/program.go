@@ -14,6 +14,8 @@ import (
 
 // A Compiler builds the programs, and Runner, if it is not "", runs them on this machine.
 type Compiler struct {
+	// Arch is the architecture as Go has it, Command the compiler, and Runner what runs a program of that architecture
+	// here; "" where programs run by themselves.
 	Arch, Command, Runner string
 	// Rare: the types that it passes include long double, __int128 and complex ones.
 	Rare bool
@@ -21,17 +23,20 @@ type Compiler struct {
 	Odd bool
 }
 
-// A Value is one as the program knows it: its bytes, of which those count whose bits are set in Mask. Others are
+// A Value is one as the program knows it: its Bytes, of which those count whose bits are set in Mask. Others are
 // padding.
 type Value struct{ Bytes, Mask []byte }
 
 // A Call is what one call of function fN had at its first instruction, and what its result was.
 type Call struct {
+	// Function is the function's name, Text the same with the types of its parameters and its result.
 	Function, Text string
-	Args           []Value
-	Entry          State
-	Result         Value
-	Return         State
+	// Args are the values that it was given, Entry is what registers and the stack held at its first instruction.
+	Args  []Value
+	Entry State
+	// Result is the value that it returned, Return is what registers and the stack held by then.
+	Result Value
+	Return State
 }
 
 // A State is what registers and the stack held.

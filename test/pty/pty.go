@@ -17,6 +17,7 @@ import (
 
 // A Terminal is a program at a terminal.
 type Terminal struct {
+	// Cmd is the program.
 	Cmd    *exec.Cmd
 	master *os.File
 	done   chan struct{} // the program has closed its side

@@ -11,7 +11,8 @@ import (
 	"github.com/startrace/startrace/test/verdict"
 )
 
-// event is a line of go test -json (go doc test2json).
+// event is a line of go test -json (go doc test2json). Action says what has happened: "run", "pass", "output". Package
+// and Test say to which test, where Test is "" for the package itself, and Output is the line that was written.
 type event struct {
 	Action     string
 	Package    string

@@ -8,7 +8,8 @@ import (
 )
 
 // A Calls is a program of random functions, each of which prints the words that it was called with and what it returns:
-// "f3 [-1, <float>, 70000] 5". Script has probes that print the same, of what they see. BIN in it is the program.
+// "f3 [-1, <float>, 70000] 5". Source is its text. Script has probes that print the same, of what they see. BIN in it
+// is the program.
 type Calls struct{ Source, Script string }
 
 // A part is a parameter or a result: its type, a value of it, and how the function prints its words.

@@ -68,9 +68,8 @@ func Compiler(name string) string { return recipes[name].command[0] }
 // ErrNoCompiler says that a program that builds others is missing.
 var ErrNoCompiler = errors.New("no compiler")
 
-// Compilers build programs for an architecture, by its name of Go's. The names
-// of C compilers that build for another one begin with a prefix:
-// aarch64-linux-gnu-.
+// Compilers build programs for an architecture, Arch, by its name of Go's. The names of C compilers that build for
+// another one begin with Prefix: aarch64-linux-gnu-.
 type Compilers struct{ Arch, Prefix string }
 
 // Build builds a program for this machine.

@@ -15,18 +15,18 @@ import (
 	"time"
 )
 
-// Skip is one test that did not run, and what it said about it.
+// Skip is one test that did not run: its Package, its name (Test), and what it said about it (Reason).
 type Skip struct {
 	Package, Test, Reason string
 }
 
-// Time is how long a test or subtest took.
+// Time is how long a test or subtest took: its Package, its name (Test), and the time (Took).
 type Time struct {
 	Package, Test string
 	Took          time.Duration
 }
 
-// Tally counts tests and subtests.
+// Tally counts tests and subtests: how many have Passed and Failed, and which were skipped (Skips).
 type Tally struct {
 	Passed, Failed int
 	Skips          []Skip
@@ -136,6 +136,7 @@ func shorten(names []string) string {
 
 // Reader follows the output of one test binary, line by line.
 type Reader struct {
+	// Package is the one whose tests the binary has.
 	Package string
 	tally   Tally
 	current string            // the test whose output lines come now

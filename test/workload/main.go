@@ -66,17 +66,22 @@ type settings struct {
 
 // report is what was done.
 type report struct {
-	Work    string         `json:"work"`
-	Comm    string         `json:"comm"`  // of the threads that did it
-	Calls   int            `json:"calls"` // of the system call, or processes
-	Failed  int            `json:"failed,omitempty"`
-	Bytes   int            `json:"bytes,omitempty"`
-	PID     int            `json:"pid"`
-	TIDs    []int          `json:"tids,omitempty"`
-	Sizes   map[int]int    `json:"sizes,omitempty"` // of reads: how many of each size
-	FDs     map[string]int `json:"fds,omitempty"`   // of files: the descriptor of each kind
-	Began   int64          `json:"began"`           // nanoseconds since 1970
-	Elapsed time.Duration  `json:"ns"`
+	// Work is the name of the sub-command.
+	Work  string `json:"work"`
+	Comm  string `json:"comm"`  // of the threads that did it
+	Calls int    `json:"calls"` // of the system call, or processes
+	// Failed is how many of the calls gave an error.
+	Failed int `json:"failed,omitempty"`
+	// Bytes is how many were read or written.
+	Bytes int `json:"bytes,omitempty"`
+	// PID is the number of this process, and TIDs are those of the threads that did the work.
+	PID   int            `json:"pid"`
+	TIDs  []int          `json:"tids,omitempty"`
+	Sizes map[int]int    `json:"sizes,omitempty"` // of reads: how many of each size
+	FDs   map[string]int `json:"fds,omitempty"`   // of files: the descriptor of each kind
+	Began int64          `json:"began"`           // nanoseconds since 1970
+	// Elapsed is how long the work took.
+	Elapsed time.Duration `json:"ns"`
 }
 
 // work is a sub-command: it takes its arguments, may prepare, and returns what is to be timed.
