@@ -14,6 +14,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
@@ -56,7 +57,7 @@ type Env struct {
 	// Outside is what proc, write_file and run act on; nil: there is none.
 	Outside Outside
 	// Escape is applied to the strings that print and printf write.
-	Escape format.Escape
+	Escape escape.How
 	// Traced are strings whose line feeds and tabs are not the script's.
 	Traced *value.Traced
 	// Full counts what containers had no room for in user space.

@@ -9,6 +9,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/starlark/value"
 )
 
 var flagFamily = []Entry{
@@ -161,7 +162,7 @@ func (f *Flag) convert(th *starlark.Thread, text string) (starlark.Value, error)
 	}
 	switch f.Type {
 	case starlark.Universe["str"]:
-		return starlark.String(text), nil
+		return value.Own(text), nil // whoever runs the script has written it
 	case starlark.Universe["bool"]:
 		b, err := strconv.ParseBool(text)
 		if err != nil {
@@ -184,7 +185,7 @@ func (f *Flag) convert(th *starlark.Thread, text string) (starlark.Value, error)
 		}
 		return starlark.Float(x), nil
 	}
-	v, err := starlark.Call(th, f.Type, starlark.Tuple{starlark.String(text)}, nil)
+	v, err := starlark.Call(th, f.Type, starlark.Tuple{value.Own(text)}, nil)
 	if err != nil {
 		return nil, usagef("%s: %v", f.title(), err)
 	}

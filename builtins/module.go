@@ -2,6 +2,7 @@ package builtins
 
 import (
 	"maps"
+	"slices"
 
 	"go.starlark.net/lib/json"
 	"go.starlark.net/lib/math"
@@ -28,30 +29,38 @@ var moduleFamily = []Entry{
 }
 
 // jsonModule is the interpreter's, which writes of a string that was cut what
-// people see of it. What is read from JSON is data as what was traced is: its line
-// feeds are not the script's.
+// people see of it.
 var jsonModule = func() *starlarkstruct.Module {
 	members := maps.Clone(json.Module.Members)
-	encode := members["encode"]
-	members["encode"] = starlark.NewBuiltin("json.encode", func(th *starlark.Thread, _ *starlark.Builtin,
+	for _, name := range []string{"encode", "encode_indent", "indent"} {
+		members[name] = jsonWriter(name, members[name])
+	}
+	return &starlarkstruct.Module{Name: json.Module.Name, Members: members}
+}()
+
+// jsonWriter is a function that writes JSON. The line feeds that it sets are the script's,
+// if what it sets them by is: within strings JSON has none.
+func jsonWriter(name string, f starlark.Value) *starlark.Builtin {
+	return starlark.NewBuiltin("json."+name, func(th *starlark.Thread, _ *starlark.Builtin,
 		args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		texts := make(starlark.Tuple, len(args))
+		texts := slices.Clone(args)
+		var by []string
 		for i, v := range args {
 			var err error
-			if texts[i], err = value.Texts(v); err != nil {
+			if texts[i], err = value.Texts(v); name == "indent" {
+				texts[i] = v
+			} else if err != nil {
 				return nil, err
 			}
 		}
-		return starlark.Call(th, encode, texts, kwargs)
-	})
-	decode := members["decode"]
-	members["decode"] = starlark.NewBuiltin("json.decode", func(th *starlark.Thread, _ *starlark.Builtin,
-		args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		v, err := starlark.Call(th, decode, args, kwargs)
-		if err != nil {
-			return nil, err
+		for _, kv := range kwargs {
+			s, _ := starlark.AsString(kv[1])
+			by = append(by, s)
 		}
-		return value.Foreign(v)
+		v, err := starlark.Call(th, f, texts, kwargs)
+		if s, ok := v.(starlark.String); ok && name != "encode" {
+			return value.OwnAs(string(s), by...), err
+		}
+		return v, err
 	})
-	return &starlarkstruct.Module{Name: json.Module.Name, Members: members}
-}()
+}

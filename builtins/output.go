@@ -14,8 +14,8 @@ var outputFamily = []Entry{
 	{
 		Name: "print", Family: "output",
 		Signature: `print(*values, sep=" ")`,
-		Doc: `Prints values and a line feed. Control characters are escaped. Of strings that were traced, line
-feeds and tabs are escaped, too, so the name of a file forges no line.`,
+		Doc: `Prints values and a line feed. Control characters are escaped. Line feeds and tabs are, too, but
+for those that the script wrote itself, so the name of a file forges no line.`,
 		call: printCall,
 	},
 	{
@@ -67,7 +67,7 @@ func printCall(e *Env, c *call) (starlark.Value, error) {
 	e.out = e.out[:0]
 	for i, v := range c.args {
 		if i > 0 {
-			e.out = append(e.out, sep...)
+			e.out = e.appendText(e.out, starlark.String(sep))
 		}
 		e.out = e.appendText(e.out, v)
 	}
@@ -80,18 +80,13 @@ func announceCall(e *Env, c *call) (starlark.Value, error) {
 		return nil, err
 	}
 	if !e.Muted {
-		e.Runtime.Announce(string(format.AppendEscaped(nil, value.Shown(text), e.Escape)))
+		e.Runtime.Announce(value.Screen(starlark.String(text)))
 	}
 	return starlark.None, nil
 }
 
-// appendText appends str(v), the strings escaped.
-func (e *Env) appendText(dst []byte, v starlark.Value) []byte {
-	if s, ok := v.(starlark.String); ok {
-		return format.AppendEscaped(dst, value.Shown(string(s)), e.Escape)
-	}
-	return append(dst, value.Text(v)...)
-}
+// appendText appends str(v), escaped.
+func (e *Env) appendText(dst []byte, v starlark.Value) []byte { return append(dst, value.Screen(v)...) }
 
 func (e *Env) write(line []byte) (starlark.Value, error) {
 	e.out = line
@@ -122,7 +117,7 @@ func sprintfCall(e *Env, c *call) (starlark.Value, error) {
 	for i, a := range e.fmtArgs {
 		parts = append(parts, value.Part{Stretch: a.Went, Of: c.args[1+i]})
 	}
-	return value.Placed(string(line), parts), nil
+	return value.Placed(string(line), string(c.args[0].(starlark.String)), parts), nil
 }
 
 // maxFormats bounds the cache: a script that makes formats at run time must
@@ -140,7 +135,11 @@ func (e *Env) sprintf(dst []byte, c *call) ([]byte, error) {
 	if !ok {
 		return dst, fmt.Errorf("%s: got %s, want a format string first", c.name, c.args[0].Type())
 	}
-	f, err := e.format(string(text), c.name == "printf")
+	by := string(text)
+	if c.name == "printf" {
+		by = value.OfScript(by)
+	}
+	f, err := e.format(by, c.name == "printf")
 	if err != nil {
 		return dst, fmt.Errorf("%s: %w", c.name, err)
 	}
@@ -162,6 +161,8 @@ func (e *Env) outputArg(v starlark.Value, printed bool) format.Arg {
 	switch {
 	case printed && (arg.Kind == format.Str || arg.Kind == format.Bytes):
 		arg.Shown = value.Shown(arg.Str)
+	case printed && arg.Kind == format.Other:
+		arg.Str = value.Screen(v)
 	case !printed && arg.Kind == format.Other:
 		arg.Str = v.String()
 	case !printed:
@@ -265,6 +266,7 @@ func columnsCall(e *Env, c *call) (starlark.Value, error) {
 		if !ok {
 			return nil, fmt.Errorf("columns: %s: got %s, want a format", kv[0], kv[1].Type())
 		}
+		f = value.OfScript(f)
 		names, formats = append(names, string(kv[0].(starlark.String))), append(formats, f)
 	}
 	row, err := e.Runtime.Columns(names, formats)

@@ -36,7 +36,7 @@ func strftimeCall(e *Env, c *call) (starlark.Value, error) {
 		mono = int64(v)
 	}
 	s, err := Strftime(f, e.Runtime.Wall(mono))
-	return starlark.String(s), err
+	return value.OwnAs(s, f), err
 }
 
 // strftimeLabel is the label of strftime() in a kernel half, of a monotonic

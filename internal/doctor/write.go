@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/startrace/startrace/internal/escape"
 )
 
 // WriteJSON writes the report as one object.
 func (r *Report) WriteJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(escape.JSONWriter{W: w})
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(r)
@@ -26,7 +28,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	}
 	b.WriteByte('\n')
 	for _, f := range r.Findings {
-		fmt.Fprintf(&b, "  %-4s  %-*s  %s\n", f.State, width, f.Subject, f.Text)
+		fmt.Fprintf(&b, "  %-4s  %-*s  %s\n", f.State, width, f.Subject, escape.Line(f.Text))
 		if f.Remedy != "" {
 			fmt.Fprintf(&b, "  %-4s  %-*s  %s\n", "", width, "", f.Remedy)
 		}

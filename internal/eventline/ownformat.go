@@ -3,7 +3,7 @@ package eventline
 import (
 	"strings"
 
-	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/printfmt"
 	"github.com/startrace/startrace/internal/render"
@@ -77,7 +77,7 @@ func plainArgument(v render.Value, field *kernel.TracepointField) (printfmt.Valu
 	case uint64:
 		return number(int64(v))
 	case string:
-		return printfmt.String(string(format.AppendEscaped(nil, v, format.OneLine))), true
+		return printfmt.String(string(escape.Append(nil, v, escape.OneLine))), true
 	}
 	return printfmt.Value{}, false
 }

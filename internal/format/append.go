@@ -103,7 +103,7 @@ func (f *Format) appendVerb(dst []byte, p *part, a *Arg) ([]byte, error) {
 	case 'c':
 		return f.appendChar(dst, p, a)
 	case 'q', 'r':
-		return appendQuoted(dst, p, a)
+		return f.appendQuoted(dst, p, a)
 	case 't':
 		if a.Kind != Bool {
 			return dst, p.wants("a bool", a)

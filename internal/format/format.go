@@ -13,13 +13,15 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/startrace/startrace/internal/escape"
 )
 
 // A Format is a parsed format string.
 type Format struct {
 	// Escape says what becomes of control characters in string arguments.
 	// The text of the format itself is the script's own and stays as it is.
-	Escape Escape
+	Escape escape.How
 
 	parts  []part
 	wanted int

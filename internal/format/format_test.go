@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/internal/escape"
 )
 
 func TestAppend(t *testing.T) {
@@ -151,10 +153,10 @@ func TestParseErrors(t *testing.T) {
 
 func TestEscape(t *testing.T) {
 	in := "a\tb\n\x1b[31m\x7f\xff\u009b\u202eé"
-	for how, want := range map[Escape]string{
-		Raw:     in,
-		Screen:  "a\tb\n" + `\x1b[31m\x7f\xff\u009b\u202eé`,
-		OneLine: `a\tb\n\x1b[31m\x7f\xff\u009b\u202eé`,
+	for how, want := range map[escape.How]string{
+		escape.Raw:     in,
+		escape.Screen:  "a\tb\n" + `\x1b[31m\x7f\xff\u009b\u202eé`,
+		escape.OneLine: `a\tb\n\x1b[31m\x7f\xff\u009b\u202eé`,
 	} {
 		f, _ := Parse("%s|%v")
 		f.Escape = how
@@ -164,7 +166,7 @@ func TestEscape(t *testing.T) {
 		}
 	}
 	f, _ := Parse("%c%c")
-	f.Escape = OneLine
+	f.Escape = escape.OneLine
 	if got, _ := f.Append(nil, []Arg{IntArg(27), IntArg('\n')}); string(got) != `\x1b\n` {
 		t.Errorf("%%c escapes to %q", got)
 	}
@@ -172,7 +174,7 @@ func TestEscape(t *testing.T) {
 
 func TestNoAllocation(t *testing.T) {
 	f, _ := Parse("%-16s %-7d %08x %5.2f %*d %c %v\n")
-	f.Escape = Screen
+	f.Escape = escape.Screen
 	args := []Arg{StrArg("systemd-journal"), IntArg(4711), IntArg(255), FloatArg(2.5), IntArg(9), IntArg(3),
 		IntArg('x'), {}}
 	buf := make([]byte, 0, 256)
@@ -196,7 +198,7 @@ func FuzzFormat(f *testing.F) {
 			for n := range args {
 				args[n] = kinds[(n+shift)%len(kinds)]
 			}
-			format.Escape = Escape(shift % 3)
+			format.Escape = escape.How(shift % 3)
 			out, err := format.Append([]byte("kept"), args)
 			if !strings.HasPrefix(string(out), "kept") || err != nil && len(out) != 4 {
 				t.Fatalf("%q: %q, %v", s, out, err)
@@ -217,7 +219,7 @@ func BenchmarkAppend(b *testing.B) {
 
 func BenchmarkAppendEscaped(b *testing.B) {
 	f, _ := Parse("%-16s %-7d %-12s %s\n")
-	f.Escape = Screen
+	f.Escape = escape.Screen
 	args := []Arg{StrArg("bash"), IntArg(41350), StrArg("ENOENT"),
 		StrArg("/usr/share/locale/de/LC_MESSAGES/coreutils.mo")}
 	buf := make([]byte, 0, 256)
@@ -279,7 +281,7 @@ func TestPrecisionSplitsNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f.Escape = OneLine
+			f.Escape = escape.OneLine
 			got, err := f.Append(nil, []Arg{c.arg})
 			if want := strings.Join(c.parts[:min(n, len(c.parts))], ""); err != nil || string(got) != want {
 				t.Errorf("%%.%d%s of %q: got %q, %v, want %q", n, c.verb, c.arg.Str, got, err, want)

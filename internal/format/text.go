@@ -3,18 +3,8 @@ package format
 import (
 	"strconv"
 	"unicode/utf8"
-)
 
-// Escape says what becomes of control characters in strings. What a tracer
-// prints comes from strangers: a file name can hold the sequences that
-// retitle a terminal or paint over lines.
-type Escape uint8
-
-// The ways to escape.
-const (
-	Raw     Escape = iota // nothing is changed
-	Screen                // all but tab and line feed become \x1b, \r …
-	OneLine               // all control characters
+	"github.com/startrace/startrace/internal/escape"
 )
 
 // appendString applies %s and %v. The precision counts characters of the
@@ -29,13 +19,22 @@ func (f *Format) appendString(dst []byte, p *part, a *Arg) []byte {
 		} else if p.prec >= 0 {
 			shown = shown[:escapedLen(shown, cut(a.Text(), p.prec))]
 		}
-		return p.place(AppendEscaped(dst, shown, f.Escape), start, a)
+		return p.place(escape.Append(dst, shown, f.Escape), start, a)
 	}
-	dst = a.appendText(dst)
+	dst = f.appendOther(dst, a)
 	if p.prec >= 0 {
 		dst = dst[:start+cutLen(dst[start:], p.prec)]
 	}
 	return p.place(dst, start, a)
+}
+
+// appendOther appends what is no string: of other values than numbers the text is
+// escaped, too, which has the names of fields and functions.
+func (f *Format) appendOther(dst []byte, a *Arg) []byte {
+	if a.Kind == Other {
+		return escape.Append(dst, a.shown(), f.Escape)
+	}
+	return a.appendText(dst)
 }
 
 // place pads what has been written of the text of a, and notes where it stands.
@@ -56,18 +55,18 @@ func (f *Format) appendChar(dst []byte, p *part, a *Arg) ([]byte, error) {
 	case a.Kind == Int && a.Int >= 0 && a.Int <= utf8.MaxRune:
 		var room [utf8.UTFMax]byte
 		c := utf8.AppendRune(room[:0], rune(a.Int))
-		if f.Escape == Raw || a.Int >= 0x20 && (a.Int < 0x7f || a.Int > 0x9f) {
-			return p.pad(append(dst, c...), start), nil
+		if f.Escape == escape.Raw || a.Int >= 0x20 && (a.Int < 0x7f || a.Int > 0x9f) {
+			return p.place(append(dst, c...), start, a), nil
 		}
-		return p.pad(AppendEscaped(dst, string(c), f.Escape), start), nil
+		return p.pad(escape.Append(dst, string(c), escape.OneLine), start), nil // nobody wrote it
 	case a.Kind == Str && utf8.RuneCountInString(a.Str) == 1:
-		return p.place(AppendEscaped(dst, a.shown(), f.Escape), start, a), nil
+		return p.place(escape.Append(dst, a.shown(), f.Escape), start, a), nil
 	}
 	return dst, p.wants("a character or its number", a)
 }
 
 // appendQuoted applies %q, which wants a string, and %r, which takes all.
-func appendQuoted(dst []byte, p *part, a *Arg) ([]byte, error) {
+func (f *Format) appendQuoted(dst []byte, p *part, a *Arg) ([]byte, error) {
 	start := len(dst)
 	switch {
 	case a.Kind == Str:
@@ -75,7 +74,7 @@ func appendQuoted(dst []byte, p *part, a *Arg) ([]byte, error) {
 	case a.Kind == Bytes:
 		dst = strconv.AppendQuote(append(dst, 'b'), cut(a.Str, p.prec))
 	case p.verb == 'r':
-		dst = a.appendText(dst)
+		dst = f.appendOther(dst, a)
 	default:
 		return dst, p.wants("a string", a)
 	}
@@ -188,79 +187,4 @@ func escapeLen(b []byte) int {
 		size = 10
 	}
 	return min(size, len(b))
-}
-
-// AppendEscaped appends s with its control characters, and bytes that are not
-// UTF-8, escaped as in a string literal.
-func AppendEscaped(dst []byte, s string, how Escape) []byte {
-	if how == Raw || clean(s) {
-		return append(dst, s...)
-	}
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			dst = appendByteEscape(dst, s[i])
-		case how == Screen && (r == '\n' || r == '\t'):
-			dst = append(dst, s[i])
-		case r < 0x20 || r == 0x7f:
-			dst = appendByteEscape(dst, s[i])
-		case isFormatting(r):
-			dst = append(dst, `\u`...)
-			for shift := 12; shift >= 0; shift -= 4 {
-				dst = append(dst, "0123456789abcdef"[r>>shift&15])
-			}
-		default:
-			dst = append(dst, s[i:i+size]...)
-		}
-		i += size
-	}
-	return dst
-}
-
-// ValidText gives s with bytes that are not UTF-8 as \xff, for formats that have text only.
-func ValidText(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	var out []byte
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && size == 1 {
-			out = appendByteEscape(out, s[i])
-		} else {
-			out = append(out, s[i:i+size]...)
-		}
-		i += size
-	}
-	return string(out)
-}
-
-// isFormatting reports whether r acts on the text around it: the C1 controls
-// (U+009b begins a terminal sequence), line breaks and changes of direction.
-func isFormatting(r rune) bool {
-	return r >= 0x80 && r <= 0x9f || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
-}
-
-// clean reports whether s is printable ASCII, the usual case.
-func clean(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < 0x20 || c > 0x7e {
-			return false
-		}
-	}
-	return true
-}
-
-func appendByteEscape(dst []byte, c byte) []byte {
-	switch c {
-	case '\n':
-		return append(dst, `\n`...)
-	case '\r':
-		return append(dst, `\r`...)
-	case '\t':
-		return append(dst, `\t`...)
-	}
-	const digits = "0123456789abcdef"
-	return append(dst, '\\', 'x', digits[c>>4], digits[c&15])
 }

@@ -3,6 +3,8 @@ package listing
 import (
 	"encoding/json"
 	"io"
+
+	"github.com/startrace/startrace/internal/escape"
 )
 
 // WriteJSON writes an object for each point, type and kind, a line each.
@@ -14,7 +16,7 @@ func (r *Result) WriteJSON(w io.Writer) error {
 		}
 	}
 	err := r.writePoints(w, func(out *writer, p *Point) {
-		if err := jsonTo(out).Encode(p); out.err == nil {
+		if err := jsonTo(out).Encode(p.escaped(escape.Bytes)); out.err == nil {
 			out.err = err
 		}
 	})
@@ -30,7 +32,7 @@ func (r *Result) WriteJSON(w io.Writer) error {
 }
 
 func jsonTo(w io.Writer) *json.Encoder {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(escape.JSONWriter{W: w})
 	enc.SetEscapeHTML(false)
 	return enc
 }

@@ -7,6 +7,7 @@ package listing
 
 import (
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/startrace/startrace/internal/binary"
@@ -34,6 +35,37 @@ type Point struct {
 	Notes []string `json:"notes,omitempty"`
 
 	detail func(*Point) // fills in what -v shows
+}
+
+// escaped is the point with each of its texts as f has it, the point itself if that
+// changes nothing, as nearly always.
+func (p *Point) escaped(f func(string) string) *Point {
+	changed := false
+	escape := func(text *string) {
+		was := *text
+		*text = f(was)
+		changed = changed || *text != was
+	}
+	out := *p
+	for _, text := range []*string{&out.Name, &out.Module, &out.File, &out.Where, &out.Format} {
+		escape(text)
+	}
+	if len(p.Notes)+len(p.Fields) > 0 {
+		out.Notes, out.Fields = slices.Clone(p.Notes), slices.Clone(p.Fields)
+	}
+	for i := range out.Notes {
+		escape(&out.Notes[i])
+	}
+	for i := range out.Fields {
+		field := &out.Fields[i]
+		for _, text := range []*string{&field.Name, &field.C, &field.Type, &field.Note} {
+			escape(text)
+		}
+	}
+	if !changed {
+		return p
+	}
+	return &out
 }
 
 // A Field is a part of e.

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/startrace/startrace/internal/escape"
 )
 
 // WriteText writes what was found: a line for each point, with its details if
@@ -20,6 +22,7 @@ func (r *Result) WriteText(w io.Writer, verbose bool) error {
 		return err
 	}
 	err := r.writePoints(w, func(out *writer, p *Point) {
+		p = p.escaped(escape.Line) // names come from programs
 		out.put(p.Name, "\n")
 		if verbose {
 			out.details(p)
@@ -46,7 +49,7 @@ type writer struct {
 	err error
 }
 
-func (w *writer) print(format string, args ...any) { fmt.Fprintf(w, format, args...) }
+func (w *writer) print(by string, args ...any) { fmt.Fprintf(w, by, escape.Args(args)...) }
 
 // put writes words, without what it takes to format them.
 func (w *writer) put(words ...string) {
@@ -75,7 +78,7 @@ func (w *writer) columns(indent string, rows [][]string) {
 		line, at := append(w.AvailableBuffer(), indent...), len(indent)
 		for i, cell := range row {
 			at += width[i] + gap
-			line = padded(append(line, cell...), at)
+			line = padded(escape.Append(line, cell, escape.OneLine), at)
 		}
 		w.endLine(line)
 	}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"sync"
 
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/line"
 )
 
@@ -14,10 +15,11 @@ import (
 // script, and the place and the hint set off. Elsewhere a message is a line,
 // as editors and other programs read it.
 func Print(w io.Writer, text string) {
-	if coloured(w) {
-		text = paint(withSource(text, sourceOf))
+	if !coloured(w) {
+		fmt.Fprintln(w, safe(text))
+		return
 	}
-	fmt.Fprintln(w, text)
+	fmt.Fprintln(w, paint(safe(withSource(text, sourceOf))))
 }
 
 // coloured reports whether w is a terminal that shows colours to somebody who
@@ -25,6 +27,9 @@ func Print(w io.Writer, text string) {
 func coloured(w io.Writer) bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && os.Getenv("TERM") != "" && line.IsTerminal(w)
 }
+
+// safe is a message whose names, and lines of scripts, act on no terminal.
+func safe(text string) string { return string(escape.Append(nil, text, escape.Screen)) }
 
 var (
 	placeOfMistake = sync.OnceValue(func() *regexp.Regexp {

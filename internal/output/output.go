@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/line"
 	"github.com/startrace/startrace/internal/mistake"
@@ -50,6 +51,9 @@ func (o *Output) SetFormat(name string) (err error) {
 	return nil
 }
 
+// Guard makes cells of CSV no formulas to spreadsheets, where they could be.
+func (o *Output) Guard(at bool) { o.printer.Guard = at }
+
 // Open opens the file of -o if it is given. The format is known by then.
 func (o *Output) Open(file string) (err error) {
 	if file != "" {
@@ -82,7 +86,9 @@ func (o *Output) Close() error {
 func (o *Output) Format() render.Format { return o.printer.Format }
 
 // Apart begins anew: what comes next has no empty line before it.
-func (o *Output) Apart() { o.printer = render.Printer{Format: o.printer.Format} }
+func (o *Output) Apart() {
+	o.printer = render.Printer{Format: o.printer.Format, Guard: o.printer.Guard}
+}
 
 // Write adds text as it is.
 func (o *Output) Write(text []byte) (int, error) {
@@ -163,10 +169,18 @@ type Messages struct {
 	Quiet, Verbose bool
 }
 
-// Sayf says something.
+// Sayf says something. Words among the arguments are names, which stay on their line.
 func (m *Messages) Sayf(msg string, args ...any) {
 	if !m.Quiet {
-		fmt.Fprintf(m.W, msg+"\n", args...)
+		text := fmt.Sprintf(msg+"\n", escape.Args(args)...)
+		_, _ = m.W.Write(escape.Append(nil, text, escape.Screen)) // that nobody reads it is no failure
+	}
+}
+
+// Say says what a script has put in words.
+func (m *Messages) Say(text string) {
+	if !m.Quiet {
+		_, _ = m.W.Write(escape.Append(nil, text+"\n", escape.Screen))
 	}
 }
 

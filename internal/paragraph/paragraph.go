@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/startrace/startrace/internal/escape"
 )
 
 // Width is where lines are broken, in characters. A word that is longer stays
@@ -60,7 +62,7 @@ func (t *Page) Wrapped(indent, further int, format string, args ...any) {
 }
 
 func (t *Page) sprintf(format string, args ...any) string {
-	s := fmt.Sprintf(format, args...)
+	s := fmt.Sprintf(format, escape.Args(args)...) // names of functions come from programs
 	if t.Drop != "" {
 		s = strings.ReplaceAll(s, t.Drop, "")
 	}

@@ -1,10 +1,11 @@
 package render
 
 import (
-	"encoding/csv"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/format"
 )
 
@@ -32,14 +33,14 @@ func NewColumns(names, formats []string) (*Columns, error) {
 		if i > 0 {
 			c.heading = append(c.heading, ' ')
 		}
-		c.heading = f.AppendHeading(c.heading, strings.ToUpper(names[i]))
+		c.heading = f.AppendHeading(c.heading, strings.ToUpper(escape.Line(names[i])))
 	}
 	c.heading = append([]byte(strings.TrimRight(string(c.heading), " ")), '\n')
 	line, err := format.Parse(strings.Join(formats, " ") + "\n")
 	if err != nil {
 		return nil, err
 	}
-	line.Escape = format.OneLine
+	line.Escape = escape.OneLine
 	c.line = line
 	return c, nil
 }
@@ -69,7 +70,7 @@ func (p *Printer) AppendRow(dst []byte, c *Columns, args []format.Arg) ([]byte, 
 func (c *Columns) appendJSON(dst []byte, args []format.Arg) []byte {
 	for i := range args {
 		dst = append(dst, "{,"[min(i, 1)])
-		dst = appendJSONString(dst, c.names[i])
+		dst = escape.AppendJSON(dst, c.names[i])
 		dst = append(dst, ':')
 		dst = appendJSON(dst, wholeOf(&args[i]))
 	}
@@ -81,11 +82,11 @@ func (c *Columns) appendJSON(dst []byte, args []format.Arg) []byte {
 
 func (p *Printer) appendRowCSV(dst []byte, c *Columns, args []format.Arg) ([]byte, error) {
 	var b strings.Builder
-	w := csv.NewWriter(&b)
-	p.header = writeHeader(w, p.header, c.names)
+	w := p.csvWriter(&b)
+	p.header = writeHeader(w, p.header, slices.Clone(c.names))
 	line := make([]string, len(args))
 	for i := range args {
-		line[i] = csvText(FromArg(&args[i]))
+		line[i] = w.cell(FromArg(&args[i]))
 	}
 	w.Write(line)
 	w.Flush()

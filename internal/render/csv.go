@@ -1,7 +1,6 @@
 package render
 
 import (
-	"encoding/csv"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,16 +14,16 @@ func (p *Printer) appendTableCSV(dst []byte, t *Table, rows []Row) ([]byte, erro
 		return dst, nil
 	}
 	var b strings.Builder
-	w := csv.NewWriter(&b)
+	w := p.csvWriter(&b)
 	if flat := t.flat(rows); len(flat) > 0 {
 		p.header = writeHeader(w, p.header, t.csvHeader(rows, flat))
 		width := len(t.csvKeyNames(rows))
 		for _, r := range rows {
-			line := append(t.csvHead(t.Name), csvKey(r, width)...)
+			line := append(t.csvHead(w, t.Name), w.key(r, width)...)
 			for _, c := range flat {
-				line = append(line, csvText(c.get(r)))
+				line = append(line, w.cell(c.get(r)))
 			}
-			w.Write(line) // a strings.Builder does not fail
+			w.Write(line)
 		}
 	}
 	p.writeHistograms(w, t, rows)
@@ -32,7 +31,7 @@ func (p *Printer) appendTableCSV(dst []byte, t *Table, rows []Row) ([]byte, erro
 	return append(dst, b.String()...), w.Error()
 }
 
-func (p *Printer) writeHistograms(w *csv.Writer, t *Table, rows []Row) {
+func (p *Printer) writeHistograms(w csvWriter, t *Table, rows []Row) {
 	for i, c := range t.Columns {
 		if !isHistogram(c) {
 			continue
@@ -46,9 +45,9 @@ func (p *Printer) writeHistograms(w *csv.Writer, t *Table, rows []Row) {
 				continue
 			}
 			for _, bucket := range h.tuple() {
-				line := append(t.csvHead(qualified(t.Name, c.Name)), csvKey(r, len(names))...)
+				line := append(t.csvHead(w, qualified(t.Name, c.Name)), w.key(r, len(names))...)
 				for _, f := range bucket.(Object) {
-					line = append(line, csvText(f.Value))
+					line = append(line, w.cell(f.Value))
 				}
 				w.Write(line)
 			}
@@ -65,11 +64,11 @@ func (t *Table) csvHeadNames() []string {
 	return []string{"name", "time"}
 }
 
-func (t *Table) csvHead(name string) []string {
+func (t *Table) csvHead(w csvWriter, name string) []string {
 	if t.Time == 0 {
-		return []string{name}
+		return []string{w.cell(name)}
 	}
-	return []string{name, strconv.FormatInt(t.Time, 10)}
+	return []string{w.cell(name), strconv.FormatInt(t.Time, 10)}
 }
 
 func qualified(table, column string) string {
@@ -80,7 +79,10 @@ func qualified(table, column string) string {
 }
 
 // writeHeader writes the header unless it stands already.
-func writeHeader(w *csv.Writer, last string, header []string) string {
+func writeHeader(w csvWriter, last string, header []string) string {
+	for i, name := range header {
+		header[i] = w.cell(name)
+	}
 	header = distinct(header)
 	text := strings.Join(header, "\x00")
 	if text != last {
@@ -126,29 +128,4 @@ func (t *Table) csvKeyNames(rows []Row) (out []string) {
 		out = append(out, name)
 	}
 	return out
-}
-
-// csvKey gives the fields of a key, as many as the header names.
-func csvKey(r Row, width int) []string {
-	out := make([]string, width)
-	for i, v := range r.Key {
-		out[i] = csvText(v)
-	}
-	return out
-}
-
-// csvText gives a field: strings as they are (the quoting of CSV holds any),
-// None as nothing.
-func csvText(v Value) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case string:
-		return v
-	case []byte:
-		return string(v)
-	case float64:
-		return string(appendJSONFloat(nil, v))
-	}
-	return plainText(v)
 }

@@ -3,6 +3,7 @@ package render
 import (
 	"math/big"
 
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/format"
 )
 
@@ -42,7 +43,11 @@ func (p *Printer) AppendEvent(dst []byte, e *Event) ([]byte, error) {
 
 // eventLine has the widths of a pid and a comm; seconds with microseconds are
 // what dmesg and perf show.
-var eventLine = mustParse("%s %3d %-16s %-7v %s%s\n")
+var eventLine = func() *format.Format {
+	f := mustParse("%s %3d %-16s %-7v %s%s\n")
+	f.Escape = escape.OneLine // names of functions come from programs
+	return f
+}()
 
 func mustParse(s string) *format.Format {
 	f, err := format.Parse(s)

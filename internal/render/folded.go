@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"github.com/startrace/startrace/internal/escape"
 )
 
 // appendTableFolded renders `comm;root;…;leaf 12` for each row, the other
@@ -72,9 +74,6 @@ func whole(v Value) (*big.Int, bool) {
 	return nil, false
 }
 
-// foldedEscapes keeps the separators of the format out of names.
-var foldedEscapes = strings.NewReplacer(";", ":", "\n", " ")
-
 // folded is a key as a line of folded stacks.
 func folded(key []Value) string {
 	var plain, user, kernel []string
@@ -82,7 +81,7 @@ func folded(key []Value) string {
 	for _, v := range key {
 		stack, ok := v.(Stack)
 		if !ok {
-			plain = append(plain, foldedEscapes.Replace(plainText(v)))
+			plain = append(plain, escape.Folded(plainText(v)))
 			continue
 		}
 		stacks = true
@@ -91,7 +90,7 @@ func folded(key []Value) string {
 			frames = &user
 		}
 		for i := len(stack.Frames) - 1; i >= 0; i-- {
-			*frames = append(*frames, foldedEscapes.Replace(plainText(stack.Frames[i].Function)))
+			*frames = append(*frames, escape.Folded(stack.Frames[i].Function))
 		}
 	}
 	if stacks && len(user)+len(kernel) == 0 {

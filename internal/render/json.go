@@ -1,14 +1,12 @@
 package render
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
 	"strconv"
-	"unicode/utf8"
 
-	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/escape"
 )
 
 // appendTableJSON renders one object on a line for each row:
@@ -19,9 +17,9 @@ import (
 func appendTableJSON(dst []byte, t *Table, rows []Row) ([]byte, error) {
 	for _, r := range rows {
 		dst = append(dst, `{"type":`...)
-		dst = appendJSONString(dst, t.Kind)
+		dst = escape.AppendJSON(dst, t.Kind)
 		dst = append(dst, `,"name":`...)
-		dst = appendJSONString(dst, t.Name)
+		dst = escape.AppendJSON(dst, t.Name)
 		if t.Time != 0 {
 			dst = append(dst, `,"time":`...)
 			dst = strconv.AppendInt(dst, t.Time, 10)
@@ -57,7 +55,7 @@ func appendValuesJSON(dst []byte, t *Table, r Row) []byte {
 	if len(t.Columns) == 1 && t.Columns[0].Name == "" {
 		if unit := t.Columns[0].Unit; unit != "" {
 			dst = append(dst, `,"unit":`...)
-			dst = appendJSONString(dst, unit)
+			dst = escape.AppendJSON(dst, unit)
 		}
 		dst = append(dst, `,"value":`...)
 		return appendJSON(dst, r.Values[0])
@@ -94,7 +92,7 @@ func appendJSON(dst []byte, v Value) []byte {
 	case float64:
 		return appendJSONFloat(dst, v)
 	case string:
-		return appendJSONString(dst, v)
+		return escape.AppendJSON(dst, v)
 	case []byte:
 		return appendJSONBytes(dst, v)
 	case Fault:
@@ -126,7 +124,7 @@ func appendCompositeJSON(dst []byte, v Value) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = appendJSONString(dst, f.Name)
+			dst = escape.AppendJSON(dst, f.Name)
 			dst = append(dst, ':')
 			dst = appendJSON(dst, f.Value)
 		}
@@ -138,7 +136,7 @@ func appendCompositeJSON(dst []byte, v Value) []byte {
 	case *Hist:
 		return appendJSON(dst, v.tuple())
 	}
-	return appendJSONString(dst, fmt.Sprint(v))
+	return escape.AppendJSON(dst, fmt.Sprint(v))
 }
 
 func (s *Stats) object() Object {
@@ -183,7 +181,7 @@ func (b Bucket) value(bound int64) Value {
 
 func appendJSONFloat(dst []byte, f float64) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return appendJSONString(dst, strconv.FormatFloat(f, 'g', -1, 64))
+		return escape.AppendJSON(dst, strconv.FormatFloat(f, 'g', -1, 64))
 	}
 	return strconv.AppendFloat(dst, f, 'g', -1, 64)
 }
@@ -199,17 +197,4 @@ func appendJSONBytes(dst, b []byte) []byte {
 		dst = strconv.AppendInt(dst, int64(c), 10)
 	}
 	return append(dst, ']')
-}
-
-// appendJSONString renders a string; plain ASCII, the usual case, by itself.
-func appendJSONString(dst []byte, s string) []byte {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf || c == 0x7f {
-			quoted, _ := json.Marshal(format.ValidText(s)) // a string cannot fail
-			return append(dst, quoted...)
-		}
-	}
-	dst = append(dst, '"')
-	dst = append(dst, s...)
-	return append(dst, '"')
 }

@@ -6,6 +6,8 @@ package render
 type Printer struct {
 	// Format is that of all that is rendered. It is set before the first result.
 	Format Format
+	// Guard: cells of CSV are no formulas to spreadsheets.
+	Guard bool
 
 	started bool   // something was rendered: blocks are set apart by a blank line
 	header  string // the CSV header in force

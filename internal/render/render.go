@@ -5,9 +5,13 @@
 // All functions append to the caller's buffer; nothing is written here.
 //
 // Strings come from traced processes, so text escapes their control
-// characters. JSON keeps values typed: numbers are numbers, keys are arrays
+// characters, and so does CSV within its quotes. JSON keeps values typed: numbers are numbers, keys are arrays
 // (objects where their columns have names), never one flattened string.
 package render
+
+import (
+	"github.com/startrace/startrace/internal/escape"
+)
 
 // AppendTable renders a table.
 func (p *Printer) AppendTable(dst []byte, t *Table, o Options) ([]byte, error) {
@@ -23,7 +27,7 @@ func (p *Printer) AppendTable(dst []byte, t *Table, o Options) ([]byte, error) {
 	case Folded:
 		return appendTableFolded(dst, t, rows), nil
 	}
-	return p.appendTableText(dst, t, rows, o), nil
+	return p.appendTableText(dst, t.escaped(), rows, o), nil
 }
 
 // AppendLine renders what print and printf wrote. In JSON it is an object;
@@ -35,6 +39,6 @@ func (p *Printer) AppendLine(dst []byte, text []byte) []byte {
 		return append(dst, text...)
 	}
 	dst = append(dst, `{"type":"print","text":`...)
-	dst = appendJSONString(dst, string(text))
+	dst = escape.AppendJSONText(dst, string(text))
 	return append(dst, "}\n"...)
 }

@@ -136,7 +136,7 @@ func TestEvent(t *testing.T) {
 		Text: `12.000345   1 cat\x07          41      tracepoint:a:b filename=/etc/\n flags=0 bad=<fault>` + "\n",
 		JSON: `{"type":"event","time":12000345678,"cpu":1,"comm":"cat\u0007","pid":41,"probe":"tracepoint:a:b",` +
 			`"args":{"filename":"/etc/\n","flags":0,"bad":{"fault":true}}}` + "\n",
-		CSV: "name,time,cpu,comm,pid,args\ntracepoint:a:b,12000345678,1,cat\x07,41,filename=/etc/\\n " +
+		CSV: "name,time,cpu,comm,pid,args\ntracepoint:a:b,12000345678,1,cat\\x07,41,filename=/etc/\\n " +
 			"flags=0 bad=<fault>\n",
 		Folded: "",
 	} {
@@ -152,7 +152,7 @@ func TestColumns(t *testing.T) {
 	for f, want := range map[Format]string{
 		Text: "PID     COMM       RET\n7       a\\nb     <fault>\n7       a\\nb     <fault>\n",
 		JSON: strings.Repeat(`{"pid":7,"comm":"a\nb","ret":{"fault":true}}`+"\n", 2),
-		CSV:  "pid,comm,ret\n7,\"a\nb\",<fault>\n7,\"a\nb\",<fault>\n",
+		CSV:  "pid,comm,ret\n7,a\\x0ab,<fault>\n7,a\\x0ab,<fault>\n",
 	} {
 		c, err := NewColumns([]string{"pid", "comm", "ret"}, []string{"%-7d", "%-8s", "%5d"})
 		if err != nil {

@@ -3,6 +3,8 @@ package render
 import (
 	"slices"
 	"strings"
+
+	"github.com/startrace/startrace/internal/escape"
 )
 
 // appendTableText renders a table for people. Numbers make aligned columns,
@@ -24,6 +26,23 @@ func (p *Printer) appendTableText(dst []byte, t *Table, rows []Row, o Options) [
 		return p.appendStacked(dst, t, rows, flat)
 	}
 	return p.appendGrid(dst, t, rows, flat, o)
+}
+
+// escaped is the table with names as text shows them: a script can have made them of what
+// it has traced.
+func (t *Table) escaped() *Table {
+	out := *t
+	out.Name = escape.Line(t.Name)
+	out.By = slices.Clone(t.By)
+	for i, name := range out.By {
+		out.By[i] = escape.Line(name)
+	}
+	out.Columns = slices.Clone(t.Columns)
+	for i := range out.Columns {
+		c := &out.Columns[i]
+		c.Name, c.Unit = escape.Line(c.Name), escape.Line(c.Unit)
+	}
+	return &out
 }
 
 // appendSingle renders `name: 42 ms`.

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"strconv"
 
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/format"
 )
 
@@ -27,9 +28,9 @@ func appendValue(dst []byte, v Value) []byte {
 	case float64:
 		return appendFloat(dst, v)
 	case string:
-		return format.AppendEscaped(dst, v, format.OneLine)
+		return escape.Append(dst, v, escape.OneLine)
 	case []byte:
-		return format.AppendEscaped(dst, string(v), format.OneLine)
+		return escape.Append(dst, string(v), escape.OneLine)
 	case Fault:
 		return append(dst, cmp.Or(v.Text, format.FaultText)...)
 	}
@@ -43,7 +44,7 @@ func appendComposite(dst []byte, v Value) []byte {
 			if i > 0 {
 				dst = append(dst, ';')
 			}
-			dst = format.AppendEscaped(dst, f.Label, format.OneLine)
+			dst = escape.Append(dst, f.Label, escape.OneLine)
 		}
 		return dst
 	case Tuple:
@@ -55,7 +56,7 @@ func appendComposite(dst []byte, v Value) []byte {
 			if i > 0 {
 				dst = append(dst, ' ')
 			}
-			dst = append(dst, f.Name...)
+			dst = escape.Append(dst, f.Name, escape.OneLine)
 			dst = append(dst, '=')
 			dst = appendValue(dst, f.Value)
 		}

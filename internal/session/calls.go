@@ -8,6 +8,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/output"
@@ -88,7 +89,8 @@ func (c *calls) report(w io.Writer) bool {
 	for _, f := range c.counts {
 		any = any || f.count > 0
 		if f.count > 1 {
-			fmt.Fprintf(w, "startrace: %s failed %s; the first is shown above\n", f.of, format.Count(f.count, "time"))
+			fmt.Fprintf(w, "startrace: %s failed %s; the first is shown above\n", escape.Line(f.of),
+				format.Count(f.count, "time"))
 		}
 	}
 	return any

@@ -13,6 +13,7 @@ import (
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/bpfgen/refusal"
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/explain"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/plan"
@@ -160,7 +161,7 @@ func (s *session) showReport(r *explain.Report, failed error) (int, error) {
 	s.out.Drop()
 	var err error
 	if s.out.Format() == render.JSON {
-		enc := json.NewEncoder(s.out)
+		enc := json.NewEncoder(escape.JSONWriter{W: s.out})
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
 		err = enc.Encode(r)

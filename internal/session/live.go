@@ -1,7 +1,6 @@
 package session
 
 import (
-	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/stream"
@@ -140,7 +140,8 @@ func (l *Live) Messagef(msg string, args ...any) { l.s.messages.Sayf(msg, args..
 func (l *Live) Report(err error) {
 	l.failed = true
 	l.s.out.Flush()
-	fmt.Fprintln(l.s.messages.W, strings.TrimRight(mistake.Tidy(err).Error(), "\n"))
+	text := strings.TrimRight(mistake.Tidy(err).Error(), "\n")
+	_, _ = l.s.messages.W.Write(escape.Append(nil, text+"\n", escape.Screen)) // nobody hears that it cannot be told
 }
 
 // Print prints a text as it is.

@@ -6,9 +6,9 @@ import (
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/bell"
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/eventline"
 	"github.com/startrace/startrace/internal/flags"
-	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/machine"
 	"github.com/startrace/startrace/internal/openspans"
 	"github.com/startrace/startrace/internal/output"
@@ -29,7 +29,7 @@ func newSession(o Options) *session {
 	s.loaded = &loaded{frames: stacks.New(s.messages)}
 	s.calls = newCalls(&s.Options, s.out, s.messages)
 	s.host = script.New(script.Options{
-		Runtime: runtime{s}, Constant: s.machine.Constant, Warn: s.warn, Escape: format.Screen,
+		Runtime: runtime{s}, Constant: s.machine.Constant, Warn: s.warn, Escape: escape.Screen,
 		Labels: map[string]value.LabelFunc{"ksym": s.loaded.frames.Kernel.Name, "dev_name": s.machine.Device},
 		Enum:   s.machine.Enumerators, Number: s.machine.Number, UserSymbol: s.userSymbol,
 		SizeOf: s.machine.SizeOf, Std: stdlib.Files(),

@@ -26,6 +26,8 @@ type Settings struct {
 	Output string
 	// Format is the word of --format, "" for text.
 	Format string
+	// Guard: no cell of CSV is a formula to spreadsheets (--csv-guard).
+	Guard bool
 	// Quiet leaves out messages (-q), Verbose adds some (-v).
 	Quiet   bool
 	Verbose bool

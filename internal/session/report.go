@@ -2,8 +2,8 @@ package session
 
 import (
 	"fmt"
-	"strings"
 
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/loss"
 )
@@ -27,8 +27,8 @@ func (s *session) reportLosses() {
 		lines = append(lines, s.loaded.notEnded()...)
 	}
 	lines = append(lines, s.loaded.frames.ShortLines()...)
-	if len(lines) > 0 {
-		fmt.Fprintf(s.messages.W, "startrace: %s\n", strings.Join(lines, "\nstartrace: "))
+	for _, line := range lines {
+		fmt.Fprintf(s.messages.W, "startrace: %s\n", escape.Line(line))
 	}
 }
 

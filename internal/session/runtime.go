@@ -78,7 +78,7 @@ func (r runtime) Announce(text string) {
 	case r.attaching():
 		r.announced = append(r.announced, text)
 	default:
-		r.messages.Sayf("%s%s", text, r.ending())
+		r.messages.Say(text + r.ending())
 	}
 }
 
@@ -91,7 +91,7 @@ func (s *session) attaching() bool {
 // sayAnnounced says what was announced while probes were not attached yet.
 func (s *session) sayAnnounced() {
 	for _, text := range s.announced {
-		s.messages.Sayf("%s%s", text, s.ending())
+		s.messages.Say(text + s.ending())
 	}
 	s.announced = nil
 }
@@ -141,7 +141,7 @@ func (r runtime) Show(v starlark.Value, o builtins.ShowOptions) error {
 		if o.Sort != "" || o.Top != 0 || o.Percent {
 			return fmt.Errorf("top, sort and percent are for what has rows, got %s", v.Type())
 		}
-		_, err := r.out.Lines().Write(append(format.AppendEscaped(nil, value.Quoted(v), format.Screen), '\n'))
+		_, err := r.out.Lines().Write([]byte(value.Quoted(v) + "\n"))
 		return err
 	}
 	return r.out.Table(t, render.Options{Top: o.Top, Sort: o.Sort, Percent: o.Percent})

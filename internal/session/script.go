@@ -37,6 +37,7 @@ func (s *session) prepare() (scriptArgs []string, err error) {
 // apply checks the settings and opens the output.
 func (s *session) apply() (err error) {
 	s.messages.Quiet, s.messages.Verbose = s.Quiet, s.Verbose
+	s.out.Guard(s.Guard)
 	if err := s.out.SetFormat(s.Format); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -98,7 +99,7 @@ func evalError(e *starlark.EvalError) *Error {
 	for len(stack) > 0 && stack[len(stack)-1].Pos.Filename() == "<builtin>" {
 		stack = stack[:len(stack)-1]
 	}
-	plain := plainRun(e.Msg)
+	plain := oneLine(e)
 	out := &Error{Msg: plain + runtimeHint(e.Msg, plain), Cause: e.Unwrap()}
 	if len(stack) > 0 {
 		if last := stack[len(stack)-1]; last.Name != "<toplevel>" {
@@ -110,6 +111,16 @@ func evalError(e *starlark.EvalError) *Error {
 		out.Trace = stack
 	}
 	return out
+}
+
+// oneLine is the message of an error, in which there can be names and strings that were
+// traced: escaped, but for what the script itself says by fail().
+func oneLine(e *starlark.EvalError) string {
+	var own *failure
+	if errors.As(e, &own) {
+		return own.Error()
+	}
+	return escape.Line(plainRun(e.Msg))
 }
 
 // runtimeHint adds what to do where the interpreter's words, and plain ones in

@@ -5,12 +5,15 @@ import (
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/starlark/value"
 )
 
 // index fills funcs and calls.
 func (f *file) index() {
 	syntax.Walk(f.tree, func(n syntax.Node) bool {
 		switch n := n.(type) {
+		case *syntax.Literal:
+			own(n)
 		case *syntax.DefStmt:
 			f.funcs[placeOf(n.Def)] = n
 		case *syntax.LambdaExpr:
@@ -26,6 +29,13 @@ func (f *file) index() {
 		}
 		return true
 	})
+}
+
+// own makes the text of a literal one that is known to be the script's.
+func own(lit *syntax.Literal) {
+	if text, ok := lit.Value.(string); ok && (lit.Token == syntax.STRING || lit.Token == syntax.BYTES) {
+		lit.Value = string(value.Own(text))
+	}
 }
 
 // nameCalls notes the names of calls that are assigned: also in pairs, and in

@@ -7,7 +7,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/builtins"
-	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/starlark/value"
@@ -32,7 +32,7 @@ type Options struct {
 	SizeOf     func(name string) (int, bool)
 	UserSymbol func(pid int, addr uint64) (string, error)
 	// Escape is applied to the strings that print and printf write.
-	Escape format.Escape
+	Escape escape.How
 	// Command is how the script was called, for its --help.
 	Command string
 	// StrMax and Target are copied into the plan; limits() wins over StrMax.

@@ -8,6 +8,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/starlark/value"
 )
 
@@ -19,7 +20,7 @@ import (
 //	x + y           $plus(x, y)
 //	x % y           $percent(x, y)
 //	x += y          x = $plus_to(x, y)        x a variable
-//	x * y           $times(x, y)              also x *= y
+//	x * y           $times(x, y)              also x *= y, x %= y
 //	for v in x      for v in $bounded(x)      in a comprehension; also f(*x)
 //	l.extend(m)     $called(l.extend, m)      also union, update
 //	s.upper         $text(s).upper            and the other methods of strings that the interpreter does otherwise
@@ -203,7 +204,8 @@ func (in *instrumenter) stmt(s syntax.Stmt) {
 	}
 }
 
-// assign makes `x = $plus_to(x, y)` of `x += y`, `x = $times(x, y)` of `x *= y`.
+// assign makes `x = $plus_to(x, y)` of `x += y`, `x = $times(x, y)` of `x *= y`, and so of
+// `x %= y`.
 func (in *instrumenter) assign(s *syntax.AssignStmt) {
 	id, isName := s.LHS.(*syntax.Ident)
 	if !isName {
@@ -216,6 +218,8 @@ func (in *instrumenter) assign(s *syntax.AssignStmt) {
 		with = callOf(plusToName, s.OpPos, plainIdent(id), rhs)
 	case op == syntax.STAR_EQ && !isFloat(rhs):
 		with = callOf(timesName, s.OpPos, plainIdent(id), rhs)
+	case op == syntax.PERCENT_EQ:
+		with = callOf(percentName, s.OpPos, plainIdent(id), rhs)
 	default:
 		return
 	}
@@ -420,8 +424,11 @@ func isSmallOf(x, y syntax.Expr) bool {
 	if n, isInt := lit.Value.(int64); !isInt || n > 1<<16 {
 		return false
 	}
-	switch y.(type) {
-	case *syntax.Literal, *syntax.ListExpr, *syntax.TupleExpr:
+	switch y := y.(type) {
+	case *syntax.Literal:
+		text, isText := y.Value.(string)
+		return !isText || !escape.Any(text)
+	case *syntax.ListExpr, *syntax.TupleExpr:
 		return true
 	}
 	return isNumber(y)

@@ -30,7 +30,7 @@ func New(o Options) *Host {
 	maps.Copy(h.env.Labels.Ints, o.Labels)
 	h.env.Enum, h.env.Number, h.env.SizeOf, h.env.UserSymbol = o.Enum, o.Number, o.SizeOf, o.UserSymbol
 	h.predeclared = h.env.Predeclared()
-	h.predeclared[getattr.Name()] = getattr
+	h.predeclared[getattr.Name()], h.predeclared[fail.Name()] = getattr, fail
 	h.predeclared[plan.UpdateBuiltin] = starlark.NewBuiltin(plan.UpdateBuiltin, update)
 	maps.Copy(h.predeclared, instruments)
 	for _, name := range onBytes {

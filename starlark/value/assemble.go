@@ -1,7 +1,6 @@
 package value
 
 import (
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -9,6 +8,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/format"
 )
 
@@ -21,24 +21,33 @@ func Operate(op syntax.Token, x, y starlark.Value) (starlark.Value, error) {
 	if err := checkOperands(op, x, y); err != nil {
 		return nil, err
 	}
-	format, isText := x.(starlark.String)
-	if isText && op == syntax.PERCENT {
-		return through(func(list []starlark.Value) (starlark.Value, error) {
+	if by, isText := x.(starlark.String); isText && op == syntax.PERCENT {
+		made := through
+		if strings.Contains(string(by), "%c") || strings.Contains(string(by), ")c") {
+			made = throughTags // of a number %c makes a character that nobody wrote
+		}
+		return made(func(list []starlark.Value) (starlark.Value, error) {
 			return starlark.Binary(op, textVerbs(string(list[0].(starlark.String)), list[1]), list[1])
-		}, format, y)
+		}, by, y)
 	}
 	z, err := starlark.Binary(op, x, y)
-	if s, ok := z.(starlark.String); ok && !noMarks() {
-		return marked(string(s), sumOf(op, x, y)), err
+	if s, ok := z.(starlark.String); ok && !isNothing(string(s)) {
+		return sumOf(op, x, y), err
 	}
 	return z, err
 }
 
-// sumOf is what is known of x + y, x * y, which are strings.
-func sumOf(op syntax.Token, x, y starlark.Value) (m marks) {
+// isNothing reports whether nothing can be known of what is made as s.
+func isNothing(s string) bool { return cutStrings.Load() == 0 && !escape.Any(s) }
+
+// sumOf is x + y or x * y, which are strings, with what is known of them.
+func sumOf(op syntax.Token, x, y starlark.Value) starlark.String {
 	if op == syntax.PLUS {
 		l, r := string(x.(starlark.String)), string(y.(starlark.String))
-		return marksOf(l).plus(marksOf(r), len(l))
+		a := newAssembly(len(l) + len(r))
+		a.add(l)
+		a.add(r)
+		return a.string()
 	}
 	text, isText := starlark.AsString(x)
 	times := y
@@ -47,31 +56,28 @@ func sumOf(op syntax.Token, x, y starlark.Value) (m marks) {
 		times = x
 	}
 	n, _ := starlark.AsInt32(times)
-	if one := marksOf(text); !one.none() {
-		for i := range n {
-			m = m.plus(one, i*len(text))
-		}
+	known := marksOf(text)
+	a := newAssembly(max(n, 0) * len(text))
+	for range n {
+		a.addKnown(text, known)
 	}
-	return m
+	return a.string()
 }
 
 // joined is sep.join(parts) of strings.
 func joined(sep string, parts []string) starlark.String {
-	text := strings.Join(parts, sep)
-	if noMarks() {
+	if text := strings.Join(parts, sep); isNothing(text) {
 		return starlark.String(text)
 	}
-	var m marks
-	at := 0
+	known := marksOf(sep)
+	a := newAssembly(0)
 	for i, part := range parts {
 		if i > 0 {
-			m = m.plus(marksOf(sep), at)
-			at += len(sep)
+			a.addKnown(sep, known)
 		}
-		m = m.plus(marksOf(part), at)
-		at += len(part)
+		a.add(part)
 	}
-	return marked(text, m)
+	return a.string()
 }
 
 // A Part says where in a formatted text a value stands, which is Of.
@@ -80,135 +86,52 @@ type Part struct {
 	Of starlark.Value
 }
 
-// Placed is a formatted text that knows what its parts know.
-func Placed(text string, parts []Part) starlark.String {
-	if noMarks() {
+// Placed is a text made by a format that knows what its parts know, and the format.
+func Placed(text, by string, parts []Part) starlark.String {
+	if isNothing(text) {
 		return starlark.String(text)
 	}
-	var m marks
+	rest := marks{all: marksOf(by).all}
+	a := newAssembly(len(text))
 	for _, p := range parts {
-		s, isText := p.Of.(starlark.String)
-		if !isText {
-			s = told(p.Of)
-		}
-		known := marksOf(string(s))
 		switch {
-		case p.Plain:
-			m = m.plus(known.within(p.Len), p.At)
-		case p.Quoted:
-			for _, at := range known.cuts {
-				if quoted := len(strconv.Quote(string(s[:at]))) - 1; quoted < p.Len {
-					m.cuts = append(m.cuts, p.At+quoted)
-				}
+		case p.Len == 0:
+			continue
+		case p.At < len(a.text):
+			return starlark.String(text) // whose is what cannot be told
+		}
+		a.addKnown(text[len(a.text):p.At], rest)
+		a.addKnown(text[p.At:p.At+p.Len], p.known())
+	}
+	a.addKnown(text[len(a.text):], rest)
+	return a.string()
+}
+
+// known is what is known of the part's text.
+func (p Part) known() marks {
+	var s starlark.String
+	switch of := p.Of.(type) {
+	case starlark.String:
+		s = of
+	case starlark.Int:
+		return marks{} // a character by its number
+	default:
+		s = told(p.Of)
+	}
+	known := marksOf(string(s))
+	switch {
+	case p.Plain:
+		return known.within(p.Len)
+	case p.Quoted:
+		m := marks{}
+		for _, at := range known.cuts {
+			if quoted := len(strconv.Quote(string(s[:at]))) - 1; quoted < p.Len {
+				m.cuts = append(m.cuts, quoted)
 			}
 		}
+		return m
 	}
-	return marked(text, m)
-}
-
-// Tags stand in strings while the interpreter makes a text of them, around each
-// traced line feed or tab, and where a string was cut. They survive quoting, and no
-// string from outside has them, for nobody can guess them. What they begin with is
-// no verb of a format.
-var (
-	tagText  = "<" + strconv.FormatUint(rand.Uint64()|1<<63, 16) + strconv.FormatUint(rand.Uint64()|1<<63, 16)
-	tagCut   = tagText + "c>"
-	tagBegin = tagText + "b>"
-	tagEnd   = tagText + "e>"
-)
-
-// through is what f makes of operands: a text of them, which knows what they know.
-func through(f func([]starlark.Value) (starlark.Value, error), operands ...starlark.Value) (starlark.Value, error) {
-	if noMarks() || !holds(starlark.Tuple(operands), maxDepth, hasMarks) {
-		return f(operands)
-	}
-	list := make([]starlark.Value, len(operands))
-	for i, v := range operands {
-		if list[i] = tagged(v, maxDepth); list[i] == nil {
-			return f(operands)
-		}
-	}
-	v, err := f(list)
-	if s, ok := v.(starlark.String); ok && err == nil {
-		return untagged(string(s)), nil
-	}
-	v, err = f(operands) // what a tag has broken, as a name within a format
-	if s, ok := v.(starlark.String); ok {
-		return marked(string(s), marks{shapes: allShapes(string(s))}), err
-	}
-	return v, err
-}
-
-// tagged is v with tags in its strings, nil where that cannot be.
-func tagged(v starlark.Value, depth int) starlark.Value {
-	out, err := eachText(v, depth, func(s string) starlark.Value { return starlark.String(withTags(s, marksOf(s))) })
-	if err != nil {
-		return nil
-	}
-	if d, ok := v.(*starlark.Dict); ok {
-		return taggedDict{out.(*starlark.Dict), d}
-	}
-	return out
-}
-
-// A taggedDict is a dict with tags that is found by the keys without.
-type taggedDict struct {
-	*starlark.Dict
-	plain *starlark.Dict
-}
-
-// Get is for the names of a format.
-func (d taggedDict) Get(k starlark.Value) (starlark.Value, bool, error) {
-	v, found, err := d.plain.Get(k)
-	if found && err == nil {
-		if v = tagged(v, maxDepth); v == nil {
-			found = false
-		}
-	}
-	return v, found, err
-}
-
-func withTags(s string, m marks) string {
-	if m.none() {
-		return s
-	}
-	var b strings.Builder
-	for i := range len(s) + 1 {
-		if len(m.cuts) > 0 && m.cuts[0] == i {
-			b.WriteString(tagCut)
-			m.cuts = m.cuts[1:]
-		}
-		switch {
-		case i == len(s):
-		case len(m.shapes) > 0 && m.shapes[0] == i:
-			b.WriteString(tagBegin + s[i:i+1] + tagEnd)
-			m.shapes = m.shapes[1:]
-		default:
-			b.WriteByte(s[i])
-		}
-	}
-	return b.String()
-}
-
-// untagged is the string that a text with tags stands for.
-func untagged(s string) starlark.String {
-	var m marks
-	var b strings.Builder
-	for {
-		i := strings.Index(s, tagText)
-		if i < 0 {
-			b.WriteString(s)
-			return marked(b.String(), m)
-		}
-		b.WriteString(s[:i])
-		switch tag := s[i : i+len(tagCut)]; {
-		case tag == tagCut:
-			m.cuts = append(m.cuts, b.Len())
-		case tag == tagBegin && strings.IndexByte(shaping, s[i+len(tag)]) >= 0:
-			m.shapes = append(m.shapes, b.Len())
-		}
-		s = s[i+len(tagCut):]
-	}
+	return marks{}
 }
 
 // textVerbs is a format with %s for each %c of a string that is one character, or a
@@ -247,12 +170,4 @@ func textVerbs(format string, operands starlark.Value) starlark.String {
 		i += 1 + next
 	}
 	return starlark.String(out)
-}
-
-// plainText is a string without tags.
-func plainText(s starlark.String) string {
-	if noMarks() {
-		return string(s)
-	}
-	return string(untagged(string(s)))
 }

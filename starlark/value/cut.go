@@ -22,23 +22,15 @@ import "go.starlark.net/starlark"
 // cutMark is printed where a string was cut.
 const cutMark = "…"
 
-// cuts are the places of all strings of this process.
-var cuts places
-
 // Cut makes the string of b that knows that there was more.
 func Cut(b []byte) starlark.String { return marked(string(b), marks{cuts: []int{len(b)}}) }
 
 // cutsOf gives the offsets in s before which it was cut; len(s) is its end.
 func cutsOf(s string) []int {
-	if cuts.count.Load() == 0 {
+	if cutStrings.Load() == 0 {
 		return nil
 	}
-	begin := addressOf(s)
-	offsets := cuts.within(begin, begin+uintptr(len(s)))
-	if len(s) > 0 && len(offsets) > 0 && offsets[0] == 0 {
-		return offsets[1:] // that of a string that ends where s begins
-	}
-	return offsets
+	return noted.of(s).cuts
 }
 
 // IsCut reports whether there was more behind the last byte of s.
@@ -48,7 +40,4 @@ func IsCut(s string) bool {
 }
 
 // Printed gives s with a mark wherever it was cut, as people see it.
-func Printed(s string) string { return marks{cuts: cutsOf(s)}.shown(s) }
-
-// Shown is Printed with the line feeds and tabs escaped that were traced.
-func Shown(s string) string { return marksOf(s).shown(s) }
+func Printed(s string) string { return marks{cuts: cutsOf(s), all: true}.shown(s, isShaping) }

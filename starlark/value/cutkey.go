@@ -37,7 +37,7 @@ func (k cutKey) CompareSameType(op syntax.Token, y starlark.Value, depth int) (b
 // of k.
 func indexKey(k starlark.Value) starlark.Value {
 	k = signedKey(k)
-	if cuts.count.Load() == 0 || k == nil {
+	if cutStrings.Load() == 0 || k == nil {
 		return k
 	}
 	if where := cutLeaves(k, ""); where != "" {

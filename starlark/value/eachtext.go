@@ -46,19 +46,25 @@ func partsOf(v starlark.Value) []starlark.Value {
 	return nil
 }
 
-// eachText is v with f of each string in it. A value that holds itself, or is too
-// deep, has none.
-func eachText(v starlark.Value, depth int, f func(string) starlark.Value) (starlark.Value, error) {
+// texts says what becomes of the parts of a value.
+type texts struct {
+	str  func(string) starlark.Value
+	leaf func(starlark.Value) starlark.Value // of what is neither a string nor has parts
+}
+
+// of is v with each string in it, and each leaf, replaced. A value that holds itself, or
+// is too deep, has none.
+func (t texts) of(v starlark.Value, depth int) (starlark.Value, error) {
 	if depth == 0 {
 		return nil, errDeep
 	}
 	if s, ok := v.(starlark.String); ok {
-		return f(string(s)), nil
+		return t.str(string(s)), nil
 	}
 	parts := slices.Clone(partsOf(v))
 	for i, e := range parts {
 		var err error
-		if parts[i], err = eachText(e, depth-1, f); err != nil {
+		if parts[i], err = t.of(e, depth-1); err != nil {
 			return nil, err
 		}
 	}
@@ -74,7 +80,7 @@ func eachText(v starlark.Value, depth int, f func(string) starlark.Value) (starl
 	case *Record:
 		return NewRecord(v.names, parts), nil
 	}
-	return v, nil
+	return t.leaf(v), nil
 }
 
 var errDeep = errors.New("values are too deep in one another")

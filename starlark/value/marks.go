@@ -2,76 +2,170 @@ package value
 
 import (
 	"slices"
-	"strings"
-	"sync"
-	"sync/atomic"
-	"unsafe"
-	"weak"
 
 	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/escape"
 )
 
 // marks are what a string knows of its own bytes besides what they are: where it
-// was cut, and which of its line feeds and tabs came from outside. Both are known
-// by addresses, so that all parts of a string that share its memory know them.
+// was cut, and which of its special characters (escape.Offsets: line feeds, tabs,
+// other control characters, bytes that are not UTF-8) the script itself wrote.
+//
+// A special character that nobody has claimed for the script is foreign, and is
+// escaped where it reaches the user. So a mark that is lost, whatever has lost
+// it, shows a line feed of the script as \n. It never lets a foreign one
+// through, and no part of startrace has to remember what is foreign.
+//
+// A starlark.String has no place for marks, and a type of our own would be no
+// string to the interpreter's builtins. So marks are known by the place in memory
+// where the string lies (see noted), and all parts of a string that share its
+// memory know theirs.
 type marks struct {
-	cuts   []int // before these offsets there was more
-	shapes []int // at these offsets are line feeds and tabs that were traced
+	cuts []int // before these offsets there was more
+	// all: each special character is the script's. It holds also where there is none.
+	all bool
+	own []int // where not all are: the offsets of those that are
 }
 
-// shaping are the characters by which scripts shape their output. Traced ones are
-// escaped where they are printed, lest the name of a file forges a line.
-const shaping = "\n\t"
+// mostOwn bounds the offsets that one string keeps. Beyond it none is known to be
+// the script's.
+const mostOwn = 1 << 18
 
-// tracedShapes are the places of all traced line feeds and tabs of this process.
-var tracedShapes places
-
-var escapeShape = strings.NewReplacer("\n", `\n`, "\t", `\t`)
-
-func (m marks) none() bool { return len(m.cuts) == 0 && len(m.shapes) == 0 }
-
-// noMarks reports whether there are none at all, which is quickly known.
-func noMarks() bool { return cuts.count.Load() == 0 && tracedShapes.count.Load() == 0 }
+// plainMarks are those of most strings: not cut, no special characters.
+var plainMarks = marks{all: true}
 
 // marksOf gives what is known of s.
-func marksOf(s string) marks { return marks{cutsOf(s), shapesOf(s)} }
-
-func hasMarks(s string) bool { return !marksOf(s).none() }
-
-// shapesOf gives the offsets of the line feeds and tabs in s that were traced.
-func shapesOf(s string) []int {
-	if tracedShapes.count.Load() == 0 || !strings.ContainsAny(s, shaping) {
-		return nil
+func marksOf(s string) marks {
+	clean := !escape.Any(s)
+	if clean && cutStrings.Load() == 0 {
+		return plainMarks
 	}
-	begin := addressOf(s)
-	return tracedShapes.within(begin, begin+uintptr(len(s)-1))
+	m := noted.of(s)
+	m.all = m.all || clean
+	return m
 }
 
-// allShapes are the offsets of all line feeds and tabs in s.
-func allShapes(s string) (offsets []int) {
-	for i := range len(s) {
-		if s[i] == '\n' || s[i] == '\t' {
-			offsets = append(offsets, i)
+// anyOwn reports whether there is a special character that is the script's. s is
+// the string.
+func (m marks) anyOwn(s string) bool { return len(m.own) > 0 || m.all && escape.Any(s) }
+
+// owned are the offsets of the special characters of s that are the script's.
+func (m marks) owned(s string) []int {
+	if m.all {
+		return escape.Offsets(s, mostOwn+1)
+	}
+	return m.own
+}
+
+// marked makes a string of which m is known.
+func marked(text string, m marks) starlark.String {
+	if len(m.cuts) == 0 && !m.anyOwn(text) {
+		return starlark.String(text)
+	}
+	if len(m.own) > mostOwn {
+		m.own = nil
+	}
+	return noted.note(text, m)
+}
+
+// Own is text that the script itself has written: each character in it is its own.
+func Own(text string) starlark.String { return marked(text, plainMarks) }
+
+// OwnAs is text that a builtin made by some strings: its line feeds and tabs are the
+// script's, if all special characters of these are.
+func OwnAs(text string, by ...string) starlark.String {
+	for _, s := range by {
+		if !marksOf(s).all {
+			return starlark.String(text)
 		}
 	}
-	return offsets
+	m := marks{all: true}
+	for at, size := escape.Next(text, 0); at >= 0; at, size = escape.Next(text, at+size) {
+		if isShaping(text[at]) {
+			m.own = append(m.own, at)
+		} else {
+			m.all = false
+		}
+	}
+	return marked(text, m)
 }
 
-// plus is what is known of a string with another one, of which m2 is known, at an
-// offset in it.
-func (m marks) plus(m2 marks, at int) marks {
-	return marks{appendShifted(m.cuts, m2.cuts, at), appendShifted(m.shapes, m2.shapes, at)}
+// Shown is s as it goes to a screen: with marks where it was cut, its foreign line
+// feeds and tabs escaped. The caller escapes what no text may have as it is.
+func Shown(s string) string { return marksOf(s).shown(s, isShaping) }
+
+// OfScript is s with all its foreign special characters escaped: what is left is the
+// script's own, as the text of a format.
+func OfScript(s string) string {
+	return marksOf(s).shown(s, func(byte) bool { return true })
 }
 
-// within are the marks of the first n bytes.
-func (m marks) within(n int) marks {
-	return marks{before(m.cuts, n+1), before(m.shapes, n)}
+// isShaping are the characters by which scripts shape their output.
+func isShaping(c byte) bool { return c == '\n' || c == '\t' }
+
+// shown is s, of which m is known, with cuts marked and with escapes for the foreign
+// special characters that begin with such a byte.
+func (m marks) shown(s string, escaped func(byte) bool) string {
+	if len(m.cuts) == 0 && m.all {
+		return s
+	}
+	out := make([]byte, 0, len(s)+len(cutMark)*len(m.cuts))
+	at := 0
+	upTo := func(end int) {
+		for ; len(m.cuts) > 0 && m.cuts[0] <= end; m.cuts = m.cuts[1:] {
+			out = append(append(out, s[at:m.cuts[0]]...), cutMark...)
+			at = m.cuts[0]
+		}
+		out = append(out, s[at:end]...)
+		at = end
+	}
+	for !m.all {
+		i, size := escape.Next(s, at)
+		if i < 0 {
+			break
+		}
+		upTo(i)
+		for len(m.own) > 0 && m.own[0] < i {
+			m.own = m.own[1:]
+		}
+		own := len(m.own) > 0 && m.own[0] == i
+		if at += size; own || !escaped(s[i]) {
+			out = append(out, s[i:at]...)
+		} else {
+			out = escape.Append(out, s[i:at], escape.OneLine)
+		}
+	}
+	upTo(len(s))
+	return string(out)
 }
 
-func before(offsets []int, end int) []int {
-	i, _ := slices.BinarySearch(offsets, end)
-	return offsets[:i:i]
+// An assembly is a string that is put together of others, with what they know.
+type assembly struct {
+	text []byte
+	m    marks
 }
+
+func newAssembly(size int) *assembly { return &assembly{text: make([]byte, 0, size), m: plainMarks} }
+
+// add adds a string.
+func (a *assembly) add(s string) { a.addKnown(s, marksOf(s)) }
+
+// addKnown adds a string of which m is known.
+func (a *assembly) addKnown(s string, m marks) {
+	at := len(a.text)
+	m.all = m.all || !escape.Any(s)
+	if a.m.all && !m.all {
+		a.m.own, a.m.all = a.m.owned(string(a.text)), false
+	}
+	if !a.m.all && len(a.m.own) <= mostOwn {
+		a.m.own = appendShifted(a.m.own, m.owned(s), at)
+	}
+	a.m.cuts = appendShifted(a.m.cuts, m.cuts, at)
+	a.text = append(a.text, s...)
+}
+
+func (a *assembly) string() starlark.String { return marked(string(a.text), a.m) }
 
 func appendShifted(offsets, more []int, by int) []int {
 	for _, off := range more {
@@ -80,103 +174,12 @@ func appendShifted(offsets, more []int, by int) []int {
 	return offsets
 }
 
-// shown is s, of which m is known, as it goes to a screen.
-func (m marks) shown(s string) string {
-	if m.none() {
-		return s
-	}
-	out := make([]byte, 0, len(s)+len(cutMark)*len(m.cuts)+len(m.shapes))
-	for i := range len(s) + 1 {
-		if len(m.cuts) > 0 && m.cuts[0] == i {
-			out, m.cuts = append(out, cutMark...), m.cuts[1:]
-		}
-		switch {
-		case i == len(s):
-		case len(m.shapes) > 0 && m.shapes[0] == i:
-			out, m.shapes = append(out, escapeShape.Replace(s[i:i+1])...), m.shapes[1:]
-		default:
-			out = append(out, s[i])
-		}
-	}
-	return string(out)
+// within are the marks of the first n bytes of s.
+func (m marks) within(n int) marks {
+	return marks{before(m.cuts, n+1), m.all, before(m.own, n)}
 }
 
-// marked makes a string of which m is known.
-func marked(text string, m marks) starlark.String {
-	if m.none() {
-		return starlark.String(text)
-	}
-	buffer := make([]byte, 0, 1+len(text)+len(cutMark))
-	buffer = append(append(append(buffer, 0), text...), cutMark...)
-	begin, of := &buffer[1], weak.Make(&buffer[0])
-	cuts.add(of, uintptr(unsafe.Pointer(begin)), m.cuts)
-	tracedShapes.add(of, uintptr(unsafe.Pointer(begin)), m.shapes)
-	return starlark.String(unsafe.String(begin, len(text)))
-}
-
-func addressOf(s string) uintptr { return uintptr(unsafe.Pointer(unsafe.StringData(s))) }
-
-// places knows addresses, by the page in which they lie. An entry holds the
-// buffer of its string weakly: it is gone with the last string in it, and
-// another buffer at the same address has nothing to do with it.
-type places struct {
-	count atomic.Int64 // of entries, also of gone buffers
-	mu    sync.Mutex
-	pages map[uintptr][]spot
-	sweep int64 // the count at which gone buffers are looked for
-}
-
-type spot struct {
-	at     uintptr
-	buffer weak.Pointer[byte]
-}
-
-const pageBits = 12
-
-func (p *places) add(buffer weak.Pointer[byte], begin uintptr, offsets []int) {
-	if len(offsets) == 0 {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.pages == nil {
-		p.pages, p.sweep = make(map[uintptr][]spot), 1024
-	}
-	for _, off := range offsets {
-		at := begin + uintptr(off)
-		p.pages[at>>pageBits] = append(p.pages[at>>pageBits], spot{at, buffer})
-	}
-	if p.count.Add(int64(len(offsets))) >= p.sweep {
-		p.forget()
-	}
-}
-
-// forget drops the entries of buffers that are gone.
-func (p *places) forget() {
-	var left int64
-	for page, list := range p.pages {
-		list = slices.DeleteFunc(list, func(c spot) bool { return c.buffer.Value() == nil })
-		if left += int64(len(list)); len(list) == 0 {
-			delete(p.pages, page)
-		} else {
-			p.pages[page] = list
-		}
-	}
-	p.count.Store(left)
-	p.sweep = max(1024, 2*left)
-}
-
-// within gives the places from begin to end, in order, as distances from begin.
-func (p *places) within(begin, end uintptr) (offsets []int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for page := begin >> pageBits; page <= end>>pageBits; page++ {
-		for _, c := range p.pages[page] {
-			if begin <= c.at && c.at <= end && c.buffer.Value() != nil {
-				offsets = append(offsets, int(c.at-begin))
-			}
-		}
-	}
-	slices.Sort(offsets)
-	return slices.Compact(offsets)
+func before(offsets []int, end int) []int {
+	i, _ := slices.BinarySearch(offsets, end)
+	return offsets[:i:i]
 }

@@ -7,6 +7,8 @@ import (
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/internal/escape"
 )
 
 // A Record is an immutable value with named fields, in the order of their
@@ -45,7 +47,7 @@ func (r *Record) String() string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(n + " = " + r.vals[i].String())
+		b.WriteString(escape.Line(n) + " = " + r.vals[i].String())
 	}
 	return b.String() + ")"
 }

@@ -7,6 +7,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/wire"
 )
 
@@ -54,14 +55,15 @@ func (s Stack) Short() string {
 	return s.src.Short(s.ID)
 }
 
-// String has a line for each frame, and one that says why there are no more.
+// String has a line for each frame, and one that says why there are no more. Names of
+// functions come from programs, and are escaped.
 func (s Stack) String() string {
 	if s.src == nil {
 		return fmt.Sprintf("<stack %#x>", s.ID)
 	}
 	var b strings.Builder
 	for _, f := range s.Frames() {
-		fmt.Fprintf(&b, "    %s\n", f.Text())
+		fmt.Fprintf(&b, "    %s\n", escape.Line(f.Text()))
 	}
 	switch why := s.Short(); {
 	case why != "" && b.Len() > 0:
@@ -141,7 +143,7 @@ func (s Stack) folded() string {
 	frames := s.Frames()
 	names := make([]string, len(frames))
 	for i, f := range frames {
-		names[len(frames)-1-i] = strings.ReplaceAll(f.Name, ";", ":")
+		names[len(frames)-1-i] = escape.Folded(f.Name)
 	}
 	return strings.Join(names, ";")
 }

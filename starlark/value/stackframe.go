@@ -6,6 +6,8 @@ import (
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/internal/escape"
 )
 
 // A Frame is one entry of a stack.
@@ -50,7 +52,7 @@ func (f Frame) unnamed() bool {
 	return f.User && len(f.Name) > len(f.Module) && f.Name[:len(f.Module)+1] == f.Module+"+"
 }
 
-func (f Frame) String() string       { return f.Label() }
+func (f Frame) String() string       { return escape.Line(f.Label()) }
 func (f Frame) Type() string         { return "frame" }
 func (f Frame) Truth() starlark.Bool { return starlark.True }
 

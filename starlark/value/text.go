@@ -2,21 +2,33 @@ package value
 
 import (
 	"errors"
-	"unicode/utf8"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
-	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/escape"
 )
 
 // Text gives v as print writes it, without escapes: a string as it is, other
 // values as str() gives them, and in both the marks of strings that were cut.
-func Text(v starlark.Value) string {
-	if s, ok := v.(starlark.String); ok {
-		return Printed(string(s))
+func Text(v starlark.Value) string { return Printed(string(textOf(v))) }
+
+// Screen gives v as print writes it to a screen: Text in which all special characters
+// are escaped but for line feeds and tabs of the script's own.
+func Screen(v starlark.Value) string {
+	s := Shown(string(textOf(v)))
+	if !escape.Any(s) {
+		return s
 	}
-	return Printed(string(told(v)))
+	return string(escape.Append(nil, s, escape.Screen))
+}
+
+// textOf is str(v).
+func textOf(v starlark.Value) starlark.String {
+	if s, ok := v.(starlark.String); ok {
+		return s
+	}
+	return told(v)
 }
 
 // told is str(v) of what is no string.
@@ -32,22 +44,43 @@ func Quoted(v starlark.Value) string {
 	if s, ok := v.(starlark.String); ok {
 		return syntax.Quote(Printed(string(s)), false)
 	}
-	return Text(v)
+	return Screen(v)
 }
 
 func wasCut(s string) bool { return len(cutsOf(s)) > 0 }
 
-// Texts gives v as encoders of text show it: with the marks of cut strings written out, and bytes that are not UTF-8 as
-// in all output.
+// Texts gives v as encoders of text show it: with the marks of cut strings written out,
+// and bytes that are not UTF-8 as in all JSON (escape.Bytes).
 func Texts(v starlark.Value) (starlark.Value, error) {
-	if !holds(v, maxDepth, func(s string) bool { return wasCut(s) || !utf8.ValidString(s) }) {
-		return v, nil
-	}
-	out, err := eachText(v, maxDepth, func(s string) starlark.Value {
-		return starlark.String(format.ValidText(Printed(s)))
-	})
+	out, err := texts{func(s string) starlark.Value {
+		return starlark.String(escape.Bytes(Printed(s)))
+	}, encodedLeaf}.of(v, maxDepth)
 	if errors.Is(err, errDeep) {
 		return v, nil // the encoder says what is wrong with it
 	}
 	return out, err
+}
+
+// encodedLeaf has the frames of stacks as records, whose names are strings as others.
+func encodedLeaf(v starlark.Value) starlark.Value {
+	var out starlark.Value
+	var err error
+	switch v := v.(type) {
+	case Stack:
+		out, err = Texts(v.tuple())
+	case Frame:
+		fields := make([]starlark.Value, len(v.AttrNames()))
+		for i, name := range v.AttrNames() {
+			if fields[i], err = v.Attr(name); err != nil {
+				return v
+			}
+		}
+		out, err = Texts(NewRecord(v.AttrNames(), fields))
+	default:
+		return v
+	}
+	if err != nil {
+		return v
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package value
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -112,18 +113,18 @@ func isCased(f caser) textMethod {
 	}
 }
 
-// mapped is s with f of each of its runes.
+// mapped is s with f of each of its runes. It changes letters, so what is special stays.
 func mapped(s string, f caser) starlark.String {
 	known := marksOf(s)
-	var m marks
+	m := marks{all: known.all}
 	out := make([]byte, 0, len(s))
 	before := utf8.RuneError
 	for i := 0; i < len(s); {
 		for len(known.cuts) > 0 && known.cuts[0] <= i {
 			m.cuts, known.cuts = append(m.cuts, len(out)), known.cuts[1:]
 		}
-		if len(known.shapes) > 0 && known.shapes[0] == i {
-			m.shapes, known.shapes = append(m.shapes, len(out)), known.shapes[1:]
+		if len(known.own) > 0 && known.own[0] == i {
+			m.own, known.own = append(m.own, len(out)), known.own[1:]
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if r == utf8.RuneError && size == 1 {
@@ -211,7 +212,10 @@ func endingAs(s string, made starlark.String) starlark.String {
 	if !IsCut(s) || IsCut(string(made)) {
 		return made
 	}
-	return marked(string(made), marksOf(string(made)).plus(marks{cuts: []int{0}}, len(made)))
+	a := newAssembly(len(made))
+	a.add(string(made))
+	a.addKnown("", marks{cuts: []int{0}})
+	return a.string()
 }
 
 // rsplit is the interpreter's. The first part, which that makes new, is the beginning.
@@ -293,7 +297,7 @@ type stepped struct{ text }
 
 // Stepped is a value before it is sliced with a step.
 func Stepped(v starlark.Value) starlark.Value {
-	if s, ok := v.(starlark.String); ok && len(shapesOf(string(s))) > 0 {
+	if s, ok := v.(starlark.String); ok && marksOf(string(s)).anyOwn(string(s)) {
 		return stepped{s}
 	}
 	return v
@@ -301,18 +305,15 @@ func Stepped(v starlark.Value) starlark.Value {
 
 // Slice is s[start:end:step].
 func (s stepped) Slice(start, end, step int) starlark.Value {
-	known := map[int]bool{}
-	for _, at := range shapesOf(string(s.text)) {
-		known[at] = true
-	}
 	if step == 1 {
 		return s.text[start:end]
 	}
-	var m marks
+	known := marksOf(string(s.text))
+	m := marks{all: known.all}
 	var out []byte
 	for i := start; step > 0 && i < end || step < 0 && i > end; i += step {
-		if known[i] {
-			m.shapes = append(m.shapes, len(out))
+		if _, own := slices.BinarySearch(known.own, i); own {
+			m.own = append(m.own, len(out))
 		}
 		out = append(out, s.text[i])
 	}

@@ -6,14 +6,11 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// Traced makes the strings that come from outside, whose line feeds and tabs are
-// not the script's. Scripts print these characters too, to shape their output,
-// so print and printf escape those only that are known to be traced (see marks):
-// the name of a file must not forge a line. Other control characters are always
-// escaped. A nil one makes strings of which nothing is known.
+// Traced makes the strings that come from kernel halves. They are foreign (see marks),
+// but for the constants of the script itself. A nil one knows none of these.
 type Traced struct {
-	// own are constants of the script itself that kernel halves send and store: they
-	// come back from there as what was traced does.
+	// own are constants of the script that kernel halves send and store: they come back
+	// from there as what was traced does.
 	own map[string]bool
 }
 
@@ -21,7 +18,7 @@ type Traced struct {
 // nothing: a file can have such a name.
 func (t *Traced) Own(texts []string) {
 	for _, text := range texts {
-		if strings.ContainsAny(text, shaping) && strings.TrimSpace(text) != "" {
+		if strings.ContainsAny(text, "\n\t") && strings.TrimSpace(text) != "" {
 			if t.own == nil {
 				t.own = map[string]bool{}
 			}
@@ -32,22 +29,9 @@ func (t *Traced) Own(texts []string) {
 
 // Text is a string from outside; there was more of it if it was cut.
 func (t *Traced) Text(s string, cut bool) starlark.String {
-	var m marks
+	m := marks{all: t != nil && t.own[s]}
 	if cut {
 		m.cuts = []int{len(s)}
 	}
-	if t != nil && strings.ContainsAny(s, shaping) && !t.own[s] {
-		m.shapes = allShapes(s)
-	}
 	return marked(s, m)
-}
-
-// Foreign is v with the line feeds and tabs of all its strings taken for traced ones.
-func Foreign(v starlark.Value) (starlark.Value, error) {
-	if !holds(v, maxDepth, func(s string) bool { return strings.ContainsAny(s, shaping) }) {
-		return v, nil
-	}
-	return eachText(v, maxDepth, func(s string) starlark.Value {
-		return marked(s, marks{cutsOf(s), allShapes(s)})
-	})
 }

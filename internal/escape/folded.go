@@ -1,0 +1,11 @@
+package escape
+
+import "strings"
+
+// foldedSeparators are what separates names, and the count from them, in a line of folded
+// stacks.
+var foldedSeparators = strings.NewReplacer(";", ":", " ", "_")
+
+// Folded gives a name as an element of folded stacks: without what separates elements
+// and the count from them, and escaped as in other output.
+func Folded(name string) string { return foldedSeparators.Replace(Line(name)) }

@@ -1,0 +1,55 @@
+package render
+
+import (
+	"encoding/csv"
+	"io"
+	"strings"
+
+	"github.com/startrace/startrace/internal/escape"
+)
+
+// A csvWriter writes lines of CSV to a strings.Builder, which does not fail. Cells are quoted
+// where CSV needs it.
+type csvWriter struct {
+	*csv.Writer
+	guard bool
+}
+
+func (p *Printer) csvWriter(to io.Writer) csvWriter { return csvWriter{csv.NewWriter(to), p.Guard} }
+
+// cell gives a value as a cell, None as nothing. Bytes of control characters, and those that
+// are not UTF-8, are there as \xff (escape.ByteLine), so that each row is one line and what
+// was traced can be had back.
+func (w csvWriter) cell(v Value) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case int64, uint64, bool:
+		return plainText(v)
+	case float64:
+		return string(appendJSONFloat(nil, v))
+	case string:
+		return w.guarded(escape.ByteLine(v))
+	case []byte:
+		return w.guarded(escape.ByteLine(string(v)))
+	}
+	return w.guarded(plainText(v))
+}
+
+// guarded keeps a text from being a formula to spreadsheets, if that is asked for. (A tab or
+// carriage return at its beginning is escaped anyway.)
+func (w csvWriter) guarded(text string) string {
+	if w.guard && text != "" && strings.IndexByte("=+-@", text[0]) >= 0 {
+		return "'" + text
+	}
+	return text
+}
+
+// key gives the cells of a key, as many as the header names.
+func (w csvWriter) key(r Row, width int) []string {
+	out := make([]string, width)
+	for i, v := range r.Key {
+		out[i] = w.cell(v)
+	}
+	return out
+}
