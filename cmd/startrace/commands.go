@@ -34,6 +34,7 @@ func init() { // the functions refer to the table
 		"tools":      {tools, wordsFlags, false},
 		"help":       {help, wordsFlags, false},
 		"completion": {completion, wordsFlags, false},
+		"verify":     {verify, verifyFlags, false},
 		"complete":   {complete, nil, false},
 	}
 }
@@ -169,6 +170,12 @@ func list(o session.Options, _ *told, args []string) int {
 
 // doctor is `startrace doctor`.
 func doctor(o session.Options, t *told, _ []string) int { return report(command.Doctor(o, t.json)) }
+
+// verify is `startrace verify [FILE|TOOL …]`.
+func verify(o session.Options, _ *told, args []string) int {
+	o.Args = args
+	return report(command.Verify(o))
+}
 
 // tools is `startrace tools`.
 func tools(o session.Options, _ *told, _ []string) int { return printed(o, always(command.Tools)) }

@@ -149,6 +149,18 @@ func listFlags(t *told) *flags.Set {
 	return set
 }
 
+// verifyFlags are those of `startrace verify [FILE|TOOL …]`.
+func verifyFlags(t *told) *flags.Set {
+	set, s := &flags.Set{}, &t.settings
+	set.Text(flags.Flag{Long: "format", Value: "FORMAT", Words: []string{"text", "json"},
+		Help: "text (the default), or json: an object a line."}, &s.Format)
+	set.Text(flags.Flag{Long: "output", Short: "o", Value: "FILE", Help: "Write to FILE."}, &s.Output)
+	set.Text(flags.Flag{Long: "command", Short: "c", Value: "CMD",
+		Help: "The program that tools are about which need one. It is not started."}, &s.Command)
+	helpFlag(set, t)
+	return set
+}
+
 // behindFile are the flags of a run as they may stand behind the file, too.
 func behindFile(s *session.Settings) *flags.Set { return runFlags(s, &told{}) }
 

@@ -19,6 +19,10 @@ import (
 	"github.com/startrace/startrace/internal/signature"
 )
 
+// NoProgram is what is said of a point that means the program of the process
+// which is traced, where none is.
+const NoProgram = "which program? give its path, or trace one process with -p or -c"
+
 // A Function is a function of a file, or a place in one.
 type Function struct {
 	Name string // as its author wrote it, without parameters
@@ -92,7 +96,7 @@ func (f *Finder) Close() error {
 func (f *Finder) file(name string) (*elffile.File, *File, error) {
 	if name == "" {
 		if name = f.Program; name == "" {
-			return nil, nil, errors.New("which program? give its path, or trace one process with -p or -c")
+			return nil, nil, errors.New(NoProgram)
 		}
 	}
 	at, err := f.Locate.Find(name)

@@ -60,6 +60,17 @@ func Commands() []Command {
 			},
 		},
 		{
+			Name: "verify", Usage: []string{"[-c CMD] [FILE|TOOL …]"}, Takes: Scripts,
+			Summary: "Says which tools, or scripts, work on this kernel, by what they fall back to, or what they lack.",
+			Text: "Each is compiled for this kernel, all tools of the library if none is named. Nothing is loaded.\n" +
+				"The exit code is 1 if one of them lacks something.",
+			Examples: []string{
+				"startrace verify  the whole library",
+				"startrace verify opensnoop mine.star  a tool and a script",
+				"startrace verify --format json  an object a line",
+			},
+		},
+		{
 			Name: "doctor", Usage: []string{"[--json]"},
 			Summary: "Says what can be traced on this machine by this user, why the rest cannot, and what to do.",
 			Text: "The first line is the judgement, the second the remedy, where one is needed. " +

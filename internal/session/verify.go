@@ -1,0 +1,77 @@
+package session
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/internal/binary"
+	"github.com/startrace/startrace/internal/explain"
+	"github.com/startrace/startrace/internal/mistake"
+)
+
+// An Outcome is what compiling a script for a kernel came to.
+type Outcome struct {
+	// Points and Programs are how many the script has there; 0 where it cannot be compiled.
+	Points   int `json:"points"`
+	Programs int `json:"programs"`
+	// FellBack says which alternatives of first() were taken, and why not those before them.
+	FellBack []string `json:"fell_back,omitempty"`
+	// Notes say which ways were taken, where there are several.
+	Notes []string `json:"notes,omitempty"`
+	// Asks is set where nothing is lacking but a program or process to trace (-c, -p).
+	Asks bool `json:"asks,omitempty"`
+	// Lacks are the messages that say why it cannot be compiled.
+	Lacks []string `json:"lacks,omitempty"`
+}
+
+// Verify compiles a script as Run would, and loads nothing. The error is
+// something that has nothing to do with the kernel, as a script that cannot be
+// read.
+func Verify(o Options) (out *Outcome, err error) {
+	exit := Done
+	defer Guard(&o, &exit, &err)
+	s := newSession(o)
+	s.untraced = true
+	defer s.close()
+	args, err := s.prepare()
+	if err != nil {
+		return nil, mistake.Tidy(err)
+	}
+	s.host.Env().Outside = nil // what it would read and write belongs to the machine that it will run on
+	ended, err := s.runScript(args)
+	s.out.Drop()
+	if err != nil {
+		return outcomeOf(nil, nil, err), nil
+	}
+	if ended {
+		return &Outcome{}, nil
+	}
+	p := s.whole()
+	s.explainTarget(&p.plan.Target)
+	result, err := s.loader.compile(p, explain.Stages{})
+	return outcomeOf(p, result, err), nil
+}
+
+// outcomeOf says what came of compiling p.
+func outcomeOf(p *part, result *infer.Result, failed error) *Outcome {
+	if failed != nil {
+		lacks := strings.Split(mistake.Tidy(failed).Error(), "\n")
+		asks := !slices.ContainsFunc(lacks, func(line string) bool { return !strings.Contains(line, binary.NoProgram) })
+		return &Outcome{Lacks: lacks, Asks: asks}
+	}
+	out := &Outcome{Programs: len(p.unit.Tree.Programs)}
+	for _, probe := range p.plan.Probes {
+		out.Points += result.Points[probe.ID]
+	}
+	for _, c := range result.Choices {
+		if len(c.Refused) > 0 {
+			out.FellBack = append(out.FellBack, "takes "+strings.Join(c.Chosen, ", ")+", because "+
+				strings.Join(c.Refused, "; "))
+		}
+	}
+	for _, n := range result.Notes {
+		out.Notes = append(out.Notes, n.Error())
+	}
+	return out
+}
