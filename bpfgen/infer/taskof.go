@@ -17,6 +17,10 @@ import (
 // The programs run under RCU, so what they find is not freed meanwhile. A read that fails gives 0, and so does the
 // next one from there.
 
+// tasks finds processes that are not the current one, and reads what the kernel
+// keeps of them and of their cgroups.
+type tasks struct{ *body }
+
 // pidLevels is how many nodes are on the way to the highest number: PID_MAX_LIMIT is 2^22 (include/linux/threads.h).
 const pidLevels = 4
 
@@ -24,7 +28,7 @@ const pidLevels = 4
 const pidtypeTGID = 1
 
 // taskOf is the task_struct of the leader of a process, by its number; it may be a fault or None.
-func (b *body) taskOf(pid *tree.Expr, pos plan.Pos) *tree.Expr {
+func (b tasks) taskOf(pid *tree.Expr, pos plan.Pos) *tree.Expr {
 	pid = b.assign("pid", convert(pid, types.U64))
 	ns := b.initialNamespace(pos)
 	entry := b.assign("entry", b.word(ns, b.offset(pos, "pid_namespace", "idr", "idr_rt", "xa_head"), pos))
@@ -40,18 +44,18 @@ func (b *body) taskOf(pid *tree.Expr, pos plan.Pos) *tree.Expr {
 }
 
 // initialNamespace is that of the first number that the current task has: numbers[0] of its struct pid.
-func (b *body) initialNamespace(pos plan.Pos) *tree.Expr {
+func (b tasks) initialNamespace(pos plan.Pos) *tree.Expr {
 	own := b.assign("numbers", b.word(b.task(pos), b.offset(pos, "task_struct", "thread_pid"), pos))
 	return b.assign("ns", b.word(own, b.offset(pos, "pid", "numbers")+b.offset(pos, "upid", "ns"), pos))
 }
 
 // nextNode is what an entry of the tree leads to: the next one on the way to a number, or itself where it is no node.
-func (b *body) nextNode(entry, pid *tree.Expr, pos plan.Pos) *tree.Expr {
+func (b tasks) nextNode(entry, pid *tree.Expr, pos plan.Pos) *tree.Expr {
 	base := asAddress(entry, pos)
 	const node = 2 // in the lowest two bits
 	is := operation(tree.OpEq, types.Boolean, operation(tree.OpAnd, types.U64, base, intExpr(3, pos), pos),
 		intExpr(node, pos), pos)
-	at := place{plus(base, -node, pos), b.offset(pos, "xa_node", "shift"), tree.Kernel, b}
+	at := place{plus(base, -node, pos), b.offset(pos, "xa_node", "shift"), tree.Kernel, b.body}
 	shift := asAddress(load(at, types.IntOf(8, false), pos), pos)
 	shift = operation(tree.OpAnd, types.U64, shift, intExpr(63, pos), pos)
 	slot := operation(tree.OpAnd, types.U64, operation(tree.OpShr, types.U64, pid, shift, pos),
@@ -62,7 +66,7 @@ func (b *body) nextNode(entry, pid *tree.Expr, pos plan.Pos) *tree.Expr {
 }
 
 // slots is how many entries a node has (XA_CHUNK_SIZE).
-func (b *body) slots(pos plan.Pos) int {
+func (b tasks) slots(pos plan.Pos) int {
 	btf := b.u.btf(pos)
 	id, ok := btf.Named(kernel.KindStruct, "xa_node")
 	if !ok {
@@ -81,7 +85,7 @@ func (b *body) slots(pos plan.Pos) int {
 
 // ancestor is the number of the cgroup of a level among those that a cgroup is in. Kernels before 6.1 keep the numbers,
 // later ones the cgroups (struct cgroup, include/linux/cgroup-defs.h).
-func (b *body) ancestor(group *tree.Expr, level int, pos plan.Pos) *tree.Expr {
+func (b tasks) ancestor(group *tree.Expr, level int, pos plan.Pos) *tree.Expr {
 	at := int64(level) * 8
 	if b.u.hasFields("cgroup", "ancestor_ids") {
 		return b.word(group, b.offset(pos, "cgroup", "ancestor_ids")+at, pos)
@@ -92,7 +96,7 @@ func (b *body) ancestor(group *tree.Expr, level int, pos plan.Pos) *tree.Expr {
 }
 
 // follow is a field of a field … of a struct of the kernel.
-func (b *body) follow(p *tree.Expr, pos plan.Pos, names ...string) *tree.Expr {
+func (b tasks) follow(p *tree.Expr, pos plan.Pos, names ...string) *tree.Expr {
 	v := exprVal(p)
 	for _, n := range names {
 		v = b.attributes().attr(v, n, pos)
@@ -101,12 +105,12 @@ func (b *body) follow(p *tree.Expr, pos plan.Pos, names ...string) *tree.Expr {
 }
 
 // word is 64 bits of the kernel's memory.
-func (b *body) word(at *tree.Expr, off int64, pos plan.Pos) *tree.Expr {
-	return load(place{at, off, tree.Kernel, b}, types.U64, pos)
+func (b tasks) word(at *tree.Expr, off int64, pos plan.Pos) *tree.Expr {
+	return load(place{at, off, tree.Kernel, b.body}, types.U64, pos)
 }
 
 // offset is the place of a field of a struct of this kernel, in bytes.
-func (b *body) offset(pos plan.Pos, tag string, names ...string) int64 {
+func (b tasks) offset(pos plan.Pos, tag string, names ...string) int64 {
 	at, err := b.u.btf(pos).OffsetOf(tag, names...)
 	if err != nil {
 		wrong(pos, "the process that an event names cannot be looked at: %v", err)
@@ -115,7 +119,7 @@ func (b *body) offset(pos plan.Pos, tag string, names ...string) int64 {
 }
 
 // sizeOf is the size of a struct of this kernel.
-func (b *body) sizeOf(tag string, pos plan.Pos) int64 {
+func (b tasks) sizeOf(tag string, pos plan.Pos) int64 {
 	btf := b.u.btf(pos)
 	id, ok := btf.Named(kernel.KindStruct, tag)
 	if !ok {

@@ -136,7 +136,7 @@ func (w whose) find() *tree.Expr {
 	case named && own.expr != nil && own.expr.Op == tree.OpBuiltin && own.expr.Str == "pid":
 		return nil
 	case named:
-		return w.b.taskOf(w.b.present(exprVal(w.b.rv(own, w.pos)), "a pid", w.pos), w.pos)
+		return tasks{w.b}.taskOf(w.b.present(exprVal(w.b.rv(own, w.pos)), "a pid", w.pos), w.pos)
 	case w.ev.listed != nil && w.ev.listed["task"] != nil:
 		return w.b.rv(w.ev.listed["task"](w.pos), w.pos)
 	}
@@ -149,7 +149,7 @@ func (w whose) hasUser(uid uint32) *tree.Expr {
 	if w.task == nil {
 		return w.same(have, int64(uid))
 	}
-	return w.same(w.b.follow(w.task, w.pos, "cred", "uid", "val"), int64(uid))
+	return w.same(tasks{w.b}.follow(w.task, w.pos, "cred", "uid", "val"), int64(uid))
 }
 
 // inCgroup is the test whether a process is in a cgroup, or below it: then that is the one of its level among those
@@ -159,10 +159,10 @@ func (w whose) inCgroup(c plan.Cgroup) *tree.Expr {
 		return w.same(&tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: tree.AncestorCgroup(c.Level),
 			Pos: w.pos}, int64(c.ID))
 	}
-	group := w.b.assign("group", w.b.follow(w.task, w.pos, "cgroups", "dfl_cgrp"))
-	deep := w.b.follow(group, w.pos, "level")
+	group := w.b.assign("group", tasks{w.b}.follow(w.task, w.pos, "cgroups", "dfl_cgrp"))
+	deep := tasks{w.b}.follow(group, w.pos, "level")
 	reaches := operation(tree.OpGe, types.Boolean, assume(deep), intExpr(int64(c.Level), w.pos), w.pos)
-	return all(w.pos, present(deep, w.pos), reaches, w.same(w.b.ancestor(group, c.Level, w.pos), int64(c.ID)))
+	return all(w.pos, present(deep, w.pos), reaches, w.same(tasks{w.b}.ancestor(group, c.Level, w.pos), int64(c.ID)))
 }
 
 // same is the test whether a number that was read is n.

@@ -30,7 +30,9 @@ var verdicts = []verdict{works, fallsBack, asks, lacks}
 
 // A verified is a line of the table of Verify, as JSON has it.
 type verified struct {
-	Name    string  `json:"name"`
+	// Name is the script as it was given, or the tool.
+	Name string `json:"name"`
+	// Verdict follows from the Outcome.
 	Verdict verdict `json:"verdict"`
 	*session.Outcome
 }
