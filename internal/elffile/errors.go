@@ -19,6 +19,7 @@ var (
 	ErrStripped   = errors.New("no symbols")
 	ErrNoFunction = errors.New("no such function")
 	ErrNotCode    = errors.New("not in the file's code")
+	errHole       = errors.New("it claims what it does not hold: there is a hole")
 )
 
 // An ArchError says that a file is for another machine: that at Path is for Have, and Want was asked for.

@@ -16,7 +16,12 @@ func Open(path string, opts Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := newFile(path, f, size, opts)
+	reader, err := heldBy(f, size)
+	if err != nil {
+		f.Close()
+		return nil, formatError(path, err)
+	}
+	out, err := newFile(path, reader, size, opts)
 	if err != nil {
 		f.Close()
 		return nil, err
