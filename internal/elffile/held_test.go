@@ -32,7 +32,8 @@ func TestHoles(t *testing.T) {
 			f.Variables()
 			_ = f.Close()
 		}
-		if err == nil || !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrTruncated) && !errors.Is(err, ErrStripped) {
+		if err == nil || !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrTruncated) &&
+			!errors.Is(err, ErrStripped) {
 			t.Errorf("sections of %d bytes: %v", size, err)
 		}
 		if n := allocated() - before; n > 64<<20 {

@@ -29,6 +29,7 @@ type Output struct {
 	eager bool
 	// screen: results go to a terminal on which the cursor can be moved.
 	screen bool
+	reader reader
 }
 
 // pieceSize is the piece in which output is written while events are coming
@@ -57,7 +58,7 @@ func (o *Output) Guard(at bool) { o.printer.Guard = at }
 // Open opens the file of -o if it is given. The format is known by then.
 func (o *Output) Open(file string) (err error) {
 	if file != "" {
-		if o.file, err = os.Create(file); err != nil {
+		if o.file, err = create(file); err != nil {
 			return err
 		}
 		o.w, o.buf = o.file, o.buf[:0]
@@ -148,8 +149,12 @@ func (o *Output) Full() {
 
 // Flush writes what is there.
 func (o *Output) Flush() {
-	if len(o.buf) > 0 && o.err == nil {
+	switch {
+	case o.err != nil:
+	case len(o.buf) > 0:
 		_, o.err = o.w.Write(o.buf)
+	default:
+		o.err = o.reader.gone(o.w)
 	}
 	o.buf = o.buf[:0]
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"go.starlark.net/starlark"
+	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/kernel"
@@ -111,7 +112,10 @@ func writeBelow(dir, name, text string, flags int) (err error) {
 		return fmt.Errorf("--allow-write: %w", err)
 	}
 	defer root.Close()
-	f, err := root.OpenFile(name, flags, 0o644)
+	f, err := root.OpenFile(name, flags|unix.O_NONBLOCK, 0o644)
+	if errors.Is(err, unix.ENXIO) {
+		return fmt.Errorf("%s: nobody reads this pipe: start what reads it first", name)
+	}
 	if err != nil {
 		return err
 	}
@@ -128,10 +132,19 @@ func (w *World) Run(argv []string, limit time.Duration) (status int, out, errs s
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.WaitDelay = time.Second // for those that hold its output
-	var stdout, stderr bytes.Buffer
+	cmd.WaitDelay = time.Second                        // for those that hold its output
+	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true} // with the processes that it starts
+	endAll := func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
+	cmd.Cancel = endAll
+	stdout, stderr := bounded{cancel: cancel}, bounded{cancel: cancel}
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err = cmd.Run()
+	if err = cmd.Start(); err == nil {
+		err = cmd.Wait()
+		_ = endAll() // ESRCH: none is left
+	}
+	if stdout.full || stderr.full {
+		return 0, "", "", fmt.Errorf("%s: it has written more than %d MB, and was ended", argv[0], mostOutput>>20)
+	}
 	var failed *exec.ExitError
 	if errors.As(err, &failed) || errors.Is(err, exec.ErrWaitDelay) {
 		err = nil // the status tells
@@ -139,7 +152,26 @@ func (w *World) Run(argv []string, limit time.Duration) (status int, out, errs s
 	if err != nil {
 		return 0, "", "", err
 	}
-	return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String(), nil
+	return cmd.ProcessState.ExitCode(), stdout.text.String(), stderr.text.String(), nil
+}
+
+// mostOutput bounds what a command may write, to each of its outputs.
+const mostOutput = 16 << 20
+
+// A bounded buffer ends the command that writes too much. (It embeds no bytes.Buffer, whose
+// ReadFrom would read all.)
+type bounded struct {
+	text   bytes.Buffer
+	cancel func() // ends the command
+	full   bool   // it has written too much
+}
+
+func (b *bounded) Write(text []byte) (int, error) {
+	if b.full = b.full || b.text.Len()+len(text) > mostOutput; b.full {
+		b.cancel()
+		return len(text), nil
+	}
+	return b.text.Write(text)
 }
 
 // Proc reads a word of proc(pid). A process that has ended, or that may not be

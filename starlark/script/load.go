@@ -57,7 +57,7 @@ func (h *Host) loadFile(name string) (starlark.StringDict, error) {
 func (h *Host) read(name string) ([]byte, error) {
 	std, ok := strings.CutPrefix(name, stdPrefix)
 	if !ok {
-		return os.ReadFile(name)
+		return readModule(name)
 	}
 	if h.opts.Std == nil {
 		return nil, fmt.Errorf("there is no standard library here")
@@ -67,6 +67,16 @@ func (h *Host) read(name string) ([]byte, error) {
 		return nil, fmt.Errorf("the standard library has no %s%s", std, h.nearStd(std))
 	}
 	return src, nil
+}
+
+// readModule reads a file that is loaded. A pipe or device under its name is refused before
+// it is opened: that could block, and never end.
+func readModule(name string) ([]byte, error) {
+	st, err := os.Stat(name)
+	if err == nil && !st.Mode().IsRegular() && !st.IsDir() {
+		return nil, fmt.Errorf("%s is a pipe or a device, want a file", name)
+	}
+	return os.ReadFile(name)
 }
 
 // resolvePath gives the file that load(name) in another file means.
