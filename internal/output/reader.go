@@ -5,28 +5,28 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // A reader is who reads the output, as far as that can be asked.
 type reader struct {
-	turns int // since it was asked for
+	asked time.Time // when it was last asked for, zero before
 }
 
-// askEvery is after how many turns without output the reader is asked for: a tenth of a
-// second, at one each 5 ms.
-const askEvery = 20
+// askEvery is how often the reader is asked for, where nothing is printed.
+const askEvery = 100 * time.Millisecond
 
 // gone is the error of a write to an output that nobody reads any more: the other end of a
 // pipe, a socket or a terminal is closed. A run that prints only at its end would
 // otherwise go on after a lost connection. It asks only now and then.
 func (r *reader) gone(w io.Writer) error {
 	f, isFile := w.(*os.File)
-	if r.turns++; !isFile || r.turns < askEvery {
+	if !isFile || time.Since(r.asked) < askEvery {
 		return nil
 	}
-	r.turns = 0
+	r.asked = time.Now()
 	list := []unix.PollFd{{Fd: int32(f.Fd())}} // errors are told without being asked for
 	n, err := unix.Poll(list, 0)
 	if err != nil || n == 0 || list[0].Revents&(unix.POLLERR|unix.POLLHUP) == 0 {

@@ -65,8 +65,9 @@ func (s *session) idle() bool {
 	return s.loaded.parts.onlyLists(s.growth != nil) && !s.target.Started() && s.timers.Next() == math.MaxUint64
 }
 
-// maxWait bounds the sleep where no timer is set; wake ends it early.
-const maxWait = time.Hour
+// maxWait bounds the sleep where no timer is set; wake ends it early. Then it is asked whether
+// anybody still reads the output.
+const maxWait = time.Second
 
 func (s *session) untilTimer() time.Duration {
 	next, now := s.timers.Next(), stream.Now()
