@@ -209,7 +209,7 @@ func (k *pointKernel) compiled(t *testing.T, example, handler string, must bool)
 	if err := h.Run(nil); err != nil {
 		t.Fatal(err)
 	}
-	res, err := infer.UnitWith(h.Plan(), k.facts, pointProgram{})
+	res, err := infer.Plan(h.Plan(), k.facts, infer.Options{Programs: pointProgram{}})
 	if err != nil {
 		if must {
 			t.Errorf("infer: %s: %v", example, err)

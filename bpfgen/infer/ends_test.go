@@ -25,7 +25,7 @@ func TestEndsAlike(t *testing.T) {
 			var does [2]bool
 			for half, effect := range []string{"", "    print(1)\n"} {
 				text := fmt.Sprintf("def f(e):\n    %s\n%sprobe(\"rawtracepoint:sched_wakeup\", f)\n", expr, effect)
-				res, err := infer.Unit(planOf(t, text), facts)
+				res, err := infer.Plan(planOf(t, text), facts, infer.Options{})
 				if err != nil {
 					t.Fatalf("%s: %v", expr, err)
 				}

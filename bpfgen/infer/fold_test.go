@@ -65,6 +65,6 @@ func TestFoldsAlike(t *testing.T) {
 
 func inferred(t *testing.T, text string, facts *kernel.Facts) error {
 	t.Helper()
-	_, err := infer.Unit(planOf(t, text), facts)
+	_, err := infer.Plan(planOf(t, text), facts, infer.Options{})
 	return err
 }

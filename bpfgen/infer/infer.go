@@ -64,49 +64,43 @@ import (
 	"github.com/startrace/startrace/internal/until"
 )
 
-// Unit infers p on the kernel that facts describe. The error is a refusal.Diags with
+// Options are what the caller decides beside the plan and the kernel. The zero value is a unit for itself, without
+// points in user programs.
+type Options struct {
+	// Programs says what points in user programs mean; nil: such points are mistakes.
+	Programs points.Programs
+	// Earlier has the types of the units that have been loaded before, with which this one shares containers; nil:
+	// there are none.
+	Earlier *Types
+	// Late: the unit has only the points that the probes of the plan have got since the units of Earlier were made, and
+	// facts are read anew. A unit without programs: there are none.
+	Late bool
+	// Stop is for somebody who may want no result any more: once it gives an error, that comes back soon.
+	Stop until.Stop
+}
+
+// Plan infers p on the kernel that facts describe. The error is a refusal.Diags with
 // everything that is wrong with the script; the Result then has what is known
 // all the same, without a Tree that could be compiled.
-func Unit(p *plan.Plan, facts *kernel.Facts) (*Result, error) { return UnitWith(p, facts, nil) }
-
-// UnitWith is Unit with a source for what points in user programs mean.
-func UnitWith(p *plan.Plan, facts *kernel.Facts, programs points.Programs) (*Result, error) {
-	return UnitAfter(p, facts, programs, nil)
-}
-
-// UnitAfter is UnitWith for a unit that shares containers with those that have
-// been loaded before: earlier has their types; nil: there are none.
-func UnitAfter(p *plan.Plan, facts *kernel.Facts, programs points.Programs, earlier *Types) (*Result, error) {
-	return UnitUntil(p, facts, programs, earlier, nil)
-}
-
-// UnitUntil is UnitAfter for somebody who may want no result any more: once stop
-// gives an error, that comes back soon.
-func UnitUntil(p *plan.Plan, facts *kernel.Facts, programs points.Programs, earlier *Types,
-	stop until.Stop) (*Result, error) {
-	return inferUnit(p, facts, programs, earlier, false, stop)
-}
-
-func inferUnit(p *plan.Plan, facts *kernel.Facts, programs points.Programs, earlier *Types, late bool,
-	stop until.Stop) (_ *Result, err error) {
+func Plan(p *plan.Plan, facts *kernel.Facts, o Options) (_ *Result, err error) {
 	defer until.End(&err)
-	known := learnt{conts: earlier.containers()}
+	known := learnt{conts: o.Earlier.containers()}
 	keys := map[*plan.Span]*types.Type{}
-	names := newNameTable(earlier)
+	names := newNameTable(o.Earlier)
 	userKeys := map[int]*keyUse{}
 	moved := map[roleUse]string{}
 	settles := 1
 	for round := 0; round < maxRounds; round++ {
 		u := newUnit(p, facts, known)
-		u.programs, u.stop = programs, stop
-		u.share(earlier)
-		u.earlier, u.late = earlier, late
+		u.programs, u.stop = o.Programs, o.Stop
+		u.share(o.Earlier)
+		u.earlier, u.late = o.Earlier, o.Late
 		u.spanKeys, u.nameTable = keys, names
 		u.userKeys, u.moved = userKeys, moved
 		before := len(moved)
 		u.walk()
 		if len(moved) > before { // what their kernel halves gave containers does not hold
-			known, round = learnt{conts: earlier.containers()}, -1 // each role moves once
+			known, round = learnt{conts: o.Earlier.containers()}, -1 // each role moves once
 			continue
 		}
 		u.joinKeys()
@@ -163,11 +157,4 @@ func (u *unit) finish() *Result {
 	}
 	u.res.conts, u.res.written, u.res.touched = u.conts, u.written, u.touched
 	return u.res
-}
-
-// UnitLate is UnitAfter for the points that the probes of p have got since the
-// units of earlier were made; facts are read anew. A unit without programs: there
-// are none.
-func UnitLate(p *plan.Plan, facts *kernel.Facts, programs points.Programs, earlier *Types) (*Result, error) {
-	return inferUnit(p, facts, programs, earlier, true, nil)
 }

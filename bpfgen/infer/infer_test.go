@@ -87,7 +87,7 @@ func planOf(t *testing.T, src string) *plan.Plan {
 // inferText is the tree and the user halves of a script, and what it is told: errors, or warnings.
 func inferText(t *testing.T, src string, facts *kernel.Facts) (string, []chunk.Mistake) {
 	p := planOf(t, src)
-	res, err := infer.Unit(p, facts)
+	res, err := infer.Plan(p, facts, infer.Options{})
 	var wrong refusal.Diags
 	if err != nil && !errors.As(err, &wrong) {
 		t.Fatal(err)

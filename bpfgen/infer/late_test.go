@@ -77,7 +77,7 @@ probe("tracepoint:sched:sched_switch", lambda e: n.add(4))
 		t.Error("the plan does not grow")
 	}
 	var types infer.Types
-	first, err := infer.UnitAfter(p, k.facts, nil, &types)
+	first, err := infer.Plan(p, k.facts, infer.Options{Earlier: &types})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ probe("tracepoint:sched:sched_switch", lambda e: n.add(4))
 	var last *infer.Result
 	late := func(want string) {
 		t.Helper()
-		r, err := infer.UnitLate(p, k.facts, nil, &types)
+		r, err := infer.Plan(p, k.facts, infer.Options{Earlier: &types, Late: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func TestLateMistakes(t *testing.T) {
 		{`"kprobe:n*:f"`, "name one module", false},
 	} {
 		p := planOf(t, "probe("+c.point+", kernel = lambda e: record(x = 1))")
-		_, err := infer.UnitAfter(p, k.facts, nil, &infer.Types{Now: c.now})
+		_, err := infer.Plan(p, k.facts, infer.Options{Earlier: &infer.Types{Now: c.now}})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.point, err, c.want)
 		}

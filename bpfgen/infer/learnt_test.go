@@ -48,7 +48,7 @@ func placedBy(t *testing.T, text string, placement plan.Placement, facts *kernel
 	t.Helper()
 	p := planOf(t, text)
 	p.Placement = placement
-	res, err := infer.Unit(p, facts)
+	res, err := infer.Plan(p, facts, infer.Options{})
 	if err != nil {
 		return "", err.Error()
 	}

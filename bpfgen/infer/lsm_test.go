@@ -51,8 +51,8 @@ func hooksOf(t *testing.T) *kernel.Facts {
 func TestHooksWithoutPrograms(t *testing.T) {
 	facts := hooksOf(t)
 	for _, pattern := range []string{"lsm:*", "lsm:file_*"} {
-		res, err := infer.Unit(planOf(t, `n = count()
-probe("`+pattern+`", lambda e: n[e.func].add())`), facts)
+		res, err := infer.Plan(planOf(t, `n = count()
+probe("`+pattern+`", lambda e: n[e.func].add())`), facts, infer.Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", pattern, err)
 		}
@@ -75,7 +75,7 @@ P: lsm:file_wide is left out: file_wide takes w by value in several words`, "P",
 		"lsm:file_wide":   "lsm:file_wide: file_wide takes w by value in several words",
 		"lsm:file_*[dt]":  "lsm:file_*[dt]: none of these hooks can have a program: lsm:file_closed: closed",
 	} {
-		_, err := infer.Unit(planOf(t, `probe("`+pattern+`", lambda e: print(e.func))`), facts)
+		_, err := infer.Plan(planOf(t, `probe("`+pattern+`", lambda e: print(e.func))`), facts, infer.Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", pattern, err, want)
 		}

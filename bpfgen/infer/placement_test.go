@@ -21,7 +21,7 @@ def f(e):
         seen[e.args.prio] = 1
 probe([%q, %q], f)
 `, points[0], points[1])
-		res, err := infer.Unit(planOf(t, src), testFacts(t))
+		res, err := infer.Plan(planOf(t, src), testFacts(t), infer.Options{})
 		if err != nil {
 			t.Fatalf("%v: %v", points, err)
 		}

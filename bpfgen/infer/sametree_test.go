@@ -16,7 +16,7 @@ probe("rawtracepoint:sched_wakeup", lambda e: print(e.args.p.pid, e.args.p.pid, 
 `
 	facts := testFacts(t)
 	for range 20 {
-		res, err := infer.Unit(planOf(t, src), facts)
+		res, err := infer.Plan(planOf(t, src), facts, infer.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

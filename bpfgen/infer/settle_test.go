@@ -77,7 +77,7 @@ func permutations(list []string, f func([]string)) {
 // tableTypes are the types of the values of a script's containers.
 func tableTypes(t *testing.T, text string) string {
 	t.Helper()
-	res, err := infer.Unit(planOf(t, text), testFacts(t))
+	res, err := infer.Plan(planOf(t, text), testFacts(t), infer.Options{})
 	if err != nil {
 		t.Fatalf("%s\n%v", text, err)
 	}

@@ -71,10 +71,11 @@ func (c *compiler) compile(p *part, st explain.Stages) (*infer.Result, error) {
 
 // infer makes the trees of a plan, or of what it has got since.
 func (c *compiler) infer(p *part) (*infer.Result, error) {
-	if p.late {
-		return infer.UnitLate(p.plan, c.machine.Facts(), c.machine.Programs(), c.common.types)
+	o := infer.Options{Programs: c.machine.Programs(), Earlier: c.common.types, Late: p.late}
+	if !p.late {
+		o.Stop = c.unwanted
 	}
-	return infer.UnitUntil(p.plan, c.machine.Facts(), c.machine.Programs(), c.common.types, c.unwanted)
+	return infer.Plan(p.plan, c.machine.Facts(), o)
 }
 
 // freeze makes what kernel halves captured constant for the rest of the run: a

@@ -88,7 +88,7 @@ func (s *session) explainFailed(st Stages, failed error) (int, error) {
 		return Failed, mistake.Tidy(failed)
 	}
 	// What inference finds wrong may be due to what is missing.
-	result, err := infer.UnitWith(p.plan, s.machine.Facts(), s.machine.Programs())
+	result, err := infer.Plan(p.plan, s.machine.Facts(), infer.Options{Programs: s.machine.Programs()})
 	var diags refusal.Diags
 	if err != nil && !errors.As(err, &diags) {
 		return Failed, err

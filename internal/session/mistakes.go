@@ -19,7 +19,7 @@ func (s *session) allMistakes(err error, args []string) error {
 	var all script.Errors
 	interrupted := s.aside(func() error {
 		all = s.host.AllMistakes(found, args, func(p *plan.Plan) error {
-			_, err := infer.UnitWith(p, s.machine.Facts(), s.machine.Programs())
+			_, err := infer.Plan(p, s.machine.Facts(), infer.Options{Programs: s.machine.Programs()})
 			return err
 		})
 		return nil

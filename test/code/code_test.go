@@ -30,7 +30,7 @@ func input(t testing.TB, name, text string, facts *kernel.Facts, o bpfgen.Option
 	if err := h.Run(nil); err != nil {
 		t.Fatal(err)
 	}
-	res, err := infer.Unit(h.Plan(), facts)
+	res, err := infer.Plan(h.Plan(), facts, infer.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

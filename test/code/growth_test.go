@@ -76,7 +76,7 @@ func compileAll(text string, facts *kernel.Facts) error {
 		var found script.Errors
 		if errors.As(err, &found) {
 			err = h.AllMistakes(found, nil, func(p *plan.Plan) error {
-				_, err := infer.Unit(p, facts)
+				_, err := infer.Plan(p, facts, infer.Options{})
 				return err
 			})
 		}
@@ -85,7 +85,7 @@ func compileAll(text string, facts *kernel.Facts) error {
 	if err := h.Run(nil); err != nil {
 		return err
 	}
-	res, err := infer.Unit(h.Plan(), facts)
+	res, err := infer.Plan(h.Plan(), facts, infer.Options{})
 	if err != nil {
 		return err
 	}

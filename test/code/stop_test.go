@@ -38,11 +38,11 @@ func TestStop(t *testing.T) {
 			}
 		}
 		for _, n := range []int{1, 40} {
-			if _, err := infer.UnitUntil(h.Plan(), facts, nil, nil, until(n)); err != gone || asked != n {
+			if _, err := infer.Plan(h.Plan(), facts, infer.Options{Stop: until(n)}); err != gone || asked != n {
 				t.Errorf("%s: %v, asked %d times, want %d", g.name, err, asked, n)
 			}
 		}
-		res, err := infer.UnitUntil(h.Plan(), facts, nil, nil, until(0))
+		res, err := infer.Plan(h.Plan(), facts, infer.Options{Stop: until(0)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,7 @@ func FuzzInfer(f *testing.F) {
 		if h.ParseText("fuzz.star", []byte(src)) != nil || h.Run(nil) != nil {
 			return
 		}
-		res, err := infer.Unit(h.Plan(), types)
+		res, err := infer.Plan(h.Plan(), types, infer.Options{})
 		if err != nil || points(res) > 50 { // all system calls take seconds
 			return
 		}

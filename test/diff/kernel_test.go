@@ -91,7 +91,7 @@ func compileFor(src string, facts *kernel.Facts, strMax int, options bpfgen.Opti
 	if err := h.Run(nil); err != nil {
 		return nil, err
 	}
-	res, err := infer.Unit(h.Plan(), facts)
+	res, err := infer.Plan(h.Plan(), facts, infer.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -143,7 +143,7 @@ func (s *scene) compile(src string) (_ *stage, err error) {
 	h.Plan().Target.PID = s.pid
 	finder := &binaries.Finder{}
 	defer finder.Close()
-	res, err := infer.UnitWith(h.Plan(), s.facts, finder)
+	res, err := infer.Plan(h.Plan(), s.facts, infer.Options{Programs: finder})
 	if err != nil {
 		return nil, err
 	}

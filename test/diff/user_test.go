@@ -61,7 +61,7 @@ func host(src string, facts *kernel.Facts) (*script.Host, error) {
 
 // inferred is what the compiler finds, of which containers of user space know the parts of their keys.
 func inferred(h *script.Host, facts *kernel.Facts) (*infer.Result, error) {
-	res, err := infer.Unit(h.Plan(), facts)
+	res, err := infer.Plan(h.Plan(), facts, infer.Options{})
 	if err != nil {
 		return nil, err
 	}

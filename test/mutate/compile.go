@@ -95,13 +95,13 @@ func all(h *script.Host, err error, facts *kernel.Facts) error {
 		return err
 	}
 	return h.AllMistakes(found, nil, func(p *plan.Plan) error {
-		_, err := infer.UnitWith(p, facts, programs{})
+		_, err := infer.Plan(p, facts, infer.Options{Programs: programs{}})
 		return err
 	})
 }
 
 func compile(h *script.Host, facts *kernel.Facts) Result {
-	typed, err := infer.UnitWith(h.Plan(), facts, programs{})
+	typed, err := infer.Plan(h.Plan(), facts, infer.Options{Programs: programs{}})
 	if err != nil {
 		return Result{Stage: Inferring, Err: err}
 	}
