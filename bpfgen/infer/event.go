@@ -28,7 +28,8 @@ var builtinFields = map[string]types.Type{
 
 // fieldNames are all names that e can have, for spelling hints.
 var fieldNames = []string{
-	"pid", "tid", "ppid", "uid", "gid", "comm", "cpu", "time", "cgroup", "task", "probe", "func", "args", "ret",
+	"pid", "tid", "ppid", "nspid", "nstid",
+	"uid", "gid", "comm", "cpu", "time", "cgroup", "task", "probe", "func", "args", "ret",
 	"duration", "depth", "start", "ip", "addr", "usermode", "regs", "stack", "ustack", "file", "value",
 }
 
@@ -50,6 +51,10 @@ func (e *event) field(name string, pos plan.Pos) (v val, ok bool) {
 	case "ppid":
 		parent := b.memory().pointerField(b.task(pos), "real_parent", pos)
 		return e.mine(b.attributes().attr(parent, "tgid", pos)), true
+	case "nspid":
+		return e.mine(tasks{b}.processInside(exprVal(b.task(pos)), pos)), true
+	case "nstid":
+		return e.mine(tasks{b}.numberInside(exprVal(b.task(pos)), pos)), true
 	case "probe":
 		if e.name != nil {
 			return e.mine(e.name(pos)), true
@@ -318,12 +323,15 @@ func (e *event) listTask(task val) {
 	e.listed = map[string]func(plan.Pos) val{
 		"task": follow(), "pid": follow("tgid"), "tid": follow("pid"), "comm": follow("comm"),
 		"ppid": follow("real_parent", "tgid"), "uid": follow("cred", "uid", "val"), "gid": follow("cred", "gid", "val"),
+		"nspid": func(pos plan.Pos) val { return tasks{e.b}.processInside(task, pos) },
+		"nstid": func(pos plan.Pos) val { return tasks{e.b}.numberInside(task, pos) },
 	}
 }
 
 // ofCurrent are the fields that tell of the current process.
 var ofCurrent = map[string]bool{
-	"task": true, "pid": true, "tid": true, "comm": true, "ppid": true, "uid": true, "gid": true, "cgroup": true,
+	"task": true, "pid": true, "tid": true, "comm": true, "ppid": true, "nspid": true, "nstid": true,
+	"uid": true, "gid": true, "cgroup": true,
 	"file": true, "stack": true, "ustack": true,
 }
 

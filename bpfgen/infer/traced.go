@@ -155,6 +155,9 @@ func (w whose) hasUser(uid uint32) *tree.Expr {
 // inCgroup is the test whether a process is in a cgroup, or below it: then that is the one of its level among those
 // that the process is in.
 func (w whose) inCgroup(c plan.Cgroup) *tree.Expr {
+	if w.task == nil && w.b.u.hasFields("cgroup", "ancestor_ids") {
+		w.task = w.b.task(w.pos) // such kernels, before 6.1, need not let all kinds of programs ask
+	}
 	if w.task == nil {
 		return w.same(&tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: tree.AncestorCgroup(c.Level),
 			Pos: w.pos}, int64(c.ID))

@@ -2,7 +2,6 @@ package points
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -120,14 +119,14 @@ func (s search) tellNames(p *plan.Pattern, name string, list []binary.Function) 
 	}
 }
 
-// tellReplaced warns of a file that is not the one that the traced process runs, so that nothing of it is seen.
+// tellReplaced tells of a file that has another content now than the traced process runs: what it runs is probed, and
+// what starts from now on runs the other one.
 func (s search) tellReplaced(p *plan.Pattern, at *binary.File) {
 	if at == nil || !at.Replaced {
 		return
 	}
-	base := filepath.Base(at.Name)
-	s.warnf(p.Pos, "%s: process %d runs another file, which had the name %s before: nothing of it is seen here; "+
-		"the name %s without a folder means the one that it runs", p.Text, s.Target.PID, at.Name, base)
+	s.warnf(p.Pos, "%s: process %d runs a file that had the name %s before and has been replaced: "+
+		"that is probed, and not the one that has the name now", p.Text, s.Target.PID, at.Name)
 }
 
 // callerAt says whether the kernel adds the caller to stacks at the entry of a function.

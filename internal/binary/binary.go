@@ -58,7 +58,7 @@ type File struct {
 	Path string // as we open it
 	Name string // as scripts and readers know it
 	How  string // how it was found, for -v
-	// Replaced: the traced process runs another file, which had this name before.
+	// Replaced: this is the file that the traced process runs, and another one has its name now.
 	Replaced bool
 	Go       string // the version of the Go that built it, "" if it was not Go
 	// NoReturnProbes says why no return address may be replaced, "" if they may.

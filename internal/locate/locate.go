@@ -30,7 +30,7 @@ type Location struct {
 	// Also is another file that the name could mean: `curl` is a library and a
 	// command. "" if there is none.
 	Also string
-	// Replaced: the process runs another file, which had this name when it was mapped.
+	// Replaced: the process runs another file than has the name now. Path is the one that it runs.
 	Replaced bool
 }
 
@@ -102,8 +102,7 @@ const onePlace = "; a program or library is one path or name, as c for libc, and
 func (f *Finder) findPath(name string) (Location, error) {
 	if root := f.root(); root != "" && filepath.IsAbs(name) {
 		if path, err := resolve(root, name); err == nil {
-			return Location{Path: path, Name: name, Root: root, How: f.where("by its path"),
-				Replaced: f.replaced(name)}, nil
+			return f.run(Location{Path: path, Name: name, Root: root, How: f.where("by its path")}), nil
 		}
 	}
 	path, err := filepath.Abs(name)
@@ -115,7 +114,7 @@ func (f *Finder) findPath(name string) (Location, error) {
 	} else if err != nil {
 		return Location{}, fmt.Errorf("find %s: %w", name, err)
 	}
-	return Location{Path: path, Name: path, How: "by its path", Replaced: f.replaced(path)}, nil
+	return f.run(Location{Path: path, Name: path, How: "by its path"}), nil
 }
 
 // neighbour is a hint at what else the folder has, as the path was written.

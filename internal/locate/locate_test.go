@@ -275,8 +275,9 @@ func TestMapped(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]bool{"/usr/lib/libc.so.6": false, "/usr/lib/libold.so.1": true} {
-		if got := f.replaced(name); got != want {
-			t.Errorf("%s was replaced: %t", name, got)
+		got := f.run(Location{Path: "new", Name: name})
+		if got.Replaced != want || (got.Path == "new") == want {
+			t.Errorf("%s was replaced: %+v", name, got)
 		}
 	}
 	if got, err := f.Find("ssl"); !errors.Is(err, ErrNotFound) ||

@@ -47,24 +47,29 @@ func (f *Finder) mapped(name string) (Location, bool, error) {
 	return loc, true, nil
 }
 
-// replaced reports whether the process has mapped files of that path as code, and all of them have lost their name
-// since: what stands there now is not what it runs.
-func (f *Finder) replaced(path string) bool {
+// run is the file that the process runs under a name: if all that it has mapped of it as code has lost the name since,
+// as when a package is upgraded, that is what it has mapped, which the kernel still has under its addresses.
+func (f *Finder) run(at Location) Location {
 	if f.PID == 0 {
-		return false
+		return at
 	}
-	list, err := mapping.Read(fmt.Sprintf("%s/%d", f.procDir(), f.PID))
+	dir := fmt.Sprintf("%s/%d", f.procDir(), f.PID)
+	list, err := mapping.Read(dir)
 	if err != nil {
-		return false // that there is no such process is said where it is traced
+		return at // that there is no such process is said where it is traced
 	}
-	gone := false
+	old := ""
 	for _, m := range list {
-		if m.Code && m.File() && m.Path == path {
-			if !m.Deleted {
-				return false
-			}
-			gone = true
+		if !m.Code || !m.File() || m.Path != at.Name {
+			continue
 		}
+		if !m.Deleted {
+			return at
+		}
+		old = dir + "/map_files/" + m.Range()
 	}
-	return gone
+	if old != "" {
+		at.Path, at.Replaced, at.How = old, true, fmt.Sprintf("mapped by process %d", f.PID)
+	}
+	return at
 }
