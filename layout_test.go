@@ -75,6 +75,7 @@ var layers = []layer{
 	{"internal/world", []string{"builtins", "internal/kernel", "internal/mistake", "internal/procs", "starlark/value"},
 		[]string{starlark, unix}},
 	{"internal/timers", nil, []string{starlark}},
+	{"internal/memory", nil, []string{unix}},
 	{"internal/loss", []string{"bpfgen", "internal/attach", "internal/format", "internal/plan", "starlark/value"},
 		[]string{ebpf}},
 	{"internal/twins", []string{"internal/attach", "internal/plan", "starlark/value"}, nil},

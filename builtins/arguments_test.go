@@ -38,7 +38,8 @@ func TestUnknownOptions(t *testing.T) {
 		`show(count(), sort = 3)`: "show: sort: got int, want the name of a column",
 		`show(count(), sorted = "x")`: `show: unexpected keyword argument "sorted" ` +
 			`(did you mean sort?)`,
-		`every("1s", lambda e: 1)`:                     "every: fn: lambda is called without arguments, but wants e",
+		`every("1s", lambda e, f: 1)`: "every: fn: lambda is called with the time that has passed, in " +
+			"ns, but wants also f",
 		`every("1s", lambda *a, b = 2, **c: 1)`:        "",
 		`after(delay = "1s", fn = lambda a, b = 1: 1)`: "after: fn: lambda is called without arguments, but wants a",
 		`at_exit(lambda a: 1)`: "at_exit: fn: lambda is called without arguments, " +

@@ -40,7 +40,9 @@ var timeFamily = []Entry{
 	{
 		Name: "every", Family: "time",
 		Signature: `every(interval, fn)`,
-		Doc:       `Calls fn() each interval ("1s", or ns), and once more at the end for the last part.`,
+		Doc: `Calls fn() each interval ("1s", or ns), and once more at the end for the last part. If fn has a
+parameter, it gets the time in ns that has passed since the call before, which is longer than the
+interval if calls were missed.`,
 		call: timer("every", "interval", func(rt Runtime, d time.Duration, fn starlark.Callable) error {
 			return rt.Every(d, fn)
 		}),
@@ -135,7 +137,11 @@ func timer(name, when string, start func(Runtime, time.Duration, starlark.Callab
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if err := takesNothing(name, fn); err != nil {
+		takes := takesNothing
+		if name == "every" {
+			takes = takesPassed
+		}
+		if err := takes(name, fn); err != nil {
 			return nil, err
 		}
 		return starlark.None, start(e.Runtime, time.Duration(ns), fn)
@@ -144,6 +150,23 @@ func timer(name, when string, start func(Runtime, time.Duration, starlark.Callab
 
 // takesNothing refuses a function that is to be called without arguments and wants some.
 func takesNothing(name string, fn starlark.Callable) error {
+	if wanted := Wants(fn); len(wanted) > 0 {
+		return fmt.Errorf("%s: fn: %s is called without arguments, but wants %s", name, fn.Name(), wanted[0])
+	}
+	return nil
+}
+
+// takesPassed refuses a function of every that wants more than the time that has passed.
+func takesPassed(name string, fn starlark.Callable) error {
+	if wanted := Wants(fn); len(wanted) > 1 {
+		return fmt.Errorf("%s: fn: %s is called with the time that has passed, in ns, but wants also %s", name,
+			fn.Name(), wanted[1])
+	}
+	return nil
+}
+
+// Wants are the parameters of a function of the script without which it cannot be called.
+func Wants(fn starlark.Callable) (names []string) {
 	f, ok := fn.(*starlark.Function)
 	if !ok {
 		return nil
@@ -157,10 +180,10 @@ func takesNothing(name string, fn starlark.Callable) error {
 	}
 	for i := range f.NumParams() - starred {
 		if word, _ := f.Param(i); f.ParamDefault(i) == nil {
-			return fmt.Errorf("%s: fn: %s is called without arguments, but wants %s", name, f.Name(), word)
+			names = append(names, word)
 		}
 	}
-	return nil
+	return names
 }
 
 // toDuration reads a string such as "5ms", or an int in ns.

@@ -49,8 +49,10 @@ func TestFlagsBeforeCommands(t *testing.T) {
 func spellings(f flags.Flag) (out [][]string) {
 	value := "5"
 	switch {
-	case f.Long == "duration":
+	case f.Long == "duration", f.Long == "drain":
 		value = "5s"
+	case f.Long == "memory":
+		value = "64M"
 	case len(f.Words) > 0:
 		value = f.Words[0]
 	}

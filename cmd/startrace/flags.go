@@ -27,10 +27,14 @@ func settingsFlags(set *flags.Set, s *session.Settings) {
 	set.Texts(flags.Flag{Long: "code", Short: "e", Value: "CODE",
 		Help: "Run CODE; several are lines of one script."}, &s.Code)
 	set.Text(flags.Flag{Long: "command", Short: "c", Value: "CMD",
-		Help: "Start CMD under the trace and end when it ends; at the prompt go() starts it.",
+		Help: "Start CMD under the trace, end with it and its exit code; at the prompt go() starts it.",
 		Once: `one command is started: -c "sh -c 'A & B & wait'" starts several`}, &s.Command)
 	scopeFlags(set, s)
 	set.Time(flags.Flag{Long: "duration", Value: "10s", Help: "End after this time."}, &s.Duration)
+	set.Time(flags.Flag{Long: "drain", Value: "5s",
+		Help: "At the end, handle what was recorded for at most this time (1s)."}, &s.Drain)
+	set.Func(flags.Flag{Long: "memory", Value: "SIZE",
+		Help: "Keep within this much memory (64M); a script whose values take more is ended."}, s.TakeMemory)
 	set.Text(flags.Flag{Long: "output", Short: "o", Value: "FILE", Help: "Write results to FILE."}, &s.Output)
 	set.Text(flags.Flag{Long: "format", Value: "FORMAT", Words: []string{"text", "json", "csv", "folded"},
 		Help: "Format of results: text (the default), json, csv or folded."}, &s.Format)

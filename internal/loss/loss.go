@@ -5,6 +5,7 @@ package loss
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -198,3 +199,19 @@ func nameOf(p *plan.Plan, l attach.Loss, of subject) string {
 
 // Unknown says that some losses could not be read.
 func Unknown(err error) string { return fmt.Sprintf("some losses are not known: %v", err) }
+
+// Uncounted says that the kernel does not tell all.
+const Uncounted = "this kernel does not count the events that it drops itself, as while another program runs on the " +
+	"same CPU (5.12 and later do)"
+
+// Left says how many events of a probe had been recorded and were not handled.
+func Left(n uint64, probe string) string {
+	return fmt.Sprintf("%s of %s lost: the run ended before they were handled; give the end longer with --drain 5s, "+
+		"or select with where=, aggregate with kernel=, or do less for each event", format.Count(n, "event"), probe)
+}
+
+// MissedCalls says how often a function was not called that every() calls, and where it is.
+func MissedCalls(period time.Duration, where string, missed, all uint64) string {
+	return fmt.Sprintf("every(%q)%s missed %d of %s: functions of the script took longer; the time that has passed is "+
+		"what its function gets: every(%[1]q, lambda passed: …)", period, where, missed, format.Count(all, "call"))
+}

@@ -55,9 +55,9 @@ func (c *calls) count(of string) *failures {
 	return f
 }
 
-// call calls a function of the script without arguments.
-func (c *calls) call(fn starlark.Callable, f *failures) {
-	if err := c.guarded(fn); err != nil {
+// call calls a function of the script that is not the handler of a probe.
+func (c *calls) call(fn starlark.Callable, f *failures, args ...starlark.Value) {
+	if err := c.guarded(fn, args...); err != nil {
 		c.failed(f, err)
 	}
 }

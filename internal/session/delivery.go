@@ -33,6 +33,8 @@ type delivery struct {
 	// halted says that no function of the script is to be called any more.
 	halted func() bool
 
+	// room is how many bytes of a ring are taken at a time.
+	room int
 	// merger orders the records of all CPUs by their times.
 	merger   stream.Merger
 	flushing bool         // the merger gives out records
@@ -58,8 +60,9 @@ type route struct {
 	line *eventline.Line
 	// failures counts what fn has raised, together with the other records of the probe.
 	failures *failures
-	// sent counts the records that were delivered.
+	// sent counts the records that were delivered, left those that were not when the run ended.
 	sent int64
+	left uint64
 }
 
 // bind prepares where the records of a part go.
@@ -103,12 +106,15 @@ func (d *delivery) sent(probe int) (n int64) {
 }
 
 // deliver gives one record to its probe, after the timers that were due
-// before it. It reports whether the run goes on.
+// before it, and those that cannot wait any longer. It reports whether the run
+// goes on.
 func (d *delivery) deliver(rec []byte) bool {
 	if t := binary.NativeEndian.Uint64(rec[wire.HeaderTime:]); d.timers.Next() <= t {
 		d.timers.Fire(t, t, d.halted)
 	}
+	d.timers.FireOverdue(d.halted)
 	if d.halted() {
+		d.leave(rec)
 		return false
 	}
 	if r := d.route(rec); r != nil {
@@ -143,7 +149,7 @@ func (d *delivery) hand(r *route, rec []byte) {
 	d.out.Full()
 }
 
-// drain takes all records from the rings into the merger.
+// drain takes all records from the rings into the merger, however many.
 func (d *delivery) drain() error {
 	for _, p := range d.parts.list {
 		if p.reader == nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/startrace/startrace/internal/render"
+	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/starlark/value"
 )
 
@@ -12,13 +13,15 @@ import (
 // part of each interval, at_exit, the aggregations that nobody read. After
 // exit() nothing more is delivered, but the rest is done.
 func (s *session) end() error {
+	s.ending.ask(false)
 	s.loaded.settle()
 	err := s.deliverRest()
+	s.cutShort = s.ending.handled() || s.hurried.Load()
 	if s.Twins != nil {
 		err = s.compareTwins()
 	}
 	s.resume()
-	s.timers.Last()
+	s.timers.Last(s.resume)
 	if !s.asked() && !s.host.Sources().Uses("dump") { // what was kept, where the script never asks for it
 		if dumpErr := s.delivery.dumpAll(); err == nil {
 			err = dumpErr
@@ -30,6 +33,7 @@ func (s *session) end() error {
 		s.calls.call(fn, s.calls.exits)
 	}
 	s.resume()
+	s.ending.over()
 	if printErr := s.printUnread(); err == nil {
 		err = printErr
 	}
@@ -50,30 +54,37 @@ func (s *session) compareTwins() error {
 	return nil
 }
 
-// resume lets callbacks run again once the one that was in the way has ended: a second signal ends that one, and not
-// those behind it.
+// resume lets callbacks run again once the one that was in the way has ended: a second signal ends that one, or the
+// time, and not those behind it.
 func (s *session) resume() {
-	if s.hurried.Load() {
+	if cut := s.ending.allow(); cut || s.hurried.Load() || s.budget.Over() {
 		s.host.Resume()
 	}
 }
 
 // deliverRest drains until the programs that were running have ended: one that
-// is still writing its record holds up those behind it.
+// is still writing its record holds up those behind it. What there is no time
+// for is counted.
 func (s *session) deliverRest() error {
-	for range restTries {
-		if err := s.delivery.drain(); err != nil {
+	for tries := restTries; tries > 0 && !s.halted(); {
+		settled, err := s.delivery.takeSome(stream.Now())
+		if err != nil {
 			return err
 		}
-		if s.loaded.parts.empty() {
-			break
-		}
-		if err := s.bell.Wait(restPause); err != nil {
-			return err
+		s.delivery.flush(settled)
+		switch {
+		case s.delivery.behind():
+		case s.loaded.parts.empty():
+			tries = 0
+		default:
+			tries--
+			if err := s.bell.Wait(restPause); err != nil {
+				return err
+			}
 		}
 	}
 	s.delivery.flush(math.MaxUint64)
-	return nil
+	return s.delivery.leaveRest()
 }
 
 // A program soon hands over the record that it has reserved, unless it was

@@ -25,26 +25,30 @@ func (s *session) loop() error {
 	return nil
 }
 
-// turn reads what the programs have sent and delivers what is settled: a
-// record that was stamped before the last drain began is in the ring when this
-// one begins (see stream.Merger). Timers wait for the same time, so that they
-// come after everything that was recorded before their deadline.
+// turn reads what the programs have sent, as much as there is room for, and
+// delivers what is settled: what no record can be missing of (see
+// stream.Merger). Timers wait for the same time, so that they come after
+// everything that was recorded before their deadline, but not for long
+// (timers.Patience).
 func (s *session) turn(begin uint64) error {
-	if len(s.loaded.parts.list) == 0 {
-		s.settled = begin
-	} else if err := s.delivery.drain(); err != nil {
+	settled, err := s.delivery.takeSome(begin)
+	if err != nil {
 		return err
 	}
-	s.delivery.flush(s.settled)
+	s.delivery.flush(settled)
 	s.growth.grow()
-	s.timers.Fire(s.settled, begin, func() bool { return s.halted() || s.timeUp })
-	s.settled = begin
+	stop := func() bool { return s.halted() || s.timeUp }
+	s.timers.Fire(settled, begin, stop)
+	s.timers.FireOverdue(stop)
 	return nil
 }
 
 // halted reports whether no callback is to be called any more, though records
 // may be left.
-func (s *session) halted() bool { return s.exited || s.hurried.Load() || s.out.Err() != nil }
+func (s *session) halted() bool {
+	return s.exited || s.hurried.Load() || s.ending.spent.Load() || s.budget.Over() ||
+		s.out.Err() != nil
+}
 
 // over reports whether the run ends: exit() was called, nobody reads the
 // output, a signal came, the command, the process of -p or the time is over, or there
@@ -70,11 +74,16 @@ func (s *session) idle() bool {
 const maxWait = time.Second
 
 func (s *session) untilTimer() time.Duration {
+	if s.delivery.behind() {
+		return 0
+	}
 	next, now := s.timers.Next(), stream.Now()
+	if next < math.MaxUint64 && s.bell.Reader() != nil {
+		next += uint64(stream.DrainInterval) // then what was recorded before is settled
+	}
 	switch {
 	case next <= now:
-		// Due, but not settled: the next drain decides.
-		return stream.DrainInterval
+		return time.Millisecond
 	case next-now > uint64(maxWait):
 		return maxWait
 	}

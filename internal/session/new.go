@@ -1,8 +1,6 @@
 package session
 
 import (
-	"time"
-
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/bell"
@@ -14,7 +12,6 @@ import (
 	"github.com/startrace/startrace/internal/output"
 	"github.com/startrace/startrace/internal/results"
 	"github.com/startrace/startrace/internal/stacks"
-	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/internal/target"
 	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/starlark/value"
@@ -22,17 +19,18 @@ import (
 )
 
 func newSession(o Options) *session {
-	s := &session{Options: o, bell: bell.New(), wallOffset: wallOffset(), machine: machine.Open(),
+	s := &session{Options: o, bell: bell.New(), clock: newWallClock(), machine: machine.Open(),
 		messages: &output.Messages{W: o.Stderr, Quiet: o.Quiet, Verbose: o.Verbose}, out: output.New(o.Stdout)}
 	s.target = target.New(s.bell, s.messages, s.machine)
-	s.signals = &signals{bell: s.bell, before: s.target.Abort}
+	s.ending = &ending{drain: defaultDrain, cancel: func(reason string) { s.host.Cancel(reason) }, say: s.sayAtTerminal}
+	s.signals = &signals{bell: s.bell, ending: s.ending, before: s.target.Abort}
 	s.loaded = &loaded{frames: stacks.New(s.messages)}
 	s.calls = newCalls(&s.Options, s.out, s.messages)
 	s.host = script.New(script.Options{
 		Runtime: runtime{s}, Constant: s.machine.Constant, Warn: s.warn, Escape: escape.Screen,
 		Labels: map[string]value.LabelFunc{"ksym": s.loaded.frames.Kernel.Name, "dev_name": s.machine.Device},
 		Enum:   s.machine.Enumerators, Number: s.machine.Number, UserSymbol: s.userSymbol,
-		SizeOf: s.machine.SizeOf, Std: stdlib.Files(),
+		SizeOf: s.machine.SizeOf, Std: stdlib.Files(), Room: s.room,
 	})
 	s.calls.host = s.host
 	s.host.Env().Flags.Own = func() []flags.Flag { return s.ownFlags().List() }
@@ -52,6 +50,7 @@ func (s *session) makeDelivery() {
 		bound: make(map[int]bool)}
 	s.delivery = &delivery{
 		parts: &l.parts, frames: l.frames, calls: s.calls, out: s.out, timers: &s.timers, halted: s.halted,
+		room: intakeRoom,
 		lines: &eventline.Kernel{Tracepoint: s.machine.Tracepoint, Constant: s.machine.EnumValue,
 			Symbol: l.frames.Kernel.Name},
 		dumping: make(map[int]bool), event: value.NewEvent(decoder),
@@ -93,10 +92,4 @@ func (s *session) mayGrow(shared common, gone map[int]bool) {
 // sharing is what the parts of a run share, for a run that has several parts.
 func sharing() common {
 	return common{maps: &attach.Shared{}, types: &infer.Types{}, room: infer.Room}
-}
-
-func wallOffset() int64 {
-	before := stream.Now()
-	wall := time.Now().UnixNano()
-	return wall - int64(before+stream.Now())/2
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/startrace/startrace/internal/flags"
+	"github.com/startrace/startrace/internal/memory"
 	"github.com/startrace/startrace/internal/twins"
 )
 
@@ -22,6 +23,10 @@ type Settings struct {
 	Cgroup, Container, User string
 	// Duration is how long to trace, 0: until something else ends the run.
 	Duration time.Duration
+	// Drain is how long the end may take, 0: defaultDrain.
+	Drain time.Duration
+	// Memory is the budget in bytes, 0: memory.Default.
+	Memory uint64
 	// Output is the file of -o, "" for standard output.
 	Output string
 	// Format is the word of --format, "" for text.
@@ -39,6 +44,12 @@ type Settings struct {
 	// AllowRun lets it run commands.
 	AllowRun bool
 	Unsafe   bool // change what is traced
+}
+
+// TakeMemory takes the size of --memory.
+func (s *Settings) TakeMemory(w flags.Word) (err error) {
+	s.Memory, err = memory.Parse(w.Value)
+	return err
 }
 
 // Options is all that a run gets from the command line.
@@ -66,4 +77,7 @@ const (
 	Done   = 0
 	Failed = 1
 	Usage  = 2
+	// FailedBeside is Failed where a command of -c has an exit code, too. Programs
+	// that run a command have this one: timeout, env, docker run.
+	FailedBeside = 125
 )

@@ -39,6 +39,7 @@ type part struct {
 	loaded *attach.Loaded
 	// reader drains the part's ring; nil where nothing is sent.
 	reader *stream.Reader
+	progress
 	stacks *stacks.Table // nil unless programs take some
 	// spans are the part's entries among those that items() reads.
 	spans *openspans.Unit
@@ -63,10 +64,12 @@ func (p *part) sends() bool {
 // drain takes all records from the ring of a part.
 func (p *part) drain(take func(p *part, rec []byte)) error {
 	if _, err := p.reader.Drain(math.MaxInt, func(rec []byte) { take(p, rec) }); err != nil {
-		return fmt.Errorf("read events: %w", err)
+		return readError(err)
 	}
 	return nil
 }
+
+func readError(err error) error { return fmt.Errorf("read events: %w", err) }
 
 // renumber gives the record the number that it has in the session.
 func (p *part) renumber(rec []byte) []byte {

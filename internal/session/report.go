@@ -2,6 +2,9 @@ package session
 
 import (
 	"fmt"
+	"time"
+
+	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/format"
@@ -17,6 +20,7 @@ func (s *session) reportLosses() {
 	if n := s.delivery.merger.Late(); n > 0 {
 		lines = append(lines, format.Count(n, "event")+" came late, out of order: programs were preempted")
 	}
+	lines = append(lines, s.missedCalls()...)
 	if n := s.delivery.strays; n > 0 {
 		lines = append(lines, format.Count(n, "record")+" could not be read; this is a bug of startrace")
 	}
@@ -32,18 +36,40 @@ func (s *session) reportLosses() {
 	}
 }
 
+// missedCalls gives a line for each timer that was not called in some intervals.
+func (s *session) missedCalls() (lines []string) {
+	for _, t := range s.timers.All() {
+		if t.Missed == 0 {
+			continue
+		}
+		where := ""
+		if fn, ok := t.Func.(*starlark.Function); ok {
+			where = " (" + fn.Position().String() + ")"
+		}
+		lines = append(lines, loss.MissedCalls(time.Duration(t.Period), where, t.Missed, t.Missed+t.Called))
+	}
+	return lines
+}
+
 // lossesOfParts are what programs and the kernel have counted.
 func (s *session) lossesOfParts() (lines []string) {
 	var losses []loss.Loss
+	uncounted := false
 	for _, p := range s.loaded.parts.list {
 		of, complete, err := loss.Of(p.plan, p.loaded)
 		losses = append(losses, of...)
 		if err != nil {
 			lines = append(lines, loss.Unknown(err))
 		}
-		if !complete && s.Verbose {
-			lines = append(lines, "this kernel does not count events that it drops itself (5.12 and later do)")
+		uncounted = uncounted || !complete
+		for _, probe := range p.plan.Probes {
+			if n := s.delivery.left(probe.ID); n > 0 && s.cutShort && !p.late {
+				lines = append(lines, loss.Left(n, p.plan.ProbeName(probe.ID)))
+			}
 		}
+	}
+	if uncounted && !s.Quiet {
+		lines = append(lines, loss.Uncounted)
 	}
 	toggled := s.host.Sources().Uses("enable") || s.host.Sources().Uses("disable") || s.host.Sources().Uses("detach")
 	return append(loss.Lines(losses, toggled), lines...)

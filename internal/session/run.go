@@ -24,6 +24,12 @@ func MaybeCommand() { procs.MaybeChild() }
 func Run(o Options) (exit int, err error) {
 	defer Guard(&o, &exit, &err)
 	s := newSession(o)
+	defer func() {
+		if err != nil && exit == Failed {
+			exit = s.failure()
+		}
+	}()
+	defer Guard(&s.Options, &exit, &err)
 	defer s.close()
 	s.watch(o.Signals, func() { s.host.Cancel("interrupted") })
 	args, err := s.prepare()
@@ -60,6 +66,7 @@ func (s *session) trace(p *part) error {
 		}
 	}
 	s.begin()
+	s.target.Ended = func() { s.ending.ask(false) }
 	s.sayAnnounced()
 	if err := s.target.Release(); err != nil {
 		return err
@@ -113,9 +120,9 @@ func (s *session) begin() {
 		s.timers.Clear() // what they take, user space would have no more
 	}
 	s.timers.Begin(now)
-	s.settled = now
-	s.begun = true
+	s.begun, s.began = true, now
 	if s.Duration > 0 {
+		s.ending.after(s.Duration)
 		s.timers.Add(&timers.Timer{Deadline: now + uint64(s.Duration), Call: func() { s.timeUp = true }})
 	}
 }
@@ -132,15 +139,38 @@ func (s *session) finish(failed error) (int, error) {
 	if err == nil {
 		err = s.out.Err()
 	}
-	if err != nil || callbacksFailed {
-		return max(s.code, Failed), err
+	if err == nil && s.budget.Over() {
+		err = s.budget.Err()
 	}
-	return s.code, nil
+	if err != nil || callbacksFailed {
+		return max(s.code, s.failure()), err
+	}
+	return s.exitCode(), nil
+}
+
+// failure is the exit code where something went wrong: with a command, whose own
+// code can be 1 as well, one that tells the two apart.
+func (s *session) failure() int {
+	if s.Command != "" && s.dialogue == nil {
+		return FailedBeside
+	}
+	return Failed
+}
+
+// exitCode is that of a run in which all went well: what exit() was given, or the
+// command's, if its end was the end of the run.
+func (s *session) exitCode() int {
+	status, ended := s.target.CommandEnded()
+	if !ended || s.dialogue != nil || s.exited || s.timeUp || s.interrupted.Load() {
+		return s.code
+	}
+	return status
 }
 
 // close gives back what the run holds. The kernel takes its time to release
 // perf tracepoints; everything has been printed by then.
 func (s *session) close() {
+	s.budget.Close()
 	s.target.Stop()
 	s.bell.SetReader(nil)
 	for _, p := range slices.Backward(s.loaded.parts.list) {

@@ -23,21 +23,32 @@ type runtime struct{ *session }
 var _ builtins.Runtime = runtime{}
 
 func (r runtime) Every(d time.Duration, fn starlark.Callable) error {
-	return r.addTimer(d, d, fn)
+	call := func() { r.calls.call(fn, r.calls.ofTimers) }
+	if len(builtins.Wants(fn)) > 0 {
+		var last uint64
+		call = func() {
+			now, since := stream.Now(), max(last, r.began)
+			last = now
+			r.calls.call(fn, r.calls.ofTimers, starlark.MakeUint64(now-since))
+		}
+		if r.begun {
+			last = stream.Now()
+		}
+	}
+	return r.addTimer(d, &timers.Timer{Period: uint64(d), Func: fn, Call: call})
 }
 
 func (r runtime) After(d time.Duration, fn starlark.Callable) error {
-	return r.addTimer(d, 0, fn)
+	return r.addTimer(d, &timers.Timer{Func: fn, Call: func() { r.calls.call(fn, r.calls.ofTimers) }})
 }
 
 // addTimer starts to count when tracing starts, for timers that are set
 // before: loading takes time that is not part of the first interval.
-func (r runtime) addTimer(d, period time.Duration, fn starlark.Callable) error {
+func (r runtime) addTimer(d time.Duration, t *timers.Timer) error {
 	if r.leaving {
 		return errLeaving
 	}
-	t := &timers.Timer{Deadline: uint64(d), Period: uint64(period), Func: fn,
-		Call: func() { r.calls.call(fn, r.calls.ofTimers) }}
+	t.Deadline = uint64(d)
 	if r.begun {
 		t.Deadline += stream.Now()
 	}
@@ -78,7 +89,7 @@ func (r runtime) Announce(text string) {
 	case r.attaching():
 		r.announced = append(r.announced, text)
 	default:
-		r.messages.Say(text + r.ending())
+		r.messages.Say(text + r.untilWhen())
 	}
 }
 
@@ -91,13 +102,13 @@ func (s *session) attaching() bool {
 // sayAnnounced says what was announced while probes were not attached yet.
 func (s *session) sayAnnounced() {
 	for _, text := range s.announced {
-		s.messages.Say(text + s.ending())
+		s.messages.Say(text + s.untilWhen())
 	}
 	s.announced = nil
 }
 
-// ending says what will end the run, behind words such as "Tracing writes".
-func (s *session) ending() string {
+// untilWhen says what will end the run, behind words such as "Tracing writes".
+func (s *session) untilWhen() string {
 	switch {
 	case s.leaving:
 		return ""
@@ -120,11 +131,8 @@ func (r runtime) EventTime() (int64, bool) {
 	return r.delivery.event.Time(), true
 }
 
-// Wall is exact to the clocks' difference at the start of the run: while it
-// lasts the wall clock may be set. The sum can have more than 64 bits.
-func (r runtime) Wall(monotonic int64) time.Time {
-	return time.Unix(0, monotonic).Add(time.Duration(r.wallOffset))
-}
+// Wall is the time of day, which may be set while the run lasts.
+func (r runtime) Wall(monotonic int64) time.Time { return r.clock.at(monotonic) }
 
 func (r runtime) Show(v starlark.Value, o builtins.ShowOptions) error {
 	t, err := r.results.Table(v)

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/memory"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/target"
@@ -48,8 +49,15 @@ func (s *session) apply() (err error) {
 		return mistake.Usagef("-f follows the children of a process: give it with -p or -c")
 	case s.Duration < 0:
 		return mistake.Usagef("--duration: a time is greater than 0")
+	case s.Drain < 0:
+		return mistake.Usagef("--drain: a time is greater than 0")
 	case s.StrMax < 0 || s.StrMax > maxString:
 		return mistake.Usagef("--str-max: want 1 to %d", maxString)
+	}
+	s.budget = memory.New(s.Memory, func() { s.host.Cancel(tooMuchMemory) })
+	s.budget.Begin()
+	if s.Drain > 0 {
+		s.ending.drain = s.Drain
 	}
 	if err := s.choose(); err != nil {
 		return err
@@ -75,6 +83,18 @@ func (s *session) choose() error {
 	}
 	s.machine.Trace(s.target.First(), s.target.Command())
 	return nil
+}
+
+// tooMuchMemory is why a callback is ended, or the script's top level; what can be
+// done about it is said at the end.
+const tooMuchMemory = "it was ended: the values of the script take too much memory"
+
+// room is an error where something of so many bytes would be too much.
+func (s *session) room(n uint64) error {
+	if s.budget == nil {
+		return nil
+	}
+	return s.budget.Room(n)
 }
 
 // maxString is the longest string that a record can carry (wire.RefLen).

@@ -3,6 +3,7 @@ package session
 import (
 	"github.com/startrace/startrace/internal/bell"
 	"github.com/startrace/startrace/internal/machine"
+	"github.com/startrace/startrace/internal/memory"
 	"github.com/startrace/startrace/internal/output"
 	"github.com/startrace/startrace/internal/results"
 	"github.com/startrace/startrace/internal/target"
@@ -29,9 +30,8 @@ type session struct {
 	target *target.Target
 	// results makes tables of values, with what is known of containers besides these.
 	results results.Known
-	// wallOffset is what the wall clock was ahead of the monotonic one when the
-	// run began, in ns.
-	wallOffset int64
+	// clock tells the time of day.
+	clock *wallClock
 
 	// host runs the script.
 	host *script.Host
@@ -49,18 +49,24 @@ type session struct {
 	growth *growth // nil: no probe can get points later
 	// delivery brings events from there.
 	delivery *delivery
-	settled  uint64 // all records up to this time have been delivered
+	// budget bounds the memory of the run; nil until the settings are known.
+	budget *memory.Budget
+	// ending bounds the end of the run.
+	ending *ending
 }
 
 // phase is how far a run has come.
 type phase struct {
-	untraced bool // the script is only looked at: nothing will be loaded
-	begun    bool // tracing has begun
-	timeUp   bool // --duration is over
-	exited   bool // exit() was called
-	code     int  // what it was given
+	untraced bool   // the script is only looked at: nothing will be loaded
+	begun    bool   // tracing has begun
+	began    uint64 // when; 0 before
+	timeUp   bool   // --duration is over
+	exited   bool   // exit() was called
+	code     int    // what it was given
 	// leaving: the functions of at_exit are being called, after which none is.
 	leaving bool
+	// cutShort: the run has ended before all events were handled.
+	cutShort bool
 }
 
 // A dialogue is what a run knows of the prompt at which it is written.

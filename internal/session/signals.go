@@ -5,12 +5,14 @@ import (
 	"sync/atomic"
 
 	"github.com/startrace/startrace/internal/bell"
+	"github.com/startrace/startrace/internal/line"
 )
 
 // signals are what signals ask of a run, from its beginning to its end: another
 // goroutine takes note of them.
 type signals struct {
 	bell        *bell.Bell
+	ending      *ending
 	interrupted atomic.Bool // one asked for the end
 	hurried     atomic.Bool // a second one asked again
 	declared    atomic.Bool // the script has run; its callbacks end by themselves
@@ -19,8 +21,8 @@ type signals struct {
 }
 
 // watch passes signals on: the first ends the run in order, or by cancel a
-// script that is still declaring; the second also a callback that does not end,
-// so that what was counted is printed; the next one ends all at once.
+// script that is still declaring; the second also a callback at once that does not
+// end, so that what was counted is printed; the next one ends all at once.
 func (s *signals) watch(signals <-chan os.Signal, cancel func()) {
 	go func() {
 		for n := 0; ; n++ {
@@ -36,6 +38,8 @@ func (s *signals) watch(signals <-chan os.Signal, cancel func()) {
 				cancel()
 			case !declared:
 				cancel()
+			default:
+				s.ending.ask(true)
 			}
 			s.bell.Ring()
 		}
@@ -46,4 +50,11 @@ func (s *signals) watch(signals <-chan os.Signal, cancel func()) {
 func (s *signals) abort() {
 	s.before()
 	os.Exit(Failed)
+}
+
+// sayAtTerminal tells who waits at a terminal why. Any goroutine may call it.
+func (s *session) sayAtTerminal(text string) {
+	if s.dialogue == nil && line.IsTerminal(s.Stderr) {
+		s.messages.Sayf("%s", text)
+	}
 }

@@ -3,6 +3,7 @@ package stream
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"time"
 	"unsafe"
@@ -68,6 +69,16 @@ func newReader(m *ebpf.Map, shared *poller) (_ *Reader, err error) {
 // call of f only. After an error nothing more can be read.
 func (r *Reader) Drain(limit int, f func(rec []byte)) (n int, err error) {
 	return r.ring.drain(limit, f)
+}
+
+// DrainSome is Drain up to about so many bytes of the ring. more reports whether
+// records were left for which there was no room.
+func (r *Reader) DrainSome(room int, f func(rec []byte)) (more bool, err error) {
+	begin := r.ring.pos
+	if _, err = r.ring.take(math.MaxInt, uint64(room), f); err != nil {
+		return false, err
+	}
+	return r.ring.pos-begin >= uint64(room) && r.ring.ready(), nil
 }
 
 // Empty reports whether the ring holds no record, not even one in the making.

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"math"
 	"sync/atomic"
 	"unsafe"
 )
@@ -45,19 +46,24 @@ func newRing(consumer, producer *uint64, data []byte) *ring {
 }
 
 // drain calls f with up to limit records that are complete, in the order of the
-// ring, and gives their number. Slices are valid during the call only. It
-// stops at a record that a program is still writing: the next drain finds it
-// done. Space goes back to the programs once per quarter of the ring, because
-// each store of the position costs them a cache miss.
+// ring, and gives their number.
 func (r *ring) drain(limit int, f func(rec []byte)) (n int, err error) {
+	return r.take(limit, math.MaxUint64, f)
+}
+
+// take is drain to the first record behind room bytes. Slices are valid during
+// the call only. It stops at a record that a program is still writing: the next
+// drain finds it done. Space goes back to the programs once per quarter of the
+// ring, because each store of the position costs them a cache miss.
+func (r *ring) take(limit int, room uint64, f func(rec []byte)) (n int, err error) {
 	producer := atomic.LoadUint64(r.producer)
 	if producer-r.pos > uint64(len(r.data)) {
 		return 0, &DamageError{Consumer: r.pos, Producer: producer}
 	}
-	stored := r.pos
+	stored, begin := r.pos, r.pos
 	// Deferred so that a panic of f does not deliver records twice.
 	defer func() { atomic.StoreUint64(r.consumer, r.pos) }()
-	for n < limit && r.pos < producer {
+	for n < limit && r.pos < producer && r.pos-begin < room {
 		at := r.pos & r.mask
 		header := atomic.LoadUint32((*uint32)(unsafe.Pointer(&r.data[at])))
 		if header&busyBit != 0 {
@@ -90,6 +96,14 @@ func (r *ring) record(at, length uint64) []byte {
 	r.straddle = append(r.straddle[:0], r.data[at:]...)
 	r.straddle = append(r.straddle, r.data[:length-uint64(len(r.straddle))]...)
 	return r.straddle
+}
+
+// ready reports whether a record waits that is complete, or was given up.
+func (r *ring) ready() bool {
+	if atomic.LoadUint64(r.producer) == r.pos {
+		return false
+	}
+	return atomic.LoadUint32((*uint32)(unsafe.Pointer(&r.data[r.pos&r.mask])))&busyBit == 0
 }
 
 // empty reports whether nothing waits, complete or not.

@@ -114,6 +114,28 @@ func TestDrainLimit(t *testing.T) {
 	}
 }
 
+// What there is no room for stays in the ring, and is known to be there.
+func TestTakeHasRoomOnly(t *testing.T) {
+	f := newFakeRing(256)
+	for range 5 { // of 16 bytes each
+		f.put(make([]byte, 8), 0)
+	}
+	r := &Reader{ring: f.ring}
+	for _, want := range []struct {
+		n    int
+		more bool
+	}{{2, true}, {2, true}, {1, false}, {0, false}} {
+		n := 0
+		if more, err := r.DrainSome(32, func([]byte) { n++ }); n != want.n || more != want.more || err != nil {
+			t.Errorf("%d records, more %v, %v; want %+v", n, more, err, want)
+		}
+	}
+	f.reserve(make([]byte, 8))
+	if more, err := r.DrainSome(1, func([]byte) {}); more || err != nil {
+		t.Errorf("a record in the making: more %v, %v", more, err)
+	}
+}
+
 func TestDrainGivesSpaceBackEarly(t *testing.T) {
 	f := newFakeRing(1024)
 	for f.put(make([]byte, 24), 0) {

@@ -40,6 +40,10 @@ type Target struct {
 	child    *procs.Child // the command once it is held
 	released bool         // the child is the command now
 
+	// Ended is called, on another goroutine, when the command or the process of -p
+	// has ended; nil: nobody wants to know at once.
+	Ended func()
+
 	// Other goroutines write these.
 	running atomic.Pointer[procs.Child] // the command once it runs
 	status  atomic.Int32                // of the command as shells have it, once it has ended
@@ -114,11 +118,11 @@ func (t *Target) Forget() {
 // at once. Any goroutine may call it.
 func (t *Target) Abort() {
 	if c := t.running.Load(); c != nil && !t.commandEnded.Load() {
-		_ = c.Signal(unix.SIGTERM) // there is nobody left to tell
+		_ = c.SignalFamily(unix.SIGTERM) // there is nobody left to tell
 	}
 }
 
-// await waits until the command has ended. Its exit status is not that of the run.
+// await waits until the command has ended.
 func (t *Target) await(c *procs.Child) {
 	t.running.Store(c)
 	go func() {
@@ -126,8 +130,15 @@ func (t *Target) await(c *procs.Child) {
 			t.status.Store(int32(status))
 		}
 		t.commandEnded.Store(true)
-		t.bell.Ring()
+		t.ended()
 	}()
+}
+
+func (t *Target) ended() {
+	if t.Ended != nil {
+		t.Ended()
+	}
+	t.bell.Ring()
 }
 
 // Hold starts the command of -c up to where it waits for Release.
@@ -234,7 +245,8 @@ func (t *Target) Release() error {
 // short enough not to be felt after Ctrl-C. One that takes longer goes on alone.
 const commandGrace = 200 * time.Millisecond
 
-// Stop ends a command that outlives the run: it was started for it.
+// Stop ends a command that outlives the run, with all that it has started: it was
+// started for the run.
 func (t *Target) Stop() {
 	switch {
 	case t.child == nil || t.commandEnded.Load():
@@ -243,7 +255,7 @@ func (t *Target) Stop() {
 		t.child.Abandon()
 		return
 	}
-	if err := t.child.Signal(unix.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	if err := t.child.SignalFamily(unix.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		t.messages.Sayf("startrace: end the command: %v", err)
 	}
 	for end := time.Now().Add(commandGrace); !t.commandEnded.Load() && time.Now().Before(end); {
@@ -278,7 +290,7 @@ func (t *Target) Watch(followed *ebpf.Map) {
 			time.Sleep(endedInterval)
 		}
 		t.processEnded.Store(true)
-		t.bell.Ring()
+		t.ended()
 	}()
 }
 

@@ -22,7 +22,7 @@ func TestTimers(t *testing.T) {
 		t.Errorf("next at %d, want 80", ts.Next())
 	}
 	add("d", 100, 0)
-	ts.Last()
+	ts.Last(func() {})
 	if got := strings.Join(log, ""); got != "abcaaa" {
 		t.Errorf("calls %s", got)
 	}
@@ -37,5 +37,30 @@ func TestTimerStop(t *testing.T) {
 	ts.Fire(5, 5, func() bool { return n == 2 })
 	if n != 2 {
 		t.Errorf("%d calls after the end", n)
+	}
+}
+
+// Calls that were missed are counted, but for intervals that are shorter than the run looks at its clock.
+func TestMissed(t *testing.T) {
+	const ms = 1e6
+	for _, tt := range []struct {
+		period         uint64
+		fires          []uint64 // when
+		called, missed uint64
+	}{
+		{100 * ms, []uint64{100 * ms, 200 * ms, 300 * ms}, 3, 0},
+		{100 * ms, []uint64{100 * ms, 450 * ms, 500 * ms}, 3, 2},
+		{100 * ms, []uint64{399 * ms, 400 * ms}, 2, 2},
+		{ms, []uint64{10 * ms, 20 * ms}, 2, 0},
+	} {
+		var ts List
+		x := &Timer{Deadline: tt.period, Period: tt.period, Call: func() {}}
+		ts.Add(x)
+		for _, now := range tt.fires {
+			ts.Fire(now, now, func() bool { return false })
+		}
+		if x.Called != tt.called || x.Missed != tt.missed {
+			t.Errorf("every %d, fired at %d: called %d, missed %d", tt.period, tt.fires, x.Called, x.Missed)
+		}
 	}
 }

@@ -33,6 +33,9 @@ type Options struct {
 	UserSymbol func(pid int, addr uint64) (string, error)
 	// Escape is applied to the strings that print and printf write.
 	Escape escape.How
+	// Room is an error where something of so many bytes would take too much memory;
+	// nil: there is room for all.
+	Room func(bytes uint64) error
 	// Command is how the script was called, for its --help.
 	Command string
 	// StrMax and Target are copied into the plan; limits() wins over StrMax.

@@ -76,7 +76,7 @@ func readModule(name string) ([]byte, error) {
 	if err == nil && !st.Mode().IsRegular() && !st.IsDir() {
 		return nil, fmt.Errorf("%s is a pipe or a device, want a file", name)
 	}
-	return os.ReadFile(name)
+	return readSource(name)
 }
 
 // resolvePath gives the file that load(name) in another file means.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"strings"
 
@@ -44,6 +43,7 @@ func New(o Options) *Host {
 		h.predeclared[name] = boundedBuiltin(f.(*starlark.Builtin))
 	}
 	h.thread = &starlark.Thread{Name: "script", Load: h.load}
+	h.thread.SetLocal(roomKey, o.Room)
 	h.env.Full.Where = h.where
 	h.captures = newCaptures(h)
 	h.special = newSpecialiser(h)
@@ -53,7 +53,7 @@ func New(o Options) *Host {
 // ParseFile reads and parses the script, so that Flags can be asked before
 // the command reads its own flags. RunFile does it by itself.
 func (h *Host) ParseFile(path string) error {
-	src, err := os.ReadFile(path)
+	src, err := readSource(path)
 	if err != nil {
 		return err
 	}

@@ -64,3 +64,38 @@ func checkOperands(op syntax.Token, x, y starlark.Value) error {
 	}
 	return nil
 }
+
+// Takes is about how many bytes x op y takes, if that is as large as both together or
+// a multiple: of what is repeated, or put together. It is 0 of all else.
+func Takes(op syntax.Token, x, y starlark.Value) uint64 {
+	switch op {
+	case syntax.PLUS:
+		if n := sizeOf(x); n > 0 {
+			return n + sizeOf(y)
+		}
+	case syntax.STAR:
+		if _, first := x.(starlark.Int); first {
+			x, y = y, x
+		}
+		if times, ok := y.(starlark.Int); ok {
+			n, _ := times.Uint64() // a huge one has been refused
+			return sizeOf(x) * n
+		}
+	}
+	return 0
+}
+
+// sizeOf is how many bytes the text or the list of elements takes.
+func sizeOf(v starlark.Value) uint64 {
+	switch v := v.(type) {
+	case starlark.String:
+		return uint64(len(v))
+	case Bytes:
+		return uint64(len(v))
+	case *starlark.List:
+		return 16 * uint64(v.Len())
+	case starlark.Tuple:
+		return 16 * uint64(len(v))
+	}
+	return 0
+}

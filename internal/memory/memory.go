@@ -1,0 +1,146 @@
+// Package memory bounds what a run takes: a budget that it keeps within while it can,
+// and a limit for the values of the script, at which the run ends with a message
+// before the kernel ends it without one.
+package memory
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	// Default is the budget of a run: what is resident of it, with the ring.
+	Default = 64 << 20
+	// outside is what a run has besides values: its own code, the ring, maps that are
+	// mapped, stacks.
+	outside = 24 << 20
+	// least is what values get in any case: a run cannot do with less.
+	least = 8 << 20
+)
+
+// Least is the smallest budget.
+const Least = outside + least
+
+// A Budget is that of a run, from Begin on.
+type Budget struct {
+	// most is how many bytes the values of the script may take.
+	most uint64
+	// over is called once they take more, on another goroutine.
+	over func()
+
+	// mu guards soft.
+	mu sync.Mutex
+	// soft is what the collector of garbage keeps the heap within, as long as it can.
+	soft uint64
+	// before is the limit of the collector before Begin.
+	before int64
+	// isOver: the values have taken more. closed: nobody looks any more.
+	isOver, closed atomic.Bool
+}
+
+// New makes a budget of so many bytes, 0 for Default. Where no budget was asked for,
+// what the script keeps may grow beyond it, up to half of what the machine, the
+// control group and the limits of the process leave.
+func New(size uint64, over func()) *Budget {
+	free := available()
+	b := &Budget{over: over}
+	if size > 0 {
+		b.most = max(size, Least) - outside
+		b.soft = b.most
+		return b
+	}
+	b.soft = max(min(Default, free), Least) - outside
+	b.most = max(b.soft, free/2)
+	return b
+}
+
+// Begin makes the collector keep to the budget until Close, and looks after each
+// collection at what is left.
+func (b *Budget) Begin() {
+	b.mu.Lock()
+	b.before = debug.SetMemoryLimit(int64(b.soft))
+	b.mu.Unlock()
+	b.afterCollection()
+}
+
+// Close gives the collector back the limit that it had.
+func (b *Budget) Close() {
+	if b != nil && !b.closed.Swap(true) {
+		debug.SetMemoryLimit(b.before)
+	}
+}
+
+// afterCollection makes look be called by the next collection of garbage.
+func (b *Budget) afterCollection() {
+	runtime.SetFinalizer(&mark{of: b}, func(m *mark) {
+		if !m.of.closed.Load() {
+			m.of.look(read("gc/heap/live:bytes"))
+			m.of.afterCollection()
+		}
+	})
+}
+
+// A mark becomes garbage at once.
+type mark struct {
+	of *Budget
+	_  [16]byte // larger than what the runtime allocates together with others
+}
+
+// look compares what is live with the limits. Where more is live than the budget has,
+// the collector would do nothing else, so it gets room.
+func (b *Budget) look(live uint64) {
+	if live > b.most {
+		b.exceeded()
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if live > b.soft/4*3 {
+		b.soft = live / 2 * 3
+		debug.SetMemoryLimit(int64(b.soft))
+	}
+}
+
+func (b *Budget) exceeded() {
+	if !b.isOver.Swap(true) {
+		b.over()
+	}
+}
+
+// Over reports whether the values of the script have taken more than they may; of
+// nil not.
+func (b *Budget) Over() bool { return b != nil && b.isOver.Load() }
+
+// Room is an error where n more bytes would be too much.
+func (b *Budget) Room(n uint64) error {
+	if n <= b.most && read("memory/classes/heap/objects:bytes") <= b.most-n {
+		return nil
+	}
+	runtime.GC() // much of it may be garbage
+	if used := read("gc/heap/live:bytes"); n > b.most || used > b.most-n {
+		return fmt.Errorf("this would take %s more, and the values of the script may take %s: keep less of them, or "+
+			"give it more: --memory %s", inMB(n), inMB(b.most), enough(2*(used+n+outside)))
+	}
+	return nil
+}
+
+// Err says that the values have taken too much.
+func (b *Budget) Err() error {
+	return fmt.Errorf("the values of the script take more than %s: keep less of them, or give it more: --memory %s",
+		inMB(b.most), enough(2*(b.most+outside)))
+}
+
+func inMB(n uint64) string { return fmt.Sprintf("%d MB", n>>20) }
+
+// read gives a number of the runtime's, in bytes (package runtime/metrics).
+func read(name string) uint64 {
+	sample := []metrics.Sample{{Name: "/" + name}}
+	metrics.Read(sample)
+	if sample[0].Value.Kind() != metrics.KindUint64 {
+		return 0
+	}
+	return sample[0].Value.Uint64()
+}

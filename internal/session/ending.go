@@ -1,0 +1,140 @@
+package session
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// defaultDrain is how long the end of a run may take, if --drain says nothing else.
+const defaultDrain = time.Second
+
+// An ending bounds the end of a run: from when somebody has asked for the end, what
+// was recorded is handled for a while, and a callback that does not end is ended.
+// Then results are printed, which may take longer. It is there for the whole run.
+type ending struct {
+	drain  time.Duration
+	cancel func(reason string) // ends the callback that runs, from any goroutine
+	say    func(text string)   // tells who waits at a terminal, from any goroutine
+
+	// spent: the time for events is over.
+	spent atomic.Bool
+
+	mu      sync.Mutex
+	asked   bool // the end is wanted
+	forced  bool // from outside: what the script does is no reason to go on
+	results bool // no more events: functions of at_exit run
+	cut     bool // a callback was told to end
+	clocks  []*time.Timer
+}
+
+// resultsFor is how many times longer the functions that print results may take, each
+// of them: what cuts them off costs the results.
+const resultsFor = 5
+
+// waits are how long something takes before it is told why.
+const (
+	eventsWait  = 300 * time.Millisecond
+	resultsWait = 2 * time.Second
+)
+
+// after asks for the end after a time, if it is not over by then.
+func (e *ending) after(d time.Duration) { time.AfterFunc(d, func() { e.ask(true) }) }
+
+// ask says that the end is wanted, and by forced that it is from outside: by a signal
+// or by the clock. Any goroutine may call it.
+func (e *ending) ask(forced bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.asked && (e.forced || !forced) {
+		return
+	}
+	e.asked, e.forced = true, e.forced || forced
+	if e.results {
+		e.boundResults()
+	} else {
+		e.boundEvents()
+	}
+}
+
+// boundEvents leaves a fifth of the time to the callback that runs then, so that one
+// that is merely slow comes to its end. Where nobody waits for the end, as for that of
+// the command, it has the time of those that print results.
+func (e *ending) boundEvents() {
+	e.in(eventsWait, func() {
+		e.say(fmt.Sprintf("Ending: what was recorded is still handled, for up to %v (--drain); ^C leaves it", e.drain))
+	})
+	e.in(e.drain*4/5, func() { e.spent.Store(true) })
+	e.bound(e.drain)
+}
+
+// bound ends the callback that runs after a time.
+func (e *ending) bound(after time.Duration) {
+	if !e.forced {
+		after = resultsFor * e.drain
+	}
+	e.in(after, func() {
+		e.cut = true
+		e.cancel(fmt.Sprintf("it did not end by itself within %v, at the end of the run (--drain)", after))
+	})
+}
+
+func (e *ending) boundResults() {
+	e.in(resultsWait, func() { e.say("Ending: a function of at_exit runs; ^C ends it") })
+	if e.forced {
+		e.bound(resultsFor * e.drain)
+	}
+}
+
+// in does something after a time, unless the clocks are stopped before.
+func (e *ending) in(d time.Duration, do func()) {
+	var clock *time.Timer
+	clock = time.AfterFunc(d, func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		for _, c := range e.clocks {
+			if c == clock {
+				do()
+			}
+		}
+	})
+	e.clocks = append(e.clocks, clock)
+}
+
+func (e *ending) stopClocks() {
+	for _, c := range e.clocks {
+		c.Stop()
+	}
+	e.clocks = nil
+}
+
+// handled says that no more events are handled, and reports whether their time was
+// over.
+func (e *ending) handled() (spent bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.stopClocks()
+	e.asked, e.results = true, true
+	return e.spent.Swap(false)
+}
+
+// allow begins the time of one of the functions that print results, and gives whether
+// the one before was told to end.
+func (e *ending) allow() (cut bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.stopClocks()
+	e.boundResults()
+	cut, e.cut = e.cut, false
+	return cut
+}
+
+// over ends the last of these times.
+func (e *ending) over() (cut bool) {
+	cut = e.allow()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.stopClocks()
+	return cut
+}
