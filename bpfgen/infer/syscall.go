@@ -199,10 +199,19 @@ func (w *syscallWalk) walkNoReturn(v *variant) {
 	ev := w.event(v, b, nil)
 	ev.startEv, ev.noReturn = ev, true
 	ev.othersReturn = slices.ContainsFunc(w.of.List, func(sc kernel.Syscall) bool { return !sc.IsNoReturn() })
-	ev.ret = func(plan.Pos) val { return noneVal() }
+	ev.ret = func(pos plan.Pos) val { return w.pr.noResult(ev, pos) }
 	ev.duration = func(plan.Pos) val { return intVal(0) }
 	w.pr.targetTest(b, ev)
 	w.pr.consume(b, ev, w.t)
+}
+
+// noResult is e.ret of a call that never returns. Where others of the probe return, a handler that computes with it
+// ends at this one, as its user half does. A test of where= does not hold instead, and what is always None is refused.
+func (pr *probe) noResult(ev *event, pos plan.Pos) val {
+	if ev.othersReturn && !pr.u.noneEnds {
+		return exprVal(absentInt(pos))
+	}
+	return noneVal()
 }
 
 // event is e of one variant in one of the two programs.
