@@ -172,9 +172,9 @@ func list(o session.Options, _ *told, args []string) int {
 func doctor(o session.Options, t *told, _ []string) int { return report(command.Doctor(o, t.json)) }
 
 // verify is `startrace verify [FILE|TOOL …]`.
-func verify(o session.Options, _ *told, args []string) int {
+func verify(o session.Options, t *told, args []string) int {
 	o.Args = args
-	return report(command.Verify(o))
+	return report(command.Verify(o, t.btf))
 }
 
 // tools is `startrace tools`.

@@ -18,8 +18,9 @@ type told struct {
 	// help: there was -h or --help; version: there was --version.
 	help    bool
 	version bool
-	man     bool // doc --man
-	json    bool // doctor --json
+	man     bool   // doc --man
+	json    bool   // doctor --json
+	btf     string // verify --btf
 }
 
 // settingsFlags adds the flags of a run.
@@ -159,6 +160,8 @@ func verifyFlags(t *told) *flags.Set {
 	set.Text(flags.Flag{Long: "format", Value: "FORMAT", Words: []string{"text", "json"},
 		Help: "text (the default), or json: an object a line."}, &s.Format)
 	set.Text(flags.Flag{Long: "output", Short: "o", Value: "FILE", Help: "Write to FILE."}, &s.Output)
+	set.Text(flags.Flag{Long: "btf", Value: "FILE",
+		Help: "The types of another kernel: its /sys/kernel/btf/vmlinux, or its vmlinux."}, &t.btf)
 	set.Text(flags.Flag{Long: "command", Short: "c", Value: "CMD",
 		Help: "The program that tools are about which need one. It is not started."}, &s.Command)
 	helpFlag(set, t)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/output"
 	"github.com/startrace/startrace/internal/render"
@@ -39,8 +40,9 @@ type verified struct {
 
 // Verify compiles scripts for this kernel without loading them, all tools of the
 // library if none is named, and says of each whether it works here, what it
-// falls back to, or what it lacks.
-func Verify(o session.Options) (exit int, err error) {
+// falls back to, or what it lacks. types is the file with the types of another
+// kernel, "" for this one.
+func Verify(o session.Options, types string) (exit int, err error) {
 	defer session.Guard(&o, &exit, &err)
 	out := output.New(o.Stdout)
 	if err := out.SetFormat(o.Format); err != nil {
@@ -52,6 +54,14 @@ func Verify(o session.Options) (exit int, err error) {
 	if err := out.Open(o.Output); err != nil {
 		return session.Failed, err
 	}
+	where := "on this kernel"
+	if types != "" {
+		of, err := kernel.TypesOnly(types, "")
+		if err != nil {
+			return session.Failed, err
+		}
+		o.Kernel, where = &of, "on Linux "+of.Release+", by the types of "+types
+	}
 	list, err := verifyAll(o, o.Args)
 	if err != nil {
 		return session.Failed, err
@@ -59,7 +69,7 @@ func Verify(o session.Options) (exit int, err error) {
 	if out.Format() == render.JSON {
 		err = writeVerifiedJSON(out, list)
 	} else {
-		writeVerified(out, list)
+		writeVerified(out, list, where)
 	}
 	out.Flush()
 	for _, v := range list {
@@ -107,7 +117,7 @@ func verdictOf(o *session.Outcome) verdict {
 
 // writeVerified prints a line for each script, what there is to say of it below,
 // and the sums.
-func writeVerified(w io.Writer, list []verified) {
+func writeVerified(w io.Writer, list []verified, where string) {
 	width, sums := 0, map[verdict]int{}
 	for _, v := range list {
 		width = max(width, len(v.Name))
@@ -129,7 +139,7 @@ func writeVerified(w io.Writer, list []verified) {
 			parts = append(parts, fmt.Sprintf("%d %s", n, sumWords[v]))
 		}
 	}
-	fmt.Fprintf(w, "\n%s on this kernel\n", strings.Join(parts, ", "))
+	fmt.Fprintf(w, "\n%s %s\n", strings.Join(parts, ", "), where)
 }
 
 // sumWords are the verdicts in the line of the sums.

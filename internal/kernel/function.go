@@ -231,6 +231,9 @@ func (f *Facts) functionNames() ([]FunctionName, error) {
 const filterFunctions = "available_filter_functions"
 
 func (f *Facts) readFunctions() ([]FunctionName, error) {
+	if f.opts.OnlyTypes {
+		return f.typedFunctions()
+	}
 	dir, err := f.TracefsPath()
 	if err == nil {
 		var file *os.File

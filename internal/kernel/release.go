@@ -107,3 +107,11 @@ func (v Version) AtLeast(major, minor int) bool {
 }
 
 func (v Version) String() string { return v.Text }
+
+// Version is the version that the facts are of.
+func (f *Facts) Version() (Version, error) {
+	if v, known := f.release(); known {
+		return v, nil
+	}
+	return Release()
+}

@@ -21,6 +21,12 @@ type Machine struct {
 	program string
 }
 
+// Of is a machine with another kernel, of which only the types are known
+// (kernel.TypesOnly), for compiling alone.
+func Of(types kernel.Options) *Machine {
+	return &Machine{devices: make(map[uint64]string), facts: kernel.Open(types)}
+}
+
 // Open knows nothing yet: all is read when it is asked for.
 func Open() *Machine {
 	m := &Machine{devices: make(map[uint64]string)}

@@ -9,7 +9,6 @@ import (
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/explain"
-	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/machine"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/output"
@@ -55,7 +54,7 @@ func (c *compiler) compile(p *part, st explain.Stages) (*infer.Result, error) {
 			return nil, err
 		}
 	}
-	version, err := kernel.Release()
+	version, err := c.machine.Facts().Version()
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 func newSession(o Options) *session {
-	s := &session{Options: o, bell: bell.New(), clock: newWallClock(), machine: machine.Open(),
+	s := &session{Options: o, bell: bell.New(), clock: newWallClock(), machine: machineOf(&o),
 		messages: &output.Messages{W: o.Stderr, Quiet: o.Quiet, Verbose: o.Verbose}, out: output.New(o.Stdout)}
 	s.target = target.New(s.bell, s.messages, s.machine)
 	s.ending = &ending{drain: defaultDrain, cancel: func(reason string) { s.host.Cancel(reason) }, say: s.sayAtTerminal}
@@ -39,6 +39,14 @@ func newSession(o Options) *session {
 	s.makeDelivery()
 	s.makeLoader()
 	return s
+}
+
+// machineOf is the machine that o is about.
+func machineOf(o *Options) *machine.Machine {
+	if o.Kernel != nil {
+		return machine.Of(*o.Kernel)
+	}
+	return machine.Open()
 }
 
 // makeDelivery makes what reads values and events of programs.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/startrace/startrace/internal/flags"
+	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/memory"
 	"github.com/startrace/startrace/internal/twins"
 )
@@ -68,6 +69,8 @@ type Options struct {
 	Stdin *os.File
 	// Signals ends the run, a second one at once.
 	Signals <-chan os.Signal
+	// Kernel is the one to compile for, for Verify; nil: the running one.
+	Kernel *kernel.Options
 	// Twins is for tests: handlers run on both sides.
 	Twins *twins.Twins
 }

@@ -1,0 +1,55 @@
+package accept
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// A verdict is what verify says of a tool.
+type toolVerdict struct {
+	Name, Verdict string
+	Lacks         []string
+}
+
+// Compiled for a kernel by its types alone, a tool comes to the same as compiled on that kernel; types do not know
+// which functions may not be probed.
+func TestVerifyByTypes(t *testing.T) {
+	needTracing(t)
+	here, byTypes := verdicts(t), verdicts(t, "--btf", kernel.BTFPath)
+	if len(here) < 40 || len(here) != len(byTypes) {
+		t.Fatalf("%d and %d tools", len(here), len(byTypes))
+	}
+	for name, v := range here {
+		other := byTypes[name]
+		lacks := strings.Join(v.Lacks, " ")
+		switch {
+		case v.Verdict == other.Verdict:
+		case strings.Contains(lacks, "must not be probed"), strings.Contains(lacks, "built without CONFIG_KPROBES"),
+			strings.Contains(lacks, "no way to probe functions"), v.Verdict == "falls back":
+			t.Logf("%s: %s, by types %s: %s", name, v.Verdict, other.Verdict, lacks)
+		default:
+			t.Errorf("%s: %s (%s), by types %s (%s)", name, v.Verdict, lacks, other.Verdict,
+				strings.Join(other.Lacks, " "))
+		}
+	}
+}
+
+func verdicts(t *testing.T, flags ...string) map[string]toolVerdict {
+	t.Helper()
+	e := startrace(t, append([]string{"verify", "--format", "json"}, flags...)...)
+	out := map[string]toolVerdict{}
+	for line := range strings.Lines(e.stdout) {
+		var v toolVerdict
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		out[v.Name] = v
+	}
+	if len(out) == 0 {
+		t.Fatalf("no verdicts: %s", e.stderr)
+	}
+	return out
+}
