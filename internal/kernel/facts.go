@@ -12,8 +12,11 @@ type Options struct {
 	BTF         []byte            // a blob, instead of a file
 	ModuleBTF   map[string][]byte // of a fixture's modules, by their names
 	TracefsPath string            // default: found, mounted if need be
-	OnlyTypes   bool              // all else comes from the types too, see TypesOnly
 	Release     string            // default: that of the running kernel; of a fixture unknown
+	// Format, Tracepoints and Functions are asked instead of tracefs; nil: tracefs is. See TypesOnly.
+	Format      func(f *Facts, group, name string) (*Tracepoint, error)
+	Tracepoints func(f *Facts, groupGlob, nameGlob string) ([]TracepointName, error)
+	Functions   func(f *Facts) ([]FunctionName, error)
 	// Symbols reads the kernel's symbols; nil: those of the running kernel.
 	Symbols func() (*Symbols, error)
 	// Blacklist reads the functions that must not be probed; nil: those of the
@@ -97,10 +100,6 @@ type Facts struct {
 	blacklistErr  error
 
 	// tracepoints has the formats that were read so far. mu guards it.
-	// classes are those of tracepoints, where they are told by types.
-	classesOnce sync.Once
-	classes     []eventClass
-
 	mu          sync.Mutex
 	tracepoints map[TracepointName]*Tracepoint
 }

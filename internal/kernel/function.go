@@ -231,8 +231,8 @@ func (f *Facts) functionNames() ([]FunctionName, error) {
 const filterFunctions = "available_filter_functions"
 
 func (f *Facts) readFunctions() ([]FunctionName, error) {
-	if f.opts.OnlyTypes {
-		return f.typedFunctions()
+	if f.opts.Functions != nil {
+		return f.opts.Functions(f)
 	}
 	dir, err := f.TracefsPath()
 	if err == nil {

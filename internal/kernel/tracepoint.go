@@ -81,8 +81,8 @@ func (f *Facts) Tracepoint(group, name string) (*Tracepoint, error) {
 }
 
 func (f *Facts) readTracepoint(group, name string) (*Tracepoint, error) {
-	if f.opts.OnlyTypes {
-		return f.typedTracepoint(group, name)
+	if f.opts.Format != nil {
+		return f.opts.Format(f, group, name)
 	}
 	root, err := f.TracefsPath()
 	if err != nil {
@@ -143,8 +143,8 @@ func (f *Facts) nearTracepoint(root, group, name string) error {
 // The group "ftrace", whose events are records of the function tracer and no
 // tracepoints, must be named to be found.
 func (f *Facts) MatchTracepoints(groupGlob, nameGlob string) ([]TracepointName, error) {
-	if f.opts.OnlyTypes {
-		return f.typedTracepoints(groupGlob, nameGlob)
+	if f.opts.Tracepoints != nil {
+		return f.opts.Tracepoints(f, groupGlob, nameGlob)
 	}
 	root, err := f.TracefsPath()
 	if err != nil {

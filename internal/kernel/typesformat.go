@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // What a tracepoint records is a struct, trace_event_raw_CLASS, of which the
@@ -16,9 +17,16 @@ const (
 	rawFunction = "trace_event_raw_event_"
 )
 
-// typedTracepoint makes the format of a tracepoint from types. They do not know
-// groups, so every group is taken to have it.
-func (f *Facts) typedTracepoint(group, name string) (*Tracepoint, error) {
+// typeFormats makes the formats of tracepoints from types.
+type typeFormats struct {
+	once sync.Once
+	// classes are all that the types have, from the first use on.
+	classes []eventClass
+}
+
+// tracepoint makes the format of a tracepoint. Types do not know groups, so every
+// group is taken to have it.
+func (k *typeFormats) tracepoint(f *Facts, group, name string) (*Tracepoint, error) {
 	b, err := f.BTF()
 	if err != nil {
 		return nil, err
@@ -30,7 +38,7 @@ func (f *Facts) typedTracepoint(group, name string) (*Tracepoint, error) {
 		text, ok = formatHead+"\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n"+
 			"\tfield:long ret;\toffset:16;\tsize:8;\tsigned:1;\n", true
 	} else {
-		text, ok = f.formatOf(b, name)
+		text, ok = k.formatOf(b, name)
 	}
 	if !ok {
 		return nil, &NoPointError{"tracepoint", group + ":" + name, Suggest(name, b.rawTracepoints())}
@@ -65,8 +73,8 @@ func enterFormat(call string) (string, bool) {
 }
 
 // formatOf writes the format of an event as tracefs would.
-func (f *Facts) formatOf(b *BTF, event string) (string, bool) {
-	id, ok := f.recordOf(b, event)
+func (k *typeFormats) formatOf(b *BTF, event string) (string, bool) {
+	id, ok := k.recordOf(b, event)
 	if !ok {
 		return "", false
 	}
@@ -113,7 +121,7 @@ func (b *BTF) signedElement(id TypeID) bool {
 
 // recordOf is the struct that an event records: its own, or that of the class
 // that takes the same.
-func (f *Facts) recordOf(b *BTF, event string) (TypeID, bool) {
+func (k *typeFormats) recordOf(b *BTF, event string) (TypeID, bool) {
 	typedef, ok := b.Named(KindTypedef, btfTrace+event)
 	if !ok {
 		return 0, false
@@ -125,10 +133,10 @@ func (f *Facts) recordOf(b *BTF, event string) (TypeID, bool) {
 	if !ok {
 		return 0, false
 	}
-	f.classesOnce.Do(func() { f.classes = b.eventClasses() })
+	k.once.Do(func() { k.classes = b.eventClasses() })
 	var best *eventClass
-	for i := range f.classes {
-		c := &f.classes[i]
+	for i := range k.classes {
+		c := &k.classes[i]
 		if slices.EqualFunc(c.takes, gives, func(x, y Param) bool { return x.Type == y.Type }) &&
 			(best == nil || c.closer(best, event)) {
 			best = c
@@ -182,8 +190,8 @@ func likeness(x, y string) (n int) {
 	return n
 }
 
-// typedTracepoints are those that types know, in the one group that is asked for.
-func (f *Facts) typedTracepoints(groupGlob, nameGlob string) ([]TracepointName, error) {
+// match gives those that types know, in the one group that is asked for.
+func (k *typeFormats) match(f *Facts, groupGlob, nameGlob string) ([]TracepointName, error) {
 	b, err := f.BTF()
 	if err != nil {
 		return nil, err

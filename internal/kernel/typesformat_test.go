@@ -13,10 +13,10 @@ import (
 func TestTypesTellFormats(t *testing.T) {
 	real := Open(Options{})
 	if err := real.CheckTracefs(); err != nil {
-		t.Skip(err)
+		t.Skipf("needs tracefs: %v", err)
 	}
 	if _, err := real.BTF(); err != nil {
-		t.Skip(err)
+		t.Skipf("needs BTF of the kernel: %v", err)
 	}
 	opts, err := TypesOnly(BTFPath, "")
 	if err != nil {

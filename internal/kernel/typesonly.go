@@ -41,8 +41,10 @@ func TypesOnly(path, release string) (Options, error) {
 	if release == "" {
 		release = b.leastRelease()
 	}
+	formats := &typeFormats{}
 	return Options{
-		BTF: blob, OnlyTypes: true, Release: release,
+		BTF: blob, Release: release,
+		Format: formats.tracepoint, Tracepoints: formats.match, Functions: typedFunctions,
 		OnlyFunction: func(string) bool { return true },
 		Blacklist:    func() (*Blacklist, error) { return &Blacklist{}, nil },
 		Symbols:      func() (*Symbols, error) { return nil, errors.New("types have no addresses") },
@@ -67,11 +69,9 @@ func btfSection(file []byte) ([]byte, error) {
 	return s.Data()
 }
 
-// banner is linux_banner of init/version.c.
-var banner = regexp.MustCompile(`Linux version ([0-9]+\.[0-9]+[^ \x00]*) `)
-
-// bannerRelease is the version that a vmlinux says it is; "" where it does not.
+// bannerRelease is the version that a vmlinux says it is, by linux_banner of init/version.c; "" where it does not.
 func bannerRelease(file []byte) string {
+	banner := regexp.MustCompile(`Linux version ([0-9]+\.[0-9]+[^ \x00]*) `)
 	if m := banner.FindSubmatch(file); m != nil {
 		return string(m[1])
 	}
@@ -129,7 +129,7 @@ func (b *BTF) features(v Version) Features {
 
 // typedFunctions are those that types know, which is nearly all that can be
 // probed.
-func (f *Facts) typedFunctions() ([]FunctionName, error) {
+func typedFunctions(f *Facts) ([]FunctionName, error) {
 	b, err := f.BTF()
 	if err != nil {
 		return nil, err

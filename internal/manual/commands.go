@@ -63,8 +63,9 @@ func Commands() []Command {
 			Name: "verify", Usage: []string{"[--btf FILE] [-c CMD] [FILE|TOOL …]"}, Takes: Scripts,
 			Summary: "Says which tools, or scripts, work on this kernel, by what they fall back to, or what they lack.",
 			Text: "Each is compiled for this kernel, all tools of the library if none is named. Nothing is loaded.\n" +
-				"--btf asks for another kernel, of which the types are in a file. Types do not tell what modules have, " +
-				"which functions may not be probed, and what was switched off when the kernel started.\n" +
+				"--btf asks for another kernel, of which the types are in a file. Types do not tell what modules " +
+				"have, which functions may not be probed, names of clones as f.part.0, and what was switched off " +
+				"when the kernel started.\n" +
 				"The exit code is 1 if one of them lacks something.",
 			Examples: []string{
 				"startrace verify  the whole library",
