@@ -49,7 +49,8 @@ out and err. Events wait meanwhile. A status of -1 is a command that a signal or
 		Name: "send_signal", Family: "outside",
 		Signature: "send_signal(signal)",
 		Doc: `Sends a signal to the process of the event, in a kernel half, where --unsafe grants it. It gives
-whether the kernel took the signal. The process gets it before it goes on in user space.`,
+whether the kernel took the signal, of a number that is none False. The process gets it before it goes
+on in user space.`,
 		Reaches: "sends a signal to the process of the event", Needs: "--unsafe",
 		call: func(*Env, *call) (starlark.Value, error) {
 			return nil, errors.New("send_signal: it acts on the process of the event, in the kernel: " +

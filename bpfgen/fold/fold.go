@@ -79,6 +79,8 @@ func Truth(c plan.Value) bool {
 		return len(c) > 0
 	case plan.List:
 		return len(c) > 0
+	case plan.Range:
+		return len(c) > 0
 	case plan.Dict:
 		return len(c) > 0
 	}

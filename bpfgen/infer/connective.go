@@ -140,15 +140,19 @@ func (b walker) binaryExpr(x *syntax.BinaryExpr) val {
 		}
 	}
 	l := b.expr(x.X)
-	if x.Op == syntax.IN || x.Op == syntax.NOT_IN {
-		if b.isRange(x.Y) && l.c == nil {
-			l = exprVal(b.num(l, start(x.X))) // of another value user space has no answer, but an error
-		} else if _, ok := l.c.(plan.Int); b.isRange(x.Y) && !ok {
-			refuse(start(x.X), "in range(…) asks about an int, got %s", l.describe())
-		}
-		return b.ops().binary(x.Op, l, b.sequence(x.Y), x.OpPos)
+	if x.Op != syntax.IN && x.Op != syntax.NOT_IN {
+		return b.ops().binary(x.Op, l, b.expr(x.Y), x.OpPos)
 	}
-	return b.ops().binary(x.Op, l, b.expr(x.Y), x.OpPos)
+	r := b.sequence(x.Y)
+	if !isRange(r) {
+		return b.ops().binary(x.Op, l, r, x.OpPos)
+	}
+	if _, ok := l.c.(plan.Int); l.c == nil {
+		l = exprVal(b.num(l, start(x.X))) // of another value user space has no answer, but an error
+	} else if !ok {
+		refuse(start(x.X), "in range(…) asks about an int, got %s", l.describe())
+	}
+	return b.ops().binary(x.Op, l, r, x.OpPos)
 }
 
 // andOr is `x and y` or `x or y` as a value: one of the two operands.
@@ -218,8 +222,9 @@ func (b walker) proved(x syntax.Expr) proved {
 	return proved{condVal(c), c.ifTrue, c.ifFalse}
 }
 
-// isRange reports whether x is a call of range.
-func (b walker) isRange(x syntax.Expr) bool {
-	call, ok := unparen(x).(*syntax.CallExpr)
-	return ok && b.expr(call.Fn).c == plan.Value(plan.Builtin("range"))
+// isRange reports whether v is a range, be it captured, written here, or one that is known when the program runs.
+func isRange(v val) bool {
+	_, constant := v.c.(plan.Range)
+	_, computed := v.obj.(*rangeObj)
+	return constant || computed
 }

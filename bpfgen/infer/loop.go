@@ -306,5 +306,5 @@ func callRange(b *body, args []arg, pos plan.Pos) val {
 		return objVal(r)
 	}
 	list, _ := fold.Range(from, to, r.step, maxUnroll)
-	return constant(plan.List(list))
+	return constant(plan.Range(list))
 }

@@ -199,7 +199,7 @@ func instead(c plan.Value) string {
 	switch c.(type) {
 	case plan.Float:
 		return ": compute with ints here, of a smaller unit if need be"
-	case plan.List:
+	case plan.List, plan.Range:
 		return ": use a tuple, or take one element"
 	case plan.Dict:
 		return ": look one key up, or use a table"
@@ -230,6 +230,8 @@ func describeConst(c plan.Value) string {
 		return "a tuple"
 	case plan.List:
 		return "a list"
+	case plan.Range:
+		return "a range"
 	case plan.Dict:
 		return "a dict"
 	case plan.Record:

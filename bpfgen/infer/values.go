@@ -159,6 +159,8 @@ func (b *body) elements(v val, pos plan.Pos) ([]val, bool) {
 		return constants(c), true
 	case plan.List:
 		return constants(c), true
+	case plan.Range:
+		return constants(c), true
 	case plan.Dict:
 		var keys []val
 		for _, e := range c {

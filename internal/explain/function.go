@@ -130,6 +130,8 @@ func valueText(v plan.Value) (string, bool) {
 		list = v
 	case plan.List:
 		list, open, end = v, "[", "]"
+	case plan.Range:
+		return "a range of " + strconv.Itoa(len(v)), true
 	case plan.Dict:
 		return "a dict of " + strconv.Itoa(len(v)) + " entries", true
 	case plan.Record:

@@ -22,6 +22,8 @@ type (
 	Bytes  string
 	Tuple  []Value
 	List   []Value
+	// Range is what a range goes over.
+	Range []Value
 	// Dict is a constant dict, in the order of insertion.
 	Dict []DictEntry
 	// Record is a constant record, its fields in the order of declaration.
@@ -114,6 +116,7 @@ func (String) isValue()     {}
 func (Bytes) isValue()      {}
 func (Tuple) isValue()      {}
 func (List) isValue()       {}
+func (Range) isValue()      {}
 func (Dict) isValue()       {}
 func (Record) isValue()     {}
 func (Builtin) isValue()    {}

@@ -216,14 +216,18 @@ func (c *captures) list(v starlark.Value) plan.Value {
 const maxRange = 1 << 16
 
 func (c *captures) sequence(s starlark.Sequence) plan.Value {
-	if s.Type() == "range" && s.Len() > maxRange {
+	isRange := s.Type() == "range"
+	if isRange && s.Len() > maxRange {
 		return plan.Opaque{Type: "range"}
 	}
-	out := make(plan.List, 0, s.Len())
+	out := make([]plan.Value, 0, s.Len())
 	for elem := range starlark.Elements(s) {
 		out = append(out, c.value(elem))
 	}
-	return out
+	if isRange {
+		return plan.Range(out)
+	}
+	return plan.List(out)
 }
 
 // moduleName gives the name of a predeclared value that is no function: json,
