@@ -27,6 +27,9 @@ import (
 // limit is the longest time for one run; under emulation the long ones take a minute.
 const limit = 5 * time.Minute
 
+// failedBeside is the exit code of a failure of startrace where there is a command of -c.
+const failedBeside = 125
+
 // program returns the path of a program in bin, or skips.
 func program(t testing.TB, name string) string {
 	t.Helper()

@@ -55,7 +55,7 @@ func TestAnnouncedWhenAttached(t *testing.T) {
 	}
 	for _, point := range []string{"syscall:nosuchcall", "ufunc:nosuchprogram:main"} {
 		e = startrace(t, "-e", says, "-e", "probe('"+point+"', lambda e: None)", "-c", "true")
-		if e.status != 1 || strings.Contains(e.stderr, "Tracing") {
+		if e.status != failedBeside || strings.Contains(e.stderr, "Tracing") {
 			t.Errorf("%s: status %d, %s", point, e.status, e.stderr)
 		}
 	}

@@ -148,9 +148,9 @@ func TestCommandImpossible(t *testing.T) {
 	for command, want := range tests {
 		t.Run(filepath.Base(command), func(t *testing.T) {
 			e := startrace(t, "-e", `probe("syscall:getppid", lambda e: print(e.comm))`, "-c", command)
-			if e.status != 1 || !strings.Contains(e.stderr, command) || !strings.Contains(e.stderr, want) ||
+			if e.status != failedBeside || !strings.Contains(e.stderr, command) || !strings.Contains(e.stderr, want) ||
 				e.stdout != "" {
-				t.Errorf("status %d, stdout %q, stderr %q; want 1 and %q of the command", e.status, e.stdout, e.stderr,
+				t.Errorf("status %d, stdout %q, stderr %q; want 125 and %q of the command", e.status, e.stdout, e.stderr,
 					want)
 			}
 		})

@@ -56,7 +56,7 @@ func (a attempt) check(t *testing.T, flags []string) {
 	e := confined(t, flags, "-e", fmt.Sprintf(`probe(%q, lambda e: print("seen", e.pid))`, a.point), "-c", "true")
 	switch {
 	case a.cause != "":
-		if e.status != 1 {
+		if e.status != failedBeside {
 			t.Errorf("%s: exit status %d", a.point, e.status)
 		}
 		begins(t, a.point, e.stderr, a.cause, a.remedy)
@@ -167,7 +167,7 @@ func TestWithoutTypesCommand(t *testing.T) {
 	needTracing(t)
 	e := confined(t, []string{"-hide", "/sys/kernel/btf"}, "-e", `probe("syscall:getppid", lambda e: None)`, "-c",
 		"true")
-	if flat := strings.Join(strings.Fields(e.stderr), " "); e.status != 1 ||
+	if flat := strings.Join(strings.Fields(e.stderr), " "); e.status != failedBeside ||
 		!strings.Contains(flat, "-e:1:1: to follow the children of a command (-c)") ||
 		!strings.Contains(flat, "trace a running process with -p") {
 		t.Errorf("status %d: %s", e.status, e.stderr)

@@ -297,7 +297,7 @@ at_exit(lambda: print("hits", hits.value))
 		t.Error("no offset does")
 	}
 	e := startrace(t, script(t, fmt.Sprintf(text, 1)), "-c", "true")
-	if e.status != 1 || !strings.Contains(strings.Join(strings.Fields(e.stderr), " "),
+	if e.status != failedBeside || !strings.Contains(strings.Join(strings.Fields(e.stderr), " "),
 		"is not the beginning of an instruction") {
 		t.Errorf("+1: status %d: %s", e.status, e.stderr)
 	}
@@ -307,7 +307,7 @@ at_exit(lambda: print("hits", hits.value))
 func TestKernelFunctionRefused(t *testing.T) {
 	needKernelFunctions(t)
 	e := startrace(t, "-e", `probe("kprobe:notify_die")`, "-c", "true")
-	if e.status != 1 || !strings.Contains(e.stderr, "notify_die") {
+	if e.status != failedBeside || !strings.Contains(e.stderr, "notify_die") {
 		t.Errorf("status %d: %s", e.status, e.stderr)
 	}
 }

@@ -128,7 +128,7 @@ func TestTracepointsLoadedLater(t *testing.T) {
 	if !atLeast(t, 5, 11) {
 		e := startrace(t, append(code, "-c", "true")...)
 		const want = "rawtracepoint:nbd:nbd_send_request: this kernel does not have the types of modules"
-		if e.status != 1 || !strings.Contains(e.stderr, want) {
+		if e.status != failedBeside || !strings.Contains(e.stderr, want) {
 			t.Errorf("want %q: %d %s", want, e.status, e.stderr)
 		}
 		code = code[:2]
@@ -270,7 +270,7 @@ func TestModuleMistakes(t *testing.T) {
 		"kprobe:ovl_ope":             "this kernel has no function ovl_ope",
 	} {
 		e := startrace(t, "-e", fmt.Sprintf(`probe(%q)`, point), "-c", "true")
-		if e.status != 1 || !strings.Contains(strings.Join(strings.Fields(e.stderr), " "), want) {
+		if e.status != failedBeside || !strings.Contains(strings.Join(strings.Fields(e.stderr), " "), want) {
 			t.Errorf("%s: status %d, want %q: %s", point, e.status, want, e.stderr)
 		}
 	}
@@ -280,7 +280,7 @@ func TestModuleMistakes(t *testing.T) {
 	}
 	load(t, "/modules/overlay.ko")
 	e = startrace(t, "-e", `probe("kprobe:overlay:ovl_opem")`, "-c", "true")
-	if e.status != 1 || !bytes.Contains([]byte(e.stderr),
+	if e.status != failedBeside || !bytes.Contains([]byte(e.stderr),
 		[]byte("the module overlay has no function ovl_opem (did you mean ovl_open?)")) {
 		t.Errorf("status %d: %s", e.status, e.stderr)
 	}

@@ -50,7 +50,7 @@ probe("syscall:openat", kernel = each, where = lambda e: e.ret < 0 and e.args.fi
 at_exit(lambda: print(" ".join(["%s=%d" % (k, v) for k, v in sorted(n.take().items())])))
 `
 	needTracing(t)
-	e := startrace(t, "-q", script(t, text), "-c", `sh -c ": < /nonexistent/missing-0; true"`)
+	e := startrace(t, "-q", script(t, text), "-c", `sh -c "true < /nonexistent/missing-0; true"`)
 	want := "at once=1 condition=1 early=1 function=1 stored=1 table=1 truth=1 variable=1\n"
 	if e.ok(t).stdout != want {
 		t.Errorf("got %s\nwant %s\nstderr: %s", e.stdout, want, strings.TrimSpace(e.stderr))

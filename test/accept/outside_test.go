@@ -90,7 +90,7 @@ func TestSendSignal(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "opened")
 	text := script(t, fmt.Sprintf(stopping, name))
 	command := "sh " + script(t, fmt.Sprintf(": > %s\n: > %s.2\n", name, name))
-	if e := startrace(t, "-q", text, "-c", command); e.status != 1 {
+	if e := startrace(t, "-q", text, "-c", command); e.status != failedBeside {
 		t.Errorf("status %d without a grant\n%s", e.status, e.stderr)
 	}
 	e := startrace(t, "-q", text, "-c", command, "--unsafe")

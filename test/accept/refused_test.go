@@ -35,7 +35,7 @@ func TestRefusedFunction(t *testing.T) {
 	}
 	for _, kind := range []string{"kprobe", "fentry", "func"} {
 		alone := startrace(t, "-e", `probe("`+kind+`:`+name+`", lambda e: None)`, "-c", "true")
-		if alone.status != 1 || !strings.Contains(alone.stderr, name) ||
+		if alone.status != failedBeside || !strings.Contains(alone.stderr, name) ||
 			strings.Contains(alone.stderr, "must not be probed") {
 			t.Errorf("%s: status %d: %s", kind, alone.status, alone.stderr)
 		}
@@ -79,7 +79,7 @@ at_exit(lambda: [print(k, v) for k, v in n.items()])
 		checkAccount(t, e, number(t, e.stdout, `(?m)^`+kind+`:`+m[1]+` (\d+)$`), 100)
 	}
 	e := startrace(t, "-e", `probe("kprobe:__x64_sys_getpidd", lambda e: None)`, "-c", "true")
-	if e.status != 1 || !strings.Contains(e.stderr, "this kernel has no function __x64_sys_getpidd") {
+	if e.status != failedBeside || !strings.Contains(e.stderr, "this kernel has no function __x64_sys_getpidd") {
 		t.Errorf("%s", e.stderr)
 	}
 }

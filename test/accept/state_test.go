@@ -238,7 +238,7 @@ def refused(key, value):
 probe("syscall:getppid", kernel = lambda e: t.set(e.pid, 1))
 at_exit(lambda: refused("text", 1))
 `), "-c", program(t, "workload")+" -report /dev/null getppid 4")
-	if e.status != 1 || len(linesWith(e.stderr,
+	if e.status != failedBeside || len(linesWith(e.stderr,
 		"script.star:5:6: key of <table t>: got string, want an unsigned 32-bit int")) != 1 {
 		t.Errorf("status %d, stderr %s", e.status, excerpt(e.stderr))
 	}
@@ -369,7 +369,7 @@ load("./starts.star", "anything")
 		t.Errorf("main() of a loaded file was called: %s", e.stdout)
 	}
 	e = startrace(t, filepath.Join(folder, "loads.star"), "-c", command)
-	if e.status != 1 || len(linesWith(e.stderr, "starts.star:2:6: probe() at the top level of a loaded file")) != 1 {
+	if e.status != failedBeside || len(linesWith(e.stderr, "starts.star:2:6: probe() at the top level of a loaded file")) != 1 {
 		t.Errorf("status %d, stderr %s", e.status, e.stderr)
 	}
 	e = startrace(t, filepath.Join(folder, "user.star"), "--unit", "s", "-c", command)

@@ -72,7 +72,7 @@ func TestStaticProbeErrors(t *testing.T) {
 		{static + ":work:inlined", `no point of .* has an argument 1`},
 	} {
 		e := startrace(t, "-e", fmt.Sprintf(`probe("usdt:%s", lambda e: print(e.args[1]))`, tt.point), "-c", "true")
-		if e.status != 1 || !regexp.MustCompile(tt.pattern).MatchString(e.stderr) {
+		if e.status != failedBeside || !regexp.MustCompile(tt.pattern).MatchString(e.stderr) {
 			t.Errorf("%s: status %d: %s", tt.point, e.status, e.stderr)
 		}
 	}

@@ -198,13 +198,13 @@ at_exit(lambda: print("all", n.items()))
 func TestUserReturnsThatMustNotBeProbed(t *testing.T) {
 	const refused = "the return of swapcontext cannot be probed"
 	e := startrace(t, "-e", `probe("uretprobe:`+traceable(t, "coroutines")+`:swapcontext")`, "-c", "true")
-	if e.status != 1 || !strings.Contains(e.stderr, refused) {
+	if e.status != failedBeside || !strings.Contains(e.stderr, refused) {
 		t.Errorf("swapcontext: status %d, %s", e.status, e.stderr)
 	}
 	path := traceable(t, "calls")
 	for _, name := range []string{"_start", "_setjmp", "__sigsetjmp"} {
 		e := startrace(t, "-e", `probe("uretprobe:`+path+":"+name+`")`, "-c", path+" calls 1")
-		if e.status != 1 || !strings.Contains(e.stderr, "the return of "+name) {
+		if e.status != failedBeside || !strings.Contains(e.stderr, "the return of "+name) {
 			t.Errorf("%s: status %d, %s", name, e.status, e.stderr)
 		}
 		e = startrace(t, "-e", `n = count()`, "-e", `probe("uprobe:`+path+":"+name+`", lambda e: n.add())`, "-e",
@@ -507,7 +507,7 @@ func TestUserGoPanic(t *testing.T) {
 		"call main.recovered 2 2"})
 	path := traceable(t, "goroutines")
 	e = startrace(t, "-e", fmt.Sprintf("probe('ufunc:%s:main.never', lambda e: None)", path), "-c", path+" 1")
-	if e.status != 1 || !strings.Contains(e.stderr, "the return of main.never cannot be probed: ") ||
+	if e.status != failedBeside || !strings.Contains(e.stderr, "the return of main.never cannot be probed: ") ||
 		!strings.Contains(e.stderr, "never returns") {
 		t.Errorf("status %d: %s", e.status, e.stderr)
 	}
