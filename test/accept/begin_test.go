@@ -150,8 +150,8 @@ func TestCommandImpossible(t *testing.T) {
 			e := startrace(t, "-e", `probe("syscall:getppid", lambda e: print(e.comm))`, "-c", command)
 			if e.status != failedBeside || !strings.Contains(e.stderr, command) || !strings.Contains(e.stderr, want) ||
 				e.stdout != "" {
-				t.Errorf("status %d, stdout %q, stderr %q; want 125 and %q of the command", e.status, e.stdout, e.stderr,
-					want)
+				t.Errorf("status %d, stdout %q, stderr %q; want 125 and %q of the command", e.status, e.stdout,
+					e.stderr, want)
 			}
 		})
 	}

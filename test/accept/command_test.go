@@ -90,7 +90,8 @@ probe("syscall:getppid", handler)
 at_exit(lambda: print("seen", seen[0]))
 `)
 	e := startrace(t, text, "-c", program(t, "workload")+" getppid 5")
-	if e.status != failedBeside || !strings.Contains(e.stderr, "call 1 of pid") || !strings.Contains(e.stderr, "script.star:6") {
+	if e.status != failedBeside ||
+		!strings.Contains(e.stderr, "call 1 of pid") || !strings.Contains(e.stderr, "script.star:6") {
 		t.Errorf("status %d, want 1 and the first failure's traceback; stderr: %s", e.status, excerpt(e.stderr))
 	}
 	if e.skipped(t) == 0 && !strings.Contains(e.stdout, "seen 5\n") {

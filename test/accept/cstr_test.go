@@ -78,7 +78,8 @@ probe("syscall:write", lambda e: print("kernel", *e.list), kernel = lambda e: re
 		use = strings.ReplaceAll(use, "C", `"a\x00b"`)
 		e := startrace(t, "-e", `n, t, c = count(), table(), cell("")`, "-e",
 			`probe("syscall:write", kernel = lambda e: `+use+`)`, "-c", "true")
-		if e.status != failedBeside || !strings.Contains(e.stderr, "a string with a NUL cannot be kept in a kernel half") {
+		if e.status != failedBeside ||
+			!strings.Contains(e.stderr, "a string with a NUL cannot be kept in a kernel half") {
 			t.Errorf("%s: status %d: %s", use, e.status, e.stderr)
 		}
 	}

@@ -70,7 +70,8 @@ func TestColdArgumentsJoined(t *testing.T) {
 	e := startrace(t, "-e",
 		`probe("syscall:execve", lambda e: print(", ".join(e.args.argv)), where = lambda e: e.ret == -2)`,
 		"-c", program(t, "workload")+" coldexecs 1")
-	if e.skipped(t) == 0 && (e.status != failedBeside || !strings.Contains(e.stderr, "join: in list, want string, got fault")) {
+	if e.skipped(t) == 0 && (e.status != failedBeside ||
+		!strings.Contains(e.stderr, "join: in list, want string, got fault")) {
 		t.Errorf("status %d, want 1; stderr: %s", e.status, excerpt(e.stderr))
 	}
 }

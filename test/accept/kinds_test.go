@@ -62,7 +62,8 @@ func TestNoCounters(t *testing.T) {
 	}
 	for _, event := range []string{"cycles", "cycles:99hz", "L1-dcache-load-misses:1000", "r01c2"} {
 		e := startrace(t, "-e", fmt.Sprintf(`probe("hardware:%s", lambda e: print(e.cpu))`, event), "-c", "true")
-		if e.status != failedBeside || !strings.Contains(e.stderr, "the kernel sees no counters of the CPU on this machine") ||
+		if e.status != failedBeside ||
+			!strings.Contains(e.stderr, "the kernel sees no counters of the CPU on this machine") ||
 			!strings.Contains(e.stderr, "profile:99hz samples by time") {
 			t.Errorf("%s: status %d: %s", event, e.status, e.stderr)
 		}

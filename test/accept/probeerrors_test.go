@@ -118,7 +118,8 @@ func TestKernelProbeErrors(t *testing.T) {
 		{"kretprobe:vfs_read+8", `only kprobe and uprobe take an offset`},
 	} {
 		e := startrace(t, "-e", `probe("`+tt.point+`", lambda e: None)`, "-c", "true")
-		if e.status != failedBeside || !regexp.MustCompile(tt.pattern).MatchString(strings.Join(strings.Fields(e.stderr), " ")) {
+		if e.status != failedBeside ||
+			!regexp.MustCompile(tt.pattern).MatchString(strings.Join(strings.Fields(e.stderr), " ")) {
 			t.Errorf("%s: status %d: %s", tt.point, e.status, e.stderr)
 		}
 	}

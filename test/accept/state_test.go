@@ -369,7 +369,8 @@ load("./starts.star", "anything")
 		t.Errorf("main() of a loaded file was called: %s", e.stdout)
 	}
 	e = startrace(t, filepath.Join(folder, "loads.star"), "-c", command)
-	if e.status != failedBeside || len(linesWith(e.stderr, "starts.star:2:6: probe() at the top level of a loaded file")) != 1 {
+	if e.status != failedBeside ||
+		len(linesWith(e.stderr, "starts.star:2:6: probe() at the top level of a loaded file")) != 1 {
 		t.Errorf("status %d, stderr %s", e.status, e.stderr)
 	}
 	e = startrace(t, filepath.Join(folder, "user.star"), "--unit", "s", "-c", command)
