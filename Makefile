@@ -1,6 +1,6 @@
 # make            build bin/startrace
 # make install    it, the man page and what shells complete, below PREFIX (/usr/local) in DESTDIR
-# make quick      lint and the tests that trace nothing, in their short form: under a minute when little has changed
+# make quick      lint and the tests that trace nothing, in their short form
 # make test       lint, all tests, race detector: what this machine's kernel allows, with what was skipped at the end
 # make arm64      build for arm64, and run in an emulator the tests that need no kernel
 # make test-vm    the kernel tests on Debian's 5.10, 6.1, 6.12, 6.18 and 7.2 under QEMU, and counters of the CPU on 6.12
