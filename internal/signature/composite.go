@@ -106,6 +106,8 @@ func (f *finder) member(s *class, m *dwarf.Entry, depth int) error {
 	}
 	field.DataBitOffset, _ = m.Val(dwarf.AttrDataBitOffset).(int64)
 	field.BitSize, _ = m.Val(dwarf.AttrBitSize).(int64)
+	field.BitOffset, _ = m.Val(dwarf.AttrBitOffset).(int64)
+	field.ByteSize, _ = m.Val(dwarf.AttrByteSize).(int64)
 	s.Field = append(s.Field, field)
 	s.special = s.special || passedByAddress(t)
 	return err

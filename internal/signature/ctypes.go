@@ -208,11 +208,17 @@ func (f *finder) members(v *abi.Value, s *dwarf.StructType, off, depth int) bool
 	return true
 }
 
+// firstBit is where a bit-field begins in its struct, from the lowest bit. Before DWARF 5, a bit-field is told by the
+// unit that it lies in, and how far its highest bit is from that of the unit; in a packed struct it can be beyond
+// (DW_AT_bit_offset, section 5.5.6 of version 3).
 func firstBit(m *dwarf.StructField) int64 {
-	if m.DataBitOffset != 0 {
+	switch {
+	case m.DataBitOffset != 0:
 		return m.DataBitOffset
+	case m.ByteSize == 0:
+		return 8 * m.ByteOffset
 	}
-	return 8 * m.ByteOffset
+	return 8*(m.ByteOffset+m.ByteSize) - m.BitOffset - m.BitSize
 }
 
 // floatKind: a long double of amd64 is one of the old floating-point unit, _Float128 is

@@ -380,11 +380,14 @@ func TestEachWays(t *testing.T) {
 			ways["snapshot"] = snap.each
 		}
 		iter, err := newIterator(m, s.opts)
-		if err != nil {
+		if errors.Is(err, unix.EPERM) {
+			t.Log("this kernel lets no program walk over a map:", err)
+		} else if err != nil {
 			t.Fatal("map iterator:", err)
+		} else {
+			defer iter.close()
+			ways["iterator"] = iter.each
 		}
-		defer iter.close()
-		ways["iterator"] = iter.each
 		for name, each := range ways {
 			for range 2 {
 				if got := all(t, each, size.key, size.val); !maps.Equal(got, want) {
@@ -434,14 +437,21 @@ func TestEachMayChangeButNotNest(t *testing.T) {
 	}
 }
 
+// A table of which a copy would be too large is walked over by a program, or by system calls where the kernel does not
+// let programs do that.
 func TestLargeTableIsIterated(t *testing.T) {
-	s, _ := hash(t, snapshotMax/16+1, 8, 8)
+	s, m := hash(t, snapshotMax/16+1, 8, 8)
 	want := fill(t, s, 3000, 8, 8)
 	if got := all(t, s.Each, 8, 8); !maps.Equal(got, want) {
 		t.Errorf("%d entries of %d", len(got), len(want))
 	}
-	if _, ok := s.walk.(*mapIterator); !ok {
-		t.Errorf("read by %T", s.walk)
+	iter, err := newIterator(m, s.opts)
+	if err == nil {
+		defer iter.close()
+	}
+	_, iterated := s.walk.(*mapIterator)
+	if iterated == errors.Is(err, unix.EPERM) || !iterated && !s.settled {
+		t.Errorf("read by %T, by system calls %v; a program: %v", s.walk, s.settled, err)
 	}
 }
 

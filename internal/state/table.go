@@ -173,6 +173,10 @@ func (t *table) Each(f func(key, val []byte) bool) error {
 	}
 	if t.walk == nil {
 		w, err := t.newWalker()
+		if errors.Is(err, unix.EPERM) { // some kernels let no program walk over a map: then by system calls
+			t.settled = true
+			return batches(t.m, f)
+		}
 		if err != nil {
 			return fmt.Errorf("prepare reading a table: %w", err)
 		}

@@ -261,7 +261,7 @@ probe("syscall:getppid", lambda e: out(7, e.comm, 1.5, "a,\"b\"\n"))
 		"columns json": {script: rows, flags: []string{"--format", "json"},
 			stdout: []string{`\{"pid":7,"comm":"wl-getppid","share":1\.5,"text":"a,\\"b\\"\\n"\}`}},
 		"columns csv": {script: rows, flags: []string{"--format", "csv"},
-			stdout: []string{`pid,comm,share,text`, `7,wl-getppid,1\.5,"a,""b""`}},
+			stdout: []string{`pid,comm,share,text`, `7,wl-getppid,1\.5,"a,""b""\\x0a"`}},
 		"top": {
 			script: `
 n = count(by = "weight")

@@ -283,18 +283,28 @@ func (c *UserCall) fields(prefixes ...string) (out []Field) {
 	return out
 }
 
-// resultFields are those of the result.
-func (c *UserCall) resultFields() []Field {
+// resultFields are those of the result, one for each of its words.
+func (c *UserCall) resultFields() (out []Field) {
 	if c.result == nil {
 		return []Field{{Path: "e.ret", Void: true, ABI: "no result"}}
 	}
-	f := c.result.field(0, "e.ret")
+	if len(c.result.words) == 1 {
+		return []Field{c.resultField(0, "e.ret")}
+	}
+	for i := range c.result.words {
+		out = append(out, c.resultField(i, fmt.Sprintf("e.ret[%d]", i)))
+	}
+	return out
+}
+
+func (c *UserCall) resultField(word int, path string) Field {
+	f := c.result.field(word, path)
 	if f.ABI == "" {
 		f.ABI = "a result"
 	} else {
 		f.ABI += " as a result"
 	}
-	return []Field{f}
+	return f
 }
 
 // Sites are the points at which a call in a binary is seen.
