@@ -489,8 +489,8 @@ at_exit(lambda: print("deep", deep.items()))
 		t.Errorf("got %q, want %s\nstderr: %s", linesWith(e.stdout, "deep"), want, e.stderr)
 	}
 	for i := range 3 {
-		for _, want := range []string{fmt.Sprintf("call %d abc 3 %d (%d, %d)\n", i, -i, i+3, -i), fmt.Sprintf("leave %d\n", -i),
-			"enter 10\n"} {
+		call := fmt.Sprintf("call %d abc 3 %d (%d, %d)\n", i, -i, i+3, -i)
+		for _, want := range []string{call, fmt.Sprintf("leave %d\n", -i), "enter 10\n"} {
 			if !strings.Contains(e.stdout, want) {
 				t.Errorf("no %q in %s", want, excerpt(e.stdout))
 			}
