@@ -230,7 +230,7 @@ func shape(line string) string {
 }
 
 // asIs are the commands that may simply run.
-var asIs = regexp.MustCompile(`^startrace (explain|tools|doc|list|doctor|help|completion)\b|--help`)
+var asIs = regexp.MustCompile(`^startrace (audit|explain|verify|tools|doc|list|doctor|help|completion)\b|--help`)
 
 // typed checks a command that stands in the text.
 func (d *document) typed(i int) int {

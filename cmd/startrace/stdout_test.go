@@ -14,7 +14,8 @@ import (
 
 // printing are command lines that print something, one of each command.
 var printing = []string{"-e 'print(1)'", "-e 'n = count()' -e 'n.add()'", "opensnoop --help", "--help", "--version",
-	"explain -e 'print(1)'", "explain --help", "list -q", "list --help", "tools", "doc", "doc printf", "doc --man",
+	"explain -e 'print(1)'", "explain --help", "audit -e 'print(1)'", "verify opensnoop", "list -q",
+	"list --help", "tools", "doc", "doc printf", "doc --man",
 	"help",
 	"help printf", "completion bash", "complete bash star"}
 
