@@ -86,7 +86,7 @@ func TestProbeName(t *testing.T) {
 }
 
 func TestParamNames(t *testing.T) {
-	expr, err := syntax.ParseExpr("t.star", "lambda e, limit = 3: e", 0)
+	expr, err := (&syntax.FileOptions{}).ParseExpr("t.star", "lambda e, limit = 3: e", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
