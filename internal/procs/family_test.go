@@ -13,6 +13,7 @@ import (
 
 // What a command has started ends with it, also behind another process; what others have started does not.
 func TestSignalFamily(t *testing.T) {
+	needOurKernel(t)
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
