@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"fmt"
 	"slices"
 
 	"go.starlark.net/syntax"
@@ -11,11 +12,18 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// The verbs of printf for unsigned numbers (%x of -100) show the bits of a negative int, as many as its field has. User
-// space does not know how many these are, so the kernel half sends the field once more, without its sign, for the place
-// where it is printed.
+// The verbs of printf for unsigned numbers (%x of -100) show the bits of a negative int, as many as its field has. An
+// int of user space does not know from which field it is, so the compiler says it of each place where one is shown so
+// (plan.UserHalf.Widths). Points of a probe can differ in it: each record has widths of its own, which are known when
+// the programs are made, so that nothing is sent for them.
 
-// ownWidth sends what printf and sprintf with a constant format show as unsigned numbers.
+// A widthSite is an argument of printf or sprintf that a verb for unsigned numbers shows.
+type widthSite struct {
+	at copySite
+	in syntax.Node // the function inside the handler that it is in, nil if it is in none
+}
+
+// ownWidth notes the widths of what printf and sprintf with a constant format show as unsigned numbers.
 func (u *user) ownWidth(fn plan.Builtin, x *syntax.CallExpr, vals []uval) {
 	if fn != "printf" && fn != "sprintf" || len(vals) == 0 || starred(x.Args) {
 		return
@@ -29,38 +37,53 @@ func (u *user) ownWidth(fn plan.Builtin, x *syntax.CallExpr, vals []uval) {
 		return // checkFormat says it
 	}
 	for i, verb := range f.Verbs() {
-		if slices.Contains([]byte("xXobu"), verb) {
-			u.sendUnsigned(x.Args[i+1], vals[i+1])
+		if slices.Contains([]byte("xXobu"), verb) && argValue(x.Args[i+1]) == x.Args[i+1] {
+			u.noteWidth(x.Args[i+1], vals[i+1])
 		}
 	}
 }
 
-// sendUnsigned sends v, which stands at x, without its sign. Where another point of the probe has no part of the event
-// there, the value of the interpreter stays.
-func (u *user) sendUnsigned(x syntax.Expr, v uval) {
+// noteWidth notes the width of v, which stands at x. What one walk comes to twice with other widths has none.
+func (u *user) noteWidth(x syntax.Expr, v uval) {
 	at := copySite{u.half, unparen(x)}
-	if _, literal := at.site.(*syntax.Literal); literal || argValue(x) != x {
-		return
+	if !u.proj.shown[at] {
+		u.proj.shown[at] = true
+		u.proj.widths = append(u.proj.widths, widthSite{at, u.nested})
 	}
-	if !v.known || !v.part || v.v.comp || v.v.expr == nil || !isField(v.v.expr) {
-		u.proj.mixed[at] = true
-		return
+	width := fieldWidth(v)
+	s := u.proj.sends[len(u.proj.sends)-1]
+	if was, seen := s.widths[at]; seen && was != width {
+		width = 0
 	}
-	sent, t := v.v, v.v.typ()
-	narrow := t.Signed && t.Bits < 64
-	if narrow {
-		t.Signed = false
-		sent.expr = &tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{sent.expr}, Pos: start(x)}
+	s.widths[at] = width
+}
+
+// fieldWidth is how many bits v has if it is a field with a sign that is narrower than 64 bits, else 0.
+func fieldWidth(v uval) int {
+	if !v.known {
+		return v.bits
 	}
-	if !narrow && !u.pr.several() {
-		return
+	if !v.part || v.v.comp || v.v.expr == nil || !isField(v.v.expr) {
+		return 0
 	}
-	if own := v.caps; own != nil && own.x == nil && own.one.half == u.half && own.one.site == at.site {
-		u.proj.replace(u, own.one, sent)
-		return
+	if t := v.v.typ(); t.Signed && t.Bits < 64 {
+		return int(t.Bits)
 	}
-	u.proj.unsigned[at] = true
-	u.proj.capture(u, capture{u.half, at.site, sent, u.nested})
+	return 0
+}
+
+// commonWidth is the width that all of some values have, 0 where they have none.
+func commonWidth(list ...uval) int {
+	if len(list) == 0 {
+		return 0
+	}
+	width := fieldWidth(list[0])
+	for _, v := range list[1:] {
+		if fieldWidth(v) != width {
+			return 0
+		}
+	}
+	return width
 }
 
 // isField reports whether e is an int as it was read: what is computed of one has no width of its own.
@@ -71,30 +94,47 @@ func isField(e *tree.Expr) bool {
 	switch e.Op {
 	case tree.OpLoad, tree.OpBuiltin, tree.OpSpanSlot, tree.OpElem:
 		return true
-	case tree.OpConvert, tree.OpAssume:
+	case tree.OpConvert, tree.OpAssume, tree.OpPresent:
 		return isField(e.Args[0])
 	case tree.OpCond:
-		return isField(e.Args[1])
+		yes, no := e.Args[1], e.Args[2]
+		return (isField(yes) || isAbsent(yes)) && (isField(no) || isAbsent(no))
 	}
 	return false
 }
 
-// replace sends v in the place of what has been captured at a site.
-func (p *projection) replace(u *user, c capture, v val) {
-	slot := p.sites[copySite{c.half, c.site}]
-	p.sends[len(p.sends)-1].values[slot] = u.b.settled(v, start(c.site))
+// isAbsent reports whether e is None or FAULT, which a field is where it cannot be read.
+func isAbsent(e *tree.Expr) bool {
+	if e.Op == tree.OpConvert {
+		return isAbsent(e.Args[0])
+	}
+	return e.Op == tree.OpConst && e.Type.Kind == types.None
 }
 
-// finishUnsigned takes back the sites that only some points have.
-func (p *projection) finishUnsigned() {
-	for at := range p.unsigned {
-		if !p.mixed[at] {
+// finishWidths tells the user half and the records what the walks have found out. Places that have the same widths in
+// all records share a number.
+func (p *projection) finishWidths() {
+	numbers := map[string]int{}
+	for _, w := range p.widths {
+		list := make([]int, len(p.sends))
+		for i, s := range p.sends {
+			list[i] = s.widths[w.at]
+		}
+		if !slices.ContainsFunc(list, func(bits int) bool { return bits != 0 }) {
 			continue
 		}
-		slot := p.sites[at]
-		delete(at.half.Slots, at.site)
-		for _, s := range p.sends {
-			delete(s.values, slot)
+		key := fmt.Sprint(list)
+		number, ok := numbers[key]
+		if !ok {
+			number = len(numbers)
+			numbers[key] = number
+			for i, s := range p.sends {
+				s.shown = append(s.shown, list[i])
+			}
+		}
+		w.at.half.Widths[w.at.site] = number
+		if w.in != nil {
+			w.at.half.Nested[w.in] = true
 		}
 	}
 }

@@ -105,7 +105,8 @@ func (r *role) sent() int {
 // walk walks the function for one point and sends what it uses.
 func (p *projection) walk(b *body, ev *event, t *points.Target) {
 	fn := p.role.fn
-	s := &send{b: b, values: map[int]val{}, target: t, used: map[*captures]bool{}}
+	s := &send{b: b, values: map[int]val{}, widths: map[copySite]int{}, target: t,
+		used: map[*captures]bool{}}
 	p.sends = append(p.sends, s)
 	p.walks++
 	def := resolved(fn)

@@ -43,8 +43,7 @@ import (
 // All fields are sent at each event, also those that only one way through the function needs.
 
 func newProjection(r *role) *projection {
-	return &projection{role: r, half: plan.NewUserHalf(r.fn), sites: map[copySite]int{}, unsigned: map[copySite]bool{},
-		mixed: map[copySite]bool{}}
+	return &projection{role: r, half: plan.NewUserHalf(r.fn), sites: map[copySite]int{}, shown: map[copySite]bool{}}
 }
 
 // capture makes the value at a site a field of the record.
@@ -117,7 +116,7 @@ func gotten(x *syntax.CallExpr) (string, bool) {
 
 // finish completes what is known only when all points have been walked.
 func (p *projection) finish() {
-	p.finishUnsigned()
+	p.finishWidths()
 	p.finishDrops()
 	names := p.mergeSlots()
 	for _, s := range p.sends {
@@ -226,6 +225,6 @@ func (p *projection) finishSend(s *send, names []string) {
 		panic(fmt.Sprintf("infer: a captured value of probe %d needs statements", p.role.pr.p.ID))
 	}
 	rec := layout.Record(number, pr.p.ID, names, ts)
-	rec.Start, rec.NoCPU = p.role.start, true
+	rec.Start, rec.NoCPU, rec.Widths = p.role.start, true, s.shown
 	pr.u.res.Tree.Records = append(pr.u.res.Tree.Records, rec)
 }

@@ -80,9 +80,10 @@ type projection struct {
 	clashes  map[refusal.Diag]map[int]bool
 	walks    int
 	asksType bool
-	// unsigned are sites at which a field is sent without its sign, mixed those where a walk has no field (see
-	// ownwidth.go).
-	unsigned, mixed map[copySite]bool
+	// widths are the places where ints are shown without their signs, in the order of the walks, shown the same for
+	// look-up (see ownwidth.go).
+	widths []widthSite
+	shown  map[copySite]bool
 }
 
 // A drop is an expression whose value may turn out not to be needed.
@@ -98,6 +99,9 @@ type send struct {
 	b      *body
 	stmt   *tree.Stmt
 	values map[int]val
+	// widths are how many bits ints have where they are shown without their signs; shown are those of its record.
+	widths map[copySite]int
+	shown  []int
 	target *points.Target
 	used   map[*captures]bool
 }
@@ -221,6 +225,8 @@ type uval struct {
 	first syntax.Expr
 	// typ is the interpreter's name of its type, where v is not known but that is.
 	typ string
+	// bits is the width of the field that it is, where user space decides which of some of the same width, else 0.
+	bits int
 	// elems are those of a tuple that is made in user space, and of a list as
 	// long as it has no name.
 	elems []uval

@@ -57,7 +57,7 @@ func (u *user) element(x *syntax.IndexExpr, elems []uval, i uval) uval {
 
 // forStmt walks a loop, over again until nothing more is carried from one round to another.
 func (u rounds) forStmt(s *syntax.ForStmt) {
-	list := u.iterated(s, s.X, bodyOf(s))
+	list := u.over(s, s.X, bodyOf(s))
 	assigned := append(bound(s.Vars, nil), assignedIn(s.Body)...)
 	begin := u.frame.Vars
 	u.forget(&begin, assigned)
@@ -69,7 +69,7 @@ func (u rounds) forStmt(s *syntax.ForStmt) {
 		for _, to := range assigned {
 			was := begin.At(to)
 			v := either(was, loop.carried[to])
-			grown = grown || !v.caps.within(was.caps)
+			grown = grown || !v.caps.within(was.caps) || v.bits != was.bits
 			begin.Set(to, v)
 		}
 	}
@@ -84,9 +84,16 @@ func (u rounds) forget(vars *uvals, list []*resolve.Binding) {
 	}
 }
 
-// iterated walks what a loop goes over. Only if the loop is to be written out the result has elements; they are not
-// used then.
-func (u rounds) iterated(at syntax.Node, x syntax.Expr, loop loopBody) uval {
+// An iterated is what a loop goes over.
+type iterated struct {
+	// elems are the elements, nil where they are not known.
+	elems []uval
+	// written: the loop is written out. The elements are used only if it is not.
+	written bool
+}
+
+// over walks what a loop goes over.
+func (u rounds) over(at syntax.Node, x syntax.Expr, loop loopBody) iterated {
 	var v uval
 	list := elementsOf(x)
 	if list == nil {
@@ -105,13 +112,12 @@ func (u rounds) iterated(at syntax.Node, x syntax.Expr, loop loopBody) uval {
 		for i, e := range list {
 			u.mayDrop(u.half, e, v.elems[i])
 		}
-		return v
+		return iterated{v.elems, true}
 	}
 	for i := range list {
 		u.use(v.elems[i])
 	}
-	v.elems = nil
-	return v
+	return iterated{elems: v.elems}
 }
 
 // writtenOut reports whether a loop is walked once for each of the elements. What is decided at the first point holds
@@ -131,10 +137,10 @@ func (u rounds) writtenOut(at syntax.Node, elems []uval, wanted bool) bool {
 }
 
 // each walks the body of a loop, with the variables that hold before it.
-func (u rounds) each(at syntax.Node, vars syntax.Expr, list uval, body func(), before uvals) {
-	if list.elems == nil {
+func (u rounds) each(at syntax.Node, vars syntax.Expr, list iterated, body func(), before uvals) {
+	if !list.written {
 		u.frame.Vars = before
-		u.unknown(vars)
+		u.oneOf(vars, list.elems)
 		body()
 		return
 	}
@@ -146,6 +152,35 @@ func (u rounds) each(at syntax.Node, vars syntax.Expr, list uval, body func(), b
 		body()
 	}
 	u.half = half
+}
+
+// oneOf makes variables values of user space, each an element of a list, of which only the width is known.
+func (u rounds) oneOf(x syntax.Expr, elems []uval) {
+	id, isName := unparen(x).(*syntax.Ident)
+	if names := elementsOf(x); !isName && haveElements(elems, len(names)) {
+		for i, name := range names {
+			column := make([]uval, len(elems))
+			for j, e := range elems {
+				column[j] = e.elems[i]
+			}
+			u.oneOf(name, column)
+		}
+		return
+	}
+	if width := commonWidth(elems...); !isName || width == 0 {
+		u.unknown(x)
+		return
+	}
+	one := carried(elems[0])
+	for _, e := range elems[1:] {
+		one = either(one, carried(e))
+	}
+	u.bind(id.Binding.(*resolve.Binding), one)
+}
+
+// haveElements reports whether there are values, and each has n elements.
+func haveElements(list []uval, n int) bool {
+	return len(list) > 0 && !slices.ContainsFunc(list, func(v uval) bool { return v.elems == nil || len(v.elems) != n })
 }
 
 // comprehension walks one; its first loop over parts of the event is written out.
@@ -171,20 +206,20 @@ func (u rounds) clauses(x *syntax.Comprehension, list []syntax.Node, may bool) {
 	case *syntax.ForClause:
 		v := u.overElements(c, loopBody{c.Vars, append(slices.Clone(list[1:]), x.Body)}, may)
 		before := u.frame.Vars
-		u.each(c, c.Vars, v, func() { u.clauses(x, list[1:], may && v.elems == nil) }, before)
+		u.each(c, c.Vars, v, func() { u.clauses(x, list[1:], may && !v.written) }, before)
 		u.frame.Vars = before
 	}
 }
 
 // overElements is what a for clause goes over.
-func (u rounds) overElements(c *syntax.ForClause, loop loopBody, may bool) uval {
+func (u rounds) overElements(c *syntax.ForClause, loop loopBody, may bool) iterated {
 	if may {
-		return u.iterated(c, c.X, loop)
+		return u.over(c, c.X, loop)
 	}
 	v := u.expr(c.X)
 	u.certain().checkElements(start(c.X), v)
 	u.use(v)
-	return uval{}
+	return iterated{}
 }
 
 // constants are the elements of what a loop goes over, if all of it is known now.

@@ -164,7 +164,7 @@ func (u *user) merge(x, y uvals) uvals {
 			v.caps = united(xv.caps, yv.caps)
 			out.Set(k, v)
 		default:
-			out.Set(k, uval{part: xv.part || yv.part, caps: united(xv.caps, yv.caps)})
+			out.Set(k, either(*xv, *yv))
 		}
 	})
 	return out

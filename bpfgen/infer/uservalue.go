@@ -56,22 +56,22 @@ func newFrame(fn *plan.Func, def *resolve.Function) *uframe {
 func knownVal(v val) uval { return uval{v: v, known: true} }
 
 // carried is v as a value of which only the captures are known.
-func carried(v uval) uval { return uval{part: v.part, caps: v.caps} }
+func carried(v uval) uval { return uval{part: v.part, caps: v.caps, bits: fieldWidth(v)} }
 
 // either is a value that is x or y.
 func either(x, y uval) uval {
-	return uval{part: x.part || y.part, caps: united(x.caps, y.caps)}
+	return uval{part: x.part || y.part, caps: united(x.caps, y.caps), bits: commonWidth(x, y)}
 }
 
 // undecided is the value that is one of several, of which user space decides. Where all of them lead to other parts of
 // the event, that is remembered, so that asking for one can be refused.
 func undecided(list ...uval) uval {
-	out := uval{}
+	out := uval{bits: commonWidth(list...)}
 	for _, v := range list {
 		if !v.leads() {
-			return uval{}
+			return uval{bits: out.bits}
 		}
-		out = either(out, v)
+		out.part, out.caps = true, united(out.caps, v.caps)
 	}
 	return out
 }
@@ -155,9 +155,14 @@ func (u *user) bind(to *resolve.Binding, v uval) {
 			u.use(v)
 		}
 		v = carried(v)
+		v.bits = 0
 	}
 	for _, l := range u.frame.loops {
-		l.carried[to] = either(l.carried[to], carried(v))
+		if was, ok := l.carried[to]; ok {
+			l.carried[to] = either(was, v)
+		} else {
+			l.carried[to] = carried(v)
+		}
 	}
 	u.frame.Vars.Set(to, v)
 }

@@ -162,6 +162,9 @@ func (p *printer) record(r *wire.Record) {
 	for _, f := range r.Fields {
 		p.line("%s %s", f.Name, wireType(f.Type))
 	}
+	if len(r.Widths) > 0 {
+		p.line("widths %v", r.Widths)
+	}
 	p.indent--
 }
 

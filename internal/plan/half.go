@@ -37,6 +37,9 @@ type UserHalf struct {
 	// lambda which is called where it stands has no name.
 	Copies map[syntax.Node][]*Copy
 	To     map[*syntax.CallExpr]*Copy
+	// Widths says which arguments of printf and sprintf are shown without their signs in as many bits as their fields
+	// have: expression → number of the width in the event's record.
+	Widths map[syntax.Expr]int
 }
 
 // A Copy is a function inside another one, as one call of it needs it.
@@ -60,6 +63,7 @@ func (h *UserHalf) Part() *UserHalf {
 		Moved: map[syntax.Stmt]bool{},
 		Calls: map[*syntax.CallExpr]*UserHalf{}, Nested: h.Nested, Rounds: map[syntax.Node][]*UserHalf{},
 		Copies: map[syntax.Node][]*Copy{}, To: map[*syntax.CallExpr]*Copy{},
+		Widths: map[syntax.Expr]int{},
 	}
 }
 

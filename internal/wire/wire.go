@@ -129,6 +129,9 @@ type Record struct {
 	NoCPU bool
 	// Fields are the captured values, in the order of SSend.
 	Fields []Field
+	// Widths are bits that negative ints have where the handler shows them without their signs: of user space, not in
+	// the ring. 0 is an int that has as many as it needs.
+	Widths []int
 	// FixedSize is the header and the fixed part; strings follow.
 	FixedSize int
 	// MaxSize is the most that a record can take.

@@ -26,6 +26,7 @@ import (
 //	s.upper         $text(s).upper            and the other methods of strings that the interpreter does otherwise
 //	s[i:j:k]        $stepped(s)[i:j:k]
 //	b"\x01"         $bytes("\x01")
+//	e.args.dfd      $bits($ev[0], $ev[-1])    in a copy, where printf shows it without its sign (specialise.go)
 //
 // The compiler of kernel halves reads the tree as it was written: all is undone
 // when the interpreter's code is made.
@@ -39,6 +40,7 @@ const (
 	boundedName = "$bounded"
 	textName    = "$text"
 	steppedName = "$stepped"
+	bitsName    = "$bits"
 )
 
 // instruments are the functions by these names.
@@ -52,6 +54,7 @@ var instruments = starlark.StringDict{
 	boundedName: starlark.NewBuiltin(boundedName, bounded),
 	textName:    onOperand(textName, value.WithMethods),
 	steppedName: onOperand(steppedName, value.Stepped),
+	bitsName:    starlark.NewBuiltin(bitsName, bits),
 }
 
 // onBytes are the interpreter's builtins that take or give bytes, for ours.
@@ -161,6 +164,17 @@ func boundedBuiltin(f *starlark.Builtin) *starlark.Builtin {
 func bytesLiteral(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value,
 	error) {
 	return value.Bytes(args[0].(starlark.String)), nil
+}
+
+// bits is x without its sign, as a field of so many bits has it; where these are 0, x.
+func bits(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	x, isInt := args[0].(starlark.Int)
+	width, ok := args[1].(starlark.Int).Int64()
+	if !isInt || x.Sign() >= 0 || !ok || width == 0 {
+		return args[0], nil
+	}
+	mask := starlark.MakeUint64(1).Lsh(uint(width)).Sub(starlark.MakeInt(1))
+	return x.And(mask), nil
 }
 
 // An instrumenter changes a tree, and back.

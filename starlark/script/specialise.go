@@ -221,6 +221,22 @@ func (c *copying) leave(n syntax.Node) {
 
 // replace gives what stands in the copy for an expression of the original.
 func (c *copying) replace(e syntax.Expr) (syntax.Expr, bool) {
+	number, ok := c.half.Widths[e]
+	if !ok {
+		return c.value(e)
+	}
+	itself := c.cloner()
+	itself.expr = func(x syntax.Expr) (syntax.Expr, bool) {
+		if x == e {
+			return c.value(x)
+		}
+		return c.replace(x)
+	}
+	return callOf(bitsName, syntax.Start(e), itself.one(e), c.field(e, -1-number)), true
+}
+
+// value is what stands for an expression of which it does not matter how it is shown.
+func (c *copying) value(e syntax.Expr) (syntax.Expr, bool) {
 	if i, ok := c.half.Slots[e]; ok {
 		return c.after(e, c.field(e, i)), true
 	}

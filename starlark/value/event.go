@@ -86,7 +86,8 @@ func (e *Event) Keep() *Event {
 	return e.kept
 }
 
-// Get is e[i], which is what captured expressions are replaced by.
+// Get is e[i], which is what captured expressions are replaced by: field i, or of a negative i width -1-i of the
+// record.
 func (e *Event) Get(k starlark.Value) (starlark.Value, bool, error) {
 	i, ok := k.(starlark.Int)
 	if !ok {
@@ -95,6 +96,9 @@ func (e *Event) Get(k starlark.Value) (starlark.Value, bool, error) {
 	n, ok := i.Int64()
 	if !ok {
 		return nil, false, fmt.Errorf("the event has no field number %s", i)
+	}
+	if w := -1 - n; n < 0 && w < int64(len(e.rec.Widths)) {
+		return starlark.MakeInt(e.rec.Widths[w]), true, nil
 	}
 	v, err := e.Field(int(n))
 	return v, err == nil, err

@@ -190,7 +190,7 @@ probe(["tracepoint:syscalls:sys_enter_openat", "tracepoint:syscalls:sys_exit_ope
 		"ffffff9c ffffffffffffff9c fffffffe"
 	want := []string{
 		"A B",
-		"either ffffff9c ffffff9c -100 ffffffffffffff9c",
+		"either ffffff9c ffffff9c -100 ffffff9c",
 		"either fffffffffffffff2 fffffffffffffff2 -14 ffffffffffffffff",
 		"ffffffffffffff9c ffffff9c", "held ffffffffffffff9c ffffff9c ffffff9c",
 		"syscall:openat" + numbers, "tracepoint:syscalls:sys_enter_openat" + numbers,
