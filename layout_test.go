@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"os"
@@ -324,12 +325,23 @@ func (f sourceFile) importNames(t *testing.T) map[string]string {
 	return names
 }
 
-// goFiles parses every Go file of the module.
+// goFiles are the Go files of the module, which all tests share and none changes.
 func goFiles(t *testing.T) []sourceFile {
 	t.Helper()
-	var files []sourceFile
+	files, err := parsedFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Fatal("found no Go files")
+	}
+	return files
+}
+
+// parsedFiles parses every Go file of the module, once.
+var parsedFiles = sync.OnceValues(func() (files []sourceFile, err error) {
 	set := token.NewFileSet()
-	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -350,16 +362,12 @@ func goFiles(t *testing.T) []sourceFile {
 		files = append(files, sourceFile{name, path.Dir(name), set, parsed, string(text)})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(files) == 0 {
-		t.Fatal("found no Go files")
-	}
-	return files
-}
+	return files, err
+})
 
 // productFiles are the files that are not tests.
 func productFiles(t *testing.T) []sourceFile {
-	return slices.DeleteFunc(goFiles(t), func(f sourceFile) bool { return strings.HasSuffix(f.name, "_test.go") })
+	return slices.DeleteFunc(slices.Clone(goFiles(t)), func(f sourceFile) bool {
+		return strings.HasSuffix(f.name, "_test.go")
+	})
 }

@@ -27,8 +27,9 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// fewest are the scripts that every run tries. MUTATE_SCRIPTS sets their number and MUTATE_SEED the first seed;
-// MUTATE_LOAD=1 loads all that compile into the kernel, not one in ten; MUTATE_SHOW=1 prints each script and message.
+// fewest are the scripts that every run tries; the short form tries a third of them. MUTATE_SCRIPTS sets their number
+// and MUTATE_SEED the first seed; MUTATE_LOAD=1 loads all that compile into the kernel, not one in ten; MUTATE_SHOW=1
+// prints each script and message.
 const fewest = 300
 
 const needBTF = "needs BTF of the kernel (CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux): %v"
@@ -44,7 +45,11 @@ func TestMutated(t *testing.T) {
 	if _, err := facts.BTF(); err != nil {
 		t.Skipf(needBTF, err)
 	}
-	first, n := uint64(setting.Int(t, "MUTATE_SEED", 1)), uint64(setting.Int(t, "MUTATE_SCRIPTS", fewest))
+	least := fewest
+	if testing.Short() {
+		least /= 3
+	}
+	first, n := uint64(setting.Int(t, "MUTATE_SEED", 1)), uint64(setting.Int(t, "MUTATE_SCRIPTS", least))
 	t.Logf("seeds %d to %d; MUTATE_SEED=%d MUTATE_SCRIPTS=1 MUTATE_SHOW=1 shows one", first, first+n-1, first)
 	r := &runner{t: t, corpus: corpus, facts: facts, load: os.Geteuid() == 0, each: 10}
 	if os.Getenv("MUTATE_LOAD") != "" {

@@ -139,7 +139,9 @@ func RandomC(seed uint64, n int, ints bool) Calls { return random(seed, n, ints,
 // RandomCpp is one of C++, with classes. Packed structs are left out: where a function takes one and returns a class by
 // its address, startrace does not know its words yet.
 func RandomCpp(seed uint64, n int) Calls {
-	plain := slices.DeleteFunc(slices.Clone(shapes), func(s shape) bool { return strings.HasPrefix(s.name, "s_packed") })
+	plain := slices.DeleteFunc(slices.Clone(shapes), func(s shape) bool {
+		return strings.HasPrefix(s.name, "s_packed")
+	})
 	return random(seed, n, false, append(plain, classes...))
 }
 
@@ -160,7 +162,8 @@ func random(seed uint64, n int, ints bool, known []shape) Calls {
 			fmt.Fprintf(&source, "static volatile int on%d_%d = 1; static %s v%d_%d = %s;\n", i, j, p.typ, i, j,
 				p.value)
 		}
-		// Open: where the words of a function are not known, one that returns a class in memory begins with a hidden word.
+		// Open: where the words of a function are not known, one that returns a class in memory begins with a hidden
+		// word.
 		result, memory := partC(r, "r", ints, shapes)
 		fmt.Fprintf(&source, "static %s r%d = %s;\n__attribute__((noinline)) %s f%d(%s) {\n\tprintf(\"f%d [\");\n",
 			result.typ, i, result.value, result.typ, i, strings.Join(params, ", "), i)
