@@ -36,19 +36,14 @@ func openOn(cpus []int, attr unix.PerfEventAttr, prog *ebpf.Program) (points []s
 			}
 			return nil, err
 		}
-		points = append(points, spot{link: event, kind: clockPoint})
+		points = append(points, spot{link: event, kind: clockPoint, cpu: cpu})
 	}
 	return points, nil
 }
 
 // openCounter attaches a program to every c.Period-th event of a counter.
 func openCounter(_ *Loaded, c tree.Counter, prog *ebpf.Program) ([]spot, error) {
-	attr := unix.PerfEventAttr{Type: c.Type, Config: c.Config, Sample: c.Period, Bits: unix.PerfBitDisabled}
-	if c.Period == 0 {
-		attr.Sample = c.Freq
-		attr.Bits |= unix.PerfBitFreq
-	}
-	points, err := openEverywhere(attr, prog)
+	points, err := openEverywhere(counterAttr(c), prog)
 	if err == nil {
 		return points, nil
 	}
@@ -56,6 +51,15 @@ func openCounter(_ *Loaded, c tree.Counter, prog *ebpf.Program) ([]spot, error) 
 		return nil, rate
 	}
 	return nil, explainCounter(c, err, kernel.HasCounters())
+}
+
+func counterAttr(c tree.Counter) unix.PerfEventAttr {
+	attr := unix.PerfEventAttr{Type: c.Type, Config: c.Config, Sample: c.Period, Bits: unix.PerfBitDisabled}
+	if c.Period == 0 {
+		attr.Sample = c.Freq
+		attr.Bits |= unix.PerfBitFreq
+	}
+	return attr
 }
 
 // explainCounter says why an event is not counted and what to do instead.
@@ -113,16 +117,7 @@ func openWatchpoint(_ *Loaded, w tree.Watchpoint, prog *ebpf.Program) ([]spot, e
 	if err := stepsOver(runtime.GOARCH, kernel.Release); err != nil {
 		return nil, err
 	}
-	var access uint32
-	for word, bit := range map[string]uint32{"r": watchRead, "w": watchWrite, "x": watchExecute} {
-		if strings.Contains(w.Access, word) {
-			access |= bit
-		}
-	}
-	points, err := openEverywhere(unix.PerfEventAttr{
-		Type: unix.PERF_TYPE_BREAKPOINT, Bp_type: access, Ext1: w.Address, Ext2: uint64(w.Length),
-		Sample: 1, Bits: unix.PerfBitDisabled,
-	}, prog)
+	points, err := openEverywhere(watchAttr(w), prog)
 	switch {
 	case errors.Is(err, unix.ENOSPC):
 		return nil, fmt.Errorf("all debug registers are in use (x86 has four): %w", err)
@@ -131,4 +126,17 @@ func openWatchpoint(_ *Loaded, w tree.Watchpoint, prog *ebpf.Program) ([]spot, e
 			"alone, and the address must be a multiple of the length): %w", w.Length, w.Address, w.Access, err)
 	}
 	return points, err
+}
+
+func watchAttr(w tree.Watchpoint) unix.PerfEventAttr {
+	var access uint32
+	for word, bit := range map[string]uint32{"r": watchRead, "w": watchWrite, "x": watchExecute} {
+		if strings.Contains(w.Access, word) {
+			access |= bit
+		}
+	}
+	return unix.PerfEventAttr{
+		Type: unix.PERF_TYPE_BREAKPOINT, Bp_type: access, Ext1: w.Address, Ext2: uint64(w.Length),
+		Sample: 1, Bits: unix.PerfBitDisabled,
+	}
 }

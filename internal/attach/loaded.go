@@ -108,6 +108,7 @@ type spot struct {
 	link  bpf.Link // keeps it attached; a *bpf.PerfEvent, if of clockPoint
 	kind  pointKind
 	event string // of returnPoint, in tracefs
+	cpu   int    // of clockPoint: whose event it is
 	// module has the function, "" for the kernel proper and programs.
 	module string
 }

@@ -42,7 +42,11 @@ func mapMemory(m *ebpf.MapSpec) uint64 {
 	case ebpf.Hash, ebpf.LRUHash:
 		return entries * (element + bucket + uint64(m.KeySize+7)&^7 + value)
 	case ebpf.PerCPUArray:
-		return entries * value * uint64(runtime.NumCPU())
+		cpus, err := ebpf.PossibleCPU() // those that are offline are among them
+		if err != nil {
+			cpus = runtime.NumCPU()
+		}
+		return entries * value * uint64(cpus)
 	}
 	return entries * value
 }

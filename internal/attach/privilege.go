@@ -2,11 +2,16 @@ package attach
 
 import (
 	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
 )
 
@@ -21,14 +26,15 @@ const kept uint64 = 1<<unix.CAP_BPF | 1<<unix.CAP_PERFMON | 1<<unix.CAP_SYS_PTRA
 // DropPrivileges gives up all other capabilities, for all threads of the
 // process and for good: nothing that needs them can be attached afterwards,
 // such as watchpoints, and perf events where kernel.perf_event_paranoid is 3.
-// A process without CAP_BPF traces by CAP_SYS_ADMIN and keeps that.
-func DropPrivileges() error {
+// A process without CAP_BPF traces by CAP_SYS_ADMIN and keeps that, and so does
+// one that opens events on CPUs that come later, where they need it (admin).
+func DropPrivileges(admin bool) error {
 	held, err := kernel.OwnCapabilities()
 	if err != nil {
 		return err
 	}
 	keep := kept
-	if held.Effective>>unix.CAP_BPF&1 == 0 {
+	if admin || held.Effective>>unix.CAP_BPF&1 == 0 {
 		keep |= 1 << unix.CAP_SYS_ADMIN
 	}
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3} // of the calling thread
@@ -43,4 +49,21 @@ func DropPrivileges() error {
 		return fmt.Errorf("give up capabilities: %w", errno)
 	}
 	return nil
+}
+
+// AdminOnCPUs reports whether the events of a CPU that comes later cannot be opened
+// without CAP_SYS_ADMIN: watchpoints of the kernel's memory (hw_breakpoint_parse,
+// kernel/events/hw_breakpoint.c), and all where kernel.perf_event_paranoid is 3.
+func AdminOnCPUs(l *Loaded) bool {
+	return slices.ContainsFunc(l.programs, func(p *program) bool {
+		watch, ok := p.Attach.Way.(tree.Watchpoint)
+		return p.onCPUs() && paranoidPerf() || ok && watch.Address>>63 != 0
+	})
+}
+
+// paranoidPerf reports whether CAP_PERFMON is not enough for perf events, as kernels of distributions can have it.
+func paranoidPerf() bool {
+	text, err := os.ReadFile("/proc/sys/kernel/perf_event_paranoid")
+	level, parseErr := strconv.Atoi(strings.TrimSpace(string(text)))
+	return err == nil && parseErr == nil && level > 2
 }

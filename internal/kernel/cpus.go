@@ -8,8 +8,13 @@ import (
 )
 
 // OnlineCPUs reads the numbers of the CPUs that run; there is at least one.
-func OnlineCPUs() ([]int, error) {
-	const file = "/sys/devices/system/cpu/online"
+func OnlineCPUs() ([]int, error) { return readCPUs("online") }
+
+// PresentCPUs reads the numbers of the CPUs that the machine has; some can be offline.
+func PresentCPUs() ([]int, error) { return readCPUs("present") }
+
+func readCPUs(list string) ([]int, error) {
+	file := "/sys/devices/system/cpu/" + list
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("find the CPUs: %w", err)

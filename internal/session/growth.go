@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/startrace/startrace/bpfgen/infer"
@@ -24,9 +23,8 @@ type growth struct {
 	watch  *kernel.ModuleWatch
 	// gone are the probes that the prompt has replaced.
 	gone map[int]bool
-
-	mu      sync.Mutex
-	modules []string // that have been announced since
+	// modules have been announced since.
+	modules inbox[string]
 }
 
 // newGrowth hears of what is loaded from here on; nil: of nothing.
@@ -36,32 +34,9 @@ func newGrowth(l *loader, gone map[int]bool) *growth {
 		l.messages.Verbosef("startrace: %v: probes get no points of modules that are loaded later, or again", err)
 		return nil // as where there is no network
 	}
-	g := &growth{loader: l, watch: watch, gone: gone}
-	go g.listen()
+	g := &growth{loader: l, watch: watch, gone: gone, modules: inbox[string]{bell: l.bell}}
+	go g.modules.fill(watch.Next)
 	return g
-}
-
-// listen runs in a goroutine of its own until the watch is closed.
-func (g *growth) listen() {
-	for {
-		name, err := g.watch.Next()
-		if err != nil {
-			return
-		}
-		g.mu.Lock()
-		g.modules = append(g.modules, name)
-		g.mu.Unlock()
-		g.loader.bell.Ring()
-	}
-}
-
-// announced gives the modules that have been announced since the last call.
-func (g *growth) announced() []string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	out := g.modules
-	g.modules = nil
-	return out
 }
 
 // Close ends the watch.
@@ -72,7 +47,7 @@ func (g *growth) grow() {
 	if g == nil {
 		return
 	}
-	modules := g.announced()
+	modules := g.modules.take()
 	if len(modules) == 0 {
 		return
 	}

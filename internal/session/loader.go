@@ -134,8 +134,13 @@ func (l *loader) bindStacks(p *part) error {
 	return nil
 }
 
+// namesProcesses reports whether addresses of processes will be named for a part.
+func (l *loader) namesProcesses(p *part) bool {
+	return p.unit.Tree.UserStacks || l.host.Sources().Names("usym")
+}
+
 func (l *loader) listen(p *part, frames *stacks.Names) {
-	if frames.Processes.Hears() || !p.unit.Tree.UserStacks && !l.host.Sources().Names("usym") {
+	if frames.Processes.Hears() || !l.namesProcesses(p) {
 		return
 	}
 	if p.plan.Target.Self != 0 && p.plan.Target.Self != os.Getpid() {

@@ -37,6 +37,7 @@ func (s *session) turn(begin uint64) error {
 	}
 	s.delivery.flush(settled)
 	s.growth.grow()
+	s.cpus.follow()
 	stop := func() bool { return s.halted() || s.timeUp }
 	s.timers.Fire(settled, begin, stop)
 	s.timers.FireOverdue(stop)

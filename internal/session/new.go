@@ -73,7 +73,7 @@ func (s *session) makeLoader() {
 	l := &loader{compiler: c, bell: s.bell, target: s.target, parts: &s.loaded.parts, delivery: s.delivery,
 		aside: s.aside}
 	l.binders = []func(*part) error{
-		l.keepTypes, s.loaded.names.bind, l.bindStacks, s.loaded.containers.bind,
+		l.keepTypes, s.loaded.names.bind, s.followCPUs, l.bindStacks, s.loaded.containers.bind,
 		s.loaded.bindSpans(s.host.Env()), l.follow, s.delivery.bind, s.loaded.controls.bind, l.openRing,
 	}
 	s.loader = l

@@ -97,17 +97,17 @@ func (s *session) load(p *part) (err error) {
 	if s.growth == nil && p.loaded.InModules() { // which can be unloaded and loaded again
 		s.growth = newGrowth(s.loader, nil)
 	}
-	s.dropPrivileges()
+	s.dropPrivileges(p)
 	return nil
 }
 
 // dropPrivileges gives up what is not needed any more, unless a callback can
 // attach something.
-func (s *session) dropPrivileges() {
+func (s *session) dropPrivileges(p *part) {
 	if s.host.Sources().Uses("enable") || s.growth != nil {
 		return
 	}
-	if err := attach.DropPrivileges(); err != nil {
+	if err := attach.DropPrivileges(attach.AdminOnCPUs(p.loaded)); err != nil {
 		s.messages.Verbosef("startrace: %v", err) // the run is as able as before
 	}
 }
@@ -185,6 +185,9 @@ func (s *session) close() {
 	s.detach()
 	if s.growth != nil {
 		s.closing(s.growth)
+	}
+	if s.cpus != nil {
+		s.closing(s.cpus)
 	}
 	if maps := s.loader.common.maps; maps != nil {
 		s.closing(maps)

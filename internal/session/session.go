@@ -47,6 +47,7 @@ type session struct {
 	// loader brings plans there.
 	loader *loader
 	growth *growth // nil: no probe can get points later
+	cpus   *cpus   // nil: nothing depends on which CPUs are online
 	// delivery brings events from there.
 	delivery *delivery
 	// budget bounds the memory of the run; nil until the settings are known.

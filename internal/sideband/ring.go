@@ -13,6 +13,7 @@ import (
 // header of 8 bytes (u32 kind, u16 misc, u16 size with the header) and its
 // body. The positions count bytes and never wrap.
 type ring struct {
+	cpu int // whose ring it is
 	// fd is the perf event that writes here. The ring closes it.
 	fd int
 	// mem is all that is mapped, and data what of it are records.

@@ -7,11 +7,13 @@
 // mapping runs. So whoever has seen that a process did something finds all that
 // it had mapped by then in the next Read.
 //
-// There is one ring for each CPU that is online when the band is opened. A band
-// of all processes has one event for each, and takes CAP_PERFMON (before 5.8
-// CAP_SYS_ADMIN) or kernel.perf_event_paranoid below 1. A band of one process
-// has an event for each of its threads on each CPU, which children inherit: a
-// copy of all for each fork, but nothing of other processes is ever read.
+// There is one ring for each CPU. A band of all processes has one event for each
+// CPU that is online, and takes CAP_PERFMON (before 5.8 CAP_SYS_ADMIN) or
+// kernel.perf_event_paranoid below 1. An event of a CPU ends when the CPU goes
+// offline, so whoever hears that one came says so (Came). A band of one process
+// has an event for each of its threads on each CPU that the machine has, online or
+// not: these wait for their CPU. Children inherit them, a copy of all for each
+// fork, but nothing of other processes is ever read.
 //
 // A Band belongs to one goroutine.
 package sideband
@@ -40,8 +42,9 @@ const ringPages = 32
 // A Band tells what happens until Close; numbers of processes are those of our
 // pid namespace.
 type Band struct {
-	rings  []*ring
-	events []int // of other threads, which write into the rings
+	threads []int // all, or those of the process when the band was opened
+	rings   []*ring
+	events  []int // of other threads, which write into the rings
 	// early are events that were written after the last Read had begun: others
 	// that came before them may not have been read.
 	early []mapping.Change
@@ -76,7 +79,7 @@ func threadsOf(pid int) (threads []int, err error) {
 }
 
 func open(threads []int) (_ *Band, err error) {
-	cpus, err := kernel.OnlineCPUs()
+	cpus, err := cpusFor(threads)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +87,7 @@ func open(threads []int) (_ *Band, err error) {
 		return nil, fmt.Errorf("%d threads on %d CPUs are %d events, more than %d", len(threads), len(cpus), n,
 			mostEvents)
 	}
-	b := &Band{}
+	b := &Band{threads: threads}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, b.Close())
@@ -96,6 +99,34 @@ func open(threads []int) (_ *Band, err error) {
 		}
 	}
 	return b, nil
+}
+
+// cpusFor are those on which events of threads can be opened.
+func cpusFor(threads []int) ([]int, error) {
+	if slices.Contains(threads, all) {
+		return kernel.OnlineCPUs()
+	}
+	return kernel.PresentCPUs()
+}
+
+// Came listens to a CPU that came online. What was told before it went is kept.
+func (b *Band) Came(cpu int) error {
+	if !slices.Contains(b.threads, all) {
+		return nil
+	}
+	for i, r := range b.rings {
+		if r.cpu == cpu {
+			b.rings = slices.Delete(b.rings, i, i+1)
+			if err := errors.Join(b.take(r), r.close()); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	if err := b.listen(b.threads, cpu); err != nil {
+		return fmt.Errorf("perf_event_open for what processes map: %w", err)
+	}
+	return nil
 }
 
 // listen opens the ring of a CPU and lets the events of all threads write into it.
@@ -121,6 +152,7 @@ func (b *Band) listen(threads []int, cpu int) error {
 		if err != nil {
 			return err
 		}
+		r.cpu = cpu
 		b.rings = append(b.rings, r)
 		into = fd
 	}
@@ -158,18 +190,12 @@ func (b *Band) Read(f func(*mapping.Change)) error {
 		return nil
 	}
 	now := clock()
-	events := b.early
 	for _, r := range b.rings {
-		lost, err := r.drain(func(kind uint32, misc uint16, body []byte) {
-			if e, ok := decode(kind, misc, body); ok {
-				events = append(events, e)
-			}
-		})
-		b.lost += lost
-		if err != nil {
+		if err := b.take(r); err != nil {
 			return err
 		}
 	}
+	events := b.early
 	slices.SortStableFunc(events, func(a, b mapping.Change) int { return cmp.Compare(a.Time, b.Time) })
 	n := 0
 	for n < len(events) && events[n].Time <= now {
@@ -178,6 +204,17 @@ func (b *Band) Read(f func(*mapping.Change)) error {
 	}
 	b.early = slices.Clone(events[n:])
 	return nil
+}
+
+// take puts what a ring has beside what is early.
+func (b *Band) take(r *ring) error {
+	lost, err := r.drain(func(kind uint32, misc uint16, body []byte) {
+		if e, ok := decode(kind, misc, body); ok {
+			b.early = append(b.early, e)
+		}
+	})
+	b.lost += lost
+	return err
 }
 
 func (b *Band) news() bool {

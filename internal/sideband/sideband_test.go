@@ -166,3 +166,47 @@ func BenchmarkProcess(b *testing.B) {
 		})
 	}
 }
+
+// A CPU that comes is listened to, and what was told of it before is kept.
+func TestCame(t *testing.T) {
+	b, err := Open()
+	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOENT) ||
+		errors.Is(err, unix.ENOSYS) {
+		t.Skip("needs CAP_PERFMON (before 5.8 CAP_SYS_ADMIN) and CONFIG_PERF_EVENTS:", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pids []int
+	run := func() {
+		cmd := exec.Command(self, "-test.run", "^$")
+		if err := cmd.Run(); err != nil {
+			t.Fatal(err)
+		}
+		pids = append(pids, cmd.Process.Pid)
+	}
+	run()
+	rings := len(b.rings)
+	for _, r := range slices.Clone(b.rings) {
+		if err := b.Came(r.cpu); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run()
+	var executed []int
+	if err := b.Read(func(e *mapping.Change) {
+		if e.Kind == mapping.Executed && slices.Contains(pids, e.PID) {
+			executed = append(executed, e.PID)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if len(b.rings) != rings || !slices.Equal(executed, pids) {
+		t.Errorf("%d rings, executed %v; want %d, %v", len(b.rings), executed, rings, pids)
+	}
+}

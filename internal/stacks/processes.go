@@ -37,6 +37,14 @@ func (u *Processes) Hear(band *sideband.Band) {
 	u.Listen(true)
 }
 
+// CPUCame listens on a CPU that came online.
+func (u *Processes) CPUCame(cpu int) error {
+	if u.band == nil {
+		return nil
+	}
+	return u.band.Came(cpu)
+}
+
 // note keeps news for See.
 func (u *Processes) note(t *Table, rec []byte) {
 	word := func(at int) uint64 { return binary.NativeEndian.Uint64(rec[at:]) }
