@@ -41,6 +41,9 @@ func (c *Convention) result(v *Value) Location {
 // onX87 reports whether a result of amd64 is returned on the stack of its old
 // floating-point unit: a long double, alone in a struct or a union or not, or a complex one.
 func onX87(v *Value) bool {
+	if v.Composite && v.Size > 16 {
+		return false
+	}
 	for _, s := range v.Scalars {
 		if s.Kind != Long || v.Composite && s.Off != 0 {
 			return false
@@ -114,11 +117,11 @@ func (a *assigner) take(parts []part) []Place {
 	return out
 }
 
-// onStack gives the next place on the stack, of whole words; what is aligned to 16
-// bytes begins at a multiple of these from the first.
+// onStack gives the next place on the stack, of whole words; what is aligned to 16 bytes or more begins at a multiple
+// of these from the first.
 func (a *assigner) onStack(v *Value) Location {
 	if v.Align >= 16 {
-		a.stack = (a.stack-a.c.Base+15)/16*16 + a.c.Base
+		a.stack = (a.stack-a.c.Base+v.Align-1)/v.Align*v.Align + a.c.Base
 	}
 	var out []Place
 	for i := range v.words() {

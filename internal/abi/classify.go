@@ -36,13 +36,38 @@ func classifyAMD64(v *Value) class {
 	case v.Size > 16 || !aligned(v):
 		return class{how: inMemory}
 	}
+	return passed(eightbytes(v, Group{0, len(v.Scalars)}, v.Groups), v.Size)
+}
+
+// eightbytes are those of a group of a value; within are the groups that it has, and others before it. An example:
+// union { long l; union { long double d; double e; } u; } is in memory, since a long double and a float lie over each
+// other in u. All scalars in a row would be an integer, since the first of them is one.
+func eightbytes(v *Value, g Group, within []Group) []eightbyte {
 	classes := make([]eightbyte, v.words())
-	for _, s := range v.Scalars {
+	for at := g.From; at < g.To; {
+		n := len(within) - 1
+		for n >= 0 && within[n].From != at {
+			n--
+		}
+		if n >= 0 {
+			for i, e := range eightbytes(v, within[n], within[:n]) {
+				classes[i] = classes[i].merge(e)
+			}
+			at = within[n].To
+			continue
+		}
+		s := v.Scalars[at]
 		for i := s.Off / 8; i < len(classes) && 8*i < s.Off+s.Size; i++ {
 			classes[i] = classes[i].merge(eightbyteOf(s, i))
 		}
+		at++
 	}
-	return passed(classes, v.Size)
+	for i, e := range classes {
+		if e == x87up && classes[i-1] != x87 {
+			classes[i] = memory // 3.2.3, 5 (b): the half of a long double, with something over the other half
+		}
+	}
+	return classes
 }
 
 // An eightbyte is the class of eight bytes of a value of amd64.
@@ -62,7 +87,7 @@ func eightbyteOf(s Scalar, i int) eightbyte {
 	switch {
 	case s.Kind == Int:
 		return integer
-	case s.Kind == Vector && s.Off < 8*i:
+	case s.Kind >= Quad && s.Off < 8*i:
 		return sseup
 	case s.Kind != Long:
 		return sse

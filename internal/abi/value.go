@@ -8,7 +8,8 @@ const (
 	Int    Class = iota // integers, pointers, bools, enums
 	Float               // float, double, and what goes where they go
 	Long                // long double of amd64 (x87), 16 bytes
-	Vector              // vectors of the machine, and long double of arm64
+	Quad                // long double of arm64, _Float128 of amd64: 16 bytes
+	Vector              // vectors of the machine, of 8 or 16 bytes
 )
 
 // A Scalar is a part of a value that has no parts. Off is where it begins in the value and Size how long it is, in
@@ -30,7 +31,14 @@ type Value struct {
 	ByAddress bool
 	// Scalars are the parts of it that have no parts.
 	Scalars []Scalar
+	// Groups are the structs and unions within it, each behind those that are within it. They matter where members of
+	// unions lie over a long double: amd64 classifies from the inside to the outside, and that is not the same as all
+	// scalars in a row.
+	Groups []Group
 }
+
+// A Group is a struct or a union within a Value: Scalars[From:To] are those that it has.
+type Group struct{ From, To int }
 
 // Scalar gives a value of a scalar type of a size.
 func (k Class) Value(size int) Value {

@@ -28,6 +28,11 @@ type class struct {
 	copies, deleted int
 	// special: it has a destructor, or a copy or move constructor, of its own, or virtual functions or bases.
 	special bool
+	// needed is the largest alignment, in bytes, of the types of the members that were read so far, said that which the
+	// source gives to members themselves. packed is set once one lies where it could not lie unless the struct is
+	// packed.
+	needed, said int64
+	packed       bool
 }
 
 // composite reads a struct, a class or a union. It is Incomplete where nothing promises how it is passed.
@@ -53,6 +58,7 @@ func (f *finder) composite(r *dwarf.Reader, e *dwarf.Entry, c dwarf.CommonType, 
 	if f.cpp() {
 		f.judge(s, e)
 	}
+	f.alignments[s.StructType] = s.alignment(e)
 	return s.StructType, err
 }
 
@@ -109,6 +115,9 @@ func (f *finder) member(s *class, m *dwarf.Entry, depth int) error {
 	field.BitOffset, _ = m.Val(dwarf.AttrBitOffset).(int64)
 	field.ByteSize, _ = m.Val(dwarf.AttrByteSize).(int64)
 	s.Field = append(s.Field, field)
+	if field.BitSize == 0 {
+		f.align(s, m, field)
+	}
 	s.special = s.special || passedByAddress(t)
 	return err
 }

@@ -143,17 +143,14 @@ func (f *finder) value(t dwarf.Type) (abi.Value, bool) {
 		if t.Incomplete || v.ByAddress {
 			return v, !t.Incomplete
 		}
-	case *dwarf.ArrayType: // as an argument it is a vector of the machine
-		if v.Size != 8 && v.Size != 16 {
-			return v, false
-		}
-		return abi.Vector.Value(v.Size), true
+	case *dwarf.ArrayType:
+		return v, false // C passes none
 	}
 	ok := f.scalars(&v, t, 0, 0)
 	if v.Size > 0 && len(v.Scalars) == 0 && !f.cpp() {
 		return v, false // of bit-fields without names, which compilers pass in different ways
 	}
-	v.Aligned()
+	v.Align = f.alignmentOf(t)
 	return v, ok && v.Size >= 0
 }
 
@@ -178,7 +175,12 @@ func (f *finder) scalars(v *abi.Value, t dwarf.Type, off, depth int) bool {
 		add(off, size/2, f.floatKind(t.Name, size/2))
 		add(off+size/2, size/2, f.floatKind(t.Name, size/2))
 	case *dwarf.StructType:
-		return !t.Incomplete && f.members(v, t, off, depth)
+		from := len(v.Scalars)
+		ok := !t.Incomplete && f.members(v, t, off, depth)
+		if depth > 0 && from < len(v.Scalars) {
+			v.Groups = append(v.Groups, abi.Group{From: from, To: len(v.Scalars)})
+		}
+		return ok
 	case *dwarf.ArrayType:
 		for i := range min(int(t.Count), mostScalars) {
 			if !f.scalars(v, t.Type, off+i*int(t.Type.Size()), depth+1) {
@@ -221,14 +223,15 @@ func firstBit(m *dwarf.StructField) int64 {
 	return 8*(m.ByteOffset+m.ByteSize) - m.BitOffset - m.BitSize
 }
 
-// floatKind: a long double of amd64 is one of the old floating-point unit, _Float128 is
-// none.
+// floatKind: a long double of amd64 is one of the old floating-point unit, _Float128 is none.
 func (f *finder) floatKind(name string, size int) abi.Class {
 	switch {
+	case name == vectorName:
+		return abi.Vector
 	case size <= 8:
 		return abi.Float
 	case f.arch == "amd64" && !strings.Contains(name, "128"):
 		return abi.Long
 	}
-	return abi.Vector
+	return abi.Quad
 }

@@ -12,11 +12,13 @@ import (
 // compilers are those of both architectures. clang before 18 does not keep to the ABI with __int128 on the stack, and
 // moves a long double by instructions that change what is no number.
 var compilers = []places.Compiler{
-	{Arch: "amd64", Command: "gcc -g -O0", Rare: true},
-	{Arch: "amd64", Command: "gcc -gdwarf-4 -O0", Rare: true, Odd: true},
-	{Arch: "amd64", Command: "clang -gdwarf-4 -O0"},
-	{Arch: "arm64", Command: "aarch64-linux-gnu-gcc -gdwarf-4 -O0", Runner: "qemu-aarch64-static", Rare: true},
-	{Arch: "arm64", Command: "aarch64-linux-gnu-gcc -g -O0", Runner: "qemu-aarch64-static", Rare: true},
+	{Arch: "amd64", Command: "gcc -g -O0", Rare: true, Aligned: true},
+	{Arch: "amd64", Command: "gcc -gdwarf-4 -O0", Rare: true, Odd: true, Aligned: true},
+	{Arch: "amd64", Command: "clang -gdwarf-4 -O0", Aligned: true},
+	{Arch: "arm64", Command: "aarch64-linux-gnu-gcc -gdwarf-4 -O0", Runner: "qemu-aarch64-static", Rare: true,
+		Aligned: true},
+	{Arch: "arm64", Command: "aarch64-linux-gnu-gcc -g -O0", Runner: "qemu-aarch64-static", Rare: true,
+		Aligned: true},
 }
 
 // TestPlaces calls functions of random signatures, of all types of C: what the debug information tells of where their
@@ -54,7 +56,7 @@ func (t *Functions) callAt(addr uint64) (*abi.Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &finder{Functions: t, r: r, unit: unit}
+	f := t.finder(r, unit)
 	f.language, _ = unit.Val(0x13).(int64) // DW_AT_language
 	e, err := f.function(addr)
 	if err != nil || e == nil {

@@ -91,7 +91,7 @@ func (t *Functions) Of(addr uint64) (*Signature, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read debug information: %w", err)
 	}
-	f := &finder{Functions: t, r: r, unit: unit}
+	f := t.finder(r, unit)
 	f.language, _ = unit.Val(dwarf.AttrLanguage).(int64)
 	e, err := f.function(addr)
 	if e == nil || err != nil {
@@ -121,6 +121,12 @@ type finder struct {
 	unit     *dwarf.Entry
 	language int64
 	types    int // that were read
+	// alignments are those of the structs, unions and classes that were read.
+	alignments map[*dwarf.StructType]alignment
+}
+
+func (t *Functions) finder(r *dwarf.Reader, unit *dwarf.Entry) *finder {
+	return &finder{Functions: t, r: r, unit: unit, alignments: map[*dwarf.StructType]alignment{}}
 }
 
 // function finds the entry of the function at addr in the unit that r is in. Functions
@@ -139,8 +145,8 @@ func (f *finder) function(addr uint64) (*dwarf.Entry, error) {
 			}
 			continue
 		case e.Tag == dwarf.TagSubprogram:
-			if low, ok := e.Val(dwarf.AttrLowpc).(uint64); ok && low == addr {
-				return e, nil
+			if begins, err := f.begins(e, addr); begins || err != nil {
+				return e, err
 			}
 			f.r.SkipChildren()
 			continue
@@ -155,6 +161,22 @@ func (f *finder) function(addr uint64) (*dwarf.Entry, error) {
 			f.r.SkipChildren()
 		}
 	}
+}
+
+// begins reports whether a function is entered at addr. One that the compiler has split, so that what seldom runs lies
+// elsewhere (NAME.cold), has a list of ranges, of which the first begins at its entry (DWARF 5, 2.17.3 and 2.18).
+func (f *finder) begins(e *dwarf.Entry, addr uint64) (bool, error) {
+	if low, ok := e.Val(dwarf.AttrLowpc).(uint64); ok {
+		return low == addr, nil
+	}
+	if e.Val(dwarf.AttrRanges) == nil {
+		return false, nil
+	}
+	ranges, err := f.data.Ranges(e)
+	if err != nil {
+		return false, fmt.Errorf("read debug information: %w", err)
+	}
+	return len(ranges) > 0 && ranges[0][0] == addr, nil
 }
 
 // origin follows e to where its attributes are.

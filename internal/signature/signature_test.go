@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,20 +48,23 @@ func build(t *testing.T, command, file, source string) func(symbol string) *Sign
 	}
 	return func(symbol string) *Signature {
 		t.Helper()
-		for _, s := range symbols {
-			if s.Name == symbol || strings.Contains(s.Name, symbol) && elf.ST_TYPE(s.Info) == elf.STT_FUNC {
-				if IsClone(s.Name) {
-					return nil
-				}
-				sig, err := table.Of(s.Value)
-				if err != nil {
-					t.Error(err)
-				}
-				return sig
-			}
+		i := slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == symbol })
+		if i < 0 {
+			i = slices.IndexFunc(symbols, func(s elf.Symbol) bool {
+				return strings.Contains(s.Name, symbol) && elf.ST_TYPE(s.Info) == elf.STT_FUNC
+			})
 		}
-		t.Fatalf("no symbol %s", symbol)
-		return nil
+		if i < 0 {
+			t.Fatalf("no symbol %s", symbol)
+		}
+		if IsClone(symbols[i].Name) {
+			return nil
+		}
+		sig, err := table.Of(symbols[i].Value)
+		if err != nil {
+			t.Error(err)
+		}
+		return sig
 	}
 }
 
@@ -143,6 +147,80 @@ func TestSignatures(t *testing.T) {
 			known := build(t, test.command, test.file, test.source)
 			for symbol, want := range test.want {
 				if got := text(known(symbol)); got != want {
+					t.Errorf("%s: got %s, want %s", symbol, got, want)
+				}
+			}
+		})
+	}
+}
+
+// Functions of which compilers put the part that seldom runs elsewhere have ranges, and begin at the first.
+func TestSplitFunctions(t *testing.T) {
+	const source = `
+#include <stdio.h>
+struct large { long a, b, c; };
+__attribute__((cold, noinline)) void rare(const char *p) { puts(p); }
+__attribute__((noinline)) struct large split(short a, struct large b, int *n) {
+	for (int i = 0; i < a; i++) { *n += i; if (*n == 7) { rare("a"); rare("b"); *n = 9; } }
+	return b; }
+int main(int argc, char **argv) { struct large b = {argc}; int n = 0; return (int)split((short)argc, b, &n).a; }
+`
+	for _, command := range []string{"gcc -g -O2", "gcc -gdwarf-4 -O2", "gcc -g -O2 -fno-pie -no-pie"} {
+		t.Run(command, func(t *testing.T) {
+			known := build(t, command, "x.c", source)
+			if known("split.cold") != nil {
+				t.Error("split.cold is no function")
+			}
+			if got, want := text(known("split")), "address (s16 s64 s64 s64 address)"; got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// What is aligned to 16 bytes and more begins at a multiple of these on the stack, also where only the source says so.
+// Structs that show to be packed are not, unions with a long double are classified from the inside, and a vector in a
+// struct is one register.
+func TestAlignment(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("needs a machine of amd64: the places are its own (TestPlaces has those of arm64)")
+	}
+	const source = `
+typedef long wide __attribute__((aligned(16)));
+typedef float floats __attribute__((vector_size(16)));
+struct own { long a, b, c; } __attribute__((aligned(16))); struct large { long a; } __attribute__((aligned(64)));
+struct member { long a; long b __attribute__((aligned(16))); long c; }; struct named { long a; wide b; long c; };
+struct packed { char a; int b; char c[3]; long double d; } __attribute__((packed));
+union inner { long double a; double b; }; union outer { long a; union inner b; };
+struct vector { floats a; };
+#define F(name, type) __attribute__((noinline)) long f_##name(int r1, int r2, int r3, int r4, int r5, int r6, int s, \
+	type x) { __asm__ volatile(""); return r1; }
+F(own, struct own) F(large, struct large) F(member, struct member) F(named, struct named) F(wide, wide)
+F(packed, struct packed)
+long f_union(union outer x, long y) { return y; }
+long f_vector(struct vector x, double d1, double d2, double d3, double d4, double d5, double d6, double d7, long y) {
+	return y; }
+int main(void) { return 0; }
+`
+	want := map[string]string{ // word 7, and behind what takes two words, and eight
+		"f_own": "sp+24", "f_large": "sp+72", "f_member": "sp+24", "f_named": "sp+24", "f_wide": "sp+16",
+		"f_packed": "sp+16", "f_union": "di", "f_vector": "di",
+	}
+	word := map[string]int{"f_union": 2, "f_vector": 8}
+	for _, command := range []string{"gcc -g -O1", "gcc -gdwarf-4 -O1", "clang -g -O1", "clang -gdwarf-4 -O1"} {
+		t.Run(command, func(t *testing.T) {
+			known := build(t, command+" -w", "x.c", source)
+			for symbol, want := range want {
+				n, other := word[symbol]
+				if !other {
+					n = 7
+				}
+				at := known(symbol).Params[n]
+				got := at.Name
+				if at.Where == abi.Stack {
+					got = fmt.Sprintf("sp+%d", at.Off)
+				}
+				if got != want {
 					t.Errorf("%s: got %s, want %s", symbol, got, want)
 				}
 			}

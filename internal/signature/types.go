@@ -208,11 +208,30 @@ func (f *finder) array(r *dwarf.Reader, e *dwarf.Entry, depth int) (dwarf.Type, 
 		return nil, err
 	}
 	t, err := f.next(e, depth)
+	if vector, _ := e.Val(attrVector).(bool); vector && t != nil {
+		return vectorOf(t.Size() * dims[0]), err
+	}
 	for i := len(dims) - 1; i >= 0 && t != nil; i-- {
 		t = &dwarf.ArrayType{CommonType: dwarf.CommonType{ByteSize: t.Size() * max(dims[i], 0)}, Type: t,
 			Count: dims[i]}
 	}
 	return t, err
+}
+
+// attrVector is DW_AT_GNU_vector: an array is a vector of the machine.
+const attrVector = dwarf.Attr(0x2107)
+
+// vectorName is what such a type is called here; no type of C can be called so.
+const vectorName = "vector of the machine"
+
+// vectorOf is a vector of a size in bytes, which is passed as the floats of that size are. Where a larger one is
+// depends on what the program was compiled for.
+func vectorOf(size int64) dwarf.Type {
+	if size != 8 && size != 16 {
+		return nil
+	}
+	common := dwarf.CommonType{ByteSize: size, Name: vectorName}
+	return &dwarf.FloatType{BasicType: dwarf.BasicType{CommonType: common}}
 }
 
 // cpp reports whether the unit is of C++.

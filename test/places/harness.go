@@ -4,6 +4,9 @@ const harness = `
 enum small { no, yes };
 enum unsigned_long { most = ~0ul }; enum negative { under = -1, over = 1 };
 typedef unsigned int word_t; typedef void *pointer_t; typedef const char *text_t;
+typedef long aligned_t __attribute__((aligned(16)));
+typedef float floats_t __attribute__((vector_size(16))); typedef int ints_t __attribute__((vector_size(16)));
+typedef short half_t __attribute__((vector_size(8)));
 #ifdef __aarch64__
 #define LONG_DOUBLE 16
 #else

@@ -21,6 +21,8 @@ type Compiler struct {
 	Rare bool
 	// Odd: those of which only gcc for amd64 is known to pass them so: decimal floats, ints that are complex or atomic.
 	Odd bool
+	// Aligned: types and members that the source aligns, which BTF does not tell, and vectors.
+	Aligned bool
 }
 
 // A Value is one as the program knows it: its Bytes, of which those count whose bits are set in Mask. Others are
@@ -49,7 +51,7 @@ type State struct {
 
 // Run compiles a program of n functions into dir, runs it, and gives its path and the calls.
 func (c Compiler) Run(dir string, seed uint64, n int) (binary string, calls []Call, err error) {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 14)), rare: c.Rare, odd: c.Odd}
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 14)), rare: c.Rare, odd: c.Odd, aligned: c.Aligned}
 	source, calls := g.program(c.Arch, n)
 	file, binary := filepath.Join(dir, "places.c"), filepath.Join(dir, "places")
 	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {

@@ -57,12 +57,17 @@ var odd = []struct {
 	{"_Decimal128", real}, {"_Atomic int", whole}, {"_Atomic short", whole}, {"enum unsigned_long", whole},
 }
 
+// aligned are those that the source aligns, and vectors of the machine.
+var aligned = []struct {
+	name string
+	kind kind
+}{{"aligned_t", whole}, {"floats_t", real}, {"ints_t", real}, {"half_t", real}}
+
 type generator struct {
 	*rand.Rand
-	rare  bool
-	odd   bool
-	types strings.Builder
-	n     int
+	rare, odd, aligned bool
+	types              strings.Builder
+	n                  int
 }
 
 func (g *generator) one(n int) bool { return g.IntN(n) == 0 }
@@ -79,7 +84,19 @@ func (g *generator) typ(depth int) ctype {
 	if g.odd && g.one(6) {
 		p = odd[g.IntN(len(odd))]
 	}
+	if g.aligned && g.one(9) {
+		p = aligned[g.IntN(len(aligned))]
+	}
 	return ctype{name: p.name, leaves: []leaf{{kind: p.kind}}}
+}
+
+// alignment is that of a type or a member, seldom one. It is none of 8 bytes, by which clang, but not gcc, takes back
+// what the name of a type says.
+func (g *generator) alignment() string {
+	if !g.aligned || !g.one(8) {
+		return ""
+	}
+	return fmt.Sprintf(" __attribute__((aligned(%d)))", 16<<g.IntN(2))
 }
 
 func (g *generator) composite(depth int) ctype {
@@ -98,12 +115,22 @@ func (g *generator) composite(depth int) ctype {
 	}
 	body := g.members(&t, depth, packed, word == "union")
 	t.empty = len(t.leaves) == 0
-	fmt.Fprintf(&g.types, "%s {%s }%s;\n", t.name, body, attribute)
+	fmt.Fprintf(&g.types, "%s {%s }%s%s;\n", t.name, body, attribute, g.alignment())
 	return t
 }
 
 // mostLeaves bounds a type.
 const mostLeaves = 12
+
+// unaligned is typ without types by whose names they are aligned: these cannot be in arrays, and gcc and clang do not
+// agree about them in packed structs.
+func (g *generator) unaligned(depth int) ctype {
+	for {
+		if t := g.typ(depth); t.name != aligned[0].name {
+			return t
+		}
+	}
+}
 
 // members makes those of t. None is a bit-field with bits and without a name, nor one without bits in a union: gcc
 // takes these for ints of the value, clang does not, and neither debug information nor BTF knows of them.
@@ -114,7 +141,11 @@ func (g *generator) members(t *ctype, depth int, packed, union bool) string {
 			t.leaves = append(t.leaves, leaf{name + l.path, l.kind})
 		}
 	}
-	same := g.typ(depth - 1)            // of all members: so that there are arrays of floats
+	of := g.typ
+	if packed {
+		of = g.unaligned
+	}
+	same := of(depth - 1)               // of all members: so that there are arrays of floats
 	if packed && (g.rare || g.one(2)) { // what follows is not aligned: nothing tells that aligned 16 bytes are packed
 		body.WriteString(" char first;")
 		t.leaves = append(t.leaves, leaf{".first", whole})
@@ -133,25 +164,25 @@ func (g *generator) members(t *ctype, depth int, packed, union bool) string {
 		case n < 7 && !union: // closes the unit of a bit-field before it, and has no name
 			fmt.Fprintf(&body, " %s : 0;", []string{"char", "short", "int", "long"}[g.IntN(4)])
 		case n < 9 && depth > 0:
-			in := g.typ(depth - 1)
+			in := of(depth - 1)
 			fmt.Fprintf(&body, " struct { %s a, b; } %s; union { %s x%d; char y%d; };", in.name, name, in.name, i, i)
 			add("."+name+".a", in)
 			add("."+name+".b", in)
 			add(fmt.Sprintf(".x%d", i), in)
 			add(fmt.Sprintf(".y%d", i), ctype{leaves: []leaf{{}}})
 		case n < 12:
-			of, repeat := g.typ(depth-1), 1+g.IntN(4)
-			fmt.Fprintf(&body, " %s %s[%d];", of.name, name, repeat)
+			in, repeat := g.unaligned(depth-1), 1+g.IntN(4)
+			fmt.Fprintf(&body, " %s %s[%d]%s;", in.name, name, repeat, g.alignment())
 			for j := range repeat {
-				add(fmt.Sprintf(".%s[%d]", name, j), of)
+				add(fmt.Sprintf(".%s[%d]", name, j), in)
 			}
 		default:
-			of := same
+			in := same
 			if g.one(2) {
-				of = g.typ(depth - 1)
+				in = of(depth - 1)
 			}
-			fmt.Fprintf(&body, " %s %s;", of.name, name)
-			add("."+name, of)
+			fmt.Fprintf(&body, " %s %s%s;", in.name, name, g.alignment())
+			add("."+name, in)
 		}
 	}
 	return body.String()

@@ -136,13 +136,9 @@ func partC(r *rand.Rand, variable string, ints bool, known []shape) (p part, mem
 // word whose place needs no types.
 func RandomC(seed uint64, n int, ints bool) Calls { return random(seed, n, ints, shapes) }
 
-// RandomCpp is one of C++, with classes. Packed structs are left out: where a function takes one and returns a class by
-// its address, startrace does not know its words yet.
+// RandomCpp is one of C++, with classes.
 func RandomCpp(seed uint64, n int) Calls {
-	plain := slices.DeleteFunc(slices.Clone(shapes), func(s shape) bool {
-		return strings.HasPrefix(s.name, "s_packed")
-	})
-	return random(seed, n, false, append(plain, classes...))
+	return random(seed, n, false, append(slices.Clip(shapes), classes...))
 }
 
 func random(seed uint64, n int, ints bool, known []shape) Calls {
@@ -162,9 +158,7 @@ func random(seed uint64, n int, ints bool, known []shape) Calls {
 			fmt.Fprintf(&source, "static volatile int on%d_%d = 1; static %s v%d_%d = %s;\n", i, j, p.typ, i, j,
 				p.value)
 		}
-		// Open: where the words of a function are not known, one that returns a class in memory begins with a hidden
-		// word.
-		result, memory := partC(r, "r", ints, shapes)
+		result, memory := partC(r, "r", ints, known)
 		fmt.Fprintf(&source, "static %s r%d = %s;\n__attribute__((noinline)) %s f%d(%s) {\n\tprintf(\"f%d [\");\n",
 			result.typ, i, result.value, result.typ, i, strings.Join(params, ", "), i)
 		source.WriteString("\t" + strings.Join(words, " printf(\", \"); ") + " printf(\"] \");\n")
