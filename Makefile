@@ -32,8 +32,8 @@ EMULATOR ?= qemu-aarch64-static
 EMULATED = ./bpfgen/... ./starlark/... ./builtins $(addprefix ./internal/,attach binary elffile gofunc kernel locate \
 	mapping procs stream symbols usdt wire)
 
-.PHONY: all install workload lint quick test race test-vm test-vm-arm64 test-vm-short test-all \
-	bench fuzz diff diff-vm mutate arm64 clean
+.PHONY: all install workload lint format vet staticcheck quick short test race test-vm test-vm-arm64 test-vm-short \
+	test-all bench fuzz diff diff-vm mutate arm64 clean
 
 all:
 	$(BUILD) -ldflags '$(LDFLAGS)' -o bin/startrace ./cmd/startrace
@@ -51,17 +51,27 @@ workload:
 	$(BUILD) -o bin/workload ./test/workload
 	$(BUILD) -o bin/confine ./test/confine
 
-lint:
+lint: format vet staticcheck
+
+format:
 	@unformatted=$$(gofmt -l .); \
 		[ -z "$$unformatted" ] || { echo "not formatted by gofmt:"; echo "$$unformatted"; exit 1; }
+
+vet:
 	CGO_ENABLED=0 $(GO) vet ./...
+
+staticcheck:
 	CGO_ENABLED=0 $(GO) tool staticcheck ./...
 
 # The packages of which most tests trace, and such tests of others: the quick form leaves them out.
 TRACING = test/accept test/both test/diff
 TRACING_TESTS = TestCommand|TestCorpus|TestDocs|TestPrompt|TestSentences|TestToolExamples|TestTutorialPrompt
 
-quick: lint
+# What vet compiled, the other two take from the cache; one of these waits while the other computes.
+quick: format vet
+	@$(MAKE) -j 2 --output-sync=target --no-print-directory staticcheck short
+
+short:
 	CGO_ENABLED=0 $(GO) test -vet=off -short -skip '^($(TRACING_TESTS))' \
 		$$($(GO) list ./... | grep -v -x $(patsubst %,-e '.*/%',$(TRACING))) | { grep -v 'no test files' || true; }
 
