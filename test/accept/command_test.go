@@ -109,7 +109,7 @@ type interactive struct {
 func start(t *testing.T, args ...string) interactive {
 	t.Helper()
 	needTracing(t)
-	return interact(t, exec.Command(program(t, "startrace"), args...))
+	return interact(t, exec.Command(program(t, "startrace"), patient(args)...))
 }
 
 func interact(t *testing.T, cmd *exec.Cmd) interactive {

@@ -22,7 +22,7 @@ func wholeSystem(t *testing.T, words []string, more string, work ...string) (end
 	cmd, in := readied(t, exec.Command(program(t, "workload"),
 		append([]string{"-wait", "-report", report}, work...)...))
 	text := fmt.Sprintf("load(%q, tool = \"main\")\ntool()\n%s\n%s\n", "std/"+words[0]+".star", more, attached)
-	r := start(t, append([]string{"--drain", "1m", script(t, text)}, words[1:]...)...)
+	r := start(t, append([]string{script(t, text)}, words[1:]...)...)
 	r.await(t, "attached")
 	goOn(t, cmd, in)
 	return tracedBy(t, r.interrupt(t).ok(t), report)
