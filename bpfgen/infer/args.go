@@ -63,8 +63,8 @@ func (a *tracepointArgs) argument(b *body, i int, pos plan.Pos) val {
 	return noneVal()
 }
 
-func ctxPlace(b *body, off int, pos plan.Pos) place {
-	return place{&tree.Expr{Op: tree.OpCtx, Type: types.U64, Pos: pos}, int64(off), tree.Ctx, b}
+func ctxPlace(b *body, off int, pos plan.Pos) memPlace {
+	return memPlace{&tree.Expr{Op: tree.OpCtx, Type: types.U64, Pos: pos}, int64(off), tree.Ctx, b}
 }
 
 // field reads a field of the record that the context is.
@@ -98,12 +98,12 @@ func (a *tracepointArgs) field(b *body, f kernel.TracepointField, pos plan.Pos) 
 
 // tracepointPointer types a pointer by what the format calls it. A const
 // char * is a string.
-func (b memory) tracepointPointer(f kernel.TracepointField, at place, pos plan.Pos) val {
+func (b memory) tracepointPointer(f kernel.TracepointField, at memPlace, pos plan.Pos) val {
 	p := load(at, types.U64, pos)
 	ctype := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(f.CType), "*"))
 	ctype = strings.TrimSpace(strings.TrimPrefix(ctype, "const "))
 	if ctype == "char" {
-		return exprVal(b.cstring(place{p, 0, tree.Auto, b.body}, b.u.strMax+1, 0, pos))
+		return exprVal(b.cstring(memPlace{p, 0, tree.Auto, b.body}, b.u.strMax+1, 0, pos))
 	}
 	t := b.pointerSpelled(f.CType)
 	return exprVal(&tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{p}, Pos: pos})
@@ -112,7 +112,7 @@ func (b memory) tracepointPointer(f kernel.TracepointField, at place, pos plan.P
 // dataLoc is a dynamic array: u32 length<<16 | offset from the start of the
 // record (from behind the field itself for __rel_loc); see
 // include/trace/stages/stage3_trace_output.h.
-func (b memory) dataLoc(f kernel.TracepointField, at place, pos plan.Pos) val {
+func (b memory) dataLoc(f kernel.TracepointField, at memPlace, pos plan.Pos) val {
 	if !f.IsString {
 		refuse(pos, "%s is a dynamic array of %s, which cannot be read yet", f.Name, f.CType)
 	}
@@ -129,7 +129,7 @@ func (b memory) dataLoc(f kernel.TracepointField, at place, pos plan.Pos) val {
 	return exprVal(e)
 }
 
-func (b memory) tracepointArray(f kernel.TracepointField, at place, pos plan.Pos) val {
+func (b memory) tracepointArray(f kernel.TracepointField, at memPlace, pos plan.Pos) val {
 	n := f.ArrayLen
 	if n <= 0 || f.Size%n != 0 || f.Size/n > 8 {
 		refuse(pos, "%s is an array of a kind that cannot be read yet", f.Name)
@@ -209,7 +209,7 @@ func (b words) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val {
 		return exprVal(raw)
 	case kernel.KindPtr:
 		if b.memory().isChar(t.Elem, pos) {
-			return exprVal(b.memory().cstring(place{raw, 0, tree.Auto, b.body}, b.u.strMax+1, 0, pos))
+			return exprVal(b.memory().cstring(memPlace{raw, 0, tree.Auto, b.body}, b.u.strMax+1, 0, pos))
 		}
 		p := b.memory().pointerTo(t.Elem, pos)
 		p.Trusted = p.BTF != 0

@@ -65,7 +65,7 @@ func (b attributes) objAttr(x val, name string, pos plan.Pos) val {
 	case *regsObj:
 		return o.register(name, pos)
 	case *structObj:
-		return b.inPlace(o.place, func(at *body) val { return at.memory().structField(o, name, pos) })
+		return b.inPlace(o.memPlace, func(at *body) val { return at.memory().structField(o, name, pos) })
 	case *regStruct:
 		return o.field(b.body, name, pos)
 	case *row:
@@ -76,7 +76,7 @@ func (b attributes) objAttr(x val, name string, pos plan.Pos) val {
 }
 
 // inPlace runs f in the program that an address belongs to.
-func (b attributes) inPlace(p place, f func(*body) val) val {
+func (b attributes) inPlace(p memPlace, f func(*body) val) val {
 	if p.from == nil || p.from == b.body {
 		return f(b.body)
 	}
@@ -169,9 +169,9 @@ func (b attributes) index(x, i val, pos plan.Pos) val {
 		if n < 0 || n >= int64(o.n) {
 			wrong(pos, "an index of mem(…, %d) is from 0 to %d, or from -1 to %d", o.n, o.n-1, -o.n)
 		}
-		at := o.place
+		at := o.memPlace
 		at.off += n
-		return b.inPlace(o.place, func(*body) val { return exprVal(load(at, types.IntOf(8, false), pos)) })
+		return b.inPlace(o.memPlace, func(*body) val { return exprVal(load(at, types.IntOf(8, false), pos)) })
 	case *ctxArray:
 		n, ok := i.constInt()
 		if !ok {
@@ -179,7 +179,7 @@ func (b attributes) index(x, i val, pos plan.Pos) val {
 		}
 		return o.element(n, pos)
 	case *arrayObj:
-		return b.inPlace(o.place, func(at *body) val { return at.memory().element(o, i, pos) })
+		return b.inPlace(o.memPlace, func(at *body) val { return at.memory().element(o, i, pos) })
 	case *regStruct:
 		return o.element(b.body, i, pos)
 	}

@@ -499,7 +499,7 @@ func callCstr(b *body, args []arg, pos plan.Pos) val {
 	} else {
 		v.expr = b.readable(v, pos)
 	}
-	e := origin.memory().cstring(place{v.expr, 0, tree.Auto, origin}, room, 0, pos)
+	e := origin.memory().cstring(memPlace{v.expr, 0, tree.Auto, origin}, room, 0, pos)
 	e.Edge = len(args) == 2
 	out := exprVal(e)
 	if origin != b {

@@ -16,7 +16,7 @@ func (b memory) isCompat(pos plan.Pos) *tree.Expr {
 	if mark == nil {
 		return nil
 	}
-	word := assume(load(place{b.task(pos), mark.Offset, tree.Kernel, b.body}, types.U32, pos))
+	word := assume(load(memPlace{b.task(pos), mark.Offset, tree.Kernel, b.body}, types.U32, pos))
 	bit := operation(tree.OpAnd, types.U32, word, intExpr(mark.Mask, pos), pos)
 	return operation(tree.OpNe, types.Boolean, bit, intExpr(0, pos), pos)
 }

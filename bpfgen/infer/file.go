@@ -81,7 +81,7 @@ func (b memory) file(fd val, pos plan.Pos) *tree.Expr {
 		pos)
 	at := op(tree.OpAdd, types.U64, asAddress(array, pos), op(tree.OpShl, types.U64, n, intExpr(3, pos)))
 	t := types.Type{Kind: types.Ptr, BTF: id, Trusted: true}
-	entry := load(place{at, 0, tree.Kernel, b.body}, t, pos)
+	entry := load(memPlace{at, 0, tree.Kernel, b.body}, t, pos)
 	none := convert(constExpr(plan.None{}, pos), entry.Type.OrNone())
 	return op(tree.OpCond, entry.Type.OrNone(), inside, convert(entry, entry.Type.OrNone()), none)
 }
@@ -170,26 +170,26 @@ func callMem(b *body, args []arg, pos plan.Pos) val {
 	if v.start != nil {
 		at, v.start = v.start, nil
 	}
-	var p place
+	var p memPlace
 	if o, ok := v.obj.(*structObj); ok {
-		p = o.place
+		p = o.memPlace
 	} else if o, ok := v.obj.(*arrayObj); ok {
-		p = o.place
+		p = o.memPlace
 	} else if s, ok := textPlace(v, at); ok {
 		p = s
 	} else {
-		p = place{at.readable(v, pos), 0, tree.Auto, at}
+		p = memPlace{at.readable(v, pos), 0, tree.Auto, at}
 	}
 	return objVal(&memObj{p, int(n)})
 }
 
 // textPlace is where a string lies that is read of memory: that of a char *.
-func textPlace(v val, at *body) (place, bool) {
+func textPlace(v val, at *body) (memPlace, bool) {
 	e := v.expr
 	if e == nil || e.Op != tree.OpStr || e.Str == tree.Ctx || e.Args[0].Op == tree.OpCtx {
-		return place{}, false
+		return memPlace{}, false
 	}
-	return place{e.Args[0], e.Int, e.Str, at}, true
+	return memPlace{e.Args[0], e.Int, e.Str, at}, true
 }
 
 // maxMem bounds mem(): a record's bytes have a length of 13 bits.
@@ -242,7 +242,7 @@ func (b tasks) nextNode(entry, pid *tree.Expr, pos plan.Pos) *tree.Expr {
 	const node = 2 // in the lowest two bits
 	is := operation(tree.OpEq, types.Boolean, operation(tree.OpAnd, types.U64, base, intExpr(3, pos), pos),
 		intExpr(node, pos), pos)
-	at := place{plus(base, -node, pos), b.offset(pos, "xa_node", "shift"), tree.Kernel, b.body}
+	at := memPlace{plus(base, -node, pos), b.offset(pos, "xa_node", "shift"), tree.Kernel, b.body}
 	shift := asAddress(load(at, types.IntOf(8, false), pos), pos)
 	shift = operation(tree.OpAnd, types.U64, shift, intExpr(63, pos), pos)
 	slot := operation(tree.OpAnd, types.U64, operation(tree.OpShr, types.U64, pid, shift, pos),
@@ -293,7 +293,7 @@ func (b tasks) follow(p *tree.Expr, pos plan.Pos, names ...string) *tree.Expr {
 
 // word is 64 bits of the kernel's memory.
 func (b tasks) word(at *tree.Expr, off int64, pos plan.Pos) *tree.Expr {
-	return load(place{at, off, tree.Kernel, b.body}, types.U64, pos)
+	return load(memPlace{at, off, tree.Kernel, b.body}, types.U64, pos)
 }
 
 // offset is the place of a field of a struct of this kernel, in bytes.
@@ -327,7 +327,7 @@ func (b tasks) numberInside(task val, pos plan.Pos) val {
 	last := operation(tree.OpMul, types.U64, level, intExpr(b.sizeOf("upid", pos), pos), pos)
 	at := operation(tree.OpAdd, types.U64, asAddress(own, pos), last, pos)
 	off := b.offset(pos, "pid", "numbers") + b.offset(pos, "upid", "nr")
-	return exprVal(load(place{at, off, tree.Kernel, b.body}, types.IntOf(32, true), pos))
+	return exprVal(load(memPlace{at, off, tree.Kernel, b.body}, types.IntOf(32, true), pos))
 }
 
 // processInside is the same of the process that a task belongs to.

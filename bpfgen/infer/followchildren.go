@@ -8,7 +8,7 @@ import (
 
 // followSeveral adds the table of the processes that are traced.
 func (u *unit) followSeveral() {
-	u.follow = &follow{u.followID}
+	u.follow = &followedProcs{u.followID}
 	t := u.cont(&plan.Container{ID: u.follow.id, Kind: plan.Table, Name: "followed"})
 	t.key, t.val = types.U32, types.U64
 	if u.plan.Target.Follow {

@@ -103,11 +103,11 @@ func (b words) atPlace(from *body, l abi.Location, id kernel.TypeID, pos plan.Po
 }
 
 // placed is where a value in memory begins: on the stack, or where a word says.
-func (b words) placed(l abi.Location, space tree.Space, pos plan.Pos) place {
+func (b words) placed(l abi.Location, space tree.Space, pos plan.Pos) memPlace {
 	if l.Indirect {
-		return place{b.wordAt(l.Places[0], space, pos), 0, space, b.body}
+		return memPlace{b.wordAt(l.Places[0], space, pos), 0, space, b.body}
 	}
-	return place{register(kernel.RegisterOffsets("").SP, pos), int64(l.Places[0].Off), space, b.body}
+	return memPlace{register(kernel.RegisterOffsets("").SP, pos), int64(l.Places[0].Off), space, b.body}
 }
 
 // wordAt reads a word that a function was called with, or returns.
@@ -139,7 +139,7 @@ func (b words) argWord(f *funcView, i int, pos plan.Pos) *tree.Expr {
 
 // stackWord reads a word above the stack pointer.
 func (b words) stackWord(off int, space tree.Space, pos plan.Pos) *tree.Expr {
-	at := place{register(kernel.RegisterOffsets("").SP, pos), int64(off), space, b.body}
+	at := memPlace{register(kernel.RegisterOffsets("").SP, pos), int64(off), space, b.body}
 	return b.present(exprVal(load(at, types.U64, pos)), "an argument", pos)
 }
 

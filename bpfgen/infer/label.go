@@ -133,10 +133,10 @@ func (b memory) memoryOf(v val, pos plan.Pos) (*memObj, bool) {
 		return &out, true
 	case *structObj:
 		n, err := btf.Size(o.id)
-		return &memObj{o.place, n}, err == nil
+		return &memObj{o.memPlace, n}, err == nil
 	case *arrayObj:
 		n, err := btf.Size(o.elem)
-		return &memObj{o.place, n * o.len}, err == nil
+		return &memObj{o.memPlace, n * o.len}, err == nil
 	}
 	return nil, false
 }

@@ -16,17 +16,17 @@ import (
 func (b memory) narrowField(p *tree.Expr, name string, pos plan.Pos) val {
 	if p.Type.BTF != 0 {
 		if _, err := b.u.btf(pos).Field(p.Type.BTF, name); err == nil {
-			return b.structField(&structObj{place{p, 0, tree.User, b.body}, p.Type.BTF}, name, pos)
+			return b.structField(&structObj{memPlace{p, 0, tree.User, b.body}, p.Type.BTF}, name, pos)
 		}
 	}
 	nowhere := convert(intExpr(0, pos), types.U64)
-	return exprVal(load(place{nowhere, 0, tree.User, b.body}, types.I64, pos))
+	return exprVal(load(memPlace{nowhere, 0, tree.User, b.body}, types.I64, pos))
 }
 
 // narrowPointer is a pointer in a struct of the kernel's 32-bit interface, which the kernel's types have as a number:
 // compat_uptr_t. To what it points says the struct of 64 bits of the same name: msg_iov of struct compat_msghdr is a
 // struct iovec * in struct user_msghdr, so it points to a struct compat_iovec. ok is false of other fields.
-func (b memory) narrowPointer(of kernel.TypeID, name string, field kernel.TypeID, at place,
+func (b memory) narrowPointer(of kernel.TypeID, name string, field kernel.TypeID, at memPlace,
 	pos plan.Pos) (v val, ok bool) {
 	btf := b.u.btf(pos)
 	if t, err := btf.Type(field); err != nil || t.Kind != kernel.KindTypedef || t.Name != "compat_uptr_t" {
@@ -36,9 +36,9 @@ func (b memory) narrowPointer(of kernel.TypeID, name string, field kernel.TypeID
 	to := b.wideElem(of, name, pos)
 	switch t, err := btf.Type(btf.Skip(to)); {
 	case err == nil && b.isChar(to, pos):
-		return exprVal(b.cstring(place{word, 0, tree.User, b.body}, b.u.strMax+1, 0, pos)), true
+		return exprVal(b.cstring(memPlace{word, 0, tree.User, b.body}, b.u.strMax+1, 0, pos)), true
 	case err == nil && b.isCharPtr(to, pos):
-		list := b.stringList(place{word, 0, tree.User, b.body}, pos)
+		list := b.stringList(memPlace{word, 0, tree.User, b.body}, pos)
 		list.BitSize = 32
 		return exprVal(list), true
 	default:

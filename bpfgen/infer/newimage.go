@@ -18,7 +18,7 @@ func (n *newImage) read(b *body, st *spanState, v val, slot *tree.Expr) *tree.Ex
 	}
 	pos := v.expr.Pos
 	stack, fine := n.stack(b, pos)
-	count := load(place{stack, 0, tree.User, b}, types.U64, pos)
+	count := load(memPlace{stack, 0, tree.User, b}, types.U64, pos)
 	e := *v.expr
 	e.BitSize = 0 // the new program is one of 64 bits
 	switch {

@@ -29,8 +29,8 @@ func (v val) arrayLen() int {
 	return 0
 }
 
-// place is somewhere in memory: a base address, an offset, and how to read.
-type place struct {
+// A memPlace is somewhere in memory: a base address, an offset, and how to read.
+type memPlace struct {
 	addr  *tree.Expr
 	off   int64
 	space tree.Space
@@ -40,7 +40,7 @@ type place struct {
 
 // A structObj is a struct or union in memory.
 type structObj struct {
-	place
+	memPlace
 	id kernel.TypeID
 }
 
@@ -48,7 +48,7 @@ func (*structObj) what() string { return "a struct" }
 
 // An arrayObj is an array in memory.
 type arrayObj struct {
-	place
+	memPlace
 	elem kernel.TypeID
 	len  int
 }
@@ -58,7 +58,7 @@ func (*arrayObj) what() string { return "an array" }
 // A ctxArray is an array of ints in a tracepoint's record.
 type ctxArray struct {
 	b     *body
-	at    place
+	at    memPlace
 	elem  types.Type
 	len   int
 	fname string
@@ -68,7 +68,7 @@ func (*ctxArray) what() string { return "an array" }
 
 // A memObj is mem(p, n): n bytes in memory.
 type memObj struct {
-	place
+	memPlace
 	n int
 }
 

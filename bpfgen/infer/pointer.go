@@ -60,5 +60,5 @@ func (b memory) pointerElement(p *tree.Expr, i val, pos plan.Pos) val {
 	if p.Type.Trusted {
 		space = tree.Kernel
 	}
-	return b.read(place{p, n * int64(size), space, b.body}, elem, "the element", pos)
+	return b.read(memPlace{p, n * int64(size), space, b.body}, elem, "the element", pos)
 }

@@ -12,7 +12,7 @@ import (
 
 // value is the address. What lies in a struct that a null pointer leads to, or one
 // that could not be read, has none.
-func (p place) value(_ *body, pos plan.Pos) *tree.Expr {
+func (p memPlace) value(_ *body, pos plan.Pos) *tree.Expr {
 	a := asAddress(p.addr, pos)
 	out := a
 	if p.off != 0 {
@@ -37,7 +37,7 @@ func asAddress(e *tree.Expr, pos plan.Pos) *tree.Expr {
 	return e
 }
 
-func (p place) origin() *body { return p.from }
+func (p memPlace) origin() *body { return p.from }
 
 func (u *unit) btf(pos plan.Pos) *kernel.BTF {
 	btf, err := u.facts.BTF()
@@ -59,7 +59,7 @@ func (b memory) pointerField(p *tree.Expr, name string, pos plan.Pos) val {
 	if p.Type.Kind != types.Ptr || p.Type.BTF == 0 {
 		wrong(pos, "%s has no field %s", exprVal(p).describe(), name)
 	}
-	return b.structField(&structObj{place{p, 0, space, b.body}, p.Type.BTF}, name, pos)
+	return b.structField(&structObj{memPlace{p, 0, space, b.body}, p.Type.BTF}, name, pos)
 }
 
 // structField is s.name.
@@ -69,7 +69,7 @@ func (b memory) structField(s *structObj, name string, pos plan.Pos) val {
 	if err != nil {
 		wrong(pos, "%v", err)
 	}
-	at := s.place
+	at := s.memPlace
 	at.off += int64(f.Off)
 	if p, ok := b.narrowPointer(s.id, name, f.Type, at, pos); ok {
 		return p
@@ -80,7 +80,7 @@ func (b memory) structField(s *structObj, name string, pos plan.Pos) val {
 	return b.read(at, f.Type, name, pos)
 }
 
-func bitField(at place, f kernel.Field, btf *kernel.BTF, pos plan.Pos) *tree.Expr {
+func bitField(at memPlace, f kernel.Field, btf *kernel.BTF, pos plan.Pos) *tree.Expr {
 	t, _ := btf.Type(btf.Skip(f.Type))
 	bits := uint8(8)
 	for bits < 64 && int(bits) < int(f.Load)*8 {
@@ -91,7 +91,7 @@ func bitField(at place, f kernel.Field, btf *kernel.BTF, pos plan.Pos) *tree.Exp
 	return e
 }
 
-func load(at place, t types.Type, pos plan.Pos) *tree.Expr {
+func load(at memPlace, t types.Type, pos plan.Pos) *tree.Expr {
 	if at.space != tree.Ctx {
 		t.MayFault = true
 	}
@@ -104,7 +104,7 @@ func load(at place, t types.Type, pos plan.Pos) *tree.Expr {
 
 // read gives what lies at a place by its type: a scalar is read, a string is
 // read, a struct or array is a place again.
-func (b memory) read(at place, id kernel.TypeID, name string, pos plan.Pos) val {
+func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) val {
 	btf := b.u.btf(pos)
 	id = btf.Skip(id)
 	t, err := btf.Type(id)
@@ -123,11 +123,11 @@ func (b memory) read(at place, id kernel.TypeID, name string, pos plan.Pos) val 
 		return exprVal(e)
 	case kernel.KindPtr:
 		if b.isCharPtr(t.Elem, pos) {
-			return exprVal(b.stringList(place{load(at, types.U64, pos), 0, tree.Auto, b.body}, pos))
+			return exprVal(b.stringList(memPlace{load(at, types.U64, pos), 0, tree.Auto, b.body}, pos))
 		}
 		if b.isChar(t.Elem, pos) {
 			p := load(at, types.U64, pos)
-			return exprVal(b.cstring(place{p, 0, tree.Auto, b.body}, b.u.strMax+1, 0, pos))
+			return exprVal(b.cstring(memPlace{p, 0, tree.Auto, b.body}, b.u.strMax+1, 0, pos))
 		}
 		return exprVal(load(at, b.pointerTo(t.Elem, pos), pos))
 	case kernel.KindStruct, kernel.KindUnion:
@@ -175,7 +175,7 @@ func (b memory) isCharPtr(id kernel.TypeID, pos plan.Pos) bool {
 
 // cstring reads a string of at most room bytes with its NUL; limit, if not 0,
 // is the size of a char array that need not have one.
-func (b memory) cstring(at place, room, limit int, pos plan.Pos) *tree.Expr {
+func (b memory) cstring(at memPlace, room, limit int, pos plan.Pos) *tree.Expr {
 	e := &tree.Expr{Op: tree.OpStr, Type: types.StrOf(room).OrFault(), Int: at.off, Str: at.space, Pos: pos}
 	addr := at.addr
 	if at.space != tree.Ctx && addr.Op != tree.OpCtx {
@@ -203,7 +203,7 @@ func (b memory) element(a *arrayObj, i val, pos plan.Pos) val {
 	if a.len > 0 && (n < 0 || n >= int64(a.len)) {
 		wrong(pos, "index %d of an array of %s", n, format.Count(a.len, "element"))
 	}
-	at := a.place
+	at := a.memPlace
 	at.off += n * int64(size)
 	return b.read(at, a.elem, "the element", pos)
 }
@@ -227,7 +227,7 @@ func (b memory) typeByName(s string, pos plan.Pos) kernel.TypeID {
 }
 
 // stringList is a char **: a list of strings.
-func (b memory) stringList(at place, pos plan.Pos) *tree.Expr {
+func (b memory) stringList(at memPlace, pos plan.Pos) *tree.Expr {
 	t := types.Type{Kind: types.Bytes, Cap: maxStringList, Label: "strlist", MayFault: true}
 	return &tree.Expr{Op: tree.OpStrList, Type: t, Int: at.off, Str: at.space,
 		Args: []*tree.Expr{asAddress(at.addr, pos)}, Pos: pos}
@@ -237,7 +237,7 @@ func (b memory) stringList(at place, pos plan.Pos) *tree.Expr {
 func (b memory) arrayValue(a *arrayObj, pos plan.Pos) val {
 	v := val{comp: true}
 	for i := range a.len {
-		v.elems = append(v.elems, b.attributes().inPlace(a.place, func(at *body) val {
+		v.elems = append(v.elems, b.attributes().inPlace(a.memPlace, func(at *body) val {
 			return at.memory().element(a, intVal(int64(i)), pos)
 		}))
 	}

@@ -108,9 +108,9 @@ func (b words) syscallArg(word *tree.Expr, spec kernel.SyscallArg, pos plan.Pos)
 	}
 	switch {
 	case spec.IsString:
-		return exprVal(b.memory().cstring(place{word, 0, tree.User, b.body}, b.u.strMax+1, 0, pos))
+		return exprVal(b.memory().cstring(memPlace{word, 0, tree.User, b.body}, b.u.strMax+1, 0, pos))
 	case spec.IsStringList:
-		list := b.memory().stringList(place{word, 0, tree.User, b.body}, pos)
+		list := b.memory().stringList(memPlace{word, 0, tree.User, b.body}, pos)
 		if spec.Narrow {
 			list.BitSize = 32
 		}

@@ -115,7 +115,7 @@ func (pr *probe) pidOf(b *body, ev *event) *tree.Expr {
 }
 
 // has is the test whether a process is followed.
-func (f *follow) has(pid *tree.Expr, pos plan.Pos) *tree.Expr {
+func (f *followedProcs) has(pid *tree.Expr, pos plan.Pos) *tree.Expr {
 	return &tree.Expr{Op: tree.OpTableHas, Type: types.Boolean, Int: int64(f.id),
 		Args: []*tree.Expr{convert(pid, types.U32)}, Pos: pos}
 }

@@ -51,7 +51,7 @@ type unit struct {
 	enums    map[*tree.Expr]string      // reads of fields whose type is an enum
 	absorbed map[*tree.Expr]bool        // values for user halves that cannot end the program
 	families map[string]error           // what names() knows: see mustBeFamily
-	follow   *follow                    // nil: only one process, or all
+	follow   *followedProcs                    // nil: only one process, or all
 	spanKeys map[*plan.Span]*types.Type // lives through all rounds
 	// nameTable lives through all rounds, too.
 	nameTable *nameTable
@@ -190,10 +190,10 @@ type touch struct {
 	reads bool // and changes nothing
 }
 
-// follow is the table of processes that -c and -f follow: the children of a
+// followedProcs is the table of processes that -c and -f follow: the children of a
 // followed process join it at their fork, in the kernel, so no event of theirs
 // is missed; a process leaves it when it is gone, waited for.
-type follow struct{ id int }
+type followedProcs struct{ id int }
 
 // nameTable numbers the names; it lives through all rounds.
 type nameTable struct {

@@ -49,7 +49,7 @@ func (b words) operand(o *usdt.Operand, pos plan.Pos) val {
 	case o.Kind == usdt.InRegister:
 		return exprVal(as(part(o.Register, pos), t, pos))
 	case o.Kind == usdt.InMemory:
-		return exprVal(load(place{operandAddress(o, pos), o.Disp, tree.User, b.body}, t, pos))
+		return exprVal(load(memPlace{operandAddress(o, pos), o.Disp, tree.User, b.body}, t, pos))
 	}
 	wrong(pos, "the argument %s cannot be read: %s", o.Text, o.Problem)
 	return val{}
