@@ -72,7 +72,7 @@ func (a *tracepointArgs) field(b *body, f kernel.TracepointField, pos plan.Pos) 
 	at := ctxPlace(b, f.Off, pos)
 	switch {
 	case f.Arg != nil:
-		v := b.words().syscallArg(load(at, types.U64, pos), *f.Arg, pos)
+		v := b.argWords().syscallArg(load(at, types.U64, pos), *f.Arg, pos)
 		return b.memory().takenArg(v, *f.Arg, func(i int) *tree.Expr { return b.rv(a.argument(b, i, pos), pos) })
 	case f.DataLoc || f.RelLoc:
 		return b.memory().dataLoc(f, at, pos)
@@ -185,11 +185,11 @@ func (a *rawArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 	if a.rt.Name == "sys_enter" && a.rt.Params[i].Name == "id" {
 		return exprVal(b.memory().rawNumber(convert(raw, types.I64), pos)), true
 	}
-	return b.words().typedWord(raw, a.rt.Params[i].Type, pos), true
+	return b.argWords().typedWord(raw, a.rt.Params[i].Type, pos), true
 }
 
 // typedWord gives a 64-bit argument the meaning of its C type.
-func (b words) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val {
+func (b argWords) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val {
 	btf := b.u.btf(pos)
 	t, err := btf.Type(btf.Skip(id))
 	if err != nil {
@@ -221,7 +221,7 @@ func (b words) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val {
 }
 
 // taskArg is argument i of a raw tracepoint, a task_struct.
-func (b words) taskArg(i int, pos plan.Pos) *tree.Expr {
+func (b argWords) taskArg(i int, pos plan.Pos) *tree.Expr {
 	raw := load(ctxPlace(b.body, 8*i, pos), types.U64, pos)
 	return &tree.Expr{Op: tree.OpConvert, Type: b.task(pos).Type, Args: []*tree.Expr{raw}, Pos: pos}
 }

@@ -161,10 +161,10 @@ type memory struct{ *body }
 
 func (b *body) memory() memory { return memory{b} }
 
-// words reads arguments and results of functions, which are words of registers and stacks.
-type words struct{ *body }
+// argWords reads arguments and results of functions, which are words of registers and stacks.
+type argWords struct{ *body }
 
-func (b *body) words() words { return words{b} }
+func (b *body) argWords() argWords { return argWords{b} }
 
 // attributes are what values have behind a dot or in brackets.
 type attributes struct{ *body }

@@ -37,7 +37,7 @@ func (u certainty) clash(pos plan.Pos, format string, args ...any) {
 
 // clashes reports what is certain to fail in the functions of the probe that run in user space.
 func (pr *probe) clashes() {
-	for _, r := range []*role{pr.handler, pr.starter} {
+	for _, r := range []*placedFunc{pr.handler, pr.starter} {
 		if r.proj == nil || r.proj.asksType {
 			continue
 		}

@@ -27,8 +27,8 @@ func (u *unit) followChildren() {
 	pos := plan.Pos{}
 	// TP_PROTO(struct task_struct *parent, struct task_struct *child) since 2.6.
 	fork := u.followProgram(tree.FollowFork, "sched_process_fork")
-	parent := fork.num(fork.attributes().attr(exprVal(fork.words().taskArg(0, pos)), "tgid", pos), pos)
-	child := fork.num(fork.attributes().attr(exprVal(fork.words().taskArg(1, pos)), "tgid", pos), pos)
+	parent := fork.num(fork.attributes().attr(exprVal(fork.argWords().taskArg(0, pos)), "tgid", pos), pos)
+	child := fork.num(fork.attributes().attr(exprVal(fork.argWords().taskArg(1, pos)), "tgid", pos), pos)
 	fork.require(cond{expr: u.follow.has(convert(parent, types.U32), pos)}, pos)
 	fork.emit(&tree.Stmt{Op: tree.STableSet, Int: int64(u.follow.id), Pos: pos,
 		Exprs: []*tree.Expr{convert(child, types.U32), convert(intExpr(1, pos), types.U64)}})
@@ -38,8 +38,8 @@ func (u *unit) followChildren() {
 	// leader of a process is the last to go; one whose number an exec took over has that of the other thread. The
 	// number itself is free a grace period earlier: too short for all numbers to come round.
 	free := u.followProgram(tree.FollowExit, "sched_process_free")
-	tid := free.num(free.attributes().attr(exprVal(free.words().taskArg(0, pos)), "pid", pos), pos)
-	gone := free.num(free.attributes().attr(exprVal(free.words().taskArg(0, pos)), "tgid", pos), pos)
+	tid := free.num(free.attributes().attr(exprVal(free.argWords().taskArg(0, pos)), "pid", pos), pos)
+	gone := free.num(free.attributes().attr(exprVal(free.argWords().taskArg(0, pos)), "tgid", pos), pos)
 	free.require(cond{expr: operation(tree.OpEq, types.Boolean, tid, gone, pos)}, pos)
 	free.emit(&tree.Stmt{Op: tree.STableRemove, Int: int64(u.follow.id), Exprs: []*tree.Expr{convert(gone, types.U32)},
 		Pos: pos})

@@ -44,7 +44,7 @@ func (a *funcArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 		return val{}, false
 	case a.mech.Trampoline():
 		word := load(ctxPlace(b, 8*i, pos), types.U64, pos)
-		return b.words().typedWord(word, params[i].Type, pos), true
+		return b.argWords().typedWord(word, params[i].Type, pos), true
 	}
 	from := b
 	if a.start != nil {
@@ -54,14 +54,14 @@ func (a *funcArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 		return a.userArg(b, from, i, pos), true
 	}
 	if params == nil {
-		word := b.words().carry(from, from.words().argWord(a.f, i, pos))
+		word := b.argWords().carry(from, from.argWords().argWord(a.f, i, pos))
 		return exprVal(as(word, untypedWord(a.f.User), pos)), true
 	}
-	return b.words().atPlace(from, a.f.ArgPlace(i), params[i].Type, pos), true
+	return b.argWords().atPlace(from, a.f.ArgPlace(i), params[i].Type, pos), true
 }
 
 // carry brings a word of the program at the start to this one.
-func (b words) carry(from *body, word *tree.Expr) *tree.Expr {
+func (b argWords) carry(from *body, word *tree.Expr) *tree.Expr {
 	if from == b.body {
 		return word
 	}
@@ -79,7 +79,7 @@ func untypedWord(user bool) types.Type {
 
 // atPlace is a value of a type at its place. The program from is at the moment at
 // which it is there.
-func (b words) atPlace(from *body, l abi.Location, id kernel.TypeID, pos plan.Pos) val {
+func (b argWords) atPlace(from *body, l abi.Location, id kernel.TypeID, pos plan.Pos) val {
 	btf := b.u.btf(pos)
 	t, err := btf.Type(btf.Skip(id))
 	whole := t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion
@@ -87,7 +87,7 @@ func (b words) atPlace(from *body, l abi.Location, id kernel.TypeID, pos plan.Po
 	case err != nil:
 		wrong(pos, "%v", err)
 	case whole && (l.Indirect || l.InMemory()):
-		return objVal(&structObj{from.words().placed(l, tree.Kernel, pos), btf.Skip(id)})
+		return objVal(&structObj{from.argWords().placed(l, tree.Kernel, pos), btf.Skip(id)})
 	case whole:
 		s := &regStruct{id: btf.Skip(id)}
 		for _, p := range l.Places {
@@ -99,11 +99,11 @@ func (b words) atPlace(from *body, l abi.Location, id kernel.TypeID, pos plan.Po
 	case l.Places[0].Where == abi.Other:
 		return exprVal(unreadable(pos))
 	}
-	return b.typedWord(b.carry(from, from.words().wordAt(l.Places[0], tree.Kernel, pos)), id, pos)
+	return b.typedWord(b.carry(from, from.argWords().wordAt(l.Places[0], tree.Kernel, pos)), id, pos)
 }
 
 // placed is where a value in memory begins: on the stack, or where a word says.
-func (b words) placed(l abi.Location, space tree.Space, pos plan.Pos) memPlace {
+func (b argWords) placed(l abi.Location, space tree.Space, pos plan.Pos) memPlace {
 	if l.Indirect {
 		return memPlace{b.wordAt(l.Places[0], space, pos), 0, space, b.body}
 	}
@@ -111,7 +111,7 @@ func (b words) placed(l abi.Location, space tree.Space, pos plan.Pos) memPlace {
 }
 
 // wordAt reads a word that a function was called with, or returns.
-func (b words) wordAt(p abi.Place, space tree.Space, pos plan.Pos) *tree.Expr {
+func (b argWords) wordAt(p abi.Place, space tree.Space, pos plan.Pos) *tree.Expr {
 	switch p.Where {
 	case abi.Register:
 		return register(kernel.RegisterOffsets("").Names[p.Name], pos)
@@ -126,7 +126,7 @@ func (b words) wordAt(p abi.Place, space tree.Space, pos plan.Pos) *tree.Expr {
 
 // argWord reads argument i at the entry of a function of which no types are known:
 // word i of its ABI.
-func (b words) argWord(f *funcView, i int, pos plan.Pos) *tree.Expr {
+func (b argWords) argWord(f *funcView, i int, pos plan.Pos) *tree.Expr {
 	if word, ok := b.userWord(f, i, pos); ok {
 		return word
 	}
@@ -138,7 +138,7 @@ func (b words) argWord(f *funcView, i int, pos plan.Pos) *tree.Expr {
 }
 
 // stackWord reads a word above the stack pointer.
-func (b words) stackWord(off int, space tree.Space, pos plan.Pos) *tree.Expr {
+func (b argWords) stackWord(off int, space tree.Space, pos plan.Pos) *tree.Expr {
 	at := memPlace{register(kernel.RegisterOffsets("").SP, pos), int64(off), space, b.body}
 	return b.present(exprVal(load(at, types.U64, pos)), "an argument", pos)
 }
@@ -149,7 +149,7 @@ func unreadable(pos plan.Pos) *tree.Expr {
 }
 
 // funcResult is e.ret.
-func (b words) funcResult(f *funcView, mech tree.AttachKind, pos plan.Pos) val {
+func (b argWords) funcResult(f *funcView, mech tree.AttachKind, pos plan.Pos) val {
 	f.ask("ret")
 	switch {
 	case f.Program:

@@ -199,7 +199,7 @@ func (w *funcSpanWalk) event(b *body, f *funcView, startEv *event) *event {
 	}
 	mech := ends[w.fs.Mech]
 	ev.args = &funcArgs{f: f, mech: mech, start: startEv.b}
-	ev.ret = func(pos plan.Pos) val { return b.words().funcResult(f, mech, pos) }
+	ev.ret = func(pos plan.Pos) val { return b.argWords().funcResult(f, mech, pos) }
 	ev.startEv = startEv
 	ev.duration = func(pos plan.Pos) val { return elapsed(b, ev, startEv, pos) }
 	return ev

@@ -13,7 +13,7 @@ func funcEvent(b *body, fs *points.Functions, f *funcView) *event {
 	ev := &event{b: b, point: f.Text, regs: fs.Shares(), inside: f.Inside}
 	ev.profile = ev.regs // the registers tell ip and the mode
 	ev.unwound = func() { f.ask("caller") }
-	result := func(pos plan.Pos) val { return b.words().funcResult(f, fs.Mech, pos) }
+	result := func(pos plan.Pos) val { return b.argWords().funcResult(f, fs.Mech, pos) }
 	switch {
 	case f.Site != nil:
 		ev.args = &operandArgs{f}

@@ -88,7 +88,7 @@ func Plan(p *plan.Plan, facts *kernel.Facts, o Options) (_ *Result, err error) {
 	keys := map[*plan.Span]*types.Type{}
 	names := newNameTable(o.Earlier)
 	userKeys := map[int]*keyUse{}
-	moved := map[roleUse]string{}
+	moved := map[probeFunc]string{}
 	settles := 1
 	for round := 0; round < maxRounds; round++ {
 		u := newUnit(p, facts, known)
@@ -100,7 +100,7 @@ func Plan(p *plan.Plan, facts *kernel.Facts, o Options) (_ *Result, err error) {
 		before := len(moved)
 		u.walk()
 		if len(moved) > before { // what their kernel halves gave containers does not hold
-			known, round = learnt{conts: o.Earlier.containers()}, -1 // each role moves once
+			known, round = learnt{conts: o.Earlier.containers()}, -1 // each function moves once
 			continue
 		}
 		u.joinKeys()

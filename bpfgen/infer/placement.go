@@ -7,11 +7,11 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// The handler of a probe is a role, and so is the handler of a start (start=). It may run on either side, and where it
-// runs is found out by trying (inKernel):
+// The handler of a probe is a placed function, and so is the handler of a start (start=). It may run on either side,
+// and where it runs is found out by trying (inKernel):
 //
 //  1. At the first point the function is walked as a kernel half. If the walk comes to its end, what it has emitted
-//     stays in the program, and the role is decided: it runs in the kernel.
+//     stays in the program, and its side is decided: it runs in the kernel.
 //  2. If something in it is refused, all that was learnt on the walk is taken back (body.back), and the refusal
 //     becomes the reason that explain shows: "because x.star:5:9: printf runs in user space only". The function is
 //     walked again, as a user half (user.go), and the program sends what that needs.
@@ -28,15 +28,15 @@ import (
 //	probe(["tracepoint:sched:sched_wakeup", "tracepoint:sched:sched_switch"], handle)
 //
 // At sched_wakeup the condition is false when the script is compiled, and the rest can run in the kernel. At
-// sched_switch there is a print. The role is then noted in unit.moved, and the round over the plan begins anew with
-// the function in user space at all points.
+// sched_switch there is a print. The function is then noted in unit.moved, and the round over the plan begins anew with
+// it in user space at all points.
 //
-// Filters (where=), kernel= and the functions of events and of keys are no roles: they run in the kernel by their
+// Filters (where=), kernel= and the functions of events and of keys are not placed: they run in the kernel by their
 // nature, and what is refused in them is a mistake.
 
 // run gives an event to the function: in the kernel if all of it can run
 // there, else what it uses is sent.
-func (r *role) run(b *body, ev *event, t *points.Target) {
+func (r *placedFunc) run(b *body, ev *event, t *points.Target) {
 	if r.pr.u.plan.Placement == plan.InUser && !r.decided {
 		r.decided, r.inUser, r.why = true, true, "all handlers do"
 	}
@@ -55,10 +55,10 @@ func (r *role) run(b *body, ev *event, t *points.Target) {
 }
 
 // use is what the function is called in a unit, in all rounds.
-func (r *role) use() roleUse { return roleUse{r.pr.p.ID, r.start} }
+func (r *placedFunc) use() probeFunc { return probeFunc{r.pr.p.ID, r.start} }
 
 // project sends what the function needs in user space.
-func (r *role) project(b *body, ev *event, t *points.Target) {
+func (r *placedFunc) project(b *body, ev *event, t *points.Target) {
 	if r.proj == nil {
 		r.proj = newProjection(r)
 	}
@@ -66,7 +66,7 @@ func (r *role) project(b *body, ev *event, t *points.Target) {
 }
 
 // inKernel tries to run the handler in the kernel.
-func (r *role) inKernel(b *body, ev *event) bool {
+func (r *placedFunc) inKernel(b *body, ev *event) bool {
 	fn, pr, m := r.fn, r.pr, b.mark()
 	var v val
 	call := func() { v = b.given(ev, fn) }
@@ -95,7 +95,7 @@ func (r *role) inKernel(b *body, ev *event) bool {
 }
 
 // sent is how often the function has been given events to send.
-func (r *role) sent() int {
+func (r *placedFunc) sent() int {
 	if r.proj == nil {
 		return 0
 	}
@@ -104,13 +104,13 @@ func (r *role) sent() int {
 
 // walk walks the function for one point and sends what it uses.
 func (p *projection) walk(b *body, ev *event, t *points.Target) {
-	fn := p.role.fn
+	fn := p.placed.fn
 	s := &send{b: b, values: map[int]val{}, widths: map[copySite]int{}, target: t,
 		used: map[*captures]bool{}}
 	p.sends = append(p.sends, s)
 	p.walks++
 	def := resolved(fn)
-	w := &user{proj: p, pr: p.role.pr, b: b, half: p.half, chain: []*plan.Func{fn}, copies: &p.copies}
+	w := &user{proj: p, pr: p.placed.pr, b: b, half: p.half, chain: []*plan.Func{fn}, copies: &p.copies}
 	w.frame = newFrame(fn, def)
 	w.frame.top = true
 	params, positional := scope.Params(def)

@@ -10,8 +10,8 @@ import (
 
 func newProbe(u *unit, p *plan.Probe) *probe {
 	pr := &probe{u: u, p: p}
-	pr.handler = &role{pr: pr, name: "handler", fn: p.Handler}
-	pr.starter = &role{pr: pr, name: "start", fn: p.Start, start: true}
+	pr.handler = &placedFunc{pr: pr, name: "handler", fn: p.Handler}
+	pr.starter = &placedFunc{pr: pr, name: "start", fn: p.Start, start: true}
 	return pr
 }
 
@@ -230,7 +230,7 @@ func (pr *probe) place(role string, fn *plan.Func, user bool, why string) {
 
 // finish completes what is known only when all points have been walked.
 func (pr *probe) finish() {
-	for _, r := range []*role{pr.handler, pr.starter} {
+	for _, r := range []*placedFunc{pr.handler, pr.starter} {
 		if r.proj != nil {
 			r.proj.finish()
 		}

@@ -20,7 +20,7 @@ import (
 //
 // When all points are walked (finish), captures that are the same value in each of the sends become one field, fields
 // that nothing needs after all are left out, and each send gets a record of its own. A field that a point does not
-// have is None there. The names of the fields and their order are the same in all records of the role, but not their
+// have is None there. The names of the fields and their order are the same in all records of the probe, but not their
 // types:
 //
 //	def handle(e):
@@ -42,8 +42,8 @@ import (
 //
 // All fields are sent at each event, also those that only one way through the function needs.
 
-func newProjection(r *role) *projection {
-	return &projection{role: r, half: plan.NewUserHalf(r.fn), sites: map[copySite]int{}, shown: map[copySite]bool{}}
+func newProjection(r *placedFunc) *projection {
+	return &projection{placed: r, half: plan.NewUserHalf(r.fn), sites: map[copySite]int{}, shown: map[copySite]bool{}}
 }
 
 // capture makes the value at a site a field of the record.
@@ -122,14 +122,14 @@ func (p *projection) finish() {
 	for _, s := range p.sends {
 		p.finishSend(s, names)
 	}
-	res, id := p.role.pr.u.res, p.role.pr.p.ID
+	res, id := p.placed.pr.u.res, p.placed.pr.p.ID
 	halves := res.Halves
-	if p.role.start {
+	if p.placed.start {
 		halves = res.StartHalves
 	}
 	halves[id] = p.half
 	for i := range res.Placed {
-		if at := &res.Placed[i]; at.Probe == id && at.Role == p.role.name {
+		if at := &res.Placed[i]; at.Probe == id && at.Role == p.placed.name {
 			at.Sends = names
 		}
 	}
@@ -206,7 +206,7 @@ func (p *projection) finishSend(s *send, names []string) {
 	if s.stmt == nil {
 		return
 	}
-	pr := p.role.pr
+	pr := p.placed.pr
 	number := len(pr.u.res.Tree.Records)
 	s.stmt.Int = int64(number)
 	ts := make([]types.Type, len(names))
@@ -222,9 +222,9 @@ func (p *projection) finishSend(s *send, names []string) {
 		}
 	})
 	if len(fill.Stmts) > 0 {
-		panic(fmt.Sprintf("infer: a captured value of probe %d needs statements", p.role.pr.p.ID))
+		panic(fmt.Sprintf("infer: a captured value of probe %d needs statements", p.placed.pr.p.ID))
 	}
 	rec := layout.Record(number, pr.p.ID, names, ts)
-	rec.Start, rec.NoCPU, rec.Widths = p.role.start, true, s.shown
+	rec.Start, rec.NoCPU, rec.Widths = p.placed.start, true, s.shown
 	pr.u.res.Tree.Records = append(pr.u.res.Tree.Records, rec)
 }

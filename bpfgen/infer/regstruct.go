@@ -16,9 +16,9 @@ func (s *regStruct) word(b *body, i int, pos plan.Pos) *tree.Expr {
 	}
 	w := s.words[i]
 	if w.expr != nil {
-		return b.words().carry(w.from, w.expr)
+		return b.argWords().carry(w.from, w.expr)
 	}
-	return b.words().carry(w.from, w.from.words().wordAt(w.Place, tree.Kernel, pos))
+	return b.argWords().carry(w.from, w.from.argWords().wordAt(w.Place, tree.Kernel, pos))
 }
 
 // field is s.name.
@@ -53,7 +53,7 @@ func (s *regStruct) part(b *body, f kernel.Field, pos plan.Pos) val {
 		return exprVal(word)
 	}
 	if f.BitSize == 0 {
-		return b.words().typedWord(shifted(word, 8*(at%8), pos), f.Type, pos)
+		return b.argWords().typedWord(shifted(word, 8*(at%8), pos), f.Type, pos)
 	}
 	return exprVal(truthBit(bitsOf(word, 8*(at%8)+int(f.Bit), int(f.BitSize), t.Signed, pos), t))
 }

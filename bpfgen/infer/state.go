@@ -25,7 +25,7 @@ type probe struct {
 	// targets are what its points come to on this kernel.
 	targets []*points.Target
 	// handler and starter are the functions that may run on either side.
-	handler, starter *role
+	handler, starter *placedFunc
 	// argNames are the names of the arguments of all its points, for suggestions; nil until somebody asks.
 	argNames map[string]bool
 	// points are the numbers of the points; names says that readers know them by these, cookies that the kernel tells
@@ -38,9 +38,9 @@ type probe struct {
 	closers []func()
 }
 
-// A role is a function of a probe that is placed: the handler, or the handler
+// A placedFunc is a function of a probe that is placed: the handler, or the handler
 // of the start. Where it runs is decided at the first point and holds for all.
-type role struct {
+type placedFunc struct {
 	// pr is the probe.
 	pr *probe
 	// name is the word of explain for it: "handler", "start".
@@ -61,8 +61,8 @@ type role struct {
 // A projection is what a function of user space needs of the event, over all
 // points of its probe.
 type projection struct {
-	// role is the function that is in user space.
-	role *role
+	// placed is the function that is in user space.
+	placed *placedFunc
 	// half is that function with the places that are read from the record.
 	half   *plan.UserHalf
 	copies int // of functions, for their calls

@@ -213,7 +213,7 @@ func resolved(fn *plan.Func) *resolve.Function {
 // shifting gives the variables of a function that functions inside it share and whose values change later. A function
 // inside sees the value of the moment at which it is called, so any value that such a variable gets may be used.
 func shifting(def *resolve.Function) map[*resolve.Binding]bool {
-	s := &shifts{assigned: map[*resolve.Binding]bool{}, shared: map[*resolve.Binding]bool{},
+	s := &reassignments{assigned: map[*resolve.Binding]bool{}, shared: map[*resolve.Binding]bool{},
 		out: map[*resolve.Binding]bool{}}
 	for _, p := range def.Params {
 		if un, ok := p.(*syntax.UnaryExpr); !ok || un.X != nil {
@@ -226,11 +226,14 @@ func shifting(def *resolve.Function) map[*resolve.Binding]bool {
 	return s.out
 }
 
-type shifts struct {
+// reassignments are what a walk over a function finds out for shifting.
+type reassignments struct {
+	// assigned are the variables that got a value so far, shared those that a function inside has by then, and out
+	// those that get another value later, which are the result.
 	assigned, shared, out map[*resolve.Binding]bool
 }
 
-func (s *shifts) assign(x syntax.Expr, often bool) {
+func (s *reassignments) assign(x syntax.Expr, often bool) {
 	for _, to := range bound(x, nil) {
 		if to.Scope == resolve.Cell && (often || s.assigned[to] || s.shared[to]) {
 			s.out[to] = true
@@ -239,7 +242,7 @@ func (s *shifts) assign(x syntax.Expr, often bool) {
 	}
 }
 
-func (s *shifts) walk(n syntax.Node, often bool) {
+func (s *reassignments) walk(n syntax.Node, often bool) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.AssignStmt:
@@ -264,7 +267,7 @@ func (s *shifts) walk(n syntax.Node, often bool) {
 }
 
 // inside notes what a function inside shares; the defaults of its parameters belong to the outer one.
-func (s *shifts) inside(params []syntax.Expr, def *resolve.Function, often bool) bool {
+func (s *reassignments) inside(params []syntax.Expr, def *resolve.Function, often bool) bool {
 	for _, p := range params {
 		if bin, ok := p.(*syntax.BinaryExpr); ok {
 			s.walk(bin.Y, often)

@@ -22,16 +22,16 @@ func (a *syscallArgs) arg(b *body, i int, pos plan.Pos) val {
 	spec := a.sc.Args[i]
 	word := a.word(i, pos)
 	if !a.end {
-		return b.memory().takenArg(b.words().syscallArg(word, spec, pos), spec,
+		return b.memory().takenArg(b.argWords().syscallArg(word, spec, pos), spec,
 			func(i int) *tree.Expr { return b.rv(a.arg(b, i, pos), pos) })
 	}
 	if readsAtStart(a.sc) && (spec.IsString || spec.IsStringList) {
-		v := a.start.words().syscallArg(word, spec, pos)
+		v := a.start.argWords().syscallArg(word, spec, pos)
 		v.start = a.start
 		return v
 	}
 	kept := b.here(val{expr: word, start: a.start, field: spec.Name})
-	return b.memory().takenArg(b.words().syscallArg(kept.expr, spec, pos), spec,
+	return b.memory().takenArg(b.argWords().syscallArg(kept.expr, spec, pos), spec,
 		func(i int) *tree.Expr { return b.rv(a.arg(b, i, pos), pos) })
 }
 
@@ -102,7 +102,7 @@ func (a *syscallArgs) word(i int, pos plan.Pos) *tree.Expr {
 }
 
 // syscallArg gives a register the meaning of an argument.
-func (b words) syscallArg(word *tree.Expr, spec kernel.SyscallArg, pos plan.Pos) val {
+func (b argWords) syscallArg(word *tree.Expr, spec kernel.SyscallArg, pos plan.Pos) val {
 	as := func(t types.Type) val {
 		return exprVal(&tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{word}, Pos: pos})
 	}

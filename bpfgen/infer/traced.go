@@ -52,7 +52,7 @@ func (pr *probe) traced(b *body, ev *event) *tree.Expr {
 	if !t.Passing() {
 		return out
 	}
-	w := whose{b: b, ev: ev, pos: pr.p.Pos}
+	w := ownership{b: b, ev: ev, pos: pr.p.Pos}
 	w.task = w.find()
 	if t.User != nil {
 		out = both(out, w.hasUser(*t.User), pr.p.Pos)
@@ -120,9 +120,9 @@ func (f *followedProcs) has(pid *tree.Expr, pos plan.Pos) *tree.Expr {
 		Args: []*tree.Expr{convert(pid, types.U32)}, Pos: pos}
 }
 
-// whose asks for the user and the cgroup of an event's process: the current one, one that an iterator lists, or one
+// ownership asks for the user and the cgroup of an event's process: the current one, one that an iterator lists, or one
 // that the event names by a pid of its own.
-type whose struct {
+type ownership struct {
 	b    *body
 	ev   *event
 	pos  plan.Pos
@@ -130,7 +130,7 @@ type whose struct {
 }
 
 // find is the process where it is not the current one; nil: it is.
-func (w whose) find() *tree.Expr {
+func (w ownership) find() *tree.Expr {
 	own, named := w.ev.over["pid"]
 	switch {
 	case named && own.expr != nil && own.expr.Op == tree.OpBuiltin && own.expr.Str == "pid":
@@ -144,7 +144,7 @@ func (w whose) find() *tree.Expr {
 }
 
 // hasUser is the test whether the real user is one.
-func (w whose) hasUser(uid uint32) *tree.Expr {
+func (w ownership) hasUser(uid uint32) *tree.Expr {
 	have := &tree.Expr{Op: tree.OpBuiltin, Type: types.U32, Str: "uid", Pos: w.pos}
 	if w.task == nil {
 		return w.same(have, int64(uid))
@@ -154,7 +154,7 @@ func (w whose) hasUser(uid uint32) *tree.Expr {
 
 // inCgroup is the test whether a process is in a cgroup, or below it: then that is the one of its level among those
 // that the process is in.
-func (w whose) inCgroup(c plan.Cgroup) *tree.Expr {
+func (w ownership) inCgroup(c plan.Cgroup) *tree.Expr {
 	if w.task == nil && w.b.u.hasFields("cgroup", "ancestor_ids") {
 		w.task = w.b.task(w.pos) // such kernels, before 6.1, need not let all kinds of programs ask
 	}
@@ -169,7 +169,7 @@ func (w whose) inCgroup(c plan.Cgroup) *tree.Expr {
 }
 
 // same is the test whether a number that was read is n.
-func (w whose) same(have *tree.Expr, n int64) *tree.Expr {
+func (w ownership) same(have *tree.Expr, n int64) *tree.Expr {
 	test := operation(tree.OpEq, types.Boolean, assume(have), intExpr(n, w.pos), w.pos)
 	if !have.Type.MayFault {
 		return test

@@ -31,7 +31,7 @@ type unit struct {
 	userKeys map[int]*keyUse // of user halves
 	// moved are the functions that run in user space because of a later point than the first, and why. It lives
 	// through all rounds.
-	moved map[roleUse]string
+	moved map[probeFunc]string
 	// res is what comes of the round.
 	res *Result
 	// touched are the uses of tables and cells by handlers placed in user space.
@@ -51,7 +51,7 @@ type unit struct {
 	enums    map[*tree.Expr]string      // reads of fields whose type is an enum
 	absorbed map[*tree.Expr]bool        // values for user halves that cannot end the program
 	families map[string]error           // what names() knows: see mustBeFamily
-	follow   *followedProcs                    // nil: only one process, or all
+	follow   *followedProcs             // nil: only one process, or all
 	spanKeys map[*plan.Span]*types.Type // lives through all rounds
 	// nameTable lives through all rounds, too.
 	nameTable *nameTable
@@ -133,8 +133,8 @@ type messages struct{ diags, warns refusal.Diags }
 // containerUse is a container as one probe uses it.
 type containerUse struct{ probe, id int }
 
-// roleUse is a function of a probe: its handler, or that of its start.
-type roleUse struct {
+// probeFunc is a function of a probe: its handler, or that of its start.
+type probeFunc struct {
 	probe int
 	start bool
 }

@@ -35,11 +35,11 @@ func (a *operandArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 	if i < 0 || i >= len(a.f.Site.Args) {
 		return val{}, false
 	}
-	return b.words().operand(&a.f.Site.Args[i], pos), true
+	return b.argWords().operand(&a.f.Site.Args[i], pos), true
 }
 
 // operand reads an argument where the note says that it is.
-func (b words) operand(o *usdt.Operand, pos plan.Pos) val {
+func (b argWords) operand(o *usdt.Operand, pos plan.Pos) val {
 	t := types.IntOf(uint8(8*o.Size), o.Signed)
 	switch {
 	case o.Float:

@@ -16,18 +16,18 @@ import (
 // userArg is word i, at the entry.
 func (a *funcArgs) userArg(b, from *body, i int, pos plan.Pos) val {
 	if s := a.f.Known(); s != nil && !s.OnlyResult {
-		return b.words().userValue(from, s.Param(i), pos)
+		return b.argWords().userValue(from, s.Param(i), pos)
 	}
-	word := b.words().carry(from, from.words().argWord(a.f, i, pos))
+	word := b.argWords().carry(from, from.argWords().argWord(a.f, i, pos))
 	return exprVal(as(word, untypedWord(true), pos))
 }
 
 // userValue is a word with the width and sign of its type.
-func (b words) userValue(from *body, w signature.Word, pos plan.Pos) val {
+func (b argWords) userValue(from *body, w signature.Word, pos plan.Pos) val {
 	if w.Where == abi.Other {
 		return exprVal(unreadable(pos))
 	}
-	word := b.carry(from, from.words().wordAt(w.Place, tree.User, pos))
+	word := b.carry(from, from.argWords().wordAt(w.Place, tree.User, pos))
 	switch {
 	case w.Address:
 		return exprVal(as(word, types.I64, pos))
@@ -38,7 +38,7 @@ func (b words) userValue(from *body, w signature.Word, pos plan.Pos) val {
 }
 
 // userResult is e.ret where debug information tells what it is: a word, or a tuple of all its words.
-func (b words) userResult(f *funcView, pos plan.Pos) (val, bool) {
+func (b argWords) userResult(f *funcView, pos plan.Pos) (val, bool) {
 	s := f.Known()
 	if s != nil && s.Void {
 		return exprVal(absentInt(pos)), true
@@ -59,7 +59,7 @@ func (b words) userResult(f *funcView, pos plan.Pos) (val, bool) {
 }
 
 // userWord reads argument i of a user function of Go at its entry.
-func (b words) userWord(f *funcView, i int, pos plan.Pos) (*tree.Expr, bool) {
+func (b argWords) userWord(f *funcView, i int, pos plan.Pos) (*tree.Expr, bool) {
 	if f.ABI == nil {
 		return nil, false
 	}
