@@ -90,7 +90,7 @@ func (s search) expandFirst(p *plan.First) []*Target {
 	return nil
 }
 
-func (s search) expandPattern(p *plan.Pattern) []*Target { return kindOf(p).expand(s, p) }
+func (s search) expandPattern(p *plan.Pattern) []*Target { return expanderOf(p).expand(s, p) }
 
 // expandSpan gives the span as one target.
 func (s search) expandSpan(p *plan.Span) []*Target {

@@ -80,7 +80,7 @@ func (s search) kernelFunctions(p *plan.Pattern) []*Target {
 		t.Source, t.Name = fs, "address"
 		return s.byMechanism(t, fs, p)
 	}
-	fs := &Functions{Mech: kindOf(p).mech}
+	fs := &Functions{Mech: expanderOf(p).mech}
 	t.Source = fs
 	if kernel.IsPattern(name) {
 		t.Name = p.Provider

@@ -5,7 +5,7 @@ import "github.com/startrace/startrace/bpfgen/tree"
 // The table of kinds is filled here, above all that it refers to.
 
 func init() { // the functions refer to the table
-	kinds = map[string]kind{
+	expanders = map[string]expander{
 		"tracepoint":    {expand: search.tracepoints},
 		"rawtracepoint": {expand: search.rawTracepoints, mayWait: search.hasModuleTypes},
 		"syscall":       {expand: search.syscalls},

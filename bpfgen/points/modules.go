@@ -62,7 +62,7 @@ func (s search) waits(p *plan.Pattern) bool {
 	if kernel.IsPattern(module) || s.Facts.ModuleState(module) != kernel.ModuleInstalled {
 		return false
 	}
-	if refuse := kindOf(p).mayWait; refuse != nil {
+	if refuse := expanderOf(p).mayWait; refuse != nil {
 		refuse(s, p)
 	}
 	s.notef(p.Pos, "%s: waits for module %s", p.Text, module)

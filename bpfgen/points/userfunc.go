@@ -25,7 +25,7 @@ func (s search) userFunctions(p *plan.Pattern) []*Target {
 	file, name, offset := s.userPattern(p)
 	list, at := s.findFunctions(p, file, name)
 	s.mustHave(s.Facts.Features().Uprobe, "uprobes", s.Facts.Features().Why["uprobe"], p)
-	fs := &Functions{Mech: kindOf(p).mech, Binary: at.Path, Process: s.onlyProcess(),
+	fs := &Functions{Mech: expanderOf(p).mech, Binary: at.Path, Process: s.onlyProcess(),
 		Bare: offset == 0 && list[0].Inside == 0}
 	t := &Target{Source: fs, Name: name, Text: p.Text, Pos: p.Pos}
 	gives := point.Must(p.Provider)

@@ -19,7 +19,7 @@ import (
 // Complete prints what a shell may put at the end of a line.
 func Complete(o session.Options, book *manual.Book, shell, line string) (exit int, err error) {
 	defer session.Guard(&o, &exit, &err)
-	src := source{machine.Open(), o}
+	src := machineNames{machine.Open(), o}
 	defer src.m.Close() // what it has read
 	answer := book.Complete(line, src)
 	return session.Done, answer.Write(o.Stdout, shell, line)
@@ -39,16 +39,16 @@ func Library(book *manual.Book) {
 	}
 }
 
-// A source is what completion asks of this machine. What cannot be read has no
-// candidates: there is nobody to tell.
-type source struct {
+// machineNames are the names of this machine that completion asks for. What cannot be read has no candidates: there is
+// nobody to tell.
+type machineNames struct {
 	m *machine.Machine
 	o session.Options
 }
 
-var _ manual.Source = source{}
+var _ manual.Source = machineNames{}
 
-func (s source) ToolFlags(script string) []flags.Flag {
+func (s machineNames) ToolFlags(script string) []flags.Flag {
 	words, err := session.ScriptFlags(s.o, script)
 	if err != nil {
 		return nil
@@ -56,7 +56,7 @@ func (s source) ToolFlags(script string) []flags.Flag {
 	return builtins.FlagsOf(slices.DeleteFunc(words, func(w builtins.FlagWord) bool { return w.Positional }))
 }
 
-func (s source) Points(typed string) []string {
+func (s machineNames) Points(typed string) []string {
 	words, _ := s.m.PointWords(typed)
 	var out []string
 	for _, w := range words {
@@ -67,11 +67,11 @@ func (s source) Points(typed string) []string {
 	return out
 }
 
-func (s source) Fields(point string, path []string) []string {
+func (s machineNames) Fields(point string, path []string) []string {
 	return s.m.FieldWords([]string{point}, path)
 }
 
-func (s source) Names() (out []string) {
+func (s machineNames) Names() (out []string) {
 	for _, en := range builtins.Entries() {
 		out = append(out, en.Name)
 	}
@@ -79,7 +79,7 @@ func (s source) Names() (out []string) {
 }
 
 // Processes are those of /proc, with their names.
-func (s source) Processes() (out []manual.Candidate) {
+func (s machineNames) Processes() (out []manual.Candidate) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil

@@ -7,21 +7,21 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A kind is what the finder knows of a kind of points: how its patterns expand, and for functions the way to attach
-// that its name says.
-type kind struct {
+// An expander is what the finder knows of a kind of points: how its patterns expand, and for functions the way to
+// attach that its name says.
+type expander struct {
 	expand func(s search, p *plan.Pattern) []*Target
 	mech   tree.AttachKind
 	// mayWait refuses a pattern that would wait for a module in vain; nil: none is.
 	mayWait func(s search, p *plan.Pattern)
 }
 
-// kinds are all that internal/point has, by their names there.
-var kinds map[string]kind
+// expanders has one for each kind that internal/point has, by their names there.
+var expanders map[string]expander
 
-// kindOf is the kind of a pattern.
-func kindOf(p *plan.Pattern) kind {
-	k, known := kinds[p.Provider]
+// expanderOf is the one of a pattern.
+func expanderOf(p *plan.Pattern) expander {
+	k, known := expanders[p.Provider]
 	if !known {
 		panic("nothing expands points of the kind " + p.Provider)
 	}
