@@ -288,7 +288,9 @@ func (pointProgram) Inside(*binary.File, binary.Function, uint64) error { return
 func (pointProgram) Signature(*binary.File, binary.Function) *signature.Signature {
 	return nil
 }
-func (pointProgram) Variable(string, string) (uint64, error)         { return 0x2000, nil }
+func (pointProgram) Variable(string, string) (binary.Memory, error) {
+	return binary.Memory{Addr: 0x2000}, nil
+}
 func (pointProgram) Types(*binary.File, uint64) *signature.Signature { return nil }
 func (pointProgram) Line(*binary.File, uint64) string                { return "" }
 func (pointProgram) Mapped() ([]string, error)                       { return nil, nil }

@@ -101,6 +101,6 @@ type Programs interface {
 	Static(file, pattern string) ([]usdt.StaticProbe, *binary.File, error)
 	// Signature is what debug information says of a function; nil where there is none.
 	Signature(at *binary.File, fn binary.Function) *signature.Signature
-	// Variable is the address of a variable in the traced process.
-	Variable(file, name string) (uint64, error)
+	// Variable is where a variable is in the traced process.
+	Variable(file, name string) (binary.Memory, error)
 }

@@ -31,7 +31,11 @@ func (s search) watchpoint(p *plan.Pattern) []*Target {
 	what, tail := p.Args[:len(p.Args)-2], p.Args[len(p.Args)-2:]
 	at := tree.Watchpoint{Name: strings.Join(what, ":"), Access: watchAccess(p, tail[1])}
 	at.Length = watchLength(p, tail[0], at.Access)
-	at.Address = s.watched(p, what)
+	if len(what) == 2 {
+		at.Address, at.File = s.userVariable(p, what[0], what[1])
+	} else {
+		at.Address = s.watched(p, what[0])
+	}
 	if at.Access != "x" && at.Address%uint64(at.Length) != 0 {
 		refusal.Wrong(p.Pos, "%s: the CPU watches %d bytes only at a multiple of %d, and the address is %#x: "+
 			"watch fewer bytes, or from %#x on",
@@ -71,13 +75,9 @@ func watchLength(p *plan.Pattern, text, access string) int {
 	return int(n)
 }
 
-// watched is the address: a number, a variable or function of the kernel, or
-// one of a program.
-func (s search) watched(p *plan.Pattern, what []string) uint64 {
-	if len(what) == 2 {
-		return s.userVariable(p, what[0], what[1])
-	}
-	name := what[0]
+// watched is the address: a number, or that of a variable or function of the
+// kernel.
+func (s search) watched(p *plan.Pattern, name string) uint64 {
 	if addr, err := strconv.ParseUint(name, 0, 64); err == nil {
 		if addr < kernel.PtrSpaceLimit("") && s.Target.PID == 0 {
 			refusal.Wrong(p.Pos, "%s: %#x is an address of a process: say of which with -p or -c", p.Text, addr)
@@ -101,17 +101,18 @@ func (s search) watched(p *plan.Pattern, what []string) uint64 {
 	return 0
 }
 
-// userVariable finds a variable in the memory of the traced process.
-func (s search) userVariable(p *plan.Pattern, file, name string) uint64 {
+// userVariable finds a variable in the memory of the traced process, or in the
+// file where that does not run yet.
+func (s search) userVariable(p *plan.Pattern, file, name string) (addr uint64, in string) {
 	if s.Target.PID == 0 {
 		refusal.Wrong(p.Pos, "%s: each process has its own %s: say whose with -p or -c", p.Text, name)
 	}
 	if s.Programs == nil {
 		refusal.Wrong(p.Pos, "%s: programs cannot be looked at here", p.Text)
 	}
-	addr, err := s.Programs.Variable(file, name)
+	at, err := s.Programs.Variable(file, name)
 	if err != nil {
 		refusal.Wrong(p.Pos, "%s: %v", p.Text, err)
 	}
-	return addr
+	return at.Addr, at.File
 }

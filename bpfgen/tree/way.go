@@ -88,7 +88,9 @@ type Watchpoint struct {
 	// Address is that of the first byte that is watched, and Length how many bytes are: 1, 2, 4 or 8.
 	Address uint64
 	Length  int
-	Access  string // "r", "w", "x", together
+	// File is what Address is in: where the command has it is known once it runs. "" if Address is that in memory.
+	File   string
+	Access string // "r", "w", "x", together
 }
 
 // An Iterator is a list of the kernel's.
@@ -187,7 +189,11 @@ func (SyscallExit) text(span int) string  { return fmt.Sprintf("syscall-exit spa
 func (i Iterator) text(int) string        { return "iter " + i.Name }
 
 func (w Watchpoint) text(int) string {
-	return fmt.Sprintf("watchpoint %#x:%d:%s", w.Address, w.Length, w.Access)
+	in := ""
+	if w.File != "" {
+		in = w.File + "+"
+	}
+	return fmt.Sprintf("watchpoint %s%#x:%d:%s", in, w.Address, w.Length, w.Access)
 }
 
 func (c Clock) text(int) string {

@@ -28,19 +28,19 @@ type CPUChange struct {
 func OnCPUs(l *Loaded) bool { return slices.ContainsFunc(l.programs, (*program).onCPUs) }
 
 func (p *program) onCPUs() bool {
-	_, ok := cpuEvent(p.Attach.Way)
+	_, ok := p.cpuEvent()
 	return ok
 }
 
-// cpuEvent gives the event by which a CPU runs the program; ok is false for programs that run on all CPUs.
-func cpuEvent(way tree.Way) (attr unix.PerfEventAttr, ok bool) {
-	switch w := way.(type) {
+// cpuEvent gives the event by which a CPU runs the program; ok is false for one that runs on all CPUs.
+func (p *program) cpuEvent() (attr unix.PerfEventAttr, ok bool) {
+	switch w := p.Attach.Way.(type) {
 	case tree.Clock:
 		return clockAttr(w), true
 	case tree.Counter:
 		return counterAttr(w), true
 	case tree.Watchpoint:
-		return watchAttr(w), true
+		return p.watchAttr(w), true
 	}
 	return unix.PerfEventAttr{}, false
 }
@@ -99,7 +99,7 @@ func (p *program) closeOn(cpu int, closing *closer) bool {
 
 // openOnCPU opens the event of a program on a CPU, and reports whether the CPU is still there.
 func (p *program) openOnCPU(cpu int) (bool, error) {
-	attr, _ := cpuEvent(p.Attach.Way)
+	attr, _ := p.cpuEvent()
 	event, err := openPerf(&attr, cpu, p.code)
 	switch {
 	case errors.Is(err, unix.ENODEV):

@@ -45,7 +45,7 @@ func (l *Loaded) detach(programs []*program) {
 			}
 		}
 		p.detached = p.detached || p.points != nil
-		p.points = nil
+		p.points, p.waits = nil, false
 	}
 }
 

@@ -3,8 +3,6 @@ package attach
 import (
 	"errors"
 	"fmt"
-	"runtime"
-	"strings"
 
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
@@ -87,56 +85,4 @@ func explainCounter(c tree.Counter, err error, counters bool) error {
 			"(perf, or the watchdog: sysctl kernel.nmi_watchdog=0): %w", err)
 	}
 	return err
-}
-
-// The accesses of a watchpoint (include/uapi/linux/hw_breakpoint.h).
-const (
-	watchRead    = 1
-	watchWrite   = 2
-	watchExecute = 4
-)
-
-// stepsOver is an error where the kernel goes back to the instruction that was
-// caught and catches it again, for ever, if a program runs there: on arm64 before
-// 6.6 (d11a69873d9a, "hw_breakpoint: fix single-stepping when using
-// bpf_overflow_handler").
-func stepsOver(arch string, release func() (kernel.Version, error)) error {
-	if arch != "arm64" {
-		return nil
-	}
-	v, err := release()
-	if err != nil || v.AtLeast(6, 6) {
-		return err
-	}
-	return fmt.Errorf("watchpoints need Linux 6.6 on arm64, and this is %s: "+
-		"older ones never get past the instruction that was caught", v.Text)
-}
-
-// openWatchpoint sets a hardware breakpoint on each CPU.
-func openWatchpoint(_ *Loaded, w tree.Watchpoint, prog *ebpf.Program) ([]spot, error) {
-	if err := stepsOver(runtime.GOARCH, kernel.Release); err != nil {
-		return nil, err
-	}
-	points, err := openEverywhere(watchAttr(w), prog)
-	switch {
-	case errors.Is(err, unix.ENOSPC):
-		return nil, fmt.Errorf("all debug registers are in use (x86 has four): %w", err)
-	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.EOPNOTSUPP):
-		return nil, fmt.Errorf("this machine cannot watch %d bytes at %#x for %s (x86 has no watchpoints for reads "+
-			"alone, and the address must be a multiple of the length): %w", w.Length, w.Address, w.Access, err)
-	}
-	return points, err
-}
-
-func watchAttr(w tree.Watchpoint) unix.PerfEventAttr {
-	var access uint32
-	for word, bit := range map[string]uint32{"r": watchRead, "w": watchWrite, "x": watchExecute} {
-		if strings.Contains(w.Access, word) {
-			access |= bit
-		}
-	}
-	return unix.PerfEventAttr{
-		Type: unix.PERF_TYPE_BREAKPOINT, Bp_type: access, Ext1: w.Address, Ext2: uint64(w.Length),
-		Sample: 1, Bits: unix.PerfBitDisabled,
-	}
 }

@@ -34,6 +34,9 @@ type Options struct {
 	// Stop gives an error once the user does not want the unit any more: hundreds of programs take a
 	// while to load and attach. It is asked between programs; nil: never.
 	Stop func() error
+	// LoadedAt is what the command adds to the addresses of a file. It is needed only where a program watches memory of
+	// the command that is position-independent; loaded is false as long as the command does not run.
+	LoadedAt func(file string) (added uint64, loaded bool, err error)
 	// Shared has the maps that several units use; nil: there is one unit.
 	Shared *Shared
 }
@@ -83,6 +86,9 @@ type program struct {
 	fewReturns bool
 	// missedKnown: missed could be read the last time.
 	missedKnown bool
+	// waits: it is attached once the command runs (AttachMoved). moved is what the command added to its address.
+	waits bool
+	moved uint64
 	// unseen is what its links missed that are closed.
 	unseen uint64
 }

@@ -40,7 +40,7 @@ func openerOf(kind tree.AttachKind) func(*Loaded, *program) ([]spot, error) {
 	case tree.AttachPerf:
 		return opening(openCounter)
 	case tree.AttachWatchpoint:
-		return opening(openWatchpoint)
+		return openWatchpoint
 	case tree.AttachIter:
 		return opening(runIterator)
 	case tree.AttachFentry, tree.AttachFexit, tree.AttachHook:

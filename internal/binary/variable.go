@@ -1,6 +1,7 @@
 package binary
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,25 +10,44 @@ import (
 	"github.com/startrace/startrace/internal/mapping"
 )
 
-// Variable gives the address of a variable in the memory of the traced
-// process.
-func (f *Finder) Variable(file, name string) (uint64, error) {
-	e, at, err := f.file(file)
+// ErrNotLoaded says that a process has nothing of a file in its memory.
+var ErrNotLoaded = errors.New("has not loaded")
+
+// Memory is where a variable is in the memory of a process: at Addr, or, where there is a File, so far behind the
+// address at which the process has that file (LoadedAt).
+type Memory struct {
+	Addr uint64
+	File string
+}
+
+// Variable finds a variable in the memory of the traced process. A command has its memory only once it runs, and where
+// its program is position-independent that is at another address each time.
+func (f *Finder) Variable(file, name string) (Memory, error) {
+	e, _, err := f.file(file)
 	if err != nil {
-		return 0, err
+		return Memory{}, err
 	}
 	v, err := e.Variable(name)
 	switch {
 	case err != nil:
-		return 0, err
+		return Memory{}, err
 	case !e.Moves():
-		return v.Addr, nil
+		return Memory{Addr: v.Addr}, nil
 	case f.Locate.PID == 0:
-		return 0, fmt.Errorf("%s is loaded at another address each time (position-independent), and the command of "+
-			"-c is not loaded yet: trace a running process with -p, or build it with -no-pie", at.Name)
+		return Memory{v.Addr, e.Path}, nil
 	}
 	moved, err := loadedAt(f.Locate.PID, e)
-	return moved + v.Addr, err
+	return Memory{Addr: moved + v.Addr}, err
+}
+
+// LoadedAt is what a process adds to the addresses of a file.
+func LoadedAt(pid int, file string) (uint64, error) {
+	e, err := elffile.Open(file, elffile.Options{})
+	if err != nil {
+		return 0, err
+	}
+	defer e.Close()
+	return loadedAt(pid, e)
 }
 
 // loadedAt is what the loader of a process added to the addresses of a file.
@@ -52,5 +72,5 @@ func loadedAt(pid int, e *elffile.File) (uint64, error) {
 			return m.Start - addr, nil
 		}
 	}
-	return 0, fmt.Errorf("process %d has not loaded %s", pid, e.Path)
+	return 0, fmt.Errorf("process %d %w %s", pid, ErrNotLoaded, e.Path)
 }

@@ -31,8 +31,12 @@ func (in *Input) way(p *tree.Program) (string, int) {
 	case tree.Counter:
 		return in.everywhere(at.Name + ", " + samples(&at))
 	case tree.Watchpoint:
-		return fmt.Sprintf("a watch of the CPUs on %s at %#x, %s (%s)", format.Count(at.Length, "byte"), at.Address,
-			at.Name, at.Access), in.CPUs
+		place := fmt.Sprintf("%#x", at.Address)
+		if at.File != "" {
+			place += " behind where the command will have " + at.File
+		}
+		return fmt.Sprintf("a watch of the CPUs on %s at %s, %s (%s)", format.Count(at.Length, "byte"), place, at.Name,
+			at.Access), in.CPUs
 	case tree.Iterator:
 		return "the kernel's list of " + at.Name + "; runs once for each entry when startrace reads it", 1
 	}

@@ -123,13 +123,14 @@ func (c *Child) PID() int { return c.process.pid }
 func (c *Child) InitPID() int { return c.init }
 
 // Go lets the child become the command and returns when it has, or cannot, or
-// was killed.
-func (c *Child) Go() error {
+// was killed. between is called when it has the command's memory and has run
+// nothing of it; an error of it ends the child. nil: nobody wants that.
+func (c *Child) Go(between func() error) error {
 	defer c.Abandon()
 	if err := c.Ready(); err != nil {
 		return err
 	}
-	if err := c.release(); err != nil && !(errors.Is(err, errEnded) && c.killed()) {
+	if err := c.become(between); err != nil && !(errors.Is(err, errEnded) && c.killed()) {
 		return fmt.Errorf("start %s: %w", c.path, err)
 	}
 	errno, err := c.readNumber()
@@ -152,6 +153,30 @@ func whyNot(errno syscall.Errno) string {
 		return ": what its line #! names is not there, or the dynamic linker that it wants"
 	}
 	return ""
+}
+
+// become lets the child become the command, and calls between where the command
+// begins. A child that cannot become it goes on to say why.
+func (c *Child) become(between func() error) error {
+	switch {
+	case between == nil:
+		return c.release()
+	case !c.held:
+		return fmt.Errorf("it cannot be stopped where it begins: %w", c.unheld)
+	}
+	err := runToExec(c.process.pid)
+	switch {
+	case errors.Is(err, errEnded):
+		c.held = false
+		runtime.UnlockOSThread()
+		return nil
+	case err == nil:
+		err = between()
+	}
+	if err != nil {
+		return err
+	}
+	return c.release()
 }
 
 func (c *Child) release() error {

@@ -28,7 +28,7 @@ func TestSignalFamily(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Close()
-	if err := c.Go(); err != nil {
+	if err := c.Go(nil); err != nil {
 		t.Fatal(err)
 	}
 	out := bufio.NewReader(r)

@@ -82,6 +82,29 @@ func runToRead(pid int) error {
 	}
 }
 
+// runToExec lets a seized process run until it has become another program, of which
+// it has run nothing yet.
+func runToExec(pid int) error {
+	err := unix.PtraceSetOptions(pid, unix.PTRACE_O_EXITKILL|unix.PTRACE_O_TRACEEXEC)
+	for signal := 0; err == nil; {
+		if err = unix.PtraceCont(pid, signal); err != nil {
+			break
+		}
+		var status unix.WaitStatus
+		if status, err = stopped(pid); err == nil && status.TrapCause() == unix.PTRACE_EVENT_EXEC {
+			return nil
+		}
+		signal = pending(status)
+	}
+	switch {
+	case errors.Is(err, errEnded):
+		return err
+	case errors.Is(err, unix.ESRCH):
+		return errEnded // SIGKILL ends a stop
+	}
+	return fmt.Errorf("trace it: %w", err)
+}
+
 // letGo ends tracing and unlocks the goroutine. Signals that came meanwhile
 // are delivered now.
 func letGo(pid int) error {

@@ -19,7 +19,7 @@ func (l *Live) CommandEnded() (status int, ended bool) { return l.s.target.Comma
 
 // RunCommand lets the command run that waits.
 func (l *Live) RunCommand() error {
-	err := l.s.target.Release()
+	err := l.s.release()
 	if err != nil {
 		l.s.target.Forget()
 	}

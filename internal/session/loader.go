@@ -111,7 +111,8 @@ func (l *loader) options(p *part) attach.Options {
 	facts := l.machine.Facts()
 	return attach.Options{TracepointID: l.machine.TracepointID, Features: facts.Features,
 		ReturnsAsEntries: facts.ReturnsAsEntries, Tracefs: facts.TracefsPath,
-		Drain: func() error { return l.delivery.drainList(p) }, Stop: l.unwanted, Shared: l.common.maps}
+		Drain: func() error { return l.delivery.drainList(p) }, Stop: l.unwanted, Shared: l.common.maps,
+		LoadedAt: l.loadedAt}
 }
 
 // keepTypes makes later parts know the types of containers.

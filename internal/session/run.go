@@ -68,7 +68,7 @@ func (s *session) trace(p *part) error {
 	s.begin()
 	s.target.Ended = func() { s.ending.ask(false) }
 	s.sayAnnounced()
-	if err := s.target.Release(); err != nil {
+	if err := s.release(); err != nil {
 		return err
 	}
 	s.target.Watch(p.followed())

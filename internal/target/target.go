@@ -39,6 +39,7 @@ type Target struct {
 
 	child    *procs.Child // the command once it is held
 	released bool         // the child is the command now
+	loaded   bool         // the child has the command's memory: its program is there, if nothing has run yet
 
 	// Ended is called, on another goroutine, when the command or the process of -p
 	// has ended; nil: nobody wants to know at once.
@@ -147,7 +148,7 @@ func (t *Target) Hold(apart *procs.Streams) (err error) {
 		return nil
 	}
 	t.commandEnded.Store(false)
-	t.released = false
+	t.released, t.loaded = false, false
 	if t.child, err = procs.StartApart(t.argv, apart); err != nil {
 		t.child = nil
 		return err
@@ -228,15 +229,32 @@ func (t *Target) Band() (*sideband.Band, error) {
 	return sideband.Open()
 }
 
-// Release lets the command run. When it has ended, so does the run.
-func (t *Target) Release() error {
+// Loaded gives the number of the command's process once it has the command's
+// memory.
+func (t *Target) Loaded() (pid int, loaded bool) {
+	if t.child == nil || !t.loaded {
+		return 0, false
+	}
+	return t.child.PID(), true
+}
+
+// Release lets the command run. When it has ended, so does the run. between is called
+// when the command has its memory and has not begun; nil: nobody wants that.
+func (t *Target) Release(between func() error) error {
 	if t.child == nil {
 		return nil
 	}
-	if err := t.child.Go(); err != nil {
+	begins := between
+	if between != nil {
+		begins = func() error {
+			t.loaded = true
+			return between()
+		}
+	}
+	if err := t.child.Go(begins); err != nil {
 		return err
 	}
-	t.released = true
+	t.released, t.loaded = true, true
 	t.await(t.child)
 	return nil
 }
