@@ -31,8 +31,8 @@ func (programs) Static(file, pattern string) ([]usdt.StaticProbe, *binary.File, 
 // Variable is not known: no process is traced.
 func (programs) Signature(*binary.File, binary.Function) *signature.Signature { return nil }
 
-func (programs) Variable(file, name string) (uint64, error) {
-	return 0, fmt.Errorf("%s: which process? trace one with -p", file)
+func (programs) Variable(file, name string) (binary.Memory, error) {
+	return binary.Memory{}, fmt.Errorf("%s: which process? trace one with -p", file)
 }
 
 // constants are those of the table, then the enumerators of the kernel.
