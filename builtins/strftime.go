@@ -2,6 +2,7 @@ package builtins
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -33,7 +34,9 @@ func strftimeCall(e *Env, c *call) (starlark.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		mono = int64(v)
+		if mono = int64(v); mono < 0 && i.Sign() > 0 {
+			mono = math.MaxInt64 // no clock shows more, nor does a kernel half
+		}
 	}
 	s, err := Strftime(f, e.Runtime.Wall(mono))
 	return value.OwnAs(s, f), err

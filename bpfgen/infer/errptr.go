@@ -52,7 +52,7 @@ func errorOf(p *tree.Expr, pos plan.Pos) *tree.Expr {
 // wordError is what errno() names of an unsigned number of 64 bits: one that fits into no signed number of that size
 // is an address. It is an error's number, or None.
 func wordError(n *tree.Expr, pos plan.Pos) *tree.Expr {
-	return orFault(n, pos, func(n *tree.Expr) *tree.Expr {
+	return orAbsent(n, pos, func(n *tree.Expr) *tree.Expr {
 		small := operation(tree.OpGe, types.Boolean, as(n, types.I64, pos), intExpr(0, pos), pos)
 		return orNone(logic(tree.OpLOr, small, isError(n, pos), pos), as(n, types.I64, pos), pos)
 	})

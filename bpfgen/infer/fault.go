@@ -24,6 +24,18 @@ func orFault(e *tree.Expr, pos plan.Pos, f func(*tree.Expr) *tree.Expr) *tree.Ex
 	return chooseFault(fault, out, pos)
 }
 
+// orAbsent is f of e where e is neither FAULT nor None, else what e is.
+func orAbsent(e *tree.Expr, pos plan.Pos, f func(*tree.Expr) *tree.Expr) *tree.Expr {
+	return orFault(e, pos, func(there *tree.Expr) *tree.Expr {
+		out := f(there)
+		if !e.Type.MayNone {
+			return out
+		}
+		is := not(&tree.Expr{Op: tree.OpIsNone, Type: types.Boolean, Args: []*tree.Expr{e}, Pos: pos}, pos)
+		return orNone(is, out, pos)
+	})
+}
+
 // chooseFault is FAULT where the condition holds, else e.
 func chooseFault(condition, e *tree.Expr, pos plan.Pos) *tree.Expr {
 	t := e.Type.OrFault()

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"math"
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -29,8 +30,13 @@ func (b *body) labelled(v val, label string, pos plan.Pos) val {
 		e = errorOf(e, pos)
 	case e.Type.Kind == types.Ptr:
 		e = pointerNumber(e, pos)
+		if strings.HasPrefix(label, "strftime:") {
+			e = timeOf(e, pos)
+		}
 	case e.Type.Unsigned64() && label == "errno":
 		e = wordError(e, pos)
+	case e.Type.Unsigned64() && strings.HasPrefix(label, "strftime:"):
+		e = timeOf(e, pos)
 	case e.Type.Kind != types.Int:
 		refuse(pos, "%s takes an int, got %s", strings.SplitN(label, ":", 2)[0], v.describe())
 	}
@@ -40,6 +46,18 @@ func (b *body) labelled(v val, label string, pos plan.Pos) val {
 	t := e.Type
 	t.Label = label
 	return exprVal(as(e, t, pos))
+}
+
+// timeOf is a time without a sign as one with it: of 2^63 ns or more, which no clock shows, the last that there is.
+func timeOf(e *tree.Expr, pos plan.Pos) *tree.Expr {
+	if e.Op == tree.OpBuiltin && e.Str == "time" {
+		return e
+	}
+	return orAbsent(e, pos, func(e *tree.Expr) *tree.Expr {
+		n := as(e, types.I64, pos)
+		fits := operation(tree.OpGe, types.Boolean, n, intExpr(0, pos), pos)
+		return conditional(fits, n, intExpr(math.MaxInt64, pos), pos)
+	})
 }
 
 // pointerNumber is the address that a pointer is, None of a null pointer.

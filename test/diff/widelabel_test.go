@@ -9,14 +9,18 @@ import (
 	"github.com/startrace/startrace/test/need"
 )
 
-// ofInts are the builtins that take an int of which only some numbers or bits mean something.
-var ofInts = []string{
+// textsOf are the builtins that give text for an int.
+var textsOf = []string{
 	"errno($)", "signal($)", "syscall_name($)", "inet($)", `names($, "O_")`, `names($, "AF_")`, `names($, "tcp_state")`,
-	`names($, "mode")`, `strftime("%Y-%m-%d", $)`, "ntohs($)", "ntohl($)", "int32($)", "uint32($)",
+	`names($, "mode")`, `strftime("%Y-%m-%d", $)`,
+}
+
+// ofInts are the builtins that take an int of which only some numbers or bits mean something.
+var ofInts = append(textsOf[:len(textsOf):len(textsOf)],
+	"ntohs($)", "ntohl($)", "int32($)", "uint32($)",
 	`cast("u8", $)`, `cast("s16", $)`, `cast("u64", $)`,
 	`syscall_name($) == "poll"`, `syscall_name($) == "syscall_-1"`, `syscall_name($) == "syscall_?"`,
-	`syscall_name($).startswith("po")`, `syscall_name($) in ("poll", "read")`,
-}
+	`syscall_name($).startswith("po")`, `syscall_name($) in ("poll", "read")`)
 
 // keepings are functions that give what an expression is: at once, and from a table, of which it is a value or a part.
 var keepings = []string{
@@ -32,6 +36,32 @@ func edges() (list []uint64) {
 		list = append(list, v-2, v-1, v, v+1, -v-1, -v, 1-v)
 	}
 	return append(list, 1<<32+15, 1<<63+2, ^uint64(14))
+}
+
+// mayBeAbsent are ints that are not there at some events, in which $ stands for a field: what gives text for an int
+// gives None of None, and FAULT of what cannot be read.
+var mayBeAbsent = []string{"($ if e.args.flag else None)", "(None if e.args.flag else $)", "(F_O.get(e.args.u8 & 1))",
+	"($ if e.args.flag else FAULT)", "((None if e.args.u8 > 7 else $) if e.args.flag else FAULT)"}
+
+// maybe are programs with all that labels give of ints that may be absent, the numbers of the others going on.
+func maybe(from int) (inKernel, inUser []*Program) {
+	for _, of := range textsOf {
+		for _, field := range []string{"u8", "s32", "u64", "s64"} {
+			for _, x := range mayBeAbsent {
+				name := fmt.Sprintf("f%d", from+len(inKernel))
+				x := strings.ReplaceAll(x, "$", "e.args."+field)
+				text := "F_O = table()\ndef F(e):\n    if e.args.u8 == 255:\n        F_O[1] = e.args." + field +
+					"\n    return OF\n"
+				for list, x := range map[*[]*Program]string{&inKernel: x, &inUser: "[" + x + "][0]"} {
+					of := strings.ReplaceAll(of, "$", x)
+					*list = append(*list, &Program{Name: name,
+						Text: strings.NewReplacer("F_O", name+"_O", "F(", name+"(", "OF", strings.ReplaceAll(of, "F_O",
+							name+"_O")).Replace(text)})
+				}
+			}
+		}
+	}
+	return inKernel, inUser
 }
 
 // TestWideInts gives builtins of ints all that a field can hold, whatever its width and sign: both halves say the same
@@ -54,6 +84,8 @@ func TestWideInts(t *testing.T) {
 			}
 		}
 	}
+	moreKernel, moreUser := maybe(len(inKernel))
+	inKernel, inUser = append(inKernel, moreKernel...), append(inUser, moreUser...)
 	c := &checker{facts: facts(t)}
 	u, err := compileFor(scriptOf(inKernel), c.facts, StrMax, options())
 	if err != nil {
