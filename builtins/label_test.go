@@ -179,7 +179,8 @@ func TestLabelsOfWideNumbers(t *testing.T) {
 	}
 }
 
-// Numbers of a label of which a table has a key each have a text each: keys of one text would be several entries.
+// Numbers of a label of which a table has a key each have a text each: keys of one text would be several entries. Of
+// names() these are the numbers of 32 bits, with a sign or without.
 func TestOneTextEach(t *testing.T) {
 	e, _ := labelEnv(t)
 	for _, label := range []string{"signal", "syscall_name", "inet"} {
@@ -194,6 +195,26 @@ func TestOneTextEach(t *testing.T) {
 					t.Errorf("%s: %#x and %#x are both %s", label, v, other, text)
 				}
 				seen[text] = v
+			}
+		}
+	}
+}
+
+func TestOneNameEach(t *testing.T) {
+	e, _ := labelEnv(t)
+	for _, family := range []string{"O_", "AF_", "AT_", "FAN_", "MAP_", "SOCK_", "PROT_", "S_", "tcp_state"} {
+		text := e.namesOf(family)
+		for _, signed := range []bool{true, false} {
+			seen := map[string]uint64{}
+			for i := range 1 << 12 {
+				v := uint64(uint32(i * 0x9e3779b1))
+				if signed {
+					v = uint64(int32(v))
+				}
+				if other, has := seen[text(v)]; has {
+					t.Fatalf("%s: %#x and %#x are both %s", family, v, other, text(v))
+				}
+				seen[text(v)] = v
 			}
 		}
 	}

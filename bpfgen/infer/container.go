@@ -2,6 +2,7 @@ package infer
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/startrace/startrace/bpfgen/layout"
 	"github.com/startrace/startrace/bpfgen/refusal"
@@ -104,6 +105,9 @@ func (b tables) key(c *plan.Container, k val, pos plan.Pos) (*tree.Expr, bool) {
 	e := b.rv(b.fitting(k, t.key, pos), pos)
 	checkKey(c, e.Type, pos)
 	b.u.widen(&t.key, &t.keyAt, keyType(literals(e)), pos, "key", c)
+	if c.Kind == plan.Table {
+		oneEntryEach(t.key, pos)
+	}
 	t.keyed = true
 	return convert(e, unmarked(t.key)), true
 }
@@ -139,9 +143,6 @@ func checkKey(c *plan.Container, t types.Type, pos plan.Pos) {
 	if t.Kind == types.Mem {
 		wrong(pos, "a struct cannot be a key: use its fields")
 	}
-	if c.Kind == plan.Table {
-		oneEntryEach(t, pos)
-	}
 }
 
 // oneEntryEach refuses a table's key with a label that gives many numbers one text, as all times of a year: the map
@@ -151,6 +152,10 @@ func oneEntryEach(t types.Type, pos plan.Pos) {
 	if name := labelName(t); name == "strftime" || name == "ksym" || t.Label == "names:mode" {
 		refuse(pos, "a table's key with %s, of which many numbers have one text, is made in user space: "+
 			"use the number, or an aggregation, which adds up the entries of one text", inWords(t))
+	}
+	if t.Label != "names:tcp_state" && strings.HasPrefix(t.Label, "names:") && t.Bits == 64 {
+		refuse(pos, "a table's key with names() of 64 bits, of which -8 and 0xfffffff8 can be the same flags, is made "+
+			"in user space: give names() an int of 32 bits, as uint32(v) is, or use the number")
 	}
 	for _, e := range t.Elems {
 		oneEntryEach(e, pos)

@@ -75,7 +75,8 @@ at_exit(report)
 // text are one key.
 //
 // > The keys of a table are what a script sees of them, so a key of text that `items()` gives finds its entry.
-// > Some labels give many numbers one text: `strftime`, `ksym` and `names(v, "mode")`.
+// > Some labels give many numbers one text: `strftime`, `ksym`, `names(v, "mode")`, and `names` of ints of 64 bits,
+// > for -8 and `0xfffffff8` are the same flags.
 // > A handler with such a key of a table runs in user space, and `kernel=` refuses it, because a map would have an
 // > entry for each number.
 // > Aggregations add such entries up.
@@ -88,6 +89,7 @@ func TestTableKeysBothWays(t *testing.T) {
 		"e.args.fd", "errno(e.ret)", "signal(e.args.fd & 15)", `names(e.args.fd, "O_")`, "inet(e.args.fd)",
 		"dev_name(e.args.fd)", "syscall_name(e.args.fd & 15)",
 		"e.func", "e.comm", "e.probe", `strftime("%Y", e.time)`, `names(e.args.fd, "mode")`, "ksym(e.args.fd)",
+		`names((1 << 32) - e.args.fd if e.args.fd == 801 else -e.args.fd, "O_")`,
 		"(errno(e.ret), e.comm)", "(inet(e.args.fd), e.args.fd, e.func)",
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
