@@ -43,6 +43,14 @@ func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos,
 		*at = pos
 	}
 	j, ok := types.Join(*have, t)
+	if !ok && c.Kind == plan.Cell && *at == c.Pos {
+		first := inWords(*have)
+		if i, isInt := c.Init.(plan.Int); isInt && i.Big.Sign() == 0 {
+			first = "the int 0, as cell() does"
+		}
+		wrong(pos, "the value of cell %s is %s here, but at %s it begins as %s: write "+
+			"cell(None), or begin it with a value of this kind", name(c), inWords(t), *at, first)
+	}
 	if !ok && (have.IsName() || t.IsName()) {
 		wrong(pos, "the %s of %s %s is %s here, but %s at %s: names of functions and points are numbers in a kernel "+
 			"half, which share a %s with constant strings only, so use a second one",
