@@ -64,7 +64,8 @@ func TestWatchedVariableElsewhere(t *testing.T) {
 	file := need.Built(t, "gcc -pie -fPIE", "storing.c", storing)
 	name := script(t, fmt.Sprintf(`probe("watchpoint:%s:watched:8:w", lambda e: print("hit"))`, file))
 	for command, want := range map[string]string{
-		"sh -c " + file:         "has not loaded " + file + " when it begins: only variables of the program that -c names",
+		"sh -c " + file: "has not loaded " + file + " when it begins: " +
+			"only variables of the program that -c names",
 		script(t, "no program"): "permission denied",
 	} {
 		e := startrace(t, name, "-c", command)
