@@ -56,7 +56,7 @@ at_exit(lambda: print(n.value))
 	}
 }
 
-// A file that is not the command's program is not where it is looked for, and a program that cannot be started says why.
+// A file that is not the program of the command is not where it is looked for, and what cannot be started says why.
 //
 // > Those of libraries, and of what the command starts, can be watched with `-p` then.
 func TestWatchedVariableElsewhere(t *testing.T) {
