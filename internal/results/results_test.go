@@ -158,7 +158,8 @@ func TestDistributions(t *testing.T) {
 			filled = append(filled, b)
 		}
 	}
-	if want := []render.Bucket{{Below: true, Count: 1}, {Lo: 4, Hi: 8, Unsigned: true, Count: 1}}; !cmp.Equal(filled, want) {
+	want := []render.Bucket{{Below: true, Count: 1}, {Lo: 4, Hi: 8, Unsigned: true, Count: 1}}
+	if !cmp.Equal(filled, want) {
 		t.Errorf("buckets: got %+v, want %+v", filled, want)
 	}
 
