@@ -79,8 +79,8 @@ func printed(t *testing.T, l *eventline.Line, format string, rec *wire.Record, b
 	return out.String()
 }
 
-// A tracepoint's line ends as the kernel itself prints its arguments, where the format is text, all of the arguments are
-// there and nothing else is. In any other case the fields follow by their names.
+// A tracepoint's line ends as the kernel itself prints its arguments, where the format is text, all of the arguments
+// are there and nothing else is. In any other case the fields follow by their names.
 func TestLine(t *testing.T) {
 	all := []any{"comm", "sh", "pid", 7, "args.prio", -2, "args.why", "late"}
 	const sched, who = "tracepoint:sched:sched_x", "0.000000 3 sh 7 "
