@@ -33,7 +33,7 @@ EMULATED = ./bpfgen/... ./starlark/... ./builtins $(addprefix ./internal/,attach
 	mapping procs stream symbols usdt wire)
 
 .PHONY: all install workload lint format vet staticcheck quick short test race test-vm test-vm-arm64 test-vm-short \
-	test-all bench fuzz diff diff-vm mutate arm64 clean
+	types test-all bench fuzz diff diff-vm mutate arm64 clean
 
 all:
 	$(BUILD) -ldflags '$(LDFLAGS)' -o bin/startrace ./cmd/startrace
@@ -83,6 +83,10 @@ race:
 	@if command -v $$($(GO) env CC) >/dev/null; then \
 		echo "$(GO) test -race $(CONCURRENT)"; CGO_ENABLED=1 $(GO) test -race -vet=off $(CONCURRENT); \
 	else echo "race detector skipped: there is no C compiler ($$($(GO) env CC))"; fi
+
+# The types of the supported kernels, taken out of their packages: make test verifies all tools by them.
+types:
+	$(GO) run ./test/vm -kernel all -types bin/types
 
 # One CPU with eight threads of Go's; then two CPUs and full preemption, which brings out what the first hides.
 test-vm:

@@ -19,15 +19,16 @@ import (
 type verdict string
 
 // The verdicts. Only lacks is a failure: who asks for a program works when it is
-// given one.
+// given one, and notTold may work.
 const (
 	works     verdict = "works"
 	fallsBack verdict = "falls back"
 	asks      verdict = "asks"
+	notTold   verdict = "not told"
 	lacks     verdict = "lacks"
 )
 
-var verdicts = []verdict{works, fallsBack, asks, lacks}
+var verdicts = []verdict{works, fallsBack, asks, notTold, lacks}
 
 // A verified is a line of the table of Verify, as JSON has it.
 type verified struct {
@@ -107,6 +108,8 @@ func verdictOf(o *session.Outcome) verdict {
 	switch {
 	case o.Asks:
 		return asks
+	case o.Unknown:
+		return notTold
 	case len(o.Lacks) > 0:
 		return lacks
 	case len(o.FellBack) > 0:
@@ -125,7 +128,7 @@ func writeVerified(w io.Writer, list []verified, where string) {
 	}
 	for _, v := range list {
 		what := fmt.Sprintf("%s, %s", format.Count(v.Points, "point"), format.Count(v.Programs, "program"))
-		if v.Verdict == lacks || v.Verdict == asks {
+		if len(v.Lacks) > 0 {
 			what = strings.Join(v.Lacks, "; ")
 		}
 		fmt.Fprintf(w, "%-*s  %-10s  %s\n", width, v.Name, v.Verdict, what)
@@ -144,7 +147,7 @@ func writeVerified(w io.Writer, list []verified, where string) {
 
 // sumWords are the verdicts in the line of the sums.
 var sumWords = map[verdict]string{works: "work", fallsBack: "by another way", asks: "with a program (-c, -p)",
-	lacks: "not"}
+	notTold: "that types alone do not tell", lacks: "not"}
 
 func writeVerifiedJSON(w io.Writer, list []verified) error {
 	enc := json.NewEncoder(w)

@@ -17,6 +17,10 @@ const (
 	rawFunction = "trace_event_raw_event_"
 )
 
+// NotTold begins what is said where a kernel may well have something that its types do not describe: those of 5.10 have
+// no functions of tracepoints.
+const NotTold = "the types do not tell"
+
 // typeFormats makes the formats of tracepoints from types.
 type typeFormats struct {
 	once sync.Once
@@ -39,6 +43,10 @@ func (k *typeFormats) tracepoint(f *Facts, group, name string) (*Tracepoint, err
 			"\tfield:long ret;\toffset:16;\tsize:8;\tsigned:1;\n", true
 	} else {
 		text, ok = k.formatOf(b, name)
+	}
+	if _, there := b.Named(KindTypedef, btfTrace+name); !ok && there {
+		return nil, fmt.Errorf("%s what tracepoint %s:%s records (functions %sCLASS are not among them)", NotTold, group,
+			name, rawFunction)
 	}
 	if !ok {
 		return nil, &NoPointError{"tracepoint", group + ":" + name, Suggest(name, b.rawTracepoints())}

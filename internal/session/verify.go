@@ -7,6 +7,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/explain"
+	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/mistake"
 )
 
@@ -21,6 +22,8 @@ type Outcome struct {
 	Notes []string `json:"notes,omitempty"`
 	// Asks is set where nothing is lacking but a program or process to trace (-c, -p).
 	Asks bool `json:"asks,omitempty"`
+	// Unknown is set where nothing is lacking but what types alone do not tell.
+	Unknown bool `json:"unknown,omitempty"`
 	// Lacks are the messages that say why it cannot be compiled.
 	Lacks []string `json:"lacks,omitempty"`
 }
@@ -53,12 +56,16 @@ func Verify(o Options) (out *Outcome, err error) {
 	return outcomeOf(p, result, err), nil
 }
 
+// each reports whether all messages have a text.
+func each(messages []string, text string) bool {
+	return !slices.ContainsFunc(messages, func(m string) bool { return !strings.Contains(m, text) })
+}
+
 // outcomeOf says what came of compiling p.
 func outcomeOf(p *part, result *infer.Result, failed error) *Outcome {
 	if failed != nil {
 		lacks := strings.Split(mistake.Tidy(failed).Error(), "\n")
-		asks := !slices.ContainsFunc(lacks, func(line string) bool { return !strings.Contains(line, binary.NoProgram) })
-		return &Outcome{Lacks: lacks, Asks: asks}
+		return &Outcome{Lacks: lacks, Asks: each(lacks, binary.NoProgram), Unknown: each(lacks, kernel.NotTold)}
 	}
 	out := &Outcome{Programs: len(p.unit.Tree.Programs)}
 	for _, probe := range p.plan.Probes {

@@ -30,6 +30,7 @@ type options struct {
 	load    load
 	run     string // -test.run for test binaries
 	out     string
+	types   string // the folder for the kernels' BTF
 	renew   bool
 	verbose bool
 
@@ -72,6 +73,11 @@ func command(args []string) (int, error) {
 	if err != nil {
 		return 2, err
 	}
+	if opts.types != "" {
+		if err := writeTypes(opts.types, ready); err != nil || len(opts.words) == 0 && !opts.suite {
+			return status(err), err
+		}
+	}
 	work, err := os.MkdirTemp("", "startrace-vm")
 	if err != nil {
 		return 2, err
@@ -84,6 +90,14 @@ func command(args []string) (int, error) {
 		return 1, nil
 	}
 	return 0, nil
+}
+
+// status is the exit status of what does not boot anything.
+func status(err error) int {
+	if err != nil {
+		return 2
+	}
+	return 0
 }
 
 func parse(args []string) (options, error) {
@@ -102,6 +116,7 @@ func parse(args []string) (options, error) {
 	flags.DurationVar(&o.machine.timeout, "timeout", 10*time.Minute, "the longest time for each kernel")
 	flags.StringVar(&o.run, "run", "", "run only tests that match this, in each test binary")
 	flags.StringVar(&o.out, "out", "", "folder for what the guest left in /out, as KERNEL.tar")
+	flags.StringVar(&o.types, "types", "", "write the BTF of each kernel to this folder, as KERNEL.btf")
 	flags.BoolVar(&o.suite, "suite", false, "build and run the kernel tests of packages")
 	flags.BoolVar(&o.short, "short", false, "with -suite: the short form of the tests")
 	flags.BoolVar(&o.again, "again", false, "run the tests that failed a second time, alone; the timeout is for both")
@@ -119,7 +134,7 @@ func parse(args []string) (options, error) {
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	if flags.NArg() == 0 && !o.suite {
+	if flags.NArg() == 0 && !o.suite && o.types == "" {
 		return o, errors.New("no command: vm [flags] -- COMMAND …, or vm -suite [flags] -- [PACKAGES]")
 	}
 	o.words = flags.Args()

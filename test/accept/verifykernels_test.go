@@ -1,0 +1,53 @@
+package accept
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var updateVerdicts = flag.Bool("update-verdicts", false, "rewrite what verify says of each tool and kernel")
+
+// kernelTypes is where make types writes the BTF of the supported kernels.
+const kernelTypes = "../../bin/types"
+
+// What verify says of each tool by the types of each supported kernel is what stands in testdata/verify: a tool that no
+// longer works on one of them shows before anybody boots it.
+//
+// > CI runs it for all tools and the types of five kernels.
+func TestVerifyKernels(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(kernelTypes, "*.btf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Skip("needs the types of the supported kernels: make types")
+	}
+	for _, file := range files {
+		version := strings.TrimSuffix(filepath.Base(file), ".btf")
+		t.Run(version, func(t *testing.T) {
+			var lines []string
+			for name, v := range verdicts(t, "--btf", file) {
+				lines = append(lines, fmt.Sprintf("%-15s %s\n", name, v.Verdict))
+			}
+			slices.Sort(lines)
+			got, golden := strings.Join(lines, ""), filepath.Join("testdata", "verify", version+".txt")
+			if *updateVerdicts {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("got\n%s\nwant\n%s\n(go test ./test/accept -run TestVerifyKernels -update-verdicts)", got, want)
+			}
+		})
+	}
+}
