@@ -45,8 +45,8 @@ func (k *typeFormats) tracepoint(f *Facts, group, name string) (*Tracepoint, err
 		text, ok = k.formatOf(b, name)
 	}
 	if _, there := b.Named(KindTypedef, btfTrace+name); !ok && there {
-		return nil, fmt.Errorf("%s what tracepoint %s:%s records (functions %sCLASS are not among them)", NotTold, group,
-			name, rawFunction)
+		return nil, fmt.Errorf("%s what tracepoint %s:%s records (functions %sCLASS are not among them)",
+			NotTold, group, name, rawFunction)
 	}
 	if !ok {
 		return nil, &NoPointError{"tracepoint", group + ":" + name, Suggest(name, b.rawTracepoints())}

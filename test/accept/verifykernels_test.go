@@ -16,9 +16,7 @@ var updateVerdicts = flag.Bool("update-verdicts", false, "rewrite what verify sa
 const kernelTypes = "../../bin/types"
 
 // What verify says of each tool by the types of each supported kernel is what stands in testdata/verify: a tool that no
-// longer works on one of them shows before anybody boots it.
-//
-// > CI runs it for all tools and the types of five kernels.
+// longer works on one of them shows before anybody boots it. docs/reliability.md has the sums.
 func TestVerifyKernels(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(kernelTypes, "*.btf"))
 	if err != nil {
@@ -26,6 +24,10 @@ func TestVerifyKernels(t *testing.T) {
 	}
 	if len(files) == 0 {
 		t.Skip("needs the types of the supported kernels: make types")
+	}
+	document, err := os.ReadFile("../../docs/reliability.md")
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, file := range files {
 		version := strings.TrimSuffix(filepath.Base(file), ".btf")
@@ -46,8 +48,20 @@ func TestVerifyKernels(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got != string(want) {
-				t.Errorf("got\n%s\nwant\n%s\n(go test ./test/accept -run TestVerifyKernels -update-verdicts)", got, want)
+				t.Errorf("got\n%s\nwant\n%s\ngo test ./test/accept -run TestVerifyKernels -update-verdicts", got, want)
+			}
+			if row := sums(version, got); !strings.Contains(string(document), row) {
+				t.Errorf("docs/reliability.md has another row than %s", row)
 			}
 		})
 	}
+}
+
+// sums is the row of a kernel in docs/reliability.md.
+func sums(version, verdicts string) string {
+	row := "| " + version
+	for _, v := range []string{"works", "falls back", "asks", "not told", "lacks"} {
+		row += fmt.Sprintf(" | %d", strings.Count(verdicts, v+"\n"))
+	}
+	return row + " |\n"
 }

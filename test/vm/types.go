@@ -88,5 +88,6 @@ func unpacked(packed []byte) ([]byte, error) {
 		}
 		return out, nil
 	}
-	return nil, fmt.Errorf("vmlinuz is packed in a way that is not known: it begins with % x", packed[:min(8, len(packed))])
+	return nil, fmt.Errorf("vmlinuz is packed in a way that is not known: it begins with % x",
+		packed[:min(8, len(packed))])
 }
