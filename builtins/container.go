@@ -27,32 +27,33 @@ goes.`,
 	{
 		Name: "cell", Family: "state",
 		Signature: "cell(value=0)",
-		Doc:       "One value that both halves read and set: get(), set(v), add(n).",
+		Doc:       "One value that both halves read and set: get(), set(value), add(value=1).",
 		call:      cellCall,
 	},
 	aggEntry(plan.Count, "Counts: n[k].add(), and n[k].add(3) counts three."+aggDoc),
-	aggEntry(plan.Total, "Adds up: t[k].add(v, weight=1)."+aggDoc),
-	aggEntry(plan.Mean, "The mean of what was added: m[k].add(v, weight=1)."+aggDoc),
-	aggEntry(plan.Lowest, "The lowest value that was added: m[k].add(v)."+aggDoc),
-	aggEntry(plan.Highest, "The highest value that was added: m[k].add(v)."+aggDoc),
-	aggEntry(plan.Stats, "Count, mean, total, lowest and highest: s[k].add(v, weight=1)."+aggDoc),
+	aggEntry(plan.Total, "Adds up: t[k].add(value, weight=1)."+aggDoc),
+	aggEntry(plan.Mean, "The mean of what was added: m[k].add(value, weight=1)."+aggDoc),
+	aggEntry(plan.Lowest, "The lowest value that was added: m[k].add(value)."+aggDoc),
+	aggEntry(plan.Highest, "The highest value that was added: m[k].add(value)."+aggDoc),
+	aggEntry(plan.Stats, "Count, mean, total, lowest and highest: s[k].add(value, weight=1)."+aggDoc),
 	{
 		Name: "hist", Family: "state",
 		Signature: "hist(by=None, size=10240, unit=1, sub=0)",
 		Doc: "A histogram with a bucket for each power of two, or 2**sub of them: " +
-			"h[k].add(v, weight=1), h[k].quantile(0.99)." + aggDoc,
+			"h[k].add(value, weight=1), h[k].quantile(0.99)." + aggDoc,
 		call: histCall,
 	},
 	{
 		Name: "lhist", Family: "state",
 		Signature: "lhist(lo, hi, step, by=None, size=10240, unit=1)",
-		Doc:       "A histogram with buckets of one width from lo to hi, in the unit: h[k].add(v, weight=1)." + aggDoc,
-		call:      lhistCall,
+		Doc: "A histogram with buckets of one width from lo to hi, in the unit: " +
+			"h[k].add(value, weight=1)." + aggDoc,
+		call: lhistCall,
 	},
 	{
 		Name: "quantiles", Family: "state",
 		Signature: "quantiles(by=None, size=10240, unit=1)",
-		Doc: "A fine histogram for quantiles: q[k].add(v, weight=1), q[k].quantile(0.99). " +
+		Doc: "A fine histogram for quantiles: q[k].add(value, weight=1), q[k].quantile(0.99). " +
 			"It has 8 buckets for each power of two. A quantile takes the values of a bucket as spread evenly over " +
 			"it, so it is off by an eighth at most." + aggDoc,
 		call: quantilesCall,

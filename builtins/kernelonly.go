@@ -57,6 +57,11 @@ func kernelOnly(_ *Env, c *call) (starlark.Value, error) {
 			return v, nil
 		}
 	}
+	for _, named := range c.kwargs {
+		if value.IsFault(named[1]) {
+			return named[1], nil
+		}
+	}
 	return nil, fmt.Errorf("%s works on parts of an event (e.args…) and in kernel functions; "+
 		"here it got a value of user space", c.name)
 }

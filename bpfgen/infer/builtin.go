@@ -450,7 +450,7 @@ func callRecord(b *body, args []arg, pos plan.Pos) val {
 // swapped is ntohs and ntohl on a little-endian machine.
 func swapped(bits uint8) func(*body, []arg, plan.Pos) val {
 	return func(b *body, args []arg, pos plan.Pos) val {
-		a := want(args, 1, 1, "ntohs(x)", pos)
+		a := named(args, 1, 1, "ntohs(n)", pos)
 		if fold.IsFault(a[0].c) {
 			return a[0]
 		}
@@ -467,7 +467,7 @@ func swapped(bits uint8) func(*body, []arg, plan.Pos) val {
 // word is int32(n) and uint32(n).
 func word(signed bool) func(*body, []arg, plan.Pos) val {
 	return func(b *body, args []arg, pos plan.Pos) val {
-		n := want(args, 1, 1, "int32(n)", pos)[0]
+		n := named(args, 1, 1, "int32(n)", pos)[0]
 		if fold.IsFault(n.c) {
 			return n
 		}
@@ -479,6 +479,7 @@ func word(signed bool) func(*body, []arg, plan.Pos) val {
 
 // callCstr is cstr(p, n=): the string at an address, or the first n bytes of one.
 func callCstr(b *body, args []arg, pos plan.Pos) val {
+	args = placed(args, "cstr(address, n)", pos)
 	if len(args) == 0 || len(args) > 2 {
 		wrong(pos, "cstr(address, n) got %s", format.Count(len(args), "argument"))
 	}

@@ -47,11 +47,11 @@ func rows() []builtin {
 		{name: "container_of", kernel: callContainerOf, user: eitherHalf, traits: readsKernel},
 
 		// Labels: kernel halves keep the number, readers see the text.
-		{name: "errno", kernel: label("errno"), wants: anInt, gives: "string"},
-		{name: "signal", kernel: label("signal"), wants: anInt, gives: "string"},
-		{name: "syscall_name", kernel: label("syscall_name"), wants: anInt, gives: "string"},
-		{name: "dev_name", kernel: label("dev_name"), wants: anInt, gives: "string"},
-		{name: "ksym", kernel: label("ksym"), wants: anInt, gives: "string"},
+		{name: "errno", kernel: label("errno", "n"), wants: anInt, gives: "string"},
+		{name: "signal", kernel: label("signal", "n"), wants: anInt, gives: "string"},
+		{name: "syscall_name", kernel: label("syscall_name", "n"), wants: anInt, gives: "string"},
+		{name: "dev_name", kernel: label("dev_name", "dev"), wants: anInt, gives: "string"},
+		{name: "ksym", kernel: label("ksym", "addr"), wants: anInt, gives: "string"},
 		{name: "usym", wants: twoInts, gives: "string", deed: Machine},
 		{name: "names", kernel: callNames, user: namesOf, wants: [][]string{{"int"}, {"string"}}},
 		{name: "inet", kernel: callInet, gives: "string"},

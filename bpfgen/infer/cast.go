@@ -14,7 +14,7 @@ import (
 // callCast is cast("struct sock", p): p as a pointer to that type. With a type of
 // numbers it is C's conversion: cast("unsigned char", n) is n & 255. Of FAULT it is FAULT.
 func callCast(b *body, args []arg, pos plan.Pos) val {
-	a := want(args, 2, 2, `cast("struct T", address)`, pos)
+	a := named(args, 2, 2, `cast("struct T", address)`, pos)
 	tname, ok := a[0].constStr()
 	if !ok {
 		wrong(pos, "cast wants the type's name as a constant string first")

@@ -318,15 +318,15 @@ func (b tables) containerMethod(c *plan.Container, m string, args []arg, pos pla
 	}
 	switch m {
 	case "get":
-		return b.getOr(tree.OpTableGet, c, want(args, 1, 2, "get(key, default)", pos), pos)
+		return b.getOr(tree.OpTableGet, c, named(args, 1, 2, "get(key, default)", pos), pos)
 	case "pop":
-		return b.getOr(tree.OpTablePop, c, want(args, 1, 2, "pop(key, default)", pos), pos)
+		return b.getOr(tree.OpTablePop, c, named(args, 1, 2, "pop(key, default)", pos), pos)
 	case "set":
-		a := want(args, 2, 2, "set(key, value)", pos)
+		a := named(args, 2, 2, "set(key, value)", pos)
 		b.tableSet(c, a[0], a[1], pos)
 		return noneVal()
 	case "add":
-		a := want(args, 1, 2, "add(key, n)", pos)
+		a := named(args, 1, 2, "add(key, value)", pos)
 		n := intVal(1)
 		if len(a) > 1 {
 			n = a[1]
@@ -334,7 +334,7 @@ func (b tables) containerMethod(c *plan.Container, m string, args []arg, pos pla
 		b.update(c, a[0], "+", n, pos)
 		return noneVal()
 	case "remove":
-		a := want(args, 1, 1, "remove(key)", pos)
+		a := named(args, 1, 1, "remove(key)", pos)
 		ke, _ := b.key(c, a[0], pos)
 		b.wrote(c, pos)
 		b.emit(&tree.Stmt{Op: tree.STableRemove, Int: int64(c.ID), Exprs: []*tree.Expr{ke}, Pos: pos})
@@ -401,13 +401,13 @@ func (b tables) cellMethod(c *plan.Container, m string, args []arg, pos plan.Pos
 		}
 		return exprVal(b.assign("", &tree.Expr{Op: tree.OpCellGet, Type: b.valueType(c), Int: int64(c.ID), Pos: pos}))
 	case "set":
-		a := want(args, 1, 1, "set(value)", pos)
+		a := named(args, 1, 1, "set(value)", pos)
 		b.wrote(c, pos)
 		e := b.kept(c, a[0], pos)
 		b.emit(&tree.Stmt{Op: tree.SCellSet, Int: int64(c.ID), Exprs: []*tree.Expr{e}, Pos: pos})
 		return noneVal()
 	case "add":
-		a := want(args, 0, 1, "add(n)", pos)
+		a := named(args, 0, 1, "add(value)", pos)
 		n := intVal(1)
 		if len(a) > 0 {
 			n = a[0]
@@ -504,12 +504,12 @@ func (b tables) weight(agg *plan.Container, w val, pos plan.Pos) *tree.Expr {
 func addArgs(agg *plan.Container, args []arg, pos plan.Pos) (v, w val) {
 	v, w = intVal(1), intVal(1)
 	if agg.Kind == plan.Count {
-		if a := want(args, 0, 1, "add(n)", pos); len(a) > 0 {
+		if a := named(args, 0, 1, "add(n)", pos); len(a) > 0 {
 			w = a[0]
 		}
 		return v, w
 	}
-	a := want(args, 0, 2, "add(value, weight)", pos)
+	a := named(args, 0, 2, "add(value, weight)", pos)
 	if len(a) == 0 {
 		wrong(pos, "%s.add() wants a value", agg.Kind)
 	}

@@ -12,7 +12,7 @@ import (
 // member lies at p.
 func callContainerOf(b *body, args []arg, pos plan.Pos) val {
 	const form = `container_of(pointer, "struct T", "member")`
-	a := want(args, 3, 3, form, pos)
+	a := named(args, 3, 3, form, pos)
 	tname, ok := a[1].constStr()
 	member, named := a[2].constStr()
 	if !ok || !named {

@@ -20,7 +20,7 @@ func (b inliner) callEvent(m *eventMethod, args []arg, pos plan.Pos) val {
 	for i := range args {
 		args[i].v = at.memory().known(b.body, args[i].v, args[i].pos)
 	}
-	a := want(args, 1, 1, "e.file(fd)", pos)
+	a := named(args, 1, 1, "e.file(fd)", pos)
 	return m.ev.mine(exprVal(at.memory().file(a[0], pos)))
 }
 
@@ -96,7 +96,7 @@ func orConst(n *tree.Expr, v val, pos plan.Pos) *tree.Expr {
 
 // callPath is path(x) of a struct file, path or dentry.
 func callPath(b *body, args []arg, pos plan.Pos) val {
-	a := want(args, 1, 1, "path(file)", pos)
+	a := named(args, 1, 1, "path(file)", pos)
 	v := a[0]
 	if v.isNone() || fold.IsFault(v.c) {
 		return v
@@ -158,6 +158,7 @@ func (m *memObj) bytes(label string, pos plan.Pos) *tree.Expr {
 
 // callMem is mem(address, n).
 func callMem(b *body, args []arg, pos plan.Pos) val {
+	args = placed(args, "mem(address, n)", pos)
 	a := want(args, 2, 2, "mem(address, n)", pos)
 	n, ok := a[1].constInt()
 	if !ok || n < 1 || n > maxMem {

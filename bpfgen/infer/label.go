@@ -14,9 +14,9 @@ import (
 // the raw value, whoever reads it sees the text.
 
 // label is the kernel half of a builtin that gives text for a number.
-func label(name string) func(*body, []arg, plan.Pos) val {
+func label(name, parameter string) func(*body, []arg, plan.Pos) val {
 	return func(b *body, args []arg, pos plan.Pos) val {
-		return b.labelled(want(args, 1, 1, name+"(x)", pos)[0], name, pos)
+		return b.labelled(named(args, 1, 1, name+"("+parameter+")", pos)[0], name, pos)
 	}
 }
 
@@ -70,6 +70,7 @@ func pointerNumber(p *tree.Expr, pos plan.Pos) *tree.Expr {
 // callNames is names(v, family): the family may be left out where v is a field
 // whose type is an enum.
 func callNames(b *body, args []arg, pos plan.Pos) val {
+	args = placed(args, "names(v, family)", pos)
 	a := want(args, 1, 2, "names(v, family)", pos)
 	family := b.enumOf(a[0])
 	if len(a) == 2 {
@@ -112,7 +113,7 @@ func (u *unit) mustBeFamily(family string, pos plan.Pos) {
 // callInet is inet(a): an IPv4 address is 4 bytes in network order, an IPv6
 // address a struct or array of 16 bytes.
 func callInet(b *body, args []arg, pos plan.Pos) val {
-	v := want(args, 1, 1, "inet(address)", pos)[0]
+	v := named(args, 1, 1, "inet(addr)", pos)[0]
 	if m, ok := b.memory().memoryOf(v, pos); ok {
 		if m.n != 4 && m.n != 16 {
 			wrong(pos, "inet takes 4 or 16 bytes, got %d", m.n)
@@ -133,7 +134,7 @@ func callInet(b *body, args []arg, pos plan.Pos) val {
 }
 
 func callMac(b *body, args []arg, pos plan.Pos) val {
-	v := want(args, 1, 1, "mac(address)", pos)[0]
+	v := named(args, 1, 1, "mac(addr)", pos)[0]
 	m, ok := b.memory().memoryOf(v, pos)
 	if !ok || m.n < 6 {
 		refuse(pos, "mac takes an array of 6 bytes, got %s", v.describe())
@@ -161,7 +162,7 @@ func (b memory) memoryOf(v val, pos plan.Pos) (*memObj, bool) {
 
 // callStrftime is strftime(format, time): the event's time by default.
 func callStrftime(b *body, args []arg, pos plan.Pos) val {
-	a := want(args, 1, 2, "strftime(format, time)", pos)
+	a := named(args, 1, 2, "strftime(format, time)", pos)
 	format, ok := a[0].constStr()
 	if !ok {
 		refuse(pos, "strftime takes a constant format in a kernel half")
@@ -175,7 +176,7 @@ func callStrftime(b *body, args []arg, pos plan.Pos) val {
 
 // callMatches is matches(s, "glob") with a constant glob.
 func callMatches(b *body, args []arg, pos plan.Pos) val {
-	a := want(args, 2, 2, "matches(s, glob)", pos)
+	a := named(args, 2, 2, "matches(text, pattern)", pos)
 	glob, ok := a[1].constStr()
 	if !ok {
 		refuse(pos, "matches takes a constant glob in a kernel half")

@@ -117,6 +117,9 @@ func (b operators) testName(v val, test nameTest, pos plan.Pos) (cond, bool) {
 	e := b.present(v, "a name", pos)
 	switch {
 	case isSyscallLabel(label):
+		if list := b.u.calls[v.expr]; list != nil {
+			return testKnown(e, list, strings.TrimPrefix(label, "syscall_") == "point", test, pos), true
+		}
 		return b.testSyscall(e, strings.TrimPrefix(label, "syscall_") == "point", test, pos), true
 	case label == b.pr.labelOf(kind):
 		return b.testOwn(e, kind, test, pos), true
@@ -173,6 +176,26 @@ func (b operators) testOwn(e *tree.Expr, kind string, test nameTest, pos plan.Po
 		return known(true)
 	}
 	return oneOfNumbers(e, yes, pos)
+}
+
+// testKnown is a test of one of some system calls, each of which has a name.
+func testKnown(e *tree.Expr, list []kernel.Syscall, point bool, test nameTest, pos plan.Pos) cond {
+	yes, no := []int64{}, 0
+	for _, sc := range list {
+		text := sc.Name
+		if point {
+			text = "syscall:" + text
+		}
+		if test.holds(text) {
+			yes = append(yes, int64(kernel.NameNumber(sc.Nr)))
+		} else {
+			no++
+		}
+	}
+	if no == 0 {
+		return known(true)
+	}
+	return oneOfNumbers(&tree.Expr{Op: tree.OpConvert, Type: types.U32, Args: []*tree.Expr{e}, Pos: pos}, yes, pos)
 }
 
 // testSyscall is a test of a system call, whose number may have no name.

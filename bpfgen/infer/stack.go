@@ -12,7 +12,7 @@ import (
 // stack is e.stack(n) or e.ustack(n).
 func (b memory) stack(name string, args []arg, pos plan.Pos) val {
 	n := int64(wire.MaxStack)
-	if a := want(args, 0, 1, "e."+name+"(frames)", pos); len(a) == 1 {
+	if a := named(args, 0, 1, "e."+name+"(frames)", pos); len(a) == 1 {
 		var ok bool
 		if n, ok = a[0].constInt(); !ok {
 			wrong(pos, "e.%s takes a constant number of frames", name)

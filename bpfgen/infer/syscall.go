@@ -245,6 +245,9 @@ func (w *syscallWalk) named(label, prefix string, pos plan.Pos) val {
 		e.Str = "syscall_name"
 	}
 	e.Type.Label = label
+	if !w.of.All {
+		w.pr.u.calls[e] = w.of.List
+	}
 	return exprVal(e)
 }
 

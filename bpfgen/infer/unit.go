@@ -48,7 +48,9 @@ type unit struct {
 	// noneEnds makes a None where a value is wanted end the walk as if it were
 	// no mistake.
 	noneEnds bool
-	enums    map[*tree.Expr]string      // reads of fields whose type is an enum
+	enums    map[*tree.Expr]string // reads of fields whose type is an enum
+	// calls are the system calls of which an e.func or e.probe is the name, where each of them has one.
+	calls    map[*tree.Expr][]kernel.Syscall
 	absorbed map[*tree.Expr]bool        // values for user halves that cannot end the program
 	families map[string]error           // what names() knows: see mustBeFamily
 	follow   *followedProcs             // nil: only one process, or all
@@ -78,7 +80,8 @@ func newUnit(p *plan.Plan, facts *kernel.Facts, known learnt) *unit {
 	u := &unit{
 		plan: p, facts: facts, learnt: known, owner: &owner{},
 		names: map[string]bool{}, nextNames: map[string]nextName{},
-		strMax: p.StrMax, enums: map[*tree.Expr]string{}, absorbed: map[*tree.Expr]bool{}, families: map[string]error{},
+		strMax: p.StrMax, enums: map[*tree.Expr]string{}, calls: map[*tree.Expr][]kernel.Syscall{},
+		absorbed: map[*tree.Expr]bool{}, families: map[string]error{},
 		foldedFuncs: map[string]foldedFunc{},
 		res: &Result{
 			Tree:   &tree.Unit{Keep: map[int]int{}},

@@ -12,7 +12,7 @@ const maxSignal = 64
 // callSendSignal is send_signal(n): whether the kernel took it. It happens
 // where it stands, so its outcome is a variable.
 func callSendSignal(b *body, args []arg, pos plan.Pos) val {
-	a := want(args, 1, 1, "send_signal(signal)", pos)
+	a := named(args, 1, 1, "send_signal(signal)", pos)
 	if !b.u.plan.Unsafe {
 		wrong(pos, "send_signal changes what is traced: --unsafe grants it")
 	}

@@ -92,11 +92,11 @@ func (u arguments) noEvent(x syntax.Expr) {
 func (u arguments) eventCall(m *eventMethod, x *syntax.CallExpr) uval {
 	var args []arg
 	for _, a := range x.Args {
-		v := u.expr(a)
-		if !v.known {
+		v := u.expr(argValue(a))
+		if !v.known || starred(x.Args) {
 			wrong(start(a), "e.%s runs in the kernel, but its argument is computed in user space", m.name)
 		}
-		args = append(args, arg{"", v.v, start(a)})
+		args = append(args, argOf(a, v.v))
 	}
 	return u.partVal(x, u.b.inliner().callEvent(m, args, x.Lparen))
 }
@@ -202,15 +202,21 @@ func eitherHalf(u *user, f *builtin, x *syntax.CallExpr) uval {
 	return uval{}
 }
 
+// argOf is an argument as it is written, with its name, whose value is v.
+func argOf(x syntax.Expr, v val) arg {
+	out := arg{"", v, start(argValue(x))}
+	if bin, ok := x.(*syntax.BinaryExpr); ok && bin.Op == syntax.EQ {
+		out.name = bin.X.(*syntax.Ident).Name
+	}
+	return out
+}
+
 // byKernel is a call that the kernel half makes.
 func (u arguments) byKernel(f *builtin, x *syntax.CallExpr, vals []uval) uval {
 	args := make([]arg, len(vals))
 	var caps *captures
 	for i, a := range x.Args {
-		args[i] = arg{"", vals[i].v, start(argValue(a))}
-		if bin, ok := a.(*syntax.BinaryExpr); ok && bin.Op == syntax.EQ {
-			args[i].name = bin.X.(*syntax.Ident).Name
-		}
+		args[i] = argOf(a, vals[i].v)
 		caps = united(caps, vals[i].caps)
 	}
 	v := f.kernel(u.b, args, x.Lparen)

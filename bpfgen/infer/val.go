@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/fold"
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/format"
@@ -140,6 +141,43 @@ func want(args []arg, least, most int, form string, pos plan.Pos) []val {
 		out[i] = a.v
 	}
 	return out
+}
+
+// named gives the arguments of a call by the parameters of form, "f(a, b)", be they named or not.
+func named(args []arg, least, most int, form string, pos plan.Pos) []val {
+	return want(placed(args, form, pos), least, most, form, pos)
+}
+
+// placed gives arguments in the order of the parameters of form, without their names. What form has in quotes has no
+// name.
+func placed(args []arg, form string, pos plan.Pos) []arg {
+	if !slices.ContainsFunc(args, func(a arg) bool { return a.name != "" }) {
+		return args
+	}
+	_, list, _ := strings.Cut(strings.TrimSuffix(form, ")"), "(")
+	params := strings.Split(list, ", ")
+	out, given := make([]arg, len(params)), make([]bool, len(params))
+	most := 0
+	for i, a := range args {
+		at := i
+		if a.name != "" {
+			at = slices.Index(params, a.name)
+		}
+		switch {
+		case at < 0:
+			wrong(a.pos, "%s has no parameter %s%s", form, a.name, refusal.Near(a.name, params))
+		case at >= len(params):
+			wrong(pos, "%s got %s", form, format.Count(len(args), "argument"))
+		case given[at]:
+			wrong(a.pos, "%s got %s twice", form, params[at])
+		}
+		out[at], given[at] = arg{"", a.v, a.pos}, true
+		most = max(most, at+1)
+	}
+	if at := slices.Index(given[:most], false); at >= 0 {
+		wrong(pos, "%s wants %s", form, params[at])
+	}
+	return out[:most]
 }
 
 // unjoined is a variable with different kinds of values on two ways; using
