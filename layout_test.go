@@ -68,6 +68,8 @@ var layers = []layer{
 		"internal/gofunc", "internal/kernel", "internal/plan", "internal/point", "internal/signature",
 		"internal/usdt"}, nil},
 
+	{"bpfgen/attrs", []string{"internal/plan"}, nil},
+
 	{"bpfgen/refusal", []string{"internal/kernel", "internal/plan"}, nil},
 
 	{"internal/mistake", []string{"bpfgen/refusal", "builtins", "internal/escape", "internal/kernel", "internal/line",

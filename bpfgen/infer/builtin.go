@@ -6,6 +6,7 @@ import (
 
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/attrs"
 	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -264,7 +265,7 @@ func (b attributes) namesOf(v val, pos plan.Pos) (names []string, ok bool) {
 	case *row:
 		return o.names(), true
 	case *memObj:
-		return attrNames["bytes"], true
+		return attrs.Of("bytes")
 	case *method, *closure, *rangeObj, *arrayObj, *ctxArray:
 		return nil, true
 	}
@@ -273,7 +274,7 @@ func (b attributes) namesOf(v val, pos plan.Pos) (names []string, ok bool) {
 	}
 	switch c := v.c.(type) {
 	case plan.Ref:
-		return containerNames(c.Container, false), true
+		return attrs.OfContainer(c.Container, false), true
 	case plan.Opaque, plan.PointValue:
 		refuse(pos, "what %s has is known in user space only", v.describe())
 	case plan.Builtin:
@@ -288,7 +289,8 @@ func (b attributes) namesOf(v val, pos plan.Pos) (names []string, ok bool) {
 	} else if t.Label == "errno" {
 		refuse(pos, "errno(…) is a text, or the number of what is no error, which is known in user space only")
 	}
-	return attrNames[typeName(uval{v: v, known: true})], true
+	names, _ = attrs.Of(userType(v))
+	return names, true
 }
 
 // names are the methods and members of one entry of an aggregation, or of an aggregation without keys.
@@ -297,7 +299,7 @@ func (r *row) names() []string {
 	if r.member != nil {
 		c = r.member.Agg
 	}
-	return containerNames(c, r.keyed)
+	return attrs.OfContainer(c, r.keyed)
 }
 
 // ownAttr is attr for hasattr and getattr. An argument that only other points have is missing here, where attr gives

@@ -8,9 +8,9 @@ import (
 
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/attrs"
 	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/refusal"
-	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -51,62 +51,18 @@ func (pr *probe) clashes() {
 	}
 }
 
-// attrNames are what values of user space have behind a dot, by their types. The tests compare them with what the
-// interpreter has.
-var attrNames = map[string][]string{
-	"int": nil, "bool": nil, "float": nil, "tuple": nil,
-	"string": {
-		"capitalize", "codepoint_ords", "codepoints", "count", "elem_ords", "elems", "endswith", "find", "format",
-		"index", "isalnum", "isalpha",
-		"isdigit", "islower", "isspace", "istitle", "isupper", "join", "lower", "lstrip", "partition", "removeprefix",
-		"removesuffix", "replace",
-		"rfind", "rindex", "rpartition", "rsplit", "rstrip", "split", "splitlines", "startswith", "strip", "title",
-		"upper",
-	},
-	"bytes": {"elems"},
-	"list":  {"append", "clear", "extend", "index", "insert", "pop", "remove"},
-	"dict":  {"clear", "get", "items", "keys", "pop", "popitem", "setdefault", "update", "values"},
-	"stack": {"folded"},
-	"table": {"add", "clear", "get", "items", "keys", "pop", "remove", "set", "values"},
-	"cell":  {"add", "get", "set"},
-}
-
-// entryNames are those of one entry of an aggregation, wholeNames of all of it.
-var (
-	entryNames = []string{"add", "buckets", "quantile", "value"}
-	wholeNames = []string{"clear", "get", "items", "take"}
-)
-
-// containerNames gives what a container has behind a dot, or, of an aggregation, one of its entries.
-func containerNames(c *plan.Container, entry bool) []string {
-	if names, ok := attrNames[c.Kind.String()]; ok {
-		return names
-	}
-	var out []string
-	if !entry {
-		out = append(out, wholeNames...)
-	}
-	if c.Kind != plan.Group {
-		return append(out, entryNames...)
-	}
-	for _, m := range c.Members {
-		out = append(out, m.Name)
-	}
-	return out
-}
-
 // checkAttr is about x.name.
 func (u certainty) checkAttr(x *syntax.DotExpr, recv uval) {
 	attr, pos := x.Name.Name, x.Name.NamePos
 	if c, entry, ok := u.containerOf(x.X, recv); ok {
-		if names := containerNames(c, entry); !slices.Contains(names, strings.TrimSuffix(attr, "_")) {
+		if names := attrs.OfContainer(c, entry); !slices.Contains(names, strings.TrimSuffix(attr, "_")) {
 			u.clash(pos, "%s %s has no %s%s; it has %s", c.Kind, name(c), attr, refusal.Near(attr, names),
 				strings.Join(names, ", "))
 		}
 		return
 	}
 	typ := typeName(recv)
-	if names, ok := attrNames[typ]; ok && !slices.Contains(names, attr) {
+	if names, ok := attrs.Of(typ); ok && !slices.Contains(names, attr) {
 		u.clash(pos, "%s has no field or method %s%s", withArticle(typ), attr, refusal.Near(attr, names))
 	}
 }
@@ -219,18 +175,7 @@ func (u certainty) checkCalled(x *syntax.CallExpr, fn uval) {
 	default:
 		c := fn.v.c.(plan.Ref).Container
 		u.clash(x.Lparen, "%s %s cannot be called; it has %s", c.Kind, name(c),
-			strings.Join(containerNames(c, false), ", "))
-	}
-}
-
-// readOnly refuses to assign a field of the event, or of what it leads to.
-func readOnly(x *syntax.DotExpr, of val) {
-	what := dotted(x)
-	if what == "" {
-		what = "." + x.Name.Name
-	}
-	if of.obj != nil || of.expr != nil && of.expr.Type.Kind == types.Ptr {
-		wrong(x.Dot, "%s cannot be assigned: an event tells what happened; give the value a name of its own", what)
+			strings.Join(attrs.OfContainer(c, false), ", "))
 	}
 }
 

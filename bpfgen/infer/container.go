@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -525,4 +526,11 @@ func (b tables) asks(c *plan.Container) {
 	if b.u.reading {
 		b.u.asked.Set(containerUse{b.u.probe, c.ID}, true)
 	}
+}
+
+// partAppears says that a use has something in part i of a key, which was None in all uses so far. That changes the
+// type of the key.
+func (u *unit) partAppears(t *contType, i int, pos plan.Pos) {
+	u.mayChange(t.c, "key", fmt.Sprintf("without its part %d", i+1), "with it", t.keyAt, pos)
+	t.present[i], t.key, u.changed = true, types.Type{}, true
 }

@@ -1,14 +1,12 @@
 package infer
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/refusal"
-	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -131,11 +129,4 @@ func (u *unit) keyParts(id int) []bool {
 		return nil
 	}
 	return use.parts
-}
-
-// partAppears says that a use has something in part i of a key, which was None in all uses so far. That changes the
-// type of the key.
-func (u *unit) partAppears(t *contType, i int, pos plan.Pos) {
-	u.mayChange(t.c, "key", fmt.Sprintf("without its part %d", i+1), "with it", t.keyAt, pos)
-	t.present[i], t.key, u.changed = true, types.Type{}, true
 }

@@ -6,6 +6,7 @@ import (
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/attrs"
 	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/types"
@@ -322,7 +323,7 @@ func (u *user) unknown(x syntax.Expr) {
 		}
 		if c, _, ok := u.certain().containerOf(x.X, recv); ok {
 			u.certain().clash(x.Dot, "%s of %s %s cannot be assigned; it has %s", x.Name.Name, c.Kind, name(c),
-				strings.Join(containerNames(c, false), ", "))
+				strings.Join(attrs.OfContainer(c, false), ", "))
 		}
 		u.use(recv)
 	}

@@ -261,35 +261,10 @@ func (u *user) onlyAsks(x syntax.Expr) {
 	}
 }
 
-// typeName is the interpreter's name for the type that x has in user space, "" where it is not known. What may be None
-// or FAULT has the name of what it is otherwise: with these even less can be done. Of what is None nothing is said: a
-// function that gets it mostly tests for it.
+// typeName is the interpreter's name for the type that x has in user space, "" where it is not known: see userType.
 func typeName(x uval) string {
-	switch {
-	case !x.known:
+	if !x.known {
 		return x.typ
-	case x.v.c != nil:
-		return fold.TypeName(x.v.c)
-	case x.v.obj != nil:
-		switch x.v.obj.(type) {
-		case *event:
-			return "event"
-		case *memObj:
-			return "bytes"
-		}
-		return ""
 	}
-	t := x.v.typ()
-	switch {
-	case t.Label == "strlist":
-		return "tuple"
-	case t.Label == "errno":
-		return "" // a name, or the number of what is no error
-	case t.Label != "":
-		return "string"
-	}
-	return map[types.Kind]string{
-		types.Int: "int", types.Bool: "bool", types.Str: "string", types.Bytes: "bytes",
-		types.Tuple: "tuple", types.Record: "record", types.Stack: "stack",
-	}[t.Kind]
+	return userType(x.v)
 }

@@ -1,0 +1,56 @@
+// Package attrs knows the names that values have behind a dot in user space: methods, and the members of containers.
+// Both halves ask it, so that hasattr means the same in both, and what is certain to fail is said when a script is
+// compiled.
+package attrs
+
+import "github.com/startrace/startrace/internal/plan"
+
+// Of gives the names that values of a type have, by the interpreter's name for the type. known is false for types whose
+// names depend on the value, as a record's.
+func Of(typ string) (names []string, known bool) {
+	names, known = ofTypes[typ]
+	return names, known
+}
+
+// OfContainer gives what a container has behind a dot, or, of an aggregation, one of its entries.
+func OfContainer(c *plan.Container, entry bool) []string {
+	if names, ok := ofTypes[c.Kind.String()]; ok {
+		return names
+	}
+	var out []string
+	if !entry {
+		out = append(out, wholeNames...)
+	}
+	if c.Kind != plan.Group {
+		return append(out, entryNames...)
+	}
+	for _, m := range c.Members {
+		out = append(out, m.Name)
+	}
+	return out
+}
+
+// ofTypes are the names by the types of values. The tests compare them with what the interpreter has.
+var ofTypes = map[string][]string{
+	"int": nil, "bool": nil, "float": nil, "tuple": nil,
+	"string": {
+		"capitalize", "codepoint_ords", "codepoints", "count", "elem_ords", "elems", "endswith", "find", "format",
+		"index", "isalnum", "isalpha",
+		"isdigit", "islower", "isspace", "istitle", "isupper", "join", "lower", "lstrip", "partition", "removeprefix",
+		"removesuffix", "replace",
+		"rfind", "rindex", "rpartition", "rsplit", "rstrip", "split", "splitlines", "startswith", "strip", "title",
+		"upper",
+	},
+	"bytes": {"elems"},
+	"list":  {"append", "clear", "extend", "index", "insert", "pop", "remove"},
+	"dict":  {"clear", "get", "items", "keys", "pop", "popitem", "setdefault", "update", "values"},
+	"stack": {"folded"},
+	"table": {"add", "clear", "get", "items", "keys", "pop", "remove", "set", "values"},
+	"cell":  {"add", "get", "set"},
+}
+
+// entryNames are those of one entry of an aggregation, wholeNames of all of it.
+var (
+	entryNames = []string{"add", "buckets", "quantile", "value"}
+	wholeNames = []string{"clear", "get", "items", "take"}
+)
