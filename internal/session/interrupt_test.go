@@ -32,28 +32,10 @@ func TestInterruptedWhileLoading(t *testing.T) {
 // callback, with its place, and what comes after it is done.
 func TestInterruptedCallback(t *testing.T) {
 	var out, messages bytes.Buffer
-	signals, running := make(chan os.Signal), make(chan bool)
-	o := Options{Stdout: &out, Stderr: &messages, Signals: signals}
-	o.Code = []string{"at_exit(lambda: [None for i in range(1 << 60) if i < 0])", "at_exit(lambda: print('counted'))"}
-	s := newSession(o)
-	t.Cleanup(s.close)
-	s.watch(o.Signals, func() { s.host.Cancel("interrupted") })
-	args, err := s.prepare()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.runScript(args); err != nil {
-		t.Fatal(err)
-	}
-	s.declared.Store(true)
+	s, running := interruptedTwice(t, &out, &messages)
 	endless := s.calls.atExit[0]
 	s.calls.atExit = s.calls.atExit[1:]
 	s.timers.Add(&timers.Timer{Call: func() { close(running); s.calls.call(endless, s.calls.ofTimers) }})
-	go func() {
-		<-running
-		signals <- unix.SIGINT
-		signals <- unix.SIGINT
-	}()
 	exit, err := s.finish(s.trace(s.whole()))
 	if exit != Failed || err != nil || out.String() != "counted\n" {
 		t.Errorf("exit %d, %v, output %q", exit, err, &out)
@@ -67,37 +49,35 @@ func TestInterruptedCallback(t *testing.T) {
 // The same of at_exit: those behind the one that does not end run.
 func TestInterruptedAtExit(t *testing.T) {
 	var out, messages bytes.Buffer
-	signals, running := make(chan os.Signal), make(chan bool)
-	o := Options{Stdout: &out, Stderr: &messages, Signals: signals}
-	o.Code = []string{"at_exit(lambda: [None for i in range(1 << 60) if i < 0])", "at_exit(lambda: print('counted'))"}
-	s := newSession(o)
-	t.Cleanup(s.close)
-	s.watch(o.Signals, func() { s.host.Cancel("interrupted") })
-	args, err := s.prepare()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.runScript(args); err != nil {
-		t.Fatal(err)
-	}
-	s.declared.Store(true)
+	s, running := interruptedTwice(t, &out, &messages)
 	endless := s.calls.atExit[0]
 	s.calls.atExit[0] = starlark.NewBuiltin("endless", func(th *starlark.Thread, _ *starlark.Builtin, _ starlark.Tuple,
 		_ []starlark.Tuple) (starlark.Value, error) {
 		close(running)
 		return starlark.Call(th, endless, nil, nil)
 	})
-	go func() {
-		<-running
-		signals <- unix.SIGINT
-		signals <- unix.SIGINT
-	}()
 	runtime{s}.Exit(0)
 	exit, err := s.finish(s.trace(s.whole()))
 	if exit != Failed || err != nil || out.String() != "counted\n" ||
 		!strings.Contains(messages.String(), ": interrupted") {
 		t.Errorf("exit %d, %v, output %q, messages %q", exit, err, &out, &messages)
 	}
+}
+
+// interruptedTwice is a session whose first function of at_exit does not end, and whose second prints "counted". Two
+// signals come when running is closed.
+func interruptedTwice(t *testing.T, out, messages *bytes.Buffer) (s *session, running chan bool) {
+	t.Helper()
+	signals, running := make(chan os.Signal), make(chan bool)
+	o := Options{Stdout: out, Stderr: messages, Signals: signals}
+	o.Code = []string{forever, "at_exit(lambda: print('counted'))"}
+	s = declared(t, o)
+	go func() {
+		<-running
+		signals <- unix.SIGINT
+		signals <- unix.SIGINT
+	}()
+	return s, running
 }
 
 // What takes long is explained while it goes on, what does not is not.
