@@ -14,16 +14,27 @@ import (
 
 // Which functions of the kernel a pattern means, and how they are attached to.
 
+// noKprobes is why no program is attached by a kprobe, "" where one is.
+func noKprobes(has *kernel.Features) string {
+	switch {
+	case !has.Kprobe:
+		return "this kernel has no kprobes (" + has.Why["kprobe"] + ")"
+	case has.KprobeDenied && !has.KprobeMulti:
+		return "kprobes are not permitted without CAP_SYS_ADMIN here"
+	}
+	return ""
+}
+
 // byMechanism replaces a way to attach that this kernel does not have by the
 // next best.
 func (s search) byMechanism(t *Target, fs *Functions, p *plan.Pattern) []*Target {
 	has := s.Facts.Features()
 	switch fs.Mech {
 	case tree.AttachKprobe:
-		if !has.Kprobe && s.Facts.Trampolines().There && s.trampolines(fs) && fs.Funcs[0].Place.Offset == 0 {
+		if why := noKprobes(&has); why != "" && s.Facts.Trampolines().There && s.trampolines(fs) &&
+			fs.Funcs[0].Place.Offset == 0 {
 			fs.Mech = tree.AttachFentry
-			s.notef(p.Pos, "%s: this kernel has no kprobes (%s), so trampolines (fentry) are used", p.Text,
-				has.Why["kprobe"])
+			s.notef(p.Pos, "%s: %s, so trampolines (fentry) are used", p.Text, why)
 			break
 		}
 		s.mustHave(has.Kprobe, "kprobes", has.Why["kprobe"], p)

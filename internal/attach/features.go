@@ -24,9 +24,16 @@ func Features() kernel.Features {
 	}
 	f.UprobeSession = f.Uprobe && tryUprobes(true) == nil
 	f.UprobeMulti = f.UprobeSession || f.Uprobe && tryUprobes(false) == nil
+	if held, err := kernel.OwnCapabilities(); err == nil && held.Effective>>unix.CAP_SYS_ADMIN&1 == 0 {
+		f.KprobeDenied = f.Kprobe && denied(askNowhere(surelyShared[0]))
+		f.UprobeDenied = f.Uprobe && denied(tryUprobe())
+	}
 	f.Cookies = tryCookies() == nil
 	return f
 }
+
+// denied tells errors that more rights would cure.
+func denied(err error) bool { return errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) }
 
 // Trampolines attaches one for a moment. function is the BTF number of a
 // function to try it on, 0 if there is no BTF.

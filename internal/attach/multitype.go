@@ -21,7 +21,7 @@ func (l *Loaded) multiType(a *tree.Attach) ebpf.AttachType {
 			return kprobeLink(a.Functions()).AttachType()
 		}
 	case userProbes:
-		if has.UprobeMulti && len(a.At()) > 1 {
+		if has.UprobeMulti && (len(a.At()) > 1 || has.UprobeDenied) {
 			return ebpf.AttachTraceUprobeMulti
 		}
 	}

@@ -8,6 +8,8 @@
 package doctor
 
 import (
+	"slices"
+
 	"github.com/startrace/startrace/internal/kernel"
 )
 
@@ -68,8 +70,17 @@ type Report struct {
 	Verdict string `json:"verdict"`
 	// Problems are the causes why something cannot be traced.
 	Problems []Problem `json:"problems"`
+	// Points are the kinds of points, in the order of the manual.
+	Points []Point `json:"points"`
 	// Findings are all that was looked at, in the order in which they are printed.
 	Findings []Finding `json:"findings"`
+}
+
+// A Point is a kind of points.
+type Point struct {
+	// Kind is its name.
+	Kind  string `json:"kind"`
+	Works bool   `json:"works"` // it can be traced here
 }
 
 // A Finding is one thing that was looked at.
@@ -92,7 +103,8 @@ const (
 
 // Examine judges a machine.
 func Examine(m *Machine) *Report {
-	r := &Report{Verdict: Works, Problems: m.Problems(), Findings: append(m.conditions(), m.ways()...)}
+	r := &Report{Verdict: Works, Problems: m.Problems(), Points: m.points(),
+		Findings: slices.Concat(m.conditions(), m.ways(), m.kinds())}
 	for _, p := range r.Problems {
 		switch {
 		case p.Fatal:

@@ -121,6 +121,17 @@ var situations = []struct {
 	}, Partly, "kprobes"},
 	{"kprobes only", func(m *Machine) { m.refuse(syscall.EPERM, kernel.WayFentry) }, Works, ""},
 	{"no uprobes", func(m *Machine) { m.refuse(syscall.ENOENT, kernel.WayUprobe) }, Partly, "uprobes"},
+	{"uprobes by links", func(m *Machine) {
+		m.unprivileged(capBPF, capPerfmon, capReadSearch)
+		m.Tracefs = nil
+		m.refuse(syscall.EACCES, kernel.WayUprobe)
+	}, Works, ""},
+	{"uprobes refused", func(m *Machine) {
+		m.unprivileged(capBPF, capPerfmon, capReadSearch)
+		m.Tracefs = nil
+		m.refuse(syscall.EACCES, kernel.WayUprobe)
+		m.refuse(syscall.EINVAL, kernel.WayUprobeMulti, kernel.WayUprobeSession)
+	}, Partly, "admin"},
 	{"several", func(m *Machine) {
 		m.unprivileged()
 		m.Lockdown, m.BTF = "confidentiality", errNoBTF

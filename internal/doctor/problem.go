@@ -15,7 +15,7 @@ var rules = []func(m *Machine) *Problem{
 	(*Machine).userNamespace, (*Machine).capabilities, (*Machine).confidentiality, (*Machine).lockedMemory,
 	(*Machine).forbidden, (*Machine).oldKernel, (*Machine).noPrograms, (*Machine).noTypes, (*Machine).noTracefs,
 	(*Machine).paranoid,
-	(*Machine).noKprobes, (*Machine).noUprobes, (*Machine).integrity,
+	(*Machine).noKprobes, (*Machine).noUprobes, (*Machine).refusedPoints, (*Machine).integrity,
 }
 
 // Problems gives what is wrong, the cause of most first.
@@ -223,7 +223,11 @@ func (m *Machine) paranoid() *Problem {
 		!m.has(capPerfmon) {
 		return nil
 	}
-	return m.paranoidAt(level)
+	p := m.paranoidAt(level)
+	if more := m.refusedKinds(); len(more) > 0 {
+		p.Loss += ", and " + strings.Join(more, ", ")
+	}
+	return p
 }
 
 func (m *Machine) paranoidAt(level string) *Problem {

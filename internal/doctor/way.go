@@ -16,7 +16,10 @@ func (m *Machine) ways() (out []Finding) {
 			continue
 		}
 		f := Finding{string(w.Name), OK, w.Use, ""}
-		if err != nil {
+		if several, known := m.Tried[kernel.WayUprobeMulti]; w.Name == kernel.WayUprobe && denied(err) && known &&
+			several == nil {
+			f.Text += ", by uprobe_multi: single ones need CAP_SYS_ADMIN"
+		} else if err != nil {
 			f.State = No
 			f.Text += " - " + m.refusal(err, w.Since)
 			if w.Forbidden != "" && denied(err) && m.mayTrace() {

@@ -173,6 +173,13 @@ type Features struct {
 	Uprobe bool
 	// UprobeMulti: one link probes many places of a binary (6.6).
 	UprobeMulti bool
+	// KprobeDenied: probes of kernel functions that stand alone are refused to this
+	// process, as perf events are where kernel.perf_event_paranoid is 3.
+	KprobeDenied bool
+	// UprobeDenied: probes of user functions that stand alone are refused to this
+	// process. They are perf events that need CAP_SYS_ADMIN (perf_uprobe_event_init,
+	// kernel/events/core.c); links need what loading takes.
+	UprobeDenied bool
 	// UprobeSession: such a link runs one program at the entry and at the return
 	// (6.13), as KprobeSession does.
 	UprobeSession bool

@@ -1,0 +1,93 @@
+package accept
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/startrace/startrace/internal/point"
+)
+
+// documented are the capabilities with which startrace works without root, as docs/troubleshooting.md has them.
+const documented = "bpf,perfmon,dac_read_search,sys_ptrace,syslog"
+
+// attachable has a point of each kind that every kernel with that kind has. WORKLOAD stands for a program.
+var attachable = map[string]string{
+	"tracepoint": "tracepoint:sched:sched_switch", "rawtracepoint": "rawtracepoint:sched_switch",
+	"syscall": "syscall:read", "profile": "profile:99hz", "interval": "interval:1s",
+	"software": "software:page-faults:1", "hardware": "hardware:cycles:1000000", "iter": "iter:task",
+	"kprobe": "kprobe:vfs_read", "kretprobe": "kretprobe:vfs_read", "func": "func:vfs_read",
+	"fentry": "fentry:vfs_read", "fexit": "fexit:vfs_read", "lsm": "lsm:file_open",
+	"uprobe": "uprobe:WORKLOAD:main.storeWatched", "uretprobe": "uretprobe:WORKLOAD:main.storeWatched",
+	"ufunc": "ufunc:WORKLOAD:main.storeWatched", "watchpoint": "watchpoint:WORKLOAD:main.watched:8:w",
+}
+
+// What the doctor says of each kind of points is what attaching comes to, for root, for a user with the documented
+// capabilities and for one with none. Its verdict is not that all is well where more rights would attach more.
+func TestDoctorPoints(t *testing.T) {
+	needTracing(t)
+	root := attachedKinds(t, nil)
+	for _, flags := range [][]string{{"-uid", nobody, "-caps", documented}, {"-uid", nobody, "-caps", ""}} {
+		verdict, works := attachedKinds(t, flags), false
+		for kind, attached := range root.works {
+			if attached && !verdict.works[kind] && verdict.is == "works" {
+				t.Errorf("%q: the doctor says that all is well, and root can trace %s", flags, kind)
+			}
+			works = works || verdict.works[kind]
+		}
+		if works == (verdict.is == "fails") {
+			t.Errorf("%q: the verdict is %s, and a kind works: %v", flags, verdict.is, works)
+		}
+	}
+}
+
+// verdict is what the doctor says of a machine and of kinds of points.
+type verdict struct {
+	is    string
+	works map[string]bool
+}
+
+// attachedKinds compares the doctor's points with what attaching comes to.
+func attachedKinds(t *testing.T, flags []string) verdict {
+	t.Helper()
+	e := confined(t, flags, "doctor", "--json")
+	var r struct {
+		Verdict string
+		Points  []struct {
+			Kind  string
+			Works bool
+		}
+	}
+	if err := json.Unmarshal([]byte(e.stdout), &r); err != nil {
+		t.Fatalf("%v in %q\n%s", err, e.stdout, e.stderr)
+	}
+	out := verdict{r.Verdict, map[string]bool{}}
+	for _, p := range r.Points {
+		out.works[p.Kind] = p.Works
+		text := attachable[p.Kind]
+		if text == "" {
+			continue
+		}
+		text = strings.ReplaceAll(text, "WORKLOAD", program(t, "workload"))
+		e := confined(t, flags, "-e", fmt.Sprintf("probe(%q, lambda e: None)", text), "-c",
+			program(t, "workload")+" getppid 1")
+		if attached := e.status == 0 && strings.Contains(e.stderr, "Attached 1 probe"); attached != p.Works {
+			t.Errorf("%q: the doctor says that %s works: %v; attached: %v\n%s\n%s", flags, p.Kind, p.Works, attached,
+				text, excerpt(e.stderr))
+		}
+	}
+	if len(out.works) != len(point.Kinds()) {
+		t.Errorf("the doctor speaks of %d kinds of points, there are %d", len(out.works), len(point.Kinds()))
+	}
+	return out
+}
+
+// Each kind is tried, but for static probes, which the workload does not have.
+func TestAttachableKinds(t *testing.T) {
+	for _, k := range point.Kinds() {
+		if attachable[k.Name] == "" && k.Name != "usdt" {
+			t.Errorf("there is no point of %s to try", k.Name)
+		}
+	}
+}
