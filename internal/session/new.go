@@ -13,6 +13,7 @@ import (
 	"github.com/startrace/startrace/internal/results"
 	"github.com/startrace/startrace/internal/stacks"
 	"github.com/startrace/startrace/internal/target"
+	"github.com/startrace/startrace/internal/world"
 	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/starlark/value"
 	"github.com/startrace/startrace/stdlib"
@@ -30,7 +31,7 @@ func newSession(o Options) *session {
 		Runtime: runtime{s}, Constant: s.machine.Constant, Warn: s.warn, Escape: escape.Screen,
 		Labels: map[string]value.LabelFunc{"ksym": s.loaded.frames.Kernel.Name, "dev_name": s.machine.Device},
 		Enum:   s.machine.Enumerators, Number: s.machine.Number, UserSymbol: s.userSymbol,
-		SizeOf: s.machine.SizeOf, Std: stdlib.Files(), Room: s.room,
+		SizeOf: s.machine.SizeOf, Std: stdlib.Files(), Room: s.room, MayShow: world.CallerMayRead,
 	})
 	s.calls.host = s.host
 	s.host.Env().Flags.Own = func() []flags.Flag { return s.ownFlags().List() }

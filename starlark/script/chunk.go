@@ -120,7 +120,7 @@ func (h *Host) runChunk(f *file, used []string) (starlark.StringDict, error) {
 // RunLoaded runs a file with its probes as a part of the prompt: its names,
 // which are given, become globals, and its main() is called.
 func (h *Host) RunLoaded(name string) (names []string, err error) {
-	src, err := h.read(name)
+	src, err := h.module(name)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (h *Host) RunLoaded(name string) (names []string, err error) {
 
 // Source is the text of a file that RunLoaded ran.
 func (h *Host) Source(name string) (string, error) {
-	src, err := h.read(name)
+	src, err := h.module(name)
 	return string(src), err
 }
 

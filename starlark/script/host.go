@@ -36,6 +36,8 @@ type Options struct {
 	// Room is an error where something of so many bytes would take too much memory;
 	// nil: there is room for all.
 	Room func(bytes uint64) error
+	// MayShow says whether messages may quote a file that was read; nil: all may be quoted.
+	MayShow func(name string) bool
 	// Command is how the script was called, for its --help.
 	Command string
 	// StrMax and Target are copied into the plan; limits() wins over StrMax.
@@ -54,6 +56,7 @@ type Host struct {
 	// predeclared are the names that each file has without setting them: builtins and modules.
 	predeclared starlark.StringDict
 	files       Sources            // by name
+	read        map[string]bool    // those that are files of the machine, by name
 	modules     map[string]*module // by path as load resolves it
 	loading     []string           // the chain of loads under way
 	name, text  string             // of the script

@@ -43,7 +43,7 @@ func (h *Host) load(th *starlark.Thread, name string) (starlark.StringDict, erro
 func (h *Host) loadFile(name string) (starlark.StringDict, error) {
 	h.loading = append(h.loading, name)
 	defer func() { h.loading = h.loading[:len(h.loading)-1] }()
-	src, err := h.read(name)
+	src, err := h.module(name)
 	if err != nil {
 		return nil, err
 	}
@@ -54,10 +54,10 @@ func (h *Host) loadFile(name string) (starlark.StringDict, error) {
 	return h.exec(f)
 }
 
-func (h *Host) read(name string) ([]byte, error) {
+func (h *Host) module(name string) ([]byte, error) {
 	std, ok := strings.CutPrefix(name, stdPrefix)
 	if !ok {
-		return readModule(name)
+		return h.readModule(name)
 	}
 	if h.opts.Std == nil {
 		return nil, fmt.Errorf("there is no standard library here")
@@ -71,12 +71,12 @@ func (h *Host) read(name string) ([]byte, error) {
 
 // readModule reads a file that is loaded. A pipe or device under its name is refused before
 // it is opened: that could block, and never end.
-func readModule(name string) ([]byte, error) {
+func (h *Host) readModule(name string) ([]byte, error) {
 	st, err := os.Stat(name)
 	if err == nil && !st.Mode().IsRegular() && !st.IsDir() {
 		return nil, fmt.Errorf("%s is a pipe or a device, want a file", name)
 	}
-	return readSource(name)
+	return h.readSource(name)
 }
 
 // resolvePath gives the file that load(name) in another file means.
@@ -127,7 +127,7 @@ func (h *Host) flagWords(f *file) []builtins.FlagWord {
 		if err != nil || h.files[name] != nil {
 			continue
 		}
-		src, err := h.read(name)
+		src, err := h.module(name)
 		if err != nil || !bytes.Contains(src, []byte("flag(")) {
 			continue
 		}

@@ -13,7 +13,8 @@ import (
 
 // parse parses a file and keeps it. The tree is rewritten, not resolved.
 func (h *Host) parse(name string, src []byte) (*file, error) {
-	return h.parseAs(parseOptions, name, src)
+	f, err := h.parseAs(parseOptions, name, src)
+	return f, h.conceal(name, err)
 }
 
 func (h *Host) parseAs(options *syntax.FileOptions, name string, src []byte) (*file, error) {

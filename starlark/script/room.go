@@ -26,7 +26,8 @@ func checkRoom(th *starlark.Thread, n uint64) error {
 const longestSource = 4 << 20
 
 // readSource reads a script.
-func readSource(name string) ([]byte, error) {
+func (h *Host) readSource(name string) ([]byte, error) {
+	h.read[name] = true
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, err

@@ -20,6 +20,7 @@ func New(o Options) *Host {
 		opts:    o,
 		env:     builtins.New(o.Runtime),
 		files:   make(map[string]*file),
+		read:    make(map[string]bool),
 		modules: make(map[string]*module),
 	}
 	h.env.CallAt, h.env.Asks = h.callAt, h.files.asks
@@ -53,7 +54,7 @@ func New(o Options) *Host {
 // ParseFile reads and parses the script, so that Flags can be asked before
 // the command reads its own flags. RunFile does it by itself.
 func (h *Host) ParseFile(path string) error {
-	src, err := readSource(path)
+	src, err := h.readSource(path)
 	if err != nil {
 		return err
 	}
@@ -165,10 +166,10 @@ func (h *Host) exec(f *file) (starlark.StringDict, error) {
 	prog, err := starlark.FileProgram(f.tree, names.has)
 	restore()
 	if err = names.errors(f.tree, err); err != nil {
-		return nil, f.resolveErrors(err, h.names())
+		return nil, h.conceal(f.name, f.resolveErrors(err, h.names()))
 	}
 	if found := f.unassigned(); len(found) > 0 {
-		return nil, found
+		return nil, h.conceal(f.name, found)
 	}
 	h.warnRedefined(f)
 	if f == h.main { // what a loaded file has others can fill
