@@ -266,6 +266,7 @@ var starters = map[string]string{
 	"internal/line":                   "keys, liner and what liner prints come at any time",
 	"internal/target/target.go":       "the command and the process end at any time",
 	"internal/attach/loaded.go":       "closing thousands of links one by one waits for a grace period each",
+	"internal/world/caller.go":        "a thread that has another user is not used again",
 	"internal/listing/writepoints.go": "the arguments of all functions are some 800,000 lines",
 	"test":                            "programs of the tests",
 }

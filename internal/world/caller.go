@@ -10,20 +10,36 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CallerMayRead reports whether the user who called sudo, or pkexec, could read a file without it. Without these it is
-// true: the process itself has read the file. The kernel decides, by a thread of its own that takes on the user and the
-// groups, opens the file, and ends.
+// CallerMayRead reports whether the user who called sudo, or pkexec, could read a file without it; and whether one who
+// is not root could do so without the capabilities that the program was given (setcap, which troubleshooting.md
+// describes). It is true for root itself. The kernel decides, by a thread of its own that takes on the user and the
+// groups, or drops the capabilities, opens the file, and ends.
 func CallerMayRead(name string) bool {
 	who, err := strconv.Atoi(caller())
-	if err != nil || os.Geteuid() != 0 {
+	if err != nil && os.Geteuid() == 0 {
 		return true
 	}
 	may := make(chan bool)
 	go func() {
 		runtime.LockOSThread() // until the goroutine ends, and the thread with it
-		may <- readableBy(who, groupsOf(who), name)
+		if os.Geteuid() != 0 {
+			may <- withoutCapabilities() == nil && opens(name)
+		} else {
+			may <- readableBy(who, groupsOf(who), name)
+		}
 	}()
 	return <-may
+}
+
+// withoutCapabilities drops those of the calling thread, for good.
+func withoutCapabilities() error {
+	var none [2]unix.CapUserData // of 64 capabilities
+	return unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0])
+}
+
+func opens(name string) bool {
+	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	return err == nil && f.Close() == nil
 }
 
 // caller is the number of the user, as sudo and pkexec give it.
@@ -70,9 +86,5 @@ func readableBy(uid int, groups []uint32, name string) bool {
 			return false
 		}
 	}
-	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return false
-	}
-	return unix.Close(fd) == nil
+	return opens(name)
 }

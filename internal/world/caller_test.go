@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Whether the user who called sudo may read a file is what the kernel says of that user: by the file, and by the folders
-// on the way to it.
+// Whether the user who called sudo may read a file is what the kernel says of that user: by the file, and by the
+// folders on the way to it.
 func TestCallerMayRead(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root: sudo makes it so")

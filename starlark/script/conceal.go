@@ -2,12 +2,12 @@ package script
 
 import "fmt"
 
-// conceal gives the error of a file that is no script, without a word of the file if Options.MayShow says so: by sudo,
-// whoever may run this program as root could else read files line by line ("undefined: hunter2").
+// conceal gives the error of a file that is no script, without a word of the file if Options.MayShow says so: whoever
+// may run this program by sudo, or with capabilities, could else read files line by line ("undefined: hunter2").
 func (h *Host) conceal(name string, err error) error {
 	if err == nil || h.opts.MayShow == nil || !h.read[name] || h.opts.MayShow(name) {
 		return err
 	}
-	return fmt.Errorf("%s is no script without mistakes; they are not shown, since they quote the file, and "+
-		"the user who called may not read it: run startrace as root itself, not by sudo", name)
+	return fmt.Errorf("%s is no script without mistakes; they are not shown, since they quote the file, and you may "+
+		"read it only by sudo, or by the rights that startrace was given: become root to see them", name)
 }

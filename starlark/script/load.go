@@ -57,7 +57,8 @@ func (h *Host) loadFile(name string) (starlark.StringDict, error) {
 func (h *Host) module(name string) ([]byte, error) {
 	std, ok := strings.CutPrefix(name, stdPrefix)
 	if !ok {
-		return h.readModule(name)
+		h.read[name] = true
+		return readModule(name)
 	}
 	if h.opts.Std == nil {
 		return nil, fmt.Errorf("there is no standard library here")
@@ -71,12 +72,12 @@ func (h *Host) module(name string) ([]byte, error) {
 
 // readModule reads a file that is loaded. A pipe or device under its name is refused before
 // it is opened: that could block, and never end.
-func (h *Host) readModule(name string) ([]byte, error) {
+func readModule(name string) ([]byte, error) {
 	st, err := os.Stat(name)
 	if err == nil && !st.Mode().IsRegular() && !st.IsDir() {
 		return nil, fmt.Errorf("%s is a pipe or a device, want a file", name)
 	}
-	return h.readSource(name)
+	return readSource(name)
 }
 
 // resolvePath gives the file that load(name) in another file means.

@@ -26,8 +26,7 @@ func checkRoom(th *starlark.Thread, n uint64) error {
 const longestSource = 4 << 20
 
 // readSource reads a script.
-func (h *Host) readSource(name string) ([]byte, error) {
-	h.read[name] = true
+func readSource(name string) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, err

@@ -54,7 +54,8 @@ func New(o Options) *Host {
 // ParseFile reads and parses the script, so that Flags can be asked before
 // the command reads its own flags. RunFile does it by itself.
 func (h *Host) ParseFile(path string) error {
-	src, err := h.readSource(path)
+	h.read[path] = true
+	src, err := readSource(path)
 	if err != nil {
 		return err
 	}
