@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/flags"
@@ -32,6 +33,10 @@ func (s *session) takeOwn(args []string) (ofScript []string, err error) {
 	case own.Given("version"):
 		return nil, mistake.Usagef("--version stands alone: startrace --version")
 	case len(s.Code) > code:
+		if text := s.Code[code]; strings.HasPrefix(text, ".") {
+			return nil, mistake.Usagef("-e%s is read as -e %s; an argument that begins with - stands at the end, "+
+				"behind --: -- -e%s", text, text, text)
+		}
 		return nil, mistake.Usagef("-e and a file exclude each other")
 	}
 	return ofScript, nil
