@@ -18,7 +18,8 @@ var moduleFamily = []Entry{
 		Signature: "json.encode(v), json.decode(s), json.indent(s)",
 		Doc: "Reads and writes JSON. Records become objects, bytes become lists of ints, and FAULT becomes " +
 			"{\"fault\":true}, as with --format json. A string that was cut has `…` at its end, as in all output. " +
-			"The fields of a record and the keys of a dict are sorted, where show() and --format json keep their order.",
+			"The fields of a record and the keys of a dict are sorted, where show() and --format json keep their " +
+			"order.",
 		value: jsonModule,
 	},
 	{
