@@ -76,8 +76,29 @@ func plainArgument(v render.Value, field *kernel.TracepointField) (printfmt.Valu
 		return number(v)
 	case uint64:
 		return number(int64(v))
+	case render.Tuple:
+		return array(v, field)
 	case string:
 		return printfmt.String(string(escape.Append(nil, v, escape.OneLine))), true
 	}
 	return printfmt.Value{}, false
+}
+
+// array is one of bytes; elements that are not there, or wider, make it none.
+func array(elements render.Tuple, field *kernel.TracepointField) (printfmt.Value, bool) {
+	if len(elements) != field.Size {
+		return printfmt.Value{}, false
+	}
+	bytes := make([]byte, len(elements))
+	for i, e := range elements {
+		switch n := e.(type) {
+		case int64:
+			bytes[i] = byte(n)
+		case uint64:
+			bytes[i] = byte(n)
+		default:
+			return printfmt.Value{}, false
+		}
+	}
+	return printfmt.Bytes(bytes), true
 }

@@ -3,8 +3,8 @@
 //
 //	"dev %d,%d dir %lu mode 0%o", ((unsigned int) ((REC->dev) >> 20)), …, REC->mode
 //
-// A format that asks for the kernel's memory cannot be printed here. Parse refuses it, and callers print the fields by
-// name.
+// Addresses of networks (%pI4) are printed from the bytes of the record. A format that asks for the kernel's memory
+// cannot be printed here. Parse refuses it, and callers print the fields by name.
 package printfmt
 
 import (
@@ -27,6 +27,8 @@ type part struct {
 	flags  string // and width and precision
 	size   int    // bytes of the number
 	verb   byte
+	// address prints the bytes of an array as the address that %p asks for; nil for all other conversions.
+	address func([]byte) (string, bool)
 }
 
 // Symbol names an address of the kernel's code, for %pS and its like.
@@ -86,6 +88,8 @@ func split(format string) ([]part, error) {
 		case verb == "%":
 			before += "%"
 			continue
+		case addresses[verb] != nil:
+			parts = append(parts, part{before: before, flags: m[1], verb: 'p', address: addresses[verb]})
 		case len(verb) > 1 && verb != "pS" && verb != "ps" && verb != "pF" && verb != "pf":
 			return nil, fmt.Errorf("conversion %%%s", verb)
 		default:
@@ -93,7 +97,7 @@ func split(format string) ([]part, error) {
 			if !ok {
 				size = 8
 			}
-			parts = append(parts, part{before, m[1], size, verb[len(verb)-1]})
+			parts = append(parts, part{before: before, flags: m[1], size: size, verb: verb[len(verb)-1]})
 		}
 		before = ""
 	}
@@ -115,8 +119,15 @@ func (f *Format) Append(dst []byte, fields Fields, symbol Symbol) ([]byte, error
 }
 
 func (p *part) append(dst []byte, v Value, symbol Symbol) ([]byte, error) {
-	if (p.verb == 's') != (v.kind == isText) {
+	if (p.verb == 's') != (v.kind == isText) || (p.address != nil) != (v.kind == isBytes) {
 		return dst, fmt.Errorf("%%%c of another type", p.verb)
+	}
+	if p.address != nil {
+		text, ok := p.address([]byte(v.s))
+		if !ok {
+			return dst, fmt.Errorf("an array of %d bytes is no such address", len(v.s))
+		}
+		return fmt.Appendf(dst, "%"+p.flags+"s", text), nil
 	}
 	verb := "%" + p.flags + string(p.verb)
 	switch p.verb {

@@ -11,6 +11,11 @@ var record = map[string]Value{
 	"pid":   Int(7, 4, true),
 	"state": Int(0x101, 8, true), "left": Int(-2, 4, true), "yes": Int(1, 1, false), "vec": Int(9, 4, false),
 	"addr": Int(-1<<40, 8, false), "long": Int(-5, 8, true),
+	"saddr": Bytes([]byte{127, 0, 0, 1}), "mac": Bytes([]byte{2, 0, 0xab, 4, 5, 6}),
+	"v6":     Bytes([]byte{0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}),
+	"mapped": Bytes([]byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 7}),
+	"in":     Bytes(append([]byte{2, 0, 0, 80, 10, 0, 0, 7}, make([]byte, 20)...)),
+	"in6":    Bytes(append(append([]byte{10, 0, 1, 187, 0, 0, 0, 0}, make([]byte, 15)...), 1, 0, 0, 0, 0)),
 }
 
 func fieldsOf(r map[string]Value) Fields {
@@ -42,6 +47,10 @@ func TestAppend(t *testing.T) {
 		{`"%d", (REC->left < 1U) + (REC->left < 1)`, "1"},
 		{`"%d" " and " "more", REC->pid == 7 && REC->vec != 9 || -REC->pid == -7`, "1 and more"},
 		{`"none"`, "none"},
+		{`"%pI4 %pM|%pI6c %pI6c %pI6", REC->saddr, REC->mac, REC->v6, REC->mapped, REC->v6`,
+			"127.0.0.1 02:00:ab:04:05:06|2001:db8::1 ::ffff:10.0.0.7 2001:0db8:0000:0000:0000:0000:0000:0001"},
+		{`"%pU %pISpc %pISpc", REC->v6, REC->in, REC->in6`,
+			"20010db8-0000-0000-0000-000000000001 10.0.0.7:80 [::1]:443"},
 	} {
 		f, err := Parse(tt.format, enums)
 		if err != nil {
@@ -59,7 +68,7 @@ func TestAppend(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for format, want := range map[string]string{
 		`"%s", __print_hex(REC->buf, 3)`:   "helper __print_hex",
-		`"%pI4", REC->saddr`:               "conversion %pI4",
+		`"%pI4h", REC->saddr`:              "conversion %pI4h",
 		`"%d", REC->a[0]`:                  "an element of a",
 		`"%d", WHATEVER`:                   "name WHATEVER",
 		`"%d"`:                             "0 arguments for 1 conversions",

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A Value is a number of C or a text.
+// A Value is a number of C, a text, or the bytes of an array.
 type Value struct {
 	kind   int
 	n      uint64 // extended by its sign to 64 bits
@@ -17,6 +17,7 @@ type Value struct {
 const (
 	isInt = iota + 1
 	isText
+	isBytes
 )
 
 // Int is a number that in C has so many bytes.
@@ -26,6 +27,9 @@ func Int(n int64, size int, signed bool) Value {
 
 // String is a text.
 func String(s string) Value { return Value{kind: isText, s: s} }
+
+// Bytes is an array of bytes, as an address.
+func Bytes(b []byte) Value { return Value{kind: isBytes, s: string(b)} }
 
 // Fields gives the fields of a record by name.
 type Fields func(name string) (Value, bool)
@@ -67,13 +71,13 @@ func (v Value) cut(t ctype) Value {
 }
 
 func (v Value) as(t ctype) (Value, error) {
-	if v.kind == isText {
-		return v, errors.New("the address of a text")
+	if v.kind != isInt {
+		return v, errors.New("the address of a text or an array")
 	}
 	return v.cut(t), nil
 }
 
-func (v Value) truth() bool { return v.kind == isText || v.n != 0 }
+func (v Value) truth() bool { return v.kind != isInt || v.n != 0 }
 
 func truth(b bool) Value {
 	if b {
@@ -94,8 +98,8 @@ func (v Value) single(op string) (Value, error) {
 	if op == "!" {
 		return truth(!v.truth()), nil
 	}
-	if v.kind == isText {
-		return v, fmt.Errorf("%s of a text", op)
+	if v.kind != isInt {
+		return v, fmt.Errorf("%s of a text or an array", op)
 	}
 	v = v.promoted()
 	switch op {
@@ -112,8 +116,8 @@ func (v Value) combine(op string, w Value) (Value, error) {
 	if op == "&&" || op == "||" {
 		return truth(w.truth()), nil // v alone did not decide
 	}
-	if v.kind == isText || w.kind == isText {
-		return v, fmt.Errorf("%s of a text", op)
+	if v.kind != isInt || w.kind != isInt {
+		return v, fmt.Errorf("%s of a text or an array", op)
 	}
 	v, w = v.promoted(), w.promoted()
 	t := ctype{v.size, v.signed}
