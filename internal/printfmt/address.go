@@ -39,8 +39,8 @@ func identifier(b []byte) string {
 	return strings.Join([]string{text[:8], text[8:12], text[12:16], text[16:20], text[20:]}, "-")
 }
 
-// socketAddress is a struct sockaddr_in or sockaddr_in6 with its port, in an array that may be longer. The kernel prints
-// only those two.
+// socketAddress is a struct sockaddr_in or sockaddr_in6 with its port, in an array that may be longer. The kernel
+// prints only those two.
 func socketAddress(b []byte) (string, bool) {
 	if len(b) < 8 {
 		return "", false
