@@ -6,9 +6,10 @@ import (
 	"net"
 	"net/netip"
 	"strings"
-
-	"golang.org/x/sys/unix"
 )
+
+// The families of addresses that the kernel prints with %pIS (include/linux/socket.h).
+const inet, inet6 = 2, 10
 
 // addresses are the conversions that print an array of bytes of the record
 // (Documentation/core-api/printk-formats.rst), by what stands behind the %.
@@ -47,9 +48,9 @@ func socketAddress(b []byte) (string, bool) {
 	}
 	port := binary.BigEndian.Uint16(b[2:])
 	switch family := binary.NativeEndian.Uint16(b); {
-	case family == unix.AF_INET:
+	case family == inet:
 		return netip.AddrPortFrom(netip.AddrFrom4([4]byte(b[4:])), port).String(), true
-	case family == unix.AF_INET6 && len(b) >= 24:
+	case family == inet6 && len(b) >= 24:
 		return netip.AddrPortFrom(netip.AddrFrom16([16]byte(b[8:])), port).String(), true
 	}
 	return "", false
