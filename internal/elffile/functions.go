@@ -80,7 +80,8 @@ func (f *File) Aliases(addr uint64) (names []string) {
 
 // Lookup gives the functions of a name, mangled or not, with or without its
 // parameters: `_ZN2ns1fEi`, `ns::f(int)`, `ns::f`. There are several if static
-// or overloaded functions share it. Without any, the error says why and what
+// or overloaded functions share it; a part that the compiler has moved away from
+// one has only its own name, in full. Without any, the error says why and what
 // name was perhaps meant.
 func (f *File) Lookup(name string) ([]Function, error) {
 	t := f.table()
@@ -91,7 +92,9 @@ func (f *File) Lookup(name string) ([]Function, error) {
 		}
 	}
 	if len(found) == 0 && len(t.list) > 0 {
-		found = t.find(func(_ Function, forms nameForms) bool { return forms.full == name || forms.short == name })
+		found = t.find(func(fn Function, forms nameForms) bool {
+			return forms.full == name || forms.short == name && !fn.Part()
+		})
 	}
 	if len(found) == 0 {
 		return nil, f.missing(name, t)
