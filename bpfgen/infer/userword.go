@@ -34,7 +34,14 @@ func (b argWords) userValue(from *body, w signature.Word, pos plan.Pos) val {
 	case w.Size == 1 || w.Size == 2 || w.Size == 4 || w.Size == 8:
 		return exprVal(as(word, types.IntOf(uint8(8*w.Size), w.Signed), pos))
 	}
-	return exprVal(as(word, untypedWord(true), pos))
+	return exprVal(lowBytes(word, w.Size, pos))
+}
+
+// lowBytes are 3, 5, 6 or 7 bytes of a word, the end of a struct, with a sign: those above them mean nothing.
+func lowBytes(word *tree.Expr, size int, pos plan.Pos) *tree.Expr {
+	unused := intExpr(int64(64-8*size), pos)
+	high := operation(tree.OpShl, types.I64, as(word, types.I64, pos), unused, pos)
+	return operation(tree.OpShr, types.I64, high, unused, pos)
 }
 
 // userResult is e.ret where debug information tells what it is: a word, or a tuple of all its words.

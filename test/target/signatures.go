@@ -30,7 +30,7 @@ static void word(const void *p, int off, int size) {
 	case 1: memcpy(&b, at, 1); v = (signed char)b; break;
 	case 2: memcpy(&s, at, 2); v = s; break;
 	case 4: memcpy(&i, at, 4); v = i; break;
-	default: memcpy(&v, at, 8);
+	default: memcpy(&v, at, size); v = v << (64 - 8 * size) >> (64 - 8 * size);
 	}
 	printf("%lld", v);
 }
@@ -51,6 +51,9 @@ var shapes = []shape{
 	{"s_iii", "int a, b, c;", "{-5, 6, -7}", []string{"8", "4"}, false},
 	{"s_ssil", "short a, b; int c; long d;", "{-5, 6, -7, 8}", []string{"8", "8"}, false},
 	{"s_c2", "char a[2];", "{-5, 6}", []string{"2"}, false},
+	{"s_c3", "char a[3];", "{-5, 6, -7}", []string{"3"}, false},
+	{"s_c5", "char a[5];", "{5, 6, -7, 8, -9}", []string{"5"}, false},
+	{"s_sc14", "short a[7];", "{5, 6, -7, 8, -9, 10, -11}", []string{"8", "6"}, false},
 	{"s_dd", "double a, b;", "{1.5, 2.5}", []string{"f", "f"}, false},
 	{"s_ff", "float a, b;", "{1.5f, 2.5f}", []string{"f"}, false},
 	{"s_ld", "long a; double b;", "{-5, 2.5}", []string{"8", "f"}, false},
@@ -61,6 +64,7 @@ var shapes = []shape{
 	{"s_ldl", "long a; double b; long c;", "{-5, 2.5, -7}", []string{"8", "f", "8"}, true},
 	{"s_i8", "int a[8];", "{1, -2, 3, -4, 5, -6, 7, -8}", []string{"8", "8", "8", "8"}, true},
 	{"s_packed", "char a; int b; short c; char d;", "{1, -2, 3, -4}", []string{"8"}, true},
+	{"s_packed7", "char a; int b; short c;", "{-1, 2, -3}", []string{"7"}, true},
 	{"s_packed12", "long a; int b;", "{-5, 6}", []string{"8", "4"}, false}, // packed, and aligned all the same
 	{"s_closed", "int a : 32; int : 0; int b : 32; short c : 16; short : 0; short d;", "{-5, 6, -7, 8}",
 		[]string{"8", "4"}, false},
