@@ -35,7 +35,8 @@ func settingsFlags(set *flags.Set, s *session.Settings) {
 	set.Time(flags.Flag{Long: "drain", Value: "5s",
 		Help: "At the end, handle what was recorded for at most this time (1s)."}, &s.Drain)
 	set.Func(flags.Flag{Long: "memory", Value: "SIZE",
-		Help: "Keep within this much memory (64M); a script whose values take more is ended."}, s.TakeMemory)
+		Help: "Keep within this much memory, with the script's values; without it 64M, which values may exceed."},
+		s.TakeMemory)
 	set.Text(flags.Flag{Long: "output", Short: "o", Value: "FILE", Help: "Write results to FILE."}, &s.Output)
 	set.Text(flags.Flag{Long: "format", Value: "FORMAT", Words: []string{"text", "json", "csv", "folded"},
 		Help: "Format of results: text (the default), json, csv or folded."}, &s.Format)

@@ -61,7 +61,7 @@ func Verify(o session.Options, types string) (exit int, err error) {
 		if err != nil {
 			return session.Failed, err
 		}
-		o.Kernel, where = &of, "on Linux "+of.Release+", by the types of "+types
+		o.Kernel, where = &of, "on Linux "+of.Release+" or newer, by the types of "+types
 	}
 	list, err := verifyAll(o, o.Args)
 	if err != nil {

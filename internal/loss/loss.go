@@ -206,7 +206,7 @@ const Uncounted = "this kernel does not count the events that it drops itself, a
 
 // Left says how many events of a probe had been recorded and were not handled.
 func Left(n uint64, probe string) string {
-	return fmt.Sprintf("%s of %s lost: the run ended before they were handled; give the end longer with --drain 5s, "+
+	return fmt.Sprintf("%s of %s lost: the run ended before they were handled; give the end longer (--drain), "+
 		"or select with where=, aggregate with kernel=, or do less for each event", format.Count(n, "event"), probe)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/machine"
 	"github.com/startrace/startrace/internal/openspans"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/starlark/value"
@@ -62,7 +63,7 @@ func words(size int, of []uint64) []byte {
 func spansOf(t *testing.T, units ...*openspans.Unit) *openspans.Spans {
 	s := &openspans.Spans{Decoder: &value.Decoder{},
 		Point:  func(n uint64) string { return fmt.Sprint("point ", n) },
-		FuncID: func(string) (kernel.TypeID, error) { return 0, nil }}
+		FuncID: machine.Open().FuncID}
 	for _, u := range units {
 		s.Add(u)
 	}

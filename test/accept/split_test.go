@@ -46,3 +46,21 @@ func TestSplitFunctionOfCpp(t *testing.T) {
 		}
 	}
 }
+
+// Padding is part of the words of a struct, and a script takes the member.
+//
+// > What lies between the members of a struct, and behind them in 8 bytes, is part of the word and means nothing: of
+// > `struct { long a; int b; }` the second word is `int32(e.args[1])`.
+func TestPaddingOfStruct(t *testing.T) {
+	needTracing(t)
+	file := need.Built(t, "gcc -g -O0", "padded.c", `
+struct padded { long a; int b; };
+__attribute__((noinline)) long padded(struct padded p) { return p.a; }
+int main(void) { struct padded p; __builtin_memset(&p, 0x55, sizeof p); p.a = -2; p.b = -3; return padded(p) != -2; }
+`)
+	e := startrace(t, "-q", "-e", `probe("ufunc:`+file+`:padded", `+
+		`lambda e: print(e.start.args[0], int32(e.start.args[1])))`, "-c", file).ok(t)
+	if e.stdout != "-2 -3\n" {
+		t.Errorf("got %q, want -2 -3", e.stdout)
+	}
+}
