@@ -60,6 +60,10 @@ type assigner struct {
 }
 
 func (a *assigner) next(v *Value) Location {
+	if v.Apart {
+		low, high := Int.Value(8), Int.Value(8)
+		return Location{Places: append(a.next(&low).Places, a.next(&high).Places...)}
+	}
 	k := a.c.classify(v)
 	switch k.how {
 	case nothing:

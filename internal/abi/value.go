@@ -29,6 +29,8 @@ type Value struct {
 	// ByAddress: the language passes the address of a copy (a class of C++ with a
 	// copy constructor or a destructor of its own).
 	ByAddress bool
+	// Apart: its two words are passed as if they were two values, as clang before 18 does with an __int128 on amd64.
+	Apart bool
 	// Scalars are the parts of it that have no parts.
 	Scalars []Scalar
 	// Groups are the structs and unions within it, each behind those that are within it. They matter where members of

@@ -14,7 +14,7 @@ func (f *finder) changed(chain []*dwarf.Entry) bool {
 		name, _ := attribute(chain, dwarf.AttrName).(string)
 		return strings.Contains(name, "[") // a dictionary takes a register
 	}
-	producer, _ := f.unit.Val(dwarf.AttrProducer).(string)
+	producer := f.producer()
 	if convention, _ := attribute(chain, dwarf.AttrCalling).(int64); convention == notCalled {
 		return true
 	}

@@ -84,7 +84,7 @@ func (f *finder) judge(s *class, e *dwarf.Entry) {
 
 // tellsDefaulted reports whether the compiler is a gcc that has DW_AT_defaulted.
 func (f *finder) tellsDefaulted() bool {
-	producer, _ := f.unit.Val(dwarf.AttrProducer).(string)
+	producer := f.producer()
 	words := strings.Fields(producer) // as GNU C++17 12.2.0 -mtune=…
 	if len(words) < 3 || words[0] != "GNU" || strings.Contains(producer, "-gstrict-dwarf") {
 		return false

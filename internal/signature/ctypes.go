@@ -2,6 +2,7 @@ package signature
 
 import (
 	"debug/dwarf"
+	"fmt"
 	"strings"
 
 	"github.com/startrace/startrace/internal/abi"
@@ -118,6 +119,15 @@ func wideInt(v abi.Value) bool {
 	return !v.Composite && v.Size == 16 && len(v.Scalars) == 1 && v.Scalars[0].Kind == abi.Int
 }
 
+// clangBefore18 reports whether a producer is one of those that do not keep to the ABI with an __int128 that does not
+// fit into registers: what is left of it begins at the next 8 bytes of the stack (LLVM's change D86310).
+func clangBefore18(producer string) bool {
+	_, text, found := strings.Cut(producer, "clang version ")
+	var major int
+	_, err := fmt.Sscanf(text, "%d.", &major)
+	return found && err == nil && major < 18
+}
+
 // floats reports whether there is nothing but floats in some bytes of a value.
 func floats(v abi.Value, off, size int) bool {
 	some := false
@@ -150,7 +160,7 @@ func (f *finder) value(t dwarf.Type) (abi.Value, bool) {
 	if v.Size > 0 && len(v.Scalars) == 0 && !f.cpp() {
 		return v, false // of bit-fields without names, which compilers pass in different ways
 	}
-	v.Align = f.alignmentOf(t)
+	v.Align, v.Apart = f.alignmentOf(t), wideInt(v) && f.arch == "amd64" && clangBefore18(f.producer())
 	return v, ok && v.Size >= 0
 }
 

@@ -9,12 +9,11 @@ import (
 	"github.com/startrace/startrace/test/places"
 )
 
-// compilers are those of both architectures. clang before 18 does not keep to the ABI with __int128 on the stack, and
-// moves a long double by instructions that change what is no number.
+// compilers are those of both architectures. clang moves a long double by instructions that change what is no number.
 var compilers = []places.Compiler{
 	{Arch: "amd64", Command: "gcc -g -O0", Rare: true, Aligned: true},
 	{Arch: "amd64", Command: "gcc -gdwarf-4 -O0", Rare: true, Odd: true, Aligned: true},
-	{Arch: "amd64", Command: "clang -gdwarf-4 -O0", Aligned: true},
+	{Arch: "amd64", Command: "clang -gdwarf-4 -O0", Wide: true, Aligned: true},
 	{Arch: "arm64", Command: "aarch64-linux-gnu-gcc -gdwarf-4 -O0", Runner: "qemu-aarch64-static", Rare: true,
 		Aligned: true},
 	{Arch: "arm64", Command: "aarch64-linux-gnu-gcc -g -O0", Runner: "qemu-aarch64-static", Rare: true,

@@ -129,6 +129,12 @@ func (t *Functions) finder(r *dwarf.Reader, unit *dwarf.Entry) *finder {
 	return &finder{Functions: t, r: r, unit: unit, alignments: map[*dwarf.StructType]alignment{}}
 }
 
+// producer is what the unit says of its compiler.
+func (f *finder) producer() string {
+	text, _ := f.unit.Val(dwarf.AttrProducer).(string)
+	return text
+}
+
 // function finds the entry of the function at addr in the unit that r is in. Functions
 // of C++ stand in namespaces and classes.
 func (f *finder) function(addr uint64) (*dwarf.Entry, error) {

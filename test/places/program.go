@@ -19,6 +19,8 @@ type Compiler struct {
 	Arch, Command, Runner string
 	// Rare: the types that it passes include long double, __int128 and complex ones.
 	Rare bool
+	// Wide: the types have __int128, also without Rare.
+	Wide bool
 	// Odd: those of which only gcc for amd64 is known to pass them so: decimal floats, ints that are complex or atomic.
 	Odd bool
 	// Aligned: types and members that the source aligns, which BTF does not tell, and vectors.
@@ -51,7 +53,7 @@ type State struct {
 
 // Run compiles a program of n functions into dir, runs it, and gives its path and the calls.
 func (c Compiler) Run(dir string, seed uint64, n int) (binary string, calls []Call, err error) {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 14)), rare: c.Rare, odd: c.Odd, aligned: c.Aligned}
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 14)), rare: c.Rare, wide: c.Wide, odd: c.Odd, aligned: c.Aligned}
 	source, calls := g.program(c.Arch, n)
 	file, binary := filepath.Join(dir, "places.c"), filepath.Join(dir, "places")
 	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {

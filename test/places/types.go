@@ -65,9 +65,9 @@ var aligned = []struct {
 
 type generator struct {
 	*rand.Rand
-	rare, odd, aligned bool
-	types              strings.Builder
-	n                  int
+	rare, wide, odd, aligned bool
+	types                    strings.Builder
+	n                        int
 }
 
 func (g *generator) one(n int) bool { return g.IntN(n) == 0 }
@@ -80,6 +80,9 @@ func (g *generator) typ(depth int) ctype {
 	p := plain[g.IntN(len(plain))]
 	if g.rare && g.one(6) {
 		p = rare[g.IntN(len(rare))]
+	}
+	if g.wide && g.one(6) {
+		p = rare[1+g.IntN(2)]
 	}
 	if g.odd && g.one(6) {
 		p = odd[g.IntN(len(odd))]
@@ -145,8 +148,8 @@ func (g *generator) members(t *ctype, depth int, packed, union bool) string {
 	if packed {
 		of = g.unaligned
 	}
-	same := of(depth - 1)               // of all members: so that there are arrays of floats
-	if packed && (g.rare || g.one(2)) { // what follows is not aligned: nothing tells that aligned 16 bytes are packed
+	same := of(depth - 1)                         // of all members: so that there are arrays of floats
+	if packed && (g.rare || g.wide || g.one(2)) { // what follows is not aligned: else nothing tells that it is packed
 		body.WriteString(" char first;")
 		t.leaves = append(t.leaves, leaf{".first", whole})
 	}
