@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"errors"
+	"slices"
 	"syscall"
 
 	"github.com/startrace/startrace/internal/kernel"
@@ -25,13 +26,21 @@ func (m *Machine) ways() (out []Finding) {
 			if w.Forbidden != "" && denied(err) && m.mayTrace() {
 				f.Text = w.Use + " - " + w.Forbidden
 			}
-			if w.Instead != "" {
+			if w.Instead != "" && m.oneWorks(w.By) {
 				f.Remedy = "instead: " + w.Instead
 			}
 		}
 		out = append(out, f)
 	}
 	return out
+}
+
+// oneWorks reports whether one of some ways works, or there are none to work.
+func (m *Machine) oneWorks(ways []kernel.Way) bool {
+	return len(ways) == 0 || slices.ContainsFunc(ways, func(w kernel.Way) bool {
+		err, tried := m.Tried[w]
+		return tried && err == nil
+	})
 }
 
 // refusal says in words what kept something from working.

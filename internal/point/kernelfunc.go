@@ -2,14 +2,17 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
+// functionWays attach to functions without a trampoline.
+var functionWays = []kernel.Way{kernel.WayKprobe, kernel.WayKprobeMulti}
+
 var (
 	byKprobe  = &Way{Name: kernel.WayKprobe, Use: "kprobe: and kretprobe:", Instead: "tracepoints and system calls"}
 	byKprobes = &Way{Name: kernel.WayKprobeMulti, Use: "many functions of the kernel at once", Since: "5.18",
-		Instead: "a probe for each function, which takes longer to attach"}
+		Instead: "a probe for each function, which takes longer to attach", By: functionWays}
 	byKprobeSession = &Way{Name: kernel.WayKprobeSession, Use: "entry and return of a function by one program",
-		Since: "6.10", Instead: "two programs; nothing is missing"}
+		Since: "6.10", Instead: "two programs; nothing is missing", By: functionWays}
 	byTrampoline = &Way{Name: kernel.WayFentry, Use: "fentry: and fexit:", Since: "5.5",
-		Instead: "func: takes kprobes, at several times the cost", Forbidden: noDirectCalls}
+		Instead: "func: takes kprobes, at several times the cost", By: functionWays, Forbidden: noDirectCalls}
 )
 
 // functions is the set of the kernel's functions.

@@ -3,7 +3,8 @@ package point
 import "github.com/startrace/startrace/internal/kernel"
 
 var byHook = &Way{Name: kernel.WayHook, Use: "lsm:", Since: "5.7",
-	Instead: "func:security_HOOK sees the same decisions", Forbidden: noDirectCalls}
+	Instead: "func:security_HOOK sees the same decisions", By: append([]kernel.Way{kernel.WayFentry}, functionWays...),
+	Forbidden: noDirectCalls}
 
 // Hooks are the places at which the kernel asks its security modules. Programs look on: they decide nothing.
 var Hooks = &Family{Name: "security hooks", Kinds: []*Kind{{

@@ -10,6 +10,8 @@ type Way struct {
 	Use     string // what it is for
 	Since   string // the version of Linux that has it; "" where that depends on the configuration only
 	Instead string // what is done or can be done without it
+	// By are the ways one of which Instead goes by: without any it is no help. None: it needs none of the table.
+	By []kernel.Way
 	// Forbidden is why the kernel refuses it to who may load programs at all; "": nothing but that is known.
 	Forbidden string
 }
