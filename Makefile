@@ -125,13 +125,14 @@ diff-vm:
 mutate:
 	MUTATE_SCRIPTS=5000 CGO_ENABLED=0 $(GO) test -count=1 -timeout 60m -run 'TestMutated|TestCorpus' -v ./test/mutate
 
-# The tests that need no kernel run as programs of arm64 in an emulator, in their short form. A program that forks can hang
-# in it for good, seldom: such a test is ended and run again.
+# The tests that need no kernel run as programs of arm64 in an emulator, in their short form. A program that forks can
+# hang in it for good, seldom: such a test is ended and run again.
 arm64:
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) build ./...
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./...
 	@if command -v $(EMULATOR) >/dev/null; then \
-		$(GO) run ./test/run -again GOARCH=arm64 CGO_ENABLED=0 -vet=off -short -timeout 60s -exec $(EMULATOR) $(EMULATED); \
+		$(GO) run ./test/run -again GOARCH=arm64 CGO_ENABLED=0 -vet=off -short -timeout 60s -exec $(EMULATOR) \
+			$(EMULATED); \
 	else echo "tests on arm64 skipped: there is no $(EMULATOR) (apt-get install qemu-user-static)"; fi
 
 bench: all workload
