@@ -1,16 +1,15 @@
 package accept
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-)
 
-var updateVerdicts = flag.Bool("update-verdicts", false, "rewrite what verify says of each tool and kernel")
+	"github.com/startrace/startrace/test/golden"
+)
 
 // kernelTypes is where make types writes the BTF of the supported kernels.
 const kernelTypes = "../../bin/types"
@@ -37,19 +36,8 @@ func TestVerifyKernels(t *testing.T) {
 				lines = append(lines, fmt.Sprintf("%-15s %s\n", name, v.Verdict))
 			}
 			slices.Sort(lines)
-			got, golden := strings.Join(lines, ""), filepath.Join("testdata", "verify", version+".txt")
-			if *updateVerdicts {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got != string(want) {
-				t.Errorf("got\n%s\nwant\n%s\ngo test ./test/accept -run TestVerifyKernels -update-verdicts", got, want)
-			}
+			got := strings.Join(lines, "")
+			golden.Equal(t, filepath.Join("testdata", "verify", version+".txt"), got)
 			if row := sums(version, got); !strings.Contains(string(document), row) {
 				t.Errorf("docs/reliability.md has another row than %s", row)
 			}

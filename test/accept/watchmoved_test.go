@@ -44,7 +44,8 @@ func TestWatchedVariableOfCommand(t *testing.T) {
 			file := need.Built(t, strings.TrimSpace("gcc -O1 "+flags), "storing.c", storing)
 			e := startrace(t, script(t, fmt.Sprintf(`
 n = count()
-probe("watchpoint:%s:watched:8:w", lambda e: n.add(), where = lambda e: e.usermode) # the kernel clears what has no value
+# Not usermode: the kernel clears what has no value when it loads the program.
+probe("watchpoint:%s:watched:8:w", lambda e: n.add(), where = lambda e: e.usermode)
 off = probe("watchpoint:%s:behind:8:w", lambda e: n.add(1000))
 off.disable()
 at_exit(lambda: print(n.value))
