@@ -199,7 +199,7 @@ func (g *generator) withStack(p *tree.Program, stack int, calls ssagen.Outlining
 	}
 	a.describe()
 	g.unit.Spec.Programs[p.Name] = &ebpf.ProgramSpec{
-		Name: p.Name, Type: programType(p.Attach.Kind()), AttachType: attachTypes[p.Attach.Kind()],
+		Name: p.Name, Type: programType(p.Attach), AttachType: attachTypes[p.Attach.Kind()],
 		Instructions: a.insns, License: "GPL",
 	}
 	if hot, ok := hottest(p, followed(code.Calls)); ok {
@@ -317,8 +317,11 @@ func (g *generator) tree(p *tree.Program, stack int, calls ssagen.Outlining) (*s
 	return code, err
 }
 
-func programType(k tree.AttachKind) ebpf.ProgramType {
-	switch k {
+func programType(a tree.Attach) ebpf.ProgramType {
+	if a.Exact() {
+		return ebpf.TracePoint
+	}
+	switch a.Kind() {
 	case tree.AttachTracepoint:
 		return ebpf.TracePoint
 	case tree.AttachProfile, tree.AttachInterval, tree.AttachPerf, tree.AttachWatchpoint:
@@ -332,7 +335,7 @@ func programType(k tree.AttachKind) ebpf.ProgramType {
 	case tree.AttachRawTracepoint, tree.AttachSyscallEnter, tree.AttachSyscallExit:
 		return ebpf.RawTracepoint
 	}
-	panic(fmt.Sprintf("no type for programs of kind %d", k))
+	panic(fmt.Sprintf("no type for programs of kind %d", a.Kind()))
 }
 
 // attachTypes are those that programs of the types Tracing and LSM must be loaded with.

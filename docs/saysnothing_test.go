@@ -11,6 +11,7 @@ var saysNothing = map[string]string{
 		"not: the kernel decides what it skips",
 	"Their values are the same, but the duration is too long.": "what may happen, or not: the kernel decides what " +
 		"it skips",
+	"So each system call of the machine takes longer.": "how long something takes",
 	"The kernel decides in which order it runs probes of different kinds at one place: `kprobe:f`, `fentry:f` and " +
 		"`func:f`; `func:f` and `func:*` of more than 16 functions; `syscall:read` and " +
 		"`tracepoint:syscalls:sys_exit_read`.": "nothing is promised",

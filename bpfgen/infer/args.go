@@ -67,6 +67,15 @@ func ctxPlace(b *body, off int, pos plan.Pos) memPlace {
 	return memPlace{&tree.Expr{Op: tree.OpCtx, Type: types.U64, Pos: pos}, int64(off), tree.Ctx, b}
 }
 
+// callResult is what a system call returns, at its end.
+func callResult(b *body, pos plan.Pos) *tree.Expr {
+	off := 8
+	if b.prog.Attach.Exact() {
+		off = 16
+	}
+	return load(ctxPlace(b, off, pos), types.I64, pos)
+}
+
 // field reads a field of the record that the context is.
 func (a *tracepointArgs) field(b *body, f kernel.TracepointField, pos plan.Pos) val {
 	at := ctxPlace(b, f.Off, pos)

@@ -41,7 +41,8 @@ func (u *unit) earlierPoints(probe int) (list []tree.Point, known bool) {
 // finder finds the points of the plan's probes.
 func (u *unit) finder() *points.Finder {
 	return &points.Finder{Facts: u.facts, Programs: u.programs, Target: u.plan.Target, Unsafe: u.plan.Unsafe,
-		Late: u.late, Now: u.earlier != nil && u.earlier.Now}
+		Exact: u.plan.Exact,
+		Late:  u.late, Now: u.earlier != nil && u.earlier.Now}
 }
 
 // Grows reports whether probes of p can get points when modules are loaded.

@@ -76,7 +76,7 @@ func (n *newImage) stack(b *body, pos plan.Pos) (at, fine *tree.Expr) {
 }
 
 func succeeded(b *body, pos plan.Pos) *tree.Expr {
-	ret := load(ctxPlace(b, 8, pos), types.I64, pos)
+	ret := callResult(b, pos)
 	return operation(tree.OpEq, types.Boolean, ret, intExpr(0, pos), pos)
 }
 

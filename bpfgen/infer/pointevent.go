@@ -2,6 +2,7 @@ package infer
 
 import (
 	"github.com/startrace/startrace/bpfgen/points"
+	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
@@ -29,11 +30,24 @@ func (b *body) eventAt(t *points.Target) *event {
 }
 
 func (b *body) tracepointEvent(t *points.Target, tp *points.Tracepoint) *event {
-	format, err := b.u.facts.Tracepoint(tp.Group, tp.Name)
+	format, err := tp.Format(b.u.facts)
 	if err != nil {
 		wrong(t.Pos, "%v", err)
 	}
+	if tp.Call != nil {
+		b.onlyCall(tp.Call, t.Pos)
+	}
 	return &event{b: b, point: t.Text, args: &tracepointArgs{format}}
+}
+
+// onlyCall ends the program, which runs at each system call, at any but one. That of the 32-bit interface with the same
+// number is another call, and the kernel does not take it for this one either (ARCH_TRACE_IGNORE_COMPAT_SYSCALLS).
+func (b *body) onlyCall(call *kernel.Syscall, pos plan.Pos) {
+	nr := load(ctxPlace(b, 8, pos), types.I64, pos)
+	b.require(cond{expr: operation(tree.OpEq, types.Boolean, nr, intExpr(int64(call.Nr), pos), pos)}, pos)
+	if compat := b.memory().isCompat(pos); compat != nil {
+		b.require(cond{expr: not(compat, pos)}, pos)
+	}
 }
 
 func (b *body) rawTracepointEvent(t *points.Target, rt *points.RawTracepoint) *event {

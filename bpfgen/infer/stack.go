@@ -71,6 +71,14 @@ func (u *unit) behindTracing() {
 	}
 }
 
+// callTracing names those of a tracepoint of system calls, for a raw or an exact program.
+func callTracing(name string, exact bool) []string {
+	if exact {
+		return []string{"__traceiter_" + name}
+	}
+	return []string{"__bpf_trace_" + name, "__traceiter_" + name}
+}
+
 // tracingOf names these functions (include/trace/perf.h, include/trace/bpf_probe.h,
 // kernel/trace/trace_syscalls.c).
 func tracingOf(a *tree.Attach) []string {
@@ -86,9 +94,9 @@ func tracingOf(a *tree.Attach) []string {
 	case tree.RawTracepoint:
 		return []string{"__traceiter_" + at.Name} // and that of its class
 	case tree.SyscallEnter:
-		return []string{"__bpf_trace_sys_enter", "__traceiter_sys_enter"}
+		return callTracing("sys_enter", at.Exact)
 	case tree.SyscallExit:
-		return []string{"__bpf_trace_sys_exit", "__traceiter_sys_exit"}
+		return callTracing("sys_exit", at.Exact)
 	}
 	return nil // no tracepoint
 }

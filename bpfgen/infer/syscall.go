@@ -20,8 +20,8 @@ func (pr *probe) systemCalls(t *points.Target, s *points.SystemCalls) {
 	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, span)
 	span.Check, span.Exempt = pr.u.spanCheck(s.List)
 	w := &syscallWalk{pr: pr, t: t, of: s, span: span,
-		enter: pr.syscallProgram(t, id, tree.SyscallEnter{}, "in"),
-		exit:  pr.syscallProgram(t, id, tree.SyscallExit{}, "out")}
+		enter: pr.syscallProgram(t, id, tree.SyscallEnter{Exact: s.Exact}, "in"),
+		exit:  pr.syscallProgram(t, id, tree.SyscallExit{Exact: s.Exact}, "out")}
 	for i := range s.List {
 		w.one(&s.List[i])
 	}
@@ -38,7 +38,7 @@ func (pr *probe) systemCalls(t *points.Target, s *points.SystemCalls) {
 // to its start, on kernels where calls can be missed. arm64 returns the result
 // in the register of the first argument.
 func (u *unit) spanCheck(list []kernel.Syscall) (check, exempt []int) {
-	if !u.facts.MissesCalls() {
+	if !u.facts.MissesCalls() || u.plan.Exact {
 		return nil, nil
 	}
 	regs := kernel.RegisterOffsets("")
@@ -181,7 +181,7 @@ func (w *syscallWalk) child(end *body, v *variant) {
 		return
 	}
 	pos := w.pr.p.Pos
-	zero := operation(tree.OpNe, types.Boolean, load(ctxPlace(end, 8, pos), types.I64, pos),
+	zero := operation(tree.OpNe, types.Boolean, callResult(end, pos),
 		intExpr(0, pos), pos)
 	end.require(cond{expr: zero}, pos)
 }
@@ -227,7 +227,7 @@ func (w *syscallWalk) event(v *variant, b *body, startEv *event) *event {
 	ev.name = func(pos plan.Pos) val { return w.named("syscall_point", "syscall:", pos) }
 	if startEv != nil {
 		ev.ret = func(pos plan.Pos) val {
-			return exprVal(w.signed(args.result(load(ctxPlace(b, 8, pos), types.I64, pos), pos), pos))
+			return exprVal(w.signed(args.result(callResult(b, pos), pos), pos))
 		}
 		ev.duration = func(pos plan.Pos) val { return elapsed(b, ev, startEv, pos) }
 	}

@@ -90,7 +90,11 @@ func (s search) expandFirst(p *plan.First) []*Target {
 	return nil
 }
 
-func (s search) expandPattern(p *plan.Pattern) []*Target { return expanderOf(p).expand(s, p) }
+func (s search) expandPattern(p *plan.Pattern) []*Target {
+	out := expanderOf(p).expand(s, p)
+	s.warnPreempted(p)
+	return out
+}
 
 // expandSpan gives the span as one target.
 func (s search) expandSpan(p *plan.Span) []*Target {

@@ -30,6 +30,8 @@ type Finder struct {
 	Target plan.Target
 	// Unsafe: points may stand where nobody knows that they do no harm (--unsafe).
 	Unsafe bool
+	// Exact: no call may be missed where the kernel preempts programs (--exact).
+	Exact bool
 	// Late: only points are wanted that are new since the plan was compiled, because a module was loaded.
 	Late bool
 	// Now: a point that waits for a module is a mistake, as at the prompt.

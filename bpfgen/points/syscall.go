@@ -15,6 +15,8 @@ type SystemCalls struct {
 	// List are the calls, those of other interfaces of the kernel among them.
 	List []kernel.Syscall
 	All  bool // syscall:*
+	// Exact: programs are attached where the kernel preempts none.
+	Exact bool
 }
 
 // syscalls gives the target of syscall:NAME.
@@ -28,8 +30,8 @@ func (s search) syscalls(p *plan.Pattern) []*Target {
 	if kernel.IsPattern(name) {
 		name = "syscalls"
 	}
-	return []*Target{{Source: &SystemCalls{List: list, All: p.Args[0] == "*"}, Text: "syscall:" + p.Args[0], Name: name,
-		Pos: p.Pos}}
+	return []*Target{{Source: &SystemCalls{List: list, All: p.Args[0] == "*", Exact: s.mustMissNone()},
+		Text: "syscall:" + p.Args[0], Name: name, Pos: p.Pos}}
 }
 
 // names has those of other interfaces once.

@@ -85,11 +85,18 @@ func (b registers) registers() (int64, *region) {
 		b.regs = b.fresh(int(hi - lo)) // kept by the builder: never free
 	}
 	if _, ok := b.cache.Get("regs"); !ok {
-		regs := b.Load(8, b.ctx(), 0)
-		b.Call(helperProbeReadKernel, b.addr(b.regs, 0), b.Const(hi-lo), b.Add(regs, lo))
+		b.Call(helperProbeReadKernel, b.addr(b.regs, 0), b.Const(hi-lo), b.Add(b.callRegisters(), lo))
 		b.remember("regs", val{t: types.NoneT})
 	}
 	return lo, b.regs
+}
+
+// callRegisters is where the registers are that the current system call was made with.
+func (b registers) callRegisters() *ir.Value {
+	if b.prog.Attach.Exact() {
+		return b.Call(helperTaskPtRegs, b.Call(helperGetCurrentTaskBTF))
+	}
+	return b.Load(8, b.ctx(), 0)
 }
 
 // hoist reads what is used more than once where the handler begins: e.time is

@@ -27,6 +27,9 @@ const (
 	helperGetAttachCookie    = 174 // 5.15: for kprobes, uprobes, perf events
 
 	helperGetCurrentAncestorCgroupID = 123 // 5.7
+
+	helperGetCurrentTaskBTF = 158 // 5.11
+	helperTaskPtRegs        = 175 // 5.15
 )
 
 // Flags of map updates.

@@ -26,13 +26,14 @@ func (b calls) syscallNr() *ir.Value {
 	return b.once("syscall", func() *ir.Value { return b.ownNumber(b.rawNumber(), nil) })
 }
 
-// rawNumber is the kernel's number: an argument at the start, read from the registers at the end.
+// rawNumber is the kernel's number: an argument at the start, read from the registers at the end; the records of exact
+// programs have it at both.
 func (b calls) rawNumber() *ir.Value {
-	if b.prog.Attach.Kind() == tree.AttachSyscallEnter {
+	if b.prog.Attach.Exact() || b.prog.Attach.Kind() == tree.AttachSyscallEnter {
 		return b.Load(8, b.ctx(), 8)
 	}
-	regs := b.Load(8, b.ctx(), 0)
-	b.Call(helperProbeReadKernel, b.temp(), b.Const(int64(b.Arch.SyscallSize)), b.Add(regs, b.Arch.Syscall))
+	number := b.Add(registers(b).callRegisters(), b.Arch.Syscall)
+	b.Call(helperProbeReadKernel, b.temp(), b.Const(int64(b.Arch.SyscallSize)), number)
 	return b.Extend(b.Load(b.Arch.SyscallSize, b.temp(), 0), 8*b.Arch.SyscallSize, true)
 }
 

@@ -182,6 +182,9 @@ func (b stacks) skipped(user bool) int64 {
 	if user {
 		return 0
 	}
+	if b.prog.Attach.Exact() {
+		return 0
+	}
 	switch k := b.prog.Attach.Kind(); k {
 	case tree.AttachRawTracepoint, tree.AttachSyscallEnter, tree.AttachSyscallExit, tree.AttachFentry, tree.AttachFexit,
 		tree.AttachHook:

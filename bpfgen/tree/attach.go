@@ -12,8 +12,8 @@ const (
 	AttachRawTracepoint                   // ctx is u64 args[]
 	AttachProfile                         // cpu-clock on every CPU; ctx is bpf_perf_event_data
 	AttachInterval                        // cpu-clock on one CPU
-	AttachSyscallEnter                    // raw_tp sys_enter: ctx is {pt_regs*, nr}
-	AttachSyscallExit                     // raw_tp sys_exit: ctx is {pt_regs*, ret}
+	AttachSyscallEnter                    // raw_tp sys_enter: ctx is {pt_regs*, nr}; see SyscallEnter.Exact
+	AttachSyscallExit                     // raw_tp sys_exit: ctx is {pt_regs*, ret}; see SyscallExit.Exact
 	AttachKprobe                          // entry of kernel functions, or behind it; ctx is pt_regs
 	AttachKretprobe                       // return of kernel functions; ctx is pt_regs
 	AttachFentry                          // entry of one kernel function; ctx is u64 args[]

@@ -33,10 +33,19 @@ type RawTracepoint struct {
 	Name string
 }
 
-// A SyscallEnter is where each system call begins, a SyscallExit where it ends.
+// A SyscallEnter is where each system call begins, a SyscallExit where it ends. Exact ones are attached to the
+// tracepoints of raw_syscalls by perf events, which the kernel does not preempt, and other ones to raw tracepoints. The
+// context of an exact one is the record of its format: 8 bytes that no program may read, the number, and the arguments
+// or the result, of 8 bytes each.
 type (
-	SyscallEnter struct{ nowhere }
-	SyscallExit  struct{ nowhere }
+	SyscallEnter struct {
+		nowhere
+		Exact bool
+	}
+	SyscallExit struct {
+		nowhere
+		Exact bool
+	}
 )
 
 // A Clock is the CPU's clock as a perf event: on every CPU as a sample of what runs there, else on one CPU.
@@ -162,6 +171,17 @@ func (a Attach) AtPlaces(places []Place) Attach {
 	return a
 }
 
+// Exact reports whether a program of SyscallEnter or SyscallExit is an exact one.
+func (a *Attach) Exact() bool {
+	switch at := a.Way.(type) {
+	case SyscallEnter:
+		return at.Exact
+	case SyscallExit:
+		return at.Exact
+	}
+	return false
+}
+
 // Tracepoint is the name of the kernel's tracepoint at which a program is attached, as a raw one or by a perf event; ""
 // where it is none that has a name.
 func (a *Attach) Tracepoint() string {
@@ -182,11 +202,23 @@ func (a Attach) String() string {
 	return a.text(a.Span)
 }
 
-func (t Tracepoint) text(int) string      { return "tracepoint " + t.Group + ":" + t.Name }
-func (r RawTracepoint) text(int) string   { return "rawtracepoint " + r.Name }
-func (SyscallEnter) text(span int) string { return fmt.Sprintf("syscall-enter span %d", span) }
-func (SyscallExit) text(span int) string  { return fmt.Sprintf("syscall-exit span %d", span) }
-func (i Iterator) text(int) string        { return "iter " + i.Name }
+func (t Tracepoint) text(int) string    { return "tracepoint " + t.Group + ":" + t.Name }
+func (r RawTracepoint) text(int) string { return "rawtracepoint " + r.Name }
+func (i Iterator) text(int) string      { return "iter " + i.Name }
+
+func (s SyscallEnter) text(span int) string {
+	return fmt.Sprintf("syscall-enter%s span %d", exactly(s.Exact), span)
+}
+func (s SyscallExit) text(span int) string {
+	return fmt.Sprintf("syscall-exit%s span %d", exactly(s.Exact), span)
+}
+
+func exactly(exact bool) string {
+	if exact {
+		return " exact"
+	}
+	return ""
+}
 
 func (w Watchpoint) text(int) string {
 	in := ""

@@ -46,6 +46,8 @@ func settingsFlags(set *flags.Set, s *session.Settings) {
 	set.Switch(flags.Flag{Long: "verbose", Short: "v", Help: "Say what runs where, and how long the start took."},
 		&s.Verbose)
 	set.Number(flags.Flag{Long: "str-max", Value: "N", Help: "Cut captured strings at N bytes (256)."}, &s.StrMax)
+	set.Switch(flags.Flag{Long: "exact",
+		Help: "Miss no call where the kernel preempts programs (6.19 on); calls take longer."}, &s.Exact)
 	set.Switch(flags.Flag{Long: "check",
 		Help: "Verify what each pass of the compiler has made of a program; the start takes longer."}, &s.Check)
 

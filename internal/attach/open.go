@@ -32,9 +32,9 @@ func openerOf(kind tree.AttachKind) func(*Loaded, *program) ([]spot, error) {
 	case tree.AttachRawTracepoint:
 		return func(_ *Loaded, p *program) ([]spot, error) { return openRaw(p.Attach.Tracepoint(), p.code) }
 	case tree.AttachSyscallEnter:
-		return func(_ *Loaded, p *program) ([]spot, error) { return openRaw("sys_enter", p.code) }
+		return openingCalls("sys_enter")
 	case tree.AttachSyscallExit:
-		return func(_ *Loaded, p *program) ([]spot, error) { return openRaw("sys_exit", p.code) }
+		return openingCalls("sys_exit")
 	case tree.AttachProfile, tree.AttachInterval:
 		return opening(openClock)
 	case tree.AttachPerf:
@@ -49,6 +49,16 @@ func openerOf(kind tree.AttachKind) func(*Loaded, *program) ([]spot, error) {
 		return (*Loaded).openFunctions
 	}
 	panic(fmt.Sprintf("package attach cannot open points of kind %d", kind))
+}
+
+// openingCalls attaches programs at one of the two tracepoints of all system calls.
+func openingCalls(name string) func(*Loaded, *program) ([]spot, error) {
+	return func(l *Loaded, p *program) ([]spot, error) {
+		if p.Attach.Exact() {
+			return openTracepoint(l, tree.Tracepoint{Group: "raw_syscalls", Name: name}, p.code)
+		}
+		return openRaw(name, p.code)
+	}
 }
 
 // opening attaches programs of one way.

@@ -18,9 +18,9 @@ func (in *Input) way(p *tree.Program) (string, int) {
 	case tree.RawTracepoint:
 		return fmt.Sprintf("raw tracepoint %s; runs on every CPU", at.Name), 1
 	case tree.SyscallEnter:
-		return "raw tracepoint sys_enter, where each system call begins; " + in.goesOn(p), 1
+		return allCalls("sys_enter", at.Exact) + ", where each system call begins; " + in.goesOn(p), 1
 	case tree.SyscallExit:
-		return "raw tracepoint sys_exit, where each system call ends; " + in.goesOn(p), 1
+		return allCalls("sys_exit", at.Exact) + ", where each system call ends; " + in.goesOn(p), 1
 	case tree.Clock:
 		if !at.EveryCPU {
 			return "a perf event on one CPU: its clock, " + rate(at.Freq, at.Period), 1
@@ -41,6 +41,14 @@ func (in *Input) way(p *tree.Program) (string, int) {
 		return "the kernel's list of " + at.Name + "; runs once for each entry when startrace reads it", 1
 	}
 	panic(fmt.Sprintf("no words for a program that is attached by %T", p.Attach.Way))
+}
+
+// allCalls is the tracepoint of a name that all system calls come to.
+func allCalls(name string, exact bool) string {
+	if exact {
+		return "tracepoint raw_syscalls:" + name + ", through a perf event"
+	}
+	return "raw tracepoint " + name
 }
 
 // everywhere is a perf event on every CPU.

@@ -35,7 +35,7 @@ const (
 var texts = map[bpfgen.SiteKind]text{
 	attach.LossMissed: {"event",
 		"up to %s of %s not seen: the kernel skips a program while another runs on the same CPU",
-		"aggregations then count too little by at most that", ofProbe},
+		"aggregations then count too little by at most that; --exact misses no system call", ofProbe},
 	attach.LossUnseen: {"call",
 		"%s of %s not seen: the kernel remembers a bounded number of open calls (before 6.14), or was in another probe",
 		"of one function fentry: and fexit: see all", ofProbe},

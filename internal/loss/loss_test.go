@@ -33,11 +33,11 @@ func TestDescribeLoss(t *testing.T) {
 	}{
 		{attach.Loss{Kind: attach.LossMissed, Count: 4},
 			"up to 4 events of syscall:openat not seen: the kernel skips a program while another runs on the same " +
-				"CPU; aggregations then count too little by at most that"},
+				"CPU; aggregations then count too little by at most that; --exact misses no system call"},
 		{attach.Loss{Kind: attach.LossMissed, Count: 4, AnyCall: true},
 			"up to 4 events of syscall:openat not seen: the kernel skips a program while another runs on the same " +
 				"CPU, and counts that at system calls of whatever name and process; " +
-				"aggregations then count too little by at most that"},
+				"aggregations then count too little by at most that; --exact misses no system call"},
 		{attach.Loss{Kind: bpfgen.SiteFull, Count: 12, Site: site(bpfgen.SiteFull, 0, "")},
 			"12 updates of n lost: all its entries are in use (x.star:3:7); give it a size=, or use fewer keys"},
 		{attach.Loss{Kind: bpfgen.SiteFull, Count: 1, Site: site(bpfgen.SiteFull, 2, "")},

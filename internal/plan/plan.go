@@ -32,6 +32,8 @@ type Plan struct {
 	Stacks int
 	// Unsafe lets kernel halves change what they trace (--unsafe).
 	Unsafe bool
+	// Exact: points may miss no call because the kernel preempts their programs (--exact).
+	Exact bool
 	// Target restricts all probes to a process; see Target.
 	Target Target
 	// Placement is for tests.

@@ -55,7 +55,7 @@ var KernelFunctions = &Family{Name: "functions of the kernel", Kinds: []*Kind{
 		Examples: []string{"fentry:vfs_read"},
 		Gives:    []string{"args"},
 		Set:      functions, OfModules: true,
-		Ways: []*Way{byTrampoline, byKprobe}, Lacking: noWayIntoFunctions,
+		Ways: []*Way{byTrampoline, byKprobe}, Lacking: noWayIntoFunctions, Preempted: "kprobe:FUNCTION",
 		Foreign: map[string]string{"kfunc": "use fentry, or func for entry and return"},
 	},
 	{
@@ -65,7 +65,7 @@ var KernelFunctions = &Family{Name: "functions of the kernel", Kinds: []*Kind{
 		Examples: []string{"fexit:vfs_read"},
 		Gives:    []string{"args", "ret"},
 		Set:      functions, OfModules: true,
-		Ways: []*Way{byTrampoline, byKprobe}, Lacking: noWayIntoFunctions,
+		Ways: []*Way{byTrampoline, byKprobe}, Lacking: noWayIntoFunctions, Preempted: "func:FUNCTION",
 		Foreign: map[string]string{"kretfunc": "use fexit, or func for entry and return"},
 	},
 }}

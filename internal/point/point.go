@@ -70,6 +70,10 @@ type Kind struct {
 	// Lacking says whether this kernel cannot attach such probes, and why if that is known; nil: attaching tells.
 	Lacking func(f *kernel.Facts) (lacking bool, why string)
 
+	// Preempted is what to write instead where no event may be missed and the kernel may preempt the programs of the
+	// kind; "" where it never preempts them, or where they have another way there.
+	Preempted string
+
 	// Foreign are words of other tracers in the place of the name, with what to do here.
 	Foreign map[string]string
 }

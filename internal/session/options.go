@@ -45,6 +45,8 @@ type Settings struct {
 	// AllowRun lets it run commands.
 	AllowRun bool
 	Unsafe   bool // change what is traced
+	// Exact lets no program miss calls because the kernel preempts it (--exact).
+	Exact bool
 }
 
 // TakeMemory takes the size of --memory.

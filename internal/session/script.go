@@ -132,7 +132,7 @@ func (s *session) runScript(args []string) (ended bool, err error) {
 func (s *session) whole() *part {
 	p := s.host.Plan()
 	s.limitText(p)
-	p.Unsafe = s.Unsafe
+	p.Unsafe, p.Exact = s.Unsafe, s.Exact
 	if s.Twins != nil {
 		p.Placement = plan.InBoth
 	}

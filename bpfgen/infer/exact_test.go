@@ -1,0 +1,97 @@
+package infer_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/test/smallkernel"
+)
+
+// With --exact programs go, on kernels that preempt them, where the kernel preempts none, and what cannot go there has
+// a warning. On other kernels the flag changes nothing.
+//
+// > | `rawtracepoint:`, `fentry:`, `fexit:`, `lsm:` | misses none | can miss some | can miss some; a warning names the
+// > kind to take |
+//
+// > Their programs then run at the tracepoints of all system calls (`tracepoint:raw_syscalls:sys_enter`), where the
+// > kernel preempts nothing.
+//
+// > On kernels before 6.19 the flag changes nothing.
+func TestExact(t *testing.T) {
+	tracefs := openatTracefs(t)
+	const exact = "tracepoint raw_syscalls:sys_enter"
+	for _, c := range []struct {
+		point, release string
+		exact          bool
+		attach, warns  string
+	}{
+		{"syscall:read", "7.2.0", true, "syscall-exit exact span 0, syscall-enter exact span 0", ""},
+		{"syscall:read", "7.2.0", false, "syscall-exit span 0, syscall-enter span 0", ""},
+		{"syscall:read", "6.18.0", true, "syscall-exit span 0, syscall-enter span 0", ""},
+		{"tracepoint:syscalls:sys_enter_openat", "7.2.0", true, exact, ""},
+		{"tracepoint:syscalls:sys_enter_openat", "7.2.0", false, "tracepoint syscalls:sys_enter_openat", ""},
+		{"tracepoint:syscalls:sys_enter_openat", "6.18.0", true, "tracepoint syscalls:sys_enter_openat", ""},
+		{"rawtracepoint:sched_switch", "7.2.0", true, "rawtracepoint sched_switch",
+			"rawtracepoint:sched_switch misses events where this kernel preempts its program: " +
+				"tracepoint:CATEGORY:NAME misses none (--exact)"},
+		{"rawtracepoint:sched_switch", "7.2.0", false, "rawtracepoint sched_switch", ""},
+		{"rawtracepoint:sched_switch", "6.18.0", true, "rawtracepoint sched_switch", ""},
+	} {
+		facts := kernel.Open(kernel.Options{BTF: smallkernel.BTF(t, smallkernel.Types()...), Release: c.release,
+			TracefsPath: tracefs, Symbols: testSymbols, Blacklist: testBlacklist})
+		p := planOf(t, `n = count()
+probe("`+c.point+`", lambda e: n.add())`)
+		p.Exact = c.exact
+		res, err := infer.Plan(p, facts, infer.Options{})
+		if err != nil {
+			t.Fatal(c.point, err)
+		}
+		var ways, warnings []string
+		for _, prog := range res.Tree.Programs {
+			ways = append(ways, prog.Attach.String())
+		}
+		for _, w := range res.Warnings {
+			warnings = append(warnings, w.Msg)
+		}
+		if got := strings.Join(ways, ", "); got != c.attach || strings.Join(warnings, ", ") != c.warns {
+			t.Errorf("%s on %s, exact %t: %s, %q; want %s, %q", c.point, c.release, c.exact, got, warnings, c.attach,
+				c.warns)
+		}
+	}
+}
+
+// openatTracefs is a folder as tracefs, with one tracepoint.
+func openatTracefs(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	of := filepath.Join(dir, "events", "syscalls", "sys_enter_openat")
+	if err := os.MkdirAll(of, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const format = "name: sys_enter_openat\nID: 7\nformat:\n" +
+		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n" +
+		"\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n" +
+		"\tfield:int dfd;\toffset:16;\tsize:8;\tsigned:0;\n" +
+		"\tfield:__data_loc char[] __filename_val;\toffset:48;\tsize:4;\tsigned:0;\n"
+	if err := os.WriteFile(filepath.Join(of, "format"), []byte(format), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// The strings that a call's own tracepoint has behind its arguments are not at the tracepoint of all calls.
+func TestExactHasNoStrings(t *testing.T) {
+	facts := kernel.Open(kernel.Options{BTF: smallkernel.BTF(t, smallkernel.Types()...), Release: "7.2.0",
+		TracefsPath: openatTracefs(t), Symbols: testSymbols, Blacklist: testBlacklist})
+	for _, exact := range []bool{false, true} {
+		p := planOf(t, `probe("tracepoint:syscalls:sys_enter_openat", lambda e: print(e.args.__filename_val))`)
+		p.Exact = exact
+		if _, err := infer.Plan(p, facts, infer.Options{}); (err != nil) != exact {
+			t.Errorf("exact %t: %v", exact, err)
+		}
+	}
+}

@@ -1,0 +1,22 @@
+package points
+
+import (
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/point"
+)
+
+// A kernel that preempts programs (Facts.MissesCalls) does not run one for the other tasks of a CPU while one of them
+// is in it, and an event is missed. It preempts what trampolines and raw tracepoints run, unless these stand in code
+// that is not preempted, and what it runs at the tracepoints of single system calls. It preempts nothing that it runs
+// by kprobes and by the perf events of other tracepoints, those of all system calls among them.
+
+// mustMissNone reports whether ways must be taken that this kernel lets miss no call.
+func (s search) mustMissNone() bool { return s.Exact && s.Facts.MissesCalls() }
+
+// warnPreempted says of a pattern whose programs may be preempted what would miss nothing in its place.
+func (s search) warnPreempted(p *plan.Pattern) {
+	if instead := point.Must(p.Provider).Preempted; instead != "" && s.mustMissNone() {
+		s.warnf(p.Pos, "%s misses events where this kernel preempts its program: %s misses none (--exact)", p.Text,
+			instead)
+	}
+}
