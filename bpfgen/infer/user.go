@@ -245,7 +245,7 @@ func (u *user) binary(x *syntax.BinaryExpr) uval {
 	if x.Op == syntax.PERCENT {
 		u.certain().checkPercent(x, l, r)
 	}
-	if l.known && r.known && (l.part || r.part) && !isRef(r.v) {
+	if l.known && r.known && (l.part || r.part) && !isRef(r.v) && !alwaysIn(x.Op, l, r) {
 		var out val
 		if refusal.Attempt(func() { out = u.b.ops().binary(x.Op, l.v, r.v, x.OpPos) }) == nil {
 			return uval{v: out, known: true, part: true, caps: united(l.caps, r.caps),
@@ -260,6 +260,13 @@ func (u *user) binary(x *syntax.BinaryExpr) uval {
 	u.use(l)
 	u.use(r)
 	return uval{}
+}
+
+// alwaysIn reports whether x is in y whatever text y is: "" is in each. Where y is no text, which only user space can
+// say, that is an error, so it is left to user space.
+func alwaysIn(op syntax.Token, x, y uval) bool {
+	needle, ok := x.v.constStr()
+	return ok && needle == "" && (op == syntax.IN || op == syntax.NOT_IN) && y.v.typ().Kind == types.Str
 }
 
 // andOr walks the right side only where the left one does not decide.

@@ -77,13 +77,25 @@ func (f *inner) simple(x *syntax.CallExpr) bool {
 		return false
 	}
 	for _, p := range def.Params {
-		if bin, ok := p.(*syntax.BinaryExpr); ok {
-			if _, literal := bin.Y.(*syntax.Literal); !literal {
-				return false // it would be computed for each copy
-			}
+		if bin, ok := p.(*syntax.BinaryExpr); ok && !ofLiterals(bin.Y) {
+			return false // it would be computed for each copy
 		}
 	}
 	return !slices.Contains(scope.Places(def, namesGiven(x)), scope.Unknown)
+}
+
+// ofLiterals reports whether x is made of literals by operators, as (-1): however often it is computed, it is the same.
+func ofLiterals(x syntax.Expr) bool {
+	is := true
+	syntax.Walk(x, func(n syntax.Node) bool {
+		switch n.(type) {
+		case nil, *syntax.Literal, *syntax.UnaryExpr, *syntax.BinaryExpr, *syntax.ParenExpr, *syntax.TupleExpr:
+		default:
+			is = false
+		}
+		return is
+	})
+	return is
 }
 
 // function walks a function defined inside the handler: it may run later,
