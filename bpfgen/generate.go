@@ -55,8 +55,18 @@ type Options struct {
 // For gives the options for a kernel, so that nothing is emitted that it does
 // not know: it has had atomics that give the old value since 5.12, bpf_loop
 // since 5.17.
+//
+// Before 6.2 no function of a script becomes a subprogram. The verifier of those kernels takes two states at an
+// instruction for the same though they differ in a constant that a caller keeps across its call: what decides a branch
+// behind the call is not noted in the caller's frame. It then makes one way of such a branch the only one, and the
+// program goes the wrong way, without a word (commit "bpf: propagate precision across all frames, not just the last
+// one" mends it). Seen on 5.10; test/diff/testdata/found.star has the program, its last.
 func For(v kernel.Version) Options {
-	return Options{NoCmpXchg: !v.AtLeast(5, 12), HasLoop: v.AtLeast(5, 17)}
+	o := Options{NoCmpXchg: !v.AtLeast(5, 12), HasLoop: v.AtLeast(5, 17)}
+	if !v.AtLeast(6, 2) {
+		o.Outlining = ssagen.NeverCall
+	}
+	return o
 }
 
 // defaultRing is the size of the ring. It takes twice that of memory in the

@@ -105,7 +105,9 @@ func (c *checker) refused(programs []*Program, diags refusal.Diags) map[*Program
 
 func (c *checker) options() bpfgen.Options {
 	o := options()
-	o.Outlining = c.outlining
+	if o.Outlining != ssagen.NeverCall { // the kernel cannot be trusted with subprograms
+		o.Outlining = c.outlining
+	}
 	return o
 }
 
