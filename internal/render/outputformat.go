@@ -31,7 +31,7 @@ func ParseFormat(s string) (Format, error) {
 			return Format(i), nil
 		}
 	}
-	return Text, fmt.Errorf("unknown format %q (text, json, csv or folded)", s)
+	return Text, fmt.Errorf("--format: unknown format %q (text, json, csv or folded)", s)
 }
 
 // TakesLines reports whether print and printf belong into the output.

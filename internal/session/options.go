@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -51,8 +52,10 @@ type Settings struct {
 
 // TakeMemory takes the size of --memory.
 func (s *Settings) TakeMemory(w flags.Word) (err error) {
-	s.Memory, err = memory.Parse(w.Value)
-	return err
+	if s.Memory, err = memory.Parse(w.Value); err != nil {
+		return fmt.Errorf("--memory: %w", err)
+	}
+	return nil
 }
 
 // Options is all that a run gets from the command line.
