@@ -19,14 +19,14 @@ func Features() kernel.Features {
 	f.Uprobe = hasSource("uprobe", "CONFIG_UPROBES", f.Why)
 	f.KprobeSession = f.Kprobe && knowsKprobes(bpf.KprobeSession)
 	f.KprobeMulti = f.KprobeSession || f.Kprobe && knowsKprobes(bpf.KprobeMulti)
-	if v, err := kernel.Release(); err == nil { // nothing tells but the version
-		f.KprobesCount = f.KprobeMulti && v.AtLeast(6, 7)
-	}
 	f.UprobeSession = f.Uprobe && tryUprobes(true) == nil
 	f.UprobeMulti = f.UprobeSession || f.Uprobe && tryUprobes(false) == nil
+	if v, err := kernel.Release(); err == nil { // nothing tells but the version
+		f.KprobesCount = f.KprobeMulti && v.AtLeast(6, 7)
+		f.UprobesOfProcess = f.UprobeMulti && v.AtLeast(6, 10)
+	}
 	if held, err := kernel.OwnCapabilities(); err == nil && held.Effective>>unix.CAP_SYS_ADMIN&1 == 0 {
 		f.KprobeDenied = f.Kprobe && denied(askNowhere(surelyShared[0]))
-		f.UprobeDenied = f.Uprobe && denied(tryUprobe())
 	}
 	f.Cookies = tryCookies() == nil
 	return f

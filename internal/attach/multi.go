@@ -114,8 +114,12 @@ func (l *Loaded) openFunctions(p *program) ([]spot, error) {
 	case !p.multi:
 		return l.openProbes(p, false)
 	}
-	links := newLinker(p.Attach.Functions(), p.code)
-	if err := links.open(*p.Attach.Functions()); err != nil {
+	f := *p.Attach.Functions()
+	if !l.opts.Features().UprobesOfProcess {
+		f.Process = 0 // the program itself asks for its process
+	}
+	links := newLinker(&f, p.code)
+	if err := links.open(f); err != nil {
 		return nil, errors.Join(err, l.releaseAll(links.points))
 	}
 	if len(links.refused) == 0 {

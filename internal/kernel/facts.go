@@ -173,13 +173,12 @@ type Features struct {
 	Uprobe bool
 	// UprobeMulti: one link probes many places of a binary (6.6).
 	UprobeMulti bool
+	// UprobesOfProcess: such a link sees all threads of the one process that it is for (6.10); before, only that
+	// thread whose number is the process's ("bpf: Fix multi-uprobe PID filtering logic").
+	UprobesOfProcess bool
 	// KprobeDenied: probes of kernel functions that stand alone are refused to this
 	// process, as perf events are where kernel.perf_event_paranoid is 3.
 	KprobeDenied bool
-	// UprobeDenied: probes of user functions that stand alone are refused to this
-	// process. They are perf events that need CAP_SYS_ADMIN (perf_uprobe_event_init,
-	// kernel/events/core.c); links need what loading takes.
-	UprobeDenied bool
 	// UprobeSession: such a link runs one program at the entry and at the return
 	// (6.13), as KprobeSession does.
 	UprobeSession bool

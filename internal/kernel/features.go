@@ -3,7 +3,7 @@ package kernel
 // AllFeatures are those of the newest kernels.
 func AllFeatures() Features {
 	return Features{Kprobe: true, KprobeMulti: true, KprobesCount: true, KprobeSession: true, Uprobe: true,
-		UprobeMulti: true, UprobeSession: true, Cookies: true}
+		UprobeMulti: true, UprobesOfProcess: true, UprobeSession: true, Cookies: true}
 }
 
 // Features gives what Options.Features found; without that, as with fixtures,

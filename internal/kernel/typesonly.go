@@ -116,6 +116,7 @@ func (b *BTF) features(v Version) Features {
 		Cookies: enum("BPF_FUNC_get_attach_cookie"), Why: map[string]string{},
 	}
 	f.KprobesCount = f.KprobeMulti && v.AtLeast(6, 7)
+	f.UprobesOfProcess = f.UprobeMulti && v.AtLeast(6, 10)
 	f.KprobeSession = f.KprobeMulti && enum("BPF_TRACE_KPROBE_SESSION")
 	f.UprobeSession = f.UprobeMulti && enum("BPF_TRACE_UPROBE_SESSION")
 	if !f.Kprobe {
