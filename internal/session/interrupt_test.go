@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -121,5 +122,23 @@ func TestPanicAside(t *testing.T) {
 	bug, ok := err.(*mistake.Bug)
 	if !ok || bug.What != "broken" || !strings.Contains(string(bug.Stack), "TestPanicAside") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A signal to the whole group may be noticed after the end of the command that it caused.
+func TestEndedWithGroup(t *testing.T) {
+	const interrupted = 128 + int(unix.SIGINT)
+	signals := make(chan os.Signal, 1)
+	s := newSession(Options{Stdout: io.Discard, Stderr: io.Discard})
+	defer s.close()
+	s.watch(signals, func() {})
+	if s.endedWithGroup(interrupted) {
+		t.Error("a signal that did not come here counts")
+	}
+	signals <- unix.SIGINT
+	for status, want := range map[int]bool{0: false, 3: false, 128 + int(unix.SIGKILL): false, interrupted: true} {
+		if got := s.endedWithGroup(status); got != want {
+			t.Errorf("status %d: %v, want %v", status, got, want)
+		}
 	}
 }

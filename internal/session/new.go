@@ -24,7 +24,7 @@ func newSession(o Options) *session {
 		messages: &output.Messages{W: o.Stderr, Quiet: o.Quiet, Verbose: o.Verbose}, out: output.New(o.Stdout)}
 	s.target = target.New(s.bell, s.messages, s.machine)
 	s.ending = &ending{drain: defaultDrain, cancel: func(reason string) { s.host.Cancel(reason) }, say: s.sayAtTerminal}
-	s.signals = &signals{bell: s.bell, ending: s.ending, before: s.target.Abort}
+	s.signals = &signals{bell: s.bell, ending: s.ending, came: make(chan struct{}), before: s.target.Abort}
 	s.loaded = &loaded{frames: stacks.New(s.messages)}
 	s.calls = newCalls(&s.Options, s.out, s.messages)
 	s.host = script.New(script.Options{

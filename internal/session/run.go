@@ -161,7 +161,7 @@ func (s *session) failure() int {
 // command's, if its end was the end of the run.
 func (s *session) exitCode() int {
 	status, ended := s.target.CommandEnded()
-	if !ended || s.dialogue != nil || s.exited || s.timeUp || s.interrupted.Load() {
+	if !ended || s.dialogue != nil || s.exited || s.timeUp || s.interrupted.Load() || s.endedWithGroup(status) {
 		return s.code
 	}
 	return status

@@ -3,6 +3,9 @@ package session
 import (
 	"os"
 	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/internal/bell"
 	"github.com/startrace/startrace/internal/line"
@@ -16,6 +19,8 @@ type signals struct {
 	interrupted atomic.Bool // one asked for the end
 	hurried     atomic.Bool // a second one asked again
 	declared    atomic.Bool // the script has run; its callbacks end by themselves
+	// came is closed when the first one has come.
+	came chan struct{}
 	// before is called before the process is ended at once.
 	before func()
 }
@@ -30,6 +35,9 @@ func (s *signals) watch(signals <-chan os.Signal, cancel func()) {
 				return
 			}
 			s.interrupted.Store(true)
+			if n == 0 {
+				close(s.came)
+			}
 			switch declared := s.declared.Load(); {
 			case n > 1 || n > 0 && !declared:
 				s.abort()
@@ -44,6 +52,26 @@ func (s *signals) watch(signals <-chan os.Signal, cancel func()) {
 			s.bell.Ring()
 		}
 	}()
+}
+
+// groupWait is how long a signal to the process group may take to be noticed here, after it has ended the command.
+const groupWait = 100 * time.Millisecond
+
+// endedWithGroup reports whether what ended a command, which has this exit status, has come here, too: ^C at a
+// terminal goes to both at once, and the end of the command may be noticed first. The run is then one that was
+// interrupted, whichever it was.
+func (s *signals) endedWithGroup(status int) bool {
+	switch unix.Signal(status - 128) {
+	case unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT:
+	default:
+		return false
+	}
+	select {
+	case <-s.came:
+		return true
+	case <-time.After(groupWait):
+		return false
+	}
 }
 
 // abort ends the process at once.
