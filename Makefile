@@ -76,7 +76,7 @@ short:
 		$$($(GO) list ./... | grep -v -x $(patsubst %,-e '.*/%',$(TRACING))) | { grep -v 'no test files' || true; }
 
 test: lint all workload race
-	CGO_ENABLED=0 $(GO) run ./test/run $(TESTFLAGS) -vet=off -timeout 20m ./...
+	CGO_ENABLED=0 $(GO) run ./test/run $(TESTFLAGS) -vet=off -timeout 12m ./...
 
 # The race detector is a C library.
 race:

@@ -33,6 +33,7 @@ func TestPromptCommand(t *testing.T) {
 	p.await("5>")
 	p.press("1 + ")
 	p.awaitText("sh has ended with status 4")
+	p.awaitText("runs sh\n") // events come on their own way, which may take longer
 	p.press("1\r")
 	p.await("6>")
 	_, ran, _ := strings.Cut(p.Screen(), "4> go()\n")
