@@ -125,6 +125,9 @@ type frame struct {
 	inline  int64
 	pins    map[*resolve.Binding]*pin
 	loop    *loop
+	// truth: the caller asks only whether what the function returns is true, so its returns may give values of several
+	// kinds, as `return a < 0 and b & 1`.
+	truth bool
 	// base is the block in which the function's statements stand.
 	base *tree.Block
 }

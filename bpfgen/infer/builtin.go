@@ -15,8 +15,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// call is f(args).
-func (b walker) call(x *syntax.CallExpr) val {
+// call is f(args), or by truth a value that is true where that is.
+func (b walker) call(x *syntax.CallExpr, truth bool) val {
 	pos := x.Lparen
 	fn := b.expr(x.Fn)
 	if name, ok := fn.c.(plan.Builtin); ok && (name == "hasattr" || name == "getattr") {
@@ -30,7 +30,7 @@ func (b walker) call(x *syntax.CallExpr) val {
 		}
 		args = append(args, arg{"", b.tryExpr(a), start(a)})
 	}
-	return b.apply1(fn, args, start(x.Fn), pos)
+	return b.apply1(fn, args, truth, start(x.Fn), pos)
 }
 
 // tryExpr walks an argument; after a mistake in it the walk goes on with the
@@ -44,10 +44,10 @@ func (b walker) tryExpr(x syntax.Expr) (v val) {
 }
 
 // apply1 calls a value.
-func (b walker) apply1(fn val, args []arg, at, pos plan.Pos) val {
+func (b walker) apply1(fn val, args []arg, truth bool, at, pos plan.Pos) val {
 	switch o := fn.obj.(type) {
 	case *closure:
-		return b.inliner().callClosure(o, args, pos)
+		return b.inliner().callClosure(o, args, truth, pos)
 	case *method:
 		return b.callMethod(o, args, pos)
 	case *eventMethod:
@@ -55,7 +55,7 @@ func (b walker) apply1(fn val, args []arg, at, pos plan.Pos) val {
 	}
 	switch c := fn.c.(type) {
 	case *plan.Func:
-		return b.inliner().callFunc(c, args, pos)
+		return b.inliner().callFunc(c, args, truth, pos)
 	case plan.Builtin:
 		if v, ok := foldedArgs(c, args); ok {
 			return v

@@ -21,8 +21,8 @@ type closure struct {
 
 func (*closure) what() string { return "a function" }
 
-// callFunc walks fn in place and gives its value.
-func (b inliner) callFunc(fn *plan.Func, args []arg, pos plan.Pos) val {
+// callFunc walks fn in place and gives its value, or by truth one that is true where that is.
+func (b inliner) callFunc(fn *plan.Func, args []arg, truth bool, pos plan.Pos) val {
 	for _, f := range b.calls {
 		if f == fn {
 			refuse(pos, "%s calls itself: Starlark has no recursion", fn.Name)
@@ -37,7 +37,7 @@ func (b inliner) callFunc(fn *plan.Func, args []arg, pos plan.Pos) val {
 	}
 	b.calls = append(b.calls, fn)
 	defer func() { b.calls = b.calls[:len(b.calls)-1] }()
-	f := &frame{Frame: scope.Frame[val]{Fn: fn, Def: resolved(fn)}}
+	f := &frame{Frame: scope.Frame[val]{Fn: fn, Def: resolved(fn)}, truth: truth}
 	defaults := make([]val, len(fn.Defaults))
 	has := make([]bool, len(fn.Defaults))
 	for i, d := range fn.Defaults {
@@ -49,14 +49,14 @@ func (b inliner) callFunc(fn *plan.Func, args []arg, pos plan.Pos) val {
 	return b.inline(f, pos)
 }
 
-// callClosure walks a nested function in place.
-func (b inliner) callClosure(c *closure, args []arg, pos plan.Pos) val {
+// callClosure is callFunc for a nested function.
+func (b inliner) callClosure(c *closure, args []arg, truth bool, pos plan.Pos) val {
 	for f := &b.frame.Frame; f != nil; f = f.Outer {
 		if f.Def == c.def {
 			refuse(pos, "%s calls itself: Starlark has no recursion", c.name)
 		}
 	}
-	f := &frame{Frame: scope.Frame[val]{Def: c.def, Outer: &c.outer.Frame}}
+	f := &frame{Frame: scope.Frame[val]{Def: c.def, Outer: &c.outer.Frame}, truth: truth}
 	b.bindParams(f, c.name, args, c.defaults, c.has, pos)
 	return b.inline(f, pos)
 }
@@ -204,7 +204,12 @@ func constantsLast(list []returned) []returned {
 
 // given is what a function of the script gives for an event.
 func (b *body) given(ev *event, fn *plan.Func) val {
-	return b.inliner().callFunc(fn, eventArg(ev, fn.Pos), fn.Pos)
+	return b.inliner().callFunc(fn, eventArg(ev, fn.Pos), false, fn.Pos)
+}
+
+// holds is whether a predicate of the script is true of an event.
+func (b *body) holds(ev *event, fn *plan.Func) cond {
+	return b.ops().truth(b.inliner().callFunc(fn, eventArg(ev, fn.Pos), true, fn.Pos), fn.Pos)
 }
 
 func eventArg(ev *event, pos plan.Pos) []arg { return []arg{{v: objVal(ev), pos: pos}} }

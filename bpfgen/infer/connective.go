@@ -28,6 +28,10 @@ func (b walker) cond(x syntax.Expr) cond {
 				return c
 			}
 		}
+	case *syntax.CondExpr:
+		return b.ops().truth(b.either(x, func(x syntax.Expr) val { return condVal(b.cond(x)) }), x.If)
+	case *syntax.CallExpr:
+		return b.ops().truth(b.call(x, true), start(x))
 	case *syntax.Ident:
 		return b.truthOf(x)
 	}

@@ -27,13 +27,13 @@ func (b walker) expr(x syntax.Expr) val {
 	case *syntax.IndexExpr:
 		return b.attributes().index(b.expr(x.X), b.expr(x.Y), x.Lbrack)
 	case *syntax.CallExpr:
-		return b.call(x)
+		return b.call(x, false)
 	case *syntax.UnaryExpr:
 		return b.unary(x)
 	case *syntax.BinaryExpr:
 		return b.binaryExpr(x)
 	case *syntax.CondExpr:
-		return b.condExpr(x)
+		return b.either(x, b.expr)
 	case *syntax.TupleExpr:
 		return b.tuple(x.List)
 	case *syntax.LambdaExpr:
@@ -139,14 +139,14 @@ func (b operators) unaryVal(op syntax.Token, v val, pos plan.Pos) val {
 	return exprVal(e)
 }
 
-// condExpr is `x if c else y`.
-func (b walker) condExpr(x *syntax.CondExpr) val {
+// either is `x if c else y`, where walk gives the value of either.
+func (b walker) either(x *syntax.CondExpr, walk func(syntax.Expr) val) val {
 	c := b.cond(x.Cond)
 	if c.known {
 		if c.value {
-			return b.expr(x.True)
+			return walk(x.True)
 		}
-		return b.expr(x.False)
+		return walk(x.False)
 	}
-	return b.choose(c, func() val { return b.expr(x.True) }, func() val { return b.expr(x.False) }, x.If)
+	return b.choose(c, func() val { return walk(x.True) }, func() val { return walk(x.False) }, x.If)
 }

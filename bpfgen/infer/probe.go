@@ -132,8 +132,7 @@ func (pr *probe) filter(b *body, ev *event, fn *plan.Func) {
 	pr.place("where", fn, false, "")
 	pr.early(b, func() {
 		pr.reading(func() {
-			c := b.ops().truth(b.given(ev, fn), fn.Pos)
-			b.require(c, fn.Pos)
+			b.require(b.holds(ev, fn), fn.Pos)
 		})
 	})
 }

@@ -221,9 +221,17 @@ func (b walker) joinVar(name string, x, y val, then, els *tree.Block, pos plan.P
 func (b walker) returnStmt(s *syntax.ReturnStmt) {
 	v := noneVal()
 	if s.Result != nil {
-		v = b.bind("", b.expr(s.Result), start(s))
+		v = b.bind("", b.result(s.Result), start(s))
 	}
 	b.returned(v, start(s))
+}
+
+// result is what a function returns, or a bool where its caller asks for no more.
+func (b walker) result(x syntax.Expr) val {
+	if b.frame.truth {
+		return condVal(b.cond(x))
+	}
+	return b.expr(x)
 }
 
 func (b walker) returned(v val, pos plan.Pos) {

@@ -52,7 +52,7 @@ func (b inliner) computed(fn *plan.Func, args []arg, pos plan.Pos) (out val, ok 
 	}
 	m := b.mark()
 	b.lazy = false
-	block, r := b.tries(func() { out = b.callFunc(fn, args, pos) })
+	block, r := b.tries(func() { out = b.callFunc(fn, args, false, pos) })
 	b.back(m)
 	if r != nil || len(block.Stmts) > 0 {
 		return val{}, false

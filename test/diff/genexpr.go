@@ -95,10 +95,31 @@ func (g *gen) condition(d int) (*Expr, []variable) {
 		}
 		return operator("!=", boolean, v, none).proof(), known
 	}
-	if g.one(5) {
+	switch {
+	case g.one(5):
 		return g.expr(g.scalarType(), d), nil
+	case g.one(8):
+		return g.ofTwoKinds(d), nil
 	}
 	return g.boolean(d), nil
+}
+
+// ofTwoKinds is one of two values of which only the truth is asked: they need not be of one type.
+func (g *gen) ofTwoKinds(d int) *Expr {
+	side := func() *Expr {
+		if g.one(4) {
+			x, _ := g.condition(d - 1)
+			return x
+		}
+		if t := g.scalarType(); t.Kind != Label { // the truth of a text that user space makes
+			return g.expr(t, d-1)
+		}
+		return g.boolean(d - 1)
+	}
+	if g.one(3) {
+		return cond(g.boolean(d-1), side(), side()).as(boolean)
+	}
+	return operator(pick(g, []string{"and", "or"}), boolean, side(), side()).as(boolean)
 }
 
 // optionalName is a variable that may be None.
