@@ -156,6 +156,7 @@ func TestModeOfOpen(t *testing.T) {
 // > an `int` of -100.
 // > What was computed has 64 bits there, and so has what a kernel half puts into a `record()`, and a row of
 // > `columns()`.
+// > A variable that is set more than once has 64 bits, too, if a function inside the handler reads it.
 // > `uint32(x)` has the 32 bits of an `int`.
 func TestOwnWidth(t *testing.T) {
 	needTracing(t)
@@ -181,6 +182,14 @@ def held(e):
     printf("held %x %x %x\n", e.r, uint32(e.r), (e.args.dfd,)[0])
     out(e.args.dfd, uint32(e.args.dfd))
 
+def inside(e):
+    once, twice = e.args.dfd, e.args.dfd
+    if e.args.flags == 0:
+        twice = e.args.flags
+    shown = lambda: sprintf("%x %x", once, twice)
+    printf("inside %s %x %x\n", shown(), twice, uint32(twice))
+
+probe("syscall:openat", inside, where = mine)
 probe("syscall:openat", show, where = mine)
 probe("tracepoint:syscalls:sys_enter_openat", held, kernel = lambda e: record(r = e.args.dfd), where = mine)
 probe("tracepoint:syscalls:sys_enter_openat", show, where = mine)
@@ -193,6 +202,7 @@ probe(["tracepoint:syscalls:sys_enter_openat", "tracepoint:syscalls:sys_exit_ope
 		"either ffffff9c ffffff9c -100 ffffff9c",
 		"either fffffffffffffff2 fffffffffffffff2 -14 ffffffffffffffff",
 		"ffffffffffffff9c ffffff9c", "held ffffffffffffff9c ffffff9c ffffff9c",
+		"inside ffffff9c ffffffffffffff9c ffffffffffffff9c ffffff9c",
 		"syscall:openat" + numbers, "tracepoint:syscalls:sys_enter_openat" + numbers,
 	}
 	got := strings.Split(strings.TrimSpace(e.stdout), "\n")
