@@ -48,6 +48,7 @@ func (b walker) both(x *syntax.BinaryExpr, all bool) cond {
 		}
 		return b.cond(x.Y)
 	}
+	mustCompare(x)
 	proved := l.ifTrue
 	if !all {
 		proved = l.ifFalse
@@ -58,6 +59,15 @@ func (b walker) both(x *syntax.BinaryExpr, all bool) cond {
 	block := b.inBlock(func() { r = b.cond(x.Y) })
 	b.frame.Vars = before
 	return b.connect(l, r, block, all, x.OpPos)
+}
+
+// mustCompare refuses `s == "a" or "b"`, which is always true.
+func mustCompare(x *syntax.BinaryExpr) {
+	left, compares := unparen(x.X).(*syntax.BinaryExpr)
+	text, is := unparen(x.Y).(*syntax.Literal)
+	if compares && is && (left.Op == syntax.EQL || left.Op == syntax.NEQ) && text.Token == syntax.STRING {
+		refuse(start(x.Y), `a text is no condition: one of several is s in ("a", "b")`)
+	}
 }
 
 // connect makes the tree of a connective whose right side needs block first.

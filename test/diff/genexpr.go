@@ -112,7 +112,9 @@ func (g *gen) ofTwoKinds(d int) *Expr {
 			return x
 		}
 		if t := g.scalarType(); t.Kind != Label { // the truth of a text that user space makes
-			return g.expr(t, d-1)
+			if x := g.expr(t, d-1); x.Form != Leaf || x.Text[0] != '"' { // a text alone is refused
+				return x
+			}
 		}
 		return g.boolean(d - 1)
 	}
