@@ -231,6 +231,10 @@ func (b argWords) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val 
 
 // taskArg is argument i of a raw tracepoint, a task_struct.
 func (b argWords) taskArg(i int, pos plan.Pos) *tree.Expr {
-	raw := load(ctxPlace(b.body, 8*i, pos), types.U64, pos)
+	return b.asTask(load(ctxPlace(b.body, 8*i, pos), types.U64, pos), pos)
+}
+
+// asTask is an address as that of a task_struct.
+func (b argWords) asTask(raw *tree.Expr, pos plan.Pos) *tree.Expr {
 	return &tree.Expr{Op: tree.OpConvert, Type: b.task(pos).Type, Args: []*tree.Expr{raw}, Pos: pos}
 }

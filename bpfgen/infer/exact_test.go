@@ -8,6 +8,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/test/smallkernel"
 )
 
@@ -60,6 +61,37 @@ probe("`+c.point+`", lambda e: n.add())`)
 		if got := strings.Join(ways, ", "); got != c.attach || strings.Join(warnings, ", ") != c.warns {
 			t.Errorf("%s on %s, exact %t: %s, %q; want %s, %q", c.point, c.release, c.exact, got, warnings, c.attach,
 				c.warns)
+		}
+	}
+}
+
+// Children are followed by kprobes where the kernel preempts the programs of raw tracepoints and has kprobes.
+func TestFollowsByKprobes(t *testing.T) {
+	const raw, kprobes = "rawtracepoint sched_process_fork, rawtracepoint sched_process_free",
+		"kprobe wake_up_new_task, kprobe delayed_put_task_struct"
+	for _, c := range []struct {
+		release string
+		has     bool
+		want    string
+	}{{"6.18.0", true, raw}, {"7.2.0", true, kprobes}, {"7.2.0", false, raw}} {
+		facts := kernel.Open(kernel.Options{BTF: smallkernel.BTF(t, smallkernel.Types()...), Release: c.release,
+			Symbols: testSymbols, Blacklist: testBlacklist,
+			Features: func() kernel.Features { return kernel.Features{Kprobe: c.has} }})
+		p := planOf(t, `n = count()
+probe("rawtracepoint:sched_switch", lambda e: n.add())`)
+		p.Target = plan.Target{PID: 5, Follow: true}
+		res, err := infer.Plan(p, facts, infer.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ways []string
+		for _, prog := range res.Tree.Programs {
+			if prog.Probe < 0 {
+				ways = append(ways, prog.Attach.String())
+			}
+		}
+		if got := strings.Join(ways, ", "); got != c.want {
+			t.Errorf("%s, kprobes %t: %s, want %s", c.release, c.has, got, c.want)
 		}
 	}
 }

@@ -41,6 +41,11 @@ const LossMissed = bpfgen.SiteKind(255)
 // many functions before 6.14.
 const LossUnseen = bpfgen.SiteKind(254)
 
+// LossChildren is the kind of a Loss of processes that are not followed, because
+// the kernel did not run the program that sees forks. It is an upper bound, too,
+// of the forks of all processes, and nothing of what such a child does is seen.
+const LossChildren = bpfgen.SiteKind(252)
+
 // A Loss is a number of things that did not get through.
 type Loss struct {
 	Probe int // -1: none
@@ -77,7 +82,9 @@ func (l *Loaded) Losses() (losses []Loss, complete bool, err error) {
 	for _, p := range l.programs {
 		p.updateMissed()
 		complete = complete && p.missedKnown
-		add(LossMissed, p.Probe, p.missed)
+		if kind, counts := missedBy(p.Program); counts {
+			add(kind, p.Probe, p.missed)
+		}
 		if p.missed > 0 && l.someCalls(p) {
 			losses[of(LossMissed, p.Probe)].AnyCall = true
 		}
@@ -91,6 +98,20 @@ func (l *Loaded) Losses() (losses []Loss, complete bool, err error) {
 		}
 	}
 	return losses, complete, err
+}
+
+// missedBy is what it means that the kernel did not run a program; counts is false where that shows elsewhere. The
+// programs that keep the entries of spans and of followed processes see no events of the script: where one was not
+// run, an entry is still there when its number is used again, and that is counted by the span.
+func missedBy(p *tree.Program) (kind bpfgen.SiteKind, counts bool) {
+	switch {
+	case p.Probe < 0 && p.Name == tree.FollowFork:
+		return LossChildren, true
+	case p.Probe < 0 && p.Name == tree.FollowExit, p.Name == bpfgen.SpanExec, bpfgen.IsSpanExit(p),
+		bpfgen.IsCallExec(p.Name), bpfgen.IsCallFree(p.Name):
+		return 0, false
+	}
+	return LossMissed, true
 }
 
 func isLoss(kind bpfgen.SiteKind) bool {

@@ -38,6 +38,10 @@ func TestDescribeLoss(t *testing.T) {
 			"up to 4 events of syscall:openat not seen: the kernel skips a program while another runs on the same " +
 				"CPU, and counts that at system calls of whatever name and process; " +
 				"aggregations then count too little by at most that; --exact misses no system call"},
+		// > On one without them, from 6.19 on, a child that is missed is said: "up to 2 new processes not followed".
+		{attach.Loss{Kind: attach.LossChildren, Probe: -1, Count: 2},
+			"up to 2 new processes not followed: the kernel skips a program while another runs on the same CPU; " +
+				"nothing of what they do is seen"},
 		{attach.Loss{Kind: bpfgen.SiteFull, Count: 12, Site: site(bpfgen.SiteFull, 0, "")},
 			"12 updates of n lost: all its entries are in use (x.star:3:7); give it a size=, or use fewer keys"},
 		{attach.Loss{Kind: bpfgen.SiteFull, Count: 1, Site: site(bpfgen.SiteFull, 2, "")},

@@ -115,3 +115,19 @@ probe("syscall:execve", lambda e: printf("exec %s %d\n", e.args.argv, e.ret))
 		}
 	}
 }
+
+// Children are followed also where many are made at once on one CPU, and the kernel preempts programs.
+//
+// > `-c` and `-f` miss no child where the kernel has kprobes.
+func TestFollowsMany(t *testing.T) {
+	needTracing(t)
+	const shells, each = 8, 100
+	loop := fmt.Sprintf("i=0; while [ $i -lt %d ]; do i=$((i+1)); /bin/true; done", each)
+	e := startrace(t, "-e", `n = count()
+probe("tracepoint:sched:sched_process_exec", lambda e: n[e.comm].add())
+at_exit(lambda: print("counted", n["true"].value))`,
+		"-c", fmt.Sprintf("sh -c 'for s in %s; do (%s) & done; wait'", strings.Repeat(" x", shells), loop)).ok(t)
+	if n := number(t, e.stdout, `(?m)^counted (\d+)$`); n != shells*each || e.skipped(t)+e.lost(t) > 0 {
+		t.Errorf("counted %d of %d; stderr: %s", n, shells*each, e.stderr)
+	}
+}

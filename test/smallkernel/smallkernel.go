@@ -81,6 +81,7 @@ func Types() []btf.Type {
 		{Name: "", Type: inner, Offset: 576},
 		{Name: "cpus", Type: &btf.Array{Index: u32, Type: u32, Nelems: 4}, Offset: 640},
 		{Name: "mac", Type: &btf.Array{Index: u32, Type: uchar, Nelems: 6}, Offset: 768},
+		{Name: "rcu", Type: u64, Offset: 832},
 	}
 	file := &btf.Struct{Name: "file", Size: 8, Members: []btf.Member{{Name: "f_flags", Type: u32}}}
 	meta := &btf.Struct{Name: "bpf_iter_meta", Size: 8, Members: []btf.Member{{Name: "seq", Type: pointer}}}
