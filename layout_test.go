@@ -97,6 +97,7 @@ var layers = []layer{
 		"internal/wire", "starlark/value"}, []string{ebpf, starlark}},
 	{"internal/flags", []string{"internal/kernel"}, nil},
 	{"internal/bell", []string{"internal/stream"}, nil},
+	{"internal/filewatch", nil, []string{unix}},
 	{"internal/target", []string{"internal/bell", "internal/machine", "internal/output", "internal/plan",
 		"internal/procs", "internal/sideband"}, []string{ebpf, unix}},
 	{"internal/line", []string{"internal/pty"}, []string{"github.com/mattn/go-runewidth",

@@ -75,6 +75,9 @@ type Options struct {
 	// Late: the unit has only the points that the probes of the plan have got since the units of Earlier were made, and
 	// facts are read anew. A unit without programs: there are none.
 	Late bool
+	// Replaced is a file of programs that has become another one since: the late unit has the points in it, and no
+	// others. "" is none.
+	Replaced string
 	// Stop is for somebody who may want no result any more: once it gives an error, that comes back soon.
 	Stop until.Stop
 }
@@ -94,7 +97,7 @@ func Plan(p *plan.Plan, facts *kernel.Facts, o Options) (_ *Result, err error) {
 		u := newUnit(p, facts, known)
 		u.programs, u.stop = o.Programs, o.Stop
 		u.share(o.Earlier)
-		u.earlier, u.late = o.Earlier, o.Late
+		u.earlier, u.late, u.replaced = o.Earlier, o.Late, o.Replaced
 		u.spanKeys, u.nameTable = keys, names
 		u.userKeys, u.moved = userKeys, moved
 		before := len(moved)

@@ -42,7 +42,12 @@ func (u *unit) earlierPoints(probe int) (list []tree.Point, known bool) {
 func (u *unit) finder() *points.Finder {
 	return &points.Finder{Facts: u.facts, Programs: u.programs, Target: u.plan.Target, Unsafe: u.plan.Unsafe,
 		Exact: u.plan.Exact,
-		Late:  u.late, Now: u.earlier != nil && u.earlier.Now}
+		Late:  u.late, Replaced: u.replaced, Now: u.earlier != nil && u.earlier.Now}
+}
+
+// InFiles reports whether probes of p have points in files of programs that can be found again in others.
+func InFiles(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Probes, func(probe *plan.Probe) bool { return points.InFiles(probe.Points) })
 }
 
 // Grows reports whether probes of p can get points when modules are loaded.

@@ -60,6 +60,8 @@ type unit struct {
 	// late: only points that no unit of earlier has; has are those of the probe
 	// that is walked.
 	late bool
+	// replaced is the file of which a late unit has the points, "" where it has those of modules.
+	replaced string
 	// earlier are the units that have been loaded before; nil: none can have been.
 	earlier *Types
 	// probe is the number of the probe that is walked.

@@ -1,10 +1,12 @@
 package points
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/point"
 )
 
 // The points that a probe's list means on this kernel.
@@ -107,8 +109,19 @@ func (s search) expandSpan(p *plan.Span) []*Target {
 	return []*Target{{Source: span, Text: "span", Name: "span", Pos: p.Pos}}
 }
 
+// targetsIn are the points of p in a file.
+func (s search) targetsIn(file string, p *plan.Pattern) []*Target {
+	if !point.Must(p.Provider).InPrograms {
+		return nil
+	}
+	return slices.DeleteFunc(s.expandPattern(p), func(t *Target) bool { return t.Source.file() != file })
+}
+
 // lateTargets are the points of p that no earlier unit has.
 func (s search) lateTargets(p *plan.Pattern) []*Target {
+	if s.Replaced != "" {
+		return s.targetsIn(s.Replaced, p)
+	}
 	if !grows(p) {
 		return nil
 	}

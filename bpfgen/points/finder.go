@@ -34,6 +34,9 @@ type Finder struct {
 	Exact bool
 	// Late: only points are wanted that are new since the plan was compiled, because a module was loaded.
 	Late bool
+	// Replaced is a file of programs that has become another one since: the points in it are wanted, all of which are
+	// new, and no others. It goes with Late; "" is none.
+	Replaced string
 	// Now: a point that waits for a module is a mistake, as at the prompt.
 	Now bool
 }

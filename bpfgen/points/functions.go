@@ -43,6 +43,8 @@ func (fs *Functions) names(t *Target) (out []string) {
 	return out
 }
 
+func (fs *Functions) file() string { return fs.Binary }
+
 func (fs *Functions) Pattern() bool { return len(fs.Funcs) > 1 }
 
 func (fs *Functions) without(t *Target, known map[string]bool) bool {

@@ -14,6 +14,8 @@ type Source interface {
 	names(t *Target) []string
 	// without leaves out the points that are known already, and reports whether any is left.
 	without(t *Target, known map[string]bool) bool
+	// file is the file of programs that the points are in, "" where they are in none.
+	file() string
 	// first leaves out the points that are in a set, puts the others there, and reports whether any is left.
 	first(t *Target, seen map[string]bool) bool
 	// single gives the targets of its functions one by one, for programs that cannot be shared.
@@ -80,9 +82,11 @@ type Arm struct {
 // onePoint is what sources have in common that are one point with one program.
 type onePoint struct{}
 
-func (onePoint) points(t *Target) []tree.Point                 { return []tree.Point{{Name: t.Text}} }
-func (onePoint) names(t *Target) []string                      { return []string{t.Text} }
-func (onePoint) Pattern() bool                                 { return false }
+func (onePoint) points(t *Target) []tree.Point { return []tree.Point{{Name: t.Text}} }
+func (onePoint) names(t *Target) []string      { return []string{t.Text} }
+func (onePoint) Pattern() bool                 { return false }
+func (onePoint) file() string                  { return "" }
+
 func (onePoint) without(t *Target, known map[string]bool) bool { return !known[t.Text] }
 func (onePoint) single(t *Target) []*Target                    { return []*Target{t} }
 func (onePoint) wholeFunction() string                         { return "" }

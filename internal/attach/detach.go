@@ -11,6 +11,29 @@ func (l *Loaded) DetachProbe(probe int) {
 	l.detach(l.selected(func(p *program) bool { return p.Probe == probe }))
 }
 
+// Files are the files of programs in which a probe has points, or any probe by -1.
+func Files(l *Loaded, probe int) (files []string) {
+	for _, p := range l.programs {
+		if f := fileOf(p); f != "" && (probe < 0 || p.Probe == probe) && !slices.Contains(files, f) {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+// fileOf is the file of programs that a program is attached to, "" for none.
+func fileOf(p *program) string {
+	if wayOf(p.Attach.Kind()).probes != userProbes {
+		return ""
+	}
+	return p.Attach.Functions().Binary
+}
+
+// DetachFile detaches what stands in a file of programs.
+func DetachFile(l *Loaded, file string) {
+	l.detach(l.selected(func(p *program) bool { return fileOf(p) == file }))
+}
+
 // Attached reports whether a probe has programs that run.
 func (l *Loaded) Attached(probe int) bool {
 	for _, p := range l.programs {

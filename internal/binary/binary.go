@@ -92,6 +92,18 @@ func (f *Finder) Close() error {
 	return errors.Join(errs...)
 }
 
+// Forget lets a file be opened anew: its name means another one now, or it was written.
+func (f *Finder) Forget(path string) error {
+	e := f.open[path]
+	if e == nil {
+		return nil
+	}
+	delete(f.open, path)
+	delete(f.tables, path)
+	delete(f.lines, path)
+	return e.Close()
+}
+
 // file opens the file of a name; "" is that of the traced program.
 func (f *Finder) file(name string) (*elffile.File, *File, error) {
 	if name == "" {

@@ -70,7 +70,8 @@ func (c *compiler) compile(p *part, st explain.Stages) (*infer.Result, error) {
 
 // infer makes the trees of a plan, or of what it has got since.
 func (c *compiler) infer(p *part) (*infer.Result, error) {
-	o := infer.Options{Programs: c.machine.Programs(), Earlier: c.common.types, Late: p.late}
+	o := infer.Options{Programs: c.machine.Programs(), Earlier: c.common.types, Late: p.late,
+		Replaced: p.replaced}
 	if !p.late {
 		o.Stop = c.unwanted
 	}

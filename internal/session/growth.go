@@ -15,38 +15,52 @@ import (
 )
 
 // growth is there while probes of a script or a prompt can get points: those that
-// its patterns match in modules that are loaded later, or again, and those that
-// wait for a module. They are compiled as a part of their own, which has the
-// containers of the first.
+// its patterns match in modules that are loaded later, or again, those that wait
+// for a module, and those in files of programs that are replaced (files.go). They
+// are compiled as a part of their own, which has the containers of the first.
 type growth struct {
 	loader *loader
-	watch  *kernel.ModuleWatch
+	// watch hears of modules; nil: of none.
+	watch *kernel.ModuleWatch
 	// gone are the probes that the prompt has replaced.
 	gone map[int]bool
 	// modules have been announced since.
 	modules inbox[string]
+	// files are those in which probes are.
+	files files
 }
 
-// newGrowth hears of what is loaded from here on; nil: of nothing.
+// newGrowth hears of what is loaded or replaced from here on.
 func newGrowth(l *loader, gone map[int]bool) *growth {
+	g := &growth{loader: l, gone: gone, modules: inbox[string]{bell: l.bell}, files: files{loader: l}}
 	watch, err := kernel.WatchModules()
-	if err != nil {
+	if err != nil { // as where there is no network
 		l.messages.Verbosef("startrace: %v: probes get no points of modules that are loaded later, or again", err)
-		return nil // as where there is no network
+		return g
 	}
-	g := &growth{loader: l, watch: watch, gone: gone, modules: inbox[string]{bell: l.bell}}
+	g.watch = watch
 	go g.modules.fill(watch.Next)
 	return g
 }
 
-// Close ends the watch.
-func (g *growth) Close() error { return g.watch.Close() }
+// hears reports whether points of modules can come.
+func (g *growth) hears() bool { return g != nil && g.watch != nil }
 
-// grow attaches what modules that have been loaded bring.
+// Close ends the watches.
+func (g *growth) Close() error {
+	err := g.files.close()
+	if g.watch != nil {
+		err = errors.Join(err, g.watch.Close())
+	}
+	return err
+}
+
+// grow attaches what modules that have been loaded bring, and what is in files that have been replaced.
 func (g *growth) grow() {
 	if g == nil {
 		return
 	}
+	g.renewFiles()
 	modules := g.modules.take()
 	if len(modules) == 0 {
 		return
@@ -101,7 +115,7 @@ func (g *growth) loadLate() error {
 	g.loader.machine.Again()
 	var errs []error
 	for _, p := range slices.Clone(g.loader.parts.list) {
-		if grown := g.planOf(p); !p.late && len(grown.Probes) > 0 {
+		if grown := g.planOf(p, infer.Grows); !p.late && len(grown.Probes) > 0 {
 			host.Recapture(p.captured)
 			errs = append(errs, g.load(&part{plan: grown, late: true}))
 		}
@@ -122,8 +136,8 @@ func (g *growth) load(p *part) error {
 	return nil
 }
 
-// planOf is the plan of the probes of a part that can get points.
-func (g *growth) planOf(p *part) *plan.Plan {
+// planOf is the plan of the probes of a part that can get points, as grows says of a plan.
+func (g *growth) planOf(p *part, grows func(*plan.Plan) bool) *plan.Plan {
 	out := *p.plan
 	out.Probes, out.Containers = nil, nil
 	for _, c := range g.loader.host.Env().Containers() { // at the prompt there can be more by now
@@ -131,7 +145,7 @@ func (g *growth) planOf(p *part) *plan.Plan {
 	}
 	for _, probe := range p.plan.Probes {
 		one := plan.Plan{Probes: []*plan.Probe{probe}}
-		if infer.Grows(&one) && !g.gone[probe.ID] {
+		if grows(&one) && !g.gone[probe.ID] {
 			out.Probes = append(out.Probes, probe)
 		}
 	}

@@ -67,7 +67,7 @@ func (s *session) targetEnded() bool {
 // idle reports whether nothing can happen: no probe, or only lists that have
 // been gone through, no timer, no command.
 func (s *session) idle() bool {
-	return s.loaded.parts.onlyLists(s.growth != nil) && !s.target.Started() && s.timers.Next() == math.MaxUint64
+	return s.loaded.parts.onlyLists(s.growth.hears()) && !s.target.Started() && s.timers.Next() == math.MaxUint64
 }
 
 // maxWait bounds the sleep where no timer is set; wake ends it early. Then it is asked whether

@@ -74,8 +74,9 @@ func (s *session) makeLoader() {
 	l := &loader{compiler: c, bell: s.bell, target: s.target, parts: &s.loaded.parts, delivery: s.delivery,
 		aside: s.aside}
 	l.binders = []func(*part) error{
-		l.keepTypes, s.loaded.names.bind, s.followCPUs, l.bindStacks, s.loaded.containers.bind,
-		s.loaded.bindSpans(s.host.Env()), l.follow, s.delivery.bind, s.loaded.controls.bind, l.openRing,
+		l.keepTypes, s.loaded.names.bind, func(p *part) error { return s.growth.follow(p) }, s.followCPUs,
+		l.bindStacks, s.loaded.containers.bind, s.loaded.bindSpans(s.host.Env()), l.follow,
+		s.delivery.bind, s.loaded.controls.bind, l.openRing,
 	}
 	s.loader = l
 }
@@ -89,13 +90,12 @@ func (s *session) userSymbol(pid int, addr uint64) (string, error) {
 	return s.loaded.frames.Processes.Name(pid, addr), nil
 }
 
-// mayGrow prepares the run for modules that bring points to its probes. From here on it hears of modules that are
-// loaded. shared is what the parts of the prompt share, gone are the probes that the prompt has replaced.
+// mayGrow prepares the run for modules and files that bring points to its probes. From here on it hears of modules that
+// are loaded. shared is what the parts of the prompt share, gone are the probes that the prompt has replaced.
 func (s *session) mayGrow(shared common, gone map[int]bool) {
-	if s.growth = newGrowth(s.loader, gone); s.growth != nil {
-		shared.types.Now = false
-		s.loader.common = shared
-	}
+	s.growth = newGrowth(s.loader, gone)
+	shared.types.Now = !s.growth.hears()
+	s.loader.common = shared
 }
 
 // sharing is what the parts of a run share, for a run that has several parts.

@@ -26,7 +26,9 @@ import (
 type part struct {
 	// plan is what was declared.
 	plan *plan.Plan
-	late bool // it has points of modules that were loaded later
+	late bool // it has points of modules that were loaded later, or in a file that was replaced
+	// replaced is that file, "" for none.
+	replaced string
 
 	// unit is the compiled plan.
 	unit *bpfgen.Unit

@@ -86,7 +86,7 @@ func (s *session) load(p *part) (err error) {
 	if p.plan.Target, err = s.target.OfPlan(); err != nil {
 		return err
 	}
-	if infer.Grows(p.plan) {
+	if infer.Grows(p.plan) || infer.InFiles(p.plan) {
 		s.mayGrow(sharing(), nil)
 	}
 	if err := s.loader.load(p); err != nil {
@@ -101,15 +101,22 @@ func (s *session) load(p *part) (err error) {
 	return nil
 }
 
-// dropPrivileges gives up what is not needed any more, unless a callback can
-// attach something.
+// dropPrivileges gives up what is not needed any more.
 func (s *session) dropPrivileges(p *part) {
-	if s.host.Sources().Uses("enable") || s.growth != nil {
+	if s.attachesLater(p) {
 		return
 	}
 	if err := attach.DropPrivileges(attach.AdminOnCPUs(p.loaded)); err != nil {
 		s.messages.Verbosef("startrace: %v", err) // the run is as able as before
 	}
+}
+
+// attachesLater reports whether something may be attached later that wants more than what is kept: by a callback, in a
+// module, or by perf events in a file that is replaced. Links of uprobes want no more than what they are loaded with.
+func (s *session) attachesLater(p *part) bool {
+	inModules := s.growth.hears() && (infer.Grows(p.plan) || p.loaded.InModules())
+	inFiles := len(attach.Files(p.loaded, -1)) > 0 && !s.machine.Facts().Features().UprobeMulti
+	return s.host.Sources().Uses("enable") || inModules || inFiles
 }
 
 // begin starts the clock of the run: the timers that the script set count

@@ -2,6 +2,7 @@ package accept
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -51,22 +52,9 @@ at_exit(lambda: print(n.items(), program))
 func TestReplacedProgram(t *testing.T) {
 	needTracing(t)
 	path := filepath.Join(t.TempDir(), "sh")
-	install := func() {
-		t.Helper()
-		text, err := os.ReadFile(program(t, "workload"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path+".new", text, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(path+".new", path); err != nil {
-			t.Fatal(err)
-		}
-	}
-	install()
+	install(t, path)
 	cmd, in := readied(t, exec.Command(path, "-wait", "-report", os.DevNull, "getppid", "100"))
-	install()
+	install(t, path)
 	r := start(t, script(t, `
 n = count()
 probe("uprobe:`+path+`:*yscall*", lambda e: n.add())
@@ -79,4 +67,112 @@ at_exit(lambda: print(n.value >= 100))
 	if e.stdout != "True\n" || !strings.Contains(e.stderr, "runs a file that had the name "+path+" before") {
 		t.Errorf("got %q, want True; stderr: %s", e.stdout, e.stderr)
 	}
+}
+
+// install gives a name a new file of the program workload.
+func install(t *testing.T, path string) {
+	t.Helper()
+	overwrite(t, path+".new")
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// overwrite writes the program workload into a file.
+func overwrite(t *testing.T, path string) {
+	t.Helper()
+	text, err := os.ReadFile(program(t, "workload"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A program that is replaced during a run is probed in the new file, too, and what runs the old one is still seen.
+// A file that is written anew has its probes again. Each start of the program is seen once.
+//
+// > If another file gets the name of one with probes during the run, as in an upgrade or by a compiler, they are
+// > attached in that one, too, and a message says so.
+// > What runs the file before is still seen.
+// > Ends of a span and what `first()` chose stay with the file before, which a message says.
+func TestReplacedDuringRun(t *testing.T) {
+	needTracing(t)
+	path := filepath.Join(t.TempDir(), "prog")
+	install(t, path)
+	if err := os.Link(path, path+".old"); err != nil {
+		t.Fatal(err)
+	}
+	file := script(t, fmt.Sprintf(`n = count()
+probe("uprobe:%s:main.main", lambda e: n.add())
+probe("uprobe:%[1]s:main.run", lambda e: print(e.comm, "runs"))
+between = span("uprobe:%[1]s:main.main", "uprobe:%[1]s:main.run")
+probe(between, lambda e: print("between", e.duration > 0))
+at_exit(lambda: print("counted", n.value))
+`, path))
+	command := path + ".sh" // a line of standard input lets it go on
+	text := fmt.Sprintf("for f in %s %[1]s %[1]s.old %[1]s; do read x; $f -report /dev/null getppid 1; done\n", path)
+	if err := os.WriteFile(command, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// Messages come with the output, so that the test can wait for them.
+	cmd := exec.Command("sh", "-c", `exec "$@" 2>&1`, "sh", program(t, "startrace"), file, "-c", "sh "+command)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := interact(t, cmd)
+	goOn := func(until ...string) {
+		t.Helper()
+		if _, err := io.WriteString(in, "\n"); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range until {
+			r.await(t, line)
+		}
+	}
+	probes := "uprobe:" + path + ":main.main, uprobe:" + path + ":main.run"
+	goOn("prog runs", "between True")
+	install(t, path)
+	between := "uprobe:" + path + ":main.main → uprobe:" + path + ":main.run"
+	r.await(t, "startrace: "+path+" is another file now, in which "+between+" is not attached: run again for that")
+	r.await(t, path+" is another file now: attached "+probes+" there, too")
+	goOn("prog runs")
+	goOn("prog.old runs", "between True")
+	overwrite(t, path)
+	r.await(t, "startrace: "+path+" was written anew, and "+between+" is not attached any more: run again for that")
+	r.await(t, path+" was written anew: attached "+probes+" there again")
+	goOn("prog runs")
+	if e := r.end(t).ok(t); !strings.HasSuffix(e.stdout, "counted 4\n") && e.skipped(t) == 0 {
+		t.Errorf("got %q, want four starts; stderr: %s", e.stdout, e.stderr)
+	}
+}
+
+// Each time takes descriptors and memory, so there is an end to it.
+//
+// > After 16 times a file is left alone.
+func TestReplacedOften(t *testing.T) {
+	needTracing(t)
+	path := filepath.Join(t.TempDir(), "prog")
+	install(t, path)
+	point := "uprobe:" + path + ":main.main"
+	cmd := exec.Command("sh", "-c", `exec "$@" 2>&1`, "sh", program(t, "startrace"), "-e",
+		fmt.Sprintf("n = count()\nprobe(%q, lambda e: n.add())", point), "-c", "cat")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := interact(t, cmd)
+	r.await(t, "Attached 1 probe")
+	for range 16 {
+		install(t, path)
+		r.await(t, path+" is another file now: attached "+point+" there, too")
+	}
+	install(t, path)
+	r.await(t, "startrace: "+path+" was replaced more than 16 times: its probes are not attached again")
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r.end(t).ok(t)
 }

@@ -1,0 +1,159 @@
+package session
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/filewatch"
+	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A probe in a program stands in a file. An upgrade puts another file in its
+// place: what runs goes on with the file before, and what starts later has the new
+// one. So the probes are looked for in the new file, too, and attached there beside
+// the old one.
+
+// files hears what becomes of the files in which probes are.
+type files struct {
+	loader *loader
+	watch  *filewatch.Watch // nil before the first file
+	// changes have been noticed since.
+	changes inbox[filewatch.Change]
+	// times is how often each has changed.
+	times map[string]int
+}
+
+// maxTimes is how often the probes of a file are attached again: each time takes some 20 file descriptors.
+const maxTimes = 16
+
+// follow begins to watch the files of a part before its programs are attached, so that no change is missed. Those of
+// one process (-p) are what it runs, which nothing replaces.
+func (g *growth) follow(p *part) error {
+	if g == nil {
+		return nil
+	}
+	for _, file := range attach.Files(p.loaded, -1) {
+		if strings.HasPrefix(file, "/proc/") {
+			continue
+		}
+		if err := g.files.add(file); err != nil {
+			g.loader.messages.Verbosef("startrace: %s is not looked for again if it is replaced: %v", file, err)
+		}
+	}
+	return nil
+}
+
+func (f *files) add(file string) (err error) {
+	if f.watch == nil {
+		if f.watch, err = filewatch.New(); err != nil {
+			return err
+		}
+		f.changes.bell, f.times = f.loader.bell, map[string]int{}
+		go f.changes.fill(f.watch.Next)
+	}
+	return f.watch.Add(file)
+}
+
+func (f *files) close() error {
+	if f.watch == nil {
+		return nil
+	}
+	return f.watch.Close()
+}
+
+// renewFiles attaches the probes of files that have changed.
+func (g *growth) renewFiles() {
+	for _, change := range g.files.changes.take() {
+		g.files.times[change.Path]++
+		if g.files.times[change.Path] > maxTimes {
+			g.loader.messages.Sayf("startrace: %s was replaced more than %d times: its probes are not attached again",
+				change.Path, maxTimes)
+			continue
+		}
+		if err := g.renewFile(change); err != nil {
+			g.loader.messages.Sayf("startrace: %s was replaced: %v", change.Path,
+				mistake.Tidy(g.loader.machine.WithCause(err)))
+		}
+	}
+}
+
+// renewFile makes parts of the probes in a file that has changed. Those in the file before stay for the processes that
+// run it; where it is the same file, with other contents, its probes stand at wrong places and are detached.
+func (g *growth) renewFile(change filewatch.Change) error {
+	host := g.loader.host
+	defer host.Recapture(host.Captured())
+	errs := []error{g.loader.machine.Programs().Forget(change.Path)}
+	g.loader.machine.Again()
+	var attached []string
+	for _, p := range slices.Clone(g.loader.parts.list) {
+		if !slices.Contains(attach.Files(p.loaded, -1), change.Path) {
+			continue
+		}
+		if change.Written {
+			attach.DetachFile(p.loaded, change.Path)
+		}
+		if p.late {
+			continue // the part with its probes is made of the first one
+		}
+		late := &part{plan: g.planIn(p, change.Path), late: true, replaced: change.Path}
+		host.Recapture(p.captured)
+		if len(late.plan.Probes) > 0 {
+			errs = append(errs, g.loader.load(late))
+		}
+		attached = append(attached, g.attachedIn(late)...)
+		g.sayLeft(p, late, change)
+	}
+	switch {
+	case len(attached) == 0:
+	case change.Written:
+		g.loader.messages.Sayf("%s was written anew: attached %s there again", change.Path, enumerate(attached))
+	default:
+		g.loader.messages.Sayf("%s is another file now: attached %s there, too", change.Path, enumerate(attached))
+	}
+	return errors.Join(errs...)
+}
+
+// planIn is the plan of the probes of a part that have points in a file.
+func (g *growth) planIn(p *part, file string) *plan.Plan {
+	out := g.planOf(p, infer.InFiles)
+	out.Probes = slices.DeleteFunc(out.Probes, func(probe *plan.Probe) bool {
+		return !slices.Contains(attach.Files(p.loaded, probe.ID), file)
+	})
+	return out
+}
+
+// attachedIn are the probes that a part has points of, by name.
+func (g *growth) attachedIn(p *part) (names []string) {
+	if p.result == nil || p.loaded == nil {
+		return nil
+	}
+	for _, probe := range p.plan.Probes {
+		if p.points(probe.ID) > 0 {
+			names = append(names, probe.Name)
+		}
+	}
+	return names
+}
+
+// sayLeft names the probes in the file that only its old contents have: ends of spans, and what first() has chosen.
+func (g *growth) sayLeft(p, late *part, change filewatch.Change) {
+	var left []string
+	for _, probe := range p.plan.Probes {
+		if slices.Contains(attach.Files(p.loaded, probe.ID), change.Path) && !late.has(probe.ID) && !g.gone[probe.ID] {
+			left = append(left, probe.Name)
+		}
+	}
+	switch {
+	case len(left) == 0:
+	case change.Written:
+		g.loader.messages.Sayf("startrace: %s was written anew, and %s is not attached any more: run again for that",
+			change.Path, enumerate(left))
+	default:
+		g.loader.messages.Sayf("startrace: %s is another file now, in which %s is not attached: run again for that",
+			change.Path, enumerate(left))
+	}
+}
