@@ -41,6 +41,8 @@ func mapMemory(m *ebpf.MapSpec) uint64 {
 	switch m.Type {
 	case ebpf.Hash, ebpf.LRUHash:
 		return entries * (element + bucket + uint64(m.KeySize+7)&^7 + value)
+	case ebpf.RingBuf:
+		return entries
 	case ebpf.PerCPUArray:
 		cpus, err := ebpf.PossibleCPU() // those that are offline are among them
 		if err != nil {
@@ -99,23 +101,28 @@ func tooLarge(u *bpfgen.Unit, name string, m *ebpf.MapSpec, err error) error {
 	} else if s := spanOf(u, name); s != nil {
 		what, e.Pos = "the state of this span", s.Pos
 	}
-	need := fmt.Sprintf("%s of %d entries needs about %s of memory (%d bytes of key and %d of value each)",
-		what, m.MaxEntries, megabytes(mapMemory(m)), m.KeySize, m.ValueSize)
+	need, less := fmt.Sprintf("%s of %d entries needs about %s of memory (%d bytes of key and %d of value each)",
+		what, m.MaxEntries, megabytes(mapMemory(m)), m.KeySize, m.ValueSize), "give it a smaller size="
+	if m.Type == ebpf.RingBuf {
+		need, less = "the ring buffer of events needs "+megabytes(mapMemory(m))+" of memory", "aggregate with kernel="
+	}
 	left, known := availableMemory()
 	switch {
 	case errors.Is(err, unix.E2BIG) && m.KeySize > maxOldKey && mapMemory(m) < 1<<32:
 		e.Msg = fmt.Sprintf("the keys of %s take %d bytes, and this kernel allows %d: "+
 			"shorten their strings (--str-max, cstr(p, n))", what, m.KeySize, maxOldKey)
 	case errors.Is(err, unix.E2BIG):
-		e.Msg = need + ", more than this kernel allows: give it a smaller size="
+		e.Msg = need + ", more than this kernel allows: " + less
+	case known && mapMemory(m) > left/4*3:
+		e.Msg = fmt.Sprintf("%s, and may take three quarters of the %s that are free: %s", need, megabytes(left), less)
 	case known:
-		e.Msg = fmt.Sprintf("%s, and may take three quarters of the %s that are free: give it a smaller size=", need,
-			megabytes(left))
+		e.Msg = fmt.Sprintf("%s, which the kernel refuses though %s are free, as where a cgroup or a container has a "+
+			"limit: raise that, or %s", need, megabytes(left), less)
 	default:
-		e.Msg = need + ", and the kernel does not have it: give it a smaller size="
+		e.Msg = need + ", and the kernel does not have it: " + less
 	}
 	if !e.Pos.IsValid() {
-		return fmt.Errorf("create map %s: %s: %w", name, e.Msg, err)
+		return fmt.Errorf("%s: %w", e.Msg, err)
 	}
 	return e
 }
