@@ -99,13 +99,11 @@ func (g *growth) renewFile(change filewatch.Change) error {
 		if p.late {
 			continue // the part with its probes is made of the first one
 		}
-		late := &part{plan: g.planIn(p, change.Path), late: true, replaced: change.Path}
 		host.Recapture(p.captured)
-		if len(late.plan.Probes) > 0 {
-			errs = append(errs, g.loader.load(late))
-		}
-		attached = append(attached, g.attachedIn(late)...)
-		g.sayLeft(p, late, change)
+		in := g.planIn(p, change.Path)
+		names, err := g.loadIn(in, change.Path)
+		attached, errs = append(attached, names...), append(errs, err)
+		g.sayLeft(p, in, change)
 	}
 	switch {
 	case len(attached) == 0:
@@ -115,6 +113,27 @@ func (g *growth) renewFile(change filewatch.Change) error {
 		g.loader.messages.Sayf("%s is another file now: attached %s there, too", change.Path, enumerate(attached))
 	}
 	return errors.Join(errs...)
+}
+
+// loadIn loads the probes of a plan that are in a file, and gives their names. What the new file does not have is no
+// reason to leave out the others.
+func (g *growth) loadIn(in *plan.Plan, file string) (names []string, err error) {
+	if len(in.Probes) == 0 {
+		return nil, nil
+	}
+	late := &part{plan: in, late: true, replaced: file}
+	err = g.loader.load(late)
+	if late.result != nil || len(in.Probes) == 1 {
+		return attachedIn(late), err
+	}
+	var errs []error
+	for _, probe := range in.Probes {
+		one := *in
+		one.Probes = []*plan.Probe{probe}
+		attached, err := g.loadIn(&one, file)
+		names, errs = append(names, attached...), append(errs, err)
+	}
+	return names, errors.Join(errs...)
 }
 
 // planIn is the plan of the probes of a part that have points in a file.
@@ -127,7 +146,7 @@ func (g *growth) planIn(p *part, file string) *plan.Plan {
 }
 
 // attachedIn are the probes that a part has points of, by name.
-func (g *growth) attachedIn(p *part) (names []string) {
+func attachedIn(p *part) (names []string) {
 	if p.result == nil || p.loaded == nil {
 		return nil
 	}
@@ -140,10 +159,11 @@ func (g *growth) attachedIn(p *part) (names []string) {
 }
 
 // sayLeft names the probes in the file that only its old contents have: ends of spans, and what first() has chosen.
-func (g *growth) sayLeft(p, late *part, change filewatch.Change) {
+func (g *growth) sayLeft(p *part, in *plan.Plan, change filewatch.Change) {
 	var left []string
 	for _, probe := range p.plan.Probes {
-		if slices.Contains(attach.Files(p.loaded, probe.ID), change.Path) && !late.has(probe.ID) && !g.gone[probe.ID] {
+		renewed := slices.Contains(in.Probes, probe)
+		if slices.Contains(attach.Files(p.loaded, probe.ID), change.Path) && !renewed && !g.gone[probe.ID] {
 			left = append(left, probe.Name)
 		}
 	}
