@@ -69,6 +69,9 @@ func (f *files) close() error {
 func (g *growth) renewFiles() {
 	for _, change := range g.files.changes.take() {
 		g.files.times[change.Path]++
+		if change.Written {
+			g.detachIn(change.Path)
+		}
 		if g.files.times[change.Path] > maxTimes {
 			g.loader.messages.Sayf("startrace: %s was replaced more than %d times: its probes are not attached again",
 				change.Path, maxTimes)
@@ -81,8 +84,15 @@ func (g *growth) renewFiles() {
 	}
 }
 
+// detachIn detaches what stands in a file that was written: the same file has other contents, and the places are wrong.
+func (g *growth) detachIn(file string) {
+	for _, p := range g.loader.parts.list {
+		attach.DetachFile(p.loaded, file)
+	}
+}
+
 // renewFile makes parts of the probes in a file that has changed. Those in the file before stay for the processes that
-// run it; where it is the same file, with other contents, its probes stand at wrong places and are detached.
+// run it.
 func (g *growth) renewFile(change filewatch.Change) error {
 	host := g.loader.host
 	defer host.Recapture(host.Captured())
@@ -90,14 +100,8 @@ func (g *growth) renewFile(change filewatch.Change) error {
 	g.loader.machine.Again()
 	var attached []string
 	for _, p := range slices.Clone(g.loader.parts.list) {
-		if !slices.Contains(attach.Files(p.loaded, -1), change.Path) {
-			continue
-		}
-		if change.Written {
-			attach.DetachFile(p.loaded, change.Path)
-		}
-		if p.late {
-			continue // the part with its probes is made of the first one
+		if p.late || !slices.Contains(attach.Files(p.loaded, -1), change.Path) {
+			continue // parts with its probes are made of the first one
 		}
 		host.Recapture(p.captured)
 		in := g.planIn(p, change.Path)
