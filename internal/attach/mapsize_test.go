@@ -71,8 +71,9 @@ func TestTooLargeWords(t *testing.T) {
 				`free, as where a cgroup or a container has a limit: raise that, or aggregate with kernel=`},
 	} {
 		u := withTable(c.m)
-		if got := tooLarge(u, tree.ContainerMap(0), u.Spec.Maps[tree.ContainerMap(0)], c.err); free.ReplaceAllString(got.Error(), "though N MB are free") !=
-			c.want || !errors.Is(got, c.err) {
+		err := tooLarge(u, tree.ContainerMap(0), u.Spec.Maps[tree.ContainerMap(0)], c.err)
+		got := free.ReplaceAllString(err.Error(), "though N MB are free")
+		if got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("got %q\nwant %q", got, c.want)
 		}
 	}
