@@ -31,10 +31,14 @@ func (c telling) run(t *testing.T) {
 			t.Errorf("stderr has nothing like %s:\n%s\nstdout: %s", pattern, excerpt(e.stderr), excerpt(e.stdout))
 		}
 	}
-	if c.silent && e.skipped(t) == 0 && strings.Contains(e.stderr, "startrace: ") {
+	// Before 5.12 nobody knows whether something was lost, and that is said.
+	said := uncounted.ReplaceAllString(e.stderr, "")
+	if c.silent && e.skipped(t) == 0 && strings.Contains(said, "startrace: ") {
 		t.Errorf("stderr says something of a run without losses:\n%s", excerpt(e.stderr))
 	}
 }
+
+var uncounted = regexp.MustCompile(`(?m)^startrace: this kernel does not count the events that it drops itself.*$`)
 
 func tell(t *testing.T, cases map[string]telling) {
 	needTracing(t)
