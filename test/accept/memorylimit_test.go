@@ -1,0 +1,71 @@
+package accept
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// limited makes a cgroup that may take so many bytes of memory, and gives the file that takes its processes.
+func limited(t *testing.T, bytes int) string {
+	t.Helper()
+	for _, kind := range []struct{ options, limit string }{
+		{"cgroup2", "memory.max"}, {"cgroup -o memory", "memory.limit_in_bytes"},
+	} {
+		root := t.TempDir()
+		mount := exec.Command("mount", append(strings.Fields("-t "+kind.options), "none", root)...)
+		if out, err := mount.CombinedOutput(); err != nil {
+			t.Logf("%s: %v: %s", kind.options, err, out)
+			continue
+		}
+		t.Cleanup(func() {
+			if out, err := exec.Command("umount", root).CombinedOutput(); err != nil {
+				t.Errorf("umount: %v: %s", err, out)
+			}
+		})
+		// Of version 2, which may have no memory or leave it to version 1.
+		_ = os.WriteFile(filepath.Join(root, "cgroup.subtree_control"), []byte("+memory"), 0)
+		group := filepath.Join(root, "startrace-limited")
+		if err := os.Mkdir(group, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := os.Remove(group); err != nil {
+				t.Error(err)
+			}
+		})
+		if err := os.WriteFile(filepath.Join(group, kind.limit), []byte(fmt.Sprint(bytes)), 0); err == nil {
+			return filepath.Join(group, "cgroup.procs")
+		}
+	}
+	t.Skip("needs a cgroup with a limit of memory (CONFIG_MEMCG)")
+	return ""
+}
+
+// A cgroup whose limit is below the budget of a run is no reason to fail at full rate: what was made is delivered or
+// said to be lost.
+func TestSoakMemoryLimit(t *testing.T) {
+	needTracing(t)
+	calls := 100_000 * soak(t)
+	procs, shown := limited(t, 48<<20), filepath.Join(t.TempDir(), "shown")
+	cmd := exec.Command("sh", "-c", `echo $$ >"$0" && exec "$@"`, procs, program(t, "startrace"), "--drain", "1m",
+		"-o", shown, script(t, printsCalls), "-c",
+		fmt.Sprintf("%s -report %s getppid %d", program(t, "workload"), os.DevNull, calls))
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, excerpt(stderr.String()))
+	}
+	out, err := os.ReadFile(shown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := ended{stderr: stderr.String()}
+	checkAccount(t, e, strings.Count(string(out), "hit\n"), calls)
+	if counted := number(t, string(out), `(?m)^(\d+) calls$`); counted != calls && e.skipped(t) == 0 {
+		t.Errorf("counted %d calls in the kernel, want %d", counted, calls)
+	}
+}
