@@ -43,6 +43,9 @@ var foreignArguments = map[string][]string{
 
 // argumentHint adds our word to what is said of an argument that is none.
 func (c *call) argumentHint(err error, pairs []any) error {
+	if text, is := strings.CutSuffix(err.Error(), "want callable"); is {
+		return fmt.Errorf("%swant a function: lambda: …", text)
+	}
 	for _, kw := range c.kwargs {
 		if !strings.HasSuffix(err.Error(), "unexpected keyword argument "+kw[0].String()) {
 			continue
