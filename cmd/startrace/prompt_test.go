@@ -171,7 +171,7 @@ func (p *promptTest) enter(line string) string {
 // missed is said when a probe goes, of kernels that do not run a program where
 // another has been preempted (7.2); an upper bound, of events of all processes.
 // The terminal wraps it anywhere.
-var missed = regexp.MustCompile(`startrace: up to (\d+) events(?s:.*?)` +
+var missed = regexp.MustCompile(`startrace: up to (\d+) events?(?s:.*?)` +
 	strings.Join(strings.Split("--exact misses no system call", ""), `\n?`) + `\n`)
 
 // enterWrapped is enter where a line that comes is longer than the terminal is
