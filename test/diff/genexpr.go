@@ -107,16 +107,14 @@ func (g *gen) condition(d int) (*Expr, []variable) {
 // ofTwoKinds is one of two values of which only the truth is asked: they need not be of one type.
 func (g *gen) ofTwoKinds(d int) *Expr {
 	side := func() *Expr {
-		if g.one(4) {
-			x, _ := g.condition(d - 1)
-			return x
+		x, _ := g.condition(d - 1)
+		if t := g.scalarType(); t.Kind != Label && !g.one(4) { // the truth of a text that user space makes
+			x = g.expr(t, d-1)
 		}
-		if t := g.scalarType(); t.Kind != Label { // the truth of a text that user space makes
-			if x := g.expr(t, d-1); x.Form != Leaf || x.Text[0] != '"' { // a text alone is refused
-				return x
-			}
+		if x.Form == Leaf && x.Text[0] == '"' { // a text alone is refused
+			return g.boolean(d - 1)
 		}
-		return g.boolean(d - 1)
+		return x
 	}
 	if g.one(3) {
 		return cond(g.boolean(d-1), side(), side()).as(boolean)
