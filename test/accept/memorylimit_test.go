@@ -12,20 +12,15 @@ import (
 // limited makes a cgroup that may take so many bytes of memory, and gives the file that takes its processes.
 func limited(t *testing.T, bytes int) string {
 	t.Helper()
-	for _, kind := range []struct{ options, limit string }{
-		{"cgroup2", "memory.max"}, {"cgroup -o memory", "memory.limit_in_bytes"},
-	} {
-		root := t.TempDir()
-		mount := exec.Command("mount", append(strings.Fields("-t "+kind.options), "none", root)...)
-		if out, err := mount.CombinedOutput(); err != nil {
-			t.Logf("%s: %v: %s", kind.options, err, out)
+	for _, kind := range []struct {
+		name, limit string
+		flags       []string
+	}{{"cgroup2", "memory.max", nil}, {"cgroup", "memory.limit_in_bytes", []string{"-o", "memory"}}} {
+		root, err := mounted(t, kind.name, kind.flags...)
+		if err != nil {
+			t.Logf("%s: %v", kind.name, err)
 			continue
 		}
-		t.Cleanup(func() {
-			if out, err := exec.Command("umount", root).CombinedOutput(); err != nil {
-				t.Errorf("umount: %v: %s", err, out)
-			}
-		})
 		// Of version 2, which may have no memory or leave it to version 1.
 		_ = os.WriteFile(filepath.Join(root, "cgroup.subtree_control"), []byte("+memory"), 0)
 		group := filepath.Join(root, "startrace-limited")

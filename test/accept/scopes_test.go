@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -110,18 +111,29 @@ at_exit(lambda: printf("%d calls\n", n.value))
 	}
 }
 
-// ownCgroup makes a cgroup and gives its folder.
-func ownCgroup(t *testing.T, name string) string {
+// mounted mounts a file system of a type until the test ends, and gives its folder.
+func mounted(t *testing.T, kind string, flags ...string) (dir string, err error) {
 	t.Helper()
-	root := t.TempDir()
-	if out, err := exec.Command("mount", "-t", "cgroup2", "none", root).CombinedOutput(); err != nil {
-		t.Skipf("needs cgroup2 (CONFIG_CGROUPS): %v: %s", err, out)
+	dir = t.TempDir()
+	words := slices.Concat([]string{"-t", kind}, flags, []string{"none", dir})
+	if out, err := exec.Command("mount", words...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("mount: %w: %s", err, out)
 	}
 	t.Cleanup(func() {
-		if out, err := exec.Command("umount", root).CombinedOutput(); err != nil {
+		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
 			t.Errorf("umount: %v: %s", err, out)
 		}
 	})
+	return dir, nil
+}
+
+// ownCgroup makes a cgroup and gives its folder.
+func ownCgroup(t *testing.T, name string) string {
+	t.Helper()
+	root, err := mounted(t, "cgroup2")
+	if err != nil {
+		t.Skipf("needs cgroup2 (CONFIG_CGROUPS): %v", err)
+	}
 	group := filepath.Join(root, name)
 	for _, folder := range []string{group, filepath.Join(group, "below")} {
 		if err := os.Mkdir(folder, 0o755); err != nil {

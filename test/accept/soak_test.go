@@ -162,15 +162,10 @@ func TestSoakTenTracers(t *testing.T) {
 // A disk that is full fails the run with a message, also in the middle of it.
 func TestSoakDiskFull(t *testing.T) {
 	needTracing(t)
-	dir := t.TempDir()
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=64k", "none", dir).CombinedOutput(); err != nil {
-		t.Skipf("needs to mount a tmpfs (CAP_SYS_ADMIN): %v: %s", err, out)
+	dir, err := mounted(t, "tmpfs", "-o", "size=64k")
+	if err != nil {
+		t.Skipf("needs to mount a tmpfs (CAP_SYS_ADMIN): %v", err)
 	}
-	t.Cleanup(func() {
-		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
-			t.Errorf("umount: %v: %s", err, out)
-		}
-	})
 	file := filepath.Join(dir, "out")
 	e := startrace(t, "-o", file, script(t, printsCalls), "-c", program(t, "workload")+" getppid 100000")
 	if e.status != failedBeside || !strings.Contains(e.stderr, file+": no space left on device") {
