@@ -6,7 +6,6 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/internal/plan"
-	"github.com/startrace/startrace/internal/point"
 )
 
 // The points that a probe's list means on this kernel.
@@ -111,7 +110,7 @@ func (s search) expandSpan(p *plan.Span) []*Target {
 
 // targetsIn are the points of p in a file.
 func (s search) targetsIn(file string, p *plan.Pattern) []*Target {
-	if !point.Must(p.Provider).InPrograms {
+	if !inFile(p) {
 		return nil
 	}
 	return slices.DeleteFunc(s.expandPattern(p), func(t *Target) bool { return t.Source.file() != file })

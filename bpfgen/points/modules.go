@@ -16,13 +16,16 @@ import (
 // the same plan, which has the points that are new (Finder.Late).
 
 // Grow reports whether there can be more of some points when modules are loaded.
-func Grow(list []plan.Point) bool {
+func Grow(list []plan.Point) bool { return anyLater(list, grows) }
+
+// anyLater reports whether one of the patterns that are looked for again later is so.
+func anyLater(list []plan.Point, is func(*plan.Pattern) bool) bool {
 	return slices.ContainsFunc(list, func(p plan.Point) bool {
 		switch p := p.(type) {
 		case *plan.Pattern:
-			return grows(p)
+			return is(p)
 		case *plan.Event:
-			return slices.ContainsFunc(p.Arms, func(a plan.Arm) bool { return Grow(a.Points) })
+			return slices.ContainsFunc(p.Arms, func(a plan.Arm) bool { return anyLater(a.Points, is) })
 		}
 		return false // first() has chosen, and the ends of a span must stay where its starts are
 	})
