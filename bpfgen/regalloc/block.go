@@ -187,10 +187,14 @@ func (s *state) overwritable(i int, v, x *ir.Value, args [5]Reg) Reg {
 }
 
 // betterSwapped reports whether v, which commutes, should overwrite its
-// second operand: that dies here and the first does not, or has to be made.
+// second operand: that is an address on the stack, or it dies here and the
+// first does not, or has to be made.
 func (s *state) betterSwapped(i int, v *ir.Value) bool {
 	if !v.Op.IsCommutative() {
 		return false
+	}
+	if t := s.addressOf(v); t >= 0 {
+		return t == 1
 	}
 	x, y := s.canon(v.Args[0]), s.canon(v.Args[1])
 	if x == y || s.where[y.ID] == 0 || s.usedAfter(y, i) {

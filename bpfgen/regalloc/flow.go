@@ -24,6 +24,8 @@ type flow struct {
 	// liveIn and liveOut are, by block, what is live at its start and at its end.
 	liveIn, liveOut [][]liveValue
 	callInLoop      []bool // by block: it heads a loop with a call
+	// onStack and maybeOnStack say, by value, whether it is an address on the stack, and whether it can be one.
+	onStack, maybeOnStack []bool
 }
 
 // An entryValue is in a register when the function begins.

@@ -34,6 +34,7 @@ func analyse(f *ir.Func) flow {
 	}
 	s.preds = f.Preds(s.order)
 	s.findEntry()
+	s.findStackAddrs()
 	s.computeUsed()
 	s.computeFreq()
 	s.findLoops()
