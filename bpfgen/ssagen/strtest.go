@@ -5,7 +5,6 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/tree"
-	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
 )
 
@@ -39,7 +38,7 @@ func (b texts) equalStrs(x, y val, then, els *ir.Block) {
 		n, ny := b.strLen(x.s), b.strLen(y.s)
 		b.Branch(ir.EQ, n, ny, same, els)
 		b.Begin(same)
-		b.walkPair(x.s, y.s, n, then, func(cx, cy *ir.Value, next *ir.Block) {
+		b.walkPair(x.s, y.s, []*ir.Value{n}, then, func(cx, cy *ir.Value, next *ir.Block) {
 			b.Branch(ir.EQ, cx, cy, next, els)
 		})
 	}
@@ -159,17 +158,8 @@ func (b texts) endsWith(s *str, c string, then, els *ir.Block) {
 // orderStrs branches on x < y, bytewise.
 func (b texts) orderStrs(x, y *str, then, els *ir.Block) {
 	nx, ny := b.strLen(x), b.strLen(y)
-	t := types.I64
-	j := b.newJoin(t)
-	shorter, longer := b.NewBlock(), b.NewBlock()
-	b.Branch(ir.ULT, nx, ny, shorter, longer)
-	b.Begin(shorter)
-	b.jumpWith(j, intVal(t, nx))
-	b.Begin(longer)
-	b.jumpWith(j, intVal(t, ny))
-	n := b.enter(j).x
 	end := b.NewBlock()
-	b.walkPair(x, y, n, end, func(cx, cy *ir.Value, next *ir.Block) {
+	b.walkPair(x, y, []*ir.Value{nx, ny}, end, func(cx, cy *ir.Value, next *ir.Block) {
 		differ := b.NewBlock()
 		b.Branch(ir.EQ, cx, cy, next, differ)
 		b.Begin(differ)
@@ -179,17 +169,25 @@ func (b texts) orderStrs(x, y *str, then, els *ir.Block) {
 	b.Branch(ir.ULT, nx, ny, then, els)
 }
 
-// walkPair goes through the first n bytes of two strings, then to done.
-func (b texts) walkPair(x, y *str, n *ir.Value, done *ir.Block, f func(cx, cy *ir.Value, next *ir.Block)) {
+// walkPair goes through the first bytes of two strings, as many as the least of the lengths, then to done. Each length
+// has a test of its own: a string that came to a join can have less memory than its room, and that its length is
+// shorter is what makes an access valid. Of the lesser of two lengths 5.10 does not know that it is below both.
+func (b texts) walkPair(x, y *str, lengths []*ir.Value, done *ir.Block, f func(cx, cy *ir.Value, next *ir.Block)) {
 	room := int64(min(x.room, y.room))
-	n = b.loopBound(n)
+	bounds := make([]*ir.Value, len(lengths))
+	for i, n := range lengths {
+		bounds[i] = b.loopBound(n)
+	}
 	head := b.NewBlock()
 	b.Jump(head, b.Const(0))
 	k := head.Param(b.Pos)
 	b.Begin(head)
-	body, bounded, next := b.NewBlock(), b.NewBlock(), b.NewBlock()
-	b.Branch(ir.ULT, k, n, body, done)
-	b.Begin(body)
+	bounded, next := b.NewBlock(), b.NewBlock()
+	for _, n := range bounds {
+		body := b.NewBlock()
+		b.Branch(ir.ULT, k, n, body, done)
+		b.Begin(body)
+	}
 	b.BranchImm(ir.ULT, k, room, bounded, done)
 	b.Begin(bounded)
 	cx := b.Load(1, b.Op(ir.OpAdd, b.strAddr(x, 0), k), 0)
