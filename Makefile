@@ -143,8 +143,8 @@ bench: all workload
 # at random: ELF files, scripts, and 5,000 of each parser.
 soak: all workload
 	SOAK=20 CGO_ENABLED=0 $(GO) test -count=1 -timeout 60m -run TestSoak -v ./test/accept
-	$(GO) run ./test/vm -kernel 7.2 -smp 2 -timeout 60m -env SOAK=20 -run 'TestSoak|TestCPUsComeAndGo|TestClockIsSet' \
-		-suite -- ./test/accept
+	$(GO) run ./test/vm -kernel 7.2 -smp 2 -timeout 60m -env SOAK=20 \
+		-run 'TestSoak|TestCPUsComeAndGo|TestClockIsSet|TestModuleLoadedAgain' -suite -- ./test/accept
 	STARTRACE_LONG=1 CGO_ENABLED=0 $(GO) test -count=1 -timeout 60m -run TestMutated ./internal/elffile
 	$(MAKE) mutate fuzz FUZZTIME=5000x
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/test/tried"
 )
 
 // A program at a tracepoint goes on when the CPU of its event has gone: only the event is on one CPU. Those of profiles
@@ -49,6 +50,7 @@ func TestEventsOfCPUThatWent(t *testing.T) {
 		t.Errorf("the program at the function ran %d times, want 100", got[3])
 	}
 	checkFollows(t, l, last, turn)
+	tried.Many(t, "%d calls", 100)
 }
 
 // openOnlyOn opens the events of a tracepoint (program 0) and a function (program 3) anew, on a CPU.

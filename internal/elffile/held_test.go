@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/startrace/startrace/test/tried"
 )
 
 // A file claims sections of any size: what it does not hold is not read.
@@ -16,7 +18,9 @@ func TestHoles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, size := range []uint64{1 << 20, 1 << 34, 1 << 40} {
+	sizes := []uint64{1 << 20, 1 << 34, 1 << 40}
+	tried.Many(t, "%d files", len(sizes))
+	for _, size := range sizes {
 		file := filepath.Join(t.TempDir(), "sparse")
 		data := sparse(self, size)
 		if err := os.WriteFile(file, data, 0o600); err != nil {
@@ -78,9 +82,11 @@ func TestMutated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rounds := 300
+	const short, long = 300, 5000
+	tried.Many(t, "%d, in the long form %d", short, long)
+	rounds := short
 	if os.Getenv("STARTRACE_LONG") != "" {
-		rounds = 5000
+		rounds = long
 	}
 	small := sparse(program, 100)
 	file := filepath.Join(t.TempDir(), "mutated")

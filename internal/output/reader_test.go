@@ -8,10 +8,13 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/test/tried"
 )
 
 // A run that prints nothing for long learns that nobody will read its end.
 func TestReaderGone(t *testing.T) {
+	tried.Many(t, "%d pipe", 1)
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -46,6 +49,7 @@ func TestReaderOfFile(t *testing.T) {
 
 // -o of a pipe that nobody reads is refused, and does not block or lose what is written.
 func TestPipeWithoutReader(t *testing.T) {
+	tried.Many(t, "%d pipe", 1)
 	name := filepath.Join(t.TempDir(), "pipe")
 	if err := unix.Mkfifo(name, 0o600); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/test/tried"
 )
 
 // hostile is a name with everything that acts on a terminal or on lines.
@@ -58,6 +59,7 @@ func TestNothingForged(t *testing.T) {
 		}
 		checkLines(t, f.String()+" row", string(got), map[Format]int{Text: 2, JSON: 1, CSV: 2}[f])
 	}
+	tried.Many(t, "%d outputs", int(Folded+1)*(len(tables)+2))
 }
 
 // renamed is the table with other names; what is in rows stays.
@@ -111,6 +113,7 @@ func TestBytesComeBack(t *testing.T) {
 			t.Errorf("CSV of %q is %q, %v", text, b.String(), err)
 		}
 	}
+	tried.Many(t, "%d strings", len(texts))
 }
 
 // bytesOf replaces each \xHH by that byte.

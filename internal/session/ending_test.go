@@ -11,6 +11,7 @@ import (
 
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/internal/timers"
+	"github.com/startrace/startrace/test/tried"
 )
 
 // What there is no time for at the end is counted: each record is handled, or left, and none is both.
@@ -51,12 +52,13 @@ const forever = "at_exit(lambda: [None for i in range(1 << 60) if i < 0])"
 
 // A callback that does not end is ended by whatever asks for the end, and what comes after it is done.
 func TestEndlessCallbackIsEnded(t *testing.T) {
-	for cause, ask := range map[string]func(s *session, signals chan os.Signal){
+	causes := map[string]func(s *session, signals chan os.Signal){
 		"SIGTERM":    func(_ *session, signals chan os.Signal) { signals <- unix.SIGTERM },
 		"^C":         func(_ *session, signals chan os.Signal) { signals <- unix.SIGINT },
 		"--duration": func(s *session, _ chan os.Signal) { s.ending.after(time.Nanosecond) },
 		"command":    func(s *session, _ chan os.Signal) { s.target.Ended() },
-	} {
+	}
+	for cause, ask := range causes {
 		var out, messages bytes.Buffer
 		o := Options{Stdout: &out, Stderr: &messages}
 		o.Code = []string{forever, "at_exit(lambda: print('counted'))"}
@@ -78,6 +80,7 @@ func TestEndlessCallbackIsEnded(t *testing.T) {
 			t.Errorf("%s: messages %q", cause, &messages)
 		}
 	}
+	tried.Many(t, "%d callbacks", len(causes))
 }
 
 // So is a function of at_exit, where the end was asked for from outside: those behind it run.
@@ -135,6 +138,7 @@ func TestTimersBetweenEvents(t *testing.T) {
 	if !fired || handled == events {
 		t.Errorf("the timer was called: %v, after %d of %d events", fired, handled, events)
 	}
+	tried.Many(t, "%d timer", 1)
 }
 
 // What every() calls gets the time that has passed, from the beginning of the tracing on.

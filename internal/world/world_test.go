@@ -8,10 +8,13 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/test/tried"
 )
 
 // What a command writes is bounded, and what it has started ends with it.
 func TestRunIsBounded(t *testing.T) {
+	tried.Many(t, "%d commands", 2)
 	w := &World{Granted: Granted{AllowRun: true}}
 	if _, _, _, err := w.Run([]string{"cat", "/dev/zero"}, time.Minute); err == nil ||
 		!strings.Contains(err.Error(), "more than 16 MB") {
@@ -35,6 +38,7 @@ func TestRunIsBounded(t *testing.T) {
 
 // A pipe without a reader does not hold up write_file.
 func TestWritePipe(t *testing.T) {
+	tried.Many(t, "%d calls", 2)
 	dir := t.TempDir()
 	if err := unix.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
 		t.Fatal(err)

@@ -5,16 +5,20 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/tried"
 )
 
 // Of a file that the user who called may not read no message has a word: not as the script, and not as one that a
 // script loads.
 func TestConcealed(t *testing.T) {
 	dir := t.TempDir()
-	for _, text := range []string{
+	texts := []string{
 		"hunter2", "password = hunter2", "root:hunter2:1", "hunter2 'x", "def hunter2(): pass\nhunter2 = hunter3\n",
 		"\x00hunter2", "load('hunter2.star', 'x')\nhunter2\n", "def f():\n    hunter2 = hunter2\n",
-	} {
+	}
+	tried.Many(t, "%d files", len(texts))
+	for _, text := range texts {
 		file, loads := filepath.Join(dir, "secret.star"), filepath.Join(dir, "loads.star")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

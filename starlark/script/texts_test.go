@@ -10,6 +10,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/starlark/value"
+	"github.com/startrace/startrace/test/tried"
 )
 
 // ofTexts are expressions of s, a string, for each method and operator that strings have: ITS NAME: expressions.
@@ -99,14 +100,16 @@ func evaluated(t *testing.T, expr string, s starlark.Value) starlark.Value {
 }
 
 // each calls f for the expressions of each method and operator.
-func eachOfTexts(t *testing.T, f func(expr string)) {
+func eachOfTexts(t *testing.T, f func(expr string)) int {
 	t.Helper()
 	var names []string
+	n := 0
 	for line := range strings.SplitSeq(strings.TrimSpace(ofTexts), "\n") {
 		name, list, _ := strings.Cut(line, ": ")
 		names = append(names, name)
 		for expr := range strings.SplitSeq(list, " | ") {
 			f(expr)
+			n++
 		}
 	}
 	for _, name := range starlark.String("").AttrNames() {
@@ -114,6 +117,7 @@ func eachOfTexts(t *testing.T, f func(expr string)) {
 			t.Errorf("strings have a method %s: want expressions of it here", name)
 		}
 	}
+	return n
 }
 
 // Whatever is made of a string, it means what the interpreter makes of a plain one.
@@ -139,7 +143,7 @@ func TestTextsMeanTheSame(t *testing.T) {
 func TestTextsForgeNothing(t *testing.T) {
 	const text = "/z/aB\nb é\tx/zz"
 	tr := &value.Traced{}
-	eachOfTexts(t, func(expr string) {
+	n := eachOfTexts(t, func(expr string) {
 		own := strings.Contains(expr, `\n`)
 		for _, s := range stringsIn(evaluated(t, expr, tr.Text(text, false))) {
 			if shown := value.Shown(s); strings.Contains(shown, "\t") || !own && strings.Contains(shown, "\n") {
@@ -147,25 +151,27 @@ func TestTextsForgeNothing(t *testing.T) {
 			}
 		}
 	})
-	for expr, want := range map[string]string{
+	mixtures := map[string]string{
 		`"%s\n" % s`: `a\nb` + "\n", `"<{}>\n".format(s)`: `<a\nb>` + "\n",
 		`"\n".join([s, s])`: `a\nb` + "\n" + `a\nb`,
 		`"\n" + s + "\n"`:   "\n" + `a\nb` + "\n", `s.replace("b", "\n")`: `a\n` + "\n", `"\n" * 2`: "\n\n",
 		`sprintf("\t%5s\n", s)`: "\t  " + `a\nb` + "\n", `"%s\n%c" % (s, s[1])`: `a\nb` + "\n" + `\n`,
 		`"%(a)s\n" % {"a": s, s: 1}`: `a\nb` + "\n", `s[::-1] + "\n"`: `b\na` + "\n",
-	} {
+	}
+	for expr, want := range mixtures {
 		got := evaluated(t, expr, tr.Text("a\nb", false))
 		if shown := value.Shown(string(got.(starlark.String))); shown != want {
 			t.Errorf("%s is shown as %q, want %q", expr, shown, want)
 		}
 	}
+	tried.Many(t, "%d expressions", n+len(mixtures))
 }
 
 // What is made of text of the script is the script's: its line feeds and tabs are written as they are, also beside text
 // that was traced. What was read from JSON is data.
 func TestTextsOfScript(t *testing.T) {
 	const text = "/z/aB\nb é\tx/zz"
-	eachOfTexts(t, func(expr string) {
+	n := eachOfTexts(t, func(expr string) {
 		if strings.HasPrefix(expr, "json.decode") {
 			return
 		}
@@ -175,7 +181,7 @@ func TestTextsOfScript(t *testing.T) {
 			}
 		}
 	})
-	for expr, want := range map[string]string{
+	mixtures := map[string]string{
 		`"-\n" * 2 + "\t" * n`: "-\n-\n\t\t", `json.encode_indent([1], prefix = "", indent = " ")`: "[\n 1\n]",
 		`json.indent("[\"\\n\"]")`:       "[\n\t\"\\n\"\n]",
 		`json.indent("[1]", prefix = s)`: "[" + `\na\nb\t1\na\nb` + "]",
@@ -184,12 +190,14 @@ func TestTextsOfScript(t *testing.T) {
 		`sprintf(s + "\n%d", 1)`: `a\nb\n1`, `[f for f in ["%s\n"]][0] % s`: `a\nb` + "\n",
 		`{"k": "\n"}["k"] + s`: "\n" + `a\nb`, `str(b"\n") + s`: "\n" + `a\nb`, `percent_to("%s\n", s)`: `a\nb` + "\n",
 		`"%(a)s\n" % record_of(s)`: `a\nb` + "\n",
-	} {
+	}
+	for expr, want := range mixtures {
 		got := evaluated(t, expr, starlark.String("a\nb"))
 		if shown := value.Shown(string(got.(starlark.String))); shown != want {
 			t.Errorf("%s is shown as %q, want %q", expr, shown, want)
 		}
 	}
+	tried.Many(t, "%d expressions", n+len(mixtures))
 }
 
 // That a string was cut is seen wherever its end is shown, whatever escapes its other bytes need: it prints as a string

@@ -12,13 +12,15 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/test/tried"
 )
 
 // The exit code is that of the command, or tells that startrace itself has failed.
 func TestExitCodeOfCommand(t *testing.T) {
 	needTracing(t)
 	const count = "n = count()\nprobe(\"rawtracepoint:sys_enter\", lambda e: n.add())\n"
-	for _, tt := range []struct {
+	commands := []struct {
 		text, command string
 		flags         []string
 		want          int
@@ -32,13 +34,15 @@ func TestExitCodeOfCommand(t *testing.T) {
 		{"probe(\"rawtracepoint:sys_entre\")", "true", nil, 125},
 		{count + "at_exit(lambda: fail(\"x\"))", "true", nil, 125},
 		{count, "/nonexistent", nil, 125},
-	} {
+	}
+	for _, tt := range commands {
 		e := startrace(t, append([]string{script(t, tt.text), "-c", tt.command}, tt.flags...)...)
 		if e.status != tt.want {
 			t.Errorf("%s with -c %q: exit code %d, want %d\n%s", tt.text, tt.command, e.status, tt.want,
 				excerpt(e.stderr))
 		}
 	}
+	tried.Many(t, "%d commands", len(commands))
 }
 
 // What a command has started ends with it, when the run ends before: the pipe that all of them have is closed.
@@ -67,6 +71,7 @@ func TestChildrenOfCommandEnd(t *testing.T) {
 	for buf := make([]byte, 4096); err == nil; { // a process that goes on has the other end
 		_, err = r.Read(buf)
 	}
+	tried.Many(t, "%d children", 2)
 }
 
 // What a run has no time for at its end is counted: here the first handler does not end by itself.
@@ -92,6 +97,7 @@ at_exit(lambda: print(len(seen)))
 	}
 	tracedBy(t, e, report)
 	checkAccount(t, e, 1, calls)
+	tried.Many(t, "%d events", calls)
 }
 
 var missedCalls = regexp.MustCompile(`(?m)missed (\d+) of \d+ calls:`)
@@ -100,28 +106,30 @@ var missedCalls = regexp.MustCompile(`(?m)missed (\d+) of \d+ calls:`)
 // called each time, or what is missing is said.
 func TestTimersUnderLoad(t *testing.T) {
 	needTracing(t)
-	e := startrace(t, script(t, `
+	const ticks = 10
+	e := startrace(t, script(t, fmt.Sprintf(`
 n = {}
 ticks = []
 probe("tracepoint:syscalls:sys_enter_getppid", lambda e: n.update([(e.pid, n.get(e.pid, 0) + 1)]))
 
 def tick(passed):
     ticks.append(passed)
-    if len(ticks) == 10:
+    if len(ticks) == %d:
         exit()
 
 every("100ms", tick)
 at_exit(lambda: print(len(ticks), sum(ticks)))
-`), "-c", program(t, "workload")+" getppid 1000000000 2").ok(t)
+`, ticks)), "-c", program(t, "workload")+" getppid 1000000000 2").ok(t)
 	words := strings.Fields(e.stdout)
-	if len(words) != 2 || words[0] != "11" { // the last is that of the end
+	if len(words) != 2 || words[0] != fmt.Sprint(ticks+1) { // the last is that of the end
 		t.Fatalf("got %q\n%s", e.stdout, excerpt(e.stderr))
 	}
 	passed, err := strconv.ParseInt(words[1], 10, 64)
 	missed := e.sum(t, missedCalls)
-	if least := time.Duration(10+missed) * 100 * time.Millisecond; err != nil || time.Duration(passed) < least {
-		t.Errorf("ten calls in %v, %d missed, %v", time.Duration(passed), missed, err)
+	if least := time.Duration(ticks+missed) * 100 * time.Millisecond; err != nil || time.Duration(passed) < least {
+		t.Errorf("%d calls in %v, %d missed, %v", ticks, time.Duration(passed), missed, err)
 	}
+	tried.Many(t, "%d calls", ticks)
 }
 
 // Losses that a kernel does not count itself are said without being asked for.
@@ -133,6 +141,7 @@ func TestUncountedIsSaid(t *testing.T) {
 	if said := strings.Contains(e.stderr, words); said == atLeast(t, 5, 12) {
 		t.Errorf("said: %v\n%s", said, e.stderr)
 	}
+	tried.Many(t, "%d run", 1)
 }
 
 // The time of day is followed when it is set.
@@ -160,13 +169,14 @@ probe("tracepoint:syscalls:sys_enter_getppid", lambda e: print("year", strftime(
 		got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	tried.Many(t, "%d time", 1)
 }
 
 // A run keeps within 64 MB while events come faster than it handles them, whatever it makes of them.
 func TestMemoryAtFullRate(t *testing.T) {
 	needTracing(t)
 	const budget = 64 << 20
-	for name, args := range map[string][]string{
+	tools := map[string][]string{
 		"aggregation": {"count", "syscall:getppid"},
 		"histogram":   {"hist", "syscall:getppid"},
 		"lines":       {"trace", "syscall:getppid"},
@@ -174,24 +184,27 @@ func TestMemoryAtFullRate(t *testing.T) {
 		"handler":     {"-e", `probe("t:syscalls:sys_enter_getppid", lambda e: printf("%d %s\n", e.pid, e.comm))`},
 		"counter": {"-e", "n = {}", "-e",
 			`probe("t:syscalls:sys_enter_getppid", lambda e: n.update([(e.pid, 1)]))`},
-	} {
+	}
+	for name, args := range tools {
 		e := startrace(t, append(args, "-o", os.DevNull, "--duration", "2s", "-c",
 			program(t, "workload")+" getppid 1000000000 2")...).ok(t)
 		if t.Logf("%s: %d KB", name, e.rss>>10); e.rss > budget {
 			t.Errorf("%s: %d MB resident, want at most %d", name, e.rss>>20, budget>>20)
 		}
 	}
+	tried.Many(t, "%d tools", len(tools))
 }
 
 // What does not fit is refused with a message and its place, and what had been counted is printed.
 func TestMemoryIsRefused(t *testing.T) {
-	for name, tt := range map[string]struct{ text, want, stdout string }{
+	scripts := map[string]struct{ text, want, stdout string }{
 		"doubling": {"s = [\"ab\"]\nfor i in range(60):\n    s[0] = s[0] + s[0]\n", ":3:17: this would take ", ""},
 		"growing": {"x = []\nfor i in range(1 << 40):\n    x.append(str(i))\n",
 			"it was ended: the values of the script take too much memory", ""},
 		"callback": {"x = []\nevery(\"1ms\", lambda: [x.append(str(i)) for i in range(100000)])\n" +
 			"at_exit(lambda: print(\"kept\"))\n", "the values of the script take more than 40 MB: ", "kept\n"},
-	} {
+	}
+	for name, tt := range scripts {
 		e := startrace(t, "--memory", "64M", script(t, tt.text))
 		if e.status != 1 || !strings.Contains(e.stderr, tt.want) ||
 			e.stdout != tt.stdout || strings.Contains(e.stderr, "goroutine") {
@@ -201,6 +214,7 @@ func TestMemoryIsRefused(t *testing.T) {
 	if e := startrace(t, "/dev/zero"); e.status != 1 || !strings.Contains(e.stderr, "/dev/zero has more than 4 MB") {
 		t.Errorf("/dev/zero: exit code %d\n%s", e.status, excerpt(e.stderr))
 	}
+	tried.Many(t, "%d scripts", len(scripts)+1)
 }
 
 // Where Go's runtime would not even begin there is a message, and no dump.
@@ -211,4 +225,5 @@ func TestFewAddresses(t *testing.T) {
 		strings.Contains(string(out), "goroutine") {
 		t.Errorf("%v\n%s", err, out)
 	}
+	tried.Many(t, "%d run", 1)
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/tried"
 )
 
 // damage changes a copy of a program, in one of the ways in which files are damaged or made to do harm.
@@ -41,6 +43,8 @@ func damage(r *rand.Rand, good []byte) []byte {
 // A damaged program gets a message, or its points, and nothing else happens: no crash, no words of the inside, no wait.
 // make soak (SOAK=20) tries twenty times as many.
 func TestSoakDamagedPrograms(t *testing.T) {
+	const files, long = 12, 20 // make soak
+	tried.Many(t, "%d, in the long form %d; four commands each", files, files*long)
 	needTracing(t)
 	good, err := os.ReadFile(program(t, "workload"))
 	if err != nil {
@@ -48,7 +52,7 @@ func TestSoakDamagedPrograms(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, uint64(soak(t))))
 	path := filepath.Join(t.TempDir(), "damaged")
-	for i := range 12 * soak(t) {
+	for i := range files * soak(t) {
 		if err := os.WriteFile(path, damage(r, good), 0o755); err != nil {
 			t.Fatal(err)
 		}

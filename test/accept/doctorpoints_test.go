@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/startrace/startrace/internal/point"
+	"github.com/startrace/startrace/test/tried"
 )
 
 // documented are the capabilities with which startrace works without root, as docs/troubleshooting.md has them.
@@ -40,6 +41,7 @@ func TestDoctorPoints(t *testing.T) {
 			t.Errorf("%q: the verdict is %s, and a kind works: %v", flags, verdict.is, works)
 		}
 	}
+	tried.Many(t, "%d kinds, %d users", len(attachable), 3)
 }
 
 // verdict is what the doctor says of a machine and of kinds of points.

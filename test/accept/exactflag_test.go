@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/tried"
 )
 
 // competing counts calls of getppid at a point, while as many threads come to it as make the kernel preempt programs
@@ -130,4 +132,5 @@ at_exit(lambda: print("counted", n["true"].value))`,
 	if n := number(t, e.stdout, `(?m)^counted (\d+)$`); n != shells*each || e.skipped(t)+e.lost(t) > 0 {
 		t.Errorf("counted %d of %d; stderr: %s", n, shells*each, e.stderr)
 	}
+	tried.Many(t, "%d children", shells*each)
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/test/tried"
 )
 
 // needSpareCPU skips where no CPU can be taken off, and gives the file that does it and the number of the CPU, which is
@@ -81,14 +82,15 @@ func TestCPUsComeAndGo(t *testing.T) {
 		"software:context-switches:1", cpu)
 	went := fmt.Sprintf("CPU %d went offline: profile:99hz, software:cpu-clock:1000000, "+
 		"software:context-switches:1", cpu)
-	for _, c := range []struct {
+	runs := []struct {
 		title, before, turns string
 		want                 []string
 	}{
 		{"off and on", "1", "0 1", []string{went, came}},
 		{"off and on twice", "1", "0 1 0 1", []string{went, came, went, came}},
 		{"off at the start", "0", "1", []string{came}},
-	} {
+	}
+	for _, c := range runs {
 		t.Run(c.title, func(t *testing.T) {
 			turnCPU(t, file, c.before)
 			dir := t.TempDir()
@@ -112,6 +114,7 @@ func TestCPUsComeAndGo(t *testing.T) {
 			}
 		})
 	}
+	tried.Many(t, "%d runs of %d points", len(runs), len(points))
 }
 
 // startraceSaying runs startrace with its standard error in a file, so that the command can read what it says.
@@ -168,4 +171,5 @@ at_exit(lambda: [printf("%d %d %d %s %d\n", cpu, v, sums[cpu].value, last[cpu], 
 	}
 	checkAccount(t, e, counted, calls)
 	checkAccount(t, e, sent, calls)
+	tried.Many(t, "%d calls", calls)
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/test/tried"
 )
 
 // needModule skips unless the guest has a module that can be loaded and is not needed; it is unloaded then, and loaded
@@ -238,6 +239,7 @@ at_exit(lambda: [print(point, calls) for point, calls in sorted(n.items())])
 		t.Error("the probes kept the module")
 	}
 	noReturnEvents(t)
+	tried.Many(t, "%d calls", 2*5)
 }
 
 // overlayFolders makes what an overlay is mounted of, with a file, and unmounts it at the end.

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/tried"
 )
 
 // limited makes a cgroup that may take so many bytes of memory, and gives the file that takes its processes.
@@ -63,4 +65,5 @@ func TestSoakMemoryLimit(t *testing.T) {
 	if counted := number(t, string(out), `(?m)^(\d+) calls$`); counted != calls && e.skipped(t) == 0 {
 		t.Errorf("counted %d calls in the kernel, want %d", counted, calls)
 	}
+	tried.Many(t, "%d calls, each printed", calls/soak(t))
 }

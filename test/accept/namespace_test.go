@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/tried"
 )
 
 // A process in a pid namespace of its own has two numbers: that of the machine, which -p takes and proc() knows, and
@@ -43,6 +45,7 @@ at_exit(lambda: print(n.items(), program))
 	if e.stdout != want && e.skipped(t) == 0 {
 		t.Errorf("got %q, want %q; stderr: %s", e.stdout, want, e.stderr)
 	}
+	tried.Many(t, "one")
 }
 
 // A process whose program has been replaced, as by an upgrade of its package, goes on with the old one: that is what a
@@ -67,6 +70,7 @@ at_exit(lambda: print(n.value >= 100))
 	if e.stdout != "True\n" || !strings.Contains(e.stderr, "runs a file that had the name "+path+" before") {
 		t.Errorf("got %q, want True; stderr: %s", e.stdout, e.stderr)
 	}
+	tried.Many(t, "%d calls", 100)
 }
 
 // install gives a name a new file of the program workload.
@@ -147,6 +151,7 @@ at_exit(lambda: print("counted", n.value))
 	if e := r.end(t).ok(t); !strings.Contains(e.stdout, "counted 4\n") && e.skipped(t) == 0 {
 		t.Errorf("got %q, want four starts; stderr: %s", e.stdout, e.stderr)
 	}
+	tried.Many(t, "%d starts", 4)
 }
 
 // Each time takes descriptors and memory, so there is an end to it.

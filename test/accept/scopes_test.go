@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/test/tried"
 )
 
 // countCalls prints how many calls each process made, and which other events it had by what they say.
@@ -86,6 +88,7 @@ func TestSeveralProcesses(t *testing.T) {
 			t.Errorf("%s: the run does not say why it ends: %s", form, e.stderr)
 		}
 	}
+	tried.Many(t, "%d calls, twice", 100+50+25)
 }
 
 // What a process has started before the run is followed, too, and what that starts.
@@ -109,6 +112,7 @@ at_exit(lambda: printf("%d calls\n", n.value))
 	if e := r.end(t).ok(t); e.stdout != "150 calls\n" && e.skipped(t) == 0 {
 		t.Errorf("got %q, want 150 calls; stderr: %s", e.stdout, e.stderr)
 	}
+	tried.Many(t, "%d calls", 100+50)
 }
 
 // mounted mounts a file system of a type until the test ends, and gives its folder.
@@ -178,6 +182,7 @@ func TestCgroup(t *testing.T) {
 	moveTo(t, group, in)
 	flags := []string{"--cgroup", group, "-p", fmt.Sprintf("%d,%d", in.cmd.Process.Pid, out.cmd.Process.Pid)}
 	runScope(t, countCalls, flags, true, map[string]int{"in": 100}, out, in)
+	tried.Many(t, "%d calls, four times, and %d", 100+50+25, 100+25)
 }
 
 // A call belongs to where its thread was when it began.
@@ -215,6 +220,7 @@ at_exit(lambda: printf("%s\n", n.items()))
 		t.Errorf("got %q, want %q; stderr: %s", e.stdout, want, e.stderr)
 	}
 	moveTo(t, outside, scopeWork{cmd: comes.first})
+	tried.Many(t, "one in, one out")
 }
 
 // waits returns when the first of the two waits in its read.
@@ -247,6 +253,7 @@ func TestUser(t *testing.T) {
 	moveTo(t, group, ours)
 	flags := []string{"--cgroup", group, "--user", "65534"}
 	runScope(t, countCalls, flags, false, map[string]int{"theirs": 100}, out, ours, theirs)
+	tried.Many(t, "%d calls", 100+50+25)
 }
 
 // An event that names a process is that process': its user and its cgroup decide, and not those of the thread in which
@@ -277,11 +284,12 @@ at_exit(lambda: printf("%s\n", [pid for pid, times in n.items()]))
 	if want := fmt.Sprintf("[%d]\n", in.cmd.Process.Pid); e.stdout != want {
 		t.Errorf("got %q, want %q; stderr: %s", e.stdout, want, e.stderr)
 	}
+	tried.Many(t, "each change of the CPU's thread")
 }
 
 // Names of what is not there are refused, with what there is.
 func TestScopeMistakes(t *testing.T) {
-	for flags, want := range map[string]string{
+	mistakes := map[string]string{
 		"-p 1,x":                   `--pid: got "1,x", want a number, or several as in 12,34`,
 		"-p 0":                     `--pid: got "0", want numbers above 0`,
 		"-p 4194305":               "there is no process 4194305",
@@ -290,10 +298,12 @@ func TestScopeMistakes(t *testing.T) {
 		"--user no-such-user":      "--user: /etc/passwd has no user no-such-user",
 		"--cgroup a --container b": "exclude each other",
 		"-f":                       "-f follows the children of a process",
-	} {
+	}
+	for flags, want := range mistakes {
 		words := append([]string{"-e", `probe("syscall:getppid")`}, strings.Fields(flags)...)
 		if e := startrace(t, words...); e.status == 0 || !strings.Contains(e.stderr, want) {
 			t.Errorf("%s: status %d, %s, want %q", flags, e.status, e.stderr, want)
 		}
 	}
+	tried.Many(t, "%d", len(mistakes))
 }

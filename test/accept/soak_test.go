@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/startrace/startrace/test/setting"
+	"github.com/startrace/startrace/test/tried"
 )
 
 // This file holds what a tracer has to stand for long: full rate, many starts and stops, many of it at once, being
@@ -33,6 +34,7 @@ at_exit(lambda: printf("%d calls\n", n.value))
 // within the budget.
 func TestSoakFullRate(t *testing.T) {
 	calls := 500_000 * soak(t)
+	tried.Many(t, "%d calls", calls/soak(t))
 	shown := filepath.Join(t.TempDir(), "shown")
 	// What wait4 gives as the largest resident memory has that of the test itself, from which the process was forked.
 	text := printsCalls + "at_exit(lambda: print(run([\"sh\", \"-c\", \"grep VmHWM /proc/$PPID/status\"]).out))\n"
@@ -60,17 +62,19 @@ func TestSoakFullRate(t *testing.T) {
 func TestSoakAttachAndDetach(t *testing.T) {
 	needTracing(t)
 	const (
-		open  = "print(\"open\", run([\"sh\", \"-c\", \"ls /proc/$PPID/fd | wc -l\"]).out.strip())\n"
-		round = `p = probe("syscall:getppid", lambda e: print("hit"), where = lambda e: e.comm == "nobody")
+		rounds = 10
+		open   = "print(\"open\", run([\"sh\", \"-c\", \"ls /proc/$PPID/fd | wc -l\"]).out.strip())\n"
+		round  = `p = probe("syscall:getppid", lambda e: print("hit"), where = lambda e: e.comm == "nobody")
 p.detach()
 p = probe("tracepoint:sched:sched_process_exit", lambda e: n[e.comm].add())
 p.detach()
 `
 	)
+	tried.Many(t, "%d probes", 2*rounds)
 	cmd := exec.Command(program(t, "startrace"), "--allow-run")
 	var stdout, stderr strings.Builder
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("n = count()\n"+strings.Repeat(round, 3)+open+
-		strings.Repeat(round, 10*soak(t))+open), &stdout, &stderr
+		strings.Repeat(round, rounds*soak(t))+open), &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
@@ -82,10 +86,12 @@ p.detach()
 
 // Runs that come and go leave nothing in the kernel.
 func TestSoakStartsAndStops(t *testing.T) {
+	const runs = 10
+	tried.Many(t, "%d runs", runs)
 	needTracing(t)
 	needGuest(t) // elsewhere others load programs, too
 	before := programs(t)
-	for range 10 * soak(t) {
+	for range runs * soak(t) {
 		startrace(t, "-e", "n = count()", "-e", `probe("syscall:getppid", lambda e: n.add())`, "-e",
 			`probe("rawtracepoint:sched_switch", lambda e: print("x"))`, "-c", "true").ok(t)
 	}
@@ -94,10 +100,12 @@ func TestSoakStartsAndStops(t *testing.T) {
 
 // A tracer that is killed leaves nothing in the kernel either, and what it traced goes on.
 func TestSoakKilled(t *testing.T) {
+	const times = 3
+	tried.Many(t, "%d times", times)
 	needTracing(t)
 	needGuest(t)
 	before := programs(t)
-	for range 3 * soak(t) {
+	for range times * soak(t) {
 		work := newWork(t, "work", 100)
 		r := start(t, script(t, printsCalls), "-p", fmt.Sprint(work.cmd.Process.Pid))
 		r.await(t, "attached")
@@ -114,6 +122,7 @@ func TestSoakKilled(t *testing.T) {
 
 // A tracer that stood still while the ring filled has counted in the kernel, and says what it has lost.
 func TestSoakStopped(t *testing.T) {
+	tried.Many(t, "%d time", 1)
 	for range soak(t) {
 		const calls = 400_000 // of which the ring holds but a part
 		work := newWork(t, "work", calls)
@@ -141,8 +150,9 @@ func TestSoakStopped(t *testing.T) {
 
 // Ten tracers at once do not disturb each other.
 func TestSoakTenTracers(t *testing.T) {
+	const calls = 1000
+	tried.Many(t, "%d calls", calls)
 	for range soak(t) {
-		const calls = 1000
 		work := newWork(t, "work", calls)
 		var runs []interactive
 		for range 10 {
@@ -171,4 +181,5 @@ func TestSoakDiskFull(t *testing.T) {
 	if e.status != failedBeside || !strings.Contains(e.stderr, file+": no space left on device") {
 		t.Errorf("status %d, want %d and a message: %s", e.status, failedBeside, excerpt(e.stderr))
 	}
+	tried.Many(t, "%d disk", 1)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/tried"
 )
 
 // The documented capabilities are enough to see every call of functions of programs, where these have links: the kernel
@@ -26,4 +28,5 @@ at_exit(lambda: print(sorted(seen.items())))
 	if !strings.Contains(e.stdout, want+"\n") {
 		t.Errorf("got %q, want %s\n%s", e.stdout, want, e.stderr)
 	}
+	tried.Many(t, "%d calls", calls)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/startrace/startrace/test/need"
+	"github.com/startrace/startrace/test/tried"
 )
 
 // storing writes variables of its own, from its constructor on, and starts a child that does.
@@ -39,7 +40,9 @@ func TestWatchedVariableOfCommand(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("needs amd64: what arm64 counts is not known")
 	}
-	for _, flags := range []string{"-pie -fPIE", "-no-pie", "-static-pie", ""} {
+	const writes = 102 // the constructor's, those of main, and the child's
+	programs := []string{"-pie -fPIE", "-no-pie", "-static-pie", ""}
+	for _, flags := range programs {
 		t.Run("gcc "+flags, func(t *testing.T) {
 			file := need.Built(t, strings.TrimSpace("gcc -O1 "+flags), "storing.c", storing)
 			e := startrace(t, script(t, fmt.Sprintf(`
@@ -50,11 +53,12 @@ off = probe("watchpoint:%s:behind:8:w", lambda e: n.add(1000))
 off.disable()
 at_exit(lambda: print(n.value))
 `, file, file)), "-c", file).ok(t)
-			if e.stdout != "102\n" { // the constructor's, those of main, and the child's
-				t.Errorf("got %q, want 102\n%s", e.stdout, e.stderr)
+			if e.stdout != fmt.Sprintln(writes) {
+				t.Errorf("got %q, want %d\n%s", e.stdout, writes, e.stderr)
 			}
 		})
 	}
+	tried.Many(t, "%d writes, %d programs", writes, len(programs))
 }
 
 // A file that is not the program of the command is not where it is looked for, and what cannot be started says why.
