@@ -3,6 +3,7 @@ package binary
 import (
 	"runtime"
 
+	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/signature"
 )
@@ -43,27 +44,28 @@ func (f *Finder) Types(at *File, addr uint64) *signature.Signature {
 	return s
 }
 
+// openSignatures gives nil where there is no debug information.
+func (f *Finder) openSignatures(e *elffile.File) (*signature.Functions, error) {
+	debug, err := e.WithDebugInfo()
+	if debug == nil || err != nil {
+		return nil, err
+	}
+	if debug != e {
+		f.open[debug.Path] = debug // it is read as long as there are questions
+	}
+	return signature.Open(runtime.GOARCH, func(name string) (dwarfinfo.Section, error) {
+		r, size, err := debug.SectionReader(name)
+		return dwarfinfo.Section{Reader: r, Size: size}, err
+	})
+}
+
 // signatures opens the debug information of a file, of its own or in its debug file.
 func (f *Finder) signatures(path string, e *elffile.File) *signature.Functions {
 	t, known := f.tables[path]
 	if known {
 		return t
 	}
-	if _, there, _ := e.Section(".debug_info"); !there {
-		if other := e.DebugFile(); other != "" {
-			if debug, err := elffile.Open(other, elffile.Options{}); err == nil {
-				defer debug.Close()
-				e = debug
-			}
-		}
-	}
-	t, err := signature.Open(runtime.GOARCH, func(name string) ([]byte, error) {
-		s, there, err := e.Section(name)
-		if !there || err != nil {
-			return nil, err
-		}
-		return s.Data, nil
-	})
+	t, err := f.openSignatures(e)
 	if err != nil {
 		t = nil // damaged
 	}

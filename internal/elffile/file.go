@@ -14,11 +14,13 @@
 package elffile
 
 import (
+	"bytes"
 	"debug/elf"
 	"debug/gosym"
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 )
 
 // A File is an open ELF file.
@@ -128,6 +130,26 @@ func (f *File) Section(name string) (Section, bool, error) {
 	var err error
 	out.Data, err = f.section(s, maxSection)
 	return out, true, err
+}
+
+// maxUnpacked bounds what a section that is compressed is unpacked to.
+const maxUnpacked = 512 << 20
+
+// SectionReader gives a section to be read in pieces, and its size in bytes; a size of 0 where there is none. One that
+// is compressed is unpacked.
+func (f *File) SectionReader(name string) (io.ReaderAt, int64, error) {
+	s := f.elf.Section(name)
+	if s == nil && strings.HasPrefix(name, ".debug_") {
+		s = f.elf.Section(".z" + name[1:]) // as before SHF_COMPRESSED
+	}
+	if s == nil || s.Type == elf.SHT_NOBITS {
+		return nil, 0, nil
+	}
+	if s.Flags&elf.SHF_COMPRESSED == 0 && s.Name == name {
+		return s, int64(s.Size), nil
+	}
+	b, err := f.section(s, maxUnpacked)
+	return bytes.NewReader(b), int64(len(b)), err
 }
 
 // A Segment is a part of the file that is loaded: from the byte Offset of the file to the address Addr.

@@ -29,6 +29,21 @@ func (f *File) DebugFile() string {
 	return f.debugByLink()
 }
 
+// WithDebugInfo gives the file itself if it has debug information, else its debug file, which the caller closes; nil if
+// there is none.
+func (f *File) WithDebugInfo() (*File, error) {
+	for _, name := range []string{".debug_info", ".zdebug_info"} {
+		if s := f.elf.Section(name); s != nil && s.Type != elf.SHT_NOBITS {
+			return f, nil
+		}
+	}
+	path := f.DebugFile()
+	if path == "" {
+		return nil, nil
+	}
+	return Open(path, Options{Machine: f.Machine, companion: true})
+}
+
 // debugByBuildID looks for .build-id/ab/cdef….debug.
 func (f *File) debugByBuildID() string {
 	if len(f.BuildID) < 4 {

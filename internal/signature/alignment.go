@@ -1,6 +1,10 @@
 package signature
 
-import "debug/dwarf"
+import (
+	"debug/dwarf"
+
+	"github.com/startrace/startrace/internal/dwarfinfo"
+)
 
 // This file tells what a value is aligned to, which matters from 16 bytes on: where it begins on the stack, and in
 // which registers of arm64. Debug information gives it only where the source does (DW_AT_alignment, DWARF 5, 2.24, by
@@ -15,7 +19,7 @@ const attrAlignment = dwarf.Attr(0x88)
 type alignment struct{ members, own int64 }
 
 // alignment is that of a class all of whose members were read.
-func (s *class) alignment(e *dwarf.Entry) alignment {
+func (s *class) alignment(e *dwarfinfo.Entry) alignment {
 	own, _ := e.Val(attrAlignment).(int64)
 	members := max(s.needed, s.said, 1)
 	if s.packed || s.ByteSize%members != 0 {
@@ -27,7 +31,7 @@ func (s *class) alignment(e *dwarf.Entry) alignment {
 // align notes what a member needs. A packed struct keeps what the source says of a member, but not what it says of the
 // name of a member's type, which clang tells as if it were of the member. How such a struct is passed is not known:
 // clang takes it for one that is not aligned, and gcc does not.
-func (f *finder) align(s *class, m *dwarf.Entry, field *dwarf.StructField) {
+func (f *finder) align(s *class, m *dwarfinfo.Entry, field *dwarf.StructField) {
 	said, _ := m.Val(attrAlignment).(int64)
 	named := f.ofName(m)
 	if said = max(said, 1); field.ByteOffset%said == 0 {
@@ -40,16 +44,14 @@ func (f *finder) align(s *class, m *dwarf.Entry, field *dwarf.StructField) {
 }
 
 // ofName is what the source aligns the name to by which a member has its type (typedef, using); 0 for nothing.
-func (f *finder) ofName(m *dwarf.Entry) (largest int64) {
-	r := f.data.Reader()
+func (f *finder) ofName(m *dwarfinfo.Entry) (largest int64) {
 	for range deepest {
 		off, ok := m.Val(dwarf.AttrType).(dwarf.Offset)
 		if !ok {
 			break
 		}
-		r.Seek(off)
 		var err error
-		if m, err = r.Next(); err != nil || m == nil || !namesAndQualifiers[m.Tag] {
+		if m, err = f.data.Entry(off); err != nil || m == nil || !namesAndQualifiers[m.Tag] {
 			break
 		}
 		said, _ := m.Val(attrAlignment).(int64)

@@ -4,12 +4,14 @@ import (
 	"debug/dwarf"
 	"fmt"
 	"strings"
+
+	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
 // changed reports whether the compiler may have moved the parameters of a function: gcc
 // and clang do so with functions that only their own unit calls. gcc gives what it makes
 // another name (IsClone), clang tells nobody.
-func (f *finder) changed(chain []*dwarf.Entry) bool {
+func (f *finder) changed(chain []*dwarfinfo.Entry) bool {
 	if f.language == langGo {
 		name, _ := attribute(chain, dwarf.AttrName).(string)
 		return strings.Contains(name, "[") // a dictionary takes a register

@@ -3,6 +3,8 @@ package signature
 import (
 	"debug/dwarf"
 	"strings"
+
+	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
 // byAddress is the Kind of a class of C++ of which a copy's address is passed.
@@ -36,7 +38,7 @@ type class struct {
 }
 
 // composite reads a struct, a class or a union. It is Incomplete where nothing promises how it is passed.
-func (f *finder) composite(r *dwarf.Reader, e *dwarf.Entry, c dwarf.CommonType, sized bool, depth int) (
+func (f *finder) composite(e *dwarfinfo.Entry, c dwarf.CommonType, sized bool, depth int) (
 	dwarf.Type, error) {
 	c.Name, _ = e.Val(dwarf.AttrName).(string)
 	s := &class{StructType: &dwarf.StructType{CommonType: c, StructName: c.Name, Kind: "struct"}}
@@ -44,7 +46,7 @@ func (f *finder) composite(r *dwarf.Reader, e *dwarf.Entry, c dwarf.CommonType, 
 		s.Kind = "union"
 	}
 	s.Incomplete = !sized || e.Val(dwarf.AttrDeclaration) != nil || f.language == langRust
-	err := children(r, e, func(m *dwarf.Entry) error {
+	err := f.children(e, func(m *dwarfinfo.Entry) error {
 		switch m.Tag {
 		case dwarf.TagMember, dwarf.TagInheritance:
 			return f.member(s, m, depth)
@@ -65,7 +67,7 @@ func (f *finder) composite(r *dwarf.Reader, e *dwarf.Entry, c dwarf.CommonType, 
 // judge says how a class of C++ is passed: by the address of a copy, if copying it or ending it takes a function that
 // is not trivial (Itanium C++ ABI, 1.1, "non-trivial for the purposes of calls"). clang says it, and gcc from 8 on says
 // of each function whether it is one that the compiler made.
-func (f *finder) judge(s *class, e *dwarf.Entry) {
+func (f *finder) judge(s *class, e *dwarfinfo.Entry) {
 	switch convention, _ := e.Val(dwarf.AttrCalling).(int64); {
 	case convention == passedByReference: // whatever is in it
 		s.Kind, s.Incomplete = byAddress, s.ByteSize == 0
@@ -94,7 +96,7 @@ func (f *finder) tellsDefaulted() bool {
 }
 
 // member adds one, or a base.
-func (f *finder) member(s *class, m *dwarf.Entry, depth int) error {
+func (f *finder) member(s *class, m *dwarfinfo.Entry, depth int) error {
 	if static, _ := m.Val(dwarf.AttrExternal).(bool); static {
 		return nil
 	}
@@ -132,7 +134,7 @@ func passedByAddress(t dwarf.Type) bool {
 }
 
 // method notes a function of a class that matters: those that the compiler made itself are as the members are.
-func (f *finder) method(s *class, m *dwarf.Entry) error {
+func (f *finder) method(s *class, m *dwarfinfo.Entry) error {
 	name, _ := m.Val(dwarf.AttrName).(string)
 	artificial, _ := m.Val(dwarf.AttrArtificial).(bool)
 	defaulted, _ := m.Val(attrDefaulted).(int64)
@@ -159,21 +161,16 @@ func (f *finder) method(s *class, m *dwarf.Entry) error {
 }
 
 // virtual reports whether a function or a base is virtual.
-func virtual(e *dwarf.Entry) bool {
+func virtual(e *dwarfinfo.Entry) bool {
 	kind, _ := e.Val(dwarf.AttrVirtuality).(int64)
 	return kind != 0
 }
 
 // copies reports whether a constructor takes another object of the class: behind the object itself, its first
 // parameter is a reference to one.
-func (f *finder) copies(m *dwarf.Entry, s *class) (is bool, err error) {
-	r := f.data.Reader()
-	r.Seek(m.Offset)
-	if _, err := r.Next(); err != nil {
-		return false, err
-	}
+func (f *finder) copies(m *dwarfinfo.Entry, s *class) (is bool, err error) {
 	n := 0
-	err = children(r, m, func(p *dwarf.Entry) error {
+	err = f.children(m, func(p *dwarfinfo.Entry) error {
 		if p.Tag != dwarf.TagFormalParameter {
 			return nil
 		}
@@ -186,17 +183,15 @@ func (f *finder) copies(m *dwarf.Entry, s *class) (is bool, err error) {
 }
 
 // refersTo reports whether the type of an entry is a reference to a class of a name.
-func (f *finder) refersTo(e *dwarf.Entry, name string) (bool, error) {
+func (f *finder) refersTo(e *dwarfinfo.Entry, name string) (bool, error) {
 	reference := false
 	for range deepest {
 		off, ok := e.Val(dwarf.AttrType).(dwarf.Offset)
 		if !ok {
 			return false, nil
 		}
-		r := f.data.Reader()
-		r.Seek(off)
 		var err error
-		if e, err = r.Next(); err != nil || e == nil {
+		if e, err = f.data.Entry(off); err != nil || e == nil {
 			return false, err
 		}
 		switch {

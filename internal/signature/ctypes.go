@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/internal/abi"
+	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
 // ofC assigns the parameters and the result by the ABI of C. Where a type is not one that C passes, OnlyResult is set;
 // a result of such a type is unknown. The parameters are nil where their types are not known.
-func (f *finder) ofC(params []dwarf.Type, chain []*dwarf.Entry) (*Signature, error) {
+func (f *finder) ofC(params []dwarf.Type, chain []*dwarfinfo.Entry) (*Signature, error) {
 	result, returned, known, err := f.returned(chain)
 	if err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func (f *finder) ofC(params []dwarf.Type, chain []*dwarf.Entry) (*Signature, err
 }
 
 // returned is the type of the result, as the ABI sees it; known is false for what C does not return.
-func (f *finder) returned(chain []*dwarf.Entry) (t dwarf.Type, v abi.Value, known bool, err error) {
+func (f *finder) returned(chain []*dwarfinfo.Entry) (t dwarf.Type, v abi.Value, known bool, err error) {
 	t, err = f.typeOf(chain)
 	switch {
 	case err != nil:

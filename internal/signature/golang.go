@@ -115,7 +115,6 @@ func (v *goValue) scalar(off, size int, signed, float bool) {
 
 // add adds the scalars of t at an offset of the value.
 func (v *goValue) add(t dwarf.Type, off, depth int) bool {
-	t = bare(t)
 	if depth > deepest {
 		return false
 	}
@@ -126,7 +125,7 @@ func (v *goValue) add(t dwarf.Type, off, depth int) bool {
 	case *dwarf.ComplexType:
 		v.scalar(off, size/2, false, true)
 		v.scalar(off+size/2, size/2, false, true)
-	case *dwarf.UintType, *dwarf.UcharType, *dwarf.BoolType:
+	case *dwarf.UintType, *dwarf.BoolType:
 		v.scalar(off, size, false, false)
 	case *dwarf.StructType:
 		for _, m := range t.Field {
@@ -136,9 +135,9 @@ func (v *goValue) add(t dwarf.Type, off, depth int) bool {
 		}
 	case *dwarf.ArrayType:
 		return v.array(t, off, depth)
-	case *dwarf.IntType, *dwarf.CharType, *dwarf.EnumType:
+	case *dwarf.IntType:
 		v.scalar(off, size, true, false)
-	case *dwarf.PtrType, *dwarf.FuncType, *dwarf.AddrType, *dwarf.UnspecifiedType, *dwarf.UnsupportedType:
+	case *dwarf.PtrType:
 		v.scalar(off, 8, true, false)
 	default:
 		return false
@@ -157,19 +156,4 @@ func (v *goValue) array(t *dwarf.ArrayType, off, depth int) bool {
 		}
 	}
 	return true
-}
-
-// bare is the type behind names and qualifiers.
-func bare(t dwarf.Type) dwarf.Type {
-	for range 64 {
-		switch u := t.(type) {
-		case *dwarf.TypedefType:
-			t = u.Type
-		case *dwarf.QualType:
-			t = u.Type
-		default:
-			return t
-		}
-	}
-	return t
 }

@@ -50,14 +50,7 @@ func TestPlaces(t *testing.T) {
 
 // callAt gives the places that the signature of a function is made of.
 func (t *Functions) callAt(addr uint64) (*abi.Call, error) {
-	r := t.data.Reader()
-	unit, err := r.SeekPC(addr)
-	if err != nil {
-		return nil, err
-	}
-	f := t.finder(r, unit)
-	f.language, _ = unit.Val(0x13).(int64) // DW_AT_language
-	e, err := f.function(addr)
+	f, e, err := t.functionAt(addr)
 	if err != nil || e == nil {
 		return nil, errors.Join(err, errors.New("no such function"))
 	}
@@ -91,12 +84,7 @@ func opened(t *testing.T, binary, arch string) (*elf.File, *Functions, map[strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := Open(arch, func(name string) ([]byte, error) {
-		if s := file.Section(name); s != nil {
-			return s.Data()
-		}
-		return nil, nil
-	})
+	table, err := Open(arch, sectionsOf(file))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,10 +2,9 @@ package signature
 
 import (
 	"debug/dwarf"
-	"errors"
-	"fmt"
 
 	"github.com/startrace/startrace/internal/abi"
+	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/gofunc"
 )
 
@@ -43,39 +42,17 @@ func (s *Signature) Param(n int) Word {
 	return s.more(n - len(s.Params))
 }
 
-// mostInfo bounds the debug information that is read: a start-up must not take seconds.
-const mostInfo = 64 << 20
-
 // Functions are those of one file.
 type Functions struct {
-	data *dwarf.Data
+	data *dwarfinfo.Data
 	arch string
 }
 
-// Open prepares to read. section gives a section by its name, nil where there is none.
-func Open(arch string, section func(name string) ([]byte, error)) (*Functions, error) {
-	info, err := section(".debug_info")
-	if err != nil || len(info) == 0 || len(info) > mostInfo || abi.Of(arch) == nil {
+// Open prepares to read. section gives a section by its name, the zero Section where there is none.
+func Open(arch string, section func(name string) (dwarfinfo.Section, error)) (*Functions, error) {
+	d, err := dwarfinfo.Open(section)
+	if d == nil || err != nil || abi.Of(arch) == nil {
 		return nil, err
-	}
-	var got [3][]byte
-	for i, name := range []string{".debug_abbrev", ".debug_ranges", ".debug_str"} {
-		if got[i], err = section(name); err != nil {
-			return nil, err
-		}
-	}
-	d, err := dwarf.New(got[0], nil, nil, info, nil, nil, got[1], got[2])
-	if err != nil {
-		return nil, fmt.Errorf("read debug information: %w", err)
-	}
-	for _, name := range []string{".debug_line_str", ".debug_str_offsets", ".debug_addr", ".debug_rnglists"} {
-		text, err := section(name)
-		if err == nil && len(text) > 0 {
-			err = d.AddSection(name, text)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read debug information: %w", err)
-		}
 	}
 	return &Functions{d, arch}, nil
 }
@@ -83,21 +60,35 @@ func Open(arch string, section func(name string) ([]byte, error)) (*Functions, e
 // Of gives the signature of the function that begins at an address; nil where it is not
 // known.
 func (t *Functions) Of(addr uint64) (*Signature, error) {
-	r := t.data.Reader()
-	unit, err := r.SeekPC(addr)
-	if errors.Is(err, dwarf.ErrUnknownPC) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read debug information: %w", err)
-	}
-	f := t.finder(r, unit)
-	f.language, _ = unit.Val(dwarf.AttrLanguage).(int64)
-	e, err := f.function(addr)
+	f, e, err := t.functionAt(addr)
 	if e == nil || err != nil {
 		return nil, err
 	}
 	return f.signature(e)
+}
+
+// functionAt gives the entry of the function that begins at an address, nil where none is known, and a finder in its
+// unit.
+func (t *Functions) functionAt(addr uint64) (*finder, *dwarfinfo.Entry, error) {
+	u, err := t.data.UnitOf(addr)
+	if u == nil || err != nil {
+		return nil, nil, err
+	}
+	root, err := u.Root()
+	if err != nil {
+		return nil, nil, err
+	}
+	r := t.data.Entries()
+	if err := r.Seek(root.Offset); err != nil {
+		return nil, nil, err
+	}
+	if _, err := r.Next(); err != nil {
+		return nil, nil, err
+	}
+	f := t.finder(r, root)
+	f.language, _ = root.Val(dwarf.AttrLanguage).(int64)
+	e, err := f.function(addr)
+	return f, e, err
 }
 
 // The languages (DW_LANG_…) whose functions keep to the ABI of C, with those of which
@@ -117,15 +108,15 @@ var fortran = map[int64]bool{0x08: true, 0x0e: true, 0x22: true, 0x23: true}
 
 type finder struct {
 	*Functions
-	r        *dwarf.Reader
-	unit     *dwarf.Entry
+	r        *dwarfinfo.Entries
+	unit     *dwarfinfo.Entry
 	language int64
 	types    int // that were read
 	// alignments are those of the structs, unions and classes that were read.
 	alignments map[*dwarf.StructType]alignment
 }
 
-func (t *Functions) finder(r *dwarf.Reader, unit *dwarf.Entry) *finder {
+func (t *Functions) finder(r *dwarfinfo.Entries, unit *dwarfinfo.Entry) *finder {
 	return &finder{Functions: t, r: r, unit: unit, alignments: map[*dwarf.StructType]alignment{}}
 }
 
@@ -137,7 +128,7 @@ func (f *finder) producer() string {
 
 // function finds the entry of the function at addr in the unit that r is in. Functions
 // of C++ stand in namespaces and classes.
-func (f *finder) function(addr uint64) (*dwarf.Entry, error) {
+func (f *finder) function(addr uint64) (*dwarfinfo.Entry, error) {
 	depth := 1
 	for {
 		e, err := f.r.Next()
@@ -171,23 +162,20 @@ func (f *finder) function(addr uint64) (*dwarf.Entry, error) {
 
 // begins reports whether a function is entered at addr. One that the compiler has split, so that what seldom runs lies
 // elsewhere (NAME.cold), has a list of ranges, of which the first begins at its entry (DWARF 5, 2.17.3 and 2.18).
-func (f *finder) begins(e *dwarf.Entry, addr uint64) (bool, error) {
+func (f *finder) begins(e *dwarfinfo.Entry, addr uint64) (bool, error) {
 	if low, ok := e.Val(dwarf.AttrLowpc).(uint64); ok {
 		return low == addr, nil
 	}
 	if e.Val(dwarf.AttrRanges) == nil {
 		return false, nil
 	}
-	ranges, err := f.data.Ranges(e)
-	if err != nil {
-		return false, fmt.Errorf("read debug information: %w", err)
-	}
-	return len(ranges) > 0 && ranges[0][0] == addr, nil
+	ranges, err := e.Ranges()
+	return len(ranges) > 0 && ranges[0][0] == addr, err
 }
 
 // origin follows e to where its attributes are.
-func (f *finder) origin(e *dwarf.Entry) []*dwarf.Entry {
-	out := []*dwarf.Entry{e}
+func (f *finder) origin(e *dwarfinfo.Entry) []*dwarfinfo.Entry {
+	out := []*dwarfinfo.Entry{e}
 	for range 4 {
 		next, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
 		if !ok {
@@ -195,10 +183,8 @@ func (f *finder) origin(e *dwarf.Entry) []*dwarf.Entry {
 				break
 			}
 		}
-		r := f.data.Reader()
-		r.Seek(next)
 		var err error
-		if e, err = r.Next(); err != nil || e == nil {
+		if e, err = f.data.Entry(next); err != nil || e == nil {
 			break
 		}
 		out = append(out, e)
@@ -206,7 +192,7 @@ func (f *finder) origin(e *dwarf.Entry) []*dwarf.Entry {
 	return out
 }
 
-func attribute(chain []*dwarf.Entry, a dwarf.Attr) any {
+func attribute(chain []*dwarfinfo.Entry, a dwarf.Attr) any {
 	for _, e := range chain {
 		if v := e.Val(a); v != nil {
 			return v
@@ -216,7 +202,7 @@ func attribute(chain []*dwarf.Entry, a dwarf.Attr) any {
 }
 
 // signature reads the parameters and the result of a function.
-func (f *finder) signature(e *dwarf.Entry) (*Signature, error) {
+func (f *finder) signature(e *dwarfinfo.Entry) (*Signature, error) {
 	if !languages[f.language] {
 		return nil, nil
 	}
@@ -251,7 +237,7 @@ func (f *finder) ofGo(params, results []dwarf.Type, changed bool) *Signature {
 
 // parameters gives the types of the parameters of e; of Go those of the results stand
 // among them, some of them twice, by one name. nil, nil: they are not known.
-func (f *finder) parameters(e *dwarf.Entry) (params, results []dwarf.Type, err error) {
+func (f *finder) parameters(e *dwarfinfo.Entry) (params, results []dwarf.Type, err error) {
 	params = []dwarf.Type{}
 	seen := map[string]bool{}
 	for e.Children {
@@ -280,17 +266,13 @@ func (f *finder) parameters(e *dwarf.Entry) (params, results []dwarf.Type, err e
 
 // open reports whether a function takes arguments that are not declared: those behind the … of C, and the lengths of
 // strings of Fortran.
-func (f *finder) open(chain []*dwarf.Entry) bool {
+func (f *finder) open(chain []*dwarfinfo.Entry) bool {
 	if fortran[f.language] {
 		return true
 	}
 	for _, e := range chain {
-		r, more := f.data.Reader(), false
-		r.Seek(e.Offset)
-		if _, err := r.Next(); err != nil {
-			return true
-		}
-		err := children(r, e, func(p *dwarf.Entry) error {
+		more := false
+		err := f.children(e, func(p *dwarfinfo.Entry) error {
 			more = more || p.Tag == dwarf.TagUnspecifiedParameters
 			return nil
 		})
@@ -301,7 +283,7 @@ func (f *finder) open(chain []*dwarf.Entry) bool {
 	return false
 }
 
-func (f *finder) typeOf(chain []*dwarf.Entry) (dwarf.Type, error) {
+func (f *finder) typeOf(chain []*dwarfinfo.Entry) (dwarf.Type, error) {
 	off, ok := attribute(chain, dwarf.AttrType).(dwarf.Offset)
 	if !ok {
 		return nil, nil
@@ -309,9 +291,5 @@ func (f *finder) typeOf(chain []*dwarf.Entry) (dwarf.Type, error) {
 	if f.language != langGo {
 		return f.typeAt(off, 0)
 	}
-	t, err := f.data.Type(off)
-	if err != nil {
-		return nil, fmt.Errorf("read debug information: %w", err)
-	}
-	return t, nil
+	return f.goType(off, 0)
 }

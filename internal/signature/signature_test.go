@@ -1,7 +1,9 @@
 package signature
 
 import (
+	"bytes"
 	"debug/elf"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/startrace/startrace/internal/abi"
+	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/test/need"
 )
 
@@ -33,12 +36,7 @@ func build(t *testing.T, command, file, source string) func(symbol string) *Sign
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = f.Close() })
-	table, err := Open(runtime.GOARCH, func(name string) ([]byte, error) {
-		if s := f.Section(name); s != nil {
-			return s.Data()
-		}
-		return nil, nil
-	})
+	table, err := Open(runtime.GOARCH, sectionsOf(f))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +254,7 @@ func TestNotCertain(t *testing.T) {
 		})
 	}
 	// Without debug information there is no table.
-	nothing := func(string) ([]byte, error) { return nil, nil }
+	nothing := func(string) (dwarfinfo.Section, error) { return dwarfinfo.Section{}, nil }
 	if table, err := Open(runtime.GOARCH, nothing); table != nil || err != nil {
 		t.Errorf("got %v, %v", table, err)
 	}
@@ -265,11 +263,26 @@ func TestNotCertain(t *testing.T) {
 			t.Errorf("%s is a clone", name)
 		}
 	}
-	large := func(string) ([]byte, error) { return make([]byte, mostInfo+1), nil }
-	if table, err := Open("amd64", large); table != nil || err != nil {
-		t.Errorf("%v, %v", table, err)
+	text := []byte("damaged")
+	damaged, err := Open("amd64", func(string) (dwarfinfo.Section, error) {
+		return dwarfinfo.Section{Reader: bytes.NewReader(text), Size: int64(len(text))}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := Open("amd64", func(string) ([]byte, error) { return []byte("damaged"), nil }); err == nil {
-		t.Error("damaged debug information is an error")
+	if _, err := damaged.Of(1); !errors.Is(err, dwarfinfo.ErrDamaged) {
+		t.Errorf("damaged debug information: %v", err)
+	}
+}
+
+// sectionsOf gives the sections of a file as they are read.
+func sectionsOf(f *elf.File) func(name string) (dwarfinfo.Section, error) {
+	return func(name string) (dwarfinfo.Section, error) {
+		s := f.Section(name)
+		if s == nil {
+			return dwarfinfo.Section{}, nil
+		}
+		b, err := s.Data()
+		return dwarfinfo.Section{Reader: bytes.NewReader(b), Size: int64(len(b))}, err
 	}
 }

@@ -2,8 +2,9 @@ package signature
 
 import (
 	"debug/dwarf"
-	"fmt"
 	"strings"
+
+	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
 // This file reads the types of languages that keep to the ABI of C. What debug/dwarf makes of them it reads with all
@@ -32,11 +33,9 @@ const mostTypes = 4096
 
 // typeAt reads the type at a place; nil where it is of a kind that is not known.
 func (f *finder) typeAt(off dwarf.Offset, depth int) (dwarf.Type, error) {
-	r := f.data.Reader()
-	r.Seek(off)
-	e, err := r.Next()
+	e, err := f.data.Entry(off)
 	if err != nil {
-		return nil, fmt.Errorf("read debug information: %w", err)
+		return nil, err
 	}
 	if f.types++; e == nil || depth > deepest || f.types > mostTypes {
 		return nil, nil
@@ -56,11 +55,11 @@ func (f *finder) typeAt(off dwarf.Offset, depth int) (dwarf.Type, error) {
 	case dwarf.TagPtrToMemberType:
 		return f.toMember(e)
 	case dwarf.TagEnumerationType:
-		return f.enum(r, e, common, depth)
+		return f.enum(e, common, depth)
 	case dwarf.TagArrayType:
-		return f.array(r, e, depth)
+		return f.array(e, depth)
 	case dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType:
-		return f.composite(r, e, common, sized, depth)
+		return f.composite(e, common, sized, depth)
 	}
 	if namesAndQualifiers[e.Tag] {
 		return f.named(e, depth)
@@ -69,7 +68,7 @@ func (f *finder) typeAt(off dwarf.Offset, depth int) (dwarf.Type, error) {
 }
 
 // next is the type that an entry names; void where it names none.
-func (f *finder) next(e *dwarf.Entry, depth int) (dwarf.Type, error) {
+func (f *finder) next(e *dwarfinfo.Entry, depth int) (dwarf.Type, error) {
 	switch off := e.Val(dwarf.AttrType).(type) {
 	case dwarf.Offset:
 		return f.typeAt(off, depth+1)
@@ -80,7 +79,7 @@ func (f *finder) next(e *dwarf.Entry, depth int) (dwarf.Type, error) {
 }
 
 // named is the type behind a name or a qualifier.
-func (f *finder) named(e *dwarf.Entry, depth int) (dwarf.Type, error) {
+func (f *finder) named(e *dwarfinfo.Entry, depth int) (dwarf.Type, error) {
 	t, err := f.next(e, depth)
 	if s, is := t.(*dwarf.StructType); is && e.Tag == tagAtomic {
 		s.Incomplete = true
@@ -94,7 +93,7 @@ func pointer() *dwarf.PtrType {
 
 // baseType is one that has no parts. An int of which some bits mean nothing (_BitInt(7)) is none that is known, nor are
 // decimal floats and complex ints of arm64, on whose places compilers do not agree.
-func (f *finder) baseType(e *dwarf.Entry, c dwarf.CommonType) dwarf.Type {
+func (f *finder) baseType(e *dwarfinfo.Entry, c dwarf.CommonType) dwarf.Type {
 	c.Name, _ = e.Val(dwarf.AttrName).(string)
 	encoding, _ := e.Val(dwarf.AttrEncoding).(int64)
 	if bits, has := e.Val(dwarf.AttrBitSize).(int64); has && bits != 8*c.ByteSize || c.ByteSize > 32 {
@@ -142,16 +141,14 @@ func twoOf(size int64) dwarf.Type {
 }
 
 // toMember is a pointer to a member of a class: a distance, or, of a function, two words (Itanium C++ ABI, 2.3).
-func (f *finder) toMember(e *dwarf.Entry) (dwarf.Type, error) {
+func (f *finder) toMember(e *dwarfinfo.Entry) (dwarf.Type, error) {
 	for range deepest {
 		off, ok := e.Val(dwarf.AttrType).(dwarf.Offset)
 		if !ok {
 			return nil, nil
 		}
-		r := f.data.Reader()
-		r.Seek(off)
 		var err error
-		if e, err = r.Next(); err != nil || e == nil {
+		if e, err = f.data.Entry(off); err != nil || e == nil {
 			return nil, err
 		}
 		switch {
@@ -165,7 +162,7 @@ func (f *finder) toMember(e *dwarf.Entry) (dwarf.Type, error) {
 }
 
 // enum is the int that an enum is made of. Where that is not said, a value below 0 tells that it is signed.
-func (f *finder) enum(r *dwarf.Reader, e *dwarf.Entry, c dwarf.CommonType, depth int) (dwarf.Type, error) {
+func (f *finder) enum(e *dwarfinfo.Entry, c dwarf.CommonType, depth int) (dwarf.Type, error) {
 	if e.Val(dwarf.AttrType) != nil {
 		t, err := f.next(e, depth)
 		if t != nil && t.Size() != c.ByteSize && c.ByteSize != 0 {
@@ -174,7 +171,7 @@ func (f *finder) enum(r *dwarf.Reader, e *dwarf.Entry, c dwarf.CommonType, depth
 		return t, err
 	}
 	negative := false
-	err := children(r, e, func(v *dwarf.Entry) error {
+	err := f.children(e, func(v *dwarfinfo.Entry) error {
 		n, _ := v.Val(dwarf.AttrConstValue).(int64)
 		negative = negative || n < 0
 		return nil
@@ -190,9 +187,9 @@ func (f *finder) enum(r *dwarf.Reader, e *dwarf.Entry, c dwarf.CommonType, depth
 }
 
 // array has a Count of -1 where its length is not said.
-func (f *finder) array(r *dwarf.Reader, e *dwarf.Entry, depth int) (dwarf.Type, error) {
+func (f *finder) array(e *dwarfinfo.Entry, depth int) (dwarf.Type, error) {
 	var dims []int64
-	err := children(r, e, func(d *dwarf.Entry) error {
+	err := f.children(e, func(d *dwarfinfo.Entry) error {
 		count, ok := d.Val(dwarf.AttrCount).(int64)
 		if !ok {
 			if count, ok = d.Val(dwarf.AttrUpperBound).(int64); ok {
@@ -243,20 +240,7 @@ func (f *finder) cpp() bool {
 	return false
 }
 
-// children goes over the direct ones of an entry, behind which r stands.
-func children(r *dwarf.Reader, e *dwarf.Entry, each func(*dwarf.Entry) error) error {
-	for e.Children {
-		kid, err := r.Next()
-		if err != nil {
-			return fmt.Errorf("read debug information: %w", err)
-		}
-		if kid == nil || kid.Tag == 0 {
-			return nil
-		}
-		if err := each(kid); err != nil {
-			return err
-		}
-		r.SkipChildren()
-	}
-	return nil
+// children goes over the direct ones of an entry.
+func (f *finder) children(e *dwarfinfo.Entry, each func(*dwarfinfo.Entry) error) error {
+	return f.data.EachChild(e, func(kid *dwarfinfo.Entry) (bool, error) { return true, each(kid) })
 }

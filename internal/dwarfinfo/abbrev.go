@@ -1,0 +1,80 @@
+package dwarfinfo
+
+import "debug/dwarf"
+
+// An abbreviation says which attributes an entry has, and in which forms (7.5.3).
+type abbreviation struct {
+	tag      dwarf.Tag
+	children bool
+	attrs    []attribute
+	// size is how many bytes all attributes take together, -1 where that varies.
+	size int
+}
+
+// An attribute is one of an abbreviation.
+type attribute struct {
+	name dwarf.Attr
+	form form
+	// implicit is the value of DW_FORM_implicit_const, which stands in the abbreviation.
+	implicit int64
+}
+
+// abbreviations are those of a unit, by their numbers. Compilers number from 1 on without gaps.
+type abbreviations struct {
+	inOrder []abbreviation
+	others  map[uint64]abbreviation
+}
+
+// maxAttrs bounds the attributes of an entry. Those of compilers have up to some twenty.
+const maxAttrs = 256
+
+// of gives the abbreviation of a number.
+func (t *abbreviations) of(code uint64) (*abbreviation, bool) {
+	if code-1 < uint64(len(t.inOrder)) {
+		return &t.inOrder[code-1], true
+	}
+	a, ok := t.others[code]
+	return &a, ok
+}
+
+// parseAbbreviations reads a table. offsetSize and addressSize are those of the unit that it belongs to, in bytes.
+func parseAbbreviations(c *cursor, offsetSize, addressSize int) (*abbreviations, error) {
+	t := &abbreviations{others: map[uint64]abbreviation{}}
+	for {
+		code := c.unsigned()
+		if c.failed {
+			return nil, damaged("a table of abbreviations is cut off")
+		}
+		if code == 0 {
+			return t, nil
+		}
+		a := abbreviation{tag: dwarf.Tag(c.unsigned()), children: c.number(1) != 0}
+		if err := a.parseAttributes(c, offsetSize, addressSize); err != nil {
+			return nil, err
+		}
+		if code == uint64(len(t.inOrder))+1 {
+			t.inOrder = append(t.inOrder, a)
+		} else {
+			t.others[code] = a
+		}
+	}
+}
+
+func (a *abbreviation) parseAttributes(c *cursor, offsetSize, addressSize int) error {
+	for !c.failed && len(a.attrs) < maxAttrs {
+		at := attribute{name: dwarf.Attr(c.unsigned()), form: form(c.unsigned())}
+		if at.form == formImplicitConst {
+			at.implicit = c.signed()
+		}
+		if at.name == 0 && at.form == 0 {
+			return nil
+		}
+		a.attrs = append(a.attrs, at)
+		if n := at.form.size(offsetSize, addressSize); n < 0 || a.size < 0 {
+			a.size = -1
+		} else {
+			a.size += n
+		}
+	}
+	return damaged("an abbreviation is cut off")
+}

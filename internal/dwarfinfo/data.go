@@ -1,0 +1,246 @@
+package dwarfinfo
+
+import (
+	"debug/dwarf"
+	"fmt"
+	"slices"
+)
+
+// A Data is the debug information of one file. It belongs to one goroutine.
+type Data struct {
+	info, abbrev, str, lineStr, strOffsets, addr, ranges, rnglists, aranges Section
+
+	// units are all of them in the order of .debug_info; nil until they were looked for.
+	units []*Unit
+	err   error // why they are not known
+	// tables are the tables of abbreviations that were read, by their offset and the sizes of offsets and addresses.
+	tables map[tableKey]*abbreviations
+	// abbrevs is .debug_abbrev; nil until it was read.
+	abbrevs []byte
+	// byAddress says which unit a range of addresses belongs to, by .debug_aranges, in ascending order; nil until it
+	// was read.
+	byAddress []unitRange
+	// last is the unit that had the answer to the last question: the next is often about the same.
+	last *Unit
+}
+
+type tableKey struct {
+	at              uint64
+	offset, address int
+}
+
+// Open prepares to read. section gives a section by its name, the zero Section where there is none. nil: the file has
+// no debug information.
+func Open(section func(name string) (Section, error)) (*Data, error) {
+	d := &Data{tables: map[tableKey]*abbreviations{}}
+	for name, at := range map[string]*Section{
+		".debug_info": &d.info, ".debug_abbrev": &d.abbrev, ".debug_str": &d.str, ".debug_line_str": &d.lineStr,
+		".debug_str_offsets": &d.strOffsets, ".debug_addr": &d.addr, ".debug_ranges": &d.ranges,
+		".debug_rnglists": &d.rnglists, ".debug_aranges": &d.aranges,
+	} {
+		s, err := section(name)
+		if err != nil {
+			return nil, fmt.Errorf("read debug information: %w", err)
+		}
+		*at = s
+	}
+	if d.info.Size == 0 {
+		return nil, nil
+	}
+	return d, nil
+}
+
+// table gives the abbreviations of a unit.
+func (d *Data) table(key tableKey) (*abbreviations, error) {
+	if t := d.tables[key]; t != nil {
+		return t, nil
+	}
+	if d.abbrevs == nil {
+		b, err := d.abbrev.bytes(0, d.abbrev.Size)
+		if err != nil {
+			return nil, err
+		}
+		d.abbrevs = b
+	}
+	if key.at > uint64(len(d.abbrevs)) {
+		return nil, damaged("abbreviations at %d", key.at)
+	}
+	t, err := parseAbbreviations(&cursor{data: d.abbrevs, at: int(key.at)}, key.offset, key.address)
+	if err == nil {
+		d.tables[key] = t
+	}
+	return t, err
+}
+
+// A Unit is the information of one source file, or a part of it that others share.
+type Unit struct {
+	data *Data
+	// off is where its header begins in .debug_info, entries where its first entry does, and end is behind its last.
+	off, entries, end int64
+	version           int
+	offsetSize        int // 4 or 8 bytes
+	addressSize       int
+	abbrevAt          uint64
+	// kind is DW_UT_…, of which units before DWARF 5 have none.
+	kind byte
+
+	// known: what follows was read from its first entry.
+	known bool
+	// strBase, addrBase and rangeBase are where its part of .debug_str_offsets, .debug_addr and .debug_rnglists begins.
+	strBase, addrBase, rangeBase uint64
+	// low is DW_AT_low_pc, to which lists of ranges are relative.
+	low uint64
+
+	// bytes are those from off on; nil until an entry was asked for. table has their abbreviations.
+	bytes []byte
+	table *abbreviations
+}
+
+// Kinds of units (7.5.1).
+const (
+	unitType      = 0x02
+	unitSkeleton  = 0x04
+	unitSplit     = 0x05
+	unitSplitType = 0x06
+)
+
+// maxHeader is the longest header of a unit, in bytes: that of a unit of types with offsets of 64 bits.
+const maxHeader = 12 + 2 + 1 + 1 + 8 + 8 + 8
+
+// Units gives all units. Those behind a damaged header are not known.
+func (d *Data) Units() ([]*Unit, error) {
+	if d.units == nil && d.err == nil {
+		d.err = d.readUnits()
+	}
+	if len(d.units) > 0 {
+		return d.units, nil
+	}
+	return nil, d.err
+}
+
+func (d *Data) readUnits() error {
+	for off := int64(0); off < d.info.Size; {
+		b, err := d.info.bytes(off, min(maxHeader, d.info.Size-off))
+		if err != nil {
+			return err
+		}
+		u, err := d.header(off, b)
+		if err != nil {
+			return err
+		}
+		d.units = append(d.units, u)
+		off = u.end
+	}
+	return nil
+}
+
+// header reads the header of a unit.
+func (d *Data) header(off int64, b []byte) (*Unit, error) {
+	c := &cursor{data: b}
+	u := &Unit{data: d, off: off, offsetSize: 4}
+	length := c.number(4)
+	if length == 0xffffffff {
+		u.offsetSize, length = 8, c.number(8)
+	}
+	if length > uint64(d.info.Size-off) || length == 0 {
+		return nil, damaged("a unit of %d bytes at %d", length, off)
+	}
+	u.end = off + int64(c.at) + int64(length)
+	if u.version = int(c.number(2)); u.version >= 5 {
+		u.kind = byte(c.number(1))
+		u.addressSize = int(c.number(1))
+		u.abbrevAt = c.number(u.offsetSize)
+		switch u.kind {
+		case unitSkeleton, unitSplit:
+			c.take(8)
+		case unitType, unitSplitType:
+			c.take(uint64(8 + u.offsetSize))
+		}
+	} else {
+		u.abbrevAt = c.number(u.offsetSize)
+		u.addressSize = int(c.number(1))
+	}
+	u.entries = off + int64(c.at)
+	if c.failed || u.version < 2 || u.version > 5 || u.addressSize != 4 && u.addressSize != 8 || u.end > d.info.Size ||
+		u.entries > u.end {
+		return nil, damaged("the header of a unit at %d", off)
+	}
+	return u, nil
+}
+
+// unitAt gives the unit that an offset of .debug_info lies in.
+func (d *Data) unitAt(off dwarf.Offset) (*Unit, error) {
+	units, err := d.Units()
+	if err != nil {
+		return nil, err
+	}
+	i, exact := slices.BinarySearchFunc(units, int64(off), func(u *Unit, off int64) int { return int(u.off - off) })
+	if exact || i == 0 || int64(off) < units[i-1].entries || int64(off) >= units[i-1].end {
+		return nil, damaged("a reference to %#x, where no entry is", uint32(off))
+	}
+	return units[i-1], nil
+}
+
+// load reads the bytes of the unit.
+func (u *Unit) load() error {
+	if u.bytes != nil {
+		return nil
+	}
+	b, err := u.data.info.bytes(u.off, u.end-u.off)
+	if err != nil {
+		return err
+	}
+	if err := u.abbreviations(); err != nil {
+		return err
+	}
+	u.bytes = b
+	u.know(b)
+	return nil
+}
+
+func (u *Unit) abbreviations() (err error) {
+	if u.table == nil {
+		u.table, err = u.data.table(tableKey{u.abbrevAt, u.offsetSize, u.addressSize})
+	}
+	return err
+}
+
+// maxRoot is how many bytes of a unit are read for its first entry. That of a compiler has some 100.
+const maxRoot = 4096
+
+// Root gives the first entry, which is that of the unit itself, without reading the others.
+func (u *Unit) Root() (*Entry, error) {
+	if err := u.abbreviations(); err != nil {
+		return nil, err
+	}
+	b := u.bytes
+	if b == nil {
+		var err error
+		if b, err = u.data.info.bytes(u.off, min(u.end-u.off, maxRoot)); err != nil {
+			return nil, err
+		}
+	}
+	u.know(b)
+	return u.entry(b, u.entries)
+}
+
+// know takes from the first entry what others need.
+func (u *Unit) know(b []byte) {
+	if u.known {
+		return
+	}
+	u.known = true
+	u.strBase = uint64(2 * u.offsetSize) // behind the header of a .dwo's table, which says none
+	e, err := u.entry(b, u.entries)
+	if err != nil || e.Tag == 0 {
+		return
+	}
+	for name, to := range map[dwarf.Attr]*uint64{
+		dwarf.AttrStrOffsetsBase: &u.strBase, dwarf.AttrAddrBase: &u.addrBase, dwarf.AttrRnglistsBase: &u.rangeBase,
+	} {
+		if base, ok := e.Val(name).(int64); ok {
+			*to = uint64(base)
+		}
+	}
+	u.low, _ = e.Val(dwarf.AttrLowpc).(uint64)
+}

@@ -1,0 +1,284 @@
+package dwarfinfo
+
+import "debug/dwarf"
+
+// A form is how an attribute's value is written (7.5.6).
+type form uint16
+
+// The forms.
+const (
+	formAddr          form = 0x01
+	formBlock2        form = 0x03
+	formBlock4        form = 0x04
+	formData2         form = 0x05
+	formData4         form = 0x06
+	formData8         form = 0x07
+	formString        form = 0x08
+	formBlock         form = 0x09
+	formBlock1        form = 0x0a
+	formData1         form = 0x0b
+	formFlag          form = 0x0c
+	formSdata         form = 0x0d
+	formStrp          form = 0x0e
+	formUdata         form = 0x0f
+	formRefAddr       form = 0x10
+	formRef1          form = 0x11
+	formRef2          form = 0x12
+	formRef4          form = 0x13
+	formRef8          form = 0x14
+	formRefUdata      form = 0x15
+	formIndirect      form = 0x16
+	formSecOffset     form = 0x17
+	formExprloc       form = 0x18
+	formFlagPresent   form = 0x19
+	formStrx          form = 0x1a
+	formAddrx         form = 0x1b
+	formRefSup4       form = 0x1c
+	formStrpSup       form = 0x1d
+	formData16        form = 0x1e
+	formLineStrp      form = 0x1f
+	formRefSig8       form = 0x20
+	formImplicitConst form = 0x21
+	formLoclistx      form = 0x22
+	formRnglistx      form = 0x23
+	formRefSup8       form = 0x24
+	formStrx1         form = 0x25
+	formStrx2         form = 0x26
+	formStrx3         form = 0x27
+	formStrx4         form = 0x28
+	formAddrx1        form = 0x29
+	formAddrx2        form = 0x2a
+	formAddrx3        form = 0x2b
+	formAddrx4        form = 0x2c
+	// Those of gcc before DWARF 5, and of dwz.
+	formGNUAddrIndex form = 0x1f01
+	formGNUStrIndex  form = 0x1f02
+	formGNURefAlt    form = 0x1f20
+	formGNUStrpAlt   form = 0x1f21
+)
+
+// What a form is written in, where that is no fixed number of bytes.
+const (
+	inOffset  = -1 - iota // an offset of a section: 4 or 8 bytes
+	inAddress             // an address
+	inLEB                 // a LEB128
+	inText                // bytes up to a NUL
+	inBlock1              // a length of 1 byte, and as many bytes
+	inBlock2
+	inBlock4
+	inBlockLEB
+	inOther // DW_FORM_indirect: the form stands before the value
+	unknownForm
+)
+
+// A class is what a value means (7.5.5).
+type class uint8
+
+const (
+	classOther class = iota
+	classAddress
+	classConstant
+	classFlag
+	classBlock
+	classText     // in the entry
+	classStr      // an offset in .debug_str
+	classLineStr  // an offset in .debug_line_str
+	classStrIndex // an index in .debug_str_offsets
+	classAddrIndex
+	classReference // an offset in the unit
+	classRefAddr   // an offset in .debug_info
+	classOffset    // an offset in a section of lists
+	classList      // an index of a list
+	classSignature // of a type
+	classElsewhere // in another file
+)
+
+// forms says of each form how it is written, and what it means.
+var forms = map[form]struct {
+	written int
+	class   class
+}{
+	formAddr:  {inAddress, classAddress},
+	formData1: {1, classConstant}, formData2: {2, classConstant}, formData4: {4, classConstant},
+	formData8: {8, classConstant}, formData16: {16, classBlock},
+	formSdata: {inLEB, classConstant}, formUdata: {inLEB, classConstant}, formImplicitConst: {0, classConstant},
+	formFlag: {1, classFlag}, formFlagPresent: {0, classFlag},
+	formString: {inText, classText}, formStrp: {inOffset, classStr}, formLineStrp: {inOffset, classLineStr},
+	formStrx: {inLEB, classStrIndex}, formStrx1: {1, classStrIndex}, formStrx2: {2, classStrIndex},
+	formStrx3: {3, classStrIndex}, formStrx4: {4, classStrIndex}, formGNUStrIndex: {inLEB, classStrIndex},
+	formBlock1: {inBlock1, classBlock}, formBlock2: {inBlock2, classBlock}, formBlock4: {inBlock4, classBlock},
+	formBlock: {inBlockLEB, classBlock}, formExprloc: {inBlockLEB, classBlock},
+	formRef1: {1, classReference}, formRef2: {2, classReference}, formRef4: {4, classReference},
+	formRef8: {8, classReference}, formRefUdata: {inLEB, classReference}, formRefAddr: {inOffset, classRefAddr},
+	formSecOffset: {inOffset, classOffset}, formLoclistx: {inLEB, classList}, formRnglistx: {inLEB, classList},
+	formAddrx: {inLEB, classAddrIndex}, formAddrx1: {1, classAddrIndex}, formAddrx2: {2, classAddrIndex},
+	formAddrx3: {3, classAddrIndex}, formAddrx4: {4, classAddrIndex}, formGNUAddrIndex: {inLEB, classAddrIndex},
+	formRefSig8: {8, classSignature}, formIndirect: {inOther, classOther},
+	formRefSup4: {4, classElsewhere}, formRefSup8: {8, classElsewhere}, formStrpSup: {inOffset, classElsewhere},
+	formGNURefAlt: {inOffset, classElsewhere}, formGNUStrpAlt: {inOffset, classElsewhere},
+}
+
+// written is how a form is written: a number of bytes, or one of the words above.
+func (f form) written() int {
+	if x, ok := forms[f]; ok {
+		return x.written
+	}
+	return unknownForm
+}
+
+// size is how many bytes a value takes, -1 where that varies.
+func (f form) size(offsetSize, addressSize int) int {
+	switch n := f.written(); {
+	case n >= 0:
+		return n
+	case n == inOffset:
+		return offsetSize
+	case n == inAddress:
+		return addressSize
+	}
+	return -1
+}
+
+// skip steps over a value.
+func (u *Unit) skip(c *cursor, f form) {
+	if n := f.size(u.offsetSize, u.addressSize); n >= 0 {
+		c.take(uint64(n))
+		return
+	}
+	switch f.written() {
+	case inLEB:
+		c.signed()
+	case inText:
+		c.text()
+	case inBlock1:
+		c.take(c.number(1))
+	case inBlock2:
+		c.take(c.number(2))
+	case inBlock4:
+		c.take(c.number(4))
+	case inBlockLEB:
+		c.take(c.unsigned())
+	case inOther:
+		if f := form(c.unsigned()); f != formIndirect {
+			u.skip(c, f)
+			return
+		}
+		c.failed = true
+	default:
+		c.failed = true
+	}
+}
+
+// A value is that of an attribute as it is written: a number or bytes.
+type value struct {
+	form   form
+	number uint64
+	bytes  []byte
+}
+
+func (v value) class() class { return forms[v.form].class }
+
+// value reads one.
+func (u *Unit) value(c *cursor, a attribute) value {
+	v := value{form: a.form}
+	switch n := a.form.written(); {
+	case a.form == formImplicitConst:
+		v.number = uint64(a.implicit)
+	case a.form == formFlagPresent:
+		v.number = 1
+	case a.form == formSdata:
+		v.number = uint64(c.signed())
+	case a.form == formData16:
+		v.bytes = c.take(16)
+	case n >= 0 || n == inOffset || n == inAddress:
+		v.number = c.number(a.form.size(u.offsetSize, u.addressSize))
+	case n == inLEB:
+		v.number = c.unsigned()
+	case n == inText:
+		v.bytes = c.text()
+	case n == inBlock1:
+		v.bytes = c.take(c.number(1))
+	case n == inBlock2:
+		v.bytes = c.take(c.number(2))
+	case n == inBlock4:
+		v.bytes = c.take(c.number(4))
+	case n == inBlockLEB:
+		v.bytes = c.take(c.unsigned())
+	case n == inOther:
+		if f := form(c.unsigned()); f != formIndirect {
+			return u.value(c, attribute{a.name, f, 0})
+		}
+		c.failed = true
+	default:
+		c.failed = true
+	}
+	return v
+}
+
+// meaning gives a value as package debug/dwarf does: an address is a uint64, a constant and an offset of a section are
+// an int64, the index of a list a uint64, a flag a bool, a reference a dwarf.Offset, a text a string, a block a []byte.
+// What lies in another file, or cannot be read, is nil.
+func (u *Unit) meaning(v value) any {
+	switch v.class() {
+	case classAddress:
+		return v.number
+	case classAddrIndex:
+		if addr, err := u.address(v.number); err == nil {
+			return addr
+		}
+		return nil
+	case classConstant:
+		return v.constant()
+	case classOffset:
+		return int64(v.number)
+	case classList:
+		return v.number
+	case classFlag:
+		return v.number != 0
+	case classBlock:
+		return v.bytes
+	case classReference:
+		return dwarf.Offset(uint64(u.off) + v.number)
+	case classRefAddr:
+		return dwarf.Offset(v.number)
+	case classText, classStr, classLineStr, classStrIndex:
+		if text, err := u.text(v); err == nil {
+			return text
+		}
+	}
+	return nil
+}
+
+// constant is a constant's value. Those of a fixed size are taken as unsigned, as the standard leaves it open.
+func (v value) constant() int64 { return int64(v.number) }
+
+// text is that of a value that is one.
+func (u *Unit) text(v value) (string, error) {
+	switch v.class() {
+	case classText:
+		return string(v.bytes), nil
+	case classStr:
+		return u.data.str.text(int64(v.number))
+	case classLineStr:
+		return u.data.lineStr.text(int64(v.number))
+	}
+	size := int64(u.offsetSize)
+	b, err := u.data.strOffsets.bytes(int64(u.strBase)+size*int64(v.number), size)
+	if err != nil {
+		return "", err
+	}
+	return u.data.str.text(int64((&cursor{data: b}).number(u.offsetSize)))
+}
+
+// address is the one of an index in .debug_addr.
+func (u *Unit) address(index uint64) (uint64, error) {
+	size := int64(u.addressSize)
+	if index > 1<<40 {
+		return 0, damaged("address %d", index)
+	}
+	b, err := u.data.addr.bytes(int64(u.addrBase)+size*int64(index), size)
+	if err != nil {
+		return 0, err
+	}
+	return (&cursor{data: b}).number(u.addressSize), nil
+}
