@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/points"
+	"github.com/startrace/startrace/internal/signature"
 )
 
 // A walk notes what it asks about a function. Functions with the same answers share a program.
@@ -45,7 +46,18 @@ func signatureOf(p *points.Function) string {
 	for _, arg := range p.Params() {
 		fmt.Fprintf(&b, "%s %d,", arg.Name, arg.Type)
 	}
+	if s := p.Known(); p.User && s != nil {
+		for i := range s.Arguments {
+			fmt.Fprintf(&b, "%s,", valueAnswer(p, &s.Arguments[i]))
+		}
+	}
 	return b.String()
+}
+
+// valueAnswer is what a program that reads an argument or a result by its type depends on.
+func valueAnswer(p *points.Function, v *signature.Value) string {
+	id, err := p.Type(v)
+	return fmt.Sprint(v.Name, id, err, v.Pieces, v.Indirect)
 }
 
 func (v *funcView) ask(question string) string {
@@ -71,7 +83,16 @@ func userAnswer(p *points.Function, question string) string {
 		return fmt.Sprint(p.ABI)
 	}
 	if question == "ret" {
-		return fmt.Sprint(p.ABI, s.Result, s.Void)
+		answer := fmt.Sprint(p.ABI, s.Result, s.Void)
+		for i := range s.Results {
+			answer += valueAnswer(p, &s.Results[i])
+		}
+		return answer
+	}
+	for i := range s.Arguments {
+		if s.Arguments[i].Name == question && question != "" {
+			return valueAnswer(p, &s.Arguments[i])
+		}
 	}
 	var i int
 	if _, err := fmt.Sscan(question, &i); err != nil || s.OnlyResult {

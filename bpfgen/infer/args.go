@@ -218,10 +218,11 @@ func (b argWords) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val 
 		return exprVal(raw)
 	case kernel.KindPtr:
 		if b.memory().isChar(t.Elem, pos) {
-			return exprVal(b.memory().cstring(memPlace{raw, 0, tree.Auto, b.body}, b.u.strMax+1, 0, pos))
+			space := b.memory().spaceBehind(t.ID, pos)
+			return exprVal(b.memory().cstring(memPlace{raw, 0, space, b.body}, b.u.strMax+1, 0, pos))
 		}
 		p := b.memory().pointerTo(t.Elem, pos)
-		p.Trusted = p.BTF != 0
+		p.Trusted = p.BTF != 0 && !btf.OfProgram(t.ID)
 		return as(p)
 	case kernel.KindStruct, kernel.KindUnion, kernel.KindArray:
 		return objVal(&regStruct{words: []wordIn{{from: b.body, expr: raw}}, id: btf.Skip(id)})

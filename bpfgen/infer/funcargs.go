@@ -23,6 +23,11 @@ func (a *funcArgs) names() []string {
 			out = append(out, p.Name)
 		}
 	}
+	for _, v := range a.values() {
+		if v.Name != "" {
+			out = append(out, v.Name)
+		}
+	}
 	return out
 }
 
@@ -33,7 +38,7 @@ func (a *funcArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
 			return a.at(b, i, pos)
 		}
 	}
-	return val{}, false
+	return a.named(b, name, pos)
 }
 
 func (a *funcArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
@@ -90,8 +95,8 @@ func (b argWords) atPlace(from *body, l abi.Location, id kernel.TypeID, pos plan
 		return objVal(&structObj{from.argWords().placed(l, tree.Kernel, pos), btf.Skip(id)})
 	case whole:
 		s := &regStruct{id: btf.Skip(id)}
-		for _, p := range l.Places {
-			s.words = append(s.words, wordIn{from: from, Place: p})
+		for i, p := range l.Places {
+			s.words = append(s.words, wordIn{from: from, at: 8 * i, Place: p})
 		}
 		return objVal(s)
 	case len(l.Places) != 1:

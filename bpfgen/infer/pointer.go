@@ -56,9 +56,5 @@ func (b memory) pointerElement(p *tree.Expr, i val, pos plan.Pos) val {
 	if err != nil {
 		refuse(pos, "%v", err)
 	}
-	space := tree.Auto
-	if p.Type.Trusted {
-		space = tree.Kernel
-	}
-	return b.read(memPlace{p, n * int64(size), space, b.body}, elem, "the element", pos)
+	return b.read(memPlace{p, n * int64(size), b.spaceOf(p.Type, pos), b.body}, elem, "the element", pos)
 }

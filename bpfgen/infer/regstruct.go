@@ -9,16 +9,35 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// word is word i in the program b.
-func (s *regStruct) word(b *body, i int, pos plan.Pos) *tree.Expr {
-	if i >= len(s.words) {
-		refuse(pos, "a field that is not among the words of its struct cannot be read")
+// wordAt is the part of a word that has size bytes of the struct from at on, in the program b; false: no word has them.
+func (s *regStruct) wordAt(b *body, at, size int, pos plan.Pos) (*tree.Expr, bool) {
+	for _, w := range s.words {
+		n := w.Bytes
+		if n == 0 {
+			n = 8
+		}
+		if at < w.at || at+size > w.at+n {
+			continue
+		}
+		word := w.expr
+		if word == nil {
+			word = w.from.argWords().wordAt(w.Place, tree.Kernel, pos)
+		}
+		if word = b.argWords().carry(w.from, word); word.Op == tree.OpUnreadable {
+			return word, true
+		}
+		return shifted(word, 8*(at-w.at), pos), true
 	}
-	w := s.words[i]
-	if w.expr != nil {
-		return b.argWords().carry(w.from, w.expr)
+	return nil, false
+}
+
+// has is wordAt where there must be one.
+func (s *regStruct) has(b *body, at, size int, name string, pos plan.Pos) *tree.Expr {
+	word, ok := s.wordAt(b, at, size, pos)
+	if !ok {
+		refuse(pos, "%s lies in two registers, which a kernel half cannot put together", name)
 	}
-	return b.argWords().carry(w.from, w.from.argWords().wordAt(w.Place, tree.Kernel, pos))
+	return word
 }
 
 // field is s.name.
@@ -39,23 +58,28 @@ func (s *regStruct) part(b *body, f kernel.Field, pos plan.Pos) val {
 	}
 	at := s.off + f.Off
 	size := t.Size
-	if f.BitSize != 0 {
-		size = int(f.Load)
-	}
 	switch {
 	case t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion || t.Kind == kernel.KindArray:
-		return objVal(&regStruct{words: s.words, off: at, id: btf.Skip(f.Type)})
-	case at%8+size > 8:
-		refuse(pos, "%s lies in two registers, which a kernel half cannot put together", f.Name)
+		return b.memory().inWords(&regStruct{words: s.words, off: at, id: btf.Skip(f.Type)}, pos)
 	}
-	word := s.word(b, at/8, pos)
+	if f.BitSize != 0 {
+		return s.bitField(b, f, t, at, pos)
+	}
+	word := s.has(b, at, size, f.Name, pos)
 	if word.Op == tree.OpUnreadable {
 		return exprVal(word)
 	}
-	if f.BitSize == 0 {
-		return b.argWords().typedWord(shifted(word, 8*(at%8), pos), f.Type, pos)
+	return b.argWords().typedWord(word, f.Type, pos)
+}
+
+// bitField reads some bits of a word: the unit that they are told by can be larger than the struct.
+func (s *regStruct) bitField(b *body, f kernel.Field, t kernel.Type, at int, pos plan.Pos) val {
+	first := int(f.Bit) / 8
+	word := s.has(b, at+first, (int(f.Bit)%8+int(f.BitSize)+7)/8, f.Name, pos)
+	if word.Op == tree.OpUnreadable {
+		return exprVal(word)
 	}
-	return exprVal(truthBit(bitsOf(word, 8*(at%8)+int(f.Bit), int(f.BitSize), t.Signed, pos), t))
+	return exprVal(truthBit(bitsOf(word, int(f.Bit)%8, int(f.BitSize), t.Signed, pos), t))
 }
 
 // shifted is a word without its lowest bits.
@@ -97,12 +121,11 @@ func (s *regStruct) element(b *body, i val, pos plan.Pos) val {
 func (s *regStruct) whole(b *body, pos plan.Pos) val {
 	btf := b.u.btf(pos)
 	size, err := btf.Size(s.id)
-	if err == nil && size <= 8 && s.off%8+size <= 8 && len(s.words) > s.off/8 {
-		word := s.word(b, s.off/8, pos)
+	if word, ok := s.wordAt(b, s.off, size, pos); ok && err == nil && size > 0 && !btf.OfProgram(s.id) {
 		if word.Op == tree.OpUnreadable {
 			return exprVal(word)
 		}
-		return exprVal(bitsOf(word, 8*(s.off%8), 8*size, false, pos))
+		return exprVal(bitsOf(word, 0, 8*size, false, pos))
 	}
 	out := val{comp: true, names: []string{}}
 	for _, name := range btf.Fields(s.id) {

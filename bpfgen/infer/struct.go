@@ -49,17 +49,13 @@ func (u *unit) btf(pos plan.Pos) *kernel.BTF {
 
 // pointerField is p.name for a pointer to a struct.
 func (b memory) pointerField(p *tree.Expr, name string, pos plan.Pos) val {
-	space := tree.Auto
-	if p.Type.Trusted {
-		space = tree.Kernel
-	}
 	if p.Type.Kind == types.Ptr && p.Type.Narrow {
 		return b.narrowField(p, name, pos)
 	}
 	if p.Type.Kind != types.Ptr || p.Type.BTF == 0 {
 		wrong(pos, "%s has no field %s", exprVal(p).describe(), name)
 	}
-	return b.structField(&structObj{memPlace{p, 0, space, b.body}, p.Type.BTF}, name, pos)
+	return b.structField(&structObj{memPlace{p, 0, b.spaceOf(p.Type, pos), b.body}, p.Type.BTF}, name, pos)
 }
 
 // structField is s.name.
@@ -123,14 +119,20 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 		return exprVal(e)
 	case kernel.KindPtr:
 		if b.isCharPtr(t.Elem, pos) {
-			return exprVal(b.stringList(memPlace{load(at, types.U64, pos), 0, tree.Auto, b.body}, pos))
+			return exprVal(b.stringList(memPlace{load(at, types.U64, pos), 0, b.spaceBehind(id, pos), b.body}, pos))
 		}
 		if b.isChar(t.Elem, pos) {
 			p := load(at, types.U64, pos)
-			return exprVal(b.cstring(memPlace{p, 0, tree.Auto, b.body}, b.u.strMax+1, 0, pos))
+			return exprVal(b.cstring(memPlace{p, 0, b.spaceBehind(id, pos), b.body}, b.u.strMax+1, 0, pos))
 		}
 		return exprVal(load(at, b.pointerTo(t.Elem, pos), pos))
 	case kernel.KindStruct, kernel.KindUnion:
+		if isInterface(btf, id) {
+			return exprVal(load(at, types.Type{Kind: types.Ptr}, pos))
+		}
+		if view, ok := btf.Text(id); ok {
+			return exprVal(b.textIn(at, view, pos))
+		}
 		return objVal(&structObj{at, id})
 	case kernel.KindArray:
 		if b.isChar(t.Elem, pos) && t.Len == 0 { // char name[] at the end of a struct

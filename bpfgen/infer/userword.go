@@ -50,6 +50,9 @@ func (b argWords) userResult(f *funcView, pos plan.Pos) (val, bool) {
 	if s != nil && s.Void {
 		return exprVal(absentInt(pos)), true
 	}
+	if s != nil && len(s.Results) > 0 {
+		return b.typedResult(f, s.Results, pos), true
+	}
 	switch {
 	case s == nil || len(s.Result) == 0:
 		return val{}, false

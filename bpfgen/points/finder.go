@@ -12,6 +12,7 @@
 package points
 
 import (
+	"debug/dwarf"
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
@@ -106,6 +107,8 @@ type Programs interface {
 	Static(file, pattern string) ([]usdt.StaticProbe, *binary.File, error)
 	// Signature is what debug information says of a function; nil where there is none.
 	Signature(at *binary.File, fn binary.Function) *signature.Signature
+	// Type is the type at a place in the debug information of a file, as one of btf.
+	Type(at *binary.File, off dwarf.Offset, btf *kernel.BTF) (kernel.TypeID, error)
 	// Variable is where a variable is in the traced process.
 	Variable(file, name string) (binary.Memory, error)
 }

@@ -1,6 +1,7 @@
 package points
 
 import (
+	"debug/dwarf"
 	"slices"
 
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -147,6 +148,8 @@ type Function struct {
 	call *abi.Call
 	// sig gives what debug information says of a user function; nil: it is not asked.
 	sig func() *signature.Signature
+	// typ gives the type at a place in the debug information that sig speaks of.
+	typ func(dwarf.Offset) (kernel.TypeID, error)
 }
 
 // maxArgs bounds e.args[i] where nobody knows how many there are.
@@ -218,6 +221,14 @@ func (p *Function) Known() *signature.Signature {
 		return nil
 	}
 	return p.sig()
+}
+
+// Type gives the type of an argument or a result of a user function; void where none is said.
+func (p *Function) Type(v *signature.Value) (kernel.TypeID, error) {
+	if v.Type == 0 {
+		return 0, nil
+	}
+	return p.typ(v.Type)
 }
 
 // places is where the arguments and the result of the function are.

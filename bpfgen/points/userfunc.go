@@ -1,6 +1,7 @@
 package points
 
 import (
+	"debug/dwarf"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,6 +53,7 @@ func (s search) userFunctions(p *plan.Pattern) []*Target {
 		f.ABI, f.Goroutine = fn.ABI, fn.Goroutine
 		if offset == 0 && len(list) <= maxSignatures {
 			f.sig = sync.OnceValue(func() *signature.Signature { return s.Programs.Signature(at, fn) })
+			f.typ = func(off dwarf.Offset) (kernel.TypeID, error) { return s.typeOf(at, off) }
 		}
 		if calls {
 			f.Returns, f.Others, tails = fn.Ends.At, len(fn.Ends.Others), tails+fn.Ends.Tails
@@ -78,6 +80,15 @@ func (s search) userFunctions(p *plan.Pattern) []*Target {
 	}
 	s.tellNames(p, name, list)
 	return []*Target{t}
+}
+
+// typeOf gives the type at a place in the debug information of a file.
+func (s search) typeOf(at *binary.File, off dwarf.Offset) (kernel.TypeID, error) {
+	btf, err := s.Facts.BTF()
+	if err != nil {
+		return 0, err
+	}
+	return s.Programs.Type(at, off, btf)
 }
 
 // onlyProcess is the one process whose user probes are wanted, 0: those of all.

@@ -24,11 +24,15 @@ func (b texts) strExpr(e *tree.Expr) val {
 // than the type. m is what dst is in, nil where that is not at a constant place.
 func (b texts) strInto(e *tree.Expr, m *region, dst *ir.Value) val {
 	src := b.Add(reads(b).base(e.Args[0]), e.Int)
-	limit, mayCut := b.strLimit(e)
 	s := &str{mem: m, room: layout.StringRoom(e.Type.Cap)}
 	if m == nil {
 		s.addr = dst
 	}
+	if e.Counted {
+		s.n, s.flags = b.countedText(e, dst, src)
+		return val{t: e.Type, s: s}
+	}
+	limit, mayCut := b.strLimit(e)
 	var rc *ir.Value
 	if e.Type.Kind == types.Bytes {
 		rc = reads(b).probeRead(e.Str, dst, limit, src)
@@ -42,6 +46,34 @@ func (b texts) strInto(e *tree.Expr, m *region, dst *ir.Value) val {
 	}
 	return val{t: e.Type, s: s}
 }
+
+// countedText reads as many bytes as the second operand says, whatever they are; those that have no room are cut off. A
+// length that could not be read makes a string that could not be read.
+func (b texts) countedText(e *tree.Expr, dst, src *ir.Value) (n, flags *ir.Value) {
+	pair := types.TupleOf(types.I64, types.I64)
+	length := b.expr(e.Args[1])
+	most := int64(e.Type.Cap) - 1
+	j := b.newJoin(pair)
+	b.unless(ir.UGT, length.x, most, func() {
+		b.jumpWith(j, pairOf(pair, b.Const(most), b.Const(wire.RefCut)))
+	})
+	b.jumpWith(j, pairOf(pair, length.x, b.Const(0)))
+	v := b.enter(j)
+	n, flags = v.elems[0].x, v.elems[1].x
+	if length.tag != nil {
+		flags = b.Op(ir.OpOr, flags, b.Imm(ir.OpShl, length.tag, tagToFlags))
+	}
+	copies(b).clearStack(dst, layout.StringRoom(e.Type.Cap)) // what a helper fills with a computed number of bytes
+	rc := reads(b).probeRead(e.Str, dst, n, src)
+	j = b.newJoin(pair)
+	b.unless(ir.NE, rc, 0, func() { b.jumpWith(j, pairOf(pair, b.Const(0), b.Const(wire.RefFault))) })
+	b.jumpWith(j, pairOf(pair, n, flags))
+	v = b.enter(j)
+	return v.elems[0].x, v.elems[1].x
+}
+
+// tagToFlags is by how many bits a tag is shifted to be the flags of a string: 1 and 2 to RefNone and RefFault.
+const tagToFlags = 14
 
 // upToEdge reads the bytes that the string may have again where reading it with those behind them has failed: rc then
 // says, as that of a string that is too long, that there is no NUL among them.

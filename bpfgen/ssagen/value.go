@@ -227,7 +227,7 @@ func (b *code) bytesOf(v val, t types.Type) *str {
 	b.Store(int(v.t.Bits/8), b.addr(m, 0), 0, v.x)
 	s := &str{mem: m, room: room, n: b.Const(int64(v.t.Bits / 8))}
 	if v.tag != nil { // tag 1, 2 -> RefNone, RefFault
-		s.flags = b.Imm(ir.OpShl, v.tag, 14)
+		s.flags = b.Imm(ir.OpShl, v.tag, tagToFlags)
 	}
 	return s
 }

@@ -301,6 +301,9 @@ func (p *printer) detail(e *Expr) string {
 		if e.BitSize != 0 {
 			s += fmt.Sprintf(" bits %d:%d", e.Bit, e.BitSize)
 		}
+		if e.Counted {
+			s += " counted"
+		}
 		if e.Edge {
 			s += " edge"
 		}

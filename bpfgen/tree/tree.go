@@ -44,6 +44,8 @@ type Expr struct {
 	Bit, BitSize uint8
 	// Edge says of OpStr that nothing behind the bytes that it may have need be readable: cstr(p, n).
 	Edge bool
+	// Counted says of OpStr that the second operand is the number of bytes that the string has.
+	Counted bool
 	// Field names what an operation reads from memory, for people: "struct task_struct.pid", "args.filename"; "" where
 	// the script gave the address.
 	Field string

@@ -17,6 +17,7 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/locate"
 	"github.com/startrace/startrace/internal/signature"
+	"github.com/startrace/startrace/internal/usertypes"
 )
 
 // NoProgram is what is said of a point that means the program of the process
@@ -79,6 +80,7 @@ type Finder struct {
 	// open are the files that were opened in this run, by path. Close closes them.
 	open   map[string]*elffile.File
 	tables map[string]*signature.Functions
+	types  map[string]*usertypes.Types
 	lines  map[string]*elffile.Lines
 }
 
@@ -100,6 +102,7 @@ func (f *Finder) Forget(path string) error {
 	}
 	delete(f.open, path)
 	delete(f.tables, path)
+	delete(f.types, path)
 	delete(f.lines, path)
 	return e.Close()
 }

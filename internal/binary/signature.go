@@ -1,11 +1,15 @@
 package binary
 
 import (
+	"debug/dwarf"
+	"fmt"
 	"runtime"
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/elffile"
+	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/signature"
+	"github.com/startrace/startrace/internal/usertypes"
 )
 
 // Signature gives what debug information says of a function's arguments and result; nil
@@ -42,6 +46,27 @@ func (f *Finder) Types(at *File, addr uint64) *signature.Signature {
 		return nil
 	}
 	return s
+}
+
+// Type gives the type at a place in the debug information of a file, of which Signature spoke, as one of btf.
+func (f *Finder) Type(at *File, off dwarf.Offset, btf *kernel.BTF) (kernel.TypeID, error) {
+	t := f.types[at.Path]
+	if t == nil {
+		table := f.tables[at.Path]
+		if table == nil {
+			return 0, fmt.Errorf("%s has no debug information", at.Name)
+		}
+		t = usertypes.New(table.Data(), btf)
+		if f.types == nil {
+			f.types = map[string]*usertypes.Types{}
+		}
+		f.types[at.Path] = t
+	}
+	id, err := t.At(off)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", at.Name, err)
+	}
+	return id, nil
 }
 
 // openSignatures gives nil where there is no debug information.

@@ -121,7 +121,8 @@ func (b *BTF) enumerator(r typeRecord, i int) (nameOff uint32, v int64) {
 // maxChain bounds walks along references, which damaged input can make loop.
 const maxChain = 64
 
-// Skip follows typedefs and modifiers to the type that they stand for.
+// Skip follows typedefs and modifiers to the type that they stand for, and the declaration of a type of a program to
+// its definition.
 func (b *BTF) Skip(id TypeID) TypeID {
 	for range maxChain {
 		r := b.record(id)
@@ -131,6 +132,12 @@ func (b *BTF) Skip(id TypeID) TypeID {
 		switch r.kind() {
 		case btfTypedef, btfVolatile, btfConst, btfRestrict, btfTypeTag:
 			id = r.ref()
+		case btfFwd:
+			definition, ok := b.definition(id)
+			if !ok {
+				return id
+			}
+			id = definition
 		default:
 			return id
 		}

@@ -27,6 +27,8 @@ type moduleBTF struct {
 	strings uint32
 	// raised is how much greater numbers are than in the module's own BTF.
 	raised TypeID
+	// program: these are types of a program.
+	program *programTypes
 	// once makes funcs, which finds its functions by name, at the first use.
 	once  sync.Once
 	funcs nameIndex
@@ -45,12 +47,7 @@ func (b *BTF) addModule(name string, blob []byte) (*moduleBTF, error) {
 		before = *list
 	}
 	own := TypeID(b.count) + 1
-	m.first, m.strings = own, uint32(len(b.strs))
-	if n := len(before); n > 0 {
-		last := before[n-1]
-		m.first = last.first + TypeID(last.part.count)
-		m.strings = last.strings + uint32(len(last.part.strs))
-	}
+	m.first, m.strings = b.behind(before)
 	m.raised = m.first - own
 	m.raise(own, uint32(len(b.strs)))
 	list := append(slices.Clone(before), m)
@@ -104,16 +101,11 @@ var refersTo = [btfKinds]bool{
 
 // inModules finds a type behind those of the kernel.
 func (b *BTF) inModules(id TypeID) typeRecord {
-	list := b.modules.Load()
-	if list == nil {
+	m := b.moduleOf(id)
+	if m == nil {
 		return nil
 	}
-	for _, m := range *list {
-		if id >= m.first && id-m.first < TypeID(m.part.count) {
-			return m.part.record(id - m.first + 1)
-		}
-	}
-	return nil
+	return m.part.record(id - m.first + 1)
 }
 
 // moduleBytes is bytesAt behind the names of the kernel.

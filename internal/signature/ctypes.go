@@ -3,6 +3,7 @@ package signature
 import (
 	"debug/dwarf"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/startrace/startrace/internal/abi"
@@ -37,6 +38,8 @@ func (f *finder) ofC(params []dwarf.Type, chain []*dwarfinfo.Entry) (*Signature,
 	}}
 	for i := range values {
 		s.Params = append(s.Params, words(params[i], values[i], call.Params[i])...)
+		at := call.Params[i]
+		s.Arguments = append(s.Arguments, Value{Pieces: pieces(values[i], at), Indirect: at.Indirect})
 	}
 	switch {
 	case !known:
@@ -45,6 +48,7 @@ func (f *finder) ofC(params []dwarf.Type, chain []*dwarfinfo.Entry) (*Signature,
 		s.Void = true
 	default:
 		s.Result = words(result, returned, call.Result)
+		s.Results = []Value{{Pieces: pieces(returned, call.Result), Indirect: call.Result.Indirect}}
 	}
 	return s, nil
 }
@@ -78,9 +82,16 @@ func (s *Signature) Changed() *Signature {
 	if s == nil {
 		return nil
 	}
-	out := &Signature{Void: s.Void, OnlyResult: true, Result: s.Result}
+	out := &Signature{Void: s.Void, OnlyResult: true, Result: s.Result, Results: slices.Clone(s.Results),
+		Arguments: slices.Clone(s.Arguments)}
+	for i := range out.Arguments {
+		out.Arguments[i].Pieces = nil
+	}
 	if len(s.Result) > 1 {
 		out.Result = []Word{unknown}
+		for i := range out.Results {
+			out.Results[i].Pieces = nil
+		}
 	}
 	return out
 }

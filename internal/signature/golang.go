@@ -23,22 +23,24 @@ func goSignature(convention *gofunc.ABI, params, results []dwarf.Type) *Signatur
 	a := &goAssigner{abi: convention}
 	s := &Signature{}
 	for _, t := range params {
-		w, ok := a.next(t)
+		w, v, ok := a.next(t)
 		if !ok {
 			return nil
 		}
 		s.Params = append(s.Params, w...)
+		s.Arguments = append(s.Arguments, v)
 	}
 	s.Params = s.Params[:min(len(s.Params), mostWords)]
 	ints := a.ints
 	s.more = func(n int) Word { return goPlace(convention.Argument(ints + n)) }
 	a = &goAssigner{abi: convention, stack: upTo(a.stack, 8)}
 	for _, t := range results {
-		w, ok := a.next(t)
+		w, v, ok := a.next(t)
 		if !ok {
 			return nil
 		}
 		s.Result = append(s.Result, w...)
+		s.Results = append(s.Results, v)
 	}
 	return s
 }
@@ -57,11 +59,11 @@ type goAssigner struct {
 	stack        int // bytes that are taken, behind abi.Stack
 }
 
-// next gives the words of the next value; false where its type is none that is known.
-func (a *goAssigner) next(t dwarf.Type) ([]Word, bool) {
+// next gives the words of the next value, and its places; false where its type is none that is known.
+func (a *goAssigner) next(t dwarf.Type) ([]Word, Value, bool) {
 	v := &goValue{registers: true, align: 1}
 	if !v.add(t, 0, 0) {
-		return nil, false
+		return nil, Value{}, false
 	}
 	if size := int(t.Size()); size == 0 || !v.registers || a.ints+v.ints > len(a.abi.Ints) ||
 		a.floats+v.floats > a.abi.Floats {
@@ -74,18 +76,24 @@ func (a *goAssigner) next(t dwarf.Type) ([]Word, bool) {
 				w.Where = abi.Stack
 			}
 		}
-		return v.words, true
+		stack := abi.Place{Where: abi.Stack, Off: a.abi.Stack + at, Bytes: size}
+		return v.words, Value{Pieces: []Piece{{0, stack}}}, true
 	}
+	var out Value
 	for i := range v.words {
 		w := &v.words[i]
+		at := w.Off
 		w.Off = 0
 		if w.Where == abi.Register {
 			w.Name = a.abi.Ints[a.ints]
 			a.ints++
 		}
+		piece := Piece{at, w.Place}
+		piece.Bytes = w.Size
+		out.Pieces = append(out.Pieces, piece)
 	}
 	a.floats += v.floats
-	return v.words, true
+	return v.words, out, true
 }
 
 func upTo(n, align int) int { return (n + align - 1) / align * align }

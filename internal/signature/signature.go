@@ -29,6 +29,9 @@ type Signature struct {
 	OnlyResult bool
 	// Open: it takes more than Params, or may: as printf does, and what is written in assembly.
 	Open bool
+	// Arguments and Results are the same by their names and types. Where the compiler may have changed how the function
+	// is called, nobody knows their places.
+	Arguments, Results []Value
 	// more gives word n behind Params, for functions that are called with more.
 	more func(n int) Word
 }
@@ -56,6 +59,9 @@ func Open(arch string, section func(name string) (dwarfinfo.Section, error)) (*F
 	}
 	return &Functions{d, arch}, nil
 }
+
+// Data is the debug information that signatures are read from.
+func (t *Functions) Data() *dwarfinfo.Data { return t.data }
 
 // Of gives the signature of the function that begins at an address; nil where it is not
 // known.
@@ -211,15 +217,39 @@ func (f *finder) signature(e *dwarfinfo.Entry) (*Signature, error) {
 	if err != nil {
 		return nil, err
 	}
+	named, returned, err := f.values(e)
+	if err != nil {
+		return nil, err
+	}
 	if f.language == langGo {
-		return f.ofGo(params, results, f.changed(chain)), nil
+		return f.ofGo(params, results, f.changed(chain)).named(named, returned), nil
+	}
+	if off, ok := attribute(chain, dwarf.AttrType).(dwarf.Offset); ok {
+		returned = []Value{{Type: off}}
 	}
 	s, err := f.ofC(params, chain)
 	if err != nil || f.changed(chain) {
-		return s.Changed(), err
+		return s.Changed().named(named, returned), err
 	}
 	s.Open = !s.OnlyResult && f.open(chain)
-	return s, nil
+	return s.named(named, returned), nil
+}
+
+// named gives the values their names and types. Those whose places are known are as many.
+func (s *Signature) named(arguments, results []Value) *Signature {
+	if s == nil {
+		return nil
+	}
+	with := func(list, places []Value) []Value {
+		for i := range list {
+			if len(places) == len(list) {
+				list[i].Pieces, list[i].Indirect = places[i].Pieces, places[i].Indirect
+			}
+		}
+		return list
+	}
+	s.Arguments, s.Results = with(arguments, s.Arguments), with(results, s.Results)
+	return s
 }
 
 // ofGo is signature for Go; nil where its debug information does not tell all types.

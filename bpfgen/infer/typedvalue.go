@@ -1,0 +1,167 @@
+package infer
+
+import (
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/abi"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/signature"
+)
+
+// This file reads the arguments of user functions by their names, and their results, as values of their types, which
+// debug information tells. Types of programs are numbered behind those of the kernel, so fields, elements and strings
+// behind them are read as the kernel's are; but memory that a program's pointer leads to is that of a process.
+
+// values are the arguments of a user function that have names and types.
+func (a *funcArgs) values() []signature.Value {
+	if s := a.f.Known(); s != nil {
+		return s.Arguments
+	}
+	return nil
+}
+
+// named is the argument of that name; false where none is known.
+func (a *funcArgs) named(b *body, name string, pos plan.Pos) (val, bool) {
+	values := a.values()
+	for i := range values {
+		if values[i].Name != name || name == "" {
+			continue
+		}
+		from := b
+		if a.start != nil {
+			from = a.start
+		}
+		return b.argWords().typedValue(from, a.f, &values[i], pos), true
+	}
+	return val{}, false
+}
+
+// typedValue is an argument or a result of a user function, in the program from.
+func (b argWords) typedValue(from *body, f *funcView, v *signature.Value, pos plan.Pos) val {
+	id, err := f.Type(v)
+	if err != nil {
+		wrong(pos, "the type of %s is not known: %v", orResult(v.Name), err)
+	}
+	btf := b.u.btf(pos)
+	id = btf.Skip(id)
+	t, err := btf.Type(id)
+	parts := t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion || t.Kind == kernel.KindArray
+	switch {
+	case err != nil:
+		wrong(pos, "%v", err)
+	case len(v.Pieces) == 0:
+		return exprVal(unreadable(pos))
+	case v.Pieces[0].Where == abi.Nowhere:
+		return exprVal(unreadable(pos))
+	case parts && (v.Indirect || v.InMemory()):
+		return b.memory().read(b.placeOf(from, v, pos), id, orResult(v.Name), pos)
+	case parts:
+		s := &regStruct{id: id}
+		for _, p := range v.Pieces {
+			s.words = append(s.words, wordIn{from: from, at: p.At, Place: p.Place})
+		}
+		return b.memory().inWords(s, pos)
+	case v.Pieces[0].Where == abi.Other, t.Kind == kernel.KindFloat:
+		return exprVal(unreadable(pos))
+	case t.Size > 8:
+		refuse(pos, "%s has %d bytes; a kernel half computes with 64 bits", orResult(v.Name), t.Size)
+	}
+	return b.typedWord(b.carry(from, from.argWords().wordAt(v.Pieces[0].Place, tree.User, pos)), id, pos)
+}
+
+// typedResult is e.ret by its type; of Go, which can return several values, a tuple of them.
+func (b argWords) typedResult(f *funcView, results []signature.Value, pos plan.Pos) val {
+	if len(results) == 1 {
+		return b.typedValue(b.body, f, &results[0], pos)
+	}
+	out := val{comp: true}
+	for i := range results {
+		out.elems = append(out.elems, b.typedValue(b.body, f, &results[i], pos))
+	}
+	return out
+}
+
+// placeOf is where a value in memory begins.
+func (b argWords) placeOf(from *body, v *signature.Value, pos plan.Pos) memPlace {
+	if !v.Indirect {
+		sp := b.carry(from, register(kernel.RegisterOffsets("").SP, pos))
+		return memPlace{sp, int64(v.Pieces[0].Off), tree.User, b.body}
+	}
+	word := b.carry(from, from.argWords().wordAt(v.Pieces[0].Place, tree.User, pos))
+	return memPlace{word, 0, tree.User, b.body}
+}
+
+// orResult names a value in messages.
+func orResult(name string) string {
+	if name == "" {
+		return "the result"
+	}
+	return name
+}
+
+// inWords is a struct or an array that registers hold: a string of its language is a string.
+func (b memory) inWords(s *regStruct, pos plan.Pos) val {
+	btf := b.u.btf(pos)
+	if isInterface(btf, s.id) {
+		word, known := s.wordAt(b.body, s.off, 8, pos)
+		if !known {
+			return exprVal(unreadable(pos))
+		}
+		return exprVal(as(word, types.Type{Kind: types.Ptr}, pos))
+	}
+	view, ok := btf.Text(s.id)
+	if !ok {
+		return objVal(s)
+	}
+	address, known := s.wordAt(b.body, s.off+view.Address, 8, pos)
+	length, known2 := s.wordAt(b.body, s.off+view.Length, view.LengthSize, pos)
+	if !known || !known2 {
+		return exprVal(unreadable(pos))
+	}
+	return exprVal(b.text(address, length, pos))
+}
+
+// isInterface reports whether a struct is an interface of Go. Its value here is the address of what its first word leads
+// to, the type of what it holds; None of a nil interface.
+func isInterface(btf *kernel.BTF, id kernel.TypeID) bool {
+	if !btf.OfProgram(id) {
+		return false
+	}
+	t, err := btf.Type(id)
+	return err == nil && (t.Name == "runtime.iface" || t.Name == "runtime.eface")
+}
+
+// text is a string of a program of which the address and the length are known.
+func (b memory) text(address, length *tree.Expr, pos plan.Pos) *tree.Expr {
+	e := b.cstring(memPlace{address, 0, tree.User, b.body}, b.u.strMax+1, 0, pos)
+	e.Args, e.Counted = append(e.Args, length), true
+	return e
+}
+
+// textIn is a string of a program that lies in memory as a struct of its address and its length.
+func (b memory) textIn(at memPlace, view kernel.TextView, pos plan.Pos) *tree.Expr {
+	address, length := at, at
+	address.off += int64(view.Address)
+	length.off += int64(view.Length)
+	return b.text(load(address, types.U64, pos), load(length, types.IntOf(uint8(8*view.LengthSize), false), pos), pos)
+}
+
+// spaceOf is where a pointer to a type leads.
+func (b memory) spaceOf(p types.Type, pos plan.Pos) tree.Space {
+	switch to := p.BTF | p.Elem; {
+	case p.Trusted:
+		return tree.Kernel
+	case to != 0 && b.u.btf(pos).OfProgram(to):
+		return tree.User
+	}
+	return tree.Auto
+}
+
+// spaceBehind is where a pointer leads whose type has the number id.
+func (b memory) spaceBehind(id kernel.TypeID, pos plan.Pos) tree.Space {
+	if b.u.btf(pos).OfProgram(id) {
+		return tree.User
+	}
+	return tree.Auto
+}

@@ -1,0 +1,250 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"slices"
+	"sort"
+)
+
+// The types of programs lie behind those of the kernel and of modules, as types of BTF too, so that all that works on
+// a BTF works on them. Whoever reads a program's debug information adds them: a struct is added when a script comes to
+// it, with what lies in it. What its pointers lead to is only declared then (KindFwd), and defined once it is asked
+// for:
+//
+//	struct order { int id; struct customer *who; };    is added with a declaration of struct customer
+//	e.args.order.who.name                               defines it
+
+// A TextView says where the parts of a string are in a struct that is one in the language of its program, as in Go a
+// struct of the address of the bytes and their number.
+type TextView struct {
+	// Address and Length are the offsets in the struct, in bytes, of the address of the text and of its length, which
+	// has LengthSize bytes.
+	Address, Length, LengthSize int
+}
+
+// programTypes are some types of one program.
+type programTypes struct {
+	// define gives the definition of a type of these that is only declared.
+	define func(TypeID) (TypeID, bool)
+	// texts are the structs that are strings.
+	texts map[TypeID]TextView
+}
+
+// A TypeBuilder takes types of a program.
+type TypeBuilder struct {
+	first   TypeID
+	types   []Type
+	strs    []byte
+	names   map[string]uint32
+	strBase uint32
+	texts   map[TypeID]TextView
+}
+
+// New gives the number of a type that Set describes later.
+func (t *TypeBuilder) New() TypeID {
+	t.types = append(t.types, Type{Kind: KindVoid})
+	return t.first + TypeID(len(t.types)-1)
+}
+
+// Set describes a type of New. Its kind is one of KindInt, KindPtr, KindArray, KindStruct, KindUnion, KindEnum,
+// KindFwd, KindTypedef, KindModifier, KindProto (without parameters) and KindFloat.
+func (t *TypeBuilder) Set(id TypeID, is Type) { t.types[id-t.first] = is }
+
+// Add gives the number of a new type.
+func (t *TypeBuilder) Add(is Type) TypeID {
+	id := t.New()
+	t.Set(id, is)
+	return id
+}
+
+// Text says that a struct is a string.
+func (t *TypeBuilder) Text(id TypeID, view TextView) { t.texts[id] = view }
+
+// AddTypes adds the types of a program that build describes. define gives the definition of those that are only
+// declared.
+func (b *BTF) AddTypes(build func(*TypeBuilder), define func(TypeID) (TypeID, bool)) error {
+	b.adding.Lock()
+	defer b.adding.Unlock()
+	var before []*moduleBTF
+	if list := b.modules.Load(); list != nil {
+		before = *list
+	}
+	first, strs := b.behind(before)
+	t := &TypeBuilder{first: first, strBase: strs, names: map[string]uint32{}, texts: map[TypeID]TextView{}}
+	build(t)
+	m := &moduleBTF{first: first, strings: strs, program: &programTypes{define, t.texts}}
+	if err := m.part.parse(t.blob(), true); err != nil {
+		return err
+	}
+	list := append(slices.Clone(before), m)
+	b.modules.Store(&list)
+	return nil
+}
+
+// behind is the number of the next type, and the offset of the next name.
+func (b *BTF) behind(list []*moduleBTF) (TypeID, uint32) {
+	if len(list) == 0 {
+		return TypeID(b.count) + 1, uint32(len(b.strs))
+	}
+	last := list[len(list)-1]
+	return last.first + TypeID(last.part.count), last.strings + uint32(len(last.part.strs))
+}
+
+// programOf gives the program's types that a type is among; nil for those of the kernel and of modules.
+func (b *BTF) programOf(id TypeID) *programTypes {
+	if m := b.moduleOf(id); m != nil {
+		return m.program
+	}
+	return nil
+}
+
+// moduleOf gives the module, or the part of a program's types, that has a type; nil: the kernel itself.
+func (b *BTF) moduleOf(id TypeID) *moduleBTF {
+	list := b.modules.Load()
+	if list == nil || uint64(id) <= uint64(b.count) {
+		return nil
+	}
+	i := sort.Search(len(*list), func(i int) bool { return (*list)[i].first > id }) - 1
+	if i < 0 || id-(*list)[i].first >= TypeID((*list)[i].part.count) {
+		return nil
+	}
+	return (*list)[i]
+}
+
+// OfProgram reports whether a type is one of a program, whose memory a pointer to it leads to.
+func (b *BTF) OfProgram(id TypeID) bool { return b.programOf(id) != nil }
+
+// Text says how a struct is a string, in the language of its program.
+func (b *BTF) Text(id TypeID) (TextView, bool) {
+	p := b.programOf(id)
+	if p == nil {
+		return TextView{}, false
+	}
+	v, ok := p.texts[id]
+	return v, ok
+}
+
+// definition gives what a type stands for that is only declared; false if nobody knows.
+func (b *BTF) definition(id TypeID) (TypeID, bool) {
+	p := b.programOf(id)
+	if p == nil || p.define == nil {
+		return 0, false
+	}
+	return p.define(id)
+}
+
+// name gives the offset of a name.
+func (t *TypeBuilder) name(s string) uint32 {
+	if s == "" {
+		return 0
+	}
+	off, ok := t.names[s]
+	if !ok {
+		off = t.strBase + uint32(len(t.strs))
+		t.strs = append(append(t.strs, s...), 0)
+		t.names[s] = off
+	}
+	return off
+}
+
+// blob writes the types as a BTF has them.
+func (t *TypeBuilder) blob() []byte {
+	var types []byte
+	for _, is := range t.types {
+		types = append(types, t.record(is)...)
+	}
+	word := binary.LittleEndian.AppendUint32
+	head := word([]byte{0x9f, 0xeb, 1, 0}, btfHeaderSize)
+	head = word(word(head, 0), uint32(len(types)))
+	head = word(word(head, uint32(len(types))), uint32(len(t.strs)))
+	return append(append(head, types...), t.strs...)
+}
+
+// A recordWriter writes the words of one type.
+type recordWriter []byte
+
+func (w *recordWriter) words(words ...uint32) {
+	for _, x := range words {
+		*w = binary.LittleEndian.AppendUint32(*w, x)
+	}
+}
+
+// header writes the first three words of a type.
+func (w *recordWriter) header(name uint32, kind, n int, flag bool, last uint32) {
+	info := uint32(kind)<<24 | uint32(n)
+	if flag {
+		info |= 1 << 31
+	}
+	w.words(name, info, last)
+}
+
+// record writes one type.
+func (t *TypeBuilder) record(is Type) []byte {
+	var w recordWriter
+	name := t.name(is.Name)
+	switch is.Kind {
+	case KindInt:
+		w.header(name, btfInt, 0, false, uint32(is.Size))
+		w.words(intEncoding(is)<<24 | uint32(min(is.Size*8, 128)))
+	case KindPtr:
+		w.header(0, btfPtr, 0, false, uint32(is.Elem))
+	case KindArray:
+		w.header(0, btfArray, 0, false, 0)
+		w.words(uint32(is.Elem), 0, uint32(is.Len))
+	case KindStruct, KindUnion:
+		t.members(&w, name, is)
+	case KindEnum:
+		w.header(name, btfEnum64, len(is.Enums), is.Signed, uint32(is.Size))
+		for _, v := range is.Enums {
+			w.words(t.name(v.Name), uint32(v.Val), uint32(uint64(v.Val)>>32))
+		}
+	case KindFwd:
+		w.header(name, btfFwd, 0, is.Union, 0)
+	case KindTypedef:
+		w.header(name, btfTypedef, 0, false, uint32(is.Elem))
+	case KindModifier:
+		w.header(0, btfConst, 0, false, uint32(is.Elem))
+	case KindProto:
+		w.header(0, btfProto, 0, false, uint32(is.Elem))
+	case KindFloat:
+		w.header(name, btfFloat, 0, false, uint32(is.Size))
+	default: // a kind that has no value
+		w.header(name, btfFwd, 0, false, 0)
+	}
+	return w
+}
+
+// intEncoding are the bits of decodeInt.
+func intEncoding(is Type) (bits uint32) {
+	if is.Signed {
+		bits |= 1
+	}
+	if is.Char {
+		bits |= 2
+	}
+	if is.Bool {
+		bits |= 4
+	}
+	return bits
+}
+
+// maxMembers is how many a record can tell.
+const maxMembers = 1<<24 - 1
+
+// members writes a struct or a union. A bit-field lies at its bit from the start of the struct.
+func (t *TypeBuilder) members(w *recordWriter, name uint32, is Type) {
+	kind := btfStruct
+	if is.Kind == KindUnion {
+		kind = btfUnion
+	}
+	list := is.Members[:min(len(is.Members), maxMembers)]
+	flag := slices.ContainsFunc(list, func(m Member) bool { return m.BitSize != 0 })
+	w.header(name, kind, len(list), flag, uint32(is.Size))
+	for _, m := range list {
+		place := uint32(8*m.Off + int(m.Bit))
+		if flag {
+			place = place&0xffffff | uint32(m.BitSize)<<24
+		}
+		w.words(t.name(m.Name), uint32(m.Type), place)
+	}
+}

@@ -1,0 +1,69 @@
+package signature
+
+import (
+	"debug/dwarf"
+
+	"github.com/startrace/startrace/internal/abi"
+	"github.com/startrace/startrace/internal/dwarfinfo"
+)
+
+// A Value is an argument or a result as its author wrote it: with a name, and of a type.
+type Value struct {
+	// Name is "" of results of C, and of parameters without one.
+	Name string
+	// Type is its place in the debug information; 0: it is not said.
+	Type dwarf.Offset
+	// Pieces are where its bytes are. None: nobody knows.
+	Pieces []Piece
+	// Indirect: the one piece holds the address of the value.
+	Indirect bool
+}
+
+// A Piece is a part of a value: the bytes from At on are at Place.
+type Piece struct {
+	At int
+	abi.Place
+}
+
+// InMemory reports whether the value lies on the stack, whole.
+func (v *Value) InMemory() bool {
+	return !v.Indirect && len(v.Pieces) > 0 && v.Pieces[0].Where == abi.Stack
+}
+
+// pieces are those of a value of C at its place.
+func pieces(v abi.Value, l abi.Location) (out []Piece) {
+	at := 0
+	for _, p := range l.Places {
+		if !l.Indirect && p.Where != abi.Stack && floats(v, at, p.Bytes) {
+			p.Where = abi.Other
+		}
+		out = append(out, Piece{at, p})
+		at += p.Bytes
+	}
+	return out
+}
+
+// values are the parameters of a function, and those results of Go that stand among them, without their places.
+func (f *finder) values(e *dwarfinfo.Entry) (params, results []Value, err error) {
+	seen := map[string]bool{}
+	err = f.children(e, func(p *dwarfinfo.Entry) error {
+		if p.Tag != dwarf.TagFormalParameter {
+			return nil
+		}
+		chain := f.origin(p)
+		v := Value{}
+		v.Name, _ = attribute(chain, dwarf.AttrName).(string)
+		if f.language == langGo && seen[v.Name] {
+			return nil
+		}
+		seen[v.Name] = v.Name != "" && v.Name != "_"
+		v.Type, _ = attribute(chain, dwarf.AttrType).(dwarf.Offset)
+		if variable, _ := p.Val(dwarf.AttrVarParam).(bool); variable {
+			results = append(results, v)
+		} else {
+			params = append(params, v)
+		}
+		return nil
+	})
+	return params, results, err
+}

@@ -1,0 +1,125 @@
+// Package usertypes brings the types of a program, which its debug information describes, into the form of the kernel's
+// types, so that a compiler that follows pointers and fields of the one follows those of the other.
+//
+// What is read is what a script comes to. A struct is added with what lies in it; what its pointers lead to is declared,
+// and defined when it is asked for (kernel.BTF.AddTypes).
+//
+// Classes of C++ are structs, their bases members without a name: the fields of a base are found as if they were the
+// class's own. References are pointers. Strings of the languages are marked (kernel.TextView), see texts.go.
+package usertypes
+
+import (
+	"debug/dwarf"
+	"sync"
+
+	"github.com/startrace/startrace/internal/dwarfinfo"
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// Types are those of one program.
+type Types struct {
+	// mu guards all: types are asked for while a script is compiled, and while values are shown.
+	mu   sync.Mutex
+	data *dwarfinfo.Data
+	btf  *kernel.BTF
+	// known are the types that were added, by their place in the debug information; declared the structs of which only
+	// the name was, and undefined the place of each such.
+	known, declared map[dwarf.Offset]kernel.TypeID
+	undefined       map[kernel.TypeID]dwarf.Offset
+}
+
+// New makes types of a program's debug information, which go behind those of btf.
+func New(data *dwarfinfo.Data, btf *kernel.BTF) *Types {
+	return &Types{data: data, btf: btf, known: map[dwarf.Offset]kernel.TypeID{},
+		declared: map[dwarf.Offset]kernel.TypeID{}, undefined: map[kernel.TypeID]dwarf.Offset{}}
+}
+
+// At gives the type at a place in the debug information.
+func (t *Types) At(off dwarf.Offset) (kernel.TypeID, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.add(off)
+}
+
+// add is At, for one who holds the lock.
+func (t *Types) add(off dwarf.Offset) (kernel.TypeID, error) {
+	if id, ok := t.known[off]; ok {
+		return id, nil
+	}
+	c := &conversion{t: t, known: map[dwarf.Offset]kernel.TypeID{}, declared: map[dwarf.Offset]kernel.TypeID{}}
+	var id kernel.TypeID
+	err := t.btf.AddTypes(func(b *kernel.TypeBuilder) {
+		c.out = b
+		id = c.at(off, whole, 0)
+	}, t.define)
+	if c.err != nil {
+		err = c.err
+	}
+	if err != nil {
+		return 0, err
+	}
+	for off, id := range c.known {
+		t.known[off] = id
+	}
+	for off, id := range c.declared {
+		t.declared[off], t.undefined[id] = id, off
+	}
+	return id, nil
+}
+
+// define gives the definition of a type that is only declared.
+func (t *Types) define(id kernel.TypeID) (kernel.TypeID, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	off, ok := t.undefined[id]
+	if !ok {
+		return 0, false
+	}
+	if off, ok = t.definitionOf(off); !ok {
+		return 0, false
+	}
+	defined, err := t.add(off)
+	return defined, err == nil
+}
+
+// definitionOf gives the place where the struct at a place is defined: there, or, where the unit only declares it, in
+// another one that has it by that name.
+func (t *Types) definitionOf(off dwarf.Offset) (dwarf.Offset, bool) {
+	e, err := t.data.Entry(off)
+	if err != nil || e == nil {
+		return 0, false
+	}
+	if e.Val(dwarf.AttrDeclaration) == nil {
+		return off, true
+	}
+	name, _ := e.Val(dwarf.AttrName).(string)
+	if name == "" {
+		return 0, false
+	}
+	return t.named(e.Tag, name)
+}
+
+// named looks for the definition of a struct of C by its name, in all units.
+func (t *Types) named(tag dwarf.Tag, name string) (found dwarf.Offset, ok bool) {
+	units, err := t.data.Units()
+	if err != nil {
+		return 0, false
+	}
+	for _, u := range units {
+		root, err := u.Root()
+		if err != nil {
+			continue
+		}
+		err = t.data.EachChild(root, func(e *dwarfinfo.Entry) (bool, error) {
+			if e.Tag != tag || e.Val(dwarf.AttrName) != name || e.Val(dwarf.AttrDeclaration) != nil {
+				return true, nil
+			}
+			found, ok = e.Offset, true
+			return false, nil
+		})
+		if ok && err == nil {
+			return found, true
+		}
+	}
+	return 0, false
+}
