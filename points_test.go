@@ -2,6 +2,7 @@ package startrace_test
 
 import (
 	"bytes"
+	"debug/dwarf"
 	"errors"
 	"fmt"
 	"os"
@@ -285,6 +286,10 @@ func (p pointProgram) Static(string, string) ([]usdt.StaticProbe, *binary.File, 
 }
 
 func (pointProgram) Inside(*binary.File, binary.Function, uint64) error { return nil }
+func (pointProgram) Type(*binary.File, dwarf.Offset, *kernel.BTF) (kernel.TypeID, error) {
+	return 0, errors.New("no types")
+}
+
 func (pointProgram) Signature(*binary.File, binary.Function) *signature.Signature {
 	return nil
 }

@@ -338,5 +338,5 @@ var ofCurrent = map[string]bool{
 // unnamed reports whether there are arguments, of which nobody knows the names.
 func (a *argsObj) unnamed() bool {
 	f, is := a.ev.args.(*funcArgs)
-	return is && !f.f.Typed() && f.f.ArgCount() > 0
+	return is && !f.f.Typed() && f.f.ArgCount() > 0 && len(f.names()) == 0
 }

@@ -128,7 +128,8 @@ type located interface {
 // been read.
 type wordIn struct {
 	from *body
-	// at is where the word begins in the struct, in bytes; abi.Place.Bytes is how many bytes of the struct it has, 0 for 8.
+	// at is where the word begins in the struct, in bytes; abi.Place.Bytes is how many bytes of the struct it has, 0
+	// for 8.
 	at int
 	abi.Place
 	expr *tree.Expr

@@ -117,6 +117,15 @@ func (s *regStruct) element(b *body, i val, pos plan.Pos) val {
 	return s.part(b, kernel.Field{Name: "the element", Off: int(n) * size, Type: t.Elem}, pos)
 }
 
+// elements is an array as a tuple of its elements.
+func (s *regStruct) elements(b *body, n int, pos plan.Pos) val {
+	out := val{comp: true}
+	for i := range n {
+		out.elems = append(out.elems, b.sendable(s.element(b, intVal(int64(i)), pos), pos))
+	}
+	return out
+}
+
 // whole is the struct as a value: its word, or a record of its fields.
 func (s *regStruct) whole(b *body, pos plan.Pos) val {
 	btf := b.u.btf(pos)
@@ -126,6 +135,9 @@ func (s *regStruct) whole(b *body, pos plan.Pos) val {
 			return exprVal(word)
 		}
 		return exprVal(bitsOf(word, 0, 8*size, false, pos))
+	}
+	if t, err := btf.Type(s.id); err == nil && t.Kind == kernel.KindArray {
+		return s.elements(b, t.Len, pos)
 	}
 	out := val{comp: true, names: []string{}}
 	for _, name := range btf.Fields(s.id) {

@@ -130,7 +130,7 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 		if isInterface(btf, id) {
 			return exprVal(load(at, types.Type{Kind: types.Ptr}, pos))
 		}
-		if view, ok := btf.Text(id); ok {
+		if view, ok := kernel.TextOf(btf, id); ok {
 			return exprVal(b.textIn(at, view, pos))
 		}
 		return objVal(&structObj{at, id})

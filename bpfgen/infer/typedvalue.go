@@ -110,7 +110,7 @@ func (b memory) inWords(s *regStruct, pos plan.Pos) val {
 		}
 		return exprVal(as(word, types.Type{Kind: types.Ptr}, pos))
 	}
-	view, ok := btf.Text(s.id)
+	view, ok := kernel.TextOf(btf, s.id)
 	if !ok {
 		return objVal(s)
 	}
@@ -122,8 +122,8 @@ func (b memory) inWords(s *regStruct, pos plan.Pos) val {
 	return exprVal(b.text(address, length, pos))
 }
 
-// isInterface reports whether a struct is an interface of Go. Its value here is the address of what its first word leads
-// to, the type of what it holds; None of a nil interface.
+// isInterface reports whether a struct is an interface of Go. Its value here is its first word, the address of the type
+// of what it holds; None of a nil interface.
 func isInterface(btf *kernel.BTF, id kernel.TypeID) bool {
 	if !btf.OfProgram(id) {
 		return false

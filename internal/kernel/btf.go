@@ -33,7 +33,7 @@ type BTF struct {
 	signedEnums bool
 
 	// modules are the types of modules that have been asked for.
-	modules atomic.Pointer[[]*moduleBTF]
+	modules atomic.Pointer[partList]
 	// adding guards the adding of a module; readers need no lock.
 	adding sync.Mutex
 
@@ -235,7 +235,7 @@ func (b *BTF) record(id TypeID) typeRecord {
 	case id == 0:
 		return nil
 	case uint64(id) > uint64(b.count):
-		return b.inModules(id)
+		return b.parts().record(id)
 	}
 	i := int(id - 1)
 	off := int(b.sparse[i/stride])
@@ -258,7 +258,7 @@ func (b *BTF) each(f func(id TypeID, kind int, r typeRecord)) {
 // bytesAt gives the string at off without its NUL; nil if off is bad.
 func (b *BTF) bytesAt(off uint32) []byte {
 	if uint64(off) >= uint64(len(b.strs)) {
-		return b.moduleBytes(off)
+		return b.parts().bytesAt(off)
 	}
 	s := b.strs[off:]
 	return s[:indexNUL(s)]

@@ -133,11 +133,11 @@ func (b *BTF) Skip(id TypeID) TypeID {
 		case btfTypedef, btfVolatile, btfConst, btfRestrict, btfTypeTag:
 			id = r.ref()
 		case btfFwd:
-			definition, ok := b.definition(id)
+			defined, ok := definition(b, id)
 			if !ok {
 				return id
 			}
-			id = definition
+			id = defined
 		default:
 			return id
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"sync"
 )
 
@@ -42,12 +43,9 @@ func (b *BTF) addModule(name string, blob []byte) (*moduleBTF, error) {
 	}
 	b.adding.Lock()
 	defer b.adding.Unlock()
-	var before []*moduleBTF
-	if list := b.modules.Load(); list != nil {
-		before = *list
-	}
+	before := b.parts()
 	own := TypeID(b.count) + 1
-	m.first, m.strings = b.behind(before)
+	m.first, m.strings = before.behind(b)
 	m.raised = m.first - own
 	m.raise(own, uint32(len(b.strs)))
 	list := append(slices.Clone(before), m)
@@ -99,28 +97,52 @@ var refersTo = [btfKinds]bool{
 	btfFunc: true, btfProto: true, btfVar: true, btfDeclTag: true,
 }
 
-// inModules finds a type behind those of the kernel.
-func (b *BTF) inModules(id TypeID) typeRecord {
-	m := b.moduleOf(id)
+// A partList are the types behind those of the kernel: of modules and programs, in the order in which they were added.
+type partList []*moduleBTF
+
+// parts are those of now.
+func (b *BTF) parts() partList {
+	if list := b.modules.Load(); list != nil {
+		return *list
+	}
+	return nil
+}
+
+// behind is the number of the next type, and the offset of the next name.
+func (l partList) behind(b *BTF) (TypeID, uint32) {
+	if len(l) == 0 {
+		return TypeID(b.count) + 1, uint32(len(b.strs))
+	}
+	last := l[len(l)-1]
+	return last.first + TypeID(last.part.count), last.strings + uint32(len(last.part.strs))
+}
+
+// of gives the part that has a type; nil if none has.
+func (l partList) of(id TypeID) *moduleBTF {
+	i := sort.Search(len(l), func(i int) bool { return l[i].first > id }) - 1
+	if i < 0 || id-l[i].first >= TypeID(l[i].part.count) {
+		return nil
+	}
+	return l[i]
+}
+
+// record finds a type behind those of the kernel.
+func (l partList) record(id TypeID) typeRecord {
+	m := l.of(id)
 	if m == nil {
 		return nil
 	}
 	return m.part.record(id - m.first + 1)
 }
 
-// moduleBytes is bytesAt behind the names of the kernel.
-func (b *BTF) moduleBytes(off uint32) []byte {
-	list := b.modules.Load()
-	if list == nil {
+// bytesAt is that of BTF behind the names of the kernel.
+func (l partList) bytesAt(off uint32) []byte {
+	i := sort.Search(len(l), func(i int) bool { return l[i].strings > off }) - 1
+	if i < 0 || off-l[i].strings >= uint32(len(l[i].part.strs)) {
 		return nil
 	}
-	for _, m := range *list {
-		if off >= m.strings && off-m.strings < uint32(len(m.part.strs)) {
-			s := m.part.strs[off-m.strings:]
-			return s[:indexNUL(s)]
-		}
-	}
-	return nil
+	s := l[i].part.strs[off-l[i].strings:]
+	return s[:indexNUL(s)]
 }
 
 // named finds a function, or a typedef, of the module.

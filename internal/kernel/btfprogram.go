@@ -3,7 +3,6 @@ package kernel
 import (
 	"encoding/binary"
 	"slices"
-	"sort"
 )
 
 // The types of programs lie behind those of the kernel and of modules, as types of BTF too, so that all that works on
@@ -65,11 +64,8 @@ func (t *TypeBuilder) Text(id TypeID, view TextView) { t.texts[id] = view }
 func (b *BTF) AddTypes(build func(*TypeBuilder), define func(TypeID) (TypeID, bool)) error {
 	b.adding.Lock()
 	defer b.adding.Unlock()
-	var before []*moduleBTF
-	if list := b.modules.Load(); list != nil {
-		before = *list
-	}
-	first, strs := b.behind(before)
+	before := b.parts()
+	first, strs := before.behind(b)
 	t := &TypeBuilder{first: first, strBase: strs, names: map[string]uint32{}, texts: map[TypeID]TextView{}}
 	build(t)
 	m := &moduleBTF{first: first, strings: strs, program: &programTypes{define, t.texts}}
@@ -81,42 +77,12 @@ func (b *BTF) AddTypes(build func(*TypeBuilder), define func(TypeID) (TypeID, bo
 	return nil
 }
 
-// behind is the number of the next type, and the offset of the next name.
-func (b *BTF) behind(list []*moduleBTF) (TypeID, uint32) {
-	if len(list) == 0 {
-		return TypeID(b.count) + 1, uint32(len(b.strs))
-	}
-	last := list[len(list)-1]
-	return last.first + TypeID(last.part.count), last.strings + uint32(len(last.part.strs))
-}
-
-// programOf gives the program's types that a type is among; nil for those of the kernel and of modules.
-func (b *BTF) programOf(id TypeID) *programTypes {
-	if m := b.moduleOf(id); m != nil {
-		return m.program
-	}
-	return nil
-}
-
-// moduleOf gives the module, or the part of a program's types, that has a type; nil: the kernel itself.
-func (b *BTF) moduleOf(id TypeID) *moduleBTF {
-	list := b.modules.Load()
-	if list == nil || uint64(id) <= uint64(b.count) {
-		return nil
-	}
-	i := sort.Search(len(*list), func(i int) bool { return (*list)[i].first > id }) - 1
-	if i < 0 || id-(*list)[i].first >= TypeID((*list)[i].part.count) {
-		return nil
-	}
-	return (*list)[i]
-}
-
 // OfProgram reports whether a type is one of a program, whose memory a pointer to it leads to.
-func (b *BTF) OfProgram(id TypeID) bool { return b.programOf(id) != nil }
+func (b *BTF) OfProgram(id TypeID) bool { return programOf(b, id) != nil }
 
-// Text says how a struct is a string, in the language of its program.
-func (b *BTF) Text(id TypeID) (TextView, bool) {
-	p := b.programOf(id)
+// TextOf says how a struct is a string, in the language of its program.
+func TextOf(b *BTF, id TypeID) (TextView, bool) {
+	p := programOf(b, id)
 	if p == nil {
 		return TextView{}, false
 	}
@@ -124,9 +90,20 @@ func (b *BTF) Text(id TypeID) (TextView, bool) {
 	return v, ok
 }
 
+// programOf gives the program's types that a type is among; nil for those of the kernel and of modules.
+func programOf(b *BTF, id TypeID) *programTypes {
+	if uint64(id) <= uint64(b.count) {
+		return nil
+	}
+	if m := b.parts().of(id); m != nil {
+		return m.program
+	}
+	return nil
+}
+
 // definition gives what a type stands for that is only declared; false if nobody knows.
-func (b *BTF) definition(id TypeID) (TypeID, bool) {
-	p := b.programOf(id)
+func definition(b *BTF, id TypeID) (TypeID, bool) {
+	p := programOf(b, id)
 	if p == nil || p.define == nil {
 		return 0, false
 	}

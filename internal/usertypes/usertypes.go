@@ -1,8 +1,8 @@
 // Package usertypes brings the types of a program, which its debug information describes, into the form of the kernel's
 // types, so that a compiler that follows pointers and fields of the one follows those of the other.
 //
-// What is read is what a script comes to. A struct is added with what lies in it; what its pointers lead to is declared,
-// and defined when it is asked for (kernel.BTF.AddTypes).
+// What is read is what a script comes to. A struct is added with what lies in it; what its pointers lead to is
+// declared, and defined when it is asked for (kernel.BTF.AddTypes).
 //
 // Classes of C++ are structs, their bases members without a name: the fields of a base are found as if they were the
 // class's own. References are pointers. Strings of the languages are marked (kernel.TextView), see texts.go.

@@ -85,7 +85,7 @@ func said(t *testing.T, btf *kernel.BTF, id kernel.TypeID) string {
 	for _, v := range is.Enums {
 		fmt.Fprintf(&b, " %s=%d", v.Name, v.Val)
 	}
-	if v, ok := btf.Text(btf.Skip(id)); ok {
+	if v, ok := kernel.TextOf(btf, btf.Skip(id)); ok {
 		fmt.Fprintf(&b, "; text at %d, %d bytes at %d", v.Address, v.LengthSize, v.Length)
 	}
 	return strings.ReplaceAll(b.String(), "short int", "short") // gcc and clang call it so
@@ -114,8 +114,10 @@ func TestC(t *testing.T) {
 		t.Run(command, func(t *testing.T) {
 			btf, types, places := read(t, need.Built(t, command, "types.c", typesC))
 			for variable, want := range map[string]string{
-				"an_order": "struct order 112; 0 int id; 8 struct customer *who; 16 money price[2][3]; 64 enum state state; " +
-					"68.0/1 unsigned int urgent; 68.1/12 unsigned int weight; 69.5/3 signed char sign; 70 _Bool gift; " +
+				"an_order": "struct order 112; 0 int id; 8 struct customer *who; 16 money price[2][3]; " +
+					"64 enum state state; " +
+					"68.0/1 unsigned int urgent; 68.1/12 unsigned int weight; 69.5/3 signed char sign; " +
+					"70 _Bool gift; " +
 					"72 double ratio; 72 short a; 74 short b; 80 void (*done)(void); " +
 					"88 char note[16]; 104 struct {…} point; 108 char rest[0]",
 				"a_state":  "enum state LOST=-1 OPEN=0 PAID=70000",
@@ -136,7 +138,8 @@ func TestC(t *testing.T) {
 				t.Fatal(err)
 			}
 			to, _ := btf.Type(btf.Skip(who.Type))
-			if got, want := said(t, btf, to.Elem), "struct customer 16; 0 char *name; 8 struct order *last"; got != want {
+			want := "struct customer 16; 0 char *name; 8 struct order *last"
+			if got := said(t, btf, to.Elem); got != want {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
 			last, err := btf.Field(to.Elem, "last")
@@ -185,7 +188,7 @@ func TestCPP(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, ok := btf.Text(btf.Skip(f.Type)); !ok || got != want {
+			if got, ok := kernel.TextOf(btf, btf.Skip(f.Type)); !ok || got != want {
 				t.Errorf("%s: %s: got %v, %v", command, field, got, ok)
 			}
 		}

@@ -111,3 +111,36 @@ func at(list []string, i int) string {
 	}
 	return "nothing"
 }
+
+// TestTypedCalls traces programs of random functions whose arguments and results are read by their names, fields and
+// elements.
+func TestTypedCalls(t *testing.T) {
+	needTracing(t)
+	n, all := 20, !testing.Short()
+	if all {
+		n = 100
+	}
+	for _, lang := range []struct {
+		name, file, prefix, command string
+		long                        bool
+	}{
+		{"C -O0", "calls.c", "", "gcc -w -g -O0", false},
+		{"C -O2", "calls.c", "", "gcc -w -g -O2", false},
+		{"C DWARF 4", "calls.c", "", "gcc -w -gdwarf-4 -O1", true},
+		{"clang", "calls.c", "", "clang -w -g -O2", true},
+		{"clang -O0", "calls.c", "", "clang -w -gdwarf-4 -O0", true},
+		{"Go", "calls.go", "main.", "go build", false},
+		{"Go -N -l", "calls.go", "main.", "go build -gcflags=-N", true},
+	} {
+		if lang.long && !all {
+			continue
+		}
+		t.Run(lang.name, func(t *testing.T) {
+			calls := target.TypedC(uint64(n)+uint64(len(lang.name)), n)
+			if lang.prefix != "" {
+				calls = target.TypedGo(uint64(n), n)
+			}
+			checkCalls(t, calls, lang.file, lang.prefix, lang.command)
+		})
+	}
+}

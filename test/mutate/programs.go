@@ -1,6 +1,8 @@
 package mutate
 
 import (
+	"debug/dwarf"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -30,6 +32,10 @@ func (programs) Static(file, pattern string) ([]usdt.StaticProbe, *binary.File, 
 
 // Variable is not known: no process is traced.
 func (programs) Signature(*binary.File, binary.Function) *signature.Signature { return nil }
+
+func (programs) Type(*binary.File, dwarf.Offset, *kernel.BTF) (kernel.TypeID, error) {
+	return 0, errors.New("there is no debug information")
+}
 
 func (programs) Variable(file, name string) (binary.Memory, error) {
 	return binary.Memory{}, fmt.Errorf("%s: which process? trace one with -p", file)

@@ -169,31 +169,28 @@ func random(seed uint64, n int, ints bool, known []shape) Calls {
 		fmt.Fprintf(&source, "\t%s r = r%d;\n\t%s printf(\"\\n\");\n\treturn r;\n}\n", result.typ, i,
 			returned(result, memory))
 		fmt.Fprintf(&main, "\tf%d(%s);\n", i, strings.Join(args, ", "))
-		script.WriteString(probeOf(i, len(words), memory))
+		ret := "e.ret"
+		if memory || strings.HasPrefix(result.typ, "struct") {
+			ret = `"struct"`
+		}
+		script.WriteString(probeOf(i, len(words), ret))
 	}
 	return Calls{source.String() + "int main(void) {\n" + main.String() + "\treturn 0;\n}\n", script.String()}
 }
 
-// returned prints the words of a result, several as a tuple; one in memory is an address that nobody knows before.
+// returned prints a result that is no struct: RandomTyped has these.
 func returned(p part, memory bool) string {
-	switch {
-	case memory:
-		return `printf("memory");`
-	case len(p.words) == 1:
-		return p.words[0]
+	if memory || strings.HasPrefix(p.typ, "struct") {
+		return `printf("struct");`
 	}
-	return `printf("("); ` + strings.Join(p.words, ` printf(", "); `) + ` printf(")");`
+	return p.words[0]
 }
 
 // probeOf prints what f of number i is called with and returns.
-func probeOf(i, words int, memory bool) string {
+func probeOf(i, words int, ret string) string {
 	var args []string
 	for j := range words {
 		args = append(args, fmt.Sprintf("e.args[%d]", j))
-	}
-	ret := "e.ret"
-	if memory {
-		ret = `"memory"`
 	}
 	return fmt.Sprintf("probe(\"ufunc:BIN:PREFIXf%d\", lambda e: print(\"f%d\", [%s], %s))\n", i, i,
 		strings.Join(args, ", "), ret)
@@ -238,11 +235,7 @@ func list(words []any) string {
 }
 
 func show(n int, words, results []any) {
-	ret := list(results)
-	if len(results) > 1 {
-		ret = "(" + ret + ")"
-	}
-	fmt.Printf("f%d [%s] %s\n", n, list(words), ret)
+	fmt.Printf("f%d [%s] (%s)\n", n, list(words), list(results))
 }
 
 func address(p unsafe.Pointer) uintptr { return uintptr(p) }
@@ -269,21 +262,41 @@ func RandomGo(seed uint64, n int) Calls {
 			typ, value, print := partGo(r, name)
 			params, args, words = append(params, name+" "+typ), append(args, value), append(words, print...)
 		}
-		typ, value, print := partGo(r, "r")
-		other, otherValue, more := partGo(r, "o")
-		print = append(print, more...)
-		if len(print) == 0 {
-			print = []string{"o"}
-			other, otherValue = "int16", "-5"
-		}
+		typ, value, _ := partGo(r, "r")
+		other, otherValue, _ := partGo(r, "o")
+		shown, seen := resultsGo(typ, other)
 		fmt.Fprintf(&source, "//go:noinline\nfunc f%d(%s) (%s, %s) {\n\tvar r %s = %s\n\tvar o %s = %s\n"+
 			"\tshow(%d, []any{%s}, []any{%s})\n\treturn r, o\n}\n\n",
 			i, strings.Join(params, ", "), typ, other, typ, value, other, otherValue, i, strings.Join(words, ", "),
-			strings.Join(print, ", "))
+			shown)
 		fmt.Fprintf(&main, "\tf%d(%s)\n", i, strings.Join(args, ", "))
-		script.WriteString(probeOf(i, len(words), false))
+		script.WriteString(probeOf(i, len(words), seen))
 	}
 	return Calls{source.String() + "func main() {\n" + main.String() + "}\n", script.String()}
+}
+
+// resultsGo are two results of some types: what the program prints of them, and the expression of startrace.
+func resultsGo(types ...string) (shown, seen string) {
+	var print, see []string
+	for i, typ := range types {
+		variable := []string{"r", "o"}[i]
+		of := fmt.Sprintf("e.ret[%d]", i)
+		switch {
+		case strings.HasPrefix(typ, "float"):
+			variable = "real"
+		case typ == "string":
+			variable = `fmt.Sprintf("%q", strings.ReplaceAll(` + variable + `, " ", "_"))`
+			of += `.replace(" ", "_")`
+		case typ == "bool":
+			variable = `map[bool]string{true: "True", false: "False"}[` + variable + `]`
+		case typ == "*string":
+			variable = "address(unsafe.Pointer(" + variable + "))"
+		case !strings.Contains("int int8 int16 int32 uint8 uint16 uint32 uint64", typ):
+			variable, of = `"\"a_struct\""`, `"a_struct"`
+		}
+		print, see = append(print, variable), append(see, of)
+	}
+	return strings.Join(print, ", "), "(" + strings.Join(see, ", ") + ")"
 }
 
 var wholesGo = []struct {
