@@ -37,15 +37,20 @@ func Descendants(of []int) []int {
 
 // parentOf is the process whose thread started a process: the number behind the state in stat.
 func parentOf(pid int) (parent int, ok bool) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	end := bytes.LastIndexByte(stat, ')') // of the name, which can hold anything
-	if err != nil || end < 0 {
-		return 0, false
-	}
-	fields := bytes.Fields(stat[end+1:])
+	fields := statOf(pid)
 	if len(fields) < 2 {
 		return 0, false
 	}
-	parent, err = strconv.Atoi(string(fields[1]))
+	parent, err := strconv.Atoi(string(fields[1]))
 	return parent, err == nil
+}
+
+// statOf are the fields of /proc/PID/stat behind the name, from the state on; nil if there is no such process.
+func statOf(pid int) [][]byte {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	end := bytes.LastIndexByte(stat, ')') // of the name, which can hold anything
+	if err != nil || end < 0 {
+		return nil
+	}
+	return bytes.Fields(stat[end+1:])
 }

@@ -1,20 +1,39 @@
 package procs
 
 import (
+	"bytes"
 	"os"
 	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
+// holdTime is how long SignalFamily waits for processes to stop.
+const holdTime = 200 * time.Millisecond
+
 // SignalFamily sends a signal to the command and to all processes that descend from it; os.ErrProcessDone if the
 // command has ended. What has left its parents, as daemons do, is on its own.
+//
+// A process that makes others while the family is looked for would have children that nobody finds: once it has ended,
+// nothing tells whose they were. So each is stopped first (SIGSTOP), before its children are looked for, and goes on
+// (SIGCONT) with the signal. One that cannot be stopped soon, as one that waits for a disk, is not waited for.
 func (c *Child) SignalFamily(s syscall.Signal) error {
-	family := familyOf(c.process.pid)
-	err := c.Signal(s)
-	for _, d := range family {
+	h := &hold{known: map[int]bool{c.process.pid: true}, until: time.Now().Add(holdTime)}
+	err := c.Signal(unix.SIGSTOP)
+	if err == nil {
+		h.await(c.process.pid)
+		h.descendants()
+		err = c.Signal(s)
+	}
+	for _, d := range h.family {
 		d.signal(s)
+	}
+	_ = c.Signal(unix.SIGCONT) // it may have ended
+	for _, d := range h.family {
+		d.signal(unix.SIGCONT)
+		unix.Close(d.fd)
 	}
 	return err
 }
@@ -23,23 +42,46 @@ func (c *Child) SignalFamily(s syscall.Signal) error {
 // another's by now.
 type descendant struct{ pid, fd int }
 
-// familyOf finds the processes that descend from one of this process's children. Those that are started while it
-// looks are found in the next round.
-func familyOf(root int) (family []descendant) {
-	known := map[int]bool{root: true}
+// A hold stops the processes that descend from one.
+type hold struct {
+	known  map[int]bool // the numbers of the family
+	family []descendant
+	// until is when it no longer waits.
+	until time.Time
+}
+
+// descendants finds and stops all. Those that are made while it looks are found in the next round: once all are
+// stopped, none is.
+func (h *hold) descendants() {
 	for more := true; more; {
 		more = false
 		for pid, parent := range parents() {
-			if !known[parent] || known[pid] {
+			if !h.known[parent] || h.known[pid] {
 				continue
 			}
-			known[pid] = true
-			if d, ok := newDescendant(pid, known); ok {
-				family, more = append(family, d), true
+			h.known[pid] = true
+			if d, ok := newDescendant(pid, h.known); ok {
+				d.signal(unix.SIGSTOP)
+				h.family, more = append(h.family, d), true
 			}
 		}
+		for _, d := range h.family {
+			h.await(d.pid)
+		}
 	}
-	return family
+}
+
+// await returns once a process does nothing any more.
+func (h *hold) await(pid int) {
+	for doesSomething(pid) && time.Now().Before(h.until) {
+		time.Sleep(100 * time.Microsecond)
+	}
+}
+
+// doesSomething reports whether a process is neither stopped nor has ended.
+func doesSomething(pid int) bool {
+	fields := statOf(pid)
+	return len(fields) > 0 && !bytes.ContainsAny(fields[0], "TtZX")
 }
 
 // newDescendant opens a process, if it still has a parent of the family.
@@ -55,10 +97,9 @@ func newDescendant(pid int, family map[int]bool) (descendant, bool) {
 	return descendant{pid, fd}, true
 }
 
-// signal sends a signal and gives up the descriptor.
+// signal sends a signal.
 func (d descendant) signal(s syscall.Signal) {
 	_ = unix.PidfdSendSignal(d.fd, s, nil, 0) // it may have ended, or have got other rights
-	unix.Close(d.fd)
 }
 
 // parents are the parents of all processes.

@@ -2,11 +2,13 @@ package procs
 
 import (
 	"bufio"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -58,5 +60,46 @@ func TestSignalFamily(t *testing.T) {
 	}
 	if err := stranger.Process.Signal(unix.Signal(0)); err != nil {
 		t.Errorf("a process that was not the command's has ended: %v", err)
+	}
+}
+
+// A child that is made while its parents are ended ends with them, however often one is just being made.
+func TestSignalFamilyThatForks(t *testing.T) {
+	needOurKernel(t)
+	rounds := 20
+	if testing.Short() {
+		rounds = 5
+	}
+	for range rounds {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := StartApart([]string{"sh", "-c", "i=0; while [ $i -lt 3000 ]; do sleep 1000 & i=$((i+1)); echo; done"},
+			&Streams{Out: w})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+		if err := c.Go(nil); err != nil {
+			t.Fatal(err)
+		}
+		out := bufio.NewReader(r)
+		if _, err := out.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.SignalFamily(unix.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.SetReadDeadline(time.Now().Add(time.Minute)); err != nil { // a sleep goes on for longer
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, out); err != nil {
+			t.Errorf("something of the command goes on: %v", err)
+		}
+		if _, err := c.Wait(); err != nil {
+			t.Error(err)
+		}
+		r.Close()
 	}
 }
