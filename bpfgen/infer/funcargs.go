@@ -96,7 +96,7 @@ func (b argWords) atPlace(from *body, l abi.Location, id kernel.TypeID, pos plan
 	case whole:
 		s := &regStruct{id: btf.Skip(id)}
 		for i, p := range l.Places {
-			s.words = append(s.words, wordIn{from: from, at: 8 * i, Place: p})
+			s.words = append(s.words, wordIn{from: from, space: tree.Kernel, at: 8 * i, Place: p})
 		}
 		return objVal(s)
 	case len(l.Places) != 1:

@@ -128,6 +128,8 @@ type located interface {
 // been read.
 type wordIn struct {
 	from *body
+	// space is where the stack of the function is.
+	space tree.Space
 	// at is where the word begins in the struct, in bytes; abi.Place.Bytes is how many bytes of the struct it has, 0
 	// for 8.
 	at int

@@ -21,7 +21,7 @@ func (s *regStruct) wordAt(b *body, at, size int, pos plan.Pos) (*tree.Expr, boo
 		}
 		word := w.expr
 		if word == nil {
-			word = w.from.argWords().wordAt(w.Place, tree.Kernel, pos)
+			word = w.from.argWords().wordAt(w.Place, w.space, pos)
 		}
 		if word = b.argWords().carry(w.from, word); word.Op == tree.OpUnreadable {
 			return word, true

@@ -59,11 +59,13 @@ func (b argWords) typedValue(from *body, f *funcView, v *signature.Value, pos pl
 	case parts:
 		s := &regStruct{id: id}
 		for _, p := range v.Pieces {
-			s.words = append(s.words, wordIn{from: from, at: p.At, Place: p.Place})
+			s.words = append(s.words, wordIn{from: from, space: tree.User, at: p.At, Place: p.Place})
 		}
 		return b.memory().inWords(s, pos)
 	case v.Pieces[0].Where == abi.Other, t.Kind == kernel.KindFloat:
 		return exprVal(unreadable(pos))
+	case t.Kind == kernel.KindInt && t.Size == 16:
+		return b.wideInt(from, v, t.Signed, pos)
 	case t.Size > 8:
 		refuse(pos, "%s has %d bytes; a kernel half computes with 64 bits", orResult(v.Name), t.Size)
 	}
@@ -80,6 +82,20 @@ func (b argWords) typedResult(f *funcView, results []signature.Value, pos plan.P
 		out.elems = append(out.elems, b.typedValue(b.body, f, &results[i], pos))
 	}
 	return out
+}
+
+// wideInt is an int of 128 bits as a tuple of two, the lower half first.
+func (b argWords) wideInt(from *body, v *signature.Value, signed bool, pos plan.Pos) val {
+	s := &regStruct{}
+	for _, p := range v.Pieces {
+		s.words = append(s.words, wordIn{from: from, space: tree.User, at: p.At, Place: p.Place})
+	}
+	low, ok := s.wordAt(b.body, 0, 8, pos)
+	high, ok2 := s.wordAt(b.body, 8, 8, pos)
+	if !ok || !ok2 {
+		return exprVal(unreadable(pos))
+	}
+	return val{comp: true, elems: []val{exprVal(low), exprVal(as(high, types.IntOf(64, signed), pos))}}
 }
 
 // placeOf is where a value in memory begins.

@@ -19,6 +19,7 @@ const (
 	notDocumented exception = "runs with a value that is left open"
 	// wideFolded: the generator does not calculate, and cannot know that a constant has over 64 bits.
 	wideFolded     exception = "programs with a constant of over 64 bits"
+	manyBranches   exception = "programs with more branches than the verifier follows"
 	longLoops      exception = "programs with a loop that the verifier does not follow"
 	overMemory     exception = "programs with too much for a handler's memory"
 	wideKey        exception = "programs with a key that this kernel does not take"
