@@ -3,6 +3,7 @@ package docs
 // saysNothing are sentences that no test can find true or false, with the reason.
 var saysNothing = map[string]string{
 	"What a function means in the kernel is in [semantics.md](semantics.md).": "a hint to another page",
+	"See [semantics.md](semantics.md#types-of-user-functions).":               "a hint to another page",
 	"What the module does while it is being loaded may be over before its points are attached.": "what may happen, " +
 		"or not: a test that waited for it would depend on how long work takes",
 	"Several statements are not one update: between `t.get(k)` and `t[k] = v` another CPU may have set the " +

@@ -217,6 +217,9 @@ func (b argWords) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val 
 		}
 		return exprVal(raw)
 	case kernel.KindPtr:
+		if kernel.IsReference(btf, t) {
+			return b.memory().read(memPlace{raw, 0, tree.User, b.body}, t.Elem, "the reference", pos)
+		}
 		if b.memory().isChar(t.Elem, pos) {
 			space := b.memory().spaceBehind(t.ID, pos)
 			return exprVal(b.memory().cstring(memPlace{raw, 0, space, b.body}, b.u.strMax+1, 0, pos))

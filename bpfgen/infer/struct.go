@@ -118,6 +118,9 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 		}
 		return exprVal(e)
 	case kernel.KindPtr:
+		if kernel.IsReference(btf, t) {
+			return b.read(memPlace{load(at, types.U64, pos), 0, tree.User, b.body}, t.Elem, name, pos)
+		}
 		if b.isCharPtr(t.Elem, pos) {
 			return exprVal(b.stringList(memPlace{load(at, types.U64, pos), 0, b.spaceBehind(id, pos), b.body}, pos))
 		}

@@ -51,9 +51,9 @@ func (b argWords) typedValue(from *body, f *funcView, v *signature.Value, pos pl
 	case err != nil:
 		wrong(pos, "%v", err)
 	case len(v.Pieces) == 0:
-		return exprVal(unreadable(pos))
+		return unknownPlace(pos)
 	case v.Pieces[0].Where == abi.Nowhere:
-		return exprVal(unreadable(pos))
+		return unknownPlace(pos)
 	case parts && (v.Indirect || v.InMemory()):
 		return b.memory().read(b.placeOf(from, v, pos), id, orResult(v.Name), pos)
 	case parts:
@@ -71,6 +71,9 @@ func (b argWords) typedValue(from *body, f *funcView, v *signature.Value, pos pl
 	}
 	return b.typedWord(b.carry(from, from.argWords().wordAt(v.Pieces[0].Place, tree.User, pos)), id, pos)
 }
+
+// unknownPlace is the value of which nobody knows where it is.
+func unknownPlace(pos plan.Pos) val { return exprVal(as(faultExpr(pos), types.I64.OrFault(), pos)) }
 
 // typedResult is e.ret by its type; of Go, which can return several values, a tuple of them.
 func (b argWords) typedResult(f *funcView, results []signature.Value, pos plan.Pos) val {

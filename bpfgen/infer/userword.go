@@ -24,8 +24,11 @@ func (a *funcArgs) userArg(b, from *body, i int, pos plan.Pos) val {
 
 // userValue is a word with the width and sign of its type.
 func (b argWords) userValue(from *body, w signature.Word, pos plan.Pos) val {
-	if w.Where == abi.Other {
+	switch {
+	case w.Where == abi.Other:
 		return exprVal(unreadable(pos))
+	case w.Unknown:
+		return unknownPlace(pos)
 	}
 	word := b.carry(from, from.argWords().wordAt(w.Place, tree.User, pos))
 	switch {

@@ -47,8 +47,8 @@ func (b texts) strInto(e *tree.Expr, m *region, dst *ir.Value) val {
 	return val{t: e.Type, s: s}
 }
 
-// countedText reads as many bytes as the second operand says, whatever they are; those that have no room are cut off. A
-// length that could not be read makes a string that could not be read.
+// countedText reads as many bytes as the second operand says, and no byte behind them; those that have no room are cut
+// off. The string ends at a NUL, as all do. A length that could not be read makes a string that could not be read.
 func (b texts) countedText(e *tree.Expr, dst, src *ir.Value) (n, flags *ir.Value) {
 	pair := types.TupleOf(types.I64, types.I64)
 	length := b.expr(e.Args[1])
@@ -67,9 +67,21 @@ func (b texts) countedText(e *tree.Expr, dst, src *ir.Value) (n, flags *ir.Value
 	rc := reads(b).probeRead(e.Str, dst, n, src)
 	j = b.newJoin(pair)
 	b.unless(ir.NE, rc, 0, func() { b.jumpWith(j, pairOf(pair, b.Const(0), b.Const(wire.RefFault))) })
-	b.jumpWith(j, pairOf(pair, n, flags))
+	b.jumpWith(j, pairOf(pair, b.upToNUL(dst, n, e.Type.Cap), flags))
 	v = b.enter(j)
 	return v.elems[0].x, v.elems[1].x
+}
+
+// upToNUL is how many of n bytes at dst, which has room for one more, come before the first NUL.
+func (b texts) upToNUL(dst, n *ir.Value, room int) *ir.Value {
+	if dst.Op != ir.OpSlot { // what is on the stack was cleared
+		b.Store(1, b.Op(ir.OpAdd, dst, n), 0, b.Const(0))
+	}
+	rc := b.Call(helperProbeReadKernelStr, dst, b.Const(int64(room)), dst)
+	j := b.newJoin(types.U64)
+	b.unless(ir.SLT, rc, 1, func() { b.jumpWith(j, intVal(types.U64, b.Const(0))) })
+	b.jumpWith(j, intVal(types.U64, b.Add(rc, -1)))
+	return b.enter(j).x
 }
 
 // tagToFlags is by how many bits a tag is shifted to be the flags of a string: 1 and 2 to RefNone and RefFault.

@@ -35,6 +35,9 @@ func (w *cName) decl(id TypeID, inner string) string {
 	}
 	switch r.kind() {
 	case btfPtr:
+		if to := (Type{Elem: r.ref()}); IsReference(w.b, to) {
+			return withInner(w.base(w.b.record(to.Elem)), inner)
+		}
 		return w.decl(r.ref(), w.pointer(r.ref(), inner))
 	case btfArray:
 		return w.decl(TypeID(r.u32(12)), inner+"["+strconv.FormatUint(uint64(r.u32(20)), 10)+"]")

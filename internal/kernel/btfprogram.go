@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 )
@@ -88,6 +89,16 @@ func TextOf(b *BTF, id TypeID) (TextView, bool) {
 	}
 	v, ok := p.texts[id]
 	return v, ok
+}
+
+// ReferenceMark ends the name of what a reference of C++ leads to: a reference is a pointer to a typedef of that name.
+const ReferenceMark = " &"
+
+// IsReference reports whether a pointer is a reference: in the source it stands for what it leads to.
+func IsReference(b *BTF, pointer Type) bool {
+	r := b.record(pointer.Elem)
+	return r != nil && r.kind() == btfTypedef && bytes.HasSuffix(b.bytesAt(r.name()), []byte(ReferenceMark)) &&
+		programOf(b, pointer.Elem) != nil
 }
 
 // programOf gives the program's types that a type is among; nil for those of the kernel and of modules.

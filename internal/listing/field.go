@@ -86,9 +86,14 @@ func scriptType(b *kernel.BTF, id kernel.TypeID) string {
 		}
 		return "array"
 	case kernel.KindStruct:
+		if _, ok := kernel.TextOf(b, t.ID); ok {
+			return "string"
+		}
 		return "struct"
 	case kernel.KindUnion:
 		return "union"
+	case kernel.KindFloat:
+		return "float"
 	}
 	return "int"
 }

@@ -6,6 +6,7 @@
 package listing
 
 import (
+	"debug/dwarf"
 	"iter"
 	"slices"
 	"sync"
@@ -167,6 +168,8 @@ type Programs interface {
 	Line(at *binary.File, addr uint64) string
 	// Types is what debug information says of the function at an address, nil where it says nothing.
 	Types(at *binary.File, addr uint64) *signature.Signature
+	// Type is the type at a place in the debug information of a file, as one of btf.
+	Type(at *binary.File, off dwarf.Offset, btf *kernel.BTF) (kernel.TypeID, error)
 	// Mapped gives the paths of the files with code that the traced process has mapped.
 	Mapped() ([]string, error)
 }

@@ -2,6 +2,7 @@ package listing_test
 
 import (
 	"bytes"
+	"debug/dwarf"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -104,6 +105,10 @@ func (p programs) Static(file, pattern string) ([]usdt.StaticProbe, *binary.File
 	setjmp := usdt.StaticProbe{Provider: "libc", Name: "setjmp", Sites: []usdt.Site{site, site}}
 	found, err := usdt.Find([]usdt.StaticProbe{setjmp}, pattern)
 	return found, at, err
+}
+
+func (programs) Type(*binary.File, dwarf.Offset, *kernel.BTF) (kernel.TypeID, error) {
+	return 0, errors.New("there is no debug information")
 }
 
 func (programs) Types(_ *binary.File, addr uint64) *signature.Signature {

@@ -95,7 +95,7 @@ func (s *Source) userFunctions(r *Result, k *point.Kind, rest string) error {
 					types = types.Changed()
 				}
 			}
-			r.Points = append(r.Points, userFunction(k, &list[i], at, line, types))
+			r.Points = append(r.Points, s.userFunction(k, &list[i], at, line, types))
 		}
 	}
 	if s.Verbose || len(r.Points) == 0 {
@@ -155,7 +155,7 @@ func (s *Source) judge(r *Result, k *point.Kind, files []string, failed []error)
 // walk through the file's units.
 const maxLines = 64
 
-func userFunction(k *point.Kind, fn *binary.Listed, at *binary.File, line string,
+func (s *Source) userFunction(k *point.Kind, fn *binary.Listed, at *binary.File, line string,
 	types *signature.Signature) *Point {
 	p := &Point{Name: k.Name + ":" + at.Name + ":" + quoted(fn.Name), Kind: k.Name, File: at.Name}
 	p.detail = func(p *Point) {
@@ -173,10 +173,11 @@ func userFunction(k *point.Kind, fn *binary.Listed, at *binary.File, line string
 			p.Notes = append(p.Notes, "called as "+fn.Language+" does")
 		}
 		if k.Has("args") {
+			p.Fields = append(p.Fields, s.namedArguments(at, types)...)
 			p.Fields = append(p.Fields, userArguments(types)...)
 		}
 		if k.Has("ret") {
-			p.Fields = append(p.Fields, userResult(types)...)
+			p.Fields = append(p.Fields, s.userResult(at, types)...)
 		}
 		p.Fields = append(p.Fields, spanFields(k)...)
 	}
@@ -199,9 +200,51 @@ func userArguments(types *signature.Signature) []Field {
 	return out
 }
 
-// userResult is what it returns: several words, in the order in which they are, are a tuple.
-func userResult(types *signature.Signature) []Field {
+// namedArguments are those with a name, by their types.
+func (s *Source) namedArguments(at *binary.File, types *signature.Signature) (out []Field) {
+	if types == nil {
+		return nil
+	}
+	for i := range types.Arguments {
+		if v := &types.Arguments[i]; v.Name != "" {
+			out = append(out, s.value(at, argName(v.Name, i), v))
+		}
+	}
+	return out
+}
+
+// value is an argument or a result by its type.
+func (s *Source) value(at *binary.File, name string, v *signature.Value) Field {
+	f := Field{Name: name, Type: "int"}
+	if btf, err := s.Facts.BTF(); err == nil && v.Type != 0 {
+		if id, err := s.Programs.Type(at, v.Type, btf); err == nil {
+			f = s.typed(name, id)
+		}
+	}
 	switch {
+	case len(v.Pieces) == 0 || v.Pieces[0].Where == abi.Nowhere:
+		f.Note = "where it is is not known: it is FAULT"
+	case v.Pieces[0].Where == abi.Other && len(v.Pieces) == 1:
+		f.Note = "a float: it cannot be read"
+	}
+	return f
+}
+
+// userResult is what it returns: several words, in the order in which they are, are a tuple.
+func (s *Source) userResult(at *binary.File, types *signature.Signature) []Field {
+	switch {
+	case types != nil && len(types.Results) == 1:
+		return []Field{s.value(at, "e.ret", &types.Results[0])}
+	case types != nil && len(types.Results) > 1:
+		out := []Field{{Name: "e.ret", Type: "tuple", Note: fmt.Sprintf("of %d results", len(types.Results))}}
+		for i := range types.Results {
+			f := s.value(at, fmt.Sprintf("e.ret[%d]", i), &types.Results[i])
+			if name := types.Results[i].Name; name != "" && !strings.HasPrefix(name, "~") && f.Note == "" {
+				f.Note = name
+			}
+			out = append(out, f)
+		}
+		return out
 	case types == nil || !types.Void && len(types.Result) == 0:
 		return []Field{{Name: "e.ret", Type: "int", Size: 8}}
 	case types.Void:

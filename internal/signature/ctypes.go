@@ -12,7 +12,7 @@ import (
 
 // ofC assigns the parameters and the result by the ABI of C. Where a type is not one that C passes, OnlyResult is set;
 // a result of such a type is unknown. The parameters are nil where their types are not known.
-func (f *finder) ofC(params []dwarf.Type, chain []*dwarfinfo.Entry) (*Signature, error) {
+func (f *finder) ofC(params []dwarf.Type, named []Value, chain []*dwarfinfo.Entry) (*Signature, error) {
 	result, returned, known, err := f.returned(chain)
 	if err != nil {
 		return nil, err
@@ -37,8 +37,12 @@ func (f *finder) ofC(params []dwarf.Type, chain []*dwarfinfo.Entry) (*Signature,
 		return Word{Place: convention.Assign(more, returned).Params[len(more)-1].Places[0], Size: 8, Signed: true}
 	}}
 	for i := range values {
-		s.Params = append(s.Params, words(params[i], values[i], call.Params[i])...)
 		at := call.Params[i]
+		list := words(params[i], values[i], at)
+		for k := range list {
+			list[k].Unknown = list[k].Unknown || named[i].dropped
+		}
+		s.Params = append(s.Params, list...)
 		s.Arguments = append(s.Arguments, Value{Pieces: pieces(values[i], at), Indirect: at.Indirect})
 	}
 	switch {

@@ -227,7 +227,7 @@ func (f *finder) signature(e *dwarfinfo.Entry) (*Signature, error) {
 	if off, ok := attribute(chain, dwarf.AttrType).(dwarf.Offset); ok {
 		returned = []Value{{Type: off}}
 	}
-	s, err := f.ofC(params, chain)
+	s, err := f.ofC(params, named, chain)
 	if err != nil || f.changed(chain) {
 		return s.Changed().named(named, returned), err
 	}
@@ -242,7 +242,7 @@ func (s *Signature) named(arguments, results []Value) *Signature {
 	}
 	with := func(list, places []Value) []Value {
 		for i := range list {
-			if len(places) == len(list) {
+			if len(places) == len(list) && !list[i].dropped {
 				list[i].Pieces, list[i].Indirect = places[i].Pieces, places[i].Indirect
 			}
 		}

@@ -228,12 +228,8 @@ int main(void) { return 0; }
 
 // Of what a compiler may have changed, and of what no ABI promises, only a result of one word is known.
 //
-// > Some functions are as without debug information: those that the compiler may have changed (clones, static functions
-// > of clang), functions with structs of Rust by value, generic functions of Go, and functions of files with more than
-// > 64 MB of debug information.
 // > A function that has one such parameter is so as a whole.
 // > What is known of their results holds all the same.
-// > A result of which nobody knows where it is, as a struct of Rust, is FAULT.
 func TestNotCertain(t *testing.T) {
 	const ofRust = "#[inline(never)] fn pair(p: (i64, f64)) -> i64 { p.0 }\n" +
 		"#[inline(never)] fn two(a: i64) -> (i64, i64) { (a, a + 1) }\n" +

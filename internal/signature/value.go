@@ -2,6 +2,7 @@ package signature
 
 import (
 	"debug/dwarf"
+	"strings"
 
 	"github.com/startrace/startrace/internal/abi"
 	"github.com/startrace/startrace/internal/dwarfinfo"
@@ -15,6 +16,8 @@ type Value struct {
 	Type dwarf.Offset
 	// Pieces are where its bytes are. None: nobody knows.
 	Pieces []Piece
+	// dropped: the compiler says of no place that it is there, so callers may pass nothing for it.
+	dropped bool
 	// Indirect: the one piece holds the address of the value.
 	Indirect bool
 }
@@ -46,6 +49,9 @@ func pieces(v abi.Value, l abi.Location) (out []Piece) {
 // values are the parameters of a function, and those results of Go that stand among them, without their places.
 func (f *finder) values(e *dwarfinfo.Entry) (params, results []Value, err error) {
 	seen := map[string]bool{}
+	// gcc says nothing of some that are there (an __int128 at -O1), and passes all, but where it makes a clone. Go
+	// keeps to its ABI, too.
+	drops := f.language != langGo && !strings.HasPrefix(f.producer(), "GNU ")
 	err = f.children(e, func(p *dwarfinfo.Entry) error {
 		if p.Tag != dwarf.TagFormalParameter {
 			return nil
@@ -58,6 +64,7 @@ func (f *finder) values(e *dwarfinfo.Entry) (params, results []Value, err error)
 		}
 		seen[v.Name] = v.Name != "" && v.Name != "_"
 		v.Type, _ = attribute(chain, dwarf.AttrType).(dwarf.Offset)
+		v.dropped = drops && p.Val(dwarf.AttrLocation) == nil && p.Val(dwarf.AttrConstValue) == nil
 		if variable, _ := p.Val(dwarf.AttrVarParam).(bool); variable {
 			results = append(results, v)
 		} else {

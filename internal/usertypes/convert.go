@@ -118,8 +118,10 @@ func (c *conversion) describe(id kernel.TypeID, e *dwarfinfo.Entry, as want, dep
 	switch e.Tag {
 	case dwarf.TagBaseType:
 		return base(e)
-	case dwarf.TagPointerType, dwarf.TagReferenceType, dwarf.TagRvalueReferenceType:
+	case dwarf.TagPointerType:
 		return kernel.Type{Kind: kernel.KindPtr, Elem: c.next(e, declared, depth)}
+	case dwarf.TagReferenceType, dwarf.TagRvalueReferenceType:
+		return c.reference(e, depth)
 	case dwarf.TagTypedef:
 		return kernel.Type{Kind: kernel.KindTypedef, Name: nameOf(e), Elem: c.next(e, as, depth)}
 	case dwarf.TagStructType, dwarf.TagClassType:
@@ -136,6 +138,17 @@ func (c *conversion) describe(id kernel.TypeID, e *dwarfinfo.Entry, as want, dep
 		return kernel.Type{Kind: kernel.KindInt, Name: "long", Size: 8, Signed: true}
 	}
 	return kernel.Type{Kind: kernel.KindFwd, Name: nameOf(e)} // as decltype(nullptr)
+}
+
+// reference is a pointer to a type with a name by which it is known to be one.
+func (c *conversion) reference(e *dwarfinfo.Entry, depth int) kernel.Type {
+	to := c.next(e, declared, depth)
+	name := "void"
+	if of := c.t.bare(e); of != nil {
+		name = nameOf(of)
+	}
+	named := kernel.Type{Kind: kernel.KindTypedef, Name: name + kernel.ReferenceMark, Elem: to}
+	return kernel.Type{Kind: kernel.KindPtr, Elem: c.out.Add(named)}
 }
 
 // next is the type that an entry names; 0, void, where it names none.

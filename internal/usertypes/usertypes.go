@@ -5,7 +5,8 @@
 // declared, and defined when it is asked for (kernel.BTF.AddTypes).
 //
 // Classes of C++ are structs, their bases members without a name: the fields of a base are found as if they were the
-// class's own. References are pointers. Strings of the languages are marked (kernel.TextView), see texts.go.
+// class's own. References are pointers that are known to be such (kernel.IsReference). Strings of the languages are
+// marked (kernel.TextView), see texts.go.
 package usertypes
 
 import (

@@ -177,7 +177,7 @@ func TestCPP(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := "struct order 80; 0 void (**_vptr.base)(void); 8 int id; 16 string name; 48 string_view view; " +
-			"64 long int price; 72 struct item *first"
+			"64 long int price; 72 item & first"
 		if got := said(t, btf, id); got != want {
 			t.Errorf("%s: got  %s\nwant %s", command, got, want)
 		}

@@ -20,8 +20,6 @@ import (
 // > With debug information words have the width and the sign of their types.
 // > A struct by value is as many words as it takes, and a string of Go is two words.
 // > So `e.args[i]` counts words and not parameters.
-// > `e.ret` of one word is that word.
-// > Of several words, or of several results, it is a tuple of all of them.
 // > A class of C++ is as many words as its members and bases are, as a struct is.
 // > Where copying it or ending it takes a function of its own, it is one word, the address of a copy.
 // > Programs of the kernel cannot read registers for floating-point numbers.
@@ -89,14 +87,37 @@ func checkCalls(t *testing.T, calls target.Calls, file, prefix, command string) 
 		t.Fatal(err)
 	}
 	got, want := lines(string(seen)), lines(e.stdout)
+	unknown := 0
 	for i := range max(len(got), len(want)) {
+		if strings.HasPrefix(command, "clang") {
+			unknown += leaveUnknown(got, want, i)
+		}
 		if i >= len(got) || i >= len(want) || got[i] != want[i] {
 			t.Errorf("saw\n%s\nthe program says\n%s", at(got, i), at(want, i))
 		}
 	}
+	if words := len(strings.Fields(e.stdout)); unknown > 2+words/50 {
+		t.Errorf("%d values of %d are not known", unknown, words)
+	}
 	if t.Failed() {
 		t.Log(fmt.Sprint(excerpt(e.stderr)))
 	}
+}
+
+// leaveUnknown takes for right what is FAULT in line i, and says how much that is: clang tells no place of an argument
+// that its function does not use, or of which it knows the value, and callers need not pass it.
+func leaveUnknown(got, want []string, i int) (n int) {
+	g, w := strings.Split(at(got, i), " "), strings.Split(at(want, i), " ")
+	for k := range g {
+		if len(g) == len(w) && strings.Trim(g[k], "[],") == "<fault>" && g[k] != w[k] {
+			g[k] = w[k]
+			n++
+		}
+	}
+	if n > 0 {
+		got[i] = strings.Join(g, " ")
+	}
+	return n
 }
 
 func lines(text string) []string {

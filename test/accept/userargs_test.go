@@ -29,9 +29,12 @@ probe("ufunc:BIN:{one,two}", lambda e: print(e.func, e.args[0], e.args[1]))
 probe("ufunc:BIN:more", lambda e: print(e.func, uint32(e.args[1]), uint32(e.args[2])))
 `, "BIN", binary)), "-c", binary).ok(t)
 	equalLines(t, sorted(e.stdout, " "), []string{"more 2 3", "one 1 None", "two 1 2"})
+	bare := need.Built(t, "gcc -O1", "counts.c", countsSource)
 	const asks = `probe("ufunc:BIN:two", lambda e: print(e.args if hasattr(e, "args") else "none"))`
-	e = startrace(t, "-q", "-e", strings.ReplaceAll(asks, "BIN", binary), "-c", binary).ok(t)
-	equalLines(t, sorted(e.stdout, "none"), []string{"none"})
+	for of, want := range map[string]string{bare: "none", binary: "record(a = 1, b = 2)"} {
+		e = startrace(t, "-q", "-e", strings.ReplaceAll(asks, "BIN", of), "-c", of).ok(t)
+		equalLines(t, lines(e.stdout), []string{want})
+	}
 	e = startrace(t, "-q", script(t, strings.ReplaceAll(`
 n = total()
 def both(e):
@@ -43,18 +46,19 @@ at_exit(lambda: print(n.value))
 		t.Errorf("computed where the function has it: got %s%s", e.stdout, e.stderr)
 	}
 	list := startrace(t, "list", "-v", "uprobe:"+binary+":{none,one}").ok(t)
-	if strings.Count(list.stdout, "e.args[") != 1 ||
-		!strings.Contains(list.stdout, "e.args[0]:  int    # 32 bits, signed") {
+	if strings.Count(list.stdout, "e.args[") != 1 || !strings.Contains(list.stdout, "e.args.a:   int  int\n") ||
+		!strings.Contains(list.stdout, "e.args[0]:  int       # 32 bits, signed") {
 		t.Errorf("the list shows %s", list.stdout)
 	}
 	for probe, want := range map[string]string{
 		`"ufunc:BIN:{one,two}", lambda e: print(e.args[2])`: "has an argument 2: the last that one has is e.args[1]",
 		`"ufunc:BIN:one", lambda e: print(e.args[1])`:       "has no argument 1: the last is e.args[0]",
 		`"uprobe:BIN:none", lambda e: print(e.args[0])`:     ":none has no arguments",
-		`"ufunc:BIN:two", lambda e: print(e.args)`: "have no names here, so e.args as a whole is nothing: write " +
+		`"ufunc:BARE:two", lambda e: print(e.args)`: "have no names here, so e.args as a whole is nothing: write " +
 			"e.args[0], e.args[1] …",
 	} {
-		e := startrace(t, "-e", "probe("+strings.ReplaceAll(probe, "BIN", binary)+")", "-c", binary)
+		e := startrace(t, "-e", "probe("+strings.NewReplacer("BIN", binary, "BARE", bare).Replace(probe)+")", "-c",
+			binary)
 		if e.status == 0 || !strings.Contains(e.stderr, want) {
 			t.Errorf("%s: got %s, want %s", probe, e.stderr, want)
 		}

@@ -78,8 +78,8 @@ func equalLines(t testing.TB, got, want []string) {
 //
 // > | `ufunc:BINARY:FUNCTION` | | a span: a call of a function of a program or library |
 // > | `uprobe:BINARY:FUNCTION[+OFFSET]`, `uretprobe:BINARY:FUNCTION` | `u`, `ur` | its entry, its return |
-// > Arguments of user functions have no names, only numbers: `e.args[0]` is the first.
-// > A `char *` is an address, and `cstr(e.args[0])` the string at it.
+// > `e.args[0]` is the first word that the function is called with, a number, with and without debug information.
+// > A `char *` is an address there, and `cstr(e.args[0])` the string at it.
 // > `int32(…)` and `uint32(…)` take the lower 32 bits of an argument.
 // > Without debug information nobody knows the types of a user function.
 // > So `e.args[i]` and `e.ret` are words of 64 bits, with a sign.

@@ -55,8 +55,8 @@ var nodeLeaves = []leaf{
 
 // typesC are those of the arguments and results of C.
 var typesC = []typed{
-	{"struct node *", "&(struct node){-#, 1, 30#, -2, \"a name\", {-3#, 2#, -#}, &last, {1, -2#, -#}, \"tag #\", BLUE, " +
-		"true, {-#}, {#}, {{1, 2, 3}, {4, 5, 6#}}}", nodeLeaves},
+	{"struct node *", "&(struct node){-#, 1, 30#, -2, \"a name\", {-3#, 2#, -#}, &last, {1, -2#, -#}, \"tag #\", " +
+		"BLUE, true, {-#}, {#}, {{1, 2, 3}, {4, 5, 6#}}}", nodeLeaves},
 	{"struct pair", "{-#, #, -70000#}",
 		[]leaf{{".a", ".a", "number"}, {".b", ".b", "number"}, {".c", ".c", "number"}}},
 	{"struct tiny", "{-#, -1#}", []leaf{{".a", ".a", "number"}, {".b", ".b", "number"}}},

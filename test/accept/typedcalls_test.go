@@ -1,0 +1,131 @@
+package accept
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/startrace/startrace/test/need"
+)
+
+// shopSource is a program whose functions have arguments of all kinds. checkout changes what its argument leads to.
+const shopSource = `
+#include <stdbool.h>
+struct customer { const char *name; long id; };
+struct item { int price; char tag[8]; };
+struct bill { int total; bool paid; };
+enum state { OPEN = 3, PAID };
+struct order { int id; unsigned urgent : 1, weight : 12; struct customer *customer; struct item items[2];
+	enum state state; struct order *next; };
+volatile long sink;
+__attribute__((noinline)) struct bill checkout(struct order *order, const char *path, bool ok, enum state s) {
+	sink += order->customer->name[0] + order->customer->id + order->items[1].tag[0] + order->weight + order->urgent +
+		order->state + (order->next != 0) + path[0] + ok + s;
+	order->id += 100;
+	return (struct bill){order->items[0].price + order->items[1].price, ok};
+}
+__attribute__((noinline)) struct order *next(struct order *o) { sink++; return o ? o->next : 0; }
+static __attribute__((noinline)) int changed(int unused, int used) { sink += used; return used; }
+int main(void) {
+	struct customer c = {"Ada", 77};
+	struct order o = {7, 1, 1234, &c, {{10, "ten"}, {-30, "a tag"}}, PAID, 0};
+	const char *volatile path = "/index.html";
+	sink += path[0] + c.name[0]; // so that they are in memory: a probe does not bring them there
+	checkout(&o, path, true, OPEN);
+	next(&o);
+	next(0);
+	return changed(1, 5) == 6;
+}
+`
+
+// Arguments and results of a program with debug information, by their names. (S4-14, S4-18, S4-20)
+//
+// > Where a program has debug information (`-g`), arguments have the names and types of its source.
+// > A `char *` is a string, a bool True or False, an enum its number.
+// > `print(e.args)` shows all that can be read.
+// > `e.args.NAME` and `e.ret` are not words but values of the types that the source gives them, where debug
+// > information tells them.
+// > They are as those of kernel functions: a null pointer is None in user code, a struct has its fields, a
+// > `char *` is the string at it.
+// > A pointer leads to memory of the process, which is read when the field is.
+// > At the end of a call `e.args.p.n` is what is there then, and `e.start.args.p.n` what was there at the
+// > start.
+// > A struct that is passed in registers is put together from them, and prints as a record.
+// > A value of which nobody knows where it is, is FAULT: an argument of a function that the compiler may have
+// > changed or that it says nothing of, as clang of those that are not used, a struct of Rust, and on arm64 a
+// > result that C returns in memory.
+// > Some functions are as without debug information: those that the compiler may have changed (clones, static
+// > functions of clang), functions with structs of Rust by value, and generic functions of Go.
+// > Their arguments have names, and are FAULT.
+// > Fields, elements and pointers are followed as those of the kernel are:
+func TestNamedArguments(t *testing.T) {
+	needTracing(t)
+	const text = `
+def seen(e):
+    o = e.args.order
+    return (e.args.path, o.customer.name, o.customer.id, o.items[1].price, o.items[1].tag, o.urgent, o.weight, o.state,
+            o.next == None, e.args.ok, e.args.s)
+
+probe("uprobe:BIN:checkout", lambda e: print("user", *seen(e)))
+probe("uprobe:BIN:checkout", kernel = seen, handler = lambda e: print("kernel", *e.value))
+probe("ufunc:BIN:checkout", lambda e: print("call", e.args.order.id, e.start.args.order.id, e.ret.total, e.ret.paid,
+                                            e.ret))
+probe("uprobe:BIN:checkout", lambda e: print("all", [n for n in dir(e.args)], e.args.path))
+probe("ufunc:BIN:next", lambda e: print("next", e.args.o == None, e.args.o.id, e.ret == None))
+probe("uprobe:BIN:changed*", lambda e: print("changed", e.args.used))
+n = count()
+probe("uprobe:BIN:checkout", lambda e: n[e.args.path, e.args.order.customer.name].add())
+at_exit(lambda: print("counted", n.items()))
+`
+	for _, command := range []string{"gcc -g -O0", "gcc -g -O2", "clang -g -O1"} {
+		binary := need.Built(t, command, "shop.c", shopSource)
+		e := startrace(t, "-q", script(t, strings.ReplaceAll(text, "BIN", binary)), "-c", binary).ok(t)
+		values := " /index.html Ada 77 -30 a tag 1 1234 4 True True 3"
+		used := "changed <fault>" // it is called as the compiler likes: gcc makes a clone, clang says nothing
+		if strings.HasSuffix(command, "-O0") {
+			used = "changed 5"
+		}
+		equalLines(t, lines(e.stdout), []string{"user" + values, "kernel" + values,
+			"call 107 7 -20 True record(total = -20, paid = True)", `all ["ok", "order", "path", "s"] /index.html`,
+			"next False 107 True", "next True <fault> True", used, `counted [(("/index.html", "Ada"), 1)]`})
+	}
+}
+
+// > A string of Go or Rust, a `std::string` and a `std::string_view` are strings.
+// > A slice of Go is a struct of `array`, `len` and `cap`.
+// > A string of Go is as long as it says, or ends at a NUL in it.
+// > A reference of C++ is what it refers to.
+func TestNamedStrings(t *testing.T) {
+	needTracing(t)
+	cpp := need.Built(t, "g++ -g -O1", "strings.cc", `
+#include <string>
+#include <string_view>
+struct base { int id; };
+struct order : base { std::string name; std::string_view view; };
+volatile int sink;
+__attribute__((noinline)) void take(const order &o, std::string_view v, const std::string &s) { sink++; }
+int main() {
+	std::string longer = "a string that is too long to lie in itself";
+	order o; o.id = 5; o.name = "short"; o.view = longer;
+	take(o, "a view", longer);
+}
+`)
+	e := startrace(t, "-q", "-e", `probe("uprobe:`+cpp+`:take", lambda e: print(e.args.o.id, e.args.o.name, `+
+		`e.args.o.view, e.args.v, e.args.s, sep = "|"))`, "-c", cpp).ok(t)
+	const longer = "a string that is too long to lie in itself"
+	equalLines(t, lines(e.stdout), []string{"5|short|" + longer + "|a view|" + longer})
+	golang := need.Built(t, "go build", "strings.go", `package main
+type order struct { Name string; Tags []string }
+var sink int
+//go:noinline
+func take(o *order, s string, list []int32) { sink++ }
+func main() { take(&order{"a\x00b", []string{"x", "yz"}}, "täg", []int32{4, -5}) }
+`)
+	e = startrace(t, "-q", script(t, strings.ReplaceAll(`
+def show(e):
+    o, list = e.args.o, e.args.list
+    print([o.Name], len(o.Name), o.Tags.array[1], o.Tags.len, e.args.s, list.array[1], list.cap)
+
+probe("uprobe:BIN:main.take", show)
+`, "BIN", golang)), "-c", golang).ok(t)
+	equalLines(t, lines(e.stdout), []string{`["a"] 1 yz 2 täg -5 2`})
+}
