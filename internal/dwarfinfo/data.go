@@ -20,6 +20,9 @@ type Data struct {
 	// byAddress says which unit a range of addresses belongs to, by .debug_aranges, in ascending order; nil until it
 	// was read.
 	byAddress []unitRange
+	// loaded are the units whose bytes are kept, the oldest first, and kept is how many bytes these are.
+	loaded []*Unit
+	kept   int
 	// last is the unit that had the answer to the last question: the next is often about the same.
 	last *Unit
 }
@@ -181,21 +184,30 @@ func (d *Data) unitAt(off dwarf.Offset) (*Unit, error) {
 	return units[i-1], nil
 }
 
-// load reads the bytes of the unit.
-func (u *Unit) load() error {
+// mostLoaded is how many bytes of units are kept. Walks that go on keep those of their unit.
+const mostLoaded = 32 << 20
+
+// load gives the bytes of the unit.
+func (u *Unit) load() ([]byte, error) {
 	if u.bytes != nil {
-		return nil
+		return u.bytes, nil
 	}
 	b, err := u.data.info.bytes(u.off, u.end-u.off)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := u.abbreviations(); err != nil {
-		return err
+		return nil, err
 	}
+	d := u.data
+	for d.kept += len(b); d.kept > mostLoaded && len(d.loaded) > 0; d.loaded = d.loaded[1:] {
+		d.kept -= len(d.loaded[0].bytes)
+		d.loaded[0].bytes = nil
+	}
+	d.loaded = append(d.loaded, u)
 	u.bytes = b
 	u.know(b)
-	return nil
+	return b, nil
 }
 
 func (u *Unit) abbreviations() (err error) {

@@ -7,6 +7,8 @@ import "debug/dwarf"
 type Entries struct {
 	data *Data
 	unit *Unit
+	// bytes are those of the unit.
+	bytes []byte
 	// at is the offset of the next entry in .debug_info.
 	at int64
 	// last is the entry that was given last, or nil.
@@ -26,11 +28,12 @@ func (r *Entries) Seek(off dwarf.Offset) error {
 			return err
 		}
 	}
-	if err := u.load(); err != nil {
+	b, err := u.load()
+	if err != nil {
 		r.unit = nil
 		return err
 	}
-	r.unit, r.at, r.last = u, int64(off), nil
+	r.unit, r.bytes, r.at, r.last = u, b, int64(off), nil
 	return nil
 }
 
@@ -42,7 +45,7 @@ func (r *Entries) Next() (*Entry, error) {
 	if r.at >= r.unit.end {
 		return nil, nil
 	}
-	e, err := r.unit.entry(r.unit.bytes, r.at)
+	e, err := r.unit.entry(r.bytes, r.at)
 	if err != nil {
 		r.at = r.unit.end
 		return nil, err

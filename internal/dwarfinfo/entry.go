@@ -14,8 +14,9 @@ type Entry struct {
 
 	unit  *Unit
 	attrs []attribute
-	// values are the bytes from its first value on.
+	// values are the bytes from its first value on, and at is where they begin in .debug_info.
 	values []byte
+	at     int64
 }
 
 // entry reads the one at an offset of .debug_info; b are bytes of the unit from its header on.
@@ -29,7 +30,7 @@ func (u *Unit) entry(b []byte, off int64) (*Entry, error) {
 	if c.failed {
 		return nil, damaged("an entry at %#x is cut off", off)
 	}
-	e.values = b[c.at:]
+	e.values, e.at = b[c.at:], u.off+int64(c.at)
 	if code == 0 {
 		return e, nil
 	}
@@ -79,6 +80,5 @@ func (e *Entry) end() (int64, error) {
 	if c.failed {
 		return 0, damaged("an entry at %#x is cut off", uint32(e.Offset))
 	}
-	behind := len(e.unit.bytes) - len(e.values) + c.at
-	return e.unit.off + int64(behind), nil
+	return e.at + int64(c.at), nil
 }

@@ -33,6 +33,7 @@ var recipes = map[string]recipe{
 	"heap":              {source: "heap.c", command: []string{"gcc", "-O1", "-static", "-fno-omit-frame-pointer"}},
 	"points": {source: "points.c", command: []string{"gcc", "-w", "-g", "-O1",
 		"-fno-omit-frame-pointer", "-static"}},
+	"shop":             {source: "shop.c", command: []string{"gcc", "-w", "-g", "-O1", "-static"}},
 	"static":           {source: "static.c", command: []string{"gcc", "-O2", "-static"}},
 	"factorial":        {source: "factorial.c", command: []string{"gcc", "-O1", "-fno-omit-frame-pointer", "-static"}},
 	"factorial-pushed": {source: "factorial.c", command: []string{"gcc", "-O0", "-static"}},
