@@ -224,8 +224,8 @@ func (b argWords) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val 
 			space := b.memory().spaceBehind(t.ID, pos)
 			return exprVal(b.memory().cstring(memPlace{raw, 0, space, b.body}, b.u.strMax+1, 0, pos))
 		}
-		p := b.memory().pointerTo(t.Elem, pos)
-		p.Trusted = p.BTF != 0 && !btf.OfProgram(t.ID)
+		p := b.memory().pointerType(t, pos)
+		p.Trusted = p.BTF != 0 && p.Kind == types.Ptr
 		return as(p)
 	case kernel.KindStruct, kernel.KindUnion, kernel.KindArray:
 		return objVal(&regStruct{words: []wordIn{{from: b.body, expr: raw}}, id: btf.Skip(id)})

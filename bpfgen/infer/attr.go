@@ -132,6 +132,9 @@ func (b attributes) exprAttr(x val, name string, pos plan.Pos) val {
 		if e.Type.IsName() {
 			return objVal(&method{x, name})
 		}
+		if e.Type.Leads() {
+			return b.memory().pointerField(e, name, pos)
+		}
 	}
 	wrong(pos, "%s has no field %s", x.describe(), name)
 	return val{}
@@ -183,7 +186,7 @@ func (b attributes) index(x, i val, pos plan.Pos) val {
 	case *regStruct:
 		return o.element(b.body, i, pos)
 	}
-	if x.expr != nil && x.expr.Type.Kind == types.Ptr {
+	if x.expr != nil && x.expr.Type.Leads() {
 		return b.memory().pointerElement(x.expr, i, pos)
 	}
 	if ref, ok := x.c.(plan.Ref); ok {

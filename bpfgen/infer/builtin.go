@@ -269,7 +269,7 @@ func (b attributes) namesOf(v val, pos plan.Pos) (names []string, ok bool) {
 	case *method, *closure, *rangeObj, *arrayObj, *ctxArray:
 		return nil, true
 	}
-	if v.obj != nil || v.typ().Kind == types.Ptr || v.typ().Kind == types.Mem {
+	if v.obj != nil || v.typ().Leads() || v.typ().Kind == types.Mem {
 		return nil, false
 	}
 	switch c := v.c.(type) {

@@ -62,10 +62,16 @@ func (u certainty) checkAttr(x *syntax.DotExpr, recv uval) {
 		return
 	}
 	typ := typeName(recv)
+	if recv.pointer() {
+		return // what lies there has fields
+	}
 	if names, ok := attrs.Of(typ); ok && !slices.Contains(names, attr) {
 		u.clash(pos, "%s has no field or method %s%s", withArticle(typ), attr, refusal.Near(attr, names))
 	}
 }
+
+// pointer reports whether v is a pointer to something of a known type.
+func (v uval) pointer() bool { return v.known && v.v.typ().Leads() }
 
 // containerOf is the container that x stands for, where recv is the value of x. entry: x is one entry of it, as
 // c[key].
@@ -138,6 +144,9 @@ func (u certainty) checkElements(pos plan.Pos, x uval) {
 
 // checkIndex is about x[y].
 func (u certainty) checkIndex(x *syntax.IndexExpr, recv, i uval) {
+	if recv.pointer() {
+		return
+	}
 	switch typ := typeName(recv); typ {
 	case "event":
 		u.clash(x.Lbrack, "an event has no elements, it has fields: %s", fieldForm(x.X, i))

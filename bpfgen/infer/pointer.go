@@ -16,6 +16,16 @@ func (b memory) pointerTo(id kernel.TypeID, pos plan.Pos) types.Type {
 	return pointerIn(b.u.btf(pos), id)
 }
 
+// pointerType is the type of a value that is a pointer. Those of programs are numbers, as their words are where no
+// types are known: a null one is 0 and not None.
+func (b memory) pointerType(p kernel.Type, pos plan.Pos) types.Type {
+	out := b.pointerTo(p.Elem, pos)
+	if b.u.btf(pos).OfProgram(p.ID) {
+		out.Kind, out.Bits, out.Signed = types.Int, types.I64.Bits, types.I64.Signed
+	}
+	return out
+}
+
 func pointerIn(btf *kernel.BTF, id kernel.TypeID) types.Type {
 	id = btf.Skip(id)
 	out := types.Type{Kind: types.Ptr}

@@ -2,7 +2,6 @@ package infer
 
 import (
 	"github.com/startrace/startrace/bpfgen/tree"
-	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
 )
 
@@ -18,7 +17,7 @@ func (b memory) whole(x val, name string) (string, bool) {
 	case *regStruct:
 		return b.typeWord(o.id) + ".", true
 	}
-	if x.expr != nil && x.expr.Type.Kind == types.Ptr && x.expr.Type.BTF != 0 {
+	if x.expr != nil && x.expr.Type.Leads() && x.expr.Type.BTF != 0 {
 		return b.typeWord(x.expr.Type.BTF) + ".", true
 	}
 	return "", false

@@ -1,10 +1,6 @@
 package infer
 
-import (
-	"go.starlark.net/syntax"
-
-	"github.com/startrace/startrace/bpfgen/types"
-)
+import "go.starlark.net/syntax"
 
 // readOnly refuses to assign a field of the event, or of what it leads to.
 func readOnly(x *syntax.DotExpr, of val) {
@@ -12,7 +8,7 @@ func readOnly(x *syntax.DotExpr, of val) {
 	if what == "" {
 		what = "." + x.Name.Name
 	}
-	if of.obj != nil || of.expr != nil && of.expr.Type.Kind == types.Ptr {
+	if of.obj != nil || of.expr != nil && of.expr.Type.Leads() {
 		wrong(x.Dot, "%s cannot be assigned: an event tells what happened; give the value a name of its own", what)
 	}
 }

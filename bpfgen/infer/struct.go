@@ -18,7 +18,7 @@ func (p memPlace) value(_ *body, pos plan.Pos) *tree.Expr {
 	if p.off != 0 {
 		out = operation(tree.OpAdd, types.U64, a, intExpr(p.off, pos), pos)
 	}
-	if p.addr.Type.Kind != types.Ptr || p.addr.Op == tree.OpBuiltin { // the current task is there
+	if !p.addr.Type.Leads() || p.addr.Op == tree.OpBuiltin { // the current task is there
 		return out
 	}
 	null := operation(tree.OpEq, types.Boolean, a, intExpr(0, pos), pos)
@@ -52,7 +52,7 @@ func (b memory) pointerField(p *tree.Expr, name string, pos plan.Pos) val {
 	if p.Type.Kind == types.Ptr && p.Type.Narrow {
 		return b.narrowField(p, name, pos)
 	}
-	if p.Type.Kind != types.Ptr || p.Type.BTF == 0 {
+	if !p.Type.Leads() || p.Type.BTF == 0 {
 		wrong(pos, "%s has no field %s", exprVal(p).describe(), name)
 	}
 	return b.structField(&structObj{memPlace{p, 0, b.spaceOf(p.Type, pos), b.body}, p.Type.BTF}, name, pos)
@@ -128,10 +128,10 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 			p := load(at, types.U64, pos)
 			return exprVal(b.cstring(memPlace{p, 0, b.spaceBehind(id, pos), b.body}, b.u.strMax+1, 0, pos))
 		}
-		return exprVal(load(at, b.pointerTo(t.Elem, pos), pos))
+		return exprVal(load(at, b.pointerType(t, pos), pos))
 	case kernel.KindStruct, kernel.KindUnion:
 		if isInterface(btf, id) {
-			return exprVal(load(at, types.Type{Kind: types.Ptr}, pos))
+			return exprVal(load(at, types.I64, pos))
 		}
 		if view, ok := kernel.TextOf(btf, id); ok {
 			return exprVal(b.textIn(at, view, pos))

@@ -69,7 +69,23 @@ func (b argWords) typedValue(from *body, f *funcView, v *signature.Value, pos pl
 	case t.Size > 8:
 		refuse(pos, "%s has %d bytes; a kernel half computes with 64 bits", orResult(v.Name), t.Size)
 	}
-	return b.typedWord(b.carry(from, from.argWords().wordAt(v.Pieces[0].Place, tree.User, pos)), id, pos)
+	word := b.carry(from, from.argWords().wordAt(v.Pieces[0].Place, tree.User, pos))
+	if v.Result {
+		return b.resultWord(word, t, pos)
+	}
+	return b.typedWord(word, id, pos)
+}
+
+// resultWord is a result of one word: the number that it is where no types are known, too. So a bool is 0 or 1, and a
+// char * an address.
+func (b argWords) resultWord(word *tree.Expr, t kernel.Type, pos plan.Pos) val {
+	switch {
+	case t.Kind == kernel.KindPtr && !b.memory().isChar(t.Elem, pos):
+		return b.typedWord(word, t.ID, pos)
+	case t.Kind == kernel.KindPtr:
+		return exprVal(as(word, types.I64, pos))
+	}
+	return exprVal(as(word, types.IntOf(uint8(8*t.Size), t.Signed), pos))
 }
 
 // unknownPlace is the value of which nobody knows where it is.
@@ -127,7 +143,7 @@ func (b memory) inWords(s *regStruct, pos plan.Pos) val {
 		if !known {
 			return exprVal(unreadable(pos))
 		}
-		return exprVal(as(word, types.Type{Kind: types.Ptr}, pos))
+		return exprVal(as(word, types.I64, pos))
 	}
 	view, ok := kernel.TextOf(btf, s.id)
 	if !ok {
@@ -142,7 +158,7 @@ func (b memory) inWords(s *regStruct, pos plan.Pos) val {
 }
 
 // isInterface reports whether a struct is an interface of Go. Its value here is its first word, the address of the type
-// of what it holds; None of a nil interface.
+// of what it holds; 0 of a nil interface.
 func isInterface(btf *kernel.BTF, id kernel.TypeID) bool {
 	if !btf.OfProgram(id) {
 		return false

@@ -181,7 +181,7 @@ func (u *user) index(x *syntax.IndexExpr) uval {
 	if _, ok := recv.v.obj.(*memObj); ok {
 		_, isArray = i.v.constInt() // of others user space takes what it wants
 	}
-	isPointer := recv.known && recv.v.typ().Kind == types.Ptr
+	isPointer := recv.pointer()
 	if isPointer && recv.part && !i.known {
 		wrong(x.Lbrack, "the kernel reads what lies there, and the index is computed in user space: want a constant, "+
 			"or the bytes, by mem(p, n)")

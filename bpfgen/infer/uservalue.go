@@ -83,8 +83,10 @@ func isText(v val) bool {
 		_, isBytes := v.obj.(*memObj)
 		return isBytes
 	}
-	switch v.typ().Kind {
-	case types.Str, types.Bytes, types.Int, types.Bool, types.None, types.Stack:
+	switch t := v.typ(); t.Kind {
+	case types.Int:
+		return !t.Leads()
+	case types.Str, types.Bytes, types.Bool, types.None, types.Stack:
 		return true
 	}
 	return false

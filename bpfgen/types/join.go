@@ -88,6 +88,9 @@ func joinPointers(t, u Type) (Type, bool) {
 // Unsigned 64 with signed has no common 64-bit type; the bits are kept and
 // read as signed, which docs/semantics.md names.
 func joinInts(t, u Type) Type {
+	if t.BTF != u.BTF || t.Elem != u.Elem {
+		t.BTF, t.Elem, u.BTF, u.Elem = 0, 0, 0, 0
+	}
 	if t.Signed == u.Signed {
 		t.Bits = max(t.Bits, u.Bits)
 		return t

@@ -45,9 +45,10 @@ type Type struct {
 	Cap   int
 	Elems []Type   // Tuple, Record
 	Names []string // Record
-	// BTF is the kernel's type of what a Ptr points to, if that is a struct or a union, or of what a Mem is.
+	// BTF is the kernel's type of what a Ptr points to, if that is a struct or a union, or of what a Mem is. Of an Int
+	// it is a program's type of what lies at that address: pointers of programs are numbers.
 	BTF kernel.TypeID
-	// Elem is the type of what a Ptr points to, if that is an int, an enum or a pointer.
+	// Elem is the type of what a Ptr points to, if that is an int, an enum or a pointer; also of an Int.
 	Elem  kernel.TypeID
 	Label string // Int whose readers see text: "syscall_name", "ksym" …
 	// MayNone: the value can be None.
@@ -106,6 +107,9 @@ func (t Type) IsName() bool {
 	return t.Kind == Int && (kind == Name.Label || kind == "func" || kind == "point" || kind == "syscall_name" ||
 		kind == "syscall_point")
 }
+
+// Leads reports whether a value of type t is an address at which something of a known type lies, or a kernel pointer.
+func (t Type) Leads() bool { return t.Kind == Ptr || t.Kind == Int && t.BTF|t.Elem != 0 }
 
 // Present is t without the possibility to be None or FAULT.
 func (t Type) Present() Type {

@@ -249,6 +249,9 @@ func (s *Signature) named(arguments, results []Value) *Signature {
 		return list
 	}
 	s.Arguments, s.Results = with(arguments, s.Arguments), with(results, s.Results)
+	for i := range s.Results {
+		s.Results[i].Result = true
+	}
 	return s
 }
 

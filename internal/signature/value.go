@@ -16,6 +16,8 @@ type Value struct {
 	Type dwarf.Offset
 	// Pieces are where its bytes are. None: nobody knows.
 	Pieces []Piece
+	// Result: it is returned.
+	Result bool
 	// dropped: the compiler says of no place that it is there, so callers may pass nothing for it.
 	dropped bool
 	// Indirect: the one piece holds the address of the value.

@@ -14,14 +14,14 @@ const namesOfShop = `
 def seen(e):
     o = e.args.order
     return (e.args.path, o.customer.name, o.customer.id, o.items[1].price, o.items[1].tag, o.urgent, o.weight, o.state,
-            o.next == None, e.args.ok, e.args.s)
+            o.next == 0, e.args.ok, e.args.s)
 
 probe("uprobe:BIN:checkout", lambda e: print("user", *seen(e)))
 probe("uprobe:BIN:checkout", kernel = seen, handler = lambda e: print("kernel", *e.value))
 probe("ufunc:BIN:checkout", lambda e: print("call", e.args.order.id, e.start.args.order.id, e.ret.total, e.ret.paid,
                                             e.ret))
 probe("uprobe:BIN:checkout", lambda e: print("all", [n for n in dir(e.args)], e.args.path))
-probe("ufunc:BIN:next", lambda e: print("next", e.args.o == None, e.args.o.id, e.ret == None))
+probe("ufunc:BIN:next", lambda e: print("next", e.args.o == 0, e.args.o.id, e.ret == 0))
 probe("uprobe:BIN:changed*", lambda e: print("changed", e.args.used))
 n = count()
 probe("uprobe:BIN:checkout", lambda e: n[cstr(e.args.path, 64), e.args.order.customer.name].add())
@@ -41,10 +41,13 @@ func seenOfShop(used string) []string {
 // > Where a program has debug information (`-g`), arguments have the names and types of its source.
 // > A `char *` is a string, a bool True or False, an enum its number.
 // > `print(e.args)` shows all that can be read.
-// > `e.args.NAME` and `e.ret` are not words but values of the types that the source gives them, where debug
-// > information tells them.
-// > They are as those of kernel functions: a null pointer is None in user code, a struct has its fields, a
-// > `char *` is the string at it.
+// > `e.args.NAME` is not a word but a value of the type that the source gives it, where debug information tells it.
+// > A pointer is a number here, too, 0 and not None where it is null, and has the fields of what it points to.
+// > `e.ret` is a number where it is one word, with and without debug information: a bool is 0 or 1, and a `char *` an
+// > address, so `cstr(e.ret)` is the string.
+// > With debug information a struct and a pointer have their fields there.
+// > Several results are a tuple.
+// > It is as those of kernel functions: a struct has its fields, a `char *` is the string at it.
 // > A pointer leads to memory of the process, which is read when the field is.
 // > At the end of a call `e.args.p.n` is what is there then, and `e.start.args.p.n` what was there at the
 // > start.

@@ -26,6 +26,7 @@ static void number(long long v) { printf("%lld", v); }
 static void number_u(unsigned long long v) { printf("%llu", v); }
 static void text(const char *s) { printf("\"%s\"", s); }
 static void chars(const char *s, int n) { printf("\"%.*s\"", n, s); }
+static void at(const char *s, int n) { printf("%lld", (long long)s); }
 static void truth(bool b) { printf(b ? "True" : "False"); }
 enum color { LOST = -2, RED = 5, BLUE };
 struct inner { short s; unsigned char c; signed char neg; };
@@ -96,6 +97,17 @@ func (t typed) some(r *rand.Rand, own, seen string) (prints, sees []string) {
 	return prints, sees
 }
 
+// asResult is the type as that of a result, of which a word is a number.
+func (t typed) asResult() typed {
+	switch t.name {
+	case "bool":
+		t.leaves = nil
+	case "const char *":
+		t.leaves = []leaf{{", 99", "", "at"}}
+	}
+	return t
+}
+
 // TypedC is a program of n random functions of C.
 func TypedC(seed uint64, n int) Calls {
 	r := rand.New(rand.NewPCG(seed, 14))
@@ -111,7 +123,7 @@ func TypedC(seed uint64, n int) Calls {
 			fmt.Fprintf(&main, "\t%s v%d_%d = %s;\n", t.name, i, j, t.filled(r))
 		}
 		result := typesC[r.IntN(len(typesC))]
-		print, see := result.some(r, "r", "e.ret")
+		print, see := result.asResult().some(r, "r", "e.ret")
 		prints, sees = append(prints, print...), append(sees, see...)
 		fmt.Fprintf(&source, "__attribute__((noinline)) %s f%d(%s%s r) {\n\tprintf(\"f%d\");\n", result.name, i,
 			strings.Join(params, ", ")+", ", result.name, i)
@@ -223,7 +235,7 @@ func TypedGo(seed uint64, n int) Calls {
 			t := typesGo[r.IntN(len(typesGo))]
 			results, values = append(results, t.name), append(values, name+" "+t.name)
 			args = append(args, t.filled(r))
-			print, see := t.some(r, name, fmt.Sprintf("e.ret[%d]", j))
+			print, see := t.asResult().some(r, name, fmt.Sprintf("e.ret[%d]", j))
 			prints, sees = append(prints, print...), append(sees, see...)
 		}
 		for j := range prints { // as "(a0.ID);"
