@@ -6,6 +6,7 @@ import (
 	"github.com/startrace/startrace/internal/abi"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/signature"
 )
 
 // What exists only while compiling: things with parts that the script asks for by a name or an index.
@@ -81,6 +82,8 @@ type regStruct struct {
 	words []wordIn
 	off   int
 	id    kernel.TypeID
+	// returned are its words, where a function of a program returns it: e.ret[0] is the first.
+	returned []signature.Word
 }
 
 func (*regStruct) what() string { return "a struct that has no address, as it is passed in registers" }

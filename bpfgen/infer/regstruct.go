@@ -102,6 +102,9 @@ func (s *regStruct) element(b *body, i val, pos plan.Pos) val {
 	btf := b.u.btf(pos)
 	t, err := btf.Type(s.id)
 	n, ok := i.constInt()
+	if t.Kind != kernel.KindArray && ok && n >= 0 && n < int64(len(s.returned)) {
+		return b.argWords().userValue(b, s.returned[n], pos)
+	}
 	switch {
 	case err != nil || t.Kind != kernel.KindArray:
 		wrong(pos, "%s cannot be indexed", s.what())
@@ -128,6 +131,9 @@ func (s *regStruct) elements(b *body, n int, pos plan.Pos) val {
 
 // whole is the struct as a value: its word, or a record of its fields.
 func (s *regStruct) whole(b *body, pos plan.Pos) val {
+	if len(s.returned) == 1 {
+		return b.argWords().userValue(b, s.returned[0], pos)
+	}
 	btf := b.u.btf(pos)
 	size, err := btf.Size(s.id)
 	if word, ok := s.wordAt(b, s.off, size, pos); ok && err == nil && size > 0 && !btf.OfProgram(s.id) {

@@ -94,7 +94,11 @@ func unknownPlace(pos plan.Pos) val { return exprVal(as(faultExpr(pos), types.I6
 // typedResult is e.ret by its type; of Go, which can return several values, a tuple of them.
 func (b argWords) typedResult(f *funcView, results []signature.Value, pos plan.Pos) val {
 	if len(results) == 1 {
-		return b.typedValue(b.body, f, &results[0], pos)
+		v := b.typedValue(b.body, f, &results[0], pos)
+		if s, ok := v.obj.(*regStruct); ok {
+			s.returned = f.Known().Result
+		}
+		return v
 	}
 	out := val{comp: true}
 	for i := range results {

@@ -175,7 +175,8 @@ func (u *user) index(x *syntax.IndexExpr) uval {
 	}
 	_, isArray := recv.v.obj.(*arrayObj)
 	_, isArgs := recv.v.obj.(*argsObj)
-	if _, ok := recv.v.obj.(*ctxArray); ok {
+	switch recv.v.obj.(type) {
+	case *ctxArray, *regStruct:
 		isArray = true
 	}
 	if _, ok := recv.v.obj.(*memObj); ok {

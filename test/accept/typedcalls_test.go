@@ -18,7 +18,7 @@ def seen(e):
 
 probe("uprobe:BIN:checkout", lambda e: print("user", *seen(e)))
 probe("uprobe:BIN:checkout", kernel = seen, handler = lambda e: print("kernel", *e.value))
-probe("ufunc:BIN:checkout", lambda e: print("call", e.args.order.id, e.start.args.order.id, e.ret.total, e.ret.paid,
+probe("ufunc:BIN:checkout", lambda e: print("call", e.args.order.id, e.start.args.order.id, e.ret.total, e.ret[1],
                                             e.ret))
 probe("uprobe:BIN:checkout", lambda e: print("all", [n for n in dir(e.args)], e.args.path))
 probe("ufunc:BIN:next", lambda e: print("next", e.args.o == 0, e.args.o.id, e.ret == 0))
@@ -31,7 +31,8 @@ at_exit(lambda: print("counted", n.items()))
 // seenOfShop is what it prints; used is the argument of a function that compilers change.
 func seenOfShop(used string) []string {
 	values := " /index.html Ada 77 -30 a tag 1 1234 4 True True 3"
-	return []string{"user" + values, "kernel" + values, "call 107 7 -20 True record(total = -20, paid = True)",
+	return []string{"user" + values, "kernel" + values,
+		"call 107 7 -20 1099511627776 record(total = -20, paid = True, more = 1099511627776)",
 		`all ["ok", "order", "path", "s"] /index.html`, "next False 107 True", "next True <fault> True",
 		"changed " + used, `counted [(("/index.html", "Ada"), 1)]`}
 }
@@ -46,6 +47,7 @@ func seenOfShop(used string) []string {
 // > `e.ret` is a number where it is one word, with and without debug information: a bool is 0 or 1, and a `char *` an
 // > address, so `cstr(e.ret)` is the string.
 // > With debug information a struct and a pointer have their fields there.
+// > A struct of several words is a record, and `e.ret[0]` its first word.
 // > Several results are a tuple.
 // > It is as those of kernel functions: a struct has its fields, a `char *` is the string at it.
 // > A pointer leads to memory of the process, which is read when the field is.

@@ -2,7 +2,7 @@
 #include <stdbool.h>
 struct customer { const char *name; long id; };
 struct item { int price; char tag[8]; };
-struct bill { int total; bool paid; };
+struct bill { int total; bool paid; long more; };
 enum state { OPEN = 3, PAID };
 struct order { int id; unsigned urgent : 1, weight : 12; struct customer *customer; struct item items[2];
 	enum state state; struct order *next; };
@@ -11,7 +11,7 @@ __attribute__((noinline)) struct bill checkout(struct order *order, const char *
 	sink += order->customer->name[0] + order->customer->id + order->items[1].tag[0] + order->weight + order->urgent +
 		order->state + (order->next != 0) + path[0] + ok + s;
 	order->id += 100;
-	return (struct bill){order->items[0].price + order->items[1].price, ok};
+	return (struct bill){order->items[0].price + order->items[1].price, ok, 1L << 40};
 }
 __attribute__((noinline)) struct order *next(struct order *o) { sink++; return o ? o->next : 0; }
 static __attribute__((noinline)) int changed(int unused, int used) { sink += used; return used; }
