@@ -83,7 +83,7 @@ func (fs *Functions) wholeFunction() string {
 
 func (fs *Functions) ArgNames(*kernel.Facts) (out []string) {
 	for _, f := range fs.Funcs {
-		out = append(out, paramNames(f.Params())...)
+		out = append(out, f.ArgNames()...)
 	}
 	return out
 }
@@ -176,6 +176,19 @@ func (p *Function) Params() []kernel.Param {
 		return nil
 	}
 	return p.Proto.Params
+}
+
+// ArgNames are the names of the arguments, as far as they are known.
+func (p *Function) ArgNames() []string {
+	out := paramNames(p.Params())
+	if s := p.Known(); s != nil {
+		for i := range s.Arguments {
+			if name := s.Arguments[i].Name; name != "" {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
 }
 
 // Typed reports whether the arguments have names and types.
