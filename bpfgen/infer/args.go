@@ -210,7 +210,11 @@ func (b argWords) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val 
 	switch t.Kind {
 	case kernel.KindInt, kernel.KindEnum:
 		if t.Size < 8 {
-			return exprVal(truthBit(as(types.IntOf(uint8(t.Size*8), t.Signed)).expr, t))
+			e := truthBit(as(types.IntOf(uint8(t.Size*8), t.Signed)).expr, t)
+			if t.Kind == kernel.KindEnum {
+				b.memory().noteEnum(e, t, pos)
+			}
+			return exprVal(e)
 		}
 		if t.Signed {
 			return as(types.I64)

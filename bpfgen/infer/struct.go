@@ -114,7 +114,7 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 		}
 		e := truthBit(load(at, types.IntOf(uint8(t.Size*8), t.Signed), pos), t)
 		if t.Kind == kernel.KindEnum {
-			b.u.enums[e] = t.Name
+			b.noteEnum(e, t, pos)
 		}
 		return exprVal(e)
 	case kernel.KindPtr:
@@ -152,6 +152,14 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 	}
 	refuse(pos, "%s is a %s, which a kernel half cannot read", name, t.Kind)
 	return val{}
+}
+
+// noteEnum notes of which enum e is a value, for names(e).
+func (b memory) noteEnum(e *tree.Expr, t kernel.Type, pos plan.Pos) {
+	b.u.enums[e] = t.Name
+	if b.u.btf(pos).OfProgram(t.ID) {
+		b.u.enums[e] = kernel.EnumNumber(t.ID)
+	}
 }
 
 // truthBit makes a C bool a bool.

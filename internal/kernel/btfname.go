@@ -5,6 +5,8 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // A nameIndex finds types by name: open addressing, 0 for an empty slot. It
@@ -143,10 +145,25 @@ func (b *BTF) enumeratorNamed(r typeRecord, name string) (int64, bool) {
 	return 0, false
 }
 
+// EnumNumber is what names an enum of a program for Enumerators: programs have many enums of one name.
+func EnumNumber(id TypeID) string { return "#" + strconv.FormatUint(uint64(id), 10) }
+
+func enumNumbered(name string) (TypeID, bool) {
+	digits, ok := strings.CutPrefix(name, "#")
+	id, err := strconv.ParseUint(digits, 10, 32)
+	return TypeID(id), ok && err == nil
+}
+
 // Enumerators gives those of the enum of that name; where there is none, all
 // enumerators whose names begin so, in the order of their enums.
 func (b *BTF) Enumerators(name string) (out []EnumValue) {
 	if name == "" {
+		return nil
+	}
+	if id, ok := enumNumbered(name); ok {
+		if r := b.record(id); r != nil && kindOf[r.kind()] == KindEnum {
+			return b.enumValues(r)
+		}
 		return nil
 	}
 	if id, ok := b.Named(KindEnum, name); ok {

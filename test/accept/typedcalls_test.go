@@ -14,7 +14,7 @@ const namesOfShop = `
 def seen(e):
     o = e.args.order
     return (e.args.path, o.customer.name, o.customer.id, o.items[1].price, o.items[1].tag, o.urgent, o.weight, o.state,
-            o.next == 0, e.args.ok, e.args.s)
+            o.next == 0, e.args.ok, e.args.s, names(e.args.s), names(o.state))
 
 probe("uprobe:BIN:checkout", lambda e: print("user", *seen(e)))
 probe("uprobe:BIN:checkout", kernel = seen, handler = lambda e: print("kernel", *e.value))
@@ -30,7 +30,7 @@ at_exit(lambda: print("counted", n.items()))
 
 // seenOfShop is what it prints; used is the argument of a function that compilers change.
 func seenOfShop(used string) []string {
-	values := " /index.html Ada 77 -30 a tag 1 1234 4 True True 3"
+	values := " /index.html Ada 77 -30 a tag 1 1234 4 True True 3 OPEN PAID"
 	return []string{"user" + values, "kernel" + values,
 		"call 107 7 -20 1099511627776 record(total = -20, paid = True, more = 1099511627776)",
 		`all ["ok", "order", "path", "s"] /index.html`, "next False 107 True", "next True <fault> True",
@@ -40,7 +40,7 @@ func seenOfShop(used string) []string {
 // Arguments and results of a program with debug information, by their names. (S4-14, S4-18, S4-20)
 //
 // > Where a program has debug information (`-g`), arguments have the names and types of its source.
-// > A `char *` is a string, a bool True or False, an enum its number.
+// > A `char *` is a string, a bool True or False, an enum its number, of which `names(e.args.state)` is the name.
 // > `print(e.args)` shows all that can be read.
 // > `e.args.NAME` is not a word but a value of the type that the source gives it, where debug information tells it.
 // > A pointer is a number here, too, 0 and not None where it is null, and has the fields of what it points to.
