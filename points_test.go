@@ -286,6 +286,10 @@ func (p pointProgram) Static(string, string) ([]usdt.StaticProbe, *binary.File, 
 }
 
 func (pointProgram) Inside(*binary.File, binary.Function, uint64) error { return nil }
+func (pointProgram) TypeNamed(string, string, *kernel.BTF) (kernel.TypeID, error) {
+	return 0, errors.New("there is no debug information")
+}
+
 func (pointProgram) Type(*binary.File, dwarf.Offset, *kernel.BTF) (kernel.TypeID, error) {
 	return 0, errors.New("no types")
 }

@@ -29,7 +29,7 @@ func callCast(b *body, args []arg, pos plan.Pos) val {
 		return a[1]
 	}
 	at, addr := b.addressOf(a[1], pos)
-	t := b.memory().pointerTo(id, pos)
+	t := b.memory().addressType(id, pos)
 	t.MayFault = addr.Type.MayFault
 	out := exprVal(&tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{addr}, Pos: pos})
 	if at != b {

@@ -4,7 +4,6 @@ import (
 	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
-	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -27,7 +26,7 @@ func callContainerOf(b *body, args []arg, pos plan.Pos) val {
 		return a[0]
 	}
 	at, addr := b.addressOf(a[0], pos)
-	out := exprVal(aroundMember(addr, field.Off, id, pos))
+	out := exprVal(aroundMember(addr, field.Off, b.memory().addressType(id, pos), pos))
 	if at != b {
 		out.start = at
 	}
@@ -35,12 +34,12 @@ func callContainerOf(b *body, args []arg, pos plan.Pos) val {
 }
 
 // aroundMember is the struct whose member lies at addr. Of what is null or could not be read it is FAULT.
-func aroundMember(addr *tree.Expr, off int, id kernel.TypeID, pos plan.Pos) *tree.Expr {
+func aroundMember(addr *tree.Expr, off int, t types.Type, pos plan.Pos) *tree.Expr {
 	whole := operation(tree.OpAdd, types.U64, assume(addr), intExpr(-int64(off), pos), pos)
 	null := operation(tree.OpEq, types.Boolean, assume(addr), intExpr(0, pos), pos)
 	if addr.Type.MayFault {
 		fault := &tree.Expr{Op: tree.OpIsFault, Type: types.Boolean, Args: []*tree.Expr{addr}, Pos: pos}
 		null = logic(tree.OpLOr, fault, null, pos)
 	}
-	return chooseFault(null, as(whole, types.Type{Kind: types.Ptr, BTF: id}, pos), pos)
+	return chooseFault(null, as(whole, t, pos), pos)
 }

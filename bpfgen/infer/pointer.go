@@ -19,8 +19,17 @@ func (b memory) pointerTo(id kernel.TypeID, pos plan.Pos) types.Type {
 // pointerType is the type of a value that is a pointer. Those of programs are numbers, as their words are where no
 // types are known: a null one is 0 and not None.
 func (b memory) pointerType(p kernel.Type, pos plan.Pos) types.Type {
-	out := b.pointerTo(p.Elem, pos)
-	if b.u.btf(pos).OfProgram(p.ID) {
+	return b.address(p.Elem, b.u.btf(pos).OfProgram(p.ID), pos)
+}
+
+// addressType is the type of the address of something of a type.
+func (b memory) addressType(to kernel.TypeID, pos plan.Pos) types.Type {
+	return b.address(to, b.u.btf(pos).OfProgram(to), pos)
+}
+
+func (b memory) address(to kernel.TypeID, program bool, pos plan.Pos) types.Type {
+	out := b.pointerTo(to, pos)
+	if program {
 		out.Kind, out.Bits, out.Signed = types.Int, types.I64.Bits, types.I64.Signed
 	}
 	return out

@@ -221,10 +221,31 @@ func (b memory) element(a *arrayObj, i val, pos plan.Pos) val {
 	return b.read(at, a.elem, "the element", pos)
 }
 
-// typeByName finds "struct sock", "union u", "enum e" or a typedef.
+// ofFile takes "./shop:struct order" apart; false: no file is named. The colons of C++ are no end of a file's name.
+func ofFile(name string) (file, of string, ok bool) {
+	file, of, ok = strings.Cut(name, ":")
+	return file, strings.TrimSpace(of), ok && file != "" && !strings.HasPrefix(of, ":")
+}
+
+// typeOfFile is a type of a program or library.
+func (b memory) typeOfFile(file, name string, pos plan.Pos) kernel.TypeID {
+	if b.u.programs == nil {
+		wrong(pos, "no types of programs are known here")
+	}
+	id, err := b.u.programs.TypeNamed(file, name, b.u.btf(pos))
+	if err != nil {
+		wrong(pos, "%v", err)
+	}
+	return id
+}
+
+// typeByName finds "struct sock", "union u", "enum e" or a typedef, and those of a program, "./shop:struct order".
 func (b memory) typeByName(s string, pos plan.Pos) kernel.TypeID {
 	btf := b.u.btf(pos)
 	clean := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), "*"))
+	if file, name, ok := ofFile(clean); ok {
+		return b.typeOfFile(file, name, pos)
+	}
 	if id, ok := btf.Spelled(clean); ok {
 		return id
 	}

@@ -109,6 +109,8 @@ type Programs interface {
 	Signature(at *binary.File, fn binary.Function) *signature.Signature
 	// Type is the type at a place in the debug information of a file, as one of btf.
 	Type(at *binary.File, off dwarf.Offset, btf *kernel.BTF) (kernel.TypeID, error)
+	// TypeNamed is the type of a name in a file, as one of btf.
+	TypeNamed(file, name string, btf *kernel.BTF) (kernel.TypeID, error)
 	// Variable is where a variable is in the traced process.
 	Variable(file, name string) (binary.Memory, error)
 }

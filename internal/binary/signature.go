@@ -50,23 +50,53 @@ func (f *Finder) Types(at *File, addr uint64) *signature.Signature {
 
 // Type gives the type at a place in the debug information of a file, of which Signature spoke, as one of btf.
 func (f *Finder) Type(at *File, off dwarf.Offset, btf *kernel.BTF) (kernel.TypeID, error) {
-	t := f.types[at.Path]
-	if t == nil {
-		table := f.tables[at.Path]
-		if table == nil {
-			return 0, fmt.Errorf("%s has no debug information", at.Name)
-		}
-		t = usertypes.New(table.Data(), btf)
-		if f.types == nil {
-			f.types = map[string]*usertypes.Types{}
-		}
-		f.types[at.Path] = t
+	t, err := f.typesOf(at, btf)
+	if err != nil {
+		return 0, err
 	}
 	id, err := t.At(off)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", at.Name, err)
 	}
 	return id, nil
+}
+
+// TypeNamed gives the type of a name in a file: "struct order".
+func (f *Finder) TypeNamed(file, name string, btf *kernel.BTF) (kernel.TypeID, error) {
+	e, at, err := f.file(file)
+	if err != nil {
+		return 0, err
+	}
+	f.signatures(at.Path, e)
+	t, err := f.typesOf(at, btf)
+	if err != nil {
+		return 0, err
+	}
+	id, ok, err := t.Named(name)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("%s: %w", at.Name, err)
+	case !ok:
+		return 0, fmt.Errorf("%s has no type %s", at.Name, name)
+	}
+	return id, nil
+}
+
+// typesOf are the types of a file whose debug information was looked for.
+func (f *Finder) typesOf(at *File, btf *kernel.BTF) (*usertypes.Types, error) {
+	if t := f.types[at.Path]; t != nil {
+		return t, nil
+	}
+	table := f.tables[at.Path]
+	if table == nil {
+		return nil, fmt.Errorf("%s has no debug information: build it with -g, or install the package that has it", at.Name)
+	}
+	t := usertypes.New(table.Data(), btf)
+	if f.types == nil {
+		f.types = map[string]*usertypes.Types{}
+	}
+	f.types[at.Path] = t
+	return t, nil
 }
 
 // openSignatures gives nil where there is no debug information.

@@ -11,6 +11,8 @@ package usertypes
 
 import (
 	"debug/dwarf"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
@@ -97,11 +99,37 @@ func (t *Types) definitionOf(off dwarf.Offset) (dwarf.Offset, bool) {
 	if name == "" {
 		return 0, false
 	}
-	return t.named(e.Tag, name)
+	return t.named([]dwarf.Tag{e.Tag}, name)
 }
 
-// named looks for the definition of a struct of C by its name, in all units.
-func (t *Types) named(tag dwarf.Tag, name string) (found dwarf.Offset, ok bool) {
+// spelled says which tags a type has by the word in front of its name.
+var spelled = map[string][]dwarf.Tag{
+	"struct": {dwarf.TagStructType, dwarf.TagClassType}, "class": {dwarf.TagStructType, dwarf.TagClassType},
+	"union": {dwarf.TagUnionType}, "enum": {dwarf.TagEnumerationType},
+	"": {dwarf.TagTypedef, dwarf.TagBaseType, dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType,
+		dwarf.TagEnumerationType},
+}
+
+// Named gives the type of a name as the source writes it: "struct order", "order_t", "main.Order". false: no unit has
+// one outside of functions, classes and namespaces.
+func (t *Types) Named(name string) (id kernel.TypeID, ok bool, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	word, rest, _ := strings.Cut(name, " ")
+	tags, known := spelled[word]
+	if rest = strings.TrimSpace(rest); !known || rest == "" {
+		tags, rest = spelled[""], name
+	}
+	off, ok := t.named(tags, rest)
+	if !ok {
+		return 0, false, nil
+	}
+	id, err = t.add(off)
+	return id, err == nil, err
+}
+
+// named looks for the definition of a type by its name, in all units.
+func (t *Types) named(tags []dwarf.Tag, name string) (found dwarf.Offset, ok bool) {
 	units, err := t.data.Units()
 	if err != nil {
 		return 0, false
@@ -112,7 +140,7 @@ func (t *Types) named(tag dwarf.Tag, name string) (found dwarf.Offset, ok bool) 
 			continue
 		}
 		err = t.data.EachChild(root, func(e *dwarfinfo.Entry) (bool, error) {
-			if e.Tag != tag || e.Val(dwarf.AttrName) != name || e.Val(dwarf.AttrDeclaration) != nil {
+			if !slices.Contains(tags, e.Tag) || e.Val(dwarf.AttrName) != name || e.Val(dwarf.AttrDeclaration) != nil {
 				return true, nil
 			}
 			found, ok = e.Offset, true

@@ -135,3 +135,32 @@ probe("uprobe:BIN:main.take", show)
 `, "BIN", golang)), "-c", golang).ok(t)
 	equalLines(t, lines(e.stdout), []string{`["a"] 1 yz 2 täg -5 2`})
 }
+
+// > `cast("./shop:struct order", p)` gives an address a type of a program that has debug information.
+// > In a handler `container_of` and `sizeof` take such a name, too.
+func TestTypesOfPrograms(t *testing.T) {
+	e := onTarget(t, "shop", `
+ORDER = "BIN:struct order"
+n = count()
+probe("uprobe:BIN:checkout", lambda e: n[cast(ORDER, e.args[0]).customer.id, sizeof(ORDER)].add())
+
+def show(e):
+    o = cast("BIN:struct order *", e.args[0])
+    print("order", o.items[0].tag, o.customer.name, container_of(e.args[0] + 48, ORDER, "next").id,
+          cast("BIN:enum state", 4), cast("BIN:struct customer", o.customer).id)
+
+probe("uprobe:BIN:checkout", show)
+at_exit(lambda: print("counted", n.items()))
+`)
+	equalLines(t, sorted(e.stdout, ""), []string{"order ten Ada 7 4 77", "counted [((77, 56), 1)]"})
+	shop := traceable(t, "shop")
+	for name, want := range map[string]string{
+		shop + ":struct nope": shop + " has no type struct nope", "/nope:int": "/nope does not exist",
+	} {
+		text := fmt.Sprintf(`probe("uprobe:%s:checkout", lambda e: print(cast(%q, 1)))`, shop, name)
+		e := startrace(t, "-q", "-e", text, "-c", shop)
+		if e.status == 0 || !strings.Contains(e.stderr, want) {
+			t.Errorf("%s: got %s, want %s", name, e.stderr, want)
+		}
+	}
+}

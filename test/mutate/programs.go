@@ -33,6 +33,10 @@ func (programs) Static(file, pattern string) ([]usdt.StaticProbe, *binary.File, 
 // Variable is not known: no process is traced.
 func (programs) Signature(*binary.File, binary.Function) *signature.Signature { return nil }
 
+func (programs) TypeNamed(string, string, *kernel.BTF) (kernel.TypeID, error) {
+	return 0, errors.New("there is no debug information")
+}
+
 func (programs) Type(*binary.File, dwarf.Offset, *kernel.BTF) (kernel.TypeID, error) {
 	return 0, errors.New("there is no debug information")
 }
