@@ -89,7 +89,8 @@ func (f *Finder) typesOf(at *File, btf *kernel.BTF) (*usertypes.Types, error) {
 	}
 	table := f.tables[at.Path]
 	if table == nil {
-		return nil, fmt.Errorf("%s has no debug information: build it with -g, or install the package that has it", at.Name)
+		return nil, fmt.Errorf("%s has no debug information: build it with -g, or install the package that has it",
+			at.Name)
 	}
 	t := usertypes.New(table.Data(), btf)
 	if f.types == nil {
