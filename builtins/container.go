@@ -1,6 +1,7 @@
 package builtins
 
 import (
+	"errors"
 	"cmp"
 	"fmt"
 	"slices"
@@ -12,8 +13,10 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-const aggDoc = " With by the columns of the key have names. size is how many keys there may be (10240). " +
-	"unit is NSEC, USEC, MSEC or SEC."
+const (
+	keysDoc = " With by the columns of the key have names. size is how many keys there may be (10240)."
+	aggDoc  = keysDoc + " unit is NSEC, USEC, MSEC or SEC."
+)
 
 var containerFamily = []Entry{
 	{
@@ -30,7 +33,7 @@ goes.`,
 		Doc:       "One value that both halves read and set: get(), set(value), add(value=1).",
 		call:      cellCall,
 	},
-	aggEntry(plan.Count, "Counts: n[k].add(), and n[k].add(3) counts three."+aggDoc),
+	aggEntry(plan.Count, "Counts: n[k].add(), and n[k].add(3) counts three."+keysDoc),
 	aggEntry(plan.Total, "Adds up: t[k].add(value, weight=1)."+aggDoc),
 	aggEntry(plan.Mean, "The mean of what was added: m[k].add(value, weight=1)."+aggDoc),
 	aggEntry(plan.Lowest, "The lowest value that was added: m[k].add(value)."+aggDoc),
@@ -68,9 +71,12 @@ g[k].reads.add(). take() gives the values of all at one time.`,
 }
 
 func aggEntry(kind plan.ContainerKind, doc string) Entry {
+	signature := kind.String() + "(by=None, size=10240, unit=1)"
+	if kind == plan.Count {
+		signature = kind.String() + "(by=None, size=10240)"
+	}
 	return Entry{
-		Name: kind.String(), Family: "state", Doc: doc,
-		Signature: kind.String() + "(by=None, size=10240, unit=1)",
+		Name: kind.String(), Family: "state", Doc: doc, Signature: signature,
 		call: func(e *Env, c *call) (starlark.Value, error) {
 			return e.agg(c, &plan.Container{Kind: kind})
 		},
@@ -101,6 +107,9 @@ func (a *common) pairs() []any {
 }
 
 func (a *common) into(d *plan.Container) (err error) {
+	if d.Kind == plan.Count && a.unit != nil {
+		return errors.New("a count has no unit: total(unit = …) sums what has one")
+	}
 	if d.By, err = toNames("by", a.by); err != nil {
 		return err
 	}

@@ -295,6 +295,7 @@ func callRange(b *body, args []arg, pos plan.Pos) val {
 	from, ok1 := r.start.constInt()
 	to, ok2 := r.stop.constInt()
 	if !ok1 || !ok2 {
+		r.bound = mostRounds(r.start, r.stop, r.step)
 		r.start, r.stop = b.rangeBound(r.start, pos), b.rangeBound(r.stop, pos)
 		return objVal(r)
 	}

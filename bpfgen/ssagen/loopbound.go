@@ -98,7 +98,7 @@ func (c bodyCost) boundFor(s *tree.Stmt, most, outer int64) int64 {
 	if c.asks {
 		insns = min(insns, c.askedAgain(outer))
 	}
-	return max(minBound, min(most, ways, insns))
+	return min(most, max(minBound, min(ways, insns)))
 }
 
 // fewRounds: a computed loop of fewer iterations could end a handler that means

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/escape"
@@ -42,15 +43,17 @@ func newCalls(o *Options, out *output.Output, m *output.Messages) *calls {
 }
 
 // failures counts what the callbacks of one probe, or the timers, raised. The
-// first is shown when it happens, the rest as a number at the end.
+// first of each function is shown when it happens, the rest as a number at the end.
 type failures struct {
 	of    string // "handler of syscall:openat"
 	count uint64
+	// shown are the places of the functions of which one was shown.
+	shown map[string]bool
 }
 
 // count begins to count the failures of something.
 func (c *calls) count(of string) *failures {
-	f := &failures{of: of}
+	f := &failures{of: of, shown: map[string]bool{}}
 	c.counts = append(c.counts, f)
 	return f
 }
@@ -58,8 +61,16 @@ func (c *calls) count(of string) *failures {
 // call calls a function of the script that is not the handler of a probe.
 func (c *calls) call(fn starlark.Callable, f *failures, args ...starlark.Value) {
 	if err := c.guarded(fn, args...); err != nil {
-		c.failed(f, err)
+		c.failed(f, placeOf(fn), err)
 	}
+}
+
+// placeOf is where a function stands in the script; its name where it stands in none.
+func placeOf(fn starlark.Callable) string {
+	if f, ok := fn.(interface{ Position() syntax.Position }); ok {
+		return f.Position().String()
+	}
+	return fn.Name()
 }
 
 // guarded calls fn. A panic of startrace itself is an error of this call, so that what the run has to show is not
@@ -70,13 +81,17 @@ func (c *calls) guarded(fn starlark.Callable, args ...starlark.Value) (err error
 	return err
 }
 
-// failed takes note of an error of a callback. exit() is none.
-func (c *calls) failed(f *failures, err error) {
+// maxShown bounds the functions whose first failure is shown.
+const maxShown = 100
+
+// failed takes note of an error of a callback that stands at a place. exit() is none.
+func (c *calls) failed(f *failures, place string, err error) {
 	var exit *builtins.ExitError
 	if errors.As(err, &exit) {
 		return
 	}
-	if f.count++; f.count == 1 {
+	if f.count++; !f.shown[place] && len(f.shown) < maxShown {
+		f.shown[place] = true
 		c.out.Flush() // what was printed before the error stands before it
 		mistake.Print(c.messages.W, fmt.Sprintf("startrace: %s: %v", f.of, mistake.Tidy(err)))
 	}
@@ -88,9 +103,13 @@ func (c *calls) report(w io.Writer) bool {
 	any := false
 	for _, f := range c.counts {
 		any = any || f.count > 0
-		if f.count > 1 {
-			fmt.Fprintf(w, "startrace: %s failed %s; the first is shown above\n", escape.Line(f.of),
-				format.Count(f.count, "time"))
+		if shown := len(f.shown); f.count > uint64(shown) {
+			which := "the first is"
+			if shown > 1 {
+				which = "the first of each function is"
+			}
+			fmt.Fprintf(w, "startrace: %s failed %s; %s shown above\n", escape.Line(f.of),
+				format.Count(f.count, "time"), which)
 		}
 	}
 	return any

@@ -140,10 +140,10 @@ func (d *delivery) hand(r *route, rec []byte) {
 	d.inEvent = true
 	if r.fn != nil {
 		if err := d.calls.guarded(r.fn, r.args...); err != nil {
-			d.calls.failed(r.failures, err)
+			d.calls.failed(r.failures, "", err)
 		}
 	} else if err := r.line.Print(d.out, d.event); err != nil {
-		d.calls.failed(r.failures, err)
+		d.calls.failed(r.failures, "", err)
 	}
 	d.inEvent = false
 	d.out.Full()

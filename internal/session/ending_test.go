@@ -92,7 +92,7 @@ func TestEndlessAtExitIsEnded(t *testing.T) {
 	s := declared(t, o)
 	exit, err := s.finish(s.trace(s.whole()))
 	if exit != Failed || err != nil || out.String() != "counted\n" ||
-		!strings.Contains(messages.String(), "at_exit failed 2 times") {
+		strings.Count(messages.String(), "at_exit: -e:") != 2 {
 		t.Errorf("exit %d, %v, output %q, messages %q", exit, err, &out, &messages)
 	}
 }
