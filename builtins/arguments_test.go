@@ -59,11 +59,12 @@ func TestUnknownOptions(t *testing.T) {
 			`look like times in ns; with unit= they are in the unit: 0, 10, 3`,
 		`lhist(0, 2*SEC, SEC, unit = SEC)`: `lhist: lo = 0, hi = 2000000000, step = 1000000000 ` +
 			`look like times in ns; with unit= they are in the unit: 0, 2, 1`,
-		`hist(unit = "ms")`:                               `hist: unit: got "ms", want NSEC, USEC, MSEC or SEC`,
-		`total(unit = 5)`:                                 `total: unit: got 5, want NSEC, USEC, MSEC or SEC`,
-		`total(unit = -1000)`:                             `total: unit: got -1000, want NSEC, USEC, MSEC or SEC`,
-		`total(unit = 1)`:                                 "",
-		`count(unit = MSEC)`:                              "count: a count has no unit: total(unit = …) sums what has one",
+		`hist(unit = "ms")`:   `hist: unit: got "ms", want NSEC, USEC, MSEC or SEC`,
+		`total(unit = 5)`:     `total: unit: got 5, want NSEC, USEC, MSEC or SEC`,
+		`total(unit = -1000)`: `total: unit: got -1000, want NSEC, USEC, MSEC or SEC`,
+		`total(unit = 1)`:     "",
+		`count(unit = MSEC)`: "count: a count has no unit: total(unit = …) " +
+			"sums what has one",
 		`count(by = ("a", "b", "a"))`:                     `count: by: "a" stands there twice, want different names`,
 		`table(by = ["a", "a"])`:                          `table: by: "a" stands there twice, want different names`,
 		`group(by = ("a", "a"), n = count())`:             `group: by: "a" stands there twice, want different names`,

@@ -1,8 +1,8 @@
 package builtins
 
 import (
-	"errors"
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
