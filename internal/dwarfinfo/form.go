@@ -228,7 +228,7 @@ func (u *Unit) meaning(v value) any {
 		}
 		return nil
 	case classConstant:
-		return v.constant()
+		return int64(v.number) // the standard leaves open whether one of a fixed size has a sign: as it stands
 	case classOffset:
 		return int64(v.number)
 	case classList:
@@ -248,9 +248,6 @@ func (u *Unit) meaning(v value) any {
 	}
 	return nil
 }
-
-// constant is a constant's value. Those of a fixed size are taken as unsigned, as the standard leaves it open.
-func (v value) constant() int64 { return int64(v.number) }
 
 // text is that of a value that is one.
 func (u *Unit) text(v value) (string, error) {

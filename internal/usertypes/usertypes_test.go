@@ -200,7 +200,9 @@ const typesGo = `package main
 type order struct { id int32; name string; who *customer; prices []int; next map[string]*order; done func(int) bool }
 type customer struct { last *order; err error }
 var anOrder order
-func main() { println(anOrder.id, anOrder.name, anOrder.who, len(anOrder.prices), len(anOrder.next), anOrder.done == nil) }
+func main() {
+	println(anOrder.id, anOrder.name, anOrder.who, len(anOrder.prices), len(anOrder.next), anOrder.done == nil)
+}
 `
 
 func TestGo(t *testing.T) {

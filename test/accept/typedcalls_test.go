@@ -63,9 +63,10 @@ func seenOfShop(used string) []string {
 // > Fields, elements and pointers are followed as those of the kernel are:
 func TestNamedArguments(t *testing.T) {
 	needTracing(t)
+	need.Sources(t, "../..") // TestNamedArgumentsOfTargets is the same in guests
 	source, err := os.ReadFile("../target/testdata/shop.c")
 	if err != nil {
-		t.Skipf("needs the sources of startrace, which a guest has not: %v", err)
+		t.Fatal(err)
 	}
 	for _, command := range []string{"gcc -g -O0", "gcc -g -O2", "clang -g -O1"} {
 		binary := need.Built(t, command, "shop.c", string(source))
