@@ -29,6 +29,8 @@ type Function struct {
 	Name string // as its author wrote it, without parameters
 	// Others are more names of it that the pattern matches.
 	Others []string
+	// Alteration is that of a changed copy of a function, as its symbol says; Name does not say it of C++ and Rust.
+	Alteration signature.Alteration
 	// Start is the first byte of the function, in bytes of the file, and Inside how
 	// far behind it an address lies that was asked for.
 	Start, Inside uint64
@@ -249,7 +251,7 @@ func codeRanges(e *elffile.File) string {
 }
 
 func describe(e *elffile.File, f *File, fn elffile.Function) (Function, error) {
-	out := Function{Name: fn.Name, Start: fn.Offset, Entry: fn.Offset}
+	out := Function{Name: fn.Name, Start: fn.Offset, Entry: fn.Offset, Alteration: signature.AlterationOf(fn.Name)}
 	if elffile.Mangled(fn.Name) {
 		out.Name = elffile.DemangleShort(fn.Name)
 	}

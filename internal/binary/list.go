@@ -9,6 +9,7 @@ import (
 
 	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/mapping"
+	"github.com/startrace/startrace/internal/signature"
 )
 
 // A Listed is a function of a file, for listings: what costs much to know,
@@ -16,6 +17,8 @@ import (
 type Listed struct {
 	Name string // as its author wrote it, without parameters
 	Full string // with them, "" if they are not known
+	// Alteration is that of a changed copy of a function, as its symbol says.
+	Alteration signature.Alteration
 	// Addr is the address in the file.
 	Addr uint64
 	// Size is in bytes, 0 where the file does not say it.
@@ -44,7 +47,8 @@ func (f *Finder) Names(file, pattern string) ([]Listed, *File, error) {
 }
 
 func listed(e *elffile.File, fn elffile.Function) Listed {
-	out := Listed{Name: fn.Name, Addr: fn.Addr, Size: fn.Size, Language: e.Language(fn).String()}
+	out := Listed{Name: fn.Name, Alteration: signature.AlterationOf(fn.Name), Addr: fn.Addr, Size: fn.Size,
+		Language: e.Language(fn).String()}
 	if elffile.Mangled(fn.Name) {
 		out.Name, out.Full = elffile.DemangleShort(fn.Name), elffile.Demangle(fn.Name)
 	}

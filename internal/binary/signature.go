@@ -24,11 +24,7 @@ func (f *Finder) Signature(at *File, fn Function) *signature.Signature {
 	if !ok {
 		return nil
 	}
-	s := f.Types(at, addr)
-	if signature.IsClone(fn.Name) {
-		return s.Changed()
-	}
-	return s
+	return f.Types(at, addr).After(fn.Alteration)
 }
 
 // Types is Signature by the address of a function that is no clone.

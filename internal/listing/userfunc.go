@@ -91,9 +91,7 @@ func (s *Source) userFunctions(r *Result, k *point.Kind, rest string) error {
 			line, types := "", (*signature.Signature)(nil)
 			if s.Verbose && len(list) <= maxLines {
 				line = s.Programs.Line(at, list[i].Addr)
-				if types = s.Programs.Types(at, list[i].Addr); signature.IsClone(list[i].Name) {
-					types = types.Changed()
-				}
+				types = s.Programs.Types(at, list[i].Addr).After(list[i].Alteration)
 			}
 			r.Points = append(r.Points, s.userFunction(k, &list[i], at, line, types))
 		}

@@ -10,7 +10,7 @@ import (
 
 // changed reports whether the compiler may have moved the parameters of a function: gcc
 // and clang do so with functions that only their own unit calls. gcc gives what it makes
-// another name (IsClone), clang tells nobody.
+// another name (AlterationOf), clang tells nobody.
 func (f *finder) changed(chain []*dwarfinfo.Entry) bool {
 	if f.language == langGo {
 		name, _ := attribute(chain, dwarf.AttrName).(string)
@@ -36,12 +36,27 @@ func tellsChanges(producer string) bool {
 	return found && err == nil && (major > 1 || minor >= 95)
 }
 
-// IsClone reports whether a symbol is that of a changed copy of a function.
-func IsClone(symbol string) bool {
-	for _, mark := range []string{".isra.", ".constprop.", ".part.", ".cold", ".llvm."} {
+// An Alteration is what the compiler may have done to how a function is called.
+type Alteration uint8
+
+// What may have changed.
+const (
+	// Unchanged: it is called as its type says.
+	Unchanged Alteration = iota
+	// ChangedArguments: nobody knows where its arguments are.
+	ChangedArguments
+	// ChangedResult: nor whether it returns what its type says: gcc takes a result away that no caller uses.
+	ChangedResult
+)
+
+// AlterationOf is what the name of a symbol says: gcc and clang mark copies of functions that they have changed.
+func AlterationOf(symbol string) (c Alteration) {
+	marks := map[string]Alteration{".isra.": ChangedResult, ".part.": ChangedResult, ".constprop.": ChangedArguments,
+		".cold": ChangedArguments, ".llvm.": ChangedArguments}
+	for mark, of := range marks {
 		if strings.Contains(symbol, mark) {
-			return true
+			c = max(c, of)
 		}
 	}
-	return false
+	return c
 }

@@ -48,7 +48,8 @@ func (f *finder) ofC(params []dwarf.Type, named []Value, chain []*dwarfinfo.Entr
 	switch {
 	case !known:
 		s.Result = []Word{unknown}
-	case returned.Size == 0 || returned.Composite && len(returned.Scalars) == 0: // an empty class has a size
+	case returned.Size == 0 || returned.Composite && !returned.ByAddress && len(returned.Scalars) == 0:
+		// An empty class has a size.
 		s.Void = true
 	default:
 		s.Result = words(result, returned, call.Result)
@@ -80,18 +81,17 @@ var (
 	unknown = Word{Size: 8, Unknown: true}
 )
 
-// Changed is what is known where the compiler may have changed how a function is called: what it returns, and that is
-// known only if it is one word.
-func (s *Signature) Changed() *Signature {
-	if s == nil {
-		return nil
+// After is what is known of a function after a change. A result of several words is not known after any.
+func (s *Signature) After(c Alteration) *Signature {
+	if s == nil || c == Unchanged {
+		return s
 	}
 	out := &Signature{Void: s.Void, OnlyResult: true, Result: s.Result, Results: slices.Clone(s.Results),
 		Arguments: slices.Clone(s.Arguments)}
 	for i := range out.Arguments {
 		out.Arguments[i].Pieces = nil
 	}
-	if len(s.Result) > 1 {
+	if len(s.Result) > 1 || c == ChangedResult && !s.Void {
 		out.Result = []Word{unknown}
 		for i := range out.Results {
 			out.Results[i].Pieces = nil

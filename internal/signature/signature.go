@@ -229,7 +229,7 @@ func (f *finder) signature(e *dwarfinfo.Entry) (*Signature, error) {
 	}
 	s, err := f.ofC(params, named, chain)
 	if err != nil || f.changed(chain) {
-		return s.Changed().named(named, returned), err
+		return s.After(ChangedArguments).named(named, returned), err
 	}
 	s.Open = !s.OnlyResult && f.open(chain)
 	return s.named(named, returned), nil
@@ -262,7 +262,7 @@ func (f *finder) ofGo(params, results []dwarf.Type, changed bool) *Signature {
 		return nil
 	}
 	if changed {
-		return s.Changed()
+		return s.After(ChangedArguments)
 	}
 	s.Open = len(params)+len(results) == 0 // of assembly nothing is said
 	return s
