@@ -209,17 +209,13 @@ func (b argWords) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val 
 	}
 	switch t.Kind {
 	case kernel.KindInt, kernel.KindEnum:
-		if t.Size < 8 {
-			e := truthBit(as(types.IntOf(uint8(t.Size*8), t.Signed)).expr, t)
-			if t.Kind == kernel.KindEnum {
-				b.memory().noteEnum(e, t, pos)
-			}
-			return exprVal(e)
+		e := raw
+		if t.Size < 8 || t.Signed || t.Kind == kernel.KindEnum {
+			e = truthBit(as(types.IntOf(uint8(t.Size*8), t.Signed)).expr, t)
 		}
-		if t.Signed {
-			return as(types.I64)
-		}
-		return exprVal(raw)
+		return exprVal(b.memory().asNamed(e, t, pos))
+	case kernel.KindFloat:
+		return exprVal(unreadable(pos))
 	case kernel.KindPtr:
 		if kernel.IsReference(btf, t) {
 			return b.memory().read(memPlace{raw, 0, tree.User, b.body}, t.Elem, "the reference", pos)

@@ -258,7 +258,7 @@ func (a *argsObj) everything(pos plan.Pos) val {
 	for _, n := range a.ev.args.names() {
 		var v val
 		r := refusal.Attempt(func() {
-			v = a.ev.b.sendable(a.argument(n, pos), pos)
+			v = a.ev.mine(a.ev.b.sendable(a.argument(n, pos), pos))
 		})
 		if r == nil {
 			out.names = append(out.names, n)
@@ -289,7 +289,7 @@ func (e *event) everything(pos plan.Pos) val {
 		}
 	}
 	for _, n := range sortedKeys(e.over) {
-		add(n, e.b.sendable(e.over[n], pos))
+		add(n, e.mine(e.b.sendable(e.over[n], pos)))
 	}
 	if e.args != nil && len(e.args.names()) > 0 {
 		add("args", (&argsObj{e}).everything(pos))

@@ -84,6 +84,8 @@ type regStruct struct {
 	id    kernel.TypeID
 	// returned are its words, where a function of a program returns it: e.ret[0] is the first.
 	returned []signature.Word
+	// nowhere: nobody knows where it is, so all of its parts are FAULT.
+	nowhere bool
 }
 
 func (*regStruct) what() string { return "a struct that has no address, as it is passed in registers" }

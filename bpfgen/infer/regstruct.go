@@ -59,6 +59,8 @@ func (s *regStruct) part(b *body, f kernel.Field, pos plan.Pos) val {
 	at := s.off + f.Off
 	size := t.Size
 	switch {
+	case s.nowhere:
+		return b.argWords().nowhere(btf.Skip(f.Type), t, pos)
 	case t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion || t.Kind == kernel.KindArray:
 		return b.memory().inWords(&regStruct{words: s.words, off: at, id: btf.Skip(f.Type)}, pos)
 	}
@@ -79,7 +81,8 @@ func (s *regStruct) bitField(b *body, f kernel.Field, t kernel.Type, at int, pos
 	if word.Op == tree.OpUnreadable {
 		return exprVal(word)
 	}
-	return exprVal(truthBit(bitsOf(word, int(f.Bit)%8, int(f.BitSize), t.Signed, pos), t))
+	e := truthBit(bitsOf(word, int(f.Bit)%8, int(f.BitSize), t.Signed, pos), t)
+	return exprVal(b.memory().asNamed(e, t, pos))
 }
 
 // shifted is a word without its lowest bits.

@@ -71,12 +71,13 @@ func (b memory) structField(s *structObj, name string, pos plan.Pos) val {
 		return p
 	}
 	if f.BitSize != 0 {
-		return exprVal(bitField(at, f, btf, pos))
+		return exprVal(b.bitField(at, f, pos))
 	}
 	return b.read(at, f.Type, name, pos)
 }
 
-func bitField(at memPlace, f kernel.Field, btf *kernel.BTF, pos plan.Pos) *tree.Expr {
+func (b memory) bitField(at memPlace, f kernel.Field, pos plan.Pos) *tree.Expr {
+	btf := b.u.btf(pos)
 	t, _ := btf.Type(btf.Skip(f.Type))
 	bits := uint8(8)
 	for bits < 64 && int(bits) < int(f.Load)*8 {
@@ -84,6 +85,14 @@ func bitField(at memPlace, f kernel.Field, btf *kernel.BTF, pos plan.Pos) *tree.
 	}
 	e := load(at, types.IntOf(bits, t.Signed), pos)
 	e.Bit, e.BitSize = f.Bit, f.BitSize
+	return b.asNamed(truthBit(e, t), t, pos)
+}
+
+// asNamed is the int e of a type, of which it is noted that names(e) has its names.
+func (b memory) asNamed(e *tree.Expr, t kernel.Type, pos plan.Pos) *tree.Expr {
+	if t.Kind == kernel.KindEnum {
+		b.noteEnum(e, t, pos)
+	}
 	return e
 }
 
@@ -112,11 +121,7 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 		if t.Size > 8 {
 			refuse(pos, "%s has %d bytes; a kernel half computes with 64 bits", name, t.Size)
 		}
-		e := truthBit(load(at, types.IntOf(uint8(t.Size*8), t.Signed), pos), t)
-		if t.Kind == kernel.KindEnum {
-			b.noteEnum(e, t, pos)
-		}
-		return exprVal(e)
+		return exprVal(b.asNamed(truthBit(load(at, types.IntOf(uint8(t.Size*8), t.Signed), pos), t), t, pos))
 	case kernel.KindPtr:
 		if kernel.IsReference(btf, t) {
 			return b.read(memPlace{load(at, types.U64, pos), 0, tree.User, b.body}, t.Elem, name, pos)
@@ -149,6 +154,9 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 			return exprVal(b.cstring(at, room, t.Len, pos))
 		}
 		return objVal(&arrayObj{at, t.Elem, t.Len})
+	}
+	if t.Kind == kernel.KindFloat {
+		return exprVal(unreadable(pos))
 	}
 	refuse(pos, "%s is a %s, which a kernel half cannot read", name, t.Kind)
 	return val{}

@@ -50,10 +50,8 @@ func (b argWords) typedValue(from *body, f *funcView, v *signature.Value, pos pl
 	switch {
 	case err != nil:
 		wrong(pos, "%v", err)
-	case len(v.Pieces) == 0:
-		return unknownPlace(pos)
-	case v.Pieces[0].Where == abi.Nowhere:
-		return unknownPlace(pos)
+	case len(v.Pieces) == 0 || v.Pieces[0].Where == abi.Nowhere:
+		return b.nowhere(id, t, pos)
 	case parts && (v.Indirect || v.InMemory()):
 		return b.memory().read(b.placeOf(from, v, pos), id, orResult(v.Name), pos)
 	case parts:
@@ -90,6 +88,26 @@ func (b argWords) resultWord(word *tree.Expr, t kernel.Type, pos plan.Pos) val {
 
 // unknownPlace is the value of which nobody knows where it is.
 func unknownPlace(pos plan.Pos) val { return exprVal(as(faultExpr(pos), types.I64.OrFault(), pos)) }
+
+// nowhere is a value of a type of which nobody knows where it is: FAULT, and so is all that it leads to.
+func (b argWords) nowhere(id kernel.TypeID, t kernel.Type, pos plan.Pos) val {
+	btf := b.u.btf(pos)
+	switch t.Kind {
+	case kernel.KindPtr:
+		if p := b.memory().pointerType(t, pos); p.Leads() && !b.memory().isChar(t.Elem, pos) {
+			return exprVal(as(faultExpr(pos), p.OrFault(), pos))
+		}
+	case kernel.KindArray:
+		if t.Len <= maxArray && !b.memory().isChar(t.Elem, pos) {
+			return objVal(&regStruct{id: id, nowhere: true})
+		}
+	case kernel.KindStruct, kernel.KindUnion:
+		if _, text := kernel.TextOf(btf, id); !text && !isInterface(btf, id) {
+			return objVal(&regStruct{id: id, nowhere: true})
+		}
+	}
+	return unknownPlace(pos)
+}
 
 // typedResult is e.ret by its type; of Go, which can return several values, a tuple of them.
 func (b argWords) typedResult(f *funcView, results []signature.Value, pos plan.Pos) val {

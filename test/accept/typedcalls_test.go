@@ -47,7 +47,7 @@ func seenOfShop(used string) []string {
 // > `e.ret` is a number where it is one word, with and without debug information: a bool is 0 or 1, and a `char *` an
 // > address, so `cstr(e.ret)` is the string.
 // > With debug information a struct and a pointer have their fields there.
-// > A struct of several words is a record, and `e.ret[0]` its first word.
+// > A struct of several words in registers is a record, and `e.ret[0]` its first word.
 // > Several results are a tuple.
 // > It is as those of kernel functions: a struct has its fields, a `char *` is the string at it.
 // > A pointer leads to memory of the process, which is read when the field is.
