@@ -188,7 +188,7 @@ func (e *event) whyNot(name string) string {
 		if e.atStart {
 			return ": this runs at the start of the call, where= too if there is a start="
 		}
-		return ": only the end of a call has it (syscall:NAME)"
+		return ": only the end of a call has it (" + e.callPoint() + ")"
 	case "start":
 		return ": only spans have it (syscall:NAME)"
 	case "addr":
@@ -234,14 +234,27 @@ func (a *argsObj) argument(name string, pos plan.Pos) val {
 	}
 	if len(names) == 0 {
 		if f, is := a.ev.args.(*funcArgs); is && f.f.User {
-			wrong(pos, "the names of arguments of functions of programs are not known here: e.args[0] is the first; "+
-				"of a char * it is the address, and cstr(e.args[0]) the string")
+			wrong(pos, "the names of arguments are known where a program has debug information (gcc -g), and there "+
+				"is none of this function: e.args[0] is the first; of a char * it is the address, and "+
+				"cstr(e.args[0]) the string")
 		}
 		wrong(pos, "%s has no arguments", a.ev.point)
 	}
 	wrong(pos, "%s has no argument %s%s; it has %s", a.ev.point, name, refusal.Near(name, names),
 		strings.Join(names, ", "))
 	return val{}
+}
+
+// callPoint is the form of the point that gives calls of what this one stands at.
+func (e *event) callPoint() string {
+	f, is := e.args.(*funcArgs)
+	switch {
+	case is && f.f.User:
+		return "ufunc:PROGRAM:NAME"
+	case is:
+		return "func:NAME"
+	}
+	return "syscall:NAME"
 }
 
 // EventFields are the names of all parts that an event can have.
