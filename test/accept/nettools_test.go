@@ -108,6 +108,16 @@ func TestTcptop(t *testing.T) {
 	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%s %d 127\.0\.0\.1 \d+ 0 5000`, who, port)), d.Calls)
 }
 
+// Bytes are counted once, by whatever call a program moves them, and not when it only looks at them.
+func TestTcptopOfAllCalls(t *testing.T) {
+	needKernelFunctions(t)
+	e, d := tool(t, []string{"tcptop", "-i", "1h"}, "tcpmoves")
+	who := fmt.Sprintf(`%d %s 127\.0\.0\.1`, d.PID, d.Comm)
+	port := d.FDs["port"]
+	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%s \d+ 127\.0\.0\.1 %d %d 0`, who, port, d.Bytes)), 1)
+	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%s %d 127\.0\.0\.1 \d+ 0 %d`, who, port, d.Bytes)), 1)
+}
+
 func TestTcprtt(t *testing.T) {
 	needKernelFunctions(t)
 	e, d, port := connections(t, "tcprtt", "-B")

@@ -104,6 +104,7 @@ var works = map[string]work{
 	"exits":     exits,
 	"tcp6":      tcp6,
 	"tcp":       tcp,
+	"tcpmoves":  tcpMoves,
 	"backlog":   backlog,
 	"sleeps":    sleeps,
 	"raw":       rawCalls,
