@@ -104,7 +104,7 @@ probe("ufunc:BIN:{negative,many}", lambda e:
 	equalLines(t, sorted(e.stdout, ""), want)
 	const byName = `probe("uprobe:BIN:add", lambda e: print(e.args.n))`
 	refused := startrace(t, "-q", script(t, strings.ReplaceAll(byName, "BIN", traceable(t, "calls"))), "-c", "true")
-	if !strings.Contains(refused.stderr, "are not known here: e.args[0] is the first") {
+	if !strings.Contains(refused.stderr, "there is none of this function: e.args[0] is the first") {
 		t.Errorf("an argument by its name: %s", refused.stderr)
 	}
 }
