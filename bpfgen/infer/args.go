@@ -204,14 +204,14 @@ func (b argWords) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val 
 	if err != nil {
 		wrong(pos, "%v", err)
 	}
-	as := func(t types.Type) val {
-		return exprVal(&tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{raw}, Pos: pos})
-	}
 	switch t.Kind {
 	case kernel.KindInt, kernel.KindEnum:
+		if t.Size > 8 {
+			refuse(pos, "a %s has %d bytes; a kernel half computes with 64 bits", btf.TypeName(id), t.Size)
+		}
 		e := raw
 		if t.Size < 8 || t.Signed || t.Kind == kernel.KindEnum {
-			e = truthBit(as(types.IntOf(uint8(t.Size*8), t.Signed)).expr, t)
+			e = truthBit(as(raw, types.IntOf(uint8(t.Size*8), t.Signed), pos), t)
 		}
 		return exprVal(b.memory().asNamed(e, t, pos))
 	case kernel.KindFloat:
@@ -226,7 +226,7 @@ func (b argWords) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val 
 		}
 		p := b.memory().pointerType(t, pos)
 		p.Trusted = p.BTF != 0 && p.Kind == types.Ptr
-		return as(p)
+		return exprVal(as(raw, p, pos))
 	case kernel.KindStruct, kernel.KindUnion, kernel.KindArray:
 		return objVal(&regStruct{words: []wordIn{{from: b.body, expr: raw}}, id: btf.Skip(id)})
 	}

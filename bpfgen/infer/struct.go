@@ -88,14 +88,6 @@ func (b memory) bitField(at memPlace, f kernel.Field, pos plan.Pos) *tree.Expr {
 	return b.asNamed(truthBit(e, t), t, pos)
 }
 
-// asNamed is the int e of a type, of which it is noted that names(e) has its names.
-func (b memory) asNamed(e *tree.Expr, t kernel.Type, pos plan.Pos) *tree.Expr {
-	if t.Kind == kernel.KindEnum {
-		b.noteEnum(e, t, pos)
-	}
-	return e
-}
-
 func load(at memPlace, t types.Type, pos plan.Pos) *tree.Expr {
 	if at.space != tree.Ctx {
 		t.MayFault = true
@@ -162,12 +154,16 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 	return val{}
 }
 
-// noteEnum notes of which enum e is a value, for names(e).
-func (b memory) noteEnum(e *tree.Expr, t kernel.Type, pos plan.Pos) {
+// asNamed is the int e of a type; of which enum it is a value is noted, for names(e).
+func (b memory) asNamed(e *tree.Expr, t kernel.Type, pos plan.Pos) *tree.Expr {
+	if t.Kind != kernel.KindEnum {
+		return e
+	}
 	b.u.enums[e] = t.Name
 	if b.u.btf(pos).OfProgram(t.ID) {
 		b.u.enums[e] = kernel.EnumNumber(t.ID)
 	}
+	return e
 }
 
 // truthBit makes a C bool a bool.

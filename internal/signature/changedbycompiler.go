@@ -49,14 +49,21 @@ const (
 	ChangedResult
 )
 
+// alterations are what the compilers' marks in the names of symbols mean.
+var alterations = []struct {
+	mark string
+	is   Alteration
+}{
+	{".isra.", ChangedResult}, {".part.", ChangedResult},
+	{".constprop.", ChangedArguments}, {".cold", ChangedArguments}, {".llvm.", ChangedArguments},
+}
+
 // AlterationOf is what the name of a symbol says: gcc and clang mark copies of functions that they have changed.
-func AlterationOf(symbol string) (c Alteration) {
-	marks := map[string]Alteration{".isra.": ChangedResult, ".part.": ChangedResult, ".constprop.": ChangedArguments,
-		".cold": ChangedArguments, ".llvm.": ChangedArguments}
-	for mark, of := range marks {
-		if strings.Contains(symbol, mark) {
-			c = max(c, of)
+func AlterationOf(symbol string) (most Alteration) {
+	for _, a := range alterations {
+		if strings.Contains(symbol, a.mark) {
+			most = max(most, a.is)
 		}
 	}
-	return c
+	return most
 }

@@ -48,8 +48,7 @@ func (f *finder) ofC(params []dwarf.Type, named []Value, chain []*dwarfinfo.Entr
 	switch {
 	case !known:
 		s.Result = []Word{unknown}
-	case returned.Size == 0 || returned.Composite && !returned.ByAddress && len(returned.Scalars) == 0:
-		// An empty class has a size.
+	case returned.Size == 0 || emptyClass(returned):
 		s.Void = true
 	default:
 		s.Result = words(result, returned, call.Result)
@@ -57,6 +56,10 @@ func (f *finder) ofC(params []dwarf.Type, named []Value, chain []*dwarfinfo.Entr
 	}
 	return s, nil
 }
+
+// emptyClass reports whether v has nothing in it, though it has a size. What is in one of which the address is passed
+// was not looked at.
+func emptyClass(v abi.Value) bool { return v.Composite && !v.ByAddress && len(v.Scalars) == 0 }
 
 // returned is the type of the result, as the ABI sees it; known is false for what C does not return.
 func (f *finder) returned(chain []*dwarfinfo.Entry) (t dwarf.Type, v abi.Value, known bool, err error) {
@@ -81,9 +84,9 @@ var (
 	unknown = Word{Size: 8, Unknown: true}
 )
 
-// After is what is known of a function after a change. A result of several words is not known after any.
-func (s *Signature) After(c Alteration) *Signature {
-	if s == nil || c == Unchanged {
+// After is what is known of a function after an alteration. A result of several words is not known after any.
+func (s *Signature) After(a Alteration) *Signature {
+	if s == nil || a == Unchanged {
 		return s
 	}
 	out := &Signature{Void: s.Void, OnlyResult: true, Result: s.Result, Results: slices.Clone(s.Results),
@@ -91,7 +94,7 @@ func (s *Signature) After(c Alteration) *Signature {
 	for i := range out.Arguments {
 		out.Arguments[i].Pieces = nil
 	}
-	if len(s.Result) > 1 || c == ChangedResult && !s.Void {
+	if len(s.Result) > 1 || a == ChangedResult && !s.Void {
 		out.Result = []Word{unknown}
 		for i := range out.Results {
 			out.Results[i].Pieces = nil

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -59,14 +58,14 @@ func sendByAll(to int) error {
 	if err := unix.Pipe2(pipe, unix.O_CLOEXEC); err != nil {
 		return err
 	}
-	_, err = os.NewFile(uintptr(pipe[1]), "pipe").Write(make([]byte, movedByTCP[2]))
-	return errors.Join(err,
+	return errors.Join(
+		whole("write", movedByTCP[2], func(rest int) (int, error) { return unix.Write(pipe[1], make([]byte, rest)) }),
 		whole("write", movedByTCP[0], func(rest int) (int, error) { return unix.Write(to, make([]byte, rest)) }),
 		whole("sendfile", movedByTCP[1], func(rest int) (int, error) { return unix.Sendfile(to, file, nil, rest) }),
 		whole("splice", movedByTCP[2], func(rest int) (int, error) {
 			n, err := unix.Splice(pipe[0], nil, to, nil, rest, 0)
 			return int(n), err
-		}), unix.Close(file), unix.Close(pipe[0]))
+		}), unix.Close(file), unix.Close(pipe[0]), unix.Close(pipe[1]))
 }
 
 func takeByAll(from int) error {
