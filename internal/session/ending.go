@@ -130,6 +130,13 @@ func (e *ending) allow() (cut bool) {
 	return cut
 }
 
+// isCut reports whether the callback that ran was told to end.
+func (e *ending) isCut() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.cut
+}
+
 // over ends the last of these times.
 func (e *ending) over() (cut bool) {
 	cut = e.allow()

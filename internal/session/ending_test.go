@@ -97,6 +97,22 @@ func TestEndlessAtExitIsEnded(t *testing.T) {
 	}
 }
 
+// What every() calls is called once more at the end of a run, but not if it had to be ended: a function that does not
+// end would take the time of the results, too.
+func TestEndlessTimerIsNotCalledAgain(t *testing.T) {
+	var out, messages bytes.Buffer
+	o := Options{Stdout: &out, Stderr: &messages}
+	o.Code = []string{"every('1ms', lambda: [None for i in range(1 << 60) if i < 0])",
+		"every('1h', lambda: print('last'))", "at_exit(lambda: print('counted'))"}
+	o.Drain, o.Duration = time.Millisecond, 10*time.Millisecond
+	s := declared(t, o)
+	exit, err := s.finish(s.trace(s.whole()))
+	if exit != Failed || err != nil || out.String() != "last\ncounted\n" ||
+		strings.Count(messages.String(), "timer") != 1 {
+		t.Errorf("exit %d, %v, output %q, messages %q", exit, err, &out, &messages)
+	}
+}
+
 // declared makes a session whose script has run.
 func declared(t *testing.T, o Options) *session {
 	t.Helper()

@@ -23,23 +23,32 @@ type runtime struct{ *session }
 var _ builtins.Runtime = runtime{}
 
 func (r runtime) Every(d time.Duration, fn starlark.Callable) error {
-	call := func() { r.calls.call(fn, r.calls.ofTimers) }
+	t := &timers.Timer{Period: uint64(d), Func: fn}
+	t.Call = func() { r.callTimer(t) }
 	if len(builtins.Wants(fn)) > 0 {
 		var last uint64
-		call = func() {
+		t.Call = func() {
 			now, since := stream.Now(), max(last, r.began)
 			last = now
-			r.calls.call(fn, r.calls.ofTimers, starlark.MakeUint64(now-since))
+			r.callTimer(t, starlark.MakeUint64(now-since))
 		}
 		if r.begun {
 			last = stream.Now()
 		}
 	}
-	return r.addTimer(d, &timers.Timer{Period: uint64(d), Func: fn, Call: call})
+	return r.addTimer(d, t)
 }
 
 func (r runtime) After(d time.Duration, fn starlark.Callable) error {
-	return r.addTimer(d, &timers.Timer{Func: fn, Call: func() { r.calls.call(fn, r.calls.ofTimers) }})
+	t := &timers.Timer{Func: fn}
+	t.Call = func() { r.callTimer(t) }
+	return r.addTimer(d, t)
+}
+
+// callTimer calls the function of a timer, and takes note of one that had to be ended.
+func (r runtime) callTimer(t *timers.Timer, args ...starlark.Value) {
+	r.calls.call(t.Func, r.calls.ofTimers, args...)
+	t.Cut = r.ending.isCut() || r.hurried.Load()
 }
 
 // addTimer starts to count when tracing starts, for timers that are set

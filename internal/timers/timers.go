@@ -28,6 +28,9 @@ type Timer struct {
 	Call func()
 	Func starlark.Callable // what Call calls; nil for --duration
 
+	// Cut: the call before was told to end, so that there is no use in one more at the end of the run.
+	Cut bool
+
 	Called uint64 // how often so far
 	Missed uint64 // how often it was not, because others took too long
 }
@@ -143,10 +146,11 @@ func (x *Timer) next(now uint64) {
 }
 
 // Last calls the periodic timers once more, for the part of the interval that
-// has passed at the end of a run; before is called before each.
+// has passed at the end of a run, but for those that did not end by themselves; before
+// is called before each.
 func (t *List) Last(before func()) {
 	for _, x := range slices.Clone(t.list) {
-		if x.Period > 0 {
+		if x.Period > 0 && !x.Cut {
 			before()
 			x.Call()
 		}
