@@ -112,6 +112,7 @@ func (b operators) equal(x, y val, pos plan.Pos) cond {
 	}
 	b.warnTooLong(l, r, pos)
 	b.warnTooLong(r, l, pos)
+	b.warnOutOfRange(syntax.EQL, l, r, pos)
 	lk, rk := plainKind(l.Type.Kind), plainKind(r.Type.Kind)
 	if lk != rk {
 		return b.differ(l, r, pos)
@@ -282,6 +283,7 @@ func (b operators) order(op syntax.Token, x, y val, pos plan.Pos) val {
 		wrong(pos, "%s and %s cannot be compared by %s", x.describe(), y.describe(), op)
 	}
 	l, r := b.num(x, pos), b.num(y, pos)
+	b.warnOutOfRange(op, l, r, pos)
 	if e, ok := comparePointers(orderOps[op], x.typ(), y.typ(), l, r, pos); ok {
 		return exprVal(e)
 	}
