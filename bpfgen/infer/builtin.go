@@ -344,15 +344,40 @@ func extreme(op tree.Op) func(*body, []arg, plan.Pos) val {
 			refuse(pos, "min and max take at least two values in a kernel half, or a constant list or a tuple of them")
 		}
 		out := &tree.Expr{Op: op, Pos: pos}
+		texts := 0
 		for _, a := range args {
 			if a.name != "" {
 				refuse(a.pos, "min and max take no key= in a kernel half")
 			}
+			if a.v.typ().Kind == types.Str {
+				texts++
+			}
+		}
+		if texts == len(args) {
+			return extremeText(b, op, args, pos)
+		}
+		for _, a := range args {
 			out.Args = append(out.Args, b.num(a.v, a.pos))
 		}
 		out.Type = joinedType(out.Args)
 		return exprVal(out)
 	}
+}
+
+// extremeText is min or max of strings: one after the other is compared with the best so far, and of equal ones the
+// first stays, as in the interpreter.
+func extremeText(b *body, op tree.Op, args []arg, pos plan.Pos) val {
+	better := syntax.LT
+	if op == tree.OpMax {
+		better = syntax.GT
+	}
+	best := b.bind("", args[0].v, args[0].pos)
+	for _, a := range args[1:] {
+		next := b.bind("", a.v, a.pos)
+		c := b.ops().truth(b.ops().order(better, next, best, a.pos), a.pos)
+		best = b.bind("", b.choose(c, func() val { return next }, func() val { return best }, pos), pos)
+	}
+	return best
 }
 
 // candidates are the values of which min and max give one: the arguments, or the

@@ -31,6 +31,10 @@ func (g *gen) expr(t Type, d int) *Expr {
 		return g.boolean(d)
 	case Tuple, Record:
 		return g.compose(t, d)
+	case Str:
+		if g.one(12) {
+			return g.extremeText(t, d)
+		}
 	case Ptr:
 		return g.pointerExpr(d)
 	case Bytes:

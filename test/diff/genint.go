@@ -123,6 +123,15 @@ func (g *gen) few(t Type, d int) *Expr {
 	return e
 }
 
+// extremeText is the first or the last of a few strings.
+func (g *gen) extremeText(t Type, d int) *Expr {
+	e := call(t, pick(g, []string{"min", "max"}), g.expr(t, d-1), g.expr(t, d-1))
+	if g.one(3) {
+		e.Args = append(e.Args, g.leafOf(t))
+	}
+	return e
+}
+
 func (g *gen) wrapped(e *Expr) *Expr {
 	e.Wrap = wrapTo(e.Type)
 	return e
