@@ -11,6 +11,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // A Flag is how a flag is written, and what help says of it.
@@ -124,20 +125,22 @@ func long(args []string, known []Flag) Word {
 // letter that is not known is not read.
 func letters(args []string, known []Flag) (out []Word) {
 	all := args[0][1:]
-	for i, c := range all {
-		letter := string(c)
+	for i := 0; i < len(all); {
+		_, size := utf8.DecodeRuneInString(all[i:]) // a byte that is no UTF-8 is a letter, too
+		letter, from := all[i:i+size], i
+		i += size
 		w := Word{Args: []string{"-" + letter}, Value: "true"}
 		w.Flag = find(known, func(f *Flag) bool { return f.Short == letter })
-		rest := all[i+len(letter):]
+		rest := all[i:]
 		switch {
 		case w.Flag == nil:
-			w.Unknown, w.Args = "-"+letter, []string{"-" + all[i:]}
+			w.Unknown, w.Args = "-"+letter, []string{"-" + all[from:]}
 			return append(out, w)
 		case w.Flag.Switch():
 			out = append(out, w)
 			continue
 		case rest != "":
-			w.Args, w.Value, w.Inline = []string{"-" + all[i:]}, strings.TrimPrefix(rest, "="), true
+			w.Args, w.Value, w.Inline = []string{"-" + all[from:]}, strings.TrimPrefix(rest, "="), true
 		case len(args) > 1:
 			w.Args, w.Value = []string{"-" + letter, args[1]}, args[1]
 		default:
