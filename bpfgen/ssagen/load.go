@@ -46,17 +46,15 @@ func loadSize(t types.Type) int {
 }
 
 // bitField gives the bytes to read for a bit-field: the least power of two
-// that holds it, aligned, and the number of bits below it.
+// that holds it, aligned, and the number of bits below it. The place may lie before the address, as in the struct
+// around a member or below the base of a frame.
 func bitField(e *tree.Expr) (off int64, size int, shift uint8) {
 	bit := e.Int*8 + int64(e.Bit)
-	for size = 1; size < 8; size *= 2 {
-		unit := int64(size) * 8
-		if bit/unit == (bit+int64(e.BitSize)-1)/unit {
-			break
-		}
+	within := func() int64 { return int64(size)*8 - 1 }
+	for size = 1; size < 8 && bit&^within() != (bit+int64(e.BitSize)-1)&^within(); {
+		size *= 2
 	}
-	unit := int64(size) * 8
-	return bit / unit * int64(size), size, uint8(bit % unit)
+	return bit &^ within() / 8, size, uint8(bit & within())
 }
 
 // field makes the value of what was read: a bit-field is moved down, a signed
