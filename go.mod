@@ -14,6 +14,8 @@ require (
 	golang.org/x/sys v0.49.0
 )
 
+require github.com/go-delve/delve v1.27.2
+
 require (
 	github.com/BurntSushi/toml v1.6.0 // indirect
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect

@@ -29,6 +29,7 @@ const (
 	ebpf     = "github.com/cilium/ebpf"
 	starlark = "go.starlark.net/"
 	unix     = "golang.org/x/sys/unix"
+	delve    = "github.com/go-delve/delve/pkg/dwarf/"
 	anything = "*"
 )
 
@@ -62,11 +63,12 @@ var layers = []layer{
 	{"docs", nil, nil},
 
 	{"bpfgen", []string{"bpfgen", "internal/abi", "internal/format", "internal/plan", "internal/kernel",
-		"internal/signature", "internal/until", "internal/usdt", "internal/wire"},
+		"internal/locals", "internal/location", "internal/signature",
+		"internal/until", "internal/usdt", "internal/wire"},
 		[]string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
 	{"bpfgen/points", []string{"bpfgen/refusal", "bpfgen/tree", "internal/abi", "internal/binary", "internal/format",
-		"internal/gofunc", "internal/kernel", "internal/plan", "internal/point", "internal/signature",
-		"internal/usdt"}, nil},
+		"internal/gofunc", "internal/kernel", "internal/locals", "internal/plan", "internal/point",
+		"internal/signature", "internal/usdt"}, nil},
 
 	{"bpfgen/attrs", []string{"internal/plan"}, nil},
 
@@ -123,11 +125,16 @@ var layers = []layer{
 	{"internal/dwarfinfo", nil, nil},
 	{"internal/gofunc", nil, []string{"golang.org/x/arch/"}},
 	{"internal/signature", []string{"internal/abi", "internal/dwarfinfo", "internal/gofunc"}, nil},
+	{"internal/location", nil, nil},
+	{"internal/callframe", []string{"internal/location"}, []string{delve + "frame"}},
+	{"internal/locals", []string{"internal/dwarfinfo", "internal/location", "internal/sourceline"}, nil},
+	{"internal/sourceline", []string{"internal/dwarfinfo"}, nil},
 	{"internal/mapping", nil, nil},
 	{"internal/locate", []string{"internal/elffile", "internal/kernel", "internal/mapping"}, nil},
 	{"internal/usertypes", []string{"internal/dwarfinfo", "internal/kernel"}, nil},
-	{"internal/binary", []string{"internal/dwarfinfo", "internal/elffile", "internal/gofunc", "internal/kernel",
-		"internal/locate", "internal/mapping", "internal/signature", "internal/usdt", "internal/usertypes"}, nil},
+	{"internal/binary", []string{"internal/callframe", "internal/dwarfinfo", "internal/elffile", "internal/gofunc",
+		"internal/kernel", "internal/locals", "internal/locate", "internal/location", "internal/mapping",
+		"internal/signature", "internal/sourceline", "internal/usdt", "internal/usertypes"}, nil},
 	{"internal/listing", []string{"internal/binary", "internal/escape", "internal/kernel", "internal/locate",
 		"internal/point",
 		"internal/abi", "internal/signature", "internal/usdt"}, nil},

@@ -24,6 +24,7 @@ import (
 	"github.com/startrace/startrace/internal/explain"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/listing"
+	"github.com/startrace/startrace/internal/locals"
 	"github.com/startrace/startrace/internal/manual"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/point"
@@ -296,6 +297,12 @@ func (pointProgram) Type(*binary.File, dwarf.Offset, *kernel.BTF) (kernel.TypeID
 
 func (pointProgram) Signature(*binary.File, binary.Function) *signature.Signature {
 	return nil
+}
+func (p pointProgram) Lines(string, string, int) ([]binary.Function, *binary.File, error) {
+	return []binary.Function{{Name: "f", Start: 0x10, Entry: 0x10, Inside: 4, Source: "f.c:1"}}, p.file(), nil
+}
+func (pointProgram) Locals(*binary.File, binary.Function, uint64) ([]locals.Variable, error) {
+	return nil, nil
 }
 func (pointProgram) Variable(string, string) (binary.Memory, error) {
 	return binary.Memory{Addr: 0x2000}, nil

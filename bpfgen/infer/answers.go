@@ -14,7 +14,7 @@ import (
 func functionAnswer(p *points.Function, question string) string {
 	switch question {
 	case "func":
-		return p.Text
+		return p.Text + " " + p.Name // places of one line can be in several functions
 	case "caller":
 		return fmt.Sprint(p.Place.Caller)
 	case "operands":
@@ -29,6 +29,9 @@ func functionAnswer(p *points.Function, question string) string {
 		return "untyped"
 	case "":
 		return signatureOf(p)
+	}
+	if question == "vars" || strings.HasPrefix(question, "vars.") {
+		return variableAnswer(p, strings.TrimPrefix(question, "vars."))
 	}
 	if p.User {
 		return userAnswer(p, question)
@@ -58,6 +61,20 @@ func signatureOf(p *points.Function) string {
 func valueAnswer(p *points.Function, v *signature.Value) string {
 	id, err := p.Type(v)
 	return fmt.Sprint(v.Name, id, err, v.Pieces, v.Indirect)
+}
+
+// variableAnswer is what a program that reads a variable depends on; of "vars" that of all. Where the program of the
+// user is loaded is told by where the place is in its file.
+func variableAnswer(p *points.Function, name string) string {
+	list, err := p.Variables()
+	out := fmt.Sprint(err, p.Static())
+	for i := range list {
+		if v := &list[i]; v.Name == name || name == "vars" {
+			id, err := p.TypeAt(v.Type)
+			out += fmt.Sprint(v.Name, id, err, v.Place, ";")
+		}
+	}
+	return out
 }
 
 func (v *funcView) ask(question string) string {

@@ -62,6 +62,8 @@ func (b attributes) objAttr(x val, name string, pos plan.Pos) val {
 		return o.mustField(name, pos)
 	case *argsObj:
 		return o.argument(name, pos)
+	case *varsObj:
+		return o.variable(name, pos)
 	case *regsObj:
 		return o.register(name, pos)
 	case *structObj:

@@ -31,6 +31,7 @@ var fieldNames = []string{
 	"pid", "tid", "ppid", "nspid", "nstid",
 	"uid", "gid", "comm", "cpu", "time", "cgroup", "task", "probe", "func", "args", "ret",
 	"duration", "depth", "start", "ip", "addr", "usermode", "regs", "stack", "ustack", "file", "value",
+	"vars", "source",
 }
 
 // field gives e.name; ok is false where this event has no such field.
@@ -63,6 +64,14 @@ func (e *event) field(name string, pos plan.Pos) (v val, ok bool) {
 	case "args":
 		if e.args != nil {
 			return objVal(&argsObj{e}), true
+		}
+	case "vars":
+		if e.vars != nil {
+			return objVal(&varsObj{e, e.vars}), true
+		}
+	case "source":
+		if e.vars != nil && e.vars.Source != "" {
+			return e.mine(e.b.pr.pointLabel(e.vars, "source", e.vars.Source, pos)), true
 		}
 	case "start":
 		if e.startEv != nil {
@@ -181,9 +190,17 @@ func (e *event) whyNot(name string) string {
 	switch name {
 	case "args":
 		if e.inside {
-			return ": behind the entry of a function its arguments need not be where they were; " +
+			variable := ""
+			if e.vars != nil {
+				variable = "e.vars.NAME is a variable in sight there, "
+			}
+			return ": behind the entry of a function its arguments need not be where they were; " + variable +
 				"e.regs.NAME is what a register has there, and a second probe at the entry can keep e.args in a table()"
 		}
+	case "vars":
+		return ": only places in programs have it (uprobe:PROGRAM:FILE:LINE)"
+	case "source":
+		return ": only lines of programs have it (uprobe:PROGRAM:FILE:LINE)"
 	case "ret", "duration":
 		if e.atStart {
 			return ": this runs at the start of the call, where= too if there is a start="

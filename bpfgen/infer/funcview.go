@@ -25,6 +25,9 @@ func funcEvent(b *body, fs *points.Functions, f *funcView) *event {
 	case !f.Inside:
 		ev.args = &funcArgs{f: f, mech: fs.Mech}
 	}
+	if f.HasVariables() {
+		ev.vars = f
+	}
 	ev.fn = func(pos plan.Pos) val { return b.pr.pointLabel(f, "func", f.Name, pos) }
 	ev.name = func(pos plan.Pos) val { return b.pr.pointLabel(f, "point", f.Text, pos) }
 	return ev

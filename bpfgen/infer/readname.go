@@ -12,6 +12,8 @@ func (b memory) whole(x val, name string) (string, bool) {
 		return "", name == "ret" || name == "addr"
 	case *argsObj:
 		return "args.", true
+	case *varsObj:
+		return "vars.", true
 	case *structObj:
 		return b.typeWord(o.id) + ".", true
 	case *regStruct:

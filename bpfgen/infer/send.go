@@ -40,6 +40,9 @@ func (pr *probe) defaultFields(ev *event) []string {
 	if ev.args != nil && len(ev.args.names()) > 0 {
 		out = append(out, "args")
 	}
+	if ev.vars != nil && len((&varsObj{ev, ev.vars}).names()) > 0 {
+		out = append(out, "vars")
+	}
 	if ev.ret != nil {
 		out = append(out, "ret")
 	}

@@ -133,11 +133,13 @@ type event struct {
 	// addr gives e.addr; nil where the event is about no address.
 	addr func(pos plan.Pos) val
 	// listed are the fields of the task that an iterator is at; nil elsewhere.
-	listed   map[string]func(pos plan.Pos) val
-	unwound  func() // a stack of the program is taken
-	regs     bool   // the registers are at hand
-	inside   bool   // it is a place behind the entry of a function
-	noReturn bool   // a call that never returns: e is its start
+	listed  map[string]func(pos plan.Pos) val
+	unwound func() // a stack of the program is taken
+	regs    bool   // the registers are at hand
+	inside  bool   // it is a place behind the entry of a function
+	// vars is the place in a program at which variables are in sight; nil elsewhere.
+	vars     *funcView
+	noReturn bool // a call that never returns: e is its start
 	// othersReturn: the probe has other calls, which return.
 	othersReturn bool
 	atStart      bool // the start of a span

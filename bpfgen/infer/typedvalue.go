@@ -87,7 +87,12 @@ func (b argWords) resultWord(word *tree.Expr, t kernel.Type, pos plan.Pos) val {
 }
 
 // unknownPlace is the value of which nobody knows where it is.
-func unknownPlace(pos plan.Pos) val { return exprVal(as(faultExpr(pos), types.I64.OrFault(), pos)) }
+func unknownPlace(pos plan.Pos) val { return exprVal(lost(pos)) }
+
+// lost is the FAULT of what nobody knows any more.
+func lost(pos plan.Pos) *tree.Expr {
+	return &tree.Expr{Op: tree.OpUnreadable, Type: types.I64.OrFault(), Int: tree.Lost, Pos: pos}
+}
 
 // nowhere is a value of a type of which nobody knows where it is: FAULT, and so is all that it leads to.
 func (b argWords) nowhere(id kernel.TypeID, t kernel.Type, pos plan.Pos) val {
@@ -95,7 +100,7 @@ func (b argWords) nowhere(id kernel.TypeID, t kernel.Type, pos plan.Pos) val {
 	switch t.Kind {
 	case kernel.KindPtr:
 		if p := b.memory().pointerType(t, pos); p.Leads() && !b.memory().isChar(t.Elem, pos) {
-			return exprVal(as(faultExpr(pos), p.OrFault(), pos))
+			return exprVal(&tree.Expr{Op: tree.OpUnreadable, Type: p.OrFault(), Int: tree.Lost, Pos: pos})
 		}
 	case kernel.KindArray:
 		if t.Len <= maxArray && !b.memory().isChar(t.Elem, pos) {

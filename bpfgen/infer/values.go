@@ -379,6 +379,8 @@ func (b *body) sendable(v val, pos plan.Pos) val {
 		return o.everything(pos)
 	case *argsObj:
 		return o.everything(pos)
+	case *varsObj:
+		return o.everything(pos)
 	case addressed:
 		return v
 	case nil:

@@ -16,6 +16,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/locals"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/usdt"
@@ -103,6 +104,10 @@ type Programs interface {
 	Functions(file, pattern string) ([]binary.Function, *binary.File, error)
 	// Inside says why no probe may stand so many bytes behind a function's start.
 	Inside(at *binary.File, fn binary.Function, offset uint64) error
+	// Lines are the places of a line of a source file in a file.
+	Lines(file, source string, line int) ([]binary.Function, *binary.File, error)
+	// Locals are the variables in sight so many bytes behind a function's start.
+	Locals(at *binary.File, fn binary.Function, inside uint64) ([]locals.Variable, error)
 	// Static are the static probes of a file that match PROVIDER:NAME or NAME.
 	Static(file, pattern string) ([]usdt.StaticProbe, *binary.File, error)
 	// Signature is what debug information says of a function; nil where there is none.

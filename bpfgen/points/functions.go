@@ -8,6 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/abi"
 	"github.com/startrace/startrace/internal/gofunc"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/locals"
 	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/usdt"
 )
@@ -150,6 +151,34 @@ type Function struct {
 	sig func() *signature.Signature
 	// typ gives the type at a place in the debug information that sig speaks of.
 	typ func(dwarf.Offset) (kernel.TypeID, error)
+	// Source is the line of the source that the point names, "cart.c:120"; "" where it names none.
+	Source string
+	// vars gives the variables that are in sight at a place in a user function; nil elsewhere. static is the address of
+	// the place in the file: where a program is loaded is the difference to where it stands.
+	vars   func() ([]locals.Variable, error)
+	static uint64
+}
+
+// HasVariables reports whether variables can be in sight: at places in user functions.
+func (p *Function) HasVariables() bool { return p.vars != nil }
+
+// Variables are those that are in sight at the place; none where nobody knows.
+func (p *Function) Variables() ([]locals.Variable, error) {
+	if p.vars == nil {
+		return nil, nil
+	}
+	return p.vars()
+}
+
+// Static is the address of the place in its file.
+func (p *Function) Static() uint64 { return p.static }
+
+// TypeAt gives the type at a place in the debug information; void where none is said.
+func (p *Function) TypeAt(off dwarf.Offset) (kernel.TypeID, error) {
+	if off == 0 {
+		return 0, nil
+	}
+	return p.typ(off)
 }
 
 // maxArgs bounds e.args[i] where nobody knows how many there are.
@@ -238,10 +267,7 @@ func (p *Function) Known() *signature.Signature {
 
 // Type gives the type of an argument or a result of a user function; void where none is said.
 func (p *Function) Type(v *signature.Value) (kernel.TypeID, error) {
-	if v.Type == 0 {
-		return 0, nil
-	}
-	return p.typ(v.Type)
+	return p.TypeAt(v.Type)
 }
 
 // places is where the arguments and the result of the function are.
@@ -271,6 +297,21 @@ func (p *Function) ResultPlace() abi.Location {
 func paramNames(params []kernel.Param) (out []string) {
 	for _, p := range params {
 		out = append(out, p.Name)
+	}
+	return out
+}
+
+// VariableNames are the names of all variables that are in sight at places of the target.
+func (t *Target) VariableNames() (out []string) {
+	fs, ok := t.Source.(*Functions)
+	if !ok {
+		return nil
+	}
+	for _, f := range fs.Funcs {
+		list, _ := f.Variables() // one that cannot be read says so where it is asked
+		for i := range list {
+			out = append(out, list[i].Name)
+		}
 	}
 	return out
 }

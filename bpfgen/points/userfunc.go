@@ -23,6 +23,9 @@ const maxSignatures = 256
 
 // userFunctions gives the target of uprobe:, uretprobe: and ufunc:.
 func (s search) userFunctions(p *plan.Pattern) []*Target {
+	if l, ok := sourceLineOf(p); ok {
+		return s.lines(p, l)
+	}
 	file, name, offset := s.userPattern(p)
 	list, at := s.findFunctions(p, file, name)
 	s.mustHave(s.Facts.Features().Uprobe, "uprobes", s.Facts.Features().Why["uprobe"], p)
@@ -39,21 +42,9 @@ func (s search) userFunctions(p *plan.Pattern) []*Target {
 	}
 	tails := 0
 	for _, fn := range list {
-		f := &Function{Name: fn.Name, Text: p.Provider + ":" + at.Name + ":" + fn.Name, User: true}
-		if offset != 0 {
-			f.Text += fmt.Sprintf("+%#x", offset)
-		}
-		f.Place = tree.Place{Func: fn.Name, Offset: fn.Entry}
-		if inside := fn.Inside + offset; inside != 0 {
-			s.inside(p, at, fn, inside)
-			f.Inside = true
-			f.Place.Offset = fn.Start + inside
-		}
-		f.Place.Caller = s.callerAt(fn)
-		f.ABI, f.Goroutine = fn.ABI, fn.Goroutine
+		f := s.userPlace(p, at, fn, offset)
 		if offset == 0 && len(list) <= maxSignatures {
 			f.sig = sync.OnceValue(func() *signature.Signature { return s.Programs.Signature(at, fn) })
-			f.typ = func(off dwarf.Offset) (kernel.TypeID, error) { return s.typeOf(at, off) }
 		}
 		if calls {
 			f.Returns, f.Others, tails = fn.Ends.At, len(fn.Ends.Others), tails+fn.Ends.Tails
@@ -80,6 +71,27 @@ func (s search) userFunctions(p *plan.Pattern) []*Target {
 	}
 	s.tellNames(p, name, list)
 	return []*Target{t}
+}
+
+// userPlace is a function, or the place in it that lies so many bytes behind.
+func (s search) userPlace(p *plan.Pattern, at *binary.File, fn binary.Function, offset uint64) *Function {
+	f := &Function{Name: fn.Name, Text: p.Provider + ":" + at.Name + ":" + fn.Name, User: true}
+	if offset != 0 {
+		f.Text += fmt.Sprintf("+%#x", offset)
+	}
+	f.Place = tree.Place{Func: fn.Name, Offset: fn.Entry}
+	if inside := fn.Inside + offset; inside != 0 {
+		s.inside(p, at, fn, inside)
+		f.Inside = true
+		f.Place.Offset = fn.Start + inside
+	}
+	f.Place.Caller = s.callerAt(fn)
+	f.ABI, f.Goroutine = fn.ABI, fn.Goroutine
+	f.typ = func(off dwarf.Offset) (kernel.TypeID, error) { return s.typeOf(at, off) }
+	if f.Inside || fn.Source != "" {
+		s.atPlace(f, at, fn)
+	}
+	return f
 }
 
 // typeOf gives the type at a place in the debug information of a file.

@@ -126,6 +126,9 @@ func (b exprs) choose(e *tree.Expr) val {
 
 // faultOf says in words what a FAULT of e is.
 func faultOf(e *tree.Expr) string {
+	if e.Op == tree.OpUnreadable && e.Int == tree.Lost {
+		return "a value that the compiler has optimized out"
+	}
 	if e.Op == tree.OpUnreadable {
 		return "a floating-point number, which is in a register that eBPF programs cannot read,"
 	}

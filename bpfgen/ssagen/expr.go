@@ -44,6 +44,9 @@ func (b exprs) eval(e *tree.Expr) val {
 	case tree.OpUnreadable:
 		v := intVal(e.Type, b.Const(0))
 		v.tag = b.Const(wire.TagUnreadable)
+		if e.Int == tree.Lost {
+			v.tag = b.Const(wire.TagLost)
+		}
 		return v
 	case tree.OpInline:
 		return b.tree.inline(e)

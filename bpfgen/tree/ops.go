@@ -159,13 +159,16 @@ const (
 	OpSignal
 
 	// OpUnreadable is what lies where no program can read, as in a register for
-	// floats: FAULT, with a tag of its own.
+	// floats: FAULT, with a tag of its own. n is Lost where nobody knows the place.
 	OpUnreadable
 
 	// OpInline runs Body; its value is what a SReturn with the same n gives. s is
 	// the function of the script that is called here, "" for parts of a loop.
 	OpInline
 )
+
+// Lost is n of an OpUnreadable whose value the compiler has optimized out.
+const Lost = 1
 
 // StmtOp is the operator of a statement.
 type StmtOp uint8

@@ -15,6 +15,7 @@ import (
 	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/gofunc"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/locals"
 	"github.com/startrace/startrace/internal/locate"
 	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/usertypes"
@@ -34,6 +35,13 @@ type Function struct {
 	// Start is the first byte of the function, in bytes of the file, and Inside how
 	// far behind it an address lies that was asked for.
 	Start, Inside uint64
+	// Addr is the address of Start in the file.
+	Addr uint64
+	// Source is the line of the source that a place was asked for by, "cart.c:120", and Line is it by the whole name
+	// of the file; "" and nothing of others. Inlined: there Name is a part of another function.
+	Source  string
+	Line    locals.SourceLine
+	Inlined bool
 	// Entry is where a probe at the entry stands, in bytes of the file.
 	Entry uint64
 	// Returns are the places at which it is left, where no probe may be placed on
@@ -84,6 +92,7 @@ type Finder struct {
 	tables map[string]*signature.Functions
 	types  map[string]*usertypes.Types
 	lines  map[string]*elffile.Lines
+	locals map[string]*locals.Finder
 }
 
 // Close closes the files.
@@ -106,6 +115,7 @@ func (f *Finder) Forget(path string) error {
 	delete(f.tables, path)
 	delete(f.types, path)
 	delete(f.lines, path)
+	delete(f.locals, path)
 	return e.Close()
 }
 
@@ -225,11 +235,12 @@ func atAddress(e *elffile.File, f *File, text string) (Function, error) {
 	case ok && fn.Addr == addr:
 		return describe(e, f, fn)
 	case ok:
-		out := Function{Name: elffile.DemangleShort(fn.Name), Start: fn.Offset, Inside: addr - fn.Addr, Entry: offset}
+		out := Function{Name: elffile.DemangleShort(fn.Name), Start: fn.Offset, Addr: fn.Addr,
+			Inside: addr - fn.Addr, Entry: offset}
 		out.NoReturn = text + " is not where it begins"
 		return out, nil
 	}
-	out := Function{Name: text, Start: offset, Entry: offset}
+	out := Function{Name: text, Start: offset, Addr: addr, Entry: offset}
 	if f.NoReturnProbes != "" {
 		out.NoReturn = f.NoReturnProbes + ", and where it ends is not known"
 	}
@@ -251,7 +262,8 @@ func codeRanges(e *elffile.File) string {
 }
 
 func describe(e *elffile.File, f *File, fn elffile.Function) (Function, error) {
-	out := Function{Name: fn.Name, Start: fn.Offset, Entry: fn.Offset, Alteration: signature.AlterationOf(fn.Name)}
+	out := Function{Name: fn.Name, Start: fn.Offset, Addr: fn.Addr, Entry: fn.Offset,
+		Alteration: signature.AlterationOf(fn.Name)}
 	if elffile.Mangled(fn.Name) {
 		out.Name = elffile.DemangleShort(fn.Name)
 	}

@@ -85,8 +85,7 @@ func (f *Finder) typesOf(at *File, btf *kernel.BTF) (*usertypes.Types, error) {
 	}
 	table := f.tables[at.Path]
 	if table == nil {
-		return nil, fmt.Errorf("%s has no debug information: build it with -g, or install the package that has it",
-			at.Name)
+		return nil, withoutDebugInfo(at)
 	}
 	t := usertypes.New(table.Data(), btf)
 	if f.types == nil {

@@ -4,11 +4,15 @@ import (
 	"debug/dwarf"
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // A Data is the debug information of one file. It belongs to one goroutine.
 type Data struct {
 	info, abbrev, str, lineStr, strOffsets, addr, ranges, rnglists, aranges Section
+	// loc, loclists and line are .debug_loc, .debug_loclists and .debug_line, which few ask for, and which may have to
+	// be unpacked.
+	loc, loclists, line func() (*Section, error)
 
 	// units are all of them in the order of .debug_info; nil until they were looked for.
 	units []*Unit
@@ -50,6 +54,16 @@ func Open(section func(name string) (Section, error)) (*Data, error) {
 	if d.info.Size == 0 {
 		return nil, nil
 	}
+	later := func(name string) func() (*Section, error) {
+		return sync.OnceValues(func() (*Section, error) {
+			s, err := section(name)
+			if err != nil {
+				return nil, fmt.Errorf("read debug information: %w", err)
+			}
+			return &s, nil
+		})
+	}
+	d.loc, d.loclists, d.line = later(".debug_loc"), later(".debug_loclists"), later(".debug_line")
 	return d, nil
 }
 
@@ -59,7 +73,7 @@ func (d *Data) table(key tableKey) (*abbreviations, error) {
 		return t, nil
 	}
 	if d.abbrevs == nil {
-		b, err := d.abbrev.bytes(0, d.abbrev.Size)
+		b, err := d.abbrev.Bytes(0, d.abbrev.Size)
 		if err != nil {
 			return nil, err
 		}
@@ -89,8 +103,9 @@ type Unit struct {
 
 	// known: what follows was read from its first entry.
 	known bool
-	// strBase, addrBase and rangeBase are where its part of .debug_str_offsets, .debug_addr and .debug_rnglists begins.
-	strBase, addrBase, rangeBase uint64
+	// strBase, addrBase, rangeBase and locBase are where its part of .debug_str_offsets, .debug_addr, .debug_rnglists
+	// and .debug_loclists begins.
+	strBase, addrBase, rangeBase, locBase uint64
 	// low is DW_AT_low_pc, to which lists of ranges are relative.
 	low uint64
 
@@ -123,7 +138,7 @@ func (d *Data) Units() ([]*Unit, error) {
 
 func (d *Data) readUnits() error {
 	for off := int64(0); off < d.info.Size; {
-		b, err := d.info.bytes(off, min(maxHeader, d.info.Size-off))
+		b, err := d.info.Bytes(off, min(maxHeader, d.info.Size-off))
 		if err != nil {
 			return err
 		}
@@ -192,7 +207,7 @@ func (u *Unit) load() ([]byte, error) {
 	if u.bytes != nil {
 		return u.bytes, nil
 	}
-	b, err := u.data.info.bytes(u.off, u.end-u.off)
+	b, err := u.data.info.Bytes(u.off, u.end-u.off)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +243,7 @@ func (u *Unit) Root() (*Entry, error) {
 	b := u.bytes
 	if b == nil {
 		var err error
-		if b, err = u.data.info.bytes(u.off, min(u.end-u.off, maxRoot)); err != nil {
+		if b, err = u.data.info.Bytes(u.off, min(u.end-u.off, maxRoot)); err != nil {
 			return nil, err
 		}
 	}
@@ -249,6 +264,7 @@ func (u *Unit) know(b []byte) {
 	}
 	for name, to := range map[dwarf.Attr]*uint64{
 		dwarf.AttrStrOffsetsBase: &u.strBase, dwarf.AttrAddrBase: &u.addrBase, dwarf.AttrRnglistsBase: &u.rangeBase,
+		dwarf.AttrLoclistsBase: &u.locBase,
 	} {
 		if base, ok := e.Val(name).(int64); ok {
 			*to = uint64(base)

@@ -260,7 +260,7 @@ func (u *Unit) text(v value) (string, error) {
 		return u.data.lineStr.text(int64(v.number))
 	}
 	size := int64(u.offsetSize)
-	b, err := u.data.strOffsets.bytes(int64(u.strBase)+size*int64(v.number), size)
+	b, err := u.data.strOffsets.Bytes(int64(u.strBase)+size*int64(v.number), size)
 	if err != nil {
 		return "", err
 	}
@@ -273,9 +273,18 @@ func (u *Unit) address(index uint64) (uint64, error) {
 	if index > 1<<40 {
 		return 0, damaged("address %d", index)
 	}
-	b, err := u.data.addr.bytes(int64(u.addrBase)+size*int64(index), size)
+	b, err := u.data.addr.Bytes(int64(u.addrBase)+size*int64(index), size)
 	if err != nil {
 		return 0, err
 	}
 	return (&cursor{data: b}).number(u.addressSize), nil
 }
+
+// IndexedAddress is the one of an index in the unit's part of .debug_addr; false where there is none.
+func (u *Unit) IndexedAddress(index uint64) (uint64, bool) {
+	addr, err := u.address(index)
+	return addr, err == nil
+}
+
+// InInfo is an offset in the unit, from its header on, as one of .debug_info.
+func (u *Unit) InInfo(inUnit uint64) dwarf.Offset { return dwarf.Offset(uint64(u.off) + inUnit) }

@@ -45,7 +45,7 @@ func (d *Data) UnitOf(addr uint64) (*Unit, error) {
 func (d *Data) byTable(addr uint64) *Unit {
 	if d.byAddress == nil {
 		d.byAddress = []unitRange{}
-		if b, err := d.aranges.bytes(0, d.aranges.Size); err == nil {
+		if b, err := d.aranges.Bytes(0, d.aranges.Size); err == nil {
 			d.byAddress = addressTable(b)
 		}
 	}
@@ -148,7 +148,7 @@ func (u *Unit) ranges(v value) ([][2]uint64, error) {
 		if at > 1<<32 {
 			return nil, damaged("list %d of ranges", at)
 		}
-		b, err := u.data.rnglists.bytes(int64(u.rangeBase)+size*int64(at), size)
+		b, err := u.data.rnglists.Bytes(int64(u.rangeBase)+size*int64(at), size)
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +164,7 @@ const pieceOfList = 64 << 10
 func (u *Unit) oldRanges(at int64) (out [][2]uint64, err error) {
 	base := u.low
 	for range maxRanges / (pieceOfList / 16) {
-		b, err := u.data.ranges.bytes(at, min(pieceOfList, max(u.data.ranges.Size-at, 0)))
+		b, err := u.data.ranges.Bytes(at, min(pieceOfList, max(u.data.ranges.Size-at, 0)))
 		if err != nil {
 			return nil, err
 		}
@@ -207,7 +207,7 @@ const (
 func (u *Unit) rangeList(at int64) ([][2]uint64, error) {
 	for piece := int64(128); ; piece *= 16 {
 		left := max(u.data.rnglists.Size-at, 0)
-		b, err := u.data.rnglists.bytes(at, min(piece, left))
+		b, err := u.data.rnglists.Bytes(at, min(piece, left))
 		if err != nil {
 			return nil, err
 		}

@@ -25,8 +25,8 @@ type Section struct {
 // maxPiece bounds what is read at a time: a unit, a table of abbreviations.
 const maxPiece = 256 << 20
 
-// bytes reads n bytes at an offset.
-func (s *Section) bytes(off, n int64) ([]byte, error) {
+// Bytes reads n bytes at an offset. What does not lie in the section is damaged.
+func (s *Section) Bytes(off, n int64) ([]byte, error) {
 	if off < 0 || n < 0 || off > s.Size || n > s.Size-off || n > maxPiece {
 		return nil, damaged("%d bytes at %d of a section of %d", n, off, s.Size)
 	}
@@ -50,7 +50,7 @@ func (s *Section) text(off int64) (string, error) {
 		if n = min(n, s.Size-off); n <= 0 {
 			break
 		}
-		b, err := s.bytes(off, n)
+		b, err := s.Bytes(off, n)
 		if err != nil {
 			return "", err
 		}
@@ -61,4 +61,19 @@ func (s *Section) text(off int64) (string, error) {
 		off += n
 	}
 	return "", damaged("a text without an end")
+}
+
+// Lines gives the section of the tables of lines.
+func (d *Data) Lines() (*Section, error) { return d.line() }
+
+// LineTexts gives the sections that tables of lines have the names of their files in; nothing where they have them
+// themselves, before DWARF 5.
+func (d *Data) LineTexts() (str, lineStr []byte, err error) {
+	if lineStr, err = d.lineStr.Bytes(0, d.lineStr.Size); err != nil {
+		return nil, nil, err
+	}
+	if d.lineStr.Size == 0 && d.str.Size <= maxPiece {
+		str, err = d.str.Bytes(0, d.str.Size)
+	}
+	return str, lineStr, err
 }

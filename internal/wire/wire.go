@@ -32,6 +32,8 @@ const (
 	// TagUnreadable is FAULT, too: the value lies where eBPF cannot read. Only ints have
 	// it.
 	TagUnreadable = 3
+	// TagLost is FAULT, too: the compiler keeps no such value there.
+	TagLost = 4
 )
 
 // MaxErrno is the largest number of an error: pointers from -MaxErrno on are errors

@@ -106,6 +106,8 @@ func absent(t *wire.Type, buf []byte) starlark.Value {
 		return FAULT
 	case wire.TagUnreadable:
 		return Unreadable
+	case wire.TagLost:
+		return Lost
 	}
 	return nil
 }

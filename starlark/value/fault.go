@@ -17,6 +17,10 @@ const FAULT = faultType(0)
 // register. It is equal to FAULT, and prints another text.
 const Unreadable = faultType(1)
 
+// Lost is the FAULT of a value that the compiler of a program has optimized out. It is equal to FAULT, and prints
+// another text.
+const Lost = faultType(2)
+
 // IsFault reports whether v is FAULT, of whatever kind.
 func IsFault(v starlark.Value) bool {
 	_, fault := v.(faultType)
@@ -34,8 +38,11 @@ var (
 )
 
 func (f faultType) String() string {
-	if f == Unreadable {
+	switch f {
+	case Unreadable:
 		return "<float>"
+	case Lost:
+		return "<optimized out>"
 	}
 	return "<fault>"
 }
@@ -82,10 +89,16 @@ var ErrFault = errors.New("a read of memory failed")
 // errFloat is the ErrFault of Unreadable.
 var errFloat = errors.New("a floating-point number is in a register that eBPF programs cannot read")
 
+// errLost is the ErrFault of Lost.
+var errLost = errors.New("the compiler has optimized it out")
+
 func (f faultType) fails(what string) error {
 	why := ErrFault
-	if f == Unreadable {
+	switch f {
+	case Unreadable:
 		why = errFloat
+	case Lost:
+		why = errLost
 	}
 	return fmt.Errorf("cannot %s %s: %w (test it before: x == FAULT)", what, f, why)
 }

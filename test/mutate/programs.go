@@ -8,6 +8,7 @@ import (
 
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/locals"
 	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/usdt"
 )
@@ -24,6 +25,13 @@ func (programs) Functions(file, pattern string) ([]binary.Function, *binary.File
 	return []binary.Function{{Name: pattern, Entry: 0x1000}}, at, nil
 }
 
+func (programs) Lines(file, _ string, _ int) ([]binary.Function, *binary.File, error) {
+	at := &binary.File{Path: file, Name: file}
+	return []binary.Function{{Name: "f", Start: 0x10, Entry: 0x10, Inside: 4, Source: "f.c:1"}}, at, nil
+}
+func (programs) Locals(*binary.File, binary.Function, uint64) ([]locals.Variable, error) {
+	return nil, nil
+}
 func (programs) Inside(*binary.File, binary.Function, uint64) error { return nil }
 
 func (programs) Static(file, pattern string) ([]usdt.StaticProbe, *binary.File, error) {

@@ -1,0 +1,250 @@
+package infer
+
+import (
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/refusal"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/locals"
+	"github.com/startrace/startrace/internal/location"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// This file reads the variables that are in sight at a place in a program, e.vars, where debug information says that
+// they are (package location): in memory, in a register, computed of these, in fragments. What is in none of them is
+// FAULT.
+
+// varsObj is e.vars.
+type varsObj struct {
+	ev *event
+	f  *funcView
+}
+
+func (*varsObj) what() string { return "e.vars" }
+
+// names are the names of the variables, the outer ones first.
+func (o *varsObj) names() (out []string) {
+	o.f.ask("vars")
+	list, _ := o.f.Variables()
+	for i := range list {
+		out = append(out, list[i].Name)
+	}
+	return out
+}
+
+// variable is e.vars.name.
+func (o *varsObj) variable(name string, pos plan.Pos) val {
+	v, ok := o.lookup(name, pos)
+	if ok {
+		return v
+	}
+	names := o.names()
+	switch {
+	case o.ev.b.pr.someVariable(name):
+		return noneVal() // at another place of this probe it is in sight
+	case len(names) == 0:
+		wrong(pos, "%s has no variables: its program has no debug information for it (gcc -g), or the function has "+
+			"none", o.ev.point)
+	}
+	wrong(pos, "no variable %s is in sight at %s%s; there are %s", name, o.ev.point, refusal.Near(name, names),
+		strings.Join(names, ", "))
+	return val{}
+}
+
+func (o *varsObj) lookup(name string, pos plan.Pos) (val, bool) {
+	o.f.ask("vars." + name)
+	list, err := o.f.Variables()
+	if err != nil {
+		wrong(pos, "the variables at %s are not known: %v", o.ev.point, err)
+	}
+	for i := range list {
+		if list[i].Name == name {
+			return o.ev.mine(o.ev.b.inSight(o.f, pos).value(&list[i])), true
+		}
+	}
+	return val{}, false
+}
+
+// someVariable reports whether a variable of that name is in sight at one of the places of the probe.
+func (pr *probe) someVariable(name string) bool {
+	for _, t := range pr.targets {
+		for _, n := range t.VariableNames() {
+			if n == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// everything is e.vars as a record. What cannot be sent is left out.
+func (o *varsObj) everything(pos plan.Pos) val {
+	out := val{comp: true, names: []string{}}
+	for _, n := range o.names() {
+		var v val
+		if refusal.Attempt(func() { v = o.ev.mine(o.ev.b.sendable(o.variable(n, pos), pos)) }) == nil {
+			out.names, out.elems = append(out.names, n), append(out.elems, v)
+		}
+	}
+	return out
+}
+
+// inSight reads variables in one program.
+type inSight struct {
+	argWords
+	f   *funcView
+	pos plan.Pos
+}
+
+func (b *body) inSight(f *funcView, pos plan.Pos) inSight { return inSight{b.argWords(), f, pos} }
+
+// value is a variable by its type and its place.
+func (b inSight) value(v *locals.Variable) val {
+	id, err := b.f.TypeAt(v.Type)
+	if err != nil {
+		wrong(b.pos, "the type of %s is not known: %v", v.Name, err)
+	}
+	btf := b.u.btf(b.pos)
+	id = btf.Skip(id)
+	t, err := btf.Type(id)
+	if err != nil {
+		wrong(b.pos, "%v", err)
+	}
+	switch p := v.Place; p.Kind {
+	case location.Memory:
+		return b.memory().read(b.at(p.Value), id, v.Name, b.pos)
+	case location.Held:
+		return b.held(b.tree(p.Value), id, t)
+	case location.Split:
+		return b.pieced(p.Fragments, id, t)
+	case location.Unreadable:
+		if t.Kind == kernel.KindFloat {
+			return exprVal(unreadable(b.pos))
+		}
+	}
+	return b.nowhere(id, t, b.pos)
+}
+
+// held is a value in a register, or one that is computed.
+func (b inSight) held(word *tree.Expr, id kernel.TypeID, t kernel.Type) val {
+	switch t.Kind {
+	case kernel.KindStruct, kernel.KindUnion, kernel.KindArray:
+		return b.memory().inWords(&regStruct{id: id, words: []wordIn{{from: b.body, expr: word}}}, b.pos)
+	case kernel.KindPtr:
+		if kernel.IsReference(b.u.btf(b.pos), t) {
+			return b.memory().read(memPlace{word, 0, tree.User, b.body}, t.Elem, "the reference", b.pos)
+		}
+	}
+	if t.Size > 8 {
+		return b.nowhere(id, t, b.pos)
+	}
+	return b.typedWord(word, id, b.pos)
+}
+
+// pieced is a value of which the parts are in several places. Of a scalar they are put together.
+func (b inSight) pieced(pieces []location.Fragment, id kernel.TypeID, t kernel.Type) val {
+	s := &regStruct{id: id}
+	for _, p := range pieces {
+		s.words = append(s.words, b.words(p)...)
+	}
+	switch t.Kind {
+	case kernel.KindStruct, kernel.KindUnion, kernel.KindArray:
+		return b.memory().inWords(s, b.pos)
+	}
+	if word, ok := s.wordAt(b.body, 0, t.Size, b.pos); ok && word.Op != tree.OpUnreadable {
+		return b.held(word, id, t)
+	}
+	return b.nowhere(id, t, b.pos)
+}
+
+// words are those of a piece. Memory is read 8 bytes at a time, the rest by smaller words.
+func (b inSight) words(p location.Fragment) (out []wordIn) {
+	switch p.Kind {
+	case location.Held:
+		w := wordIn{from: b.body, at: p.At, expr: b.tree(p.Value)}
+		w.Bytes = min(p.Bytes, 8)
+		return []wordIn{w}
+	case location.Memory:
+		for at := 0; at < p.Bytes; {
+			n := 8
+			for ; at+n > p.Bytes; n /= 2 {
+			}
+			place := b.at(location.Plus(p.Value, int64(at)))
+			w := wordIn{from: b.body, at: p.At + at, expr: load(place, types.IntOf(uint8(8*n), false), b.pos)}
+			w.Bytes = n
+			out, at = append(out, w), at+n
+		}
+		return out
+	}
+	w := wordIn{from: b.body, at: p.At, expr: lost(b.pos)}
+	w.Bytes = p.Bytes
+	return []wordIn{w}
+}
+
+// at is the place in the program's memory that an address leads to.
+func (b inSight) at(address *location.Expr) memPlace {
+	if address.Op == location.Add && address.Args[1].Op == location.Const {
+		return memPlace{b.tree(address.Args[0]), address.Args[1].N, tree.User, b.body}
+	}
+	return memPlace{b.tree(address), 0, tree.User, b.body}
+}
+
+// placeOps are the operations of trees for those of places.
+var placeOps = map[location.Op]tree.Op{
+	location.Add: tree.OpAdd, location.Sub: tree.OpSub, location.Mul: tree.OpMul, location.And: tree.OpAnd,
+	location.Or: tree.OpOr, location.Xor: tree.OpXor, location.Shl: tree.OpShl, location.Shr: tree.OpShr,
+	location.Sar: tree.OpShr, location.Eq: tree.OpEq, location.Ne: tree.OpNe, location.Lt: tree.OpLt,
+	location.Le: tree.OpLe, location.Gt: tree.OpGt, location.Ge: tree.OpGe,
+}
+
+// tree is the tree of a place, of 64 bits.
+func (b inSight) tree(e *location.Expr) *tree.Expr {
+	switch e.Op {
+	case location.Const:
+		return intExpr(e.N, b.pos)
+	case location.Register:
+		return register(kernel.RegisterOffsets("").Names[e.Name], b.pos)
+	case location.Static: // as far from the place as in the file
+		ip := register(kernel.RegisterOffsets("").IP, b.pos)
+		return operation(tree.OpAdd, types.U64, ip, intExpr(e.N-int64(b.f.Static()), b.pos), b.pos)
+	case location.Load:
+		word := load(b.at(e.Args[0]), types.IntOf(uint8(8*e.Size), false), b.pos)
+		return b.present(exprVal(word), "a part of the place of a variable", b.pos)
+	case location.Extend:
+		narrow := as(b.tree(e.Args[0]), types.IntOf(uint8(8*e.Size), e.Signed), b.pos)
+		return as(narrow, types.IntOf(64, e.Signed), b.pos)
+	case location.Neg:
+		return operation(tree.OpSub, types.I64, intExpr(0, b.pos), b.signed(e.Args[0]), b.pos)
+	case location.Not:
+		return operation(tree.OpXor, types.I64, intExpr(-1, b.pos), b.signed(e.Args[0]), b.pos)
+	}
+	if e.Op == location.Div {
+		return b.quotient(b.signed(e.Args[0]), b.tree(e.Args[1]))
+	}
+	op, t := placeOps[e.Op], types.I64
+	x, y := b.signed(e.Args[0]), b.signed(e.Args[1])
+	switch e.Op {
+	case location.Eq, location.Ne, location.Lt, location.Le, location.Gt, location.Ge:
+		return as(operation(op, types.Boolean, x, y, b.pos), types.U64, b.pos)
+	case location.Shr:
+		x, t = as(x, types.U64, b.pos), types.U64
+	case location.Shl:
+		t = types.U64
+	}
+	return operation(op, t, x, y, b.pos)
+}
+
+// quotient divides towards 0, where scripts divide towards the lesser number.
+func (b inSight) quotient(x, y *tree.Expr) *tree.Expr {
+	zero := intExpr(0, b.pos)
+	minus := func(e *tree.Expr) *tree.Expr { return operation(tree.OpSub, types.I64, zero, e, b.pos) }
+	by := func(e *tree.Expr) *tree.Expr { return operation(tree.OpFloorDiv, types.I64, e, y, b.pos) }
+	below := operation(tree.OpLt, types.Boolean, x, zero, b.pos)
+	ways := []*tree.Expr{below, minus(by(minus(x))), by(x)}
+	return &tree.Expr{Op: tree.OpCond, Type: types.I64, Args: ways, Pos: b.pos}
+}
+
+// signed is the tree of a place as a number with a sign.
+func (b inSight) signed(e *location.Expr) *tree.Expr { return as(b.tree(e), types.I64, b.pos) }

@@ -1,0 +1,86 @@
+package points
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/refusal"
+	"github.com/startrace/startrace/internal/binary"
+	"github.com/startrace/startrace/internal/locals"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/point"
+)
+
+// A sourceLine is a line of a source file in a pattern: BINARY:FILE:LINE, or FILE:LINE of the traced program.
+type sourceLine struct {
+	binary, file string
+	line         int
+}
+
+// sourceLineOf gives the line that a pattern names; false where it names functions. No function is called 120, nor does
+// the name of one end in a colon and a number.
+func sourceLineOf(p *plan.Pattern) (l sourceLine, ok bool) {
+	last := p.Args[len(p.Args)-1]
+	if strings.HasPrefix(last, `"`) {
+		return l, false
+	}
+	text := strings.Join(p.Args, ":")
+	at := strings.LastIndexByte(text, ':')
+	n, err := strconv.ParseUint(text[at+1:], 10, 31)
+	if err != nil || at < 1 || n == 0 || strings.HasSuffix(text[:at], ":") {
+		return l, false
+	}
+	l.line = int(n)
+	if len(p.Args) == 1 || len(p.Args) == 2 && at == len(p.Args[0]) {
+		l.file = text[:at]
+		return l, true
+	}
+	l.binary, l.file = p.Args[0], text[len(p.Args[0])+1:at]
+	return l, true
+}
+
+// lines gives the target of a line.
+func (s search) lines(p *plan.Pattern, l sourceLine) []*Target {
+	if !point.Must(p.Provider).TakesOffset {
+		refusal.Wrong(p.Pos, "%s: a line is a place, and has no return: uprobe:%s", p.Text,
+			strings.Join(p.Args, ":"))
+	}
+	if s.Programs == nil {
+		refusal.Wrong(p.Pos, "%s: programs cannot be looked at here", p.Text)
+	}
+	list, at, err := s.Programs.Lines(l.binary, l.file, l.line)
+	s.tellReplaced(p, at)
+	switch {
+	case err != nil:
+		refusal.Wrong(p.Pos, "%s: %v", p.Text, err)
+	case len(list) == 0:
+		refusal.Wrong(p.Pos, "%s: no function of %s has this line", p.Text, at.Name)
+	case len(list) > maxFunctions:
+		refusal.Wrong(p.Pos, "%s is at %d places; a probe takes at most %d", p.Text, len(list), maxFunctions)
+	}
+	s.mustHave(s.Facts.Features().Uprobe, "uprobes", s.Facts.Features().Why["uprobe"], p)
+	fs := &Functions{Mech: expanderOf(p).mech, Binary: at.Path, Process: s.onlyProcess()}
+	t := &Target{Source: fs, Name: p.Provider, Text: p.Text, Pos: p.Pos}
+	inlined := 0
+	for _, fn := range list {
+		f := s.userPlace(p, at, fn, 0)
+		f.Text = p.Provider + ":" + at.Name + ":" + l.file + ":" + strconv.Itoa(l.line)
+		if fs.Funcs = append(fs.Funcs, f); fn.Inlined {
+			inlined++
+		}
+	}
+	if len(list) > 1 {
+		s.notef(p.Pos, "%s: the line is at %d places, %d of them in functions that were inlined", p.Text, len(list),
+			inlined)
+	}
+	return []*Target{t}
+}
+
+// atPlace adds what is known where a place in a function is probed: the variables in sight.
+func (s search) atPlace(f *Function, at *binary.File, fn binary.Function) {
+	f.Source = fn.Source
+	f.vars = func() ([]locals.Variable, error) {
+		return s.Programs.Locals(at, fn, f.Place.Offset-fn.Start)
+	}
+	f.static = fn.Addr + f.Place.Offset - fn.Start
+}

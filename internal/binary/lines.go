@@ -1,0 +1,167 @@
+package binary
+
+import (
+	"cmp"
+	"debug/dwarf"
+	"fmt"
+	"path"
+	"runtime"
+	"slices"
+
+	"github.com/startrace/startrace/internal/callframe"
+	"github.com/startrace/startrace/internal/elffile"
+	"github.com/startrace/startrace/internal/locals"
+	"github.com/startrace/startrace/internal/location"
+	"github.com/startrace/startrace/internal/signature"
+	"github.com/startrace/startrace/internal/sourceline"
+)
+
+// This file finds what stands at a line of the source, and the variables there.
+
+// Lines gives the places of a line of a source file in a file: of code that is not optimized one for each block of the
+// source that has it, since the others go on with the same statement; of optimized code all, since copies of the
+// statement run in its place, as in a loop that was unrolled. A probe at the first line of a function stands behind the
+// instructions that store its parameters.
+func (f *Finder) Lines(file, source string, line int) ([]Function, *File, error) {
+	e, out, err := f.file(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	table := f.signatures(out.Path, e)
+	if table == nil {
+		return nil, out, withoutDebugInfo(out)
+	}
+	places, err := sourceline.Find(table.Data(), source, line)
+	switch {
+	case err != nil:
+		return nil, out, fmt.Errorf("%s: %w", out.Name, err)
+	case len(places.List) == 0 && places.After > 0:
+		return nil, out, fmt.Errorf("line %d of %s has no code in %s; the next that has some is line %d", line,
+			places.File, out.Name, places.After)
+	case len(places.List) == 0:
+		return nil, out, fmt.Errorf("line %d of %s has no code in %s, nor has one behind it", line, places.File,
+			out.Name)
+	}
+	found, err := f.inBlocks(e, out, table, places, line)
+	return found, out, err
+}
+
+func withoutDebugInfo(at *File) error {
+	return fmt.Errorf("%s has no debug information: build it with -g, or install the package that has it", at.Name)
+}
+
+// inBlocks leaves of the places in one block of a function that is not optimized the first.
+func (f *Finder) inBlocks(e *elffile.File, at *File, table *signature.Functions, places *sourceline.Places, line int) (
+	out []Function, err error) {
+	finder := f.localsOf(at, e, table)
+	type block struct {
+		function uint64
+		offset   dwarf.Offset
+	}
+	seen := map[block]bool{}
+	for _, p := range places.List {
+		scope, err := finder.At(p.Addr, locals.SourceLine{File: places.File, Number: line})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", at.Name, err)
+		}
+		if scope == nil {
+			continue // of no function, as of one that the linker took away
+		}
+		if b := (block{scope.Entry, scope.Block}); !seen[b] {
+			seen[b] = scope.Plain
+			fn, err := linePlace(e, at, p, scope)
+			if err != nil {
+				return nil, err
+			}
+			fn.Line = locals.SourceLine{File: places.File, Number: line}
+			fn.Source = fmt.Sprintf("%s:%d", path.Base(places.File), line)
+			out = append(out, fn)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Function) int { return cmp.Compare(a.Entry, b.Entry) })
+	return out, nil
+}
+
+// linePlace is the place of a probe at an instruction.
+func linePlace(e *elffile.File, at *File, p sourceline.Place, scope *locals.Scope) (Function, error) {
+	addr := p.Addr
+	if addr == scope.Entry && !scope.Inlined {
+		fn, ok := e.At(addr)
+		switch {
+		case ok && e.Language(fn) == elffile.LanguageGo:
+			described, err := describe(e, at, fn)
+			if err != nil {
+				return Function{}, err
+			}
+			addr += described.Entry - described.Start // behind the look at the stack, which may run twice
+		case !scope.Settled && p.Next != 0:
+			addr = p.Next
+		}
+	}
+	fn, err := atAddress(e, at, fmt.Sprintf("%#x", addr))
+	if err != nil {
+		return Function{}, err
+	}
+	fn.Inlined = scope.Inlined
+	if scope.Inlined || fn.Inside == 0 && fn.Name == "" {
+		fn.Name = scope.Function
+	}
+	return fn, nil
+}
+
+// localsOf finds variables in a file.
+func (f *Finder) localsOf(at *File, e *elffile.File, table *signature.Functions) *locals.Finder {
+	if l := f.locals[at.Path]; l != nil {
+		return l
+	}
+	var frames *callframe.Table
+	l := &locals.Finder{Data: table.Data(), Arch: runtime.GOARCH}
+	l.CFA = func(pc uint64) (*location.Expr, bool) {
+		if frames == nil {
+			frames = f.frames(at, e)
+		}
+		return frames.CFA(pc)
+	}
+	if f.locals == nil {
+		f.locals = map[string]*locals.Finder{}
+	}
+	f.locals[at.Path] = l
+	return l
+}
+
+// frames are the call frames of a file. Some of a table that is damaged are better than none.
+func (f *Finder) frames(at *File, e *elffile.File) *callframe.Table {
+	section := func(of *elffile.File, name string) callframe.Section {
+		s, ok, err := of.Section(name)
+		if !ok || err != nil {
+			return callframe.Section{}
+		}
+		return callframe.Section{Data: s.Data, Addr: s.Addr}
+	}
+	debug := e
+	if d, err := e.WithDebugInfo(); err == nil && d != nil {
+		debug = d
+		if d != e {
+			defer d.Close()
+		}
+	}
+	t, _ := callframe.Read(runtime.GOARCH, section(e, ".eh_frame"), section(debug, ".debug_frame"))
+	return t
+}
+
+// Locals gives the variables that are in sight at a place in a function, nil where nobody knows.
+func (f *Finder) Locals(at *File, fn Function, inside uint64) ([]locals.Variable, error) {
+	e := f.open[at.Path]
+	if e == nil {
+		return nil, nil
+	}
+	table := f.signatures(at.Path, e)
+	if table == nil {
+		return nil, nil
+	}
+	scope, err := f.localsOf(at, e, table).At(fn.Addr+inside, fn.Line)
+	if err != nil || scope == nil {
+		return nil, err
+	}
+	return scope.Variables, nil
+}

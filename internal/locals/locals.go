@@ -1,0 +1,386 @@
+// Package locals tells which variables are in sight at an instruction of a program, and where their values are there:
+// parameters and locals of the function, those of inner blocks before those of outer ones. In a part of a function that
+// was inlined into another one they are those of the former.
+package locals
+
+import (
+	"debug/dwarf"
+	"path"
+	"strings"
+
+	"github.com/startrace/startrace/internal/dwarfinfo"
+	"github.com/startrace/startrace/internal/location"
+	"github.com/startrace/startrace/internal/sourceline"
+)
+
+// A Variable is one that is in sight.
+type Variable struct {
+	// Name is as the source writes it.
+	Name string
+	// Type is its place in the debug information; 0: it is not said.
+	Type dwarf.Offset
+	// Place is where its value is.
+	Place location.Place
+}
+
+// A Scope is what is in sight at an instruction.
+type Scope struct {
+	// Function is the function whose source it is, by its name; Inlined: it is a part of another one there.
+	Function string
+	Inlined  bool
+	// Entry is the first address of the function of which it is a part.
+	Entry uint64
+	// Block is the innermost block of the source, by its place in the debug information.
+	Block dwarf.Offset
+	// Variables are those in sight, outer ones first, each name once.
+	Variables []Variable
+	// Settled: parameters of the function are where debug information says at its first instruction. Without
+	// optimization they are only behind the instructions that put them there.
+	Settled bool
+	// Plain: the function was not optimized: its variables are in memory, each in one place all the time.
+	Plain bool
+}
+
+// A Finder looks into the debug information of one file.
+type Finder struct {
+	// Data is the debug information, and Arch the GOARCH of the file.
+	Data *dwarfinfo.Data
+	Arch string
+	// tables name the files of the source; nil until they were asked.
+	tables *sourceline.Tables
+	// CFA gives the canonical frame address at an instruction; false where it is not known.
+	CFA func(pc uint64) (*location.Expr, bool)
+}
+
+// A SourceLine is a line of the source, by the whole name of its file.
+type SourceLine struct {
+	// File is the whole name, and Number counts from 1; 0: no line.
+	File   string
+	Number int
+}
+
+// At gives what is in sight at an instruction that belongs to a line of its source; nil where debug information has no
+// function there. Without a line all variables of the innermost block count, else those that are declared before.
+func (f *Finder) At(pc uint64, line SourceLine) (*Scope, error) {
+	within, err := f.path(pc)
+	if err != nil || len(within) == 0 {
+		return nil, err
+	}
+	within = f.upTo(within, line)
+	w := &walk{Finder: f, pc: pc, line: line.Number, function: within[0], scope: &Scope{Settled: true}}
+	ranges, err := within[0].Ranges()
+	if err != nil || len(ranges) == 0 {
+		return nil, err
+	}
+	w.scope.Entry = ranges[0][0]
+	for _, e := range within {
+		if err := w.enter(e); err != nil {
+			return nil, err
+		}
+	}
+	w.scope.Plain = w.fixed && !w.moving
+	return w.scope, nil
+}
+
+// upTo leaves out of a path what a line does not belong to. Compilers mix the instructions of a function with those of
+// one that they have inlined, so an instruction of a line can lie in a function that the line is no part of. It is part
+// of the function whose declaration stands nearest before it.
+func (f *Finder) upTo(within []*dwarfinfo.Entry, line SourceLine) []*dwarfinfo.Entry {
+	best, nearest := -1, int64(0)
+	for i, e := range within {
+		if e.Tag == dwarf.TagLexDwarfBlock || line.Number == 0 {
+			continue
+		}
+		chain := f.origin(e)
+		declared, _ := attribute(chain, dwarf.AttrDeclLine).(int64)
+		if declared > nearest && declared <= int64(line.Number) && f.declaredIn(chain, line.File) {
+			best, nearest = i, declared
+		}
+	}
+	if best < 0 {
+		return within
+	}
+	for i := best + 1; i < len(within); i++ {
+		if within[i].Tag == dwarf.TagInlinedSubroutine {
+			return within[:i]
+		}
+	}
+	return within
+}
+
+// declaredIn reports whether an entry is declared in a file.
+func (f *Finder) declaredIn(chain []*dwarfinfo.Entry, file string) bool {
+	if f.tables == nil {
+		f.tables = sourceline.NewTables(f.Data)
+	}
+	for _, e := range chain {
+		if n, ok := e.Val(dwarf.AttrDeclFile).(int64); ok {
+			return path.Clean(f.tables.File(e.Unit(), n)) == file
+		}
+	}
+	return false
+}
+
+// path gives the entries that an instruction lies in: its function, and the blocks and inlined functions in it, the
+// outermost first.
+func (f *Finder) path(pc uint64) ([]*dwarfinfo.Entry, error) {
+	unit, err := f.Data.UnitOf(pc)
+	if unit == nil || err != nil {
+		return nil, err
+	}
+	root, err := unit.Root()
+	if err != nil {
+		return nil, err
+	}
+	for _, everywhere := range []bool{false, true} {
+		s := &search{data: f.Data, pc: pc, everywhere: everywhere}
+		if err := s.into(root, 0); err != nil || len(s.path) > 0 {
+			return s.path, err
+		}
+	}
+	return nil, nil
+}
+
+// A search looks for the entries that an instruction lies in.
+type search struct {
+	data *dwarfinfo.Data
+	pc   uint64
+	// everywhere: also in functions that do not have the instruction, since those of classes within functions stand
+	// there.
+	everywhere bool
+	path       []*dwarfinfo.Entry
+	steps      int
+}
+
+// The bounds of a search: foreign files can lead anywhere.
+const (
+	maxDepth = 64
+	maxSteps = 1 << 22
+)
+
+// holders are the entries in which functions stand.
+var holders = map[dwarf.Tag]bool{
+	dwarf.TagNamespace: true, dwarf.TagClassType: true, dwarf.TagStructType: true, dwarf.TagUnionType: true,
+	dwarf.TagModule: true, dwarf.TagSubprogram: true, dwarf.TagLexDwarfBlock: true,
+}
+
+// blocks are the entries that have instructions.
+var blocks = map[dwarf.Tag]bool{
+	dwarf.TagSubprogram: true, dwarf.TagLexDwarfBlock: true, dwarf.TagInlinedSubroutine: true,
+}
+
+// into looks among the children of an entry.
+func (s *search) into(e *dwarfinfo.Entry, depth int) error {
+	if depth > maxDepth {
+		return nil
+	}
+	within := len(s.path)
+	return s.data.EachChild(e, func(kid *dwarfinfo.Entry) (bool, error) {
+		if s.steps++; s.steps > maxSteps {
+			return false, nil
+		}
+		found := false
+		if blocks[kid.Tag] {
+			var err error
+			if found, err = covers(kid, s.pc); err != nil {
+				return false, err
+			}
+		}
+		switch {
+		case found:
+			s.path = append(s.path, kid)
+			return false, s.into(kid, depth+1)
+		case within > 0, !holders[kid.Tag], !s.everywhere && blocks[kid.Tag]:
+			return true, nil
+		}
+		err := s.into(kid, depth+1)
+		return len(s.path) == 0, err
+	})
+}
+
+// covers reports whether an entry has an instruction.
+func covers(e *dwarfinfo.Entry, pc uint64) (bool, error) {
+	ranges, err := e.Ranges()
+	for _, r := range ranges {
+		if pc >= r[0] && pc < r[1] {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// A walk collects the variables along the path.
+type walk struct {
+	*Finder
+	pc       uint64
+	line     int
+	function *dwarfinfo.Entry
+	scope    *Scope
+	// fixed: a variable has one place on the stack all the time; moving: one has a list of places.
+	fixed, moving bool
+}
+
+// enter adds what an entry of the path has.
+func (w *walk) enter(e *dwarfinfo.Entry) error {
+	if e.Tag != dwarf.TagLexDwarfBlock {
+		w.scope.Function, _ = attribute(w.origin(e), dwarf.AttrName).(string)
+		w.scope.Inlined = e.Tag == dwarf.TagInlinedSubroutine
+		w.scope.Variables = nil // those of the caller are not in sight
+	}
+	w.scope.Block = e.Offset
+	return w.Data.EachChild(e, func(kid *dwarfinfo.Entry) (bool, error) {
+		if kid.Tag != dwarf.TagVariable && kid.Tag != dwarf.TagFormalParameter {
+			return true, nil
+		}
+		return true, w.variable(kid)
+	})
+}
+
+// variable adds a variable, in the place of one of an outer block with its name.
+func (w *walk) variable(e *dwarfinfo.Entry) error {
+	chain := w.origin(e)
+	v := Variable{}
+	v.Name, _ = attribute(chain, dwarf.AttrName).(string)
+	v.Type, _ = attribute(chain, dwarf.AttrType).(dwarf.Offset)
+	if v.Name == "" || v.Name[0] == '~' || v.Name == "_" { // results of Go without a name
+		return nil
+	}
+	place, listed, err := w.place(e, chain)
+	if err != nil {
+		return err
+	}
+	v.Place = place
+	w.moving = w.moving || listed && len(chain) > 0 && e.Val(dwarf.AttrLocation) != nil
+	w.fixed = w.fixed || !listed && onStack(place)
+	if e.Tag == dwarf.TagFormalParameter && !listed && place.Kind == location.Memory {
+		w.scope.Settled = false
+	}
+	declared, _ := attribute(chain, dwarf.AttrDeclLine).(int64)
+	if e.Tag == dwarf.TagVariable && !listed && w.line > 0 && int(declared) >= w.line && onStack(place) {
+		v.Place = location.Place{} // what lies there is not it yet
+	}
+	if strings.HasPrefix(v.Name, "&") {
+		v = w.escaped(v)
+	}
+	for i := range w.scope.Variables {
+		if w.scope.Variables[i].Name == v.Name {
+			w.scope.Variables[i] = v
+			return nil
+		}
+	}
+	w.scope.Variables = append(w.scope.Variables, v)
+	return nil
+}
+
+// onStack reports whether a place is memory of the call, and not that of a static variable.
+func onStack(p location.Place) bool {
+	return p.Kind == location.Memory && p.Value.Op != location.Static
+}
+
+// place gives where a variable is; listed: that depends on the instruction.
+func (w *walk) place(e *dwarfinfo.Entry, chain []*dwarfinfo.Entry) (p location.Place, listed bool, err error) {
+	for _, x := range chain {
+		if p, ok := location.OfConstant(x.Val(dwarf.AttrConstValue)); ok {
+			return p, true, nil
+		}
+	}
+	for _, x := range chain {
+		expression, listed, err := x.Expression(dwarf.AttrLocation, w.pc)
+		if err != nil || listed || expression != nil {
+			return location.Of(expression, w.frame(e)), listed, err
+		}
+	}
+	return location.Place{}, true, nil
+}
+
+// frame is what the expressions of an entry refer to.
+func (w *walk) frame(e *dwarfinfo.Entry) location.Frame {
+	f := location.Frame{Arch: w.Arch, Address: e.Unit().IndexedAddress, Type: w.typeIn(e.Unit())}
+	f.CFA = func() (*location.Expr, bool) { return w.CFA(w.pc) }
+	f.Base = func() (*location.Expr, bool) {
+		expression, _, err := w.function.Expression(dwarf.AttrFrameBase, w.pc)
+		if err != nil {
+			return nil, false
+		}
+		inner := f
+		inner.Base = func() (*location.Expr, bool) { return nil, false }
+		p := location.Of(expression, inner)
+		return p.Value, p.Kind == location.Held || p.Kind == location.Memory
+	}
+	return f
+}
+
+// The encodings of base types that are ints (DW_ATE_…).
+const (
+	encodingAddress, encodingBool                       = 1, 2
+	encodingSigned, encodingSignedChar                  = 5, 6
+	encodingUnsigned, encodingUnsignedChar, encodingUTF = 7, 8, 0x10
+	encodingOtherUCS                                    = 0x11
+)
+
+// typeIn gives the base types of expressions of a unit.
+func (w *walk) typeIn(u *dwarfinfo.Unit) func(uint64) (location.Base, bool) {
+	return func(offset uint64) (location.Base, bool) {
+		e, err := w.Data.Entry(u.InInfo(offset))
+		if err != nil || e == nil || e.Tag != dwarf.TagBaseType {
+			return location.Base{}, false
+		}
+		size, _ := e.Val(dwarf.AttrByteSize).(int64)
+		encoding, _ := e.Val(dwarf.AttrEncoding).(int64)
+		b := location.Base{Size: int(size)}
+		switch encoding {
+		case encodingSigned, encodingSignedChar:
+			b.Signed = true
+		case encodingAddress, encodingBool, encodingUnsigned, encodingUnsignedChar, encodingUTF, encodingOtherUCS:
+		default:
+			b.Other = true
+		}
+		return b, true
+	}
+}
+
+// escaped is a variable of Go that lies on the heap: there is a pointer to it, with & in front of its name.
+func (w *walk) escaped(v Variable) Variable {
+	v.Name = v.Name[1:]
+	e, err := w.Data.Entry(v.Type)
+	if err != nil || e == nil || e.Tag != dwarf.TagPointerType {
+		v.Place = location.Place{Kind: location.Unreadable}
+		return v
+	}
+	v.Type, _ = e.Val(dwarf.AttrType).(dwarf.Offset)
+	switch v.Place.Kind {
+	case location.Held:
+		v.Place.Kind = location.Memory
+	case location.Memory:
+		v.Place.Value = &location.Expr{Op: location.Load, Size: 8, Args: []*location.Expr{v.Place.Value}}
+	}
+	return v
+}
+
+// origin follows an entry to where its attributes are.
+func (f *Finder) origin(e *dwarfinfo.Entry) []*dwarfinfo.Entry {
+	out := []*dwarfinfo.Entry{e}
+	for range 4 {
+		next, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+		if !ok {
+			if next, ok = e.Val(dwarf.AttrSpecification).(dwarf.Offset); !ok {
+				break
+			}
+		}
+		var err error
+		if e, err = f.Data.Entry(next); err != nil || e == nil {
+			break
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+func attribute(chain []*dwarfinfo.Entry, a dwarf.Attr) any {
+	for _, e := range chain {
+		if v := e.Val(a); v != nil {
+			return v
+		}
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+// Package sourceline finds the instructions of a line of source, by the tables of lines that compilers write (DWARF 5,
+// 6.2). A line can have several: it stands in a loop that was unrolled, in a function that was inlined, in a template.
+package sourceline
+
+import (
+	"cmp"
+	"debug/dwarf"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/startrace/startrace/internal/dwarfinfo"
+)
+
+// A Place is an instruction with which a line begins as a statement.
+type Place struct {
+	// Addr is the address of the instruction in the file.
+	Addr uint64
+	// Next is where the instructions of the next row begin, 0 behind the last. At the first instruction of a function
+	// the row is its prologue, in code that is not optimized.
+	Next uint64
+}
+
+// Places are those of a line.
+type Places struct {
+	// File is the file by its whole name.
+	File string
+	// List is in ascending order.
+	List []Place
+	// After is the next line that has code, 0: none. It is only looked for where List is empty.
+	After int
+}
+
+// AmbiguousError says that a name is that of several files.
+type AmbiguousError struct {
+	// Name is the one that was given, and Files are those that it ends.
+	Name  string
+	Files []string
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%s is the name of %d files: %s; give more of the path", e.Name, len(e.Files),
+		strings.Join(e.Files[:min(len(e.Files), 4)], ", "))
+}
+
+// UnknownError says that no file has the name; Near are those that one may mean.
+type UnknownError struct {
+	// Name is the one that was given, and Near are files with a name like it.
+	Name string
+	Near []string
+}
+
+func (e *UnknownError) Error() string {
+	if len(e.Near) == 0 {
+		return fmt.Sprintf("no source file is called %s", e.Name)
+	}
+	return fmt.Sprintf("no source file is called %s; there is %s", e.Name, strings.Join(e.Near, ", "))
+}
+
+// Find gives the places of a line. The file is given by its name, or by as much of the end of its path as makes clear
+// which one is meant.
+func Find(d *dwarfinfo.Data, file string, line int) (*Places, error) {
+	units, err := d.Units()
+	if err != nil {
+		return nil, err
+	}
+	f := &finder{name: path.Clean(file), line: line, seen: map[int64]bool{}, files: map[string]bool{}}
+	tables := NewTables(d)
+	for _, u := range units {
+		if err := f.unit(tables, u); err != nil {
+			f.wrong = err // one unit's table is damaged: the others tell
+		}
+	}
+	return f.result()
+}
+
+// A finder looks for one line.
+type finder struct {
+	name string
+	line int
+	seen map[int64]bool // tables
+	// files are those that have the name, and rows.
+	files map[string]bool
+	near  []string // files with a name that is alike
+	list  []Place
+	after int
+	wrong error
+}
+
+// is reports whether a file has the name.
+func (f *finder) is(file string) bool {
+	return file == f.name || strings.HasSuffix(file, "/"+f.name)
+}
+
+// unit looks into the table of a unit, unless it is that of another one, too.
+func (f *finder) unit(tables *Tables, u *dwarfinfo.Unit) error {
+	at, ok, err := tables.At(u)
+	if err != nil || !ok || f.seen[at] {
+		return err
+	}
+	f.seen[at] = true
+	r, err := tables.Of(u)
+	if err != nil || r == nil {
+		return err
+	}
+	return f.table(r)
+}
+
+// table looks into one table, which names its files in front.
+func (f *finder) table(r *dwarf.LineReader) error {
+	any := false
+	for _, file := range r.Files() {
+		if file == nil {
+			continue
+		}
+		if f.is(path.Clean(file.Name)) {
+			any = true
+		} else if strings.EqualFold(path.Base(file.Name), path.Base(f.name)) && len(f.near) < 4 &&
+			!slices.Contains(f.near, file.Name) {
+			f.near = append(f.near, file.Name)
+		}
+	}
+	if !any {
+		return nil
+	}
+	return eachRow(r, (&rows{finder: f}).add)
+}
+
+// rows goes over the rows of a table.
+type rows struct {
+	*finder
+	// last is the row before; nil at the begin of a sequence.
+	last *dwarf.LineEntry
+	// open are the places of which the next row is not known yet, from this one of list on.
+	open int
+}
+
+// add takes the next row. A line begins where the row before is of another one.
+func (r *rows) add(row *dwarf.LineEntry) bool {
+	for i := r.open; i < len(r.list); i++ {
+		if row.Address > r.list[i].Addr && !row.EndSequence {
+			r.list[i].Next = row.Address
+			r.open = i + 1
+		}
+	}
+	if row.EndSequence {
+		r.last, r.open = nil, len(r.list)
+		return true
+	}
+	before := r.last
+	r.last = row
+	if row.File == nil || !r.is(path.Clean(row.File.Name)) {
+		return true
+	}
+	r.files[path.Clean(row.File.Name)] = true
+	switch {
+	case row.Line > r.line && row.IsStmt && (r.after == 0 || row.Line < r.after):
+		r.after = row.Line
+	case row.Line != r.line || !row.IsStmt:
+	case before != nil && before.Line == row.Line && before.File == row.File && before.IsStmt:
+	default:
+		r.list = append(r.list, Place{Addr: row.Address})
+	}
+	return true
+}
+
+// result is what was found.
+func (f *finder) result() (*Places, error) {
+	switch {
+	case len(f.files) == 0 && f.wrong != nil:
+		return nil, f.wrong
+	case len(f.files) == 0:
+		return nil, &UnknownError{f.name, f.near}
+	}
+	names := make([]string, 0, len(f.files))
+	for name := range f.files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	if len(names) > 1 && !slices.Contains(names, f.name) {
+		return nil, &AmbiguousError{f.name, names}
+	}
+	out := &Places{File: names[0], List: f.list}
+	slices.SortFunc(out.List, func(a, b Place) int { return cmp.Compare(a.Addr, b.Addr) })
+	out.List = slices.CompactFunc(out.List, func(a, b Place) bool { return a.Addr == b.Addr })
+	if len(out.List) == 0 {
+		out.After = f.after
+	}
+	return out, nil
+}
