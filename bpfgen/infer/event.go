@@ -191,7 +191,7 @@ func (e *event) whyNot(name string) string {
 	case "args":
 		if e.inside {
 			variable := ""
-			if e.vars != nil {
+			if e.vars != nil && len((&varsObj{e, e.vars}).names()) > 0 {
 				variable = "e.vars.NAME is a variable in sight there, "
 			}
 			return ": behind the entry of a function its arguments need not be where they were; " + variable +

@@ -116,6 +116,9 @@ func (b inSight) value(v *locals.Variable) val {
 	case location.Memory:
 		return b.memory().read(b.at(p.Value), id, v.Name, b.pos)
 	case location.Held:
+		if p.Address && t.Kind != kernel.KindPtr {
+			return b.nowhere(id, t, b.pos)
+		}
 		return b.held(b.tree(p.Value), id, t)
 	case location.Split:
 		return b.pieced(p.Fragments, id, t)
@@ -129,6 +132,7 @@ func (b inSight) value(v *locals.Variable) val {
 
 // held is a value in a register, or one that is computed.
 func (b inSight) held(word *tree.Expr, id kernel.TypeID, t kernel.Type) val {
+	word = as(word, types.U64, b.pos)
 	switch t.Kind {
 	case kernel.KindStruct, kernel.KindUnion, kernel.KindArray:
 		return b.memory().inWords(&regStruct{id: id, words: []wordIn{{from: b.body, expr: word}}}, b.pos)
@@ -145,10 +149,11 @@ func (b inSight) held(word *tree.Expr, id kernel.TypeID, t kernel.Type) val {
 
 // pieced is a value of which the parts are in several places. Of a scalar they are put together.
 func (b inSight) pieced(pieces []location.Fragment, id kernel.TypeID, t kernel.Type) val {
-	s := &regStruct{id: id}
+	s := &regStruct{id: id, split: true}
 	for _, p := range pieces {
 		s.words = append(s.words, b.words(p)...)
 	}
+	s.words = append(s.words, b.joined(s.words)...)
 	switch t.Kind {
 	case kernel.KindStruct, kernel.KindUnion, kernel.KindArray:
 		return b.memory().inWords(s, b.pos)
@@ -159,14 +164,46 @@ func (b inSight) pieced(pieces []location.Fragment, id kernel.TypeID, t kernel.T
 	return b.nowhere(id, t, b.pos)
 }
 
+// joined are the words of 8 bytes that several smaller ones make up.
+func (b inSight) joined(parts []wordIn) (out []wordIn) {
+	for i := 0; i < len(parts); i++ {
+		first := parts[i]
+		if first.at%8 != 0 || first.Bytes >= 8 {
+			continue
+		}
+		end, sum := first.at, (*tree.Expr)(nil)
+		for _, w := range parts[i:] {
+			if w.at != end || end >= first.at+8 || w.at+w.Bytes > first.at+8 || w.expr.Op == tree.OpUnreadable {
+				break
+			}
+			bits := as(as(assume(w.expr), types.IntOf(64, false), b.pos), types.U64, b.pos)
+			if w.Bytes < 8 {
+				bits = bitsOf(bits, 0, 8*w.Bytes, false, b.pos)
+			}
+			bits = operation(tree.OpShl, types.U64, bits, intExpr(int64(8*(w.at-first.at)), b.pos), b.pos)
+			if end += w.Bytes; sum == nil {
+				sum = bits
+			} else {
+				sum = operation(tree.OpOr, types.U64, sum, bits, b.pos)
+			}
+		}
+		if end > first.at+first.Bytes {
+			w := wordIn{from: b.body, at: first.at, expr: sum}
+			w.Bytes = end - first.at
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
 // words are those of a piece. Memory is read 8 bytes at a time, the rest by smaller words.
 func (b inSight) words(p location.Fragment) (out []wordIn) {
-	switch p.Kind {
-	case location.Held:
+	switch {
+	case p.Kind == location.Held && (!p.Address || p.Bytes == 8):
 		w := wordIn{from: b.body, at: p.At, expr: b.tree(p.Value)}
 		w.Bytes = min(p.Bytes, 8)
 		return []wordIn{w}
-	case location.Memory:
+	case p.Kind == location.Memory:
 		for at := 0; at < p.Bytes; {
 			n := 8
 			for ; at+n > p.Bytes; n /= 2 {

@@ -84,8 +84,9 @@ type regStruct struct {
 	id    kernel.TypeID
 	// returned are its words, where a function of a program returns it: e.ret[0] is the first.
 	returned []signature.Word
-	// nowhere: nobody knows where it is, so all of its parts are FAULT.
-	nowhere bool
+	// nowhere: nobody knows where it is, so all of its parts are FAULT. split: it lies in several places, and what is
+	// in none of them, or in two, is FAULT.
+	nowhere, split bool
 }
 
 func (*regStruct) what() string { return "a struct that has no address, as it is passed in registers" }

@@ -34,6 +34,9 @@ func (s *regStruct) wordAt(b *body, at, size int, pos plan.Pos) (*tree.Expr, boo
 // has is wordAt where there must be one.
 func (s *regStruct) has(b *body, at, size int, name string, pos plan.Pos) *tree.Expr {
 	word, ok := s.wordAt(b, at, size, pos)
+	if !ok && s.split {
+		return lost(pos)
+	}
 	if !ok {
 		refuse(pos, "%s lies in two registers, which a kernel half cannot put together", name)
 	}
@@ -62,7 +65,7 @@ func (s *regStruct) part(b *body, f kernel.Field, pos plan.Pos) val {
 	case s.nowhere:
 		return b.argWords().nowhere(btf.Skip(f.Type), t, pos)
 	case t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion || t.Kind == kernel.KindArray:
-		return b.memory().inWords(&regStruct{words: s.words, off: at, id: btf.Skip(f.Type)}, pos)
+		return b.memory().inWords(&regStruct{words: s.words, off: at, id: btf.Skip(f.Type), split: s.split}, pos)
 	}
 	if f.BitSize != 0 {
 		return s.bitField(b, f, t, at, pos)

@@ -17,26 +17,10 @@ type sourceLine struct {
 	line         int
 }
 
-// sourceLineOf gives the line that a pattern names; false where it names functions. No function is called 120, nor does
-// the name of one end in a colon and a number.
+// sourceLineOf gives the line that a pattern names; false where it names functions.
 func sourceLineOf(p *plan.Pattern) (l sourceLine, ok bool) {
-	last := p.Args[len(p.Args)-1]
-	if strings.HasPrefix(last, `"`) {
-		return l, false
-	}
-	text := strings.Join(p.Args, ":")
-	at := strings.LastIndexByte(text, ':')
-	n, err := strconv.ParseUint(text[at+1:], 10, 31)
-	if err != nil || at < 1 || n == 0 || strings.HasSuffix(text[:at], ":") {
-		return l, false
-	}
-	l.line = int(n)
-	if len(p.Args) == 1 || len(p.Args) == 2 && at == len(p.Args[0]) {
-		l.file = text[:at]
-		return l, true
-	}
-	l.binary, l.file = p.Args[0], text[len(p.Args[0])+1:at]
-	return l, true
+	l.binary, l.file, l.line, ok = point.LineOf(strings.Join(p.Args, ":"))
+	return l, ok
 }
 
 // lines gives the target of a line.

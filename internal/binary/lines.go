@@ -67,8 +67,8 @@ func (f *Finder) inBlocks(e *elffile.File, at *File, table *signature.Functions,
 		if scope == nil {
 			continue // of no function, as of one that the linker took away
 		}
-		if b := (block{scope.Entry, scope.Block}); !seen[b] {
-			seen[b] = scope.Plain
+		if b := (block{scope.Entry, scope.Block}); !seen[b] || !scope.Plain && p.Begins {
+			seen[b] = true
 			fn, err := linePlace(e, at, p, scope)
 			if err != nil {
 				return nil, err

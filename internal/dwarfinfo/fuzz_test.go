@@ -36,6 +36,7 @@ func walked(t *testing.T, sections map[string][]byte) {
 				e.Val(a.name)
 			}
 			_, _ = e.Ranges()
+			_, _, _ = e.Expression(dwarf.AttrLocation, u.low+uint64(len(e.values)))
 			_ = d.EachChild(e, func(*Entry) (bool, error) { return false, nil })
 		}
 		if _, fault := d.UnitOf(uint64(u.off)); fault != nil {
@@ -49,7 +50,7 @@ func walked(t *testing.T, sections map[string][]byte) {
 
 // names are the sections that are read.
 var names = []string{".debug_info", ".debug_abbrev", ".debug_str", ".debug_line_str", ".debug_str_offsets",
-	".debug_addr", ".debug_ranges", ".debug_rnglists", ".debug_aranges"}
+	".debug_addr", ".debug_ranges", ".debug_rnglists", ".debug_aranges", ".debug_loc", ".debug_loclists"}
 
 // sectionsIn gives the sections of a file.
 func sectionsIn(t testing.TB, path string) map[string][]byte {
@@ -102,6 +103,7 @@ func FuzzInfo(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, info, abbrev, lists []byte) {
 		walked(t, map[string][]byte{".debug_info": info, ".debug_abbrev": abbrev, ".debug_rnglists": lists,
-			".debug_ranges": lists, ".debug_aranges": lists, ".debug_str": abbrev, ".debug_addr": lists})
+			".debug_loc": lists, ".debug_loclists": lists, ".debug_ranges": lists,
+			".debug_aranges": lists, ".debug_str": abbrev, ".debug_addr": lists})
 	})
 }

@@ -48,7 +48,7 @@ func New(probe string, rec *wire.Record, k *Kernel) *Line {
 		case "time", "cpu": // in the header of every record
 		default:
 			l.fields = append(l.fields, i)
-			l.names = append(l.names, strings.TrimPrefix(f.Name, "args."))
+			l.names = append(l.names, strings.TrimPrefix(strings.TrimPrefix(f.Name, "args."), "vars."))
 			l.plain = l.plain && strings.HasPrefix(f.Name, "args")
 		}
 	}
@@ -75,7 +75,7 @@ func (l *Line) Print(to *output.Output, e *value.Event) (err error) {
 	l.out.Args = l.out.Args[:0]
 	for i, n := range l.fields {
 		v := field(n)
-		if args, ok := v.(render.Object); ok && l.names[i] == "args" { // all of them
+		if args, ok := v.(render.Object); ok && (l.names[i] == "args" || l.names[i] == "vars") { // all of them
 			l.out.Args = append(l.out.Args, args...)
 			continue
 		}

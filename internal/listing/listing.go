@@ -13,6 +13,7 @@ import (
 
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/locals"
 	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/usdt"
 )
@@ -162,6 +163,10 @@ type Source struct {
 type Programs interface {
 	// Names finds the functions of a file whose names match a pattern.
 	Names(file, pattern string) ([]binary.Listed, *binary.File, error)
+	// Lines are the places of a line of a source file in a file.
+	Lines(file, source string, line int) ([]binary.Function, *binary.File, error)
+	// Locals are the variables in sight so many bytes behind a function's start.
+	Locals(at *binary.File, fn binary.Function, inside uint64) ([]locals.Variable, error)
 	// Static finds the static probes of a file that match PROVIDER:NAME or NAME.
 	Static(file, pattern string) ([]usdt.StaticProbe, *binary.File, error)
 	// Line gives the file and line of the source, "" if they are not known.

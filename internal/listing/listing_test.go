@@ -18,7 +18,9 @@ import (
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/listing"
+	"github.com/startrace/startrace/internal/locals"
 	"github.com/startrace/startrace/internal/locate"
+	"github.com/startrace/startrace/internal/location"
 	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/usdt"
 	"github.com/startrace/startrace/test/golden"
@@ -117,6 +119,20 @@ func (programs) Types(_ *binary.File, addr uint64) *signature.Signature {
 	}
 	return &signature.Signature{Params: []signature.Word{{Size: 4, Signed: true}, {Size: 2}, {Size: 8, Address: true},
 		{Place: abi.Place{Where: abi.Other}, Size: 8}}, Void: true, Open: true}
+}
+
+func (p programs) Lines(file, source string, line int) ([]binary.Function, *binary.File, error) {
+	at, err := p.at(file)
+	if err != nil || source != "src/read.c" {
+		return nil, at, errors.Join(err, errors.New("no such source"))
+	}
+	fn := binary.Function{Name: "read", Start: 0x10, Addr: 0x1010, Entry: 0x14, Inside: 4, Inlined: line > 7}
+	return []binary.Function{fn}, at, nil
+}
+
+func (programs) Locals(*binary.File, binary.Function, uint64) ([]locals.Variable, error) {
+	held := location.Place{Kind: location.Held}
+	return []locals.Variable{{Name: "n", Place: held}, {Name: "gone"}}, nil
 }
 
 func (programs) Line(_ *binary.File, addr uint64) string {

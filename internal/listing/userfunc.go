@@ -63,6 +63,9 @@ func (s *Source) mapped(pattern string) (out []string, err error) {
 
 // userFunctions finds functions of programs and libraries.
 func (s *Source) userFunctions(r *Result, k *point.Kind, rest string) error {
+	if file, source, line, ok := point.LineOf(rest); ok && k.TakesOffset {
+		return s.userLine(r, k, file, source, line)
+	}
 	files, pattern, err := s.files(k, rest)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ package locals
 import (
 	"debug/dwarf"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
@@ -79,6 +80,9 @@ func (f *Finder) At(pc uint64, line SourceLine) (*Scope, error) {
 		}
 	}
 	w.scope.Plain = w.fixed && !w.moving
+	if !w.scope.Plain && line.Number > 0 {
+		return w.scope, w.scattered(within)
+	}
 	return w.scope, nil
 }
 
@@ -239,10 +243,8 @@ func (w *walk) enter(e *dwarfinfo.Entry) error {
 // variable adds a variable, in the place of one of an outer block with its name.
 func (w *walk) variable(e *dwarfinfo.Entry) error {
 	chain := w.origin(e)
-	v := Variable{}
-	v.Name, _ = attribute(chain, dwarf.AttrName).(string)
-	v.Type, _ = attribute(chain, dwarf.AttrType).(dwarf.Offset)
-	if v.Name == "" || v.Name[0] == '~' || v.Name == "_" { // results of Go without a name
+	v := w.named(chain)
+	if v.Name == "" {
 		return nil
 	}
 	place, listed, err := w.place(e, chain)
@@ -272,6 +274,99 @@ func (w *walk) variable(e *dwarfinfo.Entry) error {
 	return nil
 }
 
+// scattered adds the variables of blocks that the instruction does not lie in, though the line may: an optimizer takes
+// instructions out of their blocks. They have the value that their list of places gives here, or none. Of several
+// blocks with such a name the one counts whose declaration stands nearest before the line. What the compiler has left
+// out wholly only the origin of the function has.
+func (w *walk) scattered(within []*dwarfinfo.Entry) error {
+	function := within[0]
+	for _, e := range within {
+		if e.Tag != dwarf.TagLexDwarfBlock {
+			function = e
+		}
+	}
+	s := &scattered{walk: w, found: map[string]elsewhere{}}
+	for _, e := range w.origin(function) {
+		if err := s.in(e, 0); err != nil {
+			return err
+		}
+	}
+	for _, name := range s.names {
+		w.scope.Variables = append(w.scope.Variables, s.found[name].Variable)
+	}
+	return nil
+}
+
+// scattered looks for variables in all blocks of a function.
+type scattered struct {
+	*walk
+	found map[string]elsewhere
+	names []string
+	steps int
+}
+
+// elsewhere is a variable with the line of its declaration.
+type elsewhere struct {
+	Variable
+	declared int64
+}
+
+func (s *scattered) in(e *dwarfinfo.Entry, depth int) error {
+	if depth > maxDepth {
+		return nil
+	}
+	return s.Data.EachChild(e, func(kid *dwarfinfo.Entry) (bool, error) {
+		if s.steps++; s.steps > maxSteps {
+			return false, nil
+		}
+		switch kid.Tag {
+		case dwarf.TagLexDwarfBlock:
+			return true, s.in(kid, depth+1)
+		case dwarf.TagVariable, dwarf.TagFormalParameter:
+			return true, s.add(kid)
+		}
+		return true, nil
+	})
+}
+
+func (s *scattered) add(e *dwarfinfo.Entry) error {
+	chain := s.origin(e)
+	v := s.named(chain)
+	declared, _ := attribute(chain, dwarf.AttrDeclLine).(int64)
+	before, known := s.found[v.Name]
+	if v.Name == "" || s.has(v.Name) || declared > int64(s.line) || known && before.declared >= declared {
+		return nil
+	}
+	place, listed, err := s.place(e, chain)
+	if err != nil {
+		return err
+	}
+	if listed {
+		v.Place = place
+	}
+	if !known {
+		s.names = append(s.names, v.Name)
+	}
+	s.found[v.Name] = elsewhere{v, declared}
+	return nil
+}
+
+// has reports whether a variable of a name is in sight.
+func (w *walk) has(name string) bool {
+	return slices.ContainsFunc(w.scope.Variables, func(v Variable) bool { return v.Name == name })
+}
+
+// named is a variable without its place; without a name where it has none of its own, as results of Go.
+func (w *walk) named(chain []*dwarfinfo.Entry) (v Variable) {
+	name, _ := attribute(chain, dwarf.AttrName).(string)
+	if name == "" || name[0] == '~' || name == "_" {
+		return v
+	}
+	v.Name = name
+	v.Type, _ = attribute(chain, dwarf.AttrType).(dwarf.Offset)
+	return v
+}
+
 // onStack reports whether a place is memory of the call, and not that of a static variable.
 func onStack(p location.Place) bool {
 	return p.Kind == location.Memory && p.Value.Op != location.Static
@@ -287,10 +382,23 @@ func (w *walk) place(e *dwarfinfo.Entry, chain []*dwarfinfo.Entry) (p location.P
 	for _, x := range chain {
 		expression, listed, err := x.Expression(dwarf.AttrLocation, w.pc)
 		if err != nil || listed || expression != nil {
-			return location.Of(expression, w.frame(e)), listed, err
+			return location.Of(expression, w.frame(e)).Framed(w.frameRegisters()...), listed, err
 		}
 	}
 	return location.Place{}, true, nil
+}
+
+// frameRegisters are those that lead to the frame of the call.
+func (w *walk) frameRegisters() []string {
+	out := []string{"sp"}
+	if cfa, ok := w.CFA(w.pc); ok {
+		for ; cfa.Op == location.Add; cfa = cfa.Args[0] {
+		}
+		if cfa.Op == location.Register {
+			out = append(out, cfa.Name)
+		}
+	}
+	return out
 }
 
 // frame is what the expressions of an entry refer to.

@@ -72,7 +72,7 @@ func Of(expression []byte, f Frame) Place {
 	case m.ended:
 		return m.verdict
 	case len(m.pieces) > 0:
-		return m.pieced()
+		return Place{Kind: Split, Fragments: m.pieces}
 	case m.held != nil:
 		return *m.held
 	case len(m.stack) == 0:
@@ -153,6 +153,10 @@ func (m *evaluation) apply(o Op) {
 		return
 	}
 	typ := x.typ
+	if (typ == nil) != (y.typ == nil) || typ != nil && *typ != *y.typ {
+		m.end(Unreadable) // the compiler has mixed types, and means something else than it says
+		return
+	}
 	if o == Add && y.Op == Const && typ == nil {
 		m.stack = append(m.stack, number{Plus(x.Expr, y.N), nil})
 		return
@@ -236,14 +240,6 @@ func (m *evaluation) piece(bytes uint64) {
 	m.bytes += int(bytes)
 	m.held, m.stack = nil, nil
 	m.pieces = append(m.pieces, p)
-}
-
-// pieced is the place of a value in pieces. Of only one it is that of the piece.
-func (m *evaluation) pieced() Place {
-	if len(m.pieces) == 1 && m.pieces[0].Kind != Nowhere {
-		return m.pieces[0].Place
-	}
-	return Place{Kind: Split, Fragments: m.pieces}
 }
 
 // bytesOf takes the next n bytes of the expression.

@@ -2,6 +2,7 @@ package location
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -30,8 +31,36 @@ type Place struct {
 	// Value is the address, or the value itself. Of Held it has 64 bits, of which the type says how many mean
 	// something.
 	Value *Expr
+	// Address: Value is computed from the address of the frame itself, and not from what lies in it. So it is the value
+	// of a pointer, or none: clang says so of other values where it means what lies there (a value that was spilled).
+	Address bool
 	// Fragments are those of Split, without gaps, from the first byte on.
 	Fragments []Fragment
+}
+
+// Framed marks what is computed from the frame, which the registers of some names lead to.
+func (p Place) Framed(registers ...string) Place {
+	if p.Kind == Held {
+		p.Address = computedFrom(p.Value, registers)
+	}
+	for i := range p.Fragments {
+		p.Fragments[i].Place = p.Fragments[i].Framed(registers...)
+	}
+	return p
+}
+
+// computedFrom reports whether a register is a part of a tree, and not only of an address at which it loads. The
+// register alone is none.
+func computedFrom(e *Expr, registers []string) bool {
+	for _, a := range e.Args {
+		if e.Op == Load {
+			return false
+		}
+		if a.Op == Register && slices.Contains(registers, a.Name) || computedFrom(a, registers) {
+			return true
+		}
+	}
+	return false
 }
 
 // A Fragment is a part of a value: Bytes many, from At on.

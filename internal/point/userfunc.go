@@ -1,6 +1,11 @@
 package point
 
-import "github.com/startrace/startrace/internal/kernel"
+import (
+	"strconv"
+	"strings"
+
+	"github.com/startrace/startrace/internal/kernel"
+)
 
 var (
 	byUprobe  = &Way{Name: kernel.WayUprobe, Use: "uprobe:, uretprobe: and usdt:"}
@@ -25,12 +30,12 @@ var UserFunctions = &Family{Name: "functions of programs", Kinds: []*Kind{
 	},
 	{
 		Name: "uprobe", Short: "u",
-		Form: "PROGRAM:FUNCTION[+OFFSET]", Wanted: "BINARY:FUNCTION[+OFFSET]", Max: 2, InPrograms: true,
-		TakesOffset: true,
-		What:        "entries of user functions, or places in them",
-		Examples:    []string{"uprobe:c:getaddrinfo", `uprobe:./a.out:"ns::f*"`},
-		Gives:       []string{"args"},
-		Ways:        []*Way{byUprobe, byUprobes}, Lacking: noUprobes,
+		Form: "PROGRAM:FUNCTION[+OFFSET]|FILE:LINE", Wanted: "BINARY:FUNCTION[+OFFSET] or BINARY:FILE:LINE", Max: 2,
+		InPrograms: true, TakesOffset: true,
+		What:     "entries of user functions, or places in them: instructions, lines of their source",
+		Examples: []string{"uprobe:c:getaddrinfo", `uprobe:./a.out:"ns::f*"`, "uprobe:./a.out:cart.c:120"},
+		Gives:    []string{"args"},
+		Ways:     []*Way{byUprobe, byUprobes}, Lacking: noUprobes,
 	},
 	{
 		Name: "uretprobe", Short: "ur",
@@ -45,4 +50,17 @@ var UserFunctions = &Family{Name: "functions of programs", Kinds: []*Kind{
 func noUprobes(f *kernel.Facts) (lacking bool, why string) {
 	has := f.Features()
 	return !has.Uprobe, has.Why["uprobe"]
+}
+
+// LineOf gives the line of a source file that the text behind a kind names, BINARY:FILE:LINE, or FILE:LINE of the
+// traced program; false where it names functions. No function is called 120, nor does the name of one end in a colon
+// and a number.
+func LineOf(rest string) (binary, file string, line int, ok bool) {
+	at := strings.LastIndexByte(rest, ':')
+	n, err := strconv.ParseUint(rest[at+1:], 10, 31)
+	if err != nil || at < 1 || n == 0 || strings.HasSuffix(rest[:at], ":") || strings.Contains(rest, `"`) {
+		return "", "", 0, false
+	}
+	fields := Split(rest[:at], 2)
+	return strings.Join(fields[:len(fields)-1], ""), fields[len(fields)-1], int(n), true
 }

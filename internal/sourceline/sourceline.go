@@ -13,13 +13,15 @@ import (
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
-// A Place is an instruction with which a line begins as a statement.
+// A Place is an instruction of a line at which a statement begins.
 type Place struct {
 	// Addr is the address of the instruction in the file.
 	Addr uint64
 	// Next is where the instructions of the next row begin, 0 behind the last. At the first instruction of a function
 	// the row is its prologue, in code that is not optimized.
 	Next uint64
+	// Begins: the instructions before it are of another line.
+	Begins bool
 }
 
 // Places are those of a line.
@@ -136,7 +138,7 @@ type rows struct {
 	open int
 }
 
-// add takes the next row. A line begins where the row before is of another one.
+// add takes the next row.
 func (r *rows) add(row *dwarf.LineEntry) bool {
 	for i := r.open; i < len(r.list); i++ {
 		if row.Address > r.list[i].Addr && !row.EndSequence {
@@ -157,10 +159,9 @@ func (r *rows) add(row *dwarf.LineEntry) bool {
 	switch {
 	case row.Line > r.line && row.IsStmt && (r.after == 0 || row.Line < r.after):
 		r.after = row.Line
-	case row.Line != r.line || !row.IsStmt:
-	case before != nil && before.Line == row.Line && before.File == row.File && before.IsStmt:
-	default:
-		r.list = append(r.list, Place{Addr: row.Address})
+	case row.Line == r.line && row.IsStmt:
+		goesOn := before != nil && before.Line == row.Line && before.File == row.File && before.IsStmt
+		r.list = append(r.list, Place{Addr: row.Address, Begins: !goesOn})
 	}
 	return true
 }
@@ -183,9 +184,21 @@ func (f *finder) result() (*Places, error) {
 	}
 	out := &Places{File: names[0], List: f.list}
 	slices.SortFunc(out.List, func(a, b Place) int { return cmp.Compare(a.Addr, b.Addr) })
-	out.List = slices.CompactFunc(out.List, func(a, b Place) bool { return a.Addr == b.Addr })
+	out.List = distinct(out.List)
 	if len(out.List) == 0 {
 		out.After = f.after
 	}
 	return out, nil
+}
+
+// distinct leaves one of the places at an address.
+func distinct(list []Place) (out []Place) {
+	for _, p := range list {
+		if n := len(out); n > 0 && out[n-1].Addr == p.Addr {
+			out[n-1].Begins = out[n-1].Begins || p.Begins
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
 }

@@ -54,9 +54,9 @@ func seenOfShop(used string) []string {
 // > At the end of a call `e.args.p.n` is what is there then, and `e.start.args.p.n` what was there at the
 // > start.
 // > A struct that is passed in registers is put together from them, and prints as a record.
-// > A value of which nobody knows where it is, is FAULT: an argument of a function that the compiler may have
-// > changed or that it says nothing of, as clang of those that are not used, a struct of Rust, and on arm64 a
-// > result that C returns in memory.
+// > A value of which nobody knows where it is, is FAULT, and prints as `<optimized out>`: an argument of a function
+// > that the compiler may have changed or that it says nothing of, as clang of those that are not used, a struct of
+// > Rust, and on arm64 a result that C returns in memory.
 // > Some functions are as without debug information: those that the compiler may have changed (clones, static
 // > functions of clang), functions with structs of Rust by value, and generic functions of Go.
 // > Their arguments have names, and are FAULT.
@@ -71,7 +71,7 @@ func TestNamedArguments(t *testing.T) {
 	for _, command := range []string{"gcc -g -O0", "gcc -g -O2", "clang -g -O1"} {
 		binary := need.Built(t, command, "shop.c", string(source))
 		e := startrace(t, "-q", script(t, strings.ReplaceAll(namesOfShop, "BIN", binary)), "-c", binary).ok(t)
-		used := "<fault>" // it is called as the compiler likes: gcc makes a clone, clang says nothing
+		used := "<optimized out>" // it is called as the compiler likes: gcc makes a clone, clang says nothing
 		if strings.HasSuffix(command, "-O0") {
 			used = "5"
 		}

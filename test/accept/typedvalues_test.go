@@ -137,5 +137,6 @@ probe("ufunc:BIN:shop::plain", lambda e: print("plain", e.start.args.n, e.ret))
 probe("ufunc:BIN:repeated*", lambda e: print(e.start.args.n, e.ret))
 `, "BIN", binary)), "-c", binary).ok(t)
 	equalLines(t, lines(e.stdout), []string{"3 zzz", "40 " + strings.Repeat("z", 40), "plain 7 7",
-		"price record(more = <fault>, unused = <fault>, this = <fault>) <fault> <fault>"})
+		"price record(more = <optimized out>, unused = <optimized out>, this = <optimized out>) <fault> " +
+			"<optimized out>"})
 }

@@ -1,0 +1,236 @@
+package accept
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/startrace/startrace/test/need"
+	"github.com/startrace/startrace/test/setting"
+)
+
+// A localKind is a type of variables of C: how one is declared and set from a number, how the program shows it, and
+// what startrace is asked for.
+type localKind struct {
+	// declare has $V for the name and $N for a number that the compiler does not know.
+	declare string
+	// show are arguments of printf, and format is their text; sees are the parts of the variable. A ~ stands before
+	// what lies in memory all the time: optimized code may store it later than its line says.
+	format, show string
+	sees         []string
+}
+
+var localWords = []string{"one", "two", "three"}
+
+// The prelude of a program with random locals. P lines say what the variables at a line were.
+var localsPrelude = `
+#include <stdio.h>
+#include <stdbool.h>
+#include <stdlib.h>
+struct pair { int a; short b; };
+struct large { long a[5]; char name[8]; int z; };
+struct flags { unsigned low : 3; int high : 7; bool on : 1; };
+enum state { IDLE = 1, BUSY = 5, GONE = -3 };
+union number { int i; unsigned char c[4]; };
+#define T(b) ((b) ? "True" : "False")
+static const char *words[] = {` + `"` + strings.Join(localWords, `", "`) + `"` + `};
+static struct pair pairs[4];
+static long serial;
+volatile int unknown = 7;
+static long sum;
+`
+
+var localKinds = []localKind{
+	{"signed char $V = $N", "%d", "$V", []string{"$V"}},
+	{"unsigned char $V = $N", "%u", "$V", []string{"$V"}},
+	{"short $V = $N * 777", "%d", "$V", []string{"$V"}},
+	{"unsigned short $V = $N", "%u", "$V", []string{"$V"}},
+	{"int $V = -($N)", "%d", "$V", []string{"$V"}},
+	{"unsigned $V = -($N)", "%u", "$V", []string{"$V"}},
+	{"long $V = $N * 0x123456789", "%ld", "$V", []string{"$V"}},
+	{"unsigned long $V = ~(unsigned long)$N", "%lu", "$V", []string{"$V"}},
+	{"bool $V = $N & 1", "%s", "T($V)", []string{"$V"}},
+	{"enum state $V = $N & 1 ? BUSY : GONE", "%d", "$V", []string{"$V"}},
+	{"const char *$V = words[(unsigned)$N % 3]", "%s", "$V", []string{"$V"}},
+	{"struct pair $V = {$N, -($N)}", "%d|%d", "$V.a, $V.b", []string{"$V.a", "$V.b"}},
+	{"struct pair *$V = &pairs[$N & 3]", "%d|%d", "$V->a, $V->b", []string{"$V.a", "$V.b"}},
+	{`struct large $V = {{$N, 2}, "abc", $N}`, "~%ld|~%ld|~%s|~%d", "$V.a[0], $V.a[4], $V.name, $V.z",
+		[]string{"$V.a[0]", "$V.a[4]", "$V.name", "$V.z"}},
+	{"struct flags $V = {$N & 7, $N % 50, $N & 1}", "%u|%d|%s", "$V.low, $V.high, T($V.on)",
+		[]string{"$V.low", "$V.high", "$V.on"}},
+	{"union number $V = {.i = $N}", "%d|%u", "$V.i, $V.c[1]", []string{"$V.i", "$V.c[1]"}},
+	{"int $V[3] = {$N, 2, -($N)}", "~%d|~%d", "$V[0], $V[2]", []string{"$V[0]", "$V[2]"}},
+	{"long $V = 42", "%ld", "$V", []string{"$V"}},
+}
+
+// A localsProgram is a program of random functions with random locals, and the lines at which it says what they are.
+type localsProgram struct {
+	r      *rand.Rand
+	source strings.Builder
+	probes []string
+	line   int
+	names  int
+}
+
+func (p *localsProgram) write(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	p.source.WriteString(text + "\n")
+	p.line += strings.Count(text, "\n") + 1
+}
+
+// An inSight is a variable of a program that is being written.
+type inSightOf struct {
+	name string
+	kind localKind
+}
+
+// declare writes a variable of a random type.
+func (p *localsProgram) declare(numbers ...string) inSightOf {
+	p.names++
+	v := inSightOf{fmt.Sprintf("v%d", p.names), localKinds[p.r.IntN(len(localKinds))]}
+	n := fmt.Sprintf("(unknown + %s + %d)", numbers[p.r.IntN(len(numbers))], p.r.IntN(100))
+	p.write("%s;", strings.NewReplacer("$V", v.name, "$N", n).Replace(v.kind.declare))
+	return v
+}
+
+// show writes a line that says what some variables are, and a probe at it.
+func (p *localsProgram) show(vars []inSightOf) {
+	p.write("long at = ++serial;")
+	format, args, sees := "P|%ld", "at", "e.vars.at"
+	for _, v := range vars {
+		format += "|" + v.kind.format
+		args += ", " + strings.ReplaceAll(v.kind.show, "$V", v.name)
+		for _, see := range v.kind.sees {
+			sees += ", e.vars." + strings.ReplaceAll(see, "$V", v.name)
+		}
+	}
+	p.write("printf(\"%s\\n\", %s);", format, args)
+	p.probes = append(p.probes, fmt.Sprintf("probe(\"uprobe:BIN:locals.c:%d\", lambda e: print(said(%s)))",
+		p.line, sees))
+}
+
+// function writes one with parameters, a block and a loop.
+func (p *localsProgram) function(name, kind string, inner string) {
+	p.write("%s long %s(int k, short s, struct pair by, const char *text) {", kind, name)
+	params := []inSightOf{{"k", localKinds[4]}, {"s", localKinds[2]}, {"by", localKinds[11]}, {"text", localKinds[10]}}
+	a, b := p.declare("k"), p.declare("s", "k")
+	p.write("{")
+	c := p.declare("k", "by.a")
+	p.show(append(params, a, b, c))
+	p.write("sum += at;\n}")
+	p.write("for (int i = 0; i < 2; i++) {")
+	d := p.declare("i", "k")
+	p.show([]inSightOf{params[0], a, d, {"i", localKinds[4]}})
+	p.write("sum += at + (i ^ k);\n}")
+	if inner != "" {
+		p.write("sum += %s(k + 1, s, by, text);", inner)
+	}
+	p.show([]inSightOf{a, b})
+	p.write("return sum + at;\n}")
+}
+
+func newLocalsProgram(seed uint64, functions int) *localsProgram {
+	p := &localsProgram{r: rand.New(rand.NewPCG(seed, 1))}
+	p.write("%s", localsPrelude)
+	for i := range functions {
+		inner := ""
+		if p.r.IntN(2) == 0 {
+			inner = fmt.Sprintf("inner%d", i)
+			p.function(inner, "static inline", "")
+		}
+		p.function(fmt.Sprintf("outer%d", i), "__attribute__((noinline))", inner)
+	}
+	p.write("int main(void) {\nfor (int i = 0; i < 4; i++) pairs[i] = (struct pair){i * 100000, -i};")
+	for i := range functions {
+		p.write("for (int i = 0; i < 2; i++) outer%d(i * 5 - 3, i - 2, (struct pair){i + 9, 7 - i}, words[i]);", i)
+	}
+	p.write("return 0;\n}")
+	return p
+}
+
+// The variables at a line are what the program itself says that they are. What the compiler does not keep there says
+// so. Without optimization it keeps all.
+//
+// > `e.vars.NAME` at `uprobe:BINARY:FILE:LINE` is the variable as debug information describes it at that place: in
+// > memory, in a register, computed from both, or in several parts.
+// > A variable that the compiler does not keep at this place prints as `<optimized out>` and is equal to FAULT.
+// > What is known of a variable is right at each of them.
+// > One exception is what lies in memory all the time, as an array or a larger struct.
+// > Its parts may be stored some instructions after the line that sets them, which debug information does not say, and
+// > a debugger shows the same.
+// > What debug information does not know there is FAULT, and prints as `<optimized out>`.
+// > In code without optimization a local is FAULT at its own line and before it.
+func TestLocals(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	values, lost := 0, 0
+	seeds := 2
+	if !testing.Short() {
+		seeds = 6
+	}
+	for seed := range setting.Int(t, "LOCALS_PROGRAMS", seeds) {
+		p := newLocalsProgram(uint64(seed), 5)
+		for _, command := range []string{"gcc -g -O0", "gcc -g -O2", "gcc -g -O3 -gdwarf-4",
+			"gcc -g -O1 -no-pie -static", "clang -g -O0", "clang -g -O1", "clang -g -O2 -gdwarf-4"} {
+			binary := need.Built(t, command, "locals.c", p.source.String())
+			code := "def said(*values):\n    return \"|\".join([\"S\"] + [str(v) for v in values])\n" +
+				strings.ReplaceAll(strings.Join(p.probes, "\n"), "BIN", binary)
+			out := startrace(t, "-q", script(t, code), "-c", binary).ok(t).stdout
+			plain := strings.Contains(command, "-O0")
+			n := compareLocals(t, fmt.Sprintf("seed %d, %s", seed, command), out, !plain)
+			if plain && (n.lost > 0 || n.faults > len(localWords) || n.equal == 0) {
+				t.Errorf("seed %d, %s: of %d values %d are optimized out, and %d cannot be read", seed, command,
+					n.equal, n.lost, n.faults)
+			}
+			values, lost = values+n.equal, lost+n.lost+n.faults
+		}
+	}
+	if values < lost {
+		t.Errorf("%d values are known and %d are not", values, lost)
+	}
+	t.Logf("%d values, %d more optimized out", values, lost)
+}
+
+// localsSeen counts what became of the values.
+type localsSeen struct{ equal, lost, faults int }
+
+// compareLocals compares the lines of the program with those of startrace, by the number in front.
+func compareLocals(t *testing.T, of, out string, optimized bool) (n localsSeen) {
+	t.Helper()
+	said := map[string][]string{}
+	for line := range strings.Lines(out) {
+		if words := strings.Split(strings.TrimSpace(line), "|"); words[0] == "P" {
+			said[words[1]] = words[2:]
+		}
+	}
+	for line := range strings.Lines(out) {
+		words := strings.Split(strings.TrimSpace(line), "|")
+		if words[0] != "S" {
+			continue
+		}
+		if words[1] == "<optimized out>" {
+			n.lost++
+			continue
+		}
+		want := said[words[1]]
+		if len(want) != len(words)-2 {
+			t.Errorf("%s: startrace prints %q, and the program %q", of, line, want)
+			continue
+		}
+		for i, w := range words[2:] {
+			wanted, inMemory := strings.CutPrefix(want[i], "~")
+			switch {
+			case w == "<optimized out>":
+				n.lost++
+			case w == "<fault>": // what a pointer leads to that is optimized out, or a text that nobody has touched yet
+				n.faults++
+			case w == wanted:
+				n.equal++
+			case !inMemory || !optimized:
+				t.Errorf("%s: startrace prints %q, and the program %q: %s", of, line, want, w)
+			}
+		}
+	}
+	return n
+}
