@@ -191,8 +191,8 @@ func (e *event) whyNot(name string) string {
 	case "args":
 		if e.inside {
 			variable := ""
-			if e.vars != nil && len((&varsObj{e, e.vars}).names()) > 0 {
-				variable = "e.vars.NAME is a variable in sight there, "
+			if e.vars != nil {
+				variable = "e.vars.NAME is a variable there if the program has debug information, "
 			}
 			return ": behind the entry of a function its arguments need not be where they were; " + variable +
 				"e.regs.NAME is what a register has there, and a second probe at the entry can keep e.args in a table()"

@@ -116,7 +116,7 @@ func TestLinesRefused(t *testing.T) {
 		{`probe("uprobe:BIN:art.c:16")`, "no source file is called art.c"},
 		{`probe("uprobe:BIN:CART.C:16")`, "no source file is called CART.C; there is SRC"},
 		{`probe("ufunc:BIN:cart.c:12")`, "a line is a place, and has no return: uprobe:BIN:cart.c:12"},
-		{`probe("uprobe:BIN:cart.c:12", lambda e: print(e.args))`, "e.vars.NAME is a variable in sight there"},
+		{`probe("uprobe:BIN:cart.c:12", lambda e: print(e.args))`, "e.vars.NAME is a variable there"},
 		{`probe("uprobe:BIN:cart.c:12", lambda e: print(e.vars.totl))`,
 			"no variable totl is in sight at uprobe:BIN:cart.c:12 (did you mean total?); there are items, count, "},
 		{`probe("uprobe:BIN:checkout", lambda e: print(e.vars.total))`, "only places in programs have it"},
