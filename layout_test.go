@@ -124,7 +124,7 @@ var layers = []layer{
 		"github.com/ulikunitz/xz"}},
 	{"internal/dwarfinfo", nil, nil},
 	{"internal/gofunc", nil, []string{"golang.org/x/arch/"}},
-	{"internal/signature", []string{"internal/abi", "internal/dwarfinfo", "internal/gofunc"}, nil},
+	{"internal/signature", []string{"internal/abi", "internal/dwarfinfo", "internal/gofunc", "internal/location"}, nil},
 	{"internal/location", nil, nil},
 	{"internal/callframe", []string{"internal/location"}, []string{delve + "frame"}},
 	{"internal/locals", []string{"internal/dwarfinfo", "internal/location", "internal/sourceline"}, nil},

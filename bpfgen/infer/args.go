@@ -216,6 +216,8 @@ func (b argWords) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val 
 		return exprVal(b.memory().asNamed(e, t, pos))
 	case kernel.KindFloat:
 		return exprVal(unreadable(pos))
+	case kernel.KindFwd:
+		return unknownKind(pos)
 	case kernel.KindPtr:
 		if kernel.IsReference(btf, t) {
 			return b.memory().read(memPlace{raw, 0, tree.User, b.body}, t.Elem, "the reference", pos)

@@ -67,7 +67,7 @@ func (a *funcArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 
 // carry brings a word of the program at the start to this one.
 func (b argWords) carry(from *body, word *tree.Expr) *tree.Expr {
-	if from == b.body {
+	if from == b.body || word.Op == tree.OpUnreadable { // that is the same in all programs
 		return word
 	}
 	return b.here(val{expr: word, start: from}).expr

@@ -147,8 +147,13 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 		}
 		return objVal(&arrayObj{at, t.Elem, t.Len})
 	}
-	if t.Kind == kernel.KindFloat {
+	switch {
+	case t.Kind == kernel.KindFloat:
 		return exprVal(unreadable(pos))
+	case t.Kind == kernel.KindFwd && btf.OfProgram(id):
+		return unknownKind(pos)
+	case t.Kind == kernel.KindProto && btf.OfProgram(id): // a function of Go is the address of what it has
+		return exprVal(load(at, types.I64, pos))
 	}
 	refuse(pos, "%s is a %s, which a kernel half cannot read", name, t.Kind)
 	return val{}

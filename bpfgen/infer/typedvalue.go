@@ -57,7 +57,7 @@ func (b argWords) typedValue(from *body, f *funcView, v *signature.Value, pos pl
 	case parts:
 		s := &regStruct{id: id}
 		for _, p := range v.Pieces {
-			s.words = append(s.words, wordIn{from: from, space: tree.User, at: p.At, Place: p.Place})
+			s.words = append(s.words, b.pieceOf(from, p, pos))
 		}
 		return b.memory().inWords(s, pos)
 	case v.Pieces[0].Where == abi.Other, t.Kind == kernel.KindFloat:
@@ -74,17 +74,31 @@ func (b argWords) typedValue(from *body, f *funcView, v *signature.Value, pos pl
 	return b.typedWord(word, id, pos)
 }
 
+// pieceOf is a word of a struct that registers hold.
+func (b argWords) pieceOf(from *body, p signature.Piece, pos plan.Pos) wordIn {
+	w := wordIn{from: from, space: tree.User, at: p.At, Place: p.Place}
+	if p.Lost {
+		w.expr = lost(pos)
+	}
+	return w
+}
+
 // resultWord is a result of one word: the number that it is where no types are known, too. So a bool is 0 or 1, and a
 // char * an address.
 func (b argWords) resultWord(word *tree.Expr, t kernel.Type, pos plan.Pos) val {
 	switch {
 	case t.Kind == kernel.KindPtr && !b.memory().isChar(t.Elem, pos):
 		return b.typedWord(word, t.ID, pos)
-	case t.Kind == kernel.KindPtr:
+	case t.Kind == kernel.KindPtr || t.Kind == kernel.KindProto: // Go's functions are addresses of what they have
 		return exprVal(as(word, types.I64, pos))
+	case t.Size != 1 && t.Size != 2 && t.Size != 4 && t.Size != 8:
+		return unknownKind(pos)
 	}
 	return exprVal(as(word, types.IntOf(uint8(8*t.Size), t.Signed), pos))
 }
+
+// unknownKind is a value of a type of a program that there is no form for, as a complex number: FAULT.
+func unknownKind(pos plan.Pos) val { return exprVal(as(faultExpr(pos), types.I64.OrFault(), pos)) }
 
 // unknownPlace is the value of which nobody knows where it is.
 func unknownPlace(pos plan.Pos) val { return exprVal(lost(pos)) }

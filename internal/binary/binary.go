@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,6 +33,8 @@ type Function struct {
 	Others []string
 	// Alteration is that of a changed copy of a function, as its symbol says; Name does not say it of C++ and Rust.
 	Alteration signature.Alteration
+	// Local: its symbol is local to the file.
+	Local bool
 	// Start is the first byte of the function, in bytes of the file, and Inside how
 	// far behind it an address lies that was asked for.
 	Start, Inside uint64
@@ -173,6 +176,11 @@ func (f *Finder) Functions(file, pattern string) ([]Function, *File, error) {
 		return nil, nil, err
 	}
 	var found []Function
+	if exact && out.NoReturnProbes == "" && slices.ContainsFunc(list, func(fn elffile.Function) bool {
+		return callsBack(e, fn)
+	}) {
+		out.NoReturnProbes = "exceptions may pass it"
+	}
 	for _, fn := range list {
 		one, err := describe(e, out, fn)
 		switch {
@@ -263,7 +271,7 @@ func codeRanges(e *elffile.File) string {
 
 func describe(e *elffile.File, f *File, fn elffile.Function) (Function, error) {
 	out := Function{Name: fn.Name, Start: fn.Offset, Addr: fn.Addr, Entry: fn.Offset,
-		Alteration: signature.AlterationOf(fn.Name)}
+		Local: fn.Local, Alteration: signature.AlterationOf(fn.Name)}
 	if elffile.Mangled(fn.Name) {
 		out.Name = elffile.DemangleShort(fn.Name)
 	}
@@ -276,6 +284,10 @@ func describe(e *elffile.File, f *File, fn elffile.Function) (Function, error) {
 		return out, fmt.Errorf("%s of %s cannot be probed: %w", fn.Name, e.Path, err)
 	}
 	out.NoReturn = noReturnProbe(e, fn)
+	if out.NoReturn == "" && f.NoReturnProbes == "" && callsBack(e, fn) {
+		out.NoReturn = "it calls a function of the program, whose exceptions may pass it; by its name alone it is " +
+			"probed at the instructions that return"
+	}
 	out.MakesFrame, out.Protected = makesFrame(e, fn.Addr)
 	switch {
 	case f.Go != "":

@@ -1,6 +1,10 @@
 package binary
 
-import "github.com/startrace/startrace/internal/elffile"
+import (
+	"slices"
+
+	"github.com/startrace/startrace/internal/elffile"
+)
 
 // A return probe takes the word that lies on top of the stack at the entry for
 // a return address, and puts its own there. Some functions are not called, or
@@ -35,6 +39,21 @@ var frameless = map[string]string{
 	"_Unwind_Resume_or_Rethrow":  "it leaves by return addresses",
 	"_Unwind_ForcedUnwind":       "it leaves by return addresses",
 	"_Unwind_Backtrace":          "it reads return addresses",
+}
+
+// callingBack are functions of C libraries that call what they were given. An exception of C++ that passes them looks
+// for their return address, and ends the program where it finds that of a probe.
+var callingBack = map[string]bool{
+	"qsort": true, "qsort_r": true, "__qsort_r": true, "bsearch": true, "lfind": true, "lsearch": true,
+	"tsearch": true, "tfind": true, "tdelete": true, "twalk": true, "twalk_r": true, "tdestroy": true,
+	"ftw": true, "ftw64": true, "nftw": true, "nftw64": true, "scandir": true, "scandir64": true, "scandirat": true,
+	"scandirat64": true, "glob": true, "glob64": true, "dl_iterate_phdr": true, "pthread_once": true,
+	"__pthread_once": true, "call_once": true,
+}
+
+// callsBack reports whether a function is one of them.
+func callsBack(e *elffile.File, fn elffile.Function) bool {
+	return slices.ContainsFunc(e.Aliases(fn.Addr), func(name string) bool { return callingBack[name] })
 }
 
 // noReturnProbe says why a function's returns cannot be probed, "" if they can.

@@ -24,7 +24,11 @@ func (f *Finder) Signature(at *File, fn Function) *signature.Signature {
 	if !ok {
 		return nil
 	}
-	return f.Types(at, addr).After(fn.Alteration)
+	s := f.Types(at, addr)
+	if s != nil && fn.Local {
+		s = s.After(s.Local)
+	}
+	return s.After(fn.Alteration)
 }
 
 // Types is Signature by the address of a function that is no clone.

@@ -46,27 +46,35 @@ func (b *BTF) mustHaveFields(root, id TypeID) error {
 	return fmt.Errorf("%s has no fields", b.TypeName(id))
 }
 
-func (b *BTF) find(root TypeID, name string) (Field, bool) {
-	var found Field
-	err := b.walkFields(root, func(m memberAt) bool {
+// find gives the member of a name. One of the struct itself hides one of an anonymous member, as those of a class of
+// C++ hide those of its bases.
+func (b *BTF) find(root TypeID, name string) (found Field, ok bool) {
+	nearest := memberAt{}
+	_ = b.walkFields(root, func(m memberAt) bool {
 		// The name first: decoding a member costs more than comparing.
-		if string(b.bytesAt(m.nameOff())) != name {
-			return true
+		if string(b.bytesAt(m.nameOff())) == name && (!ok || m.depth < nearest.depth) {
+			nearest, ok = m, true
 		}
-		found = b.member(m.typeRecord, m.i)
-		found.Off += m.base
-		return false
-	})
+		return !ok || nearest.depth > 0
+	}) // an error means damaged BTF: what was found up to there
+	if ok {
+		found = b.member(nearest.typeRecord, nearest.i)
+		found.Off += nearest.base
+	}
 	found.Name = name
-	return found, errors.Is(err, errStop)
+	return found, ok
 }
 
 // Fields gives the names of all fields of id, those of anonymous members
 // among them, in the order of declaration.
 func (b *BTF) Fields(id TypeID) []string {
 	var out []string
+	seen := map[string]bool{}
 	_ = b.walkFields(b.Skip(id), func(m memberAt) bool {
-		out = append(out, b.string(m.nameOff()))
+		if name := b.string(m.nameOff()); !seen[name] {
+			seen[name] = true
+			out = append(out, name)
+		}
 		return true
 	}) // an error means damaged BTF: the names up to there
 	return out
@@ -77,10 +85,10 @@ var (
 	errNested = errors.New("bad BTF: anonymous members without end")
 )
 
-// memberAt is the i-th member of a struct that lies base bytes into the root.
+// memberAt is the i-th member of a struct that lies base bytes into the root, depth anonymous members deep.
 type memberAt struct {
 	typeRecord
-	i, base int
+	i, base, depth int
 }
 
 func (m memberAt) nameOff() uint32 { return m.u32(12 + 12*m.i) }
@@ -111,7 +119,7 @@ func (w *fieldWalk) walk(id TypeID, base, depth int) error {
 		return errNested
 	}
 	for i := range n {
-		m := memberAt{r, i, base}
+		m := memberAt{r, i, base, depth}
 		if len(w.b.bytesAt(m.nameOff())) == 0 {
 			inner := base + int(m.place()&offMask(r))/8
 			if err := w.walk(w.b.Skip(m.typ()), inner, depth+1); err != nil {

@@ -25,6 +25,13 @@ type Frame struct {
 	Type func(offset uint64) (Base, bool)
 }
 
+// Unframed is a frame of which nothing is known: for expressions of registers.
+func Unframed(arch string) Frame {
+	unknown := func() (*Expr, bool) { return nil, false }
+	return Frame{Arch: arch, Base: unknown, CFA: unknown, Address: func(uint64) (uint64, bool) { return 0, false },
+		Type: func(uint64) (Base, bool) { return Base{}, false }}
+}
+
 // The bounds of an expression: real ones have some ten operations.
 const (
 	maxOperations = 128

@@ -17,15 +17,47 @@ func (f *finder) changed(chain []*dwarfinfo.Entry) bool {
 		return strings.Contains(name, "[") // a dictionary takes a register
 	}
 	producer := f.producer()
-	if convention, _ := attribute(chain, dwarf.AttrCalling).(int64); convention == notCalled {
+	if convention, _ := attribute(chain, dwarf.AttrCalling).(int64); otherConventions[convention] {
 		return true
+	}
+	if f.plain(chain[0]) {
+		return false
 	}
 	external, _ := attribute(chain, dwarf.AttrExternal).(bool)
 	return !external && !strings.HasPrefix(producer, "GNU ") && !tellsChanges(producer)
 }
 
-// notCalled is DW_CC_nocall: the function does not keep to the convention of its type.
-const notCalled = 3
+// otherConventions are those that the ABI of C does not describe (DW_CC_…): nocall, by which a function does not keep
+// to the convention of its type, and of LLVM those of Windows, of Intel's OpenCL and regcall.
+var otherConventions = map[int64]bool{3: true, 0xc1: true, 0xc5: true, 0xcb: true}
+
+// plain reports whether a function was compiled without optimization, which changes no calls: each of its variables
+// and parameters has one place in its frame all the time.
+func (f *finder) plain(e *dwarfinfo.Entry) bool {
+	const fbreg = 0x91 // DW_OP_fbreg
+	fixed, moving := 0, 0
+	err := f.children(e, func(v *dwarfinfo.Entry) error {
+		if v.Tag != dwarf.TagFormalParameter && v.Tag != dwarf.TagVariable {
+			return nil
+		}
+		if place, ok := v.Val(dwarf.AttrLocation).([]byte); ok && len(place) > 0 && place[0] == fbreg {
+			fixed++
+		} else {
+			moving++
+		}
+		return nil
+	})
+	return err == nil && fixed > 0 && moving == 0
+}
+
+// alteration is what an optimizer may have done to a function of which it changes the calls: that of LLVM takes a result
+// away, too, that no caller uses.
+func (f *finder) alteration() Alteration {
+	if f.language == langGo || strings.HasPrefix(f.producer(), "GNU ") {
+		return ChangedArguments
+	}
+	return ChangedResult
+}
 
 // tellsChanges reports whether a compiler says so of each function that it changed, as Rust 1.95 does: with
 // optimization of all that are private, since its LLVM may call them as it likes.

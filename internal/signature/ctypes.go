@@ -39,8 +39,10 @@ func (f *finder) ofC(params []dwarf.Type, named []Value, chain []*dwarfinfo.Entr
 	for i := range values {
 		at := call.Params[i]
 		list := words(params[i], values[i], at)
-		for k := range list {
-			list[k].Unknown = list[k].Unknown || named[i].dropped
+		for k, offset := 0, 0; k < len(list); k++ {
+			gap := list[k].Where != abi.Other && named[i].inGap(offset, list[k].Bytes)
+			list[k].Unknown = list[k].Unknown || named[i].dropped || gap
+			offset += list[k].Bytes
 		}
 		s.Params = append(s.Params, list...)
 		s.Arguments = append(s.Arguments, Value{Pieces: pieces(values[i], at), Indirect: at.Indirect})

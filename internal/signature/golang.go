@@ -77,7 +77,7 @@ func (a *goAssigner) next(t dwarf.Type) ([]Word, Value, bool) {
 			}
 		}
 		stack := abi.Place{Where: abi.Stack, Off: a.abi.Stack + at, Bytes: size}
-		return v.words, Value{Pieces: []Piece{{0, stack}}}, true
+		return v.words, Value{Pieces: []Piece{{Place: stack}}}, true
 	}
 	var out Value
 	for i := range v.words {
@@ -88,7 +88,7 @@ func (a *goAssigner) next(t dwarf.Type) ([]Word, Value, bool) {
 			w.Name = a.abi.Ints[a.ints]
 			a.ints++
 		}
-		piece := Piece{at, w.Place}
+		piece := Piece{At: at, Place: w.Place}
 		piece.Bytes = w.Size
 		out.Pieces = append(out.Pieces, piece)
 	}

@@ -29,6 +29,9 @@ type Signature struct {
 	OnlyResult bool
 	// Open: it takes more than Params, or may: as printf does, and what is written in assembly.
 	Open bool
+	// Local is what may have been done to the function if its symbol turns out to be local: a linker that optimizes
+	// makes functions so that were not.
+	Local Alteration
 	// Arguments and Results are the same by their names and types. Where the compiler may have changed how the function
 	// is called, nobody knows their places.
 	Arguments, Results []Value
@@ -229,7 +232,11 @@ func (f *finder) signature(e *dwarfinfo.Entry) (*Signature, error) {
 	}
 	s, err := f.ofC(params, named, chain)
 	if err != nil || f.changed(chain) {
-		return s.After(ChangedArguments).named(named, returned), err
+		return s.After(f.alteration()).named(named, returned), err
+	}
+	s.Local = f.alteration()
+	if f.plain(e) || s.Local == ChangedArguments {
+		s.Local = Unchanged
 	}
 	s.Open = !s.OnlyResult && f.open(chain)
 	return s.named(named, returned), nil
@@ -243,7 +250,7 @@ func (s *Signature) named(arguments, results []Value) *Signature {
 	with := func(list, places []Value) []Value {
 		for i := range list {
 			if len(places) == len(list) && !list[i].dropped {
-				list[i].Pieces, list[i].Indirect = places[i].Pieces, places[i].Indirect
+				list[i].Pieces, list[i].Indirect = list[i].withGaps(places[i].Pieces), places[i].Indirect
 			}
 		}
 		return list

@@ -2,10 +2,13 @@ package signature
 
 import (
 	"debug/dwarf"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/startrace/startrace/internal/abi"
 	"github.com/startrace/startrace/internal/dwarfinfo"
+	"github.com/startrace/startrace/internal/location"
 )
 
 // A Value is an argument or a result as its author wrote it: with a name, and of a type.
@@ -18,6 +21,9 @@ type Value struct {
 	Pieces []Piece
 	// Result: it is returned.
 	Result bool
+	// gaps are parts of its bytes of which the compiler says of no place that they are there, from the first byte to
+	// behind the last.
+	gaps [][2]int
 	// dropped: the compiler says of no place that it is there, so callers may pass nothing for it.
 	dropped bool
 	// Indirect: the one piece holds the address of the value.
@@ -28,6 +34,8 @@ type Value struct {
 type Piece struct {
 	At int
 	abi.Place
+	// Lost: callers need not pass it, as the function does not use it.
+	Lost bool
 }
 
 // InMemory reports whether the value lies on the stack, whole.
@@ -42,7 +50,7 @@ func pieces(v abi.Value, l abi.Location) (out []Piece) {
 		if !l.Indirect && p.Where != abi.Stack && floats(v, at, p.Bytes) {
 			p.Where = abi.Other
 		}
-		out = append(out, Piece{at, p})
+		out = append(out, Piece{At: at, Place: p})
 		at += p.Bytes
 	}
 	return out
@@ -66,6 +74,9 @@ func (f *finder) values(e *dwarfinfo.Entry) (params, results []Value, err error)
 		}
 		seen[v.Name] = v.Name != "" && v.Name != "_"
 		v.Type, _ = attribute(chain, dwarf.AttrType).(dwarf.Offset)
+		if drops {
+			v.gaps = f.gapsOf(p, e)
+		}
 		v.dropped = drops && p.Val(dwarf.AttrLocation) == nil && p.Val(dwarf.AttrConstValue) == nil
 		if variable, _ := p.Val(dwarf.AttrVarParam).(bool); variable {
 			results = append(results, v)
@@ -75,4 +86,42 @@ func (f *finder) values(e *dwarfinfo.Entry) (params, results []Value, err error)
 		return nil
 	})
 	return params, results, err
+}
+
+// gapsOf gives the parts of a parameter that are nowhere when its function begins: what a function does not use of a
+// struct that clang passes in registers its callers need not pass.
+func (f *finder) gapsOf(p, function *dwarfinfo.Entry) (out [][2]int) {
+	ranges, err := function.Ranges()
+	if err != nil || len(ranges) == 0 {
+		return nil
+	}
+	expression, _, err := p.Expression(dwarf.AttrLocation, ranges[0][0])
+	if err != nil {
+		return nil
+	}
+	place := location.Of(expression, location.Unframed(f.arch))
+	if place.Kind != location.Split {
+		return nil
+	}
+	end := 0
+	for _, x := range place.Fragments {
+		if x.Kind == location.Nowhere {
+			out = append(out, [2]int{x.At, x.At + x.Bytes})
+		}
+		end = x.At + x.Bytes
+	}
+	return append(out, [2]int{end, math.MaxInt})
+}
+
+// inGap reports whether some of the bytes from at on are nowhere.
+func (v *Value) inGap(at, bytes int) bool {
+	return slices.ContainsFunc(v.gaps, func(g [2]int) bool { return at < g[1] && at+bytes > g[0] })
+}
+
+// withGaps marks the pieces that are nowhere.
+func (v *Value) withGaps(list []Piece) []Piece {
+	for i := range list {
+		list[i].Lost = list[i].Where != abi.Other && v.inGap(list[i].At, max(list[i].Bytes, 1))
+	}
+	return list
 }

@@ -30,7 +30,7 @@ func TestStacksBelow(t *testing.T) {
 func TestLibraryOnOtherStacks(t *testing.T) {
 	path := traceable(t, "coroutines-shared")
 	for kind, want := range map[string]string{"uretprobe": "132", "uprobe": "0"} {
-		e := startrace(t, script(t, `n = count()`+"\n"+`probe("`+kind+`:c:qsort", lambda e: n.add())`+"\n"), "-c",
+		e := startrace(t, script(t, `n = count()`+"\n"+`probe("`+kind+`:c:fflush", lambda e: n.add())`+"\n"), "-c",
 			"sh -c '"+path+" library; echo status $?'").ok(t)
 		if !strings.Contains(e.stdout, "status "+want+"\n") {
 			t.Errorf("%s: want status %s: %s%s", kind, want, e.stdout, e.stderr)

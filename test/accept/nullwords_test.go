@@ -7,7 +7,7 @@ import (
 	"github.com/startrace/startrace/test/need"
 )
 
-// > A pointer is a number there, with debug information, too.
+// > A pointer is a number with a sign there, with debug information, too.
 // > A null one is 0 and never None, and its `cstr` is FAULT.
 func TestNullArguments(t *testing.T) {
 	needTracing(t)

@@ -57,8 +57,6 @@ func seenOfShop(used string) []string {
 // > A value of which nobody knows where it is, is FAULT, and prints as `<optimized out>`: an argument of a function
 // > that the compiler may have changed or that it says nothing of, as clang of those that are not used, a struct of
 // > Rust, and on arm64 a result that C returns in memory.
-// > Some functions are as without debug information: those that the compiler may have changed (clones, static
-// > functions of clang), functions with structs of Rust by value, and generic functions of Go.
 // > Their arguments have names, and are FAULT.
 // > Fields, elements and pointers are followed as those of the kernel are:
 func TestNamedArguments(t *testing.T) {

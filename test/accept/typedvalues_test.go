@@ -107,8 +107,6 @@ at_exit(lambda: print(n.items()))
 // A copy of a C++ function that gcc has changed is not told from the function by its name without parameters.
 //
 // > Their arguments have names, and are FAULT.
-// > What is known of their results holds all the same, but of clones from which gcc may have taken the result (`.isra`,
-// > `.part`): there `e.ret` is FAULT.
 // > A string of Go or Rust, a `std::string` and a `std::string_view` are strings.
 func TestChangedCopiesOfCPlusPlus(t *testing.T) {
 	needTracing(t)

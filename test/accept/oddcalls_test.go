@@ -1,0 +1,173 @@
+package accept
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/startrace/startrace/test/need"
+)
+
+// oddCalls is a program whose functions clang calls as it likes.
+const oddCalls = `
+#define CALL __attribute__((noinline))
+struct pair { long a, b; };
+volatile long sink, unknown = 7;
+CALL long half(struct pair p, long c) { sink += p.b + c; return unknown; }
+static CALL long unused(long a) { sink += a; return unknown; }
+CALL __attribute__((ms_abi)) long elsewhere(long a, long b) { sink += a - b; return unknown; }
+int main(void) {
+	half((struct pair){1001, 2000}, unknown);
+	unused(unknown);
+	elsewhere(1, 2);
+	return 0;
+}
+`
+
+// What an optimizer does with the calls of functions is no number that is not the value.
+//
+// > Some functions are as without debug information: those that the compiler may have changed (clones, static functions
+// > of clang in optimized code, also those that a linker made local), those with a calling convention of their own,
+// > functions with structs of Rust by value, and generic functions of Go.
+// > Their results are FAULT, too, where the compiler may have taken them away: of clones of gcc (`.isra`, `.part`), and
+// > of functions that clang or Rust may have changed.
+// > Other results are known all the same.
+func TestOddCalls(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	const lost = "<optimized out>"
+	localized := func(binary string) {
+		command := exec.Command(need.Program(t, "objcopy"), "--localize-symbol=half", binary)
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	for command, want := range map[string]string{
+		"clang -g -O1 -w": "elsewhere A B R,half record(a = L, b = 2000) L 2000 7,unused L L",
+		"clang -g -O0 -w": "elsewhere A B R,half record(a = 1001, b = 2000) 1001 2000 7,unused 7 7",
+		"clang -g -O2 -w": "elsewhere A B R,half record(a = L, b = L) L L L,unused L L", // with half as a local symbol
+	} {
+		binary := need.Built(t, command, "odd.c", oddCalls)
+		if strings.Contains(command, "-O2") {
+			localized(binary)
+		}
+		e := startrace(t, "-q", script(t, strings.ReplaceAll(`
+probe("ufunc:BIN:half", lambda e: print(e.func, e.args.p, e.args.p.a, e.start.args.p.b, e.ret))
+probe("ufunc:BIN:unused", lambda e: print(e.func, e.args.a, e.ret))
+probe("ufunc:BIN:elsewhere", lambda e: print(e.func, e.args.a, e.args.b, e.ret))
+`, "BIN", binary)), "-c", binary).ok(t)
+		want = strings.NewReplacer("L", lost, "A", lost, "B", lost, "R", lost).Replace(want)
+		if got := strings.Join(lines(e.stdout), ","); got != want {
+			t.Errorf("%s: got %s\nwant %s", command, got, want)
+		}
+	}
+}
+
+const oddValuesOfC = `
+typedef int ints __attribute__((vector_size(8)));
+typedef long one __attribute__((vector_size(8)));
+struct holds { float _Complex f; int k; };
+#define CALL __attribute__((noinline, noclone))
+CALL long vectors(ints a, one b, int k) { __asm__ volatile(""); return k; }
+CALL long numbers(long double _Complex c, struct holds h) { __asm__ volatile(""); return h.k; }
+CALL int _Complex result(int k) { __asm__ volatile(""); return 3 - 4i; }
+int main(void) {
+	vectors((ints){1, 2}, (one){-5}, 9);
+	numbers(1, (struct holds){2, 77});
+	result(1);
+	return 0;
+}
+`
+
+// Vectors and complex numbers are no numbers, and end no script.
+func TestVectorsAndComplexNumbers(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	for _, command := range []string{"gcc -g -O0", "gcc -g -O2"} {
+		binary := need.Built(t, command, "vectors.c", oddValuesOfC)
+		e := startrace(t, "-q", script(t, strings.ReplaceAll(`
+probe("ufunc:BIN:vectors", lambda e: print("vectors", e.args.a, e.start.args.b, e.args.k, e.args))
+probe("ufunc:BIN:numbers", lambda e: print("numbers", e.args.c, e.args.h.f, e.args.h.k))
+probe("ufunc:BIN:result", lambda e: print("result", e.ret, e.args.k))
+`, "BIN", binary)), "-c", binary).ok(t)
+		equalLines(t, lines(e.stdout), []string{"numbers <fault> <float> 77", "result <fault> 1",
+			"vectors (<float>, <float>) (<float>,) 9 record(a = (<float>, <float>), b = (<float>,), k = 9)"})
+	}
+}
+
+// A member of a class hides those of its bases.
+func TestHiddenMembers(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	for _, command := range []string{"g++ -g -O0", "clang++ -g -O0"} {
+		binary := need.Built(t, command, "hidden.cc", `
+struct A { int x = 1, y = 10; };
+struct B : A { int x = 2; };
+__attribute__((noinline)) int f(B *b, B v) { return b->x + v.y; }
+int main() { B b; return f(&b, b) != 12; }
+`)
+		code := `probe("ufunc:` + binary + `:f", lambda e: print(e.args.b.x, e.args.b.y, e.args.v.x))`
+		e := startrace(t, "-q", "-e", code, "-c", binary).ok(t)
+		if e.stdout != "2 10 2\n" {
+			t.Errorf("%s: %q", command, e.stdout)
+		}
+	}
+}
+
+// A function of Go is a number.
+func TestFunctionsOfGoAsValues(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	binary := need.Built(t, "go build", "main.go", `package main
+
+type holds struct{ f func() int }
+
+//go:noinline
+func mk(h *holds, k int) func() int { return func() int { return k } }
+
+func main() {
+	h := &holds{}
+	h.f = mk(h, 3)
+	h.f = mk(h, h.f())
+}
+`)
+	code := `probe("ufunc:` + binary + `:main.mk", lambda e: print(e.ret != 0, e.start.args.h.f != 0))`
+	e := startrace(t, "-q", "-e", code, "-c", binary).ok(t)
+	if got := strings.Join(lines(e.stdout), ","); got != "True True,True True" && got != "True False,True True" {
+		t.Errorf("%q", e.stdout)
+	}
+}
+
+// An exception of C++ finds its way through functions of the C library whose returns are probed.
+//
+// > Functions of the C library that call a function of the program, as `qsort` and `pthread_once`, are probed at the
+// > instructions that return, because an exception of C++ that passes them would not find its way back past a return
+// > probe.
+// > Patterns of `ufunc:` and `uretprobe:` leave them out.
+func TestExceptionsThroughLibraries(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	binary := need.Built(t, "g++ -g -O1", "throws.cc", `
+#include <cstdio>
+#include <cstdlib>
+static int less(const void *a, const void *b) { if (*(int *)a < 0) throw 1; return *(int *)a - *(int *)b; }
+int main() {
+	int good[] = {3, 2, 1}, bad[] = {-1, -2};
+	qsort(good, 3, sizeof(int), less);
+	try { qsort(bad, 2, sizeof(int), less); } catch (int) { puts("caught"); }
+	qsort(good, 3, sizeof(int), less);
+}
+`)
+	for _, kind := range []string{"ufunc:c:qsort", "uretprobe:c:qsort", "ufunc:c:{qsort,puts}", "ufunc:c:qsor*",
+		"ufunc:c:put*"} {
+		e := startrace(t, "-q", "-e", `probe("`+kind+`", lambda e: print(e.func))`, "-c", binary)
+		refused := kind == "ufunc:c:qsor*" // nothing else matches it
+		if !refused && (e.status != 0 || !strings.Contains(e.stdout, "caught\n")) ||
+			refused && !strings.Contains(e.stderr, "whose exceptions may pass it") {
+			t.Errorf("%s: exit %d, %q, %q", kind, e.status, e.stdout, e.stderr)
+		}
+		if n := strings.Count(e.stdout, "qsort\n"); kind == "ufunc:c:qsort" && n != 2 {
+			t.Errorf("%s: %d calls that returned: %q", kind, n, e.stdout)
+		}
+	}
+}
