@@ -250,7 +250,7 @@ func (a *argsObj) argument(name string, pos plan.Pos) val {
 			refusal.Near(name, slices.Sorted(maps.Keys(b.pr.argNames))))
 	}
 	if len(names) == 0 {
-		if f, is := a.ev.args.(*funcArgs); is && f.f.User {
+		if f, is := a.ev.args.(*funcArgs); is && f.f.User && f.f.Known() == nil {
 			wrong(pos, "the names of arguments are known where a program has debug information (gcc -g), and there "+
 				"is none of this function: e.args[0] is the first; of a char * it is the address, and "+
 				"cstr(e.args[0]) the string")

@@ -110,6 +110,9 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 	}
 	switch t.Kind {
 	case kernel.KindInt, kernel.KindEnum:
+		if t.Size == 16 && btf.OfProgram(id) {
+			return b.wide(at, t.Signed, pos)
+		}
 		if t.Size > 8 {
 			refuse(pos, "%s has %d bytes; a kernel half computes with 64 bits", name, t.Size)
 		}
@@ -157,6 +160,14 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 	}
 	refuse(pos, "%s is a %s, which a kernel half cannot read", name, t.Kind)
 	return val{}
+}
+
+// wide is an int of 128 bits in memory as a tuple of two, the lower half first.
+func (b memory) wide(at memPlace, signed bool, pos plan.Pos) val {
+	high := at
+	high.off += 8
+	return val{comp: true, elems: []val{exprVal(load(at, types.U64, pos)),
+		exprVal(load(high, types.IntOf(64, signed), pos))}}
 }
 
 // asNamed is the int e of a type; of which enum it is a value is noted, for names(e).

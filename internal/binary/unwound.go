@@ -35,7 +35,7 @@ func leave(e *elffile.File, fn elffile.Function, out Function) Function {
 	x := exits{e: e, within: map[uint64]bool{}}
 	own, err := x.of(fn)
 	if err == nil && len(own.ret)+len(own.places()) == 0 {
-		err = fmt.Errorf("%s of %s never returns", fn.Name, e.Path)
+		err = fmt.Errorf("%s of %s never returns, or only by a jump through a register", fn.Name, e.Path)
 	}
 	if err != nil {
 		if out.NoReturn == "" {

@@ -171,7 +171,7 @@ func (s *Source) userFunction(k *point.Kind, fn *binary.Listed, at *binary.File,
 			p.Notes = append(p.Notes, fn.Full)
 		}
 		if fn.Language != "C" {
-			p.Notes = append(p.Notes, "called as "+fn.Language+" does")
+			p.Notes = append(p.Notes, "called by the convention of "+fn.Language)
 		}
 		if k.Has("args") {
 			p.Fields = append(p.Fields, s.namedArguments(at, types)...)
@@ -281,7 +281,7 @@ func word(name string, w signature.Word) Field {
 
 // quoted protects the colons of C++ and Rust.
 func quoted(name string) string {
-	if strings.Contains(name, ":") || strings.Contains(name, "operator+") {
+	if strings.ContainsAny(name, ":+") || strings.HasPrefix(name, "0x") {
 		return `"` + name + `"`
 	}
 	return name

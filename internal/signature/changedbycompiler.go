@@ -50,8 +50,8 @@ func (f *finder) plain(e *dwarfinfo.Entry) bool {
 	return err == nil && fixed > 0 && moving == 0
 }
 
-// alteration is what an optimizer may have done to a function of which it changes the calls: that of LLVM takes a result
-// away, too, that no caller uses.
+// alteration is what an optimizer may have done to a function of which it changes the calls: that of LLVM takes a
+// result away, too, that no caller uses.
 func (f *finder) alteration() Alteration {
 	if f.language == langGo || strings.HasPrefix(f.producer(), "GNU ") {
 		return ChangedArguments

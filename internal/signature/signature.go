@@ -280,26 +280,26 @@ func (f *finder) ofGo(params, results []dwarf.Type, changed bool) *Signature {
 func (f *finder) parameters(e *dwarfinfo.Entry) (params, results []dwarf.Type, err error) {
 	params = []dwarf.Type{}
 	seen := map[string]bool{}
-	for e.Children {
-		p, err := f.r.Next()
-		if err != nil || p == nil || p.Tag == 0 {
-			return params, results, err
-		}
-		f.r.SkipChildren()
+	known := true
+	err = f.eachParameter(e, func(p *dwarfinfo.Entry) error {
 		name, _ := p.Val(dwarf.AttrName).(string)
-		if p.Tag != dwarf.TagFormalParameter || f.language == langGo && seen[name] {
-			continue
+		if f.language == langGo && seen[name] {
+			return nil
 		}
 		seen[name] = name != "" && name != "_"
 		t, err := f.typeOf(f.origin(p))
-		if err != nil || t == nil {
-			return nil, nil, err
+		if known = known && t != nil; err != nil || !known {
+			return err
 		}
 		if variable, _ := p.Val(dwarf.AttrVarParam).(bool); variable {
 			results = append(results, t)
 		} else {
 			params = append(params, t)
 		}
+		return nil
+	})
+	if err != nil || !known {
+		return nil, nil, err
 	}
 	return params, results, nil
 }

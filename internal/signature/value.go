@@ -2,6 +2,7 @@ package signature
 
 import (
 	"debug/dwarf"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -62,15 +63,18 @@ func (f *finder) values(e *dwarfinfo.Entry) (params, results []Value, err error)
 	// gcc says nothing of some that are there (an __int128 at -O1), and passes all, but where it makes a clone. Go
 	// keeps to its ABI, too.
 	drops := f.language != langGo && !strings.HasPrefix(f.producer(), "GNU ")
-	err = f.children(e, func(p *dwarfinfo.Entry) error {
-		if p.Tag != dwarf.TagFormalParameter {
-			return nil
-		}
+	err = f.eachParameter(e, func(p *dwarfinfo.Entry) error {
 		chain := f.origin(p)
 		v := Value{}
 		v.Name, _ = attribute(chain, dwarf.AttrName).(string)
 		if f.language == langGo && seen[v.Name] {
 			return nil
+		}
+		for n := 2; seen[v.Name]; n++ { // of a pack
+			if name := fmt.Sprintf("%s_%d", v.Name, n); !seen[name] {
+				v.Name = name
+				break
+			}
 		}
 		seen[v.Name] = v.Name != "" && v.Name != "_"
 		v.Type, _ = attribute(chain, dwarf.AttrType).(dwarf.Offset)
@@ -86,6 +90,22 @@ func (f *finder) values(e *dwarfinfo.Entry) (params, results []Value, err error)
 		return nil
 	})
 	return params, results, err
+}
+
+// tagParameterPack has the parameters that a pack of C++ has come to (DW_TAG_GNU_formal_parameter_pack).
+const tagParameterPack = dwarf.Tag(0x4108)
+
+// eachParameter goes over the parameters of a function.
+func (f *finder) eachParameter(e *dwarfinfo.Entry, each func(*dwarfinfo.Entry) error) error {
+	return f.children(e, func(p *dwarfinfo.Entry) error {
+		switch p.Tag {
+		case dwarf.TagFormalParameter:
+			return each(p)
+		case tagParameterPack:
+			return f.eachParameter(p, each)
+		}
+		return nil
+	})
 }
 
 // gapsOf gives the parts of a parameter that are nowhere when its function begins: what a function does not use of a

@@ -31,8 +31,8 @@ var textTypes = []textType{
 
 // textView gives where the parts of a string are, if a struct is one.
 func (t *Types) textView(e *dwarfinfo.Entry, name string) (kernel.TextView, bool) {
-	for _, is := range textTypes {
-		if name != is.name && !(is.prefix && strings.HasPrefix(name, is.name)) {
+	for i, is := range textTypes {
+		if name != is.name && !(i == 0 && t.namedString(e)) && !(is.prefix && strings.HasPrefix(name, is.name)) {
 			continue
 		}
 		address, size, ok := t.path(e, is.address)
@@ -45,6 +45,20 @@ func (t *Types) textView(e *dwarfinfo.Entry, name string) (kernel.TextView, bool
 	}
 	return kernel.TextView{}, false
 }
+
+// namedString reports whether a struct is a type of Go that is made of string: type Path string.
+func (t *Types) namedString(e *dwarfinfo.Entry) bool {
+	root, err := e.Unit().Root()
+	if err != nil || root == nil || root.Val(dwarf.AttrLanguage) != int64(langGo) {
+		return false
+	}
+	members := 0
+	err = t.data.EachChild(e, func(*dwarfinfo.Entry) (bool, error) { members++; return members < 3, nil })
+	return err == nil && members == 2
+}
+
+// langGo is DW_LANG_Go.
+const langGo = 0x16
 
 // path gives the place of a member of a member …, and its size, in bytes.
 func (t *Types) path(e *dwarfinfo.Entry, names []string) (off, size int, ok bool) {

@@ -171,3 +171,62 @@ int main() {
 		}
 	}
 }
+
+// Parameters behind a pack are where they are, and those of the pack have names of their own where the compiler names
+// them.
+func TestParameterPacks(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	for command, want := range map[string]string{
+		"g++ -g -O0 -w":     "record(a = 1, last = -77) 1 2 120 -77\n",
+		"clang++ -g -O0 -w": "record(a = 1, ts = 2, ts_2 = 120, last = -77) 1 2 120 -77\n",
+	} {
+		binary := need.Built(t, command, "pack.cc", `
+template <class... T> __attribute__((noinline)) int pack(int a, T... ts, int last) { return last; }
+int main() { return pack<long, char>(1, 2, 'x', -77) != -77; }
+`)
+		code := `probe("ufunc:` + binary + `:pack*", lambda e: print(e.args, e.args[0], e.args[1], e.args[2], e.args[3]))`
+		if e := startrace(t, "-q", "-e", code, "-c", binary).ok(t); e.stdout != want {
+			t.Errorf("%s: got %q, want %q", command, e.stdout, want)
+		}
+	}
+}
+
+// A type of Go that is made of string is one, and an int of 128 bits in memory is two numbers.
+func TestNamedStringsAndWideInts(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	golang := need.Built(t, "go build", "main.go", `package main
+
+type path string
+type holds struct{ p path }
+
+var sink int
+
+//go:noinline
+func open(p path, h *holds) path { sink += len(p); return h.p }
+
+func main() {
+	h := &holds{"held"}
+	for range 2 {
+		sink += len(open("abc", h))
+	}
+	println(h.p, sink, path("abc"))
+}
+`)
+	code := `probe("ufunc:` + golang + `:main.open", lambda e: print(type(e.args.p), type(e.args.h.p), type(e.ret)))`
+	e := startrace(t, "-q", "-e", code, "-c", golang).ok(t)
+	for line := range strings.Lines(e.stdout) {
+		if words := strings.Fields(line); len(words) != 3 || strings.Trim(line, "stringfaul \n") != "" {
+			t.Errorf("%q", line)
+		}
+	}
+	c := need.Built(t, "gcc -g -O0", "wide.c", `struct w { __int128 n; };
+__attribute__((noinline)) int f(struct w *p) { return p->n < 0; }
+int main(void) { struct w w = {-3}; return f(&w) != 1; }
+`)
+	e = startrace(t, "-q", "-e", `probe("ufunc:`+c+`:f", lambda e: print(e.args.p.n))`, "-c", c).ok(t)
+	if e.stdout != "(18446744073709551613, -1)\n" {
+		t.Errorf("%q", e.stdout)
+	}
+}
