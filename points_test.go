@@ -301,6 +301,9 @@ func (pointProgram) Signature(*binary.File, binary.Function) *signature.Signatur
 func (p pointProgram) Lines(string, string, int) ([]binary.Function, *binary.File, error) {
 	return []binary.Function{{Name: "f", Start: 0x10, Entry: 0x10, Inside: 4, Source: "f.c:1"}}, p.file(), nil
 }
+func (pointProgram) Global(*binary.File, binary.Function, string) (*locals.Variable, error) {
+	return nil, nil
+}
 func (pointProgram) Locals(*binary.File, binary.Function, uint64) ([]locals.Variable, error) {
 	return nil, nil
 }

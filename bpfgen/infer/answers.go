@@ -30,6 +30,10 @@ func functionAnswer(p *points.Function, question string) string {
 	case "":
 		return signatureOf(p)
 	}
+	if name, ok := strings.CutPrefix(question, "globals."); ok {
+		v, err := p.Global(name)
+		return fmt.Sprint(v, err, p.Static())
+	}
 	if question == "vars" || strings.HasPrefix(question, "vars.") {
 		return variableAnswer(p, strings.TrimPrefix(question, "vars."))
 	}

@@ -64,6 +64,8 @@ func (b attributes) objAttr(x val, name string, pos plan.Pos) val {
 		return o.argument(name, pos)
 	case *varsObj:
 		return o.variable(name, pos)
+	case *globalsObj:
+		return o.variable(name, pos)
 	case *regsObj:
 		return o.register(name, pos)
 	case *structObj:

@@ -312,6 +312,9 @@ func (b attributes) ownAttr(obj val, name string, pos plan.Pos) val {
 		}
 		return a.ev.mine(v)
 	}
+	if o, ok := obj.obj.(*globalsObj); ok {
+		return o.variable(name, pos)
+	}
 	if o, ok := obj.obj.(*varsObj); ok {
 		v, ok := o.lookup(name, pos)
 		if !ok {

@@ -31,7 +31,7 @@ var fieldNames = []string{
 	"pid", "tid", "ppid", "nspid", "nstid",
 	"uid", "gid", "comm", "cpu", "time", "cgroup", "task", "probe", "func", "args", "ret",
 	"duration", "depth", "start", "ip", "addr", "usermode", "regs", "stack", "ustack", "file", "value",
-	"vars", "source",
+	"vars", "source", "globals",
 }
 
 // field gives e.name; ok is false where this event has no such field.
@@ -68,6 +68,10 @@ func (e *event) field(name string, pos plan.Pos) (v val, ok bool) {
 	case "vars":
 		if e.vars != nil {
 			return objVal(&varsObj{e, e.vars}), true
+		}
+	case "globals":
+		if o, ok := e.globals(); ok {
+			return objVal(o), true
 		}
 	case "source":
 		if e.vars != nil && e.vars.Source != "" {
@@ -199,6 +203,8 @@ func (e *event) whyNot(name string) string {
 		}
 	case "vars":
 		return ": only places in programs have it (uprobe:PROGRAM:FILE:LINE)"
+	case "globals":
+		return ": only entries and calls of functions of programs, and places in them, have it"
 	case "source":
 		return ": only lines of programs have it (uprobe:PROGRAM:FILE:LINE)"
 	case "ret", "duration":

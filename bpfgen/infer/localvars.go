@@ -285,3 +285,55 @@ func (b inSight) quotient(x, y *tree.Expr) *tree.Expr {
 
 // signed is the tree of a place as a number with a sign.
 func (b inSight) signed(e *location.Expr) *tree.Expr { return as(b.tree(e), types.I64, b.pos) }
+
+// globalsObj is e.globals. Where the program is loaded is told by where the function is, at its start.
+type globalsObj struct {
+	ev *event
+	f  *funcView
+	// start is the program at the start of a call; nil: this one is there.
+	start *body
+}
+
+func (*globalsObj) what() string { return "e.globals" }
+
+// variable is e.globals.name.
+func (o *globalsObj) variable(name string, pos plan.Pos) val {
+	o.f.ask("globals." + name)
+	v, err := o.f.Global(name)
+	switch {
+	case err != nil:
+		wrong(pos, "the variables of the program of %s are not known: %v", o.ev.point, err)
+	case v == nil:
+		wrong(pos, "the program of %s has no variable %s outside of functions, or no debug information that tells "+
+			"of it", o.ev.point, name)
+	}
+	from := o.ev.b
+	if o.start != nil {
+		from = o.start
+	}
+	b := o.ev.b.inSight(o.f, pos)
+	if v.Place.Kind == location.Memory {
+		return o.ev.mine(b.inMemory(v, b.carry(from, from.inSight(o.f, pos).tree(v.Place.Value))))
+	}
+	return o.ev.mine(b.value(v))
+}
+
+// inMemory is a variable at an address.
+func (b inSight) inMemory(v *locals.Variable, address *tree.Expr) val {
+	id, err := b.f.TypeAt(v.Type)
+	if err != nil {
+		wrong(b.pos, "the type of %s is not known: %v", v.Name, err)
+	}
+	return b.memory().read(memPlace{address, 0, tree.User, b.body}, b.u.btf(b.pos).Skip(id), v.Name, b.pos)
+}
+
+// globals is e.globals where the event has it: at places in user functions, and at their calls.
+func (e *event) globals() (*globalsObj, bool) {
+	if e.vars != nil && e.vars.HasGlobals() {
+		return &globalsObj{ev: e, f: e.vars}, true
+	}
+	if a, ok := e.args.(*funcArgs); ok && a.f.HasGlobals() {
+		return &globalsObj{ev: e, f: a.f, start: a.start}, true
+	}
+	return nil, false
+}

@@ -14,6 +14,8 @@ func (b memory) whole(x val, name string) (string, bool) {
 		return "args.", true
 	case *varsObj:
 		return "vars.", true
+	case *globalsObj:
+		return "globals.", true
 	case *structObj:
 		return b.typeWord(o.id) + ".", true
 	case *regStruct:

@@ -157,6 +157,9 @@ type Function struct {
 	// the place in the file: where a program is loaded is the difference to where it stands.
 	vars   func() ([]locals.Variable, error)
 	static uint64
+	// global gives a variable outside of functions, nil where there is none of that name; nil elsewhere than in user
+	// functions.
+	global func(name string) (*locals.Variable, error)
 }
 
 // HasVariables reports whether variables can be in sight: at places in user functions.
@@ -168,6 +171,17 @@ func (p *Function) Variables() ([]locals.Variable, error) {
 		return nil, nil
 	}
 	return p.vars()
+}
+
+// HasGlobals reports whether variables outside of functions can be asked for.
+func (p *Function) HasGlobals() bool { return p.global != nil }
+
+// Global gives the variable of a name outside of functions; nil where there is none.
+func (p *Function) Global(name string) (*locals.Variable, error) {
+	if p.global == nil {
+		return nil, nil
+	}
+	return p.global(name)
 }
 
 // Static is the address of the place in its file.

@@ -12,6 +12,7 @@ import (
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/locals"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/point"
 	"github.com/startrace/startrace/internal/signature"
@@ -88,6 +89,8 @@ func (s search) userPlace(p *plan.Pattern, at *binary.File, fn binary.Function, 
 	f.Place.Caller = s.callerAt(fn)
 	f.ABI, f.Goroutine = fn.ABI, fn.Goroutine
 	f.typ = func(off dwarf.Offset) (kernel.TypeID, error) { return s.typeOf(at, off) }
+	f.static = fn.Addr + f.Place.Offset - fn.Start
+	f.global = func(name string) (*locals.Variable, error) { return s.Programs.Global(at, fn, name) }
 	if f.Inside || fn.Source != "" {
 		s.atPlace(f, at, fn)
 	}

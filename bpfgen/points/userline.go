@@ -66,5 +66,4 @@ func (s search) atPlace(f *Function, at *binary.File, fn binary.Function) {
 	f.vars = func() ([]locals.Variable, error) {
 		return s.Programs.Locals(at, fn, f.Place.Offset-fn.Start)
 	}
-	f.static = fn.Addr + f.Place.Offset - fn.Start
 }

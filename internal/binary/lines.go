@@ -165,3 +165,17 @@ func (f *Finder) Locals(at *File, fn Function, inside uint64) ([]locals.Variable
 	}
 	return scope.Variables, nil
 }
+
+// Global gives the variable of a name outside of functions, as the source of a function sees it; nil where there is
+// none, or nobody knows.
+func (f *Finder) Global(at *File, fn Function, name string) (*locals.Variable, error) {
+	e := f.open[at.Path]
+	if e == nil {
+		return nil, nil
+	}
+	table := f.signatures(at.Path, e)
+	if table == nil {
+		return nil, nil
+	}
+	return f.localsOf(at, e, table).Global(fn.Addr, name)
+}

@@ -11,7 +11,8 @@ var personalities = map[string]bool{"__gxx_personality_v0": true, "rust_eh_perso
 
 // Unwinds says whether exceptions pass through the file's functions: they are
 // carried by return addresses, so none of these may be replaced by a return
-// probe's. The program would end: the unwinder finds no function there.
+// probe's. The program would end: the unwinder finds no function there. A file
+// that was stripped tells by its table of what exceptions do.
 func (f *File) Unwinds() bool {
 	for _, read := range []func() ([]elf.Symbol, error){f.elf.DynamicSymbols, f.elf.Symbols} {
 		symbols, err := read()
@@ -24,7 +25,15 @@ func (f *File) Unwinds() bool {
 			}
 		}
 	}
-	return false
+	return f.elf.Section(".gcc_except_table") != nil && !f.ofCLibrary()
+}
+
+// ofCLibrary reports whether the file is one of the GNU C library, which has a table of exceptions for the ends of
+// threads only.
+func (f *File) ofCLibrary() bool {
+	names, err := f.elf.DynString(elf.DT_SONAME)
+	return err == nil && len(names) == 1 && (strings.HasPrefix(names[0], "libc.so") ||
+		strings.HasPrefix(names[0], "libpthread.so") || strings.HasPrefix(names[0], "ld-"))
 }
 
 // legacyRust: names that rustc mangles itself have the crate's hash.

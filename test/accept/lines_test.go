@@ -17,7 +17,7 @@ static inline __attribute__((always_inline)) int doubled(int n) {
 	int twice = 2 * n;
 	return twice + 1; /* 6 */
 }
-int checkout(struct item *items, int count) {
+__attribute__((noinline)) int checkout(struct item *items, int count) {
 	int total = 0; /* 9 */
 	for (int i = 0; i < count; i++) { /* 10 */
 		int price = doubled(items[i].price); /* 11 */
@@ -260,5 +260,50 @@ func TestLinesListed(t *testing.T) {
 		"-c", binary).ok(t)
 	if strings.Count(e.stdout, "0 7\n") != 3 || strings.Count(e.stdout, "7 11\n") != 3 {
 		t.Errorf("%q", e.stdout)
+	}
+}
+
+// Variables outside of functions have their values of the moment, wherever the program is loaded.
+//
+// > `e.globals.NAME` is a variable of the program outside of functions, with its type, at entries and calls of
+// > functions and at places in them: `e.globals.config.limit`.
+// > The one of the function's own source file comes before others of the name.
+// > Of Go the package `main` is left out.
+// > At a call it is what it is at the end, and `e.start.globals.NAME` what it was at the start.
+func TestGlobals(t *testing.T) {
+	for _, command := range []string{"gcc -g -O0", "gcc -g -O2", "gcc -g -O1 -static", "gcc -g -O0 -no-pie -gdwarf-4",
+		"clang -g -O1"} {
+		binary := linesProgram(t, command)
+		e := startrace(t, "-q", script(t, strings.ReplaceAll(`
+probe("uprobe:BIN:checkout", lambda e: print("entry", e.globals.counter))
+probe("ufunc:BIN:checkout", lambda e: print("call", e.start.globals.counter, e.globals.counter))
+probe("uprobe:BIN:cart.c:18", lambda e: print("line", e.globals.counter > -15, hasattr(e.globals, "nothing")))
+`, "BIN", binary)), "-c", binary).ok(t)
+		for _, want := range []string{"entry 40\n", "entry 22\n", "entry 4\n", "call 40 22\n", "call 22 4\n",
+			"call 4 -14\n", "line True False\n"} {
+			if !strings.Contains(e.stdout, want) {
+				t.Errorf("%s: got %q without %q", command, e.stdout, want)
+			}
+		}
+	}
+	two := need.Built(t, "gcc -g -O0 -x c", "two.c", `
+static struct { long limit; char name[8]; } config = {-77, "here"};
+__attribute__((noinline)) long f(void) { return config.limit; }
+int main(void) { return f() != -77; }
+`)
+	code := `probe("uprobe:` + two + `:f", lambda e: print(e.globals.config.limit, e.globals.config.name))`
+	e := startrace(t, "-q", "-e", code, "-c", two).ok(t)
+	if e.stdout != "-77 here\n" {
+		t.Errorf("%q", e.stdout)
+	}
+	golang := need.Built(t, "go build", "main.go", linesOfGo)
+	code = `probe("ufunc:` + golang + `:main.keep", lambda e: print(e.start.globals.kept, e.globals.kept != 0))`
+	e = startrace(t, "-q", "-e", code, "-c", golang).ok(t)
+	if e.stdout != "0 True\n" {
+		t.Errorf("%q", e.stdout)
+	}
+	e = startrace(t, "-q", "-e", `probe("uprobe:`+two+`:f", lambda e: print(e.globals.confi))`, "-c", two)
+	if e.status == 0 || !strings.Contains(e.stderr, "has no variable confi outside of functions") {
+		t.Errorf("%q", e.stderr)
 	}
 }

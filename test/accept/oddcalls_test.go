@@ -185,7 +185,7 @@ func TestParameterPacks(t *testing.T) {
 template <class... T> __attribute__((noinline)) int pack(int a, T... ts, int last) { return last; }
 int main() { return pack<long, char>(1, 2, 'x', -77) != -77; }
 `)
-		code := `probe("ufunc:` + binary + `:pack*", lambda e: print(e.args, e.args[0], e.args[1], e.args[2], e.args[3]))`
+		code := `probe("ufunc:` + binary + `:pack*", lambda e: print(e.args, *[e.args[i] for i in range(4)]))`
 		if e := startrace(t, "-q", "-e", code, "-c", binary).ok(t); e.stdout != want {
 			t.Errorf("%s: got %q, want %q", command, e.stdout, want)
 		}

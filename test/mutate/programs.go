@@ -29,6 +29,9 @@ func (programs) Lines(file, _ string, _ int) ([]binary.Function, *binary.File, e
 	at := &binary.File{Path: file, Name: file}
 	return []binary.Function{{Name: "f", Start: 0x10, Entry: 0x10, Inside: 4, Source: "f.c:1"}}, at, nil
 }
+func (programs) Global(*binary.File, binary.Function, string) (*locals.Variable, error) {
+	return nil, nil
+}
 func (programs) Locals(*binary.File, binary.Function, uint64) ([]locals.Variable, error) {
 	return nil, nil
 }

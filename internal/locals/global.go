@@ -1,0 +1,56 @@
+package locals
+
+import (
+	"debug/dwarf"
+
+	"github.com/startrace/startrace/internal/dwarfinfo"
+	"github.com/startrace/startrace/internal/location"
+)
+
+// Global gives the variable of a name outside of functions, as the source file of an instruction sees it: its own one,
+// else that of another file; nil where there is none. Of Go the package main may be left out. It is where it is for the
+// whole run, so its place refers to no register.
+func (f *Finder) Global(pc uint64, name string) (*Variable, error) {
+	units, err := f.Data.Units()
+	if err != nil {
+		return nil, err
+	}
+	if own, err := f.Data.UnitOf(pc); err == nil && own != nil {
+		if v, err := f.globalIn(own, name); v != nil || err != nil {
+			return v, err
+		}
+	}
+	for _, u := range units {
+		if v, err := f.globalIn(u, name); v != nil && err == nil { // a unit that is damaged has none
+			return v, nil
+		}
+	}
+	return nil, nil
+}
+
+// globalIn looks for it in one unit.
+func (f *Finder) globalIn(u *dwarfinfo.Unit, name string) (found *Variable, err error) {
+	root, err := u.Root()
+	if err != nil || root == nil {
+		return nil, err
+	}
+	err = f.Data.EachChild(root, func(e *dwarfinfo.Entry) (bool, error) {
+		if e.Tag != dwarf.TagVariable || e.Val(dwarf.AttrLocation) == nil {
+			return true, nil
+		}
+		chain := f.origin(e)
+		if n, _ := attribute(chain, dwarf.AttrName).(string); n != name && n != "main."+name {
+			return true, nil
+		}
+		expression, _, err := e.Expression(dwarf.AttrLocation, 0)
+		if err != nil {
+			return false, err
+		}
+		frame := location.Unframed(f.Arch)
+		frame.Address = u.IndexedAddress
+		found = &Variable{Name: name, Place: location.Of(expression, frame)}
+		found.Type, _ = attribute(chain, dwarf.AttrType).(dwarf.Offset)
+		return false, nil
+	})
+	return found, err
+}
