@@ -187,7 +187,14 @@ func (b attributes) index(x, i val, pos plan.Pos) val {
 		return o.element(n, pos)
 	case *arrayObj:
 		return b.inPlace(o.memPlace, func(at *body) val { return at.memory().element(o, i, pos) })
+	case *structObj:
+		if l, ok := b.listOf(x, pos); ok {
+			return b.element(l, i, pos)
+		}
 	case *regStruct:
+		if l, ok := b.listOf(x, pos); ok {
+			return b.element(l, i, pos)
+		}
 		return o.element(b.body, i, pos)
 	}
 	if x.expr != nil && x.expr.Type.Leads() {

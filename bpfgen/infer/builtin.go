@@ -351,6 +351,9 @@ func callLen(b *body, args []arg, pos plan.Pos) val {
 	if arr, ok := a[0].obj.(*arrayObj); ok {
 		return intVal(int64(arr.len))
 	}
+	if l, ok := b.attributes().listOf(a[0], pos); ok {
+		return exprVal(l.n)
+	}
 	if m, ok := a[0].obj.(*memObj); ok {
 		a[0] = exprVal(b.rv(objVal(m), pos))
 	}

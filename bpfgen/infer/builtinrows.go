@@ -26,7 +26,7 @@ func rows() []builtin {
 		{name: "ntohl", kernel: swapped(32), user: eitherHalf},
 		{name: "int32", kernel: word(true), user: eitherHalf},
 		{name: "uint32", kernel: word(false), user: eitherHalf},
-		{name: "len", kernel: callLen, wants: sequence, gives: "int"},
+		{name: "len", kernel: callLen, user: lenOf, wants: sequence, gives: "int"},
 		{name: "range", kernel: callRange, wants: [][]string{{"int"}, {"int"}, {"int"}}},
 		{name: "record", kernel: callRecord},
 		{name: plan.UpdateBuiltin, kernel: callUpdate, user: updates},

@@ -178,6 +178,8 @@ func (u *user) index(x *syntax.IndexExpr) uval {
 	switch recv.v.obj.(type) {
 	case *ctxArray, *regStruct:
 		isArray = true
+	case *structObj:
+		_, isArray = u.b.attributes().listOf(recv.v, x.Lbrack)
 	}
 	if _, ok := recv.v.obj.(*memObj); ok {
 		_, isArray = i.v.constInt() // of others user space takes what it wants

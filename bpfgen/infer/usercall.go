@@ -202,6 +202,22 @@ func eitherHalf(u *user, f *builtin, x *syntax.CallExpr) uval {
 	return uval{}
 }
 
+// lenOf is len(x) in a user half, where only the kernel knows the length of a list of a program.
+func lenOf(u *user, f *builtin, x *syntax.CallExpr) uval {
+	if len(x.Args) != 1 {
+		return u.calling().byUser(f, x, u.calling().useArgs(x.Args))
+	}
+	u.calling().onlyAsks(x.Args[0])
+	v := u.expr(argValue(x.Args[0]))
+	if v.part && v.known {
+		if _, ok := u.b.attributes().listOf(v.v, x.Lparen); ok {
+			return u.partOf(x, argValue(x.Args[0]), v, f.kernel(u.b, []arg{{"", v.v, start(x.Args[0])}}, x.Lparen))
+		}
+	}
+	u.use(v)
+	return u.calling().byUser(f, x, []uval{v})
+}
+
 // argOf is an argument as it is written, with its name, whose value is v.
 func argOf(x syntax.Expr, v val) arg {
 	out := arg{"", v, start(argValue(x))}

@@ -34,6 +34,12 @@ func (b *BTF) Field(id TypeID, name string) (Field, error) {
 	return f, nil
 }
 
+// HasField reports whether a struct or union has a member of a name, be it in an anonymous one.
+func HasField(b *BTF, id TypeID, name string) bool {
+	_, ok := b.find(b.Skip(id), name)
+	return ok
+}
+
 func (b *BTF) mustHaveFields(root, id TypeID) error {
 	r := b.record(root)
 	switch {

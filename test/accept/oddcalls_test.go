@@ -230,3 +230,57 @@ int main(void) { struct w w = {-3}; return f(&w) != 1; }
 		t.Errorf("%q", e.stdout)
 	}
 }
+
+// Lists of programs have elements and lengths, wherever they lie, and nothing behind their last element.
+//
+// > A slice of Go or Rust and a `std::vector` have elements, `e.args.items[0].price`, of which `len(e.args.items)` is
+// > the number.
+// > An element that it has not is FAULT.
+func TestListsOfPrograms(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	golang := need.Built(t, "go build", "main.go", `package main
+
+type item struct {
+	price int
+	tags  []int16
+}
+type shop struct{ items []item }
+
+//go:noinline
+func sum(list []item, s *shop, none []int) int { return len(list) + len(s.items) + len(none) }
+
+func main() {
+	items := []item{{1, nil}, {-2, []int16{7, -8}}}
+	if sum(items, &shop{items[1:]}, nil) != 3 {
+		panic(1)
+	}
+}
+`)
+	e := startrace(t, "-q", script(t, strings.ReplaceAll(`
+def seen(e):
+    return (e.args.list[1].price, e.args.list[1].tags[1], len(e.args.list), e.args.list[2].price,
+            e.args.s.items[0].price, len(e.args.s.items), e.args.s.items[1].price, len(e.args.none), e.args.none[0])
+probe("ufunc:BIN:main.sum", lambda e: print(seen(e)))
+probe("uprobe:BIN:main.sum", lambda e: print(e.value), kernel = seen)
+probe("uprobe:BIN:main.sum", lambda e: print("chosen"),
+      where = lambda e: len(e.args.s.items) == 1 and len(e.args.none) < 1)
+`, "BIN", golang)), "-c", golang).ok(t)
+	const want = "(-2, -8, 2, <fault>, -2, 1, <fault>, 0, <fault>)"
+	equalLines(t, lines(e.stdout), []string{want, want, "chosen"})
+	for _, command := range []string{"g++ -g -O0", "g++ -g -O2"} {
+		cpp := need.Built(t, command, "vector.cc", `
+#include <string>
+#include <vector>
+struct item { int price; std::string name; };
+typedef std::vector<long> longs;
+__attribute__((noinline)) unsigned long f(const std::vector<item> &v, longs *p) { return v.size() + p->size(); }
+int main() { std::vector<item> v = {{5, "tea"}, {-6, "milk"}}; std::vector<long> none; return f(v, &none) != 2; }
+`)
+		code := `probe("uprobe:` + cpp + `:f", lambda e: print(e.args.v[1].price, e.args.v[0].name, len(e.args.v), ` +
+			`e.args.v[2].price, len(e.args.p[0]), e.args.p[0][0]))`
+		if e := startrace(t, "-q", "-e", code, "-c", cpp).ok(t); e.stdout != "-6 tea 2 <fault> 0 <fault>\n" {
+			t.Errorf("%s: %q", command, e.stdout)
+		}
+	}
+}

@@ -96,7 +96,6 @@ at_exit(lambda: print("counted", n.items()))
 }
 
 // > A string of Go or Rust, a `std::string` and a `std::string_view` are strings.
-// > A slice of Go is a struct of `array`, `len` and `cap`.
 // > A string of Go is as long as it says, or ends at a NUL in it.
 // > A reference of C++ is what it refers to.
 func TestNamedStrings(t *testing.T) {

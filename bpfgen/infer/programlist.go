@@ -1,0 +1,102 @@
+package infer
+
+import (
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// Lists of programs are structs that lead to their elements: a slice of Go, a std::vector. As lists they have elements,
+// x[i], and a length. An element that the list has not is FAULT, whatever lies behind its last one.
+
+// A listForm says which structs are lists, and which of their members lead to the first element and to behind the last,
+// or to their number.
+type listForm struct {
+	// name is what the struct's name begins with.
+	name         string
+	first        []string
+	end, counted []string
+}
+
+// listForms are those of Go, of libstdc++, of libc++ and of Rust.
+var listForms = []listForm{
+	{name: "[]", first: []string{"array"}, counted: []string{"len"}},
+	{name: "vector<", first: []string{"_M_impl", "_M_start"}, end: []string{"_M_impl", "_M_finish"}},
+	{name: "vector<", first: []string{"__begin_"}, end: []string{"__end_"}},
+	{name: "&[", first: []string{"data_ptr"}, counted: []string{"length"}},
+}
+
+// A programList is a struct that is one: the address of its first element, of a type that leads to it, and how many it
+// has.
+type programList struct {
+	first *tree.Expr
+	n     *tree.Expr
+}
+
+// listOf gives the list that a value is; false where it is none.
+func (b attributes) listOf(x val, pos plan.Pos) (l programList, ok bool) {
+	id := kernel.TypeID(0)
+	switch o := x.obj.(type) {
+	case *structObj:
+		id = o.id
+	case *regStruct:
+		id = o.id
+	}
+	btf := b.u.btf(pos)
+	t, err := btf.Type(btf.Skip(id))
+	if err != nil || id == 0 || !btf.OfProgram(id) {
+		return l, false
+	}
+	for _, form := range listForms {
+		if !strings.HasPrefix(t.Name, form.name) || !kernel.HasField(btf, id, form.first[0]) {
+			continue
+		}
+		if l, ok = b.listBy(form, x, pos); ok {
+			return l, true
+		}
+	}
+	return l, false
+}
+
+// listBy reads the parts of a list.
+func (b attributes) listBy(form listForm, x val, pos plan.Pos) (l programList, ok bool) {
+	part := func(path []string) *tree.Expr {
+		v := x
+		for _, name := range path {
+			v = b.attr(v, name, pos)
+		}
+		return b.rv(v, pos)
+	}
+	l.first = part(form.first)
+	elem := l.first.Type.BTF | l.first.Type.Elem
+	size, err := b.u.btf(pos).Size(elem)
+	if elem == 0 || err != nil || size == 0 {
+		return l, false
+	}
+	if form.counted != nil {
+		l.n = as(assume(part(form.counted)), types.I64, pos)
+		return l, true
+	}
+	bytes := operation(tree.OpSub, types.I64, as(assume(part(form.end)), types.I64, pos),
+		as(assume(l.first), types.I64, pos), pos)
+	l.n = operation(tree.OpFloorDiv, types.I64, bytes, intExpr(int64(size), pos), pos)
+	return l, true
+}
+
+// element is x[i] of a list: of an index that it has not it lies at the address 0, where nothing can be read.
+func (b attributes) element(l programList, i val, pos plan.Pos) val {
+	n, ok := i.constInt()
+	switch {
+	case !ok:
+		refuse(pos, "a list of a program takes a constant index in a kernel half")
+	case n < 0:
+		wrong(pos, "the index of a list of a program counts from its beginning, got %d", n)
+	}
+	has := operation(tree.OpLt, types.Boolean, intExpr(n, pos), l.n, pos)
+	none := as(intExpr(0, pos), l.first.Type, pos)
+	first := &tree.Expr{Op: tree.OpCond, Type: l.first.Type, Args: []*tree.Expr{has, l.first, none}, Pos: pos}
+	return b.memory().pointerElement(first, i, pos)
+}
