@@ -25,11 +25,13 @@ func (f *File) Unwinds() bool {
 			}
 		}
 	}
-	return f.elf.Section(".gcc_except_table") != nil && !f.ofCLibrary()
+	_, err := f.elf.Symbols()
+	return err != nil && f.elf.Section(".gcc_except_table") != nil && !f.ofCLibrary()
 }
 
 // ofCLibrary reports whether the file is one of the GNU C library, which has a table of exceptions for the ends of
-// threads only.
+// threads only. A program that is linked with it statically has that table, too, and its symbols tell, unless it was
+// stripped.
 func (f *File) ofCLibrary() bool {
 	names, err := f.elf.DynString(elf.DT_SONAME)
 	return err == nil && len(names) == 1 && (strings.HasPrefix(names[0], "libc.so") ||
