@@ -151,15 +151,11 @@ func (f *Finder) frames(at *File, e *elffile.File) *callframe.Table {
 
 // Locals gives the variables that are in sight at a place in a function, nil where nobody knows.
 func (f *Finder) Locals(at *File, fn Function, inside uint64) ([]locals.Variable, error) {
-	e := f.open[at.Path]
-	if e == nil {
+	l := f.knownLocals(at)
+	if l == nil {
 		return nil, nil
 	}
-	table := f.signatures(at.Path, e)
-	if table == nil {
-		return nil, nil
-	}
-	scope, err := f.localsOf(at, e, table).At(fn.Addr+inside, fn.Line)
+	scope, err := l.At(fn.Addr+inside, fn.Line)
 	if err != nil || scope == nil {
 		return nil, err
 	}
@@ -169,13 +165,22 @@ func (f *Finder) Locals(at *File, fn Function, inside uint64) ([]locals.Variable
 // Global gives the variable of a name outside of functions, as the source of a function sees it; nil where there is
 // none, or nobody knows.
 func (f *Finder) Global(at *File, fn Function, name string) (*locals.Variable, error) {
+	l := f.knownLocals(at)
+	if l == nil {
+		return nil, nil
+	}
+	return l.Global(fn.Addr, name)
+}
+
+// knownLocals finds variables in a file that is open; nil where it has no debug information.
+func (f *Finder) knownLocals(at *File) *locals.Finder {
 	e := f.open[at.Path]
 	if e == nil {
-		return nil, nil
+		return nil
 	}
 	table := f.signatures(at.Path, e)
 	if table == nil {
-		return nil, nil
+		return nil
 	}
-	return f.localsOf(at, e, table).Global(fn.Addr, name)
+	return f.localsOf(at, e, table)
 }

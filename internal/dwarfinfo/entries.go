@@ -126,3 +126,37 @@ func (d *Data) EachChild(e *Entry, f func(*Entry) (more bool, err error)) error 
 		r.SkipChildren()
 	}
 }
+
+// maxOrigins bounds how many entries say of one thing what it is.
+const maxOrigins = 5
+
+// Origins are an entry and those that it refers to for its attributes: the declaration of a function that is defined
+// elsewhere, the function of which this is a copy. What cannot be read ends the chain.
+func (d *Data) Origins(e *Entry) []*Entry {
+	out := []*Entry{e}
+	for len(out) < maxOrigins {
+		next, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+		if !ok {
+			if next, ok = e.Val(dwarf.AttrSpecification).(dwarf.Offset); !ok {
+				break
+			}
+		}
+		var err error
+		if e, err = d.Entry(next); err != nil || e == nil {
+			break
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// Attribute gives the value of an attribute by the first of some entries that has it, as Entry.Val does; nil if none
+// has.
+func Attribute(chain []*Entry, a dwarf.Attr) any {
+	for _, e := range chain {
+		if v := e.Val(a); v != nil {
+			return v
+		}
+	}
+	return nil
+}

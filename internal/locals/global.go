@@ -38,8 +38,8 @@ func (f *Finder) globalIn(u *dwarfinfo.Unit, name string) (found *Variable, err 
 		if e.Tag != dwarf.TagVariable || e.Val(dwarf.AttrLocation) == nil {
 			return true, nil
 		}
-		chain := f.origin(e)
-		if n, _ := attribute(chain, dwarf.AttrName).(string); n != name && n != "main."+name {
+		chain := f.Data.Origins(e)
+		if n, _ := dwarfinfo.Attribute(chain, dwarf.AttrName).(string); n != name && n != "main."+name {
 			return true, nil
 		}
 		expression, _, err := e.Expression(dwarf.AttrLocation, 0)
@@ -49,7 +49,7 @@ func (f *Finder) globalIn(u *dwarfinfo.Unit, name string) (found *Variable, err 
 		frame := location.Unframed(f.Arch)
 		frame.Address = u.IndexedAddress
 		found = &Variable{Name: name, Place: location.Of(expression, frame)}
-		found.Type, _ = attribute(chain, dwarf.AttrType).(dwarf.Offset)
+		found.Type, _ = dwarfinfo.Attribute(chain, dwarf.AttrType).(dwarf.Offset)
 		return false, nil
 	})
 	return found, err

@@ -95,8 +95,8 @@ func (f *Finder) upTo(within []*dwarfinfo.Entry, line SourceLine) []*dwarfinfo.E
 		if e.Tag == dwarf.TagLexDwarfBlock || line.Number == 0 {
 			continue
 		}
-		chain := f.origin(e)
-		declared, _ := attribute(chain, dwarf.AttrDeclLine).(int64)
+		chain := f.Data.Origins(e)
+		declared, _ := dwarfinfo.Attribute(chain, dwarf.AttrDeclLine).(int64)
 		if declared > nearest && declared <= int64(line.Number) && f.declaredIn(chain, line.File) {
 			best, nearest = i, declared
 		}
@@ -227,7 +227,7 @@ type walk struct {
 // enter adds what an entry of the path has.
 func (w *walk) enter(e *dwarfinfo.Entry) error {
 	if e.Tag != dwarf.TagLexDwarfBlock {
-		w.scope.Function, _ = attribute(w.origin(e), dwarf.AttrName).(string)
+		w.scope.Function, _ = dwarfinfo.Attribute(w.Data.Origins(e), dwarf.AttrName).(string)
 		w.scope.Inlined = e.Tag == dwarf.TagInlinedSubroutine
 		w.scope.Variables = nil // those of the caller are not in sight
 	}
@@ -242,7 +242,7 @@ func (w *walk) enter(e *dwarfinfo.Entry) error {
 
 // variable adds a variable, in the place of one of an outer block with its name.
 func (w *walk) variable(e *dwarfinfo.Entry) error {
-	chain := w.origin(e)
+	chain := w.Data.Origins(e)
 	v := w.named(chain)
 	if v.Name == "" {
 		return nil
@@ -257,7 +257,7 @@ func (w *walk) variable(e *dwarfinfo.Entry) error {
 	if e.Tag == dwarf.TagFormalParameter && !listed && place.Kind == location.Memory {
 		w.scope.Settled = false
 	}
-	declared, _ := attribute(chain, dwarf.AttrDeclLine).(int64)
+	declared, _ := dwarfinfo.Attribute(chain, dwarf.AttrDeclLine).(int64)
 	if e.Tag == dwarf.TagVariable && !listed && w.line > 0 && int(declared) >= w.line && onStack(place) {
 		v.Place = location.Place{} // what lies there is not it yet
 	}
@@ -286,7 +286,7 @@ func (w *walk) scattered(within []*dwarfinfo.Entry) error {
 		}
 	}
 	s := &scattered{walk: w, found: map[string]elsewhere{}}
-	for _, e := range w.origin(function) {
+	for _, e := range w.Data.Origins(function) {
 		if err := s.in(e, 0); err != nil {
 			return err
 		}
@@ -330,9 +330,9 @@ func (s *scattered) in(e *dwarfinfo.Entry, depth int) error {
 }
 
 func (s *scattered) add(e *dwarfinfo.Entry) error {
-	chain := s.origin(e)
+	chain := s.Data.Origins(e)
 	v := s.named(chain)
-	declared, _ := attribute(chain, dwarf.AttrDeclLine).(int64)
+	declared, _ := dwarfinfo.Attribute(chain, dwarf.AttrDeclLine).(int64)
 	before, known := s.found[v.Name]
 	if v.Name == "" || s.has(v.Name) || declared > int64(s.line) || known && before.declared >= declared {
 		return nil
@@ -358,12 +358,12 @@ func (w *walk) has(name string) bool {
 
 // named is a variable without its place; without a name where it has none of its own, as results of Go.
 func (w *walk) named(chain []*dwarfinfo.Entry) (v Variable) {
-	name, _ := attribute(chain, dwarf.AttrName).(string)
+	name, _ := dwarfinfo.Attribute(chain, dwarf.AttrName).(string)
 	if name == "" || name[0] == '~' || name == "_" {
 		return v
 	}
 	v.Name = name
-	v.Type, _ = attribute(chain, dwarf.AttrType).(dwarf.Offset)
+	v.Type, _ = dwarfinfo.Attribute(chain, dwarf.AttrType).(dwarf.Offset)
 	return v
 }
 
@@ -463,32 +463,4 @@ func (w *walk) escaped(v Variable) Variable {
 		v.Place.Value = &location.Expr{Op: location.Load, Size: 8, Args: []*location.Expr{v.Place.Value}}
 	}
 	return v
-}
-
-// origin follows an entry to where its attributes are.
-func (f *Finder) origin(e *dwarfinfo.Entry) []*dwarfinfo.Entry {
-	out := []*dwarfinfo.Entry{e}
-	for range 4 {
-		next, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
-		if !ok {
-			if next, ok = e.Val(dwarf.AttrSpecification).(dwarf.Offset); !ok {
-				break
-			}
-		}
-		var err error
-		if e, err = f.Data.Entry(next); err != nil || e == nil {
-			break
-		}
-		out = append(out, e)
-	}
-	return out
-}
-
-func attribute(chain []*dwarfinfo.Entry, a dwarf.Attr) any {
-	for _, e := range chain {
-		if v := e.Val(a); v != nil {
-			return v
-		}
-	}
-	return nil
 }

@@ -67,12 +67,12 @@ func (m *Machine) FieldWords(points, path []string) []string {
 		return infer.EventFields()
 	case path[0] == "task":
 		return m.members("struct task_struct", path[1:])
-	case path[0] != "args":
+	case path[0] != "args" && path[0] != "vars":
 		return nil
 	}
 	var out []string
 	for _, f := range m.pointArgs(points) {
-		name := strings.TrimPrefix(f.Name, "e.args.")
+		name := strings.TrimPrefix(f.Name, "e."+path[0]+".")
 		switch {
 		case strings.HasPrefix(name, "e."):
 		case len(path) == 1:

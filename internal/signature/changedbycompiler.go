@@ -13,17 +13,17 @@ import (
 // another name (AlterationOf), clang tells nobody.
 func (f *finder) changed(chain []*dwarfinfo.Entry) bool {
 	if f.language == langGo {
-		name, _ := attribute(chain, dwarf.AttrName).(string)
+		name, _ := dwarfinfo.Attribute(chain, dwarf.AttrName).(string)
 		return strings.Contains(name, "[") // a dictionary takes a register
 	}
 	producer := f.producer()
-	if convention, _ := attribute(chain, dwarf.AttrCalling).(int64); otherConventions[convention] {
+	if convention, _ := dwarfinfo.Attribute(chain, dwarf.AttrCalling).(int64); otherConventions[convention] {
 		return true
 	}
 	if f.plain(chain[0]) {
 		return false
 	}
-	external, _ := attribute(chain, dwarf.AttrExternal).(bool)
+	external, _ := dwarfinfo.Attribute(chain, dwarf.AttrExternal).(bool)
 	return !external && !strings.HasPrefix(producer, "GNU ") && !tellsChanges(producer)
 }
 

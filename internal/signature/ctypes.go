@@ -72,7 +72,7 @@ func (f *finder) returned(chain []*dwarfinfo.Entry) (t dwarf.Type, v abi.Value, 
 	case t != nil:
 		v, known = f.value(t)
 	default:
-		known = attribute(chain, dwarf.AttrType) == nil
+		known = dwarfinfo.Attribute(chain, dwarf.AttrType) == nil
 	}
 	if !known {
 		v = abi.Value{}

@@ -54,7 +54,7 @@ func (t *Functions) callAt(addr uint64) (*abi.Call, error) {
 	if err != nil || e == nil {
 		return nil, errors.Join(err, errors.New("no such function"))
 	}
-	chain := f.origin(e)
+	chain := f.data.Origins(e)
 	params, _, err := f.parameters(e)
 	if err != nil {
 		return nil, err

@@ -182,40 +182,12 @@ func (f *finder) begins(e *dwarfinfo.Entry, addr uint64) (bool, error) {
 	return len(ranges) > 0 && ranges[0][0] == addr, err
 }
 
-// origin follows e to where its attributes are.
-func (f *finder) origin(e *dwarfinfo.Entry) []*dwarfinfo.Entry {
-	out := []*dwarfinfo.Entry{e}
-	for range 4 {
-		next, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
-		if !ok {
-			if next, ok = e.Val(dwarf.AttrSpecification).(dwarf.Offset); !ok {
-				break
-			}
-		}
-		var err error
-		if e, err = f.data.Entry(next); err != nil || e == nil {
-			break
-		}
-		out = append(out, e)
-	}
-	return out
-}
-
-func attribute(chain []*dwarfinfo.Entry, a dwarf.Attr) any {
-	for _, e := range chain {
-		if v := e.Val(a); v != nil {
-			return v
-		}
-	}
-	return nil
-}
-
 // signature reads the parameters and the result of a function.
 func (f *finder) signature(e *dwarfinfo.Entry) (*Signature, error) {
 	if !languages[f.language] {
 		return nil, nil
 	}
-	chain := f.origin(e)
+	chain := f.data.Origins(e)
 	params, results, err := f.parameters(e)
 	if err != nil {
 		return nil, err
@@ -227,7 +199,7 @@ func (f *finder) signature(e *dwarfinfo.Entry) (*Signature, error) {
 	if f.language == langGo {
 		return f.ofGo(params, results, f.changed(chain)).named(named, returned), nil
 	}
-	if off, ok := attribute(chain, dwarf.AttrType).(dwarf.Offset); ok {
+	if off, ok := dwarfinfo.Attribute(chain, dwarf.AttrType).(dwarf.Offset); ok {
 		returned = []Value{{Type: off}}
 	}
 	s, err := f.ofC(params, named, chain)
@@ -287,7 +259,7 @@ func (f *finder) parameters(e *dwarfinfo.Entry) (params, results []dwarf.Type, e
 			return nil
 		}
 		seen[name] = name != "" && name != "_"
-		t, err := f.typeOf(f.origin(p))
+		t, err := f.typeOf(f.data.Origins(p))
 		if known = known && t != nil; err != nil || !known {
 			return err
 		}
@@ -324,7 +296,7 @@ func (f *finder) open(chain []*dwarfinfo.Entry) bool {
 }
 
 func (f *finder) typeOf(chain []*dwarfinfo.Entry) (dwarf.Type, error) {
-	off, ok := attribute(chain, dwarf.AttrType).(dwarf.Offset)
+	off, ok := dwarfinfo.Attribute(chain, dwarf.AttrType).(dwarf.Offset)
 	if !ok {
 		return nil, nil
 	}

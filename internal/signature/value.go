@@ -64,9 +64,9 @@ func (f *finder) values(e *dwarfinfo.Entry) (params, results []Value, err error)
 	// keeps to its ABI, too.
 	drops := f.language != langGo && !strings.HasPrefix(f.producer(), "GNU ")
 	err = f.eachParameter(e, func(p *dwarfinfo.Entry) error {
-		chain := f.origin(p)
+		chain := f.data.Origins(p)
 		v := Value{}
-		v.Name, _ = attribute(chain, dwarf.AttrName).(string)
+		v.Name, _ = dwarfinfo.Attribute(chain, dwarf.AttrName).(string)
 		if f.language == langGo && seen[v.Name] {
 			return nil
 		}
@@ -77,7 +77,7 @@ func (f *finder) values(e *dwarfinfo.Entry) (params, results []Value, err error)
 			}
 		}
 		seen[v.Name] = v.Name != "" && v.Name != "_"
-		v.Type, _ = attribute(chain, dwarf.AttrType).(dwarf.Offset)
+		v.Type, _ = dwarfinfo.Attribute(chain, dwarf.AttrType).(dwarf.Offset)
 		if drops {
 			v.gaps = f.gapsOf(p, e)
 		}
