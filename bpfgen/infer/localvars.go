@@ -135,7 +135,8 @@ func (b inSight) held(word *tree.Expr, id kernel.TypeID, t kernel.Type) val {
 	word = as(word, types.U64, b.pos)
 	switch t.Kind {
 	case kernel.KindStruct, kernel.KindUnion, kernel.KindArray:
-		return b.memory().inWords(&regStruct{id: id, words: []wordIn{{from: b.body, expr: word}}}, b.pos)
+		s := &regStruct{id: id, split: true, words: []wordIn{{from: b.body, expr: word}}}
+		return b.memory().inWords(s, b.pos)
 	case kernel.KindPtr:
 		if kernel.IsReference(b.u.btf(b.pos), t) {
 			return b.memory().read(memPlace{word, 0, tree.User, b.body}, t.Elem, "the reference", b.pos)
@@ -164,19 +165,19 @@ func (b inSight) pieced(pieces []location.Fragment, id kernel.TypeID, t kernel.T
 	return b.nowhere(id, t, b.pos)
 }
 
-// joined are the words of 8 bytes that several smaller ones make up.
+// joined are the words of 8 bytes that several smaller ones make up, none of which can be FAULT.
 func (b inSight) joined(parts []wordIn) (out []wordIn) {
 	for i := 0; i < len(parts); i++ {
 		first := parts[i]
-		if first.at%8 != 0 || first.Bytes >= 8 {
+		if first.at%8 != 0 || first.Bytes >= 8 || first.expr.Type.MayFault {
 			continue
 		}
 		end, sum := first.at, (*tree.Expr)(nil)
 		for _, w := range parts[i:] {
-			if w.at != end || end >= first.at+8 || w.at+w.Bytes > first.at+8 || w.expr.Op == tree.OpUnreadable {
+			if w.at != end || end >= first.at+8 || w.at+w.Bytes > first.at+8 || w.expr.Type.MayFault {
 				break
 			}
-			bits := as(as(assume(w.expr), types.IntOf(64, false), b.pos), types.U64, b.pos)
+			bits := as(w.expr, types.U64, b.pos)
 			if w.Bytes < 8 {
 				bits = bitsOf(bits, 0, 8*w.Bytes, false, b.pos)
 			}
